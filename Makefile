@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# One Makefile for everything. A new module, tool, test, fuzzer or benchmark
+# needs no edit here: it is found by its place.
+#
+#   make                 programs in build/
+#   make check           unit tests and tests of the programs; SAN=1: sanitized
+#   make bench fuzz lint demo setup install
+
+VERSION := 1.0.0
+PREFIX ?= /usr/local
+DESTDIR ?=
+PKG_CONFIG ?= pkg-config
+CLANG ?= clang
+FUZZ_SECONDS ?= 20
+
+B := build$(if $(SAN),-san)
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(Q),@printf '  %-5s %s\n' $1 $@)
+
+CFLAGS ?= -O2 -g
+PKGS := libpcap zlib inih libedit
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ilib -MMD -MP \
+	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+	-fno-omit-frame-pointer $(if $(WERROR),-Werror) \
+	$(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all) \
+	$(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS) $(CFLAGS)
+LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm -lpthread
+, := ,
+
+LIB_SRC := $(wildcard lib/*/*.c)
+LIB_OBJ := $(LIB_SRC:%.c=$B/%.o)
+TOOLS := $(notdir $(patsubst %/main.c,%,$(wildcard cmd/*/main.c)))
+BINS := $(TOOLS:%=$B/%)
+UNITS := $(patsubst %.c,$B/%,$(wildcard tests/unit/test_*.c))
+BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
+FUZZERS := $(patsubst %.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
+
+.PHONY: all check bench fuzz lint demo setup install uninstall clean format
+all: $(BINS)
+
+$B/%.o: %.c Makefile
+	$(call say,CC)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$B/libdta.a: $(LIB_OBJ)
+	$(call say,AR)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+.SECONDEXPANSION:
+$(BINS): $B/%: $$(addprefix $B/,$$(subst .c,.o,$$(wildcard cmd/$$*/*.c))) $B/libdta.a
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(UNITS) $(BENCHES): $B/%: $B/%.o $B/libdta.a
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# Fuzzers: clang's libFuzzer, the library built for it in one go.
+FUZZ_CFLAGS = -fsanitize=fuzzer-no-link$(,)address$(,)undefined \
+	-fno-sanitize-recover=all
+FUZZ_OBJ := $(LIB_SRC:%.c=build-fuzz/%.o)
+build-fuzz/%.o: %.c Makefile
+	$(call say,CC)
+	$(Q)mkdir -p $(@D) && $(CLANG) $(ALL_CFLAGS) $(FUZZ_CFLAGS) -c -o $@ $<
+$(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
+	$(call say,LD)
+	$(Q)$(CLANG) -fsanitize=fuzzer$(,)address$(,)undefined -o $@ $^ $(LIBS)
+
+check: $(BINS) $(UNITS)
+	$(Q)tests/run.sh $B
+
+bench: $(BINS) $(BENCHES)
+	$(Q)tests/bench/run.sh $B
+
+fuzz: $(FUZZERS)
+	$(Q)tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZERS)
+
+lint:
+	$(Q)tests/lint.sh $(SOURCES)
+
+format:
+	$(Q)clang-format -i $(SOURCES)
+
+demo: $(BINS)
+	$(Q)tests/demo.sh $B
+
+setup:
+	$(Q)tests/setup.sh packages.txt
+
+# The pkg-config file and everything else that a package would hold.
+install: $(BINS) $B/libdta.a
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
+		$(DESTDIR)$(PREFIX)/share/dta/examples
+	install -m 755 $(BINS) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $B/libdta.a $(DESTDIR)$(PREFIX)/lib
+	install -m 644 cmd/dta-collect/examples/*.ini \
+		$(DESTDIR)$(PREFIX)/share/dta/examples
+	for h in $(wildcard lib/*/*.h); do case $$h in lib/cli/*) ;; *) \
+		install -D -m 644 $$h \
+		$(DESTDIR)$(PREFIX)/include/dta/$${h#lib/} || exit 1;; \
+		esac; done
+	for m in $(wildcard man/*.[157]); do install -D -m 644 $$m \
+		$(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m#man/} || exit 1; \
+		done
+	printf '%s\n' 'prefix=$(PREFIX)' 'Name: libdta' \
+		'Description: direct network telemetry into memory' \
+		'Version: $(VERSION)' 'Requires.private: $(PKGS)' \
+		'Cflags: -I$${prefix}/include/dta' \
+		'Libs: -L$${prefix}/lib -ldta' 'Libs.private: -lm -lpthread' \
+		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/libdta.pc
+
+uninstall:
+	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/bin/%) \
+		$(DESTDIR)$(PREFIX)/lib/libdta.a \
+		$(DESTDIR)$(PREFIX)/lib/pkgconfig/libdta.pc
+	rm -f $(foreach m,$(wildcard man/*.[157]),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $m))/$(notdir $m))
+	rm -rf $(DESTDIR)$(PREFIX)/include/dta $(DESTDIR)$(PREFIX)/share/dta
+
+clean:
+	rm -rf build build-san build-fuzz
+
+-include $(shell find build build-san build-fuzz -name '*.d' 2>/dev/null)

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ledger.h - counters with names, and the sum that must come out.
+ *
+ * A stage keeps its counters in a struct of uint64_t, and describes it once, in
+ * a table. The table gives the printed ledger, its NDJSON, the list that the
+ * man page is tested against, and ledger_balanced().
+ *
+ * Threads: a struct of counters belongs to one thread; ledger_add() sums them.
+ */
+#ifndef BASE_LEDGER_H
+#define BASE_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ledger_role {
+	LEDGER_IN,   /* units that entered the stage */
+	LEDGER_DONE, /* units that did what they came for */
+	LEDGER_DROP, /* units that left otherwise; the name is the reason */
+	LEDGER_NOTE, /* counts something else; not part of the sum */
+};
+
+struct ledger_field {
+	const char *name;
+	uint16_t offset; /* of the uint64_t in the stage's struct */
+	uint8_t role;    /* enum ledger_role */
+};
+
+struct ledger {
+	const char *stage; /* "translate", "responder" */
+	const char *unit;  /* "reports", "packets" */
+	const struct ledger_field *fields;
+	unsigned n;
+};
+
+static inline uint64_t ledger_get(const struct ledger *l, const void *ctr,
+				  unsigned i)
+{
+	return *(const uint64_t *)((const char *)ctr + l->fields[i].offset);
+}
+
+/* Whether in = done + drops. */
+bool ledger_balanced(const struct ledger *l, const void *ctr);
+
+/* Adds every counter of from to those of to. */
+void ledger_add(const struct ledger *l, void *to, const void *from);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cli.h - what every program's main.c shares: options, messages, exit status,
+ * signals, progress. The only room that prints, exits and reads the
+ * environment; only cmd/ includes it.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <getopt.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "base/ledger.h"
+#include "export/row.h"
+
+/* Exit status, the same in every program. */
+enum {
+	CLI_OK = 0,
+	CLI_FAIL = 1,
+	CLI_USAGE = 2,
+	CLI_NOTHING = 3, /* asked, and found nothing */
+};
+
+/* One option: for getopt_long and for -h. */
+struct cli_option {
+	int ch;           /* short letter, or a value above 255 */
+	const char *name; /* long name */
+	const char *arg;  /* placeholder of its argument, NULL if none */
+	const char *help; /* one line; NULL hides it */
+};
+
+struct cli {
+	const char *name;    /* "dta-dump" */
+	const char *summary; /* one line */
+	const char *usage;   /* synopsis lines, without "usage: " */
+	const struct cli_option *options; /* ends with { 0 } ; -h and -V are added */
+};
+
+/*
+ * Sets up a program: remembers its name for messages, checks stdout at
+ * exit (a full disk is exit status 1, not silence), makes SIGPIPE quiet.
+ */
+void cli_start(const struct cli *c);
+
+/*
+ * getopt_long over c->options: returns the option's ch, -1 at the end of options (optind
+ * is set). Handles -h, -V, and bad options (message, usage, exit 2) itself.
+ */
+int cli_next(const struct cli *c, int argc, char **argv);
+
+/* Numbers of options: refuse a sign, a suffix, the empty string, out of range; name the option. */
+uint64_t cli_u64(const char *option, const char *text, uint64_t min, uint64_t max);
+uint64_t cli_size(const char *option, const char *text, uint64_t min, uint64_t max); /* K M G T */
+double cli_f64(const char *option, const char *text, double min, double max);
+uint64_t cli_duration_ns(const char *option, const char *text); /* 100ms, 5s, 1m; a bare number is seconds */
+enum row_format cli_format(const char *text);
+
+/* Messages on stderr, "name: ..."; the first two exit. */
+void cli_fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));  /* exit 1 */
+void cli_usage(const struct cli *c, const char *fmt, ...) __attribute__((noreturn, format(printf, 2, 3))); /* exit 2 */
+void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* A ledger on stderr, in the chosen format; warns if it does not add up. */
+void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt);
+
+/*
+ * Signals for a long-running loop: SIGINT, SIGTERM set *stop; SIGUSR1 sets *report.
+ * No SA_RESTART: reads return EINTR. SIGBUS (a mapped file shrank) says so and exits 1.
+ */
+extern volatile sig_atomic_t cli_stop, cli_report;
+void cli_signals(void);
+
+/* Progress on stderr when it is a terminal and the work lasts above a second. all 0: unknown. */
+void cli_progress(const char *what, uint64_t done, uint64_t all);
+void cli_progress_end(void);
+
+#endif

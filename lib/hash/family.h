@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * family.h - which CRC serves which purpose: the hash families of dta.md.
+ *
+ * dta1: a polynomial per purpose (dta.md section 2).
+ * dta0: the published system's hashes, 4-byte keys only (wire-facts 2.4): slot n
+ *       is CRC-32 of the key's bytes reversed, then the byte n; the checksum is
+ *       CRC-32 of the reversed key. Correlated, kept for its memory images.
+ *       A postcard chunk is CRC-32 of the key as it is; copies past 0 have none.
+ *
+ * Results are raw 32-bit hashes: take them mod slots (hash_mod).
+ */
+#ifndef HASH_FAMILY_H
+#define HASH_FAMILY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum hash_family {
+	HASH_DTA1,
+	HASH_DTA0,
+	HASH_FAMILIES,
+};
+
+enum {
+	HASH_COPIES = 4, /* slots a key can have */
+	HASH_HOPS = 8,   /* hops a chunk can have */
+};
+
+/* Name <-> value: "dta1", "dta0". hash_family_of returns -1 for other names. */
+const char *hash_family_name(enum hash_family f);
+int hash_family_of(const char *name);
+
+uint32_t hash_slot(enum hash_family f, unsigned copy, const uint8_t *key,
+		   size_t len);
+uint32_t hash_checksum(enum hash_family f, const uint8_t *key, size_t len);
+uint32_t hash_chunk(enum hash_family f, unsigned copy, const uint8_t *key,
+		    size_t len);
+uint32_t hash_hop(enum hash_family f, unsigned hop, const uint8_t *key,
+		  size_t len);
+
+/*
+ * The same over n keys of one length, at full speed. slot[c] for c < copies,
+ * hop[i] for i < hops, sum may be NULL (not wanted). Keys need CRC_HEADROOM
+ * readable bytes before them.
+ */
+void hash_slots(enum hash_family f, unsigned copies,
+		const uint8_t *const *keys, size_t len, size_t n,
+		uint32_t *const *slot, uint32_t *sum);
+void hash_chunks(enum hash_family f, unsigned copies, unsigned hops,
+		 const uint8_t *const *keys, size_t len, size_t n,
+		 uint32_t *const *chunk, uint32_t *const *hop);
+
+/* hash mod units; a mask where units is a power of two. units > 0. */
+static inline uint64_t hash_mod(uint32_t hash, uint64_t units)
+{
+	return units & (units - 1) ? hash % units : hash & (units - 1);
+}
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pkt.h - packets in batches, and where they come from and go to.
+ *
+ * A source fills an array of struct pkt that point into its own buffer; they
+ * are valid until the next src_rx() or src_close(). The CRC_HEADROOM
+ * bytes before each packet are readable. A sink takes frames, or lends room
+ * for one at a time so that it is built in place.
+ */
+#ifndef PACKET_PKT_H
+#define PACKET_PKT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+
+enum {
+	PKT_BATCH = 1024,       /* packets that pass through a stage at once */
+	PKT_MAX = 262144,       /* longest record taken, bytes (libpcap's limit) */
+};
+
+struct pkt {
+	const uint8_t *data; /* an Ethernet frame */
+	uint32_t len;        /* captured bytes at data */
+	uint32_t wire_len;   /* bytes it had on the wire */
+	uint64_t ts_ns;      /* since the epoch */
+};
+
+struct src; /* a source */
+struct snk; /* a sink */
+
+/*
+ * Opens a capture for reading, "-" for stdin: classic pcap of either byte order
+ * and resolution, walked in large blocks; pcapng through libpcap. Only
+ * Ethernet. Works on pipes: returns packets as they arrive.
+ * Returns 0 or -errno; f tells the reason, the path not included.
+ */
+int src_open(struct src **out, const char *path, struct fault *f);
+
+/*
+ * Up to max packets, waiting for the first only. Returns their number, 0 at the
+ * end, -EINTR on a signal, or -errno with f set: -EBADMSG for a capture that ends inside
+ * a record or holds an impossible length (packets before it were returned).
+ */
+int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f);
+
+/* Bytes read so far, and in all (0: unknown, a pipe), for a progress display. */
+uint64_t src_done(const struct src *s);
+uint64_t src_size(const struct src *s);
+
+void src_close(struct src *s); /* NULL is fine */
+
+/* Opens a nanosecond pcap file for writing, "-" for stdout. */
+int snk_open(struct snk **out, const char *path, struct fault *f);
+
+/* Room for one frame of up to len bytes (at most PKT_MAX), or NULL with errno
+ * set when the buffer before it could not be written. */
+uint8_t *snk_room(struct snk *s, size_t len);
+
+/* Ends the frame begun by snk_room: its real length and its time. */
+void snk_done(struct snk *s, size_t len, uint64_t ts_ns);
+
+/* Copies n packets. Returns 0 or -errno. */
+int snk_tx(struct snk *s, const struct pkt *pkts, size_t n);
+
+/* Writes out what is buffered. Returns 0 or -errno. */
+int snk_flush(struct snk *s);
+
+/* Flushes and closes; returns the first error of the sink's life, 0 if none. */
+int snk_close(struct snk *s);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * local.h - the local road: operations straight into a region, the SmartNIC
+ * mode of DTA. Runs of equal operations go through a dense loop with prefetch.
+ */
+#ifndef RDMA_LOCAL_H
+#define RDMA_LOCAL_H
+
+#include "rdma/op.h"
+#include "store/region.h"
+
+struct local_road;
+
+/* r is open for writing and outlives the road. Table indices are the region's. */
+int local_open(struct local_road **out, struct region *r, struct fault *f);
+struct road *local_road(struct local_road *l);
+void local_close(struct local_road *l);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * table.h - the geometry of one table of a collector's memory (dta.md 3).
+ *
+ * Known to translators, collectors and queries alike: from the region's header,
+ * from a ticket, or from a layout file. Plain data, host byte order; the region's
+ * header holds these structs as they are (dta-region(5)).
+ *
+ * Key-Write:     units slots of stride bytes: checksum (4), value, zero padding.
+ * Postcard:      units chunks of stride bytes: hops entries of 4 bytes.
+ * Append:        lists rings of units entries of stride bytes, one after the
+ *                other; then, at heads, lists counts of 8 bytes, big-endian: entries ever written.
+ * Key-Increment: units counters of 8 bytes, host order.
+ */
+#ifndef STORE_TABLE_H
+#define STORE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+
+enum table_kind { /* the DTA opcodes */
+	TABLE_KEYWRITE = 1,
+	TABLE_APPEND = 2,
+	TABLE_KEYINC = 3,
+	TABLE_POSTCARD = 4,
+};
+
+enum table_qp {
+	TABLE_QP_RC,
+	TABLE_QP_UC,
+};
+
+enum table_sequence {
+	TABLE_SEQ_COUNT,  /* gaps of tracked reports are counted */
+	TABLE_SEQ_STRICT, /* and what comes after a gap is dropped and NACKed */
+	TABLE_SEQ_OFF,
+};
+
+enum {
+	TABLE_MAX = 64,          /* tables of a region */
+	TABLE_NAME_MAX = 32,     /* with the NUL */
+	TABLE_BATCH_MAX = 64,    /* Append entries per write */
+	TABLE_VALUE_MAX = 1020,  /* Key-Write value, Append entry: a slot fits the smallest usual path MTU, 1024 */
+	TABLE_BLANK = -1,        /* as uint32_t: the value of a hop past the path's end */
+};
+
+struct table {
+	char name[TABLE_NAME_MAX];
+	uint16_t id;         /* the report's Table field */
+	uint8_t kind;        /* enum table_kind */
+	uint8_t hash;        /* enum hash_family */
+	uint8_t key_type;    /* enum key_type; KEY_U32 for Append */
+	uint8_t copies;      /* default N, 1..4; 1 for Append */
+	uint8_t hops;        /* B, postcards: entries of a chunk, 1..8 */
+	uint8_t qp;          /* enum table_qp */
+	uint16_t key_len;    /* bytes; Append: 4 */
+	uint16_t value_len;  /* bytes of a value or entry; 4 for postcards, 8 for counters */
+	uint32_t stride;     /* bytes from one slot, chunk, entry, counter to the next */
+	uint64_t units;      /* slots, chunks, counters; Append: entries of one ring */
+	uint32_t lists;      /* Append: rings, else 0 */
+	uint16_t batch;      /* Append: entries per write, 1..64 */
+	uint8_t sequence;    /* enum table_sequence */
+	uint8_t immediate;   /* 1: every report wakes the collector */
+	uint32_t flush_ms;   /* Append: a partial batch waits this long */
+	uint32_t cache_rows; /* postcards: rows of the translator's cache */
+	uint32_t value_min, value_max; /* postcards: V as a range, if values is 0 */
+	uint64_t values;     /* postcards: V as a set: its size, else 0 */
+	uint64_t values_at;  /* byte offset in the region's file of the sorted uint32_t set, host order */
+	uint64_t offset;     /* byte offset in the region's file, epoch 0 */
+	uint64_t length;     /* bytes, in each epoch */
+	uint64_t heads;      /* Append: byte offset of the counts in the table */
+	uint8_t reserved[96];
+};
+
+_Static_assert(sizeof(struct table) == 256, "the region format");
+
+/* "keywrite", "append", "keyinc", "postcard"; table_kind_of: -1 for others. */
+const char *table_kind_name(uint8_t kind);
+int table_kind_of(const char *name);
+
+/*
+ * Judges a geometry that came from outside (a region's header, a ticket, a
+ * layout) and is not to be trusted: every number in range, lengths that add up
+ * without overflow. f names the field. Returns 0 or -EINVAL.
+ */
+int table_check(const struct table *t, struct fault *f);
+
+/* Offset in the table of a unit, list entry, list count. Arguments in range. */
+static inline uint64_t table_unit(const struct table *t, uint64_t unit)
+{
+	return unit * t->stride;
+}
+
+static inline uint64_t table_entry(const struct table *t, uint32_t list,
+				   uint64_t entry)
+{
+	return (list * t->units + entry) * t->stride;
+}
+
+static inline uint64_t table_head(const struct table *t, uint32_t list)
+{
+	return t->heads + 8ull * list;
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dta.h - DTA reports: DTA/1 (dta.md 1.1) and the two published DTA/0 variants
+ * (wire-facts 1.3 and 1.4).
+ *
+ *     0                   1                   2                   3
+ *     0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ *    +-------+-------+-+-+---+-------+---------------+-------+-------+
+ *    |Ver = 1| Opcode|I|T|Rsv|   N   |    KeyLen     |  Hop  |PathLen|
+ *    +-------+-------+-+-+---+-------+---------------+-------+-------+
+ *    |             Table             |           Sequence            |
+ *    +-------------------------------+-------------------------------+
+ *    |   Key, KeyLen bytes           |   Data, to the end of the UDP payload
+ *    +---------------
+ *
+ * DTA/0 has no table field: decoded reports carry DTA_NO_TABLE, and the
+ * translator takes its first table of that kind with 4-byte keys.
+ */
+#ifndef WIRE_DTA_H
+#define WIRE_DTA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	DTA_PORT = 40040,      /* UDP destination of reports */
+	DTA_NACK_PORT = 40044, /* UDP destination of NACKs, to the reporter */
+	DTA_HEADER_LEN = 8,
+	DTA_MAX_COPIES = 4,
+	DTA_NO_TABLE = 0xffff,
+};
+
+enum dta_opcode {
+	DTA_KEYWRITE = 1,
+	DTA_APPEND = 2,
+	DTA_KEYINC = 3,
+	DTA_POSTCARD = 4,
+	DTA_NACK = 15,
+};
+
+enum dta_nack_reason {
+	DTA_NACK_GAP = 1,
+	DTA_NACK_RATE = 2,
+	DTA_NACK_RESYNC = 3,
+};
+
+enum dta_format {
+	DTA_FORMAT_1,
+	DTA_FORMAT_0A, /* 2-byte base header: opcode, immediate */
+	DTA_FORMAT_0B, /* 3-byte base header: opcode, sequence, flags */
+	DTA_FORMATS,
+};
+
+/* One report, host order. key and data point into the packet. */
+struct dta_report {
+	uint8_t opcode;    /* enum dta_opcode */
+	uint8_t copies;    /* 0: the table's default */
+	uint8_t hop;       /* postcard: from 0; NACK: the reason */
+	uint8_t path_len;  /* postcard: 1..15, 0 unknown */
+	bool immediate, tracked;
+	uint16_t table;
+	uint16_t sequence;
+	uint16_t key_len, data_len;
+	const uint8_t *key, *data;
+};
+
+/* "dta1", "dta0a", "dta0b"; dta_format_of returns -1 for other names. */
+const char *dta_format_name(enum dta_format f);
+int dta_format_of(const char *name);
+const char *dta_opcode_name(uint8_t opcode); /* "keywrite"..., NULL if unknown */
+
+/*
+ * Decodes a UDP payload of len bytes. What a table must judge (its id, its key
+ * and data lengths, the hop) is left to the translator. format says what to
+ * expect: DTA_FORMAT_1 refuses the high nibble 0.
+ * Returns 0, -EBADMSG (cut short, N above 4, lengths that do not add up),
+ * -EPROTONOSUPPORT (unknown version), -EOPNOTSUPP (unknown opcode).
+ */
+int dta_decode(struct dta_report *out, enum dta_format format,
+	       const uint8_t *payload, size_t len);
+
+/*
+ * Writes a report's UDP payload. Returns its length, -ENOBUFS, or -EINVAL for
+ * what the format cannot carry (DTA/0: keys and data other than 4 bytes, hop
+ * above 4).
+ */
+int dta_encode(uint8_t *buf, size_t cap, enum dta_format format,
+	       const struct dta_report *r);
+
+#endif

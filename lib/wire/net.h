@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * net.h - Ethernet (with up to two VLAN tags), IPv4, IPv6, UDP, TCP.
+ *
+ * Sources: IEEE 802.3, 802.1Q; RFC 791, 8200, 768, 9293.
+ * Lengths come from the IP and UDP headers, never from the frame: short frames
+ * carry Ethernet padding. Decoded values are in host order; pointers point into
+ * the frame. Nothing is written to *out on failure.
+ */
+#ifndef WIRE_NET_H
+#define WIRE_NET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	NET_ETH_LEN = 14,
+	NET_IP4_LEN = 20,
+	NET_IP6_LEN = 40,
+	NET_UDP_LEN = 8,
+	NET_PROTO_TCP = 6,
+	NET_PROTO_UDP = 17,
+	NET_TCP_FIN = 0x01,
+	NET_TCP_SYN = 0x02,
+	NET_TCP_RST = 0x04,
+	NET_TCP_ACK = 0x10,
+};
+
+/* A UDP datagram in a frame. */
+struct net_udp {
+	uint8_t version;         /* 4 or 6 */
+	const uint8_t *ip;       /* the IP header */
+	const uint8_t *src, *dst; /* 4 or 16 bytes, as on the wire */
+	uint16_t src_port, dst_port;
+	const uint8_t *payload;
+	size_t len; /* of the payload, by the UDP header */
+};
+
+/*
+ * Finds the UDP datagram of an Ethernet frame of len bytes.
+ * -ENOTSUP: not IP, not UDP, or a fragment; -EBADMSG: malformed or cut short;
+ * -EBADE: a wrong IPv4 header or UDP checksum (a UDP checksum of 0 is none).
+ */
+int net_udp_decode(struct net_udp *out, const uint8_t *frame, size_t len);
+
+/* What a flow monitor wants of a packet, TCP or not. */
+struct net_packet {
+	uint8_t version, protocol, ttl;
+	bool fragment;           /* not the first fragment: no ports */
+	const uint8_t *src, *dst; /* 4 or 16 bytes */
+	uint16_t src_port, dst_port; /* 0 where there are none */
+	uint16_t ip_id;          /* IPv4 identification; 0 for IPv6 */
+	uint32_t ip_len;         /* IP header and payload, bytes */
+	uint8_t tcp_flags;
+	uint32_t tcp_seq, tcp_ack;
+	uint32_t tcp_payload;    /* bytes of TCP data, by the IP length */
+};
+
+/* As above, for any IP packet; ports only of TCP and UDP. Captures may be cut
+ * after the headers: only what is read must be there. */
+int net_packet_decode(struct net_packet *out, const uint8_t *frame, size_t len);
+
+/* One's complement sum (RFC 1071) of len bytes, complemented, host order. */
+uint16_t net_checksum(const void *data, size_t len);
+
+/* What net_udp4_encode() puts in front of a payload. */
+struct net_udp4 {
+	uint8_t eth_dst[6], eth_src[6];
+	uint8_t src[4], dst[4];
+	uint16_t src_port, dst_port;
+	uint16_t ip_id;
+	uint8_t tos, ttl;
+};
+
+/*
+ * Writes Ethernet, IPv4 (DF set, right checksum) and UDP (checksum 0) headers for a payload
+ * of payload_len bytes that follows them. Returns the header length (42), or
+ * -ENOBUFS.
+ */
+int net_udp4_encode(uint8_t *buf, size_t cap, const struct net_udp4 *h,
+		    size_t payload_len);
+
+#endif

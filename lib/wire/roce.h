@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * roce.h - RoCEv2 packets: one RDMA operation each, or an answer to one.
+ *
+ * Ethernet / IPv4 or IPv6 / UDP 4791 / BTH 12 / RETH 16 or AtomicETH 28 or
+ * AETH 4 (+ AtomicAckETH 8) / ImmDt 4 / payload / pad / iCRC 4.
+ * Sources: InfiniBand Architecture 1.4 section 9, annex A17 (RoCEv2), as
+ * measured in rdma.md. Values in host order; payload points into the frame.
+ */
+#ifndef WIRE_ROCE_H
+#define WIRE_ROCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	ROCE_PORT = 4791,
+	ROCE_BTH_LEN = 12,
+	ROCE_RETH_LEN = 16,
+	ROCE_ATOMIC_LEN = 28,
+	ROCE_AETH_LEN = 4,
+	ROCE_ATOMIC_ACK_LEN = 8,
+	ROCE_IMM_LEN = 4,
+	ROCE_ICRC_LEN = 4,
+	ROCE_PSN_MASK = 0xffffff,
+	ROCE_FRAME_MAX = 14 + 40 + 8 + 12 + 28 + 4 + 4096 + 3 + 4,
+};
+
+enum roce_opcode {
+	ROCE_RC_WRITE_ONLY = 0x0a,
+	ROCE_RC_WRITE_ONLY_IMM = 0x0b,
+	ROCE_RC_ACK = 0x11,
+	ROCE_RC_ATOMIC_ACK = 0x12,
+	ROCE_RC_CMP_SWAP = 0x13,
+	ROCE_RC_FETCH_ADD = 0x14,
+	ROCE_UC_WRITE_ONLY = 0x2a,
+	ROCE_UC_WRITE_ONLY_IMM = 0x2b,
+};
+
+/* AETH syndromes. */
+enum roce_syndrome {
+	ROCE_ACK = 0x1f,         /* credits unlimited */
+	ROCE_RNR_NAK = 0x20,     /* low 5 bits: timer */
+	ROCE_NAK_PSN = 0x60,
+	ROCE_NAK_INVALID = 0x61, /* invalid request */
+	ROCE_NAK_ACCESS = 0x62,  /* remote access error */
+};
+
+struct roce {
+	/* addressing */
+	uint8_t eth_dst[6], eth_src[6];
+	uint8_t version;          /* 4 or 6 */
+	uint8_t src[16], dst[16]; /* 4 or 16 bytes used */
+	uint16_t src_port;
+	uint8_t ttl;
+	/* BTH */
+	uint8_t opcode; /* enum roce_opcode */
+	uint8_t pad;    /* PadCount 0..3 */
+	uint8_t tver;
+	bool solicited, migreq, ack_req;
+	uint16_t pkey;
+	uint32_t dest_qp, psn; /* 24 bits */
+	/* RETH, AtomicETH */
+	uint64_t va;
+	uint32_t rkey;
+	uint32_t dma_len;
+	uint64_t swap_add, compare;
+	/* AETH, AtomicAckETH */
+	uint8_t syndrome;
+	uint32_t msn; /* 24 bits */
+	uint64_t orig;
+	uint32_t imm; /* immediate data */
+	const uint8_t *payload;
+	size_t len;      /* of the payload, pad not counted */
+	bool icrc_ok;
+};
+
+/* "rc_write_only"..., NULL if unknown. */
+const char *roce_opcode_name(uint8_t opcode);
+
+/*
+ * Decodes a frame of len bytes and checks its iCRC (out->icrc_ok; a wrong one
+ * is the caller's to refuse). Returns 0; -ENOTSUP: not UDP to port 4791, or an
+ * opcode that is not listed above; -EBADMSG: malformed or cut short.
+ * Bytes behind the IP length are ignored.
+ */
+int roce_decode(struct roce *out, const uint8_t *frame, size_t len);
+
+/* Writes a whole frame, headers, checksums and iCRC. Returns its length or -ENOBUFS, -EINVAL. */
+int roce_encode(uint8_t *buf, size_t cap, const struct roce *r);
+
+/*
+ * iCRC of a frame: ip points at the IP header, len counts from there to just before the iCRC.
+ * Stored least significant byte first.
+ */
+uint32_t roce_icrc(const uint8_t *ip, size_t len);
+
+#endif
