@@ -43,8 +43,10 @@ enum {
 	TABLE_NAME_MAX = 32,     /* with the NUL */
 	TABLE_BATCH_MAX = 64,    /* Append entries per write */
 	TABLE_VALUE_MAX = 1020,  /* Key-Write value, Append entry: a slot fits the smallest usual path MTU, 1024 */
-	TABLE_BLANK = -1,        /* as uint32_t: the value of a hop past the path's end */
 };
+
+/* The value of a hop past the path's end; never a member of V. */
+#define TABLE_BLANK UINT32_C(0xffffffff)
 
 struct table {
 	char name[TABLE_NAME_MAX];
@@ -71,7 +73,7 @@ struct table {
 	uint64_t offset;     /* byte offset in the region's file, epoch 0 */
 	uint64_t length;     /* bytes, in each epoch */
 	uint64_t heads;      /* Append: byte offset of the counts in the table */
-	uint8_t reserved[96];
+	uint8_t reserved[136];
 };
 
 _Static_assert(sizeof(struct table) == 256, "the region format");
