@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dta-collect - own the collector's memory: create regions, be the RDMA target
+ * in software, rotate epochs, take and restore snapshots, print tickets.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "rdma/responder.h"
+#include "rdma/ticket.h"
+#include "store/layout.h"
+#include "store/region.h"
+#include "store/snapshot.h"
+
+enum {
+	OPT_CREATE = 256,
+	OPT_REMOVE,
+	OPT_EPOCHS,
+	OPT_PAGES,
+	OPT_TICKET,
+	OPT_SNAPSHOT,
+	OPT_RESTORE,
+	OPT_ROTATE,
+	OPT_EPOCH,
+	OPT_IP,
+	OPT_MAC,
+	OPT_PEER_IP,
+	OPT_PEER_MAC,
+	OPT_MTU,
+	OPT_RECEIVES,
+	OPT_ANY_PEER,
+};
+
+static const struct cli_option options[] = {
+	{ 'R', "region", "NAME", "the region to work on" },
+	{ OPT_CREATE, "create", NULL, "make the region from a layout" },
+	{ 'l', "layout", "FILE", "layout file of --create (INI; - is stdin)" },
+	{ 'e', "epochs", "N", "sets of tables to keep, 1..64 (default 1)" },
+	{ OPT_PAGES, "pages", "KIND", "auto (default), huge or small" },
+	{ OPT_REMOVE, "remove", NULL, "remove the region" },
+	{ 't', "ticket", "FILE", "write the region's ticket to FILE" },
+	{ 'r', "read", "FILE", "carry out the RoCEv2 packets of a capture" },
+	{ 'w', "write", "FILE", "write the answers (ACK, NAK) to a capture" },
+	{ OPT_ROTATE, "rotate", NULL, "start a new epoch" },
+	{ 's', "snapshot", "FILE", "write a compressed snapshot" },
+	{ OPT_EPOCH, "epoch", "N", "snapshot this epoch only" },
+	{ OPT_RESTORE, "restore", "FILE", "make the region from a snapshot" },
+	{ OPT_IP, "ip", "ADDR", "collector's address in the ticket" },
+	{ OPT_MAC, "mac", "ADDR", "collector's MAC address in the ticket" },
+	{ OPT_PEER_IP, "peer-ip", "ADDR", "the translator's address" },
+	{ OPT_PEER_MAC, "peer-mac", "ADDR", "the translator's MAC address" },
+	{ OPT_MTU, "mtu", "BYTES", "path MTU: 256, 512, 1024, 2048, 4096" },
+	{ OPT_RECEIVES, "receives", "N",
+	  "receives posted for immediates (default: never short)" },
+	{ OPT_ANY_PEER, "any-peer", NULL, "take packets from any address" },
+	{ 'o', "output", "FORMAT", "ledger as text, csv or ndjson" },
+	{ 'q', "quiet", NULL, "no ledger, no progress" },
+	{ 0 },
+};
+
+static const struct cli cli = {
+	.name = "dta-collect",
+	.summary = "own a collector's memory",
+	.usage = "dta-collect --create --layout FILE --region NAME [--epochs N]\n"
+		 "dta-collect --region NAME [--ticket FILE] [-r FILE [-w FILE]]\n"
+		 "            [--rotate] [--snapshot FILE]\n"
+		 "dta-collect --restore FILE --region NAME\n"
+		 "dta-collect --remove --region NAME\n",
+	.options = options,
+};
+
+struct opts {
+	const char *region, *layout, *ticket, *read, *write, *snapshot;
+	const char *restore;
+	bool create, remove, rotate, quiet;
+	uint64_t epoch; /* 0: all */
+	struct region_options make;
+	struct responder_options responder;
+	struct ticket at; /* addresses and MTU, as given */
+	enum row_format format;
+};
+
+static enum region_pages pages_of(const char *text)
+{
+	static const char *const name[] = { "auto", "huge", "small" };
+
+	for (unsigned i = 0; i < 3; i++)
+		if (!strcmp(text, name[i]))
+			return (enum region_pages)i;
+	cli_usage(&cli, "--pages: '%s' is not auto, huge or small", text);
+}
+
+/* An address of either family; the family it must agree with is *version. */
+static void ip_of(const char *option, const char *text, uint8_t *version,
+		  uint8_t out[16])
+{
+	uint8_t v = strchr(text, ':') ? 6 : 4;
+
+	if (inet_pton(v == 6 ? AF_INET6 : AF_INET, text, out) != 1)
+		cli_usage(&cli, "%s: '%s' is not an IP address", option, text);
+	if (*version && *version != v)
+		cli_usage(&cli, "%s: '%s': both addresses must be of one family",
+			  option, text);
+	*version = v;
+}
+
+static void mac_of(const char *option, const char *text, uint8_t out[6])
+{
+	char end;
+
+	if (sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%c", &out[0],
+		   &out[1], &out[2], &out[3], &out[4], &out[5], &end) != 6)
+		cli_usage(&cli, "%s: '%s' is not a MAC address", option, text);
+}
+
+static void parse_ticket_option(struct opts *o, int ch)
+{
+	struct ticket *t = &o->at;
+
+	switch (ch) {
+	case OPT_IP:
+		ip_of("--ip", optarg, &t->version, t->ip);
+		break;
+	case OPT_PEER_IP:
+		ip_of("--peer-ip", optarg, &t->version, t->peer_ip);
+		break;
+	case OPT_MAC:
+		mac_of("--mac", optarg, t->mac);
+		break;
+	case OPT_PEER_MAC:
+		mac_of("--peer-mac", optarg, t->peer_mac);
+		break;
+	case OPT_MTU:
+		t->mtu = (uint16_t)cli_u64("--mtu", optarg, 256, 4096);
+		if (t->mtu & (t->mtu - 1))
+			cli_usage(&cli, "--mtu: %s is not a power of two",
+				  optarg);
+		break;
+	}
+}
+
+static void parse_option(struct opts *o, int ch)
+{
+	switch (ch) {
+	case 'R': o->region = optarg; break;
+	case 'l': o->layout = optarg; break;
+	case 't': o->ticket = optarg; break;
+	case 'r': o->read = optarg; break;
+	case 'w': o->write = optarg; break;
+	case 's': o->snapshot = optarg; break;
+	case 'q': o->quiet = true; break;
+	case 'o': o->format = cli_format(optarg); break;
+	case 'e':
+		o->make.epochs = (unsigned)cli_u64("--epochs", optarg, 1,
+						   REGION_EPOCHS_MAX);
+		break;
+	case OPT_CREATE: o->create = true; break;
+	case OPT_REMOVE: o->remove = true; break;
+	case OPT_ROTATE: o->rotate = true; break;
+	case OPT_RESTORE: o->restore = optarg; break;
+	case OPT_PAGES: o->make.pages = pages_of(optarg); break;
+	case OPT_EPOCH:
+		o->epoch = cli_u64("--epoch", optarg, 1, UINT64_MAX);
+		break;
+	case OPT_RECEIVES:
+		o->responder.receives =
+			cli_u64("--receives", optarg, 0, UINT64_MAX - 1);
+		break;
+	case OPT_ANY_PEER: o->responder.any_peer = true; break;
+	default: parse_ticket_option(o, ch); break;
+	}
+}
+
+/* What goes together and what does not. */
+static void check_options(const struct opts *o)
+{
+	bool work = o->ticket || o->read || o->rotate || o->snapshot;
+
+	if (!o->region)
+		cli_usage(&cli, "--region is missing");
+	if (o->create + o->remove + !!o->restore > 1)
+		cli_usage(&cli, "one of --create, --restore, --remove");
+	if (o->remove && work)
+		cli_usage(&cli, "--remove goes alone");
+	if (o->create != !!o->layout)
+		cli_usage(&cli, "--create and --layout go together");
+	if (!o->create && !o->remove && !o->restore && !work)
+		cli_usage(&cli, "nothing to do: --create, --ticket, -r, "
+				"--rotate, --snapshot, --restore or --remove");
+	if (o->write && !o->read)
+		cli_usage(&cli, "-w needs -r");
+	if (o->epoch && !o->snapshot)
+		cli_usage(&cli, "--epoch needs --snapshot");
+	if (o->epoch && o->rotate)
+		cli_usage(&cli, "--rotate already says which epoch");
+	if (o->ticket && o->snapshot && !strcmp(o->ticket, "-") &&
+	    !strcmp(o->snapshot, "-"))
+		cli_usage(&cli, "stdout cannot take two files");
+}
+
+static struct opts parse(int argc, char **argv)
+{
+	struct opts o = {
+		.make.epochs = 1,
+		.responder.receives = UINT64_MAX,
+	};
+	int ch;
+
+	while ((ch = cli_next(&cli, argc, argv)) != -1)
+		parse_option(&o, ch);
+	if (optind < argc)
+		cli_usage(&cli, "'%s': no such argument", argv[optind]);
+	check_options(&o);
+	return o;
+}
+
+static void create(const struct opts *o)
+{
+	struct layout layout;
+	struct fault f = { 0 };
+
+	if (layout_read(&layout, o->layout, &f) < 0)
+		cli_fail("%s", f.text);
+	if (region_create(NULL, o->region, &layout, &o->make, &f) < 0)
+		cli_fail("%s: %s", o->region, f.text);
+	layout_fini(&layout);
+}
+
+static void tick(void *ctx, uint64_t done, uint64_t all)
+{
+	const struct opts *o = ctx;
+
+	if (!o->quiet)
+		cli_progress("snapshot", done, all);
+}
+
+static void restore(const struct opts *o)
+{
+	struct snapshot *s;
+	struct fault f = { 0 };
+	uint64_t damaged = 0;
+	int rc;
+
+	if (snapshot_open(&s, o->restore, &f) < 0)
+		cli_fail("%s: %s", o->restore, f.text);
+	rc = snapshot_restore(s, o->region, &o->make, &damaged, &f);
+	snapshot_close(s);
+	if (rc == -EBADMSG && damaged)
+		cli_fail("%s: %llu damaged blocks were left zero, the rest is "
+			 "restored", o->restore, (unsigned long long)damaged);
+	if (rc < 0)
+		cli_fail("%s: %s", o->region, f.text);
+}
+
+/* The region's ticket, with the addresses given. The caller frees it. */
+static void ticket_for(struct ticket *t, const struct opts *o,
+		       const struct region *r)
+{
+	struct fault f = { 0 };
+
+	*t = o->at;
+	if (ticket_of_region(t, r, &f) < 0)
+		cli_fail("%s: %s", o->region, f.text);
+}
+
+static void print_ticket(const struct opts *o, const struct region *r)
+{
+	bool to_stdout = !strcmp(o->ticket, "-");
+	FILE *out = to_stdout ? stdout : fopen(o->ticket, "w");
+	struct ticket t;
+	int rc;
+
+	if (!out)
+		cli_fail("%s: %s", o->ticket, strerror(errno));
+	ticket_for(&t, o, r);
+	rc = ticket_write(&t, out);
+	ticket_fini(&t);
+	if (!to_stdout && fclose(out) != 0 && !rc)
+		rc = -errno;
+	if (rc < 0)
+		cli_fail("%s: %s", o->ticket, strerror(-rc));
+}
+
+/* Packets through the responder until the capture ends or a signal comes. */
+static int respond_all(const struct opts *o, struct responder *p, struct src *s,
+		       struct fault *f)
+{
+	struct pkt pkts[PKT_BATCH];
+	int n;
+
+	while (!cli_stop) {
+		n = src_rx(s, pkts, PKT_BATCH, f);
+		if (cli_report) {
+			cli_report = 0;
+			cli_ledger(&responder_ledger, responder_counters(p),
+				   o->format);
+		}
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			return n;
+		n = responder_rx(p, pkts, (size_t)n);
+		if (n < 0)
+			return fault_set(f, n, "%s", strerror(-n));
+		if (!o->quiet)
+			cli_progress("packets", src_done(s), src_size(s));
+	}
+	return 0;
+}
+
+static void respond(const struct opts *o, struct region *r)
+{
+	struct responder *p;
+	struct snk *answers = NULL;
+	struct src *s;
+	struct ticket t;
+	struct fault f = { 0 };
+	int rc, closed = 0;
+
+	if (src_open(&s, o->read, &f) < 0)
+		cli_fail("%s: %s", o->read, f.text);
+	if (o->write && snk_open(&answers, o->write, &f) < 0)
+		cli_fail("%s: %s", o->write, f.text);
+	ticket_for(&t, o, r);
+	if (responder_open(&p, r, &t, answers, &o->responder, &f) < 0)
+		cli_fail("%s: %s", o->region, f.text);
+	rc = respond_all(o, p, s, &f);
+	cli_progress_end();
+	if (answers)
+		closed = snk_close(answers);
+	if (!o->quiet)
+		cli_ledger(&responder_ledger, responder_counters(p), o->format);
+	responder_close(p);
+	ticket_fini(&t);
+	src_close(s);
+	if (closed < 0)
+		cli_fail("%s: %s", o->write, strerror(-closed));
+	if (rc < 0)
+		cli_fail("%s: %s", o->read, f.text);
+}
+
+static void snapshot(const struct opts *o, const struct region *r,
+		     uint64_t first, uint64_t last)
+{
+	struct fault f = { 0 };
+
+	if (o->epoch) {
+		if (o->epoch < first || o->epoch > last)
+			cli_fail("%s: no epoch %llu; there are %llu to %llu",
+				 o->region, (unsigned long long)o->epoch,
+				 (unsigned long long)first,
+				 (unsigned long long)last);
+		first = last = o->epoch;
+	}
+	if (snapshot_write(r, first, last, o->snapshot, tick, (void *)o, &f) < 0)
+		cli_fail("%s: %s", o->snapshot, f.text);
+	cli_progress_end();
+}
+
+/* Everything that works on a region which is there, in this order. */
+static void work(const struct opts *o)
+{
+	struct fault f = { 0 };
+	struct region *r;
+	uint64_t old;
+
+	if (!o->ticket && !o->read && !o->rotate && !o->snapshot)
+		return;
+	if (region_open(&r, o->region, o->read || o->rotate, &f) < 0)
+		cli_fail("%s: %s", o->region, f.text);
+	if (o->ticket)
+		print_ticket(o, r);
+	if (o->read)
+		respond(o, r);
+	if (o->rotate && region_rotate(r, &old, &f) < 0)
+		cli_fail("%s: %s", o->region, f.text);
+	if (o->snapshot && o->rotate)
+		snapshot(o, r, old, old);
+	else if (o->snapshot)
+		snapshot(o, r, region_oldest(r), region_epoch(r));
+	region_close(r);
+}
+
+int main(int argc, char **argv)
+{
+	struct fault f = { 0 };
+	struct opts o;
+
+	cli_start(&cli);
+	o = parse(argc, argv);
+	cli_signals();
+	if (o.remove) {
+		if (region_remove(o.region, &f) < 0)
+			cli_fail("%s: %s", o.region, f.text);
+		return CLI_OK;
+	}
+	if (o.create)
+		create(&o);
+	if (o.restore)
+		restore(&o);
+	work(&o);
+	return CLI_OK;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* crc.c - the polynomials, their constants, and the choice of an engine. */
+#include <errno.h>
+
+#include "hash/crc_engine.h"
+
+/* Normal form, without x^32. Sources: dta.md section 2; wire-facts.md 2.4. */
+static const uint32_t polys[CRC_IDS] = {
+	[CRC_SLOT0] = 0x04c11db7,
+	[CRC_SLOT1] = 0xf5d8e6b9,
+	[CRC_SLOT2] = 0x38d956c9,
+	[CRC_SLOT3] = 0xbe1bc3bb,
+	[CRC_CHECKSUM] = 0x1edc6f41,
+	[CRC_COLLECTOR] = 0x8c2bfecf,
+	[CRC_HOP0] = 0x1e671611,
+	[CRC_HOP0 + 1] = 0x42ba8535,
+	[CRC_HOP0 + 2] = 0x9459dbbf,
+	[CRC_HOP0 + 3] = 0x617c6a11,
+	[CRC_HOP0 + 4] = 0x7076ce85,
+	[CRC_HOP0 + 5] = 0x101cecef,
+	[CRC_HOP0 + 6] = 0x5b8ea50b,
+	[CRC_HOP7] = 0x676bdd11,
+	/* The published switch program's, x^0 forced to 1 by its compiler. */
+	[CRC_DTA0_HOP0] = 0x1e12a701,
+	[CRC_DTA0_HOP0 + 1] = 0x65b96595,
+	[CRC_DTA0_HOP0 + 2] = 0x49cf878b,
+	[CRC_DTA0_HOP0 + 3] = 0x36518f0d,
+	[CRC_DTA0_HOP4] = 0x7a40a909,
+};
+
+struct crc_poly_data crc_data[CRC_IDS];
+
+static const struct crc_ops *const engines[CRC_ENGINES] = {
+	[CRC_TABLE] = &crc_table_ops,
+};
+static const char *const engine_names[CRC_ENGINES] = {
+	[CRC_TABLE] = "table",
+	[CRC_PCLMUL] = "pclmul",
+	[CRC_VPCLMUL] = "vpclmul",
+};
+static enum crc_engine current;
+
+static uint32_t reflect32(uint32_t v)
+{
+	uint32_t r = 0;
+
+	for (unsigned i = 0; i < 32; i++)
+		r |= (v >> i & 1) << (31 - i);
+	return r;
+}
+
+static void fill_slices(struct crc_poly_data *d, uint32_t poly)
+{
+	for (unsigned b = 0; b < 256; b++) {
+		uint32_t reg = b;
+
+		for (unsigned i = 0; i < 8; i++)
+			reg = reg >> 1 ^ (reg & 1 ? poly : 0);
+		d->slice[0][b] = reg;
+	}
+	for (unsigned j = 1; j < 8; j++) {
+		for (unsigned b = 0; b < 256; b++) {
+			uint32_t v = d->slice[j - 1][b];
+
+			d->slice[j][b] = v >> 8 ^ d->slice[0][v & 0xff];
+		}
+	}
+}
+
+static void fill_zeros(struct crc_poly_data *d)
+{
+	uint32_t reg = ~0u;
+
+	for (unsigned n = 0; n <= CRC_BATCH_LEN; n++) {
+		d->zeros[n] = ~reg;
+		reg = reg >> 8 ^ d->slice[0][reg & 0xff];
+	}
+}
+
+__attribute__((constructor)) static void crc_init(void)
+{
+	for (unsigned id = 0; id < CRC_IDS; id++) {
+		fill_slices(&crc_data[id], reflect32(polys[id]));
+		fill_zeros(&crc_data[id]);
+	}
+}
+
+uint32_t crc_poly(enum crc_id id)
+{
+	return polys[id];
+}
+
+uint32_t crc(enum crc_id id, const void *data, size_t len)
+{
+	return crc_extend(id, 0, data, len);
+}
+
+uint32_t crc_extend(enum crc_id id, uint32_t sum, const void *data, size_t len)
+{
+	return ~engines[current]->extend(id, ~sum, data, len);
+}
+
+void crc_batch(const enum crc_id *ids, unsigned nids,
+	       const uint8_t *const *keys, size_t len, size_t n,
+	       uint32_t *const *out)
+{
+	for (unsigned i = 0; i < nids; i++)
+		engines[current]->batch(ids[i], keys, len, n, out[i]);
+}
+
+enum crc_engine crc_engine(void)
+{
+	return current;
+}
+
+const char *crc_engine_name(enum crc_engine e)
+{
+	return engine_names[e];
+}
+
+int crc_set_engine(enum crc_engine e)
+{
+	if (e >= CRC_ENGINES || !engines[e])
+		return -ENOTSUP;
+	current = e;
+	return 0;
+}

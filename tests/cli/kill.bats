@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# kill -9 at any moment: the region opens, and every operation is done or not.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	PATH=$BUILD:$PATH
+	NAME=test-kill-$$-$BATS_TEST_NUMBER
+	cd "$BATS_TEST_TMPDIR" || exit 1
+}
+
+teardown() {
+	dta-collect --remove --region "$NAME" 2>/dev/null || :
+}
+
+# Reports enough to be hit in the middle, and a region for them.
+prepare() { # workload
+	cp "$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples/$1.ini" l.ini
+	dta-collect --create --layout l.ini --region "$NAME"
+	dta-gen "$1" --seed 5 --count 300000 -q --truth truth.csv -w reports.pcap
+}
+
+# Starts a command, kills it after a random 0.00x to 0.1 s.
+killed() {
+	"$@" 2>/dev/null 3>&- &
+	local pid=$!
+	sleep "0.$(printf %03d $((RANDOM % 100 + 1)))"
+	kill -9 $pid 2>/dev/null || :
+	wait $pid 2>/dev/null || :
+}
+
+kill_translate() { # times
+	for i in $(seq "$1"); do
+		killed dta-translate -q -r reports.pcap --region "$NAME"
+		dta-dump region "$NAME" -o csv >/dev/null
+	done
+}
+
+kill_collect() { # times
+	dta-collect --region "$NAME" --ticket ticket.ini
+	dta-translate -q -r reports.pcap --ticket ticket.ini -w roce.pcap
+	for i in $(seq "$1"); do
+		killed dta-collect -q --region "$NAME" -r roce.pcap
+		dta-dump region "$NAME" -o csv >/dev/null
+	done
+}
+
+# Each flow has one path: whatever is found must be it. Once the capture is
+# sent again, all must be there.
+paths_are_right() {
+	local n
+	n=$(dta-query verify --region "$NAME" --truth truth.csv -o ndjson |
+		jq -s 'last.wrong')
+	[ "$n" = 0 ]
+	dta-translate -q -r reports.pcap --region "$NAME"
+	dta-query verify --region "$NAME" --truth truth.csv
+}
+
+# Every entry in a list is one that was reported.
+entries_were_reported() {
+	cut -d, -f7 truth.csv | sort -u >reported
+	dta-query list --region "$NAME" -o csv 2>/dev/null |
+		awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "value") c = i
+			next } { print $c }' | sort -u >stored
+	[ -s stored ]
+	[ -z "$(comm -13 reported stored)" ]
+}
+
+@test "Key-Write: dta-translate killed 25 times" {
+	prepare int-path
+	kill_translate 25
+	paths_are_right
+}
+
+@test "Key-Write: dta-collect killed 25 times" {
+	prepare int-path
+	kill_collect 25
+	paths_are_right
+}
+
+@test "Postcarding: dta-translate killed 10 times" {
+	prepare int-postcard
+	kill_translate 10
+	paths_are_right
+}
+
+@test "Append: dta-translate killed 10 times" {
+	prepare netseer-loss
+	kill_translate 10
+	entries_were_reported
+}
+
+@test "Append: dta-collect killed 10 times" {
+	prepare netseer-loss
+	kill_collect 10
+	entries_were_reported
+}
+
+@test "Key-Increment: dta-translate killed 10 times, sums are never above what was sent" {
+	prepare marple-hosts-sum
+	kill_translate 10
+	dta-translate -q -r reports.pcap --region "$NAME"
+	# Ten runs cut short and a whole one: between once and eleven times.
+	awk -F, 'NR > 1 && $1 == 1 { s[$3] += $7 } END { for (k in s) print k, s[k] }' \
+		truth.csv >sums
+	cut -d' ' -f1 sums | dta-query count --table 1 --region "$NAME" --keys - \
+		-o ndjson >got
+	jq -r '"\(.key) \(.count)"' got | sort >a
+	sort sums | join - a | awk '$3 < $2 { bad++ } END { exit bad > 0 || !NR }'
+}
+
+@test "dta-collect --create killed 10 times: whole or absent" {
+	cp "$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples/int-path.ini" l.ini
+	for i in $(seq 10); do
+		dta-collect --create --layout l.ini --region "$NAME" 3>&- &
+		local pid=$!
+		sleep "0.00$((RANDOM % 10))"
+		kill -9 $pid 2>/dev/null || :
+		wait $pid 2>/dev/null || :
+		if [ -e "/dev/shm/$NAME" ]; then
+			dta-dump region "$NAME" --no-load >/dev/null
+			dta-collect --remove --region "$NAME"
+		fi
+	done
+}
+
+@test "dta-collect --snapshot killed 10 times: whole or absent" {
+	prepare int-path
+	dta-translate -q -r reports.pcap --region "$NAME"
+	for i in $(seq 10); do
+		killed dta-collect --region "$NAME" --snapshot s.dta
+		[ ! -e s.dta ] || dta-dump snapshot s.dta >/dev/null
+		rm -f s.dta
+	done
+}

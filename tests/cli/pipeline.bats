@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# dta-gen | dta-translate | dta-collect, asked and checked: every workload by
+# both roads, the local one and RoCEv2 packets through the software responder.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	PATH=$BUILD:$PATH
+	EXAMPLES=$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples
+	TRACE=${TRACES:-$BATS_TEST_DIRNAME/../../../shared/traces}/real-mix.pcap
+	NAME=test-pipe-$$-$BATS_TEST_NUMBER
+	cd "$BATS_TEST_TMPDIR" || exit 1
+}
+
+teardown() {
+	for road in a b; do
+		dta-collect --remove --region "$NAME-$road" 2>/dev/null || :
+	done
+}
+
+# The ledger of the last command (NDJSON on stderr) adds up.
+ledger_balances() { # file
+	jq -se 'map(select(.role)) | group_by(.stage) | all(
+		(map(select(.role == "in").value) | add) ==
+		(map(select(.role == "done" or .role == "drop").value) | add))' \
+		"$1" >/dev/null
+}
+
+# One capture by both roads: equal memories, balanced ledgers.
+both_roads() { # workload capture
+	for road in a b; do
+		dta-collect --create --layout "$EXAMPLES/$1.ini" \
+			--region "$NAME-$road"
+	done
+	dta-translate -o ndjson -r "$2" --region "$NAME-a" 2>local.ndjson
+	dta-collect --region "$NAME-b" --ticket ticket.ini
+	dta-translate -o ndjson -r "$2" --ticket ticket.ini -w roce.pcap \
+		2>translate.ndjson
+	dta-collect -o ndjson --region "$NAME-b" -r roce.pcap -w answers.pcap \
+		2>responder.ndjson
+	for ledger in local translate responder; do
+		ledger_balances $ledger.ndjson || { cat $ledger.ndjson; return 1; }
+	done
+	# A clean capture: nothing is dropped on either side.
+	jq -se 'all(select(.role == "drop").value == 0)' \
+		local.ndjson responder.ndjson >/dev/null
+	diff <(dta-dump digest "$NAME-a" -o csv) \
+		<(dta-dump digest "$NAME-b" -o csv)
+	cmp "$(dta-dump region "$NAME-a" --no-load -o ndjson | jq -rs '.[0].path')" \
+		"$(dta-dump region "$NAME-b" --no-load -o ndjson | jq -rs '.[0].path')" \
+		-i "$(dta-dump region "$NAME-a" --no-load -o ndjson |
+			jq -s 'map(.offset) | min')"
+}
+
+# Nothing wrong, and no more missing than theory allows at the table's load.
+answers_agree() { # truth
+	dta-query verify --region "$NAME-a" --truth "$1" --by-table -o ndjson \
+		>verify.ndjson
+	cat verify.ndjson
+	jq -se 'map(select(.table != "all")) | length > 0 and
+		all(.wrong == 0 and .right > 0)' verify.ndjson >/dev/null
+	jq -c 'select(.table != "all" and (.missing + .ambiguous > 0))' \
+		verify.ndjson | while read -r row; do
+		table=$(jq -r .table <<<"$row")
+		dta-dump region "$NAME-a" -o ndjson |
+			jq -s --arg t "$table" --argjson v "$row" \
+			'map(select(.name == $t or (.id | tostring) == $t))[0] |
+			 ($v.asked / .units) as $load | .copies as $n |
+			 pow(1 - (-$n * $load | exp); $n) as $lost |
+			 ($v.missing + $v.ambiguous) <=
+			 ($v.asked * $lost + 4 * ($v.asked * $lost | sqrt) + 3)' |
+			grep -qx true || { echo "too many missing: $row"; return 1; }
+	done
+}
+
+synthetic() { # workload
+	dta-gen "$1" --seed 11 --count 20000 -q --truth truth.csv -w reports.pcap
+	both_roads "$1" reports.pcap
+	answers_agree truth.csv
+}
+
+from_trace() { # workload
+	[ -r "$TRACE" ] || skip "no real traffic: $TRACE"
+	dta-gen "$1" --from "$TRACE" -q --truth truth.csv -w reports.pcap
+	both_roads "$1" reports.pcap
+	answers_agree truth.csv
+}
+
+@test "int-path, synthetic: two roads, one memory, true answers" { synthetic int-path; }
+@test "int-postcard, synthetic: two roads, one memory, true answers" { synthetic int-postcard; }
+@test "int-congestion, synthetic: two roads, one memory, true answers" { synthetic int-congestion; }
+@test "marple-hosts, synthetic: two roads, one memory, true answers" { synthetic marple-hosts; }
+@test "marple-hosts-sum, synthetic: two roads, one memory, true answers" { synthetic marple-hosts-sum; }
+@test "marple-flowlets, synthetic: two roads, one memory, true answers" { synthetic marple-flowlets; }
+@test "marple-timeouts, synthetic: two roads, one memory, true answers" { synthetic marple-timeouts; }
+@test "marple-lossy, synthetic: two roads, one memory, true answers" { synthetic marple-lossy; }
+@test "netseer-loss, synthetic: two roads, one memory, true answers" { synthetic netseer-loss; }
+@test "packetscope-path, synthetic: two roads, one memory, true answers" { synthetic packetscope-path; }
+@test "packetscope-loss, synthetic: two roads, one memory, true answers" { synthetic packetscope-loss; }
+@test "pint, synthetic: two roads, one memory, true answers" { synthetic pint; }
+@test "sonata-result, synthetic: two roads, one memory, true answers" { synthetic sonata-result; }
+@test "sonata-raw, synthetic: two roads, one memory, true answers" { synthetic sonata-raw; }
+@test "trajectory, synthetic: two roads, one memory, true answers" { synthetic trajectory; }
+@test "dshark, synthetic: two roads, one memory, true answers" { synthetic dshark; }
+@test "turboflow, synthetic: two roads, one memory, true answers" { synthetic turboflow; }
+@test "uniform, synthetic: two roads, one memory, true answers" { synthetic uniform; }
+
+@test "int-path, real traffic: two roads, one memory, true answers" { from_trace int-path; }
+@test "int-postcard, real traffic: two roads, one memory, true answers" { from_trace int-postcard; }
+@test "int-congestion, real traffic: two roads, one memory, true answers" { from_trace int-congestion; }
+@test "marple-hosts, real traffic: two roads, one memory, true answers" { from_trace marple-hosts; }
+@test "marple-hosts-sum, real traffic: two roads, one memory, true answers" { from_trace marple-hosts-sum; }
+@test "marple-flowlets, real traffic: two roads, one memory, true answers" { from_trace marple-flowlets; }
+@test "marple-timeouts, real traffic: two roads, one memory, true answers" { from_trace marple-timeouts; }
+@test "marple-lossy, real traffic: two roads, one memory, true answers" { from_trace marple-lossy; }
+@test "netseer-loss, real traffic: two roads, one memory, true answers" { from_trace netseer-loss; }
+@test "packetscope-path, real traffic: two roads, one memory, true answers" { from_trace packetscope-path; }
+@test "packetscope-loss, real traffic: two roads, one memory, true answers" { from_trace packetscope-loss; }
+@test "pint, real traffic: two roads, one memory, true answers" { from_trace pint; }
+@test "sonata-result, real traffic: two roads, one memory, true answers" { from_trace sonata-result; }
+@test "sonata-raw, real traffic: two roads, one memory, true answers" { from_trace sonata-raw; }
+@test "trajectory, real traffic: two roads, one memory, true answers" { from_trace trajectory; }
+@test "dshark, real traffic: two roads, one memory, true answers" { from_trace dshark; }
+@test "turboflow, real traffic: two roads, one memory, true answers" { from_trace turboflow; }
