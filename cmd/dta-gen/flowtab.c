@@ -196,6 +196,11 @@ enum tcp_verdict tcp_track(struct flow *f, const struct gen_packet *p,
 
 	if (!len)
 		return TCP_FRESH;
+	if (p->tcp_flags & NET_TCP_SYN && (!f->seen_seq || p->seq != f->isn)) {
+		/* A new connection, maybe on the ports of an older one. */
+		f->seen_seq = false;
+		f->isn = p->seq;
+	}
 	ahead = !f->seen_seq || (int32_t)(end - f->top) > 0;
 	if (!f->seen_seq || (int32_t)(p->seq - f->top) >= 0) {
 		f->seen_seq = true;

@@ -168,7 +168,7 @@ struct flow {
 	uint64_t last_ns;  /* time of the last packet */
 	uint64_t top_ns;   /* when the highest sequence number was seen */
 	uint64_t start_ns; /* of the window, of the flowlet */
-	uint32_t top;      /* one past the highest sequence number */
+	uint32_t top, isn; /* one past the highest sequence number; the SYN's */
 	uint32_t packets, lost; /* counted by the workload */
 };
 

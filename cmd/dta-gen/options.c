@@ -57,7 +57,7 @@ static const struct cli_option options[] = {
 	{ OPT_RTO, "rto", "TIME", "silence that makes a timeout (200ms)" },
 	{ OPT_WINDOW, "window", "TIME", "marple-lossy, sonata-result (1s)" },
 	{ OPT_LINK_RATE, "link-rate", "BITS",
-	  "int-congestion: bits/s (from a capture 10M, else 5200 * PPS)" },
+	  "int-congestion: bits/s (20000000, or 9200 * PPS)" },
 	{ OPT_QUEUE, "queue", "BYTES", "int-congestion: depth of an event (16K)" },
 	{ OPT_CACHE, "cache", "N", "entries of a counting switch's cache (1024)" },
 	{ OPT_MAX_FLOWS, "max-flows", "N", "flows remembered (1M)" },
@@ -117,7 +117,7 @@ static void read_model(struct gen_options *o, int ch, const char *arg)
 	case OPT_GAP: o->gap_ns = cli_duration_ns("--gap", arg); break;
 	case OPT_RTO: o->rto_ns = cli_duration_ns("--rto", arg); break;
 	case OPT_WINDOW: o->window_ns = cli_duration_ns("--window", arg); break;
-	case OPT_LINK_RATE: o->link_rate = cli_size("--link-rate", arg, 1, UINT64_MAX >> 20); break;
+	case OPT_LINK_RATE: o->link_rate = cli_u64("--link-rate", arg, 1, UINT64_MAX >> 20); break;
 	case OPT_QUEUE: o->queue = cli_size("--queue", arg, 0, UINT32_MAX); break;
 	case OPT_CACHE: o->cache = cli_size("--cache", arg, 1, 1 << 24); break;
 	case OPT_MAX_FLOWS: o->max_flows = cli_size("--max-flows", arg, 1, 1 << 26); break;
@@ -158,7 +158,7 @@ static void read_all(struct settings *s, int argc, char **argv)
 			if (inet_pton(AF_INET, optarg, o->collector) != 1)
 				cli_usage(&cli, "--collector: %s: not an IPv4 address", optarg);
 			break;
-		case 'R': o->rate = cli_size("--rate", optarg, 1, 1000000000); break;
+		case 'R': o->rate = cli_u64("--rate", optarg, 1, 1000000000); break;
 		case 'l': s->list = true; break;
 		case 'o': s->list_format = s->ledger_format = cli_format(optarg); break;
 		case 'q': s->quiet = true; break;
@@ -209,7 +209,7 @@ static void complete(struct settings *s, struct gen_options *o)
 	if (!o->flows)
 		o->flows = w->per_flow && o->count ? o->count : FLOWS_DEFAULT;
 	if (!o->link_rate)
-		o->link_rate = o->from ? 10000000 : 5200 * o->rate;
+		o->link_rate = o->from ? 20000000 : 9200 * o->rate;
 }
 
 static void check(struct settings *s)
@@ -229,6 +229,8 @@ static void check(struct settings *s)
 		cli_usage(&cli, "--arity: %u: not an even number", o->arity);
 	if (o->hops % 2 == 0 && o->hops)
 		cli_usage(&cli, "--hops: %u: not 1, 3 or 5", o->hops);
+	if (!o->window_ns)
+		cli_usage(&cli, "--window: must not be 0");
 	if (w->needs != NEEDS_NOTHING &&
 	    (o->kind || o->key_type != KEY_FLOW4 || o->value_len != 4))
 		cli_usage(&cli, "--kind, --key-type and --value are for "

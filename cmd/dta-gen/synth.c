@@ -21,8 +21,7 @@ enum {
 	SLOTS = 4096,
 	SIZE_MAX_PACKETS = 4096,
 	LOSS = 100,
-	PAUSE = 100,
-	TRIES = 8, /* flows looked at before time jumps to the next one's turn */
+	PAUSE = 400,
 	HOSTS_MIN = 16,
 	HOSTS_MAX = 1 << 20,
 	RTT_MS = 4,
@@ -96,23 +95,56 @@ enum pending {
 };
 
 struct slot {
-	struct gen_packet p;  /* the flow's last packet */
+	struct gen_packet p; /* the flow's last packet */
 	struct gen_packet lost;
-	uint64_t wake_ns;
-	uint32_t left;        /* packets to send */
+	uint64_t wake_ns;    /* silent until then */
+	uint32_t left;       /* packets to send */
 	uint8_t pending, more_packets;
 	bool opened;
 };
 
+/* Active flows are awake, in any order, or asleep, in a heap by wake_ns. */
 struct synth {
 	const struct gen_options *o;
 	struct rng rng;
 	uint64_t now_ns, step_ns;
 	uint64_t next_flow, round_reports;
 	const uint64_t *reports;
-	unsigned active;
+	unsigned awake, asleep;
+	struct slot *awake_slot[SLOTS], *heap[SLOTS];
 	struct slot slot[SLOTS];
 };
+
+static void push_asleep(struct synth *s, struct slot *l)
+{
+	unsigned i = s->asleep++, up;
+
+	for (; i; i = up) {
+		up = (i - 1) / 2;
+		if (s->heap[up]->wake_ns <= l->wake_ns)
+			break;
+		s->heap[i] = s->heap[up];
+	}
+	s->heap[i] = l;
+}
+
+static struct slot *pop_asleep(struct synth *s)
+{
+	struct slot *first = s->heap[0], *last = s->heap[--s->asleep];
+	unsigned i = 0, down;
+
+	while ((down = 2 * i + 1) < s->asleep) {
+		if (down + 1 < s->asleep &&
+		    s->heap[down + 1]->wake_ns < s->heap[down]->wake_ns)
+			down++;
+		if (last->wake_ns <= s->heap[down]->wake_ns)
+			break;
+		s->heap[i] = s->heap[down];
+		i = down;
+	}
+	s->heap[i] = last;
+	return first;
+}
 
 static bool start_flow(struct synth *s, struct slot *l)
 {
@@ -146,8 +178,13 @@ int synth_open(struct synth **out, const struct gen_options *o,
 	s->now_ns = start_ns;
 	s->step_ns = 1000000000 / o->rate;
 	s->reports = reports;
-	while (s->active < SLOTS && start_flow(s, &s->slot[s->active]))
-		s->active++;
+	for (; s->awake < SLOTS; s->awake++) {
+		struct slot *l = &s->slot[s->awake];
+
+		if (!start_flow(s, l))
+			break;
+		s->awake_slot[s->awake] = l;
+	}
 	*out = s;
 	return 0;
 }
@@ -157,23 +194,13 @@ void synth_close(struct synth *s)
 	free(s);
 }
 
-/* A flow that may send now. With none at hand, time goes on to the next. */
-static struct slot *awake(struct synth *s)
+/* Wakes who has slept enough. If all are asleep, time goes on to the first. */
+static void wake(struct synth *s)
 {
-	struct slot *first = NULL;
-
-	for (unsigned i = 0; i < TRIES; i++) {
-		struct slot *l = &s->slot[rng_below(&s->rng, s->active)];
-
-		if (l->wake_ns <= s->now_ns)
-			return l;
-	}
-	for (unsigned i = 0; i < s->active; i++)
-		if (!first || s->slot[i].wake_ns < first->wake_ns)
-			first = &s->slot[i];
-	if (first->wake_ns > s->now_ns)
-		s->now_ns = first->wake_ns;
-	return first;
+	if (!s->awake && s->asleep && s->heap[0]->wake_ns > s->now_ns)
+		s->now_ns = s->heap[0]->wake_ns;
+	while (s->asleep && s->heap[0]->wake_ns <= s->now_ns)
+		s->awake_slot[s->awake++] = pop_asleep(s);
 }
 
 /* The next new packet of a flow: l->p goes on from the last one. */
@@ -243,11 +270,14 @@ static bool retransmit(struct synth *s, struct slot *l)
 bool synth_next(struct synth *s, struct gen_packet *p)
 {
 	struct slot *l;
+	uint64_t i;
 
-	if (!s->active)
-		return false;
 	s->now_ns += 1 + rng_below(&s->rng, 2 * s->step_ns);
-	l = awake(s);
+	wake(s);
+	if (!s->awake)
+		return false;
+	i = rng_below(&s->rng, s->awake);
+	l = s->awake_slot[i];
 	if (retransmit(s, l)) {
 		*p = l->lost;
 	} else {
@@ -257,7 +287,12 @@ bool synth_next(struct synth *s, struct gen_packet *p)
 	}
 	p->ts_ns = s->now_ns;
 	p->id = rng_mix(l->p.id ^ ((uint64_t)p->ip_id << 32 | p->seq));
-	if (!l->left && !l->pending && !start_flow(s, l))
-		*l = s->slot[--s->active];
+	if (!l->left && !l->pending) {
+		if (!start_flow(s, l))
+			s->awake_slot[i] = s->awake_slot[--s->awake];
+	} else if (l->wake_ns > s->now_ns) {
+		s->awake_slot[i] = s->awake_slot[--s->awake];
+		push_asleep(s, l);
+	}
 	return true;
 }

@@ -112,7 +112,8 @@ static bool wanted(struct gen *g, const struct gen_packet *p)
 {
 	struct gen_ledger *c = &g->ctr;
 
-	if (p->v6 && g->o.format != DTA_FORMAT_1) {
+	if (p->v6 && g->o.format != DTA_FORMAT_1 &&
+	    g->w->key[1] != g->w->key[0]) {
 		c->ipv6++;
 		return false;
 	}
