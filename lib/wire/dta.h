@@ -73,17 +73,21 @@ const char *dta_opcode_name(uint8_t opcode); /* "keywrite"..., NULL if unknown *
 /*
  * Decodes a UDP payload of len bytes. What a table must judge (its id, its key
  * and data lengths, the hop) is left to the translator. format says what to
- * expect: DTA_FORMAT_1 refuses the high nibble 0.
- * Returns 0, -EBADMSG (cut short, N above 4, lengths that do not add up),
- * -EPROTONOSUPPORT (unknown version), -EOPNOTSUPP (unknown opcode).
+ * expect: DTA_FORMAT_1 refuses the high nibble 0, the others take DTA/1 too.
+ * DTA/0 hops, from 1 on the wire, count from 0 here.
+ * Returns 0, -EBADMSG (cut short, lengths that do not add up, DTA/0: hop 0),
+ * -ERANGE (N above 4; DTA/0: 0 too), -EPROTONOSUPPORT (unknown version),
+ * -EOPNOTSUPP (unknown opcode).
  */
 int dta_decode(struct dta_report *out, enum dta_format format,
 	       const uint8_t *payload, size_t len);
 
 /*
  * Writes a report's UDP payload. Returns its length, -ENOBUFS, or -EINVAL for
- * what the format cannot carry (DTA/0: keys and data other than 4 bytes, hop
- * above 4).
+ * what the format cannot carry (DTA/0: keys other than 4 bytes, data other than
+ * 4 (Key-Write: 12, 28 too; Key-Increment: 8), no copies, hop above 4; dta0a:
+ * tracked). DTA/0b carries 8 bits of the sequence, and its NACK is 2 bytes for
+ * the reporter alone: dta_decode() does not know it.
  */
 int dta_encode(uint8_t *buf, size_t cap, enum dta_format format,
 	       const struct dta_report *r);

@@ -53,10 +53,11 @@ struct roce {
 	uint8_t version;          /* 4 or 6 */
 	uint8_t src[16], dst[16]; /* 4 or 16 bytes used */
 	uint16_t src_port;
-	uint8_t ttl;
+	uint16_t ip_id; /* IPv4 */
+	uint8_t tos, ttl;
 	/* BTH */
 	uint8_t opcode; /* enum roce_opcode */
-	uint8_t pad;    /* PadCount 0..3 */
+	uint8_t pad;    /* PadCount 0..3; roce_encode() finds it itself */
 	uint8_t tver;
 	bool solicited, migreq, ack_req;
 	uint16_t pkey;
@@ -82,17 +83,35 @@ const char *roce_opcode_name(uint8_t opcode);
 /*
  * Decodes a frame of len bytes and checks its iCRC (out->icrc_ok; a wrong one
  * is the caller's to refuse). Returns 0; -ENOTSUP: not UDP to port 4791, or an
- * opcode that is not listed above; -EBADMSG: malformed or cut short.
- * Bytes behind the IP length are ignored.
+ * opcode that is not listed above; -EBADMSG: malformed or cut short; -EBADE: a
+ * wrong IPv4 header or UDP checksum. Bytes behind the IP length are ignored.
+ * Left to the caller: pad, tver, pkey, and whether dma_len is len.
  */
 int roce_decode(struct roce *out, const uint8_t *frame, size_t len);
 
-/* Writes a whole frame, headers, checksums and iCRC. Returns its length or -ENOBUFS, -EINVAL. */
+/*
+ * Writes a whole frame: headers, payload, pad, iCRC; UDP checksum 0, DF set.
+ * Returns its length, -ENOBUFS, or -EINVAL: an unknown opcode, a payload where
+ * the opcode takes none or above 4096 bytes, a field above its bits.
+ */
 int roce_encode(uint8_t *buf, size_t cap, const struct roce *r);
 
+/* Where things are in a frame without VLAN tags and IPv4 options. */
+enum roce_offset {
+	ROCE_AT_IP = 14,
+	ROCE_AT_UDP = 34,
+	ROCE_AT_BTH = 42,
+	ROCE_AT_DEST_QP = 47, /* 3 bytes */
+	ROCE_AT_ACK_REQ = 50, /* the high bit */
+	ROCE_AT_PSN = 51,     /* 3 bytes */
+	ROCE_AT_RETH = 54,    /* or AtomicETH, AETH */
+	ROCE_AT_PAYLOAD = 70, /* of a WRITE */
+};
+
 /*
- * iCRC of a frame: ip points at the IP header, len counts from there to just before the iCRC.
- * Stored least significant byte first.
+ * iCRC of a packet: ip points at the IP header, len counts from there to just
+ * before the iCRC, and takes in the BTH at least (else 0). Stored least
+ * significant byte first.
  */
 uint32_t roce_icrc(const uint8_t *ip, size_t len);
 

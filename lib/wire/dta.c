@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "wire/dta.h"
+
+#include <errno.h>
+
+#include "base/cur.h"
+#include "base/put.h"
+#include "wire/be.h"
+
+enum {
+	DTA1 = 1, /* the high nibble of the first byte */
+	DTA0 = 0,
+	FLAG_IMMEDIATE = 0x80,
+	FLAG_TRACKED = 0x40,
+	COPIES_MASK = 0x0f,
+	OPCODES = 1 << DTA_KEYWRITE | 1 << DTA_APPEND | 1 << DTA_KEYINC |
+		  1 << DTA_POSTCARD | 1 << DTA_NACK,
+	OPCODES0 = OPCODES & ~(1 << DTA_NACK),
+	KEY0_LEN = 4,
+	COUNTER_LEN = 8,
+	HOP0_MAX = 5,    /* counted from 1 */
+	NACK0B = 0x80,   /* wire-facts 1.5 */
+};
+
+static const char *const format_names[] = {
+	[DTA_FORMAT_1] = "dta1",
+	[DTA_FORMAT_0A] = "dta0a",
+	[DTA_FORMAT_0B] = "dta0b",
+};
+
+const char *dta_format_name(enum dta_format f)
+{
+	return (unsigned)f < DTA_FORMATS ? format_names[f] : NULL;
+}
+
+int dta_format_of(const char *name)
+{
+	for (int i = 0; i < DTA_FORMATS; i++)
+		if (!strcmp(name, format_names[i]))
+			return i;
+	return -1;
+}
+
+const char *dta_opcode_name(uint8_t opcode)
+{
+	static const char *const names[16] = {
+		[DTA_KEYWRITE] = "keywrite", [DTA_APPEND] = "append",
+		[DTA_KEYINC] = "keyinc",     [DTA_POSTCARD] = "postcard",
+		[DTA_NACK] = "nack",
+	};
+
+	return opcode < 16 ? names[opcode] : NULL;
+}
+
+static int dta1_decode(struct dta_report *out, const uint8_t *p, size_t len)
+{
+	uint8_t opcode, copies, hops;
+	size_t key_len;
+
+	if (len < DTA_HEADER_LEN)
+		return -EBADMSG;
+	opcode = p[0] & 15;
+	copies = p[1] & COPIES_MASK;
+	key_len = p[2];
+	hops = p[3];
+	if (!(OPCODES >> opcode & 1))
+		return -EOPNOTSUPP;
+	if (len - DTA_HEADER_LEN < key_len)
+		return -EBADMSG;
+	if (copies > DTA_MAX_COPIES)
+		return -ERANGE;
+	out->opcode = opcode;
+	out->copies = copies;
+	out->hop = opcode == DTA_NACK ? hops : hops >> 4;
+	out->path_len = opcode == DTA_NACK ? 0 : hops & 15;
+	out->immediate = p[1] & FLAG_IMMEDIATE;
+	out->tracked = p[1] & FLAG_TRACKED;
+	out->table = be16_load(p + 4);
+	out->sequence = be16_load(p + 6);
+	out->key_len = (uint16_t)key_len;
+	out->data_len = (uint16_t)(len - DTA_HEADER_LEN - key_len);
+	out->key = p + DTA_HEADER_LEN;
+	out->data = out->key + key_len;
+	return 0;
+}
+
+/* Whether a primitive of DTA/0 takes that much data (wire-facts 1.4). */
+static bool dta0_data_fits(uint8_t opcode, size_t len)
+{
+	if (opcode == DTA_KEYWRITE) /* 8, 16, 32 with the checksum */
+		return len == 4 || len == 12 || len == 28;
+	return len == (opcode == DTA_KEYINC ? COUNTER_LEN : 4);
+}
+
+/* What follows the base header. */
+static int dta0_body(struct dta_report *r, struct cur *c)
+{
+	uint8_t hop;
+
+	if (r->opcode == DTA_KEYWRITE || r->opcode == DTA_KEYINC) {
+		r->copies = cur_u8(c);
+		if (cur_ok(c) && (!r->copies || r->copies > DTA_MAX_COPIES))
+			return -ERANGE;
+	}
+	r->key = cur_take(c, KEY0_LEN);
+	r->key_len = KEY0_LEN;
+	if (r->opcode == DTA_POSTCARD) {
+		hop = cur_u8(c);
+		if (!hop)
+			return -EBADMSG;
+		r->hop = hop - 1;
+	}
+	if (!cur_ok(c) || !dta0_data_fits(r->opcode, cur_left(c)))
+		return -EBADMSG;
+	r->data_len = (uint16_t)cur_left(c);
+	r->data = c->p;
+	return 0;
+}
+
+static int dta0_decode(struct dta_report *out, enum dta_format format,
+		       const uint8_t *payload, size_t len)
+{
+	struct dta_report r = { .table = DTA_NO_TABLE };
+	struct cur c = cur_of(payload, len);
+	uint8_t flags;
+	int rc;
+
+	r.opcode = cur_u8(&c);
+	if (r.opcode > 15 || !(OPCODES0 >> r.opcode & 1))
+		return -EOPNOTSUPP;
+	if (format == DTA_FORMAT_0B)
+		r.sequence = cur_u8(&c);
+	flags = cur_u8(&c);
+	r.immediate = flags & FLAG_IMMEDIATE;
+	r.tracked = format == DTA_FORMAT_0B && (flags & FLAG_TRACKED);
+	if ((rc = dta0_body(&r, &c)))
+		return rc;
+	*out = r;
+	return 0;
+}
+
+int dta_decode(struct dta_report *out, enum dta_format format,
+	       const uint8_t *payload, size_t len)
+{
+	uint8_t version;
+
+	if (!len || len > UINT16_MAX)
+		return -EBADMSG;
+	version = payload[0] >> 4;
+	if (version == DTA1)
+		return dta1_decode(out, payload, len);
+	if (version == DTA0 && format != DTA_FORMAT_1)
+		return dta0_decode(out, format, payload, len);
+	return -EPROTONOSUPPORT;
+}
+
+static int dta1_encode(struct put *w, const struct dta_report *r)
+{
+	bool nack = r->opcode == DTA_NACK;
+
+	if (r->key_len > UINT8_MAX || r->copies > DTA_MAX_COPIES)
+		return -EINVAL;
+	if (!nack && (r->hop > 15 || r->path_len > 15))
+		return -EINVAL;
+	put_u8(w, (uint8_t)(DTA1 << 4 | r->opcode));
+	put_u8(w, (uint8_t)((r->immediate ? FLAG_IMMEDIATE : 0) |
+			    (r->tracked ? FLAG_TRACKED : 0) | r->copies));
+	put_u8(w, (uint8_t)r->key_len);
+	put_u8(w, nack ? r->hop : (uint8_t)(r->hop << 4 | r->path_len));
+	put_be16(w, r->table);
+	put_be16(w, r->sequence);
+	put_bytes(w, r->key, r->key_len);
+	put_bytes(w, r->data, r->data_len);
+	return 0;
+}
+
+/* A NACK of the published system is two bytes, without an opcode. */
+static int dta0_encode_nack(struct put *w, enum dta_format format,
+			    const struct dta_report *r)
+{
+	if (format != DTA_FORMAT_0B)
+		return -EINVAL;
+	put_u8(w, (uint8_t)r->sequence);
+	put_u8(w, NACK0B);
+	return 0;
+}
+
+static int dta0_encode(struct put *w, enum dta_format format,
+		       const struct dta_report *r)
+{
+	bool has_copies = r->opcode == DTA_KEYWRITE || r->opcode == DTA_KEYINC;
+
+	if (r->opcode == DTA_NACK)
+		return dta0_encode_nack(w, format, r);
+	if (r->key_len != KEY0_LEN || !dta0_data_fits(r->opcode, r->data_len))
+		return -EINVAL;
+	if (has_copies && (!r->copies || r->copies > DTA_MAX_COPIES))
+		return -EINVAL;
+	if (r->opcode == DTA_POSTCARD && r->hop >= HOP0_MAX)
+		return -EINVAL;
+	if (r->tracked && format == DTA_FORMAT_0A)
+		return -EINVAL;
+	put_u8(w, r->opcode);
+	if (format == DTA_FORMAT_0B)
+		put_u8(w, (uint8_t)r->sequence); /* eight bits, wraps */
+	put_u8(w, (uint8_t)((r->immediate ? FLAG_IMMEDIATE : 0) |
+			    (r->tracked ? FLAG_TRACKED : 0)));
+	if (has_copies)
+		put_u8(w, r->copies);
+	put_bytes(w, r->key, KEY0_LEN);
+	if (r->opcode == DTA_POSTCARD)
+		put_u8(w, (uint8_t)(r->hop + 1));
+	put_bytes(w, r->data, r->data_len);
+	return 0;
+}
+
+int dta_encode(uint8_t *buf, size_t cap, enum dta_format format,
+	       const struct dta_report *r)
+{
+	struct put w = put_to(buf, cap);
+	int rc;
+
+	if (r->opcode > 15 || !(OPCODES >> r->opcode & 1))
+		return -EINVAL;
+	rc = format == DTA_FORMAT_1 ? dta1_encode(&w, r)
+				    : dta0_encode(&w, format, r);
+	if (rc)
+		return rc;
+	return put_ok(&w) ? (int)put_len(&w) : -ENOBUFS;
+}

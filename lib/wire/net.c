@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "wire/net.h"
+
+#include <errno.h>
+
+#include "base/cur.h"
+#include "base/put.h"
+#include "wire/be.h"
+
+enum {
+	ETHERTYPE_IP4 = 0x0800,
+	ETHERTYPE_IP6 = 0x86dd,
+	ETHERTYPE_VLAN = 0x8100,  /* 802.1Q */
+	ETHERTYPE_QINQ = 0x88a8,  /* 802.1ad */
+	VLAN_MAX = 2,
+	VLAN_LEN = 4,
+	IP4_DF = 0x4000,
+	IP4_FRAGMENT = 0x3fff,    /* more fragments, offset */
+	IP4_OFFSET = 0x1fff,
+	IP6_HOP_BY_HOP = 0,       /* RFC 8200 section 4 */
+	IP6_ROUTING = 43,
+	IP6_FRAGMENT = 44,
+	IP6_DESTINATION = 60,
+	TCP_LEN = 20,
+};
+
+/* An IP header and what follows it. */
+struct ip {
+	uint8_t version, protocol, ttl;
+	bool fragment; /* a part of a datagram */
+	bool later;    /* and not the first */
+	bool routed;   /* IPv6: on the way to another destination */
+	uint16_t id;
+	uint32_t len;  /* header and payload, by the header */
+	const uint8_t *hdr, *src, *dst;
+	struct cur l4;  /* what was captured of the payload */
+	uint32_t l4_len; /* the payload, by the header */
+};
+
+/* Sum of 16-bit words in memory order, not folded. RFC 1071 section 2. */
+static uint64_t sum_words(const uint8_t *p, size_t len)
+{
+	uint64_t sum = 0;
+	uint32_t w;
+	uint16_t h = 0;
+
+	for (; len >= 4; p += 4, len -= 4) {
+		memcpy(&w, p, 4);
+		sum += w;
+	}
+	if (len >= 2) {
+		memcpy(&h, p, 2);
+		sum += h;
+		p += 2;
+		len -= 2;
+	}
+	if (len) { /* as if a zero byte followed */
+		h = 0;
+		memcpy(&h, p, 1);
+		sum += h;
+	}
+	return sum;
+}
+
+static uint16_t sum_fold(uint64_t sum)
+{
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)sum;
+}
+
+uint16_t net_checksum(const void *data, size_t len)
+{
+	return be16toh((uint16_t)~sum_fold(sum_words(data, len)));
+}
+
+/* Whether len bytes that hold their own checksum add up. */
+static bool sum_right(uint64_t sum)
+{
+	return sum_fold(sum) == 0xffff;
+}
+
+/* Skips the Ethernet header and VLAN tags; returns the Ethernet type. */
+static int eth_skip(struct cur *c)
+{
+	const uint8_t *p = cur_take(c, NET_ETH_LEN);
+	uint16_t type;
+
+	if (!p)
+		return -EBADMSG;
+	type = be16_load(p + 12);
+	for (int i = 0; type == ETHERTYPE_VLAN || type == ETHERTYPE_QINQ; i++) {
+		if (i == VLAN_MAX)
+			return -ENOTSUP;
+		if (!(p = cur_take(c, VLAN_LEN)))
+			return -EBADMSG;
+		type = be16_load(p + 2);
+	}
+	return type;
+}
+
+static int ip4_decode(struct ip *ip, struct cur *c)
+{
+	size_t captured = cur_left(c);
+	const uint8_t *p = cur_take(c, NET_IP4_LEN);
+	unsigned hlen, frag;
+
+	if (!p || p[0] >> 4 != 4)
+		return -EBADMSG;
+	hlen = (p[0] & 15) * 4u;
+	frag = be16_load(p + 6);
+	ip->version = 4;
+	ip->protocol = p[9];
+	ip->ttl = p[8];
+	ip->fragment = frag & IP4_FRAGMENT;
+	ip->later = frag & IP4_OFFSET;
+	ip->routed = false;
+	ip->id = be16_load(p + 4);
+	ip->len = be16_load(p + 2);
+	ip->hdr = p;
+	ip->src = p + 12;
+	ip->dst = p + 16;
+	if (hlen < NET_IP4_LEN || hlen > captured || ip->len < hlen)
+		return -EBADMSG;
+	ip->l4_len = ip->len - hlen;
+	if (captured > ip->len)
+		captured = ip->len;
+	ip->l4 = cur_of(p + hlen, captured - hlen);
+	return 0;
+}
+
+/* Steps over one IPv6 extension header; *next: its type, then the next one's. */
+static int ip6_extension(struct ip *ip, struct cur *c, uint8_t *next)
+{
+	const uint8_t *p = cur_take(c, 8);
+	unsigned frag;
+
+	if (!p)
+		return -EBADMSG;
+	if (*next == IP6_FRAGMENT) {
+		frag = be16_load(p + 2);
+		/* offset 0 and no more to come: whole, RFC 6946 */
+		ip->fragment = frag & 0xfff9;
+		ip->later = frag & 0xfff8;
+	} else {
+		if (*next == IP6_ROUTING && p[3])
+			ip->routed = true;
+		if (!cur_take(c, p[1] * 8u))
+			return -EBADMSG;
+	}
+	*next = p[0];
+	return 0;
+}
+
+static bool ip6_is_extension(uint8_t next)
+{
+	return next == IP6_HOP_BY_HOP || next == IP6_ROUTING ||
+	       next == IP6_FRAGMENT || next == IP6_DESTINATION;
+}
+
+static int ip6_decode(struct ip *ip, struct cur *c)
+{
+	const uint8_t *p = cur_take(c, NET_IP6_LEN), *l4;
+	struct cur body;
+	size_t payload;
+	int rc;
+
+	if (!p || p[0] >> 4 != 6)
+		return -EBADMSG;
+	payload = be16_load(p + 4);
+	*ip = (struct ip){
+		.version = 6,
+		.protocol = p[6],
+		.ttl = p[7],
+		.len = (uint32_t)payload + NET_IP6_LEN,
+		.hdr = p,
+		.src = p + 8,
+		.dst = p + 24,
+	};
+	l4 = c->p;
+	body = cur_of(l4, payload < cur_left(c) ? payload : cur_left(c));
+	/* Each header is 8 bytes or more of the payload, so this ends. */
+	while (!ip->later && ip6_is_extension(ip->protocol))
+		if ((rc = ip6_extension(ip, &body, &ip->protocol)))
+			return rc;
+	ip->l4 = body;
+	ip->l4_len = (uint32_t)(payload - (size_t)(body.p - l4));
+	return 0;
+}
+
+static int ip_decode(struct ip *ip, const uint8_t *frame, size_t len)
+{
+	struct cur c = cur_of(frame, len);
+	int type = eth_skip(&c);
+
+	if (type == ETHERTYPE_IP4)
+		return ip4_decode(ip, &c);
+	if (type == ETHERTYPE_IP6)
+		return ip6_decode(ip, &c);
+	return type < 0 ? type : -ENOTSUP;
+}
+
+/* The pseudo header (RFC 768, RFC 8200 section 8.1) and len bytes of UDP. */
+static bool udp_sum_right(const struct ip *ip, const uint8_t *udp, size_t len)
+{
+	uint64_t sum = sum_words(ip->src, ip->version == 4 ? 8 : 32);
+
+	return sum_right(sum + htobe16(NET_PROTO_UDP) + htobe16((uint16_t)len) +
+			 sum_words(udp, len));
+}
+
+static int udp_decode(struct net_udp *out, struct ip *ip)
+{
+	const uint8_t *p = cur_take(&ip->l4, NET_UDP_LEN);
+	size_t len;
+
+	if (!p)
+		return -EBADMSG;
+	len = be16_load(p + 4);
+	if (len < NET_UDP_LEN || len > ip->l4_len)
+		return -EBADMSG;
+	if (be16_load(p + 6) && !udp_sum_right(ip, p, len))
+		return -EBADE;
+	*out = (struct net_udp){
+		.version = ip->version,
+		.ip = ip->hdr,
+		.src = ip->src,
+		.dst = ip->dst,
+		.src_port = be16_load(p),
+		.dst_port = be16_load(p + 2),
+		.payload = p + NET_UDP_LEN,
+		.len = len - NET_UDP_LEN,
+	};
+	return 0;
+}
+
+int net_udp_decode(struct net_udp *out, const uint8_t *frame, size_t len)
+{
+	struct ip ip;
+	int rc = ip_decode(&ip, frame, len);
+
+	if (rc)
+		return rc;
+	if (ip.fragment || ip.routed || ip.protocol != NET_PROTO_UDP)
+		return -ENOTSUP;
+	if (ip.l4_len > cur_left(&ip.l4)) /* cut by the capture */
+		return -EBADMSG;
+	if (ip.version == 4 &&
+	    !sum_right(sum_words(ip.hdr, (ip.hdr[0] & 15) * 4u)))
+		return -EBADE;
+	return udp_decode(out, &ip);
+}
+
+static int tcp_decode(struct net_packet *pkt, struct ip *ip)
+{
+	const uint8_t *p = cur_take(&ip->l4, TCP_LEN);
+	unsigned hlen;
+
+	if (!p)
+		return -EBADMSG;
+	hlen = (p[12] >> 4) * 4u;
+	if (hlen < TCP_LEN || hlen > ip->l4_len)
+		return -EBADMSG;
+	pkt->src_port = be16_load(p);
+	pkt->dst_port = be16_load(p + 2);
+	pkt->tcp_seq = be32_load(p + 4);
+	pkt->tcp_ack = be32_load(p + 8);
+	pkt->tcp_flags = p[13];
+	pkt->tcp_payload = ip->l4_len - hlen;
+	return 0;
+}
+
+int net_packet_decode(struct net_packet *out, const uint8_t *frame, size_t len)
+{
+	struct net_packet pkt;
+	const uint8_t *p;
+	struct ip ip;
+	int rc = ip_decode(&ip, frame, len);
+
+	if (rc)
+		return rc;
+	pkt = (struct net_packet){
+		.version = ip.version,
+		.protocol = ip.protocol,
+		.ttl = ip.ttl,
+		.fragment = ip.later,
+		.src = ip.src,
+		.dst = ip.dst,
+		.ip_id = ip.id,
+		.ip_len = ip.len,
+	};
+	if (!ip.later && ip.protocol == NET_PROTO_TCP) {
+		if ((rc = tcp_decode(&pkt, &ip)))
+			return rc;
+	} else if (!ip.later && ip.protocol == NET_PROTO_UDP) {
+		if (!(p = cur_take(&ip.l4, NET_UDP_LEN)))
+			return -EBADMSG;
+		pkt.src_port = be16_load(p);
+		pkt.dst_port = be16_load(p + 2);
+	}
+	*out = pkt;
+	return 0;
+}
+
+int net_udp4_encode(uint8_t *buf, size_t cap, const struct net_udp4 *h,
+		    size_t payload_len)
+{
+	struct put w = put_to(buf, cap);
+	uint8_t *ip;
+
+	if (payload_len > UINT16_MAX - NET_IP4_LEN - NET_UDP_LEN)
+		return -ENOBUFS;
+	put_bytes(&w, h->eth_dst, 6);
+	put_bytes(&w, h->eth_src, 6);
+	put_be16(&w, ETHERTYPE_IP4);
+	ip = put_room(&w, NET_IP4_LEN);
+	put_be16(&w, h->src_port);
+	put_be16(&w, h->dst_port);
+	put_be16(&w, (uint16_t)(payload_len + NET_UDP_LEN));
+	put_be16(&w, 0); /* no checksum */
+	if (!put_ok(&w))
+		return -ENOBUFS;
+	ip[0] = 0x45;
+	ip[1] = h->tos;
+	be16_store(ip + 2, (uint16_t)(payload_len + NET_UDP_LEN + NET_IP4_LEN));
+	be16_store(ip + 4, h->ip_id);
+	be16_store(ip + 6, IP4_DF);
+	ip[8] = h->ttl;
+	ip[9] = NET_PROTO_UDP;
+	be16_store(ip + 10, 0);
+	memcpy(ip + 12, h->src, 4);
+	memcpy(ip + 16, h->dst, 4);
+	be16_store(ip + 10, net_checksum(ip, NET_IP4_LEN));
+	return (int)put_len(&w);
+}
