@@ -12,12 +12,11 @@
 #include "wire/net.h"
 
 #define ETH "020000000002 020000000001 "
-#define ADDR6 \
+#define ADDR6                                                                  \
 	"20010db8000000000000000000000001 20010db8000000000000000000000002 "
 
 /* Wikipedia's IPv4 header example has UDP in it, length 115. */
-static const char ip4_example[] =
-	"45000073000040004011b861c0a80001c0a800c7";
+static const char ip4_example[] = "45000073000040004011b861c0a80001c0a800c7";
 
 static uint16_t slow_checksum(const uint8_t *p, size_t len)
 {
@@ -34,10 +33,10 @@ static uint16_t slow_checksum(const uint8_t *p, size_t len)
 static void test_checksum(void)
 {
 	/* RFC 1071 section 3 */
-	static const uint8_t rfc[] = { 0x00, 0x01, 0xf2, 0x03,
-				       0xf4, 0xf5, 0xf6, 0xf7 };
+	static const uint8_t rfc[] = {0x00, 0x01, 0xf2, 0x03,
+				      0xf4, 0xf5, 0xf6, 0xf7};
 	uint8_t buf[1600];
-	struct rng r = { 1 };
+	struct rng r = {1};
 
 	TEST(net_checksum(rfc, sizeof(rfc)) == (uint16_t)~0xddf2);
 	TEST(net_checksum(buf, unhex(buf, sizeof(buf), ip4_example)) == 0);
@@ -57,49 +56,49 @@ static const struct {
 	uint8_t version;
 	bool cuttable; /* no: the last bytes are padding */
 } good[] = {
-	{ "plain",
-	  ETH "0800 45000021123440004011 0f7e 0a0000010a000002"
-	      " 03e89c68000d0000 0102030405",
-	  4, true },
-	{ "UDP checksum",
-	  ETH "0800 45000021123440004011 1495 0a0000010a000002"
-	      " 03e89c68000d4267 0102030405",
-	  4, true },
-	{ "VLAN",
-	  ETH "81000064 0800 45000021123440004011 0f7e 0a0000010a000002"
-	      " 03e89c68000d0000 0102030405",
-	  4, true },
-	{ "two VLANs",
-	  ETH "88a80064 81000065 0800 45000021123440004011 0f7e"
-	      " 0a0000010a000002 03e89c68000d0000 0102030405",
-	  4, true },
-	{ "options",
-	  ETH "0800 47000029123440004011 0f7e 0a0000010a000002"
-	      " 0101010101010100 03e89c68000d0000 0102030405",
-	  4, true },
-	{ "padded frame",
-	  ETH "0800 45000021123440004011 0f7e 0a0000010a000002"
-	      " 03e89c68000d0000 0102030405 0000000000000000",
-	  4, false },
-	{ "IP longer than UDP",
-	  ETH "0800 45000023123440004011 0f7e 0a0000010a000002"
-	      " 03e89c68000d0000 0102030405 ffff",
-	  4, true },
-	{ "IPv6",
-	  ETH "86dd 60000000000d1140 " ADDR6 "03e89c68000d0000 0102030405", 6,
-	  true },
-	{ "IPv6, UDP checksum",
-	  ETH "86dd 60000000000d1140 " ADDR6 "03e89c68000dffff 0102030405", 6,
-	  true },
-	{ "IPv6, hop-by-hop, destination options, routed to its end",
-	  ETH "86dd 60000000002d0040 " ADDR6 "3c00000000000000"
-	      " 2b01000000000000 0000000000000000 1100000000000000"
-	      " 03e89c68000d0000 0102030405",
-	  6, true },
-	{ "IPv6, whole in one fragment",
-	  ETH "86dd 6000000000152c40 " ADDR6 "1100000000000007"
-	      " 03e89c68000d0000 0102030405",
-	  6, true },
+	{"plain",
+	 ETH "0800 45000021123440004011 0f7e 0a0000010a000002"
+	     " 03e89c68000d0000 0102030405",
+	 4, true},
+	{"UDP checksum",
+	 ETH "0800 45000021123440004011 1495 0a0000010a000002"
+	     " 03e89c68000d4267 0102030405",
+	 4, true},
+	{"VLAN",
+	 ETH "81000064 0800 45000021123440004011 0f7e 0a0000010a000002"
+	     " 03e89c68000d0000 0102030405",
+	 4, true},
+	{"two VLANs",
+	 ETH "88a80064 81000065 0800 45000021123440004011 0f7e"
+	     " 0a0000010a000002 03e89c68000d0000 0102030405",
+	 4, true},
+	{"options",
+	 ETH "0800 47000029123440004011 0f7e 0a0000010a000002"
+	     " 0101010101010100 03e89c68000d0000 0102030405",
+	 4, true},
+	{"padded frame",
+	 ETH "0800 45000021123440004011 0f7e 0a0000010a000002"
+	     " 03e89c68000d0000 0102030405 0000000000000000",
+	 4, false},
+	{"IP longer than UDP",
+	 ETH "0800 45000023123440004011 0f7e 0a0000010a000002"
+	     " 03e89c68000d0000 0102030405 ffff",
+	 4, true},
+	{"IPv6",
+	 ETH "86dd 60000000000d1140 " ADDR6 "03e89c68000d0000 0102030405", 6,
+	 true},
+	{"IPv6, UDP checksum",
+	 ETH "86dd 60000000000d1140 " ADDR6 "03e89c68000dffff 0102030405", 6,
+	 true},
+	{"IPv6, hop-by-hop, destination options, routed to its end",
+	 ETH "86dd 60000000002d0040 " ADDR6 "3c00000000000000"
+	     " 2b01000000000000 0000000000000000 1100000000000000"
+	     " 03e89c68000d0000 0102030405",
+	 6, true},
+	{"IPv6, whole in one fragment",
+	 ETH "86dd 6000000000152c40 " ADDR6 "1100000000000007"
+	     " 03e89c68000d0000 0102030405",
+	 6, true},
 };
 
 /* Puts the right checksums where the sample leaves it to us. */
@@ -120,13 +119,13 @@ static void mend(uint8_t *frame, size_t len)
 		ip[11] = (uint8_t)sum;
 	}
 	udp = ip + hlen;
-	if (ip + hlen + 8 > frame + len || !(udp[6] | udp[7]) ||
-	    (ip[0] >> 4 == 6 && ip[6] != 17))
+	if (udp + 8 > frame + len || udp + udp[5] > frame + len ||
+	    !(udp[6] | udp[7]) || (ip[0] >> 4 == 6 && ip[6] != 17))
 		return;
 	udp[6] = udp[7] = 0;
 	hlen = ip[0] >> 4 == 4 ? 8 : 32;
 	memcpy(pseudo, udp - hlen, hlen);
-	memcpy(pseudo + hlen, (uint8_t[4]){ 0, 17, udp[4], udp[5] }, 4);
+	memcpy(pseudo + hlen, (uint8_t[4]){0, 17, udp[4], udp[5]}, 4);
 	memcpy(pseudo + hlen + 4, udp, udp[5]);
 	sum = slow_checksum(pseudo, hlen + 4 + udp[5]);
 	udp[6] = (uint8_t)(sum >> 8);
@@ -144,8 +143,8 @@ static size_t sample(uint8_t *buf, size_t cap, const char *hex)
 static void check_fields(const struct net_udp *u, const uint8_t *frame,
 			 unsigned version, const char *name)
 {
-	static const uint8_t payload[] = { 1, 2, 3, 4, 5 };
-	static const uint8_t a4[] = { 10, 0, 0, 1, 10, 0, 0, 2 };
+	static const uint8_t payload[] = {1, 2, 3, 4, 5};
+	static const uint8_t a4[] = {10, 0, 0, 1, 10, 0, 0, 2};
 	uint8_t a6[32];
 
 	unhex(a6, sizeof(a6), ADDR6);
@@ -190,39 +189,39 @@ static void test_bad(void)
 		bool mended;
 		int rc;
 	} bad[] = {
-		{ 0, -2, 0x07, false, -ENOTSUP },   /* not IP */
-		{ 0, 0, 0x65, true, -EBADMSG },     /* version 6 in 0x0800 */
-		{ 0, 0, 0x44, true, -EBADMSG },     /* header of 16 bytes */
-		{ 0, 0, 0x4f, true, -EBADMSG },     /* longer than the packet */
-		{ 0, 3, 0x22, true, -EBADMSG },     /* IP above the frame */
-		{ 0, 3, 0x13, true, -EBADMSG },     /* IP below its header */
-		{ 0, 3, 0x20, true, -EBADMSG },     /* UDP above IP */
-		{ 0, 6, 0x20, true, -ENOTSUP },     /* more fragments */
-		{ 0, 7, 0x01, true, -ENOTSUP },     /* a later fragment */
-		{ 0, 9, 6, true, -ENOTSUP },        /* TCP */
-		{ 0, 10, 0xff, false, -EBADE },     /* header checksum */
-		{ 0, 13, 0xff, false, -EBADE },     /* address corrupted */
-		{ 0, 25, 0x07, true, -EBADMSG },    /* UDP length 7 */
-		{ 0, 25, 0x0e, true, -EBADMSG },    /* UDP length too long */
-		{ 1, 32, 0x06, false, -EBADE },     /* payload corrupted */
-		{ 1, 27, 0x01, false, -EBADE },     /* UDP checksum */
-		{ 7, 0, 0x45, true, -EBADMSG },     /* version 4 in 0x86dd */
-		{ 7, 5, 0x0c, true, -EBADMSG },     /* UDP above IP */
-		{ 7, 5, 0x0e, true, -EBADMSG },     /* IP above the frame */
-		{ 7, 6, 58, true, -ENOTSUP },       /* ICMPv6 */
-		{ 7, 6, 59, true, -ENOTSUP },       /* no next header */
-		{ 8, 52, 0x06, false, -EBADE },     /* payload corrupted */
-		{ 9, 41, 0x20, true, -EBADMSG },    /* extension too long */
-		{ 9, 59, 0x01, true, 0 },           /* inside an option */
-		{ 9, 67, 0x01, true, -ENOTSUP },    /* segments left */
-		{ 10, 43, 0x01, true, -ENOTSUP },   /* more fragments */
-		{ 10, 42, 0x01, true, -ENOTSUP },   /* a later fragment */
+		{0, -2, 0x07, false, -ENOTSUP}, /* not IP */
+		{0, 0, 0x65, true, -EBADMSG},	/* version 6 in 0x0800 */
+		{0, 0, 0x44, true, -EBADMSG},	/* header of 16 bytes */
+		{0, 0, 0x4f, true, -EBADMSG},	/* longer than the packet */
+		{0, 3, 0x22, true, -EBADMSG},	/* IP above the frame */
+		{0, 3, 0x13, true, -EBADMSG},	/* IP below its header */
+		{0, 3, 0x20, true, -EBADMSG},	/* UDP above IP */
+		{0, 6, 0x20, true, -ENOTSUP},	/* more fragments */
+		{0, 7, 0x01, true, -ENOTSUP},	/* a later fragment */
+		{0, 9, 6, true, -ENOTSUP},	/* TCP */
+		{0, 10, 0xff, false, -EBADE},	/* header checksum */
+		{0, 13, 0xff, false, -EBADE},	/* address corrupted */
+		{0, 25, 0x07, true, -EBADMSG},	/* UDP length 7 */
+		{0, 25, 0x0e, true, -EBADMSG},	/* UDP length too long */
+		{1, 32, 0x06, false, -EBADE},	/* payload corrupted */
+		{1, 27, 0x01, false, -EBADE},	/* UDP checksum */
+		{7, 0, 0x45, true, -EBADMSG},	/* version 4 in 0x86dd */
+		{7, 5, 0x0c, true, -EBADMSG},	/* UDP above IP */
+		{7, 5, 0x0e, true, -EBADMSG},	/* IP above the frame */
+		{7, 6, 58, true, -ENOTSUP},	/* ICMPv6 */
+		{7, 6, 59, true, -ENOTSUP},	/* no next header */
+		{8, 52, 0x06, false, -EBADE},	/* payload corrupted */
+		{9, 41, 0x20, true, -EBADMSG},	/* extension too long */
+		{9, 59, 0x01, true, 0},		/* inside an option */
+		{9, 67, 0x01, true, -ENOTSUP},	/* segments left */
+		{10, 43, 0x01, true, -ENOTSUP}, /* more fragments */
+		{10, 42, 0x01, true, -ENOTSUP}, /* a later fragment */
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		uint8_t buf[256], *copy;
 		size_t len = sample(buf, sizeof(buf), good[bad[i].sample].hex);
-		struct net_udp u = { .len = 77 };
+		struct net_udp u = {.len = 77};
 
 		if (!TEST(buf[14 + bad[i].at] != bad[i].value))
 			fprintf(stderr, "bad[%zu] changes nothing\n", i);
@@ -249,9 +248,9 @@ static void test_three_tags(void)
 	TEST(net_packet_decode(&p, buf, len) == -ENOTSUP);
 }
 
-static const char tcp_syn[] =
-	ETH "0800 45000040abcd40003306 0000 0a0000010a000002"
-	    " 01bb1f90 01020304 05060708 b0020000 00000000";
+static const char tcp_syn[] = ETH
+	"0800 45000040abcd40003306 0000 0a0000010a000002"
+	" 01bb1f90 01020304 05060708 b0020000 00000000";
 
 static void test_packet_tcp(void)
 {
@@ -323,10 +322,10 @@ static void test_packet_others(void)
 static void test_encode(void)
 {
 	struct net_udp4 h = {
-		.eth_dst = { 2, 0, 0, 0, 0, 2 },
-		.eth_src = { 2, 0, 0, 0, 0, 1 },
-		.src = { 10, 0, 0, 1 },
-		.dst = { 10, 0, 0, 2 },
+		.eth_dst = {2, 0, 0, 0, 0, 2},
+		.eth_src = {2, 0, 0, 0, 0, 1},
+		.src = {10, 0, 0, 1},
+		.dst = {10, 0, 0, 2},
 		.src_port = 1000,
 		.dst_port = 40040,
 		.ip_id = 0x1234,
