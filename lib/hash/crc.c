@@ -65,11 +65,9 @@ static void fill_slices(struct crc_poly_data *d, uint32_t poly)
 			reg = reg >> 1 ^ (reg & 1 ? poly : 0);
 		d->slice[0][b] = reg;
 	}
-	for (unsigned j = 1; j < 8; j++) {
-		for (unsigned b = 0; b < 256; b++) {
+	for (unsigned j = 1; j < 8; j++)
+		for (unsigned b = 0; b < 256; b++)
 			d->slice[j][b] = step(d, d->slice[j - 1][b]);
-		}
-	}
 }
 
 static void fill_zeros(struct crc_poly_data *d)
@@ -85,23 +83,23 @@ static void fill_zeros(struct crc_poly_data *d)
 /* x^(8 m - 1) mod P for m <= 72, as the high half of 64 bits. */
 static void fill_folds(struct crc_poly_data *d)
 {
-	uint64_t pow[73];
+	uint64_t power[73];
 	uint32_t reg = 1u << (31 - 7); /* x^7: m = 1 */
 
 	for (unsigned m = 1; m < 73; m++) {
-		pow[m] = (uint64_t)reg << 32;
+		power[m] = (uint64_t)reg << 32;
 		reg = step(d, reg);
 	}
 	for (unsigned i = 0; i < 3; i++) {
 		unsigned m = (3 - i) * 128 / 8;
 
-		d->fold[i][0] = pow[m + 8];
-		d->fold[i][1] = pow[m];
+		d->fold[i][0] = power[m + 8];
+		d->fold[i][1] = power[m];
 	}
-	d->fold512[0] = pow[72];
-	d->fold512[1] = pow[64];
-	d->split[0] = pow[12] >> 32;
-	d->split[1] = pow[8] >> 32;
+	d->fold512[0] = power[72];
+	d->fold512[1] = power[64];
+	d->split[0] = power[12] >> 32;
+	d->split[1] = power[8] >> 32;
 }
 
 /*

@@ -27,7 +27,7 @@ enum {
  * therefore are one power of x below what the algebra wants.
  */
 struct crc_poly_data {
-	/* Moves a register by 384, 256, 128 bits: {for H, for L}. */
+	/* Moves a register by 384, 256, 128 bits: {for H, for L}; zeros. */
 	uint64_t fold[4][2];
 	/* The same by 512 bits. */
 	uint64_t fold512[2];

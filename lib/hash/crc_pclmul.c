@@ -19,7 +19,7 @@ enum {
 	GROUP = 16, /* keys that every polynomial sees before the next keys */
 };
 
-/* Row r (from byte r on): shuffles the first r bytes to the end. */
+/* Sixteen bytes from to_end[r] on shuffle the first r bytes to the end. */
 static const uint8_t to_end[32] = {
 	0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
 	0x80, 0x80, 0x80, 0x80, 0x80, 0,    1,	  2,	3,    4,    5,
@@ -65,7 +65,7 @@ PCLMUL static __m128i fold_bulk(__m128i acc, const struct crc_poly_data *d,
 
 	*p += 48;
 	for (*len -= 48; *len >= 64; *p += 64, *len -= 64)
-		for (unsigned i = 0; i < 4; i++)
+		for (size_t i = 0; i < 4; i++)
 			x[i] = fold(x[i], d->fold512, load(*p + 16 * i));
 	acc = fold(x[0], d->fold[0], x[3]);
 	acc = fold(x[1], d->fold[1], acc);
@@ -98,8 +98,8 @@ PCLMUL static uint32_t pclmul_extend(enum crc_id id, uint32_t reg,
 }
 
 /*
- * The bytes before the key are cut off, and the CRC of as many zero bytes is
- * added instead of setting the register to ones first: a CRC is linear.
+ * The bytes before the key are cut off. The register starts as 0, not as ones;
+ * the CRC of as many zero bytes makes up for that, since a CRC is linear.
  */
 PCLMUL static void batch_one(const struct crc_poly_data *d,
 			     const uint8_t *const *keys, size_t len, size_t n,

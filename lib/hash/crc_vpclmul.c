@@ -60,7 +60,10 @@ VPCLMUL static uint32_t reduce_all(__m512i v, const struct crc_poly_data *d)
 	return (uint32_t)_mm_extract_epi32(_mm512_castsi512_si128(v), 2);
 }
 
-/* The first n bytes at p, shifted to the end; reads no other. n < 64. */
+/*
+ * The first n bytes at p, with the register added, shifted to the end; reads no
+ * other. 4 <= n < 64.
+ */
 VPCLMUL static inline __m512i load_to_end(const uint8_t *p, size_t n,
 					  uint32_t reg)
 {
@@ -95,7 +98,7 @@ VPCLMUL static uint32_t vpclmul_extend(enum crc_id id, uint32_t reg,
 		reg = crc_table_ops.extend(id, reg, p, head);
 	}
 	if (len < 4)
-		return reg;
+		return reg; /* never came to the first block */
 	for (p += head, len -= head; len; p += 64, len -= 64) {
 		__m512i set = _mm512_zextsi128_si512(
 			_mm_cvtsi32_si128((int)reg));
@@ -152,18 +155,19 @@ VPCLMUL static inline __m512i group_one(const struct crc_poly_data *d,
 			acc = fold(acc, k, block[b][j]);
 		r[j] = reduce(acc, split, barrett);
 	}
-	/* As if the register had been set to ones first: a CRC is linear. */
+	/* For a register that started as 0, as in crc_pclmul.c. */
 	return _mm512_xor_si512(collect(r),
 				_mm512_set1_epi32((int)d->zeros[len]));
 }
 
-/* Up to 16 keys, which the mask says; keys[] has 16 pointers all the same. */
+/* The mask says which of the 16 keys count. */
 VPCLMUL static inline void group(const enum crc_id *ids, unsigned nids,
 				 const uint8_t *const *keys, size_t len,
 				 __mmask16 mask, uint32_t *const *out,
 				 size_t at)
 {
-	ptrdiff_t first = (len - 1) % 16 + 1; /* bytes in the first block */
+	ptrdiff_t first = (ptrdiff_t)((len - 1) % 16) +
+			  1; /* bytes in the first block */
 	size_t blocks = (len + 15) / 16;
 	uint64_t keep = 0xffff & ~(0xffffu >> first);
 	__m512i block[BLOCKS][4];
