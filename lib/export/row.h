@@ -39,7 +39,7 @@ enum row_type {
 struct row_field {
 	const char *name;
 	uint8_t type;
-	uint8_t width; /* of the text column; negative numbers are right-aligned by type */
+	uint8_t width; /* of the text column; numbers are right-aligned */
 };
 
 struct rows;
@@ -48,22 +48,30 @@ struct rows;
 int row_format_of(const char *name);
 
 /*
- * Rows of the given fields on out. The fields outlive it. rows_header() is
- * written before the first row, or by rows_close() if there were none (CSV and text).
- * A program that prints several kinds of rows opens several; each prints its own header.
+ * Rows of the given fields on out; NULL if memory is short. The fields outlive
+ * it. The header (text, CSV) is written before the first row, or by rows_close()
+ * if there were none. A program that prints several kinds of rows opens several,
+ * each with its own header.
  */
-struct rows *rows_open(FILE *out, enum row_format fmt, const struct row_field *fields,
-		       unsigned n, bool header);
-/* Set the fields of the row in hand, in any order; those not set are null. */
-void row_str(struct rows *r, unsigned field, const char *v); /* NULL: null. The text is copied out at row_end: keep it until then */
+struct rows *rows_open(FILE *out, enum row_format fmt,
+		       const struct row_field *fields, unsigned n, bool header);
+/*
+ * Set the fields of the row in hand, in any order; those not set are null, and
+ * so is a NULL text. Text, bytes and lists are read by row_end(): keep them until
+ * then.
+ */
+void row_str(struct rows *r, unsigned field, const char *v);
 void row_u64(struct rows *r, unsigned field, uint64_t v);
 void row_i64(struct rows *r, unsigned field, int64_t v);
 void row_f64(struct rows *r, unsigned field, double v);
 void row_bool(struct rows *r, unsigned field, bool v);
 void row_bytes(struct rows *r, unsigned field, const void *data, size_t len);
 void row_list(struct rows *r, unsigned field, const uint32_t *v, size_t n);
-/* Writes the row, clears it. Returns 0 or -errno of the stream. */
+/* Ends the row in hand. Returns 0 or the first -errno of the stream. */
 int row_end(struct rows *r);
-void rows_close(struct rows *r);
+
+/* Rows are written in large pieces; this writes those that wait (tail -f). */
+void rows_flush(struct rows *r);
+void rows_close(struct rows *r); /* NULL is fine */
 
 #endif

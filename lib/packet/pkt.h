@@ -16,15 +16,15 @@
 #include "base/fault.h"
 
 enum {
-	PKT_BATCH = 1024,       /* packets that pass through a stage at once */
-	PKT_MAX = 262144,       /* longest record taken, bytes (libpcap's limit) */
+	PKT_BATCH = 1024, /* packets that pass through a stage at once */
+	PKT_MAX = 262144, /* longest record taken, bytes (libpcap's limit) */
 };
 
 struct pkt {
 	const uint8_t *data; /* an Ethernet frame */
-	uint32_t len;        /* captured bytes at data */
+	uint32_t len;	     /* captured bytes at data */
 	uint32_t wire_len;   /* bytes it had on the wire */
-	uint64_t ts_ns;      /* since the epoch */
+	uint64_t ts_ns;	     /* since the epoch */
 };
 
 struct src; /* a source */
@@ -32,20 +32,22 @@ struct snk; /* a sink */
 
 /*
  * Opens a capture for reading, "-" for stdin: classic pcap of either byte order
- * and resolution, walked in large blocks; pcapng through libpcap. Only
- * Ethernet. Works on pipes: returns packets as they arrive.
+ * and resolution, and pcapng, walked in large blocks. Only Ethernet. Works on
+ * pipes: returns packets as they arrive.
  * Returns 0 or -errno; f tells the reason, the path not included.
  */
 int src_open(struct src **out, const char *path, struct fault *f);
 
 /*
  * Up to max packets, waiting for the first only. Returns their number, 0 at the
- * end, -EINTR on a signal, or -errno with f set: -EBADMSG for a capture that ends inside
- * a record or holds an impossible length (packets before it were returned).
+ * end, -EINTR on a signal, or -errno with f set: -EBADMSG for a capture that
+ * ends inside a record or holds an impossible length (packets before it were
+ * returned).
  */
 int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f);
 
-/* Bytes read so far, and in all (0: unknown, a pipe), for a progress display. */
+/* Bytes read so far, and in all (0: unknown, a pipe), for a progress display.
+ */
 uint64_t src_done(const struct src *s);
 uint64_t src_size(const struct src *s);
 

@@ -18,8 +18,8 @@ enum {
 	OPCODES0 = OPCODES & ~(1 << DTA_NACK),
 	KEY0_LEN = 4,
 	COUNTER_LEN = 8,
-	HOP0_MAX = 5,    /* counted from 1 */
-	NACK0B = 0x80,   /* wire-facts 1.5 */
+	HOP0_MAX = 5,  /* counted from 1 */
+	NACK0B = 0x80, /* wire-facts 1.5 */
 };
 
 static const char *const format_names[] = {
@@ -120,7 +120,7 @@ static int dta0_body(struct dta_report *r, struct cur *c)
 static int dta0_decode(struct dta_report *out, enum dta_format format,
 		       const uint8_t *payload, size_t len)
 {
-	struct dta_report r = { .table = DTA_NO_TABLE };
+	struct dta_report r = {.table = DTA_NO_TABLE};
 	struct cur c = cur_of(payload, len);
 	uint8_t flags;
 	int rc;

@@ -54,10 +54,10 @@ enum dta_format {
 
 /* One report, host order. key and data point into the packet. */
 struct dta_report {
-	uint8_t opcode;    /* enum dta_opcode */
-	uint8_t copies;    /* 0: the table's default */
-	uint8_t hop;       /* postcard: from 0; NACK: the reason */
-	uint8_t path_len;  /* postcard: 1..15, 0 unknown */
+	uint8_t opcode;	  /* enum dta_opcode */
+	uint8_t copies;	  /* 0: the table's default */
+	uint8_t hop;	  /* postcard: from 0; NACK: the reason */
+	uint8_t path_len; /* postcard: 1..15, 0 unknown */
 	bool immediate, tracked;
 	uint16_t table;
 	uint16_t sequence;
@@ -68,7 +68,8 @@ struct dta_report {
 /* "dta1", "dta0a", "dta0b"; dta_format_of returns -1 for other names. */
 const char *dta_format_name(enum dta_format f);
 int dta_format_of(const char *name);
-const char *dta_opcode_name(uint8_t opcode); /* "keywrite"..., NULL if unknown */
+const char *
+dta_opcode_name(uint8_t opcode); /* "keywrite"..., NULL if unknown */
 
 /*
  * Decodes a UDP payload of len bytes. What a table must judge (its id, its key

@@ -20,14 +20,14 @@ static const struct {
 	const char *name;
 	uint8_t len;
 } types[] = {
-	[KEY_HEX] = { "hex", 0 },
-	[KEY_FLOW4] = { "flow4", FLOW4_LEN },
-	[KEY_FLOW6] = { "flow6", FLOW6_LEN },
-	[KEY_HOP4] = { "hop4", HOP_ID + FLOW4_LEN },
-	[KEY_HOP6] = { "hop6", HOP_ID + FLOW6_LEN },
-	[KEY_SRC4] = { "src4", IP4 },
-	[KEY_SRC6] = { "src6", IP6 },
-	[KEY_U32] = { "u32", 4 },
+	[KEY_HEX] = {"hex", 0},
+	[KEY_FLOW4] = {"flow4", FLOW4_LEN},
+	[KEY_FLOW6] = {"flow6", FLOW6_LEN},
+	[KEY_HOP4] = {"hop4", HOP_ID + FLOW4_LEN},
+	[KEY_HOP6] = {"hop6", HOP_ID + FLOW6_LEN},
+	[KEY_SRC4] = {"src4", IP4},
+	[KEY_SRC6] = {"src6", IP6},
+	[KEY_U32] = {"u32", 4},
 };
 
 /* IANA's protocol numbers; those that switches report. */
@@ -35,8 +35,8 @@ static const struct protocol {
 	const char *name;
 	uint8_t number;
 } protocols[] = {
-	{ "tcp", 6 },    { "udp", 17 }, { "icmp", 1 }, { "icmp6", 58 },
-	{ "sctp", 132 }, { "gre", 47 }, { "esp", 50 },
+	{"tcp", 6},    {"udp", 17}, {"icmp", 1}, {"icmp6", 58},
+	{"sctp", 132}, {"gre", 47}, {"esp", 50},
 };
 
 enum {
@@ -247,8 +247,9 @@ static bool take_key(const char **s, enum key_type t, uint8_t *out, size_t len)
 /* 0x and exactly the key's bytes: good for any type but u32. */
 static bool is_hex(const char *text, enum key_type t, size_t len)
 {
-	return text[0] == '0' && text[1] == 'x' && t != KEY_U32 &&
-	       strlen(text) == 2 + 2 * len;
+	return t != KEY_U32 && text[0] == '0' && text[1] == 'x' &&
+	       strspn(text + 2, "0123456789abcdefABCDEF") == 2 * len &&
+	       !text[2 + 2 * len];
 }
 
 int key_parse(uint8_t *out, enum key_type t, size_t len, const char *text)

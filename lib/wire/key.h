@@ -3,14 +3,14 @@
  * key.h - telemetry keys: their bytes (dta.md 1.3) and their text.
  *
  * name     bytes  layout, big-endian                      text
- * flow4    13     src, dst, src port, dst port, protocol  10.0.0.1:443>10.0.0.2:5501/tcp
- * flow6    37     the same, 16-byte addresses             [2001:db8::1]:443>[2001:db8::2]:5501/udp
- * hop4     17     switch id, flow4                        7@10.0.0.1:443>10.0.0.2:5501/tcp
- * hop6     41     switch id, flow6                        7@[2001:db8::1]:443>...
- * src4     4      address                                 10.0.0.1
- * src6     16     address                                 2001:db8::1
- * u32      4      number                                  1234, 0x4d2
- * hex      any    bytes as given                          00ff12
+ * flow4    13     src, dst, src port, dst port,
+ * protocol  10.0.0.1:443>10.0.0.2:5501/tcp flow6    37     the same, 16-byte
+ * addresses             [2001:db8::1]:443>[2001:db8::2]:5501/udp hop4     17
+ * switch id, flow4                        7@10.0.0.1:443>10.0.0.2:5501/tcp hop6
+ * 41     switch id, flow6                        7@[2001:db8::1]:443>... src4
+ * 4      address                                 10.0.0.1 src6     16 address
+ * 2001:db8::1 u32      4      number                                  1234,
+ * 0x4d2 hex      any    bytes as given                          00ff12
  *
  * A protocol without a name is its number: .../132. Hex text is taken for every
  * type too, as 0x and exactly twice the key's length in digits, save for u32.
@@ -36,7 +36,7 @@ enum key_type {
 };
 
 enum {
-	KEY_MAX = 64,       /* longest key, bytes */
+	KEY_MAX = 64,	    /* longest key, bytes */
 	KEY_TEXT_MAX = 160, /* longest text, with its NUL */
 };
 
@@ -53,10 +53,12 @@ size_t key_type_len(enum key_type t);
  */
 int key_parse(uint8_t *out, enum key_type t, size_t len, const char *text);
 
-/* Bytes to text, NUL-terminated; returns its length. buf: KEY_TEXT_MAX bytes. */
+/* Bytes to text, NUL-terminated; returns its length. buf: KEY_TEXT_MAX bytes.
+ */
 size_t key_format(char *buf, enum key_type t, const uint8_t *key, size_t len);
 
-/* The flow key of a packet: flow4 or flow6. Returns its length. out: KEY_MAX. */
+/* The flow key of a packet: flow4 or flow6. Returns its length. out: KEY_MAX.
+ */
 size_t key_of_packet(uint8_t *out, const struct net_packet *p);
 
 #endif

@@ -10,14 +10,14 @@
 enum {
 	ETHERTYPE_IP4 = 0x0800,
 	ETHERTYPE_IP6 = 0x86dd,
-	ETHERTYPE_VLAN = 0x8100,  /* 802.1Q */
-	ETHERTYPE_QINQ = 0x88a8,  /* 802.1ad */
+	ETHERTYPE_VLAN = 0x8100, /* 802.1Q */
+	ETHERTYPE_QINQ = 0x88a8, /* 802.1ad */
 	VLAN_MAX = 2,
 	VLAN_LEN = 4,
 	IP4_DF = 0x4000,
-	IP4_FRAGMENT = 0x3fff,    /* more fragments, offset */
+	IP4_FRAGMENT = 0x3fff, /* more fragments, offset */
 	IP4_OFFSET = 0x1fff,
-	IP6_HOP_BY_HOP = 0,       /* RFC 8200 section 4 */
+	IP6_HOP_BY_HOP = 0, /* RFC 8200 section 4 */
 	IP6_ROUTING = 43,
 	IP6_FRAGMENT = 44,
 	IP6_DESTINATION = 60,
@@ -31,9 +31,9 @@ struct ip {
 	bool later;    /* and not the first */
 	bool routed;   /* IPv6: on the way to another destination */
 	uint16_t id;
-	uint32_t len;  /* header and payload, by the header */
+	uint32_t len; /* header and payload, by the header */
 	const uint8_t *hdr, *src, *dst;
-	struct cur l4;  /* what was captured of the payload */
+	struct cur l4;	 /* what was captured of the payload */
 	uint32_t l4_len; /* the payload, by the header */
 };
 
@@ -131,7 +131,8 @@ static int ip4_decode(struct ip *ip, struct cur *c)
 	return 0;
 }
 
-/* Steps over one IPv6 extension header; *next: its type, then the next one's. */
+/* Steps over one IPv6 extension header; *next: its type, then the next one's.
+ */
 static int ip6_extension(struct ip *ip, struct cur *c, uint8_t *next)
 {
 	const uint8_t *p = cur_take(c, 8);

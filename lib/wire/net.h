@@ -29,8 +29,8 @@ enum {
 
 /* A UDP datagram in a frame. */
 struct net_udp {
-	uint8_t version;         /* 4 or 6 */
-	const uint8_t *ip;       /* the IP header */
+	uint8_t version;	  /* 4 or 6 */
+	const uint8_t *ip;	  /* the IP header */
 	const uint8_t *src, *dst; /* 4 or 16 bytes, as on the wire */
 	uint16_t src_port, dst_port;
 	const uint8_t *payload;
@@ -47,14 +47,14 @@ int net_udp_decode(struct net_udp *out, const uint8_t *frame, size_t len);
 /* What a flow monitor wants of a packet, TCP or not. */
 struct net_packet {
 	uint8_t version, protocol, ttl;
-	bool fragment;           /* not the first fragment: no ports */
-	const uint8_t *src, *dst; /* 4 or 16 bytes */
+	bool fragment;		     /* not the first fragment: no ports */
+	const uint8_t *src, *dst;    /* 4 or 16 bytes */
 	uint16_t src_port, dst_port; /* 0 where there are none */
-	uint16_t ip_id;          /* IPv4 identification; 0 for IPv6 */
-	uint32_t ip_len;         /* IP header and payload, bytes */
+	uint16_t ip_id;		     /* IPv4 identification; 0 for IPv6 */
+	uint32_t ip_len;	     /* IP header and payload, bytes */
 	uint8_t tcp_flags;
 	uint32_t tcp_seq, tcp_ack;
-	uint32_t tcp_payload;    /* bytes of TCP data, by the IP length */
+	uint32_t tcp_payload; /* bytes of TCP data, by the IP length */
 };
 
 /* As above, for any IP packet; ports only of TCP and UDP. Captures may be cut
@@ -74,9 +74,9 @@ struct net_udp4 {
 };
 
 /*
- * Writes Ethernet, IPv4 (DF set, right checksum) and UDP (checksum 0) headers for a payload
- * of payload_len bytes that follows them. Returns the header length (42), or
- * -ENOBUFS.
+ * Writes Ethernet, IPv4 (DF set, right checksum) and UDP (checksum 0) headers
+ * for a payload of payload_len bytes that follows them. Returns the header
+ * length (42), or -ENOBUFS.
  */
 int net_udp4_encode(uint8_t *buf, size_t cap, const struct net_udp4 *h,
 		    size_t payload_len);

@@ -36,16 +36,16 @@ static const struct opcode {
 	const char *name;
 	uint8_t has;
 } opcodes[] = {
-	[ROCE_RC_WRITE_ONLY] = { "rc_write_only", HAS_RETH | HAS_PAYLOAD },
-	[ROCE_RC_WRITE_ONLY_IMM] = { "rc_write_only_imm",
-				     HAS_RETH | HAS_IMM | HAS_PAYLOAD },
-	[ROCE_RC_ACK] = { "rc_ack", HAS_AETH },
-	[ROCE_RC_ATOMIC_ACK] = { "rc_atomic_ack", HAS_AETH | HAS_ATOMIC_ACK },
-	[ROCE_RC_CMP_SWAP] = { "rc_cmp_swap", HAS_ATOMIC },
-	[ROCE_RC_FETCH_ADD] = { "rc_fetch_add", HAS_ATOMIC },
-	[ROCE_UC_WRITE_ONLY] = { "uc_write_only", HAS_RETH | HAS_PAYLOAD },
-	[ROCE_UC_WRITE_ONLY_IMM] = { "uc_write_only_imm",
-				     HAS_RETH | HAS_IMM | HAS_PAYLOAD },
+	[ROCE_RC_WRITE_ONLY] = {"rc_write_only", HAS_RETH | HAS_PAYLOAD},
+	[ROCE_RC_WRITE_ONLY_IMM] = {"rc_write_only_imm",
+				    HAS_RETH | HAS_IMM | HAS_PAYLOAD},
+	[ROCE_RC_ACK] = {"rc_ack", HAS_AETH},
+	[ROCE_RC_ATOMIC_ACK] = {"rc_atomic_ack", HAS_AETH | HAS_ATOMIC_ACK},
+	[ROCE_RC_CMP_SWAP] = {"rc_cmp_swap", HAS_ATOMIC},
+	[ROCE_RC_FETCH_ADD] = {"rc_fetch_add", HAS_ATOMIC},
+	[ROCE_UC_WRITE_ONLY] = {"uc_write_only", HAS_RETH | HAS_PAYLOAD},
+	[ROCE_UC_WRITE_ONLY_IMM] = {"uc_write_only_imm",
+				    HAS_RETH | HAS_IMM | HAS_PAYLOAD},
 };
 
 static const struct opcode *opcode_of(uint8_t opcode)
@@ -77,14 +77,14 @@ uint32_t roce_icrc(const uint8_t *ip, size_t len)
 	memset(head, 0xff, ICRC_ONES);
 	memcpy(h, ip, head_len);
 	if (ip[0] >> 4 == 4) {
-		h[1] = 0xff;              /* type of service */
-		h[8] = 0xff;              /* time to live */
+		h[1] = 0xff;		    /* type of service */
+		h[8] = 0xff;		    /* time to live */
 		be16_store(h + 10, 0xffff); /* checksum */
 	} else {
 		be32_store(h, 0x6fffffff); /* traffic class, flow label */
-		h[7] = 0xff;               /* hop limit */
+		h[7] = 0xff;		   /* hop limit */
 	}
-	be16_store(h + ip_len + 6, 0xffff);   /* UDP checksum */
+	be16_store(h + ip_len + 6, 0xffff); /* UDP checksum */
 	h[ip_len + NET_UDP_LEN + 4] = 0xff; /* FECN, BECN, reserved */
 	return crc_extend(CRC_SLOT0, crc(CRC_SLOT0, head, ICRC_ONES + head_len),
 			  ip + head_len, len - head_len);
@@ -101,7 +101,8 @@ static void bth_decode(struct roce *r, struct cur *c)
 	r->pad = flags >> 4 & 3;
 	r->tver = flags & 15;
 	r->pkey = cur_be16(c);
-	r->dest_qp = cur_be32(c) & ROCE_PSN_MASK; /* the high byte: congestion */
+	r->dest_qp = cur_be32(c) &
+		     ROCE_PSN_MASK; /* the high byte: congestion */
 	r->psn = cur_be32(c);
 	r->ack_req = r->psn >> 24 & BTH_ACK_REQ;
 	r->psn &= ROCE_PSN_MASK;

@@ -40,24 +40,24 @@ enum roce_opcode {
 
 /* AETH syndromes. */
 enum roce_syndrome {
-	ROCE_ACK = 0x1f,         /* credits unlimited */
-	ROCE_RNR_NAK = 0x20,     /* low 5 bits: timer */
+	ROCE_ACK = 0x1f,     /* credits unlimited */
+	ROCE_RNR_NAK = 0x20, /* low 5 bits: timer */
 	ROCE_NAK_PSN = 0x60,
 	ROCE_NAK_INVALID = 0x61, /* invalid request */
-	ROCE_NAK_ACCESS = 0x62,  /* remote access error */
+	ROCE_NAK_ACCESS = 0x62,	 /* remote access error */
 };
 
 struct roce {
 	/* addressing */
 	uint8_t eth_dst[6], eth_src[6];
-	uint8_t version;          /* 4 or 6 */
+	uint8_t version;	  /* 4 or 6 */
 	uint8_t src[16], dst[16]; /* 4 or 16 bytes used */
 	uint16_t src_port;
 	uint16_t ip_id; /* IPv4 */
 	uint8_t tos, ttl;
 	/* BTH */
 	uint8_t opcode; /* enum roce_opcode */
-	uint8_t pad;    /* PadCount 0..3; roce_encode() finds it itself */
+	uint8_t pad;	/* PadCount 0..3; roce_encode() finds it itself */
 	uint8_t tver;
 	bool solicited, migreq, ack_req;
 	uint16_t pkey;
@@ -73,7 +73,7 @@ struct roce {
 	uint64_t orig;
 	uint32_t imm; /* immediate data */
 	const uint8_t *payload;
-	size_t len;      /* of the payload, pad not counted */
+	size_t len; /* of the payload, pad not counted */
 	bool icrc_ok;
 };
 
