@@ -30,7 +30,8 @@ static const uint32_t polys[CRC_IDS] = {
 
 struct crc_poly_data crc_data[CRC_IDS];
 
-static const struct crc_ops *const engines[CRC_ENGINES] = {
+/* NULL: not on this CPU. */
+static const struct crc_ops *engines[CRC_ENGINES] = {
 	[CRC_TABLE] = &crc_table_ops,
 };
 static const char *const engine_names[CRC_ENGINES] = {
@@ -49,6 +50,12 @@ static uint32_t reflect32(uint32_t v)
 	return r;
 }
 
+/* One zero byte: reg x^8 mod P. */
+static uint32_t step(const struct crc_poly_data *d, uint32_t reg)
+{
+	return reg >> 8 ^ d->slice[0][reg & 0xff];
+}
+
 static void fill_slices(struct crc_poly_data *d, uint32_t poly)
 {
 	for (unsigned b = 0; b < 256; b++) {
@@ -58,13 +65,9 @@ static void fill_slices(struct crc_poly_data *d, uint32_t poly)
 			reg = reg >> 1 ^ (reg & 1 ? poly : 0);
 		d->slice[0][b] = reg;
 	}
-	for (unsigned j = 1; j < 8; j++) {
-		for (unsigned b = 0; b < 256; b++) {
-			uint32_t v = d->slice[j - 1][b];
-
-			d->slice[j][b] = v >> 8 ^ d->slice[0][v & 0xff];
-		}
-	}
+	for (unsigned j = 1; j < 8; j++)
+		for (unsigned b = 0; b < 256; b++)
+			d->slice[j][b] = step(d, d->slice[j - 1][b]);
 }
 
 static void fill_zeros(struct crc_poly_data *d)
@@ -73,16 +76,63 @@ static void fill_zeros(struct crc_poly_data *d)
 
 	for (unsigned n = 0; n <= CRC_BATCH_LEN; n++) {
 		d->zeros[n] = ~reg;
-		reg = reg >> 8 ^ d->slice[0][reg & 0xff];
+		reg = step(d, reg);
 	}
+}
+
+/* x^(8 m - 1) mod P for m <= 72, as the high half of 64 bits. */
+static void fill_folds(struct crc_poly_data *d)
+{
+	uint64_t power[73];
+	uint32_t reg = 1u << (31 - 7); /* x^7: m = 1 */
+
+	for (unsigned m = 1; m < 73; m++) {
+		power[m] = (uint64_t)reg << 32;
+		reg = step(d, reg);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		unsigned m = (3 - i) * 128 / 8;
+
+		d->fold[i][0] = power[m + 8];
+		d->fold[i][1] = power[m];
+	}
+	d->fold512[0] = power[72];
+	d->fold512[1] = power[64];
+	d->split[0] = power[12] >> 32;
+	d->split[1] = power[8] >> 32;
+}
+
+/*
+ * Long division of x^96 by P. The quotient has 65 bits; its last, the
+ * coefficient of 1, is never needed.
+ */
+static void fill_barrett(struct crc_poly_data *d, uint32_t poly)
+{
+	uint32_t reg = 1; /* x^31, about to become x^32 */
+
+	d->barrett[0] = 0;
+	for (unsigned i = 0; i < 64; i++) {
+		d->barrett[0] |= (uint64_t)(reg & 1) << i;
+		reg = reg >> 1 ^ (reg & 1 ? poly : 0);
+	}
+	d->barrett[1] = (uint64_t)poly << 1 | 1;
 }
 
 __attribute__((constructor)) static void crc_init(void)
 {
 	for (unsigned id = 0; id < CRC_IDS; id++) {
-		fill_slices(&crc_data[id], reflect32(polys[id]));
+		uint32_t poly = reflect32(polys[id]);
+
+		fill_slices(&crc_data[id], poly);
 		fill_zeros(&crc_data[id]);
+		fill_folds(&crc_data[id]);
+		fill_barrett(&crc_data[id], poly);
 	}
+	engines[CRC_PCLMUL] = crc_pclmul_probe();
+	engines[CRC_VPCLMUL] = crc_vpclmul_probe();
+	for (unsigned e = 0; e < CRC_ENGINES; e++)
+		if (engines[e])
+			current = e;
 }
 
 uint32_t crc_poly(enum crc_id id)
@@ -104,8 +154,12 @@ void crc_batch(const enum crc_id *ids, unsigned nids,
 	       const uint8_t *const *keys, size_t len, size_t n,
 	       uint32_t *const *out)
 {
-	for (unsigned i = 0; i < nids; i++)
-		engines[current]->batch(ids[i], keys, len, n, out[i]);
+	const struct crc_ops *ops = engines[current];
+
+	if (len == 0 || len > CRC_BATCH_LEN)
+		ops = &crc_table_ops;
+	if (n)
+		ops->batch(ids, nids, keys, len, n, out);
 }
 
 enum crc_engine crc_engine(void)

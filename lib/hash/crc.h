@@ -22,7 +22,7 @@ enum crc_id {
 	CRC_COLLECTOR, /* which collector owns a key (DART) */
 	CRC_HOP0,      /* CRC_HOP0 + i: postcard hop i, i < 8 */
 	CRC_HOP7 = CRC_HOP0 + 7,
-	CRC_DTA0_HOP0, /* CRC_DTA0_HOP0 + i: hop i + 1 of the published system, i < 5 */
+	CRC_DTA0_HOP0, /* + i: hop i + 1 of the published system, i < 5 */
 	CRC_DTA0_HOP4 = CRC_DTA0_HOP0 + 4,
 	CRC_IDS,
 };

@@ -35,11 +35,13 @@ static uint32_t table_extend(enum crc_id id, uint32_t reg, const uint8_t *p,
 	return reg;
 }
 
-static void table_batch(enum crc_id id, const uint8_t *const *keys, size_t len,
-			size_t n, uint32_t *out)
+static void table_batch(const enum crc_id *ids, unsigned nids,
+			const uint8_t *const *keys, size_t len, size_t n,
+			uint32_t *const *out)
 {
-	for (size_t k = 0; k < n; k++)
-		out[k] = ~table_extend(id, ~0u, keys[k], len);
+	for (unsigned i = 0; i < nids; i++)
+		for (size_t k = 0; k < n; k++)
+			out[i][k] = ~table_extend(ids[i], ~0u, keys[k], len);
 }
 
 const struct crc_ops crc_table_ops = {

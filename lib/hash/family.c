@@ -30,26 +30,39 @@ int hash_family_of(const char *name)
 /* CRC-32 of the key's bytes, last one first. The sum may go on. */
 static uint32_t crc_reversed(const uint8_t *key, size_t len)
 {
+	uint8_t piece[32];
 	uint32_t sum = 0;
 
-	while (len)
-		sum = crc_extend(CRC_SLOT0, sum, &key[--len], 1);
+	while (len) {
+		size_t n = len < sizeof(piece) ? len : sizeof(piece);
+
+		for (size_t i = 0; i < n; i++)
+			piece[i] = key[--len];
+		sum = crc_extend(CRC_SLOT0, sum, piece, n);
+	}
 	return sum;
 }
 
+/* There are no hops past the last; layouts do not ask for them. */
 static enum crc_id dta0_hop_id(unsigned hop)
 {
 	return CRC_DTA0_HOP0 + (hop < DTA0_HOPS ? hop : DTA0_HOPS - 1);
 }
 
-uint32_t hash_slot(enum hash_family f, unsigned copy, const uint8_t *key,
-		   size_t len)
+/* The checksum's CRC, carried on over one more byte: the copy's number. */
+static uint32_t dta0_slot(uint32_t sum, unsigned copy)
 {
 	uint8_t n = (uint8_t)copy;
 
+	return crc_extend(CRC_SLOT0, sum, &n, 1);
+}
+
+uint32_t hash_slot(enum hash_family f, unsigned copy, const uint8_t *key,
+		   size_t len)
+{
 	if (f == HASH_DTA1)
 		return crc(CRC_SLOT0 + copy, key, len);
-	return crc_extend(CRC_SLOT0, crc_reversed(key, len), &n, 1);
+	return dta0_slot(crc_reversed(key, len), copy);
 }
 
 uint32_t hash_checksum(enum hash_family f, const uint8_t *key, size_t len)
@@ -72,21 +85,14 @@ uint32_t hash_hop(enum hash_family f, unsigned hop, const uint8_t *key,
 		   len);
 }
 
-/*
- * dta0's slots of one key follow from its checksum: one more byte, n. That
- * byte only flips bits: slot n is slot 0 XOR a constant.
- */
 static void dta0_slots(unsigned copies, const uint8_t *const *keys, size_t len,
 		       size_t n, uint32_t *const *slot, uint32_t *sum)
 {
 	for (size_t k = 0; k < n; k++) {
 		uint32_t s = crc_reversed(keys[k], len);
 
-		for (unsigned c = 0; c < copies; c++) {
-			uint8_t byte = (uint8_t)c;
-
-			slot[c][k] = crc_extend(CRC_SLOT0, s, &byte, 1);
-		}
+		for (unsigned c = 0; c < copies; c++)
+			slot[c][k] = dta0_slot(s, c);
 		if (sum)
 			sum[k] = s;
 	}

@@ -3,10 +3,11 @@
  * family.h - which CRC serves which purpose: the hash families of dta.md.
  *
  * dta1: a polynomial per purpose (dta.md section 2).
- * dta0: the published system's hashes, 4-byte keys only (wire-facts 2.4): slot n
- *       is CRC-32 of the key's bytes reversed, then the byte n; the checksum is
- *       CRC-32 of the reversed key. Correlated, kept for its memory images.
- *       A postcard chunk is CRC-32 of the key as it is; copies past 0 have none.
+ * dta0: the published system's hashes, there of 4-byte keys (wire-facts 2.4):
+ *       slot n is CRC-32 of the key's bytes reversed, then the byte n; the
+ *       checksum is CRC-32 of the reversed key. Correlated, kept for its memory
+ *       images. A postcard chunk is CRC-32 of the key as it is, for copies past
+ *       0 as well; hops past the fifth have the fifth's.
  *
  * Results are raw 32-bit hashes: take them mod slots (hash_mod).
  */
@@ -24,7 +25,7 @@ enum hash_family {
 
 enum {
 	HASH_COPIES = 4, /* slots a key can have */
-	HASH_HOPS = 8,   /* hops a chunk can have */
+	HASH_HOPS = 8,	 /* hops a chunk can have */
 };
 
 /* Name <-> value: "dta1", "dta0". hash_family_of returns -1 for other names. */
@@ -44,9 +45,8 @@ uint32_t hash_hop(enum hash_family f, unsigned hop, const uint8_t *key,
  * hop[i] for i < hops, sum may be NULL (not wanted). Keys need CRC_HEADROOM
  * readable bytes before them.
  */
-void hash_slots(enum hash_family f, unsigned copies,
-		const uint8_t *const *keys, size_t len, size_t n,
-		uint32_t *const *slot, uint32_t *sum);
+void hash_slots(enum hash_family f, unsigned copies, const uint8_t *const *keys,
+		size_t len, size_t n, uint32_t *const *slot, uint32_t *sum);
 void hash_chunks(enum hash_family f, unsigned copies, unsigned hops,
 		 const uint8_t *const *keys, size_t len, size_t n,
 		 uint32_t *const *chunk, uint32_t *const *hop);

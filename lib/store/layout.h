@@ -2,27 +2,34 @@
 /*
  * layout.h - layout files: which tables a region shall have. INI, read by inih.
  *
- *	[flows]                 ; the table's name
- *	id = 1
+ *	; fabric.ini: a comment
+ *	[flows]                 ; the table's name: letters, digits, _ - .
  *	kind = keywrite         ; keywrite, postcard, append, keyinc
+ *	id = 1                  ; the reports' table field; default: order in file
  *	key = flow4             ; a key type of key.h, or hex:LENGTH
- *	value = 4               ; bytes (keywrite, append)
- *	slots = 1M              ; keywrite, keyinc; postcard: chunks; append: entries (per list) and lists
- *	memory = 4G             ; instead of slots, chunks, entries
- *	stride = pow2           ; or packed
- *	copies = 2              ; default N
+ *	value = 4               ; bytes of a value or entry, 1 to 1020
+ *	slots = 1M              ; so many slots or counters; postcard: chunks,
+ *	                        ; append: entries, of each list
+ *	memory = 4G             ; or: as many as fit into so many bytes
+ *	stride = pow2           ; or packed (to 4), or bytes: one of these two
+ *	copies = 2              ; N when a report does not say; append has 1
  *	hash = dta1             ; or dta0
- *	hops = 5                ; postcard
- *	values = 1-262144       ; postcard: V, a range MIN-MAX or file:PATH (one number a line)
- *	cache = 32768           ; postcard: the translator's rows
+ *	hops = 5                ; postcard: entries of a chunk, 1 to 8
+ *	values = 1-262144       ; postcard: V, as MIN-MAX; a set 1,2,7; or
+ *	                        ; file:PATH, one number a line, # comments
+ *	cache = 32768           ; postcard: the translator's rows, a power of two
  *	lists = 255             ; append
- *	batch = 16              ; append
- *	flush = 100ms           ; append
+ *	batch = 16              ; append: entries per write, 1 to 64
+ *	flush = 100ms           ; append: ms, s, m; a partial batch waits so long
  *	sequence = count        ; off, count, strict
- *	immediate = no
+ *	immediate = no          ; yes: every report wakes the collector
  *	qp = rc                 ; or uc
  *
- * Numbers take K, M, G, T (powers of 1024).
+ * Required: kind; slots (chunks, entries) or memory; key, but for append; value
+ * (keywrite, append); values (postcard); lists (append). The others have the
+ * defaults shown. A field that a kind does not have is an error, and so is one
+ * given twice. memory counts one epoch of one table. PATH is relative to the
+ * layout file. Numbers take K, M, G, T (powers of 1024).
  */
 #ifndef STORE_LAYOUT_H
 #define STORE_LAYOUT_H
@@ -39,14 +46,20 @@ struct layout {
 	uint32_t *values[TABLE_MAX];   /* sorted V sets, malloc'ed, or NULL */
 };
 
-/* Reads a layout file, "-" for stdin. f says FILE:LINE: reason. Returns 0 or -errno. */
+/*
+ * Reads a layout file, "-" for stdin. f says FILE:LINE: reason. Returns 0, or
+ * -errno with nothing to free. Tables are complete but for their place.
+ */
 int layout_read(struct layout *out, const char *path, struct fault *f);
 void layout_fini(struct layout *l);
 
 /*
  * Sets one field of a table from its text, as the file does: also for tickets
- * and for the -T ID:FIELD=VALUE of dta-translate. Returns 0, -ENOENT for an
- * unknown field, -EINVAL for a bad value.
+ * and for the -T ID:FIELD=VALUE of dta-translate. Fields may come in any order;
+ * table_finish() then completes the geometry and judges it. Set kind first to
+ * have fields refused that the kind does not have. values: a range or a set, of
+ * which the bounds and the size are kept; a file is for layout_read() alone.
+ * Returns 0, -ENOENT for an unknown field, -EINVAL for a bad value.
  */
 int layout_set(struct table *t, const char *field, const char *value,
 	       struct fault *f);

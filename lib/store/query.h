@@ -3,8 +3,9 @@
  * query.h - answers out of a table's memory (dta.md 3).
  *
  * All work on struct view: the bytes of one table in one epoch, in a region or
- * read back from a snapshot. Memory may be written meanwhile by a NIC or another process: every
- * slot is loaded once and the copy judged.
+ * read back from a snapshot. Memory may be written meanwhile by a NIC or another
+ * process: every slot is loaded once and the copy judged. Slots that two copies
+ * of a key share count once.
  */
 #ifndef STORE_QUERY_H
 #define STORE_QUERY_H
@@ -24,8 +25,8 @@ struct view {
 	const struct table *t;
 	const uint32_t *values; /* V set of a postcard table, or NULL */
 	/*
-	 * Copies len bytes at offset of the table into buf; returns 0 or -errno. NULL
-	 * where mem points at the whole table (a region).
+	 * Copies len bytes at offset of the table into buf; returns 0 or
+	 * -errno. NULL where mem points at the whole table (a region).
 	 */
 	int (*read)(void *ctx, uint64_t offset, void *buf, size_t len);
 	void *ctx;
@@ -51,11 +52,22 @@ struct query_rule {
 	uint8_t copies;    /* slots to read, 1..4 */
 	uint8_t policy;    /* enum query_policy */
 	uint8_t threshold; /* T of QUERY_CONSENSUS */
-	bool partial;      /* postcards: chunks with holes too */
+	/*
+	 * Postcards: if no chunk is valid, chunks with holes too, if at least two
+	 * hops (one, where a chunk has one) hold values of V: one alone is too
+	 * likely to be noise.
+	 */
+	bool partial;
 };
 
-const char *answer_name(enum answer a); /* "found", "not_found", ... */
-int query_policy_of(const char *text, struct query_rule *r); /* "plurality", "consensus:2" */
+/* "found", "not_found", "ambiguous", "unreadable". */
+const char *answer_name(enum answer a);
+
+/*
+ * "plurality", "first", "unique", "consensus:T" (T from 2 to 4): sets policy and
+ * threshold. Returns 0 or -EINVAL.
+ */
+int query_policy_of(const char *text, struct query_rule *r);
 
 /* A Key-Write answer. */
 struct keywrite_answer {
@@ -90,17 +102,27 @@ struct path_answer {
 void path_query(struct path_answer *out, const struct view *v,
 		const struct query_rule *rule, const uint8_t *key);
 
-/* Key-Increment: the minimum of the copies' counters. */
-uint64_t count_query(const struct view *v, unsigned copies, const uint8_t *key);
+/*
+ * Key-Increment: *out is the minimum of the copies' counters. Returns 0, or
+ * -errno where a counter cannot be read (a damaged snapshot).
+ */
+int count_query(uint64_t *out, const struct view *v, unsigned copies,
+		const uint8_t *key);
 
 /*
  * Reads entries [from, count) of a list, at most max, oldest first, into buf
- * (max * t->value_len bytes, packed). Entries that were overwritten, or may
- * have been while being copied, are not returned but counted in *lost. *next is
- * where to go on. Returns entries read or -errno.
+ * (max * t->value_len bytes, packed, as reported). Entries that were
+ * overwritten, or may have been while being copied, are not returned but
+ * counted in *lost. *next is where to go on. Returns entries read or -errno.
+ *
+ * A writer stores a batch before it counts it, so in a region the oldest
+ * t->batch entries of a full ring are in danger at any time: the newest
+ * units - batch can be had. A snapshot is at rest: all units can.
  */
 int64_t list_read(const struct view *v, uint32_t list, uint64_t from,
 		  void *buf, uint64_t max, uint64_t *next, uint64_t *lost);
-uint64_t list_count(const struct view *v, uint32_t list);
+
+/* Entries ever written to a list. Returns 0 or -errno. list < t->lists. */
+int list_count(uint64_t *out, const struct view *v, uint32_t list);
 
 #endif

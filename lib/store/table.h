@@ -43,6 +43,7 @@ enum {
 	TABLE_NAME_MAX = 32,     /* with the NUL */
 	TABLE_BATCH_MAX = 64,    /* Append entries per write */
 	TABLE_VALUE_MAX = 1020,  /* Key-Write value, Append entry: a slot fits the smallest usual path MTU, 1024 */
+	TABLE_STRIDE_PACKED = 1, /* a stride that table_finish() will work out; 0: the next power of two */
 };
 
 /* The value of a hop past the path's end; never a member of V. */
@@ -88,6 +89,21 @@ int table_kind_of(const char *name);
  * without overflow. f names the field. Returns 0 or -EINVAL.
  */
 int table_check(const struct table *t, struct fault *f);
+
+/*
+ * Completes a geometry that was set field by field (layout_set): defaults of
+ * what is 0 (copies, hops, batch, flush, cache), the stride, the units where
+ * only length (bytes of memory) is known, length and heads; then table_check(). A
+ * complete geometry stays as it is. Placement (offset, values_at) is the region's.
+ */
+int table_finish(struct table *t, struct fault *f);
+
+/*
+ * The table of this name or id, or (NULL) the only one there is; of a kind, or
+ * (kind <= 0) of any. NULL and f otherwise.
+ */
+const struct table *table_pick(const struct table *tables, unsigned n, int kind,
+			       const char *name_or_id, struct fault *f);
 
 /* Offset in the table of a unit, list entry, list count. Arguments in range. */
 static inline uint64_t table_unit(const struct table *t, uint64_t unit)

@@ -21,29 +21,30 @@
 
 /* received = stored + drops. */
 struct translate_ledger {
-	uint64_t received;      /* packets */
-	uint64_t stored;        /* reports carried out, or waiting in a cache */
-	uint64_t foreign;       /* not a DTA report: not UDP to DTA_PORT */
-	uint64_t malformed;     /* cut short, bad lengths, bad checksums */
+	uint64_t received;  /* packets */
+	uint64_t stored;    /* reports carried out, or waiting in a cache */
+	uint64_t foreign;   /* not a DTA report: not UDP to DTA_PORT */
+	uint64_t malformed; /* cut short, bad lengths, bad checksums */
 	uint64_t bad_version;
-	uint64_t bad_opcode;    /* unknown, or not what the table takes */
+	uint64_t bad_opcode; /* unknown, or not what the table takes */
 	uint64_t bad_table;
-	uint64_t bad_key;       /* key length */
-	uint64_t bad_data;      /* data length */
-	uint64_t bad_copies;    /* N above 4 */
-	uint64_t bad_hop;       /* hop outside the chunk */
-	uint64_t bad_list;      /* no such list */
-	uint64_t bad_value;     /* a postcard of the blank value */
-	uint64_t out_of_order;  /* strict sequence: after a gap */
+	uint64_t bad_key;      /* key length */
+	uint64_t bad_data;     /* data length */
+	uint64_t bad_copies;   /* N above 4 */
+	uint64_t bad_hop;      /* hop outside the chunk */
+	uint64_t bad_list;     /* no such list */
+	uint64_t bad_value;    /* a postcard of the blank value */
+	uint64_t out_of_order; /* strict sequence: after a gap */
 	/* notes */
-	uint64_t nacks;         /* DTA NACKs seen: foreign */
-	uint64_t gaps;          /* sequence gaps of tracked reports */
-	uint64_t ops, bytes;    /* operations, payload bytes */
+	uint64_t nacks;	     /* DTA NACKs seen: foreign */
+	uint64_t gaps;	     /* sequence gaps of tracked reports */
+	uint64_t ops, bytes; /* operations, payload bytes */
 	uint64_t immediates;
-	uint64_t chunks;        /* postcard chunks written whole */
-	uint64_t early;         /* rows written early: pushed out, or at the end */
-	uint64_t duplicates;    /* postcards of a hop that the row held */
-	uint64_t batches, partial_batches; /* Append writes; those below the batch size */
+	uint64_t chunks;     /* postcard chunks written whole */
+	uint64_t early;	     /* rows written early: pushed out, or at the end */
+	uint64_t duplicates; /* postcards of a hop that the row held */
+	uint64_t batches,
+		partial_batches; /* Append writes; those below the batch size */
 };
 
 extern const struct ledger translate_ledger;
@@ -52,12 +53,13 @@ struct translator;
 
 struct translate_options {
 	enum dta_format format; /* what to expect beside DTA/1 */
-	struct snk *nacks;      /* NACK packets of strict sequence checks, or NULL */
+	struct snk *nacks; /* NACK packets of strict sequence checks, or NULL */
 };
 
 /* tables: n geometries, copied. road outlives the translator. */
-int translate_open(struct translator **out, const struct table *tables, unsigned n,
-		   struct road *road, const struct translate_options *o, struct fault *f);
+int translate_open(struct translator **out, const struct table *tables,
+		   unsigned n, struct road *road,
+		   const struct translate_options *o, struct fault *f);
 
 /* One batch, n <= PKT_BATCH. Returns 0 or the road's -errno. */
 int translate_rx(struct translator *t, const struct pkt *pkts, size_t n);

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * emit.c - reports out: each one a frame, built in the sink's own buffer, and,
+ * if wanted, a row of the truth.
+ *
+ * The headers are made once; per report only lengths, the reporter's address
+ * and the IP checksum change (RFC 1624's sum over what changes).
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gen.h"
+
+enum {
+	REPORTER_PORT = 49374, /* the published reporters' source port */
+	IP_AT = NET_ETH_LEN,
+	UDP_AT = NET_ETH_LEN + NET_IP4_LEN,
+	HEADER_LEN = NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN,
+};
+
+static const struct ledger_field fields[] = {
+	{ "packets", offsetof(struct gen_ledger, packets), LEDGER_IN },
+	{ "used", offsetof(struct gen_ledger, used), LEDGER_DONE },
+	{ "not_ip", offsetof(struct gen_ledger, not_ip), LEDGER_DROP },
+	{ "malformed", offsetof(struct gen_ledger, malformed), LEDGER_DROP },
+	{ "fragments", offsetof(struct gen_ledger, fragments), LEDGER_DROP },
+	{ "not_tcp", offsetof(struct gen_ledger, not_tcp), LEDGER_DROP },
+	{ "ipv6", offsetof(struct gen_ledger, ipv6), LEDGER_DROP },
+	{ "reports", offsetof(struct gen_ledger, reports), LEDGER_NOTE },
+	{ "report_bytes", offsetof(struct gen_ledger, report_bytes),
+	  LEDGER_NOTE },
+	{ "retransmissions", offsetof(struct gen_ledger, retransmissions),
+	  LEDGER_NOTE },
+	{ "evicted", offsetof(struct gen_ledger, evicted), LEDGER_NOTE },
+	{ "uncounted", offsetof(struct gen_ledger, uncounted), LEDGER_NOTE },
+};
+
+_Static_assert(sizeof(fields) / sizeof(fields[0]) ==
+		       sizeof(struct gen_ledger) / sizeof(uint64_t),
+	       "a counter has no name");
+
+const struct ledger gen_ledger = {
+	.stage = "gen",
+	.unit = "packets",
+	.fields = fields,
+	.n = sizeof(fields) / sizeof(fields[0]),
+};
+
+/*
+ * The headers of every frame. Reporters are 10.1.x.y, x.y the switch's id; the
+ * MAC addresses are locally administered, the reporter's ends in its id.
+ */
+static int make_header(struct gen *g)
+{
+	struct net_udp4 h = {
+		.eth_dst = { 0x02, 0x44, 0x54, 0x41, 0xff, 0xff },
+		.eth_src = { 0x02, 0x44, 0x54, 0x41, 0, 0 },
+		.src = { 10, 1, 0, 0 },
+		.src_port = REPORTER_PORT,
+		.dst_port = DTA_PORT,
+		.ttl = 64,
+	};
+	int n;
+
+	memcpy(h.dst, g->o.collector, 4);
+	n = net_udp4_encode(g->header, sizeof(g->header), &h, 0);
+	if (n != HEADER_LEN)
+		return n < 0 ? n : -EINVAL;
+	memset(g->header + IP_AT + 10, 0, 2);
+	g->ip_sum = 0;
+	for (int i = 0; i < NET_IP4_LEN; i += 2)
+		if (i != 2) /* the total length */
+			g->ip_sum += g->header[IP_AT + i] << 8 |
+				     g->header[IP_AT + i + 1];
+	return 0;
+}
+
+int emit_open(struct gen *g, struct fault *f)
+{
+	int rc;
+
+	g->sequence = calloc(g->tree.switches + 1, sizeof(*g->sequence));
+	if (!g->sequence)
+		return fault_set(f, -ENOMEM, "out of memory");
+	rc = make_header(g);
+	if (rc < 0)
+		return fault_set(f, rc, "headers: %s", strerror(-rc));
+	if (g->o.truth) {
+		g->truth = strcmp(g->o.truth, "-") ? fopen(g->o.truth, "w") :
+						     stdout;
+		if (!g->truth)
+			return fault_set(f, -errno, "%s: %s", g->o.truth,
+					 strerror(errno));
+		setvbuf(g->truth, NULL, _IOFBF, 1 << 18);
+		truth_header(g->truth);
+	}
+	rc = snk_open(&g->snk, g->o.out, f);
+	return rc;
+}
+
+static void put16(uint8_t *p, unsigned v)
+{
+	p[0] = (uint8_t)(v >> 8);
+	p[1] = (uint8_t)v;
+}
+
+static void frame_headers(const struct gen *g, uint8_t *frame, size_t payload,
+			  unsigned reporter)
+{
+	unsigned ip_len = NET_IP4_LEN + NET_UDP_LEN + (unsigned)payload;
+	uint32_t sum = g->ip_sum + ip_len + reporter;
+
+	memcpy(frame, g->header, HEADER_LEN);
+	put16(frame + 10, reporter);
+	put16(frame + IP_AT + 2, ip_len);
+	put16(frame + IP_AT + 14, reporter);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum += sum >> 16;
+	put16(frame + IP_AT + 10, ~sum & 0xffff);
+	put16(frame + UDP_AT + 4, NET_UDP_LEN + (unsigned)payload);
+}
+
+void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
+	  uint64_t ts_ns)
+{
+	uint8_t *frame;
+	int n;
+
+	if (g->err || g->done)
+		return;
+	r->table = (uint16_t)(g->o.table + v6);
+	r->tracked = g->o.tracked;
+	r->immediate = g->o.immediate;
+	if (g->o.copies && r->opcode != DTA_APPEND)
+		r->copies = g->o.copies;
+	r->sequence = g->sequence[reporter]++;
+	frame = snk_room(g->snk, HEADER_LEN + REPORT_MAX);
+	if (!frame) {
+		g->err = -errno;
+		return;
+	}
+	n = dta_encode(frame + HEADER_LEN, REPORT_MAX, g->o.format, r);
+	if (n < 0) {
+		g->err = n;
+		return;
+	}
+	frame_headers(g, frame, (size_t)n, reporter);
+	snk_done(g->snk, HEADER_LEN + (size_t)n, ts_ns);
+	if (g->truth)
+		truth_row(g, r, v6);
+	g->ctr.report_bytes += (uint64_t)n;
+	if (++g->ctr.reports == g->o.count)
+		g->done = true;
+}
+
+int emit_close(struct gen *g)
+{
+	int rc = snk_close(g->snk), err;
+
+	g->snk = NULL;
+	free(g->sequence);
+	g->sequence = NULL;
+	if (!g->truth || g->truth == stdout)
+		return rc;
+	err = ferror(g->truth) ? -EIO : 0;
+	if (fclose(g->truth) && !err)
+		err = -errno;
+	g->truth = NULL;
+	g->truth_err = err;
+	return rc;
+}
+
+void emit_keywrite(struct gen *g, bool v6, const void *key, size_t key_len,
+		   const void *value, size_t len, unsigned reporter,
+		   uint64_t ts_ns)
+{
+	struct dta_report r = {
+		.opcode = DTA_KEYWRITE,
+		.key = key,
+		.key_len = (uint16_t)key_len,
+		.data = value,
+		.data_len = (uint16_t)len,
+	};
+
+	emit(g, &r, v6, reporter, ts_ns);
+}
+
+void emit_append(struct gen *g, bool v6, uint32_t list, const void *entry,
+		 size_t len, unsigned reporter, uint64_t ts_ns)
+{
+	uint32_t list_be = htobe32(list);
+	struct dta_report r = {
+		.opcode = DTA_APPEND,
+		.key = (uint8_t *)&list_be,
+		.key_len = 4,
+		.data = entry,
+		.data_len = (uint16_t)len,
+	};
+
+	emit(g, &r, v6, reporter, ts_ns);
+}
+
+void emit_keyinc(struct gen *g, bool v6, const void *key, size_t key_len,
+		 uint64_t addend, unsigned reporter, uint64_t ts_ns)
+{
+	uint64_t addend_be = htobe64(addend);
+	struct dta_report r = {
+		.opcode = DTA_KEYINC,
+		.key = key,
+		.key_len = (uint16_t)key_len,
+		.data = (uint8_t *)&addend_be,
+		.data_len = 8,
+	};
+
+	emit(g, &r, v6, reporter, ts_ns);
+}
+
+void emit_postcard(struct gen *g, bool v6, const void *key, size_t key_len,
+		   unsigned hop, unsigned path_len, uint32_t value,
+		   unsigned reporter, uint64_t ts_ns)
+{
+	uint32_t value_be = htobe32(value);
+	struct dta_report r = {
+		.opcode = DTA_POSTCARD,
+		.hop = (uint8_t)hop,
+		.path_len = g->o.no_path_len ? 0 : (uint8_t)path_len,
+		.key = key,
+		.key_len = (uint16_t)key_len,
+		.data = (uint8_t *)&value_be,
+		.data_len = 4,
+	};
+
+	emit(g, &r, v6, reporter, ts_ns);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* dta-gen - make DTA reports, synthetic or out of a capture. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "gen.h"
+#include "options.h"
+
+enum {
+	PROGRESS_EVERY = 65536, /* packets */
+};
+
+static const struct row_field list_fields[] = {
+	{ "workload", ROW_STR, 17 },	  { "primitive", ROW_STR, 9 },
+	{ "key", ROW_STR, 5 },		  { "value_bytes", ROW_U64, 11 },
+	{ "key_ipv6", ROW_STR, 8 },	  { "value_bytes_ipv6", ROW_U64, 16 },
+	{ "system", ROW_STR, 0 },
+};
+
+static int list(enum row_format fmt)
+{
+	struct rows *r = rows_open(stdout, fmt, list_fields,
+				   sizeof(list_fields) / sizeof(list_fields[0]),
+				   true);
+	int rc = 0;
+
+	if (!r)
+		cli_fail("out of memory");
+	for (unsigned i = 0; i < n_workloads && rc == 0; i++) {
+		const struct workload *w = &workloads[i];
+		bool append = w->kind == DTA_APPEND;
+
+		row_str(r, 0, w->name);
+		row_str(r, 1, dta_opcode_name(w->kind));
+		row_str(r, 2, append ? "list" : key_type_name(w->key[0]));
+		row_u64(r, 3, w->value[0]);
+		row_str(r, 4, append ? "list" : key_type_name(w->key[1]));
+		row_u64(r, 5, w->value[1]);
+		row_str(r, 6, w->system);
+		rc = row_end(r);
+	}
+	rows_close(r);
+	return rc;
+}
+
+static void show(const struct gen *g, const struct settings *s)
+{
+	if (!s->quiet)
+		cli_ledger(&gen_ledger, &g->ctr, s->ledger_format);
+}
+
+/* Every packet to the workload. Returns 0 or the source's -errno. */
+static int run(struct gen *g, struct traffic *t, const struct settings *s,
+	       struct fault *f)
+{
+	struct gen_packet p;
+	uint64_t turn = 0;
+	int rc = 1;
+
+	while (!g->err && !g->done && !cli_stop) {
+		rc = traffic_next(t, &p, f);
+		if (rc == -EINTR)
+			rc = 1;
+		else if (rc <= 0)
+			break;
+		else
+			g->w->packet(g, &p);
+		if (++turn % PROGRESS_EVERY == 0 && !s->quiet)
+			cli_progress(g->w->name, traffic_done(t),
+				     traffic_size(t));
+		if (cli_report) {
+			cli_report = 0;
+			show(g, s);
+		}
+	}
+	if (!s->quiet)
+		cli_progress_end();
+	if (g->w->end)
+		g->w->end(g);
+	return rc < 0 ? rc : 0;
+}
+
+static void fini(struct gen *g)
+{
+	flowtab_close(g->flows);
+	free(g->cache.e);
+	free(g->state);
+}
+
+/*
+ * Reports what could not be done, the first first. A reader that went away is
+ * no failure: it had enough.
+ */
+static int judge(const struct gen *g, int src_err, int snk_err,
+		 const struct fault *f)
+{
+	int err = g->err ? g->err : snk_err;
+
+	if (err == -EPIPE)
+		return CLI_OK;
+	if (src_err)
+		cli_warn("%s: %s", g->o.from, f->text);
+	if (err)
+		cli_warn("%s: %s", g->o.out, strerror(-err));
+	if (g->truth_err)
+		cli_warn("%s: %s", g->o.truth, strerror(-g->truth_err));
+	return src_err || err || g->truth_err ? CLI_FAIL : CLI_OK;
+}
+
+int main(int argc, char **argv)
+{
+	struct fault fault = { "" };
+	struct traffic *t = NULL;
+	struct settings s;
+	struct gen g = { 0 };
+	int src_err, snk_err, status;
+
+	options_read(&s, argc, argv);
+	if (s.list)
+		return list(s.list_format) < 0 ? CLI_FAIL : CLI_OK;
+	g.w = s.workload;
+	g.o = s.gen;
+	tree_init(&g.tree, g.o.arity, g.o.hops);
+	cli_signals();
+	if (traffic_open(&t, &g, &fault) < 0)
+		cli_fail("%s: %s", g.o.from ? g.o.from : "traffic", fault.text);
+	if (g.w->start && g.w->start(&g) < 0)
+		cli_fail("out of memory");
+	if (emit_open(&g, &fault) < 0)
+		cli_fail("%s: %s", g.o.out, fault.text);
+	src_err = run(&g, t, &s, &fault);
+	snk_err = emit_close(&g);
+	status = judge(&g, src_err, snk_err, &fault);
+	show(&g, &s);
+	traffic_close(t);
+	fini(&g);
+	return status;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * synth.c - synthetic traffic: flows that are a function of the seed and their
+ * number, so that none has to be remembered, and a model of their packets.
+ *
+ * Only integers and correctly rounded division: the same seed gives the same
+ * bytes on every machine.
+ *
+ * The model: up to SLOTS flows are active; each step one of them, picked
+ * at random, sends a packet. Flow sizes are 2/u packets, u uniform (Zipf's
+ * tail). A TCP flow opens with SYN and ends with FIN. One packet in LOSS is
+ * lost beyond the observer and sent again, one in four of those after a timeout;
+ * one in PAUSE is followed by silence, which ends a flowlet.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gen.h"
+
+enum {
+	SLOTS = 4096,
+	SIZE_MAX_PACKETS = 4096,
+	LOSS = 100,
+	PAUSE = 400,
+	HOSTS_MIN = 16,
+	HOSTS_MAX = 1 << 20,
+	RTT_MS = 4,
+	MS = 1000000,
+};
+
+static const uint16_t services[] = { 443, 80, 53,  22,	 443, 8080, 25,	 443,
+				     80,  53, 123, 3306, 443, 5432, 993, 443 };
+
+/* Hosts are 10.128.0.0/9 and fd00::/96; low numbers are more popular. */
+static uint32_t draw_host(struct rng *r, uint64_t hosts)
+{
+	uint64_t u = rng_u64(r) >> 32;
+
+	return (uint32_t)((((u * u) >> 32) * hosts) >> 32);
+}
+
+static uint8_t *put_host(uint8_t *p, bool v6, uint32_t host)
+{
+	uint32_t be;
+
+	if (v6) {
+		memset(p, 0, 12);
+		p[0] = 0xfd;
+		p += 12;
+	}
+	be = htobe32((v6 ? 0 : 0x0a800000) + 1 + host);
+	memcpy(p, &be, 4);
+	return p + 4;
+}
+
+void synth_flow(struct gen_packet *p, const struct gen_options *o, uint64_t i)
+{
+	struct rng r = { rng_mix(o->seed) ^ rng_mix(i + 1) };
+	uint64_t hosts = o->flows / 4, bits = rng_u64(&r);
+	uint32_t src, dst;
+	uint8_t *k = p->key;
+
+	hosts = hosts < HOSTS_MIN ? HOSTS_MIN :
+		hosts > HOSTS_MAX ? HOSTS_MAX : hosts;
+	src = draw_host(&r, hosts);
+	dst = draw_host(&r, hosts - 1);
+	dst += dst >= src; /* nobody talks to itself */
+	p->v6 = (bits & 0xff) * 100 < (uint64_t)o->ipv6 << 8;
+	p->dst_port = services[bits >> 8 & 15];
+	p->src_port = (uint16_t)(1024 + (bits >> 16 & 0xffff) % 64512);
+	p->protocol = p->dst_port == 53 || p->dst_port == 123 ? NET_PROTO_UDP :
+								NET_PROTO_TCP;
+	p->fragment = false;
+	p->tcp_flags = NET_TCP_SYN;
+	p->ttl = 64;
+	p->ip_id = (uint16_t)(bits >> 32);
+	p->ip_len = 60;
+	p->seq = (uint32_t)(bits >> 32);
+	p->payload = 0;
+	k = put_host(k, p->v6, src);
+	k = put_host(k, p->v6, dst);
+	*k++ = (uint8_t)(p->src_port >> 8);
+	*k++ = (uint8_t)p->src_port;
+	*k++ = (uint8_t)(p->dst_port >> 8);
+	*k++ = (uint8_t)p->dst_port;
+	*k++ = p->protocol;
+	p->key_len = (uint8_t)(k - p->key);
+	p->id = bits;
+}
+
+enum pending {
+	PENDING_NOTHING,
+	PENDING_FAST,    /* a lost segment goes out again after more_packets */
+	PENDING_TIMEOUT, /* ... when the flow wakes up */
+};
+
+struct slot {
+	struct gen_packet p; /* the flow's last packet */
+	struct gen_packet lost;
+	uint64_t wake_ns;    /* silent until then */
+	uint32_t left;       /* packets to send */
+	uint8_t pending, more_packets;
+	bool opened;
+};
+
+/* Active flows are awake, in any order, or asleep, in a heap by wake_ns. */
+struct synth {
+	const struct gen_options *o;
+	struct rng rng;
+	uint64_t now_ns, step_ns;
+	uint64_t next_flow, round_reports;
+	const uint64_t *reports;
+	unsigned awake, asleep;
+	struct slot *awake_slot[SLOTS], *heap[SLOTS];
+	struct slot slot[SLOTS];
+};
+
+static void push_asleep(struct synth *s, struct slot *l)
+{
+	unsigned i = s->asleep++, up;
+
+	for (; i; i = up) {
+		up = (i - 1) / 2;
+		if (s->heap[up]->wake_ns <= l->wake_ns)
+			break;
+		s->heap[i] = s->heap[up];
+	}
+	s->heap[i] = l;
+}
+
+static struct slot *pop_asleep(struct synth *s)
+{
+	struct slot *first = s->heap[0], *last = s->heap[--s->asleep];
+	unsigned i = 0, down;
+
+	while ((down = 2 * i + 1) < s->asleep) {
+		if (down + 1 < s->asleep &&
+		    s->heap[down + 1]->wake_ns < s->heap[down]->wake_ns)
+			down++;
+		if (last->wake_ns <= s->heap[down]->wake_ns)
+			break;
+		s->heap[i] = s->heap[down];
+		i = down;
+	}
+	s->heap[i] = last;
+	return first;
+}
+
+static bool start_flow(struct synth *s, struct slot *l)
+{
+	struct rng r;
+	double size;
+
+	if (s->next_flow == s->o->flows) {
+		/* Again from the first, if reports are wanted and come. */
+		if (!s->o->count || *s->reports == s->round_reports)
+			return false;
+		s->round_reports = *s->reports;
+		s->next_flow = 0;
+	}
+	memset(l, 0, sizeof(*l));
+	synth_flow(&l->p, s->o, s->next_flow++);
+	r.state = l->p.id;
+	size = 2 / (rng_unit(&r) + 2.0 / SIZE_MAX_PACKETS);
+	l->left = (uint32_t)size + 1;
+	return true;
+}
+
+int synth_open(struct synth **out, const struct gen_options *o,
+	       uint64_t start_ns, const uint64_t *reports)
+{
+	struct synth *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->o = o;
+	s->rng.state = rng_mix(o->seed ^ 0x53594e5448);
+	s->now_ns = start_ns;
+	s->step_ns = 1000000000 / o->rate;
+	s->reports = reports;
+	for (; s->awake < SLOTS; s->awake++) {
+		struct slot *l = &s->slot[s->awake];
+
+		if (!start_flow(s, l))
+			break;
+		s->awake_slot[s->awake] = l;
+	}
+	*out = s;
+	return 0;
+}
+
+void synth_close(struct synth *s)
+{
+	free(s);
+}
+
+/* Wakes who has slept enough. If all are asleep, time goes on to the first. */
+static void wake(struct synth *s)
+{
+	if (!s->awake && s->asleep && s->heap[0]->wake_ns > s->now_ns)
+		s->now_ns = s->heap[0]->wake_ns;
+	while (s->asleep && s->heap[0]->wake_ns <= s->now_ns)
+		s->awake_slot[s->awake++] = pop_asleep(s);
+}
+
+/* The next new packet of a flow: l->p goes on from the last one. */
+static void advance(struct synth *s, struct slot *l)
+{
+	struct gen_packet *p = &l->p;
+	uint64_t bits = rng_u64(&s->rng);
+	bool tcp = p->protocol == NET_PROTO_TCP;
+	uint32_t room = tcp ? 1448 : 1400, header = (p->v6 ? 40 : 20) +
+						    (tcp ? 32 : 8);
+	uint32_t size = bits & 1 ? room : 1 + (bits >> 1 & 0xffff) % room;
+
+	p->ip_id++;
+	if (!tcp) {
+		p->ip_len = header + size;
+	} else if (!l->opened) {
+		p->ip_len = header + 8;
+		p->tcp_flags = NET_TCP_SYN;
+		p->payload = 0;
+	} else {
+		p->seq += p->payload + !!(p->tcp_flags & NET_TCP_SYN);
+		p->payload = size;
+		p->ip_len = header + size;
+		p->tcp_flags = NET_TCP_ACK | (l->left == 1 ? NET_TCP_FIN : 0);
+	}
+	l->opened = true;
+	l->left--;
+}
+
+/* Decides what becomes of the packet just sent. */
+static void fate(struct synth *s, struct slot *l)
+{
+	uint64_t bits = rng_u64(&s->rng);
+
+	if (l->p.protocol == NET_PROTO_TCP && !l->pending &&
+	    (bits & 0xffff) < 65536 / LOSS) {
+		l->lost = l->p;
+		if (bits >> 16 & 3) {
+			l->pending = PENDING_FAST;
+			l->more_packets = 3; /* duplicate ACKs */
+		} else {
+			l->pending = PENDING_TIMEOUT;
+			l->wake_ns = s->now_ns + (bits >> 18 & 0xff) * MS +
+				     s->o->rto_ns;
+		}
+	} else if ((bits >> 32 & 0xffff) < 65536 / PAUSE) {
+		l->wake_ns = s->now_ns + 2 * s->o->gap_ns +
+			     (bits >> 48 & 0xff) * MS;
+	}
+}
+
+/* The lost segment again, if its time has come. */
+static bool retransmit(struct synth *s, struct slot *l)
+{
+	if (l->pending == PENDING_NOTHING)
+		return false;
+	if (l->pending == PENDING_FAST && l->more_packets && l->left) {
+		if (!--l->more_packets)
+			l->wake_ns = s->now_ns + RTT_MS * MS;
+		return false;
+	}
+	l->pending = PENDING_NOTHING;
+	l->lost.ip_id = ++l->p.ip_id;
+	return true;
+}
+
+bool synth_next(struct synth *s, struct gen_packet *p)
+{
+	struct slot *l;
+	uint64_t i;
+
+	s->now_ns += 1 + rng_below(&s->rng, 2 * s->step_ns);
+	wake(s);
+	if (!s->awake)
+		return false;
+	i = rng_below(&s->rng, s->awake);
+	l = s->awake_slot[i];
+	if (retransmit(s, l)) {
+		*p = l->lost;
+	} else {
+		advance(s, l);
+		*p = l->p;
+		fate(s, l);
+	}
+	p->ts_ns = s->now_ns;
+	p->id = rng_mix(l->p.id ^ ((uint64_t)p->ip_id << 32 | p->seq));
+	if (!l->left && !l->pending) {
+		if (!start_flow(s, l))
+			s->awake_slot[i] = s->awake_slot[--s->awake];
+	} else if (l->wake_ns > s->now_ns) {
+		s->awake_slot[i] = s->awake_slot[--s->awake];
+		push_asleep(s, l);
+	}
+	return true;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * w_path.c - workloads that tell of paths: INT-MD path tracing, INT postcards,
+ * PacketScope traversal, PINT, Trajectory Sampling.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gen.h"
+
+/* Value: five switch ids, 0 past the path's end. Reporter: the INT sink. */
+void int_path(struct gen *g, const struct gen_packet *p)
+{
+	uint8_t value[4 * PATH_MAX_HOPS] = { 0 };
+	struct path path;
+
+	tree_path(&g->tree, &path, p);
+	for (unsigned i = 0; i < path.len; i++)
+		store32(value + 4 * i, path.hop[i].id);
+	emit_keywrite(g, p->v6, p->key, p->key_len, value, sizeof(value),
+		      path.hop[path.len - 1].id, p->ts_ns);
+}
+
+/*
+ * Postcards: with --interleave N, N+1 flows at a time send theirs hop by hop,
+ * so that N other postcards lie between two of one flow.
+ */
+struct carded {
+	struct gen_packet p;
+	struct path path;
+};
+
+struct postcards {
+	uint64_t n, room;
+	struct carded flow[];
+};
+
+int int_postcard_start(struct gen *g)
+{
+	uint64_t room = g->o.interleave + 1;
+	struct postcards *s = calloc(1, sizeof(*s) + room * sizeof(s->flow[0]));
+
+	if (!s)
+		return -ENOMEM;
+	s->room = room;
+	g->state = s;
+	return 0;
+}
+
+void int_postcard_end(struct gen *g)
+{
+	struct postcards *s = g->state;
+
+	for (unsigned hop = 0; hop < PATH_MAX_HOPS; hop++) {
+		for (uint64_t i = 0; i < s->n; i++) {
+			const struct carded *c = &s->flow[i];
+			uint32_t id = c->path.hop[hop].id;
+
+			if (hop < c->path.len)
+				emit_postcard(g, c->p.v6, c->p.key,
+					      c->p.key_len, hop, c->path.len,
+					      id, id, c->p.ts_ns);
+		}
+	}
+	s->n = 0;
+}
+
+void int_postcard(struct gen *g, const struct gen_packet *p)
+{
+	struct postcards *s = g->state;
+	struct carded *c = &s->flow[s->n++];
+
+	c->p = *p;
+	tree_path(&g->tree, &c->path, p);
+	if (s->n == s->room)
+		int_postcard_end(g);
+}
+
+/*
+ * Key: switch id and flow. Value: ingress port (2), egress port (2), time of
+ * the flow's first packet in microseconds mod 2^32 (4).
+ */
+void packetscope_path(struct gen *g, const struct gen_packet *p)
+{
+	uint8_t key[4 + KEY_MAX], value[8];
+	struct path path;
+
+	tree_path(&g->tree, &path, p);
+	memcpy(key + 4, p->key, p->key_len);
+	store32(value + 4, (uint32_t)(p->ts_ns / 1000));
+	for (unsigned i = 0; i < path.len; i++) {
+		store32(key, path.hop[i].id);
+		store16(value, path.hop[i].in);
+		store16(value + 2, path.hop[i].out);
+		emit_keywrite(g, p->v6, key, 4u + p->key_len, value,
+			      sizeof(value), path.hop[i].id, p->ts_ns);
+	}
+}
+
+/*
+ * PINT: each packet carries one byte: a hash of the id of one of the
+ * switches on its way, which one being a function of the packet's id. The
+ * collector, who knows packet ids, narrows the path down report by report.
+ * "using redundancies for data compression through n = f(pktID)" (Table 2): the number of
+ * copies is 1 + f(id) mod 4.
+ */
+void pint(struct gen *g, const struct gen_packet *p)
+{
+	uint64_t f = rng_mix(p->id);
+	struct path path;
+	uint8_t digest;
+	struct dta_report r = {
+		.opcode = DTA_KEYWRITE,
+		.copies = (uint8_t)(1 + f % DTA_MAX_COPIES),
+		.key = p->key,
+		.key_len = p->key_len,
+		.data = &digest,
+		.data_len = 1,
+	};
+
+	tree_path(&g->tree, &path, p);
+	digest = (uint8_t)rng_mix(p->id ^ path.hop[(f >> 32) % path.len].id);
+	emit(g, &r, p->v6, path.hop[path.len - 1].id, p->ts_ns);
+}
+
+/*
+ * Trajectory Sampling: all switches sample the same packets, by a hash of what
+ * does not change on the way. Key: 32 bits of that hash. Label: the switch's id
+ * (upper 16 bits), 16 more bits of the hash; unique to the packet and the hop.
+ */
+void trajectory(struct gen *g, const struct gen_packet *p)
+{
+	uint64_t hash = rng_mix(p->id);
+	struct path path;
+	uint8_t key[4];
+
+	if (hash % g->o.sample)
+		return;
+	hash = rng_mix(hash);
+	store32(key, (uint32_t)(hash >> 32));
+	tree_path(&g->tree, &path, p);
+	for (unsigned i = 0; i < path.len; i++) {
+		uint32_t id = path.hop[i].id;
+
+		emit_postcard(g, false, key, sizeof(key), i, path.len,
+			      id << 16 | (hash & 0xffff), id, p->ts_ns);
+	}
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * w_sonata.c - Sonata: the answers of network-wide queries, one per query and
+ * window of time. Key: query id (4). Value: the host that leads (16, IPv4 as ::ffff:a.b.c.d)
+ * and its count in the window (4).
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gen.h"
+
+enum query {
+	NEW_TCP = 1,  /* destination: new TCP connections */
+	SPREADER,     /* source: distinct destinations */
+	PORT_SCAN,    /* source: distinct destination ports */
+	DDOS,         /* destination: distinct sources */
+	VOLUME,       /* destination: bytes */
+	QUERIES,
+	CELL_BITS = 20,
+	CELLS = 1 << CELL_BITS,
+	CELLS_USED_MAX = CELLS / 4 * 3,
+};
+
+struct leader {
+	uint8_t addr[16];
+	uint32_t count;
+	unsigned reporter;
+};
+
+/* What was counted in this window: open addressing; old windows are empty. */
+struct cell {
+	uint64_t print; /* fingerprint of (query, host) or (query, host, other) */
+	uint32_t window, count;
+};
+
+struct sonata {
+	uint64_t window_end, last_ns;
+	uint32_t window, used;
+	struct leader leader[QUERIES];
+	struct cell cell[CELLS];
+};
+
+int sonata_result_start(struct gen *g)
+{
+	struct sonata *s = calloc(1, sizeof(*s));
+
+	g->state = s;
+	return s ? 0 : -ENOMEM;
+}
+
+/* The cell of a fingerprint, NULL if there is no room for a new one. */
+static struct cell *cell_of(struct gen *g, struct sonata *s, uint64_t print)
+{
+	for (uint64_t i = print >> (64 - CELL_BITS);; i = (i + 1) % CELLS) {
+		struct cell *c = &s->cell[i];
+
+		if (c->window == s->window && c->print == print)
+			return c;
+		if (c->window == s->window)
+			continue;
+		if (s->used == CELLS_USED_MAX) {
+			g->ctr.uncounted++;
+			return NULL;
+		}
+		s->used++;
+		*c = (struct cell){ .print = print, .window = s->window };
+		return c;
+	}
+}
+
+static void count(struct gen *g, enum query q, const struct gen_packet *p,
+		  bool of_src, uint32_t add)
+{
+	const uint8_t *addr = of_src ? packet_src(p) : packet_dst(p);
+	size_t len = packet_addr_len(p);
+	struct sonata *s = g->state;
+	struct leader *l = &s->leader[q];
+	struct cell *c = cell_of(g, s, hash_bytes(q, addr, len));
+
+	if (!c)
+		return;
+	c->count = add > UINT32_MAX - c->count ? UINT32_MAX : c->count + add;
+	if (c->count <= l->count)
+		return;
+	l->count = c->count;
+	l->reporter = tree_edge(&g->tree, addr, len);
+	memcpy(l->addr, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
+	memcpy(l->addr + 16 - len, addr, len);
+}
+
+/* Counts only what this window has not seen with the same other end. */
+static void count_distinct(struct gen *g, enum query q,
+			   const struct gen_packet *p, bool of_src,
+			   const uint8_t *other, size_t other_len)
+{
+	const uint8_t *addr = of_src ? packet_src(p) : packet_dst(p);
+	uint64_t print = hash_bytes(hash_bytes(q, addr, packet_addr_len(p)),
+				    other, other_len);
+	struct cell *c = cell_of(g, g->state, print);
+
+	if (c && !c->count) {
+		c->count = 1;
+		count(g, q, p, of_src, 1);
+	}
+}
+
+static void close_window(struct gen *g, uint64_t ts_ns)
+{
+	struct sonata *s = g->state;
+
+	for (unsigned q = NEW_TCP; q < QUERIES; q++) {
+		struct leader *l = &s->leader[q];
+		uint8_t key[4], value[20];
+
+		if (!l->count)
+			continue;
+		store32(key, q);
+		memcpy(value, l->addr, 16);
+		store32(value + 16, l->count);
+		emit_keywrite(g, false, key, sizeof(key), value, sizeof(value),
+			      l->reporter, ts_ns);
+	}
+	memset(s->leader, 0, sizeof(s->leader));
+	s->window++;
+	s->used = 0;
+}
+
+void sonata_result(struct gen *g, const struct gen_packet *p)
+{
+	uint8_t dst_port[2];
+	struct sonata *s = g->state;
+
+	if (p->ts_ns >= s->window_end) {
+		if (s->window)
+			close_window(g, s->window_end);
+		else
+			s->window = 1;
+		s->window_end = p->ts_ns - p->ts_ns % g->o.window_ns +
+				g->o.window_ns;
+	}
+	s->last_ns = p->ts_ns;
+	if (p->protocol == NET_PROTO_TCP &&
+	    (p->tcp_flags & (NET_TCP_SYN | NET_TCP_ACK)) == NET_TCP_SYN)
+		count(g, NEW_TCP, p, false, 1);
+	store16(dst_port, p->dst_port);
+	count_distinct(g, SPREADER, p, true, packet_dst(p), packet_addr_len(p));
+	count_distinct(g, PORT_SCAN, p, true, dst_port, 2);
+	count_distinct(g, DDOS, p, false, packet_src(p), packet_addr_len(p));
+	count(g, VOLUME, p, false, p->ip_len);
+}
+
+void sonata_result_end(struct gen *g)
+{
+	struct sonata *s = g->state;
+
+	close_window(g, s->last_ns);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * w_uniform.c - random keys, for the theory and for benchmarks: any kind of
+ * report, any type of key. Value: the number of the key, from 0, in the first
+ * four bytes, zeros after them.
+ */
+#include "gen.h"
+
+enum {
+	UNIFORM_HOPS = 5,
+	UNIFORM_VALUES = 262144, /* postcards: values 1 .. this */
+};
+
+/*
+ * Key i. Keys of 4 bytes are all different (the mix is a bijection of 32
+ * bits: Mueller's hash); longer ones are as good as different.
+ */
+static void make_key(const struct gen *g, uint64_t i, uint8_t *key)
+{
+	uint64_t state = rng_mix(g->o.seed) ^ rng_mix(i);
+	unsigned len = g->o.key_len;
+	uint64_t w;
+
+	if (len == 4) {
+		uint32_t x = (uint32_t)i ^ (uint32_t)rng_mix(g->o.seed);
+
+		x = (x >> 16 ^ x) * 0x45d9f3b;
+		x = (x >> 16 ^ x) * 0x45d9f3b;
+		store32(key, x >> 16 ^ x);
+		return;
+	}
+	for (unsigned at = 0; at < len; at += 8) {
+		w = htole64(rng_mix(state += 0x9e3779b97f4a7c15));
+		memcpy(key + at, &w, len - at < 8 ? len - at : 8);
+	}
+}
+
+void uniform(struct gen *g, const struct gen_packet *p)
+{
+	uint8_t key[KEY_MAX + 8], value[1024];
+	unsigned len = g->o.value_len;
+	uint64_t i = p->id;
+
+	make_key(g, i, key);
+	memset(value, 0, len < 4 ? 4 : len);
+	store32(value, (uint32_t)i);
+	switch (g->o.kind) {
+	case DTA_KEYWRITE:
+		emit_keywrite(g, false, key, g->o.key_len, value, len, 1,
+			      p->ts_ns);
+		break;
+	case DTA_APPEND:
+		emit_append(g, false, (uint32_t)(i % g->o.lists), value, len, 1,
+			    p->ts_ns);
+		break;
+	case DTA_KEYINC:
+		emit_keyinc(g, false, key, g->o.key_len, i + 1, 1, p->ts_ns);
+		break;
+	case DTA_POSTCARD:
+		for (unsigned hop = 0; hop < UNIFORM_HOPS; hop++)
+			emit_postcard(g, false, key, g->o.key_len, hop,
+				      UNIFORM_HOPS,
+				      1 + (uint32_t)((i + hop) %
+						     UNIFORM_VALUES),
+				      1, p->ts_ns);
+		break;
+	}
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Key-Write and Key-Increment: slots that hashes of the key name. */
+#include <endian.h>
+#include <errno.h>
+
+#include "store/query.h"
+#include "store/view.h"
+
+enum {
+	SUM_LEN = 4, /* the checksum before a value */
+};
+
+/* The checksum as it lies in memory: big-endian, or the published system's. */
+static inline uint32_t sum_in_memory(const struct table *t, uint32_t sum)
+{
+	return t->hash == HASH_DTA0 ? htole32(sum) : htobe32(sum);
+}
+
+/* The matching copies of one key, and what the rule makes of them. */
+struct verdict {
+	enum answer answer;
+	uint8_t agreed;
+	const uint8_t *value;
+};
+
+static struct verdict judge(const uint8_t *const *value, unsigned n, size_t len,
+			    const struct query_rule *rule)
+{
+	struct verdict v = { .answer = ANSWER_NOT_FOUND };
+	unsigned best = 0, ties = 0, need = 1;
+
+	if (!n)
+		return v;
+	for (unsigned i = 0; i < n; i++) {
+		unsigned agree = 0;
+		bool seen = false;
+
+		for (unsigned k = 0; k < n; k++) {
+			bool same = !memcmp(value[i], value[k], len);
+
+			agree += same;
+			seen |= same && k < i;
+		}
+		if (seen || (rule->policy == QUERY_FIRST && i))
+			continue;
+		if (agree > best) {
+			best = agree;
+			ties = 0;
+			v.value = value[i];
+		} else if (agree == best) {
+			ties++;
+		}
+	}
+	if (rule->policy == QUERY_UNIQUE)
+		need = n;
+	else if (rule->policy == QUERY_CONSENSUS)
+		need = rule->threshold;
+	v.agreed = (uint8_t)best;
+	v.answer = ties || best < need ? ANSWER_AMBIGUOUS : ANSWER_FOUND;
+	return v;
+}
+
+/* Whether an earlier copy has this slot: it would vote twice. */
+static inline bool repeated(const uint64_t *slot, unsigned copy)
+{
+	for (unsigned c = 0; c < copy; c++)
+		if (slot[c] == slot[copy])
+			return true;
+	return false;
+}
+
+void keywrite_query(struct keywrite_answer *out, const struct view *v,
+		    const struct query_rule *rule, const uint8_t *key)
+{
+	const struct table *t = v->t;
+	uint8_t copy[HASH_COPIES][SUM_LEN + TABLE_VALUE_MAX];
+	const uint8_t *match[HASH_COPIES];
+	uint64_t slot[HASH_COPIES];
+	uint32_t want = sum_in_memory(
+		t, hash_checksum((enum hash_family)t->hash, key, t->key_len));
+	unsigned n = 0, unreadable = 0;
+	struct verdict verdict;
+
+	for (unsigned c = 0; c < rule->copies; c++) {
+		slot[c] = hash_mod(hash_slot((enum hash_family)t->hash, c, key,
+					     t->key_len),
+				   t->units);
+		if (repeated(slot, c))
+			continue;
+		if (view_load(v, table_unit(t, slot[c]), copy[c],
+			      SUM_LEN + (size_t)t->value_len) < 0)
+			unreadable++;
+		else if (!memcmp(copy[c], &want, SUM_LEN))
+			match[n++] = copy[c] + SUM_LEN;
+	}
+	verdict = judge(match, n, t->value_len, rule);
+	out->answer = verdict.answer;
+	out->matched = (uint8_t)n;
+	out->agreed = verdict.agreed;
+	if (verdict.value)
+		memcpy(out->value, verdict.value, t->value_len);
+	if (!n && unreadable)
+		out->answer = ANSWER_UNREADABLE;
+}
+
+/* Slots of a batch of keys, as byte offsets, all on their way into the cache. */
+static void find_slots(const struct view *v, const struct query_rule *rule,
+		       const uint8_t *const *keys, size_t n,
+		       uint64_t offset[HASH_COPIES][QUERY_BATCH], uint32_t *sum)
+{
+	const struct table *t = v->t;
+	uint32_t hash[HASH_COPIES][QUERY_BATCH];
+	uint32_t *const row[HASH_COPIES] = { hash[0], hash[1], hash[2],
+					     hash[3] };
+
+	hash_slots((enum hash_family)t->hash, rule->copies, keys, t->key_len, n,
+		   row, sum);
+	for (unsigned c = 0; c < rule->copies; c++) {
+		for (size_t i = 0; i < n; i++) {
+			offset[c][i] =
+				table_unit(t, hash_mod(hash[c][i], t->units));
+			__builtin_prefetch(v->mem + offset[c][i]);
+		}
+	}
+}
+
+void keywrite_query_batch(const struct view *v, const struct query_rule *rule,
+			  const uint8_t *const *keys, size_t n, uint8_t *answer,
+			  uint8_t *agreed, uint8_t *value)
+{
+	const struct table *t = v->t;
+	uint64_t offset[HASH_COPIES][QUERY_BATCH];
+	uint32_t sum[QUERY_BATCH];
+
+	find_slots(v, rule, keys, n, offset, sum);
+	for (size_t i = 0; i < n; i++) {
+		uint8_t copy[HASH_COPIES][SUM_LEN + TABLE_VALUE_MAX];
+		const uint8_t *match[HASH_COPIES];
+		uint64_t slot[HASH_COPIES];
+		uint32_t want = sum_in_memory(t, sum[i]);
+		unsigned m = 0;
+		struct verdict verdict;
+
+		for (unsigned c = 0; c < rule->copies; c++) {
+			slot[c] = offset[c][i];
+			if (repeated(slot, c))
+				continue;
+			view_load(v, slot[c], copy[c],
+				  SUM_LEN + (size_t)t->value_len);
+			if (!memcmp(copy[c], &want, SUM_LEN))
+				match[m++] = copy[c] + SUM_LEN;
+		}
+		verdict = judge(match, m, t->value_len, rule);
+		answer[i] = (uint8_t)verdict.answer;
+		agreed[i] = verdict.agreed;
+		if (verdict.value)
+			memcpy(value + i * t->value_len, verdict.value,
+			       t->value_len);
+	}
+}
+
+int count_query(uint64_t *out, const struct view *v, unsigned copies,
+		const uint8_t *key)
+{
+	const struct table *t = v->t;
+	uint64_t least = UINT64_MAX;
+
+	for (unsigned c = 0; c < copies; c++) {
+		uint64_t n, slot = hash_mod(hash_slot((enum hash_family)t->hash,
+						      c, key, t->key_len),
+					    t->units);
+		int rc = view_load(v, table_unit(t, slot), &n, sizeof(n));
+
+		if (rc < 0)
+			return rc;
+		if (n < least)
+			least = n;
+	}
+	*out = least;
+	return 0;
+}

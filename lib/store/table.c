@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "store/table.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hash/family.h"
+#include "wire/dta.h"
+#include "wire/key.h"
+
+enum {
+	STRIDE_MIN = 4,            /* RDMA and hardware work in words */
+	STRIDE_MAX = 1024,         /* a slot fits the smallest usual path MTU */
+	WRITE_MAX = 4096,          /* one operation: the largest path MTU */
+	COUNT_LEN = 8,             /* of a list's count, and a counter */
+	DTA0_HOPS = 5,             /* wire-facts 1.4 */
+	FLUSH_MS_MAX = 60 * 60 * 1000,
+	CACHE_ROWS_MAX = 1 << 26,
+	COPIES_DEFAULT = 2,
+	HOPS_DEFAULT = 5,
+	BATCH_DEFAULT = 16,
+	FLUSH_MS_DEFAULT = 100,
+	CACHE_ROWS_DEFAULT = 32768,
+};
+
+static const uint64_t units_max = UINT64_C(1) << 32;  /* a hash has 32 bits */
+static const uint64_t length_max = UINT64_C(1) << 46; /* half of user space */
+
+static const char *const kinds[] = {
+	[TABLE_KEYWRITE] = "keywrite",
+	[TABLE_APPEND] = "append",
+	[TABLE_KEYINC] = "keyinc",
+	[TABLE_POSTCARD] = "postcard",
+};
+
+const char *table_kind_name(uint8_t kind)
+{
+	return kind < sizeof(kinds) / sizeof(kinds[0]) ? kinds[kind] : NULL;
+}
+
+int table_kind_of(const char *name)
+{
+	for (int k = TABLE_KEYWRITE; k <= TABLE_POSTCARD; k++)
+		if (!strcmp(name, kinds[k]))
+			return k;
+	return -1;
+}
+
+static bool is_pow2(uint64_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+static uint32_t pow2_from(uint32_t n)
+{
+	uint32_t p = STRIDE_MIN;
+
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+/* Bytes that a slot, chunk, entry or counter must hold. */
+static uint32_t content_len(const struct table *t)
+{
+	switch (t->kind) {
+	case TABLE_KEYWRITE:
+		return 4u + t->value_len;
+	case TABLE_POSTCARD:
+		return 4u * t->hops;
+	case TABLE_APPEND:
+		return t->value_len;
+	default:
+		return COUNT_LEN;
+	}
+}
+
+static uint32_t packed_stride(const struct table *t)
+{
+	uint32_t len = content_len(t);
+
+	return (uint32_t)round_up(len ? len : 1, STRIDE_MIN);
+}
+
+static bool name_ok(const char *name)
+{
+	size_t len = strnlen(name, TABLE_NAME_MAX);
+
+	if (!len || len == TABLE_NAME_MAX)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		char c = name[i];
+		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+		bool digit = c >= '0' && c <= '9';
+
+		if (!letter && c != '_' &&
+		    !(i > 0 && (digit || c == '-' || c == '.')))
+			return false;
+	}
+	/* The section of a ticket that is no table. */
+	return strcmp(name, "collector") != 0;
+}
+
+static int check_key(const struct table *t, struct fault *f)
+{
+	if (t->key_type >= KEY_TYPES)
+		return fault_set(f, -EINVAL, "key: type %u is unknown",
+				 t->key_type);
+	if (t->kind == TABLE_APPEND) {
+		if (t->key_type != KEY_U32 || t->key_len != 4)
+			return fault_set(f, -EINVAL,
+					 "key: a list has no other key than "
+					 "its number");
+		return 0;
+	}
+	if (!t->key_len)
+		return fault_set(f, -EINVAL, "key: missing");
+	if (t->key_len > KEY_MAX)
+		return fault_set(f, -EINVAL, "key: %u bytes; %d at most",
+				 t->key_len, KEY_MAX);
+	if (t->key_type != KEY_HEX &&
+	    t->key_len != key_type_len((enum key_type)t->key_type))
+		return fault_set(f, -EINVAL, "key: %u bytes do not fit %s",
+				 t->key_len,
+				 key_type_name((enum key_type)t->key_type));
+	return 0;
+}
+
+static int check_hash(const struct table *t, struct fault *f)
+{
+	if (t->hash >= HASH_FAMILIES)
+		return fault_set(f, -EINVAL, "hash: family %u is unknown",
+				 t->hash);
+	if (t->hash != HASH_DTA0)
+		return 0;
+	if (t->key_len != 4)
+		return fault_set(f, -EINVAL, "hash: dta0 has 4-byte keys only");
+	if (t->kind == TABLE_POSTCARD && t->copies != 1)
+		return fault_set(f, -EINVAL,
+				 "copies: dta0 postcards have 1 copy");
+	if (t->kind == TABLE_POSTCARD && t->hops > DTA0_HOPS)
+		return fault_set(f, -EINVAL, "hops: dta0 has %d at most",
+				 DTA0_HOPS);
+	if (t->kind == TABLE_APPEND && t->value_len != 4)
+		return fault_set(f, -EINVAL,
+				 "value: dta0 lists have 4-byte entries");
+	return 0;
+}
+
+static int check_values(const struct table *t, struct fault *f)
+{
+	if (t->values ? t->values > TABLE_BLANK : !t->value_max)
+		return fault_set(f, -EINVAL,
+				 "values: %s; without the set of possible "
+				 "values nothing can be told from noise",
+				 t->values ? "too many" : "missing");
+	if (t->value_min > t->value_max)
+		return fault_set(f, -EINVAL, "values: %u-%u is empty",
+				 t->value_min, t->value_max);
+	if (t->value_max == TABLE_BLANK)
+		return fault_set(f, -EINVAL,
+				 "values: 4294967295 stands for no hop");
+	return 0;
+}
+
+static int check_postcard(const struct table *t, struct fault *f)
+{
+	if (!t->hops || t->hops > HASH_HOPS)
+		return fault_set(f, -EINVAL, "hops: %u is not 1 to %d", t->hops,
+				 HASH_HOPS);
+	if (t->value_len != 4)
+		return fault_set(f, -EINVAL, "value: a postcard's has 4 bytes");
+	if (!is_pow2(t->cache_rows) || t->cache_rows > CACHE_ROWS_MAX)
+		return fault_set(f, -EINVAL,
+				 "cache: %u rows are no power of two up to %d",
+				 t->cache_rows, CACHE_ROWS_MAX);
+	return check_values(t, f);
+}
+
+static int check_append(const struct table *t, struct fault *f)
+{
+	if (!t->lists)
+		return fault_set(f, -EINVAL, "lists: missing");
+	if (!t->batch || t->batch > TABLE_BATCH_MAX)
+		return fault_set(f, -EINVAL, "batch: %u is not 1 to %d",
+				 t->batch, TABLE_BATCH_MAX);
+	if (t->batch * t->stride > WRITE_MAX)
+		return fault_set(f, -EINVAL,
+				 "batch: %u entries of %u bytes are more than "
+				 "one write carries, %d bytes",
+				 t->batch, t->stride, WRITE_MAX);
+	/* What a batch is about to overwrite is never read: query.h. */
+	if (t->units <= t->batch)
+		return fault_set(f, -EINVAL,
+				 "entries: %llu, but a list must hold more "
+				 "than a batch of %u",
+				 (unsigned long long)t->units, t->batch);
+	if (!t->flush_ms || t->flush_ms > FLUSH_MS_MAX)
+		return fault_set(f, -EINVAL, "flush: %u ms is not 1 ms to 1 h",
+				 t->flush_ms);
+	return 0;
+}
+
+static int check_kind(const struct table *t, struct fault *f)
+{
+	if (t->kind != TABLE_APPEND && t->lists)
+		return fault_set(f, -EINVAL, "lists: only append has lists");
+	switch (t->kind) {
+	case TABLE_KEYWRITE:
+		return 0;
+	case TABLE_POSTCARD:
+		return check_postcard(t, f);
+	case TABLE_APPEND:
+		return check_append(t, f);
+	default:
+		if (t->value_len != COUNT_LEN)
+			return fault_set(f, -EINVAL,
+					 "value: a counter has 8 bytes");
+		/* UC carries no atomics (InfiniBand 1.4, table 38). */
+		if (t->qp == TABLE_QP_UC)
+			return fault_set(f, -EINVAL,
+					 "qp: counters need rc: uc has no "
+					 "atomic operations");
+		return 0;
+	}
+}
+
+static int check_stride(const struct table *t, struct fault *f)
+{
+	uint32_t need = content_len(t), packed = packed_stride(t);
+
+	if (t->kind == TABLE_KEYINC)
+		return t->stride == COUNT_LEN ?
+			       0 :
+			       fault_set(f, -EINVAL, "stride: %u is not %d",
+					 t->stride, COUNT_LEN);
+	if (t->stride < need || t->stride > STRIDE_MAX)
+		return fault_set(f, -EINVAL, "stride: %u is not %u to %d",
+				 t->stride, need, STRIDE_MAX);
+	if (is_pow2(t->stride) && t->stride >= STRIDE_MIN)
+		return 0;
+	if (t->kind == TABLE_POSTCARD)
+		return fault_set(f, -EINVAL,
+				 "stride: %u is not a power of two; chunks "
+				 "want one",
+				 t->stride);
+	if (t->stride != packed)
+		return fault_set(f, -EINVAL,
+				 "stride: %u is not a power of two; say "
+				 "stride = packed",
+				 t->stride);
+	return 0;
+}
+
+/* units, lists, stride -> bytes of the rings, slots... alone; false: too long. */
+static bool body_len(const struct table *t, uint64_t *out)
+{
+	uint64_t n = t->units;
+
+	if (t->kind == TABLE_APPEND &&
+	    __builtin_mul_overflow(n, (uint64_t)t->lists, &n))
+		return false;
+	return !__builtin_mul_overflow(n, (uint64_t)t->stride, out) &&
+	       *out <= length_max;
+}
+
+static int check_size(const struct table *t, struct fault *f)
+{
+	uint64_t body, end;
+
+	if (!t->units)
+		return fault_set(f, -EINVAL, "%s: missing",
+				 t->kind == TABLE_APPEND   ? "entries" :
+				 t->kind == TABLE_POSTCARD ? "chunks" :
+							     "slots");
+	if (t->kind != TABLE_APPEND && t->units > units_max)
+		return fault_set(f, -EINVAL,
+				 "%llu units are more than a hash of 32 bits "
+				 "reaches",
+				 (unsigned long long)t->units);
+	if (!body_len(t, &body))
+		return fault_set(f, -EINVAL, "the table is too long");
+	end = body;
+	if (t->kind == TABLE_APPEND) {
+		if (t->heads < body || t->heads % COUNT_LEN ||
+		    t->heads > length_max)
+			return fault_set(f, -EINVAL,
+					 "heads: %llu lies in the lists",
+					 (unsigned long long)t->heads);
+		end = t->heads + COUNT_LEN * (uint64_t)t->lists;
+	}
+	if (t->length < end || t->length > 2 * length_max)
+		return fault_set(f, -EINVAL,
+				 "length: %llu bytes cannot hold %llu",
+				 (unsigned long long)t->length,
+				 (unsigned long long)end);
+	return 0;
+}
+
+int table_check(const struct table *t, struct fault *f)
+{
+	int rc;
+
+	if (!name_ok(t->name))
+		return fault_set(f, -EINVAL,
+				 "a table's name is up to %d letters, digits, "
+				 "'_', '-', '.', begins with a letter, and is "
+				 "not 'collector'",
+				 TABLE_NAME_MAX - 1);
+	if (!t->id || t->id == DTA_NO_TABLE)
+		return fault_set(f, -EINVAL, "id: %u is not 1 to %u", t->id,
+				 DTA_NO_TABLE - 1);
+	if (!table_kind_name(t->kind))
+		return fault_set(f, -EINVAL, t->kind ? "kind: %u is unknown" :
+						       "kind: missing",
+				 t->kind);
+	if (!t->copies || t->copies > DTA_MAX_COPIES ||
+	    (t->kind == TABLE_APPEND && t->copies != 1))
+		return fault_set(f, -EINVAL, "copies: %u is not 1 to %d",
+				 t->copies,
+				 t->kind == TABLE_APPEND ? 1 : DTA_MAX_COPIES);
+	if (!t->value_len || t->value_len > TABLE_VALUE_MAX)
+		return fault_set(f, -EINVAL,
+				 t->value_len ? "value: %u bytes; %d at most" :
+						"value: missing",
+				 t->value_len, TABLE_VALUE_MAX);
+	if (t->qp > TABLE_QP_UC || t->sequence > TABLE_SEQ_OFF ||
+	    t->immediate > 1)
+		return fault_set(f, -EINVAL,
+				 "qp, sequence or immediate: unknown number");
+	if ((rc = check_key(t, f)) < 0 || (rc = check_hash(t, f)) < 0 ||
+	    (rc = check_stride(t, f)) < 0 || (rc = check_kind(t, f)) < 0)
+		return rc;
+	return check_size(t, f);
+}
+
+static void set_defaults(struct table *t)
+{
+	if (t->kind == TABLE_APPEND) {
+		if (!t->key_len) {
+			t->key_type = KEY_U32;
+			t->key_len = 4;
+		}
+		t->batch = t->batch ? t->batch : BATCH_DEFAULT;
+		t->flush_ms = t->flush_ms ? t->flush_ms : FLUSH_MS_DEFAULT;
+	} else if (t->kind == TABLE_POSTCARD) {
+		t->value_len = t->value_len ? t->value_len : 4;
+		t->hops = t->hops ? t->hops : HOPS_DEFAULT;
+		t->cache_rows = t->cache_rows ? t->cache_rows :
+						CACHE_ROWS_DEFAULT;
+	} else if (t->kind == TABLE_KEYINC) {
+		t->value_len = t->value_len ? t->value_len : COUNT_LEN;
+	}
+	if (!t->copies)
+		t->copies = t->kind == TABLE_APPEND ||
+					    (t->kind == TABLE_POSTCARD &&
+					     t->hash == HASH_DTA0) ?
+				    1 :
+				    COPIES_DEFAULT;
+}
+
+/* How many units fit the bytes given as memory. */
+static uint64_t units_in(const struct table *t, uint64_t memory)
+{
+	if (t->kind != TABLE_APPEND)
+		return memory / t->stride;
+	memory /= t->lists ? t->lists : 1;
+	return memory > COUNT_LEN ? (memory - COUNT_LEN) / t->stride : 0;
+}
+
+int table_finish(struct table *t, struct fault *f)
+{
+	uint64_t body;
+
+	set_defaults(t);
+	if (t->stride <= TABLE_STRIDE_PACKED)
+		t->stride = t->stride == TABLE_STRIDE_PACKED ?
+				    packed_stride(t) :
+				    pow2_from(content_len(t));
+	if (!t->units)
+		t->units = units_in(t, t->length);
+	if (body_len(t, &body)) {
+		t->heads = t->kind == TABLE_APPEND ? round_up(body, 64) : 0;
+		t->length = t->kind == TABLE_APPEND ?
+				    t->heads + COUNT_LEN * (uint64_t)t->lists :
+				    body;
+	}
+	return table_check(t, f);
+}
+
+static const struct table *only_of_kind(const struct table *tables, unsigned n,
+					int kind, struct fault *f)
+{
+	const struct table *found = NULL;
+	const char *what = kind > 0 ? table_kind_name((uint8_t)kind) : "";
+
+	for (unsigned i = 0; i < n; i++) {
+		if (kind > 0 && tables[i].kind != kind)
+			continue;
+		if (found) {
+			fault_set(f, -EINVAL,
+				  "there are several %s tables, %s and %s "
+				  "among them: name one",
+				  what, found->name, tables[i].name);
+			return NULL;
+		}
+		found = &tables[i];
+	}
+	if (!found)
+		fault_set(f, -ENOENT, "there is no %s table", what);
+	return found;
+}
+
+const struct table *table_pick(const struct table *tables, unsigned n, int kind,
+			       const char *name_or_id, struct fault *f)
+{
+	char id[8];
+
+	if (!name_or_id)
+		return only_of_kind(tables, n, kind, f);
+	for (unsigned i = 0; i < n; i++) {
+		const struct table *t = &tables[i];
+
+		snprintf(id, sizeof(id), "%u", t->id);
+		if (strcmp(name_or_id, t->name) != 0 &&
+		    strcmp(name_or_id, id) != 0)
+			continue;
+		if (kind <= 0 || t->kind == kind)
+			return t;
+		fault_set(f, -EINVAL, "table %s is %s, not %s", t->name,
+			  table_kind_name(t->kind),
+			  table_kind_name((uint8_t)kind));
+		return NULL;
+	}
+	fault_set(f, -ENOENT, "there is no table '%.64s'", name_or_id);
+	return NULL;
+}

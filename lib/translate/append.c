@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * append.c - batches of list entries (dta.md 3).
+ *
+ * A full batch becomes one write of consecutive entries (two where it meets the
+ * ring's end), then one of the list's count, on the same table and so on the
+ * same queue pair: a reader that sees the count sees the entries.
+ *
+ * Lists with entries waiting stand in a queue in the order of their oldest
+ * entry. Its head is looked at once a batch of packets.
+ */
+#include "translate/private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "wire/be.h"
+
+enum {
+	NOBODY = UINT32_MAX, /* no list */
+};
+
+struct list {
+	uint64_t count;	     /* entries written to the ring, ever */
+	uint64_t at;	     /* count modulo the ring */
+	uint64_t oldest_ns;  /* when the oldest waiting entry came */
+	uint64_t generation; /* of the road that count is from */
+	uint32_t prev, next; /* in the queue of lists that wait */
+	uint16_t waiting;    /* entries */
+	bool asked;	     /* count and at hold something */
+};
+
+struct lists {
+	struct list *list;
+	uint8_t *entries; /* batch entries a list, each stride bytes */
+	uint32_t batch;
+	uint32_t first, last; /* the queue, oldest first */
+	uint32_t value_len, stride;
+	uint64_t flush_ns;
+};
+
+static void queue_add(struct lists *a, uint32_t i)
+{
+	struct list *s = &a->list[i];
+
+	s->prev = a->last;
+	s->next = NOBODY;
+	if (a->last == NOBODY)
+		a->first = i;
+	else
+		a->list[a->last].next = i;
+	a->last = i;
+}
+
+static void queue_remove(struct lists *a, uint32_t i)
+{
+	struct list *s = &a->list[i];
+
+	if (s->prev == NOBODY)
+		a->first = s->next;
+	else
+		a->list[s->prev].next = s->next;
+	if (s->next == NOBODY)
+		a->last = s->prev;
+	else
+		a->list[s->next].prev = s->prev;
+}
+
+/* Where the list goes on; asked again when the road's epoch has changed. */
+static void list_locate(struct translator *t, const struct lane *l, uint32_t i)
+{
+	struct list *s = &l->append->list[i];
+
+	if (s->asked && s->generation == t->generation)
+		return;
+	s->count = t->road->head(t->road, l->index, i);
+	s->at = s->count % l->t.units;
+	s->generation = t->generation;
+	s->asked = true;
+}
+
+/* Writes a list's waiting entries and its count. */
+static void list_write(struct translator *t, const struct lane *l, uint32_t i)
+{
+	struct lists *a = l->append;
+	struct list *s = &a->list[i];
+	uint32_t n = s->waiting, fits, len = n * a->stride;
+	uint8_t *p;
+
+	ops_reserve(t, 3, len + 16); /* the count, and padding */
+	list_locate(t, l, i);
+	p = arena_take(t, len);
+	memcpy(p, a->entries + (size_t)i * a->batch * a->stride, len);
+	fits = l->t.units - s->at < n ? (uint32_t)(l->t.units - s->at) : n;
+	op_write(t, l, table_entry(&l->t, i, s->at), p, fits * a->stride);
+	if (fits < n)
+		op_write(t, l, table_entry(&l->t, i, 0), p + fits * a->stride,
+			 (n - fits) * a->stride);
+	s->count += n;
+	s->at = fits < n ? n - fits : s->at + n;
+	if (s->at == l->t.units)
+		s->at = 0;
+	p = arena_take(t, 8);
+	be64_store(p, s->count);
+	op_write(t, l, table_head(&l->t, i), p, 8);
+	s->waiting = 0;
+	queue_remove(a, i);
+	t->ctr.batches++;
+	if (n < a->batch)
+		t->ctr.partial_batches++;
+}
+
+/* The published system swaps each word of an entry (wire-facts 2.4). */
+static void copy_swapped(uint8_t *to, const uint8_t *from, uint32_t len)
+{
+	for (; len >= 4; to += 4, from += 4, len -= 4) {
+		uint32_t v = htole32(be32_load(from));
+
+		memcpy(to, &v, 4);
+	}
+	memcpy(to, from, len);
+}
+
+static inline void list_add(struct translator *t, const struct lane *l,
+			    uint32_t i, const uint8_t *entry, bool swapped)
+{
+	struct lists *a = l->append;
+	struct list *s = &a->list[i];
+	uint8_t *to = a->entries +
+		      ((size_t)i * a->batch + s->waiting) * a->stride;
+
+	if (swapped)
+		copy_swapped(to, entry, a->value_len);
+	else if (a->value_len == 4)
+		memcpy(to, entry, 4);
+	else
+		memcpy(to, entry, a->value_len);
+	if (!s->waiting++) {
+		s->oldest_ns = t->clock_ns;
+		queue_add(a, i);
+	}
+	if (s->waiting == a->batch)
+		list_write(t, l, i);
+}
+
+void append_run(struct translator *t, struct lane *l, const struct job *jobs,
+		unsigned n)
+{
+	bool swapped = l->t.hash == HASH_DTA0;
+	struct lists *a = l->append;
+
+	for (unsigned k = 0; k < n; k++) {
+		const struct job *j = &jobs[k];
+		uint32_t i = be32_load(j->key);
+
+		for (unsigned at = 0; at < j->data_len; at += a->value_len)
+			list_add(t, l, i, j->data + at, swapped);
+		if (!j->immediate)
+			continue;
+		if (a->list[i].waiting)
+			list_write(t, l, i);
+		/* the last operation is the count that covers the report */
+		op_make_immediate(t, l, j->sequence);
+	}
+}
+
+void append_flush(struct translator *t, struct lane *l, bool all)
+{
+	struct lists *a = l->append;
+
+	while (a->first != NOBODY &&
+	       (all ||
+		t->clock_ns - a->list[a->first].oldest_ns >= a->flush_ns))
+		list_write(t, l, a->first);
+}
+
+int append_open(struct lane *l, size_t *room, struct fault *f)
+{
+	uint64_t batch = l->t.batch; /* less than a ring: table_check() */
+	uint64_t each = sizeof(struct list) + batch * l->t.stride;
+	struct lists *a = calloc(1, sizeof(*a));
+
+	l->append = a;
+	if (batch * l->t.stride + 16 > ARENA)
+		return fault_set(f, -EINVAL,
+				 "%s: batch: %u entries of %u bytes", l->t.name,
+				 l->t.batch, l->t.stride);
+	if (a && *room / each < l->t.lists)
+		return fault_set(f, -EINVAL,
+				 "%s: batch: %u lists with %u entries of %u "
+				 "bytes waiting take more than the %zu bytes "
+				 "there are; choose a smaller batch",
+				 l->t.name, l->t.lists, l->t.batch, l->t.stride,
+				 *room);
+	if (!a || !(a->list = calloc(l->t.lists, sizeof(*a->list))) ||
+	    !(a->entries = calloc(l->t.lists, batch * l->t.stride)))
+		return fault_set(f, -ENOMEM, "%s: no memory for the batches",
+				 l->t.name);
+	a->batch = l->t.batch;
+	a->first = a->last = NOBODY;
+	a->value_len = l->t.value_len;
+	a->stride = l->t.stride;
+	a->flush_ns = l->t.flush_ms * UINT64_C(1000000);
+	*room -= l->t.lists * each;
+	return 0;
+}
+
+void append_close(struct lane *l)
+{
+	if (l->append) {
+		free(l->append->list);
+		free(l->append->entries);
+	}
+	free(l->append);
+	l->append = NULL;
+}

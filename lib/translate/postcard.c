@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * postcard.c - the cache that gathers a packet's postcards (dta.md 3).
+ *
+ * Row of a key: CRC-32C (the checksum's polynomial, whatever the table's hash
+ * family) of its bytes, modulo the rows. The row has no bearing on what memory
+ * holds in the end; it decides only which postcards travel together.
+ *
+ * A row whose hops are all there (path_len of them; all of the chunk's, if no
+ * postcard told) is written whole, blanks behind the path, in one operation a
+ * copy. A row that must make room, or is flushed, is written to its own key's
+ * chunk: only the hops that it holds, and the blanks behind a known path_len.
+ * So an early emission never erases what is stored already.
+ *
+ * What is to be written gathers in emissions, which are hashed together.
+ */
+#include "translate/private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "hash/crc.h"
+#include "wire/be.h"
+
+enum {
+	EMISSIONS = 512,
+	RUNS_MAX = HASH_HOPS / 2, /* of adjacent hops in a row */
+};
+
+struct row {
+	uint8_t held;	  /* bit i: hop i is here; 0: the row is free */
+	uint8_t path_len; /* the largest that was told; 0: unknown */
+	uint8_t copies;	  /* the most that was asked for */
+	uint8_t immediate;
+	uint16_t sequence; /* of the last report with the immediate flag */
+	uint8_t unused[2];
+	uint32_t value[HASH_HOPS];
+	uint8_t key[]; /* key_len bytes */
+};
+
+/* A row on its way to memory. */
+struct emission {
+	uint32_t value[HASH_HOPS]; /* also the key's CRC_HEADROOM */
+	uint8_t key[KEY_MAX];
+	uint16_t sequence;
+	uint8_t held, path_len, copies, immediate;
+	bool whole;
+};
+
+_Static_assert(sizeof(uint32_t[HASH_HOPS]) >= CRC_HEADROOM, "key's headroom");
+
+struct postcards {
+	uint8_t *rows;
+	size_t row_size; /* a power of two */
+	uint64_t nrows;
+	unsigned n;	       /* emissions */
+	unsigned copies;       /* the most that one of them wants */
+	struct row *of[STAGE]; /* each job's row */
+	const uint8_t *key[EMISSIONS];
+	uint32_t chunk[HASH_COPIES][EMISSIONS], hop[HASH_HOPS][EMISSIONS];
+	struct emission emission[EMISSIONS];
+};
+
+/* Equal bytes; keys are short, and a call of memcmp() costs more. */
+static inline bool key_equal(const uint8_t *a, const uint8_t *b, size_t len)
+{
+	size_t i = 0;
+
+	for (; i + 8 <= len; i += 8)
+		if (be64_load(a + i) != be64_load(b + i))
+			return false;
+	if (len >= 8) /* the last 8 bytes again, or for the first time */
+		return be64_load(a + len - 8) == be64_load(b + len - 8);
+	for (; i < len; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
+static inline unsigned mask_of(unsigned hops)
+{
+	return (1u << hops) - 1;
+}
+
+/* Hops from the path's end on, if it is known. */
+static inline unsigned blanks_of(const struct lane *l, unsigned path_len)
+{
+	return path_len ? mask_of(l->hops) & ~mask_of(path_len) : 0;
+}
+
+/* One operation for each run of hops in which, to the chunk at offset. */
+static void write_runs(struct translator *t, const struct lane *l,
+		       uint64_t offset, const uint8_t *entries, unsigned which)
+{
+	while (which) {
+		unsigned first = (unsigned)__builtin_ctz(which);
+		unsigned n = (unsigned)__builtin_ctz(~(which >> first));
+
+		op_write(t, l, offset + 4u * first, entries + 4u * first,
+			 4 * n);
+		which &= ~(mask_of(n) << first);
+	}
+}
+
+static void emit_one(struct translator *t, const struct lane *l, unsigned k)
+{
+	struct postcards *pc = l->postcards;
+	const struct emission *e = &pc->emission[k];
+	unsigned which = e->held | blanks_of(l, e->path_len);
+	uint32_t room = l->write_len > 4u * HASH_HOPS ? l->write_len
+						      : 4u * HASH_HOPS;
+	uint8_t *p;
+
+	ops_reserve(t, RUNS_MAX * e->copies, room);
+	p = arena_take(t, room);
+	for (unsigned i = 0; i < l->hops; i++)
+		be32_store(p + 4 * i,
+			   pc->hop[i][k] ^ (e->held >> i & 1 ? e->value[i]
+							     : TABLE_BLANK));
+	memset(p + 4u * l->hops, 0, room - 4u * l->hops);
+	for (unsigned c = 0; c < e->copies; c++) {
+		uint64_t offset = hash_mod(pc->chunk[c][k], l->t.units) *
+				  l->t.stride;
+
+		if (e->whole)
+			op_write(t, l, offset, p, l->write_len);
+		else
+			write_runs(t, l, offset, p, which);
+	}
+	if (e->immediate)
+		op_make_immediate(t, l, e->sequence);
+}
+
+/* Emissions to operations. */
+static void emit(struct translator *t, const struct lane *l)
+{
+	struct postcards *pc = l->postcards;
+	uint32_t *chunk[HASH_COPIES], *hop[HASH_HOPS];
+
+	for (unsigned c = 0; c < HASH_COPIES; c++)
+		chunk[c] = pc->chunk[c];
+	for (unsigned i = 0; i < HASH_HOPS; i++)
+		hop[i] = pc->hop[i];
+	hash_chunks(l->t.hash, pc->copies, l->hops, pc->key, l->key_len, pc->n,
+		    chunk, hop);
+	for (unsigned k = 0; k < pc->n; k++)
+		emit_one(t, l, k);
+	pc->n = 0;
+	pc->copies = 0;
+}
+
+/* Takes a row out of the cache. */
+static void row_emit(struct translator *t, const struct lane *l, struct row *r,
+		     bool whole)
+{
+	struct postcards *pc = l->postcards;
+	struct emission *e;
+
+	if (pc->n == EMISSIONS)
+		emit(t, l);
+	e = &pc->emission[pc->n++];
+	memcpy(e->value, r->value, sizeof(e->value));
+	memcpy(e->key, r->key, l->key_len);
+	e->sequence = r->sequence;
+	e->held = r->held;
+	e->path_len = r->path_len;
+	e->copies = r->copies;
+	e->immediate = r->immediate;
+	e->whole = whole;
+	if (pc->copies < r->copies)
+		pc->copies = r->copies;
+	if (whole)
+		t->ctr.chunks++;
+	else
+		t->ctr.early++;
+	r->held = 0;
+}
+
+static inline void row_begin(struct row *r, const struct lane *l,
+			     const struct job *j)
+{
+	memcpy(r->key, j->key, l->key_len);
+	r->path_len = 0;
+	r->copies = 0;
+	r->immediate = 0;
+}
+
+/* Adds a postcard; returns whether the row is complete. */
+static inline bool row_add(struct translator *t, const struct lane *l,
+			   struct row *r, const struct job *j)
+{
+	unsigned path_len = j->path_len < l->hops ? j->path_len : l->hops;
+	unsigned want;
+
+	if (r->held >> j->hop & 1)
+		t->ctr.duplicates++;
+	r->held |= (uint8_t)(1u << j->hop);
+	r->value[j->hop] = be32_load(j->data);
+	if (r->path_len < path_len)
+		r->path_len = (uint8_t)path_len;
+	if (r->copies < j->copies)
+		r->copies = j->copies;
+	if (j->immediate) {
+		r->immediate = 1;
+		r->sequence = j->sequence;
+	}
+	want = mask_of(r->path_len ? r->path_len : l->hops);
+	return (r->held & want) == want;
+}
+
+void postcard_run(struct translator *t, struct lane *l, const struct job *jobs,
+		  unsigned n)
+{
+	static const enum crc_id id = CRC_CHECKSUM;
+	struct postcards *pc = l->postcards;
+	uint32_t *sum = t->sum;
+
+	crc_batch(&id, 1, t->key, l->key_len, n, &sum);
+	for (unsigned i = 0; i < n; i++) {
+		pc->of[i] = (struct row *)(pc->rows +
+					   hash_mod(sum[i], pc->nrows) *
+						   pc->row_size);
+		__builtin_prefetch(pc->of[i], 1);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		struct row *r = pc->of[i];
+		const struct job *j = &jobs[i];
+
+		if (r->held && !key_equal(r->key, j->key, l->key_len))
+			row_emit(t, l, r, false);
+		if (!r->held)
+			row_begin(r, l, j);
+		if (row_add(t, l, r, j))
+			row_emit(t, l, r, true);
+	}
+	emit(t, l);
+}
+
+void postcard_flush(struct translator *t, struct lane *l)
+{
+	struct postcards *pc = l->postcards;
+
+	for (uint64_t i = 0; i < pc->nrows; i++) {
+		struct row *r = (struct row *)(pc->rows + i * pc->row_size);
+
+		if (r->held)
+			row_emit(t, l, r, false);
+	}
+	emit(t, l);
+}
+
+int postcard_open(struct lane *l, size_t *room, struct fault *f)
+{
+	size_t row_size = 64, need;
+	struct postcards *pc;
+
+	if (l->t.hash == HASH_DTA0 && l->copies > 1)
+		return fault_set(
+			f, -EINVAL,
+			"%s: copies: hash dta0 has one chunk for a key",
+			l->t.name);
+	while (row_size < sizeof(struct row) + l->key_len)
+		row_size *= 2;
+	need = sizeof(*pc) + l->t.cache_rows * row_size;
+	if (!l->t.cache_rows || need > *room)
+		return fault_set(f, -EINVAL,
+				 "%s: cache: %u rows of %zu bytes; there is "
+				 "room for 1 to %zu",
+				 l->t.name, l->t.cache_rows, row_size,
+				 *room > sizeof(*pc)
+					 ? (*room - sizeof(*pc)) / row_size
+					 : 0);
+	pc = calloc(1, sizeof(*pc));
+	l->postcards = pc;
+	if (!pc || !(pc->rows = aligned_alloc(64, l->t.cache_rows * row_size)))
+		return fault_set(f, -ENOMEM, "%s: no memory for the cache",
+				 l->t.name);
+	memset(pc->rows, 0, l->t.cache_rows * row_size);
+	pc->row_size = row_size;
+	pc->nrows = l->t.cache_rows;
+	for (unsigned k = 0; k < EMISSIONS; k++)
+		pc->key[k] = pc->emission[k].key;
+	*room -= need;
+	return 0;
+}
+
+void postcard_close(struct lane *l)
+{
+	if (l->postcards)
+		free(l->postcards->rows);
+	free(l->postcards);
+	l->postcards = NULL;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * private.h - what the translator's own files share.
+ *
+ * A batch goes through in stages of STAGE packets: admit.c turns packets into
+ * jobs (a report that was judged good), translate.c sorts the jobs by lane (a
+ * table and its state), and the lane's file makes operations of them:
+ * keywrite.c (Key-Write and Key-Increment), postcard.c, append.c.
+ *
+ * Operations and their payloads lie in two arrays of the translator that are
+ * handed to the road whenever a lane is through, or they are full. Nothing is
+ * allocated after translate_open().
+ */
+#ifndef TRANSLATE_PRIVATE_H
+#define TRANSLATE_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "hash/family.h"
+#include "translate/translate.h"
+#include "wire/key.h"
+#include "wire/net.h"
+
+enum {
+	STAGE = 512,	   /* packets from decoding to memory at once */
+	OPS_MAX = 4096,	   /* operations handed to the road at once, at most */
+	ARENA = 256 << 10, /* their payloads; a whole Append batch fits */
+	SLOT_ONE_STORE = 64, /* strides up to here are written as one store */
+	/* Bytes that all tables' caches may take together. */
+	CACHES_MAX = 48 << 20,
+	NO_LANE = 0xff,
+};
+
+_Static_assert((int)STAGE <= (int)PKT_BATCH, "stages divide a batch");
+_Static_assert(STAGE *DTA_MAX_COPIES <= OPS_MAX, "one bucket's operations");
+
+/* A good report: every field was judged against its table. */
+struct job {
+	const uint8_t *key, *data; /* in the packet */
+	uint16_t data_len;
+	uint16_t sequence;
+	uint8_t copies;	   /* 1..4: the table's default is filled in */
+	uint8_t immediate; /* the report's flag or the table's */
+	uint8_t hop, path_len;
+	uint8_t lane;
+};
+
+_Static_assert(sizeof(struct job) == 32, "two to a cache line");
+
+struct postcards; /* postcard.c: the cache of rows */
+struct lists;	  /* append.c: the batches */
+struct reporters; /* sequence.c: the last sequence of each reporter */
+
+/* A table and what the translator keeps for it. */
+struct lane {
+	/* What the common report's header and length look like; admit.c. */
+	uint64_t header;  /* version, opcode, key length, at their places */
+	uint16_t udp_len; /* UDP length of a report with one value */
+	uint8_t kind, key_len;
+	uint8_t copies, immediate, hops;
+	uint8_t index; /* of the table, for the road */
+	uint32_t lists;
+
+	uint32_t write_len; /* bytes of a slot or chunk written whole */
+	uint32_t jobs;	    /* of the stage in hand */
+	struct postcards *postcards;
+	struct lists *append;
+	struct table t;
+};
+
+struct translator {
+	struct road *road;
+	struct snk *nacks;
+	enum dta_format format;
+	struct reporters *reporters; /* NULL: no table checks sequences */
+	struct translate_ledger ctr;
+	uint64_t generation; /* of the road; list heads hold for one */
+	uint64_t last_ns;    /* time of the last packet */
+	uint64_t clock_ns;   /* never goes back, whatever the packets say */
+	int error;	     /* the batch's first -errno */
+	bool begun;	     /* generation is known */
+
+	unsigned n;		       /* lanes */
+	uint8_t first_of_kind[5];      /* lane of DTA/0 reports, or NO_LANE */
+	uint8_t by_id[UINT16_MAX + 1]; /* lane of a table id, or NO_LANE */
+
+	/* The stage in hand. */
+	unsigned copies_seen; /* bit N: a report wants N copies */
+	struct job job[STAGE], sorted[STAGE];
+	const uint8_t *key[STAGE];
+	uint32_t sum[STAGE], slot[HASH_COPIES][STAGE];
+
+	unsigned nops;
+	size_t used; /* bytes of the arena */
+	struct op op[OPS_MAX];
+	uint8_t arena[ARENA] __attribute__((aligned(64)));
+	struct lane lane[TABLE_MAX];
+};
+
+/* admit.c: packets to jobs; n <= STAGE. Returns how many jobs there are. */
+unsigned admit(struct translator *t, const struct pkt *pkts, size_t n);
+
+/* sequence.c. check: whether the report is to be carried out. l may be NULL
+ * (no such table); ts_ns is the packet's time, frame its Ethernet header. */
+int sequence_open(struct translator *t, struct fault *f);
+bool sequence_check(struct translator *t, const struct lane *l,
+		    const struct net_udp *u, const struct dta_report *r,
+		    const struct pkt *p);
+void sequence_close(struct translator *t);
+
+/* A lane's jobs, in order; the ops are left in t->op. n <= STAGE. t->key[]
+ * holds the jobs' keys. */
+void keywrite_run(struct translator *t, struct lane *l, const struct job *jobs,
+		  unsigned n);
+void keyinc_run(struct translator *t, struct lane *l, const struct job *jobs,
+		unsigned n);
+
+/* *room: bytes that caches may still take; lowered. */
+int postcard_open(struct lane *l, size_t *room, struct fault *f);
+void postcard_run(struct translator *t, struct lane *l, const struct job *jobs,
+		  unsigned n);
+void postcard_flush(struct translator *t, struct lane *l);
+void postcard_close(struct lane *l);
+
+int append_open(struct lane *l, size_t *room, struct fault *f);
+void append_run(struct translator *t, struct lane *l, const struct job *jobs,
+		unsigned n);
+/* Writes the lists out whose oldest entry waits since the flush time, or all.
+ */
+void append_flush(struct translator *t, struct lane *l, bool all);
+void append_close(struct lane *l);
+
+/* translate.c: hands the operations made so far to the road. */
+void ops_run(struct translator *t);
+
+/* Makes sure that nops operations and len bytes of payload fit. */
+static inline void ops_reserve(struct translator *t, unsigned nops, size_t len)
+{
+	if (t->nops + nops > OPS_MAX || t->used + len > ARENA)
+		ops_run(t);
+}
+
+/* len bytes of the arena, reserved before; payloads start 8-byte aligned. */
+static inline uint8_t *arena_take(struct translator *t, size_t len)
+{
+	uint8_t *p = t->arena + t->used;
+
+	t->used += (len + 7) & ~(size_t)7;
+	return p;
+}
+
+static inline struct op *op_write(struct translator *t, const struct lane *l,
+				  uint64_t offset, const uint8_t *data,
+				  uint32_t len)
+{
+	struct op *o = &t->op[t->nops++];
+
+	*o = (struct op){
+		.offset = offset,
+		.data = data,
+		.length = len,
+		.table = l->index,
+		.verb = OP_WRITE,
+	};
+	t->ctr.bytes += len;
+	return o;
+}
+
+/* The last operation of a report wakes the collector (dta.md 4). */
+static inline void op_make_immediate(struct translator *t, const struct lane *l,
+				     uint16_t sequence)
+{
+	struct op *o = &t->op[t->nops - 1];
+
+	o->verb = OP_WRITE_IMM;
+	o->immediate = (uint32_t)l->t.id << 16 | sequence;
+	t->ctr.immediates++;
+}
+
+static inline uint32_t round4(uint32_t len)
+{
+	return (len + 3) & ~UINT32_C(3);
+}
+
+#endif

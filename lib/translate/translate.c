@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* translate.c - open, close, and the way of a batch through the stages. */
+#include "translate/private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIELD(name, role)                                                      \
+	{                                                                      \
+#name, offsetof(struct translate_ledger, name), role           \
+	}
+
+static const struct ledger_field fields[] = {
+	FIELD(received, LEDGER_IN),	 FIELD(stored, LEDGER_DONE),
+	FIELD(foreign, LEDGER_DROP),	 FIELD(malformed, LEDGER_DROP),
+	FIELD(bad_version, LEDGER_DROP), FIELD(bad_opcode, LEDGER_DROP),
+	FIELD(bad_table, LEDGER_DROP),	 FIELD(bad_key, LEDGER_DROP),
+	FIELD(bad_data, LEDGER_DROP),	 FIELD(bad_copies, LEDGER_DROP),
+	FIELD(bad_hop, LEDGER_DROP),	 FIELD(bad_list, LEDGER_DROP),
+	FIELD(bad_value, LEDGER_DROP),	 FIELD(out_of_order, LEDGER_DROP),
+	FIELD(nacks, LEDGER_NOTE),	 FIELD(gaps, LEDGER_NOTE),
+	FIELD(ops, LEDGER_NOTE),	 FIELD(bytes, LEDGER_NOTE),
+	FIELD(immediates, LEDGER_NOTE),	 FIELD(chunks, LEDGER_NOTE),
+	FIELD(early, LEDGER_NOTE),	 FIELD(duplicates, LEDGER_NOTE),
+	FIELD(batches, LEDGER_NOTE),	 FIELD(partial_batches, LEDGER_NOTE),
+};
+
+_Static_assert(sizeof(fields) / sizeof(fields[0]) ==
+		       sizeof(struct translate_ledger) / sizeof(uint64_t),
+	       "a counter has no name");
+
+const struct ledger translate_ledger = {
+	.stage = "translate",
+	.unit = "reports",
+	.fields = fields,
+	.n = sizeof(fields) / sizeof(fields[0]),
+};
+
+typedef void lane_run(struct translator *t, struct lane *l,
+		      const struct job *jobs, unsigned n);
+
+static lane_run *const run_of[] = {
+	[TABLE_KEYWRITE] = keywrite_run,
+	[TABLE_APPEND] = append_run,
+	[TABLE_KEYINC] = keyinc_run,
+	[TABLE_POSTCARD] = postcard_run,
+};
+
+void ops_run(struct translator *t)
+{
+	int rc;
+
+	if (t->nops && !t->error) {
+		rc = t->road->exec(t->road, t->op, t->nops, t->last_ns);
+		if (rc < 0)
+			t->error = rc;
+	}
+	t->ctr.ops += t->nops;
+	t->nops = 0;
+	t->used = 0;
+}
+
+/*
+ * Bytes written for one slot or chunk that is full. A whole stride is one store
+ * where it fits a cache line; beyond that, what the slot holds.
+ */
+static uint32_t write_len_of(const struct table *t)
+{
+	uint32_t held = t->kind == TABLE_POSTCARD ? 4u * t->hops
+						  : 4u + t->value_len;
+
+	if (t->stride <= SLOT_ONE_STORE && !(t->stride & (t->stride - 1)))
+		return t->stride;
+	return round4(held);
+}
+
+static void lane_init(struct lane *l, const struct table *t, unsigned index)
+{
+	uint32_t value = t->kind == TABLE_KEYINC     ? 8
+			 : t->kind == TABLE_POSTCARD ? 4
+						     : t->value_len;
+
+	*l = (struct lane){
+		.header = (uint64_t)(0x10 | t->kind) << 56 |
+			  (uint64_t)t->key_len << 40,
+		.udp_len = (uint16_t)(NET_UDP_LEN + DTA_HEADER_LEN +
+				      t->key_len + value),
+		.kind = t->kind,
+		.key_len = (uint8_t)t->key_len,
+		.copies = t->copies,
+		.immediate = t->immediate,
+		.hops = t->hops,
+		.index = (uint8_t)index,
+		.lists = t->lists,
+		.write_len = write_len_of(t),
+		.t = *t,
+	};
+}
+
+static int lane_open(struct translator *t, unsigned i, size_t *room,
+		     struct fault *f)
+{
+	struct lane *l = &t->lane[i];
+	uint8_t kind = l->kind;
+
+	if (t->by_id[l->t.id] != NO_LANE)
+		return fault_set(f, -EINVAL, "%s: table id %u is taken",
+				 l->t.name, l->t.id);
+	t->by_id[l->t.id] = (uint8_t)i;
+	if (t->first_of_kind[kind] == NO_LANE && l->key_len == 4)
+		t->first_of_kind[kind] = (uint8_t)i;
+	if (kind == TABLE_POSTCARD)
+		return postcard_open(l, room, f);
+	if (kind == TABLE_APPEND)
+		return append_open(l, room, f);
+	return 0;
+}
+
+static bool wants_sequence(const struct translator *t)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->lane[i].t.sequence != TABLE_SEQ_OFF)
+			return true;
+	return false;
+}
+
+int translate_open(struct translator **out, const struct table *tables,
+		   unsigned n, struct road *road,
+		   const struct translate_options *o, struct fault *f)
+{
+	size_t room = CACHES_MAX;
+	struct fault why = { 0 };
+	struct translator *t;
+	int rc = 0;
+
+	if (!n || n > TABLE_MAX)
+		return fault_set(f, -EINVAL, "%u tables: 1 to %u", n,
+				 TABLE_MAX);
+	for (unsigned i = 0; i < n; i++)
+		if ((rc = table_check(&tables[i], &why)) < 0)
+			return fault_set(f, rc, "%.*s: %.400s", TABLE_NAME_MAX,
+					 tables[i].name, why.text);
+	t = aligned_alloc(64, (sizeof(*t) + 63) & ~(size_t)63);
+	if (!t)
+		return fault_set(f, -ENOMEM, "no memory for the translator");
+	memset(t, 0, sizeof(*t));
+	memset(t->by_id, NO_LANE, sizeof(t->by_id));
+	memset(t->first_of_kind, NO_LANE, sizeof(t->first_of_kind));
+	t->road = road;
+	t->format = o ? o->format : DTA_FORMAT_1;
+	t->nacks = o ? o->nacks : NULL;
+	t->n = n;
+	for (unsigned i = 0; i < n; i++)
+		lane_init(&t->lane[i], &tables[i], i);
+	for (unsigned i = 0; i < n && !rc; i++)
+		rc = lane_open(t, i, &room, f);
+	if (!rc && wants_sequence(t))
+		rc = sequence_open(t, f);
+	if (rc < 0) {
+		translate_close(t);
+		return rc;
+	}
+	*out = t;
+	return 0;
+}
+
+void translate_close(struct translator *t)
+{
+	if (!t)
+		return;
+	for (unsigned i = 0; i < t->n; i++) {
+		postcard_close(&t->lane[i]);
+		append_close(&t->lane[i]);
+	}
+	sequence_close(t);
+	free(t);
+}
+
+const struct translate_ledger *translate_counters(const struct translator *t)
+{
+	return &t->ctr;
+}
+
+static void lane_go(struct translator *t, struct lane *l,
+		    const struct job *jobs, unsigned n)
+{
+	run_of[l->kind](t, l, jobs, n);
+	ops_run(t);
+	l->jobs = 0;
+}
+
+/* A counting sort by lane that keeps the order within each. */
+static void lanes_go(struct translator *t, unsigned n)
+{
+	unsigned start[TABLE_MAX], at = 0;
+
+	for (unsigned i = 0; i < t->n; i++) {
+		start[i] = at;
+		at += t->lane[i].jobs;
+	}
+	for (unsigned i = 0; i < n; i++)
+		t->sorted[start[t->job[i].lane]++] = t->job[i];
+	for (unsigned i = 0; i < t->n; i++) {
+		struct lane *l = &t->lane[i];
+		unsigned jobs = l->jobs;
+		const struct job *first = t->sorted + start[i] - jobs;
+
+		if (!jobs)
+			continue;
+		for (unsigned k = 0; k < jobs; k++)
+			t->key[k] = first[k].key;
+		lane_go(t, l, first, jobs);
+	}
+}
+
+static void stage(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	unsigned jobs = admit(t, pkts, n);
+	struct lane *l;
+
+	if (!jobs)
+		return;
+	l = &t->lane[t->job[0].lane];
+	if (l->jobs == jobs)
+		lane_go(t, l, t->job, jobs);
+	else
+		lanes_go(t, jobs);
+}
+
+/*
+ * The clock that Append's flush times are kept by: the packets' time, with
+ * steps back left out, so that a capture with wild times delays nothing.
+ */
+static void clock_step(struct translator *t, uint64_t now_ns)
+{
+	if (t->begun && now_ns > t->last_ns)
+		t->clock_ns += now_ns - t->last_ns;
+	t->last_ns = now_ns;
+}
+
+static void begin(struct translator *t, uint64_t now_ns)
+{
+	t->error = 0;
+	clock_step(t, now_ns);
+	t->generation = t->road->begin(t->road);
+	t->begun = true;
+}
+
+static int end(struct translator *t)
+{
+	ops_run(t);
+	t->road->end(t->road);
+	return t->error;
+}
+
+int translate_rx(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	if (!n)
+		return 0;
+	begin(t, pkts[n - 1].ts_ns);
+	for (size_t at = 0; at < n; at += STAGE)
+		stage(t, pkts + at, n - at < STAGE ? n - at : STAGE);
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->lane[i].append)
+			append_flush(t, &t->lane[i], false);
+	return end(t);
+}
+
+int translate_flush(struct translator *t)
+{
+	begin(t, t->last_ns);
+	for (unsigned i = 0; i < t->n; i++) {
+		if (t->lane[i].postcards)
+			postcard_flush(t, &t->lane[i]);
+		if (t->lane[i].append)
+			append_flush(t, &t->lane[i], true);
+	}
+	return end(t);
+}
