@@ -76,8 +76,8 @@ static const struct cli cli = {
 	.summary = "make telemetry reports, synthetic or out of a capture",
 	.usage = "dta-gen WORKLOAD [--flows N | --from CAPTURE] [--count N] "
 		 "[--seed S]\n"
-		 "               [--truth FILE] [--format F] -w FILE|-\n"
-		 "       dta-gen --list",
+		 "        [--truth FILE] [--format F] -w FILE|-\n"
+		 "dta-gen --list",
 	.options = options,
 };
 
