@@ -14,6 +14,12 @@ struct local_road;
 /* r is open for writing and outlives the road. Table indices are the region's. */
 int local_open(struct local_road **out, struct region *r, struct fault *f);
 struct road *local_road(struct local_road *l);
-void local_close(struct local_road *l);
+void local_close(struct local_road *l); /* NULL is fine */
+
+/*
+ * One OP_FETCH_ADD or OP_CMP_SWAP, judged before (inside its table, 8-aligned),
+ * between begin() and end(). Returns what was there before.
+ */
+uint64_t local_atomic(struct local_road *l, const struct op *op);
 
 #endif

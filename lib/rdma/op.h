@@ -18,7 +18,7 @@ enum op_verb {
 	OP_WRITE,     /* length bytes at data */
 	OP_WRITE_IMM, /* the same, then the immediate to the collector's CPU */
 	OP_FETCH_ADD, /* add to the 8-byte host-order counter at offset */
-	OP_CMP_SWAP,  /* data: two uint64_t, compare and swap */
+	OP_CMP_SWAP,  /* data: two uint64_t of host order: compare, then swap */
 };
 
 struct op {
