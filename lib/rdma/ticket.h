@@ -8,17 +8,20 @@
  *	version = 1
  *	mac = 02:00:00:00:00:02
  *	ip = 10.0.0.51
- *	peer_mac = 02:00:00:00:00:01  ; the translator, as the queue pairs expect it
- *	peer_ip = 10.0.0.101
- *	mtu = 1024
+ *	peer_mac = 02:00:00:00:00:01    ; the translator, as the queue
+ *	peer_ip = 10.0.0.101            ; pairs expect it
+ *	mtu = 1024                      ; longest RDMA payload, bytes
  *	epoch = 1
  *
- *	[flows]                       ; one section per table: layout.h's fields, and
- *	qpn = 0x11
- *	psn = 0
+ *	[table flows]           ; one for each table: layout.h's fields, and
+ *	qpn = 0x11              ; queue pair; the translator's has this number too
+ *	psn = 0                 ; of the first packet
  *	rkey = 0x1a2b3c4d
- *	address = 0x100000010000      ; virtual address of the table
- *	heads = 0:128, 3:64           ; Append: list:entries written, where not 0
+ *	address = 0x100000010000 ; virtual address of the table's first byte
+ *	length = 8388608        ; bytes registered from there on
+ *	head = 3:64             ; Append: LIST:ENTRIES written, where not 0
+ *
+ * Tickets are input: everything is judged before it is believed.
  */
 #ifndef RDMA_TICKET_H
 #define RDMA_TICKET_H
@@ -30,16 +33,20 @@
 #include "store/region.h"
 #include "store/table.h"
 
+enum {
+	TICKET_VERSION = 1,
+};
+
 struct ticket_table {
 	uint32_t qpn, psn; /* 24 bits */
 	uint32_t rkey;
 	uint64_t address;
-	uint64_t *heads;   /* entries written, per list; malloc'ed or NULL */
+	uint64_t *heads; /* entries written, per list; malloc'ed or NULL */
 };
 
 struct ticket {
 	uint8_t mac[6], peer_mac[6];
-	uint8_t version;               /* 4 or 6 */
+	uint8_t version; /* of IP: 4 or 6 */
 	uint8_t ip[16], peer_ip[16];
 	uint16_t mtu;
 	uint64_t epoch;
@@ -48,11 +55,17 @@ struct ticket {
 	struct ticket_table at[TABLE_MAX];
 };
 
-/* The ticket of a region's current epoch; ip and mac fields as the caller set them. */
+/*
+ * The ticket of a region's current epoch. Addresses and MTU are the caller's;
+ * where they are zero they become the defaults above. R_Keys are of the epoch:
+ * those of an older ticket are refused once the region was rotated.
+ */
 int ticket_of_region(struct ticket *t, const struct region *r, struct fault *f);
 
 int ticket_write(const struct ticket *t, FILE *out);
-int ticket_read(struct ticket *t, const char *path, struct fault *f); /* "-": stdin */
+
+/* "-": stdin. f says FILE:LINE. Returns 0 or -errno, then with nothing to free. */
+int ticket_read(struct ticket *t, const char *path, struct fault *f);
 void ticket_fini(struct ticket *t);
 
 #endif
