@@ -120,6 +120,14 @@ static void frame_headers(const struct gen *g, uint8_t *frame, size_t payload,
 	put16(frame + UDP_AT + 4, NET_UDP_LEN + (unsigned)payload);
 }
 
+/* DTA/0 has a field for copies in two of its reports only. */
+static bool carries_copies(const struct gen *g, uint8_t opcode)
+{
+	if (opcode == DTA_POSTCARD)
+		return g->o.format == DTA_FORMAT_1;
+	return opcode != DTA_APPEND;
+}
+
 void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 	  uint64_t ts_ns)
 {
@@ -131,7 +139,7 @@ void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 	r->table = (uint16_t)(g->o.table + v6);
 	r->tracked = g->o.tracked;
 	r->immediate = g->o.immediate;
-	if (g->o.copies && r->opcode != DTA_APPEND)
+	if (g->o.copies && carries_copies(g, r->opcode))
 		r->copies = g->o.copies;
 	r->sequence = g->sequence[reporter]++;
 	frame = snk_room(g->snk, HEADER_LEN + REPORT_MAX);

@@ -26,6 +26,7 @@ enum {
 	OPT_KEY_TYPE,
 	OPT_VALUE,
 	FLOWS_DEFAULT = 10000,
+	COPIES0 = 2, /* what the published reporter says */
 	MS = 1000000,
 };
 
@@ -76,8 +77,8 @@ static const struct cli cli = {
 	.summary = "make telemetry reports, synthetic or out of a capture",
 	.usage = "dta-gen WORKLOAD [--flows N | --from CAPTURE] [--count N] "
 		 "[--seed S]\n"
-		 "               [--truth FILE] [--format F] -w FILE|-\n"
-		 "       dta-gen --list",
+		 "        [--truth FILE] [--format F] -w FILE|-\n"
+		 "dta-gen --list",
 	.options = options,
 };
 
@@ -206,6 +207,8 @@ static void complete(struct settings *s, struct gen_options *o)
 		o->kind = DTA_KEYWRITE;
 	if (o->kind == DTA_APPEND)
 		o->key_type = KEY_U32;
+	if (!o->copies && o->format != DTA_FORMAT_1)
+		o->copies = COPIES0; /* it cannot say "the default" */
 	if (!o->flows)
 		o->flows = w->per_flow && o->count ? o->count : FLOWS_DEFAULT;
 	if (!o->link_rate)
@@ -225,6 +228,8 @@ static void check(struct settings *s)
 		cli_usage(&cli, "uniform makes its own keys: no --from");
 	if (o->truth && !strcmp(o->truth, "-") && !strcmp(o->out, "-"))
 		cli_usage(&cli, "--truth and -w cannot both be stdout");
+	if (o->tracked && o->format == DTA_FORMAT_0A)
+		cli_usage(&cli, "--tracked: dta0a has no sequence");
 	if (o->arity % 2)
 		cli_usage(&cli, "--arity: %u: not an even number", o->arity);
 	if (o->hops % 2 == 0 && o->hops)

@@ -36,44 +36,67 @@ struct cli {
 	const char *name;    /* "dta-dump" */
 	const char *summary; /* one line */
 	const char *usage;   /* synopsis lines, without "usage: " */
-	const struct cli_option *options; /* ends with { 0 } ; -h and -V are added */
+	/* Ends with { 0 }; -h and -V are added. At most 64. */
+	const struct cli_option *options;
 };
 
 /*
- * Sets up a program: remembers its name for messages, checks stdout at
- * exit (a full disk is exit status 1, not silence), makes SIGPIPE quiet.
+ * Sets up a program: remembers its name for messages, buffers stdout, and
+ * checks it at exit (a full disk is exit status 1, not silence).
+ *
+ * SIGPIPE gets its default action: a program whose reader went away ends at
+ * once, without a message, as cat(1) does (status 141 in a shell). Nothing is
+ * lost by it: a region survives the death of its writer at any instant.
  */
 void cli_start(const struct cli *c);
 
 /*
- * getopt_long over c->options: returns the option's ch, -1 at the end of options (optind
- * is set). Handles -h, -V, and bad options (message, usage, exit 2) itself.
+ * getopt_long over c->options: returns the option's ch, -1 at the end of
+ * options (optind is set). Handles -h, -V, and bad options (message, usage,
+ * exit 2) itself. Options and operands may come in any order.
  */
 int cli_next(const struct cli *c, int argc, char **argv);
 
-/* Numbers of options: refuse a sign, a suffix, the empty string, out of range; name the option. */
-uint64_t cli_u64(const char *option, const char *text, uint64_t min, uint64_t max);
-uint64_t cli_size(const char *option, const char *text, uint64_t min, uint64_t max); /* K M G T */
+/*
+ * Values of options. Refused, with a message that names the option and exit
+ * status 2: a sign, a suffix, the empty string, out of range.
+ */
+uint64_t cli_u64(const char *option, const char *text, uint64_t min,
+		 uint64_t max);
+/* K, M, G, T (or KiB...): powers of 1024. */
+uint64_t cli_size(const char *option, const char *text, uint64_t min,
+		  uint64_t max);
 double cli_f64(const char *option, const char *text, double min, double max);
-uint64_t cli_duration_ns(const char *option, const char *text); /* 100ms, 5s, 1m; a bare number is seconds */
+/* 250us, 100ms, 5s, 1m, 2h, 1d; a bare number is seconds. */
+uint64_t cli_duration_ns(const char *option, const char *text);
 enum row_format cli_format(const char *text);
 
-/* Messages on stderr, "name: ..."; the first two exit. */
-void cli_fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));  /* exit 1 */
-void cli_usage(const struct cli *c, const char *fmt, ...) __attribute__((noreturn, format(printf, 2, 3))); /* exit 2 */
+/* Messages on stderr, "name: ..."; the first exits with 1, the second with 2. */
+void cli_fail(const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+void cli_usage(const struct cli *c, const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 2, 3)));
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* A ledger on stderr, in the chosen format; warns if it does not add up. */
+/*
+ * A ledger on stderr; warns if it does not add up. Text: what came in, what was
+ * done, and of the rest what is not 0. CSV and NDJSON: all, a row each: stage,
+ * counter, role (in, done, drop, note), value.
+ */
 void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt);
 
 /*
- * Signals for a long-running loop: SIGINT, SIGTERM set *stop; SIGUSR1 sets *report.
- * No SA_RESTART: reads return EINTR. SIGBUS (a mapped file shrank) says so and exits 1.
+ * Signals for a long-running loop: SIGINT and SIGTERM set cli_stop, SIGUSR1
+ * sets cli_report. No SA_RESTART: reads return EINTR. SIGBUS (a mapped file shrank)
+ * says so and exits 1.
  */
 extern volatile sig_atomic_t cli_stop, cli_report;
 void cli_signals(void);
 
-/* Progress on stderr when it is a terminal and the work lasts above a second. all 0: unknown. */
+/*
+ * Progress on stderr, when that is a terminal and the work lasts above a
+ * second. all 0: unknown. cli_progress_end() takes the line away again.
+ */
 void cli_progress(const char *what, uint64_t done, uint64_t all);
 void cli_progress_end(void);
 

@@ -23,7 +23,7 @@ enum {
 #define BYTES_MAX (UINT64_C(1) << 46)
 
 /*
- * A field is a number min..max, or one of a list of names that stand for 0, 1,
+ * A field is a number 1..max, or one of a list of names that stand for 0, 1,
  * 2...; either is stored at an offset in struct table. Or set() knows better.
  */
 struct field {
@@ -31,7 +31,7 @@ struct field {
 	uint8_t kinds;  /* FOR_... */
 	uint8_t width;  /* bytes at offset; 0: set() */
 	uint8_t offset;
-	uint64_t min, max;
+	uint64_t max;
 	const char *const *names; /* NULL: a number */
 	int (*set)(struct table *t, const char *value, struct fault *f);
 };
@@ -221,31 +221,31 @@ static const char *const yes_names[] = { "no", "yes", NULL };
 static const struct field fields[] = {
 	{ "kind", FOR_ALL, 1, offsetof(struct table, kind),
 	  .names = kind_names },
-	{ "id", FOR_ALL, 2, offsetof(struct table, id), 1, 65534 },
+	{ "id", FOR_ALL, 2, offsetof(struct table, id), .max = 65534 },
 	{ "key", FOR_ALL, .set = set_key },
 	{ "value", FOR_ALL, 2, offsetof(struct table, value_len),
-	  1, TABLE_VALUE_MAX },
+	  .max = TABLE_VALUE_MAX },
 	{ "slots", FOR_KEYWRITE | FOR_KEYINC, 8, offsetof(struct table, units),
-	  1, BYTES_MAX },
+	  .max = BYTES_MAX },
 	{ "chunks", FOR_POSTCARD, 8, offsetof(struct table, units),
-	  1, BYTES_MAX },
+	  .max = BYTES_MAX },
 	{ "entries", FOR_APPEND, 8, offsetof(struct table, units),
-	  1, BYTES_MAX },
-	{ "memory", FOR_ALL, 8, offsetof(struct table, length), 1, BYTES_MAX },
+	  .max = BYTES_MAX },
+	{ "memory", FOR_ALL, 8, offsetof(struct table, length), .max = BYTES_MAX },
 	{ "stride", FOR_ALL, .set = set_stride },
 	{ "copies", FOR_ALL, 1, offsetof(struct table, copies),
-	  1, HASH_COPIES },
+	  .max = HASH_COPIES },
 	{ "hash", FOR_ALL, 1, offsetof(struct table, hash),
 	  .names = hash_names },
 	{ "hops", FOR_POSTCARD, 1, offsetof(struct table, hops),
-	  1, HASH_HOPS },
+	  .max = HASH_HOPS },
 	{ "values", FOR_POSTCARD, .set = set_values },
 	{ "cache", FOR_POSTCARD, 4, offsetof(struct table, cache_rows),
-	  1, UINT32_MAX },
+	  .max = UINT32_MAX },
 	{ "lists", FOR_APPEND, 4, offsetof(struct table, lists),
-	  1, UINT32_MAX },
+	  .max = UINT32_MAX },
 	{ "batch", FOR_APPEND, 2, offsetof(struct table, batch),
-	  1, TABLE_BATCH_MAX },
+	  .max = TABLE_BATCH_MAX },
 	{ "flush", FOR_APPEND, .set = set_flush },
 	{ "sequence", FOR_ALL, 1, offsetof(struct table, sequence),
 	  .names = sequence_names },
@@ -287,7 +287,7 @@ static int set(struct table *t, const struct field *field, const char *value,
 	if (field->set)
 		return field->set(t, value, f);
 	if (field->names ? parse_name(&v, value, field->names, f) :
-			   parse_number(&v, value, field->min, field->max, f))
+			   parse_number(&v, value, 1, field->max, f))
 		return -EINVAL;
 	store(t, field, v);
 	return 0;

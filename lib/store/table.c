@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "hash/family.h"
@@ -392,4 +393,52 @@ int table_finish(struct table *t, struct fault *f)
 				    body;
 	}
 	return table_check(t, f);
+}
+
+static const struct table *only_of_kind(const struct table *tables, unsigned n,
+					int kind, struct fault *f)
+{
+	const struct table *found = NULL;
+	const char *what = kind > 0 ? table_kind_name((uint8_t)kind) : "";
+
+	for (unsigned i = 0; i < n; i++) {
+		if (kind > 0 && tables[i].kind != kind)
+			continue;
+		if (found) {
+			fault_set(f, -EINVAL,
+				  "there are several %s tables, %s and %s "
+				  "among them: name one",
+				  what, found->name, tables[i].name);
+			return NULL;
+		}
+		found = &tables[i];
+	}
+	if (!found)
+		fault_set(f, -ENOENT, "there is no %s table", what);
+	return found;
+}
+
+const struct table *table_pick(const struct table *tables, unsigned n, int kind,
+			       const char *name_or_id, struct fault *f)
+{
+	char id[8];
+
+	if (!name_or_id)
+		return only_of_kind(tables, n, kind, f);
+	for (unsigned i = 0; i < n; i++) {
+		const struct table *t = &tables[i];
+
+		snprintf(id, sizeof(id), "%u", t->id);
+		if (strcmp(name_or_id, t->name) != 0 &&
+		    strcmp(name_or_id, id) != 0)
+			continue;
+		if (kind <= 0 || t->kind == kind)
+			return t;
+		fault_set(f, -EINVAL, "table %s is %s, not %s", t->name,
+			  table_kind_name(t->kind),
+			  table_kind_name((uint8_t)kind));
+		return NULL;
+	}
+	fault_set(f, -ENOENT, "there is no table '%.64s'", name_or_id);
+	return NULL;
 }

@@ -98,6 +98,13 @@ int table_check(const struct table *t, struct fault *f);
  */
 int table_finish(struct table *t, struct fault *f);
 
+/*
+ * The table of this name or id, or (NULL) the only one there is; of a kind, or
+ * (kind <= 0) of any. NULL and f otherwise.
+ */
+const struct table *table_pick(const struct table *tables, unsigned n, int kind,
+			       const char *name_or_id, struct fault *f);
+
 /* Offset in the table of a unit, list entry, list count. Arguments in range. */
 static inline uint64_t table_unit(const struct table *t, uint64_t unit)
 {

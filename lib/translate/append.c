@@ -176,7 +176,7 @@ void append_flush(struct translator *t, struct lane *l, bool all)
 
 int append_open(struct lane *l, size_t *room, struct fault *f)
 {
-	uint64_t batch = l->t.batch < l->t.units ? l->t.batch : l->t.units;
+	uint64_t batch = l->t.batch; /* less than a ring: table_check() */
 	uint64_t each = sizeof(struct list) + batch * l->t.stride;
 	struct lists *a = calloc(1, sizeof(*a));
 
@@ -196,7 +196,7 @@ int append_open(struct lane *l, size_t *room, struct fault *f)
 	    !(a->entries = calloc(l->t.lists, batch * l->t.stride)))
 		return fault_set(f, -ENOMEM, "%s: no memory for the batches",
 				 l->t.name);
-	a->batch = (uint32_t)batch;
+	a->batch = l->t.batch;
 	a->first = a->last = NOBODY;
 	a->value_len = l->t.value_len;
 	a->stride = l->t.stride;

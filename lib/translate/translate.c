@@ -129,6 +129,7 @@ int translate_open(struct translator **out, const struct table *tables,
 		   const struct translate_options *o, struct fault *f)
 {
 	size_t room = CACHES_MAX;
+	struct fault why = { 0 };
 	struct translator *t;
 	int rc = 0;
 
@@ -136,8 +137,9 @@ int translate_open(struct translator **out, const struct table *tables,
 		return fault_set(f, -EINVAL, "%u tables: 1 to %u", n,
 				 TABLE_MAX);
 	for (unsigned i = 0; i < n; i++)
-		if ((rc = table_check(&tables[i], f)) < 0)
-			return rc;
+		if ((rc = table_check(&tables[i], &why)) < 0)
+			return fault_set(f, rc, "%.*s: %.400s", TABLE_NAME_MAX,
+					 tables[i].name, why.text);
 	t = aligned_alloc(64, (sizeof(*t) + 63) & ~(size_t)63);
 	if (!t)
 		return fault_set(f, -ENOMEM, "no memory for the translator");

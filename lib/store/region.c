@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* region.c - opens regions, and tells what is in them. */
+#include "store/region.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "hash/crc.h"
+#include "store/region_file.h"
+
+struct region *region_new(void)
+{
+	struct region *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->fd = -1;
+	for (int i = 0; i < REGION_LOCKS; i++)
+		pthread_mutex_init(&r->mutex[i], NULL);
+	return r;
+}
+
+/*
+ * Maps the file at an address that a huge page can begin at, or huge pages in
+ * the file would be mapped as small ones.
+ */
+int region_map(struct region *r)
+{
+	uint64_t align = r->huge > REGION_HUGE ? r->huge : REGION_HUGE;
+	uint64_t size = r->h.file_size, skip;
+	int prot = r->write ? PROT_READ | PROT_WRITE : PROT_READ;
+	uint8_t *room = mmap(NULL, size + align, PROT_NONE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint8_t *p;
+
+	if (room == MAP_FAILED)
+		return -errno;
+	skip = -(uintptr_t)room & (align - 1);
+	p = mmap(room + skip, size, prot, MAP_SHARED | MAP_FIXED, r->fd, 0);
+	if (p == MAP_FAILED) {
+		int rc = -errno;
+
+		munmap(room, size + align);
+		return rc;
+	}
+	if (skip)
+		munmap(room, skip);
+	size = (size + 4095) & ~UINT64_C(4095);
+	if (align - skip)
+		munmap(p + size, align - skip);
+	r->map = p;
+	r->state = (struct region_state *)(p + REGION_STATE_AT);
+	r->seat = (struct region_seat *)(p + REGION_SEATS_AT);
+	return 0;
+}
+
+static int fail(const struct region *r, int err, struct fault *f)
+{
+	return fault_set(f, err, "%s: %s", r->path, strerror(-err));
+}
+
+/* Reads and judges the header, then maps the file. */
+static int load(struct region *r, struct fault *f)
+{
+	struct fault why = { "" };
+	struct stat st;
+	ssize_t n;
+	int rc;
+
+	if (fstat(r->fd, &st) < 0)
+		return fail(r, -errno, f);
+	if (!S_ISREG(st.st_mode))
+		return fault_set(f, -EBADMSG, "%s: not a region", r->path);
+	n = pread(r->fd, &r->h, sizeof(r->h), 0);
+	if (n < 0)
+		return fail(r, -errno, f);
+	if (n < (ssize_t)sizeof(r->h))
+		return fault_set(f, -EBADMSG, "%s: not a region, or cut short",
+				 r->path);
+	rc = region_check(&r->h, (uint64_t)st.st_size, &why);
+	if (rc < 0)
+		return fault_set(f, rc, "%s: %.400s", r->path, why.text);
+	rc = region_map(r);
+	if (rc < 0)
+		return fail(r, rc, f);
+	rc = region_check_values(&r->h, r->map + r->h.values_at, &why);
+	if (!rc && !region_epoch(r))
+		rc = fault_set(&why, -EBADMSG, "damaged: there is no epoch 0");
+	return rc < 0 ? fault_set(f, rc, "%s: %.400s", r->path, why.text) : 0;
+}
+
+static int open_at(struct region *r, const char *name, struct fault *f)
+{
+	struct region_place where = { NULL, 0 };
+	int rc = region_find(&where, name, f);
+
+	if (rc < 0)
+		return rc;
+	r->path = where.path;
+	r->huge = where.huge;
+	/* A FIFO of that name must not block. */
+	r->fd = open(r->path,
+		     (r->write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
+	if (r->fd < 0)
+		return fail(r, -errno, f);
+	rc = load(r, f);
+	if (rc < 0 || !r->write)
+		return rc;
+	rc = region_lock(r, REGION_LOCK_SEATS, f);
+	if (rc < 0)
+		return rc;
+	region_replay(r);
+	region_unlock(r, REGION_LOCK_SEATS);
+	return 0;
+}
+
+int region_open(struct region **out, const char *name, bool write,
+		struct fault *f)
+{
+	struct region *r = region_new();
+	int rc;
+
+	if (!r)
+		return fault_set(f, -ENOMEM, "out of memory");
+	r->write = write;
+	rc = open_at(r, name, f);
+	if (rc < 0)
+		region_close(r);
+	else
+		*out = r;
+	return rc;
+}
+
+void region_close(struct region *r)
+{
+	if (!r)
+		return;
+	if (r->map)
+		munmap(r->map, r->h.file_size);
+	if (r->fd >= 0)
+		close(r->fd);
+	if (r->aside)
+		unlink(r->aside);
+	for (int i = 0; i < REGION_LOCKS; i++)
+		pthread_mutex_destroy(&r->mutex[i]);
+	free(r->aside);
+	free(r->final);
+	free(r->path);
+	free(r);
+}
+
+int region_remove(const char *name, struct fault *f)
+{
+	struct region_place where;
+	char magic[sizeof(region_magic)];
+	int rc, fd;
+
+	rc = region_find(&where, name, f);
+	if (rc < 0)
+		return rc;
+	fd = open(where.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		rc = -errno;
+	/* Whatever its state, but nothing that never was a region. */
+	else if (read(fd, magic, sizeof(magic)) != sizeof(magic) ||
+		 memcmp(magic, region_magic, sizeof(magic)) != 0)
+		rc = fault_set(f, -EBADMSG, "%s: not a region", where.path);
+	else if (unlink(where.path) < 0)
+		rc = -errno;
+	if (rc < 0 && rc != -EBADMSG)
+		fault_set(f, rc, "%s: %s", where.path, strerror(-rc));
+	if (fd >= 0)
+		close(fd);
+	free(where.path);
+	return rc;
+}
+
+const char *region_path(const struct region *r)
+{
+	return r->path ? r->path : r->final;
+}
+
+const char *region_page_kind(const struct region *r)
+{
+	if (!r->pages[0])
+		region_look_at_pages((struct region *)r);
+	return r->pages;
+}
+
+uint64_t region_size(const struct region *r)
+{
+	return r->h.file_size;
+}
+
+unsigned region_epochs(const struct region *r)
+{
+	return r->h.epochs;
+}
+
+unsigned region_tables(const struct region *r)
+{
+	return r->h.tables;
+}
+
+const struct table *region_table(const struct region *r, unsigned i)
+{
+	return i < r->h.tables ? &r->h.table[i] : NULL;
+}
+
+const struct table *region_by_id(const struct region *r, uint16_t id)
+{
+	for (unsigned i = 0; i < r->h.tables; i++)
+		if (r->h.table[i].id == id)
+			return &r->h.table[i];
+	return NULL;
+}
+
+const struct table *region_pick(const struct region *r, int kind,
+				const char *name_or_id, struct fault *f)
+{
+	return table_pick(r->h.table, r->h.tables, kind, name_or_id, f);
+}
+
+uint64_t region_epoch(const struct region *r)
+{
+	return __atomic_load_n(&r->state->epoch, __ATOMIC_ACQUIRE);
+}
+
+/* The header's word may be anything: no more epochs than there are sets. */
+uint64_t region_oldest(const struct region *r)
+{
+	uint64_t oldest, epoch, least;
+
+	/* What was read before this call was read before. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	oldest = __atomic_load_n(&r->state->oldest, __ATOMIC_ACQUIRE);
+	epoch = region_epoch(r);
+	least = epoch >= r->h.epochs ? epoch - r->h.epochs + 1 : 1;
+	if (oldest < least)
+		return least;
+	return oldest < epoch ? oldest : epoch;
+}
+
+uint64_t region_offset(const struct region *r, const struct table *t,
+		       uint64_t epoch)
+{
+	return region_set_at(r, epoch) + (t->offset - r->h.set_at);
+}
+
+const uint8_t *region_read(const struct region *r, const struct table *t,
+			   uint64_t epoch)
+{
+	return r->map + region_offset(r, t, epoch);
+}
+
+const uint32_t *region_values(const struct region *r, const struct table *t)
+{
+	return t->values ? (const uint32_t *)(r->map + t->values_at) : NULL;
+}
+
+uint64_t region_list_count(const struct region *r, const struct table *t,
+			   uint64_t epoch, uint32_t list)
+{
+	const uint8_t *p = region_read(r, t, epoch) + table_head(t, list);
+
+	return be64toh(__atomic_load_n((const uint64_t *)p, __ATOMIC_ACQUIRE));
+}
+
+uint32_t region_digest(const struct region *r, const struct table *t,
+		       uint64_t epoch)
+{
+	return crc(CRC_CHECKSUM, region_read(r, t, epoch), t->length);
+}
+
+static uint32_t *futex_word(const struct region *r)
+{
+	uint32_t *half = (uint32_t *)&r->state->notified;
+
+	return __BYTE_ORDER == __LITTLE_ENDIAN ? half : half + 1;
+}
+
+uint64_t region_notify(struct region *r, uint32_t immediate)
+{
+	uint64_t n;
+
+	__atomic_store_n(&r->state->immediate, immediate, __ATOMIC_RELAXED);
+	n = __atomic_add_fetch(&r->state->notified, 1, __ATOMIC_SEQ_CST);
+	/* No system call while nobody sleeps. */
+	if (__atomic_load_n(&r->state->waiters, __ATOMIC_SEQ_CST))
+		syscall(SYS_futex, futex_word(r), FUTEX_WAKE, INT32_MAX, NULL,
+			NULL, 0);
+	return n;
+}
+
+uint64_t region_notified(const struct region *r)
+{
+	return __atomic_load_n(&r->state->notified, __ATOMIC_ACQUIRE);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * region_file.h - private to this room: a region's file as it lies in memory
+ * (dta-region(5)), and what an open region knows.
+ *
+ *	0       struct region_header, struct table[TABLE_MAX]   static, checksummed
+ *	20480   struct region_state                             changes
+ *	24576   struct region_seat[REGION_WRITERS]              changes
+ *	294912  V sets: uint32_t, sorted                        static, checksummed
+ *	set_at  epoch sets, set_len bytes each: the tables at their offsets
+ *
+ * All in the byte order of the machine that made it.
+ */
+#ifndef STORE_REGION_FILE_H
+#define STORE_REGION_FILE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/region.h"
+
+enum {
+	REGION_ORDER = 0x01020304,
+	REGION_ALIGN = 4096,
+	REGION_HUGE = 2 << 20,
+	REGION_STATIC_LEN = 20480,
+	REGION_JOURNAL_LEN = 4096,
+};
+
+extern const char region_magic[8];
+
+struct region_header {
+	char magic[8];
+	uint32_t order;      /* REGION_ORDER */
+	uint32_t version;    /* REGION_VERSION */
+	uint32_t length;     /* REGION_STATIC_LEN */
+	uint32_t crc;        /* CRC-32C of the static part, this field 0 */
+	uint32_t values_crc; /* CRC-32C of the V sets, padding included */
+	uint32_t tables;
+	uint32_t epochs; /* sets */
+	uint32_t seats;  /* REGION_WRITERS */
+	uint64_t file_size;
+	uint64_t values_at, values_len;
+	uint64_t set_at, set_len;
+	uint8_t reserved[4096 - 80];
+	struct table table[TABLE_MAX];
+};
+
+_Static_assert(sizeof(struct region_header) == REGION_STATIC_LEN,
+	       "the region format");
+
+struct region_state {
+	uint64_t epoch;    /* current; set (epoch - 1) % epochs */
+	uint64_t oldest;   /* that is still there */
+	uint64_t notified; /* immediates; its low half is a futex word */
+	uint32_t immediate; /* the last one */
+	uint32_t waiters;   /* in futex calls */
+	uint8_t reserved[4096 - 32];
+};
+
+_Static_assert(sizeof(struct region_state) == 4096, "the region format");
+
+enum region_journal {
+	JOURNAL_IDLE,
+	JOURNAL_FULL, /* payload, offset and length hold an operation */
+};
+
+/* A writer's seat. Free: pid 0. */
+struct region_seat {
+	uint64_t epoch; /* the writer is in; 0: in none */
+	uint64_t start; /* of the process: field 22 of /proc/PID/stat */
+	uint32_t pid;
+	uint8_t reserved0[64 - 20];
+	uint32_t state;  /* enum region_journal */
+	uint32_t length; /* bytes of payload */
+	uint64_t offset; /* in the file */
+	uint8_t reserved1[64 - 16];
+	uint8_t payload[REGION_JOURNAL_LEN];
+};
+
+_Static_assert(sizeof(struct region_seat) == 128 + REGION_JOURNAL_LEN,
+	       "the region format");
+
+enum {
+	REGION_STATE_AT = REGION_STATIC_LEN,
+	REGION_SEATS_AT = REGION_STATE_AT + (int)sizeof(struct region_state),
+	REGION_HEAD_LEN = REGION_SEATS_AT +
+			  REGION_WRITERS * (int)sizeof(struct region_seat),
+};
+
+_Static_assert(REGION_HEAD_LEN == 294912, "the region format");
+
+/* What only one may do at a time; a byte of the file is locked for each. */
+enum region_lock {
+	REGION_LOCK_SEATS,
+	REGION_LOCK_ROTATE,
+	REGION_LOCKS,
+};
+
+struct region {
+	struct region_header h; /* a checked copy */
+	char *path;
+	char *aside;  /* its name until it is published, or NULL */
+	char *final;  /* where it will be published, or NULL */
+	int fd;
+	bool write;
+	uint8_t *map; /* the whole file, or NULL */
+	struct region_state *state;
+	struct region_seat *seat;
+	uint64_t huge; /* page size of a hugetlbfs, or 0 */
+	pthread_mutex_t mutex[REGION_LOCKS];
+	char pages[24]; /* region_page_kind(), once asked */
+};
+
+/*
+ * Judges the static part of a file of file_size bytes, that h is a copy of.
+ * -EBADMSG: no region, or damaged; -EPROTONOSUPPORT: of another version or byte
+ * order; -ESTALE: the file shrank.
+ */
+int region_check(const struct region_header *h, uint64_t file_size,
+		 struct fault *f);
+
+/* CRC-32C over the static part, its crc field taken as 0. */
+uint32_t region_header_crc(const struct region_header *h);
+
+/* Judges the V sets: sorted, of the declared sizes, sum right. */
+int region_check_values(const struct region_header *h, const uint8_t *values,
+			struct fault *f);
+
+/*
+ * Completes the tables of a layout and gives them their places: fills in h, all
+ * but the checksums.
+ */
+int region_plan(struct region_header *h, const struct layout *l, unsigned epochs,
+		struct fault *f);
+
+/* Where a region of that name is, or will be. */
+struct region_place {
+	char *path;    /* malloc'ed */
+	uint64_t huge; /* page size if that is on a hugetlbfs, else 0 */
+};
+
+int region_find(struct region_place *out, const char *name, struct fault *f);
+int region_choose(struct region_place *out, const char *name, uint64_t size,
+		  enum region_pages pages, struct fault *f);
+
+/* "2M", "2M transparent"... by looking: see region_pages.c. */
+void region_look_at_pages(struct region *r);
+
+/* Free bytes for a new file of size bytes in r's place; says what lacks. */
+int region_check_room(const struct region *r, uint64_t size, struct fault *f);
+
+/*
+ * A region that has no name yet: made, mapped for writing, all zero, epoch 1.
+ * region_publish() names it, or -EEXIST; region_close() before drops it.
+ */
+int region_make(struct region **out, const char *name, const struct layout *l,
+		const struct region_options *o, struct fault *f);
+int region_publish(struct region *r, struct fault *f);
+
+struct region *region_new(void);
+
+/* Maps h.file_size bytes of fd. Returns 0 or -errno. */
+int region_map(struct region *r);
+
+int region_lock(struct region *r, enum region_lock which, struct fault *f);
+void region_unlock(struct region *r, enum region_lock which);
+
+/* Start time of a live process, or 0. */
+uint64_t region_process_start(uint32_t pid);
+
+/* Whether a taken seat's writer lives. */
+bool region_seat_lives(const struct region_seat *s);
+
+/* Completes what dead writers left half done; frees their seats. Locked. */
+void region_replay(struct region *r);
+
+/* The set that an epoch lives in: its first byte, in the file. */
+static inline uint64_t region_set_at(const struct region *r, uint64_t epoch)
+{
+	return r->h.set_at + (epoch - 1) % r->h.epochs * r->h.set_len;
+}
+
+#endif

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * region_place.c - where regions are: hugetlbfs mounts and /dev/shm; how much
+ * room there is; which pages a region really has.
+ */
+#include <errno.h>
+#include <linux/magic.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "store/region_file.h"
+
+static const char shm[] = "/dev/shm";
+
+enum {
+	MOUNTS_MAX = 16,
+	SAMPLES = 64, /* huge pages looked at, to tell what a region has */
+};
+
+struct mount {
+	char *dir;
+	uint64_t page, free; /* bytes */
+};
+
+struct mounts {
+	unsigned n;
+	struct mount at[MOUNTS_MAX];
+};
+
+static uint64_t read_number(const char *path)
+{
+	unsigned long long v = 0;
+	FILE *in = fopen(path, "re");
+
+	if (!in)
+		return 0;
+	if (fscanf(in, "%llu", &v) != 1)
+		v = 0;
+	fclose(in);
+	return v;
+}
+
+/* Free bytes of a pool of huge pages; a mount's own limit may be lower. */
+static uint64_t huge_free(uint64_t page, const struct statfs *s)
+{
+	char path[96];
+	uint64_t pool;
+
+	snprintf(path, sizeof(path),
+		 "/sys/kernel/mm/hugepages/hugepages-%llukB/free_hugepages",
+		 (unsigned long long)(page >> 10));
+	pool = read_number(path);
+	if (s->f_blocks && s->f_blocks != (fsblkcnt_t)-1 && s->f_bavail < pool)
+		pool = s->f_bavail;
+	return pool * page;
+}
+
+static void mounts_fini(struct mounts *m)
+{
+	for (unsigned i = 0; i < m->n; i++)
+		free(m->at[i].dir);
+	m->n = 0;
+}
+
+static void mounts_read(struct mounts *m)
+{
+	FILE *in = setmntent("/proc/mounts", "re");
+	struct mntent entry;
+	char text[4096];
+
+	m->n = 0;
+	while (in && m->n < MOUNTS_MAX &&
+	       getmntent_r(in, &entry, text, sizeof(text))) {
+		struct mount *at = &m->at[m->n];
+		struct statfs s;
+
+		if (strcmp(entry.mnt_type, "hugetlbfs") != 0 ||
+		    statfs(entry.mnt_dir, &s) < 0 || s.f_bsize <= 0 ||
+		    access(entry.mnt_dir, R_OK | X_OK) < 0)
+			continue;
+		at->page = (uint64_t)s.f_bsize;
+		at->free = huge_free(at->page, &s);
+		at->dir = strdup(entry.mnt_dir);
+		if (at->dir)
+			m->n++;
+	}
+	if (in)
+		endmntent(in);
+}
+
+/* "/fabric" and "fabric" are names; anything with a further slash is a path. */
+static const char *plain_name(const char *name)
+{
+	if (*name == '/')
+		name++;
+	return strchr(name, '/') ? NULL : name;
+}
+
+static int check_name(const char *name, struct fault *f)
+{
+	const char *plain = plain_name(name);
+	const char *last = strrchr(name, '/');
+
+	last = last ? last + 1 : name;
+	if (!*last || !strcmp(last, ".") || !strcmp(last, ".."))
+		return fault_set(f, -EINVAL, "'%s' is no name for a region",
+				 name);
+	if (strlen(last) > REGION_NAME_MAX - 32)
+		return fault_set(f, -ENAMETOOLONG, "the name is too long");
+	return plain ? 1 : 0;
+}
+
+static int place(struct region_place *out, const char *dir, const char *name,
+		 uint64_t huge)
+{
+	out->huge = huge;
+	if (!dir)
+		out->path = strdup(name);
+	else if (asprintf(&out->path, "%s/%s", dir, name) < 0)
+		out->path = NULL;
+	return out->path ? 0 : -ENOMEM;
+}
+
+/* A path's own page size, if a hugetlbfs holds it. */
+static uint64_t huge_of_path(const char *path)
+{
+	char dir[4096];
+	char *slash;
+	struct statfs s;
+
+	if (strlen(path) >= sizeof(dir))
+		return 0;
+	strcpy(dir, path);
+	slash = strrchr(dir, '/');
+	slash[slash == dir] = '\0';
+	return !statfs(dir, &s) && s.f_type == HUGETLBFS_MAGIC ?
+		       (uint64_t)s.f_bsize :
+		       0;
+}
+
+int region_find(struct region_place *out, const char *name, struct fault *f)
+{
+	int plain = check_name(name, f);
+	struct mounts m;
+	int rc;
+
+	if (plain < 0)
+		return plain;
+	if (!plain)
+		return place(out, NULL, name, huge_of_path(name));
+	name = plain_name(name);
+	mounts_read(&m);
+	rc = -ENOENT;
+	for (unsigned i = 0; i < m.n && rc == -ENOENT; i++) {
+		rc = place(out, m.at[i].dir, name, m.at[i].page);
+		if (!rc && access(out->path, F_OK) < 0) {
+			free(out->path);
+			rc = -ENOENT;
+		}
+	}
+	mounts_fini(&m);
+	return rc == -ENOENT ? place(out, shm, name, 0) : rc;
+}
+
+/* The mount with the largest pages that are not larger than the region. */
+static const struct mount *best_mount(const struct mounts *m, uint64_t size)
+{
+	const struct mount *best = NULL;
+
+	for (unsigned i = 0; i < m->n; i++) {
+		const struct mount *at = &m->at[i];
+
+		if (at->page <= size && at->free >= size + at->page &&
+		    !access(at->dir, W_OK) && (!best || at->page > best->page))
+			best = at;
+	}
+	return best;
+}
+
+int region_choose(struct region_place *out, const char *name, uint64_t size,
+		  enum region_pages pages, struct fault *f)
+{
+	int plain = check_name(name, f);
+	const struct mount *best;
+	struct mounts m;
+	int rc;
+
+	if (plain < 0)
+		return plain;
+	if (!plain)
+		return place(out, NULL, name, huge_of_path(name));
+	/* A name is one region, whichever mount has it. */
+	rc = region_find(out, name, f);
+	if (rc < 0 || !access(out->path, F_OK))
+		return rc < 0 ? rc : fault_set(f, -EEXIST, "%s exists",
+					       out->path);
+	if (pages == REGION_PAGES_SMALL)
+		return 0;
+	mounts_read(&m);
+	best = best_mount(&m, size);
+	if (best) {
+		free(out->path);
+		rc = place(out, best->dir, plain_name(name), best->page);
+	}
+	mounts_fini(&m);
+	return rc;
+}
+
+static int no_room(uint64_t size, uint64_t there, const char *where,
+		   struct fault *f)
+{
+	return fault_set(f, -ENOSPC, "needs %.1f MiB, %s has %.1f MiB free",
+			 (double)size / 0x1p20, where, (double)there / 0x1p20);
+}
+
+/* Memory that can be had without swapping out others: MemAvailable. */
+static uint64_t memory_available(void)
+{
+	FILE *in = fopen("/proc/meminfo", "re");
+	unsigned long long kb = 0;
+	char line[128];
+
+	while (in && fgets(line, sizeof(line), in))
+		if (sscanf(line, "MemAvailable: %llu kB", &kb) == 1)
+			break;
+	if (in)
+		fclose(in);
+	return kb << 10;
+}
+
+int region_check_room(const struct region *r, uint64_t size, struct fault *f)
+{
+	const char *slash = strrchr(r->final, '/');
+	char dir[256];
+	struct statfs s;
+	uint64_t there;
+
+	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - r->final), r->final);
+	if (fstatfs(r->fd, &s) < 0)
+		return fault_set(f, -errno, "%s: %s", dir, strerror(errno));
+	if (s.f_type == HUGETLBFS_MAGIC)
+		there = huge_free((uint64_t)s.f_bsize, &s);
+	else
+		there = (uint64_t)s.f_bavail * (uint64_t)s.f_bsize;
+	/* A tmpfs without a limit says 0 blocks. */
+	if (there < size && !(s.f_type == TMPFS_MAGIC && !s.f_blocks))
+		return no_room(size, there, dir, f);
+	if (s.f_type == TMPFS_MAGIC && memory_available() < size)
+		return no_room(size, memory_available(), "memory", f);
+	return 0;
+}
+
+/* Adds up a field of /proc/self/smaps over a range of addresses, bytes. */
+struct look {
+	uint64_t rss, huge;
+};
+
+static struct look look_at(const void *start, uint64_t len)
+{
+	unsigned long long from, to, kb, at = (uintptr_t)start;
+	FILE *in = fopen("/proc/self/smaps", "re");
+	struct look l = { 0, 0 };
+	bool inside = false;
+	char line[512];
+
+	while (in && fgets(line, sizeof(line), in)) {
+		if (sscanf(line, "%llx-%llx ", &from, &to) == 2)
+			inside = from >= at && to <= at + len;
+		else if (!inside)
+			continue;
+		else if (sscanf(line, "Rss: %llu kB", &kb) == 1)
+			l.rss += kb << 10;
+		else if (sscanf(line, "ShmemPmdMapped: %llu kB", &kb) == 1 ||
+			 sscanf(line, "FilePmdMapped: %llu kB", &kb) == 1)
+			l.huge += kb << 10;
+	}
+	if (in)
+		fclose(in);
+	return l;
+}
+
+/*
+ * Asks for huge pages and getting them are two things, so this looks: pages
+ * spread over the tables are touched, then the kernel tells how they are mapped.
+ */
+void region_look_at_pages(struct region *r)
+{
+	uint64_t chunks = r->h.file_size / REGION_HUGE;
+	uint64_t step = chunks / SAMPLES + 1;
+	const char *kind = "4K";
+	struct look l;
+
+	if (r->huge) {
+		snprintf(r->pages, sizeof(r->pages), "%llu%c",
+			 (unsigned long long)(r->huge >> 30 ? r->huge >> 30 :
+							      r->huge >> 20),
+			 r->huge >> 30 ? 'G' : 'M');
+		return;
+	}
+	for (uint64_t i = 1; i < chunks; i += step)
+		madvise(r->map + i * REGION_HUGE, REGION_HUGE,
+			MADV_POPULATE_READ);
+	l = look_at(r->map, r->h.file_size);
+	if (l.huge && l.huge >= l.rss - l.rss / 8)
+		kind = "2M transparent";
+	else if (l.huge)
+		kind = "4K and 2M transparent";
+	snprintf(r->pages, sizeof(r->pages), "%s", kind);
+}

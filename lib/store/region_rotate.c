@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* region_rotate.c - epochs, and who is still in which. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/region_file.h"
+
+enum {
+	WAIT_MS = 10000,
+	NAP_MS = 1,
+};
+
+/* Between processes a byte of the file, between threads a mutex. */
+int region_lock(struct region *r, enum region_lock which, struct fault *f)
+{
+	struct flock l = {
+		.l_type = F_WRLCK,
+		.l_whence = SEEK_SET,
+		.l_start = which,
+		.l_len = 1,
+	};
+	int rc = 0;
+
+	pthread_mutex_lock(&r->mutex[which]);
+	while (fcntl(r->fd, F_OFD_SETLKW, &l) < 0) {
+		if (errno == EINTR)
+			continue;
+		rc = -errno;
+		pthread_mutex_unlock(&r->mutex[which]);
+		return fault_set(f, rc, "%s: lock: %s", region_path(r),
+				 strerror(-rc));
+	}
+	return rc;
+}
+
+void region_unlock(struct region *r, enum region_lock which)
+{
+	struct flock l = {
+		.l_type = F_UNLCK,
+		.l_whence = SEEK_SET,
+		.l_start = which,
+		.l_len = 1,
+	};
+
+	fcntl(r->fd, F_OFD_SETLK, &l);
+	pthread_mutex_unlock(&r->mutex[which]);
+}
+
+/* proc(5): the name, in parentheses, may hold anything; state and the 20th
+ * number after it are wanted. */
+uint64_t region_process_start(uint32_t pid)
+{
+	unsigned long long start = 0;
+	char path[32], text[1024], state, *p;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	p = strrchr(text, ')');
+	if (!p || sscanf(p + 1,
+			 " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
+			 "%*d %*d %*d %*d %*d %*d %llu",
+			 &state, &start) != 2)
+		return 0;
+	return state == 'Z' || state == 'X' ? 0 : start;
+}
+
+/* A number may have been given to another process since: the start tells. */
+bool region_seat_lives(const struct region_seat *s)
+{
+	uint64_t start = region_process_start(s->pid);
+
+	/* No /proc to look into: whoever can be signalled lives. */
+	if (!start && access("/proc/self/stat", F_OK) < 0)
+		return kill((pid_t)s->pid, 0) == 0 || errno == EPERM;
+	return start && start == s->start;
+}
+
+unsigned region_live_writers(const struct region *r)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < REGION_WRITERS; i++)
+		n += r->seat[i].pid && region_seat_lives(&r->seat[i]);
+	return n;
+}
+
+/* A live writer in an epoch other than this one, or 0. */
+static uint32_t straggler(const struct region *r, uint64_t current)
+{
+	for (unsigned i = 0; i < REGION_WRITERS; i++) {
+		const struct region_seat *s = &r->seat[i];
+		uint64_t epoch = __atomic_load_n(&s->epoch, __ATOMIC_SEQ_CST);
+		uint32_t pid = s->pid;
+
+		if (pid && epoch && epoch != current && region_seat_lives(s))
+			return pid;
+	}
+	return 0;
+}
+
+static int wait_for_writers(const struct region *r, uint64_t current,
+			    struct fault *f)
+{
+	struct timespec nap = { .tv_nsec = NAP_MS * 1000000 };
+	uint32_t pid = 0;
+
+	for (int ms = 0; ms < WAIT_MS; ms += NAP_MS) {
+		pid = straggler(r, current);
+		if (!pid)
+			return 0;
+		nanosleep(&nap, NULL);
+	}
+	return fault_set(f, -ETIMEDOUT,
+			 "%s: process %u has been writing into the old epoch "
+			 "for %d s",
+			 region_path(r), pid, WAIT_MS / 1000);
+}
+
+static int rotate(struct region *r, uint64_t *old, struct fault *f)
+{
+	uint64_t epoch = region_epoch(r), next = epoch + 1;
+	int rc = wait_for_writers(r, epoch, f);
+
+	if (rc < 0)
+		return rc;
+	/* Readers learn that the set is gone before it is. */
+	if (next > r->h.epochs)
+		__atomic_store_n(&r->state->oldest, next - r->h.epochs + 1,
+				 __ATOMIC_SEQ_CST);
+	memset(r->map + region_set_at(r, next), 0, r->h.set_len);
+	__atomic_store_n(&r->state->epoch, next, __ATOMIC_SEQ_CST);
+	if (old)
+		*old = epoch;
+	rc = wait_for_writers(r, next, f);
+	if (rc < 0)
+		return rc;
+	/* Dead ones may have left half an operation in the old epoch. */
+	rc = region_lock(r, REGION_LOCK_SEATS, f);
+	if (rc < 0)
+		return rc;
+	region_replay(r);
+	region_unlock(r, REGION_LOCK_SEATS);
+	return 0;
+}
+
+int region_rotate(struct region *r, uint64_t *old, struct fault *f)
+{
+	int rc;
+
+	if (!r->write)
+		return fault_set(f, -EBADF, "%s: is open for reading only",
+				 region_path(r));
+	if (r->h.epochs < 2)
+		return fault_set(f, -EINVAL,
+				 "%s: has one epoch only; create it with two "
+				 "or more to rotate",
+				 region_path(r));
+	rc = region_lock(r, REGION_LOCK_ROTATE, f);
+	if (rc < 0)
+		return rc;
+	rc = rotate(r, old, f);
+	region_unlock(r, REGION_LOCK_ROTATE);
+	return rc;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Append against rings that are filled entry by entry; and what the operations
+ * must be: entries first, then the count, never past the ring's end.
+ */
+#include "base/rng.h"
+#include "test.h"
+#include "translate_road.h"
+#include "wire/be.h"
+
+static struct frames fed;
+
+static void report(uint32_t list, const uint8_t *data, uint16_t len,
+		   bool immediate, uint64_t ts_ns)
+{
+	uint8_t key[4], frame[FRAME_ROOM];
+	struct dta_report r = { .opcode = DTA_APPEND,
+				.immediate = immediate,
+				.table = 2,
+				.sequence = 5,
+				.key_len = 4,
+				.data_len = len,
+				.key = key,
+				.data = data };
+
+	be32_store(key, list);
+	frames_add(&fed, frame, frame_of(frame, DTA_FORMAT_1, &r, 1, 0), ts_ns);
+}
+
+static void feed(struct translator *tr)
+{
+	TEST(translate_rx(tr, fed.pkt, fed.n) == 0);
+	frames_clear(&fed);
+}
+
+/* Random lists, entries and batches; memory after the flush is the rings'. */
+static void against_model(const struct table *t, uint64_t seed, uint64_t start)
+{
+	struct test_road *road = test_road_new(t, 1);
+	uint8_t *mem = calloc(1, t->length), data[1200];
+	struct rng rng = { seed };
+	struct translator *tr;
+	uint64_t *count = malloc(t->lists * sizeof(*count));
+
+	for (uint32_t i = 0; i < t->lists; i++)
+		count[i] = start;
+	road->head = start;
+	TEST(translate_open(&tr, t, 1, &road->road, NULL, NULL) == 0);
+	for (int round = 0; round < 10; round++) {
+		unsigned n = 1 + (unsigned)rng_below(&rng, PKT_BATCH);
+
+		while (fed.n < n) {
+			uint32_t list = (uint32_t)rng_below(&rng, t->lists);
+			unsigned e = 1 + (unsigned)rng_below(
+						 &rng, 1200 / t->value_len < 40
+							       ? 1200 / t->value_len
+							       : 40);
+
+			for (unsigned b = 0; b < e * t->value_len; b++)
+				data[b] = (uint8_t)rng_u64(&rng);
+			report(list, data, (uint16_t)(e * t->value_len),
+			       !rng_below(&rng, 20), fed.n);
+			for (unsigned k = 0; k < e; k++)
+				memcpy(mem + (list * t->units +
+					      count[list]++ % t->units) *
+						     t->stride,
+				       data + k * t->value_len, t->value_len);
+			be64_store(mem + t->heads + 8 * list, count[list]);
+		}
+		feed(tr);
+	}
+	TEST(translate_flush(tr) == 0);
+	TEST(!memcmp(mem, road->mem[0], t->length));
+	TEST(!road->bad);
+	TEST(ledger_balanced(&translate_ledger, translate_counters(tr)));
+	translate_close(tr);
+	test_road_free(road);
+	free(mem);
+	free(count);
+}
+
+static void geometries(void)
+{
+	struct table t;
+
+	t = test_lists(2, 4, 4, 256, 7, 16);
+	against_model(&t, 1, 0);
+	t = test_lists(2, 4, 4, 101, 3, 16); /* batches meet the ring's end */
+	against_model(&t, 2, 0);
+	against_model(&t, 3, 1000007);
+	t = test_lists(2, 18, 32, 65, 5, 64);
+	against_model(&t, 4, 63);
+	t = test_lists(2, 14, 16, 5, 2, 4);
+	against_model(&t, 5, 3);
+	t = test_lists(2, 13, 16, 2, 2, 1);
+	against_model(&t, 6, 0);
+	t = test_lists(2, 1000, 1024, 100, 2, 4);
+	against_model(&t, 7, 50);
+}
+
+static void operations(void)
+{
+	struct table t = test_lists(2, 4, 4, 10, 4, 4);
+	struct test_road *road = test_road_new(&t, 1);
+	const uint8_t *data = (const uint8_t *)"aaaabbbbccccddddeeee";
+	struct translator *tr;
+	const struct op *o = road->op;
+
+	road->head = 7;
+	TEST(translate_open(&tr, &t, 1, &road->road, NULL, NULL) == 0);
+	report(3, data, 12, false, 0);
+	feed(tr);
+	TEST(road->nops == 0);
+	report(3, data + 12, 8, false, 0); /* fills the batch, one is left */
+	feed(tr);
+	/* 7, 8, 9, then 0: two writes, then the count */
+	TEST(road->nops == 3);
+	TEST(o[0].offset == (3 * 10 + 7) * 4 && o[0].length == 12);
+	TEST(o[1].offset == 3 * 10 * 4 && o[1].length == 4);
+	TEST(o[2].offset == t.heads + 8 * 3 && o[2].length == 8);
+	TEST(be64_load(road->mem[0] + t.heads + 24) == 11);
+	TEST(!memcmp(road->mem[0] + 120, "dddd", 4));
+	/* the immediate flag: at once, and the count carries it */
+	report(3, data, 4, true, 0);
+	feed(tr);
+	TEST(road->nops == 5 && o[3].length == 8 && o[3].verb == OP_WRITE &&
+	     o[4].verb == OP_WRITE_IMM && o[4].immediate == (2u << 16 | 5));
+	TEST(be64_load(road->mem[0] + t.heads + 24) == 13);
+	/* an immediate report that ends with a full batch: one count */
+	report(3, data, 16, true, 0);
+	feed(tr);
+	TEST(road->nops == 7 && o[6].verb == OP_WRITE_IMM);
+	TEST(translate_counters(tr)->batches == 3);
+	TEST(translate_counters(tr)->partial_batches == 1);
+	TEST(translate_counters(tr)->immediates == 2);
+	TEST(!road->bad);
+	translate_close(tr);
+	test_road_free(road);
+}
+
+/* A list that waits longer than its flush time is written, no other. */
+static void flush_time(void)
+{
+	const uint64_t ms = 1000000;
+	struct table t = test_lists(2, 4, 4, 100, 4, 16);
+	struct test_road *road = test_road_new(&t, 1);
+	const uint8_t *data = (const uint8_t *)"abcd";
+	struct translator *tr;
+	uint64_t t0 = 1700000000000 * ms;
+
+	TEST(translate_open(&tr, &t, 1, &road->road, NULL, NULL) == 0);
+	report(0, data, 4, false, t0);
+	feed(tr);
+	report(1, data, 4, false, t0 + 60 * ms);
+	feed(tr);
+	report(0, data, 4, false, t0 + 99 * ms);
+	feed(tr);
+	TEST(road->nops == 0);
+	report(2, data, 4, false, t0 + 100 * ms);
+	feed(tr);
+	TEST(road->nops == 2 && road->op[0].length == 8);
+	TEST(be64_load(road->mem[0] + t.heads) == 2);
+	/* a wild time behind and ahead does not lose the others */
+	report(2, data, 4, false, 5);
+	feed(tr);
+	TEST(road->nops == 2);
+	report(2, data, 4, false, 5 + 60 * ms);
+	feed(tr);
+	TEST(road->nops == 4 && road->op[2].length == 4);
+	TEST(be64_load(road->mem[0] + t.heads + 8) == 1);
+	TEST(translate_flush(tr) == 0);
+	TEST(be64_load(road->mem[0] + t.heads + 16) == 3);
+	TEST(translate_counters(tr)->partial_batches == 3);
+	translate_close(tr);
+	test_road_free(road);
+}
+
+/* Another epoch: heads are asked again, what waits goes there. */
+static void epochs(void)
+{
+	struct table t = test_lists(2, 4, 4, 100, 4, 2);
+	struct test_road *road = test_road_new(&t, 1);
+	const uint8_t *data = (const uint8_t *)"abcdefghijkl";
+	struct translator *tr;
+
+	road->head = 10;
+	TEST(translate_open(&tr, &t, 1, &road->road, NULL, NULL) == 0);
+	report(0, data, 12, false, 0);
+	feed(tr);
+	TEST(be64_load(road->mem[0] + t.heads) == 12);
+	road->generation = 2;
+	road->head = 0;
+	report(1, data, 4, false, 0);
+	feed(tr);
+	TEST(translate_flush(tr) == 0);
+	TEST(be64_load(road->mem[0] + t.heads) == 1);
+	TEST(!memcmp(road->mem[0], "ijkl", 4));
+	translate_close(tr);
+	test_road_free(road);
+}
+
+/* Entries of the published system lie little-endian (wire-facts 2.4). */
+static void dta0(void)
+{
+	struct table t = test_lists(2, 4, 4, 100, 4, 1);
+	struct translate_options o = { .format = DTA_FORMAT_0A };
+	struct test_road *road = test_road_new(&t, 1);
+	struct dta_report r = { .opcode = DTA_APPEND,
+				.key_len = 4,
+				.data_len = 4,
+				.key = (const uint8_t *)"\0\0\0\3",
+				.data = (const uint8_t *)"\0\0\0\x2a" };
+	struct translator *tr;
+	uint8_t frame[FRAME_ROOM];
+
+	t.hash = HASH_DTA0;
+	TEST(translate_open(&tr, &t, 1, &road->road, &o, NULL) == 0);
+	frames_add(&fed, frame, frame_of(frame, DTA_FORMAT_0A, &r, 1, 0), 0);
+	feed(tr);
+	TEST(!memcmp(road->mem[0] + 3 * 400, "\x2a\0\0\0", 4));
+	translate_close(tr);
+	test_road_free(road);
+}
+
+static void limit(void)
+{
+	struct table t = test_lists(2, 60, 64, 65, 131072, 64);
+	struct test_road road = { .n = 0 };
+	struct translator *tr;
+	struct fault why = { 0 };
+
+	TEST(translate_open(&tr, &t, 1, &road.road, NULL, &why) == -EINVAL);
+	TEST(strstr(why.text, "batch") != NULL);
+}
+
+int main(void)
+{
+	geometries();
+	operations();
+	flush_time();
+	epochs();
+	dta0();
+	limit();
+	return test_end();
+}
