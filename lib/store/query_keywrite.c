@@ -8,7 +8,6 @@
 
 enum {
 	SUM_LEN = 4, /* the checksum before a value */
-	QUERY_GROUP = 32,
 };
 
 /* The checksum as it lies in memory: big-endian, or the published system's. */
@@ -24,10 +23,11 @@ struct verdict {
 	const uint8_t *value;
 };
 
-static struct verdict judge(const uint8_t *const *value, unsigned n, size_t len,
-			    const struct query_rule *rule)
+static inline __attribute__((always_inline)) struct verdict
+judge(const uint8_t *const *value, unsigned n, size_t len,
+      const struct query_rule *rule)
 {
-	struct verdict v = { .answer = ANSWER_NOT_FOUND };
+	struct verdict v = {.answer = ANSWER_NOT_FOUND};
 	unsigned best = 0, ties = 0, need = 1;
 
 	if (!n)
@@ -107,43 +107,56 @@ void keywrite_query(struct keywrite_answer *out, const struct view *v,
 /* Where the keys of a batch may be, and their checksums as they lie there. */
 struct found {
 	uint64_t offset[HASH_COPIES][QUERY_BATCH];
+	uint64_t word[HASH_COPIES][QUERY_BATCH]; /* slots of 8 bytes: they */
 	uint32_t sum[QUERY_BATCH];
 };
 
-static void prefetch_slot(const uint8_t *slot, size_t len)
-{
-	__builtin_prefetch(slot);
-	for (size_t at = 64; at < len; at += 64)
-		__builtin_prefetch(slot + at);
-	/* A slot that is no power of two may end in another line. */
-	__builtin_prefetch(slot + len - 1);
-}
-
-/* Slots of keys first.. of a batch, all on their way into the cache. */
 static void find_slots(struct found *f, const struct view *v, unsigned copies,
-		       const uint8_t *const *keys, size_t first, size_t n)
+		       const uint8_t *const *keys, size_t n)
 {
 	const struct table *t = v->t;
-	size_t len = SUM_LEN + (size_t)t->value_len;
-	uint32_t hash[HASH_COPIES][QUERY_GROUP];
-	uint32_t *const row[HASH_COPIES] = { hash[0], hash[1], hash[2],
-					     hash[3] };
+	uint32_t hash[HASH_COPIES][QUERY_BATCH];
+	uint32_t *const row[HASH_COPIES] = {hash[0], hash[1], hash[2], hash[3]};
 
-	hash_slots((enum hash_family)t->hash, copies, keys + first, t->key_len,
-		   n, row, f->sum + first);
-	for (size_t i = 0; i < n; i++) {
-		f->sum[first + i] = sum_in_memory(t, f->sum[first + i]);
-		for (unsigned c = 0; c < copies; c++) {
-			uint64_t at = table_unit(
+	hash_slots((enum hash_family)t->hash, copies, keys, t->key_len, n, row,
+		   f->sum);
+	for (size_t i = 0; i < n; i++)
+		f->sum[i] = sum_in_memory(t, f->sum[i]);
+	for (unsigned c = 0; c < copies; c++)
+		for (size_t i = 0; i < n; i++)
+			f->offset[c][i] = table_unit(
 				t, hash_mod(hash[c][i], t->units));
+}
 
-			f->offset[c][first + i] = at;
-			if (len <= 8)
-				__builtin_prefetch(v->mem + at);
-			else
-				prefetch_slot(v->mem + at, len);
+/*
+ * All slots of a batch in one dense loop, so that as many loads are under way
+ * as the machine can have. Plain loads: twice as many as prefetches, measured
+ * on Zen 4.
+ */
+static void load_words(struct found *f, const struct view *v, unsigned copies,
+		       size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (unsigned c = 0; c < copies; c++)
+			f->word[c][i] = __atomic_load_n(
+				(const uint64_t *)(v->mem + f->offset[c][i]),
+				__ATOMIC_RELAXED);
+}
+
+/* The same for longer slots: each line is touched, to be near when copied. */
+static void touch_slots(const struct found *f, const struct view *v,
+			unsigned copies, size_t n)
+{
+	size_t len = SUM_LEN + (size_t)v->t->value_len;
+
+	for (size_t i = 0; i < n; i++)
+		for (unsigned c = 0; c < copies; c++) {
+			const volatile uint8_t *p = v->mem + f->offset[c][i];
+
+			for (size_t at = 0; at < len; at += 64)
+				(void)p[at];
+			(void)p[len - 1];
 		}
-	}
 }
 
 /* Any slot: copied once, then judged. */
@@ -173,39 +186,30 @@ static struct verdict judge_slots(const struct found *f, const struct view *v,
 	return verdict;
 }
 
-/*
- * Slots of 8 bytes whose matching copies all say the same, or of which none
- * matches, need no vote; others go the long way.
- */
-static struct verdict judge_words(const struct found *f, const struct view *v,
-				  unsigned copies,
+/* Slots of 8 bytes; of one that matches alone there is little to judge. */
+static struct verdict judge_words(const struct found *f, unsigned copies,
 				  const struct query_rule *rule, size_t i,
 				  uint8_t *value)
 {
-	struct verdict verdict = { .answer = ANSWER_NOT_FOUND };
-	union {
-		uint64_t word;
-		uint32_t half[2]; /* checksum, value */
-	} slot, match = { 0 };
-	bool differ = false;
+	struct verdict verdict = {.answer = ANSWER_NOT_FOUND};
+	const uint8_t *match[HASH_COPIES];
+	uint64_t slot[HASH_COPIES];
+	unsigned m = 0;
 
 	for (unsigned c = 0; c < copies; c++) {
-		uint64_t at = f->offset[c][i];
-
-		slot.word = __atomic_load_n((const uint64_t *)(v->mem + at),
-					    __ATOMIC_RELAXED);
-		if (slot.half[0] != f->sum[i])
-			continue;
-		differ |= verdict.agreed && slot.word != match.word;
-		match = slot;
-		verdict.agreed++;
+		slot[c] = f->offset[c][i];
+		if (!memcmp(&f->word[c][i], &f->sum[i], SUM_LEN) &&
+		    !repeated(slot, c))
+			match[m++] = (const uint8_t *)&f->word[c][i] + SUM_LEN;
 	}
-	if (!verdict.agreed)
+	if (!m)
 		return verdict;
-	if (differ || verdict.agreed > 1 || rule->policy == QUERY_CONSENSUS)
-		return judge_slots(f, v, copies, rule, i, value);
-	verdict.answer = ANSWER_FOUND;
-	memcpy(value, &match.half[1], 4);
+	if (m > 1 || rule->policy == QUERY_CONSENSUS)
+		verdict = judge(match, m, 4, rule);
+	else
+		verdict = (struct verdict){ANSWER_FOUND, 1, match[0]};
+	if (verdict.value)
+		memcpy(value, verdict.value, 4);
 	return verdict;
 }
 
@@ -217,15 +221,16 @@ void keywrite_query_batch(const struct view *v, const struct query_rule *rule,
 	bool words = t->stride == 8 && t->value_len == 4;
 	struct found f;
 
-	/* Hashing of a group goes on while the last one's slots come in. */
-	for (size_t i = 0; i < n; i += QUERY_GROUP)
-		find_slots(&f, v, rule->copies, keys, i,
-			   n - i < QUERY_GROUP ? n - i : QUERY_GROUP);
+	find_slots(&f, v, rule->copies, keys, n);
+	if (words)
+		load_words(&f, v, rule->copies, n);
+	else
+		touch_slots(&f, v, rule->copies, n);
 	for (size_t i = 0; i < n; i++) {
 		uint8_t *out = value + i * t->value_len;
 		struct verdict verdict =
-			words ? judge_words(&f, v, rule->copies, rule, i, out) :
-				judge_slots(&f, v, rule->copies, rule, i, out);
+			words ? judge_words(&f, rule->copies, rule, i, out)
+			      : judge_slots(&f, v, rule->copies, rule, i, out);
 
 		answer[i] = (uint8_t)verdict.answer;
 		agreed[i] = verdict.agreed;
