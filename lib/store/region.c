@@ -148,12 +148,9 @@ void region_close(struct region *r)
 		munmap(r->map, r->h.file_size);
 	if (r->fd >= 0)
 		close(r->fd);
-	if (r->aside)
-		unlink(r->aside);
+	aside_drop(&r->aside);
 	for (int i = 0; i < REGION_LOCKS; i++)
 		pthread_mutex_destroy(&r->mutex[i]);
-	free(r->aside);
-	free(r->final);
 	free(r->path);
 	free(r);
 }
@@ -186,7 +183,7 @@ int region_remove(const char *name, struct fault *f)
 
 const char *region_path(const struct region *r)
 {
-	return r->path ? r->path : r->final;
+	return r->path;
 }
 
 const char *region_page_kind(const struct region *r)
