@@ -101,8 +101,8 @@ static void print_option(const struct cli_option *o)
 static void help(const struct cli *c)
 {
 	static const struct cli_option own[] = {
-		{ 'h', "help", NULL, "print this and exit" },
-		{ 'V', "version", NULL, "print the version and exit" },
+		{'h', "help", NULL, "print this and exit"},
+		{'V', "version", NULL, "print the version and exit"},
 	};
 
 	print_usage(stdout, c);
@@ -150,7 +150,7 @@ void cli_start(const struct cli *c)
 	program = c->name;
 	hold_standard_streams();
 	atexit(close_stdout);
-	signal(SIGPIPE, SIG_DFL); /* whatever the parent made of it */
+	signal(SIGPIPE, SIG_DFL);    /* whatever the parent made of it */
 	unsetenv("POSIXLY_CORRECT"); /* options may follow operands */
 	if (!isatty(STDOUT_FILENO))
 		setvbuf(stdout, NULL, _IOFBF, 1 << 16);
@@ -161,9 +161,9 @@ static void getopt_tables(const struct cli *c, char *letters,
 			  struct option *names)
 {
 	static const struct option own[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ 0 },
+		{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'V'},
+		{0},
 	};
 	unsigned n = 0;
 
@@ -172,8 +172,7 @@ static void getopt_tables(const struct cli *c, char *letters,
 	     o->name && n < OPTIONS_MAX; o++) {
 		names[n++] = (struct option){
 			o->name, o->arg ? required_argument : no_argument, NULL,
-			o->ch
-		};
+			o->ch};
 		if (o->ch > 255)
 			continue;
 		*letters++ = (char)o->ch;

@@ -404,6 +404,13 @@ int responder_open(struct responder **out, struct region *r,
 	return 0;
 }
 
+void responder_post(struct responder *p, uint64_t n)
+{
+	if (n > UINT64_MAX - p->o.receives)
+		n = UINT64_MAX - p->o.receives;
+	p->o.receives += n;
+}
+
 const struct responder_ledger *responder_counters(const struct responder *p)
 {
 	return &p->ctr;

@@ -21,7 +21,7 @@
 #include "wire/net.h"
 
 enum {
-	ROAD_OPS = 65536,
+	ROAD_OPS = 4096,
 	FRAME_ROOM = 2048,
 	HEADROOM = 16, /* CRC_HEADROOM, readable before each frame */
 };
