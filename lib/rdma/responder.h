@@ -52,6 +52,8 @@ int responder_open(struct responder **out, struct region *r, const struct ticket
 		   struct snk *answers, const struct responder_options *o, struct fault *f);
 /* Returns 0 or -errno of the answers' sink. n <= PKT_BATCH. */
 int responder_rx(struct responder *p, const struct pkt *pkts, size_t n);
+/* Posts n more receives, for WRITE with Immediate. */
+void responder_post(struct responder *p, uint64_t n);
 const struct responder_ledger *responder_counters(const struct responder *p);
 void responder_close(struct responder *p);
 

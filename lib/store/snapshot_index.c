@@ -96,10 +96,12 @@ static bool take_block(const struct snapshot *s, struct snapshot_entry *index,
 	    b->count > s->plan.blocks - b->number ||
 	    (b->packed && b->count != 1) || !entry_ok(s, b->number, &e))
 		return false;
-	/* A header within another block's bytes does not displace a true one. */
-	for (uint64_t i = b->number; i < b->number + b->count; i++)
-		if (!index[i].at)
-			index[i] = e;
+	/* What is there already stays: no work is done twice, whatever comes. */
+	for (uint64_t i = b->number; i < b->number + b->count; i++) {
+		if (index[i].at)
+			break;
+		index[i] = e;
+	}
 	return true;
 }
 
