@@ -17,7 +17,8 @@ trap 'rm -rf "$work"' EXIT
 trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
 
 one() {
-	local fuzzer=$1 name=${1##*/fuzz_}
+	local fuzzer=$1 name=${1##*/}
+	name=${name#fuzz_}
 	local log=$work/$name.log found=$work/$name.found
 
 	mkdir "$found"
