@@ -31,6 +31,11 @@ void ask_close(struct ask *a)
 	free(a);
 }
 
+void ask_copies(struct ask *a, uint8_t copies)
+{
+	a->rule.copies = copies;
+}
+
 /* Keys asked at one place. */
 struct round {
 	struct view view;

@@ -28,6 +28,9 @@ struct ask;
 struct ask *ask_open(struct places *p, const struct query_rule *rule);
 void ask_close(struct ask *a);
 
+/* Slots to read from now on. */
+void ask_copies(struct ask *a, uint8_t copies);
+
 /*
  * n <= QUERY_BATCH keys with CRC_HEADROOM bytes before each. *reply[i] is
  * filled in. The kind is the table's: keywrite, postcard or keyinc.

@@ -13,7 +13,7 @@ enum keywrite_field {
 };
 
 static const struct row_field keywrite_fields[KW_FIELDS] = {
-	[KW_KEY] = { "key", ROW_STR, 32 },
+	[KW_KEY] = { "key", ROW_STR, 40 },
 	[KW_ANSWER] = { "answer", ROW_STR, 10 },
 	[KW_VALUE] = { "value", ROW_BYTES, 16 },
 	[KW_AGREED] = { "agreed", ROW_U64, 6 },
@@ -31,7 +31,7 @@ enum path_field {
 };
 
 static const struct row_field path_fields[PATH_FIELDS] = {
-	[PATH_KEY] = { "key", ROW_STR, 32 },
+	[PATH_KEY] = { "key", ROW_STR, 40 },
 	[PATH_ANSWER] = { "answer", ROW_STR, 10 },
 	[PATH_PATH] = { "path", ROW_LIST, 24 },
 	[PATH_HOPS] = { "hops", ROW_U64, 4 },
@@ -50,7 +50,7 @@ enum count_field {
 };
 
 static const struct row_field count_fields[COUNT_FIELDS] = {
-	[COUNT_KEY] = { "key", ROW_STR, 32 },
+	[COUNT_KEY] = { "key", ROW_STR, 40 },
 	[COUNT_ANSWER] = { "answer", ROW_STR, 10 },
 	[COUNT_COUNT] = { "count", ROW_U64, 12 },
 	[COUNT_COPIES] = { "copies", ROW_U64, 6 },
