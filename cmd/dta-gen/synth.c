@@ -109,7 +109,7 @@ struct synth {
 	const struct gen_options *o;
 	struct rng rng;
 	uint64_t now_ns, step_ns;
-	uint64_t next_flow, round_reports;
+	uint64_t next_flow, round, round_reports;
 	const uint64_t *reports;
 	unsigned awake, asleep;
 	struct slot *awake_slot[SLOTS], *heap[SLOTS];
@@ -147,23 +147,44 @@ static struct slot *pop_asleep(struct synth *s)
 	return first;
 }
 
+/* The next flow of this round, if there is one. */
 static bool start_flow(struct synth *s, struct slot *l)
 {
 	struct rng r;
 	double size;
 
-	if (s->next_flow == s->o->flows) {
-		/* Again from the first, if reports are wanted and come. */
-		if (!s->o->count || *s->reports == s->round_reports)
-			return false;
-		s->round_reports = *s->reports;
-		s->next_flow = 0;
-	}
+	if (s->next_flow == s->o->flows)
+		return false;
 	memset(l, 0, sizeof(*l));
 	synth_flow(&l->p, s->o, s->next_flow++);
+	/* The same flow again is a new connection. */
+	l->p.seq += (uint32_t)rng_mix(s->round);
 	r.state = l->p.id;
 	size = 2 / (rng_unit(&r) + 2.0 / SIZE_MAX_PACKETS);
 	l->left = (uint32_t)size + 1;
+	return true;
+}
+
+static void start_round(struct synth *s)
+{
+	s->next_flow = 0;
+	for (; s->awake < SLOTS; s->awake++) {
+		struct slot *l = &s->slot[s->awake];
+
+		if (!start_flow(s, l))
+			break;
+		s->awake_slot[s->awake] = l;
+	}
+}
+
+/* All flows again from the first, if reports are wanted and come. */
+static bool next_round(struct synth *s)
+{
+	if (!s->o->count || *s->reports == s->round_reports)
+		return false;
+	s->round_reports = *s->reports;
+	s->round++;
+	start_round(s);
 	return true;
 }
 
@@ -179,13 +200,7 @@ int synth_open(struct synth **out, const struct gen_options *o,
 	s->now_ns = start_ns;
 	s->step_ns = 1000000000 / o->rate;
 	s->reports = reports;
-	for (; s->awake < SLOTS; s->awake++) {
-		struct slot *l = &s->slot[s->awake];
-
-		if (!start_flow(s, l))
-			break;
-		s->awake_slot[s->awake] = l;
-	}
+	start_round(s);
 	*out = s;
 	return 0;
 }
@@ -275,7 +290,7 @@ bool synth_next(struct synth *s, struct gen_packet *p)
 
 	s->now_ns += 1 + rng_below(&s->rng, 2 * s->step_ns);
 	wake(s);
-	if (!s->awake)
+	if (!s->awake && !next_round(s))
 		return false;
 	i = rng_below(&s->rng, s->awake);
 	l = s->awake_slot[i];

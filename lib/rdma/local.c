@@ -150,6 +150,11 @@ uint64_t local_atomic(struct local_road *l, const struct op *op)
 	return want[0]; /* what was there: swapped or not */
 }
 
+void local_want(const struct local_road *l, unsigned table, uint64_t offset)
+{
+	__builtin_prefetch(l->mem[table] + offset, 1);
+}
+
 /* Operations in front that are alike, and all inside the table. Their
  * addresses or-ed together tell the alignment. */
 static size_t run_length(const struct local_road *l, const struct op *ops,

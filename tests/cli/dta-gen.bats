@@ -331,6 +331,21 @@ tcp() { # ms src sport dst dport flags seq payload
 		$2 < 1 || $2 > 4 { bad++ } END { exit bad || NR != 4 }'
 }
 
+@test "synthetic losses: about one segment in a hundred, round after round" {
+	dta-gen netseer-loss --flows 50 --count 3000 --truth t.csv -w /dev/null \
+		-o ndjson 2>ledger
+	lost=$(counter retransmissions <ledger) all=$(counter used <ledger)
+	echo "$lost of $all"
+	[ $((lost * 50)) -lt "$all" ]
+	[ $((lost * 200)) -gt "$all" ]
+}
+
+@test "flows that bring no report do not come round for ever" {
+	dta-gen int-congestion --flows 5 --count 1000 --queue 4000M \
+		--link-rate 1000000000000 -w r.pcap -o ndjson 2>ledger
+	[ "$(counter reports <ledger)" = 0 ]
+}
+
 # --- traffic by hand ---------------------------------------------------------
 
 @test "flowlets by hand: sizes 3, 1 and 2 go to lists 1, 0 and 1" {
@@ -450,6 +465,13 @@ tcp() { # ms src sport dst dport flags seq payload
 		-w /dev/null -o ndjson 2>ledger
 	[ "$(rows t.csv)" = 4 ] # 1 was forgotten: two flowlets of one packet
 	[ "$(counter evicted <ledger)" = 2 ]
+}
+
+@test "sonata-result: what finds no room in the window is counted" {
+	dta-gen sonata-result --flows 300000 --window 1h -w /dev/null -o ndjson \
+		2>ledger
+	[ "$(counter uncounted <ledger)" -gt 0 ]
+	[ "$(counter reports <ledger)" -le 10 ]
 }
 
 # --- real traffic ------------------------------------------------------------
@@ -583,4 +605,19 @@ tcp() { # ms src sport dst dport flags seq payload
 	dta-gen uniform --count 10000000 -q -w - 2>err | head -c 100 >/dev/null
 	[ "${PIPESTATUS[0]}" = 141 ] # SIGPIPE
 	[ ! -s err ]
+}
+
+@test "SIGUSR1 shows the ledger, SIGTERM ends with one that adds up" {
+	dta-gen uniform --count 1T --truth t.csv -w /dev/null -o ndjson \
+		2>ledger 3>&- &
+	pid=$!
+	until [ -s t.csv ]; do kill -0 $pid; done
+	kill -USR1 $pid
+	until [ -s ledger ]; do kill -0 $pid; done
+	kill -TERM $pid
+	wait $pid
+	[ "$(jq -s 'map(select(.counter == "reports")) | length' ledger)" = 2 ]
+	[ "$(jq -s 'map(select(.counter == "reports"))[1].value' ledger)" = \
+		"$(rows t.csv)" ]
+	rm t.csv
 }

@@ -77,93 +77,95 @@ static void test_good(void)
 static const struct {
 	const char *text, *says;
 } bad[] = {
-	{ "", ":0: no table" },
-	{ "kind = keywrite\n", ":1: a field before" },
-	{ "[a]\n[b]\nkind = keyinc\n", ":1: a table without fields" },
-	{ "[a]\nkind = keyinc\nkey = u32\nslots = 1\n[b]\n",
-	  ":5: a table without fields" },
-	{ "[a]\nkind = keyinc\nnonsense\n", ":3: neither" },
-	{ "[a]\nkind = keywrit\n", ":2: kind: 'keywrit' is none of keywrite" },
-	{ "[a]\nkey = u32\n", ":1: kind: missing" },
-	{ "[a]\nkind = keyinc\nslots = 1\n", ":1: key: missing" },
-	{ "[a]\nkind = keyinc\nkey = u32\n", ":1: slots: missing" },
-	{ "[a]\nkind = keyinc\nkey = u33\n", ":3: key: 'u33' is no key type" },
-	{ "[a]\nkind = keyinc\nkey = hex:0\n", ":3: key: 0 is not 1 to 64" },
-	{ "[a]\nkind = keyinc\nkey = hex:65\n", ":3: key: 65 is not 1 to 64" },
-	{ "[a]\nkind = keyinc\nkind = keyinc\n", ":3: kind: given twice" },
-	{ "[a]\nkind = keyinc\nlists = 4\n", ":3: lists: keyinc has none" },
-	{ "[a]\nlists = 4\nkind = keyinc\n", ":2: lists: keyinc has none" },
-	{ "[a]\nkind = keyinc\nsizes = 4\n", ":3: sizes: no such field" },
-	{ "[a]\nkind = keyinc\nslots = 4x\n", ":3: slots: '4x' is not a num" },
-	{ "[a]\nkind = keyinc\nslots = -4\n", ":3: slots: '-4' is not a num" },
-	{ "[a]\nkind = keyinc\nslots = \n", ":3: slots: '' is not a num" },
-	{ "[a]\nkind = keyinc\nslots = 0\n", ":3: slots: 0 is not 1 to" },
-	{ "[a]\nkind = keyinc\nslots = 99999999999999999999\n",
-	  ":3: slots: 99999999999999999999 is not 1 to" },
-	{ "[a]\nkind = keyinc\nkey = u32\nslots = 8G\n", "32 bits" },
-	{ "[a]\nkind = keyinc\nkey = u32\nslots = 8\nqp = uc\n",
-	  ":1: qp: counters need rc" },
-	{ "[a]\nkind = keyinc\nslots = 8\nmemory = 64\n",
-	  ":1: memory: the table's units are already given" },
-	{ "[a]\nkind = keywrite\nkey = u32\nslots = 8\n", ":1: value: missing" },
-	{ "[a]\nkind = keywrite\nvalue = 1021\n",
-	  ":3: value: 1021 is not 1 to 1020" },
-	{ "[a]\nkind = keywrite\nkey = u32\nvalue = 20\nslots = 9\n"
-	  "stride = 24\n[b]\nkind = keywrite\nkey = u32\nvalue = 16\n"
-	  "slots = 9\nstride = 24\n",
-	  ":7: stride: 24 is not a power of two; say stride = packed" },
-	{ "[a]\nkind = keywrite\nkey = u32\nvalue = 20\nslots = 9\n"
-	  "stride = 16\n",
-	  ":1: stride: 16 is not 24 to 1024" },
-	{ "[a]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 9\n"
-	  "hash = dta0\n",
-	  ":1: hash: dta0 has 4-byte keys only" },
-	{ "[a]\nkind = keywrite\ncopies = 5\n", ":3: copies: 5 is not 1 to 4" },
-	{ "[a]\nkind = keyinc\nhash = crc\n", ":3: hash: 'crc' is none of dta1" },
-	{ "[a]\nkind = keyinc\nqp = ud\n", ":3: qp: 'ud' is none of rc uc" },
-	{ "[a]\nkind = keyinc\nid = 0\n", ":3: id: 0 is not 1 to 65534" },
-	{ "[a]\nkind = keyinc\nid = 65535\n", ":3: id: 65535 is not 1 to" },
-	{ "[a]\nkind = keyinc\nkey = u32\nslots = 8\nid = 2\n"
-	  "[b]\nkind = keyinc\nkey = u32\nslots = 8\n",
-	  ":6: id: 2 is table a's" },
-	{ "[a]\nkind = keyinc\nkey = u32\nslots = 8\n"
-	  "[b]\nkind = keyinc\nkey = u32\nslots = 8\n"
-	  "[a]\nkind = keyinc\nkey = u32\nslots = 8\n",
-	  ":9: there already is a table of this name" },
-	{ "[collector]\nkind = keyinc\nkey = u32\nslots = 8\n", ":1: a table's" },
-	{ "[1]\nkind = keyinc\nkey = u32\nslots = 8\n", ":1: a table's name" },
-	{ "[a b]\nkind = keyinc\nkey = u32\nslots = 8\n", ":1: a table's name" },
-	{ "[a2345678901234567890123456789012]\nkind = keyinc\n",
-	  ":1: the table's name is too long" },
-	{ "[a]\nkind = postcard\nkey = u32\nchunks = 8\n", ":1: values: missing" },
-	{ "[a]\nkind = postcard\nvalues = 5-4\n", ":3: values: 5-4 is empty" },
-	{ "[a]\nkind = postcard\nvalues = 1-4294967295\n",
-	  ":3: values: 4294967295 stands for no hop" },
-	{ "[a]\nkind = postcard\nvalues = 1,x\n", ":3: values: 'x' is no" },
-	{ "[a]\nkind = postcard\nvalues = ,\n", ":3: values: no number" },
-	{ "[a]\nkind = postcard\nvalues = file:/nonexistent/v\n",
-	  ":3: values: /nonexistent/v: No such file" },
-	{ "[a]\nkind = postcard\nhops = 9\n", ":3: hops: 9 is not 1 to 8" },
-	{ "[a]\nkind = postcard\nkey = u32\nchunks = 8\nvalues = 1-2\n"
-	  "cache = 100\n",
-	  ":1: cache: 100 rows are no power of two" },
-	{ "[a]\nkind = postcard\nkey = u32\nchunks = 8\nvalues = 1-2\n"
-	  "stride = packed\n",
-	  ":1: stride: 20 is not a power of two" },
-	{ "[a]\nkind = append\nvalue = 4\nentries = 64\n", ":1: lists: missing" },
-	{ "[a]\nkind = append\nvalue = 4\nentries = 16\nlists = 1\n",
-	  ":1: entries: 16, but a list must hold more than a batch of 16" },
-	{ "[a]\nkind = append\nbatch = 65\n", ":3: batch: 65 is not 1 to 64" },
-	{ "[a]\nkind = append\nvalue = 1000\nentries = 64\nlists = 1\n",
-	  ":1: batch: 16 entries of 1024 bytes are more than one write" },
-	{ "[a]\nkind = append\nflush = 100\n", ":3: flush: '100' is not a time" },
-	{ "[a]\nkind = append\nflush = 61m\n", ":3: flush: '61m' is not a time" },
-	{ "[a]\nkind = append\nkey = flow4\nvalue = 4\nentries = 64\nlists = 1\n",
-	  ":1: key: a list has no other key" },
-	{ "[a]\nkind = append\nvalue = 4\nentries = 64T\nlists = 4G\n",
-	  ":5: lists: 4G is not" },
-	{ "[a]\nkind = append\nvalue = 4\nentries = 64T\nlists = 3G\n",
-	  ":1: the table is too long" },
+	{"", ":0: no table"},
+	{"kind = keywrite\n", ":1: a field before"},
+	{"[a]\n[b]\nkind = keyinc\n", ":1: a table without fields"},
+	{"[a]\nkind = keyinc\nkey = u32\nslots = 1\n[b]\n",
+	 ":5: a table without fields"},
+	{"[a]\nkind = keyinc\nnonsense\n", ":3: neither"},
+	{"[a]\nkind = keywrit\n", ":2: kind: 'keywrit' is none of keywrite"},
+	{"[a]\nkey = u32\n", ":1: kind: missing"},
+	{"[a]\nkind = keyinc\nslots = 1\n", ":1: key: missing"},
+	{"[a]\nkind = keyinc\nkey = u32\n", ":1: slots: missing"},
+	{"[a]\nkind = keyinc\nkey = u33\n", ":3: key: 'u33' is no key type"},
+	{"[a]\nkind = keyinc\nkey = hex:0\n", ":3: key: 0 is not 1 to 64"},
+	{"[a]\nkind = keyinc\nkey = hex:65\n", ":3: key: 65 is not 1 to 64"},
+	{"[a]\nkind = keyinc\nkind = keyinc\n", ":3: kind: given twice"},
+	{"[a]\nkind = keyinc\nlists = 4\n", ":3: lists: keyinc has none"},
+	{"[a]\nlists = 4\nkind = keyinc\n", ":2: lists: keyinc has none"},
+	{"[a]\nkind = keyinc\nsizes = 4\n", ":3: sizes: no such field"},
+	{"[a]\nkind = keyinc\nslots = 4x\n", ":3: slots: '4x' is not a num"},
+	{"[a]\nkind = keyinc\nslots = -4\n", ":3: slots: '-4' is not a num"},
+	{"[a]\nkind = keyinc\nslots = \n", ":3: slots: '' is not a num"},
+	{"[a]\nkind = keyinc\nslots = 0\n", ":3: slots: 0 is not 1 to"},
+	{"[a]\nkind = keyinc\nslots = 99999999999999999999\n",
+	 ":3: slots: 99999999999999999999 is not 1 to"},
+	{"[a]\nkind = keyinc\nkey = u32\nslots = 8G\n", "32 bits"},
+	{"[a]\nkind = keyinc\nkey = u32\nslots = 8\nqp = uc\n",
+	 ":1: qp: counters need rc"},
+	{"[a]\nkind = keyinc\nslots = 8\nmemory = 64\n",
+	 ":1: memory: the table's units are already given"},
+	{"[a]\nkind = keywrite\nkey = u32\nslots = 8\n", ":1: value: missing"},
+	{"[a]\nkind = keywrite\nvalue = 1021\n",
+	 ":3: value: 1021 is not 1 to 1020"},
+	{"[a]\nkind = keywrite\nkey = u32\nvalue = 20\nslots = 9\n"
+	 "stride = 24\n[b]\nkind = keywrite\nkey = u32\nvalue = 16\n"
+	 "slots = 9\nstride = 24\n",
+	 ":7: stride: 24 is not a power of two; say stride = packed"},
+	{"[a]\nkind = keywrite\nkey = u32\nvalue = 20\nslots = 9\n"
+	 "stride = 16\n",
+	 ":1: stride: 16 is not 24 to 1024"},
+	{"[a]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 9\n"
+	 "hash = dta0\n",
+	 ":1: hash: dta0 has 4-byte keys only"},
+	{"[a]\nkind = keywrite\ncopies = 5\n", ":3: copies: 5 is not 1 to 4"},
+	{"[a]\nkind = keyinc\nhash = crc\n", ":3: hash: 'crc' is none of dta1"},
+	{"[a]\nkind = keyinc\nqp = ud\n", ":3: qp: 'ud' is none of rc uc"},
+	{"[a]\nkind = keyinc\nid = 0\n", ":3: id: 0 is not 1 to 65534"},
+	{"[a]\nkind = keyinc\nid = 65535\n", ":3: id: 65535 is not 1 to"},
+	{"[a]\nkind = keyinc\nkey = u32\nslots = 8\nid = 2\n"
+	 "[b]\nkind = keyinc\nkey = u32\nslots = 8\n",
+	 ":6: id: 2 is table a's"},
+	{"[a]\nkind = keyinc\nkey = u32\nslots = 8\n"
+	 "[b]\nkind = keyinc\nkey = u32\nslots = 8\n"
+	 "[a]\nkind = keyinc\nkey = u32\nslots = 8\n",
+	 ":9: there already is a table of this name"},
+	{"[collector]\nkind = keyinc\nkey = u32\nslots = 8\n", ":1: a table's"},
+	{"[1]\nkind = keyinc\nkey = u32\nslots = 8\n", ":1: a table's name"},
+	{"[a b]\nkind = keyinc\nkey = u32\nslots = 8\n", ":1: a table's name"},
+	{"[a2345678901234567890123456789012]\nkind = keyinc\n",
+	 ":1: the table's name is too long"},
+	{"[a]\nkind = postcard\nkey = u32\nchunks = 8\n",
+	 ":1: values: missing"},
+	{"[a]\nkind = postcard\nvalues = 5-4\n", ":3: values: 5-4 is empty"},
+	{"[a]\nkind = postcard\nvalues = 1-4294967295\n",
+	 ":3: values: 4294967295 stands for no hop"},
+	{"[a]\nkind = postcard\nvalues = 1,x\n", ":3: values: 'x' is no"},
+	{"[a]\nkind = postcard\nvalues = ,\n", ":3: values: no number"},
+	{"[a]\nkind = postcard\nvalues = file:/nonexistent/v\n",
+	 ":3: values: /nonexistent/v: No such file"},
+	{"[a]\nkind = postcard\nhops = 9\n", ":3: hops: 9 is not 1 to 8"},
+	{"[a]\nkind = postcard\nkey = u32\nchunks = 8\nvalues = 1-2\n"
+	 "cache = 100\n",
+	 ":1: cache: 100 rows are no power of two"},
+	{"[a]\nkind = postcard\nkey = u32\nchunks = 8\nvalues = 1-2\n"
+	 "stride = packed\n",
+	 ":1: stride: 20 is not a power of two"},
+	{"[a]\nkind = append\nvalue = 4\nentries = 64\n", ":1: lists: missing"},
+	{"[a]\nkind = append\nvalue = 4\nentries = 16\nlists = 1\n",
+	 ":1: entries: 16, but a list must hold more than a batch of 16"},
+	{"[a]\nkind = append\nbatch = 65\n", ":3: batch: 65 is not 1 to 64"},
+	{"[a]\nkind = append\nvalue = 1000\nentries = 64\nlists = 1\n",
+	 ":1: batch: 16 entries of 1024 bytes are more than one write"},
+	{"[a]\nkind = append\nflush = 100\n", ":3: flush: '100' is not a time"},
+	{"[a]\nkind = append\nflush = 61m\n", ":3: flush: '61m' is not a time"},
+	{"[a]\nkind = append\nkey = flow4\nvalue = 4\nentries = 64\nlists = "
+	 "1\n",
+	 ":1: key: a list has no other key"},
+	{"[a]\nkind = append\nvalue = 4\nentries = 64T\nlists = 4G\n",
+	 ":5: lists: 4G is not"},
+	{"[a]\nkind = append\nvalue = 4\nentries = 64T\nlists = 3G\n",
+	 ":1: the table is too long"},
 };
 
 static void test_bad(void)
@@ -241,7 +243,7 @@ static void test_size(void)
 /* Tickets: any order of fields, strides as numbers, no files. */
 static void test_set(void)
 {
-	struct table t = { .name = "a", .id = 1 };
+	struct table t = {.name = "a", .id = 1};
 	struct fault f;
 
 	TEST(layout_set(&t, "stride", "24", &f) == 0);
@@ -254,7 +256,7 @@ static void test_set(void)
 	TEST(table_finish(&t, &f) == 0 && t.stride == 24 && t.length == 2400);
 	TEST(layout_set(&t, "colour", "red", &f) == -ENOENT);
 	TEST(layout_set(&t, "lists", "1", &f) == -EINVAL);
-	t = (struct table){ .name = "p", .id = 1 };
+	t = (struct table){.name = "p", .id = 1};
 	TEST(layout_set(&t, "values", "file:/etc/passwd", &f) == -EINVAL);
 	TEST(layout_set(&t, "values", "3,1", &f) == 0);
 	TEST(t.values == 2 && t.value_min == 1 && t.value_max == 3);

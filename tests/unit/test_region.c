@@ -22,7 +22,7 @@ static bool says(const struct fault *f, const char *what)
 
 static void test_create(void)
 {
-	struct region_options o = { .epochs = 2 };
+	struct region_options o = {.epochs = 2};
 	struct region *r;
 	struct layout l;
 	struct fault f;
@@ -269,8 +269,8 @@ static void heads_inside(struct region_header *h)
 static void test_forged(void)
 {
 	static void (*const changes[])(struct region_header *) = {
-		outside,     wraps,	 overlap,  values_far, values_many,
-		long_table,  many_sets,	 huge_set, twins,      heads_inside,
+		outside,    wraps,     overlap,	 values_far, values_many,
+		long_table, many_sets, huge_set, twins,	     heads_inside,
 	};
 	struct fault f;
 
@@ -571,8 +571,8 @@ static void test_notify(void)
 /* A region of some size gets huge pages where the machine gives them. */
 static void test_pages(void)
 {
-	struct region_options o = { .epochs = 1, .pages = REGION_PAGES_SMALL };
-	struct layout l = { .n = 1 };
+	struct region_options o = {.epochs = 1, .pages = REGION_PAGES_SMALL};
+	struct layout l = {.n = 1};
 	struct region *r;
 	struct fault f;
 	char enabled[80] = "";
