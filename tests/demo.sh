@@ -19,7 +19,7 @@ run() { printf '  $ %s\n' "$*" | sed "s/$name/demo/g"; eval "$*"; }
 say "1. A fabric's switches report the path of 20 000 flows (INT-MD, Key-Write)."
 run "dta-gen int-path --flows 20000 --seed 7 --truth truth.csv -w reports.pcap"
 
-say "2. A collector's memory, and the reports put into it, one operation each."
+say "2. A collector's memory, and the reports put into it: two copies of each."
 cp "$examples"/*.ini .
 run "dta-collect --create --layout int-path.ini --region $name-a"
 run "dta-translate -r reports.pcap --region $name-a"
