@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/aside.h"
 #include "store/region.h"
 
 enum {
@@ -57,7 +58,8 @@ struct region_state {
 	uint64_t notified; /* immediates; its low half is a futex word */
 	uint32_t immediate; /* the last one */
 	uint32_t waiters;   /* in futex calls */
-	uint8_t reserved[4096 - 32];
+	uint64_t seated;    /* writers that ever took a seat */
+	uint8_t reserved[4096 - 40];
 };
 
 _Static_assert(sizeof(struct region_state) == 4096, "the region format");
@@ -102,8 +104,7 @@ enum region_lock {
 struct region {
 	struct region_header h; /* a checked copy */
 	char *path;
-	char *aside;  /* its name until it is published, or NULL */
-	char *final;  /* where it will be published, or NULL */
+	struct aside aside; /* until it is published */
 	int fd;
 	bool write;
 	uint8_t *map; /* the whole file, or NULL */

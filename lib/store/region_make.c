@@ -6,11 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -19,64 +16,16 @@
 
 static int fail(struct region *r, int err, struct fault *f)
 {
-	return fault_set(f, err, "%s: %s", r->final, strerror(-err));
-}
-
-/* A file system without unnamed files: a name aside, of this process. */
-static int open_aside(struct region *r, mode_t mode)
-{
-	const char *slash = strrchr(r->final, '/');
-	int dir = (int)(slash + 1 - r->final);
-
-	if (asprintf(&r->aside, "%.*s.%s.%d.new", dir, r->final, slash + 1,
-		     (int)getpid()) < 0) {
-		r->aside = NULL;
-		return -ENOMEM;
-	}
-	unlink(r->aside); /* of an earlier process of that number */
-	r->fd = open(r->aside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	return r->fd < 0 ? -errno : 0;
-}
-
-static int open_unnamed(struct region *r, mode_t mode)
-{
-	const char *slash = strrchr(r->final, '/');
-	char *dir = strndup(r->final, (size_t)(slash - r->final) + 1);
-
-	if (!dir)
-		return -ENOMEM;
-	r->fd = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
-	free(dir);
-	if (r->fd >= 0)
-		return 0;
-	if (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)
-		return open_aside(r, mode);
-	return -errno;
+	return fault_set(f, err, "%s: %s", r->path, strerror(-err));
 }
 
 int region_publish(struct region *r, struct fault *f)
 {
-	char self[64];
-	int rc;
+	int rc = aside_link(&r->aside);
 
-	if (r->aside) {
-		rc = link(r->aside, r->final);
-	} else {
-		snprintf(self, sizeof(self), "/proc/self/fd/%d", r->fd);
-		rc = linkat(AT_FDCWD, self, AT_FDCWD, r->final,
-			    AT_SYMLINK_FOLLOW);
-	}
-	if (rc < 0)
-		return errno == EEXIST ?
-			       fault_set(f, -EEXIST, "%s exists", r->final) :
-			       fail(r, -errno, f);
-	if (r->aside)
-		unlink(r->aside);
-	free(r->aside);
-	r->aside = NULL;
-	r->path = r->final;
-	r->final = NULL;
-	return 0;
+	if (rc == -EEXIST)
+		return fault_set(f, rc, "%s exists", r->path);
+	return rc < 0 ? fail(r, rc, f) : 0;
 }
 
 /*
@@ -163,13 +112,14 @@ static int make(struct region *r, const char *name, const struct layout *l,
 	if (rc < 0)
 		return rc;
 	rc = region_choose(&where, name, r->h.file_size, o->pages, f);
-	r->final = where.path;
+	r->path = where.path;
 	r->huge = where.huge;
 	if (rc < 0)
 		return rc;
-	if (!access(r->final, F_OK))
-		return fault_set(f, -EEXIST, "%s exists", r->final);
-	rc = open_unnamed(r, o->mode ? (mode_t)o->mode : 0644);
+	if (!access(r->path, F_OK))
+		return fault_set(f, -EEXIST, "%s exists", r->path);
+	rc = aside_open(&r->aside, r->path, o->mode ? (mode_t)o->mode : 0644);
+	r->fd = r->aside.fd;
 	if (rc < 0)
 		return fail(r, rc, f);
 	rc = size_and_map(r, o->pages, f);

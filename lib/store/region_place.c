@@ -235,12 +235,12 @@ static uint64_t memory_available(void)
 
 int region_check_room(const struct region *r, uint64_t size, struct fault *f)
 {
-	const char *slash = strrchr(r->final, '/');
+	const char *slash = strrchr(r->path, '/');
 	char dir[256];
 	struct statfs s;
 	uint64_t there;
 
-	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - r->final), r->final);
+	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - r->path), r->path);
 	if (fstatfs(r->fd, &s) < 0)
 		return fault_set(f, -errno, "%s: %s", dir, strerror(errno));
 	if (s.f_type == HUGETLBFS_MAGIC)

@@ -70,6 +70,7 @@ static struct region_seat *take_seat(struct region *r)
 		s->epoch = 0;
 		s->state = JOURNAL_IDLE;
 		s->start = region_process_start(pid);
+		r->state->seated++;
 		/* Taken only now: killed before, nothing has happened. */
 		__atomic_store_n(&s->pid, pid, __ATOMIC_RELEASE);
 		return s;
