@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rdma/form.h"
 #include "rdma/local.h"
 #include "rdma/request.h"
 #include "wire/net.h"
@@ -29,6 +30,12 @@ struct replay {
 	uint64_t old;
 };
 
+/* Answers to one requester: most queue pairs have no other. */
+struct answers {
+	struct roce to; /* where they go; version 0: not made yet */
+	struct form ack, atomic;
+};
+
 struct queue_pair {
 	const struct table *table;
 	uint32_t qpn, rkey;
@@ -37,6 +44,7 @@ struct queue_pair {
 	bool error, nak_sent;
 	unsigned next_replay;
 	struct replay replay[REPLAYS];
+	struct answers answers;
 };
 
 struct responder {
@@ -117,25 +125,50 @@ static int run_ops(struct responder *p)
 	return rc;
 }
 
+static int make_answers(struct answers *a, const struct queue_pair *q,
+			const struct roce *r)
+{
+	struct roce to = {
+		.version = r->version,
+		.src_port = r->src_port,
+		.ttl = 64,
+		.opcode = ROCE_RC_ACK,
+		.migreq = true,
+		.pkey = 0xffff,
+		.dest_qp = q->qpn, /* the translator's has the same number */
+	};
+	int rc;
+
+	memcpy(to.eth_dst, r->eth_src, 6);
+	memcpy(to.eth_src, r->eth_dst, 6);
+	memcpy(to.src, r->dst, 16);
+	memcpy(to.dst, r->src, 16);
+	a->to.version = 0;
+	if ((rc = form_make(&a->ack, &to)) < 0)
+		return rc;
+	to.opcode = ROCE_RC_ATOMIC_ACK;
+	if ((rc = form_make(&a->atomic, &to)) < 0)
+		return rc;
+	a->to = to;
+	return 0;
+}
+
+static bool same_way(const struct answers *a, const struct roce *r)
+{
+	return a->to.version == r->version && a->to.src_port == r->src_port &&
+	       !memcmp(a->to.eth_dst, r->eth_src, 6) &&
+	       !memcmp(a->to.eth_src, r->eth_dst, 6) &&
+	       !memcmp(a->to.dst, r->src, 16) && !memcmp(a->to.src, r->dst, 16);
+}
+
 /* An answer to r: positive, negative, or with an atomic's old value. */
 static int answer(struct responder *p, struct queue_pair *q,
 		  const struct roce *r, uint32_t psn, uint8_t syndrome,
 		  const uint64_t *old)
 {
-	struct roce a = {
-		.version = r->version,
-		.src_port = r->src_port,
-		.ttl = 64,
-		.opcode = old ? ROCE_RC_ATOMIC_ACK : ROCE_RC_ACK,
-		.migreq = true,
-		.pkey = 0xffff,
-		.dest_qp = q->qpn, /* the translator's has the same number */
-		.psn = psn,
-		.syndrome = syndrome,
-		.msn = q->msn,
-	};
+	const struct form *f = old ? &q->answers.atomic : &q->answers.ack;
 	uint8_t *frame;
-	int len;
+	int rc;
 
 	if (syndrome == ROCE_ACK)
 		p->ctr.acks++;
@@ -143,19 +176,17 @@ static int answer(struct responder *p, struct queue_pair *q,
 		p->ctr.naks++;
 	if (!p->answers)
 		return 0;
-	if (old)
-		a.orig = *old;
-	memcpy(a.eth_dst, r->eth_src, 6);
-	memcpy(a.eth_src, r->eth_dst, 6);
-	memcpy(a.src, r->dst, 16);
-	memcpy(a.dst, r->src, 16);
+	if (!same_way(&q->answers, r) &&
+	    (rc = make_answers(&q->answers, q, r)) < 0)
+		return rc;
 	frame = snk_room(p->answers, ANSWER_MAX);
 	if (!frame)
 		return errno ? -errno : -EIO;
-	len = roce_encode(frame, ANSWER_MAX, &a);
-	if (len < 0)
-		return len;
-	snk_done(p->answers, (size_t)len, p->ts_ns);
+	form_start(frame, f, psn);
+	be32_store(frame + f->ext, (uint32_t)syndrome << 24 | q->msn);
+	if (old)
+		be64_store(frame + f->ext + ROCE_AETH_LEN, *old);
+	snk_done(p->answers, form_end(frame, f), p->ts_ns);
 	return 0;
 }
 
@@ -220,19 +251,24 @@ static int do_atomic(struct responder *p, struct queue_pair *q,
 		.length = 8,
 		.data = (const uint8_t *)operand,
 	};
-	int rc = run_ops(p); /* in order */
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	p->ctr.atomics++;
+	p->ctr.bytes += 8;
 	if (r->opcode == ROCE_RC_FETCH_ADD) {
 		op.verb = OP_FETCH_ADD;
 		op.add = r->swap_add;
 	}
+	if (!p->answers && op.verb == OP_FETCH_ADD) {
+		p->op[p->nops++] = op; /* nobody asks what was there */
+		p->ctr.acks++;
+		return 0;
+	}
+	if ((rc = run_ops(p)) < 0) /* in order */
+		return rc;
 	old = local_atomic(p->local, &op);
 	q->replay[q->next_replay] = (struct replay){r->psn, true, old};
 	q->next_replay = (q->next_replay + 1) % REPLAYS;
-	p->ctr.atomics++;
-	p->ctr.bytes += 8;
 	return answer(p, q, r, r->psn, ROCE_ACK, &old);
 }
 
