@@ -16,9 +16,10 @@ installed() {
 
 mapfile -t wanted < <(sed 's/#.*//; s/[[:space:]]//g; /^$/d' "$list")
 [ ${#wanted[@]} -gt 0 ] || fail "$list: no packages in it"
-if ! command -v dpkg-query apt-get >/dev/null; then
-	fail "not a Debian system; install what these hold: ${wanted[*]}"
-fi
+for tool in dpkg-query apt-get; do
+	command -v $tool >/dev/null ||
+		fail "not a Debian system; install what these hold: ${wanted[*]}"
+done
 
 missing=()
 for p in "${wanted[@]}"; do

@@ -22,7 +22,7 @@ void local_close(struct local_road *l); /* NULL is fine */
  */
 uint64_t local_atomic(struct local_road *l, const struct op *op);
 
-/* Asks for the cache line of an atomic that will come soon; offset is judged. */
-void local_want(const struct local_road *l, unsigned table, uint64_t offset);
+/* Where a table is in memory, between begin() and end(). */
+const uint8_t *local_mem(const struct local_road *l, unsigned table);
 
 #endif

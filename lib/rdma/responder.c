@@ -21,7 +21,6 @@ enum {
 	PSN_HALF = 0x800000,
 	RNR_TIMER = 1, /* 0.01 ms: the shortest (InfiniBand table 45) */
 	ANSWER_MAX = 128,
-	LOOK = 32, /* packets decoded before the first of them is judged */
 };
 
 struct replay {
@@ -40,13 +39,6 @@ struct queue_pair {
 	struct replay replay[REPLAYS];
 };
 
-/* A packet that is whole and for a queue pair of ours. */
-struct request {
-	struct queue_pair *qp; /* NULL: dropped already */
-	uint64_t ts_ns;
-	struct roce r;
-};
-
 struct responder {
 	struct region *region;
 	struct local_road *local;
@@ -58,7 +50,9 @@ struct responder {
 	unsigned nops;
 	struct op op[PKT_BATCH];
 	struct queue_pair qp[TABLE_MAX];
-	struct request look[LOOK];
+	/* The packets at hand; those for a queue pair of ours have one. */
+	struct roce seen[REQUEST_BATCH];
+	struct queue_pair *whose[REQUEST_BATCH];
 };
 
 #define COUNTER(name, role)                                                    \
@@ -347,19 +341,12 @@ static void not_decoded(struct responder_ledger *ctr, const struct pkt *pkt,
 }
 
 /* What can be said of a packet without knowing what came before it. */
-static struct queue_pair *screen(struct responder *p, const struct pkt *pkt,
-				 struct roce *r)
+static struct queue_pair *screen(struct responder *p, const struct roce *r)
 {
 	struct responder_ledger *ctr = &p->ctr;
-	struct queue_pair *q;
-	int rc = 0;
+	struct queue_pair *q = find_qp(p, r->dest_qp);
 
-	ctr->received++;
-	if (!request_decode(r, pkt->data, pkt->len))
-		rc = roce_decode(r, pkt->data, pkt->len);
-	if (rc < 0)
-		not_decoded(ctr, pkt, rc);
-	else if (!r->icrc_ok)
+	if (!r->icrc_ok)
 		ctr->bad_icrc++;
 	else if (memcmp(r->eth_dst, p->t.mac, 6) != 0)
 		ctr->foreign++;
@@ -367,7 +354,7 @@ static struct queue_pair *screen(struct responder *p, const struct pkt *pkt,
 		ctr->bad_pkey++;
 	else if (r->tver)
 		ctr->bad_tver++;
-	else if (!(q = find_qp(p, r->dest_qp)))
+	else if (!q)
 		ctr->bad_qp++;
 	else if (is_answer(r->opcode) ||
 		 is_rc(r->opcode) != (q->table->qp == TABLE_QP_RC))
@@ -379,34 +366,59 @@ static struct queue_pair *screen(struct responder *p, const struct pkt *pkt,
 	return NULL;
 }
 
-/* Decodes some packets ahead: the lines that atomics need are on their way. */
-static void look_at(struct responder *p, const struct pkt *pkts, size_t n)
+/*
+ * Asks for the lines that atomics will need. In a loop of its own, so short
+ * that the misses of all overlap.
+ */
+static void want_lines(const struct responder *p, unsigned n)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct request *q = &p->look[i];
-		uint64_t offset;
+	const uint8_t *line[REQUEST_BATCH];
+	unsigned k = 0;
 
-		q->qp = screen(p, &pkts[i], &q->r);
-		q->ts_ns = pkts[i].ts_ns;
-		if (!q->qp || !is_atomic(q->r.opcode))
-			continue;
-		offset = q->r.va - q->qp->address;
-		if (offset < q->qp->table->length)
-			local_want(p->local, (unsigned)(q->qp - p->qp), offset);
+	for (unsigned i = 0; i < n; i++) {
+		const struct roce *r = &p->seen[i];
+		const struct queue_pair *q = p->whose[i];
+
+		if (q && is_atomic(r->opcode) &&
+		    r->va - q->address < q->table->length)
+			line[k++] = local_mem(p->local, (unsigned)(q - p->qp)) +
+				    (r->va - q->address);
 	}
+	for (unsigned i = 0; i < k; i++)
+		__builtin_prefetch(line[i], 1);
 }
 
-static int act_on(struct responder *p, size_t n)
+/* Decodes and screens some packets. */
+static void look_at(struct responder *p, const struct pkt *pkts, unsigned n)
+{
+	uint32_t taken = request_decode(p->seen, pkts, n);
+
+	p->ctr.received += n;
+	for (unsigned i = 0; i < n; i++) {
+		struct roce *r = &p->seen[i];
+		struct queue_pair *q = NULL;
+		int rc = 0;
+
+		if (!(taken >> i & 1))
+			rc = roce_decode(r, pkts[i].data, pkts[i].len);
+		if (rc < 0)
+			not_decoded(&p->ctr, &pkts[i], rc);
+		else
+			q = screen(p, r);
+		p->whose[i] = q;
+	}
+	want_lines(p, n);
+}
+
+static int act_on(struct responder *p, const struct pkt *pkts, unsigned n)
 {
 	int rc = 0, one;
 
-	for (size_t i = 0; i < n; i++) {
-		struct request *q = &p->look[i];
-
-		if (!q->qp)
+	for (unsigned i = 0; i < n; i++) {
+		if (!p->whose[i])
 			continue;
-		p->ts_ns = q->ts_ns;
-		one = in_turn(p, q->qp, &q->r);
+		p->ts_ns = pkts[i].ts_ns;
+		one = in_turn(p, p->whose[i], &p->seen[i]);
 		rc = rc ? rc : one;
 	}
 	return rc;
@@ -434,11 +446,13 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 	int rc = 0, some;
 
 	follow_epoch(p, road->begin(road));
-	for (size_t at = 0; at < n; at += LOOK) {
-		size_t m = n - at < LOOK ? n - at : LOOK;
+	for (size_t at = 0; at < n; at += REQUEST_BATCH) {
+		size_t left = n - at;
+		unsigned m = left < REQUEST_BATCH ? (unsigned)left
+						  : REQUEST_BATCH;
 
 		look_at(p, pkts + at, m);
-		some = act_on(p, m);
+		some = act_on(p, pkts + at, m);
 		rc = rc ? rc : some;
 	}
 	some = run_ops(p);

@@ -189,5 +189,8 @@ int ticket_write(const struct ticket *t, FILE *out)
 	fprintf(out, "mtu = %u\nepoch = %" PRIu64 "\n", t->mtu, t->epoch);
 	for (unsigned i = 0; i < t->n; i++)
 		write_table(out, &t->table[i], &t->at[i]);
-	return ferror(out) || fflush(out) != 0 ? -EIO : 0;
+	errno = 0;
+	if (fflush(out) != 0 || ferror(out))
+		return errno ? -errno : -EIO;
+	return 0;
 }
