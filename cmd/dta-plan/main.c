@@ -79,8 +79,8 @@ enum {
 
 static const struct cli_option options[] = {
 	{ 'l', "load", "A", "keys written per slot" },
-	{ 'f', "flows", "N", "keys to keep" },
-	{ 'm', "memory", "SIZE", "bytes to keep them in: K, M, G, T" },
+	{ 'f', "flows", "N", "keys to keep; K, M, G, T: powers of 1024" },
+	{ 'm', "memory", "SIZE", "bytes to keep them in" },
 	{ 'w', "want", "P", "success rate wanted: gives load or memory" },
 	{ 'a', "average", NULL, "want, best: over all keys, not the oldest" },
 	{ 'n', "copies", "N", "only this number of copies" },
@@ -114,7 +114,7 @@ static void set(struct opts *o, int ch, const char *v)
 		o->load = cli_f64("--load", v, 0, 1e6);
 		break;
 	case 'f':
-		o->flows = cli_u64("--flows", v, 1, SLOTS_MAX);
+		o->flows = cli_size("--flows", v, 1, SLOTS_MAX);
 		break;
 	case 'm':
 		o->memory = cli_size("--memory", v, 1, SLOTS_MAX);

@@ -13,7 +13,7 @@
 
 enum {
 	OPTIONS_MAX = 64,
-	HELP_COLUMN = 26, /* where the help of an option begins */
+	HELP_COLUMN = 26, /* where the help of an option begins, of 80 */
 };
 
 static const char *program = "dta";
@@ -83,6 +83,23 @@ void cli_usage(const struct cli *c, const char *fmt, ...)
 	exit(CLI_USAGE);
 }
 
+/* Help beside an option, in lines that keep within 80 columns. */
+static void print_help(const char *text)
+{
+	size_t left = strlen(text), room = 80 - HELP_COLUMN;
+
+	while (left > room) {
+		const char *blank = memrchr(text, ' ', room + 1);
+		size_t len = blank ? (size_t)(blank - text) : room;
+
+		printf("%.*s\n%*s", (int)len, text, HELP_COLUMN, "");
+		len += blank != NULL;
+		text += len;
+		left -= len;
+	}
+	printf("%s\n", text);
+}
+
 static void print_option(const struct cli_option *o)
 {
 	char left[80];
@@ -92,10 +109,10 @@ static void print_option(const struct cli_option *o)
 		     o->ch);
 	n += snprintf(left + n, sizeof(left) - (size_t)n, "--%s%s%s", o->name,
 		      o->arg ? " " : "", o->arg ? o->arg : "");
+	printf("%-*s", HELP_COLUMN, left);
 	if (n > HELP_COLUMN - 2)
-		printf("%s\n%*s%s\n", left, HELP_COLUMN, "", o->help);
-	else
-		printf("%-*s%s\n", HELP_COLUMN, left, o->help);
+		printf("\n%*s", HELP_COLUMN, "");
+	print_help(o->help);
 }
 
 static void help(const struct cli *c)

@@ -54,7 +54,7 @@ uint64_t cli_size(const char *option, const char *text, uint64_t min,
 	}
 	if (end == text || *end || v > UINT64_MAX >> shift ||
 	    v << shift < min || v << shift > max) {
-		cli_warn("%s: '%s' is not a size from %ju to %ju bytes "
+		cli_warn("%s: '%s' is not a number from %ju to %ju "
 			 "(K, M, G, T: powers of 1024)",
 			 option, text, (uintmax_t)min, (uintmax_t)max);
 		exit(CLI_USAGE);

@@ -60,6 +60,16 @@ static int take_heads(struct ticket_table *at, const struct region *r,
 	return 0;
 }
 
+void ticket_place(struct ticket_table *at, const struct region *r,
+		  unsigned table, uint64_t epoch)
+{
+	uint64_t salt = epoch * TABLE_MAX + table + 1;
+
+	at->rkey = (uint32_t)rng_mix(salt);
+	at->address = address_base +
+		      region_offset(r, region_table(r, table), epoch);
+}
+
 int ticket_of_region(struct ticket *t, const struct region *r, struct fault *f)
 {
 	default_addresses(t);
@@ -71,14 +81,10 @@ int ticket_of_region(struct ticket *t, const struct region *r, struct fault *f)
 	t->n = region_tables(r);
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct table *g = region_table(r, i);
-		uint64_t salt = t->epoch * TABLE_MAX + i + 1;
 
 		t->table[i] = *g;
-		t->at[i] = (struct ticket_table){
-			.qpn = QPN_FIRST + i,
-			.rkey = (uint32_t)rng_mix(salt),
-			.address = address_base + region_offset(r, g, t->epoch),
-		};
+		t->at[i] = (struct ticket_table){ .qpn = QPN_FIRST + i };
+		ticket_place(&t->at[i], r, i, t->epoch);
 		if (g->kind == TABLE_APPEND &&
 		    take_heads(&t->at[i], r, g, t->epoch) < 0) {
 			ticket_fini(t);
@@ -183,5 +189,8 @@ int ticket_write(const struct ticket *t, FILE *out)
 	fprintf(out, "mtu = %u\nepoch = %" PRIu64 "\n", t->mtu, t->epoch);
 	for (unsigned i = 0; i < t->n; i++)
 		write_table(out, &t->table[i], &t->at[i]);
-	return ferror(out) || fflush(out) != 0 ? -EIO : 0;
+	errno = 0;
+	if (fflush(out) != 0 || ferror(out))
+		return errno ? -errno : -EIO;
+	return 0;
 }

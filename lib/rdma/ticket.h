@@ -62,6 +62,10 @@ struct ticket {
  */
 int ticket_of_region(struct ticket *t, const struct region *r, struct fault *f);
 
+/* R_Key and address of a region's table (by its index) in an epoch. */
+void ticket_place(struct ticket_table *at, const struct region *r,
+		  unsigned table, uint64_t epoch);
+
 int ticket_write(const struct ticket *t, FILE *out);
 
 /* "-": stdin. f says FILE:LINE. Returns 0 or -errno, then with nothing to free. */

@@ -18,19 +18,16 @@
 
 enum {
 	/* The common frame: Ethernet, IPv4 without options, UDP, DTA/1. */
-	AT_TYPE = 12, /* Ethernet type, then version and header length */
+	AT_TYPE = 12, /* Ethernet type, version and header length, ..., length */
 	AT_IP = 14,
 	AT_IP_LEN = 16,
-	AT_FRAGMENT = 20, /* flags and offset, TTL, protocol */
-	AT_UDP_PORT = 36, /* destination port, length */
-	AT_UDP_SUM = 40,
+	AT_FRAGMENT = 20, /* flags and offset, TTL, protocol, ... */
+	AT_UDP = 34,
+	AT_UDP_PORT = 36, /* destination port, length, checksum, ... */
+	AT_UDP_LEN = 38,
 	AT_DTA = 42,
 	COMMON_MIN = AT_DTA + DTA_HEADER_LEN,
 };
-
-static const uint64_t HEADER_MASK = 0xff00ff0000000000; /* of lane.header */
-static const uint64_t IMMEDIATE = UINT64_C(1) << 55;
-static const uint64_t TRACKED = UINT64_C(1) << 54;
 
 static inline uint32_t load32(const uint8_t *p)
 {
@@ -48,16 +45,29 @@ static inline uint64_t load64(const uint8_t *p)
 	return v;
 }
 
-/* Whether the 20 bytes of an IPv4 header add up (RFC 791, RFC 1071). */
+/* Not 0 where the bytes of a word in memory order that the mask shows differ. */
+static inline uint64_t differs(const uint8_t *p, uint64_t mask_be, uint64_t be)
+{
+	return (load64(p) & htobe64(mask_be)) ^ htobe64(be);
+}
+
+/*
+ * Whether the 20 bytes of an IPv4 header add up to 0xffff in one's complement
+ * (RFC 791, RFC 1071). The sum does not care for byte order nor for the width of
+ * the words that are added, as long as carries come round.
+ */
 static inline bool ip_sum_right(const uint8_t *p)
 {
-	uint64_t a = load64(p), b = load64(p + 8), sum = load32(p + 16);
+	uint64_t a = load64(p), b = load64(p + 8), sum;
+	uint32_t half;
 
-	sum += (a & UINT32_MAX) + (a >> 32) + (b & UINT32_MAX) + (b >> 32);
-	sum = (sum & UINT32_MAX) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (sum & 0xffff) + (sum >> 16) == 0xffff;
+	sum = a + b;
+	sum += sum < b;
+	sum = (sum >> 32) + (sum & UINT32_MAX) + load32(p + 16);
+	half = (uint32_t)((sum >> 32) + (sum & UINT32_MAX));
+	half += half < (uint32_t)(sum >> 32);
+	half = (half >> 16) + (half & 0xffff);
+	return half == 0xffff || half == 0x1fffe;
 }
 
 /* The UDP length of a frame of the common shape, 0 if it is not one. */
@@ -67,15 +77,16 @@ static inline unsigned common_udp_len(const uint8_t *f, uint32_t len)
 
 	if (len < COMMON_MIN)
 		return 0;
-	if ((load32(f + AT_TYPE) & htobe32(0xffffff00)) !=
-		    htobe32(0x08004500) || /* IPv4, 20-byte header */
-	    (load32(f + AT_FRAGMENT) & htobe32(0xbfff00ff)) !=
-		    htobe32(NET_PROTO_UDP) || /* not a fragment */
-	    be16_load(f + AT_UDP_PORT) != DTA_PORT ||
-	    f[AT_UDP_SUM] || f[AT_UDP_SUM + 1]) /* no UDP checksum */
+	/* IPv4, a header of 20 bytes; not a fragment, UDP; our port, no UDP
+	 * checksum, DTA/1 */
+	if (differs(f + AT_TYPE, 0xffffff0000000000, 0x0800450000000000) |
+	    differs(f + AT_FRAGMENT, 0xbfff00ff00000000,
+		    (uint64_t)NET_PROTO_UDP << 32) |
+	    differs(f + AT_UDP_PORT, 0xffff0000fffff000,
+		    (uint64_t)DTA_PORT << 48 | 0x1000))
 		return 0;
 	ip_len = be16_load(f + AT_IP_LEN);
-	udp_len = be16_load(f + AT_UDP_PORT + 2);
+	udp_len = be16_load(f + AT_UDP_LEN);
 	if (ip_len != udp_len + NET_IP4_LEN || ip_len + NET_ETH_LEN > len ||
 	    !ip_sum_right(f + AT_IP))
 		return 0;
@@ -83,25 +94,30 @@ static inline unsigned common_udp_len(const uint8_t *f, uint32_t len)
 }
 
 /* What a table still has to say about a report of the right lengths. */
-static inline bool common_judge(const struct lane *l, const uint8_t *key,
-				unsigned hop, unsigned path_len)
+static inline bool common_judge(const struct lane *l, const struct job *j)
 {
+	unsigned hop = job_hop(j), path_len = job_path_len(j);
+
 	if (l->kind == TABLE_POSTCARD)
 		return hop < l->hops && (!path_len || hop < path_len) &&
-		       load32(key + l->key_len) != TABLE_BLANK;
+		       load32(job_data(j)) != TABLE_BLANK;
 	if (l->kind == TABLE_APPEND)
-		return be32_load(key) < l->lists;
+		return be32_load(j->key) < l->lists;
 	return true;
 }
 
+/* What of DTA/1's header goes on in a job's head. */
+static const uint64_t header_kept = 0x008fffff0000ffff;
+static const uint64_t header_fixed = 0xff00ff0000000000; /* lane.header */
+
 /* Whether a packet of the common shape is a good report; *j is the job then. */
-static inline bool admit_common(const struct translator *t, const struct pkt *p,
-				struct job *j)
+static inline bool admit_common(const struct translator *t,
+				const struct pkt *p, struct job *j)
 {
-	const uint8_t *f = p->data, *key = f + COMMON_MIN;
-	unsigned udp_len = common_udp_len(f, p->len), lane, n;
+	const uint8_t *f = p->data;
+	unsigned udp_len = common_udp_len(f, p->len), lane;
 	const struct lane *l;
-	uint64_t h;
+	uint64_t h, n;
 
 	if (!udp_len)
 		return false;
@@ -110,24 +126,13 @@ static inline bool admit_common(const struct translator *t, const struct pkt *p,
 	if (lane == NO_LANE)
 		return false;
 	l = &t->lane[lane];
-	n = h >> 48 & 15;
-	if ((h & HEADER_MASK) != l->header || udp_len != l->udp_len ||
-	    n > DTA_MAX_COPIES || ((h & TRACKED) && t->reporters) ||
-	    !common_judge(l, key, h >> 36 & 15, h >> 32 & 15))
+	n = h >> JOB_COPIES & 15;
+	if ((h & (header_fixed | t->slow)) != l->header ||
+	    udp_len != l->udp_len || n > DTA_MAX_COPIES)
 		return false;
-	*j = (struct job){
-		.key = key,
-		.data = key + l->key_len,
-		.data_len = (uint16_t)(udp_len - NET_UDP_LEN - DTA_HEADER_LEN -
-				       l->key_len),
-		.sequence = (uint16_t)h,
-		.copies = (uint8_t)(n ? n : l->copies),
-		.immediate = h & IMMEDIATE ? 1 : l->immediate,
-		.hop = h >> 36 & 15,
-		.path_len = h >> 32 & 15,
-		.lane = (uint8_t)lane,
-	};
-	return true;
+	j->key = f + COMMON_MIN;
+	j->head = (h & header_kept) | l->head | (n ? 0 : l->copies_head);
+	return common_judge(l, j);
 }
 
 /* The lane of a report, NULL if there is none. */
@@ -148,18 +153,16 @@ static struct lane *lane_of(struct translator *t, const struct dta_report *r,
 static uint64_t *judge(struct translate_ledger *c, const struct lane *l,
 		       const struct dta_report *r)
 {
-	unsigned want = l->udp_len - NET_UDP_LEN - DTA_HEADER_LEN - l->key_len;
-
 	if (r->opcode != l->kind)
 		return &c->bad_opcode;
 	if (r->key_len != l->key_len)
 		return &c->bad_key;
 	if (l->kind == TABLE_APPEND) {
-		if (!r->data_len || r->data_len % want)
+		if (!r->data_len || r->data_len % l->data_len)
 			return &c->bad_data;
 		return be32_load(r->key) < l->lists ? NULL : &c->bad_list;
 	}
-	if (r->data_len != want)
+	if (r->data_len != l->data_len)
 		return &c->bad_data;
 	if (l->kind != TABLE_POSTCARD)
 		return NULL;
@@ -227,33 +230,38 @@ static bool admit_any(struct translator *t, const struct pkt *p, struct job *j)
 		(*reason)++;
 		return false;
 	}
-	*j = (struct job){
-		.key = r.key,
-		.data = r.data,
-		.data_len = r.data_len,
-		.sequence = r.sequence,
-		.copies = r.copies ? r.copies : l->copies,
-		.immediate = r.immediate || l->immediate,
-		.hop = r.hop,
-		.path_len = r.path_len,
-		.lane = l->index,
-	};
+	j->key = r.key;
+	j->head = (l->head & ~(UINT64_C(0xffff) << JOB_DATA_LEN)) |
+		  (uint64_t)r.immediate << JOB_IMMEDIATE |
+		  (uint64_t)(r.copies ? r.copies : l->copies) << JOB_COPIES |
+		  (uint64_t)(r.data - r.key) << JOB_DATA_AT |
+		  (uint64_t)r.hop << JOB_HOP |
+		  (uint64_t)r.path_len << JOB_PATH_LEN |
+		  (uint64_t)r.data_len << JOB_DATA_LEN | r.sequence;
 	return true;
 }
 
 unsigned admit(struct translator *t, const struct pkt *pkts, size_t n)
 {
-	unsigned jobs = 0, copies = 0;
+	unsigned jobs = 0, copies = 0, lane = 0, run = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct job *j = &t->job[jobs];
+		struct job j;
 
-		if (!admit_common(t, &pkts[i], j) && !admit_any(t, &pkts[i], j))
+		if (!admit_common(t, &pkts[i], &j) &&
+		    !admit_any(t, &pkts[i], &j))
 			continue;
-		t->key[jobs++] = j->key;
-		copies |= 1u << j->copies;
-		t->lane[j->lane].jobs++;
+		t->job[jobs] = j;
+		t->key[jobs++] = j.key;
+		copies |= 1u << job_copies(&j);
+		if (job_lane(&j) != lane) { /* counted run by run */
+			t->lane[lane].jobs += run;
+			lane = job_lane(&j);
+			run = 0;
+		}
+		run++;
 	}
+	t->lane[lane].jobs += run;
 	t->copies_seen = copies;
 	t->ctr.received += n;
 	t->ctr.stored += jobs;

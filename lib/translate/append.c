@@ -153,14 +153,14 @@ void append_run(struct translator *t, struct lane *l, const struct job *jobs,
 		const struct job *j = &jobs[k];
 		uint32_t i = be32_load(j->key);
 
-		for (unsigned at = 0; at < j->data_len; at += a->value_len)
-			list_add(t, l, i, j->data + at, swapped);
-		if (!j->immediate)
+		for (unsigned at = 0; at < job_data_len(j); at += a->value_len)
+			list_add(t, l, i, job_data(j) + at, swapped);
+		if (!job_immediate(j))
 			continue;
 		if (a->list[i].waiting)
 			list_write(t, l, i);
 		/* the last operation is the count that covers the report */
-		op_make_immediate(t, l, j->sequence);
+		op_make_immediate(t, l, job_sequence(j));
 	}
 }
 

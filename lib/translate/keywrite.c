@@ -49,16 +49,17 @@ keywrite_ops(struct translator *t, const struct lane *l, const struct job *jobs,
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct job *j = &jobs[i];
+		unsigned copies = job_copies(j);
 		uint8_t *p;
 
-		ops_reserve(t, j->copies, len);
+		ops_reserve(t, copies, len);
 		p = arena_take(t, len);
-		slot_fill(p, l, t->sum[i], j->data, value_len, len);
-		for (unsigned c = 0; c < j->copies; c++)
+		slot_fill(p, l, t->sum[i], j->key + l->key_len, value_len, len);
+		for (unsigned c = 0; c < copies; c++)
 			op_write(t, l, hash_mod(t->slot[c][i], units) * stride,
 				 p, len);
-		if (j->immediate)
-			op_make_immediate(t, l, j->sequence);
+		if (job_immediate(j))
+			op_make_immediate(t, l, job_sequence(j));
 	}
 }
 
@@ -84,10 +85,11 @@ void keyinc_run(struct translator *t, struct lane *l, const struct job *jobs,
 	hash_bucket(t, l, n, false);
 	for (unsigned i = 0; i < n; i++) {
 		const struct job *j = &jobs[i];
-		uint64_t add = be64_load(j->data);
+		uint64_t add = be64_load(j->key + l->key_len);
+		unsigned copies = job_copies(j);
 
-		ops_reserve(t, j->copies, 0);
-		for (unsigned c = 0; c < j->copies; c++)
+		ops_reserve(t, copies, 0);
+		for (unsigned c = 0; c < copies; c++)
 			t->op[t->nops++] = (struct op){
 				.offset = hash_mod(t->slot[c][i], units) * 8,
 				.add = add,
@@ -95,6 +97,6 @@ void keyinc_run(struct translator *t, struct lane *l, const struct job *jobs,
 				.table = l->index,
 				.verb = OP_FETCH_ADD,
 			};
-		t->ctr.bytes += 8ull * j->copies;
+		t->ctr.bytes += 8ull * copies;
 	}
 }

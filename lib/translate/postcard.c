@@ -189,20 +189,21 @@ static inline void row_begin(struct row *r, const struct lane *l,
 static inline bool row_add(struct translator *t, const struct lane *l,
 			   struct row *r, const struct job *j)
 {
-	unsigned path_len = j->path_len < l->hops ? j->path_len : l->hops;
-	unsigned want;
+	unsigned hop = job_hop(j), path_len = job_path_len(j), want;
 
-	if (r->held >> j->hop & 1)
+	if (path_len > l->hops)
+		path_len = l->hops;
+	if (r->held >> hop & 1)
 		t->ctr.duplicates++;
-	r->held |= (uint8_t)(1u << j->hop);
-	r->value[j->hop] = be32_load(j->data);
+	r->held |= (uint8_t)(1u << hop);
+	r->value[hop] = be32_load(job_data(j));
 	if (r->path_len < path_len)
 		r->path_len = (uint8_t)path_len;
-	if (r->copies < j->copies)
-		r->copies = j->copies;
-	if (j->immediate) {
+	if (r->copies < job_copies(j))
+		r->copies = (uint8_t)job_copies(j);
+	if (job_immediate(j)) {
 		r->immediate = 1;
-		r->sequence = j->sequence;
+		r->sequence = job_sequence(j);
 	}
 	want = mask_of(r->path_len ? r->path_len : l->hops);
 	return (r->held & want) == want;

@@ -37,18 +37,75 @@ enum {
 _Static_assert((int)STAGE <= (int)PKT_BATCH, "stages divide a batch");
 _Static_assert(STAGE *DTA_MAX_COPIES <= OPS_MAX, "one bucket's operations");
 
-/* A good report: every field was judged against its table. */
+/*
+ * A good report: every field was judged against its table. It keeps the shape of
+ * DTA/1's header, with what is not needed any more replaced:
+ *
+ *	bits	DTA/1			here
+ *	56-63	version, opcode		lane
+ *	55	immediate		the report's flag or the table's
+ *	54-52	tracked, reserved	0
+ *	48-51	N			1..4, the table's default filled in
+ *	40-47	key length		bytes from the key to the data
+ *	32-39	hop, path length	the same
+ *	16-31	table			data length
+ *	0-15	sequence		the same
+ */
 struct job {
-	const uint8_t *key, *data; /* in the packet */
-	uint16_t data_len;
-	uint16_t sequence;
-	uint8_t copies;	   /* 1..4: the table's default is filled in */
-	uint8_t immediate; /* the report's flag or the table's */
-	uint8_t hop, path_len;
-	uint8_t lane;
+	const uint8_t *key; /* in the packet; the data comes behind it */
+	uint64_t head;
 };
 
-_Static_assert(sizeof(struct job) == 32, "two to a cache line");
+enum {
+	JOB_LANE = 56,
+	JOB_IMMEDIATE = 55,
+	JOB_COPIES = 48,
+	JOB_DATA_AT = 40,
+	JOB_HOP = 36,
+	JOB_PATH_LEN = 32,
+	JOB_DATA_LEN = 16,
+	HEADER_TRACKED = 54, /* of DTA/1 */
+};
+
+static inline unsigned job_lane(const struct job *j)
+{
+	return (unsigned)(j->head >> JOB_LANE);
+}
+
+static inline bool job_immediate(const struct job *j)
+{
+	return j->head >> JOB_IMMEDIATE & 1;
+}
+
+static inline unsigned job_copies(const struct job *j)
+{
+	return j->head >> JOB_COPIES & 15;
+}
+
+static inline const uint8_t *job_data(const struct job *j)
+{
+	return j->key + (j->head >> JOB_DATA_AT & 0xff);
+}
+
+static inline unsigned job_hop(const struct job *j)
+{
+	return j->head >> JOB_HOP & 15;
+}
+
+static inline unsigned job_path_len(const struct job *j)
+{
+	return j->head >> JOB_PATH_LEN & 15;
+}
+
+static inline uint16_t job_data_len(const struct job *j)
+{
+	return (uint16_t)(j->head >> JOB_DATA_LEN);
+}
+
+static inline uint16_t job_sequence(const struct job *j)
+{
+	return (uint16_t)j->head;
+}
 
 struct postcards; /* postcard.c: the cache of rows */
 struct lists;	  /* append.c: the batches */
@@ -56,13 +113,15 @@ struct reporters; /* sequence.c: the last sequence of each reporter */
 
 /* A table and what the translator keeps for it. */
 struct lane {
-	/* What the common report's header and length look like; admit.c. */
+	/* What the common report looks like, and its job; admit.c. */
 	uint64_t header;  /* version, opcode, key length, at their places */
-	uint16_t udp_len; /* UDP length of a report with one value */
-	uint8_t kind, key_len;
-	uint8_t copies, immediate, hops;
-	uint8_t index; /* of the table, for the road */
+	uint64_t head;    /* lane, immediate, data length of a job */
+	uint64_t copies_head; /* the default N of a job */
 	uint32_t lists;
+	uint16_t udp_len; /* UDP length of a report with one value */
+	uint16_t data_len;
+	uint8_t kind, key_len, copies, hops;
+	uint8_t index; /* of the table, for the road */
 
 	uint32_t write_len; /* bytes of a slot or chunk written whole */
 	uint32_t jobs;	    /* of the stage in hand */
@@ -82,6 +141,7 @@ struct translator {
 	uint64_t clock_ns;   /* never goes back, whatever the packets say */
 	int error;	     /* the batch's first -errno */
 	bool begun;	     /* generation is known */
+	uint64_t slow; /* DTA/1 header bits that admit_common() leaves alone */
 
 	unsigned n;		       /* lanes */
 	uint8_t first_of_kind[5];      /* lane of DTA/0 reports, or NO_LANE */

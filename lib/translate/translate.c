@@ -74,24 +74,38 @@ static uint32_t write_len_of(const struct table *t)
 	return round4(held);
 }
 
+static uint16_t data_len_of(const struct table *t)
+{
+	switch (t->kind) {
+	case TABLE_KEYINC:
+		return 8;
+	case TABLE_POSTCARD:
+		return 4;
+	default:
+		return t->value_len;
+	}
+}
+
 static void lane_init(struct lane *l, const struct table *t, unsigned index)
 {
-	uint32_t value = t->kind == TABLE_KEYINC     ? 8
-			 : t->kind == TABLE_POSTCARD ? 4
-						     : t->value_len;
+	uint16_t data_len = data_len_of(t);
 
 	*l = (struct lane){
 		.header = (uint64_t)(0x10 | t->kind) << 56 |
 			  (uint64_t)t->key_len << 40,
+		.head = (uint64_t)index << JOB_LANE |
+			(uint64_t)!!t->immediate << JOB_IMMEDIATE |
+			(uint64_t)data_len << JOB_DATA_LEN,
+		.copies_head = (uint64_t)t->copies << JOB_COPIES,
+		.lists = t->lists,
 		.udp_len = (uint16_t)(NET_UDP_LEN + DTA_HEADER_LEN +
-				      t->key_len + value),
+				      t->key_len + data_len),
+		.data_len = data_len,
 		.kind = t->kind,
 		.key_len = (uint8_t)t->key_len,
 		.copies = t->copies,
-		.immediate = t->immediate,
 		.hops = t->hops,
 		.index = (uint8_t)index,
-		.lists = t->lists,
 		.write_len = write_len_of(t),
 		.t = *t,
 	};
@@ -154,8 +168,10 @@ int translate_open(struct translator **out, const struct table *tables,
 		lane_init(&t->lane[i], &tables[i], i);
 	for (unsigned i = 0; i < n && !rc; i++)
 		rc = lane_open(t, i, &room, f);
-	if (!rc && wants_sequence(t))
+	if (!rc && wants_sequence(t)) {
+		t->slow = UINT64_C(1) << HEADER_TRACKED;
 		rc = sequence_open(t, f);
+	}
 	if (rc < 0) {
 		translate_close(t);
 		return rc;
@@ -199,7 +215,7 @@ static void lanes_go(struct translator *t, unsigned n)
 		at += t->lane[i].jobs;
 	}
 	for (unsigned i = 0; i < n; i++)
-		t->sorted[start[t->job[i].lane]++] = t->job[i];
+		t->sorted[start[job_lane(&t->job[i])]++] = t->job[i];
 	for (unsigned i = 0; i < t->n; i++) {
 		struct lane *l = &t->lane[i];
 		unsigned jobs = l->jobs;
@@ -220,7 +236,7 @@ static void stage(struct translator *t, const struct pkt *pkts, size_t n)
 
 	if (!jobs)
 		return;
-	l = &t->lane[t->job[0].lane];
+	l = &t->lane[job_lane(&t->job[0])];
 	if (l->jobs == jobs)
 		lane_go(t, l, t->job, jobs);
 	else

@@ -149,9 +149,10 @@ tcp() { # ms src sport dst dport flags seq payload
 
 @test "every workload, synthetic: reports, a row of truth for each, sizes of Table 2" {
 	while IFS=, read -r w kind key value _; do
-		dta-gen "$w" -o ndjson --truth t.csv -w r.pcap 2>ledger
+		dta-gen "$w" -o ndjson --count 2000 --truth t.csv -w r.pcap \
+			2>ledger
 		n=$(rows t.csv)
-		[ "$n" -ge 1 ]
+		[ "$n" = 2000 ]
 		[ "$(counter reports <ledger)" = "$n" ]
 		fields r.pcap frame.len udp.length udp.dstport udp.srcport \
 			ip.dst ip.checksum.status udp.checksum | sort -u >f
@@ -184,9 +185,11 @@ tcp() { # ms src sport dst dport flags seq payload
 }
 
 @test "a sequence number wraps at 65536" {
-	dta-gen uniform -q --count 65538 -w - |
-		fields - udp.payload | tail -n 2 | cut -c13-16 | xargs >last
-	[ "$(cat last)" = "0000 0001" ]
+	# the last frame ends with 8 + 13 + 4 bytes of UDP payload
+	dta-gen uniform -q --count 65537 -w - | tail -c 25 >65536
+	dta-gen uniform -q --count 65536 -w - | tail -c 25 >65535
+	[ "$(od -An -tx1 -j 6 -N 2 65535)" = " ff ff" ]
+	[ "$(od -An -tx1 -j 6 -N 2 65536)" = " 00 00" ]
 }
 
 @test "flags, copies, table, collector are what was asked for" {
@@ -255,7 +258,8 @@ tcp() { # ms src sport dst dport flags seq payload
 	run -2 dta-gen trajectory --format dta0a --tracked -w x.pcap
 	for w in int-congestion marple-hosts marple-hosts-sum trajectory; do
 		for f in dta0a dta0b; do
-			dta-gen $w -q --format $f --ipv6 50 -w x.pcap
+			dta-gen $w -q --format $f --ipv6 50 --count 100 \
+				-w x.pcap
 			[ "$(fields x.pcap udp.length | sort -u | wc -l)" = 1 ]
 		done
 	done
@@ -325,6 +329,21 @@ tcp() { # ms src sport dst dport flags seq payload
 	dta-gen pint -q --count 8000 --truth - -w /dev/null | sed 1d |
 		cut -d, -f6 | sort | uniq -c | awk '$1 < 1800 || $1 > 2200 ||
 		$2 < 1 || $2 > 4 { bad++ } END { exit bad || NR != 4 }'
+}
+
+@test "synthetic losses: about one segment in a hundred, round after round" {
+	dta-gen netseer-loss --flows 50 --count 3000 --truth t.csv -w /dev/null \
+		-o ndjson 2>ledger
+	lost=$(counter retransmissions <ledger) all=$(counter used <ledger)
+	echo "$lost of $all"
+	[ $((lost * 50)) -lt "$all" ]
+	[ $((lost * 200)) -gt "$all" ]
+}
+
+@test "flows that bring no report do not come round for ever" {
+	dta-gen int-congestion --flows 5 --count 1000 --queue 4000M \
+		--link-rate 1000000000000 -w r.pcap -o ndjson 2>ledger
+	[ "$(counter reports <ledger)" = 0 ]
 }
 
 # --- traffic by hand ---------------------------------------------------------
@@ -446,6 +465,13 @@ tcp() { # ms src sport dst dport flags seq payload
 		-w /dev/null -o ndjson 2>ledger
 	[ "$(rows t.csv)" = 4 ] # 1 was forgotten: two flowlets of one packet
 	[ "$(counter evicted <ledger)" = 2 ]
+}
+
+@test "sonata-result: what finds no room in the window is counted" {
+	dta-gen sonata-result --flows 300000 --window 1h -w /dev/null -o ndjson \
+		2>ledger
+	[ "$(counter uncounted <ledger)" -gt 0 ]
+	[ "$(counter reports <ledger)" -le 10 ]
 }
 
 # --- real traffic ------------------------------------------------------------
@@ -577,6 +603,21 @@ tcp() { # ms src sport dst dport flags seq payload
 
 @test "a reader that has enough ends it quietly" {
 	dta-gen uniform --count 10000000 -q -w - 2>err | head -c 100 >/dev/null
-	[ "${PIPESTATUS[0]}" = 0 ]
+	[ "${PIPESTATUS[0]}" = 141 ] # SIGPIPE
 	[ ! -s err ]
+}
+
+@test "SIGUSR1 shows the ledger, SIGTERM ends with one that adds up" {
+	dta-gen uniform --count 1T --truth t.csv -w /dev/null -o ndjson \
+		2>ledger 3>&- &
+	pid=$!
+	until [ -s t.csv ]; do kill -0 $pid; done
+	kill -USR1 $pid
+	until [ -s ledger ]; do kill -0 $pid; done
+	kill -TERM $pid
+	wait $pid
+	[ "$(jq -s 'map(select(.counter == "reports")) | length' ledger)" = 2 ]
+	[ "$(jq -s 'map(select(.counter == "reports"))[1].value' ledger)" = \
+		"$(rows t.csv)" ]
+	rm t.csv
 }

@@ -123,7 +123,7 @@ static void test_average(void)
 	}
 }
 
-/* Random keys into slots: full keys are compared, so nothing passes for ours. */
+/* Random keys into slots, compared whole: no other key passes for ours. */
 static void test_simulation(void)
 {
 	enum { SLOTS = 1 << 17 };
