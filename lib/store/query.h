@@ -126,6 +126,14 @@ int count_query(uint64_t *out, const struct view *v, unsigned copies,
 int64_t list_read(const struct view *v, uint32_t list, uint64_t from,
 		  void *buf, uint64_t max, uint64_t *next, uint64_t *lost);
 
+/* The oldest entry that list_read() can return of a list, count ever written. */
+static inline uint64_t list_oldest(const struct table *t, uint64_t count)
+{
+	uint64_t kept = t->units - t->batch;
+
+	return count > kept ? count - kept : 0;
+}
+
 /* Entries ever written to a list. Returns 0 or -errno. list < t->lists. */
 int list_count(uint64_t *out, const struct view *v, uint32_t list);
 

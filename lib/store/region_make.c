@@ -34,9 +34,9 @@ int region_publish(struct region *r, struct fault *f)
 
 /*
  * Transparent huge pages in a tmpfs, whatever shmem_enabled says: one page of
- * each 2 MiB, then MADV_COLLAPSE (Linux 6.1) puts a huge page in its place. Much
- * faster than to collapse what is populated already. Where it fails, ordinary
- * pages follow; region_page_kind() looks what came of it.
+ * each 2 MiB, then MADV_COLLAPSE (Linux 6.1) puts a huge page in its place.
+ * Much faster than to collapse what is populated already. Where it fails,
+ * ordinary pages follow; region_page_kind() looks what came of it.
  */
 static void make_huge(struct region *r)
 {
@@ -67,9 +67,9 @@ static int populate(struct region *r, enum region_pages pages, struct fault *f)
 	if (s.f_type != TMPFS_MAGIC && s.f_type != HUGETLBFS_MAGIC)
 		rc = -posix_fallocate(r->fd, 0, (off_t)size);
 	else if (madvise(r->map, size, MADV_POPULATE_WRITE) < 0)
-		rc = errno == EINVAL /* before Linux 5.14 */ ?
-			     -posix_fallocate(r->fd, 0, (off_t)size) :
-			     -ENOSPC;
+		rc = errno == EINVAL /* before Linux 5.14 */
+			     ? -posix_fallocate(r->fd, 0, (off_t)size)
+			     : -ENOSPC;
 	if (rc == -ENOSPC)
 		return fault_set(f, rc, "needs %.1f MiB, more than there is",
 				 (double)size / 0x1p20);
@@ -112,8 +112,8 @@ static void write_header(struct region *r, const struct layout *l)
 		if (r->h.table[i].values)
 			memcpy(r->map + r->h.table[i].values_at, l->values[i],
 			       r->h.table[i].values * sizeof(uint32_t));
-	r->h.values_crc =
-		crc(CRC_CHECKSUM, r->map + r->h.values_at, r->h.values_len);
+	r->h.values_crc = crc(CRC_CHECKSUM, r->map + r->h.values_at,
+			      r->h.values_len);
 	r->h.crc = region_header_crc(&r->h);
 	memcpy(r->map, &r->h, sizeof(r->h));
 	r->state->epoch = 1;
@@ -125,7 +125,7 @@ static int make(struct region *r, const char *name, const struct layout *l,
 		const struct region_options *o, enum region_pages choose_pages,
 		struct fault *f)
 {
-	struct region_place where = { NULL, 0 };
+	struct region_place where = {NULL, 0};
 	int rc = region_plan(&r->h, l, o->epochs, f);
 
 	if (rc < 0)

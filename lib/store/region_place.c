@@ -146,9 +146,9 @@ static uint64_t huge_of_path(const char *path)
 	strcpy(dir, path);
 	slash = strrchr(dir, '/');
 	slash[slash == dir] = '\0';
-	return !statfs(dir, &s) && s.f_type == HUGETLBFS_MAGIC ?
-		       (uint64_t)s.f_bsize :
-		       0;
+	return !statfs(dir, &s) && s.f_type == HUGETLBFS_MAGIC
+		       ? (uint64_t)s.f_bsize
+		       : 0;
 }
 
 int region_find(struct region_place *out, const char *name, struct fault *f)
@@ -205,8 +205,8 @@ int region_choose(struct region_place *out, const char *name, uint64_t size,
 	/* A name is one region, whichever mount has it. */
 	rc = region_find(out, name, f);
 	if (rc < 0 || !access(out->path, F_OK))
-		return rc < 0 ? rc : fault_set(f, -EEXIST, "%s exists",
-					       out->path);
+		return rc < 0 ? rc
+			      : fault_set(f, -EEXIST, "%s exists", out->path);
 	if (pages == REGION_PAGES_SMALL)
 		return 0;
 	mounts_read(&m);
@@ -272,7 +272,7 @@ static struct look look_at(const void *start, uint64_t len)
 {
 	unsigned long long from, to, kb, at = (uintptr_t)start;
 	FILE *in = fopen("/proc/self/smaps", "re");
-	struct look l = { 0, 0 };
+	struct look l = {0, 0};
 	bool inside = false;
 	char line[512];
 
@@ -294,7 +294,8 @@ static struct look look_at(const void *start, uint64_t len)
 
 /*
  * Asks for huge pages and getting them are two things, so this looks: pages
- * spread over the tables are touched, then the kernel tells how they are mapped.
+ * spread over the tables are touched, then the kernel tells how they are
+ * mapped.
  */
 void region_look_at_pages(struct region *r)
 {
@@ -305,8 +306,8 @@ void region_look_at_pages(struct region *r)
 
 	if (r->huge) {
 		snprintf(r->pages, sizeof(r->pages), "%llu%c",
-			 (unsigned long long)(r->huge >> 30 ? r->huge >> 30 :
-							      r->huge >> 20),
+			 (unsigned long long)(r->huge >> 30 ? r->huge >> 30
+							    : r->huge >> 20),
 			 r->huge >> 30 ? 'G' : 'M');
 		return;
 	}

@@ -27,9 +27,9 @@ static char name[64];
 static struct region *make(const char *const (*fields)[2], unsigned n,
 			   uint64_t *memory)
 {
-	struct region_options o = { .epochs = 1 };
-	struct layout l = { .n = 1 };
-	struct fault f = { "" };
+	struct region_options o = {.epochs = 1};
+	struct layout l = {.n = 1};
+	struct fault f = {""};
 	struct region *r;
 
 	for (; *memory >= 64 << 20; *memory /= 2) {
@@ -59,7 +59,7 @@ static uint64_t read_random(const uint64_t *mem, uint64_t words,
 
 static uint64_t ask(const struct view *v, const uint8_t *const *keys)
 {
-	static const struct query_rule rule = { .copies = COPIES };
+	static const struct query_rule rule = {.copies = COPIES};
 	static uint8_t answer[QUERY_BATCH], agreed[QUERY_BATCH];
 	static uint8_t value[QUERY_BATCH * 4];
 	uint64_t found = 0;
@@ -90,8 +90,7 @@ static void store_keys(const struct table *t, uint8_t *mem,
 static void bench_keywrite(void)
 {
 	static const char *const fields[][2] = {
-		{ "kind", "keywrite" }, { "key", "flow4" }, { "value", "4" }
-	};
+		{"kind", "keywrite"}, {"key", "flow4"}, {"value", "4"}};
 	uint64_t memory = 4ull << 30;
 	struct region *r = make(fields, 3, &memory);
 	const struct table *t = region_table(r, 0);
@@ -99,8 +98,8 @@ static void bench_keywrite(void)
 	const uint8_t **keys = malloc(KEYS * sizeof(*keys));
 	uint32_t *at = malloc(KEYS * COPIES * sizeof(*at));
 	double ours[BENCH_ROUNDS], limit[BENCH_ROUNDS];
-	struct view v = { .t = t, .mem = region_read(r, t, 1) };
-	struct rng rng = { .state = 1 };
+	struct view v = {.t = t, .mem = region_read(r, t, 1)};
+	struct rng rng = {.state = 1};
 	volatile uint64_t sink;
 	char path[80];
 
@@ -136,13 +135,12 @@ static void bench_keywrite(void)
 static void bench_list(void)
 {
 	static const char *const fields[][2] = {
-		{ "kind", "append" }, { "value", "4" }, { "lists", "1" }
-	};
+		{"kind", "append"}, {"value", "4"}, {"lists", "1"}};
 	static uint32_t buf[LIST_READ];
 	uint64_t memory = 4ull * ENTRIES + 64;
 	struct region *r = make(fields, 3, &memory);
 	const struct table *t = region_table(r, 0);
-	struct view v = { .t = t, .mem = region_read(r, t, 1) };
+	struct view v = {.t = t, .mem = region_read(r, t, 1)};
 	uint64_t count = htobe64(t->units - t->batch), got = 0;
 	double ours[BENCH_ROUNDS], limit[BENCH_ROUNDS];
 

@@ -99,6 +99,41 @@ static void test_geometry(void)
 	region_remove(name, NULL);
 }
 
+/* What dta-region(5) says of the bytes: a program may go by the page alone. */
+static void test_page(void)
+{
+	TEST(offsetof(struct region_header, order) == 8);
+	TEST(offsetof(struct region_header, length) == 16);
+	TEST(offsetof(struct region_header, crc) == 20);
+	TEST(offsetof(struct region_header, tables) == 28);
+	TEST(offsetof(struct region_header, file_size) == 40);
+	TEST(offsetof(struct region_header, set_at) == 64);
+	TEST(offsetof(struct region_header, set_len) == 72);
+	TEST(offsetof(struct region_header, table) == 4096);
+	TEST(offsetof(struct table, id) == 32);
+	TEST(offsetof(struct table, copies) == 37);
+	TEST(offsetof(struct table, key_len) == 40);
+	TEST(offsetof(struct table, stride) == 44);
+	TEST(offsetof(struct table, units) == 48);
+	TEST(offsetof(struct table, batch) == 60);
+	TEST(offsetof(struct table, flush_ms) == 64);
+	TEST(offsetof(struct table, value_min) == 72);
+	TEST(offsetof(struct table, values) == 80);
+	TEST(offsetof(struct table, offset) == 96);
+	TEST(offsetof(struct table, length) == 104);
+	TEST(offsetof(struct table, heads) == 112);
+	TEST(offsetof(struct table, reserved) == 120);
+	TEST(REGION_STATE_AT == 20480 && REGION_SEATS_AT == 24576);
+	TEST(offsetof(struct region_state, notified) == 16);
+	TEST(offsetof(struct region_state, seated) == 32);
+	TEST(sizeof(struct region_seat) == 4224);
+	TEST(offsetof(struct region_seat, pid) == 16);
+	TEST(offsetof(struct region_seat, state) == 64);
+	TEST(offsetof(struct region_seat, offset) == 72);
+	TEST(offsetof(struct region_seat, payload) == 128);
+	TEST(TABLE_KEYWRITE == 1 && TABLE_POSTCARD == 4);
+}
+
 static void test_pick(void)
 {
 	struct region *r;
@@ -610,6 +645,7 @@ int main(void)
 {
 	test_create();
 	test_geometry();
+	test_page();
 	test_pick();
 	test_flips();
 	test_shrunk();
