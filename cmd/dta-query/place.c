@@ -10,6 +10,7 @@ static void open_region(struct places *p, const char *name)
 	struct fault f = { 0 };
 
 	s->name = "region";
+	s->path = name;
 	if (region_open(&s->region, name, false, &f) < 0)
 		cli_fail("%s: %s", name, f.text);
 }
@@ -19,7 +20,7 @@ static void open_snapshot(struct places *p, const char *path)
 	struct source *s = &p->source[p->sources++];
 	struct fault f = { 0 };
 
-	s->name = path;
+	s->name = s->path = path;
 	if (snapshot_open(&s->snapshot, path, &f) < 0)
 		cli_fail("%s: %s", path, f.text);
 }
@@ -72,9 +73,16 @@ void places_open(struct places *p, const struct opts *o)
 	list_places(p);
 	if (!p->n)
 		cli_fail("no epoch %llu: %s has %llu to %llu",
-			 (unsigned long long)o->epoch, p->source[0].name,
+			 (unsigned long long)o->epoch, p->source[0].path,
 			 (unsigned long long)source_oldest(&p->source[0]),
 			 (unsigned long long)source_newest(&p->source[0]));
+}
+
+bool places_only(struct places *p, uint64_t epoch)
+{
+	p->only = epoch;
+	list_places(p);
+	return p->n > 0;
 }
 
 void places_close(struct places *p)
@@ -187,7 +195,7 @@ void targets_pick(struct targets *out, const struct places *p, int kind,
 	if (!out->n && name)
 		cli_fail("%s", f.text);
 	if (!out->n)
-		cli_fail("%s: no %s table", p->source[0].name,
+		cli_fail("%s: no %s table", p->source[0].path,
 			 table_kind_name((uint8_t)kind));
 }
 

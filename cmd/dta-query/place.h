@@ -20,6 +20,7 @@ enum {
 
 struct source {
 	const char *name; /* of the row: "region", or the snapshot's path */
+	const char *path; /* of messages */
 	struct region *region;
 	struct snapshot *snapshot;
 };
@@ -48,9 +49,12 @@ struct targets {
 	struct target target[TABLE_MAX];
 };
 
-/* Opens what o names. All three exit with a message on failure. */
+/* Opens what o names. Exits with a message on failure. */
 void places_open(struct places *p, const struct opts *o);
 void places_close(struct places *p);
+
+/* Only one epoch, or (0) all again; false if no source has it. */
+bool places_only(struct places *p, uint64_t epoch);
 
 /* Follows a region that went to another epoch; true if it did. */
 bool places_refresh(struct places *p);

@@ -40,8 +40,27 @@ int render_of(struct render *r, const char *name)
 	if (key <= KEY_HEX)
 		return -EINVAL;
 	r->as = RENDER_KEY;
+	r->width = 0;
 	r->key = (uint8_t)key;
 	return 0;
+}
+
+const char *render_name(const struct render *r)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].as == r->as && names[i].width == r->width)
+			return names[i].name;
+	return key_type_name((enum key_type)r->key);
+}
+
+const char *render_name_at(unsigned i)
+{
+	const unsigned n = sizeof(names) / sizeof(names[0]);
+
+	if (i < n)
+		return names[i].name;
+	i += KEY_HEX + 1 - n; /* hex was there */
+	return i < KEY_TYPES ? key_type_name((enum key_type)i) : NULL;
 }
 
 uint8_t render_type(const struct render *r)

@@ -41,6 +41,10 @@ struct rendered {
 /* "hex", "u8".."u64", "u8s", "u16s", "u32s", "text", a key type. 0 or -EINVAL. */
 int render_of(struct render *r, const char *name);
 extern const char render_names[];
+const char *render_name(const struct render *r);
+
+/* The names one by one: NULL behind the last. */
+const char *render_name_at(unsigned i);
 
 /* The row_type of such values. */
 uint8_t render_type(const struct render *r);

@@ -8,6 +8,7 @@
 
 enum {
 	SUM_LEN = 4, /* the checksum before a value */
+	QUERY_GROUP = 32,
 };
 
 /* The checksum as it lies in memory: big-endian, or the published system's. */
@@ -103,25 +104,109 @@ void keywrite_query(struct keywrite_answer *out, const struct view *v,
 		out->answer = ANSWER_UNREADABLE;
 }
 
-/* Slots of a batch of keys, as byte offsets, all on their way into the cache. */
-static void find_slots(const struct view *v, const struct query_rule *rule,
-		       const uint8_t *const *keys, size_t n,
-		       uint64_t offset[HASH_COPIES][QUERY_BATCH], uint32_t *sum)
+/* Where the keys of a batch may be, and their checksums as they lie there. */
+struct found {
+	uint64_t offset[HASH_COPIES][QUERY_BATCH];
+	uint32_t sum[QUERY_BATCH];
+};
+
+static void prefetch_slot(const uint8_t *slot, size_t len)
+{
+	__builtin_prefetch(slot);
+	for (size_t at = 64; at < len; at += 64)
+		__builtin_prefetch(slot + at);
+	/* A slot that is no power of two may end in another line. */
+	__builtin_prefetch(slot + len - 1);
+}
+
+/* Slots of keys first.. of a batch, all on their way into the cache. */
+static void find_slots(struct found *f, const struct view *v, unsigned copies,
+		       const uint8_t *const *keys, size_t first, size_t n)
 {
 	const struct table *t = v->t;
-	uint32_t hash[HASH_COPIES][QUERY_BATCH];
+	size_t len = SUM_LEN + (size_t)t->value_len;
+	uint32_t hash[HASH_COPIES][QUERY_GROUP];
 	uint32_t *const row[HASH_COPIES] = { hash[0], hash[1], hash[2],
 					     hash[3] };
 
-	hash_slots((enum hash_family)t->hash, rule->copies, keys, t->key_len, n,
-		   row, sum);
-	for (unsigned c = 0; c < rule->copies; c++) {
-		for (size_t i = 0; i < n; i++) {
-			offset[c][i] =
-				table_unit(t, hash_mod(hash[c][i], t->units));
-			__builtin_prefetch(v->mem + offset[c][i]);
+	hash_slots((enum hash_family)t->hash, copies, keys + first, t->key_len,
+		   n, row, f->sum + first);
+	for (size_t i = 0; i < n; i++) {
+		f->sum[first + i] = sum_in_memory(t, f->sum[first + i]);
+		for (unsigned c = 0; c < copies; c++) {
+			uint64_t at = table_unit(
+				t, hash_mod(hash[c][i], t->units));
+
+			f->offset[c][first + i] = at;
+			if (len <= 8)
+				__builtin_prefetch(v->mem + at);
+			else
+				prefetch_slot(v->mem + at, len);
 		}
 	}
+}
+
+/* Any slot: copied once, then judged. */
+static struct verdict judge_slots(const struct found *f, const struct view *v,
+				  unsigned copies,
+				  const struct query_rule *rule, size_t i,
+				  uint8_t *value)
+{
+	const struct table *t = v->t;
+	uint8_t copy[HASH_COPIES][SUM_LEN + TABLE_VALUE_MAX];
+	const uint8_t *match[HASH_COPIES];
+	uint64_t slot[HASH_COPIES];
+	struct verdict verdict;
+	unsigned m = 0;
+
+	for (unsigned c = 0; c < copies; c++) {
+		slot[c] = f->offset[c][i];
+		if (repeated(slot, c))
+			continue;
+		view_load(v, slot[c], copy[c], SUM_LEN + (size_t)t->value_len);
+		if (!memcmp(copy[c], &f->sum[i], SUM_LEN))
+			match[m++] = copy[c] + SUM_LEN;
+	}
+	verdict = judge(match, m, t->value_len, rule);
+	if (verdict.value)
+		memcpy(value, verdict.value, t->value_len);
+	return verdict;
+}
+
+/*
+ * Slots of 8 bytes whose matching copies all say the same, or of which none
+ * matches, need no vote; others go the long way.
+ */
+static struct verdict judge_words(const struct found *f, const struct view *v,
+				  unsigned copies,
+				  const struct query_rule *rule, size_t i,
+				  uint8_t *value)
+{
+	struct verdict verdict = { .answer = ANSWER_NOT_FOUND };
+	union {
+		uint64_t word;
+		uint32_t half[2]; /* checksum, value */
+	} slot, match = { 0 };
+	bool differ = false;
+
+	for (unsigned c = 0; c < copies; c++) {
+		uint64_t at = f->offset[c][i];
+
+		slot.word = __atomic_load_n((const uint64_t *)(v->mem + at),
+					    __ATOMIC_RELAXED);
+		if (slot.half[0] != f->sum[i])
+			continue;
+		differ |= verdict.agreed && slot.word != match.word;
+		match = slot;
+		verdict.agreed++;
+	}
+	if (!verdict.agreed)
+		return verdict;
+	if (differ || verdict.agreed > 1 || rule->policy == QUERY_CONSENSUS)
+		return judge_slots(f, v, copies, rule, i, value);
+	verdict.answer = ANSWER_FOUND;
+	memcpy(value, &match.half[1], 4);
+	return verdict;
 }
 
 void keywrite_query_batch(const struct view *v, const struct query_rule *rule,
@@ -129,33 +214,21 @@ void keywrite_query_batch(const struct view *v, const struct query_rule *rule,
 			  uint8_t *agreed, uint8_t *value)
 {
 	const struct table *t = v->t;
-	uint64_t offset[HASH_COPIES][QUERY_BATCH];
-	uint32_t sum[QUERY_BATCH];
+	bool words = t->stride == 8 && t->value_len == 4;
+	struct found f;
 
-	find_slots(v, rule, keys, n, offset, sum);
+	/* Hashing of a group goes on while the last one's slots come in. */
+	for (size_t i = 0; i < n; i += QUERY_GROUP)
+		find_slots(&f, v, rule->copies, keys, i,
+			   n - i < QUERY_GROUP ? n - i : QUERY_GROUP);
 	for (size_t i = 0; i < n; i++) {
-		uint8_t copy[HASH_COPIES][SUM_LEN + TABLE_VALUE_MAX];
-		const uint8_t *match[HASH_COPIES];
-		uint64_t slot[HASH_COPIES];
-		uint32_t want = sum_in_memory(t, sum[i]);
-		unsigned m = 0;
-		struct verdict verdict;
+		uint8_t *out = value + i * t->value_len;
+		struct verdict verdict =
+			words ? judge_words(&f, v, rule->copies, rule, i, out) :
+				judge_slots(&f, v, rule->copies, rule, i, out);
 
-		for (unsigned c = 0; c < rule->copies; c++) {
-			slot[c] = offset[c][i];
-			if (repeated(slot, c))
-				continue;
-			view_load(v, slot[c], copy[c],
-				  SUM_LEN + (size_t)t->value_len);
-			if (!memcmp(copy[c], &want, SUM_LEN))
-				match[m++] = copy[c] + SUM_LEN;
-		}
-		verdict = judge(match, m, t->value_len, rule);
 		answer[i] = (uint8_t)verdict.answer;
 		agreed[i] = verdict.agreed;
-		if (verdict.value)
-			memcpy(value + i * t->value_len, verdict.value,
-			       t->value_len);
 	}
 }
 

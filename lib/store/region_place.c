@@ -45,16 +45,24 @@ static uint64_t read_number(const char *path)
 	return v;
 }
 
-/* Free bytes of a pool of huge pages; a mount's own limit may be lower. */
-static uint64_t huge_free(uint64_t page, const struct statfs *s)
+/* A number that the kernel keeps of its pool of huge pages. */
+static uint64_t huge_number(uint64_t page, const char *what)
 {
 	char path[96];
-	uint64_t pool;
 
 	snprintf(path, sizeof(path),
-		 "/sys/kernel/mm/hugepages/hugepages-%llukB/free_hugepages",
-		 (unsigned long long)(page >> 10));
-	pool = read_number(path);
+		 "/sys/kernel/mm/hugepages/hugepages-%llukB/%s",
+		 (unsigned long long)(page >> 10), what);
+	return read_number(path);
+}
+
+/* Bytes of huge pages to be had; a mount's own limit may be lower. */
+static uint64_t huge_free(uint64_t page, const struct statfs *s)
+{
+	uint64_t pool = huge_number(page, "free_hugepages");
+	uint64_t promised = huge_number(page, "resv_hugepages");
+
+	pool = pool > promised ? pool - promised : 0;
 	if (s->f_blocks && s->f_blocks != (fsblkcnt_t)-1 && s->f_bavail < pool)
 		pool = s->f_bavail;
 	return pool * page;
