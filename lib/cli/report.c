@@ -1,31 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-<<<<<<< HEAD
-/* Ledgers and progress, on stderr. */
-#include <stdio.h>
-=======
 /* What a running program tells: its ledger, its progress; and its signals. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
->>>>>>> front
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
-<<<<<<< HEAD
-
-static const char *const role_name[] = {
-	[LEDGER_IN] = "in",
-	[LEDGER_DONE] = "done",
-	[LEDGER_DROP] = "drop",
-	[LEDGER_NOTE] = "note",
-};
-
-/* For people: what is zero and no part of the sum's frame is left out. */
-static void ledger_text(const struct ledger *l, const void *ctr)
-{
-	fprintf(stderr, "%s (%s)\n", l->stage, l->unit);
-=======
 #include "cli/private.h"
 
 volatile sig_atomic_t cli_stop, cli_report;
@@ -38,45 +19,19 @@ static void ledger_text(const struct ledger *l, const void *ctr)
 		if ((int)strlen(l->fields[i].name) > width)
 			width = (int)strlen(l->fields[i].name);
 	fprintf(stderr, "%s: %s, %s\n", cli_name(), l->stage, l->unit);
->>>>>>> front
 	for (unsigned i = 0; i < l->n; i++) {
 		uint64_t v = ledger_get(l, ctr, i);
 		uint8_t role = l->fields[i].role;
 
 		if (v || role == LEDGER_IN || role == LEDGER_DONE)
-<<<<<<< HEAD
-			fprintf(stderr, "  %-4s %-16s %12llu\n",
-				role_name[role], l->fields[i].name,
-				(unsigned long long)v);
-=======
 			fprintf(stderr, "  %-*s  %12ju\n", width,
 				l->fields[i].name, (uintmax_t)v);
->>>>>>> front
 	}
 }
 
 static void ledger_rows(const struct ledger *l, const void *ctr,
 			enum row_format fmt)
 {
-<<<<<<< HEAD
-	enum { STAGE, ROLE, COUNTER, VALUE, FIELDS };
-	static const struct row_field fields[FIELDS] = {
-		[STAGE] = { "stage", ROW_STR, 10 },
-		[ROLE] = { "role", ROW_STR, 4 },
-		[COUNTER] = { "counter", ROW_STR, 16 },
-		[VALUE] = { "value", ROW_U64, 12 },
-	};
-	struct rows *r = rows_open(stderr, fmt, fields, FIELDS, true);
-
-	for (unsigned i = 0; r && i < l->n; i++) {
-		row_str(r, STAGE, l->stage);
-		row_str(r, ROLE, role_name[l->fields[i].role]);
-		row_str(r, COUNTER, l->fields[i].name);
-		row_u64(r, VALUE, ledger_get(l, ctr, i));
-		row_end(r);
-	}
-	rows_close(r);
-=======
 	static const struct row_field fields[] = {
 		{ "stage", ROW_STR, 0 },
 		{ "counter", ROW_STR, 0 },
@@ -98,38 +53,16 @@ static void ledger_rows(const struct ledger *l, const void *ctr,
 	}
 	rows_close(r);
 	headed = true;
->>>>>>> front
 }
 
 void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt)
 {
-<<<<<<< HEAD
-	cli_progress_end();
-=======
 	cli_progress_clear();
->>>>>>> front
 	if (fmt == ROW_TEXT)
 		ledger_text(l, ctr);
 	else
 		ledger_rows(l, ctr, fmt);
 	if (!ledger_balanced(l, ctr))
-<<<<<<< HEAD
-		cli_warn("%s: the ledger does not add up: please report this",
-			 l->stage);
-}
-
-static struct {
-	uint64_t begun_ns, last_ns;
-	bool shown;
-} progress;
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-=======
 		cli_warn("%s: the ledger does not add up", l->stage);
 }
 
@@ -196,36 +129,10 @@ void cli_progress_clear(void)
 	if (line.shown)
 		fputs("\r\033[K", stderr);
 	line.shown = false;
->>>>>>> front
 }
 
 void cli_progress(const char *what, uint64_t done, uint64_t all)
 {
-<<<<<<< HEAD
-	enum { QUIET_NS = 1000000000, EVERY_NS = 200000000 };
-	static int terminal = -1;
-	uint64_t now;
-
-	if (terminal < 0)
-		terminal = isatty(STDERR_FILENO);
-	if (!terminal)
-		return;
-	now = now_ns();
-	if (!progress.begun_ns)
-		progress.begun_ns = now;
-	if (now - progress.begun_ns < QUIET_NS ||
-	    now - progress.last_ns < EVERY_NS)
-		return;
-	progress.last_ns = now;
-	progress.shown = true;
-	if (all)
-		fprintf(stderr, "\r%s: %llu %%\033[K", what,
-			(unsigned long long)(100.0 * (double)done /
-					     (double)all));
-	else
-		fprintf(stderr, "\r%s: %.1f MB\033[K", what,
-			(double)done / 1e6);
-=======
 	static int tty = -1;
 	uint64_t now;
 
@@ -246,18 +153,10 @@ void cli_progress(const char *what, uint64_t done, uint64_t all)
 			100 * (double)done / (double)all);
 	fprintf(stderr, ", %.0f s\033[K",
 		(double)(now - line.start_ms) / 1000);
->>>>>>> front
 }
 
 void cli_progress_end(void)
 {
-<<<<<<< HEAD
-	if (progress.shown)
-		fputs("\r\033[K", stderr);
-	progress.shown = false;
-	progress.begun_ns = 0;
-=======
 	cli_progress_clear();
 	line.start_ms = line.drawn_ms = 0;
->>>>>>> front
 }
