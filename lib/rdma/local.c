@@ -218,7 +218,7 @@ static int exec_one(struct local_road *l, const struct op *op)
 			region_notify(l->region, op->immediate);
 		return 0;
 	}
-	if (op->length != 8 || (op->offset & 7))
+	if (op->verb > OP_CMP_SWAP || op->length != 8 || (op->offset & 7))
 		return -EINVAL;
 	local_atomic(l, op);
 	return 0;
