@@ -6,15 +6,18 @@
 #include "memory.h"
 
 enum field {
-	TABLE, ID, EPOCH, DIGEST, BYTES, FIELDS,
+	TABLE,
+	ID,
+	EPOCH,
+	DIGEST,
+	BYTES,
+	FIELDS,
 };
 
 static const struct row_field fields[FIELDS] = {
-	[TABLE] = { "table", ROW_STR, 16 },
-	[ID] = { "id", ROW_U64, 5 },
-	[EPOCH] = { "epoch", ROW_U64, 5 },
-	[DIGEST] = { "digest", ROW_STR, 8 },
-	[BYTES] = { "bytes", ROW_U64, 12 },
+	[TABLE] = {"table", ROW_STR, 16}, [ID] = {"id", ROW_U64, 5},
+	[EPOCH] = {"epoch", ROW_U64, 5},  [DIGEST] = {"digest", ROW_STR, 8},
+	[BYTES] = {"bytes", ROW_U64, 12},
 };
 
 static bool digest_row(struct rows *r, const struct memory *m,

@@ -11,59 +11,94 @@
 #include "wire/key.h"
 
 enum field {
-	NAME, KIND, ID, EPOCH, KEY_TYPE, KEY_LENGTH, VALUE_LENGTH, COPIES, HASH,
-	UNITS, STRIDE, OFFSET, LENGTH, LISTS, ENTRIES, HEADS, BATCH, FLUSH_MS,
-	HOPS, VALUE_MIN, VALUE_MAX, VALUES, VALUES_OFFSET, CACHE_ROWS, SEQUENCE,
-	IMMEDIATE, QP, WRITTEN, USED, LOAD, UNREADABLE, OLDEST, NEWEST, EPOCHS,
-	PAGES, SIZE, BLOCKS, DAMAGED, PATH, FIELDS,
+	NAME,
+	KIND,
+	ID,
+	EPOCH,
+	KEY_TYPE,
+	KEY_LENGTH,
+	VALUE_LENGTH,
+	COPIES,
+	HASH,
+	UNITS,
+	STRIDE,
+	OFFSET,
+	LENGTH,
+	LISTS,
+	ENTRIES,
+	HEADS,
+	BATCH,
+	FLUSH_MS,
+	HOPS,
+	VALUE_MIN,
+	VALUE_MAX,
+	VALUES,
+	VALUES_OFFSET,
+	CACHE_ROWS,
+	SEQUENCE,
+	IMMEDIATE,
+	QP,
+	WRITTEN,
+	USED,
+	LOAD,
+	UNREADABLE,
+	OLDEST,
+	NEWEST,
+	EPOCHS,
+	PAGES,
+	SIZE,
+	BLOCKS,
+	DAMAGED,
+	PATH,
+	FIELDS,
 };
 
 static const struct row_field fields[FIELDS] = {
-	[NAME] = { "name", ROW_STR, 16 },
-	[KIND] = { "kind", ROW_STR, 8 },
-	[ID] = { "id", ROW_U64, 5 },
-	[EPOCH] = { "epoch", ROW_U64, 5 },
-	[KEY_TYPE] = { "key_type", ROW_STR, 8 },
-	[KEY_LENGTH] = { "key_length", ROW_U64, 3 },
-	[VALUE_LENGTH] = { "value_length", ROW_U64, 4 },
-	[COPIES] = { "copies", ROW_U64, 6 },
-	[HASH] = { "hash", ROW_STR, 4 },
-	[UNITS] = { "units", ROW_U64, 10 },
-	[STRIDE] = { "stride", ROW_U64, 6 },
-	[OFFSET] = { "offset", ROW_U64, 12 },
-	[LENGTH] = { "length", ROW_U64, 12 },
-	[LISTS] = { "lists", ROW_U64, 6 },
-	[ENTRIES] = { "entries", ROW_U64, 8 },
-	[HEADS] = { "heads", ROW_U64, 12 },
-	[BATCH] = { "batch", ROW_U64, 5 },
-	[FLUSH_MS] = { "flush_ms", ROW_U64, 8 },
-	[HOPS] = { "hops", ROW_U64, 4 },
-	[VALUE_MIN] = { "value_min", ROW_U64, 10 },
-	[VALUE_MAX] = { "value_max", ROW_U64, 10 },
-	[VALUES] = { "values", ROW_U64, 10 },
-	[VALUES_OFFSET] = { "values_offset", ROW_U64, 12 },
-	[CACHE_ROWS] = { "cache_rows", ROW_U64, 8 },
-	[SEQUENCE] = { "sequence", ROW_STR, 8 },
-	[IMMEDIATE] = { "immediate", ROW_BOOL, 9 },
-	[QP] = { "qp", ROW_STR, 2 },
-	[WRITTEN] = { "written", ROW_U64, 12 },
-	[USED] = { "used", ROW_U64, 10 },
-	[LOAD] = { "load", ROW_F64, 8 },
-	[UNREADABLE] = { "unreadable", ROW_U64, 10 },
-	[OLDEST] = { "oldest", ROW_U64, 6 },
-	[NEWEST] = { "newest", ROW_U64, 6 },
-	[EPOCHS] = { "epochs", ROW_U64, 6 },
-	[PAGES] = { "pages", ROW_STR, 14 },
-	[SIZE] = { "size", ROW_U64, 12 },
-	[BLOCKS] = { "blocks", ROW_U64, 8 },
-	[DAMAGED] = { "damaged", ROW_U64, 7 },
-	[PATH] = { "path", ROW_STR, 20 },
+	[NAME] = {"name", ROW_STR, 16},
+	[KIND] = {"kind", ROW_STR, 8},
+	[ID] = {"id", ROW_U64, 5},
+	[EPOCH] = {"epoch", ROW_U64, 5},
+	[KEY_TYPE] = {"key_type", ROW_STR, 8},
+	[KEY_LENGTH] = {"key_length", ROW_U64, 3},
+	[VALUE_LENGTH] = {"value_length", ROW_U64, 4},
+	[COPIES] = {"copies", ROW_U64, 6},
+	[HASH] = {"hash", ROW_STR, 4},
+	[UNITS] = {"units", ROW_U64, 10},
+	[STRIDE] = {"stride", ROW_U64, 6},
+	[OFFSET] = {"offset", ROW_U64, 12},
+	[LENGTH] = {"length", ROW_U64, 12},
+	[LISTS] = {"lists", ROW_U64, 6},
+	[ENTRIES] = {"entries", ROW_U64, 8},
+	[HEADS] = {"heads", ROW_U64, 12},
+	[BATCH] = {"batch", ROW_U64, 5},
+	[FLUSH_MS] = {"flush_ms", ROW_U64, 8},
+	[HOPS] = {"hops", ROW_U64, 4},
+	[VALUE_MIN] = {"value_min", ROW_U64, 10},
+	[VALUE_MAX] = {"value_max", ROW_U64, 10},
+	[VALUES] = {"values", ROW_U64, 10},
+	[VALUES_OFFSET] = {"values_offset", ROW_U64, 12},
+	[CACHE_ROWS] = {"cache_rows", ROW_U64, 8},
+	[SEQUENCE] = {"sequence", ROW_STR, 8},
+	[IMMEDIATE] = {"immediate", ROW_BOOL, 9},
+	[QP] = {"qp", ROW_STR, 2},
+	[WRITTEN] = {"written", ROW_U64, 12},
+	[USED] = {"used", ROW_U64, 10},
+	[LOAD] = {"load", ROW_F64, 8},
+	[UNREADABLE] = {"unreadable", ROW_U64, 10},
+	[OLDEST] = {"oldest", ROW_U64, 6},
+	[NEWEST] = {"newest", ROW_U64, 6},
+	[EPOCHS] = {"epochs", ROW_U64, 6},
+	[PAGES] = {"pages", ROW_STR, 14},
+	[SIZE] = {"size", ROW_U64, 12},
+	[BLOCKS] = {"blocks", ROW_U64, 8},
+	[DAMAGED] = {"damaged", ROW_U64, 7},
+	[PATH] = {"path", ROW_STR, 20},
 };
 
 /* What people look at first: the text form has these only. */
 static const uint8_t table_columns[] = {
-	NAME, KIND, ID, EPOCH, KEY_TYPE, COPIES, UNITS, STRIDE, LISTS, WRITTEN,
-	USED, LOAD,
+	NAME,  KIND,   ID,    EPOCH,   KEY_TYPE, COPIES,
+	UNITS, STRIDE, LISTS, WRITTEN, USED,	 LOAD,
 };
 static const uint8_t file_columns[] = {
 	OLDEST, NEWEST, EPOCHS, PAGES, SIZE, BLOCKS, DAMAGED, PATH,
@@ -81,8 +116,8 @@ struct out {
 	uint8_t at[FIELDS]; /* FIELDS: not shown */
 };
 
-static void out_open(struct out *w, const struct opts *o, const uint8_t *columns,
-		     unsigned n)
+static void out_open(struct out *w, const struct opts *o,
+		     const uint8_t *columns, unsigned n)
 {
 	memset(w->at, FIELDS, sizeof(w->at));
 	if (o->format != ROW_TEXT)
@@ -141,7 +176,7 @@ static void put_load(struct out *w, const struct view *v)
 {
 	const struct table *t = v->t;
 	double all = (double)t->units * (t->lists ? t->lists : 1);
-	struct load l = { 0 };
+	struct load l = {0};
 
 	if (t->kind == TABLE_APPEND)
 		count_entries(&l, v);
@@ -281,15 +316,16 @@ static void file_row(const struct memory *m, const struct opts *o,
 int dump_memory(const struct opts *o)
 {
 	bool region = o->verb == VERB_REGION;
-	struct blocks b = { 0 };
-	struct fault f = { 0 };
+	struct blocks b = {0};
+	struct fault f = {0};
 	struct memory m;
 	struct stat st;
 	uint64_t bad = 0;
 
 	memory_open(&m, region ? o->what : NULL, region ? NULL : o->what, o);
 	if (!region) {
-		if (snapshot_verify(m.snapshot, &b.blocks, &b.damaged, &f) < 0 &&
+		if (snapshot_verify(m.snapshot, &b.blocks, &b.damaged, &f) <
+			    0 &&
 		    !b.damaged)
 			cli_fail("%s: %s", o->what, f.text);
 		if (stat(o->what, &st) == 0)

@@ -37,9 +37,12 @@ static const struct cli cli = {
 	.summary = "show packets, regions and snapshots",
 	.usage = "dta-dump packets FILE|- [-c N] [--format F]\n"
 		 "         [--region NAME | --ticket FILE | --layout FILE]\n"
-		 "dta-dump region NAME [--epoch N] [--slots | --lists | --no-load]\n"
-		 "dta-dump snapshot FILE [--epoch N] [--slots | --lists | --no-load]\n"
-		 "dta-dump digest NAME|--snapshot FILE [--epoch N|all]\n",
+		 "dta-dump region NAME [--epoch N|all] [--table NAME]\n"
+		 "         [--slots | --lists | --no-load]\n"
+		 "dta-dump snapshot FILE [--epoch N|all] [--table NAME]\n"
+		 "         [--slots | --lists | --no-load]\n"
+		 "dta-dump digest NAME|--snapshot FILE [--epoch N|all]\n"
+		 "         [--table NAME]\n",
 	.options = options,
 };
 

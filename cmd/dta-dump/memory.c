@@ -11,20 +11,20 @@ enum {
 void memory_open(struct memory *m, const char *region, const char *snapshot,
 		 const struct opts *o)
 {
-	struct fault f = { 0 };
+	struct fault f = {0};
 	int rc;
 
-	*m = (struct memory){ .name = region ? region : snapshot };
+	*m = (struct memory){.name = region ? region : snapshot};
 	if (region)
 		rc = region_open(&m->region, region, false, &f);
 	else
 		rc = snapshot_open(&m->snapshot, snapshot, &f);
 	if (rc < 0)
 		cli_fail("%s: %s", m->name, f.text);
-	m->oldest = region ? region_oldest(m->region) :
-			     snapshot_oldest(m->snapshot);
-	m->newest = region ? region_epoch(m->region) :
-			     snapshot_newest(m->snapshot);
+	m->oldest = region ? region_oldest(m->region)
+			   : snapshot_oldest(m->snapshot);
+	m->newest = region ? region_epoch(m->region)
+			   : snapshot_newest(m->snapshot);
 	m->first = m->last = o->epoch ? o->epoch : m->newest;
 	if (o->all_epochs)
 		m->first = m->oldest;
@@ -45,14 +45,14 @@ void memory_close(struct memory *m)
 
 unsigned memory_tables(const struct memory *m)
 {
-	return m->region ? region_tables(m->region) :
-			   snapshot_tables(m->snapshot);
+	return m->region ? region_tables(m->region)
+			 : snapshot_tables(m->snapshot);
 }
 
 const struct table *memory_table(const struct memory *m, unsigned i)
 {
-	return m->region ? region_table(m->region, i) :
-			   snapshot_table(m->snapshot, i);
+	return m->region ? region_table(m->region, i)
+			 : snapshot_table(m->snapshot, i);
 }
 
 bool memory_wanted(const struct opts *o, const struct table *t)
@@ -60,8 +60,7 @@ bool memory_wanted(const struct opts *o, const struct table *t)
 	char id[8];
 
 	snprintf(id, sizeof(id), "%u", t->id);
-	return !o->table || !strcmp(o->table, t->name) ||
-	       !strcmp(o->table, id);
+	return !o->table || !strcmp(o->table, t->name) || !strcmp(o->table, id);
 }
 
 void memory_check_table(const struct memory *m, const struct opts *o)

@@ -99,7 +99,7 @@ int dump_packets(const struct opts *o)
 {
 	static struct tables t;
 	struct pkt pkts[PKT_BATCH];
-	struct fault f = { 0 };
+	struct fault f = {0};
 	struct show s;
 	struct src *src;
 	uint64_t number = 0;

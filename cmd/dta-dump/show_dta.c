@@ -44,16 +44,16 @@ static const char *objection(const struct table *t, const struct dta_report *r)
 			return "the hop is outside the chunk";
 		break;
 	}
-	return r->data_len == t->value_len ?
-		       NULL :
-		       "the data is not as long as the table's";
+	return r->data_len == t->value_len
+		       ? NULL
+		       : "the data is not as long as the table's";
 }
 
 /* The type that keys of a length usually have. */
 static enum key_type usual_type(size_t len)
 {
-	static const enum key_type types[] = { KEY_FLOW4, KEY_FLOW6, KEY_HOP4,
-					       KEY_HOP6, KEY_U32 };
+	static const enum key_type types[] = {KEY_FLOW4, KEY_FLOW6, KEY_HOP4,
+					      KEY_HOP6, KEY_U32};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		if (key_type_len(types[i]) == len)
@@ -107,8 +107,9 @@ static void show_report(struct show *s, const struct tables *tables,
 			const struct dta_report *r)
 {
 	const struct table *t = tables_of_report(tables, r);
-	const char *why = t ? objection(t, r) :
-			  tables->n ? "no such table" : NULL;
+	const char *why = t	      ? objection(t, r)
+			  : tables->n ? "no such table"
+				      : NULL;
 	char key[2 * UINT8_MAX + 1 + KEY_TEXT_MAX], id[8], flags[3] = "";
 
 	snprintf(id, sizeof(id), "%u", r->table);

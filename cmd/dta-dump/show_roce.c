@@ -33,7 +33,7 @@ struct hit {
 
 static struct hit hit_of(const struct tables *tables, const struct roce *r)
 {
-	struct hit h = { 0 };
+	struct hit h = {0};
 	uint64_t offset, unit;
 
 	h.t = tables_of_write(tables, r, &offset);
@@ -54,8 +54,7 @@ static struct hit hit_of(const struct tables *tables, const struct roce *r)
 	return h;
 }
 
-static void show_access(struct show *s, const struct roce *r,
-			struct hit *h)
+static void show_access(struct show *s, const struct roce *r, struct hit *h)
 {
 	snprintf(h->va, sizeof(h->va), "0x%llx", (unsigned long long)r->va);
 	snprintf(h->rkey, sizeof(h->rkey), "0x%x", r->rkey);
@@ -77,8 +76,8 @@ static void show_access(struct show *s, const struct roce *r,
 /* AETH syndromes: bits 6 and 5 tell the kind (rdma.md). */
 static void show_answer(struct show *s, const struct roce *r)
 {
-	static const char *const nak[] = { "nak_psn", "nak_invalid",
-					   "nak_access", "nak_operational" };
+	static const char *const nak[] = {"nak_psn", "nak_invalid",
+					  "nak_access", "nak_operational"};
 	unsigned code = r->syndrome & 0x1f;
 	char other[16];
 

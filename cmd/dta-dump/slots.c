@@ -6,33 +6,45 @@
 #include "wire/be.h"
 
 enum slot_field {
-	SLOT_TABLE, SLOT_EPOCH, SLOT_UNIT, SLOT_LIST, SLOT_ENTRY, SLOT_CHECKSUM,
-	SLOT_COUNT, SLOT_VALUE, SLOT_FIELDS,
+	SLOT_TABLE,
+	SLOT_EPOCH,
+	SLOT_UNIT,
+	SLOT_LIST,
+	SLOT_ENTRY,
+	SLOT_CHECKSUM,
+	SLOT_COUNT,
+	SLOT_VALUE,
+	SLOT_FIELDS,
 };
 
 static const struct row_field slot_fields[SLOT_FIELDS] = {
-	[SLOT_TABLE] = { "table", ROW_STR, 16 },
-	[SLOT_EPOCH] = { "epoch", ROW_U64, 5 },
-	[SLOT_UNIT] = { "unit", ROW_U64, 10 },
-	[SLOT_LIST] = { "list", ROW_U64, 6 },
-	[SLOT_ENTRY] = { "entry", ROW_U64, 8 },
-	[SLOT_CHECKSUM] = { "checksum", ROW_BYTES, 8 },
-	[SLOT_COUNT] = { "count", ROW_U64, 12 },
-	[SLOT_VALUE] = { "value", ROW_BYTES, 16 },
+	[SLOT_TABLE] = {"table", ROW_STR, 16},
+	[SLOT_EPOCH] = {"epoch", ROW_U64, 5},
+	[SLOT_UNIT] = {"unit", ROW_U64, 10},
+	[SLOT_LIST] = {"list", ROW_U64, 6},
+	[SLOT_ENTRY] = {"entry", ROW_U64, 8},
+	[SLOT_CHECKSUM] = {"checksum", ROW_BYTES, 8},
+	[SLOT_COUNT] = {"count", ROW_U64, 12},
+	[SLOT_VALUE] = {"value", ROW_BYTES, 16},
 };
 
 enum list_field {
-	LIST_TABLE, LIST_EPOCH, LIST_LIST, LIST_WRITTEN, LIST_KEPT, LIST_LOST,
+	LIST_TABLE,
+	LIST_EPOCH,
+	LIST_LIST,
+	LIST_WRITTEN,
+	LIST_KEPT,
+	LIST_LOST,
 	LIST_FIELDS,
 };
 
 static const struct row_field list_fields[LIST_FIELDS] = {
-	[LIST_TABLE] = { "table", ROW_STR, 16 },
-	[LIST_EPOCH] = { "epoch", ROW_U64, 5 },
-	[LIST_LIST] = { "list", ROW_U64, 6 },
-	[LIST_WRITTEN] = { "written", ROW_U64, 12 },
-	[LIST_KEPT] = { "kept", ROW_U64, 10 },
-	[LIST_LOST] = { "lost", ROW_U64, 12 },
+	[LIST_TABLE] = {"table", ROW_STR, 16},
+	[LIST_EPOCH] = {"epoch", ROW_U64, 5},
+	[LIST_LIST] = {"list", ROW_U64, 6},
+	[LIST_WRITTEN] = {"written", ROW_U64, 12},
+	[LIST_KEPT] = {"kept", ROW_U64, 10},
+	[LIST_LOST] = {"lost", ROW_U64, 12},
 };
 
 enum {
@@ -51,8 +63,9 @@ static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 	const struct slots *s = ctx;
 	const struct table *t = s->t;
 	uint8_t copy[SUM_LEN + TABLE_VALUE_MAX];
-	size_t len = t->kind == TABLE_KEYWRITE ? SUM_LEN + (size_t)t->value_len :
-		     t->kind == TABLE_POSTCARD ? 4u * t->hops : t->value_len;
+	size_t len = t->kind == TABLE_KEYWRITE ? SUM_LEN + (size_t)t->value_len
+		     : t->kind == TABLE_POSTCARD ? 4u * t->hops
+						 : t->value_len;
 	struct rows *r = s->rows;
 	uint64_t count;
 
@@ -104,8 +117,8 @@ static void list_rows(struct rows *r, const struct view *v, uint64_t epoch,
 
 uint64_t memory_slots(const struct memory *m, const struct opts *o)
 {
-	struct slots s = { .rows = rows_open(stdout, o->format, slot_fields,
-					     SLOT_FIELDS, true) };
+	struct slots s = {.rows = rows_open(stdout, o->format, slot_fields,
+					    SLOT_FIELDS, true)};
 	uint64_t bad = 0;
 
 	if (!s.rows)

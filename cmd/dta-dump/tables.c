@@ -8,7 +8,7 @@
 
 static void of_region(struct tables *t, const char *name)
 {
-	struct fault f = { 0 };
+	struct fault f = {0};
 	struct region *r;
 
 	if (region_open(&r, name, false, &f) < 0)
@@ -21,7 +21,7 @@ static void of_region(struct tables *t, const char *name)
 
 static void of_ticket(struct tables *t, const char *path)
 {
-	struct fault f = { 0 };
+	struct fault f = {0};
 
 	if (ticket_read(&t->ticket, path, &f) < 0)
 		cli_fail("%s", f.text);
@@ -30,7 +30,7 @@ static void of_ticket(struct tables *t, const char *path)
 
 static void of_layout(struct tables *t, const char *path)
 {
-	struct fault f = { 0 };
+	struct fault f = {0};
 	struct layout l;
 
 	if (layout_read(&l, path, &f) < 0)
@@ -42,7 +42,7 @@ static void of_layout(struct tables *t, const char *path)
 
 void tables_open(struct tables *t, const struct opts *o)
 {
-	*t = (struct tables){ 0 };
+	*t = (struct tables){0};
 	if (o->region)
 		of_region(t, o->region);
 	else if (o->ticket)
@@ -64,9 +64,9 @@ const struct table *tables_of_report(const struct tables *t,
 		const struct table *table = &t->ticket.table[i];
 
 		/* DTA/0 names no table: the first that fits. */
-		if (r->table == DTA_NO_TABLE ?
-			    table->kind == r->opcode && table->key_len == 4 :
-			    table->id == r->table)
+		if (r->table == DTA_NO_TABLE
+			    ? table->kind == r->opcode && table->key_len == 4
+			    : table->id == r->table)
 			return table;
 	}
 	return NULL;
@@ -75,9 +75,9 @@ const struct table *tables_of_report(const struct tables *t,
 /* Bytes that an operation touches. */
 static uint64_t reach(const struct roce *r)
 {
-	return r->opcode == ROCE_RC_FETCH_ADD || r->opcode == ROCE_RC_CMP_SWAP ?
-		       8 :
-		       r->dma_len;
+	return r->opcode == ROCE_RC_FETCH_ADD || r->opcode == ROCE_RC_CMP_SWAP
+		       ? 8
+		       : r->dma_len;
 }
 
 const struct table *tables_of_write(const struct tables *t,

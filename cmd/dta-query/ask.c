@@ -78,7 +78,8 @@ static void keywrite_round(struct ask *a, const struct round *r)
 		if (out->answer == ANSWER_NOT_FOUND)
 			continue;
 		memcpy(out->value, a->batch + i * len, len);
-		/* More may have matched than agreed: the batch does not tell. */
+		/* More may have matched than agreed: the batch does not tell.
+		 */
 		if (out->agreed < r->rule.copies)
 			keywrite_one(r, i);
 	}
@@ -104,8 +105,8 @@ static void count_round(const struct round *r)
 				r->keys[i]) < 0)
 			out->answer = ANSWER_UNREADABLE;
 		else /* nothing was ever counted */
-			out->answer = out->count ? ANSWER_FOUND :
-						   ANSWER_NOT_FOUND;
+			out->answer = out->count ? ANSWER_FOUND
+						 : ANSWER_NOT_FOUND;
 	}
 }
 
@@ -114,8 +115,8 @@ static void ask_round(struct ask *a, struct round *r)
 	const struct table *t = r->view.t;
 
 	if (!r->rule.copies)
-		r->rule.copies = t->kind == TABLE_KEYINC ? t->copies :
-							   COPIES_UNKNOWN;
+		r->rule.copies = t->kind == TABLE_KEYINC ? t->copies
+							 : COPIES_UNKNOWN;
 	for (size_t i = 0; i < r->n; i++)
 		r->reply[i]->copies = r->rule.copies;
 	if (t->kind == TABLE_KEYWRITE)
@@ -135,7 +136,8 @@ static size_t still_open(const struct place *at, const struct places *p,
 	for (size_t i = 0; i < n; i++) {
 		struct reply *r = of[i];
 
-		if (r->answer == ANSWER_FOUND || r->answer == ANSWER_AMBIGUOUS) {
+		if (r->answer == ANSWER_FOUND ||
+		    r->answer == ANSWER_AMBIGUOUS) {
 			r->source = p->source[at->source].name;
 			r->epoch = at->epoch;
 			continue;
@@ -166,7 +168,10 @@ static void ask_all(struct ask *a, const struct target *t,
 	}
 	for (unsigned p = 0; p < a->places->n && left; p++) {
 		struct round r = {
-			.rule = a->rule, .keys = key, .reply = of, .n = left,
+			.rule = a->rule,
+			.keys = key,
+			.reply = of,
+			.n = left,
 		};
 
 		if (!target_view(&r.view, a->places, t, p))

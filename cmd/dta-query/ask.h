@@ -12,7 +12,7 @@
 struct reply {
 	enum answer answer;
 	uint8_t agreed, matched, copies;
-	bool unreadable; /* somewhere on the way */
+	bool unreadable;    /* somewhere on the way */
 	const char *source; /* where the answer is; NULL if nowhere */
 	uint64_t epoch;
 	union {

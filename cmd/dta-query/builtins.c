@@ -7,29 +7,39 @@
 #include "shell.h"
 
 enum table_field {
-	TABLE_NAME, TABLE_ID, TABLE_KIND, TABLE_KEY, TABLE_VALUE, TABLE_COPIES,
-	TABLE_UNITS, TABLE_LISTS, TABLE_SOURCE, TABLE_FIELDS,
+	TABLE_NAME,
+	TABLE_ID,
+	TABLE_KIND,
+	TABLE_KEY,
+	TABLE_VALUE,
+	TABLE_COPIES,
+	TABLE_UNITS,
+	TABLE_LISTS,
+	TABLE_SOURCE,
+	TABLE_FIELDS,
 };
 
 static const struct row_field table_fields[TABLE_FIELDS] = {
-	[TABLE_NAME] = { "table", ROW_STR, 16 },
-	[TABLE_ID] = { "id", ROW_U64, 5 },
-	[TABLE_KIND] = { "kind", ROW_STR, 8 },
-	[TABLE_KEY] = { "key_type", ROW_STR, 8 },
-	[TABLE_VALUE] = { "value_length", ROW_U64, 12 },
-	[TABLE_COPIES] = { "copies", ROW_U64, 6 },
-	[TABLE_UNITS] = { "units", ROW_U64, 12 },
-	[TABLE_LISTS] = { "lists", ROW_U64, 6 },
-	[TABLE_SOURCE] = { "source", ROW_STR, 8 },
+	[TABLE_NAME] = {"table", ROW_STR, 16},
+	[TABLE_ID] = {"id", ROW_U64, 5},
+	[TABLE_KIND] = {"kind", ROW_STR, 8},
+	[TABLE_KEY] = {"key_type", ROW_STR, 8},
+	[TABLE_VALUE] = {"value_length", ROW_U64, 12},
+	[TABLE_COPIES] = {"copies", ROW_U64, 6},
+	[TABLE_UNITS] = {"units", ROW_U64, 12},
+	[TABLE_LISTS] = {"lists", ROW_U64, 6},
+	[TABLE_SOURCE] = {"source", ROW_STR, 8},
 };
 
 enum epoch_field {
-	EPOCH_EPOCH, EPOCH_SOURCE, EPOCH_FIELDS,
+	EPOCH_EPOCH,
+	EPOCH_SOURCE,
+	EPOCH_FIELDS,
 };
 
 static const struct row_field epoch_fields[EPOCH_FIELDS] = {
-	[EPOCH_EPOCH] = { "epoch", ROW_U64, 8 },
-	[EPOCH_SOURCE] = { "source", ROW_STR, 8 },
+	[EPOCH_EPOCH] = {"epoch", ROW_U64, 8},
+	[EPOCH_SOURCE] = {"source", ROW_STR, 8},
 };
 
 static int show_tables(struct shell *sh)
@@ -111,11 +121,11 @@ static int change_setting(struct shell *sh)
 static int help(struct shell *sh)
 {
 	static const char *const verbs[][2] = {
-		{ "keywrite KEY...", "values of keys" },
-		{ "path KEY...", "paths out of postcards" },
-		{ "count KEY...", "counters" },
-		{ "list [ID...]", "entries of lists; -f follows" },
-		{ "verify --truth FILE", "answers against what was reported" },
+		{"keywrite KEY...", "values of keys"},
+		{"path KEY...", "paths out of postcards"},
+		{"count KEY...", "counters"},
+		{"list [ID...]", "entries of lists; -f follows"},
+		{"verify --truth FILE", "answers against what was reported"},
 	};
 
 	(void)sh;
@@ -134,10 +144,10 @@ static int quit(struct shell *sh)
 }
 
 const struct builtin builtins[] = {
-	{ "tables", "the tables that can be asked", show_tables },
-	{ "epochs", "the epochs that can be asked, newest first", show_epochs },
-	{ "set", "set NAME VALUE: for the commands to come", change_setting },
-	{ "help", "this", help },
-	{ "quit", "leave; so does the end of input", quit },
-	{ 0 },
+	{"tables", "the tables that can be asked", show_tables},
+	{"epochs", "the epochs that can be asked, newest first", show_epochs},
+	{"set", "set NAME VALUE: for the commands to come", change_setting},
+	{"help", "this", help},
+	{"quit", "leave; so does the end of input", quit},
+	{0},
 };

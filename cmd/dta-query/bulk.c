@@ -8,69 +8,97 @@
 #include "run.h"
 
 enum keywrite_field {
-	KW_KEY, KW_ANSWER, KW_VALUE, KW_AGREED, KW_MATCHED, KW_COPIES, KW_EPOCH,
-	KW_SOURCE, KW_TABLE, KW_FIELDS,
+	KW_KEY,
+	KW_ANSWER,
+	KW_VALUE,
+	KW_AGREED,
+	KW_MATCHED,
+	KW_COPIES,
+	KW_EPOCH,
+	KW_SOURCE,
+	KW_TABLE,
+	KW_FIELDS,
 };
 
 static const struct row_field keywrite_fields[KW_FIELDS] = {
-	[KW_KEY] = { "key", ROW_STR, 40 },
-	[KW_ANSWER] = { "answer", ROW_STR, 10 },
-	[KW_VALUE] = { "value", ROW_BYTES, 16 },
-	[KW_AGREED] = { "agreed", ROW_U64, 6 },
-	[KW_MATCHED] = { "matched", ROW_U64, 7 },
-	[KW_COPIES] = { "copies", ROW_U64, 6 },
-	[KW_EPOCH] = { "epoch", ROW_U64, 5 },
-	[KW_SOURCE] = { "source", ROW_STR, 8 },
-	[KW_TABLE] = { "table", ROW_STR, 8 },
+	[KW_KEY] = {"key", ROW_STR, 40},
+	[KW_ANSWER] = {"answer", ROW_STR, 10},
+	[KW_VALUE] = {"value", ROW_BYTES, 16},
+	[KW_AGREED] = {"agreed", ROW_U64, 6},
+	[KW_MATCHED] = {"matched", ROW_U64, 7},
+	[KW_COPIES] = {"copies", ROW_U64, 6},
+	[KW_EPOCH] = {"epoch", ROW_U64, 5},
+	[KW_SOURCE] = {"source", ROW_STR, 8},
+	[KW_TABLE] = {"table", ROW_STR, 8},
 };
 
 enum path_field {
-	PATH_KEY, PATH_ANSWER, PATH_PATH, PATH_HOPS, PATH_AGREED, PATH_VALID,
-	PATH_HOLES, PATH_COPIES, PATH_EPOCH, PATH_SOURCE, PATH_TABLE,
+	PATH_KEY,
+	PATH_ANSWER,
+	PATH_PATH,
+	PATH_HOPS,
+	PATH_AGREED,
+	PATH_VALID,
+	PATH_HOLES,
+	PATH_COPIES,
+	PATH_EPOCH,
+	PATH_SOURCE,
+	PATH_TABLE,
 	PATH_FIELDS,
 };
 
 static const struct row_field path_fields[PATH_FIELDS] = {
-	[PATH_KEY] = { "key", ROW_STR, 40 },
-	[PATH_ANSWER] = { "answer", ROW_STR, 10 },
-	[PATH_PATH] = { "path", ROW_LIST, 24 },
-	[PATH_HOPS] = { "hops", ROW_U64, 4 },
-	[PATH_AGREED] = { "agreed", ROW_U64, 6 },
-	[PATH_VALID] = { "valid", ROW_U64, 5 },
-	[PATH_HOLES] = { "holes", ROW_LIST, 5 },
-	[PATH_COPIES] = { "copies", ROW_U64, 6 },
-	[PATH_EPOCH] = { "epoch", ROW_U64, 5 },
-	[PATH_SOURCE] = { "source", ROW_STR, 8 },
-	[PATH_TABLE] = { "table", ROW_STR, 8 },
+	[PATH_KEY] = {"key", ROW_STR, 40},
+	[PATH_ANSWER] = {"answer", ROW_STR, 10},
+	[PATH_PATH] = {"path", ROW_LIST, 24},
+	[PATH_HOPS] = {"hops", ROW_U64, 4},
+	[PATH_AGREED] = {"agreed", ROW_U64, 6},
+	[PATH_VALID] = {"valid", ROW_U64, 5},
+	[PATH_HOLES] = {"holes", ROW_LIST, 5},
+	[PATH_COPIES] = {"copies", ROW_U64, 6},
+	[PATH_EPOCH] = {"epoch", ROW_U64, 5},
+	[PATH_SOURCE] = {"source", ROW_STR, 8},
+	[PATH_TABLE] = {"table", ROW_STR, 8},
 };
 
 enum count_field {
-	COUNT_KEY, COUNT_ANSWER, COUNT_COUNT, COUNT_COPIES, COUNT_EPOCH,
-	COUNT_SOURCE, COUNT_TABLE, COUNT_FIELDS,
+	COUNT_KEY,
+	COUNT_ANSWER,
+	COUNT_COUNT,
+	COUNT_COPIES,
+	COUNT_EPOCH,
+	COUNT_SOURCE,
+	COUNT_TABLE,
+	COUNT_FIELDS,
 };
 
 static const struct row_field count_fields[COUNT_FIELDS] = {
-	[COUNT_KEY] = { "key", ROW_STR, 40 },
-	[COUNT_ANSWER] = { "answer", ROW_STR, 10 },
-	[COUNT_COUNT] = { "count", ROW_U64, 12 },
-	[COUNT_COPIES] = { "copies", ROW_U64, 6 },
-	[COUNT_EPOCH] = { "epoch", ROW_U64, 5 },
-	[COUNT_SOURCE] = { "source", ROW_STR, 8 },
-	[COUNT_TABLE] = { "table", ROW_STR, 8 },
+	[COUNT_KEY] = {"key", ROW_STR, 40},
+	[COUNT_ANSWER] = {"answer", ROW_STR, 10},
+	[COUNT_COUNT] = {"count", ROW_U64, 12},
+	[COUNT_COPIES] = {"copies", ROW_U64, 6},
+	[COUNT_EPOCH] = {"epoch", ROW_U64, 5},
+	[COUNT_SOURCE] = {"source", ROW_STR, 8},
+	[COUNT_TABLE] = {"table", ROW_STR, 8},
 };
 
 enum sum_field {
-	SUM_ASKED, SUM_FOUND, SUM_NOT_FOUND, SUM_AMBIGUOUS, SUM_UNREADABLE,
-	SUM_MALFORMED, SUM_FIELDS,
+	SUM_ASKED,
+	SUM_FOUND,
+	SUM_NOT_FOUND,
+	SUM_AMBIGUOUS,
+	SUM_UNREADABLE,
+	SUM_MALFORMED,
+	SUM_FIELDS,
 };
 
 static const struct row_field sum_fields[SUM_FIELDS] = {
-	[SUM_ASKED] = { "asked", ROW_U64, 10 },
-	[SUM_FOUND] = { "found", ROW_U64, 10 },
-	[SUM_NOT_FOUND] = { "not_found", ROW_U64, 10 },
-	[SUM_AMBIGUOUS] = { "ambiguous", ROW_U64, 10 },
-	[SUM_UNREADABLE] = { "unreadable", ROW_U64, 10 },
-	[SUM_MALFORMED] = { "malformed", ROW_U64, 10 },
+	[SUM_ASKED] = {"asked", ROW_U64, 10},
+	[SUM_FOUND] = {"found", ROW_U64, 10},
+	[SUM_NOT_FOUND] = {"not_found", ROW_U64, 10},
+	[SUM_AMBIGUOUS] = {"ambiguous", ROW_U64, 10},
+	[SUM_UNREADABLE] = {"unreadable", ROW_U64, 10},
+	[SUM_MALFORMED] = {"malformed", ROW_U64, 10},
 };
 
 struct bulk {
@@ -231,9 +259,9 @@ static void sum_row(struct bulk *b)
 
 static int kind_of(enum verb v)
 {
-	return v == VERB_KEYWRITE ? TABLE_KEYWRITE :
-	       v == VERB_PATH	  ? TABLE_POSTCARD :
-				    TABLE_KEYINC;
+	return v == VERB_KEYWRITE ? TABLE_KEYWRITE
+	       : v == VERB_PATH	  ? TABLE_POSTCARD
+				  : TABLE_KEYINC;
 }
 
 int run_keys(const struct opts *o, struct places *p)
@@ -261,9 +289,9 @@ int run_keys(const struct opts *o, struct places *p)
 		sum_row(b);
 	rows_close(b->rows);
 	keys_close(&b->keys);
-	rc = b->keys.malformed		? CLI_FAIL :
-	     b->answers[ANSWER_FOUND] ? CLI_OK :
-					CLI_NOTHING;
+	rc = b->keys.malformed		? CLI_FAIL
+	     : b->answers[ANSWER_FOUND] ? CLI_OK
+					: CLI_NOTHING;
 	ask_close(ask);
 	free(b);
 	free(t);

@@ -22,10 +22,11 @@ struct choices {
 
 static void offer(struct choices *c, const char *dashes, const char *text)
 {
-	char *out = c->text[c->n];
+	char *out;
 
 	if (c->n == CHOICES_MAX || !text)
 		return;
+	out = c->text[c->n];
 	snprintf(out, CHOICE_ROOM, "%s%s", dashes, text);
 	if (!strncmp(out, c->word, c->len))
 		c->n++;
@@ -43,8 +44,7 @@ static void offer_tables(struct choices *c, const struct shell *sh)
 {
 	for (unsigned i = 0; i < sh->p->sources; i++)
 		for (unsigned k = 0; k < source_tables(&sh->p->source[i]); k++)
-			offer(c, "",
-			      source_table(&sh->p->source[i], k)->name);
+			offer(c, "", source_table(&sh->p->source[i], k)->name);
 }
 
 static void offer_all(struct choices *c, const char *const *text)
@@ -58,11 +58,10 @@ static void offer_values(struct choices *c, const struct shell *sh,
 			 const char *name)
 {
 	static const char *const policies[] = {
-		"plurality", "first", "unique", "consensus:2", "consensus:3",
-		"consensus:4", NULL
-	};
-	static const char *const formats[] = { "text", "csv", "ndjson", NULL };
-	static const char *const answers[] = { "yes", "no", NULL };
+		"plurality",   "first",	      "unique", "consensus:2",
+		"consensus:3", "consensus:4", NULL};
+	static const char *const formats[] = {"text", "csv", "ndjson", NULL};
+	static const char *const answers[] = {"yes", "no", NULL};
 
 	if (!strcmp(name, "table"))
 		offer_tables(c, sh);
@@ -83,16 +82,16 @@ static const char *option_name(const char *typed)
 	for (const struct cli_option *o = cli.options; o->name; o++) {
 		if (typed[0] != '-' || !o->arg)
 			continue;
-		if (typed[1] == '-' ? !strcmp(typed + 2, o->name) :
-				      typed[1] == o->ch && !typed[2])
+		if (typed[1] == '-' ? !strcmp(typed + 2, o->name)
+				    : typed[1] == o->ch && !typed[2])
 			return o->name;
 	}
 	return "";
 }
 
 /* argv: the words before the one under the cursor. */
-static void find_choices(struct choices *c, const struct shell *sh,
-			 char **argv, int argc)
+static void find_choices(struct choices *c, const struct shell *sh, char **argv,
+			 int argc)
 {
 	const char *before = argc ? argv[argc - 1] : "";
 

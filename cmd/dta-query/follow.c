@@ -38,7 +38,7 @@ static void reading_fini(struct reading *r)
 {
 	for (unsigned i = 0; i < TABLE_MAX; i++)
 		free(r->next[i]);
-	*r = (struct reading){ 0 };
+	*r = (struct reading){0};
 }
 
 static bool find_place(const struct entries *e, uint64_t epoch, unsigned *place)
@@ -122,7 +122,7 @@ static void turn(struct entries *e, struct reading r[2])
 	}
 	reading_fini(&r[0]);
 	r[0] = r[1];
-	r[1] = (struct reading){ 0 };
+	r[1] = (struct reading){0};
 	reading_init(&r[1], e, next);
 }
 
@@ -136,14 +136,14 @@ static bool same_file(const char *path, const struct stat *was)
 
 int entries_follow(struct entries *e)
 {
-	const struct timespec pause = { .tv_nsec = POLL_NS };
+	const struct timespec pause = {.tv_nsec = POLL_NS};
 	const char *path = region_path(e->p->source[0].region);
-	struct reading r[2] = { 0 };
+	struct reading r[2] = {0};
 	struct stat was;
 	int rc = CLI_OK;
 
 	if (stat(path, &was) < 0)
-		was = (struct stat){ 0 };
+		was = (struct stat){0};
 	reading_init(&r[1], e, e->p->newest);
 	begin(e, &r[1]);
 	for (unsigned polls = 1; entries_go_on(e); polls++) {

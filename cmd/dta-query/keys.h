@@ -37,8 +37,8 @@ void keys_close(struct keys *k);
 
 /*
  * The next batch, in k->asked[0 .. k->n): QUERY_BATCH keys, or fewer if the
- * file has to be read on for more, perhaps none. False at the end. Exits if the file
- * cannot be read.
+ * file has to be read on for more, perhaps none. False at the end. Exits if the
+ * file cannot be read.
  */
 bool keys_next(struct keys *k);
 

@@ -18,7 +18,7 @@ int lines_open(struct lines *l, const char *path)
 	struct stat st;
 	int rc;
 
-	*l = (struct lines){ .fd = STDIN_FILENO, .path = path };
+	*l = (struct lines){.fd = STDIN_FILENO, .path = path};
 	if (is_stdin)
 		l->path = "stdin";
 	else if ((l->fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)

@@ -8,32 +8,43 @@
 #include "run.h"
 
 enum entry_field {
-	ENTRY_LIST, ENTRY_INDEX, ENTRY_VALUE, ENTRY_EPOCH, ENTRY_SOURCE,
-	ENTRY_TABLE, ENTRY_FIELDS,
+	ENTRY_LIST,
+	ENTRY_INDEX,
+	ENTRY_VALUE,
+	ENTRY_EPOCH,
+	ENTRY_SOURCE,
+	ENTRY_TABLE,
+	ENTRY_FIELDS,
 };
 
 static struct row_field entry_fields[ENTRY_FIELDS] = {
-	[ENTRY_LIST] = { "list", ROW_U64, 6 },
-	[ENTRY_INDEX] = { "index", ROW_U64, 10 },
-	[ENTRY_VALUE] = { "value", ROW_BYTES, 36 },
-	[ENTRY_EPOCH] = { "epoch", ROW_U64, 5 },
-	[ENTRY_SOURCE] = { "source", ROW_STR, 8 },
-	[ENTRY_TABLE] = { "table", ROW_STR, 8 },
+	[ENTRY_LIST] = {"list", ROW_U64, 6},
+	[ENTRY_INDEX] = {"index", ROW_U64, 10},
+	[ENTRY_VALUE] = {"value", ROW_BYTES, 36},
+	[ENTRY_EPOCH] = {"epoch", ROW_U64, 5},
+	[ENTRY_SOURCE] = {"source", ROW_STR, 8},
+	[ENTRY_TABLE] = {"table", ROW_STR, 8},
 };
 
 enum count_field {
-	COUNT_LIST, COUNT_WRITTEN, COUNT_KEPT, COUNT_LOST, COUNT_EPOCH,
-	COUNT_SOURCE, COUNT_TABLE, COUNT_FIELDS,
+	COUNT_LIST,
+	COUNT_WRITTEN,
+	COUNT_KEPT,
+	COUNT_LOST,
+	COUNT_EPOCH,
+	COUNT_SOURCE,
+	COUNT_TABLE,
+	COUNT_FIELDS,
 };
 
 static struct row_field count_fields[COUNT_FIELDS] = {
-	[COUNT_LIST] = { "list", ROW_U64, 6 },
-	[COUNT_WRITTEN] = { "written", ROW_U64, 12 },
-	[COUNT_KEPT] = { "kept", ROW_U64, 10 },
-	[COUNT_LOST] = { "lost", ROW_U64, 12 },
-	[COUNT_EPOCH] = { "epoch", ROW_U64, 5 },
-	[COUNT_SOURCE] = { "source", ROW_STR, 8 },
-	[COUNT_TABLE] = { "table", ROW_STR, 8 },
+	[COUNT_LIST] = {"list", ROW_U64, 6},
+	[COUNT_WRITTEN] = {"written", ROW_U64, 12},
+	[COUNT_KEPT] = {"kept", ROW_U64, 10},
+	[COUNT_LOST] = {"lost", ROW_U64, 12},
+	[COUNT_EPOCH] = {"epoch", ROW_U64, 5},
+	[COUNT_SOURCE] = {"source", ROW_STR, 8},
+	[COUNT_TABLE] = {"table", ROW_STR, 8},
 };
 
 bool entries_next_list(const struct entries *e, const struct table *t,
@@ -129,8 +140,8 @@ static uint64_t kept(const struct view *v, uint64_t count)
 	return count < most ? count : most;
 }
 
-static void print_count(struct entries *e, unsigned place,
-			const struct view *v, uint32_t list)
+static void print_count(struct entries *e, unsigned place, const struct view *v,
+			uint32_t list)
 {
 	const struct place *at = &e->p->place[place];
 	uint64_t count = entries_count(e, v, list), have = kept(v, count);
@@ -195,11 +206,12 @@ static void find_begins(struct entries *e, unsigned target, uint32_t list,
 static void print_places(struct entries *e, unsigned target, uint32_t list)
 {
 	uint64_t *begin = calloc(e->p->n, 2 * sizeof(begin[0]));
-	uint64_t *count = begin + e->p->n;
+	uint64_t *count;
 	struct view v;
 
 	if (!begin)
 		cli_fail("out of memory");
+	count = begin + e->p->n;
 	if (!e->o->count_only)
 		find_begins(e, target, list, begin, count);
 	for (unsigned i = e->p->n; i-- > 0 && entries_go_on(e);) {
@@ -226,8 +238,8 @@ static void parse_lists(struct entries *e)
 	if (!e->list)
 		cli_fail("out of memory");
 	for (int i = 0; i < o->nargs; i++)
-		e->list[e->lists++] =
-			(uint32_t)cli_u64("list", o->args[i], 0, max - 1);
+		e->list[e->lists++] = (uint32_t)cli_u64("list", o->args[i], 0,
+							max - 1);
 }
 
 int run_list(const struct opts *o, struct places *p)

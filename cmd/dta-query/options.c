@@ -48,10 +48,12 @@ static const struct cli_option options[] = {
 const struct cli cli = {
 	.name = "dta-query",
 	.summary = "ask a collector's memory",
-	.usage = "dta-query keywrite|path|count|list (--region NAME | --snapshot FILE)\n"
-		 "          [--table NAME] [--copies N] [--policy P] [KEY... | --keys FILE]\n"
-		 "dta-query verify (--region NAME | --snapshot FILE) --truth FILE\n"
-		 "dta-query -i --region NAME\n",
+	.usage = "dta-query keywrite|path|count|list\n"
+		 "          (--region NAME | --snapshot FILE) [--table NAME]\n"
+		 "          [--copies N] [--policy P] [KEY... | --keys FILE]\n"
+		 "dta-query verify (--region NAME | --snapshot FILE)\n"
+		 "          --truth FILE\n"
+		 "dta-query -i (--region NAME | --snapshot FILE)\n",
 	.options = options,
 };
 

@@ -31,10 +31,10 @@ struct opts {
 	const char *region;
 	const char *snapshot[SNAPSHOTS_MAX];
 	unsigned snapshots;
-	const char *table;	 /* name or id; NULL: by kind and key */
+	const char *table;	  /* name or id; NULL: by kind and key */
 	const char *keys, *truth; /* files, "-" for stdin */
-	uint64_t epoch;		 /* 0: all */
-	struct query_rule rule;	 /* copies 0: the default */
+	uint64_t epoch;		  /* 0: all */
+	struct query_rule rule;	  /* copies 0: the default */
 	enum row_format format;
 	struct render render; /* of values */
 	bool interactive, quiet, summary;

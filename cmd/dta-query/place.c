@@ -7,7 +7,7 @@
 static void open_region(struct places *p, const char *name)
 {
 	struct source *s = &p->source[p->sources++];
-	struct fault f = { 0 };
+	struct fault f = {0};
 
 	s->name = "region";
 	s->path = name;
@@ -18,7 +18,7 @@ static void open_region(struct places *p, const char *name)
 static void open_snapshot(struct places *p, const char *path)
 {
 	struct source *s = &p->source[p->sources++];
-	struct fault f = { 0 };
+	struct fault f = {0};
 
 	s->name = s->path = path;
 	if (snapshot_open(&s->snapshot, path, &f) < 0)
@@ -27,14 +27,14 @@ static void open_snapshot(struct places *p, const char *path)
 
 static uint64_t source_oldest(const struct source *s)
 {
-	return s->region ? region_oldest(s->region) :
-			   snapshot_oldest(s->snapshot);
+	return s->region ? region_oldest(s->region)
+			 : snapshot_oldest(s->snapshot);
 }
 
 static uint64_t source_newest(const struct source *s)
 {
-	return s->region ? region_epoch(s->region) :
-			   snapshot_newest(s->snapshot);
+	return s->region ? region_epoch(s->region)
+			 : snapshot_newest(s->snapshot);
 }
 
 static void list_places(struct places *p)
@@ -51,21 +51,22 @@ static void list_places(struct places *p)
 		if (newest < oldest) /* rotated between the two loads */
 			oldest = newest;
 		if (p->only)
-			newest = oldest = p->only >= oldest &&
-					p->only <= newest ? p->only : 0;
+			newest = oldest = p->only >= oldest && p->only <= newest
+						  ? p->only
+						  : 0;
 		for (uint64_t e = newest; e && e >= oldest; e--) {
-			p->place = realloc(p->place, (p->n + 1) *
-					   sizeof(p->place[0]));
+			p->place = realloc(p->place,
+					   (p->n + 1) * sizeof(p->place[0]));
 			if (!p->place)
 				cli_fail("out of memory");
-			p->place[p->n++] = (struct place){ i, e };
+			p->place[p->n++] = (struct place){i, e};
 		}
 	}
 }
 
 void places_open(struct places *p, const struct opts *o)
 {
-	*p = (struct places){ .only = o->epoch };
+	*p = (struct places){.only = o->epoch};
 	if (o->region)
 		open_region(p, o->region);
 	for (unsigned i = 0; i < o->snapshots; i++)
@@ -99,8 +100,8 @@ bool places_refresh(struct places *p)
 {
 	const struct region *r = p->source[0].region;
 
-	if (!r || (region_epoch(r) == p->newest &&
-		   region_oldest(r) == p->oldest))
+	if (!r ||
+	    (region_epoch(r) == p->newest && region_oldest(r) == p->oldest))
 		return false;
 	list_places(p);
 	return true;
@@ -123,21 +124,21 @@ bool place_repeats(const struct places *p, unsigned place)
 
 unsigned source_tables(const struct source *s)
 {
-	return s->region ? region_tables(s->region) :
-			   snapshot_tables(s->snapshot);
+	return s->region ? region_tables(s->region)
+			 : snapshot_tables(s->snapshot);
 }
 
 const struct table *source_table(const struct source *s, unsigned i)
 {
-	return s->region ? region_table(s->region, i) :
-			   snapshot_table(s->snapshot, i);
+	return s->region ? region_table(s->region, i)
+			 : snapshot_table(s->snapshot, i);
 }
 
 static const struct table *pick(const struct source *s, int kind,
 				const char *name, struct fault *f)
 {
-	return s->region ? region_pick(s->region, kind, name, f) :
-			   snapshot_pick(s->snapshot, kind, name, f);
+	return s->region ? region_pick(s->region, kind, name, f)
+			 : snapshot_pick(s->snapshot, kind, name, f);
 }
 
 static bool is_counterpart(const struct table *a, const struct table *b)
@@ -150,11 +151,11 @@ static bool is_counterpart(const struct table *a, const struct table *b)
 void target_of(struct target *out, const struct places *p, unsigned source,
 	       const struct table *t)
 {
-	*out = (struct target){ .t = t };
+	*out = (struct target){.t = t};
 	for (unsigned i = 0; i < p->sources; i++)
 		for (unsigned k = 0; k < source_tables(&p->source[i]); k++) {
-			const struct table *other =
-				source_table(&p->source[i], k);
+			const struct table *other = source_table(&p->source[i],
+								 k);
 
 			if (i == source ? other == t : is_counterpart(other, t))
 				out->in[i] = other;
@@ -174,7 +175,7 @@ static void add_target(struct targets *out, const struct places *p,
 void targets_pick(struct targets *out, const struct places *p, int kind,
 		  const char *name)
 {
-	struct fault f = { 0 };
+	struct fault f = {0};
 
 	out->n = 0;
 	for (unsigned i = 0; i < p->sources; i++) {

@@ -19,11 +19,11 @@ static const struct {
 	const char *name;
 	uint8_t as, width;
 } names[] = {
-	{ "hex", RENDER_HEX, 0 },    { "u8", RENDER_NUMBER, 1 },
-	{ "u16", RENDER_NUMBER, 2 }, { "u32", RENDER_NUMBER, 4 },
-	{ "u64", RENDER_NUMBER, 8 }, { "u8s", RENDER_LIST, 1 },
-	{ "u16s", RENDER_LIST, 2 },  { "u32s", RENDER_LIST, 4 },
-	{ "text", RENDER_TEXT, 0 },
+	{"hex", RENDER_HEX, 0},	   {"u8", RENDER_NUMBER, 1},
+	{"u16", RENDER_NUMBER, 2}, {"u32", RENDER_NUMBER, 4},
+	{"u64", RENDER_NUMBER, 8}, {"u8s", RENDER_LIST, 1},
+	{"u16s", RENDER_LIST, 2},  {"u32s", RENDER_LIST, 4},
+	{"text", RENDER_TEXT, 0},
 };
 
 int render_of(struct render *r, const char *name)

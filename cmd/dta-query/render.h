@@ -21,9 +21,9 @@ enum render_as {
 };
 
 struct render {
-	uint8_t as;    /* enum render_as */
-	uint8_t width; /* NUMBER, LIST: bytes of a number */
-	uint8_t key;   /* KEY: enum key_type */
+	uint8_t as;	   /* enum render_as */
+	uint8_t width;	   /* NUMBER, LIST: bytes of a number */
+	uint8_t key;	   /* KEY: enum key_type */
 	bool escape_blank; /* TEXT: blanks would break a column */
 };
 
@@ -38,7 +38,8 @@ struct rendered {
 	char text[RENDER_TEXT_MAX];
 };
 
-/* "hex", "u8".."u64", "u8s", "u16s", "u32s", "text", a key type. 0 or -EINVAL. */
+/* By name: "hex", "u8".."u64", "u8s".."u32s", "text", a key type. 0, -EINVAL.
+ */
 int render_of(struct render *r, const char *name);
 extern const char render_names[];
 const char *render_name(const struct render *r);

@@ -6,7 +6,8 @@
 #include "options.h"
 #include "place.h"
 
-int run_keys(const struct opts *o, struct places *p); /* keywrite, path, count */
+/* keywrite, path, count */
+int run_keys(const struct opts *o, struct places *p);
 int run_list(const struct opts *o, struct places *p);
 int run_verify(const struct opts *o, struct places *p);
 

@@ -120,9 +120,9 @@ static bool set_output(struct shell *sh, const char *text)
 
 static void show_output(const struct shell *sh, char *out, size_t room)
 {
-	static const char *const name[] = {
-		[ROW_TEXT] = "text", [ROW_CSV] = "csv", [ROW_NDJSON] = "ndjson"
-	};
+	static const char *const name[] = {[ROW_TEXT] = "text",
+					   [ROW_CSV] = "csv",
+					   [ROW_NDJSON] = "ndjson"};
 
 	snprintf(out, room, "%s", name[sh->o.format]);
 }
@@ -151,16 +151,15 @@ static void show_partial(const struct shell *sh, char *out, size_t room)
 }
 
 const struct setting settings[] = {
-	{ "policy", "plurality, first, unique or consensus:2..4", set_policy,
-	  show_policy },
-	{ "copies", "1 to 4; nothing for the default", set_copies,
-	  show_copies },
-	{ "table", "a table's name or id; nothing for the default", set_table,
-	  show_table },
-	{ "epoch", "a number; nothing for all", set_epoch, show_epoch },
-	{ "output", "text, csv or ndjson", set_output, show_output },
-	{ "as", "hex, a number, a list of numbers, text or a key type", set_as,
-	  show_as },
-	{ "partial", "yes or no", set_partial, show_partial },
-	{ 0 },
+	{"policy", "plurality, first, unique or consensus:2..4", set_policy,
+	 show_policy},
+	{"copies", "1 to 4; nothing for the default", set_copies, show_copies},
+	{"table", "a table's name or id; nothing for the default", set_table,
+	 show_table},
+	{"epoch", "a number; nothing for all", set_epoch, show_epoch},
+	{"output", "text, csv or ndjson", set_output, show_output},
+	{"as", "hex, a number, a list of numbers, text or a key type", set_as,
+	 show_as},
+	{"partial", "yes or no", set_partial, show_partial},
+	{0},
 };

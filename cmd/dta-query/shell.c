@@ -22,7 +22,7 @@ static void on_interrupt(int sig)
 
 static void catch_interrupts(void)
 {
-	struct sigaction a = { .sa_handler = on_interrupt };
+	struct sigaction a = {.sa_handler = on_interrupt};
 
 	sigaction(SIGINT, &a, NULL);
 }

@@ -14,7 +14,7 @@ struct shell {
 	struct opts o; /* of every command, as set */
 	struct places *p;
 	bool terminal, quit;
-	int status; /* of the last command */
+	int status;		    /* of the last command */
 	char table[TABLE_NAME_MAX]; /* that o.table points at */
 	int argc;
 	char *argv[WORDS_MAX + 1];
@@ -41,7 +41,7 @@ int words_split(char *line, char **argv, int max);
 
 /* Lines from a terminal, with history and completion. */
 struct terminal;
-struct terminal *terminal_open(struct shell *sh); /* NULL: no memory */
+struct terminal *terminal_open(struct shell *sh);     /* NULL: no memory */
 char *terminal_line(struct terminal *t, size_t *len); /* NULL at the end */
 void terminal_close(struct terminal *t);
 

@@ -10,8 +10,14 @@
 #include "wire/dta.h"
 
 enum column {
-	COL_TABLE, COL_KIND, COL_KEY, COL_HOP, COL_PATH_LEN, COL_COPIES,
-	COL_VALUE, COLUMNS,
+	COL_TABLE,
+	COL_KIND,
+	COL_KEY,
+	COL_HOP,
+	COL_PATH_LEN,
+	COL_COPIES,
+	COL_VALUE,
+	COLUMNS,
 };
 
 static const char header[] = "table,kind,key,hop,path_len,copies,value";
@@ -24,10 +30,11 @@ struct reader {
 	char *column[COLUMNS];
 };
 
-static void malformed(const struct reader *r, const char *what, const char *text)
-	__attribute__((noreturn));
+static void malformed(const struct reader *r, const char *what,
+		      const char *text) __attribute__((noreturn));
 
-static void malformed(const struct reader *r, const char *what, const char *text)
+static void malformed(const struct reader *r, const char *what,
+		      const char *text)
 {
 	cli_fail("%s:%llu: %s: '%s'", r->lines.path,
 		 (unsigned long long)r->lines.number, what, text);
@@ -117,9 +124,8 @@ static struct truth_table *add_table(struct reader *r, unsigned source,
 		if (!tt->lists)
 			cli_fail("out of memory");
 	} else {
-		size_t record = t->kind == TABLE_POSTCARD ?
-					HASH_HOPS * 4 + 2 :
-					t->value_len;
+		size_t record = t->kind == TABLE_POSTCARD ? HASH_HOPS * 4 + 2
+							  : t->value_len;
 
 		keymap_init(&tt->keys, t->key_len,
 			    offsetof(struct truth_key, value) + record);
@@ -277,7 +283,7 @@ static void add_row(struct reader *r, char *line)
 
 void truth_read(struct truth *t, const char *path, const struct places *p)
 {
-	struct reader r = { .truth = t, .p = p };
+	struct reader r = {.truth = t, .p = p};
 	char *line;
 	size_t len;
 	int rc;
@@ -291,8 +297,10 @@ void truth_read(struct truth *t, const char *path, const struct places *p)
 		while ((line = lines_next(&r.lines, &len))) {
 			if (r.lines.number == 1) {
 				if (strcmp(line, header) != 0)
-					malformed(&r, "not the header "
-						      "of a truth", line);
+					malformed(&r,
+						  "not the header "
+						  "of a truth",
+						  line);
 			} else if (len) {
 				add_row(&r, line);
 			}

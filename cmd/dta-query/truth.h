@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * truth.h - what was reported (dta-gen --truth), gathered into what a collector
- * ought to answer: the last value of a key, the sum of a counter, the last value of each
- * hop, the entries of a list.
+ * ought to answer: the last value of a key, the sum of a counter, the last
+ * value of each hop, the entries of a list.
  */
 #ifndef QUERY_TRUTH_H
 #define QUERY_TRUTH_H
@@ -46,7 +46,7 @@ struct truth {
 	uint64_t rows;
 };
 
-/* Reads a truth for the tables of p. Exits with FILE:LINE if it is malformed. */
+/* Reads a truth for the tables of p. Exits with FILE:LINE if malformed. */
 void truth_read(struct truth *t, const char *path, const struct places *p);
 void truth_fini(struct truth *t);
 

@@ -7,36 +7,51 @@
 #include "run.h"
 
 enum field {
-	TABLE, KIND, ASKED, RIGHT, WRONG, MISSING, AMBIGUOUS, OVER, INCOMPLETE,
+	TABLE,
+	KIND,
+	ASKED,
+	RIGHT,
+	WRONG,
+	MISSING,
+	AMBIGUOUS,
+	OVER,
+	INCOMPLETE,
 	FIELDS,
 };
 
 static const struct row_field fields[FIELDS] = {
-	[TABLE] = { "table", ROW_STR, 12 },
-	[KIND] = { "kind", ROW_STR, 8 },
-	[ASKED] = { "asked", ROW_U64, 9 },
-	[RIGHT] = { "right", ROW_U64, 9 },
-	[WRONG] = { "wrong", ROW_U64, 9 },
-	[MISSING] = { "missing", ROW_U64, 9 },
-	[AMBIGUOUS] = { "ambiguous", ROW_U64, 9 },
-	[OVER] = { "over", ROW_U64, 9 },
-	[INCOMPLETE] = { "incomplete", ROW_U64, 10 },
+	[TABLE] = {"table", ROW_STR, 12},
+	[KIND] = {"kind", ROW_STR, 8},
+	[ASKED] = {"asked", ROW_U64, 9},
+	[RIGHT] = {"right", ROW_U64, 9},
+	[WRONG] = {"wrong", ROW_U64, 9},
+	[MISSING] = {"missing", ROW_U64, 9},
+	[AMBIGUOUS] = {"ambiguous", ROW_U64, 9},
+	[OVER] = {"over", ROW_U64, 9},
+	[INCOMPLETE] = {"incomplete", ROW_U64, 10},
 };
 
 enum miss_field {
-	MISS_TABLE, MISS_KEY, MISS_INDEX, MISS_VERDICT, MISS_EXPECTED, MISS_GOT,
-	MISS_EPOCH, MISS_SOURCE, MISS_FIELDS,
+	MISS_TABLE,
+	MISS_KEY,
+	MISS_INDEX,
+	MISS_VERDICT,
+	MISS_EXPECTED,
+	MISS_GOT,
+	MISS_EPOCH,
+	MISS_SOURCE,
+	MISS_FIELDS,
 };
 
 static const struct row_field miss_fields[MISS_FIELDS] = {
-	[MISS_TABLE] = { "table", ROW_STR, 8 },
-	[MISS_KEY] = { "key", ROW_STR, 40 },
-	[MISS_INDEX] = { "index", ROW_U64, 8 },
-	[MISS_VERDICT] = { "verdict", ROW_STR, 9 },
-	[MISS_EXPECTED] = { "expected", ROW_STR, 16 },
-	[MISS_GOT] = { "got", ROW_STR, 16 },
-	[MISS_EPOCH] = { "epoch", ROW_U64, 5 },
-	[MISS_SOURCE] = { "source", ROW_STR, 8 },
+	[MISS_TABLE] = {"table", ROW_STR, 8},
+	[MISS_KEY] = {"key", ROW_STR, 40},
+	[MISS_INDEX] = {"index", ROW_U64, 8},
+	[MISS_VERDICT] = {"verdict", ROW_STR, 9},
+	[MISS_EXPECTED] = {"expected", ROW_STR, 16},
+	[MISS_GOT] = {"got", ROW_STR, 16},
+	[MISS_EPOCH] = {"epoch", ROW_U64, 5},
+	[MISS_SOURCE] = {"source", ROW_STR, 8},
 };
 
 void verify_count(struct verify *v, struct score *s, const struct table *t,
@@ -111,7 +126,7 @@ static void verify_all(struct verify *v, struct score *total)
 	for (unsigned i = 0; i < v->truth->n && !cli_stop && !v->full; i++) {
 		struct truth_table *tt = &v->truth->table[i];
 		const struct table *t = tt->target.t;
-		struct score s = { 0 };
+		struct score s = {0};
 
 		if (t->kind == TABLE_APPEND)
 			verify_lists(v, &s, tt);
@@ -131,7 +146,7 @@ int run_verify(const struct opts *o, struct places *p)
 {
 	struct verify *v = calloc(1, sizeof(*v));
 	struct truth *truth = calloc(1, sizeof(*truth));
-	struct score total = { 0 };
+	struct score total = {0};
 
 	if (!v || !truth)
 		cli_fail("out of memory");

@@ -43,17 +43,16 @@ static void judge_keywrite(struct verify *v, struct score *s,
 			   size_t i)
 {
 	const struct table *t = tt->target.t;
-	const struct truth_key *want =
-		keymap_record(&tt->keys, b->record[i]);
+	const struct truth_key *want = keymap_record(&tt->keys, b->record[i]);
 	const struct reply *r = &b->reply[i];
-	enum verdict verdict =
-		verdict_of(r, !memcmp(r->value, want->value, t->value_len));
-	struct miss m = { 0 };
+	enum verdict verdict = verdict_of(
+		r, !memcmp(r->value, want->value, t->value_len));
+	struct miss m = {0};
 
 	if (verify_listed(v, verdict)) {
 		m = miss_of(b, t, b->key[i], r);
-		m.expected = render_text(&v->render, &v->expected,
-					 want->value, t->value_len);
+		m.expected = render_text(&v->render, &v->expected, want->value,
+					 t->value_len);
 		if (r->answer == ANSWER_FOUND)
 			m.got = render_text(&v->render, &v->got, r->value,
 					    t->value_len);
@@ -90,15 +89,14 @@ static void judge_path(struct verify *v, struct score *s,
 		       const struct truth_table *tt, struct batch *b, size_t i)
 {
 	const struct table *t = tt->target.t;
-	const struct truth_key *want =
-		keymap_record(&tt->keys, b->record[i]);
+	const struct truth_key *want = keymap_record(&tt->keys, b->record[i]);
 	const struct reply *r = &b->reply[i];
 	unsigned hops = path_hops(want, t);
 	bool same = r->answer == ANSWER_FOUND && r->path.len == hops &&
 		    !r->path.holes &&
 		    !memcmp(r->path.value, want->hop, 4u * hops);
 	enum verdict verdict = verdict_of(r, same);
-	struct miss m = { 0 };
+	struct miss m = {0};
 
 	if (verify_listed(v, verdict)) {
 		m = miss_of(b, t, b->key[i], r);
@@ -181,16 +179,16 @@ static void judge_count(struct verify *v, struct score *s,
 	const uint8_t *key = keymap_key(&tt->keys, i);
 	unsigned copies = v->o->rule.copies ? v->o->rule.copies : want->copies;
 	enum verdict verdict = VERDICT_MISSING;
-	struct miss m = { 0 };
+	struct miss m = {0};
 	uint64_t got;
 
 	if (count_all(&got, v, tt, copies, key) == 0)
-		verdict = got == want->sum ? VERDICT_RIGHT :
-			  got > want->sum  ? VERDICT_OVER :
-			  got		   ? VERDICT_WRONG :
-					     VERDICT_MISSING;
+		verdict = got == want->sum  ? VERDICT_RIGHT
+			  : got > want->sum ? VERDICT_OVER
+			  : got		    ? VERDICT_WRONG
+					    : VERDICT_MISSING;
 	if (verify_listed(v, verdict)) {
-		m = miss_of(b, tt->target.t, key, &(struct reply){ 0 });
+		m = miss_of(b, tt->target.t, key, &(struct reply){0});
 		snprintf(v->expected.text, sizeof(v->expected.text), "%llu",
 			 (unsigned long long)want->sum);
 		snprintf(v->got.text, sizeof(v->got.text), "%llu",

@@ -19,7 +19,7 @@ struct check {
 	const struct table *t;
 	const struct truth_list *truth;
 	uint32_t list;
-	uint64_t end; /* entries of the truth that are not yet compared */
+	uint64_t end;  /* entries of the truth that are not yet compared */
 	uint64_t held; /* entries that the rings hold */
 	uint8_t buf[READ];
 };
@@ -27,7 +27,7 @@ struct check {
 static void count(struct check *c, enum verdict verdict, uint64_t index,
 		  const uint8_t *want, const uint8_t *got)
 {
-	struct miss m = { .index = index };
+	struct miss m = {.index = index};
 	char list[16];
 
 	if (verify_listed(c->v, verdict)) {
@@ -66,9 +66,9 @@ static void missing(struct check *c, uint64_t index, uint64_t n)
 
 	for (uint64_t i = index; i < index + n; i++)
 		count(c, VERDICT_MISSING, i,
-		      i < c->truth->first ?
-			      NULL :
-			      c->truth->entries + (i - c->truth->first) * len,
+		      i < c->truth->first
+			      ? NULL
+			      : c->truth->entries + (i - c->truth->first) * len,
 		      NULL);
 }
 

@@ -4,9 +4,10 @@
  * when nobody has to read files for it.
  *
  * The reference loop is what one would write by hand for Key-Write: parse the
- * headers, check them, two CRC-32C of the key by the CPU's own instruction, one
- * 8-byte store into the slot; nothing else. It runs in the same rounds over the
- * same packets and the same memory.
+ * headers, check their fields (not the IPv4 header's sum, which the translator
+ * checks too), two CRC-32C of the key by the CPU's own instruction, one 8-byte
+ * store into the slot; nothing else. It runs in the same rounds over the same
+ * packets and the same memory.
  */
 #include <errno.h>
 #include <string.h>
@@ -159,21 +160,21 @@ static double reference_add(uint8_t *mem, uint64_t slots)
 	return bench_now() - start;
 }
 
-/* Every byte of the packets, eight at a time. */
+/* Every byte of the packets, a cache line at a time. */
 static double reference_stream(const struct traffic *tf)
 {
+	const uint64_t *p = (const void *)(tf->block + FRAME);
 	double start = bench_now();
 	volatile uint64_t out;
-	uint64_t sum[4] = { 0 };
+	uint64_t a = 0, b = 0, c = 0, d = 0;
 
-	for (size_t i = 0; i < (size_t)REPORTS * FRAME; i += 32) {
-		uint64_t w[4];
-
-		memcpy(w, tf->block + FRAME + i, 32);
-		for (unsigned k = 0; k < 4; k++)
-			sum[k] += w[k];
+	for (size_t i = 0; i < (size_t)REPORTS * FRAME / 8; i += 8) {
+		a += p[i] + p[i + 4];
+		b += p[i + 1] + p[i + 5];
+		c += p[i + 2] + p[i + 6];
+		d += p[i + 3] + p[i + 7];
 	}
-	out = sum[0] + sum[1] + sum[2] + sum[3];
+	out = a + b + c + d;
 	(void)out;
 	return bench_now() - start;
 }
