@@ -32,6 +32,7 @@ LIB_OBJ := $(LIB_SRC:%.c=$B/%.o)
 TOOLS := $(notdir $(patsubst %/main.c,%,$(wildcard cmd/*/main.c)))
 BINS := $(TOOLS:%=$B/%)
 UNITS := $(patsubst %.c,$B/%,$(wildcard tests/unit/test_*.c))
+AIDS := $(patsubst %.c,$B/%,$(wildcard tests/tools/*.c))
 BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
 FUZZERS := $(patsubst %.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
@@ -52,7 +53,7 @@ $(BINS): $B/%: $$(addprefix $B/,$$(subst .c,.o,$$(wildcard cmd/$$*/*.c))) $B/lib
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(UNITS) $(BENCHES): $B/%: $B/%.o $B/libdta.a
+$(UNITS) $(BENCHES) $(AIDS): $B/%: $B/%.o $B/libdta.a
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -67,7 +68,7 @@ $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 	$(call say,LD)
 	$(Q)$(CLANG) -fsanitize=fuzzer$(,)address$(,)undefined -o $@ $^ $(LIBS)
 
-check: $(BINS) $(UNITS)
+check: $(BINS) $(UNITS) $(AIDS)
 	$(Q)tests/run.sh $B
 
 bench: $(BINS) $(BENCHES)

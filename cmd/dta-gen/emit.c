@@ -19,20 +19,20 @@ enum {
 };
 
 static const struct ledger_field fields[] = {
-	{ "packets", offsetof(struct gen_ledger, packets), LEDGER_IN },
-	{ "used", offsetof(struct gen_ledger, used), LEDGER_DONE },
-	{ "not_ip", offsetof(struct gen_ledger, not_ip), LEDGER_DROP },
-	{ "malformed", offsetof(struct gen_ledger, malformed), LEDGER_DROP },
-	{ "fragments", offsetof(struct gen_ledger, fragments), LEDGER_DROP },
-	{ "not_tcp", offsetof(struct gen_ledger, not_tcp), LEDGER_DROP },
-	{ "ipv6", offsetof(struct gen_ledger, ipv6), LEDGER_DROP },
-	{ "reports", offsetof(struct gen_ledger, reports), LEDGER_NOTE },
-	{ "report_bytes", offsetof(struct gen_ledger, report_bytes),
-	  LEDGER_NOTE },
-	{ "retransmissions", offsetof(struct gen_ledger, retransmissions),
-	  LEDGER_NOTE },
-	{ "evicted", offsetof(struct gen_ledger, evicted), LEDGER_NOTE },
-	{ "uncounted", offsetof(struct gen_ledger, uncounted), LEDGER_NOTE },
+	{"packets", offsetof(struct gen_ledger, packets), LEDGER_IN},
+	{"used", offsetof(struct gen_ledger, used), LEDGER_DONE},
+	{"not_ip", offsetof(struct gen_ledger, not_ip), LEDGER_DROP},
+	{"malformed", offsetof(struct gen_ledger, malformed), LEDGER_DROP},
+	{"fragments", offsetof(struct gen_ledger, fragments), LEDGER_DROP},
+	{"not_tcp", offsetof(struct gen_ledger, not_tcp), LEDGER_DROP},
+	{"ipv6", offsetof(struct gen_ledger, ipv6), LEDGER_DROP},
+	{"reports", offsetof(struct gen_ledger, reports), LEDGER_NOTE},
+	{"report_bytes", offsetof(struct gen_ledger, report_bytes),
+	 LEDGER_NOTE},
+	{"retransmissions", offsetof(struct gen_ledger, retransmissions),
+	 LEDGER_NOTE},
+	{"evicted", offsetof(struct gen_ledger, evicted), LEDGER_NOTE},
+	{"uncounted", offsetof(struct gen_ledger, uncounted), LEDGER_NOTE},
 };
 
 _Static_assert(sizeof(fields) / sizeof(fields[0]) ==
@@ -53,9 +53,9 @@ const struct ledger gen_ledger = {
 static int make_header(struct gen *g)
 {
 	struct net_udp4 h = {
-		.eth_dst = { 0x02, 0x44, 0x54, 0x41, 0xff, 0xff },
-		.eth_src = { 0x02, 0x44, 0x54, 0x41, 0, 0 },
-		.src = { 10, 1, 0, 0 },
+		.eth_dst = {0x02, 0x44, 0x54, 0x41, 0xff, 0xff},
+		.eth_src = {0x02, 0x44, 0x54, 0x41, 0, 0},
+		.src = {10, 1, 0, 0},
 		.src_port = REPORTER_PORT,
 		.dst_port = DTA_PORT,
 		.ttl = 64,
@@ -86,8 +86,8 @@ int emit_open(struct gen *g, struct fault *f)
 	if (rc < 0)
 		return fault_set(f, rc, "headers: %s", strerror(-rc));
 	if (g->o.truth) {
-		g->truth = strcmp(g->o.truth, "-") ? fopen(g->o.truth, "w") :
-						     stdout;
+		g->truth = strcmp(g->o.truth, "-") ? fopen(g->o.truth, "w")
+						   : stdout;
 		if (!g->truth)
 			return fault_set(f, -errno, "%s: %s", g->o.truth,
 					 strerror(errno));
@@ -120,6 +120,14 @@ static void frame_headers(const struct gen *g, uint8_t *frame, size_t payload,
 	put16(frame + UDP_AT + 4, NET_UDP_LEN + (unsigned)payload);
 }
 
+/* DTA/0 has a field for copies in two of its reports only. */
+static bool carries_copies(const struct gen *g, uint8_t opcode)
+{
+	if (opcode == DTA_POSTCARD)
+		return g->o.format == DTA_FORMAT_1;
+	return opcode != DTA_APPEND;
+}
+
 void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 	  uint64_t ts_ns)
 {
@@ -131,8 +139,8 @@ void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 	r->table = (uint16_t)(g->o.table + v6);
 	r->tracked = g->o.tracked;
 	r->immediate = g->o.immediate;
-	if (g->o.copies && r->opcode != DTA_APPEND)
-		r->copies = g->o.copies;
+	if (g->o.copies && carries_copies(g, r->opcode))
+		r->copies = (uint8_t)g->o.copies;
 	r->sequence = g->sequence[reporter]++;
 	frame = snk_room(g->snk, HEADER_LEN + REPORT_MAX);
 	if (!frame) {

@@ -40,7 +40,7 @@ struct gen_ledger {
 	uint64_t malformed; /* bad or cut headers */
 	uint64_t fragments; /* no ports: the flow cannot be told */
 	uint64_t not_tcp;   /* for workloads that follow TCP */
-	uint64_t ipv6;      /* a 16-byte address does not fit a DTA/0 key */
+	uint64_t ipv6;	    /* a 16-byte address does not fit a DTA/0 key */
 	/* notes */
 	uint64_t reports;
 	uint64_t report_bytes; /* UDP payload */
@@ -63,7 +63,7 @@ struct gen_packet {
 	uint16_t ip_id;
 	uint32_t ip_len;
 	uint32_t seq, payload; /* TCP */
-	uint64_t id;           /* a hash of what stays the same along the path */
+	uint64_t id; /* a hash of what stays the same along the path */
 };
 
 static inline const uint8_t *packet_src(const struct gen_packet *p)
@@ -113,22 +113,22 @@ struct gen_options {
 	const char *from, *out, *truth;
 	uint64_t flows, count, seed;
 	enum dta_format format;
-	uint8_t copies;
 	bool tracked, immediate;
-	uint16_t table;
+	uint64_t copies, table;
 	uint8_t collector[4];
 	uint64_t rate; /* packets/s, of the clock of synthetic traffic */
-	unsigned ipv6; /* per cent of the synthetic flows */
-	unsigned arity, hops;
+	uint64_t ipv6; /* per cent of the synthetic flows */
+	uint64_t arity, hops;
 	uint64_t interleave;
 	bool no_path_len;
 	uint64_t gap_ns, rto_ns, window_ns;
 	uint64_t link_rate; /* bits/s; 0: the source's default */
-	uint64_t queue;     /* bytes */
+	uint64_t queue;	    /* bytes */
 	uint64_t cache, max_flows, lists, sample;
 	/* uniform */
 	int key_type, kind;
-	unsigned key_len, value_len;
+	unsigned key_len;
+	uint64_t value_len;
 };
 
 struct gen;
@@ -136,12 +136,12 @@ struct gen;
 /* What is known of a workload before it runs. [0]: IPv4, [1]: IPv6. */
 struct workload {
 	const char *name;
-	uint8_t kind;             /* enum dta_opcode */
-	uint8_t needs;            /* enum workload_needs */
-	bool per_flow;            /* looks at the first packet of a flow only */
-	uint8_t key[2];           /* enum key_type; append: KEY_U32 */
-	uint16_t value[2];        /* bytes of value, entry */
-	const char *system;       /* the row of the paper's Table 2 */
+	uint8_t kind;	    /* enum dta_opcode */
+	uint8_t needs;	    /* enum workload_needs */
+	bool per_flow;	    /* looks at the first packet of a flow only */
+	uint8_t key[2];	    /* enum key_type; append: KEY_U32 */
+	uint16_t value[2];  /* bytes of value, entry */
+	const char *system; /* the row of the paper's Table 2 */
 	int (*start)(struct gen *g); /* may be NULL */
 	void (*packet)(struct gen *g, const struct gen_packet *p);
 	void (*end)(struct gen *g); /* may be NULL */
@@ -177,7 +177,8 @@ int flowtab_open(struct flowtab **out, uint64_t max, uint64_t seed);
 /* The flow of a key; *fresh when it is new. May evict another (on_evict). */
 struct flow *flowtab_get(struct flowtab *t, const uint8_t *key, size_t len,
 			 bool *fresh);
-/* Called for flows that leave: pushed out, or by flowtab_drain, oldest first. */
+/* Called for flows that leave: pushed out, or by flowtab_drain, oldest first.
+ */
 void flowtab_on_evict(struct flowtab *t,
 		      void (*fn)(struct gen *g, struct flow *f), struct gen *g);
 void flowtab_drain(struct flowtab *t);
@@ -255,7 +256,7 @@ struct gen {
 	struct tree tree;
 	struct flowtab *flows;
 	struct cache cache;
-	void *state;     /* the workload's own, freed by free() */
+	void *state;	 /* the workload's own, freed by free() */
 	uint64_t now_ns; /* time of the last packet: what the end is dated */
 	/* emit.c */
 	struct snk *snk;
@@ -263,9 +264,9 @@ struct gen {
 	uint16_t *sequence; /* per switch */
 	uint8_t header[42]; /* Ethernet, IPv4, UDP without lengths */
 	uint32_t ip_sum;    /* of what stays the same in the IP header */
-	int err;            /* sticky */
-	int truth_err;      /* of emit_close() */
-	bool done;          /* --count reports are out */
+	int err;	    /* sticky */
+	int truth_err;	    /* of emit_close() */
+	bool done;	    /* --count reports are out */
 };
 
 /* The key type of the table that v6 picks. */
@@ -299,21 +300,21 @@ void emit_postcard(struct gen *g, bool v6, const void *key, size_t key_len,
 		   unsigned reporter, uint64_t ts_ns);
 
 /* Workloads, by file. */
-void int_path(struct gen *g, const struct gen_packet *p);     /* w_path.c */
+void int_path(struct gen *g, const struct gen_packet *p); /* w_path.c */
 int int_postcard_start(struct gen *g);
 void int_postcard(struct gen *g, const struct gen_packet *p);
 void int_postcard_end(struct gen *g);
 void packetscope_path(struct gen *g, const struct gen_packet *p);
 void pint(struct gen *g, const struct gen_packet *p);
 void trajectory(struct gen *g, const struct gen_packet *p);
-int marple_hosts_start(struct gen *g);                        /* w_counters.c */
+int marple_hosts_start(struct gen *g); /* w_counters.c */
 void marple_hosts(struct gen *g, const struct gen_packet *p);
 void marple_hosts_end(struct gen *g);
 int counters_start(struct gen *g);
 void marple_hosts_sum(struct gen *g, const struct gen_packet *p);
 void turboflow(struct gen *g, const struct gen_packet *p);
 void counters_end(struct gen *g);
-int marple_flowlets_start(struct gen *g);                     /* w_flows.c */
+int marple_flowlets_start(struct gen *g); /* w_flows.c */
 void marple_flowlets(struct gen *g, const struct gen_packet *p);
 void flows_end(struct gen *g);
 int flows_start(struct gen *g);
@@ -322,13 +323,13 @@ int marple_lossy_start(struct gen *g);
 void marple_lossy(struct gen *g, const struct gen_packet *p);
 void netseer_loss(struct gen *g, const struct gen_packet *p);
 void packetscope_loss(struct gen *g, const struct gen_packet *p);
-int int_congestion_start(struct gen *g);                      /* w_events.c */
+int int_congestion_start(struct gen *g); /* w_events.c */
 void int_congestion(struct gen *g, const struct gen_packet *p);
 void sonata_raw(struct gen *g, const struct gen_packet *p);
 void dshark(struct gen *g, const struct gen_packet *p);
-int sonata_result_start(struct gen *g);                       /* w_sonata.c */
+int sonata_result_start(struct gen *g); /* w_sonata.c */
 void sonata_result(struct gen *g, const struct gen_packet *p);
 void sonata_result_end(struct gen *g);
-void uniform(struct gen *g, const struct gen_packet *p);      /* w_uniform.c */
+void uniform(struct gen *g, const struct gen_packet *p); /* w_uniform.c */
 
 #endif

@@ -12,10 +12,10 @@ enum {
 };
 
 static const struct row_field list_fields[] = {
-	{ "workload", ROW_STR, 17 },	  { "primitive", ROW_STR, 9 },
-	{ "key", ROW_STR, 5 },		  { "value_bytes", ROW_U64, 11 },
-	{ "key_ipv6", ROW_STR, 8 },	  { "value_bytes_ipv6", ROW_U64, 16 },
-	{ "system", ROW_STR, 0 },
+	{"workload", ROW_STR, 17}, {"primitive", ROW_STR, 9},
+	{"key", ROW_STR, 5},	   {"value_bytes", ROW_U64, 11},
+	{"key_ipv6", ROW_STR, 8},  {"value_bytes_ipv6", ROW_U64, 16},
+	{"system", ROW_STR, 0},
 };
 
 static int list(enum row_format fmt)
@@ -47,7 +47,7 @@ static int list(enum row_format fmt)
 static void show(const struct gen *g, const struct settings *s)
 {
 	if (!s->quiet)
-		cli_ledger(&gen_ledger, &g->ctr, s->ledger_format);
+		cli_ledger(&gen_ledger, &g->ctr, s->format);
 }
 
 /* Every packet to the workload. Returns 0 or the source's -errno. */
@@ -88,17 +88,12 @@ static void fini(struct gen *g)
 	free(g->state);
 }
 
-/*
- * Reports what could not be done, the first first. A reader that went away is
- * no failure: it had enough.
- */
+/* Tells what could not be done; returns the exit status. */
 static int judge(const struct gen *g, int src_err, int snk_err,
 		 const struct fault *f)
 {
 	int err = g->err ? g->err : snk_err;
 
-	if (err == -EPIPE)
-		return CLI_OK;
 	if (src_err)
 		cli_warn("%s: %s", g->o.from, f->text);
 	if (err)
@@ -110,18 +105,18 @@ static int judge(const struct gen *g, int src_err, int snk_err,
 
 int main(int argc, char **argv)
 {
-	struct fault fault = { "" };
+	struct fault fault = {""};
 	struct traffic *t = NULL;
 	struct settings s;
-	struct gen g = { 0 };
+	struct gen g = {0};
 	int src_err, snk_err, status;
 
 	options_read(&s, argc, argv);
 	if (s.list)
-		return list(s.list_format) < 0 ? CLI_FAIL : CLI_OK;
+		return list(s.format) < 0 ? CLI_FAIL : CLI_OK;
 	g.w = s.workload;
 	g.o = s.gen;
-	tree_init(&g.tree, g.o.arity, g.o.hops);
+	tree_init(&g.tree, (unsigned)g.o.arity, (unsigned)g.o.hops);
 	cli_signals();
 	if (traffic_open(&t, &g, &fault) < 0)
 		cli_fail("%s: %s", g.o.from ? g.o.from : "traffic", fault.text);

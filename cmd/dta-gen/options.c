@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c - dta-gen's command line: parsed, checked, defaults filled in. */
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "options.h"
@@ -26,18 +27,24 @@ enum {
 	OPT_KEY_TYPE,
 	OPT_VALUE,
 	FLOWS_DEFAULT = 10000,
+	COPIES0 = 2,	  /* what the published reporter says */
+	VALUE_MAX = 1020, /* what a table holds */
 	MS = 1000000,
 };
 
+/* clang-format off */
 static const struct cli_option options[] = {
 	{ 'n', "flows", "N", "synthetic flows (10000)" },
-	{ 'f', "from", "CAPTURE", "take the traffic from a capture, - for stdin" },
+	{ 'f', "from", "CAPTURE",
+	  "take the traffic from a capture, - for stdin" },
 	{ 'c', "count", "N", "stop after N reports; synthetic flows repeat" },
 	{ 's', "seed", "S", "seed of all that is random (1)" },
 	{ 'w', "write", "FILE", "where the reports go, as pcap; - for stdout" },
-	{ 't', "truth", "FILE", "write what was reported, as CSV; - for stdout" },
+	{ 't', "truth", "FILE",
+	  "write what was reported, as CSV; - for stdout" },
 	{ 'F', "format", "F", "dta1 (default), dta0a, dta0b" },
-	{ 'N', "copies", "N", "copies to store, 1 to 4 (0: the table's default)" },
+	{ 'N', "copies", "N",
+	  "copies to store, 1 to 4 (0: the table's default)" },
 	{ 'T', "table", "ID", "table of IPv4 reports (1); IPv6: the next" },
 	{ 'C', "collector", "IP", "the collector's address (10.0.0.51)" },
 	{ 'R', "rate", "PPS", "synthetic packets per second (1000000)" },
@@ -46,7 +53,8 @@ static const struct cli_option options[] = {
 	{ 'q', "quiet", NULL, "no ledger, no progress" },
 	{ OPT_TRACKED, "tracked", NULL, "set the T flag: sequence is checked" },
 	{ OPT_IMMEDIATE, "immediate", NULL, "set the I flag: tell the CPU" },
-	{ OPT_IPV6, "ipv6", "PERCENT", "share of IPv6 among synthetic flows (0)" },
+	{ OPT_IPV6, "ipv6", "PERCENT",
+	  "share of IPv6 among synthetic flows (0)" },
 	{ OPT_ARITY, "arity", "K", "of the fat tree, even, 4 to 64 (8)" },
 	{ OPT_HOPS, "hops", "H", "length of all paths: 1, 3, 5 (as it comes)" },
 	{ OPT_INTERLEAVE, "interleave", "N",
@@ -58,8 +66,10 @@ static const struct cli_option options[] = {
 	{ OPT_WINDOW, "window", "TIME", "marple-lossy, sonata-result (1s)" },
 	{ OPT_LINK_RATE, "link-rate", "BITS",
 	  "int-congestion: bits/s (20000000, or 9200 * PPS)" },
-	{ OPT_QUEUE, "queue", "BYTES", "int-congestion: depth of an event (16K)" },
-	{ OPT_CACHE, "cache", "N", "entries of a counting switch's cache (1024)" },
+	{ OPT_QUEUE, "queue", "BYTES",
+	  "int-congestion: depth of an event (16K)" },
+	{ OPT_CACHE, "cache", "N",
+	  "entries of a counting switch's cache (1024)" },
 	{ OPT_MAX_FLOWS, "max-flows", "N", "flows remembered (1M)" },
 	{ OPT_LISTS, "lists", "N", "dshark, uniform: lists (16)" },
 	{ OPT_SAMPLE, "sample", "N", "trajectory: one packet in N (16)" },
@@ -70,6 +80,7 @@ static const struct cli_option options[] = {
 	{ OPT_VALUE, "value", "BYTES", "uniform: of a value or entry (4)" },
 	{ 0 },
 };
+/* clang-format on */
 
 static const struct cli cli = {
 	.name = "dta-gen",
@@ -101,32 +112,85 @@ static void read_kind(struct gen_options *o, const char *text)
 		if (!strcmp(dta_opcode_name((uint8_t)kind), text))
 			o->kind = kind;
 	if (!o->kind)
-		cli_usage(&cli, "--kind: %s: not keywrite, append, keyinc or "
-				"postcard", text);
+		cli_usage(&cli,
+			  "--kind: %s: not keywrite, append, keyinc or "
+			  "postcard",
+			  text);
 }
 
-/* Options of the network model and of single workloads. */
-static void read_model(struct gen_options *o, int ch, const char *arg)
+enum unit {
+	PLAIN, /* a number */
+	SIZE,  /* with K, M, G, T */
+	TIME,  /* with ns, us, ms, s; in ns */
+};
+
+/* Options that are a number, stored as a uint64_t. */
+static const struct number {
+	int ch;
+	enum unit unit;
+	size_t at;
+	uint64_t min, max;
+} numbers[] = {
+	/* clang-format off */
+	{ 'n', SIZE, offsetof(struct gen_options, flows), 1, INT64_MAX },
+	{ 'c', SIZE, offsetof(struct gen_options, count), 1, INT64_MAX },
+	{ 's', PLAIN, offsetof(struct gen_options, seed), 0, UINT64_MAX },
+	{ 'N', PLAIN, offsetof(struct gen_options, copies), 0, DTA_MAX_COPIES },
+	{ 'T', PLAIN, offsetof(struct gen_options, table),
+	  0, DTA_NO_TABLE - 2 },
+	{ 'R', PLAIN, offsetof(struct gen_options, rate), 1, 1000000000 },
+	{ OPT_IPV6, PLAIN, offsetof(struct gen_options, ipv6), 0, 100 },
+	{ OPT_ARITY, PLAIN, offsetof(struct gen_options, arity), 4, ARITY_MAX },
+	{ OPT_HOPS, PLAIN, offsetof(struct gen_options, hops), 1, 5 },
+	{ OPT_INTERLEAVE, SIZE, offsetof(struct gen_options, interleave),
+	  0, 1 << 22 },
+	{ OPT_GAP, TIME, offsetof(struct gen_options, gap_ns), 0, 0 },
+	{ OPT_RTO, TIME, offsetof(struct gen_options, rto_ns), 0, 0 },
+	{ OPT_WINDOW, TIME, offsetof(struct gen_options, window_ns), 0, 0 },
+	{ OPT_LINK_RATE, PLAIN, offsetof(struct gen_options, link_rate),
+	  1, INT64_MAX },
+	{ OPT_QUEUE, SIZE, offsetof(struct gen_options, queue), 0, UINT32_MAX },
+	{ OPT_CACHE, SIZE, offsetof(struct gen_options, cache), 1, 1 << 24 },
+	{ OPT_MAX_FLOWS, SIZE, offsetof(struct gen_options, max_flows),
+	  1, 1 << 26 },
+	{ OPT_LISTS, SIZE, offsetof(struct gen_options, lists), 1, UINT32_MAX },
+	{ OPT_SAMPLE, SIZE, offsetof(struct gen_options, sample),
+	  1, UINT32_MAX },
+	{ OPT_VALUE, PLAIN, offsetof(struct gen_options, value_len),
+	  1, VALUE_MAX },
+	/* clang-format on */
+};
+
+static const char *option_name(char *buf, size_t cap, int ch)
 {
-	switch (ch) {
-	case OPT_IPV6: o->ipv6 = (unsigned)cli_u64("--ipv6", arg, 0, 100); break;
-	case OPT_ARITY: o->arity = (unsigned)cli_u64("--arity", arg, 4, ARITY_MAX); break;
-	case OPT_HOPS: o->hops = (unsigned)cli_u64("--hops", arg, 1, 5); break;
-	case OPT_INTERLEAVE: o->interleave = cli_size("--interleave", arg, 0, 1 << 22); break;
-	case OPT_NO_PATH_LEN: o->no_path_len = true; break;
-	case OPT_GAP: o->gap_ns = cli_duration_ns("--gap", arg); break;
-	case OPT_RTO: o->rto_ns = cli_duration_ns("--rto", arg); break;
-	case OPT_WINDOW: o->window_ns = cli_duration_ns("--window", arg); break;
-	case OPT_LINK_RATE: o->link_rate = cli_u64("--link-rate", arg, 1, UINT64_MAX >> 20); break;
-	case OPT_QUEUE: o->queue = cli_size("--queue", arg, 0, UINT32_MAX); break;
-	case OPT_CACHE: o->cache = cli_size("--cache", arg, 1, 1 << 24); break;
-	case OPT_MAX_FLOWS: o->max_flows = cli_size("--max-flows", arg, 1, 1 << 26); break;
-	case OPT_LISTS: o->lists = cli_size("--lists", arg, 1, UINT32_MAX); break;
-	case OPT_SAMPLE: o->sample = cli_size("--sample", arg, 1, UINT32_MAX); break;
-	case OPT_KIND: read_kind(o, arg); break;
-	case OPT_KEY_TYPE: read_key_type(o, arg); break;
-	case OPT_VALUE: o->value_len = (unsigned)cli_u64("--value", arg, 1, 1020); break;
-	}
+	const struct cli_option *o = options;
+
+	while (o->ch != ch)
+		o++;
+	snprintf(buf, cap, "--%s", o->name);
+	return buf;
+}
+
+/* Whether ch is one of the numbers; then it is read. */
+static bool read_number(struct gen_options *o, int ch, const char *arg)
+{
+	const struct number *n = numbers;
+	char name[32];
+	uint64_t *to;
+
+	while (n < numbers + sizeof(numbers) / sizeof(*n) && n->ch != ch)
+		n++;
+	if (n == numbers + sizeof(numbers) / sizeof(*n))
+		return false;
+	to = (uint64_t *)((char *)o + n->at);
+	option_name(name, sizeof(name), ch);
+	if (n->unit == TIME)
+		*to = cli_duration_ns(name, arg);
+	else if (n->unit == SIZE)
+		*to = cli_size(name, arg, n->min, n->max);
+	else
+		*to = cli_u64(name, arg, n->min, n->max);
+	return true;
 }
 
 static void read_format(struct gen_options *o, const char *text)
@@ -138,33 +202,64 @@ static void read_format(struct gen_options *o, const char *text)
 	o->format = (enum dta_format)f;
 }
 
-static void read_all(struct settings *s, int argc, char **argv)
+static void read_word(struct settings *s, int ch, const char *arg)
 {
 	struct gen_options *o = &s->gen;
+
+	switch (ch) {
+	case 'f':
+		o->from = arg;
+		break;
+	case 'w':
+		o->out = arg;
+		break;
+	case 't':
+		o->truth = arg;
+		break;
+	case 'F':
+		read_format(o, arg);
+		break;
+	case 'C':
+		if (inet_pton(AF_INET, arg, o->collector) != 1)
+			cli_usage(&cli, "--collector: %s: not an IPv4 address",
+				  arg);
+		break;
+	case 'o':
+		s->format = cli_format(arg);
+		break;
+	case OPT_KIND:
+		read_kind(o, arg);
+		break;
+	case OPT_KEY_TYPE:
+		read_key_type(o, arg);
+		break;
+	}
+}
+
+static void read_all(struct settings *s, int argc, char **argv)
+{
 	int ch;
 
 	while ((ch = cli_next(&cli, argc, argv)) != -1) {
 		switch (ch) {
-		case 'n': o->flows = cli_size("--flows", optarg, 1, UINT64_MAX >> 1); break;
-		case 'f': o->from = optarg; break;
-		case 'c': o->count = cli_size("--count", optarg, 1, UINT64_MAX >> 1); break;
-		case 's': o->seed = cli_u64("--seed", optarg, 0, UINT64_MAX); break;
-		case 'w': o->out = optarg; break;
-		case 't': o->truth = optarg; break;
-		case 'F': read_format(o, optarg); break;
-		case 'N': o->copies = (uint8_t)cli_u64("--copies", optarg, 0, DTA_MAX_COPIES); break;
-		case 'T': o->table = (uint16_t)cli_u64("--table", optarg, 0, DTA_NO_TABLE - 2); break;
-		case 'C':
-			if (inet_pton(AF_INET, optarg, o->collector) != 1)
-				cli_usage(&cli, "--collector: %s: not an IPv4 address", optarg);
+		case 'l':
+			s->list = true;
 			break;
-		case 'R': o->rate = cli_u64("--rate", optarg, 1, 1000000000); break;
-		case 'l': s->list = true; break;
-		case 'o': s->list_format = s->ledger_format = cli_format(optarg); break;
-		case 'q': s->quiet = true; break;
-		case OPT_TRACKED: o->tracked = true; break;
-		case OPT_IMMEDIATE: o->immediate = true; break;
-		default: read_model(o, ch, optarg);
+		case 'q':
+			s->quiet = true;
+			break;
+		case OPT_TRACKED:
+			s->gen.tracked = true;
+			break;
+		case OPT_IMMEDIATE:
+			s->gen.immediate = true;
+			break;
+		case OPT_NO_PATH_LEN:
+			s->gen.no_path_len = true;
+			break;
+		default:
+			if (!read_number(&s->gen, ch, optarg))
+				read_word(s, ch, optarg);
 		}
 	}
 }
@@ -193,9 +288,10 @@ static void check_dta0(const struct workload *w, const struct gen_options *o)
 		    fits_dta0(&workloads[i], o))
 			n += (size_t)snprintf(names + n, sizeof(names) - n,
 					      ", %s", workloads[i].name);
-	cli_usage(&cli, "%s does not fit %s, which holds 4-byte keys and "
-			"values; these do: %s", w->name,
-		  dta_format_name(o->format), names);
+	cli_usage(&cli,
+		  "%s does not fit %s, which holds 4-byte keys and "
+		  "values; these do: %s",
+		  w->name, dta_format_name(o->format), names);
 }
 
 static void complete(struct settings *s, struct gen_options *o)
@@ -206,6 +302,8 @@ static void complete(struct settings *s, struct gen_options *o)
 		o->kind = DTA_KEYWRITE;
 	if (o->kind == DTA_APPEND)
 		o->key_type = KEY_U32;
+	if (!o->copies && o->format != DTA_FORMAT_1)
+		o->copies = COPIES0; /* it cannot say "the default" */
 	if (!o->flows)
 		o->flows = w->per_flow && o->count ? o->count : FLOWS_DEFAULT;
 	if (!o->link_rate)
@@ -225,10 +323,13 @@ static void check(struct settings *s)
 		cli_usage(&cli, "uniform makes its own keys: no --from");
 	if (o->truth && !strcmp(o->truth, "-") && !strcmp(o->out, "-"))
 		cli_usage(&cli, "--truth and -w cannot both be stdout");
+	if (o->tracked && o->format == DTA_FORMAT_0A)
+		cli_usage(&cli, "--tracked: dta0a has no sequence");
 	if (o->arity % 2)
-		cli_usage(&cli, "--arity: %u: not an even number", o->arity);
+		cli_usage(&cli, "--arity: %" PRIu64 ": not an even number",
+			  o->arity);
 	if (o->hops % 2 == 0 && o->hops)
-		cli_usage(&cli, "--hops: %u: not 1, 3 or 5", o->hops);
+		cli_usage(&cli, "--hops: %" PRIu64 ": not 1, 3 or 5", o->hops);
 	if (!o->window_ns)
 		cli_usage(&cli, "--window: must not be 0");
 	if (w->needs != NEEDS_NOTHING &&
@@ -242,24 +343,25 @@ static void check(struct settings *s)
 void options_read(struct settings *s, int argc, char **argv)
 {
 	*s = (struct settings){
-		.gen = {
-			.seed = 1,
-			.table = 1,
-			.collector = { 10, 0, 0, 51 },
-			.rate = 1000000,
-			.arity = 8,
-			.gap_ns = 50ull * MS,
-			.rto_ns = 200ull * MS,
-			.window_ns = 1000ull * MS,
-			.queue = 16384,
-			.cache = 1024,
-			.max_flows = 1 << 20,
-			.lists = 16,
-			.sample = 16,
-			.key_type = KEY_FLOW4,
-			.key_len = FLOW4_LEN,
-			.value_len = 4,
-		},
+		.gen =
+			{
+				.seed = 1,
+				.table = 1,
+				.collector = {10, 0, 0, 51},
+				.rate = 1000000,
+				.arity = 8,
+				.gap_ns = 50ull * MS,
+				.rto_ns = 200ull * MS,
+				.window_ns = 1000ull * MS,
+				.queue = 16384,
+				.cache = 1024,
+				.max_flows = 1 << 20,
+				.lists = 16,
+				.sample = 16,
+				.key_type = KEY_FLOW4,
+				.key_len = FLOW4_LEN,
+				.value_len = 4,
+			},
 	};
 	cli_start(&cli);
 	read_all(s, argc, argv);
@@ -269,8 +371,8 @@ void options_read(struct settings *s, int argc, char **argv)
 		return;
 	}
 	if (optind + 1 != argc)
-		cli_usage(&cli, optind < argc ? "one workload at a time" :
-						"which workload? See --list");
+		cli_usage(&cli, optind < argc ? "one workload at a time"
+					      : "which workload? See --list");
 	s->workload = workload_find(argv[optind]);
 	if (!s->workload)
 		cli_usage(&cli, "%s: no such workload; see --list",

@@ -10,7 +10,7 @@ struct settings {
 	struct gen_options gen;
 	const struct workload *workload;
 	bool list, quiet;
-	enum row_format list_format, ledger_format;
+	enum row_format format; /* of list and ledger */
 };
 
 /* Reads, checks and completes the options; exits on a bad one. */

@@ -9,8 +9,8 @@
  * The model: up to SLOTS flows are active; each step one of them, picked
  * at random, sends a packet. Flow sizes are 2/u packets, u uniform (Zipf's
  * tail). A TCP flow opens with SYN and ends with FIN. One packet in LOSS is
- * lost beyond the observer and sent again, one in four of those after a timeout;
- * one in PAUSE is followed by silence, which ends a flowlet.
+ * lost beyond the observer and sent again, one in four of those after a
+ * timeout; one in PAUSE is followed by silence, which ends a flowlet.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,8 +28,8 @@ enum {
 	MS = 1000000,
 };
 
-static const uint16_t services[] = { 443, 80, 53,  22,	 443, 8080, 25,	 443,
-				     80,  53, 123, 3306, 443, 5432, 993, 443 };
+static const uint16_t services[] = {443, 80, 53,  22,	443, 8080, 25,	443,
+				    80,	 53, 123, 3306, 443, 5432, 993, 443};
 
 /* Hosts are 10.128.0.0/9 and fd00::/96; low numbers are more popular. */
 static uint32_t draw_host(struct rng *r, uint64_t hosts)
@@ -55,21 +55,22 @@ static uint8_t *put_host(uint8_t *p, bool v6, uint32_t host)
 
 void synth_flow(struct gen_packet *p, const struct gen_options *o, uint64_t i)
 {
-	struct rng r = { rng_mix(o->seed) ^ rng_mix(i + 1) };
+	struct rng r = {rng_mix(o->seed) ^ rng_mix(i + 1)};
 	uint64_t hosts = o->flows / 4, bits = rng_u64(&r);
 	uint32_t src, dst;
 	uint8_t *k = p->key;
 
-	hosts = hosts < HOSTS_MIN ? HOSTS_MIN :
-		hosts > HOSTS_MAX ? HOSTS_MAX : hosts;
+	hosts = hosts < HOSTS_MIN   ? HOSTS_MIN
+		: hosts > HOSTS_MAX ? HOSTS_MAX
+				    : hosts;
 	src = draw_host(&r, hosts);
 	dst = draw_host(&r, hosts - 1);
 	dst += dst >= src; /* nobody talks to itself */
-	p->v6 = (bits & 0xff) * 100 < (uint64_t)o->ipv6 << 8;
+	p->v6 = (bits & 0xff) * 100 < o->ipv6 << 8;
 	p->dst_port = services[bits >> 8 & 15];
 	p->src_port = (uint16_t)(1024 + (bits >> 16 & 0xffff) % 64512);
-	p->protocol = p->dst_port == 53 || p->dst_port == 123 ? NET_PROTO_UDP :
-								NET_PROTO_TCP;
+	p->protocol = p->dst_port == 53 || p->dst_port == 123 ? NET_PROTO_UDP
+							      : NET_PROTO_TCP;
 	p->fragment = false;
 	p->tcp_flags = NET_TCP_SYN;
 	p->ttl = 64;
@@ -90,15 +91,15 @@ void synth_flow(struct gen_packet *p, const struct gen_options *o, uint64_t i)
 
 enum pending {
 	PENDING_NOTHING,
-	PENDING_FAST,    /* a lost segment goes out again after more_packets */
+	PENDING_FAST,	 /* a lost segment goes out again after more_packets */
 	PENDING_TIMEOUT, /* ... when the flow wakes up */
 };
 
 struct slot {
 	struct gen_packet p; /* the flow's last packet */
 	struct gen_packet lost;
-	uint64_t wake_ns;    /* silent until then */
-	uint32_t left;       /* packets to send */
+	uint64_t wake_ns; /* silent until then */
+	uint32_t left;	  /* packets to send */
 	uint8_t pending, more_packets;
 	bool opened;
 };
@@ -108,7 +109,7 @@ struct synth {
 	const struct gen_options *o;
 	struct rng rng;
 	uint64_t now_ns, step_ns;
-	uint64_t next_flow, round_reports;
+	uint64_t next_flow, round, round_reports;
 	const uint64_t *reports;
 	unsigned awake, asleep;
 	struct slot *awake_slot[SLOTS], *heap[SLOTS];
@@ -146,23 +147,44 @@ static struct slot *pop_asleep(struct synth *s)
 	return first;
 }
 
+/* The next flow of this round, if there is one. */
 static bool start_flow(struct synth *s, struct slot *l)
 {
 	struct rng r;
 	double size;
 
-	if (s->next_flow == s->o->flows) {
-		/* Again from the first, if reports are wanted and come. */
-		if (!s->o->count || *s->reports == s->round_reports)
-			return false;
-		s->round_reports = *s->reports;
-		s->next_flow = 0;
-	}
+	if (s->next_flow == s->o->flows)
+		return false;
 	memset(l, 0, sizeof(*l));
 	synth_flow(&l->p, s->o, s->next_flow++);
+	/* The same flow again is a new connection. */
+	l->p.seq += (uint32_t)rng_mix(s->round);
 	r.state = l->p.id;
 	size = 2 / (rng_unit(&r) + 2.0 / SIZE_MAX_PACKETS);
 	l->left = (uint32_t)size + 1;
+	return true;
+}
+
+static void start_round(struct synth *s)
+{
+	s->next_flow = 0;
+	for (; s->awake < SLOTS; s->awake++) {
+		struct slot *l = &s->slot[s->awake];
+
+		if (!start_flow(s, l))
+			break;
+		s->awake_slot[s->awake] = l;
+	}
+}
+
+/* All flows again from the first, if reports are wanted and come. */
+static bool next_round(struct synth *s)
+{
+	if (!s->o->count || *s->reports == s->round_reports)
+		return false;
+	s->round_reports = *s->reports;
+	s->round++;
+	start_round(s);
 	return true;
 }
 
@@ -178,13 +200,7 @@ int synth_open(struct synth **out, const struct gen_options *o,
 	s->now_ns = start_ns;
 	s->step_ns = 1000000000 / o->rate;
 	s->reports = reports;
-	for (; s->awake < SLOTS; s->awake++) {
-		struct slot *l = &s->slot[s->awake];
-
-		if (!start_flow(s, l))
-			break;
-		s->awake_slot[s->awake] = l;
-	}
+	start_round(s);
 	*out = s;
 	return 0;
 }
@@ -209,8 +225,8 @@ static void advance(struct synth *s, struct slot *l)
 	struct gen_packet *p = &l->p;
 	uint64_t bits = rng_u64(&s->rng);
 	bool tcp = p->protocol == NET_PROTO_TCP;
-	uint32_t room = tcp ? 1448 : 1400, header = (p->v6 ? 40 : 20) +
-						    (tcp ? 32 : 8);
+	uint32_t room = tcp ? 1448 : 1400,
+		 header = (p->v6 ? 40 : 20) + (tcp ? 32 : 8);
 	uint32_t size = bits & 1 ? room : 1 + (bits >> 1 & 0xffff) % room;
 
 	p->ip_id++;
@@ -274,7 +290,7 @@ bool synth_next(struct synth *s, struct gen_packet *p)
 
 	s->now_ns += 1 + rng_below(&s->rng, 2 * s->step_ns);
 	wake(s);
-	if (!s->awake)
+	if (!s->awake && !next_round(s))
 		return false;
 	i = rng_below(&s->rng, s->awake);
 	l = s->awake_slot[i];

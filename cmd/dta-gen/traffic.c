@@ -19,13 +19,13 @@ static const uint64_t start_ns = 1700000000ull * NS_PER_S;
 
 struct traffic {
 	struct gen *g;
-	struct src *src;      /* a capture */
+	struct src *src; /* a capture */
 	struct pkt *pkts;
-	int n, i;             /* packets at hand, the next */
+	int n, i;	      /* packets at hand, the next */
 	struct flowtab *seen; /* per flow: flows that had their first packet */
 	struct synth *synth;
-	uint64_t flow;        /* per flow, synthetic */
-	uint64_t round;
+	/* per flow, synthetic: the next one, its time and the rest of that */
+	uint64_t flow, now_ns, rest;
 };
 
 static int open_capture(struct traffic *t, struct fault *f)
@@ -53,6 +53,7 @@ int traffic_open(struct traffic **out, struct gen *g, struct fault *f)
 	if (!t)
 		return fault_set(f, -ENOMEM, "out of memory");
 	t->g = g;
+	t->now_ns = start_ns;
 	if (g->o.from)
 		rc = open_capture(t, f);
 	else if (!g->w->per_flow)
@@ -100,9 +101,9 @@ static int decode(struct gen_packet *p, const struct pkt *pkt)
 		.payload = n.tcp_payload,
 	};
 	p->key_len = (uint8_t)key_of_packet(p->key, &n);
-	memcpy(same, &(uint64_t){ htobe64((uint64_t)n.ip_len << 32 | n.tcp_seq) },
+	memcpy(same, &(uint64_t){htobe64((uint64_t)n.ip_len << 32 | n.tcp_seq)},
 	       8);
-	memcpy(same + 8, &(uint64_t){ htobe64(n.ip_id) }, 8);
+	memcpy(same + 8, &(uint64_t){htobe64(n.ip_id)}, 8);
 	p->id = hash_bytes(hash_bytes(0, p->key, p->key_len), same, 16);
 	return 0;
 }
@@ -174,12 +175,17 @@ static int flow_next(struct traffic *t, struct gen_packet *p)
 		t->flow = 0;
 	}
 	if (t->g->w->needs == NEEDS_NOTHING)
-		*p = (struct gen_packet){ .id = t->flow };
+		*p = (struct gen_packet){.id = t->flow};
 	else
 		synth_flow(p, o, t->flow);
-	p->ts_ns = start_ns + t->round * NS_PER_S / o->rate;
+	p->ts_ns = t->now_ns;
 	t->flow++;
-	t->round++;
+	t->now_ns += NS_PER_S / o->rate;
+	t->rest += NS_PER_S % o->rate;
+	if (t->rest >= o->rate) {
+		t->rest -= o->rate;
+		t->now_ns++;
+	}
 	return 1;
 }
 

@@ -75,32 +75,32 @@ void tree_path(const struct tree *t, struct path *out,
 	unsigned up = pick((uint32_t)(way >> 32), half);
 	uint16_t in = (uint16_t)pick((uint32_t)(s >> 32), half);
 	uint16_t host = (uint16_t)pick((uint32_t)(d >> 32), half);
-	uint16_t to_agg = (uint16_t)(half + agg), to_core = (uint16_t)(half + up);
+	uint16_t to_agg = (uint16_t)(half + agg),
+		 to_core = (uint16_t)(half + up);
 	struct hop *h = out->hop;
 
 	if (t->hops)
 		dst = move_edge(t, src, dst);
 	if (src == dst) {
-		*h++ = (struct hop){ 1 + src, in, host };
+		*h++ = (struct hop){1 + src, in, host};
 	} else {
 		unsigned sp = src / half, dp = dst / half;
 		uint16_t down = (uint16_t)(dst % half);
 		uint16_t from = (uint16_t)(src % half);
 		uint32_t core = 1 + 2 * edges + agg * half + up;
 
-		*h++ = (struct hop){ 1 + src, in, to_agg };
+		*h++ = (struct hop){1 + src, in, to_agg};
 		if (sp == dp) {
-			*h++ = (struct hop){ 1 + edges + sp * half + agg, from,
-					     down };
+			*h++ = (struct hop){1 + edges + sp * half + agg, from,
+					    down};
 		} else {
-			*h++ = (struct hop){ 1 + edges + sp * half + agg, from,
-					     to_core };
-			*h++ = (struct hop){ core, (uint16_t)sp,
-					     (uint16_t)dp };
-			*h++ = (struct hop){ 1 + edges + dp * half + agg,
-					     to_core, down };
+			*h++ = (struct hop){1 + edges + sp * half + agg, from,
+					    to_core};
+			*h++ = (struct hop){core, (uint16_t)sp, (uint16_t)dp};
+			*h++ = (struct hop){1 + edges + dp * half + agg,
+					    to_core, down};
 		}
-		*h++ = (struct hop){ 1 + dst, to_agg, host };
+		*h++ = (struct hop){1 + dst, to_agg, host};
 	}
 	out->len = (unsigned)(h - out->hop);
 }

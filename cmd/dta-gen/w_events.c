@@ -34,7 +34,8 @@ void int_congestion(struct gen *g, const struct gen_packet *p)
 
 	if (p->ts_ns > q->last_ns) {
 		drained = (unsigned __int128)(p->ts_ns - q->last_ns) *
-				  g->o.link_rate + q->rest;
+				  g->o.link_rate +
+			  q->rest;
 		q->rest = (uint64_t)(drained % 1000000000);
 		drained /= 1000000000;
 		q->bits = drained < q->bits ? q->bits - (uint64_t)drained : 0;

@@ -17,7 +17,7 @@ enum {
 };
 
 /* Lossy flows: list i holds flows with a loss rate of at least this, in %. */
-static const unsigned lossy_percent[] = { 1, 2, 5, 10, 20, 50 };
+static const unsigned lossy_percent[] = {1, 2, 5, 10, 20, 50};
 
 static unsigned first_switch(const struct gen *g, const uint8_t *key, bool v6)
 {
@@ -186,7 +186,8 @@ void netseer_loss(struct gen *g, const struct gen_packet *p)
 
 /*
  * Entry: switch id (4), ingress port (2), egress port (2), stage (1: 2, the
- * queue), protocol (1), CRC-32C of the flow key (4): 14 bytes for IPv4 and IPv6.
+ * queue), protocol (1), CRC-32C of the flow key (4): 14 bytes for IPv4 and
+ * IPv6.
  */
 void packetscope_loss(struct gen *g, const struct gen_packet *p)
 {

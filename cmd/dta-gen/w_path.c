@@ -11,7 +11,7 @@
 /* Value: five switch ids, 0 past the path's end. Reporter: the INT sink. */
 void int_path(struct gen *g, const struct gen_packet *p)
 {
-	uint8_t value[4 * PATH_MAX_HOPS] = { 0 };
+	uint8_t value[4 * PATH_MAX_HOPS] = {0};
 	struct path path;
 
 	tree_path(&g->tree, &path, p);
@@ -101,8 +101,8 @@ void packetscope_path(struct gen *g, const struct gen_packet *p)
  * PINT: each packet carries one byte: a hash of the id of one of the
  * switches on its way, which one being a function of the packet's id. The
  * collector, who knows packet ids, narrows the path down report by report.
- * "using redundancies for data compression through n = f(pktID)" (Table 2): the number of
- * copies is 1 + f(id) mod 4.
+ * "using redundancies for data compression through n = f(pktID)" (Table 2): the
+ * number of copies is 1 + f(id) mod 4.
  */
 void pint(struct gen *g, const struct gen_packet *p)
 {

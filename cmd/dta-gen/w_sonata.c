@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * w_sonata.c - Sonata: the answers of network-wide queries, one per query and
- * window of time. Key: query id (4). Value: the host that leads (16, IPv4 as ::ffff:a.b.c.d)
- * and its count in the window (4).
+ * window of time. Key: query id (4). Value: the host that leads (16, IPv4 as
+ * ::ffff:a.b.c.d) and its count in the window (4).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "gen.h"
 
 enum query {
-	NEW_TCP = 1,  /* destination: new TCP connections */
-	SPREADER,     /* source: distinct destinations */
-	PORT_SCAN,    /* source: distinct destination ports */
-	DDOS,         /* destination: distinct sources */
-	VOLUME,       /* destination: bytes */
+	NEW_TCP = 1, /* destination: new TCP connections */
+	SPREADER,    /* source: distinct destinations */
+	PORT_SCAN,   /* source: distinct destination ports */
+	DDOS,	     /* destination: distinct sources */
+	VOLUME,	     /* destination: bytes */
 	QUERIES,
 	CELL_BITS = 20,
 	CELLS = 1 << CELL_BITS,
@@ -29,7 +29,8 @@ struct leader {
 
 /* What was counted in this window: open addressing; old windows are empty. */
 struct cell {
-	uint64_t print; /* fingerprint of (query, host) or (query, host, other) */
+	uint64_t print; /* fingerprint of (query, host) or (query, host, other)
+			 */
 	uint32_t window, count;
 };
 
@@ -63,7 +64,7 @@ static struct cell *cell_of(struct gen *g, struct sonata *s, uint64_t print)
 			return NULL;
 		}
 		s->used++;
-		*c = (struct cell){ .print = print, .window = s->window };
+		*c = (struct cell){.print = print, .window = s->window};
 		return c;
 	}
 }

@@ -38,7 +38,7 @@ static void make_key(const struct gen *g, uint64_t i, uint8_t *key)
 void uniform(struct gen *g, const struct gen_packet *p)
 {
 	uint8_t key[KEY_MAX + 8], value[1024];
-	unsigned len = g->o.value_len;
+	size_t len = g->o.value_len;
 	uint64_t i = p->id;
 
 	make_key(g, i, key);
@@ -58,11 +58,10 @@ void uniform(struct gen *g, const struct gen_packet *p)
 		break;
 	case DTA_POSTCARD:
 		for (unsigned hop = 0; hop < UNIFORM_HOPS; hop++)
-			emit_postcard(g, false, key, g->o.key_len, hop,
-				      UNIFORM_HOPS,
-				      1 + (uint32_t)((i + hop) %
-						     UNIFORM_VALUES),
-				      1, p->ts_ns);
+			emit_postcard(
+				g, false, key, g->o.key_len, hop, UNIFORM_HOPS,
+				1 + (uint32_t)((i + hop) % UNIFORM_VALUES), 1,
+				p->ts_ns);
 		break;
 	}
 }

@@ -7,11 +7,24 @@
 
 #include "gen.h"
 
-#define FLOW_KEYS { KEY_FLOW4, KEY_FLOW6 }
-#define HOP_KEYS { KEY_HOP4, KEY_HOP6 }
-#define HOST_KEYS { KEY_SRC4, KEY_SRC6 }
-#define NUMBER_KEYS { KEY_U32, KEY_U32 }
+#define FLOW_KEYS                                                              \
+	{                                                                      \
+		KEY_FLOW4, KEY_FLOW6                                           \
+	}
+#define HOP_KEYS                                                               \
+	{                                                                      \
+		KEY_HOP4, KEY_HOP6                                             \
+	}
+#define HOST_KEYS                                                              \
+	{                                                                      \
+		KEY_SRC4, KEY_SRC6                                             \
+	}
+#define NUMBER_KEYS                                                            \
+	{                                                                      \
+		KEY_U32, KEY_U32                                               \
+	}
 
+/* clang-format off */
 const struct workload workloads[] = {
 	{ "int-path", DTA_KEYWRITE, NEEDS_FLOW, true, FLOW_KEYS, { 20, 20 },
 	  "INT-MD path tracing", NULL, int_path, NULL },
@@ -63,6 +76,7 @@ const struct workload workloads[] = {
 	  { KEY_FLOW4, KEY_FLOW4 }, { 4, 4 }, "random keys, for the theory",
 	  NULL, uniform, NULL },
 };
+/* clang-format on */
 
 const unsigned n_workloads = sizeof(workloads) / sizeof(workloads[0]);
 

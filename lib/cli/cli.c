@@ -13,7 +13,7 @@
 
 enum {
 	OPTIONS_MAX = 64,
-	HELP_COLUMN = 26, /* where the help of an option begins */
+	HELP_COLUMN = 26, /* where the help of an option begins, of 80 */
 };
 
 static const char *program = "dta";
@@ -83,6 +83,23 @@ void cli_usage(const struct cli *c, const char *fmt, ...)
 	exit(CLI_USAGE);
 }
 
+/* Help beside an option, in lines that keep within 80 columns. */
+static void print_help(const char *text)
+{
+	size_t left = strlen(text), room = 80 - HELP_COLUMN;
+
+	while (left > room) {
+		const char *blank = memrchr(text, ' ', room + 1);
+		size_t len = blank ? (size_t)(blank - text) : room;
+
+		printf("%.*s\n%*s", (int)len, text, HELP_COLUMN, "");
+		len += blank != NULL;
+		text += len;
+		left -= len;
+	}
+	printf("%s\n", text);
+}
+
 static void print_option(const struct cli_option *o)
 {
 	char left[80];
@@ -92,17 +109,17 @@ static void print_option(const struct cli_option *o)
 		     o->ch);
 	n += snprintf(left + n, sizeof(left) - (size_t)n, "--%s%s%s", o->name,
 		      o->arg ? " " : "", o->arg ? o->arg : "");
+	printf("%-*s", HELP_COLUMN, left);
 	if (n > HELP_COLUMN - 2)
-		printf("%s\n%*s%s\n", left, HELP_COLUMN, "", o->help);
-	else
-		printf("%-*s%s\n", HELP_COLUMN, left, o->help);
+		printf("\n%*s", HELP_COLUMN, "");
+	print_help(o->help);
 }
 
 static void help(const struct cli *c)
 {
 	static const struct cli_option own[] = {
-		{ 'h', "help", NULL, "print this and exit" },
-		{ 'V', "version", NULL, "print the version and exit" },
+		{'h', "help", NULL, "print this and exit"},
+		{'V', "version", NULL, "print the version and exit"},
 	};
 
 	print_usage(stdout, c);
@@ -150,7 +167,7 @@ void cli_start(const struct cli *c)
 	program = c->name;
 	hold_standard_streams();
 	atexit(close_stdout);
-	signal(SIGPIPE, SIG_DFL); /* whatever the parent made of it */
+	signal(SIGPIPE, SIG_DFL);    /* whatever the parent made of it */
 	unsetenv("POSIXLY_CORRECT"); /* options may follow operands */
 	if (!isatty(STDOUT_FILENO))
 		setvbuf(stdout, NULL, _IOFBF, 1 << 16);
@@ -161,9 +178,9 @@ static void getopt_tables(const struct cli *c, char *letters,
 			  struct option *names)
 {
 	static const struct option own[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ 0 },
+		{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'V'},
+		{0},
 	};
 	unsigned n = 0;
 
@@ -172,8 +189,7 @@ static void getopt_tables(const struct cli *c, char *letters,
 	     o->name && n < OPTIONS_MAX; o++) {
 		names[n++] = (struct option){
 			o->name, o->arg ? required_argument : no_argument, NULL,
-			o->ch
-		};
+			o->ch};
 		if (o->ch > 255)
 			continue;
 		*letters++ = (char)o->ch;

@@ -71,7 +71,7 @@ double cli_f64(const char *option, const char *text, double min, double max);
 uint64_t cli_duration_ns(const char *option, const char *text);
 enum row_format cli_format(const char *text);
 
-/* Messages on stderr, "name: ..."; the first exits with 1, the second with 2. */
+/* Messages on stderr, "name: ..."; the first exits with 1, the second 2. */
 void cli_fail(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 void cli_usage(const struct cli *c, const char *fmt, ...)
@@ -87,8 +87,8 @@ void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt);
 
 /*
  * Signals for a long-running loop: SIGINT and SIGTERM set cli_stop, SIGUSR1
- * sets cli_report. No SA_RESTART: reads return EINTR. SIGBUS (a mapped file shrank)
- * says so and exits 1.
+ * sets cli_report. No SA_RESTART: reads return EINTR. SIGBUS (a mapped file
+ * shrank) says so and exits 1.
  */
 extern volatile sig_atomic_t cli_stop, cli_report;
 void cli_signals(void);

@@ -33,12 +33,12 @@ static void ledger_rows(const struct ledger *l, const void *ctr,
 			enum row_format fmt)
 {
 	static const struct row_field fields[] = {
-		{ "stage", ROW_STR, 0 },
-		{ "counter", ROW_STR, 0 },
-		{ "role", ROW_STR, 0 },
-		{ "value", ROW_U64, 0 },
+		{"stage", ROW_STR, 0},
+		{"counter", ROW_STR, 0},
+		{"role", ROW_STR, 0},
+		{"value", ROW_U64, 0},
 	};
-	static const char *const roles[] = { "in", "done", "drop", "note" };
+	static const char *const roles[] = {"in", "done", "drop", "note"};
 	static bool headed; /* one header for all ledgers of a program */
 	struct rows *r = rows_open(stderr, fmt, fields, 4, !headed);
 
@@ -96,10 +96,10 @@ void cli_signals(void)
 		int sig;
 		void (*handler)(int);
 	} table[] = {
-		{ SIGINT, on_stop },
-		{ SIGTERM, on_stop },
-		{ SIGUSR1, on_report },
-		{ SIGBUS, on_bus },
+		{SIGINT, on_stop},
+		{SIGTERM, on_stop},
+		{SIGUSR1, on_report},
+		{SIGBUS, on_bus},
 	};
 	struct sigaction sa;
 
@@ -151,8 +151,7 @@ void cli_progress(const char *what, uint64_t done, uint64_t all)
 	if (all)
 		fprintf(stderr, " of %ju, %.0f %%", (uintmax_t)all,
 			100 * (double)done / (double)all);
-	fprintf(stderr, ", %.0f s\033[K",
-		(double)(now - line.start_ms) / 1000);
+	fprintf(stderr, ", %.0f s\033[K", (double)(now - line.start_ms) / 1000);
 }
 
 void cli_progress_end(void)

@@ -54,7 +54,7 @@ uint64_t cli_size(const char *option, const char *text, uint64_t min,
 	}
 	if (end == text || *end || v > UINT64_MAX >> shift ||
 	    v << shift < min || v << shift > max) {
-		cli_warn("%s: '%s' is not a size from %ju to %ju bytes "
+		cli_warn("%s: '%s' is not a number from %ju to %ju "
 			 "(K, M, G, T: powers of 1024)",
 			 option, text, (uintmax_t)min, (uintmax_t)max);
 		exit(CLI_USAGE);
@@ -94,14 +94,14 @@ double cli_f64(const char *option, const char *text, double min, double max)
 uint64_t cli_duration_ns(const char *option, const char *text)
 {
 	static const struct unit units[] = {
-		{ "", 1000000000 },
-		{ "ns", 1 },
-		{ "us", 1000 },
-		{ "ms", 1000000 },
-		{ "s", 1000000000 },
-		{ "m", 60 * UINT64_C(1000000000) },
-		{ "h", 3600 * UINT64_C(1000000000) },
-		{ "d", 86400 * UINT64_C(1000000000) },
+		{"", 1000000000},
+		{"ns", 1},
+		{"us", 1000},
+		{"ms", 1000000},
+		{"s", 1000000000},
+		{"m", 60 * UINT64_C(1000000000)},
+		{"h", 3600 * UINT64_C(1000000000)},
+		{"d", 86400 * UINT64_C(1000000000)},
 	};
 	char *end;
 	double v;

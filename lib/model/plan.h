@@ -2,13 +2,13 @@
 /*
  * plan.h - closed forms for Key-Write and Postcarding: what redundancy buys.
  *
- * load (alpha): keys written after the one asked for, per slot (chunk). b: bits of
- * the checksum. p: chance that a foreign slot (chunk) passes for ours: 2^-b for
- * Key-Write, ((|V|+1) 2^-b)^B for Postcarding.
+ * load (alpha): keys written after the one asked for, per slot (chunk). b: bits
+ * of the checksum. pass: chance that a foreign slot (chunk) passes for ours,
+ * 2^-b for Key-Write, ((|V|+1) 2^-b)^B for Postcarding.
  * Sources: DART section 4; DTA equations 1-4, and 9-12 of its appendix (5-8 as
  * printed lack a parenthesis).
- * The forms are bounds on the policy `unique`; probabilities are computed so that 1e-30 is not lost
- * against 1.
+ * The forms are bounds for the policy `unique`; probabilities are computed so
+ * that 1e-30 is not lost against 1.
  */
 #ifndef MODEL_PLAN_H
 #define MODEL_PLAN_H
@@ -16,11 +16,11 @@
 #include <stdint.h>
 
 struct plan {
-	double success;     /* 1 - empty - wrong */
-	double empty;       /* no answer: DTA (1) + (2) + (3); DART's upper bound */
-	double wrong;       /* a wrong answer, upper bound: DTA (4) / (12) */
-	double wrong_low;   /* lower bound: DART */
-	double average_success; /* over ages 0..load: the mean over all keys written */
+	double success;   /* 1 - empty - wrong, for a key of age load */
+	double empty;     /* no answer: DTA (1) + (2) + (3), an upper bound */
+	double wrong;     /* a wrong answer: DTA (4) or (12), an upper bound */
+	double wrong_low; /* lower bound: DART */
+	double average_success; /* mean over ages 0..load: over all keys */
 };
 
 enum {
@@ -33,10 +33,16 @@ double plan_pass_postcard(double checksum_bits, double values, unsigned hops);
 /* copies 1..PLAN_COPIES_MAX, load >= 0, 0 <= pass <= 1. */
 struct plan plan_at(unsigned copies, double load, double pass);
 
-/* The number of copies 1..max with the highest success (average: the highest average) at a load. */
+/*
+ * The number of copies 1..max with the highest success (average: the highest
+ * average) at a load; the smallest of equals.
+ */
 unsigned plan_best_copies(double load, double pass, unsigned max, int average);
 
-/* The largest load whose success (average_success) is still >= want; 0 if none. */
+/*
+ * The largest load whose success (average_success) is still >= want; 0 if none,
+ * infinite for want <= 0.
+ */
 double plan_load_for(unsigned copies, double want, double pass, int average);
 
 #endif

@@ -22,4 +22,7 @@ void local_close(struct local_road *l); /* NULL is fine */
  */
 uint64_t local_atomic(struct local_road *l, const struct op *op);
 
+/* Where a table is in memory, between begin() and end(). */
+const uint8_t *local_mem(const struct local_road *l, unsigned table);
+
 #endif

@@ -1,71 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The software responder: InfiniBand Architecture 9.7 (RC) and 9.8 (UC), as
- * measured in rdma.md. A packet is judged in full before a byte is written;
- * writes of a batch gather and go down the local road together.
+ * The software responder: takes batches of packets, decodes and screens them,
+ * and hands the good ones to their queue pairs (responder_pair.c).
  */
 #include "rdma/responder.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "rdma/local.h"
-#include "wire/roce.h"
+#include "rdma/responder_pair.h"
+#include "wire/net.h"
 
-enum {
-	REPLAYS = 16, /* atomics whose answer is kept, as NICs do */
-	PSN_HALF = 0x800000,
-	RNR_TIMER = 1, /* 0.01 ms: the shortest (InfiniBand table 45) */
-	ANSWER_MAX = 128,
-};
-
-struct replay {
-	uint32_t psn;
-	bool used;
-	uint64_t old;
-};
-
-struct queue_pair {
-	const struct table *table;
-	uint32_t qpn, rkey;
-	uint64_t address;
-	uint32_t expected, msn;
-	bool error, nak_sent;
-	unsigned next_replay;
-	struct replay replay[REPLAYS];
-};
-
-struct responder {
-	struct region *region;
-	struct local_road *local;
-	struct ticket t; /* addresses; R_Keys of the epoch */
-	struct snk *answers;
-	struct responder_options o;
-	struct responder_ledger ctr;
-	uint64_t epoch, ts_ns;
-	unsigned nops;
-	struct op op[PKT_BATCH];
-	struct queue_pair qp[TABLE_MAX];
-};
-
+/* clang-format off */
 #define COUNTER(name, role) \
 	{ #name, offsetof(struct responder_ledger, name), role }
 
 static const struct ledger_field fields[] = {
-	COUNTER(received, LEDGER_IN),	  COUNTER(executed, LEDGER_DONE),
-	COUNTER(duplicate, LEDGER_DROP),  COUNTER(foreign, LEDGER_DROP),
-	COUNTER(malformed, LEDGER_DROP),  COUNTER(bad_icrc, LEDGER_DROP),
-	COUNTER(bad_pkey, LEDGER_DROP),	  COUNTER(bad_tver, LEDGER_DROP),
-	COUNTER(bad_opcode, LEDGER_DROP), COUNTER(bad_qp, LEDGER_DROP),
-	COUNTER(bad_peer, LEDGER_DROP),	  COUNTER(qp_error, LEDGER_DROP),
-	COUNTER(out_of_order, LEDGER_DROP), COUNTER(invalid, LEDGER_DROP),
-	COUNTER(access, LEDGER_DROP),	  COUNTER(rnr, LEDGER_DROP),
-	COUNTER(writes, LEDGER_NOTE),	  COUNTER(atomics, LEDGER_NOTE),
-	COUNTER(immediates, LEDGER_NOTE), COUNTER(bytes, LEDGER_NOTE),
-	COUNTER(acks, LEDGER_NOTE),	  COUNTER(naks, LEDGER_NOTE),
+	COUNTER(received, LEDGER_IN),
+	COUNTER(executed, LEDGER_DONE),
+	COUNTER(duplicate, LEDGER_DROP),
+	COUNTER(foreign, LEDGER_DROP),
+	COUNTER(malformed, LEDGER_DROP),
+	COUNTER(bad_icrc, LEDGER_DROP),
+	COUNTER(bad_pkey, LEDGER_DROP),
+	COUNTER(bad_tver, LEDGER_DROP),
+	COUNTER(bad_opcode, LEDGER_DROP),
+	COUNTER(bad_qp, LEDGER_DROP),
+	COUNTER(bad_peer, LEDGER_DROP),
+	COUNTER(qp_error, LEDGER_DROP),
+	COUNTER(out_of_order, LEDGER_DROP),
+	COUNTER(invalid, LEDGER_DROP),
+	COUNTER(access, LEDGER_DROP),
+	COUNTER(rnr, LEDGER_DROP),
+	COUNTER(writes, LEDGER_NOTE),
+	COUNTER(atomics, LEDGER_NOTE),
+	COUNTER(immediates, LEDGER_NOTE),
+	COUNTER(bytes, LEDGER_NOTE),
+	COUNTER(acks, LEDGER_NOTE),
+	COUNTER(naks, LEDGER_NOTE),
 };
+/* clang-format on */
 
 _Static_assert(sizeof(fields) / sizeof(fields[0]) ==
 		       sizeof(struct responder_ledger) / sizeof(uint64_t),
@@ -78,222 +53,12 @@ const struct ledger responder_ledger = {
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
 
-static bool is_rc(uint8_t opcode)
-{
-	return opcode < ROCE_UC_WRITE_ONLY;
-}
-
-static bool is_atomic(uint8_t opcode)
-{
-	return opcode == ROCE_RC_FETCH_ADD || opcode == ROCE_RC_CMP_SWAP;
-}
-
-static bool is_immediate(uint8_t opcode)
-{
-	return opcode == ROCE_RC_WRITE_ONLY_IMM ||
-	       opcode == ROCE_UC_WRITE_ONLY_IMM;
-}
-
-static bool is_answer(uint8_t opcode)
-{
-	return opcode == ROCE_RC_ACK || opcode == ROCE_RC_ATOMIC_ACK;
-}
-
-/* Carries out the writes that wait. The road's bounds hold: they were judged. */
-static int run_ops(struct responder *p)
-{
-	struct road *road = local_road(p->local);
-	int rc = p->nops ? road->exec(road, p->op, p->nops, p->ts_ns) : 0;
-
-	p->nops = 0;
-	return rc;
-}
-
-/* An answer to r: positive, negative, or with an atomic's old value. */
-static int answer(struct responder *p, struct queue_pair *q,
-		  const struct roce *r, uint32_t psn, uint8_t syndrome,
-		  const uint64_t *old)
-{
-	struct roce a = {
-		.version = r->version,
-		.src_port = r->src_port,
-		.ttl = 64,
-		.opcode = old ? ROCE_RC_ATOMIC_ACK : ROCE_RC_ACK,
-		.migreq = true,
-		.pkey = 0xffff,
-		.dest_qp = q->qpn, /* the translator's has the same number */
-		.psn = psn,
-		.syndrome = syndrome,
-		.msn = q->msn,
-	};
-	uint8_t *frame;
-	int len;
-
-	if (syndrome == ROCE_ACK)
-		p->ctr.acks++;
-	else
-		p->ctr.naks++;
-	if (!p->answers)
-		return 0;
-	if (old)
-		a.orig = *old;
-	memcpy(a.eth_dst, r->eth_src, 6);
-	memcpy(a.eth_src, r->eth_dst, 6);
-	memcpy(a.src, r->dst, 16);
-	memcpy(a.dst, r->src, 16);
-	frame = snk_room(p->answers, ANSWER_MAX);
-	if (!frame)
-		return errno ? -errno : -EIO;
-	len = roce_encode(frame, ANSWER_MAX, &a);
-	if (len < 0)
-		return len;
-	snk_done(p->answers, (size_t)len, p->ts_ns);
-	return 0;
-}
-
-/* RC: a NAK, and the queue pair is dead. UC: silence, and it lives on. */
-static int refuse(struct responder *p, struct queue_pair *q,
-		  const struct roce *r, uint8_t syndrome)
-{
-	if (syndrome == ROCE_NAK_ACCESS)
-		p->ctr.access++;
-	else
-		p->ctr.invalid++;
-	if (!is_rc(r->opcode))
-		return 0;
-	q->error = true;
-	return answer(p, q, r, q->expected, syndrome, NULL);
-}
-
-static int duplicate(struct responder *p, struct queue_pair *q,
-		     const struct roce *r)
-{
-	p->ctr.duplicate++;
-	if (!is_atomic(r->opcode))
-		return answer(p, q, r, (q->expected - 1) & ROCE_PSN_MASK,
-			      ROCE_ACK, NULL);
-	for (unsigned i = 0; i < REPLAYS; i++)
-		if (q->replay[i].used && q->replay[i].psn == r->psn)
-			return answer(p, q, r, r->psn, ROCE_ACK,
-				      &q->replay[i].old);
-	return 0; /* too old to know: silence */
-}
-
-/* 0 if the packet may be carried out, else the syndrome that says why not. */
-static uint8_t judge_access(const struct responder *p,
-			    const struct queue_pair *q, const struct roce *r)
-{
-	uint64_t len = is_atomic(r->opcode) ? 8 : r->len;
-	uint64_t offset = r->va - q->address;
-
-	if (is_atomic(r->opcode)) {
-		if (r->pad || (r->va & 7))
-			return ROCE_NAK_INVALID;
-	} else if (r->dma_len != r->len || r->pad != (-r->len & 3) ||
-		   r->len > p->t.mtu) {
-		return ROCE_NAK_INVALID;
-	}
-	if (!len)
-		return 0; /* touches nothing: not even a key is needed */
-	if (r->rkey != q->rkey || r->va < q->address ||
-	    offset > q->table->length || q->table->length - offset < len)
-		return ROCE_NAK_ACCESS;
-	return 0;
-}
-
-static int do_atomic(struct responder *p, struct queue_pair *q,
-		     const struct roce *r)
-{
-	uint64_t operand[2] = { r->compare, r->swap_add }, old;
-	struct op op = {
-		.verb = OP_CMP_SWAP,
-		.table = (uint16_t)(q - p->qp),
-		.offset = r->va - q->address,
-		.length = 8,
-		.data = (const uint8_t *)operand,
-	};
-	int rc = run_ops(p); /* in order */
-
-	if (rc < 0)
-		return rc;
-	if (r->opcode == ROCE_RC_FETCH_ADD) {
-		op.verb = OP_FETCH_ADD;
-		op.add = r->swap_add;
-	}
-	old = local_atomic(p->local, &op);
-	q->replay[q->next_replay] = (struct replay){ r->psn, true, old };
-	q->next_replay = (q->next_replay + 1) % REPLAYS;
-	p->ctr.atomics++;
-	p->ctr.bytes += 8;
-	return answer(p, q, r, r->psn, ROCE_ACK, &old);
-}
-
-static int do_write(struct responder *p, struct queue_pair *q,
-		    const struct roce *r)
-{
-	bool imm = is_immediate(r->opcode);
-
-	p->ctr.writes++;
-	p->ctr.bytes += r->len;
-	if (imm) {
-		p->ctr.immediates++;
-		if (p->o.receives != UINT64_MAX)
-			p->o.receives--;
-	}
-	p->op[p->nops++] = (struct op){
-		.verb = imm ? OP_WRITE_IMM : OP_WRITE,
-		.table = (uint16_t)(q - p->qp),
-		.offset = r->len ? r->va - q->address : 0,
-		.length = (uint32_t)r->len,
-		.data = r->payload,
-		.immediate = r->imm,
-	};
-	if (is_rc(r->opcode) && r->ack_req)
-		return answer(p, q, r, r->psn, ROCE_ACK, NULL);
-	return 0;
-}
-
-/* A good packet for a live queue pair whose turn it is. */
-static int execute(struct responder *p, struct queue_pair *q,
-		   const struct roce *r)
-{
-	uint8_t why = judge_access(p, q, r);
-
-	if (why)
-		return refuse(p, q, r, why);
-	if (is_immediate(r->opcode) && !p->o.receives) {
-		p->ctr.rnr++;
-		return is_rc(r->opcode) ?
-			       answer(p, q, r, r->psn,
-				      ROCE_RNR_NAK | RNR_TIMER, NULL) :
-			       0;
-	}
-	p->ctr.executed++;
-	q->expected = (r->psn + 1) & ROCE_PSN_MASK;
-	q->msn = (q->msn + 1) & ROCE_PSN_MASK;
-	q->nak_sent = false;
-	return is_atomic(r->opcode) ? do_atomic(p, q, r) : do_write(p, q, r);
-}
-
-/* RC: only the expected PSN is carried out (InfiniBand 9.7.3). */
-static int in_turn(struct responder *p, struct queue_pair *q,
-		   const struct roce *r)
-{
-	uint32_t ahead = (r->psn - q->expected) & ROCE_PSN_MASK;
-
-	if (!is_rc(r->opcode) || !ahead)
-		return execute(p, q, r);
-	if (ahead >= PSN_HALF)
-		return duplicate(p, q, r);
-	p->ctr.out_of_order++;
-	if (q->nak_sent)
-		return 0;
-	q->nak_sent = true;
-	return answer(p, q, r, q->expected, ROCE_NAK_PSN, NULL);
-}
-
 static struct queue_pair *find_qp(struct responder *p, uint32_t qpn)
 {
+	uint32_t guess = qpn - p->qp[0].qpn; /* they are numbered in a row */
+
+	if (guess < p->t.n && p->qp[guess].qpn == qpn)
+		return &p->qp[guess];
 	for (unsigned i = 0; i < p->t.n; i++)
 		if (p->qp[i].qpn == qpn)
 			return &p->qp[i];
@@ -302,83 +67,175 @@ static struct queue_pair *find_qp(struct responder *p, uint32_t qpn)
 
 static bool from_peer(const struct responder *p, const struct roce *r)
 {
-	return p->o.any_peer || (r->version == p->t.version &&
-				 !memcmp(r->src, p->t.peer_ip,
-					 r->version == 4 ? 4 : 16));
+	return p->o.any_peer ||
+	       (r->version == p->t.version &&
+		!memcmp(r->src, p->t.peer_ip, r->version == 4 ? 4 : 16));
 }
 
-static int one(struct responder *p, const struct pkt *pkt)
+/* Counts a packet that roce_decode() did not take. */
+static void not_decoded(struct responder_ledger *ctr, const struct pkt *pkt,
+			int rc)
+{
+	struct net_udp u;
+
+	if (rc != -ENOTSUP)
+		ctr->malformed++;
+	else if (net_udp_decode(&u, pkt->data, pkt->len) ||
+		 u.dst_port != ROCE_PORT ||
+		 (u.version == 6 &&
+		  u.payload != u.ip + NET_IP6_LEN + NET_UDP_LEN))
+		ctr->foreign++;
+	else
+		ctr->bad_opcode++; /* RoCEv2, but none of ours */
+}
+
+/* What can be said of a packet without knowing what came before it. */
+static struct queue_pair *screen(struct responder *p, const struct roce *r)
 {
 	struct responder_ledger *ctr = &p->ctr;
-	struct queue_pair *q;
-	struct roce r;
-	int rc = roce_decode(&r, pkt->data, pkt->len);
+	struct queue_pair *q = find_qp(p, r->dest_qp);
 
-	ctr->received++;
-	if (rc == -ENOTSUP)
-		ctr->foreign++;
-	else if (rc < 0)
-		ctr->malformed++;
-	else if (!r.icrc_ok)
+	if (!r->icrc_ok)
 		ctr->bad_icrc++;
-	else if ((r.pkey & 0x7fff) != 0x7fff)
+	else if (memcmp(r->eth_dst, p->t.mac, 6) != 0)
+		ctr->foreign++;
+	else if ((r->pkey & 0x7fff) != 0x7fff)
 		ctr->bad_pkey++;
-	else if (r.tver)
+	else if (r->tver)
 		ctr->bad_tver++;
-	else if (!(q = find_qp(p, r.dest_qp)))
+	else if (!q)
 		ctr->bad_qp++;
-	else if (is_answer(r.opcode) ||
-		 is_rc(r.opcode) != (q->table->qp == TABLE_QP_RC))
+	else if (is_answer(r->opcode) ||
+		 is_rc(r->opcode) != (q->table->qp == TABLE_QP_RC))
 		ctr->bad_opcode++;
-	else if (!from_peer(p, &r))
+	else if (!from_peer(p, r))
 		ctr->bad_peer++;
-	else if (q->error)
-		ctr->qp_error++;
 	else
-		return in_turn(p, q, &r);
-	return 0;
+		return q;
+	return NULL;
+}
+
+/*
+ * Asks for the lines that atomics will need. In a loop of its own, so short
+ * that the misses of all overlap.
+ */
+static void want_lines(const struct responder *p, unsigned n)
+{
+	const uint8_t *line[REQUEST_BATCH];
+	unsigned k = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct roce *r = &p->seen[i];
+		const struct queue_pair *q = p->whose[i];
+
+		if (q && is_atomic(r->opcode) &&
+		    r->va - q->address < q->table->length)
+			line[k++] = local_mem(p->local, (unsigned)(q - p->qp)) +
+				    (r->va - q->address);
+	}
+	for (unsigned i = 0; i < k; i++)
+		__builtin_prefetch(line[i], 1);
+}
+
+/* Decodes and screens some packets. */
+static void look_at(struct responder *p, const struct pkt *pkts, unsigned n)
+{
+	uint32_t taken = request_decode(p->seen, pkts, n);
+
+	p->ctr.received += n;
+	for (unsigned i = 0; i < n; i++) {
+		struct roce *r = &p->seen[i];
+		struct queue_pair *q = NULL;
+		int rc = 0;
+
+		if (!(taken >> i & 1))
+			rc = roce_decode(r, pkts[i].data, pkts[i].len);
+		if (rc < 0)
+			not_decoded(&p->ctr, &pkts[i], rc);
+		else
+			q = screen(p, r);
+		p->whose[i] = q;
+	}
+	want_lines(p, n);
+}
+
+static int act_on(struct responder *p, const struct pkt *pkts, unsigned n)
+{
+	int rc = 0, one;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!p->whose[i])
+			continue;
+		p->ts_ns = pkts[i].ts_ns;
+		one = pair_rx(p, p->whose[i], &p->seen[i]);
+		rc = rc ? rc : one;
+	}
+	return rc;
 }
 
 /* A new epoch has new places and new R_Keys; queue pairs stay. */
-static int follow_epoch(struct responder *p, uint64_t epoch)
+static void follow_epoch(struct responder *p, uint64_t epoch)
 {
-	struct ticket now = p->t;
-	int rc;
+	struct ticket_table at;
 
 	if (epoch == p->epoch)
-		return 0;
-	if ((rc = ticket_of_region(&now, p->region, NULL)) < 0)
-		return rc;
-	for (unsigned i = 0; i < now.n; i++) {
-		p->qp[i].rkey = now.at[i].rkey;
-		p->qp[i].address = now.at[i].address;
+		return;
+	for (unsigned i = 0; i < p->t.n; i++) {
+		ticket_place(&at, p->region, i, epoch);
+		p->qp[i].rkey = at.rkey;
+		p->qp[i].address = at.address;
 	}
-	ticket_fini(&now);
 	p->epoch = epoch;
-	return 0;
 }
 
+/* Whatever the answers' sink says, every packet is judged and counted. */
 int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 {
 	struct road *road = local_road(p->local);
-	int rc = follow_epoch(p, road->begin(road)), ran;
+	int rc = 0, some;
 
-	for (size_t i = 0; i < n && !rc; i++) {
-		p->ts_ns = pkts[i].ts_ns;
-		rc = one(p, &pkts[i]);
+	follow_epoch(p, road->begin(road));
+	for (size_t at = 0; at < n; at += REQUEST_BATCH) {
+		size_t left = n - at;
+		unsigned m = left < REQUEST_BATCH ? (unsigned)left
+						  : REQUEST_BATCH;
+
+		look_at(p, pkts + at, m);
+		some = act_on(p, pkts + at, m);
+		rc = rc ? rc : some;
 	}
-	ran = run_ops(p);
+	some = pair_flush(p);
 	road->end(road);
-	return rc ? rc : ran;
+	return rc ? rc : some;
+}
+
+/* The ticket says what the region says, or offsets would be another table's. */
+static int check_ticket(const struct region *r, const struct ticket *t,
+			struct fault *f)
+{
+	if (t->n != region_tables(r))
+		return fault_set(f, -EINVAL,
+				 "the ticket has %u tables, the region %u",
+				 t->n, region_tables(r));
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->table[i].length != region_table(r, i)->length)
+			return fault_set(f, -EINVAL,
+					 "table %s: the ticket is another "
+					 "region's",
+					 region_table(r, i)->name);
+	return 0;
 }
 
 int responder_open(struct responder **out, struct region *r,
 		   const struct ticket *t, struct snk *answers,
 		   const struct responder_options *o, struct fault *f)
 {
-	struct responder *p = calloc(1, sizeof(*p));
-	int rc;
+	struct responder *p;
+	int rc = check_ticket(r, t, f);
 
+	if (rc < 0)
+		return rc;
+	p = calloc(1, sizeof(*p));
 	if (!p)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	if ((rc = local_open(&p->local, r, f)) < 0) {
@@ -402,6 +259,13 @@ int responder_open(struct responder **out, struct region *r,
 	}
 	*out = p;
 	return 0;
+}
+
+void responder_post(struct responder *p, uint64_t n)
+{
+	if (n > UINT64_MAX - p->o.receives)
+		n = UINT64_MAX - p->o.receives;
+	p->o.receives += n;
 }
 
 const struct responder_ledger *responder_counters(const struct responder *p)

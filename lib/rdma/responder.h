@@ -3,9 +3,9 @@
  * responder.h - a software RDMA responder: RoCEv2 packets in, operations on a
  * region, answers out, as a NIC does it (rdma.md).
  *
- * Every packet is a stranger's: iCRC, P_Key, queue pair, peer, PSN, R_Key, bounds, rights,
- * alignment and lengths are judged before a byte is written; nothing outside
- * the tables can be reached.
+ * Every packet is a stranger's: iCRC, P_Key, queue pair, peer, PSN, R_Key,
+ * bounds, rights, alignment and lengths are judged before a byte is written;
+ * nothing outside the tables can be reached.
  */
 #ifndef RDMA_RESPONDER_H
 #define RDMA_RESPONDER_H
@@ -17,41 +17,47 @@
 struct responder;
 
 struct responder_options {
-	uint64_t receives;   /* receives posted for WRITE with Immediate; UINT64_MAX: always one */
-	bool any_peer;       /* do not check the source address */
+	uint64_t receives; /* receives posted for WRITE with Immediate;
+			      UINT64_MAX: always one */
+	bool any_peer;	   /* do not check the source address */
 };
 
 /* Ledger of packets: received = executed + duplicates + drops by reason. */
 struct responder_ledger {
 	uint64_t received;
 	uint64_t executed;
-	uint64_t duplicate;      /* PSN seen before: answered again, not executed */
-	uint64_t foreign;        /* not RoCEv2 */
+	uint64_t duplicate; /* PSN seen before: answered again, not executed */
+	uint64_t foreign;   /* not RoCEv2 */
 	uint64_t malformed;
 	uint64_t bad_icrc;
 	uint64_t bad_pkey;
 	uint64_t bad_tver;
-	uint64_t bad_opcode;     /* opcode unknown, or its class does not fit the queue pair's type */
-	uint64_t bad_qp;         /* no such queue pair */
-	uint64_t bad_peer;       /* not the configured source address */
-	uint64_t qp_error;       /* queue pair in error state */
-	uint64_t out_of_order;   /* PSN ahead of the expected one */
-	uint64_t invalid;        /* lengths, alignment, MTU: NAK 0x61 (RC) */
-	uint64_t access;         /* R_Key, bounds, rights: NAK 0x62 (RC) */
-	uint64_t rnr;            /* no receive posted */
+	uint64_t bad_opcode;   /* opcode unknown, or its class does not fit the
+				  queue pair's type */
+	uint64_t bad_qp;       /* no such queue pair */
+	uint64_t bad_peer;     /* not the configured source address */
+	uint64_t qp_error;     /* queue pair in error state */
+	uint64_t out_of_order; /* PSN ahead of the expected one */
+	uint64_t invalid;      /* lengths, alignment, MTU: NAK 0x61 (RC) */
+	uint64_t access;       /* R_Key, bounds, rights: NAK 0x62 (RC) */
+	uint64_t rnr;	       /* no receive posted */
 	/* notes */
 	uint64_t writes, atomics, immediates;
-	uint64_t bytes;          /* written */
-	uint64_t acks, naks;     /* sent */
+	uint64_t bytes;	     /* written */
+	uint64_t acks, naks; /* sent */
 };
 
 extern const struct ledger responder_ledger;
 
-/* r is open for writing; t is its ticket (starting PSNs, R_Keys, addresses). answers may be NULL. */
-int responder_open(struct responder **out, struct region *r, const struct ticket *t,
-		   struct snk *answers, const struct responder_options *o, struct fault *f);
+/* r is open for writing; t is its ticket (starting PSNs, R_Keys, addresses).
+ * answers may be NULL. */
+int responder_open(struct responder **out, struct region *r,
+		   const struct ticket *t, struct snk *answers,
+		   const struct responder_options *o, struct fault *f);
 /* Returns 0 or -errno of the answers' sink. n <= PKT_BATCH. */
 int responder_rx(struct responder *p, const struct pkt *pkts, size_t n);
+/* Posts n more receives, for WRITE with Immediate. */
+void responder_post(struct responder *p, uint64_t n);
 const struct responder_ledger *responder_counters(const struct responder *p);
 void responder_close(struct responder *p);
 

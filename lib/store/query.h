@@ -113,14 +113,26 @@ int count_query(uint64_t *out, const struct view *v, unsigned copies,
  * Reads entries [from, count) of a list, at most max, oldest first, into buf
  * (max * t->value_len bytes, packed, as reported). Entries that were
  * overwritten, or may have been while being copied, are not returned but
- * counted in *lost. *next is where to go on. Returns entries read or -errno.
+ * counted in *lost. *next is where to go on: *next - from is what was returned
+ * and *lost. (from above the count: nothing, and *next is the count.)
  *
- * A writer stores a batch before it counts it, so in a region the oldest
- * t->batch entries of a full ring are in danger at any time: the newest
- * units - batch can be had. A snapshot is at rest: all units can.
+ * A writer stores a batch before it counts it, and may die in between: the
+ * oldest t->batch entries of a full ring are in danger at any time, the newest
+ * units - batch can be had.
+ *
+ * Returns entries read; -EINVAL if there is no such list; -EBADMSG if entry
+ * *next - 1 is in a damaged block of a snapshot.
  */
 int64_t list_read(const struct view *v, uint32_t list, uint64_t from,
 		  void *buf, uint64_t max, uint64_t *next, uint64_t *lost);
+
+/* The oldest entry that list_read() can return of a list, count ever written. */
+static inline uint64_t list_oldest(const struct table *t, uint64_t count)
+{
+	uint64_t kept = t->units - t->batch;
+
+	return count > kept ? count - kept : 0;
+}
 
 /* Entries ever written to a list. Returns 0 or -errno. list < t->lists. */
 int list_count(uint64_t *out, const struct view *v, uint32_t list);

@@ -17,14 +17,6 @@ int list_count(uint64_t *out, const struct view *v, uint32_t list)
 	return 0;
 }
 
-/* The oldest entry that is surely intact when count entries were written. */
-static uint64_t oldest(const struct view *v, uint64_t count)
-{
-	uint64_t kept = v->t->units - (v->mem ? v->t->batch : 0);
-
-	return count > kept ? count - kept : 0;
-}
-
 /* n entries from ring position at on, which do not pass the ring's end. */
 static int copy_run(const struct view *v, uint32_t list, uint64_t at,
 		    uint8_t *buf, uint64_t n)
@@ -58,48 +50,74 @@ static void unswap(const struct table *t, uint8_t *buf, uint64_t n)
 	}
 }
 
+/* n entries from number first on, wherever the ring's end is. */
+static int copy_entries(const struct view *v, uint32_t list, uint64_t first,
+			uint8_t *buf, uint64_t n)
+{
+	const struct table *t = v->t;
+	uint64_t at = first % t->units, head = t->units - at;
+	int rc;
+
+	if (n <= head)
+		return copy_run(v, list, at, buf, n);
+	rc = copy_run(v, list, at, buf, head);
+	return rc < 0 ? rc
+		      : copy_run(v, list, 0, buf + head * t->value_len,
+				 n - head);
+}
+
+/*
+ * As many of n entries as can be read: fewer where a block of a snapshot is
+ * damaged; -errno if the first one cannot.
+ */
+static int64_t copy_readable(const struct view *v, uint32_t list,
+			     uint64_t first, uint8_t *buf, uint64_t n)
+{
+	size_t len = v->t->value_len;
+	uint64_t i = 0;
+	int rc = copy_entries(v, list, first, buf, n);
+
+	if (!rc)
+		return (int64_t)n;
+	while (i < n &&
+	       !(rc = copy_entries(v, list, first + i, buf + i * len, 1)))
+		i++;
+	return i ? (int64_t)i : rc;
+}
+
 int64_t list_read(const struct view *v, uint32_t list, uint64_t from, void *buf,
 		  uint64_t max, uint64_t *next, uint64_t *lost)
 {
 	const struct table *t = v->t;
-	uint64_t count, start, n, at, low, gone = 0;
-	int rc;
+	uint64_t count, start, gone = 0;
+	int64_t n;
 
-	if ((rc = list_count(&count, v, list)) < 0)
-		return rc;
+	*next = from;
 	*lost = 0;
-	start = oldest(v, count);
+	if (list >= t->lists)
+		return -EINVAL;
+	if ((n = list_count(&count, v, list)) < 0)
+		return n;
+	start = list_oldest(t, count);
 	if (from > start)
 		start = from < count ? from : count;
 	else
 		*lost = start - from;
-	n = count - start < max ? count - start : max;
-	at = start % t->units;
-	if (n <= t->units - at) {
-		rc = copy_run(v, list, at, buf, n);
-	} else {
-		uint64_t head = t->units - at;
-
-		rc = copy_run(v, list, at, buf, head);
-		if (!rc)
-			rc = copy_run(v, list, 0,
-				      (uint8_t *)buf + head * t->value_len,
-				      n - head);
-	}
-	if (rc < 0)
-		return rc;
+	n = copy_readable(v, list, start, buf,
+			  count - start < max ? count - start : max);
+	*next = n < 0 ? start + 1 : start + (uint64_t)n;
+	if (n < 0)
+		return n;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	/* What was overwritten under the copy is not to be believed. */
-	if ((rc = list_count(&count, v, list)) < 0)
-		return rc;
-	low = oldest(v, count);
-	if (low > start) {
-		gone = low - start < n ? low - start : n;
+	if (list_count(&count, v, list) == 0 && list_oldest(t, count) > start)
+		gone = list_oldest(t, count) - start;
+	gone = gone < (uint64_t)n ? gone : (uint64_t)n;
+	n -= (int64_t)gone;
+	*lost += gone;
+	if (gone)
 		memmove(buf, (uint8_t *)buf + gone * t->value_len,
-			(n - gone) * t->value_len);
-		*lost += gone;
-	}
-	*next = start + n;
-	unswap(t, buf, n - gone);
-	return (int64_t)(n - gone);
+			(uint64_t)n * t->value_len);
+	unswap(t, buf, (uint64_t)n);
+	return n;
 }

@@ -5,13 +5,11 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "hash/crc.h"
@@ -39,7 +37,8 @@ int region_map(struct region *r)
 	uint64_t size = r->h.file_size, skip;
 	int prot = r->write ? PROT_READ | PROT_WRITE : PROT_READ;
 	uint8_t *room = mmap(NULL, size + align, PROT_NONE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			     0);
 	uint8_t *p;
 
 	if (room == MAP_FAILED)
@@ -71,7 +70,7 @@ static int fail(const struct region *r, int err, struct fault *f)
 /* Reads and judges the header, then maps the file. */
 static int load(struct region *r, struct fault *f)
 {
-	struct fault why = { "" };
+	struct fault why = {""};
 	struct stat st;
 	ssize_t n;
 	int rc;
@@ -100,7 +99,7 @@ static int load(struct region *r, struct fault *f)
 
 static int open_at(struct region *r, const char *name, struct fault *f)
 {
-	struct region_place where = { NULL, 0 };
+	struct region_place where = {NULL, 0};
 	int rc = region_find(&where, name, f);
 
 	if (rc < 0)
@@ -148,12 +147,9 @@ void region_close(struct region *r)
 		munmap(r->map, r->h.file_size);
 	if (r->fd >= 0)
 		close(r->fd);
-	if (r->aside)
-		unlink(r->aside);
+	aside_drop(&r->aside);
 	for (int i = 0; i < REGION_LOCKS; i++)
 		pthread_mutex_destroy(&r->mutex[i]);
-	free(r->aside);
-	free(r->final);
 	free(r->path);
 	free(r);
 }
@@ -186,7 +182,7 @@ int region_remove(const char *name, struct fault *f)
 
 const char *region_path(const struct region *r)
 {
-	return r->path ? r->path : r->final;
+	return r->path;
 }
 
 const char *region_page_kind(const struct region *r)
@@ -279,29 +275,4 @@ uint32_t region_digest(const struct region *r, const struct table *t,
 		       uint64_t epoch)
 {
 	return crc(CRC_CHECKSUM, region_read(r, t, epoch), t->length);
-}
-
-static uint32_t *futex_word(const struct region *r)
-{
-	uint32_t *half = (uint32_t *)&r->state->notified;
-
-	return __BYTE_ORDER == __LITTLE_ENDIAN ? half : half + 1;
-}
-
-uint64_t region_notify(struct region *r, uint32_t immediate)
-{
-	uint64_t n;
-
-	__atomic_store_n(&r->state->immediate, immediate, __ATOMIC_RELAXED);
-	n = __atomic_add_fetch(&r->state->notified, 1, __ATOMIC_SEQ_CST);
-	/* No system call while nobody sleeps. */
-	if (__atomic_load_n(&r->state->waiters, __ATOMIC_SEQ_CST))
-		syscall(SYS_futex, futex_word(r), FUTEX_WAKE, INT32_MAX, NULL,
-			NULL, 0);
-	return n;
-}
-
-uint64_t region_notified(const struct region *r)
-{
-	return __atomic_load_n(&r->state->notified, __ATOMIC_ACQUIRE);
 }

@@ -106,6 +106,13 @@ uint32_t region_digest(const struct region *r, const struct table *t, uint64_t e
 uint64_t region_notify(struct region *r, uint32_t immediate);
 uint64_t region_notified(const struct region *r);
 
+/*
+ * Sleeps until there were more than seen notifications, timeout_ms have passed
+ * (-1: no limit) or a signal came; returns their count. A region open for reading
+ * cannot say that somebody waits: it looks every 10 ms.
+ */
+uint64_t region_wait(const struct region *r, uint64_t seen, int timeout_ms);
+
 /* A writer's seat. One per thread. */
 int writer_open(struct writer **out, struct region *r, struct fault *f);
 void writer_close(struct writer *w);

@@ -45,16 +45,24 @@ static uint64_t read_number(const char *path)
 	return v;
 }
 
-/* Free bytes of a pool of huge pages; a mount's own limit may be lower. */
-static uint64_t huge_free(uint64_t page, const struct statfs *s)
+/* A number that the kernel keeps of its pool of huge pages. */
+static uint64_t huge_number(uint64_t page, const char *what)
 {
 	char path[96];
-	uint64_t pool;
 
 	snprintf(path, sizeof(path),
-		 "/sys/kernel/mm/hugepages/hugepages-%llukB/free_hugepages",
-		 (unsigned long long)(page >> 10));
-	pool = read_number(path);
+		 "/sys/kernel/mm/hugepages/hugepages-%llukB/%s",
+		 (unsigned long long)(page >> 10), what);
+	return read_number(path);
+}
+
+/* Bytes of huge pages to be had; a mount's own limit may be lower. */
+static uint64_t huge_free(uint64_t page, const struct statfs *s)
+{
+	uint64_t pool = huge_number(page, "free_hugepages");
+	uint64_t promised = huge_number(page, "resv_hugepages");
+
+	pool = pool > promised ? pool - promised : 0;
 	if (s->f_blocks && s->f_blocks != (fsblkcnt_t)-1 && s->f_bavail < pool)
 		pool = s->f_bavail;
 	return pool * page;
@@ -138,9 +146,9 @@ static uint64_t huge_of_path(const char *path)
 	strcpy(dir, path);
 	slash = strrchr(dir, '/');
 	slash[slash == dir] = '\0';
-	return !statfs(dir, &s) && s.f_type == HUGETLBFS_MAGIC ?
-		       (uint64_t)s.f_bsize :
-		       0;
+	return !statfs(dir, &s) && s.f_type == HUGETLBFS_MAGIC
+		       ? (uint64_t)s.f_bsize
+		       : 0;
 }
 
 int region_find(struct region_place *out, const char *name, struct fault *f)
@@ -197,8 +205,8 @@ int region_choose(struct region_place *out, const char *name, uint64_t size,
 	/* A name is one region, whichever mount has it. */
 	rc = region_find(out, name, f);
 	if (rc < 0 || !access(out->path, F_OK))
-		return rc < 0 ? rc : fault_set(f, -EEXIST, "%s exists",
-					       out->path);
+		return rc < 0 ? rc
+			      : fault_set(f, -EEXIST, "%s exists", out->path);
 	if (pages == REGION_PAGES_SMALL)
 		return 0;
 	mounts_read(&m);
@@ -235,12 +243,12 @@ static uint64_t memory_available(void)
 
 int region_check_room(const struct region *r, uint64_t size, struct fault *f)
 {
-	const char *slash = strrchr(r->final, '/');
+	const char *slash = strrchr(r->path, '/');
 	char dir[256];
 	struct statfs s;
 	uint64_t there;
 
-	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - r->final), r->final);
+	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - r->path), r->path);
 	if (fstatfs(r->fd, &s) < 0)
 		return fault_set(f, -errno, "%s: %s", dir, strerror(errno));
 	if (s.f_type == HUGETLBFS_MAGIC)
@@ -264,7 +272,7 @@ static struct look look_at(const void *start, uint64_t len)
 {
 	unsigned long long from, to, kb, at = (uintptr_t)start;
 	FILE *in = fopen("/proc/self/smaps", "re");
-	struct look l = { 0, 0 };
+	struct look l = {0, 0};
 	bool inside = false;
 	char line[512];
 
@@ -286,7 +294,8 @@ static struct look look_at(const void *start, uint64_t len)
 
 /*
  * Asks for huge pages and getting them are two things, so this looks: pages
- * spread over the tables are touched, then the kernel tells how they are mapped.
+ * spread over the tables are touched, then the kernel tells how they are
+ * mapped.
  */
 void region_look_at_pages(struct region *r)
 {
@@ -297,8 +306,8 @@ void region_look_at_pages(struct region *r)
 
 	if (r->huge) {
 		snprintf(r->pages, sizeof(r->pages), "%llu%c",
-			 (unsigned long long)(r->huge >> 30 ? r->huge >> 30 :
-							      r->huge >> 20),
+			 (unsigned long long)(r->huge >> 30 ? r->huge >> 30
+							    : r->huge >> 20),
 			 r->huge >> 30 ? 'G' : 'M');
 		return;
 	}

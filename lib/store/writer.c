@@ -3,8 +3,8 @@
  * writer.c - writers' seats, and how they write so that kill -9 between any two
  * instructions leaves every operation done or not done.
  *
- * What one store instruction covers is done or not by itself. Anything longer is
- * first put into the seat's journal, whole; a journal found full after its
+ * What one store instruction covers is done or not by itself. Anything longer
+ * is first put into the seat's journal, whole; a journal found full after its
  * writer's death is carried out again. Stores become visible in program order
  * to whoever looks after the death, so only the compiler must be held.
  */
@@ -21,7 +21,7 @@
 struct writer {
 	struct region *region;
 	struct region_seat *seat;
-	uint8_t *set;  /* where table offsets count from, in the entered epoch */
+	uint8_t *set; /* where table offsets count from, in the entered epoch */
 	unsigned wide; /* longest write of one instruction, 0: aligned words */
 };
 
@@ -70,6 +70,7 @@ static struct region_seat *take_seat(struct region *r)
 		s->epoch = 0;
 		s->state = JOURNAL_IDLE;
 		s->start = region_process_start(pid);
+		r->state->seated++;
 		/* Taken only now: killed before, nothing has happened. */
 		__atomic_store_n(&s->pid, pid, __ATOMIC_RELEASE);
 		return s;

@@ -117,8 +117,10 @@ static int dta0_body(struct dta_report *r, struct cur *c)
 	return 0;
 }
 
-static int dta0_decode(struct dta_report *out, enum dta_format format,
-		       const uint8_t *payload, size_t len)
+static __attribute__((noinline)) int dta0_decode(struct dta_report *out,
+						 enum dta_format format,
+						 const uint8_t *payload,
+						 size_t len)
 {
 	struct dta_report r = {.table = DTA_NO_TABLE};
 	struct cur c = cur_of(payload, len);

@@ -6,14 +6,11 @@
 #include <string.h>
 
 #include "wire/be.h"
+#include "wire/key_private.h"
 
 enum {
-	IP4 = 4,
-	IP6 = 16,
-	FLOW_REST = 5, /* two ports and the protocol */
-	HOP_ID = 4,
-	FLOW4_LEN = 2 * IP4 + FLOW_REST,
-	FLOW6_LEN = 2 * IP6 + FLOW_REST,
+	FLOW4_LEN = 2 * KEY_IP4_LEN + KEY_FLOW_REST,
+	FLOW6_LEN = 2 * KEY_IP6_LEN + KEY_FLOW_REST,
 };
 
 static const struct {
@@ -23,24 +20,17 @@ static const struct {
 	[KEY_HEX] = {"hex", 0},
 	[KEY_FLOW4] = {"flow4", FLOW4_LEN},
 	[KEY_FLOW6] = {"flow6", FLOW6_LEN},
-	[KEY_HOP4] = {"hop4", HOP_ID + FLOW4_LEN},
-	[KEY_HOP6] = {"hop6", HOP_ID + FLOW6_LEN},
-	[KEY_SRC4] = {"src4", IP4},
-	[KEY_SRC6] = {"src6", IP6},
+	[KEY_HOP4] = {"hop4", KEY_HOP_ID + FLOW4_LEN},
+	[KEY_HOP6] = {"hop6", KEY_HOP_ID + FLOW6_LEN},
+	[KEY_SRC4] = {"src4", KEY_IP4_LEN},
+	[KEY_SRC6] = {"src6", KEY_IP6_LEN},
 	[KEY_U32] = {"u32", 4},
 };
 
-/* IANA's protocol numbers; those that switches report. */
-static const struct protocol {
-	const char *name;
-	uint8_t number;
-} protocols[] = {
-	{"tcp", 6},    {"udp", 17}, {"icmp", 1}, {"icmp6", 58},
-	{"sctp", 132}, {"gre", 47}, {"esp", 50},
-};
-
-enum {
-	PROTOCOLS = sizeof(protocols) / sizeof(protocols[0]),
+/* IANA's protocol numbers; those that switches report, the usual ones first. */
+const struct key_protocol key_protocols[KEY_PROTOCOLS] = {
+	{"tcp", 3, 6},	  {"udp", 3, 17}, {"icmp", 4, 1}, {"icmp6", 5, 58},
+	{"sctp", 4, 132}, {"gre", 3, 47}, {"esp", 3, 50},
 };
 
 const char *key_type_name(enum key_type t)
@@ -73,15 +63,20 @@ static bool take_char(const char **s, char c)
 	return true;
 }
 
-static bool take_number(const char **s, uint32_t max, uint32_t *out)
+static inline unsigned digit_at(const char *p)
+{
+	return (unsigned)(unsigned char)*p - '0'; /* above 9: none */
+}
+
+static inline bool take_number(const char **s, uint32_t max, uint32_t *out)
 {
 	const char *p = *s;
-	unsigned digit = (unsigned)*p - '0';
+	unsigned digit = digit_at(p);
 	uint64_t v = digit;
 
 	if (digit > 9)
 		return false;
-	while ((digit = (unsigned)*++p - '0') <= 9)
+	while ((digit = digit_at(++p)) <= 9)
 		if (!v || (v = v * 10 + digit) > max)
 			return false;
 	if (v > max)
@@ -140,18 +135,33 @@ static bool take_u32(const char **s, uint8_t *out)
 	return true;
 }
 
+/* Two digits or three is a toss-up, so that is not left to a branch. */
+static inline bool take_octet(const char **s, uint8_t *out)
+{
+	const char *p = *s;
+	unsigned v = digit_at(p), next, third;
+
+	if (v > 9)
+		return false;
+	if ((next = digit_at(++p)) <= 9) {
+		third = digit_at(++p);
+		if (!v)
+			return false;
+		v = v * 10 + next;
+		p += third <= 9;
+		v = third <= 9 ? v * 10 + third : v;
+	}
+	*out = (uint8_t)v;
+	*s = p;
+	return v <= UINT8_MAX;
+}
+
 static bool take_ip4(const char **s, uint8_t *out)
 {
-	uint32_t v;
-
-	for (int i = 0; i < IP4; i++) {
-		if (i && !take_char(s, '.'))
-			return false;
-		if (!take_number(s, UINT8_MAX, &v))
-			return false;
-		out[i] = (uint8_t)v;
-	}
-	return true;
+	return take_octet(s, out) && take_char(s, '.') &&
+	       take_octet(s, out + 1) && take_char(s, '.') &&
+	       take_octet(s, out + 2) && take_char(s, '.') &&
+	       take_octet(s, out + 3);
 }
 
 static bool take_ip6(const char **s, uint8_t *out)
@@ -169,7 +179,7 @@ static bool take_ip6(const char **s, uint8_t *out)
 
 static bool take_address(const char **s, uint8_t *out, size_t len)
 {
-	if (len == IP4)
+	if (len == KEY_IP4_LEN)
 		return take_ip4(s, out);
 	return take_char(s, '[') && take_ip6(s, out) && take_char(s, ']');
 }
@@ -188,10 +198,11 @@ static bool take_protocol(const char **s, uint8_t *out)
 {
 	uint32_t v;
 
-	for (int i = 0; i < PROTOCOLS; i++) {
-		if (!strcmp(*s, protocols[i].name)) {
+	for (int i = 0; i < KEY_PROTOCOLS; i++) {
+		if (**s == key_protocols[i].name[0] &&
+		    !strcmp(*s, key_protocols[i].name)) {
 			*s += strlen(*s);
-			*out = protocols[i].number;
+			*out = key_protocols[i].number;
 			return true;
 		}
 	}
@@ -214,25 +225,26 @@ static bool take_flow(const char **s, uint8_t *out, size_t address)
 static bool take_hop(const char **s, uint8_t *out, size_t address)
 {
 	return take_u32(s, out) && take_char(s, '@') &&
-	       take_flow(s, out + HOP_ID, address);
+	       take_flow(s, out + KEY_HOP_ID, address);
 }
 
 static bool take_src6(const char **s, uint8_t *out)
 {
-	return **s == '[' ? take_address(s, out, IP6) : take_ip6(s, out);
+	return **s == '[' ? take_address(s, out, KEY_IP6_LEN)
+			  : take_ip6(s, out);
 }
 
 static bool take_key(const char **s, enum key_type t, uint8_t *out, size_t len)
 {
 	switch (t) {
 	case KEY_FLOW4:
-		return take_flow(s, out, IP4);
+		return take_flow(s, out, KEY_IP4_LEN);
 	case KEY_FLOW6:
-		return take_flow(s, out, IP6);
+		return take_flow(s, out, KEY_IP6_LEN);
 	case KEY_HOP4:
-		return take_hop(s, out, IP4);
+		return take_hop(s, out, KEY_IP4_LEN);
 	case KEY_HOP6:
-		return take_hop(s, out, IP6);
+		return take_hop(s, out, KEY_IP6_LEN);
 	case KEY_SRC4:
 		return take_ip4(s, out);
 	case KEY_SRC6:
@@ -269,159 +281,9 @@ int key_parse(uint8_t *out, enum key_type t, size_t len, const char *text)
 	return 0;
 }
 
-/*
- * Formatting. Each put_x() writes at p and returns where it ended.
- *
- * Numbers are written without branches: every digit is stored, and the place
- * moves on only once the number has begun, so that a leading zero is
- * overwritten by the next digit.
- */
-static char *put_octet(char *p, unsigned v)
-{
-	*p = (char)('0' + v / 100);
-	p += v >= 100;
-	*p = (char)('0' + v / 10 % 10);
-	p += v >= 10;
-	*p = (char)('0' + v % 10);
-	return p + 1;
-}
-
-static char *put_number(char *p, uint32_t v)
-{
-	for (uint32_t unit = 1000000000; unit > 1; unit /= 10) {
-		*p = (char)('0' + v / unit % 10);
-		p += v >= unit;
-	}
-	*p = (char)('0' + v % 10);
-	return p + 1;
-}
-
-static char *put_port(char *p, unsigned v)
-{
-	*p++ = ':';
-	*p = (char)('0' + v / 10000);
-	p += v >= 10000;
-	*p = (char)('0' + v / 1000 % 10);
-	p += v >= 1000;
-	*p = (char)('0' + v / 100 % 10);
-	p += v >= 100;
-	*p = (char)('0' + v / 10 % 10);
-	p += v >= 10;
-	*p = (char)('0' + v % 10);
-	return p + 1;
-}
-
-static char *put_text(char *p, const char *text)
-{
-	size_t n = strlen(text);
-
-	memcpy(p, text, n);
-	return p + n;
-}
-
-static char *put_hex(char *p, const uint8_t *key, size_t len)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < len; i++) {
-		*p++ = digits[key[i] >> 4];
-		*p++ = digits[key[i] & 15];
-	}
-	return p;
-}
-
-static char *put_ip4(char *p, const uint8_t *a)
-{
-	for (int i = 0; i < IP4; i++) {
-		p = put_octet(p, a[i]);
-		*p++ = '.';
-	}
-	return p - 1;
-}
-
-static char *put_ip6(char *p, const uint8_t *a)
-{
-	inet_ntop(AF_INET6, a, p, INET6_ADDRSTRLEN);
-	return p + strlen(p);
-}
-
-static char *put_address(char *p, const uint8_t *a, size_t len)
-{
-	if (len == IP4)
-		return put_ip4(p, a);
-	*p++ = '[';
-	p = put_ip6(p, a);
-	*p++ = ']';
-	return p;
-}
-
-static char *put_protocol(char *p, uint8_t number)
-{
-	*p++ = '/';
-	for (int i = 0; i < PROTOCOLS; i++)
-		if (protocols[i].number == number)
-			return put_text(p, protocols[i].name);
-	return put_octet(p, number);
-}
-
-static char *put_flow(char *p, const uint8_t *key, size_t address)
-{
-	const uint8_t *ports = key + 2 * address;
-
-	p = put_port(put_address(p, key, address), be16_load(ports));
-	*p++ = '>';
-	p = put_port(put_address(p, key + address, address),
-		     be16_load(ports + 2));
-	return put_protocol(p, ports[4]);
-}
-
-static char *put_hop(char *p, const uint8_t *key, size_t address)
-{
-	p = put_number(p, be32_load(key));
-	*p++ = '@';
-	return put_flow(p, key + HOP_ID, address);
-}
-
-static char *put_key(char *p, enum key_type t, const uint8_t *key, size_t len)
-{
-	switch (t) {
-	case KEY_FLOW4:
-		return put_flow(p, key, IP4);
-	case KEY_FLOW6:
-		return put_flow(p, key, IP6);
-	case KEY_HOP4:
-		return put_hop(p, key, IP4);
-	case KEY_HOP6:
-		return put_hop(p, key, IP6);
-	case KEY_SRC4:
-		return put_ip4(p, key);
-	case KEY_SRC6:
-		return put_ip6(p, key);
-	case KEY_U32:
-		return put_number(p, be32_load(key));
-	default:
-		return put_hex(p, key, len);
-	}
-}
-
-size_t key_format(char *buf, enum key_type t, const uint8_t *key, size_t len)
-{
-	char *p = buf;
-
-	if (len > KEY_MAX)
-		len = KEY_MAX;
-	if ((unsigned)t >= KEY_TYPES || (types[t].len && types[t].len != len)) {
-		p = put_text(p, "0x"); /* not a key of that type */
-		t = KEY_HEX;
-	}
-	p = put_key(p, t, key, len);
-	*p = '\0';
-	return (size_t)(p - buf);
-}
-
 size_t key_of_packet(uint8_t *out, const struct net_packet *p)
 {
-	size_t address = p->version == 4 ? IP4 : IP6;
+	size_t address = p->version == 4 ? KEY_IP4_LEN : KEY_IP6_LEN;
 	uint8_t *ports = out + 2 * address;
 
 	memcpy(out, p->src, address);
@@ -429,5 +291,5 @@ size_t key_of_packet(uint8_t *out, const struct net_packet *p)
 	be16_store(ports, p->src_port);
 	be16_store(ports + 2, p->dst_port);
 	ports[4] = p->protocol;
-	return 2 * address + FLOW_REST;
+	return 2 * address + KEY_FLOW_REST;
 }

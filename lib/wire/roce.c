@@ -11,10 +11,13 @@
 
 enum {
 	PAYLOAD_MAX = 4096,
-	IP4_OPTIONS_MAX = 60,
-	/* iCRC: eight bytes of ones, then IP, UDP and BTH with bytes masked */
+	/*
+	 * iCRC: eight bytes of ones, then the packet with bytes masked. Packets
+	 * of usual size are masked in a copy and summed at one go; of longer
+	 * ones, this much, which holds all headers.
+	 */
 	ICRC_ONES = 8,
-	ICRC_HEADERS = ICRC_ONES + IP4_OPTIONS_MAX + NET_UDP_LEN + ROCE_BTH_LEN,
+	ICRC_COPY = 120,
 	IP6_ETHERTYPE = 0x86dd,
 	/* BTH, InfiniBand Architecture 9.2 */
 	BTH_SOLICITED = 0x80,
@@ -65,17 +68,18 @@ const char *roce_opcode_name(uint8_t opcode)
 /* Annex A17.3: fields that routers change count as ones. */
 uint32_t roce_icrc(const uint8_t *ip, size_t len)
 {
-	uint8_t head[ICRC_HEADERS], *h = head + ICRC_ONES;
-	size_t ip_len, head_len;
+	uint8_t buf[ICRC_ONES + ICRC_COPY], *h = buf + ICRC_ONES;
+	size_t ip_len, copy;
+	uint32_t sum;
 
 	if (!len)
 		return 0;
 	ip_len = ip[0] >> 4 == 4 ? (ip[0] & 15) * 4u : NET_IP6_LEN;
-	head_len = ip_len + NET_UDP_LEN + ROCE_BTH_LEN;
-	if (ip_len < NET_IP4_LEN || len < head_len)
+	if (ip_len < NET_IP4_LEN || len < ip_len + NET_UDP_LEN + ROCE_BTH_LEN)
 		return 0;
-	memset(head, 0xff, ICRC_ONES);
-	memcpy(h, ip, head_len);
+	copy = len < ICRC_COPY ? len : ICRC_COPY;
+	memset(buf, 0xff, ICRC_ONES);
+	memcpy(h, ip, copy);
 	if (ip[0] >> 4 == 4) {
 		h[1] = 0xff;		    /* type of service */
 		h[8] = 0xff;		    /* time to live */
@@ -86,8 +90,9 @@ uint32_t roce_icrc(const uint8_t *ip, size_t len)
 	}
 	be16_store(h + ip_len + 6, 0xffff); /* UDP checksum */
 	h[ip_len + NET_UDP_LEN + 4] = 0xff; /* FECN, BECN, reserved */
-	return crc_extend(CRC_SLOT0, crc(CRC_SLOT0, head, ICRC_ONES + head_len),
-			  ip + head_len, len - head_len);
+	sum = crc(CRC_SLOT0, buf, ICRC_ONES + copy);
+	return copy == len ? sum
+			   : crc_extend(CRC_SLOT0, sum, ip + copy, len - copy);
 }
 
 static void bth_decode(struct roce *r, struct cur *c)

@@ -31,54 +31,93 @@ static const struct sample {
 	const char *key, *data;
 } samples[] = {
 	/* DTA/0, wire-facts 1.4 */
-	{ "0100 02 00000001 0000002a", DTA_FORMAT_0A,
-	  { .opcode = 1, .copies = 2, .table = DTA_NO_TABLE }, "00000001",
-	  "0000002a" },
-	{ "010540 02 00000001 0000002a", DTA_FORMAT_0B,
-	  { .opcode = 1, .copies = 2, .table = DTA_NO_TABLE, .tracked = true,
-	    .sequence = 5 },
-	  "00000001", "0000002a" },
-	{ "0200 00000003 0000002a", DTA_FORMAT_0A,
-	  { .opcode = 2, .table = DTA_NO_TABLE }, "00000003", "0000002a" },
-	{ "0300 02 00000001 0000000000000005", DTA_FORMAT_0A,
-	  { .opcode = 3, .copies = 2, .table = DTA_NO_TABLE }, "00000001",
-	  "0000000000000005" },
-	{ "0400 00000001 03 0000002a", DTA_FORMAT_0A,
-	  { .opcode = 4, .hop = 2, .table = DTA_NO_TABLE }, "00000001",
-	  "0000002a" },
-	{ "0180 04 01020304 000102030405060708090a0b", DTA_FORMAT_0A,
-	  { .opcode = 1, .copies = 4, .table = DTA_NO_TABLE,
-	    .immediate = true },
-	  "01020304", "000102030405060708090a0b" },
-	{ "01ff80 01 01020304 00112233445566778899aabbccddeeff"
-	  "00112233445566778899aabb",
-	  DTA_FORMAT_0B,
-	  { .opcode = 1, .copies = 1, .table = DTA_NO_TABLE,
-	    .immediate = true, .sequence = 255 },
-	  "01020304",
-	  "00112233445566778899aabbccddeeff00112233445566778899aabb" },
+	{"0100 02 00000001 0000002a",
+	 DTA_FORMAT_0A,
+	 {.opcode = 1, .copies = 2, .table = DTA_NO_TABLE},
+	 "00000001",
+	 "0000002a"},
+	{"010540 02 00000001 0000002a",
+	 DTA_FORMAT_0B,
+	 {.opcode = 1,
+	  .copies = 2,
+	  .table = DTA_NO_TABLE,
+	  .tracked = true,
+	  .sequence = 5},
+	 "00000001",
+	 "0000002a"},
+	{"0200 00000003 0000002a",
+	 DTA_FORMAT_0A,
+	 {.opcode = 2, .table = DTA_NO_TABLE},
+	 "00000003",
+	 "0000002a"},
+	{"0300 02 00000001 0000000000000005",
+	 DTA_FORMAT_0A,
+	 {.opcode = 3, .copies = 2, .table = DTA_NO_TABLE},
+	 "00000001",
+	 "0000000000000005"},
+	{"0400 00000001 03 0000002a",
+	 DTA_FORMAT_0A,
+	 {.opcode = 4, .hop = 2, .table = DTA_NO_TABLE},
+	 "00000001",
+	 "0000002a"},
+	{"0180 04 01020304 000102030405060708090a0b",
+	 DTA_FORMAT_0A,
+	 {.opcode = 1, .copies = 4, .table = DTA_NO_TABLE, .immediate = true},
+	 "01020304",
+	 "000102030405060708090a0b"},
+	{"01ff80 01 01020304 00112233445566778899aabbccddeeff"
+	 "00112233445566778899aabb",
+	 DTA_FORMAT_0B,
+	 {.opcode = 1,
+	  .copies = 1,
+	  .table = DTA_NO_TABLE,
+	  .immediate = true,
+	  .sequence = 255},
+	 "01020304",
+	 "00112233445566778899aabbccddeeff00112233445566778899aabb"},
 	/* DTA/1, dta.md 1.1 */
-	{ "11 c2 0d 00 0102 fffe 0a000001 0a000002 01bb 157d 06 0000002a",
-	  DTA_FORMAT_1,
-	  { .opcode = 1, .copies = 2, .immediate = true, .tracked = true,
-	    .table = 0x0102, .sequence = 0xfffe },
-	  "0a0000010a00000201bb157d06", "0000002a" },
-	{ "12 00 04 00 0000 0001 00000003 00112233445566778899aabbccdd"
-	  "ffeeddccbbaa99887766554433",
-	  DTA_FORMAT_1,
-	  { .opcode = 2, .sequence = 1 }, "00000003",
-	  "00112233445566778899aabbccddffeeddccbbaa99887766554433" },
-	{ "13 84 04 00 0007 0000 00000001 0000000000000005", DTA_FORMAT_0A,
-	  { .opcode = 3, .copies = 4, .immediate = true, .table = 7 },
-	  "00000001", "0000000000000005" },
-	{ "14 41 04 25 0003 0010 00000001 0000002a", DTA_FORMAT_0B,
-	  { .opcode = 4, .copies = 1, .tracked = true, .hop = 2,
-	    .path_len = 5, .table = 3, .sequence = 16 },
-	  "00000001", "0000002a" },
-	{ "1f 00 00 12 0000 0005", DTA_FORMAT_1,
-	  { .opcode = 15, .hop = 0x12, .sequence = 5 }, "", "" },
-	{ "11 00 00 00 ffff 0000", DTA_FORMAT_1,
-	  { .opcode = 1, .table = 0xffff }, "", "" },
+	{"11 c2 0d 00 0102 fffe 0a000001 0a000002 01bb 157d 06 0000002a",
+	 DTA_FORMAT_1,
+	 {.opcode = 1,
+	  .copies = 2,
+	  .immediate = true,
+	  .tracked = true,
+	  .table = 0x0102,
+	  .sequence = 0xfffe},
+	 "0a0000010a00000201bb157d06",
+	 "0000002a"},
+	{"12 00 04 00 0000 0001 00000003 00112233445566778899aabbccdd"
+	 "ffeeddccbbaa99887766554433",
+	 DTA_FORMAT_1,
+	 {.opcode = 2, .sequence = 1},
+	 "00000003",
+	 "00112233445566778899aabbccddffeeddccbbaa99887766554433"},
+	{"13 84 04 00 0007 0000 00000001 0000000000000005",
+	 DTA_FORMAT_0A,
+	 {.opcode = 3, .copies = 4, .immediate = true, .table = 7},
+	 "00000001",
+	 "0000000000000005"},
+	{"14 41 04 25 0003 0010 00000001 0000002a",
+	 DTA_FORMAT_0B,
+	 {.opcode = 4,
+	  .copies = 1,
+	  .tracked = true,
+	  .hop = 2,
+	  .path_len = 5,
+	  .table = 3,
+	  .sequence = 16},
+	 "00000001",
+	 "0000002a"},
+	{"1f 00 00 12 0000 0005",
+	 DTA_FORMAT_1,
+	 {.opcode = 15, .hop = 0x12, .sequence = 5},
+	 "",
+	 ""},
+	{"11 00 00 00 ffff 0000",
+	 DTA_FORMAT_1,
+	 {.opcode = 1, .table = 0xffff},
+	 "",
+	 ""},
 };
 
 enum {
@@ -165,42 +204,39 @@ static void test_refused(void)
 		enum dta_format format;
 		int rc;
 	} bad[] = {
-		{ "0100 02 00000001 0000002a", DTA_FORMAT_1, -EPROTONOSUPPORT },
-		{ "2100 0400 00000000 00000001", DTA_FORMAT_1,
-		  -EPROTONOSUPPORT },
-		{ "f100 0400 00000000 00000001", DTA_FORMAT_0A,
-		  -EPROTONOSUPPORT },
-		{ "1000 0000 00000000", DTA_FORMAT_1, -EOPNOTSUPP },
-		{ "1500 0000 00000000", DTA_FORMAT_1, -EOPNOTSUPP },
-		{ "1e00 0000 00000000", DTA_FORMAT_1, -EOPNOTSUPP },
-		{ "0000 02 00000001 0000002a", DTA_FORMAT_0A, -EOPNOTSUPP },
-		{ "0500 02 00000001 0000002a", DTA_FORMAT_0A, -EOPNOTSUPP },
-		{ "0f00 02 00000001 0000002a", DTA_FORMAT_0B, -EOPNOTSUPP },
-		{ "1105 0400 00000000 00000001", DTA_FORMAT_1, -ERANGE },
-		{ "1109 0400 00000000 00000001", DTA_FORMAT_1, -ERANGE },
-		{ "130f 0400 00000000 00000001", DTA_FORMAT_1, -ERANGE },
-		{ "0100 00 00000001 0000002a", DTA_FORMAT_0A, -ERANGE },
-		{ "0100 05 00000001 0000002a", DTA_FORMAT_0A, -ERANGE },
-		{ "030000 09 00000001 0000000000000001", DTA_FORMAT_0B,
-		  -ERANGE },
-		{ "0400 00000001 00 0000002a", DTA_FORMAT_0A, -EBADMSG },
+		{"0100 02 00000001 0000002a", DTA_FORMAT_1, -EPROTONOSUPPORT},
+		{"2100 0400 00000000 00000001", DTA_FORMAT_1, -EPROTONOSUPPORT},
+		{"f100 0400 00000000 00000001", DTA_FORMAT_0A,
+		 -EPROTONOSUPPORT},
+		{"1000 0000 00000000", DTA_FORMAT_1, -EOPNOTSUPP},
+		{"1500 0000 00000000", DTA_FORMAT_1, -EOPNOTSUPP},
+		{"1e00 0000 00000000", DTA_FORMAT_1, -EOPNOTSUPP},
+		{"0000 02 00000001 0000002a", DTA_FORMAT_0A, -EOPNOTSUPP},
+		{"0500 02 00000001 0000002a", DTA_FORMAT_0A, -EOPNOTSUPP},
+		{"0f00 02 00000001 0000002a", DTA_FORMAT_0B, -EOPNOTSUPP},
+		{"1105 0400 00000000 00000001", DTA_FORMAT_1, -ERANGE},
+		{"1109 0400 00000000 00000001", DTA_FORMAT_1, -ERANGE},
+		{"130f 0400 00000000 00000001", DTA_FORMAT_1, -ERANGE},
+		{"0100 00 00000001 0000002a", DTA_FORMAT_0A, -ERANGE},
+		{"0100 05 00000001 0000002a", DTA_FORMAT_0A, -ERANGE},
+		{"030000 09 00000001 0000000000000001", DTA_FORMAT_0B, -ERANGE},
+		{"0400 00000001 00 0000002a", DTA_FORMAT_0A, -EBADMSG},
 		/* one byte too many, or the other variant */
-		{ "0100 02 00000001 0000002a00", DTA_FORMAT_0A, -EBADMSG },
-		{ "0200 00000001 0000002a00", DTA_FORMAT_0A, -EBADMSG },
-		{ "0400 00000001 01 0000002a00", DTA_FORMAT_0A, -EBADMSG },
-		{ "0300 02 00000001 000000000000000500", DTA_FORMAT_0A,
-		  -EBADMSG },
-		{ "0105 40 02 00000001 0000002a", DTA_FORMAT_0A, -ERANGE },
-		{ "0100 01 02000000 0000002a", DTA_FORMAT_0B, -EBADMSG },
+		{"0100 02 00000001 0000002a00", DTA_FORMAT_0A, -EBADMSG},
+		{"0200 00000001 0000002a00", DTA_FORMAT_0A, -EBADMSG},
+		{"0400 00000001 01 0000002a00", DTA_FORMAT_0A, -EBADMSG},
+		{"0300 02 00000001 000000000000000500", DTA_FORMAT_0A,
+		 -EBADMSG},
+		{"0105 40 02 00000001 0000002a", DTA_FORMAT_0A, -ERANGE},
+		{"0100 01 02000000 0000002a", DTA_FORMAT_0B, -EBADMSG},
 		/* Key-Write of 8 bytes is not among the builds */
-		{ "0100 02 00000001 0000002a0000002a", DTA_FORMAT_0A,
-		  -EBADMSG },
-		{ "1100 0500 00000000 00000001", DTA_FORMAT_1, -EBADMSG },
-		{ "1100 ff00 00000000 00000001", DTA_FORMAT_1, -EBADMSG },
+		{"0100 02 00000001 0000002a0000002a", DTA_FORMAT_0A, -EBADMSG},
+		{"1100 0500 00000000 00000001", DTA_FORMAT_1, -EBADMSG},
+		{"1100 ff00 00000000 00000001", DTA_FORMAT_1, -EBADMSG},
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct dta_report r = { .table = 4711 };
+		struct dta_report r = {.table = 4711};
 		uint8_t buf[64], *copy;
 		size_t len = unhex(buf, sizeof(buf), bad[i].hex);
 
@@ -238,15 +274,18 @@ static int encode(struct dta_report r, enum dta_format f)
 
 static void test_encode_refused(void)
 {
-	const struct dta_report kw = { .opcode = DTA_KEYWRITE, .copies = 1,
-				       .key_len = 4, .data_len = 4 };
-	const struct dta_report pc = { .opcode = DTA_POSTCARD, .hop = 4,
-				       .key_len = 4, .data_len = 4 };
+	const struct dta_report kw = {.opcode = DTA_KEYWRITE,
+				      .copies = 1,
+				      .key_len = 4,
+				      .data_len = 4};
+	const struct dta_report pc = {
+		.opcode = DTA_POSTCARD, .hop = 4, .key_len = 4, .data_len = 4};
 	struct dta_report r;
 
 	TEST(encode(kw, DTA_FORMAT_1) == 16 && encode(kw, DTA_FORMAT_0A) == 11);
 	TEST(encode(kw, DTA_FORMAT_0B) == 12);
-	TEST(encode(pc, DTA_FORMAT_0A) == 11 && encode(pc, DTA_FORMAT_0B) == 12);
+	TEST(encode(pc, DTA_FORMAT_0A) == 11 &&
+	     encode(pc, DTA_FORMAT_0B) == 12);
 	r = kw, r.copies = 5;
 	TEST(encode(r, DTA_FORMAT_1) == -EINVAL);
 	TEST(encode(r, DTA_FORMAT_0A) == -EINVAL);
@@ -277,7 +316,7 @@ static void test_encode_refused(void)
 /* wire-facts 1.4: "NACK payload, last good seq 5". */
 static void test_nack0(void)
 {
-	const struct dta_report r = { .opcode = DTA_NACK, .sequence = 5 };
+	const struct dta_report r = {.opcode = DTA_NACK, .sequence = 5};
 	uint8_t buf[8];
 
 	TEST(dta_encode(buf, sizeof(buf), DTA_FORMAT_0B, &r) == 2);

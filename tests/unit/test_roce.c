@@ -2,8 +2,8 @@
 /*
  * Vectors: a frame captured from a ConnectX-4 Lx (public: scapy's
  * test/contrib/roce.uts), whose NIC computed the iCRC; and the Key-Write of
- * wire-facts 2.1. IPv6 frames are checked against zlib's CRC-32, with the masked
- * bytes listed one by one.
+ * wire-facts 2.1. IPv6 frames are checked against zlib's CRC-32, with the
+ * masked bytes listed one by one.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -30,7 +30,7 @@ static void test_icrc(void)
 
 	TEST(len == 74);
 	TEST(roce_icrc(buf + 14, len - 18) == 0x2a00fd82);
-	buf[14 + 1] = 0;    /* what routers change does not matter */
+	buf[14 + 1] = 0; /* what routers change does not matter */
 	buf[14 + 8] = 1;
 	buf[14 + 10] ^= 0x55;
 	buf[14 + 27] ^= 0x55;
@@ -59,8 +59,8 @@ static void test_foreign_opcode(void)
 
 static void test_keywrite(void)
 {
-	static const uint8_t payload[] = { 0x79, 0xb8, 0xf8, 0x99,
-					   0x00, 0x00, 0x00, 0x2a };
+	static const uint8_t payload[] = {0x79, 0xb8, 0xf8, 0x99,
+					  0x00, 0x00, 0x00, 0x2a};
 	uint8_t buf[128], again[128], *copy;
 	size_t len = unhex(buf, sizeof(buf), keywrite);
 	struct roce r;
@@ -107,16 +107,14 @@ static const struct {
 	bool reth, atomic, aeth, orig, imm, payload;
 	const char *name;
 } kinds[] = {
-	{ 0x0a, 16, true, false, false, false, false, true, "rc_write_only" },
-	{ 0x0b, 20, true, false, false, false, true, true,
-	  "rc_write_only_imm" },
-	{ 0x11, 4, false, false, true, false, false, false, "rc_ack" },
-	{ 0x12, 12, false, false, true, true, false, false, "rc_atomic_ack" },
-	{ 0x13, 28, false, true, false, false, false, false, "rc_cmp_swap" },
-	{ 0x14, 28, false, true, false, false, false, false, "rc_fetch_add" },
-	{ 0x2a, 16, true, false, false, false, false, true, "uc_write_only" },
-	{ 0x2b, 20, true, false, false, false, true, true,
-	  "uc_write_only_imm" },
+	{0x0a, 16, true, false, false, false, false, true, "rc_write_only"},
+	{0x0b, 20, true, false, false, false, true, true, "rc_write_only_imm"},
+	{0x11, 4, false, false, true, false, false, false, "rc_ack"},
+	{0x12, 12, false, false, true, true, false, false, "rc_atomic_ack"},
+	{0x13, 28, false, true, false, false, false, false, "rc_cmp_swap"},
+	{0x14, 28, false, true, false, false, false, false, "rc_fetch_add"},
+	{0x2a, 16, true, false, false, false, false, true, "uc_write_only"},
+	{0x2b, 20, true, false, false, false, true, true, "uc_write_only_imm"},
 };
 
 enum {
@@ -128,11 +126,11 @@ static struct roce specimen(int kind, int version)
 	static const uint8_t payload[] = "0123456789abcdef";
 
 	return (struct roce){
-		.eth_dst = { 2, 0, 0, 0, 0, 2 },
-		.eth_src = { 2, 0, 0, 0, 0, 1 },
+		.eth_dst = {2, 0, 0, 0, 0, 2},
+		.eth_src = {2, 0, 0, 0, 0, 1},
 		.version = (uint8_t)version,
-		.src = { 0x20, 1, 0xd, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8, 9 },
-		.dst = { 0x20, 1, 0xd, 0xb8, 9, 8, 7, 6, 5, 4, 3, 2, 1 },
+		.src = {0x20, 1, 0xd, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8, 9},
+		.dst = {0x20, 1, 0xd, 0xb8, 9, 8, 7, 6, 5, 4, 3, 2, 1},
 		.src_port = 49152,
 		.tos = 0xb8,
 		.ttl = 17,
@@ -203,8 +201,8 @@ static void test_kinds(void)
 
 static void test_icrc6(void)
 {
-	static const uint8_t masked[] = { 8 + 1, 8 + 2, 8 + 3, 8 + 7, 8 + 46,
-					  8 + 47, 8 + 52 };
+	static const uint8_t masked[] = {8 + 1,	 8 + 2,	 8 + 3, 8 + 7,
+					 8 + 46, 8 + 47, 8 + 52};
 	struct roce r = specimen(0, 6);
 	uint8_t buf[256], flat[256];
 	int len = roce_encode(buf, sizeof(buf), &r);
@@ -251,7 +249,7 @@ static void test_encode_refused(void)
 static void test_malformed(void)
 {
 	uint8_t buf[256];
-	struct roce r = specimen(2, 6), d = { .psn = 77 };
+	struct roce r = specimen(2, 6), d = {.psn = 77};
 	int len = roce_encode(buf, sizeof(buf), &r);
 
 	buf[14 + 48] = ROCE_RC_FETCH_ADD; /* 4 bytes where 28 belong */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* dump.h - what dta-dump was asked for, and its subcommands. */
+#ifndef DUMP_DUMP_H
+#define DUMP_DUMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/cli.h"
+#include "wire/dta.h"
+
+enum verb {
+	VERB_PACKETS,
+	VERB_REGION,
+	VERB_SNAPSHOT,
+	VERB_DIGEST,
+	VERBS,
+};
+
+struct opts {
+	enum verb verb;
+	const char *what; /* a region's name, or a file; "-": stdin */
+	const char *region, *snapshot, *ticket, *layout;
+	const char *table;
+	uint64_t epoch; /* 0: the current (newest) one */
+	bool all_epochs;
+	uint64_t count; /* packets; UINT64_MAX: all */
+	enum dta_format dta;
+	enum row_format format;
+	bool slots, lists, no_load;
+};
+
+/* Each prints and returns the exit status; exits by itself on failure. */
+int dump_packets(const struct opts *o);
+int dump_memory(const struct opts *o); /* region, snapshot */
+int dump_digest(const struct opts *o);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * region, snapshot: a row for each table and epoch, with all that another
+ * program needs to find every slot by itself.
+ */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "hash/family.h"
+#include "memory.h"
+#include "wire/key.h"
+
+enum field {
+	NAME,
+	KIND,
+	ID,
+	EPOCH,
+	KEY_TYPE,
+	KEY_LENGTH,
+	VALUE_LENGTH,
+	COPIES,
+	HASH,
+	UNITS,
+	STRIDE,
+	OFFSET,
+	LENGTH,
+	LISTS,
+	ENTRIES,
+	HEADS,
+	BATCH,
+	FLUSH_MS,
+	HOPS,
+	VALUE_MIN,
+	VALUE_MAX,
+	VALUES,
+	VALUES_OFFSET,
+	CACHE_ROWS,
+	SEQUENCE,
+	IMMEDIATE,
+	QP,
+	WRITTEN,
+	USED,
+	LOAD,
+	UNREADABLE,
+	OLDEST,
+	NEWEST,
+	EPOCHS,
+	PAGES,
+	SIZE,
+	BLOCKS,
+	DAMAGED,
+	PATH,
+	FIELDS,
+};
+
+static const struct row_field fields[FIELDS] = {
+	[NAME] = {"name", ROW_STR, 16},
+	[KIND] = {"kind", ROW_STR, 8},
+	[ID] = {"id", ROW_U64, 5},
+	[EPOCH] = {"epoch", ROW_U64, 5},
+	[KEY_TYPE] = {"key_type", ROW_STR, 8},
+	[KEY_LENGTH] = {"key_length", ROW_U64, 3},
+	[VALUE_LENGTH] = {"value_length", ROW_U64, 4},
+	[COPIES] = {"copies", ROW_U64, 6},
+	[HASH] = {"hash", ROW_STR, 4},
+	[UNITS] = {"units", ROW_U64, 10},
+	[STRIDE] = {"stride", ROW_U64, 6},
+	[OFFSET] = {"offset", ROW_U64, 12},
+	[LENGTH] = {"length", ROW_U64, 12},
+	[LISTS] = {"lists", ROW_U64, 6},
+	[ENTRIES] = {"entries", ROW_U64, 8},
+	[HEADS] = {"heads", ROW_U64, 12},
+	[BATCH] = {"batch", ROW_U64, 5},
+	[FLUSH_MS] = {"flush_ms", ROW_U64, 8},
+	[HOPS] = {"hops", ROW_U64, 4},
+	[VALUE_MIN] = {"value_min", ROW_U64, 10},
+	[VALUE_MAX] = {"value_max", ROW_U64, 10},
+	[VALUES] = {"values", ROW_U64, 10},
+	[VALUES_OFFSET] = {"values_offset", ROW_U64, 12},
+	[CACHE_ROWS] = {"cache_rows", ROW_U64, 8},
+	[SEQUENCE] = {"sequence", ROW_STR, 8},
+	[IMMEDIATE] = {"immediate", ROW_BOOL, 9},
+	[QP] = {"qp", ROW_STR, 2},
+	[WRITTEN] = {"written", ROW_U64, 12},
+	[USED] = {"used", ROW_U64, 10},
+	[LOAD] = {"load", ROW_F64, 8},
+	[UNREADABLE] = {"unreadable", ROW_U64, 10},
+	[OLDEST] = {"oldest", ROW_U64, 6},
+	[NEWEST] = {"newest", ROW_U64, 6},
+	[EPOCHS] = {"epochs", ROW_U64, 6},
+	[PAGES] = {"pages", ROW_STR, 14},
+	[SIZE] = {"size", ROW_U64, 12},
+	[BLOCKS] = {"blocks", ROW_U64, 8},
+	[DAMAGED] = {"damaged", ROW_U64, 7},
+	[PATH] = {"path", ROW_STR, 20},
+};
+
+/* What people look at first: the text form has these only. */
+static const uint8_t table_columns[] = {
+	NAME,  KIND,   ID,    EPOCH,   KEY_TYPE, COPIES,
+	UNITS, STRIDE, LISTS, WRITTEN, USED,	 LOAD,
+};
+static const uint8_t file_columns[] = {
+	OLDEST, NEWEST, EPOCHS, PAGES, SIZE, BLOCKS, DAMAGED, PATH,
+};
+
+enum {
+	TABLE_COLUMNS = sizeof(table_columns),
+	FILE_COLUMNS = sizeof(file_columns),
+};
+
+/* A row of all fields, or of those of a list. */
+struct out {
+	struct rows *rows;
+	struct row_field field[FIELDS];
+	uint8_t at[FIELDS]; /* FIELDS: not shown */
+};
+
+static void out_open(struct out *w, const struct opts *o,
+		     const uint8_t *columns, unsigned n)
+{
+	memset(w->at, FIELDS, sizeof(w->at));
+	if (o->format != ROW_TEXT)
+		n = FIELDS;
+	for (uint8_t i = 0; i < n; i++) {
+		uint8_t f = o->format == ROW_TEXT ? columns[i] : i;
+
+		w->field[i] = fields[f];
+		w->at[f] = i;
+	}
+	w->rows = rows_open(stdout, o->format, w->field, n, true);
+	if (!w->rows)
+		cli_fail("out of memory");
+}
+
+static void put_u64(struct out *w, enum field f, uint64_t v)
+{
+	if (w->at[f] != FIELDS)
+		row_u64(w->rows, w->at[f], v);
+}
+
+static void put_str(struct out *w, enum field f, const char *v)
+{
+	if (w->at[f] != FIELDS)
+		row_str(w->rows, w->at[f], v);
+}
+
+/* What the scan of a table found. */
+struct load {
+	uint64_t used, written, unreadable;
+};
+
+static void count_unit(void *ctx, uint64_t unit, const uint8_t *bytes)
+{
+	uint64_t *used = ctx;
+
+	(void)unit, (void)bytes;
+	++*used;
+}
+
+static void count_entries(struct load *l, const struct view *v)
+{
+	for (uint32_t i = 0; i < v->t->lists; i++) {
+		uint64_t n;
+
+		if (list_count(&n, v, i) < 0) {
+			l->unreadable++;
+			continue;
+		}
+		l->written += n;
+		l->used += n < v->t->units ? n : v->t->units;
+	}
+}
+
+static void put_load(struct out *w, const struct view *v)
+{
+	const struct table *t = v->t;
+	double all = (double)t->units * (t->lists ? t->lists : 1);
+	struct load l = {0};
+
+	if (t->kind == TABLE_APPEND)
+		count_entries(&l, v);
+	else
+		l.unreadable = memory_scan(v, count_unit, &l.used);
+	if (t->kind == TABLE_APPEND)
+		put_u64(w, WRITTEN, l.written);
+	put_u64(w, USED, l.used);
+	put_u64(w, UNREADABLE, l.unreadable);
+	if (w->at[LOAD] != FIELDS)
+		row_f64(w->rows, w->at[LOAD], (double)l.used / all);
+}
+
+static void put_append(struct out *w, const struct table *t)
+{
+	put_u64(w, LISTS, t->lists);
+	put_u64(w, ENTRIES, t->units);
+	put_u64(w, BATCH, t->batch);
+	put_u64(w, FLUSH_MS, t->flush_ms);
+}
+
+static void put_postcard(struct out *w, const struct table *t)
+{
+	put_u64(w, HOPS, t->hops);
+	put_u64(w, VALUE_MIN, t->value_min);
+	put_u64(w, VALUE_MAX, t->value_max);
+	put_u64(w, VALUES, t->values);
+	put_u64(w, CACHE_ROWS, t->cache_rows);
+}
+
+static void put_table(struct out *w, const struct table *t)
+{
+	static const char *const sequence[] = {
+		[TABLE_SEQ_COUNT] = "count",
+		[TABLE_SEQ_STRICT] = "strict",
+		[TABLE_SEQ_OFF] = "off",
+	};
+
+	put_str(w, NAME, t->name);
+	put_str(w, KIND, table_kind_name(t->kind));
+	put_u64(w, ID, t->id);
+	put_str(w, KEY_TYPE, key_type_name((enum key_type)t->key_type));
+	put_u64(w, KEY_LENGTH, t->key_len);
+	put_u64(w, VALUE_LENGTH, t->value_len);
+	put_u64(w, COPIES, t->copies);
+	put_str(w, HASH, hash_family_name((enum hash_family)t->hash));
+	put_u64(w, UNITS, t->units);
+	put_u64(w, STRIDE, t->stride);
+	put_u64(w, LENGTH, t->length);
+	if (t->kind == TABLE_APPEND)
+		put_append(w, t);
+	if (t->kind == TABLE_POSTCARD)
+		put_postcard(w, t);
+	put_str(w, SEQUENCE, sequence[t->sequence]);
+	put_str(w, QP, t->qp == TABLE_QP_UC ? "uc" : "rc");
+	if (w->at[IMMEDIATE] != FIELDS)
+		row_bool(w->rows, w->at[IMMEDIATE], t->immediate);
+}
+
+struct blocks {
+	uint64_t blocks, damaged, size;
+};
+
+static void put_file(struct out *w, const struct memory *m,
+		     const struct blocks *b)
+{
+	put_u64(w, OLDEST, m->oldest);
+	put_u64(w, NEWEST, m->newest);
+	if (m->region) {
+		put_u64(w, EPOCHS, region_epochs(m->region));
+		put_str(w, PAGES, region_page_kind(m->region));
+		put_u64(w, SIZE, region_size(m->region));
+		put_str(w, PATH, region_path(m->region));
+	} else {
+		put_u64(w, BLOCKS, b->blocks);
+		put_u64(w, DAMAGED, b->damaged);
+		put_u64(w, SIZE, b->size);
+		put_str(w, PATH, m->name);
+	}
+}
+
+/* Where a table is in the region's file. */
+static void put_offsets(struct out *w, const struct memory *m,
+			const struct table *t, uint64_t epoch)
+{
+	uint64_t at;
+
+	if (!m->region)
+		return;
+	at = region_offset(m->region, t, epoch);
+	put_u64(w, OFFSET, at);
+	if (t->kind == TABLE_APPEND)
+		put_u64(w, HEADS, at + t->heads);
+	if (t->kind == TABLE_POSTCARD && t->values)
+		put_u64(w, VALUES_OFFSET, t->values_at);
+}
+
+static void table_rows(const struct memory *m, const struct opts *o,
+		       const struct blocks *b)
+{
+	struct out w;
+
+	out_open(&w, o, table_columns, TABLE_COLUMNS);
+	for (uint64_t e = m->last; e >= m->first && e && !cli_stop; e--) {
+		for (unsigned i = 0; i < memory_tables(m); i++) {
+			const struct table *t = memory_table(m, i);
+			struct view v;
+
+			if (!memory_wanted(o, t))
+				continue;
+			memory_view(&v, m, t, e);
+			put_table(&w, t);
+			put_u64(&w, EPOCH, e);
+			put_offsets(&w, m, t, e);
+			if (!o->no_load)
+				put_load(&w, &v);
+			put_file(&w, m, b);
+			row_end(w.rows);
+		}
+	}
+	rows_close(w.rows);
+}
+
+/* For people: the file first, in a row of its own. */
+static void file_row(const struct memory *m, const struct opts *o,
+		     const struct blocks *b)
+{
+	struct out w;
+
+	out_open(&w, o, file_columns, FILE_COLUMNS);
+	put_file(&w, m, b);
+	row_end(w.rows);
+	rows_close(w.rows);
+	putchar('\n');
+}
+
+int dump_memory(const struct opts *o)
+{
+	bool region = o->verb == VERB_REGION;
+	struct blocks b = {0};
+	struct fault f = {0};
+	struct memory m;
+	struct stat st;
+	uint64_t bad = 0;
+
+	memory_open(&m, region ? o->what : NULL, region ? NULL : o->what, o);
+	if (!region) {
+		if (snapshot_verify(m.snapshot, &b.blocks, &b.damaged, &f) <
+			    0 &&
+		    !b.damaged)
+			cli_fail("%s: %s", o->what, f.text);
+		if (stat(o->what, &st) == 0)
+			b.size = (uint64_t)st.st_size;
+	}
+	if (o->slots) {
+		bad = memory_slots(&m, o);
+	} else if (o->lists) {
+		bad = memory_lists(&m, o);
+	} else {
+		if (o->format == ROW_TEXT)
+			file_row(&m, o, &b);
+		table_rows(&m, o, &b);
+	}
+	if (b.damaged)
+		cli_warn("%s: %llu of %llu blocks are damaged", o->what,
+			 (unsigned long long)b.damaged,
+			 (unsigned long long)b.blocks);
+	memory_close(&m);
+	return b.damaged || bad ? CLI_FAIL : CLI_OK;
+}

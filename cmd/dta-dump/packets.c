@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* packets: every packet of a capture, also those that nobody could use. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+
+#include "packet/pkt.h"
+#include "packets.h"
+
+enum {
+	ADDRESS_MAX = INET6_ADDRSTRLEN + 9, /* brackets, port */
+};
+
+static void endpoint(char *out, uint8_t version, const uint8_t *ip,
+		     uint16_t port)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	inet_ntop(version == 6 ? AF_INET6 : AF_INET, ip, text, sizeof(text));
+	snprintf(out, ADDRESS_MAX, version == 6 ? "[%s]:%u" : "%s:%u", text,
+		 port);
+}
+
+/* Addresses and protocol name, which every packet begins with. */
+static void show_head(struct show *s, const char *src, const char *dst,
+		      const char *protocol)
+{
+	if (src) {
+		show_str(s, SHOW_SRC, src);
+		show_str(s, SHOW_DST, dst);
+	}
+	show_str(s, SHOW_PROTOCOL, protocol);
+}
+
+/* Not a UDP packet to a port that we know. rc: why. */
+static void show_other(struct show *s, const struct pkt *p, int rc)
+{
+	struct net_packet n;
+	char src[ADDRESS_MAX], dst[ADDRESS_MAX];
+	bool known = net_packet_decode(&n, p->data, p->len) == 0;
+
+	if (known) {
+		endpoint(src, n.version, n.src, n.src_port);
+		endpoint(dst, n.version, n.dst, n.dst_port);
+	}
+	show_head(s, known ? src : NULL, dst, "other");
+	show_u64(s, SHOW_LENGTH, p->wire_len);
+	if (rc == -EBADE)
+		show_str(s, SHOW_REASON, "wrong IPv4 header or UDP checksum");
+	else if (rc == -EBADMSG)
+		show_str(s, SHOW_REASON, "malformed or cut short");
+	show_end(s);
+}
+
+static void show_udp(struct show *s, const struct opts *o,
+		     const struct tables *t, const struct pkt *p,
+		     const struct net_udp *u)
+{
+	char src[ADDRESS_MAX], dst[ADDRESS_MAX];
+	bool roce = u->dst_port == ROCE_PORT;
+
+	endpoint(src, u->version, u->src, u->src_port);
+	endpoint(dst, u->version, u->dst, u->dst_port);
+	if (roce) {
+		show_head(s, src, dst, "roce");
+		show_roce(s, t, p->data, p->len, u);
+	} else {
+		bool dta0 = o->dta != DTA_FORMAT_1 && u->len &&
+			    (u->payload[0] >> 4 == 0 ||
+			     u->dst_port == DTA_NACK_PORT);
+
+		show_head(s, src, dst,
+			  dta_format_name(dta0 ? o->dta : DTA_FORMAT_1));
+		show_dta(s, o->dta, t, u);
+	}
+}
+
+static void show_packet(struct show *s, const struct opts *o,
+			const struct tables *t, const struct pkt *p,
+			uint64_t number)
+{
+	struct net_udp u;
+	char time[32];
+	int rc = net_udp_decode(&u, p->data, p->len);
+
+	snprintf(time, sizeof(time), "%llu.%09llu",
+		 (unsigned long long)(p->ts_ns / 1000000000),
+		 (unsigned long long)(p->ts_ns % 1000000000));
+	show_u64(s, SHOW_NUMBER, number);
+	show_str(s, SHOW_TIME, time);
+	if (rc == 0 && (u.dst_port == DTA_PORT || u.dst_port == DTA_NACK_PORT ||
+			u.dst_port == ROCE_PORT))
+		show_udp(s, o, t, p, &u);
+	else
+		show_other(s, p, rc);
+}
+
+int dump_packets(const struct opts *o)
+{
+	static struct tables t;
+	struct pkt pkts[PKT_BATCH];
+	struct fault f = {0};
+	struct show s;
+	struct src *src;
+	uint64_t number = 0;
+	int n = 0;
+
+	tables_open(&t, o);
+	if (src_open(&src, o->what, &f) < 0)
+		cli_fail("%s: %s", o->what, f.text);
+	show_open(&s, o->format);
+	while (number < o->count && !cli_stop) {
+		n = src_rx(src, pkts, PKT_BATCH, &f);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		for (int i = 0; i < n && number < o->count; i++)
+			show_packet(&s, o, &t, &pkts[i], ++number);
+		if (ferror(stdout))
+			break;
+	}
+	show_close(&s);
+	src_close(src);
+	tables_close(&t);
+	if (n < 0 && n != -EINTR)
+		cli_fail("%s: %s", o->what, f.text);
+	return CLI_OK;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "show.h"
+
+static const struct row_field fields[SHOW_FIELDS] = {
+	[SHOW_NUMBER] = {"number", ROW_U64, 0},
+	[SHOW_TIME] = {"time", ROW_STR, 0},
+	[SHOW_SRC] = {"src", ROW_STR, 0},
+	[SHOW_DST] = {"dst", ROW_STR, 0},
+	[SHOW_PROTOCOL] = {"protocol", ROW_STR, 0},
+	[SHOW_OPCODE] = {"opcode", ROW_STR, 0},
+	[SHOW_TABLE] = {"table", ROW_STR, 0},
+	[SHOW_KEY] = {"key", ROW_STR, 0},
+	[SHOW_LIST] = {"list", ROW_U64, 0},
+	[SHOW_HOP] = {"hop", ROW_U64, 0},
+	[SHOW_PATH_LEN] = {"path_len", ROW_U64, 0},
+	[SHOW_COPIES] = {"copies", ROW_U64, 0},
+	[SHOW_SEQUENCE] = {"sequence", ROW_U64, 0},
+	[SHOW_FLAGS] = {"flags", ROW_STR, 0},
+	[SHOW_QP] = {"qp", ROW_U64, 0},
+	[SHOW_PSN] = {"psn", ROW_U64, 0},
+	[SHOW_VA] = {"va", ROW_STR, 0},
+	[SHOW_RKEY] = {"rkey", ROW_STR, 0},
+	[SHOW_LENGTH] = {"length", ROW_U64, 0},
+	[SHOW_SLOT] = {"slot", ROW_U64, 0},
+	[SHOW_ENTRY] = {"entry", ROW_U64, 0},
+	[SHOW_IMM] = {"imm", ROW_U64, 0},
+	[SHOW_ADD] = {"add", ROW_U64, 0},
+	[SHOW_COMPARE] = {"compare", ROW_U64, 0},
+	[SHOW_SYNDROME] = {"syndrome", ROW_STR, 0},
+	[SHOW_MSN] = {"msn", ROW_U64, 0},
+	[SHOW_ORIGINAL] = {"original", ROW_U64, 0},
+	[SHOW_ICRC] = {"icrc", ROW_STR, 0},
+	[SHOW_DATA] = {"data", ROW_BYTES, 0},
+	[SHOW_REASON] = {"reason", ROW_STR, 0},
+};
+
+void show_open(struct show *s, enum row_format format)
+{
+	s->rows = NULL;
+	if (format == ROW_TEXT)
+		return;
+	s->rows = rows_open(stdout, format, fields, SHOW_FIELDS, true);
+	if (!s->rows)
+		cli_fail("out of memory");
+}
+
+void show_close(struct show *s)
+{
+	rows_close(s->rows);
+}
+
+/* What goes before a field's value in a line. */
+static void lead(enum show_field f)
+{
+	if (f == SHOW_DST)
+		fputs(" > ", stdout);
+	else if (f == SHOW_REASON)
+		fputs(" ! ", stdout);
+	else if (f > SHOW_OPCODE)
+		printf(" %s=", fields[f].name);
+	else if (f > SHOW_NUMBER)
+		putchar(' ');
+}
+
+void show_u64(struct show *s, enum show_field f, uint64_t v)
+{
+	if (s->rows) {
+		row_u64(s->rows, f, v);
+		return;
+	}
+	lead(f);
+	printf("%llu", (unsigned long long)v);
+}
+
+void show_str(struct show *s, enum show_field f, const char *v)
+{
+	if (s->rows) {
+		row_str(s->rows, f, v);
+		return;
+	}
+	lead(f);
+	fputs(v, stdout);
+}
+
+void show_bytes(struct show *s, enum show_field f, const void *p, size_t n)
+{
+	const uint8_t *byte = p;
+
+	if (s->rows) {
+		row_bytes(s->rows, f, p, n);
+		return;
+	}
+	lead(f);
+	for (size_t i = 0; i < n; i++)
+		printf("%02x", byte[i]);
+}
+
+int show_end(struct show *s)
+{
+	if (s->rows)
+		return row_end(s->rows);
+	return putchar('\n') == EOF ? -1 : 0;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* --slots and --lists: what the memory of a table holds, as it lies there. */
+#include <string.h>
+
+#include "memory.h"
+#include "wire/be.h"
+
+enum slot_field {
+	SLOT_TABLE,
+	SLOT_EPOCH,
+	SLOT_UNIT,
+	SLOT_LIST,
+	SLOT_ENTRY,
+	SLOT_CHECKSUM,
+	SLOT_COUNT,
+	SLOT_VALUE,
+	SLOT_FIELDS,
+};
+
+static const struct row_field slot_fields[SLOT_FIELDS] = {
+	[SLOT_TABLE] = {"table", ROW_STR, 16},
+	[SLOT_EPOCH] = {"epoch", ROW_U64, 5},
+	[SLOT_UNIT] = {"unit", ROW_U64, 10},
+	[SLOT_LIST] = {"list", ROW_U64, 6},
+	[SLOT_ENTRY] = {"entry", ROW_U64, 8},
+	[SLOT_CHECKSUM] = {"checksum", ROW_BYTES, 8},
+	[SLOT_COUNT] = {"count", ROW_U64, 12},
+	[SLOT_VALUE] = {"value", ROW_BYTES, 16},
+};
+
+enum list_field {
+	LIST_TABLE,
+	LIST_EPOCH,
+	LIST_LIST,
+	LIST_WRITTEN,
+	LIST_KEPT,
+	LIST_LOST,
+	LIST_FIELDS,
+};
+
+static const struct row_field list_fields[LIST_FIELDS] = {
+	[LIST_TABLE] = {"table", ROW_STR, 16},
+	[LIST_EPOCH] = {"epoch", ROW_U64, 5},
+	[LIST_LIST] = {"list", ROW_U64, 6},
+	[LIST_WRITTEN] = {"written", ROW_U64, 12},
+	[LIST_KEPT] = {"kept", ROW_U64, 10},
+	[LIST_LOST] = {"lost", ROW_U64, 12},
+};
+
+enum {
+	SUM_LEN = 4,
+};
+
+struct slots {
+	struct rows *rows;
+	const struct table *t;
+	uint64_t epoch;
+};
+
+/* A unit may be written meanwhile: it is copied once, and the copy shown. */
+static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
+{
+	const struct slots *s = ctx;
+	const struct table *t = s->t;
+	uint8_t copy[SUM_LEN + TABLE_VALUE_MAX];
+	size_t len = t->kind == TABLE_KEYWRITE ? SUM_LEN + (size_t)t->value_len
+		     : t->kind == TABLE_POSTCARD ? 4u * t->hops
+						 : t->value_len;
+	struct rows *r = s->rows;
+	uint64_t count;
+
+	memcpy(copy, bytes, len);
+	row_str(r, SLOT_TABLE, t->name);
+	row_u64(r, SLOT_EPOCH, s->epoch);
+	row_u64(r, SLOT_UNIT, unit);
+	switch (t->kind) {
+	case TABLE_KEYWRITE:
+		row_bytes(r, SLOT_CHECKSUM, copy, SUM_LEN);
+		row_bytes(r, SLOT_VALUE, copy + SUM_LEN, t->value_len);
+		break;
+	case TABLE_KEYINC:
+		memcpy(&count, copy, sizeof(count));
+		row_u64(r, SLOT_COUNT, count);
+		break;
+	case TABLE_APPEND:
+		row_u64(r, SLOT_LIST, unit / t->units);
+		row_u64(r, SLOT_ENTRY, unit % t->units);
+		/* fall through */
+	default:
+		row_bytes(r, SLOT_VALUE, copy, len);
+	}
+	row_end(r);
+}
+
+static void list_rows(struct rows *r, const struct view *v, uint64_t epoch,
+		      uint64_t *bad)
+{
+	for (uint32_t i = 0; i < v->t->lists; i++) {
+		uint64_t n, kept;
+
+		if (list_count(&n, v, i) < 0) {
+			++*bad;
+			continue;
+		}
+		if (!n)
+			continue;
+		kept = n < v->t->units ? n : v->t->units;
+		row_str(r, LIST_TABLE, v->t->name);
+		row_u64(r, LIST_EPOCH, epoch);
+		row_u64(r, LIST_LIST, i);
+		row_u64(r, LIST_WRITTEN, n);
+		row_u64(r, LIST_KEPT, kept);
+		row_u64(r, LIST_LOST, n - kept);
+		row_end(r);
+	}
+}
+
+uint64_t memory_slots(const struct memory *m, const struct opts *o)
+{
+	struct slots s = {.rows = rows_open(stdout, o->format, slot_fields,
+					    SLOT_FIELDS, true)};
+	uint64_t bad = 0;
+
+	if (!s.rows)
+		cli_fail("out of memory");
+	for (s.epoch = m->last; s.epoch >= m->first && s.epoch; s.epoch--) {
+		for (unsigned i = 0; i < memory_tables(m); i++) {
+			struct view v;
+
+			s.t = memory_table(m, i);
+			if (!memory_wanted(o, s.t))
+				continue;
+			memory_view(&v, m, s.t, s.epoch);
+			bad += memory_scan(&v, slot_row, &s);
+		}
+	}
+	rows_close(s.rows);
+	return bad;
+}
+
+uint64_t memory_lists(const struct memory *m, const struct opts *o)
+{
+	struct rows *r = rows_open(stdout, o->format, list_fields, LIST_FIELDS,
+				   true);
+	uint64_t bad = 0;
+
+	if (!r)
+		cli_fail("out of memory");
+	for (uint64_t e = m->last; e >= m->first && e; e--) {
+		for (unsigned i = 0; i < memory_tables(m); i++) {
+			const struct table *t = memory_table(m, i);
+			struct view v;
+
+			if (!memory_wanted(o, t) || t->kind != TABLE_APPEND)
+				continue;
+			memory_view(&v, m, t, e);
+			list_rows(r, &v, e, &bad);
+		}
+	}
+	rows_close(r);
+	return bad;
+}

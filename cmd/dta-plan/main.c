@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* dta-plan - size a deployment, from the closed forms of model/plan.h. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "export/row.h"
+#include "model/plan.h"
+#include "store/table.h"
+
+enum {
+	CHECKSUM_BITS = 32, /* what the tables hold */
+	HOPS_MAX = 8,
+	AGES_MAX = 1000,
+	LOADS = 5,
+};
+
+/* More than any machine has; its bytes still fit 64 bits. */
+#define SLOTS_MAX (UINT64_C(1) << 50)
+
+struct opts {
+	bool postcard, packed, average;
+	double load, want; /* below 0: not given */
+	uint64_t flows, memory, copies, max_copies, ages; /* 0: not given */
+	uint64_t value, bits, values, hops;
+	enum row_format fmt;
+};
+
+/* A table of a size: what of it was asked for, and what follows. */
+struct size {
+	double load;
+	uint64_t slots, flows; /* 0: not known */
+};
+
+enum field {
+	F_PRIMITIVE,
+	F_COPIES,
+	F_LOAD,
+	F_AGE,
+	F_SUCCESS,
+	F_EMPTY,
+	F_WRONG,
+	F_WRONG_LOW,
+	F_AVERAGE,
+	F_BEST,
+	F_SLOTS,
+	F_SLOT_BYTES,
+	F_MEMORY,
+	F_FLOWS,
+	F_BYTES_PER_FLOW,
+	FIELDS,
+};
+
+static const struct row_field fields[FIELDS] = {
+	[F_PRIMITIVE] = { "primitive", ROW_STR, 0 },
+	[F_COPIES] = { "copies", ROW_U64, 0 },
+	[F_LOAD] = { "load", ROW_F64, 8 },
+	[F_AGE] = { "age", ROW_F64, 0 },
+	[F_SUCCESS] = { "success", ROW_F64, 8 },
+	[F_EMPTY] = { "empty", ROW_F64, 11 },
+	[F_WRONG] = { "wrong", ROW_F64, 11 },
+	[F_WRONG_LOW] = { "wrong_low", ROW_F64, 11 },
+	[F_AVERAGE] = { "average_success", ROW_F64, 0 },
+	[F_BEST] = { "best", ROW_BOOL, 5 },
+	[F_SLOTS] = { "slots", ROW_U64, 10 },
+	[F_SLOT_BYTES] = { "slot_bytes", ROW_U64, 0 },
+	[F_MEMORY] = { "memory_bytes", ROW_U64, 12 },
+	[F_FLOWS] = { "flows", ROW_U64, 10 },
+	[F_BYTES_PER_FLOW] = { "bytes_per_flow", ROW_F64, 0 },
+};
+
+enum {
+	O_VALUES = 256,
+	O_STRIDE,
+	O_MAX_COPIES,
+	O_AGES,
+};
+
+static const struct cli_option options[] = {
+	{ 'l', "load", "A", "keys written per slot" },
+	{ 'f', "flows", "N", "keys to keep; K, M, G, T: powers of 1024" },
+	{ 'm', "memory", "SIZE", "bytes to keep them in" },
+	{ 'w', "want", "P", "success rate wanted: gives load or memory" },
+	{ 'a', "average", NULL, "want, best: over all keys, not the oldest" },
+	{ 'n', "copies", "N", "only this number of copies" },
+	{ O_MAX_COPIES, "max-copies", "N", "rows for 1 to N copies (4)" },
+	{ O_AGES, "ages", "K", "rows for K ages, the oldest last (1)" },
+	{ 'b', "checksum-bits", "B", "bits of a checksum or hop (32)" },
+	{ 's', "value", "BYTES", "keywrite: length of a value (4)" },
+	{ O_VALUES, "values", "V", "postcard: values of a hop (262144)" },
+	{ 'B', "hops", "B", "postcard: hops of a chunk (5)" },
+	{ O_STRIDE, "stride", "pow2|packed", "padding of slots (pow2)" },
+	{ 'o', "output", "FORMAT", "text, csv or ndjson" },
+	{ 0 },
+};
+
+static const struct cli program = {
+	.name = "dta-plan",
+	.summary = "Success and error probability, and memory, of a collector.",
+	.usage = "dta-plan keywrite|postcard [--load A | --flows N --memory "
+		 "SIZE]\n"
+		 "[--want P [--flows N | --memory SIZE]] [--copies N]\n"
+		 "[--value BYTES] [--values V] [--hops B] "
+		 "[--checksum-bits B]\n"
+		 "[--stride pow2|packed] [--ages K] [-o FORMAT]",
+	.options = options,
+};
+
+static void set(struct opts *o, int ch, const char *v)
+{
+	switch (ch) {
+	case 'l':
+		o->load = cli_f64("--load", v, 0, 1e6);
+		break;
+	case 'f':
+		o->flows = cli_size("--flows", v, 1, SLOTS_MAX);
+		break;
+	case 'm':
+		o->memory = cli_size("--memory", v, 1, SLOTS_MAX);
+		break;
+	case 'w':
+		o->want = cli_f64("--want", v, 1e-6, 1 - 1e-12);
+		break;
+	case 'a':
+		o->average = true;
+		break;
+	case 'n':
+		o->copies = cli_u64("--copies", v, 1, PLAN_COPIES_MAX);
+		break;
+	case O_MAX_COPIES:
+		o->max_copies = cli_u64("--max-copies", v, 1, PLAN_COPIES_MAX);
+		break;
+	case O_AGES:
+		o->ages = cli_u64("--ages", v, 1, AGES_MAX);
+		break;
+	case 'b':
+		o->bits = cli_u64("--checksum-bits", v, 1, 64);
+		break;
+	case 's':
+		o->value = cli_u64("--value", v, 1, TABLE_VALUE_MAX);
+		break;
+	case O_VALUES:
+		o->values = cli_u64("--values", v, 1, UINT32_MAX);
+		break;
+	case 'B':
+		o->hops = cli_u64("--hops", v, 1, HOPS_MAX);
+		break;
+	case O_STRIDE:
+		if (strcmp(v, "pow2") && strcmp(v, "packed"))
+			cli_usage(&program, "--stride: '%s' is not pow2 or "
+				  "packed", v);
+		o->packed = !strcmp(v, "packed");
+		break;
+	case 'o':
+		o->fmt = cli_format(v);
+		break;
+	}
+}
+
+/* What makes no sense together, in words. */
+static void check(struct opts *o)
+{
+	if (o->postcard && o->value)
+		cli_usage(&program, "--value is for keywrite");
+	if (!o->postcard && (o->values || o->hops))
+		cli_usage(&program, "--values and --hops are for postcard");
+	if (o->load >= 0 && o->want >= 0)
+		cli_usage(&program, "--want finds the load: give no --load");
+	if ((o->load >= 0 || o->want >= 0) && o->flows && o->memory)
+		cli_usage(&program, "--flows and --memory make the load: give "
+				    "one of them, or no --load and --want");
+	if (o->load < 0 && o->want < 0 && !o->flows != !o->memory)
+		cli_usage(&program, "--%s alone says nothing of the load",
+			  o->flows ? "flows" : "memory");
+	o->value = o->value ? o->value : 4;
+	o->values = o->values ? o->values : 1 << 18;
+	o->hops = o->hops ? o->hops : 5;
+	if (o->max_copies < o->copies)
+		o->max_copies = o->copies;
+	if (o->postcard && o->values + 1.0 > exp2((double)o->bits))
+		cli_usage(&program, "--values: %ju values and the blank do not "
+			  "fit %ju bits", (uintmax_t)o->values,
+			  (uintmax_t)o->bits);
+}
+
+static struct opts parse(int argc, char **argv)
+{
+	struct opts o = { .load = -1, .want = -1, .bits = CHECKSUM_BITS,
+			  .max_copies = 4, .ages = 1 };
+	int ch;
+
+	while ((ch = cli_next(&program, argc, argv)) != -1)
+		set(&o, ch, optarg);
+	if (optind + 1 != argc)
+		cli_usage(&program, "say keywrite or postcard, once");
+	o.postcard = !strcmp(argv[optind], "postcard");
+	if (!o.postcard && strcmp(argv[optind], "keywrite"))
+		cli_usage(&program, "'%s' is not keywrite or postcard",
+			  argv[optind]);
+	check(&o);
+	return o;
+}
+
+/* Bytes from one slot or chunk to the next: as a collector lays them out. */
+static uint64_t slot_bytes(const struct opts *o)
+{
+	uint64_t sum = (o->bits + 7) / 8, bytes, stride = 4;
+
+	bytes = o->postcard ? sum * o->hops : sum + o->value;
+	if (o->packed)
+		return (bytes + 3) & ~UINT64_C(3);
+	while (stride < bytes)
+		stride *= 2;
+	return stride;
+}
+
+static double pass(const struct opts *o)
+{
+	if (o->postcard)
+		return plan_pass_postcard((double)o->bits, (double)o->values,
+					  (unsigned)o->hops);
+	return plan_pass_keywrite((double)o->bits);
+}
+
+/* The table of a load, or of what was asked for if load is below 0. */
+static struct size size_of(const struct opts *o, double load)
+{
+	struct size s = { .load = load, .flows = o->flows };
+
+	if (o->memory) {
+		s.slots = o->memory / slot_bytes(o);
+		if (!s.slots)
+			cli_usage(&program, "--memory: a slot takes %ju bytes",
+				  (uintmax_t)slot_bytes(o));
+	}
+	if (load < 0) {
+		s.load = (double)s.flows / (double)s.slots;
+	} else if (s.flows && load > 0) {
+		if ((double)s.flows / load > (double)SLOTS_MAX)
+			cli_fail("more than 2^50 slots for a load of %g", load);
+		s.slots = (uint64_t)ceil((double)s.flows / load);
+	} else if (s.slots) {
+		s.flows = (uint64_t)((double)s.slots * load);
+	}
+	return s;
+}
+
+/* The number of copies that wants least memory for the wanted success. */
+static unsigned best_for_want(const struct opts *o)
+{
+	unsigned best = 1;
+	double most = 0;
+
+	for (unsigned n = 1; n <= o->max_copies; n++) {
+		double load = plan_load_for(n, o->want, pass(o), o->average);
+
+		if (load > most) {
+			most = load;
+			best = n;
+		}
+	}
+	return best;
+}
+
+static int print(struct rows *r, const struct opts *o, const struct size *s,
+		 unsigned copies, unsigned best)
+{
+	int rc = 0;
+
+	for (uint64_t k = 1; k <= o->ages && !rc; k++) {
+		double age = (double)k / (double)o->ages;
+		struct plan p = plan_at(copies, s->load * age, pass(o));
+
+		row_str(r, F_PRIMITIVE, o->postcard ? "postcard" : "keywrite");
+		row_u64(r, F_COPIES, copies);
+		row_f64(r, F_LOAD, s->load);
+		row_f64(r, F_AGE, age);
+		row_f64(r, F_SUCCESS, p.success);
+		row_f64(r, F_EMPTY, p.empty);
+		row_f64(r, F_WRONG, p.wrong);
+		row_f64(r, F_WRONG_LOW, p.wrong_low);
+		row_f64(r, F_AVERAGE, p.average_success);
+		row_bool(r, F_BEST, copies == best);
+		row_u64(r, F_SLOT_BYTES, slot_bytes(o));
+		if (s->slots) {
+			row_u64(r, F_SLOTS, s->slots);
+			row_u64(r, F_MEMORY, s->slots * slot_bytes(o));
+		}
+		if (s->flows)
+			row_u64(r, F_FLOWS, s->flows);
+		row_f64(r, F_BYTES_PER_FLOW, (double)slot_bytes(o) / s->load);
+		rc = row_end(r);
+	}
+	return rc;
+}
+
+/* A row for each number of copies. */
+static int plan_load(struct rows *r, const struct opts *o, double load)
+{
+	struct size s = size_of(o, load);
+	unsigned best, first = o->copies ? (unsigned)o->copies : 1;
+	unsigned last = (unsigned)(o->copies ? o->copies : o->max_copies);
+	int rc = 0;
+
+	best = o->want >= 0 ? best_for_want(o)
+			    : plan_best_copies(s.load, pass(o),
+					       (unsigned)o->max_copies,
+					       o->average);
+	for (unsigned n = first; n <= last && !rc; n++) {
+		if (o->want >= 0)
+			s = size_of(o, plan_load_for(n, o->want, pass(o),
+						     o->average));
+		rc = print(r, o, &s, n, best);
+	}
+	return rc;
+}
+
+static int plan(struct rows *r, const struct opts *o)
+{
+	static const double overview[LOADS] = { 0.1, 0.25, 0.5, 1, 2 };
+	int rc = 0;
+
+	if (o->load >= 0 || o->want >= 0 || o->flows)
+		return plan_load(r, o, o->load);
+	for (unsigned i = 0; i < LOADS && !rc; i++)
+		rc = plan_load(r, o, overview[i]);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct opts o;
+	struct rows *r;
+	int rc;
+
+	cli_start(&program);
+	o = parse(argc, argv);
+	r = rows_open(stdout, o.fmt, fields, FIELDS, true);
+	if (!r)
+		cli_fail("%s", strerror(ENOMEM));
+	rc = plan(r, &o);
+	rows_close(r);
+	if (rc)
+		cli_fail("standard output: %s", strerror(-rc));
+	return CLI_OK;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ask.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	COPIES_UNKNOWN = 4, /* dta.md 3: N unknown */
+};
+
+struct ask {
+	struct places *places;
+	struct query_rule rule;
+	uint8_t answer[QUERY_BATCH], agreed[QUERY_BATCH];
+	uint8_t batch[QUERY_BATCH * TABLE_VALUE_MAX];
+};
+
+struct ask *ask_open(struct places *p, const struct query_rule *rule)
+{
+	struct ask *a = malloc(sizeof(*a));
+
+	if (!a)
+		cli_fail("out of memory");
+	a->places = p;
+	a->rule = *rule;
+	return a;
+}
+
+void ask_close(struct ask *a)
+{
+	free(a);
+}
+
+void ask_copies(struct ask *a, uint8_t copies)
+{
+	a->rule.copies = copies;
+}
+
+/* Keys asked at one place. */
+struct round {
+	struct view view;
+	struct query_rule rule;
+	const uint8_t *const *keys;
+	struct reply *const *reply;
+	size_t n;
+};
+
+/* One key, in full: also the number of copies that matched. */
+static void keywrite_one(const struct round *r, size_t i)
+{
+	struct reply *out = r->reply[i];
+	struct keywrite_answer one;
+
+	keywrite_query(&one, &r->view, &r->rule, r->keys[i]);
+	out->answer = one.answer;
+	out->agreed = one.agreed;
+	out->matched = one.matched;
+	if (one.matched)
+		memcpy(out->value, one.value, r->view.t->value_len);
+}
+
+static void keywrite_round(struct ask *a, const struct round *r)
+{
+	size_t len = r->view.t->value_len;
+
+	if (!r->view.mem) {
+		for (size_t i = 0; i < r->n; i++)
+			keywrite_one(r, i);
+		return;
+	}
+	keywrite_query_batch(&r->view, &r->rule, r->keys, r->n, a->answer,
+			     a->agreed, a->batch);
+	for (size_t i = 0; i < r->n; i++) {
+		struct reply *out = r->reply[i];
+
+		out->answer = (enum answer)a->answer[i];
+		out->agreed = out->matched = a->agreed[i];
+		if (out->answer == ANSWER_NOT_FOUND)
+			continue;
+		memcpy(out->value, a->batch + i * len, len);
+		/* More may have matched than agreed: the batch does not tell.
+		 */
+		if (out->agreed < r->rule.copies)
+			keywrite_one(r, i);
+	}
+}
+
+static void path_round(const struct round *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct reply *out = r->reply[i];
+
+		path_query(&out->path, &r->view, &r->rule, r->keys[i]);
+		out->answer = out->path.answer;
+		out->agreed = out->path.agreed;
+	}
+}
+
+static void count_round(const struct round *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct reply *out = r->reply[i];
+
+		if (count_query(&out->count, &r->view, r->rule.copies,
+				r->keys[i]) < 0)
+			out->answer = ANSWER_UNREADABLE;
+		else /* nothing was ever counted */
+			out->answer = out->count ? ANSWER_FOUND
+						 : ANSWER_NOT_FOUND;
+	}
+}
+
+static void ask_round(struct ask *a, struct round *r)
+{
+	const struct table *t = r->view.t;
+
+	if (!r->rule.copies)
+		r->rule.copies = t->kind == TABLE_KEYINC ? t->copies
+							 : COPIES_UNKNOWN;
+	for (size_t i = 0; i < r->n; i++)
+		r->reply[i]->copies = r->rule.copies;
+	if (t->kind == TABLE_KEYWRITE)
+		keywrite_round(a, r);
+	else if (t->kind == TABLE_POSTCARD)
+		path_round(r);
+	else
+		count_round(r);
+}
+
+/* Puts the keys that are still without an answer in front; their number. */
+static size_t still_open(const struct place *at, const struct places *p,
+			 const uint8_t **key, struct reply **of, size_t n)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct reply *r = of[i];
+
+		if (r->answer == ANSWER_FOUND ||
+		    r->answer == ANSWER_AMBIGUOUS) {
+			r->source = p->source[at->source].name;
+			r->epoch = at->epoch;
+			continue;
+		}
+		r->unreadable |= r->answer == ANSWER_UNREADABLE;
+		key[left] = key[i];
+		of[left++] = r;
+	}
+	return left;
+}
+
+/* Through the places, with fewer and fewer keys. */
+static void ask_all(struct ask *a, const struct target *t,
+		    const uint8_t *const *keys, size_t n,
+		    struct reply *const *reply)
+{
+	const uint8_t *key[QUERY_BATCH];
+	struct reply *of[QUERY_BATCH];
+	size_t left = n;
+
+	for (size_t i = 0; i < n; i++) {
+		key[i] = keys[i];
+		of[i] = reply[i];
+		of[i]->answer = ANSWER_NOT_FOUND;
+		of[i]->agreed = of[i]->matched = of[i]->copies = 0;
+		of[i]->unreadable = false;
+		of[i]->source = NULL;
+	}
+	for (unsigned p = 0; p < a->places->n && left; p++) {
+		struct round r = {
+			.rule = a->rule,
+			.keys = key,
+			.reply = of,
+			.n = left,
+		};
+
+		if (!target_view(&r.view, a->places, t, p))
+			continue;
+		ask_round(a, &r);
+		left = still_open(&a->places->place[p], a->places, key, of,
+				  left);
+	}
+	for (size_t i = 0; i < left; i++)
+		if (of[i]->unreadable)
+			of[i]->answer = ANSWER_UNREADABLE;
+}
+
+void ask_keys(struct ask *a, const struct target *t, const uint8_t *const *keys,
+	      size_t n, struct reply *const *reply)
+{
+	do {
+		places_refresh(a->places);
+		ask_all(a, t, keys, n, reply);
+		/* An epoch cleared under the queries: its answers are void. */
+	} while (places_stale(a->places));
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The shell's own commands. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash/family.h"
+#include "shell.h"
+
+enum table_field {
+	TABLE_NAME,
+	TABLE_ID,
+	TABLE_KIND,
+	TABLE_KEY,
+	TABLE_VALUE,
+	TABLE_COPIES,
+	TABLE_UNITS,
+	TABLE_LISTS,
+	TABLE_SOURCE,
+	TABLE_FIELDS,
+};
+
+static const struct row_field table_fields[TABLE_FIELDS] = {
+	[TABLE_NAME] = {"table", ROW_STR, 16},
+	[TABLE_ID] = {"id", ROW_U64, 5},
+	[TABLE_KIND] = {"kind", ROW_STR, 8},
+	[TABLE_KEY] = {"key_type", ROW_STR, 8},
+	[TABLE_VALUE] = {"value_length", ROW_U64, 12},
+	[TABLE_COPIES] = {"copies", ROW_U64, 6},
+	[TABLE_UNITS] = {"units", ROW_U64, 12},
+	[TABLE_LISTS] = {"lists", ROW_U64, 6},
+	[TABLE_SOURCE] = {"source", ROW_STR, 8},
+};
+
+enum epoch_field {
+	EPOCH_EPOCH,
+	EPOCH_SOURCE,
+	EPOCH_FIELDS,
+};
+
+static const struct row_field epoch_fields[EPOCH_FIELDS] = {
+	[EPOCH_EPOCH] = {"epoch", ROW_U64, 8},
+	[EPOCH_SOURCE] = {"source", ROW_STR, 8},
+};
+
+static int show_tables(struct shell *sh)
+{
+	struct rows *r = rows_open(stdout, sh->o.format, table_fields,
+				   TABLE_FIELDS, true);
+
+	for (unsigned i = 0; r && i < sh->p->sources; i++) {
+		const struct source *s = &sh->p->source[i];
+
+		for (unsigned k = 0; k < source_tables(s); k++) {
+			const struct table *t = source_table(s, k);
+
+			row_str(r, TABLE_NAME, t->name);
+			row_u64(r, TABLE_ID, t->id);
+			row_str(r, TABLE_KIND, table_kind_name(t->kind));
+			row_str(r, TABLE_KEY,
+				key_type_name((enum key_type)t->key_type));
+			row_u64(r, TABLE_VALUE, t->value_len);
+			row_u64(r, TABLE_COPIES, t->copies);
+			row_u64(r, TABLE_UNITS, t->units);
+			if (t->lists)
+				row_u64(r, TABLE_LISTS, t->lists);
+			row_str(r, TABLE_SOURCE, s->name);
+			row_end(r);
+		}
+	}
+	rows_close(r);
+	return CLI_OK;
+}
+
+static int show_epochs(struct shell *sh)
+{
+	struct rows *r = rows_open(stdout, sh->o.format, epoch_fields,
+				   EPOCH_FIELDS, true);
+
+	places_only(sh->p, 0);
+	for (unsigned i = 0; r && i < sh->p->n; i++) {
+		row_u64(r, EPOCH_EPOCH, sh->p->place[i].epoch);
+		row_str(r, EPOCH_SOURCE,
+			sh->p->source[sh->p->place[i].source].name);
+		row_end(r);
+	}
+	rows_close(r);
+	return CLI_OK;
+}
+
+static int show_settings(const struct shell *sh)
+{
+	for (const struct setting *s = settings; s->name; s++) {
+		char text[64];
+
+		s->show(sh, text, sizeof(text));
+		printf("%-8s %s\n", s->name, text);
+	}
+	return CLI_OK;
+}
+
+static int change_setting(struct shell *sh)
+{
+	const char *name = sh->argc > 1 ? sh->argv[1] : NULL;
+
+	if (!name)
+		return show_settings(sh);
+	for (const struct setting *s = settings; s->name; s++) {
+		if (strcmp(name, s->name) != 0)
+			continue;
+		if (sh->argc > 3 ||
+		    !s->set(sh, sh->argc == 3 ? sh->argv[2] : NULL)) {
+			cli_warn("set %s: %s", s->name, s->values);
+			return CLI_USAGE;
+		}
+		return CLI_OK;
+	}
+	cli_warn("'%s' cannot be set; set alone shows what can", name);
+	return CLI_USAGE;
+}
+
+static int help(struct shell *sh)
+{
+	static const char *const verbs[][2] = {
+		{"keywrite KEY...", "values of keys"},
+		{"path KEY...", "paths out of postcards"},
+		{"count KEY...", "counters"},
+		{"list [ID...]", "entries of lists; -f follows"},
+		{"verify --truth FILE", "answers against what was reported"},
+	};
+
+	(void)sh;
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		printf("%-20s %s\n", verbs[i][0], verbs[i][1]);
+	for (const struct builtin *b = builtins; b->name; b++)
+		printf("%-20s %s\n", b->name, b->help);
+	puts("Options are those of dta-query -h.");
+	return CLI_OK;
+}
+
+static int quit(struct shell *sh)
+{
+	sh->quit = true;
+	return sh->status;
+}
+
+const struct builtin builtins[] = {
+	{"tables", "the tables that can be asked", show_tables},
+	{"epochs", "the epochs that can be asked, newest first", show_epochs},
+	{"set", "set NAME VALUE: for the commands to come", change_setting},
+	{"help", "this", help},
+	{"quit", "leave; so does the end of input", quit},
+	{0},
+};

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* keywrite, path, count: keys in, a row each out, in their order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask.h"
+#include "keys.h"
+#include "run.h"
+
+enum keywrite_field {
+	KW_KEY,
+	KW_ANSWER,
+	KW_VALUE,
+	KW_AGREED,
+	KW_MATCHED,
+	KW_COPIES,
+	KW_EPOCH,
+	KW_SOURCE,
+	KW_TABLE,
+	KW_FIELDS,
+};
+
+static const struct row_field keywrite_fields[KW_FIELDS] = {
+	[KW_KEY] = {"key", ROW_STR, 40},
+	[KW_ANSWER] = {"answer", ROW_STR, 10},
+	[KW_VALUE] = {"value", ROW_BYTES, 16},
+	[KW_AGREED] = {"agreed", ROW_U64, 6},
+	[KW_MATCHED] = {"matched", ROW_U64, 7},
+	[KW_COPIES] = {"copies", ROW_U64, 6},
+	[KW_EPOCH] = {"epoch", ROW_U64, 5},
+	[KW_SOURCE] = {"source", ROW_STR, 8},
+	[KW_TABLE] = {"table", ROW_STR, 8},
+};
+
+enum path_field {
+	PATH_KEY,
+	PATH_ANSWER,
+	PATH_PATH,
+	PATH_HOPS,
+	PATH_AGREED,
+	PATH_VALID,
+	PATH_HOLES,
+	PATH_COPIES,
+	PATH_EPOCH,
+	PATH_SOURCE,
+	PATH_TABLE,
+	PATH_FIELDS,
+};
+
+static const struct row_field path_fields[PATH_FIELDS] = {
+	[PATH_KEY] = {"key", ROW_STR, 40},
+	[PATH_ANSWER] = {"answer", ROW_STR, 10},
+	[PATH_PATH] = {"path", ROW_LIST, 24},
+	[PATH_HOPS] = {"hops", ROW_U64, 4},
+	[PATH_AGREED] = {"agreed", ROW_U64, 6},
+	[PATH_VALID] = {"valid", ROW_U64, 5},
+	[PATH_HOLES] = {"holes", ROW_LIST, 5},
+	[PATH_COPIES] = {"copies", ROW_U64, 6},
+	[PATH_EPOCH] = {"epoch", ROW_U64, 5},
+	[PATH_SOURCE] = {"source", ROW_STR, 8},
+	[PATH_TABLE] = {"table", ROW_STR, 8},
+};
+
+enum count_field {
+	COUNT_KEY,
+	COUNT_ANSWER,
+	COUNT_COUNT,
+	COUNT_COPIES,
+	COUNT_EPOCH,
+	COUNT_SOURCE,
+	COUNT_TABLE,
+	COUNT_FIELDS,
+};
+
+static const struct row_field count_fields[COUNT_FIELDS] = {
+	[COUNT_KEY] = {"key", ROW_STR, 40},
+	[COUNT_ANSWER] = {"answer", ROW_STR, 10},
+	[COUNT_COUNT] = {"count", ROW_U64, 12},
+	[COUNT_COPIES] = {"copies", ROW_U64, 6},
+	[COUNT_EPOCH] = {"epoch", ROW_U64, 5},
+	[COUNT_SOURCE] = {"source", ROW_STR, 8},
+	[COUNT_TABLE] = {"table", ROW_STR, 8},
+};
+
+enum sum_field {
+	SUM_ASKED,
+	SUM_FOUND,
+	SUM_NOT_FOUND,
+	SUM_AMBIGUOUS,
+	SUM_UNREADABLE,
+	SUM_MALFORMED,
+	SUM_FIELDS,
+};
+
+static const struct row_field sum_fields[SUM_FIELDS] = {
+	[SUM_ASKED] = {"asked", ROW_U64, 10},
+	[SUM_FOUND] = {"found", ROW_U64, 10},
+	[SUM_NOT_FOUND] = {"not_found", ROW_U64, 10},
+	[SUM_AMBIGUOUS] = {"ambiguous", ROW_U64, 10},
+	[SUM_UNREADABLE] = {"unreadable", ROW_U64, 10},
+	[SUM_MALFORMED] = {"malformed", ROW_U64, 10},
+};
+
+struct bulk {
+	const struct opts *o;
+	struct rows *rows;
+	struct row_field fields[KW_FIELDS]; /* keywrite: as values are shown */
+	struct render render;
+	struct rendered room;
+	bool full; /* stdout takes no more: cli.c says so at exit */
+	uint64_t answers[ANSWER_UNREADABLE + 1];
+	struct keys keys;
+	struct reply reply[QUERY_BATCH];
+};
+
+static void keywrite_row(struct bulk *b, const struct asked *a,
+			 const struct reply *r)
+{
+	struct rows *rows = b->rows;
+
+	row_str(rows, KW_KEY, a->text);
+	row_str(rows, KW_ANSWER, answer_name(r->answer));
+	if (r->answer == ANSWER_FOUND)
+		render_set(&b->render, &b->room, rows, KW_VALUE, r->value,
+			   a->target->t->value_len);
+	row_u64(rows, KW_AGREED, r->agreed);
+	row_u64(rows, KW_MATCHED, r->matched);
+	row_u64(rows, KW_COPIES, r->copies);
+	if (r->source)
+		row_u64(rows, KW_EPOCH, r->epoch);
+	row_str(rows, KW_SOURCE, r->source);
+	row_str(rows, KW_TABLE, a->target->t->name);
+	b->full |= row_end(rows) < 0;
+}
+
+static void path_row(struct bulk *b, const struct asked *a,
+		     const struct reply *r)
+{
+	const struct path_answer *p = &r->path;
+	struct rows *rows = b->rows;
+	uint32_t hole[HASH_HOPS];
+	size_t holes = 0;
+
+	for (uint32_t i = 0; i < HASH_HOPS; i++)
+		if (p->holes >> i & 1)
+			hole[holes++] = i;
+	row_str(rows, PATH_KEY, a->text);
+	row_str(rows, PATH_ANSWER, answer_name(r->answer));
+	if (r->answer == ANSWER_FOUND) {
+		row_list(rows, PATH_PATH, p->value, p->len);
+		row_u64(rows, PATH_HOPS, p->len);
+		row_list(rows, PATH_HOLES, hole, holes);
+	}
+	row_u64(rows, PATH_AGREED, r->agreed);
+	row_u64(rows, PATH_VALID, r->source ? p->valid : 0);
+	row_u64(rows, PATH_COPIES, r->copies);
+	if (r->source)
+		row_u64(rows, PATH_EPOCH, r->epoch);
+	row_str(rows, PATH_SOURCE, r->source);
+	row_str(rows, PATH_TABLE, a->target->t->name);
+	b->full |= row_end(rows) < 0;
+}
+
+static void count_row(struct bulk *b, const struct asked *a,
+		      const struct reply *r)
+{
+	struct rows *rows = b->rows;
+
+	row_str(rows, COUNT_KEY, a->text);
+	row_str(rows, COUNT_ANSWER, answer_name(r->answer));
+	if (r->answer == ANSWER_FOUND)
+		row_u64(rows, COUNT_COUNT, r->count);
+	else if (r->answer == ANSWER_NOT_FOUND)
+		row_u64(rows, COUNT_COUNT, 0);
+	row_u64(rows, COUNT_COPIES, r->copies);
+	if (r->source)
+		row_u64(rows, COUNT_EPOCH, r->epoch);
+	row_str(rows, COUNT_SOURCE, r->source);
+	row_str(rows, COUNT_TABLE, a->target->t->name);
+	b->full |= row_end(rows) < 0;
+}
+
+static void print_batch(struct bulk *b)
+{
+	for (size_t i = 0; i < b->keys.n; i++) {
+		const struct asked *a = &b->keys.asked[i];
+		const struct reply *r = &b->reply[i];
+
+		b->answers[r->answer]++;
+		if (b->o->summary)
+			continue;
+		if (b->o->verb == VERB_KEYWRITE)
+			keywrite_row(b, a, r);
+		else if (b->o->verb == VERB_PATH)
+			path_row(b, a, r);
+		else
+			count_row(b, a, r);
+	}
+}
+
+/* The keys of a batch, table by table. */
+static void ask_batch(struct bulk *b, struct ask *ask, const struct targets *t)
+{
+	for (unsigned k = 0; k < t->n; k++) {
+		const uint8_t *key[QUERY_BATCH];
+		struct reply *reply[QUERY_BATCH];
+		size_t n = 0;
+
+		for (size_t i = 0; i < b->keys.n; i++) {
+			if (b->keys.asked[i].target != &t->target[k])
+				continue;
+			key[n] = b->keys.asked[i].key;
+			reply[n++] = &b->reply[i];
+		}
+		if (n)
+			ask_keys(ask, &t->target[k], key, n, reply);
+	}
+}
+
+static void open_rows(struct bulk *b)
+{
+	const struct opts *o = b->o;
+	const struct row_field *fields = b->fields;
+	unsigned n = KW_FIELDS;
+
+	memcpy(b->fields, keywrite_fields, sizeof(b->fields));
+	b->render = o->render;
+	b->render.escape_blank = o->format == ROW_TEXT;
+	b->fields[KW_VALUE].type = render_type(&o->render);
+	if (o->summary) {
+		fields = sum_fields;
+		n = SUM_FIELDS;
+	} else if (o->verb == VERB_PATH) {
+		fields = path_fields;
+		n = PATH_FIELDS;
+	} else if (o->verb == VERB_COUNT) {
+		fields = count_fields;
+		n = COUNT_FIELDS;
+	}
+	b->rows = rows_open(stdout, o->format, fields, n, true);
+	if (!b->rows)
+		cli_fail("out of memory");
+}
+
+static void sum_row(struct bulk *b)
+{
+	uint64_t asked = b->keys.malformed;
+
+	for (unsigned i = 0; i <= ANSWER_UNREADABLE; i++)
+		asked += b->answers[i];
+	row_u64(b->rows, SUM_ASKED, asked);
+	row_u64(b->rows, SUM_FOUND, b->answers[ANSWER_FOUND]);
+	row_u64(b->rows, SUM_NOT_FOUND, b->answers[ANSWER_NOT_FOUND]);
+	row_u64(b->rows, SUM_AMBIGUOUS, b->answers[ANSWER_AMBIGUOUS]);
+	row_u64(b->rows, SUM_UNREADABLE, b->answers[ANSWER_UNREADABLE]);
+	row_u64(b->rows, SUM_MALFORMED, b->keys.malformed);
+	row_end(b->rows);
+}
+
+static int kind_of(enum verb v)
+{
+	return v == VERB_KEYWRITE ? TABLE_KEYWRITE
+	       : v == VERB_PATH	  ? TABLE_POSTCARD
+				  : TABLE_KEYINC;
+}
+
+int run_keys(const struct opts *o, struct places *p)
+{
+	struct targets *t = malloc(sizeof(*t));
+	struct bulk *b = calloc(1, sizeof(*b));
+	struct ask *ask = ask_open(p, &o->rule);
+	int rc;
+
+	if (!t || !b)
+		cli_fail("out of memory");
+	b->o = o;
+	targets_pick(t, p, kind_of(o->verb), o->table);
+	keys_open(&b->keys, o, t);
+	open_rows(b);
+	while (!cli_stop && !b->full && keys_next(&b->keys)) {
+		ask_batch(b, ask, t);
+		print_batch(b);
+		/* No more at hand: who asks through a pipe wants answers. */
+		if (b->keys.n < QUERY_BATCH && b->keys.from_file &&
+		    !b->keys.lines.regular)
+			fflush(stdout);
+	}
+	if (o->summary)
+		sum_row(b);
+	rows_close(b->rows);
+	keys_close(&b->keys);
+	rc = b->keys.malformed		? CLI_FAIL
+	     : b->answers[ANSWER_FOUND] ? CLI_OK
+					: CLI_NOTHING;
+	ask_close(ask);
+	free(b);
+	free(t);
+	return rc;
+}

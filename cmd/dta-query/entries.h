@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * entries.h - rows of list entries: what list and list -f share.
+ */
+#ifndef QUERY_ENTRIES_H
+#define QUERY_ENTRIES_H
+
+#include "place.h"
+
+enum {
+	ENTRIES_READ = 65536, /* bytes of entries taken from a list at once */
+};
+
+struct entries {
+	const struct opts *o;
+	struct places *p;
+	struct targets targets;
+	struct rows *rows;
+	struct row_field *fields;
+	struct render render;
+	struct rendered room;
+	uint32_t *list; /* ids asked for; none: all that hold entries */
+	unsigned lists;
+	uint64_t printed, lost;
+	bool damaged; /* something could not be read */
+	bool full;    /* stdout takes no more: cli.c says so at exit */
+	uint8_t buf[ENTRIES_READ];
+};
+
+/*
+ * Prints the entries [from, until) of a list; *lost grows by those that were
+ * overwritten. Returns where it stopped: until, or the list's end.
+ */
+uint64_t entries_print(struct entries *e, unsigned target, unsigned place,
+		       const struct view *v, uint32_t list, uint64_t from,
+		       uint64_t until, uint64_t *lost);
+
+/* Entries of a list, 0 if its count cannot be read. */
+uint64_t entries_count(struct entries *e, const struct view *v, uint32_t list);
+
+/* The next list of t to look at, from *at on; false behind the last. */
+bool entries_next_list(const struct entries *e, const struct table *t,
+		       uint32_t *at, uint32_t *list);
+
+/* Whether to go on. */
+static inline bool entries_go_on(const struct entries *e)
+{
+	return !cli_stop && !e->full;
+}
+
+/* New entries as they come, until a signal. The exit status. */
+int entries_follow(struct entries *e);
+
+#endif

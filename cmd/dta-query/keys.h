@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * keys.h - the keys that are asked for: arguments, or the lines of a file, in
+ * batches; each with the table that takes it.
+ */
+#ifndef QUERY_KEYS_H
+#define QUERY_KEYS_H
+
+#include "hash/crc.h"
+#include "lines.h"
+#include "place.h"
+
+struct asked {
+	const char *text; /* kept until the next batch */
+	const struct target *target;
+	uint8_t *key;
+};
+
+struct keys {
+	const struct targets *targets;
+	char **args;
+	int nargs, arg;
+	bool from_file;
+	struct lines lines;
+	uint64_t malformed; /* keys refused, with a message each */
+	size_t n;
+	struct asked asked[QUERY_BATCH];
+	struct {
+		uint8_t headroom[CRC_HEADROOM];
+		uint8_t key[KEY_MAX];
+	} room[QUERY_BATCH];
+};
+
+/* Keys of o for any of the targets. Exits if the file cannot be opened. */
+void keys_open(struct keys *k, const struct opts *o, const struct targets *t);
+void keys_close(struct keys *k);
+
+/*
+ * The next batch, in k->asked[0 .. k->n): QUERY_BATCH keys, or fewer if the
+ * file has to be read on for more, perhaps none. False at the end. Exits if the
+ * file cannot be read.
+ */
+bool keys_next(struct keys *k);
+
+#endif

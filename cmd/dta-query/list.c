@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* list: entries of Append lists, oldest first, or how many there are. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "entries.h"
+#include "run.h"
+
+enum entry_field {
+	ENTRY_LIST,
+	ENTRY_INDEX,
+	ENTRY_VALUE,
+	ENTRY_EPOCH,
+	ENTRY_SOURCE,
+	ENTRY_TABLE,
+	ENTRY_FIELDS,
+};
+
+static struct row_field entry_fields[ENTRY_FIELDS] = {
+	[ENTRY_LIST] = {"list", ROW_U64, 6},
+	[ENTRY_INDEX] = {"index", ROW_U64, 10},
+	[ENTRY_VALUE] = {"value", ROW_BYTES, 36},
+	[ENTRY_EPOCH] = {"epoch", ROW_U64, 5},
+	[ENTRY_SOURCE] = {"source", ROW_STR, 8},
+	[ENTRY_TABLE] = {"table", ROW_STR, 8},
+};
+
+enum count_field {
+	COUNT_LIST,
+	COUNT_WRITTEN,
+	COUNT_KEPT,
+	COUNT_LOST,
+	COUNT_EPOCH,
+	COUNT_SOURCE,
+	COUNT_TABLE,
+	COUNT_FIELDS,
+};
+
+static struct row_field count_fields[COUNT_FIELDS] = {
+	[COUNT_LIST] = {"list", ROW_U64, 6},
+	[COUNT_WRITTEN] = {"written", ROW_U64, 12},
+	[COUNT_KEPT] = {"kept", ROW_U64, 10},
+	[COUNT_LOST] = {"lost", ROW_U64, 12},
+	[COUNT_EPOCH] = {"epoch", ROW_U64, 5},
+	[COUNT_SOURCE] = {"source", ROW_STR, 8},
+	[COUNT_TABLE] = {"table", ROW_STR, 8},
+};
+
+bool entries_next_list(const struct entries *e, const struct table *t,
+		       uint32_t *at, uint32_t *list)
+{
+	if (!e->lists) {
+		*list = *at;
+		return (*at)++ < t->lists;
+	}
+	while (*at < e->lists) {
+		*list = e->list[(*at)++];
+		if (*list < t->lists)
+			return true;
+	}
+	return false;
+}
+
+/* Says once per list what is wrong with it, and goes on with the others. */
+static void unreadable(struct entries *e, const struct view *v, uint32_t list,
+		       int rc)
+{
+	e->damaged = true;
+	cli_warn("%s: list %u: %s", v->t->name, list,
+		 rc == -EBADMSG ? "a damaged block" : strerror(-rc));
+}
+
+uint64_t entries_count(struct entries *e, const struct view *v, uint32_t list)
+{
+	uint64_t n;
+	int rc = list_count(&n, v, list);
+
+	if (rc == 0)
+		return n;
+	unreadable(e, v, list, rc);
+	return 0;
+}
+
+static void entry_rows(struct entries *e, const struct table *t,
+		       const struct place *at, uint32_t list, uint64_t index,
+		       uint64_t n)
+{
+	struct rows *r = e->rows;
+
+	for (uint64_t i = 0; i < n; i++) {
+		row_u64(r, ENTRY_LIST, list);
+		row_u64(r, ENTRY_INDEX, index + i);
+		render_set(&e->render, &e->room, r, ENTRY_VALUE,
+			   e->buf + i * t->value_len, t->value_len);
+		row_u64(r, ENTRY_EPOCH, at->epoch);
+		row_str(r, ENTRY_SOURCE, e->p->source[at->source].name);
+		row_str(r, ENTRY_TABLE, t->name);
+		e->full |= row_end(r) < 0;
+	}
+	e->printed += n;
+}
+
+uint64_t entries_print(struct entries *e, unsigned target, unsigned place,
+		       const struct view *v, uint32_t list, uint64_t from,
+		       uint64_t until, uint64_t *lost)
+{
+	const struct table *t = e->targets.target[target].t;
+	const struct place at = e->p->place[place];
+	const struct region *region = e->p->source[at.source].region;
+	uint64_t max = ENTRIES_READ / t->value_len, next, gone;
+
+	while (from < until && entries_go_on(e)) {
+		uint64_t want = until - from < max ? until - from : max;
+		int64_t n = list_read(v, list, from, e->buf, want, &next,
+				      &gone);
+
+		if (n < 0) {
+			unreadable(e, v, list, (int)n);
+			return until;
+		}
+		if (region && region_oldest(region) > at.epoch) {
+			*lost += until - from; /* cleared while it was read */
+			return until;
+		}
+		*lost += gone;
+		if (!n && !gone)
+			return next;
+		entry_rows(e, t, &at, list, next - (uint64_t)n, (uint64_t)n);
+		from = next;
+	}
+	return from;
+}
+
+/* Entries that can be read now, by list_read()'s rule. */
+static uint64_t kept(const struct view *v, uint64_t count)
+{
+	uint64_t most = v->t->units - (v->mem ? v->t->batch : 0);
+
+	return count < most ? count : most;
+}
+
+static void print_count(struct entries *e, unsigned place, const struct view *v,
+			uint32_t list)
+{
+	const struct place *at = &e->p->place[place];
+	uint64_t count = entries_count(e, v, list), have = kept(v, count);
+	struct rows *r = e->rows;
+
+	if (!count && !e->lists)
+		return;
+	row_u64(r, COUNT_LIST, list);
+	row_u64(r, COUNT_WRITTEN, count);
+	row_u64(r, COUNT_KEPT, have);
+	row_u64(r, COUNT_LOST, count - have);
+	row_u64(r, COUNT_EPOCH, at->epoch);
+	row_str(r, COUNT_SOURCE, e->p->source[at->source].name);
+	row_str(r, COUNT_TABLE, v->t->name);
+	e->full |= row_end(r) < 0;
+	e->printed += have;
+	e->lost += count - have;
+}
+
+/*
+ * Whether a place is to be listed. --from counts in one epoch: the newest, if
+ * none is named.
+ */
+static bool place_listed(const struct entries *e, unsigned place)
+{
+	return !place_repeats(e->p, place) && !(e->o->from_given && place);
+}
+
+static bool list_view(struct view *v, const struct entries *e, unsigned target,
+		      unsigned place, uint32_t list)
+{
+	return place_listed(e, place) &&
+	       target_view(v, e->p, &e->targets.target[target], place) &&
+	       list < v->t->lists;
+}
+
+/* Where to begin in each place: --last takes from the newest first. */
+static void find_begins(struct entries *e, unsigned target, uint32_t list,
+			uint64_t *begin, uint64_t *count)
+{
+	uint64_t left = e->o->last_given ? e->o->last : UINT64_MAX;
+
+	for (unsigned i = 0; i < e->p->n; i++) {
+		struct view v;
+		uint64_t have;
+
+		begin[i] = count[i] = 0;
+		if (!list_view(&v, e, target, i, list))
+			continue;
+		count[i] = entries_count(e, &v, list);
+		have = kept(&v, count[i]);
+		if (!e->o->last_given) {
+			begin[i] = e->o->from;
+			continue;
+		}
+		begin[i] = count[i] - (have < left ? have : left);
+		left -= count[i] - begin[i];
+	}
+}
+
+/* One list in all epochs, oldest first: the order in which it was written. */
+static void print_places(struct entries *e, unsigned target, uint32_t list)
+{
+	uint64_t *begin = calloc(e->p->n, 2 * sizeof(begin[0]));
+	uint64_t *count;
+	struct view v;
+
+	if (!begin)
+		cli_fail("out of memory");
+	count = begin + e->p->n;
+	if (!e->o->count_only)
+		find_begins(e, target, list, begin, count);
+	for (unsigned i = e->p->n; i-- > 0 && entries_go_on(e);) {
+		if (!list_view(&v, e, target, i, list))
+			continue;
+		if (e->o->count_only)
+			print_count(e, i, &v, list);
+		else
+			entries_print(e, target, i, &v, list, begin[i],
+				      count[i], &e->lost);
+	}
+	free(begin);
+}
+
+static void parse_lists(struct entries *e)
+{
+	const struct opts *o = e->o;
+	uint64_t max = 0;
+
+	for (unsigned i = 0; i < e->targets.n; i++)
+		if (e->targets.target[i].t->lists > max)
+			max = e->targets.target[i].t->lists;
+	e->list = calloc((size_t)o->nargs + 1, sizeof(e->list[0]));
+	if (!e->list)
+		cli_fail("out of memory");
+	for (int i = 0; i < o->nargs; i++)
+		e->list[e->lists++] = (uint32_t)cli_u64("list", o->args[i], 0,
+							max - 1);
+}
+
+int run_list(const struct opts *o, struct places *p)
+{
+	struct entries *e = calloc(1, sizeof(*e));
+	int rc = CLI_OK;
+
+	if (!e)
+		cli_fail("out of memory");
+	e->o = o;
+	e->p = p;
+	e->render = o->render;
+	e->render.escape_blank = o->format == ROW_TEXT;
+	targets_pick(&e->targets, p, TABLE_APPEND, o->table);
+	parse_lists(e);
+	entry_fields[ENTRY_VALUE].type = render_type(&o->render);
+	e->rows = rows_open(stdout, o->format,
+			    o->count_only ? count_fields : entry_fields,
+			    o->count_only ? COUNT_FIELDS : ENTRY_FIELDS, true);
+	if (!e->rows)
+		cli_fail("out of memory");
+	if (o->follow)
+		rc = entries_follow(e);
+	else
+		for (unsigned i = 0; i < e->targets.n; i++) {
+			uint32_t at = 0, list;
+
+			while (entries_go_on(e) &&
+			       entries_next_list(e, e->targets.target[i].t, &at,
+						 &list))
+				print_places(e, i, list);
+		}
+	rows_close(e->rows);
+	if (!o->quiet)
+		cli_warn("%llu entries, %llu lost",
+			 (unsigned long long)e->printed,
+			 (unsigned long long)e->lost);
+	if (!o->follow)
+		rc = e->damaged ? CLI_FAIL : e->printed ? CLI_OK : CLI_NOTHING;
+	free(e->list);
+	free(e);
+	return rc;
+}

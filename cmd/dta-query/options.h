@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * options.h - what a command of dta-query asks for: from the command line, or
+ * from a line of the interactive shell.
+ */
+#ifndef QUERY_OPTIONS_H
+#define QUERY_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/cli.h"
+#include "render.h"
+#include "store/query.h"
+
+enum verb {
+	VERB_NONE,
+	VERB_KEYWRITE,
+	VERB_PATH,
+	VERB_LIST,
+	VERB_COUNT,
+	VERB_VERIFY,
+};
+
+enum {
+	SNAPSHOTS_MAX = 63,
+};
+
+struct opts {
+	enum verb verb;
+	const char *region;
+	const char *snapshot[SNAPSHOTS_MAX];
+	unsigned snapshots;
+	const char *table;	  /* name or id; NULL: by kind and key */
+	const char *keys, *truth; /* files, "-" for stdin */
+	uint64_t epoch;		  /* 0: all */
+	struct query_rule rule;	  /* copies 0: the default */
+	enum row_format format;
+	struct render render; /* of values */
+	bool interactive, quiet, summary;
+	bool follow, count_only, from_given, last_given; /* list */
+	uint64_t from, last;
+	bool by_table, list_wrong; /* verify */
+	bool in_shell;		   /* a command of the shell */
+	char **args;
+	int nargs;
+};
+
+extern const struct cli cli;
+
+/* "keywrite"...; VERB_NONE for other names. */
+enum verb verb_of(const char *name);
+const char *verb_name(enum verb v);
+
+/*
+ * Reads options, before and behind the subcommand, over what *o holds (the
+ * defaults; in the shell also what was set). Exits on misuse.
+ */
+void options_read(struct opts *o, int argc, char **argv);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * place.h - where answers come from: the epochs of a region, newest first,
+ * then those of the snapshots, in the order given.
+ *
+ * A target is a table that is asked. It is found by the first source; in the
+ * others, the table of the same id, kind, key and value lengths is its
+ * counterpart.
+ */
+#ifndef QUERY_PLACE_H
+#define QUERY_PLACE_H
+
+#include "options.h"
+#include "store/region.h"
+#include "store/snapshot.h"
+
+enum {
+	SOURCES_MAX = SNAPSHOTS_MAX + 1,
+};
+
+struct source {
+	const char *name; /* of the row: "region", or the snapshot's path */
+	const char *path; /* of messages */
+	struct region *region;
+	struct snapshot *snapshot;
+};
+
+struct place {
+	unsigned source;
+	uint64_t epoch;
+};
+
+struct places {
+	struct source source[SOURCES_MAX];
+	unsigned sources;
+	struct place *place; /* newest first */
+	unsigned n;
+	uint64_t only;		 /* one epoch, or 0 */
+	uint64_t oldest, newest; /* the region's, as the places tell */
+};
+
+struct target {
+	const struct table *t; /* in the first source that has it */
+	const struct table *in[SOURCES_MAX];
+};
+
+struct targets {
+	unsigned n;
+	struct target target[TABLE_MAX];
+};
+
+/* Opens what o names. Exits with a message on failure. */
+void places_open(struct places *p, const struct opts *o);
+void places_close(struct places *p);
+
+/* Only one epoch, or (0) all again; false if no source has it. */
+bool places_only(struct places *p, uint64_t epoch);
+
+/* Follows a region that went to another epoch; true if it did. */
+bool places_refresh(struct places *p);
+
+/* Whether an epoch that the places tell is no longer there. */
+bool places_stale(const struct places *p);
+
+/*
+ * Whether an earlier source, a region, has a snapshot's epoch too: what sums
+ * up or lists must not take it twice.
+ */
+bool place_repeats(const struct places *p, unsigned place);
+
+/* The tables of a kind, or the one that is named. Exits if there are none. */
+void targets_pick(struct targets *out, const struct places *p, int kind,
+		  const char *name);
+
+/* One table and its counterparts. t belongs to the source given. */
+void target_of(struct target *out, const struct places *p, unsigned source,
+	       const struct table *t);
+
+/* A target's memory in a place; false if it is not there. */
+bool target_view(struct view *out, const struct places *p,
+		 const struct target *t, unsigned place);
+
+/* Tables of a source. */
+unsigned source_tables(const struct source *s);
+const struct table *source_table(const struct source *s, unsigned i);
+
+#endif

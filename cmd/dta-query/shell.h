@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* shell.h - the shell's state, and what a line can begin with. */
+#ifndef QUERY_SHELL_H
+#define QUERY_SHELL_H
+
+#include "lines.h"
+#include "place.h"
+
+enum {
+	WORDS_MAX = LINE_MAX_LEN / 2 + 2,
+};
+
+struct shell {
+	struct opts o; /* of every command, as set */
+	struct places *p;
+	bool terminal, quit;
+	int status;		    /* of the last command */
+	char table[TABLE_NAME_MAX]; /* that o.table points at */
+	int argc;
+	char *argv[WORDS_MAX + 1];
+};
+
+/* Commands that are the shell's own; ends with { 0 }. */
+struct builtin {
+	const char *name, *help;
+	int (*run)(struct shell *sh);
+};
+extern const struct builtin builtins[];
+
+/* What can be set; ends with { 0 }. text NULL: to the default. */
+struct setting {
+	const char *name, *values;
+	bool (*set)(struct shell *sh, const char *text);
+	void (*show)(const struct shell *sh, char *out, size_t room);
+};
+extern const struct setting settings[];
+
+/* Splits a line into words, as a shell does it: quotes, backslashes. In place.
+ * Returns their number, or -1: a quote is not closed. */
+int words_split(char *line, char **argv, int max);
+
+/* Lines from a terminal, with history and completion. */
+struct terminal;
+struct terminal *terminal_open(struct shell *sh);     /* NULL: no memory */
+char *terminal_line(struct terminal *t, size_t *len); /* NULL at the end */
+void terminal_close(struct terminal *t);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The shell on a terminal: editing, history and completion by libedit. */
+#include <errno.h>
+#include <histedit.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "complete.h"
+#include "shell.h"
+
+enum {
+	HISTORY_MAX = 1000,
+	PATH_ROOM = 4096,
+};
+
+struct terminal {
+	EditLine *el;
+	History *history;
+	char path[PATH_ROOM]; /* of the history; "": none */
+	char line[LINE_MAX_LEN + 1];
+};
+
+static const char *prompt(EditLine *el)
+{
+	(void)el;
+	return "dta> ";
+}
+
+/* $XDG_STATE_HOME/dta/history, or ~/.local/state; the folders are made. */
+static void find_history(struct terminal *t)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	int n = 0;
+
+	if (state && state[0] == '/')
+		n = snprintf(t->path, PATH_ROOM, "%s/dta/history", state);
+	else if (home && home[0] == '/')
+		n = snprintf(t->path, PATH_ROOM, "%s/.local/state/dta/history",
+			     home);
+	if (n <= 0 || n >= PATH_ROOM) {
+		t->path[0] = '\0';
+		return;
+	}
+	for (char *p = strchr(t->path + 1, '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		mkdir(t->path, 0700); /* it may be there; load and save tell */
+		*p = '/';
+	}
+}
+
+struct terminal *terminal_open(struct shell *sh)
+{
+	struct terminal *t = calloc(1, sizeof(*t));
+	HistEvent ev;
+
+	if (!t)
+		return NULL;
+	t->el = el_init(cli.name, stdin, stdout, stderr);
+	t->history = history_init();
+	if (!t->el || !t->history) {
+		terminal_close(t);
+		return NULL;
+	}
+	find_history(t);
+	history(t->history, &ev, H_SETSIZE, HISTORY_MAX);
+	history(t->history, &ev, H_SETUNIQUE, 1);
+	if (t->path[0])
+		history(t->history, &ev, H_LOAD, t->path);
+	el_set(t->el, EL_EDITOR, "emacs");
+	el_set(t->el, EL_PROMPT, prompt);
+	el_set(t->el, EL_HIST, history, t->history);
+	el_set(t->el, EL_CLIENTDATA, sh);
+	el_set(t->el, EL_ADDFN, "dta-complete", "complete", complete);
+	el_set(t->el, EL_BIND, "^I", "dta-complete", NULL);
+	el_source(t->el, NULL); /* ~/.editrc has the last word */
+	return t;
+}
+
+char *terminal_line(struct terminal *t, size_t *len)
+{
+	HistEvent ev;
+	int n = 0;
+	const char *text = el_gets(t->el, &n);
+
+	if (!text || n <= 0)
+		return NULL;
+	if (n > LINE_MAX_LEN)
+		n = LINE_MAX_LEN;
+	memcpy(t->line, text, (size_t)n);
+	t->line[n] = '\0';
+	*len = (size_t)n;
+	if (strspn(t->line, " \t\r\n") < (size_t)n)
+		history(t->history, &ev, H_ENTER, text);
+	return t->line;
+}
+
+void terminal_close(struct terminal *t)
+{
+	HistEvent ev;
+
+	if (t->history && t->path[0])
+		history(t->history, &ev, H_SAVE, t->path);
+	if (t->el)
+		el_end(t->el);
+	if (t->history)
+		history_end(t->history);
+	free(t);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * With s the chance that a slot still holds what it was given, q = 1 - s, and p
+ * the chance that a foreign slot passes for ours, DTA (1) to (4) add up to
+ *
+ *     success = sum over j < N of C(N,j) q^j s^(N-j) (1-p)^j
+ *               - q^N N p (1 - (1-p)^(N-1))
+ *             = (1 - pq)^N - (q - pq)^N - q^N N p (1 - (1-p)^(N-1)),
+ *
+ * the last term because (4) counts twice what (2) counts. The sum has no
+ * difference of near numbers in it; it is what plan_at() computes.
+ */
+#include "model/plan.h"
+
+#include <math.h>
+
+static double choose(unsigned n, unsigned k)
+{
+	double c = 1;
+
+	for (unsigned i = 1; i <= k; i++)
+		c = c * (n - k + i) / i;
+	return c;
+}
+
+static double power(double x, unsigned n)
+{
+	double v = 1;
+
+	while (n--)
+		v *= x;
+	return v;
+}
+
+/* 1 - (1 - p)^n */
+static double any_of(unsigned n, double p)
+{
+	return p < 1 ? -expm1(n * log1p(-p)) : n > 0;
+}
+
+static double clamp(double v)
+{
+	return v < 0 ? 0 : v > 1 ? 1 : v;
+}
+
+double plan_pass_keywrite(double checksum_bits)
+{
+	return exp2(-checksum_bits);
+}
+
+double plan_pass_postcard(double checksum_bits, double values, unsigned hops)
+{
+	double log_one = log2(values + 1) - checksum_bits;
+
+	return log_one < 0 ? exp2(hops * log_one) : 1;
+}
+
+static double empty_at(unsigned n, double q, double s, double p)
+{
+	double gone = power(q, n);
+	double sum = gone * power(1 - p, n); /* (1) */
+
+	for (unsigned k = 2; k <= n; k++) /* (2): at least two pass */
+		sum += gone * choose(n, k) * power(p, k) * power(1 - p, n - k);
+	for (unsigned j = 1; j < n; j++) /* (3) */
+		sum += choose(n, j) * power(q, j) * power(s, n - j) *
+		       any_of(j, p);
+	return sum;
+}
+
+static double success_at(unsigned n, double q, double s, double p)
+{
+	double sum = 0;
+
+	for (unsigned j = 0; j < n; j++)
+		sum += choose(n, j) * power(q, j) * power(s, n - j) *
+		       power(1 - p, j);
+	return sum - power(q, n) * n * p * any_of(n - 1, p);
+}
+
+/*
+ * The mean of success over the ages 0..a. With x the age, dq/dx = N (1 - q),
+ * so that the mean of q^k is 1 - t(k), where
+ *
+ *     t(k) = 1/(aN) (Q + Q^2/2 + ... + Q^k/k),    Q = q at age a.
+ *
+ * Expanding (1 - pq)^N by the powers of q gives what stands below: the terms
+ * without t cancel. With p = 0, the mean is t(N).
+ */
+static double average_to(unsigned n, double load, double q, double p)
+{
+	double t = 0, sum = 0, sign = -1;
+
+	for (unsigned k = 1; k <= n; k++, sign = -sign) {
+		t += power(q, k) / (k * load * n);
+		sum -= sign * choose(n, k) * power(p, k) * t;
+	}
+	return sum + power(1 - p, n) * t -
+	       n * p * any_of(n - 1, p) * (1 - t);
+}
+
+struct plan plan_at(unsigned copies, double load, double pass)
+{
+	double s = exp(-load * copies), q = -expm1(-load * copies);
+	double wrong = power(q, copies) * copies * pass;
+	struct plan out = {
+		.success = clamp(success_at(copies, q, s, pass)),
+		.empty = clamp(empty_at(copies, q, s, pass)),
+		.wrong = clamp(wrong),
+		.wrong_low = clamp(wrong * power(1 - pass, copies - 1)),
+		.average_success = 1,
+	};
+
+	if (q > 0)
+		out.average_success =
+			clamp(average_to(copies, load, q, pass));
+	return out;
+}
+
+static double success_of(unsigned copies, double load, double pass,
+			 int average)
+{
+	struct plan p = plan_at(copies, load, pass);
+
+	return average ? p.average_success : p.success;
+}
+
+unsigned plan_best_copies(double load, double pass, unsigned max, int average)
+{
+	double best = -1;
+	unsigned copies = 1;
+
+	for (unsigned n = 1; n <= max; n++) {
+		double v = success_of(n, load, pass, average);
+
+		if (v > best) {
+			best = v;
+			copies = n;
+		}
+	}
+	return copies;
+}
+
+double plan_load_for(unsigned copies, double want, double pass, int average)
+{
+	double low = 0, high = 0x1p-40;
+
+	if (want <= 0)
+		return INFINITY;
+	while (success_of(copies, high, pass, average) >= want &&
+	       high < 0x1p60) {
+		low = high;
+		high *= 2;
+	}
+	for (int i = 0; i < 64; i++) {
+		double mid = (low + high) / 2;
+
+		if (success_of(copies, mid, pass, average) >= want)
+			low = mid;
+		else
+			high = mid;
+	}
+	return low;
+}

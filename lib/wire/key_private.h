@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* key_private.h - what the key_*.c share. */
+#ifndef WIRE_KEY_PRIVATE_H
+#define WIRE_KEY_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	KEY_IP4_LEN = 4,
+	KEY_IP6_LEN = 16,
+	KEY_FLOW_REST = 5, /* two ports and the protocol */
+	KEY_HOP_ID = 4,
+	KEY_PROTOCOLS = 7,
+};
+
+struct key_protocol {
+	char name[8]; /* zeros to the end: also read and written whole */
+	uint8_t len, number;
+};
+
+extern const struct key_protocol key_protocols[KEY_PROTOCOLS];
+
+#endif

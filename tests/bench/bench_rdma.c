@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The roads, against what the memory itself allows: the local road's limit is a
+ * plain loop of random stores (or additions) into the same table, in the same
+ * rounds. RoCEv2 frames: made into /dev/null, and carried out from memory.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "bench.h"
+#include "rdma/local.h"
+#include "rdma/responder.h"
+#include "rdma/roce_out.h"
+#include "store/layout.h"
+
+enum {
+	BATCH = 1024,
+	OPS = 1 << 23,	      /* of a round */
+	FRAMES = 1 << 20,     /* kept in memory for the responder */
+	FRAME_ROOM = 128,
+	GIB = 1 << 30,
+};
+
+/* The table's size; small machines take less. */
+static const uint64_t memory = UINT64_C(4) * GIB;
+
+struct bench {
+	struct region *region;
+	struct local_road *local;
+	struct ticket ticket;
+	struct op op[BATCH];
+	uint64_t data[BATCH];
+	uint8_t *frames; /* of both tables, FRAMES each */
+	uint32_t frame_len[2];
+};
+
+static struct bench b;
+static const char *const names[2] = { "slots", "counters" };
+
+static void die(const struct fault *f)
+{
+	fprintf(stderr, "%s\n", f->text);
+	exit(1);
+}
+
+static void make_region(const char *name)
+{
+	static struct layout l = { .n = 2 };
+	struct region_options o = { .epochs = 1 };
+	struct fault f = { "" };
+	char text[32];
+
+	for (int i = 0; i < 2; i++) {
+		struct table *t = &l.table[i];
+
+		snprintf(t->name, sizeof(t->name), "%s", names[i]);
+		t->id = (uint16_t)(i + 1);
+		layout_set(t, "kind", i ? "keyinc" : "keywrite", &f);
+		layout_set(t, "key", "flow4", &f);
+		if (!i)
+			layout_set(t, "value", "4", &f);
+		snprintf(text, sizeof(text), "%llu",
+			 (unsigned long long)memory / (i ? 4 : 1));
+		layout_set(t, "memory", text, &f);
+	}
+	region_remove(name, NULL);
+	if (region_create(NULL, name, &l, &o, &f) < 0 ||
+	    region_open(&b.region, name, true, &f) < 0 ||
+	    local_open(&b.local, b.region, &f) < 0 ||
+	    ticket_of_region(&b.ticket, b.region, &f) < 0)
+		die(&f);
+}
+
+/* Maps every page, so that no round pays for it. */
+static void touch(void)
+{
+	struct road *road = local_road(b.local);
+	uint64_t zero = 0;
+
+	road->begin(road);
+	for (uint16_t k = 0; k < 2; k++)
+		for (uint64_t at = 0;
+		     at < region_table(b.region, k)->length; at += 4096) {
+			struct op op = { .verb = OP_WRITE,
+					 .table = k,
+					 .offset = at,
+					 .length = 8,
+					 .data = (const uint8_t *)&zero };
+
+			road->exec(road, &op, 1, 0);
+		}
+	road->end(road);
+}
+
+static void fill(uint16_t table, struct rng *rng)
+{
+	uint64_t slots = region_table(b.region, table)->length / 8;
+
+	for (int i = 0; i < BATCH; i++) {
+		b.data[i] = rng_u64(rng);
+		b.op[i] = (struct op){
+			.verb = table ? OP_FETCH_ADD : OP_WRITE,
+			.table = table,
+			.length = 8,
+			.offset = 8 * rng_below(rng, slots),
+		};
+		if (table)
+			b.op[i].add = b.data[i];
+		else
+			b.op[i].data = (const uint8_t *)&b.data[i];
+	}
+}
+
+/* Seconds that a road takes for OPS operations; making them is not counted. */
+static double run(struct road *road, uint16_t table, uint64_t seed)
+{
+	struct rng rng = { .state = seed };
+	double t, all = 0;
+
+	for (int i = 0; i < OPS; i += BATCH) {
+		fill(table, &rng);
+		t = bench_now();
+		road->begin(road);
+		if (road->exec(road, b.op, BATCH, 0) < 0)
+			exit(1);
+		road->end(road);
+		all += bench_now() - t;
+	}
+	return all;
+}
+
+/* The same stores, by a loop that does nothing else. */
+static double run_plain(uint16_t table, uint64_t seed)
+{
+	uint8_t *mem = (uint8_t *)region_read(
+		b.region, region_table(b.region, table), 1);
+	struct rng rng = { .state = seed };
+	double t, all = 0;
+
+	for (int i = 0; i < OPS; i += BATCH) {
+		fill(table, &rng);
+		t = bench_now();
+		for (int k = 0; k < BATCH; k++) {
+			uint64_t *p = (uint64_t *)(mem + b.op[k].offset);
+
+			if (table)
+				*p += b.op[k].add;
+			else
+				memcpy(p, b.op[k].data, 8);
+			__asm__ volatile("" ::: "memory");
+		}
+		all += bench_now() - t;
+	}
+	return all;
+}
+
+static void bench_local(uint16_t table, const char *what)
+{
+	double ours[BENCH_ROUNDS], limit[BENCH_ROUNDS];
+
+	for (int r = 0; r < BENCH_ROUNDS; r++) {
+		uint64_t seed = (uint64_t)r + 1;
+
+		ours[r] = OPS / run(local_road(b.local), table, seed) / 1e6;
+		limit[r] = OPS / run_plain(table, seed + 99) / 1e6;
+	}
+	bench_row(what, bench_median(ours, BENCH_ROUNDS),
+		  bench_median(limit, BENCH_ROUNDS),
+		  region_page_kind(b.region));
+}
+
+static void bench_roce_out(uint16_t table, const char *what)
+{
+	double ours[BENCH_ROUNDS];
+	struct fault f = { "" };
+
+	for (int r = 0; r < BENCH_ROUNDS; r++) {
+		struct roce_out *o;
+		struct snk *s;
+
+		if (snk_open(&s, "/dev/null", &f) < 0 ||
+		    roce_out_open(&o, &b.ticket, s, 0, &f) < 0)
+			die(&f);
+		ours[r] = OPS / run(roce_out_road(o), table, 5) / 1e6;
+		roce_out_close(o);
+		snk_close(s);
+	}
+	bench_row(what, bench_median(ours, BENCH_ROUNDS), 0, NULL);
+}
+
+/* FRAMES frames of a table, one after the other in memory. */
+static void keep_frames(uint16_t table, const char *path)
+{
+	uint8_t *to = b.frames + (size_t)table * FRAMES * FRAME_ROOM;
+	static struct pkt pkts[PKT_BATCH];
+	struct rng rng = { .state = 77 };
+	struct fault f = { "" };
+	struct roce_out *o;
+	struct snk *k;
+	struct src *s;
+	int n;
+
+	if (snk_open(&k, path, &f) < 0 ||
+	    roce_out_open(&o, &b.ticket, k, 0, &f) < 0)
+		die(&f);
+	for (int i = 0; i < FRAMES; i += BATCH) {
+		struct road *road = roce_out_road(o);
+
+		fill(table, &rng);
+		if (road->exec(road, b.op, BATCH, 0) < 0)
+			exit(1);
+	}
+	roce_out_close(o);
+	if (snk_close(k) < 0 || src_open(&s, path, &f) < 0)
+		die(&f);
+	while ((n = src_rx(s, pkts, PKT_BATCH, &f)) > 0)
+		for (int i = 0; i < n; i++, to += FRAME_ROOM) {
+			b.frame_len[table] = pkts[i].len;
+			memcpy(to, pkts[i].data, pkts[i].len);
+		}
+	src_close(s);
+	unlink(path);
+}
+
+static double run_responder(uint16_t table, bool answers)
+{
+	const uint8_t *from = b.frames + (size_t)table * FRAMES * FRAME_ROOM;
+	struct responder_options o = { .receives = UINT64_MAX };
+	static struct pkt pkts[BATCH];
+	struct fault f = { "" };
+	struct responder *p;
+	struct snk *k = NULL;
+	double t;
+
+	if ((answers && snk_open(&k, "/dev/null", &f) < 0) ||
+	    responder_open(&p, b.region, &b.ticket, k, &o, &f) < 0)
+		die(&f);
+	t = bench_now();
+	for (int i = 0; i < FRAMES; i += BATCH) {
+		for (int j = 0; j < BATCH; j++, from += FRAME_ROOM)
+			pkts[j] = (struct pkt){ from, b.frame_len[table],
+						b.frame_len[table], 0 };
+		if (responder_rx(p, pkts, BATCH) < 0)
+			exit(1);
+	}
+	t = bench_now() - t;
+	if (responder_counters(p)->executed != FRAMES)
+		exit(1);
+	responder_close(p);
+	snk_close(k);
+	return FRAMES / t / 1e6;
+}
+
+static void bench_responder(uint16_t table, bool answers, const char *what)
+{
+	double ours[BENCH_ROUNDS];
+
+	for (int r = 0; r < BENCH_ROUNDS; r++)
+		ours[r] = run_responder(table, answers);
+	bench_row(what, bench_median(ours, BENCH_ROUNDS), 0,
+		  region_page_kind(b.region));
+}
+
+int main(void)
+{
+	char name[64], path[64];
+
+	snprintf(name, sizeof(name), "bench-rdma-%d", (int)getpid());
+	snprintf(path, sizeof(path), "/tmp/bench-rdma-%d.pcap", (int)getpid());
+	make_region(name);
+	touch();
+	region_page_kind(b.region);
+	region_remove(name, NULL); /* its memory stays while it is open */
+	b.frames = malloc((size_t)2 * FRAMES * FRAME_ROOM);
+	if (!b.frames)
+		return 1;
+	bench_local(0, "local road, 8-byte stores (limit: plain loop)");
+	bench_local(1, "local road, FETCH_ADD (limit: plain loop)");
+	bench_roce_out(0, "RoCEv2 frames made, 8-byte WRITE");
+	bench_roce_out(1, "RoCEv2 frames made, FETCH_ADD");
+	keep_frames(0, path);
+	keep_frames(1, path);
+	bench_responder(0, false, "responder, 8-byte WRITE");
+	bench_responder(1, false, "responder, FETCH_ADD");
+	bench_responder(1, true, "responder, FETCH_ADD answered");
+	free(b.frames);
+	ticket_fini(&b.ticket);
+	local_close(b.local);
+	region_close(b.region);
+	return 0;
+}

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What every program does alike. A program that is added is tested by being
+# there.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	mapfile -t PROGRAMS < <(programs)
+	[ ${#PROGRAMS[@]} -gt 0 ]
+}
+
+# Printed if the check that follows fails: which program it was.
+blame() {
+	echo "program: $1, status: $status, stdout: $output, stderr: $stderr"
+}
+
+@test "-h and --help: synopsis and options on stdout, exit 0" {
+	for p in "${PROGRAMS[@]}"; do
+		for option in -h --help; do
+			run -0 --separate-stderr "$p" $option
+			blame "$p"
+			[[ ${lines[0]} == "usage: $p "* && -z $stderr ]]
+			[[ $output == *"  -h, --help  "*"  -V, --version  "* ]]
+		done
+	done
+}
+
+@test "-h stays within 80 columns, and starts options in one column" {
+	for p in "${PROGRAMS[@]}"; do
+		"$p" -h >help
+		echo "program: $p"
+		run -1 grep -E '.{81}' help
+		# Each option is written once, letters and names.
+		[ -z "$(grep -oE '^  (-., |    )--[a-z0-9-]+' help |
+			grep -oE -- '--[a-z0-9-]+' | sort | uniq -d)" ]
+		[ -z "$(grep -oE '^  -.,' help | sort | uniq -d)" ]
+	done
+}
+
+@test "-V and --version: name and version on stdout, exit 0" {
+	version=$(sed -n 's/^VERSION := //p' "$TOP/Makefile")
+	for p in "${PROGRAMS[@]}"; do
+		for option in -V --version; do
+			run -0 --separate-stderr "$p" $option
+			blame "$p"
+			[[ $output == "$p $version" && -z $stderr ]]
+		done
+	done
+}
+
+@test "unknown option: message and usage on stderr, exit 2, nothing on stdout" {
+	for p in "${PROGRAMS[@]}"; do
+		for option in --no-such-option --no-such=1 -%; do
+			run -2 --separate-stderr "$p" "$option"
+			blame "$p"
+			[[ -z $output && $stderr == *"usage: $p "* ]]
+			[[ ${stderr_lines[0]} == \
+				"$p: unknown option ${option%=1}" ]]
+		done
+	done
+}
+
+@test "an option without its argument: named on stderr, exit 2" {
+	for p in "${PROGRAMS[@]}"; do
+		# The options whose help shows an argument after the name.
+		names=$("$p" -h |
+			sed -nE 's/^  (-., |    )(--[a-z0-9-]+) [^ ].*/\2/p')
+		[ -n "$names" ]
+		for option in $names; do
+			run -2 --separate-stderr "$p" "$option"
+			blame "$p"
+			[[ -z $output ]]
+			[[ ${stderr_lines[0]} == \
+				"$p: $option: argument missing" ]]
+		done
+	done
+}
+
+@test "an argument for an option that takes none: exit 2" {
+	for p in "${PROGRAMS[@]}"; do
+		run -2 --separate-stderr "$p" --help=yes
+		blame "$p"
+		[[ -z $output && $stderr == *"takes no argument"* ]]
+	done
+}
+
+@test "no arguments at all: usage, exit 2, nothing on stdout" {
+	for p in "${PROGRAMS[@]}"; do
+		run -2 --separate-stderr "$p" </dev/null
+		blame "$p"
+		[[ -z $output && $stderr == *"usage: $p "* ]]
+	done
+}
+
+@test "full disk: exit 1 and a message" {
+	for p in "${PROGRAMS[@]}"; do
+		for option in -h -V; do
+			run -1 --separate-stderr bash -c "$p $option >/dev/full"
+			blame "$p"
+			[[ $stderr == "$p: standard output: No space left on device" ]]
+		done
+	done
+}
+
+@test "closed stdout: exit 1 and a message" {
+	for p in "${PROGRAMS[@]}"; do
+		run -1 --separate-stderr bash -c "$p -h >&-"
+		blame "$p"
+		[[ $stderr == "$p: standard output: Bad file descriptor" ]]
+	done
+}
+
+@test "closed pipe: ends at once, without a word" {
+	for p in "${PROGRAMS[@]}"; do
+		# The reader is gone before the program starts; SIGPIPE is
+		# ignored by the parent, as some parents do.
+		run -141 --separate-stderr bash -c "trap '' PIPE
+			exec 3> >(:); wait \$!; $p -h >&3"
+		blame "$p"
+		[[ -z $output && -z $stderr ]]
+	done
+}
+
+@test "a wrong output format: exit 2" {
+	for p in "${PROGRAMS[@]}"; do
+		"$p" -h | grep -q -- '--output ' || continue
+		run -2 --separate-stderr "$p" --output xml
+		blame "$p"
+		[[ -z $output && $stderr == *"'xml' is not text, csv or ndjson"* ]]
+	done
+}
+
+@test "options may follow operands, also where POSIXLY_CORRECT is set" {
+	POSIXLY_CORRECT=1 run -0 dta-plan keywrite --load 0.1
+}

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# dta-plan: the papers' numbers as the program prints them, and its options.
+# The forms themselves are tested in tests/unit/test_plan.c.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+}
+
+# plan ARGS...: rows as NDJSON in the file rows.
+plan() {
+	dta-plan "$@" -o ndjson >rows
+}
+
+# row FILTER: a jq condition that must hold for exactly one row.
+row() {
+	cat rows
+	[ "$(jq -s "map(select($1)) | length" rows)" = 1 ]
+}
+
+@test "the papers' numbers for Key-Write at a load of 0.1" {
+	plan keywrite --load 0.1
+	[ "$(wc -l <rows)" = 4 ]
+	row '.copies == 1 and (.empty * 1000 | round) == 95'
+	row '.copies == 2 and (.empty * 10000 | round) == 329'
+	row '.copies == 4 and (.empty * 10000 | round) == 118 and .best'
+	row '.copies == 2 and .wrong > 1.5e-11 and .wrong < 1.55e-11'
+}
+
+@test "the papers' numbers for Postcarding" {
+	plan postcard --load 0.1 --copies 2 --values 262144 --hops 5
+	row '.empty <= 0.033 and .wrong < 1e-22 and .wrong > 1e-23'
+	row '.slot_bytes == 32'
+	plan postcard --load 0.1 --copies 2 --stride packed
+	row '.slot_bytes == 20'
+}
+
+@test "ages: 38.7 % of the oldest, 71.3 % on average" {
+	plan keywrite --load 0.764 --copies 2 --ages 10
+	[ "$(wc -l <rows)" = 10 ]
+	row '.age == 1 and (.success * 1000 | round) == 387
+		and (.average_success * 1000 | round) == 713'
+	row '.age == 0.1 and .load == 0.764 and .success > 0.97'
+	# Younger is better, everywhere.
+	[ "$(jq -s 'map(.success) | . == (sort | reverse)' rows)" = true ]
+	# A row is what a table of that age's load would say.
+	plan keywrite --load 0.382 --copies 2
+	row '(.success * 10000 | round) == 7146'
+}
+
+@test "300 bytes a flow in slots of 24" {
+	plan keywrite --flows 100000000 --memory 30000000000 --value 20 \
+		--stride packed
+	row '.copies == 2 and .slot_bytes == 24 and .bytes_per_flow == 300
+		and .load == 0.08 and .slots == 1250000000
+		and (.average_success * 1000 | round) == 992'
+	row '.copies == 4 and (.average_success * 1000 | round) == 999'
+	plan keywrite --flows 100000000 --memory 30G --value 20 --stride packed
+	row '.copies == 2 and (.average_success * 1000 | round) == 993'
+}
+
+@test "any two of load, flows and memory give the third" {
+	plan keywrite --load 0.5 --flows 1000 -n 1
+	row '.slots == 2000 and .memory_bytes == 16000 and .flows == 1000'
+	plan keywrite --memory 16000 --flows 1000 -n 1
+	row '.slots == 2000 and .load == 0.5'
+	plan keywrite --memory 16000 --load 0.5 -n 1
+	row '.slots == 2000 and .flows == 1000 and .bytes_per_flow == 16'
+	plan keywrite --memory 8M --flows 1M -n 1
+	row '.slots == 1048576 and .load == 1'
+	plan keywrite --load 0.5 -n 1
+	row '.slots == null and .flows == null and .bytes_per_flow == 16'
+}
+
+@test "--want: the memory holds what it promises, and a little less does not" {
+	for n in 1 2 3 4; do
+		plan keywrite --want 0.99 --flows 1000000 --copies $n
+		row '.success >= 0.99 and .flows == 1000000'
+		less=$(jq '.memory_bytes * 99 / 100 | floor' rows)
+		plan keywrite --memory "$less" --flows 1000000 --copies $n
+		row '.success < 0.99'
+		plan keywrite --want 0.99 --flows 1000000 --copies $n --average
+		row '.average_success >= 0.99 and .success < 0.99'
+	done
+	plan keywrite --want 0.99 --flows 1000000
+	best=$(jq -s 'min_by(.memory_bytes).copies' rows)
+	row ".best and .copies == $best"
+	plan keywrite --want 0.9 --memory 1G -n 2
+	row '.memory_bytes == 1073741824 and .flows > 0'
+}
+
+@test "best: by the oldest, or by the average" {
+	plan keywrite --load 0.5
+	row '.best and .copies == 1'
+	plan keywrite --load 0.5 --average
+	row '.best and .copies == 2'
+	plan keywrite --load 0.01 --max-copies 8
+	[ "$(wc -l <rows)" = 8 ]
+	row '.best and .copies == 8'
+	plan keywrite --load 0.1 --copies 2
+	row '.best == false'
+}
+
+@test "checksums: half the bits, and bytes to match" {
+	plan keywrite --load 0.1 --checksum-bits 16 --copies 2
+	row '.wrong > 1e-6 and .wrong < 1.01e-6 and .slot_bytes == 8'
+	plan keywrite --load 0.1 --checksum-bits 16 --copies 2 --stride packed \
+		--value 6
+	row '.slot_bytes == 8'
+	plan keywrite --load 0.1 --checksum-bits 64 --copies 2
+	row '.slot_bytes == 16'
+}
+
+@test "an overview where no load is given" {
+	plan keywrite
+	[ "$(jq -s 'map(.load) | unique | length' rows)" = 5 ]
+	[ "$(jq -s 'map(select(.best)) | length' rows)" = 5 ]
+}
+
+@test "field names: a public interface" {
+	run -0 dta-plan keywrite --load 1 -n 1 -o csv
+	names=primitive,copies,load,age,success,empty,wrong,wrong_low
+	names+=,average_success,best,slots,slot_bytes,memory_bytes,flows
+	names+=,bytes_per_flow
+	[ "${lines[0]}" = "$names" ]
+	# Each is documented.
+	for name in ${names//,/ }; do
+		echo "field: $name"
+		grep -qx "\.It $name" "$TOP/man/dta-plan.1"
+	done
+	run -0 dta-plan postcard --load 1 -n 1
+	[[ ${lines[0]} == PRIMITIVE\ *BYTES_PER_FLOW ]]
+	[ ${#lines[@]} = 2 ]
+}
+
+@test "edges: no load, absurd loads" {
+	plan keywrite --load 0
+	row '.copies == 4 and .success == 1 and .wrong == 0
+		and .bytes_per_flow == null'
+	plan postcard --load 1000000 --checksum-bits 19
+	row '.copies == 1 and .success == 0 and .empty > 0.9'
+	run -1 --separate-stderr dta-plan keywrite --load 1e-300 --flows 10
+	[[ -z $output && $stderr == *"more than 2^50 slots"* ]]
+}
+
+# refused WORDS ARGS...: exit 2, WORDS on stderr, nothing on stdout.
+refused() {
+	local words=$1
+
+	shift
+	run -2 --separate-stderr dta-plan "$@"
+	echo "dta-plan $*: $stderr"
+	[[ -z $output && $stderr == "dta-plan: "*"$words"* ]]
+}
+
+@test "nonsense is refused, by name" {
+	refused "keywrite or postcard"
+	refused "keywrite or postcard" append
+	refused "once" keywrite postcard
+	refused "no --load" keywrite --load 1 --want 0.9
+	refused "one of them" keywrite --load 1 --flows 10 --memory 1K
+	refused "one of them" keywrite --want 0.5 --flows 10 --memory 1K
+	refused "--flows alone" keywrite --flows 10
+	refused "--memory alone" keywrite --memory 1G
+	refused "takes 8 bytes" keywrite --flows 10 --memory 7
+	refused "for keywrite" postcard --value 4
+	refused "for postcard" keywrite --hops 5
+	refused "do not fit" postcard --checksum-bits 8 --values 256
+	refused "pow2 or packed" keywrite --stride 12
+	for bad in '' ' 1' -1 +1 1x 0x1 nan inf 1e7 1,5; do
+		refused --load keywrite "--load=$bad"
+	done
+	for bad in '' 0 17 -1 2.0 2x ' 2' 18446744073709551618; do
+		refused --copies keywrite --load 1 "--copies=$bad"
+	done
+	for bad in '' 0 1k 1KB -1K 1.5G 99999999999999999999 16777216T; do
+		refused --memory keywrite --flows 1 "--memory=$bad"
+	done
+	for bad in 0 1 1.5; do
+		refused --want keywrite --want $bad
+	done
+	refused --hops postcard --hops 9
+	refused --checksum-bits keywrite --checksum-bits 65
+	refused --value keywrite --value 1021
+	refused --ages keywrite --ages 0
+}

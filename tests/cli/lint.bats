@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# tests/lint.sh finds what it is there to find: a small house with one wart of
+# each kind, and the same house without.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	mkdir -p lib/base lib/wire lib/store cmd/x tests
+	export LINT_ROOT=$PWD
+	spdx='/* SPDX-License-Identifier: BSD-2-Clause */'
+	{
+		echo "$spdx"
+		printf '#ifndef BASE_A_H\n#define BASE_A_H\nint a_get(int v);\n'
+		echo '#endif'
+	} >lib/base/a.h
+	{
+		echo "$spdx"
+		printf '#include "base/a.h"\n\nint a_get(int v)\n{\n'
+		printf '\treturn v;\n}\n'
+	} >lib/base/a.c
+	printf '#!/bin/bash\n# SPDX-License-Identifier: BSD-2-Clause\n' \
+		>tests/x.sh
+}
+
+lint() {
+	run --separate-stderr "$TOP/tests/lint.sh" \
+		$(find lib cmd -name '*.[ch]' | sort)
+	echo "$output$stderr"
+}
+
+# finds WORDS: lint fails, and says so; then the wart is taken away.
+finds() {
+	lint
+	[ "$status" = 1 ]
+	[[ $output == *"$1"* ]]
+	[[ ${lines[-1]} == "lint: "*" findings in "*" checks" ]]
+	rm -f lib/base/bad.[ch] lib/wire/bad.h lib/store/bad.h
+}
+
+bad() { # bad FILE TEXT: a file of one wart
+	printf '%s\n%b' "$spdx" "$2" >"$1"
+}
+
+@test "a clean house passes" {
+	lint
+	[ "$status" = 0 ]
+	[[ $output =~ ^lint:\ [0-9]+\ checks\ passed$ ]]
+}
+
+@test "warnings of the compilers, and headers that do not stand alone" {
+	bad lib/base/bad.c 'int bad(int v);\nint bad(int v)\n{\n\treturn 0;\n}\n'
+	finds 'lib/base/bad.c:3:13: error: unused parameter'
+	bad lib/base/bad.h 'uint32_t bad_get(void);\n'
+	finds 'lib/base/bad.h:2:1: error: unknown type name'
+}
+
+@test "what cppcheck sees" {
+	bad lib/base/bad.c 'int bad(void);\nint bad(void)\n{
+	int a[2] = { 1, 2 };\n\n\treturn a[2];\n}\n'
+	finds 'cppcheck arrayIndexOutOfBounds'
+}
+
+@test "lines: width, blanks, tabs, license, leftovers" {
+	bad lib/base/bad.h "/* $(printf '%080d' 0) */\n"
+	finds 'bad.h:2: over 80 columns'
+	bad lib/base/bad.h '\t\t\t\t\t\t\t\t\t/* tabs */\n'
+	finds 'bad.h:2: over 80 columns'
+	bad lib/base/bad.h 'int bad; \n'
+	finds 'bad.h:2: blank at the end'
+	bad lib/base/bad.h 'struct bad {\n    int x;\n};\n'
+	finds 'bad.h:3: indented with blanks'
+	printf 'int bad;\n' >lib/base/bad.h
+	finds 'bad.h:1: no SPDX line'
+	bad lib/base/bad.h '/* TO''DO: this */\n'
+	finds 'bad.h:2: work left over'
+}
+
+@test "functions over 80 lines, files over 500" {
+	body=$(printf '\\tv++;\\n%.0s' {1..76})
+	head='int bad(int v);\nint bad(int v)\n{\n'
+	bad lib/base/bad.c "$head$body\treturn v;\n}\n"
+	lint
+	[ "$status" = 0 ]
+	bad lib/base/bad.c "$head$body\tv++;\n\tv++;\n\treturn v;\n}\n"
+	finds 'function of 81 lines: int bad(int v)'
+	bad lib/base/bad.h "$(printf '\\n%.0s' {1..500})"
+	finds 'bad.h:501: over 500 lines'
+}
+
+@test "includes that point up, or in a circle" {
+	bad lib/wire/bad.h '#include "store/bad.h"\n'
+	bad lib/store/bad.h 'enum { BAD };\n'
+	finds 'lib/wire/bad.h:2: wire may not include store'
+	bad lib/base/bad.h '#include "cli/cli.h"\n'
+	finds 'base may not include cli'
+	mkdir lib/hash
+	bad lib/wire/bad.h '#include "hash/h.h"\n'
+	bad lib/hash/h.h '#include "wire/w.h"\n'
+	bad lib/wire/w.h 'enum { W };\n'
+	finds 'loop'
+}
+
+@test "calls that a library or anybody must not make" {
+	bad lib/base/bad.c '#include <stdlib.h>\nvoid bad(void);\nvoid bad(void)
+{\n\texit(1); /* printf( */\n}\n'
+	finds 'bad.c:0: may not use'
+	bad lib/base/bad.c '#include <stdio.h>\nvoid bad(void);\nvoid bad(void)
+{\n\tfputs("exit(", stderr);\n}\n'
+	finds 'may not use stderr'
+	bad lib/base/bad.c '#include <stdlib.h>\nint bad(const char *s);
+int bad(const char *s)\n{\n\treturn atoi(s);\n}\n'
+	finds 'atoi'
+	# Words in comments, strings and longer names are no calls.
+	bad lib/base/bad.c 'const char *bad_exit(int a);\nconst char *bad_exit(int a)
+{\n\treturn a ? "exit(1)" : "x"; /* exit(1) */\n}\n'
+	lint
+	[ "$status" = 0 ]
+}
+
+@test "scripts that do not parse" {
+	echo 'if true; then' >>tests/x.sh
+	finds 'tests/x.sh:0: '
+}

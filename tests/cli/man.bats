@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The man pages: there is one for every program, it lints clean, it has the
+# options that the program has, and its EXAMPLES work.
+#
+# An example is a line "$ command" in EXAMPLES; it goes on while a line ends
+# with a backslash or a bar. The lines that follow are what it prints, compared
+# if there are any. Roff comments before it: .\" exit N, .\" output varies.
+# Regions in examples are called example or example-something; here that word
+# becomes another one as long, so that no two runs meet.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	mapfile -t PAGES < <(cd "$TOP/man" && ls -- *.[157])
+	[ ${#PAGES[@]} -gt 0 ]
+	REGION=$(printf 'x%06d' $(($$ % 1000000)))
+}
+
+teardown() {
+	remove_regions "$REGION"
+	rm -f "/dev/shm/$REGION"*
+}
+
+# The options of a page: first letters and names in the .It lines, one a line.
+page_options() {
+	awk '$1 == ".It" && $2 == "Fl" {
+		fl = 0
+		for (i = 2; i <= NF; i++) {
+			if ($i == "Fl")
+				fl = 1
+			else if ($i ~ /^[A-Z][a-z]$/)
+				fl = 0
+			else if (fl && $i != ",")
+				print "-" $i
+		}
+	}' "$1" | sort -u
+}
+
+program_options() {
+	"$1" -h | sed -nE 's/^  (-.), (--[a-z0-9-]+).*/\1\n\2/p
+		s/^      (--[a-z0-9-]+).*/\1/p' | sort -u
+}
+
+# Splits EXAMPLES into N.sh, N.want, N.exit; prints how many there are.
+split_examples() {
+	awk -v dir="$2" '
+	function unroff(s) {
+		gsub(/\\&/, "", s); gsub(/\\-/, "-", s)
+		gsub(/\\\(aq/, "\047", s); gsub(/\\\(ga/, "`", s)
+		gsub(/\\e/, "\\", s)
+		return s
+	}
+	BEGIN { code = 0 }
+	/^\.Sh / { inside = $2 == "EXAMPLES" }
+	!inside { next }
+	/^\.Bd -literal/ { literal = 1; n0 = n; next }
+	/^\.Ed/ { literal = 0; next }
+	/^\.\\" exit / { code = $3; next }
+	/^\.\\" output varies/ { varies = 1; next }
+	/^\./ || !literal { next }
+	{ $0 = unroff($0) }
+	/^\$ / || more {
+		if (!more) {
+			n++
+			print code >(dir "/" n ".exit")
+			if (varies)
+				print "" >(dir "/" n ".varies")
+			code = varies = 0
+		}
+		sub(/^\$ /, "")
+		print >(dir "/" n ".sh")
+		more = /[\\|]$/
+		next
+	}
+	n > n0 { print >(dir "/" n ".want") }
+	END { print n + 0 }' "$1"
+}
+
+# Runs example N of the directory "$1" in the directory in hand.
+run_example() {
+	local base=$1/$2 want status=() s last
+
+	sed -i "s/\bexample\b/$REGION/g" "$base".sh
+	want=$(<"$base.exit")
+	echo "example $2: $(<"$base.sh")"
+	echo 'echo "${PIPESTATUS[@]}" >.status' >>"$base.sh"
+	rm -f .status
+	timeout 120 bash "$base.sh" </dev/null >"$base.out" 2>"$base.err" || :
+	cat "$base.out" "$base.err"
+	read -ra status <.status
+	last=$((${#status[@]} - 1))
+	echo "status ${status[*]}, expected $want"
+	[ "${status[last]}" = "$want" ]
+	for s in "${status[@]:0:last}"; do # whose reader had enough: 141
+		[ "$s" = 0 ] || [ "$s" = 141 ]
+	done
+	if [ -e "$base.want" ] && [ ! -e "$base.varies" ]; then
+		sed -i "s/\bexample\b/$REGION/g" "$base.want"
+		diff -u "$base.want" "$base.out"
+	fi
+}
+
+@test "every program has a page, and every page of section 1 a program" {
+	for p in "$TOP"/cmd/*/main.c; do
+		p=${p%/main.c} p=${p##*/}
+		echo "program: $p"
+		[ -e "$TOP/man/$p.1" ]
+	done
+	for page in "${PAGES[@]}"; do
+		[[ $page == *.1 ]] || continue
+		echo "page: $page"
+		[ -e "$TOP/cmd/${page%.1}/main.c" ]
+	done
+}
+
+@test "every page lints clean" {
+	for page in "${PAGES[@]}"; do
+		echo "page: $page"
+		mandoc -T lint -W warning "$TOP/man/$page"
+	done
+}
+
+@test "every page of a program has EXIT STATUS and EXAMPLES" {
+	for page in "${PAGES[@]}"; do
+		[[ $page == *.1 ]] || continue
+		echo "page: $page"
+		grep -qx '\.Sh EXIT STATUS' "$TOP/man/$page"
+		grep -qx '\.Sh EXAMPLES' "$TOP/man/$page"
+	done
+}
+
+@test "the options of a program and of its page are the same" {
+	for page in "${PAGES[@]}"; do
+		[[ $page == *.1 ]] || continue
+		echo "page: $page"
+		program_options "${page%.1}" >program
+		page_options "$TOP/man/$page" >page
+		[ "$(wc -l <program)" -ge 4 ]
+		diff -u program page
+	done
+}
+
+@test "what pages refer to is there" {
+	for page in "${PAGES[@]}"; do
+		sed -nE 's/^\.(It )?Xr (dta[a-z-]*) ([157]).*/\2.\3/p' \
+			"$TOP/man/$page" | sort -u |
+			while read -r other; do
+				echo "page: $page refers to $other"
+				[ -e "$TOP/man/$other" ]
+			done
+	done
+}
+
+@test "the examples of every page" {
+	for page in "${PAGES[@]}"; do
+		echo "page: $page"
+		mkdir "$page" "$page.examples"
+		cd "$page"
+		cp "$TOP"/cmd/dta-collect/examples/*.ini .
+		n=$(split_examples "$TOP/man/$page" ../"$page.examples")
+		[[ $page != *.1 || $n -gt 0 ]]
+		for ((i = 1; i <= n; i++)); do
+			run_example ../"$page.examples" "$i"
+		done
+		cd ..
+		# Examples take their regions away themselves.
+		for left in /dev/shm /dev/hugepages; do
+			run -1 compgen -G "$left/$REGION*"
+		done
+	done
+}

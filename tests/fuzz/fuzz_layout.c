@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The input is a layout file. A table that comes out of it stands its check. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "store/layout.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct layout l;
+	struct fault f;
+	char path[32];
+	int fd = memfd_create("layout", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (!layout_read(&l, path, &f)) {
+		for (unsigned i = 0; i < l.n; i++)
+			if (table_check(&l.table[i], &f) < 0 ||
+			    table_finish(&l.table[i], &f) < 0)
+				abort();
+		layout_fini(&l);
+	}
+	close(fd);
+	return 0;
+}

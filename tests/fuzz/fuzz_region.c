@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The input is the head of a region's file of 2 MiB: the fields of the header,
+ * then tables; all else is zero. Its checksums are made right, or the fuzzer
+ * would never get past them. What opens is read: all of every table must be
+ * there.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "hash/crc.h"
+#include "store/query.h"
+#include "store/region_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void ask(const struct region *r, const struct table *t, uint64_t epoch)
+{
+	static const uint8_t key[64];
+	struct view v = {
+		.t = t,
+		.values = region_values(r, t),
+		.mem = region_read(r, t, epoch),
+	};
+	struct query_rule rule = {.copies = t->copies, .partial = true};
+	struct keywrite_answer a;
+	struct path_answer p;
+	uint64_t n, lost;
+	uint8_t entry[TABLE_VALUE_MAX];
+
+	if (t->kind == TABLE_KEYWRITE)
+		keywrite_query(&a, &v, &rule, key);
+	else if (t->kind == TABLE_POSTCARD)
+		path_query(&p, &v, &rule, key);
+	else if (t->kind == TABLE_KEYINC)
+		count_query(&n, &v, t->copies, key);
+	else
+		list_read(&v, t->lists - 1, 0, entry, 1, &n, &lost);
+}
+
+enum {
+	FIELDS = offsetof(struct region_header, reserved),
+};
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct region_header h;
+	static uint8_t zero[REGION_HEAD_LEN];
+	struct region *r;
+	char path[32];
+	int fd = memfd_create("region", MFD_CLOEXEC);
+	uint64_t one = 1;
+
+	memset(&h, 0, sizeof(h));
+	memcpy(&h, data, least(size, FIELDS));
+	if (size > FIELDS)
+		memcpy(h.table, data + FIELDS,
+		       least(size - FIELDS, sizeof(h.table)));
+	h.values_crc = h.values_len < sizeof(zero)
+			       ? crc(CRC_CHECKSUM, zero, h.values_len)
+			       : 0;
+	h.crc = region_header_crc(&h);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd < 0 || ftruncate(fd, 2 << 20) < 0 ||
+	    write(fd, &h, sizeof(h)) != sizeof(h) ||
+	    pwrite(fd, &one, sizeof(one), REGION_STATE_AT) != sizeof(one))
+		abort();
+	if (!region_open(&r, path, size & 1, NULL)) {
+		for (unsigned i = 0; i < region_tables(r); i++)
+			for (uint64_t e = 1; e <= region_epochs(r); e++) {
+				const struct table *t = region_table(r, i);
+
+				region_digest(r, t, e);
+				ask(r, t, e);
+			}
+		region_close(r);
+	}
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,189 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# lint.sh SOURCES...: what a compiler does not say by itself, and what it does.
+# A check is one rule on one file. Prints each finding as file:line: rule, and
+# closes with "lint: N checks passed" or "lint: N findings in N checks".
+set -u
+cd "${LINT_ROOT:-$(dirname "$0")/..}" || exit 1 # the test of this script sets it
+export LC_ALL=C.UTF-8
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+jobs=$(nproc)
+
+FUNCTION_LINES=80
+FILE_LINES=500
+warnings=(-std=gnu11 -D_GNU_SOURCE '-DVERSION="lint"' -Ilib -Werror
+	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+	-Wpointer-arith -Wwrite-strings -Wundef -Wold-style-definition
+	-Wredundant-decls)
+# Which way includes point: a room may include its own rank and those below.
+declare -A rank=([base]=0 [wire]=1 [hash]=1 [model]=1 [store]=2 [rdma]=2
+	[packet]=2 [translate]=3 [telemetry]=3 [label]=3 [cli]=4 [export]=4)
+library_may_not='printf|vprintf|puts|putchar|perror|exit|_exit|abort|assert'
+library_may_not+='|getenv|secure_getenv|setlocale|signal|sigaction|system'
+library_may_not+='|err|errx|warn|warnx'
+nobody_may='strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atoll|atof|strtok'
+nobody_may+='|alloca|rand|srand|tmpnam|mktemp'
+
+sources=("$@")
+c_files=() headers=()
+for f in "$@"; do
+	case $f in
+	*.bpf.c) ;; # built for another machine
+	*.c) c_files+=("$f") ;;
+	*.h) headers+=("$f") ;;
+	esac
+done
+mapfile -t scripts < <(find tests .ci -name '*.sh' -o -name '*.bash' \
+	-o -path .ci/run 2>/dev/null | sort)
+mapfile -t bats < <(find tests -name '*.bats' | sort)
+
+checks=0
+# checked N: N more rules on files were looked at.
+checked() { checks=$((checks + $1)); }
+# found FILE:LINE: TEXT on stdin, a line each.
+found() { cat >>"$work/findings"; }
+
+# The compilers. gcc optimizes, for the warnings which need data flow.
+compile() {
+	local out=$work/cc.$$.$RANDOM
+	"$@" >"$out" 2>&1 ||
+		grep -E '^[^ ]*:[0-9]+:.*(error|warning): ' "$out" ||
+		echo "$*: failed"
+	rm -f "$out"
+}
+export -f compile
+export work
+# each COMMAND... -- FILES...: COMMAND FILE for each file, in parallel.
+each() {
+	local command=()
+	while [ "$1" != -- ]; do
+		command+=("$1")
+		shift
+	done
+	shift
+	checked $#
+	[ $# = 0 ] || printf '%s\0' "$@" | xargs -0 -P "$jobs" -I{} \
+		bash -c 'compile "$@"' _ "${command[@]}" {} | found
+}
+cflags=$(pkg-config --cflags libpcap zlib inih libedit 2>/dev/null)
+# shellcheck disable=SC2206
+warnings+=($cflags)
+each gcc "${warnings[@]}" -O2 -c -o /dev/null -- "${c_files[@]}"
+each clang "${warnings[@]}" -fsyntax-only -- "${c_files[@]}"
+each gcc "${warnings[@]}" -Wno-unused -fsyntax-only -x c -- "${headers[@]}"
+
+# Tests are left out: they leak and go on when a check has failed, and run
+# under the sanitizers anyway.
+in_lib=() in_code=() judged=()
+for f in "${sources[@]}"; do
+	[[ $f == lib/* && $f != lib/cli/* ]] && in_lib+=("$f")
+	[[ $f == lib/* || $f == cmd/* ]] && in_code+=("$f")
+	[[ $f == lib/*.c || $f == cmd/*.c ]] && judged+=("$f")
+done
+checked ${#judged[@]}
+[ ${#judged[@]} = 0 ] || cppcheck -q -j "$jobs" --std=c11 --enable=warning,portability --inline-suppr \
+	--suppress=missingInclude --suppress=unknownMacro \
+	--suppress=internalAstError --suppress=legacyUninitvar \
+	--template='{file}:{line}: cppcheck {id}: {message}' \
+	-Ilib -D__linux__ -D__x86_64__ "${judged[@]}" 2>&1 | found
+
+# Lines.
+checked ${#sources[@]}
+for f in "${sources[@]}"; do
+	expand "$f" | grep -nE '.{81}' | sed "s|^\([0-9]*\):.*|$f:\1: over 80 columns|"
+done | found
+checked $((${#sources[@]} + ${#scripts[@]} + ${#bats[@]}))
+grep -nHE '[[:space:]]$' "${sources[@]}" "${scripts[@]}" "${bats[@]}" |
+	sed 's/^\([^:]*:[0-9]*\):.*/\1: blank at the end/' | found
+checked ${#sources[@]}
+grep -nHE '^    ' "${sources[@]}" |
+	sed 's/^\([^:]*:[0-9]*\):.*/\1: indented with blanks/' | found
+checked $((${#sources[@]} + ${#scripts[@]} + ${#bats[@]}))
+for f in "${sources[@]}" "${scripts[@]}" "${bats[@]}"; do
+	head -n 2 "$f" | grep -q 'SPDX-License-Identifier: BSD-2-Clause' ||
+		echo "$f:1: no SPDX line"
+done | found
+# The words are put together here so that this line does not find itself.
+checked $((${#sources[@]} + ${#scripts[@]} + ${#bats[@]}))
+grep -nHwE 'TO''DO|FIX''ME|X''XX' "${sources[@]}" "${scripts[@]}" "${bats[@]}" |
+	sed 's/^\([^:]*:[0-9]*\):.*/\1: work left over/' | found
+
+# Sizes: a function runs from a line "{" to a line "}".
+checked ${#sources[@]}
+awk -v max=$FUNCTION_LINES '
+	/^\{/ { start = FNR; name = before }
+	/^\}/ && start {
+		if (FNR - start + 1 > max)
+			printf "%s:%d: function of %d lines: %s\n", FILENAME,
+				start, FNR - start + 1, name
+		start = 0
+	}
+	FNR == 1 { start = 0 }
+	{ before = $0 }' "${sources[@]}" | found
+checked ${#sources[@]}
+wc -l "${sources[@]}" | awk -v max=$FILE_LINES '
+	$2 != "total" && $1 > max { print $2 ":" $1 ": over " max " lines" }' |
+	found
+
+: >"$work/rooms"
+# Includes: downwards, and no circle among rooms of one rank.
+for f in "${sources[@]}"; do
+	[[ $f == lib/* ]] || continue
+	room=${f#lib/} room=${room%%/*}
+	checked 1
+	grep -nE '^#include "' "$f" | while IFS=: read -r line text; do
+		to=${text#*\"} to=${to%%/*}
+		if [ -z "${rank[$to]:-}" ] || [ -z "${rank[$room]:-}" ]; then
+			echo "$f:$line: include of no known room: $text"
+		elif [ "${rank[$to]}" -gt "${rank[$room]}" ] ||
+			[ "$to $room" = "cli export" ]; then
+			echo "$f:$line: $room may not include $to"
+		elif [ "$to" != "$room" ]; then
+			echo "$room $to" >>"$work/rooms"
+		fi
+	done
+done | found
+checked 1
+tsort "$work/rooms" 2>&1 >/dev/null | sed 's/^tsort: .*rooms: /lib:0: /' | found
+for f in "${sources[@]}"; do # a tool's private headers are its own
+	[[ $f == cmd/* ]] || continue
+	checked 1
+	grep -nE '^#include "\.\.|^#include "[^"]*\.c"' "$f" |
+		sed "s|^\([0-9]*\):|$f:\1: include of |"
+done | found
+
+# Calls. Comments go first, then strings.
+calls() { # calls REGEX FILES...
+	local regex=$1 f
+	shift
+	for f; do
+		checked 1
+		gcc -fpreprocessed -dD -E "$f" 2>/dev/null |
+			sed -E 's/"([^"\\]|\\.)*"/""/g; s/^#.*//' |
+			grep -oE "(^|[^A-Za-z0-9_>.])($regex)[[:space:]]*\(|\bstd(out|err)\b" |
+			sort -u | sed "s|^|$f:0: may not use |"
+	done
+}
+calls "$library_may_not" "${in_lib[@]}" >"$work/calls"
+checked ${#in_lib[@]}
+calls "$nobody_may" "${in_code[@]}" | grep -v 'std\(out\|err\)' >>"$work/calls"
+checked ${#in_code[@]}
+found <"$work/calls"
+
+# Scripts.
+for f in "${scripts[@]}"; do
+	checked 1
+	bash -n "$f" 2>&1 | sed "s|^|$f:0: |"
+done | found
+for f in "${bats[@]}"; do
+	checked 1
+	bats --count "$f" >/dev/null 2>"$work/bats" || sed "s|^|$f:0: |" "$work/bats"
+done | found
+
+if [ -s "$work/findings" ]; then
+	sort -u "$work/findings" | sort -s -t: -k1,1 -k2,2n
+	echo "lint: $(sort -u "$work/findings" | wc -l) findings in $checks checks"
+	exit 1
+fi
+echo "lint: $checks checks passed"

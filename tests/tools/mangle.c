@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mangle - a bad link between two pipes: reads a capture, writes it with faults.
+ *
+ *	mangle [-s SEED] [-l LOSS] [-d DUPLICATION] [-f FLIP] [-c CUT] [-r REORDER]
+ *
+ * Each is a chance per packet, 0 to 1: lose it; send it twice; flip one bit of
+ * it; cut it short; hold it back behind the next few. What was done is told on
+ * stderr: in, lost, duplicated, flipped, cut, reordered, out.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "packet/pkt.h"
+
+enum {
+	HELD_MAX = 8,
+	FRAME_MAX = 65536,
+};
+
+struct held {
+	unsigned wait; /* packets to let pass first; 0: empty */
+	struct pkt p;
+	uint8_t data[FRAME_MAX];
+};
+
+static struct {
+	uint64_t in, lost, duplicated, flipped, cut, reordered, out;
+} count;
+
+static double loss, duplication, flip, cut, reorder;
+static struct rng rng = { .state = 1 };
+static struct held held[HELD_MAX];
+
+static bool chance(double p)
+{
+	return rng_unit(&rng) < p;
+}
+
+static void send(struct snk *k, const struct pkt *p)
+{
+	count.out++;
+	if (snk_tx(k, p, 1) < 0)
+		exit(1);
+}
+
+/* Lets held packets go whose time has come, or all. */
+static void release(struct snk *k, bool all)
+{
+	for (int i = 0; i < HELD_MAX; i++) {
+		if (!held[i].wait || (--held[i].wait && !all))
+			continue;
+		held[i].wait = 0;
+		send(k, &held[i].p);
+	}
+}
+
+static bool hold(const struct pkt *p)
+{
+	for (int i = 0; i < HELD_MAX; i++) {
+		if (held[i].wait)
+			continue;
+		memcpy(held[i].data, p->data, p->len);
+		held[i].p = *p;
+		held[i].p.data = held[i].data;
+		held[i].wait = 2 + (unsigned)rng_below(&rng, 6);
+		return true;
+	}
+	return false;
+}
+
+static void mangle(struct snk *k, const struct pkt *in)
+{
+	uint8_t data[FRAME_MAX];
+	struct pkt p = *in;
+
+	count.in++;
+	if (p.len > FRAME_MAX)
+		p.len = FRAME_MAX;
+	memcpy(data, p.data, p.len);
+	p.data = data;
+	if (chance(loss)) {
+		count.lost++;
+		return;
+	}
+	if (p.len && chance(flip)) {
+		data[rng_below(&rng, p.len)] ^= (uint8_t)(1u << rng_below(&rng, 8));
+		count.flipped++;
+	}
+	if (p.len && chance(cut)) {
+		p.len = (uint32_t)rng_below(&rng, p.len);
+		count.cut++;
+	}
+	if (chance(duplication)) {
+		count.duplicated++;
+		send(k, &p);
+	}
+	if (chance(reorder) && hold(&p))
+		count.reordered++;
+	else
+		send(k, &p);
+	release(k, false);
+}
+
+int main(int argc, char **argv)
+{
+	struct pkt pkts[64];
+	struct fault f = { "" };
+	struct src *s;
+	struct snk *k;
+	int ch, n;
+
+	while ((ch = getopt(argc, argv, "s:l:d:f:c:r:")) != -1) {
+		switch (ch) {
+		case 's': rng.state = strtoull(optarg, NULL, 10); break;
+		case 'l': loss = atof(optarg); break;
+		case 'd': duplication = atof(optarg); break;
+		case 'f': flip = atof(optarg); break;
+		case 'c': cut = atof(optarg); break;
+		case 'r': reorder = atof(optarg); break;
+		default: return 2;
+		}
+	}
+	if (src_open(&s, "-", &f) < 0 || snk_open(&k, "-", &f) < 0) {
+		fprintf(stderr, "mangle: %s\n", f.text);
+		return 1;
+	}
+	while ((n = src_rx(s, pkts, 64, &f)) > 0)
+		for (int i = 0; i < n; i++)
+			mangle(k, &pkts[i]);
+	release(k, true);
+	src_close(s);
+	if (n < 0 || snk_close(k) < 0)
+		return 1;
+	fprintf(stderr,
+		"in=%" PRIu64 " lost=%" PRIu64 " duplicated=%" PRIu64
+		" flipped=%" PRIu64 " cut=%" PRIu64 " reordered=%" PRIu64
+		" out=%" PRIu64 "\n",
+		count.in, count.lost, count.duplicated, count.flipped,
+		count.cut, count.reordered, count.out);
+	return 0;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Layout files: what they give, and what is refused, with its line. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hash/family.h"
+#include "store/layout.h"
+#include "test.h"
+#include "wire/key.h"
+
+static char path[64];
+
+static int read_text(struct layout *l, const char *text, struct fault *f)
+{
+	FILE *out = fopen(path, "w");
+
+	f->text[0] = '\0';
+	fputs(text, out);
+	fclose(out);
+	return layout_read(l, path, f);
+}
+
+static void test_good(void)
+{
+	static const char text[] =
+		"; a fabric\n"
+		"[flows]\nkind = keywrite\nkey = flow4\nvalue = 4\n"
+		"memory = 4G ; 2^29 slots\n"
+		"[dart]\nslots = 1000\nvalue = 20\nkey = hop4\n"
+		"stride = packed\nkind = keywrite\ncopies = 4\nid = 7\n"
+		"qp = uc\nimmediate = yes\nsequence = strict\n"
+		"[paths]\nkind = postcard\nkey = hex:9\nchunks = 1M\n"
+		"values = 1-256K\ncopies = 1\ncache = 64\n"
+		"[sets]\nkind = postcard\nkey = u32\nchunks = 8\nhops = 3\n"
+		"values = 9,1,5,9\n"
+		"[loss]\nkind = append\nlists = 255\nvalue = 18\n"
+		"entries = 1K\nflush = 2s\nbatch = 8\n"
+		"[sums]\nkind = keyinc\nkey = src4\nslots = 64\n";
+	struct layout l;
+	struct fault f;
+	const struct table *t = l.table;
+
+	if (!TEST(read_text(&l, text, &f) == 0)) {
+		fprintf(stderr, "%s\n", f.text);
+		return;
+	}
+	TEST(l.n == 6);
+	TEST(!strcmp(t[0].name, "flows") && t[0].id == 1);
+	TEST(t[0].kind == TABLE_KEYWRITE && t[0].key_len == 13);
+	TEST(t[0].stride == 8 && t[0].units == 1ull << 29);
+	TEST(t[0].length == 4ull << 30 && t[0].copies == 2);
+	TEST(t[0].hash == HASH_DTA1 && t[0].sequence == TABLE_SEQ_COUNT);
+	TEST(t[1].id == 7 && t[1].stride == 24 && t[1].length == 24000);
+	TEST(t[1].copies == 4 && t[1].qp == TABLE_QP_UC);
+	TEST(t[1].immediate == 1 && t[1].sequence == TABLE_SEQ_STRICT);
+	TEST(t[2].key_type == KEY_HEX && t[2].key_len == 9);
+	TEST(t[2].hops == 5 && t[2].stride == 32 && t[2].value_len == 4);
+	TEST(t[2].value_min == 1 && t[2].value_max == 262144);
+	TEST(t[2].values == 0 && !l.values[2] && t[2].cache_rows == 64);
+	TEST(t[3].values == 3 && t[3].stride == 16 && t[3].id == 4);
+	TEST(l.values[3] && l.values[3][0] == 1 && l.values[3][1] == 5 &&
+	     l.values[3][2] == 9);
+	TEST(t[3].cache_rows == 32768);
+	TEST(t[4].kind == TABLE_APPEND && t[4].key_type == KEY_U32);
+	TEST(t[4].stride == 32 && t[4].units == 1024 && t[4].lists == 255);
+	TEST(t[4].heads == 255 * 1024 * 32 && t[4].copies == 1);
+	TEST(t[4].length == t[4].heads + 255 * 8);
+	TEST(t[4].flush_ms == 2000 && t[4].batch == 8);
+	TEST(t[5].stride == 8 && t[5].value_len == 8 && t[5].length == 512);
+	layout_fini(&l);
+}
+
+/* Text, and what the message must say. */
+static const struct {
+	const char *text, *says;
+} bad[] = {
+	{"", ":0: no table"},
+	{"kind = keywrite\n", ":1: a field before"},
+	{"[a]\n[b]\nkind = keyinc\n", ":1: a table without fields"},
+	{"[a]\nkind = keyinc\nkey = u32\nslots = 1\n[b]\n",
+	 ":5: a table without fields"},
+	{"[a]\nkind = keyinc\nnonsense\n", ":3: neither"},
+	{"[a]\nkind = keywrit\n", ":2: kind: 'keywrit' is none of keywrite"},
+	{"[a]\nkey = u32\n", ":1: kind: missing"},
+	{"[a]\nkind = keyinc\nslots = 1\n", ":1: key: missing"},
+	{"[a]\nkind = keyinc\nkey = u32\n", ":1: slots: missing"},
+	{"[a]\nkind = keyinc\nkey = u33\n", ":3: key: 'u33' is no key type"},
+	{"[a]\nkind = keyinc\nkey = hex:0\n", ":3: key: 0 is not 1 to 64"},
+	{"[a]\nkind = keyinc\nkey = hex:65\n", ":3: key: 65 is not 1 to 64"},
+	{"[a]\nkind = keyinc\nkind = keyinc\n", ":3: kind: given twice"},
+	{"[a]\nkind = keyinc\nlists = 4\n", ":3: lists: keyinc has none"},
+	{"[a]\nlists = 4\nkind = keyinc\n", ":2: lists: keyinc has none"},
+	{"[a]\nkind = keyinc\nsizes = 4\n", ":3: sizes: no such field"},
+	{"[a]\nkind = keyinc\nslots = 4x\n", ":3: slots: '4x' is not a num"},
+	{"[a]\nkind = keyinc\nslots = -4\n", ":3: slots: '-4' is not a num"},
+	{"[a]\nkind = keyinc\nslots = \n", ":3: slots: '' is not a num"},
+	{"[a]\nkind = keyinc\nslots = 0\n", ":3: slots: 0 is not 1 to"},
+	{"[a]\nkind = keyinc\nslots = 99999999999999999999\n",
+	 ":3: slots: 99999999999999999999 is not 1 to"},
+	{"[a]\nkind = keyinc\nkey = u32\nslots = 8G\n", "32 bits"},
+	{"[a]\nkind = keyinc\nkey = u32\nslots = 8\nqp = uc\n",
+	 ":1: qp: counters need rc"},
+	{"[a]\nkind = keyinc\nslots = 8\nmemory = 64\n",
+	 ":1: memory: the table's units are already given"},
+	{"[a]\nkind = keywrite\nkey = u32\nslots = 8\n", ":1: value: missing"},
+	{"[a]\nkind = keywrite\nvalue = 1021\n",
+	 ":3: value: 1021 is not 1 to 1020"},
+	{"[a]\nkind = keywrite\nkey = u32\nvalue = 20\nslots = 9\n"
+	 "stride = 24\n[b]\nkind = keywrite\nkey = u32\nvalue = 16\n"
+	 "slots = 9\nstride = 24\n",
+	 ":7: stride: 24 is not a power of two; say stride = packed"},
+	{"[a]\nkind = keywrite\nkey = u32\nvalue = 20\nslots = 9\n"
+	 "stride = 16\n",
+	 ":1: stride: 16 is not 24 to 1024"},
+	{"[a]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 9\n"
+	 "hash = dta0\n",
+	 ":1: hash: dta0 has 4-byte keys only"},
+	{"[a]\nkind = keywrite\ncopies = 5\n", ":3: copies: 5 is not 1 to 4"},
+	{"[a]\nkind = keyinc\nhash = crc\n", ":3: hash: 'crc' is none of dta1"},
+	{"[a]\nkind = keyinc\nqp = ud\n", ":3: qp: 'ud' is none of rc uc"},
+	{"[a]\nkind = keyinc\nid = 0\n", ":3: id: 0 is not 1 to 65534"},
+	{"[a]\nkind = keyinc\nid = 65535\n", ":3: id: 65535 is not 1 to"},
+	{"[a]\nkind = keyinc\nkey = u32\nslots = 8\nid = 2\n"
+	 "[b]\nkind = keyinc\nkey = u32\nslots = 8\n",
+	 ":6: id: 2 is table a's"},
+	{"[a]\nkind = keyinc\nkey = u32\nslots = 8\n"
+	 "[b]\nkind = keyinc\nkey = u32\nslots = 8\n"
+	 "[a]\nkind = keyinc\nkey = u32\nslots = 8\n",
+	 ":9: there already is a table of this name"},
+	{"[collector]\nkind = keyinc\nkey = u32\nslots = 8\n", ":1: a table's"},
+	{"[1]\nkind = keyinc\nkey = u32\nslots = 8\n", ":1: a table's name"},
+	{"[a b]\nkind = keyinc\nkey = u32\nslots = 8\n", ":1: a table's name"},
+	{"[a2345678901234567890123456789012]\nkind = keyinc\n",
+	 ":1: the table's name is too long"},
+	{"[a]\nkind = postcard\nkey = u32\nchunks = 8\n",
+	 ":1: values: missing"},
+	{"[a]\nkind = postcard\nvalues = 5-4\n", ":3: values: 5-4 is empty"},
+	{"[a]\nkind = postcard\nvalues = 1-4294967295\n",
+	 ":3: values: 4294967295 stands for no hop"},
+	{"[a]\nkind = postcard\nvalues = 1,x\n", ":3: values: 'x' is no"},
+	{"[a]\nkind = postcard\nvalues = ,\n", ":3: values: no number"},
+	{"[a]\nkind = postcard\nvalues = file:/nonexistent/v\n",
+	 ":3: values: /nonexistent/v: No such file"},
+	{"[a]\nkind = postcard\nhops = 9\n", ":3: hops: 9 is not 1 to 8"},
+	{"[a]\nkind = postcard\nkey = u32\nchunks = 8\nvalues = 1-2\n"
+	 "cache = 100\n",
+	 ":1: cache: 100 rows are no power of two"},
+	{"[a]\nkind = postcard\nkey = u32\nchunks = 8\nvalues = 1-2\n"
+	 "stride = packed\n",
+	 ":1: stride: 20 is not a power of two"},
+	{"[a]\nkind = append\nvalue = 4\nentries = 64\n", ":1: lists: missing"},
+	{"[a]\nkind = append\nvalue = 4\nentries = 16\nlists = 1\n",
+	 ":1: entries: 16, but a list must hold more than a batch of 16"},
+	{"[a]\nkind = append\nbatch = 65\n", ":3: batch: 65 is not 1 to 64"},
+	{"[a]\nkind = append\nvalue = 1000\nentries = 64\nlists = 1\n",
+	 ":1: batch: 16 entries of 1024 bytes are more than one write"},
+	{"[a]\nkind = append\nflush = 100\n", ":3: flush: '100' is not a time"},
+	{"[a]\nkind = append\nflush = 61m\n", ":3: flush: '61m' is not a time"},
+	{"[a]\nkind = append\nkey = flow4\nvalue = 4\nentries = 64\nlists = "
+	 "1\n",
+	 ":1: key: a list has no other key"},
+	{"[a]\nkind = append\nvalue = 4\nentries = 64T\nlists = 4G\n",
+	 ":5: lists: 4G is not"},
+	{"[a]\nkind = append\nvalue = 4\nentries = 64T\nlists = 3G\n",
+	 ":1: the table is too long"},
+};
+
+static void test_bad(void)
+{
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct layout l;
+		struct fault f;
+
+		TEST(read_text(&l, bad[i].text, &f) < 0);
+		if (!TEST(strstr(f.text, bad[i].says) != NULL))
+			fprintf(stderr, "  %s\n  is not: %s\n", f.text,
+				bad[i].says);
+		TEST(!strncmp(f.text, path, strlen(path)));
+	}
+}
+
+/* inih would cut a long line, and take its rest for another. */
+static void test_long_line(void)
+{
+	char text[600] = "[a]\nkind = keyinc\n; ";
+	struct layout l;
+	struct fault f;
+
+	memset(text + strlen(text), 'x', 400);
+	TEST(read_text(&l, text, &f) < 0);
+	TEST(strstr(f.text, ":3: the line is too long") != NULL);
+}
+
+static void test_values_file(void)
+{
+	char text[256], file[80];
+	struct layout l;
+	struct fault f;
+	FILE *out;
+
+	snprintf(file, sizeof(file), "%s.values", path);
+	snprintf(text, sizeof(text),
+		 "[a]\nkind = postcard\nkey = u32\nchunks = 8\n"
+		 "values = file:%s\n",
+		 strrchr(file, '/') + 1);
+	out = fopen(file, "w");
+	fputs("# switches\n30\n\n10 # the first\n20\n10\n", out);
+	fclose(out);
+	if (TEST(read_text(&l, text, &f) == 0)) {
+		TEST(l.table[0].values == 3 && l.values[0][0] == 10 &&
+		     l.values[0][1] == 20 && l.values[0][2] == 30);
+		layout_fini(&l);
+	}
+	out = fopen(file, "w");
+	fputs("1\n2 3\n", out);
+	fclose(out);
+	TEST(read_text(&l, text, &f) < 0);
+	TEST(strstr(f.text, ".values:2: one number a line") != NULL);
+	unlink(file);
+}
+
+static void test_size(void)
+{
+	uint64_t v;
+
+	TEST(layout_size(&v, "0") == 0 && v == 0);
+	TEST(layout_size(&v, "1M") == 0 && v == 1048576);
+	TEST(layout_size(&v, "16777215T") == 0 && v == 16777215ull << 40);
+	TEST(layout_size(&v, "16777216T") == -ERANGE);
+	TEST(layout_size(&v, "18446744073709551615") == 0 && v == UINT64_MAX);
+	TEST(layout_size(&v, "18446744073709551616") == -ERANGE);
+	TEST(layout_size(&v, "") == -EINVAL);
+	TEST(layout_size(&v, "K") == -EINVAL);
+	TEST(layout_size(&v, "1KB") == -EINVAL);
+	TEST(layout_size(&v, "+1") == -EINVAL);
+	TEST(layout_size(&v, " 1") == -EINVAL);
+	TEST(layout_size(&v, "0x10") == -EINVAL);
+}
+
+/* Tickets: any order of fields, strides as numbers, no files. */
+static void test_set(void)
+{
+	struct table t = {.name = "a", .id = 1};
+	struct fault f;
+
+	TEST(layout_set(&t, "stride", "24", &f) == 0);
+	TEST(layout_set(&t, "slots", "100", &f) == 0);
+	TEST(layout_set(&t, "value", "20", &f) == 0);
+	TEST(layout_set(&t, "key", "flow4", &f) == 0);
+	TEST(layout_set(&t, "kind", "keywrite", &f) == 0);
+	TEST(table_finish(&t, &f) == 0);
+	TEST(t.stride == 24 && t.length == 2400);
+	TEST(table_finish(&t, &f) == 0 && t.stride == 24 && t.length == 2400);
+	TEST(layout_set(&t, "colour", "red", &f) == -ENOENT);
+	TEST(layout_set(&t, "lists", "1", &f) == -EINVAL);
+	t = (struct table){.name = "p", .id = 1};
+	TEST(layout_set(&t, "values", "file:/etc/passwd", &f) == -EINVAL);
+	TEST(layout_set(&t, "values", "3,1", &f) == 0);
+	TEST(t.values == 2 && t.value_min == 1 && t.value_max == 3);
+	TEST(layout_set(&t, "values", "5-6", &f) == 0);
+	TEST(t.values == 0 && t.value_min == 5 && t.value_max == 6);
+}
+
+int main(void)
+{
+	struct layout l;
+	struct fault f;
+
+	snprintf(path, sizeof(path), "/tmp/test-layout-%d.ini", (int)getpid());
+	test_good();
+	test_bad();
+	test_long_line();
+	test_values_file();
+	test_size();
+	test_set();
+	unlink(path);
+	TEST(layout_read(&l, path, &f) == -ENOENT);
+	return test_end();
+}

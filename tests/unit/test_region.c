@@ -1,0 +1,661 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Regions: made, opened, refused; writers, their death, and rotation. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "hash/crc.h"
+#include "store/region_file.h"
+#include "store_sample.h"
+
+static const char *name;
+
+static bool says(const struct fault *f, const char *what)
+{
+	if (strstr(f->text, what))
+		return true;
+	fprintf(stderr, "  \"%s\" does not say \"%s\"\n", f->text, what);
+	return false;
+}
+
+static void test_create(void)
+{
+	struct region_options o = {.epochs = 2};
+	struct region *r;
+	struct layout l;
+	struct fault f;
+	struct stat st;
+	char path[80];
+
+	name = sample_create(2);
+	sample_layout(&l);
+	TEST(region_create(NULL, name, &l, &o, &f) == -EEXIST);
+	TEST(says(&f, "exists"));
+	r = sample_open(name, false);
+	snprintf(path, sizeof(path), "/dev/shm/%s", name);
+	TEST(!strcmp(region_path(r), path));
+	TEST(stat(path, &st) == 0 && (uint64_t)st.st_size == region_size(r));
+	TEST((st.st_mode & 0777) == 0644);
+	/* Allocated whole: no SIGBUS when /dev/shm fills up later. */
+	TEST((uint64_t)st.st_blocks * 512 >= region_size(r));
+	TEST(region_tables(r) == SAMPLE_TABLES && region_epochs(r) == 2);
+	TEST(region_epoch(r) == 1 && region_oldest(r) == 1);
+	TEST(region_live_writers(r) == 0);
+	TEST(!strcmp(region_page_kind(r), "4K"));
+	region_close(r);
+	snprintf(path, sizeof(path), "/%s", name);
+	r = sample_open(path, false); /* "/fabric" is "fabric" */
+	region_close(r);
+	TEST(region_remove(name, &f) == 0);
+	TEST(region_remove(name, &f) == -ENOENT);
+	TEST(region_open(&r, name, false, &f) == -ENOENT);
+	TEST(region_open(&r, "", false, &f) == -EINVAL);
+	TEST(region_open(&r, "/dev/shm/", false, &f) == -EINVAL);
+	TEST(region_open(&r, "..", false, &f) == -EINVAL);
+	TEST(region_open(&r, "/dev/null", false, &f) == -EBADMSG);
+	TEST(region_remove("/dev/null", &f) == -EBADMSG);
+	o.epochs = 65;
+	TEST(region_create(NULL, name, &l, &o, &f) == -EINVAL);
+	o.epochs = 64;
+	l.table[SAMPLE_FLOWS].length = 1ull << 40;
+	l.table[SAMPLE_FLOWS].units = 1ull << 32;
+	TEST(region_create(NULL, name, &l, &o, &f) == -ENOSPC);
+	TEST(says(&f, "free"));
+	l.n = 0;
+	TEST(region_create(NULL, name, &l, &o, &f) == -EINVAL);
+	TEST(access(path, F_OK) < 0);
+	l.n = SAMPLE_TABLES;
+	layout_fini(&l);
+}
+
+/* Tables apart from each other, in the file, aligned; epochs apart. */
+static void test_geometry(void)
+{
+	struct region *r;
+	uint64_t end = 0;
+
+	name = sample_create(3);
+	r = sample_open(name, false);
+	for (uint64_t epoch = 1; epoch <= 4; epoch++)
+		for (unsigned i = 0; i < region_tables(r); i++) {
+			const struct table *t = region_table(r, i);
+			uint64_t at = region_offset(r, t, epoch);
+
+			if (epoch == 4) { /* the first one's set again */
+				TEST(at == region_offset(r, t, 1));
+				continue;
+			}
+			TEST(at >= end && at % 4096 == 0);
+			TEST(region_read(r, t, epoch)[t->length - 1] == 0);
+			end = at + t->length;
+		}
+	TEST(end <= region_size(r));
+	TEST(region_table(r, SAMPLE_TABLES) == NULL);
+	TEST(region_values(r, region_table(r, SAMPLE_PATHS))[2] == 500);
+	TEST(region_values(r, region_table(r, SAMPLE_FLOWS)) == NULL);
+	region_close(r);
+	region_remove(name, NULL);
+}
+
+/* What dta-region(5) says of the bytes: a program may go by the page alone. */
+static void test_page(void)
+{
+	TEST(offsetof(struct region_header, order) == 8);
+	TEST(offsetof(struct region_header, length) == 16);
+	TEST(offsetof(struct region_header, crc) == 20);
+	TEST(offsetof(struct region_header, tables) == 28);
+	TEST(offsetof(struct region_header, file_size) == 40);
+	TEST(offsetof(struct region_header, set_at) == 64);
+	TEST(offsetof(struct region_header, set_len) == 72);
+	TEST(offsetof(struct region_header, table) == 4096);
+	TEST(offsetof(struct table, id) == 32);
+	TEST(offsetof(struct table, copies) == 37);
+	TEST(offsetof(struct table, key_len) == 40);
+	TEST(offsetof(struct table, stride) == 44);
+	TEST(offsetof(struct table, units) == 48);
+	TEST(offsetof(struct table, batch) == 60);
+	TEST(offsetof(struct table, flush_ms) == 64);
+	TEST(offsetof(struct table, value_min) == 72);
+	TEST(offsetof(struct table, values) == 80);
+	TEST(offsetof(struct table, offset) == 96);
+	TEST(offsetof(struct table, length) == 104);
+	TEST(offsetof(struct table, heads) == 112);
+	TEST(offsetof(struct table, reserved) == 120);
+	TEST(REGION_STATE_AT == 20480 && REGION_SEATS_AT == 24576);
+	TEST(offsetof(struct region_state, notified) == 16);
+	TEST(offsetof(struct region_state, seated) == 32);
+	TEST(sizeof(struct region_seat) == 4224);
+	TEST(offsetof(struct region_seat, pid) == 16);
+	TEST(offsetof(struct region_seat, state) == 64);
+	TEST(offsetof(struct region_seat, offset) == 72);
+	TEST(offsetof(struct region_seat, payload) == 128);
+	TEST(TABLE_KEYWRITE == 1 && TABLE_POSTCARD == 4);
+}
+
+static void test_pick(void)
+{
+	struct region *r;
+	struct fault f;
+
+	name = sample_create(1);
+	r = sample_open(name, false);
+	TEST(region_by_id(r, 3) == region_table(r, SAMPLE_PATHS));
+	TEST(region_by_id(r, 6) == NULL);
+	TEST(region_pick(r, TABLE_POSTCARD, NULL, &f) ==
+	     region_table(r, SAMPLE_PATHS));
+	TEST(region_pick(r, TABLE_KEYWRITE, NULL, &f) == NULL);
+	TEST(says(&f, "flows and dart"));
+	TEST(region_pick(r, TABLE_KEYWRITE, "dart", &f) ==
+	     region_table(r, SAMPLE_DART));
+	TEST(region_pick(r, TABLE_KEYWRITE, "2", &f) ==
+	     region_table(r, SAMPLE_DART));
+	TEST(region_pick(r, TABLE_KEYWRITE, "loss", &f) == NULL);
+	TEST(says(&f, "loss is append, not keywrite"));
+	TEST(region_pick(r, 0, "loss", &f) == region_table(r, SAMPLE_LOSS));
+	TEST(region_pick(r, 0, "02", &f) == NULL);
+	region_close(r);
+	region_remove(name, NULL);
+}
+
+/* Opens a file that has been tampered with; nothing but an error may come. */
+static int reopen(struct fault *f)
+{
+	struct region *r = NULL;
+	int rc = region_open(&r, name, false, f);
+
+	region_close(r);
+	return rc;
+}
+
+static void test_flips(void)
+{
+	char path[80];
+	uint8_t byte;
+	struct fault f;
+	unsigned refused = 0, flips = 0;
+	int fd;
+
+	name = sample_create(1);
+	snprintf(path, sizeof(path), "/dev/shm/%s", name);
+	fd = open(path, O_RDWR);
+	for (off_t at = 0; at < REGION_STATIC_LEN; at += 7) {
+		uint8_t bit = (uint8_t)(1u << at % 8);
+
+		TEST(pread(fd, &byte, 1, at) == 1);
+		byte ^= bit;
+		TEST(pwrite(fd, &byte, 1, at) == 1);
+		refused += reopen(&f) < 0;
+		flips++;
+		byte ^= bit;
+		TEST(pwrite(fd, &byte, 1, at) == 1);
+	}
+	TEST(refused == flips);
+	TEST(reopen(&f) == 0);
+	/* A V set. */
+	TEST(pwrite(fd, "x", 1, REGION_HEAD_LEN) == 1);
+	TEST(reopen(&f) == -EBADMSG && says(&f, "values"));
+	close(fd);
+	region_remove(name, NULL);
+}
+
+static void test_shrunk(void)
+{
+	char path[80];
+	struct fault f;
+	struct stat st;
+
+	name = sample_create(1);
+	snprintf(path, sizeof(path), "/dev/shm/%s", name);
+	TEST(stat(path, &st) == 0);
+	TEST(truncate(path, st.st_size - 1) == 0);
+	TEST(reopen(&f) == -ESTALE && says(&f, "shrank"));
+	TEST(truncate(path, REGION_STATIC_LEN) == 0);
+	TEST(reopen(&f) == -ESTALE);
+	TEST(truncate(path, REGION_STATIC_LEN - 1) == 0);
+	TEST(reopen(&f) == -EBADMSG);
+	TEST(truncate(path, 0) == 0);
+	TEST(reopen(&f) == -EBADMSG);
+	TEST(region_remove(name, NULL) == -EBADMSG); /* no longer a region */
+	unlink(path);
+}
+
+/* A header with right sums and wrong contents. */
+static int forge(void (*change)(struct region_header *h), struct fault *f)
+{
+	struct region_header h;
+	char path[80];
+	int fd, rc;
+
+	name = sample_create(1);
+	snprintf(path, sizeof(path), "/dev/shm/%s", name);
+	fd = open(path, O_RDWR);
+	TEST(pread(fd, &h, sizeof(h), 0) == sizeof(h));
+	change(&h);
+	h.crc = region_header_crc(&h);
+	TEST(pwrite(fd, &h, sizeof(h), 0) == sizeof(h));
+	close(fd);
+	rc = reopen(f);
+	unlink(path);
+	return rc;
+}
+
+static void version_2(struct region_header *h)
+{
+	h->version = 2;
+}
+
+static void other_order(struct region_header *h)
+{
+	h->order = __builtin_bswap32(h->order);
+}
+
+static void outside(struct region_header *h)
+{
+	h->table[1].offset = h->set_at + h->set_len - 4096;
+}
+
+static void wraps(struct region_header *h)
+{
+	h->table[1].offset = -UINT64_C(64);
+}
+
+static void overlap(struct region_header *h)
+{
+	h->table[1].offset = h->table[0].offset + 64;
+}
+
+static void values_far(struct region_header *h)
+{
+	h->table[SAMPLE_PATHS].values_at = h->set_at;
+}
+
+static void values_many(struct region_header *h)
+{
+	h->table[SAMPLE_PATHS].values = UINT32_MAX;
+}
+
+static void long_table(struct region_header *h)
+{
+	h->table[0].units *= 4;
+}
+
+static void many_sets(struct region_header *h)
+{
+	h->epochs = 2;
+}
+
+static void huge_set(struct region_header *h)
+{
+	h->set_len = -UINT64_C(4096);
+}
+
+static void twins(struct region_header *h)
+{
+	h->table[1].id = h->table[0].id;
+}
+
+static void heads_inside(struct region_header *h)
+{
+	h->table[SAMPLE_LOSS].heads = 8;
+}
+
+static void test_forged(void)
+{
+	static void (*const changes[])(struct region_header *) = {
+		outside,    wraps,     overlap,	 values_far, values_many,
+		long_table, many_sets, huge_set, twins,	     heads_inside,
+	};
+	struct fault f;
+
+	TEST(forge(version_2, &f) == -EPROTONOSUPPORT);
+	TEST(says(&f, "version 2") && says(&f, "version 1"));
+	TEST(forge(other_order, &f) == -EPROTONOSUPPORT);
+	for (unsigned i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+		if (!TEST(forge(changes[i], &f) == -EBADMSG))
+			fprintf(stderr, "  forged header %u\n", i);
+}
+
+/* Every length and alignment, by both ways to write, against memcpy. */
+static void test_put(void)
+{
+	static uint8_t data[9000], want[9000 + 64];
+	const struct table *t;
+	struct region *r;
+	struct writer *w;
+	uint8_t *mem;
+
+	name = sample_create(1);
+	r = sample_open(name, true);
+	t = region_table(r, SAMPLE_FLOWS);
+	TEST(writer_open(&w, r, NULL) == 0);
+	TEST(region_live_writers(r) == 1);
+	TEST(writer_enter(w) == 1);
+	mem = writer_mem(w, t);
+	TEST(mem == region_read(r, t, 1));
+	for (size_t len = 1; len < sizeof(data); len += len < 140 ? 1 : 997)
+		for (size_t at = 0; at < 64; at += 3) {
+			for (size_t i = 0; i < len; i++)
+				data[i] = (uint8_t)(i * 7 + len + at);
+			memset(mem, 0xee, sizeof(want));
+			memset(want, 0xee, sizeof(want));
+			memcpy(want + at, data, len);
+			writer_put(w, t, at, data, len);
+			if (!TEST(!memcmp(mem, want, sizeof(want))))
+				return;
+		}
+	writer_leave(w);
+	writer_close(w);
+	TEST(region_live_writers(r) == 0);
+	region_close(r);
+	r = sample_open(name, false);
+	TEST(writer_open(&w, r, NULL) == -EBADF);
+	TEST(region_rotate(r, NULL, NULL) == -EBADF);
+	region_close(r);
+	region_remove(name, NULL);
+}
+
+/* A process that runs once to its end and leaves its seat as a killed one. */
+static pid_t dead_writer(void (*work)(struct region *r, struct writer *w))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		struct region *r;
+		struct writer *w;
+
+		if (region_open(&r, name, true, NULL) < 0 ||
+		    writer_open(&w, r, NULL) < 0)
+			_exit(1);
+		writer_enter(w);
+		work(r, w);
+		kill(getpid(), SIGKILL);
+	}
+	waitpid(pid, &status, 0);
+	TEST(WIFSIGNALED(status));
+	return pid;
+}
+
+static void fill_journal(struct region *r, struct writer *w)
+{
+	struct region_seat *s = &r->seat[0];
+
+	(void)w;
+	memset(s->payload, 0x5a, 100);
+	s->length = 100;
+	s->offset = region_offset(r, region_table(r, SAMPLE_DART), 1) + 24;
+	s->state = JOURNAL_FULL;
+}
+
+/* It is the neighbours' memory that must not be reached. */
+static void bad_journal(struct region *r, struct writer *w)
+{
+	fill_journal(r, w);
+	r->seat[0].offset = 0;
+}
+
+static void far_journal(struct region *r, struct writer *w)
+{
+	fill_journal(r, w);
+	r->seat[0].offset = r->h.file_size - 50;
+}
+
+static void long_journal(struct region *r, struct writer *w)
+{
+	fill_journal(r, w);
+	r->seat[0].length = UINT32_MAX;
+}
+
+static void test_journal(void)
+{
+	static void (*const bad[])(struct region *, struct writer *) = {
+		bad_journal,
+		far_journal,
+		long_journal,
+	};
+	const struct table *t;
+	const uint8_t *mem;
+	struct region *r;
+	uint32_t digest;
+
+	name = sample_create(1);
+	dead_writer(fill_journal);
+	r = sample_open(name, false); /* readers replay nothing */
+	t = region_table(r, SAMPLE_DART);
+	mem = region_read(r, t, 1);
+	TEST(mem[24] == 0 && region_live_writers(r) == 0);
+	region_close(r);
+	r = sample_open(name, true);
+	mem = region_read(r, t = region_table(r, SAMPLE_DART), 1);
+	TEST(mem[23] == 0 && mem[24] == 0x5a && mem[123] == 0x5a &&
+	     mem[124] == 0);
+	TEST(r->seat[0].pid == 0 && r->seat[0].state == JOURNAL_IDLE);
+	digest = region_digest(r, t, 1);
+	TEST(digest == crc(CRC_CHECKSUM, mem, t->length));
+	for (int i = 0; i < 3; i++) {
+		dead_writer(bad[i]);
+		region_close(r);
+		r = sample_open(name, true);
+		TEST(r->seat[0].pid == 0);
+		TEST(region_digest(r, region_table(r, SAMPLE_DART), 1) ==
+		     digest);
+	}
+	region_close(r);
+	region_remove(name, NULL);
+}
+
+static void nothing(struct region *r, struct writer *w)
+{
+	(void)r, (void)w;
+}
+
+/* Seats: no more than there are; the dead make room. */
+static void test_seats(void)
+{
+	struct writer *w[REGION_WRITERS], *more;
+	struct region *r;
+	struct fault f;
+
+	name = sample_create(1);
+	dead_writer(nothing);
+	r = sample_open(name, true);
+	for (int i = 0; i < REGION_WRITERS; i++)
+		TEST(writer_open(&w[i], r, &f) == 0);
+	TEST(region_live_writers(r) == REGION_WRITERS);
+	TEST(writer_open(&more, r, &f) == -EUSERS && says(&f, "64 writers"));
+	for (int i = 0; i < REGION_WRITERS; i++)
+		writer_close(w[i]);
+	TEST(region_live_writers(r) == 0);
+	/* A seat of a process number that another process has now. */
+	r->seat[3].pid = (uint32_t)getpid();
+	r->seat[3].start = 1;
+	TEST(region_live_writers(r) == 0);
+	TEST(writer_open(&more, r, &f) == 0);
+	TEST(r->seat[3].pid == 0);
+	writer_close(more);
+	region_close(r);
+	region_remove(name, NULL);
+}
+
+static void test_rotate(void)
+{
+	struct region *r;
+	const struct table *t;
+	struct writer *w;
+	struct fault f;
+	uint64_t old = 0;
+
+	name = sample_create(1);
+	r = sample_open(name, true);
+	TEST(region_rotate(r, &old, &f) == -EINVAL && says(&f, "one epoch"));
+	region_close(r);
+	region_remove(name, NULL);
+
+	name = sample_create(3);
+	r = sample_open(name, true);
+	t = region_table(r, SAMPLE_FLOWS);
+	TEST(writer_open(&w, r, &f) == 0);
+	for (uint64_t e = 1; e <= 7; e++) {
+		TEST(writer_enter(w) == e);
+		writer_put(w, t, 0, &e, 8);
+		writer_leave(w);
+		for (uint64_t k = region_oldest(r); k <= e; k++)
+			TEST(region_read(r, t, k)[0] == k);
+		TEST(region_oldest(r) == (e > 3 ? e - 2 : 1));
+		TEST(region_rotate(r, &old, &f) == 0 && old == e);
+		TEST(region_epoch(r) == e + 1);
+		TEST(region_read(r, t, e + 1)[0] == 0);
+	}
+	/* The header's words are anybody's: no epoch is out of bounds. */
+	r->state->oldest = UINT64_MAX;
+	TEST(region_oldest(r) == region_epoch(r));
+	r->state->oldest = 0;
+	TEST(region_oldest(r) == region_epoch(r) - 2);
+	r->state->epoch = UINT64_MAX;
+	TEST(region_read(r, t, region_epoch(r)) != NULL);
+	writer_close(w);
+	region_close(r);
+	region_remove(name, NULL);
+}
+
+/*
+ * Another process writes all the time, the epoch into each slot; a set that has
+ * come to rest holds nothing else, and does not change any more.
+ */
+static void test_rotate_live(void)
+{
+	const struct table *t;
+	struct region *r;
+	struct fault f;
+	uint64_t old;
+	pid_t pid;
+	int status;
+
+	name = sample_create(2);
+	r = sample_open(name, true);
+	t = region_table(r, SAMPLE_SUMS);
+	pid = fork();
+	if (!pid) {
+		struct writer *w;
+
+		if (writer_open(&w, r, NULL) < 0)
+			_exit(1);
+		for (uint64_t i = 0;; i++) {
+			uint64_t e = writer_enter(w);
+
+			for (int k = 0; k < 64; k++)
+				writer_put(w, t, (i * 64 + k) % t->units * 8,
+					   &e, 8);
+			writer_leave(w);
+		}
+	}
+	for (int i = 0; i < 20; i++) {
+		const uint64_t *mem;
+		unsigned wrong = 0, written = 0;
+		uint32_t digest;
+
+		/* Something is to be in the set before it comes to rest. */
+		mem = (const uint64_t *)region_read(r, t, region_epoch(r));
+		while (!__atomic_load_n(&mem[0], __ATOMIC_RELAXED))
+			;
+		if (!TEST(region_rotate(r, &old, &f) == 0))
+			break;
+		digest = region_digest(r, t, old);
+		for (uint64_t k = 0; k < t->units; k++) {
+			written += mem[k] != 0;
+			wrong += mem[k] != 0 && mem[k] != old;
+		}
+		TEST(written > 0 && wrong == 0);
+		TEST(region_digest(r, t, old) == digest);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	/* Killed within an epoch, it holds nothing up. */
+	TEST(region_rotate(r, &old, &f) == 0);
+	region_close(r);
+	region_remove(name, NULL);
+}
+
+static void test_notify(void)
+{
+	struct region *r;
+	int status;
+	pid_t pid;
+
+	name = sample_create(1);
+	r = sample_open(name, true);
+	TEST(region_notified(r) == 0);
+	TEST(region_notify(r, 7) == 1 && region_notify(r, 8) == 2);
+	TEST(region_notified(r) == 2);
+	TEST(region_wait(r, 1, -1) == 2); /* already more than 1 */
+	TEST(region_wait(r, 2, 0) == 2);
+	pid = fork();
+	if (!pid)
+		_exit(region_wait(r, 2, -1) == 3 ? 0 : 1);
+	while (!__atomic_load_n(&r->state->waiters, __ATOMIC_ACQUIRE))
+		;
+	TEST(region_notify(r, 9) == 3);
+	waitpid(pid, &status, 0);
+	TEST(WIFEXITED(status) && !WEXITSTATUS(status));
+	region_close(r);
+	region_remove(name, NULL);
+}
+
+/* A region of some size gets huge pages where the machine gives them. */
+static void test_pages(void)
+{
+	struct region_options o = {.epochs = 1, .pages = REGION_PAGES_SMALL};
+	struct layout l = {.n = 1};
+	struct region *r;
+	struct fault f;
+	char enabled[80] = "";
+	FILE *in;
+
+	name = "test-store-pages";
+	in = fopen("/sys/kernel/mm/transparent_hugepage/shmem_enabled", "r");
+	if (in && !fgets(enabled, sizeof(enabled), in))
+		enabled[0] = '\0';
+	if (in)
+		fclose(in);
+	strcpy(l.table[0].name, "t");
+	layout_set(&l.table[0], "kind", "keyinc", &f);
+	layout_set(&l.table[0], "key", "u32", &f);
+	layout_set(&l.table[0], "memory", "16M", &f);
+	region_remove(name, NULL);
+	if (!TEST(region_create(&r, name, &l, &o, &f) == 0)) {
+		fprintf(stderr, "%s\n", f.text);
+		return;
+	}
+	TEST(!strcmp(region_page_kind(r), "4K"));
+	TEST(region_offset(r, region_table(r, 0), 1) % (2 << 20) == 0);
+	region_close(r);
+	region_remove(name, NULL);
+	o.pages = REGION_PAGES_AUTO;
+	TEST(region_create(NULL, name, &l, &o, &f) == 0);
+	r = sample_open(name, false);
+	if (strstr(enabled, "[advise]") || strstr(enabled, "[always]"))
+		TEST(strchr(region_page_kind(r), 'M') != NULL);
+	region_close(r);
+	region_remove(name, NULL);
+}
+
+int main(void)
+{
+	test_create();
+	test_geometry();
+	test_page();
+	test_pick();
+	test_flips();
+	test_shrunk();
+	test_forged();
+	test_put();
+	test_journal();
+	test_seats();
+	test_rotate();
+	test_rotate_live();
+	test_notify();
+	test_pages();
+	return test_end();
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Rows: what each format looks like, to the byte. */
+#include "export/row.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "test.h"
+
+static const struct row_field all[] = {
+	{ "name", ROW_STR, 6 },   { "u", ROW_U64, 0 },
+	{ "i", ROW_I64, 4 },      { "f", ROW_F64, 0 },
+	{ "bytes", ROW_BYTES, 0 }, { "b", ROW_BOOL, 5 },
+	{ "list", ROW_LIST, 0 },
+};
+
+enum { N = sizeof(all) / sizeof(all[0]) };
+
+static char *text; /* what the rows of a test have made */
+static size_t text_len;
+
+static struct rows *start(enum row_format fmt, const struct row_field *fields,
+			  unsigned n, FILE **out)
+{
+	*out = open_memstream(&text, &text_len);
+	return rows_open(*out, fmt, fields, n, true);
+}
+
+static void expect(struct rows *r, FILE *out, const char *want)
+{
+	rows_close(r);
+	fclose(out);
+	if (!TEST(!strcmp(text, want)))
+		fprintf(stderr, "got:\n%swant:\n%s", text, want);
+	free(text);
+}
+
+static void fill(struct rows *r)
+{
+	static const uint32_t list[] = { 7, 4294967295 };
+
+	row_list(r, 6, list, 2);
+	row_str(r, 0, "s1");
+	row_u64(r, 1, UINT64_MAX);
+	row_i64(r, 2, INT64_MIN);
+	row_f64(r, 3, 0.25);
+	row_bytes(r, 4, "\x00\xff\x1a", 3);
+	row_bool(r, 5, true);
+	TEST(row_end(r) == 0);
+	TEST(row_end(r) == 0); /* all null */
+	row_list(r, 6, list, 1);
+	row_u64(r, 1, 0);
+	row_i64(r, 2, 0);
+	row_f64(r, 3, NAN);
+	row_bytes(r, 4, "", 0);
+	row_bool(r, 5, false);
+	row_str(r, 0, "");
+	TEST(row_end(r) == 0);
+}
+
+static void test_formats(void)
+{
+	FILE *out;
+	struct rows *r = start(ROW_TEXT, all, N, &out);
+
+	fill(r);
+	expect(r, out,
+	       "NAME    U     I  F  BYTES  B      LIST\n"
+	       "s1      18446744073709551615  -9223372036854775808  0.25  "
+	       "00ff1a  true   7,4294967295\n"
+	       "-       -     -  -  -      -      -\n"
+	       "\"\"      0     0  -  \"\"     false  7\n");
+	r = start(ROW_CSV, all, N, &out);
+	fill(r);
+	expect(r, out,
+	       "name,u,i,f,bytes,b,list\n"
+	       "s1,18446744073709551615,-9223372036854775808,0.25,00ff1a,true,"
+	       "\"7,4294967295\"\n"
+	       ",,,,,,\n"
+	       "\"\",0,0,,\"\",false,7\n");
+	r = start(ROW_NDJSON, all, N, &out);
+	fill(r);
+	expect(r, out,
+	       "{\"name\":\"s1\",\"u\":18446744073709551615,"
+	       "\"i\":-9223372036854775808,\"f\":0.25,\"bytes\":\"00ff1a\","
+	       "\"b\":true,\"list\":[7,4294967295]}\n"
+	       "{\"name\":null,\"u\":null,\"i\":null,\"f\":null,"
+	       "\"bytes\":null,\"b\":null,\"list\":null}\n"
+	       "{\"name\":\"\",\"u\":0,\"i\":0,\"f\":null,\"bytes\":\"\","
+	       "\"b\":false,\"list\":[7]}\n");
+}
+
+/* Strings that break naive formatters; the last column is a string too. */
+static const struct row_field strings[] = {
+	{ "first", ROW_STR, 8 },
+	{ "last", ROW_STR, 8 },
+};
+
+static void one(enum row_format fmt, const char *v, const char *want)
+{
+	FILE *out = open_memstream(&text, &text_len);
+	struct rows *r = rows_open(out, fmt, strings, 2, false);
+
+	row_str(r, 0, v);
+	row_str(r, 1, v);
+	row_end(r);
+	expect(r, out, want);
+}
+
+static void test_strings(void)
+{
+	one(ROW_TEXT, "a b", "a\\x20b    a b\n");
+	one(ROW_TEXT, "\n\033[2J\x7f", "\\x0a\\x1b[2J\\x7f  "
+				       "\\x0a\\x1b[2J\\x7f\n");
+	one(ROW_TEXT, "h\xc3\xa9t\xc3\xa9", "h\xc3\xa9t\xc3\xa9      "
+					    "h\xc3\xa9t\xc3\xa9\n");
+	one(ROW_TEXT, "\xc2\x9b", "\\x9b      \\x9b\n"); /* C1: CSI */
+	one(ROW_CSV, "a,b", "\"a,b\",\"a,b\"\n");
+	one(ROW_CSV, "\"", "\"\"\"\",\"\"\"\"\n");
+	one(ROW_CSV, "a\r\nb", "\"a\r\nb\",\"a\r\nb\"\n");
+	one(ROW_CSV, " a", "\" a\",\" a\"\n");
+	one(ROW_CSV, "\xff", "\"\xef\xbf\xbd\",\"\xef\xbf\xbd\"\n");
+	one(ROW_NDJSON, "\"\\/\b\x01",
+	    "{\"first\":\"\\\"\\\\/\\u0008\\u0001\","
+	    "\"last\":\"\\\"\\\\/\\u0008\\u0001\"}\n");
+	one(ROW_NDJSON, "\xf0\x9f\x99\x82",
+	    "{\"first\":\"\xf0\x9f\x99\x82\",\"last\":\"\xf0\x9f\x99\x82\"}\n");
+}
+
+/* RFC 3629: overlong forms, surrogates, beyond U+10FFFF, cut short. */
+static void test_bad_utf8(void)
+{
+	static const struct {
+		const char *in;
+		unsigned replaced; /* bytes */
+	} bad[] = {
+		{ "\x80", 1 },         { "\xc0\xaf", 2 },
+		{ "\xc1\xbf", 2 },     { "\xe0\x80\xaf", 3 },
+		{ "\xed\xa0\x80", 3 }, { "\xf0\x80\x80\x80", 4 },
+		{ "\xf4\x90\x80\x80", 4 }, { "\xf8\x88\x80\x80\x80", 5 },
+		{ "\xe2\x82", 2 },     { "\xc3", 1 },
+	};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char want[128] = "{\"first\":\"";
+		const char *mark = "\xef\xbf\xbd";
+		FILE *out = open_memstream(&text, &text_len);
+		struct rows *r = rows_open(out, ROW_NDJSON, strings, 1, false);
+		/* On the heap, exact: a read past the NUL is caught. */
+		char *copy = strdup(bad[i].in);
+
+		for (unsigned k = 0; k < bad[i].replaced; k++)
+			memcpy(want + strlen(want), mark, 4);
+		memcpy(want + strlen(want), "\"}\n", 4);
+		row_str(r, 0, copy);
+		row_end(r);
+		expect(r, out, want);
+		free(copy);
+	}
+}
+
+/* Our digits against snprintf's. */
+static void test_numbers(void)
+{
+	static const struct row_field fields[] = { { "u", ROW_U64, 0 },
+						   { "i", ROW_I64, 0 },
+						   { "f", ROW_F64, 0 } };
+	struct rng rng = { 1 };
+
+	for (unsigned i = 0; i < 20000; i++) {
+		uint64_t u = rng_u64(&rng) >> (i % 64);
+		int64_t s = (int64_t)(rng_u64(&rng) >> (i % 64));
+		double f = ldexp(rng_unit(&rng), (int)(i % 200) - 100);
+		char want[256];
+		FILE *out = open_memstream(&text, &text_len);
+		struct rows *r = rows_open(out, ROW_CSV, fields, 3, false);
+
+		if (i % 2)
+			s = -s;
+		snprintf(want, sizeof(want), "%ju,%jd,%.6g\n", (uintmax_t)u,
+			 (intmax_t)s, f);
+		row_u64(r, 0, u);
+		row_i64(r, 1, s);
+		row_f64(r, 2, f);
+		row_end(r);
+		expect(r, out, want);
+	}
+}
+
+/* A locale with a decimal comma, where the machine has one. */
+static void test_locale(void)
+{
+	static const struct row_field f = { "f", ROW_F64, 0 };
+	static const char *const names[] = { "de_DE.UTF-8", "fr_FR.UTF-8",
+					     "de_DE", "ps_AF.UTF-8" };
+	FILE *out;
+	struct rows *r;
+	bool set = false;
+
+	for (unsigned i = 0; i < 4 && !set; i++)
+		set = setlocale(LC_ALL, names[i]) != NULL;
+	r = start(ROW_NDJSON, &f, 1, &out);
+	row_f64(r, 0, -1234.5);
+	row_end(r);
+	row_f64(r, 0, 1e-30);
+	row_end(r);
+	row_f64(r, 0, -INFINITY);
+	row_end(r);
+	expect(r, out, "{\"f\":-1234.5}\n{\"f\":1e-30}\n{\"f\":null}\n");
+	setlocale(LC_ALL, "C");
+}
+
+/* Headers: once, and also where there are no rows; none for NDJSON. */
+static void test_headers(void)
+{
+	FILE *out;
+	struct rows *r = start(ROW_TEXT, strings, 2, &out);
+
+	expect(r, out, "FIRST     LAST\n");
+	r = start(ROW_CSV, strings, 2, &out);
+	expect(r, out, "first,last\n");
+	r = start(ROW_NDJSON, strings, 2, &out);
+	expect(r, out, "");
+	TEST(row_format_of("text") == ROW_TEXT);
+	TEST(row_format_of("csv") == ROW_CSV);
+	TEST(row_format_of("ndjson") == ROW_NDJSON);
+	TEST(row_format_of("json") == -1 && row_format_of("") == -1);
+}
+
+/* Fields longer than any buffer come out whole. */
+static void test_long(void)
+{
+	enum { LONG = 100000 };
+	FILE *out;
+	struct rows *r = start(ROW_CSV, strings, 2, &out);
+	char *big = malloc(LONG + 1), *want = malloc(4 * LONG);
+
+	memset(big, 'x', LONG);
+	big[LONG] = 0;
+	sprintf(want, "first,last\n%s,%s\n", big, big);
+	row_str(r, 0, big);
+	row_str(r, 1, big);
+	row_end(r);
+	expect(r, out, want);
+
+	r = start(ROW_TEXT, strings, 2, &out);
+	sprintf(want, "FIRST     LAST\n%s  %s\n", big, big);
+	row_str(r, 0, big);
+	row_str(r, 1, big);
+	row_end(r);
+	expect(r, out, want);
+
+	r = start(ROW_NDJSON, strings, 1, &out);
+	memset(want, 0, 4 * LONG);
+	strcpy(want, "{\"first\":\"");
+	for (unsigned i = 0; i < LONG; i++)
+		memcpy(want + 10 + 2 * i, "78", 2);
+	strcpy(want + 10 + 2 * LONG, "\"}\n");
+	row_bytes(r, 0, big, LONG);
+	row_end(r);
+	expect(r, out, want);
+	free(big);
+	free(want);
+}
+
+/* A full disk is told by the row that meets it. */
+static void test_full(void)
+{
+	FILE *out = fopen("/dev/full", "w");
+	struct rows *r;
+	int rc = 0;
+
+	if (!TEST(out != NULL))
+		return;
+	r = rows_open(out, ROW_CSV, strings, 2, true);
+	for (unsigned i = 0; i < 10000 && !rc; i++) {
+		row_str(r, 0, "x");
+		rc = row_end(r);
+	}
+	TEST(rc == -ENOSPC);
+	TEST(row_end(r) == -ENOSPC);
+	rows_close(r);
+	fclose(out);
+	rows_close(NULL);
+}
+
+int main(void)
+{
+	test_formats();
+	test_strings();
+	test_bad_utf8();
+	test_numbers();
+	test_locale();
+	test_headers();
+	test_long();
+	test_full();
+	return test_end();
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Snapshots: what was written is read, block by block; what is damaged is
+ * refused, and nothing else.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/rng.h"
+#include "hash/crc.h"
+#include "store/query.h"
+#include "store/snapshot_file.h"
+#include "store_sample.h"
+
+enum {
+	KEY_LEN = 13,
+	KEYS = 3000,
+};
+
+static const char *name;
+static char path[64];
+static uint8_t *file; /* the good snapshot */
+static size_t file_len;
+
+static void key_of(uint8_t *key, uint64_t i)
+{
+	struct rng r = {.state = i};
+	uint64_t w[2] = {rng_u64(&r), rng_u64(&r)};
+
+	memcpy(key, w, KEY_LEN);
+}
+
+/* Epochs 2 and 3 of three, with something in them. */
+static void fill(struct region *r)
+{
+	const struct table *t = region_table(r, SAMPLE_FLOWS);
+	struct rng rng = {.state = 5};
+	struct writer *w;
+
+	TEST(region_rotate(r, NULL, NULL) == 0);
+	TEST(writer_open(&w, r, NULL) == 0);
+	for (uint64_t epoch = 2; epoch <= 3; epoch++) {
+		TEST(writer_enter(w) == epoch);
+		for (uint64_t i = 0; i < KEYS; i++) {
+			uint8_t key[KEY_LEN], slot[8];
+			uint32_t sum, value = (uint32_t)(epoch * 1000000 + i);
+
+			key_of(key, i);
+			sum = htobe32(crc(CRC_CHECKSUM, key, KEY_LEN));
+			memcpy(slot, &sum, 4);
+			memcpy(slot + 4, &value, 4);
+			writer_put(w, t,
+				   crc(CRC_SLOT0, key, KEY_LEN) % t->units * 8,
+				   slot, 8);
+		}
+		/* Bytes that do not deflate. */
+		for (unsigned i = 0; i < region_table(r, SAMPLE_DART)->length;
+		     i++)
+			writer_mem(w, region_table(r, SAMPLE_DART))[i] =
+				(uint8_t)rng_u64(&rng);
+		writer_leave(w);
+		if (epoch == 2)
+			TEST(region_rotate(r, NULL, NULL) == 0);
+	}
+	writer_close(w);
+}
+
+static void load_file(void)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY);
+
+	TEST(fstat(fd, &st) == 0);
+	file_len = (size_t)st.st_size;
+	file = malloc(file_len);
+	TEST(read(fd, file, file_len) == (ssize_t)file_len);
+	close(fd);
+}
+
+static void save_file(const uint8_t *data, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	TEST(write(fd, data, len) == (ssize_t)len);
+	close(fd);
+}
+
+/* All memory of a snapshot's epoch is the region's, through the view. */
+static bool same_table(struct snapshot *s, const struct region *r, unsigned i,
+		       uint64_t epoch)
+{
+	const struct table *t = snapshot_table(s, i);
+	const uint8_t *mem = region_read(r, region_table(r, i), epoch);
+	uint8_t *copy = malloc(t->length);
+	uint32_t digest = 0;
+	struct view v;
+	bool same;
+
+	snapshot_view(&v, s, t, epoch);
+	same = v.read(v.ctx, 0, copy, t->length) == 0 &&
+	       !memcmp(copy, mem, t->length) &&
+	       snapshot_digest(s, t, epoch, &digest) == 0 &&
+	       digest == region_digest(r, region_table(r, i), epoch);
+	free(copy);
+	return same;
+}
+
+static void test_whole(const struct region *r)
+{
+	struct query_rule rule = {.copies = 1, .policy = QUERY_UNIQUE};
+	struct keywrite_answer a;
+	struct snapshot *s;
+	struct fault f = {""};
+	struct view v;
+	uint64_t blocks, damaged, wrong = 0;
+	uint8_t byte;
+
+	if (!TEST(snapshot_open(&s, path, &f) == 0)) {
+		fprintf(stderr, "%s\n", f.text);
+		return;
+	}
+	TEST(snapshot_tables(s) == SAMPLE_TABLES);
+	TEST(snapshot_oldest(s) == 2 && snapshot_newest(s) == 3);
+	TEST(snapshot_table(s, SAMPLE_TABLES) == NULL);
+	TEST(snapshot_pick(s, TABLE_APPEND, NULL, &f) ==
+	     snapshot_table(s, SAMPLE_LOSS));
+	TEST(snapshot_values(s, snapshot_table(s, SAMPLE_PATHS))[1] == 7);
+	for (uint64_t epoch = 2; epoch <= 3; epoch++) {
+		for (unsigned i = 0; i < SAMPLE_TABLES; i++)
+			TEST(same_table(s, r, i, epoch));
+		snapshot_view(&v, s, snapshot_table(s, SAMPLE_FLOWS), epoch);
+		for (uint64_t i = 0; i < KEYS; i++) {
+			struct view live = {
+				.t = region_table(r, SAMPLE_FLOWS),
+				.mem = region_read(
+					r, region_table(r, SAMPLE_FLOWS),
+					epoch),
+			};
+			struct keywrite_answer b;
+			uint8_t key[KEY_LEN];
+
+			key_of(key, i);
+			keywrite_query(&a, &v, &rule, key);
+			keywrite_query(&b, &live, &rule, key);
+			wrong += a.answer != b.answer ||
+				 (a.answer == ANSWER_FOUND &&
+				  memcmp(a.value, b.value, 4) != 0);
+		}
+	}
+	TEST(wrong == 0 && a.answer == ANSWER_FOUND);
+	snapshot_view(&v, s, snapshot_table(s, SAMPLE_FLOWS), 1);
+	TEST(v.read(v.ctx, 0, &byte, 1) == -ERANGE);
+	TEST(snapshot_verify(s, &blocks, &damaged, &f) == 0);
+	/* 512 KiB are 8 blocks; the others one each; two epochs. */
+	TEST(blocks == 24 && damaged == 0);
+	snapshot_close(s);
+}
+
+/*
+ * One flipped bit: the file is refused, or at most one block is, or a run of
+ * zero blocks whose header it was in an unindexed file. All others read as they
+ * were. Returns unreadable blocks, -1 if refused.
+ */
+static int check_flipped(const struct region *r, bool *wrong)
+{
+	struct snapshot *s;
+	uint8_t *room;
+	int bad = 0;
+
+	if (snapshot_open(&s, path, NULL) < 0)
+		return -1;
+	room = malloc(SNAPSHOT_BLOCK);
+	for (uint64_t i = 0; i < s->plan.blocks; i++) {
+		struct snapshot_place at = snapshot_place(&s->plan, i);
+		const uint8_t *mem = region_read(r, region_table(r, at.table),
+						 at.epoch);
+
+		if (snapshot_block_read(s, i, room) < 0)
+			bad++;
+		else if (memcmp(room, mem + at.offset, at.length) != 0)
+			*wrong = true;
+	}
+	free(room);
+	snapshot_close(s);
+	return bad;
+}
+
+static void test_flips(const struct region *r)
+{
+	const struct snapshot_header *h = (const struct snapshot_header *)file;
+	struct snapshot *s;
+	uint64_t blocks, damaged;
+	unsigned refused = 0, one = 0;
+	bool wrong = false;
+
+	for (size_t at = 0; at < file_len; at += 97) {
+		int bad;
+
+		file[at] ^= (uint8_t)(1u << at % 8);
+		save_file(file, file_len);
+		bad = check_flipped(r, &wrong);
+		TEST(bad <= 1);
+		/* The head is refused, nothing behind it but the very end. */
+		TEST((bad < 0) == (at < h->data_at || at >= file_len - 8));
+		refused += bad < 0;
+		one += bad == 1;
+		/* Within the blocks, verification sees it in any case. */
+		if (bad >= 0 && at < file_len - 32 - 24 * 16 &&
+		    TEST(snapshot_open(&s, path, NULL) == 0)) {
+			TEST(snapshot_verify(s, &blocks, &damaged, NULL) == 0);
+			TEST(damaged >= 1);
+			snapshot_close(s);
+		}
+		file[at] ^= (uint8_t)(1u << at % 8);
+	}
+	TEST(!wrong);
+	TEST(refused > 0 && one > 0);
+}
+
+/* The index gone, all blocks are found; one header gone too, all the others. */
+static void test_no_index(const struct region *r)
+{
+	size_t len = 24 * sizeof(struct snapshot_entry);
+	size_t at = file_len - sizeof(struct snapshot_trailer) - len;
+	uint8_t *copy = malloc(file_len);
+	const struct snapshot_header *h = (const struct snapshot_header *)file;
+	bool wrong = false;
+
+	memcpy(copy, file, file_len);
+	memset(copy + at, 0x55, len);
+	save_file(copy, file_len);
+	TEST(check_flipped(r, &wrong) == 0);
+	copy[h->data_at + 9] ^= 1;
+	save_file(copy, file_len);
+	TEST(check_flipped(r, &wrong) == 1);
+	memcpy(copy, file, file_len);
+	copy[file_len - 20] ^= 1; /* the trailer */
+	save_file(copy, file_len);
+	TEST(check_flipped(r, &wrong) == 0);
+	TEST(!wrong);
+	free(copy);
+}
+
+/* A file that was cut is not a snapshot, wherever it was cut. */
+static void test_prefixes(void)
+{
+	struct snapshot *s;
+
+	save_file(file, file_len);
+	for (size_t n = file_len; n-- > 0;)
+		if (!TEST(truncate(path, (off_t)n) == 0) ||
+		    !TEST(snapshot_open(&s, path, NULL) == -EBADMSG)) {
+			fprintf(stderr, "  cut at %zu\n", n);
+			break;
+		}
+}
+
+static void test_restore(const struct region *r)
+{
+	struct region_options o = {.epochs = 1};
+	struct region *copy;
+	struct snapshot *s;
+	struct fault f = {""};
+	uint64_t damaged;
+	char other[80];
+	const struct snapshot_header *h = (const struct snapshot_header *)file;
+
+	snprintf(other, sizeof(other), "%s-copy", name);
+	region_remove(other, NULL);
+	save_file(file, file_len);
+	TEST(snapshot_open(&s, path, &f) == 0);
+	if (!TEST(snapshot_restore(s, other, &o, &damaged, &f) == 0))
+		fprintf(stderr, "%s\n", f.text);
+	TEST(damaged == 0);
+	TEST(snapshot_restore(s, other, &o, &damaged, &f) == -EEXIST);
+	snapshot_close(s);
+	copy = sample_open(other, true);
+	TEST(region_epoch(copy) == 3 && region_oldest(copy) == 2);
+	TEST(region_epochs(copy) == 3);
+	for (unsigned i = 0; i < SAMPLE_TABLES; i++)
+		for (uint64_t epoch = 2; epoch <= 3; epoch++)
+			TEST(region_digest(copy, region_table(copy, i),
+					   epoch) ==
+			     region_digest(r, region_table(r, i), epoch));
+	TEST(region_rotate(copy, NULL, &f) == 0 && region_epoch(copy) == 4);
+	region_close(copy);
+	TEST(region_remove(other, NULL) == 0);
+
+	file[h->data_at + 100] ^= 1; /* in the first block's bytes */
+	save_file(file, file_len);
+	file[h->data_at + 100] ^= 1;
+	TEST(snapshot_open(&s, path, &f) == 0);
+	TEST(snapshot_restore(s, other, &o, &damaged, &f) == -EBADMSG);
+	TEST(damaged == 1 && strstr(f.text, "1 of 24 blocks"));
+	snapshot_close(s);
+	copy = sample_open(other, false);
+	TEST(region_read(copy, region_table(copy, 0), 2)[0] == 0);
+	TEST(region_digest(copy, region_table(copy, 1), 2) ==
+	     region_digest(r, region_table(r, 1), 2));
+	region_close(copy);
+	region_remove(other, NULL);
+}
+
+static void count_ticks(void *ctx, uint64_t done, uint64_t all)
+{
+	uint64_t *last = ctx;
+
+	TEST(done >= *last && done <= all);
+	*last = done;
+}
+
+static void test_refusals(struct region *r)
+{
+	struct writer *w;
+	struct fault f;
+	struct stat before, after;
+	struct snapshot *s;
+	uint64_t last = 0;
+
+	TEST(stat(path, &before) == 0);
+	TEST(snapshot_write(r, 1, 3, path, NULL, NULL, &f) == 0);
+	TEST(snapshot_write(r, 0, 3, path, NULL, NULL, &f) == -ERANGE);
+	TEST(snapshot_write(r, 2, 4, path, NULL, NULL, &f) == -ERANGE);
+	TEST(snapshot_write(r, 3, 2, path, NULL, NULL, &f) == -ERANGE);
+	TEST(writer_open(&w, r, NULL) == 0);
+	TEST(snapshot_write(r, 2, 3, path, NULL, NULL, &f) == -EBUSY);
+	TEST(strstr(f.text, "rotate first") != NULL);
+	TEST(snapshot_write(r, 2, 2, path, count_ticks, &last, &f) == 0);
+	TEST(last == 12 * SNAPSHOT_BLOCK);
+	writer_close(w);
+	/* A full disk: said, and what was there stays. */
+	TEST(snapshot_write(r, 2, 3, "/dev/full", NULL, NULL, &f) == -ENOSPC);
+	TEST(stat("/dev/full", &after) == 0 && S_ISCHR(after.st_mode));
+	TEST(snapshot_write(r, 2, 3, "/nonexistent/s", NULL, NULL, &f) ==
+	     -ENOENT);
+	TEST(snapshot_open(&s, "/nonexistent/s", &f) == -ENOENT);
+	TEST(snapshot_open(&s, "/dev/zero", &f) == -EBADMSG);
+	TEST(snapshot_open(&s, region_path(r), &f) == -EBADMSG);
+	TEST(strstr(f.text, "not a snapshot") != NULL);
+}
+
+int main(void)
+{
+	struct region *r;
+	struct fault f = {""};
+
+	name = sample_create(3);
+	snprintf(path, sizeof(path), "/dev/shm/test-snapshot-%d",
+		 (int)getpid());
+	r = sample_open(name, true);
+	fill(r);
+	if (!TEST(snapshot_write(r, 2, 3, path, NULL, NULL, &f) == 0))
+		fprintf(stderr, "%s\n", f.text);
+	load_file();
+	test_whole(r);
+	test_flips(r);
+	test_no_index(r);
+	test_prefixes();
+	test_restore(r);
+	test_refusals(r);
+	region_close(r);
+	region_remove(name, NULL);
+	unlink(path);
+	free(file);
+	return test_end();
+}
