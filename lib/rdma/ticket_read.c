@@ -272,6 +272,8 @@ static int on_field(void *user, const char *section, const char *name,
 
 	if (r->error)
 		return 0;
+	if (!*section)
+		return bad(r, -EINVAL, "not in a section", name);
 	if (strcmp(section, r->section) != 0 && !enter_section(r, section))
 		return 0;
 	return strcmp(section, "collector") ? table_field(r, name, value) :

@@ -310,6 +310,7 @@ static void test_refused(void)
 		{ "version = 1", "colour = 1", "t.ini:3: no such field" },
 		{ "version = 1", "version = 1\nversion = 1", "given twice" },
 		{ "[collector]", "[collectors]", "no such section" },
+		{ "[collector]\n", "", "t.ini:2: not in a section" },
 		{ "[table kw]", "[table ]", "no such section" },
 		{ "[table kw]", "[kw]", "no such section" },
 		{ "[table kw]", "[table inc]", "twice the same table" },
