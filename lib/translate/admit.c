@@ -63,7 +63,7 @@ void admit_init(struct lane *l)
 			      version << 8); /* checksum 0: none */
 	l->header = version << 56 | (uint64_t)l->key_len << 40;
 	l->head = (uint64_t)l->index << JOB_LANE |
-		  (uint64_t)!!l->t.immediate << JOB_IMMEDIATE |
+		  (uint64_t) !!l->t.immediate << JOB_IMMEDIATE |
 		  (uint64_t)l->data_len << JOB_DATA_LEN;
 	l->copies_head = (uint64_t)l->copies << JOB_COPIES;
 	l->frame_len = NET_ETH_LEN + NET_IP4_LEN + (uint32_t)udp_len;
@@ -72,8 +72,8 @@ void admit_init(struct lane *l)
 /*
  * Whether the 20 bytes of an IPv4 header add up to 0xffff in one's complement
  * (RFC 791, RFC 1071): whether they are, as one long number, a multiple of
- * 0xffff. That holds in either byte order, and for the sum of its parts with the
- * carries brought round.
+ * 0xffff. That holds in either byte order, and for the sum of its parts with
+ * the carries brought round.
  */
 static inline bool ip_sum_right(const uint8_t *p)
 {
@@ -114,8 +114,8 @@ static inline bool common_judge(const struct lane *l, const struct job *j)
 }
 
 /* Whether a packet of the common shape is a good report; *j is the job then. */
-static inline bool admit_common(const struct translator *t,
-				const struct pkt *p, struct job *j)
+static inline bool admit_common(const struct translator *t, const struct pkt *p,
+				struct job *j)
 {
 	const uint8_t *f = p->data;
 	const struct lane *l;
@@ -130,8 +130,8 @@ static inline bool admit_common(const struct translator *t,
 		return false;
 	l = &t->lane[lane];
 	n = h >> JOB_COPIES & 15;
-	if ((h & (header_mask | t->slow)) != l->header ||
-	    n > DTA_MAX_COPIES || !is_common(l, f, p->len))
+	if ((h & (header_mask | t->slow)) != l->header || n > DTA_MAX_COPIES ||
+	    !is_common(l, f, p->len))
 		return false;
 	j->key = f + AT_KEY;
 	j->head = (h & header_kept) | l->head | (n ? 0 : l->copies_head);

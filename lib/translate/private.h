@@ -38,8 +38,8 @@ _Static_assert((int)STAGE <= (int)PKT_BATCH, "stages divide a batch");
 _Static_assert(STAGE *DTA_MAX_COPIES <= OPS_MAX, "one bucket's operations");
 
 /*
- * A good report: every field was judged against its table. It keeps the shape of
- * DTA/1's header, with what is not needed any more replaced:
+ * A good report: every field was judged against its table. It keeps the shape
+ *of DTA/1's header, with what is not needed any more replaced:
  *
  *	bits	DTA/1			here
  *	56-63	version, opcode		lane

@@ -134,7 +134,7 @@ int translate_open(struct translator **out, const struct table *tables,
 		   const struct translate_options *o, struct fault *f)
 {
 	size_t room = CACHES_MAX;
-	struct fault why = { 0 };
+	struct fault why = {0};
 	struct translator *t;
 	int rc = 0;
 
