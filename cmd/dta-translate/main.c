@@ -26,21 +26,21 @@ enum {
 };
 
 static const struct cli_option options[] = {
-	{ 'r', "read", "FILE", "the capture with the reports (- is stdin)" },
-	{ 'R', "region", "NAME", "write into this region" },
-	{ OPT_TICKET, "ticket", "FILE", "the collector's ticket; needs -w" },
-	{ 'w', "write", "FILE", "write RoCEv2 packets to a capture" },
-	{ OPT_FORMAT, "format", "FORMAT",
-	  "reports besides DTA/1: dta1 (none), dta0a or dta0b" },
-	{ 'T', "table", "ID:FIELD=VALUE",
-	  "change a table's setting for this run" },
-	{ OPT_ACK_EVERY, "ack-every", "N",
-	  "ask for an ACK with every N-th packet (default 0: never)" },
-	{ OPT_NACKS, "nacks", "FILE",
-	  "write the NACKs of strict sequence checks to a capture" },
-	{ 'o', "output", "FORMAT", "ledger as text, csv or ndjson" },
-	{ 'q', "quiet", NULL, "no ledger, no progress" },
-	{ 0 },
+	{'r', "read", "FILE", "the capture with the reports (- is stdin)"},
+	{'R', "region", "NAME", "write into this region"},
+	{OPT_TICKET, "ticket", "FILE", "the collector's ticket; needs -w"},
+	{'w', "write", "FILE", "write RoCEv2 packets to a capture"},
+	{OPT_FORMAT, "format", "FORMAT",
+	 "reports besides DTA/1: dta1 (none), dta0a or dta0b"},
+	{'T', "table", "ID:FIELD=VALUE",
+	 "change a table's setting for this run"},
+	{OPT_ACK_EVERY, "ack-every", "N",
+	 "ask for an ACK with every N-th packet (default 0: never)"},
+	{OPT_NACKS, "nacks", "FILE",
+	 "write the NACKs of strict sequence checks to a capture"},
+	{'o', "output", "FORMAT", "ledger as text, csv or ndjson"},
+	{'q', "quiet", NULL, "no ledger, no progress"},
+	{0},
 };
 
 static const struct cli cli = {
@@ -110,8 +110,8 @@ static void parse_option(struct opts *o, int ch)
 		o->setting[o->settings++] = optarg;
 		break;
 	case OPT_ACK_EVERY:
-		o->ack_every =
-			(unsigned)cli_u64("--ack-every", optarg, 0, UINT32_MAX);
+		o->ack_every = (unsigned)cli_u64("--ack-every", optarg, 0,
+						 UINT32_MAX);
 		break;
 	case 'o':
 		o->format = cli_format(optarg);
@@ -146,7 +146,7 @@ static void check_options(const struct opts *o)
 
 static struct opts parse(int argc, char **argv)
 {
-	struct opts o = { 0 };
+	struct opts o = {0};
 	int ch;
 
 	while ((ch = cli_next(&cli, argc, argv)) != -1)
@@ -171,10 +171,10 @@ static struct table *table_of(struct target *g, uint64_t id)
  */
 static void apply(struct target *g, const char *setting)
 {
-	static const char *const may[] = { "copies",	"batch",     "flush",
-					   "cache",	"sequence",  "immediate" };
+	static const char *const may[] = {"copies", "batch",	"flush",
+					  "cache",  "sequence", "immediate"};
 	const char *colon = strchr(setting, ':'), *equals;
-	struct fault f = { 0 };
+	struct fault f = {0};
 	struct table *t;
 	char id[8], field[32];
 	bool known = false;
@@ -202,7 +202,7 @@ static void apply(struct target *g, const char *setting)
 
 static void open_local(struct target *g, const struct opts *o)
 {
-	struct fault f = { 0 };
+	struct fault f = {0};
 
 	if (region_open(&g->region, o->region, true, &f) < 0)
 		cli_fail("%s: %s", o->region, f.text);
@@ -216,7 +216,7 @@ static void open_local(struct target *g, const struct opts *o)
 
 static void open_roce(struct target *g, const struct opts *o)
 {
-	struct fault f = { 0 };
+	struct fault f = {0};
 
 	if (ticket_read(&g->ticket, o->ticket, &f) < 0)
 		cli_fail("%s", f.text);
@@ -291,9 +291,9 @@ static void translate_all(const struct opts *o, struct translator *t,
 int main(int argc, char **argv)
 {
 	static struct target g;
-	struct translate_options topt = { 0 };
-	struct outcome out = { 0 };
-	struct fault f = { 0 };
+	struct translate_options topt = {0};
+	struct outcome out = {0};
+	struct fault f = {0};
 	struct translator *t;
 	struct src *s;
 	struct opts o;

@@ -26,7 +26,7 @@ void outbuf_spill(struct outbuf *o)
 	o->spills++;
 }
 
-void outbuf_bytes(struct outbuf *o, const char *s, size_t n)
+void outbuf_long(struct outbuf *o, const char *s, size_t n)
 {
 	while (n) {
 		size_t part = n < OUTBUF_SIZE ? n : OUTBUF_SIZE;
@@ -43,28 +43,29 @@ void outbuf_word(struct outbuf *o, const char *s)
 	outbuf_bytes(o, s, strlen(s));
 }
 
-/* Writes the digits so that they end at end; returns where they begin. */
-static char *digits(char *end, uint64_t v)
+static unsigned digits_of(uint64_t v)
 {
-	while (v >= 100) {
-		end -= 2;
-		memcpy(end, digit_pairs + v % 100 * 2, 2);
-		v /= 100;
-	}
-	if (v >= 10) {
-		end -= 2;
-		memcpy(end, digit_pairs + v * 2, 2);
-	} else {
-		*--end = (char)('0' + v);
-	}
-	return end;
+	unsigned n = 1;
+
+	for (; v >= 10000; v /= 10000)
+		n += 4;
+	return n + (v >= 10) + (v >= 100) + (v >= 1000);
 }
 
 void outbuf_u64(struct outbuf *o, uint64_t v)
 {
-	char text[NUMBER_MAX], *p = digits(text + sizeof(text), v);
+	unsigned n = digits_of(v);
+	char *end = outbuf_room(o, n) + n;
 
-	outbuf_bytes(o, p, (size_t)(text + sizeof(text) - p));
+	o->len += n;
+	for (; v >= 100; v /= 100) {
+		end -= 2;
+		memcpy(end, digit_pairs + v % 100 * 2, 2);
+	}
+	if (v >= 10)
+		memcpy(end - 2, digit_pairs + v * 2, 2);
+	else
+		end[-1] = (char)('0' + v);
 }
 
 void outbuf_i64(struct outbuf *o, int64_t v)
@@ -96,12 +97,17 @@ void outbuf_hex(struct outbuf *o, const void *data, size_t n)
 	static const char hex[] = "0123456789abcdef";
 	const uint8_t *p = data;
 
-	for (size_t i = 0; i < n; i++) {
-		char *to = outbuf_room(o, 2);
+	while (n) {
+		size_t part = n < OUTBUF_SIZE / 4 ? n : OUTBUF_SIZE / 4;
+		char *to = outbuf_room(o, 2 * part);
 
-		to[0] = hex[p[i] >> 4];
-		to[1] = hex[p[i] & 15];
-		o->len += 2;
+		for (size_t i = 0; i < part; i++) {
+			to[2 * i] = hex[p[i] >> 4];
+			to[2 * i + 1] = hex[p[i] & 15];
+		}
+		o->len += 2 * part;
+		p += part;
+		n -= part;
 	}
 }
 
@@ -139,6 +145,30 @@ static unsigned utf8(const unsigned char *s, uint32_t *cp)
 	return n;
 }
 
+/*
+ * Where the first character is that some format writes in another way: all but
+ * printable ASCII, blanks, quotes, commas, backslashes. Most strings have none.
+ */
+static const unsigned char *plain_end(const unsigned char *s)
+{
+	static const bool special[256] = {
+		[0 ... ' '] = true,   ['"'] = true, [','] = true,
+		['\\'] = true, [0x7f ... 255] = true,
+	};
+
+	while (!special[*s])
+		s++;
+	return s;
+}
+
+static const unsigned char *put_plain(struct outbuf *o, const unsigned char *s)
+{
+	const unsigned char *end = plain_end(s);
+
+	outbuf_bytes(o, (const char *)s, (size_t)(end - s));
+	return end;
+}
+
 /* A string for JSON (RFC 8259, section 7), between quotes already written. */
 void outbuf_json(struct outbuf *o, const char *text)
 {
@@ -146,8 +176,9 @@ void outbuf_json(struct outbuf *o, const char *text)
 	unsigned n;
 	uint32_t cp;
 
-	for (; *s; s += n ? n : 1) {
+	while (*(s = put_plain(o, s))) {
 		n = utf8(s, &cp);
+		s += n ? n : 1;
 		if (!n) {
 			outbuf_word(o, "\xef\xbf\xbd"); /* U+FFFD */
 		} else if (cp == '"' || cp == '\\') {
@@ -159,7 +190,7 @@ void outbuf_json(struct outbuf *o, const char *text)
 			snprintf(esc, sizeof(esc), "\\u%04x", cp);
 			outbuf_word(o, esc);
 		} else {
-			outbuf_bytes(o, (const char *)s, n);
+			outbuf_bytes(o, (const char *)s - n, n);
 		}
 	}
 }
@@ -176,10 +207,12 @@ void outbuf_plain(struct outbuf *o, const char *text, bool last)
 
 	if (!*s)
 		outbuf_word(o, "\"\"");
-	for (; *s; s += n ? n : 1) {
+	while (*(s = put_plain(o, s))) {
 		n = utf8(s, &cp);
+		s += n ? n : 1;
 		if (!n) {
 			outbuf_word(o, "\xef\xbf\xbd");
+			o->hidden += 2;
 		} else if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0) ||
 			   (cp == ' ' && !last)) {
 			char esc[8];
@@ -187,19 +220,10 @@ void outbuf_plain(struct outbuf *o, const char *text, bool last)
 			snprintf(esc, sizeof(esc), "\\x%02x", cp);
 			outbuf_word(o, esc);
 		} else {
-			outbuf_bytes(o, (const char *)s, n);
+			outbuf_bytes(o, (const char *)s - n, n);
+			o->hidden += n - 1;
 		}
 	}
-}
-
-/* Whether a string can stand in CSV as it is: printable ASCII, no quotes. */
-static bool csv_is_plain(const char *s)
-{
-	const char *p = s;
-
-	while (*p > ' ' && *p < 0x7f && *p != ',' && *p != '"')
-		p++;
-	return !*p && p > s;
 }
 
 /* RFC 4180. An empty string is "", so that null is not the same. */
@@ -209,17 +233,18 @@ void outbuf_csv(struct outbuf *o, const char *text)
 	unsigned n;
 	uint32_t cp;
 
-	if (csv_is_plain(text)) {
-		outbuf_word(o, text);
+	if (*s && !*plain_end(s)) {
+		put_plain(o, s);
 		return;
 	}
 	outbuf_char(o, '"');
-	for (; *s; s += n ? n : 1) {
+	while (*(s = put_plain(o, s))) {
 		n = utf8(s, &cp);
-		if (*s == '"')
+		s += n ? n : 1;
+		if (n && cp == '"')
 			outbuf_char(o, '"');
 		if (n)
-			outbuf_bytes(o, (const char *)s, n);
+			outbuf_bytes(o, (const char *)s - n, n);
 		else
 			outbuf_word(o, "\xef\xbf\xbd"); /* U+FFFD */
 	}

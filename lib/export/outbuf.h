@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
 	OUTBUF_SIZE = 1 << 14,
@@ -21,7 +22,8 @@ struct outbuf {
 	FILE *out;
 	int err;
 	unsigned spills; /* times that buf was emptied */
-	size_t len;	 /* bytes in buf */
+	size_t len;      /* bytes in buf */
+	size_t hidden;   /* bytes beyond one a character, by outbuf_plain() */
 	char buf[OUTBUF_SIZE];
 };
 
@@ -42,7 +44,19 @@ static inline void outbuf_char(struct outbuf *o, char c)
 	o->len++;
 }
 
-void outbuf_bytes(struct outbuf *o, const char *s, size_t n);
+/* n of any size. */
+void outbuf_long(struct outbuf *o, const char *s, size_t n);
+
+static inline void outbuf_bytes(struct outbuf *o, const char *s, size_t n)
+{
+	if (n > OUTBUF_SIZE - o->len) {
+		outbuf_long(o, s, n);
+		return;
+	}
+	memcpy(o->buf + o->len, s, n);
+	o->len += n;
+}
+
 void outbuf_word(struct outbuf *o, const char *s);
 void outbuf_u64(struct outbuf *o, uint64_t v);
 void outbuf_i64(struct outbuf *o, int64_t v);

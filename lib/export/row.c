@@ -23,12 +23,21 @@ struct cell {
 	size_t len; /* of data: bytes, or numbers of a list */
 };
 
+/* What of a field is the same in every row. */
+struct column {
+	char *lead; /* NDJSON: what stands before the value */
+	size_t lead_len;
+	size_t width; /* text */
+	bool right;
+};
+
 struct rows {
 	enum row_format fmt;
 	const struct row_field *fields;
 	unsigned n;
 	bool header; /* still to be written */
 	struct outbuf o;
+	struct column *columns;
 	struct cell cells[];
 };
 
@@ -78,10 +87,7 @@ static void json_cell(struct rows *r, unsigned i)
 {
 	const struct cell *c = &r->cells[i];
 
-	outbuf_char(&r->o, i ? ',' : '{');
-	outbuf_char(&r->o, '"');
-	outbuf_json(&r->o, r->fields[i].name);
-	outbuf_bytes(&r->o, "\":", 2);
+	outbuf_bytes(&r->o, r->columns[i].lead, r->columns[i].lead_len);
 	if (cell_is_null(c)) {
 		outbuf_word(&r->o, "null");
 	} else if (c->kind == ROW_STR || c->kind == ROW_BYTES) {
@@ -122,39 +128,27 @@ static void csv_cell(struct rows *r, unsigned i)
 	}
 }
 
-static bool right_aligned(const struct row_field *f)
-{
-	return f->type == ROW_U64 || f->type == ROW_I64 || f->type == ROW_F64;
-}
-
-static size_t column_width(const struct row_field *f)
-{
-	size_t name = strlen(f->name);
-
-	return name > f->width ? name : f->width;
-}
-
 /*
  * Pads what was written from start on to its column's width, in characters. A
  * field that did not fit the buffer is wider than any column.
  */
 static void pad(struct rows *r, unsigned i, size_t start)
 {
-	size_t width = column_width(&r->fields[i]), chars = 0, blanks;
+	const struct column *c = &r->columns[i];
+	size_t chars = r->o.len - start - r->o.hidden, blanks;
+	char *at = r->o.buf + start;
 
-	for (size_t k = start; k < r->o.len; k++)
-		chars += (r->o.buf[k] & 0xc0) != 0x80;
-	if (chars >= width || r->o.len + (blanks = width - chars) > OUTBUF_SIZE)
+	if (chars >= c->width || r->o.len + c->width - chars > OUTBUF_SIZE)
 		return;
-	if (right_aligned(&r->fields[i])) {
-		memmove(r->o.buf + start + blanks, r->o.buf + start,
-			r->o.len - start);
-		memset(r->o.buf + start, ' ', blanks);
-		r->o.len += blanks;
-	} else if (i + 1 < r->n) {
-		memset(r->o.buf + r->o.len, ' ', blanks);
-		r->o.len += blanks;
-	}
+	blanks = c->width - chars;
+	if (c->right)
+		memmove(at + blanks, at, r->o.len - start);
+	else if (i + 1 < r->n)
+		at = r->o.buf + r->o.len;
+	else
+		return;
+	memset(at, ' ', blanks);
+	r->o.len += blanks;
 }
 
 static void text_value(struct rows *r, unsigned i)
@@ -182,6 +176,7 @@ static void text_cell(struct rows *r, unsigned i)
 		outbuf_bytes(&r->o, "  ", 2);
 	outbuf_room(&r->o, OUTBUF_SIZE / 2);
 	start = r->o.len;
+	r->o.hidden = 0;
 	spills = r->o.spills;
 	text_value(r, i);
 	if (r->o.spills == spills)
@@ -197,6 +192,7 @@ static void text_header(struct rows *r)
 			outbuf_bytes(&r->o, "  ", 2);
 		outbuf_room(&r->o, OUTBUF_SIZE / 2);
 		start = r->o.len;
+		r->o.hidden = 0;
 		for (const char *s = r->fields[i].name; *s; s++)
 			outbuf_char(&r->o, (char)toupper((unsigned char)*s));
 		pad(r, i, start);
@@ -223,16 +219,40 @@ static void header(struct rows *r)
 	r->header = false;
 }
 
+static void release(struct rows *r)
+{
+	for (unsigned i = 0; i < r->n && r->columns; i++)
+		free(r->columns[i].lead);
+	free(r->columns);
+	free(r);
+}
+
 static void clear(struct rows *r)
 {
 	for (unsigned i = 0; i < r->n; i++)
 		r->cells[i].kind = ROW_NULL;
 }
 
+static bool column_init(struct column *c, const struct row_field *f, bool first)
+{
+	size_t name = strlen(f->name);
+
+	c->width = name > f->width ? name : f->width;
+	c->right = f->type == ROW_U64 || f->type == ROW_I64 ||
+		   f->type == ROW_F64;
+	c->lead_len = name + 4; /* {"name": or ,"name": */
+	c->lead = malloc(c->lead_len + 1);
+	if (c->lead)
+		snprintf(c->lead, c->lead_len + 1, "%c\"%s\":",
+			 first ? '{' : ',', f->name);
+	return c->lead;
+}
+
 struct rows *rows_open(FILE *out, enum row_format fmt,
 		       const struct row_field *fields, unsigned n, bool head)
 {
 	struct rows *r = malloc(sizeof(*r) + n * sizeof(r->cells[0]));
+	bool ok;
 
 	if (!r)
 		return NULL;
@@ -244,8 +264,16 @@ struct rows *rows_open(FILE *out, enum row_format fmt,
 	r->o.err = 0;
 	r->o.len = 0;
 	r->o.spills = 0;
+	r->o.hidden = 0;
+	r->columns = calloc(n, sizeof(r->columns[0]));
+	ok = r->columns;
+	for (unsigned i = 0; i < n && ok; i++)
+		ok = column_init(&r->columns[i], &fields[i], i == 0);
 	clear(r);
-	return r;
+	if (ok)
+		return r;
+	release(r);
+	return NULL;
 }
 
 void row_str(struct rows *r, unsigned field, const char *v)
@@ -317,5 +345,5 @@ void rows_close(struct rows *r)
 		return;
 	header(r);
 	outbuf_spill(&r->o);
-	free(r);
+	release(r);
 }

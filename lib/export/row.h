@@ -31,18 +31,17 @@ enum row_format {
 };
 
 enum row_type {
-	ROW_STR, /* UTF-8 text */
+	ROW_STR,   /* UTF-8 text */
 	ROW_U64,
 	ROW_I64,
 	ROW_F64,   /* 6 significant digits ("%.6g"); null if not finite */
 	ROW_BYTES, /* hexadecimal text */
 	ROW_BOOL,  /* true, false */
-	ROW_LIST, /* uint32_t numbers: 1,2,3 in text and CSV, an array in NDJSON
-		   */
+	ROW_LIST,  /* uint32_t: 1,2,3 in text and CSV, an array in NDJSON */
 };
 
 struct row_field {
-	const char *name;
+	const char *name; /* letters, digits, underscores */
 	uint8_t type;
 	uint8_t width; /* of the text column, at least; numbers are
 			  right-aligned */

@@ -1,78 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The software responder: InfiniBand Architecture 9.7 (RC) and 9.8 (UC), as
- * measured in rdma.md. A packet is judged in full before a byte is written;
- * writes of a batch gather and go down the local road together.
+ * The software responder: takes batches of packets, decodes and screens them,
+ * and hands the good ones to their queue pairs (responder_pair.c).
  */
 #include "rdma/responder.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "rdma/local.h"
-#include "rdma/request.h"
+#include "rdma/responder_pair.h"
 #include "wire/net.h"
-#include "wire/roce.h"
 
-enum {
-	REPLAYS = 16, /* atomics whose answer is kept, as NICs do */
-	PSN_HALF = 0x800000,
-	RNR_TIMER = 1, /* 0.01 ms: the shortest (InfiniBand table 45) */
-	ANSWER_MAX = 128,
-};
-
-struct replay {
-	uint32_t psn;
-	bool used;
-	uint64_t old;
-};
-
-struct queue_pair {
-	const struct table *table;
-	uint32_t qpn, rkey;
-	uint64_t address;
-	uint32_t expected, msn;
-	bool error, nak_sent;
-	unsigned next_replay;
-	struct replay replay[REPLAYS];
-};
-
-struct responder {
-	struct region *region;
-	struct local_road *local;
-	struct ticket t; /* addresses; R_Keys of the epoch */
-	struct snk *answers;
-	struct responder_options o;
-	struct responder_ledger ctr;
-	uint64_t epoch, ts_ns;
-	unsigned nops;
-	struct op op[PKT_BATCH];
-	struct queue_pair qp[TABLE_MAX];
-	/* The packets at hand; those for a queue pair of ours have one. */
-	struct roce seen[REQUEST_BATCH];
-	struct queue_pair *whose[REQUEST_BATCH];
-};
-
-#define COUNTER(name, role)                                                    \
-	{                                                                      \
-#name, offsetof(struct responder_ledger, name), role           \
-	}
+/* clang-format off */
+#define COUNTER(name, role) \
+	{ #name, offsetof(struct responder_ledger, name), role }
 
 static const struct ledger_field fields[] = {
-	COUNTER(received, LEDGER_IN),	    COUNTER(executed, LEDGER_DONE),
-	COUNTER(duplicate, LEDGER_DROP),    COUNTER(foreign, LEDGER_DROP),
-	COUNTER(malformed, LEDGER_DROP),    COUNTER(bad_icrc, LEDGER_DROP),
-	COUNTER(bad_pkey, LEDGER_DROP),	    COUNTER(bad_tver, LEDGER_DROP),
-	COUNTER(bad_opcode, LEDGER_DROP),   COUNTER(bad_qp, LEDGER_DROP),
-	COUNTER(bad_peer, LEDGER_DROP),	    COUNTER(qp_error, LEDGER_DROP),
-	COUNTER(out_of_order, LEDGER_DROP), COUNTER(invalid, LEDGER_DROP),
-	COUNTER(access, LEDGER_DROP),	    COUNTER(rnr, LEDGER_DROP),
-	COUNTER(writes, LEDGER_NOTE),	    COUNTER(atomics, LEDGER_NOTE),
-	COUNTER(immediates, LEDGER_NOTE),   COUNTER(bytes, LEDGER_NOTE),
-	COUNTER(acks, LEDGER_NOTE),	    COUNTER(naks, LEDGER_NOTE),
+	COUNTER(received, LEDGER_IN),
+	COUNTER(executed, LEDGER_DONE),
+	COUNTER(duplicate, LEDGER_DROP),
+	COUNTER(foreign, LEDGER_DROP),
+	COUNTER(malformed, LEDGER_DROP),
+	COUNTER(bad_icrc, LEDGER_DROP),
+	COUNTER(bad_pkey, LEDGER_DROP),
+	COUNTER(bad_tver, LEDGER_DROP),
+	COUNTER(bad_opcode, LEDGER_DROP),
+	COUNTER(bad_qp, LEDGER_DROP),
+	COUNTER(bad_peer, LEDGER_DROP),
+	COUNTER(qp_error, LEDGER_DROP),
+	COUNTER(out_of_order, LEDGER_DROP),
+	COUNTER(invalid, LEDGER_DROP),
+	COUNTER(access, LEDGER_DROP),
+	COUNTER(rnr, LEDGER_DROP),
+	COUNTER(writes, LEDGER_NOTE),
+	COUNTER(atomics, LEDGER_NOTE),
+	COUNTER(immediates, LEDGER_NOTE),
+	COUNTER(bytes, LEDGER_NOTE),
+	COUNTER(acks, LEDGER_NOTE),
+	COUNTER(naks, LEDGER_NOTE),
 };
+/* clang-format on */
 
 _Static_assert(sizeof(fields) / sizeof(fields[0]) ==
 		       sizeof(struct responder_ledger) / sizeof(uint64_t),
@@ -84,225 +52,6 @@ const struct ledger responder_ledger = {
 	.fields = fields,
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
-
-static bool is_rc(uint8_t opcode)
-{
-	return opcode < ROCE_UC_WRITE_ONLY;
-}
-
-static bool is_atomic(uint8_t opcode)
-{
-	return opcode == ROCE_RC_FETCH_ADD || opcode == ROCE_RC_CMP_SWAP;
-}
-
-static bool is_immediate(uint8_t opcode)
-{
-	return opcode == ROCE_RC_WRITE_ONLY_IMM ||
-	       opcode == ROCE_UC_WRITE_ONLY_IMM;
-}
-
-static bool is_answer(uint8_t opcode)
-{
-	return opcode == ROCE_RC_ACK || opcode == ROCE_RC_ATOMIC_ACK;
-}
-
-/* Carries out the writes that wait. The road's bounds hold: they were judged.
- */
-static int run_ops(struct responder *p)
-{
-	struct road *road = local_road(p->local);
-	int rc = p->nops ? road->exec(road, p->op, p->nops, p->ts_ns) : 0;
-
-	p->nops = 0;
-	return rc;
-}
-
-/* An answer to r: positive, negative, or with an atomic's old value. */
-static int answer(struct responder *p, struct queue_pair *q,
-		  const struct roce *r, uint32_t psn, uint8_t syndrome,
-		  const uint64_t *old)
-{
-	struct roce a = {
-		.version = r->version,
-		.src_port = r->src_port,
-		.ttl = 64,
-		.opcode = old ? ROCE_RC_ATOMIC_ACK : ROCE_RC_ACK,
-		.migreq = true,
-		.pkey = 0xffff,
-		.dest_qp = q->qpn, /* the translator's has the same number */
-		.psn = psn,
-		.syndrome = syndrome,
-		.msn = q->msn,
-	};
-	uint8_t *frame;
-	int len;
-
-	if (syndrome == ROCE_ACK)
-		p->ctr.acks++;
-	else
-		p->ctr.naks++;
-	if (!p->answers)
-		return 0;
-	if (old)
-		a.orig = *old;
-	memcpy(a.eth_dst, r->eth_src, 6);
-	memcpy(a.eth_src, r->eth_dst, 6);
-	memcpy(a.src, r->dst, 16);
-	memcpy(a.dst, r->src, 16);
-	frame = snk_room(p->answers, ANSWER_MAX);
-	if (!frame)
-		return errno ? -errno : -EIO;
-	len = roce_encode(frame, ANSWER_MAX, &a);
-	if (len < 0)
-		return len;
-	snk_done(p->answers, (size_t)len, p->ts_ns);
-	return 0;
-}
-
-/* RC: a NAK, and the queue pair is dead. UC: silence, and it lives on. */
-static int refuse(struct responder *p, struct queue_pair *q,
-		  const struct roce *r, uint8_t syndrome)
-{
-	if (syndrome == ROCE_NAK_ACCESS)
-		p->ctr.access++;
-	else
-		p->ctr.invalid++;
-	if (!is_rc(r->opcode))
-		return 0;
-	q->error = true;
-	return answer(p, q, r, q->expected, syndrome, NULL);
-}
-
-static int duplicate(struct responder *p, struct queue_pair *q,
-		     const struct roce *r)
-{
-	p->ctr.duplicate++;
-	if (!is_atomic(r->opcode))
-		return answer(p, q, r, (q->expected - 1) & ROCE_PSN_MASK,
-			      ROCE_ACK, NULL);
-	for (unsigned i = 0; i < REPLAYS; i++)
-		if (q->replay[i].used && q->replay[i].psn == r->psn)
-			return answer(p, q, r, r->psn, ROCE_ACK,
-				      &q->replay[i].old);
-	return 0; /* too old to know: silence */
-}
-
-/* 0 if the packet may be carried out, else the syndrome that says why not. */
-static uint8_t judge_access(const struct responder *p,
-			    const struct queue_pair *q, const struct roce *r)
-{
-	uint64_t len = is_atomic(r->opcode) ? 8 : r->len;
-	uint64_t offset = r->va - q->address;
-
-	if (is_atomic(r->opcode)) {
-		if (r->pad || (r->va & 7))
-			return ROCE_NAK_INVALID;
-	} else if (r->dma_len != r->len || r->pad != (-r->len & 3) ||
-		   r->len > p->t.mtu) {
-		return ROCE_NAK_INVALID;
-	}
-	if (!len)
-		return 0; /* touches nothing: not even a key is needed */
-	if (r->rkey != q->rkey || r->va < q->address ||
-	    offset > q->table->length || q->table->length - offset < len)
-		return ROCE_NAK_ACCESS;
-	return 0;
-}
-
-static int do_atomic(struct responder *p, struct queue_pair *q,
-		     const struct roce *r)
-{
-	uint64_t operand[2] = {r->compare, r->swap_add}, old;
-	struct op op = {
-		.verb = OP_CMP_SWAP,
-		.table = (uint16_t)(q - p->qp),
-		.offset = r->va - q->address,
-		.length = 8,
-		.data = (const uint8_t *)operand,
-	};
-	int rc = run_ops(p); /* in order */
-
-	if (rc < 0)
-		return rc;
-	if (r->opcode == ROCE_RC_FETCH_ADD) {
-		op.verb = OP_FETCH_ADD;
-		op.add = r->swap_add;
-	}
-	old = local_atomic(p->local, &op);
-	q->replay[q->next_replay] = (struct replay){r->psn, true, old};
-	q->next_replay = (q->next_replay + 1) % REPLAYS;
-	p->ctr.atomics++;
-	p->ctr.bytes += 8;
-	return answer(p, q, r, r->psn, ROCE_ACK, &old);
-}
-
-static int do_write(struct responder *p, struct queue_pair *q,
-		    const struct roce *r)
-{
-	bool imm = is_immediate(r->opcode);
-
-	p->ctr.writes++;
-	p->ctr.bytes += r->len;
-	if (imm) {
-		p->ctr.immediates++;
-		if (p->o.receives != UINT64_MAX)
-			p->o.receives--;
-	}
-	p->op[p->nops++] = (struct op){
-		.verb = imm ? OP_WRITE_IMM : OP_WRITE,
-		.table = (uint16_t)(q - p->qp),
-		.offset = r->len ? r->va - q->address : 0,
-		.length = (uint32_t)r->len,
-		.data = r->payload,
-		.immediate = r->imm,
-	};
-	if (is_rc(r->opcode) && r->ack_req)
-		return answer(p, q, r, r->psn, ROCE_ACK, NULL);
-	return 0;
-}
-
-/* A good packet for a live queue pair whose turn it is. */
-static int execute(struct responder *p, struct queue_pair *q,
-		   const struct roce *r)
-{
-	uint8_t why;
-
-	if (is_immediate(r->opcode) && !p->o.receives) {
-		p->ctr.rnr++;
-		return is_rc(r->opcode) ? answer(p, q, r, r->psn,
-						 ROCE_RNR_NAK | RNR_TIMER, NULL)
-					: 0;
-	}
-	why = judge_access(p, q, r);
-	if (why)
-		return refuse(p, q, r, why);
-	p->ctr.executed++;
-	q->expected = (r->psn + 1) & ROCE_PSN_MASK;
-	q->msn = (q->msn + 1) & ROCE_PSN_MASK;
-	q->nak_sent = false;
-	return is_atomic(r->opcode) ? do_atomic(p, q, r) : do_write(p, q, r);
-}
-
-/* RC: only the expected PSN is carried out (InfiniBand 9.7.3). */
-static int in_turn(struct responder *p, struct queue_pair *q,
-		   const struct roce *r)
-{
-	uint32_t ahead = (r->psn - q->expected) & ROCE_PSN_MASK;
-
-	if (q->error) {
-		p->ctr.qp_error++;
-		return 0;
-	}
-	if (!is_rc(r->opcode) || !ahead)
-		return execute(p, q, r);
-	if (ahead >= PSN_HALF)
-		return duplicate(p, q, r);
-	p->ctr.out_of_order++;
-	if (q->nak_sent)
-		return 0;
-	q->nak_sent = true;
-	return answer(p, q, r, q->expected, ROCE_NAK_PSN, NULL);
-}
 
 static struct queue_pair *find_qp(struct responder *p, uint32_t qpn)
 {
@@ -418,7 +167,7 @@ static int act_on(struct responder *p, const struct pkt *pkts, unsigned n)
 		if (!p->whose[i])
 			continue;
 		p->ts_ns = pkts[i].ts_ns;
-		one = in_turn(p, p->whose[i], &p->seen[i]);
+		one = pair_rx(p, p->whose[i], &p->seen[i]);
 		rc = rc ? rc : one;
 	}
 	return rc;
@@ -455,7 +204,7 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 		some = act_on(p, pkts + at, m);
 		rc = rc ? rc : some;
 	}
-	some = run_ops(p);
+	some = pair_flush(p);
 	road->end(road);
 	return rc ? rc : some;
 }

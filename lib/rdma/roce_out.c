@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The RoCEv2 road. Of a frame, all but PSN, address, R_Key's neighbour fields
- * and payload depends on nothing but table, opcode and length: such a form is
- * made once by roce_encode(), with the iCRC's register up to the PSN, and then
- * filled in.
+ * The RoCEv2 road. What frames of one table, opcode and length have in common
+ * is made once (form.h) and then filled in, in the sink's own buffer.
  */
 #include "rdma/roce_out.h"
 
@@ -12,30 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash/crc.h"
-#include "wire/net.h"
-#include "wire/roce.h"
+#include "rdma/form.h"
 
 enum {
 	FORMS = 16, /* of a table, by opcode and length */
-	HEAD_MAX = NET_ETH_LEN + NET_IP6_LEN + NET_UDP_LEN + ROCE_BTH_LEN +
-		   ROCE_ATOMIC_LEN + ROCE_IMM_LEN,
-	BTH_PSN_AT = 8, /* AckReq and the PSN: the first field that changes */
-	BTH_ACK_REQ = 0x80,
+	/* Extended headers: RETH or AtomicETH, then the immediate. */
+	EXT_OPERANDS = 12,
+	EXT_IMMEDIATE = ROCE_RETH_LEN,
 };
 
-struct form {
-	uint8_t opcode;   /* 0: unused */
-	uint32_t length;  /* of the payload */
-	uint32_t crc;	  /* of what the iCRC covers before BTH_PSN_AT */
-	uint32_t bth;	  /* where the BTH begins */
-	uint32_t head;	  /* bytes in front of the payload */
-	uint8_t frame[HEAD_MAX];
+static const uint32_t ack_req = UINT32_C(1) << 31;
+
+struct shape {
+	uint8_t opcode; /* 0: unused */
+	uint32_t length;
+	struct form form;
 };
 
 struct pair { /* a queue pair */
 	uint32_t psn, since_ack;
-	struct form form[FORMS];
+	struct shape shape[FORMS];
 };
 
 struct roce_out {
@@ -53,23 +47,12 @@ static inline struct roce_out *self(struct road *r)
 	return (struct roce_out *)r;
 }
 
-static void store_be64(uint8_t *p, uint64_t v)
-{
-	v = htobe64(v);
-	memcpy(p, &v, sizeof(v));
-}
-
-static void store_be32(uint8_t *p, uint32_t v)
-{
-	v = htobe32(v);
-	memcpy(p, &v, sizeof(v));
-}
-
 static bool has_payload(uint8_t verb)
 {
 	return verb == OP_WRITE || verb == OP_WRITE_IMM;
 }
 
+/* The opcode that carries a verb to a table, or 0: UC has no atomics. */
 static uint8_t opcode_of(const struct table *t, uint8_t verb)
 {
 	static const uint8_t rc[] = {
@@ -80,25 +63,24 @@ static uint8_t opcode_of(const struct table *t, uint8_t verb)
 	};
 
 	if (t->qp == TABLE_QP_RC)
-		return rc[verb];
-	return verb == OP_WRITE ? ROCE_UC_WRITE_ONLY : ROCE_UC_WRITE_ONLY_IMM;
+		return verb < sizeof(rc) ? rc[verb] : 0;
+	return verb == OP_WRITE	      ? ROCE_UC_WRITE_ONLY
+	       : verb == OP_WRITE_IMM ? ROCE_UC_WRITE_ONLY_IMM
+				      : 0;
 }
 
-/* Makes the form of an opcode and length for a table. */
 static int make_form(const struct roce_out *o, unsigned table, uint8_t opcode,
 		     uint32_t length, struct form *f)
 {
 	static const uint8_t zeros[4096];
 	const struct ticket *t = o->t;
-	uint8_t frame[ROCE_FRAME_MAX], masked[HEAD_MAX + 8];
-	uint32_t ip = NET_ETH_LEN;
 	struct roce r = {
 		.version = t->version,
+		/* Some entropy for the paths of a fabric, as NICs do. */
 		.src_port = (uint16_t)(0xc000 | (t->at[table].qpn & 0x3fff)),
 		.ttl = 64,
 		.opcode = opcode,
 		.migreq = true,
-		.pad = (uint8_t)(-length & 3),
 		.pkey = 0xffff,
 		.dest_qp = t->at[table].qpn,
 		.rkey = t->at[table].rkey,
@@ -106,72 +88,48 @@ static int make_form(const struct roce_out *o, unsigned table, uint8_t opcode,
 		.payload = zeros,
 		.len = length,
 	};
-	int len;
 
 	memcpy(r.eth_dst, t->mac, 6);
 	memcpy(r.eth_src, t->peer_mac, 6);
 	memcpy(r.src, t->peer_ip, 16);
 	memcpy(r.dst, t->ip, 16);
-	len = roce_encode(frame, sizeof(frame), &r);
-	if (len < 0)
-		return len;
-	f->opcode = opcode;
-	f->length = length;
-	f->bth = ip + (t->version == 6 ? NET_IP6_LEN : NET_IP4_LEN) +
-		 NET_UDP_LEN;
-	f->head = (uint32_t)len - ROCE_ICRC_LEN - length - r.pad;
-	memcpy(f->frame, frame, f->head);
-	/* InfiniBand annex A17.3: what routers change counts as ones. */
-	memset(masked, 0xff, 8);
-	memcpy(masked + 8, frame + ip, f->bth + BTH_PSN_AT - ip);
-	if (t->version == 6) {
-		store_be32(masked + 8, 0x6fffffff);
-		masked[8 + 7] = 0xff;
-	} else {
-		masked[8 + 1] = masked[8 + 8] = 0xff;
-		memset(masked + 8 + 10, 0xff, 2);
-	}
-	memset(masked + 8 + f->bth - ip - 2, 0xff, 2); /* UDP checksum */
-	masked[8 + f->bth - ip + 4] = 0xff;
-	f->crc = crc(CRC_SLOT0, masked, 8 + f->bth + BTH_PSN_AT - ip);
-	return 0;
+	return form_make(f, &r);
 }
 
-static struct form *form_of(struct roce_out *o, unsigned table, uint8_t opcode,
-			    uint32_t length, int *rc)
+static int form_of(struct roce_out *o, unsigned table, uint8_t opcode,
+		   uint32_t length, const struct form **out)
 {
-	struct form *f = &o->pair[table].form[(length / 4 + opcode) % FORMS];
+	struct shape *s = &o->pair[table].shape[(length / 4 + opcode) % FORMS];
+	int rc = 0;
 
-	if (f->opcode != opcode || f->length != length) {
-		*rc = make_form(o, table, opcode, length, f);
-		if (*rc < 0) {
-			f->opcode = 0;
-			return NULL;
-		}
+	if (s->opcode != opcode || s->length != length) {
+		rc = make_form(o, table, opcode, length, &s->form);
+		s->opcode = rc < 0 ? 0 : opcode;
+		s->length = length;
 	}
-	return f;
+	*out = &s->form;
+	return rc;
 }
 
 /* Fills in what an operation of a form has of its own. */
 static void fill(uint8_t *frame, const struct form *f, const struct op *op,
 		 uint64_t va, const uint8_t *data, uint32_t length)
 {
-	uint8_t *ext = frame + f->bth + ROCE_BTH_LEN;
+	uint8_t *ext = frame + f->ext;
 	uint64_t operand[2];
 
-	store_be64(ext, va);
+	be64_store(ext, va);
 	if (has_payload(op->verb)) {
 		memcpy(frame + f->head, data, length);
 		memset(frame + f->head + length, 0, -length & 3);
-		if (f->head == f->bth + ROCE_BTH_LEN + ROCE_RETH_LEN +
-				       ROCE_IMM_LEN)
-			store_be32(ext + ROCE_RETH_LEN, op->immediate);
+		if (f->head == f->ext + EXT_IMMEDIATE + ROCE_IMM_LEN)
+			be32_store(ext + EXT_IMMEDIATE, op->immediate);
 	} else if (op->verb == OP_FETCH_ADD) {
-		store_be64(ext + 12, op->add);
+		be64_store(ext + EXT_OPERANDS, op->add);
 	} else { /* AtomicETH: swap, then compare */
 		memcpy(operand, op->data, sizeof(operand));
-		store_be64(ext + 12, operand[1]);
-		store_be64(ext + 20, operand[0]);
+		be64_store(ext + EXT_OPERANDS, operand[1]);
+		be64_store(ext + EXT_OPERANDS + 8, operand[0]);
 	}
 }
 
@@ -180,72 +138,72 @@ static int emit(struct roce_out *o, const struct op *op, uint8_t opcode,
 		uint64_t ts_ns)
 {
 	struct pair *p = &o->pair[op->table];
-	uint32_t payload = has_payload(op->verb) ? length : 0, psn, sum;
-	int rc = 0;
-	struct form *f = form_of(o, op->table, opcode, payload, &rc);
-	size_t body;
+	const struct form *f;
 	uint8_t *frame;
+	uint32_t psn;
+	int rc = form_of(o, op->table, opcode, length, &f);
 
-	if (!f)
+	if (rc < 0)
 		return rc;
-	body = f->head + payload + (-payload & 3);
-	frame = snk_room(o->sink, body + ROCE_ICRC_LEN);
+	frame = snk_room(o->sink, (size_t)f->body + ROCE_ICRC_LEN);
 	if (!frame)
 		return errno ? -errno : -EIO;
-	memcpy(frame, f->frame, f->head);
 	psn = p->psn;
 	p->psn = (psn + 1) & ROCE_PSN_MASK;
 	if (o->ack_every && ++p->since_ack >= o->ack_every) {
 		p->since_ack = 0;
-		psn |= (uint32_t)BTH_ACK_REQ << 24;
+		psn |= ack_req;
 	}
-	store_be32(frame + f->bth + BTH_PSN_AT, psn);
-	fill(frame, f, op, o->t->at[op->table].address + offset, data, payload);
-	sum = crc_extend(CRC_SLOT0, f->crc, frame + f->bth + BTH_PSN_AT,
-			 body - f->bth - BTH_PSN_AT);
-	sum = htole32(sum);
-	memcpy(frame + body, &sum, sizeof(sum));
-	snk_done(o->sink, body + ROCE_ICRC_LEN, ts_ns);
+	form_start(frame, f, psn);
+	fill(frame, f, op, o->t->at[op->table].address + offset, data, length);
+	snk_done(o->sink, form_end(frame, f), ts_ns);
 	o->packets++;
 	return 0;
+}
+
+/* One operation: a packet, or several if it is longer than one may be. */
+static int emit_all(struct roce_out *o, const struct op *op, uint64_t ts_ns)
+{
+	const struct table *t = &o->t->table[op->table];
+	uint8_t opcode = opcode_of(t, op->verb);
+	uint32_t mtu = o->t->mtu, done = 0;
+	int rc = 0;
+
+	if (!opcode)
+		return -EINVAL;
+	if (!has_payload(op->verb))
+		return emit(o, op, opcode, op->offset, NULL, 0, ts_ns);
+	/* The immediate goes with the last: it says that all is there. */
+	for (; op->length - done > mtu && !rc; done += mtu)
+		rc = emit(o, op, opcode_of(t, OP_WRITE), op->offset + done,
+			  op->data + done, mtu, ts_ns);
+	if (!rc)
+		rc = emit(o, op, opcode, op->offset + done, op->data + done,
+			  op->length - done, ts_ns);
+	return rc;
 }
 
 /* Keeps the count of a list that goes over the road, for head(). */
 static void note_head(struct roce_out *o, const struct op *op)
 {
 	const struct table *t = &o->t->table[op->table];
-	uint64_t count;
+	uint64_t list = (op->offset - t->heads) / 8;
 
-	if (t->kind != TABLE_APPEND || op->offset < t->heads || op->length != 8)
-		return;
-	memcpy(&count, op->data, sizeof(count));
-	o->heads[op->table][(op->offset - t->heads) / 8] = be64toh(count);
+	if (t->kind == TABLE_APPEND && has_payload(op->verb) &&
+	    op->length == 8 && op->offset >= t->heads && list < t->lists)
+		o->heads[op->table][list] = be64_load(op->data);
 }
 
 static int roce_exec(struct road *road, const struct op *ops, size_t n,
 		     uint64_t ts_ns)
 {
 	struct roce_out *o = self(road);
-	uint32_t mtu = o->t->mtu;
 	int rc = 0;
 
 	for (const struct op *op = ops; op < ops + n && !rc; op++) {
-		const struct table *t = &o->t->table[op->table];
-		uint32_t done = 0;
-
-		/* Longer than a packet: several, the immediate on the last. */
-		while (op->length - done > mtu && !rc) {
-			rc = emit(o, op, opcode_of(t, OP_WRITE),
-				  op->offset + done, op->data + done, mtu,
-				  ts_ns);
-			done += mtu;
-		}
-		if (!rc)
-			rc = emit(o, op, opcode_of(t, op->verb),
-				  op->offset + done,
-				  has_payload(op->verb) ? op->data + done :
-							  NULL,
-				  op->length - done, ts_ns);
+		if (op->table >= o->t->n)
+			return -ERANGE;
+		rc = emit_all(o, op, ts_ns);
 		note_head(o, op);
 	}
 	return rc;

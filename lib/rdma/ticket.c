@@ -70,25 +70,38 @@ void ticket_place(struct ticket_table *at, const struct region *r,
 		      region_offset(r, region_table(r, table), epoch);
 }
 
+static int describe(struct ticket *t, const struct region *r, unsigned i,
+		    struct fault *f)
+{
+	const struct table *g = region_table(r, i);
+
+	if (g->lists > TICKET_LISTS_MAX)
+		return fault_set(f, -EINVAL,
+				 "table %s: %u lists; a ticket holds %d at most",
+				 g->name, g->lists, TICKET_LISTS_MAX);
+	t->table[i] = *g;
+	t->at[i] = (struct ticket_table){ .qpn = QPN_FIRST + i };
+	ticket_place(&t->at[i], r, i, t->epoch);
+	if (g->kind == TABLE_APPEND && take_heads(&t->at[i], r, g, t->epoch) < 0)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	return 0;
+}
+
 int ticket_of_region(struct ticket *t, const struct region *r, struct fault *f)
 {
+	int rc;
+
 	default_addresses(t);
 	if (is_zero(t->ip, 16) || is_zero(t->peer_ip, 16))
 		return fault_set(f, -EINVAL,
 				 "IPv6 needs both addresses: the collector's "
 				 "and the translator's");
 	t->epoch = region_epoch(r);
-	t->n = region_tables(r);
-	for (unsigned i = 0; i < t->n; i++) {
-		const struct table *g = region_table(r, i);
-
-		t->table[i] = *g;
-		t->at[i] = (struct ticket_table){ .qpn = QPN_FIRST + i };
-		ticket_place(&t->at[i], r, i, t->epoch);
-		if (g->kind == TABLE_APPEND &&
-		    take_heads(&t->at[i], r, g, t->epoch) < 0) {
-			ticket_fini(t);
-			return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	for (t->n = 0; t->n < region_tables(r); t->n++) {
+		rc = describe(t, r, t->n, f);
+		if (rc < 0) {
+			ticket_fini(t); /* those before */
+			return rc;
 		}
 	}
 	return 0;
@@ -186,7 +199,8 @@ int ticket_write(const struct ticket *t, FILE *out)
 	write_ip(out, "ip", t, t->ip);
 	write_mac(out, "peer_mac", t->peer_mac);
 	write_ip(out, "peer_ip", t, t->peer_ip);
-	fprintf(out, "mtu = %u\nepoch = %" PRIu64 "\n", t->mtu, t->epoch);
+	fprintf(out, "mtu = %u\nepoch = %" PRIu64 "\ntables = %u\n", t->mtu,
+		t->epoch, t->n);
 	for (unsigned i = 0; i < t->n; i++)
 		write_table(out, &t->table[i], &t->at[i]);
 	errno = 0;

@@ -12,6 +12,7 @@
  *	peer_ip = 10.0.0.101            ; pairs expect it
  *	mtu = 1024                      ; longest RDMA payload, bytes
  *	epoch = 1
+ *	tables = 1                      ; sections that follow
  *
  *	[table flows]           ; one for each table: layout.h's fields, and
  *	qpn = 0x11              ; queue pair; the translator's has this number too
@@ -35,6 +36,7 @@
 
 enum {
 	TICKET_VERSION = 1,
+	TICKET_LISTS_MAX = 1 << 24, /* of a table; a ticket holds their heads */
 };
 
 struct ticket_table {
@@ -68,8 +70,13 @@ void ticket_place(struct ticket_table *at, const struct region *r,
 
 int ticket_write(const struct ticket *t, FILE *out);
 
-/* "-": stdin. f says FILE:LINE. Returns 0 or -errno, then with nothing to free. */
+/*
+ * Reads a file ("-": stdin), or an open one that name stands for. f says
+ * FILE:LINE: reason. Returns 0, or -errno with nothing to free.
+ */
 int ticket_read(struct ticket *t, const char *path, struct fault *f);
+int ticket_parse(struct ticket *t, FILE *in, const char *name,
+		 struct fault *f);
 void ticket_fini(struct ticket *t);
 
 #endif

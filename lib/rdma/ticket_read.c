@@ -10,49 +10,70 @@
 #include "store/layout.h"
 #include "wire/roce.h"
 
-struct reader {
-	struct ticket *t;
-	struct fault *f;
-	struct fault line; /* of the first bad line */
-	uint64_t length[TABLE_MAX]; /* as the ticket says */
-	/* head = lines come before lists may be known: list and count */
-	struct {
-		unsigned table;
-		uint32_t list;
-		uint64_t count;
-	} *head;
-	size_t heads, head_room;
-	char section[TABLE_NAME_MAX + 16];
-	bool version_seen;
-	int error;
+/* head = LIST:COUNT, kept until the number of lists is known. */
+struct head {
+	unsigned table;
+	uint32_t list;
+	uint64_t count;
 };
 
+struct reader {
+	struct ticket *t;
+	FILE *in;
+	int line;
+	int error, error_line; /* the first bad line */
+	struct fault why;
+	char section[TABLE_NAME_MAX + 8];
+	uint64_t tables;	    /* as the ticket says */
+	uint64_t length[TABLE_MAX]; /* the same */
+	uint8_t seen, table_seen[TABLE_MAX]; /* required fields, a bit each */
+	struct head *head;
+	size_t heads, head_room;
+};
+
+/* What inih's handlers return: 1 good, 0 bad. */
 static int bad(struct reader *r, int err, const char *what, const char *value)
 {
-	if (!r->error)
-		r->error = fault_set(&r->line, err, "%s: '%s'", what, value);
-	return 0; /* as inih wants it */
+	if (!r->error) {
+		r->error = fault_set(&r->why, err, "%s: '%s'", what, value);
+		r->error_line = r->line;
+	}
+	return 0;
 }
 
+/* Decimal, or hexadecimal with 0x in front. */
 static bool number(const char *text, uint64_t max, uint64_t *out)
 {
+	bool hex = text[0] == '0' && text[1] == 'x';
+	const char *digits = hex ? text + 2 : text;
 	char *end;
 
-	if (*text < '0' || *text > '9')
+	if (!*digits || strspn(digits, hex ? "0123456789abcdefABCDEF" :
+					     "0123456789") != strlen(digits))
 		return false;
 	errno = 0;
-	*out = strtoull(text, &end, 0);
-	return !errno && !*end && *out <= max;
+	*out = strtoull(digits, &end, hex ? 16 : 10);
+	return !errno && *out <= max;
 }
 
+/* Six pairs of hexadecimal digits with colons between them. */
 static bool mac_of(const char *text, uint8_t *m)
 {
-	char end;
+	char pair[5] = "0x";
+	uint64_t byte;
 
-	return sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%c", &m[0],
-		      &m[1], &m[2], &m[3], &m[4], &m[5], &end) == 6;
+	if (strlen(text) != 17)
+		return false;
+	for (unsigned i = 0; i < 6; i++, text += 3) {
+		memcpy(pair + 2, text, 2);
+		if (!number(pair, 255, &byte) || (i < 5 && text[2] != ':'))
+			return false;
+		m[i] = (uint8_t)byte;
+	}
+	return true;
 }
 
+/* Both addresses are of one family. */
 static bool ip_of(struct ticket *t, const char *text, uint8_t *ip)
 {
 	uint8_t version = strchr(text, ':') ? 6 : 4;
@@ -63,32 +84,87 @@ static bool ip_of(struct ticket *t, const char *text, uint8_t *ip)
 	return inet_pton(version == 6 ? AF_INET6 : AF_INET, text, ip) == 1;
 }
 
+/* The place of a field among names, which is noted in *seen; -EEXIST if it was. */
+static int field_of(const char *name, const char *const *names, unsigned n,
+		    uint8_t *seen)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (strcmp(name, names[i]) != 0)
+			continue;
+		if (*seen >> i & 1)
+			return -EEXIST;
+		*seen |= (uint8_t)(1 << i);
+		return (int)i;
+	}
+	return -ENOENT;
+}
+
+/* Every field of [collector], and those of a table that layouts do not have.
+ * All are required. */
+enum {
+	F_VERSION,
+	F_MAC,
+	F_PEER_MAC,
+	F_IP,
+	F_PEER_IP,
+	F_MTU,
+	F_EPOCH,
+	F_TABLES,
+};
+
+enum {
+	F_QPN,
+	F_PSN,
+	F_RKEY,
+	F_ADDRESS,
+	F_LENGTH,
+};
+
 static int collector_field(struct reader *r, const char *name,
 			   const char *value)
 {
+	static const char *const names[] = {
+		[F_VERSION] = "version",	 [F_MAC] = "mac",
+		[F_PEER_MAC] = "peer_mac", [F_IP] = "ip",
+		[F_PEER_IP] = "peer_ip",	 [F_MTU] = "mtu",
+		[F_EPOCH] = "epoch",	 [F_TABLES] = "tables",
+	};
 	struct ticket *t = r->t;
 	uint64_t n = 0;
-	bool ok;
+	bool ok = false;
 
-	if (!strcmp(name, "version")) {
-		r->version_seen = ok = number(value, UINT32_MAX, &n);
+	switch (field_of(name, names, F_TABLES + 1, &r->seen)) {
+	case F_VERSION:
+		ok = number(value, UINT32_MAX, &n);
 		if (ok && n != TICKET_VERSION)
 			return bad(r, -EPROTONOSUPPORT,
 				   "a ticket of another version", value);
-	} else if (!strcmp(name, "mac")) {
+		break;
+	case F_MAC:
 		ok = mac_of(value, t->mac);
-	} else if (!strcmp(name, "peer_mac")) {
+		break;
+	case F_PEER_MAC:
 		ok = mac_of(value, t->peer_mac);
-	} else if (!strcmp(name, "ip")) {
+		break;
+	case F_IP:
 		ok = ip_of(t, value, t->ip);
-	} else if (!strcmp(name, "peer_ip")) {
+		break;
+	case F_PEER_IP:
 		ok = ip_of(t, value, t->peer_ip);
-	} else if (!strcmp(name, "mtu")) {
+		break;
+	case F_MTU:
 		ok = number(value, 4096, &n) && n >= 256 && !(n & (n - 1));
 		t->mtu = (uint16_t)n;
-	} else if (!strcmp(name, "epoch")) {
-		ok = number(value, UINT64_MAX, &t->epoch);
-	} else {
+		break;
+	case F_EPOCH:
+		ok = number(value, UINT64_MAX, &t->epoch) && t->epoch;
+		break;
+	case F_TABLES:
+		ok = number(value, TABLE_MAX, &r->tables);
+		break;
+	case -EEXIST:
+		return bad(r, -EINVAL, "given twice", name);
+	default:
 		return bad(r, -EINVAL, "no such field", name);
 	}
 	return ok ? 1 : bad(r, -EINVAL, name, value);
@@ -105,8 +181,8 @@ static bool head_of(struct reader *r, const char *value)
 		return false;
 	memcpy(list, value, len);
 	list[len] = '\0';
-	if (!number(list, UINT32_MAX, &n) ||
-	    !number(value + len + 1, UINT64_MAX >> 1, &count))
+	if (!number(list, TICKET_LISTS_MAX - 1, &n) ||
+	    !number(value + len + 1, UINT64_MAX, &count))
 		return false;
 	if (r->heads == r->head_room) {
 		size_t room = r->head_room ? 2 * r->head_room : 64;
@@ -117,55 +193,67 @@ static bool head_of(struct reader *r, const char *value)
 		r->head = p;
 		r->head_room = room;
 	}
-	r->head[r->heads].table = r->t->n - 1;
-	r->head[r->heads].list = (uint32_t)n;
-	r->head[r->heads++].count = count;
+	r->head[r->heads++] = (struct head){
+		.table = r->t->n - 1,
+		.list = (uint32_t)n,
+		.count = count,
+	};
 	return true;
 }
 
 static int table_field(struct reader *r, const char *name, const char *value)
 {
+	static const char *const names[] = {
+		[F_QPN] = "qpn",	       [F_PSN] = "psn",	    [F_RKEY] = "rkey",
+		[F_ADDRESS] = "address", [F_LENGTH] = "length",
+	};
 	unsigned i = r->t->n - 1;
 	struct ticket_table *at = &r->t->at[i];
 	struct fault why = { "" };
 	uint64_t n = 0;
-	int rc;
+	bool ok = false;
 
-	if (!strcmp(name, "qpn")) {
-		rc = number(value, ROCE_PSN_MASK, &n) && n > 1;
+	switch (field_of(name, names, F_LENGTH + 1, &r->table_seen[i])) {
+	case F_QPN: /* 0 and 1 are management's */
+		ok = number(value, ROCE_PSN_MASK, &n) && n > 1;
 		at->qpn = (uint32_t)n;
-	} else if (!strcmp(name, "psn")) {
-		rc = number(value, ROCE_PSN_MASK, &n);
+		break;
+	case F_PSN:
+		ok = number(value, ROCE_PSN_MASK, &n);
 		at->psn = (uint32_t)n;
-	} else if (!strcmp(name, "rkey")) {
-		rc = number(value, UINT32_MAX, &n);
+		break;
+	case F_RKEY:
+		ok = number(value, UINT32_MAX, &n);
 		at->rkey = (uint32_t)n;
-	} else if (!strcmp(name, "address")) {
-		rc = number(value, UINT64_MAX, &at->address);
-	} else if (!strcmp(name, "length")) {
-		rc = number(value, UINT64_MAX, &r->length[i]);
-	} else if (!strcmp(name, "head")) {
-		rc = head_of(r, value);
-	} else {
-		rc = layout_set(&r->t->table[i], name, value, &why);
-		if (rc < 0)
-			return bad(r, rc, why.text[0] ? why.text : name, value);
-		return 1;
+		break;
+	case F_ADDRESS:
+		ok = number(value, UINT64_MAX, &at->address);
+		break;
+	case F_LENGTH:
+		ok = number(value, UINT64_MAX, &r->length[i]);
+		break;
+	case -EEXIST:
+		return bad(r, -EINVAL, "given twice", name);
+	default:
+		ok = !strcmp(name, "head") ?
+			     head_of(r, value) :
+			     layout_set(&r->t->table[i], name, value, &why) >= 0;
 	}
-	return rc ? 1 : bad(r, -EINVAL, name, value);
+	return ok ? 1 : bad(r, -EINVAL, why.text[0] ? why.text : name, value);
 }
 
 static int enter_section(struct reader *r, const char *section)
 {
+	static const char prefix[] = "table ";
 	struct ticket *t = r->t;
-	const char *name = section + strlen("table ");
+	const char *name = section + strlen(prefix);
 
 	if (strlen(section) >= sizeof(r->section))
 		return bad(r, -EINVAL, "section name too long", section);
-	strcpy(r->section, section);
+	snprintf(r->section, sizeof(r->section), "%s", section);
 	if (!strcmp(section, "collector"))
 		return 1;
-	if (strncmp(section, "table ", 6) != 0 || !*name ||
+	if (strncmp(section, prefix, strlen(prefix)) != 0 || !*name ||
 	    strlen(name) >= TABLE_NAME_MAX)
 		return bad(r, -EINVAL, "no such section", section);
 	if (t->n == TABLE_MAX)
@@ -173,108 +261,144 @@ static int enter_section(struct reader *r, const char *section)
 	for (unsigned i = 0; i < t->n; i++)
 		if (!strcmp(t->table[i].name, name))
 			return bad(r, -EINVAL, "twice the same table", name);
-	strcpy(t->table[t->n++].name, name);
+	memcpy(t->table[t->n++].name, name, strlen(name) + 1);
 	return 1;
 }
 
-static int on_line(void *user, const char *section, const char *name,
-		   const char *value)
+static int on_field(void *user, const char *section, const char *name,
+		    const char *value)
 {
 	struct reader *r = user;
 
 	if (r->error)
 		return 0;
+	if (!*section)
+		return bad(r, -EINVAL, "not in a section", name);
 	if (strcmp(section, r->section) != 0 && !enter_section(r, section))
 		return 0;
 	return strcmp(section, "collector") ? table_field(r, name, value) :
 					      collector_field(r, name, value);
 }
 
-static int place_heads(struct reader *r)
+/* inih's fgets(), which counts as inih does. */
+static char *on_line(char *text, int size, void *user)
+{
+	struct reader *r = user;
+
+	r->line++;
+	return fgets(text, size, r->in);
+}
+
+static int check_table(const struct reader *r, unsigned i, struct fault *f)
+{
+	const struct ticket *t = r->t;
+	const struct ticket_table *at = &t->at[i];
+	const struct table *g = &t->table[i];
+
+	if (r->table_seen[i] != (2 << F_LENGTH) - 1)
+		return fault_set(f, -EINVAL,
+				 "qpn, psn, rkey, address and length are "
+				 "needed");
+	if (g->length != r->length[i])
+		return fault_set(f, -EINVAL,
+				 "length: the geometry has %llu bytes",
+				 (unsigned long long)g->length);
+	if (at->address > UINT64_MAX - g->length)
+		return fault_set(f, -EINVAL,
+				 "address: the table would not end");
+	if (g->lists > TICKET_LISTS_MAX)
+		return fault_set(f, -EINVAL, "lists: more than %d",
+				 TICKET_LISTS_MAX);
+	for (unsigned k = 0; k < i; k++)
+		if (t->table[k].id == g->id || t->at[k].qpn == at->qpn)
+			return fault_set(f, -EINVAL,
+					 "id or qpn of another table");
+	return 0;
+}
+
+static int place_heads(struct reader *r, struct fault *f)
 {
 	struct ticket *t = r->t;
 
-	for (unsigned i = 0; i < t->n; i++) {
-		if (t->table[i].kind != TABLE_APPEND)
-			continue;
-		t->at[i].heads =
-			calloc(t->table[i].lists, sizeof(*t->at[i].heads));
-		if (!t->at[i].heads)
-			return fault_set(r->f, -ENOMEM, "%s", strerror(ENOMEM));
-	}
 	for (size_t k = 0; k < r->heads; k++) {
-		unsigned i = r->head[k].table;
+		const struct head *h = &r->head[k];
+		const struct table *g = &t->table[h->table];
+		struct ticket_table *at = &t->at[h->table];
 
-		if (t->table[i].kind != TABLE_APPEND ||
-		    r->head[k].list >= t->table[i].lists)
-			return fault_set(r->f, -EINVAL, "%s: no list %u",
-					 t->table[i].name, r->head[k].list);
-		t->at[i].heads[r->head[k].list] = r->head[k].count;
+		if (h->list >= g->lists)
+			return fault_set(f, -EINVAL,
+					 "[table %s]: head: there is no list "
+					 "%u", g->name, h->list);
+		if (!at->heads)
+			at->heads = calloc(g->lists, sizeof(*at->heads));
+		if (!at->heads)
+			return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		at->heads[h->list] = h->count;
 	}
 	return 0;
 }
 
 /* The whole, once every line was good. */
-static int check(struct reader *r)
+static int check(struct reader *r, struct fault *f)
 {
 	struct ticket *t = r->t;
+	struct fault why = { "" };
+	int rc;
 
-	if (!r->version_seen || !t->version || !t->mtu || !t->n)
-		return fault_set(r->f, -EINVAL,
-				 "not a ticket: version, ip, mtu and a table "
-				 "are needed (dta-collect --ticket writes it)");
+	if (r->seen != (2 << F_TABLES) - 1)
+		return fault_set(f, -EINVAL,
+				 "not a whole ticket: [collector] needs "
+				 "version, mac, peer_mac, ip, peer_ip, mtu, "
+				 "epoch and tables (dta-collect --ticket "
+				 "writes it)");
+	if (!t->n || t->n != r->tables)
+		return fault_set(f, -EINVAL,
+				 "not a whole ticket: %u tables of %llu", t->n,
+				 (unsigned long long)r->tables);
 	for (unsigned i = 0; i < t->n; i++) {
-		struct table *g = &t->table[i];
-		struct ticket_table *at = &t->at[i];
-		struct fault why = { "" };
-		int rc = table_finish(g, &why);
-
+		rc = table_finish(&t->table[i], &why);
+		if (!rc)
+			rc = check_table(r, i, &why);
 		if (rc < 0)
-			return fault_set(r->f, rc, "[table %s]: %s", g->name,
-					 why.text);
-		if (g->length != r->length[i])
-			return fault_set(r->f, -EINVAL,
-					 "[table %s]: length does not fit the "
-					 "geometry", g->name);
-		if (!at->qpn || at->address > UINT64_MAX - g->length)
-			return fault_set(r->f, -EINVAL,
-					 "[table %s]: qpn or address is wrong",
-					 g->name);
-		for (unsigned k = 0; k < i; k++)
-			if (t->table[k].id == g->id || t->at[k].qpn == at->qpn)
-				return fault_set(r->f, -EINVAL,
-						 "[table %s]: id or qpn of "
-						 "another table", g->name);
+			return fault_set(f, rc, "[table %s]: %s",
+					 t->table[i].name, why.text);
 	}
-	return place_heads(r);
+	return place_heads(r, f);
+}
+
+int ticket_parse(struct ticket *t, FILE *in, const char *name, struct fault *f)
+{
+	struct reader r = { .t = t, .in = in };
+	struct fault why = { "" };
+	int line, rc;
+
+	memset(t, 0, sizeof(*t));
+	line = ini_parse_stream(on_line, &r, on_field, &r);
+	if (ferror(in))
+		rc = fault_set(f, -EIO, "%s: cannot be read", name);
+	else if (line && line == r.error_line)
+		rc = fault_set(f, r.error, "%s:%d: %s", name, line, r.why.text);
+	else if (line)
+		rc = fault_set(f, -EINVAL, "%s:%d: not a line of a ticket",
+			       name, line);
+	else if ((rc = check(&r, &why)) < 0)
+		fault_set(f, rc, "%s: %.400s", name, why.text);
+	free(r.head);
+	if (rc < 0)
+		ticket_fini(t);
+	return rc;
 }
 
 int ticket_read(struct ticket *t, const char *path, struct fault *f)
 {
-	struct reader r = { .t = t, .f = f };
 	bool is_stdin = !strcmp(path, "-");
 	FILE *in = is_stdin ? stdin : fopen(path, "r");
-	int line, rc;
+	int rc;
 
-	memset(t, 0, sizeof(*t));
 	if (!in)
 		return fault_set(f, -errno, "%s: %s", path, strerror(errno));
-	line = ini_parse_file(in, on_line, &r);
+	rc = ticket_parse(t, in, is_stdin ? "stdin" : path, f);
 	if (!is_stdin)
 		fclose(in);
-	if (line && r.error)
-		rc = fault_set(f, r.error, "%s:%d: %s", path, line,
-			       r.line.text);
-	else if (line)
-		rc = fault_set(f, -EBADMSG, "%s:%d: not a line of a ticket",
-			       path, line);
-	else if ((rc = check(&r)) < 0 && f) {
-		struct fault why = *f;
-
-		fault_set(f, rc, "%s: %.400s", path, why.text);
-	}
-	free(r.head);
-	if (rc < 0)
-		ticket_fini(t);
 	return rc;
 }

@@ -46,7 +46,7 @@ int aside_open(struct aside *a, const char *final, mode_t mode)
 {
 	int rc;
 
-	*a = (struct aside){ .fd = -1, .final = final };
+	*a = (struct aside){.fd = -1, .final = final};
 	a->fd = open_dir(final, O_RDWR | O_TMPFILE, mode);
 	if (a->fd >= 0)
 		return 0;
@@ -66,9 +66,9 @@ static int link_to(const struct aside *a, const char *name)
 	if (a->name)
 		return link(a->name, name) < 0 ? -errno : 0;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", a->fd);
-	return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) < 0 ?
-		       -errno :
-		       0;
+	return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) < 0
+		       ? -errno
+		       : 0;
 }
 
 int aside_link(struct aside *a)

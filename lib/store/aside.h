@@ -13,7 +13,7 @@
 struct aside {
 	int fd;
 	const char *final; /* the caller's */
-	char *name;        /* the name of its own, or NULL */
+	char *name;	   /* the name of its own, or NULL */
 };
 
 /* Opens a file for what will be final. Returns 0 or -errno. */

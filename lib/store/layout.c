@@ -15,8 +15,7 @@ enum {
 	FOR_APPEND = 1 << TABLE_APPEND,
 	FOR_KEYINC = 1 << TABLE_KEYINC,
 	FOR_POSTCARD = 1 << TABLE_POSTCARD,
-	FOR_ALL =
-		FOR_KEYWRITE | FOR_APPEND | FOR_KEYINC | FOR_POSTCARD,
+	FOR_ALL = FOR_KEYWRITE | FOR_APPEND | FOR_KEYINC | FOR_POSTCARD,
 };
 
 /* No table is longer (table.c has the last word). */
@@ -28,8 +27,8 @@ enum {
  */
 struct field {
 	const char *name;
-	uint8_t kinds;  /* FOR_... */
-	uint8_t width;  /* bytes at offset; 0: set() */
+	uint8_t kinds; /* FOR_... */
+	uint8_t width; /* bytes at offset; 0: set() */
 	uint8_t offset;
 	uint64_t max;
 	const char *const *names; /* NULL: a number */
@@ -171,7 +170,7 @@ static int set_flush(struct table *t, const char *value, struct fault *f)
 	static const struct {
 		const char *name;
 		uint64_t ms;
-	} units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60000 } };
+	} units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}};
 	const char *end;
 	uint64_t v;
 
@@ -215,7 +214,7 @@ static const char *const qp_names[] = {
 	NULL,
 };
 
-static const char *const yes_names[] = { "no", "yes", NULL };
+static const char *const yes_names[] = {"no", "yes", NULL};
 
 /* clang-format off */
 static const struct field fields[] = {
@@ -231,7 +230,8 @@ static const struct field fields[] = {
 	  .max = BYTES_MAX },
 	{ "entries", FOR_APPEND, 8, offsetof(struct table, units),
 	  .max = BYTES_MAX },
-	{ "memory", FOR_ALL, 8, offsetof(struct table, length), .max = BYTES_MAX },
+	{ "memory", FOR_ALL, 8, offsetof(struct table, length),
+	  .max = BYTES_MAX },
 	{ "stride", FOR_ALL, .set = set_stride },
 	{ "copies", FOR_ALL, 1, offsetof(struct table, copies),
 	  .max = HASH_COPIES },
@@ -286,8 +286,8 @@ static int set(struct table *t, const struct field *field, const char *value,
 
 	if (field->set)
 		return field->set(t, value, f);
-	if (field->names ? parse_name(&v, value, field->names, f) :
-			   parse_number(&v, value, 1, field->max, f))
+	if (field->names ? parse_name(&v, value, field->names, f)
+			 : parse_number(&v, value, 1, field->max, f))
 		return -EINVAL;
 	store(t, field, v);
 	return 0;
@@ -296,7 +296,7 @@ static int set(struct table *t, const struct field *field, const char *value,
 int layout_set(struct table *t, const char *field, const char *value,
 	       struct fault *f)
 {
-	struct fault why = { "" };
+	struct fault why = {""};
 
 	for (unsigned i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 		if (strcmp(field, fields[i].name) != 0)

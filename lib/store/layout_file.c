@@ -30,7 +30,7 @@ struct reading {
 	FILE *in;
 	struct layout *out;
 	struct section section;
-	unsigned line;   /* of the text that inih has in hand */
+	unsigned line;	 /* of the text that inih has in hand */
 	unsigned header; /* line of the last section header seen, 0: none */
 	struct fault *f;
 	int rc; /* first failure; inih goes on, we do not */
@@ -83,7 +83,7 @@ static int set_values(struct reading *r, struct table *t, const char *text,
 		      struct fault *why)
 {
 	uint32_t **set = &r->out->values[r->out->n];
-	struct fault inner = { "" };
+	struct fault inner = {""};
 	int rc;
 
 	if (layout_values_is_file(text))
@@ -96,7 +96,7 @@ static int set_values(struct reading *r, struct table *t, const char *text,
 static int set_field(struct reading *r, struct table *t, unsigned i)
 {
 	const struct section *s = &r->section;
-	struct fault why = { "" };
+	struct fault why = {""};
 	int rc;
 
 	if (t->kind == TABLE_POSTCARD && !strcmp(s->at[i].field, "values"))
@@ -163,7 +163,7 @@ static int section_end(struct reading *r)
 {
 	struct layout *l = r->out;
 	struct table *t = &l->table[l->n];
-	struct fault why = { "" };
+	struct fault why = {""};
 
 	if (!r->section.line || r->rc)
 		return r->rc;
@@ -173,7 +173,7 @@ static int section_end(struct reading *r)
 		return fail(r, r->section.line, -EINVAL,
 			    "the table's name is too long");
 	memset(t, 0, sizeof(*t));
-	strcpy(t->name, r->section.name);
+	memcpy(t->name, r->section.name, strlen(r->section.name) + 1);
 	t->id = (uint16_t)(l->n + 1);
 	if (set_fields(r, t) < 0)
 		return r->rc;

@@ -92,7 +92,7 @@ int layout_values_parse(uint32_t **out, struct table *t, const char *text,
 			struct fault *f)
 {
 	char *copy = strdup(text), *dash, *save, *word;
-	struct set s = { 0 };
+	struct set s = {0};
 	uint32_t v;
 	int rc = 0;
 
@@ -155,7 +155,7 @@ int layout_values_load(uint32_t **out, struct table *t, const char *path,
 	const char *slash = strrchr(base, '/');
 	int dir = slash && path[0] != '/' ? (int)(slash + 1 - base) : 0;
 	char full[PATH_MAX];
-	struct set s = { 0 };
+	struct set s = {0};
 	FILE *in;
 	int rc;
 

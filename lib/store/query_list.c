@@ -17,14 +17,6 @@ int list_count(uint64_t *out, const struct view *v, uint32_t list)
 	return 0;
 }
 
-/* The oldest entry that is surely intact when count entries were written. */
-static uint64_t oldest(const struct view *v, uint64_t count)
-{
-	uint64_t kept = v->t->units - v->t->batch;
-
-	return count > kept ? count - kept : 0;
-}
-
 /* n entries from ring position at on, which do not pass the ring's end. */
 static int copy_run(const struct view *v, uint32_t list, uint64_t at,
 		    uint8_t *buf, uint64_t n)
@@ -69,8 +61,8 @@ static int copy_entries(const struct view *v, uint32_t list, uint64_t first,
 	if (n <= head)
 		return copy_run(v, list, at, buf, n);
 	rc = copy_run(v, list, at, buf, head);
-	return rc < 0 ? rc :
-			copy_run(v, list, 0, buf + head * t->value_len,
+	return rc < 0 ? rc
+		      : copy_run(v, list, 0, buf + head * t->value_len,
 				 n - head);
 }
 
@@ -106,7 +98,7 @@ int64_t list_read(const struct view *v, uint32_t list, uint64_t from, void *buf,
 		return -EINVAL;
 	if ((n = list_count(&count, v, list)) < 0)
 		return n;
-	start = oldest(v, count);
+	start = list_oldest(t, count);
 	if (from > start)
 		start = from < count ? from : count;
 	else
@@ -118,8 +110,8 @@ int64_t list_read(const struct view *v, uint32_t list, uint64_t from, void *buf,
 		return n;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	/* What was overwritten under the copy is not to be believed. */
-	if (list_count(&count, v, list) == 0 && oldest(v, count) > start)
-		gone = oldest(v, count) - start;
+	if (list_count(&count, v, list) == 0 && list_oldest(t, count) > start)
+		gone = list_oldest(t, count) - start;
 	gone = gone < (uint64_t)n ? gone : (uint64_t)n;
 	n -= (int64_t)gone;
 	*lost += gone;

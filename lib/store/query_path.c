@@ -43,9 +43,8 @@ static unsigned valid_hops(const struct chunk *c, unsigned hops)
 	unsigned all = (1u << hops) - 1;
 	unsigned len = (unsigned)__builtin_ctz(~(unsigned)c->known);
 
-	return (c->known | c->blank) == all && c->known == (1u << len) - 1 ?
-		       len :
-		       0;
+	return (c->known | c->blank) == all && c->known == (1u << len) - 1 ? len
+									   : 0;
 }
 
 static int chunk_load(struct chunk *c, const struct view *v, unsigned copy,
@@ -124,7 +123,7 @@ static void judge_partial(struct path_answer *out, const struct chunk *chunk,
 			  unsigned n, unsigned hops)
 {
 	unsigned least = hops > 1 ? 2 : 1;
-	struct chunk sum = { .known = 0 };
+	struct chunk sum = {.known = 0};
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct chunk *c = &chunk[i];
@@ -175,7 +174,7 @@ void path_query(struct path_answer *out, const struct view *v,
 		else
 			n++;
 	}
-	*out = (struct path_answer){ .answer = ANSWER_NOT_FOUND };
+	*out = (struct path_answer){.answer = ANSWER_NOT_FOUND};
 	judge_valid(out, chunk, n, t->hops);
 	if (!out->valid && rule->partial)
 		judge_partial(out, chunk, n, t->hops);

@@ -37,7 +37,8 @@ int region_map(struct region *r)
 	uint64_t size = r->h.file_size, skip;
 	int prot = r->write ? PROT_READ | PROT_WRITE : PROT_READ;
 	uint8_t *room = mmap(NULL, size + align, PROT_NONE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			     0);
 	uint8_t *p;
 
 	if (room == MAP_FAILED)
@@ -69,7 +70,7 @@ static int fail(const struct region *r, int err, struct fault *f)
 /* Reads and judges the header, then maps the file. */
 static int load(struct region *r, struct fault *f)
 {
-	struct fault why = { "" };
+	struct fault why = {""};
 	struct stat st;
 	ssize_t n;
 	int rc;
@@ -98,7 +99,7 @@ static int load(struct region *r, struct fault *f)
 
 static int open_at(struct region *r, const char *name, struct fault *f)
 {
-	struct region_place where = { NULL, 0 };
+	struct region_place where = {NULL, 0};
 	int rc = region_find(&where, name, f);
 
 	if (rc < 0)

@@ -6,7 +6,7 @@
 #include "hash/crc.h"
 #include "store/region_file.h"
 
-const char region_magic[8] = { 'D', 'T', 'A', 'R', 'E', 'G', 'N', '\n' };
+const char region_magic[8] = {'D', 'T', 'A', 'R', 'E', 'G', 'N', '\n'};
 
 uint32_t region_header_crc(const struct region_header *h)
 {
@@ -44,8 +44,9 @@ static int check_identity(const struct region_header *h, struct fault *f)
 				 "version %d",
 				 h->version, REGION_VERSION);
 	if (h->length != REGION_STATIC_LEN || region_header_crc(h) != h->crc)
-		return fault_set(f, -EBADMSG,
-				 "the header is damaged: its checksum is wrong");
+		return fault_set(
+			f, -EBADMSG,
+			"the header is damaged: its checksum is wrong");
 	return 0;
 }
 
@@ -92,8 +93,8 @@ static bool table_placed(const struct region_header *h, const struct table *t)
 	return t->values <= h->values_len / sizeof(uint32_t) &&
 	       t->values_at % sizeof(uint32_t) == 0 &&
 	       t->values_at >= h->values_at &&
-	       within(t->values_at - h->values_at,
-		      t->values * sizeof(uint32_t), h->values_len);
+	       within(t->values_at - h->values_at, t->values * sizeof(uint32_t),
+		      h->values_len);
 }
 
 static bool tables_apart(const struct table *a, const struct table *b)
@@ -106,7 +107,7 @@ static bool tables_apart(const struct table *a, const struct table *b)
 int region_check(const struct region_header *h, uint64_t file_size,
 		 struct fault *f)
 {
-	struct fault why = { "" };
+	struct fault why = {""};
 	int rc;
 
 	if ((rc = check_identity(h, f)) < 0 ||
@@ -158,7 +159,7 @@ int region_check_values(const struct region_header *h, const uint8_t *values,
 static int plan_tables(struct region_header *h, const struct layout *l,
 		       struct fault *f)
 {
-	struct fault why = { "" };
+	struct fault why = {""};
 
 	for (unsigned i = 0; i < l->n; i++) {
 		struct table *t = &h->table[i];
@@ -186,8 +187,8 @@ static int plan_tables(struct region_header *h, const struct layout *l,
 	return 0;
 }
 
-int region_plan(struct region_header *h, const struct layout *l, unsigned epochs,
-		struct fault *f)
+int region_plan(struct region_header *h, const struct layout *l,
+		unsigned epochs, struct fault *f)
 {
 	uint64_t at = REGION_HEAD_LEN, size;
 	int rc;

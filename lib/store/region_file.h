@@ -3,11 +3,12 @@
  * region_file.h - private to this room: a region's file as it lies in memory
  * (dta-region(5)), and what an open region knows.
  *
- *	0       struct region_header, struct table[TABLE_MAX]   static, checksummed
- *	20480   struct region_state                             changes
+ *	0       struct region_header, struct table[TABLE_MAX]   static,
+ *checksummed 20480   struct region_state                             changes
  *	24576   struct region_seat[REGION_WRITERS]              changes
- *	294912  V sets: uint32_t, sorted                        static, checksummed
- *	set_at  epoch sets, set_len bytes each: the tables at their offsets
+ *	294912  V sets: uint32_t, sorted                        static,
+ *checksummed set_at  epoch sets, set_len bytes each: the tables at their
+ *offsets
  *
  * All in the byte order of the machine that made it.
  */
@@ -34,14 +35,14 @@ extern const char region_magic[8];
 
 struct region_header {
 	char magic[8];
-	uint32_t order;      /* REGION_ORDER */
+	uint32_t order;	     /* REGION_ORDER */
 	uint32_t version;    /* REGION_VERSION */
 	uint32_t length;     /* REGION_STATIC_LEN */
-	uint32_t crc;        /* CRC-32C of the static part, this field 0 */
+	uint32_t crc;	     /* CRC-32C of the static part, this field 0 */
 	uint32_t values_crc; /* CRC-32C of the V sets, padding included */
 	uint32_t tables;
 	uint32_t epochs; /* sets */
-	uint32_t seats;  /* REGION_WRITERS */
+	uint32_t seats;	 /* REGION_WRITERS */
 	uint64_t file_size;
 	uint64_t values_at, values_len;
 	uint64_t set_at, set_len;
@@ -53,9 +54,9 @@ _Static_assert(sizeof(struct region_header) == REGION_STATIC_LEN,
 	       "the region format");
 
 struct region_state {
-	uint64_t epoch;    /* current; set (epoch - 1) % epochs */
-	uint64_t oldest;   /* that is still there */
-	uint64_t notified; /* immediates; its low half is a futex word */
+	uint64_t epoch;	    /* current; set (epoch - 1) % epochs */
+	uint64_t oldest;    /* that is still there */
+	uint64_t notified;  /* immediates; its low half is a futex word */
 	uint32_t immediate; /* the last one */
 	uint32_t waiters;   /* in futex calls */
 	uint64_t seated;    /* writers that ever took a seat */
@@ -75,7 +76,7 @@ struct region_seat {
 	uint64_t start; /* of the process: field 22 of /proc/PID/stat */
 	uint32_t pid;
 	uint8_t reserved0[64 - 20];
-	uint32_t state;  /* enum region_journal */
+	uint32_t state;	 /* enum region_journal */
 	uint32_t length; /* bytes of payload */
 	uint64_t offset; /* in the file */
 	uint8_t reserved1[64 - 16];
@@ -115,6 +116,13 @@ struct region {
 	char pages[24]; /* region_page_kind(), once asked */
 };
 
+struct writer {
+	struct region *region;
+	struct region_seat *seat;
+	uint8_t *set; /* where table offsets count from, in the entered epoch */
+	unsigned wide; /* longest write of one instruction, 0: aligned words */
+};
+
 /*
  * Judges the static part of a file of file_size bytes, that h is a copy of.
  * -EBADMSG: no region, or damaged; -EPROTONOSUPPORT: of another version or byte
@@ -134,8 +142,8 @@ int region_check_values(const struct region_header *h, const uint8_t *values,
  * Completes the tables of a layout and gives them their places: fills in h, all
  * but the checksums.
  */
-int region_plan(struct region_header *h, const struct layout *l, unsigned epochs,
-		struct fault *f);
+int region_plan(struct region_header *h, const struct layout *l,
+		unsigned epochs, struct fault *f);
 
 /* Where a region of that name is, or will be. */
 struct region_place {

@@ -14,6 +14,10 @@
 #include "hash/crc.h"
 #include "store/region_file.h"
 
+enum {
+	COLLAPSE = 25, /* MADV_COLLAPSE: newer than Debian 12's C library */
+};
+
 static int fail(struct region *r, int err, struct fault *f)
 {
 	return fault_set(f, err, "%s: %s", r->path, strerror(-err));
@@ -29,9 +33,24 @@ int region_publish(struct region *r, struct fault *f)
 }
 
 /*
+ * Transparent huge pages in a tmpfs, whatever shmem_enabled says: one page of
+ * each 2 MiB, then MADV_COLLAPSE (Linux 6.1) puts a huge page in its place.
+ * Much faster than to collapse what is populated already. Where it fails,
+ * ordinary pages follow; region_page_kind() looks what came of it.
+ */
+static void make_huge(struct region *r)
+{
+	uint64_t size = r->h.file_size & ~(uint64_t)(REGION_HUGE - 1);
+
+	madvise(r->map, r->h.file_size, MADV_HUGEPAGE);
+	for (uint64_t at = 0; at < size; at += REGION_HUGE)
+		if (madvise(r->map + at, REGION_ALIGN, MADV_POPULATE_WRITE) < 0)
+			return;
+	madvise(r->map, size, COLLAPSE);
+}
+
+/*
  * Every page now: a file system that is full says so here, not by SIGBUS later.
- * Huge pages are asked for before the first touch; fallocate() would not see the
- * wish, so pages are faulted in.
  */
 static int populate(struct region *r, enum region_pages pages, struct fault *f)
 {
@@ -41,17 +60,16 @@ static int populate(struct region *r, enum region_pages pages, struct fault *f)
 
 	if (fstatfs(r->fd, &s) < 0)
 		return fail(r, -errno, f);
-	if (s.f_type == TMPFS_MAGIC)
-		madvise(r->map, size,
-			pages != REGION_PAGES_SMALL && size >= REGION_HUGE ?
-				MADV_HUGEPAGE :
-				MADV_NOHUGEPAGE);
+	if (s.f_type == TMPFS_MAGIC && pages == REGION_PAGES_SMALL)
+		madvise(r->map, size, MADV_NOHUGEPAGE);
+	else if (s.f_type == TMPFS_MAGIC && size >= REGION_HUGE)
+		make_huge(r);
 	if (s.f_type != TMPFS_MAGIC && s.f_type != HUGETLBFS_MAGIC)
 		rc = -posix_fallocate(r->fd, 0, (off_t)size);
 	else if (madvise(r->map, size, MADV_POPULATE_WRITE) < 0)
-		rc = errno == EINVAL /* before Linux 5.14 */ ?
-			     -posix_fallocate(r->fd, 0, (off_t)size) :
-			     -ENOSPC;
+		rc = errno == EINVAL /* before Linux 5.14 */
+			     ? -posix_fallocate(r->fd, 0, (off_t)size)
+			     : -ENOSPC;
 	if (rc == -ENOSPC)
 		return fault_set(f, rc, "needs %.1f MiB, more than there is",
 				 (double)size / 0x1p20);
@@ -78,14 +96,13 @@ static int size_and_map(struct region *r, enum region_pages pages,
 	if (rc < 0 || pages != REGION_PAGES_HUGE)
 		return rc;
 	region_look_at_pages(r);
-	if (strchr("4", r->pages[0]))
-		return fault_set(f, -ENOTSUP,
-				 "no huge pages: reserve some "
-				 "(vm.nr_hugepages) and mount a hugetlbfs, or "
-				 "set "
-				 "/sys/kernel/mm/transparent_hugepage/"
-				 "shmem_enabled to advise");
-	return 0;
+	if (r->pages[0] != '4')
+		return 0;
+	return fault_set(f, -ENOTSUP,
+			 "no huge pages: reserve some (vm.nr_hugepages) and "
+			 "mount a hugetlbfs, or set "
+			 "/sys/kernel/mm/transparent_hugepage/shmem_enabled "
+			 "to advise");
 }
 
 /* All but the tables' contents, which are zero as they come. */
@@ -95,23 +112,25 @@ static void write_header(struct region *r, const struct layout *l)
 		if (r->h.table[i].values)
 			memcpy(r->map + r->h.table[i].values_at, l->values[i],
 			       r->h.table[i].values * sizeof(uint32_t));
-	r->h.values_crc =
-		crc(CRC_CHECKSUM, r->map + r->h.values_at, r->h.values_len);
+	r->h.values_crc = crc(CRC_CHECKSUM, r->map + r->h.values_at,
+			      r->h.values_len);
 	r->h.crc = region_header_crc(&r->h);
 	memcpy(r->map, &r->h, sizeof(r->h));
 	r->state->epoch = 1;
 	r->state->oldest = 1;
 }
 
+/* One attempt at a region, in a place that choose_pages would have. */
 static int make(struct region *r, const char *name, const struct layout *l,
-		const struct region_options *o, struct fault *f)
+		const struct region_options *o, enum region_pages choose_pages,
+		struct fault *f)
 {
-	struct region_place where = { NULL, 0 };
+	struct region_place where = {NULL, 0};
 	int rc = region_plan(&r->h, l, o->epochs, f);
 
 	if (rc < 0)
 		return rc;
-	rc = region_choose(&where, name, r->h.file_size, o->pages, f);
+	rc = region_choose(&where, name, r->h.file_size, choose_pages, f);
 	r->path = where.path;
 	r->huge = where.huge;
 	if (rc < 0)
@@ -131,18 +150,28 @@ static int make(struct region *r, const char *name, const struct layout *l,
 int region_make(struct region **out, const char *name, const struct layout *l,
 		const struct region_options *o, struct fault *f)
 {
-	struct region *r = region_new();
-	int rc;
+	enum region_pages choose = o->pages;
 
-	if (!r)
-		return fault_set(f, -ENOMEM, "out of memory");
-	r->write = true;
-	rc = make(r, name, l, o, f);
-	if (rc < 0)
+	for (;;) {
+		struct region *r = region_new();
+		bool huge;
+		int rc;
+
+		if (!r)
+			return fault_set(f, -ENOMEM, "out of memory");
+		r->write = true;
+		rc = make(r, name, l, o, choose, f);
+		if (!rc) {
+			*out = r;
+			return 0;
+		}
+		huge = r->huge && choose == REGION_PAGES_AUTO;
 		region_close(r);
-	else
-		*out = r;
-	return rc;
+		/* Another was faster to take the huge pages. */
+		if (!huge || (rc != -ENOSPC && rc != -ENOMEM))
+			return rc;
+		choose = REGION_PAGES_SMALL;
+	}
 }
 
 int region_create(struct region **out, const char *name, const struct layout *l,

@@ -45,16 +45,24 @@ static uint64_t read_number(const char *path)
 	return v;
 }
 
-/* Free bytes of a pool of huge pages; a mount's own limit may be lower. */
-static uint64_t huge_free(uint64_t page, const struct statfs *s)
+/* A number that the kernel keeps of its pool of huge pages. */
+static uint64_t huge_number(uint64_t page, const char *what)
 {
 	char path[96];
-	uint64_t pool;
 
 	snprintf(path, sizeof(path),
-		 "/sys/kernel/mm/hugepages/hugepages-%llukB/free_hugepages",
-		 (unsigned long long)(page >> 10));
-	pool = read_number(path);
+		 "/sys/kernel/mm/hugepages/hugepages-%llukB/%s",
+		 (unsigned long long)(page >> 10), what);
+	return read_number(path);
+}
+
+/* Bytes of huge pages to be had; a mount's own limit may be lower. */
+static uint64_t huge_free(uint64_t page, const struct statfs *s)
+{
+	uint64_t pool = huge_number(page, "free_hugepages");
+	uint64_t promised = huge_number(page, "resv_hugepages");
+
+	pool = pool > promised ? pool - promised : 0;
 	if (s->f_blocks && s->f_blocks != (fsblkcnt_t)-1 && s->f_bavail < pool)
 		pool = s->f_bavail;
 	return pool * page;
@@ -126,21 +134,17 @@ static int place(struct region_place *out, const char *dir, const char *name,
 	return out->path ? 0 : -ENOMEM;
 }
 
-/* A path's own page size, if a hugetlbfs holds it. */
+/* A path's own page size, if a hugetlbfs holds it. The path has a slash. */
 static uint64_t huge_of_path(const char *path)
 {
-	char dir[4096];
-	char *slash;
+	char *dir = strndup(path, (size_t)(strrchr(path, '/') + 1 - path));
+	uint64_t page = 0;
 	struct statfs s;
 
-	if (strlen(path) >= sizeof(dir))
-		return 0;
-	strcpy(dir, path);
-	slash = strrchr(dir, '/');
-	slash[slash == dir] = '\0';
-	return !statfs(dir, &s) && s.f_type == HUGETLBFS_MAGIC ?
-		       (uint64_t)s.f_bsize :
-		       0;
+	if (dir && !statfs(dir, &s) && s.f_type == HUGETLBFS_MAGIC)
+		page = (uint64_t)s.f_bsize;
+	free(dir);
+	return page;
 }
 
 int region_find(struct region_place *out, const char *name, struct fault *f)
@@ -197,8 +201,8 @@ int region_choose(struct region_place *out, const char *name, uint64_t size,
 	/* A name is one region, whichever mount has it. */
 	rc = region_find(out, name, f);
 	if (rc < 0 || !access(out->path, F_OK))
-		return rc < 0 ? rc : fault_set(f, -EEXIST, "%s exists",
-					       out->path);
+		return rc < 0 ? rc
+			      : fault_set(f, -EEXIST, "%s exists", out->path);
 	if (pages == REGION_PAGES_SMALL)
 		return 0;
 	mounts_read(&m);
@@ -264,7 +268,7 @@ static struct look look_at(const void *start, uint64_t len)
 {
 	unsigned long long from, to, kb, at = (uintptr_t)start;
 	FILE *in = fopen("/proc/self/smaps", "re");
-	struct look l = { 0, 0 };
+	struct look l = {0, 0};
 	bool inside = false;
 	char line[512];
 
@@ -286,7 +290,8 @@ static struct look look_at(const void *start, uint64_t len)
 
 /*
  * Asks for huge pages and getting them are two things, so this looks: pages
- * spread over the tables are touched, then the kernel tells how they are mapped.
+ * spread over the tables are touched, then the kernel tells how they are
+ * mapped.
  */
 void region_look_at_pages(struct region *r)
 {
@@ -297,8 +302,8 @@ void region_look_at_pages(struct region *r)
 
 	if (r->huge) {
 		snprintf(r->pages, sizeof(r->pages), "%llu%c",
-			 (unsigned long long)(r->huge >> 30 ? r->huge >> 30 :
-							      r->huge >> 20),
+			 (unsigned long long)(r->huge >> 30 ? r->huge >> 30
+							    : r->huge >> 20),
 			 r->huge >> 30 ? 'G' : 'M');
 		return;
 	}

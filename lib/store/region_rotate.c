@@ -113,7 +113,7 @@ static uint32_t straggler(const struct region *r, uint64_t current)
 static int wait_for_writers(const struct region *r, uint64_t current,
 			    struct fault *f)
 {
-	struct timespec nap = { .tv_nsec = NAP_MS * 1000000 };
+	struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
 	uint32_t pid = 0;
 
 	for (int ms = 0; ms < WAIT_MS; ms += NAP_MS) {

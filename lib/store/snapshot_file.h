@@ -14,8 +14,8 @@
  * zero have no bytes: a run of them is one struct snapshot_block. Blocks are
  * numbered through: epoch by epoch, table by table.
  *
- * The index finds a block at once. The blocks' own headers are there for the day
- * when the index is damaged: then they are sought out, one after the other.
+ * The index finds a block at once. The blocks' own headers are there for the
+ *day when the index is damaged: then they are sought out, one after the other.
  *
  * All in the byte order of the machine that made it.
  */
@@ -41,11 +41,11 @@ extern const char snapshot_block_magic[4];
 
 struct snapshot_header {
 	char magic[8];
-	uint32_t order;   /* REGION_ORDER */
-	uint32_t version; /* SNAPSHOT_VERSION */
-	uint32_t block;   /* SNAPSHOT_BLOCK */
-	uint32_t crc; /* CRC-32C of all up to data_at, this field 0 */
-	uint64_t data_at; /* of the first block */
+	uint32_t order;	      /* REGION_ORDER */
+	uint32_t version;     /* SNAPSHOT_VERSION */
+	uint32_t block;	      /* SNAPSHOT_BLOCK */
+	uint32_t crc;	      /* CRC-32C of all up to data_at, this field 0 */
+	uint64_t data_at;     /* of the first block */
 	uint64_t first, last; /* epochs */
 	uint64_t blocks;
 	uint8_t reserved[8];
@@ -55,17 +55,17 @@ _Static_assert(sizeof(struct snapshot_header) == 64, "the snapshot format");
 
 struct snapshot_block {
 	char magic[4];
-	uint32_t crc;    /* CRC-32C of this struct, this field 0 */
+	uint32_t crc;	 /* CRC-32C of this struct, this field 0 */
 	uint64_t number; /* of the first block */
-	uint64_t count;  /* blocks: 1, or a run of zero blocks of one table */
+	uint64_t count;	 /* blocks: 1, or a run of zero blocks of one table */
 	uint32_t packed; /* bytes that follow; 0: all zero */
-	uint32_t sum;    /* CRC-32C of them */
+	uint32_t sum;	 /* CRC-32C of them */
 };
 
 _Static_assert(sizeof(struct snapshot_block) == 32, "the snapshot format");
 
 struct snapshot_entry {
-	uint64_t at;     /* of the packed bytes in the file */
+	uint64_t at;	 /* of the packed bytes in the file */
 	uint32_t packed; /* 0: all zero */
 	uint32_t sum;
 };
@@ -76,7 +76,7 @@ struct snapshot_trailer {
 	uint64_t index_at;
 	uint64_t blocks;
 	uint32_t index_crc; /* CRC-32C of the index */
-	uint32_t crc; /* CRC-32C of this struct before this field */
+	uint32_t crc;	    /* CRC-32C of this struct before this field */
 	char magic[8];
 };
 
@@ -95,7 +95,7 @@ struct snapshot_plan {
 	const struct region_header *h;
 	uint64_t first, last;
 	uint64_t start[TABLE_MAX + 1]; /* of a table's blocks in an epoch */
-	uint64_t blocks;               /* in all epochs */
+	uint64_t blocks;	       /* in all epochs */
 };
 
 void snapshot_plan_init(struct snapshot_plan *p, const struct region_header *h,
@@ -120,7 +120,7 @@ struct snapshot_at {
 
 struct snapshot_cached {
 	uint64_t block; /* UINT64_MAX: none */
-	uint64_t used;  /* when, by s->clock */
+	uint64_t used;	/* when, by s->clock */
 	uint8_t *data;
 };
 
@@ -144,7 +144,8 @@ struct snapshot {
 /* Reads an index out of the file, or -EBADMSG. */
 int snapshot_index_read(struct snapshot *s);
 
-/* Fills an index from the blocks' own headers. Returns 0 or -errno of reading. */
+/* Fills an index from the blocks' own headers. Returns 0 or -errno of reading.
+ */
 int snapshot_index_walk(const struct snapshot *s, struct snapshot_entry *index);
 
 /* All len bytes at an offset: 0, -EBADMSG (the file ends before) or -errno. */

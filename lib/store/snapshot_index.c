@@ -53,7 +53,7 @@ int snapshot_index_read(struct snapshot *s)
 		return -EBADMSG;
 	for (uint64_t i = 0; i < s->plan.blocks; i++)
 		if (!entry_ok(s, i, &s->index[i]))
-			s->index[i] = (struct snapshot_entry){ 0 };
+			s->index[i] = (struct snapshot_entry){0};
 	return 0;
 }
 
@@ -63,9 +63,9 @@ static uint64_t seek_magic(const struct snapshot *s, uint64_t at)
 	uint8_t window[8192];
 
 	while (at + sizeof(struct snapshot_block) <= s->size) {
-		size_t n = s->size - at < sizeof(window) ?
-				   (size_t)(s->size - at) :
-				   sizeof(window);
+		size_t n = s->size - at < sizeof(window)
+				   ? (size_t)(s->size - at)
+				   : sizeof(window);
 		const uint8_t *p;
 
 		if (snapshot_pread(s, window, n, at) < 0)
@@ -96,7 +96,8 @@ static bool take_block(const struct snapshot *s, struct snapshot_entry *index,
 	    b->count > s->plan.blocks - b->number ||
 	    (b->packed && b->count != 1) || !entry_ok(s, b->number, &e))
 		return false;
-	/* What is there already stays: no work is done twice, whatever comes. */
+	/* What is there already stays: no work is done twice, whatever comes.
+	 */
 	for (uint64_t i = b->number; i < b->number + b->count; i++) {
 		if (index[i].at)
 			break;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* snapshot_plan.c - which blocks a snapshot has, and the sums over its parts. */
+/* snapshot_plan.c - which blocks a snapshot has, and the sums over its parts.
+ */
 #include "hash/crc.h"
 #include "store/snapshot_file.h"
 
-const char snapshot_magic[8] = { 'D', 'T', 'A', 'S', 'N', 'A', 'P', '\n' };
-const char snapshot_end_magic[8] = { 'D', 'T', 'A', 'S', 'E', 'N', 'D', '\n' };
-const char snapshot_block_magic[4] = { 'D', 'B', 'L', 'K' };
+const char snapshot_magic[8] = {'D', 'T', 'A', 'S', 'N', 'A', 'P', '\n'};
+const char snapshot_end_magic[8] = {'D', 'T', 'A', 'S', 'E', 'N', 'D', '\n'};
+const char snapshot_block_magic[4] = {'D', 'B', 'L', 'K'};
 
 void snapshot_plan_init(struct snapshot_plan *p, const struct region_header *h,
 			uint64_t first, uint64_t last)
@@ -27,7 +28,7 @@ struct snapshot_place snapshot_place(const struct snapshot_plan *p,
 				     uint64_t block)
 {
 	uint64_t each = p->start[p->h->tables];
-	struct snapshot_place at = { .epoch = p->first + block / each };
+	struct snapshot_place at = {.epoch = p->first + block / each};
 	uint64_t left;
 
 	block %= each;

@@ -39,7 +39,7 @@ static int check_identity(const struct snapshot *s, struct fault *f)
 
 static int load_head(struct snapshot *s, struct fault *f)
 {
-	struct fault why = { "" };
+	struct fault why = {""};
 	uint64_t at = sizeof(s->head), len;
 	int rc;
 
@@ -136,7 +136,7 @@ static int load(struct snapshot *s, struct fault *f)
 int snapshot_open(struct snapshot **out, const char *path, struct fault *f)
 {
 	struct snapshot *s = calloc(1, sizeof(*s));
-	struct fault why = { "" };
+	struct fault why = {""};
 	int rc;
 
 	if (!s)
@@ -206,8 +206,8 @@ const uint32_t *snapshot_values(const struct snapshot *s, const struct table *t)
 	/* values_at is a multiple of 4, and so is the start of the V sets. */
 	return t->values ? (const uint32_t *)(const void *)(s->values +
 							    (t->values_at -
-							     s->h.values_at)) :
-			   NULL;
+							     s->h.values_at))
+			 : NULL;
 }
 
 static bool inflate_into(struct snapshot *s, uint32_t packed, uint8_t *out,
@@ -245,7 +245,8 @@ int snapshot_block_read(struct snapshot *s, uint64_t block, uint8_t *out)
 	return 0;
 }
 
-/* A block out of the cache, or into it in the place of the one unused longest. */
+/* A block out of the cache, or into it in the place of the one unused longest.
+ */
 static int cached(struct snapshot *s, uint64_t block, const uint8_t **out)
 {
 	struct snapshot_cached *c = &s->cache[0];
@@ -280,12 +281,13 @@ static int read_at(void *ctx, uint64_t offset, void *buf, size_t len)
 
 	while (len) {
 		size_t in = offset % SNAPSHOT_BLOCK;
-		size_t n = SNAPSHOT_BLOCK - in < len ? SNAPSHOT_BLOCK - in : len;
+		size_t n = SNAPSHOT_BLOCK - in < len ? SNAPSHOT_BLOCK - in
+						     : len;
 		const uint8_t *data;
-		int rc = cached(s,
-				snapshot_number(&s->plan, at->epoch, at->table,
-						offset),
-				&data);
+		int rc = cached(
+			s,
+			snapshot_number(&s->plan, at->epoch, at->table, offset),
+			&data);
 
 		if (rc < 0)
 			return rc;
@@ -308,7 +310,7 @@ void snapshot_view(struct view *out, struct snapshot *s, const struct table *t,
 {
 	uint64_t table = (uint64_t)(t - s->h.table);
 
-	*out = (struct view){ .t = t, .values = snapshot_values(s, t) };
+	*out = (struct view){.t = t, .values = snapshot_values(s, t)};
 	if (epoch < s->head.first || epoch > s->head.last) {
 		out->read = read_nothing;
 		return;

@@ -10,8 +10,7 @@
 int snapshot_verify(struct snapshot *s, uint64_t *blocks, uint64_t *damaged,
 		    struct fault *f)
 {
-	struct snapshot_entry *walked =
-		calloc(s->plan.blocks, sizeof(*walked));
+	struct snapshot_entry *walked = calloc(s->plan.blocks, sizeof(*walked));
 	uint8_t *room = malloc(SNAPSHOT_BLOCK);
 	int rc = walked && room ? snapshot_index_walk(s, walked) : -ENOMEM;
 

@@ -10,7 +10,7 @@
 #include "store/snapshot_file.h"
 
 enum {
-	LEVEL = 1,     /* of zlib: the disk is not to wait */
+	LEVEL = 1,	 /* of zlib: the disk is not to wait */
 	TICK_EVERY = 64, /* blocks */
 };
 
@@ -78,7 +78,7 @@ static void seal(struct snapshot_block *b)
 /* The run of zero blocks that ends before block n. */
 static int put_zeros(struct saving *s, uint64_t n)
 {
-	struct snapshot_block b = { .number = n - s->zeros, .count = s->zeros };
+	struct snapshot_block b = {.number = n - s->zeros, .count = s->zeros};
 
 	if (!s->zeros)
 		return 0;
@@ -109,7 +109,7 @@ static int put_block(struct saving *s, uint64_t n)
 {
 	struct snapshot_place place = snapshot_place(&s->plan, n);
 	const struct table *t = &s->r->h.table[place.table];
-	struct snapshot_block b = { .number = n, .count = 1 };
+	struct snapshot_block b = {.number = n, .count = 1};
 	int rc;
 
 	/* A copy: the memory may change, what is summed must not. */

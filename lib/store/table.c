@@ -11,11 +11,11 @@
 #include "wire/key.h"
 
 enum {
-	STRIDE_MIN = 4,            /* RDMA and hardware work in words */
-	STRIDE_MAX = 1024,         /* a slot fits the smallest usual path MTU */
-	WRITE_MAX = 4096,          /* one operation: the largest path MTU */
-	COUNT_LEN = 8,             /* of a list's count, and a counter */
-	DTA0_HOPS = 5,             /* wire-facts 1.4 */
+	STRIDE_MIN = 4,	   /* RDMA and hardware work in words */
+	STRIDE_MAX = 1024, /* a slot fits the smallest usual path MTU */
+	WRITE_MAX = 4096,  /* one operation: the largest path MTU */
+	COUNT_LEN = 8,	   /* of a list's count, and a counter */
+	DTA0_HOPS = 5,	   /* wire-facts 1.4 */
 	FLUSH_MS_MAX = 60 * 60 * 1000,
 	CACHE_ROWS_MAX = 1 << 26,
 	COPIES_DEFAULT = 2,
@@ -237,10 +237,10 @@ static int check_stride(const struct table *t, struct fault *f)
 	uint32_t need = content_len(t), packed = packed_stride(t);
 
 	if (t->kind == TABLE_KEYINC)
-		return t->stride == COUNT_LEN ?
-			       0 :
-			       fault_set(f, -EINVAL, "stride: %u is not %d",
-					 t->stride, COUNT_LEN);
+		return t->stride == COUNT_LEN
+			       ? 0
+			       : fault_set(f, -EINVAL, "stride: %u is not %d",
+					   t->stride, COUNT_LEN);
 	if (t->stride < need || t->stride > STRIDE_MAX)
 		return fault_set(f, -EINVAL, "stride: %u is not %u to %d",
 				 t->stride, need, STRIDE_MAX);
@@ -259,7 +259,8 @@ static int check_stride(const struct table *t, struct fault *f)
 	return 0;
 }
 
-/* units, lists, stride -> bytes of the rings, slots... alone; false: too long. */
+/* units, lists, stride -> bytes of the rings, slots... alone; false: too long.
+ */
 static bool body_len(const struct table *t, uint64_t *out)
 {
 	uint64_t n = t->units;
@@ -277,9 +278,9 @@ static int check_size(const struct table *t, struct fault *f)
 
 	if (!t->units)
 		return fault_set(f, -EINVAL, "%s: missing",
-				 t->kind == TABLE_APPEND   ? "entries" :
-				 t->kind == TABLE_POSTCARD ? "chunks" :
-							     "slots");
+				 t->kind == TABLE_APPEND     ? "entries"
+				 : t->kind == TABLE_POSTCARD ? "chunks"
+							     : "slots");
 	if (t->kind != TABLE_APPEND && t->units > units_max)
 		return fault_set(f, -EINVAL,
 				 "%llu units are more than a hash of 32 bits "
@@ -297,10 +298,9 @@ static int check_size(const struct table *t, struct fault *f)
 		end = t->heads + COUNT_LEN * (uint64_t)t->lists;
 	}
 	if (t->length < end || t->length > 2 * length_max)
-		return fault_set(f, -EINVAL,
-				 "length: %llu bytes cannot hold %llu",
-				 (unsigned long long)t->length,
-				 (unsigned long long)end);
+		return fault_set(
+			f, -EINVAL, "length: %llu bytes cannot hold %llu",
+			(unsigned long long)t->length, (unsigned long long)end);
 	return 0;
 }
 
@@ -318,8 +318,9 @@ int table_check(const struct table *t, struct fault *f)
 		return fault_set(f, -EINVAL, "id: %u is not 1 to %u", t->id,
 				 DTA_NO_TABLE - 1);
 	if (!table_kind_name(t->kind))
-		return fault_set(f, -EINVAL, t->kind ? "kind: %u is unknown" :
-						       "kind: missing",
+		return fault_set(f, -EINVAL,
+				 t->kind ? "kind: %u is unknown"
+					 : "kind: missing",
 				 t->kind);
 	if (!t->copies || t->copies > DTA_MAX_COPIES ||
 	    (t->kind == TABLE_APPEND && t->copies != 1))
@@ -328,8 +329,8 @@ int table_check(const struct table *t, struct fault *f)
 				 t->kind == TABLE_APPEND ? 1 : DTA_MAX_COPIES);
 	if (!t->value_len || t->value_len > TABLE_VALUE_MAX)
 		return fault_set(f, -EINVAL,
-				 t->value_len ? "value: %u bytes; %d at most" :
-						"value: missing",
+				 t->value_len ? "value: %u bytes; %d at most"
+					      : "value: missing",
 				 t->value_len, TABLE_VALUE_MAX);
 	if (t->qp > TABLE_QP_UC || t->sequence > TABLE_SEQ_OFF ||
 	    t->immediate > 1)
@@ -353,17 +354,17 @@ static void set_defaults(struct table *t)
 	} else if (t->kind == TABLE_POSTCARD) {
 		t->value_len = t->value_len ? t->value_len : 4;
 		t->hops = t->hops ? t->hops : HOPS_DEFAULT;
-		t->cache_rows = t->cache_rows ? t->cache_rows :
-						CACHE_ROWS_DEFAULT;
+		t->cache_rows = t->cache_rows ? t->cache_rows
+					      : CACHE_ROWS_DEFAULT;
 	} else if (t->kind == TABLE_KEYINC) {
 		t->value_len = t->value_len ? t->value_len : COUNT_LEN;
 	}
 	if (!t->copies)
 		t->copies = t->kind == TABLE_APPEND ||
 					    (t->kind == TABLE_POSTCARD &&
-					     t->hash == HASH_DTA0) ?
-				    1 :
-				    COPIES_DEFAULT;
+					     t->hash == HASH_DTA0)
+				    ? 1
+				    : COPIES_DEFAULT;
 }
 
 /* How many units fit the bytes given as memory. */
@@ -381,16 +382,16 @@ int table_finish(struct table *t, struct fault *f)
 
 	set_defaults(t);
 	if (t->stride <= TABLE_STRIDE_PACKED)
-		t->stride = t->stride == TABLE_STRIDE_PACKED ?
-				    packed_stride(t) :
-				    pow2_from(content_len(t));
+		t->stride = t->stride == TABLE_STRIDE_PACKED
+				    ? packed_stride(t)
+				    : pow2_from(content_len(t));
 	if (!t->units)
 		t->units = units_in(t, t->length);
 	if (body_len(t, &body)) {
 		t->heads = t->kind == TABLE_APPEND ? round_up(body, 64) : 0;
-		t->length = t->kind == TABLE_APPEND ?
-				    t->heads + COUNT_LEN * (uint64_t)t->lists :
-				    body;
+		t->length = t->kind == TABLE_APPEND
+				    ? t->heads + COUNT_LEN * (uint64_t)t->lists
+				    : body;
 	}
 	return table_check(t, f);
 }

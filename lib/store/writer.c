@@ -3,8 +3,8 @@
  * writer.c - writers' seats, and how they write so that kill -9 between any two
  * instructions leaves every operation done or not done.
  *
- * What one store instruction covers is done or not by itself. Anything longer is
- * first put into the seat's journal, whole; a journal found full after its
+ * What one store instruction covers is done or not by itself. Anything longer
+ * is first put into the seat's journal, whole; a journal found full after its
  * writer's death is carried out again. Stores become visible in program order
  * to whoever looks after the death, so only the compiler must be held.
  */
@@ -17,13 +17,6 @@
 
 #include "store/region_file.h"
 #include "store/writer_wide.h"
-
-struct writer {
-	struct region *region;
-	struct region_seat *seat;
-	uint8_t *set;  /* where table offsets count from, in the entered epoch */
-	unsigned wide; /* longest write of one instruction, 0: aligned words */
-};
 
 static bool in_region(const struct region *r, uint64_t offset, uint32_t length)
 {

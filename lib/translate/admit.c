@@ -17,17 +17,23 @@
 #include "wire/be.h"
 
 enum {
-	/* The common frame: Ethernet, IPv4 without options, UDP, DTA/1. */
-	AT_TYPE = 12, /* Ethernet type, version and header length, ..., length */
+	/* The common frame: Ethernet, IPv4 without options, UDP, DTA/1. Where
+	 * in it the words begin that are compared as a whole. */
+	AT_IP_WORD = 12, /* Ethernet type; version, header length; length */
 	AT_IP = 14,
-	AT_IP_LEN = 16,
-	AT_FRAGMENT = 20, /* flags and offset, TTL, protocol, ... */
-	AT_UDP = 34,
-	AT_UDP_PORT = 36, /* destination port, length, checksum, ... */
-	AT_UDP_LEN = 38,
+	AT_FRAGMENT = 20, /* flags and offset; TTL; protocol */
+	AT_UDP_WORD = 36, /* port; length; checksum; DTA version, opcode */
 	AT_DTA = 42,
-	COMMON_MIN = AT_DTA + DTA_HEADER_LEN,
+	AT_KEY = AT_DTA + DTA_HEADER_LEN,
 };
+
+/* The bits of these words that tell, first byte on the left. */
+static const uint64_t ip_mask = 0xffffff00ffff0000;
+static const uint64_t fragment_mask = 0xbfff00ff00000000;
+static const uint64_t udp_mask = 0xffffffffffffff00;
+static const uint64_t header_mask = 0xff00ff0000000000;
+/* What of DTA/1's header goes on in a job's head. */
+static const uint64_t header_kept = 0x008fffff0000ffff;
 
 static inline uint32_t load32(const uint8_t *p)
 {
@@ -45,52 +51,53 @@ static inline uint64_t load64(const uint8_t *p)
 	return v;
 }
 
-/* Not 0 where the bytes of a word in memory order that the mask shows differ. */
-static inline uint64_t differs(const uint8_t *p, uint64_t mask_be, uint64_t be)
+void admit_init(struct lane *l)
 {
-	return (load64(p) & htobe64(mask_be)) ^ htobe64(be);
+	uint64_t udp_len = NET_UDP_LEN + DTA_HEADER_LEN + l->key_len +
+			   l->data_len;
+	uint64_t version = 0x10 | l->kind;
+
+	l->ip_word = htobe64(0x0800450000000000 | /* IPv4, no options */
+			     (NET_IP4_LEN + udp_len) << 16);
+	l->udp_word = htobe64((uint64_t)DTA_PORT << 48 | udp_len << 32 |
+			      version << 8); /* checksum 0: none */
+	l->header = version << 56 | (uint64_t)l->key_len << 40;
+	l->head = (uint64_t)l->index << JOB_LANE |
+		  (uint64_t) !!l->t.immediate << JOB_IMMEDIATE |
+		  (uint64_t)l->data_len << JOB_DATA_LEN;
+	l->copies_head = (uint64_t)l->copies << JOB_COPIES;
+	l->frame_len = NET_ETH_LEN + NET_IP4_LEN + (uint32_t)udp_len;
 }
 
 /*
  * Whether the 20 bytes of an IPv4 header add up to 0xffff in one's complement
- * (RFC 791, RFC 1071). The sum does not care for byte order nor for the width of
- * the words that are added, as long as carries come round.
+ * (RFC 791, RFC 1071): whether they are, as one long number, a multiple of
+ * 0xffff. That holds in either byte order, and for the sum of its parts with
+ * the carries brought round.
  */
 static inline bool ip_sum_right(const uint8_t *p)
 {
-	uint64_t a = load64(p), b = load64(p + 8), sum;
-	uint32_t half;
+	uint64_t sum = load64(p), part = load64(p + 8);
 
-	sum = a + b;
-	sum += sum < b;
-	sum = (sum >> 32) + (sum & UINT32_MAX) + load32(p + 16);
-	half = (uint32_t)((sum >> 32) + (sum & UINT32_MAX));
-	half += half < (uint32_t)(sum >> 32);
-	half = (half >> 16) + (half & 0xffff);
-	return half == 0xffff || half == 0x1fffe;
+	sum += part;
+	sum += sum < part;
+	part = load32(p + 16);
+	sum += part;
+	sum += sum < part;
+	return sum % 0xffff == 0;
 }
 
-/* The UDP length of a frame of the common shape, 0 if it is not one. */
-static inline unsigned common_udp_len(const uint8_t *f, uint32_t len)
+/* Whether a frame is of the common shape, with one value for this table. */
+static inline bool is_common(const struct lane *l, const uint8_t *f,
+			     uint32_t len)
 {
-	unsigned ip_len, udp_len;
+	uint64_t ip = load64(f + AT_IP_WORD) & htobe64(ip_mask);
+	uint64_t fragment = load64(f + AT_FRAGMENT) & htobe64(fragment_mask);
+	uint64_t udp = load64(f + AT_UDP_WORD) & htobe64(udp_mask);
 
-	if (len < COMMON_MIN)
-		return 0;
-	/* IPv4, a header of 20 bytes; not a fragment, UDP; our port, no UDP
-	 * checksum, DTA/1 */
-	if (differs(f + AT_TYPE, 0xffffff0000000000, 0x0800450000000000) |
-	    differs(f + AT_FRAGMENT, 0xbfff00ff00000000,
-		    (uint64_t)NET_PROTO_UDP << 32) |
-	    differs(f + AT_UDP_PORT, 0xffff0000fffff000,
-		    (uint64_t)DTA_PORT << 48 | 0x1000))
-		return 0;
-	ip_len = be16_load(f + AT_IP_LEN);
-	udp_len = be16_load(f + AT_UDP_LEN);
-	if (ip_len != udp_len + NET_IP4_LEN || ip_len + NET_ETH_LEN > len ||
-	    !ip_sum_right(f + AT_IP))
-		return 0;
-	return udp_len;
+	return !((ip ^ l->ip_word) | (udp ^ l->udp_word) |
+		 (fragment ^ htobe64((uint64_t)NET_PROTO_UDP << 32))) &&
+	       len >= l->frame_len && ip_sum_right(f + AT_IP);
 }
 
 /* What a table still has to say about a report of the right lengths. */
@@ -106,20 +113,16 @@ static inline bool common_judge(const struct lane *l, const struct job *j)
 	return true;
 }
 
-/* What of DTA/1's header goes on in a job's head. */
-static const uint64_t header_kept = 0x008fffff0000ffff;
-static const uint64_t header_fixed = 0xff00ff0000000000; /* lane.header */
-
 /* Whether a packet of the common shape is a good report; *j is the job then. */
-static inline bool admit_common(const struct translator *t,
-				const struct pkt *p, struct job *j)
+static inline bool admit_common(const struct translator *t, const struct pkt *p,
+				struct job *j)
 {
 	const uint8_t *f = p->data;
-	unsigned udp_len = common_udp_len(f, p->len), lane;
 	const struct lane *l;
+	unsigned lane;
 	uint64_t h, n;
 
-	if (!udp_len)
+	if (p->len < AT_KEY)
 		return false;
 	h = be64_load(f + AT_DTA);
 	lane = t->by_id[h >> 16 & 0xffff];
@@ -127,10 +130,10 @@ static inline bool admit_common(const struct translator *t,
 		return false;
 	l = &t->lane[lane];
 	n = h >> JOB_COPIES & 15;
-	if ((h & (header_fixed | t->slow)) != l->header ||
-	    udp_len != l->udp_len || n > DTA_MAX_COPIES)
+	if ((h & (header_mask | t->slow)) != l->header || n > DTA_MAX_COPIES ||
+	    !is_common(l, f, p->len))
 		return false;
-	j->key = f + COMMON_MIN;
+	j->key = f + AT_KEY;
 	j->head = (h & header_kept) | l->head | (n ? 0 : l->copies_head);
 	return common_judge(l, j);
 }
@@ -220,7 +223,9 @@ static uint64_t *decode_and_judge(struct translator *t, const struct pkt *p,
 	return judge(&t->ctr, *l, r);
 }
 
-static bool admit_any(struct translator *t, const struct pkt *p, struct job *j)
+/* Kept out of admit()'s loop, which is faster short. */
+static __attribute__((noinline, cold)) bool
+admit_any(struct translator *t, const struct pkt *p, struct job *j)
 {
 	struct dta_report r;
 	struct lane *l;
@@ -248,10 +253,12 @@ unsigned admit(struct translator *t, const struct pkt *pkts, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct job j;
 
-		if (!admit_common(t, &pkts[i], &j) &&
-		    !admit_any(t, &pkts[i], &j))
+		if (admit_common(t, &pkts[i], &j))
+			t->job[jobs] = j;
+		else if (admit_any(t, &pkts[i], &t->job[jobs]))
+			j = t->job[jobs];
+		else
 			continue;
-		t->job[jobs] = j;
 		t->key[jobs++] = j.key;
 		copies |= 1u << job_copies(&j);
 		if (job_lane(&j) != lane) { /* counted run by run */

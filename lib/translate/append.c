@@ -160,7 +160,7 @@ void append_run(struct translator *t, struct lane *l, const struct job *jobs,
 		if (a->list[i].waiting)
 			list_write(t, l, i);
 		/* the last operation is the count that covers the report */
-		op_make_immediate(t, l, job_sequence(j));
+		op_make_immediate(t, l, &t->op[t->nops - 1], job_sequence(j));
 	}
 }
 

@@ -40,37 +40,67 @@ static inline void slot_fill(uint8_t *p, const struct lane *l, uint32_t sum,
 	memset(p + 4 + value_len, 0, len - 4 - value_len);
 }
 
-/* Inlined twice: value_len and len are constants for the usual 8-byte slot. */
-static inline __attribute__((always_inline)) void
-keywrite_ops(struct translator *t, const struct lane *l, const struct job *jobs,
-	     unsigned n, uint32_t value_len, uint32_t len)
+/* Reports that are made into operations at once: as many as have room. */
+static unsigned block_of(struct translator *t, unsigned n, uint32_t len)
 {
-	uint64_t units = l->t.units, stride = l->t.stride;
+	unsigned most = ARENA / ((len + 7) & ~7u);
 
-	for (unsigned i = 0; i < n; i++) {
+	if (n > most)
+		n = most;
+	ops_reserve(t, n * HASH_COPIES, n * (size_t)((len + 7) & ~7u));
+	return n;
+}
+
+/*
+ * Jobs first to end, with counters and cursors in registers. Inlined twice:
+ * value_len and len are constants for the usual 8-byte slot.
+ */
+static inline __attribute__((always_inline)) void
+keywrite_block(struct translator *t, const struct lane *l,
+	       const struct job *jobs, unsigned first, unsigned end,
+	       uint32_t value_len, uint32_t len)
+{
+	const uint64_t units = l->t.units, stride = l->t.stride;
+	struct op *op = &t->op[t->nops];
+	uint8_t *p = t->arena + t->used;
+
+	for (unsigned i = first; i < end; i++) {
 		const struct job *j = &jobs[i];
-		unsigned copies = job_copies(j);
-		uint8_t *p;
+		unsigned copies = job_copies(j), c = 0;
 
-		ops_reserve(t, copies, len);
-		p = arena_take(t, len);
 		slot_fill(p, l, t->sum[i], j->key + l->key_len, value_len, len);
-		for (unsigned c = 0; c < copies; c++)
-			op_write(t, l, hash_mod(t->slot[c][i], units) * stride,
-				 p, len);
+		do
+			*op++ = (struct op){
+				.offset = hash_mod(t->slot[c][i], units) *
+					  stride,
+				.data = p,
+				.length = len,
+				.table = l->index,
+				.verb = OP_WRITE,
+			};
+		while (++c < copies);
 		if (job_immediate(j))
-			op_make_immediate(t, l, job_sequence(j));
+			op_make_immediate(t, l, op - 1, job_sequence(j));
+		p += (len + 7) & ~7u;
 	}
+	t->ctr.bytes += (uint64_t)(op - &t->op[t->nops]) * len;
+	t->nops = (unsigned)(op - t->op);
+	t->used = (size_t)(p - t->arena);
 }
 
 void keywrite_run(struct translator *t, struct lane *l, const struct job *jobs,
 		  unsigned n)
 {
+	uint32_t value_len = l->t.value_len, len = l->write_len;
+
 	hash_bucket(t, l, n, true);
-	if (l->t.value_len == 4 && l->write_len == 8)
-		keywrite_ops(t, l, jobs, n, 4, 8);
-	else
-		keywrite_ops(t, l, jobs, n, l->t.value_len, l->write_len);
+	for (unsigned i = 0, end; i < n; i = end) {
+		end = i + block_of(t, n - i, len);
+		if (value_len == 4 && len == 8)
+			keywrite_block(t, l, jobs, i, end, 4, 8);
+		else
+			keywrite_block(t, l, jobs, i, end, value_len, len);
+	}
 }
 
 /*
@@ -80,23 +110,27 @@ void keywrite_run(struct translator *t, struct lane *l, const struct job *jobs,
 void keyinc_run(struct translator *t, struct lane *l, const struct job *jobs,
 		unsigned n)
 {
-	uint64_t units = l->t.units;
+	const uint64_t units = l->t.units;
+	struct op *op;
 
 	hash_bucket(t, l, n, false);
+	ops_reserve(t, n * HASH_COPIES, 0);
+	op = &t->op[t->nops];
 	for (unsigned i = 0; i < n; i++) {
 		const struct job *j = &jobs[i];
 		uint64_t add = be64_load(j->key + l->key_len);
-		unsigned copies = job_copies(j);
+		unsigned copies = job_copies(j), c = 0;
 
-		ops_reserve(t, copies, 0);
-		for (unsigned c = 0; c < copies; c++)
-			t->op[t->nops++] = (struct op){
+		do
+			*op++ = (struct op){
 				.offset = hash_mod(t->slot[c][i], units) * 8,
 				.add = add,
 				.length = 8,
 				.table = l->index,
 				.verb = OP_FETCH_ADD,
 			};
-		t->ctr.bytes += 8ull * copies;
+		while (++c < copies);
 	}
+	t->ctr.bytes += (uint64_t)(op - &t->op[t->nops]) * 8;
+	t->nops = (unsigned)(op - t->op);
 }

@@ -128,7 +128,7 @@ static void emit_one(struct translator *t, const struct lane *l, unsigned k)
 			write_runs(t, l, offset, p, which);
 	}
 	if (e->immediate)
-		op_make_immediate(t, l, e->sequence);
+		op_make_immediate(t, l, &t->op[t->nops - 1], e->sequence);
 }
 
 /* Emissions to operations. */

@@ -25,7 +25,7 @@
 #include "wire/net.h"
 
 enum {
-	STAGE = 512,	   /* packets from decoding to memory at once */
+	STAGE = 256,	   /* packets from decoding to memory at once */
 	OPS_MAX = 4096,	   /* operations handed to the road at once, at most */
 	ARENA = 256 << 10, /* their payloads; a whole Append batch fits */
 	SLOT_ONE_STORE = 64, /* strides up to here are written as one store */
@@ -38,8 +38,8 @@ _Static_assert((int)STAGE <= (int)PKT_BATCH, "stages divide a batch");
 _Static_assert(STAGE *DTA_MAX_COPIES <= OPS_MAX, "one bucket's operations");
 
 /*
- * A good report: every field was judged against its table. It keeps the shape of
- * DTA/1's header, with what is not needed any more replaced:
+ * A good report: every field was judged against its table. It keeps the shape
+ *of DTA/1's header, with what is not needed any more replaced:
  *
  *	bits	DTA/1			here
  *	56-63	version, opcode		lane
@@ -113,12 +113,14 @@ struct reporters; /* sequence.c: the last sequence of each reporter */
 
 /* A table and what the translator keeps for it. */
 struct lane {
-	/* What the common report looks like, and its job; admit.c. */
-	uint64_t header;  /* version, opcode, key length, at their places */
-	uint64_t head;    /* lane, immediate, data length of a job */
-	uint64_t copies_head; /* the default N of a job */
+	/* What the common report looks like, word by word, and its job; all
+	 * for admit.c. */
+	uint64_t ip_word, udp_word; /* as they are in the packet */
+	uint64_t header;	    /* version, opcode, key length */
+	uint64_t head;		    /* lane, immediate, data length */
+	uint64_t copies_head;	    /* the default N */
+	uint32_t frame_len;	    /* to the end of one value */
 	uint32_t lists;
-	uint16_t udp_len; /* UDP length of a report with one value */
 	uint16_t data_len;
 	uint8_t kind, key_len, copies, hops;
 	uint8_t index; /* of the table, for the road */
@@ -160,7 +162,10 @@ struct translator {
 	struct lane lane[TABLE_MAX];
 };
 
-/* admit.c: packets to jobs; n <= STAGE. Returns how many jobs there are. */
+/* admit.c: what a table's common report looks like. */
+void admit_init(struct lane *l);
+
+/* Packets to jobs; n <= STAGE. Returns how many jobs there are. */
 unsigned admit(struct translator *t, const struct pkt *pkts, size_t n);
 
 /* sequence.c. check: whether the report is to be carried out. l may be NULL
@@ -231,12 +236,10 @@ static inline struct op *op_write(struct translator *t, const struct lane *l,
 
 /* The last operation of a report wakes the collector (dta.md 4). */
 static inline void op_make_immediate(struct translator *t, const struct lane *l,
-				     uint16_t sequence)
+				     struct op *last, uint16_t sequence)
 {
-	struct op *o = &t->op[t->nops - 1];
-
-	o->verb = OP_WRITE_IMM;
-	o->immediate = (uint32_t)l->t.id << 16 | sequence;
+	last->verb = OP_WRITE_IMM;
+	last->immediate = (uint32_t)l->t.id << 16 | sequence;
 	t->ctr.immediates++;
 }
 

@@ -88,19 +88,9 @@ static uint16_t data_len_of(const struct table *t)
 
 static void lane_init(struct lane *l, const struct table *t, unsigned index)
 {
-	uint16_t data_len = data_len_of(t);
-
 	*l = (struct lane){
-		.header = (uint64_t)(0x10 | t->kind) << 56 |
-			  (uint64_t)t->key_len << 40,
-		.head = (uint64_t)index << JOB_LANE |
-			(uint64_t)!!t->immediate << JOB_IMMEDIATE |
-			(uint64_t)data_len << JOB_DATA_LEN,
-		.copies_head = (uint64_t)t->copies << JOB_COPIES,
 		.lists = t->lists,
-		.udp_len = (uint16_t)(NET_UDP_LEN + DTA_HEADER_LEN +
-				      t->key_len + data_len),
-		.data_len = data_len,
+		.data_len = data_len_of(t),
 		.kind = t->kind,
 		.key_len = (uint8_t)t->key_len,
 		.copies = t->copies,
@@ -109,6 +99,7 @@ static void lane_init(struct lane *l, const struct table *t, unsigned index)
 		.write_len = write_len_of(t),
 		.t = *t,
 	};
+	admit_init(l);
 }
 
 static int lane_open(struct translator *t, unsigned i, size_t *room,
@@ -143,7 +134,7 @@ int translate_open(struct translator **out, const struct table *tables,
 		   const struct translate_options *o, struct fault *f)
 {
 	size_t room = CACHES_MAX;
-	struct fault why = { 0 };
+	struct fault why = {0};
 	struct translator *t;
 	int rc = 0;
 

@@ -271,8 +271,9 @@ int main(void)
 	snprintf(name, sizeof(name), "bench-rdma-%d", (int)getpid());
 	snprintf(path, sizeof(path), "/tmp/bench-rdma-%d.pcap", (int)getpid());
 	make_region(name);
-	region_remove(name, NULL); /* its memory stays while it is open */
 	touch();
+	region_page_kind(b.region);
+	region_remove(name, NULL); /* its memory stays while it is open */
 	b.frames = malloc((size_t)2 * FRAMES * FRAME_ROOM);
 	if (!b.frames)
 		return 1;

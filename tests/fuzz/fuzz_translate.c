@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void feed(struct frames *f, const uint8_t *p, size_t len, bool payload)
 {
-	struct net_udp4 h = { .src = { 10, 0, 1, 1 }, .dst_port = DTA_PORT };
+	struct net_udp4 h = {.src = {10, 0, 1, 1}, .dst_port = DTA_PORT};
 	uint8_t frame[256];
 
 	if (!payload) {
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		test_postcards(7, 8, 32, 16, 1),
 		test_table(TABLE_KEYWRITE, 8, 4, 4, 8, 16),
 	};
-	struct translate_options o = { .format = DTA_FORMAT_1 };
+	struct translate_options o = {.format = DTA_FORMAT_1};
 	struct test_road *road;
 	struct translator *tr;
 

@@ -106,7 +106,7 @@ static inline struct region *rig_region(const char *name, unsigned epochs)
 {
 	struct region_options o = { .epochs = epochs };
 	struct fault f = { "" };
-	struct region *r;
+	struct region *r = NULL;
 	struct layout l;
 
 	rig_layout(&l);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Values of options, each judged in a child process, since a refusal exits.
+ * Ledgers, signals, and values of options; each in a child process, since a
+ * refusal exits.
  * Options and messages themselves are tested in tests/cli/common.bats.
  */
 #include "cli/cli.h"
@@ -127,8 +128,125 @@ static const struct {
 	{ FORMAT, "", -1 },
 };
 
+struct counters {
+	uint64_t in, done, drop, other, note;
+};
+
+static const struct ledger_field ledger_fields[] = {
+	{ "received", offsetof(struct counters, in), LEDGER_IN },
+	{ "stored", offsetof(struct counters, done), LEDGER_DONE },
+	{ "malformed", offsetof(struct counters, drop), LEDGER_DROP },
+	{ "foreign", offsetof(struct counters, other), LEDGER_DROP },
+	{ "bytes", offsetof(struct counters, note), LEDGER_NOTE },
+};
+
+static const struct ledger ledger = { "stage", "reports", ledger_fields, 5 };
+static const struct cli_option no_options[] = { { 0 } };
+static const struct cli program = {
+	.name = "tool", .summary = "", .usage = "tool", .options = no_options
+};
+
+static void print_text(void)
+{
+	cli_ledger(&ledger, &(struct counters){ 12, 0, 12, 0, 7 }, ROW_TEXT);
+}
+
+/* Two ledgers, one header; the second does not add up. */
+static void print_csv(void)
+{
+	cli_ledger(&ledger, &(struct counters){ 1, 1, 0, 0, 0 }, ROW_CSV);
+	cli_ledger(&ledger, &(struct counters){ 2, 1, 0, 0, 9 }, ROW_CSV);
+}
+
+static void print_ndjson(void)
+{
+	struct ledger one = ledger;
+
+	one.n = 2;
+	cli_ledger(&one, &(struct counters){ 1, 1, 0, 0, 0 }, ROW_NDJSON);
+}
+
+static void shrink(void)
+{
+	cli_signals();
+	raise(SIGBUS);
+}
+
+static void stop(void)
+{
+	cli_signals();
+	raise(SIGUSR1);
+	if (cli_stop || !cli_report)
+		cli_fail("SIGUSR1");
+	raise(SIGINT);
+	raise(SIGTERM); /* a second one does not kill */
+	if (!cli_stop)
+		cli_fail("SIGINT");
+}
+
+/* What a child says on stderr, and its status. */
+static void says(void (*what)(void), const char *want, int want_status)
+{
+	char got[2048] = "";
+	size_t len = 0;
+	int err[2], status;
+	ssize_t n;
+	pid_t pid;
+
+	fflush(NULL);
+	if (!TEST(pipe(err) == 0))
+		return;
+	pid = fork();
+	TEST(pid >= 0);
+	if (!pid) {
+		dup2(err[1], 2);
+		cli_start(&program);
+		what();
+		exit(0);
+	}
+	close(err[1]);
+	while ((n = read(err[0], got + len, sizeof(got) - 1 - len)) > 0)
+		len += (size_t)n;
+	close(err[0]);
+	waitpid(pid, &status, 0);
+	TEST(WIFEXITED(status) && WEXITSTATUS(status) == want_status);
+	if (!TEST(!strcmp(got, want)))
+		fprintf(stderr, "got:\n%swant:\n%s", got, want);
+}
+
+static void test_reports(void)
+{
+	says(print_text,
+	     "tool: stage, reports\n"
+	     "  received             12\n"
+	     "  stored                0\n"
+	     "  malformed            12\n"
+	     "  bytes                 7\n",
+	     0);
+	says(print_csv,
+	     "stage,counter,role,value\n"
+	     "stage,received,in,1\nstage,stored,done,1\n"
+	     "stage,malformed,drop,0\nstage,foreign,drop,0\n"
+	     "stage,bytes,note,0\n"
+	     "stage,received,in,2\nstage,stored,done,1\n"
+	     "stage,malformed,drop,0\nstage,foreign,drop,0\n"
+	     "stage,bytes,note,9\n"
+	     "tool: stage: the ledger does not add up\n",
+	     0);
+	says(print_ndjson,
+	     "{\"stage\":\"stage\",\"counter\":\"received\","
+	     "\"role\":\"in\",\"value\":1}\n"
+	     "{\"stage\":\"stage\",\"counter\":\"stored\","
+	     "\"role\":\"done\",\"value\":1}\n",
+	     0);
+	says(shrink, "tool: a mapped file shrank while it was in use\n",
+	     CLI_FAIL);
+	says(stop, "", 0);
+}
+
 int main(void)
 {
+	test_reports();
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		double got = judged(cases[i].kind, cases[i].text);
 

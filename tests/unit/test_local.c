@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The local road against byte by byte copies: runs of every length and
+ * alignment, mixed; and what it must refuse without touching anything.
+ */
+#include <errno.h>
+
+#include "base/rng.h"
+#include "rdma_rig.h"
+#include "test.h"
+
+enum {
+	OPS = 400,
+	LEN_MAX = 200,
+};
+
+static struct rig g;
+static struct local_road *l;
+static struct road *road;
+static struct rng rng = { .state = 17 };
+static uint8_t bytes[OPS][LEN_MAX];
+static struct op ops[OPS];
+static uint8_t *expected[RIG_TABLES];
+
+static void shadow(void)
+{
+	for (unsigned i = 0; i < RIG_TABLES; i++) {
+		uint64_t n = region_table(g.region, i)->length;
+
+		free(expected[i]);
+		expected[i] = malloc(n);
+		if (!expected[i])
+			exit(1);
+		memcpy(expected[i], rig_mem(&g, i), n);
+	}
+}
+
+static bool as_expected(void)
+{
+	for (unsigned i = 0; i < RIG_TABLES; i++)
+		if (memcmp(expected[i], rig_mem(&g, i),
+			   region_table(g.region, i)->length) != 0)
+			return false;
+	return true;
+}
+
+/* What an operation means, one byte after the other. */
+static void imagine(const struct op *op)
+{
+	uint8_t *at = expected[op->table] + op->offset;
+	uint64_t v, operand[2];
+
+	memcpy(&v, at, 8 * (op->verb >= OP_FETCH_ADD));
+	switch (op->verb) {
+	case OP_WRITE:
+	case OP_WRITE_IMM:
+		for (uint32_t i = 0; i < op->length; i++)
+			at[i] = op->data[i];
+		return;
+	case OP_FETCH_ADD:
+		v += op->add;
+		break;
+	case OP_CMP_SWAP:
+		memcpy(operand, op->data, sizeof(operand));
+		v = v == operand[0] ? operand[1] : v;
+		break;
+	}
+	memcpy(at, &v, 8);
+}
+
+static struct op random_op(unsigned i, unsigned table, uint8_t verb,
+			   uint32_t length)
+{
+	uint64_t size = region_table(g.region, table)->length;
+	struct op op = {
+		.verb = verb,
+		.table = (uint16_t)table,
+		.length = length,
+		.offset = rng_below(&rng, size - length + 1),
+		.data = bytes[i],
+	};
+
+	for (unsigned b = 0; b < LEN_MAX; b++)
+		bytes[i][b] = (uint8_t)rng_u64(&rng);
+	if (verb >= OP_FETCH_ADD || rng_below(&rng, 8))
+		op.offset &= ~(uint64_t)(length > 16 ? 31 : 15);
+	if (verb == OP_FETCH_ADD)
+		op.add = rng_u64(&rng);
+	if (verb == OP_CMP_SWAP && rng_below(&rng, 2)) /* as it is */
+		memcpy(bytes[i], expected[table] + op.offset, 8);
+	return op;
+}
+
+/* Runs as translators make them, some of one operation, some of many. */
+static void test_runs(void)
+{
+	static const uint32_t lengths[] = { 8,	8,  16, 24, 32, 64, 5,
+					    65, 20, 48, 12, 1,	63, 128 };
+	uint64_t notified = region_notified(g.region), immediates = 0;
+
+	for (int round = 0; round < 300; round++) {
+		unsigned n = 0;
+
+		while (n < OPS) {
+			unsigned table = (unsigned)rng_below(&rng, RIG_TABLES);
+			uint8_t verb = (uint8_t)rng_below(&rng, 4);
+			uint32_t length = lengths[rng_below(&rng, 14)];
+			unsigned run = (unsigned)rng_below(&rng, 70) + 1;
+
+			for (; run && n < OPS; run--, n++) {
+				ops[n] = random_op(n, table, verb,
+						   verb >= OP_FETCH_ADD ?
+							   8 : length);
+				imagine(&ops[n]);
+				immediates += verb == OP_WRITE_IMM;
+			}
+		}
+		TEST(road->begin(road) == 1);
+		TEST(road->exec(road, ops, OPS, 0) == 0);
+		road->end(road);
+		if (!TEST(as_expected()))
+			return;
+	}
+	TEST(region_notified(g.region) == notified + immediates);
+}
+
+/* In the middle of a run: what is before it is done, nothing after it. */
+static void refuses(struct op wrong, int err)
+{
+	for (unsigned at = 0; at < 40; at += 13) {
+		for (unsigned i = 0; i < 40; i++) {
+			ops[i] = random_op(i, wrong.table % RIG_TABLES,
+					   wrong.verb > OP_CMP_SWAP ?
+						   OP_FETCH_ADD : wrong.verb,
+					   8);
+			if (i < at)
+				imagine(&ops[i]);
+		}
+		ops[at] = wrong;
+		road->begin(road);
+		TEST(road->exec(road, ops, 40, 0) == err);
+		road->end(road);
+		TEST(as_expected());
+	}
+}
+
+static void test_refused(void)
+{
+	uint64_t size = region_table(g.region, RIG_KW)->length;
+	struct op op = { .verb = OP_WRITE, .length = 8, .data = bytes[0] };
+
+	op.offset = size - 7;
+	refuses(op, -ERANGE);
+	op.offset = size;
+	refuses(op, -ERANGE);
+	op.offset = UINT64_MAX - 3;
+	refuses(op, -ERANGE);
+	op.offset = 1;
+	op.length = (uint32_t)size;
+	refuses(op, -ERANGE);
+	op.length = UINT32_MAX;
+	refuses(op, -ERANGE);
+	op.length = 8;
+	op.table = RIG_TABLES;
+	refuses(op, -ERANGE);
+	op.table = UINT16_MAX;
+	refuses(op, -ERANGE);
+	op = (struct op){ .verb = OP_FETCH_ADD, .table = RIG_INC, .length = 8 };
+	op.offset = 4;
+	refuses(op, -EINVAL);
+	op.offset = 8 * 256;
+	refuses(op, -ERANGE);
+	op.offset = 0;
+	op.length = 4;
+	refuses(op, -EINVAL);
+	op.length = 8;
+	op.verb = 9;
+	refuses(op, -EINVAL);
+}
+
+/* An epoch more: begin() says so, and operations go there. */
+static void test_epochs(void)
+{
+	struct fault f;
+	struct op op = random_op(0, RIG_KW, OP_WRITE, 8);
+
+	op.offset = 8;
+	TEST(region_rotate(g.region, NULL, &f) == 0);
+	TEST(road->begin(road) == 2);
+	TEST(road->exec(road, &op, 1, 0) == 0);
+	TEST(local_mem(l, RIG_KW) == rig_mem(&g, RIG_KW));
+	road->end(road);
+	TEST(!memcmp(rig_mem(&g, RIG_KW) + 8, op.data, 8));
+	TEST(!memcmp(region_read(g.region, region_table(g.region, RIG_KW), 1),
+		     expected[RIG_KW], 8 * 1024));
+}
+
+int main(void)
+{
+	struct fault f = { "" };
+
+	rig_open(&g, NULL);
+	if (local_open(&l, g.region, &f) < 0)
+		rig_die("road", &f);
+	road = local_road(l);
+	shadow();
+	test_runs();
+	test_refused();
+	test_epochs();
+	for (unsigned i = 0; i < RIG_TABLES; i++)
+		free(expected[i]);
+	local_close(l);
+	rig_close(&g);
+	return test_end();
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tickets: what is written is read back field by field; what a region's ticket
+ * says is where its tables are; a ticket with anything missing, twice, cut or out
+ * of range is refused with the line named.
+ */
+#include <errno.h>
+
+#include "bytes.h"
+#include "rdma_rig.h"
+#include "test.h"
+
+static struct rig g;
+static struct ticket got;
+
+/* The ticket as text; malloc'ed. */
+static char *text_of(const struct ticket *t, size_t *len)
+{
+	char *text = NULL;
+	FILE *out = open_memstream(&text, len);
+
+	if (!out || ticket_write(t, out) < 0 || fclose(out))
+		exit(1);
+	return text;
+}
+
+/* Reads a text from an exact-size copy. */
+static int read_text(const char *text, size_t len, struct fault *f)
+{
+	uint8_t *copy = exact_copy(text, len);
+	FILE *in = fmemopen(copy, len ? len : 1, "r");
+	int rc;
+
+	if (!in)
+		exit(1);
+	rc = ticket_parse(&got, in, "t.ini", f);
+	fclose(in);
+	free(copy);
+	return rc;
+}
+
+static bool same_table(const struct table *a, const struct table *b)
+{
+	return !strcmp(a->name, b->name) && a->id == b->id &&
+	       a->kind == b->kind && a->hash == b->hash &&
+	       a->key_type == b->key_type && a->copies == b->copies &&
+	       a->hops == b->hops && a->qp == b->qp &&
+	       a->key_len == b->key_len && a->value_len == b->value_len &&
+	       a->stride == b->stride && a->units == b->units &&
+	       a->lists == b->lists && a->batch == b->batch &&
+	       a->sequence == b->sequence && a->immediate == b->immediate &&
+	       a->flush_ms == b->flush_ms && a->cache_rows == b->cache_rows &&
+	       a->value_min == b->value_min && a->value_max == b->value_max &&
+	       a->length == b->length && a->heads == b->heads;
+}
+
+static uint64_t head_of(const struct ticket *t, unsigned table, uint32_t list)
+{
+	return t->at[table].heads ? t->at[table].heads[list] : 0;
+}
+
+static void check_round_trip(const struct ticket *t)
+{
+	struct fault f = { "" };
+	size_t len;
+	char *text = text_of(t, &len);
+
+	if (!TEST(read_text(text, len, &f) == 0)) {
+		fprintf(stderr, "%s\n", f.text);
+		free(text);
+		return;
+	}
+	TEST(!memcmp(got.mac, t->mac, 6) &&
+	     !memcmp(got.peer_mac, t->peer_mac, 6) &&
+	     got.version == t->version && !memcmp(got.ip, t->ip, 16) &&
+	     !memcmp(got.peer_ip, t->peer_ip, 16) && got.mtu == t->mtu &&
+	     got.epoch == t->epoch && got.n == t->n);
+	for (unsigned i = 0; i < t->n; i++) {
+		const struct ticket_table *a = &got.at[i], *b = &t->at[i];
+
+		TEST(same_table(&got.table[i], &t->table[i]));
+		TEST(a->qpn == b->qpn && a->psn == b->psn &&
+		     a->rkey == b->rkey && a->address == b->address);
+		for (uint32_t k = 0; k < t->table[i].lists; k++)
+			TEST(head_of(&got, i, k) == head_of(t, i, k));
+	}
+	ticket_fini(&got);
+	free(text);
+}
+
+/* Every field of every kind, off its default where it has one. */
+static void odd_layout(struct layout *l)
+{
+	static const char *const keywrite[][2] = {
+		{ "kind", "keywrite" },	  { "id", "77" },
+		{ "key", "hex:9" },	  { "value", "20" },
+		{ "slots", "1000" },	  { "stride", "packed" },
+		{ "copies", "4" },	  { "sequence", "off" },
+		{ "immediate", "yes" },	  { "qp", "uc" },
+		{ NULL, NULL },
+	};
+	static const char *const dta0[][2] = {
+		{ "kind", "keywrite" }, { "key", "u32" },   { "value", "4" },
+		{ "hash", "dta0" },	{ "slots", "1K" },  { NULL, NULL },
+	};
+	static const char *const postcard[][2] = {
+		{ "kind", "postcard" },	{ "key", "flow6" },
+		{ "hops", "3" },	{ "values", "5-99" },
+		{ "cache", "64" },	{ "chunks", "512" },
+		{ "copies", "1" },	{ NULL, NULL },
+	};
+	static const char *const append[][2] = {
+		{ "kind", "append" },	{ "value", "18" },
+		{ "lists", "7" },	{ "batch", "5" },
+		{ "flush", "2s" },	{ "entries", "33" },
+		{ "sequence", "strict" }, { NULL, NULL },
+	};
+	static const char *const keyinc[][2] = {
+		{ "kind", "keyinc" },	{ "key", "src4" },
+		{ "copies", "3" },	{ "slots", "999" },
+		{ NULL, NULL },
+	};
+
+	memset(l, 0, sizeof(*l));
+	rig_table(l, "kw-odd.1", keywrite);
+	rig_table(l, "old", dta0);
+	rig_table(l, "paths", postcard);
+	rig_table(l, "lists", append);
+	rig_table(l, "counts", keyinc);
+	l->table[0].id = 77;
+}
+
+static void test_round_trip(void)
+{
+	struct layout l;
+	struct ticket *t = calloc(1, sizeof(*t));
+	uint64_t heads[7] = { 0, 5, 0, UINT64_MAX, 0, 0, 1 };
+
+	if (!t)
+		exit(1);
+	check_round_trip(&g.t);
+	odd_layout(&l);
+	*t = g.t;
+	t->n = l.n;
+	t->epoch = UINT64_MAX;
+	t->mtu = 256;
+	for (unsigned i = 0; i < l.n; i++) {
+		t->table[i] = l.table[i];
+		t->at[i] = (struct ticket_table){
+			.qpn = 0xffffff - i,
+			.psn = 0xfffff0 + i,
+			.rkey = 0xfffffff0 + i,
+			.address = i ? 0 : UINT64_MAX - l.table[0].length,
+		};
+	}
+	t->at[3].heads = heads;
+	check_round_trip(t);
+	t->version = 6;
+	memcpy(t->ip, "\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\2", 16);
+	memset(t->peer_ip, 0xff, 16);
+	check_round_trip(t);
+	free(t);
+}
+
+/* The defaults, and that tables are where the ticket says. */
+static void test_of_region(void)
+{
+	static const uint64_t base = 0x100000000000;
+	struct ticket now = { 0 };
+	struct fault f = { "" };
+
+	TEST(!memcmp(g.t.mac, "\2\0\0\0\0\2", 6));
+	TEST(!memcmp(g.t.peer_mac, "\2\0\0\0\0\1", 6));
+	TEST(g.t.version == 4 && !memcmp(g.t.ip, "\12\0\0\63", 4) &&
+	     !memcmp(g.t.peer_ip, "\12\0\0\145", 4));
+	TEST(g.t.mtu == 1024 && g.t.epoch == 1 && g.t.n == RIG_TABLES);
+	TEST(region_rotate(g.region, NULL, &f) == 0);
+	TEST(ticket_of_region(&now, g.region, &f) == 0 && now.epoch == 2);
+	for (unsigned i = 0; i < g.t.n; i++) {
+		const struct table *t = region_table(g.region, i);
+
+		TEST(g.t.at[i].qpn == 0x11 + i && g.t.at[i].psn == 0);
+		TEST(g.t.at[i].address ==
+		     base + region_offset(g.region, t, 1));
+		TEST(now.at[i].address ==
+		     base + region_offset(g.region, t, 2));
+		TEST(now.at[i].qpn == g.t.at[i].qpn);
+		/* keys: of one table and one epoch only */
+		for (unsigned k = 0; k < g.t.n; k++) {
+			TEST(now.at[i].rkey != g.t.at[k].rkey);
+			TEST(i == k || g.t.at[i].rkey != g.t.at[k].rkey);
+			/* nothing of another table is inside */
+			TEST(i == k ||
+			     g.t.at[i].address + t->length <=
+				     g.t.at[k].address ||
+			     g.t.at[i].address >=
+				     g.t.at[k].address +
+					     g.t.table[k].length);
+		}
+	}
+	ticket_fini(&now);
+}
+
+/* Heads: what the lists hold. */
+static void test_heads(void)
+{
+	const struct table *t = region_table(g.region, RIG_LIST);
+	static const uint8_t count[8] = { 0, 0, 0, 0, 0, 0, 1, 2 };
+	struct op op = {
+		.verb = OP_WRITE,
+		.table = RIG_LIST,
+		.offset = table_head(t, 1),
+		.length = 8,
+		.data = count,
+	};
+	struct ticket now = { 0 };
+	struct fault f = { "" };
+	struct local_road *l;
+	struct road *road;
+
+	if (!TEST(local_open(&l, g.region, &f) == 0))
+		return;
+	road = local_road(l);
+	road->begin(road);
+	TEST(road->exec(road, &op, 1, 0) == 0);
+	TEST(road->head(road, RIG_LIST, 1) == 258);
+	road->end(road);
+	local_close(l);
+	TEST(ticket_of_region(&now, g.region, &f) == 0);
+	TEST(head_of(&now, RIG_LIST, 0) == 0 &&
+	     head_of(&now, RIG_LIST, 1) == 258 &&
+	     head_of(&now, RIG_LIST, 2) == 0);
+	check_round_trip(&now);
+	ticket_fini(&now);
+}
+
+/* A ticket cut short, even by a byte of its last number, is refused. */
+static void test_prefixes(void)
+{
+	struct fault f = { "" };
+	size_t len;
+	char *text = text_of(&g.t, &len);
+
+	for (size_t n = 0; n + 1 < len; n++)
+		if (!TEST(read_text(text, n, &f) < 0))
+			fprintf(stderr, "%zu bytes are taken\n", n);
+	TEST(read_text(text, len - 1, &f) == 0); /* the last newline */
+	ticket_fini(&got);
+	free(text);
+}
+
+/* Each line left out: missed. Each line twice: seen. */
+static void test_lines(void)
+{
+	size_t len;
+	char *text = text_of(&g.t, &len), *twice = malloc(2 * len);
+	struct fault f = { "" };
+	unsigned optional = 0;
+
+	if (!twice)
+		exit(1);
+	for (char *line = text, *end; *line; line = end) {
+		size_t before = (size_t)(line - text), n;
+
+		end = strchr(line, '\n') + 1;
+		n = (size_t)(end - line);
+		memcpy(twice, text, before);
+		memcpy(twice + before, end, len - before - n);
+		if (*line == '[')
+			TEST(read_text(twice, len - n, &f) < 0);
+		else if (read_text(twice, len - n, &f) == 0) {
+			ticket_fini(&got); /* comments; what has defaults */
+			optional++;
+		}
+	}
+	TEST(optional < 60);
+	free(twice);
+	free(text);
+}
+
+/* One line of the good ticket replaced; the reason names the line. */
+static void refused(const char *from, const char *to, const char *reason)
+{
+	size_t len, before;
+	char *text = text_of(&g.t, &len), *at = strstr(text, from);
+	char *changed = malloc(len + strlen(to) + 1);
+	struct fault f = { "" };
+
+	if (!at || !changed) {
+		fprintf(stderr, "no '%s' in the ticket\n", from);
+		TEST(at && changed);
+		exit(1);
+	}
+	before = (size_t)(at - text);
+	memcpy(changed, text, before);
+	snprintf(changed + before, len + strlen(to) + 1 - before, "%s%s", to,
+		 at + strlen(from));
+	if (!TEST(read_text(changed, strlen(changed), &f) < 0) ||
+	    !TEST(strstr(f.text, reason) && !strncmp(f.text, "t.ini:", 6)))
+		fprintf(stderr, "'%s' for '%s': %s\n", to, from, f.text);
+	free(changed);
+	free(text);
+}
+
+static void test_refused(void)
+{
+	static const char *const cases[][3] = {
+		{ "version = 1", "version = 2", "t.ini:3: a ticket of" },
+		{ "version = 1", "version = x", "t.ini:3: version" },
+		{ "version = 1", "colour = 1", "t.ini:3: no such field" },
+		{ "version = 1", "version = 1\nversion = 1", "given twice" },
+		{ "[collector]", "[collectors]", "no such section" },
+		{ "[collector]\n", "", "t.ini:2: not in a section" },
+		{ "[table kw]", "[table ]", "no such section" },
+		{ "[table kw]", "[kw]", "no such section" },
+		{ "[table kw]", "[table inc]", "twice the same table" },
+		{ "[table kw]", "[table k/w]", "name" },
+		{ "[table kw]",
+		  "[table abcdefghijklmnopqrstuvwxyzabcdefghijklmnopq]",
+		  "t.ini:" },
+		{ "mac = 02:00:00:00:00:02", "mac = 02:00:00:00:00",
+		  "t.ini:4: mac" },
+		{ "mac = 02:00:00:00:00:02", "mac = 02:00:00:00:00:2g", "mac" },
+		{ "mac = 02:00:00:00:00:02", "mac = 02-00-00-00-00-02", "mac" },
+		{ "mac = 02:00:00:00:00:02", "mac = 02:00:00:00:00:02:", "mac" },
+		{ "ip = 10.0.0.51", "ip = 10.0.0.256", "ip" },
+		{ "ip = 10.0.0.51", "ip = ::1", "peer_ip" },
+		{ "mtu = 1024", "mtu = 1000", "mtu" },
+		{ "mtu = 1024", "mtu = 128", "mtu" },
+		{ "mtu = 1024", "mtu = 8192", "mtu" },
+		{ "mtu = 1024", "mtu = +1024", "mtu" },
+		{ "epoch = 1", "epoch = 0", "epoch" },
+		{ "epoch = 1", "epoch = -1", "epoch" },
+		{ "epoch = 1", "epoch = 18446744073709551616", "epoch" },
+		{ "tables = 5", "tables = 6", "5 tables of 6" },
+		{ "tables = 5", "tables = 4", "5 tables of 4" },
+		{ "qpn = 0x11", "qpn = 1", "qpn" },
+		{ "qpn = 0x11", "qpn = 0x1000000", "qpn" },
+		{ "qpn = 0x11", "qpn = 0x", "qpn" },
+		{ "qpn = 0x11", "qpn = 0x12", "id or qpn of another" },
+		{ "id = 1", "id = 2", "id or qpn of another" },
+		{ "psn = 0", "psn = 16777216", "psn" },
+		{ "rkey = 0x", "rkey = 0x1", "rkey" },
+		{ "address = 0x", "address = 0xffffffffffffff00\n;",
+		  "would not end" },
+		{ "length = 8192", "length = 8193", "length" },
+		{ "length = 8192", "length = 4096", "length" },
+		{ "slots = 1024", "slots = 1025", "length" },
+		{ "slots = 1024", "slots = 0", "slots" },
+		{ "slots = 1024", "slots = 99999999999999999999", "slots" },
+		{ "kind = append", "kind = appendix", "kind" },
+		{ "lists = 3", "lists = 4294967295", "[table list]" },
+		{ "lists = 3", "lists = 3\nhead = 3:1", "no list 3" },
+		{ "lists = 3", "lists = 3\nhead = 0", "head" },
+		{ "lists = 3", "lists = 3\nhead = :1", "head" },
+		{ "lists = 3", "lists = 3\nhead = 0:", "head" },
+		{ "lists = 3", "lists = 3\nhead = 99999999999:1", "head" },
+		{ "kind = keyinc", "kind = keyinc\nhead = 0:1", "no list 0" },
+		{ "mtu = 1024", "mtu 1024", "t.ini:8: not a line" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		refused(cases[i][0], cases[i][1], cases[i][2]);
+}
+
+static void test_files(void)
+{
+	struct fault f = { "" };
+	FILE *out;
+
+	TEST(ticket_read(&got, "/nowhere/t.ini", &f) == -ENOENT);
+	TEST(strstr(f.text, "/nowhere/t.ini: No such file") != NULL);
+	TEST(ticket_read(&got, "/", &f) < 0);
+	out = fopen(g.path, "w");
+	if (!out || ticket_write(&g.t, out) < 0 || fclose(out))
+		exit(1);
+	TEST(ticket_read(&got, g.path, &f) == 0 && got.n == RIG_TABLES);
+	ticket_fini(&got);
+	out = fopen("/dev/full", "w");
+	TEST(out && ticket_write(&g.t, out) == -ENOSPC);
+	if (out)
+		fclose(out);
+}
+
+static void test_ipv6_needs_both(void)
+{
+	struct ticket t = { .version = 6 };
+	struct fault f = { "" };
+
+	TEST(ticket_of_region(&t, g.region, &f) == -EINVAL);
+	TEST(strstr(f.text, "IPv6") != NULL);
+}
+
+int main(void)
+{
+	rig_open(&g, NULL);
+	test_round_trip();
+	test_prefixes();
+	test_lines();
+	test_refused();
+	test_files();
+	test_ipv6_needs_both();
+	test_heads();
+	test_of_region();
+	rig_close(&g);
+	return test_end();
+}
