@@ -25,7 +25,7 @@
 #include "wire/net.h"
 
 enum {
-	STAGE = 256,	   /* packets from decoding to memory at once */
+	STAGE = 512,	   /* packets from decoding to memory at once */
 	OPS_MAX = 4096,	   /* operations handed to the road at once, at most */
 	ARENA = 256 << 10, /* their payloads; a whole Append batch fits */
 	SLOT_ONE_STORE = 64, /* strides up to here are written as one store */

@@ -260,6 +260,13 @@ static int end(struct translator *t)
 	return t->error;
 }
 
+static void append_flush_due(struct translator *t)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->lane[i].append)
+			append_flush(t, &t->lane[i], false);
+}
+
 int translate_rx(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	if (!n)
@@ -267,9 +274,15 @@ int translate_rx(struct translator *t, const struct pkt *pkts, size_t n)
 	begin(t, pkts[n - 1].ts_ns);
 	for (size_t at = 0; at < n; at += STAGE)
 		stage(t, pkts + at, n - at < STAGE ? n - at : STAGE);
-	for (unsigned i = 0; i < t->n; i++)
-		if (t->lane[i].append)
-			append_flush(t, &t->lane[i], false);
+	append_flush_due(t);
+	return end(t);
+}
+
+int translate_idle(struct translator *t, uint64_t ns)
+{
+	begin(t, t->last_ns);
+	t->clock_ns += ns;
+	append_flush_due(t);
 	return end(t);
 }
 
