@@ -104,7 +104,9 @@ static void list_rows(struct rows *r, const struct view *v, uint64_t epoch,
 		}
 		if (!n)
 			continue;
-		kept = n < v->t->units ? n : v->t->units;
+		/* One write may be under way: its entries are not counted. */
+		kept = v->t->units - v->t->batch;
+		kept = n < kept ? n : kept;
 		row_str(r, LIST_TABLE, v->t->name);
 		row_u64(r, LIST_EPOCH, epoch);
 		row_u64(r, LIST_LIST, i);

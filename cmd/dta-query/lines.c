@@ -64,6 +64,10 @@ char *lines_next(struct lines *l, size_t *len)
 	end = memchr(line, '\n', (size_t)(l->stop - line));
 	if (!end && !l->end)
 		return NULL;
+	if ((end ? end : l->stop) - line > LINE_MAX_LEN) {
+		l->too_long = true;
+		return NULL;
+	}
 	if (end)
 		l->at = end + 1;
 	else
@@ -83,10 +87,10 @@ int lines_more(struct lines *l)
 	size_t left = (size_t)(l->stop - l->at);
 	ssize_t n;
 
+	if (l->too_long || left > LINE_MAX_LEN)
+		return -E2BIG;
 	if (l->end)
 		return 0;
-	if (left > LINE_MAX_LEN)
-		return -E2BIG;
 	memmove(l->buf, l->at, left);
 	l->at = l->buf;
 	l->stop = l->buf + left;

@@ -12,7 +12,7 @@
 
 struct lines {
 	int fd;
-	bool regular, end;
+	bool regular, end, too_long;
 	const char *path; /* for messages */
 	char *buf, *at, *stop;
 	uint64_t number; /* of the line in hand, from 1 */

@@ -135,7 +135,7 @@ uint64_t entries_print(struct entries *e, unsigned target, unsigned place,
 /* Entries that can be read now, by list_read()'s rule. */
 static uint64_t kept(const struct view *v, uint64_t count)
 {
-	uint64_t most = v->t->units - (v->mem ? v->t->batch : 0);
+	uint64_t most = v->t->units - v->t->batch;
 
 	return count < most ? count : most;
 }

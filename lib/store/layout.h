@@ -5,7 +5,7 @@
  *	; fabric.ini: a comment
  *	[flows]                 ; the table's name: letters, digits, _ - .
  *	kind = keywrite         ; keywrite, postcard, append, keyinc
- *	id = 1                  ; the reports' table field; default: order in file
+ *	id = 1                  ; the reports' table field; else: order in file
  *	key = flow4             ; a key type of key.h, or hex:LENGTH
  *	value = 4               ; bytes of a value or entry, 1 to 1020
  *	slots = 1M              ; so many slots or counters; postcard: chunks,
@@ -17,10 +17,10 @@
  *	hops = 5                ; postcard: entries of a chunk, 1 to 8
  *	values = 1-262144       ; postcard: V, as MIN-MAX; a set 1,2,7; or
  *	                        ; file:PATH, one number a line, # comments
- *	cache = 32768           ; postcard: the translator's rows, a power of two
+ *	cache = 32768           ; postcard: translator's rows, a power of two
  *	lists = 255             ; append
  *	batch = 16              ; append: entries per write, 1 to 64
- *	flush = 100ms           ; append: ms, s, m; a partial batch waits so long
+ *	flush = 100ms           ; append: a partial batch waits: ms, s, m
  *	sequence = count        ; off, count, strict
  *	immediate = no          ; yes: every report wakes the collector
  *	qp = rc                 ; or uc

@@ -173,7 +173,7 @@ static int section_end(struct reading *r)
 		return fail(r, r->section.line, -EINVAL,
 			    "the table's name is too long");
 	memset(t, 0, sizeof(*t));
-	strcpy(t->name, r->section.name);
+	memcpy(t->name, r->section.name, strlen(r->section.name) + 1);
 	t->id = (uint16_t)(l->n + 1);
 	if (set_fields(r, t) < 0)
 		return r->rc;

@@ -3,9 +3,9 @@
  * query.h - answers out of a table's memory (dta.md 3).
  *
  * All work on struct view: the bytes of one table in one epoch, in a region or
- * read back from a snapshot. Memory may be written meanwhile by a NIC or another
- * process: every slot is loaded once and the copy judged. Slots that two copies
- * of a key share count once.
+ * read back from a snapshot. Memory may be written meanwhile by a NIC or
+ * another process: every slot is loaded once and the copy judged. Slots that
+ * two copies of a key share count once.
  */
 #ifndef STORE_QUERY_H
 #define STORE_QUERY_H
@@ -41,9 +41,9 @@ enum answer {
 };
 
 enum query_policy {
-	QUERY_PLURALITY, /* the most frequent matching value; a tie is ambiguous */
+	QUERY_PLURALITY, /* the most frequent value; a tie is ambiguous */
 	QUERY_FIRST,     /* the first copy that matches */
-	QUERY_CONSENSUS, /* at least T copies agree on the most frequent value */
+	QUERY_CONSENSUS, /* at least T copies have the most frequent value */
 	QUERY_UNIQUE,    /* all matching copies agree: the analysis' rule */
 	QUERY_POLICIES,
 };
@@ -53,9 +53,9 @@ struct query_rule {
 	uint8_t policy;    /* enum query_policy */
 	uint8_t threshold; /* T of QUERY_CONSENSUS */
 	/*
-	 * Postcards: if no chunk is valid, chunks with holes too, if at least two
-	 * hops (one, where a chunk has one) hold values of V: one alone is too
-	 * likely to be noise.
+	 * Postcards: if no chunk is valid, chunks with holes too, if at least
+	 * two hops (one, where a chunk has one) hold values of V: one alone is
+	 * too likely to be noise.
 	 */
 	bool partial;
 };
@@ -64,16 +64,16 @@ struct query_rule {
 const char *answer_name(enum answer a);
 
 /*
- * "plurality", "first", "unique", "consensus:T" (T from 2 to 4): sets policy and
- * threshold. Returns 0 or -EINVAL.
+ * "plurality", "first", "unique", "consensus:T" (T from 2 to 4): sets policy
+ * and threshold. Returns 0 or -EINVAL.
  */
 int query_policy_of(const char *text, struct query_rule *r);
 
 /* A Key-Write answer. */
 struct keywrite_answer {
 	enum answer answer;
-	uint8_t matched;  /* copies whose checksum matched */
-	uint8_t agreed;   /* copies that agree on the value */
+	uint8_t matched; /* copies whose checksum matched */
+	uint8_t agreed;  /* copies that agree on the value */
 	uint8_t value[TABLE_VALUE_MAX]; /* t->value_len bytes, as reported */
 };
 
@@ -92,10 +92,10 @@ void keywrite_query_batch(const struct view *v, const struct query_rule *rule,
 /* A path out of a postcard table. */
 struct path_answer {
 	enum answer answer;
-	uint8_t valid;    /* chunks that hold a valid path */
-	uint8_t agreed;   /* chunks that agree on it */
-	uint8_t len;      /* hops: values[0 .. len) */
-	uint8_t holes;    /* --partial: bit i set: hop i is missing */
+	uint8_t valid;  /* chunks that hold a valid path */
+	uint8_t agreed; /* chunks that agree on it */
+	uint8_t len;    /* hops: values[0 .. len) */
+	uint8_t holes;  /* --partial: bit i set: hop i is missing */
 	uint32_t value[HASH_HOPS];
 };
 
@@ -123,10 +123,10 @@ int count_query(uint64_t *out, const struct view *v, unsigned copies,
  * Returns entries read; -EINVAL if there is no such list; -EBADMSG if entry
  * *next - 1 is in a damaged block of a snapshot.
  */
-int64_t list_read(const struct view *v, uint32_t list, uint64_t from,
-		  void *buf, uint64_t max, uint64_t *next, uint64_t *lost);
+int64_t list_read(const struct view *v, uint32_t list, uint64_t from, void *buf,
+		  uint64_t max, uint64_t *next, uint64_t *lost);
 
-/* The oldest entry that list_read() can return of a list, count ever written. */
+/* The oldest entry that list_read() returns when count have been written. */
 static inline uint64_t list_oldest(const struct table *t, uint64_t count)
 {
 	uint64_t kept = t->units - t->batch;

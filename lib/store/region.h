@@ -3,16 +3,17 @@
  * region.h - a collector's memory: a file in /dev/shm or on a hugetlbfs mount
  * that describes itself, mapped by writers and readers (dta-region(5)).
  *
- * Names: "fabric" or "/fabric" is a file of that name on a hugetlbfs mount or in
- *        /dev/shm; a name with a further slash is a path.
- * Trust: the header is checked whole at open; geometry is copied out of it
- *        then and never read again. What tables hold is input: load once, judge
- *        the copy.
+ * Names:   "fabric" or "/fabric" is a file of that name on a hugetlbfs mount or
+ *          in /dev/shm; a name with a further slash is a path.
+ * Trust:   the header is checked whole at open; geometry is copied out of it
+ *          then and never read again. What tables hold is input: load once,
+ *          judge the copy.
  * Writers: at most REGION_WRITERS processes or threads at once. A writer works
- *        between writer_enter() and writer_leave(); while it is in, the epoch it
- *        entered is not rotated away under it. A killed writer leaves at most one operation
- *        half done, in its journal; the next open for writing completes it.
- * Errors: 0 or -errno, with f telling why in words.
+ *          between writer_enter() and writer_leave(); while it is in, the epoch
+ *          it entered is not rotated away under it. A killed writer leaves at
+ *          most one operation half done, in its journal; the next open for
+ *          writing completes it.
+ * Errors:  0 or -errno, with f telling why in words.
  */
 #ifndef STORE_REGION_H
 #define STORE_REGION_H
@@ -32,7 +33,7 @@ enum {
 	REGION_NAME_MAX = 255,
 };
 
-enum region_pages { /* pages behind a region */
+enum region_pages {        /* behind a region */
 	REGION_PAGES_AUTO, /* huge if there are any, else ordinary */
 	REGION_PAGES_HUGE, /* huge or fail */
 	REGION_PAGES_SMALL,
@@ -42,50 +43,64 @@ struct region;
 struct writer;
 
 struct region_options {
-	unsigned epochs;         /* sets of tables, at least 1 */
+	unsigned epochs; /* sets of tables, at least 1 */
 	enum region_pages pages;
-	uint32_t mode;           /* file permissions; 0: 0644 */
+	uint32_t mode; /* file permissions; 0: 0644 */
 };
 
-/* Makes a region; -EEXIST if the name is taken. It is whole or absent. out may be NULL. */
+/*
+ * Makes a region; -EEXIST if the name is taken. It is whole or absent. out may
+ * be NULL.
+ */
 int region_create(struct region **out, const char *name, const struct layout *l,
 		  const struct region_options *o, struct fault *f);
 
 /* Opens for reading (mapped read-only) or for writing (replays journals). */
-int region_open(struct region **out, const char *name, bool write, struct fault *f);
+int region_open(struct region **out, const char *name, bool write,
+		struct fault *f);
 void region_close(struct region *r); /* NULL is fine */
 int region_remove(const char *name, struct fault *f);
 
 const char *region_path(const struct region *r);
-const char *region_page_kind(const struct region *r); /* "2M", "2M transparent", "1G", "4K" */
-uint64_t region_size(const struct region *r);         /* bytes of the file */
-unsigned region_epochs(const struct region *r);       /* sets of tables */
+
+/*
+ * "1G", "2M", "2M transparent", "4K", "4K and 2M transparent": what the pages
+ * are, by looking at some of them.
+ */
+const char *region_page_kind(const struct region *r);
+uint64_t region_size(const struct region *r);   /* bytes of the file */
+unsigned region_epochs(const struct region *r); /* sets of tables */
 
 unsigned region_tables(const struct region *r);
 const struct table *region_table(const struct region *r, unsigned i);
 
-/* The table with this id, this name, or (name NULL) the only one of a kind; NULL and f otherwise. */
+/*
+ * The table with this id, this name, or (name NULL) the only one of a kind
+ * (kind <= 0: of any); NULL otherwise, and f.
+ */
 const struct table *region_by_id(const struct region *r, uint16_t id);
-const struct table *region_pick(const struct region *r, int kind, const char *name_or_id,
-				struct fault *f);
+const struct table *region_pick(const struct region *r, int kind,
+				const char *name_or_id, struct fault *f);
 
 /*
  * Epochs are numbered from 1 and never reused; epoch e lives in set
- * (e - 1) % region_epochs(). region_epoch() is the current one; older ones down to
- * region_oldest() are still there.
+ * (e - 1) % region_epochs(). region_epoch() is the current one; older ones down
+ * to region_oldest() are still there.
  */
 uint64_t region_epoch(const struct region *r);
 uint64_t region_oldest(const struct region *r);
 
 /* Start of a table in an epoch's set. The epoch may have been recycled while it
  * was read: test region_oldest() again afterwards. */
-const uint8_t *region_read(const struct region *r, const struct table *t, uint64_t epoch);
+const uint8_t *region_read(const struct region *r, const struct table *t,
+			   uint64_t epoch);
 
-/* The V set of a postcard table (t->values numbers, sorted), or NULL: a range. */
+/* The V set of a postcard table: t->values numbers, sorted; NULL: a range. */
 const uint32_t *region_values(const struct region *r, const struct table *t);
 
 /* The file offset of a table in an epoch. */
-uint64_t region_offset(const struct region *r, const struct table *t, uint64_t epoch);
+uint64_t region_offset(const struct region *r, const struct table *t,
+		       uint64_t epoch);
 
 /* Counts of list entries ever written, host order. list < t->lists. */
 uint64_t region_list_count(const struct region *r, const struct table *t,
@@ -100,25 +115,28 @@ int region_rotate(struct region *r, uint64_t *old, struct fault *f);
 unsigned region_live_writers(const struct region *r);
 
 /* A checksum (CRC-32C) of a table's bytes in an epoch. */
-uint32_t region_digest(const struct region *r, const struct table *t, uint64_t epoch);
+uint32_t region_digest(const struct region *r, const struct table *t,
+		       uint64_t epoch);
 
-/* Notifications (immediate): a count that grows, a futex word; returns the new count. */
+/* An immediate: counted, and who waits is woken. Returns the new count. */
 uint64_t region_notify(struct region *r, uint32_t immediate);
 uint64_t region_notified(const struct region *r);
 
 /*
  * Sleeps until there were more than seen notifications, timeout_ms have passed
- * (-1: no limit) or a signal came; returns their count. A region open for reading
- * cannot say that somebody waits: it looks every 10 ms.
+ * (-1: no limit) or a signal came; returns their count. A region open for
+ * reading cannot say that somebody waits: it looks every 10 ms.
  */
 uint64_t region_wait(const struct region *r, uint64_t seen, int timeout_ms);
 
 /* A writer's seat. One per thread. */
 int writer_open(struct writer **out, struct region *r, struct fault *f);
 void writer_close(struct writer *w);
-uint64_t writer_enter(struct writer *w);  /* returns the epoch to write into */
+uint64_t writer_enter(struct writer *w); /* returns the epoch to write into */
 void writer_leave(struct writer *w);
-uint8_t *writer_mem(struct writer *w, const struct table *t); /* of the entered epoch */
+
+/* A table's first byte in the entered epoch. */
+uint8_t *writer_mem(struct writer *w, const struct table *t);
 
 /*
  * Copies len bytes so that a kill between any two instructions leaves all or

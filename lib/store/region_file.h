@@ -116,6 +116,13 @@ struct region {
 	char pages[24]; /* region_page_kind(), once asked */
 };
 
+struct writer {
+	struct region *region;
+	struct region_seat *seat;
+	uint8_t *set; /* where table offsets count from, in the entered epoch */
+	unsigned wide; /* longest write of one instruction, 0: aligned words */
+};
+
 /*
  * Judges the static part of a file of file_size bytes, that h is a copy of.
  * -EBADMSG: no region, or damaged; -EPROTONOSUPPORT: of another version or byte

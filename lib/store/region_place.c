@@ -134,21 +134,17 @@ static int place(struct region_place *out, const char *dir, const char *name,
 	return out->path ? 0 : -ENOMEM;
 }
 
-/* A path's own page size, if a hugetlbfs holds it. */
+/* A path's own page size, if a hugetlbfs holds it. The path has a slash. */
 static uint64_t huge_of_path(const char *path)
 {
-	char dir[4096];
-	char *slash;
+	char *dir = strndup(path, (size_t)(strrchr(path, '/') + 1 - path));
+	uint64_t page = 0;
 	struct statfs s;
 
-	if (strlen(path) >= sizeof(dir))
-		return 0;
-	strcpy(dir, path);
-	slash = strrchr(dir, '/');
-	slash[slash == dir] = '\0';
-	return !statfs(dir, &s) && s.f_type == HUGETLBFS_MAGIC
-		       ? (uint64_t)s.f_bsize
-		       : 0;
+	if (dir && !statfs(dir, &s) && s.f_type == HUGETLBFS_MAGIC)
+		page = (uint64_t)s.f_bsize;
+	free(dir);
+	return page;
 }
 
 int region_find(struct region_place *out, const char *name, struct fault *f)

@@ -3,13 +3,14 @@
  * table.h - the geometry of one table of a collector's memory (dta.md 3).
  *
  * Known to translators, collectors and queries alike: from the region's header,
- * from a ticket, or from a layout file. Plain data, host byte order; the region's
- * header holds these structs as they are (dta-region(5)).
+ * from a ticket, or from a layout file. Plain data, host byte order; the
+ * region's header holds these structs as they are (dta-region(5)).
  *
- * Key-Write:     units slots of stride bytes: checksum (4), value, zero padding.
+ * Key-Write:     units slots of stride bytes: checksum (4), value, padding.
  * Postcard:      units chunks of stride bytes: hops entries of 4 bytes.
  * Append:        lists rings of units entries of stride bytes, one after the
- *                other; then, at heads, lists counts of 8 bytes, big-endian: entries ever written.
+ *                other; then, at heads, lists counts of 8 bytes, big-endian:
+ *                entries ever written.
  * Key-Increment: units counters of 8 bytes, host order.
  */
 #ifndef STORE_TABLE_H
@@ -21,10 +22,10 @@
 #include "base/fault.h"
 
 enum table_kind { /* the DTA opcodes */
-	TABLE_KEYWRITE = 1,
-	TABLE_APPEND = 2,
-	TABLE_KEYINC = 3,
-	TABLE_POSTCARD = 4,
+		  TABLE_KEYWRITE = 1,
+		  TABLE_APPEND = 2,
+		  TABLE_KEYINC = 3,
+		  TABLE_POSTCARD = 4,
 };
 
 enum table_qp {
@@ -39,11 +40,13 @@ enum table_sequence {
 };
 
 enum {
-	TABLE_MAX = 64,          /* tables of a region */
-	TABLE_NAME_MAX = 32,     /* with the NUL */
-	TABLE_BATCH_MAX = 64,    /* Append entries per write */
-	TABLE_VALUE_MAX = 1020,  /* Key-Write value, Append entry: a slot fits the smallest usual path MTU, 1024 */
-	TABLE_STRIDE_PACKED = 1, /* a stride that table_finish() will work out; 0: the next power of two */
+	TABLE_MAX = 64,       /* tables of a region */
+	TABLE_NAME_MAX = 32,  /* with the NUL */
+	TABLE_BATCH_MAX = 64, /* Append entries per write */
+	/* Key-Write value, Append entry: a slot fits a path MTU of 1024. */
+	TABLE_VALUE_MAX = 1020,
+	/* A stride for table_finish() to work out; 0: the next power of 2. */
+	TABLE_STRIDE_PACKED = 1,
 };
 
 /* The value of a hop past the path's end; never a member of V. */
@@ -59,21 +62,22 @@ struct table {
 	uint8_t hops;        /* B, postcards: entries of a chunk, 1..8 */
 	uint8_t qp;          /* enum table_qp */
 	uint16_t key_len;    /* bytes; Append: 4 */
-	uint16_t value_len;  /* bytes of a value or entry; 4 for postcards, 8 for counters */
-	uint32_t stride;     /* bytes from one slot, chunk, entry, counter to the next */
-	uint64_t units;      /* slots, chunks, counters; Append: entries of one ring */
+	uint16_t value_len;  /* of a value, entry; postcard 4, counter 8 */
+	uint32_t stride;     /* bytes from one slot, chunk, entry to the next */
+	uint64_t units;      /* slots, chunks, counters; entries of one ring */
 	uint32_t lists;      /* Append: rings, else 0 */
 	uint16_t batch;      /* Append: entries per write, 1..64 */
 	uint8_t sequence;    /* enum table_sequence */
 	uint8_t immediate;   /* 1: every report wakes the collector */
 	uint32_t flush_ms;   /* Append: a partial batch waits this long */
 	uint32_t cache_rows; /* postcards: rows of the translator's cache */
-	uint32_t value_min, value_max; /* postcards: V as a range, if values is 0 */
+	uint32_t value_min;  /* postcards: V as a range, if values is 0, */
+	uint32_t value_max;  /* else the bounds of the set */
 	uint64_t values;     /* postcards: V as a set: its size, else 0 */
-	uint64_t values_at;  /* byte offset in the region's file of the sorted uint32_t set, host order */
-	uint64_t offset;     /* byte offset in the region's file, epoch 0 */
+	uint64_t values_at;  /* offset in the file of the sorted uint32_t set */
+	uint64_t offset;     /* in the region's file, of the first epoch set */
 	uint64_t length;     /* bytes, in each epoch */
-	uint64_t heads;      /* Append: byte offset of the counts in the table */
+	uint64_t heads;      /* Append: offset of the counts in the table */
 	uint8_t reserved[136];
 };
 
@@ -93,8 +97,9 @@ int table_check(const struct table *t, struct fault *f);
 /*
  * Completes a geometry that was set field by field (layout_set): defaults of
  * what is 0 (copies, hops, batch, flush, cache), the stride, the units where
- * only length (bytes of memory) is known, length and heads; then table_check(). A
- * complete geometry stays as it is. Placement (offset, values_at) is the region's.
+ * only length (bytes of memory) is known, length and heads; then table_check().
+ * A complete geometry stays as it is. Placement (offset, values_at) is the
+ * region's.
  */
 int table_finish(struct table *t, struct fault *f);
 

@@ -18,13 +18,6 @@
 #include "store/region_file.h"
 #include "store/writer_wide.h"
 
-struct writer {
-	struct region *region;
-	struct region_seat *seat;
-	uint8_t *set; /* where table offsets count from, in the entered epoch */
-	unsigned wide; /* longest write of one instruction, 0: aligned words */
-};
-
 static bool in_region(const struct region *r, uint64_t offset, uint32_t length)
 {
 	return length <= REGION_JOURNAL_LEN && offset >= r->h.set_at &&

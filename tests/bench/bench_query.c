@@ -121,8 +121,8 @@ static void bench_keywrite(void)
 		limit[k] = KEYS / (bench_now() - start) / 1e6;
 	}
 	(void)sink;
-	snprintf(path, sizeof(path), "query keywrite N=%d %llu MiB", COPIES,
-		 (unsigned long long)(memory >> 20));
+	snprintf(path, sizeof(path), "query keywrite N=%d %g GiB", COPIES,
+		 (double)memory / 0x1p30);
 	bench_row(path, bench_median(ours, BENCH_ROUNDS),
 		  bench_median(limit, BENCH_ROUNDS), region_page_kind(r));
 	region_close(r);

@@ -6,6 +6,7 @@
 #ifndef TESTS_UNIT_STORE_SAMPLE_H
 #define TESTS_UNIT_STORE_SAMPLE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +16,14 @@
 #include "store/region.h"
 #include "test.h"
 
-enum { /* the sample's tables, by index */
-       SAMPLE_FLOWS,
-       SAMPLE_DART,
-       SAMPLE_PATHS,
-       SAMPLE_LOSS,
-       SAMPLE_SUMS,
-       SAMPLE_TABLES,
+/* The sample's tables, by index. */
+enum {
+	SAMPLE_FLOWS,
+	SAMPLE_DART,
+	SAMPLE_PATHS,
+	SAMPLE_LOSS,
+	SAMPLE_SUMS,
+	SAMPLE_TABLES,
 };
 
 static const char *const sample_fields[][3] = {
@@ -77,6 +79,14 @@ static inline const char *sample_create(unsigned epochs)
 	}
 	layout_fini(&l);
 	return name;
+}
+
+static inline bool says(const struct fault *f, const char *what)
+{
+	if (strstr(f->text, what))
+		return true;
+	fprintf(stderr, "  \"%s\" does not say \"%s\"\n", f->text, what);
+	return false;
 }
 
 static inline struct region *sample_open(const char *name, bool write)

@@ -348,118 +348,6 @@ static void test_dta0_path(void)
 	     a.value[1] == 500);
 }
 
-/* A list that a writer works on between any two loads of the reader. */
-struct busy {
-	struct view inner;
-	uint64_t count;
-	uint64_t step; /* entries written before each load */
-};
-
-static void append(struct busy *b, uint64_t n)
-{
-	const struct table *t = b->inner.t;
-	uint64_t be;
-
-	for (; n; n--, b->count++) {
-		uint32_t e = htobe32((uint32_t)b->count);
-
-		memcpy(memory + table_entry(t, 1, b->count % t->units), &e, 4);
-	}
-	be = htobe64(b->count);
-	memcpy(memory + table_head(t, 1), &be, 8);
-}
-
-/* A batch that is stored, but not counted yet. */
-static void half_batch(const struct busy *b)
-{
-	const struct table *t = b->inner.t;
-
-	for (uint64_t i = b->count; i < b->count + t->batch; i++)
-		memset(memory + table_entry(t, 1, i % t->units), 0xff, 4);
-}
-
-static int busy_read(void *ctx, uint64_t offset, void *buf, size_t len)
-{
-	struct busy *b = ctx;
-
-	append(b, b->step);
-	half_batch(b);
-	memcpy(buf, memory + offset, len);
-	return 0;
-}
-
-/* What came: entries from..next without those lost, each its own number. */
-static void check_entries(const uint8_t *buf, int64_t n, uint64_t from,
-			  uint64_t next, uint64_t lost)
-{
-	TEST(n >= 0 && next - from == (uint64_t)n + lost);
-	for (int64_t i = 0; i < n; i++) {
-		uint32_t e;
-
-		memcpy(&e, buf + 4 * i, 4);
-		TEST(be32toh(e) == next - (uint64_t)(n - i));
-	}
-}
-
-static void test_list(void)
-{
-	static uint8_t buf[400];
-	uint64_t next, lost, count, kept = 100 - 16;
-	struct busy b = {.inner = fresh(SAMPLE_LOSS)};
-	struct view v = b.inner, busy = {b.inner.t, NULL, busy_read, &b, NULL};
-	int64_t n;
-
-	TEST(list_read(&v, 1, 0, buf, 100, &next, &lost) == 0);
-	TEST(next == 0 && lost == 0);
-	/* Every fill level, from every position, a few lengths. */
-	for (unsigned i = 0; i < 260; i++) {
-		TEST(list_count(&count, &v, 1) == 0 && count == i);
-		for (uint64_t from = 0; from <= i; from += 3)
-			for (uint64_t max = 1; max <= 100; max += 33) {
-				uint64_t had = i > kept ? i - kept : 0;
-
-				n = list_read(&v, 1, from, buf, max, &next,
-					      &lost);
-				check_entries(buf, n, from, next, lost);
-				TEST(lost == (from < had ? had - from : 0));
-				had = from > had ? from : had;
-				TEST((uint64_t)n ==
-				     (i - had < max ? i - had : max));
-			}
-		append(&b, 1);
-	}
-	TEST(list_count(&count, &v, 0) == 0 && count == 0);
-	/* A writer between the reader's loads, up to several laps. */
-	for (b.step = 1; b.step < 250; b.step += 7) {
-		uint64_t from = b.count;
-
-		append(&b, 50);
-		n = list_read(&busy, 1, from, buf, 100, &next, &lost);
-		check_entries(buf, n, from, next, lost);
-	}
-	TEST(list_read(&v, 3, 0, buf, 1, &next, &lost) == -EINVAL);
-	n = list_read(&v, 1, b.count + 5, buf, 9, &next, &lost);
-	TEST(n == 0 && next == b.count && lost == 0);
-}
-
-/* Counts that no writer would write: within bounds, whatever they are. */
-static void test_hostile_count(void)
-{
-	static const uint64_t counts[] = {UINT64_MAX, UINT64_MAX - 99,
-					  1ull << 63, 12345678901};
-	struct view v = fresh(SAMPLE_LOSS);
-	uint8_t buf[400];
-
-	for (unsigned i = 0; i < 4; i++) {
-		uint64_t be = htobe64(counts[i]), next, lost;
-		int64_t n;
-
-		memcpy(memory + table_head(v.t, 2), &be, 8);
-		n = list_read(&v, 2, 0, buf, 100, &next, &lost);
-		TEST(n == 84 && next == counts[i] && lost == counts[i] - 84);
-	}
-}
-
 static int broken_read(void *ctx, uint64_t offset, void *buf, size_t len)
 {
 	/* The first half of the table is damaged. */
@@ -520,8 +408,6 @@ int main(void)
 	test_paths();
 	test_noise();
 	test_dta0_path();
-	test_list();
-	test_hostile_count();
 	test_unreadable();
 	free(memory);
 	layout_fini(&layout);
