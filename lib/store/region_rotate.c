@@ -156,6 +156,7 @@ static int rotate(struct region *r, uint64_t *old, struct fault *f)
 	if (next > r->h.epochs)
 		__atomic_store_n(&r->state->oldest, next - r->h.epochs + 1,
 				 __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	memset(r->map + region_set_at(r, next), 0, r->h.set_len);
 	__atomic_store_n(&r->state->epoch, next, __ATOMIC_SEQ_CST);
 	if (old)
