@@ -104,9 +104,7 @@ static void list_rows(struct rows *r, const struct view *v, uint64_t epoch,
 		}
 		if (!n)
 			continue;
-		/* One write may be under way: its entries are not counted. */
-		kept = v->t->units - v->t->batch;
-		kept = n < kept ? n : kept;
+		kept = n - list_oldest(v->t, n);
 		row_str(r, LIST_TABLE, v->t->name);
 		row_u64(r, LIST_EPOCH, epoch);
 		row_u64(r, LIST_LIST, i);

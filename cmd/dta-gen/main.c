@@ -123,7 +123,7 @@ int main(int argc, char **argv)
 	if (g.w->start && g.w->start(&g) < 0)
 		cli_fail("out of memory");
 	if (emit_open(&g, &fault) < 0)
-		cli_fail("%s: %s", g.o.out, fault.text);
+		cli_fail("%s", fault.text);
 	src_err = run(&g, t, &s, &fault);
 	snk_err = emit_close(&g);
 	status = judge(&g, src_err, snk_err, &fault);

@@ -132,12 +132,10 @@ uint64_t entries_print(struct entries *e, unsigned target, unsigned place,
 	return from;
 }
 
-/* Entries that can be read now, by list_read()'s rule. */
+/* Entries that can be read now. */
 static uint64_t kept(const struct view *v, uint64_t count)
 {
-	uint64_t most = v->t->units - v->t->batch;
-
-	return count < most ? count : most;
+	return count - list_oldest(v->t, count);
 }
 
 static void print_count(struct entries *e, unsigned place, const struct view *v,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include "cli/cli.h"
 #include "packet/pkt.h"
@@ -178,6 +179,7 @@ static void apply(struct target *g, const char *setting)
 	struct table *t;
 	char id[8], field[32];
 	bool known = false;
+	unsigned batch;
 
 	equals = colon ? strchr(colon, '=') : NULL;
 	if (!equals || colon - setting >= (int)sizeof(id) ||
@@ -196,8 +198,15 @@ static void apply(struct target *g, const char *setting)
 	t = table_of(g, cli_u64("-T", id, 0, UINT16_MAX));
 	if (!t)
 		cli_fail("-T %s: there is no table %s", setting, id);
+	batch = t->batch;
 	if (layout_set(t, field, equals + 1, &f) < 0)
 		cli_usage(&cli, "-T %s: %s", setting, f.text);
+	/* Readers stay a batch away from what may be overwritten: query.h. */
+	if (t->batch > batch)
+		cli_usage(&cli,
+			  "-T %s: readers of this table reckon with batches "
+			  "of %u at most",
+			  setting, batch);
 }
 
 static void open_local(struct target *g, const struct opts *o)
@@ -259,9 +268,41 @@ struct outcome {
 	struct fault f;
 };
 
+/* Interrupts a read that waits; the work is done where it returns. */
+static void alarmed(int signal)
+{
+	(void)signal;
+}
+
+/*
+ * A pipe may fall silent: then an alarm ends the waiting every half flush time,
+ * so that partial batches are written. Returns that time, 0 if there is none.
+ */
+static uint64_t alarm_set(const struct target *g, const struct src *s)
+{
+	struct sigaction action = {.sa_handler = alarmed};
+	struct itimerval every = {0};
+	uint64_t us = UINT64_MAX;
+
+	if (src_size(s))
+		return 0; /* a file does not */
+	for (unsigned i = 0; i < g->n; i++)
+		if (g->table[i].kind == TABLE_APPEND &&
+		    us > g->table[i].flush_ms * UINT64_C(500))
+			us = g->table[i].flush_ms * UINT64_C(500);
+	if (us == UINT64_MAX)
+		return 0;
+	every.it_interval.tv_sec = (time_t)(us / 1000000);
+	every.it_interval.tv_usec = (suseconds_t)(us % 1000000);
+	every.it_value = every.it_interval;
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &every, NULL);
+	return us * 1000;
+}
+
 /* Reports through the translator until the capture ends or a signal comes. */
 static void translate_all(const struct opts *o, struct translator *t,
-			  struct src *s, struct outcome *out)
+			  struct src *s, uint64_t alarm_ns, struct outcome *out)
 {
 	static struct pkt pkts[PKT_BATCH];
 	int n;
@@ -273,14 +314,15 @@ static void translate_all(const struct opts *o, struct translator *t,
 			cli_ledger(&translate_ledger, translate_counters(t),
 				   o->format);
 		}
-		if (n == -EINTR)
-			continue;
-		if (n <= 0) {
+		if (n == -EINTR) {
+			out->rc = translate_idle(t, alarm_ns);
+		} else if (n <= 0) {
 			out->rc = n;
 			out->reading = true;
 			return;
+		} else {
+			out->rc = translate_rx(t, pkts, (size_t)n);
 		}
-		out->rc = translate_rx(t, pkts, (size_t)n);
 		if (out->rc < 0)
 			return;
 		if (!o->quiet)
@@ -315,7 +357,7 @@ int main(int argc, char **argv)
 		cli_fail("%s: %s", o.nacks, f.text);
 	if (translate_open(&t, g.table, g.n, g.road, &topt, &f) < 0)
 		cli_fail("%s", f.text);
-	translate_all(&o, t, s, &out);
+	translate_all(&o, t, s, alarm_set(&g, s), &out);
 	rc = translate_flush(t);
 	cli_progress_end();
 	closed = close_target(&g);

@@ -11,7 +11,7 @@
 
 struct local_road;
 
-/* r is open for writing and outlives the road. Table indices are the region's. */
+/* r is open for writing and outlives the road. Tables: the region's indices. */
 int local_open(struct local_road **out, struct region *r, struct fault *f);
 struct road *local_road(struct local_road *l);
 void local_close(struct local_road *l); /* NULL is fine */

@@ -3,8 +3,9 @@
  * op.h - the operation: all that passes from telemetry to memory.
  *
  * Left of it nothing knows transports; right of it nothing knows telemetry.
- * A road takes batches of operations: local.h (copies them into a region), roce_out.h
- * (RoCEv2 packets). One capture leaves the same memory by every road.
+ * A road takes batches of operations: local.h (copies them into a region),
+ * roce_out.h (RoCEv2 packets). One capture leaves the same memory by every
+ * road.
  */
 #ifndef RDMA_OP_H
 #define RDMA_OP_H
@@ -30,7 +31,7 @@ struct op {
 	uint32_t length; /* bytes at offset; 8 for the atomics */
 	uint32_t immediate;
 	uint16_t table; /* index in the geometry, not the id */
-	uint8_t verb;   /* enum op_verb */
+	uint8_t verb;	/* enum op_verb */
 };
 
 _Static_assert(sizeof(struct op) == 32, "two to a cache line");
@@ -42,10 +43,14 @@ _Static_assert(sizeof(struct op) == 32, "two to a cache line");
  * makes an op.
  */
 struct road {
-	/* Returns a generation (the epoch): when it changes, list heads are asked again. */
+	/*
+	 * Returns a generation (the epoch): when it changes, list heads are
+	 * asked again.
+	 */
 	uint64_t (*begin)(struct road *r);
-	/* Carries out ops in order. ts_ns: time of the packets. Returns 0 or -errno. */
-	int (*exec)(struct road *r, const struct op *ops, size_t n, uint64_t ts_ns);
+	/* Carries out ops in order; ts_ns: the packets' time. 0 or -errno. */
+	int (*exec)(struct road *r, const struct op *ops, size_t n,
+		    uint64_t ts_ns);
 	void (*end)(struct road *r);
 	/* Entries ever written to a list, where the translator goes on. */
 	uint64_t (*head)(struct road *r, unsigned table, uint32_t list);

@@ -31,9 +31,9 @@ static bool is_zero(const uint8_t *p, size_t n)
 
 static void default_addresses(struct ticket *t)
 {
-	static const uint8_t mac[2][6] = { { 2, 0, 0, 0, 0, 2 },
-					   { 2, 0, 0, 0, 0, 1 } };
-	static const uint8_t ip[2][4] = { { 10, 0, 0, 51 }, { 10, 0, 0, 101 } };
+	static const uint8_t mac[2][6] = {{2, 0, 0, 0, 0, 2},
+					  {2, 0, 0, 0, 0, 1}};
+	static const uint8_t ip[2][4] = {{10, 0, 0, 51}, {10, 0, 0, 101}};
 
 	if (!t->version)
 		t->version = 4;
@@ -76,13 +76,15 @@ static int describe(struct ticket *t, const struct region *r, unsigned i,
 	const struct table *g = region_table(r, i);
 
 	if (g->lists > TICKET_LISTS_MAX)
-		return fault_set(f, -EINVAL,
-				 "table %s: %u lists; a ticket holds %d at most",
-				 g->name, g->lists, TICKET_LISTS_MAX);
+		return fault_set(
+			f, -EINVAL,
+			"table %s: %u lists; a ticket holds %d at most",
+			g->name, g->lists, TICKET_LISTS_MAX);
 	t->table[i] = *g;
-	t->at[i] = (struct ticket_table){ .qpn = QPN_FIRST + i };
+	t->at[i] = (struct ticket_table){.qpn = QPN_FIRST + i};
 	ticket_place(&t->at[i], r, i, t->epoch);
-	if (g->kind == TABLE_APPEND && take_heads(&t->at[i], r, g, t->epoch) < 0)
+	if (g->kind == TABLE_APPEND &&
+	    take_heads(&t->at[i], r, g, t->epoch) < 0)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	return 0;
 }
@@ -134,7 +136,7 @@ static void write_ip(FILE *out, const char *field, const struct ticket *t,
 static void write_kind(FILE *out, const struct table *g,
 		       const struct ticket_table *at)
 {
-	static const char *const sequence[] = { "count", "strict", "off" };
+	static const char *const sequence[] = {"count", "strict", "off"};
 
 	switch (g->kind) {
 	case TABLE_KEYWRITE:
@@ -155,7 +157,8 @@ static void write_kind(FILE *out, const struct table *g,
 		fprintf(out,
 			"value = %u\nentries = %" PRIu64 "\nlists = %u\n"
 			"batch = %u\nflush = %ums\n",
-			g->value_len, g->units, g->lists, g->batch, g->flush_ms);
+			g->value_len, g->units, g->lists, g->batch,
+			g->flush_ms);
 		for (uint32_t i = 0; at->heads && i < g->lists; i++)
 			if (at->heads[i])
 				fprintf(out, "head = %u:%" PRIu64 "\n", i,
@@ -193,8 +196,10 @@ static void write_table(FILE *out, const struct table *g,
 
 int ticket_write(const struct ticket *t, FILE *out)
 {
-	fprintf(out, "; dta ticket: how to write into this collector's memory\n"
-		     "[collector]\nversion = %d\n", TICKET_VERSION);
+	fprintf(out,
+		"; dta ticket: how to write into this collector's memory\n"
+		"[collector]\nversion = %d\n",
+		TICKET_VERSION);
 	write_mac(out, "mac", t->mac);
 	write_ip(out, "ip", t, t->ip);
 	write_mac(out, "peer_mac", t->peer_mac);

@@ -15,7 +15,7 @@
  *	tables = 1                      ; sections that follow
  *
  *	[table flows]           ; one for each table: layout.h's fields, and
- *	qpn = 0x11              ; queue pair; the translator's has this number too
+ *	qpn = 0x11              ; queue pair, and the translator's too
  *	psn = 0                 ; of the first packet
  *	rkey = 0x1a2b3c4d
  *	address = 0x100000010000 ; virtual address of the table's first byte
@@ -75,8 +75,7 @@ int ticket_write(const struct ticket *t, FILE *out);
  * FILE:LINE: reason. Returns 0, or -errno with nothing to free.
  */
 int ticket_read(struct ticket *t, const char *path, struct fault *f);
-int ticket_parse(struct ticket *t, FILE *in, const char *name,
-		 struct fault *f);
+int ticket_parse(struct ticket *t, FILE *in, const char *name, struct fault *f);
 void ticket_fini(struct ticket *t);
 
 #endif

@@ -24,8 +24,8 @@ struct reader {
 	int error, error_line; /* the first bad line */
 	struct fault why;
 	char section[TABLE_NAME_MAX + 8];
-	uint64_t tables;	    /* as the ticket says */
-	uint64_t length[TABLE_MAX]; /* the same */
+	uint64_t tables;		     /* as the ticket says */
+	uint64_t length[TABLE_MAX];	     /* the same */
 	uint8_t seen, table_seen[TABLE_MAX]; /* required fields, a bit each */
 	struct head *head;
 	size_t heads, head_room;
@@ -48,8 +48,8 @@ static bool number(const char *text, uint64_t max, uint64_t *out)
 	const char *digits = hex ? text + 2 : text;
 	char *end;
 
-	if (!*digits || strspn(digits, hex ? "0123456789abcdefABCDEF" :
-					     "0123456789") != strlen(digits))
+	if (!*digits || strspn(digits, hex ? "0123456789abcdefABCDEF"
+					   : "0123456789") != strlen(digits))
 		return false;
 	errno = 0;
 	*out = strtoull(digits, &end, hex ? 16 : 10);
@@ -84,7 +84,8 @@ static bool ip_of(struct ticket *t, const char *text, uint8_t *ip)
 	return inet_pton(version == 6 ? AF_INET6 : AF_INET, text, ip) == 1;
 }
 
-/* The place of a field among names, which is noted in *seen; -EEXIST if it was. */
+/* The place of a field among names, which is noted in *seen; -EEXIST if it was.
+ */
 static int field_of(const char *name, const char *const *names, unsigned n,
 		    uint8_t *seen)
 {
@@ -124,10 +125,10 @@ static int collector_field(struct reader *r, const char *name,
 			   const char *value)
 {
 	static const char *const names[] = {
-		[F_VERSION] = "version",	 [F_MAC] = "mac",
+		[F_VERSION] = "version",   [F_MAC] = "mac",
 		[F_PEER_MAC] = "peer_mac", [F_IP] = "ip",
-		[F_PEER_IP] = "peer_ip",	 [F_MTU] = "mtu",
-		[F_EPOCH] = "epoch",	 [F_TABLES] = "tables",
+		[F_PEER_IP] = "peer_ip",   [F_MTU] = "mtu",
+		[F_EPOCH] = "epoch",	   [F_TABLES] = "tables",
 	};
 	struct ticket *t = r->t;
 	uint64_t n = 0;
@@ -204,12 +205,13 @@ static bool head_of(struct reader *r, const char *value)
 static int table_field(struct reader *r, const char *name, const char *value)
 {
 	static const char *const names[] = {
-		[F_QPN] = "qpn",	       [F_PSN] = "psn",	    [F_RKEY] = "rkey",
-		[F_ADDRESS] = "address", [F_LENGTH] = "length",
+		[F_QPN] = "qpn",       [F_PSN] = "psn",
+		[F_RKEY] = "rkey",     [F_ADDRESS] = "address",
+		[F_LENGTH] = "length",
 	};
 	unsigned i = r->t->n - 1;
 	struct ticket_table *at = &r->t->at[i];
-	struct fault why = { "" };
+	struct fault why = {""};
 	uint64_t n = 0;
 	bool ok = false;
 
@@ -235,9 +237,9 @@ static int table_field(struct reader *r, const char *name, const char *value)
 	case -EEXIST:
 		return bad(r, -EINVAL, "given twice", name);
 	default:
-		ok = !strcmp(name, "head") ?
-			     head_of(r, value) :
-			     layout_set(&r->t->table[i], name, value, &why) >= 0;
+		ok = !strcmp(name, "head") ? head_of(r, value)
+					   : layout_set(&r->t->table[i], name,
+							value, &why) >= 0;
 	}
 	return ok ? 1 : bad(r, -EINVAL, why.text[0] ? why.text : name, value);
 }
@@ -276,8 +278,8 @@ static int on_field(void *user, const char *section, const char *name,
 		return bad(r, -EINVAL, "not in a section", name);
 	if (strcmp(section, r->section) != 0 && !enter_section(r, section))
 		return 0;
-	return strcmp(section, "collector") ? table_field(r, name, value) :
-					      collector_field(r, name, value);
+	return strcmp(section, "collector") ? table_field(r, name, value)
+					    : collector_field(r, name, value);
 }
 
 /* inih's fgets(), which counts as inih does. */
@@ -328,7 +330,8 @@ static int place_heads(struct reader *r, struct fault *f)
 		if (h->list >= g->lists)
 			return fault_set(f, -EINVAL,
 					 "[table %s]: head: there is no list "
-					 "%u", g->name, h->list);
+					 "%u",
+					 g->name, h->list);
 		if (!at->heads)
 			at->heads = calloc(g->lists, sizeof(*at->heads));
 		if (!at->heads)
@@ -342,7 +345,7 @@ static int place_heads(struct reader *r, struct fault *f)
 static int check(struct reader *r, struct fault *f)
 {
 	struct ticket *t = r->t;
-	struct fault why = { "" };
+	struct fault why = {""};
 	int rc;
 
 	if (r->seen != (2 << F_TABLES) - 1)
@@ -368,8 +371,8 @@ static int check(struct reader *r, struct fault *f)
 
 int ticket_parse(struct ticket *t, FILE *in, const char *name, struct fault *f)
 {
-	struct reader r = { .t = t, .in = in };
-	struct fault why = { "" };
+	struct reader r = {.t = t, .in = in};
+	struct fault why = {""};
 	int line, rc;
 
 	memset(t, 0, sizeof(*t));

@@ -155,7 +155,7 @@ int region_find(struct region_place *out, const char *name, struct fault *f);
 int region_choose(struct region_place *out, const char *name, uint64_t size,
 		  enum region_pages pages, struct fault *f);
 
-/* "2M", "2M transparent"... by looking: see region_pages.c. */
+/* "2M", "2M-transparent"... by looking: see region_pages.c. */
 void region_look_at_pages(struct region *r);
 
 /* Free bytes for a new file of size bytes in r's place; says what lacks. */

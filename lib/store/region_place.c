@@ -312,8 +312,8 @@ void region_look_at_pages(struct region *r)
 			MADV_POPULATE_READ);
 	l = look_at(r->map, r->h.file_size);
 	if (l.huge && l.huge >= l.rss - l.rss / 8)
-		kind = "2M transparent";
+		kind = "2M-transparent";
 	else if (l.huge)
-		kind = "4K and 2M transparent";
+		kind = "4K+2M-transparent";
 	snprintf(r->pages, sizeof(r->pages), "%s", kind);
 }

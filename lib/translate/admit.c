@@ -62,10 +62,10 @@ void admit_init(struct lane *l)
 	l->udp_word = htobe64((uint64_t)DTA_PORT << 48 | udp_len << 32 |
 			      version << 8); /* checksum 0: none */
 	l->header = version << 56 | (uint64_t)l->key_len << 40;
-	l->head = (uint64_t)l->index << JOB_LANE |
-		  (uint64_t) !!l->t.immediate << JOB_IMMEDIATE |
-		  (uint64_t)l->data_len << JOB_DATA_LEN;
-	l->copies_head = (uint64_t)l->copies << JOB_COPIES;
+	l->head = (uint64_t)l->index << HEAD_LANE |
+		  (uint64_t) !!l->t.immediate << HEAD_IMMEDIATE |
+		  (uint64_t)l->data_len << HEAD_DATA_LEN;
+	l->copies_head = (uint64_t)l->copies << HEAD_COPIES;
 	l->frame_len = NET_ETH_LEN + NET_IP4_LEN + (uint32_t)udp_len;
 }
 
@@ -101,41 +101,42 @@ static inline bool is_common(const struct lane *l, const uint8_t *f,
 }
 
 /* What a table still has to say about a report of the right lengths. */
-static inline bool common_judge(const struct lane *l, const struct job *j)
+static inline bool common_judge(const struct lane *l, const uint8_t *key,
+				uint64_t head)
 {
-	unsigned hop = job_hop(j), path_len = job_path_len(j);
+	unsigned hop = head_hop(head), path_len = head_path_len(head);
 
 	if (l->kind == TABLE_POSTCARD)
 		return hop < l->hops && (!path_len || hop < path_len) &&
-		       load32(job_data(j)) != TABLE_BLANK;
+		       load32(key + l->key_len) != TABLE_BLANK;
 	if (l->kind == TABLE_APPEND)
-		return be32_load(j->key) < l->lists;
+		return be32_load(key) < l->lists;
 	return true;
 }
 
-/* Whether a packet of the common shape is a good report; *j is the job then. */
-static inline bool admit_common(const struct translator *t, const struct pkt *p,
-				struct job *j)
+/* The head of a packet of the common shape that is a good report, else 0. (No
+ * head is 0: there is always an N.) */
+static inline uint64_t admit_common(const struct translator *t,
+				    const struct pkt *p)
 {
 	const uint8_t *f = p->data;
 	const struct lane *l;
+	uint64_t h, n, head;
 	unsigned lane;
-	uint64_t h, n;
 
 	if (p->len < AT_KEY)
-		return false;
+		return 0;
 	h = be64_load(f + AT_DTA);
 	lane = t->by_id[h >> 16 & 0xffff];
 	if (lane == NO_LANE)
-		return false;
+		return 0;
 	l = &t->lane[lane];
-	n = h >> JOB_COPIES & 15;
+	n = h >> HEAD_COPIES & 15;
 	if ((h & (header_mask | t->slow)) != l->header || n > DTA_MAX_COPIES ||
 	    !is_common(l, f, p->len))
-		return false;
-	j->key = f + AT_KEY;
-	j->head = (h & header_kept) | l->head | (n ? 0 : l->copies_head);
-	return common_judge(l, j);
+		return 0;
+	head = (h & header_kept) | l->head | (n ? 0 : l->copies_head);
+	return common_judge(l, f + AT_KEY, head) ? head : 0;
 }
 
 /* The lane of a report, NULL if there is none. */
@@ -223,9 +224,9 @@ static uint64_t *decode_and_judge(struct translator *t, const struct pkt *p,
 	return judge(&t->ctr, *l, r);
 }
 
-/* Kept out of admit()'s loop, which is faster short. */
-static __attribute__((noinline, cold)) bool
-admit_any(struct translator *t, const struct pkt *p, struct job *j)
+/* Kept out of admit()'s loop, which is faster short. Returns a head, or 0. */
+static __attribute__((noinline, cold)) uint64_t
+admit_any(struct translator *t, const struct pkt *p, const uint8_t **key)
 {
 	struct dta_report r;
 	struct lane *l;
@@ -233,44 +234,38 @@ admit_any(struct translator *t, const struct pkt *p, struct job *j)
 
 	if (reason) {
 		(*reason)++;
-		return false;
+		return 0;
 	}
-	j->key = r.key;
-	j->head = (l->head & ~(UINT64_C(0xffff) << JOB_DATA_LEN)) |
-		  (uint64_t)r.immediate << JOB_IMMEDIATE |
-		  (uint64_t)(r.copies ? r.copies : l->copies) << JOB_COPIES |
-		  (uint64_t)(r.data - r.key) << JOB_DATA_AT |
-		  (uint64_t)r.hop << JOB_HOP |
-		  (uint64_t)r.path_len << JOB_PATH_LEN |
-		  (uint64_t)r.data_len << JOB_DATA_LEN | r.sequence;
-	return true;
+	*key = r.key;
+	return (l->head & ~(UINT64_C(0xffff) << HEAD_DATA_LEN)) |
+	       (uint64_t)r.immediate << HEAD_IMMEDIATE |
+	       (uint64_t)(r.copies ? r.copies : l->copies) << HEAD_COPIES |
+	       (uint64_t)(r.data - r.key) << HEAD_DATA_AT |
+	       (uint64_t)r.hop << HEAD_HOP |
+	       (uint64_t)r.path_len << HEAD_PATH_LEN |
+	       (uint64_t)r.data_len << HEAD_DATA_LEN | r.sequence;
 }
 
-unsigned admit(struct translator *t, const struct pkt *pkts, size_t n)
+void admit(struct translator *t, const struct pkt *pkts, size_t n)
 {
-	unsigned jobs = 0, copies = 0, lane = 0, run = 0;
+	struct jobs *j = &t->stage;
+	uint64_t all = UINT64_MAX, any = 0;
+	unsigned jobs = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct job j;
+		uint64_t head = admit_common(t, &pkts[i]);
 
-		if (admit_common(t, &pkts[i], &j))
-			t->job[jobs] = j;
-		else if (admit_any(t, &pkts[i], &t->job[jobs]))
-			j = t->job[jobs];
-		else
+		if (__builtin_expect(head != 0, 1))
+			j->key[jobs] = pkts[i].data + AT_KEY;
+		else if (!(head = admit_any(t, &pkts[i], &j->key[jobs])))
 			continue;
-		t->key[jobs++] = j.key;
-		copies |= 1u << job_copies(&j);
-		if (job_lane(&j) != lane) { /* counted run by run */
-			t->lane[lane].jobs += run;
-			lane = job_lane(&j);
-			run = 0;
-		}
-		run++;
+		j->head[jobs++] = head;
+		all &= head;
+		any |= head;
 	}
-	t->lane[lane].jobs += run;
-	t->copies_seen = copies;
+	j->n = jobs;
+	j->all = all;
+	j->any = any;
 	t->ctr.received += n;
 	t->ctr.stored += jobs;
-	return jobs;
 }

@@ -143,24 +143,27 @@ static inline void list_add(struct translator *t, const struct lane *l,
 		list_write(t, l, i);
 }
 
-void append_run(struct translator *t, struct lane *l, const struct job *jobs,
-		unsigned n)
+void append_run(struct translator *t, struct lane *l, const struct jobs *j)
 {
 	bool swapped = l->t.hash == HASH_DTA0;
 	struct lists *a = l->append;
 
-	for (unsigned k = 0; k < n; k++) {
-		const struct job *j = &jobs[k];
-		uint32_t i = be32_load(j->key);
+	for (unsigned k = 0; k < j->n; k++) {
+		const uint8_t *key = j->key[k];
+		uint64_t head = j->head[k];
+		const uint8_t *data = key + head_data_at(head);
+		uint32_t i = be32_load(key);
 
-		for (unsigned at = 0; at < job_data_len(j); at += a->value_len)
-			list_add(t, l, i, job_data(j) + at, swapped);
-		if (!job_immediate(j))
+		for (unsigned at = 0; at < head_data_len(head);
+		     at += a->value_len)
+			list_add(t, l, i, data + at, swapped);
+		if (!head_immediate(head))
 			continue;
 		if (a->list[i].waiting)
 			list_write(t, l, i);
 		/* the last operation is the count that covers the report */
-		op_make_immediate(t, l, &t->op[t->nops - 1], job_sequence(j));
+		op_make_immediate(t, l, &t->op[t->nops - 1],
+				  head_sequence(head));
 	}
 }
 

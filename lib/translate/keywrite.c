@@ -10,20 +10,34 @@
 
 #include "wire/be.h"
 
-/* The most copies that a report of the stage in hand wants. */
-static unsigned copies_max(const struct translator *t)
+/* Whether all jobs want the same N, and no CPU is to be told. */
+static bool is_uniform(const struct jobs *j)
 {
-	return 31 - (unsigned)__builtin_clz(t->copies_seen | 1);
+	return head_copies(j->all) == head_copies(j->any) &&
+	       !head_immediate(j->any);
 }
 
-/* Hashes the n keys in t->key: t->slot, and t->sum if wanted. */
-static void hash_bucket(struct translator *t, const struct lane *l, unsigned n,
-			bool sum)
+/* The most copies that one of the jobs wants. */
+static unsigned copies_max(const struct jobs *j)
+{
+	unsigned max = 1;
+
+	if (is_uniform(j))
+		return head_copies(j->any);
+	for (unsigned i = 0; i < j->n; i++)
+		if (max < head_copies(j->head[i]))
+			max = head_copies(j->head[i]);
+	return max;
+}
+
+/* Hashes the keys: t->slot, and t->sum if wanted. */
+static void hash_bucket(struct translator *t, const struct lane *l,
+			const struct jobs *j, bool sum)
 {
 	uint32_t *slot[HASH_COPIES] = {t->slot[0], t->slot[1], t->slot[2],
 				       t->slot[3]};
 
-	hash_slots(l->t.hash, copies_max(t), t->key, l->key_len, n, slot,
+	hash_slots(l->t.hash, copies_max(j), j->key, l->key_len, j->n, slot,
 		   sum ? t->sum : NULL);
 }
 
@@ -40,47 +54,54 @@ static inline void slot_fill(uint8_t *p, const struct lane *l, uint32_t sum,
 	memset(p + 4 + value_len, 0, len - 4 - value_len);
 }
 
+/* A write of a slot; the fields one by one, which compilers do best with. */
+static inline void op_fill(struct op *o, const struct lane *l, uint64_t offset,
+			   const uint8_t *p, uint32_t len)
+{
+	o->offset = offset;
+	o->data = p;
+	o->length = len;
+	o->immediate = 0;
+	o->table = l->index;
+	o->verb = OP_WRITE;
+}
+
 /* Reports that are made into operations at once: as many as have room. */
 static unsigned block_of(struct translator *t, unsigned n, uint32_t len)
 {
-	unsigned most = ARENA / ((len + 7) & ~7u);
+	uint32_t each = (len + 7) & ~7u;
 
-	if (n > most)
-		n = most;
-	ops_reserve(t, n * HASH_COPIES, n * (size_t)((len + 7) & ~7u));
+	if (n > ARENA / each)
+		n = ARENA / each;
+	ops_reserve(t, n * HASH_COPIES, n * (size_t)each);
 	return n;
 }
 
 /*
- * Jobs first to end, with counters and cursors in registers. Inlined twice:
- * value_len and len are constants for the usual 8-byte slot.
+ * Jobs first to end. Inlined for each case, so that what is a constant there
+ * (lengths, a uniform N) costs nothing.
  */
 static inline __attribute__((always_inline)) void
-keywrite_block(struct translator *t, const struct lane *l,
-	       const struct job *jobs, unsigned first, unsigned end,
-	       uint32_t value_len, uint32_t len)
+keywrite_block(struct translator *t, const struct lane *l, const struct jobs *j,
+	       unsigned first, unsigned end, uint32_t value_len, uint32_t len,
+	       unsigned uniform)
 {
 	const uint64_t units = l->t.units, stride = l->t.stride;
+	const unsigned key_len = l->key_len;
 	struct op *op = &t->op[t->nops];
 	uint8_t *p = t->arena + t->used;
 
 	for (unsigned i = first; i < end; i++) {
-		const struct job *j = &jobs[i];
-		unsigned copies = job_copies(j), c = 0;
+		uint64_t head = j->head[i];
+		unsigned copies = uniform ? uniform : head_copies(head);
 
-		slot_fill(p, l, t->sum[i], j->key + l->key_len, value_len, len);
-		do
-			*op++ = (struct op){
-				.offset = hash_mod(t->slot[c][i], units) *
-					  stride,
-				.data = p,
-				.length = len,
-				.table = l->index,
-				.verb = OP_WRITE,
-			};
-		while (++c < copies);
-		if (job_immediate(j))
-			op_make_immediate(t, l, op - 1, job_sequence(j));
+		slot_fill(p, l, t->sum[i], j->key[i] + key_len, value_len, len);
+		for (unsigned c = 0; c < copies; c++)
+			op_fill(op++, l,
+				hash_mod(t->slot[c][i], units) * stride, p,
+				len);
+		if (!uniform && head_immediate(head))
+			op_make_immediate(t, l, op - 1, head_sequence(head));
 		p += (len + 7) & ~7u;
 	}
 	t->ctr.bytes += (uint64_t)(op - &t->op[t->nops]) * len;
@@ -88,18 +109,21 @@ keywrite_block(struct translator *t, const struct lane *l,
 	t->used = (size_t)(p - t->arena);
 }
 
-void keywrite_run(struct translator *t, struct lane *l, const struct job *jobs,
-		  unsigned n)
+void keywrite_run(struct translator *t, struct lane *l, const struct jobs *j)
 {
 	uint32_t value_len = l->t.value_len, len = l->write_len;
+	bool usual = value_len == 4 && len == 8;
+	unsigned copies = is_uniform(j) ? head_copies(j->any) : 0;
 
-	hash_bucket(t, l, n, true);
-	for (unsigned i = 0, end; i < n; i = end) {
-		end = i + block_of(t, n - i, len);
-		if (value_len == 4 && len == 8)
-			keywrite_block(t, l, jobs, i, end, 4, 8);
+	hash_bucket(t, l, j, true);
+	for (unsigned i = 0, end; i < j->n; i = end) {
+		end = i + block_of(t, j->n - i, len);
+		if (usual && copies == 1)
+			keywrite_block(t, l, j, i, end, 4, 8, 1);
+		else if (usual && copies == 2)
+			keywrite_block(t, l, j, i, end, 4, 8, 2);
 		else
-			keywrite_block(t, l, jobs, i, end, value_len, len);
+			keywrite_block(t, l, j, i, end, value_len, len, 0);
 	}
 }
 
@@ -107,19 +131,18 @@ void keywrite_run(struct translator *t, struct lane *l, const struct job *jobs,
  * A fetch-and-add carries no immediate (InfiniBand has no such operation), so
  * the flag is without effect here.
  */
-void keyinc_run(struct translator *t, struct lane *l, const struct job *jobs,
-		unsigned n)
+void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j)
 {
 	const uint64_t units = l->t.units;
+	const unsigned key_len = l->key_len;
 	struct op *op;
 
-	hash_bucket(t, l, n, false);
-	ops_reserve(t, n * HASH_COPIES, 0);
+	hash_bucket(t, l, j, false);
+	ops_reserve(t, j->n * HASH_COPIES, 0);
 	op = &t->op[t->nops];
-	for (unsigned i = 0; i < n; i++) {
-		const struct job *j = &jobs[i];
-		uint64_t add = be64_load(j->key + l->key_len);
-		unsigned copies = job_copies(j), c = 0;
+	for (unsigned i = 0; i < j->n; i++) {
+		uint64_t add = be64_load(j->key[i] + key_len);
+		unsigned copies = head_copies(j->head[i]), c = 0;
 
 		do
 			*op++ = (struct op){

@@ -177,9 +177,9 @@ static void row_emit(struct translator *t, const struct lane *l, struct row *r,
 }
 
 static inline void row_begin(struct row *r, const struct lane *l,
-			     const struct job *j)
+			     const uint8_t *key)
 {
-	memcpy(r->key, j->key, l->key_len);
+	memcpy(r->key, key, l->key_len);
 	r->path_len = 0;
 	r->copies = 0;
 	r->immediate = 0;
@@ -187,51 +187,50 @@ static inline void row_begin(struct row *r, const struct lane *l,
 
 /* Adds a postcard; returns whether the row is complete. */
 static inline bool row_add(struct translator *t, const struct lane *l,
-			   struct row *r, const struct job *j)
+			   struct row *r, const uint8_t *key, uint64_t head)
 {
-	unsigned hop = job_hop(j), path_len = job_path_len(j), want;
+	unsigned hop = head_hop(head), path_len = head_path_len(head), want;
 
 	if (path_len > l->hops)
 		path_len = l->hops;
 	if (r->held >> hop & 1)
 		t->ctr.duplicates++;
 	r->held |= (uint8_t)(1u << hop);
-	r->value[hop] = be32_load(job_data(j));
+	r->value[hop] = be32_load(key + head_data_at(head));
 	if (r->path_len < path_len)
 		r->path_len = (uint8_t)path_len;
-	if (r->copies < job_copies(j))
-		r->copies = (uint8_t)job_copies(j);
-	if (job_immediate(j)) {
+	if (r->copies < head_copies(head))
+		r->copies = (uint8_t)head_copies(head);
+	if (head_immediate(head)) {
 		r->immediate = 1;
-		r->sequence = job_sequence(j);
+		r->sequence = head_sequence(head);
 	}
 	want = mask_of(r->path_len ? r->path_len : l->hops);
 	return (r->held & want) == want;
 }
 
-void postcard_run(struct translator *t, struct lane *l, const struct job *jobs,
-		  unsigned n)
+void postcard_run(struct translator *t, struct lane *l, const struct jobs *j)
 {
 	static const enum crc_id id = CRC_CHECKSUM;
 	struct postcards *pc = l->postcards;
 	uint32_t *sum = t->sum;
 
-	crc_batch(&id, 1, t->key, l->key_len, n, &sum);
-	for (unsigned i = 0; i < n; i++) {
-		pc->of[i] = (struct row *)(pc->rows +
-					   hash_mod(sum[i], pc->nrows) *
-						   pc->row_size);
+	crc_batch(&id, 1, j->key, l->key_len, j->n, &sum);
+	for (unsigned i = 0; i < j->n; i++) {
+		uint64_t row = hash_mod(sum[i], pc->nrows);
+
+		pc->of[i] = (struct row *)(pc->rows + row * pc->row_size);
 		__builtin_prefetch(pc->of[i], 1);
 	}
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < j->n; i++) {
 		struct row *r = pc->of[i];
-		const struct job *j = &jobs[i];
+		const uint8_t *key = j->key[i];
 
-		if (r->held && !key_equal(r->key, j->key, l->key_len))
+		if (r->held && !key_equal(r->key, key, l->key_len))
 			row_emit(t, l, r, false);
 		if (!r->held)
-			row_begin(r, l, j);
-		if (row_add(t, l, r, j))
+			row_begin(r, l, key);
+		if (row_add(t, l, r, key, j->head[i]))
 			row_emit(t, l, r, true);
 	}
 	emit(t, l);

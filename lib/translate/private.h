@@ -25,7 +25,7 @@
 #include "wire/net.h"
 
 enum {
-	STAGE = 256,	   /* packets from decoding to memory at once */
+	STAGE = 512,	   /* packets from decoding to memory at once */
 	OPS_MAX = 4096,	   /* operations handed to the road at once, at most */
 	ARENA = 256 << 10, /* their payloads; a whole Append batch fits */
 	SLOT_ONE_STORE = 64, /* strides up to here are written as one store */
@@ -38,74 +38,80 @@ _Static_assert((int)STAGE <= (int)PKT_BATCH, "stages divide a batch");
 _Static_assert(STAGE *DTA_MAX_COPIES <= OPS_MAX, "one bucket's operations");
 
 /*
- * A good report: every field was judged against its table. It keeps the shape
- *of DTA/1's header, with what is not needed any more replaced:
+ * A good report: every field was judged against its table. Of it remain a
+ * pointer to the key in the packet, behind which the data comes, and its head.
+ * That has the shape of DTA/1's header, with what is not needed any more
+ * replaced:
  *
- *	bits	DTA/1			here
+ *	bits	DTA/1			head
  *	56-63	version, opcode		lane
  *	55	immediate		the report's flag or the table's
- *	54-52	tracked, reserved	0
+ *	52-54	tracked, reserved	0
  *	48-51	N			1..4, the table's default filled in
  *	40-47	key length		bytes from the key to the data
  *	32-39	hop, path length	the same
  *	16-31	table			data length
  *	0-15	sequence		the same
  */
-struct job {
-	const uint8_t *key; /* in the packet; the data comes behind it */
-	uint64_t head;
-};
-
 enum {
-	JOB_LANE = 56,
-	JOB_IMMEDIATE = 55,
-	JOB_COPIES = 48,
-	JOB_DATA_AT = 40,
-	JOB_HOP = 36,
-	JOB_PATH_LEN = 32,
-	JOB_DATA_LEN = 16,
+	HEAD_LANE = 56,
+	HEAD_IMMEDIATE = 55,
+	HEAD_COPIES = 48,
+	HEAD_DATA_AT = 40,
+	HEAD_HOP = 36,
+	HEAD_PATH_LEN = 32,
+	HEAD_DATA_LEN = 16,
 	HEADER_TRACKED = 54, /* of DTA/1 */
 };
 
-static inline unsigned job_lane(const struct job *j)
+static inline unsigned head_lane(uint64_t head)
 {
-	return (unsigned)(j->head >> JOB_LANE);
+	return (unsigned)(head >> HEAD_LANE);
 }
 
-static inline bool job_immediate(const struct job *j)
+static inline bool head_immediate(uint64_t head)
 {
-	return j->head >> JOB_IMMEDIATE & 1;
+	return head >> HEAD_IMMEDIATE & 1;
 }
 
-static inline unsigned job_copies(const struct job *j)
+static inline unsigned head_copies(uint64_t head)
 {
-	return j->head >> JOB_COPIES & 15;
+	return head >> HEAD_COPIES & 15;
 }
 
-static inline const uint8_t *job_data(const struct job *j)
+static inline unsigned head_data_at(uint64_t head)
 {
-	return j->key + (j->head >> JOB_DATA_AT & 0xff);
+	return head >> HEAD_DATA_AT & 0xff;
 }
 
-static inline unsigned job_hop(const struct job *j)
+static inline unsigned head_hop(uint64_t head)
 {
-	return j->head >> JOB_HOP & 15;
+	return head >> HEAD_HOP & 15;
 }
 
-static inline unsigned job_path_len(const struct job *j)
+static inline unsigned head_path_len(uint64_t head)
 {
-	return j->head >> JOB_PATH_LEN & 15;
+	return head >> HEAD_PATH_LEN & 15;
 }
 
-static inline uint16_t job_data_len(const struct job *j)
+static inline uint16_t head_data_len(uint64_t head)
 {
-	return (uint16_t)(j->head >> JOB_DATA_LEN);
+	return (uint16_t)(head >> HEAD_DATA_LEN);
 }
 
-static inline uint16_t job_sequence(const struct job *j)
+static inline uint16_t head_sequence(uint64_t head)
 {
-	return (uint16_t)j->head;
+	return (uint16_t)head;
 }
+
+/* Good reports in order, and what all their heads (all) or some (any) have. */
+struct jobs {
+	unsigned n;
+	uint64_t all, any;
+	const uint8_t
+		*key[STAGE]; /* CRC_HEADROOM before each: it is in a frame */
+	uint64_t head[STAGE];
+};
 
 struct postcards; /* postcard.c: the cache of rows */
 struct lists;	  /* append.c: the batches */
@@ -126,7 +132,6 @@ struct lane {
 	uint8_t index; /* of the table, for the road */
 
 	uint32_t write_len; /* bytes of a slot or chunk written whole */
-	uint32_t jobs;	    /* of the stage in hand */
 	struct postcards *postcards;
 	struct lists *append;
 	struct table t;
@@ -149,10 +154,7 @@ struct translator {
 	uint8_t first_of_kind[5];      /* lane of DTA/0 reports, or NO_LANE */
 	uint8_t by_id[UINT16_MAX + 1]; /* lane of a table id, or NO_LANE */
 
-	/* The stage in hand. */
-	unsigned copies_seen; /* bit N: a report wants N copies */
-	struct job job[STAGE], sorted[STAGE];
-	const uint8_t *key[STAGE];
+	struct jobs stage, bucket; /* the stage in hand, one lane's part */
 	uint32_t sum[STAGE], slot[HASH_COPIES][STAGE];
 
 	unsigned nops;
@@ -165,8 +167,8 @@ struct translator {
 /* admit.c: what a table's common report looks like. */
 void admit_init(struct lane *l);
 
-/* Packets to jobs; n <= STAGE. Returns how many jobs there are. */
-unsigned admit(struct translator *t, const struct pkt *pkts, size_t n);
+/* Packets to t->stage; n <= STAGE. */
+void admit(struct translator *t, const struct pkt *pkts, size_t n);
 
 /* sequence.c. check: whether the report is to be carried out. l may be NULL
  * (no such table); ts_ns is the packet's time, frame its Ethernet header. */
@@ -176,23 +178,18 @@ bool sequence_check(struct translator *t, const struct lane *l,
 		    const struct pkt *p);
 void sequence_close(struct translator *t);
 
-/* A lane's jobs, in order; the ops are left in t->op. n <= STAGE. t->key[]
- * holds the jobs' keys. */
-void keywrite_run(struct translator *t, struct lane *l, const struct job *jobs,
-		  unsigned n);
-void keyinc_run(struct translator *t, struct lane *l, const struct job *jobs,
-		unsigned n);
+/* A lane's jobs, in order, to operations. */
+void keywrite_run(struct translator *t, struct lane *l, const struct jobs *j);
+void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j);
 
 /* *room: bytes that caches may still take; lowered. */
 int postcard_open(struct lane *l, size_t *room, struct fault *f);
-void postcard_run(struct translator *t, struct lane *l, const struct job *jobs,
-		  unsigned n);
+void postcard_run(struct translator *t, struct lane *l, const struct jobs *j);
 void postcard_flush(struct translator *t, struct lane *l);
 void postcard_close(struct lane *l);
 
 int append_open(struct lane *l, size_t *room, struct fault *f);
-void append_run(struct translator *t, struct lane *l, const struct job *jobs,
-		unsigned n);
+void append_run(struct translator *t, struct lane *l, const struct jobs *j);
 /* Writes the lists out whose oldest entry waits since the flush time, or all.
  */
 void append_flush(struct translator *t, struct lane *l, bool all);

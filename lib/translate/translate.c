@@ -37,7 +37,7 @@ const struct ledger translate_ledger = {
 };
 
 typedef void lane_run(struct translator *t, struct lane *l,
-		      const struct job *jobs, unsigned n);
+		      const struct jobs *j);
 
 static lane_run *const run_of[] = {
 	[TABLE_KEYWRITE] = keywrite_run,
@@ -188,50 +188,59 @@ const struct translate_ledger *translate_counters(const struct translator *t)
 	return &t->ctr;
 }
 
-static void lane_go(struct translator *t, struct lane *l,
-		    const struct job *jobs, unsigned n)
+static void lane_go(struct translator *t, unsigned lane, const struct jobs *j)
 {
-	run_of[l->kind](t, l, jobs, n);
+	struct lane *l = &t->lane[lane];
+
+	run_of[l->kind](t, l, j);
 	ops_run(t);
-	l->jobs = 0;
 }
 
-/* A counting sort by lane that keeps the order within each. */
-static void lanes_go(struct translator *t, unsigned n)
+/* One lane's jobs of the stage, in their order. Without a branch on the lane,
+ * which nobody could predict in mixed traffic. */
+static const struct jobs *pick(struct translator *t, unsigned lane)
 {
-	unsigned start[TABLE_MAX], at = 0;
+	const struct jobs *from = &t->stage;
+	struct jobs *to = &t->bucket;
+	uint64_t all = UINT64_MAX, any = 0;
+	unsigned n = 0;
 
-	for (unsigned i = 0; i < t->n; i++) {
-		start[i] = at;
-		at += t->lane[i].jobs;
-	}
-	for (unsigned i = 0; i < n; i++)
-		t->sorted[start[job_lane(&t->job[i])]++] = t->job[i];
-	for (unsigned i = 0; i < t->n; i++) {
-		struct lane *l = &t->lane[i];
-		unsigned jobs = l->jobs;
-		const struct job *first = t->sorted + start[i] - jobs;
+	for (unsigned i = 0; i < from->n; i++) {
+		uint64_t head = from->head[i];
+		bool ours = head_lane(head) == lane;
 
-		if (!jobs)
-			continue;
-		for (unsigned k = 0; k < jobs; k++)
-			t->key[k] = first[k].key;
-		lane_go(t, l, first, jobs);
+		to->key[n] = from->key[i];
+		to->head[n] = head;
+		n += ours;
+		all &= ours ? head : UINT64_MAX;
+		any |= ours ? head : 0;
 	}
+	to->n = n;
+	to->all = all;
+	to->any = any;
+	return to;
 }
 
+/* A lane after the other; nearly always there is but one. */
 static void stage(struct translator *t, const struct pkt *pkts, size_t n)
 {
-	unsigned jobs = admit(t, pkts, n);
-	struct lane *l;
+	const struct jobs *j = &t->stage;
+	uint64_t lanes = 0;
 
-	if (!jobs)
+	admit(t, pkts, n);
+	if (!j->n)
 		return;
-	l = &t->lane[job_lane(&t->job[0])];
-	if (l->jobs == jobs)
-		lane_go(t, l, t->job, jobs);
-	else
-		lanes_go(t, jobs);
+	if (head_lane(j->all) == head_lane(j->any)) {
+		lane_go(t, head_lane(j->any), j);
+		return;
+	}
+	for (unsigned i = 0; i < j->n; i++)
+		lanes |= UINT64_C(1) << head_lane(j->head[i]);
+	for (; lanes; lanes &= lanes - 1) {
+		unsigned lane = (unsigned)__builtin_ctzll(lanes);
+
+		lane_go(t, lane, pick(t, lane));
+	}
 }
 
 /*
@@ -260,6 +269,13 @@ static int end(struct translator *t)
 	return t->error;
 }
 
+static void append_flush_due(struct translator *t)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->lane[i].append)
+			append_flush(t, &t->lane[i], false);
+}
+
 int translate_rx(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	if (!n)
@@ -267,9 +283,15 @@ int translate_rx(struct translator *t, const struct pkt *pkts, size_t n)
 	begin(t, pkts[n - 1].ts_ns);
 	for (size_t at = 0; at < n; at += STAGE)
 		stage(t, pkts + at, n - at < STAGE ? n - at : STAGE);
-	for (unsigned i = 0; i < t->n; i++)
-		if (t->lane[i].append)
-			append_flush(t, &t->lane[i], false);
+	append_flush_due(t);
+	return end(t);
+}
+
+int translate_idle(struct translator *t, uint64_t ns)
+{
+	begin(t, t->last_ns);
+	t->clock_ns += ns;
+	append_flush_due(t);
 	return end(t);
 }
 

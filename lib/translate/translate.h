@@ -64,6 +64,12 @@ int translate_open(struct translator **out, const struct table *tables,
 /* One batch, n <= PKT_BATCH. Returns 0 or the road's -errno. */
 int translate_rx(struct translator *t, const struct pkt *pkts, size_t n);
 
+/*
+ * So much time has passed without packets: partial batches whose flush time is
+ * over are written. While packets come, their own times tell.
+ */
+int translate_idle(struct translator *t, uint64_t ns);
+
 /* Writes out cached postcards and partial batches. */
 int translate_flush(struct translator *t);
 

@@ -18,8 +18,8 @@
 
 enum {
 	BATCH = 1024,
-	OPS = 1 << 23,	      /* of a round */
-	FRAMES = 1 << 20,     /* kept in memory for the responder */
+	OPS = 1 << 23,	  /* of a round */
+	FRAMES = 1 << 20, /* kept in memory for the responder */
 	FRAME_ROOM = 128,
 	GIB = 1 << 30,
 };
@@ -38,9 +38,9 @@ struct bench {
 };
 
 static struct bench b;
-static const char *const names[2] = { "slots", "counters" };
+static const char *const names[2] = {"slots", "counters"};
 
-static void die(const struct fault *f)
+_Noreturn static void die(const struct fault *f)
 {
 	fprintf(stderr, "%s\n", f->text);
 	exit(1);
@@ -48,9 +48,9 @@ static void die(const struct fault *f)
 
 static void make_region(const char *name)
 {
-	static struct layout l = { .n = 2 };
-	struct region_options o = { .epochs = 1 };
-	struct fault f = { "" };
+	static struct layout l = {.n = 2};
+	struct region_options o = {.epochs = 1};
+	struct fault f = {""};
 	char text[32];
 
 	for (int i = 0; i < 2; i++) {
@@ -82,13 +82,13 @@ static void touch(void)
 
 	road->begin(road);
 	for (uint16_t k = 0; k < 2; k++)
-		for (uint64_t at = 0;
-		     at < region_table(b.region, k)->length; at += 4096) {
-			struct op op = { .verb = OP_WRITE,
-					 .table = k,
-					 .offset = at,
-					 .length = 8,
-					 .data = (const uint8_t *)&zero };
+		for (uint64_t at = 0; at < region_table(b.region, k)->length;
+		     at += 4096) {
+			struct op op = {.verb = OP_WRITE,
+					.table = k,
+					.offset = at,
+					.length = 8,
+					.data = (const uint8_t *)&zero};
 
 			road->exec(road, &op, 1, 0);
 		}
@@ -117,7 +117,7 @@ static void fill(uint16_t table, struct rng *rng)
 /* Seconds that a road takes for OPS operations; making them is not counted. */
 static double run(struct road *road, uint16_t table, uint64_t seed)
 {
-	struct rng rng = { .state = seed };
+	struct rng rng = {.state = seed};
 	double t, all = 0;
 
 	for (int i = 0; i < OPS; i += BATCH) {
@@ -135,9 +135,9 @@ static double run(struct road *road, uint16_t table, uint64_t seed)
 /* The same stores, by a loop that does nothing else. */
 static double run_plain(uint16_t table, uint64_t seed)
 {
-	uint8_t *mem = (uint8_t *)region_read(
-		b.region, region_table(b.region, table), 1);
-	struct rng rng = { .state = seed };
+	uint8_t *mem = (uint8_t *)region_read(b.region,
+					      region_table(b.region, table), 1);
+	struct rng rng = {.state = seed};
 	double t, all = 0;
 
 	for (int i = 0; i < OPS; i += BATCH) {
@@ -175,7 +175,7 @@ static void bench_local(uint16_t table, const char *what)
 static void bench_roce_out(uint16_t table, const char *what)
 {
 	double ours[BENCH_ROUNDS];
-	struct fault f = { "" };
+	struct fault f = {""};
 
 	for (int r = 0; r < BENCH_ROUNDS; r++) {
 		struct roce_out *o;
@@ -196,8 +196,8 @@ static void keep_frames(uint16_t table, const char *path)
 {
 	uint8_t *to = b.frames + (size_t)table * FRAMES * FRAME_ROOM;
 	static struct pkt pkts[PKT_BATCH];
-	struct rng rng = { .state = 77 };
-	struct fault f = { "" };
+	struct rng rng = {.state = 77};
+	struct fault f = {""};
 	struct roce_out *o;
 	struct snk *k;
 	struct src *s;
@@ -228,9 +228,9 @@ static void keep_frames(uint16_t table, const char *path)
 static double run_responder(uint16_t table, bool answers)
 {
 	const uint8_t *from = b.frames + (size_t)table * FRAMES * FRAME_ROOM;
-	struct responder_options o = { .receives = UINT64_MAX };
+	struct responder_options o = {.receives = UINT64_MAX};
 	static struct pkt pkts[BATCH];
-	struct fault f = { "" };
+	struct fault f = {""};
 	struct responder *p;
 	struct snk *k = NULL;
 	double t;
@@ -241,8 +241,8 @@ static double run_responder(uint16_t table, bool answers)
 	t = bench_now();
 	for (int i = 0; i < FRAMES; i += BATCH) {
 		for (int j = 0; j < BATCH; j++, from += FRAME_ROOM)
-			pkts[j] = (struct pkt){ from, b.frame_len[table],
-						b.frame_len[table], 0 };
+			pkts[j] = (struct pkt){from, b.frame_len[table],
+					       b.frame_len[table], 0};
 		if (responder_rx(p, pkts, BATCH) < 0)
 			exit(1);
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The input is a run of frames into a responder: options (1 byte), then for each
- * frame flags (1), length (2, big-endian) and bytes; by the flags the iCRC, and
- * destination and IP header with it, are put right first. Whatever comes: the
- * ledger adds up, and not a byte changes outside the current epoch's tables.
+ * The input is a run of frames into a responder: options (1 byte), then for
+ * each frame flags (1), length (2, big-endian) and bytes; by the flags the
+ * iCRC, and destination and IP header with it, are put right first. Whatever
+ * comes: the ledger adds up, and not a byte changes outside the current epoch's
+ * tables.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,9 @@ enum {
 	NO_RECEIVES = 1,
 	NO_ANSWERS = 2,
 	ANY_PEER = 4,
-	SEAL = 1,    /* of a frame: put its iCRC right */
-	ADDRESS = 2, /* and the headers before the BTH */
-	STATE = 20480,	/* of the region: what changes with every writer */
+	SEAL = 1,      /* of a frame: put its iCRC right */
+	ADDRESS = 2,   /* and the headers before the BTH */
+	STATE = 20480, /* of the region: what changes with every writer */
 	SEATS_END = 294912,
 };
 
@@ -101,7 +102,7 @@ static void put_right(uint8_t *frame, size_t len, uint8_t flags)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *end = data + size;
-	struct responder_options o = { .receives = UINT64_MAX };
+	struct responder_options o = {.receives = UINT64_MAX};
 	static struct pkt pkts[64];
 	unsigned n = 0;
 
@@ -112,8 +113,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	o.receives = *data & NO_RECEIVES ? 0 : UINT64_MAX;
 	o.any_peer = *data & ANY_PEER;
 	must(responder_open(&g.p, g.region, &g.t,
-			    *data & NO_ANSWERS ? NULL : g.answers, &o, NULL) ==
-	     0);
+			    *data & NO_ANSWERS ? NULL : g.answers, &o,
+			    NULL) == 0);
 	for (data++; end - data > 3 && n < 64; n++) {
 		uint8_t flags = data[0], *copy;
 		size_t len = be16_load(data + 1);
@@ -125,8 +126,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(copy != NULL);
 		memcpy(copy + CRC_HEADROOM, data, len);
 		put_right(copy + CRC_HEADROOM, len, flags);
-		pkts[n] = (struct pkt){ .data = copy + CRC_HEADROOM,
-					.len = (uint32_t)len };
+		pkts[n] = (struct pkt){.data = copy + CRC_HEADROOM,
+				       .len = (uint32_t)len};
 		data += len;
 	}
 	must(responder_rx(g.p, pkts, n) == 0);

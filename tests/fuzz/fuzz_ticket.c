@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The input is a ticket. One that is taken stands its checks, and is taken again
- * once written. */
+/* The input is a ticket. One that is taken stands its checks, and is taken
+ * again once written. */
 #include <stdlib.h>
 
 #include "rdma/ticket.h"

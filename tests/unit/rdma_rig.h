@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * rdma_rig.h - a small region with a table of each kind, its ticket, and frames
- * into a responder; for the tests of the RDMA room. The iCRC of frames made here
- * is zlib's work, not this library's.
+ * into a responder; for the tests of the RDMA room. The iCRC of frames made
+ * here is zlib's work, not this library's.
  */
 #ifndef TESTS_UNIT_RDMA_RIG_H
 #define TESTS_UNIT_RDMA_RIG_H
@@ -27,8 +27,8 @@
 #include "wire/roce.h"
 
 enum {
-	RIG_KW,   /* 8-byte slots, RC */
-	RIG_UC,   /* the same, UC */
+	RIG_KW,	  /* 8-byte slots, RC */
+	RIG_UC,	  /* the same, UC */
 	RIG_INC,  /* counters */
 	RIG_LIST, /* 3 lists of 4-byte entries */
 	RIG_WIDE, /* slots of 1024 bytes */
@@ -47,7 +47,7 @@ struct rig {
 	struct responder_ledger before;
 };
 
-static inline void rig_die(const char *what, const struct fault *f)
+_Noreturn static inline void rig_die(const char *what, const struct fault *f)
 {
 	fprintf(stderr, "%s: %s\n", what, f ? f->text : "failed");
 	exit(1);
@@ -57,7 +57,7 @@ static inline void rig_table(struct layout *l, const char *name,
 			     const char *const (*fields)[2])
 {
 	struct table *t = &l->table[l->n++];
-	struct fault f = { "" };
+	struct fault f = {""};
 
 	snprintf(t->name, sizeof(t->name), "%s", name);
 	t->id = (uint16_t)l->n;
@@ -71,26 +71,26 @@ static inline void rig_table(struct layout *l, const char *name,
 static inline void rig_layout(struct layout *l)
 {
 	static const char *const kw[][2] = {
-		{ "kind", "keywrite" }, { "key", "u32" }, { "value", "4" },
-		{ "slots", "1K" },	{ NULL, NULL },
+		{"kind", "keywrite"}, {"key", "u32"}, {"value", "4"},
+		{"slots", "1K"},      {NULL, NULL},
 	};
 	static const char *const uc[][2] = {
-		{ "kind", "keywrite" }, { "key", "u32" }, { "value", "4" },
-		{ "slots", "1K" },	{ "qp", "uc" },	  { NULL, NULL },
+		{"kind", "keywrite"}, {"key", "u32"}, {"value", "4"},
+		{"slots", "1K"},      {"qp", "uc"},   {NULL, NULL},
 	};
 	static const char *const inc[][2] = {
-		{ "kind", "keyinc" },
-		{ "key", "flow4" },
-		{ "slots", "256" },
-		{ NULL, NULL },
+		{"kind", "keyinc"},
+		{"key", "flow4"},
+		{"slots", "256"},
+		{NULL, NULL},
 	};
 	static const char *const list[][2] = {
-		{ "kind", "append" }, { "value", "4" }, { "lists", "3" },
-		{ "entries", "100" }, { "batch", "4" }, { NULL, NULL },
+		{"kind", "append"}, {"value", "4"}, {"lists", "3"},
+		{"entries", "100"}, {"batch", "4"}, {NULL, NULL},
 	};
 	static const char *const wide[][2] = {
-		{ "kind", "keywrite" }, { "key", "u32" }, { "value", "1020" },
-		{ "slots", "16" },	{ NULL, NULL },
+		{"kind", "keywrite"}, {"key", "u32"}, {"value", "1020"},
+		{"slots", "16"},      {NULL, NULL},
 	};
 
 	memset(l, 0, sizeof(*l));
@@ -104,8 +104,8 @@ static inline void rig_layout(struct layout *l)
 /* A new region of these tables, open for writing. */
 static inline struct region *rig_region(const char *name, unsigned epochs)
 {
-	struct region_options o = { .epochs = epochs };
-	struct fault f = { "" };
+	struct region_options o = {.epochs = epochs};
+	struct fault f = {""};
 	struct region *r = NULL;
 	struct layout l;
 
@@ -120,9 +120,8 @@ static inline struct region *rig_region(const char *name, unsigned epochs)
 /* Opens the responder again: PSNs, errors and counters start anew. */
 static inline void rig_restart(struct rig *g, const struct responder_options *o)
 {
-	static const struct responder_options usual = { .receives =
-								UINT64_MAX };
-	struct fault f = { "" };
+	static const struct responder_options usual = {.receives = UINT64_MAX};
+	struct fault f = {""};
 
 	if (g->p)
 		responder_close(g->p);
@@ -132,14 +131,14 @@ static inline void rig_restart(struct rig *g, const struct responder_options *o)
 		rig_die(g->path, &f);
 	g->seen = 0;
 	memset(&g->before, 0, sizeof(g->before));
-	if (responder_open(&g->p, g->region, &g->t, g->answers,
-			   o ? o : &usual, &f) < 0)
+	if (responder_open(&g->p, g->region, &g->t, g->answers, o ? o : &usual,
+			   &f) < 0)
 		rig_die("responder", &f);
 }
 
 static inline void rig_open(struct rig *g, const struct responder_options *o)
 {
-	struct fault f = { "" };
+	struct fault f = {""};
 
 	memset(g, 0, sizeof(*g));
 	snprintf(g->name, sizeof(g->name), "test-rdma-%d", (int)getpid());
@@ -232,10 +231,9 @@ static inline struct roce rig_write(const struct rig *g, unsigned table,
 				    uint64_t offset, uint32_t psn,
 				    const void *data, size_t len)
 {
-	struct roce r = rig_request(g,
-				    table == RIG_UC ? ROCE_UC_WRITE_ONLY :
-						      ROCE_RC_WRITE_ONLY,
-				    table, offset, psn);
+	struct roce r = rig_request(
+		g, table == RIG_UC ? ROCE_UC_WRITE_ONLY : ROCE_RC_WRITE_ONLY,
+		table, offset, psn);
 
 	r.payload = data;
 	r.len = len;

@@ -17,7 +17,7 @@ enum {
 static struct rig g;
 static struct local_road *l;
 static struct road *road;
-static struct rng rng = { .state = 17 };
+static struct rng rng = {.state = 17};
 static uint8_t bytes[OPS][LEN_MAX];
 static struct op ops[OPS];
 static uint8_t *expected[RIG_TABLES];
@@ -94,8 +94,8 @@ static struct op random_op(unsigned i, unsigned table, uint8_t verb,
 /* Runs as translators make them, some of one operation, some of many. */
 static void test_runs(void)
 {
-	static const uint32_t lengths[] = { 8,	8,  16, 24, 32, 64, 5,
-					    65, 20, 48, 12, 1,	63, 128 };
+	static const uint32_t lengths[] = {8,  8,  16, 24, 32, 64, 5,
+					   65, 20, 48, 12, 1,  63, 128};
 	uint64_t notified = region_notified(g.region), immediates = 0;
 
 	for (int round = 0; round < 300; round++) {
@@ -108,9 +108,9 @@ static void test_runs(void)
 			unsigned run = (unsigned)rng_below(&rng, 70) + 1;
 
 			for (; run && n < OPS; run--, n++) {
-				ops[n] = random_op(n, table, verb,
-						   verb >= OP_FETCH_ADD ?
-							   8 : length);
+				ops[n] = random_op(
+					n, table, verb,
+					verb >= OP_FETCH_ADD ? 8 : length);
 				imagine(&ops[n]);
 				immediates += verb == OP_WRITE_IMM;
 			}
@@ -130,8 +130,9 @@ static void refuses(struct op wrong, int err)
 	for (unsigned at = 0; at < 40; at += 13) {
 		for (unsigned i = 0; i < 40; i++) {
 			ops[i] = random_op(i, wrong.table % RIG_TABLES,
-					   wrong.verb > OP_CMP_SWAP ?
-						   OP_FETCH_ADD : wrong.verb,
+					   wrong.verb > OP_CMP_SWAP
+						   ? OP_FETCH_ADD
+						   : wrong.verb,
 					   8);
 			if (i < at)
 				imagine(&ops[i]);
@@ -147,7 +148,7 @@ static void refuses(struct op wrong, int err)
 static void test_refused(void)
 {
 	uint64_t size = region_table(g.region, RIG_KW)->length;
-	struct op op = { .verb = OP_WRITE, .length = 8, .data = bytes[0] };
+	struct op op = {.verb = OP_WRITE, .length = 8, .data = bytes[0]};
 
 	op.offset = size - 7;
 	refuses(op, -ERANGE);
@@ -165,7 +166,7 @@ static void test_refused(void)
 	refuses(op, -ERANGE);
 	op.table = UINT16_MAX;
 	refuses(op, -ERANGE);
-	op = (struct op){ .verb = OP_FETCH_ADD, .table = RIG_INC, .length = 8 };
+	op = (struct op){.verb = OP_FETCH_ADD, .table = RIG_INC, .length = 8};
 	op.offset = 4;
 	refuses(op, -EINVAL);
 	op.offset = 8 * 256;
@@ -197,7 +198,7 @@ static void test_epochs(void)
 
 int main(void)
 {
-	struct fault f = { "" };
+	struct fault f = {""};
 
 	rig_open(&g, NULL);
 	if (local_open(&l, g.region, &f) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Common requests decoded fast: what request_decode() takes, roce_decode() takes
- * and says the same of; what it ought to take it takes.
+ * Common requests decoded fast: what request_decode() takes, roce_decode()
+ * takes and says the same of; what it ought to take it takes.
  */
 #include "base/rng.h"
 #include "rdma/request.h"
@@ -13,7 +13,7 @@ enum {
 };
 
 static struct rig g;
-static struct rng rng = { .state = 99 };
+static struct rng rng = {.state = 99};
 static unsigned taken_total, refused_total, good_total;
 
 static bool same(const struct roce *a, const struct roce *b)
@@ -50,8 +50,8 @@ static void check_batch(uint8_t frame[][ROOM], const size_t *len, unsigned n)
 			exit(1);
 		memset(copy[i], 0x33, CRC_HEADROOM);
 		memcpy(copy[i] + CRC_HEADROOM, frame[i], len[i]);
-		pkts[i] = (struct pkt){ .data = copy[i] + CRC_HEADROOM,
-					.len = (uint32_t)len[i] };
+		pkts[i] = (struct pkt){.data = copy[i] + CRC_HEADROOM,
+				       .len = (uint32_t)len[i]};
 	}
 	taken = request_decode(fast, pkts, n);
 	for (unsigned i = 0; i < n; i++) {
@@ -137,11 +137,10 @@ static void test_mutated(void)
 /* All prefixes of what is taken. */
 static void test_prefixes(void)
 {
-	static const uint8_t opcodes[] = { ROCE_RC_WRITE_ONLY,
-					   ROCE_UC_WRITE_ONLY,
-					   ROCE_RC_FETCH_ADD };
+	static const uint8_t opcodes[] = {
+		ROCE_RC_WRITE_ONLY, ROCE_UC_WRITE_ONLY, ROCE_RC_FETCH_ADD};
 	static uint8_t frame[1][ROOM];
-	uint8_t bytes[150] = { 7 };
+	uint8_t bytes[150] = {7};
 
 	for (unsigned k = 0; k < 3; k++) {
 		struct roce r = rig_request(&g, opcodes[k], RIG_KW, 0, 0);

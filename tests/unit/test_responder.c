@@ -1,137 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The responder against rdma.md, row by row: what memory holds afterwards, what
- * is answered, and under which reason the ledger counts it. After every frame the
- * ledger adds up.
+ * is answered, and under which reason the ledger counts it. Here the frame,
+ * access, and what is no row of a table; test_responder_pair.c: RC and UC.
  */
 #include <errno.h>
 
 #include "base/rng.h"
-#include "rdma_rig.h"
-#include "test.h"
-
-static struct rig g;
-static const uint8_t slot[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
-static const uint8_t other[8] = { 9, 9, 9, 9, 8, 8, 8, 8 };
-
-#define REASON(name) offsetof(struct responder_ledger, name)
-
-static uint64_t counter(const struct responder_ledger *c, size_t reason)
-{
-	return *(const uint64_t *)((const uint8_t *)c + reason);
-}
-
-/* A frame in; it is counted once, under this reason. */
-static bool send_frame(const uint8_t *frame, size_t len, size_t reason)
-{
-	struct responder_ledger now;
-	bool one;
-
-	if (!TEST(rig_rx(&g, frame, len) == 0))
-		return false;
-	now = *responder_counters(g.p);
-	one = now.received == g.before.received + 1 &&
-	      counter(&now, reason) == counter(&g.before, reason) + 1 &&
-	      ledger_balanced(&responder_ledger, &now);
-	g.before = now;
-	return one;
-}
-
-static bool send_as(const struct roce *r, size_t reason)
-{
-	uint8_t frame[ROCE_FRAME_MAX];
-	int len = roce_encode(frame, sizeof(frame), r);
-
-	return TEST(len > 0) && send_frame(frame, (size_t)len, reason);
-}
-
-/* The answers that came since the last call, at most max of them. */
-static size_t take_answers(struct roce *out, size_t max)
-{
-	static struct pkt pkts[RIG_KEPT];
-	struct fault f = { "" };
-	size_t n = 0, i;
-	struct src *s;
-	int got;
-
-	snk_flush(g.answers);
-	if (!TEST(src_open(&s, g.path, &f) == 0))
-		return 0;
-	while ((got = src_rx(s, pkts, PKT_BATCH, &f)) > 0)
-		for (i = 0; i < (size_t)got; i++, n++) {
-			const struct pkt *p = &pkts[i];
-
-			if (n < g.seen || n - g.seen >= max)
-				continue;
-			TEST(roce_decode(&out[n - g.seen], p->data, p->len) ==
-			     0);
-			TEST(out[n - g.seen].icrc_ok);
-			TEST(p->ts_ns == 1000);
-			/* zlib agrees on the iCRC */
-			TEST(rig_icrc(p->data, p->len) ==
-			     ((uint32_t)p->data[p->len - 4] |
-			      (uint32_t)p->data[p->len - 3] << 8 |
-			      (uint32_t)p->data[p->len - 2] << 16 |
-			      (uint32_t)p->data[p->len - 1] << 24));
-		}
-	src_close(s);
-	i = n - g.seen;
-	g.seen = n;
-	return i;
-}
-
-static bool silence(void)
-{
-	struct roce a;
-
-	return take_answers(&a, 1) == 0;
-}
-
-/* One answer, back to where the request came from. */
-static bool answered(unsigned table, uint8_t syndrome, uint32_t psn,
-		     uint32_t msn)
-{
-	struct roce a;
-
-	return take_answers(&a, 1) == 1 && a.opcode == ROCE_RC_ACK &&
-	       a.syndrome == syndrome && a.psn == psn && a.msn == msn &&
-	       a.dest_qp == g.t.at[table].qpn && a.pkey == 0xffff &&
-	       !memcmp(a.dst, g.t.peer_ip, 16) &&
-	       !memcmp(a.src, g.t.ip, 16) &&
-	       !memcmp(a.eth_dst, g.t.peer_mac, 6) &&
-	       !memcmp(a.eth_src, g.t.mac, 6);
-}
-
-static bool answered_old(uint32_t psn, uint64_t old)
-{
-	struct roce a;
-
-	return take_answers(&a, 1) == 1 && a.opcode == ROCE_RC_ATOMIC_ACK &&
-	       a.syndrome == ROCE_ACK && a.psn == psn && a.orig == old;
-}
-
-static bool holds(unsigned table, uint64_t offset, const void *data, size_t len)
-{
-	return !memcmp(rig_mem(&g, table) + offset, data, len);
-}
-
-static uint64_t count_at(uint64_t offset)
-{
-	uint64_t v;
-
-	memcpy(&v, rig_mem(&g, RIG_INC) + offset, sizeof(v));
-	return v;
-}
-
-/* No table has changed since the rig was opened. */
-static bool untouched(void)
-{
-	for (unsigned i = 0; i < RIG_TABLES; i++)
-		if (region_digest(g.region, region_table(g.region, i), 1) !=
-		    g.digest[i])
-			return false;
-	return true;
-}
+#include "responder_rig.h"
 
 /* Frame: any migreq, solicited event, resv7; P_Key; TVer; addresses. */
 static void test_header_fields(void)
@@ -141,7 +17,6 @@ static void test_header_fields(void)
 	uint32_t psn = 0;
 	int len;
 
-	rig_open(&g, NULL);
 	for (int bits = 0; bits < 4; bits++, psn++) {
 		r = rig_write(&g, RIG_KW, 8 * psn, psn, slot, 8);
 		r.migreq = bits & 1;
@@ -150,7 +25,8 @@ static void test_header_fields(void)
 		TEST(answered(RIG_KW, ROCE_ACK, psn, psn + 1));
 		TEST(holds(RIG_KW, 8 * psn, slot, 8));
 	}
-	for (int bits = 0; bits < 4; bits++, psn++) { /* congestion, resv6, resv7 */
+	for (int bits = 0; bits < 4;
+	     bits++, psn++) { /* congestion, resv6, resv7 */
 		r = rig_write(&g, RIG_KW, 8 * psn, psn, slot, 8);
 		len = roce_encode(frame, sizeof(frame), &r);
 		frame[ROCE_AT_BTH + 4] = (uint8_t)(bits & 1 ? 0xff : 0x40);
@@ -167,14 +43,13 @@ static void test_header_fields(void)
 	r.src_port = 1;
 	TEST(send_as(&r, REASON(executed)));
 	TEST(holds(RIG_KW, 8 * psn, slot, 8));
-	rig_close(&g);
 }
 
 /* Whatever is wrong here is dropped without a word, and the pair lives on. */
 static void test_silent_drops(void)
 {
 	const struct roce good = rig_write(&g, RIG_KW, 16, 0, slot, 8);
-	static const uint16_t pkeys[] = { 0, 1, 0x8000, 0x7ffe, 0xfffe };
+	static const uint16_t pkeys[] = {0, 1, 0x8000, 0x7ffe, 0xfffe};
 	uint8_t frame[ROCE_FRAME_MAX];
 	struct roce r;
 	int len;
@@ -268,127 +143,6 @@ static void test_wrapping(void)
 	TEST(holds(RIG_KW, 8, slot, 8));
 }
 
-/* RC, the rows of WRITE. */
-static void test_rc_write(void)
-{
-	static const uint8_t five[5] = { 5, 5, 5, 5, 5 };
-	struct roce r = rig_write(&g, RIG_KW, 0, 0, slot, 8);
-
-	TEST(send_as(&r, REASON(executed)));
-	TEST(holds(RIG_KW, 0, slot, 8));
-	TEST(answered(RIG_KW, ROCE_ACK, 0, 1));
-	r = rig_write(&g, RIG_KW, 8, 1, slot, 8);
-	r.ack_req = false;
-	TEST(send_as(&r, REASON(executed)));
-	TEST(holds(RIG_KW, 8, slot, 8));
-	TEST(silence());
-	r = rig_write(&g, RIG_KW, 17, 2, five, 5); /* padded, unaligned */
-	TEST(send_as(&r, REASON(executed)));
-	TEST(holds(RIG_KW, 16, "\0\5\5\5\5\5\0\0", 8));
-	TEST(answered(RIG_KW, ROCE_ACK, 2, 3));
-	r = rig_write(&g, RIG_KW, 8 * 1024 - 8, 3, other, 8); /* the last slot */
-	TEST(send_as(&r, REASON(executed)));
-	TEST(holds(RIG_KW, 8 * 1024 - 8, other, 8));
-	TEST(answered(RIG_KW, ROCE_ACK, 3, 4));
-	r = rig_write(&g, RIG_KW, 0, 4, slot, 0); /* empty: no key needed */
-	r.va = 5;
-	r.rkey ^= 1;
-	TEST(send_as(&r, REASON(executed)));
-	TEST(answered(RIG_KW, ROCE_ACK, 4, 5));
-	TEST(g.before.writes == 5 && g.before.bytes == 8 + 8 + 5 + 8);
-}
-
-/* A PSN gap: one NAK with the expected PSN, then silence until it comes. */
-static void test_rc_gap(void)
-{
-	struct roce r = rig_write(&g, RIG_KW, 0, 3, slot, 8);
-
-	TEST(send_as(&r, REASON(out_of_order)));
-	TEST(answered(RIG_KW, ROCE_NAK_PSN, 0, 0));
-	r.psn = 4;
-	TEST(send_as(&r, REASON(out_of_order)));
-	r.psn = 0x7fffff; /* the farthest that is still ahead */
-	TEST(send_as(&r, REASON(out_of_order)));
-	TEST(silence() && untouched());
-	r.psn = 0;
-	TEST(send_as(&r, REASON(executed)));
-	TEST(answered(RIG_KW, ROCE_ACK, 0, 1));
-	r.psn = 2; /* and a new gap is told again */
-	TEST(send_as(&r, REASON(out_of_order)));
-	TEST(answered(RIG_KW, ROCE_NAK_PSN, 1, 1));
-}
-
-/* 20 writes, the 6th lost: 5 executed, 5 ACKs, 1 NAK, and stuck until resent. */
-static void test_rc_lost(void)
-{
-	struct roce a[32];
-
-	for (uint32_t psn = 0; psn < 20; psn++) {
-		struct roce r =
-			rig_write(&g, RIG_KW, 8 * psn, psn, slot, 8);
-
-		if (psn != 5)
-			TEST(send_as(&r, psn < 5 ? REASON(executed) :
-						   REASON(out_of_order)));
-	}
-	TEST(take_answers(a, 32) == 6);
-	for (uint32_t i = 0; i < 5; i++)
-		TEST(a[i].syndrome == ROCE_ACK && a[i].psn == i);
-	TEST(a[5].syndrome == ROCE_NAK_PSN && a[5].psn == 5 && a[5].msn == 5);
-	TEST(g.before.executed == 5);
-	TEST(holds(RIG_KW, 8 * 5, "\0\0\0\0\0\0\0\0", 8));
-	for (uint32_t psn = 5; psn < 20; psn++) { /* go back N */
-		struct roce r =
-			rig_write(&g, RIG_KW, 8 * psn, psn, slot, 8);
-
-		TEST(send_as(&r, REASON(executed)));
-	}
-	TEST(take_answers(a, 32) == 15 && a[14].psn == 19);
-	TEST(holds(RIG_KW, 8 * 19, slot, 8));
-}
-
-/* A duplicate is not written again; its ACK names the last executed PSN. */
-static void test_rc_duplicate(void)
-{
-	struct roce r;
-
-	for (uint32_t psn = 0; psn < 4; psn++) {
-		r = rig_write(&g, RIG_KW, 8 * psn, psn, slot, 8);
-		r.ack_req = false;
-		TEST(send_as(&r, REASON(executed)));
-	}
-	r = rig_write(&g, RIG_KW, 8, 1, other, 8);
-	TEST(send_as(&r, REASON(duplicate)));
-	TEST(answered(RIG_KW, ROCE_ACK, 3, 4));
-	TEST(holds(RIG_KW, 8, slot, 8));
-	/* a gap of 0x800000 or more is taken for a duplicate */
-	r.psn = 4 + 0x800000;
-	TEST(send_as(&r, REASON(duplicate)));
-	TEST(answered(RIG_KW, ROCE_ACK, 3, 4));
-	r.psn = 4 + 0x7fffff;
-	TEST(send_as(&r, REASON(out_of_order)));
-	TEST(answered(RIG_KW, ROCE_NAK_PSN, 4, 4));
-	TEST(holds(RIG_KW, 8, slot, 8));
-}
-
-static void test_rc_wrap(void)
-{
-	struct roce r;
-
-	g.t.at[RIG_KW].psn = 0xffffff;
-	rig_restart(&g, NULL);
-	r = rig_write(&g, RIG_KW, 0, 0xffffff, slot, 8);
-	TEST(send_as(&r, REASON(executed)));
-	TEST(answered(RIG_KW, ROCE_ACK, 0xffffff, 1));
-	r = rig_write(&g, RIG_KW, 8, 0, slot, 8);
-	TEST(send_as(&r, REASON(executed)));
-	TEST(answered(RIG_KW, ROCE_ACK, 0, 2));
-	TEST(holds(RIG_KW, 0, slot, 8) && holds(RIG_KW, 8, slot, 8));
-	r = rig_write(&g, RIG_KW, 16, 0xffffff, slot, 8);
-	TEST(send_as(&r, REASON(duplicate)));
-	TEST(answered(RIG_KW, ROCE_ACK, 0, 2));
-}
-
 /* The pair is in error: even what would have been right is met by silence. */
 static void expect_dead(unsigned table)
 {
@@ -415,20 +169,20 @@ static void test_access(void)
 		uint32_t key_bits;
 		int64_t address; /* added to the table's; 0: as it is */
 	} cases[] = {
-		{ 0, 1, 0 },
-		{ 0, 0x80000000, 0 },
-		{ (int64_t)length - 7, 0, 0 }, /* 1 byte out of bounds */
-		{ (int64_t)length, 0, 0 },
-		{ (int64_t)length + 8, 0, 0 },
-		{ -1, 0, 0 },
-		{ -8, 0, 0 },
-		{ INT64_MIN, 0, 0 },
-		{ -(int64_t)g.t.at[0].address, 0, 0 },     /* address 0 */
-		{ -(int64_t)g.t.at[0].address - 1, 0, 0 }, /* wraps around */
-		{ -(int64_t)g.t.at[0].address - 8, 0, 0 },
+		{0, 1, 0},
+		{0, 0x80000000, 0},
+		{(int64_t)length - 7, 0, 0}, /* 1 byte out of bounds */
+		{(int64_t)length, 0, 0},
+		{(int64_t)length + 8, 0, 0},
+		{-1, 0, 0},
+		{-8, 0, 0},
+		{INT64_MIN, 0, 0},
+		{-(int64_t)g.t.at[0].address, 0, 0},	 /* address 0 */
+		{-(int64_t)g.t.at[0].address - 1, 0, 0}, /* wraps around */
+		{-(int64_t)g.t.at[0].address - 8, 0, 0},
 		/* the region's header, and the table behind this one */
-		{ (int64_t)(0x100000000000 - g.t.at[0].address), 0, 0 },
-		{ (int64_t)(g.t.at[1].address - g.t.at[0].address), 0, 0 },
+		{(int64_t)(0x100000000000 - g.t.at[0].address), 0, 0},
+		{(int64_t)(g.t.at[1].address - g.t.at[0].address), 0, 0},
 	};
 
 	for (unsigned uc = 0; uc < 2; uc++) {
@@ -520,164 +274,11 @@ static void test_invalid(void)
 	TEST(send_as(&r, REASON(executed)));
 }
 
-static void test_atomics(void)
-{
-	struct roce r, a;
-
-	for (uint32_t psn = 0; psn < 20; psn++) {
-		r = rig_add(&g, 8, psn, 10 + psn);
-		r.ack_req = psn & 1; /* answered with or without */
-		TEST(send_as(&r, REASON(executed)));
-		TEST(answered_old(psn, psn * 10 + psn * (psn - 1) / 2));
-	}
-	TEST(count_at(8) == 20 * 10 + 190 && count_at(0) == 0);
-	r = rig_add(&g, 8, 19, 29); /* not added again, the old value again */
-	TEST(send_as(&r, REASON(duplicate)));
-	TEST(answered_old(19, 19 * 10 + 171));
-	r = rig_add(&g, 8, 4, 14); /* the 16th last */
-	TEST(send_as(&r, REASON(duplicate)));
-	TEST(answered_old(4, 40 + 6));
-	r = rig_add(&g, 8, 3, 13); /* the 17th: forgotten */
-	TEST(send_as(&r, REASON(duplicate)));
-	TEST(silence());
-	TEST(count_at(8) == 390);
-	r = rig_request(&g, ROCE_RC_CMP_SWAP, RIG_INC, 8, 20);
-	r.compare = 390;
-	r.swap_add = UINT64_C(0x0102030405060708);
-	TEST(send_as(&r, REASON(executed)));
-	TEST(answered_old(20, 390));
-	TEST(count_at(8) == UINT64_C(0x0102030405060708));
-	r.psn = 21;
-	r.swap_add = 5; /* not equal: what was there stays, and is told */
-	TEST(send_as(&r, REASON(executed)));
-	TEST(answered_old(21, UINT64_C(0x0102030405060708)));
-	TEST(count_at(8) == UINT64_C(0x0102030405060708));
-	r = rig_add(&g, 8 * 255, 22, UINT64_MAX); /* the last one; wraps */
-	TEST(send_as(&r, REASON(executed)));
-	r.psn = 23;
-	r.swap_add = 2;
-	TEST(send_as(&r, REASON(executed)));
-	TEST(take_answers(&a, 1) == 2);
-	TEST(count_at(8 * 255) == 1);
-	TEST(g.before.atomics == 24);
-}
-
-/* Address not 8-aligned: 0x61. Key and bounds: 0x62, as for writes. */
-static void test_atomics_refused(void)
-{
-	for (int i = 0; i < 12; i++) {
-		struct roce r = rig_add(&g, (uint64_t)i, 0, 1);
-		bool key = i == 8;
-
-		if (i == 0)
-			continue;
-		rig_close(&g);
-		rig_open(&g, NULL);
-		if (key)
-			r.rkey ^= 4;
-		if (i == 9)
-			r.va = g.t.at[RIG_INC].address + 8 * 256;
-		if (i == 10)
-			r.va = g.t.at[RIG_INC].address - 8;
-		if (i == 11)
-			r.va = UINT64_MAX - 7;
-		TEST(send_as(&r, i < 8 ? REASON(invalid) : REASON(access)));
-		TEST(answered(RIG_INC, i < 8 ? ROCE_NAK_INVALID :
-					       ROCE_NAK_ACCESS, 0, 0));
-		TEST(untouched());
-		r = rig_add(&g, 0, 0, 1);
-		TEST(send_as(&r, REASON(qp_error)));
-		TEST(silence() && untouched());
-	}
-}
-
-static struct roce write_imm(unsigned table, uint32_t psn, uint32_t imm)
-{
-	struct roce r = rig_write(&g, table, 8 * psn, psn, slot, 8);
-
-	r.opcode = table == RIG_UC ? ROCE_UC_WRITE_ONLY_IMM :
-				     ROCE_RC_WRITE_ONLY_IMM;
-	r.imm = imm;
-	return r;
-}
-
-static void test_immediate(void)
-{
-	const struct responder_options none = { .receives = 0 };
-	const struct responder_options two = { .receives = 2 };
-	struct roce r = write_imm(RIG_KW, 0, 7);
-	uint64_t notified = region_notified(g.region);
-
-	TEST(send_as(&r, REASON(executed)));
-	TEST(answered(RIG_KW, ROCE_ACK, 0, 1));
-	TEST(holds(RIG_KW, 0, slot, 8));
-	TEST(region_notified(g.region) == notified + 1);
-	TEST(g.before.immediates == 1);
-	rig_close(&g);
-	rig_open(&g, &none); /* RNR NAK; the same PSN works later */
-	notified = region_notified(g.region);
-	TEST(send_as(&r, REASON(rnr)));
-	TEST(answered(RIG_KW, ROCE_RNR_NAK | 1, 0, 0));
-	TEST(untouched() && region_notified(g.region) == notified);
-	r = write_imm(RIG_UC, 0, 7); /* UC: silently dropped */
-	TEST(send_as(&r, REASON(rnr)));
-	TEST(silence() && untouched());
-	r = write_imm(RIG_KW, 0, 7);
-	responder_post(g.p, 1);
-	TEST(send_as(&r, REASON(executed)));
-	TEST(answered(RIG_KW, ROCE_ACK, 0, 1));
-	TEST(holds(RIG_KW, 0, slot, 8));
-	rig_restart(&g, &two); /* each takes one */
-	for (uint32_t psn = 0; psn < 3; psn++) {
-		r = write_imm(RIG_KW, psn, psn);
-		TEST(send_as(&r, psn < 2 ? REASON(executed) : REASON(rnr)));
-	}
-	r = write_imm(RIG_KW, 0, 0); /* a duplicate takes none, and tells none */
-	notified = region_notified(g.region);
-	TEST(send_as(&r, REASON(duplicate)));
-	TEST(region_notified(g.region) == notified);
-}
-
-/* UC: every PSN is executed and never answered; a repeat is executed again. */
-static void test_uc(void)
-{
-	static const uint32_t psns[] = { 0, 1, 5, 5, 2, 0xffffff, 0x800000, 0 };
-	uint8_t data[8] = { 0 };
-
-	for (unsigned i = 0; i < sizeof(psns) / sizeof(psns[0]); i++) {
-		struct roce r = rig_write(&g, RIG_UC, 8, psns[i], data, 8);
-
-		data[0] = (uint8_t)(i + 1);
-		TEST(send_as(&r, REASON(executed)));
-		TEST(holds(RIG_UC, 8, data, 8));
-	}
-	TEST(silence());
-}
-
-/* UC: lengths and iCRC that are wrong are dropped; the pair lives on. */
-static void test_uc_refused(void)
-{
-	uint8_t frame[ROCE_FRAME_MAX];
-	struct roce r = rig_write(&g, RIG_UC, 0, 0, slot, 8);
-	uint64_t notified = region_notified(g.region);
-	int len = roce_encode(frame, sizeof(frame), &r);
-
-	frame[len - 1] ^= 1;
-	TEST(send_frame(frame, (size_t)len, REASON(bad_icrc)));
-	r.dma_len = 4;
-	TEST(send_as(&r, REASON(invalid)));
-	TEST(silence() && untouched());
-	r = write_imm(RIG_UC, 0, 7);
-	TEST(send_as(&r, REASON(executed)));
-	TEST(holds(RIG_UC, 0, slot, 8) && silence());
-	TEST(region_notified(g.region) == notified + 1);
-}
-
 /* A rotation moves the tables and changes the keys: old ones are refused. */
 static void test_epochs(void)
 {
 	struct roce r = rig_write(&g, RIG_KW, 0, 0, slot, 8), next;
-	struct ticket now = { 0 };
+	struct ticket now = {0};
 	struct fault f;
 
 	TEST(send_as(&r, REASON(executed)));
@@ -700,8 +301,8 @@ static void test_epochs(void)
 
 static void test_any_peer(void)
 {
-	const struct responder_options any = { .receives = UINT64_MAX,
-					       .any_peer = true };
+	const struct responder_options any = {.receives = UINT64_MAX,
+					      .any_peer = true};
 	struct roce r = rig_write(&g, RIG_KW, 0, 0, slot, 8);
 
 	memset(r.src, 0x33, 4);
@@ -734,9 +335,9 @@ static void test_ipv6(void)
 /* A ticket that is not the region's is refused, not believed. */
 static void test_foreign_ticket(void)
 {
-	const struct responder_options usual = { .receives = UINT64_MAX };
+	const struct responder_options usual = {.receives = UINT64_MAX};
 	struct responder *p = NULL;
-	struct fault f = { "" };
+	struct fault f = {""};
 	struct ticket *t = malloc(sizeof(*t));
 
 	if (!t)
@@ -757,9 +358,9 @@ static void test_as_local_road(void)
 	struct region *twin;
 	struct local_road *l;
 	struct road *road;
-	struct rng rng = { .state = 7 };
+	struct rng rng = {.state = 7};
 	char name[80];
-	uint32_t psn[RIG_TABLES] = { 0 };
+	uint32_t psn[RIG_TABLES] = {0};
 
 	snprintf(name, sizeof(name), "%s-twin", g.name);
 	twin = rig_region(name, 2);
@@ -770,7 +371,7 @@ static void test_as_local_road(void)
 		uint16_t k = (uint16_t)rng_below(&rng, RIG_TABLES);
 		uint64_t length = region_table(twin, k)->length;
 		uint8_t data[1024];
-		struct op op = { .table = k };
+		struct op op = {.table = k};
 		struct roce r;
 
 		for (unsigned b = 0; b < sizeof(data); b += 8) {
@@ -786,8 +387,10 @@ static void test_as_local_road(void)
 			r = rig_add(&g, op.offset, psn[k], op.add);
 		} else {
 			op.verb = OP_WRITE;
-			op.length = (uint32_t)rng_below(
-				&rng, length < 1024 ? length : 1024) + 1;
+			op.length = (uint32_t)rng_below(&rng, length < 1024
+								      ? length
+								      : 1024) +
+				    1;
 			if (rng_below(&rng, 2))
 				op.length = 8;
 			op.offset = rng_below(&rng, length - op.length + 1);
@@ -813,20 +416,11 @@ static void test_as_local_road(void)
 int main(void)
 {
 	static void (*const tests[])(void) = {
-		test_silent_drops, test_foreign,   test_wrapping,
-		test_rc_write,	   test_rc_gap,	   test_rc_lost,
-		test_rc_duplicate, test_rc_wrap,   test_access,
-		test_foreign_key,  test_invalid,   test_atomics,
-		test_atomics_refused, test_immediate, test_uc,
-		test_uc_refused,   test_epochs,	   test_any_peer,
-		test_ipv6,	   test_foreign_ticket, test_as_local_road,
+		test_header_fields, test_silent_drops,	 test_foreign,
+		test_wrapping,	    test_access,	 test_foreign_key,
+		test_invalid,	    test_epochs,	 test_any_peer,
+		test_ipv6,	    test_foreign_ticket, test_as_local_road,
 	};
 
-	test_header_fields();
-	for (unsigned i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
-		rig_open(&g, NULL);
-		tests[i]();
-		rig_close(&g);
-	}
-	return test_end();
+	return run_tests(tests, sizeof(tests) / sizeof(tests[0]));
 }

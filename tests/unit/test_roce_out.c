@@ -29,8 +29,8 @@ static struct pkt frames[FRAMES_MAX];
 
 static struct out open_out(const struct ticket *t, unsigned ack_every)
 {
-	struct fault f = { "" };
-	struct out k = { 0 };
+	struct fault f = {""};
+	struct out k = {0};
 
 	snprintf(k.path, sizeof(k.path), "/tmp/test-roce-out-%d.pcap",
 		 (int)getpid());
@@ -45,7 +45,7 @@ static struct out open_out(const struct ticket *t, unsigned ack_every)
 static size_t close_out(struct out *k)
 {
 	static uint8_t *kept;
-	struct fault f = { "" };
+	struct fault f = {""};
 	size_t n = 0, room = 0;
 	struct src *s;
 	int got;
@@ -72,7 +72,7 @@ static size_t close_out(struct out *k)
 
 static struct roce decode(size_t i)
 {
-	struct roce r = { 0 };
+	struct roce r = {0};
 	const uint8_t *end = frames[i].data + frames[i].len;
 	uint32_t sum = (uint32_t)end[-4] | (uint32_t)end[-3] << 8 |
 		       (uint32_t)end[-2] << 16 | (uint32_t)end[-1] << 24;
@@ -96,7 +96,7 @@ static void check_frame(const struct roce *r, const struct ticket *t,
 	TEST(r->rkey == t->at[table].rkey);
 }
 
-static const uint8_t data[1024] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
+static const uint8_t data[1024] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 
 static struct op write_op(unsigned table, uint64_t offset, uint32_t length)
 {
@@ -111,17 +111,23 @@ static struct op write_op(unsigned table, uint64_t offset, uint32_t length)
 
 static void check_verbs(const struct ticket *t)
 {
-	static const uint64_t swap[2] = { 0x1122334455667788, 99 };
+	static const uint64_t swap[2] = {0x1122334455667788, 99};
 	struct out k = open_out(t, 0);
 	struct op ops[] = {
 		write_op(RIG_KW, 80, 8),
 		write_op(RIG_KW, 88, 5),
 		write_op(RIG_UC, 0, 8),
 		write_op(RIG_UC, 8, 8),
-		{ .verb = OP_FETCH_ADD, .table = RIG_INC, .offset = 16,
-		  .length = 8, .add = 0xfedcba9876543210 },
-		{ .verb = OP_CMP_SWAP, .table = RIG_INC, .offset = 24,
-		  .length = 8, .data = (const uint8_t *)swap },
+		{.verb = OP_FETCH_ADD,
+		 .table = RIG_INC,
+		 .offset = 16,
+		 .length = 8,
+		 .add = 0xfedcba9876543210},
+		{.verb = OP_CMP_SWAP,
+		 .table = RIG_INC,
+		 .offset = 24,
+		 .length = 8,
+		 .data = (const uint8_t *)swap},
 		write_op(RIG_KW, 96, 0),
 	};
 	struct roce r;
@@ -206,8 +212,8 @@ static void test_split(void)
 		if (i == 4)
 			done = 0;
 		check_frame(&r, t, RIG_WIDE, i);
-		TEST(r.opcode == (i == 3 || i == 5 ? ROCE_RC_WRITE_ONLY_IMM :
-						     ROCE_RC_WRITE_ONLY));
+		TEST(r.opcode == (i == 3 || i == 5 ? ROCE_RC_WRITE_ONLY_IMM
+						   : ROCE_RC_WRITE_ONLY));
 		TEST(r.va == t->at[RIG_WIDE].address + 1024 + done);
 		TEST(r.len == (i == 3 ? 1000 - 768 : 256));
 		TEST(!memcmp(r.payload, data + done, r.len));
@@ -220,7 +226,7 @@ static void test_split(void)
 static void test_ack_every(void)
 {
 	struct out k = open_out(&g.t, 3);
-	unsigned asked[2] = { 0, 0 };
+	unsigned asked[2] = {0, 0};
 
 	for (int i = 0; i < 14; i++) {
 		struct op op = write_op(i % 2 ? RIG_KW : RIG_WIDE, 0, 8);
@@ -241,8 +247,8 @@ static void test_ack_every(void)
 static void test_heads(void)
 {
 	struct ticket *t = malloc(sizeof(*t));
-	uint64_t heads[3] = { 0, 7, UINT64_MAX };
-	uint8_t count[8] = { 0, 0, 0, 0, 0, 0, 2, 1 };
+	uint64_t heads[3] = {0, 7, UINT64_MAX};
+	uint8_t count[8] = {0, 0, 0, 0, 0, 0, 2, 1};
 	struct op op;
 	struct out k;
 
@@ -276,11 +282,11 @@ static void test_heads(void)
 /* UC has no atomics, a queue pair of counters cannot be UC. */
 static void test_refused(void)
 {
-	struct op add = { .verb = OP_FETCH_ADD, .table = RIG_UC, .length = 8 };
+	struct op add = {.verb = OP_FETCH_ADD, .table = RIG_UC, .length = 8};
 	struct ticket *t = malloc(sizeof(*t));
 	struct op far = write_op(RIG_TABLES, 0, 8);
 	struct roce_out *o = NULL;
-	struct fault f = { "" };
+	struct fault f = {""};
 	struct out k = open_out(&g.t, 0);
 
 	if (!t)
@@ -298,7 +304,7 @@ static void test_refused(void)
 static void test_full_disk(void)
 {
 	struct op op = write_op(RIG_KW, 0, 8);
-	struct fault f = { "" };
+	struct fault f = {""};
 	struct roce_out *o;
 	struct snk *s;
 	int rc = 0;
@@ -316,11 +322,11 @@ static void test_full_disk(void)
 /* Random operations of all kinds, out by this road and into the responder. */
 static void test_there_and_back(bool answers)
 {
-	const struct responder_options usual = { .receives = UINT64_MAX };
+	const struct responder_options usual = {.receives = UINT64_MAX};
 	struct responder *p = NULL;
 	static uint8_t bytes[1500][1024];
 	static struct op ops[1500];
-	struct rng rng = { .state = 3 };
+	struct rng rng = {.state = 3};
 	struct region *twin;
 	struct local_road *l;
 	struct road *road;
@@ -346,8 +352,8 @@ static void test_there_and_back(bool answers)
 			ops[i].length = (uint32_t)rng_below(&rng, 1025);
 		if (table == RIG_INC) {
 			ops[i].length = 8;
-			ops[i].verb = rng_below(&rng, 2) ? OP_FETCH_ADD :
-							   OP_CMP_SWAP;
+			ops[i].verb = rng_below(&rng, 2) ? OP_FETCH_ADD
+							 : OP_CMP_SWAP;
 			ops[i].offset = 8 * rng_below(&rng, length / 8);
 			if (ops[i].verb == OP_FETCH_ADD)
 				ops[i].add = rng_u64(&rng);
@@ -356,8 +362,8 @@ static void test_there_and_back(bool answers)
 		} else {
 			if (ops[i].length > length)
 				ops[i].length = 8;
-			ops[i].offset = rng_below(
-				&rng, length - ops[i].length + 1);
+			ops[i].offset = rng_below(&rng,
+						  length - ops[i].length + 1);
 		}
 	}
 	road->begin(road);

@@ -231,7 +231,7 @@ static void test_no_index(const struct region *r)
 	memset(copy + at, 0x55, len);
 	save_file(copy, file_len);
 	TEST(check_flipped(r, &wrong) == 0);
-	copy[h->data_at + 9] ^= 1;
+	copy[h->data_at + 8] ^= 1; /* its number, now another's */
 	save_file(copy, file_len);
 	TEST(check_flipped(r, &wrong) == 1);
 	memcpy(copy, file, file_len);

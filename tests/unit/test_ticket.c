@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Tickets: what is written is read back field by field; what a region's ticket
- * says is where its tables are; a ticket with anything missing, twice, cut or out
- * of range is refused with the line named.
+ * says is where its tables are; a ticket with anything missing, twice, cut or
+ * out of range is refused with the line named.
  */
 #include <errno.h>
 
@@ -61,7 +61,7 @@ static uint64_t head_of(const struct ticket *t, unsigned table, uint32_t list)
 
 static void check_round_trip(const struct ticket *t)
 {
-	struct fault f = { "" };
+	struct fault f = {""};
 	size_t len;
 	char *text = text_of(t, &len);
 
@@ -92,33 +92,28 @@ static void check_round_trip(const struct ticket *t)
 static void odd_layout(struct layout *l)
 {
 	static const char *const keywrite[][2] = {
-		{ "kind", "keywrite" },	  { "id", "77" },
-		{ "key", "hex:9" },	  { "value", "20" },
-		{ "slots", "1000" },	  { "stride", "packed" },
-		{ "copies", "4" },	  { "sequence", "off" },
-		{ "immediate", "yes" },	  { "qp", "uc" },
-		{ NULL, NULL },
+		{"kind", "keywrite"}, {"id", "77"},	   {"key", "hex:9"},
+		{"value", "20"},      {"slots", "1000"},   {"stride", "packed"},
+		{"copies", "4"},      {"sequence", "off"}, {"immediate", "yes"},
+		{"qp", "uc"},	      {NULL, NULL},
 	};
 	static const char *const dta0[][2] = {
-		{ "kind", "keywrite" }, { "key", "u32" },   { "value", "4" },
-		{ "hash", "dta0" },	{ "slots", "1K" },  { NULL, NULL },
+		{"kind", "keywrite"}, {"key", "u32"},  {"value", "4"},
+		{"hash", "dta0"},     {"slots", "1K"}, {NULL, NULL},
 	};
 	static const char *const postcard[][2] = {
-		{ "kind", "postcard" },	{ "key", "flow6" },
-		{ "hops", "3" },	{ "values", "5-99" },
-		{ "cache", "64" },	{ "chunks", "512" },
-		{ "copies", "1" },	{ NULL, NULL },
+		{"kind", "postcard"}, {"key", "flow6"}, {"hops", "3"},
+		{"values", "5-99"},   {"cache", "64"},	{"chunks", "512"},
+		{"copies", "1"},      {NULL, NULL},
 	};
 	static const char *const append[][2] = {
-		{ "kind", "append" },	{ "value", "18" },
-		{ "lists", "7" },	{ "batch", "5" },
-		{ "flush", "2s" },	{ "entries", "33" },
-		{ "sequence", "strict" }, { NULL, NULL },
+		{"kind", "append"},	{"value", "18"}, {"lists", "7"},
+		{"batch", "5"},		{"flush", "2s"}, {"entries", "33"},
+		{"sequence", "strict"}, {NULL, NULL},
 	};
 	static const char *const keyinc[][2] = {
-		{ "kind", "keyinc" },	{ "key", "src4" },
-		{ "copies", "3" },	{ "slots", "999" },
-		{ NULL, NULL },
+		{"kind", "keyinc"}, {"key", "src4"}, {"copies", "3"},
+		{"slots", "999"},   {NULL, NULL},
 	};
 
 	memset(l, 0, sizeof(*l));
@@ -134,7 +129,7 @@ static void test_round_trip(void)
 {
 	struct layout l;
 	struct ticket *t = calloc(1, sizeof(*t));
-	uint64_t heads[7] = { 0, 5, 0, UINT64_MAX, 0, 0, 1 };
+	uint64_t heads[7] = {0, 5, 0, UINT64_MAX, 0, 0, 1};
 
 	if (!t)
 		exit(1);
@@ -166,8 +161,8 @@ static void test_round_trip(void)
 static void test_of_region(void)
 {
 	static const uint64_t base = 0x100000000000;
-	struct ticket now = { 0 };
-	struct fault f = { "" };
+	struct ticket now = {0};
+	struct fault f = {""};
 
 	TEST(!memcmp(g.t.mac, "\2\0\0\0\0\2", 6));
 	TEST(!memcmp(g.t.peer_mac, "\2\0\0\0\0\1", 6));
@@ -180,10 +175,8 @@ static void test_of_region(void)
 		const struct table *t = region_table(g.region, i);
 
 		TEST(g.t.at[i].qpn == 0x11 + i && g.t.at[i].psn == 0);
-		TEST(g.t.at[i].address ==
-		     base + region_offset(g.region, t, 1));
-		TEST(now.at[i].address ==
-		     base + region_offset(g.region, t, 2));
+		TEST(g.t.at[i].address == base + region_offset(g.region, t, 1));
+		TEST(now.at[i].address == base + region_offset(g.region, t, 2));
 		TEST(now.at[i].qpn == g.t.at[i].qpn);
 		/* keys: of one table and one epoch only */
 		for (unsigned k = 0; k < g.t.n; k++) {
@@ -194,8 +187,7 @@ static void test_of_region(void)
 			     g.t.at[i].address + t->length <=
 				     g.t.at[k].address ||
 			     g.t.at[i].address >=
-				     g.t.at[k].address +
-					     g.t.table[k].length);
+				     g.t.at[k].address + g.t.table[k].length);
 		}
 	}
 	ticket_fini(&now);
@@ -205,7 +197,7 @@ static void test_of_region(void)
 static void test_heads(void)
 {
 	const struct table *t = region_table(g.region, RIG_LIST);
-	static const uint8_t count[8] = { 0, 0, 0, 0, 0, 0, 1, 2 };
+	static const uint8_t count[8] = {0, 0, 0, 0, 0, 0, 1, 2};
 	struct op op = {
 		.verb = OP_WRITE,
 		.table = RIG_LIST,
@@ -213,8 +205,8 @@ static void test_heads(void)
 		.length = 8,
 		.data = count,
 	};
-	struct ticket now = { 0 };
-	struct fault f = { "" };
+	struct ticket now = {0};
+	struct fault f = {""};
 	struct local_road *l;
 	struct road *road;
 
@@ -237,7 +229,7 @@ static void test_heads(void)
 /* A ticket cut short, even by a byte of its last number, is refused. */
 static void test_prefixes(void)
 {
-	struct fault f = { "" };
+	struct fault f = {""};
 	size_t len;
 	char *text = text_of(&g.t, &len);
 
@@ -254,7 +246,7 @@ static void test_lines(void)
 {
 	size_t len;
 	char *text = text_of(&g.t, &len), *twice = malloc(2 * len);
-	struct fault f = { "" };
+	struct fault f = {""};
 	unsigned optional = 0;
 
 	if (!twice)
@@ -284,7 +276,7 @@ static void refused(const char *from, const char *to, const char *reason)
 	size_t len, before;
 	char *text = text_of(&g.t, &len), *at = strstr(text, from);
 	char *changed = malloc(len + strlen(to) + 1);
-	struct fault f = { "" };
+	struct fault f = {""};
 
 	if (!at || !changed) {
 		fprintf(stderr, "no '%s' in the ticket\n", from);
@@ -305,58 +297,58 @@ static void refused(const char *from, const char *to, const char *reason)
 static void test_refused(void)
 {
 	static const char *const cases[][3] = {
-		{ "version = 1", "version = 2", "t.ini:3: a ticket of" },
-		{ "version = 1", "version = x", "t.ini:3: version" },
-		{ "version = 1", "colour = 1", "t.ini:3: no such field" },
-		{ "version = 1", "version = 1\nversion = 1", "given twice" },
-		{ "[collector]", "[collectors]", "no such section" },
-		{ "[collector]\n", "", "t.ini:2: not in a section" },
-		{ "[table kw]", "[table ]", "no such section" },
-		{ "[table kw]", "[kw]", "no such section" },
-		{ "[table kw]", "[table inc]", "twice the same table" },
-		{ "[table kw]", "[table k/w]", "name" },
-		{ "[table kw]",
-		  "[table abcdefghijklmnopqrstuvwxyzabcdefghijklmnopq]",
-		  "t.ini:" },
-		{ "mac = 02:00:00:00:00:02", "mac = 02:00:00:00:00",
-		  "t.ini:4: mac" },
-		{ "mac = 02:00:00:00:00:02", "mac = 02:00:00:00:00:2g", "mac" },
-		{ "mac = 02:00:00:00:00:02", "mac = 02-00-00-00-00-02", "mac" },
-		{ "mac = 02:00:00:00:00:02", "mac = 02:00:00:00:00:02:", "mac" },
-		{ "ip = 10.0.0.51", "ip = 10.0.0.256", "ip" },
-		{ "ip = 10.0.0.51", "ip = ::1", "peer_ip" },
-		{ "mtu = 1024", "mtu = 1000", "mtu" },
-		{ "mtu = 1024", "mtu = 128", "mtu" },
-		{ "mtu = 1024", "mtu = 8192", "mtu" },
-		{ "mtu = 1024", "mtu = +1024", "mtu" },
-		{ "epoch = 1", "epoch = 0", "epoch" },
-		{ "epoch = 1", "epoch = -1", "epoch" },
-		{ "epoch = 1", "epoch = 18446744073709551616", "epoch" },
-		{ "tables = 5", "tables = 6", "5 tables of 6" },
-		{ "tables = 5", "tables = 4", "5 tables of 4" },
-		{ "qpn = 0x11", "qpn = 1", "qpn" },
-		{ "qpn = 0x11", "qpn = 0x1000000", "qpn" },
-		{ "qpn = 0x11", "qpn = 0x", "qpn" },
-		{ "qpn = 0x11", "qpn = 0x12", "id or qpn of another" },
-		{ "id = 1", "id = 2", "id or qpn of another" },
-		{ "psn = 0", "psn = 16777216", "psn" },
-		{ "rkey = 0x", "rkey = 0x1", "rkey" },
-		{ "address = 0x", "address = 0xffffffffffffff00\n;",
-		  "would not end" },
-		{ "length = 8192", "length = 8193", "length" },
-		{ "length = 8192", "length = 4096", "length" },
-		{ "slots = 1024", "slots = 1025", "length" },
-		{ "slots = 1024", "slots = 0", "slots" },
-		{ "slots = 1024", "slots = 99999999999999999999", "slots" },
-		{ "kind = append", "kind = appendix", "kind" },
-		{ "lists = 3", "lists = 4294967295", "[table list]" },
-		{ "lists = 3", "lists = 3\nhead = 3:1", "no list 3" },
-		{ "lists = 3", "lists = 3\nhead = 0", "head" },
-		{ "lists = 3", "lists = 3\nhead = :1", "head" },
-		{ "lists = 3", "lists = 3\nhead = 0:", "head" },
-		{ "lists = 3", "lists = 3\nhead = 99999999999:1", "head" },
-		{ "kind = keyinc", "kind = keyinc\nhead = 0:1", "no list 0" },
-		{ "mtu = 1024", "mtu 1024", "t.ini:8: not a line" },
+		{"version = 1", "version = 2", "t.ini:3: a ticket of"},
+		{"version = 1", "version = x", "t.ini:3: version"},
+		{"version = 1", "colour = 1", "t.ini:3: no such field"},
+		{"version = 1", "version = 1\nversion = 1", "given twice"},
+		{"[collector]", "[collectors]", "no such section"},
+		{"[collector]\n", "", "t.ini:2: not in a section"},
+		{"[table kw]", "[table ]", "no such section"},
+		{"[table kw]", "[kw]", "no such section"},
+		{"[table kw]", "[table inc]", "twice the same table"},
+		{"[table kw]", "[table k/w]", "name"},
+		{"[table kw]",
+		 "[table abcdefghijklmnopqrstuvwxyzabcdefghijklmnopq]",
+		 "t.ini:"},
+		{"mac = 02:00:00:00:00:02", "mac = 02:00:00:00:00",
+		 "t.ini:4: mac"},
+		{"mac = 02:00:00:00:00:02", "mac = 02:00:00:00:00:2g", "mac"},
+		{"mac = 02:00:00:00:00:02", "mac = 02-00-00-00-00-02", "mac"},
+		{"mac = 02:00:00:00:00:02", "mac = 02:00:00:00:00:02:", "mac"},
+		{"ip = 10.0.0.51", "ip = 10.0.0.256", "ip"},
+		{"ip = 10.0.0.51", "ip = ::1", "peer_ip"},
+		{"mtu = 1024", "mtu = 1000", "mtu"},
+		{"mtu = 1024", "mtu = 128", "mtu"},
+		{"mtu = 1024", "mtu = 8192", "mtu"},
+		{"mtu = 1024", "mtu = +1024", "mtu"},
+		{"epoch = 1", "epoch = 0", "epoch"},
+		{"epoch = 1", "epoch = -1", "epoch"},
+		{"epoch = 1", "epoch = 18446744073709551616", "epoch"},
+		{"tables = 5", "tables = 6", "5 tables of 6"},
+		{"tables = 5", "tables = 4", "5 tables of 4"},
+		{"qpn = 0x11", "qpn = 1", "qpn"},
+		{"qpn = 0x11", "qpn = 0x1000000", "qpn"},
+		{"qpn = 0x11", "qpn = 0x", "qpn"},
+		{"qpn = 0x11", "qpn = 0x12", "id or qpn of another"},
+		{"id = 1", "id = 2", "id or qpn of another"},
+		{"psn = 0", "psn = 16777216", "psn"},
+		{"rkey = 0x", "rkey = 0x1", "rkey"},
+		{"address = 0x", "address = 0xffffffffffffff00\n;",
+		 "would not end"},
+		{"length = 8192", "length = 8193", "length"},
+		{"length = 8192", "length = 4096", "length"},
+		{"slots = 1024", "slots = 1025", "length"},
+		{"slots = 1024", "slots = 0", "slots"},
+		{"slots = 1024", "slots = 99999999999999999999", "slots"},
+		{"kind = append", "kind = appendix", "kind"},
+		{"lists = 3", "lists = 4294967295", "[table list]"},
+		{"lists = 3", "lists = 3\nhead = 3:1", "no list 3"},
+		{"lists = 3", "lists = 3\nhead = 0", "head"},
+		{"lists = 3", "lists = 3\nhead = :1", "head"},
+		{"lists = 3", "lists = 3\nhead = 0:", "head"},
+		{"lists = 3", "lists = 3\nhead = 99999999999:1", "head"},
+		{"kind = keyinc", "kind = keyinc\nhead = 0:1", "no list 0"},
+		{"mtu = 1024", "mtu 1024", "t.ini:8: not a line"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -365,7 +357,7 @@ static void test_refused(void)
 
 static void test_files(void)
 {
-	struct fault f = { "" };
+	struct fault f = {""};
 	FILE *out;
 
 	TEST(ticket_read(&got, "/nowhere/t.ini", &f) == -ENOENT);
@@ -384,8 +376,8 @@ static void test_files(void)
 
 static void test_ipv6_needs_both(void)
 {
-	struct ticket t = { .version = 6 };
-	struct fault f = { "" };
+	struct ticket t = {.version = 6};
+	struct fault f = {""};
 
 	TEST(ticket_of_region(&t, g.region, &f) == -EINVAL);
 	TEST(strstr(f.text, "IPv6") != NULL);

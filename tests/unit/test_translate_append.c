@@ -168,8 +168,13 @@ static void flush_time(void)
 	feed(tr);
 	TEST(road->nops == 4 && road->op[2].length == 4);
 	TEST(be64_load(road->mem[0] + t.heads + 8) == 1);
-	TEST(translate_flush(tr) == 0);
+	/* silence counts too */
+	TEST(translate_idle(tr, 39 * ms) == 0);
+	TEST(road->nops == 4);
+	TEST(translate_idle(tr, 1 * ms) == 0);
+	TEST(road->nops == 6);
 	TEST(be64_load(road->mem[0] + t.heads + 16) == 3);
+	TEST(translate_flush(tr) == 0);
 	TEST(translate_counters(tr)->partial_batches == 3);
 	translate_close(tr);
 	test_road_free(road);

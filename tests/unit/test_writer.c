@@ -215,6 +215,51 @@ static void test_rotate(void)
 	region_remove(name, NULL);
 }
 
+/* A thread that rotates, and what it saw when it was done. */
+struct rotation {
+	struct region *r;
+	int left;    /* the writer says that it leaves */
+	int done_at; /* left, when the rotation was over */
+	int rc;
+};
+
+static void *rotate_aside(void *ctx)
+{
+	struct rotation *x = ctx;
+
+	x->rc = region_rotate(x->r, NULL, NULL);
+	x->done_at = __atomic_load_n(&x->left, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+/* A rotation is not over before the last writer has left the old epoch. */
+static void test_rotate_waits(void)
+{
+	struct rotation x = {.done_at = -1};
+	uint64_t value = 7;
+	struct writer *w;
+	pthread_t thread;
+
+	name = sample_create(2);
+	x.r = sample_open(name, true);
+	TEST(writer_open(&w, x.r, NULL) == 0);
+	TEST(writer_enter(w) == 1);
+	TEST(pthread_create(&thread, NULL, rotate_aside, &x) == 0);
+	while (region_epoch(x.r) == 1)
+		;
+	usleep(20000); /* time enough to go wrong */
+	writer_put(w, region_table(x.r, SAMPLE_FLOWS), 0, &value, 8);
+	__atomic_store_n(&x.left, 1, __ATOMIC_SEQ_CST);
+	writer_leave(w);
+	pthread_join(thread, NULL);
+	TEST(x.rc == 0 && x.done_at == 1);
+	TEST(region_read(x.r, region_table(x.r, SAMPLE_FLOWS), 1)[0] == 7);
+	TEST(region_read(x.r, region_table(x.r, SAMPLE_FLOWS), 2)[0] == 0);
+	writer_close(w);
+	region_close(x.r);
+	region_remove(name, NULL);
+}
+
 /*
  * Another process writes all the time, the epoch into each slot; a set that has
  * come to rest holds nothing else, and does not change any more.
@@ -305,6 +350,7 @@ int main(void)
 	test_journal();
 	test_seats();
 	test_rotate();
+	test_rotate_waits();
 	test_rotate_live();
 	test_notify();
 	return test_end();

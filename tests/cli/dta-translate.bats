@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# dta-translate: options, exit status, settings, signals, what is left when the
+# input or the output breaks.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	NAME=test-tr-$$-$BATS_TEST_NUMBER
+	EXAMPLES=$TOP/cmd/dta-collect/examples
+}
+
+teardown() {
+	end_bg
+	remove_regions "$NAME"
+}
+
+# A counter of the ledger (NDJSON) in "$1".
+counter() {
+	jq -r --arg c "$2" 'select(.counter == $c).value' "$1"
+}
+
+make_region() { # workload
+	dta-collect --create --layout "$EXAMPLES/$1.ini" --region "$NAME"
+}
+
+# A list of 4-byte entries, batches of 16 that wait for 100 ms.
+make_lists() {
+	cat >lists.ini <<-INI
+		[events]
+		kind = append
+		value = 4
+		lists = 1
+		entries = 1K
+		batch = 16
+		flush = 100ms
+	INI
+	dta-collect --create --layout lists.ini --region "$NAME"
+}
+
+usage_error() { # text option...
+	local text=$1
+
+	shift
+	run -2 --separate-stderr dta-translate "$@"
+	[ -z "$output" ]
+	[[ $stderr == *"$text"* && $stderr == *usage:* ]]
+}
+
+@test "options that do not go together: usage on stderr, exit 2" {
+	usage_error "-r is missing" --region x
+	usage_error "one of --region and --ticket" -r x
+	usage_error "one of --region and --ticket" -r x --region y --ticket z -w w
+	usage_error "--ticket and -w" -r x --ticket z
+	usage_error "--ticket and -w" -r x --region z -w y
+	usage_error "--ack-every needs" -r x --region y --ack-every 4
+	usage_error "stdin cannot" -r - --ticket - -w y
+	usage_error "stdout cannot" -r x --ticket t -w - --nacks -
+	usage_error "--format" -r x --region y --format dta2
+	usage_error "no such argument" -r x --region y z
+	usage_error "unknown" -Z
+}
+
+@test "what is not there: its name and the reason, exit 1" {
+	run -1 --separate-stderr dta-translate -r none.pcap --region "$NAME"
+	[[ $stderr == "dta-translate: none.pcap: No such file"* ]]
+	dta-gen uniform -c 1 -q -w r.pcap
+	run -1 --separate-stderr dta-translate -r r.pcap --region "$NAME"
+	[[ $stderr == "dta-translate: $NAME: "* ]]
+	run -1 --separate-stderr dta-translate -r r.pcap --ticket none -w w.pcap
+	[[ $stderr == *none* ]]
+}
+
+@test "-T: settings that may change, and those that may not" {
+	make_region netseer-loss
+	dta-gen netseer-loss -c 100 -q -w r.pcap
+	for bad in nonsense 1 1:batch 1:slots=5 1:stride=8 1:value=5 1:batch=0 \
+		1:batch=x 1:hops=5 x:batch=1 1:batch=17 1:entries=1K; do
+		run -2 --separate-stderr dta-translate -r r.pcap -R "$NAME" -T "$bad"
+		[[ $stderr == *"-T"* ]]
+	done
+	run -1 --separate-stderr dta-translate -r r.pcap -R "$NAME" -T 9:batch=1
+	[[ $stderr == *"no table 9"* ]]
+	dta-translate -o ndjson -r r.pcap -R "$NAME" -T 1:batch=4 \
+		-T 1:immediate=yes -T 1:sequence=off 2>ledger
+	[ "$(counter ledger batches)" = 100 ] # every entry at once
+	[ "$(counter ledger immediates)" = 100 ]
+	dta-translate -o ndjson -r r.pcap -R "$NAME" -T 1:batch=4 2>ledger
+	[ "$(counter ledger batches)" = 25 ]
+}
+
+@test "-T cache: more than the memory limit is refused with the number" {
+	make_region int-postcard
+	dta-gen int-postcard -n 10 -q -w r.pcap
+	run -1 --separate-stderr dta-translate -r r.pcap -R "$NAME" -T 1:cache=4M
+	[[ $stderr == *"paths: cache: 4194304 rows"* ]]
+	dta-translate -q -r r.pcap -R "$NAME" -T 1:cache=1
+}
+
+@test "-T copies: N of reports that leave it to the table" {
+	make_region uniform
+	dta-gen uniform -c 100 -q -w r.pcap
+	dta-translate -o ndjson -r r.pcap -R "$NAME" -T 1:copies=4 2>ledger
+	[ "$(counter ledger ops)" = 400 ]
+	dta-gen uniform -c 100 -N 3 -q -w r.pcap
+	dta-translate -o ndjson -r r.pcap -R "$NAME" -T 1:copies=4 2>ledger
+	[ "$(counter ledger ops)" = 300 ]
+}
+
+@test "strict sequence: drops after a gap, one NACK each" {
+	make_region uniform
+	dta-gen uniform -c 5 -q --tracked -w r.pcap
+	editcap -F nsecpcap r.pcap gap.pcap 3
+	dta-translate -o ndjson -r gap.pcap -R "$NAME" -T 1:sequence=strict \
+		--nacks nacks.pcap 2>ledger
+	[ "$(counter ledger stored)" = 2 ]
+	[ "$(counter ledger out_of_order)" = 2 ]
+	[ "$(counter ledger gaps)" = 1 ]
+	run -0 --separate-stderr dta-dump packets nacks.pcap
+	[ "${#lines[@]}" = 2 ]
+	[[ ${lines[0]} == *"nack"*"sequence=1"* ]]
+	# an independent dissector agrees on addresses, ports and sums
+	run -0 --separate-stderr tshark -r nacks.pcap -T fields -e ip.dst \
+		-e udp.dstport -e udp.length -o ip.check_checksum:TRUE \
+		-e ip.checksum.status
+	[[ ${lines[0]} == $'10.1.0.1\t40044\t16\t1' ]]
+}
+
+@test "a capture that ends inside a packet: what came before is stored, exit 1" {
+	make_region uniform
+	dta-gen uniform -c 1000 -q --truth truth.csv -w r.pcap
+	size=$(stat -c %s r.pcap)
+	head -c $((size - 30)) r.pcap >cut.pcap
+	run -1 --separate-stderr dta-translate -o ndjson -r cut.pcap -R "$NAME"
+	[[ $stderr == *"dta-translate: cut.pcap: "* ]]
+	grep '^{' <<<"$stderr" >ledger
+	[ "$(counter ledger stored)" = 999 ]
+	run dta-query verify --region "$NAME" --truth truth.csv -o ndjson
+	[ "$(jq -r 'select(.table == "all").right' <<<"$output")" = 999 ]
+}
+
+@test "a full disk is exit 1, and said" {
+	make_region uniform
+	dta-collect --region "$NAME" --ticket ticket.ini
+	dta-gen uniform -c 1000 -q -w r.pcap
+	run -1 --separate-stderr dta-translate -q -r r.pcap --ticket ticket.ini \
+		-w /dev/full
+	[[ $stderr == "dta-translate: /dev/full: No space left on device" ]]
+}
+
+@test "a closed pipe ends quietly" {
+	make_region uniform
+	dta-collect --region "$NAME" --ticket ticket.ini
+	dta-gen uniform -c 100000 -q -w r.pcap
+	dta-translate -q -r r.pcap --ticket ticket.ini -w - 2>err | head -c 10 >/dev/null
+	[ ! -s err ]
+}
+
+# A translator that waits for more, in the background.
+start_waiting() { # option...
+	mkfifo pipe
+	bg dta-translate -o ndjson -r pipe -R "$NAME" "$@"
+	exec 7>pipe
+	cat r.pcap >&7
+}
+
+entries_are() {
+	dta-query list -R "$NAME" --count-only -o ndjson 0 | grep -q "\"written\":$1\b"
+}
+
+@test "SIGUSR1 prints the ledger; SIGTERM flushes, prints it, exit 0" {
+	make_lists
+	dta-gen uniform --kind append --lists 1 -c 5 -q -w r.pcap
+	start_waiting -T 1:flush=1000s
+	pid=${BG_PIDS[0]}
+	ask() { kill -USR1 "$pid" && grep -q '"counter":"stored".*"value":5' bg.log; }
+	wait_for ask
+	entries_are 0
+	kill -TERM "$pid"
+	wait "$pid" # exit status 0
+	exec 7>&-
+	BG_PIDS=()
+	entries_are 5
+	tail -n 30 bg.log | grep -q '"counter":"partial_batches".*"value":1'
+}
+
+@test "a pipe that falls silent: a partial batch waits for the flush time only" {
+	make_lists
+	dta-gen uniform --kind append --lists 1 -c 5 -q -w r.pcap
+	start_waiting
+	wait_for entries_are 5 # and the pipe is still open
+	exec 7>&-
+	wait "${BG_PIDS[0]}"
+	BG_PIDS=()
+}
+
+@test "memory stays the same however long the input is" {
+	make_region int-postcard
+	dta-gen int-postcard -n 20000 -q -w - |
+		(ulimit -v 400000 && dta-translate -q -r - -R "$NAME")
+	dta-gen int-postcard -n 200000 -q -w - |
+		(ulimit -v 400000 && dta-translate -q -r - -R "$NAME")
+}
