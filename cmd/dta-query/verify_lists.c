@@ -147,8 +147,7 @@ void verify_lists(struct verify *v, struct score *s, struct truth_table *tt)
 	c->v = v;
 	c->s = s;
 	c->t = tt->target.t;
-	for (c->list = 0; c->list < c->t->lists && !cli_stop && !v->full;
-	     c->list++) {
+	for (c->list = 0; c->list < c->t->lists && !cli_stop; c->list++) {
 		c->truth = &tt->lists[c->list];
 		check_list(c, tt);
 	}
