@@ -70,6 +70,14 @@ double cli_f64(const char *option, const char *text, double min, double max);
 /* 250us, 100ms, 5s, 1m, 2h, 1d; a bare number is seconds. */
 uint64_t cli_duration_ns(const char *option, const char *text);
 enum row_format cli_format(const char *text);
+/* The same for other values: "--option: 'value' is not ...". */
+void cli_refuse(const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+/*
+ * Two files of which one will be written, - and NULL are neither: they must not
+ * be the same one, or an input is gone before it was read. Exit status 2.
+ */
+void cli_apart(const char *file, const char *written);
 
 /* Messages on stderr, "name: ..."; cli_fail() exits with 1, cli_usage() 2. */
 void cli_fail(const char *fmt, ...)
