@@ -89,7 +89,7 @@ static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 	default:
 		row_bytes(r, SLOT_VALUE, copy, len);
 	}
-	row_end(r);
+	row_write(r);
 }
 
 static void list_rows(struct rows *r, const struct view *v, uint64_t epoch,
@@ -104,16 +104,14 @@ static void list_rows(struct rows *r, const struct view *v, uint64_t epoch,
 		}
 		if (!n)
 			continue;
-		/* One write may be under way: its entries are not counted. */
-		kept = v->t->units - v->t->batch;
-		kept = n < kept ? n : kept;
+		kept = n - list_oldest(v->t, n);
 		row_str(r, LIST_TABLE, v->t->name);
 		row_u64(r, LIST_EPOCH, epoch);
 		row_u64(r, LIST_LIST, i);
 		row_u64(r, LIST_WRITTEN, n);
 		row_u64(r, LIST_KEPT, kept);
 		row_u64(r, LIST_LOST, n - kept);
-		row_end(r);
+		row_write(r);
 	}
 }
 

@@ -77,6 +77,7 @@ static int make_header(struct gen *g)
 
 int emit_open(struct gen *g, struct fault *f)
 {
+	struct fault why = {""};
 	int rc;
 
 	g->sequence = calloc(g->tree.switches + 1, sizeof(*g->sequence));
@@ -94,8 +95,8 @@ int emit_open(struct gen *g, struct fault *f)
 		setvbuf(g->truth, NULL, _IOFBF, 1 << 18);
 		truth_header(g->truth);
 	}
-	rc = snk_open(&g->snk, g->o.out, f);
-	return rc;
+	rc = snk_open(&g->snk, g->o.out, &why);
+	return rc < 0 ? fault_set(f, rc, "%s: %.400s", g->o.out, why.text) : 0;
 }
 
 static void put16(uint8_t *p, unsigned v)
@@ -161,20 +162,26 @@ void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 		g->done = true;
 }
 
+void emit_flush(struct gen *g)
+{
+	int rc = snk_flush(g->snk);
+
+	if (rc < 0 && !g->err)
+		g->err = rc;
+}
+
 int emit_close(struct gen *g)
 {
-	int rc = snk_close(g->snk), err;
+	int rc = snk_close(g->snk);
 
 	g->snk = NULL;
 	free(g->sequence);
 	g->sequence = NULL;
-	if (!g->truth || g->truth == stdout)
-		return rc;
-	err = ferror(g->truth) ? -EIO : 0;
-	if (fclose(g->truth) && !err)
-		err = -errno;
+	if (g->truth == stdout)
+		g->truth_err = 0; /* cli looks after that one */
+	else if (g->truth && fclose(g->truth) && !g->truth_err)
+		g->truth_err = -errno;
 	g->truth = NULL;
-	g->truth_err = err;
 	return rc;
 }
 

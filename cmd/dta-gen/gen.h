@@ -265,8 +265,8 @@ struct gen {
 	uint8_t header[42]; /* Ethernet, IPv4, UDP without lengths */
 	uint32_t ip_sum;    /* of what stays the same in the IP header */
 	int err;	    /* sticky */
-	int truth_err;	    /* of emit_close() */
-	bool done;	    /* --count reports are out */
+	int truth_err;	    /* the first of the truth's file */
+	bool done;	    /* --count reports are out, or nobody takes more */
 };
 
 /* The key type of the table that v6 picks. */
@@ -275,14 +275,15 @@ static inline enum key_type gen_key_type(const struct gen *g, bool v6)
 	return g->w->needs == NEEDS_NOTHING ? g->o.key_type : g->w->key[v6];
 }
 
-int emit_open(struct gen *g, struct fault *f);
+int emit_open(struct gen *g, struct fault *f); /* f names the file */
 /*
  * One report of switch reporter: a frame, and a row of the truth. r->table and
  * the flags are filled in here; v6 picks the table. After an error, or
- * when --count reports are out, does nothing.
+ * when done, does nothing.
  */
 void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 	  uint64_t ts_ns);
+void emit_flush(struct gen *g); /* lets the reports so far go */
 int emit_close(struct gen *g);
 void truth_header(FILE *f);
 void truth_row(struct gen *g, const struct dta_report *r, bool v6);

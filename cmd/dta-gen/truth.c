@@ -9,7 +9,7 @@
  * The value of keywrite and append is the bytes in hexadecimal, that of
  * keyinc and postcard a decimal number. No field ever needs quoting.
  */
-#include <stdlib.h>
+#include <errno.h>
 
 #include "gen.h"
 
@@ -84,5 +84,9 @@ void truth_row(struct gen *g, const struct dta_report *r, bool v6)
 	else
 		p = put_hex(p, r->data, r->data_len);
 	*p++ = '\n';
-	fwrite(row, 1, (size_t)(p - row), g->truth);
+	errno = 0;
+	if (fwrite(row, (size_t)(p - row), 1, g->truth) == 1)
+		return;
+	g->truth_err = errno ? -errno : -EIO;
+	g->done = true; /* reports without their truth are worth nothing */
 }

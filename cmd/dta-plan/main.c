@@ -18,6 +18,8 @@ enum {
 
 /* More than any machine has; its bytes still fit 64 bits. */
 #define SLOTS_MAX (UINT64_C(1) << 50)
+/* What a double still turns into 64 bits. */
+#define FLOWS_MAX (UINT64_C(1) << 63)
 
 struct opts {
 	bool postcard, packed, average;
@@ -148,8 +150,7 @@ static void set(struct opts *o, int ch, const char *v)
 		break;
 	case O_STRIDE:
 		if (strcmp(v, "pow2") && strcmp(v, "packed"))
-			cli_usage(&program, "--stride: '%s' is not pow2 or "
-				  "packed", v);
+			cli_refuse("--stride: '%s' is not pow2 or packed", v);
 		o->packed = !strcmp(v, "packed");
 		break;
 	case 'o':
@@ -241,6 +242,8 @@ static struct size size_of(const struct opts *o, double load)
 			cli_fail("more than 2^50 slots for a load of %g", load);
 		s.slots = (uint64_t)ceil((double)s.flows / load);
 	} else if (s.slots) {
+		if ((double)s.slots * load >= (double)FLOWS_MAX)
+			cli_fail("more than 2^63 keys for a load of %g", load);
 		s.flows = (uint64_t)((double)s.slots * load);
 	}
 	return s;

@@ -57,6 +57,15 @@ void cli_fail(const char *fmt, ...)
 	exit(CLI_FAIL);
 }
 
+void cli_fault(const char *object, const struct fault *f)
+{
+	size_t n = strlen(object);
+
+	if (!strncmp(f->text, object, n) && strchr(": ", f->text[n]))
+		cli_fail("%s", f->text);
+	cli_fail("%s: %s", object, f->text);
+}
+
 /* The synopsis: its lines after the first are set below the first. */
 static void print_usage(FILE *out, const struct cli *c)
 {
@@ -134,23 +143,24 @@ static void help(const struct cli *c)
 
 /*
  * A full disk must not pass for success. EBADF is a stdout that was closed
- * before we began; if something was written to it, fflush has said so.
+ * before we began; if something was written to it, fflush has said so. Of a
+ * write that failed long ago nobody knows the reason any more.
  */
 static void close_stdout(void)
 {
+	bool failed = ferror(stdout);
 	int err = 0;
 
-	errno = 0;
 	cli_progress_clear();
-	if (fflush(stdout) || ferror(stdout))
-		err = errno ? errno : EIO;
+	if (fflush(stdout))
+		err = errno;
 	if (fclose(stdout) && !err && errno != EBADF)
 		err = errno;
-	if (!err)
+	if (!err && !failed)
 		return;
 	if (!complained)
 		fprintf(stderr, "%s: standard output: %s\n", program,
-			strerror(err));
+			err ? strerror(err) : "write error");
 	_exit(CLI_FAIL);
 }
 

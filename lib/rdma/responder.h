@@ -4,7 +4,7 @@
  * region, answers out, as a NIC does it (rdma.md).
  *
  * Every packet is a stranger's: iCRC, P_Key, queue pair, peer, PSN, R_Key,
- * bounds, rights, alignment and lengths are judged before a byte is written;
+ * bounds, alignment and lengths are judged before a byte is written;
  * nothing outside the tables can be reached.
  */
 #ifndef RDMA_RESPONDER_H
@@ -27,7 +27,7 @@ struct responder_ledger {
 	uint64_t received;
 	uint64_t executed;
 	uint64_t duplicate; /* PSN seen before: answered again, not executed */
-	uint64_t foreign;   /* not RoCEv2 */
+	uint64_t foreign;   /* not RoCEv2, or to another host's MAC */
 	uint64_t malformed;
 	uint64_t bad_icrc;
 	uint64_t bad_pkey;
@@ -39,18 +39,20 @@ struct responder_ledger {
 	uint64_t qp_error;     /* queue pair in error state */
 	uint64_t out_of_order; /* PSN ahead of the expected one */
 	uint64_t invalid;      /* lengths, alignment, MTU: NAK 0x61 (RC) */
-	uint64_t access;       /* R_Key, bounds, rights: NAK 0x62 (RC) */
+	uint64_t access;       /* R_Key, bounds: NAK 0x62 (RC) */
 	uint64_t rnr;	       /* no receive posted */
 	/* notes */
 	uint64_t writes, atomics, immediates;
 	uint64_t bytes;	     /* written */
-	uint64_t acks, naks; /* sent */
+	uint64_t acks, naks; /* due; sent if there is a sink */
 };
 
 extern const struct ledger responder_ledger;
 
-/* r is open for writing; t is its ticket (starting PSNs, R_Keys, addresses).
- * answers may be NULL. */
+/*
+ * r is open for writing; t is its ticket (starting PSNs, R_Keys, addresses).
+ * Both outlive the responder, and so do answers, which may be NULL.
+ */
 int responder_open(struct responder **out, struct region *r,
 		   const struct ticket *t, struct snk *answers,
 		   const struct responder_options *o, struct fault *f);

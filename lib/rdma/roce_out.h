@@ -13,8 +13,8 @@
 struct roce_out;
 
 /*
- * t and sink outlive the road. ack_every: AckReq on every n-th packet of a queue
- * pair, 0 never.
+ * t and sink outlive the road. ack_every: AckReq on every n-th packet of a
+ * queue pair, 0 never.
  */
 int roce_out_open(struct roce_out **out, const struct ticket *t,
 		  struct snk *sink, unsigned ack_every, struct fault *f);

@@ -64,7 +64,7 @@ int region_remove(const char *name, struct fault *f);
 const char *region_path(const struct region *r);
 
 /*
- * "1G", "2M", "2M transparent", "4K", "4K and 2M transparent": what the pages
+ * "1G", "2M", "2M-transparent", "4K", "4K+2M-transparent": what the pages
  * are, by looking at some of them.
  */
 const char *region_page_kind(const struct region *r);

@@ -33,6 +33,8 @@ enum {
 
 extern const char region_magic[8];
 
+#define REGION_EXISTS "%s exists: remove it, or take another name"
+
 struct region_header {
 	char magic[8];
 	uint32_t order;	     /* REGION_ORDER */
@@ -155,7 +157,7 @@ int region_find(struct region_place *out, const char *name, struct fault *f);
 int region_choose(struct region_place *out, const char *name, uint64_t size,
 		  enum region_pages pages, struct fault *f);
 
-/* "2M", "2M transparent"... by looking: see region_pages.c. */
+/* "2M", "2M-transparent"... by looking: see region_pages.c. */
 void region_look_at_pages(struct region *r);
 
 /* Free bytes for a new file of size bytes in r's place; says what lacks. */

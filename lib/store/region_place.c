@@ -202,7 +202,7 @@ int region_choose(struct region_place *out, const char *name, uint64_t size,
 	rc = region_find(out, name, f);
 	if (rc < 0 || !access(out->path, F_OK))
 		return rc < 0 ? rc
-			      : fault_set(f, -EEXIST, "%s exists", out->path);
+			      : fault_set(f, -EEXIST, REGION_EXISTS, out->path);
 	if (pages == REGION_PAGES_SMALL)
 		return 0;
 	mounts_read(&m);
@@ -312,8 +312,8 @@ void region_look_at_pages(struct region *r)
 			MADV_POPULATE_READ);
 	l = look_at(r->map, r->h.file_size);
 	if (l.huge && l.huge >= l.rss - l.rss / 8)
-		kind = "2M transparent";
+		kind = "2M-transparent";
 	else if (l.huge)
-		kind = "4K and 2M transparent";
+		kind = "4K+2M-transparent";
 	snprintf(r->pages, sizeof(r->pages), "%s", kind);
 }

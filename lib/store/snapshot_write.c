@@ -196,9 +196,10 @@ static int check_epochs(const struct region *r, uint64_t first, uint64_t last,
 				 (unsigned long long)epoch);
 	if (last == epoch && writers)
 		return fault_set(f, -EBUSY,
-				 "%s: %u writers are at work in epoch %llu: "
+				 "%s: %u writer%s at work in epoch %llu: "
 				 "rotate first",
 				 region_path(r), writers,
+				 writers == 1 ? " is" : "s are",
 				 (unsigned long long)epoch);
 	return 0;
 }

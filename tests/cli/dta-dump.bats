@@ -179,6 +179,9 @@ packet() { # dump options: port payload -> the row
 	[ "$(why 11000400000b00000000002a0102030405)" = 'k: the data is not as long as the table'\''s' ]
 	[ "$(why 14000445000c00000000002a00000001)" = 'p: null' ]
 	[ "$(why 14000455000c00000000002a00000001)" = 'p: the hop is outside the chunk' ]
+	[ "$(why 14000432000c00000000002a00000001)" = 'p: the hop is outside the path' ]
+	[ "$(why 14000405000c00000000002affffffff)" = 'p: the value stands for no hop' ]
+	[ "$(why 11000400ffff00000000002a010203040506)" = '65535: no such table' ]
 	[ "$(why 12000400000d00000000000200000001)" = 'l: null' ]
 	[ "$(why 12000400000d00000000000300000001)" = 'l: no such list' ]
 	[ "$(why 12000400000d0000000000020000000102)" = 'l: not whole entries of the table' ]
@@ -454,4 +457,13 @@ f.seek(at); b = f.read(1)[0]; f.seek(at); f.write(bytes([b ^ 4]))' "$at"
 	EOF
 	diff <(dta-dump region "$NAME" -o csv | head -n 1) \
 		<(dta-dump snapshot s.dta -o csv | head -n 1)
+}
+
+@test "full disk: exit 1, and why" {
+	dta-gen uniform --count 20000 -q -w r.pcap
+	for format in text csv; do
+		run -1 --separate-stderr bash -c \
+			"dta-dump packets r.pcap -o $format >/dev/full"
+		[ "$stderr" = 'dta-dump: standard output: No space left on device' ]
+	done
 }

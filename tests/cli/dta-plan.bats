@@ -142,6 +142,11 @@ row() {
 	row '.copies == 1 and .success == 0 and .empty > 0.9'
 	run -1 --separate-stderr dta-plan keywrite --load 1e-300 --flows 10
 	[[ -z $output && $stderr == *"more than 2^50 slots"* ]]
+	# 2^47 slots: 2^63 keys are a load of 65536
+	plan keywrite --load 65535 --memory 1024T -n 1
+	row '.flows == 9223231299366420480'
+	run -1 --separate-stderr dta-plan keywrite --load 65536 --memory 1024T
+	[[ -z $output && $stderr == *"more than 2^63 keys"* ]]
 }
 
 # refused WORDS ARGS...: exit 2, WORDS on stderr, nothing on stdout.

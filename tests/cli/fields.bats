@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Field names are a public interface: they change only with a major version.
+# tests/golden/fields.txt has those of every program and mode, and the counters
+# of every ledger. To add to it, look at the difference, then copy it in.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	PATH=$BUILD:$PATH
+	EXAMPLES=$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples
+	NAME=test-fields-$$
+	cd "$BATS_TEST_TMPDIR" || exit 1
+}
+
+teardown() {
+	for w in int-path int-postcard netseer-loss marple-hosts-sum; do
+		dta-collect --remove --region "$NAME-$w" 2>/dev/null || :
+	done
+}
+
+# The header of a command's CSV, the region's name left out.
+header() {
+	printf '%s\n' "# $*" | sed "s/$NAME-//g"
+	"$@" -o csv 2>/dev/null | sed -n 1p
+}
+
+# The counters of a command's ledger.
+counters() {
+	printf '%s\n' "# ledger of $1"
+	"$@" -o ndjson 2>&1 >/dev/null | jq -r '[.stage, .role, .counter] | join(" ")'
+}
+
+@test "field names of every program and mode are those of the golden file" {
+	for w in int-path int-postcard netseer-loss marple-hosts-sum; do
+		dta-collect --create --layout "$EXAMPLES/$w.ini" --region "$NAME-$w"
+		dta-gen "$w" --count 300 -q --truth $w.csv -w $w.pcap
+		dta-translate -q -r $w.pcap --region "$NAME-$w"
+	done
+	dta-collect --region "$NAME-int-path" --snapshot s.dta --ticket t.ini
+	dta-translate -q -r int-path.pcap --ticket t.ini -w roce.pcap
+	local path=$NAME-int-path flow='10.0.0.1:1>10.0.0.2:2/tcp'
+	{
+		header dta-gen --list
+		header dta-query keywrite --region "$path" "$flow"
+		header dta-query keywrite --summary --region "$path" "$flow"
+		header dta-query path --region "$NAME-int-postcard" "$flow"
+		header dta-query list --region "$NAME-netseer-loss"
+		header dta-query list --count-only --region "$NAME-netseer-loss"
+		header dta-query count --region "$NAME-marple-hosts-sum" 10.0.0.1
+		header dta-query verify --region "$path" --truth int-path.csv
+		header dta-query verify --list-wrong --region "$path" --truth int-path.csv
+		header dta-dump packets int-path.pcap
+		header dta-dump region "$path"
+		header dta-dump region --slots "$path"
+		header dta-dump region --lists "$NAME-netseer-loss"
+		header dta-dump snapshot s.dta
+		header dta-dump digest "$path"
+		header dta-plan keywrite --load 0.1
+		header dta-plan postcard --load 0.1
+		counters dta-gen int-path --count 10 -w x.pcap
+		counters dta-translate -r int-path.pcap --region "$path"
+		counters dta-collect --region "$path" -r roce.pcap
+	} >fields.txt
+	diff "$BATS_TEST_DIRNAME/../golden/fields.txt" fields.txt
+}
