@@ -163,8 +163,8 @@ static struct opts parse(int argc, char **argv)
 }
 
 /*
- * One -T TABLE:FIELD=VALUE. Only what the translator alone decides can be changed:
- * another geometry would miss the slots that queries read.
+ * One -T TABLE:FIELD=VALUE. Only what the translator alone decides can be
+ * changed: another geometry would miss the slots that queries read.
  */
 static void apply(struct target *g, const char *setting)
 {
