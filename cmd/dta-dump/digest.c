@@ -40,7 +40,7 @@ static bool digest_row(struct rows *r, const struct memory *m,
 	row_u64(r, EPOCH, epoch);
 	row_str(r, DIGEST, rc < 0 ? NULL : hex);
 	row_u64(r, BYTES, t->length);
-	row_end(r);
+	row_write(r);
 	return rc == 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "wire/dta.h"
@@ -29,6 +30,15 @@ struct opts {
 	enum row_format format;
 	bool slots, lists, no_load;
 };
+
+/* Ends a row; exits where stdout takes no more. */
+static inline void row_write(struct rows *r)
+{
+	int rc = row_end(r);
+
+	if (rc < 0)
+		cli_fail("standard output: %s", strerror(-rc));
+}
 
 /* Each prints and returns the exit status; exits by itself on failure. */
 int dump_packets(const struct opts *o);

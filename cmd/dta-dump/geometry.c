@@ -294,7 +294,7 @@ static void table_rows(const struct memory *m, const struct opts *o,
 			if (!o->no_load)
 				put_load(&w, &v);
 			put_file(&w, m, b);
-			row_end(w.rows);
+			row_write(w.rows);
 		}
 	}
 	rows_close(w.rows);
@@ -308,7 +308,7 @@ static void file_row(const struct memory *m, const struct opts *o,
 
 	out_open(&w, o, file_columns, FILE_COLUMNS);
 	put_file(&w, m, b);
-	row_end(w.rows);
+	row_write(w.rows);
 	rows_close(w.rows);
 	putchar('\n');
 }

@@ -70,8 +70,8 @@ static void read_option(struct opts *o, int ch)
 	case 'F':
 		format = dta_format_of(optarg);
 		if (format < 0)
-			cli_usage(&cli, "--format: '%s' is not dta1, dta0a or "
-				  "dta0b", optarg);
+			cli_refuse("--format: '%s' is not dta1, dta0a or "
+				   "dta0b", optarg);
 		o->dta = (enum dta_format)format;
 		break;
 	case 'R': o->region = optarg; break;

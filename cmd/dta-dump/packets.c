@@ -117,8 +117,6 @@ int dump_packets(const struct opts *o)
 			break;
 		for (int i = 0; i < n && number < o->count; i++)
 			show_packet(&s, o, &t, &pkts[i], ++number);
-		if (ferror(stdout))
-			break;
 	}
 	show_close(&s);
 	src_close(src);

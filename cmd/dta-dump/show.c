@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "show.h"
 
+#include <errno.h>
+
+#include "dump.h"
+
 static const struct row_field fields[SHOW_FIELDS] = {
 	[SHOW_NUMBER] = {"number", ROW_U64, 0},
 	[SHOW_TIME] = {"time", ROW_STR, 0},
@@ -95,9 +99,10 @@ void show_bytes(struct show *s, enum show_field f, const void *p, size_t n)
 		printf("%02x", byte[i]);
 }
 
-int show_end(struct show *s)
+void show_end(struct show *s)
 {
 	if (s->rows)
-		return row_end(s->rows);
-	return putchar('\n') == EOF ? -1 : 0;
+		row_write(s->rows);
+	else if (putchar('\n') == EOF)
+		cli_fail("standard output: %s", strerror(errno));
 }

@@ -56,6 +56,6 @@ void show_close(struct show *s);
 void show_u64(struct show *s, enum show_field f, uint64_t v);
 void show_str(struct show *s, enum show_field f, const char *v);
 void show_bytes(struct show *s, enum show_field f, const void *p, size_t n);
-int show_end(struct show *s);
+void show_end(struct show *s);
 
 #endif

@@ -89,7 +89,7 @@ static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 	default:
 		row_bytes(r, SLOT_VALUE, copy, len);
 	}
-	row_end(r);
+	row_write(r);
 }
 
 static void list_rows(struct rows *r, const struct view *v, uint64_t epoch,
@@ -111,7 +111,7 @@ static void list_rows(struct rows *r, const struct view *v, uint64_t epoch,
 		row_u64(r, LIST_WRITTEN, n);
 		row_u64(r, LIST_KEPT, kept);
 		row_u64(r, LIST_LOST, n - kept);
-		row_end(r);
+		row_write(r);
 	}
 }
 

@@ -102,7 +102,9 @@ static void read_key_type(struct gen_options *o, const char *text)
 	}
 	o->key_type = key_type_of(text);
 	if (o->key_type < 0 || o->key_type == KEY_HEX)
-		cli_usage(&cli, "--key-type: %s: no such type of key", text);
+		cli_refuse("--key-type: '%s' is no key type; flow4, flow6, "
+			   "hop4, hop6, src4, src6, u32 or hex:LENGTH",
+			   text);
 	o->key_len = (unsigned)key_type_len(o->key_type);
 }
 
@@ -112,10 +114,9 @@ static void read_kind(struct gen_options *o, const char *text)
 		if (!strcmp(dta_opcode_name((uint8_t)kind), text))
 			o->kind = kind;
 	if (!o->kind)
-		cli_usage(&cli,
-			  "--kind: %s: not keywrite, append, keyinc or "
-			  "postcard",
-			  text);
+		cli_refuse("--kind: '%s' is not keywrite, append, keyinc or "
+			   "postcard",
+			   text);
 }
 
 enum unit {
@@ -198,7 +199,8 @@ static void read_format(struct gen_options *o, const char *text)
 	int f = dta_format_of(text);
 
 	if (f < 0)
-		cli_usage(&cli, "--format: %s: not dta1, dta0a or dta0b", text);
+		cli_refuse("--format: '%s' is not dta1, dta0a or dta0b",
+			   text);
 	o->format = (enum dta_format)f;
 }
 
@@ -221,8 +223,8 @@ static void read_word(struct settings *s, int ch, const char *arg)
 		break;
 	case 'C':
 		if (inet_pton(AF_INET, arg, o->collector) != 1)
-			cli_usage(&cli, "--collector: %s: not an IPv4 address",
-				  arg);
+			cli_refuse("--collector: '%s' is not an IPv4 address",
+				   arg);
 		break;
 	case 'o':
 		s->format = cli_format(arg);
@@ -288,10 +290,9 @@ static void check_dta0(const struct workload *w, const struct gen_options *o)
 		    fits_dta0(&workloads[i], o))
 			n += (size_t)snprintf(names + n, sizeof(names) - n,
 					      ", %s", workloads[i].name);
-	cli_usage(&cli,
-		  "%s does not fit %s, which holds 4-byte keys and "
-		  "values; these do: %s",
-		  w->name, dta_format_name(o->format), names);
+	cli_refuse("%s does not fit %s, which holds 4-byte keys and values; "
+		   "these do: %s",
+		   w->name, dta_format_name(o->format), names);
 }
 
 static void complete(struct settings *s, struct gen_options *o)
@@ -326,16 +327,19 @@ static void check(struct settings *s)
 	if (o->tracked && o->format == DTA_FORMAT_0A)
 		cli_usage(&cli, "--tracked: dta0a has no sequence");
 	if (o->arity % 2)
-		cli_usage(&cli, "--arity: %" PRIu64 ": not an even number",
-			  o->arity);
+		cli_refuse("--arity: '%" PRIu64 "' is not an even number",
+			   o->arity);
 	if (o->hops % 2 == 0 && o->hops)
-		cli_usage(&cli, "--hops: %" PRIu64 ": not 1, 3 or 5", o->hops);
+		cli_refuse("--hops: '%" PRIu64 "' is not 1, 3 or 5", o->hops);
 	if (!o->window_ns)
-		cli_usage(&cli, "--window: must not be 0");
+		cli_refuse("--window: must not be 0");
 	if (w->needs != NEEDS_NOTHING &&
 	    (o->kind || o->key_type != KEY_FLOW4 || o->value_len != 4))
 		cli_usage(&cli, "--kind, --key-type and --value are for "
 				"uniform");
+	cli_apart(o->from, o->out);
+	cli_apart(o->from, o->truth);
+	cli_apart(o->truth, o->out);
 	complete(s, o);
 	check_dta0(w, o);
 }

@@ -150,8 +150,7 @@ static void set(struct opts *o, int ch, const char *v)
 		break;
 	case O_STRIDE:
 		if (strcmp(v, "pow2") && strcmp(v, "packed"))
-			cli_usage(&program, "--stride: '%s' is not pow2 or "
-				  "packed", v);
+			cli_refuse("--stride: '%s' is not pow2 or packed", v);
 		o->packed = !strcmp(v, "packed");
 		break;
 	case 'o':

@@ -64,7 +64,7 @@ static int show_tables(struct shell *sh)
 			if (t->lists)
 				row_u64(r, TABLE_LISTS, t->lists);
 			row_str(r, TABLE_SOURCE, s->name);
-			row_end(r);
+			row_write(r);
 		}
 	}
 	rows_close(r);
@@ -81,7 +81,7 @@ static int show_epochs(struct shell *sh)
 		row_u64(r, EPOCH_EPOCH, sh->p->place[i].epoch);
 		row_str(r, EPOCH_SOURCE,
 			sh->p->source[sh->p->place[i].source].name);
-		row_end(r);
+		row_write(r);
 	}
 	rows_close(r);
 	return CLI_OK;

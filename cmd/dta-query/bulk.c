@@ -107,7 +107,6 @@ struct bulk {
 	struct row_field fields[KW_FIELDS]; /* keywrite: as values are shown */
 	struct render render;
 	struct rendered room;
-	bool full; /* stdout takes no more: cli.c says so at exit */
 	uint64_t answers[ANSWER_UNREADABLE + 1];
 	struct keys keys;
 	struct reply reply[QUERY_BATCH];
@@ -130,7 +129,7 @@ static void keywrite_row(struct bulk *b, const struct asked *a,
 		row_u64(rows, KW_EPOCH, r->epoch);
 	row_str(rows, KW_SOURCE, r->source);
 	row_str(rows, KW_TABLE, a->target->t->name);
-	b->full |= row_end(rows) < 0;
+	row_write(rows);
 }
 
 static void path_row(struct bulk *b, const struct asked *a,
@@ -158,7 +157,7 @@ static void path_row(struct bulk *b, const struct asked *a,
 		row_u64(rows, PATH_EPOCH, r->epoch);
 	row_str(rows, PATH_SOURCE, r->source);
 	row_str(rows, PATH_TABLE, a->target->t->name);
-	b->full |= row_end(rows) < 0;
+	row_write(rows);
 }
 
 static void count_row(struct bulk *b, const struct asked *a,
@@ -177,7 +176,7 @@ static void count_row(struct bulk *b, const struct asked *a,
 		row_u64(rows, COUNT_EPOCH, r->epoch);
 	row_str(rows, COUNT_SOURCE, r->source);
 	row_str(rows, COUNT_TABLE, a->target->t->name);
-	b->full |= row_end(rows) < 0;
+	row_write(rows);
 }
 
 static void print_batch(struct bulk *b)
@@ -254,7 +253,7 @@ static void sum_row(struct bulk *b)
 	row_u64(b->rows, SUM_AMBIGUOUS, b->answers[ANSWER_AMBIGUOUS]);
 	row_u64(b->rows, SUM_UNREADABLE, b->answers[ANSWER_UNREADABLE]);
 	row_u64(b->rows, SUM_MALFORMED, b->keys.malformed);
-	row_end(b->rows);
+	row_write(b->rows);
 }
 
 static int kind_of(enum verb v)
@@ -277,7 +276,7 @@ int run_keys(const struct opts *o, struct places *p)
 	targets_pick(t, p, kind_of(o->verb), o->table);
 	keys_open(&b->keys, o, t);
 	open_rows(b);
-	while (!cli_stop && !b->full && keys_next(&b->keys)) {
+	while (!cli_stop && keys_next(&b->keys)) {
 		ask_batch(b, ask, t);
 		print_batch(b);
 		/* No more at hand: who asks through a pipe wants answers. */

@@ -139,7 +139,7 @@ static void print_choices(const struct choices *c)
 	fflush(stdout);
 }
 
-unsigned char complete(EditLine *el, int ch)
+unsigned char complete(EditLine *el, wint_t ch)
 {
 	static struct choices c; /* much for a stack */
 	static char *argv[WORDS_MAX + 1];

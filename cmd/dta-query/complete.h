@@ -4,7 +4,8 @@
 #define QUERY_COMPLETE_H
 
 #include <histedit.h>
+#include <wchar.h>
 
-unsigned char complete(EditLine *el, int ch);
+unsigned char complete(EditLine *el, wint_t ch);
 
 #endif

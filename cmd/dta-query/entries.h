@@ -23,7 +23,6 @@ struct entries {
 	unsigned lists;
 	uint64_t printed, lost;
 	bool damaged; /* something could not be read */
-	bool full;    /* stdout takes no more: cli.c says so at exit */
 	uint8_t buf[ENTRIES_READ];
 };
 
@@ -41,12 +40,6 @@ uint64_t entries_count(struct entries *e, const struct view *v, uint32_t list);
 /* The next list of t to look at, from *at on; false behind the last. */
 bool entries_next_list(const struct entries *e, const struct table *t,
 		       uint32_t *at, uint32_t *list);
-
-/* Whether to go on. */
-static inline bool entries_go_on(const struct entries *e)
-{
-	return !cli_stop && !e->full;
-}
 
 /* New entries as they come, until a signal. The exit status. */
 int entries_follow(struct entries *e);

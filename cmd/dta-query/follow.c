@@ -78,8 +78,7 @@ static void read_all(struct entries *e, const struct reading *r)
 
 		if (!target_view(&v, e->p, &e->targets.target[i], place))
 			continue;
-		while (entries_go_on(e) &&
-		       entries_next_list(e, v.t, &at, &list))
+		while (!cli_stop && entries_next_list(e, v.t, &at, &list))
 			read_list(e, i, place, &v, list, &r->next[i][list]);
 	}
 }
@@ -146,7 +145,7 @@ int entries_follow(struct entries *e)
 		was = (struct stat){0};
 	reading_init(&r[1], e, e->p->newest);
 	begin(e, &r[1]);
-	for (unsigned polls = 1; entries_go_on(e); polls++) {
+	for (unsigned polls = 1; !cli_stop; polls++) {
 		places_refresh(e->p);
 		read_all(e, &r[0]);
 		read_all(e, &r[1]);
@@ -160,7 +159,7 @@ int entries_follow(struct entries *e)
 			rc = CLI_FAIL;
 			break;
 		}
-		if (entries_go_on(e))
+		if (!cli_stop)
 			nanosleep(&pause, NULL);
 	}
 	reading_fini(&r[0]);

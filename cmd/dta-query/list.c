@@ -96,7 +96,7 @@ static void entry_rows(struct entries *e, const struct table *t,
 		row_u64(r, ENTRY_EPOCH, at->epoch);
 		row_str(r, ENTRY_SOURCE, e->p->source[at->source].name);
 		row_str(r, ENTRY_TABLE, t->name);
-		e->full |= row_end(r) < 0;
+		row_write(r);
 	}
 	e->printed += n;
 }
@@ -110,7 +110,7 @@ uint64_t entries_print(struct entries *e, unsigned target, unsigned place,
 	const struct region *region = e->p->source[at.source].region;
 	uint64_t max = ENTRIES_READ / t->value_len, next, gone;
 
-	while (from < until && entries_go_on(e)) {
+	while (from < until && !cli_stop) {
 		uint64_t want = until - from < max ? until - from : max;
 		int64_t n = list_read(v, list, from, e->buf, want, &next,
 				      &gone);
@@ -154,7 +154,7 @@ static void print_count(struct entries *e, unsigned place, const struct view *v,
 	row_u64(r, COUNT_EPOCH, at->epoch);
 	row_str(r, COUNT_SOURCE, e->p->source[at->source].name);
 	row_str(r, COUNT_TABLE, v->t->name);
-	e->full |= row_end(r) < 0;
+	row_write(r);
 	e->printed += have;
 	e->lost += count - have;
 }
@@ -212,7 +212,7 @@ static void print_places(struct entries *e, unsigned target, uint32_t list)
 	count = begin + e->p->n;
 	if (!e->o->count_only)
 		find_begins(e, target, list, begin, count);
-	for (unsigned i = e->p->n; i-- > 0 && entries_go_on(e);) {
+	for (unsigned i = e->p->n; i-- > 0 && !cli_stop;) {
 		if (!list_view(&v, e, target, i, list))
 			continue;
 		if (e->o->count_only)
@@ -265,7 +265,7 @@ int run_list(const struct opts *o, struct places *p)
 		for (unsigned i = 0; i < e->targets.n; i++) {
 			uint32_t at = 0, list;
 
-			while (entries_go_on(e) &&
+			while (!cli_stop &&
 			       entries_next_list(e, e->targets.target[i].t, &at,
 						 &list))
 				print_places(e, i, list);

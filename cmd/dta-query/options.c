@@ -117,15 +117,16 @@ static void read_option(struct opts *o, int ch)
 		break;
 	case 'p':
 		if (query_policy_of(optarg, &o->rule) < 0)
-			cli_usage(&cli, "--policy: '%s' is not plurality, "
-				  "first, unique or consensus:2..4", optarg);
+			cli_refuse("--policy: '%s' is not plurality, first, "
+				   "unique or consensus:T, T from 2 to 4",
+				   optarg);
 		break;
 	case OPT_PARTIAL: o->rule.partial = true; break;
 	case 'k': o->keys = optarg; break;
 	case OPT_AS:
 		if (render_of(&o->render, optarg) < 0)
-			cli_usage(&cli, "--as: '%s' is not %s", optarg,
-				  render_names);
+			cli_refuse("--as: '%s' is not %s", optarg,
+				   render_names);
 		break;
 	case 'o': o->format = cli_format(optarg); break;
 	case OPT_SUMMARY: o->summary = true; break;

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "render.h"
@@ -47,6 +48,15 @@ struct opts {
 };
 
 extern const struct cli cli;
+
+/* Ends a row; exits where stdout takes no more. */
+static inline void row_write(struct rows *r)
+{
+	int rc = row_end(r);
+
+	if (rc < 0)
+		cli_fail("standard output: %s", strerror(-rc));
+}
 
 /* "keywrite"...; VERB_NONE for other names. */
 enum verb verb_of(const char *name);

@@ -71,7 +71,8 @@ struct terminal *terminal_open(struct shell *sh)
 	el_set(t->el, EL_PROMPT, prompt);
 	el_set(t->el, EL_HIST, history, t->history);
 	el_set(t->el, EL_CLIENTDATA, sh);
-	el_set(t->el, EL_ADDFN, "dta-complete", "complete", complete);
+	/* Wide: el_set() would make copies, and never free them. */
+	el_wset(t->el, EL_ADDFN, L"dta-complete", L"complete", complete);
 	el_set(t->el, EL_BIND, "^I", "dta-complete", NULL);
 	el_source(t->el, NULL); /* ~/.editrc has the last word */
 	return t;

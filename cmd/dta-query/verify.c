@@ -79,7 +79,7 @@ void verify_count(struct verify *v, struct score *s, const struct table *t,
 	if (m->source)
 		row_u64(v->wrong, MISS_EPOCH, m->epoch);
 	row_str(v->wrong, MISS_SOURCE, m->source);
-	v->full |= row_end(v->wrong) < 0;
+	row_write(v->wrong);
 }
 
 static void score_row(struct rows *r, const char *table, const char *kind,
@@ -94,7 +94,7 @@ static void score_row(struct rows *r, const char *table, const char *kind,
 	row_u64(r, AMBIGUOUS, s->verdict[VERDICT_AMBIGUOUS]);
 	row_u64(r, OVER, s->verdict[VERDICT_OVER]);
 	row_u64(r, INCOMPLETE, s->incomplete);
-	row_end(r);
+	row_write(r);
 }
 
 static void add_score(struct score *to, const struct score *s)
@@ -123,7 +123,7 @@ static void verify_all(struct verify *v, struct score *total)
 		v->wrong = open_rows(v->o, miss_fields, MISS_FIELDS);
 	else
 		r = open_rows(v->o, fields, FIELDS);
-	for (unsigned i = 0; i < v->truth->n && !cli_stop && !v->full; i++) {
+	for (unsigned i = 0; i < v->truth->n && !cli_stop; i++) {
 		struct truth_table *tt = &v->truth->table[i];
 		const struct table *t = tt->target.t;
 		struct score s = {0};

@@ -26,7 +26,6 @@ struct verify {
 	struct places *p;
 	struct truth *truth;
 	struct rows *wrong; /* --list-wrong, or NULL */
-	bool full;	    /* stdout takes no more */
 	struct render render;
 	struct rendered expected, got;
 };

@@ -132,7 +132,7 @@ static void ask_all(struct verify *v, struct score *s, struct truth_table *tt,
 
 	if (!v->o->rule.copies)
 		ask_copies(ask, (uint8_t)copies);
-	for (size_t i = 0; i < tt->keys.n && !cli_stop && !v->full; i++) {
+	for (size_t i = 0; i < tt->keys.n && !cli_stop; i++) {
 		const struct truth_key *k = keymap_record(&tt->keys, i);
 
 		if (k->copies != copies)
@@ -208,7 +208,7 @@ void verify_keys(struct verify *v, struct score *s, struct truth_table *tt)
 	if (!b)
 		cli_fail("out of memory");
 	if (tt->target.t->kind == TABLE_KEYINC)
-		for (size_t i = 0; i < tt->keys.n && !cli_stop && !v->full; i++)
+		for (size_t i = 0; i < tt->keys.n && !cli_stop; i++)
 			judge_count(v, s, tt, b, i);
 	else
 		for (unsigned c = 1; c <= HASH_COPIES; c++)

@@ -75,7 +75,7 @@ static void missing(struct check *c, uint64_t index, uint64_t n)
 /* Entries of a list that a reader of this place can have. */
 static uint64_t room(const struct view *v)
 {
-	return v->t->units - v->t->batch;
+	return UINT64_MAX - list_oldest(v->t, UINT64_MAX);
 }
 
 /* The list in one place: its last entry is number c->end - 1 of the truth. */
@@ -147,8 +147,7 @@ void verify_lists(struct verify *v, struct score *s, struct truth_table *tt)
 	c->v = v;
 	c->s = s;
 	c->t = tt->target.t;
-	for (c->list = 0; c->list < c->t->lists && !cli_stop && !v->full;
-	     c->list++) {
+	for (c->list = 0; c->list < c->t->lists && !cli_stop; c->list++) {
 		c->truth = &tt->lists[c->list];
 		check_list(c, tt);
 	}

@@ -33,7 +33,7 @@ static const struct cli_option options[] = {
 	{'w', "write", "FILE", "write RoCEv2 packets to a capture"},
 	{OPT_FORMAT, "format", "FORMAT",
 	 "reports besides DTA/1: dta1 (none), dta0a or dta0b"},
-	{'T', "table", "ID:FIELD=VALUE",
+	{'T', "table", "TABLE:FIELD=VALUE",
 	 "change a table's setting for this run"},
 	{OPT_ACK_EVERY, "ack-every", "N",
 	 "ask for an ACK with every N-th packet (default 0: never)"},
@@ -79,8 +79,7 @@ static enum dta_format dta_of(const char *text)
 	int f = dta_format_of(text);
 
 	if (f < 0)
-		cli_usage(&cli, "--format: '%s' is not dta1, dta0a or dta0b",
-			  text);
+		cli_refuse("--format: '%s' is not dta1, dta0a or dta0b", text);
 	return (enum dta_format)f;
 }
 
@@ -143,6 +142,11 @@ static void check_options(const struct opts *o)
 		cli_usage(&cli, "stdin cannot be two files");
 	if (is_dash(o->write) && is_dash(o->nacks))
 		cli_usage(&cli, "stdout cannot take two files");
+	cli_apart(o->read, o->write);
+	cli_apart(o->read, o->nacks);
+	cli_apart(o->ticket, o->write);
+	cli_apart(o->ticket, o->nacks);
+	cli_apart(o->write, o->nacks);
 }
 
 static struct opts parse(int argc, char **argv)
@@ -158,17 +162,9 @@ static struct opts parse(int argc, char **argv)
 	return o;
 }
 
-static struct table *table_of(struct target *g, uint64_t id)
-{
-	for (unsigned i = 0; i < g->n; i++)
-		if (g->table[i].id == id)
-			return &g->table[i];
-	return NULL;
-}
-
 /*
- * One -T ID:FIELD=VALUE. Only what the translator alone decides can be changed:
- * another geometry would miss the slots that queries read.
+ * One -T TABLE:FIELD=VALUE. Only what the translator alone decides can be
+ * changed: another geometry would miss the slots that queries read.
  */
 static void apply(struct target *g, const char *setting)
 {
@@ -177,36 +173,34 @@ static void apply(struct target *g, const char *setting)
 	const char *colon = strchr(setting, ':'), *equals;
 	struct fault f = {0};
 	struct table *t;
-	char id[8], field[32];
+	char name[TABLE_NAME_MAX], field[32];
 	bool known = false;
 	unsigned batch;
 
 	equals = colon ? strchr(colon, '=') : NULL;
-	if (!equals || colon - setting >= (int)sizeof(id) ||
+	if (!equals || colon - setting >= (int)sizeof(name) ||
 	    equals - colon - 1 >= (int)sizeof(field))
-		cli_usage(&cli, "-T: '%s' is not ID:FIELD=VALUE", setting);
-	snprintf(id, sizeof(id), "%.*s", (int)(colon - setting), setting);
+		cli_refuse("-T: '%s' is not TABLE:FIELD=VALUE", setting);
+	snprintf(name, sizeof(name), "%.*s", (int)(colon - setting), setting);
 	snprintf(field, sizeof(field), "%.*s", (int)(equals - colon - 1),
 		 colon + 1);
 	for (unsigned i = 0; i < sizeof(may) / sizeof(may[0]); i++)
 		known = known || !strcmp(field, may[i]);
 	if (!known)
-		cli_usage(&cli,
-			  "-T: '%s' cannot be changed here, only copies, "
-			  "batch, flush, cache, sequence, immediate",
-			  field);
-	t = table_of(g, cli_u64("-T", id, 0, UINT16_MAX));
+		cli_refuse("-T: '%s' cannot be changed here, only copies, "
+			   "batch, flush, cache, sequence, immediate",
+			   field);
+	t = (struct table *)table_pick(g->table, g->n, 0, name, &f);
 	if (!t)
-		cli_fail("-T %s: there is no table %s", setting, id);
+		cli_fail("-T %s: %s", setting, f.text);
 	batch = t->batch;
 	if (layout_set(t, field, equals + 1, &f) < 0)
-		cli_usage(&cli, "-T %s: %s", setting, f.text);
+		cli_refuse("-T %s: %s", setting, f.text);
 	/* Readers stay a batch away from what may be overwritten: query.h. */
 	if (t->batch > batch)
-		cli_usage(&cli,
-			  "-T %s: readers of this table reckon with batches "
-			  "of %u at most",
-			  setting, batch);
+		cli_refuse("-T %s: readers of this table reckon with batches "
+			   "of %u at most",
+			   setting, batch);
 }
 
 static void open_local(struct target *g, const struct opts *o)
@@ -269,9 +263,12 @@ struct outcome {
 };
 
 /* Interrupts a read that waits; the work is done where it returns. */
+static volatile sig_atomic_t alarm_rang;
+
 static void alarmed(int signal)
 {
 	(void)signal;
+	alarm_rang = 1;
 }
 
 /*
@@ -315,7 +312,9 @@ static void translate_all(const struct opts *o, struct translator *t,
 				   o->format);
 		}
 		if (n == -EINTR) {
-			out->rc = translate_idle(t, alarm_ns);
+			if (alarm_rang) /* and not another signal */
+				out->rc = translate_idle(t, alarm_ns);
+			alarm_rang = 0;
 		} else if (n <= 0) {
 			out->rc = n;
 			out->reading = true;

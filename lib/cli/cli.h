@@ -70,13 +70,24 @@ double cli_f64(const char *option, const char *text, double min, double max);
 /* 250us, 100ms, 5s, 1m, 2h, 1d; a bare number is seconds. */
 uint64_t cli_duration_ns(const char *option, const char *text);
 enum row_format cli_format(const char *text);
+/* The same for other values: "--option: 'value' is not ...". */
+void cli_refuse(const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+/*
+ * Two files of which one will be written, - and NULL are neither: they must not
+ * be the same one, or an input is gone before it was read. Exit status 2.
+ */
+void cli_apart(const char *file, const char *written);
 
-/* Messages on stderr, "name: ..."; the first exits with 1, the second 2. */
+/* Messages on stderr, "name: ..."; cli_fail() exits with 1, cli_usage() 2. */
 void cli_fail(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 void cli_usage(const struct cli *c, const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 2, 3)));
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* cli_fail("object: reason"), where the reason may begin with the object. */
+void cli_fault(const char *object, const struct fault *f)
+	__attribute__((noreturn));
 
 /*
  * A ledger on stderr; warns if it does not add up. Text: what came in, what was

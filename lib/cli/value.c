@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 
@@ -12,6 +15,38 @@ struct unit {
 	const char *suffix;
 	uint64_t factor;
 };
+
+void cli_refuse(const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	cli_warn("%s", text);
+	exit(CLI_USAGE);
+}
+
+/* One file, by whatever names; devices and pipes do not count. */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat s, t;
+
+	if (stat(a, &s) < 0 || stat(b, &t) < 0)
+		return !strcmp(a, b); /* not there yet */
+	return S_ISREG(s.st_mode) && s.st_dev == t.st_dev &&
+	       s.st_ino == t.st_ino;
+}
+
+void cli_apart(const char *file, const char *written)
+{
+	if (file && written && strcmp(file, "-") && strcmp(written, "-") &&
+	    same_file(file, written))
+		cli_refuse("%s: cannot be two files at once: it would be "
+			   "overwritten",
+			   written);
+}
 
 /* Decimal digits, and nothing before them; *end is what follows. */
 static bool number(const char *text, char **end, uint64_t *out)
@@ -30,11 +65,9 @@ uint64_t cli_u64(const char *option, const char *text, uint64_t min,
 	char *end;
 	uint64_t v;
 
-	if (!number(text, &end, &v) || *end || v < min || v > max) {
-		cli_warn("%s: '%s' is not a whole number from %ju to %ju",
-			 option, text, (uintmax_t)min, (uintmax_t)max);
-		exit(CLI_USAGE);
-	}
+	if (!number(text, &end, &v) || *end || v < min || v > max)
+		cli_refuse("%s: '%s' is not a whole number from %ju to %ju",
+			   option, text, (uintmax_t)min, (uintmax_t)max);
 	return v;
 }
 
@@ -53,12 +86,10 @@ uint64_t cli_size(const char *option, const char *text, uint64_t min,
 		end += strcmp(end + 1, "iB") ? 1 : 3;
 	}
 	if (end == text || *end || v > UINT64_MAX >> shift ||
-	    v << shift < min || v << shift > max) {
-		cli_warn("%s: '%s' is not a number from %ju to %ju "
-			 "(K, M, G, T: powers of 1024)",
-			 option, text, (uintmax_t)min, (uintmax_t)max);
-		exit(CLI_USAGE);
-	}
+	    v << shift < min || v << shift > max)
+		cli_refuse("%s: '%s' is not a number from %ju to %ju "
+			   "(K, M, G, T: powers of 1024)",
+			   option, text, (uintmax_t)min, (uintmax_t)max);
 	return v << shift;
 }
 
@@ -83,11 +114,9 @@ double cli_f64(const char *option, const char *text, double min, double max)
 	char *end;
 	double v;
 
-	if (!decimal(text, &end, &v) || *end || v < min || v > max) {
-		cli_warn("%s: '%s' is not a number from %g to %g", option, text,
-			 min, max);
-		exit(CLI_USAGE);
-	}
+	if (!decimal(text, &end, &v) || *end || v < min || v > max)
+		cli_refuse("%s: '%s' is not a number from %g to %g", option,
+			   text, min, max);
 	return v;
 }
 
@@ -112,17 +141,14 @@ uint64_t cli_duration_ns(const char *option, const char *text)
 			    v * (double)units[i].factor < 0x1p63)
 				return (uint64_t)(v * (double)units[i].factor +
 						  0.5);
-	cli_warn("%s: '%s' is not a duration (100ms, 5s, 1m)", option, text);
-	exit(CLI_USAGE);
+	cli_refuse("%s: '%s' is not a duration (100ms, 5s, 1m)", option, text);
 }
 
 enum row_format cli_format(const char *text)
 {
 	int fmt = row_format_of(text);
 
-	if (fmt < 0) {
-		cli_warn("--output: '%s' is not text, csv or ndjson", text);
-		exit(CLI_USAGE);
-	}
+	if (fmt < 0)
+		cli_refuse("--output: '%s' is not text, csv or ndjson", text);
 	return (enum row_format)fmt;
 }

@@ -44,6 +44,11 @@ int walk_bad_link(struct fault *f, uint32_t link)
 {
 	const char *name = link_name(link);
 
+	if (name && !strncmp(name, "LINUX_SLL", 9)) /* tcpdump -i any */
+		return fault_set(f, -ENOTSUP,
+				 "link type %s: only Ethernet is read; capture "
+				 "on one interface, not on any",
+				 name);
 	if (name)
 		return fault_set(f, -ENOTSUP,
 				 "link type %s: only Ethernet is read", name);

@@ -156,7 +156,8 @@ static void look_at(struct responder *p, const struct pkt *pkts, unsigned n)
 			q = screen(p, r);
 		p->whose[i] = q;
 	}
-	want_lines(p, n);
+	if (p->answers) /* else additions wait, for a loop that asks itself */
+		want_lines(p, n);
 }
 
 static int act_on(struct responder *p, const struct pkt *pkts, unsigned n)

@@ -233,7 +233,9 @@ static int read_all(struct reading *r)
 		return fail(r, r->header, -EINVAL, "a table without fields");
 	if (section_end(r) < 0)
 		return r->rc;
-	return r->out->n ? 0 : fail(r, r->line, -EINVAL, "no table");
+	return r->out->n ? 0
+			 : fault_set(r->f, -EINVAL, "%.200s: holds no [table]",
+				     r->path);
 }
 
 int layout_read(struct layout *out, const char *path, struct fault *f)

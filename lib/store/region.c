@@ -68,6 +68,22 @@ static int fail(const struct region *r, int err, struct fault *f)
 	return fault_set(f, err, "%s: %s", r->path, strerror(-err));
 }
 
+/* What name stood for is not there: no file of that path, or no region. */
+static int absent(const char *path, const char *name, struct fault *f)
+{
+	bool plain = !strchr(name + (*name == '/'), '/');
+
+	if (!plain)
+		return fault_set(f, -ENOENT, "%s: %s", path, strerror(ENOENT));
+	if (!access(name, F_OK))
+		return fault_set(f, -ENOENT,
+				 "%s: no such region; the file here is ./%s",
+				 path, name);
+	return fault_set(f, -ENOENT,
+			 "%s: no such region; dta-collect --create makes one",
+			 path);
+}
+
 /* Reads and judges the header, then maps the file. */
 static int load(struct region *r, struct fault *f)
 {
@@ -110,6 +126,8 @@ static int open_at(struct region *r, const char *name, struct fault *f)
 	/* A FIFO of that name must not block. */
 	r->fd = open(r->path,
 		     (r->write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
+	if (r->fd < 0 && errno == ENOENT)
+		return absent(r->path, name, f);
 	if (r->fd < 0)
 		return fail(r, -errno, f);
 	rc = load(r, f);
@@ -173,7 +191,9 @@ int region_remove(const char *name, struct fault *f)
 		rc = fault_set(f, -EBADMSG, "%s: not a region", where.path);
 	else if (unlink(where.path) < 0)
 		rc = -errno;
-	if (rc < 0 && rc != -EBADMSG)
+	if (rc == -ENOENT)
+		absent(where.path, name, f);
+	else if (rc < 0 && rc != -EBADMSG)
 		fault_set(f, rc, "%s: %s", where.path, strerror(-rc));
 	if (fd >= 0)
 		close(fd);

@@ -5,6 +5,7 @@
 
 #include "hash/crc.h"
 #include "store/region_file.h"
+#include "store/snapshot_file.h"
 
 const char region_magic[8] = {'D', 'T', 'A', 'R', 'E', 'G', 'N', '\n'};
 
@@ -33,6 +34,8 @@ static uint64_t align_of(uint64_t len)
 
 static int check_identity(const struct region_header *h, struct fault *f)
 {
+	if (!memcmp(h->magic, snapshot_magic, sizeof(h->magic)))
+		return fault_set(f, -EBADMSG, "a snapshot, not a region");
 	if (memcmp(h->magic, region_magic, sizeof(h->magic)) != 0)
 		return fault_set(f, -EBADMSG, "not a region");
 	if (h->order != REGION_ORDER)

@@ -32,6 +32,8 @@ enum {
 
 extern const char region_magic[8];
 
+#define REGION_EXISTS "%s exists: remove it, or take another name"
+
 struct region_header {
 	char magic[8];
 	uint32_t order;	     /* REGION_ORDER */

@@ -28,7 +28,7 @@ int region_publish(struct region *r, struct fault *f)
 	int rc = aside_link(&r->aside);
 
 	if (rc == -EEXIST)
-		return fault_set(f, rc, "%s exists", r->path);
+		return fault_set(f, rc, REGION_EXISTS, r->path);
 	return rc < 0 ? fail(r, rc, f) : 0;
 }
 
@@ -136,7 +136,7 @@ static int make(struct region *r, const char *name, const struct layout *l,
 	if (rc < 0)
 		return rc;
 	if (!access(r->path, F_OK))
-		return fault_set(f, -EEXIST, "%s exists", r->path);
+		return fault_set(f, -EEXIST, REGION_EXISTS, r->path);
 	rc = aside_open(&r->aside, r->path, o->mode ? (mode_t)o->mode : 0644);
 	r->fd = r->aside.fd;
 	if (rc < 0)

@@ -202,7 +202,7 @@ int region_choose(struct region_place *out, const char *name, uint64_t size,
 	rc = region_find(out, name, f);
 	if (rc < 0 || !access(out->path, F_OK))
 		return rc < 0 ? rc
-			      : fault_set(f, -EEXIST, "%s exists", out->path);
+			      : fault_set(f, -EEXIST, REGION_EXISTS, out->path);
 	if (pages == REGION_PAGES_SMALL)
 		return 0;
 	mounts_read(&m);

@@ -24,6 +24,8 @@ static int check_identity(const struct snapshot *s, struct fault *f)
 {
 	const struct snapshot_header *h = &s->head;
 
+	if (!memcmp(h->magic, region_magic, sizeof(h->magic)))
+		return damaged(f, "a region, not a snapshot");
 	if (memcmp(h->magic, snapshot_magic, sizeof(h->magic)) != 0)
 		return damaged(f, "not a snapshot");
 	if (h->order != REGION_ORDER)

@@ -419,6 +419,20 @@ static const struct table *only_of_kind(const struct table *tables, unsigned n,
 	return found;
 }
 
+/* Refuses a name, and says which ones there are. */
+static void no_table(const struct table *tables, unsigned n, const char *name,
+		     struct fault *f)
+{
+	char list[256] = "";
+	size_t len = 0;
+
+	for (unsigned i = 0; i < n && len < sizeof(list); i++)
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s",
+					i ? ", " : "", tables[i].name);
+	fault_set(f, -ENOENT, "there is no table '%.64s', only %s%s", name,
+		  list, len < sizeof(list) ? "" : "...");
+}
+
 const struct table *table_pick(const struct table *tables, unsigned n, int kind,
 			       const char *name_or_id, struct fault *f)
 {
@@ -440,6 +454,6 @@ const struct table *table_pick(const struct table *tables, unsigned n, int kind,
 			  table_kind_name((uint8_t)kind));
 		return NULL;
 	}
-	fault_set(f, -ENOENT, "there is no table '%.64s'", name_or_id);
+	no_table(tables, n, name_or_id, f);
 	return NULL;
 }

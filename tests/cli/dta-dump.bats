@@ -458,3 +458,12 @@ f.seek(at); b = f.read(1)[0]; f.seek(at); f.write(bytes([b ^ 4]))' "$at"
 	diff <(dta-dump region "$NAME" -o csv | head -n 1) \
 		<(dta-dump snapshot s.dta -o csv | head -n 1)
 }
+
+@test "full disk: exit 1, and why" {
+	dta-gen uniform --count 20000 -q -w r.pcap
+	for format in text csv; do
+		run -1 --separate-stderr bash -c \
+			"dta-dump packets r.pcap -o $format >/dev/full"
+		[ "$stderr" = 'dta-dump: standard output: No space left on device' ]
+	done
+}
