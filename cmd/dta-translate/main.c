@@ -173,7 +173,7 @@ static void apply(struct target *g, const char *setting)
 	const char *colon = strchr(setting, ':'), *equals;
 	struct fault f = {0};
 	struct table *t;
-	char name[TABLE_NAME_LEN], field[32];
+	char name[TABLE_NAME_MAX], field[32];
 	bool known = false;
 	unsigned batch;
 
