@@ -36,37 +36,39 @@ enum {
 };
 
 static const struct cli_option options[] = {
-	{ 'R', "region", "NAME", "the region to work on" },
-	{ OPT_CREATE, "create", NULL, "make the region from a layout" },
-	{ 'l', "layout", "FILE", "layout file of --create (INI; - is stdin)" },
-	{ 'e', "epochs", "N", "sets of tables to keep, 1..64 (default 1)" },
-	{ OPT_PAGES, "pages", "KIND", "auto (default), huge or small" },
-	{ OPT_REMOVE, "remove", NULL, "remove the region" },
-	{ 't', "ticket", "FILE", "write the region's ticket to FILE" },
-	{ 'r', "read", "FILE", "carry out the RoCEv2 packets of a capture" },
-	{ 'w', "write", "FILE", "write the answers (ACK, NAK) to a capture" },
-	{ OPT_ROTATE, "rotate", NULL, "start a new epoch" },
-	{ 's', "snapshot", "FILE", "write a compressed snapshot" },
-	{ OPT_EPOCH, "epoch", "N", "snapshot this epoch only" },
-	{ OPT_RESTORE, "restore", "FILE", "make the region from a snapshot" },
-	{ OPT_IP, "ip", "ADDR", "collector's address in the ticket" },
-	{ OPT_MAC, "mac", "ADDR", "collector's MAC address in the ticket" },
-	{ OPT_PEER_IP, "peer-ip", "ADDR", "the translator's address" },
-	{ OPT_PEER_MAC, "peer-mac", "ADDR", "the translator's MAC address" },
-	{ OPT_MTU, "mtu", "BYTES", "path MTU: 256, 512, 1024, 2048, 4096" },
-	{ OPT_RECEIVES, "receives", "N",
-	  "receives posted for immediates (default: never short)" },
-	{ OPT_ANY_PEER, "any-peer", NULL, "take packets from any address" },
-	{ 'o', "output", "FORMAT", "ledger as text, csv or ndjson" },
-	{ 'q', "quiet", NULL, "no ledger, no progress" },
-	{ 0 },
+	{'R', "region", "NAME", "the region to work on"},
+	{OPT_CREATE, "create", NULL, "make the region from a layout"},
+	{'l', "layout", "FILE", "layout file of --create (INI; - is stdin)"},
+	{'e', "epochs", "N", "sets of tables to keep, 1..64 (default 1)"},
+	{OPT_PAGES, "pages", "KIND", "auto (default), huge or small"},
+	{OPT_REMOVE, "remove", NULL, "remove the region"},
+	{'t', "ticket", "FILE", "write the region's ticket to FILE"},
+	{'r', "read", "FILE", "carry out the RoCEv2 packets of a capture"},
+	{'w', "write", "FILE", "write the answers (ACK, NAK) to a capture"},
+	{OPT_ROTATE, "rotate", NULL, "start a new epoch"},
+	{'s', "snapshot", "FILE", "write a compressed snapshot"},
+	{OPT_EPOCH, "epoch", "N", "snapshot this epoch only"},
+	{OPT_RESTORE, "restore", "FILE", "make the region from a snapshot"},
+	{OPT_IP, "ip", "ADDR", "collector's address in the ticket"},
+	{OPT_MAC, "mac", "ADDR", "collector's MAC address in the ticket"},
+	{OPT_PEER_IP, "peer-ip", "ADDR", "the translator's address"},
+	{OPT_PEER_MAC, "peer-mac", "ADDR", "the translator's MAC address"},
+	{OPT_MTU, "mtu", "BYTES", "path MTU: 256, 512, 1024, 2048, 4096"},
+	{OPT_RECEIVES, "receives", "N",
+	 "receives posted for immediates (default: never short)"},
+	{OPT_ANY_PEER, "any-peer", NULL, "take packets from any address"},
+	{'o', "output", "FORMAT", "ledger as text, csv or ndjson"},
+	{'q', "quiet", NULL, "no ledger, no progress"},
+	{0},
 };
 
 static const struct cli cli = {
 	.name = "dta-collect",
 	.summary = "own a collector's memory",
-	.usage = "dta-collect --create --layout FILE --region NAME [--epochs N]\n"
-		 "dta-collect --region NAME [--ticket FILE] [-r FILE [-w FILE]]\n"
+	.usage = "dta-collect --create --layout FILE --region NAME [--epochs "
+		 "N]\n"
+		 "dta-collect --region NAME [--ticket FILE] [-r FILE [-w "
+		 "FILE]]\n"
 		 "            [--rotate] [--snapshot FILE]\n"
 		 "dta-collect --restore FILE --region NAME\n"
 		 "dta-collect --remove --region NAME\n",
@@ -86,7 +88,7 @@ struct opts {
 
 static enum region_pages pages_of(const char *text)
 {
-	static const char *const name[] = { "auto", "huge", "small" };
+	static const char *const name[] = {"auto", "huge", "small"};
 
 	for (unsigned i = 0; i < 3; i++)
 		if (!strcmp(text, name[i]))
@@ -103,17 +105,19 @@ static void ip_of(const char *option, const char *text, uint8_t *version,
 	if (inet_pton(v == 6 ? AF_INET6 : AF_INET, text, out) != 1)
 		cli_usage(&cli, "%s: '%s' is not an IP address", option, text);
 	if (*version && *version != v)
-		cli_usage(&cli, "%s: '%s': both addresses must be of one family",
+		cli_usage(&cli,
+			  "%s: '%s': both addresses must be of one family",
 			  option, text);
 	*version = v;
 }
 
 static void mac_of(const char *option, const char *text, uint8_t out[6])
 {
-	char end;
-
-	if (sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%c", &out[0],
-		   &out[1], &out[2], &out[3], &out[4], &out[5], &end) != 6)
+	/* sscanf alone would take blanks, signs and single digits, too */
+	if (strlen(text) != 17 ||
+	    strspn(text, "0123456789abcdefABCDEF:") != 17 ||
+	    sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx", &out[0],
+		   &out[1], &out[2], &out[3], &out[4], &out[5]) != 6)
 		cli_usage(&cli, "%s: '%s' is not a MAC address", option, text);
 }
 
@@ -146,33 +150,83 @@ static void parse_ticket_option(struct opts *o, int ch)
 static void parse_option(struct opts *o, int ch)
 {
 	switch (ch) {
-	case 'R': o->region = optarg; break;
-	case 'l': o->layout = optarg; break;
-	case 't': o->ticket = optarg; break;
-	case 'r': o->read = optarg; break;
-	case 'w': o->write = optarg; break;
-	case 's': o->snapshot = optarg; break;
-	case 'q': o->quiet = true; break;
-	case 'o': o->format = cli_format(optarg); break;
+	case 'R':
+		o->region = optarg;
+		break;
+	case 'l':
+		o->layout = optarg;
+		break;
+	case 't':
+		o->ticket = optarg;
+		break;
+	case 'r':
+		o->read = optarg;
+		break;
+	case 'w':
+		o->write = optarg;
+		break;
+	case 's':
+		o->snapshot = optarg;
+		break;
+	case 'q':
+		o->quiet = true;
+		break;
+	case 'o':
+		o->format = cli_format(optarg);
+		break;
 	case 'e':
 		o->make.epochs = (unsigned)cli_u64("--epochs", optarg, 1,
 						   REGION_EPOCHS_MAX);
 		break;
-	case OPT_CREATE: o->create = true; break;
-	case OPT_REMOVE: o->remove = true; break;
-	case OPT_ROTATE: o->rotate = true; break;
-	case OPT_RESTORE: o->restore = optarg; break;
-	case OPT_PAGES: o->make.pages = pages_of(optarg); break;
+	case OPT_CREATE:
+		o->create = true;
+		break;
+	case OPT_REMOVE:
+		o->remove = true;
+		break;
+	case OPT_ROTATE:
+		o->rotate = true;
+		break;
+	case OPT_RESTORE:
+		o->restore = optarg;
+		break;
+	case OPT_PAGES:
+		o->make.pages = pages_of(optarg);
+		break;
 	case OPT_EPOCH:
 		o->epoch = cli_u64("--epoch", optarg, 1, UINT64_MAX);
 		break;
 	case OPT_RECEIVES:
-		o->responder.receives =
-			cli_u64("--receives", optarg, 0, UINT64_MAX - 1);
+		o->responder.receives = cli_u64("--receives", optarg, 0,
+						UINT64_MAX - 1);
 		break;
-	case OPT_ANY_PEER: o->responder.any_peer = true; break;
-	default: parse_ticket_option(o, ch); break;
+	case OPT_ANY_PEER:
+		o->responder.any_peer = true;
+		break;
+	default:
+		parse_ticket_option(o, ch);
+		break;
 	}
+}
+
+static bool is_dash(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
+/* Options that would say nothing without another one. */
+static void check_needs(const struct opts *o)
+{
+	if (o->write && !o->read)
+		cli_usage(&cli, "-w needs -r");
+	if (o->epoch && !o->snapshot)
+		cli_usage(&cli, "--epoch needs --snapshot");
+	if ((o->responder.any_peer || o->responder.receives != UINT64_MAX) &&
+	    !o->read)
+		cli_usage(&cli, "--any-peer and --receives need -r");
+	if ((o->make.epochs || o->make.pages) && !o->create && !o->restore)
+		cli_usage(&cli, "--epochs and --pages need --create or "
+				"--restore");
 }
 
 /* What goes together and what does not. */
@@ -191,23 +245,18 @@ static void check_options(const struct opts *o)
 	if (!o->create && !o->remove && !o->restore && !work)
 		cli_usage(&cli, "nothing to do: --create, --ticket, -r, "
 				"--rotate, --snapshot, --restore or --remove");
-	if (o->write && !o->read)
-		cli_usage(&cli, "-w needs -r");
-	if (o->epoch && !o->snapshot)
-		cli_usage(&cli, "--epoch needs --snapshot");
+	check_needs(o);
 	if (o->epoch && o->rotate)
 		cli_usage(&cli, "--rotate already says which epoch");
-	if (o->ticket && o->snapshot && !strcmp(o->ticket, "-") &&
-	    !strcmp(o->snapshot, "-"))
+	if (is_dash(o->ticket) + is_dash(o->write) + is_dash(o->snapshot) > 1)
 		cli_usage(&cli, "stdout cannot take two files");
+	if (is_dash(o->layout) && is_dash(o->read))
+		cli_usage(&cli, "stdin cannot be two files");
 }
 
 static struct opts parse(int argc, char **argv)
 {
-	struct opts o = {
-		.make.epochs = 1,
-		.responder.receives = UINT64_MAX,
-	};
+	struct opts o = {.responder.receives = UINT64_MAX};
 	int ch;
 
 	while ((ch = cli_next(&cli, argc, argv)) != -1)
@@ -215,18 +264,20 @@ static struct opts parse(int argc, char **argv)
 	if (optind < argc)
 		cli_usage(&cli, "'%s': no such argument", argv[optind]);
 	check_options(&o);
+	if (!o.make.epochs)
+		o.make.epochs = 1;
 	return o;
 }
 
 static void create(const struct opts *o)
 {
 	struct layout layout;
-	struct fault f = { 0 };
+	struct fault f = {0};
 
 	if (layout_read(&layout, o->layout, &f) < 0)
 		cli_fail("%s", f.text);
 	if (region_create(NULL, o->region, &layout, &o->make, &f) < 0)
-		cli_fail("%s: %s", o->region, f.text);
+		cli_fault(o->region, &f);
 	layout_fini(&layout);
 }
 
@@ -241,71 +292,73 @@ static void tick(void *ctx, uint64_t done, uint64_t all)
 static void restore(const struct opts *o)
 {
 	struct snapshot *s;
-	struct fault f = { 0 };
-	uint64_t damaged = 0;
+	struct fault f = {0};
+	uint64_t damaged;
 	int rc;
 
 	if (snapshot_open(&s, o->restore, &f) < 0)
-		cli_fail("%s: %s", o->restore, f.text);
+		cli_fault(o->restore, &f);
 	rc = snapshot_restore(s, o->region, &o->make, &damaged, &f);
 	snapshot_close(s);
-	if (rc == -EBADMSG && damaged)
-		cli_fail("%s: %llu damaged blocks were left zero, the rest is "
-			 "restored", o->restore, (unsigned long long)damaged);
 	if (rc < 0)
-		cli_fail("%s: %s", o->region, f.text);
+		cli_fault(damaged ? o->restore : o->region, &f);
 }
 
 /* The region's ticket, with the addresses given. The caller frees it. */
 static void ticket_for(struct ticket *t, const struct opts *o,
 		       const struct region *r)
 {
-	struct fault f = { 0 };
+	struct fault f = {0};
 
 	*t = o->at;
 	if (ticket_of_region(t, r, &f) < 0)
-		cli_fail("%s: %s", o->region, f.text);
+		cli_fault(o->region, &f);
 }
 
 static void print_ticket(const struct opts *o, const struct region *r)
 {
-	bool to_stdout = !strcmp(o->ticket, "-");
-	FILE *out = to_stdout ? stdout : fopen(o->ticket, "w");
+	FILE *out = stdout;
 	struct ticket t;
 	int rc;
 
-	if (!out)
+	ticket_for(&t, o, r); /* before a file is made for it */
+	if (!is_dash(o->ticket) && !(out = fopen(o->ticket, "w")))
 		cli_fail("%s: %s", o->ticket, strerror(errno));
-	ticket_for(&t, o, r);
 	rc = ticket_write(&t, out);
 	ticket_fini(&t);
-	if (!to_stdout && fclose(out) != 0 && !rc)
+	if (out != stdout && fclose(out) != 0 && !rc)
 		rc = -errno;
 	if (rc < 0)
 		cli_fail("%s: %s", o->ticket, strerror(-rc));
 }
 
-/* Packets through the responder until the capture ends or a signal comes. */
+/*
+ * Packets through the responder until the capture ends or a signal comes. A
+ * batch that is not full says that no more are waiting: somebody may wait for
+ * our answers.
+ */
 static int respond_all(const struct opts *o, struct responder *p, struct src *s,
-		       struct fault *f)
+		       struct snk *answers, struct fault *f)
 {
 	struct pkt pkts[PKT_BATCH];
-	int n;
+	int n, rc;
 
 	while (!cli_stop) {
-		n = src_rx(s, pkts, PKT_BATCH, f);
 		if (cli_report) {
 			cli_report = 0;
 			cli_ledger(&responder_ledger, responder_counters(p),
 				   o->format);
 		}
+		n = src_rx(s, pkts, PKT_BATCH, f);
 		if (n == -EINTR)
 			continue;
 		if (n <= 0)
 			return n;
-		n = responder_rx(p, pkts, (size_t)n);
-		if (n < 0)
-			return fault_set(f, n, "%s", strerror(-n));
+		rc = responder_rx(p, pkts, (size_t)n);
+		if (rc < 0)
+			return fault_set(f, rc, "%s", strerror(-rc));
+		if (answers && n < PKT_BATCH)
+			snk_flush(answers); /* snk_close() tells of an error */
 		if (!o->quiet)
 			cli_progress("packets", src_done(s), src_size(s));
 	}
@@ -318,17 +371,17 @@ static void respond(const struct opts *o, struct region *r)
 	struct snk *answers = NULL;
 	struct src *s;
 	struct ticket t;
-	struct fault f = { 0 };
+	struct fault f = {0};
 	int rc, closed = 0;
 
 	if (src_open(&s, o->read, &f) < 0)
-		cli_fail("%s: %s", o->read, f.text);
+		cli_fault(o->read, &f);
 	if (o->write && snk_open(&answers, o->write, &f) < 0)
-		cli_fail("%s: %s", o->write, f.text);
+		cli_fault(o->write, &f);
 	ticket_for(&t, o, r);
 	if (responder_open(&p, r, &t, answers, &o->responder, &f) < 0)
-		cli_fail("%s: %s", o->region, f.text);
-	rc = respond_all(o, p, s, &f);
+		cli_fault(o->region, &f);
+	rc = respond_all(o, p, s, answers, &f);
 	cli_progress_end();
 	if (answers)
 		closed = snk_close(answers);
@@ -340,13 +393,13 @@ static void respond(const struct opts *o, struct region *r)
 	if (closed < 0)
 		cli_fail("%s: %s", o->write, strerror(-closed));
 	if (rc < 0)
-		cli_fail("%s: %s", o->read, f.text);
+		cli_fault(o->read, &f);
 }
 
 static void snapshot(const struct opts *o, const struct region *r,
 		     uint64_t first, uint64_t last)
 {
-	struct fault f = { 0 };
+	struct fault f = {0};
 
 	if (o->epoch) {
 		if (o->epoch < first || o->epoch > last)
@@ -356,28 +409,29 @@ static void snapshot(const struct opts *o, const struct region *r,
 				 (unsigned long long)last);
 		first = last = o->epoch;
 	}
-	if (snapshot_write(r, first, last, o->snapshot, tick, (void *)o, &f) < 0)
-		cli_fail("%s: %s", o->snapshot, f.text);
+	if (snapshot_write(r, first, last, o->snapshot, tick, (void *)o, &f) <
+	    0)
+		cli_fault(o->snapshot, &f);
 	cli_progress_end();
 }
 
 /* Everything that works on a region which is there, in this order. */
 static void work(const struct opts *o)
 {
-	struct fault f = { 0 };
+	struct fault f = {0};
 	struct region *r;
 	uint64_t old;
 
 	if (!o->ticket && !o->read && !o->rotate && !o->snapshot)
 		return;
 	if (region_open(&r, o->region, o->read || o->rotate, &f) < 0)
-		cli_fail("%s: %s", o->region, f.text);
+		cli_fault(o->region, &f);
 	if (o->ticket)
 		print_ticket(o, r);
 	if (o->read)
 		respond(o, r);
 	if (o->rotate && region_rotate(r, &old, &f) < 0)
-		cli_fail("%s: %s", o->region, f.text);
+		cli_fault(o->region, &f);
 	if (o->snapshot && o->rotate)
 		snapshot(o, r, old, old);
 	else if (o->snapshot)
@@ -387,7 +441,7 @@ static void work(const struct opts *o)
 
 int main(int argc, char **argv)
 {
-	struct fault f = { 0 };
+	struct fault f = {0};
 	struct opts o;
 
 	cli_start(&cli);
@@ -395,7 +449,7 @@ int main(int argc, char **argv)
 	cli_signals();
 	if (o.remove) {
 		if (region_remove(o.region, &f) < 0)
-			cli_fail("%s: %s", o.region, f.text);
+			cli_fault(o.region, &f);
 		return CLI_OK;
 	}
 	if (o.create)

@@ -42,6 +42,10 @@ static const char *objection(const struct table *t, const struct dta_report *r)
 	case TABLE_POSTCARD:
 		if (r->hop >= t->hops)
 			return "the hop is outside the chunk";
+		if (r->path_len && r->hop >= r->path_len)
+			return "the hop is outside the path";
+		if (r->data_len == 4 && be32_load(r->data) == TABLE_BLANK)
+			return "the value stands for no hop";
 		break;
 	}
 	return r->data_len == t->value_len
@@ -104,9 +108,9 @@ static bool show_nack0(struct show *s, const struct net_udp *u)
 }
 
 static void show_report(struct show *s, const struct tables *tables,
-			const struct dta_report *r)
+			const struct dta_report *r, bool dta0)
 {
-	const struct table *t = tables_of_report(tables, r);
+	const struct table *t = tables_of_report(tables, r, dta0);
 	const char *why = t	      ? objection(t, r)
 			  : tables->n ? "no such table"
 				      : NULL;
@@ -115,7 +119,7 @@ static void show_report(struct show *s, const struct tables *tables,
 	snprintf(id, sizeof(id), "%u", r->table);
 	snprintf(flags, sizeof(flags), "%s%s", r->immediate ? "I" : "",
 		 r->tracked ? "T" : "");
-	if (t || r->table != DTA_NO_TABLE)
+	if (t || !dta0)
 		show_str(s, SHOW_TABLE, t ? t->name : id);
 	if (r->opcode == DTA_APPEND && r->key_len == 4)
 		show_u64(s, SHOW_LIST, be32_load(r->key));
@@ -158,5 +162,5 @@ void show_dta(struct show *s, enum dta_format format, const struct tables *t,
 	if (r.opcode == DTA_NACK)
 		show_nack(s, &r);
 	else
-		show_report(s, t, &r);
+		show_report(s, t, &r, u->payload[0] >> 4 == 0);
 }

@@ -58,15 +58,13 @@ void tables_close(struct tables *t)
 }
 
 const struct table *tables_of_report(const struct tables *t,
-				     const struct dta_report *r)
+				     const struct dta_report *r, bool dta0)
 {
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct table *table = &t->ticket.table[i];
 
-		/* DTA/0 names no table: the first that fits. */
-		if (r->table == DTA_NO_TABLE
-			    ? table->kind == r->opcode && table->key_len == 4
-			    : table->id == r->table)
+		if (dta0 ? table->kind == r->opcode && table->key_len == 4
+			 : table->id == r->table)
 			return table;
 	}
 	return NULL;

@@ -20,9 +20,12 @@ struct tables {
 void tables_open(struct tables *t, const struct opts *o);
 void tables_close(struct tables *t);
 
-/* The table that a report is for; NULL if there is none, or none are known. */
+/*
+ * The table that a report is for; NULL if there is none, or none are known.
+ * DTA/0 names no table: the first that fits takes it.
+ */
 const struct table *tables_of_report(const struct tables *t,
-				     const struct dta_report *r);
+				     const struct dta_report *r, bool dta0);
 
 /*
  * The table whose memory an operation hits: R_Key and bounds fit; NULL if none.

@@ -162,6 +162,14 @@ void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 		g->done = true;
 }
 
+void emit_flush(struct gen *g)
+{
+	int rc = snk_flush(g->snk);
+
+	if (rc < 0 && !g->err)
+		g->err = rc;
+}
+
 int emit_close(struct gen *g)
 {
 	int rc = snk_close(g->snk);

@@ -283,6 +283,7 @@ int emit_open(struct gen *g, struct fault *f); /* f names the file */
  */
 void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 	  uint64_t ts_ns);
+void emit_flush(struct gen *g); /* lets the reports so far go */
 int emit_close(struct gen *g);
 void truth_header(FILE *f);
 void truth_row(struct gen *g, const struct dta_report *r, bool v6);

@@ -59,6 +59,10 @@ static int run(struct gen *g, struct traffic *t, const struct settings *s,
 	int rc = 1;
 
 	while (!g->err && !g->done && !cli_stop) {
+		if (cli_report) {
+			cli_report = 0;
+			show(g, s);
+		}
 		rc = traffic_next(t, &p, f);
 		if (rc == -EINTR)
 			rc = 1;
@@ -69,10 +73,6 @@ static int run(struct gen *g, struct traffic *t, const struct settings *s,
 		if (++turn % PROGRESS_EVERY == 0 && !s->quiet)
 			cli_progress(g->w->name, traffic_done(t),
 				     traffic_size(t));
-		if (cli_report) {
-			cli_report = 0;
-			show(g, s);
-		}
 	}
 	if (!s->quiet)
 		cli_progress_end();

@@ -147,6 +147,8 @@ static int capture_next(struct traffic *t, struct gen_packet *p,
 		int rc;
 
 		if (t->i == t->n) {
+			if (t->n < PKT_BATCH)
+				emit_flush(t->g); /* we may have to wait */
 			rc = src_rx(t->src, t->pkts, PKT_BATCH, f);
 			if (rc <= 0)
 				return rc;

@@ -75,7 +75,7 @@ static void missing(struct check *c, uint64_t index, uint64_t n)
 /* Entries of a list that a reader of this place can have. */
 static uint64_t room(const struct view *v)
 {
-	return v->t->units - v->t->batch;
+	return UINT64_MAX - list_oldest(v->t, UINT64_MAX);
 }
 
 /* The list in one place: its last entry is number c->end - 1 of the truth. */

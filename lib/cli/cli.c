@@ -57,6 +57,15 @@ void cli_fail(const char *fmt, ...)
 	exit(CLI_FAIL);
 }
 
+void cli_fault(const char *object, const struct fault *f)
+{
+	size_t n = strlen(object);
+
+	if (!strncmp(f->text, object, n) && strchr(": ", f->text[n]))
+		cli_fail("%s", f->text);
+	cli_fail("%s: %s", object, f->text);
+}
+
 /* The synopsis: its lines after the first are set below the first. */
 static void print_usage(FILE *out, const struct cli *c)
 {

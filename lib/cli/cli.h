@@ -79,12 +79,15 @@ void cli_refuse(const char *fmt, ...)
  */
 void cli_apart(const char *file, const char *written);
 
-/* Messages on stderr, "name: ..."; the first exits with 1, the second 2. */
+/* Messages on stderr, "name: ..."; cli_fail() exits with 1, cli_usage() 2. */
 void cli_fail(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 void cli_usage(const struct cli *c, const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 2, 3)));
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* cli_fail("object: reason"), where the reason may begin with the object. */
+void cli_fault(const char *object, const struct fault *f)
+	__attribute__((noreturn));
 
 /*
  * A ledger on stderr; warns if it does not add up. Text: what came in, what was

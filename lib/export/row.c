@@ -109,7 +109,7 @@ static void json_cell(struct rows *r, unsigned i)
 static void csv_cell(struct rows *r, unsigned i)
 {
 	const struct cell *c = &r->cells[i];
-	bool quote = c->len == 0 || (c->kind == ROW_LIST && c->len > 1);
+	bool quote;
 
 	if (i)
 		outbuf_char(&r->o, ',');
@@ -118,6 +118,7 @@ static void csv_cell(struct rows *r, unsigned i)
 	if (c->kind == ROW_STR) {
 		outbuf_csv(&r->o, c->data);
 	} else if (c->kind == ROW_BYTES || c->kind == ROW_LIST) {
+		quote = !c->len || (c->kind == ROW_LIST && c->len > 1);
 		if (quote)
 			outbuf_char(&r->o, '"');
 		put_items(r, c);

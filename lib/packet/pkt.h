@@ -33,7 +33,8 @@ struct snk; /* a sink */
 /*
  * Opens a capture for reading, "-" for stdin: classic pcap of either byte order
  * and resolution, and pcapng, walked in large blocks. Only Ethernet. Works on
- * pipes: returns packets as they arrive.
+ * pipes: returns packets as they arrive. A signal ends the wait for the first
+ * bytes; then src_rx() goes on with it.
  * Returns 0 or -errno; f tells the reason, the path not included.
  */
 int src_open(struct src **out, const char *path, struct fault *f);

@@ -31,6 +31,7 @@ _Static_assert((int)HEADROOM >= (int)CRC_HEADROOM,
 struct src {
 	int fd;
 	bool opened, eof, ng;
+	bool begun;	   /* the format is known */
 	uint8_t *mem;	   /* HEADROOM, then the window */
 	size_t head, tail; /* unread bytes of the window */
 	uint64_t skip;	   /* bytes to come that nobody wants */
@@ -100,7 +101,7 @@ static int open_unknown(const uint8_t *p, struct fault *f)
 	return fault_set(f, -EBADMSG, "not a capture: neither pcap nor pcapng");
 }
 
-/* Looks at the first bytes to tell the format. */
+/* Looks at the first bytes to tell the format. After a signal: once more. */
 static int open_format(struct src *s, struct fault *f)
 {
 	const uint8_t *p = window(s);
@@ -114,6 +115,7 @@ static int open_format(struct src *s, struct fault *f)
 	if (s->tail < sizeof(magic))
 		return fault_set(f, -EBADMSG, "too short for a capture");
 	magic = walk_u32(p, false);
+	s->begun = true;
 	if (magic == MAGIC_NG) {
 		s->ng = true;
 		return 0;
@@ -164,7 +166,10 @@ int src_open(struct src **out, const char *path, struct fault *f)
 	}
 	memset(s->mem, 0, HEADROOM);
 	s->fd = STDIN_FILENO;
-	if ((rc = open_fd(s, path, f)) || (rc = open_format(s, f))) {
+	rc = open_fd(s, path, f);
+	if (!rc)
+		rc = open_format(s, f);
+	if (rc && rc != -EINTR) { /* src_rx() will wait on */
 		src_close(s);
 		return rc;
 	}
@@ -207,6 +212,8 @@ int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f)
 	struct fault why;
 	int n, rc;
 
+	if (!s->begun && (rc = open_format(s, f)))
+		return rc;
 	while (!(n = walk(s, pkts, max, &why))) {
 		if (s->eof && (s->head < s->tail || s->skip))
 			return fault_set(f, -EBADMSG,

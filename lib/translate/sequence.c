@@ -13,8 +13,8 @@
  *	        last number in order; the reporter goes on from there
  *
  * The first number of a reporter is taken as it is. There is room for
- *REPORTERS; one more takes the place of the one of its set that was silent
- *longest.
+ * REPORTERS; one more takes the place of the one of its set that was silent
+ * longest.
  */
 #include "translate/private.h"
 
@@ -190,7 +190,8 @@ bool sequence_check(struct translator *t, const struct lane *l,
 	if (step > 0 && !who->gap)
 		t->ctr.gaps++;
 	if (mode == TABLE_SEQ_COUNT) {
-		if (step > 0)
+		/* A gap that a strict table opened is that one's to close. */
+		if (step > 0 && !who->gap)
 			who->last = r->sequence;
 		return true;
 	}

@@ -2,17 +2,18 @@
 /*
  * key.h - telemetry keys: their bytes (dta.md 1.3) and their text.
  *
- * name     bytes  layout, big-endian                      text
- * flow4    13     src, dst, src port, dst port,
- * protocol  10.0.0.1:443>10.0.0.2:5501/tcp flow6    37     the same, 16-byte
- * addresses             [2001:db8::1]:443>[2001:db8::2]:5501/udp hop4     17
- * switch id, flow4                        7@10.0.0.1:443>10.0.0.2:5501/tcp hop6
- * 41     switch id, flow6                        7@[2001:db8::1]:443>... src4
- * 4      address                                 10.0.0.1 src6     16 address
- * 2001:db8::1 u32      4      number                                  1234,
- * 0x4d2 hex      any    bytes as given                          00ff12
+ * name   bytes  layout, big-endian           text
+ * flow4  13     src, dst, src port,          10.0.0.1:443>10.0.0.2:5501/tcp
+ *               dst port, protocol
+ * flow6  37     the same, addresses of 16    [2001:db8::1]:443>[::2]:5501/udp
+ * hop4   17     switch id (4), flow4         7@10.0.0.1:443>10.0.0.2:5501/tcp
+ * hop6   41     switch id (4), flow6         7@[2001:db8::1]:443>...
+ * src4   4      address                      10.0.0.1
+ * src6   16     address                      2001:db8::1
+ * u32    4      number                       1234, 0x4d2
+ * hex    any    bytes as given               00ff12
  *
- * A protocol without a name is its number: .../132. Hex text is taken for every
+ * A protocol without a name is its number: .../103. Hex text is taken for every
  * type too, as 0x and exactly twice the key's length in digits, save for u32.
  */
 #ifndef WIRE_KEY_H

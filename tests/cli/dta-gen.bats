@@ -548,6 +548,25 @@ tcp() { # ms src sport dst dport flags seq payload
 	cmp a.pcap b.pcap
 }
 
+@test "reports of a live capture go on at once; signals while it is silent" {
+	mkfifo pipe
+	dta-gen uniform -q --count 10 -w in.pcap
+	dta-gen int-congestion --queue 0 --from pipe -w out.pcap -o ndjson \
+		2>ledger 3>&- &
+	pid=$!
+	exec 9>pipe
+	cat in.pcap >&9 # and no end of file
+	for ((i = 0; i < 200; i++)); do
+		[ ! -s out.pcap ] || break
+		sleep 0.05
+	done
+	[ "$(fields out.pcap frame.number | wc -l)" = 10 ]
+	while kill -TERM $pid 2>/dev/null; do sleep 0.05; done
+	wait $pid
+	exec 9>&-
+	[ "$(counter reports <ledger)" = 10 ]
+}
+
 @test "a capture cut in a packet: what was there is reported, exit 1" {
 	dta-gen uniform -q --count 100 -w in.pcap
 	head -c -5 in.pcap >cut.pcap

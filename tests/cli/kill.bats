@@ -100,13 +100,15 @@ entries_were_reported() {
 	prepare marple-hosts-sum
 	kill_translate 10
 	dta-translate -q -r reports.pcap --region "$NAME"
-	# Ten runs cut short and a whole one: between once and eleven times.
+	# Ten runs cut short and a whole one: between once and eleven times; more
+	# only where hosts share both counters, which next to none do.
 	awk -F, 'NR > 1 && $1 == 1 { s[$3] += $7 } END { for (k in s) print k, s[k] }' \
 		truth.csv >sums
 	cut -d' ' -f1 sums | dta-query count --table 1 --region "$NAME" --keys - \
 		-o ndjson >got
 	jq -r '"\(.key) \(.count)"' got | sort >a
-	sort sums | join - a | awk '$3 < $2 { bad++ } END { exit bad > 0 || !NR }'
+	sort sums | join - a | awk '$3 < $2 { bad++ } $3 > 11 * $2 { over++ }
+		END { print NR, bad, over; exit bad > 0 || over * 1000 > NR || !NR }'
 }
 
 @test "dta-collect --create killed 10 times: whole or absent" {
@@ -117,11 +119,12 @@ entries_were_reported() {
 		sleep "0.00$((RANDOM % 10))"
 		kill -9 $pid 2>/dev/null || :
 		wait $pid 2>/dev/null || :
-		if [ -e "/dev/shm/$NAME" ]; then
+		if compgen -G "/dev/shm/$NAME" || compgen -G "/dev/hugepages/$NAME"; then
 			dta-dump region "$NAME" --no-load >/dev/null
 			dta-collect --remove --region "$NAME"
 		fi
 	done
+	dta-collect --create --layout l.ini --region "$NAME" # none in the way
 }
 
 @test "dta-collect --snapshot killed 10 times: whole or absent" {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mangle - a bad link between two pipes: reads a capture, writes it with faults.
+ * mangle - a bad link between two pipes: reads a capture, writes it with
+ * faults.
  *
- *	mangle [-s SEED] [-l LOSS] [-d DUPLICATION] [-f FLIP] [-c CUT] [-r REORDER]
+ *	mangle [-s SEED] [-l LOSS] [-d DUPLICATION] [-f FLIP] [-c CUT]
+ *	       [-r REORDER]
  *
  * Each is a chance per packet, 0 to 1: lose it; send it twice; flip one bit of
  * it; cut it short; hold it back behind the next few. What was done is told on
@@ -34,7 +36,7 @@ static struct {
 } count;
 
 static double loss, duplication, flip, cut, reorder;
-static struct rng rng = { .state = 1 };
+static struct rng rng = {.state = 1};
 static struct held held[HELD_MAX];
 
 static bool chance(double p)
@@ -89,7 +91,9 @@ static void mangle(struct snk *k, const struct pkt *in)
 		return;
 	}
 	if (p.len && chance(flip)) {
-		data[rng_below(&rng, p.len)] ^= (uint8_t)(1u << rng_below(&rng, 8));
+		uint8_t *at = &data[rng_below(&rng, p.len)];
+
+		*at ^= (uint8_t)(1u << rng_below(&rng, 8));
 		count.flipped++;
 	}
 	if (p.len && chance(cut)) {
@@ -110,20 +114,33 @@ static void mangle(struct snk *k, const struct pkt *in)
 int main(int argc, char **argv)
 {
 	struct pkt pkts[64];
-	struct fault f = { "" };
+	struct fault f = {""};
 	struct src *s;
 	struct snk *k;
 	int ch, n;
 
 	while ((ch = getopt(argc, argv, "s:l:d:f:c:r:")) != -1) {
 		switch (ch) {
-		case 's': rng.state = strtoull(optarg, NULL, 10); break;
-		case 'l': loss = atof(optarg); break;
-		case 'd': duplication = atof(optarg); break;
-		case 'f': flip = atof(optarg); break;
-		case 'c': cut = atof(optarg); break;
-		case 'r': reorder = atof(optarg); break;
-		default: return 2;
+		case 's':
+			rng.state = strtoull(optarg, NULL, 10);
+			break;
+		case 'l':
+			loss = atof(optarg);
+			break;
+		case 'd':
+			duplication = atof(optarg);
+			break;
+		case 'f':
+			flip = atof(optarg);
+			break;
+		case 'c':
+			cut = atof(optarg);
+			break;
+		case 'r':
+			reorder = atof(optarg);
+			break;
+		default:
+			return 2;
 		}
 	}
 	if (src_open(&s, "-", &f) < 0 || snk_open(&k, "-", &f) < 0) {

@@ -23,7 +23,7 @@ static void test_names(void)
 	TEST(!dta_opcode_name(16) && !dta_opcode_name(255));
 }
 
-/* Key and data as hex; -1: not there. */
+/* Key and data as hex. */
 static const struct sample {
 	const char *hex;
 	enum dta_format format;

@@ -3,7 +3,8 @@
  * kill -9 between any two instructions of a writer: no slot is torn, not even
  * those too long for one store. A child writes slots of one repeated byte, as
  * fast as it can, to random places; it is killed a hundred times at random
- * moments. After each, the region opens and every slot holds one byte, repeated.
+ * moments. After each, the region opens and every slot holds one byte,
+ * repeated.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -23,14 +24,14 @@ enum {
 	TABLES = 6,
 };
 
-static const uint16_t value_len[TABLES] = { 4, 12, 28, 60, 124, 1000 };
+static const uint16_t value_len[TABLES] = {4, 12, 28, 60, 124, 1000};
 static char name[64];
 
 static void make_region(void)
 {
-	struct layout l = { .n = TABLES };
-	struct region_options o = { .epochs = 1 };
-	struct fault f = { "" };
+	struct layout l = {.n = TABLES};
+	struct region_options o = {.epochs = 1};
+	struct fault f = {""};
 	char text[32];
 
 	for (int i = 0; i < TABLES; i++) {
@@ -57,7 +58,7 @@ static void make_region(void)
 static void write_for_ever(uint64_t seed)
 {
 	static uint8_t data[OPS][1024];
-	struct rng rng = { .state = seed };
+	struct rng rng = {.state = seed};
 	struct op ops[OPS];
 	struct local_road *l;
 	struct region *r;
@@ -112,7 +113,7 @@ static unsigned torn_slots(const struct region *r, unsigned *written)
 int main(void)
 {
 	unsigned written = 0;
-	struct rng rng = { .state = 42 };
+	struct rng rng = {.state = 42};
 
 	snprintf(name, sizeof(name), "test-kill-%d", (int)getpid());
 	make_region();

@@ -125,7 +125,8 @@ static void on_alarm(int sig)
 	(void)sig;
 }
 
-static void test_signal(void)
+/* first: whether the signal comes before the file header. */
+static void test_signal(bool first)
 {
 	const struct itimerval often = {{0, 5000}, {0, 5000}};
 	const struct itimerval never = {{0, 0}, {0, 0}};
@@ -139,13 +140,17 @@ static void test_signal(void)
 		exit(1);
 	begin(false);
 	pcap_header(0xa1b2c3d4, 1);
-	push(fds[1], 0, image.len);
+	push(fds[1], 0, first ? 10 : image.len);
+	sigaction(SIGALRM, &sa, NULL);
+	if (first)
+		setitimer(ITIMER_REAL, &often, NULL);
 	if (!TEST(!src_open(&s, fd_path(fds[0]), &f)))
 		return;
-	sigaction(SIGALRM, &sa, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
 	TEST(src_rx(s, pkts, 4, &f) == -EINTR);
 	setitimer(ITIMER_REAL, &never, NULL);
+	if (first)
+		push(fds[1], 10, image.len);
 	image.len = 0;
 	pcap_record(1, 1, 60, 60);
 	push(fds[1], 0, image.len);
@@ -194,7 +199,8 @@ int main(void)
 	test_prefixes();
 	test_no_file();
 	test_arrival();
-	test_signal();
+	test_signal(false);
+	test_signal(true);
 	test_terminal();
 	return capture_end();
 }

@@ -23,7 +23,7 @@
 
 enum {
 #ifdef __SANITIZE_ADDRESS__
-	SLOTS_LOG2 = 18, /* the sanitizers are slow; the gate also runs without */
+	SLOTS_LOG2 = 18, /* sanitizers are slow; the gate runs without, too */
 #else
 	SLOTS_LOG2 = 22,
 #endif
@@ -46,7 +46,7 @@ struct sim {
 /* Key and value of report i: random, but known again at query time. */
 static void key_of(uint8_t key[KEY_LEN], uint64_t run, uint64_t i)
 {
-	struct rng r = { .state = run << 40 ^ i };
+	struct rng r = {.state = run << 40 ^ i};
 	uint64_t a = rng_u64(&r), b = rng_u64(&r);
 
 	memcpy(key, &a, 8);
@@ -62,9 +62,9 @@ static void value_of(uint8_t *value, size_t len, uint64_t i)
 static void sim_open(struct sim *s, uint16_t value_len, bool packed,
 		     uint64_t slots)
 {
-	struct layout l = { .n = 1 };
-	struct region_options o = { .epochs = 1 };
-	struct fault f = { "" };
+	struct layout l = {.n = 1};
+	struct region_options o = {.epochs = 1};
+	struct fault f = {""};
 	char text[32];
 	struct table *t = &l.table[0];
 
@@ -103,8 +103,8 @@ static void sim_send(struct sim *s, unsigned copies, uint64_t run,
 		     uint64_t first, size_t n)
 {
 	struct net_udp4 h = {
-		.src = { 10, 1, 0, 1 },
-		.dst = { 10, 0, 0, 51 },
+		.src = {10, 1, 0, 1},
+		.dst = {10, 0, 0, 51},
 		.src_port = 49374,
 		.dst_port = DTA_PORT,
 		.ttl = 64,
@@ -146,11 +146,11 @@ static double sim_success(struct sim *s, unsigned copies, uint64_t run,
 	static uint8_t values[QUERY_BATCH * TABLE_VALUE_MAX];
 	const uint8_t *key[QUERY_BATCH];
 	uint8_t answer[QUERY_BATCH], agreed[QUERY_BATCH];
-	struct query_rule rule = { .copies = (uint8_t)copies,
-				   .policy = QUERY_UNIQUE };
-	struct view v = { .t = s->table,
-			  .mem = region_read(s->region, s->table,
-					     region_epoch(s->region)) };
+	struct query_rule rule = {.copies = (uint8_t)copies,
+				  .policy = QUERY_UNIQUE};
+	struct view v = {.t = s->table,
+			 .mem = region_read(s->region, s->table,
+					    region_epoch(s->region))};
 	size_t len = s->table->value_len;
 	uint64_t right = 0;
 
@@ -185,7 +185,8 @@ static void expect(const char *what, unsigned copies, double load, double got,
 	TEST(fabs(got - want) <= within);
 }
 
-/* One run at one load: shares of all keys, and of the oldest, that are right. */
+/* One run at one load: shares of all keys, and of the oldest, that are right.
+ */
 static void simulate(uint16_t value_len, bool packed, unsigned copies,
 		     double load, uint64_t run, uint64_t old, double *average,
 		     double *oldest)
@@ -247,7 +248,7 @@ static void dart(unsigned copies, double load, unsigned runs, uint64_t run)
 
 int main(void)
 {
-	static const double loads[] = { 0.1, 0.5, 1, 2 };
+	static const double loads[] = {0.1, 0.5, 1, 2};
 	uint64_t run = 1;
 
 	for (unsigned copies = 1; copies <= 4; copies++)

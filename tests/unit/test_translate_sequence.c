@@ -97,6 +97,32 @@ static void strict(void)
 	test_road_free(road);
 }
 
+/* Tables that only count do not close a gap that a strict one waits for. */
+static void mixed(void)
+{
+	struct table t[3];
+	struct test_road *road;
+	struct translator *tr;
+	const struct translate_ledger *c;
+
+	tables_make(t);
+	road = test_road_new(t, 3);
+	TEST(translate_open(&tr, t, 3, &road->road, NULL, NULL) == 0);
+	c = translate_counters(tr);
+	report(3, 1, 1);
+	report(3, 3, 1); /* 2 is missing: dropped */
+	report(2, 4, 1); /* carried out all the same */
+	report(3, 5, 1);
+	feed(tr);
+	TEST(c->stored == 2 && c->out_of_order == 2 && c->gaps == 1);
+	for (uint16_t s = 2; s <= 5; s++) /* sent again */
+		report(s == 4 ? 2 : 3, s, 1);
+	feed(tr);
+	TEST(c->stored == 6 && c->out_of_order == 2 && c->gaps == 1);
+	translate_close(tr);
+	test_road_free(road);
+}
+
 /* An IPv6 frame around the same payload, its checksum right. */
 static void report6(uint16_t sequence)
 {
@@ -243,6 +269,7 @@ int main(void)
 {
 	counted();
 	strict();
+	mixed();
 	nacks();
 	dta0();
 	many();

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# dta-collect: what goes together, names, epochs, snapshots there and back,
+# signals, and what is left when something breaks.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	NAME=test-co-$$-$BATS_TEST_NUMBER
+	cat >small.ini <<-INI
+		[kw]
+		kind = keywrite
+		key = flow4
+		value = 4
+		slots = 16K
+		[ap]
+		kind = append
+		value = 4
+		entries = 1000
+		lists = 3
+		[ki]
+		kind = keyinc
+		key = flow4
+		slots = 8K
+		[pc]
+		kind = postcard
+		key = flow4
+		chunks = 8K
+		values = 1-262144
+	INI
+}
+
+teardown() {
+	end_bg
+	remove_regions "$NAME"
+}
+
+create() { # option...
+	dta-collect --create --layout small.ini --region "$NAME" "$@"
+}
+
+# fill SEED: reports of every kind into the region.
+fill() {
+	local kinds=(keywrite append keyinc postcard) i
+
+	for i in 0 1 2 3; do
+		dta-gen uniform -q --kind ${kinds[i]} --table $((i + 1)) \
+			--lists 3 --count 3000 --seed "$1" -w - |
+			dta-translate -q -r - --region "$NAME"
+	done
+}
+
+# digest REGION [FILTER]: the digests of its tables, by table and epoch.
+digest() {
+	dta-dump digest "$1" -o csv
+}
+
+usage_error() { # text option...
+	local text=$1
+
+	shift
+	run -2 --separate-stderr dta-collect "$@"
+	echo "dta-collect $*: $stderr"
+	[ -z "$output" ]
+	[[ $stderr == *"$text"* && $stderr == *usage:* ]]
+}
+
+fails() { # message option...
+	local text=$1
+
+	shift
+	run -1 --separate-stderr dta-collect "$@"
+	echo "dta-collect $*: $stderr"
+	[ -z "$output" ]
+	[[ $stderr == "dta-collect: "$text ]]
+}
+
+@test "options that do not go together: usage on stderr, exit 2" {
+	usage_error "--region is missing" --create --layout small.ini
+	usage_error "nothing to do" --region x
+	usage_error "one of" --region x --create --layout small.ini --remove
+	usage_error "one of" --region x --create --layout small.ini --restore y
+	usage_error "one of" --region x --restore y --remove
+	usage_error "goes alone" --region x --remove --rotate
+	usage_error "goes alone" --region x --remove --ticket t
+	usage_error "goes alone" --region x --remove -r y
+	usage_error "goes alone" --region x --remove --snapshot y
+	usage_error "go together" --region x --create
+	usage_error "go together" --region x --layout small.ini
+	usage_error "go together" --region x --restore y --layout small.ini
+	usage_error "-w needs -r" --region x --rotate -w y
+	usage_error "--epoch needs" --region x --rotate --epoch 1
+	usage_error "already says" --region x --rotate --snapshot y --epoch 1
+	usage_error "need -r" --region x --rotate --any-peer
+	usage_error "need -r" --region x --rotate --receives 3
+	usage_error "need --create" --region x --rotate --epochs 3
+	usage_error "need --create" --region x --ticket - --pages huge
+	usage_error "stdout cannot" --region x --ticket - --snapshot -
+	usage_error "stdout cannot" --region x --ticket - -r y -w -
+	usage_error "stdout cannot" --region x -r y -w - --snapshot -
+	usage_error "stdin cannot" --region x --create --layout - -r -
+	usage_error "no such argument" --region x --rotate y
+	usage_error "not auto" --region x --create --layout y --pages 4K
+	usage_error "power of two" --region x --ticket - --mtu 1000
+	usage_error "IP address" --region x --ticket - --ip 10.0.0
+	usage_error "one family" --region x --ticket - --ip ::1 --peer-ip 10.0.0.1
+	for mac in 02:00:00:00:00 2:0:0:0:0:1 02:00:00:00:00:001 \
+		' 2:00:00:00:00:01' +2:00:00:00:00:01 02-00-00-00-00-01 \
+		02:00:00:00:00:01:; do
+		usage_error "MAC address" --region x --ticket - --mac "$mac"
+	done
+}
+
+@test "an address is in the ticket as it was given" {
+	create --ticket - --ip 192.0.2.1 --peer-ip 192.0.2.2 \
+		--mac 02:AB:00:00:00:01 --peer-mac 02:00:00:00:00:ff >ticket
+	grep -q '= *192\.0\.2\.1$' ticket
+	grep -q '= *192\.0\.2\.2$' ticket
+	grep -qi '= *02:ab:00:00:00:01$' ticket
+	grep -q '= *02:00:00:00:00:ff$' ticket
+}
+
+@test "a region is created once, and removed once" {
+	create
+	fill 1
+	digest "$NAME" >before
+	fails "*exists" --create --layout small.ini --region "$NAME"
+	digest "$NAME" | diff before -
+	dta-collect --remove --region "$NAME"
+	fails "$NAME: *No such file*" --remove --region "$NAME"
+}
+
+@test "names: a path where there is a slash, and no way out of /dev/shm" {
+	dta-collect --create --layout small.ini --region "$PWD/region"
+	[ -s region ]
+	digest ./region >/dev/null
+	dta-collect --remove --region ./region
+	[ ! -e region ]
+	fails "a/b: No such file or directory" --create --layout small.ini \
+		--region a/b
+	dta-collect --create --layout small.ini --region "/$NAME"
+	digest "$NAME" >/dev/null
+	for bad in '' / . .. /..; do
+		fails "*'$bad' is no name for a region" --remove --region "$bad"
+		fails "*'$bad' is no name for a region" --create \
+			--layout small.ini --region "$bad"
+	done
+	fails "*too long" --create --layout small.ini \
+		--region "$(printf 'x%.0s' {1..300})"
+}
+
+@test "--remove takes regions away, nothing else" {
+	echo "a text that somebody needs" >"/dev/shm/$NAME-text"
+	echo "another one" >text
+	mkdir directory
+	fails "$NAME-text: *not a region" --remove --region "$NAME-text"
+	fails "./text: not a region" --remove --region ./text
+	fails "./directory: *" --remove --region ./directory
+	[ -s "/dev/shm/$NAME-text" ]
+	rm "/dev/shm/$NAME-text"
+	[[ -s text && -d directory ]]
+}
+
+@test "one epoch: --rotate is refused and changes nothing" {
+	create
+	fill 1
+	digest "$NAME" >before
+	fails "$NAME: *one epoch only*" --region "$NAME" --rotate \
+		--snapshot s.dta
+	[ ! -e s.dta ]
+	digest "$NAME" | diff before -
+}
+
+@test "three epochs: rotations, snapshots of one and of all, there and back" {
+	create --epochs 3
+	fill 1
+	digest "$NAME" >first
+	dta-collect --region "$NAME" --rotate --snapshot 1.dta
+	fill 2
+	digest "$NAME" >second
+	run -1 cmp -s first second
+	dta-collect --region "$NAME" --snapshot all.dta
+	dta-collect --region "$NAME" --epoch 1 --snapshot 1-again.dta
+	for s in 1 1-again all; do
+		dta-collect --restore $s.dta --region "$NAME-$s"
+	done
+	digest "$NAME-1" | diff first -
+	digest "$NAME-1-again" | diff first -
+	digest "$NAME-all" | diff second -
+	# The old epoch came along with the new one.
+	[ "$(dta-dump region "$NAME-all" -o ndjson |
+		jq -s 'map([.oldest, .newest, .epochs]) | unique | .[0]' -c)" = \
+		"[1,2,3]" ]
+	dta-collect --region "$NAME-all" --epoch 1 --snapshot 1-third.dta
+	dta-collect --restore 1-third.dta --region "$NAME-third"
+	digest "$NAME-third" | diff first -
+	# Sets of tables go round; what was the oldest is cleared.
+	for i in 3 4; do
+		dta-collect --region "$NAME" --rotate
+	done
+	fails "$NAME: no epoch 1; there are 2 to 4" --region "$NAME" \
+		--epoch 1 --snapshot none.dta
+	fails "$NAME: no epoch 5; there are 2 to 4" --region "$NAME" \
+		--epoch 5 --snapshot none.dta
+	[ ! -e none.dta ]
+	dta-dump region "$NAME" -o ndjson | jq -se 'all(.used == 0)'
+}
+
+@test "--restore: more epochs if asked, never fewer; never over a region" {
+	create --epochs 2
+	fill 1
+	dta-collect --region "$NAME" --snapshot s.dta
+	fails "*exists" --restore s.dta --region "$NAME"
+	for n in 1 2 5; do
+		dta-collect --restore s.dta --region "$NAME-$n" --epochs $n
+		got=$(dta-dump region "$NAME-$n" -o ndjson | jq -s '.[0].epochs')
+		[ "$got" = $((n > 2 ? n : 2)) ]
+	done
+	fails "none.dta: No such file*" --restore none.dta --region "$NAME-x"
+	fails "small.ini: *" --restore small.ini --region "$NAME-x"
+	head -c -1 s.dta >cut.dta
+	fails "cut.dta: *" --restore cut.dta --region "$NAME-x"
+	[ ! -e "/dev/shm/$NAME-x" ]
+}
+
+@test "--restore: a damaged block is left zero, the rest is there, exit 1" {
+	create
+	fill 1
+	digest "$NAME" >before
+	dta-collect --region "$NAME" --snapshot s.dta
+	# The middle of a file of a few big blocks lies in one of them.
+	at=$(($(stat -c %s s.dta) / 2))
+	byte=$(od -An -tu1 -j $at -N 1 s.dta)
+	printf "\\x$(printf %02x $((byte ^ 64)))" |
+		dd of=s.dta bs=1 seek=$at conv=notrunc status=none
+	fails "s.dta: 1 of * blocks are damaged and were left zero; the rest is restored" \
+		--restore s.dta --region "$NAME-r"
+	digest "$NAME-r" >after
+	[ "$(diff before after | grep -c '^>')" = 1 ]
+}
+
+@test "several actions at once: ticket, packets, rotation, snapshot" {
+	create --epochs 2
+	dta-collect --region "$NAME" --ticket ticket
+	dta-gen uniform -q --count 2000 --truth truth.csv -w reports.pcap
+	dta-translate -q -r reports.pcap --ticket ticket -w roce.pcap
+	dta-collect -q --region "$NAME" --ticket again -r - -w answers.pcap \
+		--rotate --snapshot s.dta <roce.pcap
+	cmp ticket again
+	[ -s answers.pcap ]
+	dta-query verify --snapshot s.dta --truth truth.csv || [ $? = 3 ]
+	dta-collect --restore s.dta --region "$NAME-r"
+	dta-translate -q -r reports.pcap --region "$NAME"
+	digest "$NAME-r" | cut -d, -f1,4 >a
+	digest "$NAME" | cut -d, -f1,4 | diff a -
+	# The same, and the region made on the way.
+	dta-collect -q --create --layout - --region "$NAME-c" --ticket - \
+		-r roce.pcap <small.ini | cmp - ticket
+	digest "$NAME-c" | cut -d, -f1,4 | diff a -
+}
+
+@test "what cannot be written: told with its reason, exit 1" {
+	create
+	full="/dev/full: No space left on device"
+	fails "$full" --region "$NAME" --ticket /dev/full
+	fails "$full" --region "$NAME" --snapshot /dev/full
+	for what in --ticket --snapshot; do
+		fails "/nowhere/x: No such file or directory" \
+			--region "$NAME" $what /nowhere/x
+		run -1 --separate-stderr bash -c \
+			"dta-collect --region $NAME $what - >/dev/full"
+		[[ $stderr == *"No space left on device"* ]]
+	done
+	fails "none.pcap: No such file or directory" --region "$NAME" \
+		-r none.pcap -w answers.pcap
+	[ ! -e answers.pcap ]
+	fails "$NAME-none: *No such file or directory" --region "$NAME-none" \
+		--ticket ticket
+	[ ! -e ticket ]
+}
+
+reports_on() { # pid
+	kill -USR1 "$1"
+	sleep 0.05
+	[ -s ledger ]
+}
+
+@test "answers to a live pipe come at once" {
+	create
+	dta-collect --region "$NAME" --ticket ticket
+	dta-gen uniform -q --count 10 -w reports.pcap
+	dta-translate -q -r reports.pcap --ticket ticket --ack-every 1 \
+		-w roce.pcap
+	mkfifo pipe
+	bg dta-collect -q --region "$NAME" -r pipe -w answers.pcap
+	exec 9>pipe
+	cat roce.pcap >&9 # and no end of file
+	wait_for test -s answers.pcap
+	exec 9>&-
+	wait "${BG_PIDS[0]}"
+	[ "$(dta-dump packets answers.pcap -o csv | wc -l)" = \
+		"$(dta-dump packets roce.pcap -o csv | wc -l)" ]
+}
+
+@test "a signal before the first byte: the ledger, exit 0" {
+	create
+	mkfifo pipe
+	for sig in TERM INT; do
+		bash -c 'trap - INT; exec dta-collect -o ndjson --region "$0" \
+			-r pipe' "$NAME" 2>ledger 3>&- &
+		pid=$!
+		exec 9>pipe # it has the other end now
+		# Once more where one came just before the read began.
+		wait_for reports_on $pid
+		while kill -$sig $pid 2>/dev/null; do sleep 0.05; done
+		status=0
+		wait $pid || status=$?
+		exec 9>&-
+		[ $status = 0 ]
+		[ "$(jq -s 'map(select(.counter == "received")) | length' \
+			ledger)" -ge 2 ]
+	done
+}
