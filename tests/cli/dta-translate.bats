@@ -56,9 +56,19 @@ usage_error() { # text option...
 	usage_error "--ack-every needs" -r x --region y --ack-every 4
 	usage_error "stdin cannot" -r - --ticket - -w y
 	usage_error "stdout cannot" -r x --ticket t -w - --nacks -
-	usage_error "--format" -r x --region y --format dta2
 	usage_error "no such argument" -r x --region y z
 	usage_error "unknown" -Z
+}
+
+@test "no file is an input and an output, or two outputs" {
+	dta-gen uniform -c 3 -q -w r.pcap
+	cp r.pcap saved.pcap
+	for options in "--region x --nacks r.pcap" "--ticket t -w r.pcap" \
+		"--ticket saved.pcap -w saved.pcap" "--ticket t -w x --nacks x"; do
+		run -2 --separate-stderr dta-translate -r r.pcap $options
+		[[ $stderr == *"named twice"* ]]
+	done
+	cmp r.pcap saved.pcap
 }
 
 @test "what is not there: its name and the reason, exit 1" {
@@ -75,17 +85,20 @@ usage_error() { # text option...
 	make_region netseer-loss
 	dta-gen netseer-loss -c 100 -q -w r.pcap
 	for bad in nonsense 1 1:batch 1:slots=5 1:stride=8 1:value=5 1:batch=0 \
-		1:batch=x 1:hops=5 x:batch=1 1:batch=17 1:entries=1K; do
+		1:batch=x 1:hops=5 1:batch=17 1:entries=1K; do
 		run -2 --separate-stderr dta-translate -r r.pcap -R "$NAME" -T "$bad"
 		[[ $stderr == *"-T"* ]]
 	done
-	run -1 --separate-stderr dta-translate -r r.pcap -R "$NAME" -T 9:batch=1
-	[[ $stderr == *"no table 9"* ]]
+	for bad in 9 x loss; do
+		run -1 --separate-stderr dta-translate -r r.pcap -R "$NAME" \
+			-T "$bad:batch=1"
+		[[ $stderr == *"no table '$bad', only losses, losses6"* ]]
+	done
 	dta-translate -o ndjson -r r.pcap -R "$NAME" -T 1:batch=4 \
 		-T 1:immediate=yes -T 1:sequence=off 2>ledger
 	[ "$(counter ledger batches)" = 100 ] # every entry at once
 	[ "$(counter ledger immediates)" = 100 ]
-	dta-translate -o ndjson -r r.pcap -R "$NAME" -T 1:batch=4 2>ledger
+	dta-translate -o ndjson -r r.pcap -R "$NAME" -T losses:batch=4 2>ledger
 	[ "$(counter ledger batches)" = 25 ]
 }
 
