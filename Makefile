@@ -89,7 +89,8 @@ demo: $(BINS)
 setup:
 	$(Q)tests/setup.sh packages.txt
 
-# The pkg-config file and everything else that a package would hold.
+# The pkg-config file and everything else that a package would hold. The library
+# is an archive: what it needs, every program needs that is linked with it.
 install: $(BINS) $B/libdta.a
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
 		$(DESTDIR)$(PREFIX)/share/dta/examples
@@ -97,18 +98,22 @@ install: $(BINS) $B/libdta.a
 	install -m 644 $B/libdta.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 cmd/dta-collect/examples/*.ini \
 		$(DESTDIR)$(PREFIX)/share/dta/examples
-	for h in $(wildcard lib/*/*.h); do case $$h in lib/cli/*) ;; *) \
+	for h in $(wildcard lib/*/*.h); do case $$h in \
+		lib/cli/*|*/private.h|*_private.h) ;; *) \
 		install -D -m 644 $$h \
 		$(DESTDIR)$(PREFIX)/include/dta/$${h#lib/} || exit 1;; \
 		esac; done
 	for m in $(wildcard man/*.[157]); do install -D -m 644 $$m \
 		$(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m#man/} || exit 1; \
 		done
+	sed -i 's,/usr/local/share,$(PREFIX)/share,' \
+		$(DESTDIR)$(PREFIX)/share/man/man1/dta-collect.1
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: libdta' \
 		'Description: direct network telemetry into memory' \
-		'Version: $(VERSION)' 'Requires.private: $(PKGS)' \
+		'Version: $(VERSION)' \
+		'Requires: $(filter-out libedit,$(PKGS))' \
 		'Cflags: -I$${prefix}/include/dta' \
-		'Libs: -L$${prefix}/lib -ldta' 'Libs.private: -lm -lpthread' \
+		'Libs: -L$${prefix}/lib -ldta -lm -lpthread' \
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/libdta.pc
 
 uninstall:

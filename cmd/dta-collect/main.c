@@ -93,7 +93,7 @@ static enum region_pages pages_of(const char *text)
 	for (unsigned i = 0; i < 3; i++)
 		if (!strcmp(text, name[i]))
 			return (enum region_pages)i;
-	cli_usage(&cli, "--pages: '%s' is not auto, huge or small", text);
+	cli_refuse("--pages: '%s' is not auto, huge or small", text);
 }
 
 /* An address of either family; the family it must agree with is *version. */
@@ -103,7 +103,7 @@ static void ip_of(const char *option, const char *text, uint8_t *version,
 	uint8_t v = strchr(text, ':') ? 6 : 4;
 
 	if (inet_pton(v == 6 ? AF_INET6 : AF_INET, text, out) != 1)
-		cli_usage(&cli, "%s: '%s' is not an IP address", option, text);
+		cli_refuse("%s: '%s' is not an IP address", option, text);
 	if (*version && *version != v)
 		cli_usage(&cli,
 			  "%s: '%s': both addresses must be of one family",
@@ -118,7 +118,7 @@ static void mac_of(const char *option, const char *text, uint8_t out[6])
 	    strspn(text, "0123456789abcdefABCDEF:") != 17 ||
 	    sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx", &out[0],
 		   &out[1], &out[2], &out[3], &out[4], &out[5]) != 6)
-		cli_usage(&cli, "%s: '%s' is not a MAC address", option, text);
+		cli_refuse("%s: '%s' is not a MAC address", option, text);
 }
 
 static void parse_ticket_option(struct opts *o, int ch)
@@ -141,8 +141,9 @@ static void parse_ticket_option(struct opts *o, int ch)
 	case OPT_MTU:
 		t->mtu = (uint16_t)cli_u64("--mtu", optarg, 256, 4096);
 		if (t->mtu & (t->mtu - 1))
-			cli_usage(&cli, "--mtu: %s is not a power of two",
-				  optarg);
+			cli_refuse("--mtu: '%s' is not 256, 512, 1024, 2048 or "
+				   "4096",
+				   optarg);
 		break;
 	}
 }
@@ -229,6 +230,20 @@ static void check_needs(const struct opts *o)
 				"--restore");
 }
 
+/* No file is an input and an output, or two outputs. */
+static void check_files(const struct opts *o)
+{
+	const char *in[] = {o->layout, o->read, o->restore};
+	const char *out[] = {o->ticket, o->write, o->snapshot};
+
+	for (unsigned i = 0; i < 3; i++) {
+		for (unsigned k = 0; k < 3; k++)
+			cli_apart(in[i], out[k]);
+		for (unsigned k = 0; k < i; k++)
+			cli_apart(out[i], out[k]);
+	}
+}
+
 /* What goes together and what does not. */
 static void check_options(const struct opts *o)
 {
@@ -252,6 +267,7 @@ static void check_options(const struct opts *o)
 		cli_usage(&cli, "stdout cannot take two files");
 	if (is_dash(o->layout) && is_dash(o->read))
 		cli_usage(&cli, "stdin cannot be two files");
+	check_files(o);
 }
 
 static struct opts parse(int argc, char **argv)
@@ -428,6 +444,9 @@ static void work(const struct opts *o)
 	if (region_open(&r, o->region, o->read || o->rotate || o->snapshot,
 			&f) < 0)
 		cli_fault(o->region, &f);
+	cli_apart(region_path(r), o->ticket);
+	cli_apart(region_path(r), o->write);
+	cli_apart(region_path(r), o->snapshot);
 	if (o->ticket)
 		print_ticket(o, r);
 	if (o->read)

@@ -327,7 +327,7 @@ int dump_memory(const struct opts *o)
 		if (snapshot_verify(m.snapshot, &b.blocks, &b.damaged, &f) <
 			    0 &&
 		    !b.damaged)
-			cli_fail("%s: %s", o->what, f.text);
+			cli_fault(o->what, &f);
 		if (stat(o->what, &st) == 0)
 			b.size = (uint64_t)st.st_size;
 	}

@@ -20,7 +20,7 @@ void memory_open(struct memory *m, const char *region, const char *snapshot,
 	else
 		rc = snapshot_open(&m->snapshot, snapshot, &f);
 	if (rc < 0)
-		cli_fail("%s: %s", m->name, f.text);
+		cli_fault(m->name, &f);
 	m->oldest = region ? region_oldest(m->region)
 			   : snapshot_oldest(m->snapshot);
 	m->newest = region ? region_epoch(m->region)

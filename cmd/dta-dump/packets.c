@@ -107,7 +107,7 @@ int dump_packets(const struct opts *o)
 
 	tables_open(&t, o);
 	if (src_open(&src, o->what, &f) < 0)
-		cli_fail("%s: %s", o->what, f.text);
+		cli_fault(o->what, &f);
 	show_open(&s, o->format);
 	while (number < o->count && !cli_stop) {
 		n = src_rx(src, pkts, PKT_BATCH, &f);
@@ -122,6 +122,6 @@ int dump_packets(const struct opts *o)
 	src_close(src);
 	tables_close(&t);
 	if (n < 0 && n != -EINTR)
-		cli_fail("%s: %s", o->what, f.text);
+		cli_fault(o->what, &f);
 	return CLI_OK;
 }

@@ -12,9 +12,9 @@ static void of_region(struct tables *t, const char *name)
 	struct region *r;
 
 	if (region_open(&r, name, false, &f) < 0)
-		cli_fail("%s: %s", name, f.text);
+		cli_fault(name, &f);
 	if (ticket_of_region(&t->ticket, r, &f) < 0)
-		cli_fail("%s: %s", name, f.text);
+		cli_fault(name, &f);
 	region_close(r);
 	t->addresses = true;
 }

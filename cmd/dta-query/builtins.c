@@ -149,5 +149,6 @@ const struct builtin builtins[] = {
 	{"set", "set NAME VALUE: for the commands to come", change_setting},
 	{"help", "this", help},
 	{"quit", "leave; so does the end of input", quit},
+	{"exit", "the same", quit},
 	{0},
 };

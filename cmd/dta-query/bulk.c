@@ -7,6 +7,10 @@
 #include "keys.h"
 #include "run.h"
 
+enum {
+	KEY_COLUMN = 47, /* any flow4: 255.255.255.255:65535>.../tcp */
+};
+
 enum keywrite_field {
 	KW_KEY,
 	KW_ANSWER,
@@ -21,7 +25,7 @@ enum keywrite_field {
 };
 
 static const struct row_field keywrite_fields[KW_FIELDS] = {
-	[KW_KEY] = {"key", ROW_STR, 40},
+	[KW_KEY] = {"key", ROW_STR, KEY_COLUMN},
 	[KW_ANSWER] = {"answer", ROW_STR, 10},
 	[KW_VALUE] = {"value", ROW_BYTES, 16},
 	[KW_AGREED] = {"agreed", ROW_U64, 6},
@@ -48,7 +52,7 @@ enum path_field {
 };
 
 static const struct row_field path_fields[PATH_FIELDS] = {
-	[PATH_KEY] = {"key", ROW_STR, 40},
+	[PATH_KEY] = {"key", ROW_STR, KEY_COLUMN},
 	[PATH_ANSWER] = {"answer", ROW_STR, 10},
 	[PATH_PATH] = {"path", ROW_LIST, 24},
 	[PATH_HOPS] = {"hops", ROW_U64, 4},
@@ -73,7 +77,7 @@ enum count_field {
 };
 
 static const struct row_field count_fields[COUNT_FIELDS] = {
-	[COUNT_KEY] = {"key", ROW_STR, 40},
+	[COUNT_KEY] = {"key", ROW_STR, KEY_COLUMN},
 	[COUNT_ANSWER] = {"answer", ROW_STR, 10},
 	[COUNT_COUNT] = {"count", ROW_U64, 12},
 	[COUNT_COPIES] = {"copies", ROW_U64, 6},
@@ -101,10 +105,13 @@ static const struct row_field sum_fields[SUM_FIELDS] = {
 	[SUM_MALFORMED] = {"malformed", ROW_U64, 10},
 };
 
+_Static_assert((int)KW_FIELDS <= (int)PATH_FIELDS &&
+	       (int)COUNT_FIELDS <= (int)PATH_FIELDS, "room for any");
+
 struct bulk {
 	const struct opts *o;
 	struct rows *rows;
-	struct row_field fields[KW_FIELDS]; /* keywrite: as values are shown */
+	struct row_field fields[PATH_FIELDS]; /* of the verb */
 	struct render render;
 	struct rendered room;
 	uint64_t answers[ANSWER_UNREADABLE + 1];
@@ -216,25 +223,46 @@ static void ask_batch(struct bulk *b, struct ask *ask, const struct targets *t)
 	}
 }
 
-static void open_rows(struct bulk *b)
+/* Text columns as wide as the keys of the command line and the values need. */
+static void set_widths(struct bulk *b, const struct targets *t)
 {
 	const struct opts *o = b->o;
-	const struct row_field *fields = b->fields;
+	size_t key = o->keys ? KEY_COLUMN : 0, value = 0;
+
+	for (int i = 0; i < o->nargs; i++)
+		if (strlen(o->args[i]) > key)
+			key = strlen(o->args[i]);
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->target[i].t->value_len > value)
+			value = t->target[i].t->value_len;
+	b->fields[0].width = (uint8_t)(key > UINT8_MAX ? UINT8_MAX : key);
+	if (o->verb == VERB_KEYWRITE) {
+		b->fields[KW_VALUE].type = render_type(&o->render);
+		b->fields[KW_VALUE].width = render_column(&o->render, value);
+	}
+}
+
+static void open_rows(struct bulk *b, const struct targets *t)
+{
+	const struct opts *o = b->o;
+	const struct row_field *fields = keywrite_fields;
 	unsigned n = KW_FIELDS;
 
-	memcpy(b->fields, keywrite_fields, sizeof(b->fields));
 	b->render = o->render;
 	b->render.escape_blank = o->format == ROW_TEXT;
-	b->fields[KW_VALUE].type = render_type(&o->render);
-	if (o->summary) {
-		fields = sum_fields;
-		n = SUM_FIELDS;
-	} else if (o->verb == VERB_PATH) {
+	if (o->verb == VERB_PATH) {
 		fields = path_fields;
 		n = PATH_FIELDS;
 	} else if (o->verb == VERB_COUNT) {
 		fields = count_fields;
 		n = COUNT_FIELDS;
+	}
+	memcpy(b->fields, fields, n * sizeof(*fields));
+	set_widths(b, t);
+	fields = b->fields;
+	if (o->summary) {
+		fields = sum_fields;
+		n = SUM_FIELDS;
 	}
 	b->rows = rows_open(stdout, o->format, fields, n, true);
 	if (!b->rows)
@@ -275,7 +303,7 @@ int run_keys(const struct opts *o, struct places *p)
 	b->o = o;
 	targets_pick(t, p, kind_of(o->verb), o->table);
 	keys_open(&b->keys, o, t);
-	open_rows(b);
+	open_rows(b, t);
 	while (!cli_stop && keys_next(&b->keys)) {
 		ask_batch(b, ask, t);
 		print_batch(b);

@@ -243,6 +243,7 @@ static void parse_lists(struct entries *e)
 int run_list(const struct opts *o, struct places *p)
 {
 	struct entries *e = calloc(1, sizeof(*e));
+	size_t value = 0;
 	int rc = CLI_OK;
 
 	if (!e)
@@ -254,6 +255,10 @@ int run_list(const struct opts *o, struct places *p)
 	targets_pick(&e->targets, p, TABLE_APPEND, o->table);
 	parse_lists(e);
 	entry_fields[ENTRY_VALUE].type = render_type(&o->render);
+	for (unsigned i = 0; i < e->targets.n; i++)
+		if (e->targets.target[i].t->value_len > value)
+			value = e->targets.target[i].t->value_len;
+	entry_fields[ENTRY_VALUE].width = render_column(&o->render, value);
 	e->rows = rows_open(stdout, o->format,
 			    o->count_only ? count_fields : entry_fields,
 			    o->count_only ? COUNT_FIELDS : ENTRY_FIELDS, true);

@@ -12,7 +12,7 @@ static void open_region(struct places *p, const char *name)
 	s->name = "region";
 	s->path = name;
 	if (region_open(&s->region, name, false, &f) < 0)
-		cli_fail("%s: %s", name, f.text);
+		cli_fault(name, &f);
 }
 
 static void open_snapshot(struct places *p, const char *path)
@@ -22,7 +22,7 @@ static void open_snapshot(struct places *p, const char *path)
 
 	s->name = s->path = path;
 	if (snapshot_open(&s->snapshot, path, &f) < 0)
-		cli_fail("%s: %s", path, f.text);
+		cli_fault(path, &f);
 }
 
 static uint64_t source_oldest(const struct source *s)

@@ -74,6 +74,24 @@ uint8_t render_type(const struct render *r)
 	return type[r->as];
 }
 
+uint8_t render_column(const struct render *r, size_t len)
+{
+	enum { LEAST = 16, MOST = 72, FLOW4_TEXT = 47 };
+	size_t width = 2 * len;
+
+	if (r->as == RENDER_NUMBER)
+		width = 0;
+	else if (r->as == RENDER_LIST) /* small numbers, as a rule */
+		width = 4 * (len / r->width);
+	else if (r->as == RENDER_TEXT)
+		width = len;
+	else if (r->as == RENDER_KEY && len >= key_type_len(r->key))
+		width = FLOW4_TEXT + 2 * (len - key_type_len(r->key));
+	if (width > MOST)
+		width = MOST;
+	return (uint8_t)(width < LEAST ? LEAST : width);
+}
+
 /* A big-endian number of len bytes. */
 static uint64_t number(const uint8_t *p, size_t len)
 {

@@ -50,6 +50,9 @@ const char *render_name_at(unsigned i);
 /* The row_type of such values. */
 uint8_t render_type(const struct render *r);
 
+/* How wide a column of values of len bytes is best made. */
+uint8_t render_column(const struct render *r, size_t len);
+
 /* Sets a field of the row in hand. value: up to TABLE_VALUE_MAX bytes. */
 void render_set(const struct render *r, struct rendered *room,
 		struct rows *rows, unsigned field, const uint8_t *value,

@@ -116,8 +116,10 @@ static void run_terminal(struct shell *sh)
 			putchar('\n');
 			continue; /* the line is given up */
 		}
-		if (!line)
+		if (!line) {
+			putchar('\n');
 			break;
+		}
 		run_line(sh, line);
 	}
 	terminal_close(t);

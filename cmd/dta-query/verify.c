@@ -45,7 +45,7 @@ enum miss_field {
 
 static const struct row_field miss_fields[MISS_FIELDS] = {
 	[MISS_TABLE] = {"table", ROW_STR, 8},
-	[MISS_KEY] = {"key", ROW_STR, 40},
+	[MISS_KEY] = {"key", ROW_STR, 47},
 	[MISS_INDEX] = {"index", ROW_U64, 8},
 	[MISS_VERDICT] = {"verdict", ROW_STR, 9},
 	[MISS_EXPECTED] = {"expected", ROW_STR, 16},

@@ -208,9 +208,9 @@ static void open_local(struct target *g, const struct opts *o)
 	struct fault f = {0};
 
 	if (region_open(&g->region, o->region, true, &f) < 0)
-		cli_fail("%s: %s", o->region, f.text);
+		cli_fault(o->region, &f);
 	if (local_open(&g->local, g->region, &f) < 0)
-		cli_fail("%s: %s", o->region, f.text);
+		cli_fault(o->region, &f);
 	g->road = local_road(g->local);
 	g->n = region_tables(g->region);
 	for (unsigned i = 0; i < g->n; i++)
@@ -224,10 +224,10 @@ static void open_roce(struct target *g, const struct opts *o)
 	if (ticket_read(&g->ticket, o->ticket, &f) < 0)
 		cli_fail("%s", f.text);
 	if (snk_open(&g->packets, o->write, &f) < 0)
-		cli_fail("%s: %s", o->write, f.text);
+		cli_fault(o->write, &f);
 	if (roce_out_open(&g->roce, &g->ticket, g->packets, o->ack_every, &f) <
 	    0)
-		cli_fail("%s: %s", o->ticket, f.text);
+		cli_fault(o->ticket, &f);
 	g->road = roce_out_road(g->roce);
 	g->n = g->ticket.n;
 	memcpy(g->table, g->ticket.table, g->n * sizeof(g->table[0]));
@@ -344,7 +344,7 @@ int main(int argc, char **argv)
 	o = parse(argc, argv);
 	cli_signals();
 	if (src_open(&s, o.read, &f) < 0)
-		cli_fail("%s: %s", o.read, f.text);
+		cli_fault(o.read, &f);
 	if (o.region)
 		open_local(&g, &o);
 	else
@@ -353,7 +353,7 @@ int main(int argc, char **argv)
 		apply(&g, o.setting[i]);
 	topt.format = o.dta;
 	if (o.nacks && snk_open(&topt.nacks, o.nacks, &f) < 0)
-		cli_fail("%s: %s", o.nacks, f.text);
+		cli_fault(o.nacks, &f);
 	if (translate_open(&t, g.table, g.n, g.road, &topt, &f) < 0)
 		cli_fail("%s", f.text);
 	translate_all(&o, t, s, alarm_set(&g, s), &out);
@@ -366,7 +366,7 @@ int main(int argc, char **argv)
 	translate_close(t);
 	src_close(s);
 	if (out.rc < 0 && out.reading)
-		cli_fail("%s: %s", o.read, out.f.text);
+		cli_fault(o.read, &out.f);
 	if (closed < 0)
 		cli_fail("%s: %s", o.write, strerror(-closed));
 	if (nacks < 0)

@@ -43,9 +43,7 @@ void cli_apart(const char *file, const char *written)
 {
 	if (file && written && strcmp(file, "-") && strcmp(written, "-") &&
 	    same_file(file, written))
-		cli_refuse("%s: cannot be two files at once: it would be "
-			   "overwritten",
-			   written);
+		cli_refuse("%s: named twice: it would be overwritten", written);
 }
 
 /* Decimal digits, and nothing before them; *end is what follows. */

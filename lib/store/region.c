@@ -68,20 +68,17 @@ static int fail(const struct region *r, int err, struct fault *f)
 	return fault_set(f, err, "%s: %s", r->path, strerror(-err));
 }
 
-/* What name stood for is not there: no file of that path, or no region. */
-static int absent(const char *path, const char *name, struct fault *f)
+/* What name stands for is not there: no file of that path, or no region. */
+static int absent(const char *path, const char *name, const char *cure,
+		  struct fault *f)
 {
-	bool plain = !strchr(name + (*name == '/'), '/');
-
-	if (!plain)
+	if (strchr(name + (*name == '/'), '/'))
 		return fault_set(f, -ENOENT, "%s: %s", path, strerror(ENOENT));
 	if (!access(name, F_OK))
 		return fault_set(f, -ENOENT,
 				 "%s: no such region; the file here is ./%s",
 				 path, name);
-	return fault_set(f, -ENOENT,
-			 "%s: no such region; dta-collect --create makes one",
-			 path);
+	return fault_set(f, -ENOENT, "%s: no such region%s", path, cure);
 }
 
 /* Reads and judges the header, then maps the file. */
@@ -127,7 +124,8 @@ static int open_at(struct region *r, const char *name, struct fault *f)
 	r->fd = open(r->path,
 		     (r->write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
 	if (r->fd < 0 && errno == ENOENT)
-		return absent(r->path, name, f);
+		return absent(r->path, name,
+			      "; dta-collect --create makes one", f);
 	if (r->fd < 0)
 		return fail(r, -errno, f);
 	rc = load(r, f);
@@ -192,7 +190,7 @@ int region_remove(const char *name, struct fault *f)
 	else if (unlink(where.path) < 0)
 		rc = -errno;
 	if (rc == -ENOENT)
-		absent(where.path, name, f);
+		absent(where.path, name, "", f);
 	else if (rc < 0 && rc != -EBADMSG)
 		fault_set(f, rc, "%s: %s", where.path, strerror(-rc));
 	if (fd >= 0)

@@ -65,6 +65,16 @@ usage_error() { # text option...
 	[[ $stderr == *"$text"* && $stderr == *usage:* ]]
 }
 
+refused() { # text option...
+	local text=$1
+
+	shift
+	run -2 --separate-stderr dta-collect "$@"
+	echo "dta-collect $*: $stderr"
+	[ -z "$output" ]
+	[[ $stderr == *"$text"* && $stderr != *usage:* ]]
+}
+
 fails() { # message option...
 	local text=$1
 
@@ -100,15 +110,37 @@ fails() { # message option...
 	usage_error "stdout cannot" --region x -r y -w - --snapshot -
 	usage_error "stdin cannot" --region x --create --layout - -r -
 	usage_error "no such argument" --region x --rotate y
-	usage_error "not auto" --region x --create --layout y --pages 4K
-	usage_error "power of two" --region x --ticket - --mtu 1000
-	usage_error "IP address" --region x --ticket - --ip 10.0.0
+}
+
+@test "values that are none: what they could be, exit 2" {
+	refused "not auto" --region x --create --layout y --pages 4K
+	refused "is not 256" --region x --ticket - --mtu 1000
+	refused "IP address" --region x --ticket - --ip 10.0.0
 	usage_error "one family" --region x --ticket - --ip ::1 --peer-ip 10.0.0.1
 	for mac in 02:00:00:00:00 2:0:0:0:0:1 02:00:00:00:00:001 \
 		' 2:00:00:00:00:01' +2:00:00:00:00:01 02-00-00-00-00-01 \
 		02:00:00:00:00:01:; do
-		usage_error "MAC address" --region x --ticket - --mac "$mac"
+		refused "MAC address" --region x --ticket - --mac "$mac"
 	done
+}
+
+@test "no file is an input and an output, or two outputs" {
+	local twice="named twice"
+
+	create
+	fill 1
+	dta-gen uniform --count 3 -q -w a.pcap
+	cp a.pcap b.pcap
+	ln a.pcap link
+	refused "$twice" --region "$NAME" -r a.pcap -w ./a.pcap
+	refused "$twice" --region "$NAME" -r a.pcap --ticket link
+	refused "$twice" --region "$NAME" -r a.pcap -w x --snapshot x
+	refused "$twice" --region "$NAME" --snapshot "/dev/shm/$NAME"
+	refused "$twice" --region "$NAME" --ticket "/dev/shm/$NAME"
+	cmp a.pcap b.pcap
+	[ ! -e x ]
+	dta-dump region "$NAME"
+	dta-collect --region "$NAME" -q -r a.pcap -w /dev/null # no file
 }
 
 @test "an address is in the ticket as it was given" {
@@ -124,10 +156,10 @@ fails() { # message option...
 	create
 	fill 1
 	digest "$NAME" >before
-	fails "*exists*" --create --layout small.ini --region "$NAME"
+	fails "*exists: remove it*" --create --layout small.ini --region "$NAME"
 	digest "$NAME" | diff before -
 	dta-collect --remove --region "$NAME"
-	fails "$NAME: *" --remove --region "$NAME"
+	fails "$NAME: *no such region" --remove --region "$NAME"
 }
 
 @test "names: a path where there is a slash, and no way out of /dev/shm" {
@@ -210,7 +242,7 @@ fails() { # message option...
 	create --epochs 2
 	fill 1
 	dta-collect --region "$NAME" --snapshot s.dta
-	fails "*exists*" --restore s.dta --region "$NAME"
+	fails "*exists: remove it*" --restore s.dta --region "$NAME"
 	for n in 1 2 5; do
 		dta-collect --restore s.dta --region "$NAME-$n" --epochs $n
 		got=$(dta-dump region "$NAME-$n" -o ndjson | jq -s '.[0].epochs')
@@ -274,7 +306,7 @@ fails() { # message option...
 	fails "none.pcap: No such file or directory" --region "$NAME" \
 		-r none.pcap -w answers.pcap
 	[ ! -e answers.pcap ]
-	fails "$NAME-none: *" --region "$NAME-none" \
+	fails "$NAME-none: *no such region; dta-collect --create*" --region "$NAME-none" \
 		--ticket ticket
 	[ ! -e ticket ]
 }

@@ -435,7 +435,7 @@ f.seek(at); b = f.read(1)[0]; f.seek(at); f.write(bytes([b ^ 4]))' "$at"
 		digest|digest of what?
 	EOF
 	run -1 --separate-stderr dta-dump region "$NAME"
-	[[ $stderr == "dta-dump: $NAME: "*"no such region"* ]]
+	[[ $stderr == "dta-dump: $NAME: "*"no such region; "* ]]
 	run -1 dta-dump packets x --ticket nowhere
 	run -1 dta-dump packets x --layout nowhere
 }

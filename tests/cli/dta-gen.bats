@@ -108,6 +108,18 @@ tcp() { # ms src sport dst dport flags seq payload
 	[ ! -e x.pcap ]
 }
 
+@test "no file is an input and an output, or two outputs" {
+	dta-gen uniform -q --count 3 -w in.pcap
+	cp in.pcap saved.pcap
+	ln -s in.pcap link
+	for options in "-w link" "-w x --truth ./in.pcap" "-w x --truth x"; do
+		run -2 --separate-stderr dta-gen dshark --from in.pcap $options
+		[[ $stderr == *"named twice"* ]]
+	done
+	cmp in.pcap saved.pcap
+	[ ! -e x ]
+}
+
 @test "--list names every workload, each with an example layout" {
 	for w in $WORKLOADS; do
 		[ -r "$EXAMPLES/$w.ini" ]

@@ -252,6 +252,13 @@ last_values() { # table
 	run -1 dta-query keywrite --region "$NAME" "$key" --table flows
 	run -0 dta-query keywrite --region "$NAME" "$key" --table 2
 	run -1 --separate-stderr dta-query keywrite --region "$NAME" "$key" --table x
+	[[ $stderr == *"no table 'x', only flows, flows6" ]]
+	run -1 --separate-stderr dta-query keywrite --region "$NAME" 10.0.0.1
+	[[ $stderr == *"'10.0.0.1' is no key of table flows (flow4, like "* ]]
+	# What it says keys are like are keys.
+	grep -oE 'like [^)]*' <<<"$stderr" | sed 's/like //' >keys
+	[ "$(wc -l <keys)" = 2 ]
+	run -3 dta-query keywrite --region "$NAME" --keys keys
 	run -1 --separate-stderr dta-query count --region "$NAME" "$key"
 	[[ $stderr == *"$NAME: no keyinc table"* ]]
 }
@@ -473,8 +480,20 @@ last_values() { # table
 }
 
 @test "regions and snapshots that are none" {
+	touch x.pcap
+	run -1 --separate-stderr dta-query keywrite --region x.pcap 1
+	[[ $stderr == "dta-query: x.pcap: "*"the file here is ./x.pcap" ]]
+	prepare int-path
+	dta-collect --region "$NAME" --snapshot s.dta
+	run -1 --separate-stderr dta-query keywrite --region ./s.dta 1
+	[ "$stderr" = "dta-query: ./s.dta: a snapshot, not a region" ]
+	cp "$(dta-dump region "$NAME" -o ndjson | jq -r .path | head -n 1)" r
+	run -1 --separate-stderr dta-query keywrite --snapshot r 1
+	[ "$stderr" = "dta-query: r: a region, not a snapshot" ]
+	dta-collect --remove --region "$NAME"
+
 	run -1 --separate-stderr dta-query keywrite --region "$NAME" 1
-	[[ $stderr == *"$NAME"*"No such file"* ]]
+	[[ $stderr == "dta-query: $NAME: "*"no such region; "* ]]
 	run -1 dta-query keywrite --snapshot nowhere.dta 1
 	echo hello >file
 	run -1 --separate-stderr dta-query keywrite --snapshot file 1

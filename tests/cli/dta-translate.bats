@@ -62,6 +62,17 @@ usage_error() { # text option...
 	usage_error "unknown" -Z
 }
 
+@test "no file is an input and an output, or two outputs" {
+	dta-gen uniform -c 3 -q -w r.pcap
+	cp r.pcap saved.pcap
+	for options in "--region x --nacks r.pcap" "--ticket t -w r.pcap" \
+		"--ticket saved.pcap -w saved.pcap" "--ticket t -w x --nacks x"; do
+		run -2 --separate-stderr dta-translate -r r.pcap $options
+		[[ $stderr == *"named twice"* ]]
+	done
+	cmp r.pcap saved.pcap
+}
+
 @test "what is not there: its name and the reason, exit 1" {
 	run -1 --separate-stderr dta-translate -r none.pcap --region "$NAME"
 	[[ $stderr == "dta-translate: none.pcap: No such file"* ]]
@@ -80,10 +91,10 @@ usage_error() { # text option...
 		run -2 --separate-stderr dta-translate -r r.pcap -R "$NAME" -T "$bad"
 		[[ $stderr == *"-T"* ]]
 	done
-	for none in 9 nobody; do
+	for bad in 9 x loss; do
 		run -1 --separate-stderr dta-translate -r r.pcap -R "$NAME" \
-			-T $none:batch=1
-		[[ $stderr == *"-T $none:batch=1: "*$none* ]]
+			-T "$bad:batch=1"
+		[[ $stderr == *"no table '$bad', only losses, losses6"* ]]
 	done
 	dta-translate -o ndjson -r r.pcap -R "$NAME" -T 1:batch=4 \
 		-T 1:immediate=yes -T 1:sequence=off 2>ledger
