@@ -440,7 +440,9 @@ static void work(const struct opts *o)
 
 	if (!o->ticket && !o->read && !o->rotate && !o->snapshot)
 		return;
-	if (region_open(&r, o->region, o->read || o->rotate, &f) < 0)
+	/* A snapshot, too: what a killed writer left is completed first. */
+	if (region_open(&r, o->region, o->read || o->rotate || o->snapshot,
+			&f) < 0)
 		cli_fault(o->region, &f);
 	cli_apart(region_path(r), o->ticket);
 	cli_apart(region_path(r), o->write);

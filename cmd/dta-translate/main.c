@@ -163,8 +163,8 @@ static struct opts parse(int argc, char **argv)
 }
 
 /*
- * One -T TABLE:FIELD=VALUE. Only what the translator alone decides can be changed:
- * another geometry would miss the slots that queries read.
+ * One -T TABLE:FIELD=VALUE. Only what the translator alone decides can be
+ * changed: another geometry would miss the slots that queries read.
  */
 static void apply(struct target *g, const char *setting)
 {
@@ -263,9 +263,12 @@ struct outcome {
 };
 
 /* Interrupts a read that waits; the work is done where it returns. */
+static volatile sig_atomic_t alarm_rang;
+
 static void alarmed(int signal)
 {
 	(void)signal;
+	alarm_rang = 1;
 }
 
 /*
@@ -309,7 +312,9 @@ static void translate_all(const struct opts *o, struct translator *t,
 				   o->format);
 		}
 		if (n == -EINTR) {
-			out->rc = translate_idle(t, alarm_ns);
+			if (alarm_rang) /* and not another signal */
+				out->rc = translate_idle(t, alarm_ns);
+			alarm_rang = 0;
 		} else if (n <= 0) {
 			out->rc = n;
 			out->reading = true;

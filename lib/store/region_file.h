@@ -3,12 +3,11 @@
  * region_file.h - private to this room: a region's file as it lies in memory
  * (dta-region(5)), and what an open region knows.
  *
- *	0       struct region_header, struct table[TABLE_MAX]   static,
- *checksummed 20480   struct region_state                             changes
+ *	0       struct region_header, struct table[TABLE_MAX]   static, summed
+ *	20480   struct region_state                             changes
  *	24576   struct region_seat[REGION_WRITERS]              changes
- *	294912  V sets: uint32_t, sorted                        static,
- *checksummed set_at  epoch sets, set_len bytes each: the tables at their
- *offsets
+ *	294912  V sets: uint32_t, sorted                        static, summed
+ *	set_at  epoch sets, set_len bytes each: the tables at their offsets
  *
  * All in the byte order of the machine that made it.
  */
@@ -157,7 +156,7 @@ int region_find(struct region_place *out, const char *name, struct fault *f);
 int region_choose(struct region_place *out, const char *name, uint64_t size,
 		  enum region_pages pages, struct fault *f);
 
-/* "2M", "2M-transparent"... by looking: see region_pages.c. */
+/* "2M", "2M-transparent"... by looking: see region_place.c. */
 void region_look_at_pages(struct region *r);
 
 /* Free bytes for a new file of size bytes in r's place; says what lacks. */

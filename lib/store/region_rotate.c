@@ -128,10 +128,27 @@ static int wait_for_writers(const struct region *r, uint64_t current,
 			 region_path(r), pid, WAIT_MS / 1000);
 }
 
+/*
+ * Until nobody writes into an epoch but the current one. Dead writers may have
+ * left half an operation in another: it is completed.
+ */
+static int settle(struct region *r, uint64_t current, struct fault *f)
+{
+	int rc = wait_for_writers(r, current, f);
+
+	if (!rc)
+		rc = region_lock(r, REGION_LOCK_SEATS, f);
+	if (rc < 0)
+		return rc;
+	region_replay(r);
+	region_unlock(r, REGION_LOCK_SEATS);
+	return 0;
+}
+
 static int rotate(struct region *r, uint64_t *old, struct fault *f)
 {
 	uint64_t epoch = region_epoch(r), next = epoch + 1;
-	int rc = wait_for_writers(r, epoch, f);
+	int rc = settle(r, epoch, f);
 
 	if (rc < 0)
 		return rc;
@@ -139,20 +156,12 @@ static int rotate(struct region *r, uint64_t *old, struct fault *f)
 	if (next > r->h.epochs)
 		__atomic_store_n(&r->state->oldest, next - r->h.epochs + 1,
 				 __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	memset(r->map + region_set_at(r, next), 0, r->h.set_len);
 	__atomic_store_n(&r->state->epoch, next, __ATOMIC_SEQ_CST);
 	if (old)
 		*old = epoch;
-	rc = wait_for_writers(r, next, f);
-	if (rc < 0)
-		return rc;
-	/* Dead ones may have left half an operation in the old epoch. */
-	rc = region_lock(r, REGION_LOCK_SEATS, f);
-	if (rc < 0)
-		return rc;
-	region_replay(r);
-	region_unlock(r, REGION_LOCK_SEATS);
-	return 0;
+	return settle(r, next, f);
 }
 
 int region_rotate(struct region *r, uint64_t *old, struct fault *f)

@@ -15,7 +15,7 @@
  * numbered through: epoch by epoch, table by table.
  *
  * The index finds a block at once. The blocks' own headers are there for the
- *day when the index is damaged: then they are sought out, one after the other.
+ * day when the index is damaged: then they are sought out, one after the other.
  *
  * All in the byte order of the machine that made it.
  */

@@ -180,11 +180,40 @@ static uint64_t seatings(const struct region *r)
 	return __atomic_load_n(&r->state->seated, __ATOMIC_ACQUIRE);
 }
 
+/* Nobody is writing there, and nobody died over it. */
+static int check_writers(const struct region *r, uint64_t first, uint64_t last,
+			 bool current, struct fault *f)
+{
+	for (unsigned i = 0; i < REGION_WRITERS; i++) {
+		const struct region_seat *s = &r->seat[i];
+		uint64_t at = __atomic_load_n(&s->epoch, __ATOMIC_SEQ_CST);
+		bool here = current || (at >= first && at <= last);
+
+		if (!__atomic_load_n(&s->pid, __ATOMIC_ACQUIRE))
+			continue;
+		if (!region_seat_lives(s)) {
+			if (s->state == JOURNAL_FULL)
+				return fault_set(
+					f, -EBUSY,
+					"%s: a writer was killed: open the "
+					"region for writing first, so that its "
+					"last operation is completed",
+					region_path(r));
+		} else if (here) {
+			return fault_set(f, -EBUSY,
+					 "%s: process %u is at work in epoch "
+					 "%llu: rotate first",
+					 region_path(r), s->pid,
+					 (unsigned long long)(at ? at : last));
+		}
+	}
+	return 0;
+}
+
 static int check_epochs(const struct region *r, uint64_t first, uint64_t last,
-			struct fault *f)
+			bool current, struct fault *f)
 {
 	uint64_t oldest = region_oldest(r), epoch = region_epoch(r);
-	unsigned writers = region_live_writers(r);
 
 	if (first > last || first < oldest || last > epoch)
 		return fault_set(f, -ERANGE,
@@ -194,25 +223,21 @@ static int check_epochs(const struct region *r, uint64_t first, uint64_t last,
 				 (unsigned long long)last,
 				 (unsigned long long)oldest,
 				 (unsigned long long)epoch);
-	if (last == epoch && writers)
-		return fault_set(f, -EBUSY,
-				 "%s: %u writer%s at work in epoch %llu: "
-				 "rotate first",
-				 region_path(r), writers,
-				 writers == 1 ? " is" : "s are",
-				 (unsigned long long)epoch);
-	return 0;
+	return check_writers(r, first, last, current, f);
 }
 
-/* What is in the file is what the region held at one moment, or an error. */
-static int check_still(const struct region *r, uint64_t first, uint64_t last,
+/*
+ * What is in the file is what the region held at one moment, or an error.
+ * current: the last epoch was, when the snapshot was begun.
+ */
+static int check_still(const struct region *r, uint64_t first, bool current,
 		       uint64_t seated, struct fault *f)
 {
 	if (region_oldest(r) > first)
 		return fault_set(f, -ESTALE,
 				 "%s: epoch %llu was recycled meanwhile",
 				 region_path(r), (unsigned long long)first);
-	if (last == region_epoch(r) && seated != seatings(r))
+	if (current && seated != seatings(r))
 		return fault_set(f, -EBUSY,
 				 "%s: a writer came while the snapshot was "
 				 "made: rotate first",
@@ -233,6 +258,7 @@ static int save_to(int fd, const struct region *r, uint64_t first,
 		   void *ctx, struct fault *f)
 {
 	struct saving *s = calloc(1, sizeof(*s));
+	bool current = last == region_epoch(r);
 	uint64_t seated = seatings(r);
 	int rc;
 
@@ -241,14 +267,14 @@ static int save_to(int fd, const struct region *r, uint64_t first,
 	s->r = r;
 	s->fd = fd;
 	snapshot_plan_init(&s->plan, &r->h, first, last);
-	rc = check_epochs(r, first, last, f);
+	rc = check_epochs(r, first, last, current, f);
 	if (rc < 0)
 		goto out;
 	rc = save(s, tick, ctx);
 	if (rc < 0)
 		fault_set(f, rc, "%s: %s", path, strerror(-rc));
 	else
-		rc = check_still(r, first, last, seated, f);
+		rc = check_still(r, first, current, seated, f);
 out:
 	saving_free(s);
 	return rc;

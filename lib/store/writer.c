@@ -27,8 +27,9 @@ static bool in_region(const struct region *r, uint64_t offset, uint32_t length)
 /* A dead writer's seat: its operation is completed, the seat is free. */
 static void bury(struct region *r, struct region_seat *s)
 {
-	uint32_t length = s->length;
-	uint64_t offset = s->offset;
+	/* Loaded once: what is judged is what is used. */
+	uint32_t length = __atomic_load_n(&s->length, __ATOMIC_RELAXED);
+	uint64_t offset = __atomic_load_n(&s->offset, __ATOMIC_RELAXED);
 
 	if (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == JOURNAL_FULL &&
 	    in_region(r, offset, length))
@@ -144,6 +145,8 @@ static void put_journalled(struct writer *w, uint8_t *to, const void *data,
 {
 	struct region_seat *s = w->seat;
 
+	/* The journal is empty before it is filled again. */
+	atomic_signal_fence(memory_order_seq_cst);
 	s->length = len;
 	s->offset = (uint64_t)(to - w->region->map);
 	memcpy(s->payload, data, len);

@@ -3,7 +3,7 @@
  * private.h - what the translator's own files share.
  *
  * A batch goes through in stages of STAGE packets: admit.c turns packets into
- * jobs (a report that was judged good), translate.c sorts the jobs by lane (a
+ * jobs (reports that were judged good), translate.c parts them by lane (a
  * table and its state), and the lane's file makes operations of them:
  * keywrite.c (Key-Write and Key-Increment), postcard.c, append.c.
  *

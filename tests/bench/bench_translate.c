@@ -274,7 +274,7 @@ struct bed {
 static void bed_make(struct bed *b)
 {
 	struct region_options o = {.epochs = 1};
-	struct writer *w;
+	struct writer *w = NULL;
 	struct fault f = {0};
 	int rc = -ENOMEM;
 

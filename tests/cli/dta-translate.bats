@@ -56,6 +56,8 @@ usage_error() { # text option...
 	usage_error "--ack-every needs" -r x --region y --ack-every 4
 	usage_error "stdin cannot" -r - --ticket - -w y
 	usage_error "stdout cannot" -r x --ticket t -w - --nacks -
+	run -2 --separate-stderr dta-translate -r x --region y --format dta2
+	[[ $stderr == *"--format: 'dta2'"* ]]
 	usage_error "no such argument" -r x --region y z
 	usage_error "unknown" -Z
 }

@@ -340,6 +340,55 @@ static void test_refusals(struct region *r)
 	TEST(strstr(f.text, "not a snapshot") != NULL);
 }
 
+/* A writer comes and goes, and the epoch with it, while a snapshot is made. */
+static void write_and_rotate(void *ctx, uint64_t done, uint64_t all)
+{
+	struct region *r = ctx;
+	struct writer *w;
+
+	(void)all;
+	if (done)
+		return;
+	TEST(writer_open(&w, r, NULL) == 0);
+	writer_enter(w);
+	writer_put(w, region_table(r, SAMPLE_FLOWS), 0, "torn", 4);
+	writer_close(w);
+	TEST(region_rotate(r, NULL, NULL) == 0);
+}
+
+/* What could be half written is not taken for what the region held. */
+static void test_half_written(struct region *r)
+{
+	uint64_t epoch = region_epoch(r);
+	struct region_seat *seat;
+	struct writer *w;
+	struct fault f;
+
+	TEST(snapshot_write(r, epoch, epoch, path, write_and_rotate, r, &f) ==
+	     -EBUSY);
+	TEST(strstr(f.text, "a writer came") != NULL);
+	TEST(region_epoch(r) == epoch + 1);
+	TEST(snapshot_write(r, epoch, epoch, path, NULL, NULL, &f) == 0);
+	/* A rotation waits for a writer that is still in the old epoch. */
+	TEST(writer_open(&w, r, NULL) == 0);
+	seat = w->seat;
+	seat->epoch = epoch;
+	TEST(snapshot_write(r, epoch, epoch, path, NULL, NULL, &f) == -EBUSY);
+	TEST(strstr(f.text, "at work in epoch") != NULL);
+	TEST(snapshot_write(r, epoch - 1, epoch - 1, path, NULL, NULL, &f) ==
+	     0);
+	writer_close(w);
+	/* A killed one, whose last operation nobody has completed. */
+	seat->start = 1;
+	seat->state = JOURNAL_FULL;
+	seat->pid = (uint32_t)getpid();
+	TEST(snapshot_write(r, epoch, epoch, path, NULL, NULL, &f) == -EBUSY);
+	TEST(strstr(f.text, "killed") != NULL);
+	seat->state = JOURNAL_IDLE;
+	TEST(snapshot_write(r, epoch, epoch, path, NULL, NULL, &f) == 0);
+	seat->pid = 0;
+}
+
 int main(void)
 {
 	struct region *r;
@@ -359,6 +408,7 @@ int main(void)
 	test_prefixes();
 	test_restore(r);
 	test_refusals(r);
+	test_half_written(r);
 	region_close(r);
 	region_remove(name, NULL);
 	unlink(path);

@@ -17,7 +17,7 @@ enum {
 	COUNTERS = sizeof(struct translate_ledger) / sizeof(uint64_t),
 };
 
-static const uint8_t some[64] = { 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3 };
+static const uint8_t some[64] = {0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3};
 
 static void tables_make(struct table t[TABLES])
 {
@@ -29,27 +29,27 @@ static void tables_make(struct table t[TABLES])
 
 static struct dta_report report_of(uint8_t kind)
 {
-	static const uint8_t key_len[] = { 0, 13, 4, 13, 13 };
-	static const uint8_t data_len[] = { 0, 4, 4, 8, 4 };
+	static const uint8_t key_len[] = {0, 13, 4, 13, 13};
+	static const uint8_t data_len[] = {0, 4, 4, 8, 4};
 
-	return (struct dta_report){ .opcode = kind,
-				    .table = (uint16_t)(KEYWRITE - 1 + kind),
-				    .key_len = key_len[kind],
-				    .data_len = data_len[kind],
-				    .key = some,
-				    .data = some };
+	return (struct dta_report){.opcode = kind,
+				   .table = (uint16_t)(KEYWRITE - 1 + kind),
+				   .key_len = key_len[kind],
+				   .data_len = data_len[kind],
+				   .key = some,
+				   .data = some};
 }
 
 /* One frame into a fresh translator; its counters. */
 static struct translate_ledger outcome(const uint8_t *frame, size_t len,
 				       enum dta_format format)
 {
-	struct translate_options o = { .format = format };
+	struct translate_options o = {.format = format};
 	struct translate_ledger out;
 	struct table t[TABLES];
 	struct translator *tr;
 	struct test_road *road;
-	struct frames f = { .n = 0 };
+	struct frames f = {.n = 0};
 
 	tables_make(t);
 	road = test_road_new(t, TABLES);
@@ -188,7 +188,8 @@ static void oddities(void)
 	TEST(outcome(bad, len, DTA_FORMAT_1).bad_data == 1);
 }
 
-/* DTA/0 goes to the first table of its kind with 4-byte keys, if there is one. */
+/* DTA/0 goes to the first table of its kind with 4-byte keys, if there is one.
+ */
 static void dta0(void)
 {
 	struct dta_report r = report_of(TABLE_APPEND);
@@ -223,13 +224,13 @@ static void ip_sum_mend(uint8_t *frame)
  */
 static void ways_agree(void)
 {
-	static const uint8_t interesting[] = { 0,    1,	   4,	 5,   13,
-					       0x10, 0x11, 0x40, 0x7f, 0xff };
+	static const uint8_t interesting[] = {0,    1,	  4,	5,    13,
+					      0x10, 0x11, 0x40, 0x7f, 0xff};
 	struct table t[TABLES];
 	struct translator *tr[2];
 	struct test_road *road[2];
-	struct frames f[2] = { { .n = 0 }, { .n = 0 } };
-	struct rng rng = { 4242 };
+	struct frames f[2] = {{.n = 0}, {.n = 0}};
+	struct rng rng = {4242};
 	uint64_t stored = 0;
 
 	tables_make(t);
@@ -258,7 +259,7 @@ static void ways_agree(void)
 		if (!rng_below(&rng, 8))
 			len -= rng_below(&rng, 12);
 		memcpy(frame[1], frame[0], 12);
-		memcpy(frame[1] + 12, (uint8_t[]){ 0x81, 0, 0, 9 }, 4);
+		memcpy(frame[1] + 12, (uint8_t[]){0x81, 0, 0, 9}, 4);
 		memcpy(frame[1] + 16, frame[0] + 12, len - 12);
 		for (int w = 0; w < 2; w++) {
 			frames_add(&f[w], frame[w], len + 4u * (unsigned)w, 0);
@@ -293,8 +294,8 @@ static void mixed_batch(void)
 	struct table t[TABLES];
 	struct translator *tr[2];
 	struct test_road *road[2];
-	struct frames mixed = { .n = 0 }, one[5] = { { .n = 0 } };
-	struct rng rng = { 1 };
+	struct frames mixed = {.n = 0}, one[5] = {{.n = 0}};
+	struct rng rng = {1};
 
 	tables_make(t);
 	for (int w = 0; w < 2; w++) {
@@ -341,7 +342,7 @@ static void failing_road(void)
 	struct table t[TABLES];
 	struct test_road *road;
 	struct translator *tr;
-	struct frames f = { .n = 0 };
+	struct frames f = {.n = 0};
 
 	tables_make(t);
 	road = test_road_new(t, TABLES);
@@ -363,7 +364,7 @@ static void refused_tables(void)
 	struct test_road *road = test_road_new(NULL, 0);
 	struct table t[TABLES];
 	struct translator *tr;
-	struct fault why = { 0 };
+	struct fault why = {0};
 
 	tables_make(t);
 	t[1].id = t[0].id;

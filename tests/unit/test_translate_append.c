@@ -14,14 +14,14 @@ static void report(uint32_t list, const uint8_t *data, uint16_t len,
 		   bool immediate, uint64_t ts_ns)
 {
 	uint8_t key[4], frame[FRAME_ROOM];
-	struct dta_report r = { .opcode = DTA_APPEND,
-				.immediate = immediate,
-				.table = 2,
-				.sequence = 5,
-				.key_len = 4,
-				.data_len = len,
-				.key = key,
-				.data = data };
+	struct dta_report r = {.opcode = DTA_APPEND,
+			       .immediate = immediate,
+			       .table = 2,
+			       .sequence = 5,
+			       .key_len = 4,
+			       .data_len = len,
+			       .key = key,
+			       .data = data};
 
 	be32_store(key, list);
 	frames_add(&fed, frame, frame_of(frame, DTA_FORMAT_1, &r, 1, 0), ts_ns);
@@ -38,7 +38,7 @@ static void against_model(const struct table *t, uint64_t seed, uint64_t start)
 {
 	struct test_road *road = test_road_new(t, 1);
 	uint8_t *mem = calloc(1, t->length), data[1200];
-	struct rng rng = { seed };
+	struct rng rng = {seed};
 	struct translator *tr;
 	uint64_t *count = malloc(t->lists * sizeof(*count));
 
@@ -51,10 +51,11 @@ static void against_model(const struct table *t, uint64_t seed, uint64_t start)
 
 		while (fed.n < n) {
 			uint32_t list = (uint32_t)rng_below(&rng, t->lists);
-			unsigned e = 1 + (unsigned)rng_below(
-						 &rng, 1200 / t->value_len < 40
-							       ? 1200 / t->value_len
-							       : 40);
+			unsigned e = 1 +
+				     (unsigned)rng_below(
+					     &rng, 1200 / t->value_len < 40
+							   ? 1200 / t->value_len
+							   : 40);
 
 			for (unsigned b = 0; b < e * t->value_len; b++)
 				data[b] = (uint8_t)rng_u64(&rng);
@@ -63,7 +64,7 @@ static void against_model(const struct table *t, uint64_t seed, uint64_t start)
 			for (unsigned k = 0; k < e; k++)
 				memcpy(mem + (list * t->units +
 					      count[list]++ % t->units) *
-						     t->stride,
+						       t->stride,
 				       data + k * t->value_len, t->value_len);
 			be64_store(mem + t->heads + 8 * list, count[list]);
 		}
@@ -208,13 +209,13 @@ static void epochs(void)
 static void dta0(void)
 {
 	struct table t = test_lists(2, 4, 4, 100, 4, 1);
-	struct translate_options o = { .format = DTA_FORMAT_0A };
+	struct translate_options o = {.format = DTA_FORMAT_0A};
 	struct test_road *road = test_road_new(&t, 1);
-	struct dta_report r = { .opcode = DTA_APPEND,
-				.key_len = 4,
-				.data_len = 4,
-				.key = (const uint8_t *)"\0\0\0\3",
-				.data = (const uint8_t *)"\0\0\0\x2a" };
+	struct dta_report r = {.opcode = DTA_APPEND,
+			       .key_len = 4,
+			       .data_len = 4,
+			       .key = (const uint8_t *)"\0\0\0\3",
+			       .data = (const uint8_t *)"\0\0\0\x2a"};
 	struct translator *tr;
 	uint8_t frame[FRAME_ROOM];
 
@@ -230,9 +231,9 @@ static void dta0(void)
 static void limit(void)
 {
 	struct table t = test_lists(2, 60, 64, 65, 131072, 64);
-	struct test_road road = { .n = 0 };
+	struct test_road road = {.n = 0};
 	struct translator *tr;
-	struct fault why = { 0 };
+	struct fault why = {0};
 
 	TEST(translate_open(&tr, &t, 1, &road.road, NULL, &why) == -EINVAL);
 	TEST(strstr(why.text, "batch") != NULL);

@@ -18,7 +18,7 @@ static void model(uint8_t *mem, const struct table *t,
 		  const struct dta_report *r)
 {
 	unsigned copies = r->copies ? r->copies : t->copies;
-	uint8_t slot[MAX_LEN] = { 0 };
+	uint8_t slot[MAX_LEN] = {0};
 	uint64_t v;
 
 	be32_store(slot, test_crc(poly_checksum, r->key, r->key_len));
@@ -46,10 +46,10 @@ static void against_model(const struct table *t, uint64_t seed)
 {
 	struct test_road *road = test_road_new(t, 1);
 	uint8_t *mem = calloc(1, t->length);
-	struct rng rng = { seed };
+	struct rng rng = {seed};
 	struct translator *tr;
-	struct frames f = { .n = 0 };
-	struct fault why = { 0 };
+	struct frames f = {.n = 0};
+	struct fault why = {0};
 	uint64_t sent = 0, copies = 0;
 
 	if (!TEST(translate_open(&tr, t, 1, &road->road, NULL, &why) == 0)) {
@@ -70,7 +70,7 @@ static void against_model(const struct table *t, uint64_t seed)
 				.key = key,
 				.data = value,
 			};
-			struct rng k = { rng_below(&rng, 40) };
+			struct rng k = {rng_below(&rng, 40)};
 
 			for (unsigned b = 0; b < sizeof(key); b++)
 				key[b] = (uint8_t)rng_u64(&k);
@@ -107,11 +107,11 @@ static void geometries(void)
 		uint64_t units;
 		uint8_t copies;
 	} g[] = {
-		{ 13, 4, 8, 64, 1 },	 { 13, 4, 8, 61, 2 },
-		{ 4, 1, 8, 32, 4 },	 { 37, 20, 32, 64, 3 },
-		{ 17, 20, 24, 50, 2 },	 { 1, 60, 64, 16, 1 },
-		{ 64, 61, 128, 16, 2 },	 { 16, 61, 68, 16, 2 },
-		{ 13, 1020, 1024, 8, 4 }, { 13, 7, 12, 1, 1 },
+		{13, 4, 8, 64, 1},	{13, 4, 8, 61, 2},
+		{4, 1, 8, 32, 4},	{37, 20, 32, 64, 3},
+		{17, 20, 24, 50, 2},	{1, 60, 64, 16, 1},
+		{64, 61, 128, 16, 2},	{16, 61, 68, 16, 2},
+		{13, 1020, 1024, 8, 4}, {13, 7, 12, 1, 1},
 	};
 
 	for (unsigned i = 0; i < sizeof(g) / sizeof(g[0]); i++) {
@@ -131,23 +131,24 @@ static void geometries(void)
 	}
 }
 
-/* The last operation of a report carries the immediate; a fetch-and-add none. */
+/* The last operation of a report carries the immediate; a fetch-and-add none.
+ */
 static void immediates(void)
 {
-	struct table t[2] = { test_table(TABLE_KEYWRITE, 9, 4, 4, 8, 64),
-			      test_table(TABLE_KEYINC, 10, 4, 8, 8, 64) };
+	struct table t[2] = {test_table(TABLE_KEYWRITE, 9, 4, 4, 8, 64),
+			     test_table(TABLE_KEYINC, 10, 4, 8, 8, 64)};
 	struct test_road *road = test_road_new(t, 2);
-	struct dta_report r = { .opcode = TABLE_KEYWRITE,
-				.copies = 3,
-				.immediate = true,
-				.table = 9,
-				.sequence = 0xbeef,
-				.key_len = 4,
-				.data_len = 4,
-				.key = (const uint8_t *)"abcd",
-				.data = (const uint8_t *)"12345678" };
+	struct dta_report r = {.opcode = TABLE_KEYWRITE,
+			       .copies = 3,
+			       .immediate = true,
+			       .table = 9,
+			       .sequence = 0xbeef,
+			       .key_len = 4,
+			       .data_len = 4,
+			       .key = (const uint8_t *)"abcd",
+			       .data = (const uint8_t *)"12345678"};
 	struct translator *tr;
-	struct frames f = { .n = 0 };
+	struct frames f = {.n = 0};
 
 	TEST(translate_open(&tr, t, 2, &road->road, NULL, NULL) == 0);
 	frames_report(&f, &r);
@@ -194,39 +195,39 @@ static void dta0(void)
 		uint8_t sum[4];
 		unsigned slot[4];
 	} want[] = {
-		{ 0, { 0x1c, 0xdf, 0x44, 0x21 }, { 29, 139, 49, 167 } },
-		{ 1, { 0x79, 0xb8, 0xf8, 0x99 }, { 173, 59, 129, 23 } },
-		{ 2, { 0x97, 0x17, 0x4d, 0x8b }, { 125, 235, 81, 199 } },
-		{ 0x0a000001, { 0x67, 0x51, 0x2d, 0x79 }, { 39, 177, 11, 157 } },
-		{ 0xdeadbeef, { 0x1f, 0x60, 0x5a, 0x1a }, { 24, 142, 52, 162 } },
-		{ 123456789, { 0x9e, 0x6c, 0xdf, 0x18 }, { 162, 52, 142, 24 } },
+		{0, {0x1c, 0xdf, 0x44, 0x21}, {29, 139, 49, 167}},
+		{1, {0x79, 0xb8, 0xf8, 0x99}, {173, 59, 129, 23}},
+		{2, {0x97, 0x17, 0x4d, 0x8b}, {125, 235, 81, 199}},
+		{0x0a000001, {0x67, 0x51, 0x2d, 0x79}, {39, 177, 11, 157}},
+		{0xdeadbeef, {0x1f, 0x60, 0x5a, 0x1a}, {24, 142, 52, 162}},
+		{123456789, {0x9e, 0x6c, 0xdf, 0x18}, {162, 52, 142, 24}},
 	};
-	struct table t[3] = { test_table(TABLE_KEYWRITE, 3, 13, 4, 8, 256),
-			      test_table(TABLE_KEYWRITE, 4, 4, 4, 8, 256),
-			      test_table(TABLE_KEYINC, 5, 4, 8, 8, 256) };
-	struct translate_options o = { .format = DTA_FORMAT_0B };
+	struct table t[3] = {test_table(TABLE_KEYWRITE, 3, 13, 4, 8, 256),
+			     test_table(TABLE_KEYWRITE, 4, 4, 4, 8, 256),
+			     test_table(TABLE_KEYINC, 5, 4, 8, 8, 256)};
+	struct translate_options o = {.format = DTA_FORMAT_0B};
 	uint8_t frame[FRAME_ROOM], key[4];
 
 	t[1].hash = t[2].hash = HASH_DTA0;
 	for (unsigned i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		struct test_road *road = test_road_new(t, 3);
-		struct dta_report r = { .opcode = DTA_KEYWRITE,
-					.copies = 4,
-					.key_len = 4,
-					.data_len = 4,
-					.key = key,
-					.data = (const uint8_t *)"\0\0\0\x2a" };
+		struct dta_report r = {.opcode = DTA_KEYWRITE,
+				       .copies = 4,
+				       .key_len = 4,
+				       .data_len = 4,
+				       .key = key,
+				       .data = (const uint8_t *)"\0\0\0\x2a"};
 		struct translator *tr;
-		struct frames f = { .n = 0 };
+		struct frames f = {.n = 0};
 
 		be32_store(key, want[i].key);
-		frames_add(&f, frame,
-			   frame_of(frame, DTA_FORMAT_0B, &r, 1, 0), 0);
+		frames_add(&f, frame, frame_of(frame, DTA_FORMAT_0B, &r, 1, 0),
+			   0);
 		r.opcode = DTA_KEYINC;
 		r.data_len = 8;
 		r.data = (const uint8_t *)"\0\0\0\0\0\0\0\x05";
-		frames_add(&f, frame,
-			   frame_of(frame, DTA_FORMAT_0B, &r, 1, 0), 0);
+		frames_add(&f, frame, frame_of(frame, DTA_FORMAT_0B, &r, 1, 0),
+			   0);
 		TEST(translate_open(&tr, t, 3, &road->road, &o, NULL) == 0);
 		TEST(translate_rx(tr, f.pkt, f.n) == 0);
 		TEST(road->nops == 8);

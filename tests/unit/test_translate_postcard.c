@@ -47,13 +47,13 @@ static void model_write(struct model *m, struct model_row *r, unsigned end)
 		else if (end && i >= end)
 			model_entry(m, r, i, 0xffffffff);
 	}
-	*r = (struct model_row){ .used = false };
+	*r = (struct model_row){.used = false};
 }
 
 static void model_add(struct model *m, const struct dta_report *r)
 {
-	struct model_row *row =
-		&m->row[test_crc(poly_checksum, r->key, KEY) % m->t->cache_rows];
+	struct model_row *row = &m->row[test_crc(poly_checksum, r->key, KEY) %
+					m->t->cache_rows];
 	unsigned path = r->path_len, end;
 	bool all = true;
 
@@ -108,10 +108,10 @@ static void compare(const struct model *m, const struct translator *tr,
 static void against_model(const struct table *t, uint64_t seed, unsigned flows)
 {
 	struct test_road *road = test_road_new(t, 1);
-	struct model m = { .t = t };
-	struct rng rng = { seed };
+	struct model m = {.t = t};
+	struct rng rng = {seed};
 	struct translator *tr;
-	struct frames f = { .n = 0 };
+	struct frames f = {.n = 0};
 
 	m.row = calloc(t->cache_rows, sizeof(*m.row));
 	m.mem = calloc(1, t->length);
@@ -120,13 +120,14 @@ static void against_model(const struct table *t, uint64_t seed, unsigned flows)
 		while (f.n < PKT_BATCH - 7u * (unsigned)round) {
 			uint8_t key[KEY], value[4], frame[FRAME_ROOM];
 			uint64_t flow = rng_below(&rng, flows);
-			struct rng k = { flow };
+			struct rng k = {flow};
 			unsigned len = 1 + flow % (t->hops + 2u);
 			struct dta_report r = {
 				.opcode = TABLE_POSTCARD,
 				.copies = (uint8_t)(rng_below(&rng, 8)
 							    ? 0
-							    : rng_below(&rng, 5)),
+							    : rng_below(&rng,
+									5)),
 				.path_len = (uint8_t)(rng_below(&rng, 2) ? len
 									 : 0),
 				.table = t->id,
@@ -188,17 +189,17 @@ static struct frames fed;
 static void feed(struct translator *tr, uint8_t flow, uint8_t hop,
 		 uint8_t path_len, bool immediate, uint16_t sequence)
 {
-	uint8_t key[KEY] = { flow }, value[4] = { 0, 0, 1, hop };
-	struct dta_report r = { .opcode = TABLE_POSTCARD,
-				.hop = hop,
-				.path_len = path_len,
-				.immediate = immediate,
-				.sequence = sequence,
-				.table = 1,
-				.key_len = KEY,
-				.data_len = 4,
-				.key = key,
-				.data = value };
+	uint8_t key[KEY] = {flow}, value[4] = {0, 0, 1, hop};
+	struct dta_report r = {.opcode = TABLE_POSTCARD,
+			       .hop = hop,
+			       .path_len = path_len,
+			       .immediate = immediate,
+			       .sequence = sequence,
+			       .table = 1,
+			       .key_len = KEY,
+			       .data_len = 4,
+			       .key = key,
+			       .data = value};
 
 	frames_report(&fed, &r);
 	TEST(translate_rx(tr, fed.pkt, fed.n) == 0);
@@ -248,10 +249,10 @@ static void operations(void)
 /* The published system's chunk and cells: the table in wire-facts 2.4. */
 static void dta0(void)
 {
-	static const uint32_t cell[5] = { 0xfcbb7a2f, 0x119ca20c, 0x55f952f3,
-					  0xf4b8da4a, 0xf1be4f77 };
+	static const uint32_t cell[5] = {0xfcbb7a2f, 0x119ca20c, 0x55f952f3,
+					 0xf4b8da4a, 0xf1be4f77};
 	struct table t = test_postcards(1, 5, 32, 256, 1024);
-	struct translate_options o = { .format = DTA_FORMAT_0A };
+	struct translate_options o = {.format = DTA_FORMAT_0A};
 	struct test_road *road;
 	struct translator *tr;
 
@@ -260,13 +261,13 @@ static void dta0(void)
 	road = test_road_new(&t, 1);
 	TEST(translate_open(&tr, &t, 1, &road->road, &o, NULL) == 0);
 	for (uint8_t hop = 5; hop-- > 0;) {
-		uint8_t frame[FRAME_ROOM], value[4] = { 9, 0, 0, hop };
-		struct dta_report r = { .opcode = TABLE_POSTCARD,
-					.hop = hop,
-					.key_len = 4,
-					.data_len = 4,
-					.key = (const uint8_t *)"\0\0\0\1",
-					.data = value };
+		uint8_t frame[FRAME_ROOM], value[4] = {9, 0, 0, hop};
+		struct dta_report r = {.opcode = TABLE_POSTCARD,
+				       .hop = hop,
+				       .key_len = 4,
+				       .data_len = 4,
+				       .key = (const uint8_t *)"\0\0\0\1",
+				       .data = value};
 
 		frames_add(&fed, frame,
 			   frame_of(frame, DTA_FORMAT_0A, &r, 1, 0), 0);
@@ -287,7 +288,7 @@ static void limit(void)
 	struct table t = test_postcards(1, 5, 32, 64, 4u << 20);
 	struct test_road *road = test_road_new(&t, 1);
 	struct translator *tr;
-	struct fault why = { 0 };
+	struct fault why = {0};
 
 	TEST(translate_open(&tr, &t, 1, &road->road, NULL, &why) == -EINVAL);
 	TEST(strstr(why.text, "cache") != NULL);

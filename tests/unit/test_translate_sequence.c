@@ -11,14 +11,14 @@ static struct frames fed;
 static void report(uint16_t table, uint16_t sequence, uint8_t src)
 {
 	uint8_t frame[FRAME_ROOM];
-	struct dta_report r = { .opcode = DTA_KEYWRITE,
-				.tracked = true,
-				.table = table,
-				.sequence = sequence,
-				.key_len = 4,
-				.data_len = 4,
-				.key = (const uint8_t *)"abcd",
-				.data = (const uint8_t *)"1234" };
+	struct dta_report r = {.opcode = DTA_KEYWRITE,
+			       .tracked = true,
+			       .table = table,
+			       .sequence = sequence,
+			       .key_len = 4,
+			       .data_len = 4,
+			       .key = (const uint8_t *)"abcd",
+			       .data = (const uint8_t *)"1234"};
 
 	frames_add(&fed, frame, frame_of(frame, DTA_FORMAT_1, &r, src, 0), 9);
 }
@@ -32,7 +32,8 @@ static void feed(struct translator *tr)
 static void tables_make(struct table t[3])
 {
 	for (unsigned i = 0; i < 3; i++)
-		t[i] = test_table(TABLE_KEYWRITE, (uint16_t)(1 + i), 4, 4, 8, 64);
+		t[i] = test_table(TABLE_KEYWRITE, (uint16_t)(1 + i), 4, 4, 8,
+				  64);
 	t[0].sequence = TABLE_SEQ_OFF;
 	t[1].sequence = TABLE_SEQ_COUNT;
 	t[2].sequence = TABLE_SEQ_STRICT;
@@ -40,10 +41,10 @@ static void tables_make(struct table t[3])
 
 static void counted(void)
 {
-	static const uint16_t seq[] = { 65534, 65535, 0, 1, /* wraps */
-					4,		    /* a gap */
-					4, 2,		    /* again, late */
-					5, 9 };		    /* another gap */
+	static const uint16_t seq[] = {65534, 65535, 0, 1, /* wraps */
+				       4,		   /* a gap */
+				       4,     2,	   /* again, late */
+				       5,     9};	   /* another gap */
 	struct table t[3];
 	struct test_road *road;
 	struct translator *tr;
@@ -71,7 +72,7 @@ static void counted(void)
 
 static void strict(void)
 {
-	static const uint16_t seq[] = { 7, 8, 10, 11, 8, 3, 9, 10, 11 };
+	static const uint16_t seq[] = {7, 8, 10, 11, 8, 3, 9, 10, 11};
 	struct table t[3];
 	struct test_road *road;
 	struct translator *tr;
@@ -126,18 +127,19 @@ static void mixed(void)
 /* An IPv6 frame around the same payload, its checksum right. */
 static void report6(uint16_t sequence)
 {
-	uint8_t frame[FRAME_ROOM], *p = frame, pseudo[64] = { 0 };
-	struct dta_report r = { .opcode = DTA_KEYWRITE,
-				.tracked = true,
-				.table = 3,
-				.sequence = sequence,
-				.key_len = 4,
-				.data_len = 4,
-				.key = (const uint8_t *)"abcd",
-				.data = (const uint8_t *)"1234" };
+	uint8_t frame[FRAME_ROOM], *p = frame, pseudo[64] = {0};
+	struct dta_report r = {.opcode = DTA_KEYWRITE,
+			       .tracked = true,
+			       .table = 3,
+			       .sequence = sequence,
+			       .key_len = 4,
+			       .data_len = 4,
+			       .key = (const uint8_t *)"abcd",
+			       .data = (const uint8_t *)"1234"};
 	struct put w = put_to(p, sizeof(frame));
 
-	put_bytes(&w, "\2\0\0\0\0\2\2\0\0\0\0\1\x86\xdd\x60\0\0\0\0\x18\x11\x40",
+	put_bytes(&w,
+		  "\2\0\0\0\0\2\2\0\0\0\0\1\x86\xdd\x60\0\0\0\0\x18\x11\x40",
 		  22);
 	put_bytes(&w, "\xfd\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 16);
 	put_bytes(&w, "\xfd\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2", 16);
@@ -158,7 +160,7 @@ static void report6(uint16_t sequence)
 static void nacks(void)
 {
 	char path[] = "/tmp/test-nacks-XXXXXX";
-	struct translate_options o = { .format = DTA_FORMAT_1 };
+	struct translate_options o = {.format = DTA_FORMAT_1};
 	struct table t[3];
 	struct test_road *road;
 	struct translator *tr;
@@ -209,7 +211,7 @@ static void nacks(void)
 /* DTA/0's numbers have 8 bits and its NACK two bytes. */
 static void dta0(void)
 {
-	struct translate_options o = { .format = DTA_FORMAT_0B };
+	struct translate_options o = {.format = DTA_FORMAT_0B};
 	struct table t = test_table(TABLE_KEYWRITE, 1, 4, 4, 8, 64);
 	struct test_road *road = test_road_new(&t, 1);
 	struct translator *tr;
@@ -217,16 +219,16 @@ static void dta0(void)
 	t.sequence = TABLE_SEQ_STRICT;
 	TEST(translate_open(&tr, &t, 1, &road->road, &o, NULL) == 0);
 	for (unsigned i = 0; i < 5; i++) {
-		static const uint16_t seq[] = { 254, 255, 0, 1, 3 };
+		static const uint16_t seq[] = {254, 255, 0, 1, 3};
 		uint8_t frame[FRAME_ROOM];
-		struct dta_report r = { .opcode = DTA_KEYWRITE,
-					.copies = 1,
-					.tracked = true,
-					.sequence = seq[i],
-					.key_len = 4,
-					.data_len = 4,
-					.key = (const uint8_t *)"abcd",
-					.data = (const uint8_t *)"1234" };
+		struct dta_report r = {.opcode = DTA_KEYWRITE,
+				       .copies = 1,
+				       .tracked = true,
+				       .sequence = seq[i],
+				       .key_len = 4,
+				       .data_len = 4,
+				       .key = (const uint8_t *)"abcd",
+				       .data = (const uint8_t *)"1234"};
 
 		frames_add(&fed, frame,
 			   frame_of(frame, DTA_FORMAT_0B, &r, 1, 0), 0);
@@ -238,7 +240,8 @@ static void dta0(void)
 	test_road_free(road);
 }
 
-/* More reporters than there is room for: some are forgotten, none is refused. */
+/* More reporters than there is room for: some are forgotten, none is refused.
+ */
 static void many(void)
 {
 	struct table t = test_table(TABLE_KEYWRITE, 1, 4, 4, 8, 64);

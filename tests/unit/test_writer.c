@@ -215,6 +215,23 @@ static void test_rotate(void)
 	region_remove(name, NULL);
 }
 
+/* What a writer left half done in an old epoch is not done in the next one that
+ * has its set. */
+static void test_rotate_journal(void)
+{
+	struct region *r;
+
+	name = sample_create(2);
+	r = sample_open(name, true);
+	TEST(region_rotate(r, NULL, NULL) == 0);
+	dead_writer(fill_journal); /* into epoch 1 */
+	TEST(region_rotate(r, NULL, NULL) == 0);
+	TEST(region_epoch(r) == 3 && r->seat[0].pid == 0);
+	TEST(region_read(r, region_table(r, SAMPLE_DART), 3)[24] == 0);
+	region_close(r);
+	region_remove(name, NULL);
+}
+
 /* A thread that rotates, and what it saw when it was done. */
 struct rotation {
 	struct region *r;
@@ -350,6 +367,7 @@ int main(void)
 	test_journal();
 	test_seats();
 	test_rotate();
+	test_rotate_journal();
 	test_rotate_waits();
 	test_rotate_live();
 	test_notify();

@@ -37,7 +37,7 @@ struct test_road {
 	uint64_t nops; /* in all; op[] holds the first ROAD_OPS */
 	uint64_t batches;
 	bool inside, bad; /* bad: an operation that no table allows */
-	int fail; /* exec() returns it */
+	int fail;	  /* exec() returns it */
 };
 
 static inline void test_road_judge(struct test_road *r, const struct op *o)
@@ -130,8 +130,8 @@ static inline struct test_road *test_road_new(const struct table *tables,
 {
 	struct test_road *r = calloc(1, sizeof(*r));
 
-	r->road = (struct road){ test_road_begin, test_road_exec, test_road_end,
-				 test_road_head };
+	r->road = (struct road){test_road_begin, test_road_exec, test_road_end,
+				test_road_head};
 	r->tables = tables;
 	r->n = n;
 	r->generation = 1;
@@ -218,8 +218,8 @@ static inline void frames_add(struct frames *f, const uint8_t *frame,
 	memset(b, 0xa5, HEADROOM);
 	memcpy(b + HEADROOM, frame, len);
 	f->block[f->n] = b;
-	f->pkt[f->n++] = (struct pkt){ b + HEADROOM, (uint32_t)len,
-				       (uint32_t)len, ts_ns };
+	f->pkt[f->n++] = (struct pkt){b + HEADROOM, (uint32_t)len,
+				      (uint32_t)len, ts_ns};
 }
 
 enum {
@@ -235,10 +235,10 @@ static inline size_t frame_of(uint8_t *out, enum dta_format format,
 			      int shape)
 {
 	struct net_udp4 h = {
-		.eth_dst = { 2, 0, 0, 0, 0, 2 },
-		.eth_src = { 2, 0, 0, 0, 0, 1 },
-		.src = { 10, 0, 1, src },
-		.dst = { 10, 0, 0, 51 },
+		.eth_dst = {2, 0, 0, 0, 0, 2},
+		.eth_src = {2, 0, 0, 0, 0, 1},
+		.src = {10, 0, 1, src},
+		.dst = {10, 0, 0, 51},
 		.src_port = 50000,
 		.dst_port = DTA_PORT,
 		.ttl = 64,
@@ -251,7 +251,7 @@ static inline size_t frame_of(uint8_t *out, enum dta_format format,
 		abort();
 	if (tag) {
 		memmove(out, p, 12);
-		memcpy(out + 12, (uint8_t[]){ 0x81, 0, 0, 7 }, 4);
+		memcpy(out + 12, (uint8_t[]){0x81, 0, 0, 7}, 4);
 	}
 	if (shape == SHAPE_TRAILER) {
 		memset(p + 42 + len, 0xee, 9);
@@ -284,11 +284,11 @@ static inline uint32_t test_crc(uint32_t poly, const uint8_t *p, size_t len)
 }
 
 /* dta.md section 2. */
-static const uint32_t poly_slot[4] = { 0x04C11DB7, 0xF5D8E6B9, 0x38D956C9,
-				       0xBE1BC3BB };
+static const uint32_t poly_slot[4] = {0x04C11DB7, 0xF5D8E6B9, 0x38D956C9,
+				      0xBE1BC3BB};
 static const uint32_t poly_checksum = 0x1EDC6F41;
-static const uint32_t poly_hop[8] = { 0x1E671611, 0x42BA8535, 0x9459DBBF,
-				      0x617C6A11, 0x7076CE85, 0x101CECEF,
-				      0x5B8EA50B, 0x676BDD11 };
+static const uint32_t poly_hop[8] = {0x1E671611, 0x42BA8535, 0x9459DBBF,
+				     0x617C6A11, 0x7076CE85, 0x101CECEF,
+				     0x5B8EA50B, 0x676BDD11};
 
 #endif
