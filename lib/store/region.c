@@ -34,7 +34,9 @@ struct region *region_new(void)
 int region_map(struct region *r)
 {
 	uint64_t align = r->huge > REGION_HUGE ? r->huge : REGION_HUGE;
-	uint64_t size = r->h.file_size, skip;
+	uint64_t page = r->huge ? r->huge : REGION_ALIGN, skip;
+	/* What mmap() makes of it; the header may say anything. */
+	uint64_t size = (r->h.file_size + page - 1) / page * page;
 	int prot = r->write ? PROT_READ | PROT_WRITE : PROT_READ;
 	uint8_t *room = mmap(NULL, size + align, PROT_NONE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
@@ -53,7 +55,6 @@ int region_map(struct region *r)
 	}
 	if (skip)
 		munmap(room, skip);
-	size = (size + 4095) & ~UINT64_C(4095);
 	if (align - skip)
 		munmap(p + size, align - skip);
 	r->map = p;
