@@ -20,7 +20,6 @@
 
 enum {
 	OPT_TICKET = 256,
-	OPT_FORMAT,
 	OPT_ACK_EVERY,
 	OPT_NACKS,
 	SETTINGS_MAX = 256,
@@ -31,7 +30,7 @@ static const struct cli_option options[] = {
 	{'R', "region", "NAME", "write into this region"},
 	{OPT_TICKET, "ticket", "FILE", "the collector's ticket; needs -w"},
 	{'w', "write", "FILE", "write RoCEv2 packets to a capture"},
-	{OPT_FORMAT, "format", "FORMAT",
+	{'F', "format", "FORMAT",
 	 "reports besides DTA/1: dta1 (none), dta0a or dta0b"},
 	{'T', "table", "TABLE:FIELD=VALUE",
 	 "change a table's setting for this run"},
@@ -101,7 +100,7 @@ static void parse_option(struct opts *o, int ch)
 	case OPT_NACKS:
 		o->nacks = optarg;
 		break;
-	case OPT_FORMAT:
+	case 'F':
 		o->dta = dta_of(optarg);
 		break;
 	case 'T':

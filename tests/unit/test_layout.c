@@ -77,7 +77,7 @@ static void test_good(void)
 static const struct {
 	const char *text, *says;
 } bad[] = {
-	{"", "holds no [table]"},
+	{"", ": holds no [table]"},
 	{"kind = keywrite\n", ":1: a field before"},
 	{"[a]\n[b]\nkind = keyinc\n", ":1: a table without fields"},
 	{"[a]\nkind = keyinc\nkey = u32\nslots = 1\n[b]\n",
