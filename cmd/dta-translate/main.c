@@ -296,23 +296,38 @@ static uint64_t alarm_set(const struct target *g, const struct src *s)
 	return us * 1000;
 }
 
+/* SIGUSR1 asked for the ledger. */
+static void report_if_asked(const struct opts *o, const struct translator *t)
+{
+	if (!cli_report)
+		return;
+	cli_report = 0;
+	cli_ledger(&translate_ledger, translate_counters(t), o->format);
+}
+
+/* A source that gave less than a batch is live: what reads us must not wait
+ * for a full buffer. snk_close() tells of an error. */
+static void pass_on(const struct target *g)
+{
+	if (g->packets)
+		snk_flush(g->packets);
+}
+
 /* Reports through the translator until the capture ends or a signal comes. */
 static void translate_all(const struct opts *o, struct translator *t,
-			  struct src *s, uint64_t alarm_ns, struct outcome *out)
+			  const struct target *g, struct src *s,
+			  uint64_t alarm_ns, struct outcome *out)
 {
 	static struct pkt pkts[PKT_BATCH];
 	int n;
 
 	while (!cli_stop) {
+		report_if_asked(o, t);
 		n = src_rx(s, pkts, PKT_BATCH, &out->f);
-		if (cli_report) {
-			cli_report = 0;
-			cli_ledger(&translate_ledger, translate_counters(t),
-				   o->format);
-		}
 		if (n == -EINTR) {
 			if (alarm_rang) /* and not another signal */
 				out->rc = translate_idle(t, alarm_ns);
+			pass_on(g);
 			alarm_rang = 0;
 		} else if (n <= 0) {
 			out->rc = n;
@@ -320,6 +335,8 @@ static void translate_all(const struct opts *o, struct translator *t,
 			return;
 		} else {
 			out->rc = translate_rx(t, pkts, (size_t)n);
+			if (n < PKT_BATCH)
+				pass_on(g);
 		}
 		if (out->rc < 0)
 			return;
@@ -355,7 +372,7 @@ int main(int argc, char **argv)
 		cli_fault(o.nacks, &f);
 	if (translate_open(&t, g.table, g.n, g.road, &topt, &f) < 0)
 		cli_fail("%s", f.text);
-	translate_all(&o, t, s, alarm_set(&g, s), &out);
+	translate_all(&o, t, &g, s, alarm_set(&g, s), &out);
 	rc = translate_flush(t);
 	cli_progress_end();
 	closed = close_target(&g);

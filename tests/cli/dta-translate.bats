@@ -216,3 +216,19 @@ entries_are() {
 	dta-gen int-postcard -n 200000 -q -w - |
 		(ulimit -v 400000 && dta-translate -q -r - -R "$NAME")
 }
+
+@test "RoCEv2 packets of a live pipe go out at once" {
+	make_region uniform
+	dta-collect --region "$NAME" --ticket ticket.ini
+	dta-gen uniform -c 5 -q -w r.pcap
+	mkfifo pipe
+	bg dta-translate -q -r pipe --ticket ticket.ini -w roce.pcap
+	exec 7>pipe
+	cat r.pcap >&7
+	# Five reports, two copies each, while the pipe is still open.
+	arrived() { [ "$(dta-dump packets roce.pcap -o csv | wc -l)" = 11 ]; }
+	wait_for arrived
+	exec 7>&-
+	wait "${BG_PIDS[0]}"
+	BG_PIDS=()
+}
