@@ -43,6 +43,6 @@ echo "  Two roads, one memory, byte for byte."
 say "6. Packet losses as events in a list (NetSeer, Append)."
 run "dta-collect --create --layout netseer-loss.ini --region $name-events"
 run "dta-gen netseer-loss --count 1000 -w - | dta-translate -r - --region $name-events"
-run "dta-query list --region $name-events --table 1 --last 3"
+run "dta-query list --region $name-events --table losses --last 3 --as flow4"
 
 say "Done. Next: man man/dta.7, then README.md's tour."
