@@ -7,8 +7,10 @@
 #define TESTS_UNIT_CAPTURE_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pcap/pcap.h>
 #include <stdbool.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/rng.h"
@@ -259,6 +261,35 @@ static inline void check_arrival(void (*packet)(uint32_t len))
 	TEST(src_rx(s, pkts, PKT_BATCH, &f) == 0);
 	src_close(s);
 	close(fds[0]);
+}
+
+/* In a process whose descriptor fd is a terminal, opening "-" is refused. */
+static inline void capture_on_terminal(int fd, int (*open_it)(struct fault *f),
+				       const char *says)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY), slave;
+	struct fault f = {""};
+
+	if (master < 0 || grantpt(master) || unlockpt(master) ||
+	    (slave = open(ptsname(master), O_RDWR | O_NOCTTY)) < 0)
+		_exit(TEST_SKIP);
+	dup2(slave, fd);
+	_exit(open_it(&f) != -EINVAL || !strstr(f.text, says));
+}
+
+static inline void capture_terminal(int fd, int (*open_it)(struct fault *f),
+				    const char *says)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		capture_on_terminal(fd, open_it, says);
+	TEST(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	if (WEXITSTATUS(status) == TEST_SKIP)
+		fprintf(stderr, "no pseudo terminals: not tested\n");
+	else
+		TEST(WEXITSTATUS(status) == 0);
 }
 
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Classic pcap, and what is true of every source. */
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
 #include "capture.h"
 
@@ -160,34 +158,11 @@ static void test_signal(bool first)
 	close(fds[1]);
 }
 
-static void on_terminal(void)
+static int open_stdin(struct fault *f)
 {
-	int master = posix_openpt(O_RDWR | O_NOCTTY), slave;
-	struct fault f = {""};
 	struct src *s;
 
-	if (master < 0 || grantpt(master) || unlockpt(master) ||
-	    (slave = open(ptsname(master), O_RDWR | O_NOCTTY)) < 0)
-		_exit(TEST_SKIP);
-	dup2(slave, STDIN_FILENO);
-	if (src_open(&s, "-", &f) != -EINVAL ||
-	    !strstr(f.text, "stdin is a terminal"))
-		_exit(1);
-	_exit(0);
-}
-
-static void test_terminal(void)
-{
-	int status;
-	pid_t pid = fork();
-
-	if (!pid)
-		on_terminal();
-	TEST(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
-	if (WEXITSTATUS(status) == TEST_SKIP)
-		fprintf(stderr, "no pseudo terminals: not tested\n");
-	else
-		TEST(WEXITSTATUS(status) == 0);
+	return src_open(&s, "-", f);
 }
 
 int main(void)
@@ -201,6 +176,6 @@ int main(void)
 	test_arrival();
 	test_signal(false);
 	test_signal(true);
-	test_terminal();
+	capture_terminal(STDIN_FILENO, open_stdin, "stdin is a terminal");
 	return capture_end();
 }

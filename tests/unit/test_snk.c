@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What snk writes, libpcap must read; and what happens where it cannot write.
  */
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/wait.h>
 
 #include "capture.h"
 
@@ -146,34 +144,11 @@ static void test_sink_errors(void)
 	TEST(!!strstr(f.text, "No such file"));
 }
 
-static void on_terminal(void)
+static int open_stdout(struct fault *f)
 {
-	int master = posix_openpt(O_RDWR | O_NOCTTY), slave;
-	struct fault f = {""};
 	struct snk *k;
 
-	if (master < 0 || grantpt(master) || unlockpt(master) ||
-	    (slave = open(ptsname(master), O_RDWR | O_NOCTTY)) < 0)
-		_exit(TEST_SKIP);
-	dup2(slave, STDOUT_FILENO);
-	if (snk_open(&k, "-", &f) != -EINVAL ||
-	    !strstr(f.text, "stdout is a terminal"))
-		_exit(1);
-	_exit(0);
-}
-
-static void test_terminal(void)
-{
-	int status;
-	pid_t pid = fork();
-
-	if (!pid)
-		on_terminal();
-	TEST(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
-	if (WEXITSTATUS(status) == TEST_SKIP)
-		fprintf(stderr, "no pseudo terminals: not tested\n");
-	else
-		TEST(WEXITSTATUS(status) == 0);
+	return snk_open(&k, "-", f);
 }
 
 int main(void)
@@ -182,6 +157,6 @@ int main(void)
 	test_sink_file();
 	test_sink_pipe();
 	test_sink_errors();
-	test_terminal();
+	capture_terminal(STDOUT_FILENO, open_stdout, "stdout is a terminal");
 	return capture_end();
 }
