@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "store/layout.h"
 
@@ -156,12 +157,17 @@ int layout_values_load(uint32_t **out, struct table *t, const char *path,
 	int dir = slash && path[0] != '/' ? (int)(slash + 1 - base) : 0;
 	char full[PATH_MAX];
 	struct set s = {0};
+	struct stat st;
 	FILE *in;
 	int rc;
 
 	if (snprintf(full, sizeof(full), "%.*s%s", dir, base, path) >=
 	    (int)sizeof(full))
 		return fault_set(f, -ENAMETOOLONG, "the path is too long");
+	/* A device may have no end, and a FIFO no writer. */
+	if (!stat(full, &st) && !S_ISREG(st.st_mode))
+		return fault_set(f, -EINVAL, "%.300s: not a regular file",
+				 full);
 	in = fopen(full, "re");
 	if (!in)
 		return fault_set(f, -errno, "%.300s: %s", full,
