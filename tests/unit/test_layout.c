@@ -142,6 +142,7 @@ static const struct {
 	 ":3: values: 4294967295 stands for no hop"},
 	{"[a]\nkind = postcard\nvalues = 1,x\n", ":3: values: 'x' is no"},
 	{"[a]\nkind = postcard\nvalues = ,\n", ":3: values: no number"},
+	{"[a]\nkind = postcard\nvalues = file:/dev/full\n", "not a regular file"},
 	{"[a]\nkind = postcard\nvalues = file:/nonexistent/v\n",
 	 ":3: values: /nonexistent/v: No such file"},
 	{"[a]\nkind = postcard\nhops = 9\n", ":3: hops: 9 is not 1 to 8"},
