@@ -19,6 +19,15 @@ say = $(if $(Q),@printf '  %-5s %s\n' $1 $@)
 
 CFLAGS ?= -O2 -g
 PKGS := libpcap zlib inih libedit
+# Packages without which a part is left out: files NAME*.c of it give way to
+# NAME_none.c, which says so.
+has = $(shell $(PKG_CONFIG) --exists $1 2>/dev/null && echo yes)
+VERBS_PKGS := libibverbs librdmacm
+XDP_PKGS := libxdp libbpf
+WITHOUT := $(if $(call has,$(VERBS_PKGS)),,verbs) \
+	$(if $(call has,$(XDP_PKGS)),,xdp)
+PKGS += $(if $(filter verbs,$(WITHOUT)),,$(VERBS_PKGS)) \
+	$(if $(filter xdp,$(WITHOUT)),,$(XDP_PKGS))
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ilib -MMD -MP \
 	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-fno-omit-frame-pointer $(if $(WERROR),-Werror) \
@@ -27,7 +36,9 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ilib -MMD -MP \
 LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm -lpthread
 , := ,
 
-LIB_SRC := $(wildcard lib/*/*.c)
+part = $(filter-out $(wildcard lib/*/$1_none.c),$(wildcard lib/*/$1*.c))
+LIB_SRC := $(filter-out $(foreach p,verbs xdp,$(if $(filter $p,$(WITHOUT)),\
+	$(call part,$p),$(wildcard lib/*/$p_none.c))),$(wildcard lib/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$B/%.o)
 TOOLS := $(notdir $(patsubst %/main.c,%,$(wildcard cmd/*/main.c)))
 BINS := $(TOOLS:%=$B/%)

@@ -10,6 +10,7 @@
 #ifndef PACKET_PKT_H
 #define PACKET_PKT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,10 +53,48 @@ int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f);
 uint64_t src_done(const struct src *s);
 uint64_t src_size(const struct src *s);
 
+/*
+ * How long src_rx() waits for its first packet: ms, -1 (the default) for ever.
+ * When that is over it returns -EAGAIN. A capture in a file never waits.
+ */
+void src_wait(struct src *s, int ms);
+
+/* A descriptor that polls readable when src_rx() has something to do. */
+int src_fd(const struct src *s);
+
+/* Packets lost before we saw them: the kernel's count; 0 for captures. */
+uint64_t src_drops(const struct src *s);
+
+/* What it is: "pcap", "pcapng", "AF_PACKET", "AF_XDP zero-copy"... */
+const char *src_kind(const struct src *s);
+
 void src_close(struct src *s); /* NULL is fine */
 
 /* Opens a nanosecond pcap file for writing, "-" for stdout. */
 int snk_open(struct snk **out, const char *path, struct fault *f);
+
+/*
+ * Live interfaces: the same sources and sinks. name is a network interface, or
+ * "unix:LOCAL,REMOTE": Ethernet frames as datagrams of a Unix socket, as QEMU's
+ * -netdev dgram speaks them: LOCAL is received on (a source; it makes
+ * the socket and removes it), REMOTE is sent to (a sink).
+ */
+enum live_kind {
+	LIVE_AUTO,   /* AF_XDP where kernel and driver have it, else AF_PACKET */
+	LIVE_PACKET, /* AF_PACKET: TPACKET_V3, PACKET_MMAP */
+	LIVE_XDP,
+};
+
+struct live_options {
+	enum live_kind kind;
+	const char *filter; /* a BPF filter expression as tcpdump's, or NULL */
+	bool promiscuous;
+};
+
+int src_open_live(struct src **out, const char *name,
+		  const struct live_options *o, struct fault *f);
+int snk_open_live(struct snk **out, const char *name,
+		  const struct live_options *o, struct fault *f);
 
 /* Room for one frame of up to len bytes (at most PKT_MAX), or NULL with errno
  * set when the buffer before it could not be written. */
@@ -69,6 +108,10 @@ int snk_tx(struct snk *s, const struct pkt *pkts, size_t n);
 
 /* Writes out what is buffered. Returns 0 or -errno. */
 int snk_flush(struct snk *s);
+
+/* Frames that a live interface did not take; 0 for captures. */
+uint64_t snk_drops(const struct snk *s);
+const char *snk_kind(const struct snk *s);
 
 /* Flushes and closes; returns the first error of the sink's life, 0 if none. */
 int snk_close(struct snk *s);

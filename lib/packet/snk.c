@@ -152,6 +152,18 @@ int snk_tx(struct snk *s, const struct pkt *pkts, size_t n)
 	return s->err;
 }
 
+uint64_t snk_drops(const struct snk *s)
+{
+	(void)s;
+	return 0;
+}
+
+const char *snk_kind(const struct snk *s)
+{
+	(void)s;
+	return "pcap";
+}
+
 int snk_close(struct snk *s)
 {
 	int rc;

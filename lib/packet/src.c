@@ -30,6 +30,7 @@ _Static_assert((int)HEADROOM >= (int)CRC_HEADROOM,
 
 struct src {
 	int fd;
+	int wait_ms;
 	bool opened, eof, ng;
 	bool begun;	   /* the format is known */
 	uint8_t *mem;	   /* HEADROOM, then the window */
@@ -47,11 +48,13 @@ static uint8_t *window(const struct src *s)
 }
 
 /* One read() that waits. Returns bytes, 0 at the end, or -errno. */
-static ssize_t read_some(int fd, void *buf, size_t len)
+static ssize_t read_some(int fd, void *buf, size_t len, int wait_ms)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	ssize_t n;
 
+	if (wait_ms >= 0 && (n = poll(&p, 1, wait_ms)) <= 0)
+		return n < 0 ? -errno : -EAGAIN;
 	while ((n = read(fd, buf, len)) < 0 && errno == EAGAIN)
 		if (poll(&p, 1, -1) < 0) /* somebody made it non-blocking */
 			return -errno;
@@ -70,7 +73,8 @@ static int fill(struct src *s)
 	s->head = 0;
 	s->tail = left;
 	n = read_some(s->fd, w + left,
-		      WINDOW - left < WALK_BLOCK ? WINDOW - left : WALK_BLOCK);
+		      WINDOW - left < WALK_BLOCK ? WINDOW - left : WALK_BLOCK,
+		      s->wait_ms);
 	if (n < 0)
 		return (int)n;
 	s->eof = !n;
@@ -166,6 +170,7 @@ int src_open(struct src **out, const char *path, struct fault *f)
 	}
 	memset(s->mem, 0, HEADROOM);
 	s->fd = STDIN_FILENO;
+	s->wait_ms = -1;
 	rc = open_fd(s, path, f);
 	if (!rc)
 		rc = open_format(s, f);
@@ -240,6 +245,27 @@ uint64_t src_done(const struct src *s)
 uint64_t src_size(const struct src *s)
 {
 	return s->size;
+}
+
+void src_wait(struct src *s, int ms)
+{
+	s->wait_ms = ms;
+}
+
+int src_fd(const struct src *s)
+{
+	return s->fd;
+}
+
+uint64_t src_drops(const struct src *s)
+{
+	(void)s;
+	return 0;
+}
+
+const char *src_kind(const struct src *s)
+{
+	return s->ng ? "pcapng" : "pcap";
 }
 
 void src_close(struct src *s)
