@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* options.h - dta-translate's command line. */
+#ifndef DTA_TRANSLATE_OPTIONS_H
+#define DTA_TRANSLATE_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "cli/cli.h"
+#include "wire/dta.h"
+
+enum {
+	SETTINGS_MAX = 256,
+};
+
+struct opts {
+	const char *read, *region, *ticket, *write, *nacks;
+	const char *setting[SETTINGS_MAX]; /* of -T, in order */
+	unsigned settings;
+	unsigned ack_every;
+	enum dta_format dta;
+	enum row_format format;
+	bool quiet;
+};
+
+extern const struct cli cli;
+
+/* Reads and checks the options; exits on a bad one. */
+struct opts options_read(int argc, char **argv);
+
+#endif

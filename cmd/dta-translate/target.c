@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* target.c - opens the region or the ticket that operations go to. */
+#include "target.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/layout.h"
+
+/*
+ * One -T TABLE:FIELD=VALUE. Only what the translator alone decides can be
+ * changed: another geometry would miss the slots that queries read.
+ */
+static void apply(struct target *g, const char *setting)
+{
+	static const char *const may[] = {"copies", "batch",	"flush",
+					  "cache",  "sequence", "immediate"};
+	const char *colon = strchr(setting, ':'), *equals;
+	struct fault f = {0};
+	struct table *t;
+	char name[TABLE_NAME_MAX], field[32];
+	bool known = false;
+	unsigned batch;
+
+	equals = colon ? strchr(colon, '=') : NULL;
+	if (!equals || colon - setting >= (int)sizeof(name) ||
+	    equals - colon - 1 >= (int)sizeof(field))
+		cli_refuse("-T: '%s' is not TABLE:FIELD=VALUE", setting);
+	snprintf(name, sizeof(name), "%.*s", (int)(colon - setting), setting);
+	snprintf(field, sizeof(field), "%.*s", (int)(equals - colon - 1),
+		 colon + 1);
+	for (unsigned i = 0; i < sizeof(may) / sizeof(may[0]); i++)
+		known = known || !strcmp(field, may[i]);
+	if (!known)
+		cli_refuse("-T: '%s' cannot be changed here, only copies, "
+			   "batch, flush, cache, sequence, immediate",
+			   field);
+	t = (struct table *)table_pick(g->table, g->n, 0, name, &f);
+	if (!t)
+		cli_fail("-T %s: %s", setting, f.text);
+	batch = t->batch;
+	if (layout_set(t, field, equals + 1, &f) < 0)
+		cli_refuse("-T %s: %s", setting, f.text);
+	/* Readers stay a batch away from what may be overwritten: query.h. */
+	if (t->batch > batch)
+		cli_refuse("-T %s: readers of this table reckon with batches "
+			   "of %u at most",
+			   setting, batch);
+}
+
+static void open_local(struct target *g, const struct opts *o)
+{
+	struct fault f = {0};
+
+	if (region_open(&g->region, o->region, true, &f) < 0)
+		cli_fault(o->region, &f);
+	if (local_open(&g->local, g->region, &f) < 0)
+		cli_fault(o->region, &f);
+	g->road = local_road(g->local);
+	g->n = region_tables(g->region);
+	for (unsigned i = 0; i < g->n; i++)
+		g->table[i] = *region_table(g->region, i);
+}
+
+static void open_roce(struct target *g, const struct opts *o)
+{
+	struct fault f = {0};
+
+	if (ticket_read(&g->ticket, o->ticket, &f) < 0)
+		cli_fail("%s", f.text);
+	if (snk_open(&g->packets, o->write, &f) < 0)
+		cli_fault(o->write, &f);
+	if (roce_out_open(&g->roce, &g->ticket, g->packets, o->ack_every, &f) <
+	    0)
+		cli_fault(o->ticket, &f);
+	g->road = roce_out_road(g->roce);
+	g->n = g->ticket.n;
+	memcpy(g->table, g->ticket.table, g->n * sizeof(g->table[0]));
+}
+
+int target_close(struct target *g)
+{
+	int rc = 0;
+
+	if (g->local)
+		local_close(g->local);
+	region_close(g->region);
+	if (g->roce) {
+		roce_out_close(g->roce);
+		rc = snk_close(g->packets);
+		ticket_fini(&g->ticket);
+	}
+	return rc;
+}
+
+void target_open(struct target *g, const struct opts *o)
+{
+	if (o->region)
+		open_local(g, o);
+	else
+		open_roce(g, o);
+	for (unsigned i = 0; i < o->settings; i++)
+		apply(g, o->setting[i]);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* target.h - where dta-translate's operations go. */
+#ifndef DTA_TRANSLATE_TARGET_H
+#define DTA_TRANSLATE_TARGET_H
+
+#include "options.h"
+#include "packet/pkt.h"
+#include "rdma/local.h"
+#include "rdma/roce_out.h"
+#include "rdma/ticket.h"
+#include "store/region.h"
+
+/* Where operations go, and the tables there. */
+struct target {
+	struct table table[TABLE_MAX];
+	unsigned n;
+	struct road *road;
+	struct region *region; /* the local road */
+	struct local_road *local;
+	struct ticket ticket; /* the RoCEv2 road */
+	struct snk *packets;
+	struct roce_out *roce;
+};
+
+/* Opens what the options name, settings of -T applied; exits if it cannot. */
+void target_open(struct target *g, const struct opts *o);
+
+/* Returns the first error of the packets' sink. */
+int target_close(struct target *g);
+
+#endif
