@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* options.c - dta-collect's command line. */
+#include "options.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	OPT_CREATE = 256,
+	OPT_REMOVE,
+	OPT_EPOCHS,
+	OPT_PAGES,
+	OPT_TICKET,
+	OPT_SNAPSHOT,
+	OPT_RESTORE,
+	OPT_ROTATE,
+	OPT_EPOCH,
+	OPT_IP,
+	OPT_MAC,
+	OPT_PEER_IP,
+	OPT_PEER_MAC,
+	OPT_MTU,
+	OPT_RECEIVES,
+	OPT_ANY_PEER,
+};
+
+static const struct cli_option options[] = {
+	{'R', "region", "NAME", "the region to work on"},
+	{OPT_CREATE, "create", NULL, "make the region from a layout"},
+	{'l', "layout", "FILE", "layout file of --create (INI; - is stdin)"},
+	{'e', "epochs", "N", "sets of tables to keep, 1..64 (default 1)"},
+	{OPT_PAGES, "pages", "KIND", "auto (default), huge or small"},
+	{OPT_REMOVE, "remove", NULL, "remove the region"},
+	{'t', "ticket", "FILE", "write the region's ticket to FILE"},
+	{'r', "read", "FILE", "carry out the RoCEv2 packets of a capture"},
+	{'w', "write", "FILE", "write the answers (ACK, NAK) to a capture"},
+	{OPT_ROTATE, "rotate", NULL, "start a new epoch"},
+	{'s', "snapshot", "FILE", "write a compressed snapshot"},
+	{OPT_EPOCH, "epoch", "N", "snapshot this epoch only"},
+	{OPT_RESTORE, "restore", "FILE", "make the region from a snapshot"},
+	{OPT_IP, "ip", "ADDR", "collector's address in the ticket"},
+	{OPT_MAC, "mac", "ADDR", "collector's MAC address in the ticket"},
+	{OPT_PEER_IP, "peer-ip", "ADDR", "the translator's address"},
+	{OPT_PEER_MAC, "peer-mac", "ADDR", "the translator's MAC address"},
+	{OPT_MTU, "mtu", "BYTES", "path MTU: 256, 512, 1024, 2048, 4096"},
+	{OPT_RECEIVES, "receives", "N",
+	 "receives posted for immediates (default: never short)"},
+	{OPT_ANY_PEER, "any-peer", NULL, "take packets from any address"},
+	{'o', "output", "FORMAT", "ledger as text, csv or ndjson"},
+	{'q', "quiet", NULL, "no ledger, no progress"},
+	{0},
+};
+
+const struct cli cli = {
+	.name = "dta-collect",
+	.summary = "own a collector's memory",
+	.usage = "dta-collect --create --layout FILE --region NAME [--epochs "
+		 "N]\n"
+		 "dta-collect --region NAME [--ticket FILE] [-r FILE [-w "
+		 "FILE]]\n"
+		 "            [--rotate] [--snapshot FILE]\n"
+		 "dta-collect --restore FILE --region NAME\n"
+		 "dta-collect --remove --region NAME\n",
+	.options = options,
+};
+
+static enum region_pages pages_of(const char *text)
+{
+	static const char *const name[] = {"auto", "huge", "small"};
+
+	for (unsigned i = 0; i < 3; i++)
+		if (!strcmp(text, name[i]))
+			return (enum region_pages)i;
+	cli_refuse("--pages: '%s' is not auto, huge or small", text);
+}
+
+/* An address of either family; the family it must agree with is *version. */
+static void ip_of(const char *option, const char *text, uint8_t *version,
+		  uint8_t out[16])
+{
+	uint8_t v = strchr(text, ':') ? 6 : 4;
+
+	if (inet_pton(v == 6 ? AF_INET6 : AF_INET, text, out) != 1)
+		cli_refuse("%s: '%s' is not an IP address", option, text);
+	if (*version && *version != v)
+		cli_usage(&cli,
+			  "%s: '%s': both addresses must be of one family",
+			  option, text);
+	*version = v;
+}
+
+static void mac_of(const char *option, const char *text, uint8_t out[6])
+{
+	/* sscanf alone would take blanks, signs and single digits, too */
+	if (strlen(text) != 17 ||
+	    strspn(text, "0123456789abcdefABCDEF:") != 17 ||
+	    sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx", &out[0],
+		   &out[1], &out[2], &out[3], &out[4], &out[5]) != 6)
+		cli_refuse("%s: '%s' is not a MAC address", option, text);
+}
+
+static void parse_ticket_option(struct opts *o, int ch)
+{
+	struct ticket *t = &o->at;
+
+	switch (ch) {
+	case OPT_IP:
+		ip_of("--ip", optarg, &t->version, t->ip);
+		break;
+	case OPT_PEER_IP:
+		ip_of("--peer-ip", optarg, &t->version, t->peer_ip);
+		break;
+	case OPT_MAC:
+		mac_of("--mac", optarg, t->mac);
+		break;
+	case OPT_PEER_MAC:
+		mac_of("--peer-mac", optarg, t->peer_mac);
+		break;
+	case OPT_MTU:
+		t->mtu = (uint16_t)cli_u64("--mtu", optarg, 256, 4096);
+		if (t->mtu & (t->mtu - 1))
+			cli_refuse("--mtu: '%s' is not 256, 512, 1024, 2048 or "
+				   "4096",
+				   optarg);
+		break;
+	}
+}
+
+static void parse_option(struct opts *o, int ch)
+{
+	switch (ch) {
+	case 'R':
+		o->region = optarg;
+		break;
+	case 'l':
+		o->layout = optarg;
+		break;
+	case 't':
+		o->ticket = optarg;
+		break;
+	case 'r':
+		o->read = optarg;
+		break;
+	case 'w':
+		o->write = optarg;
+		break;
+	case 's':
+		o->snapshot = optarg;
+		break;
+	case 'q':
+		o->quiet = true;
+		break;
+	case 'o':
+		o->format = cli_format(optarg);
+		break;
+	case 'e':
+		o->make.epochs = (unsigned)cli_u64("--epochs", optarg, 1,
+						   REGION_EPOCHS_MAX);
+		break;
+	case OPT_CREATE:
+		o->create = true;
+		break;
+	case OPT_REMOVE:
+		o->remove = true;
+		break;
+	case OPT_ROTATE:
+		o->rotate = true;
+		break;
+	case OPT_RESTORE:
+		o->restore = optarg;
+		break;
+	case OPT_PAGES:
+		o->make.pages = pages_of(optarg);
+		break;
+	case OPT_EPOCH:
+		o->epoch = cli_u64("--epoch", optarg, 1, UINT64_MAX);
+		break;
+	case OPT_RECEIVES:
+		o->responder.receives = cli_u64("--receives", optarg, 0,
+						UINT64_MAX - 1);
+		break;
+	case OPT_ANY_PEER:
+		o->responder.any_peer = true;
+		break;
+	default:
+		parse_ticket_option(o, ch);
+		break;
+	}
+}
+
+/* Options that would say nothing without another one. */
+static void check_needs(const struct opts *o)
+{
+	if (o->write && !o->read)
+		cli_usage(&cli, "-w needs -r");
+	if (o->epoch && !o->snapshot)
+		cli_usage(&cli, "--epoch needs --snapshot");
+	if ((o->responder.any_peer || o->responder.receives != UINT64_MAX) &&
+	    !o->read)
+		cli_usage(&cli, "--any-peer and --receives need -r");
+	if ((o->make.epochs || o->make.pages) && !o->create && !o->restore)
+		cli_usage(&cli, "--epochs and --pages need --create or "
+				"--restore");
+}
+
+/* No file is an input and an output, or two outputs. */
+static void check_files(const struct opts *o)
+{
+	const char *in[] = {o->layout, o->read, o->restore};
+	const char *out[] = {o->ticket, o->write, o->snapshot};
+
+	for (unsigned i = 0; i < 3; i++) {
+		for (unsigned k = 0; k < 3; k++)
+			cli_apart(in[i], out[k]);
+		for (unsigned k = 0; k < i; k++)
+			cli_apart(out[i], out[k]);
+	}
+}
+
+/* What goes together and what does not. */
+static void check_options(const struct opts *o)
+{
+	bool work = o->ticket || o->read || o->rotate || o->snapshot;
+
+	if (!o->region)
+		cli_usage(&cli, "--region is missing");
+	if (o->create + o->remove + !!o->restore > 1)
+		cli_usage(&cli, "one of --create, --restore, --remove");
+	if (o->remove && work)
+		cli_usage(&cli, "--remove goes alone");
+	if (o->create != !!o->layout)
+		cli_usage(&cli, "--create and --layout go together");
+	if (!o->create && !o->remove && !o->restore && !work)
+		cli_usage(&cli, "nothing to do: --create, --ticket, -r, "
+				"--rotate, --snapshot, --restore or --remove");
+	check_needs(o);
+	if (o->epoch && o->rotate)
+		cli_usage(&cli, "--rotate already says which epoch");
+	if (is_dash(o->ticket) + is_dash(o->write) + is_dash(o->snapshot) > 1)
+		cli_usage(&cli, "stdout cannot take two files");
+	if (is_dash(o->layout) && is_dash(o->read))
+		cli_usage(&cli, "stdin cannot be two files");
+	check_files(o);
+}
+
+struct opts options_read(int argc, char **argv)
+{
+	struct opts o = {.responder.receives = UINT64_MAX};
+	int ch;
+
+	while ((ch = cli_next(&cli, argc, argv)) != -1)
+		parse_option(&o, ch);
+	if (optind < argc)
+		cli_usage(&cli, "'%s': no such argument", argv[optind]);
+	check_options(&o);
+	if (!o.make.epochs)
+		o.make.epochs = 1;
+	return o;
+}

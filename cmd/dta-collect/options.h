@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* options.h - dta-collect's command line. */
+#ifndef DTA_COLLECT_OPTIONS_H
+#define DTA_COLLECT_OPTIONS_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "rdma/responder.h"
+#include "rdma/ticket.h"
+#include "store/region.h"
+
+struct opts {
+	const char *region, *layout, *ticket, *read, *write, *snapshot;
+	const char *restore;
+	bool create, remove, rotate, quiet;
+	uint64_t epoch; /* 0: all */
+	struct region_options make;
+	struct responder_options responder;
+	struct ticket at; /* addresses and MTU, as given */
+	enum row_format format;
+};
+
+static inline bool is_dash(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
+/* Reads and checks the options; exits on a bad one. */
+struct opts options_read(int argc, char **argv);
+
+extern const struct cli cli;
+
+#endif
