@@ -80,7 +80,7 @@ int snk_open(struct snk **out, const char *path, struct fault *f);
  * the socket and removes it), REMOTE is sent to (a sink).
  */
 enum live_kind {
-	LIVE_AUTO,   /* AF_XDP where kernel and driver have it, else AF_PACKET */
+	LIVE_AUTO,   /* AF_XDP where there is any, else AF_PACKET */
 	LIVE_PACKET, /* AF_PACKET: TPACKET_V3, PACKET_MMAP */
 	LIVE_XDP,
 };
