@@ -20,7 +20,7 @@
 enum {
 	CONNECTIONS_MAX = 256,
 	BACKLOG = 64,
-	SENDS = 16,	      /* chunks of a ticket on their way */
+	SENDS = 16,	     /* chunks of a ticket on their way */
 	PATIENCE_MS = 10000, /* for a ticket to be fetched, a hand to shake */
 };
 
@@ -88,7 +88,8 @@ static int listen_on(struct verbs_cm *cm, const struct verbs_target *v)
 	if (!cm->channel)
 		return -errno;
 	flags = fcntl(cm->channel->fd, F_GETFL);
-	if (flags < 0 || fcntl(cm->channel->fd, F_SETFL, flags | O_NONBLOCK) < 0)
+	if (flags < 0 ||
+	    fcntl(cm->channel->fd, F_SETFL, flags | O_NONBLOCK) < 0)
 		return -errno;
 	if (rdma_create_id(cm->channel, &cm->listener, NULL, RDMA_PS_TCP) ||
 	    rdma_bind_addr(cm->listener, (struct sockaddr *)&at) ||
@@ -145,8 +146,7 @@ static int change_state(struct connection *c, const struct verbs_target *v,
 	if (rdma_init_qp_attr(c->id, &a, &mask))
 		return -errno;
 	if (mask & IBV_QP_ACCESS_FLAGS)
-		a.qp_access_flags =
-			c->text ? 0 : (unsigned)verbs_access(v, t);
+		a.qp_access_flags = c->text ? 0 : (unsigned)verbs_access(v, t);
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
 		a.max_dest_rd_atomic = resources;
 	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
@@ -315,13 +315,16 @@ static void send_text(struct connection *c)
 						     : VERBS_CM_CHUNK,
 			.lkey = c->mr->lkey,
 		};
-		struct ibv_send_wr wr = {
-			.wr_id = 1,
-			.sg_list = &piece,
-			.num_sge = 1,
-			.opcode = IBV_WR_SEND,
-			.send_flags = IBV_SEND_SIGNALED,
-		}, *bad;
+		struct ibv_send_wr wr =
+					   {
+						   .wr_id = 1,
+						   .sg_list = &piece,
+						   .num_sge = 1,
+						   .opcode = IBV_WR_SEND,
+						   .send_flags =
+							   IBV_SEND_SIGNALED,
+					   },
+				   *bad;
 
 		if (ibv_post_send(c->pair.qp, &wr, &bad)) {
 			c->broken = true;

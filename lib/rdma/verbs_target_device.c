@@ -331,8 +331,7 @@ bool verbs_port_holds(const struct verbs_target *v)
 		found = all[i].gid_index == v->port.index &&
 			all[i].port_num == v->port.number &&
 			all[i].gid_type == IBV_GID_TYPE_ROCE_V2 &&
-			!memcmp(&all[i].gid, &v->port.gid,
-				sizeof(v->port.gid));
+			!memcmp(&all[i].gid, &v->port.gid, sizeof(v->port.gid));
 	free(all);
 	return found;
 }
@@ -342,10 +341,12 @@ struct ibv_ah_attr verbs_peer(const struct verbs_target *v)
 	return (struct ibv_ah_attr){
 		.is_global = 1,
 		.port_num = v->port.number,
-		.grh = {
-			.dgid = gid_of(v->want.version, v->want.peer_ip),
-			.sgid_index = (uint8_t)v->port.index,
-			.hop_limit = 64,
-		},
+		.grh =
+			{
+				.dgid = gid_of(v->want.version,
+					       v->want.peer_ip),
+				.sgid_index = (uint8_t)v->port.index,
+				.hop_limit = 64,
+			},
 	};
 }

@@ -188,8 +188,7 @@ int verbs_pair_make(struct verbs_pair *p, struct verbs_target *v,
 		    unsigned table, struct fault *f)
 {
 	bool reliable = region_table(v->region, table)->qp == TABLE_QP_RC;
-	int rc = verbs_pair_create(p, v, table, reliable, v->o.receives,
-				   0, f);
+	int rc = verbs_pair_create(p, v, table, reliable, v->o.receives, 0, f);
 
 	if (rc < 0)
 		return rc;
