@@ -54,14 +54,17 @@ static char *ticket_name(const struct opts *o, const char *device, bool several)
 	return name;
 }
 
-static void open_one(struct nics *all, struct region *r, const char *device,
+/* DEVICE, or DEVICE@PEER. */
+static void open_one(struct nics *all, struct region *r, char *device,
 		     bool several)
 {
 	const struct opts *o = all->o;
+	char *peer = strchr(device, '@');
+	struct ticket at = o->at;
 	struct verbs_target_options t = {
 		.device = device,
-		.at = &o->at,
-		.peer = o->has_peer,
+		.at = &at,
+		.peer = o->has_peer || peer,
 		.receives = o->responder.receives == UINT64_MAX
 				    ? 0
 				    : (unsigned)o->responder.receives,
@@ -71,6 +74,13 @@ static void open_one(struct nics *all, struct region *r, const char *device,
 	};
 	struct fault f = {0};
 
+	if (peer) {
+		*peer = '\0';
+		if (!o->has_ip)
+			at.version = 0; /* not that of --peer-ip */
+		memset(at.peer_ip, 0, sizeof(at.peer_ip));
+		options_ip("--verbs", peer + 1, &at.version, at.peer_ip);
+	}
 	if (all->n == DEVICES_MAX)
 		cli_fail("--verbs: more than %d devices", DEVICES_MAX);
 	if (verbs_target_open(&all->target[all->n], r, &t, &f) < 0)

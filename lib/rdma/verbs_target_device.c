@@ -48,22 +48,29 @@ static int no_such_device(struct ibv_device **all, struct fault *f)
 	return fault_set(f, -ENODEV, "no such RDMA device; there are:%s", list);
 }
 
-/* What keeps a device from being opened has a cure, mostly. */
+/*
+ * What keeps a device from being opened has a cure, mostly. The library tries
+ * another way after the node, and says how that failed.
+ */
 static int cannot_open(int err, const struct ibv_device *d, struct fault *f)
 {
+	char node[VERBS_TARGET_NAME_MAX + 16];
+
+	snprintf(node, sizeof(node), "/dev/infiniband/%s", d->dev_name);
+	if (access(node, R_OK | W_OK) < 0)
+		err = -errno;
 	if (err == -EACCES || err == -EPERM)
 		return fault_set(
 			f, err,
-			"/dev/infiniband/%s: %s: let this user open it (chmod "
-			"0666, as rdma-core's udev rules do, or a group)",
-			d->dev_name, strerror(-err));
+			"%s: %s: let this user open it (chmod 0666, as "
+			"rdma-core's udev rules do, or a group)",
+			node, strerror(-err));
 	if (err == -ENOENT)
 		return fault_set(f, err,
-				 "/dev/infiniband/%s: %s: load the module "
-				 "ib_uverbs, and let udev make the node",
-				 d->dev_name, strerror(-err));
-	return fault_set(f, err, "/dev/infiniband/%s: %s", d->dev_name,
-			 strerror(-err));
+				 "%s: %s: load the module ib_uverbs, and let "
+				 "udev make the node",
+				 node, strerror(-err));
+	return fault_set(f, err, "%s: %s", node, strerror(-err));
 }
 
 static int open_named(struct verbs_target *v, struct ibv_device **all,
