@@ -103,7 +103,11 @@ int layout_values_parse(uint32_t **out, struct table *t, const char *text,
 	if (dash) {
 		rc = parse_range(t, copy, dash, f);
 		free(copy);
-		return rc;
+		/* 0-0 would look like no range at all: it is a set of one. */
+		if (rc < 0 || t->value_max || (rc = set_add(&s, 0)) < 0)
+			return rc;
+		set_finish(&s, t, out);
+		return 0;
 	}
 	for (word = strtok_r(copy, ", ", &save); word && !rc;
 	     word = strtok_r(NULL, ", ", &save))

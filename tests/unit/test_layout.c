@@ -224,6 +224,26 @@ static void test_values_file(void)
 	unlink(file);
 }
 
+/* V may be zero alone, and a ticket writes every V as a range. */
+static void test_values_zero(void)
+{
+	static const char *const zero[] = {"0", "0-0"};
+	char text[128];
+	struct layout l;
+	struct fault f;
+
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(text, sizeof(text),
+			 "[a]\nkind = postcard\nkey = u32\nchunks = 8\n"
+			 "values = %s\n",
+			 zero[i]);
+		if (!TEST(read_text(&l, text, &f) == 0))
+			continue;
+		TEST(l.table[0].values == 1 && l.values[0][0] == 0);
+		layout_fini(&l);
+	}
+}
+
 static void test_size(void)
 {
 	uint64_t v;
@@ -276,6 +296,7 @@ int main(void)
 	test_bad();
 	test_long_line();
 	test_values_file();
+	test_values_zero();
 	test_size();
 	test_set();
 	unlink(path);
