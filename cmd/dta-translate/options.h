@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "cli/cli.h"
+#include "cli/live.h"
 #include "wire/dta.h"
 
 enum {
@@ -14,6 +15,8 @@ enum {
 
 struct opts {
 	const char *read, *region, *ticket, *write, *nacks;
+	struct cli_live live; /* -i and what goes with it */
+	const char *to;	      /* the interface of RoCEv2 packets, or NULL */
 	const char *setting[SETTINGS_MAX]; /* of -T, in order */
 	unsigned settings;
 	unsigned ack_every;

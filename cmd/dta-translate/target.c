@@ -62,14 +62,28 @@ static void open_local(struct target *g, const struct opts *o)
 		g->table[i] = *region_table(g->region, i);
 }
 
+/* Where the RoCEv2 packets go: a capture, or the wire. */
+static void open_packets(struct target *g, const struct opts *o)
+{
+	struct fault f = {0};
+	int rc;
+
+	g->name = o->write ? o->write : o->to ? o->to : o->live.name;
+	if (o->write)
+		rc = snk_open(&g->packets, o->write, &f);
+	else
+		rc = snk_open_live(&g->packets, g->name, &o->live.options, &f);
+	if (rc < 0)
+		cli_fault(g->name, &f);
+}
+
 static void open_roce(struct target *g, const struct opts *o)
 {
 	struct fault f = {0};
 
 	if (ticket_read(&g->ticket, o->ticket, &f) < 0)
 		cli_fail("%s", f.text);
-	if (snk_open(&g->packets, o->write, &f) < 0)
-		cli_fault(o->write, &f);
+	open_packets(g, o);
 	if (roce_out_open(&g->roce, &g->ticket, g->packets, o->ack_every, &f) <
 	    0)
 		cli_fault(o->ticket, &f);

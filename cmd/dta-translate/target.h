@@ -19,6 +19,7 @@ struct target {
 	struct local_road *local;
 	struct ticket ticket; /* the RoCEv2 road */
 	struct snk *packets;
+	const char *name; /* of packets */
 	struct roce_out *roce;
 };
 
