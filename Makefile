@@ -99,6 +99,7 @@ demo: $(BINS)
 
 setup:
 	$(Q)tests/setup.sh packages.txt
+	$(Q)tests/rxe/kernel.sh
 
 # The pkg-config file and everything else that a package would hold. The library
 # is an archive: what it needs, every program needs that is linked with it.

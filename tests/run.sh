@@ -21,8 +21,12 @@ done
 
 tap=$(mktemp)
 trap 'rm -f "$tap"' EXIT
-if ls tests/cli/*.bats >/dev/null 2>&1; then
-	bats --tap tests/cli | tee "$tap"
+suites=()
+for d in tests/cli tests/net tests/rxe; do
+	ls $d/*.bats >/dev/null 2>&1 && suites+=("$d")
+done
+if [ ${#suites[@]} -gt 0 ]; then
+	bats --tap "${suites[@]}" | tee "$tap"
 	[ "${PIPESTATUS[0]}" -le 1 ] || failed=$((failed + 1))
 	grep -q '^1\.\.' "$tap" || failed=$((failed + 1))
 	skipped=$((skipped + $(grep -c '^ok .* # skip' "$tap")))

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * dta-collect - own the collector's memory: create regions, be the RDMA target
- * in software, rotate epochs, take and restore snapshots, print tickets.
+ * (a NIC, or in software), tell of immediates, rotate epochs, take and restore
+ * snapshots, print tickets.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "nic.h"
+#include "notify.h"
 #include "options.h"
 #include "respond.h"
 #include "store/layout.h"
 #include "store/snapshot.h"
+#include "ticket_file.h"
 
 static void create(const struct opts *o)
 {
@@ -50,17 +54,12 @@ static void restore(const struct opts *o)
 
 static void print_ticket(const struct opts *o, const struct region *r)
 {
-	FILE *out = stdout;
 	struct ticket t;
 	int rc;
 
-	ticket_for(&t, o, r); /* before a file is made for it */
-	if (!is_dash(o->ticket) && !(out = fopen(o->ticket, "w")))
-		cli_fail("%s: %s", o->ticket, strerror(errno));
-	rc = ticket_write(&t, out);
+	ticket_for(&t, o, r);
+	rc = ticket_put(&t, o->ticket);
 	ticket_fini(&t);
-	if (out != stdout && fclose(out) != 0 && !rc)
-		rc = -errno;
 	if (rc < 0)
 		cli_fail("%s: %s", o->ticket, strerror(-rc));
 }
@@ -84,6 +83,37 @@ static void snapshot(const struct opts *o, const struct region *r,
 	cli_progress_end();
 }
 
+/* Tells of immediates that others write; reading them is enough for that. */
+static void listen_for(const struct opts *o, struct region *r)
+{
+	struct notify *n = notify_open(o, r);
+
+	notify_run(n);
+	notify_close(n);
+}
+
+static bool only_listens(const struct opts *o)
+{
+	return (o->notify || o->notify_exec) && !o->read && !o->verbs;
+}
+
+/* A snapshot writes, too: what a killed writer left is completed first. */
+static struct region *open_region(const struct opts *o)
+{
+	bool write = o->read || o->verbs || o->rotate || o->snapshot;
+	struct fault f = {0};
+	struct region *r;
+	int rc;
+
+	/* Who may write is woken; who may not looks again and again. */
+	rc = region_open(&r, o->region, write || only_listens(o), &f);
+	if ((rc == -EACCES || rc == -EROFS) && !write)
+		rc = region_open(&r, o->region, false, &f);
+	if (rc < 0)
+		cli_fault(o->region, &f);
+	return r;
+}
+
 /* Everything that works on a region which is there, in this order. */
 static void work(const struct opts *o)
 {
@@ -91,19 +121,21 @@ static void work(const struct opts *o)
 	struct region *r;
 	uint64_t old;
 
-	if (!o->ticket && !o->read && !o->rotate && !o->snapshot)
+	if (!o->ticket && !o->read && !o->verbs && !o->rotate && !o->snapshot &&
+	    !only_listens(o))
 		return;
-	/* A snapshot, too: what a killed writer left is completed first. */
-	if (region_open(&r, o->region, o->read || o->rotate || o->snapshot,
-			&f) < 0)
-		cli_fault(o->region, &f);
+	r = open_region(o);
 	cli_apart(region_path(r), o->ticket);
 	cli_apart(region_path(r), o->write);
 	cli_apart(region_path(r), o->snapshot);
-	if (o->ticket)
+	if (o->ticket && !o->verbs)
 		print_ticket(o, r);
 	if (o->read)
 		respond(o, r);
+	if (o->verbs)
+		nic_run(o, r);
+	if (only_listens(o))
+		listen_for(o, r);
 	if (o->rotate && region_rotate(r, &old, &f) < 0)
 		cli_fault(o->region, &f);
 	if (o->snapshot && o->rotate)

@@ -23,6 +23,11 @@ enum {
 	OPT_MTU,
 	OPT_RECEIVES,
 	OPT_ANY_PEER,
+	OPT_VERBS,
+	OPT_CM,
+	OPT_GRACE,
+	OPT_NOTIFY,
+	OPT_NOTIFY_EXEC,
 };
 
 static const struct cli_option options[] = {
@@ -47,6 +52,12 @@ static const struct cli_option options[] = {
 	{OPT_RECEIVES, "receives", "N",
 	 "receives posted for immediates (default: never short)"},
 	{OPT_ANY_PEER, "any-peer", NULL, "take packets from any address"},
+	{OPT_VERBS, "verbs", "DEV[,DEV...]", "let RDMA devices write"},
+	{OPT_CM, "cm", "PORT", "with --verbs: listen for hosts (librdmacm)"},
+	{OPT_GRACE, "grace", "TIME",
+	 "with --verbs: old R_Keys outlive a rotation (default 1s)"},
+	{OPT_NOTIFY, "notify", NULL, "print a row for each immediate"},
+	{OPT_NOTIFY_EXEC, "notify-exec", "CMD", "run CMD for immediates"},
 	{'o', "output", "FORMAT", "ledger as text, csv or ndjson"},
 	{'q', "quiet", NULL, "no ledger, no progress"},
 	{0},
@@ -60,6 +71,9 @@ const struct cli cli = {
 		 "dta-collect --region NAME [--ticket FILE] [-r FILE [-w "
 		 "FILE]]\n"
 		 "            [--rotate] [--snapshot FILE]\n"
+		 "dta-collect --region NAME --verbs DEV[,DEV...] --peer-ip ADDR "
+		 "[--ticket FILE]\n"
+		 "dta-collect --region NAME --notify\n"
 		 "dta-collect --restore FILE --region NAME\n"
 		 "dta-collect --remove --region NAME\n",
 	.options = options,
@@ -110,6 +124,7 @@ static void parse_ticket_option(struct opts *o, int ch)
 		break;
 	case OPT_PEER_IP:
 		ip_of("--peer-ip", optarg, &t->version, t->peer_ip);
+		o->has_peer = true;
 		break;
 	case OPT_MAC:
 		mac_of("--mac", optarg, t->mac);
@@ -123,6 +138,37 @@ static void parse_ticket_option(struct opts *o, int ch)
 			cli_refuse("--mtu: '%s' is not 256, 512, 1024, 2048 or "
 				   "4096",
 				   optarg);
+		break;
+	}
+}
+
+static void parse_target_option(struct opts *o, int ch)
+{
+	uint64_t ns;
+
+	switch (ch) {
+	case OPT_VERBS:
+		o->verbs = optarg;
+		break;
+	case OPT_CM:
+		o->cm_port = (uint16_t)cli_u64("--cm", optarg, 1, 65535);
+		break;
+	case OPT_GRACE:
+		ns = cli_duration_ns("--grace", optarg);
+		if (ns > VERBS_TARGET_GRACE_MAX_MS * UINT64_C(1000000))
+			cli_refuse("--grace: '%s' is above 8s, and a rotation "
+				   "waits 10s",
+				   optarg);
+		o->grace_ms = (unsigned)(ns / 1000000);
+		break;
+	case OPT_NOTIFY:
+		o->notify = true;
+		break;
+	case OPT_NOTIFY_EXEC:
+		o->notify_exec = optarg;
+		break;
+	default:
+		parse_ticket_option(o, ch);
 		break;
 	}
 }
@@ -184,9 +230,39 @@ static void parse_option(struct opts *o, int ch)
 		o->responder.any_peer = true;
 		break;
 	default:
-		parse_ticket_option(o, ch);
+		parse_target_option(o, ch);
 		break;
 	}
+}
+
+static bool is_zero(const uint8_t *p, size_t n)
+{
+	while (n--)
+		if (*p++)
+			return false;
+	return true;
+}
+
+static void check_verbs(const struct opts *o)
+{
+	if (!o->verbs) {
+		if (o->cm_port || o->grace_ms != VERBS_TARGET_GRACE_MS)
+			cli_usage(&cli, "--cm and --grace need --verbs");
+		return;
+	}
+	if (o->read || o->rotate || o->snapshot)
+		cli_usage(&cli, "--verbs runs until it is told to stop: rotate "
+				"and snapshot with another dta-collect");
+	if (!o->has_peer && !o->cm_port)
+		cli_usage(&cli, "--verbs needs --peer-ip, the translator's "
+				"address, or --cm");
+	if (!o->has_peer && o->ticket)
+		cli_usage(&cli, "--ticket of --verbs needs --peer-ip");
+	if (!is_zero(o->at.ip, 16) && strchr(o->verbs, ','))
+		cli_usage(&cli, "--ip: of several devices each has its own");
+	if (!o->responder.receives || (o->responder.receives > UINT32_MAX &&
+				       o->responder.receives != UINT64_MAX))
+		cli_usage(&cli, "--receives: 1 or more with --verbs");
 }
 
 /* Options that would say nothing without another one. */
@@ -196,9 +272,11 @@ static void check_needs(const struct opts *o)
 		cli_usage(&cli, "-w needs -r");
 	if (o->epoch && !o->snapshot)
 		cli_usage(&cli, "--epoch needs --snapshot");
-	if ((o->responder.any_peer || o->responder.receives != UINT64_MAX) &&
-	    !o->read)
-		cli_usage(&cli, "--any-peer and --receives need -r");
+	if (o->responder.any_peer && !o->read)
+		cli_usage(&cli, "--any-peer needs -r");
+	if (o->responder.receives != UINT64_MAX && !o->read && !o->verbs)
+		cli_usage(&cli, "--receives needs -r or --verbs");
+	check_verbs(o);
 	if ((o->make.epochs || o->make.pages) && !o->create && !o->restore)
 		cli_usage(&cli, "--epochs and --pages need --create or "
 				"--restore");
@@ -221,7 +299,8 @@ static void check_files(const struct opts *o)
 /* What goes together and what does not. */
 static void check_options(const struct opts *o)
 {
-	bool work = o->ticket || o->read || o->rotate || o->snapshot;
+	bool work = o->ticket || o->read || o->rotate || o->snapshot ||
+		    o->verbs || o->notify || o->notify_exec;
 
 	if (!o->region)
 		cli_usage(&cli, "--region is missing");
@@ -233,11 +312,13 @@ static void check_options(const struct opts *o)
 		cli_usage(&cli, "--create and --layout go together");
 	if (!o->create && !o->remove && !o->restore && !work)
 		cli_usage(&cli, "nothing to do: --create, --ticket, -r, "
-				"--rotate, --snapshot, --restore or --remove");
+				"--verbs, --notify, --rotate, --snapshot, --restore or --remove");
 	check_needs(o);
 	if (o->epoch && o->rotate)
 		cli_usage(&cli, "--rotate already says which epoch");
-	if (is_dash(o->ticket) + is_dash(o->write) + is_dash(o->snapshot) > 1)
+	if (is_dash(o->ticket) + is_dash(o->write) + is_dash(o->snapshot) +
+		    o->notify >
+	    1)
 		cli_usage(&cli, "stdout cannot take two files");
 	if (is_dash(o->layout) && is_dash(o->read))
 		cli_usage(&cli, "stdin cannot be two files");
@@ -246,7 +327,10 @@ static void check_options(const struct opts *o)
 
 struct opts options_read(int argc, char **argv)
 {
-	struct opts o = {.responder.receives = UINT64_MAX};
+	struct opts o = {
+		.responder.receives = UINT64_MAX,
+		.grace_ms = VERBS_TARGET_GRACE_MS,
+	};
 	int ch;
 
 	while ((ch = cli_next(&cli, argc, argv)) != -1)

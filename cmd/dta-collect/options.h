@@ -9,12 +9,16 @@
 #include "cli/cli.h"
 #include "rdma/responder.h"
 #include "rdma/ticket.h"
+#include "rdma/verbs_target.h"
 #include "store/region.h"
 
 struct opts {
 	const char *region, *layout, *ticket, *read, *write, *snapshot;
-	const char *restore;
-	bool create, remove, rotate, quiet;
+	const char *restore, *verbs, *notify_exec;
+	bool create, remove, rotate, notify, quiet;
+	bool has_peer;	   /* --peer-ip */
+	uint16_t cm_port;  /* 0: do not listen */
+	unsigned grace_ms; /* of an old epoch's R_Keys */
 	uint64_t epoch; /* 0: all */
 	struct region_options make;
 	struct responder_options responder;

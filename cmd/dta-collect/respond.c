@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "notify.h"
 #include "packet/pkt.h"
 
 void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
@@ -21,9 +22,12 @@ void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
  * our answers.
  */
 static int respond_all(const struct opts *o, struct responder *p, struct src *s,
-		       struct snk *answers, struct fault *f)
+		       struct snk *answers, struct notify *notify,
+		       struct fault *f)
 {
 	struct pkt pkts[PKT_BATCH];
+	/* No more immediates at once than a region remembers. */
+	size_t max = notify ? REGION_IMMEDIATES : PKT_BATCH;
 	int n, rc;
 
 	while (!cli_stop) {
@@ -31,8 +35,9 @@ static int respond_all(const struct opts *o, struct responder *p, struct src *s,
 			cli_report = 0;
 			cli_ledger(&responder_ledger, responder_counters(p),
 				   o->format);
+			notify_report(notify);
 		}
-		n = src_rx(s, pkts, PKT_BATCH, f);
+		n = src_rx(s, pkts, max, f);
 		if (n == -EINTR)
 			continue;
 		if (n <= 0)
@@ -40,7 +45,8 @@ static int respond_all(const struct opts *o, struct responder *p, struct src *s,
 		rc = responder_rx(p, pkts, (size_t)n);
 		if (rc < 0)
 			return fault_set(f, rc, "%s", strerror(-rc));
-		if (answers && n < PKT_BATCH)
+		notify_tell(notify);
+		if (answers && (size_t)n < max)
 			snk_flush(answers); /* snk_close() tells of an error */
 		if (!o->quiet)
 			cli_progress("packets", src_done(s), src_size(s));
@@ -52,6 +58,7 @@ void respond(const struct opts *o, struct region *r)
 {
 	struct responder *p;
 	struct snk *answers = NULL;
+	struct notify *notify = notify_open(o, r);
 	struct src *s;
 	struct ticket t;
 	struct fault f = {0};
@@ -64,12 +71,13 @@ void respond(const struct opts *o, struct region *r)
 	ticket_for(&t, o, r);
 	if (responder_open(&p, r, &t, answers, &o->responder, &f) < 0)
 		cli_fault(o->region, &f);
-	rc = respond_all(o, p, s, answers, &f);
+	rc = respond_all(o, p, s, answers, notify, &f);
 	cli_progress_end();
 	if (answers)
 		closed = snk_close(answers);
 	if (!o->quiet)
 		cli_ledger(&responder_ledger, responder_counters(p), o->format);
+	notify_close(notify);
 	responder_close(p);
 	ticket_fini(&t);
 	src_close(s);

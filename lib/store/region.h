@@ -31,6 +31,7 @@ enum {
 	REGION_WRITERS = 64,
 	REGION_EPOCHS_MAX = 64,
 	REGION_NAME_MAX = 255,
+	REGION_IMMEDIATES = 256, /* that can still be told */
 };
 
 enum region_pages {        /* behind a region */
@@ -121,6 +122,13 @@ uint32_t region_digest(const struct region *r, const struct table *t,
 /* An immediate: counted, and who waits is woken. Returns the new count. */
 uint64_t region_notify(struct region *r, uint32_t immediate);
 uint64_t region_notified(const struct region *r);
+
+/*
+ * The immediate of the n-th notification, from 1. -EAGAIN: it was counted, but
+ * its writer has not put it there yet (or died, and never will); -ENODATA: it
+ * was overwritten, REGION_IMMEDIATES others have come since.
+ */
+int region_immediate(const struct region *r, uint64_t n, uint32_t *immediate);
 
 /*
  * Sleeps until there were more than seen notifications, timeout_ms have passed

@@ -61,7 +61,10 @@ struct region_state {
 	uint32_t immediate; /* the last one */
 	uint32_t waiters;   /* in futex calls */
 	uint64_t seated;    /* writers that ever took a seat */
-	uint8_t reserved[4096 - 40];
+	uint8_t reserved[2048 - 40];
+	/* The last immediates: number n is in n % REGION_IMMEDIATES, with the
+	 * low half of n above it. */
+	uint64_t ring[REGION_IMMEDIATES];
 };
 
 _Static_assert(sizeof(struct region_state) == 4096, "the region format");

@@ -27,6 +27,8 @@ uint64_t region_notify(struct region *r, uint32_t immediate)
 
 	__atomic_store_n(&r->state->immediate, immediate, __ATOMIC_RELAXED);
 	n = __atomic_add_fetch(&r->state->notified, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&r->state->ring[n % REGION_IMMEDIATES],
+			 n << 32 | immediate, __ATOMIC_RELEASE);
 	/* No system call while nobody sleeps. */
 	if (__atomic_load_n(&r->state->waiters, __ATOMIC_SEQ_CST))
 		syscall(SYS_futex, futex_word(r), FUTEX_WAKE, INT32_MAX, NULL,
@@ -37,6 +39,18 @@ uint64_t region_notify(struct region *r, uint32_t immediate)
 uint64_t region_notified(const struct region *r)
 {
 	return __atomic_load_n(&r->state->notified, __ATOMIC_ACQUIRE);
+}
+
+int region_immediate(const struct region *r, uint64_t n, uint32_t *immediate)
+{
+	uint64_t v = __atomic_load_n(&r->state->ring[n % REGION_IMMEDIATES],
+				     __ATOMIC_ACQUIRE);
+	uint32_t number = (uint32_t)(v >> 32);
+
+	if (number != (uint32_t)n)
+		return (int32_t)(number - (uint32_t)n) > 0 ? -ENODATA : -EAGAIN;
+	*immediate = (uint32_t)v;
+	return 0;
 }
 
 /* One sleep; false: a signal came. */

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * nic.c - devices as the target: the devices write, this program sleeps, until
+ * one of them has something to say or half a second has passed.
+ */
+#include "nic.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "notify.h"
+#include "rdma/verbs_target.h"
+#include "ticket_file.h"
+
+enum {
+	DEVICES_MAX = 16,
+};
+
+struct nics {
+	const struct opts *o;
+	unsigned n;
+	struct verbs_target *target[DEVICES_MAX];
+	char *ticket[DEVICES_MAX]; /* their files, or NULL */
+};
+
+static volatile sig_atomic_t hung_up;
+
+static void on_hangup(int signal)
+{
+	(void)signal;
+	hung_up = 1;
+}
+
+static void tell(void *ctx, const char *text)
+{
+	(void)ctx;
+	cli_warn("%s", text);
+}
+
+/* With several devices each has a file of its own: FILE.DEVICE. */
+static char *ticket_name(const struct opts *o, const char *device, bool several)
+{
+	char *name;
+
+	if (!o->ticket)
+		return NULL;
+	if (asprintf(&name, several && !is_dash(o->ticket) ? "%s.%s" : "%s",
+		     o->ticket, device) < 0)
+		cli_fail("out of memory");
+	return name;
+}
+
+static void open_one(struct nics *all, struct region *r, const char *device,
+		     bool several)
+{
+	const struct opts *o = all->o;
+	struct verbs_target_options t = {
+		.device = device,
+		.at = &o->at,
+		.peer = o->has_peer,
+		.receives = o->responder.receives == UINT64_MAX
+				    ? 0
+				    : (unsigned)o->responder.receives,
+		.grace_ms = o->grace_ms,
+		.cm_port = o->cm_port,
+		.tell = tell,
+	};
+	struct fault f = {0};
+
+	if (all->n == DEVICES_MAX)
+		cli_fail("--verbs: more than %d devices", DEVICES_MAX);
+	if (verbs_target_open(&all->target[all->n], r, &t, &f) < 0)
+		cli_fault("--verbs", &f);
+	all->ticket[all->n] = ticket_name(o, device, several);
+	if (all->ticket[all->n] && !is_dash(o->ticket))
+		cli_apart(region_path(r), all->ticket[all->n]);
+	all->n++;
+}
+
+static void open_all(struct nics *all, struct region *r)
+{
+	char *names = strdup(all->o->verbs), *rest = names, *name;
+	bool several = strchr(all->o->verbs, ',');
+
+	if (!names)
+		cli_fail("out of memory");
+	while ((name = strsep(&rest, ",")))
+		open_one(all, r, name, several);
+	free(names);
+}
+
+static void put_ticket(const struct nics *all, unsigned i)
+{
+	const struct ticket *t = verbs_target_ticket(all->target[i]);
+	int rc;
+
+	if (!t || !all->ticket[i])
+		return;
+	rc = ticket_put(t, all->ticket[i]);
+	if (rc < 0) /* the old one is of no use any more, but we are */
+		cli_warn("%s: %s", all->ticket[i], strerror(-rc));
+}
+
+static void report(const struct nics *all, const struct notify *n)
+{
+	struct verbs_target_ledger sum = {0};
+
+	for (unsigned i = 0; i < all->n; i++)
+		ledger_add(&verbs_target_ledger, &sum,
+			   verbs_target_counters(all->target[i]));
+	cli_ledger(&verbs_target_ledger, &sum, all->o->format);
+	notify_report(n);
+}
+
+static void take_signals(const struct nics *all, const struct notify *n)
+{
+	if (cli_report) {
+		cli_report = 0;
+		report(all, n);
+	}
+	if (hung_up) {
+		hung_up = 0;
+		for (unsigned i = 0; i < all->n; i++)
+			verbs_target_renew(all->target[i]);
+	}
+}
+
+static void work(const struct nics *all, struct notify *n)
+{
+	struct pollfd fds[DEVICES_MAX * VERBS_TARGET_FDS];
+	unsigned m = 0;
+
+	for (unsigned i = 0; i < all->n; i++)
+		m += verbs_target_fds(all->target[i], fds + m);
+	/* A signal that comes just before it waits as long as the tick does. */
+	poll(fds, m, VERBS_TARGET_TICK_MS);
+	take_signals(all, n);
+	for (unsigned i = 0; i < all->n; i++)
+		if (verbs_target_work(all->target[i]))
+			put_ticket(all, i);
+	notify_tell(n);
+}
+
+/*
+ * Memory is registered again after a rotation, when the privilege to lock it
+ * may be gone: the limit goes up while that can be done.
+ */
+static void raise_memlock(void)
+{
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+
+	if (!setrlimit(RLIMIT_MEMLOCK, &limit) ||
+	    getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_MEMLOCK, &limit);
+}
+
+void nic_run(const struct opts *o, struct region *r)
+{
+	struct sigaction action = {.sa_handler = on_hangup};
+	struct nics all = {.o = o};
+	struct notify *n;
+
+	raise_memlock();
+	open_all(&all, r);
+	sigaction(SIGHUP, &action, NULL);
+	n = notify_open(o, r);
+	for (unsigned i = 0; i < all.n; i++)
+		put_ticket(&all, i);
+	while (!cli_stop)
+		work(&all, n);
+	if (!o->quiet)
+		report(&all, NULL);
+	notify_close(n);
+	for (unsigned i = 0; i < all.n; i++) {
+		verbs_target_close(all.target[i]);
+		free(all.ticket[i]);
+	}
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* verbs_none.c - a build without libibverbs and librdmacm: all calls say so. */
+#include <errno.h>
+
+#include "rdma/verbs_target.h"
+
+static int without(struct fault *f)
+{
+	return fault_set(f, -ENOTSUP,
+			 "--verbs: built without libibverbs; install "
+			 "libibverbs-dev librdmacm-dev, and make again");
+}
+
+const struct ledger verbs_target_ledger = {.stage = "verbs"};
+
+int verbs_target_open(struct verbs_target **out, struct region *r,
+		      const struct verbs_target_options *o, struct fault *f)
+{
+	(void)out;
+	(void)r;
+	(void)o;
+	return without(f);
+}
+
+unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds)
+{
+	(void)v;
+	(void)fds;
+	return 0;
+}
+
+int verbs_target_work(struct verbs_target *v)
+{
+	(void)v;
+	return 0;
+}
+
+void verbs_target_renew(struct verbs_target *v)
+{
+	(void)v;
+}
+
+const struct ticket *verbs_target_ticket(const struct verbs_target *v)
+{
+	(void)v;
+	return NULL;
+}
+
+const char *verbs_target_name(const struct verbs_target *v)
+{
+	(void)v;
+	return "";
+}
+
+const struct verbs_target_ledger *
+verbs_target_counters(const struct verbs_target *v)
+{
+	(void)v;
+	return NULL;
+}
+
+void verbs_target_close(struct verbs_target *v)
+{
+	(void)v;
+}

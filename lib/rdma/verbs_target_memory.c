@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * verbs_target_memory.c - tables as memory regions of a device: one for each
+ * table and epoch, so that the bounds are the table's and an epoch's R_Keys end
+ * with it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "rdma/verbs_target_private.h"
+
+bool verbs_has_atomics(const struct verbs_target *v)
+{
+	return v->attr.atomic_cap != IBV_ATOMIC_NONE;
+}
+
+/*
+ * Atomics for what needs them: counters, and slots of Key-Write for DART's
+ * COMPARE_SWAP. A UC queue pair has none (InfiniBand 9.3.1).
+ */
+int verbs_access(const struct verbs_target *v, const struct table *t)
+{
+	int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+
+	if (verbs_has_atomics(v) && t->qp == TABLE_QP_RC &&
+	    (t->kind == TABLE_KEYINC || t->kind == TABLE_KEYWRITE))
+		rights |= IBV_ACCESS_REMOTE_ATOMIC;
+	return rights;
+}
+
+/* Too much memory locked is by far the likeliest reason. */
+static int cannot_register(int err, const struct verbs_target *v,
+			   const struct table *t, struct fault *f)
+{
+	double mib = (double)t->length / 0x1p20;
+	struct rlimit limit = {0, 0};
+	char now[32] = "unlimited";
+
+	if (t->length > v->attr.max_mr_size)
+		return fault_set(f, -E2BIG,
+				 "%s: table %s: %.1f MiB, and the device "
+				 "registers %.1f MiB at most",
+				 v->name, t->name, mib,
+				 (double)v->attr.max_mr_size / 0x1p20);
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (limit.rlim_cur != RLIM_INFINITY)
+		snprintf(now, sizeof(now), "%llu KiB",
+			 (unsigned long long)limit.rlim_cur >> 10);
+	if ((err == -ENOMEM || err == -EAGAIN || err == -EPERM) &&
+	    limit.rlim_cur != RLIM_INFINITY)
+		return fault_set(
+			f, err,
+			"%s: table %s: cannot lock %.1f MiB: the limit (ulimit "
+			"-l) is %s: raise it with ulimit -l unlimited as root, "
+			"memlock in /etc/security/limits.d, or "
+			"LimitMEMLOCK=infinity in a systemd unit; or grant "
+			"CAP_IPC_LOCK",
+			v->name, t->name, mib, now);
+	return fault_set(f, err, "%s: table %s: cannot register %.1f MiB: %s",
+			 v->name, t->name, mib, strerror(-err));
+}
+
+int verbs_memory_make(struct verbs_memory *m, const struct verbs_target *v,
+		      uint64_t epoch, struct fault *f)
+{
+	*m = (struct verbs_memory){.epoch = epoch};
+	for (; m->n < region_tables(v->region); m->n++) {
+		const struct table *t = region_table(v->region, m->n);
+		void *at = (void *)region_read(v->region, t, epoch);
+
+		errno = 0;
+		m->mr[m->n] = ibv_reg_mr(v->pd, at, t->length,
+					 verbs_access(v, t));
+		if (!m->mr[m->n]) {
+			int rc = errno ? -errno : -EIO;
+
+			verbs_memory_drop(m);
+			return cannot_register(rc, v, t, f);
+		}
+	}
+	return 0;
+}
+
+void verbs_memory_drop(struct verbs_memory *m)
+{
+	while (m->n)
+		ibv_dereg_mr(m->mr[--m->n]);
+	m->epoch = 0;
+}
