@@ -129,6 +129,7 @@ int main(int argc, char **argv)
 		cli_fault(o.read, &f);
 	target_open(&g, &o);
 	topt.format = o.dta;
+	target_tell(&g, &o, &topt);
 	if (o.nacks && snk_open(&topt.nacks, o.nacks, &f) < 0)
 		cli_fault(o.nacks, &f);
 	if (translate_open(&t, g.table, g.n, g.road, &topt, &f) < 0)
@@ -149,7 +150,10 @@ int main(int argc, char **argv)
 	if (nacks < 0)
 		cli_fail("%s: %s", o.nacks, strerror(-nacks));
 	if (out.rc < 0 || rc < 0)
-		cli_fail("%s: %s", o.region ? o.region : o.write,
+		cli_fail("%s: %s",
+			 o.region ? o.region
+			 : o.write ? o.write
+				   : o.cluster,
 			 strerror(out.rc < 0 ? -out.rc : -rc));
 	return CLI_OK;
 }

@@ -9,6 +9,12 @@ enum {
 	OPT_TICKET = 256,
 	OPT_ACK_EVERY,
 	OPT_NACKS,
+	OPT_CLUSTER,
+	OPT_STEER,
+	OPT_MIRROR,
+	OPT_DART,
+	OPT_DART_CAS,
+	OPT_SEED,
 };
 
 static const struct cli_option options[] = {
@@ -16,6 +22,17 @@ static const struct cli_option options[] = {
 	{'R', "region", "NAME", "write into this region"},
 	{OPT_TICKET, "ticket", "FILE", "the collector's ticket; needs -w"},
 	{'w', "write", "FILE", "write RoCEv2 packets to a capture"},
+	{OPT_CLUSTER, "cluster", "FILE",
+	 "write to the collectors of this cluster: into their regions here, "
+	 "or by their tickets"},
+	{OPT_STEER, "steer", "HOW",
+	 "pick the collector by hash (of the key) or address (of the report)"},
+	{OPT_MIRROR, "mirror", NULL, "write to the next collector, too"},
+	{OPT_DART, "dart", NULL,
+	 "Key-Write as DART's switches: one random copy of each report"},
+	{OPT_DART_CAS, "dart-cas", NULL,
+	 "the same with N = 2: slot 0, and slot 1 only if it is empty"},
+	{OPT_SEED, "seed", "N", "of --dart's random copies (default 0)"},
 	{'F', "format", "FORMAT",
 	 "reports besides DTA/1: dta1 (none), dta0a or dta0b"},
 	{'T', "table", "TABLE:FIELD=VALUE",
@@ -33,7 +50,8 @@ const struct cli cli = {
 	.name = "dta-translate",
 	.summary = "turn telemetry reports into memory operations",
 	.usage = "dta-translate -r FILE --region NAME\n"
-		 "dta-translate -r FILE --ticket FILE -w FILE\n",
+		 "dta-translate -r FILE --ticket FILE -w FILE\n"
+		 "dta-translate -r FILE --cluster FILE [-w FILE]\n",
 	.options = options,
 };
 
@@ -44,6 +62,45 @@ static enum dta_format dta_of(const char *text)
 	if (f < 0)
 		cli_refuse("--format: '%s' is not dta1, dta0a or dta0b", text);
 	return (enum dta_format)f;
+}
+
+static void set_dart(struct opts *o, enum dart dart)
+{
+	if (o->dart && o->dart != dart)
+		cli_usage(&cli, "one of --dart and --dart-cas");
+	o->dart = dart;
+}
+
+/* DART, and several collectors. */
+static void parse_dart(struct opts *o, int ch)
+{
+	switch (ch) {
+	case OPT_CLUSTER:
+		o->cluster = optarg;
+		break;
+	case OPT_STEER:
+		o->steer_given = true;
+		if (!strcmp(optarg, "address"))
+			o->steer = STEER_ADDRESS;
+		else if (!strcmp(optarg, "hash"))
+			o->steer = STEER_HASH;
+		else
+			cli_refuse("--steer: '%s' is not hash or address",
+				   optarg);
+		break;
+	case OPT_MIRROR:
+		o->mirror = true;
+		break;
+	case OPT_DART:
+		set_dart(o, DART_ONE);
+		break;
+	case OPT_DART_CAS:
+		set_dart(o, DART_CAS);
+		break;
+	case OPT_SEED:
+		o->seed = cli_u64("--seed", optarg, 0, UINT64_MAX);
+		break;
+	}
 }
 
 static void parse_option(struct opts *o, int ch)
@@ -82,6 +139,9 @@ static void parse_option(struct opts *o, int ch)
 	case 'q':
 		o->quiet = true;
 		break;
+	default:
+		parse_dart(o, ch);
+		break;
 	}
 }
 
@@ -95,12 +155,14 @@ static void check_options(const struct opts *o)
 {
 	if (!o->read)
 		cli_usage(&cli, "-r is missing: where are the reports?");
-	if (!o->region == !o->ticket)
-		cli_usage(&cli, "one of --region and --ticket");
-	if (!o->ticket != !o->write)
+	if (!!o->region + !!o->ticket + !!o->cluster != 1)
+		cli_usage(&cli, "one of --region, --ticket and --cluster");
+	if (!o->cluster && !o->ticket != !o->write)
 		cli_usage(&cli, "--ticket and -w go together");
-	if (o->ack_every && !o->ticket)
+	if (o->ack_every && !o->ticket && !(o->cluster && o->write))
 		cli_usage(&cli, "--ack-every needs --ticket");
+	if (!o->cluster && (o->steer_given || o->mirror))
+		cli_usage(&cli, "--steer and --mirror need --cluster");
 	if (is_dash(o->read) && is_dash(o->ticket))
 		cli_usage(&cli, "stdin cannot be two files");
 	if (is_dash(o->write) && is_dash(o->nacks))
@@ -108,6 +170,8 @@ static void check_options(const struct opts *o)
 	cli_apart(o->read, o->write);
 	cli_apart(o->read, o->nacks);
 	cli_apart(o->ticket, o->write);
+	cli_apart(o->cluster, o->write);
+	cli_apart(o->cluster, o->nacks);
 	cli_apart(o->ticket, o->nacks);
 	cli_apart(o->write, o->nacks);
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "cli/cli.h"
+#include "translate/translate.h"
 #include "wire/dta.h"
 
 enum {
@@ -13,11 +14,15 @@ enum {
 };
 
 struct opts {
-	const char *read, *region, *ticket, *write, *nacks;
+	const char *read, *region, *ticket, *write, *nacks, *cluster;
 	const char *setting[SETTINGS_MAX]; /* of -T, in order */
 	unsigned settings;
 	unsigned ack_every;
 	enum dta_format dta;
+	enum dart dart;
+	uint64_t seed;
+	enum steer steer; /* if steer_given; else the cluster file's */
+	bool steer_given, mirror;
 	enum row_format format;
 	bool quiet;
 };
