@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * nic.c - devices as the target: the devices write, this program sleeps, until
- * one of them has something to say or half a second has passed.
+ * one of them has something to say or a quarter of a second has passed.
  */
 #include "nic.h"
 

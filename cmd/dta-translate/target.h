@@ -5,10 +5,12 @@
 
 #include "options.h"
 #include "packet/pkt.h"
+#include "rdma/fleet.h"
 #include "rdma/local.h"
 #include "rdma/roce_out.h"
 #include "rdma/ticket.h"
 #include "store/region.h"
+#include "translate/translate.h"
 
 /* Where operations go, and the tables there. */
 struct target {
@@ -21,10 +23,17 @@ struct target {
 	struct snk *packets;
 	const char *name; /* of packets */
 	struct roce_out *roce;
+	struct cluster cluster; /* several collectors; DART's road */
+	struct fleet *fleet;
+	struct collector_address address[CLUSTER_MAX];
 };
 
 /* Opens what the options name, settings of -T applied; exits if it cannot. */
 void target_open(struct target *g, const struct opts *o);
+
+/* What the translator must know of it. */
+void target_tell(const struct target *g, const struct opts *o,
+		 struct translate_options *t);
 
 /* Returns the first error of the packets' sink. */
 int target_close(struct target *g);
