@@ -10,6 +10,7 @@ enum {
 	OPT_ACK_EVERY,
 	OPT_NACKS,
 	OPT_TO,
+	OPT_VERBS,
 };
 
 static const struct cli_option options[] = {
@@ -19,6 +20,9 @@ static const struct cli_option options[] = {
 	 "with tcpdump"},
 	{'R', "region", "NAME", "write into this region"},
 	{OPT_TICKET, "ticket", "FILE", "the collector's ticket"},
+	{OPT_VERBS, "verbs", "ADDR[:PORT]",
+	 "write by this machine's RDMA device to the collector that listens "
+	 "there (dta-collect --cm)"},
 	{OPT_TO, "to", "IFACE",
 	 "send RoCEv2 packets there (default: where reports come from)"},
 	{'w', "write", "FILE", "write RoCEv2 packets to a capture"},
@@ -46,6 +50,7 @@ const struct cli cli = {
 	.summary = "turn telemetry reports into memory operations",
 	.usage = "dta-translate -r FILE --region NAME\n"
 		 "dta-translate -r FILE --ticket FILE -w FILE\n"
+		 "dta-translate -r FILE --verbs ADDR[:PORT]\n"
 		 "dta-translate -i IFACE --region NAME [FILTER]\n"
 		 "dta-translate -i IFACE --ticket FILE [--to IFACE] [FILTER]\n",
 	.options = options,
@@ -77,6 +82,9 @@ static void parse_option(struct opts *o, int ch)
 		break;
 	case OPT_NACKS:
 		o->nacks = optarg;
+		break;
+	case OPT_VERBS:
+		o->verbs = optarg;
 		break;
 	case OPT_TO:
 		o->to = optarg;
@@ -118,8 +126,8 @@ static void check_options(const struct opts *o)
 				"reports?");
 	if (o->read && o->live.name)
 		cli_usage(&cli, "one of -r and -i");
-	if (!o->region == !o->ticket)
-		cli_usage(&cli, "one of --region and --ticket");
+	if (!!o->region + !!o->ticket + !!o->verbs != 1)
+		cli_usage(&cli, "one of --region, --ticket and --verbs");
 	if (!o->ticket && (o->write || o->to))
 		cli_usage(&cli, "-w and --to need --ticket");
 	if (o->write && o->to)

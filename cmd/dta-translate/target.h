@@ -8,6 +8,7 @@
 #include "rdma/local.h"
 #include "rdma/roce_out.h"
 #include "rdma/ticket.h"
+#include "rdma/verbs_road.h"
 #include "store/region.h"
 
 /* Where operations go, and the tables there. */
@@ -21,12 +22,17 @@ struct target {
 	struct snk *packets;
 	const char *name; /* of packets */
 	struct roce_out *roce;
+	struct verbs_road *verbs; /* the verbs road */
+	struct verbs_road_ledger posted;
 };
 
 /* Opens what the options name, settings of -T applied; exits if it cannot. */
 void target_open(struct target *g, const struct opts *o);
 
-/* Returns the first error of the packets' sink. */
+/* The road's own ledger, if it has one: of now, or as it was at the end. */
+void target_report(struct target *g, enum row_format format);
+
+/* Returns the first error of the packets' sink, or of the connection. */
 int target_close(struct target *g);
 
 #endif
