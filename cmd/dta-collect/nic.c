@@ -182,6 +182,7 @@ void nic_run(const struct opts *o, struct region *r)
 	n = notify_open(o, r);
 	for (unsigned i = 0; i < all.n; i++)
 		put_ticket(&all, i);
+	cli_user(o->live.user);
 	while (!cli_stop)
 		work(&all, n);
 	if (!o->quiet)

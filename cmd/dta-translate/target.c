@@ -62,14 +62,28 @@ static void open_local(struct target *g, const struct opts *o)
 		g->table[i] = *region_table(g->region, i);
 }
 
+/* Where the RoCEv2 packets go: a capture, or the wire. */
+static void open_packets(struct target *g, const struct opts *o)
+{
+	struct fault f = {0};
+	int rc;
+
+	g->name = o->write ? o->write : o->to ? o->to : o->live.name;
+	if (o->write)
+		rc = snk_open(&g->packets, o->write, &f);
+	else
+		rc = snk_open_live(&g->packets, g->name, &o->live.options, &f);
+	if (rc < 0)
+		cli_fault(g->name, &f);
+}
+
 static void open_roce(struct target *g, const struct opts *o)
 {
 	struct fault f = {0};
 
 	if (ticket_read(&g->ticket, o->ticket, &f) < 0)
 		cli_fail("%s", f.text);
-	if (snk_open(&g->packets, o->write, &f) < 0)
-		cli_fault(o->write, &f);
+	open_packets(g, o);
 	if (roce_out_open(&g->roce, &g->ticket, g->packets, o->ack_every, &f) <
 	    0)
 		cli_fault(o->ticket, &f);
@@ -78,25 +92,161 @@ static void open_roce(struct target *g, const struct opts *o)
 	memcpy(g->table, g->ticket.table, g->n * sizeof(g->table[0]));
 }
 
+static void take_fleet(struct target *g)
+{
+	g->road = fleet_road(g->fleet);
+	g->n = fleet_tables(g->fleet);
+	memcpy(g->table, fleet_table(g->fleet, 0), g->n * sizeof(g->table[0]));
+}
+
+/* A DART switch's road to one collector. */
+static void open_dart(struct target *g, const struct opts *o)
+{
+	struct fleet_options fo = {.ack_every = o->ack_every, .dart = true};
+	struct fault f = {0};
+
+	if (ticket_read(&g->ticket, o->ticket, &f) < 0)
+		cli_fail("%s", f.text);
+	open_packets(g, o);
+	fo.sink = g->packets;
+	if (fleet_open_ticket(&g->fleet, &g->ticket, &fo, &f) < 0)
+		cli_fault(o->ticket, &f);
+	take_fleet(g);
+}
+
+static void check_steering(const struct target *g, const struct opts *o)
+{
+	const struct cluster *c = &g->cluster;
+
+	if (c->by_address && (o->mirror || c->mirror))
+		cli_fail("%s: mirror: only with --steer hash", o->cluster);
+	for (unsigned i = 0; c->by_address && i < cluster_newest(c)->n; i++)
+		if (!g->address[i].version)
+			cli_fail("%s: --steer address: collector %u has no "
+				 "address",
+				 o->cluster,
+				 c->collector[cluster_newest(c)
+						      ->member[i]
+						      .collector]
+					 .id);
+}
+
+static void open_cluster(struct target *g, const struct opts *o)
+{
+	struct fleet_options fo = {
+		.ack_every = o->ack_every,
+		.dart = o->dart && (o->write || o->to),
+	};
+	const struct cluster_generation *newest;
+	struct fault f = {0};
+
+	if (cluster_read(&g->cluster, o->cluster, &f) < 0)
+		cli_fail("%s", f.text);
+	if (o->steer_given)
+		g->cluster.by_address = o->steer == STEER_ADDRESS;
+	newest = cluster_newest(&g->cluster);
+	for (unsigned i = 0; i < newest->n; i++) {
+		const struct cluster_collector *c =
+			&g->cluster.collector[newest->member[i].collector];
+
+		g->address[i].version = c->version;
+		memcpy(g->address[i].ip, c->ip, sizeof(c->ip));
+	}
+	check_steering(g, o);
+	if (o->write || o->to)
+		open_packets(g, o);
+	else
+		g->name = o->cluster;
+	fo.sink = g->packets;
+	fo.mirror = o->mirror || g->cluster.mirror;
+	if (fleet_open(&g->fleet, &g->cluster, &fo, &f) < 0)
+		cli_fail("%s: %s", o->cluster, f.text);
+	take_fleet(g);
+}
+
+void target_tell(const struct target *g, const struct opts *o,
+		 struct translate_options *t)
+{
+	t->dart = o->dart;
+	t->seed = o->seed;
+	if (!o->cluster)
+		return;
+	t->collectors = fleet_collectors(g->fleet);
+	t->steer = g->cluster.by_address ? STEER_ADDRESS : STEER_HASH;
+	t->address = g->address;
+}
+
+static void tell(void *ctx, const char *text)
+{
+	(void)ctx;
+	cli_warn("%s", text);
+}
+
+static void open_verbs(struct target *g, const struct opts *o)
+{
+	struct verbs_road_options vo = {.stop = &cli_stop, .tell = tell};
+	const struct ticket *t;
+	struct fault f = {0};
+
+	g->name = o->verbs;
+	if (verbs_road_open(&g->verbs, o->verbs, &vo, &f) < 0)
+		cli_fault(o->verbs, &f);
+	g->road = verbs_road(g->verbs);
+	t = verbs_road_ticket(g->verbs);
+	g->n = t->n;
+	memcpy(g->table, t->table, g->n * sizeof(g->table[0]));
+}
+
+void target_report(struct target *g, enum row_format format)
+{
+	if (g->verbs) {
+		verbs_road_settle(g->verbs);
+		g->posted = *verbs_road_counters(g->verbs);
+	}
+	if (g->posted.tickets)
+		cli_ledger(&verbs_road_ledger, &g->posted, format);
+}
+
+static int close_verbs(struct target *g)
+{
+	int rc = verbs_road_settle(g->verbs);
+
+	g->posted = *verbs_road_counters(g->verbs);
+	verbs_road_close(g->verbs);
+	g->verbs = NULL;
+	return rc;
+}
+
 int target_close(struct target *g)
 {
 	int rc = 0;
 
+	if (g->verbs)
+		rc = close_verbs(g);
+
 	if (g->local)
 		local_close(g->local);
 	region_close(g->region);
-	if (g->roce) {
+	fleet_close(g->fleet);
+	cluster_fini(&g->cluster);
+	if (g->roce)
 		roce_out_close(g->roce);
+	if (g->packets)
 		rc = snk_close(g->packets);
-		ticket_fini(&g->ticket);
-	}
+	ticket_fini(&g->ticket);
 	return rc;
 }
 
 void target_open(struct target *g, const struct opts *o)
 {
-	if (o->region)
+	if (o->cluster)
+		open_cluster(g, o);
+	else if (o->region)
 		open_local(g, o);
+	else if (o->dart)
+		open_dart(g, o);
+	else if (o->verbs)
+		open_verbs(g, o);
 	else
 		open_roce(g, o);
 	for (unsigned i = 0; i < o->settings; i++)
