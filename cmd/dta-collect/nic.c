@@ -69,7 +69,6 @@ static void open_one(struct nics *all, struct region *r, char *device,
 				    ? 0
 				    : (unsigned)o->responder.receives,
 		.grace_ms = o->grace_ms,
-		.cm_port = o->cm_port,
 		.tell = tell,
 	};
 	struct fault f = {0};
@@ -101,6 +100,16 @@ static void open_all(struct nics *all, struct region *r)
 	while ((name = strsep(&rest, ",")))
 		open_one(all, r, name, several);
 	free(names);
+}
+
+static void listen_all(struct nics *all)
+{
+	struct fault f = {0};
+
+	for (unsigned i = 0; all->o->cm_port && i < all->n; i++)
+		if (verbs_target_listen(all->target[i], all->o->cm_port, &f) <
+		    0)
+			cli_fault("--cm", &f);
 }
 
 static void put_ticket(const struct nics *all, unsigned i)
@@ -182,7 +191,9 @@ void nic_run(const struct opts *o, struct region *r)
 	n = notify_open(o, r);
 	for (unsigned i = 0; i < all.n; i++)
 		put_ticket(&all, i);
-	cli_user(o->live.user);
+	if (o->live.user)
+		cli_user(o->live.user);
+	listen_all(&all);
 	while (!cli_stop)
 		work(&all, n);
 	if (!o->quiet)
