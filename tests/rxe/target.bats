@@ -353,3 +353,44 @@ refuses() { # MESSAGE ARGS...
 	[ "$status" = 1 ]
 	[[ $output == *atomic* ]]
 }
+
+# A host that connects with any private data: kind, table, epoch after "DTA1".
+asks() { # HEX [COUNT]
+	guest_run "verbs_ask 10.0.0.51 18515 $*"
+}
+
+@test "hosts: what they ask for is judged, and they come and go" {
+	guest_run "dta-collect --create --layout /host/layout.ini --region $NAME --epochs 2
+		dta-collect --region $NAME --verbs rxe0 --cm 18515 >/host/out.rows 2>/host/run.log &
+		echo \$! >/host/pid"
+	wait_for guest_run 'rdma resource show cm_id | grep -q LISTEN'
+	# A ticket: its length; table 1 of epoch 1: where it is.
+	[[ $(asks 44544131000000000000000000000000) == "accepted 0000"* ]]
+	[[ $(asks 44544131000100010000000000000001) == \
+		"accepted 4454413100010001"????????"00000000"????????????????"0000000000000001" ]]
+	# -EPROTO: another magic, kind, or cut short (padded with zeros);
+	# -ENOENT: no table 99; -ESTALE: epochs 0, 2 and the last there is.
+	[[ $(asks 44544132000000000000000000000000) == "rejected ffffffb9"* ]]
+	[[ $(asks 44544131000200010000000000000001) == "rejected ffffffb9"* ]]
+	[[ $(asks 00) == "rejected ffffffb9"* ]]
+	[[ $(asks 44544131000100630000000000000001) == "rejected fffffffe"* ]]
+	[[ $(asks 44544131000100010000000000000000) == "rejected ffffff8c"* ]]
+	[[ $(asks 44544131000100010000000000000002) == "rejected ffffff8c"* ]]
+	[[ $(asks 4454413100010001ffffffffffffffff) == "rejected ffffff8c"* ]]
+	# A connection for each of all tables and more, from one that then leaves.
+	[ "$(asks 44544131000100010000000000000001 100 | grep -c accepted)" = 100 ]
+	wait_for hosts_left
+	guest_run "kill -USR1 $(pid_of)"
+	wait_for log_says 'connections  *1'
+	[ "$(awk '$1 == "refused" { print $2 }' run.log)" = 7 ]
+	# And it still serves.
+	reports 1 keywrite 1
+	guest_run "cp /host/1.keywrite.pcap /tmp
+		dta-translate -q -r /tmp/1.keywrite.pcap --verbs 10.0.0.51:18515"
+	same_memory
+}
+
+# No connection is left but those who listen.
+hosts_left() {
+	! guest_run 'rdma resource show cm_id' | grep -qv LISTEN
+}
