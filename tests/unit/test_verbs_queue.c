@@ -218,12 +218,14 @@ static void big_payloads(void)
 	struct op op = {.verb = OP_WRITE, .data = data};
 
 	start();
-	fake.pace = 3;
+	fake.pace = 1;
 	for (unsigned i = 0; i < 2000; i++) {
 		op.length = (uint32_t)(TABLE - rng_below(&rng, 40000));
 		memset(data, (int)i, op.length);
 		imagine(&op);
 		verbs_queue_put(&q, &op);
+		if (q.chained && rng_below(&rng, 3))
+			verbs_queue_ring(&q); /* completions of their own */
 	}
 	verbs_queue_settle(&q);
 	TEST(!fake.wrong && ctr.completed == 2000 && !ctr.inlined);
