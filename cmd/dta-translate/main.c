@@ -172,6 +172,7 @@ int main(int argc, char **argv)
 	s = open_source(&o);
 	target_open(&g, &o);
 	topt.format = o.dta;
+	target_tell(&g, &o, &topt);
 	topt.nacks = open_nacks(&o);
 	cli_user(o.live.user);
 	if (translate_open(&t, g.table, g.n, g.road, &topt, &f) < 0)

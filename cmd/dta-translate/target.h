@@ -5,11 +5,13 @@
 
 #include "options.h"
 #include "packet/pkt.h"
+#include "rdma/fleet.h"
 #include "rdma/local.h"
 #include "rdma/roce_out.h"
 #include "rdma/ticket.h"
 #include "rdma/verbs_road.h"
 #include "store/region.h"
+#include "translate/translate.h"
 
 /* Where operations go, and the tables there. */
 struct target {
@@ -22,12 +24,19 @@ struct target {
 	struct snk *packets;
 	const char *name; /* of packets */
 	struct roce_out *roce;
+	struct cluster cluster; /* several collectors; DART's road */
+	struct fleet *fleet;
+	struct collector_address address[CLUSTER_MAX];
 	struct verbs_road *verbs; /* the verbs road */
 	struct verbs_road_ledger posted;
 };
 
 /* Opens what the options name, settings of -T applied; exits if it cannot. */
 void target_open(struct target *g, const struct opts *o);
+
+/* What the translator must know of it. */
+void target_tell(const struct target *g, const struct opts *o,
+		 struct translate_options *t);
 
 /* The road's own ledger, if it has one: of now, or as it was at the end. */
 void target_report(struct target *g, enum row_format format);
