@@ -15,6 +15,7 @@ enum {
 	OPS = 20000,
 	LEN_MAX = 9000,
 	FEW = 300,
+	CALL = 200, /* operations at once */
 };
 
 static struct fake_verbs fake;
@@ -96,25 +97,24 @@ static struct op any(uint8_t *data, uint32_t len_max)
 	return op;
 }
 
-/* Data is gone after a ring, as after exec(): the next round writes over it. */
+/* Data is gone after exec(): the next round writes over it. */
 static void same_memory(unsigned pace)
 {
-	static uint8_t data[VERBS_CHAIN][LEN_MAX];
-	unsigned in_chain = 0;
+	static uint8_t data[CALL][LEN_MAX];
+	static struct op op[CALL];
+	uint64_t n;
 
 	start();
 	fake.pace = pace;
-	for (int i = 0; i < OPS; i++) {
-		struct op op = any(data[in_chain], LEN_MAX);
-
-		imagine(&op);
-		verbs_queue_put(&q, &op);
-		if (!q.chained || !rng_below(&rng, 200)) {
-			if (q.chained)
-				verbs_queue_ring(&q);
-			memset(data, 0xee, sizeof(data));
+	for (uint64_t done = 0; done < OPS; done += n) {
+		n = 1 + rng_below(&rng, rng_below(&rng, 2) ? CALL : 3);
+		n = n < OPS - done ? n : OPS - done;
+		for (uint64_t i = 0; i < n; i++) {
+			op[i] = any(data[i], LEN_MAX);
+			imagine(&op[i]);
 		}
-		in_chain = q.chained;
+		verbs_queue_exec(&q, op, n);
+		memset(data, 0xee, sizeof(data));
 	}
 	verbs_queue_settle(&q);
 	TEST(!fake.wrong && !q.broken);
@@ -126,15 +126,24 @@ static void same_memory(unsigned pace)
 	TEST(ctr.inlined > OPS / 8 && ctr.inlined < ctr.writes);
 }
 
+/* n writes of 1, one after the other in the table. */
+static void ones(unsigned n)
+{
+	static uint8_t data[8] = {1};
+	static struct op op[10 * VERBS_CHAIN + 1];
+
+	for (unsigned i = 0; i < n; i++)
+		op[i] = (struct op){.verb = OP_WRITE,
+				    .length = 8,
+				    .offset = 8 * i,
+				    .data = data};
+	verbs_queue_exec(&q, op, n);
+}
+
 static void doorbells(void)
 {
-	uint8_t data[8] = "abcdefg";
-	struct op op = {.verb = OP_WRITE, .length = 8, .data = data};
-
 	start();
-	for (unsigned i = 0; i < 10 * VERBS_CHAIN + 1; i++)
-		verbs_queue_put(&q, &op);
-	verbs_queue_ring(&q);
+	ones(10 * VERBS_CHAIN + 1);
 	TEST(fake.doorbells == 11 && ctr.doorbells == 11);
 	verbs_queue_settle(&q);
 	TEST(ctr.completed == 10 * VERBS_CHAIN + 1);
@@ -145,17 +154,11 @@ static void doorbells(void)
 static void fails(uint64_t at, enum ibv_wc_status status,
 		  const uint64_t *reason)
 {
-	uint8_t data[8] = {1};
-	struct op op = {.verb = OP_WRITE, .length = 8, .data = data};
-
 	start();
 	fake.fail_at = at;
 	fake.status = status;
 	fake.pace = 7;
-	for (unsigned i = 0; i < FEW; i++) {
-		op.offset = 8 * i;
-		verbs_queue_put(&q, &op);
-	}
+	ones(FEW);
 	verbs_queue_settle(&q);
 	TEST(q.broken && q.done == q.posted);
 	TEST(ctr.completed == at && lost() == FEW - at);
@@ -168,37 +171,26 @@ static void fails(uint64_t at, enum ibv_wc_status status,
 /* The device does not take one: that and the rest of its chain are lost. */
 static void refused(uint64_t at)
 {
-	uint8_t data[8] = {1};
-	struct op op = {.verb = OP_WRITE, .length = 8, .data = data};
-
 	start();
 	fake.refuse_at = at;
-	for (unsigned i = 0; i < FEW && !q.broken; i++) {
-		op.offset = 8 * i;
-		verbs_queue_put(&q, &op);
-	}
-	if (!q.broken)
-		verbs_queue_ring(&q);
+	ones(FEW);
 	TEST(q.broken && q.posted == at && !q.chained);
 	fake.error = true; /* what a disconnection does */
 	verbs_queue_settle(&q);
 	TEST(q.done == q.posted);
 	TEST(ctr.completed + ctr.flushed == at);
 	TEST(ctr.failed > 0 && ctr.failed <= VERBS_CHAIN);
+	TEST(at + ctr.failed + ctr.unconnected == FEW);
 	TEST(fake.posted == at);
 }
 
 static void abandoned(void)
 {
-	uint8_t data[8] = {1};
-	struct op op = {.verb = OP_WRITE, .length = 8, .data = data};
 	struct ibv_wc late = {.wr_id = 3};
 
 	start();
 	fake.pace = 0;
-	for (unsigned i = 0; i < 100; i++)
-		verbs_queue_put(&q, &op);
-	verbs_queue_ring(&q);
+	ones(100);
 	verbs_queue_abandon(&q);
 	TEST(ctr.flushed == 100 && q.done == 100 && q.broken);
 	/* Completions that come after all, and such that never were ours. */
@@ -223,13 +215,14 @@ static void big_payloads(void)
 		op.length = (uint32_t)(TABLE - rng_below(&rng, 40000));
 		memset(data, (int)i, op.length);
 		imagine(&op);
-		verbs_queue_put(&q, &op);
-		if (q.chained && rng_below(&rng, 3))
-			verbs_queue_ring(&q); /* completions of their own */
+		verbs_queue_exec(&q, &op, 1);
 	}
 	verbs_queue_settle(&q);
 	TEST(!fake.wrong && ctr.completed == 2000 && !ctr.inlined);
 	TEST(memcmp(table, expected, TABLE) == 0);
+	op.length = VERBS_STAGE / 2 + 1;
+	verbs_queue_exec(&q, &op, 1);
+	TEST(ctr.failed == 1 && !q.broken);
 }
 
 int main(void)
