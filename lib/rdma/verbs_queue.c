@@ -201,28 +201,23 @@ static uint8_t *stage(struct verbs_queue *q, const uint8_t *data,
 	return to;
 }
 
-static inline void put_payload(struct verbs_queue *q, const struct op *op,
-			       struct ibv_send_wr *wr, struct ibv_sge *sge)
+static inline void put_payload(struct verbs_queue *q, const struct op *op)
 {
-	const uint8_t *data = op->data;
+	bool fits = op->length <= q->inline_max;
+	/* Before the request is begun: it may ring. */
+	const uint8_t *data = fits ? op->data : stage(q, op->data, op->length);
+	struct ibv_send_wr *wr = &q->wr[q->chained];
 
-	wr->send_flags = IBV_SEND_INLINE;
-	if (op->length > q->inline_max) {
-		data = stage(q, data, op->length);
-		wr = &q->wr[q->chained]; /* staging may have rung */
-		sge = &q->sge[q->chained];
-		wr->send_flags = 0;
-	} else {
-		q->ctr->inlined++;
-	}
-	sge->addr = (uintptr_t)data;
-	sge->length = op->length;
+	wr->sg_list->addr = (uintptr_t)data;
+	wr->sg_list->length = op->length;
 	wr->num_sge = op->length != 0; /* to some, length 0 means 2^31 */
+	wr->send_flags = fits ? IBV_SEND_INLINE : 0;
+	wr->opcode = IBV_WR_RDMA_WRITE;
 	wr->wr.rdma.remote_addr = q->address + op->offset;
 	wr->wr.rdma.rkey = q->rkey;
-	wr->opcode = IBV_WR_RDMA_WRITE;
 	q->ctr->writes++;
 	q->ctr->bytes += op->length;
+	q->ctr->inlined += fits;
 	if (op->verb == OP_WRITE_IMM) {
 		wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
 		wr->imm_data = htobe32(op->immediate);
@@ -230,13 +225,13 @@ static inline void put_payload(struct verbs_queue *q, const struct op *op,
 	}
 }
 
-static inline void put_atomic(struct verbs_queue *q, const struct op *op,
-			      struct ibv_send_wr *wr, struct ibv_sge *sge)
+static inline void put_atomic(struct verbs_queue *q, const struct op *op)
 {
-	uint64_t operand[2] = {0};
+	struct ibv_send_wr *wr = &q->wr[q->chained];
+	uint64_t operand[2];
 
-	sge->addr = (uintptr_t)q->memory;
-	sge->length = 8;
+	wr->sg_list->addr = (uintptr_t)q->memory;
+	wr->sg_list->length = 8;
 	wr->num_sge = 1;
 	wr->send_flags = 0;
 	wr->wr.atomic.remote_addr = q->address + op->offset;
@@ -256,15 +251,15 @@ static inline void put_atomic(struct verbs_queue *q, const struct op *op,
 /* Chains one operation; its data must stay until the next ring(). */
 static inline void put(struct verbs_queue *q, const struct op *op)
 {
-	struct ibv_send_wr *wr = &q->wr[q->chained];
-	struct ibv_sge *sge = &q->sge[q->chained];
+	uint64_t number;
 
 	if (op->verb == OP_WRITE || op->verb == OP_WRITE_IMM)
-		put_payload(q, op, wr, sge);
+		put_payload(q, op);
 	else
-		put_atomic(q, op, wr, sge);
-	q->wr[q->chained].wr_id = q->posted + q->chained;
-	q->given[(q->posted + q->chained) & (q->depth - 1)] = q->head;
+		put_atomic(q, op);
+	number = q->posted + q->chained;
+	q->wr[q->chained].wr_id = number;
+	q->given[number & (q->depth - 1)] = q->head;
 	if (++q->chained == VERBS_CHAIN)
 		ring(q);
 }
