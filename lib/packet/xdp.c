@@ -38,6 +38,7 @@ enum {
 	CHUNK_MIN = 2048,
 	CHUNK_MAX = 4096,
 	HEADROOM = 256, /* XDP_PACKET_HEADROOM, which the kernel leaves free */
+	BUSY_MAX = 50,	/* looks at a queue that is taken, 10 ms between them */
 	ROUND_MS = 500, /* nobody tells of an interface that was removed */
 };
 
@@ -283,6 +284,25 @@ static void fill_all(const struct xdp *s, struct queue *q)
 	xsk_ring_prod__submit(&q->fill, FRAMES);
 }
 
+/*
+ * The kernel lets go of a closed socket's queue a little later than close()
+ * does: who starts again at once waits for that.
+ */
+static int create_socket(struct xdp *s, struct queue *q, unsigned i,
+			 const struct xsk_socket_config *c)
+{
+	struct timespec t = {.tv_nsec = 10000000};
+	int rc;
+
+	for (int n = 0;; n++) {
+		rc = xsk_socket__create(&q->socket, s->iface.name, i, q->umem,
+					&q->rx, NULL, c);
+		if (rc != -EBUSY || n == BUSY_MAX)
+			return rc;
+		nanosleep(&t, NULL);
+	}
+}
+
 static int queue_open(struct xdp *s, unsigned i, bool generic, struct fault *f)
 {
 	const struct xsk_umem_config umem = {
@@ -309,8 +329,7 @@ static int queue_open(struct xdp *s, unsigned i, bool generic, struct fault *f)
 	if (rc)
 		return refused(s, rc, "memory", f);
 	fill_all(s, q);
-	rc = xsk_socket__create(&q->socket, s->iface.name, i, q->umem, &q->rx,
-				NULL, &socket);
+	rc = create_socket(s, q, i, &socket);
 	if (rc)
 		return refused(s, rc, "socket", f);
 	s->poll[i] = (struct pollfd){
