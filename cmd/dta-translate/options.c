@@ -16,6 +16,7 @@ enum {
 	OPT_DART,
 	OPT_DART_CAS,
 	OPT_SEED,
+	OPT_VERBS,
 };
 
 static const struct cli_option options[] = {
@@ -25,6 +26,9 @@ static const struct cli_option options[] = {
 	 "with tcpdump"},
 	{'R', "region", "NAME", "write into this region"},
 	{OPT_TICKET, "ticket", "FILE", "the collector's ticket"},
+	{OPT_VERBS, "verbs", "ADDR[:PORT]",
+	 "write by this machine's RDMA device to the collector that listens "
+	 "there (dta-collect --cm)"},
 	{OPT_TO, "to", "IFACE",
 	 "send RoCEv2 packets there (default: where reports come from)"},
 	{'w', "write", "FILE", "write RoCEv2 packets to a capture"},
@@ -63,6 +67,7 @@ const struct cli cli = {
 	.summary = "turn telemetry reports into memory operations",
 	.usage = "dta-translate -r FILE --region NAME\n"
 		 "dta-translate -r FILE --ticket FILE -w FILE\n"
+		 "dta-translate -r FILE --verbs ADDR[:PORT]\n"
 		 "dta-translate -i IFACE --region NAME [FILTER]\n"
 		 "dta-translate -i IFACE --ticket FILE [--to IFACE] [FILTER]\n"
 		 "dta-translate -r FILE|-i IFACE --cluster FILE [-w FILE|--to "
@@ -139,6 +144,9 @@ static void parse_option(struct opts *o, int ch)
 	case OPT_NACKS:
 		o->nacks = optarg;
 		break;
+	case OPT_VERBS:
+		o->verbs = optarg;
+		break;
 	case OPT_TO:
 		o->to = optarg;
 		break;
@@ -180,9 +188,11 @@ static void check_options(const struct opts *o)
 				"reports?");
 	if (o->read && o->live.name)
 		cli_usage(&cli, "one of -r and -i");
-	if (!!o->region + !!o->ticket + !!o->cluster != 1)
-		cli_usage(&cli, "one of --region, --ticket and --cluster");
-	if (o->region && (o->write || o->to))
+	if (!!o->region + !!o->ticket + !!o->cluster + !!o->verbs !=
+	    1)
+		cli_usage(&cli, "one of --region, --ticket, --cluster and "
+				"--verbs");
+	if ((o->region || o->verbs) && (o->write || o->to))
 		cli_usage(&cli, "-w and --to need --ticket or --cluster");
 	if (o->write && o->to)
 		cli_usage(&cli, "one of -w and --to");
