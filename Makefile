@@ -43,7 +43,9 @@ LIB_OBJ := $(LIB_SRC:%.c=$B/%.o)
 TOOLS := $(notdir $(patsubst %/main.c,%,$(wildcard cmd/*/main.c)))
 BINS := $(TOOLS:%=$B/%)
 UNITS := $(patsubst %.c,$B/%,$(wildcard tests/unit/test_*.c))
-AIDS := $(patsubst %.c,$B/%,$(wildcard tests/tools/*.c))
+AIDS := $(patsubst %.c,$B/%,$(filter-out \
+	$(foreach p,$(WITHOUT),$(wildcard tests/tools/$p_*.c)),\
+	$(wildcard tests/tools/*.c)))
 BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
 FUZZERS := $(patsubst %.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
