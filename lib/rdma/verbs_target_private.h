@@ -8,7 +8,8 @@
  *	verbs_target_memory.c  tables as memory regions, by epoch
  *	verbs_target_pair.c    queue pairs
  *	verbs_target_event.c   completions, asynchronous events
- *	verbs_target_cm.c      hosts, through librdmacm
+ *	verbs_target_cm.c      hosts, through librdmacm: all of them
+ *	verbs_target_host.c    what one is given
  *
  * Public functions of those parts are named after them, without "target".
  */
