@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * nic.c - devices as the target: the devices write, this program sleeps, until
- * one of them has something to say or half a second has passed.
+ * one of them has something to say or a quarter of a second has passed.
  */
 #include "nic.h"
 
@@ -172,6 +172,7 @@ void nic_run(const struct opts *o, struct region *r)
 	n = notify_open(o, r);
 	for (unsigned i = 0; i < all.n; i++)
 		put_ticket(&all, i);
+	cli_user(o->live.user);
 	while (!cli_stop)
 		work(&all, n);
 	if (!o->quiet)

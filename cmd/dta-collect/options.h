@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/live.h"
 #include "rdma/responder.h"
 #include "rdma/ticket.h"
 #include "rdma/verbs_target.h"
@@ -22,6 +23,7 @@ struct opts {
 	uint64_t epoch; /* 0: all */
 	struct region_options make;
 	struct responder_options responder;
+	struct cli_live live; /* -i and what goes with it */
 	struct ticket at; /* addresses and MTU, as given */
 	enum row_format format;
 };

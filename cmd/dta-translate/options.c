@@ -15,12 +15,18 @@ enum {
 	OPT_DART,
 	OPT_DART_CAS,
 	OPT_SEED,
+	OPT_TO,
 };
 
 static const struct cli_option options[] = {
 	{'r', "read", "FILE", "the capture with the reports (- is stdin)"},
+	{CLI_INTERFACE, "interface", "IFACE",
+	 "the network interface with the reports; a filter may follow, as "
+	 "with tcpdump"},
 	{'R', "region", "NAME", "write into this region"},
-	{OPT_TICKET, "ticket", "FILE", "the collector's ticket; needs -w"},
+	{OPT_TICKET, "ticket", "FILE", "the collector's ticket"},
+	{OPT_TO, "to", "IFACE",
+	 "send RoCEv2 packets there (default: where reports come from)"},
 	{'w', "write", "FILE", "write RoCEv2 packets to a capture"},
 	{OPT_CLUSTER, "cluster", "FILE",
 	 "write to the collectors of this cluster: into their regions here, "
@@ -41,6 +47,12 @@ static const struct cli_option options[] = {
 	 "ask for an ACK with every N-th packet (default 0: never)"},
 	{OPT_NACKS, "nacks", "FILE",
 	 "write the NACKs of strict sequence checks to a capture"},
+	{CLI_STATS, "stats", "TIME", "rates on stderr, every so often (1s)"},
+	{CLI_XDP, "xdp", NULL, "receive by AF_XDP or fail"},
+	{CLI_NO_XDP, "no-xdp", NULL, "receive by AF_PACKET"},
+	{CLI_PROMISCUOUS, "promiscuous", NULL,
+	 "take frames for other MAC addresses, too"},
+	{CLI_USER, "user", "NAME", "become this user when all is open"},
 	{'o', "output", "FORMAT", "ledger as text, csv or ndjson"},
 	{'q', "quiet", NULL, "no ledger, no progress"},
 	{0},
@@ -51,7 +63,9 @@ const struct cli cli = {
 	.summary = "turn telemetry reports into memory operations",
 	.usage = "dta-translate -r FILE --region NAME\n"
 		 "dta-translate -r FILE --ticket FILE -w FILE\n"
-		 "dta-translate -r FILE --cluster FILE [-w FILE]\n",
+		 "dta-translate -r FILE --cluster FILE [-w FILE]\n"
+		 "dta-translate -i IFACE --region NAME [FILTER]\n"
+		 "dta-translate -i IFACE --ticket FILE [--to IFACE] [FILTER]\n",
 	.options = options,
 };
 
@@ -121,6 +135,9 @@ static void parse_option(struct opts *o, int ch)
 	case OPT_NACKS:
 		o->nacks = optarg;
 		break;
+	case OPT_TO:
+		o->to = optarg;
+		break;
 	case 'F':
 		o->dta = dta_of(optarg);
 		break;
@@ -140,7 +157,8 @@ static void parse_option(struct opts *o, int ch)
 		o->quiet = true;
 		break;
 	default:
-		parse_dart(o, ch);
+		if (!cli_live_option(&o->live, ch))
+			parse_dart(o, ch);
 		break;
 	}
 }
@@ -153,13 +171,20 @@ static bool is_dash(const char *path)
 /* What goes together and what does not. */
 static void check_options(const struct opts *o)
 {
-	if (!o->read)
-		cli_usage(&cli, "-r is missing: where are the reports?");
+	if (!o->read && !o->live.name)
+		cli_usage(&cli, "-r and -i are missing: where are the "
+				"reports?");
+	if (o->read && o->live.name)
+		cli_usage(&cli, "one of -r and -i");
 	if (!!o->region + !!o->ticket + !!o->cluster != 1)
 		cli_usage(&cli, "one of --region, --ticket and --cluster");
-	if (!o->cluster && !o->ticket != !o->write)
-		cli_usage(&cli, "--ticket and -w go together");
-	if (o->ack_every && !o->ticket && !(o->cluster && o->write))
+	if (o->region && (o->write || o->to))
+		cli_usage(&cli, "-w and --to need --ticket");
+	if (o->write && o->to)
+		cli_usage(&cli, "one of -w and --to");
+	if (o->ticket && !o->write && !o->to && !o->live.name)
+		cli_usage(&cli, "--ticket needs -w or --to");
+	if (o->ack_every && !o->ticket && !o->write && !o->to)
 		cli_usage(&cli, "--ack-every needs --ticket");
 	if (!o->cluster && (o->steer_given || o->mirror))
 		cli_usage(&cli, "--steer and --mirror need --cluster");
@@ -183,8 +208,9 @@ struct opts options_read(int argc, char **argv)
 
 	while ((ch = cli_next(&cli, argc, argv)) != -1)
 		parse_option(&o, ch);
-	if (optind < argc)
+	if (optind < argc && !o.live.name)
 		cli_usage(&cli, "'%s': no such argument", argv[optind]);
+	cli_live_filter(&o.live, argc - optind, argv + optind);
 	check_options(&o);
 	return o;
 }

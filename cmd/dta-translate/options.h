@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "cli/cli.h"
+#include "cli/live.h"
 #include "translate/translate.h"
 #include "wire/dta.h"
 
@@ -15,6 +16,8 @@ enum {
 
 struct opts {
 	const char *read, *region, *ticket, *write, *nacks, *cluster;
+	struct cli_live live; /* -i and what goes with it */
+	const char *to;	      /* the interface of RoCEv2 packets, or NULL */
 	const char *setting[SETTINGS_MAX]; /* of -T, in order */
 	unsigned settings;
 	unsigned ack_every;

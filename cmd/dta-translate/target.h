@@ -21,6 +21,7 @@ struct target {
 	struct local_road *local;
 	struct ticket ticket; /* the RoCEv2 road */
 	struct snk *packets;
+	const char *name; /* of packets */
 	struct roce_out *roce;
 	struct cluster cluster; /* several collectors; DART's road */
 	struct fleet *fleet;
@@ -29,6 +30,13 @@ struct target {
 
 /* Opens what the options name, settings of -T applied; exits if it cannot. */
 void target_open(struct target *g, const struct opts *o);
+
+/* cluster.c: several collectors, or DART's road to one. */
+void target_open_cluster(struct target *g, const struct opts *o);
+void target_open_dart(struct target *g, const struct opts *o);
+
+/* Where the RoCEv2 packets go: a capture, or the wire. */
+void target_open_packets(struct target *g, const struct opts *o);
 
 /* What the translator must know of it. */
 void target_tell(const struct target *g, const struct opts *o,

@@ -349,6 +349,10 @@ static void tick(struct verbs_target *v)
 	if (now - v->looked_ms < VERBS_TARGET_TICK_MS)
 		return;
 	v->looked_ms = now;
+	if (verbs_device_leaves(v)) {
+		v->lost = true;
+		return;
+	}
 	for (unsigned i = 0; v->o.peer && i < region_tables(v->region); i++)
 		if (v->pair[i].qp && verbs_pair_is_dead(&v->pair[i]))
 			v->pair[i].lame = true;
@@ -381,6 +385,7 @@ int verbs_target_work(struct verbs_target *v)
 		return 0;
 	verbs_events_take(v);
 	verbs_cm_work(v);
+	tick(v);
 	if (v->lost) {
 		v->ctr.device_lost++;
 		verbs_tell(v, "the device is lost; what is stored is not");
@@ -388,7 +393,6 @@ int verbs_target_work(struct verbs_target *v)
 		drop_ticket(v);
 		return 0;
 	}
-	tick(v);
 	if (v->renumber)
 		mend_address(v);
 	if (!v->renumber)

@@ -145,6 +145,11 @@ void verbs_device_close(struct verbs_target *v)
 	v->ctx = NULL;
 }
 
+bool verbs_device_leaves(const struct verbs_target *v)
+{
+	return access(v->ctx->device->dev_path, F_OK) < 0 && errno == ENOENT;
+}
+
 /* ::ffff:a.b.c.d is IPv4's form in a GID (InfiniBand annex A17). */
 static union ibv_gid gid_of(uint8_t version, const uint8_t *ip)
 {

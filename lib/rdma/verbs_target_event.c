@@ -78,13 +78,17 @@ static void take_event(struct verbs_target *v, const struct ibv_async_event *e)
 		((struct verbs_pair *)e->element.cq->cq_context)->lame = true;
 		break;
 	case IBV_EVENT_PORT_ERR:
+		v->down = true;
 		v->ctr.port_down++;
 		verbs_tell(v, "port %d is down", e->element.port_num);
 		break;
 	case IBV_EVENT_PORT_ACTIVE:
-		v->ctr.port_up++;
 		v->renumber = true;
-		verbs_tell(v, "port %d is up", e->element.port_num);
+		if (!v->down) /* it tells so at the beginning, too */
+			break;
+		v->down = false;
+		v->ctr.port_up++;
+		verbs_tell(v, "port %d is up again", e->element.port_num);
 		break;
 	case IBV_EVENT_GID_CHANGE:
 		v->renumber = true;

@@ -63,6 +63,7 @@ struct verbs_target {
 	struct verbs_port port;
 	uint64_t looked_ms; /* when the tick last came */
 	unsigned mtu;	    /* bytes */
+	bool down;	    /* the port; queue pairs outlive it */
 	bool lost;	    /* give the device up: it failed */
 	bool renumber;	    /* look for our address again */
 	bool renew;	    /* make all queue pairs anew */
@@ -99,6 +100,11 @@ int verbs_port_find(struct verbs_port *p, const struct verbs_target *v,
 		    struct fault *f);
 /* Whether the port still has that address, in that place. */
 bool verbs_port_holds(const struct verbs_target *v);
+/*
+ * Whether it is going away. Drivers that cannot take it from its users (rxe)
+ * tell nobody, and wait until all have closed it.
+ */
+bool verbs_device_leaves(const struct verbs_target *v);
 unsigned verbs_mtu_bytes(enum ibv_mtu mtu);
 
 /* Registers all tables of an epoch. */

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "packet/private.h"
+
+int xdp_src_open(struct src **out, const struct iface *i,
+		 const struct live_options *o, struct fault *f)
+{
+	(void)out;
+	(void)o;
+	return fault_set(f, -ENOTSUP, "%s: AF_XDP: not yet", i->name);
+}
