@@ -120,6 +120,7 @@ static void give_up(struct verbs_target *v);
 static int take_device(struct verbs_target *v, struct fault *f)
 {
 	int rc = verbs_device_open(v, f);
+	uint8_t mac[6];
 
 	if (rc < 0)
 		return rc;
@@ -136,7 +137,7 @@ static int take_device(struct verbs_target *v, struct fault *f)
 	if (!rc && v->cm_port)
 		rc = verbs_cm_open(v, f);
 	if (!rc)
-		v->neighbour = v->o.peer && verbs_neighbour_known(v);
+		v->neighbour = v->o.peer && verbs_neighbour(v, mac);
 	else
 		give_up(v);
 	v->stale = v->o.peer;

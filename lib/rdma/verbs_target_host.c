@@ -128,6 +128,7 @@ static int serve_table(struct connection *c, struct verbs_target *v,
 {
 	struct verbs_pair_options o = {
 		.receives = v->o.receives,
+		.sends = 1, /* for verbs_host_pulse() */
 		.reliable = true,
 	};
 	int rc, table = find_table(v, q->ask.table);
@@ -199,4 +200,25 @@ void verbs_host_send(struct connection *c)
 		c->posted += piece.length;
 		c->sending++;
 	}
+}
+
+void verbs_host_pulse(struct connection *c)
+{
+	struct ibv_send_wr wr =
+				   {
+					   .wr_id = 1,
+					   .opcode = IBV_WR_RDMA_WRITE,
+					   .send_flags = IBV_SEND_SIGNALED,
+				   },
+			   *bad;
+	int rc;
+
+	if (c->text || c->sending)
+		return;
+	rc = ibv_post_send(c->pair.qp, &wr, &bad);
+	/* Without privileges that were dropped rxe does not send: so be it. */
+	if (!rc)
+		c->sending++;
+	else if (rc != EACCES && rc != EPERM)
+		c->broken = true;
 }
