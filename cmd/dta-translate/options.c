@@ -9,13 +9,14 @@ enum {
 	OPT_TICKET = 256,
 	OPT_ACK_EVERY,
 	OPT_NACKS,
+	OPT_TO,
 	OPT_CLUSTER,
 	OPT_STEER,
 	OPT_MIRROR,
 	OPT_DART,
 	OPT_DART_CAS,
 	OPT_SEED,
-	OPT_TO,
+	OPT_VERBS,
 };
 
 static const struct cli_option options[] = {
@@ -25,6 +26,9 @@ static const struct cli_option options[] = {
 	 "with tcpdump"},
 	{'R', "region", "NAME", "write into this region"},
 	{OPT_TICKET, "ticket", "FILE", "the collector's ticket"},
+	{OPT_VERBS, "verbs", "ADDR[:PORT]",
+	 "write by this machine's RDMA device to the collector that listens "
+	 "there (dta-collect --cm)"},
 	{OPT_TO, "to", "IFACE",
 	 "send RoCEv2 packets there (default: where reports come from)"},
 	{'w', "write", "FILE", "write RoCEv2 packets to a capture"},
@@ -63,9 +67,11 @@ const struct cli cli = {
 	.summary = "turn telemetry reports into memory operations",
 	.usage = "dta-translate -r FILE --region NAME\n"
 		 "dta-translate -r FILE --ticket FILE -w FILE\n"
-		 "dta-translate -r FILE --cluster FILE [-w FILE]\n"
+		 "dta-translate -r FILE --verbs ADDR[:PORT]\n"
 		 "dta-translate -i IFACE --region NAME [FILTER]\n"
-		 "dta-translate -i IFACE --ticket FILE [--to IFACE] [FILTER]\n",
+		 "dta-translate -i IFACE --ticket FILE [--to IFACE] [FILTER]\n"
+		 "dta-translate -r FILE|-i IFACE --cluster FILE [-w FILE|--to "
+		 "IFACE]\n",
 	.options = options,
 };
 
@@ -85,8 +91,8 @@ static void set_dart(struct opts *o, enum dart dart)
 	o->dart = dart;
 }
 
-/* DART, and several collectors. */
-static void parse_dart(struct opts *o, int ch)
+/* DART, and several collectors. Returns whether it was one of those. */
+static bool parse_dart(struct opts *o, int ch)
 {
 	switch (ch) {
 	case OPT_CLUSTER:
@@ -114,7 +120,10 @@ static void parse_dart(struct opts *o, int ch)
 	case OPT_SEED:
 		o->seed = cli_u64("--seed", optarg, 0, UINT64_MAX);
 		break;
+	default:
+		return false;
 	}
+	return true;
 }
 
 static void parse_option(struct opts *o, int ch)
@@ -134,6 +143,9 @@ static void parse_option(struct opts *o, int ch)
 		break;
 	case OPT_NACKS:
 		o->nacks = optarg;
+		break;
+	case OPT_VERBS:
+		o->verbs = optarg;
 		break;
 	case OPT_TO:
 		o->to = optarg;
@@ -157,8 +169,8 @@ static void parse_option(struct opts *o, int ch)
 		o->quiet = true;
 		break;
 	default:
-		if (!cli_live_option(&o->live, ch))
-			parse_dart(o, ch);
+		if (!parse_dart(o, ch))
+			cli_live_option(&o->live, ch);
 		break;
 	}
 }
@@ -176,15 +188,17 @@ static void check_options(const struct opts *o)
 				"reports?");
 	if (o->read && o->live.name)
 		cli_usage(&cli, "one of -r and -i");
-	if (!!o->region + !!o->ticket + !!o->cluster != 1)
-		cli_usage(&cli, "one of --region, --ticket and --cluster");
-	if (o->region && (o->write || o->to))
-		cli_usage(&cli, "-w and --to need --ticket");
+	if (!!o->region + !!o->ticket + !!o->cluster + !!o->verbs !=
+	    1)
+		cli_usage(&cli, "one of --region, --ticket, --cluster and "
+				"--verbs");
+	if ((o->region || o->verbs) && (o->write || o->to))
+		cli_usage(&cli, "-w and --to need --ticket or --cluster");
 	if (o->write && o->to)
 		cli_usage(&cli, "one of -w and --to");
 	if (o->ticket && !o->write && !o->to && !o->live.name)
 		cli_usage(&cli, "--ticket needs -w or --to");
-	if (o->ack_every && !o->ticket && !o->write && !o->to)
+	if (o->ack_every && o->region)
 		cli_usage(&cli, "--ack-every needs --ticket");
 	if (!o->cluster && (o->steer_given || o->mirror))
 		cli_usage(&cli, "--steer and --mirror need --cluster");

@@ -17,6 +17,7 @@ enum {
 struct opts {
 	const char *read, *region, *ticket, *write, *nacks, *cluster;
 	struct cli_live live; /* -i and what goes with it */
+	const char *verbs;    /* ADDRESS[:PORT] of a collector */
 	const char *to;	      /* the interface of RoCEv2 packets, or NULL */
 	const char *setting[SETTINGS_MAX]; /* of -T, in order */
 	unsigned settings;

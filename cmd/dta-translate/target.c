@@ -91,9 +91,53 @@ static void open_roce(struct target *g, const struct opts *o)
 	memcpy(g->table, g->ticket.table, g->n * sizeof(g->table[0]));
 }
 
+static void tell(void *ctx, const char *text)
+{
+	(void)ctx;
+	cli_warn("%s", text);
+}
+
+static void open_verbs(struct target *g, const struct opts *o)
+{
+	struct verbs_road_options vo = {.stop = &cli_stop, .tell = tell};
+	const struct ticket *t;
+	struct fault f = {0};
+
+	g->name = o->verbs;
+	if (verbs_road_open(&g->verbs, o->verbs, &vo, &f) < 0)
+		cli_fault(o->verbs, &f);
+	g->road = verbs_road(g->verbs);
+	t = verbs_road_ticket(g->verbs);
+	g->n = t->n;
+	memcpy(g->table, t->table, g->n * sizeof(g->table[0]));
+}
+
+void target_report(struct target *g, enum row_format format)
+{
+	if (g->verbs) {
+		verbs_road_settle(g->verbs);
+		g->posted = *verbs_road_counters(g->verbs);
+	}
+	if (g->posted.tickets)
+		cli_ledger(&verbs_road_ledger, &g->posted, format);
+}
+
+static int close_verbs(struct target *g)
+{
+	int rc = verbs_road_settle(g->verbs);
+
+	g->posted = *verbs_road_counters(g->verbs);
+	verbs_road_close(g->verbs);
+	g->verbs = NULL;
+	return rc;
+}
+
 int target_close(struct target *g)
 {
 	int rc = 0;
+
+	if (g->verbs)
+		rc = close_verbs(g);
 
 	if (g->local)
 		local_close(g->local);
@@ -116,6 +160,8 @@ void target_open(struct target *g, const struct opts *o)
 		open_local(g, o);
 	else if (o->dart)
 		target_open_dart(g, o);
+	else if (o->verbs)
+		open_verbs(g, o);
 	else
 		open_roce(g, o);
 	for (unsigned i = 0; i < o->settings; i++)

@@ -9,6 +9,7 @@
 #include "rdma/local.h"
 #include "rdma/roce_out.h"
 #include "rdma/ticket.h"
+#include "rdma/verbs_road.h"
 #include "store/region.h"
 #include "translate/translate.h"
 
@@ -26,6 +27,8 @@ struct target {
 	struct cluster cluster; /* several collectors; DART's road */
 	struct fleet *fleet;
 	struct collector_address address[CLUSTER_MAX];
+	struct verbs_road *verbs; /* the verbs road */
+	struct verbs_road_ledger posted;
 };
 
 /* Opens what the options name, settings of -T applied; exits if it cannot. */
@@ -42,7 +45,10 @@ void target_open_packets(struct target *g, const struct opts *o);
 void target_tell(const struct target *g, const struct opts *o,
 		 struct translate_options *t);
 
-/* Returns the first error of the packets' sink. */
+/* The road's own ledger, if it has one: of now, or as it was at the end. */
+void target_report(struct target *g, enum row_format format);
+
+/* Returns the first error of the packets' sink, or of the connection. */
 int target_close(struct target *g);
 
 #endif

@@ -140,7 +140,7 @@ static int take_device(struct verbs_target *v, struct fault *f)
 	for (unsigned i = 0; v->o.peer && !rc && i < region_tables(v->region);
 	     i++)
 		rc = verbs_pair_make(&v->pair[i], v, i, f);
-	if (!rc && v->o.cm_port)
+	if (!rc && v->cm_port)
 		rc = verbs_cm_open(v, f);
 	if (rc < 0)
 		give_up(v);
@@ -175,7 +175,7 @@ static void peer_mac(const struct verbs_target *v, struct ticket *t)
 	uint16_t vlan = 0xffff;
 
 	if (is_zero(t->peer_mac, 6) &&
-	    !ibv_resolve_eth_l2_from_gid(v->ctx, &a, mac, &vlan))
+	    !ibv_resolve_eth_l2_from_gid(v->dev.ctx, &a, mac, &vlan))
 		memcpy(t->peer_mac, mac, sizeof(mac));
 }
 
@@ -379,9 +379,9 @@ static void take_back(struct verbs_target *v)
 
 int verbs_target_work(struct verbs_target *v)
 {
-	if (!v->ctx)
+	if (!v->dev.ctx)
 		take_back(v);
-	if (!v->ctx)
+	if (!v->dev.ctx)
 		return 0;
 	verbs_events_take(v);
 	verbs_cm_work(v);
@@ -400,6 +400,12 @@ int verbs_target_work(struct verbs_target *v)
 	return v->stale && v->now.n && renew_ticket(v);
 }
 
+int verbs_target_listen(struct verbs_target *v, uint16_t port, struct fault *f)
+{
+	v->cm_port = port;
+	return verbs_cm_open(v, f);
+}
+
 void verbs_target_renew(struct verbs_target *v)
 {
 	v->renew = v->o.peer;
@@ -407,17 +413,16 @@ void verbs_target_renew(struct verbs_target *v)
 
 unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds)
 {
-	int all[VERBS_TARGET_FDS] = {-1, -1, -1};
+	int all[VERBS_TARGET_FDS];
 	unsigned n = 0;
 
-	if (v->ctx) {
-		all[0] = v->channel->fd;
-		all[1] = v->ctx->async_fd;
-		all[2] = verbs_cm_fd(v);
+	if (v->dev.ctx) {
+		all[n++] = v->dev.channel->fd;
+		all[n++] = v->dev.ctx->async_fd;
+		n += verbs_cm_fds(v, all + n);
 	}
-	for (unsigned i = 0; i < VERBS_TARGET_FDS; i++)
-		if (all[i] >= 0)
-			fds[n++] = (struct pollfd){all[i], POLLIN, 0};
+	for (unsigned i = 0; i < n; i++)
+		fds[i] = (struct pollfd){all[i], POLLIN, 0};
 	return n;
 }
 
@@ -469,7 +474,7 @@ void verbs_target_close(struct verbs_target *v)
 {
 	if (!v)
 		return;
-	if (v->ctx)
+	if (v->dev.ctx)
 		give_up(v);
 	drop_ticket(v);
 	writer_close(v->seat);

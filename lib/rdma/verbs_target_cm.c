@@ -3,8 +3,10 @@
  * verbs_target_cm.c - hosts that come through librdmacm (verbs_cm.h): each
  * fetches the ticket, then makes a reliable connection for every table.
  *
- * The queue pairs are made on the target's own context, where the memory is
- * registered; librdmacm is asked for their attributes only.
+ * Queue pairs of tables are made on the target's own context, where the memory
+ * is registered; librdmacm is asked for their attributes only. Those of tickets
+ * are made on librdmacm's: the target's may have been opened with privileges
+ * that are gone, and some drivers (rxe) then let nothing be sent through it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "rdma/verbs_cm.h"
 #include "rdma/verbs_target_private.h"
@@ -40,6 +43,7 @@ struct connection {
 struct verbs_cm {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener;
+	struct verbs_side side; /* librdmacm's, for tickets */
 	struct connection *first;
 	unsigned n;
 };
@@ -68,38 +72,58 @@ static struct sockaddr_storage own_address(const struct verbs_target *v)
 
 	if (v->want.version == 4) {
 		in->sin_family = AF_INET;
-		in->sin_port = htons(v->o.cm_port);
+		in->sin_port = htons(v->cm_port);
 		memcpy(&in->sin_addr, v->port.gid.raw + 12, 4);
 	} else {
 		in6->sin6_family = AF_INET6;
-		in6->sin6_port = htons(v->o.cm_port);
+		in6->sin6_port = htons(v->cm_port);
 		in6->sin6_scope_id = v->port.ifindex;
 		memcpy(&in6->sin6_addr, v->port.gid.raw, 16);
 	}
 	return s;
 }
 
-static int listen_on(struct verbs_cm *cm, const struct verbs_target *v)
+static int do_not_block(int fd)
 {
-	struct sockaddr_storage at = own_address(v);
-	int flags;
+	int flags = fcntl(fd, F_GETFL);
 
-	cm->channel = rdma_create_event_channel();
-	if (!cm->channel)
-		return -errno;
-	flags = fcntl(cm->channel->fd, F_GETFL);
-	if (flags < 0 ||
-	    fcntl(cm->channel->fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return -errno;
-	if (rdma_create_id(cm->channel, &cm->listener, NULL, RDMA_PS_TCP) ||
-	    rdma_bind_addr(cm->listener, (struct sockaddr *)&at) ||
-	    rdma_listen(cm->listener, BACKLOG))
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
 		return -errno;
 	return 0;
 }
 
+static int make_side(struct verbs_side *s, struct ibv_context *ctx)
+{
+	errno = 0;
+	s->ctx = ctx;
+	s->pd = ibv_alloc_pd(ctx);
+	s->channel = s->pd ? ibv_create_comp_channel(ctx) : NULL;
+	if (!s->channel)
+		return errno ? -errno : -EIO;
+	return do_not_block(s->channel->fd);
+}
+
+static int listen_on(struct verbs_cm *cm, const struct verbs_target *v)
+{
+	struct sockaddr_storage at = own_address(v);
+	int rc;
+
+	cm->channel = rdma_create_event_channel();
+	if (!cm->channel)
+		return -errno;
+	rc = do_not_block(cm->channel->fd);
+	if (rc < 0)
+		return rc;
+	if (rdma_create_id(cm->channel, &cm->listener, NULL, RDMA_PS_TCP) ||
+	    rdma_bind_addr(cm->listener, (struct sockaddr *)&at) ||
+	    rdma_listen(cm->listener, BACKLOG))
+		return -errno;
+	return make_side(&cm->side, cm->listener->verbs);
+}
+
 int verbs_cm_open(struct verbs_target *v, struct fault *f)
 {
+	static const char node[] = "/dev/infiniband/rdma_cm";
 	int rc;
 
 	v->cm = calloc(1, sizeof(*v->cm));
@@ -109,18 +133,22 @@ int verbs_cm_open(struct verbs_target *v, struct fault *f)
 	if (!rc)
 		return 0;
 	verbs_cm_close(v);
-	if (rc == -ENODEV || rc == -ENOENT || rc == -EACCES)
-		return fault_set(f, rc,
-				 "--cm: /dev/infiniband/rdma_cm: %s: load the "
-				 "module rdma_ucm, and let this user open it",
-				 strerror(-rc));
-	return fault_set(f, rc, "%s: --cm %u: %s", v->name, v->o.cm_port,
+	if (access(node, R_OK | W_OK) < 0)
+		return fault_set(f, -errno,
+				 "%s: %s: load the module rdma_ucm, and let "
+				 "this user open it (chmod 0666)",
+				 node, strerror(errno));
+	return fault_set(f, rc, "%s: port %u: %s", v->name, v->cm_port,
 			 strerror(-rc));
 }
 
-int verbs_cm_fd(const struct verbs_target *v)
+unsigned verbs_cm_fds(const struct verbs_target *v, int fds[2])
 {
-	return v->cm ? v->cm->channel->fd : -1;
+	if (!v->cm)
+		return 0;
+	fds[0] = v->cm->channel->fd;
+	fds[1] = v->cm->side.channel->fd;
+	return 2;
 }
 
 static void free_connection(struct verbs_cm *cm, struct connection *c)
@@ -200,15 +228,20 @@ static int write_text(struct connection *c, struct verbs_target *v)
 
 static int serve_ticket(struct connection *c, struct verbs_target *v)
 {
+	const struct verbs_pair_options o = {
+		.receives = 1,
+		.sends = SENDS,
+		.reliable = true,
+	};
 	uint8_t data[VERBS_CM_LENGTH_LEN];
 	int rc = write_text(c, v);
 
 	if (rc < 0)
 		return rc;
-	c->mr = ibv_reg_mr(v->pd, c->text, c->len, 0);
+	c->mr = ibv_reg_mr(v->cm->side.pd, c->text, c->len, 0);
 	if (!c->mr)
 		return errno ? -errno : -ENOMEM;
-	rc = verbs_pair_create(&c->pair, v, 0, true, 1, SENDS, NULL);
+	rc = verbs_pair_create(&c->pair, v, &v->cm->side, &o, NULL);
 	if (!rc)
 		rc = make_ready(c, v, 0);
 	verbs_cm_word_encode(data, (uint32_t)c->len);
@@ -226,6 +259,10 @@ static int find_table(const struct verbs_target *v, uint16_t id)
 static int serve_table(struct connection *c, struct verbs_target *v,
 		       const struct request *q)
 {
+	struct verbs_pair_options o = {
+		.receives = v->o.receives,
+		.reliable = true,
+	};
 	int rc, table = find_table(v, q->ask.table);
 	uint8_t data[VERBS_CM_PLACE_LEN];
 	struct verbs_cm_place place;
@@ -238,8 +275,8 @@ static int serve_table(struct connection *c, struct verbs_target *v,
 		return -ESTALE;
 	if (resources > v->attr.max_qp_rd_atom)
 		resources = (uint8_t)v->attr.max_qp_rd_atom;
-	rc = verbs_pair_create(&c->pair, v, (unsigned)table, true,
-			       v->o.receives, 0, NULL);
+	o.table = (unsigned)table;
+	rc = verbs_pair_create(&c->pair, v, &v->dev, &o, NULL);
 	if (!rc)
 		rc = make_ready(c, v, resources);
 	if (rc < 0)
@@ -427,6 +464,7 @@ void verbs_cm_work(struct verbs_target *v)
 	if (!v->cm)
 		return;
 	take_cm_events(v);
+	verbs_completions_take(v, v->cm->side.channel);
 	reap(v);
 }
 
@@ -453,6 +491,10 @@ void verbs_cm_close(struct verbs_target *v)
 			rdma_disconnect(c->id);
 		free_connection(cm, c);
 	}
+	if (cm->side.channel)
+		ibv_destroy_comp_channel(cm->side.channel);
+	if (cm->side.pd)
+		ibv_dealloc_pd(cm->side.pd);
 	if (cm->listener)
 		rdma_destroy_id(cm->listener);
 	if (cm->channel)

@@ -71,7 +71,7 @@ int verbs_memory_make(struct verbs_memory *m, const struct verbs_target *v,
 		void *at = (void *)region_read(v->region, t, epoch);
 
 		errno = 0;
-		m->mr[m->n] = ibv_reg_mr(v->pd, at, t->length,
+		m->mr[m->n] = ibv_reg_mr(v->dev.pd, at, t->length,
 					 verbs_access(v, t));
 		if (!m->mr[m->n]) {
 			int rc = errno ? -errno : -EIO;

@@ -36,7 +36,14 @@ struct verbs_memory {
 	struct ibv_mr *mr[TABLE_MAX];
 };
 
-/* A queue pair, and its receives' completions. */
+/* Where queue pairs are made. */
+struct verbs_side {
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
+};
+
+/* A queue pair, and its completions. */
 struct verbs_pair {
 	struct ibv_qp *qp;
 	struct ibv_cq *cq;
@@ -55,11 +62,8 @@ struct verbs_target {
 	char name[VERBS_TARGET_NAME_MAX];
 	struct ticket want; /* addresses and MTU, as asked for */
 	struct verbs_target_ledger ctr;
-	/* The device; ctx is NULL while it is lost. */
-	struct ibv_context *ctx;
+	struct verbs_side dev; /* its ctx is NULL while the device is lost */
 	struct ibv_device_attr attr;
-	struct ibv_pd *pd;
-	struct ibv_comp_channel *channel;
 	struct verbs_port port;
 	uint64_t looked_ms; /* when the tick last came */
 	unsigned mtu;	    /* bytes */
@@ -75,6 +79,7 @@ struct verbs_target {
 	struct verbs_pair pair[TABLE_MAX];
 	struct ticket ticket;
 	bool has_ticket;
+	uint16_t cm_port; /* 0: do not listen */
 	struct verbs_cm *cm;
 };
 
@@ -118,9 +123,13 @@ bool verbs_has_atomics(const struct verbs_target *v);
 int verbs_pair_make(struct verbs_pair *p, struct verbs_target *v,
 		    unsigned table, struct fault *f);
 /* A reset queue pair with its completions; the rest is the caller's. */
-int verbs_pair_create(struct verbs_pair *p, struct verbs_target *v,
-		      unsigned table, bool reliable, unsigned receives,
-		      unsigned sends, struct fault *f);
+struct verbs_pair_options {
+	unsigned table, receives, sends;
+	bool reliable;
+};
+int verbs_pair_create(struct verbs_pair *p, const struct verbs_target *v,
+		      const struct verbs_side *side,
+		      const struct verbs_pair_options *o, struct fault *f);
 int verbs_pair_post(struct verbs_pair *p);
 void verbs_pair_drop(struct verbs_pair *p);
 bool verbs_pair_is_dead(const struct verbs_pair *p);
@@ -132,10 +141,11 @@ struct ibv_ah_attr verbs_peer(const struct verbs_target *v);
 
 /* All that the device has to say. */
 void verbs_events_take(struct verbs_target *v);
+void verbs_completions_take(struct verbs_target *v, struct ibv_comp_channel *c);
 
 /* Hosts. */
 int verbs_cm_open(struct verbs_target *v, struct fault *f);
-int verbs_cm_fd(const struct verbs_target *v); /* or -1 */
+unsigned verbs_cm_fds(const struct verbs_target *v, int fds[2]);
 void verbs_cm_work(struct verbs_target *v);
 /* The pair of a completion queue was made for a host: its work is done. */
 void verbs_cm_completed(struct verbs_target *v, struct verbs_pair *p,
