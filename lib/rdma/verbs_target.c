@@ -266,6 +266,11 @@ static void mend_address(struct verbs_target *v)
 	v->renumber = false;
 	v->renew = v->o.peer;
 	verbs_tell(v, "its address moved");
+	if (!v->cm_port)
+		return;
+	verbs_cm_close(v);
+	if (verbs_cm_open(v, &f) < 0)
+		verbs_complain(v, &f);
 }
 
 /* The region was rotated: R_Keys for the new epoch, a while for the old. */

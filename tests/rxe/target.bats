@@ -166,6 +166,36 @@ used() {
 	same_memory
 }
 
+@test "huge pages" {
+	printf '[big]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 512K\n' >layout.ini
+	guest_run 'mkdir -p /dev/hugepages; mount -t hugetlbfs huge /dev/hugepages
+		sysctl -qw vm.nr_hugepages=6'
+	guest_run "dta-collect --create --layout /host/layout.ini --region $NAME --pages huge"
+	attach --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
+	guest_run "dta-dump region $NAME -o csv" | grep -q ',2M,'
+	reports 1 keywrite 1
+	[ "$(frames 1 keywrite 200 --ack-every 1)" = "200 0x11 0x1f" ]
+	same_memory
+	guest_run "kill $(pid_of); rm /host/pid
+		while [ -e /proc/$(pid_of) ]; do sleep 0.1; done
+		rm /dev/hugepages/$NAME; umount /dev/hugepages; sysctl -qw vm.nr_hugepages=0"
+}
+
+@test "an address that goes and comes back" {
+	guest_run '/bin/ip addr add 10.0.0.52/24 dev eth0'
+	collect --verbs rxe0 --peer-ip 10.0.0.101 --ip 10.0.0.52 --ticket /host/new.ticket
+	grep -qx 'ip = 10.0.0.52' ticket.ini
+	guest_run '/bin/ip addr del 10.0.0.52/24 dev eth0'
+	wait_for log_says 'rxe0: no RoCEv2 address 10.0.0.52; it has:.* 10.0.0.51'
+	guest_run '/bin/ip addr add 10.0.0.52/24 dev eth0'
+	wait_for log_says 'its address moved'
+	ticket new.ticket
+	reports 1 keywrite 1
+	[ "$(frames 1 keywrite 200 --ack-every 1)" = "200 0x11 0x1f" ]
+	same_memory
+	guest_run '/bin/ip addr del 10.0.0.52/24 dev eth0'
+}
+
 @test "a wrong R_Key: the queue pair is made again, what is stored stays" {
 	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
 	reports 1 keywrite 1
@@ -219,6 +249,11 @@ $(seq 0 99 | awk '{ print "lists,5," $1 "," 200 + ++n }')" ]
 	guest_run "kill -USR1 $(pid_of)"
 	wait_for log_says 'notify,told,done,300'
 	log_says 'verbs,immediates,done,300'
+	# The names of counters are an interface.
+	[ "$(sed -n 's/^verbs,\([a-z_]*\),\([a-z]*\),.*/\2 \1/p' run.log | tr '\n' ' ')" = \
+		"in completed done immediates drop flushed drop failed note qp_errors note qp_made \
+note port_down note port_up note device_lost note device_back note rotations note tickets \
+note connections note refused note disconnected note broken " ]
 }
 
 @test "no receive left: an RNR NAK, and nothing is written" {
