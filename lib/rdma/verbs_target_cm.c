@@ -3,7 +3,7 @@
  * verbs_target_cm.c - hosts that come through librdmacm (verbs_cm.h): each
  * fetches the ticket, then makes a reliable connection for every table.
  */
-#include "rdma/verbs_target_host.h"
+#include "rdma/verbs_host_private.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
  * are made on librdmacm's: the target's may have been opened with privileges
  * that are gone, and some drivers (rxe) then let nothing be sent through it.
  */
-#include "rdma/verbs_target_host.h"
+#include "rdma/verbs_host_private.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * verbs_target_host.h - private to this room: one connection of a host, that
+ * verbs_host_private.h - private to this room: one connection of a host, that
  * fetches a ticket or writes into a table. verbs_target_cm.c has all of them.
  */
-#ifndef RDMA_VERBS_TARGET_HOST_H
-#define RDMA_VERBS_TARGET_HOST_H
+#ifndef RDMA_VERBS_HOST_PRIVATE_H
+#define RDMA_VERBS_HOST_PRIVATE_H
 
 #include <rdma/rdma_cma.h>
 
