@@ -49,10 +49,10 @@ usage_error() { # text option...
 
 @test "options that do not go together: usage on stderr, exit 2" {
 	usage_error "-r and -i are missing" --region x
-	usage_error "one of --region, --ticket and --cluster" -r x
-	usage_error "one of --region, --ticket and --cluster" \
+	usage_error "one of --region, --ticket, --cluster and --verbs" -r x
+	usage_error "one of --region, --ticket, --cluster and --verbs" \
 		-r x --region y --ticket z -w w
-	usage_error "one of --region, --ticket and --cluster" \
+	usage_error "one of --region, --ticket, --cluster and --verbs" \
 		-r x --region y --cluster z
 	usage_error "--ticket needs -w or --to" -r x --ticket z
 	usage_error "-w and --to need --ticket" -r x --region z -w y
