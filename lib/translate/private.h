@@ -165,7 +165,7 @@ struct translator {
 	uint64_t slow; /* DTA/1 header bits that admit_common() leaves alone */
 
 	unsigned n;		       /* tables: a collector's lanes */
-	unsigned lanes;		       /* of all collectors, one's after another's */
+	unsigned lanes; /* of all collectors, one's after another's */
 	enum dart dart;
 	struct steering *steering; /* NULL: one collector */
 	uint8_t first_of_kind[5];      /* lane of DTA/0 reports, or NO_LANE */
