@@ -23,7 +23,7 @@
 
 enum {
 	BLOCK = 1 << 18, /* holds the longest frame that there is, GRO's 64K */
-	BLOCKS = 128,
+	BLOCKS = 64,
 	FRAME = 1 << 11, /* the kernel wants to know; blocks are filled densely
 			    whatever it is */
 	RETIRE_MS = 1,	 /* after that a block is handed over half empty */
