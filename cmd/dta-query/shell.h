@@ -16,6 +16,7 @@ struct shell {
 	bool terminal, quit;
 	int status;		    /* of the last command */
 	char table[TABLE_NAME_MAX]; /* that o.table points at */
+	char epochs[48];	    /* that o.epochs.text points at */
 	int argc;
 	char *argv[WORDS_MAX + 1];
 };

@@ -156,6 +156,7 @@ static int count_all(uint64_t *sum, const struct verify *v,
 		     const uint8_t *key)
 {
 	*sum = 0;
+	places_of_key(v->p, key, tt->target.t->key_len);
 	for (unsigned p = 0; p < v->p->n; p++) {
 		struct view view;
 		uint64_t n;

@@ -34,6 +34,13 @@ struct target {
 /* Opens what the options name, settings of -T applied; exits if it cannot. */
 void target_open(struct target *g, const struct opts *o);
 
+/* cluster.c: several collectors, or DART's road to one. */
+void target_open_cluster(struct target *g, const struct opts *o);
+void target_open_dart(struct target *g, const struct opts *o);
+
+/* Where the RoCEv2 packets go: a capture, or the wire. */
+void target_open_packets(struct target *g, const struct opts *o);
+
 /* What the translator must know of it. */
 void target_tell(const struct target *g, const struct opts *o,
 		 struct translate_options *t);
