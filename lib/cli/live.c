@@ -58,6 +58,12 @@ void cli_live_filter(struct cli_live *l, int argc, char **argv)
 	l->options.filter = text;
 }
 
+void cli_live_check(const struct cli *c, const struct cli_live *l)
+{
+	if ((l->options.kind || l->options.promiscuous) && !l->name)
+		cli_usage(c, "--xdp, --no-xdp and --promiscuous need -i");
+}
+
 struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet)
 {
 	struct fault f = {0};
