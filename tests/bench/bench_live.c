@@ -206,7 +206,7 @@ int main(void)
 	struct region_options ro = {.epochs = 1};
 	struct layout l = {.n = 1};
 	struct local_road *local;
-	struct translator *t;
+	struct translator *t = NULL;
 	struct region *region;
 	struct fault f = {0};
 	char name[64];
