@@ -196,6 +196,8 @@ void nic_run(const struct opts *o, struct region *r)
 	listen_all(&all);
 	while (!cli_stop)
 		work(&all, n);
+	for (unsigned i = 0; i < all.n; i++) /* what came last */
+		verbs_target_work(all.target[i]);
 	if (!o->quiet)
 		report(&all, NULL);
 	notify_close(n);

@@ -11,9 +11,9 @@
 
 struct crew {
 	struct cluster c;
-	bool lost[CLUSTER_MAX];	      /* cannot be reached */
-	bool mirrored[CLUSTER_MAX];   /* and it was said who answers */
-	char name[CLUSTER_MAX][8];    /* ids, for the rows */
+	bool lost[CLUSTER_MAX];	    /* cannot be reached */
+	bool mirrored[CLUSTER_MAX]; /* and it was said who answers */
+	char name[CLUSTER_MAX][8];  /* ids, for the rows */
 	bool incomplete, failed;
 };
 
@@ -42,8 +42,9 @@ static void open_one(struct places *p, unsigned i, const struct opts *o)
 	else if (*a->region)
 		rc = region_open(&s->region, a->region, false, &f);
 	else
-		rc = fault_set(&f, -ENOENT, "neither region nor host: by its "
-					    "ticket alone it cannot be asked");
+		rc = fault_set(&f, -ENOENT,
+			       "neither region nor host: by its "
+			       "ticket alone it cannot be asked");
 	if (rc < 0)
 		crew_lose(p, i, f.text);
 }
@@ -163,4 +164,20 @@ void crew_failed_set(struct crew *c)
 bool crew_failed(const struct crew *c)
 {
 	return c->failed;
+}
+
+void crew_here(struct places *p, const char *what)
+{
+	if (!p->crew)
+		return;
+	for (unsigned i = 0; i < p->n; i++) {
+		const struct source *s = &p->source[p->place[i].source];
+
+		if (s->remote)
+			cli_fail("%s: collector %s is on another machine; ask "
+				 "there",
+				 what, s->name);
+	}
+	if (p->crew->incomplete)
+		p->crew->failed = true;
 }

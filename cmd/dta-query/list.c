@@ -209,15 +209,7 @@ static void entries_locate(struct entries *e, uint32_t list)
 
 	be32_store(key, list);
 	places_of_key(e->p, key, sizeof(key));
-	if (!e->p->crew)
-		return;
-	for (unsigned i = 0; i < e->p->n; i++)
-		if (e->p->source[e->p->place[i].source].remote)
-			cli_fail("list %u: its collector is on another "
-				 "machine; ask there",
-				 list);
-	if (crew_incomplete(e->p->crew))
-		crew_failed_set(e->p->crew);
+	crew_here(e->p, "list");
 }
 
 /* One list in all epochs, oldest first: the order in which it was written. */

@@ -45,7 +45,8 @@ static void add_place(struct places *p, struct place at)
 	for (unsigned i = 0; p->crew && i < p->n; i++)
 		if (p->place[i].source == at.source &&
 		    p->place[i].epoch == at.epoch)
-			return; /* a generation's last epoch, the next's first */
+			return; /* a generation's last epoch, the next's first
+				 */
 	p->place = realloc(p->place, (p->n + 1) * sizeof(p->place[0]));
 	if (!p->place)
 		cli_fail("out of memory");
@@ -164,8 +165,8 @@ bool place_repeats(const struct places *p, unsigned place)
 {
 	const struct place *at = &p->place[place];
 
-	return !p->crew && at->source && p->source[0].region && at->epoch >= p->oldest &&
-	       at->epoch <= p->newest;
+	return !p->crew && at->source && p->source[0].region &&
+	       at->epoch >= p->oldest && at->epoch <= p->newest;
 }
 
 unsigned source_tables(const struct source *s)

@@ -12,13 +12,13 @@
 
 #include "lines.h"
 #include "rdma/ticket.h"
+#include "replies.h"
 #include "shell.h"
 #include "wire/key.h"
 
 enum {
 	ARGS_MAX = 64,
 	CHUNK = 128,   /* keys on their way at once: less than a pipe holds */
-	COLUMNS = 16,
 	RUNS_MAX = 16, /* started at once; the oldest is ended for one more */
 };
 
@@ -30,26 +30,12 @@ struct errand {
 	uint64_t from, until;
 };
 
-/* Columns that are understood, in whatever order they come. */
-enum column {
-	COL_KEY,
-	COL_ANSWER,
-	COL_VALUE, /* and path, and count */
-	COL_AGREED,
-	COL_MATCHED, /* and valid */
-	COL_COPIES,
-	COL_EPOCH,
-	COL_HOLES,
-	COL_KNOWN,
-};
-
 struct run {
 	pid_t pid; /* 0: none */
 	int to;	   /* a socket: writing to one that is gone raises nothing */
 	struct lines from;
 	struct errand errand;
-	uint8_t column[COLUMNS]; /* what each is, or COL_KNOWN */
-	unsigned columns;	 /* 0: no header yet */
+	struct replies_format format; /* without columns: no header yet */
 };
 
 struct remote {
@@ -76,7 +62,7 @@ int remote_open(struct remote **out, const struct cluster_collector *c,
 	if (!r)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	r->c = c;
-	strcpy(r->ssh, o->ssh ? o->ssh : "ssh");
+	snprintf(r->ssh, sizeof(r->ssh), "%s", o->ssh ? o->ssh : "ssh");
 	rc = ticket_read(&r->ticket, c->ticket, f);
 	if (rc < 0) {
 		free(r);
@@ -108,8 +94,7 @@ static int run_end(struct run *u)
 	while (waitpid(u->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	*u = (struct run){0};
-	return WIFEXITED(status) ? WEXITSTATUS(status)
-				 : 128 + WTERMSIG(status);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 void remote_close(struct remote *r)
@@ -146,16 +131,34 @@ _Noreturn static void become_ssh(const struct remote *r, const struct errand *e)
 	char *argv[ARGS_MAX], words[LINE_MAX_LEN];
 	char table[8], epochs[48], copies[4], policy[16];
 	const char *const rest[] = {
-		"-o", "BatchMode=yes", "-o", "ConnectTimeout=10", r->c->host,
+		"-o",
+		"BatchMode=yes",
+		"-o",
+		"ConnectTimeout=10",
+		r->c->host,
 		"dta-query",
 		e->t->kind == TABLE_KEYWRITE   ? "keywrite"
 		: e->t->kind == TABLE_POSTCARD ? "path"
 					       : "count",
-		"--region", r->c->region, "--table", table, "--epoch", epochs,
-		"--copies", copies, "--policy",
-		policy_text(e, policy, sizeof(policy)), "--keys", "-",
-		"--output", "csv", "--as", "hex", "--quiet",
-		e->partial ? "--partial" : NULL, NULL,
+		"--region",
+		r->c->region,
+		"--table",
+		table,
+		"--epoch",
+		epochs,
+		"--copies",
+		copies,
+		"--policy",
+		policy_text(e, policy, sizeof(policy)),
+		"--keys",
+		"-",
+		"--output",
+		"csv",
+		"--as",
+		"hex",
+		"--quiet",
+		e->partial ? "--partial" : NULL,
+		NULL,
 	};
 	int n;
 
@@ -163,9 +166,9 @@ _Noreturn static void become_ssh(const struct remote *r, const struct errand *e)
 	snprintf(epochs, sizeof(epochs), "%" PRIu64 "-%" PRIu64, e->from,
 		 e->until);
 	snprintf(copies, sizeof(copies), "%u", e->copies);
-	strcpy(words, r->ssh);
-	n = words_split(words, argv, ARGS_MAX - (int)(sizeof(rest) /
-						      sizeof(rest[0])));
+	snprintf(words, sizeof(words), "%s", r->ssh);
+	n = words_split(words, argv,
+			ARGS_MAX - (int)(sizeof(rest) / sizeof(rest[0])));
 	if (n < 1) {
 		cli_warn("--ssh: '%s': no command", r->ssh);
 		_exit(CLI_USAGE);
@@ -205,7 +208,7 @@ static int run_start(const struct remote *r, struct run *u,
 	}
 	u->to = in[0];
 	u->errand = *e;
-	u->columns = 0;
+	u->format.columns = 0;
 	return 0;
 }
 
@@ -251,12 +254,14 @@ static int send_keys(struct run *u, const uint8_t *const *keys, size_t n)
 	char text[KEY_TEXT_MAX + 1];
 
 	for (size_t i = 0; i < n; i++) {
+		size_t len;
 		int rc;
 
 		key_format(text, (enum key_type)t->key_type, keys[i],
 			   t->key_len);
-		strcat(text, "\n");
-		rc = send_all(u->to, text, strlen(text));
+		len = strlen(text);
+		text[len] = '\n';
+		rc = send_all(u->to, text, len + 1);
 		if (rc < 0)
 			return rc;
 	}
@@ -280,185 +285,11 @@ static char *next_line(struct run *u)
 	return line;
 }
 
-/* Cuts a CSV line into its cells, in place; how many, or -1. */
-static int cells_of(char *line, char **cell)
-{
-	int n = 0;
-
-	for (;;) {
-		char *out;
-
-		if (n == COLUMNS)
-			return -1;
-		cell[n++] = out = line;
-		if (*line == '"') {
-			for (line++; *line && (*line != '"' || line[1] == '"');
-			     line++) {
-				line += *line == '"';
-				*out++ = *line;
-			}
-			if (*line++ != '"')
-				return -1;
-		} else {
-			line += strcspn(line, ",");
-			out = line;
-		}
-		if (*line && *line != ',')
-			return -1;
-		if (!*line) {
-			*out = '\0';
-			return n;
-		}
-		line++;
-		*out = '\0';
-	}
-}
-
 static int read_header(struct run *u)
 {
-	static const struct {
-		const char *name;
-		uint8_t column;
-	} known[] = {
-		{"key", COL_KEY},	{"answer", COL_ANSWER},
-		{"value", COL_VALUE},	{"path", COL_VALUE},
-		{"count", COL_VALUE},	{"agreed", COL_AGREED},
-		{"matched", COL_MATCHED}, {"valid", COL_MATCHED},
-		{"copies", COL_COPIES}, {"epoch", COL_EPOCH},
-		{"holes", COL_HOLES},
-	};
-	char *line = next_line(u), *cell[COLUMNS];
-	int n = line ? cells_of(line, cell) : -1;
+	char *line = next_line(u);
 
-	if (n <= 0)
-		return -EPIPE;
-	u->columns = (unsigned)n;
-	for (int i = 0; i < n; i++) {
-		u->column[i] = COL_KNOWN;
-		for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
-			if (!strcmp(cell[i], known[k].name))
-				u->column[i] = known[k].column;
-	}
-	return 0;
-}
-
-/* A number, "" for 0. */
-static bool number(const char *text, uint64_t max, uint64_t *out)
-{
-	char *end;
-
-	*out = 0;
-	if (!*text)
-		return true;
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	return !errno && !*end && *out <= max;
-}
-
-static bool hex_of(const char *text, uint8_t *out, size_t len)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	if (!strncmp(text, "0x", 2))
-		text += 2;
-	if (strlen(text) != 2 * len)
-		return false;
-	for (size_t i = 0; i < 2 * len; i++) {
-		const char *d = strchr(digits, text[i]);
-
-		if (!d)
-			return false;
-		out[i / 2] = (uint8_t)(out[i / 2] << 4 | (d - digits));
-	}
-	return true;
-}
-
-/* "1,2,3": numbers; how many, or -1. */
-static int list_of(const char *text, uint32_t *out, unsigned max)
-{
-	unsigned n = 0;
-	char *end;
-
-	while (*text) {
-		unsigned long v;
-
-		if (n == max || *text < '0' || *text > '9')
-			return -1;
-		errno = 0;
-		v = strtoul(text, &end, 10);
-		if (errno || v > UINT32_MAX || (*end && *end != ','))
-			return -1;
-		out[n++] = (uint32_t)v;
-		text = end + (*end == ',');
-	}
-	return (int)n;
-}
-
-static bool take_answer(struct reply *r, const char *text)
-{
-	for (int a = 0; a <= ANSWER_UNREADABLE; a++)
-		if (!strcmp(text, answer_name((enum answer)a))) {
-			r->answer = (enum answer)a;
-			return true;
-		}
-	return false;
-}
-
-/* What was found: a value, a path or a count. */
-static bool take_value(struct reply *r, const struct table *t, const char *text,
-		       const char *holes)
-{
-	uint32_t hole[HASH_HOPS];
-	int n;
-
-	if (r->answer != ANSWER_FOUND)
-		return true;
-	if (t->kind == TABLE_KEYWRITE)
-		return hex_of(text, r->value, t->value_len);
-	if (t->kind == TABLE_KEYINC)
-		return *text && number(text, UINT64_MAX, &r->count);
-	n = list_of(text, r->path.value, HASH_HOPS);
-	if (n < 0)
-		return false;
-	r->path.len = (uint8_t)n;
-	r->path.holes = 0;
-	n = list_of(holes, hole, HASH_HOPS);
-	for (int i = 0; i < n; i++)
-		if (hole[i] < HASH_HOPS)
-			r->path.holes |= (uint8_t)(1u << hole[i]);
-	return n >= 0;
-}
-
-static bool take_row(struct run *u, char *line, const char *key,
-		     struct reply *r)
-{
-	char *cell[COLUMNS], *of[COL_KNOWN + 1];
-	uint64_t agreed, matched, copies;
-	int n = cells_of(line, cell);
-
-	if (n != (int)u->columns)
-		return false;
-	for (unsigned i = 0; i <= COL_KNOWN; i++)
-		of[i] = "";
-	for (int i = 0; i < n; i++)
-		of[u->column[i]] = cell[i];
-	if (strcmp(of[COL_KEY], key) != 0 || !take_answer(r, of[COL_ANSWER]) ||
-	    !number(of[COL_AGREED], HASH_COPIES, &agreed) ||
-	    !number(of[COL_MATCHED], HASH_COPIES, &matched) ||
-	    !number(of[COL_COPIES], HASH_COPIES, &copies) ||
-	    !number(of[COL_EPOCH], UINT64_MAX, &r->epoch))
-		return false;
-	r->agreed = (uint8_t)agreed;
-	r->matched = (uint8_t)matched;
-	r->copies = (uint8_t)copies;
-	if (u->errand.t->kind == TABLE_POSTCARD) {
-		r->path.answer = r->answer;
-		r->path.valid = (uint8_t)matched;
-		r->path.agreed = (uint8_t)agreed;
-	}
-	return take_value(r, u->errand.t, of[COL_VALUE], of[COL_HOLES]);
+	return line ? replies_header(&u->format, line) : -EPIPE;
 }
 
 static int read_rows(struct run *u, const uint8_t *const *keys, size_t n,
@@ -467,7 +298,7 @@ static int read_rows(struct run *u, const uint8_t *const *keys, size_t n,
 	const struct table *t = u->errand.t;
 	char text[KEY_TEXT_MAX];
 
-	if (!u->columns && read_header(u) < 0)
+	if (!u->format.columns && read_header(u) < 0)
 		return -EPIPE;
 	for (size_t i = 0; i < n; i++) {
 		char *line = next_line(u);
@@ -476,7 +307,7 @@ static int read_rows(struct run *u, const uint8_t *const *keys, size_t n,
 			return -EPIPE;
 		key_format(text, (enum key_type)t->key_type, keys[i],
 			   t->key_len);
-		if (!take_row(u, line, text, reply[i]))
+		if (!replies_row(&u->format, t, line, text, reply[i]))
 			return -EBADMSG;
 	}
 	return 0;
@@ -489,7 +320,7 @@ int remote_ask(struct remote *r, const struct table *t,
 {
 	struct errand e = {
 		.t = t,
-		.copies = rule->copies ? rule->copies
+		.copies = rule->copies		    ? rule->copies
 			  : t->kind == TABLE_KEYINC ? t->copies
 						    : HASH_COPIES,
 		.policy = rule->policy,

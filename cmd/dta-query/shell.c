@@ -78,6 +78,11 @@ static int run_in_child(struct shell *sh)
 	return CLI_FAIL;
 }
 
+bool shell_interrupted(void)
+{
+	return interrupted;
+}
+
 static void run_line(struct shell *sh, char *line)
 {
 	sh->argc = words_split(line, sh->argv, WORDS_MAX - 1);

@@ -40,6 +40,9 @@ extern const struct setting settings[];
  * Returns their number, or -1: a quote is not closed. */
 int words_split(char *line, char **argv, int max);
 
+/* Whether SIGINT came since the line was begun. */
+bool shell_interrupted(void);
+
 /* Lines from a terminal, with history and completion. */
 struct terminal;
 struct terminal *terminal_open(struct shell *sh);     /* NULL: no memory */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crew.h"
 #include "verify.h"
 #include "wire/be.h"
 
@@ -124,6 +125,7 @@ static void check_list(struct check *c, const struct truth_table *tt)
 
 	be32_store(key, c->list);
 	places_of_key(v->p, key, sizeof(key));
+	crew_here(v->p, "verify of lists");
 	c->end = c->truth->first + c->truth->len / c->t->value_len;
 	c->held = 0;
 	for (unsigned p = 0; p < v->p->n; p++) {

@@ -89,6 +89,12 @@ static void take_event(struct verbs_target *v, const struct ibv_async_event *e)
 		v->down = false;
 		v->ctr.port_up++;
 		verbs_tell(v, "port %d is up again", e->element.port_num);
+		if (v->neighbour && !verbs_neighbour_known(v))
+			verbs_tell(v,
+				   "%s has lost the translator's neighbour "
+				   "entry: no answer reaches it before ip "
+				   "neigh replace makes a new one",
+				   v->port.netdev);
 		break;
 	case IBV_EVENT_GID_CHANGE:
 		v->renumber = true;

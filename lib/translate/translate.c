@@ -107,11 +107,9 @@ static void lane_init(struct lane *l, const struct table *t, unsigned index,
 		.copy = {.state = rng_mix(o->seed + index)},
 		.t = *t,
 	};
-	/* What there is of cache is divided, as the reports are. */
-	if (o->collectors > 1 && t->cache_rows)
-		l->t.cache_rows = t->cache_rows > o->collectors
-					  ? t->cache_rows / o->collectors
-					  : 1;
+	/* The cache is divided, as the reports are; rows are a power of 2. */
+	for (unsigned c = 1; c < o->collectors && l->t.cache_rows > 1; c *= 2)
+		l->t.cache_rows /= 2;
 	admit_init(l);
 }
 

@@ -235,11 +235,13 @@ $(seq 0 99 | awk '{ print "lists,5," $1 "," 200 + ++n }')" ]
 	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
 	guest_run '/bin/ip link set eth0 down'
 	wait_for log_says 'rxe0: port 1 is down'
-	guest_run '/bin/ip link set eth0 up
+	guest_run '/bin/ip link set eth0 up'
+	wait_for log_says 'rxe0: port 1 is up again'
+	wait_for log_says "eth0 has lost the translator's neighbour entry"
+	guest_run '
 		/bin/ip addr add fd00::51/64 dev eth0 nodad
 		/bin/ip neigh replace 10.0.0.101 lladdr 02:00:00:00:00:01 nud permanent dev eth0
 		/bin/ip neigh replace fd00::101 lladdr 02:00:00:00:00:01 nud permanent dev eth0'
-	wait_for log_says 'rxe0: port 1 is up again'
 	reports 1 keywrite 1
 	[ "$(frames 1 keywrite 200 --ack-every 1)" = "200 0x11 0x1f" ]
 	same_memory
@@ -312,6 +314,7 @@ $(seq 0 99 | awk '{ print "lists,5," $1 "," 200 + ++n }')" ]
 	guest_run "kill $(pid_of); rm /host/pid"
 	wait_for log_says 'dta-collect: verbs, receives'
 	wait_for log_says 'qp_made  *5'
+	! log_says 'is dead'
 	guest_run "dta-collect --region $NAME --verbs rxe0 --peer-ip 10.0.0.101 --ticket - >/host/out.rows 2>/host/run.log &
 		pid=\$!; for i in 1 2 3 4 5 6 7 8 9; do [ -s /host/out.rows ] && break; sleep 0.3; done
 		kill \$pid; wait \$pid"
