@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
+#include "translate/rate.h"
 #include "wire/dta.h"
 
 enum {
@@ -20,6 +21,7 @@ struct opts {
 	const char *setting[SETTINGS_MAX]; /* of -T, in order */
 	unsigned settings;
 	unsigned ack_every;
+	uint64_t op_rate, op_burst; /* 0: no limit, the default */
 	enum dta_format dta;
 	enum row_format format;
 	bool quiet;

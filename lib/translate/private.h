@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "hash/family.h"
+#include "translate/rate.h"
 #include "translate/translate.h"
 #include "wire/key.h"
 #include "wire/net.h"
@@ -130,6 +131,7 @@ struct lane {
 	uint16_t data_len;
 	uint8_t kind, key_len, copies, hops;
 	uint8_t index; /* of the table, for the road */
+	bool busy;     /* the road's word, for this batch */
 
 	uint32_t write_len; /* bytes of a slot or chunk written whole */
 	struct postcards *postcards;
@@ -149,6 +151,7 @@ struct translator {
 	int error;	     /* the batch's first -errno */
 	bool begun;	     /* generation is known */
 	uint64_t slow; /* DTA/1 header bits that admit_common() leaves alone */
+	struct rate rate; /* of operations */
 
 	unsigned n;		       /* lanes */
 	uint8_t first_of_kind[5];      /* lane of DTA/0 reports, or NO_LANE */
@@ -170,13 +173,37 @@ void admit_init(struct lane *l);
 /* Packets to t->stage; n <= STAGE. */
 void admit(struct translator *t, const struct pkt *pkts, size_t n);
 
-/* sequence.c. check: whether the report is to be carried out. l may be NULL
- * (no such table); ts_ns is the packet's time, frame its Ethernet header. */
+/*
+ * sequence.c. check: NULL if the report is to be carried out, else the counter
+ * of what is done instead. l may be NULL (no such table); good: nothing else
+ * speaks against it. ask: a NACK by a reporter.
+ */
 int sequence_open(struct translator *t, struct fault *f);
-bool sequence_check(struct translator *t, const struct lane *l,
-		    const struct net_udp *u, const struct dta_report *r,
-		    const struct pkt *p);
+uint64_t *sequence_check(struct translator *t, const struct lane *l,
+			 const struct net_udp *u, const struct dta_report *r,
+			 const struct pkt *p, bool good);
+void sequence_ask(struct translator *t, const struct net_udp *u,
+		  const struct dta_report *r, const struct pkt *p);
 void sequence_close(struct translator *t);
+
+/* nack.c: to the reporter of u, which was in p. */
+void nack_send(struct translator *t, const struct net_udp *u, uint16_t table,
+	       const struct pkt *p, uint16_t last, enum dta_nack_reason reason);
+
+/* DTA/0 has no table field, and its numbers have 8 bits. */
+static inline bool is_dta0(const struct net_udp *u)
+{
+	return u->payload[0] >> 4 == 0;
+}
+
+/* What a good report takes of the rate before it is carried out. Postcards and
+ * entries are charged when they are written, see ops_run(). */
+static inline unsigned cost_of(const struct lane *l, const struct dta_report *r)
+{
+	if (l->kind == TABLE_POSTCARD || l->kind == TABLE_APPEND)
+		return 0;
+	return r->copies ? r->copies : l->copies;
+}
 
 /* A lane's jobs, in order, to operations. */
 void keywrite_run(struct translator *t, struct lane *l, const struct jobs *j);

@@ -18,7 +18,10 @@ static const struct ledger_field fields[] = {
 	FIELD(bad_data, LEDGER_DROP),	 FIELD(bad_copies, LEDGER_DROP),
 	FIELD(bad_hop, LEDGER_DROP),	 FIELD(bad_list, LEDGER_DROP),
 	FIELD(bad_value, LEDGER_DROP),	 FIELD(out_of_order, LEDGER_DROP),
-	FIELD(nacks, LEDGER_NOTE),	 FIELD(gaps, LEDGER_NOTE),
+	FIELD(repeated, LEDGER_DROP),	 FIELD(rate_limited, LEDGER_DROP),
+	FIELD(resyncing, LEDGER_DROP),	 FIELD(questions, LEDGER_DROP),
+	FIELD(nacks, LEDGER_NOTE),	 FIELD(nacks_sent, LEDGER_NOTE),
+	FIELD(gaps, LEDGER_NOTE),	 FIELD(lost_reports, LEDGER_NOTE),
 	FIELD(ops, LEDGER_NOTE),	 FIELD(bytes, LEDGER_NOTE),
 	FIELD(immediates, LEDGER_NOTE),	 FIELD(chunks, LEDGER_NOTE),
 	FIELD(early, LEDGER_NOTE),	 FIELD(duplicates, LEDGER_NOTE),
@@ -46,10 +49,25 @@ static lane_run *const run_of[] = {
 	[TABLE_POSTCARD] = postcard_run,
 };
 
+/* Postcards and entries are charged when they are written. */
+static void charge(struct translator *t)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < t->nops; i++) {
+		uint8_t kind = t->lane[t->op[i].table].kind;
+
+		n += kind == TABLE_POSTCARD || kind == TABLE_APPEND;
+	}
+	rate_charge(&t->rate, n);
+}
+
 void ops_run(struct translator *t)
 {
 	int rc;
 
+	if (t->rate.per_s)
+		charge(t);
 	if (t->nops && !t->error) {
 		rc = t->road->exec(t->road, t->op, t->nops, t->last_ns);
 		if (rc < 0)
@@ -86,7 +104,8 @@ static uint16_t data_len_of(const struct table *t)
 	}
 }
 
-static void lane_init(struct lane *l, const struct table *t, unsigned index)
+static void lane_init(struct lane *l, const struct table *t, unsigned index,
+		      bool limited)
 {
 	*l = (struct lane){
 		.lists = t->lists,
@@ -100,6 +119,8 @@ static void lane_init(struct lane *l, const struct table *t, unsigned index)
 		.t = *t,
 	};
 	admit_init(l);
+	if (limited)
+		l->header = UINT64_MAX; /* no report is common then */
 }
 
 static int lane_open(struct translator *t, unsigned i, size_t *room,
@@ -155,8 +176,10 @@ int translate_open(struct translator **out, const struct table *tables,
 	t->format = o ? o->format : DTA_FORMAT_1;
 	t->nacks = o ? o->nacks : NULL;
 	t->n = n;
+	if (o && o->op_rate)
+		rate_init(&t->rate, o->op_rate, o->op_burst);
 	for (unsigned i = 0; i < n; i++)
-		lane_init(&t->lane[i], &tables[i], i);
+		lane_init(&t->lane[i], &tables[i], i, t->rate.per_s);
 	for (unsigned i = 0; i < n && !rc; i++)
 		rc = lane_open(t, i, &room, f);
 	if (!rc && wants_sequence(t)) {
@@ -260,6 +283,8 @@ static void begin(struct translator *t, uint64_t now_ns)
 	clock_step(t, now_ns);
 	t->generation = t->road->begin(t->road);
 	t->begun = true;
+	for (unsigned i = 0; t->road->busy && i < t->n; i++)
+		t->lane[i].busy = t->road->busy(t->road, i);
 }
 
 static int end(struct translator *t)
