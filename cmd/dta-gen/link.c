@@ -218,6 +218,13 @@ static void adapt(struct gen *g)
 		set_rate(l);
 }
 
+/* Where the NACKs came from has ended. */
+static void be_alone(struct link *l)
+{
+	l->alone = true;
+	resend_alone(l->resend);
+}
+
 /* Takes NACKs in, waiting for the first that long. */
 static void hear(struct gen *g, int wait_ms)
 {
@@ -237,7 +244,7 @@ static void hear(struct gen *g, int wait_ms)
 	if (n > 0)
 		resend_rx(l->resend, pkts, (size_t)n, l->now_ns);
 	else if (n != -EAGAIN && n != -EINTR)
-		l->alone = true;
+		be_alone(l);
 }
 
 /* What is due beside new reports. */
@@ -358,7 +365,7 @@ void link_finish(struct gen *g)
 	if (!l->resend)
 		return;
 	resend_finish(l->resend);
-	while (!g->err && !(resend_settled(l->resend) || l->alone)) {
+	while (!g->err && !resend_settled(l->resend)) {
 		if (cli_stop && !stop_ns)
 			stop_ns = l->now_ns + (uint64_t)STOP_MS * MS;
 		if (stop_ns && l->now_ns >= stop_ns)

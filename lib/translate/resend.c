@@ -14,11 +14,18 @@ enum {
 	MS = 1000000,
 	TIMEOUT_FIRST = 20 * MS, /* for an answer, before one was measured */
 	TIMEOUT_MIN = 2 * MS,
-	TIMEOUT_MAX = 1000 * MS,
+	TIMEOUT_MAX = 200 * MS,
+	TRIES = 8,	  /* until the timeout is doubled, again and again */
 	LAZY = 100 * MS, /* when nobody waits for an answer */
 	DEAF = 1000 * MS,
-	TRIES = 40, /* questions without an answer: nobody is there */
+	BURST_FIRST = 64, /* reports of a way back, before an answer */
+	BURST_MIN = 4,
 };
+
+/* Without an answer for so long: nobody is there, or is any more. */
+static const uint64_t opening_ns = UINT64_C(1000) * MS;
+static const uint64_t open_ns = UINT64_C(10000) * MS;
+
 
 enum phase {
 	PHASE_UNUSED,
@@ -42,8 +49,10 @@ struct slot {
 struct reporter {
 	uint64_t next, sent, high, acked;
 	uint64_t asked; /* sent, when the last question was */
-	uint64_t asked_ns, back_ns;
+	uint64_t asked_ns, back_ns, heard_ns;
 	uint64_t back;		/* where it went back to then, plus 1 */
+	uint64_t behind;	/* the way back ends there; 0: on no way back */
+	uint32_t burst;		/* reports that may be under way there */
 	uint8_t *mem;		/* window slots */
 	struct reporter *ready; /* the next with something to send */
 	uint16_t shift;		/* of number 0 on the wire */
@@ -52,13 +61,14 @@ struct reporter {
 	bool queued;
 	bool untold; /* what was given up is not known there */
 	bool urgent; /* somebody waits for room */
+	bool sure;   /* the last question came after the last way back began */
 };
 
 struct resend {
 	struct resend_options o;
 	struct resend_ledger ctr;
 	size_t stride;
-	bool finish;
+	bool finish, alone;
 	uint64_t timeout_ns, rtt_ns;
 	struct reporter *first, **last; /* those with something to send */
 	struct reporter reporter[];
@@ -133,9 +143,21 @@ static uint64_t kept_from(const struct resend *w, const struct reporter *r)
 	return oldest > r->acked ? oldest : r->acked;
 }
 
+/* What may go before there is an answer: on a way back not too much, or all of
+ * it would be for nothing when the first is lost again. */
+static uint64_t limit(const struct reporter *r)
+{
+	if (r->phase == PHASE_OPENING)
+		return 0;
+	if (r->behind && r->phase != PHASE_DEAF &&
+	    r->next - r->acked > r->burst)
+		return r->acked + r->burst;
+	return r->next;
+}
+
 static bool is_ready(const struct reporter *r)
 {
-	return r->question || (r->phase != PHASE_OPENING && r->sent < r->next);
+	return r->question || r->sent < limit(r);
 }
 
 static void queue(struct resend *w, struct reporter *r)
@@ -172,6 +194,7 @@ bool resend_room(struct resend *w, unsigned reporter)
 	struct reporter *r = &w->reporter[reporter];
 
 	if (r->next - r->acked < w->o.window || r->phase == PHASE_DEAF ||
+	    w->alone ||
 	    (!w->o.wait && r->phase != PHASE_OPENING))
 		return true;
 	r->urgent = true;
@@ -189,7 +212,8 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 	if (!r->mem && !(r->mem = calloc(w->o.window, w->stride)))
 		return -ENOMEM;
 	if (r->phase == PHASE_UNUSED) {
-		r->phase = PHASE_OPENING;
+		r->phase = w->alone ? PHASE_DEAF : PHASE_OPENING;
+		r->heard_ns = UINT64_MAX;
 		ask(w, r, ASK_STATE);
 	}
 	s = slot_of(w, r, r->next++);
@@ -220,8 +244,11 @@ static int send_question(struct resend *w, struct reporter *r, uint64_t now_ns)
 	r->question = ASK_NOTHING;
 	r->asked = r->sent;
 	r->asked_ns = now_ns;
+	r->sure = true;
 	r->tries++;
-	gone ? w->ctr.notices++ : w->ctr.questions++;
+	if (r->heard_ns == UINT64_MAX)
+		r->heard_ns = now_ns;
+	*(gone ? &w->ctr.notices : &w->ctr.questions) += 1;
 	return n < 0 ? n
 		     : w->o.send(w->o.ctx, (unsigned)(r - w->reporter), payload,
 				 (size_t)n, 0);
@@ -241,11 +268,14 @@ static int send_report(struct resend *w, struct reporter *r)
 			 s->len, again ? 0 : s->ts_ns);
 }
 
-/* Asks in time, so that the window does not fill for want of an answer. */
-static bool half_unasked(const struct resend *w, const struct reporter *r)
+/* Asks in time, so that the window does not fill for want of an answer; and
+ * where it cannot go on without one. */
+static bool wants_answer(const struct resend *w, const struct reporter *r)
 {
-	return w->o.wait && r->phase == PHASE_OPEN &&
-	       r->sent - r->asked > w->o.window / 2 && r->sent > r->asked;
+	if (r->phase != PHASE_OPEN || r->sent <= r->asked)
+		return false;
+	return (r->behind && r->sent == limit(r)) ||
+	       (w->o.wait && r->sent - r->asked > w->o.window / 2);
 }
 
 int resend_pump(struct resend *w, unsigned max, uint64_t now_ns)
@@ -266,7 +296,7 @@ int resend_pump(struct resend *w, unsigned max, uint64_t now_ns)
 			return rc;
 		w->ctr.packets++;
 		n++;
-		if (half_unasked(w, r))
+		if (wants_answer(w, r))
 			r->question = ASK_STATE;
 	}
 	return (int)n;
@@ -279,11 +309,13 @@ bool resend_pending(const struct resend *w)
 
 /* From the first report that is missing, or, if that is not kept any more, from
  * the first that is. Not twice to the same before an answer can have come. */
-static void go_back(struct resend *w, struct reporter *r, uint64_t now_ns)
+static void go_back(struct resend *w, struct reporter *r, bool sure,
+		    uint64_t now_ns)
 {
 	uint64_t kept = kept_from(w, r);
 
-	if (r->back == r->acked + 1 && now_ns - r->back_ns < w->timeout_ns)
+	if (r->back == r->acked + 1 && !sure &&
+	    now_ns - r->back_ns < w->timeout_ns)
 		return;
 	if (kept > r->acked) {
 		w->ctr.lost += kept - r->acked;
@@ -293,7 +325,12 @@ static void go_back(struct resend *w, struct reporter *r, uint64_t now_ns)
 	}
 	r->back = r->acked + 1;
 	r->back_ns = now_ns;
-	r->sent = r->acked;
+	r->sent = r->asked = r->acked;
+	r->sure = false;
+	r->burst = !r->behind		    ? BURST_FIRST
+		   : r->burst > 2 * BURST_MIN ? r->burst / 2
+					      : BURST_MIN;
+	r->behind = r->high;
 	queue(w, r);
 }
 
@@ -322,10 +359,13 @@ static uint64_t told(const struct reporter *r, uint16_t last)
 }
 
 /* The answer to the first question. */
-static void opened(struct resend *w, struct reporter *r, uint16_t last)
+static void opened(struct resend *w, struct reporter *r, uint16_t last,
+		   uint64_t now_ns)
 {
 	r->shift = (uint16_t)(last + 1);
 	r->phase = PHASE_OPEN;
+	r->tries = 0;
+	r->heard_ns = now_ns;
 	queue(w, r);
 }
 
@@ -349,6 +389,7 @@ static void heard(struct resend *w, struct reporter *r, uint16_t last,
 	if (answer)
 		measure(w, r, now_ns);
 	r->tries = 0;
+	r->heard_ns = now_ns;
 	r->untold = false;
 	w->ctr.confirmed += at - r->acked;
 	if (at > r->acked)
@@ -356,8 +397,14 @@ static void heard(struct resend *w, struct reporter *r, uint16_t last,
 	r->acked = at;
 	if (r->sent < at)
 		r->sent = at;
-	if (at < (answer ? r->asked : r->high))
-		go_back(w, r, now_ns);
+	if (at < (answer ? r->asked : r->high)) {
+		go_back(w, r, answer && r->sure, now_ns);
+	} else if (r->behind) {
+		r->burst *= 2;
+		if (at >= r->behind)
+			r->behind = 0;
+		queue(w, r);
+	}
 }
 
 static bool decode(const struct resend *w, const struct pkt *p,
@@ -397,8 +444,7 @@ void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
 			      now_ns);
 		} else if (nack.hop == DTA_NACK_STATE) {
 			measure(w, r, now_ns);
-			r->tries = 0;
-			opened(w, r, nack.sequence);
+			opened(w, r, nack.sequence, now_ns);
 		}
 	}
 }
@@ -406,11 +452,30 @@ void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
 /* How long after the last question the next one is due. */
 static uint64_t patience(const struct resend *w, const struct reporter *r)
 {
+	uint64_t ns;
+
 	if (r->phase == PHASE_DEAF)
 		return DEAF;
-	if (r->phase == PHASE_OPENING || r->tries || r->urgent || w->finish)
-		return w->timeout_ns;
-	return LAZY;
+	if (r->phase != PHASE_OPENING && !r->tries && !r->urgent &&
+	    !r->behind && !w->finish)
+		return LAZY;
+	ns = w->timeout_ns << (r->tries < 8 * TRIES ? r->tries / TRIES : 8);
+	return ns < TIMEOUT_MAX ? ns : TIMEOUT_MAX;
+}
+
+static void deafen(struct resend *w, struct reporter *r)
+{
+	r->phase = PHASE_DEAF;
+	w->ctr.deaf++;
+	queue(w, r);
+}
+
+static bool is_deaf(const struct reporter *r, uint64_t now_ns)
+{
+	uint64_t ns = r->phase == PHASE_OPENING ? opening_ns : open_ns;
+
+	return r->phase == PHASE_DEAF ||
+	       (r->tries >= TRIES && now_ns - r->heard_ns >= ns);
 }
 
 static void tick(struct resend *w, struct reporter *r, uint64_t now_ns)
@@ -422,12 +487,8 @@ static void tick(struct resend *w, struct reporter *r, uint64_t now_ns)
 		return;
 	if (!now && now_ns - r->asked_ns < patience(w, r))
 		return;
-	if (r->tries >= TRIES && r->phase != PHASE_DEAF) {
-		r->phase = PHASE_DEAF;
-		w->ctr.deaf++;
-		queue(w, r);
-		return;
-	}
+	if (is_deaf(r, now_ns) && r->phase != PHASE_DEAF)
+		deafen(w, r);
 	ask(w, r, r->untold ? ASK_GONE : ASK_STATE);
 }
 
@@ -435,6 +496,17 @@ void resend_tick(struct resend *w, uint64_t now_ns)
 {
 	for (unsigned i = 0; i < w->o.reporters; i++)
 		tick(w, &w->reporter[i], now_ns);
+}
+
+void resend_alone(struct resend *w)
+{
+	w->alone = true;
+	for (unsigned i = 0; i < w->o.reporters; i++) {
+		struct reporter *r = &w->reporter[i];
+
+		if (r->phase == PHASE_OPENING || r->phase == PHASE_OPEN)
+			deafen(w, r);
+	}
 }
 
 void resend_finish(struct resend *w)

@@ -98,6 +98,9 @@ void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
 /* Time has passed; to be called every few milliseconds. */
 void resend_tick(struct resend *w, uint64_t now_ns);
 
+/* No more packets will come back. */
+void resend_alone(struct resend *w);
+
 /* No more reports: to ask about the last ones without delay. */
 void resend_finish(struct resend *w);
 /* Whether all reports are confirmed, or nobody answers. */
