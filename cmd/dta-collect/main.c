@@ -101,7 +101,8 @@ static bool only_listens(const struct opts *o)
 /* A snapshot writes, too: what a killed writer left is completed first. */
 static struct region *open_region(const struct opts *o)
 {
-	bool write = o->read || o->live.name || o->verbs || o->rotate || o->snapshot;
+	bool write = o->read || o->live.name || o->verbs || o->rotate ||
+		     o->snapshot;
 	struct fault f = {0};
 	struct region *r;
 	int rc;

@@ -55,7 +55,7 @@ static const struct cli_option options[] = {
 	{OPT_RECEIVES, "receives", "N",
 	 "receives posted for immediates (default: never short)"},
 	{OPT_ANY_PEER, "any-peer", NULL, "take packets from any address"},
-	{OPT_VERBS, "verbs", "DEV[,DEV...]", "let RDMA devices write"},
+	{OPT_VERBS, "verbs", "DEV[@PEER],...", "let RDMA devices write"},
 	{OPT_CM, "cm", "PORT", "with --verbs: listen for hosts (librdmacm)"},
 	{OPT_GRACE, "grace", "TIME",
 	 "with --verbs: old R_Keys outlive a rotation (default 1s)"},
@@ -82,8 +82,9 @@ const struct cli cli = {
 		"FILE]]\n"
 		"            [--rotate] [--snapshot FILE]\n"
 		"dta-collect --region NAME -i IFACE [--ticket FILE] [FILTER]\n"
-		"dta-collect --region NAME --verbs DEV[,DEV...] --peer-ip ADDR "
-		"[--ticket FILE]\n"
+		"dta-collect --region NAME --verbs DEV[@PEER][,...] [--peer-ip "
+		"ADDR]\n"
+		"            [--cm PORT] [--ticket FILE] [--notify]\n"
 		"dta-collect --region NAME --notify\n"
 		"dta-collect --restore FILE --region NAME\n"
 		"dta-collect --remove --region NAME\n",
@@ -100,9 +101,8 @@ static enum region_pages pages_of(const char *text)
 	cli_refuse("--pages: '%s' is not auto, huge or small", text);
 }
 
-/* An address of either family; the family it must agree with is *version. */
-static void ip_of(const char *option, const char *text, uint8_t *version,
-		  uint8_t out[16])
+void options_ip(const char *option, const char *text, uint8_t *version,
+		uint8_t out[16])
 {
 	uint8_t v = strchr(text, ':') ? 6 : 4;
 
@@ -131,10 +131,11 @@ static void parse_ticket_option(struct opts *o, int ch)
 
 	switch (ch) {
 	case OPT_IP:
-		ip_of("--ip", optarg, &t->version, t->ip);
+		options_ip("--ip", optarg, &t->version, t->ip);
+		o->has_ip = true;
 		break;
 	case OPT_PEER_IP:
-		ip_of("--peer-ip", optarg, &t->version, t->peer_ip);
+		options_ip("--peer-ip", optarg, &t->version, t->peer_ip);
 		o->has_peer = true;
 		break;
 	case OPT_MAC:
@@ -247,12 +248,19 @@ static void parse_option(struct opts *o, int ch)
 	}
 }
 
-static bool is_zero(const uint8_t *p, size_t n)
+/* Whether every device of --verbs has one: its own, or that of all. */
+static bool has_peers(const struct opts *o)
 {
-	while (n--)
-		if (*p++)
-			return false;
-	return true;
+	bool all = true;
+
+	for (const char *d = o->verbs; d && !o->has_peer; d = strchr(d, ',')) {
+		size_t n;
+
+		d += *d == ',';
+		n = strcspn(d, ",");
+		all &= memchr(d, '@', n) != NULL;
+	}
+	return all;
 }
 
 /* Whether the software responder is asked for. */
@@ -285,12 +293,12 @@ static void check_verbs(const struct opts *o)
 	if (responds(o) || o->rotate || o->snapshot)
 		cli_usage(&cli, "--verbs runs until it is told to stop: rotate "
 				"and snapshot with another dta-collect");
-	if (!o->has_peer && !o->cm_port)
+	if (!has_peers(o) && !o->cm_port)
 		cli_usage(&cli, "--verbs needs --peer-ip, the translator's "
 				"address, or --cm");
-	if (!o->has_peer && o->ticket)
+	if (!has_peers(o) && o->ticket)
 		cli_usage(&cli, "--ticket of --verbs needs --peer-ip");
-	if (!is_zero(o->at.ip, 16) && strchr(o->verbs, ','))
+	if (o->has_ip && strchr(o->verbs, ','))
 		cli_usage(&cli, "--ip: of several devices each has its own");
 	if (!o->responder.receives || (o->responder.receives > UINT32_MAX &&
 				       o->responder.receives != UINT64_MAX))

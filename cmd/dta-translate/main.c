@@ -14,10 +14,13 @@
 #include "target.h"
 #include "translate/translate.h"
 
-static void report(const struct opts *o, const struct translator *t)
+static void report(const struct opts *o, const struct translator *t,
+		   struct target *g)
 {
-	if (!o->quiet)
-		cli_ledger(&translate_ledger, translate_counters(t), o->format);
+	if (o->quiet)
+		return;
+	cli_ledger(&translate_ledger, translate_counters(t), o->format);
+	target_report(g, o->format);
 }
 
 /* What stopped the run: the capture or where the operations go. */
@@ -63,12 +66,14 @@ static uint64_t alarm_set(const struct target *g, const struct src *s)
 }
 
 /* SIGUSR1 asked for the ledger. */
-static void report_if_asked(const struct opts *o, const struct translator *t)
+static void report_if_asked(const struct opts *o, const struct translator *t,
+			    struct target *g)
 {
 	if (!cli_report)
 		return;
 	cli_report = 0;
 	cli_ledger(&translate_ledger, translate_counters(t), o->format);
+	target_report(g, o->format);
 }
 
 /* A source that gave less than a batch is live: what reads us must not wait
@@ -83,7 +88,7 @@ static void pass_on(const struct target *g, struct snk *nacks)
 
 /* Reports through the translator until the capture ends or a signal comes. */
 static void translate_all(const struct opts *o, struct translator *t,
-			  const struct target *g, struct src *s,
+			  struct target *g, struct src *s,
 			  struct snk *nacks, uint64_t alarm_ns,
 			  struct outcome *out)
 {
@@ -93,7 +98,7 @@ static void translate_all(const struct opts *o, struct translator *t,
 	int n = 1;
 
 	while (!cli_stop && n && !out->rc) {
-		report_if_asked(o, t);
+		report_if_asked(o, t, g);
 		n = src_rx(s, pkts, PKT_BATCH, &out->f);
 		if (n == -EINTR || n == -EAGAIN) {
 			if (alarm_rang) /* and not another signal */
@@ -169,6 +174,7 @@ int main(int argc, char **argv)
 	s = open_source(&o);
 	target_open(&g, &o);
 	topt.format = o.dta;
+	target_tell(&g, &o, &topt);
 	topt.nacks = open_nacks(&o);
 	topt.op_rate = o.op_rate;
 	topt.op_burst = o.op_burst;
@@ -185,7 +191,7 @@ int main(int argc, char **argv)
 		unsent += snk_drops(topt.nacks);
 		nacks = snk_close(topt.nacks);
 	}
-	report(&o, t);
+	report(&o, t, &g);
 	if (!o.quiet)
 		cli_live_drops(&o.live, s, unsent);
 	translate_close(t);

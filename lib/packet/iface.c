@@ -29,6 +29,7 @@ static int ask(struct iface *i, int fd, struct fault *f)
 		return fault_set(f, -ENOTSUP,
 				 "%s: not an Ethernet interface (ARP type %u)",
 				 i->name, r.ifr_hwaddr.sa_family);
+	i->loopback = r.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK;
 	if (ioctl(fd, SIOCGIFMTU, &r) < 0)
 		return fault_set(f, -errno, "%s: %s", i->name, strerror(errno));
 	i->mtu = (unsigned)r.ifr_mtu;

@@ -44,7 +44,7 @@ static int unix_path(char *path, size_t size, const char *name, int which,
  * own business is taken unasked, and nothing that a filter divides further. */
 static bool may_take(const struct live_options *o)
 {
-	return o->port[0] && !o->filter;
+	return o->port[0] && !(o->filter && *o->filter);
 }
 
 int src_open_live(struct src **out, const char *name,

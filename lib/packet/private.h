@@ -48,6 +48,7 @@ struct iface {
 	char name[16];
 	int index;
 	unsigned mtu;
+	bool loopback;
 };
 
 /* Finds an interface of Ethernet frames; f names it and what is wrong. */

@@ -139,13 +139,15 @@ void verbs_queue_abandon(struct verbs_queue *q)
 
 void verbs_queue_settle(struct verbs_queue *q)
 {
-	if (q->chained)
-		verbs_queue_ring(q);
 	while (q->done != q->posted && wait(q))
 		;
 }
 
-void verbs_queue_ring(struct verbs_queue *q)
+/*
+ * Posts what is chained, and waits until a whole chain has room again. Counts
+ * what cannot be posted as lost.
+ */
+static void ring(struct verbs_queue *q)
 {
 	struct ibv_send_wr *last = &q->wr[q->chained - 1], *bad = NULL;
 	struct ibv_send_wr *next = last->next;
@@ -181,14 +183,15 @@ static bool take(struct verbs_queue *q, uint32_t length)
 	return true;
 }
 
-uint8_t *verbs_queue_stage(struct verbs_queue *q, const uint8_t *data,
-			   uint32_t length)
+/* A payload into the ring of payloads: where it is there. */
+static uint8_t *stage(struct verbs_queue *q, const uint8_t *data,
+		      uint32_t length)
 {
 	uint8_t *to;
 
 	if (!take(q, length)) {
 		if (q->chained)
-			verbs_queue_ring(q);
+			ring(q);
 		while (!take(q, length))
 			if (q->done == q->posted || !wait(q))
 				q->tail = q->head;
@@ -196,4 +199,81 @@ uint8_t *verbs_queue_stage(struct verbs_queue *q, const uint8_t *data,
 	to = q->memory + VERBS_SCRATCH + (q->head - length) % VERBS_STAGE;
 	memcpy(to, data, length);
 	return to;
+}
+
+static inline void put_payload(struct verbs_queue *q, const struct op *op)
+{
+	bool fits = op->length <= q->inline_max;
+	/* Before the request is begun: it may ring. */
+	const uint8_t *data = fits ? op->data : stage(q, op->data, op->length);
+	struct ibv_send_wr *wr = &q->wr[q->chained];
+
+	wr->sg_list->addr = (uintptr_t)data;
+	wr->sg_list->length = op->length;
+	wr->num_sge = op->length != 0; /* to some, length 0 means 2^31 */
+	wr->send_flags = fits ? IBV_SEND_INLINE : 0;
+	wr->opcode = IBV_WR_RDMA_WRITE;
+	wr->wr.rdma.remote_addr = q->address + op->offset;
+	wr->wr.rdma.rkey = q->rkey;
+	q->ctr->writes++;
+	q->ctr->bytes += op->length;
+	q->ctr->inlined += fits;
+	if (op->verb == OP_WRITE_IMM) {
+		wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+		wr->imm_data = htobe32(op->immediate);
+		q->ctr->immediates++;
+	}
+}
+
+static inline void put_atomic(struct verbs_queue *q, const struct op *op)
+{
+	struct ibv_send_wr *wr = &q->wr[q->chained];
+	uint64_t operand[2];
+
+	wr->sg_list->addr = (uintptr_t)q->memory;
+	wr->sg_list->length = 8;
+	wr->num_sge = 1;
+	wr->send_flags = 0;
+	wr->wr.atomic.remote_addr = q->address + op->offset;
+	wr->wr.atomic.rkey = q->rkey;
+	if (op->verb == OP_FETCH_ADD) {
+		wr->opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+		wr->wr.atomic.compare_add = op->add;
+	} else {
+		memcpy(operand, op->data, sizeof(operand));
+		wr->opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+		wr->wr.atomic.compare_add = operand[0];
+		wr->wr.atomic.swap = operand[1];
+	}
+	q->ctr->atomics++;
+}
+
+/* Chains one operation; its data must stay until the next ring(). */
+static inline void put(struct verbs_queue *q, const struct op *op)
+{
+	uint64_t number;
+
+	if (op->verb == OP_WRITE || op->verb == OP_WRITE_IMM)
+		put_payload(q, op);
+	else
+		put_atomic(q, op);
+	number = q->posted + q->chained;
+	q->wr[q->chained].wr_id = number;
+	q->given[number & (q->depth - 1)] = q->head;
+	if (++q->chained == VERBS_CHAIN)
+		ring(q);
+}
+
+void verbs_queue_exec(struct verbs_queue *q, const struct op *ops, size_t n)
+{
+	for (const struct op *op = ops; op < ops + n; op++) {
+		if (q->broken)
+			q->ctr->unconnected++;
+		else if (op->length > VERBS_STAGE / 2)
+			q->ctr->failed++;
+		else
+			put(q, op);
+	}
+	if (q->chained)
+		ring(q);
 }

@@ -50,15 +50,13 @@ struct verbs_queue {
 /* qp, cq, address, rkey, lkey, inline_max, depth, memory and ctr are set. */
 void verbs_queue_init(struct verbs_queue *q);
 
-/* A payload into the ring: where it is there. May ring. */
-uint8_t *verbs_queue_stage(struct verbs_queue *q, const uint8_t *data,
-			   uint32_t length);
-
 /*
- * Posts what is chained, and waits until a whole chain has room again. Counts
- * what cannot be posted as lost.
+ * Posts operations on the queue's table; all of their data was read when it
+ * returns. Waits where the send queue is full. Those that come when the
+ * connection is broken, or that are longer than half the ring, are lost, and
+ * counted as all others.
  */
-void verbs_queue_ring(struct verbs_queue *q);
+void verbs_queue_exec(struct verbs_queue *q, const struct op *ops, size_t n);
 
 /* Takes what has completed. Returns the number of completions. */
 unsigned verbs_queue_reap(struct verbs_queue *q);
@@ -71,80 +69,5 @@ void verbs_queue_settle(struct verbs_queue *q);
 
 /* The connection is gone for good: what is outstanding will not complete. */
 void verbs_queue_abandon(struct verbs_queue *q);
-
-static inline void verbs_queue_put_payload(struct verbs_queue *q,
-					   const struct op *op,
-					   struct ibv_send_wr *wr,
-					   struct ibv_sge *sge)
-{
-	const uint8_t *data = op->data;
-
-	wr->send_flags = IBV_SEND_INLINE;
-	if (op->length > q->inline_max) {
-		data = verbs_queue_stage(q, data, op->length);
-		wr = &q->wr[q->chained]; /* staging may have rung */
-		sge = &q->sge[q->chained];
-		wr->send_flags = 0;
-	} else {
-		q->ctr->inlined++;
-	}
-	sge->addr = (uintptr_t)data;
-	sge->length = op->length;
-	wr->num_sge = op->length != 0; /* to some, length 0 means 2^31 */
-	wr->wr.rdma.remote_addr = q->address + op->offset;
-	wr->wr.rdma.rkey = q->rkey;
-	wr->opcode = IBV_WR_RDMA_WRITE;
-	q->ctr->writes++;
-	q->ctr->bytes += op->length;
-	if (op->verb == OP_WRITE_IMM) {
-		wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-		wr->imm_data = htobe32(op->immediate);
-		q->ctr->immediates++;
-	}
-}
-
-static inline void verbs_queue_put_atomic(struct verbs_queue *q,
-					  const struct op *op,
-					  struct ibv_send_wr *wr,
-					  struct ibv_sge *sge)
-{
-	uint64_t operand[2] = {0};
-
-	sge->addr = (uintptr_t)q->memory;
-	sge->length = 8;
-	wr->num_sge = 1;
-	wr->send_flags = 0;
-	wr->wr.atomic.remote_addr = q->address + op->offset;
-	wr->wr.atomic.rkey = q->rkey;
-	if (op->verb == OP_FETCH_ADD) {
-		wr->opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-		wr->wr.atomic.compare_add = op->add;
-	} else {
-		memcpy(operand, op->data, sizeof(operand));
-		wr->opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
-		wr->wr.atomic.compare_add = operand[0];
-		wr->wr.atomic.swap = operand[1];
-	}
-	q->ctr->atomics++;
-}
-
-/*
- * Chains one operation; its data must stay until the next
- * verbs_queue_ring(). The queue is not broken, op->length <= VERBS_STAGE / 2.
- */
-static inline void verbs_queue_put(struct verbs_queue *q, const struct op *op)
-{
-	struct ibv_send_wr *wr = &q->wr[q->chained];
-	struct ibv_sge *sge = &q->sge[q->chained];
-
-	if (op->verb == OP_WRITE || op->verb == OP_WRITE_IMM)
-		verbs_queue_put_payload(q, op, wr, sge);
-	else
-		verbs_queue_put_atomic(q, op, wr, sge);
-	q->wr[q->chained].wr_id = q->posted + q->chained;
-	q->given[(q->posted + q->chained) & (q->depth - 1)] = q->head;
-	if (++q->chained == VERBS_CHAIN)
-		verbs_queue_ring(q);
-}
 
 #endif

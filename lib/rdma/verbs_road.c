@@ -276,26 +276,20 @@ static size_t run(struct verbs_road *v, const struct op *ops, size_t n)
 {
 	unsigned table = ops->table;
 	const struct table *t = &v->ticket.table[table];
-	struct verbs_queue *q = &v->link[table].q;
-	bool up = v->link[table].up;
-	size_t i;
+	struct verbs_link *l = &v->link[table];
+	size_t same = 0;
 
-	for (i = 0; i < n && ops[i].table == table; i++) {
-		const struct op *op = &ops[i];
-
-		if (t->kind == TABLE_APPEND)
-			note_head(v, t, op);
-		if (!up || q->broken)
-			v->ctr.unconnected++;
-		else if (op->length > VERBS_STAGE / 2)
-			v->ctr.failed++;
-		else
-			verbs_queue_put(q, op);
-	}
-	if (up && q->chained)
-		verbs_queue_ring(q);
-	v->ctr.received += i;
-	return i;
+	while (same < n && ops[same].table == table)
+		same++;
+	if (t->kind == TABLE_APPEND)
+		for (size_t i = 0; i < same; i++)
+			note_head(v, t, &ops[i]);
+	v->ctr.received += same;
+	if (l->up)
+		verbs_queue_exec(&l->q, ops, same);
+	else
+		v->ctr.unconnected += same;
+	return same;
 }
 
 static int verbs_exec(struct road *road, const struct op *ops, size_t n,

@@ -234,7 +234,7 @@ static uint64_t *decode_and_judge(struct translator *t, const struct pkt *p,
 		asked = *l && (*l)->t.sequence == TABLE_SEQ_STRICT;
 	}
 	if (!bad && !asked && t->rate.per_s &&
-	    !rate_take(&t->rate, cost_of(*l, r)))
+	    !rate_take(&t->rate, cost_of(t, *l, r)))
 		return &t->ctr.rate_limited;
 	return bad;
 }

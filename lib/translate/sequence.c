@@ -107,7 +107,7 @@ static enum dta_nack_reason refused(struct translator *t, const struct lane *l,
 {
 	if (l->busy)
 		return DTA_NACK_RESYNC;
-	if (t->rate.per_s && !rate_take(&t->rate, cost_of(l, r)))
+	if (t->rate.per_s && !rate_take(&t->rate, cost_of(t, l, r)))
 		return DTA_NACK_RATE;
 	return 0;
 }

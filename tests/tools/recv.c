@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * recv NAME CAPTURE [KIND [FILTER]]: what comes on a live interface, or
- * "unix:LOCAL,REMOTE", to a capture, until SIGTERM; KIND: packet, xdp or auto.
+ * "unix:LOCAL,REMOTE", to a capture, until SIGTERM. KIND: packet, xdp or auto;
+ * packet:PORT...: UDP to that port only.
  * Prints the source's kind when it listens, "received N dropped N" at the end.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "packet/pkt.h"
@@ -39,10 +41,13 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		return 2;
-	if (argc > 3 && !strcmp(argv[3], "xdp"))
+	if (argc > 3 && !strncmp(argv[3], "xdp", 3))
 		o.kind = LIVE_XDP;
-	if (argc > 3 && !strcmp(argv[3], "auto"))
+	if (argc > 3 && !strncmp(argv[3], "auto", 4))
 		o.kind = LIVE_AUTO;
+	if (argc > 3 && strchr(argv[3], ':'))
+		o.port[0] = (uint16_t)strtoul(strchr(argv[3], ':') + 1, NULL,
+					      10);
 	if (argc > 4)
 		o.filter = argv[4];
 	sigaction(SIGTERM, &sa, NULL);
