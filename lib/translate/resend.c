@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "translate/resend.h"
+/* resend.c - reports and questions on their way out. */
+#include "translate/resend_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,71 +8,9 @@
 
 #include "wire/be.h"
 #include "wire/dta.h"
-#include "wire/net.h"
 
 enum {
 	SEQUENCE_AT = 6, /* in a DTA/1 header */
-	MS = 1000000,
-	TIMEOUT_FIRST = 20 * MS, /* for an answer, before one was measured */
-	TIMEOUT_MIN = 2 * MS,
-	TIMEOUT_MAX = 200 * MS,
-	TRIES = 8,	  /* until the timeout is doubled, again and again */
-	LAZY = 100 * MS, /* when nobody waits for an answer */
-	DEAF = 1000 * MS,
-	BURST_FIRST = 64, /* reports of a way back, before an answer */
-	BURST_MIN = 4,
-};
-
-/* Without an answer for so long: nobody is there, or is any more. */
-static const uint64_t opening_ns = UINT64_C(1000) * MS;
-static const uint64_t open_ns = UINT64_C(10000) * MS;
-
-
-enum phase {
-	PHASE_UNUSED,
-	PHASE_OPENING, /* nothing was sent yet but questions */
-	PHASE_OPEN,
-	PHASE_DEAF, /* does not wait for answers any more */
-};
-
-enum question {
-	ASK_NOTHING,
-	ASK_STATE,
-	ASK_GONE, /* rather a notice, answered all the same */
-};
-
-struct slot {
-	uint64_t ts_ns;
-	uint16_t len;
-	uint8_t payload[];
-};
-
-struct reporter {
-	uint64_t next, sent, high, acked;
-	uint64_t asked; /* sent, when the last question was */
-	uint64_t asked_ns, back_ns, heard_ns;
-	uint64_t back;		/* where it went back to then, plus 1 */
-	uint64_t behind;	/* the way back ends there; 0: on no way back */
-	uint32_t burst;		/* reports that may be under way there */
-	uint8_t *mem;		/* window slots */
-	struct reporter *ready; /* the next with something to send */
-	uint16_t shift;		/* of number 0 on the wire */
-	uint16_t tries;		/* questions since the last answer */
-	uint8_t phase, question;
-	bool queued;
-	bool untold; /* what was given up is not known there */
-	bool urgent; /* somebody waits for room */
-	bool sure;   /* the last question came after the last way back began */
-};
-
-struct resend {
-	struct resend_options o;
-	struct resend_ledger ctr;
-	size_t stride;
-	bool finish, alone;
-	uint64_t timeout_ns, rtt_ns;
-	struct reporter *first, **last; /* those with something to send */
-	struct reporter reporter[];
 };
 
 #define FIELD(name, role)                                                      \
@@ -135,14 +74,6 @@ static struct slot *slot_of(const struct resend *w, const struct reporter *r,
 	return (void *)(r->mem + number % w->o.window * w->stride);
 }
 
-/* The first report that can still be sent. */
-static uint64_t kept_from(const struct resend *w, const struct reporter *r)
-{
-	uint64_t oldest = r->next > w->o.window ? r->next - w->o.window : 0;
-
-	return oldest > r->acked ? oldest : r->acked;
-}
-
 /* What may go before there is an answer: on a way back not too much, or all of
  * it would be for nothing when the first is lost again. */
 static uint64_t limit(const struct reporter *r)
@@ -160,7 +91,7 @@ static bool is_ready(const struct reporter *r)
 	return r->question || r->sent < limit(r);
 }
 
-static void queue(struct resend *w, struct reporter *r)
+void resend_queue(struct resend *w, struct reporter *r)
 {
 	if (r->queued || !is_ready(r))
 		return;
@@ -168,6 +99,13 @@ static void queue(struct resend *w, struct reporter *r)
 	r->ready = NULL;
 	*w->last = r;
 	w->last = &r->ready;
+}
+
+void resend_ask(struct resend *w, struct reporter *r, enum question q)
+{
+	if (r->question < q)
+		r->question = (uint8_t)q;
+	resend_queue(w, r);
 }
 
 static void unqueue_first(struct resend *w)
@@ -180,13 +118,6 @@ static void unqueue_first(struct resend *w)
 	r->queued = false;
 }
 
-static void ask(struct resend *w, struct reporter *r, enum question q)
-{
-	if (r->question < q)
-		r->question = (uint8_t)q;
-	queue(w, r);
-}
-
 /* Reports wait where they would be lost otherwise: before the first answer,
  * and if that is what the caller wants. */
 bool resend_room(struct resend *w, unsigned reporter)
@@ -194,8 +125,7 @@ bool resend_room(struct resend *w, unsigned reporter)
 	struct reporter *r = &w->reporter[reporter];
 
 	if (r->next - r->acked < w->o.window || r->phase == PHASE_DEAF ||
-	    w->alone ||
-	    (!w->o.wait && r->phase != PHASE_OPENING))
+	    w->alone || (!w->o.wait && r->phase != PHASE_OPENING))
 		return true;
 	r->urgent = true;
 	return false;
@@ -214,7 +144,7 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 	if (r->phase == PHASE_UNUSED) {
 		r->phase = w->alone ? PHASE_DEAF : PHASE_OPENING;
 		r->heard_ns = UINT64_MAX;
-		ask(w, r, ASK_STATE);
+		resend_ask(w, r, ASK_STATE);
 	}
 	s = slot_of(w, r, r->next++);
 	s->ts_ns = ts_ns;
@@ -225,7 +155,7 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 	if (r->high < r->sent)
 		r->high = r->sent;
 	w->ctr.reports++;
-	queue(w, r);
+	resend_queue(w, r);
 	return 0;
 }
 
@@ -274,7 +204,7 @@ static bool wants_answer(const struct resend *w, const struct reporter *r)
 {
 	if (r->phase != PHASE_OPEN || r->sent <= r->asked)
 		return false;
-	return (r->behind && r->sent == limit(r)) ||
+	return (r->behind && r->sent >= limit(r)) ||
 	       (w->o.wait && r->sent - r->asked > w->o.window / 2);
 }
 
@@ -305,208 +235,6 @@ int resend_pump(struct resend *w, unsigned max, uint64_t now_ns)
 bool resend_pending(const struct resend *w)
 {
 	return w->first != NULL;
-}
-
-/* From the first report that is missing, or, if that is not kept any more, from
- * the first that is. Not twice to the same before an answer can have come. */
-static void go_back(struct resend *w, struct reporter *r, bool sure,
-		    uint64_t now_ns)
-{
-	uint64_t kept = kept_from(w, r);
-
-	if (r->back == r->acked + 1 && !sure &&
-	    now_ns - r->back_ns < w->timeout_ns)
-		return;
-	if (kept > r->acked) {
-		w->ctr.lost += kept - r->acked;
-		r->acked = kept;
-		r->untold = true;
-		ask(w, r, ASK_GONE);
-	}
-	r->back = r->acked + 1;
-	r->back_ns = now_ns;
-	r->sent = r->asked = r->acked;
-	r->sure = false;
-	r->burst = !r->behind		    ? BURST_FIRST
-		   : r->burst > 2 * BURST_MIN ? r->burst / 2
-					      : BURST_MIN;
-	r->behind = r->high;
-	queue(w, r);
-}
-
-/* Four round trips, smoothed; of questions that were asked once. */
-static void measure(struct resend *w, const struct reporter *r, uint64_t now_ns)
-{
-	uint64_t rtt = now_ns - r->asked_ns;
-
-	if (r->tries != 1)
-		return;
-	w->rtt_ns = w->rtt_ns ? (7 * w->rtt_ns + rtt) / 8 : rtt;
-	w->timeout_ns = 4 * w->rtt_ns;
-	if (w->timeout_ns < TIMEOUT_MIN)
-		w->timeout_ns = TIMEOUT_MIN;
-	if (w->timeout_ns > TIMEOUT_MAX)
-		w->timeout_ns = TIMEOUT_MAX;
-}
-
-/* The first number that the translator has not, as it told; the newest one that
- * can be meant. */
-static uint64_t told(const struct reporter *r, uint16_t last)
-{
-	uint16_t behind = (uint16_t)(r->high + r->shift - 1 - last);
-
-	return r->high >= behind ? r->high - behind : UINT64_MAX;
-}
-
-/* The answer to the first question. */
-static void opened(struct resend *w, struct reporter *r, uint16_t last,
-		   uint64_t now_ns)
-{
-	r->shift = (uint16_t)(last + 1);
-	r->phase = PHASE_OPEN;
-	r->tries = 0;
-	r->heard_ns = now_ns;
-	queue(w, r);
-}
-
-/* What a NACK tells, in order. */
-static void heard(struct resend *w, struct reporter *r, uint16_t last,
-		  bool answer, uint64_t now_ns)
-{
-	uint64_t at = told(r, last);
-
-	if (at == UINT64_MAX || at < r->acked) {
-		w->ctr.stale++;
-		if (at != UINT64_MAX && r->untold &&
-		    now_ns - r->asked_ns >= w->timeout_ns)
-			ask(w, r, ASK_GONE);
-		return;
-	}
-	if (r->phase == PHASE_DEAF) {
-		r->phase = PHASE_OPEN;
-		w->ctr.deaf--;
-	}
-	if (answer)
-		measure(w, r, now_ns);
-	r->tries = 0;
-	r->heard_ns = now_ns;
-	r->untold = false;
-	w->ctr.confirmed += at - r->acked;
-	if (at > r->acked)
-		r->urgent = false;
-	r->acked = at;
-	if (r->sent < at)
-		r->sent = at;
-	if (at < (answer ? r->asked : r->high)) {
-		go_back(w, r, answer && r->sure, now_ns);
-	} else if (r->behind) {
-		r->burst *= 2;
-		if (at >= r->behind)
-			r->behind = 0;
-		queue(w, r);
-	}
-}
-
-static bool decode(const struct resend *w, const struct pkt *p,
-		   struct dta_report *out, unsigned *reporter)
-{
-	struct net_udp u;
-
-	if (net_udp_decode(&u, p->data, p->len) < 0 || u.version != 4 ||
-	    u.dst_port != DTA_NACK_PORT ||
-	    dta_decode(out, DTA_FORMAT_1, u.payload, u.len) < 0)
-		return false;
-	*reporter = be32_load(u.dst) - w->o.address;
-	return out->opcode == DTA_NACK && out->hop <= DTA_NACK_RESYNC &&
-	       *reporter < w->o.reporters &&
-	       w->reporter[*reporter].phase != PHASE_UNUSED;
-}
-
-void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
-	       uint64_t now_ns)
-{
-	uint64_t *const count[] = {&w->ctr.answers, &w->ctr.nacks_gap,
-				   &w->ctr.nacks_rate, &w->ctr.nacks_resync};
-	struct dta_report nack;
-	unsigned i;
-
-	for (size_t k = 0; k < n; k++) {
-		struct reporter *r;
-
-		if (!decode(w, &pkts[k], &nack, &i)) {
-			w->ctr.strange++;
-			continue;
-		}
-		++*count[nack.hop];
-		r = &w->reporter[i];
-		if (r->phase != PHASE_OPENING) {
-			heard(w, r, nack.sequence, nack.hop == DTA_NACK_STATE,
-			      now_ns);
-		} else if (nack.hop == DTA_NACK_STATE) {
-			measure(w, r, now_ns);
-			opened(w, r, nack.sequence, now_ns);
-		}
-	}
-}
-
-/* How long after the last question the next one is due. */
-static uint64_t patience(const struct resend *w, const struct reporter *r)
-{
-	uint64_t ns;
-
-	if (r->phase == PHASE_DEAF)
-		return DEAF;
-	if (r->phase != PHASE_OPENING && !r->tries && !r->urgent &&
-	    !r->behind && !w->finish)
-		return LAZY;
-	ns = w->timeout_ns << (r->tries < 8 * TRIES ? r->tries / TRIES : 8);
-	return ns < TIMEOUT_MAX ? ns : TIMEOUT_MAX;
-}
-
-static void deafen(struct resend *w, struct reporter *r)
-{
-	r->phase = PHASE_DEAF;
-	w->ctr.deaf++;
-	queue(w, r);
-}
-
-static bool is_deaf(const struct reporter *r, uint64_t now_ns)
-{
-	uint64_t ns = r->phase == PHASE_OPENING ? opening_ns : open_ns;
-
-	return r->phase == PHASE_DEAF ||
-	       (r->tries >= TRIES && now_ns - r->heard_ns >= ns);
-}
-
-static void tick(struct resend *w, struct reporter *r, uint64_t now_ns)
-{
-	bool now = (r->urgent || w->finish) && r->sent == r->next &&
-		   !r->tries && r->asked != r->sent;
-
-	if (r->phase == PHASE_UNUSED || r->acked == r->next || r->question)
-		return;
-	if (!now && now_ns - r->asked_ns < patience(w, r))
-		return;
-	if (is_deaf(r, now_ns) && r->phase != PHASE_DEAF)
-		deafen(w, r);
-	ask(w, r, r->untold ? ASK_GONE : ASK_STATE);
-}
-
-void resend_tick(struct resend *w, uint64_t now_ns)
-{
-	for (unsigned i = 0; i < w->o.reporters; i++)
-		tick(w, &w->reporter[i], now_ns);
-}
-
-void resend_alone(struct resend *w)
-{
-	w->alone = true;
-	for (unsigned i = 0; i < w->o.reporters; i++) {
-		struct reporter *r = &w->reporter[i];
-
-		if (r->phase == PHASE_OPENING || r->phase == PHASE_OPEN)
-			deafen(w, r);
-	}
 }
 
 void resend_finish(struct resend *w)
