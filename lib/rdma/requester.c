@@ -22,6 +22,8 @@
  */
 #include "rdma/requester_private.h"
 
+#include <errno.h>
+
 enum {
 	PSN_HALF = 0x800000,
 	BURST_MIN = 2,
