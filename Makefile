@@ -42,9 +42,12 @@ LIB_SRC := $(filter-out $(foreach p,verbs xdp,$(if $(filter $p,$(WITHOUT)),\
 LIB_OBJ := $(LIB_SRC:%.c=$B/%.o)
 TOOLS := $(notdir $(patsubst %/main.c,%,$(wildcard cmd/*/main.c)))
 BINS := $(TOOLS:%=$B/%)
-UNITS := $(patsubst %.c,$B/%,$(wildcard tests/unit/test_*.c))
-AIDS := $(patsubst %.c,$B/%,$(wildcard tests/tools/*.c))
-BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
+# Tests and benchmarks of a part that is left out are left out with it.
+ours = $(patsubst %.c,$B/%,$(filter-out $(foreach p,$(WITHOUT),\
+	$(wildcard tests/*/*$p*.c)),$(wildcard $1)))
+UNITS := $(call ours,tests/unit/test_*.c)
+AIDS := $(call ours,tests/tools/*.c)
+BENCHES := $(call ours,tests/bench/bench_*.c)
 FUZZERS := $(patsubst %.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
 

@@ -94,13 +94,15 @@ static void listen_for(const struct opts *o, struct region *r)
 
 static bool only_listens(const struct opts *o)
 {
-	return (o->notify || o->notify_exec) && !o->read && !o->verbs;
+	return (o->notify || o->notify_exec) && !o->read && !o->live.name &&
+	       !o->verbs;
 }
 
 /* A snapshot writes, too: what a killed writer left is completed first. */
 static struct region *open_region(const struct opts *o)
 {
-	bool write = o->read || o->verbs || o->rotate || o->snapshot;
+	bool write = o->read || o->live.name || o->verbs || o->rotate ||
+		     o->snapshot;
 	struct fault f = {0};
 	struct region *r;
 	int rc;
@@ -115,22 +117,22 @@ static struct region *open_region(const struct opts *o)
 }
 
 /* Everything that works on a region which is there, in this order. */
-static void work(const struct opts *o)
+static void work(struct opts *o)
 {
 	struct fault f = {0};
 	struct region *r;
 	uint64_t old;
 
-	if (!o->ticket && !o->read && !o->verbs && !o->rotate && !o->snapshot &&
-	    !only_listens(o))
+	if (!o->ticket && !o->read && !o->live.name && !o->verbs &&
+	    !o->rotate && !o->snapshot && !only_listens(o))
 		return;
 	r = open_region(o);
 	cli_apart(region_path(r), o->ticket);
 	cli_apart(region_path(r), o->write);
 	cli_apart(region_path(r), o->snapshot);
-	if (o->ticket && !o->verbs)
+	if (o->ticket && !o->verbs && !o->live.name)
 		print_ticket(o, r);
-	if (o->read)
+	if (o->read || o->live.name)
 		respond(o, r);
 	if (o->verbs)
 		nic_run(o, r);

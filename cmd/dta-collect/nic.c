@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * nic.c - devices as the target: the devices write, this program sleeps, until
- * one of them has something to say or half a second has passed.
+ * one of them has something to say or a quarter of a second has passed.
  */
 #include "nic.h"
 
@@ -54,23 +54,32 @@ static char *ticket_name(const struct opts *o, const char *device, bool several)
 	return name;
 }
 
-static void open_one(struct nics *all, struct region *r, const char *device,
+/* DEVICE, or DEVICE@PEER. */
+static void open_one(struct nics *all, struct region *r, char *device,
 		     bool several)
 {
 	const struct opts *o = all->o;
+	char *peer = strchr(device, '@');
+	struct ticket at = o->at;
 	struct verbs_target_options t = {
 		.device = device,
-		.at = &o->at,
-		.peer = o->has_peer,
+		.at = &at,
+		.peer = o->has_peer || peer,
 		.receives = o->responder.receives == UINT64_MAX
 				    ? 0
 				    : (unsigned)o->responder.receives,
 		.grace_ms = o->grace_ms,
-		.cm_port = o->cm_port,
 		.tell = tell,
 	};
 	struct fault f = {0};
 
+	if (peer) {
+		*peer = '\0';
+		if (!o->has_ip)
+			at.version = 0; /* not that of --peer-ip */
+		memset(at.peer_ip, 0, sizeof(at.peer_ip));
+		options_ip("--verbs", peer + 1, &at.version, at.peer_ip);
+	}
 	if (all->n == DEVICES_MAX)
 		cli_fail("--verbs: more than %d devices", DEVICES_MAX);
 	if (verbs_target_open(&all->target[all->n], r, &t, &f) < 0)
@@ -91,6 +100,16 @@ static void open_all(struct nics *all, struct region *r)
 	while ((name = strsep(&rest, ",")))
 		open_one(all, r, name, several);
 	free(names);
+}
+
+static void listen_all(struct nics *all)
+{
+	struct fault f = {0};
+
+	for (unsigned i = 0; all->o->cm_port && i < all->n; i++)
+		if (verbs_target_listen(all->target[i], all->o->cm_port, &f) <
+		    0)
+			cli_fault("--cm", &f);
 }
 
 static void put_ticket(const struct nics *all, unsigned i)
@@ -172,8 +191,13 @@ void nic_run(const struct opts *o, struct region *r)
 	n = notify_open(o, r);
 	for (unsigned i = 0; i < all.n; i++)
 		put_ticket(&all, i);
+	if (o->live.user)
+		cli_user(o->live.user);
+	listen_all(&all);
 	while (!cli_stop)
 		work(&all, n);
+	for (unsigned i = 0; i < all.n; i++) /* what came last */
+		verbs_target_work(all.target[i]);
 	if (!o->quiet)
 		report(&all, NULL);
 	notify_close(n);

@@ -39,6 +39,9 @@ static const struct cli_option options[] = {
 	{OPT_REMOVE, "remove", NULL, "remove the region"},
 	{'t', "ticket", "FILE", "write the region's ticket to FILE"},
 	{'r', "read", "FILE", "carry out the RoCEv2 packets of a capture"},
+	{CLI_INTERFACE, "interface", "IFACE",
+	 "carry out the RoCEv2 packets that come there, and answer; a filter "
+	 "may follow, as with tcpdump"},
 	{'w', "write", "FILE", "write the answers (ACK, NAK) to a capture"},
 	{OPT_ROTATE, "rotate", NULL, "start a new epoch"},
 	{'s', "snapshot", "FILE", "write a compressed snapshot"},
@@ -52,12 +55,18 @@ static const struct cli_option options[] = {
 	{OPT_RECEIVES, "receives", "N",
 	 "receives posted for immediates (default: never short)"},
 	{OPT_ANY_PEER, "any-peer", NULL, "take packets from any address"},
-	{OPT_VERBS, "verbs", "DEV[,DEV...]", "let RDMA devices write"},
+	{OPT_VERBS, "verbs", "DEV[@PEER],...", "let RDMA devices write"},
 	{OPT_CM, "cm", "PORT", "with --verbs: listen for hosts (librdmacm)"},
 	{OPT_GRACE, "grace", "TIME",
 	 "with --verbs: old R_Keys outlive a rotation (default 1s)"},
 	{OPT_NOTIFY, "notify", NULL, "print a row for each immediate"},
 	{OPT_NOTIFY_EXEC, "notify-exec", "CMD", "run CMD for immediates"},
+	{CLI_STATS, "stats", "TIME", "rates on stderr, every so often (1s)"},
+	{CLI_XDP, "xdp", NULL, "receive by AF_XDP or fail"},
+	{CLI_NO_XDP, "no-xdp", NULL, "receive by AF_PACKET"},
+	{CLI_PROMISCUOUS, "promiscuous", NULL,
+	 "take frames for other MAC addresses, too"},
+	{CLI_USER, "user", "NAME", "become this user when all is open"},
 	{'o', "output", "FORMAT", "ledger as text, csv or ndjson"},
 	{'q', "quiet", NULL, "no ledger, no progress"},
 	{0},
@@ -66,16 +75,19 @@ static const struct cli_option options[] = {
 const struct cli cli = {
 	.name = "dta-collect",
 	.summary = "own a collector's memory",
-	.usage = "dta-collect --create --layout FILE --region NAME [--epochs "
-		 "N]\n"
-		 "dta-collect --region NAME [--ticket FILE] [-r FILE [-w "
-		 "FILE]]\n"
-		 "            [--rotate] [--snapshot FILE]\n"
-		 "dta-collect --region NAME --verbs DEV[,DEV...] --peer-ip ADDR "
-		 "[--ticket FILE]\n"
-		 "dta-collect --region NAME --notify\n"
-		 "dta-collect --restore FILE --region NAME\n"
-		 "dta-collect --remove --region NAME\n",
+	.usage =
+		"dta-collect --create --layout FILE --region NAME [--epochs "
+		"N]\n"
+		"dta-collect --region NAME [--ticket FILE] [-r FILE [-w "
+		"FILE]]\n"
+		"            [--rotate] [--snapshot FILE]\n"
+		"dta-collect --region NAME -i IFACE [--ticket FILE] [FILTER]\n"
+		"dta-collect --region NAME --verbs DEV[@PEER][,...] [--peer-ip "
+		"ADDR]\n"
+		"            [--cm PORT] [--ticket FILE] [--notify]\n"
+		"dta-collect --region NAME --notify\n"
+		"dta-collect --restore FILE --region NAME\n"
+		"dta-collect --remove --region NAME\n",
 	.options = options,
 };
 
@@ -89,9 +101,8 @@ static enum region_pages pages_of(const char *text)
 	cli_refuse("--pages: '%s' is not auto, huge or small", text);
 }
 
-/* An address of either family; the family it must agree with is *version. */
-static void ip_of(const char *option, const char *text, uint8_t *version,
-		  uint8_t out[16])
+void options_ip(const char *option, const char *text, uint8_t *version,
+		uint8_t out[16])
 {
 	uint8_t v = strchr(text, ':') ? 6 : 4;
 
@@ -120,10 +131,11 @@ static void parse_ticket_option(struct opts *o, int ch)
 
 	switch (ch) {
 	case OPT_IP:
-		ip_of("--ip", optarg, &t->version, t->ip);
+		options_ip("--ip", optarg, &t->version, t->ip);
+		o->has_ip = true;
 		break;
 	case OPT_PEER_IP:
-		ip_of("--peer-ip", optarg, &t->version, t->peer_ip);
+		options_ip("--peer-ip", optarg, &t->version, t->peer_ip);
 		o->has_peer = true;
 		break;
 	case OPT_MAC:
@@ -168,7 +180,8 @@ static void parse_target_option(struct opts *o, int ch)
 		o->notify_exec = optarg;
 		break;
 	default:
-		parse_ticket_option(o, ch);
+		if (!cli_live_option(&o->live, ch))
+			parse_ticket_option(o, ch);
 		break;
 	}
 }
@@ -235,12 +248,39 @@ static void parse_option(struct opts *o, int ch)
 	}
 }
 
-static bool is_zero(const uint8_t *p, size_t n)
+/* Whether every device of --verbs has one: its own, or that of all. */
+static bool has_peers(const struct opts *o)
 {
-	while (n--)
-		if (*p++)
-			return false;
-	return true;
+	bool all = true;
+
+	for (const char *d = o->verbs; d && !o->has_peer; d = strchr(d, ',')) {
+		size_t n;
+
+		d += *d == ',';
+		n = strcspn(d, ",");
+		all &= memchr(d, '@', n) != NULL;
+	}
+	return all;
+}
+
+/* Whether the software responder is asked for. */
+static bool responds(const struct opts *o)
+{
+	return o->read || o->live.name;
+}
+
+static void check_live(const struct opts *o)
+{
+	const struct cli_live *l = &o->live;
+
+	if (o->read && l->name)
+		cli_usage(&cli, "one of -r and -i");
+	if (l->user && !l->name && !o->verbs)
+		cli_usage(&cli, "--user needs -i or --verbs");
+	if ((l->options.kind || l->options.promiscuous) && !l->name)
+		cli_usage(&cli, "--xdp, --no-xdp and --promiscuous need -i");
+	if (l->stats_ns && !responds(o))
+		cli_usage(&cli, "--stats needs -r or -i");
 }
 
 static void check_verbs(const struct opts *o)
@@ -250,15 +290,15 @@ static void check_verbs(const struct opts *o)
 			cli_usage(&cli, "--cm and --grace need --verbs");
 		return;
 	}
-	if (o->read || o->rotate || o->snapshot)
+	if (responds(o) || o->rotate || o->snapshot)
 		cli_usage(&cli, "--verbs runs until it is told to stop: rotate "
 				"and snapshot with another dta-collect");
-	if (!o->has_peer && !o->cm_port)
+	if (!has_peers(o) && !o->cm_port)
 		cli_usage(&cli, "--verbs needs --peer-ip, the translator's "
 				"address, or --cm");
-	if (!o->has_peer && o->ticket)
+	if (!has_peers(o) && o->ticket)
 		cli_usage(&cli, "--ticket of --verbs needs --peer-ip");
-	if (!is_zero(o->at.ip, 16) && strchr(o->verbs, ','))
+	if (o->has_ip && strchr(o->verbs, ','))
 		cli_usage(&cli, "--ip: of several devices each has its own");
 	if (!o->responder.receives || (o->responder.receives > UINT32_MAX &&
 				       o->responder.receives != UINT64_MAX))
@@ -268,14 +308,15 @@ static void check_verbs(const struct opts *o)
 /* Options that would say nothing without another one. */
 static void check_needs(const struct opts *o)
 {
-	if (o->write && !o->read)
-		cli_usage(&cli, "-w needs -r");
+	if (o->write && !responds(o))
+		cli_usage(&cli, "-w needs -r or -i");
 	if (o->epoch && !o->snapshot)
 		cli_usage(&cli, "--epoch needs --snapshot");
-	if (o->responder.any_peer && !o->read)
-		cli_usage(&cli, "--any-peer needs -r");
-	if (o->responder.receives != UINT64_MAX && !o->read && !o->verbs)
-		cli_usage(&cli, "--receives needs -r or --verbs");
+	if (o->responder.any_peer && !responds(o))
+		cli_usage(&cli, "--any-peer needs -r or -i");
+	if (o->responder.receives != UINT64_MAX && !responds(o) && !o->verbs)
+		cli_usage(&cli, "--receives needs -r, -i or --verbs");
+	check_live(o);
 	check_verbs(o);
 	if ((o->make.epochs || o->make.pages) && !o->create && !o->restore)
 		cli_usage(&cli, "--epochs and --pages need --create or "
@@ -299,7 +340,7 @@ static void check_files(const struct opts *o)
 /* What goes together and what does not. */
 static void check_options(const struct opts *o)
 {
-	bool work = o->ticket || o->read || o->rotate || o->snapshot ||
+	bool work = o->ticket || responds(o) || o->rotate || o->snapshot ||
 		    o->verbs || o->notify || o->notify_exec;
 
 	if (!o->region)
@@ -312,7 +353,8 @@ static void check_options(const struct opts *o)
 		cli_usage(&cli, "--create and --layout go together");
 	if (!o->create && !o->remove && !o->restore && !work)
 		cli_usage(&cli, "nothing to do: --create, --ticket, -r, "
-				"--verbs, --notify, --rotate, --snapshot, --restore or --remove");
+				"-i, --verbs, --notify, --rotate, --snapshot, "
+				"--restore or --remove");
 	check_needs(o);
 	if (o->epoch && o->rotate)
 		cli_usage(&cli, "--rotate already says which epoch");
@@ -335,8 +377,9 @@ struct opts options_read(int argc, char **argv)
 
 	while ((ch = cli_next(&cli, argc, argv)) != -1)
 		parse_option(&o, ch);
-	if (optind < argc)
+	if (optind < argc && !o.live.name)
 		cli_usage(&cli, "'%s': no such argument", argv[optind]);
+	cli_live_filter(&o.live, argc - optind, argv + optind);
 	check_options(&o);
 	if (!o.make.epochs)
 		o.make.epochs = 1;

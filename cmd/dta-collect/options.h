@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/live.h"
 #include "rdma/responder.h"
 #include "rdma/ticket.h"
 #include "rdma/verbs_target.h"
@@ -16,12 +17,13 @@ struct opts {
 	const char *region, *layout, *ticket, *read, *write, *snapshot;
 	const char *restore, *verbs, *notify_exec;
 	bool create, remove, rotate, notify, quiet;
-	bool has_peer;	   /* --peer-ip */
+	bool has_ip, has_peer;
 	uint16_t cm_port;  /* 0: do not listen */
 	unsigned grace_ms; /* of an old epoch's R_Keys */
 	uint64_t epoch; /* 0: all */
 	struct region_options make;
 	struct responder_options responder;
+	struct cli_live live; /* -i and what goes with it */
 	struct ticket at; /* addresses and MTU, as given */
 	enum row_format format;
 };
@@ -30,6 +32,13 @@ static inline bool is_dash(const char *path)
 {
 	return path && !strcmp(path, "-");
 }
+
+/*
+ * An IP address of an option, of the family *version unless that is 0. Exits on
+ * a bad one.
+ */
+void options_ip(const char *option, const char *text, uint8_t *version,
+		uint8_t out[16]);
 
 /* Reads and checks the options; exits on a bad one. */
 struct opts options_read(int argc, char **argv);

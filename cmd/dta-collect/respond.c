@@ -6,6 +6,13 @@
 
 #include "notify.h"
 #include "packet/pkt.h"
+#include "ticket_file.h"
+#include "wire/roce.h"
+
+/* How long a live source may wait before the loop looks around, ms. */
+enum {
+	LOOK_AROUND_MS = 100,
+};
 
 void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
 {
@@ -23,14 +30,15 @@ void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
  */
 static int respond_all(const struct opts *o, struct responder *p, struct src *s,
 		       struct snk *answers, struct notify *notify,
-		       struct fault *f)
+		       struct cli_stats *stats, struct fault *f)
 {
 	struct pkt pkts[PKT_BATCH];
 	/* No more immediates at once than a region remembers. */
-	size_t max = notify ? REGION_IMMEDIATES : PKT_BATCH;
+	int max = notify ? REGION_IMMEDIATES : PKT_BATCH;
 	int n, rc;
 
 	while (!cli_stop) {
+		cli_stats_tick(stats, responder_counters(p), s);
 		if (cli_report) {
 			cli_report = 0;
 			cli_ledger(&responder_ledger, responder_counters(p),
@@ -38,51 +46,108 @@ static int respond_all(const struct opts *o, struct responder *p, struct src *s,
 			notify_report(notify);
 		}
 		n = src_rx(s, pkts, max, f);
-		if (n == -EINTR)
+		if (n == -EINTR || n == -EAGAIN) {
+			notify_tell(notify);
 			continue;
+		}
 		if (n <= 0)
 			return n;
 		rc = responder_rx(p, pkts, (size_t)n);
 		if (rc < 0)
 			return fault_set(f, rc, "%s", strerror(-rc));
 		notify_tell(notify);
-		if (answers && (size_t)n < max)
+		if (answers && n < max)
 			snk_flush(answers); /* snk_close() tells of an error */
-		if (!o->quiet)
+		if (!o->quiet && !stats)
 			cli_progress("packets", src_done(s), src_size(s));
 	}
 	return 0;
 }
 
-void respond(const struct opts *o, struct region *r)
+static struct src *open_source(struct opts *o)
 {
-	struct responder *p;
-	struct snk *answers = NULL;
+	static const uint16_t ports[LIVE_PORTS] = {ROCE_PORT};
+	struct fault f = {0};
+	struct src *s;
+
+	if (o->live.name) {
+		s = cli_live_open(&o->live, ports, o->quiet);
+		src_wait(s, LOOK_AROUND_MS);
+	} else if (src_open(&s, o->read, &f) < 0) {
+		cli_fault(o->read, &f);
+	}
+	return s;
+}
+
+/* Answers go to a capture, or where the packets come from. */
+static struct snk *open_answers(const struct opts *o)
+{
+	struct fault f = {0};
+	struct snk *k = NULL;
+
+	if (o->write && snk_open(&k, o->write, &f) < 0)
+		cli_fault(o->write, &f);
+	if (!o->write && o->live.name &&
+	    snk_open_live(&k, o->live.name, &o->live.options, &f) < 0)
+		cli_fault(o->live.name, &f);
+	return k;
+}
+
+/* The ticket of a live collector tells that it listens. */
+static void put_live_ticket(const struct opts *o, const struct ticket *t)
+{
+	int rc;
+
+	if (!o->live.name || !o->ticket)
+		return;
+	if ((rc = ticket_put(t, o->ticket)) < 0)
+		cli_fail("%s: %s", o->ticket, strerror(-rc));
+}
+
+static void report(const struct opts *o, const struct responder *p,
+		   const struct src *s, uint64_t unsent)
+{
+	if (o->quiet)
+		return;
+	cli_ledger(&responder_ledger, responder_counters(p), o->format);
+	cli_live_drops(&o->live, s, unsent);
+}
+
+void respond(struct opts *o, struct region *r)
+{
 	struct notify *notify = notify_open(o, r);
+	struct responder *p;
+	struct cli_stats *stats;
+	struct snk *answers;
 	struct src *s;
 	struct ticket t;
 	struct fault f = {0};
+	uint64_t unsent = 0;
 	int rc, closed = 0;
 
-	if (src_open(&s, o->read, &f) < 0)
-		cli_fault(o->read, &f);
-	if (o->write && snk_open(&answers, o->write, &f) < 0)
-		cli_fault(o->write, &f);
+	s = open_source(o);
+	answers = open_answers(o);
 	ticket_for(&t, o, r);
 	if (responder_open(&p, r, &t, answers, &o->responder, &f) < 0)
 		cli_fault(o->region, &f);
-	rc = respond_all(o, p, s, answers, notify, &f);
+	put_live_ticket(o, &t);
+	cli_user(o->live.user);
+	stats = cli_stats_open(&responder_ledger, o->live.stats_ns, o->format);
+	rc = respond_all(o, p, s, answers, notify, stats, &f);
 	cli_progress_end();
-	if (answers)
+	cli_stats_close(stats, responder_counters(p), s);
+	if (answers) {
+		unsent = snk_drops(answers);
 		closed = snk_close(answers);
-	if (!o->quiet)
-		cli_ledger(&responder_ledger, responder_counters(p), o->format);
+	}
+	report(o, p, s, unsent);
 	notify_close(notify);
 	responder_close(p);
 	ticket_fini(&t);
 	src_close(s);
 	if (closed < 0)
-		cli_fail("%s: %s", o->write, strerror(-closed));
+		cli_fail("%s: %s", o->write ? o->write : o->live.name,
+			 strerror(-closed));
 	if (rc < 0)
-		cli_fault(o->read, &f);
+		cli_fault(o->read ? o->read : o->live.name, &f);
 }

@@ -9,6 +9,6 @@
 void ticket_for(struct ticket *t, const struct opts *o, const struct region *r);
 
 /* Carries out the packets of -r; exits on an error. */
-void respond(const struct opts *o, struct region *r);
+void respond(struct opts *o, struct region *r);
 
 #endif

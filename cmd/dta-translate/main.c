@@ -14,10 +14,13 @@
 #include "target.h"
 #include "translate/translate.h"
 
-static void report(const struct opts *o, const struct translator *t)
+static void report(const struct opts *o, const struct translator *t,
+		   struct target *g)
 {
-	if (!o->quiet)
-		cli_ledger(&translate_ledger, translate_counters(t), o->format);
+	if (o->quiet)
+		return;
+	cli_ledger(&translate_ledger, translate_counters(t), o->format);
+	target_report(g, o->format);
 }
 
 /* What stopped the run: the capture or where the operations go. */
@@ -63,52 +66,92 @@ static uint64_t alarm_set(const struct target *g, const struct src *s)
 }
 
 /* SIGUSR1 asked for the ledger. */
-static void report_if_asked(const struct opts *o, const struct translator *t)
+static void report_if_asked(const struct opts *o, const struct translator *t,
+			    struct target *g)
 {
 	if (!cli_report)
 		return;
 	cli_report = 0;
 	cli_ledger(&translate_ledger, translate_counters(t), o->format);
+	target_report(g, o->format);
 }
 
 /* A source that gave less than a batch is live: what reads us must not wait
  * for a full buffer. snk_close() tells of an error. */
-static void pass_on(const struct target *g)
+static void pass_on(const struct target *g, struct snk *nacks)
 {
 	if (g->packets)
 		snk_flush(g->packets);
+	if (nacks)
+		snk_flush(nacks);
 }
 
 /* Reports through the translator until the capture ends or a signal comes. */
 static void translate_all(const struct opts *o, struct translator *t,
-			  const struct target *g, struct src *s,
-			  uint64_t alarm_ns, struct outcome *out)
+			  struct target *g, struct src *s,
+			  struct snk *nacks, uint64_t alarm_ns,
+			  struct outcome *out)
 {
 	static struct pkt pkts[PKT_BATCH];
-	int n;
+	struct cli_stats *stats = cli_stats_open(&translate_ledger,
+						 o->live.stats_ns, o->format);
+	int n = 1;
 
-	while (!cli_stop) {
-		report_if_asked(o, t);
+	while (!cli_stop && n && !out->rc) {
+		report_if_asked(o, t, g);
 		n = src_rx(s, pkts, PKT_BATCH, &out->f);
-		if (n == -EINTR) {
+		if (n == -EINTR || n == -EAGAIN) {
 			if (alarm_rang) /* and not another signal */
 				out->rc = translate_idle(t, alarm_ns);
-			pass_on(g);
+			pass_on(g, nacks);
 			alarm_rang = 0;
 		} else if (n <= 0) {
 			out->rc = n;
 			out->reading = true;
-			return;
 		} else {
 			out->rc = translate_rx(t, pkts, (size_t)n);
 			if (n < PKT_BATCH)
-				pass_on(g);
+				pass_on(g, nacks);
 		}
-		if (out->rc < 0)
-			return;
-		if (!o->quiet)
+		cli_stats_tick(stats, translate_counters(t), s);
+		if (!o->quiet && !stats)
 			cli_progress("reports", src_done(s), src_size(s));
 	}
+	cli_stats_close(stats, translate_counters(t), s);
+}
+
+/* How long a live source may wait before the loop looks around, ms. */
+enum {
+	LOOK_AROUND_MS = 100,
+};
+
+static struct src *open_source(struct opts *o)
+{
+	static const uint16_t ports[LIVE_PORTS] = {DTA_PORT};
+	struct fault f = {0};
+	struct src *s;
+
+	if (o->live.name) {
+		s = cli_live_open(&o->live, ports, o->quiet);
+		src_wait(s, LOOK_AROUND_MS);
+	} else if (src_open(&s, o->read, &f) < 0) {
+		cli_fault(o->read, &f);
+	}
+	return s;
+}
+
+/* NACKs go to a capture, or back to where the reports come from. */
+static struct snk *open_nacks(const struct opts *o)
+{
+	struct fault f = {0};
+	struct snk *k = NULL;
+
+	if (o->nacks && snk_open(&k, o->nacks, &f) < 0)
+		cli_fault(o->nacks, &f);
+	if (!o->nacks && o->live.name &&
+	    snk_open_live(&k, o->live.name, &o->live.options, &f) < 0)
+		cli_fault(o->live.name, &f);
+	return k;
 }
 
 int main(int argc, char **argv)
@@ -120,36 +163,44 @@ int main(int argc, char **argv)
 	struct translator *t;
 	struct src *s;
 	struct opts o;
+	uint64_t unsent = 0;
 	int rc, closed, nacks = 0;
 
 	cli_start(&cli);
 	o = options_read(argc, argv);
 	cli_signals();
-	if (src_open(&s, o.read, &f) < 0)
-		cli_fault(o.read, &f);
+	s = open_source(&o);
 	target_open(&g, &o);
 	topt.format = o.dta;
-	if (o.nacks && snk_open(&topt.nacks, o.nacks, &f) < 0)
-		cli_fault(o.nacks, &f);
+	target_tell(&g, &o, &topt);
+	topt.nacks = open_nacks(&o);
+	cli_user(o.live.user);
 	if (translate_open(&t, g.table, g.n, g.road, &topt, &f) < 0)
 		cli_fail("%s", f.text);
-	translate_all(&o, t, &g, s, alarm_set(&g, s), &out);
+	translate_all(&o, t, &g, s, topt.nacks, alarm_set(&g, s), &out);
 	rc = translate_flush(t);
 	cli_progress_end();
+	if (g.packets)
+		unsent = snk_drops(g.packets);
 	closed = target_close(&g);
-	if (topt.nacks)
+	if (topt.nacks) {
+		unsent += snk_drops(topt.nacks);
 		nacks = snk_close(topt.nacks);
-	report(&o, t);
+	}
+	report(&o, t, &g);
+	if (!o.quiet)
+		cli_live_drops(&o.live, s, unsent);
 	translate_close(t);
 	src_close(s);
 	if (out.rc < 0 && out.reading)
-		cli_fault(o.read, &out.f);
+		cli_fault(o.read ? o.read : o.live.name, &out.f);
 	if (closed < 0)
-		cli_fail("%s: %s", o.write, strerror(-closed));
+		cli_fail("%s: %s", g.name, strerror(-closed));
 	if (nacks < 0)
-		cli_fail("%s: %s", o.nacks, strerror(-nacks));
+		cli_fail("%s: %s", o.nacks ? o.nacks : o.live.name,
+			 strerror(-nacks));
 	if (out.rc < 0 || rc < 0)
-		cli_fail("%s: %s", o.region ? o.region : o.write,
+		cli_fail("%s: %s", o.region ? o.region : g.name,
 			 strerror(out.rc < 0 ? -out.rc : -rc));
 	return CLI_OK;
 }

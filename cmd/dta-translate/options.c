@@ -9,13 +9,40 @@ enum {
 	OPT_TICKET = 256,
 	OPT_ACK_EVERY,
 	OPT_NACKS,
+	OPT_TO,
+	OPT_CLUSTER,
+	OPT_STEER,
+	OPT_MIRROR,
+	OPT_DART,
+	OPT_DART_CAS,
+	OPT_SEED,
+	OPT_VERBS,
 };
 
 static const struct cli_option options[] = {
 	{'r', "read", "FILE", "the capture with the reports (- is stdin)"},
+	{CLI_INTERFACE, "interface", "IFACE",
+	 "the network interface with the reports; a filter may follow, as "
+	 "with tcpdump"},
 	{'R', "region", "NAME", "write into this region"},
-	{OPT_TICKET, "ticket", "FILE", "the collector's ticket; needs -w"},
+	{OPT_TICKET, "ticket", "FILE", "the collector's ticket"},
+	{OPT_VERBS, "verbs", "ADDR[:PORT]",
+	 "write by this machine's RDMA device to the collector that listens "
+	 "there (dta-collect --cm)"},
+	{OPT_TO, "to", "IFACE",
+	 "send RoCEv2 packets there (default: where reports come from)"},
 	{'w', "write", "FILE", "write RoCEv2 packets to a capture"},
+	{OPT_CLUSTER, "cluster", "FILE",
+	 "write to the collectors of this cluster: into their regions here, "
+	 "or by their tickets"},
+	{OPT_STEER, "steer", "HOW",
+	 "pick the collector by hash (of the key) or address (of the report)"},
+	{OPT_MIRROR, "mirror", NULL, "write to the next collector, too"},
+	{OPT_DART, "dart", NULL,
+	 "Key-Write as DART's switches: one random copy of each report"},
+	{OPT_DART_CAS, "dart-cas", NULL,
+	 "the same with N = 2: slot 0, and slot 1 only if it is empty"},
+	{OPT_SEED, "seed", "N", "of --dart's random copies (default 0)"},
 	{'F', "format", "FORMAT",
 	 "reports besides DTA/1: dta1 (none), dta0a or dta0b"},
 	{'T', "table", "TABLE:FIELD=VALUE",
@@ -24,6 +51,12 @@ static const struct cli_option options[] = {
 	 "ask for an ACK with every N-th packet (default 0: never)"},
 	{OPT_NACKS, "nacks", "FILE",
 	 "write the NACKs of strict sequence checks to a capture"},
+	{CLI_STATS, "stats", "TIME", "rates on stderr, every so often (1s)"},
+	{CLI_XDP, "xdp", NULL, "receive by AF_XDP or fail"},
+	{CLI_NO_XDP, "no-xdp", NULL, "receive by AF_PACKET"},
+	{CLI_PROMISCUOUS, "promiscuous", NULL,
+	 "take frames for other MAC addresses, too"},
+	{CLI_USER, "user", "NAME", "become this user when all is open"},
 	{'o', "output", "FORMAT", "ledger as text, csv or ndjson"},
 	{'q', "quiet", NULL, "no ledger, no progress"},
 	{0},
@@ -33,7 +66,12 @@ const struct cli cli = {
 	.name = "dta-translate",
 	.summary = "turn telemetry reports into memory operations",
 	.usage = "dta-translate -r FILE --region NAME\n"
-		 "dta-translate -r FILE --ticket FILE -w FILE\n",
+		 "dta-translate -r FILE --ticket FILE -w FILE\n"
+		 "dta-translate -r FILE --verbs ADDR[:PORT]\n"
+		 "dta-translate -i IFACE --region NAME [FILTER]\n"
+		 "dta-translate -i IFACE --ticket FILE [--to IFACE] [FILTER]\n"
+		 "dta-translate -r FILE|-i IFACE --cluster FILE [-w FILE|--to "
+		 "IFACE]\n",
 	.options = options,
 };
 
@@ -44,6 +82,48 @@ static enum dta_format dta_of(const char *text)
 	if (f < 0)
 		cli_refuse("--format: '%s' is not dta1, dta0a or dta0b", text);
 	return (enum dta_format)f;
+}
+
+static void set_dart(struct opts *o, enum dart dart)
+{
+	if (o->dart && o->dart != dart)
+		cli_usage(&cli, "one of --dart and --dart-cas");
+	o->dart = dart;
+}
+
+/* DART, and several collectors. Returns whether it was one of those. */
+static bool parse_dart(struct opts *o, int ch)
+{
+	switch (ch) {
+	case OPT_CLUSTER:
+		o->cluster = optarg;
+		break;
+	case OPT_STEER:
+		o->steer_given = true;
+		if (!strcmp(optarg, "address"))
+			o->steer = STEER_ADDRESS;
+		else if (!strcmp(optarg, "hash"))
+			o->steer = STEER_HASH;
+		else
+			cli_refuse("--steer: '%s' is not hash or address",
+				   optarg);
+		break;
+	case OPT_MIRROR:
+		o->mirror = true;
+		break;
+	case OPT_DART:
+		set_dart(o, DART_ONE);
+		break;
+	case OPT_DART_CAS:
+		set_dart(o, DART_CAS);
+		break;
+	case OPT_SEED:
+		o->seed = cli_u64("--seed", optarg, 0, UINT64_MAX);
+		break;
+	default:
+		return false;
+	}
+	return true;
 }
 
 static void parse_option(struct opts *o, int ch)
@@ -64,6 +144,12 @@ static void parse_option(struct opts *o, int ch)
 	case OPT_NACKS:
 		o->nacks = optarg;
 		break;
+	case OPT_VERBS:
+		o->verbs = optarg;
+		break;
+	case OPT_TO:
+		o->to = optarg;
+		break;
 	case 'F':
 		o->dta = dta_of(optarg);
 		break;
@@ -82,6 +168,10 @@ static void parse_option(struct opts *o, int ch)
 	case 'q':
 		o->quiet = true;
 		break;
+	default:
+		if (!parse_dart(o, ch))
+			cli_live_option(&o->live, ch);
+		break;
 	}
 }
 
@@ -93,14 +183,25 @@ static bool is_dash(const char *path)
 /* What goes together and what does not. */
 static void check_options(const struct opts *o)
 {
-	if (!o->read)
-		cli_usage(&cli, "-r is missing: where are the reports?");
-	if (!o->region == !o->ticket)
-		cli_usage(&cli, "one of --region and --ticket");
-	if (!o->ticket != !o->write)
-		cli_usage(&cli, "--ticket and -w go together");
-	if (o->ack_every && !o->ticket)
+	if (!o->read && !o->live.name)
+		cli_usage(&cli, "-r and -i are missing: where are the "
+				"reports?");
+	if (o->read && o->live.name)
+		cli_usage(&cli, "one of -r and -i");
+	if (!!o->region + !!o->ticket + !!o->cluster + !!o->verbs !=
+	    1)
+		cli_usage(&cli, "one of --region, --ticket, --cluster and "
+				"--verbs");
+	if ((o->region || o->verbs) && (o->write || o->to))
+		cli_usage(&cli, "-w and --to need --ticket or --cluster");
+	if (o->write && o->to)
+		cli_usage(&cli, "one of -w and --to");
+	if (o->ticket && !o->write && !o->to && !o->live.name)
+		cli_usage(&cli, "--ticket needs -w or --to");
+	if (o->ack_every && o->region)
 		cli_usage(&cli, "--ack-every needs --ticket");
+	if (!o->cluster && (o->steer_given || o->mirror))
+		cli_usage(&cli, "--steer and --mirror need --cluster");
 	if (is_dash(o->read) && is_dash(o->ticket))
 		cli_usage(&cli, "stdin cannot be two files");
 	if (is_dash(o->write) && is_dash(o->nacks))
@@ -108,6 +209,8 @@ static void check_options(const struct opts *o)
 	cli_apart(o->read, o->write);
 	cli_apart(o->read, o->nacks);
 	cli_apart(o->ticket, o->write);
+	cli_apart(o->cluster, o->write);
+	cli_apart(o->cluster, o->nacks);
 	cli_apart(o->ticket, o->nacks);
 	cli_apart(o->write, o->nacks);
 }
@@ -119,8 +222,9 @@ struct opts options_read(int argc, char **argv)
 
 	while ((ch = cli_next(&cli, argc, argv)) != -1)
 		parse_option(&o, ch);
-	if (optind < argc)
+	if (optind < argc && !o.live.name)
 		cli_usage(&cli, "'%s': no such argument", argv[optind]);
+	cli_live_filter(&o.live, argc - optind, argv + optind);
 	check_options(&o);
 	return o;
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 
 #include "cli/cli.h"
+#include "cli/live.h"
+#include "translate/translate.h"
 #include "wire/dta.h"
 
 enum {
@@ -13,11 +15,18 @@ enum {
 };
 
 struct opts {
-	const char *read, *region, *ticket, *write, *nacks;
+	const char *read, *region, *ticket, *write, *nacks, *cluster;
+	struct cli_live live; /* -i and what goes with it */
+	const char *verbs;    /* ADDRESS[:PORT] of a collector */
+	const char *to;	      /* the interface of RoCEv2 packets, or NULL */
 	const char *setting[SETTINGS_MAX]; /* of -T, in order */
 	unsigned settings;
 	unsigned ack_every;
 	enum dta_format dta;
+	enum dart dart;
+	uint64_t seed;
+	enum steer steer; /* if steer_given; else the cluster file's */
+	bool steer_given, mirror;
 	enum row_format format;
 	bool quiet;
 };

@@ -62,14 +62,27 @@ static void open_local(struct target *g, const struct opts *o)
 		g->table[i] = *region_table(g->region, i);
 }
 
+void target_open_packets(struct target *g, const struct opts *o)
+{
+	struct fault f = {0};
+	int rc;
+
+	g->name = o->write ? o->write : o->to ? o->to : o->live.name;
+	if (o->write)
+		rc = snk_open(&g->packets, o->write, &f);
+	else
+		rc = snk_open_live(&g->packets, g->name, &o->live.options, &f);
+	if (rc < 0)
+		cli_fault(g->name, &f);
+}
+
 static void open_roce(struct target *g, const struct opts *o)
 {
 	struct fault f = {0};
 
 	if (ticket_read(&g->ticket, o->ticket, &f) < 0)
 		cli_fail("%s", f.text);
-	if (snk_open(&g->packets, o->write, &f) < 0)
-		cli_fault(o->write, &f);
+	target_open_packets(g, o);
 	if (roce_out_open(&g->roce, &g->ticket, g->packets, o->ack_every, &f) <
 	    0)
 		cli_fault(o->ticket, &f);
@@ -78,25 +91,77 @@ static void open_roce(struct target *g, const struct opts *o)
 	memcpy(g->table, g->ticket.table, g->n * sizeof(g->table[0]));
 }
 
+static void tell(void *ctx, const char *text)
+{
+	(void)ctx;
+	cli_warn("%s", text);
+}
+
+static void open_verbs(struct target *g, const struct opts *o)
+{
+	struct verbs_road_options vo = {.stop = &cli_stop, .tell = tell};
+	const struct ticket *t;
+	struct fault f = {0};
+
+	g->name = o->verbs;
+	if (verbs_road_open(&g->verbs, o->verbs, &vo, &f) < 0)
+		cli_fault(o->verbs, &f);
+	g->road = verbs_road(g->verbs);
+	t = verbs_road_ticket(g->verbs);
+	g->n = t->n;
+	memcpy(g->table, t->table, g->n * sizeof(g->table[0]));
+}
+
+void target_report(struct target *g, enum row_format format)
+{
+	if (g->verbs) {
+		verbs_road_settle(g->verbs);
+		g->posted = *verbs_road_counters(g->verbs);
+	}
+	if (g->posted.tickets)
+		cli_ledger(&verbs_road_ledger, &g->posted, format);
+}
+
+static int close_verbs(struct target *g)
+{
+	int rc = verbs_road_settle(g->verbs);
+
+	g->posted = *verbs_road_counters(g->verbs);
+	verbs_road_close(g->verbs);
+	g->verbs = NULL;
+	return rc;
+}
+
 int target_close(struct target *g)
 {
 	int rc = 0;
 
+	if (g->verbs)
+		rc = close_verbs(g);
+
 	if (g->local)
 		local_close(g->local);
 	region_close(g->region);
-	if (g->roce) {
+	fleet_close(g->fleet);
+	cluster_fini(&g->cluster);
+	if (g->roce)
 		roce_out_close(g->roce);
+	if (g->packets)
 		rc = snk_close(g->packets);
-		ticket_fini(&g->ticket);
-	}
+	ticket_fini(&g->ticket);
 	return rc;
 }
 
 void target_open(struct target *g, const struct opts *o)
 {
-	if (o->region)
+	if (o->cluster)
+		target_open_cluster(g, o);
+	else if (o->region)
 		open_local(g, o);
+	else if (o->dart)
+		target_open_dart(g, o);
+	else if (o->verbs)
+		open_verbs(g, o);
 	else
 		open_roce(g, o);
 	for (unsigned i = 0; i < o->settings; i++)

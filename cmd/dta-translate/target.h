@@ -5,10 +5,13 @@
 
 #include "options.h"
 #include "packet/pkt.h"
+#include "rdma/fleet.h"
 #include "rdma/local.h"
 #include "rdma/roce_out.h"
 #include "rdma/ticket.h"
+#include "rdma/verbs_road.h"
 #include "store/region.h"
+#include "translate/translate.h"
 
 /* Where operations go, and the tables there. */
 struct target {
@@ -19,13 +22,33 @@ struct target {
 	struct local_road *local;
 	struct ticket ticket; /* the RoCEv2 road */
 	struct snk *packets;
+	const char *name; /* of packets */
 	struct roce_out *roce;
+	struct cluster cluster; /* several collectors; DART's road */
+	struct fleet *fleet;
+	struct collector_address address[CLUSTER_MAX];
+	struct verbs_road *verbs; /* the verbs road */
+	struct verbs_road_ledger posted;
 };
 
 /* Opens what the options name, settings of -T applied; exits if it cannot. */
 void target_open(struct target *g, const struct opts *o);
 
-/* Returns the first error of the packets' sink. */
+/* cluster.c: several collectors, or DART's road to one. */
+void target_open_cluster(struct target *g, const struct opts *o);
+void target_open_dart(struct target *g, const struct opts *o);
+
+/* Where the RoCEv2 packets go: a capture, or the wire. */
+void target_open_packets(struct target *g, const struct opts *o);
+
+/* What the translator must know of it. */
+void target_tell(const struct target *g, const struct opts *o,
+		 struct translate_options *t);
+
+/* The road's own ledger, if it has one: of now, or as it was at the end. */
+void target_report(struct target *g, enum row_format format);
+
+/* Returns the first error of the packets' sink, or of the connection. */
 int target_close(struct target *g);
 
 #endif

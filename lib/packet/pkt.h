@@ -78,19 +78,39 @@ int snk_open(struct snk **out, const char *path, struct fault *f);
  * "unix:LOCAL,REMOTE": Ethernet frames as datagrams of a Unix socket, as QEMU's
  * -netdev dgram speaks them: LOCAL is received on (a source; it makes
  * the socket and removes it), REMOTE is sent to (a sink).
+ *
+ * A source does not see what its own host sends, and goes on when the interface
+ * goes down and comes back; one that was removed is an error, -ENODEV.
+ * A sink does not fail for want of a peer, an interface that is up, or room in
+ * its queues: it counts the frames as drops. Frames are shown as on the wire,
+ * VLAN tags in place.
  */
 enum live_kind {
-	LIVE_AUTO,   /* AF_XDP where there is any, else AF_PACKET */
+	LIVE_AUTO,   /* LIVE_XDP if the driver has it and ports says of what;
+			else LIVE_PACKET */
 	LIVE_PACKET, /* AF_PACKET: TPACKET_V3, PACKET_MMAP */
-	LIVE_XDP,
+	LIVE_XDP,    /* AF_XDP: what it takes is gone for the host */
+};
+
+enum {
+	LIVE_PORTS = 4,
 };
 
 struct live_options {
 	enum live_kind kind;
+	/*
+	 * UDP destination ports that are wanted, 0 for no more; none: all
+	 * packets. Other packets may stay away, and stay the host's.
+	 */
+	uint16_t port[LIVE_PORTS];
 	const char *filter; /* a BPF filter expression as tcpdump's, or NULL */
 	bool promiscuous;
 };
 
+/*
+ * A source, a sink. Where a capability or a limit is missing, f says which and
+ * how to grant it. The sink uses PACKET_MMAP for every kind.
+ */
 int src_open_live(struct src **out, const char *name,
 		  const struct live_options *o, struct fault *f);
 int snk_open_live(struct snk **out, const char *name,

@@ -1,245 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The file is read in blocks into a window; walkers find the records in it. A
- * record that a block cuts moves to the front of the window before the next
- * read(), so packets are never copied one by one.
- */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <poll.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "hash/crc.h"
-#include "packet/walk.h"
-
-enum {
-	HEADROOM = 64, /* CRC_HEADROOM, and a cache line */
-	WINDOW = WALK_RECORD_MAX + WALK_BLOCK,
-	MAGIC_MICRO = 0xa1b2c3d4,
-	MAGIC_NANO = 0xa1b23c4d,
-	MAGIC_NG = 0x0a0d0d0a,
-	MAGIC_GZIP = 0x1f8b,	 /* RFC 1952, two bytes */
-	MAGIC_ZSTD = 0x28b52ffd, /* RFC 8878 */
-};
-
-_Static_assert((int)HEADROOM >= (int)CRC_HEADROOM,
-	       "the first packet needs headroom");
-
-struct src {
-	int fd;
-	int wait_ms;
-	bool opened, eof, ng;
-	bool begun;	   /* the format is known */
-	uint8_t *mem;	   /* HEADROOM, then the window */
-	size_t head, tail; /* unread bytes of the window */
-	uint64_t skip;	   /* bytes to come that nobody wants */
-	uint64_t read, size;
-	uint64_t packets;
-	struct pcap_walk pcap;
-	struct pcapng_walk pcapng;
-};
-
-static uint8_t *window(const struct src *s)
-{
-	return s->mem + HEADROOM;
-}
-
-/* One read() that waits. Returns bytes, 0 at the end, or -errno. */
-static ssize_t read_some(int fd, void *buf, size_t len, int wait_ms)
-{
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	ssize_t n;
-
-	if (wait_ms >= 0 && (n = poll(&p, 1, wait_ms)) <= 0)
-		return n < 0 ? -errno : -EAGAIN;
-	while ((n = read(fd, buf, len)) < 0 && errno == EAGAIN)
-		if (poll(&p, 1, -1) < 0) /* somebody made it non-blocking */
-			return -errno;
-	return n < 0 ? -errno : n;
-}
-
-/* Moves what is left to the front and reads behind it. */
-static int fill(struct src *s)
-{
-	uint8_t *w = window(s);
-	size_t left = s->tail - s->head;
-	ssize_t n;
-
-	if (s->head)
-		memmove(w, w + s->head, left);
-	s->head = 0;
-	s->tail = left;
-	n = read_some(s->fd, w + left,
-		      WINDOW - left < WALK_BLOCK ? WINDOW - left : WALK_BLOCK,
-		      s->wait_ms);
-	if (n < 0)
-		return (int)n;
-	s->eof = !n;
-	s->read += (uint64_t)n;
-	s->tail += (size_t)n;
-	return 0;
-}
-
-/* Reads until len bytes are there, or the file ends. */
-static int fill_to(struct src *s, size_t len)
-{
-	int rc = 0;
-
-	while (!rc && !s->eof && s->tail < len)
-		rc = fill(s);
-	return rc;
-}
-
-static int open_unknown(const uint8_t *p, struct fault *f)
-{
-	if (be16toh(walk_u16(p, false)) == MAGIC_GZIP)
-		return fault_set(f, -EBADMSG,
-				 "compressed: unpack it first, as with zcat");
-	if (be32toh(walk_u32(p, false)) == MAGIC_ZSTD)
-		return fault_set(
-			f, -EBADMSG,
-			"compressed: unpack it first, as with zstdcat");
-	return fault_set(f, -EBADMSG, "not a capture: neither pcap nor pcapng");
-}
-
-/* Looks at the first bytes to tell the format. After a signal: once more. */
-static int open_format(struct src *s, struct fault *f)
-{
-	const uint8_t *p = window(s);
-	uint32_t magic;
-	int rc = fill_to(s, PCAP_HEADER_LEN);
-
-	if (rc)
-		return fault_set(f, rc, "%s", strerror(-rc));
-	if (!s->tail)
-		return fault_set(f, -EBADMSG, "empty: not a capture");
-	if (s->tail < sizeof(magic))
-		return fault_set(f, -EBADMSG, "too short for a capture");
-	magic = walk_u32(p, false);
-	s->begun = true;
-	if (magic == MAGIC_NG) {
-		s->ng = true;
-		return 0;
-	}
-	if (magic == __builtin_bswap32(MAGIC_MICRO) ||
-	    magic == __builtin_bswap32(MAGIC_NANO))
-		magic = __builtin_bswap32(magic);
-	if (magic != MAGIC_MICRO && magic != MAGIC_NANO)
-		return open_unknown(p, f);
-	if (s->tail < PCAP_HEADER_LEN)
-		return fault_set(f, -EBADMSG,
-				 "cut short: ends inside the file header");
-	s->head = PCAP_HEADER_LEN;
-	return pcap_walk_open(&s->pcap, p, f);
-}
-
-static int open_fd(struct src *s, const char *path, struct fault *f)
-{
-	struct stat st;
-
-	if (strcmp(path, "-")) {
-		s->fd = open(path, O_RDONLY | O_CLOEXEC);
-		s->opened = s->fd >= 0;
-	} else if (isatty(STDIN_FILENO)) {
-		return fault_set(f, -EINVAL,
-				 "stdin is a terminal: name a "
-				 "capture, or pipe one in");
-	}
-	if (s->fd < 0 || fstat(s->fd, &st) < 0)
-		return fault_set(f, -errno, "%s", strerror(errno));
-	if (S_ISREG(st.st_mode)) {
-		s->size = (uint64_t)st.st_size;
-		posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	} else if (S_ISFIFO(st.st_mode)) {
-		fcntl(s->fd, F_SETPIPE_SZ, WALK_BLOCK); /* best effort */
-	}
-	return 0;
-}
-
-int src_open(struct src **out, const char *path, struct fault *f)
-{
-	struct src *s = calloc(1, sizeof(*s));
-	int rc;
-
-	if (!s || !(s->mem = aligned_alloc(HEADROOM, HEADROOM + WINDOW))) {
-		free(s);
-		return fault_set(f, -ENOMEM, "out of memory");
-	}
-	memset(s->mem, 0, HEADROOM);
-	s->fd = STDIN_FILENO;
-	s->wait_ms = -1;
-	rc = open_fd(s, path, f);
-	if (!rc)
-		rc = open_format(s, f);
-	if (rc && rc != -EINTR) { /* src_rx() will wait on */
-		src_close(s);
-		return rc;
-	}
-	*out = s;
-	return 0;
-}
-
-/* Drops bytes of blocks that are longer than the window. */
-static void skip(struct src *s)
-{
-	size_t left = s->tail - s->head;
-	size_t n = s->skip < left ? (size_t)s->skip : left;
-
-	s->head += n;
-	s->skip -= n;
-}
-
-static int walk(struct src *s, struct pkt *pkts, int max, struct fault *f)
-{
-	struct walk_window win;
-	int n;
-
-	skip(s);
-	win = (struct walk_window){
-		.p = window(s) + s->head,
-		.len = s->tail - s->head,
-	};
-	n = s->ng ? pcapng_walk(&s->pcapng, &win, pkts, max, f)
-		  : pcap_walk(&s->pcap, &win, pkts, max, f);
-	if (win.used > win.len) {
-		s->skip = win.used - win.len;
-		win.used = win.len;
-	}
-	s->head += win.used;
-	return n;
-}
+/* What all sources have in common: the rest is up to their kinds. */
+#include "packet/private.h"
 
 int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f)
 {
-	struct fault why;
-	int n, rc;
-
-	if (!s->begun && (rc = open_format(s, f)))
-		return rc;
-	while (!(n = walk(s, pkts, max, &why))) {
-		if (s->eof && (s->head < s->tail || s->skip))
-			return fault_set(f, -EBADMSG,
-					 "cut short: ends inside a record, "
-					 "after packet %" PRIu64,
-					 s->packets);
-		if (s->eof)
-			return 0;
-		if ((rc = fill(s)))
-			return fault_set(f, rc, "%s", strerror(-rc));
-	}
-	if (n < 0)
-		return fault_set(f, n, "packet %" PRIu64 ": %s", s->packets + 1,
-				 why.text);
-	s->packets += (uint64_t)n;
-	return n;
+	return s->ops->rx(s, pkts, max, f);
 }
 
 uint64_t src_done(const struct src *s)
 {
-	return s->read - (s->tail - s->head);
+	return s->done;
 }
 
 uint64_t src_size(const struct src *s)
@@ -257,24 +27,19 @@ int src_fd(const struct src *s)
 	return s->fd;
 }
 
+/* The count is the kernel's: asking for it changes nothing that is seen. */
 uint64_t src_drops(const struct src *s)
 {
-	(void)s;
-	return 0;
+	return s->ops->drops ? s->ops->drops((struct src *)s) : 0;
 }
 
 const char *src_kind(const struct src *s)
 {
-	return s->ng ? "pcapng" : "pcap";
+	return s->kind;
 }
 
 void src_close(struct src *s)
 {
-	if (!s)
-		return;
-	if (s->opened)
-		close(s->fd);
-	pcapng_walk_close(&s->pcapng);
-	free(s->mem);
-	free(s);
+	if (s)
+		s->ops->close(s);
 }

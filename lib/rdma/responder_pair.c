@@ -117,6 +117,13 @@ static int duplicate(struct responder *p, struct queue_pair *q,
 	return 0; /* too old to know: silence */
 }
 
+/* As a device's queue pairs do, verbs_target.h: max_dest_rd_atomic is 0 where
+ * nobody needs atomics. */
+static bool takes_atomics(const struct table *t)
+{
+	return t->kind == TABLE_KEYINC || t->kind == TABLE_KEYWRITE;
+}
+
 /* 0 if the packet may be carried out, else the syndrome that says why not. */
 static uint8_t judge_access(const struct responder *p,
 			    const struct queue_pair *q, const struct roce *r)
@@ -125,7 +132,7 @@ static uint8_t judge_access(const struct responder *p,
 	uint64_t offset = r->va - q->address;
 
 	if (is_atomic(r->opcode)) {
-		if (r->pad || (r->va & 7))
+		if (r->pad || (r->va & 7) || !takes_atomics(q->table))
 			return ROCE_NAK_INVALID;
 	} else if (r->dma_len != r->len || r->pad != (-r->len & 3) ||
 		   r->len > p->t.mtu) {

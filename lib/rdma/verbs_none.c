@@ -2,6 +2,7 @@
 /* verbs_none.c - a build without libibverbs and librdmacm: all calls say so. */
 #include <errno.h>
 
+#include "rdma/verbs_road.h"
 #include "rdma/verbs_target.h"
 
 static int without(struct fault *f)
@@ -19,6 +20,13 @@ int verbs_target_open(struct verbs_target **out, struct region *r,
 	(void)out;
 	(void)r;
 	(void)o;
+	return without(f);
+}
+
+int verbs_target_listen(struct verbs_target *v, uint16_t port, struct fault *f)
+{
+	(void)v;
+	(void)port;
 	return without(f);
 }
 
@@ -60,6 +68,46 @@ verbs_target_counters(const struct verbs_target *v)
 }
 
 void verbs_target_close(struct verbs_target *v)
+{
+	(void)v;
+}
+
+const struct ledger verbs_road_ledger = {.stage = "road"};
+
+int verbs_road_open(struct verbs_road **out, const char *address,
+		    const struct verbs_road_options *o, struct fault *f)
+{
+	(void)out;
+	(void)address;
+	(void)o;
+	return without(f);
+}
+
+struct road *verbs_road(struct verbs_road *v)
+{
+	(void)v;
+	return NULL;
+}
+
+const struct ticket *verbs_road_ticket(const struct verbs_road *v)
+{
+	(void)v;
+	return NULL;
+}
+
+int verbs_road_settle(struct verbs_road *v)
+{
+	(void)v;
+	return -ENOTSUP;
+}
+
+const struct verbs_road_ledger *verbs_road_counters(const struct verbs_road *v)
+{
+	(void)v;
+	return NULL;
+}
+
+void verbs_road_close(struct verbs_road *v)
 {
 	(void)v;
 }

@@ -14,6 +14,7 @@
 
 enum {
 	MTU_DEFAULT = 1024,
+	MEND_MS = 2000, /* until mending is tried again */
 };
 
 /* clang-format off */
@@ -80,14 +81,6 @@ void verbs_complain(struct verbs_target *v, const struct fault *f)
 	v->complained = true;
 }
 
-static bool is_zero(const uint8_t *p, size_t n)
-{
-	while (n--)
-		if (*p++)
-			return false;
-	return true;
-}
-
 static int check_tables(const struct verbs_target *v, struct fault *f)
 {
 	unsigned n = region_tables(v->region);
@@ -140,9 +133,11 @@ static int take_device(struct verbs_target *v, struct fault *f)
 	for (unsigned i = 0; v->o.peer && !rc && i < region_tables(v->region);
 	     i++)
 		rc = verbs_pair_make(&v->pair[i], v, i, f);
-	if (!rc && v->o.cm_port)
+	if (!rc && v->cm_port)
 		rc = verbs_cm_open(v, f);
-	if (rc < 0)
+	if (!rc)
+		v->neighbour = v->o.peer && verbs_neighbour_known(v);
+	else
 		give_up(v);
 	v->stale = v->o.peer;
 	return rc;
@@ -166,56 +161,6 @@ static void give_up(struct verbs_target *v)
 	verbs_device_close(v);
 	writer_leave(v->seat);
 	v->lost = v->renumber = v->renew = v->stale = false;
-}
-
-static void peer_mac(const struct verbs_target *v, struct ticket *t)
-{
-	struct ibv_ah_attr a = verbs_peer(v);
-	uint8_t mac[6];
-	uint16_t vlan = 0xffff;
-
-	if (is_zero(t->peer_mac, 6) &&
-	    !ibv_resolve_eth_l2_from_gid(v->ctx, &a, mac, &vlan))
-		memcpy(t->peer_mac, mac, sizeof(mac));
-}
-
-static void describe_pair(const struct verbs_target *v, struct ticket_table *at,
-			  unsigned i)
-{
-	const struct verbs_pair *p = &v->pair[i];
-
-	at->rkey = v->now.mr[i]->rkey;
-	at->address = (uintptr_t)v->now.mr[i]->addr;
-	if (!p->qp)
-		return;
-	at->qpn = p->qp->qp_num;
-	at->psn = verbs_pair_psn(p);
-}
-
-int verbs_ticket_make(struct verbs_target *v, struct ticket *t, struct fault *f)
-{
-	int rc;
-
-	*t = v->want;
-	t->mtu = (uint16_t)v->mtu;
-	memcpy(t->ip, v->port.gid.raw + (t->version == 4 ? 12 : 0),
-	       t->version == 4 ? 4 : 16);
-	if (is_zero(t->mac, 6))
-		memcpy(t->mac, v->port.mac, 6);
-	if (v->o.peer)
-		peer_mac(v, t);
-	else
-		memcpy(t->peer_ip, t->ip, 16);
-	rc = ticket_of_region(t, v->region, f);
-	if (rc < 0)
-		return rc;
-	if (t->epoch != v->now.epoch) {
-		ticket_fini(t);
-		return fault_set(f, -EAGAIN, "%s: rotated just now", v->name);
-	}
-	for (unsigned i = 0; i < t->n; i++)
-		describe_pair(v, &t->at[i], i);
-	return 0;
 }
 
 static bool renew_ticket(struct verbs_target *v)
@@ -262,25 +207,42 @@ static int mend_pair(struct verbs_target *v, unsigned i)
 	return 0;
 }
 
+static void tell_dead(struct verbs_target *v, struct verbs_pair *p)
+{
+	if (p->told || !p->qp)
+		return;
+	p->told = true;
+	v->ctr.qp_errors++;
+	verbs_tell(v, "table %s: queue pair 0x%x is dead",
+		   region_table(v->region, p->table)->name, p->qp->qp_num);
+}
+
+/*
+ * Where the peer cannot be found, the kernel takes seconds to say so: one try
+ * each time, and not all the time.
+ */
 static void mend_pairs(struct verbs_target *v)
 {
-	bool well = true;
+	bool lame = false;
 
 	for (unsigned i = 0; v->o.peer && i < region_tables(v->region); i++) {
 		struct verbs_pair *p = &v->pair[i];
 
-		if (p->lame && p->qp) {
-			v->ctr.qp_errors++;
-			verbs_tell(v, "table %s: queue pair 0x%x is dead",
-				   region_table(v->region, i)->name,
-				   p->qp->qp_num);
-		}
-		if (p->lame || v->renew)
-			well &= !mend_pair(v, i);
+		if (p->lame)
+			tell_dead(v, p);
+		if (v->renew)
+			p->lame = p->told = true;
+		lame |= p->lame;
 	}
 	v->renew = false;
-	if (well)
-		v->complained = false;
+	if (!lame || now_ms() < v->mend_ms)
+		return;
+	for (unsigned i = 0; i < region_tables(v->region); i++)
+		if (v->pair[i].lame && mend_pair(v, i) < 0) {
+			v->mend_ms = now_ms() + MEND_MS;
+			return;
+		}
+	v->complained = false;
 }
 
 /* An address that came back may be in another place: all depends on it. */
@@ -298,6 +260,7 @@ static void mend_address(struct verbs_target *v)
 		return;
 	}
 	v->port = port;
+	v->complained = false;
 	take_address(v);
 	v->renumber = false;
 	v->renew = v->o.peer;
@@ -317,6 +280,7 @@ static void follow_epoch(struct verbs_target *v, uint64_t now)
 		verbs_complain(v, &f);
 		return;
 	}
+	v->complained = false;
 	verbs_memory_drop(&v->old);
 	v->old = v->now;
 	v->now = fresh;
@@ -349,6 +313,10 @@ static void tick(struct verbs_target *v)
 	if (now - v->looked_ms < VERBS_TARGET_TICK_MS)
 		return;
 	v->looked_ms = now;
+	if (verbs_device_leaves(v)) {
+		v->lost = true;
+		return;
+	}
 	for (unsigned i = 0; v->o.peer && i < region_tables(v->region); i++)
 		if (v->pair[i].qp && verbs_pair_is_dead(&v->pair[i]))
 			v->pair[i].lame = true;
@@ -375,12 +343,13 @@ static void take_back(struct verbs_target *v)
 
 int verbs_target_work(struct verbs_target *v)
 {
-	if (!v->ctx)
+	if (!v->dev.ctx)
 		take_back(v);
-	if (!v->ctx)
+	if (!v->dev.ctx)
 		return 0;
 	verbs_events_take(v);
 	verbs_cm_work(v);
+	tick(v);
 	if (v->lost) {
 		v->ctr.device_lost++;
 		verbs_tell(v, "the device is lost; what is stored is not");
@@ -388,12 +357,17 @@ int verbs_target_work(struct verbs_target *v)
 		drop_ticket(v);
 		return 0;
 	}
-	tick(v);
 	if (v->renumber)
 		mend_address(v);
 	if (!v->renumber)
 		mend_pairs(v);
 	return v->stale && v->now.n && renew_ticket(v);
+}
+
+int verbs_target_listen(struct verbs_target *v, uint16_t port, struct fault *f)
+{
+	v->cm_port = port;
+	return verbs_cm_open(v, f);
 }
 
 void verbs_target_renew(struct verbs_target *v)
@@ -403,17 +377,16 @@ void verbs_target_renew(struct verbs_target *v)
 
 unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds)
 {
-	int all[VERBS_TARGET_FDS] = {-1, -1, -1};
+	int all[VERBS_TARGET_FDS];
 	unsigned n = 0;
 
-	if (v->ctx) {
-		all[0] = v->channel->fd;
-		all[1] = v->ctx->async_fd;
-		all[2] = verbs_cm_fd(v);
+	if (v->dev.ctx) {
+		all[n++] = v->dev.channel->fd;
+		all[n++] = v->dev.ctx->async_fd;
+		n += verbs_cm_fds(v, all + n);
 	}
-	for (unsigned i = 0; i < VERBS_TARGET_FDS; i++)
-		if (all[i] >= 0)
-			fds[n++] = (struct pollfd){all[i], POLLIN, 0};
+	for (unsigned i = 0; i < n; i++)
+		fds[i] = (struct pollfd){all[i], POLLIN, 0};
 	return n;
 }
 
@@ -465,7 +438,7 @@ void verbs_target_close(struct verbs_target *v)
 {
 	if (!v)
 		return;
-	if (v->ctx)
+	if (v->dev.ctx)
 		give_up(v);
 	drop_ticket(v);
 	writer_close(v->seat);

@@ -29,8 +29,8 @@
 struct verbs_target;
 
 enum {
-	VERBS_TARGET_FDS = 3,	    /* at most, of a target */
-	VERBS_TARGET_TICK_MS = 500, /* between looks at epoch and state */
+	VERBS_TARGET_FDS = 4,	    /* at most, of a target */
+	VERBS_TARGET_TICK_MS = 250, /* between looks at epoch and state */
 	VERBS_TARGET_RECEIVES = 1024,
 	VERBS_TARGET_GRACE_MS = 1000,
 	VERBS_TARGET_GRACE_MAX_MS = 8000, /* a rotation waits 10 s */
@@ -48,7 +48,6 @@ struct verbs_target_options {
 	bool peer;	   /* make queue pairs for at->peer_ip */
 	unsigned receives; /* posted on each queue pair; 0: the above */
 	unsigned grace_ms; /* an old epoch's R_Keys are good for so long */
-	uint16_t cm_port;  /* listen for hosts with librdmacm; 0: do not */
 	/* Something happened; text names the device. */
 	void (*tell)(void *ctx, const char *text);
 	void *ctx;
@@ -78,6 +77,13 @@ extern const struct ledger verbs_target_ledger;
  */
 int verbs_target_open(struct verbs_target **out, struct region *r,
 		      const struct verbs_target_options *o, struct fault *f);
+
+/*
+ * Listens for hosts, with librdmacm. Separate from verbs_target_open() because
+ * the kernel takes librdmacm's commands from those credentials only that it was
+ * opened with: drop privileges before. (All else stays what it was opened for.)
+ */
+int verbs_target_listen(struct verbs_target *v, uint16_t port, struct fault *f);
 
 /* Fills in what to poll for. Returns their number. */
 unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds);

@@ -48,22 +48,29 @@ static int no_such_device(struct ibv_device **all, struct fault *f)
 	return fault_set(f, -ENODEV, "no such RDMA device; there are:%s", list);
 }
 
-/* What keeps a device from being opened has a cure, mostly. */
+/*
+ * What keeps a device from being opened has a cure, mostly. The library tries
+ * another way after the node, and says how that failed.
+ */
 static int cannot_open(int err, const struct ibv_device *d, struct fault *f)
 {
+	char node[VERBS_TARGET_NAME_MAX + 16];
+
+	snprintf(node, sizeof(node), "/dev/infiniband/%s", d->dev_name);
+	if (access(node, R_OK | W_OK) < 0)
+		err = -errno;
 	if (err == -EACCES || err == -EPERM)
 		return fault_set(
 			f, err,
-			"/dev/infiniband/%s: %s: let this user open it (chmod "
-			"0666, as rdma-core's udev rules do, or a group)",
-			d->dev_name, strerror(-err));
+			"%s: %s: let this user open it (chmod 0666, as "
+			"rdma-core's udev rules do, or a group)",
+			node, strerror(-err));
 	if (err == -ENOENT)
 		return fault_set(f, err,
-				 "/dev/infiniband/%s: %s: load the module "
-				 "ib_uverbs, and let udev make the node",
-				 d->dev_name, strerror(-err));
-	return fault_set(f, err, "/dev/infiniband/%s: %s", d->dev_name,
-			 strerror(-err));
+				 "%s: %s: load the module ib_uverbs, and let "
+				 "udev make the node",
+				 node, strerror(-err));
+	return fault_set(f, err, "%s: %s", node, strerror(-err));
 }
 
 static int open_named(struct verbs_target *v, struct ibv_device **all,
@@ -76,8 +83,8 @@ static int open_named(struct verbs_target *v, struct ibv_device **all,
 	if (!*d)
 		return no_such_device(all, f);
 	errno = 0;
-	v->ctx = ibv_open_device(*d);
-	if (!v->ctx)
+	v->dev.ctx = ibv_open_device(*d);
+	if (!v->dev.ctx)
 		return cannot_open(errno ? -errno : -EIO, *d, f);
 	return 0;
 }
@@ -93,18 +100,18 @@ static int do_not_block(int fd)
 
 static int equip(struct verbs_target *v)
 {
-	int rc = -ibv_query_device(v->ctx, &v->attr);
+	int rc = -ibv_query_device(v->dev.ctx, &v->attr);
 
 	if (rc < 0)
 		return rc;
-	v->pd = ibv_alloc_pd(v->ctx);
-	if (!v->pd)
+	v->dev.pd = ibv_alloc_pd(v->dev.ctx);
+	if (!v->dev.pd)
 		return errno ? -errno : -EIO;
-	v->channel = ibv_create_comp_channel(v->ctx);
-	if (!v->channel)
+	v->dev.channel = ibv_create_comp_channel(v->dev.ctx);
+	if (!v->dev.channel)
 		return errno ? -errno : -EIO;
-	rc = do_not_block(v->channel->fd);
-	return rc < 0 ? rc : do_not_block(v->ctx->async_fd);
+	rc = do_not_block(v->dev.channel->fd);
+	return rc < 0 ? rc : do_not_block(v->dev.ctx->async_fd);
 }
 
 int verbs_device_open(struct verbs_target *v, struct fault *f)
@@ -134,15 +141,21 @@ int verbs_device_open(struct verbs_target *v, struct fault *f)
 
 void verbs_device_close(struct verbs_target *v)
 {
-	if (v->channel)
-		ibv_destroy_comp_channel(v->channel);
-	if (v->pd)
-		ibv_dealloc_pd(v->pd);
-	if (v->ctx)
-		ibv_close_device(v->ctx);
-	v->channel = NULL;
-	v->pd = NULL;
-	v->ctx = NULL;
+	if (v->dev.channel)
+		ibv_destroy_comp_channel(v->dev.channel);
+	if (v->dev.pd)
+		ibv_dealloc_pd(v->dev.pd);
+	if (v->dev.ctx)
+		ibv_close_device(v->dev.ctx);
+	v->dev.channel = NULL;
+	v->dev.pd = NULL;
+	v->dev.ctx = NULL;
+}
+
+bool verbs_device_leaves(const struct verbs_target *v)
+{
+	return access(v->dev.ctx->device->dev_path, F_OK) < 0 &&
+	       errno == ENOENT;
 }
 
 /* ::ffff:a.b.c.d is IPv4's form in a GID (InfiniBand annex A17). */
@@ -255,7 +268,7 @@ static int take_port(struct verbs_port *p, const struct verbs_target *v,
 		     const struct ibv_gid_entry *e, struct fault *f)
 {
 	struct ibv_port_attr attr;
-	int rc = -ibv_query_port(v->ctx, (uint8_t)e->port_num, &attr);
+	int rc = -ibv_query_port(v->dev.ctx, (uint8_t)e->port_num, &attr);
 
 	if (rc < 0)
 		return fault_set(f, rc, "%s: port %u: %s", v->name, e->port_num,
@@ -285,7 +298,7 @@ static ssize_t read_gids(const struct verbs_target *v,
 
 	if (!all)
 		return -ENOMEM;
-	n = ibv_query_gid_table(v->ctx, all, GIDS_MAX, 0);
+	n = ibv_query_gid_table(v->dev.ctx, all, GIDS_MAX, 0);
 	if (n < 0) {
 		free(all);
 		return n;

@@ -52,12 +52,12 @@ static void drain(struct verbs_target *v, struct verbs_pair *p)
 		p->lame = true;
 }
 
-static void take_completions(struct verbs_target *v)
+void verbs_completions_take(struct verbs_target *v, struct ibv_comp_channel *c)
 {
 	struct ibv_cq *cq;
 	void *pair;
 
-	while (!ibv_get_cq_event(v->channel, &cq, &pair)) {
+	while (!ibv_get_cq_event(c, &cq, &pair)) {
 		ibv_ack_cq_events(cq, 1);
 		/* Asked first: what comes while we look wakes us again. */
 		if (ibv_req_notify_cq(cq, 0))
@@ -78,13 +78,23 @@ static void take_event(struct verbs_target *v, const struct ibv_async_event *e)
 		((struct verbs_pair *)e->element.cq->cq_context)->lame = true;
 		break;
 	case IBV_EVENT_PORT_ERR:
+		v->down = true;
 		v->ctr.port_down++;
 		verbs_tell(v, "port %d is down", e->element.port_num);
 		break;
 	case IBV_EVENT_PORT_ACTIVE:
-		v->ctr.port_up++;
 		v->renumber = true;
-		verbs_tell(v, "port %d is up", e->element.port_num);
+		if (!v->down) /* it tells so at the beginning, too */
+			break;
+		v->down = false;
+		v->ctr.port_up++;
+		verbs_tell(v, "port %d is up again", e->element.port_num);
+		if (v->neighbour && !verbs_neighbour_known(v))
+			verbs_tell(v,
+				   "%s has lost the translator's neighbour "
+				   "entry: no answer reaches it before ip "
+				   "neigh replace makes a new one",
+				   v->port.netdev);
 		break;
 	case IBV_EVENT_GID_CHANGE:
 		v->renumber = true;
@@ -101,8 +111,8 @@ void verbs_events_take(struct verbs_target *v)
 {
 	struct ibv_async_event e;
 
-	take_completions(v);
-	while (!ibv_get_async_event(v->ctx, &e)) {
+	verbs_completions_take(v, v->dev.channel);
+	while (!ibv_get_async_event(v->dev.ctx, &e)) {
 		take_event(v, &e);
 		ibv_ack_async_event(&e);
 	}

@@ -51,29 +51,29 @@ static unsigned least(unsigned a, int b)
 	return b > 0 && (unsigned)b < a ? (unsigned)b : a;
 }
 
-int verbs_pair_create(struct verbs_pair *p, struct verbs_target *v,
-		      unsigned table, bool reliable, unsigned receives,
-		      unsigned sends, struct fault *f)
+int verbs_pair_create(struct verbs_pair *p, const struct verbs_target *v,
+		      const struct verbs_side *side,
+		      const struct verbs_pair_options *o, struct fault *f)
 {
 	struct ibv_qp_init_attr init = {
-		.qp_type = reliable ? IBV_QPT_RC : IBV_QPT_UC,
+		.qp_type = o->reliable ? IBV_QPT_RC : IBV_QPT_UC,
+		.qp_context = p,
 		.cap = {.max_send_sge = 1, .max_recv_sge = 1},
 	};
+	unsigned depth = o->receives ? o->receives : VERBS_TARGET_RECEIVES;
 	int rc;
 
-	*p = (struct verbs_pair){.table = table};
-	p->depth = receives ? receives : VERBS_TARGET_RECEIVES;
-	p->depth = least(least(p->depth, v->attr.max_qp_wr), v->attr.max_cqe);
+	*p = (struct verbs_pair){.table = o->table};
+	p->depth = least(least(depth, v->attr.max_qp_wr), v->attr.max_cqe);
 	errno = 0;
-	p->cq = ibv_create_cq(v->ctx, (int)(p->depth + sends), p, v->channel,
-			      0);
+	p->cq = ibv_create_cq(side->ctx, (int)(p->depth + o->sends), p,
+			      side->channel, 0);
 	if (!p->cq)
 		goto fail;
 	init.send_cq = init.recv_cq = p->cq;
 	init.cap.max_recv_wr = p->depth;
-	init.cap.max_send_wr = sends ? sends : 1;
-	init.qp_context = p;
-	p->qp = ibv_create_qp(v->pd, &init);
+	init.cap.max_send_wr = o->sends ? o->sends : 1;
+	p->qp = ibv_create_qp(side->pd, &init);
 	if (!p->qp)
 		goto fail;
 	rc = -ibv_req_notify_cq(p->cq, 0);
@@ -187,8 +187,12 @@ static int cannot_reach(int err, const struct verbs_target *v, struct fault *f)
 int verbs_pair_make(struct verbs_pair *p, struct verbs_target *v,
 		    unsigned table, struct fault *f)
 {
-	bool reliable = region_table(v->region, table)->qp == TABLE_QP_RC;
-	int rc = verbs_pair_create(p, v, table, reliable, v->o.receives, 0, f);
+	struct verbs_pair_options o = {
+		.table = table,
+		.receives = v->o.receives,
+		.reliable = region_table(v->region, table)->qp == TABLE_QP_RC,
+	};
+	int rc = verbs_pair_create(p, v, &v->dev, &o, f);
 
 	if (rc < 0)
 		return rc;

@@ -8,6 +8,7 @@
  */
 #include "translate/private.h"
 
+#include "translate/slot_private.h"
 #include "wire/be.h"
 
 /* Whether all jobs want the same N, and no CPU is to be told. */
@@ -30,51 +31,14 @@ static unsigned copies_max(const struct jobs *j)
 	return max;
 }
 
-/* Hashes the keys: t->slot, and t->sum if wanted. */
-static void hash_bucket(struct translator *t, const struct lane *l,
-			const struct jobs *j, bool sum)
+void slots_hash(struct translator *t, const struct lane *l,
+		const struct jobs *j, bool sum)
 {
 	uint32_t *slot[HASH_COPIES] = {t->slot[0], t->slot[1], t->slot[2],
 				       t->slot[3]};
 
 	hash_slots(l->t.hash, copies_max(j), j->key, l->key_len, j->n, slot,
 		   sum ? t->sum : NULL);
-}
-
-/* A slot's bytes: checksum, value, zeros to len. The published system keeps
- * its checksum little-endian (wire-facts 2.4). */
-static inline void slot_fill(uint8_t *p, const struct lane *l, uint32_t sum,
-			     const uint8_t *value, uint32_t value_len,
-			     uint32_t len)
-{
-	uint32_t v = l->t.hash == HASH_DTA0 ? htole32(sum) : htobe32(sum);
-
-	memcpy(p, &v, 4);
-	memcpy(p + 4, value, value_len);
-	memset(p + 4 + value_len, 0, len - 4 - value_len);
-}
-
-/* A write of a slot; the fields one by one, which compilers do best with. */
-static inline void op_fill(struct op *o, const struct lane *l, uint64_t offset,
-			   const uint8_t *p, uint32_t len)
-{
-	o->offset = offset;
-	o->data = p;
-	o->length = len;
-	o->immediate = 0;
-	o->table = l->index;
-	o->verb = OP_WRITE;
-}
-
-/* Reports that are made into operations at once: as many as have room. */
-static unsigned block_of(struct translator *t, unsigned n, uint32_t len)
-{
-	uint32_t each = (len + 7) & ~7u;
-
-	if (n > ARENA / each)
-		n = ARENA / each;
-	ops_reserve(t, n * HASH_COPIES, n * (size_t)each);
-	return n;
 }
 
 /*
@@ -115,9 +79,9 @@ void keywrite_run(struct translator *t, struct lane *l, const struct jobs *j)
 	bool usual = value_len == 4 && len == 8;
 	unsigned copies = is_uniform(j) ? head_copies(j->any) : 0;
 
-	hash_bucket(t, l, j, true);
+	slots_hash(t, l, j, true);
 	for (unsigned i = 0, end; i < j->n; i = end) {
-		end = i + block_of(t, j->n - i, len);
+		end = i + slot_block(t, j->n - i, len);
 		if (usual && copies == 1)
 			keywrite_block(t, l, j, i, end, 4, 8, 1);
 		else if (usual && copies == 2)
@@ -137,7 +101,7 @@ void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j)
 	const unsigned key_len = l->key_len;
 	struct op *op;
 
-	hash_bucket(t, l, j, false);
+	slots_hash(t, l, j, false);
 	ops_reserve(t, j->n * HASH_COPIES, 0);
 	op = &t->op[t->nops];
 	for (unsigned i = 0; i < j->n; i++) {

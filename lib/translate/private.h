@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "hash/family.h"
 #include "translate/translate.h"
 #include "wire/key.h"
@@ -46,7 +47,7 @@ _Static_assert(STAGE *DTA_MAX_COPIES <= OPS_MAX, "one bucket's operations");
  *	bits	DTA/1			head
  *	56-63	version, opcode		lane
  *	55	immediate		the report's flag or the table's
- *	52-54	tracked, reserved	0
+ *	52-54	tracked, reserved	DART: the copy to write, else 0
  *	48-51	N			1..4, the table's default filled in
  *	40-47	key length		bytes from the key to the data
  *	32-39	hop, path length	the same
@@ -56,6 +57,7 @@ _Static_assert(STAGE *DTA_MAX_COPIES <= OPS_MAX, "one bucket's operations");
 enum {
 	HEAD_LANE = 56,
 	HEAD_IMMEDIATE = 55,
+	HEAD_COPY = 52,
 	HEAD_COPIES = 48,
 	HEAD_DATA_AT = 40,
 	HEAD_HOP = 36,
@@ -72,6 +74,11 @@ static inline unsigned head_lane(uint64_t head)
 static inline bool head_immediate(uint64_t head)
 {
 	return head >> HEAD_IMMEDIATE & 1;
+}
+
+static inline unsigned head_copy(uint64_t head)
+{
+	return head >> HEAD_COPY & 7;
 }
 
 static inline unsigned head_copies(uint64_t head)
@@ -115,9 +122,14 @@ struct jobs {
 
 struct postcards; /* postcard.c: the cache of rows */
 struct lists;	  /* append.c: the batches */
+struct lane;
 struct reporters; /* sequence.c: the last sequence of each reporter */
+struct steering;  /* steer.c: which collector */
 
-/* A table and what the translator keeps for it. */
+typedef void lane_run(struct translator *t, struct lane *l,
+		      const struct jobs *j);
+
+/* A table of a collector and what the translator keeps for it. */
 struct lane {
 	/* What the common report looks like, word by word, and its job; all
 	 * for admit.c. */
@@ -129,11 +141,13 @@ struct lane {
 	uint32_t lists;
 	uint16_t data_len;
 	uint8_t kind, key_len, copies, hops;
-	uint8_t index; /* of the table, for the road */
+	uint16_t index; /* of the table, for the road */
 
+	lane_run *run;
 	uint32_t write_len; /* bytes of a slot or chunk written whole */
 	struct postcards *postcards;
 	struct lists *append;
+	struct rng copy; /* DART: draws the copies of the first collector's */
 	struct table t;
 };
 
@@ -150,7 +164,10 @@ struct translator {
 	bool begun;	     /* generation is known */
 	uint64_t slow; /* DTA/1 header bits that admit_common() leaves alone */
 
-	unsigned n;		       /* lanes */
+	unsigned n;		       /* tables: a collector's lanes */
+	unsigned lanes;		       /* of all collectors, one's after another's */
+	enum dart dart;
+	struct steering *steering; /* NULL: one collector */
 	uint8_t first_of_kind[5];      /* lane of DTA/0 reports, or NO_LANE */
 	uint8_t by_id[UINT16_MAX + 1]; /* lane of a table id, or NO_LANE */
 
@@ -161,7 +178,7 @@ struct translator {
 	size_t used; /* bytes of the arena */
 	struct op op[OPS_MAX];
 	uint8_t arena[ARENA] __attribute__((aligned(64)));
-	struct lane lane[TABLE_MAX];
+	struct lane lane[];
 };
 
 /* admit.c: what a table's common report looks like. */
@@ -178,18 +195,34 @@ bool sequence_check(struct translator *t, const struct lane *l,
 		    const struct pkt *p);
 void sequence_close(struct translator *t);
 
+/*
+ * steer.c: parts the jobs of one table among the collectors. steer_aim() is
+ * told the packets that the stage's jobs came from.
+ */
+int steer_open(struct translator *t, const struct translate_options *o,
+	       struct fault *f);
+void steer_aim(struct translator *t, const struct pkt *pkts, size_t n);
+void steer_run(struct translator *t, unsigned table, const struct jobs *j);
+void steer_close(struct translator *t);
+
+/* translate.c: a lane's jobs to operations, and those to the road. */
+void lane_go(struct translator *t, unsigned lane, const struct jobs *j);
+
+/* dart.c */
+int dart_check(const struct translate_options *o, const struct lane *l,
+	       struct fault *f);
+void dart_draw(struct lane *l, struct jobs *j); /* the jobs' copies */
+lane_run dart_one_run, dart_cas_run;
+
 /* A lane's jobs, in order, to operations. */
-void keywrite_run(struct translator *t, struct lane *l, const struct jobs *j);
-void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j);
+lane_run keywrite_run, keyinc_run, postcard_run, append_run;
 
 /* *room: bytes that caches may still take; lowered. */
 int postcard_open(struct lane *l, size_t *room, struct fault *f);
-void postcard_run(struct translator *t, struct lane *l, const struct jobs *j);
 void postcard_flush(struct translator *t, struct lane *l);
 void postcard_close(struct lane *l);
 
 int append_open(struct lane *l, size_t *room, struct fault *f);
-void append_run(struct translator *t, struct lane *l, const struct jobs *j);
 /* Writes the lists out whose oldest entry waits since the flush time, or all.
  */
 void append_flush(struct translator *t, struct lane *l, bool all);

@@ -17,7 +17,8 @@ static const struct ledger_field fields[] = {
 	FIELD(bad_table, LEDGER_DROP),	 FIELD(bad_key, LEDGER_DROP),
 	FIELD(bad_data, LEDGER_DROP),	 FIELD(bad_copies, LEDGER_DROP),
 	FIELD(bad_hop, LEDGER_DROP),	 FIELD(bad_list, LEDGER_DROP),
-	FIELD(bad_value, LEDGER_DROP),	 FIELD(out_of_order, LEDGER_DROP),
+	FIELD(bad_value, LEDGER_DROP),	 FIELD(bad_address, LEDGER_DROP),
+	FIELD(out_of_order, LEDGER_DROP),
 	FIELD(nacks, LEDGER_NOTE),	 FIELD(gaps, LEDGER_NOTE),
 	FIELD(ops, LEDGER_NOTE),	 FIELD(bytes, LEDGER_NOTE),
 	FIELD(immediates, LEDGER_NOTE),	 FIELD(chunks, LEDGER_NOTE),
@@ -36,14 +37,17 @@ const struct ledger translate_ledger = {
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
 
-typedef void lane_run(struct translator *t, struct lane *l,
-		      const struct jobs *j);
-
 static lane_run *const run_of[] = {
 	[TABLE_KEYWRITE] = keywrite_run,
 	[TABLE_APPEND] = append_run,
 	[TABLE_KEYINC] = keyinc_run,
 	[TABLE_POSTCARD] = postcard_run,
+};
+
+static lane_run *const keywrite_of[] = {
+	[DART_OFF] = keywrite_run,
+	[DART_ONE] = dart_one_run,
+	[DART_CAS] = dart_cas_run,
 };
 
 void ops_run(struct translator *t)
@@ -86,7 +90,8 @@ static uint16_t data_len_of(const struct table *t)
 	}
 }
 
-static void lane_init(struct lane *l, const struct table *t, unsigned index)
+static void lane_init(struct lane *l, const struct table *t, unsigned index,
+		      const struct translate_options *o)
 {
 	*l = (struct lane){
 		.lists = t->lists,
@@ -95,29 +100,52 @@ static void lane_init(struct lane *l, const struct table *t, unsigned index)
 		.key_len = (uint8_t)t->key_len,
 		.copies = t->copies,
 		.hops = t->hops,
-		.index = (uint8_t)index,
+		.index = (uint16_t)index,
+		.run = t->kind == TABLE_KEYWRITE ? keywrite_of[o->dart]
+						 : run_of[t->kind],
 		.write_len = write_len_of(t),
+		.copy = {.state = rng_mix(o->seed + index)},
 		.t = *t,
 	};
+	/* The cache is divided, as the reports are; rows are a power of 2. */
+	for (unsigned c = 1; c < o->collectors && l->t.cache_rows > 1; c *= 2)
+		l->t.cache_rows /= 2;
 	admit_init(l);
 }
 
-static int lane_open(struct translator *t, unsigned i, size_t *room,
-		     struct fault *f)
+/* The lane by which reports are known and judged: the first collector's. */
+static int lane_name(struct translator *t, unsigned i, struct fault *f)
 {
 	struct lane *l = &t->lane[i];
-	uint8_t kind = l->kind;
 
 	if (t->by_id[l->t.id] != NO_LANE)
 		return fault_set(f, -EINVAL, "%s: table id %u is taken",
 				 l->t.name, l->t.id);
 	t->by_id[l->t.id] = (uint8_t)i;
-	if (t->first_of_kind[kind] == NO_LANE && l->key_len == 4)
-		t->first_of_kind[kind] = (uint8_t)i;
-	if (kind == TABLE_POSTCARD)
+	if (t->first_of_kind[l->kind] == NO_LANE && l->key_len == 4)
+		t->first_of_kind[l->kind] = (uint8_t)i;
+	return 0;
+}
+
+static int lane_open(struct translator *t, unsigned i,
+		     const struct translate_options *o, size_t *room,
+		     struct fault *f)
+{
+	struct lane *l = &t->lane[i];
+	size_t again = CACHES_MAX;
+	int rc = i < t->n ? lane_name(t, i, f) : 0;
+
+	if (rc < 0)
+		return rc;
+	if (l->kind == TABLE_KEYWRITE)
+		return dart_check(o, l, f);
+	if (l->kind == TABLE_POSTCARD)
 		return postcard_open(l, room, f);
-	if (kind == TABLE_APPEND)
-		return append_open(l, room, f);
+	/* A list is of one collector: its batch waits in one lane alone. */
+	if (l->kind == TABLE_APPEND)
+		return append_open(
+			l, i >= t->n && o->steer == STEER_HASH ? &again : room,
+			f);
 	return 0;
 }
 
@@ -129,36 +157,74 @@ static bool wants_sequence(const struct translator *t)
 	return false;
 }
 
-int translate_open(struct translator **out, const struct table *tables,
-		   unsigned n, struct road *road,
-		   const struct translate_options *o, struct fault *f)
+/* What the caller gave. */
+static int check(const struct table *tables, unsigned n,
+		 const struct translate_options *o, struct fault *f)
 {
-	size_t room = CACHES_MAX;
+	bool keywrite = false;
 	struct fault why = {0};
-	struct translator *t;
-	int rc = 0;
+	int rc;
 
 	if (!n || n > TABLE_MAX)
 		return fault_set(f, -EINVAL, "%u tables: 1 to %u", n,
 				 TABLE_MAX);
-	for (unsigned i = 0; i < n; i++)
+	if (o->collectors > COLLECTORS_MAX)
+		return fault_set(f, -EINVAL, "%u collectors: %d at most",
+				 o->collectors, COLLECTORS_MAX);
+	for (unsigned i = 0; i < n; i++) {
 		if ((rc = table_check(&tables[i], &why)) < 0)
 			return fault_set(f, rc, "%.*s: %.400s", TABLE_NAME_MAX,
 					 tables[i].name, why.text);
-	t = aligned_alloc(64, (sizeof(*t) + 63) & ~(size_t)63);
+		keywrite = keywrite || tables[i].kind == TABLE_KEYWRITE;
+	}
+	if (o->dart && !keywrite)
+		return fault_set(f, -EINVAL,
+				 "DART writes Key-Write tables; there is none");
+	return 0;
+}
+
+static int lanes_open(struct translator *t, const struct table *tables,
+		      const struct translate_options *o, struct fault *f)
+{
+	size_t room = CACHES_MAX;
+	int rc = 0;
+
+	for (unsigned i = 0; i < t->lanes; i++)
+		lane_init(&t->lane[i], &tables[i % t->n], i, o);
+	for (unsigned i = 0; i < t->lanes && !rc; i++)
+		rc = lane_open(t, i, o, &room, f);
+	if (!rc && o->collectors > 1)
+		rc = steer_open(t, o, f);
+	return rc;
+}
+
+int translate_open(struct translator **out, const struct table *tables,
+		   unsigned n, struct road *road,
+		   const struct translate_options *options, struct fault *f)
+{
+	static const struct translate_options none;
+	const struct translate_options *o = options ? options : &none;
+	unsigned lanes = n * (o->collectors ? o->collectors : 1);
+	struct translator *t;
+	size_t size;
+	int rc = check(tables, n, o, f);
+
+	if (rc < 0)
+		return rc;
+	size = sizeof(*t) + lanes * sizeof(t->lane[0]);
+	t = aligned_alloc(64, (size + 63) & ~(size_t)63);
 	if (!t)
 		return fault_set(f, -ENOMEM, "no memory for the translator");
-	memset(t, 0, sizeof(*t));
+	memset(t, 0, size);
 	memset(t->by_id, NO_LANE, sizeof(t->by_id));
 	memset(t->first_of_kind, NO_LANE, sizeof(t->first_of_kind));
 	t->road = road;
-	t->format = o ? o->format : DTA_FORMAT_1;
-	t->nacks = o ? o->nacks : NULL;
+	t->format = o->format;
+	t->nacks = o->nacks;
+	t->dart = o->dart;
 	t->n = n;
-	for (unsigned i = 0; i < n; i++)
-		lane_init(&t->lane[i], &tables[i], i);
-	for (unsigned i = 0; i < n && !rc; i++)
-		rc = lane_open(t, i, &room, f);
+	t->lanes = lanes;
+	rc = lanes_open(t, tables, o, f);
 	if (!rc && wants_sequence(t)) {
 		t->slow = UINT64_C(1) << HEADER_TRACKED;
 		rc = sequence_open(t, f);
@@ -175,10 +241,11 @@ void translate_close(struct translator *t)
 {
 	if (!t)
 		return;
-	for (unsigned i = 0; i < t->n; i++) {
+	for (unsigned i = 0; i < t->lanes; i++) {
 		postcard_close(&t->lane[i]);
 		append_close(&t->lane[i]);
 	}
+	steer_close(t);
 	sequence_close(t);
 	free(t);
 }
@@ -188,17 +255,28 @@ const struct translate_ledger *translate_counters(const struct translator *t)
 	return &t->ctr;
 }
 
-static void lane_go(struct translator *t, unsigned lane, const struct jobs *j)
+void lane_go(struct translator *t, unsigned lane, const struct jobs *j)
 {
 	struct lane *l = &t->lane[lane];
 
-	run_of[l->kind](t, l, j);
+	l->run(t, l, j);
 	ops_run(t);
+}
+
+/* One table's jobs, to the lanes of their collectors. */
+static void table_go(struct translator *t, unsigned table, struct jobs *j)
+{
+	if (t->dart == DART_ONE && t->lane[table].kind == TABLE_KEYWRITE)
+		dart_draw(&t->lane[table], j);
+	if (t->steering)
+		steer_run(t, table, j);
+	else
+		lane_go(t, table, j);
 }
 
 /* One lane's jobs of the stage, in their order. Without a branch on the lane,
  * which nobody could predict in mixed traffic. */
-static const struct jobs *pick(struct translator *t, unsigned lane)
+static struct jobs *pick(struct translator *t, unsigned lane)
 {
 	const struct jobs *from = &t->stage;
 	struct jobs *to = &t->bucket;
@@ -224,14 +302,16 @@ static const struct jobs *pick(struct translator *t, unsigned lane)
 /* A lane after the other; nearly always there is but one. */
 static void stage(struct translator *t, const struct pkt *pkts, size_t n)
 {
-	const struct jobs *j = &t->stage;
+	struct jobs *j = &t->stage;
 	uint64_t lanes = 0;
 
 	admit(t, pkts, n);
+	if (t->steering)
+		steer_aim(t, pkts, n);
 	if (!j->n)
 		return;
 	if (head_lane(j->all) == head_lane(j->any)) {
-		lane_go(t, head_lane(j->any), j);
+		table_go(t, head_lane(j->any), j);
 		return;
 	}
 	for (unsigned i = 0; i < j->n; i++)
@@ -239,7 +319,7 @@ static void stage(struct translator *t, const struct pkt *pkts, size_t n)
 	for (; lanes; lanes &= lanes - 1) {
 		unsigned lane = (unsigned)__builtin_ctzll(lanes);
 
-		lane_go(t, lane, pick(t, lane));
+		table_go(t, lane, pick(t, lane));
 	}
 }
 
@@ -271,7 +351,7 @@ static int end(struct translator *t)
 
 static void append_flush_due(struct translator *t)
 {
-	for (unsigned i = 0; i < t->n; i++)
+	for (unsigned i = 0; i < t->lanes; i++)
 		if (t->lane[i].append)
 			append_flush(t, &t->lane[i], false);
 }
@@ -298,7 +378,7 @@ int translate_idle(struct translator *t, uint64_t ns)
 int translate_flush(struct translator *t)
 {
 	begin(t, t->last_ns);
-	for (unsigned i = 0; i < t->n; i++) {
+	for (unsigned i = 0; i < t->lanes; i++) {
 		if (t->lane[i].postcards)
 			postcard_flush(t, &t->lane[i]);
 		if (t->lane[i].append)

@@ -34,6 +34,7 @@ struct translate_ledger {
 	uint64_t bad_hop;      /* hop outside the chunk */
 	uint64_t bad_list;     /* no such list */
 	uint64_t bad_value;    /* a postcard of the blank value */
+	uint64_t bad_address;  /* steering by address: no collector's */
 	uint64_t out_of_order; /* strict sequence: after a gap */
 	/* notes */
 	uint64_t nacks;	     /* DTA NACKs seen: foreign */
@@ -51,9 +52,44 @@ extern const struct ledger translate_ledger;
 
 struct translator;
 
+/* Whose memory a report goes to, where there are several collectors. */
+enum steer {
+	STEER_HASH,    /* of its key: dta.md 2, "collector of a key (DART)" */
+	STEER_ADDRESS, /* the one that it is addressed to */
+};
+
+/* What Key-Write makes of a report. */
+enum dart {
+	DART_OFF, /* N writes */
+	DART_ONE, /* one write, of a random copy: DART section 6 */
+	/*
+	 * DART section 7, for N = 2: a write to slot 0, and one to slot 1 only
+	 * if that is empty: 8-byte slots, RC.
+	 */
+	DART_CAS,
+};
+
+struct collector_address {
+	uint8_t version; /* of IP: 4 or 6 */
+	uint8_t ip[16];
+};
+
 struct translate_options {
 	enum dta_format format; /* what to expect beside DTA/1 */
 	struct snk *nacks; /* NACK packets of strict sequence checks, or NULL */
+	/*
+	 * Collectors with the same tables; 0 is 1. The road has the tables of
+	 * all: table t of collector c is its number c * n + t.
+	 */
+	unsigned collectors;
+	enum steer steer;
+	const struct collector_address *address; /* STEER_ADDRESS: of each */
+	enum dart dart;
+	uint64_t seed; /* DART_ONE: of the random copies */
+};
+
+enum {
+	COLLECTORS_MAX = 256,
 };
 
 /* tables: n geometries, copied. road outlives the translator. */

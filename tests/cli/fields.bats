@@ -55,11 +55,12 @@ counters() {
 		header dta-dump region --lists "$NAME-netseer-loss"
 		header dta-dump snapshot s.dta
 		header dta-dump digest "$path"
+		header dta-collect --notify -q --region "$path" -r roce.pcap
 		header dta-plan keywrite --load 0.1
 		header dta-plan postcard --load 0.1
 		counters dta-gen int-path --count 10 -w x.pcap
 		counters dta-translate -r int-path.pcap --region "$path"
-		counters dta-collect --region "$path" -r roce.pcap
+		counters dta-collect --region "$path" -r roce.pcap --notify
 	} >fields.txt
 	diff "$BATS_TEST_DIRNAME/../golden/fields.txt" fields.txt
 }

@@ -12,7 +12,8 @@
 # $GUEST_DIR/NAME is /host in the guest. GUEST is the last one started; a line
 # GUEST=b before guest_run picks another. Guest a is the collector, b the
 # translator: see guest_settings. Call guest_start in setup_file, not in a
-# subshell: a guest dies with the shell that started it.
+# subshell: a guest dies with the shell that started it. GUEST_QEMU: more
+# arguments for QEMU.
 
 GUEST_KERNEL=${DTA_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/dta}/kernel
 GUEST_MEMORY=${GUEST_MEMORY:-384}
@@ -81,6 +82,7 @@ guest_start() { # name, peer
 		-device virtio-net-pci,netdev=n0,mac="$mac",csum=off,guest_csum=off,gso=off,romfile= \
 		-fsdev local,id=host,path="$name",security_model=none \
 		-device virtio-9p-pci,fsdev=host,mount_tag=host,romfile= \
+		${GUEST_QEMU:-} \
 	) </dev/null >"$GUEST_DIR/$name.qemu" 2>&1 3>&- &
 	echo $! >"$GUEST_DIR/$name.pid"
 	GUEST=$name

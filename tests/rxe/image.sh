@@ -8,6 +8,7 @@ build=$1 kernel=$2 out=$3
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(mktemp -d "$out.XXXXXX")
 trap 'rm -rf "$root"' EXIT
+chmod 755 "$root" # / of the guest, for all its users
 export PATH=$PATH:/usr/sbin:/sbin
 
 mkdir -p "$root"/{bin,sbin,dev,proc,sys,tmp,run,host,root,modules} \

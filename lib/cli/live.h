@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * live.h - what programs on live interfaces share beyond cli.h: their options,
+ * rows of rates, a pace, and giving up privileges.
+ */
+#ifndef CLI_LIVE_H
+#define CLI_LIVE_H
+
+#include "base/ledger.h"
+#include "cli/cli.h"
+#include "packet/pkt.h"
+
+/* Options of live interfaces. A program lists those it has in its own table,
+ * and hands to cli_live_option() what it does not know itself. */
+enum {
+	CLI_INTERFACE = 'i', /* --interface IFACE */
+	CLI_XDP = 0x1000,    /* --xdp */
+	CLI_NO_XDP,	     /* --no-xdp */
+	CLI_PROMISCUOUS,     /* --promiscuous */
+	CLI_STATS,	     /* --stats TIME */
+	CLI_USER,	     /* --user NAME */
+};
+
+struct cli_live {
+	const char *name; /* of -i, NULL if not given */
+	struct live_options options;
+	uint64_t stats_ns; /* 0: no rates */
+	const char *user;
+};
+
+/* Takes optarg for one of the options above; false: ch is none of them. */
+bool cli_live_option(struct cli_live *l, int ch);
+
+/* The words behind the options are a filter expression, as with tcpdump. */
+void cli_live_filter(struct cli_live *l, int argc, char **argv);
+
+/* Opens -i for reading; exits if it cannot. Says on stderr what it is: which
+ * kind of socket, unless quiet. port: those wanted, 0 ends. */
+struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet);
+
+/* Says what was lost on the way in and out, if anything was; behind a ledger.
+ * unsent: snk_drops() of the sinks. */
+void cli_live_drops(const struct cli_live *l, const struct src *s,
+		    uint64_t unsent);
+
+/*
+ * Becomes an ordinary user for good, with that user's groups; NULL: stays who
+ * it is, without the capabilities that it may have as an ordinary user. To be
+ * called when all that needs privileges is open. Exits if it cannot.
+ */
+void cli_user(const char *user);
+
+/*
+ * Rows of what happened since the last one, on stderr. Text: rates a second,
+ * and the reasons of drops. CSV and NDJSON: how many, of every counter, with
+ * the seconds they took; the rows add up to the ledger.
+ */
+struct cli_stats;
+
+/* Every every_ns; 0: never, and NULL is returned, which the others take. */
+struct cli_stats *cli_stats_open(const struct ledger *l, uint64_t every_ns,
+				 enum row_format fmt);
+/* To be called once a batch, and when idle: prints a row if it is time. s: the
+ * source, for the kernel's drops, or NULL. */
+void cli_stats_tick(struct cli_stats *st, const void *ctr, const struct src *s);
+/* The last row, if something happened since the one before it. */
+void cli_stats_close(struct cli_stats *st, const void *ctr,
+		     const struct src *s);
+
+/*
+ * A pace: rate packets a second, exact over time, until count are sent or
+ * duration_ns is over; each 0 if there is no such limit. Reads the clock once a
+ * call.
+ */
+struct cli_pace {
+	double rate;
+	uint64_t count, duration_ns;
+	uint64_t sent, start_ns; /* its own: 0 before the first call */
+};
+
+enum {
+	CLI_PACE_OVER = -1,
+};
+
+/*
+ * How many of max packets may go now; they count as sent. If none may yet,
+ * *wait_ns is how long that takes (NULL: waits here, unless a signal comes).
+ * CLI_PACE_OVER: no more.
+ */
+int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* stats.c - rows of rates while a program runs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/live.h"
+#include "cli/private.h"
+
+enum {
+	SECOND = 1000000000,
+	FIELDS_MAX = 64,
+	REASONS_MAX = 512,
+};
+
+/* Fields of text rows. */
+enum {
+	T_SECONDS,
+	T_RECEIVED,
+	T_DONE,
+	T_DROPPED,
+	T_KERNEL,
+	T_REASONS,
+	T_FIELDS,
+};
+
+/* Those of the others before the counters. */
+enum {
+	R_STAGE,
+	R_SECONDS,
+	R_TOOK,
+	R_KERNEL,
+	R_COUNTERS,
+};
+
+struct cli_stats {
+	const struct ledger *ledger;
+	enum row_format format;
+	uint64_t every_ns, start_ns, last_ns, next_ns;
+	uint64_t last[FIELDS_MAX], delta[FIELDS_MAX]; /* of the counters */
+	uint64_t kernel, kernel_delta;
+	struct row_field field[R_COUNTERS + FIELDS_MAX];
+	struct rows *rows;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+static unsigned name_fields(struct cli_stats *st)
+{
+	static const struct row_field text[T_FIELDS] = {
+		{"seconds", ROW_STR, 8},   {"received_s", ROW_U64, 10},
+		{"done_s", ROW_U64, 10},   {"dropped_s", ROW_U64, 10},
+		{"kernel_s", ROW_U64, 10}, {"reasons", ROW_STR, 0},
+	};
+	static const struct row_field rest[R_COUNTERS] = {
+		{"stage", ROW_STR, 0},
+		{"seconds", ROW_F64, 0},
+		{"took", ROW_F64, 0},
+		{"kernel_drops", ROW_U64, 0},
+	};
+
+	if (st->format == ROW_TEXT) {
+		memcpy(st->field, text, sizeof(text));
+		return T_FIELDS;
+	}
+	memcpy(st->field, rest, sizeof(rest));
+	for (unsigned i = 0; i < st->ledger->n; i++)
+		st->field[R_COUNTERS + i] = (struct row_field){
+			.name = st->ledger->fields[i].name,
+			.type = ROW_U64,
+		};
+	return R_COUNTERS + st->ledger->n;
+}
+
+struct cli_stats *cli_stats_open(const struct ledger *l, uint64_t every_ns,
+				 enum row_format fmt)
+{
+	struct cli_stats *st;
+
+	if (!every_ns || l->n > FIELDS_MAX)
+		return NULL;
+	if (!(st = calloc(1, sizeof(*st))))
+		cli_fail("out of memory");
+	st->ledger = l;
+	st->format = fmt;
+	st->every_ns = every_ns;
+	st->start_ns = st->last_ns = now_ns();
+	st->next_ns = st->start_ns + every_ns;
+	st->rows = rows_open(stderr, fmt, st->field, name_fields(st), true);
+	if (!st->rows)
+		cli_fail("out of memory");
+	return st;
+}
+
+/* Counters since the last row. Returns whether any of them moved. */
+static bool differ(struct cli_stats *st, const void *ctr, const struct src *s)
+{
+	uint64_t kernel = s ? src_drops(s) : 0;
+	bool any = kernel != st->kernel;
+
+	for (unsigned i = 0; i < st->ledger->n; i++) {
+		uint64_t v = ledger_get(st->ledger, ctr, i);
+
+		st->delta[i] = v - st->last[i];
+		st->last[i] = v;
+		any = any || st->delta[i];
+	}
+	st->kernel_delta = kernel - st->kernel;
+	st->kernel = kernel;
+	return any;
+}
+
+/* A second's worth of n that took so many seconds. */
+static uint64_t rate(uint64_t n, double took)
+{
+	return (uint64_t)((double)n / took + 0.5);
+}
+
+static void text_row(struct cli_stats *st, double at, double took)
+{
+	char reasons[REASONS_MAX] = "", seconds[32];
+	uint64_t sum[LEDGER_NOTE + 1] = {0};
+	size_t n = 0;
+
+	for (unsigned i = 0; i < st->ledger->n; i++) {
+		unsigned role = st->ledger->fields[i].role;
+
+		sum[role] += st->delta[i];
+		if (role == LEDGER_DROP && st->delta[i] && n < sizeof(reasons))
+			n += (size_t)snprintf(
+				reasons + n, sizeof(reasons) - n, "%s%s %ju",
+				n ? ", " : "", st->ledger->fields[i].name,
+				(uintmax_t)rate(st->delta[i], took));
+	}
+	snprintf(seconds, sizeof(seconds), "%.1f", at);
+	row_str(st->rows, T_SECONDS, seconds);
+	row_u64(st->rows, T_RECEIVED, rate(sum[LEDGER_IN], took));
+	row_u64(st->rows, T_DONE, rate(sum[LEDGER_DONE], took));
+	row_u64(st->rows, T_DROPPED, rate(sum[LEDGER_DROP], took));
+	row_u64(st->rows, T_KERNEL, rate(st->kernel_delta, took));
+	row_str(st->rows, T_REASONS, *reasons ? reasons : NULL);
+	row_end(st->rows);
+}
+
+static void counter_row(struct cli_stats *st, double at, double took)
+{
+	row_str(st->rows, R_STAGE, st->ledger->stage);
+	row_f64(st->rows, R_SECONDS, at);
+	row_f64(st->rows, R_TOOK, took);
+	row_u64(st->rows, R_KERNEL, st->kernel_delta);
+	for (unsigned i = 0; i < st->ledger->n; i++)
+		row_u64(st->rows, R_COUNTERS + i, st->delta[i]);
+	row_end(st->rows);
+}
+
+static void print_row(struct cli_stats *st, uint64_t now)
+{
+	double at = (double)(now - st->start_ns) / SECOND;
+	double took = (double)(now - st->last_ns) / SECOND;
+
+	if (took <= 0)
+		took = (double)st->every_ns / SECOND; /* a coarse clock */
+	cli_progress_clear();
+	if (st->format == ROW_TEXT)
+		text_row(st, at, took);
+	else
+		counter_row(st, at, took);
+	fflush(stderr);
+	st->last_ns = now;
+}
+
+void cli_stats_tick(struct cli_stats *st, const void *ctr, const struct src *s)
+{
+	uint64_t now;
+
+	if (!st || (now = now_ns()) < st->next_ns)
+		return;
+	differ(st, ctr, s);
+	print_row(st, now);
+	st->next_ns += ((now - st->next_ns) / st->every_ns + 1) * st->every_ns;
+}
+
+void cli_stats_close(struct cli_stats *st, const void *ctr, const struct src *s)
+{
+	if (!st)
+		return;
+	if (differ(st, ctr, s))
+		print_row(st, now_ns());
+	rows_close(st->rows);
+	free(st);
+}

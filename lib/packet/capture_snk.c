@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Nanosecond pcap in the host's byte order, gathered in one buffer. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "packet/private.h"
+#include "packet/walk.h"
+
+enum {
+	BUFFER = 1 << 20,
+	MAGIC_NANO = 0xa1b23c4d,
+};
+
+struct capture {
+	struct snk snk;
+	int fd;
+	bool opened;
+	int err; /* the first error, for good */
+	size_t len;
+	uint8_t *buf;
+};
+
+static void put_file_header(struct capture *s)
+{
+	const uint16_t version[2] = {2, 4};
+	const uint32_t words[6] = {
+		[0] = MAGIC_NANO,
+		[4] = PKT_MAX,
+		[5] = WALK_ETHERNET,
+	};
+
+	memcpy(s->buf, words, sizeof(words));
+	memcpy(s->buf + 4, version, sizeof(version));
+	s->len = sizeof(words);
+}
+
+/* The record header, in front of a frame that is there already or comes next.
+ */
+static void put_record_header(uint8_t *p, size_t len, uint32_t wire_len,
+			      uint64_t ts_ns)
+{
+	const uint32_t words[4] = {
+		(uint32_t)(ts_ns / 1000000000),
+		(uint32_t)(ts_ns % 1000000000),
+		(uint32_t)len,
+		wire_len,
+	};
+
+	memcpy(p, words, sizeof(words));
+}
+
+static int write_all(int fd, const uint8_t *p, size_t len)
+{
+	struct pollfd poller = {.fd = fd, .events = POLLOUT};
+	ssize_t n;
+
+	for (; len; p += n, len -= (size_t)n) {
+		while ((n = write(fd, p, len)) < 0) {
+			if (errno == EAGAIN)
+				poll(&poller, 1, -1);
+			else if (errno != EINTR)
+				return -errno;
+		}
+	}
+	return 0;
+}
+
+static int open_fd(struct capture *s, const char *path, struct fault *f)
+{
+	struct stat st;
+
+	if (strcmp(path, "-")) {
+		s->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+			     0666);
+		s->opened = s->fd >= 0;
+	} else if (isatty(STDOUT_FILENO)) {
+		return fault_set(f, -EINVAL,
+				 "stdout is a terminal: name a "
+				 "file, or pipe it on");
+	}
+	if (s->fd < 0 || fstat(s->fd, &st) < 0)
+		return fault_set(f, -errno, "%s", strerror(errno));
+	if (S_ISFIFO(st.st_mode))
+		fcntl(s->fd, F_SETPIPE_SZ, BUFFER); /* best effort */
+	return 0;
+}
+
+/* Where the next frame goes, behind room for its record header. */
+static void show_room(struct capture *s)
+{
+	size_t used = s->len + PCAP_RECORD_LEN;
+
+	s->snk.at = s->buf + used;
+	s->snk.room = used < BUFFER ? BUFFER - used : 0;
+}
+
+static int capture_flush(struct snk *snk)
+{
+	struct capture *s = (struct capture *)snk;
+
+	if (!s->err && s->len)
+		s->err = write_all(s->fd, s->buf, s->len);
+	s->len = 0;
+	show_room(s);
+	return s->err;
+}
+
+static int capture_room(struct snk *snk, size_t len)
+{
+	(void)len; /* PKT_MAX fits the empty buffer */
+	return capture_flush(snk);
+}
+
+static void capture_done(struct snk *snk, size_t len, uint32_t wire_len,
+			 uint64_t ts_ns)
+{
+	struct capture *s = (struct capture *)snk;
+
+	put_record_header(s->buf + s->len, len, wire_len, ts_ns);
+	s->len += PCAP_RECORD_LEN + len;
+	show_room(s);
+}
+
+static int capture_close(struct snk *snk, int rc)
+{
+	struct capture *s = (struct capture *)snk;
+
+	if (s->opened && close(s->fd) < 0 && !rc)
+		rc = -errno;
+	free(s->buf);
+	free(s);
+	return rc;
+}
+
+static const struct snk_ops ops = {
+	.room = capture_room,
+	.done = capture_done,
+	.flush = capture_flush,
+	.close = capture_close,
+};
+
+int snk_open(struct snk **out, const char *path, struct fault *f)
+{
+	struct capture *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s || !(s->buf = malloc(BUFFER))) {
+		free(s);
+		return fault_set(f, -ENOMEM, "out of memory");
+	}
+	s->snk.ops = &ops;
+	s->snk.kind = "pcap";
+	s->fd = STDOUT_FILENO;
+	if ((rc = open_fd(s, path, f))) {
+		free(s->buf);
+		free(s);
+		return rc;
+	}
+	put_file_header(s);
+	show_room(s);
+	*out = &s->snk;
+	return 0;
+}

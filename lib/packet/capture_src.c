@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The file is read in blocks into a window; walkers find the records in it. A
+ * record that a block cuts moves to the front of the window before the next
+ * read(), so packets are never copied one by one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hash/crc.h"
+#include "packet/private.h"
+#include "packet/walk.h"
+
+enum {
+	HEADROOM = 64, /* CRC_HEADROOM, and a cache line */
+	WINDOW = WALK_RECORD_MAX + WALK_BLOCK,
+	MAGIC_MICRO = 0xa1b2c3d4,
+	MAGIC_NANO = 0xa1b23c4d,
+	MAGIC_NG = 0x0a0d0d0a,
+	MAGIC_GZIP = 0x1f8b,	 /* RFC 1952, two bytes */
+	MAGIC_ZSTD = 0x28b52ffd, /* RFC 8878 */
+};
+
+_Static_assert((int)HEADROOM >= (int)CRC_HEADROOM,
+	       "the first packet needs headroom");
+
+struct capture {
+	struct src src;
+	bool opened, eof, ng;
+	bool begun;	   /* the format is known */
+	uint8_t *mem;	   /* HEADROOM, then the window */
+	size_t head, tail; /* unread bytes of the window */
+	uint64_t skip;	   /* bytes to come that nobody wants */
+	uint64_t read;
+	uint64_t packets;
+	struct pcap_walk pcap;
+	struct pcapng_walk pcapng;
+};
+
+static uint8_t *window(const struct capture *s)
+{
+	return s->mem + HEADROOM;
+}
+
+/* One read() that waits. Returns bytes, 0 at the end, or -errno. */
+static ssize_t read_some(int fd, void *buf, size_t len, int wait_ms)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	ssize_t n;
+
+	if (wait_ms >= 0 && (n = poll(&p, 1, wait_ms)) <= 0)
+		return n < 0 ? -errno : -EAGAIN;
+	while ((n = read(fd, buf, len)) < 0 && errno == EAGAIN)
+		if (poll(&p, 1, -1) < 0) /* somebody made it non-blocking */
+			return -errno;
+	return n < 0 ? -errno : n;
+}
+
+/* Moves what is left to the front and reads behind it. */
+static int fill(struct capture *s)
+{
+	uint8_t *w = window(s);
+	size_t left = s->tail - s->head;
+	ssize_t n;
+
+	if (s->head)
+		memmove(w, w + s->head, left);
+	s->head = 0;
+	s->tail = left;
+	n = read_some(s->src.fd, w + left,
+		      WINDOW - left < WALK_BLOCK ? WINDOW - left : WALK_BLOCK,
+		      s->src.wait_ms);
+	if (n < 0)
+		return (int)n;
+	s->eof = !n;
+	s->read += (uint64_t)n;
+	s->tail += (size_t)n;
+	return 0;
+}
+
+/* Reads until len bytes are there, or the file ends. */
+static int fill_to(struct capture *s, size_t len)
+{
+	int rc = 0;
+
+	while (!rc && !s->eof && s->tail < len)
+		rc = fill(s);
+	return rc;
+}
+
+static int open_unknown(const uint8_t *p, struct fault *f)
+{
+	if (be16toh(walk_u16(p, false)) == MAGIC_GZIP)
+		return fault_set(f, -EBADMSG,
+				 "compressed: unpack it first, as with zcat");
+	if (be32toh(walk_u32(p, false)) == MAGIC_ZSTD)
+		return fault_set(
+			f, -EBADMSG,
+			"compressed: unpack it first, as with zstdcat");
+	return fault_set(f, -EBADMSG, "not a capture: neither pcap nor pcapng");
+}
+
+/* Looks at the first bytes to tell the format. After a signal: once more. */
+static int open_format(struct capture *s, struct fault *f)
+{
+	const uint8_t *p = window(s);
+	uint32_t magic;
+	int rc = fill_to(s, PCAP_HEADER_LEN);
+
+	if (rc)
+		return fault_set(f, rc, "%s", strerror(-rc));
+	if (!s->tail)
+		return fault_set(f, -EBADMSG, "empty: not a capture");
+	if (s->tail < sizeof(magic))
+		return fault_set(f, -EBADMSG, "too short for a capture");
+	magic = walk_u32(p, false);
+	s->begun = true;
+	if (magic == MAGIC_NG) {
+		s->ng = true;
+		s->src.kind = "pcapng";
+		return 0;
+	}
+	if (magic == __builtin_bswap32(MAGIC_MICRO) ||
+	    magic == __builtin_bswap32(MAGIC_NANO))
+		magic = __builtin_bswap32(magic);
+	if (magic != MAGIC_MICRO && magic != MAGIC_NANO)
+		return open_unknown(p, f);
+	if (s->tail < PCAP_HEADER_LEN)
+		return fault_set(f, -EBADMSG,
+				 "cut short: ends inside the file header");
+	s->head = PCAP_HEADER_LEN;
+	return pcap_walk_open(&s->pcap, p, f);
+}
+
+static int open_fd(struct capture *s, const char *path, struct fault *f)
+{
+	struct stat st;
+
+	if (strcmp(path, "-")) {
+		s->src.fd = open(path, O_RDONLY | O_CLOEXEC);
+		s->opened = s->src.fd >= 0;
+	} else if (isatty(STDIN_FILENO)) {
+		return fault_set(f, -EINVAL,
+				 "stdin is a terminal: name a "
+				 "capture, or pipe one in");
+	}
+	if (s->src.fd < 0 || fstat(s->src.fd, &st) < 0)
+		return fault_set(f, -errno, "%s", strerror(errno));
+	if (S_ISREG(st.st_mode)) {
+		s->src.size = (uint64_t)st.st_size;
+		posix_fadvise(s->src.fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	} else if (S_ISFIFO(st.st_mode)) {
+		fcntl(s->src.fd, F_SETPIPE_SZ, WALK_BLOCK); /* best effort */
+	}
+	return 0;
+}
+
+/* Drops bytes of blocks that are longer than the window. */
+static void skip(struct capture *s)
+{
+	size_t left = s->tail - s->head;
+	size_t n = s->skip < left ? (size_t)s->skip : left;
+
+	s->head += n;
+	s->skip -= n;
+}
+
+static int walk(struct capture *s, struct pkt *pkts, int max, struct fault *f)
+{
+	struct walk_window win;
+	int n;
+
+	skip(s);
+	win = (struct walk_window){
+		.p = window(s) + s->head,
+		.len = s->tail - s->head,
+	};
+	n = s->ng ? pcapng_walk(&s->pcapng, &win, pkts, max, f)
+		  : pcap_walk(&s->pcap, &win, pkts, max, f);
+	if (win.used > win.len) {
+		s->skip = win.used - win.len;
+		win.used = win.len;
+	}
+	s->head += win.used;
+	return n;
+}
+
+/* Packets, the end, or what is wrong. */
+static int rx(struct capture *s, struct pkt *pkts, int max, struct fault *f)
+{
+	struct fault why;
+	int n, rc;
+
+	if (!s->begun && (rc = open_format(s, f)))
+		return rc;
+	while (!(n = walk(s, pkts, max, &why))) {
+		if (s->eof && (s->head < s->tail || s->skip))
+			return fault_set(f, -EBADMSG,
+					 "cut short: ends inside a record, "
+					 "after packet %" PRIu64,
+					 s->packets);
+		if (s->eof)
+			return 0;
+		if ((rc = fill(s)))
+			return fault_set(f, rc, "%s", strerror(-rc));
+	}
+	if (n < 0)
+		return fault_set(f, n, "packet %" PRIu64 ": %s", s->packets + 1,
+				 why.text);
+	s->packets += (uint64_t)n;
+	return n;
+}
+
+static int capture_rx(struct src *src, struct pkt *pkts, int max,
+		      struct fault *f)
+{
+	struct capture *s = (struct capture *)src;
+	int n = rx(s, pkts, max, f);
+
+	s->src.done = s->read - (s->tail - s->head);
+	return n;
+}
+
+static void capture_close(struct src *src)
+{
+	struct capture *s = (struct capture *)src;
+
+	if (s->opened)
+		close(s->src.fd);
+	pcapng_walk_close(&s->pcapng);
+	free(s->mem);
+	free(s);
+}
+
+static const struct src_ops ops = {
+	.rx = capture_rx,
+	.close = capture_close,
+};
+
+int src_open(struct src **out, const char *path, struct fault *f)
+{
+	struct capture *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s || !(s->mem = aligned_alloc(HEADROOM, HEADROOM + WINDOW))) {
+		free(s);
+		return fault_set(f, -ENOMEM, "out of memory");
+	}
+	memset(s->mem, 0, HEADROOM);
+	s->src = (struct src){
+		.ops = &ops,
+		.kind = "pcap",
+		.fd = STDIN_FILENO,
+		.wait_ms = -1,
+	};
+	rc = open_fd(s, path, f);
+	if (!rc)
+		rc = open_format(s, f);
+	if (rc && rc != -EINTR) { /* src_rx() will wait on */
+		src_close(&s->src);
+		return rc;
+	}
+	s->src.done = s->read - (s->tail - s->head);
+	*out = &s->src;
+	return 0;
+}

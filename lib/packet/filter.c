@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * filter.c - BPF filter expressions, as tcpdump's: compiled by libpcap, run by
+ * the kernel where that can, else here.
+ *
+ * The kernel takes a frame's outer VLAN tag out before a packet socket sees it.
+ * An expression that asks about tags is therefore run here, on the frame as it
+ * was on the wire; all others match tagged frames in the kernel as tcpdump on a
+ * live interface lets them.
+ */
+#include <errno.h>
+#include <pcap/pcap.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <linux/filter.h> /* struct sock_filter; struct bpf_insn is libpcap's */
+
+#include "packet/private.h"
+
+enum {
+	TEXT_MAX = 4096, /* an expression, with that of the ports */
+};
+
+_Static_assert(sizeof(struct bpf_insn) == sizeof(struct sock_filter),
+	       "libpcap's instructions are the kernel's");
+
+struct filter {
+	struct bpf_program program;
+};
+
+/* "(udp dst port A or udp dst port B) or (vlan and (...))": of tagged frames
+ * whose tag is still there, too. */
+static int ports_expression(char *text, size_t size, const uint16_t *port)
+{
+	char list[128];
+	int n = 0;
+
+	for (int i = 0; i < LIVE_PORTS && port[i]; i++)
+		n += snprintf(list + n, sizeof(list) - (size_t)n,
+			      "%sudp dst port %u", i ? " or " : "", port[i]);
+	return snprintf(text, size, "((%s) or (vlan and (%s)))", list, list);
+}
+
+/* The whole expression. Returns its length, 0 if there is none. */
+static int expression(char *text, size_t size, const struct live_options *o,
+		      bool ports, struct fault *f)
+{
+	const char *own = o->filter;
+	int n = 0;
+
+	if (own && filter_of_vlan(own) && ports)
+		own = NULL; /* that one is run here */
+	if (own && strlen(own) > size / 2)
+		return fault_set(f, -E2BIG,
+				 "filter: longer than %zu characters",
+				 size / 2);
+	if (own && *own)
+		n = snprintf(text, size, "(%s)", own);
+	if (ports && o->port[0] && n)
+		n += snprintf(text + n, size - (size_t)n, " and ");
+	if (ports && o->port[0])
+		n += ports_expression(text + n, size - (size_t)n, o->port);
+	return n;
+}
+
+static int compile(struct filter *x, const char *text, const char *own,
+		   struct fault *f)
+{
+	pcap_t *p = pcap_open_dead(DLT_EN10MB, PKT_MAX);
+	int rc = 0;
+
+	if (!p)
+		return fault_set(f, -ENOMEM, "out of memory");
+	if (pcap_compile(p, &x->program, text, 1, PCAP_NETMASK_UNKNOWN) < 0)
+		rc = fault_set(f, -EINVAL, "filter '%s': %s", own,
+			       pcap_geterr(p));
+	pcap_close(p);
+	return rc;
+}
+
+bool filter_of_vlan(const char *text)
+{
+	return text && strstr(text, "vlan");
+}
+
+int filter_open(struct filter **out, const struct live_options *o, bool ports,
+		struct fault *f)
+{
+	char text[TEXT_MAX];
+	struct filter *x;
+	int rc = expression(text, sizeof(text), o, ports, f);
+
+	*out = NULL;
+	if (rc <= 0)
+		return rc;
+	if (!(x = calloc(1, sizeof(*x))))
+		return fault_set(f, -ENOMEM, "out of memory");
+	rc = compile(x, text, o->filter ? o->filter : text, f);
+	if (rc) {
+		free(x);
+		return rc;
+	}
+	*out = x;
+	return 0;
+}
+
+bool filter_match(const struct filter *x, const struct pkt *p)
+{
+	return bpf_filter(x->program.bf_insns, p->data, p->wire_len, p->len);
+}
+
+int filter_batch(const struct filter *x, struct pkt *pkts, int n)
+{
+	int k = 0;
+
+	for (int i = 0; i < n; i++)
+		if (filter_match(x, &pkts[i]))
+			pkts[k++] = pkts[i];
+	return k;
+}
+
+int filter_attach(const struct filter *x, int fd)
+{
+	struct sock_fprog p = {
+		.len = (unsigned short)x->program.bf_len,
+		.filter = (struct sock_filter *)x->program.bf_insns,
+	};
+
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &p, sizeof(p)) < 0
+		       ? -errno
+		       : 0;
+}
+
+void filter_close(struct filter *x)
+{
+	if (!x)
+		return;
+	pcap_freecode(&x->program);
+	free(x);
+}

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xdp.c - AF_XDP: packets go from the driver to sockets, one a queue of the
+ * interface, past the host's stack; into memory of ours that the card writes
+ * itself (zero-copy), or that the kernel copies to (copy), or copies to from
+ * the packets of the stack where the driver knows no XDP (generic).
+ *
+ * Frames stay in the receive ring until the call after the one that showed
+ * them, then go back to the fill ring.
+ *
+ * Source: Documentation/networking/af_xdp.rst of Linux 6.1; libxdp(3).
+ */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include <xdp/libxdp.h>
+#include <xdp/xsk.h>
+
+#include "hash/crc.h"
+#include "packet/xdp_private.h"
+
+enum {
+	/* Of a queue, a power of two: a batch in hand, the rest to be filled */
+	FRAMES_MAX = 16384,
+	FRAMES_MIN = 2048,
+	MEMORY = 64 << 20, /* for the frames of all queues, but see above */
+	QUEUES_MAX = 64,
+	CHUNK_MIN = 2048,
+	CHUNK_MAX = 4096,
+	HEADROOM = 256, /* XDP_PACKET_HEADROOM, which the kernel leaves free */
+	BUSY_MAX = 50,	/* looks at a queue that is taken, 10 ms between them */
+	ROUND_MS = 500, /* nobody tells of an interface that was removed */
+};
+
+_Static_assert((int)HEADROOM >= (int)CRC_HEADROOM, "packets need headroom");
+
+struct queue {
+	struct xsk_ring_cons rx, completion;
+	struct xsk_ring_prod fill;
+	struct xsk_umem *umem;
+	struct xsk_socket *socket;
+	uint8_t *mem;
+	uint32_t held; /* descriptors at the ring's front that were shown */
+};
+
+struct xdp {
+	struct src src;
+	struct iface iface;
+	struct xdp_prog prog;
+	struct filter *filter;
+	size_t chunk;	 /* of a frame */
+	uint32_t frames; /* of a queue */
+	unsigned n;	 /* queues */
+	unsigned first;	 /* to be asked first, in turn */
+	struct queue *queue;
+	struct pollfd *poll;
+};
+
+static size_t mem_size(const struct xdp *s)
+{
+	return s->chunk * s->frames;
+}
+
+/* Frames that were shown go back to be filled. */
+static void give_back(const struct xdp *s, struct queue *q)
+{
+	uint32_t from = q->rx.cached_cons - q->held, to;
+
+	if (!q->held || !xsk_ring_prod__reserve(&q->fill, q->held, &to))
+		return;
+	for (uint32_t i = 0; i < q->held; i++)
+		*xsk_ring_prod__fill_addr(&q->fill, to + i) =
+			xsk_ring_cons__rx_desc(&q->rx, from + i)->addr &
+			~(uint64_t)(s->chunk - 1);
+	xsk_ring_prod__submit(&q->fill, q->held);
+	xsk_ring_cons__release(&q->rx, q->held);
+	q->held = 0;
+	if (xsk_ring_prod__needs_wakeup(&q->fill))
+		recvfrom(xsk_socket__fd(q->socket), NULL, 0, MSG_DONTWAIT, NULL,
+			 NULL);
+}
+
+static int show(struct xdp *s, struct queue *q, struct pkt *pkts, int max,
+		uint64_t ts)
+{
+	uint32_t at, n = xsk_ring_cons__peek(&q->rx, (uint32_t)max, &at);
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct xdp_desc *d = xsk_ring_cons__rx_desc(&q->rx,
+								  at + i);
+
+		pkts[i] = (struct pkt){
+			.data = q->mem + d->addr,
+			.len = d->len,
+			.wire_len = d->len,
+			.ts_ns = ts,
+		};
+		bytes += d->len;
+	}
+	s->src.done += bytes;
+	q->held += n;
+	return (int)n;
+}
+
+/* One reading for a batch: there is no clock in a descriptor. */
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Each queue in turn, beginning with another one each time. */
+static int show_all(struct xdp *s, struct pkt *pkts, int max)
+{
+	uint64_t ts = now_ns();
+	int n = 0;
+
+	for (unsigned i = 0; i < s->n && n < max; i++)
+		n += show(s, &s->queue[(s->first + i) % s->n], pkts + n,
+			  max - n, ts);
+	s->first++;
+	return n;
+}
+
+static int wait(struct xdp *s, int *left_ms, struct fault *f)
+{
+	int ms = *left_ms < 0 || *left_ms > ROUND_MS ? ROUND_MS : *left_ms;
+	int n = poll(s->poll, s->n, ms);
+
+	if (n < 0)
+		return fault_set(f, -errno, "%s: %s", s->iface.name,
+				 strerror(errno));
+	if (n && !(s->poll[0].revents & POLLERR))
+		return 0;
+	if (!iface_there(s->iface.index))
+		return iface_gone(&s->iface, f);
+	if (!n && *left_ms >= 0 && (*left_ms -= ms) <= 0)
+		return -EAGAIN;
+	return 0;
+}
+
+static int xdp_rx(struct src *src, struct pkt *pkts, int max, struct fault *f)
+{
+	struct xdp *s = (struct xdp *)src;
+	int left_ms = src->wait_ms, n, rc;
+
+	for (;;) {
+		for (unsigned i = 0; i < s->n; i++)
+			give_back(s, &s->queue[i]);
+		n = show_all(s, pkts, max);
+		if (!n && (rc = wait(s, &left_ms, f)))
+			return rc;
+		if (n && s->filter)
+			n = filter_batch(s->filter, pkts, n);
+		if (n)
+			return n;
+	}
+}
+
+static uint64_t xdp_drops(struct src *src)
+{
+	struct xdp *s = (struct xdp *)src;
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		struct xdp_statistics st = {0};
+		socklen_t len = sizeof(st);
+
+		/* An empty fill ring drops, too, and counts as rx_dropped */
+		if (!getsockopt(s->poll[i].fd, SOL_XDP, XDP_STATISTICS, &st,
+				&len))
+			sum += st.rx_dropped + st.rx_ring_full;
+	}
+	return sum;
+}
+
+static void queue_close(const struct xdp *s, struct queue *q)
+{
+	xsk_socket__delete(q->socket);
+	if (q->umem)
+		xsk_umem__delete(q->umem);
+	if (q->mem)
+		munmap(q->mem, mem_size(s));
+	memset(q, 0, sizeof(*q));
+}
+
+/* The program first: what comes then is the host's. */
+static void close_all(struct xdp *s)
+{
+	xdp_prog_close(&s->prog);
+	for (unsigned i = 0; s->queue && i < s->n; i++)
+		queue_close(s, &s->queue[i]);
+	if (s->n > 1 && s->src.fd >= 0)
+		close(s->src.fd);
+	s->src.fd = -1;
+}
+
+static void xdp_close(struct src *src)
+{
+	struct xdp *s = (struct xdp *)src;
+
+	close_all(s);
+	filter_close(s->filter);
+	free(s->queue);
+	free(s->poll);
+	free(s);
+}
+
+static const struct src_ops ops = {
+	.rx = xdp_rx,
+	.drops = xdp_drops,
+	.close = xdp_close,
+};
+
+/* Receive queues; 1 where the driver does not say. */
+static unsigned count_queues(const struct iface *i)
+{
+	struct ethtool_channels c = {.cmd = ETHTOOL_GCHANNELS};
+	struct ifreq r = {.ifr_data = (char *)&c};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	unsigned n = 0;
+
+	memcpy(r.ifr_name, i->name, sizeof(r.ifr_name));
+	if (fd >= 0 && ioctl(fd, SIOCETHTOOL, &r) == 0)
+		n = c.rx_count + c.combined_count;
+	if (fd >= 0)
+		close(fd);
+	return n ? n : 1;
+}
+
+/* What is missing, and how to get it. */
+static int refused(const struct xdp *s, int rc, const char *what,
+		   struct fault *f)
+{
+	struct rlimit l = {0};
+
+	if (rc == -EPERM || rc == -EACCES)
+		return fault_set(f, rc,
+				 "%s: AF_XDP needs the capabilities "
+				 "CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF: run "
+				 "as root, or setcap "
+				 "cap_net_raw,cap_net_admin,cap_bpf+ep on the "
+				 "program",
+				 s->iface.name);
+	if (rc == -EBUSY)
+		return fault_set(f, rc,
+				 "%s: another XDP program or AF_XDP socket has "
+				 "it: ip link show tells which; or use "
+				 "AF_PACKET",
+				 s->iface.name);
+	getrlimit(RLIMIT_MEMLOCK, &l);
+	if (rc == -ENOBUFS)
+		return fault_set(f, rc,
+				 "%s: AF_XDP locks %zu MB of memory, the limit "
+				 "is %llu KB: raise it by ulimit -l unlimited, "
+				 "or grant the capability CAP_IPC_LOCK",
+				 s->iface.name, mem_size(s) * s->n >> 20,
+				 (unsigned long long)l.rlim_cur >> 10);
+	return fault_set(f, rc, "%s: AF_XDP: %s: %s", s->iface.name, what,
+			 strerror(-rc));
+}
+
+/* All frames wait to be filled. */
+static void fill_all(const struct xdp *s, struct queue *q)
+{
+	uint32_t at;
+
+	if (xsk_ring_prod__reserve(&q->fill, s->frames, &at) != s->frames)
+		return;
+	for (uint32_t i = 0; i < s->frames; i++)
+		*xsk_ring_prod__fill_addr(&q->fill, at + i) = i * s->chunk;
+	xsk_ring_prod__submit(&q->fill, s->frames);
+}
+
+/*
+ * The kernel lets go of a closed socket's queue a little later than close()
+ * does: who starts again at once waits for that.
+ */
+static int create_socket(struct xdp *s, struct queue *q, unsigned i,
+			 const struct xsk_socket_config *c)
+{
+	struct timespec t = {.tv_nsec = 10000000};
+	int rc;
+
+	for (int n = 0;; n++) {
+		rc = xsk_socket__create(&q->socket, s->iface.name, i, q->umem,
+					&q->rx, NULL, c);
+		if (rc != -EBUSY || n == BUSY_MAX)
+			return rc;
+		nanosleep(&t, NULL);
+	}
+}
+
+static int queue_open(struct xdp *s, unsigned i, bool generic, struct fault *f)
+{
+	const struct xsk_umem_config umem = {
+		.fill_size = s->frames,
+		.comp_size = XSK_RING_CONS__DEFAULT_NUM_DESCS,
+		.frame_size = (uint32_t)s->chunk,
+	};
+	const struct xsk_socket_config socket = {
+		.rx_size = s->frames,
+		.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
+		.bind_flags = (uint16_t)(XDP_USE_NEED_WAKEUP |
+					 (generic ? XDP_COPY : 0)),
+	};
+	struct queue *q = &s->queue[i];
+	void *mem = mmap(NULL, mem_size(s), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	int rc;
+
+	if (mem == MAP_FAILED)
+		return refused(s, -errno, "memory", f);
+	q->mem = mem;
+	rc = xsk_umem__create(&q->umem, mem, mem_size(s), &q->fill,
+			      &q->completion, &umem);
+	if (rc)
+		return refused(s, rc, "memory", f);
+	fill_all(s, q);
+	rc = create_socket(s, q, i, &socket);
+	if (rc)
+		return refused(s, rc, "socket", f);
+	s->poll[i] = (struct pollfd){
+		.fd = xsk_socket__fd(q->socket),
+		.events = POLLIN,
+	};
+	rc = xdp_prog_socket(&s->prog, i, s->poll[i].fd);
+	return rc ? refused(s, rc, "socket map", f) : 0;
+}
+
+/* The descriptor that stands for all queues. */
+static int join(struct xdp *s)
+{
+	struct epoll_event e = {.events = EPOLLIN};
+
+	s->src.fd = s->poll[0].fd;
+	if (s->n == 1)
+		return 0;
+	s->src.fd = epoll_create1(EPOLL_CLOEXEC);
+	for (unsigned i = 0; i < s->n && s->src.fd >= 0; i++)
+		if (epoll_ctl(s->src.fd, EPOLL_CTL_ADD, s->poll[i].fd, &e) < 0)
+			return -errno;
+	return s->src.fd < 0 ? -errno : 0;
+}
+
+static const char *kind(const struct xdp *s, bool generic)
+{
+	struct xdp_options o = {0};
+	socklen_t len = sizeof(o);
+
+	if (generic)
+		return "AF_XDP generic";
+	getsockopt(s->poll[0].fd, SOL_XDP, XDP_OPTIONS, &o, &len);
+	return o.flags & XDP_OPTIONS_ZEROCOPY ? "AF_XDP zero-copy"
+					      : "AF_XDP copy";
+}
+
+static int open_mode(struct xdp *s, const struct live_options *o, bool generic,
+		     struct fault *f)
+{
+	int rc = xdp_prog_load(&s->prog, s->n, o->port);
+
+	if (rc)
+		return refused(s, rc, "program", f);
+	if ((rc = xdp_prog_attach(&s->prog, s->iface.index, generic)))
+		return refused(s, rc, "attaching the program", f);
+	for (unsigned i = 0; i < s->n && !rc; i++)
+		rc = queue_open(s, i, generic, f);
+	if (rc)
+		return rc;
+	if ((rc = join(s)))
+		return refused(s, rc, "epoll", f);
+	s->src.kind = kind(s, generic);
+	return 0;
+}
+
+static int measure(struct xdp *s, struct fault *f)
+{
+	s->n = count_queues(&s->iface);
+	if (s->n > QUEUES_MAX)
+		return fault_set(f, -ENOTSUP,
+				 "%s: AF_XDP: %u queues, at most %d are read: "
+				 "ethtool -L %s combined %d",
+				 s->iface.name, s->n, QUEUES_MAX, s->iface.name,
+				 QUEUES_MAX);
+	for (s->chunk = CHUNK_MIN; s->chunk <= CHUNK_MAX; s->chunk *= 2)
+		if (s->iface.mtu + ETH_HLEN + 8 + HEADROOM <= s->chunk)
+			break;
+	if (s->chunk > CHUNK_MAX)
+		return fault_set(f, -ENOTSUP,
+				 "%s: AF_XDP: the MTU is %u, above %d frames "
+				 "do not fit",
+				 s->iface.name, s->iface.mtu,
+				 CHUNK_MAX - HEADROOM - ETH_HLEN - 8);
+	for (s->frames = FRAMES_MAX; s->frames > FRAMES_MIN; s->frames /= 2)
+		if (mem_size(s) * s->n <= MEMORY)
+			break;
+	s->queue = calloc(s->n, sizeof(*s->queue));
+	s->poll = calloc(s->n, sizeof(*s->poll));
+	if (!s->queue || !s->poll)
+		return fault_set(f, -ENOMEM, "out of memory");
+	return 0;
+}
+
+/* In the driver; before the stack only if AF_XDP was asked for by name: there
+ * AF_PACKET is as fast, and takes nothing away. */
+static int open_xdp(struct xdp *s, const struct live_options *o,
+		    struct fault *f)
+{
+	int rc = filter_open(&s->filter, o, false, f);
+
+	if (!rc)
+		rc = measure(s, f);
+	if (rc)
+		return rc;
+	rc = open_mode(s, o, false, f);
+	if (!rc || rc == -EPERM || rc == -EACCES || rc == -EBUSY ||
+	    rc == -ENOBUFS || o->kind != LIVE_XDP)
+		return rc;
+	close_all(s);
+	return open_mode(s, o, true, f);
+}
+
+int xdp_src_open(struct src **out, const struct iface *i,
+		 const struct live_options *o, struct fault *f)
+{
+	struct xdp *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return fault_set(f, -ENOMEM, "out of memory");
+	libbpf_set_print(NULL); /* what is wrong is said by f */
+	libxdp_set_print(NULL);
+	s->src = (struct src){
+		.ops = &ops,
+		.fd = -1,
+		.wait_ms = -1,
+	};
+	s->prog = (struct xdp_prog){-1, -1, -1};
+	s->iface = *i;
+	if ((rc = open_xdp(s, o, f))) {
+		xdp_close(&s->src);
+		return rc;
+	}
+	*out = &s->src;
+	return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dart_out.h - the RoCEv2 road of a DART switch: for the Key-Write tables of
+ * all collectors, from 20 bytes of state for each of them (DART section 6).
+ *
+ * What a deployment's collectors have in common is known once: the geometry,
+ * the tables' base address, our own addresses. Of a collector a switch keeps
+ * MAC, IPv4 address, queue pair, R_Key, and the PSN that it counts. There is
+ * no window and no state of a connection: what is lost is lost, and reports
+ * come again.
+ *
+ * Operations on other kinds of tables go to another road.
+ */
+#ifndef RDMA_DART_OUT_H
+#define RDMA_DART_OUT_H
+
+#include <stdbool.h>
+
+#include "packet/pkt.h"
+#include "rdma/op.h"
+#include "rdma/ticket.h"
+
+/* Of a collector and a table, as a switch holds it: big-endian. */
+struct dart_state {
+	uint8_t mac[6];
+	uint8_t ip[4];
+	uint8_t qpn[3];
+	uint8_t psn[3]; /* of the next packet */
+	uint8_t rkey[4];
+};
+
+_Static_assert(sizeof(struct dart_state) == 20, "DART section 6");
+
+struct dart_out;
+
+/*
+ * tickets: n, of collectors with the same tables; not kept. Refused where their
+ * addresses are not IPv4, or the tables' base addresses not the same. Tables
+ * are numbered as in fanout.h; rest takes the operations on other kinds. rest
+ * and sink outlive the road. mirror: as fanout.h has it.
+ */
+int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
+		  unsigned n, struct snk *sink, struct road *rest,
+		  unsigned ack_every, bool mirror, struct fault *f);
+struct road *dart_out_road(struct dart_out *o);
+uint64_t dart_out_packets(const struct dart_out *o);
+
+/* The state of a collector's table, by its index; NULL: not Key-Write. */
+const struct dart_state *dart_out_state(const struct dart_out *o,
+					unsigned collector, unsigned table);
+void dart_out_close(struct dart_out *o);
+
+#endif

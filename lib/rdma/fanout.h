@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fanout.h - one road that leads to several collectors.
+ *
+ * Table t of collector c is table number c * tables + t of this road. With
+ * mirror, every operation is carried out at its collector and at the next one
+ * ((c + 1) mod n), so that one of them can be lost.
+ */
+#ifndef RDMA_FANOUT_H
+#define RDMA_FANOUT_H
+
+#include <stdbool.h>
+
+#include "base/fault.h"
+#include "rdma/op.h"
+
+struct fanout;
+
+/* roads: n of them, copied; they outlive the fan-out. tables: of each. */
+int fanout_open(struct fanout **out, struct road *const *roads, unsigned n,
+		unsigned tables, bool mirror, struct fault *f);
+struct road *fanout_road(struct fanout *o);
+void fanout_close(struct fanout *o); /* NULL is fine */
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fleet.h - one road to all collectors of a cluster's newest generation: into
+ * their regions on this machine, as RoCEv2 packets by their tickets, or some
+ * so and some so.
+ */
+#ifndef RDMA_FLEET_H
+#define RDMA_FLEET_H
+
+#include "packet/pkt.h"
+#include "rdma/cluster.h"
+#include "rdma/op.h"
+#include "rdma/ticket.h"
+
+struct fleet_options {
+	struct snk *sink; /* of RoCEv2 packets; NULL: regions only */
+	unsigned ack_every;
+	bool mirror;
+	bool dart; /* Key-Write by dart_out.h's road; needs sink */
+};
+
+struct fleet;
+
+/*
+ * Opens the members' regions and tickets: with a sink, by ticket what has one.
+ * Refused where their tables are not the same. o->sink and c outlive it.
+ */
+int fleet_open(struct fleet **out, const struct cluster *c,
+	       const struct fleet_options *o, struct fault *f);
+
+/* The same for one ticket, which outlives it. */
+int fleet_open_ticket(struct fleet **out, const struct ticket *t,
+		      const struct fleet_options *o, struct fault *f);
+
+struct road *fleet_road(struct fleet *fl);
+unsigned fleet_collectors(const struct fleet *fl);
+/* What each of them has: fleet_tables() tables. */
+const struct table *fleet_table(const struct fleet *fl, unsigned i);
+unsigned fleet_tables(const struct fleet *fl);
+uint64_t fleet_packets(const struct fleet *fl); /* RoCEv2, so far */
+void fleet_close(struct fleet *fl);		/* NULL is fine */
+
+/* Whether two collectors' tables are the same; f says which is not, and why. */
+int fleet_same_tables(const struct table *a, unsigned na, const struct table *b,
+		      unsigned nb, struct fault *f);
+
+#endif

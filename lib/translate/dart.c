@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dart.c - Key-Write as DART's switches do it: one write for a report.
+ *
+ * DART_ONE: a random copy n in [0, N), to the slot of that copy (DART section
+ * 6). Switches report a key again and again; so its copies fill. Copies are
+ * drawn in the order of a table's reports, before these are parted among the
+ * collectors: one seed and one capture leave the same memory by every road,
+ * however the packets fell into batches.
+ *
+ * DART_CAS: for N = 2, a write to slot 0 and a compare-and-swap, which takes
+ * slot 1 only where that is empty (DART section 7). A slot of a key whose
+ * checksum and value are both 0 is taken for empty; so is it by queries.
+ */
+#include <errno.h>
+
+#include "translate/slot_private.h"
+
+enum {
+	SLOT_CAS = 8, /* what an atomic operation reaches */
+};
+
+int dart_check(const struct translate_options *o, const struct lane *l,
+	       struct fault *f)
+{
+	const char *name = l->t.name;
+
+	if (o->dart != DART_CAS)
+		return 0;
+	if (l->t.stride != SLOT_CAS || l->t.value_len != SLOT_CAS - 4)
+		return fault_set(f, -EINVAL,
+				 "%s: slots of %u bytes: a compare-and-swap "
+				 "reaches 8, a checksum and 4 bytes of value",
+				 name, l->t.stride);
+	if (l->t.qp != TABLE_QP_RC)
+		return fault_set(f, -EINVAL,
+				 "%s: qp: a compare-and-swap needs RC; UC has "
+				 "no atomics",
+				 name);
+	if (l->copies != 2)
+		return fault_set(f, -EINVAL,
+				 "%s: copies: %u: DART with compare-and-swap "
+				 "is for 2",
+				 name, l->copies);
+	return 0;
+}
+
+void dart_draw(struct lane *l, struct jobs *j)
+{
+	for (unsigned i = 0; i < j->n; i++) {
+		uint64_t copy = rng_below(&l->copy, head_copies(j->head[i]));
+
+		j->head[i] |= copy << HEAD_COPY;
+	}
+}
+
+static inline __attribute__((always_inline)) void
+one_block(struct translator *t, const struct lane *l, const struct jobs *j,
+	  unsigned first, unsigned end, uint32_t value_len, uint32_t len)
+{
+	const uint64_t units = l->t.units, stride = l->t.stride;
+	const unsigned key_len = l->key_len;
+	struct op *op = &t->op[t->nops];
+	uint8_t *p = t->arena + t->used;
+
+	for (unsigned i = first; i < end; i++, op++) {
+		uint64_t head = j->head[i];
+		uint32_t slot = t->slot[head_copy(head)][i];
+
+		slot_fill(p, l, t->sum[i], j->key[i] + key_len, value_len, len);
+		op_fill(op, l, hash_mod(slot, units) * stride, p, len);
+		if (head_immediate(head))
+			op_make_immediate(t, l, op, head_sequence(head));
+		p += (len + 7) & ~7u;
+	}
+	t->ctr.bytes += (uint64_t)(op - &t->op[t->nops]) * len;
+	t->nops = (unsigned)(op - t->op);
+	t->used = (size_t)(p - t->arena);
+}
+
+void dart_one_run(struct translator *t, struct lane *l, const struct jobs *j)
+{
+	uint32_t value_len = l->t.value_len, len = l->write_len;
+
+	slots_hash(t, l, j, true);
+	for (unsigned i = 0, end; i < j->n; i = end) {
+		end = i + slot_block(t, j->n - i, len);
+		if (value_len == 4 && len == 8)
+			one_block(t, l, j, i, end, 4, 8);
+		else
+			one_block(t, l, j, i, end, value_len, len);
+	}
+}
+
+/*
+ * The operands, compare and swap, are numbers in the host's byte order, as
+ * RDMA has it; the swap is the slot's 8 bytes taken for one. The write comes
+ * last: it can carry an immediate.
+ */
+static void cas_one(struct translator *t, const struct lane *l,
+		    const uint8_t *key, uint64_t head, unsigned i)
+{
+	uint64_t units = l->t.units;
+	uint8_t *p = arena_take(t, 2 * SLOT_CAS);
+	struct op *op;
+
+	memset(p, 0, SLOT_CAS);
+	slot_fill(p + SLOT_CAS, l, t->sum[i], key + l->key_len, SLOT_CAS - 4,
+		  SLOT_CAS);
+	if (head_copies(head) > 1) {
+		op = &t->op[t->nops++];
+		op_fill(op, l, hash_mod(t->slot[1][i], units) * SLOT_CAS, p,
+			SLOT_CAS);
+		op->verb = OP_CMP_SWAP;
+		t->ctr.bytes += SLOT_CAS;
+	}
+	op = op_write(t, l, hash_mod(t->slot[0][i], units) * SLOT_CAS,
+		      p + SLOT_CAS, SLOT_CAS);
+	if (head_immediate(head))
+		op_make_immediate(t, l, op, head_sequence(head));
+}
+
+void dart_cas_run(struct translator *t, struct lane *l, const struct jobs *j)
+{
+	slots_hash(t, l, j, true);
+	for (unsigned i = 0, end; i < j->n;) {
+		end = i + slot_block(t, j->n - i, 2 * SLOT_CAS);
+		for (; i < end; i++)
+			cas_one(t, l, j->key[i], j->head[i], i);
+	}
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * steer.c - several collectors: each report goes to the lanes of one, by the
+ * hash of its key or by the address that it was sent to.
+ *
+ * It happens behind the judging and the sequence check, on the jobs of one
+ * table, and only where there are several collectors: with one, nothing of
+ * this is called.
+ */
+#include "translate/private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "hash/crc.h"
+#include "wire/be.h"
+
+enum {
+	AT_ETHERTYPE = 12, /* in a frame without a VLAN tag */
+	AT_IP = 14,
+	AT_IP4_DST = AT_IP + 16,
+	NOBODY = UINT16_MAX,
+};
+
+struct steering {
+	enum steer mode;
+	unsigned n; /* collectors */
+	struct collector_address *address;
+	uint32_t hash[STAGE];
+	uint16_t aim[STAGE]; /* STEER_ADDRESS: of the stage's jobs */
+	uint16_t to[STAGE];  /* of the jobs in hand */
+	/* The jobs in hand, in the order of their collectors. */
+	uint16_t begin[COLLECTORS_MAX + 1];
+	const uint8_t *key[STAGE];
+	uint64_t head[STAGE];
+	struct jobs part; /* one collector's */
+};
+
+static unsigned collector_of(const struct steering *s, uint8_t version,
+			     const uint8_t *ip)
+{
+	for (unsigned c = 0; c < s->n; c++)
+		if (s->address[c].version == version &&
+		    !memcmp(s->address[c].ip, ip, version == 6 ? 16 : 4))
+			return c;
+	return NOBODY;
+}
+
+/* Whose address a report was sent to. It was decoded once and was good. */
+static unsigned aim_of(const struct steering *s, const struct pkt *p)
+{
+	struct net_udp u;
+
+	if (p->len >= AT_IP4_DST + 4u &&
+	    be16_load(p->data + AT_ETHERTYPE) == 0x0800)
+		return collector_of(s, 4, p->data + AT_IP4_DST);
+	if (net_udp_decode(&u, p->data, p->len) < 0)
+		return NOBODY;
+	return collector_of(s, u.version, u.dst);
+}
+
+/* A job is of the packet that its key lies in; both stand in order. */
+void steer_aim(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	struct steering *s = t->steering;
+	struct jobs *j = &t->stage;
+	uint64_t all = UINT64_MAX, any = 0;
+	unsigned left = 0;
+	size_t k = 0;
+
+	if (s->mode != STEER_ADDRESS)
+		return;
+	for (unsigned i = 0; i < j->n; i++) {
+		unsigned c;
+
+		while (k < n && (j->key[i] < pkts[k].data ||
+				 j->key[i] >= pkts[k].data + pkts[k].len))
+			k++;
+		c = k < n ? aim_of(s, &pkts[k]) : NOBODY;
+		if (c == NOBODY)
+			continue;
+		s->aim[left] = (uint16_t)c;
+		j->key[left] = j->key[i];
+		j->head[left++] = j->head[i];
+		all &= j->head[i];
+		any |= j->head[i];
+	}
+	t->ctr.bad_address += j->n - left;
+	t->ctr.stored -= j->n - left;
+	j->n = left;
+	j->all = all;
+	j->any = any;
+}
+
+/* The collectors of one table's jobs, to s->to. */
+static void find(struct translator *t, const struct lane *l,
+		 const struct jobs *j)
+{
+	static const enum crc_id id = CRC_COLLECTOR;
+	struct steering *s = t->steering;
+	uint32_t *hash = s->hash;
+
+	if (s->mode == STEER_ADDRESS) { /* they are some of the stage's */
+		for (unsigned i = 0, k = 0; i < j->n; i++, k++) {
+			while (t->stage.key[k] != j->key[i])
+				k++;
+			s->to[i] = s->aim[k];
+		}
+		return;
+	}
+	crc_batch(&id, 1, j->key, l->key_len, j->n, &hash);
+	for (unsigned i = 0; i < j->n; i++)
+		s->to[i] = (uint16_t)hash_mod(hash[i], s->n);
+}
+
+/* Sorts jobs by collector; those of one stay in order. */
+static void sort(struct steering *s, const struct jobs *j)
+{
+	uint16_t at[COLLECTORS_MAX], sum = 0;
+
+	memset(at, 0, s->n * sizeof(at[0]));
+	for (unsigned i = 0; i < j->n; i++)
+		at[s->to[i]]++;
+	for (unsigned c = 0; c < s->n; c++) {
+		s->begin[c] = sum;
+		sum = (uint16_t)(sum + at[c]);
+		at[c] = s->begin[c];
+	}
+	s->begin[s->n] = sum;
+	for (unsigned i = 0; i < j->n; i++) {
+		unsigned k = at[s->to[i]]++;
+
+		s->key[k] = j->key[i];
+		s->head[k] = j->head[i];
+	}
+}
+
+static const struct jobs *part_of(struct steering *s, unsigned collector)
+{
+	unsigned from = s->begin[collector];
+	struct jobs *part = &s->part;
+
+	part->n = s->begin[collector + 1] - from;
+	part->all = UINT64_MAX;
+	part->any = 0;
+	for (unsigned i = 0; i < part->n; i++) {
+		part->key[i] = s->key[from + i];
+		part->head[i] = s->head[from + i];
+		part->all &= part->head[i];
+		part->any |= part->head[i];
+	}
+	return part;
+}
+
+void steer_run(struct translator *t, unsigned table, const struct jobs *j)
+{
+	struct steering *s = t->steering;
+
+	find(t, &t->lane[table], j);
+	sort(s, j);
+	for (unsigned c = 0; c < s->n; c++)
+		if (s->begin[c + 1] > s->begin[c])
+			lane_go(t, c * t->n + table, part_of(s, c));
+}
+
+int steer_open(struct translator *t, const struct translate_options *o,
+	       struct fault *f)
+{
+	size_t addresses = o->collectors * sizeof(*o->address);
+	struct steering *s = calloc(1, sizeof(*s));
+
+	t->steering = s;
+	if (s)
+		s->address = malloc(addresses);
+	if (!s || !s->address)
+		return fault_set(f, -ENOMEM, "no memory for the collectors");
+	s->mode = o->steer;
+	s->n = o->collectors;
+	if (s->mode == STEER_ADDRESS)
+		memcpy(s->address, o->address, addresses);
+	return 0;
+}
+
+void steer_close(struct translator *t)
+{
+	if (t->steering)
+		free(t->steering->address);
+	free(t->steering);
+	t->steering = NULL;
+}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Three network namespaces in a row: load net
+#
+#   reporter r0 --- t0 translator t1 --- c0 collector
+#
+# Nothing in them speaks by itself: no addresses, no IPv6, so that a capture is
+# what a test sent. All belongs to the test: names carry its process's id.
+
+NET=dta-$$-$BATS_TEST_NUMBER
+
+# Skips the test where namespaces cannot be made.
+need_net() {
+	[ "$(id -u)" = 0 ] || skip "not root: no network namespaces"
+	ip netns add "$NET-probe" 2>/dev/null ||
+		skip "no network namespaces here"
+	ip netns del "$NET-probe"
+}
+
+# on NAME COMMAND...: in the namespace of r, t or c.
+on() {
+	local name=$NET-$1
+
+	shift
+	ip netns exec "$name" "$@"
+}
+
+net_up() { # [queues of each interface]
+	local n i q="numtxqueues ${1:-1} numrxqueues ${1:-1}"
+
+	for n in r t c; do
+		ip netns add "$NET-$n"
+		on $n sysctl -qw net.ipv6.conf.all.disable_ipv6=1 \
+			net.ipv6.conf.default.disable_ipv6=1
+	done
+	# shellcheck disable=SC2086
+	ip -n "$NET-r" link add r0 $q type veth peer name t0 $q netns "$NET-t"
+	# shellcheck disable=SC2086
+	ip -n "$NET-t" link add t1 $q type veth peer name c0 $q netns "$NET-c"
+	for i in r:r0 t:t0 t:t1 c:c0; do
+		ip -n "$NET-${i%:*}" link set "${i#*:}" up
+	done
+}
+
+net_down() {
+	local n
+
+	for n in r t c; do
+		ip netns del "$NET-$n" 2>/dev/null || :
+	done
+}
+
+# start NAME LOG COMMAND...: in that namespace, in the background. Its id is
+# in PID.
+start() {
+	local name=$NET-$1 log=$2
+
+	shift 2
+	ip netns exec "$name" "$@" 2>"$log" >"$log.out" 3>&- &
+	PID=$!
+	BG_PIDS+=("$PID")
+}
+
+# stop PID: by SIGTERM; its status is this one's.
+stop() {
+	kill "$1" || return
+	wait "$1"
+}
+
+# A program says on what it listens once it does.
+listens() { grep -q "AF_PACKET\|AF_XDP" "$1"; } # log

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The invariant: one capture by every road leaves the same memory, byte for
+# byte: the local road; RoCEv2 packets to the software responder; to soft-RoCE,
+# reliable and unreliable queue pairs; and from host to host by verbs.
+
+load ../helpers
+load guest
+load traffic
+
+setup_file() {
+	export NAME=test-roads-$$
+	cd "$BATS_FILE_TMPDIR" || exit 1
+	mix 3000 reports.pcap
+	cp "$BATS_TEST_DIRNAME/mix.ini" rc.ini
+	# Counters need atomics, which UC does not have.
+	sed '/^kind = keyinc/!s/^kind = .*/&\nqp = uc/' rc.ini >uc.ini
+	dta-collect --create --layout rc.ini --region "$NAME"
+	dta-translate -q -r reports.pcap --region "$NAME"
+	dta-dump digest "$NAME" -o csv >local
+	guest_there || return 0
+	export GUEST
+	guest_start a
+	cp reports.pcap rc.ini uc.ini "$GUEST_DIR/a"
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || exit 1
+	HOST=$GUEST_DIR/a
+}
+
+teardown() {
+	[ -z "${COLLECTOR:-}" ] || guest_run "kill $COLLECTOR; rm -f /dev/shm/r"
+	remove_regions "$NAME-"
+}
+
+teardown_file() {
+	remove_regions "$NAME"
+	guest_stop
+}
+
+@test "the local road: something to compare with" {
+	filled <local
+	[ "$(wc -l <local)" = 6 ]
+}
+
+@test "the software responder" {
+	dta-collect --create --layout rc.ini --region "$NAME-b"
+	dta-collect --region "$NAME-b" --ticket ticket.ini
+	dta-translate -q -r reports.pcap --ticket ticket.ini -w frames.pcap
+	dta-collect -q --region "$NAME-b" -r frames.pcap
+	tables "$NAME-b" | diff local -
+}
+
+# collect LAYOUT ARGS: dta-collect in the guest, on an empty region.
+collect() {
+	local layout=$1
+
+	shift
+	guest_run "rm -f /dev/shm/r new.ini
+		dta-collect --create --layout $layout --region r"
+	guest_run "dta-collect --region r --verbs rxe0 $* \
+			>collect.out 2>collect.err & echo \$!" >pid
+	COLLECTOR=$(<pid)
+}
+
+in_the_guest() {
+	guest_run "dta-dump digest r -o csv"
+}
+
+holds() { # digests
+	in_the_guest | cmp -s - "$1"
+}
+
+# The frames to the guest's NIC, whose dta-collect is stopped.
+by_frames() { # layout
+	collect "$1" --peer-ip 10.0.0.101 --ticket new.ini
+	wait_for [ -s "$HOST/new.ini" ]
+	guest_run "kill -STOP $COLLECTOR"
+	# Each atomic is answered; of writes the last of every queue pair.
+	dta-translate -q -r reports.pcap --ticket "$HOST/new.ini" -w frames.pcap
+	"$TOP/tests/tools/frames.py" frames.pcap "$GUEST_DIR/switch.sock" \
+		"$GUEST_DIR/a.sock"
+	wait_for holds local
+	in_the_guest | diff local -
+	guest_run "grep -q '^State:.*T (stopped)' /proc/$COLLECTOR/status
+		kill -CONT $COLLECTOR"
+	[ ! -s "$HOST/collect.err" ]
+}
+
+@test "soft-RoCE, RC" {
+	guest_needed
+	by_frames rc.ini
+}
+
+@test "soft-RoCE, UC" {
+	guest_needed
+	by_frames uc.ini
+	[ "$(grep -c '^qp = uc' "$HOST/new.ini")" = 4 ]
+}
+
+@test "host to host by verbs" {
+	guest_needed
+	collect rc.ini --cm 40040
+	wait_for guest_run "dta-translate -r reports.pcap --verbs 10.0.0.51 \
+		-o ndjson 2>translate.err"
+	in_the_guest | diff local -
+	# Ledger of the road: all operations that the translator made.
+	jq -se 'map(select(.stage == "road")) | map({(.counter): .value}) | add |
+		.received == .completed and .received == .writes + .atomics and
+		.atomics > 1000 and .inlined > 1000 and .inlined < .writes and
+		.doorbells * 20 < .received and .tickets == 1' \
+		"$HOST/translate.err"
+	jq -se 'map(select(.stage == "road" or .stage == "translate")) |
+		(map(select(.counter == "ops").value) | add) ==
+		(map(select(.stage == "road" and .counter == "received").value) |
+		add)' "$HOST/translate.err"
+}
+
+@test "20 000 frames in a row, RC and UC" {
+	local layout n
+
+	guest_needed
+	for layout in rc uc; do
+		cat >one.ini <<-END
+			[flows]
+			kind = keywrite
+			key = flow4
+			value = 4
+			slots = 64K
+			qp = $layout
+		END
+		cp one.ini "$HOST"
+		dta-collect --create --layout one.ini --region "$NAME-n"
+		dta-gen uniform --flows 10000 --count 10000 -N 2 -q -w many.pcap
+		dta-translate -q -r many.pcap --region "$NAME-n"
+		tables "$NAME-n" >many
+		remove_regions "$NAME-n"
+		collect one.ini --peer-ip 10.0.0.101 --ticket new.ini
+		wait_for [ -s "$HOST/new.ini" ]
+		dta-translate -q -r many.pcap --ticket "$HOST/new.ini" \
+			-w frames.pcap --ack-every 100
+		n=$(dta-dump packets frames.pcap -o csv | wc -l)
+		[ "$n" -gt 20000 ]
+		"$TOP/tests/tools/frames.py" frames.pcap \
+			"$GUEST_DIR/switch.sock" "$GUEST_DIR/a.sock" \
+			$([ $layout = uc ] || echo 200) >answers
+		[ $layout = uc ] || [ "$(<answers)" = "200 0x11 0x1f" ]
+		wait_for holds many
+		in_the_guest | diff many -
+		guest_run "kill $COLLECTOR"
+		COLLECTOR=
+	done
+}

@@ -1,0 +1,399 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# A device as the target: dta-collect --verbs in a guest with soft-RoCE. The
+# frames are crafted here, by dta-translate; the guest has no program but
+# dta-collect that touches the region. What its memory must be is the local
+# road's, on this side.
+
+load ../helpers
+load guest
+
+# A second network card, of another network.
+GUEST_QEMU='-netdev dgram,id=n1,local.type=unix,local.path=a1.sock,remote.type=unix,remote.path=switch1.sock
+	-device virtio-net-pci,netdev=n1,mac=02:00:00:00:01:02,csum=off,guest_csum=off,gso=off,romfile='
+
+setup_file() {
+	guest_there || return 0
+	export GUEST
+	guest_start a
+	# The shell of the guest would take busybox's ip.
+	guest_run '/bin/ip link set eth1 up
+		/bin/ip addr add 10.0.1.51/24 dev eth1
+		/bin/ip neigh add 10.0.1.101 lladdr 02:00:00:00:01:01 nud permanent dev eth1
+		rdma link add rxe1 type rxe netdev eth1'
+}
+
+setup() {
+	guest_needed
+	NAME=test-target-$$-$BATS_TEST_NUMBER
+	HOST=$GUEST_DIR/a
+	rm -f "$HOST"/*.{ini,pcap,log,rows,ticket*} "$HOST/pid"
+	cd "$HOST" || exit 1
+	cat >layout.ini <<-END
+		[rc]
+		kind = keywrite
+		key = flow4
+		value = 4
+		slots = 1K
+		[uc]
+		kind = keywrite
+		key = flow4
+		value = 4
+		slots = 1K
+		qp = uc
+		[counts]
+		kind = keyinc
+		key = flow4
+		slots = 1K
+		[paths]
+		kind = postcard
+		key = flow4
+		chunks = 1K
+		values = 1-80
+		[lists]
+		kind = append
+		value = 4
+		entries = 64
+		lists = 16
+	END
+}
+
+teardown() {
+	[ ! -e "$HOST/pid" ] || guest_run "kill -CONT $(<"$HOST/pid")
+		kill $(<"$HOST/pid"); rm -f /host/pid"
+	guest_run "rm -f /dev/shm/$NAME*"
+	remove_regions "$NAME"
+}
+
+teardown_file() {
+	guest_stop
+}
+
+# collect ARGS...: dta-collect in the guest, on a new region, ready.
+collect() {
+	guest_run "dta-collect --create --layout /host/layout.ini --region $NAME --epochs 2"
+	attach "$@"
+}
+
+attach() {
+	guest_run "dta-collect --region $NAME $* >/host/out.rows 2>/host/run.log &
+		echo \$! >/host/pid"
+	ticket "${TICKET:-new.ticket}"
+}
+
+# The ticket that has come last becomes ticket.ini.
+ticket() {
+	wait_for [ -e "$HOST/$1" ]
+	mv "$HOST/$1" "$HOST/ticket.ini"
+}
+
+log_says() {
+	grep -q -- "$1" "$HOST/run.log"
+}
+
+pid_of() {
+	cat "$HOST/pid"
+}
+
+# reports TABLE KIND SEED: 100 reports, and what becomes of them on this side.
+reports() {
+	dta-gen uniform --kind "$2" -T "$1" -s "$3" --count 100 -q \
+		-w "$1.$2.pcap" ${IMMEDIATE:+--immediate}
+	[ -e "/dev/shm/$NAME" ] ||
+		dta-collect --create --layout layout.ini --region "$NAME" --epochs 2
+	dta-translate -q -r "$1.$2.pcap" --region "$NAME"
+}
+
+# frames TABLE KIND ANSWERS [ARGS]: the same reports, through the ticket.
+frames() {
+	local n=$1 kind=$2 answers=$3
+	shift 3
+	dta-translate -q -r "$n.$kind.pcap" --ticket ticket.ini -w frames.pcap "$@"
+	"$TOP/tests/tools/frames.py" frames.pcap "$GUEST_DIR/switch.sock" \
+		"$GUEST_DIR/a.sock" "$answers"
+}
+
+digests() {
+	dta-dump digest "$NAME" -o csv
+}
+
+same_memory() {
+	[ "$(guest_run "dta-dump digest $NAME -o csv")" = "$(digests)" ]
+}
+
+# The time that a process has had of the processor: user, system.
+used() {
+	guest_run "cut -d' ' -f14,15 /proc/$(pid_of)/stat"
+}
+
+@test "the memory is the local road's, while dta-collect is stopped" {
+	local before n=0 kind
+
+	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
+	guest_run "kill -STOP $(pid_of)"
+	before=$(used)
+	for kind in keywrite keywrite keyinc postcard append; do
+		n=$((n + 1))
+		reports $n $kind $n
+		frames $n $kind 0 --ack-every 1 >answers
+	done
+	wait_for same_memory
+	[ "$(used)" = "$before" ]
+	guest_run "grep -q '^State:.*T (stopped)' /proc/$(pid_of)/status"
+	digests | awk -F, 'NR > 1 { print $4 }' >sums
+	! grep -qx 00000000 sums
+}
+
+@test "the ticket: the device's address, the neighbour's, what was asked for" {
+	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket --mtu 512
+	grep -qx 'ip = 10.0.0.51' ticket.ini
+	grep -qx 'mac = 02:00:00:00:00:02' ticket.ini
+	grep -qx 'peer_ip = 10.0.0.101' ticket.ini
+	grep -qx 'peer_mac = 02:00:00:00:00:01' ticket.ini
+	grep -qx 'mtu = 512' ticket.ini
+	[ "$(grep -c '^qpn' ticket.ini)" = 5 ]
+	[ "$(grep '^qpn\|^rkey\|^address' ticket.ini | sort | uniq -d)" = "" ]
+}
+
+@test "IPv6" {
+	collect --verbs rxe0 --peer-ip fd00::101 --ticket /host/new.ticket
+	grep -qx 'ip = fd00::51' ticket.ini
+	grep -qx 'peer_mac = 02:00:00:00:00:01' ticket.ini
+	reports 1 keywrite 1
+	[ "$(frames 1 keywrite 200 --ack-every 1)" = "200 0x11 0x1f" ]
+	same_memory
+}
+
+@test "a wrong R_Key: the queue pair is made again, what is stored stays" {
+	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
+	reports 1 keywrite 1
+	frames 1 keywrite 200 --ack-every 1
+	cp ticket.ini good.ini
+	sed '/table rc/,/table uc/s/^rkey = .*/rkey = 0x12345678/' good.ini >ticket.ini
+	sed -i '/table rc/,/table uc/s/^psn = .*/psn = '$((
+		$(sed -n '/table rc/,/table uc/s/^psn = //p' good.ini) + 200 & 0xffffff))/ ticket.ini
+	# NAK, remote access error; then silence
+	[ "$(frames 1 keywrite 1)" = "1 0x11 0x62" ]
+	ticket new.ticket
+	wait_for log_says 'table rc: queue pair 0x.* is dead'
+	wait_for log_says 'table rc: queue pair 0x.* made again'
+	[ "$(grep -c '^qpn' ticket.ini)" = 5 ]
+	# The others are what they were.
+	[ "$(grep '^qpn\|^rkey' good.ini | sed 1d)" = \
+		"$(grep '^qpn\|^rkey' ticket.ini | sed 1d)" ]
+	[ "$(grep -m1 ^qpn good.ini)" != "$(grep -m1 ^qpn ticket.ini)" ]
+	same_memory
+	reports 1 keywrite 2
+	[ "$(frames 1 keywrite 200 --ack-every 1)" = "200 0x11 0x1f" ]
+	same_memory
+	# UC: dropped, and the queue pair lives on.
+	cp ticket.ini good.ini
+	sed -i 's/^rkey = .*/rkey = 0x12345678/' ticket.ini
+	dta-gen uniform -T 2 --count 10 -q -w 2.keywrite.pcap
+	[ -z "$(frames 2 keywrite 0)" ]
+	cp good.ini ticket.ini
+	reports 2 keywrite 3
+	frames 2 keywrite 0
+	wait_for same_memory
+	[ ! -e new.ticket ]
+}
+
+@test "immediates, RC and UC: a row each, and a command is run" {
+	IMMEDIATE=1
+	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket \
+		--notify -o csv --notify-exec "'echo \$DTA_TABLE \$DTA_COUNT >>/host/ran.rows'"
+	reports 1 keywrite 1
+	frames 1 keywrite 200 --ack-every 1
+	reports 2 keywrite 2
+	frames 2 keywrite 0
+	reports 5 append 3
+	frames 5 append 0 --ack-every 1 >/dev/null
+	wait_for grep -q ',lists,5,.*,300$' out.rows
+	[ "$(cut -d, -f2-5 out.rows)" = "table,id,sequence,count
+$(seq 0 99 | awk '{ print "rc,1," $1 "," ++n }')
+$(seq 0 99 | awk '{ print "uc,2," $1 "," 100 + ++n }')
+$(seq 0 99 | awk '{ print "lists,5," $1 "," 200 + ++n }')" ]
+	wait_for grep -qx 'lists 300' ran.rows
+	guest_run "kill -USR1 $(pid_of)"
+	wait_for log_says 'notify,told,done,300'
+	log_says 'verbs,immediates,done,300'
+}
+
+@test "no receive left: an RNR NAK, and nothing is written" {
+	IMMEDIATE=1
+	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket --receives 4
+	guest_run "kill -STOP $(pid_of)"
+	dta-gen uniform -T 1 --count 5 -N 1 --immediate -q -w 1.keywrite.pcap
+	# four ACKs, an RNR NAK
+	frames 1 keywrite 5 --ack-every 1 >answers
+	sed -i 's/0x2.$/rnr/' answers
+	[ "$(cat answers)" = "4 0x11 0x1f
+1 0x11 rnr" ]
+	[ "$(guest_run "dta-dump region --slots $NAME -o csv" | grep -c ^rc,)" = 4 ]
+}
+
+@test "a port that goes down and comes back" {
+	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
+	guest_run '/bin/ip link set eth0 down'
+	wait_for log_says 'rxe0: port 1 is down'
+	guest_run '/bin/ip link set eth0 up'
+	wait_for log_says 'rxe0: port 1 is up again'
+	wait_for log_says "eth0 has lost the translator's neighbour entry"
+	guest_run '
+		/bin/ip addr add fd00::51/64 dev eth0 nodad
+		/bin/ip neigh replace 10.0.0.101 lladdr 02:00:00:00:00:01 nud permanent dev eth0
+		/bin/ip neigh replace fd00::101 lladdr 02:00:00:00:00:01 nud permanent dev eth0'
+	reports 1 keywrite 1
+	[ "$(frames 1 keywrite 200 --ack-every 1)" = "200 0x11 0x1f" ]
+	same_memory
+}
+
+@test "rotation by another process: new R_Keys, the old ones are refused" {
+	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket --grace 0
+	cp ticket.ini old.ini
+	reports 1 keywrite 1
+	frames 1 keywrite 200 --ack-every 1
+	guest_run "dta-collect --region $NAME --rotate --snapshot /host/old.snap"
+	dta-collect --region "$NAME" --rotate
+	ticket new.ticket
+	grep -qx 'epoch = 2' ticket.ini
+	reports 1 keywrite 2
+	[ "$(frames 1 keywrite 200 --ack-every 1)" = "200 0x11 0x1f" ]
+	same_memory # of both epochs
+	[ "$(dta-dump snapshot -o csv old.snap | sed -n 2p | cut -d, -f1,4)" = rc,1 ]
+	reports 2 keywrite 3
+	cp ticket.ini new.ini
+	cp old.ini ticket.ini
+	frames 2 keywrite 0 # UC: refused in silence
+	cp new.ini ticket.ini
+	frames 2 keywrite 0
+	wait_for same_memory
+	log_says 'rxe0: epoch 2'
+}
+
+@test "two devices, each with its ticket" {
+	TICKET=new.ticket.rxe1
+	collect --verbs rxe0,rxe1@10.0.1.101 --peer-ip 10.0.0.101 --ticket /host/new.ticket
+	grep -qx 'ip = 10.0.1.51' ticket.ini
+	grep -qx 'mac = 02:00:00:00:01:02' ticket.ini
+	grep -qx 'peer_mac = 02:00:00:00:01:01' ticket.ini
+	reports 1 keywrite 1
+	dta-translate -q -r 1.keywrite.pcap --ticket ticket.ini -w frames.pcap --ack-every 1
+	[ "$("$TOP/tests/tools/frames.py" frames.pcap "$GUEST_DIR/switch1.sock" \
+		"$GUEST_DIR/a1.sock" 200)" = "200 0x11 0x1f" ]
+	ticket new.ticket.rxe0
+	grep -qx 'ip = 10.0.0.51' ticket.ini
+	reports 3 keyinc 3
+	[ "$(frames 3 keyinc 200 --ack-every 1 | awk '{ n += $1 } END { print n }')" = 200 ]
+	same_memory
+}
+
+@test "a device that is taken away and comes back" {
+	collect --verbs rxe1 --peer-ip 10.0.1.101 --ticket /host/new.ticket
+	reports 1 keywrite 1
+	dta-translate -q -r 1.keywrite.pcap --ticket ticket.ini -w frames.pcap --ack-every 1
+	"$TOP/tests/tools/frames.py" frames.pcap "$GUEST_DIR/switch1.sock" "$GUEST_DIR/a1.sock" 200
+	guest_run 'rdma link delete rxe1'
+	wait_for log_says 'rxe1: the device is lost'
+	guest_run 'rdma link add rxe1 type rxe netdev eth1'
+	wait_for log_says 'rxe1: the device is back'
+	ticket new.ticket
+	same_memory
+	reports 2 keywrite 2
+	dta-translate -q -r 2.keywrite.pcap --ticket ticket.ini -w frames.pcap
+	"$TOP/tests/tools/frames.py" frames.pcap "$GUEST_DIR/switch1.sock" "$GUEST_DIR/a1.sock"
+	wait_for same_memory
+}
+
+@test "SIGHUP: all queue pairs anew; SIGTERM: the ledger, exit 0" {
+	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
+	cp ticket.ini old.ini
+	guest_run "kill -HUP $(pid_of)"
+	ticket new.ticket
+	[ -z "$(grep ^qpn ticket.ini | grep -xFf <(grep ^qpn old.ini))" ]
+	[ "$(grep '^rkey\|^address' ticket.ini)" = "$(grep '^rkey\|^address' old.ini)" ]
+	guest_run "kill $(pid_of); rm /host/pid"
+	wait_for log_says 'dta-collect: verbs, receives'
+	wait_for log_says 'qp_made  *5'
+	! log_says 'is dead'
+	guest_run "dta-collect --region $NAME --verbs rxe0 --peer-ip 10.0.0.101 --ticket - >/host/out.rows 2>/host/run.log &
+		pid=\$!; for i in 1 2 3 4 5 6 7 8 9; do [ -s /host/out.rows ] && break; sleep 0.3; done
+		kill \$pid; wait \$pid"
+	grep -qx 'epoch = 1' out.rows
+}
+
+refuses() { # MESSAGE ARGS...
+	local message=$1
+	shift
+	run guest_run "dta-collect --region $NAME $*"
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == "dta-collect: --verbs: "*"$message"* ]]
+	[ "${#lines[@]}" = 1 ]
+}
+
+@test "what is missing is said, with its cure" {
+	guest_run "dta-collect --create --layout /host/layout.ini --region $NAME --pages small"
+	refuses 'no such RDMA device; there are: rxe0 rxe1' --verbs rxe9 --peer-ip 10.0.0.101
+	refuses 'rxe0: no RoCEv2 address 10.0.0.9; it has:' --verbs rxe0 --ip 10.0.0.9 --peer-ip 10.0.0.101
+	refuses 'an MTU of 4096 needs larger frames' --verbs rxe0 --mtu 4096 --peer-ip 10.0.0.101
+	refuses 'ip neigh replace 10.0.0.77 dev eth0' --verbs rxe0 --peer-ip 10.0.0.77
+	guest_run "chmod 755 /; chmod 666 /dev/shm/$NAME; chmod 600 /dev/infiniband/uverbs0"
+	run guest_run "su nobody -s /bin/sh -c 'dta-collect --region $NAME --verbs rxe0 --peer-ip 10.0.0.101'"
+	echo "$output"
+	[[ $output == *"/dev/infiniband/uverbs0: Permission denied: let this user"* ]]
+	run guest_run "chmod 666 /dev/infiniband/uverbs0
+		ulimit -l 4; su nobody -s /bin/sh -c 'dta-collect --region $NAME --verbs rxe0 --peer-ip 10.0.0.101'"
+	echo "$output"
+	[[ $output == *"cannot lock"*"(ulimit -l) is 4 KiB"*"LimitMEMLOCK"* ]]
+	guest_run 'rdma link delete rxe1; rdma link delete rxe0'
+	refuses 'rdma link add rxe0 type rxe netdev eth0' --verbs rxe0 --peer-ip 10.0.0.101
+	guest_run 'rdma link add rxe0 type rxe netdev eth0; rdma link add rxe1 type rxe netdev eth1'
+}
+
+@test "counters over UC are no layout: UC has no atomics" {
+	printf '[c]\nkind = keyinc\nkey = u32\nslots = 1K\nqp = uc\n' >bad.ini
+	run guest_run "dta-collect --create --layout /host/bad.ini --region $NAME"
+	[ "$status" = 1 ]
+	[[ $output == *atomic* ]]
+}
+
+# A host that connects with any private data: kind, table, epoch after "DTA1".
+asks() { # HEX [COUNT]
+	guest_run "verbs_ask 10.0.0.51 18515 $*"
+}
+
+@test "hosts: what they ask for is judged, and they come and go" {
+	guest_run "dta-collect --create --layout /host/layout.ini --region $NAME --epochs 2
+		dta-collect --region $NAME --verbs rxe0 --cm 18515 >/host/out.rows 2>/host/run.log &
+		echo \$! >/host/pid"
+	wait_for guest_run 'rdma resource show cm_id | grep -q LISTEN'
+	# A ticket: its length; table 1 of epoch 1: where it is.
+	[[ $(asks 44544131000000000000000000000000) == "accepted 0000"* ]]
+	[[ $(asks 44544131000100010000000000000001) == \
+		"accepted 4454413100010001"????????"00000000"????????????????"0000000000000001" ]]
+	# -EPROTO: another magic, kind, or cut short (padded with zeros);
+	# -ENOENT: no table 99; -ESTALE: epochs 0, 2 and the last there is.
+	[[ $(asks 44544132000000000000000000000000) == "rejected ffffffb9"* ]]
+	[[ $(asks 44544131000200010000000000000001) == "rejected ffffffb9"* ]]
+	[[ $(asks 00) == "rejected ffffffb9"* ]]
+	[[ $(asks 44544131000100630000000000000001) == "rejected fffffffe"* ]]
+	[[ $(asks 44544131000100010000000000000000) == "rejected ffffff8c"* ]]
+	[[ $(asks 44544131000100010000000000000002) == "rejected ffffff8c"* ]]
+	[[ $(asks 4454413100010001ffffffffffffffff) == "rejected ffffff8c"* ]]
+	# A connection for each of all tables and more, from one that then leaves.
+	[ "$(asks 44544131000100010000000000000001 100 | grep -c accepted)" = 100 ]
+	wait_for hosts_left
+	guest_run "kill -USR1 $(pid_of)"
+	wait_for log_says 'connections  *1'
+	[ "$(awk '$1 == "refused" { print $2 }' run.log)" = 7 ]
+	# And it still serves.
+	reports 1 keywrite 1
+	guest_run "cp /host/1.keywrite.pcap /tmp
+		dta-translate -q -r /tmp/1.keywrite.pcap --verbs 10.0.0.51:18515"
+	same_memory
+}
+
+# No connection is left but those who listen.
+hosts_left() {
+	! guest_run 'rdma resource show cm_id' | grep -qv LISTEN
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * send CAPTURE NAME [COUNT]: the packets of a capture to a live interface, or
+ * "unix:LOCAL,REMOTE"; COUNT: again from the start until so many are sent.
+ * Prints "sent N dropped N".
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "packet/pkt.h"
+
+static int fail(const char *what, const struct fault *f)
+{
+	fprintf(stderr, "send: %s: %s\n", what, f->text);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	static struct pkt pkts[PKT_BATCH];
+	struct live_options o = {0};
+	struct fault f = {0};
+	uint64_t sent = 0, count;
+	struct snk *k;
+	struct src *s;
+	int n;
+
+	if (argc < 3)
+		return 2;
+	count = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
+	if (snk_open_live(&k, argv[2], &o, &f) < 0)
+		return fail(argv[2], &f);
+	do {
+		if (src_open(&s, argv[1], &f) < 0)
+			return fail(argv[1], &f);
+		while ((n = src_rx(s, pkts, PKT_BATCH, &f)) > 0) {
+			if (snk_tx(k, pkts, (size_t)n) || snk_flush(k))
+				break;
+			sent += (uint64_t)n;
+		}
+		src_close(s);
+		if (n)
+			return fail(argv[1], &f);
+	} while (sent < count);
+	snk_flush(k);
+	printf("sent %" PRIu64 " dropped %" PRIu64 "\n", sent, snk_drops(k));
+	return snk_close(k) < 0;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The verbs road's send queue against a device that carries requests out late
+ * and in its own time: the memory must be that of the operations done one after
+ * the other; and whatever fails, completed + lost = posted, to the operation.
+ */
+#include "rdma/verbs_queue.h"
+
+#include "base/rng.h"
+#include "fake_verbs.h"
+#include "test.h"
+
+enum {
+	TABLE = 1 << 16,
+	OPS = 20000,
+	LEN_MAX = 9000,
+	FEW = 300,
+	CALL = 200, /* operations at once */
+};
+
+static struct fake_verbs fake;
+static struct verbs_queue q;
+static struct verbs_road_ledger ctr;
+static uint64_t table[TABLE / 8], expected[TABLE / 8];
+static uint8_t memory[VERBS_MEMORY];
+static struct rng rng = {.state = 5};
+
+static void start(void)
+{
+	memset(table, 0, sizeof(table));
+	memset(expected, 0, sizeof(expected));
+	memset(&ctr, 0, sizeof(ctr));
+	fake_init(&fake, (uint8_t *)table, 0x7000, TABLE);
+	fake.registered = memory;
+	fake.registered_len = sizeof(memory);
+	q.qp = &fake.qp;
+	q.cq = &fake.cq;
+	q.address = 0x7000;
+	q.rkey = FAKE_RKEY;
+	q.lkey = FAKE_LKEY;
+	q.inline_max = FAKE_INLINE;
+	q.depth = FAKE_DEPTH;
+	q.memory = memory;
+	q.ctr = &ctr;
+	verbs_queue_init(&q);
+}
+
+static uint64_t lost(void)
+{
+	return ctr.flushed + ctr.access + ctr.refused + ctr.unanswered +
+	       ctr.not_ready + ctr.failed;
+}
+
+static void imagine(const struct op *op)
+{
+	uint8_t *at = (uint8_t *)expected + op->offset;
+	uint64_t v, operand[2];
+
+	if (op->verb == OP_WRITE || op->verb == OP_WRITE_IMM) {
+		memcpy(at, op->data, op->length);
+		return;
+	}
+	memcpy(&v, at, 8);
+	if (op->verb == OP_FETCH_ADD) {
+		v += op->add;
+	} else {
+		memcpy(operand, op->data, 16);
+		v = v == operand[0] ? operand[1] : v;
+	}
+	memcpy(at, &v, 8);
+}
+
+/* An operation of any kind; its data is at data. */
+static struct op any(uint8_t *data, uint32_t len_max)
+{
+	struct op op = {.verb = (uint8_t)rng_below(&rng, 4), .length = 8};
+	uint64_t operand[2] = {0, 1 + rng_below(&rng, 3)};
+
+	if (op.verb == OP_WRITE || op.verb == OP_WRITE_IMM) {
+		op.length = (uint32_t)rng_below(
+			&rng, rng_below(&rng, 8) ? 130 : len_max);
+		op.offset = rng_below(&rng, TABLE - op.length);
+		for (uint32_t i = 0; i < op.length; i++)
+			data[i] = (uint8_t)rng_u64(&rng);
+		op.data = data;
+		return op;
+	}
+	op.offset = 8 * rng_below(&rng, TABLE / 8);
+	if (op.verb == OP_FETCH_ADD) {
+		op.add = rng_u64(&rng);
+	} else {
+		memcpy(&operand[0], (uint8_t *)expected + op.offset, 8);
+		operand[0] += rng_below(&rng, 2); /* equal or not */
+		memcpy(data, operand, 16);
+		op.data = data;
+	}
+	return op;
+}
+
+/* Data is gone after exec(): the next round writes over it. */
+static void same_memory(unsigned pace)
+{
+	static uint8_t data[CALL][LEN_MAX];
+	static struct op op[CALL];
+	uint64_t n;
+
+	start();
+	fake.pace = pace;
+	for (uint64_t done = 0; done < OPS; done += n) {
+		n = 1 + rng_below(&rng, rng_below(&rng, 2) ? CALL : 3);
+		n = n < OPS - done ? n : OPS - done;
+		for (uint64_t i = 0; i < n; i++) {
+			op[i] = any(data[i], LEN_MAX);
+			imagine(&op[i]);
+		}
+		verbs_queue_exec(&q, op, n);
+		memset(data, 0xee, sizeof(data));
+	}
+	verbs_queue_settle(&q);
+	TEST(!fake.wrong && !q.broken);
+	TEST(memcmp(table, expected, TABLE) == 0);
+	TEST(ctr.completed == OPS && !lost());
+	TEST(ctr.writes + ctr.atomics == OPS);
+	TEST(q.done == OPS && q.posted == OPS && fake.posted == OPS);
+	TEST(fake.most > FAKE_DEPTH / 2 && fake.most <= FAKE_DEPTH);
+	TEST(ctr.inlined > OPS / 8 && ctr.inlined < ctr.writes);
+}
+
+/* n writes of 1, one after the other in the table. */
+static void ones(unsigned n)
+{
+	static uint8_t data[8] = {1};
+	static struct op op[10 * VERBS_CHAIN + 1];
+
+	for (unsigned i = 0; i < n; i++)
+		op[i] = (struct op){.verb = OP_WRITE,
+				    .length = 8,
+				    .offset = 8 * i,
+				    .data = data};
+	verbs_queue_exec(&q, op, n);
+}
+
+static void doorbells(void)
+{
+	start();
+	ones(10 * VERBS_CHAIN + 1);
+	TEST(fake.doorbells == 11 && ctr.doorbells == 11);
+	verbs_queue_settle(&q);
+	TEST(ctr.completed == 10 * VERBS_CHAIN + 1);
+}
+
+/* One request fails at the collector: those before it are done, and only
+ * those. */
+static void fails(uint64_t at, enum ibv_wc_status status,
+		  const uint64_t *reason)
+{
+	start();
+	fake.fail_at = at;
+	fake.status = status;
+	fake.pace = 7;
+	ones(FEW);
+	verbs_queue_settle(&q);
+	TEST(q.broken && q.done == q.posted);
+	TEST(ctr.completed == at && lost() == FEW - at);
+	TEST(*reason == (reason == &ctr.flushed ? FEW - at : 1));
+	TEST(ctr.flushed == FEW - at - (reason != &ctr.flushed));
+	for (unsigned i = 0; i < FEW; i++)
+		TEST(table[i] == (i < at));
+}
+
+/* The device does not take one: that and the rest of its chain are lost. */
+static void refused(uint64_t at)
+{
+	start();
+	fake.refuse_at = at;
+	ones(FEW);
+	TEST(q.broken && q.posted == at && !q.chained);
+	fake.error = true; /* what a disconnection does */
+	verbs_queue_settle(&q);
+	TEST(q.done == q.posted);
+	TEST(ctr.completed + ctr.flushed == at);
+	TEST(ctr.failed > 0 && ctr.failed <= VERBS_CHAIN);
+	TEST(at + ctr.failed + ctr.unconnected == FEW);
+	TEST(fake.posted == at);
+}
+
+static void abandoned(void)
+{
+	struct ibv_wc late = {.wr_id = 3};
+
+	start();
+	fake.pace = 0;
+	ones(100);
+	verbs_queue_abandon(&q);
+	TEST(ctr.flushed == 100 && q.done == 100 && q.broken);
+	/* Completions that come after all, and such that never were ours. */
+	fake.pace = 16;
+	verbs_queue_reap(&q);
+	fake.wqe[0].wr.wr_id = late.wr_id = 1 << 20;
+	fake.wqe[0].wr.send_flags = IBV_SEND_SIGNALED;
+	fake.done = 0;
+	verbs_queue_reap(&q);
+	TEST(ctr.completed == 0 && ctr.flushed == 100);
+}
+
+/* A ring that wraps many times with payloads that nearly fill it. */
+static void big_payloads(void)
+{
+	static uint8_t data[VERBS_STAGE / 2];
+	struct op op = {.verb = OP_WRITE, .data = data};
+
+	start();
+	fake.pace = 1;
+	for (unsigned i = 0; i < 2000; i++) {
+		op.length = (uint32_t)(TABLE - rng_below(&rng, 40000));
+		memset(data, (int)i, op.length);
+		imagine(&op);
+		verbs_queue_exec(&q, &op, 1);
+	}
+	verbs_queue_settle(&q);
+	TEST(!fake.wrong && ctr.completed == 2000 && !ctr.inlined);
+	TEST(memcmp(table, expected, TABLE) == 0);
+	op.length = VERBS_STAGE / 2 + 1;
+	verbs_queue_exec(&q, &op, 1);
+	TEST(ctr.failed == 1 && !q.broken);
+}
+
+int main(void)
+{
+	static const struct {
+		enum ibv_wc_status status;
+		const uint64_t *reason;
+	} ways[] = {
+		{IBV_WC_WR_FLUSH_ERR, &ctr.flushed},
+		{IBV_WC_REM_ACCESS_ERR, &ctr.access},
+		{IBV_WC_REM_INV_REQ_ERR, &ctr.refused},
+		{IBV_WC_REM_OP_ERR, &ctr.refused},
+		{IBV_WC_RETRY_EXC_ERR, &ctr.unanswered},
+		{IBV_WC_RNR_RETRY_EXC_ERR, &ctr.not_ready},
+		{IBV_WC_LOC_PROT_ERR, &ctr.failed},
+	};
+
+	for (unsigned pace = 1; pace <= 64; pace *= 4)
+		same_memory(pace);
+	doorbells();
+	for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		for (uint64_t at = 0; at < FEW; at += 1 + at / 20)
+			fails(at, ways[i].status, ways[i].reason);
+	for (uint64_t at = 0; at < FEW; at += 1 + at / 20)
+		refused(at);
+	abandoned();
+	big_payloads();
+	return test_end();
+}
