@@ -163,7 +163,7 @@ generated() { # workload options...
 	}
 	net_up
 	make_regions "$EXAMPLES/$workload.ini"
-	dta-gen "$workload" --seed 7 --count 5000 -q -w reports.pcap
+	dta-gen "$workload" --seed 7 --count 5000 --rate 50000 -q -w reports.pcap
 	live reports.pcap "$@"
 }
 
@@ -196,7 +196,8 @@ outage() { # options...
 	net_up
 	sed 's/^copies = 2/&\nsequence = strict/' "$EXAMPLES/uniform.ini" >strict.ini
 	make_regions strict.ini
-	dta-gen uniform --seed 7 --count 10000 --tracked -q -w reports.pcap
+	dta-gen uniform --seed 7 --count 10000 --rate 10000 --tracked -q \
+		-w reports.pcap
 	live reports.pcap "$@"
 }
 
