@@ -148,6 +148,8 @@ static struct snk *open_nacks(const struct opts *o)
 
 	if (o->nacks && snk_open(&k, o->nacks, &f) < 0)
 		cli_fault(o->nacks, &f);
+	if (k)
+		snk_flush(k); /* a pipe: the reader waits for the header */
 	if (!o->nacks && o->live.name &&
 	    snk_open_live(&k, o->live.name, &o->live.options, &f) < 0)
 		cli_fault(o->live.name, &f);
@@ -174,6 +176,8 @@ int main(int argc, char **argv)
 	topt.format = o.dta;
 	target_tell(&g, &o, &topt);
 	topt.nacks = open_nacks(&o);
+	topt.op_rate = o.op_rate;
+	topt.op_burst = o.op_burst;
 	cli_user(o.live.user);
 	if (translate_open(&t, g.table, g.n, g.road, &topt, &f) < 0)
 		cli_fail("%s", f.text);

@@ -9,6 +9,8 @@ enum {
 	OPT_TICKET = 256,
 	OPT_ACK_EVERY,
 	OPT_NACKS,
+	OPT_OP_RATE,
+	OPT_OP_BURST,
 	OPT_TO,
 	OPT_CLUSTER,
 	OPT_STEER,
@@ -51,6 +53,10 @@ static const struct cli_option options[] = {
 	 "ask for an ACK with every N-th packet (default 0: never)"},
 	{OPT_NACKS, "nacks", "FILE",
 	 "write the NACKs of strict sequence checks to a capture"},
+	{OPT_OP_RATE, "op-rate", "N",
+	 "at most so many operations a second (any number)"},
+	{OPT_OP_BURST, "op-burst", "N",
+	 "and at once (a hundredth of it, at least 64)"},
 	{CLI_STATS, "stats", "TIME", "rates on stderr, every so often (1s)"},
 	{CLI_XDP, "xdp", NULL, "receive by AF_XDP or fail"},
 	{CLI_NO_XDP, "no-xdp", NULL, "receive by AF_PACKET"},
@@ -144,6 +150,13 @@ static void parse_option(struct opts *o, int ch)
 	case OPT_NACKS:
 		o->nacks = optarg;
 		break;
+	case OPT_OP_RATE:
+		o->op_rate = cli_u64("--op-rate", optarg, 1, rate_max);
+		break;
+	case OPT_OP_BURST:
+		o->op_burst = cli_u64("--op-burst", optarg, DTA_MAX_COPIES,
+				      rate_max);
+		break;
 	case OPT_VERBS:
 		o->verbs = optarg;
 		break;
@@ -181,7 +194,7 @@ static bool is_dash(const char *path)
 }
 
 /* What goes together and what does not. */
-static void check_options(const struct opts *o)
+static void check_options(struct opts *o)
 {
 	if (!o->read && !o->live.name)
 		cli_usage(&cli, "-r and -i are missing: where are the "
@@ -194,6 +207,7 @@ static void check_options(const struct opts *o)
 				"--verbs");
 	if ((o->region || o->verbs) && (o->write || o->to))
 		cli_usage(&cli, "-w and --to need --ticket or --cluster");
+	cli_live_check(&cli, &o->live);
 	if (o->write && o->to)
 		cli_usage(&cli, "one of -w and --to");
 	if (o->ticket && !o->write && !o->to && !o->live.name)
@@ -206,6 +220,10 @@ static void check_options(const struct opts *o)
 		cli_usage(&cli, "stdin cannot be two files");
 	if (is_dash(o->write) && is_dash(o->nacks))
 		cli_usage(&cli, "stdout cannot take two files");
+	if (o->op_rate && !o->op_burst)
+		o->op_burst = o->op_rate < 6400 ? 64 : o->op_rate / 100;
+	if (o->op_burst && !o->op_rate)
+		cli_usage(&cli, "--op-burst needs --op-rate");
 	cli_apart(o->read, o->write);
 	cli_apart(o->read, o->nacks);
 	cli_apart(o->ticket, o->write);

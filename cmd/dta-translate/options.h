@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
+#include "translate/rate.h"
 #include "translate/translate.h"
 #include "wire/dta.h"
 
@@ -22,6 +23,7 @@ struct opts {
 	const char *setting[SETTINGS_MAX]; /* of -T, in order */
 	unsigned settings;
 	unsigned ack_every;
+	uint64_t op_rate, op_burst; /* 0: no limit, the default */
 	enum dta_format dta;
 	enum dart dart;
 	uint64_t seed;
