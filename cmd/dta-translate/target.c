@@ -158,10 +158,10 @@ void target_open(struct target *g, const struct opts *o)
 		target_open_cluster(g, o);
 	else if (o->region)
 		open_local(g, o);
-	else if (o->dart)
-		target_open_dart(g, o);
 	else if (o->verbs)
 		open_verbs(g, o);
+	else if (o->dart)
+		target_open_dart(g, o);
 	else
 		open_roce(g, o);
 	for (unsigned i = 0; i < o->settings; i++)
