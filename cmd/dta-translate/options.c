@@ -194,6 +194,7 @@ static void check_options(const struct opts *o)
 				"--verbs");
 	if ((o->region || o->verbs) && (o->write || o->to))
 		cli_usage(&cli, "-w and --to need --ticket or --cluster");
+	cli_live_check(&cli, &o->live);
 	if (o->write && o->to)
 		cli_usage(&cli, "one of -w and --to");
 	if (o->ticket && !o->write && !o->to && !o->live.name)

@@ -34,6 +34,9 @@ bool cli_live_option(struct cli_live *l, int ch);
 /* The words behind the options are a filter expression, as with tcpdump. */
 void cli_live_filter(struct cli_live *l, int argc, char **argv);
 
+/* Refuses what says nothing without -i. */
+void cli_live_check(const struct cli *c, const struct cli_live *l);
+
 /* Opens -i for reading; exits if it cannot. Says on stderr what it is: which
  * kind of socket, unless quiet. port: those wanted, 0 ends. */
 struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet);
