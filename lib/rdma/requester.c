@@ -29,7 +29,7 @@ enum {
 	BURST_MIN = 2,
 	TRIES_MAX = 5,		      /* what the back-off doubles at most */
 	TIMEOUT_FIRST = 20 * 1000000, /* ns */
-	TIMEOUT_MIN = 2 * 1000000,
+	TIMEOUT_MIN = 5 * 1000000,
 	TIMEOUT_MAX = 500 * 1000000,
 };
 
@@ -79,6 +79,7 @@ static int ask(struct roce_out *o, unsigned table)
 	uint32_t far = PSN_HALF + (uint32_t)q->w.mask + 1;
 
 	q->asked = true;
+	q->asked_about = q->w.sent;
 	q->timed_at = 0;
 	switch (q->tries++ % 3) {
 	case 0:
@@ -356,8 +357,11 @@ static void heed(struct roce_out *o, struct requester *q, uint32_t n,
 		expect_answer(o, q);
 		break;
 	default:
-		if (asked)
+		/* It may not be the probe's answer, if it tells something. */
+		if (asked && !n && w->acked < q->asked_about)
 			go_back(o, q);
+		q->asked = asked && n && w->acked < q->asked_about;
+		return;
 	}
 	q->asked = false;
 }

@@ -36,6 +36,7 @@ struct requester {
 	uint64_t *dropping; /* a list's operations are dropped, up to the next
 			       batch, and counted here */
 	uint8_t phase;	    /* enum phase */
+	uint64_t asked_about; /* requests that were sent before it */
 	uint32_t base;	    /* PSN of a request is base + its number */
 	uint32_t probe;	    /* PSN of the last probe while asking */
 	uint32_t burst;	    /* requests that may be under way */

@@ -103,7 +103,7 @@ static struct queue_pair *screen(struct responder *p, const struct roce *r)
 
 	if (!r->icrc_ok)
 		ctr->bad_icrc++;
-	else if (memcmp(r->eth_dst, p->t.mac, 6) != 0 || !to_us(p, r))
+	else if (memcmp(r->eth_dst, p->t.mac, 6) != 0)
 		ctr->foreign++;
 	else if ((r->pkey & 0x7fff) != 0x7fff)
 		ctr->bad_pkey++;
@@ -116,6 +116,8 @@ static struct queue_pair *screen(struct responder *p, const struct roce *r)
 		ctr->bad_opcode++;
 	else if (!from_peer(p, r))
 		ctr->bad_peer++;
+	else if (!to_us(p, r))
+		ctr->foreign++;
 	else
 		return q;
 	return NULL;
