@@ -59,9 +59,8 @@ static void begin_anew(const struct opts *o, const struct region *r,
 }
 
 /*
- * Packets through the responder until the capture ends or a signal comes. A
- * batch that is not full says that no more are waiting: somebody may wait for
- * our answers.
+ * Packets through the responder until the capture ends or a signal comes.
+ * Answers go out after each batch: whoever sent it may wait for them.
  */
 static int respond_all(const struct opts *o, struct region *r,
 		       struct responder *p, struct src *s, struct snk *answers,
@@ -96,7 +95,7 @@ static int respond_all(const struct opts *o, struct region *r,
 		if (rc < 0)
 			return fault_set(f, rc, "%s", strerror(-rc));
 		notify_tell(notify);
-		if (answers && n < max)
+		if (answers)
 			snk_flush(answers); /* snk_close() tells of an error */
 		if (!o->quiet && !stats)
 			cli_progress("packets", src_done(s), src_size(s));
