@@ -429,6 +429,11 @@ const struct ticket *verbs_target_ticket(const struct verbs_target *v)
 	return v->has_ticket ? &v->ticket : NULL;
 }
 
+bool verbs_target_adds_alone(const struct verbs_target *v)
+{
+	return v->attr.atomic_cap != IBV_ATOMIC_GLOB;
+}
+
 const char *verbs_target_name(const struct verbs_target *v)
 {
 	return v->name;

@@ -311,6 +311,7 @@ note connections note refused note disconnected note broken " ]
 @test "two devices, each with its ticket" {
 	TICKET=new.ticket.rxe1
 	collect --verbs rxe0,rxe1@10.0.1.101 --peer-ip 10.0.0.101 --ticket /host/new.ticket
+	log_says 'table counts: each device adds for itself only'
 	grep -qx 'ip = 10.0.1.51' ticket.ini
 	grep -qx 'mac = 02:00:00:00:01:02' ticket.ini
 	grep -qx 'peer_mac = 02:00:00:00:01:01' ticket.ini
@@ -339,6 +340,21 @@ note connections note refused note disconnected note broken " ]
 	reports 2 keywrite 2
 	dta-translate -q -r 2.keywrite.pcap --ticket ticket.ini -w frames.pcap
 	"$TOP/tests/tools/frames.py" frames.pcap "$GUEST_DIR/switch1.sock" "$GUEST_DIR/a1.sock"
+	wait_for same_memory
+}
+
+@test "killed and started again: what was stored is there" {
+	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
+	reports 1 keywrite 1
+	frames 1 keywrite 200 --ack-every 1
+	cp ticket.ini old.ini
+	guest_run "kill -9 $(pid_of)"
+	attach --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
+	[ -z "$(grep '^qpn\|^rkey' ticket.ini | grep -xFf <(grep '^qpn\|^rkey' old.ini))" ]
+	reports 2 keywrite 2
+	frames 2 keywrite 0
+	reports 3 keyinc 3
+	frames 3 keyinc 200 --ack-every 1 >answers
 	wait_for same_memory
 }
 
@@ -402,7 +418,7 @@ asks() { # HEX [COUNT]
 
 @test "hosts: what they ask for is judged, and they come and go" {
 	guest_run "dta-collect --create --layout /host/layout.ini --region $NAME --epochs 2
-		dta-collect --region $NAME --verbs rxe0 --cm 18515 >/host/out.rows 2>/host/run.log &
+		dta-collect --region $NAME --verbs rxe0 --cm 18515 --user nobody >/host/out.rows 2>/host/run.log &
 		echo \$! >/host/pid"
 	wait_for guest_run 'rdma resource show cm_id | grep -q LISTEN'
 	# A ticket: its length; table 1 of epoch 1: where it is.
@@ -431,6 +447,15 @@ asks() { # HEX [COUNT]
 	reports 1 keywrite 1
 	guest_run "cp /host/1.keywrite.pcap /tmp
 		dta-translate -q -r /tmp/1.keywrite.pcap --verbs 10.0.0.51:18515"
+	same_memory
+	# All of it without root's privileges, a new epoch, too.
+	guest_run "grep -qx 'Uid:	65534	65534	65534	65534' /proc/$(pid_of)/status &&
+		dta-collect --region $NAME --rotate"
+	dta-collect --region "$NAME" --rotate
+	wait_for log_says 'rxe0: epoch 2'
+	reports 3 keyinc 2
+	guest_run "cp /host/3.keyinc.pcap /tmp
+		dta-translate -q -r /tmp/3.keyinc.pcap --verbs 10.0.0.51:18515"
 	same_memory
 }
 
