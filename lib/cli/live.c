@@ -81,7 +81,7 @@ struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet)
 void cli_live_drops(const struct cli_live *l, const struct src *s,
 		    uint64_t unsent)
 {
-	if (src_drops(s))
+	if (s && src_drops(s))
 		cli_warn("%s: %ju packets were dropped by the kernel", l->name,
 			 (uintmax_t)src_drops(s));
 	if (unsent)

@@ -42,7 +42,7 @@ void cli_live_check(const struct cli *c, const struct cli_live *l);
 struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet);
 
 /* Says what was lost on the way in and out, if anything was; behind a ledger.
- * unsent: snk_drops() of the sinks. */
+ * s may be NULL; unsent: snk_drops() of the sinks. */
 void cli_live_drops(const struct cli_live *l, const struct src *s,
 		    uint64_t unsent);
 

@@ -27,9 +27,9 @@
 enum {
 	PSN_HALF = 0x800000,
 	BURST_MIN = 2,
-	TRIES_MAX = 5,			/* what the back-off doubles at most */
-	TIMEOUT_FIRST = 20 * 1000000,	/* ns */
-	TIMEOUT_MIN = 2 * 1000000,
+	TRIES_MAX = 5,		      /* what the back-off doubles at most */
+	TIMEOUT_FIRST = 20 * 1000000, /* ns */
+	TIMEOUT_MIN = 5 * 1000000,
 	TIMEOUT_MAX = 500 * 1000000,
 };
 
@@ -79,6 +79,7 @@ static int ask(struct roce_out *o, unsigned table)
 	uint32_t far = PSN_HALF + (uint32_t)q->w.mask + 1;
 
 	q->asked = true;
+	q->asked_about = q->w.sent;
 	q->timed_at = 0;
 	switch (q->tries++ % 3) {
 	case 0:
@@ -166,14 +167,15 @@ int requester_push(struct roce_out *o, unsigned table)
 
 static void drop(struct roce_out *o, struct requester *q, unsigned table)
 {
-	if (q->phase == PHASE_DEAD)
-		o->ctr.refused++;
-	else
-		o->ctr.window_full++;
+	uint64_t *as = q->dropping		? q->dropping
+		       : q->phase == PHASE_DEAD ? &o->ctr.refused
+						: &o->ctr.window_full;
+
+	(*as)++;
 	/* Readers must not be told of entries that are not there: what is left
 	 * of this list's batch goes, too, and the next one takes its place. */
 	if (o->t->table[table].kind == TABLE_APPEND) {
-		q->dropping = true;
+		q->dropping = as;
 		o->generation++;
 	}
 }
@@ -317,9 +319,10 @@ static enum meaning meaning_of(struct requester_ledger *ctr, uint8_t syndrome)
 static uint64_t rnr_ns(uint8_t syndrome)
 {
 	static const uint32_t us10[32] = {
-		65536, 1,   2,	 3,   4,   6,	 8,    12,   16,   24,	32,
-		48,    64,  96,	 128, 192, 256,	 384,  512,  768,  1024, 1536,
-		2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+		65536, 1,    2,	   3,	  4,	 6,	8,     12,
+		16,    24,   32,   48,	  64,	 96,	128,   192,
+		256,   384,  512,  768,	  1024,	 1536,	2048,  3072,
+		4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152,
 	};
 
 	return us10[syndrome & 31] * UINT64_C(10000);
@@ -354,8 +357,11 @@ static void heed(struct roce_out *o, struct requester *q, uint32_t n,
 		expect_answer(o, q);
 		break;
 	default:
-		if (asked)
+		/* It may not be the probe's answer, if it tells something. */
+		if (asked && !n && w->acked < q->asked_about)
 			go_back(o, q);
+		q->asked = asked && n && w->acked < q->asked_about;
+		return;
 	}
 	q->asked = false;
 }
@@ -444,8 +450,7 @@ static bool is_whole(const struct roce *r)
 	       (r->opcode == ROCE_RC_ACK || r->opcode == ROCE_RC_ATOMIC_ACK);
 }
 
-static int take(struct roce_out *const *roads, unsigned n,
-		const struct roce *r)
+static int take(struct roce_out *const *roads, unsigned n, const struct roce *r)
 {
 	struct requester *q = NULL;
 	struct pair *p;

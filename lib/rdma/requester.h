@@ -20,8 +20,8 @@ struct requester_ledger {
 	 * also those under way. */
 	uint64_t unanswered;
 	uint64_t window_full; /* no room to wait for answers: never sent */
-	uint64_t refused; /* the collector has refused, and so not carried out,
-			     this request or one before it */
+	uint64_t refused;  /* the collector has refused, and so not carried out,
+			      this request or one before it */
 	uint64_t outdated; /* list entries for places that a new ticket does
 			      not have any more */
 	uint64_t unsent; /* at the end still waiting to be sent; while the road
@@ -32,8 +32,8 @@ struct requester_ledger {
 	uint64_t probes;  /* empty WRITEs, to ask for the expected PSN */
 	uint64_t acks, naks_psn, naks_access, naks_invalid, naks_rnr;
 	uint64_t timeouts;
-	uint64_t resyncs; /* connections found anew, the first not counted */
-	uint64_t late;	  /* answers about what was confirmed before */
+	uint64_t resyncs;   /* connections found anew, the first not counted */
+	uint64_t late;	    /* answers about what was confirmed before */
 	uint64_t strangers; /* answers to nothing that we sent */
 	uint64_t malformed; /* no answers at all, or damaged */
 };

@@ -217,8 +217,10 @@ static int renew_lists(struct roce_out *o, unsigned i, const struct ticket *t)
 
 	if (same)
 		return same < 0 ? same : 0;
-	if (q->on)
+	if (q->on) {
 		o->ctr.outdated += window_thin(&q->w, q->w.end, is_none);
+		q->dropping = &o->ctr.outdated; /* for places of before */
+	}
 	if (heads)
 		memcpy(o->heads[i], heads, lists * sizeof(*heads));
 	else
@@ -248,8 +250,8 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		p->psn = t->at[i].psn;
 		if (!p->q.on)
 			continue;
-		o->ctr.unanswered +=
-			window_thin(&p->q.w, p->q.w.sent, is_write);
+		o->ctr.unanswered += window_thin(&p->q.w, p->q.w.sent,
+						 is_write);
 		requester_restart(&p->q, t->at[i].psn);
 	}
 	o->t = t;

@@ -175,9 +175,9 @@ static int carry(struct roce_out *o, const struct op *op, bool *taken)
 	part.length = mtu;
 	for (; op->data + op->length - part.data > mtu && !rc;
 	     part.data += mtu, part.offset += mtu)
-		rc = o->windows ? keep_one(o, &part, opcode_of(t, OP_WRITE),
-					   taken)
-				: send_one(o, &part, opcode_of(t, OP_WRITE));
+		rc = o->windows
+			     ? keep_one(o, &part, opcode_of(t, OP_WRITE), taken)
+			     : send_one(o, &part, opcode_of(t, OP_WRITE));
 	part.verb = op->verb;
 	part.length = (uint32_t)(op->data + op->length - part.data);
 	if (!rc)
@@ -231,7 +231,7 @@ static uint64_t roce_begin(struct road *road)
 	struct roce_out *o = self(road);
 
 	for (unsigned i = 0; i < o->t->n; i++)
-		o->pair[i].q.dropping = false;
+		o->pair[i].q.dropping = NULL;
 	return o->generation;
 }
 

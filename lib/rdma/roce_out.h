@@ -18,8 +18,8 @@
 struct roce_out;
 
 enum {
-	ROCE_OUT_WINDOW = 4096,		/* a good size */
-	ROCE_OUT_WINDOW_MAX = 1 << 20,	/* PSNs have 24 bits */
+	ROCE_OUT_WINDOW = 4096,	       /* a good size */
+	ROCE_OUT_WINDOW_MAX = 1 << 20, /* PSNs have 24 bits */
 };
 
 /*

@@ -29,7 +29,7 @@ struct request {
 struct window {
 	uint8_t *mem;
 	size_t stride, longest; /* bytes of a request, of a payload */
-	uint64_t mask; /* size - 1 */
+	uint64_t mask;		/* size - 1 */
 	uint64_t acked, next, sent, end;
 };
 
@@ -50,7 +50,7 @@ static inline bool window_full(const struct window *w)
 /* Bytes that op->data points at. */
 static inline size_t op_payload(const struct op *op)
 {
-	return op->verb == OP_FETCH_ADD  ? 0
+	return op->verb == OP_FETCH_ADD	 ? 0
 	       : op->verb == OP_CMP_SWAP ? 16
 					 : op->length;
 }

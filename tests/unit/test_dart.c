@@ -76,7 +76,11 @@ static struct dart_road *road_new(void)
 {
 	struct dart_road *r = calloc(1, sizeof(*r));
 
-	r->road = (struct road){dart_begin, dart_exec, dart_end, NULL};
+	r->road = (struct road){
+		.begin = dart_begin,
+		.exec = dart_exec,
+		.end = dart_end,
+	};
 	r->mem = calloc(SLOTS, 8);
 	return r;
 }
