@@ -44,9 +44,9 @@ TOOLS := $(notdir $(patsubst %/main.c,%,$(wildcard cmd/*/main.c)))
 BINS := $(TOOLS:%=$B/%)
 # Tests and benchmarks of a part that is left out are left out with it.
 ours = $(patsubst %.c,$B/%,$(filter-out $(foreach p,$(WITHOUT),\
-	$(wildcard tests/*/*_$p*.c)),$(wildcard $1)))
+	$(wildcard tests/*/*$p*.c)),$(wildcard $1)))
 UNITS := $(call ours,tests/unit/test_*.c)
-AIDS := $(patsubst %.c,$B/%,$(wildcard tests/tools/*.c))
+AIDS := $(call ours,tests/tools/*.c)
 BENCHES := $(call ours,tests/bench/bench_*.c)
 FUZZERS := $(patsubst %.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])

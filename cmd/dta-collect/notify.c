@@ -25,14 +25,16 @@ struct counters {
 	uint64_t runs, coalesced, failed;
 };
 
+/* clang-format off */
 static const struct ledger_field fields[] = {
-	{"received", offsetof(struct counters, received), LEDGER_IN},
-	{"told", offsetof(struct counters, told), LEDGER_DONE},
-	{"missed", offsetof(struct counters, missed), LEDGER_DROP},
-	{"runs", offsetof(struct counters, runs), LEDGER_NOTE},
-	{"coalesced", offsetof(struct counters, coalesced), LEDGER_NOTE},
-	{"failed", offsetof(struct counters, failed), LEDGER_NOTE},
+	{ "received", offsetof(struct counters, received), LEDGER_IN },
+	{ "told", offsetof(struct counters, told), LEDGER_DONE },
+	{ "missed", offsetof(struct counters, missed), LEDGER_DROP },
+	{ "runs", offsetof(struct counters, runs), LEDGER_NOTE },
+	{ "coalesced", offsetof(struct counters, coalesced), LEDGER_NOTE },
+	{ "failed", offsetof(struct counters, failed), LEDGER_NOTE },
 };
+/* clang-format on */
 
 static const struct ledger ledger = {
 	.stage = "notify",
@@ -41,13 +43,13 @@ static const struct ledger ledger = {
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
 
-enum { /* of a row */
-       ROW_TIME,
-       ROW_TABLE,
-       ROW_ID,
-       ROW_SEQUENCE,
-       ROW_COUNT,
-       ROW_FIELDS,
+enum row {
+	ROW_TIME,
+	ROW_TABLE,
+	ROW_ID,
+	ROW_SEQUENCE,
+	ROW_COUNT,
+	ROW_FIELDS,
 };
 
 static const struct row_field row_fields[ROW_FIELDS] = {
@@ -69,8 +71,6 @@ struct notify {
 	uint32_t last;	   /* their last immediate */
 	struct counters ctr;
 };
-
-extern char **environ;
 
 static void child_ended(int signal)
 {
@@ -162,7 +162,8 @@ static char **environment(const struct notify *n, char text[][64])
 /* posix_spawn(3): pages that a device writes into are never copied by it. */
 static void start(struct notify *n)
 {
-	char *argv[] = {"sh", "-c", (char *)n->o->notify_exec, NULL};
+	char sh[] = "sh", flag[] = "-c";
+	char *argv[] = {sh, flag, (char *)n->o->notify_exec, NULL};
 	char text[VARIABLES][64];
 	char **all = environment(n, text);
 	int rc = all ? posix_spawn(&n->child, "/bin/sh", NULL, NULL, argv, all)

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crew.h"
+#include "remote.h"
+
 enum {
 	COPIES_UNKNOWN = 4, /* dta.md 3: N unknown */
 };
@@ -11,6 +14,7 @@ enum {
 struct ask {
 	struct places *places;
 	struct query_rule rule;
+	bool fell; /* a collector can no longer be reached */
 	uint8_t answer[QUERY_BATCH], agreed[QUERY_BATCH];
 	uint8_t batch[QUERY_BATCH * TABLE_VALUE_MAX];
 };
@@ -22,6 +26,7 @@ struct ask *ask_open(struct places *p, const struct query_rule *rule)
 	if (!a)
 		cli_fail("out of memory");
 	a->places = p;
+	a->fell = false;
 	a->rule = *rule;
 	return a;
 }
@@ -131,6 +136,7 @@ static void ask_round(struct ask *a, struct round *r)
 static size_t still_open(const struct place *at, const struct places *p,
 			 const uint8_t **key, struct reply **of, size_t n)
 {
+	const struct source *s = &p->source[at->source];
 	size_t left = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -138,8 +144,9 @@ static size_t still_open(const struct place *at, const struct places *p,
 
 		if (r->answer == ANSWER_FOUND ||
 		    r->answer == ANSWER_AMBIGUOUS) {
-			r->source = p->source[at->source].name;
-			r->epoch = at->epoch;
+			r->source = s->name;
+			if (!s->remote) /* which said which */
+				r->epoch = at->epoch;
 			continue;
 		}
 		r->unreadable |= r->answer == ANSWER_UNREADABLE;
@@ -149,10 +156,37 @@ static size_t still_open(const struct place *at, const struct places *p,
 	return left;
 }
 
-/* Through the places, with fewer and fewer keys. */
-static void ask_all(struct ask *a, const struct target *t,
-		    const uint8_t *const *keys, size_t n,
-		    struct reply *const *reply)
+/* Keys at one place; false if the table is not there. */
+static bool ask_place(struct ask *a, const struct target *t, unsigned place,
+		      const uint8_t *const *key, size_t n,
+		      struct reply *const *of)
+{
+	const struct place *at = &a->places->place[place];
+	const struct source *s = &a->places->source[at->source];
+	struct round r = {.rule = a->rule, .keys = key, .reply = of, .n = n};
+	struct fault f = {0};
+
+	if (!s->remote) {
+		if (!target_view(&r.view, a->places, t, place))
+			return false;
+		ask_round(a, &r);
+		return true;
+	}
+	if (!t->in[at->source])
+		return false;
+	if (remote_ask(s->remote, t->in[at->source], &a->rule, at->from,
+		       at->epoch, key, n, of, &f) == 0)
+		return true;
+	crew_lose(a->places, at->source, f.text);
+	a->fell = true;
+	return false;
+}
+
+/* Through the places, with fewer and fewer keys. Those without an answer are
+ * unreadable if something was, not found else. Returns how many they are. */
+static size_t ask_all(struct ask *a, const struct target *t,
+		      const uint8_t *const *keys, size_t n,
+		      struct reply *const *reply)
 {
 	const uint8_t *key[QUERY_BATCH];
 	struct reply *of[QUERY_BATCH];
@@ -166,28 +200,71 @@ static void ask_all(struct ask *a, const struct target *t,
 		of[i]->unreadable = false;
 		of[i]->source = NULL;
 	}
-	for (unsigned p = 0; p < a->places->n && left; p++) {
-		struct round r = {
-			.rule = a->rule,
-			.keys = key,
-			.reply = of,
-			.n = left,
-		};
-
-		if (!target_view(&r.view, a->places, t, p))
-			continue;
-		ask_round(a, &r);
-		left = still_open(&a->places->place[p], a->places, key, of,
-				  left);
-	}
+	for (unsigned p = 0; p < a->places->n && left && !a->fell; p++)
+		if (ask_place(a, t, p, key, left, of))
+			left = still_open(&a->places->place[p], a->places, key,
+					  of, left);
 	for (size_t i = 0; i < left; i++)
-		if (of[i]->unreadable)
-			of[i]->answer = ANSWER_UNREADABLE;
+		of[i]->answer = of[i]->unreadable ? ANSWER_UNREADABLE
+						  : ANSWER_NOT_FOUND;
+	return left;
+}
+
+/* Keys with the same owners. What falls away on the way is asked no more. */
+static void ask_alike(struct ask *a, const struct target *t,
+		      const uint8_t *const *keys, size_t n,
+		      struct reply *const *reply)
+{
+	struct places *p = a->places;
+	size_t left;
+
+	do {
+		a->fell = false;
+		places_of_key(p, keys[0], t->t->key_len);
+		left = ask_all(a, t, keys, n, reply);
+	} while (a->fell || places_stale(p));
+	if (!left || !crew_incomplete(p->crew))
+		return;
+	crew_failed_set(p->crew);
+	for (size_t i = 0; i < n; i++)
+		if (reply[i]->answer == ANSWER_NOT_FOUND)
+			reply[i]->answer = ANSWER_UNREADABLE;
+}
+
+static void ask_crew(struct ask *a, const struct target *t,
+		     const uint8_t *const *keys, size_t n,
+		     struct reply *const *reply)
+{
+	const struct crew *crew = a->places->crew;
+	uint32_t hash[QUERY_BATCH];
+	bool asked[QUERY_BATCH] = {false};
+
+	for (size_t i = 0; i < n; i++)
+		hash[i] = crew_hash(crew, keys[i], t->t->key_len);
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *key[QUERY_BATCH];
+		struct reply *of[QUERY_BATCH];
+		size_t m = 0;
+
+		for (size_t k = i; k < n && !asked[i]; k++) {
+			if (asked[k] || !crew_alike(crew, hash[i], hash[k]))
+				continue;
+			asked[k] = k != i;
+			key[m] = keys[k];
+			of[m++] = reply[k];
+		}
+		if (m)
+			ask_alike(a, t, key, m, of);
+	}
 }
 
 void ask_keys(struct ask *a, const struct target *t, const uint8_t *const *keys,
 	      size_t n, struct reply *const *reply)
 {
+	if (a->places->crew) {
+		ask_crew(a, t, keys, n, reply);
+		return;
+	}
 	do {
 		places_refresh(a->places);
 		ask_all(a, t, keys, n, reply);

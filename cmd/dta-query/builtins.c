@@ -76,7 +76,7 @@ static int show_epochs(struct shell *sh)
 	struct rows *r = rows_open(stdout, sh->o.format, epoch_fields,
 				   EPOCH_FIELDS, true);
 
-	places_only(sh->p, 0);
+	places_only(sh->p, (struct epochs){.until = UINT64_MAX});
 	for (unsigned i = 0; r && i < sh->p->n; i++) {
 		row_u64(r, EPOCH_EPOCH, sh->p->place[i].epoch);
 		row_str(r, EPOCH_SOURCE,

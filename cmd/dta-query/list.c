@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crew.h"
 #include "entries.h"
 #include "run.h"
+#include "wire/be.h"
 
 enum entry_field {
 	ENTRY_LIST,
@@ -200,13 +202,24 @@ static void find_begins(struct entries *e, unsigned target, uint32_t list,
 	}
 }
 
+/* A list belongs to the collector that owns its id. */
+static void entries_locate(struct entries *e, uint32_t list)
+{
+	uint8_t key[4];
+
+	be32_store(key, list);
+	places_of_key(e->p, key, sizeof(key));
+	crew_here(e->p, "list");
+}
+
 /* One list in all epochs, oldest first: the order in which it was written. */
 static void print_places(struct entries *e, unsigned target, uint32_t list)
 {
-	uint64_t *begin = calloc(e->p->n, 2 * sizeof(begin[0]));
-	uint64_t *count;
+	uint64_t *begin, *count;
 	struct view v;
 
+	entries_locate(e, list);
+	begin = calloc(e->p->n + 1, 2 * sizeof(begin[0]));
 	if (!begin)
 		cli_fail("out of memory");
 	count = begin + e->p->n;

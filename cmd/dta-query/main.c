@@ -5,9 +5,10 @@
  */
 #include <stdlib.h>
 
+#include "crew.h"
 #include "run.h"
 
-int run(const struct opts *o, struct places *p)
+static int run_verb(const struct opts *o, struct places *p)
 {
 	switch (o->verb) {
 	case VERB_LIST:
@@ -17,6 +18,14 @@ int run(const struct opts *o, struct places *p)
 	default:
 		return run_keys(o, p);
 	}
+}
+
+int run(const struct opts *o, struct places *p)
+{
+	int rc = run_verb(o, p);
+
+	/* Not all could be asked. */
+	return p->crew && crew_failed(p->crew) ? CLI_FAIL : rc;
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "options.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -14,14 +16,20 @@ enum {
 	OPT_TRUTH,
 	OPT_BY_TABLE,
 	OPT_LIST_WRONG,
+	OPT_CLUSTER,
+	OPT_SSH,
 };
 
 static const struct cli_option options[] = {
 	{ 'R', "region", "NAME", "ask this region" },
 	{ OPT_SNAPSHOT, "snapshot", "FILE",
 	  "ask this snapshot; several, and beside a region: after it" },
+	{ OPT_CLUSTER, "cluster", "FILE",
+	  "ask the collectors of this cluster: each key its owner" },
+	{ OPT_SSH, "ssh", "COMMAND",
+	  "what reaches other machines (default ssh)" },
 	{ 't', "table", "NAME", "ask this table (name or id)" },
-	{ 'e', "epoch", "N", "ask this epoch only (0: all)" },
+	{ 'e', "epoch", "N[-M]", "ask these epochs only (0: all)" },
 	{ 'n', "copies", "N", "slots to read for a key, 1..4" },
 	{ 'p', "policy", "P",
 	  "plurality (default), first, unique, consensus:T" },
@@ -53,7 +61,8 @@ const struct cli cli = {
 		 "          [--copies N] [--policy P] [KEY... | --keys FILE]\n"
 		 "dta-query verify (--region NAME | --snapshot FILE)\n"
 		 "          --truth FILE\n"
-		 "dta-query -i (--region NAME | --snapshot FILE)\n",
+		 "dta-query -i (--region NAME | --snapshot FILE)\n"
+		 "dta-query SUBCOMMAND --cluster FILE ...\n",
 	.options = options,
 };
 
@@ -74,6 +83,35 @@ enum verb verb_of(const char *name)
 const char *verb_name(enum verb v)
 {
 	return verbs[v];
+}
+
+bool epochs_of(struct epochs *e, const char *text)
+{
+	const char *p = text;
+	char *end;
+
+	*e = (struct epochs){.until = UINT64_MAX};
+	if (!text || !strcmp(text, "0"))
+		return true;
+	e->text = text;
+	if (strspn(text, "0123456789-") != strlen(text) || !strcmp(text, "-"))
+		return false;
+	errno = 0;
+	if (*p != '-') {
+		e->from = e->until = strtoull(p, &end, 10);
+		p = end;
+	}
+	if (*p == '-') {
+		e->until = UINT64_MAX;
+		if (p[1] == '-')
+			return false;
+		if (p[1]) {
+			e->until = strtoull(p + 1, &end, 10);
+			p = end - 1;
+		}
+		p++;
+	}
+	return !errno && !*p && e->until && e->from <= e->until;
 }
 
 static void add_snapshot(struct opts *o, const char *path)
@@ -101,6 +139,8 @@ static void read_special(struct opts *o, int ch)
 	case OPT_BY_TABLE: o->by_table = true; break;
 	case OPT_LIST_WRONG: o->list_wrong = true; break;
 	case 'i': o->interactive = true; break;
+	case OPT_CLUSTER: o->cluster = optarg; break;
+	case OPT_SSH: o->ssh = optarg; break;
 	}
 }
 
@@ -110,7 +150,11 @@ static void read_option(struct opts *o, int ch)
 	case 'R': o->region = optarg; break;
 	case OPT_SNAPSHOT: add_snapshot(o, optarg); break;
 	case 't': o->table = optarg; break;
-	case 'e': o->epoch = cli_u64("--epoch", optarg, 0, UINT64_MAX); break;
+	case 'e':
+		if (!epochs_of(&o->epochs, optarg))
+			cli_refuse("--epoch: '%s' is not N, N-M, N- or -M",
+				   optarg);
+		break;
 	case 'n':
 		o->rule.copies =
 			(uint8_t)cli_u64("--copies", optarg, 1, HASH_COPIES);
@@ -159,7 +203,7 @@ static void check_verb(const struct opts *o)
 				"are for list");
 	if (o->last_given && o->from_given)
 		cli_usage(&cli, "--last or --from, not both");
-	if (o->follow && (!o->region || o->snapshots || o->epoch ||
+	if (o->follow && (!o->region || o->snapshots || o->epochs.text ||
 			  o->count_only))
 		cli_usage(&cli, "--follow needs a region, alone, and entries");
 	if (o->verb != VERB_VERIFY && (o->by_table || o->list_wrong))
@@ -172,10 +216,17 @@ void options_read(struct opts *o, int argc, char **argv)
 {
 	int ch;
 
+	if (!o->epochs.until)
+		epochs_of(&o->epochs, NULL);
 	while ((ch = cli_next(&cli, argc, argv)) != -1)
 		read_option(o, ch);
-	if (!o->region && !o->snapshots)
-		cli_usage(&cli, "--region or --snapshot is missing");
+	if (!o->region && !o->snapshots && !o->cluster)
+		cli_usage(&cli, "--region, --snapshot or --cluster is missing");
+	if (o->cluster && (o->region || o->snapshots))
+		cli_usage(&cli, "--cluster stands alone: without --region and "
+				"--snapshot");
+	if (o->ssh && !o->cluster)
+		cli_usage(&cli, "--ssh is for --cluster");
 	if (o->interactive) {
 		if (optind < argc)
 			cli_usage(&cli, "-i takes no subcommand");

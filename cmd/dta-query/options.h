@@ -27,14 +27,21 @@ enum {
 	SNAPSHOTS_MAX = 63,
 };
 
+/* The epochs that are asked. */
+struct epochs {
+	uint64_t from, until;
+	const char *text; /* as given; NULL: all */
+};
+
 struct opts {
 	enum verb verb;
-	const char *region;
+	const char *region, *cluster;
+	const char *ssh; /* how to run commands on another machine */
 	const char *snapshot[SNAPSHOTS_MAX];
 	unsigned snapshots;
 	const char *table;	  /* name or id; NULL: by kind and key */
 	const char *keys, *truth; /* files, "-" for stdin */
-	uint64_t epoch;		  /* 0: all */
+	struct epochs epochs;
 	struct query_rule rule;	  /* copies 0: the default */
 	enum row_format format;
 	struct render render; /* of values */
@@ -57,6 +64,9 @@ static inline void row_write(struct rows *r)
 	if (rc < 0)
 		cli_fail("standard output: %s", strerror(-rc));
 }
+
+/* "N", "N-M", "N-", "-M"; "0" and NULL: all. False if it is neither. */
+bool epochs_of(struct epochs *e, const char *text);
 
 /* "keywrite"...; VERB_NONE for other names. */
 enum verb verb_of(const char *name);

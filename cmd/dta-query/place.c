@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "place.h"
 
+#include "crew.h"
+#include "remote.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,62 +40,102 @@ static uint64_t source_newest(const struct source *s)
 			 : snapshot_newest(s->snapshot);
 }
 
+static void add_place(struct places *p, struct place at)
+{
+	for (unsigned i = 0; p->crew && i < p->n; i++)
+		if (p->place[i].source == at.source &&
+		    p->place[i].epoch == at.epoch)
+			return; /* a generation's last epoch, the next's first
+				 */
+	p->place = realloc(p->place, (p->n + 1) * sizeof(p->place[0]));
+	if (!p->place)
+		cli_fail("out of memory");
+	p->place[p->n++] = at;
+}
+
+void places_add(struct places *p, unsigned i, uint64_t from, uint64_t until)
+{
+	struct source *s = &p->source[i];
+	uint64_t newest;
+
+	if (from < p->only.from)
+		from = p->only.from;
+	if (until > p->only.until)
+		until = p->only.until;
+	if (s->remote) {
+		if (from <= until)
+			add_place(p, (struct place){i, until, from});
+		return;
+	}
+	s->oldest = source_oldest(s);
+	newest = source_newest(s);
+	if (newest < s->oldest) /* rotated between the two loads */
+		s->oldest = newest;
+	if (until > newest)
+		until = newest;
+	if (from < s->oldest)
+		from = s->oldest;
+	for (uint64_t e = until; e && e >= from; e--)
+		add_place(p, (struct place){i, e, 0});
+}
+
 static void list_places(struct places *p)
 {
 	p->n = 0;
 	for (unsigned i = 0; i < p->sources; i++) {
-		uint64_t oldest = source_oldest(&p->source[i]);
-		uint64_t newest = source_newest(&p->source[i]);
-
+		places_add(p, i, 0, UINT64_MAX);
 		if (p->source[i].region) {
-			p->oldest = oldest;
-			p->newest = newest;
-		}
-		if (newest < oldest) /* rotated between the two loads */
-			oldest = newest;
-		if (p->only)
-			newest = oldest = p->only >= oldest && p->only <= newest
-						  ? p->only
-						  : 0;
-		for (uint64_t e = newest; e && e >= oldest; e--) {
-			p->place = realloc(p->place,
-					   (p->n + 1) * sizeof(p->place[0]));
-			if (!p->place)
-				cli_fail("out of memory");
-			p->place[p->n++] = (struct place){i, e};
+			p->oldest = p->source[i].oldest;
+			p->newest = source_newest(&p->source[i]);
 		}
 	}
 }
 
 void places_open(struct places *p, const struct opts *o)
 {
-	*p = (struct places){.only = o->epoch};
+	*p = (struct places){.only = o->epochs};
+	if (o->cluster) {
+		crew_open(p, o);
+		return;
+	}
 	if (o->region)
 		open_region(p, o->region);
 	for (unsigned i = 0; i < o->snapshots; i++)
 		open_snapshot(p, o->snapshot[i]);
 	list_places(p);
 	if (!p->n)
-		cli_fail("no epoch %llu: %s has %llu to %llu",
-			 (unsigned long long)o->epoch, p->source[0].path,
+		cli_fail("no epoch %s: %s has %llu to %llu", o->epochs.text,
+			 p->source[0].path,
 			 (unsigned long long)source_oldest(&p->source[0]),
 			 (unsigned long long)source_newest(&p->source[0]));
 }
 
-bool places_only(struct places *p, uint64_t epoch)
+bool places_only(struct places *p, struct epochs only)
 {
-	p->only = epoch;
+	p->only = only;
+	if (p->crew) {
+		crew_all(p);
+		return true;
+	}
 	list_places(p);
 	return p->n > 0;
+}
+
+void places_of_key(struct places *p, const uint8_t *key, size_t len)
+{
+	if (p->crew)
+		crew_of_key(p, key, len);
 }
 
 void places_close(struct places *p)
 {
 	for (unsigned i = 0; i < p->sources; i++) {
 		region_close(p->source[i].region);
+		remote_close(p->source[i].remote);
 		if (p->source[i].snapshot)
 			snapshot_close(p->source[i].snapshot);
 	}
+	crew_close(p->crew);
 	free(p->place);
 }
 
@@ -100,7 +143,7 @@ bool places_refresh(struct places *p)
 {
 	const struct region *r = p->source[0].region;
 
-	if (!r ||
+	if (p->crew || !r ||
 	    (region_epoch(r) == p->newest && region_oldest(r) == p->oldest))
 		return false;
 	list_places(p);
@@ -109,27 +152,36 @@ bool places_refresh(struct places *p)
 
 bool places_stale(const struct places *p)
 {
-	const struct region *r = p->source[0].region;
+	for (unsigned i = 0; i < p->n; i++) {
+		const struct source *s = &p->source[p->place[i].source];
 
-	return r && region_oldest(r) > p->oldest;
+		if (s->region && region_oldest(s->region) > s->oldest)
+			return true;
+	}
+	return false;
 }
 
 bool place_repeats(const struct places *p, unsigned place)
 {
 	const struct place *at = &p->place[place];
 
-	return at->source && p->source[0].region && at->epoch >= p->oldest &&
-	       at->epoch <= p->newest;
+	return !p->crew && at->source && p->source[0].region &&
+	       at->epoch >= p->oldest && at->epoch <= p->newest;
 }
 
 unsigned source_tables(const struct source *s)
 {
-	return s->region ? region_tables(s->region)
-			 : snapshot_tables(s->snapshot);
+	if (s->remote)
+		return remote_tables(s->remote);
+	return s->region     ? region_tables(s->region)
+	       : s->snapshot ? snapshot_tables(s->snapshot)
+			     : 0;
 }
 
 const struct table *source_table(const struct source *s, unsigned i)
 {
+	if (s->remote)
+		return remote_table(s->remote, i);
 	return s->region ? region_table(s->region, i)
 			 : snapshot_table(s->snapshot, i);
 }
@@ -137,6 +189,11 @@ const struct table *source_table(const struct source *s, unsigned i)
 static const struct table *pick(const struct source *s, int kind,
 				const char *name, struct fault *f)
 {
+	if (s->remote)
+		return table_pick(remote_table(s->remote, 0),
+				  remote_tables(s->remote), kind, name, f);
+	if (!s->region && !s->snapshot)
+		return NULL;
 	return s->region ? region_pick(s->region, kind, name, f)
 			 : snapshot_pick(s->snapshot, kind, name, f);
 }
@@ -207,7 +264,7 @@ bool target_view(struct view *out, const struct places *p,
 	const struct source *s = &p->source[at->source];
 	const struct table *in = t->in[at->source];
 
-	if (!in)
+	if (!in || s->remote)
 		return false;
 	if (s->region)
 		*out = (struct view){

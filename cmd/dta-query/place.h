@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * place.h - where answers come from: the epochs of a region, newest first,
- * then those of the snapshots, in the order given.
+ * then those of the snapshots, in the order given. Or the collectors of a
+ * cluster: then the places are those of one key, the epochs of its owner under
+ * each generation, newest generation first (crew.c).
  *
  * A target is a table that is asked. It is found by the first source; in the
  * others, the table of the same id, kind, key and value lengths is its
@@ -11,23 +13,32 @@
 #define QUERY_PLACE_H
 
 #include "options.h"
+#include "rdma/cluster.h"
 #include "store/region.h"
 #include "store/snapshot.h"
 
 enum {
-	SOURCES_MAX = SNAPSHOTS_MAX + 1,
+	SOURCES_MAX = CLUSTER_MAX,
 };
+
+_Static_assert((int)SNAPSHOTS_MAX < (int)SOURCES_MAX, "and a region");
+
+struct crew;   /* crew.c: the collectors of a cluster */
+struct remote; /* remote.c: one on another machine */
 
 struct source {
 	const char *name; /* of the row: "region", or the snapshot's path */
 	const char *path; /* of messages */
 	struct region *region;
 	struct snapshot *snapshot;
+	struct remote *remote;
+	uint64_t oldest; /* epoch of the region, when it was listed */
 };
 
 struct place {
 	unsigned source;
-	uint64_t epoch;
+	uint64_t epoch; /* remote: the newest that is asked */
+	uint64_t from;	/* remote: the oldest; else 0 */
 };
 
 struct places {
@@ -35,7 +46,8 @@ struct places {
 	unsigned sources;
 	struct place *place; /* newest first */
 	unsigned n;
-	uint64_t only;		 /* one epoch, or 0 */
+	struct epochs only;	 /* the epochs that are asked */
+	struct crew *crew;	 /* NULL: no cluster */
 	uint64_t oldest, newest; /* the region's, as the places tell */
 };
 
@@ -53,11 +65,20 @@ struct targets {
 void places_open(struct places *p, const struct opts *o);
 void places_close(struct places *p);
 
-/* Only one epoch, or (0) all again; false if no source has it. */
-bool places_only(struct places *p, uint64_t epoch);
+/* Only these epochs; false if no source has any. */
+bool places_only(struct places *p, struct epochs only);
 
 /* Follows a region that went to another epoch; true if it did. */
 bool places_refresh(struct places *p);
+
+/*
+ * Goes to the places of one key (of a list: its id, big-endian). Without a
+ * cluster, every key has the same.
+ */
+void places_of_key(struct places *p, const uint8_t *key, size_t len);
+
+/* Adds the epochs of source i within these bounds, unless they are there. */
+void places_add(struct places *p, unsigned i, uint64_t from, uint64_t until);
 
 /* Whether an epoch that the places tell is no longer there. */
 bool places_stale(const struct places *p);

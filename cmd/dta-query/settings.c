@@ -92,20 +92,24 @@ static void show_table(const struct shell *sh, char *out, size_t room)
 
 static bool set_epoch(struct shell *sh, const char *text)
 {
-	uint64_t n = 0;
+	struct epochs e;
 
-	if (text && !number(text, UINT64_MAX, &n))
+	if (text && strlen(text) >= sizeof(sh->epochs))
 		return false;
-	sh->o.epoch = n;
+	if (!epochs_of(&e, text))
+		return false;
+	sh->o.epochs = e;
+	if (e.text) {
+		snprintf(sh->epochs, sizeof(sh->epochs), "%s", text);
+		sh->o.epochs.text = sh->epochs;
+	}
 	return true;
 }
 
 static void show_epoch(const struct shell *sh, char *out, size_t room)
 {
-	if (sh->o.epoch)
-		snprintf(out, room, "%llu", (unsigned long long)sh->o.epoch);
-	else
-		snprintf(out, room, "all");
+	snprintf(out, room, "%s",
+		 sh->o.epochs.text ? sh->o.epochs.text : "all");
 }
 
 static bool set_output(struct shell *sh, const char *text)
@@ -156,7 +160,7 @@ const struct setting settings[] = {
 	{"copies", "1 to 4; nothing for the default", set_copies, show_copies},
 	{"table", "a table's name or id; nothing for the default", set_table,
 	 show_table},
-	{"epoch", "a number; nothing for all", set_epoch, show_epoch},
+	{"epoch", "a number or N-M; nothing for all", set_epoch, show_epoch},
 	{"output", "text, csv or ndjson", set_output, show_output},
 	{"as", "hex, a number, a list of numbers, text or a key type", set_as,
 	 show_as},

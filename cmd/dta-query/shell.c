@@ -32,7 +32,7 @@ static int run_command(struct shell *sh)
 {
 	static struct places other;
 	struct opts *o = &sh->o;
-	const char *region = o->region;
+	const char *region = o->region, *cluster = o->cluster;
 	unsigned snapshots = o->snapshots;
 	struct places *p = sh->p;
 
@@ -46,11 +46,12 @@ static int run_command(struct shell *sh)
 	options_read(o, sh->argc + 1, sh->argv);
 	if (!sh->terminal && o->keys && !strcmp(o->keys, "-"))
 		cli_usage(&cli, "--keys -: standard input holds the commands");
-	if (o->region != region || o->snapshots != snapshots) {
+	if (o->region != region || o->cluster != cluster ||
+	    o->snapshots != snapshots) {
 		places_open(&other, o);
 		p = &other;
-	} else if (!places_only(p, o->epoch)) {
-		cli_fail("no epoch %llu", (unsigned long long)o->epoch);
+	} else if (!places_only(p, o->epochs)) {
+		cli_fail("no epoch %s", o->epochs.text);
 	}
 	return run(o, p);
 }
@@ -75,6 +76,11 @@ static int run_in_child(struct shell *sh)
 		return WEXITSTATUS(status);
 	cli_warn("ended by signal %d", WTERMSIG(status));
 	return CLI_FAIL;
+}
+
+bool shell_interrupted(void)
+{
+	return interrupted;
 }
 
 static void run_line(struct shell *sh, char *line)

@@ -16,6 +16,7 @@ struct shell {
 	bool terminal, quit;
 	int status;		    /* of the last command */
 	char table[TABLE_NAME_MAX]; /* that o.table points at */
+	char epochs[48];	    /* that o.epochs.text points at */
 	int argc;
 	char *argv[WORDS_MAX + 1];
 };
@@ -38,6 +39,9 @@ extern const struct setting settings[];
 /* Splits a line into words, as a shell does it: quotes, backslashes. In place.
  * Returns their number, or -1: a quote is not closed. */
 int words_split(char *line, char **argv, int max);
+
+/* Whether SIGINT came since the line was begun. */
+bool shell_interrupted(void);
 
 /* Lines from a terminal, with history and completion. */
 struct terminal;

@@ -2,9 +2,12 @@
 /* The shell on a terminal: editing, history and completion by libedit. */
 #include <errno.h>
 #include <histedit.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "complete.h"
 #include "shell.h"
@@ -25,6 +28,38 @@ static const char *prompt(EditLine *el)
 {
 	(void)el;
 	return "dta> ";
+}
+
+/* Signals that give up a line. terminal_line() keeps them back, so that they
+ * come while a character is waited for, and never just before. */
+static sigset_t set_of_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	return set;
+}
+
+/* libedit's way to get a character. In the C locale it is a byte. */
+static int get_char(EditLine *el, wchar_t *out)
+{
+	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+	sigset_t open;
+	uint8_t byte;
+	ssize_t n;
+
+	(void)el;
+	sigemptyset(&open);
+	do
+		if (shell_interrupted() || cli_stop)
+			return -1;
+	while (ppoll(&p, 1, NULL, &open) < 0 && errno == EINTR);
+	n = read(STDIN_FILENO, &byte, 1);
+	if (n == 1)
+		*out = byte;
+	return (int)n;
 }
 
 /* $XDG_STATE_HOME/dta/history, or ~/.local/state; the folders are made. */
@@ -71,6 +106,7 @@ struct terminal *terminal_open(struct shell *sh)
 	el_set(t->el, EL_PROMPT, prompt);
 	el_set(t->el, EL_HIST, history, t->history);
 	el_set(t->el, EL_CLIENTDATA, sh);
+	el_wset(t->el, EL_GETCFN, get_char);
 	/* Wide: el_set() would make copies, and never free them. */
 	el_wset(t->el, EL_ADDFN, L"dta-complete", L"complete", complete);
 	el_set(t->el, EL_BIND, "^I", "dta-complete", NULL);
@@ -80,10 +116,14 @@ struct terminal *terminal_open(struct shell *sh)
 
 char *terminal_line(struct terminal *t, size_t *len)
 {
+	sigset_t back = set_of_signals(), before;
+	const char *text;
 	HistEvent ev;
 	int n = 0;
-	const char *text = el_gets(t->el, &n);
 
+	sigprocmask(SIG_BLOCK, &back, &before);
+	text = el_gets(t->el, &n);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (!text || n <= 0)
 		return NULL;
 	if (n > LINE_MAX_LEN)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crew.h"
 #include "verify.h"
 
 /* A batch of keys, with their replies. */
@@ -156,6 +157,8 @@ static int count_all(uint64_t *sum, const struct verify *v,
 		     const uint8_t *key)
 {
 	*sum = 0;
+	places_of_key(v->p, key, tt->target.t->key_len);
+	crew_here(v->p, "verify of counters");
 	for (unsigned p = 0; p < v->p->n; p++) {
 		struct view view;
 		uint64_t n;

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crew.h"
 #include "verify.h"
+#include "wire/be.h"
 
 enum {
 	READ = 65536, /* bytes of entries at once */
@@ -119,6 +121,11 @@ static void check_list(struct check *c, const struct truth_table *tt)
 	const struct verify *v = c->v;
 	uint64_t rooms = 0, left;
 
+	uint8_t key[4];
+
+	be32_store(key, c->list);
+	places_of_key(v->p, key, sizeof(key));
+	crew_here(v->p, "verify of lists");
 	c->end = c->truth->first + c->truth->len / c->t->value_len;
 	c->held = 0;
 	for (unsigned p = 0; p < v->p->n; p++) {

@@ -3,6 +3,7 @@
 #include "target.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "store/layout.h"
@@ -62,8 +63,7 @@ static void open_local(struct target *g, const struct opts *o)
 		g->table[i] = *region_table(g->region, i);
 }
 
-/* Where the RoCEv2 packets go: a capture, or the wire. */
-static void open_packets(struct target *g, const struct opts *o)
+void target_open_packets(struct target *g, const struct opts *o)
 {
 	struct fault f = {0};
 	int rc;
@@ -77,103 +77,28 @@ static void open_packets(struct target *g, const struct opts *o)
 		cli_fault(g->name, &f);
 }
 
+void target_read_ticket(struct target *g, const struct opts *o)
+{
+	struct fault f = {0};
+
+	if (!(g->ticket = malloc(sizeof(*g->ticket))))
+		cli_fail("out of memory");
+	if (ticket_read(g->ticket, o->ticket, &f) < 0)
+		cli_fail("%s", f.text);
+}
+
 static void open_roce(struct target *g, const struct opts *o)
 {
 	struct fault f = {0};
 
-	if (ticket_read(&g->ticket, o->ticket, &f) < 0)
-		cli_fail("%s", f.text);
-	open_packets(g, o);
-	if (roce_out_open(&g->roce, &g->ticket, g->packets, o->ack_every, &f) <
+	target_read_ticket(g, o);
+	target_open_packets(g, o);
+	if (roce_out_open(&g->roce, g->ticket, g->packets, o->ack_every, &f) <
 	    0)
 		cli_fault(o->ticket, &f);
 	g->road = roce_out_road(g->roce);
-	g->n = g->ticket.n;
-	memcpy(g->table, g->ticket.table, g->n * sizeof(g->table[0]));
-}
-
-static void take_fleet(struct target *g)
-{
-	g->road = fleet_road(g->fleet);
-	g->n = fleet_tables(g->fleet);
-	memcpy(g->table, fleet_table(g->fleet, 0), g->n * sizeof(g->table[0]));
-}
-
-/* A DART switch's road to one collector. */
-static void open_dart(struct target *g, const struct opts *o)
-{
-	struct fleet_options fo = {.ack_every = o->ack_every, .dart = true};
-	struct fault f = {0};
-
-	if (ticket_read(&g->ticket, o->ticket, &f) < 0)
-		cli_fail("%s", f.text);
-	open_packets(g, o);
-	fo.sink = g->packets;
-	if (fleet_open_ticket(&g->fleet, &g->ticket, &fo, &f) < 0)
-		cli_fault(o->ticket, &f);
-	take_fleet(g);
-}
-
-static void check_steering(const struct target *g, const struct opts *o)
-{
-	const struct cluster *c = &g->cluster;
-
-	if (c->by_address && (o->mirror || c->mirror))
-		cli_fail("%s: mirror: only with --steer hash", o->cluster);
-	for (unsigned i = 0; c->by_address && i < cluster_newest(c)->n; i++)
-		if (!g->address[i].version)
-			cli_fail("%s: --steer address: collector %u has no "
-				 "address",
-				 o->cluster,
-				 c->collector[cluster_newest(c)
-						      ->member[i]
-						      .collector]
-					 .id);
-}
-
-static void open_cluster(struct target *g, const struct opts *o)
-{
-	struct fleet_options fo = {
-		.ack_every = o->ack_every,
-		.dart = o->dart && (o->write || o->to),
-	};
-	const struct cluster_generation *newest;
-	struct fault f = {0};
-
-	if (cluster_read(&g->cluster, o->cluster, &f) < 0)
-		cli_fail("%s", f.text);
-	if (o->steer_given)
-		g->cluster.by_address = o->steer == STEER_ADDRESS;
-	newest = cluster_newest(&g->cluster);
-	for (unsigned i = 0; i < newest->n; i++) {
-		const struct cluster_collector *c =
-			&g->cluster.collector[newest->member[i].collector];
-
-		g->address[i].version = c->version;
-		memcpy(g->address[i].ip, c->ip, sizeof(c->ip));
-	}
-	check_steering(g, o);
-	if (o->write || o->to)
-		open_packets(g, o);
-	else
-		g->name = o->cluster;
-	fo.sink = g->packets;
-	fo.mirror = o->mirror || g->cluster.mirror;
-	if (fleet_open(&g->fleet, &g->cluster, &fo, &f) < 0)
-		cli_fail("%s: %s", o->cluster, f.text);
-	take_fleet(g);
-}
-
-void target_tell(const struct target *g, const struct opts *o,
-		 struct translate_options *t)
-{
-	t->dart = o->dart;
-	t->seed = o->seed;
-	if (!o->cluster)
-		return;
-	t->collectors = fleet_collectors(g->fleet);
-	t->steer = g->cluster.by_address ? STEER_ADDRESS : STEER_HASH;
-	t->address = g->address;
+	g->n = g->ticket->n;
+	memcpy(g->table, g->ticket->table, g->n * sizeof(g->table[0]));
 }
 
 static void tell(void *ctx, const char *text)
@@ -203,6 +128,10 @@ void target_report(struct target *g, enum row_format format)
 		verbs_road_settle(g->verbs);
 		g->posted = *verbs_road_counters(g->verbs);
 	}
+	if (g->heard && g->roce)
+		g->requests = roce_out_ledger(g->roce);
+	if (g->heard)
+		cli_ledger(&requester_ledger, &g->requests, format);
 	if (g->posted.tickets)
 		cli_ledger(&verbs_road_ledger, &g->posted, format);
 }
@@ -229,24 +158,29 @@ int target_close(struct target *g)
 	region_close(g->region);
 	fleet_close(g->fleet);
 	cluster_fini(&g->cluster);
-	if (g->roce)
+	if (g->roce) {
+		g->requests = roce_out_ledger(g->roce);
 		roce_out_close(g->roce);
+		g->roce = NULL;
+	}
 	if (g->packets)
 		rc = snk_close(g->packets);
-	ticket_fini(&g->ticket);
+	if (g->ticket)
+		ticket_fini(g->ticket);
+	free(g->ticket);
 	return rc;
 }
 
 void target_open(struct target *g, const struct opts *o)
 {
 	if (o->cluster)
-		open_cluster(g, o);
+		target_open_cluster(g, o);
 	else if (o->region)
 		open_local(g, o);
-	else if (o->dart)
-		open_dart(g, o);
 	else if (o->verbs)
 		open_verbs(g, o);
+	else if (o->dart)
+		target_open_dart(g, o);
 	else
 		open_roce(g, o);
 	for (unsigned i = 0; i < o->settings; i++)

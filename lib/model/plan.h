@@ -34,6 +34,16 @@ double plan_pass_postcard(double checksum_bits, double values, unsigned hops);
 struct plan plan_at(unsigned copies, double load, double pass);
 
 /*
+ * DART: each of the reports of a key, one right after the other, is written to
+ * one random copy of its N slots (DART section 6). Of r reports, d copies with
+ * the chance of d different ones among r draws out of N; later keys take E(d)
+ * slots each. Success as by DART section 4, without what checksums let pass
+ * (2^-32). average: over ages 0..load.
+ */
+double plan_random(unsigned copies, unsigned reports, double load);
+double plan_random_average(unsigned copies, unsigned reports, double load);
+
+/*
  * The number of copies 1..max with the highest success (average: the highest
  * average) at a load; the smallest of equals.
  */

@@ -151,7 +151,7 @@ static bool fits(const struct ring *s, const uint8_t *frame, size_t len)
 
 	if (len < ETH_HLEN)
 		return false;
-	if (frame[12] == ETH_P_8021Q >> 8 && !frame[13])
+	if (frame[12] == ETH_P_8021Q >> 8 && !frame[13] && !s->iface.loopback)
 		longest += VLAN_TAG;
 	return len <= longest;
 }

@@ -33,11 +33,15 @@
 #include "packet/xdp_private.h"
 
 enum {
-	FRAMES = 4096, /* of a queue: a batch in hand, the rest to be filled */
+	/* Of a queue, a power of two: a batch in hand, the rest to be filled */
+	FRAMES_MAX = 16384,
+	FRAMES_MIN = 2048,
+	MEMORY = 64 << 20, /* for the frames of all queues, but see above */
 	QUEUES_MAX = 64,
 	CHUNK_MIN = 2048,
 	CHUNK_MAX = 4096,
 	HEADROOM = 256, /* XDP_PACKET_HEADROOM, which the kernel leaves free */
+	BUSY_MAX = 50,	/* looks at a queue that is taken, 10 ms between them */
 	ROUND_MS = 500, /* nobody tells of an interface that was removed */
 };
 
@@ -56,17 +60,19 @@ struct xdp {
 	struct src src;
 	struct iface iface;
 	struct xdp_prog prog;
+	int promiscuous; /* a descriptor, or -1 */
 	struct filter *filter;
-	size_t chunk;	/* of a frame */
-	unsigned n;	/* queues */
-	unsigned first; /* to be asked first, in turn */
+	size_t chunk;	 /* of a frame */
+	uint32_t frames; /* of a queue */
+	unsigned n;	 /* queues */
+	unsigned first;	 /* to be asked first, in turn */
 	struct queue *queue;
 	struct pollfd *poll;
 };
 
 static size_t mem_size(const struct xdp *s)
 {
-	return s->chunk * FRAMES;
+	return s->chunk * s->frames;
 }
 
 /* Frames that were shown go back to be filled. */
@@ -211,6 +217,8 @@ static void xdp_close(struct src *src)
 	struct xdp *s = (struct xdp *)src;
 
 	close_all(s);
+	if (s->promiscuous >= 0)
+		close(s->promiscuous);
 	filter_close(s->filter);
 	free(s->queue);
 	free(s->poll);
@@ -276,22 +284,41 @@ static void fill_all(const struct xdp *s, struct queue *q)
 {
 	uint32_t at;
 
-	if (xsk_ring_prod__reserve(&q->fill, FRAMES, &at) != FRAMES)
+	if (xsk_ring_prod__reserve(&q->fill, s->frames, &at) != s->frames)
 		return;
-	for (uint32_t i = 0; i < FRAMES; i++)
+	for (uint32_t i = 0; i < s->frames; i++)
 		*xsk_ring_prod__fill_addr(&q->fill, at + i) = i * s->chunk;
-	xsk_ring_prod__submit(&q->fill, FRAMES);
+	xsk_ring_prod__submit(&q->fill, s->frames);
+}
+
+/*
+ * The kernel lets go of a closed socket's queue a little later than close()
+ * does: who starts again at once waits for that.
+ */
+static int create_socket(struct xdp *s, struct queue *q, unsigned i,
+			 const struct xsk_socket_config *c)
+{
+	struct timespec t = {.tv_nsec = 10000000};
+	int rc;
+
+	for (int n = 0;; n++) {
+		rc = xsk_socket__create(&q->socket, s->iface.name, i, q->umem,
+					&q->rx, NULL, c);
+		if (rc != -EBUSY || n == BUSY_MAX)
+			return rc;
+		nanosleep(&t, NULL);
+	}
 }
 
 static int queue_open(struct xdp *s, unsigned i, bool generic, struct fault *f)
 {
 	const struct xsk_umem_config umem = {
-		.fill_size = FRAMES,
+		.fill_size = s->frames,
 		.comp_size = XSK_RING_CONS__DEFAULT_NUM_DESCS,
 		.frame_size = (uint32_t)s->chunk,
 	};
 	const struct xsk_socket_config socket = {
-		.rx_size = FRAMES,
+		.rx_size = s->frames,
 		.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
 		.bind_flags = (uint16_t)(XDP_USE_NEED_WAKEUP |
 					 (generic ? XDP_COPY : 0)),
@@ -309,8 +336,7 @@ static int queue_open(struct xdp *s, unsigned i, bool generic, struct fault *f)
 	if (rc)
 		return refused(s, rc, "memory", f);
 	fill_all(s, q);
-	rc = xsk_socket__create(&q->socket, s->iface.name, i, q->umem, &q->rx,
-				NULL, &socket);
+	rc = create_socket(s, q, i, &socket);
 	if (rc)
 		return refused(s, rc, "socket", f);
 	s->poll[i] = (struct pollfd){
@@ -385,6 +411,9 @@ static int measure(struct xdp *s, struct fault *f)
 				 "do not fit",
 				 s->iface.name, s->iface.mtu,
 				 CHUNK_MAX - HEADROOM - ETH_HLEN - 8);
+	for (s->frames = FRAMES_MAX; s->frames > FRAMES_MIN; s->frames /= 2)
+		if (mem_size(s) * s->n <= MEMORY)
+			break;
 	s->queue = calloc(s->n, sizeof(*s->queue));
 	s->poll = calloc(s->n, sizeof(*s->poll));
 	if (!s->queue || !s->poll)
@@ -401,6 +430,10 @@ static int open_xdp(struct xdp *s, const struct live_options *o,
 
 	if (!rc)
 		rc = measure(s, f);
+	if (!rc && o->promiscuous) {
+		s->promiscuous = iface_promiscuous(&s->iface, f);
+		rc = s->promiscuous < 0 ? s->promiscuous : 0;
+	}
 	if (rc)
 		return rc;
 	rc = open_mode(s, o, false, f);
@@ -427,6 +460,7 @@ int xdp_src_open(struct src **out, const struct iface *i,
 		.wait_ms = -1,
 	};
 	s->prog = (struct xdp_prog){-1, -1, -1};
+	s->promiscuous = -1;
 	s->iface = *i;
 	if ((rc = open_xdp(s, o, f))) {
 		xdp_close(&s->src);

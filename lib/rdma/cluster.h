@@ -38,7 +38,7 @@
 
 enum {
 	CLUSTER_VERSION = 1,
-	CLUSTER_MAX = 256,	   /* collectors */
+	CLUSTER_MAX = 256, /* collectors */
 	CLUSTER_GENERATIONS = 256,
 	CLUSTER_TEXT = 256, /* longest name, path with its directory */
 };

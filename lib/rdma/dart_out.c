@@ -29,9 +29,9 @@ enum {
 /* Frames of one table and verb. */
 struct shape {
 	struct form form;
-	uint32_t length;   /* that it was made for; 0: not yet */
-	uint32_t ip_sum;   /* of the IP header without destination */
-	uint32_t icrc;	   /* before the destination address */
+	uint32_t length; /* that it was made for; 0: not yet */
+	uint32_t ip_sum; /* of the IP header without destination */
+	uint32_t icrc;	 /* before the destination address */
 };
 
 /* A Key-Write table of the deployment. */
@@ -50,7 +50,7 @@ struct dart_out {
 	unsigned ack_every;
 	bool mirror;
 	uint64_t packets;
-	uint8_t mac[6], ip[4];	 /* ours */
+	uint8_t mac[6], ip[4]; /* ours */
 	uint16_t common_of[TABLE_MAX];
 	struct common *common;
 	struct dart_state *state; /* of collector c: [c * ncommon + ...] */
@@ -276,6 +276,15 @@ static uint64_t dart_head(struct road *road, unsigned table, uint32_t list)
 	return self(road)->rest->head(self(road)->rest, table, list);
 }
 
+/* A switch's own queue pairs never are: what is lost is lost. */
+static bool dart_busy(struct road *road, unsigned table)
+{
+	struct dart_out *o = self(road);
+
+	return o->common_of[table % o->tables] == NONE && o->rest->busy &&
+	       o->rest->busy(o->rest, table);
+}
+
 static int common_make(struct dart_out *o, const struct ticket *t,
 		       struct fault *f)
 {
@@ -314,11 +323,12 @@ static int judge(const struct dart_out *o, const struct ticket *t,
 		unsigned k = o->common_of[i];
 
 		if (k != NONE && t->at[i].address != o->common[k].address)
-			return fault_set(f, -EINVAL,
-					 "table %s: at another address than "
-					 "the first collector's, and DART keeps "
-					 "one for all: rotate them together",
-					 t->table[i].name);
+			return fault_set(
+				f, -EINVAL,
+				"table %s: at another address than "
+				"the first collector's, and DART keeps "
+				"one for all: rotate them together",
+				t->table[i].name);
 	}
 	return 0;
 }
@@ -368,6 +378,7 @@ static int alloc(struct dart_out **out, unsigned n, unsigned tables,
 		.exec = dart_exec,
 		.end = dart_end,
 		.head = dart_head,
+		.busy = dart_busy,
 	};
 	o->n = n;
 	o->tables = tables;

@@ -14,6 +14,7 @@
 
 enum {
 	MTU_DEFAULT = 1024,
+	MEND_MS = 2000, /* until mending is tried again */
 };
 
 /* clang-format off */
@@ -80,14 +81,6 @@ void verbs_complain(struct verbs_target *v, const struct fault *f)
 	v->complained = true;
 }
 
-static bool is_zero(const uint8_t *p, size_t n)
-{
-	while (n--)
-		if (*p++)
-			return false;
-	return true;
-}
-
 static int check_tables(const struct verbs_target *v, struct fault *f)
 {
 	unsigned n = region_tables(v->region);
@@ -127,6 +120,7 @@ static void give_up(struct verbs_target *v);
 static int take_device(struct verbs_target *v, struct fault *f)
 {
 	int rc = verbs_device_open(v, f);
+	uint8_t mac[6];
 
 	if (rc < 0)
 		return rc;
@@ -142,7 +136,9 @@ static int take_device(struct verbs_target *v, struct fault *f)
 		rc = verbs_pair_make(&v->pair[i], v, i, f);
 	if (!rc && v->cm_port)
 		rc = verbs_cm_open(v, f);
-	if (rc < 0)
+	if (!rc)
+		v->neighbour = v->o.peer && verbs_neighbour(v, mac);
+	else
 		give_up(v);
 	v->stale = v->o.peer;
 	return rc;
@@ -166,56 +162,6 @@ static void give_up(struct verbs_target *v)
 	verbs_device_close(v);
 	writer_leave(v->seat);
 	v->lost = v->renumber = v->renew = v->stale = false;
-}
-
-static void peer_mac(const struct verbs_target *v, struct ticket *t)
-{
-	struct ibv_ah_attr a = verbs_peer(v);
-	uint8_t mac[6];
-	uint16_t vlan = 0xffff;
-
-	if (is_zero(t->peer_mac, 6) &&
-	    !ibv_resolve_eth_l2_from_gid(v->dev.ctx, &a, mac, &vlan))
-		memcpy(t->peer_mac, mac, sizeof(mac));
-}
-
-static void describe_pair(const struct verbs_target *v, struct ticket_table *at,
-			  unsigned i)
-{
-	const struct verbs_pair *p = &v->pair[i];
-
-	at->rkey = v->now.mr[i]->rkey;
-	at->address = (uintptr_t)v->now.mr[i]->addr;
-	if (!p->qp)
-		return;
-	at->qpn = p->qp->qp_num;
-	at->psn = verbs_pair_psn(p);
-}
-
-int verbs_ticket_make(struct verbs_target *v, struct ticket *t, struct fault *f)
-{
-	int rc;
-
-	*t = v->want;
-	t->mtu = (uint16_t)v->mtu;
-	memcpy(t->ip, v->port.gid.raw + (t->version == 4 ? 12 : 0),
-	       t->version == 4 ? 4 : 16);
-	if (is_zero(t->mac, 6))
-		memcpy(t->mac, v->port.mac, 6);
-	if (v->o.peer)
-		peer_mac(v, t);
-	else
-		memcpy(t->peer_ip, t->ip, 16);
-	rc = ticket_of_region(t, v->region, f);
-	if (rc < 0)
-		return rc;
-	if (t->epoch != v->now.epoch) {
-		ticket_fini(t);
-		return fault_set(f, -EAGAIN, "%s: rotated just now", v->name);
-	}
-	for (unsigned i = 0; i < t->n; i++)
-		describe_pair(v, &t->at[i], i);
-	return 0;
 }
 
 static bool renew_ticket(struct verbs_target *v)
@@ -262,25 +208,42 @@ static int mend_pair(struct verbs_target *v, unsigned i)
 	return 0;
 }
 
+static void tell_dead(struct verbs_target *v, struct verbs_pair *p)
+{
+	if (p->told || !p->qp)
+		return;
+	p->told = true;
+	v->ctr.qp_errors++;
+	verbs_tell(v, "table %s: queue pair 0x%x is dead",
+		   region_table(v->region, p->table)->name, p->qp->qp_num);
+}
+
+/*
+ * Where the peer cannot be found, the kernel takes seconds to say so: one try
+ * each time, and not all the time.
+ */
 static void mend_pairs(struct verbs_target *v)
 {
-	bool well = true;
+	bool lame = false;
 
 	for (unsigned i = 0; v->o.peer && i < region_tables(v->region); i++) {
 		struct verbs_pair *p = &v->pair[i];
 
-		if (p->lame && p->qp) {
-			v->ctr.qp_errors++;
-			verbs_tell(v, "table %s: queue pair 0x%x is dead",
-				   region_table(v->region, i)->name,
-				   p->qp->qp_num);
-		}
-		if (p->lame || v->renew)
-			well &= !mend_pair(v, i);
+		if (p->lame)
+			tell_dead(v, p);
+		if (v->renew)
+			p->lame = p->told = true;
+		lame |= p->lame;
 	}
 	v->renew = false;
-	if (well)
-		v->complained = false;
+	if (!lame || now_ms() < v->mend_ms)
+		return;
+	for (unsigned i = 0; i < region_tables(v->region); i++)
+		if (v->pair[i].lame && mend_pair(v, i) < 0) {
+			v->mend_ms = now_ms() + MEND_MS;
+			return;
+		}
+	v->complained = false;
 }
 
 /* An address that came back may be in another place: all depends on it. */
@@ -298,10 +261,16 @@ static void mend_address(struct verbs_target *v)
 		return;
 	}
 	v->port = port;
+	v->complained = false;
 	take_address(v);
 	v->renumber = false;
 	v->renew = v->o.peer;
 	verbs_tell(v, "its address moved");
+	if (!v->cm_port)
+		return;
+	verbs_cm_close(v);
+	if (verbs_cm_open(v, &f) < 0)
+		verbs_complain(v, &f);
 }
 
 /* The region was rotated: R_Keys for the new epoch, a while for the old. */
@@ -317,6 +286,7 @@ static void follow_epoch(struct verbs_target *v, uint64_t now)
 		verbs_complain(v, &f);
 		return;
 	}
+	v->complained = false;
 	verbs_memory_drop(&v->old);
 	v->old = v->now;
 	v->now = fresh;
@@ -457,6 +427,11 @@ int verbs_target_open(struct verbs_target **out, struct region *r,
 const struct ticket *verbs_target_ticket(const struct verbs_target *v)
 {
 	return v->has_ticket ? &v->ticket : NULL;
+}
+
+bool verbs_target_adds_alone(const struct verbs_target *v)
+{
+	return v->attr.atomic_cap != IBV_ATOMIC_GLOB;
 }
 
 const char *verbs_target_name(const struct verbs_target *v)

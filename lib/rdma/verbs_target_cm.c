@@ -2,58 +2,22 @@
 /*
  * verbs_target_cm.c - hosts that come through librdmacm (verbs_cm.h): each
  * fetches the ticket, then makes a reliable connection for every table.
- *
- * Queue pairs of tables are made on the target's own context, where the memory
- * is registered; librdmacm is asked for their attributes only. Those of tickets
- * are made on librdmacm's: the target's may have been opened with privileges
- * that are gone, and some drivers (rxe) then let nothing be sent through it.
  */
+#include "rdma/verbs_host_private.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <rdma/rdma_cma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "rdma/verbs_cm.h"
-#include "rdma/verbs_target_private.h"
-
 enum {
 	CONNECTIONS_MAX = 256,
 	BACKLOG = 64,
-	SENDS = 16,	     /* chunks of a ticket on their way */
 	PATIENCE_MS = 10000, /* for a ticket to be fetched, a hand to shake */
-};
-
-struct connection {
-	struct connection *next;
-	struct rdma_cm_id *id;
-	struct verbs_pair pair;
-	bool established, over, broken;
-	uint64_t since_ms;
-	/* A ticket's text on its way; NULL: the connection is a table's. */
-	char *text;
-	size_t len, posted;
-	unsigned sending;
-	struct ibv_mr *mr;
-};
-
-struct verbs_cm {
-	struct rdma_event_channel *channel;
-	struct rdma_cm_id *listener;
-	struct verbs_side side; /* librdmacm's, for tickets */
-	struct connection *first;
-	unsigned n;
-};
-
-/* What a host asks, copied: the event is acknowledged before it is judged. */
-struct request {
-	struct rdma_cm_id *id;
-	struct verbs_cm_ask ask;
-	int rc;		   /* of its decoding */
-	uint8_t resources; /* reads and atomics that it wants outstanding */
+	PULSE_MS = 10000,    /* between signs of life */
 };
 
 static uint64_t now_ms(void)
@@ -151,157 +115,10 @@ unsigned verbs_cm_fds(const struct verbs_target *v, int fds[2])
 	return 2;
 }
 
-static void free_connection(struct verbs_cm *cm, struct connection *c)
+static void drop(struct verbs_cm *cm, struct connection *c)
 {
-	verbs_pair_drop(&c->pair);
-	if (c->mr)
-		ibv_dereg_mr(c->mr);
-	if (c->id)
-		rdma_destroy_id(c->id);
-	free(c->text);
-	free(c);
+	verbs_host_free(c);
 	cm->n--;
-}
-
-/* As rdma_accept() would do, were the queue pair librdmacm's own. */
-static int change_state(struct connection *c, const struct verbs_target *v,
-			enum ibv_qp_state state, uint8_t resources)
-{
-	const struct table *t = region_table(v->region, c->pair.table);
-	struct ibv_qp_attr a = {.qp_state = state};
-	int mask;
-
-	if (rdma_init_qp_attr(c->id, &a, &mask))
-		return -errno;
-	if (mask & IBV_QP_ACCESS_FLAGS)
-		a.qp_access_flags = c->text ? 0 : (unsigned)verbs_access(v, t);
-	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
-		a.max_dest_rd_atomic = resources;
-	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
-		a.max_rd_atomic = 0; /* we ask for nothing */
-	return -ibv_modify_qp(c->pair.qp, &a, mask);
-}
-
-static int make_ready(struct connection *c, const struct verbs_target *v,
-		      uint8_t resources)
-{
-	int rc = change_state(c, v, IBV_QPS_INIT, 0);
-
-	if (!rc)
-		rc = verbs_pair_post(&c->pair);
-	if (!rc)
-		rc = change_state(c, v, IBV_QPS_RTR, resources);
-	return rc ? rc : change_state(c, v, IBV_QPS_RTS, 0);
-}
-
-static int accept_with(struct connection *c, uint8_t resources,
-		       const uint8_t *data, uint8_t len)
-{
-	struct rdma_conn_param param = {
-		.private_data = data,
-		.private_data_len = len,
-		.responder_resources = resources,
-		.rnr_retry_count = 7,
-		.qp_num = c->pair.qp->qp_num,
-	};
-
-	return rdma_accept(c->id, &param) ? -errno : 0;
-}
-
-static int write_text(struct connection *c, struct verbs_target *v)
-{
-	struct ticket *t = malloc(sizeof(*t));
-	FILE *out = t ? open_memstream(&c->text, &c->len) : NULL;
-	int rc = out ? verbs_ticket_make(v, t, NULL) : -ENOMEM;
-
-	if (!rc) {
-		rc = ticket_write(t, out);
-		ticket_fini(t);
-	}
-	if (out && fclose(out) != 0 && !rc)
-		rc = -errno;
-	free(t);
-	if (!rc && c->len > UINT32_MAX)
-		rc = -EFBIG;
-	return rc;
-}
-
-static int serve_ticket(struct connection *c, struct verbs_target *v)
-{
-	const struct verbs_pair_options o = {
-		.receives = 1,
-		.sends = SENDS,
-		.reliable = true,
-	};
-	uint8_t data[VERBS_CM_LENGTH_LEN];
-	int rc = write_text(c, v);
-
-	if (rc < 0)
-		return rc;
-	c->mr = ibv_reg_mr(v->cm->side.pd, c->text, c->len, 0);
-	if (!c->mr)
-		return errno ? -errno : -ENOMEM;
-	rc = verbs_pair_create(&c->pair, v, &v->cm->side, &o, NULL);
-	if (!rc)
-		rc = make_ready(c, v, 0);
-	verbs_cm_word_encode(data, (uint32_t)c->len);
-	return rc ? rc : accept_with(c, 0, data, sizeof(data));
-}
-
-static int find_table(const struct verbs_target *v, uint16_t id)
-{
-	for (unsigned i = 0; i < region_tables(v->region); i++)
-		if (region_table(v->region, i)->id == id)
-			return (int)i;
-	return -ENOENT;
-}
-
-static int serve_table(struct connection *c, struct verbs_target *v,
-		       const struct request *q)
-{
-	struct verbs_pair_options o = {
-		.receives = v->o.receives,
-		.reliable = true,
-	};
-	int rc, table = find_table(v, q->ask.table);
-	uint8_t data[VERBS_CM_PLACE_LEN];
-	struct verbs_cm_place place;
-	uint8_t resources = q->resources;
-
-	if (table < 0)
-		return table;
-	if (q->ask.epoch != region_epoch(v->region) ||
-	    q->ask.epoch != v->now.epoch)
-		return -ESTALE;
-	if (resources > v->attr.max_qp_rd_atom)
-		resources = (uint8_t)v->attr.max_qp_rd_atom;
-	o.table = (unsigned)table;
-	rc = verbs_pair_create(&c->pair, v, &v->dev, &o, NULL);
-	if (!rc)
-		rc = make_ready(c, v, resources);
-	if (rc < 0)
-		return rc;
-	place = (struct verbs_cm_place){
-		.table = q->ask.table,
-		.rkey = v->now.mr[table]->rkey,
-		.address = (uintptr_t)v->now.mr[table]->addr,
-		.epoch = v->now.epoch,
-	};
-	verbs_cm_place_encode(data, &place);
-	return accept_with(c, resources, data, sizeof(data));
-}
-
-static int serve(struct connection *c, struct verbs_target *v,
-		 const struct request *q)
-{
-	if (q->rc < 0)
-		return q->rc;
-	if (!v->now.n)
-		return -EAGAIN;
-	if (strcmp(ibv_get_device_name(q->id->verbs->device), v->name) != 0)
-		return -ENODEV;
-	return q->ask.kind == VERBS_CM_TICKET ? serve_ticket(c, v)
-					      : serve_table(c, v, q);
 }
 
 static void refuse(struct verbs_target *v, struct rdma_cm_id *id, int why)
@@ -329,47 +146,16 @@ static void requested(struct verbs_target *v, const struct request *q)
 	}
 	c->id = q->id;
 	c->id->context = c;
-	c->since_ms = now_ms();
+	c->since_ms = c->pulse_ms = now_ms();
 	v->cm->n++;
-	rc = serve(c, v, q);
+	rc = verbs_host_serve(c, v, q);
 	if (rc < 0) {
 		refuse(v, q->id, rc);
-		free_connection(v->cm, c);
+		drop(v->cm, c);
 		return;
 	}
 	c->next = v->cm->first;
 	v->cm->first = c;
-}
-
-/* Sends as many chunks as there is room for. */
-static void send_text(struct connection *c)
-{
-	while (c->posted < c->len && c->sending < SENDS) {
-		size_t n = c->len - c->posted;
-		struct ibv_sge piece = {
-			.addr = (uintptr_t)c->text + c->posted,
-			.length = n < VERBS_CM_CHUNK ? (uint32_t)n
-						     : VERBS_CM_CHUNK,
-			.lkey = c->mr->lkey,
-		};
-		struct ibv_send_wr wr =
-					   {
-						   .wr_id = 1,
-						   .sg_list = &piece,
-						   .num_sge = 1,
-						   .opcode = IBV_WR_SEND,
-						   .send_flags =
-							   IBV_SEND_SIGNALED,
-					   },
-				   *bad;
-
-		if (ibv_post_send(c->pair.qp, &wr, &bad)) {
-			c->broken = true;
-			return;
-		}
-		c->posted += piece.length;
-		c->sending++;
-	}
 }
 
 void verbs_cm_completed(struct verbs_target *v, struct verbs_pair *p,
@@ -385,7 +171,7 @@ void verbs_cm_completed(struct verbs_target *v, struct verbs_pair *p,
 	if (wc->status != IBV_WC_SUCCESS)
 		c->broken = true;
 	else
-		send_text(c);
+		verbs_host_send(c);
 }
 
 static void happened(struct verbs_target *v, struct connection *c,
@@ -396,7 +182,7 @@ static void happened(struct verbs_target *v, struct connection *c,
 		c->established = true;
 		v->ctr.connections++;
 		if (c->text)
-			send_text(c);
+			verbs_host_send(c);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		c->over = true;
@@ -445,6 +231,10 @@ static void reap(struct verbs_target *v)
 		if ((!c->established || c->text) &&
 		    now - c->since_ms > PATIENCE_MS)
 			c->broken = true;
+		if (c->established && now - c->pulse_ms > PULSE_MS) {
+			c->pulse_ms = now;
+			verbs_host_pulse(c);
+		}
 		if (!c->over && !c->broken && !c->pair.lame) {
 			at = &c->next;
 			continue;
@@ -455,7 +245,7 @@ static void reap(struct verbs_target *v)
 		else
 			v->ctr.broken++;
 		rdma_disconnect(c->id);
-		free_connection(v->cm, c);
+		drop(v->cm, c);
 	}
 }
 
@@ -489,7 +279,7 @@ void verbs_cm_close(struct verbs_target *v)
 		cm->first = c->next;
 		if (c->established)
 			rdma_disconnect(c->id);
-		free_connection(cm, c);
+		drop(cm, c);
 	}
 	if (cm->side.channel)
 		ibv_destroy_comp_channel(cm->side.channel);

@@ -62,7 +62,55 @@ static int cannot_register(int err, const struct verbs_target *v,
 			 v->name, t->name, mib, strerror(-err));
 }
 
-int verbs_memory_make(struct verbs_memory *m, const struct verbs_target *v,
+static bool is_spent(const struct verbs_spent *s, unsigned table, uint32_t rkey)
+{
+	unsigned n = s->next[table];
+
+	n = n < VERBS_SPENT ? n : VERBS_SPENT;
+	for (unsigned i = 0; i < n; i++)
+		if (s->rkey[table][i] == rkey)
+			return true;
+	return false;
+}
+
+static void spend(struct verbs_spent *s, unsigned table, uint32_t rkey)
+{
+	s->rkey[table][s->next[table]++ % VERBS_SPENT] = rkey;
+}
+
+/*
+ * Drivers may give an R_Key again that was given back (mlx5 has a cache of
+ * them), and an epoch's set has the address of the one that was there before: a
+ * ticket of that one must not fit. So the new key is another than the last
+ * ones; those that are not are held until there is one.
+ */
+static struct ibv_mr *register_afresh(struct verbs_target *v, unsigned table,
+				      void *at)
+{
+	const struct table *t = region_table(v->region, table);
+	struct ibv_mr *held[VERBS_SPENT + 1];
+	unsigned n = 0;
+	int err;
+
+	do {
+		errno = 0;
+		held[n] = ibv_reg_mr(v->dev.pd, at, t->length,
+				     verbs_access(v, t));
+		if (!held[n])
+			break;
+	} while (is_spent(&v->spent, table, held[n]->rkey) &&
+		 ++n <= VERBS_SPENT);
+	err = errno;
+	n = n <= VERBS_SPENT ? n : VERBS_SPENT;
+	if (held[n])
+		spend(&v->spent, table, held[n]->rkey);
+	for (unsigned i = 0; i < n; i++)
+		ibv_dereg_mr(held[i]);
+	errno = err;
+	return held[n];
+}
+
+int verbs_memory_make(struct verbs_memory *m, struct verbs_target *v,
 		      uint64_t epoch, struct fault *f)
 {
 	*m = (struct verbs_memory){.epoch = epoch};
@@ -70,9 +118,7 @@ int verbs_memory_make(struct verbs_memory *m, const struct verbs_target *v,
 		const struct table *t = region_table(v->region, m->n);
 		void *at = (void *)region_read(v->region, t, epoch);
 
-		errno = 0;
-		m->mr[m->n] = ibv_reg_mr(v->dev.pd, at, t->length,
-					 verbs_access(v, t));
+		m->mr[m->n] = register_afresh(v, m->n, at);
 		if (!m->mr[m->n]) {
 			int rc = errno ? -errno : -EIO;
 

@@ -7,8 +7,11 @@
  *	verbs_target_device.c  devices, ports, addresses
  *	verbs_target_memory.c  tables as memory regions, by epoch
  *	verbs_target_pair.c    queue pairs
+ *	verbs_target_ticket.c  tickets
+ *	verbs_target_neighbour.c  whether the peer is one
  *	verbs_target_event.c   completions, asynchronous events
- *	verbs_target_cm.c      hosts, through librdmacm
+ *	verbs_target_cm.c      hosts, through librdmacm: all of them
+ *	verbs_target_host.c    what one is given
  *
  * Public functions of those parts are named after them, without "target".
  */
@@ -36,6 +39,16 @@ struct verbs_memory {
 	struct ibv_mr *mr[TABLE_MAX];
 };
 
+enum {
+	VERBS_SPENT = 8, /* R_Keys of a table that are remembered */
+};
+
+/* The last R_Keys of each table, the newest at (next - 1) % VERBS_SPENT. */
+struct verbs_spent {
+	unsigned next[TABLE_MAX];
+	uint32_t rkey[TABLE_MAX][VERBS_SPENT];
+};
+
 /* Where queue pairs are made. */
 struct verbs_side {
 	struct ibv_context *ctx;
@@ -51,6 +64,7 @@ struct verbs_pair {
 	unsigned receives; /* posted, of depth */
 	unsigned depth;
 	bool lame; /* dead, or about to be: to be made again */
+	bool told; /* that it is */
 };
 
 struct verbs_cm;
@@ -73,8 +87,11 @@ struct verbs_target {
 	bool renew;	    /* make all queue pairs anew */
 	bool stale;	    /* the ticket is not what is */
 	bool complained;    /* of what still fails */
+	bool neighbour;	    /* the peer was one when we opened */
+	uint64_t mend_ms;   /* not before: mending has failed */
 	/* Epochs: the current one, and the one before, till old_until_ms. */
 	struct verbs_memory now, old;
+	struct verbs_spent spent;
 	uint64_t old_until_ms;
 	struct verbs_pair pair[TABLE_MAX];
 	struct ticket ticket;
@@ -113,7 +130,7 @@ bool verbs_device_leaves(const struct verbs_target *v);
 unsigned verbs_mtu_bytes(enum ibv_mtu mtu);
 
 /* Registers all tables of an epoch. */
-int verbs_memory_make(struct verbs_memory *m, const struct verbs_target *v,
+int verbs_memory_make(struct verbs_memory *m, struct verbs_target *v,
 		      uint64_t epoch, struct fault *f);
 /* Revokes them: nothing can be written through them once it returns. */
 void verbs_memory_drop(struct verbs_memory *m);
@@ -138,6 +155,12 @@ uint32_t verbs_pair_psn(const struct verbs_pair *p); /* the expected one */
 int verbs_access(const struct verbs_target *v, const struct table *t);
 /* Fills in what a peer's address means; from the kernel's neighbours. */
 struct ibv_ah_attr verbs_peer(const struct verbs_target *v);
+
+/*
+ * Whether the peer is a neighbour that the kernel knows on the port's
+ * interface; mac is only to be looked at if so.
+ */
+bool verbs_neighbour(const struct verbs_target *v, uint8_t mac[6]);
 
 /* All that the device has to say. */
 void verbs_events_take(struct verbs_target *v);

@@ -101,8 +101,8 @@ fails() { # message option...
 	usage_error "-w needs -r" --region x --rotate -w y
 	usage_error "--epoch needs" --region x --rotate --epoch 1
 	usage_error "already says" --region x --rotate --snapshot y --epoch 1
-	usage_error "need -r" --region x --rotate --any-peer
-	usage_error "need -r" --region x --rotate --receives 3
+	usage_error "--any-peer needs -r or -i" --region x --rotate --any-peer
+	usage_error "--receives needs -r, -i or" --region x --rotate --receives 3
 	usage_error "need --create" --region x --rotate --epochs 3
 	usage_error "need --create" --region x --ticket - --pages huge
 	usage_error "stdout cannot" --region x --ticket - --snapshot -

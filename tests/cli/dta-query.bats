@@ -459,7 +459,7 @@ last_values() { # table
 		echo "$args: $stderr"
 		[[ -z $output && $stderr == *"$message"* ]]
 	done <<-EOF
-		keywrite 1|--region or --snapshot is missing
+		keywrite 1|--region, --snapshot or --cluster is missing
 		keywrite --region $NAME|no keys
 		keywrite --region $NAME 1 --keys k|not both
 		keywrites --region $NAME|'keywrites' is not keywrite

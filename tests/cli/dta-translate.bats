@@ -48,11 +48,17 @@ usage_error() { # text option...
 }
 
 @test "options that do not go together: usage on stderr, exit 2" {
-	usage_error "-r is missing" --region x
-	usage_error "one of --region and --ticket" -r x
-	usage_error "one of --region and --ticket" -r x --region y --ticket z -w w
-	usage_error "--ticket and -w" -r x --ticket z
-	usage_error "--ticket and -w" -r x --region z -w y
+	usage_error "-r and -i are missing" --region x
+	usage_error "one of --region, --ticket, --cluster and --verbs" -r x
+	usage_error "one of --region, --ticket, --cluster and --verbs" \
+		-r x --region y --ticket z -w w
+	usage_error "one of --region, --ticket, --cluster and --verbs" \
+		-r x --region y --cluster z
+	usage_error "--ticket needs -w or --to" -r x --ticket z
+	usage_error "-w and --to need --ticket" -r x --region z -w y
+	usage_error "need --cluster" -r x --region z --mirror
+	usage_error "one of --dart and --dart-cas" \
+		-r x --region z --dart --dart-cas
 	usage_error "--ack-every needs" -r x --region y --ack-every 4
 	usage_error "stdin cannot" -r - --ticket - -w y
 	usage_error "stdout cannot" -r x --ticket t -w - --nacks -

@@ -116,6 +116,8 @@ static void test_page(void)
 	TEST(REGION_STATE_AT == 20480 && REGION_SEATS_AT == 24576);
 	TEST(offsetof(struct region_state, notified) == 16);
 	TEST(offsetof(struct region_state, seated) == 32);
+	TEST(offsetof(struct region_state, ring) == 2048);
+	TEST(REGION_IMMEDIATES == 256);
 	TEST(sizeof(struct region_seat) == 4224);
 	TEST(offsetof(struct region_seat, pid) == 16);
 	TEST(offsetof(struct region_seat, state) == 64);

@@ -360,6 +360,51 @@ static void test_notify(void)
 	region_remove(name, NULL);
 }
 
+enum {
+	TELLERS = 4,
+	TOLD = REGION_IMMEDIATES / TELLERS,
+};
+
+/* Several notify at once: none of the last is lost, none comes twice. */
+static void test_immediates(void)
+{
+	uint8_t seen[TELLERS * TOLD] = {0};
+	struct region *r;
+	uint32_t imm;
+	unsigned wrong = 0;
+
+	name = sample_create(1);
+	r = sample_open(name, true);
+	TEST(region_immediate(r, 1, &imm) == -EAGAIN);
+	for (unsigned i = 0; i < TELLERS; i++)
+		if (!fork()) {
+			for (unsigned k = 0; k < TOLD; k++)
+				region_notify(r, i * TOLD + k);
+			_exit(0);
+		}
+	while (wait(NULL) > 0)
+		;
+	for (uint64_t n = 1; n <= REGION_IMMEDIATES; n++)
+		if (region_immediate(r, n, &imm) || imm >= sizeof(seen) ||
+		    seen[imm]++)
+			wrong++;
+	TEST(wrong == 0);
+	TEST(region_notify(r, UINT32_MAX) == REGION_IMMEDIATES + 1);
+	TEST(region_immediate(r, 1, &imm) == -ENODATA);
+	TEST(region_immediate(r, 2, &imm) == 0);
+	TEST(region_immediate(r, REGION_IMMEDIATES + 1, &imm) == 0 &&
+	     imm == UINT32_MAX);
+	/* Of a writer that was killed between counting and telling. */
+	__atomic_add_fetch(&r->state->notified, 1, __ATOMIC_SEQ_CST);
+	TEST(region_immediate(r, REGION_IMMEDIATES + 2, &imm) == -EAGAIN);
+	/* Numbers above 32 bits. */
+	r->state->notified = (UINT64_C(5) << 32) - 1;
+	TEST(region_notify(r, 77) == UINT64_C(5) << 32);
+	TEST(region_immediate(r, UINT64_C(5) << 32, &imm) == 0 && imm == 77);
+	region_close(r);
+	region_remove(name, NULL);
+}
+
 int main(void)
 {
 	test_put(writer_wide_max());
@@ -371,5 +416,6 @@ int main(void)
 	test_rotate_waits();
 	test_rotate_live();
 	test_notify();
+	test_immediates();
 	return test_end();
 }

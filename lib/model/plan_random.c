@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* plan_random.c - one random copy a report, as DART's switches write them. */
+#include <math.h>
+
+#include "model/plan.h"
+
+enum {
+	STEPS = 512, /* of Simpson's rule; even */
+};
+
+/* chance[d]: that r draws out of n have d different ones. */
+static void occupancy(unsigned n, unsigned r, double *chance)
+{
+	for (unsigned d = 0; d <= n; d++)
+		chance[d] = d == 0;
+	while (r--)
+		for (unsigned d = n; d > 0; d--) {
+			chance[d] = chance[d] * d / n +
+				    chance[d - 1] * (n - d + 1) / n;
+			chance[d - 1] = d == 1 ? 0 : chance[d - 1];
+		}
+}
+
+double plan_random(unsigned copies, unsigned reports, double load)
+{
+	double chance[PLAN_COPIES_MAX + 1], mean = 0, lost, all_lost = 0;
+
+	occupancy(copies, reports, chance);
+	for (unsigned d = 1; d <= copies; d++)
+		mean += d * chance[d];
+	lost = -expm1(-mean * load); /* a slot, by the keys after it */
+	for (unsigned d = 0; d <= copies; d++)
+		all_lost += chance[d] * pow(lost, d);
+	return 1 - all_lost;
+}
+
+double plan_random_average(unsigned copies, unsigned reports, double load)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i <= STEPS; i++)
+		sum += (i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2) *
+		       plan_random(copies, reports, load * i / STEPS);
+	return sum / (3 * STEPS);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The road of a DART switch: its frames are, byte for byte, those of the
+ * general RoCEv2 road, which has tests of its own against rdma.md; from 20
+ * bytes of state. The iCRC is zlib's here.
+ */
+#include <errno.h>
+
+#include "base/rng.h"
+#include "rdma/dart_out.h"
+#include "rdma/fanout.h"
+#include "rdma_rig.h"
+#include "test.h"
+#include "wire/be.h"
+
+enum {
+	COLLECTORS = 3,
+	OPS = 600,
+};
+
+static struct ticket ticket[COLLECTORS];
+static const struct ticket *tickets[COLLECTORS];
+
+/* Tickets of three collectors, alike but for what the 20 bytes hold. */
+static void make_tickets(struct rig *g)
+{
+	for (unsigned c = 0; c < COLLECTORS; c++) {
+		struct ticket *t = &ticket[c];
+
+		*t = g->t;
+		t->mac[5] = (uint8_t)(0x10 + c);
+		t->ip[3] = (uint8_t)(0x50 + c);
+		for (unsigned i = 0; i < t->n; i++) {
+			t->at[i].qpn = 0x100 * (c + 1) + i;
+			t->at[i].psn = c == 1 ? 0xffffff - 5 : 77 * c;
+			t->at[i].rkey = 0x11111111 * (c + 1) + i;
+		}
+		tickets[c] = t;
+	}
+}
+
+/* Operations on all tables of all collectors, in runs. */
+static size_t make_ops(struct op *op, unsigned tables)
+{
+	static uint64_t operand[2] = {0, 0x0102030405060708};
+	static uint8_t data[1024];
+	struct rng r = {5};
+	size_t n = 0;
+
+	for (unsigned i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)rng_u64(&r);
+	while (n < OPS) {
+		unsigned c = (unsigned)rng_below(&r, COLLECTORS);
+		unsigned k = (unsigned)rng_below(&r, 3);
+		uint8_t verb = k == RIG_INC			 ? OP_FETCH_ADD
+			       : rng_below(&r, 4)		 ? OP_WRITE
+			       : k == RIG_KW && rng_below(&r, 2) ? OP_CMP_SWAP
+								 : OP_WRITE_IMM;
+
+		op[n] = (struct op){
+			.verb = verb,
+			.table = (uint16_t)(c * tables + k),
+			.offset = 8 * rng_below(&r, 200),
+			.length = 8,
+			.immediate = (uint32_t)n,
+			.data = verb == OP_CMP_SWAP ? (uint8_t *)operand : data,
+		};
+		if (verb == OP_FETCH_ADD)
+			op[n].add = n;
+		n++;
+	}
+	op[n++] = (struct op){.verb = OP_WRITE,
+			      .table = (uint16_t)(2 * tables + RIG_WIDE),
+			      .offset = 1024,
+			      .length = 1024,
+			      .data = data};
+	return n;
+}
+
+struct roads {
+	char path[64];
+	struct snk *sink;
+	struct roce_out *roce[COLLECTORS];
+	struct road *road[COLLECTORS];
+	struct fanout *fanout;
+};
+
+static void roads_open(struct roads *r, const char *name, bool mirror)
+{
+	struct fault f = {""};
+
+	snprintf(r->path, sizeof(r->path), "/tmp/test-dart-%s-%d.pcap", name,
+		 (int)getpid());
+	if (snk_open(&r->sink, r->path, &f) < 0)
+		rig_die(r->path, &f);
+	for (unsigned c = 0; c < COLLECTORS; c++) {
+		if (roce_out_open(&r->roce[c], &ticket[c], r->sink, 0, &f) < 0)
+			rig_die("road", &f);
+		r->road[c] = roce_out_road(r->roce[c]);
+	}
+	if (fanout_open(&r->fanout, r->road, COLLECTORS, ticket[0].n, mirror,
+			&f) < 0)
+		rig_die("fanout", &f);
+}
+
+static void roads_close(struct roads *r)
+{
+	fanout_close(r->fanout);
+	for (unsigned c = 0; c < COLLECTORS; c++)
+		roce_out_close(r->roce[c]);
+	TEST(snk_close(r->sink) == 0);
+}
+
+static void run(struct road *road, const struct op *op, size_t n)
+{
+	road->begin(road);
+	TEST(road->exec(road, op, n, 1000) == 0);
+	road->end(road);
+}
+
+/* Frames of a capture, sorted by destination and queue pair: roads may write
+ * to one collector before the other. */
+static size_t frames_of(const char *path, struct pkt *out, uint8_t *room)
+{
+	struct fault f = {""};
+	struct src *s;
+	size_t n = 0;
+
+	if (src_open(&s, path, &f) < 0)
+		rig_die(path, &f);
+	while (src_rx(s, &out[n], 1, &f) > 0) {
+		memcpy(room, out[n].data, out[n].len);
+		out[n].data = room;
+		room += out[n++].len;
+	}
+	src_close(s);
+	unlink(path);
+	return n;
+}
+
+static void compare(const struct pkt *a, size_t na, const struct pkt *b,
+		    size_t nb)
+{
+	TEST(na == nb);
+	for (size_t i = 0; i < na && i < nb; i++) {
+		const uint8_t *end = b[i].data + b[i].len - 4;
+		uint32_t sum = (uint32_t)end[0] | (uint32_t)end[1] << 8 |
+			       (uint32_t)end[2] << 16 | (uint32_t)end[3] << 24;
+
+		if (!TEST(a[i].len == b[i].len &&
+			  !memcmp(a[i].data, b[i].data, a[i].len)))
+			break;
+		TEST(rig_icrc(b[i].data, b[i].len) == sum);
+	}
+}
+
+static void same_frames(bool mirror)
+{
+	static struct op op[OPS + 1];
+	static struct pkt want[4 * OPS], got[4 * OPS];
+	static uint8_t room[2][4 * OPS * 128 + 8192];
+	struct roads a = {.path = ""}, b = {.path = ""};
+	struct dart_out *dart;
+	struct fault f = {""};
+	size_t n = make_ops(op, ticket[0].n), na, nb;
+
+	roads_open(&a, "a", mirror);
+	roads_open(&b, "b", mirror);
+	if (dart_out_open(&dart, tickets, COLLECTORS, b.sink,
+			  fanout_road(b.fanout), 0, mirror, &f) < 0)
+		rig_die("dart", &f);
+	/* One after the other: both roads then keep the same order. */
+	for (size_t i = 0; i < n; i++) {
+		run(fanout_road(a.fanout), &op[i], 1);
+		run(dart_out_road(dart), &op[i], 1);
+	}
+	TEST(dart_out_packets(dart) > n / 2);
+	for (unsigned c = 0; c < COLLECTORS; c++) {
+		const struct dart_state *s = dart_out_state(dart, c, RIG_KW);
+
+		TEST(sizeof(*s) == 20 && !memcmp(s->mac, ticket[c].mac, 6) &&
+		     !memcmp(s->ip, ticket[c].ip, 4));
+		TEST(dart_out_state(dart, c, RIG_INC) == NULL);
+	}
+	roads_close(&a);
+	roads_close(&b);
+	dart_out_close(dart);
+	na = frames_of(a.path, want, room[0]);
+	nb = frames_of(b.path, got, room[1]);
+	compare(want, na, got, nb);
+}
+
+/* AckReq on every n-th packet of a queue pair. */
+static void acks(void)
+{
+	static struct pkt got[32];
+	static uint8_t room[4096], data[8];
+	struct op op = {.verb = OP_WRITE, .length = 8, .data = data};
+	struct roads b = {.path = ""};
+	struct dart_out *dart;
+	struct fault f = {""};
+	unsigned asked = 0;
+	size_t n;
+
+	roads_open(&b, "b", false);
+	if (dart_out_open(&dart, tickets, COLLECTORS, b.sink,
+			  fanout_road(b.fanout), 4, false, &f) < 0)
+		rig_die("dart", &f);
+	for (unsigned i = 0; i < 20; i++)
+		run(dart_out_road(dart), &op, 1);
+	roads_close(&b);
+	dart_out_close(dart);
+	n = frames_of(b.path, got, room);
+	TEST(n == 20);
+	for (size_t i = 0; i < n; i++) {
+		struct roce r;
+
+		TEST(roce_decode(&r, got[i].data, got[i].len) == 0 &&
+		     r.icrc_ok && r.psn == i);
+		asked += r.ack_req;
+	}
+	TEST(asked == 5);
+}
+
+static void refused(const struct ticket *t, int rc, const char *why)
+{
+	const struct ticket *two[2] = {&ticket[0], t};
+	struct dart_out *dart;
+	struct fault f = {""};
+
+	TEST(dart_out_open(&dart, two, 2, NULL, NULL, 0, false, &f) == rc);
+	if (!TEST(strstr(f.text, why) != NULL))
+		fprintf(stderr, "%s\n", f.text);
+}
+
+static void refusals(void)
+{
+	static struct ticket t;
+	struct dart_out *dart;
+	const struct ticket *one = &t;
+	struct fault f = {""};
+
+	t = ticket[1];
+	t.at[RIG_KW].address += 4096;
+	refused(&t, -EINVAL, "another address");
+	t = ticket[1];
+	t.version = 6;
+	refused(&t, -EAFNOSUPPORT, "IPv4");
+	t = ticket[1];
+	t.peer_ip[3]++;
+	refused(&t, -EINVAL, "peer_ip");
+	t = ticket[1];
+	t.mtu = 512;
+	TEST(dart_out_open(&dart, &one, 1, NULL, NULL, 0, false, &f) ==
+	     -EINVAL);
+	TEST(strstr(f.text, "MTU") != NULL);
+}
+
+int main(void)
+{
+	static struct rig g;
+
+	rig_open(&g, NULL);
+	make_tickets(&g);
+	same_frames(false);
+	same_frames(true);
+	acks();
+	refusals();
+	rig_close(&g);
+	return test_end();
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Several collectors (steer.c, fanout.c): each leaves the memory that a
+ * translator of its own would have left, given the reports whose keys are its
+ * (hashed bit by bit) or that were sent to its address.
+ */
+#include "base/rng.h"
+#include "rdma/fanout.h"
+#include "test.h"
+#include "translate_road.h"
+#include "wire/be.h"
+
+enum {
+	TABLES = 4,
+	COLLECTORS = 3,
+	ROUNDS = 8,
+	NOBODYS = COLLECTORS, /* an address that is no collector's */
+};
+
+static const uint32_t poly_collector = 0x8C2BFECF;
+
+static void make_tables(struct table t[TABLES])
+{
+	t[0] = test_table(TABLE_KEYWRITE, 1, 13, 4, 8, 512);
+	t[0].copies = 2;
+	t[1] = test_table(TABLE_KEYINC, 2, 17, 8, 8, 512);
+	t[2] = test_lists(3, 6, 8, 50, 20, 4);
+	t[3] = test_postcards(4, 5, 32, 512, 64);
+}
+
+/* Random reports to all tables, with few keys. */
+static void random_report(struct rng *rng, const struct table *tables,
+			  struct dta_report *r, uint8_t key[32],
+			  uint8_t value[32])
+{
+	const struct table *t = &tables[rng_below(rng, TABLES)];
+	struct rng k = {rng_below(rng, 60)};
+
+	for (unsigned i = 0; i < 32; i++) {
+		key[i] = (uint8_t)rng_u64(&k);
+		value[i] = (uint8_t)rng_u64(rng);
+	}
+	*r = (struct dta_report){
+		.opcode = t->kind,
+		.table = t->id,
+		.copies = t->kind == TABLE_APPEND ? 0
+						  : (uint8_t)rng_below(rng, 3),
+		.key_len = t->key_len,
+		.data_len = t->kind == TABLE_KEYINC ? 8 : t->value_len,
+		.key = key,
+		.data = value,
+	};
+	if (t->kind == TABLE_APPEND)
+		be32_store(key, (uint32_t)rng_below(rng, t->lists));
+	if (t->kind != TABLE_POSTCARD)
+		return;
+	r->hop = (uint8_t)rng_below(rng, 5);
+	r->path_len = 5;
+	be32_store(value, 1 + (uint32_t)rng_below(rng, 1000));
+}
+
+/* The destination address, and the sum over it. */
+static void address(uint8_t *frame, int shape, unsigned collector)
+{
+	uint8_t *ip = frame + 14 + (shape == SHAPE_VLAN ? 4 : 0);
+
+	ip[19] = (uint8_t)(100 + collector);
+	be16_store(ip + 10, 0);
+	be16_store(ip + 10, net_checksum(ip, 20));
+}
+
+struct own { /* what one collector alone would have */
+	struct test_road *road;
+	struct translator *tr;
+	struct frames frames;
+};
+
+static void own_open(struct own *o, struct table *t)
+{
+	o->road = test_road_new(t, TABLES);
+	o->frames.n = 0;
+	TEST(translate_open(&o->tr, t, TABLES, &o->road->road, NULL, NULL) ==
+	     0);
+}
+
+static void own_close(struct own *o)
+{
+	frames_clear(&o->frames);
+	translate_close(o->tr);
+	test_road_free(o->road);
+}
+
+static void same_memory(const struct test_road *a, const struct test_road *b,
+			const struct table *t)
+{
+	for (unsigned i = 0; i < TABLES; i++)
+		TEST(!memcmp(a->mem[i], b->mem[i], t[i].length));
+}
+
+static unsigned owner_of(const struct dta_report *r)
+{
+	return test_crc(poly_collector, r->key, r->key_len) % COLLECTORS;
+}
+
+/* n random reports, to all and to those whose they are. Returns how many are
+ * nobody's. */
+static unsigned make_reports(struct rng *rng, const struct table *t, unsigned n,
+			     enum steer steer, struct frames *all,
+			     struct own *own)
+{
+	unsigned nobodys = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint8_t key[32], value[32], frame[FRAME_ROOM];
+		int shape = (int)rng_below(rng, SHAPES);
+		struct dta_report r;
+		unsigned c;
+		size_t len;
+
+		random_report(rng, t, &r, key, value);
+		len = frame_of(frame, DTA_FORMAT_1, &r, 1, shape);
+		c = (unsigned)rng_below(rng, COLLECTORS + 1);
+		if (steer == STEER_HASH)
+			c = owner_of(&r);
+		else
+			address(frame, shape, c);
+		frames_add(all, frame, len, 0);
+		nobodys += c == NOBODYS;
+		if (c != NOBODYS)
+			frames_add(&own[c].frames, frame, len, 0);
+	}
+	return nobodys;
+}
+
+static void against_owners(enum steer steer, uint64_t seed)
+{
+	static struct own own[COLLECTORS];
+	static struct frames all;
+	static const struct collector_address addresses[COLLECTORS] = {
+		{4, {10, 0, 0, 100}},
+		{4, {10, 0, 0, 101}},
+		{4, {10, 0, 0, 102}},
+	};
+	struct table t[TABLES], divided[TABLES];
+	struct test_road *road[COLLECTORS];
+	struct road *roads[COLLECTORS];
+	struct translate_options o = {
+		.collectors = COLLECTORS, .steer = steer, .address = addresses};
+	struct rng rng = {seed};
+	struct translator *tr;
+	struct fanout *fan;
+	struct fault f = {""};
+	uint64_t sent = 0, nobodys = 0;
+
+	make_tables(t);
+	memcpy(divided, t, sizeof(t));
+	divided[3].cache_rows /= 4; /* the next power of two */
+	for (unsigned c = 0; c < COLLECTORS; c++) {
+		own_open(&own[c], divided);
+		road[c] = test_road_new(t, TABLES);
+		roads[c] = &road[c]->road;
+	}
+	TEST(fanout_open(&fan, roads, COLLECTORS, TABLES, false, &f) == 0);
+	if (!TEST(translate_open(&tr, t, TABLES, fanout_road(fan), &o, &f) ==
+		  0)) {
+		fprintf(stderr, "%s\n", f.text);
+		exit(1);
+	}
+	for (int round = 0; round < ROUNDS; round++) {
+		unsigned n = 1 + (unsigned)rng_below(&rng, PKT_BATCH);
+
+		nobodys += make_reports(&rng, t, n, steer, &all, own);
+		sent += n;
+		TEST(translate_rx(tr, all.pkt, all.n) == 0);
+		frames_clear(&all);
+		for (unsigned c = 0; c < COLLECTORS; c++) {
+			TEST(translate_rx(own[c].tr, own[c].frames.pkt,
+					  own[c].frames.n) == 0);
+			frames_clear(&own[c].frames);
+		}
+	}
+	TEST(translate_flush(tr) == 0);
+	for (unsigned c = 0; c < COLLECTORS; c++) {
+		TEST(translate_flush(own[c].tr) == 0);
+		TEST(!road[c]->bad && road[c]->nops > 100);
+		same_memory(road[c], own[c].road, t);
+	}
+	TEST(translate_counters(tr)->received == sent);
+	TEST(translate_counters(tr)->bad_address == nobodys);
+	TEST((steer == STEER_ADDRESS) == (nobodys > 0));
+	TEST(translate_counters(tr)->stored == sent - nobodys);
+	TEST(ledger_balanced(&translate_ledger, translate_counters(tr)));
+	translate_close(tr);
+	fanout_close(fan);
+	for (unsigned c = 0; c < COLLECTORS; c++) {
+		own_close(&own[c]);
+		test_road_free(road[c]);
+	}
+}
+
+/* Each collector's operations go to the next one as well; heads are those of
+ * the owner; a report counts once. */
+static void mirrored(void)
+{
+	struct table t[TABLES];
+	struct test_road *road[COLLECTORS];
+	struct road *roads[COLLECTORS];
+	struct op op = {.length = 8, .data = (const uint8_t *)"12345678"};
+	struct fanout *fan;
+	struct road *r;
+
+	make_tables(t);
+	for (unsigned c = 0; c < COLLECTORS; c++) {
+		road[c] = test_road_new(t, TABLES);
+		road[c]->head = 100 + c;
+		roads[c] = &road[c]->road;
+	}
+	TEST(fanout_open(&fan, roads, COLLECTORS, TABLES, true, NULL) == 0);
+	r = fanout_road(fan);
+	TEST(r->head(r, 2 * TABLES + 2, 1) == 102);
+	for (unsigned c = 0; c < COLLECTORS; c++)
+		road[c]->inside = true;
+	for (unsigned c = 0; c < COLLECTORS; c++) {
+		op.table = (uint16_t)(c * TABLES);
+		op.offset = 64 * (c + 1);
+		TEST(r->exec(r, &op, 1, 0) == 0);
+	}
+	r->end(r);
+	for (unsigned c = 0; c < COLLECTORS; c++) {
+		unsigned before = (c + COLLECTORS - 1) % COLLECTORS;
+
+		TEST(road[c]->nops == 2);
+		TEST(!memcmp(road[c]->mem[0] + 64 * (c + 1), "12345678", 8));
+		TEST(!memcmp(road[c]->mem[0] + 64 * (before + 1), "12345678",
+			     8));
+		test_road_free(road[c]);
+	}
+	fanout_close(fan);
+}
+
+/* The generation changes when that of one of them does. */
+static void generations(void)
+{
+	struct table t[TABLES];
+	struct test_road *road[COLLECTORS];
+	struct road *roads[COLLECTORS], *r;
+	struct fanout *fan;
+	uint64_t first, again;
+
+	make_tables(t);
+	for (unsigned c = 0; c < COLLECTORS; c++) {
+		road[c] = test_road_new(t, TABLES);
+		roads[c] = &road[c]->road;
+	}
+	TEST(fanout_open(&fan, roads, COLLECTORS, TABLES, false, NULL) == 0);
+	r = fanout_road(fan);
+	first = r->begin(r);
+	r->end(r);
+	again = r->begin(r);
+	r->end(r);
+	TEST(first == again);
+	road[1]->generation++;
+	TEST(r->begin(r) != first);
+	r->end(r);
+	fanout_close(fan);
+	for (unsigned c = 0; c < COLLECTORS; c++) {
+		TEST(!road[c]->bad);
+		test_road_free(road[c]);
+	}
+}
+
+int main(void)
+{
+	against_owners(STEER_HASH, 1);
+	against_owners(STEER_HASH, 2);
+	against_owners(STEER_ADDRESS, 3);
+	against_owners(STEER_ADDRESS, 4);
+	mirrored();
+	generations();
+	return test_end();
+}
