@@ -13,6 +13,7 @@
 
 /* A collector: its region, or its ticket. */
 struct ship {
+	uint16_t id;
 	struct region *region;
 	struct local_road *local;
 	const struct ticket *ticket;
@@ -132,6 +133,7 @@ static int ship_open(struct fleet *fl, struct ship *s,
 	struct fault why = {""};
 	int rc;
 
+	s->id = c->id;
 	if (fl->o.sink && *c->ticket)
 		rc = ship_ticket(fl, s, c->ticket, &why);
 	else if (here && !fl->o.dart)
@@ -254,6 +256,93 @@ uint64_t fleet_packets(const struct fleet *fl)
 		if (fl->ship[i].roce)
 			n += roce_out_packets(fl->ship[i].roce);
 	return n;
+}
+
+unsigned fleet_roces(const struct fleet *fl, struct roce_out **out)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < fl->n; i++)
+		if (fl->ship[i].roce)
+			out[n++] = fl->ship[i].roce;
+	return n;
+}
+
+/* Whether a ticket says the same about where to write. */
+static bool same_ticket(const struct ticket *a, const struct ticket *b)
+{
+	bool same = a->n == b->n && a->version == b->version &&
+		    a->mtu == b->mtu && a->epoch == b->epoch &&
+		    !memcmp(a->mac, b->mac, 6) && !memcmp(a->ip, b->ip, 16) &&
+		    !memcmp(a->peer_mac, b->peer_mac, 6) &&
+		    !memcmp(a->peer_ip, b->peer_ip, 16);
+
+	for (unsigned i = 0; same && i < a->n; i++)
+		same = a->at[i].qpn == b->at[i].qpn &&
+		       a->at[i].psn == b->at[i].psn &&
+		       a->at[i].rkey == b->at[i].rkey &&
+		       a->at[i].address == b->at[i].address;
+	return same;
+}
+
+static int ship_reticket(struct fleet *fl, unsigned i, const char *path,
+			 struct fault *f)
+{
+	struct ship *s = &fl->ship[i];
+	struct ticket *t = malloc(sizeof(*t));
+	int rc;
+
+	if (!t)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	rc = ticket_read(t, path, f);
+	if (rc < 0 || same_ticket(t, s->own)) {
+		if (rc == 0)
+			ticket_fini(t);
+		free(t);
+		return rc;
+	}
+	rc = fleet_same_tables(fl->table, fl->tables, t->table, t->n, f);
+	if (rc == 0 && fl->dart)
+		rc = dart_out_reticket(fl->dart, i, t, f);
+	if (rc == 0)
+		rc = roce_out_reticket(s->roce, t, f);
+	if (rc < 0) {
+		ticket_fini(t);
+		free(t);
+		return rc;
+	}
+	ticket_fini(s->own);
+	free(s->own);
+	s->ticket = s->own = t;
+	return 0;
+}
+
+int fleet_reticket(struct fleet *fl, const struct cluster *c, struct fault *f)
+{
+	const struct cluster_generation *g = cluster_newest(c);
+	bool same = g->n == fl->n;
+	int rc = 0;
+
+	for (unsigned i = 0; same && i < fl->n; i++)
+		same = c->collector[g->member[i].collector].id ==
+		       fl->ship[i].id;
+	if (!same)
+		return fault_set(f, -EINVAL,
+				 "its newest generation has other members: "
+				 "that needs a new start");
+	for (unsigned i = 0; i < fl->n; i++) {
+		const struct cluster_collector *a =
+			&c->collector[g->member[i].collector];
+		struct fault why = {""};
+		int one = 0;
+
+		if (fl->ship[i].own && *a->ticket)
+			one = ship_reticket(fl, i, a->ticket, &why);
+		if (one < 0 && rc == 0)
+			rc = fault_set(f, one, "collector %u: %.400s", a->id,
+				       why.text);
+	}
+	return rc;
 }
 
 static void ship_close(struct ship *s)
