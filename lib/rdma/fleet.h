@@ -48,7 +48,7 @@ void fleet_close(struct fleet *fl);		/* NULL is fine */
 unsigned fleet_roces(const struct fleet *fl, struct roce_out **out);
 
 /*
- * The cluster file was read again: takes the tickets that have changed, as
+ * The cluster file was read again: takes the tickets that were written anew, as
  * roce_out_reticket() does. Its newest generation must have the same members in
  * the same order. f names the first that cannot be used; the others are.
  */
