@@ -30,6 +30,7 @@ struct sent {
 
 static struct sent sent[4096];
 static unsigned nsent;
+static uint16_t asked; /* of the last question */
 
 static int note(void *ctx, unsigned reporter, const uint8_t *payload,
 		size_t len, uint64_t ts_ns)
@@ -39,6 +40,8 @@ static int note(void *ctx, unsigned reporter, const uint8_t *payload,
 	(void)ctx;
 	TEST(reporter == 1);
 	TEST(dta_decode(&r, DTA_FORMAT_1, payload, len) == 0);
+	if (r.opcode == DTA_NACK)
+		asked = r.table;
 	if (nsent < 4096)
 		sent[nsent++] = (struct sent){r.opcode, r.hop, r.sequence,
 					      ts_ns != 0};
@@ -318,7 +321,6 @@ static void sim_reporters(unsigned window, bool wait)
 				   .window = window,
 				   .payload_max = 64,
 				   .address = ADDRESS,
-				   .table = 1,
 				   .wait = wait,
 				   .send = transmit};
 
