@@ -277,8 +277,7 @@ static void check_live(const struct opts *o)
 		cli_usage(&cli, "one of -r and -i");
 	if (l->user && !l->name && !o->verbs)
 		cli_usage(&cli, "--user needs -i or --verbs");
-	if ((l->options.kind || l->options.promiscuous) && !l->name)
-		cli_usage(&cli, "--xdp, --no-xdp and --promiscuous need -i");
+	cli_live_check(&cli, l);
 	if (l->stats_ns && !responds(o))
 		cli_usage(&cli, "--stats needs -r or -i");
 }

@@ -3,6 +3,8 @@
 #include "respond.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <string.h>
 
 #include "notify.h"
 #include "packet/pkt.h"
@@ -23,14 +25,47 @@ void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
 		cli_fault(o->region, &f);
 }
 
+/* The ticket of a live collector tells that it listens. */
+static void put_live_ticket(const struct opts *o, const struct ticket *t)
+{
+	int rc;
+
+	if (!o->live.name || !o->ticket)
+		return;
+	if ((rc = ticket_put(t, o->ticket)) < 0)
+		cli_fail("%s: %s", o->ticket, strerror(-rc));
+}
+
+static volatile sig_atomic_t hung_up;
+
+static void on_hangup(int signal)
+{
+	(void)signal;
+	hung_up = 1;
+}
+
+/* SIGHUP: new queue pairs, also where one was in error, and their ticket. */
+static void begin_anew(const struct opts *o, const struct region *r,
+		       struct responder *p)
+{
+	struct fault f = {0};
+	struct ticket t;
+
+	ticket_for(&t, o, r);
+	if (responder_reopen(p, &t, &f) < 0)
+		cli_fault(o->region, &f);
+	put_live_ticket(o, &t);
+	ticket_fini(&t);
+}
+
 /*
- * Packets through the responder until the capture ends or a signal comes. A
- * batch that is not full says that no more are waiting: somebody may wait for
- * our answers.
+ * Packets through the responder until the capture ends or a signal comes.
+ * Answers go out after each batch: whoever sent it may wait for them.
  */
-static int respond_all(const struct opts *o, struct responder *p, struct src *s,
-		       struct snk *answers, struct notify *notify,
-		       struct cli_stats *stats, struct fault *f)
+static int respond_all(const struct opts *o, struct region *r,
+		       struct responder *p, struct src *s, struct snk *answers,
+		       struct notify *notify, struct cli_stats *stats,
+		       struct fault *f)
 {
 	struct pkt pkts[PKT_BATCH];
 	/* No more immediates at once than a region remembers. */
@@ -45,6 +80,10 @@ static int respond_all(const struct opts *o, struct responder *p, struct src *s,
 				   o->format);
 			notify_report(notify);
 		}
+		if (hung_up) {
+			hung_up = 0;
+			begin_anew(o, r, p);
+		}
 		n = src_rx(s, pkts, max, f);
 		if (n == -EINTR || n == -EAGAIN) {
 			notify_tell(notify);
@@ -56,7 +95,7 @@ static int respond_all(const struct opts *o, struct responder *p, struct src *s,
 		if (rc < 0)
 			return fault_set(f, rc, "%s", strerror(-rc));
 		notify_tell(notify);
-		if (answers && n < max)
+		if (answers)
 			snk_flush(answers); /* snk_close() tells of an error */
 		if (!o->quiet && !stats)
 			cli_progress("packets", src_done(s), src_size(s));
@@ -93,17 +132,6 @@ static struct snk *open_answers(const struct opts *o)
 	return k;
 }
 
-/* The ticket of a live collector tells that it listens. */
-static void put_live_ticket(const struct opts *o, const struct ticket *t)
-{
-	int rc;
-
-	if (!o->live.name || !o->ticket)
-		return;
-	if ((rc = ticket_put(t, o->ticket)) < 0)
-		cli_fail("%s: %s", o->ticket, strerror(-rc));
-}
-
 static void report(const struct opts *o, const struct responder *p,
 		   const struct src *s, uint64_t unsent)
 {
@@ -115,6 +143,7 @@ static void report(const struct opts *o, const struct responder *p,
 
 void respond(struct opts *o, struct region *r)
 {
+	struct sigaction action = {.sa_handler = on_hangup};
 	struct notify *notify = notify_open(o, r);
 	struct responder *p;
 	struct cli_stats *stats;
@@ -127,13 +156,17 @@ void respond(struct opts *o, struct region *r)
 
 	s = open_source(o);
 	answers = open_answers(o);
+	/* A pipe's other end waits for our header before it sends anything. */
+	if (answers)
+		snk_flush(answers);
+	sigaction(SIGHUP, &action, NULL);
 	ticket_for(&t, o, r);
 	if (responder_open(&p, r, &t, answers, &o->responder, &f) < 0)
 		cli_fault(o->region, &f);
 	put_live_ticket(o, &t);
 	cli_user(o->live.user);
 	stats = cli_stats_open(&responder_ledger, o->live.stats_ns, o->format);
-	rc = respond_all(o, p, s, answers, notify, stats, &f);
+	rc = respond_all(o, r, p, s, answers, notify, stats, &f);
 	cli_progress_end();
 	cli_stats_close(stats, responder_counters(p), s);
 	if (answers) {

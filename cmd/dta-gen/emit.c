@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "dart.h"
 #include "link.h"
 
 enum {
@@ -118,7 +119,8 @@ int emit_open(struct gen *g, struct fault *f)
 		setvbuf(g->truth, NULL, _IOFBF, 1 << 18);
 		truth_header(g->truth);
 	}
-	return link_open(g, f);
+	rc = link_open(g, f);
+	return rc == 0 && g->o.dart ? dart_open(g, f) : rc;
 }
 
 static void put16(uint8_t *p, unsigned v)
@@ -161,18 +163,22 @@ static int emit_frame(struct gen *g, const struct dta_report *r,
 		      unsigned reporter, uint64_t ts_ns)
 {
 	uint8_t *frame;
-	int n;
+	int n, rc;
 
 	if (!link_turn(g))
 		return 0;
-	frame = snk_room(g->snk, HEADER_LEN + REPORT_MAX);
+	frame = g->dart ? dart_room(g)
+			: snk_room(g->snk, HEADER_LEN + REPORT_MAX);
 	if (!frame)
 		return errno ? -errno : -EIO;
 	n = dta_encode(frame + HEADER_LEN, REPORT_MAX, g->o.format, r);
 	if (n < 0)
 		return n;
 	frame_headers(g, frame, (size_t)n, reporter);
-	snk_done(g->snk, HEADER_LEN + (size_t)n, ts_ns);
+	if (!g->dart)
+		snk_done(g->snk, HEADER_LEN + (size_t)n, ts_ns);
+	else if ((rc = dart_done(g, HEADER_LEN + (size_t)n, ts_ns)) < 0)
+		return rc;
 	return n;
 }
 
@@ -216,15 +222,17 @@ void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 
 void emit_flush(struct gen *g)
 {
-	int rc = snk_flush(g->snk);
+	int rc = g->dart ? dart_flush(g) : 0;
 
+	if (rc == 0)
+		rc = snk_flush(g->snk);
 	if (rc < 0 && !g->err)
 		g->err = rc;
 }
 
 int emit_close(struct gen *g)
 {
-	int rc = link_close(g);
+	int left = dart_close(g), rc = link_close(g);
 
 	free(g->sequence);
 	g->sequence = NULL;
@@ -233,7 +241,7 @@ int emit_close(struct gen *g)
 	else if (g->truth && fclose(g->truth) && !g->truth_err)
 		g->truth_err = -errno;
 	g->truth = NULL;
-	return rc;
+	return left < 0 ? left : rc;
 }
 
 void emit_keywrite(struct gen *g, bool v6, const void *key, size_t key_len,

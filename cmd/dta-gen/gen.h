@@ -114,6 +114,8 @@ static inline uint64_t hash_bytes(uint64_t seed, const uint8_t *p, size_t len)
 
 struct gen_options {
 	const char *from, *out, *truth;
+	const char *ticket, *cluster; /* --dart */
+	bool dart;
 	uint64_t flows, count, seed;
 	enum dta_format format;
 	bool tracked, immediate;
@@ -274,6 +276,7 @@ struct gen {
 	/* emit.c */
 	struct snk *snk;
 	struct link *link;
+	struct dart_switch *dart; /* dart.c; NULL: reports leave as such */
 	FILE *truth;
 	uint16_t *sequence; /* per switch */
 	uint8_t header[42]; /* Ethernet, IPv4, UDP without what changes */

@@ -33,6 +33,9 @@ enum {
 	OPT_TO_MAC,
 	OPT_SOURCE,
 	OPT_DURATION,
+	OPT_DART,
+	OPT_TICKET,
+	OPT_CLUSTER,
 	FLOWS_DEFAULT = 10000,
 	RESEND_DEFAULT = 1024,
 	RATE_DEFAULT = 1000000,
@@ -77,6 +80,11 @@ static const struct cli_option options[] = {
 	  "tracked reports kept of each switch, to send again (1024)" },
 	{ OPT_WAIT, "wait", NULL,
 	  "wait for confirmation rather than let go of what is kept" },
+	{ OPT_DART, "dart", NULL,
+	  "be a DART switch: send the RoCEv2 packets that write the reports" },
+	{ OPT_TICKET, "ticket", "FILE", "--dart: the collector's ticket" },
+	{ OPT_CLUSTER, "cluster", "FILE",
+	  "--dart: several collectors, by their tickets" },
 	{ OPT_IMMEDIATE, "immediate", NULL, "set the I flag: tell the CPU" },
 	{ OPT_IPV6, "ipv6", "PERCENT",
 	  "share of IPv6 among synthetic flows (0)" },
@@ -114,6 +122,8 @@ static const struct cli cli = {
 		 "[--seed S]\n"
 		 "        [--truth FILE] [--format F] -w FILE|-\n"
 		 "dta-gen WORKLOAD ... [--tracked] [--rate PPS] -i IFACE\n"
+		 "dta-gen WORKLOAD ... --dart --ticket FILE|--cluster FILE -w "
+		 "FILE|-\n"
 		 "dta-gen --list",
 	.options = options,
 };
@@ -271,6 +281,12 @@ static void read_word(struct settings *s, int ch, const char *arg)
 	case OPT_NACKS:
 		o->nacks = arg;
 		break;
+	case OPT_TICKET:
+		o->ticket = arg;
+		break;
+	case OPT_CLUSTER:
+		o->cluster = arg;
+		break;
 	case 'o':
 		o->output = cli_format(arg);
 		break;
@@ -305,6 +321,9 @@ static void read_all(struct settings *s, int argc, char **argv)
 			break;
 		case OPT_WAIT:
 			s->gen.wait = true;
+			break;
+		case OPT_DART:
+			s->gen.dart = true;
 			break;
 		case OPT_NO_PATH_LEN:
 			s->gen.no_path_len = true;
@@ -384,6 +403,19 @@ static void check_link(const struct gen_options *o)
 		cli_usage(&cli, "--stats and --duration need -i");
 }
 
+static void check_dart(const struct gen_options *o)
+{
+	if (o->dart != (o->ticket || o->cluster))
+		cli_usage(&cli, "--dart goes with --ticket or --cluster");
+	if (o->ticket && o->cluster)
+		cli_usage(&cli, "one of --ticket and --cluster");
+	if (o->dart && o->tracked)
+		cli_usage(&cli, "--tracked: nobody checks what a DART switch "
+				"writes");
+	cli_apart(o->ticket, o->out);
+	cli_apart(o->cluster, o->out);
+}
+
 static void check(struct settings *s)
 {
 	struct gen_options *o = &s->gen;
@@ -392,6 +424,7 @@ static void check(struct settings *s)
 	if (!o->out && !o->live.name)
 		cli_usage(&cli, "say with -w or -i where the reports shall go");
 	check_link(o);
+	check_dart(o);
 	if (o->from && o->flows)
 		cli_usage(&cli, "--flows and --from exclude each other");
 	if (o->from && w->needs == NEEDS_NOTHING)

@@ -16,11 +16,10 @@ void target_open_dart(struct target *g, const struct opts *o)
 	struct fleet_options fo = {.ack_every = o->ack_every, .dart = true};
 	struct fault f = {0};
 
-	if (ticket_read(&g->ticket, o->ticket, &f) < 0)
-		cli_fail("%s", f.text);
+	target_read_ticket(g, o);
 	target_open_packets(g, o);
 	fo.sink = g->packets;
-	if (fleet_open_ticket(&g->fleet, &g->ticket, &fo, &f) < 0)
+	if (fleet_open_ticket(&g->fleet, g->ticket, &fo, &f) < 0)
 		cli_fault(o->ticket, &f);
 	take_fleet(g);
 }

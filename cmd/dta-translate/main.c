@@ -9,6 +9,7 @@
 #include <sys/time.h>
 
 #include "cli/cli.h"
+#include "ears.h"
 #include "options.h"
 #include "packet/pkt.h"
 #include "target.h"
@@ -88,7 +89,7 @@ static void pass_on(const struct target *g, struct snk *nacks)
 
 /* Reports through the translator until the capture ends or a signal comes. */
 static void translate_all(const struct opts *o, struct translator *t,
-			  struct target *g, struct src *s,
+			  struct target *g, struct src *s, struct ears *ears,
 			  struct snk *nacks, uint64_t alarm_ns,
 			  struct outcome *out)
 {
@@ -113,6 +114,10 @@ static void translate_all(const struct opts *o, struct translator *t,
 			if (n < PKT_BATCH)
 				pass_on(g, nacks);
 		}
+		if (ears && !out->rc)
+			out->rc = ears_listen(ears, 0);
+		if (ears && n == -EAGAIN)
+			ears_wait(ears, s);
 		cli_stats_tick(stats, translate_counters(t), s);
 		if (!o->quiet && !stats)
 			cli_progress("reports", src_done(s), src_size(s));
@@ -163,6 +168,7 @@ int main(int argc, char **argv)
 	struct outcome out = {0};
 	struct fault f = {0};
 	struct translator *t;
+	struct ears *ears;
 	struct src *s;
 	struct opts o;
 	uint64_t unsent = 0;
@@ -178,14 +184,20 @@ int main(int argc, char **argv)
 	topt.nacks = open_nacks(&o);
 	topt.op_rate = o.op_rate;
 	topt.op_burst = o.op_burst;
+	ears = ears_open(&g, &o);
 	cli_user(o.live.user);
 	if (translate_open(&t, g.table, g.n, g.road, &topt, &f) < 0)
 		cli_fail("%s", f.text);
-	translate_all(&o, t, &g, s, topt.nacks, alarm_set(&g, s), &out);
+	if (ears)
+		src_wait(s, 0); /* it is ears_wait() that waits */
+	translate_all(&o, t, &g, s, ears, topt.nacks, alarm_set(&g, s), &out);
 	rc = translate_flush(t);
+	if (!rc && !out.rc)
+		rc = ears_finish(ears);
 	cli_progress_end();
 	if (g.packets)
 		unsent = snk_drops(g.packets);
+	ears_close(ears);
 	closed = target_close(&g);
 	if (topt.nacks) {
 		unsent += snk_drops(topt.nacks);

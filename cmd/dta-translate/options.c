@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c - dta-translate's command line. */
 #include "options.h"
+#include "rdma/roce_out.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,8 @@
 enum {
 	OPT_TICKET = 256,
 	OPT_ACK_EVERY,
+	OPT_WINDOW,
+	OPT_ANSWERS,
 	OPT_NACKS,
 	OPT_OP_RATE,
 	OPT_OP_BURST,
@@ -50,7 +53,13 @@ static const struct cli_option options[] = {
 	{'T', "table", "TABLE:FIELD=VALUE",
 	 "change a table's setting for this run"},
 	{OPT_ACK_EVERY, "ack-every", "N",
-	 "ask for an ACK with every N-th packet (default 0: never)"},
+	 "ask for an ACK with every N-th packet (default 0: never, with a "
+	 "window a quarter of it)"},
+	{OPT_ANSWERS, "answers", "FILE",
+	 "the collector's answers to what -w writes, from a pipe"},
+	{OPT_WINDOW, "window", "N",
+	 "requests of a table kept until they are confirmed (default 4096; 0: "
+	 "none, hear no answers)"},
 	{OPT_NACKS, "nacks", "FILE",
 	 "write the NACKs of strict sequence checks to a capture"},
 	{OPT_OP_RATE, "op-rate", "N",
@@ -175,6 +184,14 @@ static void parse_option(struct opts *o, int ch)
 		o->ack_every = (unsigned)cli_u64("--ack-every", optarg, 0,
 						 UINT32_MAX);
 		break;
+	case OPT_WINDOW:
+		o->window = (unsigned)cli_u64("--window", optarg, 0,
+					      ROCE_OUT_WINDOW_MAX);
+		o->window_given = true;
+		break;
+	case OPT_ANSWERS:
+		o->answers = optarg;
+		break;
 	case 'o':
 		o->format = cli_format(optarg);
 		break;
@@ -201,21 +218,28 @@ static void check_options(struct opts *o)
 				"reports?");
 	if (o->read && o->live.name)
 		cli_usage(&cli, "one of -r and -i");
-	if (!!o->region + !!o->ticket + !!o->cluster + !!o->verbs !=
-	    1)
+	if (!!o->region + !!o->ticket + !!o->cluster + !!o->verbs != 1)
 		cli_usage(&cli, "one of --region, --ticket, --cluster and "
 				"--verbs");
 	if ((o->region || o->verbs) && (o->write || o->to))
 		cli_usage(&cli, "-w and --to need --ticket or --cluster");
+	cli_live_check(&cli, &o->live);
 	if (o->write && o->to)
 		cli_usage(&cli, "one of -w and --to");
 	if (o->ticket && !o->write && !o->to && !o->live.name)
 		cli_usage(&cli, "--ticket needs -w or --to");
 	if (o->ack_every && o->region)
 		cli_usage(&cli, "--ack-every needs --ticket");
+	if (o->answers && (!o->ticket || !o->write))
+		cli_usage(&cli, "--answers needs --ticket and -w");
+	if (o->window_given && (!o->ticket || (o->write && !o->answers)))
+		cli_usage(&cli, "--window needs --ticket and answers: --to, or "
+				"-w with --answers");
 	if (!o->cluster && (o->steer_given || o->mirror))
 		cli_usage(&cli, "--steer and --mirror need --cluster");
 	if (is_dash(o->read) && is_dash(o->ticket))
+		cli_usage(&cli, "stdin cannot be two files");
+	if (is_dash(o->answers) && (is_dash(o->read) || is_dash(o->ticket)))
 		cli_usage(&cli, "stdin cannot be two files");
 	if (is_dash(o->write) && is_dash(o->nacks))
 		cli_usage(&cli, "stdout cannot take two files");
@@ -225,6 +249,8 @@ static void check_options(struct opts *o)
 		cli_usage(&cli, "--op-burst needs --op-rate");
 	cli_apart(o->read, o->write);
 	cli_apart(o->read, o->nacks);
+	cli_apart(o->answers, o->write);
+	cli_apart(o->answers, o->nacks);
 	cli_apart(o->ticket, o->write);
 	cli_apart(o->cluster, o->write);
 	cli_apart(o->cluster, o->nacks);
@@ -234,7 +260,7 @@ static void check_options(struct opts *o)
 
 struct opts options_read(int argc, char **argv)
 {
-	struct opts o = {0};
+	struct opts o = {.window = ROCE_OUT_WINDOW};
 	int ch;
 
 	while ((ch = cli_next(&cli, argc, argv)) != -1)

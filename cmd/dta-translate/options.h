@@ -22,8 +22,10 @@ struct opts {
 	const char *to;	      /* the interface of RoCEv2 packets, or NULL */
 	const char *setting[SETTINGS_MAX]; /* of -T, in order */
 	unsigned settings;
-	unsigned ack_every;
 	uint64_t op_rate, op_burst; /* 0: no limit, the default */
+	unsigned ack_every, window;
+	bool window_given;
+	const char *answers; /* a capture of them, or NULL */
 	enum dta_format dta;
 	enum dart dart;
 	uint64_t seed;

@@ -3,6 +3,7 @@
 #include "target.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "store/layout.h"
@@ -76,19 +77,28 @@ void target_open_packets(struct target *g, const struct opts *o)
 		cli_fault(g->name, &f);
 }
 
+void target_read_ticket(struct target *g, const struct opts *o)
+{
+	struct fault f = {0};
+
+	if (!(g->ticket = malloc(sizeof(*g->ticket))))
+		cli_fail("out of memory");
+	if (ticket_read(g->ticket, o->ticket, &f) < 0)
+		cli_fail("%s", f.text);
+}
+
 static void open_roce(struct target *g, const struct opts *o)
 {
 	struct fault f = {0};
 
-	if (ticket_read(&g->ticket, o->ticket, &f) < 0)
-		cli_fail("%s", f.text);
+	target_read_ticket(g, o);
 	target_open_packets(g, o);
-	if (roce_out_open(&g->roce, &g->ticket, g->packets, o->ack_every, &f) <
+	if (roce_out_open(&g->roce, g->ticket, g->packets, o->ack_every, &f) <
 	    0)
 		cli_fault(o->ticket, &f);
 	g->road = roce_out_road(g->roce);
-	g->n = g->ticket.n;
-	memcpy(g->table, g->ticket.table, g->n * sizeof(g->table[0]));
+	g->n = g->ticket->n;
+	memcpy(g->table, g->ticket->table, g->n * sizeof(g->table[0]));
 }
 
 static void tell(void *ctx, const char *text)
@@ -118,6 +128,10 @@ void target_report(struct target *g, enum row_format format)
 		verbs_road_settle(g->verbs);
 		g->posted = *verbs_road_counters(g->verbs);
 	}
+	if (g->heard && g->roce)
+		g->requests = roce_out_ledger(g->roce);
+	if (g->heard)
+		cli_ledger(&requester_ledger, &g->requests, format);
 	if (g->posted.tickets)
 		cli_ledger(&verbs_road_ledger, &g->posted, format);
 }
@@ -144,11 +158,16 @@ int target_close(struct target *g)
 	region_close(g->region);
 	fleet_close(g->fleet);
 	cluster_fini(&g->cluster);
-	if (g->roce)
+	if (g->roce) {
+		g->requests = roce_out_ledger(g->roce);
 		roce_out_close(g->roce);
+		g->roce = NULL;
+	}
 	if (g->packets)
 		rc = snk_close(g->packets);
-	ticket_fini(&g->ticket);
+	if (g->ticket)
+		ticket_fini(g->ticket);
+	free(g->ticket);
 	return rc;
 }
 
@@ -158,10 +177,10 @@ void target_open(struct target *g, const struct opts *o)
 		target_open_cluster(g, o);
 	else if (o->region)
 		open_local(g, o);
-	else if (o->dart)
-		target_open_dart(g, o);
 	else if (o->verbs)
 		open_verbs(g, o);
+	else if (o->dart)
+		target_open_dart(g, o);
 	else
 		open_roce(g, o);
 	for (unsigned i = 0; i < o->settings; i++)

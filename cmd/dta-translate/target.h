@@ -20,11 +20,13 @@ struct target {
 	struct road *road;
 	struct region *region; /* the local road */
 	struct local_road *local;
-	struct ticket ticket; /* the RoCEv2 road */
+	struct ticket *ticket; /* the RoCEv2 road */
 	struct snk *packets;
 	const char *name; /* of packets */
 	struct roce_out *roce;
-	struct cluster cluster; /* several collectors; DART's road */
+	bool heard; /* the collector's answers are: requests is used */
+	struct requester_ledger requests; /* at the end */
+	struct cluster cluster;		  /* several collectors; DART's road */
 	struct fleet *fleet;
 	struct collector_address address[CLUSTER_MAX];
 	struct verbs_road *verbs; /* the verbs road */
@@ -37,6 +39,9 @@ void target_open(struct target *g, const struct opts *o);
 /* cluster.c: several collectors, or DART's road to one. */
 void target_open_cluster(struct target *g, const struct opts *o);
 void target_open_dart(struct target *g, const struct opts *o);
+
+/* The collector's ticket. */
+void target_read_ticket(struct target *g, const struct opts *o);
 
 /* Where the RoCEv2 packets go: a capture, or the wire. */
 void target_open_packets(struct target *g, const struct opts *o);

@@ -3,8 +3,11 @@
 #include "cli/live.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+enum {
+	FILTER_MAX = 2048,
+};
 
 static void set_kind(struct cli_live *l, enum live_kind kind)
 {
@@ -42,20 +45,23 @@ bool cli_live_option(struct cli_live *l, int ch)
 
 void cli_live_filter(struct cli_live *l, int argc, char **argv)
 {
-	size_t len = 0;
-	char *text;
+	static char text[FILTER_MAX];
+	size_t n = 0;
 
-	for (int i = 0; i < argc; i++)
-		len += strlen(argv[i]) + 1;
-	if (!len)
-		return;
-	if (!(text = malloc(len)))
-		cli_fail("out of memory");
-	*text = '\0';
-	for (int i = 0; i < argc; i++)
-		snprintf(text + strlen(text), len - strlen(text), "%s%s",
-			 i ? " " : "", argv[i]);
-	l->options.filter = text;
+	for (int i = 0; i < argc && n < sizeof(text); i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
+				      i ? " " : "", argv[i]);
+	if (n >= sizeof(text))
+		cli_refuse("the filter is longer than %d characters",
+			   FILTER_MAX - 1);
+	if (n)
+		l->options.filter = text;
+}
+
+void cli_live_check(const struct cli *c, const struct cli_live *l)
+{
+	if ((l->options.kind || l->options.promiscuous) && !l->name)
+		cli_usage(c, "--xdp, --no-xdp and --promiscuous need -i");
 }
 
 struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet)
@@ -75,7 +81,7 @@ struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet)
 void cli_live_drops(const struct cli_live *l, const struct src *s,
 		    uint64_t unsent)
 {
-	if (src_drops(s))
+	if (s && src_drops(s))
 		cli_warn("%s: %ju packets were dropped by the kernel", l->name,
 			 (uintmax_t)src_drops(s));
 	if (unsent)

@@ -34,12 +34,15 @@ bool cli_live_option(struct cli_live *l, int ch);
 /* The words behind the options are a filter expression, as with tcpdump. */
 void cli_live_filter(struct cli_live *l, int argc, char **argv);
 
+/* Refuses what says nothing without -i. */
+void cli_live_check(const struct cli *c, const struct cli_live *l);
+
 /* Opens -i for reading; exits if it cannot. Says on stderr what it is: which
  * kind of socket, unless quiet. port: those wanted, 0 ends. */
 struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet);
 
 /* Says what was lost on the way in and out, if anything was; behind a ledger.
- * unsent: snk_drops() of the sinks. */
+ * s may be NULL; unsent: snk_drops() of the sinks. */
 void cli_live_drops(const struct cli_live *l, const struct src *s,
 		    uint64_t unsent);
 

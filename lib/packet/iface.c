@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* iface.c - network interfaces by name: what there is to know before use. */
 #include <errno.h>
+#include <linux/if_packet.h>
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <string.h>
@@ -73,4 +74,21 @@ int iface_refused(const struct iface *i, int err, struct fault *f)
 				 "program",
 				 i->name);
 	return fault_set(f, -err, "%s: AF_PACKET: %s", i->name, strerror(err));
+}
+
+int iface_promiscuous(const struct iface *i, struct fault *f)
+{
+	struct packet_mreq m = {
+		.mr_ifindex = i->index,
+		.mr_type = PACKET_MR_PROMISC,
+	};
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), err;
+
+	if (fd < 0)
+		return iface_refused(i, errno, f);
+	if (!setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &m, sizeof(m)))
+		return fd;
+	err = errno;
+	close(fd);
+	return iface_refused(i, err, f);
 }

@@ -60,6 +60,10 @@ bool iface_there(int index);
 /* "NAME: it was removed", -ENODEV. */
 int iface_gone(const struct iface *i, struct fault *f);
 
+/* Has it take frames for other addresses until the descriptor that is returned
+ * is closed; or -errno. */
+int iface_promiscuous(const struct iface *i, struct fault *f);
+
 /* Why there is no packet socket, and the cure. Returns -err. */
 int iface_refused(const struct iface *i, int err, struct fault *f);
 

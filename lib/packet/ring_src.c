@@ -23,7 +23,7 @@
 
 enum {
 	BLOCK = 1 << 18, /* holds the longest frame that there is, GRO's 64K */
-	BLOCKS = 128,
+	BLOCKS = 64,
 	FRAME = 1 << 11, /* the kernel wants to know; blocks are filled densely
 			    whatever it is */
 	RETIRE_MS = 1,	 /* after that a block is handed over half empty */
@@ -46,6 +46,7 @@ struct ring {
 	uint32_t left;	/* packets of the block in hand; 0: none is */
 	uint8_t *next;	/* the first of them */
 	uint64_t drops; /* what the kernel's count was when it was last reset */
+	int promiscuous;       /* a descriptor, or -1 */
 	struct filter *filter; /* what the kernel could not run */
 };
 
@@ -197,6 +198,8 @@ static void ring_close(struct src *src)
 		munmap(s->map, (size_t)BLOCK * BLOCKS);
 	if (src->fd >= 0)
 		close(src->fd);
+	if (s->promiscuous >= 0)
+		close(s->promiscuous);
 	filter_close(s->filter);
 	free(s);
 }
@@ -264,18 +267,13 @@ static int listen_on(struct ring *s, const struct live_options *o,
 		.sll_protocol = htons(ETH_P_ALL),
 		.sll_ifindex = s->iface.index,
 	};
-	struct packet_mreq m = {
-		.mr_ifindex = s->iface.index,
-		.mr_type = PACKET_MR_PROMISC,
-	};
 
-	if (bind(s->src.fd, (struct sockaddr *)&to, sizeof(to)) < 0 ||
-	    (o->promiscuous &&
-	     setsockopt(s->src.fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &m,
-			sizeof(m)) < 0))
+	if (bind(s->src.fd, (struct sockaddr *)&to, sizeof(to)) < 0)
 		return fault_set(f, -errno, "%s: %s", s->iface.name,
 				 strerror(errno));
-	return 0;
+	if (o->promiscuous)
+		s->promiscuous = iface_promiscuous(&s->iface, f);
+	return o->promiscuous && s->promiscuous < 0 ? s->promiscuous : 0;
 }
 
 static int open_ring(struct ring *s, const struct live_options *o,
@@ -311,6 +309,7 @@ int ring_src_open(struct src **out, const struct iface *i,
 		.fd = -1,
 		.wait_ms = -1,
 	};
+	s->promiscuous = -1;
 	s->iface = *i;
 	if ((rc = open_ring(s, o, f))) {
 		ring_close(&s->src);

@@ -60,6 +60,7 @@ struct xdp {
 	struct src src;
 	struct iface iface;
 	struct xdp_prog prog;
+	int promiscuous; /* a descriptor, or -1 */
 	struct filter *filter;
 	size_t chunk;	 /* of a frame */
 	uint32_t frames; /* of a queue */
@@ -216,6 +217,8 @@ static void xdp_close(struct src *src)
 	struct xdp *s = (struct xdp *)src;
 
 	close_all(s);
+	if (s->promiscuous >= 0)
+		close(s->promiscuous);
 	filter_close(s->filter);
 	free(s->queue);
 	free(s->poll);
@@ -427,6 +430,10 @@ static int open_xdp(struct xdp *s, const struct live_options *o,
 
 	if (!rc)
 		rc = measure(s, f);
+	if (!rc && o->promiscuous) {
+		s->promiscuous = iface_promiscuous(&s->iface, f);
+		rc = s->promiscuous < 0 ? s->promiscuous : 0;
+	}
 	if (rc)
 		return rc;
 	rc = open_mode(s, o, false, f);
@@ -453,6 +460,7 @@ int xdp_src_open(struct src **out, const struct iface *i,
 		.wait_ms = -1,
 	};
 	s->prog = (struct xdp_prog){-1, -1, -1};
+	s->promiscuous = -1;
 	s->iface = *i;
 	if ((rc = open_xdp(s, o, f))) {
 		xdp_close(&s->src);

@@ -72,6 +72,12 @@ static bool from_peer(const struct responder *p, const struct roce *r)
 		!memcmp(r->src, p->t.peer_ip, r->version == 4 ? 4 : 16));
 }
 
+static bool to_us(const struct responder *p, const struct roce *r)
+{
+	return r->version == p->t.version &&
+	       !memcmp(r->dst, p->t.ip, r->version == 4 ? 4 : 16);
+}
+
 /* Counts a packet that roce_decode() did not take. */
 static void not_decoded(struct responder_ledger *ctr, const struct pkt *pkt,
 			int rc)
@@ -110,6 +116,8 @@ static struct queue_pair *screen(struct responder *p, const struct roce *r)
 		ctr->bad_opcode++;
 	else if (!from_peer(p, r))
 		ctr->bad_peer++;
+	else if (!to_us(p, r))
+		ctr->foreign++;
 	else
 		return q;
 	return NULL;
@@ -227,6 +235,32 @@ static int check_ticket(const struct region *r, const struct ticket *t,
 	return 0;
 }
 
+static void make_pairs(struct responder *p, const struct ticket *t)
+{
+	p->t = *t;
+	p->epoch = t->epoch;
+	for (unsigned i = 0; i < t->n; i++) {
+		p->t.at[i].heads = NULL; /* the ticket's own */
+		p->qp[i] = (struct queue_pair){
+			.table = region_table(p->region, i),
+			.qpn = t->at[i].qpn,
+			.rkey = t->at[i].rkey,
+			.address = t->at[i].address,
+			.expected = t->at[i].psn,
+		};
+	}
+}
+
+int responder_reopen(struct responder *p, const struct ticket *t,
+		     struct fault *f)
+{
+	int rc = check_ticket(p->region, t, f);
+
+	if (!rc)
+		make_pairs(p, t);
+	return rc;
+}
+
 int responder_open(struct responder **out, struct region *r,
 		   const struct ticket *t, struct snk *answers,
 		   const struct responder_options *o, struct fault *f)
@@ -244,20 +278,9 @@ int responder_open(struct responder **out, struct region *r,
 		return rc;
 	}
 	p->region = r;
-	p->t = *t;
 	p->answers = answers;
 	p->o = *o;
-	p->epoch = t->epoch;
-	for (unsigned i = 0; i < t->n; i++) {
-		p->t.at[i].heads = NULL; /* the ticket's own */
-		p->qp[i] = (struct queue_pair){
-			.table = region_table(r, i),
-			.qpn = t->at[i].qpn,
-			.rkey = t->at[i].rkey,
-			.address = t->at[i].address,
-			.expected = t->at[i].psn,
-		};
-	}
+	make_pairs(p, t);
 	*out = p;
 	return 0;
 }

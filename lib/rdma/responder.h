@@ -27,7 +27,7 @@ struct responder_ledger {
 	uint64_t received;
 	uint64_t executed;
 	uint64_t duplicate; /* PSN seen before: answered again, not executed */
-	uint64_t foreign;   /* not RoCEv2, or to another host's MAC */
+	uint64_t foreign;   /* not RoCEv2, or to another host's address */
 	uint64_t malformed;
 	uint64_t bad_icrc;
 	uint64_t bad_pkey;
@@ -58,6 +58,12 @@ int responder_open(struct responder **out, struct region *r,
 		   const struct responder_options *o, struct fault *f);
 /* Returns 0 or -errno of the answers' sink. n <= PKT_BATCH. */
 int responder_rx(struct responder *p, const struct pkt *pkts, size_t n);
+/*
+ * Makes all queue pairs anew, as a ticket of the region says: those that were
+ * in error, too. What is under way to the old ones is refused by its PSN.
+ */
+int responder_reopen(struct responder *p, const struct ticket *t,
+		     struct fault *f);
 /* Posts n more receives, for WRITE with Immediate. */
 void responder_post(struct responder *p, uint64_t n);
 const struct responder_ledger *responder_counters(const struct responder *p);

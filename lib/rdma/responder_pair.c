@@ -75,6 +75,9 @@ static int answer(struct responder *p, struct queue_pair *q,
 		p->ctr.naks++;
 	if (!p->answers)
 		return 0;
+	/* An ACK promises that the write is done, whatever happens next. */
+	if ((rc = pair_flush(p)) < 0)
+		return rc;
 	if (!same_way(&q->answers, r) &&
 	    (rc = make_answers(&q->answers, q, r)) < 0)
 		return rc;

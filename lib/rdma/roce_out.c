@@ -3,43 +3,17 @@
  * The RoCEv2 road. What frames of one table, opcode and length have in common
  * is made once (form.h) and then filled in, in the sink's own buffer.
  */
-#include "rdma/roce_out.h"
+#include "rdma/requester_private.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "rdma/form.h"
-
 enum {
-	FORMS = 16, /* of a table, by opcode and length */
 	/* Extended headers: RETH or AtomicETH, then the immediate. */
 	EXT_OPERANDS = 12,
 	EXT_IMMEDIATE = ROCE_RETH_LEN,
-};
-
-static const uint32_t ack_req = UINT32_C(1) << 31;
-
-struct shape {
-	uint8_t opcode; /* 0: unused */
-	uint32_t length;
-	struct form form;
-};
-
-struct pair { /* a queue pair */
-	uint32_t psn, since_ack;
-	struct shape shape[FORMS];
-};
-
-struct roce_out {
-	struct road road;
-	const struct ticket *t;
-	struct snk *sink;
-	unsigned ack_every;
-	uint64_t packets;
-	uint64_t *heads[TABLE_MAX];
-	struct pair pair[TABLE_MAX];
 };
 
 static inline struct roce_out *self(struct road *r)
@@ -113,15 +87,15 @@ static int form_of(struct roce_out *o, unsigned table, uint8_t opcode,
 
 /* Fills in what an operation of a form has of its own. */
 static void fill(uint8_t *frame, const struct form *f, const struct op *op,
-		 uint64_t va, const uint8_t *data, uint32_t length)
+		 uint64_t va)
 {
 	uint8_t *ext = frame + f->ext;
 	uint64_t operand[2];
 
 	be64_store(ext, va);
 	if (has_payload(op->verb)) {
-		memcpy(frame + f->head, data, length);
-		memset(frame + f->head + length, 0, -length & 3);
+		memcpy(frame + f->head, op->data, op->length);
+		memset(frame + f->head + op->length, 0, -op->length & 3);
 		if (f->head == f->ext + EXT_IMMEDIATE + ROCE_IMM_LEN)
 			be32_store(ext + EXT_IMMEDIATE, op->immediate);
 	} else if (op->verb == OP_FETCH_ADD) {
@@ -133,53 +107,82 @@ static void fill(uint8_t *frame, const struct form *f, const struct op *op,
 	}
 }
 
-static int emit(struct roce_out *o, const struct op *op, uint8_t opcode,
-		uint64_t offset, const uint8_t *data, uint32_t length,
-		uint64_t ts_ns)
+int roce_out_emit(struct roce_out *o, const struct op *op, uint8_t opcode,
+		  uint32_t psn, uint64_t ts_ns)
 {
-	struct pair *p = &o->pair[op->table];
 	const struct form *f;
 	uint8_t *frame;
-	uint32_t psn;
-	int rc = form_of(o, op->table, opcode, length, &f);
+	int rc = form_of(o, op->table, opcode,
+			 has_payload(op->verb) ? op->length : 0, &f);
 
 	if (rc < 0)
 		return rc;
 	frame = snk_room(o->sink, (size_t)f->body + ROCE_ICRC_LEN);
 	if (!frame)
 		return errno ? -errno : -EIO;
-	psn = p->psn;
-	p->psn = (psn + 1) & ROCE_PSN_MASK;
-	if (o->ack_every && ++p->since_ack >= o->ack_every) {
-		p->since_ack = 0;
-		psn |= ack_req;
-	}
 	form_start(frame, f, psn);
-	fill(frame, f, op, o->t->at[op->table].address + offset, data, length);
+	fill(frame, f, op, o->t->at[op->table].address + op->offset);
 	snk_done(o->sink, form_end(frame, f), ts_ns);
 	o->packets++;
 	return 0;
 }
 
-/* One operation: a packet, or several if it is longer than one may be. */
-static int emit_all(struct roce_out *o, const struct op *op, uint64_t ts_ns)
+/* A request goes out at once, and is forgotten. */
+static int send_one(struct roce_out *o, const struct op *op, uint8_t opcode)
+{
+	struct pair *p = &o->pair[op->table];
+	uint32_t psn = p->psn;
+
+	p->psn = (psn + 1) & ROCE_PSN_MASK;
+	if (o->ack_every && ++p->since_ack >= o->ack_every) {
+		p->since_ack = 0;
+		psn |= ack_req;
+	}
+	return roce_out_emit(o, op, opcode, psn, o->ts_ns);
+}
+
+/* Into the window, if this queue pair has one. */
+static int keep_one(struct roce_out *o, const struct op *op, uint8_t opcode,
+		    bool *taken)
+{
+	if (o->pair[op->table].q.on)
+		return requester_add(o, op, opcode, taken);
+	o->ctr.requests++;
+	o->ctr.uc++;
+	return send_one(o, op, opcode);
+}
+
+/*
+ * One operation: a request, or several if it is longer than a packet may be.
+ * *taken: the last one was not dropped.
+ */
+static int carry(struct roce_out *o, const struct op *op, bool *taken)
 {
 	const struct table *t = &o->t->table[op->table];
 	uint8_t opcode = opcode_of(t, op->verb);
-	uint32_t mtu = o->t->mtu, done = 0;
+	uint32_t mtu = o->t->mtu;
+	struct op part = *op;
 	int rc = 0;
 
 	if (!opcode)
 		return -EINVAL;
-	if (!has_payload(op->verb))
-		return emit(o, op, opcode, op->offset, NULL, 0, ts_ns);
+	*taken = true;
+	if (!has_payload(op->verb) || op->length <= mtu)
+		return o->windows ? keep_one(o, op, opcode, taken)
+				  : send_one(o, op, opcode);
 	/* The immediate goes with the last: it says that all is there. */
-	for (; op->length - done > mtu && !rc; done += mtu)
-		rc = emit(o, op, opcode_of(t, OP_WRITE), op->offset + done,
-			  op->data + done, mtu, ts_ns);
+	part.verb = OP_WRITE;
+	part.length = mtu;
+	for (; op->data + op->length - part.data > mtu && !rc;
+	     part.data += mtu, part.offset += mtu)
+		rc = o->windows
+			     ? keep_one(o, &part, opcode_of(t, OP_WRITE), taken)
+			     : send_one(o, &part, opcode_of(t, OP_WRITE));
+	part.verb = op->verb;
+	part.length = (uint32_t)(op->data + op->length - part.data);
 	if (!rc)
-		rc = emit(o, op, opcode, op->offset + done, op->data + done,
-			  op->length - done, ts_ns);
+		rc = o->windows ? keep_one(o, &part, opcode, taken)
+				: send_one(o, &part, opcode);
 	return rc;
 }
 
@@ -194,24 +197,42 @@ static void note_head(struct roce_out *o, const struct op *op)
 		o->heads[op->table][list] = be64_load(op->data);
 }
 
+static int push_all(struct roce_out *o)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < o->t->n && !rc; i++)
+		if (o->pair[i].q.on)
+			rc = requester_push(o, i);
+	return rc;
+}
+
 static int roce_exec(struct road *road, const struct op *ops, size_t n,
 		     uint64_t ts_ns)
 {
 	struct roce_out *o = self(road);
 	int rc = 0;
 
+	o->ts_ns = ts_ns;
 	for (const struct op *op = ops; op < ops + n && !rc; op++) {
+		bool taken;
+
 		if (op->table >= o->t->n)
 			return -ERANGE;
-		rc = emit_all(o, op, ts_ns);
-		note_head(o, op);
+		rc = carry(o, op, &taken);
+		if (!rc && taken)
+			note_head(o, op);
 	}
-	return rc;
+	return rc || !o->windows ? rc : push_all(o);
 }
 
 static uint64_t roce_begin(struct road *road)
 {
-	return self(road)->t->epoch;
+	struct roce_out *o = self(road);
+
+	for (unsigned i = 0; i < o->t->n; i++)
+		o->pair[i].q.dropping = NULL;
+	return o->generation;
 }
 
 static void roce_end(struct road *road)
@@ -257,6 +278,7 @@ int roce_out_open(struct roce_out **out, const struct ticket *t,
 	o->t = t;
 	o->sink = sink;
 	o->ack_every = ack_every;
+	o->generation = t->epoch;
 	for (unsigned i = 0; i < t->n && !rc; i++) {
 		o->pair[i].psn = t->at[i].psn;
 		if (t->table[i].qp == TABLE_QP_UC &&
@@ -290,7 +312,9 @@ void roce_out_close(struct roce_out *o)
 {
 	if (!o)
 		return;
-	for (unsigned i = 0; i < TABLE_MAX; i++)
+	for (unsigned i = 0; i < TABLE_MAX; i++) {
 		free(o->heads[i]);
+		window_close(&o->pair[i].q.w);
+	}
 	free(o);
 }

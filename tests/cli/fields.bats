@@ -30,6 +30,12 @@ counters() {
 	"$@" -o ndjson 2>&1 >/dev/null | jq -r '[.stage, .role, .counter] | join(" ")'
 }
 
+# The header of a command's rates.
+rates() {
+	printf '%s\n' "# rates of $1"
+	"$@" -q --stats 1h -o csv 2>&1 >/dev/null | sed -n 1p
+}
+
 @test "field names of every program and mode are those of the golden file" {
 	for w in int-path int-postcard netseer-loss marple-hosts-sum; do
 		dta-collect --create --layout "$EXAMPLES/$w.ini" --region "$NAME-$w"
@@ -61,6 +67,8 @@ counters() {
 		counters dta-gen int-path --count 10 -w x.pcap
 		counters dta-translate -r int-path.pcap --region "$path"
 		counters dta-collect --region "$path" -r roce.pcap --notify
+		rates dta-translate -r int-path.pcap --region "$path"
+		rates dta-collect --region "$path" -r roce.pcap
 	} >fields.txt
 	diff "$BATS_TEST_DIRNAME/../golden/fields.txt" fields.txt
 }

@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 	struct fault f = {.text = "usage: six IN OUT"};
 	struct net_udp u;
 	struct snk *k;
-	struct src *s;
+	struct src *s = NULL;
 	uint8_t *room;
 	int n = -1;
 
@@ -69,5 +69,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "six: %s\n", f.text);
 		return 1;
 	}
+	src_close(s);
 	return snk_close(k) < 0;
 }

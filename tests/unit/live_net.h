@@ -209,6 +209,18 @@ static inline void net_flood(struct src *s, struct snk *k, uint16_t port)
 			(uintmax_t)src_drops(s));
 }
 
+/* Other hosts' frames, as long as the source is there. */
+static inline void net_promiscuous(struct live_options o)
+{
+	struct src *s;
+
+	o.promiscuous = true;
+	s = net_source("vb", &o);
+	net_run("ip -d link show vb | grep -q 'promiscuity 1'");
+	src_close(s);
+	net_run("ip -d link show vb | grep -q 'promiscuity 0'");
+}
+
 /* Runs a check in a child that may lose what it needs; its checks are ours. */
 static inline void net_child(void (*check)(void))
 {

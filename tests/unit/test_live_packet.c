@@ -227,6 +227,7 @@ int main(void)
 	test_drops();
 	test_down_and_up();
 	test_opened_down();
+	net_promiscuous(plain);
 	net_child(check_permission);
 	test_removed();
 	return test_end();

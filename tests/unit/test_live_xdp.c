@@ -321,6 +321,7 @@ int main(void)
 	test_auto();
 	test_down_and_up();
 	test_queues();
+	net_promiscuous(ours);
 	net_child(check_permission);
 	net_child(check_memlock);
 	test_jumbo();

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ears.c - the collector's answers: from the interface that packets go to, or
+ * from a capture, which may be a pipe.
+ */
+#include "ears.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "wire/roce.h"
+
+enum {
+	MS = 1000000,	      /* ns */
+	LOOK_AROUND_MS = 100, /* without anything to wait for */
+	PATIENCE_MS = 5000,   /* at the end, without any progress */
+};
+
+struct ears {
+	struct target *g;
+	const struct opts *o;
+	const char *name;
+	struct src *s;
+	bool over;	       /* the capture has ended: no more answers */
+	bool hopeless;	       /* at the end, and nothing has come for long */
+	uint64_t acked, since; /* progress after the signal to end */
+	struct pkt pkts[PKT_BATCH];
+};
+
+static volatile sig_atomic_t hung_up;
+
+static void on_hangup(int signal)
+{
+	(void)signal;
+	hung_up = 1;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+}
+
+/* A ticket that cannot be used leaves the old one: it may be half written. */
+static void reread(struct ears *e)
+{
+	struct fault f = {0};
+	struct ticket *t = malloc(sizeof(*t));
+
+	if (!t || ticket_read(t, e->o->ticket, &f) < 0) {
+		cli_warn("%s", t ? f.text : "out of memory");
+		free(t);
+		return;
+	}
+	if (roce_out_reticket(e->g->roce, t, &f) < 0) {
+		cli_warn("%s: %s", e->o->ticket, f.text);
+		ticket_fini(t);
+		free(t);
+		return;
+	}
+	ticket_fini(e->g->ticket);
+	free(e->g->ticket);
+	e->g->ticket = t;
+}
+
+/* ms, or as long as the road may be left alone. */
+static int wait_ms(const struct ears *e, int ms)
+{
+	uint64_t due = roce_out_due(e->g->roce), now = now_ns();
+
+	if (due == UINT64_MAX)
+		return ms;
+	if (due <= now)
+		return 0;
+	due = (due - now + MS - 1) / MS;
+	return due < (uint64_t)ms ? (int)due : ms;
+}
+
+int ears_listen(struct ears *e, int ms)
+{
+	struct roce_out *o;
+	struct fault f = {0};
+	int n = 0, rc = 0, ticked;
+
+	if (!e)
+		return 0;
+	if (hung_up) {
+		hung_up = 0;
+		reread(e);
+	}
+	o = e->g->roce;
+	snk_flush(e->g->packets); /* snk_close() tells of an error */
+	if (!e->over) {
+		src_wait(e->s, wait_ms(e, ms));
+		n = src_rx(e->s, e->pkts, PKT_BATCH, &f);
+		e->over = !n || (n < 0 && n != -EAGAIN && n != -EINTR);
+		if (n < 0 && e->over)
+			cli_warn("%s: %s", e->name, f.text);
+	}
+	if (n > 0)
+		rc = roce_out_answers(&o, 1, e->pkts, (size_t)n, now_ns());
+	ticked = roce_out_tick(o, now_ns());
+	snk_flush(e->g->packets);
+	return rc ? rc : ticked;
+}
+
+/* Whether answers came of late, now that the end has come. */
+static bool is_hopeless(struct ears *e)
+{
+	uint64_t acked = roce_out_ledger(e->g->roce).acked, now = now_ns();
+
+	if (!e->since || acked != e->acked)
+		e->since = now;
+	e->acked = acked;
+	e->hopeless = e->hopeless || now - e->since > PATIENCE_MS * 1ull * MS;
+	return e->hopeless;
+}
+
+/*
+ * A window is full. A capture can wait; an interface can not wait for a
+ * collector that says nothing.
+ */
+static int wait_for_room(void *ctx)
+{
+	struct ears *e = ctx;
+	int rc;
+
+	if (e->over || (e->o->live.name && roce_out_stalled(e->g->roce)) ||
+	    (cli_stop && is_hopeless(e)))
+		return 0;
+	rc = ears_listen(e, LOOK_AROUND_MS);
+	return rc < 0 ? rc : 1;
+}
+
+void ears_wait(struct ears *e, const struct src *reports)
+{
+	struct pollfd p[2] = {
+		{.fd = src_fd(reports), .events = POLLIN},
+		{.fd = e->over ? -1 : src_fd(e->s), .events = POLLIN},
+	};
+
+	poll(p, 2, wait_ms(e, LOOK_AROUND_MS));
+}
+
+int ears_finish(struct ears *e)
+{
+	int rc = 0;
+
+	if (!e)
+		return 0;
+	while (!rc && !e->over && roce_out_pending(e->g->roce) &&
+	       !is_hopeless(e))
+		rc = ears_listen(e, LOOK_AROUND_MS);
+	return rc;
+}
+
+static struct src *open_answers(struct ears *e)
+{
+	struct live_options live = e->o->live.options;
+	struct fault f = {0};
+	struct src *s;
+	int rc;
+
+	memset(live.port, 0, sizeof(live.port));
+	live.port[0] = ROCE_PORT;
+	live.filter = NULL; /* that one is for reports */
+	if (e->o->answers)
+		rc = src_open(&s, e->o->answers, &f);
+	else
+		rc = src_open_live(&s, e->name, &live, &f);
+	if (rc < 0)
+		cli_fault(e->name, &f);
+	return s;
+}
+
+static bool has_rc(const struct ticket *t)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->table[i].qp == TABLE_QP_RC)
+			return true;
+	return false;
+}
+
+struct ears *ears_open(struct target *g, const struct opts *o)
+{
+	struct sigaction action = {.sa_handler = on_hangup};
+	struct fault f = {0};
+	struct ears *e;
+
+	if (!g->roce || !o->window || (o->write && !o->answers) ||
+	    !has_rc(g->ticket))
+		return NULL;
+	if (!(e = calloc(1, sizeof(*e))))
+		cli_fail("out of memory");
+	e->g = g;
+	e->o = o;
+	e->name = o->answers ? o->answers : g->name;
+	if (roce_out_window(g->roce, o->window, wait_for_room, e, &f) < 0)
+		cli_fail("%s", f.text);
+	g->heard = true;
+	sigaction(SIGHUP, &action, NULL);
+	/* A pipe's other end waits for our header before it makes its own. */
+	snk_flush(g->packets);
+	e->s = open_answers(e);
+	return e;
+}
+
+void ears_close(struct ears *e)
+{
+	if (!e)
+		return;
+	src_close(e->s);
+	free(e);
+}

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The requester of an RC queue pair: InfiniBand Architecture 9.7, as measured
+ * in rdma.md. One that asks no more of the other side than any responder does.
+ *
+ * An answer tells the PSN that the collector expects next: all before it has
+ * been carried out. A window never gives up what was sent, so the PSN of a
+ * request stays the same while a connection lasts, and what is told about a PSN
+ * is told about one request.
+ *
+ * Silence is broken by a probe: an empty WRITE, which touches nothing, of a PSN
+ * that is long past. A responder answers it, as it does every duplicate, with
+ * the last PSN it has carried out, also where it would not say a word about a
+ * PSN that lies ahead (it does that once only). Half the PSNs are past, so of
+ * two probes that are 2^23 apart one is always answered.
+ *
+ * A new connection, or one that was lost, begins with a probe of the PSN that
+ * the ticket says is expected. That PSN comes back when it was right. Any other
+ * answer tells a better one, or is a late one of another run: so there is a
+ * pause until no more come, and then a probe of what the last one told. Until
+ * then nothing that matters is sent: it might be taken for a duplicate.
+ */
+#include "rdma/requester_private.h"
+
+#include <errno.h>
+
+enum {
+	PSN_HALF = 0x800000,
+	BURST_MIN = 2,
+	TRIES_MAX = 5,		      /* what the back-off doubles at most */
+	TIMEOUT_FIRST = 20 * 1000000, /* ns */
+	TIMEOUT_MIN = 5 * 1000000,
+	TIMEOUT_MAX = 500 * 1000000,
+};
+
+static inline uint32_t psn_of(const struct requester *q, uint64_t request)
+{
+	return (q->base + (uint32_t)request) & ROCE_PSN_MASK;
+}
+
+static bool is_write(const struct request *r)
+{
+	return r->op.verb == OP_WRITE || r->op.verb == OP_WRITE_IMM;
+}
+
+static void expect_answer(const struct roce_out *o, struct requester *q)
+{
+	unsigned doublings = q->tries < TRIES_MAX ? q->tries : TRIES_MAX;
+	uint64_t wait = q->timeout << doublings;
+
+	q->deadline = o->now_ns + (wait < TIMEOUT_MAX ? wait : TIMEOUT_MAX);
+}
+
+static int probe(struct roce_out *o, unsigned table, uint32_t psn)
+{
+	static const uint8_t nothing[1];
+	const struct op op = {
+		.verb = OP_WRITE,
+		.table = (uint16_t)table,
+		.data = nothing,
+	};
+	struct requester *q = &o->pair[table].q;
+
+	q->probe = psn & ROCE_PSN_MASK;
+	o->ctr.probes++;
+	expect_answer(o, q);
+	return roce_out_emit(o, &op, ROCE_RC_WRITE_ONLY, q->probe | ack_req,
+			     o->ts_ns);
+}
+
+/*
+ * Asks an open queue pair for what it expects. The PSNs differ so much that one
+ * of them is past, whatever it expects: it may have been made anew.
+ */
+static int ask(struct roce_out *o, unsigned table)
+{
+	struct requester *q = &o->pair[table].q;
+	uint32_t oldest = psn_of(q, q->w.acked);
+	uint32_t far = PSN_HALF + (uint32_t)q->w.mask + 1;
+
+	q->asked = true;
+	q->asked_about = q->w.sent;
+	q->timed_at = 0;
+	switch (q->tries++ % 3) {
+	case 0:
+		return probe(o, table, oldest - 1);
+	case 1:
+		return probe(o, table, oldest + far);
+	default:
+		return probe(o, table, oldest + far / 2);
+	}
+}
+
+/* The same while nothing is known. */
+static int ask_anew(struct roce_out *o, unsigned table)
+{
+	struct requester *q = &o->pair[table].q;
+
+	if (q->guessed || !q->tries)
+		q->guessed = false;
+	else
+		q->probe += PSN_HALF;
+	q->tries++;
+	return probe(o, table, q->probe);
+}
+
+void requester_restart(struct requester *q, uint32_t psn)
+{
+	q->phase = PHASE_ASKING;
+	q->probe = psn;
+	q->asked = q->guessed = false;
+	q->tries = 0;
+	q->deadline = q->resume = q->timed_at = 0;
+	q->w.next = q->w.sent = q->w.acked;
+}
+
+/* Sends requests from next on, as many as may be under way. */
+static int send_some(struct roce_out *o, unsigned table)
+{
+	struct requester *q = &o->pair[table].q;
+	struct window *w = &q->w;
+	uint64_t until = w->acked + q->burst < w->end ? w->acked + q->burst
+						      : w->end;
+	uint32_t every = o->ack_every, psn;
+	int rc = 0;
+
+	if (!every || every > (q->burst + 3) / 4)
+		every = (q->burst + 3) / 4;
+	for (; w->next < until && !rc; w->next++) {
+		const struct request *r = window_at(w, w->next);
+
+		psn = psn_of(q, w->next);
+		if (++q->since_ack >= every || w->next + 1 == until) {
+			q->since_ack = 0;
+			psn |= ack_req;
+		}
+		if (w->next < w->sent)
+			o->ctr.resent++;
+		else
+			w->sent = w->next + 1;
+		rc = roce_out_emit(o, &r->op, r->opcode, psn, o->ts_ns);
+	}
+	return rc;
+}
+
+int requester_push(struct roce_out *o, unsigned table)
+{
+	struct requester *q = &o->pair[table].q;
+	struct window *w = &q->w;
+	uint64_t first = w->sent;
+	int rc;
+
+	if (q->phase != PHASE_OPEN)
+		return q->deadline || w->end == w->acked ? 0
+							 : ask_anew(o, table);
+	if (q->resume || w->next == w->end)
+		return 0;
+	rc = send_some(o, table);
+	if (w->sent > first && !q->timed_at) {
+		q->timed = w->sent - 1;
+		q->timed_at = o->now_ns;
+	}
+	if (!q->deadline && w->acked < w->sent)
+		expect_answer(o, q);
+	return rc;
+}
+
+static void drop(struct roce_out *o, struct requester *q, unsigned table)
+{
+	uint64_t *as = q->dropping		? q->dropping
+		       : q->phase == PHASE_DEAD ? &o->ctr.refused
+						: &o->ctr.window_full;
+
+	(*as)++;
+	/* Readers must not be told of entries that are not there: what is left
+	 * of this list's batch goes, too, and the next one takes its place. */
+	if (o->t->table[table].kind == TABLE_APPEND) {
+		q->dropping = as;
+		o->generation++;
+	}
+}
+
+int requester_add(struct roce_out *o, const struct op *op, uint8_t opcode,
+		  bool *taken)
+{
+	struct requester *q = &o->pair[op->table].q;
+	int rc = 0;
+
+	if (op_payload(op) > q->w.longest)
+		return -EMSGSIZE;
+	o->ctr.requests++;
+	*taken = false;
+	while (window_full(&q->w) && !q->dropping) {
+		if ((rc = requester_push(o, op->table)) < 0)
+			break;
+		rc = q->phase == PHASE_DEAD || !o->wait ? 0 : o->wait(o->ctx);
+		if (rc <= 0)
+			break;
+	}
+	if (q->dropping || window_full(&q->w)) {
+		drop(o, q, op->table);
+		return rc < 0 ? rc : 0;
+	}
+	window_add(&q->w, op, opcode);
+	*taken = true;
+	return 0;
+}
+
+/* RFC 6298's idea with less of it: four round trips are too long. */
+static void measure(const struct roce_out *o, struct requester *q)
+{
+	uint64_t trip = o->now_ns - q->timed_at, all;
+
+	if (!q->timed_at || q->w.acked <= q->timed)
+		return;
+	all = q->timeout - q->timeout / 8 + trip / 2;
+	q->timeout = all < TIMEOUT_MIN	 ? TIMEOUT_MIN
+		     : all > TIMEOUT_MAX ? TIMEOUT_MAX
+					 : all;
+	q->timed_at = 0;
+}
+
+/* All requests before one that is n past the oldest are carried out. */
+static void confirm(struct roce_out *o, struct requester *q, uint32_t n)
+{
+	struct window *w = &q->w;
+
+	if (!n)
+		return;
+	o->ctr.acked += n;
+	w->acked += n;
+	if (w->next < w->acked)
+		w->next = w->acked;
+	measure(o, q);
+	q->tries = 0;
+	q->deadline = 0;
+	if (w->acked < w->sent)
+		expect_answer(o, q);
+	q->burst = q->burst + n <= w->mask ? q->burst + n
+					   : (uint32_t)w->mask + 1;
+}
+
+/* Sends everything again that is not confirmed. */
+static void go_back(const struct roce_out *o, struct requester *q)
+{
+	struct window *w = &q->w;
+	uint64_t flight = w->sent - w->acked;
+
+	if (!flight)
+		return;
+	/* Half of what did not get through: what is sent behind a loss is sent
+	 * in vain. */
+	if (q->burst > flight)
+		q->burst = (uint32_t)flight;
+	q->burst = q->burst / 2 < BURST_MIN ? BURST_MIN : q->burst / 2;
+	w->next = w->acked;
+	q->timed_at = 0;
+	expect_answer(o, q);
+}
+
+/* The collector expects psn: a new connection, or one that it forgot. */
+static void meet(struct roce_out *o, struct requester *q, uint32_t psn)
+{
+	struct window *w = &q->w;
+
+	/* Those that it may have carried out. */
+	o->ctr.unanswered += window_thin(w, w->sent, is_write);
+	if (q->met)
+		o->ctr.resyncs++;
+	q->met = true;
+	q->phase = PHASE_OPEN;
+	q->guessed = false;
+	q->base = psn - (uint32_t)w->acked;
+	q->burst = (uint32_t)w->mask + 1;
+	q->asked = false;
+	q->gone_back = UINT64_MAX;
+	q->tries = 0;
+	q->deadline = q->resume = q->timed_at = 0;
+}
+
+/* What an answer is. */
+enum meaning {
+	MEANS_ACK,
+	MEANS_GAP,
+	MEANS_LATER,
+	MEANS_REFUSED,
+	MEANS_NOTHING,
+};
+
+static enum meaning meaning_of(struct requester_ledger *ctr, uint8_t syndrome)
+{
+	switch (syndrome >> 5 & 3) { /* InfiniBand table 43 */
+	case 0:
+		ctr->acks++;
+		return MEANS_ACK;
+	case 1:
+		ctr->naks_rnr++;
+		return MEANS_LATER;
+	case 3:
+		break;
+	default:
+		ctr->strangers++;
+		return MEANS_NOTHING;
+	}
+	switch (syndrome) {
+	case ROCE_NAK_PSN:
+		ctr->naks_psn++;
+		return MEANS_GAP;
+	case ROCE_NAK_ACCESS:
+		ctr->naks_access++;
+		return MEANS_REFUSED;
+	default: /* invalid request, or an error of its own */
+		ctr->naks_invalid++;
+		return MEANS_REFUSED;
+	}
+}
+
+/* How long an RNR NAK asks to wait, ns (InfiniBand table 45). */
+static uint64_t rnr_ns(uint8_t syndrome)
+{
+	static const uint32_t us10[32] = {
+		65536, 1,    2,	   3,	  4,	 6,	8,     12,
+		16,    24,   32,   48,	  64,	 96,	128,   192,
+		256,   384,  512,  768,	  1024,	 1536,	2048,  3072,
+		4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152,
+	};
+
+	return us10[syndrome & 31] * UINT64_C(10000);
+}
+
+/* An answer about a request of ours: all before the n-th are carried out. */
+static void heed(struct roce_out *o, struct requester *q, uint32_t n,
+		 enum meaning m, uint8_t syndrome)
+{
+	struct window *w = &q->w;
+	bool asked = q->asked;
+
+	if (m == MEANS_ACK && !n && !asked)
+		o->ctr.late++;
+	confirm(o, q, n);
+	switch (m) {
+	case MEANS_GAP:
+		/* A second NAK of one gap is a duplicate: it says so once. */
+		if (asked || q->gone_back != w->acked)
+			go_back(o, q);
+		q->gone_back = w->acked;
+		break;
+	case MEANS_LATER:
+		w->next = w->acked;
+		q->timed_at = 0;
+		q->resume = o->now_ns + rnr_ns(syndrome);
+		q->deadline = 0;
+		break;
+	case MEANS_REFUSED:
+		requester_restart(q, psn_of(q, w->acked));
+		q->phase = PHASE_DEAD;
+		expect_answer(o, q);
+		break;
+	default:
+		/* It may not be the probe's answer, if it tells something. */
+		if (asked && !n && w->acked < q->asked_about)
+			go_back(o, q);
+		q->asked = asked && n && w->acked < q->asked_about;
+		return;
+	}
+	q->asked = false;
+}
+
+/* Somebody says what is expected: asks about that when all have spoken. */
+static void guess(const struct roce_out *o, struct requester *q,
+		  uint32_t expected)
+{
+	q->probe = expected;
+	q->guessed = true;
+	q->deadline = o->now_ns + q->timeout;
+}
+
+/* An answer while the expected PSN is unknown. */
+static void listen(struct roce_out *o, struct requester *q, uint32_t expected,
+		   bool ack)
+{
+	uint32_t n = (expected - psn_of(q, q->w.acked)) & ROCE_PSN_MASK;
+
+	/* The connection that was doubted. */
+	if (q->phase == PHASE_ASKING && n <= q->w.sent - q->w.acked &&
+	    q->w.sent > q->w.acked) {
+		q->phase = PHASE_OPEN;
+		q->asked = true;
+		q->guessed = false;
+		heed(o, q, n, MEANS_ACK, 0);
+	} else if (ack && !q->guessed &&
+		   expected == ((q->probe + 1) & ROCE_PSN_MASK)) {
+		meet(o, q, expected);
+	} else {
+		guess(o, q, expected);
+	}
+}
+
+/* An answer to a queue pair of ours, from where it has to come. */
+static int judge(struct roce_out *o, unsigned table, const struct roce *r)
+{
+	struct requester *q = &o->pair[table].q;
+	enum meaning m = meaning_of(&o->ctr, r->syndrome);
+	uint32_t expected = (r->psn + (m == MEANS_ACK)) & ROCE_PSN_MASK;
+	uint32_t n = (expected - psn_of(q, q->w.acked)) & ROCE_PSN_MASK;
+	int rc = 0;
+
+	if (m == MEANS_NOTHING)
+		return 0;
+	if (q->phase == PHASE_OPEN && n <= q->w.sent - q->w.acked) {
+		heed(o, q, n, m, r->syndrome);
+	} else if (q->phase != PHASE_OPEN && m <= MEANS_GAP &&
+		   (q->deadline || q->phase == PHASE_DEAD)) {
+		listen(o, q, expected, m == MEANS_ACK);
+	} else if (q->phase == PHASE_OPEN && q->asked && m <= MEANS_GAP) {
+		/* We asked, and this is all it says. */
+		q->phase = PHASE_ASKING;
+		guess(o, q, expected);
+	} else {
+		if (n >= PSN_HALF)
+			o->ctr.late++;
+		else
+			o->ctr.strangers++;
+		/* Or the collector has begun anew: it is asked. */
+		if (q->phase == PHASE_OPEN && m == MEANS_GAP && !q->asked)
+			rc = ask(o, table);
+	}
+	return rc ? rc : requester_push(o, table);
+}
+
+static struct requester *find(struct roce_out *o, const struct roce *r)
+{
+	const struct ticket *t = o->t;
+	size_t len = t->version == 4 ? 4 : 16;
+
+	if (!o->windows || r->version != t->version ||
+	    memcmp(r->src, t->ip, len) != 0 ||
+	    memcmp(r->dst, t->peer_ip, len) != 0 ||
+	    memcmp(r->eth_dst, t->peer_mac, 6) != 0)
+		return NULL;
+	for (unsigned i = 0; i < t->n; i++)
+		if (o->pair[i].q.on && t->at[i].qpn == r->dest_qp)
+			return &o->pair[i].q;
+	return NULL;
+}
+
+static bool is_whole(const struct roce *r)
+{
+	return r->icrc_ok && !r->tver && (r->pkey & 0x7fff) == 0x7fff &&
+	       (r->opcode == ROCE_RC_ACK || r->opcode == ROCE_RC_ATOMIC_ACK);
+}
+
+static int take(struct roce_out *const *roads, unsigned n, const struct roce *r)
+{
+	struct requester *q = NULL;
+	struct pair *p;
+
+	for (unsigned i = 0; i < n && !q; i++) {
+		q = find(roads[i], r);
+		if (!q)
+			continue;
+		p = (struct pair *)((char *)q - offsetof(struct pair, q));
+		return judge(roads[i], (unsigned)(p - roads[i]->pair), r);
+	}
+	roads[0]->ctr.strangers++;
+	return 0;
+}
+
+int roce_out_answers(struct roce_out *const *roads, unsigned n,
+		     const struct pkt *pkts, size_t npkts, uint64_t now_ns)
+{
+	int rc = 0, one;
+
+	for (unsigned i = 0; i < n; i++)
+		roads[i]->now_ns = now_ns;
+	for (const struct pkt *p = pkts; p < pkts + npkts; p++) {
+		struct roce r;
+
+		if (roce_decode(&r, p->data, p->len) < 0 || !is_whole(&r)) {
+			roads[0]->ctr.malformed++;
+			continue;
+		}
+		one = take(roads, n, &r);
+		rc = rc ? rc : one;
+	}
+	return rc;
+}
+
+static int tick(struct roce_out *o, unsigned table)
+{
+	struct requester *q = &o->pair[table].q;
+
+	if (!q->on)
+		return 0;
+	if (q->resume && o->now_ns >= q->resume) {
+		q->resume = 0;
+		return requester_push(o, table);
+	}
+	if (!q->deadline || o->now_ns < q->deadline)
+		return 0;
+	if (!q->guessed)
+		o->ctr.timeouts++;
+	if (q->phase != PHASE_OPEN && (q->guessed || q->w.acked == q->w.sent))
+		return ask_anew(o, table);
+	return ask(o, table);
+}
+
+int roce_out_tick(struct roce_out *o, uint64_t now_ns)
+{
+	int rc = 0, one;
+
+	o->now_ns = now_ns;
+	for (unsigned i = 0; i < o->t->n; i++) {
+		one = tick(o, i);
+		rc = rc ? rc : one;
+	}
+	return rc;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * requester_private.h - private to this room: what roce_out.c, which makes
+ * packets of requests, and requester.c, which judges answers, share.
+ */
+#ifndef RDMA_REQUESTER_PRIVATE_H
+#define RDMA_REQUESTER_PRIVATE_H
+
+#include "rdma/form.h"
+#include "rdma/roce_out.h"
+#include "rdma/window.h"
+#include "wire/roce.h"
+
+enum {
+	FORMS = 16, /* of a table, by opcode and length */
+};
+
+struct shape {
+	uint8_t opcode; /* 0: unused */
+	uint32_t length;
+	struct form form;
+};
+
+enum phase {
+	PHASE_ASKING, /* the collector's expected PSN is not known */
+	PHASE_OPEN,
+	PHASE_DEAD, /* refused; asks now and then whether it lives again */
+};
+
+/* The sending side of an RC queue pair. */
+struct requester {
+	bool on;
+	bool met;	    /* was open once */
+	bool asked;	    /* open, and a probe is out */
+	bool guessed;	    /* probe is what somebody said, not sent yet */
+	uint64_t *dropping; /* a list's operations are dropped, up to the next
+			       batch, and counted here */
+	uint8_t phase;	    /* enum phase */
+	uint64_t asked_about; /* requests that were sent before it */
+	uint32_t base;	    /* PSN of a request is base + its number */
+	uint32_t probe;	    /* PSN of the last probe while asking */
+	uint32_t burst;	    /* requests that may be under way */
+	uint32_t since_ack;
+	unsigned tries; /* probes since the last answer that told something */
+	uint64_t gone_back; /* where to, by the last NAK; UINT64_MAX: none */
+	uint64_t deadline;  /* an answer is overdue then; 0: none is waited for
+			     */
+	uint64_t resume;    /* not to send before (RNR) */
+	uint64_t timeout;   /* ns, from the round trips measured */
+	uint64_t timed, timed_at; /* the request whose round trip is measured,
+				     and when it was sent; 0: none */
+	struct window w;
+};
+
+struct pair { /* a queue pair */
+	uint32_t psn, since_ack;
+	struct shape shape[FORMS];
+	struct requester q;
+};
+
+struct roce_out {
+	struct road road;
+	const struct ticket *t;
+	struct snk *sink;
+	unsigned ack_every;
+	uint64_t packets, generation;
+	uint64_t *heads[TABLE_MAX];
+	struct pair pair[TABLE_MAX];
+	/* with a window */
+	bool windows;
+	uint64_t now_ns, ts_ns; /* the clock; the last packets' time */
+	roce_out_wait *wait;
+	void *ctx;
+	struct requester_ledger ctr;
+};
+
+/* A packet with a request in it; psn holds AckReq in its high bit. */
+int roce_out_emit(struct roce_out *o, const struct op *op, uint8_t opcode,
+		  uint32_t psn, uint64_t ts_ns);
+
+static const uint32_t ack_req = UINT32_C(1) << 31;
+
+/* Takes a request, or drops and counts it: *taken. 0 or -errno. */
+int requester_add(struct roce_out *o, const struct op *op, uint8_t opcode,
+		  bool *taken);
+
+/* Sends what may be sent. */
+int requester_push(struct roce_out *o, unsigned table);
+
+/* Starts to ask for the expected PSN. */
+void requester_restart(struct requester *q, uint32_t psn);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Live receive into a region, over veth in a network namespace of its own, next
+ * to a loop that only counts the packets. All of it is done by one core: the
+ * kernel makes reports of random keys (a process in BPF_PROG_TEST_RUN, which is
+ * cheap) and sends them through veth, receives them, and hands them to us.
+ */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "packet/pkt.h"
+#include "rdma/local.h"
+#include "translate/translate.h"
+#include "wire/dta.h"
+#include "wire/key.h"
+#include "wire/net.h"
+
+enum {
+	FRAME = 67,
+	KEY = 13,
+	KEY_AT = 50, /* in the frame */
+	SLOTS = 1 << 22,
+	ROUND_MS = 300,
+};
+
+static void die(const char *what)
+{
+	fprintf(stderr, "bench_live: %s\n", what);
+	exit(1);
+}
+
+static void make_report(uint8_t *frame)
+{
+	struct net_udp4 h = {.src = {10, 0, 1, 1},
+			     .dst = {10, 0, 0, 51},
+			     .src_port = 50000,
+			     .dst_port = DTA_PORT,
+			     .ttl = 64};
+	static const uint8_t key[KEY], value[4];
+	struct dta_report r = {.opcode = DTA_KEYWRITE,
+			       .copies = 1,
+			       .table = 1,
+			       .key_len = KEY,
+			       .data_len = 4,
+			       .key = key,
+			       .data = value};
+
+	if (dta_encode(frame + 42, FRAME - 42, DTA_FORMAT_1, &r) !=
+		    FRAME - 42 ||
+	    net_udp4_encode(frame, 42, &h, FRAME - 42) < 0)
+		die("a report that does not fit");
+}
+
+static long bpf(int command, union bpf_attr *attr)
+{
+	return syscall(SYS_bpf, command, attr, sizeof(*attr));
+}
+
+/* A program that gives its packet a random key and sends it by an interface. */
+static int load_generator(int ifindex)
+{
+	enum { R0, R1, R2, R6 = 6, R7, R8 };
+	const struct bpf_insn text[] = {
+		{BPF_ALU64 | BPF_MOV | BPF_X, R6, R1, 0, 0},
+		{BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_get_prandom_u32},
+		{BPF_LDX | BPF_MEM | BPF_W, R7, R6, 0, 0}, /* data */
+		{BPF_LDX | BPF_MEM | BPF_W, R8, R6, 4, 0}, /* data_end */
+		{BPF_ALU64 | BPF_MOV | BPF_X, R2, R7, 0, 0},
+		{BPF_ALU64 | BPF_ADD | BPF_K, R2, 0, 0, FRAME},
+		{BPF_JMP | BPF_JGT | BPF_X, R2, R8, 4, 0},
+		{BPF_STX | BPF_MEM | BPF_W, R7, R0, KEY_AT, 0},
+		{BPF_ALU64 | BPF_MOV | BPF_K, R1, 0, 0, ifindex},
+		{BPF_ALU64 | BPF_MOV | BPF_K, R2, 0, 0, 0},
+		{BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect},
+		{BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
+	};
+	union bpf_attr a = {
+		.prog_type = BPF_PROG_TYPE_XDP,
+		.insns = (uintptr_t)text,
+		.insn_cnt = sizeof(text) / sizeof(text[0]),
+		.license = (uintptr_t) "GPL",
+	};
+
+	return (int)bpf(BPF_PROG_LOAD, &a);
+}
+
+static int generator;
+static uint8_t frame[FRAME];
+
+/* A process that makes packets until it is killed. */
+static pid_t generate(void)
+{
+	union bpf_attr a = {
+		.test =
+			{
+				.prog_fd = (uint32_t)generator,
+				.data_size_in = FRAME,
+				.data_in = (uintptr_t)frame,
+				.repeat = INT32_MAX,
+				.flags = BPF_F_TEST_XDP_LIVE_FRAMES,
+				.batch_size = 64,
+			},
+	};
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		if (bpf(BPF_PROG_TEST_RUN, &a) < 0)
+			die(strerror(errno));
+}
+
+/* Millions of packets a second; t: NULL counts only. */
+static double receive(struct src *s, struct translator *t)
+{
+	static struct pkt pkts[PKT_BATCH];
+	double start = bench_now(), took;
+	uint64_t n = 0, bytes = 0;
+	struct fault f = {0};
+
+	while ((took = bench_now() - start) < ROUND_MS / 1000.0) {
+		int m = src_rx(s, pkts, PKT_BATCH, &f);
+
+		if (m < 0)
+			die(f.text);
+		n += (uint64_t)m;
+		if (t && translate_rx(t, pkts, (size_t)m))
+			die("translate_rx failed");
+		for (int i = 0; !t && i < m; i++)
+			bytes += pkts[i].len;
+	}
+	if (!t && bytes != n * FRAME)
+		die("not our packets");
+	return (double)n / took / 1e6;
+}
+
+static void run(enum live_kind kind, struct translator *t)
+{
+	struct live_options o = {.kind = kind, .port = {DTA_PORT}};
+	double count[BENCH_ROUNDS], store[BENCH_ROUNDS];
+	struct fault f = {0};
+	char name[80];
+	uint64_t drops;
+	struct src *s;
+	pid_t pid;
+
+	if (src_open_live(&s, "vb", &o, &f)) {
+		fprintf(stderr, "bench_live: %s\n", f.text);
+		return;
+	}
+	pid = generate();
+	receive(s, t); /* until all of it runs */
+	drops = src_drops(s);
+	for (int i = 0; i < BENCH_ROUNDS; i++) {
+		count[i] = receive(s, NULL);
+		store[i] = receive(s, t);
+	}
+	if (src_drops(s) > drops)
+		fprintf(stderr, "bench_live: %s: %ju dropped\n", src_kind(s),
+			(uintmax_t)(src_drops(s) - drops));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	snprintf(name, sizeof(name), "%s into a region (limit: counting)",
+		 src_kind(s));
+	src_close(s);
+	bench_row(name, bench_median(store, BENCH_ROUNDS),
+		  bench_median(count, BENCH_ROUNDS), NULL);
+}
+
+/* veth takes packets from XDP if its other end polls; GRO has it do so. */
+static void make_net(void)
+{
+	struct ethtool_value gro = {ETHTOOL_SGRO, 1};
+	struct ifreq r = {.ifr_name = "vb", .ifr_data = (char *)&gro};
+	int fd;
+
+	if (geteuid() != 0 || unshare(CLONE_NEWNET) < 0 ||
+	    system("ip link add va type veth peer name vb && "
+		   "ip link set va up && ip link set vb up") != 0) {
+		fprintf(stderr, "bench_live: skipped: not root, or no network "
+				"namespaces\n");
+		exit(0);
+	}
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	if (ioctl(fd, SIOCETHTOOL, &r) < 0)
+		die(strerror(errno));
+	close(fd);
+}
+
+int main(void)
+{
+	struct region_options ro = {.epochs = 1};
+	struct layout l = {.n = 1};
+	struct local_road *local;
+	struct translator *t = NULL;
+	struct region *region;
+	struct fault f = {0};
+	char name[64];
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	make_net();
+	make_report(frame);
+	generator = load_generator((int)if_nametoindex("va"));
+	if (generator < 0)
+		die(strerror(errno));
+	l.table[0] = (struct table){.id = 1,
+				    .kind = TABLE_KEYWRITE,
+				    .name = "flows",
+				    .copies = 1,
+				    .key_len = KEY,
+				    .key_type = KEY_HEX,
+				    .value_len = 4,
+				    .stride = 8,
+				    .units = SLOTS};
+	snprintf(name, sizeof(name), "bench-live-%d", getpid());
+	if (region_create(&region, name, &l, &ro, &f))
+		die(f.text);
+	region_remove(name, NULL);
+	if (local_open(&local, region, &f) ||
+	    translate_open(&t, region_table(region, 0), 1, local_road(local),
+			   NULL, &f))
+		die(f.text);
+	run(LIVE_PACKET, t);
+	run(LIVE_XDP, t);
+	translate_close(t);
+	local_close(local);
+	region_close(region);
+	return 0;
+}

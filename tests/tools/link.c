@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * link - a bad link: Ethernet frames as Unix datagrams, in both directions.
+ *
+ *	link [-s SEED] [-l LOSS] [-d DUPLICATION] [-f FLIP] [-r REORDER]
+ *	     [-o AFTER:FRAMES] [-x EVERY] A_IN A_OUT B_IN B_OUT
+ *
+ * What comes in at A_IN leaves for B_OUT, what comes in at B_IN leaves for
+ * A_OUT. A chance per frame, 0 to 1: lose it; send it twice; flip one bit of
+ * it; hold it back behind the next few. -o: after so many frames none gets
+ * through, until so many are lost. -x: after every so many frames, one more
+ * from a stranger. It never blocks: what the other end does not take waits.
+ * SIGTERM ends it; what was done is told on stdout.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "wire/roce.h"
+
+enum {
+	HELD_MAX = 8,
+	FRAME_MAX = 4096 + 256,
+	STRANGERS = 5,
+};
+
+struct frame {
+	struct frame *next;
+	unsigned wait; /* held: frames to let pass first */
+	size_t len;
+	uint8_t data[FRAME_MAX];
+};
+
+struct way {
+	int in, out;
+	struct sockaddr_un to;
+	struct frame *first, **last; /* to be sent */
+	struct frame *held[HELD_MAX];
+};
+
+static struct {
+	uint64_t in, lost, duplicated, flipped, reordered, strangers, out;
+} count;
+
+static double loss, duplication, flip, reorder;
+static uint64_t outage_at = UINT64_MAX, outage, stranger_every;
+static struct rng rng = {.state = 1};
+static volatile sig_atomic_t stop;
+
+static void on_term(int signal)
+{
+	(void)signal;
+	stop = 1;
+}
+
+static bool chance(double p)
+{
+	return rng_unit(&rng) < p;
+}
+
+static struct sockaddr_un address(const char *path)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	return a;
+}
+
+static void way_open(struct way *w, const char *in, const char *out)
+{
+	struct sockaddr_un at = address(in);
+
+	w->in = socket(AF_UNIX, SOCK_DGRAM, 0);
+	w->out = socket(AF_UNIX, SOCK_DGRAM, 0);
+	w->to = address(out);
+	w->last = &w->first;
+	unlink(in);
+	if (w->in < 0 || w->out < 0 ||
+	    bind(w->in, (struct sockaddr *)&at, sizeof(at)) < 0) {
+		perror(in);
+		exit(1);
+	}
+}
+
+static struct frame *copy(const struct frame *f)
+{
+	struct frame *c = malloc(sizeof(*c));
+
+	if (!c)
+		exit(1);
+	c->len = f->len;
+	c->wait = 0;
+	memcpy(c->data, f->data, f->len);
+	return c;
+}
+
+static void queue(struct way *w, struct frame *f)
+{
+	f->next = NULL;
+	*w->last = f;
+	w->last = &f->next;
+	count.out++;
+}
+
+/* Lets held frames go whose time has come. */
+static void release(struct way *w)
+{
+	for (int i = 0; i < HELD_MAX; i++) {
+		if (!w->held[i] || --w->held[i]->wait)
+			continue;
+		queue(w, w->held[i]);
+		w->held[i] = NULL;
+	}
+}
+
+static bool hold(struct way *w, struct frame *f)
+{
+	for (int i = 0; i < HELD_MAX; i++) {
+		if (w->held[i])
+			continue;
+		f->wait = 2 + (unsigned)rng_below(&rng, 6);
+		w->held[i] = f;
+		return true;
+	}
+	return false;
+}
+
+/* A frame like one that passes, but from somebody who has no business here. */
+static void stranger(struct way *w, const struct frame *like)
+{
+	struct frame *f = copy(like);
+	struct roce r;
+	int len;
+
+	if (roce_decode(&r, like->data, like->len) < 0 || !r.icrc_ok) {
+		free(f);
+		return;
+	}
+	switch (count.strangers++ % STRANGERS) {
+	case 0: /* from elsewhere */
+		r.src[3] ^= 0x80;
+		break;
+	case 1: /* to somebody else */
+		r.dst[3] ^= 0x80;
+		break;
+	case 2:
+		r.dest_qp ^= 0x800000;
+		break;
+	case 3: /* to another machine of this wire */
+		r.eth_dst[5] ^= 0x80;
+		break;
+	case 4: /* to another partition */
+		r.pkey = 0x1234;
+		break;
+	}
+	r.psn = (r.psn + 1) & ROCE_PSN_MASK;
+	len = roce_encode(f->data, sizeof(f->data), &r);
+	if (len < 0)
+		exit(1);
+	f->len = (size_t)len;
+	queue(w, f);
+}
+
+static void pass(struct way *w, struct frame *in)
+{
+	struct frame *f;
+
+	count.in++;
+	if (stranger_every && count.in % stranger_every == 0)
+		stranger(w, in);
+	if (chance(loss) ||
+	    (count.in > outage_at && count.in <= outage_at + outage)) {
+		count.lost++;
+		return;
+	}
+	f = copy(in);
+	if (chance(flip)) {
+		f->data[rng_below(&rng, f->len)] ^= (uint8_t)(1u << rng_below(
+								      &rng, 8));
+		count.flipped++;
+	}
+	if (chance(duplication)) {
+		count.duplicated++;
+		queue(w, copy(f));
+	}
+	if (chance(reorder) && hold(w, f))
+		count.reordered++;
+	else
+		queue(w, f);
+	release(w);
+}
+
+/* Sends what the other end takes. Frames to nobody are lost, as on a wire. */
+static void send_queued(struct way *w)
+{
+	struct frame *f;
+
+	while ((f = w->first)) {
+		if (sendto(w->out, f->data, f->len, MSG_DONTWAIT,
+			   (struct sockaddr *)&w->to, sizeof(w->to)) < 0 &&
+		    (errno == EAGAIN || errno == ENOBUFS))
+			return;
+		w->first = f->next;
+		if (!w->first)
+			w->last = &w->first;
+		free(f);
+	}
+}
+
+static void receive(struct way *w)
+{
+	static struct frame f;
+	ssize_t n;
+
+	while ((n = recv(w->in, f.data, sizeof(f.data), MSG_DONTWAIT)) > 0) {
+		f.len = (size_t)n;
+		pass(w, &f);
+		send_queued(w);
+	}
+}
+
+static void parse(int argc, char **argv)
+{
+	int ch;
+
+	while ((ch = getopt(argc, argv, "s:l:d:f:r:o:x:")) != -1) {
+		switch (ch) {
+		case 's':
+			rng.state = strtoull(optarg, NULL, 10);
+			break;
+		case 'l':
+			loss = atof(optarg);
+			break;
+		case 'd':
+			duplication = atof(optarg);
+			break;
+		case 'f':
+			flip = atof(optarg);
+			break;
+		case 'r':
+			reorder = atof(optarg);
+			break;
+		case 'o':
+			if (sscanf(optarg, "%" SCNu64 ":%" SCNu64, &outage_at,
+				   &outage) != 2)
+				exit(2);
+			break;
+		case 'x':
+			stranger_every = strtoull(optarg, NULL, 10);
+			break;
+		default:
+			exit(2);
+		}
+	}
+	if (argc - optind != 4)
+		exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = {.sa_handler = on_term};
+	static struct way ab, ba;
+
+	parse(argc, argv);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	way_open(&ab, argv[optind], argv[optind + 3]);
+	way_open(&ba, argv[optind + 2], argv[optind + 1]);
+	while (!stop) {
+		struct pollfd p[2] = {
+			{.fd = ab.in, .events = POLLIN},
+			{.fd = ba.in, .events = POLLIN},
+		};
+
+		poll(p, 2, ab.first || ba.first ? 1 : 100);
+		receive(&ab);
+		receive(&ba);
+		send_queued(&ab);
+		send_queued(&ba);
+	}
+	unlink(argv[optind]);
+	unlink(argv[optind + 2]);
+	printf("in=%" PRIu64 " lost=%" PRIu64 " duplicated=%" PRIu64
+	       " flipped=%" PRIu64 " reordered=%" PRIu64 " strangers=%" PRIu64
+	       " out=%" PRIu64 "\n",
+	       count.in, count.lost, count.duplicated, count.flipped,
+	       count.reordered, count.strangers, count.out);
+	return 0;
+}
