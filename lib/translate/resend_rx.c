@@ -120,7 +120,8 @@ static void heard(struct resend *w, struct reporter *r,
 	if (at < missing) {
 		go_back(w, r, answer && r->sure, now_ns);
 	} else if (r->behind) {
-		r->burst *= 2;
+		if (r->burst < w->o.window)
+			r->burst *= 2;
 		if (at >= r->behind)
 			r->behind = 0;
 		resend_queue(w, r);
