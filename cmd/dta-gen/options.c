@@ -175,7 +175,7 @@ static const struct number {
 	{ 'N', PLAIN, offsetof(struct gen_options, copies), 0, DTA_MAX_COPIES },
 	{ 'T', PLAIN, offsetof(struct gen_options, table),
 	  0, DTA_NO_TABLE - 2 },
-	{ 'R', PLAIN, offsetof(struct gen_options, pace), 1, 1000000000 },
+	{ 'R', SIZE, offsetof(struct gen_options, pace), 1, 1000000000 },
 	{ OPT_DURATION, TIME, offsetof(struct gen_options, duration_ns), 0, 0 },
 	{ OPT_RESEND, SIZE, offsetof(struct gen_options, resend),
 	  0, RESEND_WINDOW_MAX },

@@ -661,3 +661,9 @@ tcp() { # ms src sport dst dport flags seq payload
 		"$(rows t.csv)" ]
 	rm t.csv
 }
+
+@test "a rate takes suffixes as other numbers do" {
+	dta-gen uniform -c 5 -q --rate 2K -w k.pcap
+	dta-gen uniform -c 5 -q --rate 2048 -w n.pcap
+	cmp k.pcap n.pcap
+}
