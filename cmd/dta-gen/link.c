@@ -311,27 +311,33 @@ static bool is_over(struct gen *g)
 	return g->done || g->err || cli_stop;
 }
 
+/* The pace is that of new reports, too, while they are held back. */
 bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 		 size_t len, uint64_t ts_ns)
 {
 	struct link *l = g->link;
-	int rc;
+	int rc, before;
 
 	if (++l->unheard >= LISTEN)
 		serve(g, 0);
-	while (!is_over(g) &&
-	       (resend_pending(l->resend) || !resend_room(l->resend, reporter)))
-		if (resend_pending(l->resend))
+	while (!is_over(g)) {
+		if (resend_pending(l->resend) || !turns(g, &(uint64_t){0}))
 			pump(g);
-		else
+		else if (!resend_room(l->resend, reporter))
 			serve(g, WAIT_MS);
+		else
+			break;
+	}
 	if (is_over(g))
 		return false;
+	before = l->turns;
 	rc = resend_add(l->resend, reporter, payload, len, ts_ns);
 	if (rc < 0)
 		failed(g, rc);
-	else if (turns(g, &(uint64_t){0}))
+	else
 		pump(g);
+	if (l->live && l->turns == before)
+		l->turns--;
 	return true;
 }
 
