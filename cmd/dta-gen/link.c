@@ -126,7 +126,6 @@ static int open_window(struct gen *g, struct fault *f)
 		.window = (unsigned)g->o.resend,
 		.payload_max = report_max(g),
 		.address = g->o.source,
-		.table = (uint16_t)g->o.table,
 		.wait = g->o.wait,
 		.send = send_kept,
 		.ctx = g,

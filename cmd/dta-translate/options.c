@@ -230,9 +230,10 @@ static void check_options(struct opts *o)
 		cli_usage(&cli, "--ticket needs -w or --to");
 	if (o->ack_every && o->region)
 		cli_usage(&cli, "--ack-every needs --ticket");
-	if (o->answers && (!o->ticket || !o->write))
+	if (o->answers && ((!o->ticket && !o->cluster) || !o->write))
 		cli_usage(&cli, "--answers needs --ticket and -w");
-	if (o->window_given && (!o->ticket || (o->write && !o->answers)))
+	if (o->window_given &&
+	    ((!o->ticket && !o->cluster) || (o->write && !o->answers)))
 		cli_usage(&cli, "--window needs --ticket and answers: --to, or "
 				"-w with --answers");
 	if (!o->cluster && (o->steer_given || o->mirror))
