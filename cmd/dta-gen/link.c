@@ -96,6 +96,8 @@ static int open_nacks(struct gen *g, struct fault *f)
 	int rc;
 
 	if (g->o.live.name && !name) {
+		/* they are few: not worth a program on the interface */
+		g->o.live.options.kind = LIVE_PACKET;
 		g->link->nacks = cli_live_open(&g->o.live, ports, true);
 		return 0;
 	}
@@ -124,7 +126,6 @@ static int open_window(struct gen *g, struct fault *f)
 		.window = (unsigned)g->o.resend,
 		.payload_max = report_max(g),
 		.address = g->o.source,
-		.table = (uint16_t)g->o.table,
 		.wait = g->o.wait,
 		.send = send_kept,
 		.ctx = g,

@@ -173,6 +173,7 @@ static struct src *open_answers(struct ears *e)
 	memset(live.port, 0, sizeof(live.port));
 	live.port[0] = ROCE_PORT;
 	live.filter = NULL; /* that one is for reports */
+	live.kind = LIVE_PACKET; /* and so is AF_XDP: answers are few */
 	if (e->o->answers)
 		rc = src_open(&s, e->o->answers, &f);
 	else

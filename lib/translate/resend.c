@@ -165,7 +165,7 @@ static int send_question(struct resend *w, struct reporter *r, uint64_t now_ns)
 	struct dta_report q = {
 		.opcode = DTA_NACK,
 		.hop = gone ? DTA_NACK_GONE : DTA_NACK_STATE,
-		.table = w->o.table,
+		.table = ++r->question_id,
 		.sequence = (uint16_t)(r->acked + r->shift - 1),
 	};
 	uint8_t payload[DTA_HEADER_LEN];
@@ -202,7 +202,7 @@ static int send_report(struct resend *w, struct reporter *r)
  * where it cannot go on without one. */
 static bool wants_answer(const struct resend *w, const struct reporter *r)
 {
-	if (r->phase != PHASE_OPEN || r->sent <= r->asked)
+	if (r->phase != PHASE_OPEN || r->sent <= r->asked || r->tries)
 		return false;
 	return (r->behind && r->sent >= limit(r)) ||
 	       (w->o.wait && r->sent - r->asked > w->o.window / 2);

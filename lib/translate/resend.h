@@ -64,7 +64,6 @@ struct resend_options {
 	unsigned window;    /* 1 to RESEND_WINDOW_MAX */
 	size_t payload_max; /* of a report */
 	uint32_t address;   /* of reporter 0; reporter i has address + i */
-	uint16_t table;	    /* for questions */
 	bool wait;	    /* rather than push out what is not confirmed */
 	resend_send *send;
 	void *ctx;

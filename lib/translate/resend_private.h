@@ -40,6 +40,7 @@ struct reporter {
 	struct reporter *ready; /* the next with something to send */
 	uint16_t shift;		/* of number 0 on the wire */
 	uint16_t tries;		/* questions since the last answer */
+	uint16_t question_id;	/* of the last one: its table */
 	uint8_t phase, question;
 	bool queued;
 	bool untold; /* what was given up is not known there */

@@ -47,19 +47,23 @@ static void go_back(struct resend *w, struct reporter *r, bool sure,
 	resend_queue(w, r);
 }
 
-/* Four round trips, smoothed; of questions that were asked once. */
+/* Four round trips, smoothed. */
 static void measure(struct resend *w, const struct reporter *r, uint64_t now_ns)
 {
 	uint64_t rtt = now_ns - r->asked_ns;
 
-	if (r->tries != 1)
-		return;
 	w->rtt_ns = w->rtt_ns ? (7 * w->rtt_ns + rtt) / 8 : rtt;
 	w->timeout_ns = 4 * w->rtt_ns;
 	if (w->timeout_ns < TIMEOUT_MIN)
 		w->timeout_ns = TIMEOUT_MIN;
 	if (w->timeout_ns > TIMEOUT_MAX)
 		w->timeout_ns = TIMEOUT_MAX;
+}
+
+/* Whether it answers the last question, and not one before. */
+static bool is_answer(const struct reporter *r, const struct dta_report *nack)
+{
+	return nack->hop == DTA_NACK_STATE && nack->table == r->question_id;
 }
 
 /* The first number that the translator has not, as it told; the newest one that
@@ -83,10 +87,11 @@ static void opened(struct resend *w, struct reporter *r, uint16_t last,
 }
 
 /* What a NACK tells, in order. */
-static void heard(struct resend *w, struct reporter *r, uint16_t last,
-		  bool answer, uint64_t now_ns)
+static void heard(struct resend *w, struct reporter *r,
+		  const struct dta_report *nack, uint64_t now_ns)
 {
-	uint64_t at = told(r, last);
+	uint64_t at = told(r, nack->sequence), missing = r->high;
+	bool answer = is_answer(r, nack);
 
 	if (at == UINT64_MAX || at < r->acked) {
 		w->ctr.stale++;
@@ -101,6 +106,8 @@ static void heard(struct resend *w, struct reporter *r, uint16_t last,
 	}
 	if (answer)
 		measure(w, r, now_ns);
+	if (nack->hop == DTA_NACK_STATE) /* what came later may be under way */
+		missing = answer ? r->asked : 0;
 	r->tries = 0;
 	r->heard_ns = now_ns;
 	r->untold = false;
@@ -110,10 +117,11 @@ static void heard(struct resend *w, struct reporter *r, uint16_t last,
 	r->acked = at;
 	if (r->sent < at)
 		r->sent = at;
-	if (at < (answer ? r->asked : r->high)) {
+	if (at < missing) {
 		go_back(w, r, answer && r->sure, now_ns);
 	} else if (r->behind) {
-		r->burst *= 2;
+		if (r->burst < w->o.window)
+			r->burst *= 2;
 		if (at >= r->behind)
 			r->behind = 0;
 		resend_queue(w, r);
@@ -153,10 +161,10 @@ void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
 		++*count[nack.hop];
 		r = &w->reporter[i];
 		if (r->phase != PHASE_OPENING) {
-			heard(w, r, nack.sequence, nack.hop == DTA_NACK_STATE,
-			      now_ns);
+			heard(w, r, &nack, now_ns);
 		} else if (nack.hop == DTA_NACK_STATE) {
-			measure(w, r, now_ns);
+			if (is_answer(r, &nack))
+				measure(w, r, now_ns);
 			opened(w, r, nack.sequence, now_ns);
 		}
 	}

@@ -30,6 +30,7 @@ struct sent {
 
 static struct sent sent[4096];
 static unsigned nsent;
+static uint16_t asked; /* of the last question */
 
 static int note(void *ctx, unsigned reporter, const uint8_t *payload,
 		size_t len, uint64_t ts_ns)
@@ -39,6 +40,8 @@ static int note(void *ctx, unsigned reporter, const uint8_t *payload,
 	(void)ctx;
 	TEST(reporter == 1);
 	TEST(dta_decode(&r, DTA_FORMAT_1, payload, len) == 0);
+	if (r.opcode == DTA_NACK)
+		asked = r.table;
 	if (nsent < 4096)
 		sent[nsent++] = (struct sent){r.opcode, r.hop, r.sequence,
 					      ts_ns != 0};
@@ -312,27 +315,27 @@ static int transmit(void *ctx, unsigned reporter, const uint8_t *payload,
 	return 0;
 }
 
+static uint64_t seed = 1; /* the next link's */
+
 static void sim_reporters(unsigned window, bool wait)
 {
 	struct resend_options o = {.reporters = REPORTERS,
 				   .window = window,
 				   .payload_max = 64,
 				   .address = ADDRESS,
-				   .table = 1,
 				   .wait = wait,
 				   .send = transmit};
 
 	TEST(resend_open(&sim.w, &o, NULL) == 0);
 }
 
-static void sim_open(double bad, uint64_t seed,
-		     const struct translate_options *p)
+static void sim_open(double bad, const struct translate_options *p)
 {
 	struct translate_options o = *p;
 	char path[32];
 
 	memset(&sim, 0, sizeof(sim));
-	sim.rng.state = seed;
+	sim.rng.state = rng_mix(seed++);
 	sim.loss = sim.duplication = sim.reorder = bad;
 	sim.now = MS;
 	TEST(pipe(sim.fd) == 0);
@@ -438,7 +441,7 @@ static void reliable(double bad, unsigned each, unsigned window)
 {
 	struct translate_options o = {0};
 
-	sim_open(bad, (uint64_t)(bad * 1000) + window, &o);
+	sim_open(bad, &o);
 	sim_reporters(window, true);
 	run(each, 8, 0);
 	ledgers((uint64_t)each * REPORTERS);
@@ -465,7 +468,7 @@ static void lossy(double bad, unsigned each, unsigned window)
 	struct translate_options o = {0};
 	uint64_t lost;
 
-	sim_open(bad, (uint64_t)(bad * 1000) + window + 7, &o);
+	sim_open(bad, &o);
 	sim_reporters(window, false);
 	run(each, 4, 0);
 	ledgers((uint64_t)each * REPORTERS);
@@ -488,7 +491,7 @@ static void reporter_again(void)
 {
 	struct translate_options o = {0};
 
-	sim_open(0.05, 11, &o);
+	sim_open(0.05, &o);
 	for (unsigned life = 0; life < 3; life++) {
 		sim_reporters(256, true);
 		run(3000, 8, 3000 * life);
@@ -510,7 +513,7 @@ static void limited(void)
 	struct translate_options o = {.op_rate = 1000, .op_burst = 8};
 	const struct translate_ledger *c;
 
-	sim_open(0.02, 12, &o);
+	sim_open(0.02, &o);
 	sim_reporters(256, true);
 	run(500, 8, 0);
 	ledgers(1500);
@@ -537,7 +540,7 @@ static void resynchronising(void)
 {
 	struct translate_options o = {0};
 
-	sim_open(0.02, 13, &o);
+	sim_open(0.02, &o);
 	sim.road->road.busy = is_busy;
 	sim_reporters(64, true);
 	for (unsigned i = 0; i < 40; i++)
@@ -558,6 +561,17 @@ static void resynchronising(void)
 	sim_close();
 }
 
+/* One link after another, each with faults of its own. */
+static void links(void)
+{
+	for (unsigned i = 0; i < 20; i++) {
+		reliable(0.001, 2000, 1024);
+		reliable(0.02, 1000, 300);
+		reliable(0.2, 300, 50);
+		lossy(0.02, 1000, 5);
+	}
+}
+
 int main(void)
 {
 	by_hand();
@@ -574,6 +588,7 @@ int main(void)
 	lossy(0.01, 5000, 16);
 	lossy(0.1, 3000, 8);
 	lossy(0.3, 2000, 3);
+	links();
 	reporter_again();
 	limited();
 	resynchronising();
