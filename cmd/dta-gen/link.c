@@ -96,6 +96,8 @@ static int open_nacks(struct gen *g, struct fault *f)
 	int rc;
 
 	if (g->o.live.name && !name) {
+		/* they are few: not worth a program on the interface */
+		g->o.live.options.kind = LIVE_PACKET;
 		g->link->nacks = cli_live_open(&g->o.live, ports, true);
 		return 0;
 	}

@@ -288,7 +288,7 @@ static void read_word(struct settings *s, int ch, const char *arg)
 		o->cluster = arg;
 		break;
 	case 'o':
-		o->output = cli_format(arg);
+		o->output = o->live.format = cli_format(arg);
 		break;
 	case OPT_KIND:
 		read_kind(o, arg);

@@ -110,7 +110,11 @@ static void translate_all(const struct opts *o, struct translator *t,
 			out->rc = n;
 			out->reading = true;
 		} else {
-			out->rc = translate_rx(t, pkts, (size_t)n);
+			/* the road's clock stood still while we waited */
+			if (ears)
+				out->rc = ears_listen(ears, 0);
+			if (!out->rc)
+				out->rc = translate_rx(t, pkts, (size_t)n);
 			if (n < PKT_BATCH)
 				pass_on(g, nacks);
 		}

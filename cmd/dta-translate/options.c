@@ -230,9 +230,10 @@ static void check_options(struct opts *o)
 		cli_usage(&cli, "--ticket needs -w or --to");
 	if (o->ack_every && o->region)
 		cli_usage(&cli, "--ack-every needs --ticket");
-	if (o->answers && (!o->ticket || !o->write))
+	if (o->answers && ((!o->ticket && !o->cluster) || !o->write))
 		cli_usage(&cli, "--answers needs --ticket and -w");
-	if (o->window_given && (!o->ticket || (o->write && !o->answers)))
+	if (o->window_given &&
+	    ((!o->ticket && !o->cluster) || (o->write && !o->answers)))
 		cli_usage(&cli, "--window needs --ticket and answers: --to, or "
 				"-w with --answers");
 	if (!o->cluster && (o->steer_given || o->mirror))
@@ -268,6 +269,7 @@ struct opts options_read(int argc, char **argv)
 	if (optind < argc && !o.live.name)
 		cli_usage(&cli, "'%s': no such argument", argv[optind]);
 	cli_live_filter(&o.live, argc - optind, argv + optind);
+	o.live.format = o.format;
 	check_options(&o);
 	return o;
 }

@@ -412,6 +412,12 @@ int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 	return 0;
 }
 
+int dart_out_reticket(struct dart_out *o, unsigned collector,
+		      const struct ticket *t, struct fault *f)
+{
+	return state_make(o, t, collector, f);
+}
+
 struct road *dart_out_road(struct dart_out *o)
 {
 	return &o->road;

@@ -29,7 +29,7 @@ enum {
 	BURST_MIN = 2,
 	TRIES_MAX = 5,		      /* what the back-off doubles at most */
 	TIMEOUT_FIRST = 20 * 1000000, /* ns */
-	TIMEOUT_MIN = 5 * 1000000,
+	TIMEOUT_MIN = 1 * 1000000,
 	TIMEOUT_MAX = 500 * 1000000,
 };
 
@@ -80,7 +80,9 @@ static int ask(struct roce_out *o, unsigned table)
 
 	q->asked = true;
 	q->asked_about = q->w.sent;
-	q->timed_at = 0;
+	/* The round trip of a second probe could be that of the first. */
+	q->timed = q->w.acked;
+	q->timed_at = q->tries ? 0 : o->now_ns;
 	switch (q->tries++ % 3) {
 	case 0:
 		return probe(o, table, oldest - 1);
@@ -211,7 +213,7 @@ static void measure(const struct roce_out *o, struct requester *q)
 {
 	uint64_t trip = o->now_ns - q->timed_at, all;
 
-	if (!q->timed_at || q->w.acked <= q->timed)
+	if (!q->timed_at)
 		return;
 	all = q->timeout - q->timeout / 8 + trip / 2;
 	q->timeout = all < TIMEOUT_MIN	 ? TIMEOUT_MIN
@@ -231,8 +233,8 @@ static void confirm(struct roce_out *o, struct requester *q, uint32_t n)
 	w->acked += n;
 	if (w->next < w->acked)
 		w->next = w->acked;
-	measure(o, q);
-	q->tries = 0;
+	if (w->acked > q->timed)
+		measure(o, q);
 	q->deadline = 0;
 	if (w->acked < w->sent)
 		expect_answer(o, q);
@@ -337,6 +339,9 @@ static void heed(struct roce_out *o, struct requester *q, uint32_t n,
 
 	if (m == MEANS_ACK && !n && !asked)
 		o->ctr.late++;
+	else if (asked && !n)
+		measure(o, q);
+	q->tries = 0;
 	confirm(o, q, n);
 	switch (m) {
 	case MEANS_GAP:

@@ -166,6 +166,17 @@ used() {
 	same_memory
 }
 
+@test "DART's WRITE and COMPARE_SWAP" {
+	printf '[rc]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 1K\n' >layout.ini
+	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
+	dta-gen uniform -T 1 --count 800 -q -w 1.keywrite.pcap # slots meet
+	dta-collect --create --layout layout.ini --region "$NAME" --epochs 2
+	dta-translate -q -r 1.keywrite.pcap --region "$NAME" --dart-cas
+	frames 1 keywrite 1600 --dart-cas --ack-every 1 >answers
+	[ "$(awk '$2 == "0x12" { n += $1 } END { print n }' answers)" = 800 ]
+	same_memory
+}
+
 @test "huge pages" {
 	printf '[big]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 512K\n' >layout.ini
 	guest_run 'mkdir -p /dev/hugepages; mount -t hugetlbfs huge /dev/hugepages
