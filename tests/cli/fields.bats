@@ -64,7 +64,7 @@ rates() {
 		header dta-collect --notify -q --region "$path" -r roce.pcap
 		header dta-plan keywrite --load 0.1
 		header dta-plan postcard --load 0.1
-		counters dta-gen int-path --count 10 -w x.pcap
+		counters dta-gen int-path --count 10 --tracked --nacks int-path.pcap -w x.pcap
 		counters dta-translate -r int-path.pcap --region "$path"
 		counters dta-translate -r int-path.pcap --ticket t.ini --dart \
 			-w x.pcap | grep -v "^translate"
