@@ -102,6 +102,20 @@ static void open_all(struct nics *all, struct region *r)
 	free(names);
 }
 
+/* Two devices that add to one counter at a time may lose an addition. */
+static void warn_of_counters(const struct nics *all, const struct region *r)
+{
+	bool alone = false;
+
+	for (unsigned i = 0; i < all->n; i++)
+		alone |= verbs_target_adds_alone(all->target[i]);
+	for (unsigned i = 0; alone && all->n > 1 && i < region_tables(r); i++)
+		if (region_table(r, i)->kind == TABLE_KEYINC)
+			cli_warn("table %s: each device adds for itself only: "
+				 "a counter must have the reports of one",
+				 region_table(r, i)->name);
+}
+
 static void listen_all(struct nics *all)
 {
 	struct fault f = {0};
@@ -187,6 +201,7 @@ void nic_run(const struct opts *o, struct region *r)
 
 	raise_memlock();
 	open_all(&all, r);
+	warn_of_counters(&all, r);
 	sigaction(SIGHUP, &action, NULL);
 	n = notify_open(o, r);
 	for (unsigned i = 0; i < all.n; i++)

@@ -379,6 +379,7 @@ struct opts options_read(int argc, char **argv)
 	if (optind < argc && !o.live.name)
 		cli_usage(&cli, "'%s': no such argument", argv[optind]);
 	cli_live_filter(&o.live, argc - optind, argv + optind);
+	o.live.format = o.format;
 	check_options(&o);
 	if (!o.make.epochs)
 		o.make.epochs = 1;

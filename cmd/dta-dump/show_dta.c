@@ -85,13 +85,15 @@ static const char *key_text(char *text, size_t room, const struct table *t,
 static void show_nack(struct show *s, const struct dta_report *r)
 {
 	static const char *const reason[] = {
+		[DTA_NACK_STATE] = "state",
 		[DTA_NACK_GAP] = "gap",
 		[DTA_NACK_RATE] = "rate limit",
 		[DTA_NACK_RESYNC] = "resynchronisation",
+		[DTA_NACK_GONE] = "gone",
 	};
 
 	show_u64(s, SHOW_SEQUENCE, r->sequence);
-	if (r->hop && r->hop < sizeof(reason) / sizeof(reason[0]))
+	if (r->hop < sizeof(reason) / sizeof(reason[0]))
 		show_str(s, SHOW_SYNDROME, reason[r->hop]);
 	show_end(s);
 }

@@ -9,13 +9,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "gen.h"
+#include "dart.h"
+#include "link.h"
 
 enum {
 	REPORTER_PORT = 49374, /* the published reporters' source port */
 	IP_AT = NET_ETH_LEN,
 	UDP_AT = NET_ETH_LEN + NET_IP4_LEN,
-	HEADER_LEN = NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN,
 };
 
 static const struct ledger_field fields[] = {
@@ -33,6 +33,7 @@ static const struct ledger_field fields[] = {
 	 LEDGER_NOTE},
 	{"evicted", offsetof(struct gen_ledger, evicted), LEDGER_NOTE},
 	{"uncounted", offsetof(struct gen_ledger, uncounted), LEDGER_NOTE},
+	{"backoffs", offsetof(struct gen_ledger, backoffs), LEDGER_NOTE},
 };
 
 _Static_assert(sizeof(fields) / sizeof(fields[0]) ==
@@ -47,15 +48,36 @@ const struct ledger gen_ledger = {
 };
 
 /*
- * The headers of every frame. Reporters are 10.1.x.y, x.y the switch's id; the
- * MAC addresses are locally administered, the reporter's ends in its id.
+ * Ethernet addresses. In a capture they are locally administered, the
+ * reporter's ends in the switch's id. On an interface they are true ones.
  */
-static int make_header(struct gen *g)
+static int find_macs(struct gen *g, struct net_udp4 *h, struct fault *f)
+{
+	const struct gen_options *o = &g->o;
+
+	if (o->live.name) {
+		g->own_mac = mac_of(h->eth_src, o->live.name);
+		if (!o->has_mac && g->own_mac &&
+		    !mac_of_neighbour(h->eth_dst, o->live.name, o->collector))
+			return fault_set(f, -EDESTADDRREQ,
+					 "%s: %u.%u.%u.%u is no neighbour "
+					 "there: say with --to-mac who takes "
+					 "the reports",
+					 o->live.name, o->collector[0],
+					 o->collector[1], o->collector[2],
+					 o->collector[3]);
+	}
+	if (o->has_mac)
+		memcpy(h->eth_dst, o->to_mac, 6);
+	return 0;
+}
+
+/* What all frames have in common. */
+static int make_header(struct gen *g, struct fault *f)
 {
 	struct net_udp4 h = {
 		.eth_dst = {0x02, 0x44, 0x54, 0x41, 0xff, 0xff},
 		.eth_src = {0x02, 0x44, 0x54, 0x41, 0, 0},
-		.src = {10, 1, 0, 0},
 		.src_port = REPORTER_PORT,
 		.dst_port = DTA_PORT,
 		.ttl = 64,
@@ -63,9 +85,12 @@ static int make_header(struct gen *g)
 	int n;
 
 	memcpy(h.dst, g->o.collector, 4);
+	n = find_macs(g, &h, f);
+	if (n < 0)
+		return n;
 	n = net_udp4_encode(g->header, sizeof(g->header), &h, 0);
 	if (n != HEADER_LEN)
-		return n < 0 ? n : -EINVAL;
+		return fault_set(f, -EINVAL, "no headers");
 	memset(g->header + IP_AT + 10, 0, 2);
 	g->ip_sum = 0;
 	for (int i = 0; i < NET_IP4_LEN; i += 2)
@@ -77,15 +102,14 @@ static int make_header(struct gen *g)
 
 int emit_open(struct gen *g, struct fault *f)
 {
-	struct fault why = {""};
 	int rc;
 
 	g->sequence = calloc(g->tree.switches + 1, sizeof(*g->sequence));
 	if (!g->sequence)
 		return fault_set(f, -ENOMEM, "out of memory");
-	rc = make_header(g);
+	rc = make_header(g, f);
 	if (rc < 0)
-		return fault_set(f, rc, "headers: %s", strerror(-rc));
+		return rc;
 	if (g->o.truth) {
 		g->truth = strcmp(g->o.truth, "-") ? fopen(g->o.truth, "w")
 						   : stdout;
@@ -95,8 +119,8 @@ int emit_open(struct gen *g, struct fault *f)
 		setvbuf(g->truth, NULL, _IOFBF, 1 << 18);
 		truth_header(g->truth);
 	}
-	rc = snk_open(&g->snk, g->o.out, &why);
-	return rc < 0 ? fault_set(f, rc, "%s: %.400s", g->o.out, why.text) : 0;
+	rc = link_open(g, f);
+	return rc == 0 && g->o.dart ? dart_open(g, f) : rc;
 }
 
 static void put16(uint8_t *p, unsigned v)
@@ -105,16 +129,20 @@ static void put16(uint8_t *p, unsigned v)
 	p[1] = (uint8_t)v;
 }
 
-static void frame_headers(const struct gen *g, uint8_t *frame, size_t payload,
-			  unsigned reporter)
+void frame_headers(const struct gen *g, uint8_t *frame, size_t payload,
+		   unsigned reporter)
 {
 	unsigned ip_len = NET_IP4_LEN + NET_UDP_LEN + (unsigned)payload;
-	uint32_t sum = g->ip_sum + ip_len + reporter;
+	uint32_t address = g->o.source + reporter;
+	uint32_t sum = g->ip_sum + ip_len + (address >> 16) +
+		       (address & 0xffff);
 
 	memcpy(frame, g->header, HEADER_LEN);
-	put16(frame + 10, reporter);
+	if (!g->own_mac)
+		put16(frame + 10, reporter);
 	put16(frame + IP_AT + 2, ip_len);
-	put16(frame + IP_AT + 14, reporter);
+	put16(frame + IP_AT + 12, address >> 16);
+	put16(frame + IP_AT + 14, address);
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum += sum >> 16;
 	put16(frame + IP_AT + 10, ~sum & 0xffff);
@@ -129,10 +157,45 @@ static bool carries_copies(const struct gen *g, uint8_t opcode)
 	return opcode != DTA_APPEND;
 }
 
+/* Built in place. Returns the payload's length, 0 if nobody takes it, -errno.
+ */
+static int emit_frame(struct gen *g, const struct dta_report *r,
+		      unsigned reporter, uint64_t ts_ns)
+{
+	uint8_t *frame;
+	int n, rc;
+
+	if (!link_turn(g))
+		return 0;
+	frame = g->dart ? dart_room(g)
+			: snk_room(g->snk, HEADER_LEN + REPORT_MAX);
+	if (!frame)
+		return errno ? -errno : -EIO;
+	n = dta_encode(frame + HEADER_LEN, REPORT_MAX, g->o.format, r);
+	if (n < 0)
+		return n;
+	frame_headers(g, frame, (size_t)n, reporter);
+	if (!g->dart)
+		snk_done(g->snk, HEADER_LEN + (size_t)n, ts_ns);
+	else if ((rc = dart_done(g, HEADER_LEN + (size_t)n, ts_ns)) < 0)
+		return rc;
+	return n;
+}
+
+static int emit_kept(struct gen *g, const struct dta_report *r,
+		     unsigned reporter, uint64_t ts_ns)
+{
+	uint8_t payload[REPORT_MAX];
+	int n = dta_encode(payload, sizeof(payload), g->o.format, r);
+
+	if (n < 0 || !link_report(g, reporter, payload, (size_t)n, ts_ns))
+		return n < 0 ? n : 0;
+	return n;
+}
+
 void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 	  uint64_t ts_ns)
 {
-	uint8_t *frame;
 	int n;
 
 	if (g->err || g->done)
@@ -143,18 +206,13 @@ void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 	if (g->o.copies && carries_copies(g, r->opcode))
 		r->copies = (uint8_t)g->o.copies;
 	r->sequence = g->sequence[reporter]++;
-	frame = snk_room(g->snk, HEADER_LEN + REPORT_MAX);
-	if (!frame) {
-		g->err = -errno;
+	n = link_keeps(g) ? emit_kept(g, r, reporter, ts_ns)
+			  : emit_frame(g, r, reporter, ts_ns);
+	if (n <= 0) {
+		if (n < 0 && !g->err)
+			g->err = n;
 		return;
 	}
-	n = dta_encode(frame + HEADER_LEN, REPORT_MAX, g->o.format, r);
-	if (n < 0) {
-		g->err = n;
-		return;
-	}
-	frame_headers(g, frame, (size_t)n, reporter);
-	snk_done(g->snk, HEADER_LEN + (size_t)n, ts_ns);
 	if (g->truth)
 		truth_row(g, r, v6);
 	g->ctr.report_bytes += (uint64_t)n;
@@ -164,17 +222,18 @@ void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 
 void emit_flush(struct gen *g)
 {
-	int rc = snk_flush(g->snk);
+	int rc = g->dart ? dart_flush(g) : 0;
 
+	if (rc == 0)
+		rc = snk_flush(g->snk);
 	if (rc < 0 && !g->err)
 		g->err = rc;
 }
 
 int emit_close(struct gen *g)
 {
-	int rc = snk_close(g->snk);
+	int left = dart_close(g), rc = link_close(g);
 
-	g->snk = NULL;
 	free(g->sequence);
 	g->sequence = NULL;
 	if (g->truth == stdout)
@@ -182,7 +241,7 @@ int emit_close(struct gen *g)
 	else if (g->truth && fclose(g->truth) && !g->truth_err)
 		g->truth_err = -errno;
 	g->truth = NULL;
-	return rc;
+	return left < 0 ? left : rc;
 }
 
 void emit_keywrite(struct gen *g, bool v6, const void *key, size_t key_len,

@@ -19,6 +19,7 @@
 #include "base/fault.h"
 #include "base/ledger.h"
 #include "base/rng.h"
+#include "cli/live.h"
 #include "packet/pkt.h"
 #include "wire/dta.h"
 #include "wire/key.h"
@@ -30,6 +31,7 @@ enum {
 	PATH_MAX_HOPS = 5, /* of a fat tree */
 	ARITY_MAX = 64,
 	REPORT_MAX = 8 + KEY_MAX + 1024,
+	HEADER_LEN = NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN,
 };
 
 /* packets = used + skipped, by reason. */
@@ -47,6 +49,7 @@ struct gen_ledger {
 	uint64_t retransmissions;
 	uint64_t evicted;   /* flows pushed out of the flow table */
 	uint64_t uncounted; /* sonata-result: no room in the window's table */
+	uint64_t backoffs;  /* times that the pace was halved */
 };
 
 extern const struct ledger gen_ledger;
@@ -111,13 +114,25 @@ static inline uint64_t hash_bytes(uint64_t seed, const uint8_t *p, size_t len)
 
 struct gen_options {
 	const char *from, *out, *truth;
+	const char *ticket, *cluster; /* --dart */
+	bool dart;
 	uint64_t flows, count, seed;
 	enum dta_format format;
 	bool tracked, immediate;
 	uint64_t copies, table;
 	uint8_t collector[4];
 	uint64_t rate; /* packets/s, of the clock of synthetic traffic */
-	uint64_t ipv6; /* per cent of the synthetic flows */
+	/* where reports go: link.c */
+	struct cli_live live;
+	const char *nacks;
+	uint8_t to_mac[6];
+	bool has_mac, wait, quiet;
+	enum row_format output; /* of list and ledger */
+	uint32_t source;	/* address of switch 0 */
+	uint64_t pace;		/* reports/s on an interface; 0: any */
+	uint64_t duration_ns;	/* 0: to the end */
+	uint64_t resend;	/* reports kept of each switch */
+	uint64_t ipv6;		/* per cent of the synthetic flows */
 	uint64_t arity, hops;
 	uint64_t interleave;
 	bool no_path_len;
@@ -260,9 +275,12 @@ struct gen {
 	uint64_t now_ns; /* time of the last packet: what the end is dated */
 	/* emit.c */
 	struct snk *snk;
+	struct link *link;
+	struct dart_switch *dart; /* dart.c; NULL: reports leave as such */
 	FILE *truth;
 	uint16_t *sequence; /* per switch */
-	uint8_t header[42]; /* Ethernet, IPv4, UDP without lengths */
+	uint8_t header[42]; /* Ethernet, IPv4, UDP without what changes */
+	bool own_mac;	    /* all frames come from the interface's address */
 	uint32_t ip_sum;    /* of what stays the same in the IP header */
 	int err;	    /* sticky */
 	int truth_err;	    /* the first of the truth's file */
@@ -283,6 +301,9 @@ int emit_open(struct gen *g, struct fault *f); /* f names the file */
  */
 void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 	  uint64_t ts_ns);
+/* Ethernet, IPv4, UDP for a payload of a switch. */
+void frame_headers(const struct gen *g, uint8_t *frame, size_t payload,
+		   unsigned reporter);
 void emit_flush(struct gen *g); /* lets the reports so far go */
 int emit_close(struct gen *g);
 void truth_header(FILE *f);

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "gen.h"
+#include "link.h"
 #include "options.h"
 
 enum {
@@ -44,15 +45,19 @@ static int list(enum row_format fmt)
 	return rc;
 }
 
-static void show(const struct gen *g, const struct settings *s)
+static void show(struct gen *g)
 {
-	if (!s->quiet)
-		cli_ledger(&gen_ledger, &g->ctr, s->format);
+	const struct resend_ledger *sent = link_ledger(g);
+
+	if (g->o.quiet)
+		return;
+	cli_ledger(&gen_ledger, &g->ctr, g->o.output);
+	if (sent)
+		cli_ledger(&resend_ledger, sent, g->o.output);
 }
 
 /* Every packet to the workload. Returns 0 or the source's -errno. */
-static int run(struct gen *g, struct traffic *t, const struct settings *s,
-	       struct fault *f)
+static int run(struct gen *g, struct traffic *t, struct fault *f)
 {
 	struct gen_packet p;
 	uint64_t turn = 0;
@@ -61,7 +66,7 @@ static int run(struct gen *g, struct traffic *t, const struct settings *s,
 	while (!g->err && !g->done && !cli_stop) {
 		if (cli_report) {
 			cli_report = 0;
-			show(g, s);
+			show(g);
 		}
 		rc = traffic_next(t, &p, f);
 		if (rc == -EINTR)
@@ -70,14 +75,15 @@ static int run(struct gen *g, struct traffic *t, const struct settings *s,
 			break;
 		else
 			g->w->packet(g, &p);
-		if (++turn % PROGRESS_EVERY == 0 && !s->quiet)
+		if (++turn % PROGRESS_EVERY == 0 && !g->o.quiet)
 			cli_progress(g->w->name, traffic_done(t),
 				     traffic_size(t));
 	}
-	if (!s->quiet)
+	if (!g->o.quiet)
 		cli_progress_end();
 	if (g->w->end)
 		g->w->end(g);
+	link_finish(g);
 	return rc < 0 ? rc : 0;
 }
 
@@ -97,7 +103,8 @@ static int judge(const struct gen *g, int src_err, int snk_err,
 	if (src_err)
 		cli_warn("%s: %s", g->o.from, f->text);
 	if (err)
-		cli_warn("%s: %s", g->o.out, strerror(-err));
+		cli_warn("%s: %s", g->o.out ? g->o.out : g->o.live.name,
+			 strerror(-err));
 	if (g->truth_err)
 		cli_warn("%s: %s", g->o.truth, strerror(-g->truth_err));
 	return src_err || err || g->truth_err ? CLI_FAIL : CLI_OK;
@@ -113,7 +120,7 @@ int main(int argc, char **argv)
 
 	options_read(&s, argc, argv);
 	if (s.list)
-		return list(s.format) < 0 ? CLI_FAIL : CLI_OK;
+		return list(s.gen.output) < 0 ? CLI_FAIL : CLI_OK;
 	g.w = s.workload;
 	g.o = s.gen;
 	tree_init(&g.tree, (unsigned)g.o.arity, (unsigned)g.o.hops);
@@ -124,10 +131,13 @@ int main(int argc, char **argv)
 		cli_fail("out of memory");
 	if (emit_open(&g, &fault) < 0)
 		cli_fail("%s", fault.text);
-	src_err = run(&g, t, &s, &fault);
+	cli_user(g.o.live.user);
+	src_err = run(&g, t, &fault);
+	show(&g);
+	if (!g.o.quiet)
+		link_drops(&g);
 	snk_err = emit_close(&g);
 	status = judge(&g, src_err, snk_err, &fault);
-	show(&g, &s);
 	traffic_close(t);
 	fini(&g);
 	return status;

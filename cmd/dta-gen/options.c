@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "link.h"
 #include "options.h"
 
 enum {
@@ -26,7 +27,18 @@ enum {
 	OPT_KIND,
 	OPT_KEY_TYPE,
 	OPT_VALUE,
+	OPT_NACKS,
+	OPT_RESEND,
+	OPT_WAIT,
+	OPT_TO_MAC,
+	OPT_SOURCE,
+	OPT_DURATION,
+	OPT_DART,
+	OPT_TICKET,
+	OPT_CLUSTER,
 	FLOWS_DEFAULT = 10000,
+	RESEND_DEFAULT = 1024,
+	RATE_DEFAULT = 1000000,
 	COPIES0 = 2,	  /* what the published reporter says */
 	VALUE_MAX = 1020, /* what a table holds */
 	MS = 1000000,
@@ -40,6 +52,8 @@ static const struct cli_option options[] = {
 	{ 'c', "count", "N", "stop after N reports; synthetic flows repeat" },
 	{ 's', "seed", "S", "seed of all that is random (1)" },
 	{ 'w', "write", "FILE", "where the reports go, as pcap; - for stdout" },
+	{ CLI_INTERFACE, "interface", "IFACE",
+	  "send the reports there; NACKs come back from there" },
 	{ 't', "truth", "FILE",
 	  "write what was reported, as CSV; - for stdout" },
 	{ 'F', "format", "F", "dta1 (default), dta0a, dta0b" },
@@ -47,11 +61,30 @@ static const struct cli_option options[] = {
 	  "copies to store, 1 to 4 (0: the table's default)" },
 	{ 'T', "table", "ID", "table of IPv4 reports (1); IPv6: the next" },
 	{ 'C', "collector", "IP", "the collector's address (10.0.0.51)" },
-	{ 'R', "rate", "PPS", "synthetic packets per second (1000000)" },
+	{ OPT_SOURCE, "source", "IP",
+	  "the first switch's address less one (10.1.0.0)" },
+	{ OPT_TO_MAC, "to-mac", "MAC",
+	  "who takes the reports (with -i: the collector, if a neighbour)" },
+	{ 'R', "rate", "PPS",
+	  "synthetic packets per second (1000000); -i: also of reports (any)" },
+	{ OPT_DURATION, "duration", "TIME", "with -i: stop after that long" },
+	{ CLI_STATS, "stats", "TIME", "rates on stderr, every so often (1s)" },
+	{ CLI_USER, "user", "NAME", "become this user when all is open" },
 	{ 'l', "list", NULL, "list the workloads" },
 	{ 'o', "output", "FORMAT", "of list and ledger: text, csv, ndjson" },
 	{ 'q', "quiet", NULL, "no ledger, no progress" },
 	{ OPT_TRACKED, "tracked", NULL, "set the T flag: sequence is checked" },
+	{ OPT_NACKS, "nacks", "FILE",
+	  "with -w: a capture or pipe that NACKs come from" },
+	{ OPT_RESEND, "resend", "N",
+	  "tracked reports kept of each switch, to send again (1024)" },
+	{ OPT_WAIT, "wait", NULL,
+	  "wait for confirmation rather than let go of what is kept" },
+	{ OPT_DART, "dart", NULL,
+	  "be a DART switch: send the RoCEv2 packets that write the reports" },
+	{ OPT_TICKET, "ticket", "FILE", "--dart: the collector's ticket" },
+	{ OPT_CLUSTER, "cluster", "FILE",
+	  "--dart: several collectors, by their tickets" },
 	{ OPT_IMMEDIATE, "immediate", NULL, "set the I flag: tell the CPU" },
 	{ OPT_IPV6, "ipv6", "PERCENT",
 	  "share of IPv6 among synthetic flows (0)" },
@@ -88,6 +121,9 @@ static const struct cli cli = {
 	.usage = "dta-gen WORKLOAD [--flows N | --from CAPTURE] [--count N] "
 		 "[--seed S]\n"
 		 "        [--truth FILE] [--format F] -w FILE|-\n"
+		 "dta-gen WORKLOAD ... [--tracked] [--rate PPS] -i IFACE\n"
+		 "dta-gen WORKLOAD ... --dart --ticket FILE|--cluster FILE -w "
+		 "FILE|-\n"
 		 "dta-gen --list",
 	.options = options,
 };
@@ -139,7 +175,10 @@ static const struct number {
 	{ 'N', PLAIN, offsetof(struct gen_options, copies), 0, DTA_MAX_COPIES },
 	{ 'T', PLAIN, offsetof(struct gen_options, table),
 	  0, DTA_NO_TABLE - 2 },
-	{ 'R', PLAIN, offsetof(struct gen_options, rate), 1, 1000000000 },
+	{ 'R', PLAIN, offsetof(struct gen_options, pace), 1, 1000000000 },
+	{ OPT_DURATION, TIME, offsetof(struct gen_options, duration_ns), 0, 0 },
+	{ OPT_RESEND, SIZE, offsetof(struct gen_options, resend),
+	  0, RESEND_WINDOW_MAX },
 	{ OPT_IPV6, PLAIN, offsetof(struct gen_options, ipv6), 0, 100 },
 	{ OPT_ARITY, PLAIN, offsetof(struct gen_options, arity), 4, ARITY_MAX },
 	{ OPT_HOPS, PLAIN, offsetof(struct gen_options, hops), 1, 5 },
@@ -204,6 +243,12 @@ static void read_format(struct gen_options *o, const char *text)
 	o->format = (enum dta_format)f;
 }
 
+static void read_address(const char *option, const char *text, void *out)
+{
+	if (inet_pton(AF_INET, text, out) != 1)
+		cli_refuse("%s: '%s' is not an IPv4 address", option, text);
+}
+
 static void read_word(struct settings *s, int ch, const char *arg)
 {
 	struct gen_options *o = &s->gen;
@@ -222,12 +267,28 @@ static void read_word(struct settings *s, int ch, const char *arg)
 		read_format(o, arg);
 		break;
 	case 'C':
-		if (inet_pton(AF_INET, arg, o->collector) != 1)
-			cli_refuse("--collector: '%s' is not an IPv4 address",
-				   arg);
+		read_address("--collector", arg, o->collector);
+		break;
+	case OPT_SOURCE:
+		read_address("--source", arg, &o->source);
+		o->source = be32toh(o->source);
+		break;
+	case OPT_TO_MAC:
+		o->has_mac = mac_parse(o->to_mac, arg);
+		if (!o->has_mac)
+			cli_refuse("--to-mac: '%s' is not a MAC address", arg);
+		break;
+	case OPT_NACKS:
+		o->nacks = arg;
+		break;
+	case OPT_TICKET:
+		o->ticket = arg;
+		break;
+	case OPT_CLUSTER:
+		o->cluster = arg;
 		break;
 	case 'o':
-		s->format = cli_format(arg);
+		o->output = o->live.format = cli_format(arg);
 		break;
 	case OPT_KIND:
 		read_kind(o, arg);
@@ -235,6 +296,8 @@ static void read_word(struct settings *s, int ch, const char *arg)
 	case OPT_KEY_TYPE:
 		read_key_type(o, arg);
 		break;
+	default:
+		cli_live_option(&o->live, ch);
 	}
 }
 
@@ -248,13 +311,19 @@ static void read_all(struct settings *s, int argc, char **argv)
 			s->list = true;
 			break;
 		case 'q':
-			s->quiet = true;
+			s->gen.quiet = true;
 			break;
 		case OPT_TRACKED:
 			s->gen.tracked = true;
 			break;
 		case OPT_IMMEDIATE:
 			s->gen.immediate = true;
+			break;
+		case OPT_WAIT:
+			s->gen.wait = true;
+			break;
+		case OPT_DART:
+			s->gen.dart = true;
 			break;
 		case OPT_NO_PATH_LEN:
 			s->gen.no_path_len = true;
@@ -307,8 +376,44 @@ static void complete(struct settings *s, struct gen_options *o)
 		o->copies = COPIES0; /* it cannot say "the default" */
 	if (!o->flows)
 		o->flows = w->per_flow && o->count ? o->count : FLOWS_DEFAULT;
+	o->rate = o->pace ? o->pace : RATE_DEFAULT;
+	if ((!o->live.name && !o->nacks) || o->format != DTA_FORMAT_1)
+		o->resend = 0;
+	else if (o->resend == UINT64_MAX)
+		o->resend = RESEND_DEFAULT;
 	if (!o->link_rate)
 		o->link_rate = o->from ? 20000000 : 9200 * o->rate;
+}
+
+static void check_link(const struct gen_options *o)
+{
+	if (o->out && o->live.name)
+		cli_usage(&cli, "one of -w and -i");
+	if (o->nacks && o->live.name)
+		cli_usage(&cli, "--nacks is for -w: with -i they come back "
+				"from there");
+	if ((o->nacks || o->wait || o->resend != UINT64_MAX) && !o->tracked)
+		cli_usage(&cli, "NACKs are about reports that are --tracked");
+	if (o->wait && !o->nacks && !o->live.name)
+		cli_usage(&cli, "--wait needs -i or --nacks");
+	if (o->tracked && o->format != DTA_FORMAT_1 &&
+	    (o->nacks || o->wait || o->resend != UINT64_MAX))
+		cli_usage(&cli, "what is sent again must be dta1");
+	if ((o->live.stats_ns || o->duration_ns) && !o->live.name)
+		cli_usage(&cli, "--stats and --duration need -i");
+}
+
+static void check_dart(const struct gen_options *o)
+{
+	if (o->dart != (o->ticket || o->cluster))
+		cli_usage(&cli, "--dart goes with --ticket or --cluster");
+	if (o->ticket && o->cluster)
+		cli_usage(&cli, "one of --ticket and --cluster");
+	if (o->dart && o->tracked)
+		cli_usage(&cli, "--tracked: nobody checks what a DART switch "
+				"writes");
+	cli_apart(o->ticket, o->out);
+	cli_apart(o->cluster, o->out);
 }
 
 static void check(struct settings *s)
@@ -316,8 +421,10 @@ static void check(struct settings *s)
 	struct gen_options *o = &s->gen;
 	const struct workload *w = s->workload;
 
-	if (!o->out)
-		cli_usage(&cli, "say with -w where the reports shall go");
+	if (!o->out && !o->live.name)
+		cli_usage(&cli, "say with -w or -i where the reports shall go");
+	check_link(o);
+	check_dart(o);
 	if (o->from && o->flows)
 		cli_usage(&cli, "--flows and --from exclude each other");
 	if (o->from && w->needs == NEEDS_NOTHING)
@@ -340,6 +447,8 @@ static void check(struct settings *s)
 	cli_apart(o->from, o->out);
 	cli_apart(o->from, o->truth);
 	cli_apart(o->truth, o->out);
+	cli_apart(o->nacks, o->out);
+	cli_apart(o->nacks, o->truth);
 	complete(s, o);
 	check_dta0(w, o);
 }
@@ -352,7 +461,8 @@ void options_read(struct settings *s, int argc, char **argv)
 				.seed = 1,
 				.table = 1,
 				.collector = {10, 0, 0, 51},
-				.rate = 1000000,
+				.source = 10u << 24 | 1 << 16,
+				.resend = UINT64_MAX,
 				.arity = 8,
 				.gap_ns = 50ull * MS,
 				.rto_ns = 200ull * MS,

@@ -9,8 +9,7 @@
 struct settings {
 	struct gen_options gen;
 	const struct workload *workload;
-	bool list, quiet;
-	enum row_format format; /* of list and ledger */
+	bool list;
 };
 
 /* Reads, checks and completes the options; exits on a bad one. */

@@ -68,6 +68,20 @@ void target_open_cluster(struct target *g, const struct opts *o)
 	take_fleet(g);
 }
 
+void target_reread_cluster(struct target *g, const struct opts *o)
+{
+	struct fault f = {0};
+	struct cluster c;
+
+	if (cluster_read(&c, o->cluster, &f) < 0) {
+		cli_warn("%s", f.text);
+		return;
+	}
+	if (fleet_reticket(g->fleet, &c, &f) < 0)
+		cli_warn("%s: %s", o->cluster, f.text);
+	cluster_fini(&c);
+}
+
 void target_tell(const struct target *g, const struct opts *o,
 		 struct translate_options *t)
 {

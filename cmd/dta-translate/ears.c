@@ -20,8 +20,17 @@ enum {
 	PATIENCE_MS = 5000,   /* at the end, without any progress */
 };
 
+/* One road that waits for room: this is its context. */
+struct ear {
+	struct ears *all;
+	struct roce_out *o;
+};
+
 struct ears {
 	struct target *g;
+	struct roce_out *roce[CLUSTER_MAX]; /* whose answers are heard */
+	struct ear ear[CLUSTER_MAX];
+	unsigned n;
 	const struct opts *o;
 	const char *name;
 	struct src *s;
@@ -47,33 +56,14 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
-/* A ticket that cannot be used leaves the old one: it may be half written. */
-static void reread(struct ears *e)
-{
-	struct fault f = {0};
-	struct ticket *t = malloc(sizeof(*t));
-
-	if (!t || ticket_read(t, e->o->ticket, &f) < 0) {
-		cli_warn("%s", t ? f.text : "out of memory");
-		free(t);
-		return;
-	}
-	if (roce_out_reticket(e->g->roce, t, &f) < 0) {
-		cli_warn("%s: %s", e->o->ticket, f.text);
-		ticket_fini(t);
-		free(t);
-		return;
-	}
-	ticket_fini(e->g->ticket);
-	free(e->g->ticket);
-	e->g->ticket = t;
-}
-
 /* ms, or as long as the road may be left alone. */
 static int wait_ms(const struct ears *e, int ms)
 {
-	uint64_t due = roce_out_due(e->g->roce), now = now_ns();
+	uint64_t due = UINT64_MAX, now = now_ns();
 
+	for (unsigned i = 0; i < e->n; i++)
+		if (due > roce_out_due(e->roce[i]))
+			due = roce_out_due(e->roce[i]);
 	if (due == UINT64_MAX)
 		return ms;
 	if (due <= now)
@@ -84,17 +74,15 @@ static int wait_ms(const struct ears *e, int ms)
 
 int ears_listen(struct ears *e, int ms)
 {
-	struct roce_out *o;
 	struct fault f = {0};
-	int n = 0, rc = 0, ticked;
+	int n = 0, rc = 0;
 
 	if (!e)
 		return 0;
 	if (hung_up) {
 		hung_up = 0;
-		reread(e);
+		target_reread(e->g, e->o);
 	}
-	o = e->g->roce;
 	snk_flush(e->g->packets); /* snk_close() tells of an error */
 	if (!e->over) {
 		src_wait(e->s, wait_ms(e, ms));
@@ -104,17 +92,24 @@ int ears_listen(struct ears *e, int ms)
 			cli_warn("%s: %s", e->name, f.text);
 	}
 	if (n > 0)
-		rc = roce_out_answers(&o, 1, e->pkts, (size_t)n, now_ns());
-	ticked = roce_out_tick(o, now_ns());
+		rc = roce_out_answers(e->roce, e->n, e->pkts, (size_t)n,
+				      now_ns());
+	for (unsigned i = 0; i < e->n; i++) {
+		int ticked = roce_out_tick(e->roce[i], now_ns());
+
+		rc = rc ? rc : ticked;
+	}
 	snk_flush(e->g->packets);
-	return rc ? rc : ticked;
+	return rc;
 }
 
 /* Whether answers came of late, now that the end has come. */
 static bool is_hopeless(struct ears *e)
 {
-	uint64_t acked = roce_out_ledger(e->g->roce).acked, now = now_ns();
+	uint64_t acked = 0, now = now_ns();
 
+	for (unsigned i = 0; i < e->n; i++)
+		acked += roce_out_ledger(e->roce[i]).acked;
 	if (!e->since || acked != e->acked)
 		e->since = now;
 	e->acked = acked;
@@ -128,10 +123,11 @@ static bool is_hopeless(struct ears *e)
  */
 static int wait_for_room(void *ctx)
 {
-	struct ears *e = ctx;
+	struct ear *ear = ctx;
+	struct ears *e = ear->all;
 	int rc;
 
-	if (e->over || (e->o->live.name && roce_out_stalled(e->g->roce)) ||
+	if (e->over || (e->o->live.name && roce_out_stalled(ear->o)) ||
 	    (cli_stop && is_hopeless(e)))
 		return 0;
 	rc = ears_listen(e, LOOK_AROUND_MS);
@@ -148,14 +144,21 @@ void ears_wait(struct ears *e, const struct src *reports)
 	poll(p, 2, wait_ms(e, LOOK_AROUND_MS));
 }
 
+static bool is_pending(const struct ears *e)
+{
+	for (unsigned i = 0; i < e->n; i++)
+		if (roce_out_pending(e->roce[i]))
+			return true;
+	return false;
+}
+
 int ears_finish(struct ears *e)
 {
 	int rc = 0;
 
 	if (!e)
 		return 0;
-	while (!rc && !e->over && roce_out_pending(e->g->roce) &&
-	       !is_hopeless(e))
+	while (!rc && !e->over && is_pending(e) && !is_hopeless(e))
 		rc = ears_listen(e, LOOK_AROUND_MS);
 	return rc;
 }
@@ -170,6 +173,7 @@ static struct src *open_answers(struct ears *e)
 	memset(live.port, 0, sizeof(live.port));
 	live.port[0] = ROCE_PORT;
 	live.filter = NULL; /* that one is for reports */
+	live.kind = LIVE_PACKET; /* and so is AF_XDP: answers are few */
 	if (e->o->answers)
 		rc = src_open(&s, e->o->answers, &f);
 	else
@@ -179,30 +183,41 @@ static struct src *open_answers(struct ears *e)
 	return s;
 }
 
-static bool has_rc(const struct ticket *t)
+static bool has_rc(const struct target *g)
 {
-	for (unsigned i = 0; i < t->n; i++)
-		if (t->table[i].qp == TABLE_QP_RC)
+	for (unsigned i = 0; i < g->n; i++)
+		if (g->table[i].qp == TABLE_QP_RC)
 			return true;
 	return false;
+}
+
+static void open_windows(struct ears *e)
+{
+	struct fault f = {0};
+
+	for (unsigned i = 0; i < e->n; i++) {
+		e->ear[i] = (struct ear){e, e->roce[i]};
+		if (roce_out_window(e->roce[i], e->o->window, wait_for_room,
+				    &e->ear[i], &f) < 0)
+			cli_fail("%s", f.text);
+	}
 }
 
 struct ears *ears_open(struct target *g, const struct opts *o)
 {
 	struct sigaction action = {.sa_handler = on_hangup};
-	struct fault f = {0};
 	struct ears *e;
 
-	if (!g->roce || !o->window || (o->write && !o->answers) ||
-	    !has_rc(g->ticket))
+	if (!g->packets || !o->window || (o->write && !o->answers) ||
+	    !has_rc(g))
 		return NULL;
 	if (!(e = calloc(1, sizeof(*e))))
 		cli_fail("out of memory");
 	e->g = g;
+	e->n = target_roces(g, e->roce);
 	e->o = o;
 	e->name = o->answers ? o->answers : g->name;
-	if (roce_out_window(g->roce, o->window, wait_for_room, e, &f) < 0)
-		cli_fail("%s", f.text);
+	open_windows(e);
 	g->heard = true;
 	sigaction(SIGHUP, &action, NULL);
 	/* A pipe's other end waits for our header before it makes its own. */

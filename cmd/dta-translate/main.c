@@ -110,7 +110,11 @@ static void translate_all(const struct opts *o, struct translator *t,
 			out->rc = n;
 			out->reading = true;
 		} else {
-			out->rc = translate_rx(t, pkts, (size_t)n);
+			/* the road's clock stood still while we waited */
+			if (ears)
+				out->rc = ears_listen(ears, 0);
+			if (!out->rc)
+				out->rc = translate_rx(t, pkts, (size_t)n);
 			if (n < PKT_BATCH)
 				pass_on(g, nacks);
 		}
@@ -153,6 +157,8 @@ static struct snk *open_nacks(const struct opts *o)
 
 	if (o->nacks && snk_open(&k, o->nacks, &f) < 0)
 		cli_fault(o->nacks, &f);
+	if (k)
+		snk_flush(k); /* a pipe: the reader waits for the header */
 	if (!o->nacks && o->live.name &&
 	    snk_open_live(&k, o->live.name, &o->live.options, &f) < 0)
 		cli_fault(o->live.name, &f);
@@ -180,6 +186,8 @@ int main(int argc, char **argv)
 	topt.format = o.dta;
 	target_tell(&g, &o, &topt);
 	topt.nacks = open_nacks(&o);
+	topt.op_rate = o.op_rate;
+	topt.op_burst = o.op_burst;
 	ears = ears_open(&g, &o);
 	cli_user(o.live.user);
 	if (translate_open(&t, g.table, g.n, g.road, &topt, &f) < 0)

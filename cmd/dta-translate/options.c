@@ -12,6 +12,8 @@ enum {
 	OPT_WINDOW,
 	OPT_ANSWERS,
 	OPT_NACKS,
+	OPT_OP_RATE,
+	OPT_OP_BURST,
 	OPT_TO,
 	OPT_CLUSTER,
 	OPT_STEER,
@@ -60,6 +62,10 @@ static const struct cli_option options[] = {
 	 "none, hear no answers)"},
 	{OPT_NACKS, "nacks", "FILE",
 	 "write the NACKs of strict sequence checks to a capture"},
+	{OPT_OP_RATE, "op-rate", "N",
+	 "at most so many operations a second (any number)"},
+	{OPT_OP_BURST, "op-burst", "N",
+	 "and at once (a hundredth of it, at least 64)"},
 	{CLI_STATS, "stats", "TIME", "rates on stderr, every so often (1s)"},
 	{CLI_XDP, "xdp", NULL, "receive by AF_XDP or fail"},
 	{CLI_NO_XDP, "no-xdp", NULL, "receive by AF_PACKET"},
@@ -153,6 +159,13 @@ static void parse_option(struct opts *o, int ch)
 	case OPT_NACKS:
 		o->nacks = optarg;
 		break;
+	case OPT_OP_RATE:
+		o->op_rate = cli_u64("--op-rate", optarg, 1, rate_max);
+		break;
+	case OPT_OP_BURST:
+		o->op_burst = cli_u64("--op-burst", optarg, DTA_MAX_COPIES,
+				      rate_max);
+		break;
 	case OPT_VERBS:
 		o->verbs = optarg;
 		break;
@@ -198,7 +211,7 @@ static bool is_dash(const char *path)
 }
 
 /* What goes together and what does not. */
-static void check_options(const struct opts *o)
+static void check_options(struct opts *o)
 {
 	if (!o->read && !o->live.name)
 		cli_usage(&cli, "-r and -i are missing: where are the "
@@ -217,9 +230,10 @@ static void check_options(const struct opts *o)
 		cli_usage(&cli, "--ticket needs -w or --to");
 	if (o->ack_every && o->region)
 		cli_usage(&cli, "--ack-every needs --ticket");
-	if (o->answers && (!o->ticket || !o->write))
+	if (o->answers && ((!o->ticket && !o->cluster) || !o->write))
 		cli_usage(&cli, "--answers needs --ticket and -w");
-	if (o->window_given && (!o->ticket || (o->write && !o->answers)))
+	if (o->window_given &&
+	    ((!o->ticket && !o->cluster) || (o->write && !o->answers)))
 		cli_usage(&cli, "--window needs --ticket and answers: --to, or "
 				"-w with --answers");
 	if (!o->cluster && (o->steer_given || o->mirror))
@@ -230,6 +244,10 @@ static void check_options(const struct opts *o)
 		cli_usage(&cli, "stdin cannot be two files");
 	if (is_dash(o->write) && is_dash(o->nacks))
 		cli_usage(&cli, "stdout cannot take two files");
+	if (o->op_rate && !o->op_burst)
+		o->op_burst = o->op_rate < 6400 ? 64 : o->op_rate / 100;
+	if (o->op_burst && !o->op_rate)
+		cli_usage(&cli, "--op-burst needs --op-rate");
 	cli_apart(o->read, o->write);
 	cli_apart(o->read, o->nacks);
 	cli_apart(o->answers, o->write);
@@ -251,6 +269,7 @@ struct opts options_read(int argc, char **argv)
 	if (optind < argc && !o.live.name)
 		cli_usage(&cli, "'%s': no such argument", argv[optind]);
 	cli_live_filter(&o.live, argc - optind, argv + optind);
+	o.live.format = o.format;
 	check_options(&o);
 	return o;
 }

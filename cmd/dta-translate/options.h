@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
+#include "translate/rate.h"
 #include "translate/translate.h"
 #include "wire/dta.h"
 
@@ -21,6 +22,7 @@ struct opts {
 	const char *to;	      /* the interface of RoCEv2 packets, or NULL */
 	const char *setting[SETTINGS_MAX]; /* of -T, in order */
 	unsigned settings;
+	uint64_t op_rate, op_burst; /* 0: no limit, the default */
 	unsigned ack_every, window;
 	bool window_given;
 	const char *answers; /* a capture of them, or NULL */

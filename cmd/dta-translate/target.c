@@ -122,14 +122,64 @@ static void open_verbs(struct target *g, const struct opts *o)
 	memcpy(g->table, t->table, g->n * sizeof(g->table[0]));
 }
 
+unsigned target_roces(const struct target *g, struct roce_out **out)
+{
+	if (g->fleet)
+		return fleet_roces(g->fleet, out);
+	out[0] = g->roce;
+	return g->roce != NULL;
+}
+
+static void reread_ticket(struct target *g, const struct opts *o)
+{
+	struct fault f = {0};
+	struct ticket *t = malloc(sizeof(*t));
+
+	if (!t || ticket_read(t, o->ticket, &f) < 0) {
+		cli_warn("%s", t ? f.text : "out of memory");
+		free(t);
+		return;
+	}
+	if (roce_out_reticket(g->roce, t, &f) < 0) {
+		cli_warn("%s: %s", o->ticket, f.text);
+		ticket_fini(t);
+		free(t);
+		return;
+	}
+	ticket_fini(g->ticket);
+	free(g->ticket);
+	g->ticket = t;
+}
+
+void target_reread(struct target *g, const struct opts *o)
+{
+	if (o->cluster)
+		target_reread_cluster(g, o);
+	else if (g->roce)
+		reread_ticket(g, o);
+}
+
+static void sum_requests(struct target *g)
+{
+	struct roce_out *roce[CLUSTER_MAX];
+	unsigned n = target_roces(g, roce);
+
+	g->requests = (struct requester_ledger){0};
+	for (unsigned i = 0; i < n; i++) {
+		struct requester_ledger l = roce_out_ledger(roce[i]);
+
+		ledger_add(&requester_ledger, &g->requests, &l);
+	}
+}
+
 void target_report(struct target *g, enum row_format format)
 {
 	if (g->verbs) {
 		verbs_road_settle(g->verbs);
 		g->posted = *verbs_road_counters(g->verbs);
 	}
-	if (g->heard && g->roce)
-		g->requests = roce_out_ledger(g->roce);
+	if (g->heard && !g->closed)
+		sum_requests(g);
 	if (g->heard)
 		cli_ledger(&requester_ledger, &g->requests, format);
 	if (g->posted.tickets)
@@ -156,13 +206,12 @@ int target_close(struct target *g)
 	if (g->local)
 		local_close(g->local);
 	region_close(g->region);
+	sum_requests(g);
+	g->closed = true;
 	fleet_close(g->fleet);
 	cluster_fini(&g->cluster);
-	if (g->roce) {
-		g->requests = roce_out_ledger(g->roce);
+	if (g->roce)
 		roce_out_close(g->roce);
-		g->roce = NULL;
-	}
 	if (g->packets)
 		rc = snk_close(g->packets);
 	if (g->ticket)
@@ -177,10 +226,10 @@ void target_open(struct target *g, const struct opts *o)
 		target_open_cluster(g, o);
 	else if (o->region)
 		open_local(g, o);
-	else if (o->dart)
-		target_open_dart(g, o);
 	else if (o->verbs)
 		open_verbs(g, o);
+	else if (o->dart)
+		target_open_dart(g, o);
 	else
 		open_roce(g, o);
 	for (unsigned i = 0; i < o->settings; i++)

@@ -25,7 +25,8 @@ struct target {
 	const char *name; /* of packets */
 	struct roce_out *roce;
 	bool heard; /* the collector's answers are: requests is used */
-	struct requester_ledger requests; /* at the end */
+	bool closed;
+	struct requester_ledger requests; /* of all roads; then as it was */
 	struct cluster cluster;		  /* several collectors; DART's road */
 	struct fleet *fleet;
 	struct collector_address address[CLUSTER_MAX];
@@ -39,6 +40,7 @@ void target_open(struct target *g, const struct opts *o);
 /* cluster.c: several collectors, or DART's road to one. */
 void target_open_cluster(struct target *g, const struct opts *o);
 void target_open_dart(struct target *g, const struct opts *o);
+void target_reread_cluster(struct target *g, const struct opts *o);
 
 /* The collector's ticket. */
 void target_read_ticket(struct target *g, const struct opts *o);
@@ -49,6 +51,13 @@ void target_open_packets(struct target *g, const struct opts *o);
 /* What the translator must know of it. */
 void target_tell(const struct target *g, const struct opts *o,
 		 struct translate_options *t);
+
+/* The roads that send RoCEv2 packets: how many. */
+unsigned target_roces(const struct target *g, struct roce_out **out);
+
+/* SIGHUP: the ticket, or the cluster file, is read again. One that cannot be
+ * used leaves the old one: it may be half written. */
+void target_reread(struct target *g, const struct opts *o);
 
 /* The road's own ledger, if it has one: of now, or as it was at the end. */
 void target_report(struct target *g, enum row_format format);

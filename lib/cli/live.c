@@ -78,12 +78,30 @@ struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet)
 	return s;
 }
 
+struct drops {
+	uint64_t kernel, unsent;
+};
+
+static const struct ledger_field drop_fields[] = {
+	{"kernel_drops", offsetof(struct drops, kernel), LEDGER_NOTE},
+	{"unsent", offsetof(struct drops, unsent), LEDGER_NOTE},
+};
+
+static const struct ledger drop_ledger = {"interface", "packets", drop_fields,
+					  2};
+
 void cli_live_drops(const struct cli_live *l, const struct src *s,
 		    uint64_t unsent)
 {
-	if (src_drops(s))
+	const struct drops d = {s ? src_drops(s) : 0, unsent};
+
+	if (l->format != ROW_TEXT && l->name)
+		cli_ledger(&drop_ledger, &d, l->format);
+	if (l->format != ROW_TEXT)
+		return;
+	if (d.kernel)
 		cli_warn("%s: %ju packets were dropped by the kernel", l->name,
-			 (uintmax_t)src_drops(s));
-	if (unsent)
-		cli_warn("%ju packets could not be sent", (uintmax_t)unsent);
+			 (uintmax_t)d.kernel);
+	if (d.unsent)
+		cli_warn("%ju packets could not be sent", (uintmax_t)d.unsent);
 }

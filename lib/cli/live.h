@@ -24,7 +24,8 @@ enum {
 struct cli_live {
 	const char *name; /* of -i, NULL if not given */
 	struct live_options options;
-	uint64_t stats_ns; /* 0: no rates */
+	uint64_t stats_ns;	/* 0: no rates */
+	enum row_format format; /* of what cli_live_drops() says */
 	const char *user;
 };
 
@@ -41,8 +42,11 @@ void cli_live_check(const struct cli *c, const struct cli_live *l);
  * kind of socket, unless quiet. port: those wanted, 0 ends. */
 struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet);
 
-/* Says what was lost on the way in and out, if anything was; behind a ledger.
- * unsent: snk_drops() of the sinks. */
+/*
+ * Says what was lost on the way in and out, behind a ledger: as text if there
+ * is something to say, else in rows like the ledger's. s may be NULL; unsent:
+ * snk_drops() of the sinks.
+ */
 void cli_live_drops(const struct cli_live *l, const struct src *s,
 		    uint64_t unsent);
 

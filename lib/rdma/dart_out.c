@@ -276,6 +276,15 @@ static uint64_t dart_head(struct road *road, unsigned table, uint32_t list)
 	return self(road)->rest->head(self(road)->rest, table, list);
 }
 
+/* A switch's own queue pairs never are: what is lost is lost. */
+static bool dart_busy(struct road *road, unsigned table)
+{
+	struct dart_out *o = self(road);
+
+	return o->common_of[table % o->tables] == NONE && o->rest->busy &&
+	       o->rest->busy(o->rest, table);
+}
+
 static int common_make(struct dart_out *o, const struct ticket *t,
 		       struct fault *f)
 {
@@ -369,6 +378,7 @@ static int alloc(struct dart_out **out, unsigned n, unsigned tables,
 		.exec = dart_exec,
 		.end = dart_end,
 		.head = dart_head,
+		.busy = dart_busy,
 	};
 	o->n = n;
 	o->tables = tables;
@@ -400,6 +410,12 @@ int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 	}
 	*out = o;
 	return 0;
+}
+
+int dart_out_reticket(struct dart_out *o, unsigned collector,
+		      const struct ticket *t, struct fault *f)
+{
+	return state_make(o, t, collector, f);
 }
 
 struct road *dart_out_road(struct dart_out *o)

@@ -45,6 +45,10 @@ int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 struct road *dart_out_road(struct dart_out *o);
 uint64_t dart_out_packets(const struct dart_out *o);
 
+/* A collector has a new ticket, of the same tables. */
+int dart_out_reticket(struct dart_out *o, unsigned collector,
+		      const struct ticket *t, struct fault *f);
+
 /* The state of a collector's table, by its index; NULL: not Key-Write. */
 const struct dart_state *dart_out_state(const struct dart_out *o,
 					unsigned collector, unsigned table);

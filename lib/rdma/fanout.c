@@ -64,6 +64,20 @@ static uint64_t fanout_head(struct road *road, unsigned table, uint32_t list)
 	return r->head(r, table % o->tables, list);
 }
 
+/* A report is judged before its collector is known: any may be its own. */
+static bool fanout_busy(struct road *road, unsigned table)
+{
+	struct fanout *o = self(road);
+
+	for (unsigned i = 0; i < o->n; i++) {
+		struct road *r = o->branch[i].road;
+
+		if (r->busy && r->busy(r, table % o->tables))
+			return true;
+	}
+	return false;
+}
+
 /* A run of operations of one collector, to its road and its mirror's. */
 static int run_exec(struct fanout *o, unsigned collector, size_t n,
 		    uint64_t ts_ns)
@@ -117,6 +131,7 @@ int fanout_open(struct fanout **out, struct road *const *roads, unsigned n,
 		.exec = fanout_exec,
 		.end = fanout_end,
 		.head = fanout_head,
+		.busy = fanout_busy,
 	};
 	o->n = n;
 	o->tables = tables;

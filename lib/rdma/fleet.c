@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "rdma/dart_out.h"
 #include "rdma/fanout.h"
@@ -13,10 +15,12 @@
 
 /* A collector: its region, or its ticket. */
 struct ship {
+	uint16_t id;
 	struct region *region;
 	struct local_road *local;
 	const struct ticket *ticket;
-	struct ticket *own; /* the same, if it is ours to free */
+	struct ticket *own;	 /* the same, if it is ours to free */
+	struct timespec written; /* when its file was */
 	struct roce_out *roce;
 	struct road *road;
 };
@@ -108,6 +112,13 @@ static int ship_roce(struct fleet *fl, struct ship *s, struct fault *f)
 	return rc;
 }
 
+static struct timespec written(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? st.st_mtim : (struct timespec){0};
+}
+
 static int ship_ticket(struct fleet *fl, struct ship *s, const char *path,
 		       struct fault *f)
 {
@@ -116,6 +127,7 @@ static int ship_ticket(struct fleet *fl, struct ship *s, const char *path,
 
 	if (!t)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	s->written = written(path);
 	rc = ticket_read(t, path, f);
 	if (rc < 0) {
 		free(t);
@@ -132,6 +144,7 @@ static int ship_open(struct fleet *fl, struct ship *s,
 	struct fault why = {""};
 	int rc;
 
+	s->id = c->id;
 	if (fl->o.sink && *c->ticket)
 		rc = ship_ticket(fl, s, c->ticket, &why);
 	else if (here && !fl->o.dart)
@@ -254,6 +267,82 @@ uint64_t fleet_packets(const struct fleet *fl)
 		if (fl->ship[i].roce)
 			n += roce_out_packets(fl->ship[i].roce);
 	return n;
+}
+
+unsigned fleet_roces(const struct fleet *fl, struct roce_out **out)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < fl->n; i++)
+		if (fl->ship[i].roce)
+			out[n++] = fl->ship[i].roce;
+	return n;
+}
+
+static int ship_reticket(struct fleet *fl, unsigned i, const char *path,
+			 struct fault *f)
+{
+	struct ship *s = &fl->ship[i];
+	struct timespec when = written(path);
+	struct ticket *t;
+	int rc;
+
+	/* A collector that starts again writes the same once more; one that
+	 * runs on must not begin with its first PSN again. */
+	if (when.tv_sec == s->written.tv_sec &&
+	    when.tv_nsec == s->written.tv_nsec)
+		return 0;
+	t = malloc(sizeof(*t));
+	if (!t)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	rc = ticket_read(t, path, f);
+	if (rc < 0) {
+		free(t);
+		return rc;
+	}
+	rc = fleet_same_tables(fl->table, fl->tables, t->table, t->n, f);
+	if (rc == 0 && fl->dart)
+		rc = dart_out_reticket(fl->dart, i, t, f);
+	if (rc == 0)
+		rc = roce_out_reticket(s->roce, t, f);
+	if (rc < 0) {
+		ticket_fini(t);
+		free(t);
+		return rc;
+	}
+	ticket_fini(s->own);
+	free(s->own);
+	s->ticket = s->own = t;
+	s->written = when;
+	return 0;
+}
+
+int fleet_reticket(struct fleet *fl, const struct cluster *c, struct fault *f)
+{
+	const struct cluster_generation *g = cluster_newest(c);
+	bool same = g->n == fl->n;
+	int rc = 0;
+
+	for (unsigned i = 0; same && i < fl->n; i++)
+		same = c->collector[g->member[i].collector].id ==
+		       fl->ship[i].id;
+	if (!same)
+		return fault_set(f, -EINVAL,
+				 "its newest generation has other members: "
+				 "that needs a new start");
+	for (unsigned i = 0; i < fl->n; i++) {
+		const struct cluster_collector *a =
+			&c->collector[g->member[i].collector];
+		struct fault why = {""};
+		int one = 0;
+
+		if (fl->ship[i].own && *a->ticket)
+			one = ship_reticket(fl, i, a->ticket, &why);
+		if (one < 0 && rc == 0)
+			rc = fault_set(f, one, "collector %u: %.400s", a->id,
+				       why.text);
+	}
+	return rc;
 }
 
 static void ship_close(struct ship *s)

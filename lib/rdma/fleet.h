@@ -10,6 +10,7 @@
 #include "packet/pkt.h"
 #include "rdma/cluster.h"
 #include "rdma/op.h"
+#include "rdma/roce_out.h"
 #include "rdma/ticket.h"
 
 struct fleet_options {
@@ -39,6 +40,19 @@ const struct table *fleet_table(const struct fleet *fl, unsigned i);
 unsigned fleet_tables(const struct fleet *fl);
 uint64_t fleet_packets(const struct fleet *fl); /* RoCEv2, so far */
 void fleet_close(struct fleet *fl);		/* NULL is fine */
+
+/*
+ * The members' roads of RoCEv2 packets (roce_out.h), for windows and answers;
+ * returns how many, CLUSTER_MAX at most. A DART road's packets are not theirs.
+ */
+unsigned fleet_roces(const struct fleet *fl, struct roce_out **out);
+
+/*
+ * The cluster file was read again: takes the tickets that were written anew, as
+ * roce_out_reticket() does. Its newest generation must have the same members in
+ * the same order. f names the first that cannot be used; the others are.
+ */
+int fleet_reticket(struct fleet *fl, const struct cluster *c, struct fault *f);
 
 /* Whether two collectors' tables are the same; f says which is not, and why. */
 int fleet_same_tables(const struct table *a, unsigned na, const struct table *b,

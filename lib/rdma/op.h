@@ -10,6 +10,7 @@
 #ifndef RDMA_OP_H
 #define RDMA_OP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,6 +55,12 @@ struct road {
 	void (*end)(struct road *r);
 	/* Entries ever written to a list, where the translator goes on. */
 	uint64_t (*head)(struct road *r, unsigned table, uint32_t list);
+	/*
+	 * Whether operations for a table would be lost now: its queue pair
+	 * finds its way back. Asked after begin(); tracked reports of strict
+	 * tables are then left to be sent again. May be NULL: never.
+	 */
+	bool (*busy)(struct road *r, unsigned table);
 };
 
 #endif

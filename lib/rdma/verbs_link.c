@@ -18,10 +18,13 @@ enum {
 	TICKET_MS = 20000,
 	TICKET_MAX = 256 << 20,
 	RECEIVES = 16,
-	/* 4.096 us << 17 = 0.5 s between retries, 7 of them (InfiniBand
-	 * 9.7.6.1.3). */
-	ACK_TIMEOUT = 17,
-	RETRIES = 7,
+	/*
+	 * 4.096 us << 18 = 1.1 s until each of 6 retries
+	 * (InfiniBand 9.9.2.1.1): 7.5 s of silence are survived. Not 7:
+	 * soft-RoCE takes that for ever.
+	 */
+	ACK_TIMEOUT = 18,
+	RETRIES = 6,
 	RNR_FOREVER = 7,
 };
 
@@ -129,10 +132,29 @@ static int knock(struct verbs_link *l, struct verbs_peer *p,
 	return rc;
 }
 
+/* The queue pair goes to error: what is outstanding is flushed at once. */
+static void leave(struct verbs_link *l)
+{
+	if (!l->left)
+		rdma_disconnect(l->id);
+	l->left = true;
+}
+
+/* Who waits for completions shall not wait for a collector that has gone. */
+static void look(struct verbs_queue *q)
+{
+	struct verbs_link *l = (void *)((char *)q -
+					offsetof(struct verbs_link, q));
+
+	verbs_peer_look(l->peer);
+	if (l->over)
+		leave(l);
+}
+
 void verbs_link_close(struct verbs_link *l)
 {
-	if (l->up) /* moves the queue pair to error: what is left is flushed */
-		rdma_disconnect(l->id);
+	if (l->up)
+		leave(l);
 	if (l->up && l->q.qp)
 		verbs_queue_settle(&l->q);
 	if (l->id && l->id->qp)
@@ -159,7 +181,7 @@ static int why(int rc, const struct verbs_peer *p, struct fault *f)
 	switch (rc) {
 	case -ECONNREFUSED:
 		return fault_set(f, rc,
-				 "nobody listens at port %u: "
+				 "nobody listens at port %u of this address: "
 				 "dta-collect --verbs DEV --cm %u does",
 				 port, port);
 	case -ENODEV:
@@ -376,6 +398,8 @@ int verbs_link_table(struct verbs_link *l, struct verbs_peer *p,
 		verbs_link_close(l);
 		return rc;
 	}
+	l->peer = p;
+	l->q.look = look;
 	l->q.qp = l->id->qp;
 	l->q.cq = l->cq;
 	l->q.lkey = l->mr->lkey;

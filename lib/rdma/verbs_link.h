@@ -22,6 +22,7 @@ struct verbs_peer {
 
 /* A connection. Zeroed, it is none. */
 struct verbs_link {
+	struct verbs_peer *peer;
 	struct rdma_cm_id *id;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel;
@@ -29,7 +30,8 @@ struct verbs_link {
 	struct ibv_mr *mr;
 	uint8_t *memory;
 	bool up;
-	bool over; /* the collector hung up */
+	bool over; /* the collector hung up, */
+	bool left; /* and so did we */
 	/* What the connection manager said last. */
 	int event, status;
 	uint8_t data[VERBS_CM_PLACE_LEN]; /* the answer's private data */

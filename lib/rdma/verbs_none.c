@@ -54,6 +54,12 @@ const struct ticket *verbs_target_ticket(const struct verbs_target *v)
 	return NULL;
 }
 
+bool verbs_target_adds_alone(const struct verbs_target *v)
+{
+	(void)v;
+	return true;
+}
+
 const char *verbs_target_name(const struct verbs_target *v)
 {
 	(void)v;

@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -53,14 +54,22 @@ static int split(const char *address, char *host, size_t room, char *port,
 	return 0;
 }
 
+/* getaddrinfo() takes 99999, too. */
+static bool is_port(const char *text)
+{
+	size_t n = strspn(text, "0123456789");
+
+	return n && n <= 5 && !text[n] && strtoul(text, NULL, 10) - 1 < 65535;
+}
+
 static int look_up(struct verbs_peer *p, const char *address, struct fault *f)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
 	char host[256], port[16];
 	int rc = split(address, host, sizeof(host), port, sizeof(port));
 
-	if (rc < 0)
-		return fault_set(f, rc,
+	if (rc < 0 || !is_port(port))
+		return fault_set(f, -EINVAL,
 				 "%s: not ADDRESS, ADDRESS:PORT or "
 				 "[IPV6]:PORT",
 				 address);
@@ -145,6 +154,23 @@ void verbs_peer_look(struct verbs_peer *p)
 	}
 }
 
+/*
+ * Zeros where the collector's word would be: the kernel itself refuses, as the
+ * port is not listened at by this address.
+ */
+static int refused(const struct verbs_link *l)
+{
+	uint32_t word = 0;
+
+	verbs_cm_word_decode(&word, l->data, l->data_len);
+	if (l->status == REJECT_NO_LISTENER ||
+	    (l->status == REJECT_CONSUMER && !word))
+		return -ECONNREFUSED;
+	return l->status == REJECT_CONSUMER
+		       ? verbs_cm_refusal(l->data, l->data_len)
+		       : -EPROTO;
+}
+
 int verbs_peer_await(struct verbs_peer *p, struct verbs_link *l,
 		     enum rdma_cm_event_type wanted, uint64_t ms)
 {
@@ -165,10 +191,7 @@ int verbs_peer_await(struct verbs_peer *p, struct verbs_link *l,
 		return 0;
 	switch (l->event) {
 	case RDMA_CM_EVENT_REJECTED:
-		if (l->status == REJECT_CONSUMER)
-			return verbs_cm_refusal(l->data, l->data_len);
-		return l->status == REJECT_NO_LISTENER ? -ECONNREFUSED
-						       : -EPROTO;
+		return refused(l);
 	case RDMA_CM_EVENT_UNREACHABLE:
 		return -EHOSTUNREACH;
 	case RDMA_CM_EVENT_DISCONNECTED:

@@ -121,6 +121,8 @@ static bool wait(struct verbs_queue *q)
 	while (now_ms() - since < GIVE_UP_MS) {
 		uint64_t before = q->done;
 
+		if (q->look)
+			q->look(q);
 		sleep_on(q);
 		if (verbs_queue_reap(q) || q->done != before)
 			return true;

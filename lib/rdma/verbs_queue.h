@@ -42,6 +42,8 @@ struct verbs_queue {
 	uint8_t *memory;       /* VERBS_MEMORY bytes, registered as lkey */
 	uint64_t head, tail;   /* of the ring: bytes ever taken, given back */
 	struct verbs_road_ledger *ctr;
+	/* Called now and then while waiting; may be NULL. */
+	void (*look)(struct verbs_queue *q);
 	uint64_t given[VERBS_DEPTH]; /* head as each work request left it */
 	struct ibv_send_wr wr[VERBS_CHAIN];
 	struct ibv_sge sge[VERBS_CHAIN];

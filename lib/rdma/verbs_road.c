@@ -168,6 +168,8 @@ static bool look(struct verbs_road *v)
 	for (unsigned i = 0; i < v->ticket.n; i++) {
 		struct verbs_link *l = &v->link[i];
 
+		if (l->up && l->q.done != l->q.posted)
+			verbs_queue_reap(&l->q);
 		if (l->over || l->q.broken)
 			disconnect(v, i);
 		well = well && l->up;

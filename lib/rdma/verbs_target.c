@@ -120,6 +120,7 @@ static void give_up(struct verbs_target *v);
 static int take_device(struct verbs_target *v, struct fault *f)
 {
 	int rc = verbs_device_open(v, f);
+	uint8_t mac[6];
 
 	if (rc < 0)
 		return rc;
@@ -136,7 +137,7 @@ static int take_device(struct verbs_target *v, struct fault *f)
 	if (!rc && v->cm_port)
 		rc = verbs_cm_open(v, f);
 	if (!rc)
-		v->neighbour = v->o.peer && verbs_neighbour_known(v);
+		v->neighbour = v->o.peer && verbs_neighbour(v, mac);
 	else
 		give_up(v);
 	v->stale = v->o.peer;
@@ -265,6 +266,11 @@ static void mend_address(struct verbs_target *v)
 	v->renumber = false;
 	v->renew = v->o.peer;
 	verbs_tell(v, "its address moved");
+	if (!v->cm_port)
+		return;
+	verbs_cm_close(v);
+	if (verbs_cm_open(v, &f) < 0)
+		verbs_complain(v, &f);
 }
 
 /* The region was rotated: R_Keys for the new epoch, a while for the old. */
@@ -421,6 +427,11 @@ int verbs_target_open(struct verbs_target **out, struct region *r,
 const struct ticket *verbs_target_ticket(const struct verbs_target *v)
 {
 	return v->has_ticket ? &v->ticket : NULL;
+}
+
+bool verbs_target_adds_alone(const struct verbs_target *v)
+{
+	return v->attr.atomic_cap != IBV_ATOMIC_GLOB;
 }
 
 const char *verbs_target_name(const struct verbs_target *v)

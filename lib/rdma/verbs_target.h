@@ -97,6 +97,12 @@ int verbs_target_work(struct verbs_target *v);
 /* Makes all queue pairs anew: a translator has lost count. Work() says when. */
 void verbs_target_renew(struct verbs_target *v);
 
+/*
+ * Whether its atomic operations are atomic among themselves only: not with
+ * those of another device or of this machine's processors.
+ */
+bool verbs_target_adds_alone(const struct verbs_target *v);
+
 /* NULL while there is none: the device is lost, or there are no queue pairs. */
 const struct ticket *verbs_target_ticket(const struct verbs_target *v);
 const char *verbs_target_name(const struct verbs_target *v);

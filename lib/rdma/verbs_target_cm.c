@@ -3,7 +3,7 @@
  * verbs_target_cm.c - hosts that come through librdmacm (verbs_cm.h): each
  * fetches the ticket, then makes a reliable connection for every table.
  */
-#include "rdma/verbs_target_host.h"
+#include "rdma/verbs_host_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +17,7 @@ enum {
 	CONNECTIONS_MAX = 256,
 	BACKLOG = 64,
 	PATIENCE_MS = 10000, /* for a ticket to be fetched, a hand to shake */
+	PULSE_MS = 10000,    /* between signs of life */
 };
 
 static uint64_t now_ms(void)
@@ -145,7 +146,7 @@ static void requested(struct verbs_target *v, const struct request *q)
 	}
 	c->id = q->id;
 	c->id->context = c;
-	c->since_ms = now_ms();
+	c->since_ms = c->pulse_ms = now_ms();
 	v->cm->n++;
 	rc = verbs_host_serve(c, v, q);
 	if (rc < 0) {
@@ -230,6 +231,10 @@ static void reap(struct verbs_target *v)
 		if ((!c->established || c->text) &&
 		    now - c->since_ms > PATIENCE_MS)
 			c->broken = true;
+		if (c->established && now - c->pulse_ms > PULSE_MS) {
+			c->pulse_ms = now;
+			verbs_host_pulse(c);
+		}
 		if (!c->over && !c->broken && !c->pair.lame) {
 			at = &c->next;
 			continue;

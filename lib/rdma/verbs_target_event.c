@@ -66,6 +66,18 @@ void verbs_completions_take(struct verbs_target *v, struct ibv_comp_channel *c)
 	}
 }
 
+static void look_for_neighbour(struct verbs_target *v)
+{
+	uint8_t mac[6];
+
+	if (v->neighbour && !verbs_neighbour(v, mac))
+		verbs_tell(v,
+			   "%s has lost the translator's neighbour entry: no "
+			   "answer reaches it before ip neigh replace makes a "
+			   "new one",
+			   v->port.netdev);
+}
+
 static void take_event(struct verbs_target *v, const struct ibv_async_event *e)
 {
 	switch (e->event_type) {
@@ -89,12 +101,7 @@ static void take_event(struct verbs_target *v, const struct ibv_async_event *e)
 		v->down = false;
 		v->ctr.port_up++;
 		verbs_tell(v, "port %d is up again", e->element.port_num);
-		if (v->neighbour && !verbs_neighbour_known(v))
-			verbs_tell(v,
-				   "%s has lost the translator's neighbour "
-				   "entry: no answer reaches it before ip "
-				   "neigh replace makes a new one",
-				   v->port.netdev);
+		look_for_neighbour(v);
 		break;
 	case IBV_EVENT_GID_CHANGE:
 		v->renumber = true;

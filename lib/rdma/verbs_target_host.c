@@ -8,7 +8,7 @@
  * are made on librdmacm's: the target's may have been opened with privileges
  * that are gone, and some drivers (rxe) then let nothing be sent through it.
  */
-#include "rdma/verbs_target_host.h"
+#include "rdma/verbs_host_private.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -128,6 +128,7 @@ static int serve_table(struct connection *c, struct verbs_target *v,
 {
 	struct verbs_pair_options o = {
 		.receives = v->o.receives,
+		.sends = 1, /* for verbs_host_pulse() */
 		.reliable = true,
 	};
 	int rc, table = find_table(v, q->ask.table);
@@ -199,4 +200,25 @@ void verbs_host_send(struct connection *c)
 		c->posted += piece.length;
 		c->sending++;
 	}
+}
+
+void verbs_host_pulse(struct connection *c)
+{
+	struct ibv_send_wr wr =
+				   {
+					   .wr_id = 1,
+					   .opcode = IBV_WR_RDMA_WRITE,
+					   .send_flags = IBV_SEND_SIGNALED,
+				   },
+			   *bad;
+	int rc;
+
+	if (c->text || c->sending)
+		return;
+	rc = ibv_post_send(c->pair.qp, &wr, &bad);
+	/* Without privileges that were dropped rxe does not send: so be it. */
+	if (!rc)
+		c->sending++;
+	else if (rc != EACCES && rc != EPERM)
+		c->broken = true;
 }

@@ -19,26 +19,33 @@ enum {
 		NUD_DELAY | NUD_PROBE,
 };
 
-static bool is_peer(const struct verbs_target *v, struct nlmsghdr *h)
+static bool is_peer(const struct verbs_target *v, struct nlmsghdr *h,
+		    uint8_t mac[6])
 {
 	const struct ndmsg *m = NLMSG_DATA(h);
 	size_t len = v->want.version == 4 ? 4 : 16;
 	int left = (int)NLMSG_PAYLOAD(h, sizeof(*m));
+	bool found = false, has_mac = false;
 	struct rtattr *a;
 
 	if (h->nlmsg_type != RTM_NEWNEIGH || left < 0 ||
 	    m->ndm_ifindex != (int)v->port.ifindex || !(m->ndm_state & KNOWN))
 		return false;
 	for (a = (void *)((char *)m + NLMSG_ALIGN(sizeof(*m))); RTA_OK(a, left);
-	     a = RTA_NEXT(a, left))
-		if (a->rta_type == NDA_DST && RTA_PAYLOAD(a) == len &&
-		    !memcmp(RTA_DATA(a), v->want.peer_ip, len))
-			return true;
-	return false;
+	     a = RTA_NEXT(a, left)) {
+		if (a->rta_type == NDA_DST && RTA_PAYLOAD(a) == len)
+			found = !memcmp(RTA_DATA(a), v->want.peer_ip, len);
+		if (a->rta_type == NDA_LLADDR && RTA_PAYLOAD(a) == 6) {
+			memcpy(mac, RTA_DATA(a), 6);
+			has_mac = true;
+		}
+	}
+	return found && has_mac;
 }
 
 /* 1: found; 0: not in here, there is more; -1: the end. */
-static int search(const struct verbs_target *v, void *data, ssize_t len)
+static int search(const struct verbs_target *v, void *data, ssize_t len,
+		  uint8_t mac[6])
 {
 	unsigned left = len > 0 ? (unsigned)len : 0;
 
@@ -48,13 +55,13 @@ static int search(const struct verbs_target *v, void *data, ssize_t len)
 	     h = NLMSG_NEXT(h, left)) {
 		if (h->nlmsg_type == NLMSG_DONE || h->nlmsg_type == NLMSG_ERROR)
 			return -1;
-		if (is_peer(v, h))
+		if (is_peer(v, h, mac))
 			return 1;
 	}
 	return 0;
 }
 
-bool verbs_neighbour_known(const struct verbs_target *v)
+bool verbs_neighbour(const struct verbs_target *v, uint8_t mac[6])
 {
 	struct {
 		struct nlmsghdr h;
@@ -76,7 +83,8 @@ bool verbs_neighbour_known(const struct verbs_target *v)
 		return false;
 	if (send(s, &ask, sizeof(ask), 0) == (ssize_t)sizeof(ask))
 		do
-			found = search(v, data, recv(s, data, sizeof(data), 0));
+			found = search(v, data, recv(s, data, sizeof(data), 0),
+				       mac);
 		while (!found);
 	close(s);
 	return found > 0;

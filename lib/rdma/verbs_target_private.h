@@ -156,8 +156,11 @@ int verbs_access(const struct verbs_target *v, const struct table *t);
 /* Fills in what a peer's address means; from the kernel's neighbours. */
 struct ibv_ah_attr verbs_peer(const struct verbs_target *v);
 
-/* Whether the kernel knows the peer's MAC address on the port's interface. */
-bool verbs_neighbour_known(const struct verbs_target *v);
+/*
+ * Whether the peer is a neighbour that the kernel knows on the port's
+ * interface; mac is only to be looked at if so.
+ */
+bool verbs_neighbour(const struct verbs_target *v, uint8_t mac[6]);
 
 /* All that the device has to say. */
 void verbs_events_take(struct verbs_target *v);

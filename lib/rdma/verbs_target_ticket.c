@@ -15,12 +15,9 @@ static bool is_zero(const uint8_t *p, size_t n)
 
 static void peer_mac(const struct verbs_target *v, struct ticket *t)
 {
-	struct ibv_ah_attr a = verbs_peer(v);
 	uint8_t mac[6];
-	uint16_t vlan = 0xffff;
 
-	if (is_zero(t->peer_mac, 6) &&
-	    !ibv_resolve_eth_l2_from_gid(v->dev.ctx, &a, mac, &vlan))
+	if (is_zero(t->peer_mac, 6) && verbs_neighbour(v, mac))
 		memcpy(t->peer_mac, mac, sizeof(mac));
 }
 

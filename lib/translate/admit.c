@@ -200,6 +200,11 @@ static uint64_t *decode(struct translator *t, const struct pkt *p,
 		return &c->malformed;
 	if (r->opcode != DTA_NACK)
 		return NULL;
+	if (t->reporters &&
+	    (r->hop == DTA_NACK_STATE || r->hop == DTA_NACK_GONE)) {
+		sequence_ask(t, u, r, p);
+		return &c->questions;
+	}
 	c->nacks++;
 	return &c->foreign;
 }
@@ -211,17 +216,27 @@ static uint64_t *decode(struct translator *t, const struct pkt *p,
 static uint64_t *decode_and_judge(struct translator *t, const struct pkt *p,
 				  struct dta_report *r, struct lane **l)
 {
+	uint64_t *reason, *bad;
+	bool asked = false; /* for the rate, by the sequence check */
 	struct net_udp u;
-	uint64_t *reason = decode(t, p, &u, r);
 
+	if (t->rate.per_s)
+		rate_time(&t->rate, p->ts_ns);
+	reason = decode(t, p, &u, r);
 	if (reason)
 		return reason;
 	*l = lane_of(t, r, &u);
-	if (r->tracked && t->reporters && !sequence_check(t, *l, &u, r, p))
-		return &t->ctr.out_of_order;
-	if (!*l)
-		return &t->ctr.bad_table;
-	return judge(&t->ctr, *l, r);
+	bad = *l ? judge(&t->ctr, *l, r) : &t->ctr.bad_table;
+	if (r->tracked && t->reporters) {
+		reason = sequence_check(t, *l, &u, r, p, !bad);
+		if (reason)
+			return reason;
+		asked = *l && (*l)->t.sequence == TABLE_SEQ_STRICT;
+	}
+	if (!bad && !asked && t->rate.per_s &&
+	    !rate_take(&t->rate, cost_of(t, *l, r)))
+		return &t->ctr.rate_limited;
+	return bad;
 }
 
 /* Kept out of admit()'s loop, which is faster short. Returns a head, or 0. */

@@ -21,6 +21,7 @@
 
 #include "base/rng.h"
 #include "hash/family.h"
+#include "translate/rate.h"
 #include "translate/translate.h"
 #include "wire/key.h"
 #include "wire/net.h"
@@ -141,6 +142,7 @@ struct lane {
 	uint32_t lists;
 	uint16_t data_len;
 	uint8_t kind, key_len, copies, hops;
+	bool busy;	/* the road's word, for this batch */
 	uint16_t index; /* of the table, for the road */
 
 	lane_run *run;
@@ -163,11 +165,12 @@ struct translator {
 	int error;	     /* the batch's first -errno */
 	bool begun;	     /* generation is known */
 	uint64_t slow; /* DTA/1 header bits that admit_common() leaves alone */
+	struct rate rate; /* of operations */
 
-	unsigned n;		       /* tables: a collector's lanes */
-	unsigned lanes;		       /* of all collectors, one's after another's */
+	unsigned n;	/* tables: a collector's lanes */
+	unsigned lanes; /* of all collectors, one's after another's */
 	enum dart dart;
-	struct steering *steering; /* NULL: one collector */
+	struct steering *steering;     /* NULL: one collector */
 	uint8_t first_of_kind[5];      /* lane of DTA/0 reports, or NO_LANE */
 	uint8_t by_id[UINT16_MAX + 1]; /* lane of a table id, or NO_LANE */
 
@@ -187,14 +190,40 @@ void admit_init(struct lane *l);
 /* Packets to t->stage; n <= STAGE. */
 void admit(struct translator *t, const struct pkt *pkts, size_t n);
 
-/* sequence.c. check: whether the report is to be carried out. l may be NULL
- * (no such table); ts_ns is the packet's time, frame its Ethernet header. */
+/*
+ * sequence.c. check: NULL if the report is to be carried out, else the counter
+ * of what is done instead. l may be NULL (no such table); good: nothing else
+ * speaks against it. ask: a NACK by a reporter.
+ */
 int sequence_open(struct translator *t, struct fault *f);
-bool sequence_check(struct translator *t, const struct lane *l,
-		    const struct net_udp *u, const struct dta_report *r,
-		    const struct pkt *p);
+uint64_t *sequence_check(struct translator *t, const struct lane *l,
+			 const struct net_udp *u, const struct dta_report *r,
+			 const struct pkt *p, bool good);
+void sequence_ask(struct translator *t, const struct net_udp *u,
+		  const struct dta_report *r, const struct pkt *p);
 void sequence_close(struct translator *t);
 
+/* nack.c: to the reporter of u, which was in p. */
+void nack_send(struct translator *t, const struct net_udp *u, uint16_t table,
+	       const struct pkt *p, uint16_t last, enum dta_nack_reason reason);
+
+/* DTA/0 has no table field, and its numbers have 8 bits. */
+static inline bool is_dta0(const struct net_udp *u)
+{
+	return u->payload[0] >> 4 == 0;
+}
+
+/* What a good report takes of the rate before it is carried out. Postcards and
+ * entries are charged when they are written, see ops_run(). */
+static inline unsigned cost_of(const struct translator *t, const struct lane *l,
+			       const struct dta_report *r)
+{
+	if (l->kind == TABLE_POSTCARD || l->kind == TABLE_APPEND)
+		return 0;
+	if (l->kind == TABLE_KEYWRITE && t->dart != DART_OFF)
+		return t->dart == DART_ONE ? 1 : 2;
+	return r->copies ? r->copies : l->copies;
+}
 /*
  * steer.c: parts the jobs of one table among the collectors. steer_aim() is
  * told the packets that the stage's jobs came from.

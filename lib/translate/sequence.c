@@ -9,34 +9,47 @@
  *	off     nothing; only the next number in order is noted
  *	count   a gap is counted, the report is carried out; what comes late
  *	        or again is carried out and not a gap
- *	strict  the report is dropped and answered with a NACK that tells the
- *	        last number in order; the reporter goes on from there
+ *	strict  the report is dropped; a NACK tells the last number in order,
+ *	        from where the reporter sends again
  *
  * The first number of a reporter is taken as it is. There is room for
  * REPORTERS; one more takes the place of the one of its set that was silent
  * longest.
+ *
+ * A gap is NACKed when it opens, and again with every NACK_EVERY reports that
+ * are dropped while it is open or because they were there already. A reporter
+ * that wants to know asks (sequence_ask()) and is answered at once.
+ *
+ * A gap ends in one of three ways: the missing report comes; the reporter says
+ * that it is gone for good; or, from a reporter that does neither, a number
+ * comes that is FAR ahead, when no reporter has the missing one any more. What
+ * did not come is then counted, each number once, and dropped if it comes late.
  */
 #include "translate/private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/put.h"
 #include "base/rng.h"
+#include "translate/resend.h"
 
 enum {
 	REPORTERS = 65536,
 	WAYS = 4, /* reporters of a set */
-	NACK_TTL = 64,
-	NACK_MAX = 128, /* bytes of a NACK's frame, at most */
+	NACK_EVERY = 64,
+	/* How far ahead a report may be before the gap is given up: as many as
+	 * a reporter keeps at most (resend.h); for numbers of 8 bits. */
+	FAR = RESEND_WINDOW_MAX,
+	FAR0 = 64,
 };
 
 struct reporter {
 	uint8_t address[16];
-	uint64_t heard;	 /* when: the count of checks; 0: nobody */
-	uint16_t last;	 /* last number in order */
-	uint8_t version; /* of IP */
-	bool gap;	 /* a gap is open */
+	uint64_t heard;	   /* when: the count of checks; 0: nobody */
+	uint16_t last;	   /* last number in order */
+	uint16_t unheeded; /* reports dropped since it was told */
+	uint8_t version;   /* of IP */
+	bool gap;	   /* a gap is open */
 };
 
 struct reporters {
@@ -44,12 +57,14 @@ struct reporters {
 	struct reporter set[REPORTERS / WAYS][WAYS];
 };
 
-static struct reporter *
-reporter_find(struct reporters *rs, const uint8_t address[16], uint8_t version)
+static struct reporter *reporter_find(struct reporters *rs,
+				      const struct net_udp *u)
 {
-	uint64_t a, b;
+	uint8_t address[16] = {0}, version = u->version;
 	struct reporter *set, *oldest;
+	uint64_t a, b;
 
+	memcpy(address, u->src, version == 6 ? 16 : 4);
 	memcpy(&a, address, 8);
 	memcpy(&b, address + 8, 8);
 	set = rs->set[rng_mix(a ^ rng_mix(b + version)) % (REPORTERS / WAYS)];
@@ -66,97 +81,6 @@ reporter_find(struct reporters *rs, const uint8_t address[16], uint8_t version)
 	return oldest;
 }
 
-/* Ethernet, IPv6, UDP headers; the payload stands behind them already. */
-static int udp6_encode(uint8_t *buf, const struct net_udp *u,
-		       const uint8_t *eth, size_t len)
-{
-	uint8_t pseudo[40 + NET_UDP_LEN + DTA_HEADER_LEN] = {0};
-	uint8_t *payload = buf + NET_ETH_LEN + NET_IP6_LEN + NET_UDP_LEN;
-	struct put w = put_to(buf, NACK_MAX),
-		   s = put_to(pseudo, sizeof(pseudo));
-	uint16_t udp_len = (uint16_t)(NET_UDP_LEN + len), sum;
-
-	put_bytes(&s, u->dst, 16); /* RFC 8200 section 8.1 */
-	put_bytes(&s, u->src, 16);
-	put_be32(&s, udp_len);
-	put_be32(&s, NET_PROTO_UDP);
-	put_be16(&s, DTA_PORT);
-	put_be16(&s, DTA_NACK_PORT);
-	put_be32(&s, (uint32_t)udp_len << 16);
-	put_bytes(&s, payload, len);
-	sum = net_checksum(pseudo, put_len(&s));
-	put_bytes(&w, eth + 6, 6);
-	put_bytes(&w, eth, 6);
-	put_be16(&w, 0x86dd);
-	put_be32(&w, 0x60000000);
-	put_be16(&w, udp_len);
-	put_u8(&w, NET_PROTO_UDP);
-	put_u8(&w, NACK_TTL);
-	put_bytes(&w, u->dst, 16);
-	put_bytes(&w, u->src, 16);
-	put_be16(&w, DTA_PORT);
-	put_be16(&w, DTA_NACK_PORT);
-	put_be16(&w, udp_len);
-	put_be16(&w, sum ? sum : 0xffff);
-	return (int)put_len(&w);
-}
-
-static int udp4_encode(uint8_t *buf, const struct net_udp *u,
-		       const uint8_t *eth, size_t len)
-{
-	struct net_udp4 h = {
-		.src_port = DTA_PORT,
-		.dst_port = DTA_NACK_PORT,
-		.ttl = NACK_TTL,
-	};
-
-	memcpy(h.eth_dst, eth + 6, 6);
-	memcpy(h.eth_src, eth, 6);
-	memcpy(h.src, u->dst, 4);
-	memcpy(h.dst, u->src, 4);
-	return net_udp4_encode(buf, NACK_MAX, &h, len);
-}
-
-/* DTA/0 has no table field, and its numbers have 8 bits. */
-static bool is_dta0(const struct net_udp *u)
-{
-	return u->payload[0] >> 4 == 0;
-}
-
-/* Tells a reporter where to go on. */
-static void nack(struct translator *t, const struct net_udp *u,
-		 const struct dta_report *r, const struct pkt *p, uint16_t last)
-{
-	struct dta_report answer = {
-		.opcode = DTA_NACK,
-		.hop = DTA_NACK_GAP,
-		.table = r->table,
-		.sequence = last,
-	};
-	size_t hlen = NET_ETH_LEN + NET_UDP_LEN +
-		      (u->version == 6 ? NET_IP6_LEN : NET_IP4_LEN);
-	uint8_t *buf;
-	int len;
-
-	if (!t->nacks)
-		return;
-	buf = snk_room(t->nacks, NACK_MAX);
-	if (!buf) {
-		if (!t->error)
-			t->error = errno ? -errno : -EIO;
-		return;
-	}
-	len = dta_encode(buf + hlen, NACK_MAX - hlen,
-			 is_dta0(u) ? t->format : DTA_FORMAT_1, &answer);
-	if (len < 0)
-		return;
-	if (u->version == 6)
-		udp6_encode(buf, u, p->data, (size_t)len);
-	else
-		udp4_encode(buf, u, p->data, (size_t)len);
-	snk_done(t->nacks, hlen + (size_t)len, p->ts_ns);
-}
-
 /* How far seq is ahead of last, numbers wrapping at 8 or 16 bits. */
 static int ahead(const struct net_udp *u, const struct dta_report *r,
 		 uint16_t last)
@@ -166,38 +90,107 @@ static int ahead(const struct net_udp *u, const struct dta_report *r,
 	return (int16_t)(r->sequence - last);
 }
 
-bool sequence_check(struct translator *t, const struct lane *l,
-		    const struct net_udp *u, const struct dta_report *r,
-		    const struct pkt *p)
+/* Tells the reporter, but of one gap not all the time. */
+static void remind(struct translator *t, struct reporter *who,
+		   const struct net_udp *u, const struct dta_report *r,
+		   const struct pkt *p, bool now)
 {
-	uint8_t mode = l ? l->t.sequence : TABLE_SEQ_OFF, address[16] = {0};
-	struct reporter *who;
-	bool first;
-	int step;
+	if (!now && ++who->unheeded < NACK_EVERY)
+		return;
+	who->unheeded = 0;
+	nack_send(t, u, r->table, p, who->last, DTA_NACK_GAP);
+}
 
-	memcpy(address, u->src, u->version == 6 ? 16 : 4);
-	who = reporter_find(t->reporters, address, u->version);
-	first = !who->heard;
+/* Why a good report in order must come again later, 0: it need not. */
+static enum dta_nack_reason refused(struct translator *t, const struct lane *l,
+				    const struct dta_report *r)
+{
+	if (l->busy)
+		return DTA_NACK_RESYNC;
+	if (t->rate.per_s && !rate_take(&t->rate, cost_of(t, l, r)))
+		return DTA_NACK_RATE;
+	return 0;
+}
+
+/* A number in order, for a strict table. */
+static uint64_t *in_order(struct translator *t, const struct lane *l,
+			  struct reporter *who, const struct net_udp *u,
+			  const struct dta_report *r, const struct pkt *p,
+			  bool good)
+{
+	enum dta_nack_reason why = good ? refused(t, l, r) : 0;
+
+	who->unheeded = 0;
+	who->gap = why != 0;
+	if (!why) {
+		who->last = r->sequence;
+		return NULL;
+	}
+	nack_send(t, u, r->table, p, who->last, why);
+	return why == DTA_NACK_RATE ? &t->ctr.rate_limited : &t->ctr.resyncing;
+}
+
+/* A number that is not the next one, for a strict table. */
+static uint64_t *out_of_order(struct translator *t, struct reporter *who,
+			      const struct net_udp *u,
+			      const struct dta_report *r, const struct pkt *p,
+			      int step)
+{
+	bool opens = step > 0 && !who->gap;
+
+	who->gap = who->gap || opens;
+	t->ctr.gaps += opens;
+	remind(t, who, u, r, p, opens);
+	return step > 0 ? &t->ctr.out_of_order : &t->ctr.repeated;
+}
+
+uint64_t *sequence_check(struct translator *t, const struct lane *l,
+			 const struct net_udp *u, const struct dta_report *r,
+			 const struct pkt *p, bool good)
+{
+	uint8_t mode = l ? l->t.sequence : TABLE_SEQ_OFF;
+	struct reporter *who = reporter_find(t->reporters, u);
+	int step = who->heard ? ahead(u, r, who->last) : 1;
+
+	if (!who->heard)
+		who->last = (uint16_t)(r->sequence - 1);
 	who->heard = ++t->reporters->checks;
-	step = first ? 1 : ahead(u, r, who->last);
+	if (mode == TABLE_SEQ_STRICT) {
+		if (step > (is_dta0(u) ? FAR0 : FAR)) {
+			t->ctr.lost_reports += (unsigned)step - 1;
+			who->last = (uint16_t)(r->sequence - 1);
+			step = 1;
+		}
+		return step == 1 ? in_order(t, l, who, u, r, p, good)
+				 : out_of_order(t, who, u, r, p, step);
+	}
 	if (step == 1) {
 		who->last = r->sequence;
 		who->gap = false;
-		return true;
-	}
-	if (mode == TABLE_SEQ_OFF)
-		return true;
-	if (step > 0 && !who->gap)
-		t->ctr.gaps++;
-	if (mode == TABLE_SEQ_COUNT) {
+	} else if (mode == TABLE_SEQ_COUNT && step > 0 && !who->gap) {
 		/* A gap that a strict table opened is that one's to close. */
-		if (step > 0 && !who->gap)
-			who->last = r->sequence;
-		return true;
+		t->ctr.gaps++;
+		who->last = r->sequence;
 	}
-	who->gap = step > 0 || who->gap;
-	nack(t, u, r, p, who->last);
-	return false;
+	return NULL;
+}
+
+void sequence_ask(struct translator *t, const struct net_udp *u,
+		  const struct dta_report *r, const struct pkt *p)
+{
+	struct reporter *who = reporter_find(t->reporters, u);
+	int step = who->heard ? ahead(u, r, who->last) : 0;
+
+	if (!who->heard)
+		who->last = r->sequence;
+	who->heard = ++t->reporters->checks;
+	if (r->hop == DTA_NACK_GONE && step > 0) {
+		t->ctr.lost_reports += (unsigned)step;
+		who->last = r->sequence;
+		who->gap = false;
+		who->unheeded = 0;
+	}
+	nack_send(t, u, r->table, p, who->last, DTA_NACK_STATE);
 }
 
 int sequence_open(struct translator *t, struct fault *f)

@@ -11,19 +11,22 @@
 	}
 
 static const struct ledger_field fields[] = {
-	FIELD(received, LEDGER_IN),	 FIELD(stored, LEDGER_DONE),
-	FIELD(foreign, LEDGER_DROP),	 FIELD(malformed, LEDGER_DROP),
-	FIELD(bad_version, LEDGER_DROP), FIELD(bad_opcode, LEDGER_DROP),
-	FIELD(bad_table, LEDGER_DROP),	 FIELD(bad_key, LEDGER_DROP),
-	FIELD(bad_data, LEDGER_DROP),	 FIELD(bad_copies, LEDGER_DROP),
-	FIELD(bad_hop, LEDGER_DROP),	 FIELD(bad_list, LEDGER_DROP),
-	FIELD(bad_value, LEDGER_DROP),	 FIELD(bad_address, LEDGER_DROP),
-	FIELD(out_of_order, LEDGER_DROP),
-	FIELD(nacks, LEDGER_NOTE),	 FIELD(gaps, LEDGER_NOTE),
-	FIELD(ops, LEDGER_NOTE),	 FIELD(bytes, LEDGER_NOTE),
-	FIELD(immediates, LEDGER_NOTE),	 FIELD(chunks, LEDGER_NOTE),
-	FIELD(early, LEDGER_NOTE),	 FIELD(duplicates, LEDGER_NOTE),
-	FIELD(batches, LEDGER_NOTE),	 FIELD(partial_batches, LEDGER_NOTE),
+	FIELD(received, LEDGER_IN),	     FIELD(stored, LEDGER_DONE),
+	FIELD(foreign, LEDGER_DROP),	     FIELD(malformed, LEDGER_DROP),
+	FIELD(bad_version, LEDGER_DROP),     FIELD(bad_opcode, LEDGER_DROP),
+	FIELD(bad_table, LEDGER_DROP),	     FIELD(bad_key, LEDGER_DROP),
+	FIELD(bad_data, LEDGER_DROP),	     FIELD(bad_copies, LEDGER_DROP),
+	FIELD(bad_hop, LEDGER_DROP),	     FIELD(bad_list, LEDGER_DROP),
+	FIELD(bad_value, LEDGER_DROP),	     FIELD(bad_address, LEDGER_DROP),
+	FIELD(out_of_order, LEDGER_DROP),    FIELD(repeated, LEDGER_DROP),
+	FIELD(rate_limited, LEDGER_DROP),    FIELD(resyncing, LEDGER_DROP),
+	FIELD(questions, LEDGER_DROP),	     FIELD(nacks, LEDGER_NOTE),
+	FIELD(nacks_sent, LEDGER_NOTE),	     FIELD(gaps, LEDGER_NOTE),
+	FIELD(lost_reports, LEDGER_NOTE),    FIELD(ops, LEDGER_NOTE),
+	FIELD(bytes, LEDGER_NOTE),	     FIELD(immediates, LEDGER_NOTE),
+	FIELD(chunks, LEDGER_NOTE),	     FIELD(early, LEDGER_NOTE),
+	FIELD(duplicates, LEDGER_NOTE),	     FIELD(batches, LEDGER_NOTE),
+	FIELD(partial_batches, LEDGER_NOTE),
 };
 
 _Static_assert(sizeof(fields) / sizeof(fields[0]) ==
@@ -44,6 +47,18 @@ static lane_run *const run_of[] = {
 	[TABLE_POSTCARD] = postcard_run,
 };
 
+/* Postcards and entries are charged when they are written. */
+static void charge(struct translator *t)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < t->nops; i++) {
+		uint8_t kind = t->lane[t->op[i].table].kind;
+
+		n += kind == TABLE_POSTCARD || kind == TABLE_APPEND;
+	}
+	rate_charge(&t->rate, n);
+}
 static lane_run *const keywrite_of[] = {
 	[DART_OFF] = keywrite_run,
 	[DART_ONE] = dart_one_run,
@@ -54,6 +69,8 @@ void ops_run(struct translator *t)
 {
 	int rc;
 
+	if (t->rate.per_s)
+		charge(t);
 	if (t->nops && !t->error) {
 		rc = t->road->exec(t->road, t->op, t->nops, t->last_ns);
 		if (rc < 0)
@@ -111,6 +128,8 @@ static void lane_init(struct lane *l, const struct table *t, unsigned index,
 	for (unsigned c = 1; c < o->collectors && l->t.cache_rows > 1; c *= 2)
 		l->t.cache_rows /= 2;
 	admit_init(l);
+	if (o->op_rate)
+		l->header = UINT64_MAX; /* no report is common then */
 }
 
 /* The lane by which reports are known and judged: the first collector's. */
@@ -224,6 +243,8 @@ int translate_open(struct translator **out, const struct table *tables,
 	t->dart = o->dart;
 	t->n = n;
 	t->lanes = lanes;
+	if (o->op_rate)
+		rate_init(&t->rate, o->op_rate, o->op_burst);
 	rc = lanes_open(t, tables, o, f);
 	if (!rc && wants_sequence(t)) {
 		t->slow = UINT64_C(1) << HEADER_TRACKED;
@@ -334,12 +355,25 @@ static void clock_step(struct translator *t, uint64_t now_ns)
 	t->last_ns = now_ns;
 }
 
+/* A table is busy if it is so at one of the collectors: nobody knows yet where
+ * a report will go. */
+static void ask_busy(struct translator *t)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		t->lane[i].busy = false;
+	for (unsigned i = 0; i < t->lanes; i++)
+		if (t->road->busy(t->road, i))
+			t->lane[i % t->n].busy = true;
+}
+
 static void begin(struct translator *t, uint64_t now_ns)
 {
 	t->error = 0;
 	clock_step(t, now_ns);
 	t->generation = t->road->begin(t->road);
 	t->begun = true;
+	if (t->road->busy)
+		ask_busy(t);
 }
 
 static int end(struct translator *t)

@@ -36,10 +36,16 @@ struct translate_ledger {
 	uint64_t bad_value;    /* a postcard of the blank value */
 	uint64_t bad_address;  /* steering by address: no collector's */
 	uint64_t out_of_order; /* strict sequence: after a gap */
+	uint64_t repeated;     /* strict sequence: was there already */
+	uint64_t rate_limited;
+	uint64_t resyncing; /* strict sequence: the road was busy() */
+	uint64_t questions; /* no report: a reporter asks for the sequence */
 	/* notes */
-	uint64_t nacks;	     /* DTA NACKs seen: foreign */
-	uint64_t gaps;	     /* sequence gaps of tracked reports */
-	uint64_t ops, bytes; /* operations, payload bytes */
+	uint64_t nacks;	       /* DTA NACKs seen: foreign */
+	uint64_t nacks_sent;   /* and those made here */
+	uint64_t gaps;	       /* sequence gaps of tracked reports */
+	uint64_t lost_reports; /* strict sequence: given up */
+	uint64_t ops, bytes;   /* operations, payload bytes */
 	uint64_t immediates;
 	uint64_t chunks;     /* postcard chunks written whole */
 	uint64_t early;	     /* rows written early: pushed out, or at the end */
@@ -77,6 +83,9 @@ struct collector_address {
 struct translate_options {
 	enum dta_format format; /* what to expect beside DTA/1 */
 	struct snk *nacks; /* NACK packets of strict sequence checks, or NULL */
+	/* Operations a second, 0: any number; and how many at once, at least
+	 * DTA_MAX_COPIES. By the packets' time. */
+	uint64_t op_rate, op_burst;
 	/*
 	 * Collectors with the same tables; 0 is 1. The road has the tables of
 	 * all: table t of collector c is its number c * n + t.

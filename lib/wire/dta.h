@@ -39,10 +39,17 @@ enum dta_opcode {
 	DTA_NACK = 15,
 };
 
+/*
+ * Why a NACK. Its sequence number is the last one accepted in order. A reporter
+ * sends one to DTA_PORT, too, with the last number that it will not send any
+ * more, and is answered with DTA_NACK_STATE.
+ */
 enum dta_nack_reason {
+	DTA_NACK_STATE = 0, /* no fault. Of a reporter: where are you? */
 	DTA_NACK_GAP = 1,
 	DTA_NACK_RATE = 2,
 	DTA_NACK_RESYNC = 3,
+	DTA_NACK_GONE = 4, /* of a reporter: up to here, it is gone for good */
 };
 
 enum dta_format {

@@ -111,6 +111,14 @@ packet() { # dump options: port payload -> the row
 	is '.opcode == "postcard" and .hop == 2 and .path_len == 5'
 	packet 40044 1f00000100000041
 	is '.opcode == "nack" and .sequence == 65 and .syndrome == "gap"'
+	packet 40044 1f00000200000041
+	is '.opcode == "nack" and .syndrome == "rate limit"'
+	packet 40044 1f00000300000041
+	is '.opcode == "nack" and .syndrome == "resynchronisation"'
+	packet 40040 1f00000000000041
+	is '.opcode == "nack" and .sequence == 65 and .syndrome == "state"'
+	packet 40040 1f00000400000041
+	is '.opcode == "nack" and .sequence == 65 and .syndrome == "gone"'
 	# Keys by their lengths.
 	packet 40040 11000d00000700050a0000010a000002005000350601
 	is '.key == "10.0.0.1:80>10.0.0.2:53/tcp" and .data == "01"'

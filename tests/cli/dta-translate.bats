@@ -128,7 +128,7 @@ usage_error() { # text option...
 	[ "$(counter ledger ops)" = 300 ]
 }
 
-@test "strict sequence: drops after a gap, one NACK each" {
+@test "strict sequence: drops after a gap, one NACK for it" {
 	make_region uniform
 	dta-gen uniform -c 5 -q --tracked -w r.pcap
 	editcap -F nsecpcap r.pcap gap.pcap 3
@@ -138,7 +138,7 @@ usage_error() { # text option...
 	[ "$(counter ledger out_of_order)" = 2 ]
 	[ "$(counter ledger gaps)" = 1 ]
 	run -0 --separate-stderr dta-dump packets nacks.pcap
-	[ "${#lines[@]}" = 2 ]
+	[ "${#lines[@]}" = 1 ]
 	[[ ${lines[0]} == *"nack"*"sequence=1"* ]]
 	# an independent dissector agrees on addresses, ports and sums
 	run -0 --separate-stderr tshark -r nacks.pcap -T fields -e ip.dst \

@@ -91,13 +91,14 @@ guest_start() { # name, peer
 
 # guest_reply SECONDS VARIABLE: the next line that the guest says.
 guest_reply() {
-	local i text
+	local i text begun=""
 
 	for ((i = 0; i < $1; i++)); do
 		if IFS= read -t 1 -r text <>"$GUEST_DIR/$GUEST.out"; then
-			printf -v "$2" %s "$text"
+			printf -v "$2" %s "$begun$text"
 			return 0
 		fi
+		begun+=$text # half a line
 		guest_lives || break
 	done
 	{

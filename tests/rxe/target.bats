@@ -58,8 +58,11 @@ setup() {
 }
 
 teardown() {
-	[ ! -e "$HOST/pid" ] || guest_run "kill -CONT $(<"$HOST/pid")
-		kill $(<"$HOST/pid"); rm -f /host/pid"
+	if [ -e "$HOST/pid" ]; then
+		guest_run "pid=$(pid_of); kill -CONT \$pid; kill \$pid; rm -f /host/pid
+			for i in \$(seq 50); do [ -e /proc/\$pid ] || break; sleep 0.1; done"
+		! log_says Sanitizer
+	fi
 	guest_run "rm -f /dev/shm/$NAME*"
 	remove_regions "$NAME"
 }
@@ -163,6 +166,47 @@ used() {
 	same_memory
 }
 
+@test "DART's WRITE and COMPARE_SWAP" {
+	printf '[rc]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 1K\n' >layout.ini
+	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
+	dta-gen uniform -T 1 --count 800 -q -w 1.keywrite.pcap # slots meet
+	dta-collect --create --layout layout.ini --region "$NAME" --epochs 2
+	dta-translate -q -r 1.keywrite.pcap --region "$NAME" --dart-cas
+	frames 1 keywrite 1600 --dart-cas --ack-every 1 >answers
+	[ "$(awk '$2 == "0x12" { n += $1 } END { print n }' answers)" = 800 ]
+	same_memory
+}
+
+@test "huge pages" {
+	printf '[big]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 512K\n' >layout.ini
+	guest_run 'mkdir -p /dev/hugepages; mount -t hugetlbfs huge /dev/hugepages
+		sysctl -qw vm.nr_hugepages=6'
+	guest_run "dta-collect --create --layout /host/layout.ini --region $NAME --pages huge"
+	attach --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
+	guest_run "dta-dump region $NAME -o csv" | grep -q ',2M,'
+	reports 1 keywrite 1
+	[ "$(frames 1 keywrite 200 --ack-every 1)" = "200 0x11 0x1f" ]
+	same_memory
+	guest_run "kill $(pid_of); rm /host/pid
+		while [ -e /proc/$(pid_of) ]; do sleep 0.1; done
+		rm /dev/hugepages/$NAME; umount /dev/hugepages; sysctl -qw vm.nr_hugepages=0"
+}
+
+@test "an address that goes and comes back" {
+	guest_run '/bin/ip addr add 10.0.0.52/24 dev eth0'
+	collect --verbs rxe0 --peer-ip 10.0.0.101 --ip 10.0.0.52 --ticket /host/new.ticket
+	grep -qx 'ip = 10.0.0.52' ticket.ini
+	guest_run '/bin/ip addr del 10.0.0.52/24 dev eth0'
+	wait_for log_says 'rxe0: no RoCEv2 address 10.0.0.52; it has:.* 10.0.0.51'
+	guest_run '/bin/ip addr add 10.0.0.52/24 dev eth0'
+	wait_for log_says 'its address moved'
+	ticket new.ticket
+	reports 1 keywrite 1
+	[ "$(frames 1 keywrite 200 --ack-every 1)" = "200 0x11 0x1f" ]
+	same_memory
+	guest_run '/bin/ip addr del 10.0.0.52/24 dev eth0'
+}
+
 @test "a wrong R_Key: the queue pair is made again, what is stored stays" {
 	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
 	reports 1 keywrite 1
@@ -216,6 +260,11 @@ $(seq 0 99 | awk '{ print "lists,5," $1 "," 200 + ++n }')" ]
 	guest_run "kill -USR1 $(pid_of)"
 	wait_for log_says 'notify,told,done,300'
 	log_says 'verbs,immediates,done,300'
+	# The names of counters are an interface.
+	[ "$(sed -n 's/^verbs,\([a-z_]*\),\([a-z]*\),.*/\2 \1/p' run.log | tr '\n' ' ')" = \
+		"in completed done immediates drop flushed drop failed note qp_errors note qp_made \
+note port_down note port_up note device_lost note device_back note rotations note tickets \
+note connections note refused note disconnected note broken " ]
 }
 
 @test "no receive left: an RNR NAK, and nothing is written" {
@@ -273,6 +322,7 @@ $(seq 0 99 | awk '{ print "lists,5," $1 "," 200 + ++n }')" ]
 @test "two devices, each with its ticket" {
 	TICKET=new.ticket.rxe1
 	collect --verbs rxe0,rxe1@10.0.1.101 --peer-ip 10.0.0.101 --ticket /host/new.ticket
+	log_says 'table counts: each device adds for itself only'
 	grep -qx 'ip = 10.0.1.51' ticket.ini
 	grep -qx 'mac = 02:00:00:00:01:02' ticket.ini
 	grep -qx 'peer_mac = 02:00:00:00:01:01' ticket.ini
@@ -301,6 +351,21 @@ $(seq 0 99 | awk '{ print "lists,5," $1 "," 200 + ++n }')" ]
 	reports 2 keywrite 2
 	dta-translate -q -r 2.keywrite.pcap --ticket ticket.ini -w frames.pcap
 	"$TOP/tests/tools/frames.py" frames.pcap "$GUEST_DIR/switch1.sock" "$GUEST_DIR/a1.sock"
+	wait_for same_memory
+}
+
+@test "killed and started again: what was stored is there" {
+	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
+	reports 1 keywrite 1
+	frames 1 keywrite 200 --ack-every 1
+	cp ticket.ini old.ini
+	guest_run "kill -9 $(pid_of)"
+	attach --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
+	[ -z "$(grep '^qpn\|^rkey' ticket.ini | grep -xFf <(grep '^qpn\|^rkey' old.ini))" ]
+	reports 2 keywrite 2
+	frames 2 keywrite 0
+	reports 3 keyinc 3
+	frames 3 keyinc 200 --ack-every 1 >answers
 	wait_for same_memory
 }
 
@@ -364,7 +429,7 @@ asks() { # HEX [COUNT]
 
 @test "hosts: what they ask for is judged, and they come and go" {
 	guest_run "dta-collect --create --layout /host/layout.ini --region $NAME --epochs 2
-		dta-collect --region $NAME --verbs rxe0 --cm 18515 >/host/out.rows 2>/host/run.log &
+		dta-collect --region $NAME --verbs rxe0 --cm 18515 --user nobody >/host/out.rows 2>/host/run.log &
 		echo \$! >/host/pid"
 	wait_for guest_run 'rdma resource show cm_id | grep -q LISTEN'
 	# A ticket: its length; table 1 of epoch 1: where it is.
@@ -380,16 +445,28 @@ asks() { # HEX [COUNT]
 	[[ $(asks 44544131000100010000000000000000) == "rejected ffffff8c"* ]]
 	[[ $(asks 44544131000100010000000000000002) == "rejected ffffff8c"* ]]
 	[[ $(asks 4454413100010001ffffffffffffffff) == "rejected ffffff8c"* ]]
-	# A connection for each of all tables and more, from one that then leaves.
-	[ "$(asks 44544131000100010000000000000001 100 | grep -c accepted)" = 100 ]
+	# As many connections as there can be, and more (-EUSERS), from one that
+	# then leaves without a word.
+	[ "$(asks 44544131000100010000000000000001 260 | cut -c1-17 | sort | uniq -c |
+		tr -s ' ')" = " 256 accepted 44544131
+ 4 rejected ffffffa9" ]
 	wait_for hosts_left
 	guest_run "kill -USR1 $(pid_of)"
-	wait_for log_says 'connections  *1'
-	[ "$(awk '$1 == "refused" { print $2 }' run.log)" = 7 ]
+	wait_for log_says 'connections  *258'
+	[ "$(awk '$1 == "refused" { print $2 }' run.log)" = 11 ]
 	# And it still serves.
 	reports 1 keywrite 1
 	guest_run "cp /host/1.keywrite.pcap /tmp
 		dta-translate -q -r /tmp/1.keywrite.pcap --verbs 10.0.0.51:18515"
+	same_memory
+	# All of it without root's privileges, a new epoch, too.
+	guest_run "grep -qx 'Uid:	65534	65534	65534	65534' /proc/$(pid_of)/status &&
+		dta-collect --region $NAME --rotate"
+	dta-collect --region "$NAME" --rotate
+	wait_for log_says 'rxe0: epoch 2'
+	reports 3 keyinc 2
+	guest_run "cp /host/3.keyinc.pcap /tmp
+		dta-translate -q -r /tmp/3.keyinc.pcap --verbs 10.0.0.51:18515"
 	same_memory
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """expect.py - the memory that a capture of DTA/1 reports must leave.
 
-  expect.py REGION CAPTURE
+  expect.py REGION CAPTURE [C/N] [cas]
 
 Shares no code with the suite: it knows the wire format, the hash families and
 the memory layout of the specification (CRCs bit by bit), and where the tables
@@ -12,6 +12,10 @@ by one, in their order, and compares the tables byte by byte.
 Postcards of a path that came one right after the other make one write. When
 others are written depends on the translator's cache, so where such a chunk is
 shared with another key, its bytes are not judged, but counted.
+
+With C/N, the region is that of collector C of N: it has the reports whose keys
+are its own. With cas, Key-Write is DART's WRITE to slot 0, and to slot 1 only
+if that is empty.
 
 Prints what it saw as one line of NDJSON; exit status 1 if a byte differs.
 """
@@ -26,6 +30,7 @@ SLOT = [0x04C11DB7, 0xF5D8E6B9, 0x38D956C9, 0xBE1BC3BB]
 CHECKSUM = 0x1EDC6F41
 HOP = [0x1E671611, 0x42BA8535, 0x9459DBBF, 0x617C6A11,
        0x7076CE85, 0x101CECEF, 0x5B8EA50B, 0x676BDD11]
+COLLECTOR = 0x8C2BFECF
 BLANK = 0xFFFFFFFF
 KINDS = {1: "keywrite", 2: "append", 3: "keyinc", 4: "postcard"}
 
@@ -103,8 +108,9 @@ class Path:
 
 
 class Table:
-    def __init__(self, g):
+    def __init__(self, g, cas):
         self.g = g
+        self.cas = cas
         self.memory = bytearray(g["length"])
         self.counts = [0] * (g["lists"] or 0)
         self.paths = {}      # by key
@@ -123,8 +129,11 @@ class Table:
         if len(data) != self.g["value_length"]:
             return False
         slot = struct.pack(">I", crc(CHECKSUM, key)) + data
-        for at in self.units(key, copies):
-            self.put(at, slot.ljust(self.g["stride"], b"\0"))
+        slot = slot.ljust(self.g["stride"], b"\0")
+        for n, at in enumerate(self.units(key, copies)):
+            if not self.cas or n == 0 or \
+                    n == 1 and not any(self.memory[at:at + len(slot)]):
+                self.put(at, slot)
         return True
 
     def keyinc(self, key, data, copies):
@@ -190,8 +199,8 @@ class Table:
                 if len(keys) > 1 and keys & self.loose]
 
 
-def carry_out(tables, payload):
-    """Whether a report was good."""
+def carry_out(tables, payload, who):
+    """Whether a report was good, and this collector's."""
     if len(payload) < 8 or payload[0] >> 4 != 1:
         return False
     kind, copies = KINDS.get(payload[0] & 15), payload[1] & 15
@@ -201,23 +210,30 @@ def carry_out(tables, payload):
     if not table or table.g["kind"] != kind or copies > 4 or \
             len(key) != size or size != table.g["key_length"]:
         return False
+    if crc(COLLECTOR, key) % who[1] != who[0]:
+        return False
     if kind == "postcard":
         return table.postcard(key, data, copies, hops >> 4, hops & 15)
     return getattr(table, kind)(key, data, copies)
 
 
-def main(region, capture):
+def main(region, capture, *more):
+    who = [0, 1]
+    for text in more:
+        if "/" in text:
+            who = [int(n) for n in text.split("/")]
     rows = subprocess.run(
         ["dta-dump", "region", region, "--no-load", "-o", "ndjson"],
         check=True, capture_output=True, text=True).stdout.splitlines()
-    tables = {g["id"]: Table(g) for g in map(json.loads, rows)}
+    tables = {g["id"]: Table(g, "cas" in more) for g in map(json.loads, rows)}
     seen = {"packets": 0, "reports": 0, "stored": 0, "bytes": 0, "chunks": 0,
             "unjudged": 0, "different": 0}
     for frame in packets(capture):
         payload = report(frame)
         seen["packets"] += 1
         seen["reports"] += payload is not None
-        seen["stored"] += payload is not None and carry_out(tables, payload)
+        seen["stored"] += payload is not None and carry_out(tables, payload,
+                                                               who)
     for table in tables.values():
         g = table.g
         unjudged = table.finish()
@@ -240,6 +256,6 @@ def main(region, capture):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if not 3 <= len(sys.argv) <= 5:
         sys.exit(__doc__)
     sys.exit(main(*sys.argv[1:]))

@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 	struct fault f = {""};
 	struct src *s;
 	struct snk *k;
-	int ch, n;
+	int ch, n = -1;
 
 	while ((ch = getopt(argc, argv, "s:l:d:f:c:r:")) != -1) {
 		switch (ch) {
@@ -147,7 +147,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "mangle: %s\n", f.text);
 		return 1;
 	}
-	while ((n = src_rx(s, pkts, 64, &f)) > 0)
+	/* What is behind a link does not wait for what is not sent yet. */
+	while (snk_flush(k) == 0 && (n = src_rx(s, pkts, 64, &f)) > 0)
 		for (int i = 0; i < n; i++)
 			mangle(k, &pkts[i]);
 	release(k, true);

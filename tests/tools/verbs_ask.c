@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * verbs_ask ADDRESS PORT HEX [COUNT]: connects through librdmacm with any
- * private data, COUNT times at once, as a host would or should not. Prints for
- * each "accepted HEX" or "rejected HEX", the private data of the answer, 32
- * bytes of it; then leaves without a word.
+ * verbs_ask ADDRESS PORT HEX [COUNT [SECONDS]]: connects through librdmacm with
+ * any private data, COUNT times at once, as a host would or should not. Prints
+ * for each "accepted HEX" or "rejected HEX", the private data of the answer, 32
+ * bytes of it; stays for SECONDS, then leaves without a word.
  */
 #include <errno.h>
 #include <rdma/rdma_cma.h>
@@ -83,5 +83,8 @@ int main(int argc, char **argv)
 		rc = ask(to->ai_dst_addr, data, hex(data, argv[3]));
 	if (rc < 0)
 		fprintf(stderr, "%s: %s\n", argv[1], strerror(-rc));
-	return rc < 0;
+	fflush(NULL);
+	if (argc > 5)
+		sleep((unsigned)strtol(argv[5], NULL, 10));
+	_exit(rc < 0); /* nothing is closed, and nobody is told */
 }

@@ -149,79 +149,75 @@ static void prefixes(void)
 	}
 }
 
+static const char head[] = "[cluster]\nversion = 1\n";
+static const struct {
+	const char *text, *why;
+	int rc;
+} bad[] = {
+	{"[collector 0]\nregion = a\n", "needs version", -EINVAL},
+	{"[cluster]\nversion = 2\n",
+	 "c.ini:2: a cluster file of "
+	 "another version: '2'",
+	 -EPROTONOSUPPORT},
+	{"H", "no collectors", -EINVAL},
+	{"H[collector x]\nregion = a\n", "id: 'x'", -EINVAL},
+	{"H[collector 70000]\nregion = a\n", "id: '70000'", -EINVAL},
+	{"H[collector 0]\nregion = a\n[collector 1]\nregion = b\n"
+	 "[collector 0]\nhost = c\n",
+	 "twice the same collector: '0'", -EINVAL},
+	{"H[collector 0]\naddress = 10.0.0.1\n", "region or ticket", -EINVAL},
+	{"H[collector 0]\nticket = t\nhost = h\n", "needs region", -EINVAL},
+	{"H[collector 0]\nregion = a\nhost = -oProxyCommand=x\n",
+	 "host: no plain name", -EINVAL},
+	{"H[collector 0]\nregion = a\nhost = a b\n", "host: no plain name",
+	 -EINVAL},
+	{"H[collector 0]\nregion = a$(x)\n", "region: no plain name", -EINVAL},
+	{"H[collector 0]\nregion = a\naddress = 10.0.0\n", "address: '10.0.0'",
+	 -EINVAL},
+	{"H[collector 0]\nregion = a\nregion = b\n", "given twice", -EINVAL},
+	{"H[collector 0]\nregion = a\ncolour = b\n", "no such field", -EINVAL},
+	{"H[fleet]\nregion = a\n", "no such section", -EINVAL},
+	{"Hsteer = north\n", "not known: 'north'", -EINVAL},
+	{"Hsteer = address\nmirror = yes\n[collector 0]\nregion = a\n"
+	 "address = 10.0.0.1\n",
+	 "mirror: only with", -EINVAL},
+	{"Hsteer = address\n[collector 0]\nregion = a\n",
+	 "an address is needed", -EINVAL},
+	{"Hsteer = address\n[collector 0]\nregion = a\naddress = "
+	 "10.0.0.1\n[collector 1]\nregion = b\naddress = 10.0.0.1\n",
+	 "it is collector 0's", -EINVAL},
+	{"H[collector 0]\nregion = a\n[generation 1]\n"
+	 "collectors = 0 1\n",
+	 "there is no [collector 1]", -EINVAL},
+	{"H[collector 0]\nregion = a\n[generation 1]\n"
+	 "collectors = 0 0\n",
+	 "twice collector 0", -EINVAL},
+	{"H[collector 0]\nregion = a\n[generation 1]\nepoch = 1\n",
+	 "[generation 1]: no collectors", -EINVAL},
+	{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = 0\n"
+	 "[generation 2]\ncollectors = 0\n",
+	 "[generation 2]: since which epoch", -EINVAL},
+	{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = "
+	 "0:7\n[generation 2]\ncollectors = 0\nepoch = 7\n",
+	 "begins later", -EINVAL},
+	{"H[collector 0]\nregion = a\n[generation 2]\ncollectors = 0\n"
+	 "[generation 1]\ncollectors = 0\n",
+	 "in their order", -EINVAL},
+	{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = "
+	 "0x\n",
+	 "collectors: '0x'", -EINVAL},
+	{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = "
+	 "3-1\n",
+	 "collectors: '3-1'", -EINVAL},
+	{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = "
+	 "0:0\n",
+	 "epoch", -EINVAL},
+	{"version = 1\n", "not in a section", -EINVAL},
+	{"H\001\002\n", "not a line", -EINVAL},
+};
+
 static void refusals(void)
 {
-	static const char head[] = "[cluster]\nversion = 1\n";
-	static const struct {
-		const char *text, *why;
-		int rc;
-	} bad[] = {
-		{"[collector 0]\nregion = a\n", "needs version", -EINVAL},
-		{"[cluster]\nversion = 2\n", "c.ini:2: a cluster file of "
-					     "another version: '2'",
-		 -EPROTONOSUPPORT},
-		{"H", "no collectors", -EINVAL},
-		{"H[collector x]\nregion = a\n", "id: 'x'", -EINVAL},
-		{"H[collector 70000]\nregion = a\n", "id: '70000'", -EINVAL},
-		{"H[collector 0]\nregion = a\n[collector 1]\nregion = b\n"
-		 "[collector 0]\nhost = c\n",
-		 "twice the same collector: '0'", -EINVAL},
-		{"H[collector 0]\naddress = 10.0.0.1\n", "region or ticket",
-		 -EINVAL},
-		{"H[collector 0]\nticket = t\nhost = h\n", "needs region",
-		 -EINVAL},
-		{"H[collector 0]\nregion = a\nhost = -oProxyCommand=x\n",
-		 "host: no plain name", -EINVAL},
-		{"H[collector 0]\nregion = a\nhost = a b\n",
-		 "host: no plain name", -EINVAL},
-		{"H[collector 0]\nregion = a$(x)\n", "region: no plain name",
-		 -EINVAL},
-		{"H[collector 0]\nregion = a\naddress = 10.0.0\n",
-		 "address: '10.0.0'", -EINVAL},
-		{"H[collector 0]\nregion = a\nregion = b\n", "given twice",
-		 -EINVAL},
-		{"H[collector 0]\nregion = a\ncolour = b\n", "no such field",
-		 -EINVAL},
-		{"H[fleet]\nregion = a\n", "no such section", -EINVAL},
-		{"Hsteer = north\n", "not known: 'north'", -EINVAL},
-		{"Hsteer = address\nmirror = yes\n[collector 0]\nregion = a\n"
-		 "address = 10.0.0.1\n",
-		 "mirror: only with", -EINVAL},
-		{"Hsteer = address\n[collector 0]\nregion = a\n",
-		 "an address is needed", -EINVAL},
-		{"Hsteer = address\n[collector 0]\nregion = a\naddress = "
-		 "10.0.0.1\n[collector 1]\nregion = b\naddress = 10.0.0.1\n",
-		 "it is collector 0's", -EINVAL},
-		{"H[collector 0]\nregion = a\n[generation 1]\n"
-		 "collectors = 0 1\n",
-		 "there is no [collector 1]", -EINVAL},
-		{"H[collector 0]\nregion = a\n[generation 1]\n"
-		 "collectors = 0 0\n",
-		 "twice collector 0", -EINVAL},
-		{"H[collector 0]\nregion = a\n[generation 1]\nepoch = 1\n",
-		 "[generation 1]: no collectors", -EINVAL},
-		{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = 0\n"
-		 "[generation 2]\ncollectors = 0\n",
-		 "[generation 2]: since which epoch", -EINVAL},
-		{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = "
-		 "0:7\n[generation 2]\ncollectors = 0\nepoch = 7\n",
-		 "begins later", -EINVAL},
-		{"H[collector 0]\nregion = a\n[generation 2]\ncollectors = 0\n"
-		 "[generation 1]\ncollectors = 0\n",
-		 "in their order", -EINVAL},
-		{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = "
-		 "0x\n",
-		 "collectors: '0x'", -EINVAL},
-		{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = "
-		 "3-1\n",
-		 "collectors: '3-1'", -EINVAL},
-		{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = "
-		 "0:0\n",
-		 "epoch", -EINVAL},
-		{"version = 1\n", "not in a section", -EINVAL},
-		{"H\001\002\n", "not a line", -EINVAL},
-	};
-
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		bool short_head = bad[i].text[0] == 'H';
 		char text[512];

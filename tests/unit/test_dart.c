@@ -76,7 +76,11 @@ static struct dart_road *road_new(void)
 {
 	struct dart_road *r = calloc(1, sizeof(*r));
 
-	r->road = (struct road){dart_begin, dart_exec, dart_end, NULL};
+	r->road = (struct road){
+		.begin = dart_begin,
+		.exec = dart_exec,
+		.end = dart_end,
+	};
 	r->mem = calloc(SLOTS, 8);
 	return r;
 }
@@ -187,8 +191,8 @@ static void one_random_copy(const struct table *t)
  * another one. N = 1 is what it is without DART. */
 static void seeds(const struct table *t)
 {
-	static const size_t each[] = {1, 7, PKT_BATCH, PKT_BATCH, PKT_BATCH,
-				      PKT_BATCH};
+	static const size_t each[] = {1,	 7,	    PKT_BATCH,
+				      PKT_BATCH, PKT_BATCH, PKT_BATCH};
 	struct dart_road *r[6];
 	struct frames f = {.n = 0};
 
@@ -250,8 +254,8 @@ static void success(const struct table *t, unsigned copies, unsigned reports,
 	got = found(t, r->mem, run, copies, keys);
 	printf("N = %u, %u reports, load %.2f: %.2f %%, theory %.2f %%\n",
 	       copies, reports, load, 100 * got, 100 * want);
-	TEST(fabs(got - want) < 0.005 + 3 * sqrt(want * (1 - want) /
-						 (double)keys));
+	TEST(fabs(got - want) <
+	     0.005 + 3 * sqrt(want * (1 - want) / (double)keys));
 	translate_close(tr);
 	road_free(r);
 }
@@ -265,8 +269,8 @@ static void theory(void)
 	TEST(fabs(plan_random(2, 1, 0.3) - exp(-0.3)) < 1e-12);
 	/* Two: both with 1/2; 1.5 slots a key. */
 	TEST(fabs(plan_random(2, 2, 0.2) -
-		  (1 - (0.5 * (1 - exp(-0.3)) +
-			0.5 * pow(1 - exp(-0.3), 2)))) < 1e-12);
+		  (1 - (0.5 * (1 - exp(-0.3)) + 0.5 * pow(1 - exp(-0.3), 2)))) <
+	     1e-12);
 	/* Many: what N writes a report give. */
 	TEST(fabs(plan_random(4, 500, 0.2) -
 		  plan_at(4, 0.2, plan_pass_keywrite(32)).success) < 1e-8);
@@ -288,8 +292,8 @@ static void cas(const struct table *t)
 		key_of(key, 3, i);
 		slot_bytes(slot, key, i);
 		add(&f, t, 3, i, copies, i);
-		if (copies > 1 && !memcmp(model + 8 * slot_of(1, key), empty,
-					  8))
+		if (copies > 1 &&
+		    !memcmp(model + 8 * slot_of(1, key), empty, 8))
 			memcpy(model + 8 * slot_of(1, key), slot, 8);
 		memcpy(model + 8 * slot_of(0, key), slot, 8);
 		if (f.n == PKT_BATCH)

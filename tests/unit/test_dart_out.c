@@ -52,14 +52,12 @@ static size_t make_ops(struct op *op, unsigned tables)
 	while (n < OPS) {
 		unsigned c = (unsigned)rng_below(&r, COLLECTORS);
 		unsigned k = (unsigned)rng_below(&r, 3);
-		uint8_t verb = k == RIG_INC ? OP_FETCH_ADD
-			       : rng_below(&r, 4)
-				       ? OP_WRITE
-				       : k == RIG_KW && rng_below(&r, 2)
-						 ? OP_CMP_SWAP
-						 : OP_WRITE_IMM;
+		uint8_t verb = k == RIG_INC			 ? OP_FETCH_ADD
+			       : rng_below(&r, 4)		 ? OP_WRITE
+			       : k == RIG_KW && rng_below(&r, 2) ? OP_CMP_SWAP
+								 : OP_WRITE_IMM;
 
-		op[n++] = (struct op){
+		op[n] = (struct op){
 			.verb = verb,
 			.table = (uint16_t)(c * tables + k),
 			.offset = 8 * rng_below(&r, 200),
@@ -68,7 +66,8 @@ static size_t make_ops(struct op *op, unsigned tables)
 			.data = verb == OP_CMP_SWAP ? (uint8_t *)operand : data,
 		};
 		if (verb == OP_FETCH_ADD)
-			op[n - 1].add = n;
+			op[n].add = n;
+		n++;
 	}
 	op[n++] = (struct op){.verb = OP_WRITE,
 			      .table = (uint16_t)(2 * tables + RIG_WIDE),

@@ -85,14 +85,15 @@ static void strict(void)
 	for (unsigned i = 0; i < sizeof(seq) / sizeof(seq[0]); i++)
 		report(3, seq[i], 1);
 	feed(tr);
-	/* dropped: 10, 11, 8, 3; one gap, mended by 9 */
-	TEST(c->out_of_order == 4 && c->gaps == 1 && c->stored == 5);
+	/* dropped: 10, 11, and again 8, 3; one gap, mended by 9 */
+	TEST(c->out_of_order == 2 && c->gaps == 1 && c->stored == 5);
+	TEST(c->repeated == 2);
 	TEST(ledger_balanced(&translate_ledger, c));
 	/* nonsense in order does not stop the reporter for ever */
 	report(99, 12, 1);
 	report(3, 13, 1);
 	feed(tr);
-	TEST(c->bad_table == 1 && c->out_of_order == 4 && c->stored == 6);
+	TEST(c->bad_table == 1 && c->out_of_order == 2 && c->stored == 6);
 	TEST(road->nops == 6);
 	translate_close(tr);
 	test_road_free(road);

@@ -43,9 +43,8 @@ static void random_report(struct rng *rng, const struct table *tables,
 	*r = (struct dta_report){
 		.opcode = t->kind,
 		.table = t->id,
-		.copies = t->kind == TABLE_APPEND
-				  ? 0
-				  : (uint8_t)rng_below(rng, 3),
+		.copies = t->kind == TABLE_APPEND ? 0
+						  : (uint8_t)rng_below(rng, 3),
 		.key_len = t->key_len,
 		.data_len = t->kind == TABLE_KEYINC ? 8 : t->value_len,
 		.key = key,
@@ -103,20 +102,50 @@ static unsigned owner_of(const struct dta_report *r)
 	return test_crc(poly_collector, r->key, r->key_len) % COLLECTORS;
 }
 
+/* n random reports, to all and to those whose they are. Returns how many are
+ * nobody's. */
+static unsigned make_reports(struct rng *rng, const struct table *t, unsigned n,
+			     enum steer steer, struct frames *all,
+			     struct own *own)
+{
+	unsigned nobodys = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint8_t key[32], value[32], frame[FRAME_ROOM];
+		int shape = (int)rng_below(rng, SHAPES);
+		struct dta_report r;
+		unsigned c;
+		size_t len;
+
+		random_report(rng, t, &r, key, value);
+		len = frame_of(frame, DTA_FORMAT_1, &r, 1, shape);
+		c = (unsigned)rng_below(rng, COLLECTORS + 1);
+		if (steer == STEER_HASH)
+			c = owner_of(&r);
+		else
+			address(frame, shape, c);
+		frames_add(all, frame, len, 0);
+		nobodys += c == NOBODYS;
+		if (c != NOBODYS)
+			frames_add(&own[c].frames, frame, len, 0);
+	}
+	return nobodys;
+}
+
 static void against_owners(enum steer steer, uint64_t seed)
 {
 	static struct own own[COLLECTORS];
 	static struct frames all;
 	static const struct collector_address addresses[COLLECTORS] = {
-		{4, {10, 0, 0, 100}}, {4, {10, 0, 0, 101}},
+		{4, {10, 0, 0, 100}},
+		{4, {10, 0, 0, 101}},
 		{4, {10, 0, 0, 102}},
 	};
 	struct table t[TABLES], divided[TABLES];
 	struct test_road *road[COLLECTORS];
 	struct road *roads[COLLECTORS];
-	struct translate_options o = {.collectors = COLLECTORS,
-				      .steer = steer,
-				      .address = addresses};
+	struct translate_options o = {
+		.collectors = COLLECTORS, .steer = steer, .address = addresses};
 	struct rng rng = {seed};
 	struct translator *tr;
 	struct fanout *fan;
@@ -140,26 +169,8 @@ static void against_owners(enum steer steer, uint64_t seed)
 	for (int round = 0; round < ROUNDS; round++) {
 		unsigned n = 1 + (unsigned)rng_below(&rng, PKT_BATCH);
 
-		for (unsigned i = 0; i < n; i++) {
-			uint8_t key[32], value[32], frame[FRAME_ROOM];
-			int shape = (int)rng_below(&rng, SHAPES);
-			struct dta_report r;
-			unsigned c;
-			size_t len;
-
-			random_report(&rng, t, &r, key, value);
-			len = frame_of(frame, DTA_FORMAT_1, &r, 1, shape);
-			c = (unsigned)rng_below(&rng, COLLECTORS + 1);
-			if (steer == STEER_HASH)
-				c = owner_of(&r);
-			else
-				address(frame, shape, c);
-			frames_add(&all, frame, len, 0);
-			sent++;
-			nobodys += c == NOBODYS;
-			if (c != NOBODYS)
-				frames_add(&own[c].frames, frame, len, 0);
-		}
+		nobodys += make_reports(&rng, t, n, steer, &all, own);
+		sent += n;
 		TEST(translate_rx(tr, all.pkt, all.n) == 0);
 		frames_clear(&all);
 		for (unsigned c = 0; c < COLLECTORS; c++) {

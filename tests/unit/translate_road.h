@@ -131,7 +131,7 @@ static inline struct test_road *test_road_new(const struct table *tables,
 	struct test_road *r = calloc(1, sizeof(*r));
 
 	r->road = (struct road){test_road_begin, test_road_exec, test_road_end,
-				test_road_head};
+				test_road_head, NULL};
 	r->tables = tables;
 	r->n = n;
 	r->generation = 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * verbs_target_host.h - private to this room: one connection of a host, that
+ * verbs_host_private.h - private to this room: one connection of a host, that
  * fetches a ticket or writes into a table. verbs_target_cm.c has all of them.
  */
-#ifndef RDMA_VERBS_TARGET_HOST_H
-#define RDMA_VERBS_TARGET_HOST_H
+#ifndef RDMA_VERBS_HOST_PRIVATE_H
+#define RDMA_VERBS_HOST_PRIVATE_H
 
 #include <rdma/rdma_cma.h>
 
@@ -16,7 +16,7 @@ struct connection {
 	struct rdma_cm_id *id;
 	struct verbs_pair pair;
 	bool established, over, broken;
-	uint64_t since_ms;
+	uint64_t since_ms, pulse_ms;
 	/* A ticket's text on its way; NULL: the connection is a table's. */
 	char *text;
 	size_t len, posted;
@@ -48,6 +48,11 @@ int verbs_host_serve(struct connection *c, struct verbs_target *v,
 		     const struct request *q);
 /* Sends as many chunks of a ticket as there is room for. */
 void verbs_host_send(struct connection *c);
+/*
+ * Asks a table's host for a sign of life: a write of no bytes, which it must
+ * acknowledge. One that has died without a word is found out by it.
+ */
+void verbs_host_pulse(struct connection *c);
 void verbs_host_free(struct connection *c);
 
 #endif

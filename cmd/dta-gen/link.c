@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * link.c - sends at a pace, hears NACKs, and sends again what they ask for.
+ *
+ * On an interface time is the clock's. A capture has the traffic's time, which
+ * goes on by itself where something is sent again or waited for.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "link.h"
+#include "translate/backoff.h"
+
+enum {
+	SECOND = 1000000000,
+	MS = 1000000,
+	TURNS = 64,	/* that are fetched at once */
+	LISTEN = 32,	/* reports between two looks for NACKs */
+	WAIT_MS = 1,	/* for a NACK, when there is nothing else to do */
+	HEARD_MAX = 64, /* NACKs at once */
+	STOP_MS = 1000, /* for the last answers, when interrupted */
+};
+
+struct link {
+	struct src *nacks;
+	struct resend *resend;
+	struct resend_ledger ledger;
+	struct cli_stats *stats;
+	struct cli_pace pace;
+	struct backoff backoff;
+	bool live;
+	bool alone; /* no NACKs will come any more */
+	int turns;  /* frames that may go before the pace is asked again */
+	unsigned unheard; /* reports since the last look for NACKs */
+	uint64_t now_ns, tick_ns;
+	uint64_t end_ns;	/* of --duration; 0: none */
+	uint64_t virtual_ns;	/* of a capture: when the next frame goes */
+	uint64_t slow, packets; /* NACKs heard so far; frames sent */
+	uint64_t start_ns;
+};
+
+static uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/* One frame of what is kept. */
+static int send_kept(void *ctx, unsigned reporter, const uint8_t *payload,
+		     size_t len, uint64_t ts_ns)
+{
+	struct gen *g = ctx;
+	struct link *l = g->link;
+	uint8_t *frame = snk_room(g->snk, HEADER_LEN + len);
+	double rate = l->backoff.rate > 0 ? l->backoff.rate : (double)g->o.rate;
+
+	if (!frame)
+		return errno ? -errno : -EIO;
+	frame_headers(g, frame, len, reporter);
+	memcpy(frame + HEADER_LEN, payload, len);
+	if (ts_ns > l->virtual_ns)
+		l->virtual_ns = ts_ns;
+	snk_done(g->snk, HEADER_LEN + len, l->virtual_ns);
+	if (!ts_ns || l->backoff.cuts)
+		l->virtual_ns += (uint64_t)(SECOND / rate);
+	l->packets++;
+	return 0;
+}
+
+static int open_sink(struct gen *g, struct fault *f)
+{
+	const struct gen_options *o = &g->o;
+	struct fault why = {""};
+	int rc;
+
+	if (!o->live.name) {
+		rc = snk_open(&g->snk, o->out, &why);
+		return rc < 0 ? fault_set(f, rc, "%s: %.400s", o->out, why.text)
+			      : 0;
+	}
+	rc = snk_open_live(&g->snk, o->live.name, &o->live.options, &why);
+	return rc < 0 ? fault_set(f, rc, "%s: %.400s", o->live.name, why.text)
+		      : 0;
+}
+
+/* Whoever reads what we write may have to see that it is a capture before he
+ * opens where the NACKs come from: a pipe, too. */
+static int open_nacks(struct gen *g, struct fault *f)
+{
+	static const uint16_t ports[LIVE_PORTS] = {DTA_NACK_PORT};
+	const char *name = g->o.nacks;
+	struct fault why = {""};
+	int rc;
+
+	if (g->o.live.name && !name) {
+		/* they are few: not worth a program on the interface */
+		g->o.live.options.kind = LIVE_PACKET;
+		g->link->nacks = cli_live_open(&g->o.live, ports, true);
+		return 0;
+	}
+	if ((rc = snk_flush(g->snk)) < 0)
+		return fault_set(f, rc, "%s: %s", g->o.out, strerror(-rc));
+	rc = src_open(&g->link->nacks, name, &why);
+	return rc < 0 ? fault_set(f, rc, "%s: %.400s", name, why.text) : 0;
+}
+
+/* Bytes of the longest report that can come. */
+static size_t report_max(const struct gen *g)
+{
+	const struct workload *w = g->w;
+	size_t value = w->needs == NEEDS_NOTHING   ? g->o.value_len
+		       : w->value[0] > w->value[1] ? w->value[0]
+						   : w->value[1];
+
+	return DTA_HEADER_LEN + KEY_MAX + (value < 8 ? 8 : value);
+}
+
+static int open_window(struct gen *g, struct fault *f)
+{
+	struct link *l = g->link;
+	struct resend_options o = {
+		.reporters = g->tree.switches + 1,
+		.window = (unsigned)g->o.resend,
+		.payload_max = report_max(g),
+		.address = g->o.source,
+		.wait = g->o.wait,
+		.send = send_kept,
+		.ctx = g,
+	};
+	int rc;
+
+	if (!g->o.tracked || !g->o.resend)
+		return 0;
+	rc = open_nacks(g, f);
+	return rc < 0 ? rc : resend_open(&l->resend, &o, f);
+}
+
+int link_open(struct gen *g, struct fault *f)
+{
+	struct link *l = g->link = calloc(1, sizeof(*l));
+	int rc;
+
+	if (!l)
+		return fault_set(f, -ENOMEM, "out of memory");
+	l->live = g->o.live.name != NULL;
+	l->pace.rate = l->backoff.ceiling = (double)g->o.pace;
+	rc = open_sink(g, f);
+	if (rc < 0)
+		return rc;
+	if (l->live && !g->o.quiet)
+		cli_warn("%s: %s", g->o.live.name, snk_kind(g->snk));
+	rc = open_window(g, f);
+	if (rc < 0)
+		return rc;
+	l->start_ns = l->now_ns = clock_ns();
+	if (g->o.duration_ns)
+		l->end_ns = l->now_ns + g->o.duration_ns;
+	l->stats = cli_stats_open(l->resend ? &resend_ledger : &gen_ledger,
+				  g->o.live.stats_ns, g->o.output);
+	return 0;
+}
+
+bool link_keeps(const struct gen *g)
+{
+	return g->link->resend != NULL;
+}
+
+static void failed(struct gen *g, int rc)
+{
+	if (!g->err)
+		g->err = rc;
+}
+
+/* Rows only from counters that never fall: see cli_stats. */
+void link_stats(struct gen *g)
+{
+	struct link *l = g->link;
+
+	if (!l->stats)
+		return;
+	if (!l->resend) {
+		cli_stats_tick(l->stats, &g->ctr, NULL);
+		return;
+	}
+	l->ledger = resend_counters(l->resend);
+	l->ledger.unconfirmed = l->ledger.deaf = 0;
+	cli_stats_tick(l->stats, &l->ledger, l->nacks);
+}
+
+/* The pace begins anew, at another rate. */
+static void set_rate(struct link *l)
+{
+	l->pace = (struct cli_pace){.rate = l->backoff.rate};
+	l->turns = 0;
+}
+
+/* NACKs that say "too fast", or none for a while. */
+static void adapt(struct gen *g)
+{
+	struct link *l = g->link;
+	uint64_t slow = resend_counters(l->resend).nacks_rate;
+	uint64_t now = l->live ? l->now_ns : l->virtual_ns;
+	double at = (double)g->o.rate;
+	bool changed;
+
+	if (l->live && l->pace.rate > 0)
+		at = l->pace.rate;
+	else if (l->live)
+		at = (double)l->packets * SECOND /
+		     (double)(now - l->start_ns + MS);
+	changed = slow > l->slow ? backoff_cut(&l->backoff, at, now)
+				 : backoff_grow(&l->backoff, now);
+	l->slow = slow;
+	g->ctr.backoffs = l->backoff.cuts;
+	if (changed && l->live)
+		set_rate(l);
+}
+
+/* Where the NACKs came from has ended. */
+static void be_alone(struct link *l)
+{
+	l->alone = true;
+	resend_alone(l->resend);
+}
+
+/* Takes NACKs in, waiting for the first that long. */
+static void hear(struct gen *g, int wait_ms)
+{
+	struct link *l = g->link;
+	struct pkt pkts[HEARD_MAX];
+	struct timespec nap = {.tv_nsec = (long)wait_ms * MS};
+	struct fault f = {""};
+	int n = -EAGAIN;
+
+	if (l->alone) {
+		nanosleep(&nap, NULL);
+	} else {
+		src_wait(l->nacks, wait_ms);
+		n = src_rx(l->nacks, pkts, HEARD_MAX, &f);
+	}
+	l->now_ns = clock_ns();
+	if (n > 0)
+		resend_rx(l->resend, pkts, (size_t)n, l->now_ns);
+	else if (n != -EAGAIN && n != -EINTR)
+		be_alone(l);
+}
+
+/* What is due beside new reports. */
+static void serve(struct gen *g, int wait_ms)
+{
+	struct link *l = g->link;
+	uint64_t before = l->now_ns;
+	int rc = snk_flush(g->snk);
+
+	if (rc < 0)
+		failed(g, rc);
+	hear(g, wait_ms);
+	l->unheard = 0;
+	if (wait_ms)
+		l->virtual_ns += l->now_ns - before;
+	if (l->now_ns - l->tick_ns >= MS) {
+		l->tick_ns = l->now_ns;
+		resend_tick(l->resend, l->now_ns);
+	}
+	adapt(g);
+	link_stats(g);
+}
+
+/* How many frames may go now; if none may, *wait_ns tells for how long. */
+static int turns(struct gen *g, uint64_t *wait_ns)
+{
+	struct link *l = g->link;
+	int n;
+
+	if (!l->live)
+		return TURNS;
+	if (!l->turns) {
+		n = cli_pace(&l->pace, TURNS, wait_ns);
+		l->turns = n > 0 ? n : 0;
+	}
+	return l->turns;
+}
+
+/* Sends what is to be sent, as far as the pace lets it. */
+static void pump(struct gen *g)
+{
+	struct link *l = g->link;
+	uint64_t wait_ns = 0;
+	int n = turns(g, &wait_ns);
+
+	if (!n) {
+		serve(g, wait_ns < MS ? 0 : WAIT_MS);
+		return;
+	}
+	n = resend_pump(l->resend, (unsigned)n, l->now_ns);
+	if (n < 0)
+		failed(g, n);
+	else if (l->live)
+		l->turns -= n;
+}
+
+static bool is_over(struct gen *g)
+{
+	struct link *l = g->link;
+
+	if (l->end_ns && l->now_ns >= l->end_ns)
+		g->done = true;
+	return g->done || g->err || cli_stop;
+}
+
+bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
+		 size_t len, uint64_t ts_ns)
+{
+	struct link *l = g->link;
+	int rc;
+
+	if (++l->unheard >= LISTEN)
+		serve(g, 0);
+	while (!is_over(g) &&
+	       (resend_pending(l->resend) || !resend_room(l->resend, reporter)))
+		if (resend_pending(l->resend))
+			pump(g);
+		else
+			serve(g, WAIT_MS);
+	if (is_over(g))
+		return false;
+	rc = resend_add(l->resend, reporter, payload, len, ts_ns);
+	if (rc < 0)
+		failed(g, rc);
+	else if (turns(g, &(uint64_t){0}))
+		pump(g);
+	return true;
+}
+
+bool link_turn(struct gen *g)
+{
+	struct link *l = g->link;
+
+	if (!l->live)
+		return true;
+	while (!l->turns && !is_over(g)) {
+		uint64_t wait_ns = 0;
+
+		if (!turns(g, &wait_ns)) {
+			snk_flush(g->snk);
+			nanosleep(&(struct timespec){.tv_nsec = (long)wait_ns},
+				  NULL);
+		}
+		l->now_ns = clock_ns();
+		link_stats(g);
+	}
+	if (!l->turns)
+		return false;
+	l->turns--;
+	return true;
+}
+
+void link_finish(struct gen *g)
+{
+	struct link *l = g->link;
+	uint64_t stop_ns = 0;
+
+	if (!l->resend)
+		return;
+	resend_finish(l->resend);
+	while (!g->err && !resend_settled(l->resend)) {
+		if (cli_stop && !stop_ns)
+			stop_ns = l->now_ns + (uint64_t)STOP_MS * MS;
+		if (stop_ns && l->now_ns >= stop_ns)
+			break;
+		if (resend_pending(l->resend))
+			pump(g);
+		else
+			serve(g, WAIT_MS);
+	}
+}
+
+const struct resend_ledger *link_ledger(struct gen *g)
+{
+	struct link *l = g->link;
+
+	if (!l || !l->resend)
+		return NULL;
+	l->ledger = resend_counters(l->resend);
+	return &l->ledger;
+}
+
+void link_drops(const struct gen *g)
+{
+	const struct link *l = g->link;
+
+	if (l->live)
+		cli_live_drops(&g->o.live, l->nacks, snk_drops(g->snk));
+}
+
+int link_close(struct gen *g)
+{
+	struct link *l = g->link;
+	int rc = snk_close(g->snk);
+
+	g->snk = NULL;
+	if (l->resend) {
+		link_stats(g);
+		cli_stats_close(l->stats, &l->ledger, l->nacks);
+	} else {
+		cli_stats_close(l->stats, &g->ctr, NULL);
+	}
+	resend_close(l->resend);
+	src_close(l->nacks);
+	free(l);
+	g->link = NULL;
+	return rc;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* resend.c - reports and questions on their way out. */
+#include "translate/resend_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/be.h"
+#include "wire/dta.h"
+
+enum {
+	SEQUENCE_AT = 6, /* in a DTA/1 header */
+};
+
+#define FIELD(name, role)                                                      \
+	{                                                                      \
+#name, offsetof(struct resend_ledger, name), role              \
+	}
+
+static const struct ledger_field fields[] = {
+	FIELD(reports, LEDGER_IN),	FIELD(confirmed, LEDGER_DONE),
+	FIELD(lost, LEDGER_DROP),	FIELD(unconfirmed, LEDGER_DROP),
+	FIELD(packets, LEDGER_NOTE),	FIELD(resent, LEDGER_NOTE),
+	FIELD(questions, LEDGER_NOTE),	FIELD(notices, LEDGER_NOTE),
+	FIELD(answers, LEDGER_NOTE),	FIELD(nacks_gap, LEDGER_NOTE),
+	FIELD(nacks_rate, LEDGER_NOTE), FIELD(nacks_resync, LEDGER_NOTE),
+	FIELD(stale, LEDGER_NOTE),	FIELD(strange, LEDGER_NOTE),
+	FIELD(deaf, LEDGER_NOTE),
+};
+
+_Static_assert(sizeof(fields) / sizeof(fields[0]) ==
+		       sizeof(struct resend_ledger) / sizeof(uint64_t),
+	       "a counter has no name");
+
+const struct ledger resend_ledger = {
+	.stage = "send",
+	.unit = "reports",
+	.fields = fields,
+	.n = sizeof(fields) / sizeof(fields[0]),
+};
+
+int resend_open(struct resend **out, const struct resend_options *o,
+		struct fault *f)
+{
+	struct resend *w;
+
+	if (!o->window || o->window > RESEND_WINDOW_MAX)
+		return fault_set(f, -EINVAL, "a window of %u: 1 to %d",
+				 o->window, RESEND_WINDOW_MAX);
+	w = calloc(1, sizeof(*w) + o->reporters * sizeof(w->reporter[0]));
+	if (!w)
+		return fault_set(f, -ENOMEM, "out of memory");
+	w->o = *o;
+	w->stride = (sizeof(struct slot) + o->payload_max + 7) & ~(size_t)7;
+	w->timeout_ns = TIMEOUT_FIRST;
+	w->last = &w->first;
+	*out = w;
+	return 0;
+}
+
+void resend_close(struct resend *w)
+{
+	if (!w)
+		return;
+	for (unsigned i = 0; i < w->o.reporters; i++)
+		free(w->reporter[i].mem);
+	free(w);
+}
+
+static struct slot *slot_of(const struct resend *w, const struct reporter *r,
+			    uint64_t number)
+{
+	return (void *)(r->mem + number % w->o.window * w->stride);
+}
+
+/* What may go before there is an answer: on a way back not too much, or all of
+ * it would be for nothing when the first is lost again. */
+static uint64_t limit(const struct reporter *r)
+{
+	if (r->phase == PHASE_OPENING)
+		return 0;
+	if (r->behind && r->phase != PHASE_DEAF &&
+	    r->next - r->acked > r->burst)
+		return r->acked + r->burst;
+	return r->next;
+}
+
+static bool is_ready(const struct reporter *r)
+{
+	return r->question || r->sent < limit(r);
+}
+
+void resend_queue(struct resend *w, struct reporter *r)
+{
+	if (r->queued || !is_ready(r))
+		return;
+	r->queued = true;
+	r->ready = NULL;
+	*w->last = r;
+	w->last = &r->ready;
+}
+
+void resend_ask(struct resend *w, struct reporter *r, enum question q)
+{
+	if (r->question < q)
+		r->question = (uint8_t)q;
+	resend_queue(w, r);
+}
+
+static void unqueue_first(struct resend *w)
+{
+	struct reporter *r = w->first;
+
+	w->first = r->ready;
+	if (!w->first)
+		w->last = &w->first;
+	r->queued = false;
+}
+
+/* Reports wait where they would be lost otherwise: before the first answer,
+ * and if that is what the caller wants. */
+bool resend_room(struct resend *w, unsigned reporter)
+{
+	struct reporter *r = &w->reporter[reporter];
+
+	if (r->next - r->acked < w->o.window || r->phase == PHASE_DEAF ||
+	    w->alone || (!w->o.wait && r->phase != PHASE_OPENING))
+		return true;
+	r->urgent = true;
+	return false;
+}
+
+int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
+	       size_t len, uint64_t ts_ns)
+{
+	struct reporter *r = &w->reporter[reporter];
+	struct slot *s;
+
+	if (len < DTA_HEADER_LEN || len > w->o.payload_max)
+		return -EINVAL;
+	if (!r->mem && !(r->mem = calloc(w->o.window, w->stride)))
+		return -ENOMEM;
+	if (r->phase == PHASE_UNUSED) {
+		r->phase = w->alone ? PHASE_DEAF : PHASE_OPENING;
+		r->heard_ns = UINT64_MAX;
+		resend_ask(w, r, ASK_STATE);
+	}
+	s = slot_of(w, r, r->next++);
+	s->ts_ns = ts_ns;
+	s->len = (uint16_t)len;
+	memcpy(s->payload, payload, len);
+	if (r->sent < kept_from(w, r)) /* pushed out before its turn came */
+		r->sent = kept_from(w, r);
+	if (r->high < r->sent)
+		r->high = r->sent;
+	w->ctr.reports++;
+	resend_queue(w, r);
+	return 0;
+}
+
+static int send_question(struct resend *w, struct reporter *r, uint64_t now_ns)
+{
+	bool gone = r->question == ASK_GONE;
+	struct dta_report q = {
+		.opcode = DTA_NACK,
+		.hop = gone ? DTA_NACK_GONE : DTA_NACK_STATE,
+		.table = ++r->question_id,
+		.sequence = (uint16_t)(r->acked + r->shift - 1),
+	};
+	uint8_t payload[DTA_HEADER_LEN];
+	int n = dta_encode(payload, sizeof(payload), DTA_FORMAT_1, &q);
+
+	r->question = ASK_NOTHING;
+	r->asked = r->sent;
+	r->asked_ns = now_ns;
+	r->sure = true;
+	r->tries++;
+	if (r->heard_ns == UINT64_MAX)
+		r->heard_ns = now_ns;
+	*(gone ? &w->ctr.notices : &w->ctr.questions) += 1;
+	return n < 0 ? n
+		     : w->o.send(w->o.ctx, (unsigned)(r - w->reporter), payload,
+				 (size_t)n, 0);
+}
+
+static int send_report(struct resend *w, struct reporter *r)
+{
+	struct slot *s = slot_of(w, r, r->sent);
+	bool again = r->sent < r->high;
+
+	be16_store(s->payload + SEQUENCE_AT, (uint16_t)(r->sent + r->shift));
+	r->sent++;
+	if (!again)
+		r->high = r->sent;
+	w->ctr.resent += again;
+	return w->o.send(w->o.ctx, (unsigned)(r - w->reporter), s->payload,
+			 s->len, again ? 0 : s->ts_ns);
+}
+
+/* Asks in time, so that the window does not fill for want of an answer; and
+ * where it cannot go on without one. */
+static bool wants_answer(const struct resend *w, const struct reporter *r)
+{
+	if (r->phase != PHASE_OPEN || r->sent <= r->asked || r->tries)
+		return false;
+	return (r->behind && r->sent >= limit(r)) ||
+	       (w->o.wait && r->sent - r->asked > w->o.window / 2);
+}
+
+int resend_pump(struct resend *w, unsigned max, uint64_t now_ns)
+{
+	unsigned n = 0;
+	int rc;
+
+	while (w->first && n < max) {
+		struct reporter *r = w->first;
+
+		if (!is_ready(r)) {
+			unqueue_first(w);
+			continue;
+		}
+		rc = r->question ? send_question(w, r, now_ns)
+				 : send_report(w, r);
+		if (rc < 0)
+			return rc;
+		w->ctr.packets++;
+		n++;
+		if (wants_answer(w, r))
+			r->question = ASK_STATE;
+	}
+	return (int)n;
+}
+
+bool resend_pending(const struct resend *w)
+{
+	return w->first != NULL;
+}
+
+void resend_finish(struct resend *w)
+{
+	w->finish = true;
+}
+
+bool resend_settled(const struct resend *w)
+{
+	for (unsigned i = 0; i < w->o.reporters; i++) {
+		const struct reporter *r = &w->reporter[i];
+
+		if (r->question || r->sent < r->next ||
+		    (r->acked < r->next && r->phase != PHASE_DEAF))
+			return false;
+	}
+	return true;
+}
+
+struct resend_ledger resend_counters(const struct resend *w)
+{
+	struct resend_ledger c = w->ctr;
+
+	c.unconfirmed = c.reports - c.confirmed - c.lost;
+	return c;
+}

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# DART: one random copy of each report, and the WRITE with COMPARE_SWAP; by both
+# roads, to one collector.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	NAME=test-dart-$$-$BATS_TEST_NUMBER
+	EXAMPLES=$TOP/cmd/dta-collect/examples
+}
+
+teardown() {
+	end_bg
+	remove_regions "$NAME"
+}
+
+# A table of 8-byte slots, and one of counters.
+make_layout() { # slots [field=value...]
+	local slots=$1
+
+	shift
+	cat >layout.ini <<-INI
+		[flows]
+		id = 1
+		kind = keywrite
+		key = flow4
+		value = 4
+		slots = $slots
+		copies = 2
+		[sums]
+		id = 2
+		kind = keyinc
+		key = flow4
+		slots = 4K
+		copies = 2
+	INI
+	printf '%s\n' "$@" >>layout.ini
+}
+
+make_regions() { # layout region...
+	local layout=$1 r
+
+	shift
+	for r in "$@"; do
+		dta-collect --create --layout "$layout" --region "$NAME-$r"
+	done
+}
+
+# Through a ticket and the software responder, into a region.
+by_packets() { # region capture option...
+	local region=$1 capture=$2
+
+	shift 2
+	dta-collect --region "$region" --ticket ticket.ini
+	dta-translate -q -r "$capture" --ticket ticket.ini -w roce.pcap "$@"
+	dta-collect -o ndjson --region "$region" -r roce.pcap 2>responder.ndjson
+	jq -se 'all(select(.role == "drop").value == 0)' responder.ndjson
+}
+
+same_digest() {
+	diff <(dta-dump digest "$NAME-$1" -o csv) \
+		<(dta-dump digest "$NAME-$2" -o csv)
+}
+
+different_digest() {
+	! same_digest "$@" >/dev/null
+}
+
+digest() {
+	dta-dump digest "$NAME-$1" -o csv
+}
+
+right() { # region truth option...
+	dta-query verify --region "$NAME-$1" --truth "$2" -o ndjson "${@:3}" |
+		jq .right
+}
+
+@test "one capture and one seed leave one memory, by both roads" {
+	make_layout 64K
+	make_regions layout.ini a b c
+	dta-gen uniform --count 20000 -q -w kw.pcap
+	dta-gen uniform --count 5000 --kind keyinc --table 2 -q -w inc.pcap
+	cat kw.pcap <(tail -c +25 inc.pcap) >both.pcap
+	dta-translate -r both.pcap --region "$NAME-a" --dart --seed 7 \
+		-o ndjson 2>ledger
+	[ "$(jq -r 'select(.counter == "ops").value' ledger)" -eq 30000 ]
+	by_packets "$NAME-b" both.pcap --dart --seed 7
+	same_digest a b
+	dta-translate -q -r both.pcap --region "$NAME-c" --dart --seed 8
+	different_digest a c
+	# Counters are the same for all that: they are written as ever.
+	diff <(digest a | grep sums) <(digest c | grep sums)
+	# Packets in other batches: the copies stay.
+	dta-collect --remove --region "$NAME-c"
+	make_regions layout.ini c
+	{ head -c 54321 both.pcap; sleep 0.1; tail -c +54322 both.pcap; } |
+		dta-translate -q -r - --region "$NAME-c" --dart --seed 7
+	same_digest a c
+}
+
+@test "packets of a DART switch: PSNs count, one queue pair, iCRC right" {
+	make_layout 4K
+	make_regions layout.ini a
+	dta-gen uniform --count 300 -q -w kw.pcap
+	dta-collect --region "$NAME-a" --ticket ticket.ini
+	sed -i '/table flows/,/table sums/s/^psn = 0/psn = 16777200/' ticket.ini
+	dta-translate -q -r kw.pcap --ticket ticket.ini -w roce.pcap --dart \
+		--ack-every 100
+	dta-dump packets roce.pcap -o ndjson >rows
+	[ "$(jq -s 'length' rows)" -eq 300 ]
+	jq -se '[.[].psn] == [range(300) | (16777200 + .) % 16777216]' rows
+	jq -se 'all(.icrc == "ok")' rows
+}
+
+@test "dta-gen --dart: the reporter writes what the translator would" {
+	make_layout 64K
+	make_regions layout.ini a b
+	dta-gen uniform --count 5000 --seed 3 -q -w kw.pcap
+	dta-translate -q -r kw.pcap --region "$NAME-a" --dart --seed 3
+	dta-collect --region "$NAME-b" --ticket ticket.ini
+	dta-gen uniform --count 5000 --seed 3 --dart --ticket ticket.ini \
+		-w - -o ndjson 2>ledger --truth truth.csv |
+		dta-collect -q --region "$NAME-b" -r -
+	same_digest a b
+	[ "$(jq -s 'map(select(.stage == "translate" and
+		.counter == "stored"))[0].value' ledger)" -eq 5000 ]
+	[ "$(right b truth.csv)" -gt 4600 ]
+	# To a cluster of one, and of what is not there.
+	printf '[cluster]\nversion = 1\n[collector 0]\nticket = ticket.ini\n' \
+		>cluster.ini
+	dta-gen uniform --count 5000 --seed 3 --dart --cluster cluster.ini \
+		-q -w two.pcap
+	dta-dump packets two.pcap -o ndjson | jq -se 'length == 5000 and
+		all(.icrc == "ok" and .opcode == "rc_write_only")'
+	# What the table does not take is said.
+	dta-gen uniform --count 5 --value 8 --dart --ticket ticket.ini \
+		-w none.pcap -o ndjson 2>ledger
+	[ "$(jq -s 'map(select(.counter == "bad_data"))[0].value' ledger)" -eq 5 ]
+	run -2 dta-gen uniform --dart -w x.pcap
+	run -2 dta-gen uniform --dart --ticket ticket.ini --tracked -w x.pcap
+	run -1 --separate-stderr dta-gen uniform --dart --ticket nix.ini \
+		-w x.pcap
+	[[ $stderr == *"nix.ini: No such file"* ]]
+}
+
+@test "copies fill as reports come again" {
+	make_layout 1M
+	make_regions layout.ini a
+	dta-gen uniform --count 20000 -q --truth truth.csv -w kw.pcap
+	dta-translate -q -r kw.pcap --region "$NAME-a" --dart --seed 1
+	once=$(right a truth.csv --policy consensus:2 || :)
+	[ "$(right a truth.csv)" -gt 19300 ] # 1 - average loss of one slot
+	for seed in 2 3 4; do
+		dta-translate -q -r kw.pcap --region "$NAME-a" --dart \
+			--seed $seed
+	done
+	often=$(right a truth.csv --policy consensus:2)
+	echo "both copies: once $once, after four reports $often"
+	[ "$once" -eq 0 ]
+	# 7 of 8 have both by then, less what others took.
+	[ "$often" -gt 16000 ]
+	[ "$often" -lt 17800 ]
+}
+
+@test "INT: flow4 keys; postcards: hop4 keys, switch id and flow" {
+	for w in int-path packetscope-path; do
+		make_regions "$EXAMPLES/$w.ini" $w
+		dta-gen $w --count 5000 -q --truth $w.csv -w $w.pcap
+		dta-translate -q -r $w.pcap --region "$NAME-$w" --dart
+		n=$(right $w $w.csv)
+		[ "$n" -gt 4900 ]
+		key=$(sed -n 2p $w.csv | cut -d, -f3)
+		dta-query keywrite --region "$NAME-$w" "$key"
+	done
+	[[ $key == *@*'>'* ]]
+}
+
+@test "--dart-cas: slot 1 only where it is empty, as a reference has it" {
+	make_layout 4K
+	make_regions layout.ini a b
+	dta-gen uniform --count 8000 -q -w kw.pcap
+	dta-translate -q -r kw.pcap --region "$NAME-a" --dart-cas
+	"$TOP"/tests/tools/expect.py "$NAME-a" kw.pcap cas
+	by_packets "$NAME-b" kw.pcap --dart-cas
+	same_digest a b
+	[ "$(jq -r 'select(.counter == "atomics").value' responder.ndjson)" \
+		-eq 8000 ]
+}
+
+@test "--dart-cas: refused where a compare-and-swap does not reach" {
+	make_layout 4K
+	dta-gen uniform --count 10 -q -w kw.pcap
+	refused() { # region message
+		run -1 --separate-stderr dta-translate -q -r kw.pcap \
+			--region "$NAME-$1" --dart-cas
+		echo "$stderr"
+		[[ $stderr == *"$2"* ]]
+	}
+	sed 's/value = 4/value = 8/' layout.ini >wide.ini
+	sed '/copies/s/.*/&\nqp = uc/; /sums/,$d' layout.ini >uc.ini
+	sed 's/copies = 2/copies = 1/' layout.ini >one.ini
+	sed '/flows/,/copies/d' layout.ini >none.ini
+	make_regions wide.ini wide
+	make_regions uc.ini uc
+	make_regions one.ini one
+	make_regions none.ini none
+	refused wide "a compare-and-swap reaches 8"
+	refused uc "UC has no atomics"
+	refused one "is for 2"
+	refused none "DART writes Key-Write tables; there is none"
+}

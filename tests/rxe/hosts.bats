@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Host to host: dta-translate --verbs in one guest, dta-collect --cm in another,
+# a wire between them that can be cut.
+
+load ../helpers
+load guest
+load traffic
+
+setup_file() {
+	export NAME=test-hosts-$$
+	cd "$BATS_FILE_TMPDIR" || exit 1
+	guest_there || return 0
+	mix 500 first.pcap
+	dta-collect --create --layout "$BATS_TEST_DIRNAME/mix.ini" --region "$NAME"
+	dta-translate -q -r first.pcap --region "$NAME"
+	tables "$NAME" >once
+	dta-translate -q -r first.pcap --region "$NAME"
+	tables "$NAME" >twice
+	export GUEST
+	guest_start a b
+	guest_start b a
+	cp "$BATS_TEST_DIRNAME/mix.ini" "$GUEST_DIR/a/layout.ini"
+	cp first.pcap "$GUEST_DIR/b"
+	head -c 24 first.pcap >"$GUEST_DIR/b/empty.pcap"
+	tail -c +25 first.pcap >"$GUEST_DIR/b/more"
+}
+
+setup() {
+	guest_needed
+	cd "$BATS_FILE_TMPDIR" || exit 1
+	A=$GUEST_DIR/a B=$GUEST_DIR/b
+	rm -f "$A"/collect.* "$B"/{go,end,rc,translate.err}
+}
+
+teardown() {
+	[ ! -e "$A/collect.pid" ] || on_a 'kill -9 $(cat collect.pid); rm collect.pid'
+	on_a 'rm -f /dev/shm/*; /bin/ip link set eth0 up
+		/bin/ip addr replace fd00::51/64 dev eth0 nodad
+		/bin/ip neigh replace 10.0.0.101 lladdr 02:00:00:00:00:01 nud permanent dev eth0
+		/bin/ip neigh replace fd00::101 lladdr 02:00:00:00:00:01 nud permanent dev eth0'
+	[ ! -e "$B/translate.pid" ] || on_b 'kill -9 $(cat translate.pid); rm translate.pid'
+	: >"$B/go"
+	: >"$B/end"
+}
+
+teardown_file() {
+	remove_regions "$NAME"
+	guest_stop
+}
+
+on_a() {
+	local GUEST=a
+	guest_run "$@"
+}
+
+on_b() {
+	local GUEST=b
+	guest_run "$@"
+}
+
+create() {
+	on_a 'dta-collect --create --layout layout.ini --region r --epochs 2'
+}
+
+# collect ARGS: the collector, ready.
+collect() {
+	on_a "dta-collect --region r --verbs rxe0 --cm 40040 $* 2>>collect.err & echo \$! >collect.pid"
+	# It does not say when it listens; who asks does.
+	wait_for on_b "dta-translate -q -r empty.pcap --verbs 10.0.0.51"
+}
+
+# translate [TIMES]: first.pcap, and when go says so again; ends with end.
+translate() {
+	local again
+
+	again=$(printf 'more %.0s' $(seq "${1:-1}"))
+	on_b "mkfifo /tmp/feed.$BATS_TEST_NUMBER"
+	on_b '{ cat first.pcap; until [ -e go ]; do sleep 0.1; done; cat '"$again"'
+		until [ -e end ]; do sleep 0.1; done; } >/tmp/feed.'$BATS_TEST_NUMBER' &
+		{ dta-translate -r /tmp/feed.'$BATS_TEST_NUMBER' --verbs 10.0.0.51 -o ndjson \
+		2>translate.err & echo $! >translate.pid; wait $!; echo $? >rc; } \
+		</dev/null >/dev/null 2>&1 &'
+}
+
+has_come() { # digests
+	on_a 'dta-dump digest r -o csv' | grep -E ',1,[0-9a-f]{8},' |
+		cmp -s - <(grep -E ',1,[0-9a-f]{8},' "$1")
+}
+
+says() {
+	grep -q -- "$1" "$B/translate.err"
+}
+
+# The ledger of the road adds up, and a jq condition holds of its counters.
+ledger() {
+	grep '^{' "$B/translate.err" | jq -se 'map(select(.stage == "road")) |
+		([.[] | select(.role == "in").value] | add) as $in |
+		([.[] | select(.role == "done" or .role == "drop").value] | add) as $out |
+		(map({(.counter): .value}) | add) | . as $all | $in == $out and ('"$1"')' ||
+		{ grep '"road"' "$B/translate.err"; return 1; }
+}
+
+finish() { # exit status
+	: >"$B/go"
+	: >"$B/end"
+	wait_for [ -s "$B/rc" ]
+	rm -f "$B/translate.pid"
+	cat "$B/rc"
+	[ "$(<"$B/rc")" = "$1" ]
+}
+
+@test "over a wire: the same memory" {
+	create
+	collect
+	on_b 'dta-translate -q -r first.pcap --verbs 10.0.0.51:40040'
+	on_a 'dta-dump digest r -o csv' | grep -E ',1,[0-9a-f]{8},' | diff - <(grep -E ',1,[0-9a-f]{8},' once)
+}
+
+@test "IPv6" {
+	create
+	on_a 'dta-collect --region r --verbs rxe0 --ip fd00::51 --cm 40041 2>collect.err & echo $! >collect.pid'
+	wait_for on_b 'dta-translate -q -r first.pcap --verbs [fd00::51]:40041'
+	has_come once
+}
+
+@test "the wire is cut for 5 s: nothing is lost" {
+	create
+	collect
+	translate
+	wait_for has_come once
+	on_a '/bin/ip link set eth0 down'
+	: >"$B/go"
+	on_a 'sleep 5; /bin/ip link set eth0 up
+		/bin/ip neigh replace 10.0.0.101 lladdr 02:00:00:00:00:01 nud permanent dev eth0'
+	finish 0
+	has_come twice
+	ledger '.received == .completed and .disconnections == 0'
+}
+
+@test "a collector that dies with much on its way, and comes back" {
+	create
+	collect
+	translate 8
+	wait_for has_come once
+	: >"$B/go"
+	# As soon as something has come of it:
+	wait_for eval '! has_come once'
+	on_a 'kill -9 $(cat collect.pid)'
+	wait_for says 'connection lost'
+	collect
+	wait_for says 'connected again, epoch 1'
+	finish 0
+	ledger '.flushed + .unanswered > 0 and .disconnections == 5 and
+		.connections == 10 and .tickets >= 2'
+	# What was lost is counted: sent again, all is there. Counters and
+	# lists remember, of course.
+	on_b 'dta-translate -q -r first.pcap --verbs 10.0.0.51'
+	on_a 'dta-dump digest r -o csv' | grep -E '^(flows|wide|paths),.,1,' |
+		diff - <(grep -E '^(flows|wide|paths),.,1,' twice)
+}
+
+@test "a new epoch: the ticket is fetched again, nothing is lost" {
+	create
+	collect
+	translate
+	wait_for has_come once
+	on_a 'dta-collect --region r --rotate'
+	wait_for says 'connected again, epoch 2'
+	finish 0
+	ledger '.received == .completed and .tickets == 2 and .connections == 10'
+	# The new epoch holds what the old one does, as it got the same.
+	on_a 'dta-dump digest r -o csv' | sed 's/,2,\([0-9a-f]\{8\},\)/,1,\1/' |
+		diff - once
+}
+
+@test "a collector with other tables: no operation goes there" {
+	create
+	collect
+	translate
+	wait_for has_come once
+	on_a 'kill $(cat collect.pid); sleep 0.2; rm /dev/shm/r
+		sed "s/slots = 16K/slots = 8K/" layout.ini >other.ini
+		dta-collect --create --layout other.ini --region r'
+	collect
+	: >"$B/go"
+	wait_for says 'the collector has other tables'
+	finish 1
+	ledger '.unconnected > 0 and .completed + .unconnected == .received'
+	on_a 'dta-dump digest r -o csv' | awk -F, 'NR > 1 && $1 != "losses" {print $4}' |
+		sort -u >sums
+	[ "$(wc -l <sums)" -le 3 ] # of empty tables of three lengths
+}
+
+@test "told to end while nobody answers" {
+	create
+	collect
+	translate
+	wait_for has_come once
+	on_a 'kill $(cat collect.pid)'
+	: >"$B/go"
+	wait_for says 'connection lost'
+	on_b 'kill $(cat translate.pid)'
+	finish 1
+	ledger '.completed > 0 and .disconnections == 5'
+}
+
+refuses() { # ADDRESS MESSAGE
+	run on_b "dta-translate -q -r first.pcap --verbs '$1'"
+	echo "$output"
+	[ "$status" = 1 ]
+	[ "${#lines[@]}" = 1 ]
+	[[ $output == "dta-translate: $1: $2"* ]]
+}
+
+@test "what is wrong with an address" {
+	refuses 10.0.0.51:99 "nobody listens at port 99 of this address"
+	refuses '[fd00::51]' "nobody listens at port 40040"
+	refuses 127.0.0.1 "no RDMA device leads there"
+	refuses 10.0.0.77 "Connection timed out"
+	refuses :9 "not ADDRESS"
+	refuses '[fd00::51' "not ADDRESS"
+	refuses 10.0.0.51:0 "not ADDRESS"
+	refuses 10.0.0.51:65536 "not ADDRESS"
+	refuses 10.0.0.51: "not ADDRESS"
+	on_b 'chmod 600 /dev/infiniband/rdma_cm; chmod 644 first.pcap'
+	run on_b "su nobody -s /bin/sh -c 'dta-translate -r /host/first.pcap --verbs 10.0.0.51'"
+	echo "$output"
+	[[ $output == *"/dev/infiniband/rdma_cm: "*"let this user open it"* ]]
+	on_b 'chmod 666 /dev/infiniband/rdma_cm'
+}
