@@ -25,8 +25,8 @@ setup_file() { rm -f "$BUILD/faults.txt"; }
 @test "duplication: counters" { through marple-hosts-sum 2000 8 "duplication 10 %" -d 0.1; }
 @test "bit flips: slots" { through uniform 10000 8 "bit flips 2 %" -f 0.02; }
 @test "bit flips: counters" { through marple-hosts-sum 2000 8 "bit flips 2 %" -f 0.02; }
-@test "an outage of 3000 packets: slots" { through uniform 20000 8 "outage" -o 7000:3000; }
-@test "an outage of 3000 packets: counters" { through marple-hosts-sum 2000 8 "outage" -o 2000:3000; }
+@test "an outage of 5 seconds: slots" { through uniform 20000 8 "outage of 5 s" -o 7000:5000; }
+@test "an outage of 1 second: counters" { through marple-hosts-sum 2000 8 "outage of 1 s" -o 2000:1000; }
 @test "strangers: slots" { through uniform 10000 8 "strangers" -x 10; }
 @test "strangers: counters" { through marple-hosts-sum 2000 8 "strangers" -x 10; }
 
