@@ -181,6 +181,8 @@ static void sum_requests(struct target *g)
 	struct roce_out *roce[CLUSTER_MAX];
 	unsigned n = target_roces(g, roce);
 
+	if (g->fleet)
+		g->dart = fleet_dart(g->fleet, &g->darts);
 	g->requests = (struct requester_ledger){0};
 	for (unsigned i = 0; i < n; i++) {
 		struct requester_ledger l = roce_out_ledger(roce[i]);
@@ -195,10 +197,12 @@ void target_report(struct target *g, enum row_format format)
 		verbs_road_settle(g->verbs);
 		g->posted = *verbs_road_counters(g->verbs);
 	}
-	if (g->heard && !g->closed)
+	if (!g->closed)
 		sum_requests(g);
 	if (g->heard)
 		cli_ledger(&requester_ledger, &g->requests, format);
+	if (g->dart)
+		cli_ledger(&dart_ledger, &g->darts, format);
 	if (g->posted.tickets)
 		cli_ledger(&verbs_road_ledger, &g->posted, format);
 }
