@@ -228,7 +228,7 @@ static void check_options(struct opts *o)
 		cli_usage(&cli, "one of -w and --to");
 	if (o->ticket && !o->write && !o->to && !o->live.name)
 		cli_usage(&cli, "--ticket needs -w or --to");
-	if (o->ack_every && o->region)
+	if (o->ack_every && (o->region || o->verbs))
 		cli_usage(&cli, "--ack-every needs --ticket");
 	if (o->answers && ((!o->ticket && !o->cluster) || !o->write))
 		cli_usage(&cli, "--answers needs --ticket and -w");

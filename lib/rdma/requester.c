@@ -190,7 +190,6 @@ int requester_add(struct roce_out *o, const struct op *op, uint8_t opcode,
 
 	if (op_payload(op) > q->w.longest)
 		return -EMSGSIZE;
-	o->ctr.requests++;
 	*taken = false;
 	while (window_full(&q->w) && !q->dropping) {
 		if ((rc = requester_push(o, op->table)) < 0)
@@ -199,6 +198,7 @@ int requester_add(struct roce_out *o, const struct op *op, uint8_t opcode,
 		if (rc <= 0)
 			break;
 	}
+	o->ctr.requests++; /* not before: it adds up while waiting, too */
 	if (q->dropping || window_full(&q->w)) {
 		drop(o, q, op->table);
 		return rc < 0 ? rc : 0;

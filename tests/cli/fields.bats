@@ -65,7 +65,9 @@ rates() {
 		header dta-plan keywrite --load 0.1
 		header dta-plan postcard --load 0.1
 		counters dta-gen int-path --count 10 --tracked --nacks int-path.pcap -w x.pcap
-		counters dta-translate -r int-path.pcap --region "$path"
+		counters dta-translate -r int-path.pcap --ticket t.ini -w /dev/null --answers roce.pcap
+		counters dta-translate -r int-path.pcap --ticket t.ini --dart \
+			-w x.pcap | grep -v "^translate"
 		counters dta-collect --region "$path" -r roce.pcap --notify
 		rates dta-translate -r int-path.pcap --region "$path"
 		rates dta-collect --region "$path" -r roce.pcap

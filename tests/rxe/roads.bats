@@ -110,6 +110,8 @@ by_frames() { # layout
 		.atomics > 1000 and .inlined > 1000 and .inlined < .writes and
 		.doorbells * 20 < .received and .tickets == 1' \
 		"$HOST/translate.err"
+	jq -r 'select(.stage == "road") | [.stage, .role, .counter] | join(" ")' \
+		"$HOST/translate.err" | diff "$TOP/tests/golden/road.txt" -
 	jq -se 'map(select(.stage == "road" or .stage == "translate")) |
 		(map(select(.counter == "ops").value) | add) ==
 		(map(select(.stage == "road" and .counter == "received").value) |
