@@ -116,18 +116,31 @@ void requester_restart(struct requester *q, uint32_t psn)
 	q->w.next = q->w.sent = q->w.acked;
 }
 
+/* How many requests may be under way: additions, as many as the collector has
+ * room to remember the answers of. */
+static uint32_t flight_of(const struct roce_out *o, unsigned table)
+{
+	uint32_t burst = o->pair[table].q.burst;
+
+	if (o->t->table[table].kind == TABLE_KEYINC && o->t->atomics &&
+	    o->t->atomics < burst)
+		return o->t->atomics;
+	return burst;
+}
+
 /* Sends requests from next on, as many as may be under way. */
 static int send_some(struct roce_out *o, unsigned table)
 {
 	struct requester *q = &o->pair[table].q;
 	struct window *w = &q->w;
-	uint64_t until = w->acked + q->burst < w->end ? w->acked + q->burst
-						      : w->end;
+	uint32_t flight = flight_of(o, table);
+	uint64_t until = w->acked + flight < w->end ? w->acked + flight
+						    : w->end;
 	uint32_t every = o->ack_every, psn;
 	int rc = 0;
 
-	if (!every || every > (q->burst + 3) / 4)
-		every = (q->burst + 3) / 4;
+	if (!every || every > (flight + 3) / 4)
+		every = (flight + 3) / 4;
 	for (; w->next < until && !rc; w->next++) {
 		const struct request *r = window_at(w, w->next);
 

@@ -28,6 +28,7 @@ static struct odds odds;
 static struct rng rng;
 static uint64_t now, sums[COUNTERS], last[SLOTS], turns;
 static struct ticket tickets[2];
+static unsigned most_adds; /* FETCH_ADDs that were under way at once */
 
 static bool chance(double p)
 {
@@ -53,6 +54,11 @@ static void arrive(bool requests, const struct pkt *p)
 static void carry(struct line *l, bool requests)
 {
 	size_t n = line_take(l);
+	unsigned adds = 0;
+
+	for (size_t i = 0; i < n; i++)
+		adds += l->pkts[i].data[ROCE_AT_BTH] == ROCE_RC_FETCH_ADD;
+	most_adds = adds > most_adds ? adds : most_adds;
 
 	/* Some change places with one that comes later. */
 	for (size_t i = 0; i + 1 < n; i++)
@@ -283,6 +289,24 @@ static void test_refused(void)
 	end();
 }
 
+/* A device remembers the answers of so many additions, and refuses more. */
+static void test_atomics(void)
+{
+	struct odds none = {0};
+
+	for (unsigned limit = 0; limit <= 16; limit += 4) {
+		rng.state = 7;
+		begin(256, &none);
+		tickets[0].atomics = (uint16_t)limit;
+		most_adds = 0;
+		some_ops(64);
+		settle();
+		TEST(limit ? most_adds == limit : most_adds > 16);
+		check_memory(true);
+		end();
+	}
+}
+
 /* No collector at all: the window fills, and what does not fit is counted. */
 static void test_full(void)
 {
@@ -307,6 +331,7 @@ int main(void)
 	test_faults();
 	test_restarts();
 	test_refused();
+	test_atomics();
 	test_full();
 	g.p = NULL;
 	rig_restart(&g, NULL);
