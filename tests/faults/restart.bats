@@ -67,6 +67,7 @@ all_confirmed() {
 	feed 1 3000
 	wait_for all_confirmed
 	kill -9 "$COLLECT"
+	wait "$COLLECT" || : # its socket is free
 	feed 3001 4000
 	start_collector
 	feed 4001 6000
@@ -86,6 +87,7 @@ all_confirmed() {
 	feed 1 3000
 	wait_for all_confirmed
 	kill -9 "$COLLECT"
+	wait "$COLLECT" || : # its socket is free
 	feed 3001 4000
 	start_collector
 	kill -HUP "$TRANSLATE"
@@ -104,6 +106,7 @@ all_confirmed() {
 	feed 1 1500
 	wait_for has acked -gt 200
 	kill -9 "$COLLECT"
+	wait "$COLLECT" || : # its socket is free
 	start_collector
 	kill -HUP "$TRANSLATE"
 	end_of_reports
