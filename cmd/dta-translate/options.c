@@ -66,6 +66,8 @@ static const struct cli_option options[] = {
 	 "at most so many operations a second (any number)"},
 	{OPT_OP_BURST, "op-burst", "N",
 	 "and at once (a hundredth of it, at least 64)"},
+	{CLI_COUNT, "count", "N", "stop after so many packets"},
+	{CLI_DURATION, "duration", "TIME", "with -i: stop after that long"},
 	{CLI_STATS, "stats", "TIME", "rates on stderr, every so often (1s)"},
 	{CLI_XDP, "xdp", NULL, "receive by AF_XDP or fail"},
 	{CLI_NO_XDP, "no-xdp", NULL, "receive by AF_PACKET"},
