@@ -22,7 +22,7 @@ done
 tap=$(mktemp)
 trap 'rm -f "$tap"' EXIT
 suites=()
-for d in tests/cli tests/net tests/rxe; do
+for d in tests/cli tests/faults tests/net tests/rxe; do
 	ls $d/*.bats >/dev/null 2>&1 && suites+=("$d")
 done
 if [ ${#suites[@]} -gt 0 ]; then

@@ -61,6 +61,8 @@ static const struct cli_option options[] = {
 	 "with --verbs: old R_Keys outlive a rotation (default 1s)"},
 	{OPT_NOTIFY, "notify", NULL, "print a row for each immediate"},
 	{OPT_NOTIFY_EXEC, "notify-exec", "CMD", "run CMD for immediates"},
+	{CLI_COUNT, "count", "N", "stop after so many packets"},
+	{CLI_DURATION, "duration", "TIME", "with -i: stop after that long"},
 	{CLI_STATS, "stats", "TIME", "rates on stderr, every so often (1s)"},
 	{CLI_XDP, "xdp", NULL, "receive by AF_XDP or fail"},
 	{CLI_NO_XDP, "no-xdp", NULL, "receive by AF_PACKET"},
@@ -278,8 +280,8 @@ static void check_live(const struct opts *o)
 	if (l->user && !l->name && !o->verbs)
 		cli_usage(&cli, "--user needs -i or --verbs");
 	cli_live_check(&cli, l);
-	if (l->stats_ns && !responds(o))
-		cli_usage(&cli, "--stats needs -r or -i");
+	if ((l->stats_ns || l->count) && !responds(o))
+		cli_usage(&cli, "--stats and --count need -r or -i");
 }
 
 static void check_verbs(const struct opts *o)

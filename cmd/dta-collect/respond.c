@@ -69,10 +69,11 @@ static int respond_all(const struct opts *o, struct region *r,
 {
 	struct pkt pkts[PKT_BATCH];
 	/* No more immediates at once than a region remembers. */
-	int max = notify ? REGION_IMMEDIATES : PKT_BATCH;
-	int n, rc;
+	int most = notify ? REGION_IMMEDIATES : PKT_BATCH;
+	struct cli_limit limit = cli_limit_start(&o->live);
+	int n, rc, max;
 
-	while (!cli_stop) {
+	while (!cli_stop && (max = cli_limit_room(&limit, most))) {
 		cli_stats_tick(stats, responder_counters(p), s);
 		if (cli_report) {
 			cli_report = 0;
@@ -85,6 +86,7 @@ static int respond_all(const struct opts *o, struct region *r,
 			begin_anew(o, r, p);
 		}
 		n = src_rx(s, pkts, max, f);
+		cli_limit_took(&limit, n);
 		if (n == -EINTR || n == -EAGAIN) {
 			notify_tell(notify);
 			continue;

@@ -6,6 +6,7 @@
 
 #include "crew.h"
 #include "entries.h"
+#include "remote_list.h"
 #include "run.h"
 #include "wire/be.h"
 
@@ -202,14 +203,87 @@ static void find_begins(struct entries *e, unsigned target, uint32_t list,
 	}
 }
 
-/* A list belongs to the collector that owns its id. */
-static void entries_locate(struct entries *e, uint32_t list)
+/* The next row of a list from another machine; false behind the last. A
+ * machine that cannot be asked is lost. */
+static bool peek(struct entries *e, unsigned target, unsigned place,
+		 uint32_t list, const struct remote_row **row, bool *lost)
 {
+	const struct place *at = &e->p->place[place];
+	const struct source *s = &e->p->source[at->source];
+	const struct table *in = e->targets.target[target].in[at->source];
+	struct fault f = {0};
+	int rc;
+
+	if (!in)
+		return false;
+	rc = remote_list_peek(s->remote, e->o, in, at->from, at->epoch, list,
+			      row, &f);
+	if (rc < 0) {
+		crew_lose(e->p, at->source, f.text);
+		*lost = true;
+	}
+	return rc > 0;
+}
+
+static void print_remote(struct entries *e, unsigned target, unsigned place,
+			 uint32_t list)
+{
+	const struct place *at = &e->p->place[place];
+	const struct source *s = &e->p->source[at->source];
+	const struct table *t = e->targets.target[target].t;
+	const struct remote_row *row;
+	struct rows *r = e->rows;
+
+	while (!cli_stop && peek(e, target, place, list, &row, &e->damaged)) {
+		row_u64(r, 0, row->list);
+		if (e->o->count_only) {
+			row_u64(r, COUNT_WRITTEN, row->written);
+			row_u64(r, COUNT_KEPT, row->kept);
+			row_u64(r, COUNT_LOST, row->lost);
+			row_u64(r, COUNT_EPOCH, row->epoch);
+			row_str(r, COUNT_SOURCE, s->name);
+			row_str(r, COUNT_TABLE, t->name);
+			e->lost += row->lost;
+		} else {
+			row_u64(r, ENTRY_INDEX, row->index);
+			render_set(&e->render, &e->room, r, ENTRY_VALUE,
+				   row->value, t->value_len);
+			row_u64(r, ENTRY_EPOCH, row->epoch);
+			row_str(r, ENTRY_SOURCE, s->name);
+			row_str(r, ENTRY_TABLE, t->name);
+		}
+		row_write(r);
+		e->printed += e->o->count_only ? row->kept : 1;
+		remote_list_take(s->remote);
+	}
+}
+
+/*
+ * A list belongs to the collector that owns its id. Machines are asked for
+ * their first rows before any is printed: if one is lost, its mirror may do.
+ */
+static void entries_locate(struct entries *e, unsigned target, uint32_t list)
+{
+	const struct remote_row *row;
 	uint8_t key[4];
+	bool lost;
 
 	be32_store(key, list);
-	places_of_key(e->p, key, sizeof(key));
-	crew_here(e->p, "list");
+	do {
+		lost = false;
+		places_of_key(e->p, key, sizeof(key));
+		for (unsigned i = 0; e->p->crew && i < e->p->n && !lost; i++)
+			if (e->p->source[e->p->place[i].source].remote) {
+				if (e->o->last_given && e->p->n > 1)
+					cli_fail("list %u: --last: it is in "
+						 "several places; name one "
+						 "--epoch",
+						 list);
+				peek(e, target, i, list, &row, &lost);
+			}
+	} while (lost);
+	if (e->p->crew && crew_incomplete(e->p->crew))
+		crew_failed_set(e->p->crew);
 }
 
 /* One list in all epochs, oldest first: the order in which it was written. */
@@ -218,7 +292,7 @@ static void print_places(struct entries *e, unsigned target, uint32_t list)
 	uint64_t *begin, *count;
 	struct view v;
 
-	entries_locate(e, list);
+	entries_locate(e, target, list);
 	begin = calloc(e->p->n + 1, 2 * sizeof(begin[0]));
 	if (!begin)
 		cli_fail("out of memory");
@@ -226,6 +300,9 @@ static void print_places(struct entries *e, unsigned target, uint32_t list)
 	if (!e->o->count_only)
 		find_begins(e, target, list, begin, count);
 	for (unsigned i = e->p->n; i-- > 0 && !cli_stop;) {
+		if (e->p->source[e->p->place[i].source].remote &&
+		    place_listed(e, i))
+			print_remote(e, target, i, list);
 		if (!list_view(&v, e, target, i, list))
 			continue;
 		if (e->o->count_only)

@@ -3,21 +3,17 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "lines.h"
 #include "rdma/ticket.h"
 #include "replies.h"
-#include "shell.h"
+#include "remote_list.h"
+#include "ssh.h"
 #include "wire/key.h"
 
 enum {
-	ARGS_MAX = 64,
 	CHUNK = 128,   /* keys on their way at once: less than a pipe holds */
 	RUNS_MAX = 16, /* started at once; the oldest is ended for one more */
 };
@@ -31,9 +27,7 @@ struct errand {
 };
 
 struct run {
-	pid_t pid; /* 0: none */
-	int to;	   /* a socket: writing to one that is gone raises nothing */
-	struct lines from;
+	struct ssh ssh;
 	struct errand errand;
 	struct replies_format format; /* without columns: no header yet */
 };
@@ -44,6 +38,7 @@ struct remote {
 	struct ticket ticket;
 	struct run run[RUNS_MAX];
 	unsigned next;
+	struct listings *listings; /* remote_list.c */
 };
 
 int remote_open(struct remote **out, const struct cluster_collector *c,
@@ -82,27 +77,13 @@ const struct table *remote_table(const struct remote *r, unsigned i)
 	return &r->ticket.table[i];
 }
 
-/* Ends a run; its exit status, 128 and more for a signal. */
-static int run_end(struct run *u)
-{
-	int status = 0;
-
-	if (!u->pid)
-		return 0;
-	close(u->to);
-	lines_close(&u->from);
-	while (waitpid(u->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	*u = (struct run){0};
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 void remote_close(struct remote *r)
 {
 	if (!r)
 		return;
 	for (unsigned i = 0; i < RUNS_MAX; i++)
-		run_end(&r->run[i]);
+		ssh_end(&r->run[i].ssh);
+	listings_close(r->listings);
 	ticket_fini(&r->ticket);
 	free(r);
 }
@@ -121,21 +102,11 @@ static const char *policy_text(const struct errand *e, char *room, size_t len)
 	return room;
 }
 
-/*
- * In the child: becomes ssh. ssh joins the words after the host and gives them
- * to a shell: each is plain (numbers, and names that the cluster file's reader
- * took for plain).
- */
-_Noreturn static void become_ssh(const struct remote *r, const struct errand *e)
+static int run_start(const struct remote *r, struct run *u,
+		     const struct errand *e, struct fault *f)
 {
-	char *argv[ARGS_MAX], words[LINE_MAX_LEN];
 	char table[8], epochs[48], copies[4], policy[16];
-	const char *const rest[] = {
-		"-o",
-		"BatchMode=yes",
-		"-o",
-		"ConnectTimeout=10",
-		r->c->host,
+	const char *const words[] = {
 		"dta-query",
 		e->t->kind == TABLE_KEYWRITE   ? "keywrite"
 		: e->t->kind == TABLE_POSTCARD ? "path"
@@ -160,56 +131,14 @@ _Noreturn static void become_ssh(const struct remote *r, const struct errand *e)
 		e->partial ? "--partial" : NULL,
 		NULL,
 	};
-	int n;
 
 	snprintf(table, sizeof(table), "%u", e->t->id);
 	snprintf(epochs, sizeof(epochs), "%" PRIu64 "-%" PRIu64, e->from,
 		 e->until);
 	snprintf(copies, sizeof(copies), "%u", e->copies);
-	snprintf(words, sizeof(words), "%s", r->ssh);
-	n = words_split(words, argv,
-			ARGS_MAX - (int)(sizeof(rest) / sizeof(rest[0])));
-	if (n < 1) {
-		cli_warn("--ssh: '%s': no command", r->ssh);
-		_exit(CLI_USAGE);
-	}
-	memcpy(argv + n, rest, sizeof(rest));
-	execvp(argv[0], argv);
-	cli_warn("%s: %s", argv[0], strerror(errno));
-	_exit(127);
-}
-
-static int run_start(const struct remote *r, struct run *u,
-		     const struct errand *e, struct fault *f)
-{
-	int in[2], out[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) < 0)
-		return fault_set(f, -errno, "%s", strerror(errno));
-	if (pipe2(out, O_CLOEXEC) < 0) {
-		close(in[0]);
-		close(in[1]);
-		return fault_set(f, -errno, "%s", strerror(errno));
-	}
-	fflush(stdout); /* or the child had it, too */
-	u->pid = fork();
-	if (u->pid == 0) {
-		dup2(in[1], STDIN_FILENO);
-		dup2(out[1], STDOUT_FILENO);
-		become_ssh(r, e);
-	}
-	close(in[1]);
-	close(out[1]);
-	if (u->pid < 0 || lines_attach(&u->from, out[0], r->c->host) < 0) {
-		u->pid = 0;
-		close(in[0]);
-		close(out[0]);
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	}
-	u->to = in[0];
 	u->errand = *e;
 	u->format.columns = 0;
-	return 0;
+	return ssh_start(&u->ssh, r->ssh, r->c->host, words, f);
 }
 
 static bool same_errand(const struct errand *a, const struct errand *b)
@@ -224,28 +153,13 @@ static int run_of(struct remote *r, const struct errand *e, struct run **out,
 		  struct fault *f)
 {
 	for (unsigned i = 0; i < RUNS_MAX; i++)
-		if (r->run[i].pid && same_errand(&r->run[i].errand, e)) {
+		if (r->run[i].ssh.pid && same_errand(&r->run[i].errand, e)) {
 			*out = &r->run[i];
 			return 0;
 		}
 	*out = &r->run[r->next++ % RUNS_MAX];
-	run_end(*out);
+	ssh_end(&(*out)->ssh);
 	return run_start(r, *out, e, f);
-}
-
-static int send_all(int fd, const char *text, size_t len)
-{
-	while (len) {
-		ssize_t n = send(fd, text, len, MSG_NOSIGNAL);
-
-		if (n < 0 && errno == EINTR && !cli_stop)
-			continue;
-		if (n < 0)
-			return -errno;
-		text += n;
-		len -= (size_t)n;
-	}
-	return 0;
 }
 
 static int send_keys(struct run *u, const uint8_t *const *keys, size_t n)
@@ -261,33 +175,16 @@ static int send_keys(struct run *u, const uint8_t *const *keys, size_t n)
 			   t->key_len);
 		len = strlen(text);
 		text[len] = '\n';
-		rc = send_all(u->to, text, len + 1);
+		rc = ssh_send(&u->ssh, text, len + 1);
 		if (rc < 0)
 			return rc;
 	}
 	return 0;
 }
 
-/* The next line, NULL at the end or on an error. */
-static char *next_line(struct run *u)
-{
-	char *line;
-	size_t len;
-	int rc;
-
-	while (!(line = lines_next(&u->from, &len))) {
-		rc = lines_more(&u->from);
-		if (rc == -EINTR && !cli_stop)
-			continue;
-		if (rc <= 0)
-			return NULL;
-	}
-	return line;
-}
-
 static int read_header(struct run *u)
 {
-	char *line = next_line(u);
+	char *line = ssh_line(&u->ssh);
 
 	return line ? replies_header(&u->format, line) : -EPIPE;
 }
@@ -301,7 +198,7 @@ static int read_rows(struct run *u, const uint8_t *const *keys, size_t n,
 	if (!u->format.columns && read_header(u) < 0)
 		return -EPIPE;
 	for (size_t i = 0; i < n; i++) {
-		char *line = next_line(u);
+		char *line = ssh_line(&u->ssh);
 
 		if (!line)
 			return -EPIPE;
@@ -343,10 +240,18 @@ int remote_ask(struct remote *r, const struct table *t,
 	}
 	if (!rc)
 		return 0;
-	status = run_end(u);
+	status = ssh_end(&u->ssh);
 	if (rc == -EBADMSG)
 		return fault_set(f, rc, "%s: an answer that is none",
 				 r->c->host);
 	return fault_set(f, rc, "%s: cannot be asked (%s ended with status %d)",
 			 r->c->host, r->ssh, status);
+}
+
+struct listings **remote_listings(struct remote *r, const char **command,
+				  const struct cluster_collector **c)
+{
+	*command = r->ssh;
+	*c = r->c;
+	return &r->listings;
 }

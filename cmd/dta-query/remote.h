@@ -33,4 +33,8 @@ int remote_ask(struct remote *r, const struct table *t,
 	       const uint8_t *const *keys, size_t n, struct reply *const *reply,
 	       struct fault *f);
 
+/* For remote_list.c: its own part of r, and how to reach the machine. */
+struct listings **remote_listings(struct remote *r, const char **command,
+				  const struct cluster_collector **c);
+
 #endif

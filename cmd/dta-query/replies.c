@@ -18,8 +18,7 @@ enum column {
 	COL_KNOWN,
 };
 
-/* Cuts a CSV line into its cells, in place; how many, or -1. */
-static int cells_of(char *line, char **cell)
+int replies_cells(char *line, char **cell)
 {
 	int n = 0;
 
@@ -66,7 +65,7 @@ int replies_header(struct replies_format *f, char *line)
 		{"holes", COL_HOLES},
 	};
 	char *cell[REPLIES_COLUMNS];
-	int n = cells_of(line, cell);
+	int n = replies_cells(line, cell);
 
 	if (n <= 0)
 		return -EBADMSG;
@@ -80,8 +79,7 @@ int replies_header(struct replies_format *f, char *line)
 	return 0;
 }
 
-/* A number, "" for 0. */
-static bool number(const char *text, uint64_t max, uint64_t *out)
+bool replies_number(const char *text, uint64_t max, uint64_t *out)
 {
 	char *end;
 
@@ -95,7 +93,7 @@ static bool number(const char *text, uint64_t max, uint64_t *out)
 	return !errno && !*end && *out <= max;
 }
 
-static bool hex_of(const char *text, uint8_t *out, size_t len)
+bool replies_hex(const char *text, uint8_t *out, size_t len)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -154,9 +152,9 @@ static bool take_value(struct reply *r, const struct table *t, const char *text,
 	if (r->answer != ANSWER_FOUND)
 		return true;
 	if (t->kind == TABLE_KEYWRITE)
-		return hex_of(text, r->value, t->value_len);
+		return replies_hex(text, r->value, t->value_len);
 	if (t->kind == TABLE_KEYINC)
-		return *text && number(text, UINT64_MAX, &r->count);
+		return *text && replies_number(text, UINT64_MAX, &r->count);
 	n = list_of(text, r->path.value, HASH_HOPS);
 	if (n < 0)
 		return false;
@@ -175,7 +173,7 @@ bool replies_row(const struct replies_format *f, const struct table *t,
 	const char *of[COL_KNOWN + 1];
 	char *cell[REPLIES_COLUMNS];
 	uint64_t agreed, matched, copies;
-	int n = cells_of(line, cell);
+	int n = replies_cells(line, cell);
 
 	if (n != (int)f->columns)
 		return false;
@@ -184,10 +182,10 @@ bool replies_row(const struct replies_format *f, const struct table *t,
 	for (int i = 0; i < n; i++)
 		of[f->column[i]] = cell[i];
 	if (strcmp(of[COL_KEY], key) != 0 || !take_answer(r, of[COL_ANSWER]) ||
-	    !number(of[COL_AGREED], HASH_COPIES, &agreed) ||
-	    !number(of[COL_MATCHED], HASH_COPIES, &matched) ||
-	    !number(of[COL_COPIES], HASH_COPIES, &copies) ||
-	    !number(of[COL_EPOCH], UINT64_MAX, &r->epoch))
+	    !replies_number(of[COL_AGREED], HASH_COPIES, &agreed) ||
+	    !replies_number(of[COL_MATCHED], HASH_COPIES, &matched) ||
+	    !replies_number(of[COL_COPIES], HASH_COPIES, &copies) ||
+	    !replies_number(of[COL_EPOCH], UINT64_MAX, &r->epoch))
 		return false;
 	r->agreed = (uint8_t)agreed;
 	r->matched = (uint8_t)matched;

@@ -18,6 +18,15 @@ struct replies_format {
 	unsigned columns;
 };
 
+/* Cuts a CSV line into its cells, in place; how many, or -1. */
+int replies_cells(char *line, char **cell);
+
+/* Digits, "" for 0; up to max. */
+bool replies_number(const char *text, uint64_t max, uint64_t *out);
+
+/* len bytes in hexadecimal. */
+bool replies_hex(const char *text, uint8_t *out, size_t len);
+
 /* Lines are taken apart in place. 0, or -EBADMSG: not a header. */
 int replies_header(struct replies_format *f, char *line);
 

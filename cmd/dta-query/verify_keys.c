@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* verify: Key-Write, Postcard and Key-Increment, key by key. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "crew.h"
+#include "remote.h"
 #include "verify.h"
 
 /* A batch of keys, with their replies. */
@@ -151,19 +153,53 @@ static void ask_all(struct verify *v, struct score *s, struct truth_table *tt,
 		ask_batch(v, s, ask, tt, b);
 }
 
+/* The counts of a place on another machine: epoch by epoch, as it has them. */
+static int count_remote(uint64_t *sum, const struct verify *v,
+			const struct truth_table *tt, unsigned copies,
+			const uint8_t *key, const struct place *at)
+{
+	const struct table *in = tt->target.in[at->source];
+	struct query_rule rule = {.copies = (uint8_t)copies};
+	uint64_t until = at->epoch;
+	struct reply reply, *out = &reply;
+	struct fault f = {0};
+
+	while (in && until >= at->from && until) {
+		int rc = remote_ask(v->p->source[at->source].remote, in, &rule,
+				    at->from, until, &key, 1, &out, &f);
+
+		if (rc < 0) {
+			crew_lose(v->p, at->source, f.text);
+			return rc;
+		}
+		if (reply.answer != ANSWER_FOUND || !reply.epoch ||
+		    reply.epoch > until)
+			break;
+		*sum += reply.count;
+		until = reply.epoch - 1;
+	}
+	return 0;
+}
+
 /* The sum over all epochs: each has counters of its own. */
-static int count_all(uint64_t *sum, const struct verify *v,
+static int count_once(uint64_t *sum, const struct verify *v,
 		     const struct truth_table *tt, unsigned copies,
 		     const uint8_t *key)
 {
 	*sum = 0;
 	places_of_key(v->p, key, tt->target.t->key_len);
-	crew_here(v->p, "verify of counters");
 	for (unsigned p = 0; p < v->p->n; p++) {
 		struct view view;
 		uint64_t n;
 		int rc;
 
+		if (v->p->source[v->p->place[p].source].remote) {
+			rc = count_remote(sum, v, tt, copies, key,
+					  &v->p->place[p]);
+			if (rc < 0)
+				return rc;
+			continue;
+		}
 		if (place_repeats(v->p, p) ||
 		    !target_view(&view, v->p, &tt->target, p))
 			continue;
@@ -173,6 +209,22 @@ static int count_all(uint64_t *sum, const struct verify *v,
 		*sum += n;
 	}
 	return 0;
+}
+
+static int count_all(uint64_t *sum, const struct verify *v,
+		     const struct truth_table *tt, unsigned copies,
+		     const uint8_t *key)
+{
+	struct crew *crew = v->p->crew;
+	int rc = count_once(sum, v, tt, copies, key);
+
+	if (rc < 0 && crew) /* a machine was lost: its mirror may do */
+		rc = count_once(sum, v, tt, copies, key);
+	if (crew && crew_incomplete(crew)) {
+		crew_failed_set(crew);
+		return -EHOSTUNREACH;
+	}
+	return rc;
 }
 
 static void judge_count(struct verify *v, struct score *s,

@@ -91,6 +91,8 @@ int ears_listen(struct ears *e, int ms)
 		if (n < 0 && e->over)
 			cli_warn("%s: %s", e->name, f.text);
 	}
+	if (n > 0 && e->g->fleet)
+		n = (int)fleet_dart_answers(e->g->fleet, e->pkts, (size_t)n);
 	if (n > 0)
 		rc = roce_out_answers(e->roce, e->n, e->pkts, (size_t)n,
 				      now_ns());

@@ -96,11 +96,14 @@ static void translate_all(const struct opts *o, struct translator *t,
 	static struct pkt pkts[PKT_BATCH];
 	struct cli_stats *stats = cli_stats_open(&translate_ledger,
 						 o->live.stats_ns, o->format);
-	int n = 1;
+	struct cli_limit limit = cli_limit_start(&o->live);
+	int n = 1, max;
 
-	while (!cli_stop && n && !out->rc) {
+	while (!cli_stop && n && !out->rc &&
+	       (max = cli_limit_room(&limit, PKT_BATCH))) {
 		report_if_asked(o, t, g);
-		n = src_rx(s, pkts, PKT_BATCH, &out->f);
+		n = src_rx(s, pkts, max, &out->f);
+		cli_limit_took(&limit, n);
 		if (n == -EINTR || n == -EAGAIN) {
 			if (alarm_rang) /* and not another signal */
 				out->rc = translate_idle(t, alarm_ns);

@@ -66,6 +66,8 @@ static const struct cli_option options[] = {
 	 "at most so many operations a second (any number)"},
 	{OPT_OP_BURST, "op-burst", "N",
 	 "and at once (a hundredth of it, at least 64)"},
+	{CLI_COUNT, "count", "N", "stop after so many packets"},
+	{CLI_DURATION, "duration", "TIME", "with -i: stop after that long"},
 	{CLI_STATS, "stats", "TIME", "rates on stderr, every so often (1s)"},
 	{CLI_XDP, "xdp", NULL, "receive by AF_XDP or fail"},
 	{CLI_NO_XDP, "no-xdp", NULL, "receive by AF_PACKET"},
@@ -228,7 +230,7 @@ static void check_options(struct opts *o)
 		cli_usage(&cli, "one of -w and --to");
 	if (o->ticket && !o->write && !o->to && !o->live.name)
 		cli_usage(&cli, "--ticket needs -w or --to");
-	if (o->ack_every && o->region)
+	if (o->ack_every && (o->region || o->verbs))
 		cli_usage(&cli, "--ack-every needs --ticket");
 	if (o->answers && ((!o->ticket && !o->cluster) || !o->write))
 		cli_usage(&cli, "--answers needs --ticket and -w");

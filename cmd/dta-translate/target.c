@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "store/layout.h"
 
@@ -107,6 +108,21 @@ static void tell(void *ctx, const char *text)
 	cli_warn("%s", text);
 }
 
+/*
+ * Memory is registered again for a new connection, when the privilege to lock
+ * it may be gone: the limit goes up while that can be done.
+ */
+static void raise_memlock(void)
+{
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+
+	if (!setrlimit(RLIMIT_MEMLOCK, &limit) ||
+	    getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_MEMLOCK, &limit);
+}
+
 static void open_verbs(struct target *g, const struct opts *o)
 {
 	struct verbs_road_options vo = {.stop = &cli_stop, .tell = tell};
@@ -114,6 +130,7 @@ static void open_verbs(struct target *g, const struct opts *o)
 	struct fault f = {0};
 
 	g->name = o->verbs;
+	raise_memlock();
 	if (verbs_road_open(&g->verbs, o->verbs, &vo, &f) < 0)
 		cli_fault(o->verbs, &f);
 	g->road = verbs_road(g->verbs);
@@ -164,6 +181,8 @@ static void sum_requests(struct target *g)
 	struct roce_out *roce[CLUSTER_MAX];
 	unsigned n = target_roces(g, roce);
 
+	if (g->fleet)
+		g->dart = fleet_dart(g->fleet, &g->darts);
 	g->requests = (struct requester_ledger){0};
 	for (unsigned i = 0; i < n; i++) {
 		struct requester_ledger l = roce_out_ledger(roce[i]);
@@ -178,10 +197,12 @@ void target_report(struct target *g, enum row_format format)
 		verbs_road_settle(g->verbs);
 		g->posted = *verbs_road_counters(g->verbs);
 	}
-	if (g->heard && !g->closed)
+	if (!g->closed)
 		sum_requests(g);
 	if (g->heard)
 		cli_ledger(&requester_ledger, &g->requests, format);
+	if (g->dart)
+		cli_ledger(&dart_ledger, &g->darts, format);
 	if (g->posted.tickets)
 		cli_ledger(&verbs_road_ledger, &g->posted, format);
 }

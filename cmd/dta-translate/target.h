@@ -25,7 +25,8 @@ struct target {
 	const char *name; /* of packets */
 	struct roce_out *roce;
 	bool heard; /* the collector's answers are: requests is used */
-	bool closed;
+	bool closed, dart; /* dart: there is a ledger of it */
+	struct dart_ledger darts;
 	struct requester_ledger requests; /* of all roads; then as it was */
 	struct cluster cluster;		  /* several collectors; DART's road */
 	struct fleet *fleet;

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum {
 	FILTER_MAX = 2048,
@@ -39,6 +40,15 @@ bool cli_live_option(struct cli_live *l, int ch)
 	case CLI_USER:
 		l->user = optarg;
 		return true;
+	case CLI_COUNT:
+		l->count = cli_u64("--count", optarg, 1, UINT64_MAX - 1);
+		return true;
+	case CLI_DURATION:
+		l->duration_ns = cli_duration_ns("--duration", optarg);
+		if (!l->duration_ns)
+			cli_refuse("--duration: '%s' is no time at all",
+				   optarg);
+		return true;
 	}
 	return false;
 }
@@ -62,6 +72,38 @@ void cli_live_check(const struct cli *c, const struct cli_live *l)
 {
 	if ((l->options.kind || l->options.promiscuous) && !l->name)
 		cli_usage(c, "--xdp, --no-xdp and --promiscuous need -i");
+	if (l->duration_ns && !l->name)
+		cli_usage(c, "--duration needs -i");
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+struct cli_limit cli_limit_start(const struct cli_live *l)
+{
+	return (struct cli_limit){
+		.left = l->count ? l->count : UINT64_MAX,
+		.until_ns = l->duration_ns ? now_ns() + l->duration_ns
+					   : UINT64_MAX,
+	};
+}
+
+int cli_limit_room(const struct cli_limit *m, int max)
+{
+	if (m->until_ns != UINT64_MAX && now_ns() >= m->until_ns)
+		return 0;
+	return m->left < (uint64_t)max ? (int)m->left : max;
+}
+
+void cli_limit_took(struct cli_limit *m, int n)
+{
+	if (n > 0 && m->left != UINT64_MAX)
+		m->left -= (uint64_t)n;
 }
 
 struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet)

@@ -14,11 +14,13 @@
  * and hands to cli_live_option() what it does not know itself. */
 enum {
 	CLI_INTERFACE = 'i', /* --interface IFACE */
+	CLI_COUNT = 'c',     /* --count N */
 	CLI_XDP = 0x1000,    /* --xdp */
 	CLI_NO_XDP,	     /* --no-xdp */
 	CLI_PROMISCUOUS,     /* --promiscuous */
 	CLI_STATS,	     /* --stats TIME */
 	CLI_USER,	     /* --user NAME */
+	CLI_DURATION,	     /* --duration TIME */
 };
 
 struct cli_live {
@@ -27,6 +29,7 @@ struct cli_live {
 	uint64_t stats_ns;	/* 0: no rates */
 	enum row_format format; /* of what cli_live_drops() says */
 	const char *user;
+	uint64_t count, duration_ns; /* 0: no such limit */
 };
 
 /* Takes optarg for one of the options above; false: ch is none of them. */
@@ -49,6 +52,17 @@ struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet);
  */
 void cli_live_drops(const struct cli_live *l, const struct src *s,
 		    uint64_t unsent);
+
+/* When a program has received enough: --count and --duration. */
+struct cli_limit {
+	uint64_t left;	   /* packets; UINT64_MAX: no limit */
+	uint64_t until_ns; /* of CLOCK_MONOTONIC; UINT64_MAX: no limit */
+};
+
+struct cli_limit cli_limit_start(const struct cli_live *l);
+/* How many of max packets are still to be received; 0: enough. */
+int cli_limit_room(const struct cli_limit *m, int max);
+void cli_limit_took(struct cli_limit *m, int n); /* n <= 0: nothing */
 
 /*
  * Becomes an ordinary user for good, with that user's groups; NULL: stays who

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "packet/private.h"
@@ -28,6 +29,7 @@ enum {
 	QUEUE_MAX = 512, /* frames for one send(), if nobody flushes before */
 	HEADER = TPACKET2_HDRLEN - sizeof(struct sockaddr_ll),
 	VLAN_TAG = 4,
+	NAP_US = 100,
 	WAIT_MS = 100, /* for the interface to take something */
 	SEND_BUFFER = 16 << 20,
 };
@@ -124,6 +126,22 @@ static int ring_flush(struct snk *snk)
 	return s->err;
 }
 
+/*
+ * Waits for a slot that the interface has. By looking: poll() tells of room in
+ * the socket, and send() with nothing to send spins in the kernel.
+ */
+static bool wait_free(const struct ring *s)
+{
+	struct timespec nap = {.tv_nsec = NAP_US * 1000};
+
+	for (int us = 0; us < WAIT_MS * 1000; us += NAP_US) {
+		if (is_free(s, s->head))
+			return true;
+		nanosleep(&nap, NULL);
+	}
+	return is_free(s, s->head);
+}
+
 static int ring_room(struct snk *snk, size_t len)
 {
 	struct ring *s = (struct ring *)snk;
@@ -131,8 +149,8 @@ static int ring_room(struct snk *snk, size_t len)
 	if (!is_free(s, s->head)) {
 		ring_flush(snk);
 		/* all are handed over, none is done with: wait for that */
-		if (!is_free(s, s->head) && !s->stuck)
-			s->stuck = send(s->fd, NULL, 0, 0) < 0;
+		if (!s->stuck)
+			s->stuck = !wait_free(s);
 		show_room(s);
 	}
 	if (s->err)

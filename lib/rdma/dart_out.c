@@ -49,7 +49,7 @@ struct dart_out {
 	unsigned ncommon;
 	unsigned ack_every;
 	bool mirror;
-	uint64_t packets;
+	struct dart_ledger ctr;
 	uint8_t mac[6], ip[4]; /* ours */
 	uint16_t common_of[TABLE_MAX];
 	struct common *common;
@@ -220,7 +220,7 @@ static int emit(struct dart_out *o, unsigned collector, unsigned common,
 	fill_collector(o, frame, s, st);
 	fill_op(frame, &s->form, c->address, op);
 	snk_done(o->sink, seal(frame, s), ts_ns);
-	o->packets++;
+	o->ctr.packets++;
 	return 0;
 }
 
@@ -423,9 +423,45 @@ struct road *dart_out_road(struct dart_out *o)
 	return &o->road;
 }
 
-uint64_t dart_out_packets(const struct dart_out *o)
+struct dart_ledger dart_out_ledger(const struct dart_out *o)
 {
-	return o->packets;
+	struct dart_ledger l = o->ctr;
+
+	l.sent = l.packets - l.lost;
+	return l;
+}
+
+/* Whose answer it is: answers come to the number of the pair that was written
+ * to (ticket.h). */
+static struct dart_state *state_of(struct dart_out *o, const struct roce *r)
+{
+	for (unsigned i = 0; i < o->n * o->ncommon; i++)
+		if (!memcmp(o->state[i].ip, r->src, 4) &&
+		    be24_load(o->state[i].qpn) == r->dest_qp)
+			return &o->state[i];
+	return NULL;
+}
+
+bool dart_out_answer(struct dart_out *o, const struct pkt *p)
+{
+	struct dart_state *st;
+	struct roce r;
+	uint32_t lost;
+
+	if (roce_decode(&r, p->data, p->len) < 0 || !r.icrc_ok ||
+	    r.version != 4 || !(st = state_of(o, &r)))
+		return false;
+	if (r.opcode != ROCE_RC_ACK || r.syndrome != ROCE_NAK_PSN)
+		return true;
+	lost = (be24_load(st->psn) - r.psn) & ROCE_PSN_MASK;
+	/* One from before the PSN was set, or about what never was sent. */
+	if (!lost || lost > ROCE_PSN_MASK / 2 ||
+	    lost > o->ctr.packets - o->ctr.lost)
+		return true;
+	be24_store(st->psn, r.psn);
+	o->ctr.lost += lost;
+	o->ctr.resyncs++;
+	return true;
 }
 
 const struct dart_state *dart_out_state(const struct dart_out *o,

@@ -7,7 +7,8 @@
  * the tables' base address, our own addresses. Of a collector a switch keeps
  * MAC, IPv4 address, queue pair, R_Key, and the PSN that it counts. There is
  * no window and no state of a connection: what is lost is lost, and reports
- * come again.
+ * come again. A responder's NAK sets the PSN to where it says, and what was
+ * sent since is counted as lost: the responder has taken none of it.
  *
  * Operations on other kinds of tables go to another road.
  */
@@ -16,6 +17,7 @@
 
 #include <stdbool.h>
 
+#include "base/ledger.h"
 #include "packet/pkt.h"
 #include "rdma/op.h"
 #include "rdma/ticket.h"
@@ -31,6 +33,14 @@ struct dart_state {
 
 _Static_assert(sizeof(struct dart_state) == 20, "DART section 6");
 
+/* packets = sent + lost, as far as NAKs have told. */
+struct dart_ledger {
+	uint64_t packets, sent, lost;
+	uint64_t resyncs; /* NAKs that set a PSN */
+};
+
+extern const struct ledger dart_ledger;
+
 struct dart_out;
 
 /*
@@ -43,7 +53,10 @@ int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 		  unsigned n, struct snk *sink, struct road *rest,
 		  unsigned ack_every, bool mirror, struct fault *f);
 struct road *dart_out_road(struct dart_out *o);
-uint64_t dart_out_packets(const struct dart_out *o);
+struct dart_ledger dart_out_ledger(const struct dart_out *o);
+
+/* Takes in a packet, if it is an answer to what this road has sent. */
+bool dart_out_answer(struct dart_out *o, const struct pkt *p);
 
 /* A collector has a new ticket, of the same tables. */
 int dart_out_reticket(struct dart_out *o, unsigned collector,

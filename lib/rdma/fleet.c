@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "rdma/dart_out.h"
 #include "rdma/fanout.h"
 #include "rdma/local.h"
 #include "rdma/roce_out.h"
@@ -259,14 +258,21 @@ unsigned fleet_tables(const struct fleet *fl)
 	return fl->tables;
 }
 
-uint64_t fleet_packets(const struct fleet *fl)
+bool fleet_dart(const struct fleet *fl, struct dart_ledger *out)
 {
-	uint64_t n = fl->dart ? dart_out_packets(fl->dart) : 0;
+	if (fl->dart)
+		*out = dart_out_ledger(fl->dart);
+	return fl->dart != NULL;
+}
 
-	for (unsigned i = 0; i < fl->n; i++)
-		if (fl->ship[i].roce)
-			n += roce_out_packets(fl->ship[i].roce);
-	return n;
+size_t fleet_dart_answers(struct fleet *fl, struct pkt *pkts, size_t n)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!fl->dart || !dart_out_answer(fl->dart, &pkts[i]))
+			pkts[left++] = pkts[i];
+	return left;
 }
 
 unsigned fleet_roces(const struct fleet *fl, struct roce_out **out)

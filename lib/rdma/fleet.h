@@ -9,6 +9,7 @@
 
 #include "packet/pkt.h"
 #include "rdma/cluster.h"
+#include "rdma/dart_out.h"
 #include "rdma/op.h"
 #include "rdma/roce_out.h"
 #include "rdma/ticket.h"
@@ -38,8 +39,13 @@ unsigned fleet_collectors(const struct fleet *fl);
 /* What each of them has: fleet_tables() tables. */
 const struct table *fleet_table(const struct fleet *fl, unsigned i);
 unsigned fleet_tables(const struct fleet *fl);
-uint64_t fleet_packets(const struct fleet *fl); /* RoCEv2, so far */
-void fleet_close(struct fleet *fl);		/* NULL is fine */
+
+/* The ledger of DART's road; false: it has none. */
+bool fleet_dart(const struct fleet *fl, struct dart_ledger *out);
+
+/* Answers to its packets; returns how many others stay, in front. */
+size_t fleet_dart_answers(struct fleet *fl, struct pkt *pkts, size_t n);
+void fleet_close(struct fleet *fl); /* NULL is fine */
 
 /*
  * The members' roads of RoCEv2 packets (roce_out.h), for windows and answers;

@@ -116,18 +116,31 @@ void requester_restart(struct requester *q, uint32_t psn)
 	q->w.next = q->w.sent = q->w.acked;
 }
 
+/* How many requests may be under way: additions, as many as the collector has
+ * room to remember the answers of. */
+static uint32_t flight_of(const struct roce_out *o, unsigned table)
+{
+	uint32_t burst = o->pair[table].q.burst;
+
+	if (o->t->table[table].kind == TABLE_KEYINC && o->t->atomics &&
+	    o->t->atomics < burst)
+		return o->t->atomics;
+	return burst;
+}
+
 /* Sends requests from next on, as many as may be under way. */
 static int send_some(struct roce_out *o, unsigned table)
 {
 	struct requester *q = &o->pair[table].q;
 	struct window *w = &q->w;
-	uint64_t until = w->acked + q->burst < w->end ? w->acked + q->burst
-						      : w->end;
+	uint32_t flight = flight_of(o, table);
+	uint64_t until = w->acked + flight < w->end ? w->acked + flight
+						    : w->end;
 	uint32_t every = o->ack_every, psn;
 	int rc = 0;
 
-	if (!every || every > (q->burst + 3) / 4)
-		every = (q->burst + 3) / 4;
+	if (!every || every > (flight + 3) / 4)
+		every = (flight + 3) / 4;
 	for (; w->next < until && !rc; w->next++) {
 		const struct request *r = window_at(w, w->next);
 
@@ -190,7 +203,6 @@ int requester_add(struct roce_out *o, const struct op *op, uint8_t opcode,
 
 	if (op_payload(op) > q->w.longest)
 		return -EMSGSIZE;
-	o->ctr.requests++;
 	*taken = false;
 	while (window_full(&q->w) && !q->dropping) {
 		if ((rc = requester_push(o, op->table)) < 0)
@@ -199,6 +211,7 @@ int requester_add(struct roce_out *o, const struct op *op, uint8_t opcode,
 		if (rc <= 0)
 			break;
 	}
+	o->ctr.requests++; /* not before: it adds up while waiting, too */
 	if (q->dropping || window_full(&q->w)) {
 		drop(o, q, op->table);
 		return rc < 0 ? rc : 0;
@@ -401,8 +414,7 @@ static void listen(struct roce_out *o, struct requester *q, uint32_t expected,
 	}
 }
 
-/* An answer to a queue pair of ours, from where it has to come. */
-static int judge(struct roce_out *o, unsigned table, const struct roce *r)
+int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 {
 	struct requester *q = &o->pair[table].q;
 	enum meaning m = meaning_of(&o->ctr, r->syndrome);
@@ -433,65 +445,7 @@ static int judge(struct roce_out *o, unsigned table, const struct roce *r)
 	return rc ? rc : requester_push(o, table);
 }
 
-static struct requester *find(struct roce_out *o, const struct roce *r)
-{
-	const struct ticket *t = o->t;
-	size_t len = t->version == 4 ? 4 : 16;
-
-	if (!o->windows || r->version != t->version ||
-	    memcmp(r->src, t->ip, len) != 0 ||
-	    memcmp(r->dst, t->peer_ip, len) != 0 ||
-	    memcmp(r->eth_dst, t->peer_mac, 6) != 0)
-		return NULL;
-	for (unsigned i = 0; i < t->n; i++)
-		if (o->pair[i].q.on && t->at[i].qpn == r->dest_qp)
-			return &o->pair[i].q;
-	return NULL;
-}
-
-static bool is_whole(const struct roce *r)
-{
-	return r->icrc_ok && !r->tver && (r->pkey & 0x7fff) == 0x7fff &&
-	       (r->opcode == ROCE_RC_ACK || r->opcode == ROCE_RC_ATOMIC_ACK);
-}
-
-static int take(struct roce_out *const *roads, unsigned n, const struct roce *r)
-{
-	struct requester *q = NULL;
-	struct pair *p;
-
-	for (unsigned i = 0; i < n && !q; i++) {
-		q = find(roads[i], r);
-		if (!q)
-			continue;
-		p = (struct pair *)((char *)q - offsetof(struct pair, q));
-		return judge(roads[i], (unsigned)(p - roads[i]->pair), r);
-	}
-	roads[0]->ctr.strangers++;
-	return 0;
-}
-
-int roce_out_answers(struct roce_out *const *roads, unsigned n,
-		     const struct pkt *pkts, size_t npkts, uint64_t now_ns)
-{
-	int rc = 0, one;
-
-	for (unsigned i = 0; i < n; i++)
-		roads[i]->now_ns = now_ns;
-	for (const struct pkt *p = pkts; p < pkts + npkts; p++) {
-		struct roce r;
-
-		if (roce_decode(&r, p->data, p->len) < 0 || !is_whole(&r)) {
-			roads[0]->ctr.malformed++;
-			continue;
-		}
-		one = take(roads, n, &r);
-		rc = rc ? rc : one;
-	}
-	return rc;
-}
-
-static int tick(struct roce_out *o, unsigned table)
+int requester_tick(struct roce_out *o, unsigned table)
 {
 	struct requester *q = &o->pair[table].q;
 
@@ -508,16 +462,4 @@ static int tick(struct roce_out *o, unsigned table)
 	if (q->phase != PHASE_OPEN && (q->guessed || q->w.acked == q->w.sent))
 		return ask_anew(o, table);
 	return ask(o, table);
-}
-
-int roce_out_tick(struct roce_out *o, uint64_t now_ns)
-{
-	int rc = 0, one;
-
-	o->now_ns = now_ns;
-	for (unsigned i = 0; i < o->t->n; i++) {
-		one = tick(o, i);
-		rc = rc ? rc : one;
-	}
-	return rc;
 }

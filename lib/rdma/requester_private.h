@@ -30,16 +30,16 @@ enum phase {
 /* The sending side of an RC queue pair. */
 struct requester {
 	bool on;
-	bool met;	    /* was open once */
-	bool asked;	    /* open, and a probe is out */
-	bool guessed;	    /* probe is what somebody said, not sent yet */
-	uint64_t *dropping; /* a list's operations are dropped, up to the next
-			       batch, and counted here */
-	uint8_t phase;	    /* enum phase */
+	bool met;	      /* was open once */
+	bool asked;	      /* open, and a probe is out */
+	bool guessed;	      /* probe is what somebody said, not sent yet */
+	uint64_t *dropping;   /* a list's operations are dropped, up to the next
+				 batch, and counted here */
+	uint8_t phase;	      /* enum phase */
 	uint64_t asked_about; /* requests that were sent before it */
-	uint32_t base;	    /* PSN of a request is base + its number */
-	uint32_t probe;	    /* PSN of the last probe while asking */
-	uint32_t burst;	    /* requests that may be under way */
+	uint32_t base;	      /* PSN of a request is base + its number */
+	uint32_t probe;	      /* PSN of the last probe while asking */
+	uint32_t burst;	      /* requests that may be under way */
 	uint32_t since_ack;
 	unsigned tries; /* probes since the last answer that told something */
 	uint64_t gone_back; /* where to, by the last NAK; UINT64_MAX: none */
@@ -86,6 +86,12 @@ int requester_add(struct roce_out *o, const struct op *op, uint8_t opcode,
 
 /* Sends what may be sent. */
 int requester_push(struct roce_out *o, unsigned table);
+
+/* An answer to a queue pair of ours, from where it has to come. */
+int requester_judge(struct roce_out *o, unsigned table, const struct roce *r);
+
+/* Does what is due at o->now_ns. */
+int requester_tick(struct roce_out *o, unsigned table);
 
 /* Starts to ask for the expected PSN. */
 void requester_restart(struct requester *q, uint32_t psn);

@@ -245,6 +245,18 @@ static uint64_t roce_head(struct road *road, unsigned table, uint32_t list)
 	return self(road)->heads[table][list];
 }
 
+/* Of a queue pair that has refused a request, all are refused until it lives
+ * again; one that asks where it stands has room for some. */
+static bool roce_busy(struct road *road, unsigned table)
+{
+	const struct requester *q = &self(road)->pair[table].q;
+
+	if (!q->on || q->phase == PHASE_OPEN)
+		return false;
+	return q->phase == PHASE_DEAD ||
+	       q->w.end - q->w.acked > q->w.mask / 2;
+}
+
 /* Our own copy of the ticket's heads: they go on from there. */
 static int take_heads(struct roce_out *o, unsigned i, struct fault *f)
 {
@@ -274,6 +286,7 @@ int roce_out_open(struct roce_out **out, const struct ticket *t,
 		.exec = roce_exec,
 		.end = roce_end,
 		.head = roce_head,
+		.busy = roce_busy,
 	};
 	o->t = t;
 	o->sink = sink;

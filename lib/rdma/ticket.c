@@ -206,6 +206,8 @@ int ticket_write(const struct ticket *t, FILE *out)
 	write_ip(out, "peer_ip", t, t->peer_ip);
 	fprintf(out, "mtu = %u\nepoch = %" PRIu64 "\ntables = %u\n", t->mtu,
 		t->epoch, t->n);
+	if (t->atomics)
+		fprintf(out, "atomics = %u\n", t->atomics);
 	for (unsigned i = 0; i < t->n; i++)
 		write_table(out, &t->table[i], &t->at[i]);
 	errno = 0;

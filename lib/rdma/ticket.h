@@ -11,6 +11,8 @@
  *	peer_mac = 02:00:00:00:00:01    ; the translator, as the queue
  *	peer_ip = 10.0.0.101            ; pairs expect it
  *	mtu = 1024                      ; longest RDMA payload, bytes
+ *	atomics = 16                    ; FETCH_ADDs of a queue pair that may
+ *	                                ; be under way; none: any number
  *	epoch = 1
  *	tables = 1                      ; sections that follow
  *
@@ -51,6 +53,7 @@ struct ticket {
 	uint8_t version; /* of IP: 4 or 6 */
 	uint8_t ip[16], peer_ip[16];
 	uint16_t mtu;
+	uint16_t atomics; /* 0: any number */
 	uint64_t epoch;
 	unsigned n;
 	struct table table[TABLE_MAX];

@@ -26,7 +26,7 @@ struct reader {
 	char section[TABLE_NAME_MAX + 8];
 	uint64_t tables;		     /* as the ticket says */
 	uint64_t length[TABLE_MAX];	     /* the same */
-	uint8_t seen, table_seen[TABLE_MAX]; /* required fields, a bit each */
+	uint16_t seen, table_seen[TABLE_MAX]; /* fields, a bit each */
 	struct head *head;
 	size_t heads, head_room;
 };
@@ -87,21 +87,21 @@ static bool ip_of(struct ticket *t, const char *text, uint8_t *ip)
 /* The place of a field among names, which is noted in *seen; -EEXIST if it was.
  */
 static int field_of(const char *name, const char *const *names, unsigned n,
-		    uint8_t *seen)
+		    uint16_t *seen)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (strcmp(name, names[i]) != 0)
 			continue;
 		if (*seen >> i & 1)
 			return -EEXIST;
-		*seen |= (uint8_t)(1 << i);
+		*seen |= (uint16_t)(1 << i);
 		return (int)i;
 	}
 	return -ENOENT;
 }
 
 /* Every field of [collector], and those of a table that layouts do not have.
- * All are required. */
+ * All up to F_TABLES are required. */
 enum {
 	F_VERSION,
 	F_MAC,
@@ -111,6 +111,7 @@ enum {
 	F_MTU,
 	F_EPOCH,
 	F_TABLES,
+	F_ATOMICS,
 };
 
 enum {
@@ -129,12 +130,13 @@ static int collector_field(struct reader *r, const char *name,
 		[F_PEER_MAC] = "peer_mac", [F_IP] = "ip",
 		[F_PEER_IP] = "peer_ip",   [F_MTU] = "mtu",
 		[F_EPOCH] = "epoch",	   [F_TABLES] = "tables",
+		[F_ATOMICS] = "atomics",
 	};
 	struct ticket *t = r->t;
 	uint64_t n = 0;
 	bool ok = false;
 
-	switch (field_of(name, names, F_TABLES + 1, &r->seen)) {
+	switch (field_of(name, names, F_ATOMICS + 1, &r->seen)) {
 	case F_VERSION:
 		ok = number(value, UINT32_MAX, &n);
 		if (ok && n != TICKET_VERSION)
@@ -162,6 +164,10 @@ static int collector_field(struct reader *r, const char *name,
 		break;
 	case F_TABLES:
 		ok = number(value, TABLE_MAX, &r->tables);
+		break;
+	case F_ATOMICS:
+		ok = number(value, UINT16_MAX, &n) && n;
+		t->atomics = (uint16_t)n;
 		break;
 	case -EEXIST:
 		return bad(r, -EINVAL, "given twice", name);
@@ -348,7 +354,7 @@ static int check(struct reader *r, struct fault *f)
 	struct fault why = {""};
 	int rc;
 
-	if (r->seen != (2 << F_TABLES) - 1)
+	if (~r->seen & ((2 << F_TABLES) - 1))
 		return fault_set(f, -EINVAL,
 				 "not a whole ticket: [collector] needs "
 				 "version, mac, peer_mac, ip, peer_ip, mtu, "

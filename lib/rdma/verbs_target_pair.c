@@ -122,7 +122,7 @@ static uint32_t first_psn(void)
 	return psn & PSN_MASK;
 }
 
-static uint8_t most_atomics(const struct verbs_target *v)
+uint8_t verbs_pair_atomics(const struct verbs_target *v)
 {
 	int n = v->attr.max_qp_rd_atom;
 
@@ -146,7 +146,7 @@ static int to_rtr(struct verbs_pair *p, const struct verbs_target *v)
 		.path_mtu = mtu_of(v->mtu),
 		.dest_qp_num = p->qp->qp_num,
 		.rq_psn = first_psn(),
-		.max_dest_rd_atomic = most_atomics(v),
+		.max_dest_rd_atomic = verbs_pair_atomics(v),
 		.min_rnr_timer = RNR_TIMER,
 		.ah_attr = verbs_peer(v),
 	};

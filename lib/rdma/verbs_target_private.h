@@ -151,6 +151,8 @@ int verbs_pair_post(struct verbs_pair *p);
 void verbs_pair_drop(struct verbs_pair *p);
 bool verbs_pair_is_dead(const struct verbs_pair *p);
 uint32_t verbs_pair_psn(const struct verbs_pair *p); /* the expected one */
+/* Atomics of a queue pair whose answers the device remembers. */
+uint8_t verbs_pair_atomics(const struct verbs_target *v);
 /* The rights that a table gives on its memory and queue pair. */
 int verbs_access(const struct verbs_target *v, const struct table *t);
 /* Fills in what a peer's address means; from the kernel's neighbours. */

@@ -48,6 +48,7 @@ int verbs_ticket_make(struct verbs_target *v, struct ticket *t, struct fault *f)
 
 	*t = v->want;
 	t->mtu = (uint16_t)v->mtu;
+	t->atomics = verbs_pair_atomics(v);
 	memcpy(t->ip, v->port.gid.raw + (t->version == 4 ? 12 : 0),
 	       t->version == 4 ? 4 : 16);
 	if (is_zero(t->mac, 6))

@@ -45,13 +45,28 @@ int dart_check(const struct translate_options *o, const struct lane *l,
 	return 0;
 }
 
+/* Reports with one copy draw nothing, whatever stands beside them. */
 void dart_draw(struct lane *l, struct jobs *j)
 {
-	for (unsigned i = 0; i < j->n; i++) {
-		uint64_t copy = rng_below(&l->copy, head_copies(j->head[i]));
+	uint64_t drawn = l->drawn;
+	unsigned draws = l->draws;
 
-		j->head[i] |= copy << HEAD_COPY;
+	if (head_copies(j->all) == 1 && head_copies(j->any) == 1)
+		return;
+	for (unsigned i = 0; i < j->n; i++) {
+		uint64_t copies = head_copies(j->head[i]);
+
+		if (copies == 1)
+			continue;
+		if (!draws--) {
+			drawn = rng_u64(&l->copy);
+			draws = 3;
+		}
+		j->head[i] |= (drawn & 0xffff) * copies >> 16 << HEAD_COPY;
+		drawn >>= 16;
 	}
+	l->drawn = drawn;
+	l->draws = draws;
 }
 
 static inline __attribute__((always_inline)) void
@@ -82,6 +97,10 @@ void dart_one_run(struct translator *t, struct lane *l, const struct jobs *j)
 {
 	uint32_t value_len = l->t.value_len, len = l->write_len;
 
+	if (head_copies(j->all) == 1 && head_copies(j->any) == 1) {
+		keywrite_run(t, l, j);
+		return;
+	}
 	slots_hash(t, l, j, true);
 	for (unsigned i = 0, end; i < j->n; i = end) {
 		end = i + slot_block(t, j->n - i, len);

@@ -149,7 +149,11 @@ struct lane {
 	uint32_t write_len; /* bytes of a slot or chunk written whole */
 	struct postcards *postcards;
 	struct lists *append;
-	struct rng copy; /* DART: draws the copies of the first collector's */
+	/* DART: draws the copies, of the first collector's lane for all; and
+	 * what is left of the last number, 16 bits a copy. */
+	struct rng copy;
+	uint64_t drawn;
+	unsigned draws;
 	struct table t;
 };
 

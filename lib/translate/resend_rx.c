@@ -191,9 +191,11 @@ static void deafen(struct resend *w, struct reporter *r)
 	resend_queue(w, r);
 }
 
-static bool is_deaf(const struct reporter *r, uint64_t now_ns)
+static bool is_deaf(const struct resend *w, const struct reporter *r,
+		    uint64_t now_ns)
 {
-	uint64_t ns = r->phase == PHASE_OPENING ? opening_ns : open_ns;
+	uint64_t ns = r->phase == PHASE_OPENING && !w->o.wait ? opening_ns
+							      : open_ns;
 
 	return r->phase == PHASE_DEAF ||
 	       (r->tries >= TRIES && now_ns - r->heard_ns >= ns);
@@ -208,7 +210,7 @@ static void tick(struct resend *w, struct reporter *r, uint64_t now_ns)
 		return;
 	if (!now && now_ns - r->asked_ns < patience(w, r))
 		return;
-	if (is_deaf(r, now_ns) && r->phase != PHASE_DEAF)
+	if (is_deaf(w, r, now_ns) && r->phase != PHASE_DEAF)
 		deafen(w, r);
 	resend_ask(w, r, r->untold ? ASK_GONE : ASK_STATE);
 }

@@ -334,6 +334,25 @@ make_ssh() {
 	grep '^table\|^1,' truth.csv >kw.csv
 	diff <(dta-query verify --cluster cluster.ini --truth kw.csv) \
 		<(dta-query verify --cluster far.ini --ssh ./ssh --truth kw.csv)
+	{
+		head -1 truth.csv
+		grep '^3,' truth.csv | head -300
+	} >inc.csv
+	diff <(dta-query verify --cluster cluster.ini --truth inc.csv) \
+		<(dta-query verify --cluster far.ini --ssh ./ssh --truth inc.csv)
+	# Lists: all with one run, or a run for each that is named.
+	for o in "" --count-only "5 2 9" "--count-only 1 2 3" "--last 3" \
+		"--from 60 4 11"; do
+		: >hosts
+		# shellcheck disable=SC2086
+		dta-query list --cluster cluster.ini -q -o csv $o >near.out
+		# shellcheck disable=SC2086
+		dta-query list --cluster far.ini --ssh ./ssh -q -o csv $o \
+			>far.out
+		diff near.out far.out
+		[ "$(wc -l <near.out)" -gt 3 ]
+		[[ $o == *[0-9]" "* || $(wc -l <hosts) -eq 1 ]]
+	done
 	# Nobody has it: that is not a failure to ask.
 	for i in 1 2 3 4 5 6 7 8 9; do
 		echo "1.2.3.$i:5>6.7.8.9:1/tcp"
@@ -341,7 +360,7 @@ make_ssh() {
 	run -3 dta-query keywrite --cluster far.ini --ssh ./ssh -k keys
 	run -1 --separate-stderr dta-query verify --cluster far.ini \
 		--ssh ./ssh --truth truth.csv
-	[[ $stderr == *"is on another machine; ask there"* ]]
+	[[ $stderr == *"verify of lists: collector 1 is on another machine"* ]]
 }
 
 @test "another machine that cannot be reached: its mirror answers" {
@@ -362,6 +381,10 @@ make_ssh() {
 	[ "$(jq -s 'map(select(.answer == "found")) | length' <<<"$output")" \
 		-gt 990 ]
 	[ "$(wc -l <hosts)" -eq 1 ]
+	dta-query list --cluster cluster.ini --ssh ./ssh -q -o csv >rows
+	[ "$(wc -l <rows)" -eq 1001 ]
+	dta-query count --cluster cluster.ini --ssh ./ssh -k <(
+		sed -n 's/^3,keyinc,\([^,]*\),.*/\1/p' truth.csv) --summary
 	# What comes back is no answer: it is not taken for one.
 	printf '#!/bin/sh\necho key,answer\nwhile read k; do echo "$k,yes"; done\n' \
 		>ssh

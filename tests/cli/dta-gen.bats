@@ -140,12 +140,6 @@ tcp() { # ms src sport dst dport flags seq payload
 	done <counters
 }
 
-@test "man page: the examples run" {
-	sed -n 's/^\$ //p' "$MAN" >script
-	[ "$(wc -l <script)" -ge 5 ]
-	bash -eo pipefail script </dev/null
-}
-
 # --- frames ------------------------------------------------------------------
 
 @test "the same seed makes the same bytes, another other ones" {

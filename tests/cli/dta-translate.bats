@@ -252,3 +252,20 @@ sys.exit(rc)' "$@"
 	wait "${BG_PIDS[0]}"
 	BG_PIDS=()
 }
+
+@test "--verbs: with what it goes, and what is said where it cannot" {
+	dta-gen uniform --flows 10 --count 10 -q -w few.pcap
+	for wrong in "--region x" "--ticket t.ini" "-w x.pcap" "--to lo" "--ack-every 1"; do
+		run -2 dta-translate -r few.pcap --verbs 10.0.0.1 $wrong
+	done
+	for address in :1 10.0.0.1:0 10.0.0.1:99999 10.0.0.1:x '[::1' '[::1]x' '[]:1' ''; do
+		run -1 dta-translate -q -r few.pcap --verbs "$address"
+		echo "$output"
+		[[ $output == *"not ADDRESS, ADDRESS:PORT"* || $output == *"libibverbs"* ]]
+	done
+	# This network is nobody's (RFC 5737).
+	run -1 dta-translate -q -r few.pcap --verbs 192.0.2.1
+	echo "$output"
+	[ "${#lines[@]}" = 1 ]
+	[[ $output == "dta-translate: "* ]]
+}

@@ -247,7 +247,8 @@ all_there() {
 	dta-gen uniform --flows 500 --count 1000000000 --tracked --rate 1000 \
 		--duration 100ms -o ndjson -i unix:g.sock,t.sock 2>gen
 	grep '^{' gen >ledger
-	[ "$(counter ledger reports)" -le 102 ]
+	# those of the time, and what may go at once after a pause of ours
+	[ "$(counter ledger reports)" -le 170 ]
 	balances ledger
 	kill "$translate"
 	wait "$translate" || :

@@ -67,6 +67,24 @@ run_bg() {
 		add) == 2000'
 }
 
+@test "--count and --duration: what came is done, exit 0" {
+	make_regions
+	dta-gen uniform --count 2000 -q -w reports.pcap
+	dta-translate -r reports.pcap --region "$NAME-file" -c 1500 \
+		-o ndjson 2>ledger
+	jq -se 'map(select(.counter == "received" or .counter == "stored") |
+		.value) == [1500, 1500]' ledger
+	dta-collect -q --region "$NAME-wire" --ticket ticket.ini
+	dta-translate -q -r reports.pcap --ticket ticket.ini -w roce.pcap
+	dta-collect -r roce.pcap --region "$NAME-wire" --count 3000 \
+		-o ndjson 2>ledger
+	jq -se 'map(select(.counter == "received" or .counter == "executed") |
+		.value) == [3000, 3000]' ledger
+	same_memory
+	dta-translate -q -i unix:a,b --region "$NAME-wire" --duration 50ms
+	dta-collect -q -i unix:a,b --region "$NAME-wire" --duration 50ms
+}
+
 refuses() { # message command...
 	local message=$1
 
@@ -87,6 +105,9 @@ refuses() { # message command...
 	refuses "no such argument" dta-collect -r x -R "$NAME-file" udp
 	refuses "not a duration" dta-translate -i lo --stats 1x -R "$NAME-file"
 	refuses "no time at all" dta-translate -i lo --stats 0 -R "$NAME-file"
+	refuses "--duration needs" dta-translate -r x --duration 1s \
+		-R "$NAME-file"
+	refuses "need -r or -i" dta-collect --rotate -c 1 -R "$NAME-file"
 	refuses "--user needs" dta-collect -r x --user nobody -R "$NAME-file"
 	refuses "one of -r and -i" dta-collect -r x -i lo -R "$NAME-file"
 }

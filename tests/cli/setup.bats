@@ -98,3 +98,44 @@ run_setup() {
 @test "the list of this tree names packages, one a line" {
 	run -1 grep -vE '^(#.*|[a-z0-9][a-z0-9.+-]+)$' "$TOP/packages.txt"
 }
+
+# The kernel of tests/rxe.
+
+kernel() {
+	for tool in uname mkdir mktemp rm sed head find grep; do
+		[ -e "bin/$tool" ] || ln -s "$(command -v $tool)" bin/
+	done
+	run env "PATH=$PWD/bin" DTA_CACHE="$PWD/cache" "$TOP/tests/rxe/kernel.sh"
+	echo "status $status: $output"
+	[ "$status" = 0 ]
+	[ "${#lines[@]}" -le 2 ]
+}
+
+@test "the kernel: one that is there is not fetched again" {
+	mkdir -p cache/kernel
+	echo 6.1.0-1 >cache/kernel/version
+	kernel
+	[[ $output == *"6.1.0-1, in $PWD/cache/kernel" ]]
+	[ ! -s calls ]
+}
+
+@test "the kernel: where it cannot be had, that is said and no failure" {
+	fake uname 'echo sparc'
+	kernel
+	[[ $output == *"tests/rxe, which will skip: sparc is not x86_64" ]]
+	fake uname 'echo x86_64'
+	kernel
+	[[ $output == *"which will skip: dpkg-deb is missing" ]]
+	fake dpkg-deb true
+	fake python3 true
+	kernel
+	[[ $output == *"which will skip: apt-cache does not know linux-image-amd64" ]]
+	fake apt-cache 'echo "  Depends: linux-image-6.1.0-1-amd64"'
+	: >broken
+	fake apt-get 'echo "E: no network"; exit 100'
+	rm -f bin/tail
+	ln -s "$(command -v tail)" bin/
+	kernel
+	[[ $output == *"fetching linux-image-6.1.0-1-amd64"*"which will skip: E: no network" ]]
+	[ -z "$(ls cache)" ]
+}

@@ -29,8 +29,8 @@ net_up() { # [queues of each interface]
 
 	for n in r t c; do
 		ip netns add "$NET-$n"
-		on $n sysctl -qw net.ipv6.conf.all.disable_ipv6=1 \
-			net.ipv6.conf.default.disable_ipv6=1
+		on $n sh -c 'cd /proc/sys/net/ipv6/conf 2>/dev/null || exit 0
+			echo 1 | tee all/disable_ipv6 >default/disable_ipv6'
 	done
 	# shellcheck disable=SC2086
 	ip -n "$NET-r" link add r0 $q type veth peer name t0 $q netns "$NET-t"

@@ -8,6 +8,7 @@
 #   guest_run COMMAND...      runs a line of shell in the guest $GUEST, as if here:
 #                             output, errors and exit status are the command's
 #   guest_stop [NAME]         ends one, or all
+#   patient COMMAND...        until it succeeds, as wait_for, for a minute
 #
 # $GUEST_DIR/NAME is /host in the guest. GUEST is the last one started; a line
 # GUEST=b before guest_run picks another. Guest a is the collector, b the
@@ -142,5 +143,19 @@ guest_stop() { # name
 		done
 		kill "$pid" 2>/dev/null || :
 		wait "$pid" 2>/dev/null || :
+	done
+}
+
+# patient COMMAND...: until it succeeds, for a minute: emulated machines on a
+# busy one are slow.
+patient() {
+	local end=$((SECONDS + 60))
+
+	until "$@"; do
+		[ $SECONDS -lt $end ] || {
+			echo "waited in vain for: $*" >&2
+			return 1
+		}
+		sleep 0.05
 	done
 }

@@ -100,7 +100,7 @@ play() {
 	guest_needed
 	[ ! -s "$HOST/collect.err" ]
 	guest_run 'kill -CONT $(cat pid)'
-	wait_for grep -q 'no-atomics: queue pair .* made again' "$HOST/collect.err"
+	patient grep -q 'no-atomics: queue pair .* made again' "$HOST/collect.err"
 	play later
 	# Each queue pair that is dead was made again, and no other.
 	[ "$(grep -c 'made again' "$HOST/collect.err")" = \

@@ -74,13 +74,13 @@ holds() { # digests
 # The frames to the guest's NIC, whose dta-collect is stopped.
 by_frames() { # layout
 	collect "$1" --peer-ip 10.0.0.101 --ticket new.ini
-	wait_for [ -s "$HOST/new.ini" ]
+	patient [ -s "$HOST/new.ini" ]
 	guest_run "kill -STOP $COLLECTOR"
 	# Each atomic is answered; of writes the last of every queue pair.
 	dta-translate -q -r reports.pcap --ticket "$HOST/new.ini" -w frames.pcap
 	"$TOP/tests/tools/frames.py" frames.pcap "$GUEST_DIR/switch.sock" \
 		"$GUEST_DIR/a.sock"
-	wait_for holds local
+	patient holds local
 	in_the_guest | diff local -
 	guest_run "grep -q '^State:.*T (stopped)' /proc/$COLLECTOR/status
 		kill -CONT $COLLECTOR"
@@ -101,7 +101,7 @@ by_frames() { # layout
 @test "host to host by verbs" {
 	guest_needed
 	collect rc.ini --cm 40040
-	wait_for guest_run "dta-translate -r reports.pcap --verbs 10.0.0.51 \
+	patient guest_run "dta-translate -r reports.pcap --verbs 10.0.0.51 \
 		-o ndjson 2>translate.err"
 	in_the_guest | diff local -
 	# Ledger of the road: all operations that the translator made.
@@ -110,6 +110,8 @@ by_frames() { # layout
 		.atomics > 1000 and .inlined > 1000 and .inlined < .writes and
 		.doorbells * 20 < .received and .tickets == 1' \
 		"$HOST/translate.err"
+	jq -r 'select(.stage == "road") | [.stage, .role, .counter] | join(" ")' \
+		"$HOST/translate.err" | diff "$TOP/tests/golden/road.txt" -
 	jq -se 'map(select(.stage == "road" or .stage == "translate")) |
 		(map(select(.counter == "ops").value) | add) ==
 		(map(select(.stage == "road" and .counter == "received").value) |
@@ -136,7 +138,7 @@ by_frames() { # layout
 		tables "$NAME-n" >many
 		remove_regions "$NAME-n"
 		collect one.ini --peer-ip 10.0.0.101 --ticket new.ini
-		wait_for [ -s "$HOST/new.ini" ]
+		patient [ -s "$HOST/new.ini" ]
 		dta-translate -q -r many.pcap --ticket "$HOST/new.ini" \
 			-w frames.pcap --ack-every 100
 		n=$(dta-dump packets frames.pcap -o csv | wc -l)
@@ -145,7 +147,7 @@ by_frames() { # layout
 			"$GUEST_DIR/switch.sock" "$GUEST_DIR/a.sock" \
 			$([ $layout = uc ] || echo 200) >answers
 		[ $layout = uc ] || [ "$(<answers)" = "200 0x11 0x1f" ]
-		wait_for holds many
+		patient holds many
 		in_the_guest | diff many -
 		guest_run "kill $COLLECTOR"
 		COLLECTOR=

@@ -3,12 +3,12 @@
  * link - a bad link: Ethernet frames as Unix datagrams, in both directions.
  *
  *	link [-s SEED] [-l LOSS] [-d DUPLICATION] [-f FLIP] [-r REORDER]
- *	     [-o AFTER:FRAMES] [-x EVERY] A_IN A_OUT B_IN B_OUT
+ *	     [-o AFTER:MS] [-x EVERY] A_IN A_OUT B_IN B_OUT
  *
  * What comes in at A_IN leaves for B_OUT, what comes in at B_IN leaves for
  * A_OUT. A chance per frame, 0 to 1: lose it; send it twice; flip one bit of
  * it; hold it back behind the next few. -o: after so many frames none gets
- * through, until so many are lost. -x: after every so many frames, one more
+ * through for so long. -x: after every so many frames, one more
  * from a stranger. It never blocks: what the other end does not take waits.
  * SIGTERM ends it; what was done is told on stdout.
  */
@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/rng.h"
@@ -52,7 +53,7 @@ static struct {
 } count;
 
 static double loss, duplication, flip, reorder;
-static uint64_t outage_at = UINT64_MAX, outage, stranger_every;
+static uint64_t outage_at = UINT64_MAX, outage_ms, outage_end, stranger_every;
 static struct rng rng = {.state = 1};
 static volatile sig_atomic_t stop;
 
@@ -170,6 +171,23 @@ static void stranger(struct way *w, const struct frame *like)
 	queue(w, f);
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static bool is_out(void)
+{
+	if (count.in < outage_at)
+		return false;
+	if (!outage_end)
+		outage_end = now_ms() + outage_ms;
+	return now_ms() < outage_end;
+}
+
 static void pass(struct way *w, struct frame *in)
 {
 	struct frame *f;
@@ -177,8 +195,7 @@ static void pass(struct way *w, struct frame *in)
 	count.in++;
 	if (stranger_every && count.in % stranger_every == 0)
 		stranger(w, in);
-	if (chance(loss) ||
-	    (count.in > outage_at && count.in <= outage_at + outage)) {
+	if (chance(loss) || is_out()) {
 		count.lost++;
 		return;
 	}
@@ -251,7 +268,7 @@ static void parse(int argc, char **argv)
 			break;
 		case 'o':
 			if (sscanf(optarg, "%" SCNu64 ":%" SCNu64, &outage_at,
-				   &outage) != 2)
+				   &outage_ms) != 2)
 				exit(2);
 			break;
 		case 'x':

@@ -41,8 +41,8 @@ static inline void net_start(const char *links)
 		fprintf(stderr, "not root, no namespaces or no iproute2\n");
 		exit(TEST_SKIP);
 	}
-	net_run("sysctl -qw net.ipv6.conf.all.disable_ipv6=1 "
-		"net.ipv6.conf.default.disable_ipv6=1 2>/dev/null || :");
+	net_run("cd /proc/sys/net/ipv6/conf 2>/dev/null || exit 0; "
+		"echo 1 | tee all/disable_ipv6 >default/disable_ipv6");
 	net_run(links);
 	net_run("ip link set va up && ip link set vb up && ip link set lo up");
 }

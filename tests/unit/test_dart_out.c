@@ -174,7 +174,7 @@ static void same_frames(bool mirror)
 		run(fanout_road(a.fanout), &op[i], 1);
 		run(dart_out_road(dart), &op[i], 1);
 	}
-	TEST(dart_out_packets(dart) > n / 2);
+	TEST(dart_out_ledger(dart).packets > n / 2);
 	for (unsigned c = 0; c < COLLECTORS; c++) {
 		const struct dart_state *s = dart_out_state(dart, c, RIG_KW);
 
@@ -222,6 +222,70 @@ static void acks(void)
 	TEST(asked == 5);
 }
 
+/* An answer of collector c about its queue pair's PSN. */
+static struct pkt answer(uint8_t *frame, unsigned c, uint32_t psn,
+			 uint8_t syndrome, uint32_t qpn)
+{
+	struct roce r = {.version = 4,
+			 .src_port = 0xc011,
+			 .ttl = 64,
+			 .opcode = ROCE_RC_ACK,
+			 .migreq = true,
+			 .pkey = 0xffff,
+			 .dest_qp = qpn,
+			 .psn = psn,
+			 .syndrome = syndrome};
+	int len;
+
+	memcpy(r.src, ticket[c].ip, 4);
+	memcpy(r.dst, ticket[c].peer_ip, 4);
+	len = roce_encode(frame, ROCE_FRAME_MAX, &r);
+	TEST(len > 0);
+	return (struct pkt){.data = frame, .len = (uint32_t)len};
+}
+
+/* A NAK sets the PSN of its own pair, and what was sent since is lost. */
+static void naks(void)
+{
+	static uint8_t data[8], frame[ROCE_FRAME_MAX];
+	struct op op = {.verb = OP_WRITE, .length = 8, .data = data};
+	struct roads b = {.path = ""};
+	struct dart_out *dart;
+	struct dart_ledger l;
+	struct fault f = {""};
+	uint32_t qpn = ticket[1].at[RIG_KW].qpn, psn = ticket[1].at[RIG_KW].psn;
+	const struct dart_state *st;
+	struct pkt p;
+
+	roads_open(&b, "b", false);
+	if (dart_out_open(&dart, tickets, COLLECTORS, b.sink,
+			  fanout_road(b.fanout), 0, false, &f) < 0)
+		rig_die("dart", &f);
+	op.table = (uint16_t)ticket[0].n; /* of collector 1 */
+	for (unsigned i = 0; i < 20; i++) /* the PSN wraps on the way */
+		run(dart_out_road(dart), &op, 1);
+	st = dart_out_state(dart, 1, RIG_KW);
+	p = answer(frame, 1, psn + 3, ROCE_ACK, qpn);
+	TEST(dart_out_answer(dart, &p));
+	p = answer(frame, 1, (psn + 8) & ROCE_PSN_MASK, ROCE_NAK_PSN, 0x999);
+	TEST(!dart_out_answer(dart, &p)); /* another's */
+	p = answer(frame, 1, (psn + 25) & ROCE_PSN_MASK, ROCE_NAK_PSN, qpn);
+	TEST(dart_out_answer(dart, &p)); /* about what never was */
+	l = dart_out_ledger(dart);
+	TEST(l.packets == 20 && l.sent == 20 && !l.lost && !l.resyncs);
+	p = answer(frame, 1, (psn + 8) & ROCE_PSN_MASK, ROCE_NAK_PSN, qpn);
+	TEST(dart_out_answer(dart, &p));
+	TEST(dart_out_answer(dart, &p)); /* again: nothing is new */
+	l = dart_out_ledger(dart);
+	TEST(l.packets == 20 && l.sent == 8 && l.lost == 12 && l.resyncs == 1);
+	TEST(((uint32_t)st->psn[0] << 16 | (uint32_t)st->psn[1] << 8 |
+	      st->psn[2]) == ((psn + 8) & ROCE_PSN_MASK));
+	TEST(ledger_balanced(&dart_ledger, &l));
+	roads_close(&b);
+	unlink(b.path);
+	dart_out_close(dart);
+}
+
 static void refused(const struct ticket *t, int rc, const char *why)
 {
 	const struct ticket *two[2] = {&ticket[0], t};
@@ -265,6 +329,7 @@ int main(void)
 	same_frames(false);
 	same_frames(true);
 	acks();
+	naks();
 	refusals();
 	rig_close(&g);
 	return test_end();

@@ -74,6 +74,7 @@ static void check_round_trip(const struct ticket *t)
 	     !memcmp(got.peer_mac, t->peer_mac, 6) &&
 	     got.version == t->version && !memcmp(got.ip, t->ip, 16) &&
 	     !memcmp(got.peer_ip, t->peer_ip, 16) && got.mtu == t->mtu &&
+	     got.atomics == t->atomics &&
 	     got.epoch == t->epoch && got.n == t->n);
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct ticket_table *a = &got.at[i], *b = &t->at[i];
@@ -139,6 +140,7 @@ static void test_round_trip(void)
 	t->n = l.n;
 	t->epoch = UINT64_MAX;
 	t->mtu = 256;
+	t->atomics = 16;
 	for (unsigned i = 0; i < l.n; i++) {
 		t->table[i] = l.table[i];
 		t->at[i] = (struct ticket_table){

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# A translator and a software collector on the two ends of a bad link (Unix
+# datagrams): load ../helpers, load faults
+
+EXAMPLES=$TOP/cmd/dta-collect/examples
+TOOLS=$BUILD/tests/tools
+ROAD=(--to unix:t,la) # the translator's end
+
+faults_setup() {
+	NAME=faults-$$-$BATS_TEST_NUMBER
+	cd "$BATS_TEST_TMPDIR" || exit 1
+}
+
+faults_teardown() {
+	end_bg
+	remove_regions "$NAME"
+}
+
+# start LOG COMMAND...: in the background; PID is its id.
+start() {
+	local log=$1
+
+	shift
+	"$@" >>"$log" 2>&1 3>&- 9>&- &
+	PID=$!
+	BG_PIDS+=("$PID")
+}
+
+# prepare WORKLOAD COUNT: reports, a region for them, and one that holds what a
+# road without any loss stores.
+prepare() {
+	dta-gen "$1" --seed 9 -n "$2" -q -w reports.pcap
+	for r in "$NAME" "$NAME-whole"; do
+		dta-collect --create --layout "$EXAMPLES/$1.ini" --region "$r"
+	done
+	dta-translate -q -r reports.pcap --region "$NAME-whole"
+	cp "$(path_of "$NAME")" before
+}
+
+path_of() { dta-dump region "$1" --no-load -o ndjson | jq -rs '.[0].path'; }
+
+start_link() { # its options
+	start link.log "$TOOLS/link" "$@" la t lb c
+	LINK=$PID
+	wait_for [ -S lb ]
+}
+
+start_collector() { # more options
+	rm -f ticket.ini
+	start collect.log dta-collect -o ndjson --region "$NAME" \
+		-i unix:c,lb --ticket ticket.ini "$@"
+	COLLECT=$PID
+	wait_for [ -s ticket.ini ]
+}
+
+# Ends a program, which says then what it counted.
+finish() {
+	kill "$1" 2>/dev/null || :
+	wait "$1" || :
+}
+
+# counter LOG STAGE NAME: of the ledger printed last.
+counter() {
+	grep '^{' "$1" | jq -r --arg stage "$2" --arg name "$3" \
+		'select(.stage == $stage and .counter == $name).value' |
+		tail -n 1
+}
+
+asked() { counter translate.log requester "$1"; }
+lost() {
+	echo $(($(asked window_full) + $(asked refused) + $(asked outdated) +
+		$(asked unsent)))
+}
+
+# Every stage adds up.
+balances() {
+	grep '^{' "$1" | jq -se 'group_by(.stage + "/" + .counter) | map(last) |
+		length > 0 and (group_by(.stage) | all(
+		(map(select(.role == "in").value) | add) ==
+		(map(select(.role == "done" or .role == "drop").value) | add)))' \
+		>/dev/null
+}
+
+same_memory() {
+	cmp <(dta-dump digest "$NAME" -o csv) \
+		<(dta-dump digest "$NAME-whole" -o csv)
+}
+
+# Whatever came, nothing but the tables has changed (and the first pages, where
+# a region keeps its writers).
+only_tables_changed() {
+	dta-dump region "$NAME" --no-load -o ndjson |
+		jq -r '"\(.offset) \(.length)"' >tables
+	python3 - before "$(path_of "$NAME")" <<'END'
+import sys
+a, b = (bytearray(open(p, 'rb').read()) for p in sys.argv[1:])
+assert len(a) == len(b)
+for line in open('tables'):
+    at, n = map(int, line.split())
+    a[at:at + n] = b[at:at + n] = bytes(n)
+assert a[294912:] == b[294912:]
+END
+}
+
+# No counter is above what it would be without any loss.
+never_counted_twice() {
+	local n
+
+	for r in "$NAME" "$NAME-whole"; do
+		dta-dump region "$r" --slots -o ndjson |
+			jq -r '"\(.table)/\(.unit) \(.count)"' | sort >"$r.counts"
+	done
+	join -a 1 "$NAME.counts" "$NAME-whole.counts" >both
+	awk '$2 > $3 + 0 { exit 1 }' both
+}
+
+# A line of the fault table: what, sent, stored, lost, resent.
+tell() { # FAULT STORED
+	local line
+
+	[ -s "$BUILD/faults.txt" ] ||
+		printf '%-34s %9s %9s %9s %9s %9s\n' fault sent stored lost \
+			unanswered resent >"$BUILD/faults.txt"
+	line=$(printf '%-34s %9s %9s %9s %9s %9s' "$1" "$(asked requests)" \
+		"$2" "$(lost)" "$(asked unanswered)" "$(asked resent)")
+	echo "$line" >>"$BUILD/faults.txt"
+	echo "# $line" >&3
+}
+
+# Requests carried out; probes, which are empty, left out.
+stored() { # BYTES of a request
+	echo $(($(counter collect.log responder bytes) / $1))
+}
+
+# through WORKLOAD COUNT BYTES FAULT LINK-OPTIONS...: all gets through.
+through() {
+	local workload=$1 count=$2 bytes=$3 fault=$4
+
+	shift 4
+	prepare "$workload" "$count"
+	start_link "$@"
+	start_collector
+	dta-translate -o ndjson -r reports.pcap --ticket ticket.ini \
+		"${ROAD[@]}" 2>translate.log
+	finish "$COLLECT"
+	finish "$LINK"
+	balances translate.log
+	balances collect.log
+	[ "$(asked requests)" -gt 0 ]
+	[ "$(asked acked)" = "$(asked requests)" ]
+	[ "$(stored "$bytes")" = "$(asked requests)" ]
+	same_memory
+	only_tables_changed
+	tell "$fault, ${workload%%-*}" "$(stored "$bytes")"
+}

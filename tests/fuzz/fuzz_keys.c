@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Files of keys for dta-query, asked of tables of several types of key. */
+#include "../unit/translate_road.h"
+#include "query_file.h"
+
+#include "../../cmd/dta-query/lines.c"
+#define lines_open fuzz_lines_open
+#include "../../cmd/dta-query/keys.c"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Every key that is asked came out of the file and is its table's. */
+static void judge(const struct keys *k)
+{
+	for (size_t i = 0; i < k->n; i++) {
+		const struct asked *a = &k->asked[i];
+		const struct table *t = a->target->t;
+		uint8_t again[KEY_MAX];
+
+		if (key_parse(again, (enum key_type)t->key_type, t->key_len,
+			      a->text) < 0 ||
+		    memcmp(again, a->key, t->key_len))
+			abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const uint8_t types[] = {KEY_FLOW4, KEY_FLOW6, KEY_HOP4,
+					KEY_SRC6,  KEY_U32,   KEY_HEX};
+	static struct keys keys;
+	static struct table tables[sizeof(types)];
+	static struct targets targets;
+	struct opts o = {0};
+	char path[32];
+	int fd = file_of(path, data, size);
+
+	targets.n = sizeof(types);
+	for (unsigned i = 0; i < targets.n; i++) {
+		uint16_t len = types[i] == KEY_HEX ? 3 : 0;
+
+		if (!len)
+			len = (uint16_t)key_type_len(types[i]);
+		tables[i] = test_table(TABLE_KEYWRITE, (uint16_t)i, len, 4, 8,
+				       64);
+		tables[i].key_type = types[i];
+		targets.target[i].t = &tables[i];
+	}
+	o.keys = path;
+	if (!setjmp(bad_line)) {
+		keys_open(&keys, &o, &targets);
+		while (keys_next(&keys))
+			judge(&keys);
+		keys_close(&keys);
+		reading = NULL;
+	}
+	close(fd);
+	return 0;
+}

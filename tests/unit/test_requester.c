@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The requester against the software responder, with everything between them
+ * that can go wrong, in thousands of random runs: what the ledger says is what
+ * is in memory. The model is a sum for each counter, and the last value written
+ * to each slot.
+ */
+#include "requester_rig.h"
+#include "test.h"
+
+enum {
+	RUNS = 1500,
+	COUNTERS = 16,
+	SLOTS = 16,
+	HELD = 4,
+	PATIENCE = 200000, /* turns until a run must be over */
+	TURN_NS = 2000000,
+};
+
+struct odds {
+	double loss, duplication, reordering, flip;
+};
+
+static struct rig g;
+static struct line there, back;
+static struct roce_out *o;
+static struct odds odds;
+static struct rng rng;
+static uint64_t now, sums[COUNTERS], last[SLOTS], turns;
+static struct ticket tickets[2];
+static unsigned most_adds; /* FETCH_ADDs that were under way at once */
+
+static bool chance(double p)
+{
+	return rng_unit(&rng) < p;
+}
+
+static void arrive(bool requests, const struct pkt *p)
+{
+	uint8_t copy[CRC_HEADROOM + ROCE_FRAME_MAX] = {0};
+	struct pkt one = *p;
+
+	memcpy(copy + CRC_HEADROOM, p->data, p->len);
+	one.data = copy + CRC_HEADROOM;
+	if (chance(odds.flip))
+		copy[CRC_HEADROOM + rng_below(&rng, p->len)] ^=
+			(uint8_t)(1 << rng_below(&rng, 8));
+	if (requests)
+		TEST(responder_rx(g.p, &one, 1) == 0);
+	else
+		TEST(roce_out_answers(&o, 1, &one, 1, now) == 0);
+}
+
+static void carry(struct line *l, bool requests)
+{
+	size_t n = line_take(l);
+	unsigned adds = 0;
+
+	for (size_t i = 0; i < n; i++)
+		adds += l->pkts[i].data[ROCE_AT_BTH] == ROCE_RC_FETCH_ADD;
+	most_adds = adds > most_adds ? adds : most_adds;
+
+	/* Some change places with one that comes later. */
+	for (size_t i = 0; i + 1 < n; i++)
+		if (chance(odds.reordering)) {
+			size_t k = i + 1 + rng_below(&rng, HELD);
+			struct pkt p = l->pkts[i];
+
+			k = k < n ? k : n - 1;
+			l->pkts[i] = l->pkts[k];
+			l->pkts[k] = p;
+		}
+	for (size_t i = 0; i < n; i++) {
+		if (chance(odds.loss))
+			continue;
+		arrive(requests, &l->pkts[i]);
+		if (chance(odds.duplication))
+			arrive(requests, &l->pkts[i]);
+	}
+}
+
+static void turn(void)
+{
+	struct requester_ledger l;
+
+	now += TURN_NS;
+	carry(&there, true);
+	carry(&back, false);
+	TEST(roce_out_tick(o, now) == 0);
+	l = roce_out_ledger(o);
+	TEST(ledger_balanced(&requester_ledger, &l));
+	turns++;
+}
+
+static int wait_a_turn(void *ctx)
+{
+	(void)ctx;
+	turn();
+	return turns < PATIENCE;
+}
+
+/* A run begins with memory of zeros and PSNs anywhere, also at the wrap. */
+static void begin(unsigned window, const struct odds *with)
+{
+	struct responder_options ro = {.receives = UINT64_MAX};
+	struct fault f = {""};
+
+	odds = *with;
+	now = 1;
+	turns = 0;
+	memset(sums, 0, sizeof(sums));
+	memset(last, 0, sizeof(last));
+	memset((uint8_t *)rig_mem(&g, RIG_INC), 0, COUNTERS * 8);
+	memset((uint8_t *)rig_mem(&g, RIG_KW), 0, SLOTS * 8);
+	for (unsigned i = 0; i < g.t.n; i++)
+		g.t.at[i].psn = (uint32_t)(chance(0.5) ? -rng_below(&rng, 100)
+						       : rng_u64(&rng)) &
+				ROCE_PSN_MASK;
+	tickets[0] = tickets[1] = g.t;
+	line_open(&there);
+	line_open(&back);
+	if (responder_open(&g.p, g.region, &tickets[0], back.sink, &ro, &f) <
+		    0 ||
+	    roce_out_open(&o, &tickets[0], there.sink, 0, &f) < 0 ||
+	    roce_out_window(o, window, wait_a_turn, NULL, &f) < 0)
+		rig_die("road", &f);
+}
+
+static void end(void)
+{
+	roce_out_close(o);
+	responder_close(g.p);
+	line_close(&there);
+	line_close(&back);
+}
+
+static void some_ops(unsigned n)
+{
+	struct road *road = roce_out_road(o);
+	uint64_t data[64];
+	struct op ops[64];
+
+	for (unsigned i = 0; i < n; i++) {
+		unsigned at = (unsigned)rng_below(&rng, COUNTERS);
+
+		if (chance(0.5)) {
+			ops[i] = (struct op){
+				.verb = OP_FETCH_ADD,
+				.table = RIG_INC,
+				.offset = 8 * at,
+				.length = 8,
+				.add = 1 + rng_below(&rng, 1000),
+			};
+			sums[at] += ops[i].add;
+			continue;
+		}
+		data[i] = last[at] = rng_u64(&rng);
+		ops[i] = (struct op){
+			.verb = OP_WRITE,
+			.table = RIG_KW,
+			.offset = 8 * at,
+			.length = 8,
+			.data = (const uint8_t *)&data[i],
+		};
+	}
+	road->begin(road);
+	TEST(road->exec(road, ops, n, 1000) == 0);
+	road->end(road);
+}
+
+static void settle(void)
+{
+	while (roce_out_pending(o) && turns < PATIENCE)
+		turn();
+	TEST(turns < PATIENCE);
+}
+
+/* exact: every sum; else none is above. */
+static void check_memory(bool exact)
+{
+	const uint8_t *inc = rig_mem(&g, RIG_INC), *kw = rig_mem(&g, RIG_KW);
+
+	for (unsigned i = 0; i < COUNTERS; i++) {
+		uint64_t v;
+
+		memcpy(&v, inc + 8 * i, 8);
+		TEST(exact ? v == sums[i] : v <= sums[i]);
+	}
+	for (unsigned i = 0; i < SLOTS; i++)
+		TEST(!memcmp(kw + 8 * i, &last[i], 8));
+}
+
+static struct odds some_odds(void)
+{
+	static const double most[] = {0, 0.01, 0.1, 0.3};
+
+	return (struct odds){
+		.loss = most[rng_below(&rng, 4)],
+		.duplication = most[rng_below(&rng, 4)],
+		.reordering = most[rng_below(&rng, 4)],
+		.flip = most[rng_below(&rng, 3)],
+	};
+}
+
+static void test_faults(void)
+{
+	for (unsigned run = 0; run < RUNS; run++) {
+		struct requester_ledger l;
+		struct odds with;
+
+		rng.state = run;
+		with = some_odds();
+		begin(1u << (1 + rng_below(&rng, 7)), &with);
+		for (unsigned i = 0; i < 5; i++) {
+			some_ops((unsigned)rng_below(&rng, 64) + 1);
+			if (chance(0.5))
+				turn();
+		}
+		settle();
+		l = roce_out_ledger(o);
+		TEST(l.acked == l.requests && l.requests > 0);
+		TEST(responder_counters(g.p)->bytes == 8 * l.acked);
+		check_memory(true);
+		end();
+	}
+}
+
+/* The collector is made anew at any time; with a ticket, or found again. */
+static void test_restarts(void)
+{
+	struct responder_options ro = {.receives = UINT64_MAX};
+
+	for (unsigned run = 0; run < RUNS; run++) {
+		struct odds with = {.loss = run % 3 * 0.1};
+		struct requester_ledger l;
+		struct fault f = {""};
+
+		rng.state = 1000000 + run;
+		begin(32, &with);
+		some_ops((unsigned)rng_below(&rng, 64) + 1);
+		for (uint64_t k = rng_below(&rng, 6); k--;)
+			turn();
+		responder_close(g.p);
+		/* Far away, as a start at random would be. */
+		for (unsigned i = 0; i < g.t.n; i++)
+			tickets[1].at[i].psn ^= 0x1000 +
+						(uint32_t)rng_below(&rng,
+								    0x7f0000);
+		if (responder_open(&g.p, g.region, &tickets[1], back.sink, &ro,
+				   &f) < 0)
+			rig_die("responder", &f);
+		if (run & 1)
+			TEST(roce_out_reticket(o, &tickets[1], &f) == 0);
+		some_ops((unsigned)rng_below(&rng, 64) + 1);
+		settle();
+		l = roce_out_ledger(o);
+		TEST(l.acked + l.unanswered == l.requests);
+		check_memory(!l.unanswered);
+		end();
+	}
+}
+
+/* A refusal: what comes after is not carried out, and waits for a ticket. */
+static void test_refused(void)
+{
+	struct odds none = {0};
+	struct requester_ledger l;
+	struct fault f = {""};
+
+	rng.state = 5;
+	begin(256, &none);
+	some_ops(50);
+	settle();
+	for (unsigned i = 0; i < g.t.n; i++)
+		tickets[1].at[i].rkey ^= 1;
+	TEST(roce_out_reticket(o, &tickets[1], &f) == 0);
+	some_ops(60);
+	for (unsigned i = 0; i < 2000; i++)
+		turn();
+	l = roce_out_ledger(o);
+	TEST(l.acked == 50 && l.refused == 60 && l.naks_access >= 2);
+	TEST(roce_out_stalled(o) && !roce_out_pending(o));
+	TEST(responder_reopen(g.p, &tickets[0], &f) == 0);
+	TEST(roce_out_reticket(o, &tickets[0], &f) == 0);
+	settle();
+	l = roce_out_ledger(o);
+	TEST(l.acked == 110);
+	check_memory(true);
+	end();
+}
+
+/* A device remembers the answers of so many additions, and refuses more. */
+static void test_atomics(void)
+{
+	struct odds none = {0};
+
+	for (unsigned limit = 0; limit <= 16; limit += 4) {
+		rng.state = 7;
+		begin(256, &none);
+		tickets[0].atomics = (uint16_t)limit;
+		most_adds = 0;
+		some_ops(64);
+		settle();
+		TEST(limit ? most_adds == limit : most_adds > 16);
+		check_memory(true);
+		end();
+	}
+}
+
+/* No collector at all: the window fills, and what does not fit is counted. */
+static void test_full(void)
+{
+	struct odds all = {.loss = 1};
+	struct requester_ledger l;
+
+	rng.state = 6;
+	begin(8, &all);
+	turns = PATIENCE; /* so that nothing waits */
+	some_ops(64);
+	l = roce_out_ledger(o);
+	TEST(l.requests == 64 && l.unsent <= 16);
+	TEST(l.window_full == 64 - l.unsent && !l.acked && !l.unanswered);
+	end();
+}
+
+int main(void)
+{
+	rig_open(&g, NULL);
+	responder_close(g.p);
+	g.p = NULL;
+	test_faults();
+	test_restarts();
+	test_refused();
+	test_atomics();
+	test_full();
+	g.p = NULL;
+	rig_restart(&g, NULL);
+	rig_close(&g);
+	return test_end();
+}
