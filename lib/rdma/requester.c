@@ -27,6 +27,7 @@
 enum {
 	PSN_HALF = 0x800000,
 	BURST_MIN = 2,
+	PROBES_MORE = 4, /* that were sent before the connection was doubted */
 	TRIES_MAX = 5,		      /* what the back-off doubles at most */
 	TIMEOUT_FIRST = 20 * 1000000, /* ns */
 	TIMEOUT_MIN = 1 * 1000000,
@@ -103,6 +104,7 @@ static int ask_anew(struct roce_out *o, unsigned table)
 	else
 		q->probe += PSN_HALF;
 	q->tries++;
+	q->probed++;
 	return probe(o, table, q->probe);
 }
 
@@ -111,7 +113,7 @@ void requester_restart(struct requester *q, uint32_t psn)
 	q->phase = PHASE_ASKING;
 	q->probe = psn;
 	q->asked = q->guessed = false;
-	q->tries = 0;
+	q->tries = q->probed = 0;
 	q->deadline = q->resume = q->timed_at = 0;
 	q->w.next = q->w.sent = q->w.acked;
 }
@@ -393,20 +395,24 @@ static void guess(const struct roce_out *o, struct requester *q,
 	q->deadline = o->now_ns + q->timeout;
 }
 
-/* An answer while the expected PSN is unknown. */
+/*
+ * An answer while the expected PSN is unknown. A connection that takes the
+ * place of one we had has carried out no more than our probes: a higher MSN is
+ * of the old one's late answers, whose PSN may well be what was asked about.
+ */
 static void listen(struct roce_out *o, struct requester *q, uint32_t expected,
-		   bool ack)
+		   bool ack, uint32_t msn)
 {
 	uint32_t n = (expected - psn_of(q, q->w.acked)) & ROCE_PSN_MASK;
 
 	/* The connection that was doubted. */
 	if (q->phase == PHASE_ASKING && n <= q->w.sent - q->w.acked &&
-	    q->w.sent > q->w.acked) {
+	    (q->w.sent > q->w.acked || q->met)) {
 		q->phase = PHASE_OPEN;
 		q->asked = true;
 		q->guessed = false;
 		heed(o, q, n, MEANS_ACK, 0);
-	} else if (ack && !q->guessed &&
+	} else if (ack && !q->guessed && (!q->met || msn <= q->probed + PROBES_MORE) &&
 		   expected == ((q->probe + 1) & ROCE_PSN_MASK)) {
 		meet(o, q, expected);
 	} else {
@@ -428,10 +434,11 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 		heed(o, q, n, m, r->syndrome);
 	} else if (q->phase != PHASE_OPEN && m <= MEANS_GAP &&
 		   (q->deadline || q->phase == PHASE_DEAD)) {
-		listen(o, q, expected, m == MEANS_ACK);
+		listen(o, q, expected, m == MEANS_ACK, r->msn);
 	} else if (q->phase == PHASE_OPEN && q->asked && m <= MEANS_GAP) {
 		/* We asked, and this is all it says. */
 		q->phase = PHASE_ASKING;
+		q->probed = 0;
 		guess(o, q, expected);
 	} else {
 		if (n >= PSN_HALF)

@@ -41,6 +41,7 @@ struct requester {
 	uint32_t probe;	      /* PSN of the last probe while asking */
 	uint32_t burst;	      /* requests that may be under way */
 	uint32_t since_ack;
+	unsigned probed; /* probes since what is expected is not known */
 	unsigned tries; /* probes since the last answer that told something */
 	uint64_t gone_back; /* where to, by the last NAK; UINT64_MAX: none */
 	uint64_t deadline;  /* an answer is overdue then; 0: none is waited for
