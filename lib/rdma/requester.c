@@ -412,7 +412,8 @@ static void listen(struct roce_out *o, struct requester *q, uint32_t expected,
 		q->asked = true;
 		q->guessed = false;
 		heed(o, q, n, MEANS_ACK, 0);
-	} else if (ack && !q->guessed && (!q->met || msn <= q->probed + PROBES_MORE) &&
+	} else if (ack && !q->guessed &&
+		   (!q->met || msn <= q->probed + PROBES_MORE) &&
 		   expected == ((q->probe + 1) & ROCE_PSN_MASK)) {
 		meet(o, q, expected);
 	} else {

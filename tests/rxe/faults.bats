@@ -120,10 +120,8 @@ in_part() { in_the_guest | grep -v "$EMPTY" | grep -q '^keys'; }
 		--ticket ticket.ini "${ROAD[@]}" --window 256
 	local translate=$PID
 	exec 9>reports # it is there now, and hears signals
-	cat reports.pcap >&9 &
-	exec 9>&-
+	head -c 100000 reports.pcap >&9
 	wait_for in_part
-	run ! diff -q whole <(in_the_guest)
 	guest_run "kill -9 $COLLECTOR; rm new.ini
 		dta-collect --region r --verbs rxe0 --peer-ip 10.0.0.101 \
 			--ticket new.ini >collect.out 2>collect.err & echo \$!" >pid
@@ -131,6 +129,8 @@ in_part() { in_the_guest | grep -v "$EMPTY" | grep -q '^keys'; }
 	patient [ -s "$HOST/new.ini" ]
 	cp "$HOST/new.ini" ticket.ini
 	kill -HUP "$translate"
+	tail -c +100001 reports.pcap >&9
+	exec 9>&-
 	wait "$translate"
 	balances translate.log
 	[ "$(asked acked)" = "$(asked requests)" ]
