@@ -63,12 +63,14 @@ static void give_back(struct ring *s)
 			TP_STATUS_KERNEL, __ATOMIC_RELEASE);
 }
 
-/* Takes the block at the head in hand, if it is ours. */
+/* Takes the block at the head in hand, if it is ours, and not one that was
+ * shown and is still held. */
 static bool take(struct ring *s)
 {
 	struct tpacket_block_desc *b = block(s, s->head);
 
-	if (!(__atomic_load_n(&b->hdr.bh1.block_status, __ATOMIC_ACQUIRE) &
+	if (s->held == BLOCKS ||
+	    !(__atomic_load_n(&b->hdr.bh1.block_status, __ATOMIC_ACQUIRE) &
 	      TP_STATUS_USER))
 		return false;
 	s->left = b->hdr.bh1.num_pkts;

@@ -104,6 +104,7 @@ static int connect_table(struct verbs_road *v, unsigned i, struct fault *f)
 	if (rc < 0)
 		return rc;
 	v->ctr.connections++;
+	v->generation++; /* its lists go on elsewhere, whatever others do */
 	rc = take_heads(v, i);
 	return rc < 0 ? fault_set(f, rc, "%s", strerror(-rc)) : 0;
 }
@@ -154,8 +155,6 @@ static int connect_all(struct verbs_road *v, struct fault *f)
 	for (unsigned i = 0; i < v->ticket.n && !rc; i++)
 		if (!v->link[i].up)
 			rc = connect_table(v, i, f);
-	if (!rc)
-		v->generation++;
 	return rc;
 }
 

@@ -136,6 +136,34 @@ static void test_drops(void)
 	src_close(s);
 }
 
+/* Few frames, and nobody reads for long: blocks are handed over nearly empty
+ * until there are none left. Then each frame is shown once, in order. */
+static void test_sparse(void)
+{
+	static struct pkt p[PKT_BATCH];
+	struct src *s = net_source("vb", &plain);
+	struct snk *k = net_sink("va");
+	uint32_t got = 0, bad = 0, sent, number;
+	struct fault f = {0};
+	int n;
+
+	for (sent = 0; sent < 1000 && src_drops(s) == 0; sent++) {
+		net_send(k, 100, 0, PORT, sent);
+		usleep(3000);
+	}
+	src_wait(s, 0);
+	while (got < 10 * sent && (n = src_rx(s, p, PKT_BATCH, &f)) > 0)
+		for (int i = 0; i < n; i++, got++) {
+			memcpy(&number, p[i].data + 42, 4);
+			bad += number != got;
+		}
+	if (!TEST(bad == 0 && got + src_drops(s) == sent))
+		fprintf(stderr, "sent %u, received %u, %u not in order\n", sent,
+			got, bad);
+	TEST(!snk_close(k));
+	src_close(s);
+}
+
 static void test_down_and_up(void)
 {
 	struct src *s = net_source("vb", &plain);
@@ -225,6 +253,7 @@ int main(void)
 	test_own();
 	test_filters();
 	test_drops();
+	test_sparse();
 	test_down_and_up();
 	test_opened_down();
 	net_promiscuous(plain);

@@ -6,6 +6,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 
 #include "base/rng.h"
 #include "rdma_rig.h"
@@ -319,6 +320,47 @@ static void test_full_disk(void)
 	TEST(snk_close(s) == -ENOSPC);
 }
 
+/* Small frames until the buffer is full, at most so many; how many. */
+static unsigned stuff(struct snk *s, unsigned most)
+{
+	unsigned n = 0;
+
+	for (; n < most && snk_room(s, 1); n++)
+		snk_done(s, 1, 0);
+	return n;
+}
+
+/* A new ticket is the road's, also where nothing can be sent under it. */
+static void test_full_disk_reticket(void)
+{
+	struct ticket *t = malloc(sizeof(*t));
+	struct op op = write_op(RIG_KW, 0, 8);
+	struct fault f = {""};
+	struct roce_out *o;
+	unsigned room;
+	struct snk *s;
+	int rc;
+
+	if (!TEST(t && snk_open(&s, "/dev/full", &f) == 0))
+		return;
+	*t = g.t;
+	TEST(roce_out_open(&o, &g.t, s, 0, &f) == 0);
+	TEST(roce_out_window(o, 8, NULL, NULL, &f) == 0);
+	TEST(roce_out_road(o)->exec(roce_out_road(o), &op, 1, 0) == 0);
+	stuff(s, UINT_MAX); /* and the buffer is empty */
+	room = stuff(s, UINT_MAX);
+	TEST(stuff(s, room) == room); /* and it is full */
+	rc = roce_out_reticket(o, t, &f);
+	if (!TEST(rc == 0)) {
+		free(t); /* as who is refused would do */
+		t = NULL;
+	}
+	TEST(roce_out_ledger(o).requests == 1 && roce_out_pending(o) == 1);
+	roce_out_close(o);
+	TEST(snk_close(s) == -ENOSPC);
+	free(t);
+}
+
 /* Random operations of all kinds, out by this road and into the responder. */
 static void test_there_and_back(bool answers)
 {
@@ -401,6 +443,7 @@ int main(void)
 	test_heads();
 	test_refused();
 	test_full_disk();
+	test_full_disk_reticket();
 	test_there_and_back(true);
 	rig_close(&g);
 	rig_open(&g, NULL);
