@@ -77,7 +77,7 @@ static int open_sink(struct gen *g, struct fault *f)
 	int rc;
 
 	if (!o->live.name) {
-		rc = snk_open(&g->snk, o->out, &why);
+		rc = cli_snk_open(&g->snk, o->out, &why);
 		return rc < 0 ? fault_set(f, rc, "%s: %.400s", o->out, why.text)
 			      : 0;
 	}
