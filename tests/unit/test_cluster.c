@@ -211,7 +211,7 @@ static const struct {
 	 "collectors: '3-1'", -EINVAL},
 	{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = "
 	 "0:0\n",
-	 "epoch", -EINVAL},
+	 "an :EPOCH from 1", -EINVAL},
 	{"version = 1\n", "not in a section", -EINVAL},
 	{"H\001\002\n", "not a line", -EINVAL},
 };
