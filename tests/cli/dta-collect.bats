@@ -377,15 +377,16 @@ stopped_by() { # program argument...
 		fi
 		while kill -TERM $pid 2>/dev/null; do sleep 0.05; done
 		wait $pid || status=$?
-		[ $status = 0 ]
+		[ $status = 0 ] || { echo "$status: $*" && cat ledger && false; }
 		[ "$(jq -s 'map(select(.role == "in")) | length > 0' ledger)" = true ]
 	done
 }
 
-# It catches SIGTERM by now: a bit of a mask in /proc.
+# It is a shell no more, and catches SIGTERM: a bit of a mask in /proc.
 catches_term() { # pid
 	local mask
 
+	[[ $(<"/proc/$1/comm") == dta-* ]] || return 1
 	mask=$(awk '/^SigCgt/ { print $2 }' "/proc/$1/status") || return 1
 	((0x$mask >> 14 & 1))
 }
