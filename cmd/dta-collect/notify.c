@@ -3,6 +3,7 @@
 #include "notify.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -159,6 +160,35 @@ static char **environment(const struct notify *n, char text[][64])
 	return all;
 }
 
+/* A capture on our standard streams is none of the command's business. */
+static int keep_apart(const struct opts *o, posix_spawn_file_actions_t *files)
+{
+	int rc = posix_spawn_file_actions_init(files);
+
+	if (rc)
+		return rc;
+	rc = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null",
+					      O_RDONLY, 0);
+	if (!rc && o->write && is_dash(o->write))
+		rc = posix_spawn_file_actions_adddup2(files, STDERR_FILENO,
+						      STDOUT_FILENO);
+	if (rc)
+		posix_spawn_file_actions_destroy(files);
+	return rc;
+}
+
+static int spawn(struct notify *n, char **argv, char **env)
+{
+	posix_spawn_file_actions_t files;
+	int rc = keep_apart(n->o, &files);
+
+	if (rc)
+		return rc;
+	rc = posix_spawn(&n->child, "/bin/sh", &files, NULL, argv, env);
+	posix_spawn_file_actions_destroy(&files);
+	return rc;
+}
+
 /* posix_spawn(3): pages that a device writes into are never copied by it. */
 static void start(struct notify *n)
 {
@@ -166,8 +196,7 @@ static void start(struct notify *n)
 	char *argv[] = {sh, flag, (char *)n->o->notify_exec, NULL};
 	char text[VARIABLES][64];
 	char **all = environment(n, text);
-	int rc = all ? posix_spawn(&n->child, "/bin/sh", NULL, NULL, argv, all)
-		     : ENOMEM;
+	int rc = all ? spawn(n, argv, all) : ENOMEM;
 
 	free(all);
 	if (rc) {

@@ -24,15 +24,10 @@ void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
 		cli_fault(o->region, &f);
 }
 
-/* The ticket of a live collector tells that it listens. */
-static void put_live_ticket(const struct opts *o, const struct ticket *t)
+/* The ticket of a live collector tells that it listens. 0 or -errno. */
+static int put_live_ticket(const struct opts *o, const struct ticket *t)
 {
-	int rc;
-
-	if (!o->live.name || !o->ticket)
-		return;
-	if ((rc = ticket_put(t, o->ticket)) < 0)
-		cli_fail("%s: %s", o->ticket, strerror(-rc));
+	return o->live.name && o->ticket ? ticket_put(t, o->ticket) : 0;
 }
 
 /* SIGHUP: new queue pairs, also where one was in error, and their ticket. */
@@ -41,11 +36,14 @@ static void begin_anew(const struct opts *o, const struct region *r,
 {
 	struct fault f = {0};
 	struct ticket t;
+	int rc;
 
 	ticket_for(&t, o, r);
 	if (responder_reopen(p, &t, &f) < 0)
 		cli_fault(o->region, &f);
-	put_live_ticket(o, &t);
+	rc = put_live_ticket(o, &t);
+	if (rc < 0) /* who has it already still reaches us */
+		cli_warn("%s: %s", o->ticket, strerror(-rc));
 	ticket_fini(&t);
 }
 
@@ -193,7 +191,9 @@ void respond(struct opts *o, struct region *r)
 	/* An interface when nothing else can be wrong: it may lose its link. */
 	if (o->live.name)
 		s = open_interface(o);
-	put_live_ticket(o, &t);
+	rc = put_live_ticket(o, &t);
+	if (rc < 0)
+		cli_fail("%s: %s", o->ticket, strerror(-rc));
 	cli_user(o->live.user);
 	stats = cli_stats_open(&responder_ledger, o->live.stats_ns, o->format);
 	rc = respond_all(o, r, p, s, answers, notify, stats, &f);

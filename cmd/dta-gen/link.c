@@ -188,10 +188,9 @@ void link_stats(struct gen *g)
 	cli_stats_tick(l->stats, &l->ledger, l->nacks);
 }
 
-/* The pace begins anew, at another rate. */
 static void set_rate(struct link *l)
 {
-	l->pace = (struct cli_pace){.rate = l->backoff.rate};
+	cli_pace_change(&l->pace, l->backoff.rate);
 	l->turns = 0;
 }
 

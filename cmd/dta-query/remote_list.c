@@ -32,6 +32,7 @@ struct listing {
 	uint64_t from, until;
 	uint32_t list; /* or ALL */
 	bool ended, has_row;
+	bool taken;	  /* a row was */
 	unsigned columns; /* 0: no header yet */
 	uint8_t column[REPLIES_COLUMNS];
 	struct remote_row row;
@@ -178,8 +179,10 @@ int remote_list_peek(struct remote *r, const struct opts *o,
 	if (!*all && !(*all = calloc(1, sizeof(**all))))
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	l = find(*all, t, from, until, which);
-	if (!l) {
-		l = &(*all)->run[(*all)->next++ % RUNS_MAX];
+	/* A list that is named twice is told twice. */
+	if (!l || (which != ALL && l->ended && l->taken)) {
+		if (!l)
+			l = &(*all)->run[(*all)->next++ % RUNS_MAX];
 		ssh_end(&l->ssh);
 		*l = (struct listing){
 			.t = t, .from = from, .until = until, .list = which};
@@ -209,6 +212,8 @@ void remote_list_take(struct remote *r)
 {
 	const struct cluster_collector *c;
 	const char *command;
+	struct listing *l = (*remote_listings(r, &command, &c))->last;
 
-	(*remote_listings(r, &command, &c))->last->has_row = false;
+	l->has_row = false;
+	l->taken = true;
 }

@@ -119,4 +119,8 @@ enum {
  */
 int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns);
 
+/* Another rate from now on, of a pace without other limits: what is due next
+ * is so long behind the last one. */
+void cli_pace_change(struct cli_pace *p, double rate);
+
 #endif

@@ -71,3 +71,20 @@ int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns)
 		sleep_ns(wait);
 	return 0;
 }
+
+void cli_pace_change(struct cli_pace *p, double rate)
+{
+	uint64_t now = now_ns();
+	double since = 0; /* the last one was due, s */
+
+	if (p->sent && p->rate > 0)
+		since = (double)(now - p->start_ns) / SECOND -
+			(double)(p->sent - 1) / p->rate;
+	if (since > 1 / rate)
+		since = 1 / rate;
+	p->rate = rate;
+	if (!p->sent)
+		return;
+	p->sent = 1;
+	p->start_ns = now - (since > 0 ? (uint64_t)(since * SECOND) : 0);
+}

@@ -159,8 +159,9 @@ static int keep_one(struct roce_out *o, const struct op *op, uint8_t opcode,
 static int carry(struct roce_out *o, const struct op *op, bool *taken)
 {
 	const struct table *t = &o->t->table[op->table];
-	uint8_t opcode = opcode_of(t, op->verb);
-	uint32_t mtu = o->t->mtu;
+	const uint8_t opcode = opcode_of(t, op->verb);
+	const uint8_t write = opcode_of(t, OP_WRITE);
+	const uint32_t mtu = o->t->mtu;
 	struct op part = *op;
 	int rc = 0;
 
@@ -170,14 +171,14 @@ static int carry(struct roce_out *o, const struct op *op, bool *taken)
 	if (!has_payload(op->verb) || op->length <= mtu)
 		return o->windows ? keep_one(o, op, opcode, taken)
 				  : send_one(o, op, opcode);
-	/* The immediate goes with the last: it says that all is there. */
+	/* The immediate goes with the last: it says that all is there. A new
+	 * ticket may come while one waits for room: t is not to be used. */
 	part.verb = OP_WRITE;
 	part.length = mtu;
 	for (; op->data + op->length - part.data > mtu && !rc;
 	     part.data += mtu, part.offset += mtu)
-		rc = o->windows
-			     ? keep_one(o, &part, opcode_of(t, OP_WRITE), taken)
-			     : send_one(o, &part, opcode_of(t, OP_WRITE));
+		rc = o->windows ? keep_one(o, &part, write, taken)
+				: send_one(o, &part, write);
 	part.verb = op->verb;
 	part.length = (uint32_t)(op->data + op->length - part.data);
 	if (!rc)
@@ -253,8 +254,7 @@ static bool roce_busy(struct road *road, unsigned table)
 
 	if (!q->on || q->phase == PHASE_OPEN)
 		return false;
-	return q->phase == PHASE_DEAD ||
-	       q->w.end - q->w.acked > q->w.mask / 2;
+	return q->phase == PHASE_DEAD || q->w.end - q->w.acked > q->w.mask / 2;
 }
 
 /* Our own copy of the ticket's heads: they go on from there. */

@@ -267,8 +267,8 @@ static void note_head(struct verbs_road *v, const struct table *t,
 {
 	uint64_t list = (op->offset - t->heads) / 8;
 
-	if (op->verb == OP_WRITE && op->length == 8 && op->offset >= t->heads &&
-	    list < t->lists)
+	if ((op->verb == OP_WRITE || op->verb == OP_WRITE_IMM) &&
+	    op->length == 8 && op->offset >= t->heads && list < t->lists)
 		v->heads[op->table][list] = be64_load(op->data);
 }
 

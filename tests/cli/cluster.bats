@@ -341,7 +341,7 @@ make_ssh() {
 	diff <(dta-query verify --cluster cluster.ini --truth inc.csv) \
 		<(dta-query verify --cluster far.ini --ssh ./ssh --truth inc.csv)
 	# Lists: all with one run, or a run for each that is named.
-	for o in "" --count-only "5 2 9" "--count-only 1 2 3" "--last 3" \
+	for o in "" --count-only "5 2 9" "0 1 2 3 4 5 0 1 2 3 4 5" "--count-only 1 2 3" "--last 3" \
 		"--from 60 4 11"; do
 		: >hosts
 		# shellcheck disable=SC2086

@@ -86,6 +86,23 @@ run_bg() {
 	dta-collect -q -i unix:a,b --region "$NAME-wire" --duration 50ms
 }
 
+@test "SIGHUP: a ticket that cannot be replaced is told, and no reason to end" {
+	make_regions
+	mkdir tickets
+	run_bg collect.log dta-collect -o ndjson --region "$NAME-wire" \
+		-i "unix:roce,answers" --ticket tickets/ticket.ini
+	wait_for test -s tickets/ticket.ini
+	mv tickets moved
+	kill -HUP "$PID"
+	wait_for grep -q "tickets/ticket.ini: No such file" collect.log
+	mv moved tickets
+	rm tickets/ticket.ini
+	kill -HUP "$PID"
+	wait_for test -s tickets/ticket.ini
+	kill "$PID"
+	wait "$PID"
+}
+
 refuses() { # message command...
 	local message=$1
 

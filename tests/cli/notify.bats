@@ -98,6 +98,18 @@ $(seq 0 19 | awk '{ print "drops,2," $1 "," 20 + ++n }')" ]
 	[[ $stderr == *"notify,failed,note,1"* ]]
 }
 
+@test "--notify-exec: the command neither eats the capture nor spoils the answers" {
+	dta-collect --region "$NAME" --ticket t.ini
+	reports 1 keywrite 50000 | dta-translate -q -r - --ticket t.ini -w roce.pcap
+	dta-collect -q --region "$NAME" -r roce.pcap -w alone.pcap
+	cat roce.pcap | dta-collect --region "$NAME" -r - -w - -o csv \
+		--notify-exec 'cat >/dev/null; echo noise' >answers.pcap 2>err
+	grep -q '^notify,received,in,50000$' err
+	grep -q '^notify,failed,note,0$' err
+	grep -q '^noise$' err
+	[ "$(wc -c <answers.pcap)" = "$(wc -c <alone.pcap)" ]
+}
+
 @test "what was overwritten before it was told is counted as missed" {
 	listen --notify -o csv
 	kill -STOP "$LISTENER"

@@ -77,8 +77,28 @@ static void test_duration(double rate)
 	TEST(sum >= 1 && (rate == 0 || (double)sum <= rate * 0.02 + 1));
 }
 
+/* However often it changes, what is due grows by the rate alone. */
+static void test_changes(void)
+{
+	struct cli_pace p = {.rate = 20};
+	double start = now();
+	uint64_t sum = 0, wait_ns;
+
+	for (int i = 0; i < 200; i++) {
+		cli_pace_change(&p, 20 + i % 2);
+		sum += (uint64_t)cli_pace(&p, 1024, &wait_ns);
+	}
+	TEST(sum && (double)sum <= 21 * (now() - start) + 2);
+	while (now() - start < 0.3) { /* nor does it wait for ever */
+		cli_pace_change(&p, 20 + sum % 2);
+		sum += (uint64_t)cli_pace(&p, 1024, &wait_ns);
+	}
+	TEST(sum >= 2 && (double)sum <= 21 * (now() - start) + 2);
+}
+
 int main(void)
 {
+	test_changes();
 	test_rate(1e6, 50000, 1024, false);
 	test_rate(1e6, 50000, 3, true);
 	test_rate(50, 3, 1024, true);

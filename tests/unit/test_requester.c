@@ -323,6 +323,58 @@ static void test_full(void)
 	end();
 }
 
+/* A new ticket comes while half of an operation waits for room; the old one is
+ * not looked at any more. */
+static int wait_for_ticket(void *ctx)
+{
+	struct ticket **at = ctx, *old = *at;
+	struct fault f = {""};
+
+	if (old) {
+		*at = NULL;
+		TEST(responder_reopen(g.p, &tickets[1], &f) == 0);
+		TEST(roce_out_reticket(o, &tickets[1], &f) == 0);
+		memset(old, 0xff, sizeof(*old));
+	}
+	return wait_a_turn(NULL);
+}
+
+static void test_ticket_within(void)
+{
+	enum { SLOT = 1024, PIECES = 8 };
+	static uint8_t data[SLOT];
+	const struct op op = {
+		.verb = OP_WRITE,
+		.table = RIG_WIDE,
+		.length = SLOT,
+		.data = data,
+	};
+	static struct ticket first;
+	struct ticket *at = &first;
+	struct road *road;
+	struct odds none = {0};
+	struct fault f = {""};
+
+	rng.state = 8;
+	begin(2, &none);
+	roce_out_close(o);
+	tickets[0].mtu = tickets[1].mtu = SLOT / PIECES;
+	first = tickets[0];
+	memset(data, 0x5a, sizeof(data));
+	if (roce_out_open(&o, &first, there.sink, 0, &f) < 0 ||
+	    roce_out_window(o, 2, wait_for_ticket, &at, &f) < 0)
+		rig_die("road", &f);
+	road = roce_out_road(o);
+	road->begin(road);
+	TEST(road->exec(road, &op, 1, 1000) == 0);
+	road->end(road);
+	settle();
+	TEST(!at);
+	TEST(roce_out_ledger(o).acked == PIECES);
+	TEST(!memcmp(rig_mem(&g, RIG_WIDE), data, SLOT));
+	end();
+}
+
 int main(void)
 {
 	rig_open(&g, NULL);
@@ -333,6 +385,7 @@ int main(void)
 	test_refused();
 	test_atomics();
 	test_full();
+	test_ticket_within();
 	g.p = NULL;
 	rig_restart(&g, NULL);
 	rig_close(&g);
