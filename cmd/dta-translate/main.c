@@ -87,12 +87,30 @@ static void pass_on(const struct target *g, struct snk *nacks)
 		snk_flush(nacks);
 }
 
+/* Other collectors, if the cluster file has them since SIGHUP came. Packets
+ * that come behind it go to them. */
+static int follow_cluster(const struct opts *o, struct translator **t,
+			  struct target *g, struct ears *ears,
+			  struct translate_options *topt)
+{
+	int rc;
+
+	if (!o->cluster)
+		return 0;
+	target_reread(g, o);
+	rc = target_change(g, o, t, topt);
+	ears_renew(ears);
+	return rc;
+}
+
 /* Reports through the translator until the capture ends or a signal comes. */
-static void translate_all(const struct opts *o, struct translator *t,
+static void translate_all(const struct opts *o, struct translator **tp,
 			  struct target *g, struct src *s, struct ears *ears,
-			  struct snk *nacks, uint64_t alarm_ns,
+			  struct translate_options *topt, uint64_t alarm_ns,
 			  struct outcome *out)
 {
+	struct translator *t = *tp;
+	struct snk *nacks = topt->nacks;
 	static struct pkt pkts[PKT_BATCH];
 	struct cli_stats *stats = cli_stats_open(&translate_ledger,
 						 o->live.stats_ns, o->format);
@@ -104,6 +122,10 @@ static void translate_all(const struct opts *o, struct translator *t,
 		report_if_asked(o, t, g);
 		n = src_rx(s, pkts, max, &out->f);
 		cli_limit_took(&limit, n);
+		out->rc = follow_cluster(o, tp, g, ears, topt);
+		t = *tp;
+		if (out->rc)
+			break;
 		if (n == -EINTR || n == -EAGAIN) {
 			if (alarm_rang) /* and not another signal */
 				out->rc = translate_idle(t, alarm_ns);
@@ -192,12 +214,14 @@ int main(int argc, char **argv)
 	topt.op_rate = o.op_rate;
 	topt.op_burst = o.op_burst;
 	ears = ears_open(&g, &o);
+	if (o.cluster)
+		target_hear_hangup();
 	cli_user(o.live.user);
 	if (translate_open(&t, g.table, g.n, g.road, &topt, &f) < 0)
 		cli_fail("%s", f.text);
 	if (ears)
 		src_wait(s, 0); /* it is ears_wait() that waits */
-	translate_all(&o, t, &g, s, ears, topt.nacks, alarm_set(&g, s), &out);
+	translate_all(&o, &t, &g, s, ears, &topt, alarm_set(&g, s), &out);
 	rc = translate_flush(t);
 	if (!rc && !out.rc)
 		rc = ears_finish(ears);

@@ -2,6 +2,7 @@
 /* target.c - opens the region or the ticket that operations go to. */
 #include "target.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,8 +169,26 @@ static void reread_ticket(struct target *g, const struct opts *o)
 	g->ticket = t;
 }
 
+static volatile sig_atomic_t hung_up;
+
+static void on_hangup(int signal)
+{
+	(void)signal;
+	hung_up = 1;
+}
+
+void target_hear_hangup(void)
+{
+	struct sigaction action = {.sa_handler = on_hangup};
+
+	sigaction(SIGHUP, &action, NULL);
+}
+
 void target_reread(struct target *g, const struct opts *o)
 {
+	if (!hung_up)
+		return;
+	hung_up = 0;
 	if (o->cluster)
 		target_reread_cluster(g, o);
 	else if (g->roce)
@@ -178,7 +197,7 @@ void target_reread(struct target *g, const struct opts *o)
 
 static void sum_requests(struct target *g)
 {
-	struct roce_out *roce[CLUSTER_MAX];
+	struct roce_out *roce[FLEET_MAX];
 	unsigned n = target_roces(g, roce);
 
 	if (g->fleet)
@@ -231,6 +250,7 @@ int target_close(struct target *g)
 	g->closed = true;
 	fleet_close(g->fleet);
 	cluster_fini(&g->cluster);
+	cluster_fini(&g->next);
 	if (g->roce)
 		roce_out_close(g->roce);
 	if (g->packets)
