@@ -388,6 +388,72 @@ all_right() { # truth [option...]
 	[ "$(jq .stored expect.ndjson)" -gt 1800 ]
 }
 
+@test "SIGHUP by tickets: PSNs go on, the same memory as in the regions" {
+	local c r dart
+
+	make_layout
+	make_regions a b c x y z
+	for n in 1 2; do
+		make_reports 1500
+		mv reports.pcap part$n.pcap
+	done
+	by_tickets() { # how many
+		printf '[cluster]\nversion = 1\n'
+		for ((c = 0; c < $1; c++)); do
+			printf '[collector %s]\nticket = t%s.ini\n' $c $c
+		done
+	}
+	generations() {
+		printf '[generation 1]\ncollectors = 0-1\n'
+		printf '[generation 2]\ncollectors = 2 1\nepoch = 2\n'
+		printf '[generation 3]\ncollectors = 2 0 1\nepoch = 3\n'
+	}
+	for dart in "" --dart; do
+		for c in 0 1 2; do
+			dta-collect --region "$NAME-$(cut -c $((c + 1)) <<<xyz)" \
+				--mac 02:00:00:00:01:0$c --ip 10.0.0.5$c \
+				--ticket t$c.ini
+		done
+		for how in regions tickets; do
+			local out=()
+
+			[ $how = regions ] || out=(-w roce$dart.pcap)
+			if [ $how = regions ]; then
+				make_cluster a b c </dev/null
+			else
+				by_tickets 3 >cluster.ini
+			fi
+			cp cluster.ini all.ini
+			rm -f pipe
+			generations | head -2 >>cluster.ini
+			# shellcheck disable=SC2086
+			stream_start "${out[@]}" $dart
+			feed part1.pcap 6000
+			for n in 2 3; do
+				{
+					cat all.ini
+					generations | head -$((3 * n - 1))
+				} >cluster.ini
+				reread "generation $n: $n collectors"
+				feed part2.pcap 6000
+			done
+			stream_end
+		done
+		for c in 0 1 2; do
+			dta-collect -o ndjson -r roce$dart.pcap \
+				--region "$NAME-$(cut -c $((c + 1)) <<<xyz)" \
+				--mac 02:00:00:00:01:0$c --ip 10.0.0.5$c \
+				2>ledger
+			jq -se 'all(.value == 0 or .role != "drop" or
+				.counter == "foreign")' ledger
+		done
+		for pair in ax by cz; do
+			diff <(dta-dump digest "$NAME-${pair:0:1}" -o csv) \
+				<(dta-dump digest "$NAME-${pair:1:1}" -o csv)
+		done
+	done
+}
+
 @test "SIGHUP: what does not fit leaves the old cluster in force" {
 	make_layout
 	for r in a b c; do
