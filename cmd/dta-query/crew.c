@@ -165,19 +165,3 @@ bool crew_failed(const struct crew *c)
 {
 	return c->failed;
 }
-
-void crew_here(struct places *p, const char *what)
-{
-	if (!p->crew)
-		return;
-	for (unsigned i = 0; i < p->n; i++) {
-		const struct source *s = &p->source[p->place[i].source];
-
-		if (s->remote)
-			cli_fail("%s: collector %s is on another machine; ask "
-				 "there",
-				 what, s->name);
-	}
-	if (p->crew->incomplete)
-		p->crew->failed = true;
-}

@@ -31,12 +31,6 @@ void crew_lose(struct places *p, unsigned source, const char *why);
 /* Whether a place is left out for want of a collector, since crew_of_key(). */
 bool crew_incomplete(const struct crew *c);
 
-/*
- * For what looks into memory itself: exits if the places are not on this
- * machine, saying what cannot be done; notes it if they are incomplete.
- */
-void crew_here(struct places *p, const char *what);
-
 /* Whether a question stayed without an answer for that reason, ever. */
 void crew_failed_set(struct crew *c);
 bool crew_failed(const struct crew *c);

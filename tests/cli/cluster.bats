@@ -383,6 +383,18 @@ all_right() { # truth [option...]
 	done
 	all_right inc.csv
 	all_right app.csv
+	# On another machine, though two of its generations share an epoch.
+	make_ssh
+	dta-collect --region "$NAME-b" --ticket b.ini
+	cp cluster.ini near.ini
+	sed "s/^region = $NAME-b/&\nhost = beta\nticket = b.ini/" near.ini \
+		>cluster.ini
+	for truth in inc.csv app.csv kw1.csv kw3.csv; do
+		all_right $truth --ssh ./ssh
+	done
+	diff <(dta-query list --cluster near.ini -q -o csv --count-only 0 3 7) \
+		<(dta-query list --cluster cluster.ini --ssh ./ssh -q -o csv \
+			--count-only 0 3 7)
 	# Each where its epoch says: by its own hash, from another program.
 	"$EXPECT" "$NAME-c" kw3.pcap 1/2 | tee expect.ndjson
 	[ "$(jq .stored expect.ndjson)" -gt 1800 ]
@@ -615,9 +627,20 @@ all_right() { # truth [option...]
 		echo "1.2.3.$i:5>6.7.8.9:1/tcp"
 	done >keys
 	run -3 dta-query keywrite --cluster far.ini --ssh ./ssh -k keys
-	run -1 --separate-stderr dta-query verify --cluster far.ini \
-		--ssh ./ssh --truth truth.csv
-	[[ $stderr == *"verify of lists: collector 1 is on another machine"* ]]
+	# Verify of lists: what is there, and what never came.
+	grep '^table\|^2,' truth.csv >lists.csv
+	grep '^2,append,' lists.csv | tail -n 40 |
+		sed 's/\([0-9a-f]*\)$/00000000/' >>lists.csv
+	: >hosts
+	for o in --by-table --list-wrong; do
+		dta-query verify --cluster cluster.ini --truth lists.csv $o \
+			-o csv >near.out || [ $? -eq 1 ]
+		dta-query verify --cluster far.ini --ssh ./ssh $o \
+			--truth lists.csv -o csv >far.out || [ $? -eq 1 ]
+		diff near.out far.out
+	done
+	[ "$(wc -l <near.out)" -gt 30 ]
+	[ "$(wc -l <hosts)" -eq 4 ] # entries and epochs, twice
 }
 
 @test "another machine that cannot be reached: its mirror answers" {
