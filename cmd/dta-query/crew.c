@@ -165,3 +165,16 @@ bool crew_failed(const struct crew *c)
 {
 	return c->failed;
 }
+
+void crew_here(const struct places *p, const char *what, const char *command)
+{
+	for (unsigned i = 0; i < p->sources; i++) {
+		const struct cluster_collector *c = &p->crew->c.collector[i];
+
+		if (p->source[i].remote)
+			cli_fail("%s: collector %s is on another machine: ssh "
+				 "%s dta-query %s --region %s",
+				 what, p->crew->name[i], c->host, command,
+				 c->region);
+	}
+}

@@ -31,6 +31,12 @@ void crew_lose(struct places *p, unsigned source, const char *why);
 /* Whether a place is left out for want of a collector, since crew_of_key(). */
 bool crew_incomplete(const struct crew *c);
 
+/*
+ * For what looks into memory itself: exits if a collector is on another
+ * machine, saying what cannot be done, and what to run there.
+ */
+void crew_here(const struct places *p, const char *what, const char *command);
+
 /* Whether a question stayed without an answer for that reason, ever. */
 void crew_failed_set(struct crew *c);
 bool crew_failed(const struct crew *c);
