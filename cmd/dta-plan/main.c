@@ -94,7 +94,7 @@ static const struct cli_option options[] = {
 	{ O_AGES, "ages", "K", "rows for K ages, the oldest last (1)" },
 	{ 'b', "checksum-bits", "B", "bits of a checksum or hop (32)" },
 	{ 's', "value", "BYTES", "keywrite: length of a value (4)" },
-	{ O_DART, "dart", NULL, "keywrite: each report writes one random copy" },
+	{ O_DART, "dart", NULL, "keywrite: a report writes one random copy" },
 	{ O_REPORTS, "reports", "R", "dart: how often a key is reported (1)" },
 	{ O_VALUES, "values", "V", "postcard: values of a hop (262144)" },
 	{ 'B', "hops", "B", "postcard: hops of a chunk (5)" },
@@ -109,8 +109,8 @@ static const struct cli program = {
 	.usage = "dta-plan keywrite|postcard [--load A | --flows N --memory "
 		 "SIZE]\n"
 		 "[--want P [--flows N | --memory SIZE]] [--copies N]\n"
-		 "[--value BYTES] [--dart [--reports R]] [--values V] [--hops B] "
-		 "[--checksum-bits B]\n"
+		 "[--value BYTES] [--dart [--reports R]] [--values V]\n"
+		 "[--hops B] [--checksum-bits B]\n"
 		 "[--stride pow2|packed] [--ages K] [-o FORMAT]",
 	.options = options,
 };

@@ -14,6 +14,7 @@
 
 #include "rdma/fanout.h"
 #include "rdma/form.h"
+#include "wire/be.h"
 
 enum {
 	NONE = UINT16_MAX, /* not a Key-Write table */
@@ -62,18 +63,6 @@ struct dart_out {
 static inline struct dart_out *self(struct road *r)
 {
 	return (struct dart_out *)r;
-}
-
-static inline void be24_store(uint8_t *p, uint32_t v)
-{
-	p[0] = (uint8_t)(v >> 16);
-	p[1] = (uint8_t)(v >> 8);
-	p[2] = (uint8_t)v;
-}
-
-static inline uint32_t be24_load(const uint8_t *p)
-{
-	return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
 }
 
 static uint8_t opcode_of(const struct table *t, uint8_t verb)

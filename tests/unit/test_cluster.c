@@ -254,8 +254,7 @@ static void follow(const char *now, const char *next, const char *why)
 	rc = cluster_follows(&a, &b, &f);
 	if (!TEST(rc == (why ? -EINVAL : 0)) ||
 	    !TEST(!why || strstr(f.text, why)))
-		fprintf(stderr, "%s\n%s: %d, \"%s\"\n", now, next, rc,
-			f.text);
+		fprintf(stderr, "%s\n%s: %d, \"%s\"\n", now, next, rc, f.text);
 	cluster_fini(&a);
 	cluster_fini(&b);
 }
@@ -266,14 +265,12 @@ static void follows(void)
 				  "[collector 8]\nregion = b\n";
 	static const char plain[] = "[collector 8]\nregion = b\n"
 				    "[collector 7]\nregion = a\n";
-	char one[512], more[512], less[512], by[512];
+	char one[256], more[512], less[512], by[512];
 
-	snprintf(one, sizeof(one), "%s[generation 1]\ncollectors = 8 7\n",
-		 two);
+	snprintf(one, sizeof(one), "%s[generation 1]\ncollectors = 8 7\n", two);
 	snprintf(more, sizeof(more),
 		 "%s[generation 3]\ncollectors = 7\nepoch = 2\n", one);
-	snprintf(less, sizeof(less), "%s[generation 3]\ncollectors = 7\n",
-		 two);
+	snprintf(less, sizeof(less), "%s[generation 3]\ncollectors = 7\n", two);
 	snprintf(by, sizeof(by),
 		 "[collector 7]\nregion = a\naddress = 10.0.0.1\n"
 		 "[cluster]\nsteer = address\n");
