@@ -98,7 +98,7 @@ void target_open_cluster(struct target *g, const struct opts *o)
 	take_addresses(g);
 	fo.sink = g->packets;
 	if (fleet_open(&g->fleet, &g->cluster, &fo, &f) < 0)
-		cli_fail("%s: %s", o->cluster, f.text);
+		cli_fault(o->cluster, &f);
 	take_fleet(g);
 }
 
@@ -116,15 +116,15 @@ void target_reread_cluster(struct target *g, const struct opts *o)
 		return;
 	}
 	if (cluster_follows(&g->cluster, &c, &f) < 0) {
-		cli_warn("%s: %s", o->cluster, f.text);
+		cli_warn_fault(o->cluster, &f);
 		cluster_fini(&c);
 		return;
 	}
 	if (fleet_reticket(g->fleet, &c, &f) < 0)
-		cli_warn("%s: %s", o->cluster, f.text);
+		cli_warn_fault(o->cluster, &f);
 	if (!fleet_is(g->fleet, &c, c.mirror) &&
 	    fleet_recruit(g->fleet, &c, &f) < 0) {
-		cli_warn("%s: %s", o->cluster, f.text);
+		cli_warn_fault(o->cluster, &f);
 		cluster_fini(&c);
 		return;
 	}
@@ -161,7 +161,7 @@ int target_change(struct target *g, const struct opts *o, struct translator **t,
 	swap_clusters(g, options, o);
 	if (!same &&
 	    translate_succeed(t, g->table, g->n, g->road, options, &f) < 0) {
-		cli_warn("%s: %s", o->cluster, f.text);
+		cli_warn_fault(o->cluster, &f);
 		swap_clusters(g, options, o);
 	} else if (!same && !o->quiet) {
 		cli_warn("%s: generation %u: %u collectors", o->cluster,

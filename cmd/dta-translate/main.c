@@ -87,17 +87,17 @@ static void pass_on(const struct target *g, struct snk *nacks)
 		snk_flush(nacks);
 }
 
-/* Other collectors, if the cluster file has them since SIGHUP came. Packets
- * that come behind it go to them. */
+/* SIGHUP: a new ticket, or other collectors, if the cluster file has them.
+ * Packets that come behind it go to them. */
 static int follow_cluster(const struct opts *o, struct translator **t,
 			  struct target *g, struct ears *ears,
 			  struct translate_options *topt)
 {
 	int rc;
 
+	target_reread_if_asked(g, o);
 	if (!o->cluster)
 		return 0;
-	target_reread(g, o);
 	rc = target_change(g, o, t, topt);
 	ears_renew(ears);
 	return rc;
@@ -159,18 +159,22 @@ enum {
 	LOOK_AROUND_MS = 100,
 };
 
-static struct src *open_source(struct opts *o)
+static struct src *open_capture(const struct opts *o)
 {
-	static const uint16_t ports[LIVE_PORTS] = {DTA_PORT};
 	struct fault f = {0};
 	struct src *s;
 
-	if (o->live.name) {
-		s = cli_live_open(&o->live, ports, o->quiet);
-		src_wait(s, LOOK_AROUND_MS);
-	} else if (src_open(&s, o->read, &f) < 0) {
+	if (src_open(&s, o->read, &f) < 0)
 		cli_fault(o->read, &f);
-	}
+	return s;
+}
+
+static struct src *open_interface(struct opts *o)
+{
+	static const uint16_t ports[LIVE_PORTS] = {DTA_PORT};
+	struct src *s = cli_live_open(&o->live, ports, o->quiet);
+
+	src_wait(s, LOOK_AROUND_MS);
 	return s;
 }
 
@@ -198,7 +202,7 @@ int main(int argc, char **argv)
 	struct fault f = {0};
 	struct translator *t;
 	struct ears *ears;
-	struct src *s;
+	struct src *s = NULL;
 	struct opts o;
 	uint64_t unsent = 0;
 	int rc, closed, nacks = 0;
@@ -206,7 +210,12 @@ int main(int argc, char **argv)
 	cli_start(&cli);
 	o = options_read(argc, argv);
 	cli_signals();
-	s = open_source(&o);
+	cli_take_hangup();
+	cli_user_check(o.live.user);
+	/* A capture before what is made of it: who writes one pipe of ours and
+	 * reads the other opens them so. */
+	if (o.read)
+		s = open_capture(&o);
 	target_open(&g, &o);
 	topt.format = o.dta;
 	target_tell(&g, &o, &topt);
@@ -214,11 +223,12 @@ int main(int argc, char **argv)
 	topt.op_rate = o.op_rate;
 	topt.op_burst = o.op_burst;
 	ears = ears_open(&g, &o);
-	if (o.cluster)
-		target_hear_hangup();
-	cli_user(o.live.user);
 	if (translate_open(&t, g.table, g.n, g.road, &topt, &f) < 0)
 		cli_fail("%s", f.text);
+	/* An interface when nothing else can be wrong: it may lose its link. */
+	if (o.live.name)
+		s = open_interface(&o);
+	cli_user(o.live.user);
 	if (ears)
 		src_wait(s, 0); /* it is ears_wait() that waits */
 	translate_all(&o, &t, &g, s, ears, &topt, alarm_set(&g, s), &out);

@@ -159,7 +159,7 @@ static void reread_ticket(struct target *g, const struct opts *o)
 		return;
 	}
 	if (roce_out_reticket(g->roce, t, &f) < 0) {
-		cli_warn("%s: %s", o->ticket, f.text);
+		cli_warn_fault(o->ticket, &f);
 		ticket_fini(t);
 		free(t);
 		return;
@@ -169,30 +169,17 @@ static void reread_ticket(struct target *g, const struct opts *o)
 	g->ticket = t;
 }
 
-static volatile sig_atomic_t hung_up;
-
-static void on_hangup(int signal)
+void target_reread_if_asked(struct target *g, const struct opts *o)
 {
-	(void)signal;
-	hung_up = 1;
-}
-
-void target_hear_hangup(void)
-{
-	struct sigaction action = {.sa_handler = on_hangup};
-
-	sigaction(SIGHUP, &action, NULL);
-}
-
-void target_reread(struct target *g, const struct opts *o)
-{
-	if (!hung_up)
+	if (!cli_hangup)
 		return;
-	hung_up = 0;
+	cli_hangup = 0;
 	if (o->cluster)
 		target_reread_cluster(g, o);
-	else if (g->roce)
+	else if (g->roce && strcmp(o->ticket, "-"))
 		reread_ticket(g, o);
+	else
+		cli_warn("SIGHUP: there is nothing to read again");
 }
 
 static void sum_requests(struct target *g)
