@@ -13,6 +13,7 @@ enum {
 	CHECKSUM_BITS = 32, /* what the tables hold */
 	HOPS_MAX = 8,
 	AGES_MAX = 1000,
+	REPORTS_MAX = 1000,
 	LOADS = 5,
 };
 
@@ -22,10 +23,11 @@ enum {
 #define FLOWS_MAX (UINT64_C(1) << 63)
 
 struct opts {
-	bool postcard, packed, average;
+	bool postcard, packed, average, dart;
 	double load, want; /* below 0: not given */
 	uint64_t flows, memory, copies, max_copies, ages; /* 0: not given */
 	uint64_t value, bits, values, hops;
+	uint64_t reports; /* DART's; 0: not given */
 	enum row_format fmt;
 };
 
@@ -77,6 +79,8 @@ enum {
 	O_STRIDE,
 	O_MAX_COPIES,
 	O_AGES,
+	O_DART,
+	O_REPORTS,
 };
 
 static const struct cli_option options[] = {
@@ -90,6 +94,8 @@ static const struct cli_option options[] = {
 	{ O_AGES, "ages", "K", "rows for K ages, the oldest last (1)" },
 	{ 'b', "checksum-bits", "B", "bits of a checksum or hop (32)" },
 	{ 's', "value", "BYTES", "keywrite: length of a value (4)" },
+	{ O_DART, "dart", NULL, "keywrite: a report writes one random copy" },
+	{ O_REPORTS, "reports", "R", "dart: how often a key is reported (1)" },
 	{ O_VALUES, "values", "V", "postcard: values of a hop (262144)" },
 	{ 'B', "hops", "B", "postcard: hops of a chunk (5)" },
 	{ O_STRIDE, "stride", "pow2|packed", "padding of slots (pow2)" },
@@ -103,8 +109,8 @@ static const struct cli program = {
 	.usage = "dta-plan keywrite|postcard [--load A | --flows N --memory "
 		 "SIZE]\n"
 		 "[--want P [--flows N | --memory SIZE]] [--copies N]\n"
-		 "[--value BYTES] [--values V] [--hops B] "
-		 "[--checksum-bits B]\n"
+		 "[--value BYTES] [--dart [--reports R]] [--values V]\n"
+		 "[--hops B] [--checksum-bits B]\n"
 		 "[--stride pow2|packed] [--ages K] [-o FORMAT]",
 	.options = options,
 };
@@ -148,6 +154,12 @@ static void set(struct opts *o, int ch, const char *v)
 	case 'B':
 		o->hops = cli_u64("--hops", v, 1, HOPS_MAX);
 		break;
+	case O_DART:
+		o->dart = true;
+		break;
+	case O_REPORTS:
+		o->reports = cli_u64("--reports", v, 1, REPORTS_MAX);
+		break;
 	case O_STRIDE:
 		if (strcmp(v, "pow2") && strcmp(v, "packed"))
 			cli_refuse("--stride: '%s' is not pow2 or packed", v);
@@ -166,6 +178,10 @@ static void check(struct opts *o)
 		cli_usage(&program, "--value is for keywrite");
 	if (!o->postcard && (o->values || o->hops))
 		cli_usage(&program, "--values and --hops are for postcard");
+	if (o->postcard && o->dart)
+		cli_usage(&program, "--dart is for keywrite");
+	if (o->reports && !o->dart)
+		cli_usage(&program, "--reports is for --dart");
 	if (o->load >= 0 && o->want >= 0)
 		cli_usage(&program, "--want finds the load: give no --load");
 	if ((o->load >= 0 || o->want >= 0) && o->flows && o->memory)
@@ -175,6 +191,7 @@ static void check(struct opts *o)
 		cli_usage(&program, "--%s alone says nothing of the load",
 			  o->flows ? "flows" : "memory");
 	o->value = o->value ? o->value : 4;
+	o->reports = o->reports ? o->reports : 1;
 	o->values = o->values ? o->values : 1 << 18;
 	o->hops = o->hops ? o->hops : 5;
 	if (o->max_copies < o->copies)
@@ -249,6 +266,15 @@ static struct size size_of(const struct opts *o, double load)
 	return s;
 }
 
+/* The load at which so many copies give the wanted success. */
+static double load_for(const struct opts *o, unsigned copies)
+{
+	if (o->dart)
+		return plan_random_load_for(copies, (unsigned)o->reports,
+					    o->want, o->average);
+	return plan_load_for(copies, o->want, pass(o), o->average);
+}
+
 /* The number of copies that wants least memory for the wanted success. */
 static unsigned best_for_want(const struct opts *o)
 {
@@ -256,7 +282,7 @@ static unsigned best_for_want(const struct opts *o)
 	double most = 0;
 
 	for (unsigned n = 1; n <= o->max_copies; n++) {
-		double load = plan_load_for(n, o->want, pass(o), o->average);
+		double load = load_for(o, n);
 
 		if (load > most) {
 			most = load;
@@ -266,6 +292,47 @@ static unsigned best_for_want(const struct opts *o)
 	return best;
 }
 
+/* The number of copies with the highest success at a load. */
+static unsigned best_at(const struct opts *o, double load)
+{
+	unsigned r = (unsigned)o->reports, best = 1;
+	double most = -1;
+
+	if (!o->dart)
+		return plan_best_copies(load, pass(o), (unsigned)o->max_copies,
+					o->average);
+	for (unsigned n = 1; n <= o->max_copies; n++) {
+		double v = o->average ? plan_random_average(n, r, load)
+				      : plan_random(n, r, load);
+
+		if (v > most) {
+			most = v;
+			best = n;
+		}
+	}
+	return best;
+}
+
+/* What a key of a load finds. Of wrong answers, DART's form tells nothing. */
+static void print_success(struct rows *r, const struct opts *o,
+			  unsigned copies, double load)
+{
+	struct plan p = plan_at(copies, load, pass(o));
+	unsigned n = (unsigned)o->reports;
+
+	if (o->dart) {
+		row_f64(r, F_SUCCESS, plan_random(copies, n, load));
+		row_f64(r, F_EMPTY, plan_random_lost(copies, n, load));
+		row_f64(r, F_AVERAGE, plan_random_average(copies, n, load));
+		return;
+	}
+	row_f64(r, F_SUCCESS, p.success);
+	row_f64(r, F_EMPTY, p.empty);
+	row_f64(r, F_WRONG, p.wrong);
+	row_f64(r, F_WRONG_LOW, p.wrong_low);
+	row_f64(r, F_AVERAGE, p.average_success);
+}
+
 static int print(struct rows *r, const struct opts *o, const struct size *s,
 		 unsigned copies, unsigned best)
 {
@@ -273,17 +340,12 @@ static int print(struct rows *r, const struct opts *o, const struct size *s,
 
 	for (uint64_t k = 1; k <= o->ages && !rc; k++) {
 		double age = (double)k / (double)o->ages;
-		struct plan p = plan_at(copies, s->load * age, pass(o));
 
 		row_str(r, F_PRIMITIVE, o->postcard ? "postcard" : "keywrite");
 		row_u64(r, F_COPIES, copies);
 		row_f64(r, F_LOAD, s->load);
 		row_f64(r, F_AGE, age);
-		row_f64(r, F_SUCCESS, p.success);
-		row_f64(r, F_EMPTY, p.empty);
-		row_f64(r, F_WRONG, p.wrong);
-		row_f64(r, F_WRONG_LOW, p.wrong_low);
-		row_f64(r, F_AVERAGE, p.average_success);
+		print_success(r, o, copies, s->load * age);
 		row_bool(r, F_BEST, copies == best);
 		row_u64(r, F_SLOT_BYTES, slot_bytes(o));
 		if (s->slots) {
@@ -306,14 +368,10 @@ static int plan_load(struct rows *r, const struct opts *o, double load)
 	unsigned last = (unsigned)(o->copies ? o->copies : o->max_copies);
 	int rc = 0;
 
-	best = o->want >= 0 ? best_for_want(o)
-			    : plan_best_copies(s.load, pass(o),
-					       (unsigned)o->max_copies,
-					       o->average);
+	best = o->want >= 0 ? best_for_want(o) : best_at(o, s.load);
 	for (unsigned n = first; n <= last && !rc; n++) {
 		if (o->want >= 0)
-			s = size_of(o, plan_load_for(n, o->want, pass(o),
-						     o->average));
+			s = size_of(o, load_for(o, n));
 		rc = print(r, o, &s, n, best);
 	}
 	return rc;

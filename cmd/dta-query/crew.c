@@ -166,18 +166,15 @@ bool crew_failed(const struct crew *c)
 	return c->failed;
 }
 
-void crew_here(struct places *p, const char *what)
+void crew_here(const struct places *p, const char *what, const char *command)
 {
-	if (!p->crew)
-		return;
-	for (unsigned i = 0; i < p->n; i++) {
-		const struct source *s = &p->source[p->place[i].source];
+	for (unsigned i = 0; i < p->sources; i++) {
+		const struct cluster_collector *c = &p->crew->c.collector[i];
 
-		if (s->remote)
-			cli_fail("%s: collector %s is on another machine; ask "
-				 "there",
-				 what, s->name);
+		if (p->source[i].remote)
+			cli_fail("%s: collector %s is on another machine: ssh "
+				 "%s dta-query %s --region %s",
+				 what, p->crew->name[i], c->host, command,
+				 c->region);
 	}
-	if (p->crew->incomplete)
-		p->crew->failed = true;
 }

@@ -32,10 +32,10 @@ void crew_lose(struct places *p, unsigned source, const char *why);
 bool crew_incomplete(const struct crew *c);
 
 /*
- * For what looks into memory itself: exits if the places are not on this
- * machine, saying what cannot be done; notes it if they are incomplete.
+ * For what looks into memory itself: exits if a collector is on another
+ * machine, saying what cannot be done, and what to run there.
  */
-void crew_here(struct places *p, const char *what);
+void crew_here(const struct places *p, const char *what, const char *command);
 
 /* Whether a question stayed without an answer for that reason, ever. */
 void crew_failed_set(struct crew *c);

@@ -2,13 +2,17 @@
 /*
  * list -f: the lists are looked at ten times a second. After a rotation the
  * epoch before is looked at, too, until the next: a writer may still be in it.
+ * Of a cluster, each collector is followed through its own rotations, and each
+ * list at its owner.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include "crew.h"
 #include "entries.h"
+#include "wire/be.h"
 
 enum {
 	POLL_NS = 100000000,
@@ -41,12 +45,33 @@ static void reading_fini(struct reading *r)
 	*r = (struct reading){0};
 }
 
-static bool find_place(const struct entries *e, uint64_t epoch, unsigned *place)
+/* A region, and how far it was read in the epoch before and the newest. */
+struct followed {
+	struct reading r[2];
+	struct stat was; /* its file */
+};
+
+struct follow {
+	struct entries *e;
+	struct followed of[SOURCES_MAX];
+};
+
+static uint64_t newest(const struct places *p, unsigned source)
 {
-	for (*place = 0; *place < e->p->n; ++*place)
-		if (e->p->place[*place].epoch == epoch)
-			return true;
-	return false;
+	return p->crew ? region_epoch(p->source[source].region) : p->newest;
+}
+
+static uint64_t oldest(const struct places *p, unsigned source)
+{
+	return p->crew ? region_oldest(p->source[source].region) : p->oldest;
+}
+
+static void go_to_list(const struct entries *e, uint32_t list)
+{
+	uint8_t key[4];
+
+	be32_store(key, list);
+	places_of_key(e->p, key, sizeof(key));
 }
 
 /* What a list has got since it was last looked at. */
@@ -66,63 +91,126 @@ static void read_list(struct entries *e, unsigned target, unsigned place,
 		 (unsigned long long)lost);
 }
 
-static void read_all(struct entries *e, const struct reading *r)
+/* A list in the places that are followed: [0] the epochs before, [1] the
+ * newest. */
+static void read_places(struct follow *f, unsigned which, unsigned target,
+			uint32_t list)
 {
-	unsigned place;
+	struct entries *e = f->e;
 
-	if (!r->epoch || !find_place(e, r->epoch, &place))
-		return;
-	for (unsigned i = 0; i < e->targets.n; i++) {
-		uint32_t at = 0, list;
+	for (unsigned i = 0; i < e->p->n; i++) {
+		const struct place *at = &e->p->place[i];
+		struct reading *r = &f->of[at->source].r[which];
 		struct view v;
 
-		if (!target_view(&v, e->p, &e->targets.target[i], place))
-			continue;
-		while (!cli_stop && entries_next_list(e, v.t, &at, &list))
-			read_list(e, i, place, &v, list, &r->next[i][list]);
+		if (r->epoch == at->epoch &&
+		    target_view(&v, e->p, &e->targets.target[target], i) &&
+		    list < v.t->lists)
+			read_list(e, target, i, &v, list,
+				  &r->next[target][list]);
+	}
+}
+
+static void read_all(struct follow *f)
+{
+	struct entries *e = f->e;
+
+	for (unsigned i = 0; i < e->targets.n; i++) {
+		uint32_t at = 0, list;
+
+		while (!cli_stop && entries_next_list(e, e->targets.target[i].t,
+						      &at, &list)) {
+			go_to_list(e, list);
+			read_places(f, 0, i, list);
+			read_places(f, 1, i, list);
+		}
 	}
 }
 
 /* Where to begin: --last of each list, or --from. */
-static void begin(struct entries *e, struct reading *r)
+static void begin_list(struct follow *f, unsigned target, uint32_t list)
 {
+	struct entries *e = f->e;
 	uint64_t last = e->o->last_given ? e->o->last : LAST_DEFAULT;
-	unsigned place;
 
-	if (!find_place(e, r->epoch, &place))
-		return;
+	for (unsigned i = 0; i < e->p->n; i++) {
+		const struct place *at = &e->p->place[i];
+		struct reading *r = &f->of[at->source].r[1];
+		struct view v;
+		uint64_t n;
+
+		if (r->epoch != at->epoch ||
+		    !target_view(&v, e->p, &e->targets.target[target], i) ||
+		    list >= v.t->lists)
+			continue;
+		n = entries_count(e, &v, list);
+		if (e->o->from_given)
+			r->next[target][list] = e->o->from;
+		else
+			r->next[target][list] = n > last ? n - last : 0;
+	}
+}
+
+static void begin(struct follow *f)
+{
+	struct entries *e = f->e;
+
+	for (unsigned i = 0; i < e->p->sources; i++) {
+		struct source *s = &e->p->source[i];
+		struct followed *of = &f->of[i];
+
+		if (!s->region)
+			continue;
+		if (stat(region_path(s->region), &of->was) < 0)
+			of->was = (struct stat){0};
+		reading_init(&of->r[1], e, newest(e->p, i));
+	}
 	for (unsigned i = 0; i < e->targets.n; i++) {
 		uint32_t at = 0, list;
-		struct view v;
 
-		if (!target_view(&v, e->p, &e->targets.target[i], place))
-			continue;
-		while (entries_next_list(e, v.t, &at, &list)) {
-			uint64_t n = entries_count(e, &v, list);
-
-			if (e->o->from_given)
-				r->next[i][list] = e->o->from;
-			else
-				r->next[i][list] = n > last ? n - last : 0;
+		while (entries_next_list(e, e->targets.target[i].t, &at,
+					 &list)) {
+			go_to_list(e, list);
+			if (e->p->crew && crew_incomplete(e->p->crew))
+				crew_failed_set(e->p->crew);
+			begin_list(f, i, list);
 		}
 	}
 }
 
 /* On to the epoch behind r[1]; what was in r[0] is done with. */
-static void turn(struct entries *e, struct reading r[2])
+static void turn(const struct entries *e, unsigned source, struct reading r[2])
 {
-	uint64_t next = r[1].epoch + 1;
+	uint64_t next = r[1].epoch + 1, first = oldest(e->p, source);
 
-	if (next < e->p->oldest) {
-		cli_warn("epochs %llu to %llu went by unread",
-			 (unsigned long long)next,
-			 (unsigned long long)e->p->oldest - 1);
-		next = e->p->oldest;
+	if (next < first) {
+		cli_warn("%s%sepochs %llu to %llu went by unread",
+			 e->p->crew ? e->p->source[source].name : "",
+			 e->p->crew ? ": " : "", (unsigned long long)next,
+			 (unsigned long long)first - 1);
+		next = first;
 	}
 	reading_fini(&r[0]);
 	r[0] = r[1];
 	r[1] = (struct reading){0};
 	reading_init(&r[1], e, next);
+}
+
+/* Whether one of them goes on to another epoch. */
+static bool turn_all(struct follow *f)
+{
+	struct places *p = f->e->p;
+	bool turned = false;
+
+	for (unsigned i = 0; i < p->sources; i++) {
+		struct reading *r = f->of[i].r;
+
+		if (!r[1].epoch || r[1].epoch >= newest(p, i))
+			continue;
+		turn(f->e, i, r);
+		turned = true;
+	}
+	return turned;
 }
 
 static bool same_file(const char *path, const struct stat *was)
@@ -133,36 +221,49 @@ static bool same_file(const char *path, const struct stat *was)
 	       now.st_dev == was->st_dev;
 }
 
+/* Whether all regions are still there; says which is not. */
+static bool all_there(const struct follow *f)
+{
+	for (unsigned i = 0; i < f->e->p->sources; i++) {
+		const struct region *r = f->e->p->source[i].region;
+
+		if (!r || same_file(region_path(r), &f->of[i].was))
+			continue;
+		cli_warn("%s: the region was removed", region_path(r));
+		return false;
+	}
+	return true;
+}
+
 int entries_follow(struct entries *e)
 {
 	const struct timespec pause = {.tv_nsec = POLL_NS};
-	const char *path = region_path(e->p->source[0].region);
-	struct reading r[2] = {0};
-	struct stat was;
+	struct follow *f = calloc(1, sizeof(*f));
 	int rc = CLI_OK;
 
-	if (stat(path, &was) < 0)
-		was = (struct stat){0};
-	reading_init(&r[1], e, e->p->newest);
-	begin(e, &r[1]);
+	if (!f)
+		cli_fail("out of memory");
+	f->e = e;
+	if (e->p->crew)
+		crew_here(e->p, "--follow", "list --follow");
+	begin(f);
 	for (unsigned polls = 1; !cli_stop; polls++) {
 		places_refresh(e->p);
-		read_all(e, &r[0]);
-		read_all(e, &r[1]);
-		while (r[1].epoch < e->p->newest) {
-			turn(e, r);
-			read_all(e, &r[1]);
-		}
+		do {
+			read_all(f);
+		} while (turn_all(f) && !cli_stop);
 		fflush(stdout);
-		if (polls % POLLS_PER_CHECK == 0 && !same_file(path, &was)) {
-			cli_warn("%s: the region was removed", path);
+		if (polls % POLLS_PER_CHECK == 0 && !all_there(f)) {
 			rc = CLI_FAIL;
 			break;
 		}
 		if (!cli_stop)
 			nanosleep(&pause, NULL);
 	}
-	reading_fini(&r[0]);
-	reading_fini(&r[1]);
+	for (unsigned i = 0; i < e->p->sources; i++) {
+		reading_fini(&f->of[i].r[0]);
+		reading_fini(&f->of[i].r[1]);
+	}
+	free(f);
 	return rc;
 }

@@ -203,9 +203,10 @@ static void check_verb(const struct opts *o)
 				"are for list");
 	if (o->last_given && o->from_given)
 		cli_usage(&cli, "--last or --from, not both");
-	if (o->follow && (!o->region || o->snapshots || o->epochs.text ||
-			  o->count_only))
-		cli_usage(&cli, "--follow needs a region, alone, and entries");
+	if (o->follow && ((!o->region && !o->cluster) || o->snapshots ||
+			  o->epochs.text || o->count_only))
+		cli_usage(&cli, "--follow needs a region, alone, or a cluster, "
+				"and entries");
 	if (o->verb != VERB_VERIFY && (o->by_table || o->list_wrong))
 		cli_usage(&cli, "--by-table and --list-wrong are for verify");
 	if (o->by_table && o->list_wrong)
@@ -224,7 +225,9 @@ void options_read(struct opts *o, int argc, char **argv)
 		cli_usage(&cli, "--region, --snapshot or --cluster is missing");
 	if (o->cluster && (o->region || o->snapshots))
 		cli_usage(&cli, "--cluster stands alone: without --region and "
-				"--snapshot");
+				"--snapshot; dta-collect --restore makes a "
+				"region of a snapshot, and a cluster file may "
+				"name that");
 	if (o->ssh && !o->cluster)
 		cli_usage(&cli, "--ssh is for --cluster");
 	if (o->interactive) {

@@ -53,6 +53,27 @@ static void add_place(struct places *p, struct place at)
 	p->place[p->n++] = at;
 }
 
+/* Epochs on another machine, as far as they are not there: a generation's last
+ * is the first of the next, which came before. */
+static void add_remote(struct places *p, unsigned i, uint64_t from,
+		       uint64_t until)
+{
+	for (unsigned k = 0; k < p->n; k++) {
+		const struct place *at = &p->place[k];
+
+		if (at->source == i && at->from <= until && at->from > from)
+			until = at->from - 1;
+		else if (at->source == i && at->from <= from &&
+			 at->epoch >= until)
+			return;
+		else if (at->source == i && at->from <= from &&
+			 at->epoch >= from)
+			from = at->epoch + 1;
+	}
+	if (from <= until)
+		add_place(p, (struct place){i, until, from});
+}
+
 void places_add(struct places *p, unsigned i, uint64_t from, uint64_t until)
 {
 	struct source *s = &p->source[i];
@@ -63,8 +84,7 @@ void places_add(struct places *p, unsigned i, uint64_t from, uint64_t until)
 	if (until > p->only.until)
 		until = p->only.until;
 	if (s->remote) {
-		if (from <= until)
-			add_place(p, (struct place){i, until, from});
+		add_remote(p, i, from, until);
 		return;
 	}
 	s->oldest = source_oldest(s);

@@ -10,19 +10,19 @@
 #include "ssh.h"
 
 enum {
-	RUNS_MAX = 16, /* at once; the oldest is ended for one more */
-	ALL = UINT32_MAX,
+	LISTINGS_MAX = 16, /* at once; the oldest is ended for one more */
+	ALL_LISTS = UINT32_MAX,
 };
 
-enum column {
-	COL_LIST,
-	COL_INDEX,
-	COL_VALUE,
-	COL_WRITTEN,
-	COL_KEPT,
-	COL_LOST,
-	COL_EPOCH,
-	COL_KNOWN,
+enum list_column {
+	LIST_LIST,
+	LIST_INDEX,
+	LIST_VALUE,
+	LIST_WRITTEN,
+	LIST_KEPT,
+	LIST_LOST,
+	LIST_EPOCH,
+	LIST_KNOWN,
 };
 
 /* A run of dta-query list over there. */
@@ -30,7 +30,7 @@ struct listing {
 	struct ssh ssh;
 	const struct table *t; /* NULL: none */
 	uint64_t from, until;
-	uint32_t list; /* or ALL */
+	uint32_t list; /* or ALL_LISTS */
 	bool ended, has_row;
 	bool taken;	  /* a row was */
 	unsigned columns; /* 0: no header yet */
@@ -39,14 +39,14 @@ struct listing {
 };
 
 struct listings {
-	struct listing run[RUNS_MAX];
+	struct listing run[LISTINGS_MAX];
 	struct listing *last; /* that was peeked at */
 	unsigned next;
 };
 
 void listings_close(struct listings *l)
 {
-	for (unsigned i = 0; l && i < RUNS_MAX; i++)
+	for (unsigned i = 0; l && i < LISTINGS_MAX; i++)
 		ssh_end(&l->run[i].ssh);
 	free(l);
 }
@@ -75,18 +75,18 @@ static int start(struct listing *l, const char *command,
 		words[n++] = o->last_given ? "--last" : "--from";
 		words[n++] = number;
 	}
-	if (l->list != ALL)
+	if (l->list != ALL_LISTS)
 		words[n] = list;
 	return ssh_start(&l->ssh, command, c->host, words, f);
 }
 
 static int header(struct listing *l, char *line)
 {
-	static const char *const names[COL_KNOWN] = {
-		[COL_LIST] = "list",   [COL_INDEX] = "index",
-		[COL_VALUE] = "value", [COL_WRITTEN] = "written",
-		[COL_KEPT] = "kept",   [COL_LOST] = "lost",
-		[COL_EPOCH] = "epoch",
+	static const char *const names[LIST_KNOWN] = {
+		[LIST_LIST] = "list",   [LIST_INDEX] = "index",
+		[LIST_VALUE] = "value", [LIST_WRITTEN] = "written",
+		[LIST_KEPT] = "kept",   [LIST_LOST] = "lost",
+		[LIST_EPOCH] = "epoch",
 	};
 	char *cell[REPLIES_COLUMNS];
 	int n = replies_cells(line, cell);
@@ -96,7 +96,7 @@ static int header(struct listing *l, char *line)
 	l->columns = (unsigned)n;
 	for (int i = 0; i < n; i++) {
 		l->column[i] = 0;
-		while (l->column[i] < COL_KNOWN &&
+		while (l->column[i] < LIST_KNOWN &&
 		       strcmp(cell[i], names[l->column[i]]) != 0)
 			l->column[i]++;
 	}
@@ -105,28 +105,28 @@ static int header(struct listing *l, char *line)
 
 static bool take_row(struct listing *l, const struct opts *o, char *line)
 {
-	const char *of[COL_KNOWN + 1];
+	const char *of[LIST_KNOWN + 1];
 	char *cell[REPLIES_COLUMNS];
 	struct remote_row *r = &l->row;
 	uint64_t list;
 
 	if (replies_cells(line, cell) != (int)l->columns)
 		return false;
-	for (unsigned i = 0; i <= COL_KNOWN; i++)
+	for (unsigned i = 0; i <= LIST_KNOWN; i++)
 		of[i] = "";
 	for (unsigned i = 0; i < l->columns; i++)
 		of[l->column[i]] = cell[i];
-	if (!*of[COL_LIST] ||
-	    !replies_number(of[COL_LIST], l->t->lists - 1, &list) ||
-	    !replies_number(of[COL_INDEX], UINT64_MAX, &r->index) ||
-	    !replies_number(of[COL_WRITTEN], UINT64_MAX, &r->written) ||
-	    !replies_number(of[COL_KEPT], UINT64_MAX, &r->kept) ||
-	    !replies_number(of[COL_LOST], UINT64_MAX, &r->lost) ||
-	    !replies_number(of[COL_EPOCH], UINT64_MAX, &r->epoch))
+	if (!*of[LIST_LIST] ||
+	    !replies_number(of[LIST_LIST], l->t->lists - 1, &list) ||
+	    !replies_number(of[LIST_INDEX], UINT64_MAX, &r->index) ||
+	    !replies_number(of[LIST_WRITTEN], UINT64_MAX, &r->written) ||
+	    !replies_number(of[LIST_KEPT], UINT64_MAX, &r->kept) ||
+	    !replies_number(of[LIST_LOST], UINT64_MAX, &r->lost) ||
+	    !replies_number(of[LIST_EPOCH], UINT64_MAX, &r->epoch))
 		return false;
 	r->list = (uint32_t)list;
 	return o->count_only ||
-	       replies_hex(of[COL_VALUE], r->value, l->t->value_len);
+	       replies_hex(of[LIST_VALUE], r->value, l->t->value_len);
 }
 
 /* Goes on to the next row: 1, 0 at the end, or -errno. */
@@ -154,7 +154,7 @@ static int advance(struct listing *l, const struct opts *o)
 static struct listing *find(struct listings *all, const struct table *t,
 			    uint64_t from, uint64_t until, uint32_t list)
 {
-	for (unsigned i = 0; i < RUNS_MAX; i++) {
+	for (unsigned i = 0; i < LISTINGS_MAX; i++) {
 		struct listing *l = &all->run[i];
 
 		if (l->t == t && l->from == from && l->until == until &&
@@ -172,7 +172,7 @@ int remote_list_peek(struct remote *r, const struct opts *o,
 	const struct cluster_collector *c;
 	const char *command;
 	struct listings **all = remote_listings(r, &command, &c);
-	uint32_t which = o->nargs ? list : ALL;
+	uint32_t which = o->nargs ? list : ALL_LISTS;
 	struct listing *l;
 	int rc = 0;
 
@@ -180,9 +180,9 @@ int remote_list_peek(struct remote *r, const struct opts *o,
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	l = find(*all, t, from, until, which);
 	/* A list that is named twice is told twice. */
-	if (!l || (which != ALL && l->ended && l->taken)) {
+	if (!l || (which != ALL_LISTS && l->ended && l->taken)) {
 		if (!l)
-			l = &(*all)->run[(*all)->next++ % RUNS_MAX];
+			l = &(*all)->run[(*all)->next++ % LISTINGS_MAX];
 		ssh_end(&l->ssh);
 		*l = (struct listing){
 			.t = t, .from = from, .until = until, .list = which};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cluster.c - several collectors, and the road of a DART switch. */
+#include <errno.h>
 #include <string.h>
 
 #include "target.h"
@@ -24,8 +25,49 @@ void target_open_dart(struct target *g, const struct opts *o)
 	take_fleet(g);
 }
 
+/* Who cannot be found by address. */
+static const struct cluster_collector *nowhere(const struct cluster *c)
+{
+	const struct cluster_generation *newest = cluster_newest(c);
+
+	for (unsigned i = 0; c->by_address && i < newest->n; i++) {
+		const struct cluster_collector *a =
+			&c->collector[newest->member[i].collector];
+
+		if (!a->version)
+			return a;
+	}
+	return NULL;
+}
+
+/* Reads the file as the options have it. Returns -errno, having f say why. */
+static int read_cluster(struct cluster *c, const struct opts *o,
+			struct fault *f)
+{
+	const struct cluster_collector *lost;
+	int rc = cluster_read(c, o->cluster, f);
+
+	if (rc < 0)
+		return rc;
+	if (o->steer_given)
+		c->by_address = o->steer == STEER_ADDRESS;
+	c->mirror = c->mirror || o->mirror;
+	lost = nowhere(c);
+	if (c->by_address && c->mirror)
+		rc = fault_set(f, -EINVAL, "%s: mirror: only with --steer hash",
+			       o->cluster);
+	else if (lost)
+		rc = fault_set(f, -EINVAL,
+			       "%s: --steer address: collector %u has no "
+			       "address",
+			       o->cluster, lost->id);
+	if (rc < 0)
+		cluster_fini(c);
+	return rc;
+}
+
 /* The members' addresses, if reports are told apart by them. */
-static void take_addresses(struct target *g, const struct opts *o)
+static void take_addresses(struct target *g)
 {
 	const struct cluster_generation *newest = cluster_newest(&g->cluster);
 
@@ -33,10 +75,6 @@ static void take_addresses(struct target *g, const struct opts *o)
 		const struct cluster_collector *c =
 			&g->cluster.collector[newest->member[i].collector];
 
-		if (g->cluster.by_address && !c->version)
-			cli_fail("%s: --steer address: collector %u has no "
-				 "address",
-				 o->cluster, c->id);
 		g->address[i].version = c->version;
 		memcpy(g->address[i].ip, c->ip, sizeof(c->ip));
 	}
@@ -52,34 +90,87 @@ void target_open_cluster(struct target *g, const struct opts *o)
 	struct fault f = {0};
 
 	g->name = o->cluster;
-	if (cluster_read(&g->cluster, o->cluster, &f) < 0)
+	if (read_cluster(&g->cluster, o, &f) < 0)
 		cli_fail("%s", f.text);
-	if (o->steer_given)
-		g->cluster.by_address = o->steer == STEER_ADDRESS;
-	fo.mirror = o->mirror || g->cluster.mirror;
-	if (g->cluster.by_address && fo.mirror)
-		cli_fail("%s: mirror: only with --steer hash", o->cluster);
-	take_addresses(g, o);
+	fo.mirror = g->cluster.mirror;
 	if (packets)
 		target_open_packets(g, o);
+	take_addresses(g);
 	fo.sink = g->packets;
 	if (fleet_open(&g->fleet, &g->cluster, &fo, &f) < 0)
 		cli_fault(o->cluster, &f);
 	take_fleet(g);
 }
 
+/*
+ * Tickets are taken at once: a window may wait for one. Other members have to
+ * wait until the batch in hand is through: target_change().
+ */
 void target_reread_cluster(struct target *g, const struct opts *o)
 {
 	struct fault f = {0};
 	struct cluster c;
 
-	if (cluster_read(&c, o->cluster, &f) < 0) {
+	if (read_cluster(&c, o, &f) < 0) {
 		cli_warn("%s", f.text);
+		return;
+	}
+	if (cluster_follows(&g->cluster, &c, &f) < 0) {
+		cli_warn_fault(o->cluster, &f);
+		cluster_fini(&c);
 		return;
 	}
 	if (fleet_reticket(g->fleet, &c, &f) < 0)
 		cli_warn_fault(o->cluster, &f);
-	cluster_fini(&c);
+	if (!fleet_is(g->fleet, &c, c.mirror) &&
+	    fleet_recruit(g->fleet, &c, &f) < 0) {
+		cli_warn_fault(o->cluster, &f);
+		cluster_fini(&c);
+		return;
+	}
+	cluster_fini(&g->next);
+	g->next = c;
+}
+
+/* The cluster in force and the next one change places. */
+static void swap_clusters(struct target *g, struct translate_options *t,
+			  const struct opts *o)
+{
+	struct cluster c = g->cluster;
+
+	g->cluster = g->next;
+	g->next = c;
+	fleet_change(g->fleet, &g->cluster, g->cluster.mirror);
+	take_addresses(g);
+	target_tell(g, o, t);
+}
+
+int target_change(struct target *g, const struct opts *o, struct translator **t,
+		  struct translate_options *options)
+{
+	struct fault f = {0};
+	bool same;
+	int rc;
+
+	if (!g->next.n)
+		return 0;
+	same = fleet_is(g->fleet, &g->next, g->next.mirror);
+	rc = same ? 0 : translate_flush(*t);
+	if (rc < 0)
+		return rc;
+	swap_clusters(g, options, o);
+	if (!same &&
+	    translate_succeed(t, g->table, g->n, g->road, options, &f) < 0) {
+		cli_warn_fault(o->cluster, &f);
+		swap_clusters(g, options, o);
+	} else if (!same && !o->quiet) {
+		cli_warn("%s: generation %u: %u collectors", o->cluster,
+			 cluster_newest(&g->cluster)->number,
+			 fleet_collectors(g->fleet));
+	}
+	fleet_settle(g->fleet);
+	cluster_fini(&g->next);
+	return 0;
 }
 
 void target_tell(const struct target *g, const struct opts *o,

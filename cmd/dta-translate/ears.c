@@ -27,8 +27,8 @@ struct ear {
 
 struct ears {
 	struct target *g;
-	struct roce_out *roce[CLUSTER_MAX]; /* whose answers are heard */
-	struct ear ear[CLUSTER_MAX];
+	struct roce_out *roce[FLEET_MAX]; /* whose answers are heard */
+	struct ear ear[FLEET_MAX];
 	unsigned n;
 	const struct opts *o;
 	const char *name;
@@ -81,7 +81,7 @@ int ears_listen(struct ears *e, int ms)
 	}
 	if (n > 0 && e->g->fleet)
 		n = (int)fleet_dart_answers(e->g->fleet, e->pkts, (size_t)n);
-	if (n > 0)
+	if (n > 0 && e->n)
 		rc = roce_out_answers(e->roce, e->n, e->pkts, (size_t)n,
 				      now_ns());
 	for (unsigned i = 0; i < e->n; i++) {
@@ -107,9 +107,15 @@ static bool is_hopeless(struct ears *e)
 	return e->hopeless;
 }
 
+/* Whether a collector is about to be one no longer. */
+static bool leaves(const struct ears *e, const struct roce_out *o)
+{
+	return e->g->next.n && fleet_leaves(e->g->fleet, o, &e->g->next);
+}
+
 /*
  * A window is full. A capture can wait; an interface can not wait for a
- * collector that says nothing.
+ * collector that says nothing, and nobody waits for one that is to go.
  */
 static int wait_for_room(void *ctx)
 {
@@ -117,7 +123,9 @@ static int wait_for_room(void *ctx)
 	struct ears *e = ear->all;
 	int rc;
 
-	if (e->over || (e->o->live.name && roce_out_stalled(ear->o)) ||
+	if (e->over ||
+	    (roce_out_stalled(ear->o) &&
+	     (e->o->live.name || leaves(e, ear->o))) ||
 	    (cli_stop && is_hopeless(e)))
 		return 0;
 	rc = ears_listen(e, LOOK_AROUND_MS);
@@ -162,7 +170,7 @@ static struct src *open_answers(struct ears *e)
 
 	memset(live.port, 0, sizeof(live.port));
 	live.port[0] = ROCE_PORT;
-	live.filter = NULL; /* that one is for reports */
+	live.filter = NULL;	 /* that one is for reports */
 	live.kind = LIVE_PACKET; /* and so is AF_XDP: answers are few */
 	if (e->o->answers)
 		rc = src_open(&s, e->o->answers, &f);
@@ -181,16 +189,24 @@ static bool has_rc(const struct target *g)
 	return false;
 }
 
+/* Windows for the roads that have none yet. */
 static void open_windows(struct ears *e)
 {
+	unsigned n = target_roces(e->g, e->roce);
 	struct fault f = {0};
 
-	for (unsigned i = 0; i < e->n; i++) {
-		e->ear[i] = (struct ear){e, e->roce[i]};
-		if (roce_out_window(e->roce[i], e->o->window, wait_for_room,
-				    &e->ear[i], &f) < 0)
+	for (; e->n < n; e->n++) {
+		e->ear[e->n] = (struct ear){e, e->roce[e->n]};
+		if (roce_out_window(e->roce[e->n], e->o->window, wait_for_room,
+				    &e->ear[e->n], &f) < 0)
 			cli_fail("%s", f.text);
 	}
+}
+
+void ears_renew(struct ears *e)
+{
+	if (e)
+		open_windows(e);
 }
 
 struct ears *ears_open(struct target *g, const struct opts *o)
@@ -203,7 +219,6 @@ struct ears *ears_open(struct target *g, const struct opts *o)
 	if (!(e = calloc(1, sizeof(*e))))
 		cli_fail("out of memory");
 	e->g = g;
-	e->n = target_roces(g, e->roce);
 	e->o = o;
 	e->name = o->answers ? o->answers : g->name;
 	open_windows(e);

@@ -17,6 +17,9 @@ struct ears *ears_open(struct target *g, const struct opts *o);
  */
 int ears_listen(struct ears *e, int ms);
 
+/* The target's roads have changed. */
+void ears_renew(struct ears *e);
+
 /* Waits until reports or answers are there, or it is time for something. */
 void ears_wait(struct ears *e, const struct src *reports);
 

@@ -87,12 +87,30 @@ static void pass_on(const struct target *g, struct snk *nacks)
 		snk_flush(nacks);
 }
 
+/* SIGHUP: a new ticket, or other collectors, if the cluster file has them.
+ * Packets that come behind it go to them. */
+static int follow_cluster(const struct opts *o, struct translator **t,
+			  struct target *g, struct ears *ears,
+			  struct translate_options *topt)
+{
+	int rc;
+
+	target_reread_if_asked(g, o);
+	if (!o->cluster)
+		return 0;
+	rc = target_change(g, o, t, topt);
+	ears_renew(ears);
+	return rc;
+}
+
 /* Reports through the translator until the capture ends or a signal comes. */
-static void translate_all(const struct opts *o, struct translator *t,
+static void translate_all(const struct opts *o, struct translator **tp,
 			  struct target *g, struct src *s, struct ears *ears,
-			  struct snk *nacks, uint64_t alarm_ns,
+			  struct translate_options *topt, uint64_t alarm_ns,
 			  struct outcome *out)
 {
+	struct translator *t = *tp;
+	struct snk *nacks = topt->nacks;
 	static struct pkt pkts[PKT_BATCH];
 	struct cli_stats *stats = cli_stats_open(&translate_ledger,
 						 o->live.stats_ns, o->format);
@@ -102,9 +120,12 @@ static void translate_all(const struct opts *o, struct translator *t,
 	while (!cli_stop && n && !out->rc &&
 	       (max = cli_limit_room(&limit, PKT_BATCH))) {
 		report_if_asked(o, t, g);
-		target_reread_if_asked(g, o);
 		n = src_rx(s, pkts, max, &out->f);
 		cli_limit_took(&limit, n);
+		out->rc = follow_cluster(o, tp, g, ears, topt);
+		t = *tp;
+		if (out->rc)
+			break;
 		if (n == -EINTR || n == -EAGAIN) {
 			if (alarm_rang) /* and not another signal */
 				out->rc = translate_idle(t, alarm_ns);
@@ -210,7 +231,7 @@ int main(int argc, char **argv)
 	cli_user(o.live.user);
 	if (ears)
 		src_wait(s, 0); /* it is ears_wait() that waits */
-	translate_all(&o, t, &g, s, ears, topt.nacks, alarm_set(&g, s), &out);
+	translate_all(&o, &t, &g, s, ears, &topt, alarm_set(&g, s), &out);
 	rc = translate_flush(t);
 	if (!rc && !out.rc)
 		rc = ears_finish(ears);

@@ -2,6 +2,7 @@
 /* target.c - opens the region or the ticket that operations go to. */
 #include "target.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,7 +184,7 @@ void target_reread_if_asked(struct target *g, const struct opts *o)
 
 static void sum_requests(struct target *g)
 {
-	struct roce_out *roce[CLUSTER_MAX];
+	struct roce_out *roce[FLEET_MAX];
 	unsigned n = target_roces(g, roce);
 
 	if (g->fleet)
@@ -236,6 +237,7 @@ int target_close(struct target *g)
 	g->closed = true;
 	fleet_close(g->fleet);
 	cluster_fini(&g->cluster);
+	cluster_fini(&g->next);
 	if (g->roce)
 		roce_out_close(g->roce);
 	if (g->packets)

@@ -24,11 +24,12 @@ struct target {
 	struct snk *packets;
 	const char *name; /* of packets */
 	struct roce_out *roce;
-	bool heard; /* the collector's answers are: requests is used */
+	bool heard;	   /* the collector's answers are: requests is used */
 	bool closed, dart; /* dart: there is a ledger of it */
 	struct dart_ledger darts;
 	struct requester_ledger requests; /* of all roads; then as it was */
 	struct cluster cluster;		  /* several collectors; DART's road */
+	struct cluster next;		  /* read since; n 0: there is none */
 	struct fleet *fleet;
 	struct collector_address address[CLUSTER_MAX];
 	struct verbs_road *verbs; /* the verbs road */
@@ -43,6 +44,14 @@ void target_open_cluster(struct target *g, const struct opts *o);
 void target_open_dart(struct target *g, const struct opts *o);
 void target_reread_cluster(struct target *g, const struct opts *o);
 
+/*
+ * Between two batches: to what the cluster file says, if it was read again. The
+ * translator's caches go to the old members, and another takes its place. 0 or
+ * -errno of the road.
+ */
+int target_change(struct target *g, const struct opts *o, struct translator **t,
+		  struct translate_options *options);
+
 /* The collector's ticket. */
 void target_read_ticket(struct target *g, const struct opts *o);
 
@@ -53,7 +62,7 @@ void target_open_packets(struct target *g, const struct opts *o);
 void target_tell(const struct target *g, const struct opts *o,
 		 struct translate_options *t);
 
-/* The roads that send RoCEv2 packets: how many. */
+/* The roads that send RoCEv2 packets: how many, FLEET_MAX at most. */
 unsigned target_roces(const struct target *g, struct roce_out **out);
 
 /* SIGHUP: the ticket, or the cluster file, is read again. One that cannot be

@@ -11,6 +11,7 @@
  * difference of near numbers in it; it is what plan_at() computes.
  */
 #include "model/plan.h"
+#include "model/private.h"
 
 #include <math.h>
 
@@ -117,12 +118,19 @@ struct plan plan_at(unsigned copies, double load, double pass)
 	return out;
 }
 
-static double success_of(unsigned copies, double load, double pass,
-			 int average)
-{
-	struct plan p = plan_at(copies, load, pass);
+/* Key-Write or postcards of so many copies. */
+struct all_at_once {
+	unsigned copies;
+	double pass;
+	int average;
+};
 
-	return average ? p.average_success : p.success;
+static double success_of(const void *ctx, double load)
+{
+	const struct all_at_once *a = ctx;
+	struct plan p = plan_at(a->copies, load, a->pass);
+
+	return a->average ? p.average_success : p.success;
 }
 
 unsigned plan_best_copies(double load, double pass, unsigned max, int average)
@@ -131,7 +139,8 @@ unsigned plan_best_copies(double load, double pass, unsigned max, int average)
 	unsigned copies = 1;
 
 	for (unsigned n = 1; n <= max; n++) {
-		double v = success_of(n, load, pass, average);
+		struct all_at_once a = {n, pass, average};
+		double v = success_of(&a, load);
 
 		if (v > best) {
 			best = v;
@@ -141,24 +150,30 @@ unsigned plan_best_copies(double load, double pass, unsigned max, int average)
 	return copies;
 }
 
-double plan_load_for(unsigned copies, double want, double pass, int average)
+double model_load_for(model_success *success, const void *ctx, double want)
 {
 	double low = 0, high = 0x1p-40;
 
 	if (want <= 0)
 		return INFINITY;
-	while (success_of(copies, high, pass, average) >= want &&
-	       high < 0x1p60) {
+	while (success(ctx, high) >= want && high < 0x1p60) {
 		low = high;
 		high *= 2;
 	}
 	for (int i = 0; i < 64; i++) {
 		double mid = (low + high) / 2;
 
-		if (success_of(copies, mid, pass, average) >= want)
+		if (success(ctx, mid) >= want)
 			low = mid;
 		else
 			high = mid;
 	}
 	return low;
+}
+
+double plan_load_for(unsigned copies, double want, double pass, int average)
+{
+	struct all_at_once a = {copies, pass, average};
+
+	return model_load_for(success_of, &a, want);
 }

@@ -38,8 +38,9 @@ struct plan plan_at(unsigned copies, double load, double pass);
  * one random copy of its N slots (DART section 6). Of r reports, d copies with
  * the chance of d different ones among r draws out of N; later keys take E(d)
  * slots each. Success as by DART section 4, without what checksums let pass
- * (2^-32). average: over ages 0..load.
+ * (2^-32); lost is 1 - success. average: over ages 0..load.
  */
+double plan_random_lost(unsigned copies, unsigned reports, double load);
 double plan_random(unsigned copies, unsigned reports, double load);
 double plan_random_average(unsigned copies, unsigned reports, double load);
 
@@ -54,5 +55,7 @@ unsigned plan_best_copies(double load, double pass, unsigned max, int average);
  * infinite for want <= 0.
  */
 double plan_load_for(unsigned copies, double want, double pass, int average);
+double plan_random_load_for(unsigned copies, unsigned reports, double want,
+			    int average);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "model/plan.h"
+#include "model/private.h"
 
 enum {
 	STEPS = 512, /* of Simpson's rule; even */
@@ -21,7 +22,7 @@ static void occupancy(unsigned n, unsigned r, double *chance)
 		}
 }
 
-double plan_random(unsigned copies, unsigned reports, double load)
+double plan_random_lost(unsigned copies, unsigned reports, double load)
 {
 	double chance[PLAN_COPIES_MAX + 1], mean = 0, lost, all_lost = 0;
 
@@ -31,7 +32,12 @@ double plan_random(unsigned copies, unsigned reports, double load)
 	lost = -expm1(-mean * load); /* a slot, by the keys after it */
 	for (unsigned d = 0; d <= copies; d++)
 		all_lost += chance[d] * pow(lost, d);
-	return 1 - all_lost;
+	return all_lost;
+}
+
+double plan_random(unsigned copies, unsigned reports, double load)
+{
+	return 1 - plan_random_lost(copies, reports, load);
 }
 
 double plan_random_average(unsigned copies, unsigned reports, double load)
@@ -42,4 +48,26 @@ double plan_random_average(unsigned copies, unsigned reports, double load)
 		sum += (i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2) *
 		       plan_random(copies, reports, load * i / STEPS);
 	return sum / (3 * STEPS);
+}
+
+/* DART of so many copies and reports. */
+struct one_by_one {
+	unsigned copies, reports;
+	int average;
+};
+
+static double success_of(const void *ctx, double load)
+{
+	const struct one_by_one *d = ctx;
+
+	return d->average ? plan_random_average(d->copies, d->reports, load)
+			  : plan_random(d->copies, d->reports, load);
+}
+
+double plan_random_load_for(unsigned copies, unsigned reports, double want,
+			    int average)
+{
+	struct one_by_one d = {copies, reports, average};
+
+	return model_load_for(success_of, &d, want);
 }

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rdma/fanout.h"
 #include "rdma/form.h"
+#include "wire/be.h"
 
 enum {
 	NONE = UINT16_MAX, /* not a Key-Write table */
@@ -46,6 +48,8 @@ struct dart_out {
 	struct road *rest;
 	struct snk *sink;
 	unsigned n, tables; /* collectors, tables of each */
+	unsigned members;
+	unsigned member[FANOUT_MAX]; /* numbers of collectors */
 	unsigned ncommon;
 	unsigned ack_every;
 	bool mirror;
@@ -59,18 +63,6 @@ struct dart_out {
 static inline struct dart_out *self(struct road *r)
 {
 	return (struct dart_out *)r;
-}
-
-static inline void be24_store(uint8_t *p, uint32_t v)
-{
-	p[0] = (uint8_t)(v >> 16);
-	p[1] = (uint8_t)(v >> 8);
-	p[2] = (uint8_t)v;
-}
-
-static inline uint32_t be24_load(const uint8_t *p)
-{
-	return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
 }
 
 static uint8_t opcode_of(const struct table *t, uint8_t verb)
@@ -199,11 +191,12 @@ static size_t seal(uint8_t *frame, const struct shape *s)
 	return (size_t)s->form.body + ROCE_ICRC_LEN;
 }
 
-static int emit(struct dart_out *o, unsigned collector, unsigned common,
+static int emit(struct dart_out *o, unsigned member, unsigned common,
 		const struct op *op, uint64_t ts_ns)
 {
 	struct common *c = &o->common[common];
-	struct dart_state *st = &o->state[collector * o->ncommon + common];
+	struct dart_state *st =
+		&o->state[o->member[member] * o->ncommon + common];
 	struct shape *s;
 	uint8_t *frame;
 	int rc;
@@ -224,23 +217,23 @@ static int emit(struct dart_out *o, unsigned collector, unsigned common,
 	return 0;
 }
 
-/* The operations of one collector on one table. */
+/* The operations of one member on one table. */
 static int run_exec(struct dart_out *o, const struct op *ops, size_t n,
 		    uint64_t ts_ns)
 {
-	unsigned collector = ops->table / o->tables;
+	unsigned member = ops->table / o->tables;
 	unsigned common = o->common_of[ops->table % o->tables];
 	int rc = 0;
 
-	if (collector >= o->n)
+	if (member >= o->members)
 		return -ERANGE;
 	if (common == NONE)
 		return o->rest->exec(o->rest, ops, n, ts_ns);
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = emit(o, collector, common, &ops[i], ts_ns);
-	collector = (collector + 1) % o->n;
+		rc = emit(o, member, common, &ops[i], ts_ns);
+	member = (member + 1) % o->members;
 	for (size_t i = 0; o->mirror && i < n && !rc; i++)
-		rc = emit(o, collector, common, &ops[i], ts_ns);
+		rc = emit(o, member, common, &ops[i], ts_ns);
 	return rc;
 }
 
@@ -399,6 +392,9 @@ int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 	o->sink = sink;
 	o->ack_every = ack_every;
 	o->mirror = mirror && n > 1;
+	o->members = n;
+	for (unsigned c = 0; c < n; c++)
+		o->member[c] = c;
 	memcpy(o->mac, tickets[0]->peer_mac, 6);
 	memcpy(o->ip, tickets[0]->peer_ip, 4);
 	rc = common_make(o, tickets[0], f);
@@ -415,7 +411,28 @@ int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 int dart_out_reticket(struct dart_out *o, unsigned collector,
 		      const struct ticket *t, struct fault *f)
 {
-	return state_make(o, t, collector, f);
+	struct dart_state *more;
+	int rc;
+
+	if (collector == o->n) {
+		more = realloc(o->state,
+			       ((size_t)o->n + 1) * o->tables * sizeof(*more));
+		if (!more)
+			return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		o->state = more;
+	}
+	rc = state_make(o, t, collector, f);
+	if (rc == 0 && collector == o->n)
+		o->n++;
+	return rc;
+}
+
+void dart_out_members(struct dart_out *o, const unsigned *number, unsigned n,
+		      bool mirror)
+{
+	o->members = n;
+	o->mirror = mirror && n > 1;
+	memcpy(o->member, number, n * sizeof(number[0]));
 }
 
 struct road *dart_out_road(struct dart_out *o)

@@ -58,9 +58,17 @@ struct dart_ledger dart_out_ledger(const struct dart_out *o);
 /* Takes in a packet, if it is an answer to what this road has sent. */
 bool dart_out_answer(struct dart_out *o, const struct pkt *p);
 
-/* A collector has a new ticket, of the same tables. */
+/*
+ * A collector has a new ticket, of the same tables; or there is one more, whose
+ * number is the next. It is written to once it is a member.
+ */
 int dart_out_reticket(struct dart_out *o, unsigned collector,
 		      const struct ticket *t, struct fault *f);
+
+/* The collectors that are written to from now on, by their numbers: n <= 256.
+ * NAKs of the others are still heard. */
+void dart_out_members(struct dart_out *o, const unsigned *number, unsigned n,
+		      bool mirror);
 
 /* The state of a collector's table, by its index; NULL: not Key-Write. */
 const struct dart_state *dart_out_state(const struct dart_out *o,

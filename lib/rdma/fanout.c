@@ -24,7 +24,7 @@ struct fanout {
 	bool mirror;
 	uint64_t generation; /* grows when a branch's changes */
 	struct op piece[PIECE];
-	struct branch branch[];
+	struct branch branch[FANOUT_MAX];
 };
 
 static inline struct fanout *self(struct road *r)
@@ -119,10 +119,20 @@ static int fanout_exec(struct road *road, const struct op *ops, size_t n,
 	return rc;
 }
 
+void fanout_change(struct fanout *o, struct road *const *roads, unsigned n,
+		   bool mirror)
+{
+	o->n = n;
+	o->mirror = mirror && n > 1;
+	for (unsigned i = 0; i < n; i++)
+		o->branch[i] = (struct branch){.road = roads[i]};
+	o->generation++; /* a list may be another collector's */
+}
+
 int fanout_open(struct fanout **out, struct road *const *roads, unsigned n,
 		unsigned tables, bool mirror, struct fault *f)
 {
-	struct fanout *o = calloc(1, sizeof(*o) + n * sizeof(o->branch[0]));
+	struct fanout *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
@@ -133,11 +143,8 @@ int fanout_open(struct fanout **out, struct road *const *roads, unsigned n,
 		.head = fanout_head,
 		.busy = fanout_busy,
 	};
-	o->n = n;
 	o->tables = tables;
-	o->mirror = mirror && n > 1;
-	for (unsigned i = 0; i < n; i++)
-		o->branch[i].road = roads[i];
+	fanout_change(o, roads, n, mirror);
 	*out = o;
 	return 0;
 }

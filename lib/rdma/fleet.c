@@ -4,195 +4,99 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
-#include "rdma/fanout.h"
-#include "rdma/local.h"
-#include "rdma/roce_out.h"
-#include "store/region.h"
+#include "rdma/fleet_private.h"
 
-/* A collector: its region, or its ticket. */
-struct ship {
-	uint16_t id;
-	struct region *region;
-	struct local_road *local;
-	const struct ticket *ticket;
-	struct ticket *own;	 /* the same, if it is ours to free */
-	struct timespec written; /* when its file was */
-	struct roce_out *roce;
-	struct road *road;
-};
+_Static_assert((int)FANOUT_MAX == (int)CLUSTER_MAX, "a road for each");
 
-struct fleet {
-	struct fleet_options o;
-	unsigned n, tables;
-	struct table table[TABLE_MAX];
-	struct fanout *fanout;
-	struct dart_out *dart;
-	struct road *road;
-	struct ship ship[];
-};
-
-static const char *difference(const struct table *a, const struct table *b)
+static struct fleet *fleet_new(const struct fleet_options *o)
 {
-	if (a->id != b->id || a->kind != b->kind)
-		return "kind and id";
-	if (a->hash != b->hash)
-		return "hash";
-	if (a->key_type != b->key_type || a->key_len != b->key_len)
-		return "key";
-	if (a->value_len != b->value_len)
-		return "value";
-	if (a->stride != b->stride)
-		return "stride";
-	if (a->units != b->units || a->lists != b->lists)
-		return "size";
-	if (a->hops != b->hops)
-		return "hops";
-	if (a->copies != b->copies)
-		return "copies";
-	return a->batch != b->batch ? "batch" : a->qp != b->qp ? "qp" : NULL;
-}
+	struct fleet *fl = calloc(1, sizeof(*fl));
 
-int fleet_same_tables(const struct table *a, unsigned na, const struct table *b,
-		      unsigned nb, struct fault *f)
-{
-	if (na != nb)
-		return fault_set(f, -EINVAL,
-				 "%u tables, where the first collector has %u",
-				 nb, na);
-	for (unsigned i = 0; i < na; i++) {
-		const char *what = difference(&a[i], &b[i]);
-
-		if (what)
-			return fault_set(f, -EINVAL,
-					 "table %.*s: %s: not what the first "
-					 "collector has",
-					 TABLE_NAME_MAX, b[i].name, what);
-	}
-	return 0;
-}
-
-/* The first collector's tables are the fleet's. */
-static int take_tables(struct fleet *fl, const struct table *tables, unsigned n,
-		       struct fault *f)
-{
-	if (fl->tables)
-		return fleet_same_tables(fl->table, fl->tables, tables, n, f);
-	memcpy(fl->table, tables, n * sizeof(tables[0]));
-	fl->tables = n;
-	return 0;
-}
-
-static int ship_region(struct fleet *fl, struct ship *s, const char *name,
-		       struct fault *f)
-{
-	struct table tables[TABLE_MAX];
-	int rc = region_open(&s->region, name, true, f);
-
-	if (rc < 0 || (rc = local_open(&s->local, s->region, f)) < 0)
-		return rc;
-	s->road = local_road(s->local);
-	for (unsigned i = 0; i < region_tables(s->region); i++)
-		tables[i] = *region_table(s->region, i);
-	return take_tables(fl, tables, region_tables(s->region), f);
-}
-
-static int ship_roce(struct fleet *fl, struct ship *s, struct fault *f)
-{
-	int rc = take_tables(fl, s->ticket->table, s->ticket->n, f);
-
-	if (rc < 0)
-		return rc;
-	rc = roce_out_open(&s->roce, s->ticket, fl->o.sink, fl->o.ack_every, f);
-	if (rc == 0)
-		s->road = roce_out_road(s->roce);
-	return rc;
-}
-
-static struct timespec written(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 ? st.st_mtim : (struct timespec){0};
-}
-
-static int ship_ticket(struct fleet *fl, struct ship *s, const char *path,
-		       struct fault *f)
-{
-	struct ticket *t = calloc(1, sizeof(*t));
-	int rc;
-
-	if (!t)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	s->written = written(path);
-	rc = ticket_read(t, path, f);
-	if (rc < 0) {
-		free(t);
-		return rc;
-	}
-	s->ticket = s->own = t;
-	return ship_roce(fl, s, f);
-}
-
-static int ship_open(struct fleet *fl, struct ship *s,
-		     const struct cluster_collector *c, struct fault *f)
-{
-	bool here = *c->region && !*c->host;
-	struct fault why = {""};
-	int rc;
-
-	s->id = c->id;
-	if (fl->o.sink && *c->ticket)
-		rc = ship_ticket(fl, s, c->ticket, &why);
-	else if (here && !fl->o.dart)
-		rc = ship_region(fl, s, c->region, &why);
-	else if (!fl->o.sink)
-		rc = fault_set(&why, -EINVAL,
-			       *c->ticket ? "a ticket: where do RoCEv2 "
-					    "packets go?"
-					  : "its region is on another machine, "
-					    "and there is no ticket");
-	else
-		rc = fault_set(&why, -EINVAL, "needs a ticket");
-	return rc < 0 ? fault_set(f, rc, "collector %u: %.400s", c->id,
-				  why.text)
-		      : 0;
-}
-
-static struct fleet *fleet_new(unsigned n, const struct fleet_options *o)
-{
-	struct fleet *fl = calloc(1, sizeof(*fl) + n * sizeof(fl->ship[0]));
-
-	if (!fl)
-		return NULL;
-	fl->o = *o;
-	fl->n = n;
+	if (fl)
+		fl->o = *o;
 	return fl;
 }
 
-/* One road of those of all. */
-static int join(struct fleet *fl, struct fault *f)
+/* A ship without a road; NULL: no room. */
+static struct ship *ship_new(struct fleet *fl, struct fault *f)
+{
+	struct ship *s;
+
+	for (unsigned i = 0; i < fl->ships; i++)
+		if (!fl->ship[i]->road)
+			return fl->ship[i];
+	if (fl->ships == FLEET_MAX) {
+		fault_set(f, -ENOSPC,
+			  "too many collectors came and went: that needs a "
+			  "new start");
+		return NULL;
+	}
+	s = calloc(1, sizeof(*s));
+	if (!s) {
+		fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return NULL;
+	}
+	s->number = fl->ships;
+	fl->ship[fl->ships++] = s;
+	return s;
+}
+
+static void ship_opened(struct fleet *fl, struct ship *s)
+{
+	if (s->roce)
+		fl->roce[fl->roces++] = s->roce;
+}
+
+static struct ship *ship_of(const struct fleet *fl,
+			    const struct cluster_collector *c)
+{
+	for (unsigned i = 0; i < fl->ships; i++)
+		if (ship_is(fl, fl->ship[i], c))
+			return fl->ship[i];
+	return NULL;
+}
+
+/* Opens a collector unless it is there. */
+static int recruit(struct fleet *fl, const struct cluster_collector *c,
+		   struct fault *f)
+{
+	struct ship *s = ship_of(fl, c);
+	struct fault why = {""};
+	int rc;
+
+	if (s)
+		return 0;
+	if (!(s = ship_new(fl, f)))
+		return -ENOMEM;
+	rc = ship_open(fl, s, c, f);
+	if (rc == 0 && fl->dart &&
+	    (rc = dart_out_reticket(fl->dart, s->number, s->ticket, &why)) < 0)
+		fault_set(f, rc, "%.400s", why.text);
+	if (rc < 0)
+		ship_close(s);
+	else
+		ship_opened(fl, s);
+	return rc;
+}
+
+/* Its roads, member by member. */
+static void roads_of(const struct fleet *fl, struct road **road,
+		     unsigned *number)
+{
+	for (unsigned i = 0; i < fl->n; i++) {
+		road[i] = fl->member[i]->road;
+		number[i] = fl->member[i]->number;
+	}
+}
+
+static int join_dart(struct fleet *fl, struct fault *f)
 {
 	const struct ticket *ticket[CLUSTER_MAX];
-	struct road *road[CLUSTER_MAX] = {NULL};
-	int rc = 0;
+	int rc;
 
-	for (unsigned i = 0; i < fl->n; i++) {
-		road[i] = fl->ship[i].road;
-		ticket[i] = fl->ship[i].ticket;
-	}
-	fl->road = road[0];
-	if (fl->n > 1) {
-		rc = fanout_open(&fl->fanout, road, fl->n, fl->tables,
-				 fl->o.mirror, f);
-		if (rc < 0)
-			return rc;
-		fl->road = fanout_road(fl->fanout);
-	}
-	if (!fl->o.dart)
-		return 0;
+	for (unsigned i = 0; i < fl->n; i++)
+		ticket[i] = fl->member[i]->ticket;
 	rc = dart_out_open(&fl->dart, ticket, fl->n, fl->o.sink, fl->road,
 			   fl->o.ack_every, fl->o.mirror, f);
 	if (rc == 0)
@@ -200,10 +104,23 @@ static int join(struct fleet *fl, struct fault *f)
 	return rc;
 }
 
+static int join_roads(struct fleet *fl, struct fault *f)
+{
+	struct road *road[CLUSTER_MAX];
+	unsigned number[CLUSTER_MAX];
+	int rc;
+
+	roads_of(fl, road, number);
+	rc = fanout_open(&fl->fanout, road, fl->n, fl->tables, fl->o.mirror, f);
+	if (rc == 0)
+		fl->road = fanout_road(fl->fanout);
+	return rc;
+}
+
 static int finish(struct fleet **out, struct fleet *fl, int rc, struct fault *f)
 {
-	if (rc == 0)
-		rc = join(fl, f);
+	if (rc == 0 && fl->o.dart)
+		rc = join_dart(fl, f);
 	if (rc < 0) {
 		fleet_close(fl);
 		return rc;
@@ -212,30 +129,51 @@ static int finish(struct fleet **out, struct fleet *fl, int rc, struct fault *f)
 	return 0;
 }
 
+static void take_members(struct fleet *fl, const struct cluster *c)
+{
+	const struct cluster_generation *g = cluster_newest(c);
+
+	fl->n = g->n;
+	for (unsigned i = 0; i < g->n; i++)
+		fl->member[i] = ship_of(fl,
+					&c->collector[g->member[i].collector]);
+}
+
 int fleet_open(struct fleet **out, const struct cluster *c,
 	       const struct fleet_options *o, struct fault *f)
 {
-	const struct cluster_generation *g = cluster_newest(c);
-	struct fleet *fl = fleet_new(g->n, o);
-	int rc = 0;
+	struct fleet *fl = fleet_new(o);
+	int rc;
 
 	if (!fl)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	for (unsigned i = 0; i < g->n && !rc; i++)
-		rc = ship_open(fl, &fl->ship[i],
-			       &c->collector[g->member[i].collector], f);
+	rc = fleet_recruit(fl, c, f);
+	if (rc == 0) {
+		take_members(fl, c);
+		rc = join_roads(fl, f);
+	}
 	return finish(out, fl, rc, f);
 }
 
 int fleet_open_ticket(struct fleet **out, const struct ticket *t,
 		      const struct fleet_options *o, struct fault *f)
 {
-	struct fleet *fl = fleet_new(1, o);
+	struct fleet *fl = fleet_new(o);
+	struct ship *s = fl ? ship_new(fl, f) : NULL;
+	int rc;
 
-	if (!fl)
+	if (!s) {
+		free(fl);
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	fl->ship[0].ticket = t;
-	return finish(out, fl, ship_roce(fl, &fl->ship[0], f), f);
+	}
+	s->ticket = t;
+	rc = ship_take_ticket(fl, s, f);
+	if (rc == 0) {
+		ship_opened(fl, s);
+		fl->member[fl->n++] = s;
+		fl->road = s->road;
+	}
+	return finish(out, fl, rc, f);
 }
 
 struct road *fleet_road(struct fleet *fl)
@@ -277,73 +215,24 @@ size_t fleet_dart_answers(struct fleet *fl, struct pkt *pkts, size_t n)
 
 unsigned fleet_roces(const struct fleet *fl, struct roce_out **out)
 {
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < fl->n; i++)
-		if (fl->ship[i].roce)
-			out[n++] = fl->ship[i].roce;
-	return n;
-}
-
-static int ship_reticket(struct fleet *fl, unsigned i, const char *path,
-			 struct fault *f)
-{
-	struct ship *s = &fl->ship[i];
-	struct timespec when = written(path);
-	struct ticket *t;
-	int rc;
-
-	/* A collector that starts again writes the same once more; one that
-	 * runs on must not begin with its first PSN again. */
-	if (when.tv_sec == s->written.tv_sec &&
-	    when.tv_nsec == s->written.tv_nsec)
-		return 0;
-	t = malloc(sizeof(*t));
-	if (!t)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = ticket_read(t, path, f);
-	if (rc < 0) {
-		free(t);
-		return rc;
-	}
-	rc = fleet_same_tables(fl->table, fl->tables, t->table, t->n, f);
-	if (rc == 0 && fl->dart)
-		rc = dart_out_reticket(fl->dart, i, t, f);
-	if (rc == 0)
-		rc = roce_out_reticket(s->roce, t, f);
-	if (rc < 0) {
-		ticket_fini(t);
-		free(t);
-		return rc;
-	}
-	ticket_fini(s->own);
-	free(s->own);
-	s->ticket = s->own = t;
-	s->written = when;
-	return 0;
+	memcpy(out, fl->roce, fl->roces * sizeof(out[0]));
+	return fl->roces;
 }
 
 int fleet_reticket(struct fleet *fl, const struct cluster *c, struct fault *f)
 {
 	const struct cluster_generation *g = cluster_newest(c);
-	bool same = g->n == fl->n;
 	int rc = 0;
 
-	for (unsigned i = 0; same && i < fl->n; i++)
-		same = c->collector[g->member[i].collector].id ==
-		       fl->ship[i].id;
-	if (!same)
-		return fault_set(f, -EINVAL,
-				 "its newest generation has other members: "
-				 "that needs a new start");
-	for (unsigned i = 0; i < fl->n; i++) {
+	for (unsigned i = 0; i < g->n; i++) {
 		const struct cluster_collector *a =
 			&c->collector[g->member[i].collector];
+		struct ship *s = ship_of(fl, a);
 		struct fault why = {""};
 		int one = 0;
 
-		if (fl->ship[i].own && *a->ticket)
-			one = ship_reticket(fl, i, a->ticket, &why);
+		if (s && s->own)
+			one = ship_reticket(fl, s, a->ticket, &why);
 		if (one < 0 && rc == 0)
 			rc = fault_set(f, one, "collector %u: %.400s", a->id,
 				       why.text);
@@ -351,15 +240,70 @@ int fleet_reticket(struct fleet *fl, const struct cluster *c, struct fault *f)
 	return rc;
 }
 
-static void ship_close(struct ship *s)
+int fleet_recruit(struct fleet *fl, const struct cluster *c, struct fault *f)
 {
-	if (s->roce)
-		roce_out_close(s->roce);
-	local_close(s->local);
-	region_close(s->region);
-	if (s->own)
-		ticket_fini(s->own);
-	free(s->own);
+	const struct cluster_generation *g = cluster_newest(c);
+	int rc = 0;
+
+	for (unsigned i = 0; i < g->n && !rc; i++)
+		rc = recruit(fl, &c->collector[g->member[i].collector], f);
+	return rc;
+}
+
+bool fleet_is(const struct fleet *fl, const struct cluster *c, bool mirror)
+{
+	const struct cluster_generation *g = cluster_newest(c);
+
+	if (g->n != fl->n || mirror != fl->o.mirror)
+		return false;
+	for (unsigned i = 0; i < g->n; i++)
+		if (!ship_is(fl, fl->member[i],
+			     &c->collector[g->member[i].collector]))
+			return false;
+	return true;
+}
+
+bool fleet_leaves(const struct fleet *fl, const struct roce_out *roce,
+		  const struct cluster *next)
+{
+	const struct cluster_generation *g = cluster_newest(next);
+
+	for (unsigned i = 0; i < g->n; i++) {
+		const struct ship *s = ship_of(
+			fl, &next->collector[g->member[i].collector]);
+
+		if (s && s->roce == roce)
+			return false;
+	}
+	return true;
+}
+
+void fleet_change(struct fleet *fl, const struct cluster *c, bool mirror)
+{
+	struct road *road[CLUSTER_MAX];
+	unsigned number[CLUSTER_MAX];
+
+	take_members(fl, c);
+	fl->o.mirror = mirror;
+	roads_of(fl, road, number);
+	fanout_change(fl->fanout, road, fl->n, mirror);
+	if (fl->dart)
+		dart_out_members(fl->dart, number, fl->n, mirror);
+}
+
+static bool is_member(const struct fleet *fl, const struct ship *s)
+{
+	for (unsigned i = 0; i < fl->n; i++)
+		if (fl->member[i] == s)
+			return true;
+	return false;
+}
+
+void fleet_settle(struct fleet *fl)
+{
+	for (unsigned i = 0; i < fl->ships; i++)
+		if (fl->ship[i]->local && !is_member(fl, fl->ship[i]))
+			ship_close(fl->ship[i]);
 }
 
 void fleet_close(struct fleet *fl)
@@ -368,7 +312,9 @@ void fleet_close(struct fleet *fl)
 		return;
 	dart_out_close(fl->dart);
 	fanout_close(fl->fanout);
-	for (unsigned i = 0; i < fl->n; i++)
-		ship_close(&fl->ship[i]);
+	for (unsigned i = 0; i < fl->ships; i++) {
+		ship_close(fl->ship[i]);
+		free(fl->ship[i]);
+	}
 	free(fl);
 }

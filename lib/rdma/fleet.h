@@ -23,6 +23,10 @@ struct fleet_options {
 
 struct fleet;
 
+enum {
+	FLEET_MAX = 2 * CLUSTER_MAX, /* collectors, past ones included */
+};
+
 /*
  * Opens the members' regions and tickets: with a sink, by ticket what has one.
  * Refused where their tables are not the same. o->sink and c outlive it.
@@ -48,17 +52,37 @@ size_t fleet_dart_answers(struct fleet *fl, struct pkt *pkts, size_t n);
 void fleet_close(struct fleet *fl); /* NULL is fine */
 
 /*
- * The members' roads of RoCEv2 packets (roce_out.h), for windows and answers;
- * returns how many, CLUSTER_MAX at most. A DART road's packets are not theirs.
+ * The roads of RoCEv2 packets (roce_out.h), for windows and answers, also of
+ * those that were members: how many, FLEET_MAX at most. New ones come behind
+ * the others. A DART road's packets are not theirs.
  */
 unsigned fleet_roces(const struct fleet *fl, struct roce_out **out);
 
 /*
- * The cluster file was read again: takes the tickets that were written anew, as
- * roce_out_reticket() does. Its newest generation must have the same members in
- * the same order. f names the first that cannot be used; the others are.
+ * The cluster file was read again. fleet_reticket() takes the tickets that were
+ * written anew, as roce_out_reticket() does; f names the first that cannot be
+ * used; the others are. fleet_recruit() opens newcomers of the newest
+ * generation, which changes nothing yet.
  */
 int fleet_reticket(struct fleet *fl, const struct cluster *c, struct fault *f);
+int fleet_recruit(struct fleet *fl, const struct cluster *c, struct fault *f);
+
+/* Whether its newest generation is what the fleet goes by. */
+bool fleet_is(const struct fleet *fl, const struct cluster *c, bool mirror);
+
+/* Whether a road is no member's in the newest generation of next. */
+bool fleet_leaves(const struct fleet *fl, const struct roce_out *roce,
+		  const struct cluster *next);
+
+/*
+ * To the newest generation of c, all of whom fleet_recruit() has; between two
+ * batches. fleet_road() stays, with other tables: a translator on it was
+ * flushed before, and is succeeded behind it. Not after fleet_open_ticket().
+ */
+void fleet_change(struct fleet *fl, const struct cluster *c, bool mirror);
+
+/* Closes the regions of those that are no members: they have taken all. */
+void fleet_settle(struct fleet *fl);
 
 /* Whether two collectors' tables are the same; f says which is not, and why. */
 int fleet_same_tables(const struct table *a, unsigned na, const struct table *b,

@@ -118,6 +118,15 @@ int translate_idle(struct translator *t, uint64_t ns);
 /* Writes out cached postcards and partial batches. */
 int translate_flush(struct translator *t);
 
+/*
+ * Goes on with other collectors, or in another order: the same tables and
+ * options else. *t was flushed; it is replaced, and its ledger, its clock and
+ * what it knows of reporters go over. On an error it stays.
+ */
+int translate_succeed(struct translator **t, const struct table *tables,
+		      unsigned n, struct road *road,
+		      const struct translate_options *o, struct fault *f);
+
 const struct translate_ledger *translate_counters(const struct translator *t);
 void translate_close(struct translator *t); /* does not flush */
 

@@ -268,6 +268,275 @@ make_ssh() {
 	[ "$(verdict missing)" -gt 2000 ]
 }
 
+# Starts a translator on a pipe; more comes by feed.
+stream_start() { # option...
+	mkfifo pipe
+	: >translate.log
+	dta-translate -r pipe --cluster cluster.ini -o ndjson "$@" \
+		>>translate.log 2>&1 3>&- &
+	TRANSLATE=$!
+	BG_PIDS+=("$TRANSLATE")
+	exec 9>pipe
+	FED=0
+	HEADED=
+}
+
+# Goes on when they are stored.
+feed() { # capture count
+	if [ "$HEADED" ]; then
+		tail -c +25 "$1" >&9
+	else
+		cat "$1" >&9
+	fi
+	HEADED=yes
+	FED=$((FED + $2))
+	wait_for fed
+}
+
+fed() {
+	kill -USR1 "$TRANSLATE"
+	sleep 0.05
+	[ "$(grep '^{' translate.log | jq -r \
+		'select(.counter == "stored").value' | tail -n 1)" = $FED ]
+}
+
+# Has the cluster file read again; text comes of it.
+reread() { # text
+	kill -HUP "$TRANSLATE"
+	wait_for grep -F "$1" translate.log
+}
+
+stream_end() {
+	exec 9>&-
+	wait "$TRANSLATE"
+}
+
+# 4000 reports of each kind in three parts; epoch is the generation's.
+make_parts() {
+	local n
+
+	for n in 1 2 3; do
+		dta-gen uniform --count 4000 --flows 3000 --seed ${n}00000 \
+			-q --truth kw$n.csv -w kw$n.pcap
+		dta-gen uniform --kind keyinc --table 3 --count 4000 \
+			--flows 700 --seed 5 -q --truth inc$n.csv -w inc$n.pcap
+		dta-gen uniform --kind append --table 2 --count 4001 \
+			--seed $n -q --truth app$n.csv -w app$n.pcap
+		dta-gen uniform --kind postcard --table 4 --count 4000 \
+			--seed ${n}00000 -q --truth path$n.csv -w path$n.pcap
+		cat kw$n.pcap <(tail -c +25 inc$n.pcap) \
+			<(tail -c +25 app$n.pcap) \
+			<(tail -c +25 path$n.pcap) >part$n.pcap
+	done
+	cat inc1.csv <(tail -n +2 inc2.csv) <(tail -n +2 inc3.csv) >inc.csv
+	cat app1.csv <(tail -n +2 app2.csv) <(tail -n +2 app3.csv) >app.csv
+}
+
+all_right() { # truth [option...]
+	dta-query verify --cluster cluster.ini --truth "$1" -o ndjson \
+		"${@:2}" | tee verify.ndjson
+	jq -e '.asked > 0 and .right == .asked' verify.ndjson
+}
+
+@test "SIGHUP in the middle of a stream: one comes, one goes, all is found" {
+	make_layout
+	sed -i 's/slots = 64K/slots = 4M/; s/chunks = 64K/chunks = 1M/
+		/copies = 1/s/1/2/' layout.ini
+	for r in a b c; do
+		dta-collect --create --layout layout.ini --epochs 4 \
+			--region "$NAME-$r"
+	done
+	make_parts
+	make_cluster a b </dev/null
+	printf '[generation 1]\ncollectors = 0 1\n' >>cluster.ini
+	stream_start
+	feed part1.pcap 16001
+	# A third comes.
+	for r in a b; do
+		dta-collect --rotate --region "$NAME-$r"
+	done
+	make_cluster a b c </dev/null
+	cat >>cluster.ini <<-INI
+		[generation 1]
+		collectors = 0 1
+		[generation 2]
+		collectors = 0-2
+		epoch = 2
+	INI
+	reread "cluster.ini: generation 2: 3 collectors"
+	feed part2.pcap 16001
+	# The first goes; the third has rotated once, too.
+	for r in b c; do
+		dta-collect --rotate --region "$NAME-$r"
+	done
+	printf '[generation 3]\ncollectors = 1:3 2:2\n' >>cluster.ini
+	reread "cluster.ini: generation 3: 2 collectors"
+	before=$(dta-dump digest "$NAME-a" -o csv)
+	feed part3.pcap 16001
+	stream_end
+	[ "$before" = "$(dta-dump digest "$NAME-a" -o csv)" ]
+	[ "$(grep '^{' translate.log | jq -r \
+		'select(.counter == "stored").value' | tail -n 1)" -eq 48003 ]
+	for n in 1 2 3; do
+		all_right kw$n.csv
+		all_right path$n.csv
+	done
+	all_right inc.csv
+	all_right app.csv
+	# On another machine, though two of its generations share an epoch.
+	make_ssh
+	dta-collect --region "$NAME-b" --ticket b.ini
+	cp cluster.ini near.ini
+	sed "s/^region = $NAME-b/&\nhost = beta\nticket = b.ini/" near.ini \
+		>cluster.ini
+	for truth in inc.csv app.csv kw1.csv kw3.csv; do
+		all_right $truth --ssh ./ssh
+	done
+	diff <(dta-query list --cluster near.ini -q -o csv --count-only 0 3 7) \
+		<(dta-query list --cluster cluster.ini --ssh ./ssh -q -o csv \
+			--count-only 0 3 7)
+	# Each where its epoch says: by its own hash, from another program.
+	"$EXPECT" "$NAME-c" kw3.pcap 1/2 | tee expect.ndjson
+	[ "$(jq .stored expect.ndjson)" -gt 1800 ]
+}
+
+@test "SIGHUP by tickets: PSNs go on, the same memory as in the regions" {
+	local c r dart
+
+	make_layout
+	make_regions a b c x y z
+	for n in 1 2; do
+		make_reports 1500
+		mv reports.pcap part$n.pcap
+	done
+	by_tickets() { # how many
+		printf '[cluster]\nversion = 1\n'
+		for ((c = 0; c < $1; c++)); do
+			printf '[collector %s]\nticket = t%s.ini\n' $c $c
+		done
+	}
+	generations() {
+		printf '[generation 1]\ncollectors = 0-1\n'
+		printf '[generation 2]\ncollectors = 2 1\nepoch = 2\n'
+		printf '[generation 3]\ncollectors = 2 0 1\nepoch = 3\n'
+	}
+	for dart in "" --dart; do
+		for c in 0 1 2; do
+			dta-collect --region "$NAME-$(cut -c $((c + 1)) <<<xyz)" \
+				--mac 02:00:00:00:01:0$c --ip 10.0.0.5$c \
+				--ticket t$c.ini
+		done
+		for how in regions tickets; do
+			local out=()
+
+			[ $how = regions ] || out=(-w roce$dart.pcap)
+			if [ $how = regions ]; then
+				make_cluster a b c </dev/null
+			else
+				by_tickets 3 >cluster.ini
+			fi
+			cp cluster.ini all.ini
+			rm -f pipe
+			generations | head -2 >>cluster.ini
+			# shellcheck disable=SC2086
+			stream_start "${out[@]}" $dart
+			feed part1.pcap 6000
+			for n in 2 3; do
+				{
+					cat all.ini
+					generations | head -$((3 * n - 1))
+				} >cluster.ini
+				reread "generation $n: $n collectors"
+				feed part2.pcap 6000
+			done
+			stream_end
+		done
+		for c in 0 1 2; do
+			dta-collect -o ndjson -r roce$dart.pcap \
+				--region "$NAME-$(cut -c $((c + 1)) <<<xyz)" \
+				--mac 02:00:00:00:01:0$c --ip 10.0.0.5$c \
+				2>ledger
+			jq -se 'all(.value == 0 or .role != "drop" or
+				.counter == "foreign")' ledger
+		done
+		for pair in ax by cz; do
+			diff <(dta-dump digest "$NAME-${pair:0:1}" -o csv) \
+				<(dta-dump digest "$NAME-${pair:1:1}" -o csv)
+		done
+	done
+}
+
+@test "SIGHUP: what does not fit leaves the old cluster in force" {
+	make_layout
+	for r in a b c; do
+		dta-collect --create --layout layout.ini --epochs 2 \
+			--region "$NAME-$r"
+	done
+	sed 's/slots = 64K/slots = 32K/' layout.ini >other.ini
+	dta-collect --create --layout other.ini --region "$NAME-o"
+	for n in 1 2 3 4 5 6 7; do
+		dta-gen uniform --count 100 --seed ${n}000 -q --truth $n.csv \
+			-w $n.pcap
+	done
+	make_cluster a b </dev/null
+	cp cluster.ini good.ini
+	stream_start
+	feed 1.pcap 100
+	# Not a cluster file; half of one; none.
+	echo nonsense >cluster.ini
+	reread "cluster.ini:1: "
+	feed 2.pcap 100
+	rm cluster.ini
+	reread "cluster.ini: No such file"
+	# Keys of the past would move.
+	make_cluster a b c </dev/null
+	reread "generation 1 has other members than it had"
+	feed 3.pcap 100
+	generations() {
+		printf '[generation 1]\ncollectors = 0 1\n'
+		printf '[generation 2]\ncollectors = 0-2\nepoch = 2\n'
+	}
+	# One that is not there, or has other tables.
+	make_cluster a b gone </dev/null
+	generations >>cluster.ini
+	reread "collector 2: "
+	feed 4.pcap 100
+	make_cluster a b o </dev/null
+	generations >>cluster.ini
+	reread "collector 2: table flows: size: not what the first"
+	feed 5.pcap 100
+	make_cluster a b c <<<"steer = address"
+	for c in 0 1 2; do
+		sed -i "/collector $c/s/.*/&\naddress = 10.0.0.$c/" cluster.ini
+	done
+	generations >>cluster.ini
+	reread "steer: not as it was"
+	feed 6.pcap 100
+	# This one fits.
+	for r in a b; do
+		dta-collect --rotate --region "$NAME-$r"
+	done
+	make_cluster a b c </dev/null
+	generations >>cluster.ini
+	reread "generation 2: 3 collectors"
+	feed 7.pcap 100
+	cp cluster.ini new.ini
+	# Back to the old one: its newest generation is the past.
+	cp good.ini cluster.ini
+	reread "its newest generation is 1, and 2 is in force"
+	stream_end
+	for n in 1 2 3 4 5 6 7; do
+		right=$(dta-query verify --cluster good.ini --truth $n.csv \
+			-o ndjson | jq .right)
+		[ "$right" -eq 100 ] || [ "$n" = 7 ]
+	done
+	[ "$right" -lt 70 ]
+	dta-query verify --cluster new.ini --truth 7.csv -o ndjson |
+		jq -e '.right == 100'
+	[ "$(jq -r 'select(.counter == "stored").value' \
+		<(grep '^{' translate.log) | tail -1)" -eq 700 ]
+}
+
 @test "by address: reports go where they are sent, queries look everywhere" {
 	make_layout
 	make_regions a b
@@ -358,9 +627,71 @@ make_ssh() {
 		echo "1.2.3.$i:5>6.7.8.9:1/tcp"
 	done >keys
 	run -3 dta-query keywrite --cluster far.ini --ssh ./ssh -k keys
-	run -1 --separate-stderr dta-query verify --cluster far.ini \
-		--ssh ./ssh --truth truth.csv
-	[[ $stderr == *"verify of lists: collector 1 is on another machine"* ]]
+	# Verify of lists: what is there, and what never came.
+	grep '^table\|^2,' truth.csv >lists.csv
+	grep '^2,append,' lists.csv | tail -n 40 |
+		sed 's/\([0-9a-f]*\)$/00000000/' >>lists.csv
+	: >hosts
+	for o in --by-table --list-wrong; do
+		dta-query verify --cluster cluster.ini --truth lists.csv $o \
+			-o csv >near.out || [ $? -eq 1 ]
+		dta-query verify --cluster far.ini --ssh ./ssh $o \
+			--truth lists.csv -o csv >far.out || [ $? -eq 1 ]
+		diff near.out far.out
+	done
+	[ "$(wc -l <near.out)" -gt 30 ]
+	[ "$(wc -l <hosts)" -eq 4 ] # entries and epochs, twice
+}
+
+@test "list -f: each list at its owner, through the rotations of one" {
+	make_layout
+	for r in a b c; do
+		dta-collect --create --layout layout.ini --epochs 8 \
+			--region "$NAME-$r"
+	done
+	make_cluster a b c <<<"mirror = yes"
+	for n in 1 2 3; do
+		dta-gen uniform --kind append --table 2 --count 2000 --seed $n \
+			-q -w $n.pcap
+	done
+	dta-translate -q -r 1.pcap --cluster cluster.ini
+	dta-query list -f --from 0 --cluster cluster.ini -q -o csv >out 2>err \
+		3>&- &
+	BG_PIDS+=($!)
+	rows() { [ "$(wc -l <out)" -eq "$1" ]; }
+	wait_for rows 2001
+	dta-collect --rotate --region "$NAME-b"
+	dta-translate -q -r 2.pcap --cluster cluster.ini
+	wait_for rows 4001
+	dta-collect --rotate --region "$NAME-b"
+	dta-collect --rotate --region "$NAME-c"
+	dta-translate -q -r 3.pcap --cluster cluster.ini
+	wait_for rows 6001
+	kill "${BG_PIDS[-1]}"
+	wait "${BG_PIDS[-1]}"
+	[ ! -s err ]
+	# Nothing twice, nothing left out.
+	diff <(sort out) <(dta-query list --cluster cluster.ini -q -o csv | sort)
+	# The newest of two lists.
+	dta-query list -f --last 3 --cluster cluster.ini -o csv 4 5 >out \
+		2>err 3>&- &
+	BG_PIDS+=($!)
+	wait_for rows 7
+	dta-collect --remove --region "$NAME-a"
+	rc=0
+	wait "${BG_PIDS[-1]}" || rc=$?
+	[ "$rc" -eq 1 ]
+	grep "the region was removed" err
+	# Another machine: there.
+	make_ssh
+	dta-collect --region "$NAME-b" --ticket b.ini
+	sed -i "s/^region = $NAME-b/&\nhost = beta\nticket = b.ini/" cluster.ini
+	run -1 --separate-stderr dta-query list -f --cluster cluster.ini \
+		--ssh ./ssh
+	[[ $stderr == *"collector 1 is on another machine: ssh beta dta-query list --follow --region $NAME-b"* ]]
+	run -2 --separate-stderr dta-query list --cluster cluster.ini \
+		--snapshot x
+	[[ $stderr == *"dta-collect --restore"* ]]
 }
 
 @test "another machine that cannot be reached: its mirror answers" {

@@ -163,6 +163,50 @@ right() { # region truth option...
 	[ "$often" -lt 17800 ]
 }
 
+# Every report of a capture again and again, right after itself.
+repeat() { # times capture
+	python3 - "$@" <<-'PY'
+		import sys
+		data = open(sys.argv[2], "rb").read()
+		out = sys.stdout.buffer
+		out.write(data[:24])
+		at = 24
+		while at < len(data):
+		    n = 16 + int.from_bytes(data[at + 8:at + 12], "little")
+		    out.write(data[at:at + n] * int(sys.argv[1]))
+		    at += n
+	PY
+}
+
+@test "dta-plan --dart: what it says is what is found" {
+	dta-gen uniform --count 131072 --seed 11 -q --truth truth.csv \
+		-w once.pcap
+	for case in "2 1" "2 3" "4 2" "4 8"; do
+		copies=${case% *} reports=${case#* }
+		make_layout 256K
+		sed -i "0,/copies = 2/s//copies = $copies/" layout.ini
+		make_regions layout.ini "$copies-$reports"
+		repeat "$reports" once.pcap |
+			dta-translate -q -r - --dart --seed 5 \
+				--region "$NAME-$copies-$reports"
+		found=$(right "$copies-$reports" truth.csv)
+		want=$(dta-plan keywrite --dart --load 0.5 --copies "$copies" \
+			--reports "$reports" -o ndjson | jq .average_success)
+		echo "N $copies, r $reports: $found of 131072, plan $want"
+		# Five deviations: of sqrt(p (1 - p) / n), 0.0012 at most.
+		jq -ne "($found / 131072 - $want) | fabs < 0.006"
+	done
+	# The reporter itself.
+	make_layout 256K
+	make_regions layout.ini r
+	dta-collect --region "$NAME-r" --ticket ticket.ini
+	dta-gen uniform --count 131072 --seed 11 --dart --ticket ticket.ini \
+		-q -w - | dta-collect -q --region "$NAME-r" -r -
+	want=$(dta-plan keywrite --dart --load 0.5 --copies 2 -o ndjson |
+		jq .average_success)
+	jq -ne "($(right r truth.csv) / 131072 - $want) | fabs < 0.006"
+}
+
 @test "INT: flow4 keys; postcards: hop4 keys, switch id and flow" {
 	for w in int-path packetscope-path; do
 		make_regions "$EXAMPLES/$w.ini" $w

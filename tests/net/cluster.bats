@@ -109,3 +109,79 @@ same_memories() {
 	# N = 2 for each.
 	[ "$(counter translate.log acked)" -eq 24000 ]
 }
+
+# Generation number, and its members in their order, by tickets and by regions.
+generation() { # number collectors
+	printf '[generation %s]\ncollectors = %s\nepoch = %s\n' "$1" "$2" "$1" |
+		tee -a wire.ini >>file.ini
+}
+
+# Goes on when the translator has them.
+send_on() { # capture count
+	SENT=$((SENT + $2))
+	dta-translate -q -r "$1" --cluster file.ini
+	on r "$TOOLS/send" "$1" r0 >sent
+	wait_for stored "$SENT"
+}
+
+hang_up() { # generation
+	kill -HUP "$TRANSLATE"
+	wait_for grep "wire.ini: generation $1: " translate.log
+}
+
+settled() { # unanswered
+	kill -USR1 "$TRANSLATE"
+	sleep 0.05
+	[ "$(counter translate.log unanswered)" = "$1" ]
+}
+
+@test "live: one comes, one dies and is taken out, and comes back" {
+	for n in 1 2 3 4 5; do
+		dta-gen uniform --count 2000 --seed ${n}000000 -q -w kw$n.pcap
+		cat kw$n.pcap <(tail -c +25 inc.pcap) >part$n.pcap
+	done
+	for c in 0 1 2; do
+		collector $c
+	done
+	SENT=0
+	generation 1 "0 1"
+	start t translate.log dta-translate -o ndjson -i t0 --to t1 \
+		--cluster wire.ini
+	TRANSLATE=$PID
+	wait_for listens translate.log
+	send_on part1.pcap 5000
+	generation 2 "0 1 2"
+	hang_up 2
+	send_on part2.pcap 5000
+	wait_for settled 0
+	# Collector 1 dies; what it would have had is known.
+	kill -KILL "${COLLECT[1]}"
+	dta-translate -q -r kw3.pcap --cluster wire.ini -w - |
+		dta-dump packets - -o ndjson >rows
+	expected=$(jq -r .dst rows | grep -c 10.0.0.51)
+	[ "$expected" -gt 1000 ]
+	send_on kw3.pcap 2000
+	generation 3 "2 0"
+	hang_up 3
+	send_on part4.pcap 5000
+	wait_for settled "$expected"
+	for c in 0 2; do
+		diff <(dta-dump digest "$NET-file$c" -o csv) \
+			<(dta-dump digest "$NET-wire$c" -o csv)
+	done
+	[ "$(counter translate.log requests)" -eq $((2 * SENT)) ]
+	[ "$(counter translate.log acked)" -eq $((2 * SENT - expected)) ]
+	# It comes back: what waits for it still comes first.
+	rm t1.ini
+	collector 1
+	generation 4 "0-2"
+	hang_up 4
+	send_on part5.pcap 5000
+	wait_for settled 0
+	same_memories
+	stop "$TRANSLATE"
+	[ "$(counter translate.log acked)" -eq $((2 * SENT)) ]
+	for c in unanswered window_full refused outdated unsent; do
+		[ "$(counter translate.log $c)" -eq 0 ]
+	done
+}

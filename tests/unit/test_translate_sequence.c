@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sequence checks of tracked reports, and the NACKs that answer them. */
+#include <errno.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -269,8 +270,48 @@ static void many(void)
 	test_road_free(road);
 }
 
+/* Other collectors: who reported what is known on, and the ledger goes on. */
+static void succeeded(void)
+{
+	struct translate_options o = {.collectors = 2};
+	struct test_road *road, *two;
+	struct table t[6];
+	struct translator *tr;
+	const struct translate_ledger *c;
+
+	tables_make(t);
+	tables_make(t + 3);
+	road = test_road_new(t, 3);
+	two = test_road_new(t, 6);
+	TEST(translate_open(&tr, t, 3, &road->road, NULL, NULL) == 0);
+	report(3, 1, 1);
+	report(3, 2, 1);
+	report(3, 4, 1); /* 3 is missing */
+	feed(tr);
+	TEST(translate_flush(tr) == 0);
+	o.collectors = 1000; /* too many: all stays as it was */
+	TEST(translate_succeed(&tr, t, 3, &two->road, &o, NULL) == -EINVAL);
+	o.collectors = 2;
+	TEST(translate_succeed(&tr, t, 3, &two->road, &o, NULL) == 0);
+	c = translate_counters(tr);
+	TEST(c->received == 3 && c->stored == 2 && c->out_of_order == 1);
+	report(3, 5, 1); /* still in the gap */
+	report(3, 3, 1);
+	report(3, 4, 1);
+	report(3, 2, 1); /* was there */
+	feed(tr);
+	TEST(c->received == 7 && c->stored == 4 && c->out_of_order == 2);
+	TEST(c->repeated == 1 && c->gaps == 1);
+	TEST(ledger_balanced(&translate_ledger, c));
+	TEST(road->nops == 2 && two->nops == 2 && !two->bad);
+	translate_close(tr);
+	test_road_free(road);
+	test_road_free(two);
+}
+
 int main(void)
 {
+	succeeded();
 	counted();
 	strict();
 	mixed();

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* succeed.c - a translator goes on with other collectors. */
+#include "translate/private.h"
+
+/* What does not depend on who the collectors are. */
+static void inherit(struct translator *t, struct translator *from)
+{
+	struct reporters *reporters = t->reporters;
+
+	t->ctr = from->ctr;
+	t->last_ns = from->last_ns;
+	t->clock_ns = from->clock_ns;
+	t->begun = from->begun;
+	t->rate = from->rate;
+	t->reporters = from->reporters;
+	from->reporters = reporters;
+	for (unsigned i = 0; i < t->n; i++) {
+		t->lane[i].copy = from->lane[i].copy;
+		t->lane[i].drawn = from->lane[i].drawn;
+		t->lane[i].draws = from->lane[i].draws;
+	}
+}
+
+int translate_succeed(struct translator **t, const struct table *tables,
+		      unsigned n, struct road *road,
+		      const struct translate_options *o, struct fault *f)
+{
+	struct translator *next;
+	int rc = translate_open(&next, tables, n, road, o, f);
+
+	if (rc < 0)
+		return rc;
+	inherit(next, *t);
+	translate_close(*t);
+	*t = next;
+	return 0;
+}
