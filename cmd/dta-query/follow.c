@@ -53,7 +53,7 @@ static bool find_place(const struct entries *e, uint64_t epoch, unsigned *place)
 static void read_list(struct entries *e, unsigned target, unsigned place,
 		      const struct view *v, uint32_t list, uint64_t *next)
 {
-	uint64_t count = entries_count(e, v, list), lost = 0;
+	uint64_t count = entries_count(e, place, v, list), lost = 0;
 
 	if (count <= *next)
 		return;
@@ -98,7 +98,7 @@ static void begin(struct entries *e, struct reading *r)
 		if (!target_view(&v, e->p, &e->targets.target[i], place))
 			continue;
 		while (entries_next_list(e, v.t, &at, &list)) {
-			uint64_t n = entries_count(e, &v, list);
+			uint64_t n = entries_count(e, place, &v, list);
 
 			if (e->o->from_given)
 				r->next[i][list] = e->o->from;

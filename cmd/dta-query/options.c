@@ -18,10 +18,13 @@ enum {
 	OPT_LIST_WRONG,
 	OPT_CLUSTER,
 	OPT_SSH,
+	OPT_VERBS,
 };
 
 static const struct cli_option options[] = {
 	{ 'R', "region", "NAME", "ask this region" },
+	{ OPT_VERBS, "verbs", "ADDR[:PORT]",
+	  "ask the region of this collector, with RDMA READ" },
 	{ OPT_SNAPSHOT, "snapshot", "FILE",
 	  "ask this snapshot; several, and beside a region: after it" },
 	{ OPT_CLUSTER, "cluster", "FILE",
@@ -57,7 +60,8 @@ const struct cli cli = {
 	.name = "dta-query",
 	.summary = "ask a collector's memory",
 	.usage = "dta-query keywrite|path|count|list\n"
-		 "          (--region NAME | --snapshot FILE) [--table NAME]\n"
+		 "          (--region NAME | --verbs ADDR | --snapshot FILE)\n"
+		 "          [--table NAME]\n"
 		 "          [--copies N] [--policy P] [KEY... | --keys FILE]\n"
 		 "dta-query verify (--region NAME | --snapshot FILE)\n"
 		 "          --truth FILE\n"
@@ -141,6 +145,7 @@ static void read_special(struct opts *o, int ch)
 	case 'i': o->interactive = true; break;
 	case OPT_CLUSTER: o->cluster = optarg; break;
 	case OPT_SSH: o->ssh = optarg; break;
+	case OPT_VERBS: o->verbs = optarg; break;
 	}
 }
 
@@ -220,11 +225,14 @@ void options_read(struct opts *o, int argc, char **argv)
 		epochs_of(&o->epochs, NULL);
 	while ((ch = cli_next(&cli, argc, argv)) != -1)
 		read_option(o, ch);
-	if (!o->region && !o->snapshots && !o->cluster)
-		cli_usage(&cli, "--region, --snapshot or --cluster is missing");
-	if (o->cluster && (o->region || o->snapshots))
-		cli_usage(&cli, "--cluster stands alone: without --region and "
-				"--snapshot");
+	if (!o->region && !o->verbs && !o->snapshots && !o->cluster)
+		cli_usage(&cli, "--region, --verbs, --snapshot or --cluster is "
+				"missing");
+	if (o->cluster && (o->region || o->verbs || o->snapshots))
+		cli_usage(&cli, "--cluster stands alone: without --region, "
+				"--verbs and --snapshot");
+	if (o->region && o->verbs)
+		cli_usage(&cli, "--region or --verbs, not both");
 	if (o->ssh && !o->cluster)
 		cli_usage(&cli, "--ssh is for --cluster");
 	if (o->interactive) {
