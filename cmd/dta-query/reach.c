@@ -171,6 +171,7 @@ int reach_open(struct reach **out, struct region **image, const char *address,
 	       struct fault *f)
 {
 	struct reach *r = calloc(1, sizeof(*r));
+	bool named;
 	int rc;
 
 	if (!r)
@@ -183,7 +184,9 @@ int reach_open(struct reach **out, struct region **image, const char *address,
 	if (!rc && (rc = make_views(r)) < 0)
 		fault_set(&r->why, rc, "%s", strerror(-rc));
 	if (rc < 0) {
-		fault_set(f, rc, "%.200s: %.300s", address, r->why.text);
+		named = !strncmp(r->why.text, address, strlen(address));
+		fault_set(f, rc, "%.200s%s%.300s", named ? "" : address,
+			  named ? "" : ": ", r->why.text);
 		region_close(r->image);
 		reach_close(r);
 		return rc;
