@@ -89,7 +89,8 @@ const struct cli cli = {
 		"dta-collect --region NAME -i IFACE [--ticket FILE] [FILTER]\n"
 		"dta-collect --region NAME --verbs DEV[@PEER][,...] [--peer-ip "
 		"ADDR]\n"
-		"            [--cm PORT [--readable]] [--ticket FILE] [--notify]\n"
+		"            [--cm PORT [--readable]] [--ticket FILE] "
+		"[--notify]\n"
 		"dta-collect --region NAME --notify\n"
 		"dta-collect --restore FILE --region NAME\n"
 		"dta-collect --remove --region NAME\n",

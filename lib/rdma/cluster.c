@@ -89,7 +89,8 @@ static int check_collector(const struct cluster *c, unsigned i, struct fault *f)
 	const struct cluster_collector *a = &c->collector[i];
 
 	if (!*a->region && !*a->ticket && !*a->verbs)
-		return fault_set(f, -EINVAL, "needs region or ticket, or verbs");
+		return fault_set(f, -EINVAL,
+				 "needs region or ticket, or verbs");
 	if (*a->host && !*a->region)
 		return fault_set(f, -EINVAL,
 				 "host: needs region, the name of it there");

@@ -82,7 +82,7 @@ collect() {
 	shift 2
 	on_a "[ -e /dev/shm/$region ] ||
 		dta-collect --create --layout layout.ini --region $region --epochs 3
-		dta-collect --region $region --verbs rxe0 --cm $port $* 2>>$region.err &
+		dta-collect --region $region --verbs rxe0 --cm $port --grace 10ms $* 2>>$region.err &
 		echo \$! >$region.pid"
 	patient on_b "verbs_ask 10.0.0.51 $port 44544131000000000000000000000000" >/dev/null
 }
