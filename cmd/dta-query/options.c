@@ -60,13 +60,12 @@ const struct cli cli = {
 	.name = "dta-query",
 	.summary = "ask a collector's memory",
 	.usage = "dta-query keywrite|path|count|list\n"
-		 "          (--region NAME | --verbs ADDR | --snapshot FILE)\n"
-		 "          [--table NAME]\n"
+		 "          (--region NAME | --snapshot FILE) [--table NAME]\n"
 		 "          [--copies N] [--policy P] [KEY... | --keys FILE]\n"
 		 "dta-query verify (--region NAME | --snapshot FILE)\n"
 		 "          --truth FILE\n"
 		 "dta-query -i (--region NAME | --snapshot FILE)\n"
-		 "dta-query SUBCOMMAND --cluster FILE ...\n",
+		 "dta-query SUBCOMMAND (--verbs ADDR | --cluster FILE) ...\n",
 	.options = options,
 };
 

@@ -60,7 +60,10 @@ static int read_now(struct reach *r, uint64_t offset, void *buf, size_t len)
 	return read_pieces(r, &p, 1);
 }
 
-/* For the image: it may hold large sets, and somebody may lose patience. */
+/*
+ * For the image: it may hold large sets, and somebody may lose patience. What
+ * comes at once is not interrupted: the connection would be lost for nothing.
+ */
 static int fetch(void *ctx, uint64_t offset, void *buf, size_t len)
 {
 	int rc = 0;
@@ -68,9 +71,9 @@ static int fetch(void *ctx, uint64_t offset, void *buf, size_t len)
 	for (size_t done = 0; done < len && !rc; done += CHUNK) {
 		size_t some = len - done < CHUNK ? len - done : CHUNK;
 
-		rc = cli_stop ? -EINTR
-			      : read_now(ctx, offset + done,
-					 (uint8_t *)buf + done, some);
+		rc = done && cli_stop ? -EINTR
+				      : read_now(ctx, offset + done,
+						 (uint8_t *)buf + done, some);
 	}
 	return rc;
 }

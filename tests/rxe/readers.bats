@@ -198,7 +198,7 @@ members() {
 
 	members no
 	collect r 40040 --readable
-	collect s 40041 --readable
+	collect s 40041 --readable --user nobody
 	on_a 'dta-translate -q -r first.pcap --cluster cluster.ini'
 	for ask in 'keywrite -t flows -k flows' 'path -k flows' 'count -k flows' \
 		'keywrite -t wide -k numbers' 'list -q' 'verify --truth truth.csv'; do
