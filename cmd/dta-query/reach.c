@@ -9,7 +9,7 @@
 #include "rdma/verbs_reader.h"
 
 enum {
-	AHEAD = 16384, /* bytes of a ring that are read at once */
+	AHEAD = 16384, /* bytes of rings, or of counts, that are read at once */
 	CHUNK = 1 << 20,
 };
 
@@ -38,7 +38,7 @@ struct reach {
 	size_t pieces, piece_room, next;
 	uint8_t *bytes;
 	size_t used, room;
-	/* Entries read ahead. */
+	/* Entries read ahead, or counts. */
 	uint64_t ahead_at;
 	size_t ahead_len;
 	uint8_t ahead[AHEAD];
@@ -110,17 +110,23 @@ static int planned(struct reach *r, uint64_t offset, void *buf, size_t len)
 }
 
 /*
- * Of a ring the entries behind those that are wanted come, too: they are wanted
- * next. Not for long: a reader looks at the list's count before and after.
+ * Of lists, what is behind that which is wanted comes, too: it is wanted next.
+ * Who reads entries looks at the list's count before and after: one takes the
+ * other's place here, so that each was read when it seems to have been. What
+ * follows on an empty list is the count of the next.
  */
 static int read_ahead(struct reach *r, const struct table_at *at,
 		      uint64_t offset, void *buf, size_t len)
 {
-	uint64_t in = at->offset + offset, left = at->t->heads - offset;
+	const struct table *t = at->t;
+	uint64_t in = at->offset + offset;
+	uint64_t left = (offset < t->heads ? t->heads : t->length) - offset;
 	int rc;
 
-	if (len >= AHEAD || len > left)
+	if (len >= AHEAD || len > left) {
+		r->ahead_len = 0;
 		return read_now(r, in, buf, len);
+	}
 	if (in < r->ahead_at || in + len > r->ahead_at + r->ahead_len) {
 		r->ahead_at = in;
 		r->ahead_len = left < AHEAD ? (size_t)left : AHEAD;
@@ -149,9 +155,8 @@ static int read_table(void *ctx, uint64_t offset, void *buf, size_t len)
 	default:
 		break;
 	}
-	if (at->t->kind == TABLE_APPEND && offset < at->t->heads)
+	if (at->t->kind == TABLE_APPEND)
 		return read_ahead(r, at, offset, buf, len);
-	r->ahead_len = 0;
 	return read_now(r, at->offset + offset, buf, len);
 }
 
@@ -219,6 +224,7 @@ void reach_renew(struct reach *r)
 {
 	int rc = region_renew(r->image, fetch, r);
 
+	r->ahead_len = 0; /* not to grow old */
 	if (rc < 0 && !r->broken) {
 		r->broken = true;
 		fault_set(&r->why, rc, "%s", strerror(-rc));

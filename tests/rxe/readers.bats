@@ -14,12 +14,18 @@ setup_file() {
 	sed 's/^values = .*/values = file:values/; s/^entries = .*/entries = 256/' \
 		"$BATS_TEST_DIRNAME/mix.ini" >layout.ini
 	{ seq 1 60; seq 63 2 80; } >values
+	# Many lists, most of them empty, others that have come around.
+	printf '%s\n' '' '[events]' 'id = 9' 'kind = append' 'value = 16' \
+		'lists = 3000' 'entries = 32' 'batch = 4' >>layout.ini
+	dta-gen uniform --kind append -T 9 --lists 200 --value 16 --count 600 -q -w more.pcap
+	dta-gen uniform --kind append -T 9 --lists 3 --value 16 --count 300 -q -w - |
+		tail -c +25 >>more.pcap
 	keys
 	export GUEST
 	guest_start a b
 	guest_start b a
 	for guest in a b; do
-		cp layout.ini values flows numbers truth.csv first.pcap "$GUEST_DIR/$guest"
+		cp layout.ini values flows numbers truth.csv {first,more}.pcap "$GUEST_DIR/$guest"
 	done
 }
 
@@ -113,10 +119,12 @@ both() {
 		both keywrite -t flows -k flows -o csv -p $policy -n 3
 	done
 	both path -k flows --summary --partial -n 1
-	ROWS=200 both list -q -o csv
-	both list -q -o csv --count-only
-	ROWS=8 both list -q -o csv --last 7 0
-	ROWS=11 both list -q -o csv --from 690 0
+	on_a "dta-translate -q -r more.pcap --region r"
+	ROWS=700 both list -q -o csv
+	ROWS=150 both list -q -o csv --count-only
+	both list -q -o csv -t events --count-only 1 2 2000
+	ROWS=8 both list -q -o csv -t losses --last 7 0
+	ROWS=11 both list -q -o csv -t losses --from 690 0
 	both verify --truth truth.csv --by-table -o csv
 	# Counters and lists go on in the new epoch, the rest is older.
 	on_a 'dta-collect --region r --rotate'
@@ -127,7 +135,7 @@ both() {
 	both keywrite -t flows -k flows -o csv
 	both path -k flows -o csv
 	both count -k flows -o csv
-	ROWS=290 both list -q -o csv
+	ROWS=750 both list -q -o csv
 	ROWS=50 both list -q -o csv -e 2
 	both verify --truth truth.csv -o csv -e 1
 	for i in 3 4 5; do on_a 'dta-collect --region r --rotate'; done
