@@ -4,8 +4,28 @@
 bats_require_minimum_version 1.5.0
 
 TOP=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+export BUILD=${BUILD:-$TOP/build} # absolute
 PATH=$BUILD:$PATH
+TOOLS=$BUILD/tests/tools
 BG_PIDS=()
+
+# need_built FILE...: of the build directory; says what builds them if not.
+need_built() {
+	local f san=
+
+	[[ $BUILD != *-san ]] || san=' SAN=1'
+	for f; do
+		[ -x "$BUILD/$f" ] && continue
+		echo "$BUILD/$f is not built: make$san ${BUILD##*/}/$f," \
+			"or all by make$san check" >&2
+		return 1
+	done
+}
+
+# need_tools NAME...: those of tests/tools, which make alone does not build.
+need_tools() { need_built "${@/#/tests/tools/}"; }
+
+need_built dta-gen
 
 # The programs that were built, by name.
 programs() {

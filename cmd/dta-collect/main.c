@@ -64,6 +64,15 @@ static void print_ticket(const struct opts *o, const struct region *r)
 		cli_fail("%s: %s", o->ticket, strerror(-rc));
 }
 
+/* Where a ticket is written later: known before a device is touched. */
+static void check_ticket_file(const struct opts *o)
+{
+	int rc = ticket_can_put(o->ticket);
+
+	if (rc < 0)
+		cli_fail("%s: %s", o->ticket, strerror(-rc));
+}
+
 static void snapshot(const struct opts *o, const struct region *r,
 		     uint64_t first, uint64_t last)
 {
@@ -130,6 +139,7 @@ static void work(struct opts *o)
 	cli_apart(region_path(r), o->ticket);
 	cli_apart(region_path(r), o->write);
 	cli_apart(region_path(r), o->snapshot);
+	check_ticket_file(o);
 	if (o->ticket && !o->verbs && !o->live.name)
 		print_ticket(o, r);
 	if (o->read || o->live.name)
@@ -155,6 +165,7 @@ int main(int argc, char **argv)
 	cli_start(&cli);
 	o = options_read(argc, argv);
 	cli_signals();
+	cli_user_check(o.live.user);
 	if (o.remove) {
 		if (region_remove(o.region, &f) < 0)
 			cli_fault(o.region, &f);

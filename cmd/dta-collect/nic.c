@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -26,14 +25,6 @@ struct nics {
 	struct verbs_target *target[DEVICES_MAX];
 	char *ticket[DEVICES_MAX]; /* their files, or NULL */
 };
-
-static volatile sig_atomic_t hung_up;
-
-static void on_hangup(int signal)
-{
-	(void)signal;
-	hung_up = 1;
-}
 
 static void tell(void *ctx, const char *text)
 {
@@ -156,8 +147,8 @@ static void take_signals(const struct nics *all, const struct notify *n)
 		cli_report = 0;
 		report(all, n);
 	}
-	if (hung_up) {
-		hung_up = 0;
+	if (cli_hangup) {
+		cli_hangup = 0;
 		for (unsigned i = 0; i < all->n; i++)
 			verbs_target_renew(all->target[i]);
 	}
@@ -196,14 +187,13 @@ static void raise_memlock(void)
 
 void nic_run(const struct opts *o, struct region *r)
 {
-	struct sigaction action = {.sa_handler = on_hangup};
 	struct nics all = {.o = o};
 	struct notify *n;
 
 	raise_memlock();
 	open_all(&all, r);
 	warn_of_counters(&all, r);
-	sigaction(SIGHUP, &action, NULL);
+	cli_take_hangup();
 	n = notify_open(o, r);
 	for (unsigned i = 0; i < all.n; i++)
 		put_ticket(&all, i);

@@ -151,7 +151,7 @@ static void parse_ticket_option(struct opts *o, int ch)
 		mac_of("--peer-mac", optarg, t->peer_mac);
 		break;
 	case OPT_MTU:
-		t->mtu = (uint16_t)cli_u64("--mtu", optarg, 256, 4096);
+		t->mtu = (uint16_t)cli_size("--mtu", optarg, 256, 4096);
 		if (t->mtu & (t->mtu - 1))
 			cli_refuse("--mtu: '%s' is not 256, 512, 1024, 2048 or "
 				   "4096",
@@ -245,8 +245,8 @@ static void parse_option(struct opts *o, int ch)
 		o->epoch = cli_u64("--epoch", optarg, 1, UINT64_MAX);
 		break;
 	case OPT_RECEIVES:
-		o->responder.receives = cli_u64("--receives", optarg, 0,
-						UINT64_MAX - 1);
+		o->responder.receives = cli_size("--receives", optarg, 0,
+						 UINT64_MAX - 1);
 		break;
 	case OPT_ANY_PEER:
 		o->responder.any_peer = true;
@@ -283,9 +283,10 @@ static void check_live(const struct opts *o)
 	const struct cli_live *l = &o->live;
 
 	if (o->read && l->name)
-		cli_usage(&cli, "one of -r and -i");
+		cli_usage(&cli, "only one of -r and -i may be given");
 	if (l->user && !l->name && !o->verbs)
-		cli_usage(&cli, "--user needs -i or --verbs");
+		cli_usage(&cli, "--user needs -i or --verbs: nothing else "
+				"needs privileges");
 	cli_live_check(&cli, l);
 	if ((l->stats_ns || l->count) && !responds(o))
 		cli_usage(&cli, "--stats and --count need -r or -i");
@@ -297,7 +298,8 @@ static void check_verbs(const struct opts *o)
 		cli_usage(&cli, "--readable needs --cm");
 	if (!o->verbs) {
 		if (o->cm_port || o->grace_ms != VERBS_TARGET_GRACE_MS)
-			cli_usage(&cli, "--cm and --grace need --verbs");
+			cli_usage(&cli, "--cm and --grace need --verbs, with "
+					"the names of RDMA devices");
 		return;
 	}
 	if (responds(o) || o->rotate || o->snapshot)
@@ -307,7 +309,8 @@ static void check_verbs(const struct opts *o)
 		cli_usage(&cli, "--verbs needs --peer-ip, the translator's "
 				"address, or --cm");
 	if (!has_peers(o) && o->ticket)
-		cli_usage(&cli, "--ticket of --verbs needs --peer-ip");
+		cli_usage(&cli, "--ticket of --verbs needs --peer-ip, the "
+				"translator's address");
 	if (o->has_ip && strchr(o->verbs, ','))
 		cli_usage(&cli, "--ip: of several devices each has its own");
 	if (!o->responder.receives || (o->responder.receives > UINT32_MAX &&
@@ -354,26 +357,34 @@ static void check_options(const struct opts *o)
 		    o->verbs || o->notify || o->notify_exec;
 
 	if (!o->region)
-		cli_usage(&cli, "--region is missing");
+		cli_usage(&cli, "--region is missing: which memory?");
 	if (o->create + o->remove + !!o->restore > 1)
-		cli_usage(&cli, "one of --create, --restore, --remove");
+		cli_usage(&cli, "only one of --create, --restore, --remove may "
+				"be given");
 	if (o->remove && work)
-		cli_usage(&cli, "--remove goes alone");
+		cli_usage(&cli, "--remove goes alone: nothing else can be done "
+				"with what is gone");
 	if (o->create != !!o->layout)
-		cli_usage(&cli, "--create and --layout go together");
+		cli_usage(&cli,
+			  "--create and --layout go together: %s is "
+			  "missing",
+			  o->create ? "--layout" : "--create");
+	check_needs(o);
 	if (!o->create && !o->remove && !o->restore && !work)
-		cli_usage(&cli, "nothing to do: --create, --ticket, -r, "
+		cli_usage(&cli, "nothing to do: say --create, --ticket, -r, "
 				"-i, --verbs, --notify, --rotate, --snapshot, "
 				"--restore or --remove");
-	check_needs(o);
 	if (o->epoch && o->rotate)
 		cli_usage(&cli, "--rotate already says which epoch");
 	if (is_dash(o->ticket) + is_dash(o->write) + is_dash(o->snapshot) +
 		    o->notify >
 	    1)
-		cli_usage(&cli, "stdout cannot take two files");
+		cli_usage(&cli, "stdout cannot take two files: only one of "
+				"--ticket, -w and --snapshot may be -, and "
+				"none with --notify");
 	if (is_dash(o->layout) && is_dash(o->read))
-		cli_usage(&cli, "stdin cannot be two files");
+		cli_usage(&cli, "stdin cannot be two files: only one of "
+				"--layout and -r may be -");
 	check_files(o);
 }
 

@@ -3,7 +3,6 @@
 #include "respond.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "notify.h"
@@ -34,14 +33,6 @@ static void put_live_ticket(const struct opts *o, const struct ticket *t)
 		return;
 	if ((rc = ticket_put(t, o->ticket)) < 0)
 		cli_fail("%s: %s", o->ticket, strerror(-rc));
-}
-
-static volatile sig_atomic_t hung_up;
-
-static void on_hangup(int signal)
-{
-	(void)signal;
-	hung_up = 1;
 }
 
 /* SIGHUP: new queue pairs, also where one was in error, and their ticket. */
@@ -81,8 +72,8 @@ static int respond_all(const struct opts *o, struct region *r,
 				   o->format);
 			notify_report(notify);
 		}
-		if (hung_up) {
-			hung_up = 0;
+		if (cli_hangup) {
+			cli_hangup = 0;
 			begin_anew(o, r, p);
 		}
 		n = src_rx(s, pkts, max, f);
@@ -105,18 +96,50 @@ static int respond_all(const struct opts *o, struct region *r,
 	return 0;
 }
 
-static struct src *open_source(struct opts *o)
+static bool is_zero(const uint8_t *p, size_t n)
 {
-	static const uint16_t ports[LIVE_PORTS] = {ROCE_PORT};
+	while (n--)
+		if (*p++)
+			return false;
+	return true;
+}
+
+/*
+ * A collector on an interface is reached by the interface's own addresses: a
+ * card takes no frames for others. What was given stays.
+ */
+static void take_addresses(struct ticket *at, const char *interface)
+{
+	struct live_address own;
+
+	if (!live_address(&own, interface))
+		return;
+	if (is_zero(at->mac, 6))
+		memcpy(at->mac, own.mac, 6);
+	if (!is_zero(at->ip, 16))
+		return;
+	if (at->version == 6 && own.has_ip6)
+		memcpy(at->ip, own.ip6, 16);
+	else if (at->version != 6 && own.has_ip4)
+		memcpy(at->ip, own.ip4, 4);
+}
+
+static struct src *open_capture(const struct opts *o)
+{
 	struct fault f = {0};
 	struct src *s;
 
-	if (o->live.name) {
-		s = cli_live_open(&o->live, ports, o->quiet);
-		src_wait(s, LOOK_AROUND_MS);
-	} else if (src_open(&s, o->read, &f) < 0) {
+	if (src_open(&s, o->read, &f) < 0)
 		cli_fault(o->read, &f);
-	}
+	return s;
+}
+
+static struct src *open_interface(struct opts *o)
+{
+	static const uint16_t ports[LIVE_PORTS] = {ROCE_PORT};
+	struct src *s = cli_live_open(&o->live, ports, o->quiet);
+
+	src_wait(s, LOOK_AROUND_MS);
 	return s;
 }
 
@@ -145,26 +168,31 @@ static void report(const struct opts *o, const struct responder *p,
 
 void respond(struct opts *o, struct region *r)
 {
-	struct sigaction action = {.sa_handler = on_hangup};
 	struct notify *notify = notify_open(o, r);
 	struct responder *p;
 	struct cli_stats *stats;
 	struct snk *answers;
-	struct src *s;
+	struct src *s = NULL;
 	struct ticket t;
 	struct fault f = {0};
 	uint64_t unsent = 0;
 	int rc, closed = 0;
 
-	s = open_source(o);
+	if (o->live.name)
+		take_addresses(&o->at, o->live.name);
+	ticket_for(&t, o, r);
+	if (o->read)
+		s = open_capture(o);
 	answers = open_answers(o);
 	/* A pipe's other end waits for our header before it sends anything. */
 	if (answers)
 		snk_flush(answers);
-	sigaction(SIGHUP, &action, NULL);
-	ticket_for(&t, o, r);
+	cli_take_hangup();
 	if (responder_open(&p, r, &t, answers, &o->responder, &f) < 0)
 		cli_fault(o->region, &f);
+	/* An interface when nothing else can be wrong: it may lose its link. */
+	if (o->live.name)
+		s = open_interface(o);
 	put_live_ticket(o, &t);
 	cli_user(o->live.user);
 	stats = cli_stats_open(&responder_ledger, o->live.stats_ns, o->format);

@@ -39,6 +39,39 @@ static int put_aside(const struct ticket *t, const char *path)
 	return rc;
 }
 
+/* Where put_aside() makes its file. */
+static int can_replace(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1)
+			     : strdup(".");
+	int rc;
+
+	if (!folder)
+		return -ENOMEM;
+	rc = access(folder, W_OK | X_OK) < 0 ? -errno : 0;
+	free(folder);
+	return rc;
+}
+
+int ticket_can_put(const char *path)
+{
+	struct stat st;
+	char *real;
+	int rc;
+
+	if (!path || !strcmp(path, "-"))
+		return 0;
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return access(path, W_OK) < 0 ? -errno : 0;
+	real = realpath(path, NULL);
+	rc = can_replace(real ? real : path);
+	free(real);
+	return rc;
+}
+
 int ticket_put(const struct ticket *t, const char *path)
 {
 	struct stat st;

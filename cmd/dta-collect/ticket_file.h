@@ -11,4 +11,7 @@
  */
 int ticket_put(const struct ticket *t, const char *path);
 
+/* Whether it could: 0 or -errno. NULL and "-" are fine. */
+int ticket_can_put(const char *path);
+
 #endif

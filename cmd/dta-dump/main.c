@@ -66,7 +66,7 @@ static void read_option(struct opts *o, int ch)
 
 	switch (ch) {
 	case 'o': o->format = cli_format(optarg); break;
-	case 'c': o->count = cli_u64("--count", optarg, 0, UINT64_MAX); break;
+	case 'c': o->count = cli_size("--count", optarg, 0, UINT64_MAX); break;
 	case 'F':
 		format = dta_format_of(optarg);
 		if (format < 0)
@@ -92,7 +92,8 @@ static void check_options(const struct opts *o)
 	bool memory = o->verb == VERB_REGION || o->verb == VERB_SNAPSHOT;
 
 	if (!!o->region + !!o->ticket + !!o->layout > 1)
-		cli_usage(&cli, "one of --region, --ticket, --layout");
+		cli_usage(&cli, "only one of --region, --ticket, --layout may "
+				"be given");
 	if (!packets && (o->region || o->ticket || o->layout ||
 			 o->count != UINT64_MAX || o->dta != DTA_FORMAT_1))
 		cli_usage(&cli, "--count, --format, --region, --ticket and "
@@ -103,7 +104,8 @@ static void check_options(const struct opts *o)
 		cli_usage(&cli, "--slots, --lists and --no-load are for "
 				"region and snapshot");
 	if (o->slots + o->lists + o->no_load > 1)
-		cli_usage(&cli, "one of --slots, --lists, --no-load");
+		cli_usage(&cli, "only one of --slots, --lists, --no-load may "
+				"be given");
 	if (o->snapshot && (o->verb != VERB_DIGEST || o->what))
 		cli_usage(&cli, "--snapshot FILE stands in for NAME of digest");
 }

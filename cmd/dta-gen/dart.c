@@ -28,25 +28,34 @@ struct dart_switch {
 	uint8_t frame[PKT_BATCH][CRC_HEADROOM + HEADER_LEN + REPORT_MAX];
 };
 
+int dart_read(struct gen *g, struct fault *f)
+{
+	struct dart_switch *d;
+
+	if (!g->o.dart)
+		return 0;
+	if (!(d = g->dart = calloc(1, sizeof(*d))))
+		return fault_set(f, -ENOMEM, "out of memory");
+	return g->o.ticket ? ticket_read(&d->ticket, g->o.ticket, f)
+			   : cluster_read(&d->cluster, g->o.cluster, f);
+}
+
 static int open_fleet(struct gen *g, struct dart_switch *d, struct fault *f)
 {
-	struct fleet_options o = {.sink = g->snk, .dart = true};
+	struct fleet_options o = {
+		.sink = g->snk,
+		.dart = true,
+		.mirror = d->cluster.mirror,
+	};
+	const char *name = g->o.ticket ? g->o.ticket : g->o.cluster;
 	struct fault why = {""};
 	int rc;
 
-	if (g->o.ticket) {
-		rc = ticket_read(&d->ticket, g->o.ticket, f);
-		if (rc == 0)
-			rc = fleet_open_ticket(&d->fleet, &d->ticket, &o, f);
-		return rc;
-	}
-	rc = cluster_read(&d->cluster, g->o.cluster, f);
-	if (rc < 0)
-		return rc;
-	o.mirror = d->cluster.mirror;
-	rc = fleet_open(&d->fleet, &d->cluster, &o, &why);
-	return rc < 0 ? fault_set(f, rc, "%s: %.400s", g->o.cluster, why.text)
-		      : 0;
+	if (g->o.ticket)
+		rc = fleet_open_ticket(&d->fleet, &d->ticket, &o, &why);
+	else
+		rc = fleet_open(&d->fleet, &d->cluster, &o, &why);
+	return rc < 0 ? fault_of(f, rc, name, &why) : 0;
 }
 
 int dart_open(struct gen *g, struct fault *f)
@@ -56,12 +65,9 @@ int dart_open(struct gen *g, struct fault *f)
 		.dart = DART_ONE,
 		.seed = g->o.seed,
 	};
-	struct dart_switch *d = g->dart = calloc(1, sizeof(*d));
-	int rc;
+	struct dart_switch *d = g->dart;
+	int rc = open_fleet(g, d, f);
 
-	if (!d)
-		return fault_set(f, -ENOMEM, "out of memory");
-	rc = open_fleet(g, d, f);
 	if (rc < 0)
 		return rc;
 	/* A switch has no address to go by: the key tells the collector. */

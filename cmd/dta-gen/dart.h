@@ -10,7 +10,9 @@
 
 struct dart_switch;
 
-/* By the ticket or the cluster of the options, into g->snk; f names it. */
+/* Reads the ticket or the cluster of the options, if --dart was given; opens
+ * the road from there into g->snk. f names what is wrong. */
+int dart_read(struct gen *g, struct fault *f);
 int dart_open(struct gen *g, struct fault *f);
 
 /* Room for a report in a frame; it goes when a batch is full, or is flushed.

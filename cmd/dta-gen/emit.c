@@ -56,7 +56,11 @@ static int find_macs(struct gen *g, struct net_udp4 *h, struct fault *f)
 	const struct gen_options *o = &g->o;
 
 	if (o->live.name) {
-		g->own_mac = mac_of(h->eth_src, o->live.name);
+		struct live_address own;
+
+		g->own_mac = live_address(&own, o->live.name);
+		if (g->own_mac)
+			memcpy(h->eth_src, own.mac, 6);
 		if (!o->has_mac && g->own_mac &&
 		    !mac_of_neighbour(h->eth_dst, o->live.name, o->collector))
 			return fault_set(f, -EDESTADDRREQ,
@@ -108,6 +112,8 @@ int emit_open(struct gen *g, struct fault *f)
 	if (!g->sequence)
 		return fault_set(f, -ENOMEM, "out of memory");
 	rc = make_header(g, f);
+	if (rc == 0)
+		rc = dart_read(g, f);
 	if (rc < 0)
 		return rc;
 	if (g->o.truth) {

@@ -26,6 +26,7 @@
 #include "wire/net.h"
 
 enum {
+	SEED_DEFAULT = 1,
 	FLOW4_LEN = 13,
 	FLOW6_LEN = 37,
 	PATH_MAX_HOPS = 5, /* of a fat tree */
@@ -117,6 +118,8 @@ struct gen_options {
 	const char *ticket, *cluster; /* --dart */
 	bool dart;
 	uint64_t flows, count, seed;
+	uint64_t base, extra; /* made of the seed: check.c */
+	bool repeat; /* synthetic flows come round again, until told to stop */
 	enum dta_format format;
 	bool tracked, immediate;
 	uint64_t copies, table;

@@ -78,12 +78,10 @@ static int open_sink(struct gen *g, struct fault *f)
 
 	if (!o->live.name) {
 		rc = snk_open(&g->snk, o->out, &why);
-		return rc < 0 ? fault_set(f, rc, "%s: %.400s", o->out, why.text)
-			      : 0;
+		return rc < 0 ? fault_of(f, rc, o->out, &why) : 0;
 	}
 	rc = snk_open_live(&g->snk, o->live.name, &o->live.options, &why);
-	return rc < 0 ? fault_set(f, rc, "%s: %.400s", o->live.name, why.text)
-		      : 0;
+	return rc < 0 ? fault_of(f, rc, o->live.name, &why) : 0;
 }
 
 /* Whoever reads what we write may have to see that it is a capture before he
@@ -104,7 +102,7 @@ static int open_nacks(struct gen *g, struct fault *f)
 	if ((rc = snk_flush(g->snk)) < 0)
 		return fault_set(f, rc, "%s: %s", g->o.out, strerror(-rc));
 	rc = src_open(&g->link->nacks, name, &why);
-	return rc < 0 ? fault_set(f, rc, "%s: %.400s", name, why.text) : 0;
+	return rc < 0 ? fault_of(f, rc, name, &why) : 0;
 }
 
 /* Bytes of the longest report that can come. */
@@ -362,6 +360,14 @@ bool link_turn(struct gen *g)
 		return false;
 	l->turns--;
 	return true;
+}
+
+void link_clock(struct gen *g)
+{
+	if (!g->link->end_ns)
+		return;
+	g->link->now_ns = clock_ns();
+	is_over(g);
 }
 
 void link_finish(struct gen *g)

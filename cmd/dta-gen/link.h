@@ -26,6 +26,9 @@ bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 /* Waits until a frame may go, on an interface. False: none may any more. */
 bool link_turn(struct gen *g);
 
+/* Looks at the clock, for traffic of which there is nothing to report. */
+void link_clock(struct gen *g);
+
 /* Waits for what is still to be confirmed. */
 void link_finish(struct gen *g);
 
@@ -40,8 +43,7 @@ void link_stats(struct gen *g);
 /* Returns the sink's first error. */
 int link_close(struct gen *g);
 
-/* mac.c: the address of an interface; that of a neighbour behind it. */
-bool mac_of(uint8_t out[6], const char *interface);
+/* mac.c: the address of a neighbour behind an interface; one as text. */
 bool mac_of_neighbour(uint8_t out[6], const char *interface,
 		      const uint8_t ip[4]);
 bool mac_parse(uint8_t out[6], const char *text);

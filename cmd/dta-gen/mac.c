@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mac.c - Ethernet addresses, by text, by interface, by neighbour. */
+/* mac.c - Ethernet addresses, by text, by neighbour. */
 #include <arpa/inet.h>
 #include <stdio.h>
 
@@ -17,22 +17,6 @@ bool mac_parse(uint8_t out[6], const char *text)
 	for (int i = 0; i < 6; i++)
 		out[i] = (uint8_t)b[i];
 	return true;
-}
-
-bool mac_of(uint8_t out[6], const char *interface)
-{
-	char path[64], text[32] = "";
-	FILE *f;
-	bool ok;
-
-	if (strchr(interface, '/') ||
-	    snprintf(path, sizeof(path), "/sys/class/net/%s/address",
-		     interface) >= (int)sizeof(path) ||
-	    !(f = fopen(path, "r")))
-		return false;
-	ok = fscanf(f, "%31s", text) == 1 && mac_parse(out, text);
-	fclose(f);
-	return ok;
 }
 
 /* Of the kernel's table of them: proc(5). */

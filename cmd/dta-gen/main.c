@@ -10,6 +10,7 @@
 
 enum {
 	PROGRESS_EVERY = 65536, /* packets */
+	CLOCK_EVERY = 1024,
 };
 
 static const struct row_field list_fields[] = {
@@ -75,7 +76,9 @@ static int run(struct gen *g, struct traffic *t, struct fault *f)
 			break;
 		else
 			g->w->packet(g, &p);
-		if (++turn % PROGRESS_EVERY == 0 && !g->o.quiet)
+		if (++turn % CLOCK_EVERY == 0)
+			link_clock(g);
+		if (turn % PROGRESS_EVERY == 0 && !g->o.quiet)
 			cli_progress(g->w->name, traffic_done(t),
 				     traffic_size(t));
 	}
@@ -101,7 +104,7 @@ static int judge(const struct gen *g, int src_err, int snk_err,
 	int err = g->err ? g->err : snk_err;
 
 	if (src_err)
-		cli_warn("%s: %s", g->o.from, f->text);
+		cli_warn_fault(g->o.from, f);
 	if (err)
 		cli_warn("%s: %s", g->o.out ? g->o.out : g->o.live.name,
 			 strerror(-err));
@@ -125,8 +128,9 @@ int main(int argc, char **argv)
 	g.o = s.gen;
 	tree_init(&g.tree, (unsigned)g.o.arity, (unsigned)g.o.hops);
 	cli_signals();
+	cli_user_check(g.o.live.user);
 	if (traffic_open(&t, &g, &fault) < 0)
-		cli_fail("%s: %s", g.o.from ? g.o.from : "traffic", fault.text);
+		cli_fault(g.o.from ? g.o.from : "traffic", &fault);
 	if (g.w->start && g.w->start(&g) < 0)
 		cli_fail("out of memory");
 	if (emit_open(&g, &fault) < 0)

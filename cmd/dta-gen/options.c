@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* options.c - dta-gen's command line: parsed, checked, defaults filled in. */
+/* options.c - dta-gen's command line, parsed. */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,17 +36,14 @@ enum {
 	OPT_DART,
 	OPT_TICKET,
 	OPT_CLUSTER,
-	FLOWS_DEFAULT = 10000,
-	RESEND_DEFAULT = 1024,
-	RATE_DEFAULT = 1000000,
-	COPIES0 = 2,	  /* what the published reporter says */
 	VALUE_MAX = 1020, /* what a table holds */
 	MS = 1000000,
 };
 
 /* clang-format off */
 static const struct cli_option options[] = {
-	{ 'n', "flows", "N", "synthetic flows (10000)" },
+	{ 'n', "flows", "N",
+	  "synthetic flows (10000; -i: these again and again)" },
 	{ 'f', "from", "CAPTURE",
 	  "take the traffic from a capture, - for stdin" },
 	{ 'c', "count", "N", "stop after N reports; synthetic flows repeat" },
@@ -67,7 +64,8 @@ static const struct cli_option options[] = {
 	  "who takes the reports (with -i: the collector, if a neighbour)" },
 	{ 'R', "rate", "PPS",
 	  "synthetic packets per second (1000000); -i: also of reports (any)" },
-	{ OPT_DURATION, "duration", "TIME", "with -i: stop after that long" },
+	{ OPT_DURATION, "duration", "TIME",
+	  "with -i: stop after that long; synthetic flows repeat" },
 	{ CLI_STATS, "stats", "TIME", "rates on stderr, every so often (1s)" },
 	{ CLI_USER, "user", "NAME", "become this user when all is open" },
 	{ 'l', "list", NULL, "list the workloads" },
@@ -115,7 +113,7 @@ static const struct cli_option options[] = {
 };
 /* clang-format on */
 
-static const struct cli cli = {
+const struct cli cli = {
 	.name = "dta-gen",
 	.summary = "make telemetry reports, synthetic or out of a capture",
 	.usage = "dta-gen WORKLOAD [--flows N | --from CAPTURE] [--count N] "
@@ -187,7 +185,7 @@ static const struct number {
 	{ OPT_GAP, TIME, offsetof(struct gen_options, gap_ns), 0, 0 },
 	{ OPT_RTO, TIME, offsetof(struct gen_options, rto_ns), 0, 0 },
 	{ OPT_WINDOW, TIME, offsetof(struct gen_options, window_ns), 0, 0 },
-	{ OPT_LINK_RATE, PLAIN, offsetof(struct gen_options, link_rate),
+	{ OPT_LINK_RATE, SIZE, offsetof(struct gen_options, link_rate),
 	  1, INT64_MAX },
 	{ OPT_QUEUE, SIZE, offsetof(struct gen_options, queue), 0, UINT32_MAX },
 	{ OPT_CACHE, SIZE, offsetof(struct gen_options, cache), 1, 1 << 24 },
@@ -335,130 +333,12 @@ static void read_all(struct settings *s, int argc, char **argv)
 	}
 }
 
-/* DTA/0 carries 4-byte keys and 4-byte data, nothing else. */
-static bool fits_dta0(const struct workload *w, const struct gen_options *o)
-{
-	bool uniform = w->needs == NEEDS_NOTHING;
-	unsigned kind = uniform ? (unsigned)o->kind : w->kind;
-	size_t key = uniform ? o->key_len : key_type_len(w->key[0]);
-	size_t value = uniform ? o->value_len : w->value[0];
-
-	return (key == 4 || kind == DTA_APPEND) &&
-	       (value == 4 || kind == DTA_KEYINC);
-}
-
-static void check_dta0(const struct workload *w, const struct gen_options *o)
-{
-	char names[256] = "uniform with --key-type u32";
-	size_t n = strlen(names);
-
-	if (o->format == DTA_FORMAT_1 || fits_dta0(w, o))
-		return;
-	for (unsigned i = 0; i < n_workloads; i++)
-		if (workloads[i].needs != NEEDS_NOTHING &&
-		    fits_dta0(&workloads[i], o))
-			n += (size_t)snprintf(names + n, sizeof(names) - n,
-					      ", %s", workloads[i].name);
-	cli_refuse("%s does not fit %s, which holds 4-byte keys and values; "
-		   "these do: %s",
-		   w->name, dta_format_name(o->format), names);
-}
-
-static void complete(struct settings *s, struct gen_options *o)
-{
-	const struct workload *w = s->workload;
-
-	if (!o->kind)
-		o->kind = DTA_KEYWRITE;
-	if (o->kind == DTA_APPEND)
-		o->key_type = KEY_U32;
-	if (!o->copies && o->format != DTA_FORMAT_1)
-		o->copies = COPIES0; /* it cannot say "the default" */
-	if (!o->flows)
-		o->flows = w->per_flow && o->count ? o->count : FLOWS_DEFAULT;
-	o->rate = o->pace ? o->pace : RATE_DEFAULT;
-	if ((!o->live.name && !o->nacks) || o->format != DTA_FORMAT_1)
-		o->resend = 0;
-	else if (o->resend == UINT64_MAX)
-		o->resend = RESEND_DEFAULT;
-	if (!o->link_rate)
-		o->link_rate = o->from ? 20000000 : 9200 * o->rate;
-}
-
-static void check_link(const struct gen_options *o)
-{
-	if (o->out && o->live.name)
-		cli_usage(&cli, "one of -w and -i");
-	if (o->nacks && o->live.name)
-		cli_usage(&cli, "--nacks is for -w: with -i they come back "
-				"from there");
-	if ((o->nacks || o->wait || o->resend != UINT64_MAX) && !o->tracked)
-		cli_usage(&cli, "NACKs are about reports that are --tracked");
-	if (o->wait && !o->nacks && !o->live.name)
-		cli_usage(&cli, "--wait needs -i or --nacks");
-	if (o->tracked && o->format != DTA_FORMAT_1 &&
-	    (o->nacks || o->wait || o->resend != UINT64_MAX))
-		cli_usage(&cli, "what is sent again must be dta1");
-	if ((o->live.stats_ns || o->duration_ns) && !o->live.name)
-		cli_usage(&cli, "--stats and --duration need -i");
-}
-
-static void check_dart(const struct gen_options *o)
-{
-	if (o->dart != (o->ticket || o->cluster))
-		cli_usage(&cli, "--dart goes with --ticket or --cluster");
-	if (o->ticket && o->cluster)
-		cli_usage(&cli, "one of --ticket and --cluster");
-	if (o->dart && o->tracked)
-		cli_usage(&cli, "--tracked: nobody checks what a DART switch "
-				"writes");
-	cli_apart(o->ticket, o->out);
-	cli_apart(o->cluster, o->out);
-}
-
-static void check(struct settings *s)
-{
-	struct gen_options *o = &s->gen;
-	const struct workload *w = s->workload;
-
-	if (!o->out && !o->live.name)
-		cli_usage(&cli, "say with -w or -i where the reports shall go");
-	check_link(o);
-	check_dart(o);
-	if (o->from && o->flows)
-		cli_usage(&cli, "--flows and --from exclude each other");
-	if (o->from && w->needs == NEEDS_NOTHING)
-		cli_usage(&cli, "uniform makes its own keys: no --from");
-	if (o->truth && !strcmp(o->truth, "-") && !strcmp(o->out, "-"))
-		cli_usage(&cli, "--truth and -w cannot both be stdout");
-	if (o->tracked && o->format == DTA_FORMAT_0A)
-		cli_usage(&cli, "--tracked: dta0a has no sequence");
-	if (o->arity % 2)
-		cli_refuse("--arity: '%" PRIu64 "' is not an even number",
-			   o->arity);
-	if (o->hops % 2 == 0 && o->hops)
-		cli_refuse("--hops: '%" PRIu64 "' is not 1, 3 or 5", o->hops);
-	if (!o->window_ns)
-		cli_refuse("--window: must not be 0");
-	if (w->needs != NEEDS_NOTHING &&
-	    (o->kind || o->key_type != KEY_FLOW4 || o->value_len != 4))
-		cli_usage(&cli, "--kind, --key-type and --value are for "
-				"uniform");
-	cli_apart(o->from, o->out);
-	cli_apart(o->from, o->truth);
-	cli_apart(o->truth, o->out);
-	cli_apart(o->nacks, o->out);
-	cli_apart(o->nacks, o->truth);
-	complete(s, o);
-	check_dta0(w, o);
-}
-
 void options_read(struct settings *s, int argc, char **argv)
 {
 	*s = (struct settings){
 		.gen =
 			{
-				.seed = 1,
+				.seed = SEED_DEFAULT,
 				.table = 1,
 				.collector = {10, 0, 0, 51},
 				.source = 10u << 24 | 1 << 16,
@@ -491,5 +371,5 @@ void options_read(struct settings *s, int argc, char **argv)
 	if (!s->workload)
 		cli_usage(&cli, "%s: no such workload; see --list",
 			  argv[optind]);
-	check(s);
+	options_check(s);
 }

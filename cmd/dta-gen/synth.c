@@ -55,7 +55,7 @@ static uint8_t *put_host(uint8_t *p, bool v6, uint32_t host)
 
 void synth_flow(struct gen_packet *p, const struct gen_options *o, uint64_t i)
 {
-	struct rng r = {rng_mix(o->seed) ^ rng_mix(i + 1)};
+	struct rng r = {o->base ^ rng_mix(i + 1)};
 	uint64_t hosts = o->flows / 4, bits = rng_u64(&r);
 	uint32_t src, dst;
 	uint8_t *k = p->key;
@@ -177,10 +177,12 @@ static void start_round(struct synth *s)
 	}
 }
 
-/* All flows again from the first, if reports are wanted and come. */
+/* All flows again from the first; if so many reports are wanted, only while
+ * there come some. */
 static bool next_round(struct synth *s)
 {
-	if (!s->o->count || *s->reports == s->round_reports)
+	if (!s->o->repeat ||
+	    (s->o->count && *s->reports == s->round_reports))
 		return false;
 	s->round_reports = *s->reports;
 	s->round++;

@@ -166,13 +166,13 @@ static int capture_next(struct traffic *t, struct gen_packet *p,
 	}
 }
 
-/* One packet per flow; with --count, the flows come round again. */
+/* One packet per flow; they may come round again. */
 static int flow_next(struct traffic *t, struct gen_packet *p)
 {
 	const struct gen_options *o = &t->g->o;
 
 	if (t->flow == o->flows) {
-		if (!o->count || !t->g->ctr.reports)
+		if (!o->repeat || !t->g->ctr.reports)
 			return 0;
 		t->flow = 0;
 	}
@@ -198,6 +198,8 @@ int traffic_next(struct traffic *t, struct gen_packet *p, struct fault *f)
 	if (t->src)
 		return capture_next(t, p, f);
 	do {
+		if (cli_stop)
+			return -EINTR;
 		if (t->synth ? !synth_next(t->synth, p) : !flow_next(t, p))
 			return 0;
 		g->ctr.packets++;

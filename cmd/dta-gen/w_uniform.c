@@ -13,11 +13,12 @@ enum {
 
 /*
  * Key i. Keys of 4 bytes are all different (the mix is a bijection of 32
- * bits: Mueller's hash); longer ones are as good as different.
+ * bits: Mueller's hash); longer ones are as good as different. The seed goes in
+ * twice: before the mix alone, it would only change the order of the keys.
  */
 static void make_key(const struct gen *g, uint64_t i, uint8_t *key)
 {
-	uint64_t state = rng_mix(g->o.seed) ^ rng_mix(i);
+	uint64_t state = g->o.base ^ rng_mix(i), extra = g->o.extra;
 	unsigned len = g->o.key_len;
 	uint64_t w;
 
@@ -25,6 +26,7 @@ static void make_key(const struct gen *g, uint64_t i, uint8_t *key)
 		uint32_t x = (uint32_t)i ^ (uint32_t)rng_mix(g->o.seed);
 
 		x = (x >> 16 ^ x) * 0x45d9f3b;
+		x = (x ^ (uint32_t)extra) * ((uint32_t)(extra >> 32) | 1);
 		x = (x >> 16 ^ x) * 0x45d9f3b;
 		store32(key, x >> 16 ^ x);
 		return;

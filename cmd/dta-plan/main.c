@@ -143,7 +143,7 @@ static void set(struct opts *o, int ch, const char *v)
 		o->value = cli_u64("--value", v, 1, TABLE_VALUE_MAX);
 		break;
 	case O_VALUES:
-		o->values = cli_u64("--values", v, 1, UINT32_MAX);
+		o->values = cli_size("--values", v, 1, UINT32_MAX);
 		break;
 	case 'B':
 		o->hops = cli_u64("--hops", v, 1, HOPS_MAX);

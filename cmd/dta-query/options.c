@@ -130,11 +130,11 @@ static void read_special(struct opts *o, int ch)
 	switch (ch) {
 	case 'f': o->follow = true; break;
 	case OPT_LAST:
-		o->last = cli_u64("--last", optarg, 0, UINT64_MAX);
+		o->last = cli_size("--last", optarg, 0, UINT64_MAX);
 		o->last_given = true;
 		break;
 	case OPT_FROM:
-		o->from = cli_u64("--from", optarg, 0, UINT64_MAX);
+		o->from = cli_size("--from", optarg, 0, UINT64_MAX);
 		o->from_given = true;
 		break;
 	case OPT_COUNT_ONLY: o->count_only = true; break;

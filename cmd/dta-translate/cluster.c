@@ -64,7 +64,7 @@ void target_open_cluster(struct target *g, const struct opts *o)
 		target_open_packets(g, o);
 	fo.sink = g->packets;
 	if (fleet_open(&g->fleet, &g->cluster, &fo, &f) < 0)
-		cli_fail("%s: %s", o->cluster, f.text);
+		cli_fault(o->cluster, &f);
 	take_fleet(g);
 }
 
@@ -78,7 +78,7 @@ void target_reread_cluster(struct target *g, const struct opts *o)
 		return;
 	}
 	if (fleet_reticket(g->fleet, &c, &f) < 0)
-		cli_warn("%s: %s", o->cluster, f.text);
+		cli_warn_fault(o->cluster, &f);
 	cluster_fini(&c);
 }
 

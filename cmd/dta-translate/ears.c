@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -40,14 +39,6 @@ struct ears {
 	struct pkt pkts[PKT_BATCH];
 };
 
-static volatile sig_atomic_t hung_up;
-
-static void on_hangup(int signal)
-{
-	(void)signal;
-	hung_up = 1;
-}
-
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -79,17 +70,14 @@ int ears_listen(struct ears *e, int ms)
 
 	if (!e)
 		return 0;
-	if (hung_up) {
-		hung_up = 0;
-		target_reread(e->g, e->o);
-	}
+	target_reread_if_asked(e->g, e->o);
 	snk_flush(e->g->packets); /* snk_close() tells of an error */
 	if (!e->over) {
 		src_wait(e->s, wait_ms(e, ms));
 		n = src_rx(e->s, e->pkts, PKT_BATCH, &f);
 		e->over = !n || (n < 0 && n != -EAGAIN && n != -EINTR);
 		if (n < 0 && e->over)
-			cli_warn("%s: %s", e->name, f.text);
+			cli_warn_fault(e->name, &f);
 	}
 	if (n > 0 && e->g->fleet)
 		n = (int)fleet_dart_answers(e->g->fleet, e->pkts, (size_t)n);
@@ -207,7 +195,6 @@ static void open_windows(struct ears *e)
 
 struct ears *ears_open(struct target *g, const struct opts *o)
 {
-	struct sigaction action = {.sa_handler = on_hangup};
 	struct ears *e;
 
 	if (!g->packets || !o->window || (o->write && !o->answers) ||
@@ -221,7 +208,6 @@ struct ears *ears_open(struct target *g, const struct opts *o)
 	e->name = o->answers ? o->answers : g->name;
 	open_windows(e);
 	g->heard = true;
-	sigaction(SIGHUP, &action, NULL);
 	/* A pipe's other end waits for our header before it makes its own. */
 	snk_flush(g->packets);
 	e->s = open_answers(e);

@@ -13,7 +13,7 @@ struct ears *ears_open(struct target *g, const struct opts *o);
 
 /*
  * Sends on what waits and takes in the answers that are there, waiting up to ms
- * for the first. Also rereads the ticket if SIGHUP came. 0 or -errno.
+ * for the first. Also rereads the ticket if it was asked to. 0 or -errno.
  */
 int ears_listen(struct ears *e, int ms);
 

@@ -102,6 +102,7 @@ static void translate_all(const struct opts *o, struct translator *t,
 	while (!cli_stop && n && !out->rc &&
 	       (max = cli_limit_room(&limit, PKT_BATCH))) {
 		report_if_asked(o, t, g);
+		target_reread_if_asked(g, o);
 		n = src_rx(s, pkts, max, &out->f);
 		cli_limit_took(&limit, n);
 		if (n == -EINTR || n == -EAGAIN) {
@@ -137,18 +138,22 @@ enum {
 	LOOK_AROUND_MS = 100,
 };
 
-static struct src *open_source(struct opts *o)
+static struct src *open_capture(const struct opts *o)
 {
-	static const uint16_t ports[LIVE_PORTS] = {DTA_PORT};
 	struct fault f = {0};
 	struct src *s;
 
-	if (o->live.name) {
-		s = cli_live_open(&o->live, ports, o->quiet);
-		src_wait(s, LOOK_AROUND_MS);
-	} else if (src_open(&s, o->read, &f) < 0) {
+	if (src_open(&s, o->read, &f) < 0)
 		cli_fault(o->read, &f);
-	}
+	return s;
+}
+
+static struct src *open_interface(struct opts *o)
+{
+	static const uint16_t ports[LIVE_PORTS] = {DTA_PORT};
+	struct src *s = cli_live_open(&o->live, ports, o->quiet);
+
+	src_wait(s, LOOK_AROUND_MS);
 	return s;
 }
 
@@ -176,7 +181,7 @@ int main(int argc, char **argv)
 	struct fault f = {0};
 	struct translator *t;
 	struct ears *ears;
-	struct src *s;
+	struct src *s = NULL;
 	struct opts o;
 	uint64_t unsent = 0;
 	int rc, closed, nacks = 0;
@@ -184,7 +189,12 @@ int main(int argc, char **argv)
 	cli_start(&cli);
 	o = options_read(argc, argv);
 	cli_signals();
-	s = open_source(&o);
+	cli_take_hangup();
+	cli_user_check(o.live.user);
+	/* A capture before what is made of it: who writes one pipe of ours and
+	 * reads the other opens them so. */
+	if (o.read)
+		s = open_capture(&o);
 	target_open(&g, &o);
 	topt.format = o.dta;
 	target_tell(&g, &o, &topt);
@@ -192,9 +202,12 @@ int main(int argc, char **argv)
 	topt.op_rate = o.op_rate;
 	topt.op_burst = o.op_burst;
 	ears = ears_open(&g, &o);
-	cli_user(o.live.user);
 	if (translate_open(&t, g.table, g.n, g.road, &topt, &f) < 0)
 		cli_fail("%s", f.text);
+	/* An interface when nothing else can be wrong: it may lose its link. */
+	if (o.live.name)
+		s = open_interface(&o);
+	cli_user(o.live.user);
 	if (ears)
 		src_wait(s, 0); /* it is ears_wait() that waits */
 	translate_all(&o, t, &g, s, ears, topt.nacks, alarm_set(&g, s), &out);

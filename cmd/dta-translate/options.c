@@ -104,7 +104,8 @@ static enum dta_format dta_of(const char *text)
 static void set_dart(struct opts *o, enum dart dart)
 {
 	if (o->dart && o->dart != dart)
-		cli_usage(&cli, "one of --dart and --dart-cas");
+		cli_usage(&cli,
+			  "only one of --dart and --dart-cas may be given");
 	o->dart = dart;
 }
 
@@ -162,11 +163,11 @@ static void parse_option(struct opts *o, int ch)
 		o->nacks = optarg;
 		break;
 	case OPT_OP_RATE:
-		o->op_rate = cli_u64("--op-rate", optarg, 1, rate_max);
+		o->op_rate = cli_size("--op-rate", optarg, 1, rate_max);
 		break;
 	case OPT_OP_BURST:
-		o->op_burst = cli_u64("--op-burst", optarg, DTA_MAX_COPIES,
-				      rate_max);
+		o->op_burst = cli_size("--op-burst", optarg, DTA_MAX_COPIES,
+				       rate_max);
 		break;
 	case OPT_VERBS:
 		o->verbs = optarg;
@@ -183,12 +184,12 @@ static void parse_option(struct opts *o, int ch)
 		o->setting[o->settings++] = optarg;
 		break;
 	case OPT_ACK_EVERY:
-		o->ack_every = (unsigned)cli_u64("--ack-every", optarg, 0,
-						 UINT32_MAX);
+		o->ack_every = (unsigned)cli_size("--ack-every", optarg, 0,
+						  UINT32_MAX);
 		break;
 	case OPT_WINDOW:
-		o->window = (unsigned)cli_u64("--window", optarg, 0,
-					      ROCE_OUT_WINDOW_MAX);
+		o->window = (unsigned)cli_size("--window", optarg, 0,
+					       ROCE_OUT_WINDOW_MAX);
 		o->window_given = true;
 		break;
 	case OPT_ANSWERS:
@@ -212,6 +213,18 @@ static bool is_dash(const char *path)
 	return path && !strcmp(path, "-");
 }
 
+static void check_target(const struct opts *o)
+{
+	static const char which[] =
+		"one of --region, --ticket, --cluster and --verbs";
+	int n = !!o->region + !!o->ticket + !!o->cluster + !!o->verbs;
+
+	if (!n)
+		cli_usage(&cli, "where do the operations go? Say %s", which);
+	if (n > 1)
+		cli_usage(&cli, "only %s may be given", which);
+}
+
 /* What goes together and what does not. */
 static void check_options(struct opts *o)
 {
@@ -219,19 +232,21 @@ static void check_options(struct opts *o)
 		cli_usage(&cli, "-r and -i are missing: where are the "
 				"reports?");
 	if (o->read && o->live.name)
-		cli_usage(&cli, "one of -r and -i");
-	if (!!o->region + !!o->ticket + !!o->cluster + !!o->verbs != 1)
-		cli_usage(&cli, "one of --region, --ticket, --cluster and "
-				"--verbs");
+		cli_usage(&cli, "only one of -r and -i may be given");
+	check_target(o);
 	if ((o->region || o->verbs) && (o->write || o->to))
 		cli_usage(&cli, "-w and --to need --ticket or --cluster");
 	cli_live_check(&cli, &o->live);
 	if (o->write && o->to)
-		cli_usage(&cli, "one of -w and --to");
+		cli_usage(&cli, "only one of -w and --to may be given");
 	if (o->ticket && !o->write && !o->to && !o->live.name)
-		cli_usage(&cli, "--ticket needs -w or --to");
+		cli_usage(&cli,
+			  "--ticket needs -w or --to: where do the RoCEv2 "
+			  "packets go?");
 	if (o->ack_every && (o->region || o->verbs))
-		cli_usage(&cli, "--ack-every needs --ticket");
+		cli_usage(&cli,
+			  "--ack-every needs --ticket or --cluster: it is "
+			  "about RoCEv2 packets");
 	if (o->answers && ((!o->ticket && !o->cluster) || !o->write))
 		cli_usage(&cli, "--answers needs --ticket and -w");
 	if (o->window_given &&
@@ -240,12 +255,12 @@ static void check_options(struct opts *o)
 				"-w with --answers");
 	if (!o->cluster && (o->steer_given || o->mirror))
 		cli_usage(&cli, "--steer and --mirror need --cluster");
-	if (is_dash(o->read) && is_dash(o->ticket))
-		cli_usage(&cli, "stdin cannot be two files");
-	if (is_dash(o->answers) && (is_dash(o->read) || is_dash(o->ticket)))
-		cli_usage(&cli, "stdin cannot be two files");
+	if (is_dash(o->read) + is_dash(o->ticket) + is_dash(o->answers) > 1)
+		cli_usage(&cli, "stdin cannot be two files: only one of -r, "
+				"--ticket and --answers may be -");
 	if (is_dash(o->write) && is_dash(o->nacks))
-		cli_usage(&cli, "stdout cannot take two files");
+		cli_usage(&cli, "stdout cannot take two files: only one of -w "
+				"and --nacks may be -");
 	if (o->op_rate && !o->op_burst)
 		o->op_burst = o->op_rate < 6400 ? 64 : o->op_rate / 100;
 	if (o->op_burst && !o->op_rate)

@@ -158,7 +158,7 @@ static void reread_ticket(struct target *g, const struct opts *o)
 		return;
 	}
 	if (roce_out_reticket(g->roce, t, &f) < 0) {
-		cli_warn("%s: %s", o->ticket, f.text);
+		cli_warn_fault(o->ticket, &f);
 		ticket_fini(t);
 		free(t);
 		return;
@@ -168,12 +168,17 @@ static void reread_ticket(struct target *g, const struct opts *o)
 	g->ticket = t;
 }
 
-void target_reread(struct target *g, const struct opts *o)
+void target_reread_if_asked(struct target *g, const struct opts *o)
 {
+	if (!cli_hangup)
+		return;
+	cli_hangup = 0;
 	if (o->cluster)
 		target_reread_cluster(g, o);
-	else if (g->roce)
+	else if (g->roce && strcmp(o->ticket, "-"))
 		reread_ticket(g, o);
+	else
+		cli_warn("SIGHUP: there is nothing to read again");
 }
 
 static void sum_requests(struct target *g)

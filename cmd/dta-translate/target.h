@@ -58,7 +58,7 @@ unsigned target_roces(const struct target *g, struct roce_out **out);
 
 /* SIGHUP: the ticket, or the cluster file, is read again. One that cannot be
  * used leaves the old one: it may be half written. */
-void target_reread(struct target *g, const struct opts *o);
+void target_reread_if_asked(struct target *g, const struct opts *o);
 
 /* The road's own ledger, if it has one: of now, or as it was at the end. */
 void target_report(struct target *g, enum row_format format);

@@ -18,4 +18,9 @@ struct fault {
 int fault_set(struct fault *f, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* "object: why", the object once: why, another fault than f, may begin with it.
+ * Returns err. */
+int fault_of(struct fault *f, int err, const char *object,
+	     const struct fault *why);
+
 #endif

@@ -59,22 +59,29 @@ void cli_fail(const char *fmt, ...)
 
 void cli_fault(const char *object, const struct fault *f)
 {
-	size_t n = strlen(object);
+	struct fault all;
 
-	if (!strncmp(f->text, object, n) && strchr(": ", f->text[n]))
-		cli_fail("%s", f->text);
-	cli_fail("%s: %s", object, f->text);
+	fault_of(&all, 0, object, f);
+	cli_fail("%s", all.text);
+}
+
+void cli_warn_fault(const char *object, const struct fault *f)
+{
+	struct fault all;
+
+	fault_of(&all, 0, object, f);
+	cli_warn("%s", all.text);
 }
 
 /* The synopsis: its lines after the first are set below the first. */
-static void print_usage(FILE *out, const struct cli *c)
+static void print_usage(const struct cli *c)
 {
 	const char *line = c->usage, *lead = "usage: ";
 
 	while (*line) {
 		int len = (int)strcspn(line, "\n");
 
-		fprintf(out, "%s%.*s\n", lead, len, line);
+		printf("%s%.*s\n", lead, len, line);
 		line += len + (line[len] == '\n');
 		lead = "       ";
 	}
@@ -87,7 +94,9 @@ void cli_usage(const struct cli *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	message(fmt, ap);
 	va_end(ap);
-	print_usage(stderr, c);
+	/* Not the whole synopsis: what is wrong would scroll away. */
+	fprintf(stderr, "usage: %s [OPTION]... [ARGUMENT]...; try '%s -h'\n",
+		c->name, c->name);
 	complained = true;
 	exit(CLI_USAGE);
 }
@@ -131,7 +140,7 @@ static void help(const struct cli *c)
 		{'V', "version", NULL, "print the version and exit"},
 	};
 
-	print_usage(stdout, c);
+	print_usage(c);
 	printf("\n%s\n\n", c->summary);
 	for (const struct cli_option *o = c->options; o->name; o++)
 		if (o->help)

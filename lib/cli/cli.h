@@ -52,8 +52,8 @@ void cli_start(const struct cli *c);
 
 /*
  * getopt_long over c->options: returns the option's ch, -1 at the end of
- * options (optind is set). Handles -h, -V, and bad options (message, usage,
- * exit 2) itself. Options and operands may come in any order.
+ * options (optind is set). Handles -h, -V, and bad options (message, exit 2)
+ * itself. Options and operands may come in any order.
  */
 int cli_next(const struct cli *c, int argc, char **argv);
 
@@ -63,7 +63,8 @@ int cli_next(const struct cli *c, int argc, char **argv);
  */
 uint64_t cli_u64(const char *option, const char *text, uint64_t min,
 		 uint64_t max);
-/* K, M, G, T (or KiB...): powers of 1024. */
+/* How many of something, bytes or what is counted, also in a second; not what
+ * only has a number as its name. K, M, G, T (or KiB...): powers of 1024. */
 uint64_t cli_size(const char *option, const char *text, uint64_t min,
 		  uint64_t max);
 double cli_f64(const char *option, const char *text, double min, double max);
@@ -79,15 +80,18 @@ void cli_refuse(const char *fmt, ...)
  */
 void cli_apart(const char *file, const char *written);
 
-/* Messages on stderr, "name: ..."; cli_fail() exits with 1, cli_usage() 2. */
+/* Messages on stderr, "name: ..."; cli_fail() exits with 1, cli_usage() with 2
+ * and tells where to look: for options that are missing or at odds. */
 void cli_fail(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 void cli_usage(const struct cli *c, const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 2, 3)));
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* cli_fail("object: reason"), where the reason may begin with the object. */
+/* cli_fail("object: reason"), where the reason may begin with the object; and
+ * the same as a warning. */
 void cli_fault(const char *object, const struct fault *f)
 	__attribute__((noreturn));
+void cli_warn_fault(const char *object, const struct fault *f);
 
 /*
  * A ledger on stderr; warns if it does not add up. Text: what came in, what was
@@ -97,12 +101,15 @@ void cli_fault(const char *object, const struct fault *f)
 void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt);
 
 /*
- * Signals for a long-running loop: SIGINT and SIGTERM set cli_stop, SIGUSR1
- * sets cli_report. No SA_RESTART: reads return EINTR. SIGBUS (a mapped file
- * shrank) says so and exits 1.
+ * Signals for a long-running loop: SIGINT, SIGTERM and SIGHUP (unless ignored,
+ * as by nohup(1)) set cli_stop, SIGUSR1 sets cli_report. No SA_RESTART: reads
+ * return EINTR. SIGBUS (a mapped file shrank) says so and exits 1.
  */
-extern volatile sig_atomic_t cli_stop, cli_report;
+extern volatile sig_atomic_t cli_stop, cli_report, cli_hangup;
 void cli_signals(void);
+
+/* From now on SIGHUP sets cli_hangup: there is something to be made anew. */
+void cli_take_hangup(void);
 
 /*
  * Progress on stderr, when that is a terminal and the work lasts above a

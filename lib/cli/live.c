@@ -13,7 +13,7 @@ enum {
 static void set_kind(struct cli_live *l, enum live_kind kind)
 {
 	if (l->options.kind && l->options.kind != kind)
-		cli_refuse("--xdp, --no-xdp: one of them");
+		cli_refuse("--xdp and --no-xdp: only one of them may be given");
 	l->options.kind = kind;
 }
 
@@ -21,6 +21,8 @@ bool cli_live_option(struct cli_live *l, int ch)
 {
 	switch (ch) {
 	case CLI_INTERFACE:
+		if (!*optarg)
+			cli_refuse("--interface: the name is empty");
 		l->name = optarg;
 		return true;
 	case CLI_XDP:
@@ -41,7 +43,7 @@ bool cli_live_option(struct cli_live *l, int ch)
 		l->user = optarg;
 		return true;
 	case CLI_COUNT:
-		l->count = cli_u64("--count", optarg, 1, UINT64_MAX - 1);
+		l->count = cli_size("--count", optarg, 1, UINT64_MAX - 1);
 		return true;
 	case CLI_DURATION:
 		l->duration_ns = cli_duration_ns("--duration", optarg);
@@ -71,9 +73,10 @@ void cli_live_filter(struct cli_live *l, int argc, char **argv)
 void cli_live_check(const struct cli *c, const struct cli_live *l)
 {
 	if ((l->options.kind || l->options.promiscuous) && !l->name)
-		cli_usage(c, "--xdp, --no-xdp and --promiscuous need -i");
+		cli_usage(c, "--xdp, --no-xdp and --promiscuous need -i: they "
+			     "say how an interface is read");
 	if (l->duration_ns && !l->name)
-		cli_usage(c, "--duration needs -i");
+		cli_usage(c, "--duration needs -i: a capture ends by itself");
 }
 
 static uint64_t now_ns(void)

@@ -71,6 +71,9 @@ void cli_limit_took(struct cli_limit *m, int n); /* n <= 0: nothing */
  */
 void cli_user(const char *user);
 
+/* Exits if cli_user() could not do it: asked before anything is opened. */
+void cli_user_check(const char *user);
+
 /*
  * Rows of what happened since the last one, on stderr. Text: rates a second,
  * and the reasons of drops. CSV and NDJSON: how many, of every counter, with

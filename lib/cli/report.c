@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/private.h"
 
-volatile sig_atomic_t cli_stop, cli_report;
+volatile sig_atomic_t cli_stop, cli_report, cli_hangup;
 
 static void ledger_text(const struct ledger *l, const void *ctr)
 {
@@ -78,6 +78,12 @@ static void on_report(int sig)
 	cli_report = 1;
 }
 
+static void on_hangup(int sig)
+{
+	(void)sig;
+	cli_hangup = 1;
+}
+
 static void on_bus(int sig)
 {
 	static const char text[] =
@@ -88,6 +94,13 @@ static void on_bus(int sig)
 	(void)!write(STDERR_FILENO, name, strlen(name));
 	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
 	_exit(CLI_FAIL);
+}
+
+static void handle(int sig, void (*handler)(int))
+{
+	struct sigaction sa = {.sa_handler = handler};
+
+	sigaction(sig, &sa, NULL);
 }
 
 void cli_signals(void)
@@ -101,13 +114,17 @@ void cli_signals(void)
 		{SIGUSR1, on_report},
 		{SIGBUS, on_bus},
 	};
-	struct sigaction sa;
+	struct sigaction was;
 
-	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		memset(&sa, 0, sizeof(sa));
-		sa.sa_handler = table[i].handler;
-		sigaction(table[i].sig, &sa, NULL);
-	}
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		handle(table[i].sig, table[i].handler);
+	if (!sigaction(SIGHUP, NULL, &was) && was.sa_handler != SIG_IGN)
+		handle(SIGHUP, on_stop);
+}
+
+void cli_take_hangup(void)
+{
+	handle(SIGHUP, on_hangup);
 }
 
 /* The progress line: when its work began, and when it was last drawn. */

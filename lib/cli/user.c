@@ -38,6 +38,40 @@ static bool is_for_good(const struct passwd *p)
 	return !p->pw_uid || (setuid(0) < 0 && seteuid(0) < 0);
 }
 
+static const struct passwd *find(const char *user)
+{
+	const struct passwd *p;
+
+	errno = 0;
+	if (!(p = getpwnam(user)))
+		cli_fail("--user: %s: %s", user,
+			 errno ? strerror(errno) : "no such user");
+	return p;
+}
+
+static void not_root(const char *user)
+{
+	cli_fail("--user: %s: only root can become another user", user);
+}
+
+/* Root, or who was given the capability. */
+static bool may_become(void)
+{
+	struct __user_cap_header_struct h = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct mine[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	return syscall(SYS_capget, &h, mine) < 0 ||
+	       mine[0].effective & 1u << CAP_SETUID;
+}
+
+void cli_user_check(const char *user)
+{
+	if (user && find(user)->pw_uid != geteuid() && !may_become())
+		not_root(user);
+}
+
 void cli_user(const char *user)
 {
 	const struct passwd *p;
@@ -47,20 +81,18 @@ void cli_user(const char *user)
 			drop_capabilities();
 		return;
 	}
-	errno = 0;
-	if (!(p = getpwnam(user)))
-		cli_fail("--user: %s: %s", user,
-			 errno ? strerror(errno) : "no such user");
+	p = find(user);
 	if (geteuid() != 0 && geteuid() == p->pw_uid) {
 		drop_capabilities();
 		return;
 	}
 	if (initgroups(user, p->pw_gid) < 0 ||
 	    setresgid(p->pw_gid, p->pw_gid, p->pw_gid) < 0 ||
-	    setresuid(p->pw_uid, p->pw_uid, p->pw_uid) < 0)
-		cli_fail("--user: %s: %s", user,
-			 errno == EPERM ? "only root can become another user"
-					: strerror(errno));
+	    setresuid(p->pw_uid, p->pw_uid, p->pw_uid) < 0) {
+		if (errno == EPERM)
+			not_root(user);
+		cli_fail("--user: %s: %s", user, strerror(errno));
+	}
 	if (!is_for_good(p))
 		cli_fail("--user: %s: privileges could not be given up", user);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* iface.c - network interfaces by name: what there is to know before use. */
 #include <errno.h>
+#include <ifaddrs.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <net/if_arp.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -31,6 +33,7 @@ static int ask(struct iface *i, int fd, struct fault *f)
 				 "%s: not an Ethernet interface (ARP type %u)",
 				 i->name, r.ifr_hwaddr.sa_family);
 	i->loopback = r.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK;
+	memcpy(i->mac, r.ifr_hwaddr.sa_data, sizeof(i->mac));
 	if (ioctl(fd, SIOCGIFMTU, &r) < 0)
 		return fault_set(f, -errno, "%s: %s", i->name, strerror(errno));
 	i->mtu = (unsigned)r.ifr_mtu;
@@ -51,6 +54,41 @@ int iface_find(struct iface *i, const char *name, struct fault *f)
 	rc = ask(i, fd, f);
 	close(fd);
 	return rc;
+}
+
+/* The first address of each family is the one that a host speaks by. */
+static void take_ip(struct live_address *out, const struct sockaddr *a)
+{
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)a;
+	const struct sockaddr_in *four = (const struct sockaddr_in *)a;
+
+	if (a->sa_family == AF_INET && !out->has_ip4) {
+		memcpy(out->ip4, &four->sin_addr, sizeof(out->ip4));
+		out->has_ip4 = true;
+	}
+	if (a->sa_family == AF_INET6 && !out->has_ip6 &&
+	    !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr)) {
+		memcpy(out->ip6, &six->sin6_addr, sizeof(out->ip6));
+		out->has_ip6 = true;
+	}
+}
+
+bool live_address(struct live_address *out, const char *name)
+{
+	struct ifaddrs *all = NULL;
+	struct iface i;
+
+	*out = (struct live_address){0};
+	if (iface_find(&i, name, NULL) || i.loopback)
+		return false;
+	memcpy(out->mac, i.mac, sizeof(out->mac));
+	if (getifaddrs(&all) < 0)
+		return true;
+	for (const struct ifaddrs *a = all; a; a = a->ifa_next)
+		if (a->ifa_addr && !strcmp(a->ifa_name, i.name))
+			take_ip(out, a->ifa_addr);
+	freeifaddrs(all);
+	return true;
 }
 
 bool iface_there(int index)

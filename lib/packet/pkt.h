@@ -116,6 +116,20 @@ int src_open_live(struct src **out, const char *name,
 int snk_open_live(struct snk **out, const char *name,
 		  const struct live_options *o, struct fault *f);
 
+/*
+ * The own addresses of an interface of that name, for frames that say where
+ * they come from. IPv6: not the link's own one, which no router takes.
+ */
+struct live_address {
+	uint8_t mac[6];
+	uint8_t ip4[4], ip6[16];
+	bool has_ip4, has_ip6;
+};
+
+/* false: it has none, as sockets and the loopback interface, or is not there.
+ */
+bool live_address(struct live_address *out, const char *name);
+
 /* Room for one frame of up to len bytes (at most PKT_MAX), or NULL with errno
  * set when the buffer before it could not be written. */
 uint8_t *snk_room(struct snk *s, size_t len);

@@ -46,6 +46,7 @@ struct snk {
 /* An interface. */
 struct iface {
 	char name[16];
+	uint8_t mac[6];
 	int index;
 	unsigned mtu;
 	bool loopback;

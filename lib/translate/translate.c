@@ -121,7 +121,7 @@ static void lane_init(struct lane *l, const struct table *t, unsigned index,
 		.run = t->kind == TABLE_KEYWRITE ? keywrite_of[o->dart]
 						 : run_of[t->kind],
 		.write_len = write_len_of(t),
-		.copy = {.state = rng_mix(o->seed + index)},
+		.copy = {.state = rng_mix(rng_mix(o->seed) + index)},
 		.t = *t,
 	};
 	/* The cache is divided, as the reports are; rows are a power of 2. */

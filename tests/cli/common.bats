@@ -54,9 +54,12 @@ blame() {
 		for option in --no-such-option --no-such=1 -%; do
 			run -2 --separate-stderr "$p" "$option"
 			blame "$p"
-			[[ -z $output && $stderr == *"usage: $p "* ]]
+			[[ -z $output ]]
 			[[ ${stderr_lines[0]} == \
 				"$p: unknown option ${option%=1}" ]]
+			# and where to look: not all of it once more
+			[[ ${stderr_lines[1]} == "usage: $p "*"'$p -h'" ]]
+			[ ${#stderr_lines[@]} = 2 ]
 		done
 	done
 }
@@ -75,6 +78,31 @@ blame() {
 				"$p: $option: argument missing" ]]
 		done
 	done
+}
+
+# Numbers of things take K, M, G, T wherever they are asked for; those that are
+# names, or a few at most, do not.
+@test "suffixes of numbers: everywhere the same" {
+	sizes=0
+	for p in "${PROGRAMS[@]}"; do
+		names=$("$p" -h |
+			sed -nE 's/^  (-., |    )(--[a-z0-9-]+) [^ ].*/\2/p')
+		for option in $names; do
+			# what takes anything is not tried: it may be carried out
+			run --separate-stderr "$p" "$option" 1Q --no-such-option
+			blame "$p $option"
+			case $stderr in
+			*"is not a number from "*"(K, M, G, T: powers of 1024)"*)
+				sizes=$((sizes + 1)) ;;
+			*"is not a whole number"*)
+				[[ " --seed --epoch --epochs --copies --table \
+					--max-copies --ages --checksum-bits \
+					--arity --hops --ipv6 --value --cm " == \
+					*[[:space:]]$option[[:space:]]* ]] ;;
+			esac
+		done
+	done
+	[ $sizes -ge 25 ]
 }
 
 @test "an argument for an option that takes none: exit 2" {

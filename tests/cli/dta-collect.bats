@@ -88,6 +88,13 @@ fails() { # message option...
 @test "options that do not go together: usage on stderr, exit 2" {
 	usage_error "--region is missing" --create --layout small.ini
 	usage_error "nothing to do" --region x
+	usage_error "--cm and --grace need --verbs" --region x --cm 4790
+	usage_error "--cm and --grace need --verbs" --region x --grace 2s
+	usage_error "--user needs -i or --verbs" --region x --user nobody
+	usage_error "--epoch needs" --region x --epoch 1
+	usage_error "need --create" --region x --epochs 2
+	usage_error "--layout is missing" --region x --create
+	usage_error "--create is missing" --region x --layout small.ini
 	usage_error "one of" --region x --create --layout small.ini --remove
 	usage_error "one of" --region x --create --layout small.ini --restore y
 	usage_error "one of" --region x --restore y --remove

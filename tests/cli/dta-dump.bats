@@ -5,7 +5,8 @@
 load ../helpers
 
 setup() {
-	PATH=$BUILD/tests/tools:$PATH:$TOP/tests/tools
+	need_tools mangle
+	PATH=$TOOLS:$PATH:$TOP/tests/tools
 	EXAMPLES=$TOP/cmd/dta-collect/examples
 	NAME=test-dump-$$-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1

@@ -2,10 +2,9 @@
 # dta-gen: options, formats, and what it computes, checked against tshark's
 # reading of the same packets and against captures small enough to do by hand.
 
-bats_require_minimum_version 1.5.0
+load ../helpers
 
 setup() {
-	PATH=$BUILD:$PATH
 	MAN=$BATS_TEST_DIRNAME/../../man/dta-gen.1
 	EXAMPLES=$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples
 	TRACE=${TRACES:-$BATS_TEST_DIRNAME/../../../shared/traces}/real-mix.pcap
@@ -660,4 +659,54 @@ tcp() { # ms src sport dst dport flags seq payload
 	dta-gen uniform -c 5 -q --rate 2K -w k.pcap
 	dta-gen uniform -c 5 -q --rate 2048 -w n.pcap
 	cmp k.pcap n.pcap
+}
+
+@test "options of NACKs without --tracked: which one, and what it needs" {
+	for option in --wait "--resend 10" "--nacks n.pcap"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr dta-gen uniform -w x.pcap $option
+		[[ ${stderr_lines[0]} == \
+			"dta-gen: ${option%% *} needs --tracked: "* ]]
+	done
+	run -2 --separate-stderr dta-gen uniform -w x.pcap --tracked --wait
+	[[ $stderr == *"--wait needs -i or --nacks"* ]]
+	[ ! -e x.pcap ]
+}
+
+keys_of() { # seed options...
+	local seed=$1
+
+	shift
+	dta-gen "$@" -q --seed "$seed" -w /dev/null --truth - |
+		cut -d, -f3 | sed 1d | sort -u
+}
+
+common() { comm -12 "$1" "$2" | wc -l; }
+
+# Of neighbours none is the other one shifted: no key of 8 bytes or more is
+# common to two of them. With 4 bytes, 131072 keys of each, 4 are by chance.
+@test "seeds: the keys of one have nothing to do with those of another" {
+	for seed in 0 1 2 5 6 7; do
+		keys_of $seed uniform --flows 3000 >flow4.$seed
+		keys_of $seed uniform --flows 3000 --key-type hex:8 >hex.$seed
+		keys_of $seed int-path --flows 3000 >int.$seed
+		keys_of $seed uniform --flows 128K --key-type u32 >u32.$seed
+		[ "$(wc -l <u32.$seed)" = 131072 ]
+	done
+	total=0
+	for a in 0 1 2 5 6 7; do
+		for b in 0 1 2 5 6 7; do
+			[ $a -lt $b ] || continue
+			for kind in flow4 hex int; do
+				[ "$(common $kind.$a $kind.$b)" = 0 ]
+			done
+			n=$(common u32.$a u32.$b)
+			[ "$n" -lt 20 ]
+			total=$((total + n))
+		done
+	done
+	[ $total -ge 30 ] && [ $total -le 100 ] # of 15 pairs: 60
+	# what the default seed makes stays as it was published
+	[ "$(dta-gen uniform -q --flows 1000 -w - | sha256sum)" = \
+		"$(dta-gen uniform -q --flows 1000 --seed 1 -w - | sha256sum)" ]
 }

@@ -49,6 +49,8 @@ usage_error() { # text option...
 
 @test "options that do not go together: usage on stderr, exit 2" {
 	usage_error "-r and -i are missing" --region x
+	usage_error "where do the operations go? Say one of --region," -r x
+	usage_error "only one of --region" -r x --region y --verbs z
 	usage_error "one of --region, --ticket, --cluster and --verbs" -r x
 	usage_error "one of --region, --ticket, --cluster and --verbs" \
 		-r x --region y --ticket z -w w

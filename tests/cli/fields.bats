@@ -3,10 +3,9 @@
 # tests/golden/fields.txt has those of every program and mode, and the counters
 # of every ledger. To add to it, look at the difference, then copy it in.
 
-bats_require_minimum_version 1.5.0
+load ../helpers
 
 setup() {
-	PATH=$BUILD:$PATH
 	EXAMPLES=$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples
 	NAME=test-fields-$$
 	cd "$BATS_TEST_TMPDIR" || exit 1

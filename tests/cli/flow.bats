@@ -5,7 +5,7 @@
 load ../helpers
 
 setup() {
-	TOOLS=$BUILD/tests/tools
+	need_tools mangle
 	NAME=test-flow-$$-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	cat >append.ini <<-END

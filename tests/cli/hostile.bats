@@ -2,10 +2,11 @@
 # Bad input: every packet is stored or counted under its reason, nothing crashes
 # or hangs, and the ledger adds up.
 
-bats_require_minimum_version 1.5.0
+load ../helpers
 
 setup() {
-	PATH=$BUILD:$BUILD/tests/tools:$PATH
+	need_tools mangle
+	PATH=$TOOLS:$PATH
 	EXAMPLES=$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples
 	TRACE=${TRACES:-$BATS_TEST_DIRNAME/../../../shared/traces}/real-mix.pcap
 	NAME=test-hostile-$$-$BATS_TEST_NUMBER

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # kill -9 at any moment: the region opens, and every operation is done or not.
 
-bats_require_minimum_version 1.5.0
+load ../helpers
 
 setup() {
-	PATH=$BUILD:$PATH
 	NAME=test-kill-$$-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }

@@ -5,6 +5,7 @@
 load ../helpers
 
 setup() {
+	need_tools send
 	NAME=test-live-$$-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
@@ -50,7 +51,7 @@ run_bg() {
 		--to "unix:answers,roce" --ticket ticket.ini --stats 1h
 	local translate=$PID
 	wait_for grep -q "unix:reports,nacks: Unix datagrams" translate.log
-	"$BUILD/tests/tools/send" reports.pcap "unix:,reports" >sent
+	"$TOOLS/send" reports.pcap "unix:,reports" >sent
 	grep -qx "sent 2000 dropped 0" sent
 	wait_for same_memory
 	kill "$translate" "$collect"
@@ -98,7 +99,7 @@ refuses() { # message command...
 	refuses "one of -r and -i" dta-translate -r x -i lo -R "$NAME-file"
 	refuses "need -i" dta-translate -r x --xdp -R "$NAME-file"
 	refuses "need -i" dta-collect -r x --no-xdp -R "$NAME-file"
-	refuses "one of them" dta-translate -i lo --xdp --no-xdp -R "$NAME-file"
+	refuses "only one of them" dta-translate -i lo --xdp --no-xdp -R "$NAME-file"
 	refuses "need --ticket" dta-translate -i lo --to lo -R "$NAME-file"
 	refuses "one of -w and --to" dta-translate -i lo -w x --to lo --ticket x
 	refuses "no such argument" dta-translate -r x -R "$NAME-file" udp
@@ -123,4 +124,140 @@ refuses() { # message command...
 	[[ $output == *"filter 'udp and and': "* ]]
 	run -1 dta-translate -q -r reports.pcap -R "$NAME-file" --user no-such-user
 	[ "$output" = "dta-translate: --user: no-such-user: no such user" ]
+}
+
+# once PROGRAM...: exit 1; one line, which names nothing twice in a row, and
+# nothing else was said before it: no socket was opened.
+once() { # message command...
+	local message=$1
+
+	shift
+	run -1 --separate-stderr timeout 10 "$@" </dev/null
+	[[ -z $output && $stderr == *"$message"* &&
+		${#stderr_lines[@]} = 1 ]] || { echo "$*: $stderr"; return 1; }
+	run ! grep -E '(^| )([^ ]+: )\2' <<<"$stderr"
+}
+
+@test "what is wrong is said before an interface is opened, and once" {
+	make_regions
+	dta-gen uniform --count 1 -q -w reports.pcap
+	dta-collect --region "$NAME-file" --ticket ticket.ini
+	echo junk >junk
+	mkdir folder
+	local live=(-i unix:in,out) r=(--region "$NAME-file")
+
+	for t in none junk folder; do
+		once "$t" dta-translate "${live[@]}" --ticket $t
+		once "$t" dta-translate "${live[@]}" --dart --ticket $t
+		once "$t" dta-translate "${live[@]}" --cluster $t
+		once "$t" dta-gen uniform -i unix:,out --dart --ticket $t \
+			--truth truth.csv
+		once "$t" dta-gen uniform -w w.pcap --dart --cluster $t
+	done
+	for t in none/t junk/t; do
+		once "$t" dta-collect "${r[@]}" "${live[@]}" --ticket $t
+	done
+	printf '[collector 1]\nticket = none\n' >cluster.ini
+	once "cluster.ini:" dta-translate "${live[@]}" --cluster cluster.ini \
+		--to unix:in,out
+	for name in no-such-if far-too-long-for-an-interface unix:x; do
+		once "$name" dta-translate "${live[@]}" --ticket ticket.ini \
+			--to $name
+		once "$name" dta-translate "${r[@]}" -i $name
+		once "$name" dta-collect "${r[@]}" -i $name
+		once "$name" dta-gen uniform -i $name --to-mac 02:00:00:00:00:02
+		once "$name" dta-gen uniform -i $name --tracked \
+			--to-mac 02:00:00:00:00:02
+	done
+	local user=(--user no-such-user)
+	once "no-such-user" dta-translate "${r[@]}" "${live[@]}" "${user[@]}"
+	once "no-such-user" dta-collect "${r[@]}" "${live[@]}" "${user[@]}"
+	once "no-such-user" dta-gen uniform -i unix:,out "${user[@]}"
+	once "no table 'none'" dta-translate "${r[@]}" "${live[@]}" \
+		-T none:copies=1
+	once "filter 'and and'" dta-translate "${r[@]}" "${live[@]}" and and
+	once "filter 'and and'" dta-collect "${r[@]}" "${live[@]}" and and
+	for p in dta-translate dta-collect; do
+		run -2 $p "${r[@]}" -i ""
+		[ "$output" = "$p: --interface: the name is empty" ]
+	done
+	[ ! -e in ] && [ ! -e truth.csv ] && [ ! -e w.pcap ]
+}
+
+# counted LOG COUNTER: of the ledger printed last.
+counted() {
+	grep '^{' "$1" | jq -r --arg c "$2" 'select(.counter == $c).value' |
+		tail -n 1
+}
+
+# more_than N PID LOG: whether so many reports are out.
+more_than() {
+	grep -q "Unix datagrams" "$3" || return # no handler yet
+	kill -USR1 "$2"
+	[ "$(counted "$3" reports)" -gt "$1" ] 2>/dev/null
+}
+
+@test "dta-gen on a wire goes on until it is stopped, or told for how long" {
+	for options in "" "--flows 2000 --duration 1d" "--tracked"; do
+		for workload in int-path turboflow; do
+			rm -f gen.log
+			# shellcheck disable=SC2086
+			run_bg gen.log dta-gen $workload -i unix:own,out -o ndjson \
+				$options
+			wait_for more_than 30000 "$PID" gen.log
+			kill -TERM "$PID"
+			wait "$PID"
+			[ "$(counted gen.log reports)" -gt 30000 ]
+		done
+	done
+	# traffic that there is nothing to report of hears the clock, too
+	dta-gen turboflow -i unix:own,out --flows 10 --duration 50ms -q
+	# with these it ends by itself
+	dta-gen int-path -i unix:,out --flows 500 -o ndjson 2>flows.log
+	[ "$(counted flows.log reports)" = 500 ]
+	dta-gen int-path -i unix:,out --count 20000 -o ndjson 2>count.log
+	[ "$(counted count.log reports)" = 20000 ]
+	dta-gen int-path -w /dev/null -o ndjson 2>file.log
+	[ "$(counted file.log reports)" = 10000 ]
+}
+
+@test "SIGHUP: the ticket again, where there is one; nothing dies of it" {
+	make_regions
+	dta-gen uniform --count 2000 -q -w reports.pcap
+	run_bg translate.log dta-translate -o ndjson -i unix:reports,nacks \
+		--region "$NAME-wire"
+	wait_for grep -q "Unix datagrams" translate.log
+	kill -HUP "$PID"
+	wait_for grep -qx \
+		"dta-translate: SIGHUP: there is nothing to read again" \
+		translate.log
+	"$TOOLS/send" reports.pcap unix:,reports >sent
+	kill -TERM "$PID"
+	wait "$PID"
+	[ "$(counted translate.log received)" -gt 0 ]
+	# a road that hears no answers has a ticket, too
+	dta-collect --region "$NAME-file" --ticket ticket.ini
+	run_bg packets.log dta-translate -i unix:reports,nacks \
+		--to unix:,roce --window 0 --ticket ticket.ini
+	wait_for grep -q "Unix datagrams" packets.log
+	echo junk >ticket.ini
+	kill -HUP "$PID"
+	wait_for grep -qx "dta-translate: ticket.ini:1: not a line of a ticket" \
+		packets.log
+	kill -TERM "$PID"
+	wait "$PID"
+}
+
+@test "SIGHUP ends dta-gen as SIGTERM does, and not under nohup" {
+	run_bg gen.log dta-gen int-path -i unix:,out -o ndjson
+	wait_for more_than 0 "$PID" gen.log
+	kill -HUP "$PID"
+	wait "$PID"
+	[ "$(counted gen.log reports)" -gt 0 ]
+	run_bg nohup.log nohup dta-gen int-path -i unix:,out -o ndjson
+	wait_for more_than 0 "$PID" nohup.log
+	kill -HUP "$PID"
+	wait_for more_than "$(counted nohup.log reports)" "$PID" nohup.log
+	kill -TERM "$PID"
+	wait "$PID"
 }

@@ -2,10 +2,9 @@
 # dta-gen | dta-translate | dta-collect, asked and checked: every workload by
 # both roads, the local one and RoCEv2 packets through the software responder.
 
-bats_require_minimum_version 1.5.0
+load ../helpers
 
 setup() {
-	PATH=$BUILD:$PATH
 	EXAMPLES=$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples
 	TRACE=${TRACES:-$BATS_TEST_DIRNAME/../../../shared/traces}/real-mix.pcap
 	NAME=test-pipe-$$-$BATS_TEST_NUMBER

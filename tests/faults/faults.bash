@@ -3,10 +3,10 @@
 # datagrams): load ../helpers, load faults
 
 EXAMPLES=$TOP/cmd/dta-collect/examples
-TOOLS=$BUILD/tests/tools
 ROAD=(--to unix:t,la) # the translator's end
 
 faults_setup() {
+	need_tools link
 	NAME=faults-$$-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }

@@ -7,7 +7,7 @@ load net
 
 setup() {
 	need_net
-	TOOLS=$BUILD/tests/tools
+	need_tools send
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	cat >layout.ini <<-INI
 		[flows]

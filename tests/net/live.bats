@@ -8,7 +8,7 @@ load net
 setup() {
 	need_net
 	EXAMPLES=$TOP/cmd/dta-collect/examples
-	TOOLS=$BUILD/tests/tools
+	need_tools send six
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 
@@ -416,6 +416,62 @@ is_all_there() {
 	for tool in dta-translate dta-collect; do
 		run -1 on t setpriv --reuid nobody --clear-groups \
 			"$BUILD/$tool" -i t0 --region "$NET-wire"
-		[[ $output == *"t0: needs the capability CAP_NET_RAW: run as root, or setcap cap_net_raw+ep"* ]]
+		[[ $output == "$tool: t0: needs the capability CAP_NET_RAW: run as root, or setcap cap_net_raw+ep"* ]]
+	done
+}
+
+@test "no privileges: dta-gen, too" {
+	net_up
+	run -1 on r setpriv --reuid nobody --clear-groups "$BUILD/dta-gen" \
+		uniform -i r0 --to-mac 02:00:00:00:00:02
+	[[ $output == "dta-gen: r0: needs the capability CAP_NET_RAW: "* ]]
+	run -1 on r setpriv --reuid nobody --clear-groups "$BUILD/dta-gen" \
+		uniform -i r0 --to-mac 02:00:00:00:00:02 --user daemon
+	[ "$output" = \
+		"dta-gen: --user: daemon: only root can become another user" ]
+}
+
+# ticket OPTIONS...: that of a collector on c0.
+ticket() {
+	rm -f ticket.ini
+	start c collect.log dta-collect --region "$NET-wire" -i c0 \
+		--ticket ticket.ini "$@"
+	wait_for test -s ticket.ini
+	stop "$PID"
+}
+
+has() { grep -qx "$1 = $2" ticket.ini; }
+
+@test "a ticket of an interface has its addresses, or those that were given" {
+	net_up
+	make_regions "$EXAMPLES/uniform.ini"
+	local mac
+	mac=$(on c cat /sys/class/net/c0/address)
+	ticket
+	has mac "$mac" && has ip 10.0.0.51
+	on c ip addr add 192.0.2.7/24 dev c0
+	on c ip addr add 192.0.2.8/24 dev c0
+	ticket
+	has mac "$mac" && has ip 192.0.2.7
+	ticket --no-xdp --mac 02:00:00:00:00:77 --ip 10.0.0.52
+	has mac 02:00:00:00:00:77 && has ip 10.0.0.52
+	on c sh -c 'echo 0 >/proc/sys/net/ipv6/conf/c0/disable_ipv6'
+	on c ip addr add 2001:db8::7/64 dev c0 nodad
+	ticket --peer-ip 2001:db8::101
+	has mac "$mac" && has ip 2001:db8::7 && has peer_ip 2001:db8::101
+}
+
+@test "what is wrong is found before a program is attached" {
+	net_up
+	make_regions "$EXAMPLES/uniform.ini"
+	echo junk >junk
+	for options in "--ticket junk" "--ticket none" \
+		"--region $NET-wire -T x:copies=1" "--cluster none" \
+		"--region $NET-wire --user no-such-user"; do
+		# shellcheck disable=SC2086
+		run ! on t dta-translate -i t0 $options
+		# a source says which kind it is once it is open
+		[ "${#lines[@]}" = 1 ] || { echo "$output"; return 1; }
+		[[ $output != *AF_* ]]
 	done
 }

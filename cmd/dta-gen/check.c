@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* check.c - dta-gen's options: what goes together; defaults filled in. */
+#include <inttypes.h>
+
+#include "options.h"
+
+enum {
+	FLOWS_DEFAULT = 10000,
+	RESEND_DEFAULT = 1024,
+	RATE_DEFAULT = 1000000,
+	COPIES0 = 2, /* what the published reporter says */
+};
+
+/* DTA/0 carries 4-byte keys and 4-byte data, nothing else. */
+static bool fits_dta0(const struct workload *w, const struct gen_options *o)
+{
+	bool uniform = w->needs == NEEDS_NOTHING;
+	unsigned kind = uniform ? (unsigned)o->kind : w->kind;
+	size_t key = uniform ? o->key_len : key_type_len(w->key[0]);
+	size_t value = uniform ? o->value_len : w->value[0];
+
+	return (key == 4 || kind == DTA_APPEND) &&
+	       (value == 4 || kind == DTA_KEYINC);
+}
+
+static void check_dta0(const struct workload *w, const struct gen_options *o)
+{
+	char names[256] = "uniform with --key-type u32";
+	size_t n = strlen(names);
+
+	if (o->format == DTA_FORMAT_1 || fits_dta0(w, o))
+		return;
+	for (unsigned i = 0; i < n_workloads; i++)
+		if (workloads[i].needs != NEEDS_NOTHING &&
+		    fits_dta0(&workloads[i], o))
+			n += (size_t)snprintf(names + n, sizeof(names) - n,
+					      ", %s", workloads[i].name);
+	cli_refuse("%s does not fit %s, which holds 4-byte keys and values; "
+		   "these do: %s",
+		   w->name, dta_format_name(o->format), names);
+}
+
+/*
+ * Where the streams of a seed lie: number i of one is base ^ rng_mix(i). Were
+ * base rng_mix() of the seed and no more, number j of seed i would be number i
+ * of seed j. The default seed has no extra: its bytes stay what they were.
+ */
+static void complete_seed(struct gen_options *o)
+{
+	o->extra = rng_mix(rng_mix(o->seed ^ SEED_DEFAULT));
+	o->base = rng_mix(o->seed) ^ o->extra;
+}
+
+static void complete(struct settings *s, struct gen_options *o)
+{
+	const struct workload *w = s->workload;
+
+	complete_seed(o);
+	if (!o->kind)
+		o->kind = DTA_KEYWRITE;
+	if (o->kind == DTA_APPEND)
+		o->key_type = KEY_U32;
+	if (!o->copies && o->format != DTA_FORMAT_1)
+		o->copies = COPIES0; /* it cannot say "the default" */
+	/* A capture ends with its flows, a wire when somebody says so. */
+	o->repeat = o->count || o->duration_ns || (o->live.name && !o->flows);
+	if (!o->flows)
+		o->flows = w->per_flow && o->count ? o->count : FLOWS_DEFAULT;
+	o->rate = o->pace ? o->pace : RATE_DEFAULT;
+	if ((!o->live.name && !o->nacks) || o->format != DTA_FORMAT_1)
+		o->resend = 0;
+	else if (o->resend == UINT64_MAX)
+		o->resend = RESEND_DEFAULT;
+	if (!o->link_rate)
+		o->link_rate = o->from ? 20000000 : 9200 * o->rate;
+}
+
+static void check_link(const struct gen_options *o)
+{
+	if (o->out && o->live.name)
+		cli_usage(&cli, "only one of -w and -i may be given");
+	if (o->nacks && o->live.name)
+		cli_usage(&cli, "--nacks is for -w: with -i they come back "
+				"from there");
+	if ((o->nacks || o->wait || o->resend != UINT64_MAX) && !o->tracked)
+		cli_usage(&cli,
+			  "%s needs --tracked: only reports with that "
+			  "flag are confirmed, NACKed and sent again",
+			  o->wait    ? "--wait"
+			  : o->nacks ? "--nacks"
+				     : "--resend");
+	if (o->wait && !o->nacks && !o->live.name)
+		cli_usage(&cli, "--wait needs -i or --nacks: where does the "
+				"confirmation come from?");
+	if (o->tracked && o->format != DTA_FORMAT_1 &&
+	    (o->nacks || o->wait || o->resend != UINT64_MAX))
+		cli_usage(&cli, "--nacks, --wait and --resend need --format "
+				"dta1: NACKs tell of no other");
+	if ((o->live.stats_ns || o->duration_ns) && !o->live.name)
+		cli_usage(&cli, "--stats and --duration need -i");
+}
+
+static void check_dart(const struct gen_options *o)
+{
+	if (o->dart != (o->ticket || o->cluster))
+		cli_usage(&cli, o->dart ? "--dart goes with --ticket or "
+					  "--cluster: where is the collector's "
+					  "memory?"
+					: "--ticket and --cluster need --dart: "
+					  "reports themselves go by -w or -i");
+	if (o->ticket && o->cluster)
+		cli_usage(&cli, "only one of --ticket and --cluster may be "
+				"given");
+	if (o->dart && o->tracked)
+		cli_usage(&cli, "--tracked: nobody checks what a DART switch "
+				"writes");
+	cli_apart(o->ticket, o->out);
+	cli_apart(o->cluster, o->out);
+}
+
+void options_check(struct settings *s)
+{
+	struct gen_options *o = &s->gen;
+	const struct workload *w = s->workload;
+
+	if (!o->out && !o->live.name)
+		cli_usage(&cli, "say with -w or -i where the reports shall go");
+	check_link(o);
+	check_dart(o);
+	if (o->from && o->flows)
+		cli_usage(&cli, "--flows and --from exclude each other");
+	if (o->from && w->needs == NEEDS_NOTHING)
+		cli_usage(&cli, "uniform makes its own keys: no --from");
+	if (o->truth && !strcmp(o->truth, "-") && !strcmp(o->out, "-"))
+		cli_usage(&cli, "--truth and -w cannot both be stdout");
+	if (o->tracked && o->format == DTA_FORMAT_0A)
+		cli_usage(&cli, "--tracked: dta0a has no sequence");
+	if (o->arity % 2)
+		cli_refuse("--arity: '%" PRIu64 "' is not an even number",
+			   o->arity);
+	if (o->hops % 2 == 0 && o->hops)
+		cli_refuse("--hops: '%" PRIu64 "' is not 1, 3 or 5", o->hops);
+	if (!o->window_ns)
+		cli_refuse("--window: must not be 0");
+	if (w->needs != NEEDS_NOTHING &&
+	    (o->kind || o->key_type != KEY_FLOW4 || o->value_len != 4))
+		cli_usage(&cli, "--kind, --key-type and --value are for "
+				"uniform");
+	cli_apart(o->from, o->out);
+	cli_apart(o->from, o->truth);
+	cli_apart(o->truth, o->out);
+	cli_apart(o->nacks, o->out);
+	cli_apart(o->nacks, o->truth);
+	complete(s, o);
+	check_dta0(w, o);
+}
