@@ -149,7 +149,7 @@ static struct snk *open_answers(const struct opts *o)
 	struct fault f = {0};
 	struct snk *k = NULL;
 
-	if (o->write && snk_open(&k, o->write, &f) < 0)
+	if (o->write && cli_snk_open(&k, o->write, &f) < 0)
 		cli_fault(o->write, &f);
 	if (!o->write && o->live.name &&
 	    snk_open_live(&k, o->live.name, &o->live.options, &f) < 0)

@@ -163,7 +163,7 @@ static struct snk *open_nacks(const struct opts *o)
 	struct fault f = {0};
 	struct snk *k = NULL;
 
-	if (o->nacks && snk_open(&k, o->nacks, &f) < 0)
+	if (o->nacks && cli_snk_open(&k, o->nacks, &f) < 0)
 		cli_fault(o->nacks, &f);
 	if (k)
 		snk_flush(k); /* a pipe: the reader waits for the header */

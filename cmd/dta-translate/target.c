@@ -71,7 +71,7 @@ void target_open_packets(struct target *g, const struct opts *o)
 
 	g->name = o->write ? o->write : o->to ? o->to : o->live.name;
 	if (o->write)
-		rc = snk_open(&g->packets, o->write, &f);
+		rc = cli_snk_open(&g->packets, o->write, &f);
 	else
 		rc = snk_open_live(&g->packets, g->name, &o->live.options, &f);
 	if (rc < 0)

@@ -2,8 +2,10 @@
 /* live.c - options of live interfaces. */
 #include "cli/live.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum {
@@ -121,6 +123,25 @@ struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet)
 	if (!quiet)
 		cli_warn("%s: %s", l->name, src_kind(s));
 	return s;
+}
+
+static bool is_fifo(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") && !stat(path, &st) && S_ISFIFO(st.st_mode);
+}
+
+int cli_snk_open(struct snk **out, const char *path, struct fault *f)
+{
+	int rc;
+
+	do {
+		if (cli_stop && is_fifo(path))
+			path = "/dev/null";
+		rc = snk_open(out, path, f);
+	} while (rc == -EINTR);
+	return rc;
 }
 
 struct drops {

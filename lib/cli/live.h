@@ -46,6 +46,12 @@ void cli_live_check(const struct cli *c, const struct cli_live *l);
 struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet);
 
 /*
+ * snk_open(), which signals do not disturb while a FIFO waits for its reader:
+ * once cli_stop is set, there is no waiting, and what is written goes nowhere.
+ */
+int cli_snk_open(struct snk **out, const char *path, struct fault *f);
+
+/*
  * Says what was lost on the way in and out, behind a ledger: as text if there
  * is something to say, else in rows like the ledger's. s may be NULL; unsent:
  * snk_drops() of the sinks.

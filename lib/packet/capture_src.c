@@ -47,13 +47,14 @@ static uint8_t *window(const struct capture *s)
 	return s->mem + HEADROOM;
 }
 
-/* One read() that waits. Returns bytes, 0 at the end, or -errno. */
-static ssize_t read_some(int fd, void *buf, size_t len, int wait_ms)
+/* One read() that waits. Returns bytes, 0 at the end, or -errno. The first one
+ * of a FIFO has to poll: the end of one that nobody writes to yet is none. */
+static ssize_t read_some(int fd, void *buf, size_t len, int wait_ms, bool first)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	ssize_t n;
 
-	if (wait_ms >= 0 && (n = poll(&p, 1, wait_ms)) <= 0)
+	if ((first || wait_ms >= 0) && (n = poll(&p, 1, wait_ms)) <= 0)
 		return n < 0 ? -errno : -EAGAIN;
 	while ((n = read(fd, buf, len)) < 0 && errno == EAGAIN)
 		if (poll(&p, 1, -1) < 0) /* somebody made it non-blocking */
@@ -74,7 +75,7 @@ static int fill(struct capture *s)
 	s->tail = left;
 	n = read_some(s->src.fd, w + left,
 		      WINDOW - left < WALK_BLOCK ? WINDOW - left : WALK_BLOCK,
-		      s->src.wait_ms);
+		      s->src.wait_ms, !s->read);
 	if (n < 0)
 		return (int)n;
 	s->eof = !n;
@@ -137,13 +138,17 @@ static int open_format(struct capture *s, struct fault *f)
 	return pcap_walk_open(&s->pcap, p, f);
 }
 
+/* A FIFO is opened without waiting for who writes to it: signals have to end
+ * that wait, and who opens another FIFO behind this one must get there. */
 static int open_fd(struct capture *s, const char *path, struct fault *f)
 {
 	struct stat st;
 
 	if (strcmp(path, "-")) {
-		s->src.fd = open(path, O_RDONLY | O_CLOEXEC);
+		s->src.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		s->opened = s->src.fd >= 0;
+		if (s->opened)
+			fcntl(s->src.fd, F_SETFL, 0);
 	} else if (isatty(STDIN_FILENO)) {
 		return fault_set(f, -EINVAL,
 				 "stdin is a terminal: name a "

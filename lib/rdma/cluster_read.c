@@ -31,6 +31,17 @@ static int bad(struct reader *r, int err, const char *what, const char *value)
 	return 0;
 }
 
+static int bad_value(struct reader *r, const char *name, const char *value,
+		     const char *want)
+{
+	if (!r->error) {
+		r->error = fault_set(&r->why, -EINVAL, "%s: '%.100s' is not %s",
+				     name, value, want);
+		r->error_line = r->line;
+	}
+	return 0;
+}
+
 /* Decimal digits up to the end; returns what follows, NULL: none there. */
 static const char *digits(const char *text, uint64_t max, uint64_t *out)
 {
@@ -51,15 +62,19 @@ static bool number(const char *text, uint64_t max, uint64_t *out)
 	return end && !*end;
 }
 
-static int yes_no(struct reader *r, const char *value, const char *yes,
-		  const char *no, bool *seen, bool *out)
+static int yes_no(struct reader *r, const char *name, const char *value,
+		  const char *yes, const char *no, bool *seen, bool *out)
 {
+	char want[32];
+
 	if (*seen)
-		return bad(r, -EINVAL, "given twice", value);
+		return bad(r, -EINVAL, "given twice", name);
 	*seen = true;
 	*out = !strcmp(value, yes);
-	return *out || !strcmp(value, no) ? 1
-					  : bad(r, -EINVAL, "not known", value);
+	if (*out || !strcmp(value, no))
+		return 1;
+	snprintf(want, sizeof(want), "%s or %s", no, yes);
+	return bad_value(r, name, value, want);
 }
 
 static int cluster_field(struct reader *r, const char *name, const char *value)
@@ -67,10 +82,11 @@ static int cluster_field(struct reader *r, const char *name, const char *value)
 	uint64_t n = 0;
 
 	if (!strcmp(name, "steer"))
-		return yes_no(r, value, "address", "hash", &r->steer,
+		return yes_no(r, name, value, "address", "hash", &r->steer,
 			      &r->c->by_address);
 	if (!strcmp(name, "mirror"))
-		return yes_no(r, value, "yes", "no", &r->mirror, &r->c->mirror);
+		return yes_no(r, name, value, "yes", "no", &r->mirror,
+			      &r->c->mirror);
 	if (strcmp(name, "version") != 0)
 		return bad(r, -EINVAL, "no such field", name);
 	if (!number(value, UINT32_MAX, &n))
@@ -126,7 +142,7 @@ static int take_address(struct reader *r, struct cluster_collector *to,
 	to->version = strchr(value, ':') ? 6 : 4;
 	if (inet_pton(to->version == 6 ? AF_INET6 : AF_INET, value, to->ip) !=
 	    1)
-		return bad(r, -EINVAL, "address", value);
+		return bad_value(r, "address", value, "an IP address");
 	return 1;
 }
 
@@ -184,9 +200,11 @@ static int take_members(struct reader *r, const char *value)
 			p = digits(p + 1, UINT16_MAX, &last);
 		if (p && *p == ':' &&
 		    (!(p = digits(p + 1, UINT64_MAX, &epoch)) || !epoch))
-			return bad(r, -EINVAL, "collectors: epoch", value);
+			return bad_value(r, "collectors", value,
+					 "ids with an :EPOCH from 1");
 		if (!p || last < first || (*p && !strchr(" \t,", *p)))
-			return bad(r, -EINVAL, "collectors", value);
+			return bad_value(r, "collectors", value,
+					 "a list of ids, such as 0-3 7");
 		l = (struct cluster_listed){
 			.generation = r->c->generations - 1,
 			.first = (uint16_t)first,
@@ -213,7 +231,7 @@ static int generation_field(struct reader *r, const char *name,
 		return bad(r, -EINVAL, "given twice", name);
 	return number(value, UINT64_MAX, epoch) && *epoch
 		       ? 1
-		       : bad(r, -EINVAL, name, value);
+		       : bad_value(r, name, value, "a number from 1");
 }
 
 static int enter_collector(struct reader *r, const char *text)
@@ -288,7 +306,8 @@ static char *on_line(char *text, int size, void *user)
 		return NULL;
 	r->line++;
 	if (!strchr(text, '\n') && !feof(r->in)) {
-		bad(r, -EINVAL, "the line is too long or binary", "");
+		r->error = fault_set(&r->why, -EINVAL,
+				     "the line is too long or binary");
 		return NULL;
 	}
 	return text;

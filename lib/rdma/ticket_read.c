@@ -24,8 +24,8 @@ struct reader {
 	int error, error_line; /* the first bad line */
 	struct fault why;
 	char section[TABLE_NAME_MAX + 8];
-	uint64_t tables;		     /* as the ticket says */
-	uint64_t length[TABLE_MAX];	     /* the same */
+	uint64_t tables;		      /* as the ticket says */
+	uint64_t length[TABLE_MAX];	      /* the same */
 	uint16_t seen, table_seen[TABLE_MAX]; /* fields, a bit each */
 	struct head *head;
 	size_t heads, head_room;
@@ -36,6 +36,27 @@ static int bad(struct reader *r, int err, const char *what, const char *value)
 {
 	if (!r->error) {
 		r->error = fault_set(&r->why, err, "%s: '%s'", what, value);
+		r->error_line = r->line;
+	}
+	return 0;
+}
+
+static int bad_value(struct reader *r, const char *name, const char *value,
+		     const char *want)
+{
+	if (!r->error) {
+		r->error = fault_set(&r->why, -EINVAL, "%s: '%.200s' is not %s",
+				     name, value, want);
+		r->error_line = r->line;
+	}
+	return 0;
+}
+
+/* What the fault tells already, value included. */
+static int bad_field(struct reader *r, const struct fault *why)
+{
+	if (!r->error) {
+		r->error = fault_set(&r->why, -EINVAL, "%s", why->text);
 		r->error_line = r->line;
 	}
 	return 0;
@@ -74,6 +95,8 @@ static bool mac_of(const char *text, uint8_t *m)
 }
 
 /* Both addresses are of one family. */
+static const char IP_WANTED[] = "an IP address of one family with the other";
+
 static bool ip_of(struct ticket *t, const char *text, uint8_t *ip)
 {
 	uint8_t version = strchr(text, ':') ? 6 : 4;
@@ -133,6 +156,7 @@ static int collector_field(struct reader *r, const char *name,
 		[F_ATOMICS] = "atomics",
 	};
 	struct ticket *t = r->t;
+	const char *want = "a number";
 	uint64_t n = 0;
 	bool ok = false;
 
@@ -145,36 +169,44 @@ static int collector_field(struct reader *r, const char *name,
 		break;
 	case F_MAC:
 		ok = mac_of(value, t->mac);
+		want = "a MAC address";
 		break;
 	case F_PEER_MAC:
 		ok = mac_of(value, t->peer_mac);
+		want = "a MAC address";
 		break;
 	case F_IP:
 		ok = ip_of(t, value, t->ip);
+		want = IP_WANTED;
 		break;
 	case F_PEER_IP:
 		ok = ip_of(t, value, t->peer_ip);
+		want = IP_WANTED;
 		break;
 	case F_MTU:
 		ok = number(value, 4096, &n) && n >= 256 && !(n & (n - 1));
 		t->mtu = (uint16_t)n;
+		want = "256, 512, 1024, 2048 or 4096";
 		break;
 	case F_EPOCH:
 		ok = number(value, UINT64_MAX, &t->epoch) && t->epoch;
+		want = "a number from 1";
 		break;
 	case F_TABLES:
 		ok = number(value, TABLE_MAX, &r->tables);
+		want = "a number up to 64";
 		break;
 	case F_ATOMICS:
 		ok = number(value, UINT16_MAX, &n) && n;
 		t->atomics = (uint16_t)n;
+		want = "1 to 65535";
 		break;
 	case -EEXIST:
 		return bad(r, -EINVAL, "given twice", name);
 	default:
 		return bad(r, -EINVAL, "no such field", name);
 	}
-	return ok ? 1 : bad(r, -EINVAL, name, value);
+	return ok ? 1 : bad_value(r, name, value, want);
 }
 
 /* "LIST:COUNT" */
@@ -218,6 +250,7 @@ static int table_field(struct reader *r, const char *name, const char *value)
 	unsigned i = r->t->n - 1;
 	struct ticket_table *at = &r->t->at[i];
 	struct fault why = {""};
+	const char *want = "a number";
 	uint64_t n = 0;
 	bool ok = false;
 
@@ -225,14 +258,17 @@ static int table_field(struct reader *r, const char *name, const char *value)
 	case F_QPN: /* 0 and 1 are management's */
 		ok = number(value, ROCE_PSN_MASK, &n) && n > 1;
 		at->qpn = (uint32_t)n;
+		want = "2 to 0xffffff";
 		break;
 	case F_PSN:
 		ok = number(value, ROCE_PSN_MASK, &n);
 		at->psn = (uint32_t)n;
+		want = "0 to 0xffffff";
 		break;
 	case F_RKEY:
 		ok = number(value, UINT32_MAX, &n);
 		at->rkey = (uint32_t)n;
+		want = "0 to 0xffffffff";
 		break;
 	case F_ADDRESS:
 		ok = number(value, UINT64_MAX, &at->address);
@@ -243,11 +279,16 @@ static int table_field(struct reader *r, const char *name, const char *value)
 	case -EEXIST:
 		return bad(r, -EINVAL, "given twice", name);
 	default:
-		ok = !strcmp(name, "head") ? head_of(r, value)
-					   : layout_set(&r->t->table[i], name,
-							value, &why) >= 0;
+		if (!strcmp(name, "head")) {
+			ok = head_of(r, value);
+			want = "LIST:COUNT";
+			break;
+		}
+		if (layout_set(&r->t->table[i], name, value, &why) < 0)
+			return bad_field(r, &why);
+		ok = true;
 	}
-	return ok ? 1 : bad(r, -EINVAL, why.text[0] ? why.text : name, value);
+	return ok ? 1 : bad_value(r, name, value, want);
 }
 
 static int enter_section(struct reader *r, const char *section)

@@ -361,3 +361,48 @@ reports_on() { # pid
 			ledger)" -ge 2 ]
 	done
 }
+
+# A program that waits for the other end of a FIFO: SIGUSR1 does not end it,
+# SIGTERM does. More than one, as the wait may just begin.
+stopped_by() { # program argument...
+	local status=0 sig
+
+	for sig in USR1 TERM; do
+		"$@" -o ndjson 2>ledger 3>&- &
+		pid=$!
+		wait_for catches_term $pid
+		if [ $sig = USR1 ]; then
+			kill -USR1 $pid
+			sleep 0.05
+			kill -USR1 $pid
+		fi
+		while kill -TERM $pid 2>/dev/null; do sleep 0.05; done
+		wait $pid || status=$?
+		[ $status = 0 ] || { echo "$status: $*" && cat ledger && false; }
+		[ "$(jq -s 'map(select(.role == "in")) | length > 0' ledger)" = true ]
+	done
+}
+
+# It is a shell no more, and catches SIGTERM: a bit of a mask in /proc.
+catches_term() { # pid
+	local mask
+
+	[[ $(<"/proc/$1/comm") == dta-* ]] || return 1
+	mask=$(awk '/^SigCgt/ { print $2 }' "/proc/$1/status") || return 1
+	((0x$mask >> 14 & 1))
+}
+
+@test "signals end the wait for a FIFO's other end: the ledger, exit 0" {
+	create
+	dta-collect --region "$NAME" --ticket ticket
+	dta-gen uniform -q --count 10 -w reports.pcap
+	mkfifo in out
+	stopped_by dta-collect --region "$NAME" -r in
+	stopped_by dta-collect --region "$NAME" -r in -w out
+	stopped_by dta-collect --region "$NAME" -r in -w answers.pcap
+	stopped_by dta-translate -r reports.pcap --ticket ticket -w out
+	stopped_by dta-translate -r in --ticket ticket -w out --answers in
+	stopped_by dta-translate -r reports.pcap -R "$NAME" --nacks out
+	stopped_by dta-gen uniform -w out
+	stopped_by dta-gen marple-hosts --from in -w out
+}

@@ -181,7 +181,7 @@ static const struct {
 	{"H[collector 0]\nregion = a\nregion = b\n", "given twice", -EINVAL},
 	{"H[collector 0]\nregion = a\ncolour = b\n", "no such field", -EINVAL},
 	{"H[fleet]\nregion = a\n", "no such section", -EINVAL},
-	{"Hsteer = north\n", "not known: 'north'", -EINVAL},
+	{"Hsteer = north\n", "steer: 'north' is not hash or address", -EINVAL},
 	{"Hsteer = address\nmirror = yes\n[collector 0]\nregion = a\n"
 	 "address = 10.0.0.1\n",
 	 "mirror: only with", -EINVAL},
@@ -215,7 +215,7 @@ static const struct {
 	 "collectors: '3-1'", -EINVAL},
 	{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = "
 	 "0:0\n",
-	 "epoch", -EINVAL},
+	 "an :EPOCH from 1", -EINVAL},
 	{"version = 1\n", "not in a section", -EINVAL},
 	{"H\001\002\n", "not a line", -EINVAL},
 };

@@ -74,8 +74,8 @@ static void check_round_trip(const struct ticket *t)
 	     !memcmp(got.peer_mac, t->peer_mac, 6) &&
 	     got.version == t->version && !memcmp(got.ip, t->ip, 16) &&
 	     !memcmp(got.peer_ip, t->peer_ip, 16) && got.mtu == t->mtu &&
-	     got.atomics == t->atomics &&
-	     got.epoch == t->epoch && got.n == t->n);
+	     got.atomics == t->atomics && got.epoch == t->epoch &&
+	     got.n == t->n);
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct ticket_table *a = &got.at[i], *b = &t->at[i];
 
@@ -317,13 +317,15 @@ static void test_refused(void)
 		{"mac = 02:00:00:00:00:02", "mac = 02:00:00:00:00:2g", "mac"},
 		{"mac = 02:00:00:00:00:02", "mac = 02-00-00-00-00-02", "mac"},
 		{"mac = 02:00:00:00:00:02", "mac = 02:00:00:00:00:02:", "mac"},
-		{"ip = 10.0.0.51", "ip = 10.0.0.256", "ip"},
-		{"ip = 10.0.0.51", "ip = ::1", "peer_ip"},
-		{"mtu = 1024", "mtu = 1000", "mtu"},
+		{"ip = 10.0.0.51", "ip = 10.0.0.256",
+		 "ip: '10.0.0.256' is not an IP address"},
+		{"ip = 10.0.0.51", "ip = ::1", "of one family"},
+		{"mtu = 1024", "mtu = 1000",
+		 "mtu: '1000' is not 256, 512, 1024"},
 		{"mtu = 1024", "mtu = 128", "mtu"},
 		{"mtu = 1024", "mtu = 8192", "mtu"},
 		{"mtu = 1024", "mtu = +1024", "mtu"},
-		{"epoch = 1", "epoch = 0", "epoch"},
+		{"epoch = 1", "epoch = 0", "'0' is not a number from 1"},
 		{"epoch = 1", "epoch = -1", "epoch"},
 		{"epoch = 1", "epoch = 18446744073709551616", "epoch"},
 		{"tables = 5", "tables = 6", "5 tables of 6"},
@@ -345,7 +347,7 @@ static void test_refused(void)
 		{"kind = append", "kind = appendix", "kind"},
 		{"lists = 3", "lists = 4294967295", "[table list]"},
 		{"lists = 3", "lists = 3\nhead = 3:1", "no list 3"},
-		{"lists = 3", "lists = 3\nhead = 0", "head"},
+		{"lists = 3", "lists = 3\nhead = 0", "is not LIST:COUNT"},
 		{"lists = 3", "lists = 3\nhead = :1", "head"},
 		{"lists = 3", "lists = 3\nhead = 0:", "head"},
 		{"lists = 3", "lists = 3\nhead = 99999999999:1", "head"},
