@@ -60,6 +60,7 @@ static void open_one(struct nics *all, struct region *r, char *device,
 				    ? 0
 				    : (unsigned)o->responder.receives,
 		.grace_ms = o->grace_ms,
+		.readable = o->readable,
 		.tell = tell,
 	};
 	struct fault f = {0};

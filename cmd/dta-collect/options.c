@@ -26,6 +26,7 @@ enum {
 	OPT_VERBS,
 	OPT_CM,
 	OPT_GRACE,
+	OPT_READABLE,
 	OPT_NOTIFY,
 	OPT_NOTIFY_EXEC,
 };
@@ -57,6 +58,8 @@ static const struct cli_option options[] = {
 	{OPT_ANY_PEER, "any-peer", NULL, "take packets from any address"},
 	{OPT_VERBS, "verbs", "DEV[@PEER],...", "let RDMA devices write"},
 	{OPT_CM, "cm", "PORT", "with --verbs: listen for hosts (librdmacm)"},
+	{OPT_READABLE, "readable", NULL,
+	 "with --cm: let hosts read, too (dta-query --verbs)"},
 	{OPT_GRACE, "grace", "TIME",
 	 "with --verbs: old R_Keys outlive a rotation (default 1s)"},
 	{OPT_NOTIFY, "notify", NULL, "print a row for each immediate"},
@@ -86,7 +89,8 @@ const struct cli cli = {
 		"dta-collect --region NAME -i IFACE [--ticket FILE] [FILTER]\n"
 		"dta-collect --region NAME --verbs DEV[@PEER][,...] [--peer-ip "
 		"ADDR]\n"
-		"            [--cm PORT] [--ticket FILE] [--notify]\n"
+		"            [--cm PORT [--readable]] [--ticket FILE] "
+		"[--notify]\n"
 		"dta-collect --region NAME --notify\n"
 		"dta-collect --restore FILE --region NAME\n"
 		"dta-collect --remove --region NAME\n",
@@ -174,6 +178,9 @@ static void parse_target_option(struct opts *o, int ch)
 				   "waits 10s",
 				   optarg);
 		o->grace_ms = (unsigned)(ns / 1000000);
+		break;
+	case OPT_READABLE:
+		o->readable = true;
 		break;
 	case OPT_NOTIFY:
 		o->notify = true;
@@ -287,6 +294,8 @@ static void check_live(const struct opts *o)
 
 static void check_verbs(const struct opts *o)
 {
+	if (o->readable && !o->cm_port)
+		cli_usage(&cli, "--readable needs --cm");
 	if (!o->verbs) {
 		if (o->cm_port || o->grace_ms != VERBS_TARGET_GRACE_MS)
 			cli_usage(&cli, "--cm and --grace need --verbs, with "

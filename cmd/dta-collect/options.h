@@ -17,7 +17,7 @@ struct opts {
 	const char *region, *layout, *ticket, *read, *write, *snapshot;
 	const char *restore, *verbs, *notify_exec;
 	bool create, remove, rotate, notify, quiet;
-	bool has_ip, has_peer;
+	bool has_ip, has_peer, readable;
 	uint16_t cm_port;  /* 0: do not listen */
 	unsigned grace_ms; /* of an old epoch's R_Keys */
 	uint64_t epoch; /* 0: all */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "crew.h"
+#include "reach.h"
 #include "remote.h"
 
 enum {
@@ -156,6 +157,20 @@ static size_t still_open(const struct place *at, const struct places *p,
 	return left;
 }
 
+/* Where it has to be read over a network, all slots of all keys at once. */
+static bool ask_reach(struct ask *a, struct round *r, unsigned source)
+{
+	struct reach *reach = a->places->source[source].reach;
+
+	reach_plan(reach);
+	ask_round(a, r);
+	reach_fetch(reach);
+	ask_round(a, r);
+	reach_done(reach);
+	a->fell = places_fell(a->places, source);
+	return !a->fell;
+}
+
 /* Keys at one place; false if the table is not there. */
 static bool ask_place(struct ask *a, const struct target *t, unsigned place,
 		      const uint8_t *const *key, size_t n,
@@ -169,6 +184,8 @@ static bool ask_place(struct ask *a, const struct target *t, unsigned place,
 	if (!s->remote) {
 		if (!target_view(&r.view, a->places, t, place))
 			return false;
+		if (s->reach)
+			return ask_reach(a, &r, at->source);
 		ask_round(a, &r);
 		return true;
 	}

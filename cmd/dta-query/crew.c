@@ -7,11 +7,13 @@
 
 #include "hash/crc.h"
 #include "hash/family.h"
+#include "reach.h"
 #include "remote.h"
 
 struct crew {
 	struct cluster c;
-	bool lost[CLUSTER_MAX];	    /* cannot be reached */
+	bool lost[CLUSTER_MAX];	    /* cannot be reached, */
+	unsigned n_lost;	    /* so many of them */
 	bool mirrored[CLUSTER_MAX]; /* and it was said who answers */
 	char name[CLUSTER_MAX][8];  /* ids, for the rows */
 	bool incomplete, failed;
@@ -24,7 +26,24 @@ void crew_lose(struct places *p, unsigned source, const char *why)
 	if (c->lost[source])
 		return;
 	c->lost[source] = true;
+	c->n_lost++;
 	cli_warn("collector %s: %s", c->name[source], why);
+}
+
+/* On another machine: read from here if that can be, asked there else. */
+static int open_other(struct source *s, const struct cluster_collector *a,
+		      const struct opts *o, struct fault *f)
+{
+	int rc = 0;
+
+	if (*a->verbs) {
+		rc = reach_open(&s->reach, &s->region, a->verbs, f);
+		if (!rc || !*a->host)
+			return rc;
+		cli_warn("collector %s: %s; asking by %s", s->name, f->text,
+			 o->ssh ? o->ssh : "ssh");
+	}
+	return remote_open(&s->remote, a, o, f);
 }
 
 static void open_one(struct places *p, unsigned i, const struct opts *o)
@@ -36,14 +55,14 @@ static void open_one(struct places *p, unsigned i, const struct opts *o)
 
 	snprintf(p->crew->name[i], sizeof(p->crew->name[i]), "%u", a->id);
 	s->name = p->crew->name[i];
-	s->path = *a->region ? a->region : a->ticket;
-	if (*a->host)
-		rc = remote_open(&s->remote, a, o, &f);
+	s->path = *a->region ? a->region : *a->ticket ? a->ticket : a->verbs;
+	if (*a->verbs || *a->host)
+		rc = open_other(s, a, o, &f);
 	else if (*a->region)
 		rc = region_open(&s->region, a->region, false, &f);
 	else
 		rc = fault_set(&f, -ENOENT,
-			       "neither region nor host: by its "
+			       "neither region, host nor verbs: by its "
 			       "ticket alone it cannot be asked");
 	if (rc < 0)
 		crew_lose(p, i, f.text);
@@ -113,7 +132,7 @@ static void add_owner(struct places *p, const struct cluster_generation *g,
 	add_member(p, next);
 }
 
-void crew_of_key(struct places *p, const uint8_t *key, size_t len)
+static void list_owners(struct places *p, const uint8_t *key, size_t len)
 {
 	struct crew *c = p->crew;
 
@@ -133,6 +152,16 @@ void crew_of_key(struct places *p, const uint8_t *key, size_t len)
 			else
 				add_member(p, &g->member[k]);
 	}
+}
+
+void crew_of_key(struct places *p, const uint8_t *key, size_t len)
+{
+	unsigned lost;
+
+	do { /* one may turn out to be lost: its mirror may do */
+		lost = p->crew->n_lost;
+		list_owners(p, key, len);
+	} while (lost != p->crew->n_lost);
 }
 
 uint32_t crew_hash(const struct crew *c, const uint8_t *key, size_t len)
@@ -171,10 +200,14 @@ void crew_here(const struct places *p, const char *what, const char *command)
 	for (unsigned i = 0; i < p->sources; i++) {
 		const struct cluster_collector *c = &p->crew->c.collector[i];
 
-		if (p->source[i].remote)
-			cli_fail("%s: collector %s is on another machine: ssh "
-				 "%s dta-query %s --region %s",
-				 what, p->crew->name[i], c->host, command,
-				 c->region);
+		if (!p->source[i].remote && !p->source[i].reach)
+			continue;
+		if (!c->host[0] || !c->region[0])
+			cli_fail("%s: collector %s is on another machine: run "
+				 "dta-query %s there",
+				 what, p->crew->name[i], command);
+		cli_fail("%s: collector %s is on another machine: ssh %s "
+			 "dta-query %s --region %s",
+			 what, p->crew->name[i], c->host, command, c->region);
 	}
 }

@@ -35,7 +35,8 @@ uint64_t entries_print(struct entries *e, unsigned target, unsigned place,
 		       uint64_t until, uint64_t *lost);
 
 /* Entries of a list, 0 if its count cannot be read. */
-uint64_t entries_count(struct entries *e, const struct view *v, uint32_t list);
+uint64_t entries_count(struct entries *e, unsigned place, const struct view *v,
+		       uint32_t list);
 
 /* The next list of t to look at, from *at on; false behind the last. */
 bool entries_next_list(const struct entries *e, const struct table *t,

@@ -78,7 +78,7 @@ static void go_to_list(const struct entries *e, uint32_t list)
 static void read_list(struct entries *e, unsigned target, unsigned place,
 		      const struct view *v, uint32_t list, uint64_t *next)
 {
-	uint64_t count = entries_count(e, v, list), lost = 0;
+	uint64_t count = entries_count(e, place, v, list), lost = 0;
 
 	if (count <= *next)
 		return;
@@ -143,7 +143,7 @@ static void begin_list(struct follow *f, unsigned target, uint32_t list)
 		    !target_view(&v, e->p, &e->targets.target[target], i) ||
 		    list >= v.t->lists)
 			continue;
-		n = entries_count(e, &v, list);
+		n = entries_count(e, i, &v, list);
 		if (e->o->from_given)
 			r->next[target][list] = e->o->from;
 		else

@@ -66,22 +66,25 @@ bool entries_next_list(const struct entries *e, const struct table *t,
 }
 
 /* Says once per list what is wrong with it, and goes on with the others. */
-static void unreadable(struct entries *e, const struct view *v, uint32_t list,
-		       int rc)
+static void unreadable(struct entries *e, unsigned place, const struct view *v,
+		       uint32_t list, int rc)
 {
 	e->damaged = true;
+	if (places_fell(e->p, e->p->place[place].source))
+		return;
 	cli_warn("%s: list %u: %s", v->t->name, list,
 		 rc == -EBADMSG ? "a damaged block" : strerror(-rc));
 }
 
-uint64_t entries_count(struct entries *e, const struct view *v, uint32_t list)
+uint64_t entries_count(struct entries *e, unsigned place, const struct view *v,
+		       uint32_t list)
 {
 	uint64_t n;
 	int rc = list_count(&n, v, list);
 
 	if (rc == 0)
 		return n;
-	unreadable(e, v, list, rc);
+	unreadable(e, place, v, list, rc);
 	return 0;
 }
 
@@ -110,7 +113,6 @@ uint64_t entries_print(struct entries *e, unsigned target, unsigned place,
 {
 	const struct table *t = e->targets.target[target].t;
 	const struct place at = e->p->place[place];
-	const struct region *region = e->p->source[at.source].region;
 	uint64_t max = ENTRIES_READ / t->value_len, next, gone;
 
 	while (from < until && !cli_stop) {
@@ -119,11 +121,12 @@ uint64_t entries_print(struct entries *e, unsigned target, unsigned place,
 				      &gone);
 
 		if (n < 0) {
-			unreadable(e, v, list, (int)n);
+			unreadable(e, place, v, list, (int)n);
 			return until;
 		}
-		if (region && region_oldest(region) > at.epoch) {
+		if (place_stale(e->p, place)) {
 			*lost += until - from; /* cleared while it was read */
+			e->damaged |= places_fell(e->p, at.source);
 			return until;
 		}
 		*lost += gone;
@@ -145,7 +148,8 @@ static void print_count(struct entries *e, unsigned place, const struct view *v,
 			uint32_t list)
 {
 	const struct place *at = &e->p->place[place];
-	uint64_t count = entries_count(e, v, list), have = kept(v, count);
+	uint64_t count = entries_count(e, place, v, list),
+		 have = kept(v, count);
 	struct rows *r = e->rows;
 
 	if (!count && !e->lists)
@@ -192,7 +196,7 @@ static void find_begins(struct entries *e, unsigned target, uint32_t list,
 		begin[i] = count[i] = 0;
 		if (!list_view(&v, e, target, i, list))
 			continue;
-		count[i] = entries_count(e, &v, list);
+		count[i] = entries_count(e, i, &v, list);
 		have = kept(&v, count[i]);
 		if (!e->o->last_given) {
 			begin[i] = e->o->from;

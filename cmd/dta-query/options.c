@@ -18,10 +18,13 @@ enum {
 	OPT_LIST_WRONG,
 	OPT_CLUSTER,
 	OPT_SSH,
+	OPT_VERBS,
 };
 
 static const struct cli_option options[] = {
 	{ 'R', "region", "NAME", "ask this region" },
+	{ OPT_VERBS, "verbs", "ADDR[:PORT]",
+	  "ask the region of this collector, with RDMA READ" },
 	{ OPT_SNAPSHOT, "snapshot", "FILE",
 	  "ask this snapshot; several, and beside a region: after it" },
 	{ OPT_CLUSTER, "cluster", "FILE",
@@ -62,7 +65,7 @@ const struct cli cli = {
 		 "dta-query verify (--region NAME | --snapshot FILE)\n"
 		 "          --truth FILE\n"
 		 "dta-query -i (--region NAME | --snapshot FILE)\n"
-		 "dta-query SUBCOMMAND --cluster FILE ...\n",
+		 "dta-query SUBCOMMAND (--verbs ADDR | --cluster FILE) ...\n",
 	.options = options,
 };
 
@@ -141,6 +144,7 @@ static void read_special(struct opts *o, int ch)
 	case 'i': o->interactive = true; break;
 	case OPT_CLUSTER: o->cluster = optarg; break;
 	case OPT_SSH: o->ssh = optarg; break;
+	case OPT_VERBS: o->verbs = optarg; break;
 	}
 }
 
@@ -221,13 +225,16 @@ void options_read(struct opts *o, int argc, char **argv)
 		epochs_of(&o->epochs, NULL);
 	while ((ch = cli_next(&cli, argc, argv)) != -1)
 		read_option(o, ch);
-	if (!o->region && !o->snapshots && !o->cluster)
-		cli_usage(&cli, "--region, --snapshot or --cluster is missing");
-	if (o->cluster && (o->region || o->snapshots))
-		cli_usage(&cli, "--cluster stands alone: without --region and "
-				"--snapshot; dta-collect --restore makes a "
-				"region of a snapshot, and a cluster file may "
-				"name that");
+	if (!o->region && !o->verbs && !o->snapshots && !o->cluster)
+		cli_usage(&cli, "--region, --verbs, --snapshot or --cluster is "
+				"missing");
+	if (o->cluster && (o->region || o->verbs || o->snapshots))
+		cli_usage(&cli, "--cluster stands alone: without --region, "
+				"--verbs and --snapshot; dta-collect --restore "
+				"makes a region of a snapshot, and a cluster "
+				"file may name that");
+	if (o->region && o->verbs)
+		cli_usage(&cli, "--region or --verbs, not both");
 	if (o->ssh && !o->cluster)
 		cli_usage(&cli, "--ssh is for --cluster");
 	if (o->interactive) {

@@ -36,6 +36,7 @@ struct epochs {
 struct opts {
 	enum verb verb;
 	const char *region, *cluster;
+	const char *verbs; /* address of a collector */
 	const char *ssh; /* how to run commands on another machine */
 	const char *snapshot[SNAPSHOTS_MAX];
 	unsigned snapshots;

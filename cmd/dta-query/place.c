@@ -2,6 +2,7 @@
 #include "place.h"
 
 #include "crew.h"
+#include "reach.h"
 #include "remote.h"
 
 #include <stdlib.h>
@@ -18,6 +19,17 @@ static void open_region(struct places *p, const char *name)
 		cli_fault(name, &f);
 }
 
+static void open_reach(struct places *p, const char *address)
+{
+	struct source *s = &p->source[p->sources++];
+	struct fault f = {0};
+
+	s->name = "region";
+	s->path = address;
+	if (reach_open(&s->reach, &s->region, address, &f) < 0)
+		cli_fail("%s", f.text);
+}
+
 static void open_snapshot(struct places *p, const char *path)
 {
 	struct source *s = &p->source[p->sources++];
@@ -26,6 +38,28 @@ static void open_snapshot(struct places *p, const char *path)
 	s->name = s->path = path;
 	if (snapshot_open(&s->snapshot, path, &f) < 0)
 		cli_fault(path, &f);
+}
+
+bool places_fell(struct places *p, unsigned source)
+{
+	const struct source *s = &p->source[source];
+	const char *why = s->reach ? reach_broken(s->reach) : NULL;
+
+	if (!why)
+		return false;
+	if (!p->crew)
+		cli_fail("%s: %s", s->path, why);
+	crew_lose(p, source, why);
+	return true;
+}
+
+/* The epochs that a source has now; false if it cannot be read any more. */
+static bool renew(struct places *p, unsigned source)
+{
+	if (!p->source[source].reach)
+		return true;
+	reach_renew(p->source[source].reach);
+	return !places_fell(p, source);
 }
 
 static uint64_t source_oldest(const struct source *s)
@@ -87,6 +121,8 @@ void places_add(struct places *p, unsigned i, uint64_t from, uint64_t until)
 		add_remote(p, i, from, until);
 		return;
 	}
+	if (!renew(p, i))
+		return;
 	s->oldest = source_oldest(s);
 	newest = source_newest(s);
 	if (newest < s->oldest) /* rotated between the two loads */
@@ -118,7 +154,9 @@ void places_open(struct places *p, const struct opts *o)
 		crew_open(p, o);
 		return;
 	}
-	if (o->region)
+	if (o->verbs)
+		open_reach(p, o->verbs);
+	else if (o->region)
 		open_region(p, o->region);
 	for (unsigned i = 0; i < o->snapshots; i++)
 		open_snapshot(p, o->snapshot[i]);
@@ -150,6 +188,7 @@ void places_of_key(struct places *p, const uint8_t *key, size_t len)
 void places_close(struct places *p)
 {
 	for (unsigned i = 0; i < p->sources; i++) {
+		reach_close(p->source[i].reach);
 		region_close(p->source[i].region);
 		remote_close(p->source[i].remote);
 		if (p->source[i].snapshot)
@@ -163,22 +202,35 @@ bool places_refresh(struct places *p)
 {
 	const struct region *r = p->source[0].region;
 
-	if (p->crew || !r ||
-	    (region_epoch(r) == p->newest && region_oldest(r) == p->oldest))
+	if (p->crew || !r)
+		return false;
+	renew(p, 0);
+	if (region_epoch(r) == p->newest && region_oldest(r) == p->oldest)
 		return false;
 	list_places(p);
 	return true;
 }
 
-bool places_stale(const struct places *p)
+bool places_stale(struct places *p)
 {
 	for (unsigned i = 0; i < p->n; i++) {
-		const struct source *s = &p->source[p->place[i].source];
+		unsigned source = p->place[i].source;
+		const struct source *s = &p->source[source];
 
-		if (s->region && region_oldest(s->region) > s->oldest)
+		if (!s->region || (i && source == p->place[i - 1].source))
+			continue;
+		if (!renew(p, source) || region_oldest(s->region) > s->oldest)
 			return true;
 	}
 	return false;
+}
+
+bool place_stale(struct places *p, unsigned place)
+{
+	const struct place *at = &p->place[place];
+	const struct region *r = p->source[at->source].region;
+
+	return r && (!renew(p, at->source) || region_oldest(r) > at->epoch);
 }
 
 bool place_repeats(const struct places *p, unsigned place)
@@ -286,7 +338,9 @@ bool target_view(struct view *out, const struct places *p,
 
 	if (!in || s->remote)
 		return false;
-	if (s->region)
+	if (s->reach)
+		reach_view(out, s->reach, in, at->epoch);
+	else if (s->region)
 		*out = (struct view){
 			.t = in,
 			.values = region_values(s->region, in),

@@ -24,12 +24,14 @@ enum {
 _Static_assert((int)SNAPSHOTS_MAX < (int)SOURCES_MAX, "and a region");
 
 struct crew;   /* crew.c: the collectors of a cluster */
-struct remote; /* remote.c: one on another machine */
+struct remote; /* remote.c: one on another machine, asked there */
+struct reach;  /* reach.c: one on another machine, read from here */
 
 struct source {
 	const char *name; /* of the row: "region", or the snapshot's path */
 	const char *path; /* of messages */
-	struct region *region;
+	struct region *region; /* or an image of it: then reach */
+	struct reach *reach;
 	struct snapshot *snapshot;
 	struct remote *remote;
 	uint64_t oldest; /* epoch of the region, when it was listed */
@@ -81,7 +83,14 @@ void places_of_key(struct places *p, const uint8_t *key, size_t len);
 void places_add(struct places *p, unsigned i, uint64_t from, uint64_t until);
 
 /* Whether an epoch that the places tell is no longer there. */
-bool places_stale(const struct places *p);
+bool places_stale(struct places *p);
+bool place_stale(struct places *p, unsigned place);
+
+/*
+ * Whether a source can no longer be read; says so, once. Of a cluster, its
+ * mirror may do; exits if it is the only source.
+ */
+bool places_fell(struct places *p, unsigned source);
 
 /*
  * Whether an earlier source, a region, has a snapshot's epoch too: what sums

@@ -204,8 +204,10 @@ static int count_once(uint64_t *sum, const struct verify *v,
 		    !target_view(&view, v->p, &tt->target, p))
 			continue;
 		rc = count_query(&n, &view, copies, key);
-		if (rc < 0)
+		if (rc < 0) {
+			places_fell(v->p, v->p->place[p].source);
 			return rc;
+		}
 		*sum += n;
 	}
 	return 0;

@@ -90,14 +90,26 @@ static uint64_t room(const struct view *v)
 	return UINT64_MAX - list_oldest(v->t, UINT64_MAX);
 }
 
-/* The list in one place: its last entry is number c->end - 1 of the truth. */
-static void check_place(struct check *c, const struct view *view)
+/* Who asks of a collector that has just been lost does not know all. */
+static void lost(struct check *c, unsigned place)
 {
-	uint64_t entries, from, shift, next, lost;
+	struct places *p = c->v->p;
+
+	if (places_fell(p, p->place[place].source))
+		crew_failed_set(p->crew);
+}
+
+/* The list in one place: its last entry is number c->end - 1 of the truth. */
+static void check_place(struct check *c, unsigned place,
+			const struct view *view)
+{
+	uint64_t entries, from, shift, next, gone;
 	uint64_t max = READ / c->t->value_len;
 
-	if (list_count(&entries, view, c->list) < 0)
+	if (list_count(&entries, view, c->list) < 0) {
+		lost(c, place);
 		return;
+	}
 	/* The ring may hold more than the truth tells of, or still has. */
 	from = c->end - c->truth->first;
 	from = entries > from ? entries - from : 0;
@@ -107,12 +119,13 @@ static void check_place(struct check *c, const struct view *view)
 	for (uint64_t at = from; at < entries; at = next) {
 		uint64_t want = entries - at < max ? entries - at : max;
 		int64_t n = list_read(view, c->list, at, c->buf, want, &next,
-				      &lost);
+				      &gone);
 
-		if (n < 0) { /* a damaged block */
+		if (n < 0) { /* a damaged block, or no connection */
+			lost(c, place);
 			missing(c, at + shift, want);
 			next = at + want;
-		} else if ((!n && !lost) || next > entries) {
+		} else if ((!n && !gone) || next > entries) {
 			break; /* it is being written, or cleared */
 		} else {
 			compare(c, next - (uint64_t)n + shift, (uint64_t)n);
@@ -276,7 +289,7 @@ static void check_list(struct check *c, const struct truth_table *tt)
 			continue;
 		rooms += room(&view);
 		if (c->end > c->truth->first)
-			check_place(c, &view);
+			check_place(c, p, &view);
 	}
 	left = rooms > c->held ? rooms - c->held : 0;
 	if (left > c->end)

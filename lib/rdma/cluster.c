@@ -88,11 +88,16 @@ static int check_collector(const struct cluster *c, unsigned i, struct fault *f)
 {
 	const struct cluster_collector *a = &c->collector[i];
 
-	if (!*a->region && !*a->ticket)
-		return fault_set(f, -EINVAL, "needs region or ticket, or both");
+	if (!*a->region && !*a->ticket && !*a->verbs)
+		return fault_set(f, -EINVAL,
+				 "needs region or ticket, or verbs");
 	if (*a->host && !*a->region)
 		return fault_set(f, -EINVAL,
 				 "host: needs region, the name of it there");
+	if (*a->verbs && *a->region && !*a->host)
+		return fault_set(f, -EINVAL,
+				 "verbs: without host the region is on this "
+				 "machine: name the host, or no region");
 	if (c->by_address && !a->version)
 		return fault_set(f, -EINVAL,
 				 "steer = address: an address is needed");

@@ -14,6 +14,7 @@
  *	                        ; from this file's directory
  *	address = 10.0.0.51     ; steer = address: reports to it are its own
  *	host = collector0       ; where to ask it (ssh); none: on this machine
+ *	verbs = 10.0.0.51:40040 ; where to read it, with RDMA READ
  *
  *	[generation 1]          ; without any: one, of all, from epoch 1 on
  *	collectors = 0 1 2
@@ -47,6 +48,7 @@ struct cluster_collector {
 	uint16_t id;
 	uint8_t version, ip[16]; /* address; version 0: none */
 	char region[CLUSTER_TEXT], ticket[CLUSTER_TEXT], host[CLUSTER_TEXT];
+	char verbs[CLUSTER_TEXT];
 };
 
 /* Epochs [from, until] of one collector belong to a generation. The last may

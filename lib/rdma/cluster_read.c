@@ -159,6 +159,10 @@ static int collector_field(struct reader *r, const char *name,
 		return is_plain(value)
 			       ? take_text(r, to->host, name, value)
 			       : bad(r, -EINVAL, "host: no plain name", value);
+	if (!strcmp(name, "verbs"))
+		return is_plain(value)
+			       ? take_text(r, to->verbs, name, value)
+			       : bad(r, -EINVAL, "verbs: no address", value);
 	if (!strcmp(name, "ticket"))
 		return take_path(r, to->ticket, value);
 	if (!strcmp(name, "address"))

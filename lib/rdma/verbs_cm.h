@@ -9,9 +9,12 @@
  *                        bytes; then the host disconnects. Table, epoch: 0.
  *   kind 1, a table:     accepted with "DTA1", kind (2), table id (2),
  *                        R_Key (4), 0 (4), address (8), epoch (8)
+ *   kind 2, to read:     accepted with "DTA1", kind (2), 0 (2), R_Key (4),
+ *                        0 (4), address (8), length (8) of the region's file,
+ *                        as dta-region(5) has it. Table, epoch: 0.
  * The collector rejects: -errno (4): -ESTALE, an older epoch's ticket; -ENOENT,
- *                        no such table; -EPROTO, none of the above; -EUSERS,
- *                        too many connections.
+ *                        no such table; -EACCES, not to be read; -EPROTO,
+ *                        none of the above; -EUSERS, too many connections.
  *
  * librdmacm pads private data with zeros: more may arrive than was sent.
  */
@@ -29,6 +32,7 @@ enum {
 	VERBS_CM_MAGIC = 0x44544131, /* "DTA1" */
 	VERBS_CM_TICKET = 0,
 	VERBS_CM_TABLE = 1,
+	VERBS_CM_READ = 2,
 	VERBS_CM_ASK_LEN = 16,
 	VERBS_CM_LENGTH_LEN = 4,
 	VERBS_CM_PLACE_LEN = 32,
@@ -42,9 +46,13 @@ struct verbs_cm_ask {
 };
 
 struct verbs_cm_place {
-	uint16_t table;
+	uint16_t kind, table;
 	uint32_t rkey;
-	uint64_t address, epoch;
+	uint64_t address;
+	union {
+		uint64_t epoch;	 /* VERBS_CM_TABLE */
+		uint64_t length; /* VERBS_CM_READ */
+	};
 };
 
 static inline void verbs_cm_ask_encode(uint8_t out[VERBS_CM_ASK_LEN],
@@ -68,8 +76,7 @@ static inline int verbs_cm_ask_decode(struct verbs_cm_ask *a, const void *data,
 	a->kind = cur_be16(&c);
 	a->table = cur_be16(&c);
 	a->epoch = cur_be64(&c);
-	return cur_ok(&c) && magic == VERBS_CM_MAGIC &&
-			       a->kind <= VERBS_CM_TABLE
+	return cur_ok(&c) && magic == VERBS_CM_MAGIC && a->kind <= VERBS_CM_READ
 		       ? 0
 		       : -EPROTO;
 }
@@ -80,7 +87,7 @@ static inline void verbs_cm_place_encode(uint8_t out[VERBS_CM_PLACE_LEN],
 	struct put w = put_to(out, VERBS_CM_PLACE_LEN);
 
 	put_be32(&w, VERBS_CM_MAGIC);
-	put_be16(&w, VERBS_CM_TABLE);
+	put_be16(&w, p->kind);
 	put_be16(&w, p->table);
 	put_be32(&w, p->rkey);
 	put_be32(&w, 0);
@@ -88,20 +95,20 @@ static inline void verbs_cm_place_encode(uint8_t out[VERBS_CM_PLACE_LEN],
 	put_be64(&w, p->epoch);
 }
 
-/* Returns 0 or -EPROTO. */
-static inline int verbs_cm_place_decode(struct verbs_cm_place *p,
+/* The answer to an ask of this kind. Returns 0 or -EPROTO. */
+static inline int verbs_cm_place_decode(struct verbs_cm_place *p, uint16_t kind,
 					const void *data, size_t len)
 {
 	struct cur c = cur_of(data, len);
 	uint32_t magic = cur_be32(&c);
-	uint16_t kind = cur_be16(&c);
 
+	p->kind = cur_be16(&c);
 	p->table = cur_be16(&c);
 	p->rkey = cur_be32(&c);
 	cur_be32(&c);
 	p->address = cur_be64(&c);
 	p->epoch = cur_be64(&c);
-	return cur_ok(&c) && magic == VERBS_CM_MAGIC && kind == VERBS_CM_TABLE
+	return cur_ok(&c) && magic == VERBS_CM_MAGIC && p->kind == kind
 		       ? 0
 		       : -EPROTO;
 }

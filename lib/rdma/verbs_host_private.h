@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * verbs_host_private.h - private to this room: one connection of a host, that
- * fetches a ticket or writes into a table. verbs_target_cm.c has all of them.
+ * fetches a ticket, writes into a table, or reads. verbs_target_cm.c has all of
+ * them.
  */
 #ifndef RDMA_VERBS_HOST_PRIVATE_H
 #define RDMA_VERBS_HOST_PRIVATE_H
@@ -16,8 +17,9 @@ struct connection {
 	struct rdma_cm_id *id;
 	struct verbs_pair pair;
 	bool established, over, broken;
+	bool reads; /* and writes nothing */
 	uint64_t since_ms, pulse_ms;
-	/* A ticket's text on its way; NULL: the connection is a table's. */
+	/* A ticket's text on its way, else NULL. */
 	char *text;
 	size_t len, posted;
 	unsigned sending;

@@ -190,6 +190,11 @@ static int why(int rc, const struct verbs_peer *p, struct fault *f)
 		return fault_set(f, rc, "the epoch is over");
 	case -ENOENT:
 		return fault_set(f, rc, "no such table at the collector");
+	case -EACCES:
+		return fault_set(f, rc,
+				 "the collector does not let itself be read: "
+				 "dta-collect --cm %u --readable does",
+				 port);
 	case -EPROTO:
 		return fault_set(
 			f, rc, "what answers at port %u is no collector", port);
@@ -325,7 +330,10 @@ int verbs_link_ticket(struct verbs_peer *p, struct ticket *t, struct fault *f)
 	return rc;
 }
 
-/* What the device allows; a table of counters needs its atomics. */
+/*
+ * What the device allows; a table of counters needs its atomics. t is NULL for
+ * a reader, whose READs count as they do.
+ */
 static int judge_device(const struct verbs_link *l, const struct table *t,
 			unsigned *depth, uint8_t *atomics, struct fault *f)
 {
@@ -338,7 +346,9 @@ static int judge_device(const struct verbs_link *l, const struct table *t,
 			     : a.max_qp_init_rd_atom > 255
 				     ? 255
 				     : a.max_qp_init_rd_atom);
-	if (t->kind == TABLE_KEYINC &&
+	if (!t && !*atomics)
+		return fault_set(f, -ENOTSUP, "%s does not READ", name);
+	if (t && t->kind == TABLE_KEYINC &&
 	    (a.atomic_cap == IBV_ATOMIC_NONE || !*atomics))
 		return fault_set(f, -ENOTSUP,
 				 "table %s: counters need atomics, which %s "
@@ -359,7 +369,8 @@ static int judge_place(struct verbs_link *l, const struct table *t,
 		       uint64_t epoch, struct fault *f)
 {
 	struct verbs_cm_place place;
-	int rc = verbs_cm_place_decode(&place, l->data, l->data_len);
+	int rc = verbs_cm_place_decode(&place, VERBS_CM_TABLE, l->data,
+				       l->data_len);
 
 	if (rc < 0 || place.table != t->id || place.epoch != epoch ||
 	    place.address & 7 || place.address > UINT64_MAX - t->length)
@@ -377,27 +388,44 @@ static int judge_place(struct verbs_link *l, const struct table *t,
 	return 0;
 }
 
-int verbs_link_table(struct verbs_link *l, struct verbs_peer *p,
-		     const struct table *t, uint64_t epoch,
+static int judge_region(struct verbs_link *l, uint64_t *length, struct fault *f)
+{
+	struct verbs_cm_place place;
+	int rc = verbs_cm_place_decode(&place, VERBS_CM_READ, l->data,
+				       l->data_len);
+
+	if (rc < 0 || place.address & 7 ||
+	    place.address > UINT64_MAX - place.length)
+		return fault_set(f, -EPROTO,
+				 "the collector's answer makes no sense");
+	if (!l->atomics)
+		return fault_set(f, -ENOTSUP,
+				 "the collector's device takes no READs");
+	*length = place.length;
+	l->q.address = place.address;
+	l->q.rkey = place.rkey;
+	return 0;
+}
+
+/* Connects a link as ask says; t is NULL for a reader. */
+static int make_link(struct verbs_link *l, struct verbs_peer *p,
+		     const struct verbs_cm_ask *ask, const struct table *t,
 		     struct verbs_road_ledger *ctr, struct fault *f)
 {
-	struct verbs_cm_ask ask = {VERBS_CM_TABLE, t->id, epoch};
 	unsigned depth = VERBS_DEPTH;
 	uint8_t atomics = 0;
 	int rc = resolve(l, p);
 
-	if (rc < 0) {
-		why(rc, p, f);
-	} else if (!(rc = judge_device(l, t, &depth, &atomics, f))) {
-		rc = make_pair(l, &l->q, depth, VERBS_MEMORY);
-		if (!rc)
-			rc = knock(l, p, &ask, atomics);
-		rc = rc < 0 ? why(rc, p, f) : judge_place(l, t, epoch, f);
-	}
-	if (rc < 0) {
-		verbs_link_close(l);
+	if (rc < 0)
+		return why(rc, p, f);
+	rc = judge_device(l, t, &depth, &atomics, f);
+	if (rc < 0)
 		return rc;
-	}
+	rc = make_pair(l, &l->q, depth, VERBS_MEMORY);
+	if (!rc)
+		rc = knock(l, p, ask, atomics);
+	if (rc < 0)
+		return why(rc, p, f);
 	l->peer = p;
 	l->q.look = look;
 	l->q.qp = l->id->qp;
@@ -408,4 +436,32 @@ int verbs_link_table(struct verbs_link *l, struct verbs_peer *p,
 	l->q.ctr = ctr;
 	verbs_queue_init(&l->q);
 	return 0;
+}
+
+int verbs_link_table(struct verbs_link *l, struct verbs_peer *p,
+		     const struct table *t, uint64_t epoch,
+		     struct verbs_road_ledger *ctr, struct fault *f)
+{
+	struct verbs_cm_ask ask = {VERBS_CM_TABLE, t->id, epoch};
+	int rc = make_link(l, p, &ask, t, ctr, f);
+
+	if (!rc)
+		rc = judge_place(l, t, epoch, f);
+	if (rc < 0)
+		verbs_link_close(l);
+	return rc;
+}
+
+int verbs_link_reader(struct verbs_link *l, struct verbs_peer *p,
+		      uint64_t *length, struct verbs_road_ledger *ctr,
+		      struct fault *f)
+{
+	struct verbs_cm_ask ask = {.kind = VERBS_CM_READ};
+	int rc = make_link(l, p, &ask, NULL, ctr, f);
+
+	if (!rc)
+		rc = judge_region(l, length, f);
+	if (rc < 0)
+		verbs_link_close(l);
+	return rc;
 }

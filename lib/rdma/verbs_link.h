@@ -69,6 +69,14 @@ int verbs_link_table(struct verbs_link *l, struct verbs_peer *p,
 		     const struct table *t, uint64_t epoch,
 		     struct verbs_road_ledger *ctr, struct fault *f);
 
+/*
+ * Connects a link to a collector's region, to read it: *length is that of the
+ * region's file, which q.address begins. Returns as the one above.
+ */
+int verbs_link_reader(struct verbs_link *l, struct verbs_peer *p,
+		      uint64_t *length, struct verbs_road_ledger *ctr,
+		      struct fault *f);
+
 /* Ends a connection: what is outstanding is lost and counted. */
 void verbs_link_close(struct verbs_link *l);
 

@@ -2,6 +2,7 @@
 /* verbs_none.c - a build without libibverbs and librdmacm: all calls say so. */
 #include <errno.h>
 
+#include "rdma/verbs_reader.h"
 #include "rdma/verbs_road.h"
 #include "rdma/verbs_target.h"
 
@@ -116,4 +117,33 @@ const struct verbs_road_ledger *verbs_road_counters(const struct verbs_road *v)
 void verbs_road_close(struct verbs_road *v)
 {
 	(void)v;
+}
+
+int verbs_reader_open(struct verbs_reader **out, const char *address,
+		      const volatile sig_atomic_t *stop, struct fault *f)
+{
+	(void)out;
+	(void)address;
+	(void)stop;
+	return without(f);
+}
+
+void verbs_reader_close(struct verbs_reader *r)
+{
+	(void)r;
+}
+
+uint64_t verbs_reader_size(const struct verbs_reader *r)
+{
+	(void)r;
+	return 0;
+}
+
+int verbs_reader_read(struct verbs_reader *r, const struct verbs_piece *p,
+		      size_t n, struct fault *f)
+{
+	(void)r;
+	(void)p;
+	(void)n;
+	return without(f);
 }

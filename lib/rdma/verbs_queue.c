@@ -139,12 +139,6 @@ void verbs_queue_abandon(struct verbs_queue *q)
 	q->broken = true;
 }
 
-void verbs_queue_settle(struct verbs_queue *q)
-{
-	while (q->done != q->posted && wait(q))
-		;
-}
-
 /*
  * Posts what is chained, and waits until a whole chain has room again. Counts
  * what cannot be posted as lost.
@@ -170,6 +164,14 @@ static void ring(struct verbs_queue *q)
 	if (q->posted - q->done > q->depth / 2)
 		verbs_queue_reap(q);
 	while (q->posted - q->done > q->depth - VERBS_CHAIN && wait(q))
+		;
+}
+
+void verbs_queue_settle(struct verbs_queue *q)
+{
+	if (q->chained)
+		ring(q);
+	while (q->done != q->posted && wait(q))
 		;
 }
 
@@ -250,20 +252,25 @@ static inline void put_atomic(struct verbs_queue *q, const struct op *op)
 	q->ctr->atomics++;
 }
 
-/* Chains one operation; its data must stay until the next ring(). */
-static inline void put(struct verbs_queue *q, const struct op *op)
+/* Numbers the work request that was made last. */
+static inline void chain(struct verbs_queue *q)
 {
-	uint64_t number;
+	uint64_t number = q->posted + q->chained;
 
-	if (op->verb == OP_WRITE || op->verb == OP_WRITE_IMM)
-		put_payload(q, op);
-	else
-		put_atomic(q, op);
-	number = q->posted + q->chained;
 	q->wr[q->chained].wr_id = number;
 	q->given[number & (q->depth - 1)] = q->head;
 	if (++q->chained == VERBS_CHAIN)
 		ring(q);
+}
+
+/* Chains one operation; its data must stay until the next ring(). */
+static inline void put(struct verbs_queue *q, const struct op *op)
+{
+	if (op->verb == OP_WRITE || op->verb == OP_WRITE_IMM)
+		put_payload(q, op);
+	else
+		put_atomic(q, op);
+	chain(q);
 }
 
 void verbs_queue_exec(struct verbs_queue *q, const struct op *ops, size_t n)
@@ -278,4 +285,19 @@ void verbs_queue_exec(struct verbs_queue *q, const struct op *ops, size_t n)
 	}
 	if (q->chained)
 		ring(q);
+}
+
+void verbs_queue_read(struct verbs_queue *q, uint64_t offset, uint32_t at,
+		      uint32_t length)
+{
+	struct ibv_send_wr *wr = &q->wr[q->chained];
+
+	wr->sg_list->addr = (uintptr_t)q->memory + VERBS_SCRATCH + at;
+	wr->sg_list->length = length;
+	wr->num_sge = 1;
+	wr->send_flags = 0;
+	wr->opcode = IBV_WR_RDMA_READ;
+	wr->wr.rdma.remote_addr = q->address + offset;
+	wr->wr.rdma.rkey = q->rkey;
+	chain(q);
 }

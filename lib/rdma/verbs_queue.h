@@ -60,12 +60,21 @@ void verbs_queue_init(struct verbs_queue *q);
  */
 void verbs_queue_exec(struct verbs_queue *q, const struct op *ops, size_t n);
 
+/*
+ * Chains a READ of length bytes at offset into the ring, at this place of it.
+ * They are there when verbs_queue_settle() returns and the queue is not broken:
+ * a queue that reads does nothing else.
+ */
+void verbs_queue_read(struct verbs_queue *q, uint64_t offset, uint32_t at,
+		      uint32_t length);
+
 /* Takes what has completed. Returns the number of completions. */
 unsigned verbs_queue_reap(struct verbs_queue *q);
 
 /*
- * Waits for what is outstanding, as long as it makes progress or the device
- * can still give up on it (it retries for a limited time).
+ * Posts what is chained; waits for what is outstanding, as long as it makes
+ * progress or the device can still give up on it (it retries for a limited
+ * time).
  */
 void verbs_queue_settle(struct verbs_queue *q);
 

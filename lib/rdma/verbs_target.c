@@ -131,6 +131,8 @@ static int take_device(struct verbs_target *v, struct fault *f)
 		take_address(v);
 		rc = verbs_memory_make(&v->now, v, writer_enter(v->seat), f);
 	}
+	if (!rc && v->o.readable)
+		rc = verbs_memory_share(v, f);
 	for (unsigned i = 0; v->o.peer && !rc && i < region_tables(v->region);
 	     i++)
 		rc = verbs_pair_make(&v->pair[i], v, i, f);
@@ -159,6 +161,7 @@ static void give_up(struct verbs_target *v)
 		verbs_pair_drop(&v->pair[i]);
 	verbs_memory_drop(&v->now);
 	verbs_memory_drop(&v->old);
+	verbs_memory_unshare(v);
 	verbs_device_close(v);
 	writer_leave(v->seat);
 	v->lost = v->renumber = v->renew = v->stale = false;

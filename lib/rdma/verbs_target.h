@@ -15,6 +15,10 @@
  *         grace is over and its R_Keys are revoked.
  * Waiting: poll() on what verbs_target_fds() gives, for at most
  *         VERBS_TARGET_TICK_MS, then call verbs_target_work().
+ * Readers: have a memory region of their own, the whole region's, which nothing
+ *         can be written through, and queue pairs that can do nothing else. So
+ *         they see what a process of this machine sees that maps the region
+ *         for reading: every epoch, and which ones there are.
  * Errors: 0 or -errno, with f telling why in words, and the cure.
  */
 #ifndef RDMA_VERBS_TARGET_H
@@ -48,6 +52,7 @@ struct verbs_target_options {
 	bool peer;	   /* make queue pairs for at->peer_ip */
 	unsigned receives; /* posted on each queue pair; 0: the above */
 	unsigned grace_ms; /* an old epoch's R_Keys are good for so long */
+	bool readable;	   /* hosts may read the region, all of it */
 	/* Something happened; text names the device. */
 	void (*tell)(void *ctx, const char *text);
 	void *ctx;

@@ -258,13 +258,16 @@ void verbs_cm_work(struct verbs_target *v)
 	reap(v);
 }
 
-/* A ticket that is being fetched is stale, too: the host will be told so. */
+/*
+ * A ticket that is being fetched is stale, too: the host will be told so.
+ * Readers see for themselves which epochs there are.
+ */
 void verbs_cm_hang_up(struct verbs_target *v)
 {
 	struct connection *c;
 
 	for (c = v->cm ? v->cm->first : NULL; c; c = c->next)
-		if (!c->text)
+		if (!c->text && !c->reads)
 			c->over = true;
 }
 

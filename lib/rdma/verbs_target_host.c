@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * verbs_target_host.c - what a host is given: a ticket's text, or a queue pair
- * for a table.
+ * for a table, or one to read with.
  *
- * Queue pairs of tables are made on the target's own context, where the memory
- * is registered; librdmacm is asked for their attributes only. Those of tickets
- * are made on librdmacm's: the target's may have been opened with privileges
- * that are gone, and some drivers (rxe) then let nothing be sent through it.
+ * Queue pairs of tables and readers are made on the target's own context, where
+ * the memory is registered; librdmacm is asked for their attributes only. Those
+ * of tickets are made on librdmacm's: the target's may have been opened with
+ * privileges that are gone, and some drivers (rxe) then let nothing be sent
+ * through it.
  */
 #include "rdma/verbs_host_private.h"
 
@@ -30,18 +31,27 @@ void verbs_host_free(struct connection *c)
 	free(c);
 }
 
+static unsigned rights(const struct connection *c, const struct verbs_target *v)
+{
+	if (c->text)
+		return 0;
+	if (c->reads)
+		return IBV_ACCESS_REMOTE_READ;
+	return (unsigned)verbs_access(v,
+				      region_table(v->region, c->pair.table));
+}
+
 /* As rdma_accept() would do, were the queue pair librdmacm's own. */
 static int change_state(struct connection *c, const struct verbs_target *v,
 			enum ibv_qp_state state, uint8_t resources)
 {
-	const struct table *t = region_table(v->region, c->pair.table);
 	struct ibv_qp_attr a = {.qp_state = state};
 	int mask;
 
 	if (rdma_init_qp_attr(c->id, &a, &mask))
 		return -errno;
 	if (mask & IBV_QP_ACCESS_FLAGS)
-		a.qp_access_flags = c->text ? 0 : (unsigned)verbs_access(v, t);
+		a.qp_access_flags = rights(c, v);
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
 		a.max_dest_rd_atomic = resources;
 	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
@@ -123,6 +133,25 @@ static int find_table(const struct verbs_target *v, uint16_t id)
 	return -ENOENT;
 }
 
+/* Makes the queue pair and says yes. */
+static int serve_place(struct connection *c, struct verbs_target *v,
+		       const struct request *q,
+		       const struct verbs_pair_options *o,
+		       const struct verbs_cm_place *place)
+{
+	uint8_t data[VERBS_CM_PLACE_LEN], resources = q->resources;
+	int rc = verbs_pair_create(&c->pair, v, &v->dev, o, NULL);
+
+	if (resources > v->attr.max_qp_rd_atom)
+		resources = (uint8_t)v->attr.max_qp_rd_atom;
+	if (!rc)
+		rc = make_ready(c, v, resources);
+	if (rc < 0)
+		return rc;
+	verbs_cm_place_encode(data, place);
+	return accept_with(c, resources, data, sizeof(data));
+}
+
 static int serve_table(struct connection *c, struct verbs_target *v,
 		       const struct request *q)
 {
@@ -131,32 +160,45 @@ static int serve_table(struct connection *c, struct verbs_target *v,
 		.sends = 1, /* for verbs_host_pulse() */
 		.reliable = true,
 	};
-	int rc, table = find_table(v, q->ask.table);
-	uint8_t data[VERBS_CM_PLACE_LEN];
+	int table = find_table(v, q->ask.table);
 	struct verbs_cm_place place;
-	uint8_t resources = q->resources;
 
 	if (table < 0)
 		return table;
 	if (q->ask.epoch != region_epoch(v->region) ||
 	    q->ask.epoch != v->now.epoch)
 		return -ESTALE;
-	if (resources > v->attr.max_qp_rd_atom)
-		resources = (uint8_t)v->attr.max_qp_rd_atom;
 	o.table = (unsigned)table;
-	rc = verbs_pair_create(&c->pair, v, &v->dev, &o, NULL);
-	if (!rc)
-		rc = make_ready(c, v, resources);
-	if (rc < 0)
-		return rc;
 	place = (struct verbs_cm_place){
+		.kind = VERBS_CM_TABLE,
 		.table = q->ask.table,
 		.rkey = v->now.mr[table]->rkey,
 		.address = (uintptr_t)v->now.mr[table]->addr,
 		.epoch = v->now.epoch,
 	};
-	verbs_cm_place_encode(data, &place);
-	return accept_with(c, resources, data, sizeof(data));
+	return serve_place(c, v, q, &o, &place);
+}
+
+static int serve_reader(struct connection *c, struct verbs_target *v,
+			const struct request *q)
+{
+	const struct verbs_pair_options o = {
+		.receives = 1,
+		.sends = 1, /* for verbs_host_pulse() */
+		.reliable = true,
+	};
+	struct verbs_cm_place place;
+
+	if (!v->readable)
+		return -EACCES;
+	c->reads = true;
+	place = (struct verbs_cm_place){
+		.kind = VERBS_CM_READ,
+		.rkey = v->readable->rkey,
+		.address = (uintptr_t)v->readable->addr,
+		.length = v->readable->length,
+	};
+	return serve_place(c, v, q, &o, &place);
 }
 
 int verbs_host_serve(struct connection *c, struct verbs_target *v,
@@ -168,8 +210,14 @@ int verbs_host_serve(struct connection *c, struct verbs_target *v,
 		return -EAGAIN;
 	if (strcmp(ibv_get_device_name(q->id->verbs->device), v->name) != 0)
 		return -ENODEV;
-	return q->ask.kind == VERBS_CM_TICKET ? serve_ticket(c, v)
-					      : serve_table(c, v, q);
+	switch (q->ask.kind) {
+	case VERBS_CM_TICKET:
+		return serve_ticket(c, v);
+	case VERBS_CM_READ:
+		return serve_reader(c, v, q);
+	default:
+		return serve_table(c, v, q);
+	}
 }
 
 void verbs_host_send(struct connection *c)

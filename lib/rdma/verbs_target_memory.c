@@ -32,17 +32,17 @@ int verbs_access(const struct verbs_target *v, const struct table *t)
 
 /* Too much memory locked is by far the likeliest reason. */
 static int cannot_register(int err, const struct verbs_target *v,
-			   const struct table *t, struct fault *f)
+			   const char *what, uint64_t length, struct fault *f)
 {
-	double mib = (double)t->length / 0x1p20;
+	double mib = (double)length / 0x1p20;
 	struct rlimit limit = {0, 0};
 	char now[32] = "unlimited";
 
-	if (t->length > v->attr.max_mr_size)
+	if (length > v->attr.max_mr_size)
 		return fault_set(f, -E2BIG,
-				 "%s: table %s: %.1f MiB, and the device "
+				 "%s: %s: %.1f MiB, and the device "
 				 "registers %.1f MiB at most",
-				 v->name, t->name, mib,
+				 v->name, what, mib,
 				 (double)v->attr.max_mr_size / 0x1p20);
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (limit.rlim_cur != RLIM_INFINITY)
@@ -52,14 +52,14 @@ static int cannot_register(int err, const struct verbs_target *v,
 	    limit.rlim_cur != RLIM_INFINITY)
 		return fault_set(
 			f, err,
-			"%s: table %s: cannot lock %.1f MiB: the limit (ulimit "
+			"%s: %s: cannot lock %.1f MiB: the limit (ulimit "
 			"-l) is %s: raise it with ulimit -l unlimited as root, "
 			"memlock in /etc/security/limits.d, or "
 			"LimitMEMLOCK=infinity in a systemd unit; or grant "
 			"CAP_IPC_LOCK",
-			v->name, t->name, mib, now);
-	return fault_set(f, err, "%s: table %s: cannot register %.1f MiB: %s",
-			 v->name, t->name, mib, strerror(-err));
+			v->name, what, mib, now);
+	return fault_set(f, err, "%s: %s: cannot register %.1f MiB: %s",
+			 v->name, what, mib, strerror(-err));
 }
 
 static bool is_spent(const struct verbs_spent *s, unsigned table, uint32_t rkey)
@@ -121,9 +121,11 @@ int verbs_memory_make(struct verbs_memory *m, struct verbs_target *v,
 		m->mr[m->n] = register_afresh(v, m->n, at);
 		if (!m->mr[m->n]) {
 			int rc = errno ? -errno : -EIO;
+			char what[TABLE_NAME_MAX + 8];
 
 			verbs_memory_drop(m);
-			return cannot_register(rc, v, t, f);
+			snprintf(what, sizeof(what), "table %s", t->name);
+			return cannot_register(rc, v, what, t->length, f);
 		}
 	}
 	return 0;
@@ -134,4 +136,24 @@ void verbs_memory_drop(struct verbs_memory *m)
 	while (m->n)
 		ibv_dereg_mr(m->mr[--m->n]);
 	m->epoch = 0;
+}
+
+int verbs_memory_share(struct verbs_target *v, struct fault *f)
+{
+	uint64_t length = region_size(v->region);
+
+	errno = 0;
+	v->readable = ibv_reg_mr(v->dev.pd, (void *)region_file(v->region),
+				 length, IBV_ACCESS_REMOTE_READ);
+	if (v->readable)
+		return 0;
+	return cannot_register(errno ? -errno : -EIO, v,
+			       "--readable: the region once more", length, f);
+}
+
+void verbs_memory_unshare(struct verbs_target *v)
+{
+	if (v->readable)
+		ibv_dereg_mr(v->readable);
+	v->readable = NULL;
 }

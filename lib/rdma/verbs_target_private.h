@@ -93,6 +93,7 @@ struct verbs_target {
 	struct verbs_memory now, old;
 	struct verbs_spent spent;
 	uint64_t old_until_ms;
+	struct ibv_mr *readable; /* the region, for readers, or NULL */
 	struct verbs_pair pair[TABLE_MAX];
 	struct ticket ticket;
 	bool has_ticket;
@@ -134,6 +135,9 @@ int verbs_memory_make(struct verbs_memory *m, struct verbs_target *v,
 		      uint64_t epoch, struct fault *f);
 /* Revokes them: nothing can be written through them once it returns. */
 void verbs_memory_drop(struct verbs_memory *m);
+/* Registers the region for readers. It stays until the device is given up. */
+int verbs_memory_share(struct verbs_target *v, struct fault *f);
+void verbs_memory_unshare(struct verbs_target *v);
 bool verbs_has_atomics(const struct verbs_target *v);
 
 /* Makes p for a table and its peer, ready to receive. */

@@ -277,6 +277,11 @@ const uint8_t *region_read(const struct region *r, const struct table *t,
 	return r->map + region_offset(r, t, epoch);
 }
 
+const uint8_t *region_file(const struct region *r)
+{
+	return r->map;
+}
+
 const uint32_t *region_values(const struct region *r, const struct table *t)
 {
 	return t->values ? (const uint32_t *)(r->map + t->values_at) : NULL;

@@ -124,6 +124,7 @@ fails() { # message option...
 	refused "is not 256" --region x --ticket - --mtu 1000
 	refused "IP address" --region x --ticket - --ip 10.0.0
 	usage_error "one family" --region x --ticket - --ip ::1 --peer-ip 10.0.0.1
+	usage_error "--readable needs --cm" --region x --verbs rxe0 --peer-ip 10.0.0.1 --readable
 	for mac in 02:00:00:00:00 2:0:0:0:0:1 02:00:00:00:00:001 \
 		' 2:00:00:00:00:01' +2:00:00:00:00:01 02-00-00-00-00-01 \
 		02:00:00:00:00:01:; do

@@ -459,7 +459,10 @@ last_values() { # table
 		echo "$args: $stderr"
 		[[ -z $output && $stderr == *"$message"* ]]
 	done <<-EOF
-		keywrite 1|--region, --snapshot or --cluster is missing
+		keywrite 1|--region, --verbs, --snapshot or --cluster is missing
+		keywrite 1 --verbs 10.0.0.51 --region $NAME|--region or --verbs
+		keywrite 1 --verbs 10.0.0.51 --cluster x|--cluster stands alone
+		list -f --verbs 10.0.0.51|--follow needs a region
 		keywrite --region $NAME|no keys
 		keywrite --region $NAME 1 --keys k|not both
 		keywrites --region $NAME|'keywrites' is not keywrite

@@ -3,7 +3,7 @@
  * The input is the head of a region's file of 2 MiB: the fields of the header,
  * then tables; all else is zero. Its checksums are made right, or the fuzzer
  * would never get past them. What opens is read: all of every table must be
- * there.
+ * there; and an image of it can be made where it can be opened, and only there.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +45,32 @@ enum {
 	FIELDS = offsetof(struct region_header, reserved),
 };
 
+static int fetch(void *ctx, uint64_t offset, void *buf, size_t len)
+{
+	if (offset > 2 << 20 || len > (2 << 20) - offset)
+		abort();
+	return pread(*(int *)ctx, buf, len, (off_t)offset) == (ssize_t)len
+		       ? 0
+		       : -1;
+}
+
+static void look_from_afar(int fd, const struct region *r)
+{
+	struct region *image;
+	int rc = region_image(&image, "there", 2 << 20, fetch, &fd, NULL);
+
+	if (!rc != !!r)
+		abort();
+	if (rc)
+		return;
+	if (region_tables(image) != region_tables(r) ||
+	    memcmp(region_table(image, 0), region_table(r, 0),
+		   region_tables(r) * sizeof(struct table)) != 0 ||
+	    region_oldest(image) != region_oldest(r))
+		abort();
+	region_close(image);
+}
+
 static size_t least(size_t a, size_t b)
 {
 	return a < b ? a : b;
@@ -54,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct region_header h;
 	static uint8_t zero[REGION_HEAD_LEN];
-	struct region *r;
+	struct region *r = NULL;
 	char path[32];
 	int fd = memfd_create("region", MFD_CLOEXEC);
 	uint64_t one = 1;
@@ -73,7 +99,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    write(fd, &h, sizeof(h)) != sizeof(h) ||
 	    pwrite(fd, &one, sizeof(one), REGION_STATE_AT) != sizeof(one))
 		abort();
-	if (!region_open(&r, path, size & 1, NULL)) {
+	if (region_open(&r, path, size & 1, NULL) < 0)
+		r = NULL;
+	look_from_afar(fd, r);
+	if (r) {
 		for (unsigned i = 0; i < region_tables(r); i++)
 			for (uint64_t e = 1; e <= region_epochs(r); e++) {
 				const struct table *t = region_table(r, i);

@@ -18,9 +18,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (memcmp(bytes, data, VERBS_CM_ASK_LEN))
 			abort();
 	}
-	if (!verbs_cm_place_decode(&p, data, size)) {
+	for (uint16_t kind = VERBS_CM_TABLE; kind <= VERBS_CM_READ; kind++) {
+		if (verbs_cm_place_decode(&p, kind, data, size) < 0)
+			continue;
 		verbs_cm_place_encode(bytes, &p);
-		if (memcmp(bytes, data, 12) ||
+		if (p.kind != kind || memcmp(bytes, data, 12) ||
 		    memcmp(bytes + 16, data + 16, 16))
 			abort();
 	}

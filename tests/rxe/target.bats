@@ -437,9 +437,11 @@ asks() { # HEX [COUNT]
 	[[ $(asks 44544131000100010000000000000001) == \
 		"accepted 4454413100010001"????????"00000000"????????????????"0000000000000001" ]]
 	# -EPROTO: another magic, kind, or cut short (padded with zeros);
-	# -ENOENT: no table 99; -ESTALE: epochs 0, 2 and the last there is.
+	# -ENOENT: no table 99; -ESTALE: epochs 0, 2 and the last there is;
+	# -EACCES: to read, without --readable.
 	[[ $(asks 44544132000000000000000000000000) == "rejected ffffffb9"* ]]
-	[[ $(asks 44544131000200010000000000000001) == "rejected ffffffb9"* ]]
+	[[ $(asks 44544131000300010000000000000001) == "rejected ffffffb9"* ]]
+	[[ $(asks 44544131000200000000000000000000) == "rejected fffffff3"* ]]
 	[[ $(asks 00) == "rejected ffffffb9"* ]]
 	[[ $(asks 44544131000100630000000000000001) == "rejected fffffffe"* ]]
 	[[ $(asks 44544131000100010000000000000000) == "rejected ffffff8c"* ]]
@@ -453,7 +455,7 @@ asks() { # HEX [COUNT]
 	wait_for hosts_left
 	guest_run "kill -USR1 $(pid_of)"
 	wait_for log_says 'connections  *258'
-	[ "$(awk '$1 == "refused" { print $2 }' run.log)" = 11 ]
+	[ "$(awk '$1 == "refused" { print $2 }' run.log)" = 12 ]
 	# And it still serves.
 	reports 1 keywrite 1
 	guest_run "cp /host/1.keywrite.pcap /tmp

@@ -41,6 +41,7 @@ static struct fake_device {
 	unsigned calls, fails;
 	int with; /* errno of it */
 	uint32_t next_qpn, next_rkey;
+	unsigned access, given; /* of the last memory, of any */
 	struct fake_qp *pair[FAKE_QPS]; /* by table, as they were made last */
 	unsigned pairs;
 	/* What waits to be told. */
@@ -282,7 +283,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask,
 	return 0;
 }
 
-static struct ibv_mr *fake_register(void *addr, size_t length)
+static struct ibv_mr *fake_register(void *addr, size_t length, unsigned access)
 {
 	struct ibv_mr *mr = fake_new(sizeof(*mr));
 
@@ -290,6 +291,8 @@ static struct ibv_mr *fake_register(void *addr, size_t length)
 		mr->addr = addr;
 		mr->length = length;
 		mr->rkey = fake.next_rkey++;
+		fake.access = access;
+		fake.given |= access;
 	}
 	return mr;
 }
@@ -298,8 +301,7 @@ static struct ibv_mr *fake_register(void *addr, size_t length)
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int a)
 {
 	(void)pd;
-	(void)a;
-	return fake_register(addr, length);
+	return fake_register(addr, length, (unsigned)a);
 }
 
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length,
@@ -307,8 +309,7 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length,
 {
 	(void)pd;
 	(void)iova;
-	(void)a;
-	return fake_register(addr, length);
+	return fake_register(addr, length, a);
 }
 
 int ibv_dereg_mr(struct ibv_mr *mr)

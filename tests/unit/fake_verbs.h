@@ -115,6 +115,17 @@ static inline void fake_carry_out(struct fake_verbs *f, struct fake_wqe *w)
 			       : (const void *)(uintptr_t)w->sge.addr,
 		       w->sge.length);
 		break;
+	case IBV_WR_RDMA_READ:
+		if (w->wr.wr.rdma.remote_addr < f->address ||
+		    w->wr.wr.rdma.remote_addr + w->sge.length >
+			    f->address + f->length)
+			f->wrong = true;
+		else
+			memcpy((void *)(uintptr_t)w->sge.addr,
+			       f->memory + (w->wr.wr.rdma.remote_addr -
+					    f->address),
+			       w->sge.length);
+		break;
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 		to = f->memory + (w->wr.wr.atomic.remote_addr - f->address);

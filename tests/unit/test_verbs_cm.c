@@ -43,7 +43,14 @@ static int place(const void *data, size_t len)
 {
 	struct verbs_cm_place p;
 
-	return verbs_cm_place_decode(&p, data, len);
+	return verbs_cm_place_decode(&p, VERBS_CM_TABLE, data, len);
+}
+
+static int readable(const void *data, size_t len)
+{
+	struct verbs_cm_place p;
+
+	return verbs_cm_place_decode(&p, VERBS_CM_READ, data, len);
 }
 
 static void test_ask(void)
@@ -57,7 +64,10 @@ static void test_ask(void)
 	verbs_cm_ask_encode(bytes, &a);
 	TEST(!memcmp(bytes, ask_bytes, sizeof(bytes)));
 	TEST(prefixes(ask_bytes, sizeof(ask_bytes), ask) == 0);
-	bytes[5] = 2; /* no such kind */
+	bytes[5] = 2;
+	TEST(verbs_cm_ask_decode(&a, bytes, sizeof(bytes)) == 0);
+	TEST(a.kind == VERBS_CM_READ);
+	bytes[5] = 3; /* no such kind */
 	TEST(ask(bytes, sizeof(bytes)) == -EPROTO);
 	bytes[5] = 0;
 	TEST(ask(bytes, sizeof(bytes)) == 0);
@@ -70,7 +80,8 @@ static void test_place(void)
 	struct verbs_cm_place p;
 	uint8_t bytes[sizeof(place_bytes)];
 
-	TEST(!verbs_cm_place_decode(&p, place_bytes, sizeof(place_bytes)));
+	TEST(!verbs_cm_place_decode(&p, VERBS_CM_TABLE, place_bytes,
+				    sizeof(place_bytes)));
 	TEST(p.table == 0x1234 && p.rkey == 0xdeadbeef);
 	TEST(p.address == UINT64_C(0x0b16212c37424d58));
 	TEST(p.epoch == UINT64_C(0x0102030405060708));
@@ -79,6 +90,13 @@ static void test_place(void)
 	TEST(prefixes(place_bytes, sizeof(place_bytes), place) == 0);
 	bytes[5] = 0;
 	TEST(place(bytes, sizeof(bytes)) == -EPROTO);
+	/* One kind of answer is not taken for another. */
+	bytes[5] = 2;
+	TEST(place(bytes, sizeof(bytes)) == -EPROTO);
+	TEST(readable(place_bytes, sizeof(place_bytes)) == -EPROTO);
+	TEST(!verbs_cm_place_decode(&p, VERBS_CM_READ, bytes, sizeof(bytes)));
+	TEST(p.length == UINT64_C(0x0102030405060708));
+	TEST(prefixes(bytes, sizeof(bytes), readable) == 0);
 }
 
 static void test_refusal(void)

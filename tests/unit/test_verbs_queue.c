@@ -225,6 +225,37 @@ static void big_payloads(void)
 	TEST(ctr.failed == 1 && !q.broken);
 }
 
+/* More READs than there is room for at once, each to its own place. */
+static void reads(void)
+{
+	enum { LEN = 12, N = 3000 };
+	uint8_t *to = memory + VERBS_SCRATCH;
+
+	start();
+	for (unsigned i = 0; i < TABLE / 8; i++)
+		table[i] = rng_u64(&rng);
+	memset(memory, 0, sizeof(memory));
+	for (unsigned i = 0; i < N; i++)
+		verbs_queue_read(&q, TABLE - LEN - 7 * i, 16 * i, LEN);
+	verbs_queue_settle(&q);
+	TEST(!fake.wrong && !q.broken && q.done == N && ctr.completed == N);
+	TEST(fake.doorbells == (N + VERBS_CHAIN - 1) / VERBS_CHAIN);
+	for (unsigned i = 0; i < N; i++) {
+		static const uint8_t none[4];
+
+		TEST(!memcmp(to + 16 * i,
+			     (uint8_t *)table + TABLE - LEN - 7 * i, LEN));
+		TEST(!memcmp(to + 16 * i + LEN, none, sizeof(none)));
+	}
+	start();
+	fake.fail_at = 100;
+	fake.status = IBV_WC_REM_ACCESS_ERR;
+	for (unsigned i = 0; i < FEW; i++)
+		verbs_queue_read(&q, 8 * i, 8 * i, 8);
+	verbs_queue_settle(&q);
+	TEST(q.broken && ctr.access == 1 && ctr.completed == 100);
+}
+
 int main(void)
 {
 	static const struct {
@@ -250,5 +281,6 @@ int main(void)
 		refused(at);
 	abandoned();
 	big_payloads();
+	reads();
 	return test_end();
 }

@@ -15,6 +15,7 @@
 static struct region *region;
 static const char *name;
 static char told[4096];
+static bool readable;
 
 static void tell(void *ctx, const char *text)
 {
@@ -46,6 +47,7 @@ static int open_target(struct verbs_target **v, const char *device,
 		.device = device,
 		.at = &at,
 		.peer = true,
+		.readable = readable,
 		.tell = tell,
 	};
 
@@ -335,6 +337,35 @@ static void test_renew(void)
 	TEST(!fake.alive);
 }
 
+/* Readers can only read; and what others are given cannot be read. */
+static void test_readable(void)
+{
+	struct verbs_target *v;
+	struct fault f;
+
+	fake_init();
+	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(!v->readable && !(fake.given & IBV_ACCESS_REMOTE_READ));
+	verbs_target_close(v);
+	readable = true;
+	fake_init();
+	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(fake.access == IBV_ACCESS_REMOTE_READ);
+	TEST(v->readable->addr == region_file(region));
+	TEST(v->readable->length == region_size(region));
+	for (unsigned i = 0; i < SAMPLE_TABLES; i++)
+		TEST(v->now.mr[i]->rkey != v->readable->rkey);
+	verbs_target_close(v);
+	TEST(!fake.alive);
+	fake.attr.max_mr_size = region_size(region) - 1;
+	fake.calls = 0;
+	fake.fails = 7 + SAMPLE_TABLES; /* the memory region behind theirs */
+	TEST(open_target(&v, "fake0", &f) == -E2BIG);
+	TEST(strstr(f.text, "--readable: the region once more") != NULL);
+	test_failing();
+	readable = false;
+}
+
 int main(void)
 {
 	name = sample_create(2);
@@ -349,6 +380,7 @@ int main(void)
 	test_device();
 	test_rotation();
 	test_renew();
+	test_readable();
 	region_close(region);
 	region_remove(name, NULL);
 	return test_end();

@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# dta-query by RDMA READ: regions in one guest, who asks in another.
+
+load ../helpers
+load guest
+load traffic
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || exit 1
+	guest_there || return 0
+	# Every table, of real traffic where it is there; a set of values, and a
+	# ring that has come around.
+	mix 700 first.pcap
+	sed 's/^values = .*/values = file:values/; s/^entries = .*/entries = 256/' \
+		"$BATS_TEST_DIRNAME/mix.ini" >layout.ini
+	{ seq 1 60; seq 63 2 80; } >values
+	# Many lists, most of them empty, others that have come around.
+	printf '%s\n' '' '[events]' 'id = 9' 'kind = append' 'value = 16' \
+		'lists = 3000' 'entries = 32' 'batch = 4' >>layout.ini
+	dta-gen uniform --kind append -T 9 --lists 200 --value 16 --count 600 -q -w more.pcap
+	dta-gen uniform --kind append -T 9 --lists 3 --value 16 --count 300 -q -w - |
+		tail -c +25 >>more.pcap
+	keys
+	export GUEST
+	guest_start a b
+	guest_start b a
+	for guest in a b; do
+		cp layout.ini values flows numbers truth.csv {first,more}.pcap "$GUEST_DIR/$guest"
+	done
+}
+
+# The truth of all tables, and their keys, with some that nobody reported.
+keys() {
+	local traffic=(--flows 700)
+
+	[ ! -r "$TRACE" ] || traffic=(--from "$TRACE")
+	{
+		truth int-path -T 1 "${traffic[@]}"
+		truth uniform -T 2 --key-type u32 --value 100 --flows 700
+		truth int-postcard -T 3 "${traffic[@]}"
+		truth netseer-loss -T 4 "${traffic[@]}"
+		truth turboflow -T 5 "${traffic[@]}"
+	} | sed '2,${/^table/d}; /,\[/d' >truth.csv # without IPv6
+	{
+		awk -F, 'NR > 1 && $1 != 2 && $1 != 4 { print $3 }' truth.csv | sort -u
+		printf '192.0.2.%d:1>192.0.2.9:2/udp\n' {1..50}
+	} >flows
+	{
+		awk -F, '$1 == 2 { print $3 }' truth.csv | sort -u
+		seq 4000000000 4000000050
+	} >numbers
+}
+
+truth() {
+	dta-gen "$@" --count 700 -q --truth - -w /dev/null
+}
+
+setup() {
+	guest_needed
+	cd "$BATS_FILE_TMPDIR" || exit 1
+	A=$GUEST_DIR/a B=$GUEST_DIR/b
+	rm -f {"$A","$B"}/{rows*,err*,*.pid,go,cluster.ini}
+}
+
+teardown() {
+	on_a 'kill -9 $(cat *.pid); rm -f *.pid /dev/shm/*' >/dev/null || :
+	on_b 'kill -9 $(cat *.pid); rm -f *.pid /dev/shm/*' >/dev/null || :
+}
+
+teardown_file() {
+	guest_stop
+}
+
+on_a() {
+	local GUEST=a
+	guest_run "$@" 2>&1
+}
+
+on_b() {
+	local GUEST=b
+	guest_run "$@" 2>&1
+}
+
+# collect REGION PORT ARGS: a collector with what first.pcap has for it.
+collect() {
+	local region=$1 port=$2
+
+	shift 2
+	on_a "[ -e /dev/shm/$region ] ||
+		dta-collect --create --layout layout.ini --region $region --epochs 3
+		dta-collect --region $region --verbs rxe0 --cm $port --grace 10ms $* 2>>$region.err &
+		echo \$! >$region.pid"
+	patient on_b "verbs_ask 10.0.0.51 $port 44544131000000000000000000000000" >/dev/null
+}
+
+store() { # REGION
+	on_a "dta-translate -q -r first.pcap --region $1"
+}
+
+# both ARGS: what dta-query says there by itself, it says here by READ.
+both() {
+	local there here
+
+	there=$(on_a "dta-query $* --region r") && here=0 || here=$?
+	[ $here = 0 ] || [ $here = 3 ]
+	on_b "dta-query $* --verbs 10.0.0.51 >rows; [ \$? = $here ]"
+	diff - "$B/rows" <<<"$there"
+	[ "$(wc -l <"$B/rows")" -ge "${ROWS:-2}" ]
+}
+
+@test "every table, every epoch: the answers that it gives itself" {
+	collect r 40040 --readable
+	store r
+	ROWS=750 both keywrite -t flows -k flows -o csv
+	ROWS=750 both keywrite -t wide -k numbers -o csv
+	ROWS=750 both path -k flows -o csv
+	ROWS=750 both count -k flows -o csv
+	for policy in first unique consensus:2; do
+		both keywrite -t flows -k flows -o csv -p $policy -n 3
+	done
+	both path -k flows --summary --partial -n 1
+	on_a "dta-translate -q -r more.pcap --region r"
+	ROWS=700 both list -q -o csv
+	ROWS=150 both list -q -o csv --count-only
+	both list -q -o csv -t events --count-only 1 2 2000
+	ROWS=8 both list -q -o csv -t losses --last 7 0
+	ROWS=11 both list -q -o csv -t losses --from 690 0
+	both verify --truth truth.csv --by-table -o csv
+	# Counters and lists go on in the new epoch, the rest is older.
+	on_a 'dta-collect --region r --rotate'
+	on_a 'dta-gen turboflow -T 5 --flows 50 --count 50 -q -w - |
+		dta-translate -q -r - --region r'
+	on_a 'dta-gen netseer-loss -T 4 --flows 50 --count 50 -q -w - |
+		dta-translate -q -r - --region r'
+	both keywrite -t flows -k flows -o csv
+	both path -k flows -o csv
+	both count -k flows -o csv
+	ROWS=750 both list -q -o csv
+	ROWS=50 both list -q -o csv -e 2
+	both verify --truth truth.csv -o csv -e 1
+	for i in 3 4 5; do on_a 'dta-collect --region r --rotate'; done
+	ROWS=1 both list -q -o csv --count-only
+	ROWS=1 both count -k flows --summary
+	run on_b 'dta-query count -k flows --verbs 10.0.0.51 -e 1'
+	[ "$status" = 1 ]
+	[ "$output" = "dta-query: no epoch 1: 10.0.0.51 has 3 to 5" ]
+}
+
+# query: dta-query in guest b, that answers to keys that it is told.
+query() {
+	on_b 'rm -f /tmp/talk; mkfifo /tmp/talk
+		dta-query keywrite -t flows -k - -o csv --verbs 10.0.0.51 </tmp/talk \
+			>rows 2>err & echo $! >query.pid
+		sleep 1000 >/tmp/talk & echo $! >open.pid'
+}
+
+say() {
+	on_b "echo '$1' >/tmp/talk"
+}
+
+told() { # LINES
+	[ "$(wc -l <"$B/rows")" -ge "$1" ]
+}
+
+@test "the collector's processor has no part in it; epochs come and go" {
+	collect r 40040 --readable
+	store r
+	key=$(head -n 1 "$B/flows")
+	query
+	say 192.0.2.1:1\>192.0.2.9:2/udp
+	patient told 2
+	on_a 'kill -STOP $(cat r.pid)'
+	say "$key"
+	patient told 3
+	sed -n 3p "$B/rows" | grep "^$key,found,.*,1,region,flows"
+	on_a 'kill -CONT $(cat r.pid)'
+	on_a 'dta-collect --region r --rotate'
+	say "$key"
+	patient told 4
+	sed -n 4p "$B/rows" | grep "^$key,found,.*,1,region,flows"
+	for _ in 3 4 5; do on_a 'dta-collect --region r --rotate'; done
+	say "$key"
+	patient told 5
+	sed -n 5p "$B/rows" | grep "^$key,not_found,"
+	store r
+	say "$key"
+	patient told 6
+	sed -n 6p "$B/rows" | grep "^$key,found,.*,5,region,flows"
+	[ ! -s "$B/err" ]
+}
+
+# members MIRROR: a cluster of r and s, as each guest sees it.
+members() {
+	{
+		printf '[cluster]\nversion = 1\nmirror = %s\n' "$1"
+		printf '[collector %d]\nregion = %s\n' 0 r 1 s
+	} >"$A/cluster.ini"
+	{
+		printf '[cluster]\nversion = 1\nmirror = %s\n' "$1"
+		printf '[collector %d]\nverbs = 10.0.0.51:%d\n' 0 40040 1 40041
+	} >"$B/cluster.ini"
+}
+
+@test "a cluster: each key is read at its owner" {
+	local ask
+
+	members no
+	collect r 40040 --readable
+	collect s 40041 --readable --user nobody
+	on_a 'dta-translate -q -r first.pcap --cluster cluster.ini'
+	for ask in 'keywrite -t flows -k flows' 'path -k flows' 'count -k flows' \
+		'keywrite -t wide -k numbers' 'list -q' 'verify --truth truth.csv'; do
+		on_a "dta-query $ask -o csv --cluster cluster.ini >rows"
+		on_b "dta-query $ask -o csv --cluster cluster.ini >rows"
+		cmp "$A/rows" "$B/rows"
+		[ "$(wc -l <"$A/rows")" -ge 2 ]
+	done
+	on_b "dta-query keywrite -t flows -k flows -o csv --cluster cluster.ini" |
+		awk -F, '$2 == "found" { n[$8]++ } END { exit !(n[0] > 100 && n[1] > 100) }'
+	run on_b 'dta-query list -f --cluster cluster.ini'
+	[ "$status" = 1 ]
+	[ "$output" = "dta-query: --follow: collector 0 is on another machine: run dta-query list --follow there" ]
+}
+
+@test "a collector dies between two batches: said, and its mirror answers" {
+	members yes
+	collect r 40040 --readable
+	collect s 40041 --readable
+	on_a 'dta-translate -q -r first.pcap --cluster cluster.ini'
+	on_b 'dta-query keywrite -t flows -k flows -o csv --cluster cluster.ini >rows.all'
+	on_b "{ head -n 300 flows; until [ -e go ]; do sleep 0.1; done; tail -n +301 flows; } |
+		dta-query keywrite -t flows -k - -o csv --cluster cluster.ini >rows 2>err &
+		echo \$! >query.pid"
+	patient told 250
+	on_a 'kill -9 $(cat s.pid)'
+	: >"$B/go"
+	patient told "$(wc -l <"$B/rows.all")"
+	cat "$B/err"
+	[ "$(sed -n 1p "$B/err")" = "dta-query: collector 1: connection lost" ]
+	[ "$(sed -n 2p "$B/err")" = "dta-query: collector 1: asking its mirror, collector 0" ]
+	diff <(cut -d , -f 1-3 "$B/rows.all") <(cut -d , -f 1-3 "$B/rows")
+	# Without a mirror, what it had is unreadable, and the status is 1.
+	members no
+	run on_b 'dta-query keywrite -t flows -k flows -o csv --cluster cluster.ini >rows'
+	[ "$status" = 1 ]
+	[[ $output == "dta-query: collector 1: 10.0.0.51:40041: nobody listens at port 40041"* ]]
+	grep -q ',unreadable,' "$B/rows"
+	grep -q ',found,.*,0,flows' "$B/rows"
+}
+
+@test "one that dies alone, and a wire that is cut" {
+	local key
+
+	collect r 40040 --readable
+	store r
+	key=$(head -n 1 "$B/flows")
+	query
+	say "$key"
+	patient told 2
+	on_a 'kill -9 $(cat r.pid)'
+	say "$key"
+	patient grep -x 'dta-query: 10.0.0.51: connection lost' "$B/err"
+	collect r 40040 --readable
+	query
+	say "$key"
+	patient told 2
+	mv "$GUEST_DIR/a.sock" "$GUEST_DIR/a.cut"
+	mv "$GUEST_DIR/b.sock" "$GUEST_DIR/b.cut"
+	say "$key"
+	patient grep -x 'dta-query: 10.0.0.51: the collector does not answer any more' "$B/err"
+	mv "$GUEST_DIR/a.cut" "$GUEST_DIR/a.sock"
+	mv "$GUEST_DIR/b.cut" "$GUEST_DIR/b.sock"
+}
+
+refuses() { # ADDRESS MESSAGE
+	run on_b "dta-query count -k flows --verbs '$1'"
+	echo "$output"
+	[ "$status" = 1 ]
+	[ "${#lines[@]}" = 1 ]
+	[[ $output == "dta-query: $1: $2"* ]]
+}
+
+@test "what is wrong with an address; one that is not to be read" {
+	collect r 40040
+	refuses 10.0.0.51 "the collector does not let itself be read: dta-collect --cm 40040 --readable does"
+	refuses 10.0.0.51:99 "nobody listens at port 99 of this address"
+	refuses 127.0.0.1 "no RDMA device leads there"
+	refuses 10.0.0.51: "not ADDRESS"
+	refuses no.such.host ""
+}
+
+@test "no RDMA there: the host is asked" {
+	on_b 'dta-collect --create --layout layout.ini --region r
+		dta-collect --region r --ticket t.ini
+		dta-translate -q -r first.pcap --region r
+		printf "#!/bin/sh\nwhile [ \$1 != collector ]; do shift; done; shift\nexec \"\$@\"\n" >/tmp/ssh
+		chmod +x /tmp/ssh'
+	printf '%s\n' '[cluster]' 'version = 1' '[collector 0]' 'region = r' \
+		'host = collector' 'ticket = t.ini' 'verbs = 10.0.0.51:99' >"$B/cluster.ini"
+	run on_b 'dta-query keywrite -t flows -k flows --cluster cluster.ini --ssh /tmp/ssh -o csv >rows'
+	echo "$output"
+	[ "$status" = 0 ]
+	[ "${#lines[@]}" = 1 ]
+	[[ $output == "dta-query: collector 0: 10.0.0.51:99: nobody listens at port 99"*"; asking by /tmp/ssh" ]]
+	on_b 'dta-query keywrite -t flows -k flows --region r -o csv | sed s/,region,/,0,/' |
+		diff - "$B/rows"
+}
+
+tries() { # ASK OPERATION [RKEY ADDRESS]
+	on_b "verbs_try 10.0.0.51 40040 $*"
+}
+
+@test "who reads cannot write, and who writes cannot read" {
+	local reader=44544131000200000000000000000000 table=44544131000100020000000000000001
+	local place_r place_t before
+
+	collect r 40040 --readable
+	store r
+	before=$(on_a 'dta-dump digest r -o csv')
+	place_r=$(tries $reader read)
+	[[ $place_r == *": success" ]]
+	place_r=${place_r%:*}
+	[[ $(tries $reader write) == "$place_r: remote "*" error" ]]
+	[[ $(tries $reader add) == "$place_r: remote "*" error" ]]
+	place_t=$(tries $table read)
+	[[ $place_t == *": remote "*" error" ]]
+	place_t=${place_t%:*}
+	# Neither with the other's key.
+	[ "${place_r% *}" != "${place_t% *}" ]
+	for operation in read write add; do
+		[[ $(tries $reader $operation "$place_t") == "$place_t: remote "*" error" ]]
+		[[ $(tries $table $operation "$place_r") == "$place_r: remote "*" error" ]]
+	done
+	# Not past the end of the region, either.
+	[[ $(tries $reader read "${place_r% *}" "$(printf %x $((0x${place_r#* } +
+		$(on_a 'stat -c %s /dev/shm/r'))))") == *": remote access error" ]]
+	diff <(echo "$before") <(on_a 'dta-dump digest r -o csv')
+	# And it is still there for those who do as they should.
+	[[ $(tries $table write) == "$place_t: success" ]]
+	both keywrite -t flows -k flows -o csv
+}
