@@ -92,6 +92,7 @@ static void heard(struct resend *w, struct reporter *r,
 {
 	uint64_t at = told(r, nack->sequence), missing = r->high;
 	bool answer = is_answer(r, nack);
+	uint64_t come;
 
 	if (at == UINT64_MAX || at < r->acked) {
 		w->ctr.stale++;
@@ -111,8 +112,9 @@ static void heard(struct resend *w, struct reporter *r,
 	r->tries = 0;
 	r->heard_ns = now_ns;
 	r->untold = false;
-	w->ctr.confirmed += at - r->acked;
-	if (at > r->acked)
+	come = at - r->acked;
+	w->ctr.confirmed += come;
+	if (come)
 		r->urgent = false;
 	r->acked = at;
 	if (r->sent < at)
@@ -120,9 +122,13 @@ static void heard(struct resend *w, struct reporter *r,
 	if (at < missing) {
 		go_back(w, r, answer && r->sure, now_ns);
 	} else if (r->behind) {
+		/* As many more as got through: an answer that tells nothing new
+		 * is no reason to send more. */
 		if (r->burst < w->o.window)
-			r->burst *= 2;
-		if (at >= r->behind)
+			r->burst += (uint32_t)come;
+		/* A reporter that waits goes on with little under way until
+		 * that has grown: the next loss is no rarer than the last. */
+		if (at >= r->behind && (!w->o.wait || r->burst >= w->o.window))
 			r->behind = 0;
 		resend_queue(w, r);
 	}

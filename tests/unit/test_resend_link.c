@@ -245,6 +245,24 @@ static void reliable(double bad, unsigned each, unsigned window)
 	sim_close();
 }
 
+/* As many reports as the link takes. What is sent again is bounded by what is
+ * to be sent, not by losses: repetitions are lost, too. */
+static void economical(double loss, unsigned each, uint64_t resent_max)
+{
+	struct translate_options o = {0};
+
+	sim_open(0, &o);
+	sim.loss = loss;
+	sim_reporters(1024, true);
+	run(each, 256, 0);
+	ledgers((uint64_t)each * REPORTERS);
+	TEST(translate_counters(sim.tr)->lost_reports == 0);
+	TEST(sim.there.lost > 0);
+	TEST(resend_counters(sim.w).resent <= resent_max);
+	resend_close(sim.w);
+	sim_close();
+}
+
 /* A small window that does not wait: in order, none twice, the rest counted. */
 static void lossy(double bad, unsigned each, unsigned window)
 {
@@ -371,5 +389,10 @@ int main(void)
 	reporter_again();
 	limited();
 	resynchronising();
+	/* of 60000, 30000, 15000, 9000 reports */
+	economical(0.001, 20000, 30000);
+	economical(0.01, 10000, 45000);
+	economical(0.05, 5000, 30000);
+	economical(0.1, 3000, 18000);
 	return test_end();
 }
