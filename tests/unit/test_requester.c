@@ -261,7 +261,8 @@ static void test_restarts(void)
 }
 
 /* The same ticket again, or one with another first PSN, of a collector that was
- * there all the time: nothing is lost, nothing is sent twice, and all goes on. */
+ * there all the time: nothing is lost, nothing is sent twice, and all goes on.
+ */
 static void test_ticket_again(void)
 {
 	for (unsigned run = 0; run < RUNS; run++) {
