@@ -229,6 +229,25 @@ static int renew_lists(struct roce_out *o, unsigned i, const struct ticket *t)
 	return 0;
 }
 
+/*
+ * Whether a new ticket leads where the old one does, and nothing was refused
+ * there: then the connection may well live, and answers about what is under way
+ * are still to come. One that was made anew is found when they do not.
+ */
+static bool same_place(const struct roce_out *o, unsigned i,
+		       const struct ticket *t)
+{
+	const struct ticket_table *a = &o->t->at[i], *b = &t->at[i];
+	size_t len = t->table[i].lists * sizeof(*b->heads);
+
+	if (!o->pair[i].q.on || o->pair[i].q.phase == PHASE_DEAD ||
+	    t->epoch != o->t->epoch || a->qpn != b->qpn || a->rkey != b->rkey ||
+	    a->address != b->address)
+		return false;
+	return a->heads && b->heads ? !memcmp(a->heads, b->heads, len)
+				    : a->heads == b->heads;
+}
+
 int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		      struct fault *f)
 {
@@ -239,7 +258,7 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 	if (t->mtu != o->t->mtu && o->windows)
 		return fault_set(f, -EINVAL, "another MTU needs a new start");
 	for (unsigned i = 0; i < t->n && !rc; i++)
-		if (t->table[i].kind == TABLE_APPEND)
+		if (t->table[i].kind == TABLE_APPEND && !same_place(o, i, t))
 			rc = renew_lists(o, i, t);
 	if (rc < 0)
 		return fault_set(f, rc, "out of memory");
@@ -248,7 +267,7 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 
 		memset(p->shape, 0, sizeof(p->shape));
 		p->psn = t->at[i].psn;
-		if (!p->q.on)
+		if (!p->q.on || same_place(o, i, t))
 			continue;
 		o->ctr.unanswered += window_thin(&p->q.w, p->q.w.sent,
 						 is_write);
