@@ -512,6 +512,13 @@ all_right() { # truth [option...]
 	generations >>cluster.ini
 	reread "steer: not as it was"
 	feed 6.pcap 100
+	# A newcomer that found itself among such is not held on to: it may be
+	# made again.
+	make_cluster a b c o </dev/null
+	generations | sed 's/0-2/0-3/' >>cluster.ini
+	reread "collector 3: table flows: size"
+	dta-collect --remove --region "$NAME-c"
+	dta-collect --create --layout layout.ini --epochs 2 --region "$NAME-c"
 	# This one fits.
 	for r in a b; do
 		dta-collect --rotate --region "$NAME-$r"

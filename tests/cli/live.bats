@@ -229,6 +229,9 @@ more_than() {
 	done
 	# traffic that there is nothing to report of hears the clock, too
 	dta-gen turboflow -i unix:own,out --flows 10 --duration 50ms -q
+	# All of it IPv6, which DTA/0 has no room for: the time is up all the same.
+	run -0 timeout 20 dta-gen marple-hosts -i unix:own,out --flows 10 \
+		--duration 50ms --format dta0b --ipv6 100 -q
 	# with these it ends by itself
 	dta-gen int-path -i unix:,out --flows 500 -o ndjson 2>flows.log
 	[ "$(counted flows.log reports)" = 500 ]
