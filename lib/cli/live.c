@@ -141,6 +141,8 @@ int cli_snk_open(struct snk **out, const char *path, struct fault *f)
 			path = "/dev/null";
 		rc = snk_open(out, path, f);
 	} while (rc == -EINTR);
+	if (!rc)
+		snk_until(*out, &cli_stop);
 	return rc;
 }
 

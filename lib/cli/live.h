@@ -48,6 +48,7 @@ struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet);
 /*
  * snk_open(), which signals do not disturb while a FIFO waits for its reader:
  * once cli_stop is set, there is no waiting, and what is written goes nowhere.
+ * Nor does a reader who stalls keep it from ending (snk_until()).
  */
 int cli_snk_open(struct snk **out, const char *path, struct fault *f);
 
