@@ -435,4 +435,18 @@ stalled() { # program argument...
 	stopped_by dta-translate -r reports.pcap -R "$NAME" --nacks out
 	stopped_by dta-gen uniform -w out
 	stopped_by dta-gen marple-hosts --from in -w out
+	stopped_by dta-gen uniform -w /dev/null --truth out
+	# those that have no ledger
+	dta-collect --region "$NAME" --ticket out 2>err 3>&- &
+	pid=$!
+	wait_for catches_term $pid
+	while kill -TERM $pid 2>/dev/null; do sleep 0.05; done
+	wait $pid
+	[ ! -s err ]
+	dta-query keywrite --region "$NAME" --keys in 2>err 3>&- &
+	pid=$!
+	wait_for catches_term $pid
+	while kill -TERM $pid 2>/dev/null; do sleep 0.05; done
+	wait $pid || [ $? = 3 ]
+	[ ! -s err ]
 }
