@@ -9,12 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/live.h"
+
 /* A pipe or a device cannot be replaced. */
 static int put_here(const struct ticket *t, const char *path)
 {
-	FILE *out = fopen(path, "we");
+	FILE *out;
 	int rc;
 
+	do
+		out = fopen(cli_place(path), "we");
+	while (!out && errno == EINTR);
 	if (!out)
 		return -errno;
 	rc = ticket_write(t, out);

@@ -131,7 +131,8 @@ void options_check(struct settings *s)
 		cli_usage(&cli, "--flows and --from exclude each other");
 	if (o->from && w->needs == NEEDS_NOTHING)
 		cli_usage(&cli, "uniform makes its own keys: no --from");
-	if (o->truth && !strcmp(o->truth, "-") && !strcmp(o->out, "-"))
+	if (o->truth && o->out && !strcmp(o->truth, "-") &&
+	    !strcmp(o->out, "-"))
 		cli_usage(&cli, "--truth and -w cannot both be stdout");
 	if (o->tracked && o->format == DTA_FORMAT_0A)
 		cli_usage(&cli, "--tracked: dta0a has no sequence");

@@ -104,6 +104,16 @@ static int make_header(struct gen *g, struct fault *f)
 	return 0;
 }
 
+static FILE *open_truth(const char *path)
+{
+	FILE *out;
+
+	do
+		out = fopen(cli_place(path), "w");
+	while (!out && errno == EINTR);
+	return out;
+}
+
 int emit_open(struct gen *g, struct fault *f)
 {
 	int rc;
@@ -117,7 +127,7 @@ int emit_open(struct gen *g, struct fault *f)
 	if (rc < 0)
 		return rc;
 	if (g->o.truth) {
-		g->truth = strcmp(g->o.truth, "-") ? fopen(g->o.truth, "w")
+		g->truth = strcmp(g->o.truth, "-") ? open_truth(g->o.truth)
 						   : stdout;
 		if (!g->truth)
 			return fault_set(f, -errno, "%s: %s", g->o.truth,

@@ -250,7 +250,8 @@ void tree_path(const struct tree *t, struct path *out,
 /* The first switch of a source's packets, the last of a destination's. */
 unsigned tree_edge(const struct tree *t, const uint8_t *addr, size_t len);
 
-/* Where packets come from. 1: *p set, 0: the end, or -errno with f set. */
+/* Where packets come from. 1: *p set, 0: the end, -EINTR: none as yet, or
+ * another -errno with f set. */
 struct traffic;
 int traffic_open(struct traffic **out, struct gen *g, struct fault *f);
 int traffic_next(struct traffic *t, struct gen_packet *p, struct fault *f);

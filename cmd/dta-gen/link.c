@@ -19,7 +19,7 @@ enum {
 	LISTEN = 32,	/* reports between two looks for NACKs */
 	WAIT_MS = 1,	/* for a NACK, when there is nothing else to do */
 	HEARD_MAX = 64, /* NACKs at once */
-	STOP_MS = 1000, /* for the last answers, when interrupted */
+	STOP_MS = 1000, /* for answers, when interrupted */
 };
 
 struct link {
@@ -38,6 +38,7 @@ struct link {
 	uint64_t virtual_ns;	/* of a capture: when the next frame goes */
 	uint64_t slow, packets; /* NACKs heard so far; frames sent */
 	uint64_t start_ns;
+	uint64_t stop_ns; /* when interrupted: no waiting beyond it; 0: not */
 };
 
 static uint64_t clock_ns(void)
@@ -216,7 +217,7 @@ static void adapt(struct gen *g)
 		set_rate(l);
 }
 
-/* Where the NACKs came from has ended. */
+/* Where the NACKs came from has ended, or is waited for no more. */
 static void be_alone(struct link *l)
 {
 	l->alone = true;
@@ -299,13 +300,23 @@ static void pump(struct gen *g)
 		l->turns -= n;
 }
 
+/* When interrupted, what was reported or cached goes still, at its pace; who
+ * does not want to wait for it asks twice. */
 static bool is_over(struct gen *g)
 {
 	struct link *l = g->link;
 
-	if (l->end_ns && l->now_ns >= l->end_ns)
+	if ((l->end_ns && l->now_ns >= l->end_ns) || cli_stop > 1)
 		g->done = true;
-	return g->done || g->err || cli_stop;
+	return g->done || g->err;
+}
+
+/* Whether an answer was waited for in vain, when interrupted. */
+static bool is_late(struct link *l)
+{
+	if (cli_stop && !l->stop_ns)
+		l->stop_ns = l->now_ns + (uint64_t)STOP_MS * MS;
+	return l->stop_ns && l->now_ns >= l->stop_ns;
 }
 
 /* The pace is that of new reports, too, while they are held back. */
@@ -320,13 +331,16 @@ bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 	while (!is_over(g)) {
 		if (resend_pending(l->resend) || !turns(g, &(uint64_t){0}))
 			pump(g);
-		else if (!resend_room(l->resend, reporter))
-			serve(g, WAIT_MS);
-		else
+		else if (resend_room(l->resend, reporter))
 			break;
+		else if (is_late(l))
+			be_alone(l);
+		else
+			serve(g, WAIT_MS);
 	}
 	if (is_over(g))
 		return false;
+	l->stop_ns = 0; /* there was room */
 	before = l->turns;
 	rc = resend_add(l->resend, reporter, payload, len, ts_ns);
 	if (rc < 0)
@@ -372,16 +386,13 @@ void link_clock(struct gen *g)
 void link_finish(struct gen *g)
 {
 	struct link *l = g->link;
-	uint64_t stop_ns = 0;
 
 	if (!l->resend)
 		return;
 	resend_finish(l->resend);
-	while (!g->err && !resend_settled(l->resend)) {
-		if (cli_stop && !stop_ns)
-			stop_ns = l->now_ns + (uint64_t)STOP_MS * MS;
-		if (stop_ns && l->now_ns >= stop_ns)
-			break;
+	while (!g->err && cli_stop < 2 && !resend_settled(l->resend)) {
+		if (is_late(l) && !l->alone)
+			be_alone(l);
 		if (resend_pending(l->resend))
 			pump(g);
 		else

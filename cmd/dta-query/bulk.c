@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ask.h"
+#include "crew.h"
 #include "keys.h"
 #include "run.h"
 
@@ -306,6 +307,8 @@ int run_keys(const struct opts *o, struct places *p)
 	open_rows(b, t);
 	while (!cli_stop && keys_next(&b->keys)) {
 		ask_batch(b, ask, t);
+		if (cli_stop && p->crew && crew_incomplete(p->crew))
+			break; /* in the middle of asking */
 		print_batch(b);
 		/* No more at hand: who asks through a pipe wants answers. */
 		if (b->keys.n < QUERY_BATCH && b->keys.from_file &&

@@ -27,7 +27,8 @@ void crew_lose(struct places *p, unsigned source, const char *why)
 		return;
 	c->lost[source] = true;
 	c->n_lost++;
-	cli_warn("collector %s: %s", c->name[source], why);
+	if (!cli_stop) /* else we have lost patience, not it */
+		cli_warn("collector %s: %s", c->name[source], why);
 }
 
 /* On another machine: read from here if that can be, asked there else. */
@@ -187,7 +188,7 @@ bool crew_incomplete(const struct crew *c)
 
 void crew_failed_set(struct crew *c)
 {
-	c->failed = true;
+	c->failed = c->failed || !cli_stop;
 }
 
 bool crew_failed(const struct crew *c)

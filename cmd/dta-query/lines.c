@@ -8,9 +8,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/live.h"
+
 enum {
 	BLOCK = 1 << 18,
 };
+
+static int open_it(const char *path)
+{
+	int fd;
+
+	do
+		fd = open(cli_place(path), O_RDONLY | O_CLOEXEC);
+	while (fd < 0 && errno == EINTR);
+	return fd;
+}
 
 int lines_open(struct lines *l, const char *path)
 {
@@ -21,7 +33,7 @@ int lines_open(struct lines *l, const char *path)
 	*l = (struct lines){.fd = STDIN_FILENO, .path = path};
 	if (is_stdin)
 		l->path = "stdin";
-	else if ((l->fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+	else if ((l->fd = open_it(path)) < 0)
 		return -errno;
 	if (fstat(l->fd, &st) < 0)
 		goto fail;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -44,6 +45,15 @@ _Noreturn static void become(const char *command, const char *host,
 	_exit(127);
 }
 
+static int reap(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 int ssh_start(struct ssh *s, const char *command, const char *host,
 	      const char *const *words, struct fault *f)
 {
@@ -66,9 +76,11 @@ int ssh_start(struct ssh *s, const char *command, const char *host,
 	close(in[1]);
 	close(out[1]);
 	if (s->pid < 0 || lines_attach(&s->from, out[0], host) < 0) {
-		s->pid = 0;
 		close(in[0]);
 		close(out[0]);
+		if (s->pid > 0 && kill(s->pid, SIGTERM) == 0)
+			reap(s->pid);
+		s->pid = 0;
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	}
 	s->to = in[0];
@@ -108,14 +120,14 @@ char *ssh_line(struct ssh *s)
 
 int ssh_end(struct ssh *s)
 {
-	int status = 0;
+	pid_t pid = s->pid;
 
-	if (!s->pid)
+	if (!pid)
 		return 0;
 	close(s->to);
 	lines_close(&s->from);
-	while (waitpid(s->pid, &status, 0) < 0 && errno == EINTR)
-		;
+	if (cli_stop) /* nobody waits for what it is at */
+		kill(pid, SIGTERM);
 	s->pid = 0;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return reap(pid);
 }

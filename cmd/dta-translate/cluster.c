@@ -126,6 +126,8 @@ void target_reread_cluster(struct target *g, const struct opts *o)
 	    fleet_recruit(g->fleet, &c, &f) < 0) {
 		cli_warn_fault(o->cluster, &f);
 		cluster_fini(&c);
+		if (!g->next.n) /* else some of them may be its members */
+			fleet_settle(g->fleet);
 		return;
 	}
 	cluster_fini(&g->next);

@@ -102,8 +102,9 @@ void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt);
 
 /*
  * Signals for a long-running loop: SIGINT, SIGTERM and SIGHUP (unless ignored,
- * as by nohup(1)) set cli_stop, SIGUSR1 sets cli_report. No SA_RESTART: reads
- * return EINTR. SIGBUS (a mapped file shrank) says so and exits 1.
+ * as by nohup(1)) set cli_stop, to 2 if they come again; SIGUSR1 sets
+ * cli_report. No SA_RESTART: reads return EINTR. SIGBUS (a mapped file shrank)
+ * says so and exits 1.
  */
 extern volatile sig_atomic_t cli_stop, cli_report, cli_hangup;
 void cli_signals(void);

@@ -132,15 +132,20 @@ static bool is_fifo(const char *path)
 	return strcmp(path, "-") && !stat(path, &st) && S_ISFIFO(st.st_mode);
 }
 
+const char *cli_place(const char *path)
+{
+	return cli_stop && is_fifo(path) ? "/dev/null" : path;
+}
+
 int cli_snk_open(struct snk **out, const char *path, struct fault *f)
 {
 	int rc;
 
 	do {
-		if (cli_stop && is_fifo(path))
-			path = "/dev/null";
-		rc = snk_open(out, path, f);
+		rc = snk_open(out, cli_place(path), f);
 	} while (rc == -EINTR);
+	if (!rc)
+		snk_until(*out, &cli_stop);
 	return rc;
 }
 

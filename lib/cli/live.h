@@ -46,8 +46,15 @@ void cli_live_check(const struct cli *c, const struct cli_live *l);
 struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet);
 
 /*
+ * What is opened as path: a FIFO's other end is not waited for once cli_stop is
+ * set, the null device takes its place. To be asked again after EINTR.
+ */
+const char *cli_place(const char *path);
+
+/*
  * snk_open(), which signals do not disturb while a FIFO waits for its reader:
  * once cli_stop is set, there is no waiting, and what is written goes nowhere.
+ * Nor does a reader who stalls keep it from ending (snk_until()).
  */
 int cli_snk_open(struct snk **out, const char *path, struct fault *f);
 

@@ -69,7 +69,8 @@ void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt)
 static void on_stop(int sig)
 {
 	(void)sig;
-	cli_stop = 1;
+	if (cli_stop < 2)
+		cli_stop++;
 }
 
 static void on_report(int sig)

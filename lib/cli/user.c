@@ -11,7 +11,7 @@
 
 #include "cli/live.h"
 
-/* Those that a program got by setcap(8). */
+/* Those that a program got by setcap(8), or from who started it. */
 static void drop_capabilities(void)
 {
 	struct __user_cap_header_struct h = {
@@ -93,6 +93,8 @@ void cli_user(const char *user)
 			not_root(user);
 		cli_fail("--user: %s: %s", user, strerror(errno));
 	}
+	if (p->pw_uid) /* who was not root has them still */
+		drop_capabilities();
 	if (!is_for_good(p))
 		cli_fail("--user: %s: privileges could not be given up", user);
 }

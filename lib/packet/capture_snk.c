@@ -2,11 +2,13 @@
 /* Nanosecond pcap in the host's byte order, gathered in one buffer. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "packet/private.h"
@@ -15,6 +17,7 @@
 enum {
 	BUFFER = 1 << 20,
 	MAGIC_NANO = 0xa1b23c4d,
+	STOP_MS = 1000, /* for a reader, when it is time to stop */
 };
 
 struct capture {
@@ -55,17 +58,49 @@ static void put_record_header(uint8_t *p, size_t len, uint32_t wire_len,
 	memcpy(p, words, sizeof(words));
 }
 
-static int write_all(int fd, const uint8_t *p, size_t len)
+static uint64_t now_ms(void)
 {
-	struct pollfd poller = {.fd = fd, .events = POLLOUT};
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* What write() may take: all there is, or, when it is time to stop, as much as
+ * a reader has room for. 0: he takes nothing. */
+static size_t may_write(const struct capture *s, size_t len)
+{
+	struct pollfd p = {.fd = s->fd, .events = POLLOUT};
+	uint64_t now, until;
+	int n = 0;
+
+	if (!s->snk.stop || !*s->snk.stop)
+		return len;
+	until = now_ms() + STOP_MS; /* signals do not put it off */
+	while ((now = now_ms()) < until &&
+	       (n = poll(&p, 1, (int)(until - now))) < 0 && errno == EINTR)
+		;
+	return n <= 0 ? 0 : len < PIPE_BUF ? len : PIPE_BUF;
+}
+
+/* A signal ends a write() that waits: then it may be time to stop. */
+static int write_all(const struct capture *s, const uint8_t *p, size_t len)
+{
+	struct pollfd poller = {.fd = s->fd, .events = POLLOUT};
+	size_t some;
 	ssize_t n;
 
-	for (; len; p += n, len -= (size_t)n) {
-		while ((n = write(fd, p, len)) < 0) {
-			if (errno == EAGAIN)
-				poll(&poller, 1, -1);
-			else if (errno != EINTR)
-				return -errno;
+	while (len) {
+		if (!(some = may_write(s, len)))
+			return -ECANCELED;
+		n = write(s->fd, p, some);
+		if (n < 0 && errno == EAGAIN)
+			poll(&poller, 1, -1);
+		else if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			p += n;
+			len -= (size_t)n;
 		}
 	}
 	return 0;
@@ -105,7 +140,7 @@ static int capture_flush(struct snk *snk)
 	struct capture *s = (struct capture *)snk;
 
 	if (!s->err && s->len)
-		s->err = write_all(s->fd, s->buf, s->len);
+		s->err = write_all(s, s->buf, s->len);
 	s->len = 0;
 	show_room(s);
 	return s->err;

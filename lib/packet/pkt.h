@@ -10,6 +10,7 @@
 #ifndef PACKET_PKT_H
 #define PACKET_PKT_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,6 +73,12 @@ void src_close(struct src *s); /* NULL is fine */
 
 /* Opens a nanosecond pcap file for writing, "-" for stdout. */
 int snk_open(struct snk **out, const char *path, struct fault *f);
+
+/*
+ * Once *stop is set, a reader who stalls is not waited for any more: what takes
+ * a second in which he takes nothing fails with -ECANCELED.
+ */
+void snk_until(struct snk *s, const volatile sig_atomic_t *stop);
 
 /*
  * Live interfaces: the same sources and sinks. name is a network interface, or

@@ -41,6 +41,7 @@ struct snk {
 	uint8_t *at;	/* where the next frame goes */
 	size_t room;	/* bytes there */
 	uint64_t drops; /* frames that were not taken */
+	const volatile sig_atomic_t *stop; /* snk_until(), or NULL */
 };
 
 /* An interface. */

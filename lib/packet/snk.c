@@ -39,6 +39,11 @@ int snk_flush(struct snk *s)
 	return s->ops->flush(s);
 }
 
+void snk_until(struct snk *s, const volatile sig_atomic_t *stop)
+{
+	s->stop = stop;
+}
+
 uint64_t snk_drops(const struct snk *s)
 {
 	return s->drops;

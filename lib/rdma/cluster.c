@@ -129,8 +129,10 @@ int cluster_make(struct cluster *c, const struct cluster_members *m,
 	struct fault why = {""};
 	int rc;
 
-	if (!c->n)
-		return fault_set(f, -EINVAL, "no collectors");
+	if (!c->n) /* a section without fields is not seen */
+		return fault_set(f, -EINVAL,
+				 "no collectors: a [collector ID] with region, "
+				 "ticket or both is needed");
 	if (c->by_address && c->mirror)
 		return fault_set(f, -EINVAL,
 				 "mirror: only with steer = hash: what is "

@@ -102,11 +102,26 @@ static int cluster_field(struct reader *r, const char *name, const char *value)
  * Names go to other programs, and through a shell on another machine: nothing
  * that looks like an option, and no character that a shell would look at.
  */
+static bool has_only(const char *text, const char *more)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "abcdefghijklmnopqrstuvwxyz"
+				    "0123456789._/@:+-%=,";
+
+	while (*text && (strchr(plain, *text) || strchr(more, *text)))
+		text++;
+	return !*text;
+}
+
 static bool is_plain(const char *text)
 {
-	return *text && *text != '-' &&
-	       strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvw"
-			    "xyz0123456789._/@:+-%[]=,") == strlen(text);
+	return *text && *text != '-' && has_only(text, "");
+}
+
+/* Brackets, which a shell would look at, are IPv6's; no shell gets these. */
+static bool is_address(const char *text)
+{
+	return *text && *text != '-' && has_only(text, "[]");
 }
 
 static int take_text(struct reader *r, char *out, const char *name,
@@ -160,7 +175,7 @@ static int collector_field(struct reader *r, const char *name,
 			       ? take_text(r, to->host, name, value)
 			       : bad(r, -EINVAL, "host: no plain name", value);
 	if (!strcmp(name, "verbs"))
-		return is_plain(value)
+		return is_address(value)
 			       ? take_text(r, to->verbs, name, value)
 			       : bad(r, -EINVAL, "verbs: no address", value);
 	if (!strcmp(name, "ticket"))

@@ -4,7 +4,7 @@
  * the operation filled in. The iCRC of what lies before the collector's IP
  * address is the same for all, and made once.
  */
-#include "rdma/dart_out.h"
+#include "rdma/dart_out_private.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -12,13 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rdma/fanout.h"
-#include "rdma/form.h"
 #include "wire/be.h"
 
 enum {
-	NONE = UINT16_MAX, /* not a Key-Write table */
-	VERBS = OP_CMP_SWAP + 1,
 	AT_IP_SUM = ROCE_AT_IP + 10,
 	AT_IP_DST = ROCE_AT_IP + 16,
 	AT_UDP_SUM = ROCE_AT_UDP + 6,
@@ -26,38 +22,6 @@ enum {
 	AT_RKEY = ROCE_AT_RETH + 8, /* in the AtomicETH, too */
 	AT_OPERANDS = ROCE_AT_RETH + 12,
 	AT_IMMEDIATE = ROCE_AT_RETH + ROCE_RETH_LEN,
-};
-
-/* Frames of one table and verb. */
-struct shape {
-	struct form form;
-	uint32_t length; /* that it was made for; 0: not yet */
-	uint32_t ip_sum; /* of the IP header without destination */
-	uint32_t icrc;	 /* before the destination address */
-};
-
-/* A Key-Write table of the deployment. */
-struct common {
-	struct table t;
-	uint64_t address;
-	struct shape shape[VERBS];
-};
-
-struct dart_out {
-	struct road road;
-	struct road *rest;
-	struct snk *sink;
-	unsigned n, tables; /* collectors, tables of each */
-	unsigned members;
-	unsigned member[FANOUT_MAX]; /* numbers of collectors */
-	unsigned ncommon;
-	unsigned ack_every;
-	bool mirror;
-	struct dart_ledger ctr;
-	uint8_t mac[6], ip[4]; /* ours */
-	uint16_t common_of[TABLE_MAX];
-	struct common *common;
-	struct dart_state *state; /* of collector c: [c * ncommon + ...] */
 };
 
 static inline struct dart_out *self(struct road *r)
@@ -142,6 +106,8 @@ static void fill_collector(const struct dart_out *o, uint8_t *frame,
 	uint32_t sum = s->ip_sum + (ip >> 16) + (ip & 0xffff);
 
 	be24_store(st->psn, psn + 1);
+	if (!(psn % DART_FORGET_EVERY))
+		dart_forget(&o->heard[st - o->state], psn);
 	if (o->ack_every && (psn + 1) % o->ack_every == 0)
 		psn |= UINT32_C(1) << 31;
 	sum = (sum & 0xffff) + (sum >> 16);
@@ -191,8 +157,8 @@ static size_t seal(uint8_t *frame, const struct shape *s)
 	return (size_t)s->form.body + ROCE_ICRC_LEN;
 }
 
-static int emit(struct dart_out *o, unsigned member, unsigned common,
-		const struct op *op, uint64_t ts_ns)
+static int send_op(struct dart_out *o, unsigned member, unsigned common,
+		   const struct op *op, uint64_t ts_ns)
 {
 	struct common *c = &o->common[common];
 	struct dart_state *st =
@@ -230,10 +196,10 @@ static int run_exec(struct dart_out *o, const struct op *ops, size_t n,
 	if (common == NONE)
 		return o->rest->exec(o->rest, ops, n, ts_ns);
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = emit(o, member, common, &ops[i], ts_ns);
+		rc = send_op(o, member, common, &ops[i], ts_ns);
 	member = (member + 1) % o->members;
 	for (size_t i = 0; o->mirror && i < n && !rc; i++)
-		rc = emit(o, member, common, &ops[i], ts_ns);
+		rc = send_op(o, member, common, &ops[i], ts_ns);
 	return rc;
 }
 
@@ -326,10 +292,9 @@ static int judge(const struct dart_out *o, const struct ticket *t,
 	return 0;
 }
 
-static int state_make(struct dart_out *o, const struct ticket *t,
-		      unsigned collector, struct fault *f)
+int dart_out_accepts(const struct dart_out *o, const struct ticket *t,
+		     struct fault *f)
 {
-	struct dart_state *st = &o->state[collector * o->ncommon];
 	char ip[INET6_ADDRSTRLEN];
 	struct fault why = {""};
 	int rc = judge(o, t, &why);
@@ -339,6 +304,18 @@ static int state_make(struct dart_out *o, const struct ticket *t,
 			  sizeof(ip));
 		return fault_set(f, rc, "collector %s: %.400s", ip, why.text);
 	}
+	return 0;
+}
+
+static int state_make(struct dart_out *o, const struct ticket *t,
+		      unsigned collector, struct fault *f)
+{
+	struct dart_state *st = &o->state[collector * o->ncommon];
+	struct heard *h = &o->heard[collector * o->ncommon];
+	int rc = dart_out_accepts(o, t, f);
+
+	if (rc < 0)
+		return rc;
 	for (unsigned i = 0; i < t->n; i++) {
 		unsigned k = o->common_of[i];
 
@@ -349,6 +326,7 @@ static int state_make(struct dart_out *o, const struct ticket *t,
 		be24_store(st[k].qpn, t->at[i].qpn);
 		be24_store(st[k].psn, t->at[i].psn);
 		be32_store(st[k].rkey, t->at[i].rkey);
+		h[k] = (struct heard){.from = t->at[i].psn};
 	}
 	return 0;
 }
@@ -361,8 +339,9 @@ static int alloc(struct dart_out **out, unsigned n, unsigned tables,
 	if (o) {
 		o->common = calloc(tables, sizeof(o->common[0]));
 		o->state = calloc((size_t)n * tables, sizeof(o->state[0]));
+		o->heard = calloc((size_t)n * tables, sizeof(o->heard[0]));
 	}
-	if (!o || !o->common || !o->state) {
+	if (!o || !o->common || !o->state || !o->heard) {
 		dart_out_close(o);
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	}
@@ -408,19 +387,29 @@ int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 	return 0;
 }
 
+/* Room for one more collector. */
+static int grow(struct dart_out *o, struct fault *f)
+{
+	size_t n = ((size_t)o->n + 1) * o->tables;
+	struct dart_state *state = realloc(o->state, n * sizeof(*state));
+	struct heard *heard;
+
+	if (state)
+		o->state = state;
+	heard = state ? realloc(o->heard, n * sizeof(*heard)) : NULL;
+	if (!heard)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	o->heard = heard;
+	return 0;
+}
+
 int dart_out_reticket(struct dart_out *o, unsigned collector,
 		      const struct ticket *t, struct fault *f)
 {
-	struct dart_state *more;
-	int rc;
+	int rc = collector == o->n ? grow(o, f) : 0;
 
-	if (collector == o->n) {
-		more = realloc(o->state,
-			       ((size_t)o->n + 1) * o->tables * sizeof(*more));
-		if (!more)
-			return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-		o->state = more;
-	}
+	if (rc < 0)
+		return rc;
 	rc = state_make(o, t, collector, f);
 	if (rc == 0 && collector == o->n)
 		o->n++;
@@ -448,39 +437,6 @@ struct dart_ledger dart_out_ledger(const struct dart_out *o)
 	return l;
 }
 
-/* Whose answer it is: answers come to the number of the pair that was written
- * to (ticket.h). */
-static struct dart_state *state_of(struct dart_out *o, const struct roce *r)
-{
-	for (unsigned i = 0; i < o->n * o->ncommon; i++)
-		if (!memcmp(o->state[i].ip, r->src, 4) &&
-		    be24_load(o->state[i].qpn) == r->dest_qp)
-			return &o->state[i];
-	return NULL;
-}
-
-bool dart_out_answer(struct dart_out *o, const struct pkt *p)
-{
-	struct dart_state *st;
-	struct roce r;
-	uint32_t lost;
-
-	if (roce_decode(&r, p->data, p->len) < 0 || !r.icrc_ok ||
-	    r.version != 4 || !(st = state_of(o, &r)))
-		return false;
-	if (r.opcode != ROCE_RC_ACK || r.syndrome != ROCE_NAK_PSN)
-		return true;
-	lost = (be24_load(st->psn) - r.psn) & ROCE_PSN_MASK;
-	/* One from before the PSN was set, or about what never was sent. */
-	if (!lost || lost > ROCE_PSN_MASK / 2 ||
-	    lost > o->ctr.packets - o->ctr.lost)
-		return true;
-	be24_store(st->psn, r.psn);
-	o->ctr.lost += lost;
-	o->ctr.resyncs++;
-	return true;
-}
-
 const struct dart_state *dart_out_state(const struct dart_out *o,
 					unsigned collector, unsigned table)
 {
@@ -495,5 +451,6 @@ void dart_out_close(struct dart_out *o)
 		return;
 	free(o->common);
 	free(o->state);
+	free(o->heard);
 	free(o);
 }

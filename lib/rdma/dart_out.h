@@ -8,7 +8,9 @@
  * MAC, IPv4 address, queue pair, R_Key, and the PSN that it counts. There is
  * no window and no state of a connection: what is lost is lost, and reports
  * come again. A responder's NAK sets the PSN to where it says, and what was
- * sent since is counted as lost: the responder has taken none of it.
+ * sent since is counted as lost: the responder has taken none of it. A NAK that
+ * comes twice, or late, does nothing: for that 8 bytes more are kept of a
+ * collector, which a host has, and a switch may do without.
  *
  * Operations on other kinds of tables go to another road.
  */
@@ -57,6 +59,10 @@ struct dart_ledger dart_out_ledger(const struct dart_out *o);
 
 /* Takes in a packet, if it is an answer to what this road has sent. */
 bool dart_out_answer(struct dart_out *o, const struct pkt *p);
+
+/* Whether a ticket can be taken: dart_out_reticket() then does not refuse. */
+int dart_out_accepts(const struct dart_out *o, const struct ticket *t,
+		     struct fault *f);
 
 /*
  * A collector has a new ticket, of the same tables; or there is one more, whose

@@ -81,7 +81,8 @@ bool fleet_leaves(const struct fleet *fl, const struct roce_out *roce,
  */
 void fleet_change(struct fleet *fl, const struct cluster *c, bool mirror);
 
-/* Closes the regions of those that are no members: they have taken all. */
+/* Closes the regions of those that are no members: they have taken all, or were
+ * recruited in vain. */
 void fleet_settle(struct fleet *fl);
 
 /* Whether two collectors' tables are the same; f says which is not, and why. */

@@ -170,10 +170,13 @@ int ship_reticket(struct fleet *fl, struct ship *s, const char *path,
 		return rc;
 	}
 	rc = fleet_same_tables(fl->table, fl->tables, t->table, t->n, f);
+	/* Both roads take it, or none: the second is asked before. */
 	if (rc == 0 && fl->dart)
-		rc = dart_out_reticket(fl->dart, s->number, t, f);
+		rc = dart_out_accepts(fl->dart, t, f);
 	if (rc == 0)
 		rc = roce_out_reticket(s->roce, t, f);
+	if (rc == 0 && fl->dart)
+		rc = dart_out_reticket(fl->dart, s->number, t, f);
 	if (rc < 0) {
 		ticket_fini(t);
 		free(t);

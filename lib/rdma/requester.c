@@ -151,10 +151,12 @@ static int send_some(struct roce_out *o, unsigned table)
 			q->since_ack = 0;
 			psn |= ack_req;
 		}
-		if (w->next < w->sent)
+		if (w->next < w->sent) {
 			o->ctr.resent++;
-		else
+		} else {
 			w->sent = w->next + 1;
+			q->unused = (psn + 1) & ROCE_PSN_MASK;
+		}
 		rc = roce_out_emit(o, &r->op, r->opcode, psn, o->ts_ns);
 	}
 	return rc;
@@ -288,6 +290,7 @@ static void meet(struct roce_out *o, struct requester *q, uint32_t psn)
 	q->phase = PHASE_OPEN;
 	q->guessed = false;
 	q->base = psn - (uint32_t)w->acked;
+	q->unused = psn;
 	q->burst = (uint32_t)w->mask + 1;
 	q->asked = false;
 	q->gone_back = UINT64_MAX;
@@ -396,13 +399,37 @@ static void guess(const struct roce_out *o, struct requester *q,
 }
 
 /*
- * An answer while the expected PSN is unknown. A connection that takes the
+ * What a probe of the expected PSN brought back. A connection that takes the
  * place of one we had has carried out no more than our probes: a higher MSN is
- * of the old one's late answers, whose PSN may well be what was asked about.
+ * of the old one, which lives, or of its late answers, which may well be about
+ * the PSN that was asked about. Those cannot be about a PSN that no request
+ * had. So the connection is led there, by probes in the place of requests that
+ * did not get through.
  */
-static void listen(struct roce_out *o, struct requester *q, uint32_t expected,
-		   bool ack, uint32_t msn)
+static int answered(struct roce_out *o, unsigned table, uint32_t expected,
+		    uint32_t msn)
 {
+	struct requester *q = &o->pair[table].q;
+	uint32_t left = (q->unused - q->probe) & ROCE_PSN_MASK;
+	int rc = 0;
+
+	q->tries = 0;
+	if (!q->met || msn <= q->probed + PROBES_MORE || !left ||
+	    left >= PSN_HALF)
+		meet(o, q, expected);
+	else if (left > q->w.mask + 1)
+		guess(o, q, expected);
+	else
+		for (; left && !rc; left--)
+			rc = probe(o, table, q->probe + 1);
+	return rc;
+}
+
+/* An answer while the expected PSN is unknown. */
+static int listen(struct roce_out *o, unsigned table, uint32_t expected,
+		  bool ack, uint32_t msn)
+{
+	struct requester *q = &o->pair[table].q;
 	uint32_t n = (expected - psn_of(q, q->w.acked)) & ROCE_PSN_MASK;
 
 	/* The connection that was doubted. */
@@ -413,12 +440,12 @@ static void listen(struct roce_out *o, struct requester *q, uint32_t expected,
 		q->guessed = false;
 		heed(o, q, n, MEANS_ACK, 0);
 	} else if (ack && !q->guessed &&
-		   (!q->met || msn <= q->probed + PROBES_MORE) &&
 		   expected == ((q->probe + 1) & ROCE_PSN_MASK)) {
-		meet(o, q, expected);
+		return answered(o, table, expected, msn);
 	} else {
 		guess(o, q, expected);
 	}
+	return 0;
 }
 
 int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
@@ -435,7 +462,7 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 		heed(o, q, n, m, r->syndrome);
 	} else if (q->phase != PHASE_OPEN && m <= MEANS_GAP &&
 		   (q->deadline || q->phase == PHASE_DEAD)) {
-		listen(o, q, expected, m == MEANS_ACK, r->msn);
+		rc = listen(o, table, expected, m == MEANS_ACK, r->msn);
 	} else if (q->phase == PHASE_OPEN && q->asked && m <= MEANS_GAP) {
 		/* We asked, and this is all it says. */
 		q->phase = PHASE_ASKING;

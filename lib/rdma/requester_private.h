@@ -38,6 +38,7 @@ struct requester {
 	uint8_t phase;	      /* enum phase */
 	uint64_t asked_about; /* requests that were sent before it */
 	uint32_t base;	      /* PSN of a request is base + its number */
+	uint32_t unused;      /* the PSN behind the last that a request had */
 	uint32_t probe;	      /* PSN of the last probe while asking */
 	uint32_t burst;	      /* requests that may be under way */
 	uint32_t since_ack;

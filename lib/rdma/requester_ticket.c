@@ -174,21 +174,29 @@ static bool is_none(const struct request *r)
 	return false;
 }
 
+/* Room for a number of each list of the table that has most. */
+static uint64_t *room_of(const struct ticket *t)
+{
+	size_t most = 1;
+
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->table[i].kind == TABLE_APPEND &&
+		    t->table[i].lists > most)
+			most = t->table[i].lists;
+	return malloc(most * sizeof(uint64_t));
+}
+
 /*
  * Whether a collector's lists can be those that we wrote to: each holds no more
  * than we sent, and no less than it confirmed. What the oldest count under way
  * has at least, less a batch, was there before.
  */
-static int same_lists(const struct roce_out *o, unsigned i,
-		      const uint64_t *heads)
+static bool same_lists(const struct roce_out *o, unsigned i,
+		       const uint64_t *heads, uint64_t *least)
 {
 	const struct table *t = &o->t->table[i];
 	const struct window *w = &o->pair[i].q.w;
-	uint64_t *least = malloc(t->lists * sizeof(*least));
-	int same = 1;
 
-	if (!least)
-		return -ENOMEM;
 	memcpy(least, o->heads[i], t->lists * sizeof(*least));
 	for (uint64_t k = w->end; k-- > w->acked;) {
 		const struct op *op = &window_at(w, k)->op;
@@ -201,22 +209,20 @@ static int same_lists(const struct roce_out *o, unsigned i,
 	}
 	for (uint32_t k = 0; k < t->lists; k++)
 		if (heads[k] < least[k] || heads[k] > o->heads[i][k])
-			same = 0;
-	free(least);
-	return same;
+			return false;
+	return true;
 }
 
 /* List entries have places: they go on, or are of no use any more. */
-static int renew_lists(struct roce_out *o, unsigned i, const struct ticket *t)
+static void renew_lists(struct roce_out *o, unsigned i, const struct ticket *t,
+			uint64_t *least)
 {
 	struct requester *q = &o->pair[i].q;
 	const uint64_t *heads = t->at[i].heads;
 	uint32_t lists = t->table[i].lists;
-	int same = heads && t->epoch == o->t->epoch ? same_lists(o, i, heads)
-						    : 0;
 
-	if (same)
-		return same < 0 ? same : 0;
+	if (heads && t->epoch == o->t->epoch && same_lists(o, i, heads, least))
+		return;
 	if (q->on) {
 		o->ctr.outdated += window_thin(&q->w, q->w.end, is_none);
 		q->dropping = &o->ctr.outdated; /* for places of before */
@@ -226,29 +232,57 @@ static int renew_lists(struct roce_out *o, unsigned i, const struct ticket *t)
 	else
 		memset(o->heads[i], 0, lists * sizeof(*heads));
 	o->generation++;
+}
+
+int roce_out_accepts(const struct roce_out *o, const struct ticket *t,
+		     struct fault *f)
+{
+	if (!same_tables(o->t, t))
+		return fault_set(f, -EINVAL, "the tables are not the same");
+	if (t->mtu != o->t->mtu && o->windows)
+		return fault_set(f, -EINVAL, "another MTU needs a new start");
 	return 0;
+}
+
+/*
+ * Whether a new ticket leads where the old one does, and nothing was refused
+ * there: then the connection may well live, and answers about what is under way
+ * are still to come. One that was made anew is found when they do not.
+ */
+static bool same_place(const struct roce_out *o, unsigned i,
+		       const struct ticket *t)
+{
+	const struct ticket_table *a = &o->t->at[i], *b = &t->at[i];
+	size_t len = t->table[i].lists * sizeof(*b->heads);
+
+	if (!o->pair[i].q.on || o->pair[i].q.phase == PHASE_DEAD ||
+	    t->epoch != o->t->epoch || a->qpn != b->qpn || a->rkey != b->rkey ||
+	    a->address != b->address)
+		return false;
+	return a->heads && b->heads ? !memcmp(a->heads, b->heads, len)
+				    : a->heads == b->heads;
 }
 
 int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		      struct fault *f)
 {
-	int rc = 0;
+	int rc = roce_out_accepts(o, t, f);
+	uint64_t *room;
 
-	if (!same_tables(o->t, t))
-		return fault_set(f, -EINVAL, "the tables are not the same");
-	if (t->mtu != o->t->mtu && o->windows)
-		return fault_set(f, -EINVAL, "another MTU needs a new start");
-	for (unsigned i = 0; i < t->n && !rc; i++)
-		if (t->table[i].kind == TABLE_APPEND)
-			rc = renew_lists(o, i, t);
 	if (rc < 0)
-		return fault_set(f, rc, "out of memory");
+		return rc;
+	if (!(room = room_of(t)))
+		return fault_set(f, -ENOMEM, "out of memory");
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->table[i].kind == TABLE_APPEND && !same_place(o, i, t))
+			renew_lists(o, i, t, room);
+	free(room);
 	for (unsigned i = 0; i < t->n; i++) {
 		struct pair *p = &o->pair[i];
 
 		memset(p->shape, 0, sizeof(p->shape));
 		p->psn = t->at[i].psn;
-		if (!p->q.on)
+		if (!p->q.on || same_place(o, i, t))
 			continue;
 		o->ctr.unanswered += window_thin(&p->q.w, p->q.w.sent,
 						 is_write);

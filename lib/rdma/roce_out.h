@@ -71,8 +71,11 @@ bool roce_out_stalled(const struct roce_out *o);
  * The collector has a new ticket, of the same tables; it outlives the road.
  * WRITEs not confirmed are sent again under it, in order. Atomics that were
  * sent are not: nobody knows whether they were carried out. List entries go on
- * where the collector's lists are.
+ * where the collector's lists are. What is refused changes nothing;
+ * roce_out_accepts() asks beforehand: then it is only for want of memory.
  */
+int roce_out_accepts(const struct roce_out *o, const struct ticket *t,
+		     struct fault *f);
 int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		      struct fault *f);
 

@@ -27,6 +27,7 @@ struct reader {
 	uint64_t tables;		      /* as the ticket says */
 	uint64_t length[TABLE_MAX];	      /* the same */
 	uint16_t seen, table_seen[TABLE_MAX]; /* fields, a bit each */
+	uint32_t layout_seen[TABLE_MAX];      /* those of layouts */
 	struct head *head;
 	size_t heads, head_room;
 };
@@ -121,6 +122,22 @@ static int field_of(const char *name, const char *const *names, unsigned n,
 		return (int)i;
 	}
 	return -ENOENT;
+}
+
+/* The geometry's: what a layout may say of a table. */
+static int layout_field_of(struct reader *r, unsigned i, const char *name,
+			   const char *value)
+{
+	struct fault why = {""};
+	int k = layout_field(name);
+
+	if (k >= 0 && r->layout_seen[i] >> k & 1)
+		return bad(r, -EINVAL, "given twice", name);
+	if (k >= 0)
+		r->layout_seen[i] |= UINT32_C(1) << k;
+	return layout_set(&r->t->table[i], name, value, &why) < 0
+		       ? bad_field(r, &why)
+		       : 1;
 }
 
 /* Every field of [collector], and those of a table that layouts do not have.
@@ -249,7 +266,6 @@ static int table_field(struct reader *r, const char *name, const char *value)
 	};
 	unsigned i = r->t->n - 1;
 	struct ticket_table *at = &r->t->at[i];
-	struct fault why = {""};
 	const char *want = "a number";
 	uint64_t n = 0;
 	bool ok = false;
@@ -279,14 +295,10 @@ static int table_field(struct reader *r, const char *name, const char *value)
 	case -EEXIST:
 		return bad(r, -EINVAL, "given twice", name);
 	default:
-		if (!strcmp(name, "head")) {
-			ok = head_of(r, value);
-			want = "LIST:COUNT";
-			break;
-		}
-		if (layout_set(&r->t->table[i], name, value, &why) < 0)
-			return bad_field(r, &why);
-		ok = true;
+		if (strcmp(name, "head") != 0)
+			return layout_field_of(r, i, name, value);
+		ok = head_of(r, value);
+		want = "LIST:COUNT";
 	}
 	return ok ? 1 : bad_value(r, name, value, want);
 }

@@ -31,7 +31,7 @@ struct verbs_cm {
 	struct rdma_cm_id *listener;
 	struct verbs_side side; /* librdmacm's, for tickets */
 	struct connection *first;
-	unsigned n;
+	unsigned n, readers; /* of all, those that read */
 };
 
 /* What a host asks, copied: the event is acknowledged before it is judged. */

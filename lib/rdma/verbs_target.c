@@ -410,6 +410,8 @@ int verbs_target_open(struct verbs_target **out, struct region *r,
 	v->region = r;
 	v->o = *o;
 	v->want = *o->at;
+	v->o.device = NULL; /* the caller's: v->name and v->want are ours */
+	v->o.at = NULL;
 	if (!v->want.version)
 		v->want.version = 4;
 	snprintf(v->name, sizeof(v->name), "%s", o->device);

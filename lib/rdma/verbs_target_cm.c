@@ -117,6 +117,7 @@ unsigned verbs_cm_fds(const struct verbs_target *v, int fds[2])
 
 static void drop(struct verbs_cm *cm, struct connection *c)
 {
+	cm->readers -= c->reads;
 	verbs_host_free(c);
 	cm->n--;
 }

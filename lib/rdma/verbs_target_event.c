@@ -17,7 +17,9 @@ static void completed(struct verbs_target *v, struct verbs_pair *p,
 {
 	v->ctr.completed++;
 	p->receives -= p->receives > 0;
-	if (wc->status == IBV_WC_SUCCESS && wc->wc_flags & IBV_WC_WITH_IMM) {
+	/* A SEND may have one as well: it takes no right to write. */
+	if (wc->status == IBV_WC_SUCCESS &&
+	    wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
 		v->ctr.immediates++;
 		region_notify(v->region, ntohl(wc->imm_data));
 		return;

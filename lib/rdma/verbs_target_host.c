@@ -17,7 +17,8 @@
 #include <string.h>
 
 enum {
-	SENDS = 16, /* chunks of a ticket on their way */
+	SENDS = 16,	   /* chunks of a ticket on their way */
+	READERS_MAX = 128, /* the other connections are for who writes */
 };
 
 void verbs_host_free(struct connection *c)
@@ -191,7 +192,10 @@ static int serve_reader(struct connection *c, struct verbs_target *v,
 
 	if (!v->readable)
 		return -EACCES;
+	if (v->cm->readers == READERS_MAX)
+		return -EUSERS;
 	c->reads = true;
+	v->cm->readers++;
 	place = (struct verbs_cm_place){
 		.kind = VERBS_CM_READ,
 		.rkey = v->readable->rkey,

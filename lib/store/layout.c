@@ -293,23 +293,31 @@ static int set(struct table *t, const struct field *field, const char *value,
 	return 0;
 }
 
+_Static_assert(sizeof(fields) / sizeof(fields[0]) <= LAYOUT_FIELDS_MAX,
+	       "more fields than layout.h says");
+
+int layout_field(const char *field)
+{
+	for (unsigned i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (!strcmp(field, fields[i].name))
+			return (int)i;
+	return -ENOENT;
+}
+
 int layout_set(struct table *t, const char *field, const char *value,
 	       struct fault *f)
 {
 	struct fault why = {""};
+	int i = layout_field(field);
 
-	for (unsigned i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		if (strcmp(field, fields[i].name) != 0)
-			continue;
-		if (t->kind && !(fields[i].kinds & 1u << t->kind))
-			return fault_set(f, -EINVAL, "%s: %s has none", field,
-					 table_kind_name(t->kind));
-		if (set(t, &fields[i], value, &why) < 0)
-			return fault_set(f, -EINVAL, "%s: %.400s", field,
-					 why.text);
-		return 0;
-	}
-	return fault_set(f, -ENOENT, "%s: no such field", field);
+	if (i < 0)
+		return fault_set(f, i, "%s: no such field", field);
+	if (t->kind && !(fields[i].kinds & 1u << t->kind))
+		return fault_set(f, -EINVAL, "%s: %s has none", field,
+				 table_kind_name(t->kind));
+	if (set(t, &fields[i], value, &why) < 0)
+		return fault_set(f, -EINVAL, "%s: %.400s", field, why.text);
+	return 0;
 }
 
 void layout_fini(struct layout *l)

@@ -40,6 +40,10 @@
 #include "base/fault.h"
 #include "store/table.h"
 
+enum {
+	LAYOUT_FIELDS_MAX = 32,
+};
+
 struct layout {
 	unsigned n;
 	struct table table[TABLE_MAX]; /* offsets not yet assigned */
@@ -63,6 +67,10 @@ void layout_fini(struct layout *l);
  */
 int layout_set(struct table *t, const char *field, const char *value,
 	       struct fault *f);
+
+/* The number of a field, for who notes which were given: below
+ * LAYOUT_FIELDS_MAX, or -ENOENT. */
+int layout_field(const char *field);
 
 /* A size: digits, then K, M, G or T. Returns 0 or -EINVAL, -ERANGE. */
 int layout_size(uint64_t *out, const char *text);

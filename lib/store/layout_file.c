@@ -10,10 +10,6 @@
 #include "store/layout.h"
 #include "store/layout_values.h"
 
-enum {
-	FIELDS_MAX = 32,
-};
-
 /* One section, gathered first: kind decides what the others may be. */
 struct section {
 	char name[64];
@@ -22,7 +18,7 @@ struct section {
 	struct {
 		char *field, *value;
 		unsigned line;
-	} at[FIELDS_MAX];
+	} at[LAYOUT_FIELDS_MAX];
 };
 
 struct reading {
@@ -203,7 +199,7 @@ static int on_field(void *ctx, const char *section, const char *name,
 	s->line = r->header;
 	snprintf(s->name, sizeof(s->name), "%s", section);
 	snprintf(why, sizeof(why), "%.60s: given twice", name);
-	if (has(s, name) || s->n == FIELDS_MAX) {
+	if (has(s, name) || s->n == LAYOUT_FIELDS_MAX) {
 		fail(r, r->line, -EINVAL, why);
 		return 0;
 	}

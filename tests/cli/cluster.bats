@@ -512,6 +512,13 @@ all_right() { # truth [option...]
 	generations >>cluster.ini
 	reread "steer: not as it was"
 	feed 6.pcap 100
+	# A newcomer that found itself among such is not held on to: it may be
+	# made again.
+	make_cluster a b c o </dev/null
+	generations | sed 's/0-2/0-3/' >>cluster.ini
+	reread "collector 3: table flows: size"
+	dta-collect --remove --region "$NAME-c"
+	dta-collect --create --layout layout.ini --epochs 2 --region "$NAME-c"
 	# This one fits.
 	for r in a b; do
 		dta-collect --rotate --region "$NAME-$r"
@@ -570,6 +577,36 @@ all_right() { # truth [option...]
 		--cluster cluster.ini --mirror
 	[[ $stderr == *"mirror: only with --steer hash"* ]]
 	dta-translate -q -r all.pcap --cluster cluster.ini --steer hash
+}
+
+@test "stopped while another machine is silent: no word of a lost collector" {
+	make_layout
+	make_regions a
+	make_cluster a </dev/null
+	dta-collect --region "$NAME-a" --ticket a.ini
+	sed -i 's/^region = .*/&\nhost = alpha\nticket = a.ini/' cluster.ini
+	printf '#!/bin/sh\necho $$ >asked\nexec sleep 1000\n' >ssh
+	chmod +x ssh
+	printf "10.0.0.1:%s>10.0.0.2:80/tcp\n" 1 2 3 >keys
+	for sig in TERM INT; do
+		for verb in keywrite "list -t 2"; do
+			rm -f asked
+			[[ $verb == list* ]] || verb+=" -k keys"
+			# shellcheck disable=SC2086
+			bash -c 'trap - INT; exec "$@"' bash dta-query $verb \
+				--cluster cluster.ini --ssh ./ssh -q -o csv \
+				>out 2>err 3>&- &
+			pid=$!
+			wait_for test -s asked
+			while kill -$sig $pid 2>/dev/null; do sleep 0.05; done
+			wait $pid || :
+			[ ! -s err ] || { cat err && false; }
+			# of the keys nothing is known
+			[ "$(wc -l <out)" -le 1 ] || { cat out && false; }
+			# nor is it left behind
+			run -1 kill -0 "$(<asked)"
+		done
+	done
 }
 
 @test "a collector on another machine: one ssh, rows in their order" {

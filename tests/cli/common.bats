@@ -97,7 +97,8 @@ blame() {
 			*"is not a whole number"*)
 				[[ " --seed --epoch --epochs --copies --table \
 					--max-copies --ages --checksum-bits \
-					--arity --hops --ipv6 --value --cm " == \
+					--arity --hops --ipv6 --value --cm \
+					--reports " == \
 					*[[:space:]]$option[[:space:]]* ]] ;;
 			esac
 		done

@@ -392,6 +392,36 @@ catches_term() { # pid
 	((0x$mask >> 14 & 1))
 }
 
+# There is a reader, who does not read: what is not written is told.
+stalled() { # program argument...
+	local status=0 pid
+
+	exec 9<>out
+	"$@" -o ndjson 2>ledger 3>&- 9>&- &
+	pid=$!
+	wait_for catches_term $pid
+	sleep 0.2
+	while kill -TERM $pid 2>/dev/null; do sleep 0.05; done
+	wait $pid || status=$?
+	exec 9>&-
+	[ $status = 1 ] || { echo "$status: $*" && cat ledger && false; }
+	grep -q "out: Operation canceled" ledger
+	[ "$(grep '^{' ledger | jq -s \
+		'map(select(.role == "in")) | length > 0')" = true ]
+}
+
+@test "signals end the wait for a reader who stalls: the ledger, exit 1" {
+	create
+	dta-collect --region "$NAME" --ticket ticket
+	dta-gen uniform -q --count 100000 -w reports.pcap
+	dta-translate -q -r reports.pcap --ticket ticket --ack-every 1 \
+		-w roce.pcap
+	mkfifo out
+	stalled dta-gen uniform --count 100M -w out
+	stalled dta-translate -r reports.pcap --ticket ticket -w out
+	stalled dta-collect --region "$NAME" -r roce.pcap --any-peer -w out
+}
+
 @test "signals end the wait for a FIFO's other end: the ledger, exit 0" {
 	create
 	dta-collect --region "$NAME" --ticket ticket
@@ -405,4 +435,18 @@ catches_term() { # pid
 	stopped_by dta-translate -r reports.pcap -R "$NAME" --nacks out
 	stopped_by dta-gen uniform -w out
 	stopped_by dta-gen marple-hosts --from in -w out
+	stopped_by dta-gen uniform -w /dev/null --truth out
+	# those that have no ledger
+	dta-collect --region "$NAME" --ticket out 2>err 3>&- &
+	pid=$!
+	wait_for catches_term $pid
+	while kill -TERM $pid 2>/dev/null; do sleep 0.05; done
+	wait $pid
+	[ ! -s err ]
+	dta-query keywrite --region "$NAME" --keys in 2>err 3>&- &
+	pid=$!
+	wait_for catches_term $pid
+	while kill -TERM $pid 2>/dev/null; do sleep 0.05; done
+	wait $pid || [ $? = 3 ]
+	[ ! -s err ]
 }

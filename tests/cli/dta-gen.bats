@@ -107,6 +107,11 @@ tcp() { # ms src sport dst dport flags seq payload
 	[ ! -e x.pcap ]
 }
 
+@test "--truth - goes with an interface, too" {
+	run -1 dta-gen uniform -i no-such-link --truth - --count 1
+	[[ $output == *no-such-link* ]]
+}
+
 @test "no file is an input and an output, or two outputs" {
 	dta-gen uniform -q --count 3 -w in.pcap
 	cp in.pcap saved.pcap

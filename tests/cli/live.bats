@@ -229,6 +229,9 @@ more_than() {
 	done
 	# traffic that there is nothing to report of hears the clock, too
 	dta-gen turboflow -i unix:own,out --flows 10 --duration 50ms -q
+	# All of it IPv6, which DTA/0 has no room for: the time is up all the same.
+	run -0 timeout 20 dta-gen marple-hosts -i unix:own,out --flows 10 \
+		--duration 50ms --format dta0b --ipv6 100 -q
 	# with these it ends by itself
 	dta-gen int-path -i unix:,out --flows 500 -o ndjson 2>flows.log
 	[ "$(counted flows.log reports)" = 500 ]
@@ -236,6 +239,42 @@ more_than() {
 	[ "$(counted count.log reports)" = 20000 ]
 	dta-gen int-path -w /dev/null -o ndjson 2>file.log
 	[ "$(counted file.log reports)" = 10000 ]
+}
+
+# As into a capture: what was taken in comes out, cached or not.
+@test "SIGTERM: dta-gen reports on a wire what it has taken" {
+	local i
+
+	for options in "" "--tracked" "--rate 4K"; do
+		for i in 1 2 3; do
+			rm -f gen.log
+			# shellcheck disable=SC2086
+			run_bg gen.log dta-gen int-path -i unix:own,out \
+				-o ndjson $options
+			wait_for more_than 100 "$PID" gen.log
+			kill -TERM "$PID"
+			wait "$PID"
+			[ "$(counted gen.log used)" = "$(counted gen.log reports)" ] || { cat gen.log; false; }
+		done
+		# each packet is in one counter, and each counter in the truth
+		rm -f gen.log
+		# shellcheck disable=SC2086
+		run_bg gen.log dta-gen turboflow -i unix:own,out -o ndjson \
+			--truth truth.csv --cache 512 $options
+		wait_for more_than 100 "$PID" gen.log
+		kill -TERM "$PID"
+		wait "$PID"
+		[ "$(counted gen.log used)" = \
+			"$(awk -F, 'NR > 1 { n += $7 } END { print n }' truth.csv)" ]
+	done
+	# asked twice, it does not wait for its pace
+	rm gen.log
+	run_bg gen.log dta-gen turboflow -i unix:own,out -o ndjson --rate 1 \
+		--cache 512
+	wait_for more_than 0 "$PID" gen.log
+	while kill -TERM "$PID" 2>/dev/null; do sleep 0.05; done
+	wait "$PID"
+	[ "$(counted gen.log reports)" -lt 100 ]
 }
 
 @test "SIGHUP: the ticket again, where there is one; nothing dies of it" {
@@ -266,7 +305,9 @@ more_than() {
 }
 
 @test "SIGHUP ends dta-gen as SIGTERM does, and not under nohup" {
-	run_bg gen.log dta-gen int-path -i unix:,out -o ndjson
+	# not as whoever runs the tests has it
+	run_bg gen.log env --default-signal=HUP \
+		dta-gen int-path -i unix:,out -o ndjson
 	wait_for more_than 0 "$PID" gen.log
 	kill -HUP "$PID"
 	wait "$PID"

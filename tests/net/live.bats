@@ -429,6 +429,11 @@ is_all_there() {
 		uniform -i r0 --to-mac 02:00:00:00:00:02 --user daemon
 	[ "$output" = \
 		"dta-gen: --user: daemon: only root can become another user" ]
+	# one who was given the capabilities may, and keeps none of them
+	setpriv --reuid nobody --regid nogroup --clear-groups \
+		--inh-caps +setuid,+setgid --ambient-caps +setuid,+setgid \
+		"$BUILD/dta-gen" uniform --count 5 -q -i unix:,nobody \
+		--user daemon
 }
 
 # ticket OPTIONS...: that of a collector on c0.

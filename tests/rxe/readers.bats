@@ -339,3 +339,18 @@ tries() { # ASK OPERATION [RKEY ADDRESS]
 	[[ $(tries $table write) == "$place_t: success" ]]
 	both keywrite -t flows -k flows -o csv
 }
+
+@test "readers leave room for those who write" {
+	collect r 40040 --readable
+	on_b 'verbs_ask 10.0.0.51 40040 44544131000200000000000000000000 140 60 >rows.asked &
+		echo $! >asked.pid'
+	patient eval '[ "$(wc -l <"$B/rows.asked")" = 140 ]'
+	[ "$(grep -c ^accepted "$B/rows.asked")" = 128 ]
+	run on_b 'dta-query count -k flows --verbs 10.0.0.51'
+	[ "$status" = 1 ]
+	[[ $output == "dta-query: 10.0.0.51: "*"too many guests"* ]]
+	on_b 'dta-translate -q -r first.pcap --verbs 10.0.0.51'
+	# And who has left without a word is not counted for long.
+	on_b 'kill -9 $(cat asked.pid); rm asked.pid'
+	patient on_b 'dta-query count -k flows --summary --verbs 10.0.0.51'
+}

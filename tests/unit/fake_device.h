@@ -381,6 +381,7 @@ static void fake_completes(struct fake_qp *q, enum ibv_wc_status status,
 	fake.done[fake.dones].cq = q->qp.recv_cq;
 	fake.done[fake.dones++].wc = (struct ibv_wc){
 		.status = status,
+		.opcode = IBV_WC_RECV_RDMA_WITH_IMM,
 		.wc_flags = status ? 0 : IBV_WC_WITH_IMM,
 		.imm_data = htonl(immediate),
 	};

@@ -7,37 +7,12 @@
 #include <errno.h>
 
 #include "base/rng.h"
-#include "rdma/dart_out.h"
-#include "rdma/fanout.h"
-#include "rdma_rig.h"
-#include "test.h"
+#include "dart_rig.h"
 #include "wire/be.h"
 
 enum {
-	COLLECTORS = 3,
 	OPS = 600,
 };
-
-static struct ticket ticket[COLLECTORS];
-static const struct ticket *tickets[COLLECTORS];
-
-/* Tickets of three collectors, alike but for what the 20 bytes hold. */
-static void make_tickets(struct rig *g)
-{
-	for (unsigned c = 0; c < COLLECTORS; c++) {
-		struct ticket *t = &ticket[c];
-
-		*t = g->t;
-		t->mac[5] = (uint8_t)(0x10 + c);
-		t->ip[3] = (uint8_t)(0x50 + c);
-		for (unsigned i = 0; i < t->n; i++) {
-			t->at[i].qpn = 0x100 * (c + 1) + i;
-			t->at[i].psn = c == 1 ? 0xffffff - 5 : 77 * c;
-			t->at[i].rkey = 0x11111111 * (c + 1) + i;
-		}
-		tickets[c] = t;
-	}
-}
 
 /* Operations on all tables of all collectors, in runs. */
 static size_t make_ops(struct op *op, unsigned tables)
@@ -75,47 +50,6 @@ static size_t make_ops(struct op *op, unsigned tables)
 			      .length = 1024,
 			      .data = data};
 	return n;
-}
-
-struct roads {
-	char path[64];
-	struct snk *sink;
-	struct roce_out *roce[COLLECTORS];
-	struct road *road[COLLECTORS];
-	struct fanout *fanout;
-};
-
-static void roads_open(struct roads *r, const char *name, bool mirror)
-{
-	struct fault f = {""};
-
-	snprintf(r->path, sizeof(r->path), "/tmp/test-dart-%s-%d.pcap", name,
-		 (int)getpid());
-	if (snk_open(&r->sink, r->path, &f) < 0)
-		rig_die(r->path, &f);
-	for (unsigned c = 0; c < COLLECTORS; c++) {
-		if (roce_out_open(&r->roce[c], &ticket[c], r->sink, 0, &f) < 0)
-			rig_die("road", &f);
-		r->road[c] = roce_out_road(r->roce[c]);
-	}
-	if (fanout_open(&r->fanout, r->road, COLLECTORS, ticket[0].n, mirror,
-			&f) < 0)
-		rig_die("fanout", &f);
-}
-
-static void roads_close(struct roads *r)
-{
-	fanout_close(r->fanout);
-	for (unsigned c = 0; c < COLLECTORS; c++)
-		roce_out_close(r->roce[c]);
-	TEST(snk_close(r->sink) == 0);
-}
-
-static void run(struct road *road, const struct op *op, size_t n)
-{
-	road->begin(road);
-	TEST(road->exec(road, op, n, 1000) == 0);
-	road->end(road);
 }
 
 /* Frames of a capture, sorted by destination and queue pair: roads may write
@@ -286,6 +220,215 @@ static void naks(void)
 	dart_out_close(dart);
 }
 
+/* A switch, and the software responder it writes to. */
+struct wire {
+	struct rig *g;
+	struct roads roads;
+	struct dart_out *dart;
+	size_t carried; /* frames that left the switch, up to here */
+	uint32_t writes;
+};
+
+/* Every slot gets another value, so that the memory tells who was written. */
+static void write_some(struct wire *w, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		uint8_t data[8] = {0};
+		struct op op = {.verb = OP_WRITE,
+				.offset = 8 * w->writes,
+				.length = 8,
+				.data = data};
+
+		be32_store(data, ++w->writes);
+		run(dart_out_road(w->dart), &op, 1);
+	}
+}
+
+static void copy_pkt(struct pkt *to, const struct pkt *from, uint8_t *room)
+{
+	*to = *from;
+	to->data = memcpy(room, from->data, from->len);
+}
+
+/* Lets what was sent arrive, but for the n-th from here (0: none is lost).
+ * Returns how many answers came, the last one in *last. */
+static unsigned deliver(struct wire *w, unsigned lose, struct pkt *last,
+			uint8_t *room)
+{
+	struct fault f = {""};
+	struct pkt p;
+	struct src *s;
+	size_t n = 0, seen = w->g->seen, i = 0;
+
+	TEST(snk_flush(w->roads.sink) == 0);
+	if (src_open(&s, w->roads.path, &f) < 0)
+		rig_die(w->roads.path, &f);
+	for (; src_rx(s, &p, 1, &f) > 0; n++)
+		if (n >= w->carried && n - w->carried + 1 != lose)
+			TEST(rig_rx(w->g, p.data, p.len) == 0);
+	src_close(s);
+	w->carried = n;
+	snk_flush(w->g->answers);
+	if (src_open(&s, w->g->path, &f) < 0)
+		rig_die(w->g->path, &f);
+	for (; src_rx(s, &p, 1, &f) > 0; i++)
+		if (i >= seen)
+			copy_pkt(last, &p, room);
+	src_close(s);
+	w->g->seen = i;
+	return (unsigned)(i - seen);
+}
+
+static bool is_written(const struct wire *w, unsigned i)
+{
+	return be32_load(rig_mem(w->g, RIG_KW) + 8 * (size_t)i) == i + 1;
+}
+
+static void wire_open(struct wire *w, struct rig *g, unsigned ack_every)
+{
+	const struct ticket *one = &g->t;
+	struct fault f = {""};
+
+	*w = (struct wire){.g = g};
+	rig_restart(g, NULL);
+	roads_open(&w->roads, "w", false);
+	if (dart_out_open(&w->dart, &one, 1, w->roads.sink,
+			  fanout_road(w->roads.fanout), ack_every, false,
+			  &f) < 0)
+		rig_die("dart", &f);
+}
+
+/* The ledger is what the responder did: what it has not taken is lost. */
+static void wire_close(struct wire *w)
+{
+	struct dart_ledger l = dart_out_ledger(w->dart);
+
+	TEST(responder_counters(w->g->p)->executed == l.sent);
+	TEST(ledger_balanced(&dart_ledger, &l));
+	roads_close(&w->roads);
+	unlink(w->roads.path);
+	dart_out_close(w->dart);
+}
+
+/* The network delivers one NAK again, when the PSN was gone back to already. */
+static void twice(struct rig *g)
+{
+	static uint8_t room[256], more[256];
+	struct dart_ledger l;
+	struct pkt nak, p;
+	struct wire w;
+
+	wire_open(&w, g, 0);
+	write_some(&w, 10);
+	TEST(deliver(&w, 5, &nak, room) == 1);
+	TEST(dart_out_answer(w.dart, &nak));
+	l = dart_out_ledger(w.dart);
+	TEST(l.lost == 6 && l.resyncs == 1);
+	write_some(&w, 4);
+	TEST(dart_out_answer(w.dart, &nak));
+	write_some(&w, 4);
+	TEST(deliver(&w, 0, &p, more) == 0);
+	l = dart_out_ledger(w.dart);
+	TEST(l.lost == 6 && l.resyncs == 1 && l.sent == 12);
+	for (unsigned i = 0; i < w.writes; i++)
+		TEST(is_written(&w, i) == (i < 4 || i >= 10));
+	wire_close(&w);
+}
+
+/* The first NAK comes again behind a second, about a later PSN. */
+static void late(struct rig *g)
+{
+	static uint8_t room[256], more[256];
+	struct pkt first, second;
+	struct wire w;
+
+	wire_open(&w, g, 0);
+	write_some(&w, 10);
+	TEST(deliver(&w, 5, &first, room) == 1);
+	TEST(dart_out_answer(w.dart, &first));
+	write_some(&w, 10);
+	TEST(deliver(&w, 7, &second, more) == 1);
+	TEST(dart_out_answer(w.dart, &second));
+	write_some(&w, 3);
+	TEST(dart_out_answer(w.dart, &first));
+	TEST(dart_out_answer(w.dart, &second));
+	write_some(&w, 3);
+	TEST(deliver(&w, 0, &second, more) == 0);
+	TEST(dart_out_ledger(w.dart).resyncs == 2);
+	wire_close(&w);
+}
+
+/* What an ACK has confirmed, no NAK takes back; the next loss is heard. */
+static void confirmed(struct rig *g)
+{
+	static uint8_t room[256], more[256];
+	struct pkt nak, p;
+	struct wire w;
+
+	wire_open(&w, g, 8);
+	write_some(&w, 7);
+	TEST(deliver(&w, 3, &nak, room) == 1);
+	TEST(dart_out_answer(w.dart, &nak));
+	write_some(&w, 10);
+	TEST(deliver(&w, 0, &p, more) == 1);
+	TEST(dart_out_answer(w.dart, &p)); /* the ACK */
+	TEST(dart_out_answer(w.dart, &nak));
+	TEST(dart_out_ledger(w.dart).resyncs == 1);
+	write_some(&w, 3);
+	TEST(deliver(&w, 1, &nak, room) >= 1);
+	TEST(dart_out_answer(w.dart, &nak));
+	TEST(dart_out_ledger(w.dart).resyncs == 2);
+	write_some(&w, 1);
+	deliver(&w, 0, &p, more);
+	wire_close(&w);
+}
+
+/* A NAK that nothing came of is heard again much later; and PSNs wrap: what was
+ * heard of them long ago does not count. */
+static void long_ago(void)
+{
+	static uint8_t frame[ROCE_FRAME_MAX], data[8];
+	static struct op op[4096];
+	uint32_t psn = ticket[0].at[RIG_KW].psn;
+	const struct ticket *one = &ticket[0];
+	struct dart_out *dart;
+	struct roads b = {.path = ""};
+	struct fault f = {""};
+	struct pkt p;
+
+	for (unsigned i = 0; i < 4096; i++)
+		op[i] = (struct op){
+			.verb = OP_WRITE, .length = 8, .data = data};
+	roads_open(&b, "b", false);
+	snk_close(b.sink);
+	if (snk_open(&b.sink, "/dev/null", &f) < 0 ||
+	    dart_out_open(&dart, &one, 1, b.sink, fanout_road(b.fanout), 0,
+			  false, &f) < 0)
+		rig_die("dart", &f);
+	run(dart_out_road(dart), op, 10);
+	p = answer(frame, 0, psn + 4, ROCE_NAK_PSN, ticket[0].at[RIG_KW].qpn);
+	TEST(dart_out_answer(dart, &p));
+	for (unsigned i = 0; i < 16; i++)
+		run(dart_out_road(dart), op, 4096);
+	TEST(dart_out_answer(dart, &p));
+	TEST(dart_out_ledger(dart).resyncs == 2);
+	TEST(dart_out_ledger(dart).lost == 6 + 65536);
+	/* all PSNs, and 100 more: psn + 104 is the next */
+	for (unsigned i = 0; i < 4096; i++)
+		run(dart_out_road(dart), op, 4096);
+	run(dart_out_road(dart), op, 100);
+	p = answer(frame, 0, psn + 54, ROCE_NAK_PSN, ticket[0].at[RIG_KW].qpn);
+	TEST(dart_out_answer(dart, &p));
+	TEST(dart_out_ledger(dart).lost == 6 + 65536 + 50);
+	p = answer(frame, 0, (psn - 1000) & ROCE_PSN_MASK, ROCE_NAK_PSN,
+		   ticket[0].at[RIG_KW].qpn);
+	TEST(dart_out_answer(dart, &p)); /* before: known */
+	TEST(dart_out_ledger(dart).resyncs == 3);
+	dart_out_close(dart);
+	roads_close(&b);
+	unlink(b.path);
+}
+
 static void refused(const struct ticket *t, int rc, const char *why)
 {
 	const struct ticket *two[2] = {&ticket[0], t};
@@ -330,6 +473,10 @@ int main(void)
 	same_frames(true);
 	acks();
 	naks();
+	twice(&g);
+	late(&g);
+	confirmed(&g);
+	long_ago();
 	refusals();
 	rig_close(&g);
 	return test_end();

@@ -260,6 +260,68 @@ static void test_restarts(void)
 	}
 }
 
+/* The same ticket again, or one with another first PSN, of a collector that was
+ * there all the time: nothing is lost, nothing is sent twice, and all goes on.
+ */
+static void test_ticket_again(void)
+{
+	for (unsigned run = 0; run < RUNS; run++) {
+		struct odds none = {0};
+		struct requester_ledger l;
+		struct fault f = {""};
+
+		rng.state = 3000000 + run;
+		begin(64, &none);
+		some_ops(60); /* more than a new connection would have done */
+		settle();
+		some_ops((unsigned)rng_below(&rng, 32) + 1);
+		for (uint64_t k = rng_below(&rng, 4); k--;)
+			turn();
+		if (run & 1)
+			for (unsigned i = 0; i < g.t.n; i++)
+				tickets[1].at[i].psn ^= 0x123456;
+		TEST(roce_out_reticket(o, &tickets[1], &f) == 0);
+		some_ops(40);
+		settle();
+		l = roce_out_ledger(o);
+		TEST(l.acked == l.requests && !l.unanswered && !l.resyncs);
+		check_memory(true);
+		end();
+	}
+}
+
+/* A ticket of another epoch for a connection that lives: what is under way may
+ * have been carried out, and all goes on. */
+static void test_ticket_renewed(void)
+{
+	for (unsigned run = 0; run < RUNS; run++) {
+		struct odds with = {.loss = run % 3 * 0.1};
+		struct requester_ledger l;
+		struct fault f = {""};
+
+		rng.state = 4000000 + run;
+		begin(64, &with);
+		some_ops(60); /* more than a new connection would have done */
+		settle();
+		some_ops((unsigned)rng_below(&rng, 60) + 1);
+		for (uint64_t k = rng_below(&rng, 4); k--;)
+			turn();
+		tickets[1].epoch++;
+		if (run & 1)
+			for (unsigned i = 0; i < g.t.n; i++)
+				tickets[1].at[i].psn ^= 0x123456;
+		turns = 0;
+		TEST(roce_out_reticket(o, &tickets[1], &f) == 0);
+		some_ops(40);
+		settle();
+		TEST(turns < 200 || run % 3);
+		l = roce_out_ledger(o);
+		TEST(l.acked + l.unanswered == l.requests);
+		check_memory(!l.unanswered);
+		end();
+	}
+}
+
 /* A refusal: what comes after is not carried out, and waits for a ticket. */
 static void test_refused(void)
 {
@@ -382,6 +444,8 @@ int main(void)
 	g.p = NULL;
 	test_faults();
 	test_restarts();
+	test_ticket_again();
+	test_ticket_renewed();
 	test_refused();
 	test_atomics();
 	test_full();

@@ -303,6 +303,8 @@ static void test_refused(void)
 		{"version = 1", "version = x", "t.ini:3: version"},
 		{"version = 1", "colour = 1", "t.ini:3: no such field"},
 		{"version = 1", "version = 1\nversion = 1", "given twice"},
+		{"qp = rc", "qp = rc\nqp = uc", "given twice: 'qp'"},
+		{"copies = 2", "copies = 2\ncopies = 4", "given twice"},
 		{"[collector]", "[collectors]", "no such section"},
 		{"[collector]\n", "", "t.ini:2: not in a section"},
 		{"[table kw]", "[table ]", "no such section"},

@@ -211,6 +211,26 @@ static void test_immediates(void)
 	verbs_target_close(v);
 }
 
+/*
+ * A SEND may have an immediate, too, and asks for no right to write: who only
+ * reads could wake whom he likes with it.
+ */
+static void test_send_with_immediate(void)
+{
+	uint64_t notified = region_notified(region);
+	struct verbs_target *v;
+	struct fault f;
+
+	fake_init();
+	TEST(open_target(&v, "fake0", &f) == 0);
+	fake_completes(pair_of(v, 1), IBV_WC_SUCCESS, 0x20007);
+	fake.done[fake.dones - 1].wc.opcode = IBV_WC_RECV;
+	TEST(work(v) == 0);
+	TEST(v->ctr.immediates == 0 && v->ctr.failed == 1 && adds_up(v));
+	TEST(region_notified(region) == notified);
+	verbs_target_close(v);
+}
+
 /* It cannot be made again at once: no ticket till it can, told of once. */
 static void test_slow_mending(void)
 {
@@ -375,6 +395,7 @@ int main(void)
 	test_refusals();
 	test_deaths();
 	test_immediates();
+	test_send_with_immediate();
 	test_slow_mending();
 	test_port();
 	test_device();

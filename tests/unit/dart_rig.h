@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dart_rig.h - three collectors' tickets, and the roads that a DART switch has
+ * beside its own.
+ */
+#ifndef TESTS_UNIT_DART_RIG_H
+#define TESTS_UNIT_DART_RIG_H
+
+#include "rdma/dart_out.h"
+#include "rdma/fanout.h"
+#include "rdma_rig.h"
+#include "test.h"
+
+enum {
+	COLLECTORS = 3,
+};
+
+static struct ticket ticket[COLLECTORS];
+static const struct ticket *tickets[COLLECTORS];
+
+/* Tickets of three collectors, alike but for what the 20 bytes hold. */
+static inline void make_tickets(struct rig *g)
+{
+	for (unsigned c = 0; c < COLLECTORS; c++) {
+		struct ticket *t = &ticket[c];
+
+		*t = g->t;
+		t->mac[5] = (uint8_t)(0x10 + c);
+		t->ip[3] = (uint8_t)(0x50 + c);
+		for (unsigned i = 0; i < t->n; i++) {
+			t->at[i].qpn = 0x100 * (c + 1) + i;
+			t->at[i].psn = c == 1 ? 0xffffff - 5 : 77 * c;
+			t->at[i].rkey = 0x11111111 * (c + 1) + i;
+		}
+		tickets[c] = t;
+	}
+}
+
+struct roads {
+	char path[64];
+	struct snk *sink;
+	struct roce_out *roce[COLLECTORS];
+	struct road *road[COLLECTORS];
+	struct fanout *fanout;
+};
+
+static inline void roads_open(struct roads *r, const char *name, bool mirror)
+{
+	struct fault f = {""};
+
+	snprintf(r->path, sizeof(r->path), "/tmp/test-dart-%s-%d.pcap", name,
+		 (int)getpid());
+	if (snk_open(&r->sink, r->path, &f) < 0)
+		rig_die(r->path, &f);
+	for (unsigned c = 0; c < COLLECTORS; c++) {
+		if (roce_out_open(&r->roce[c], &ticket[c], r->sink, 0, &f) < 0)
+			rig_die("road", &f);
+		r->road[c] = roce_out_road(r->roce[c]);
+	}
+	if (fanout_open(&r->fanout, r->road, COLLECTORS, ticket[0].n, mirror,
+			&f) < 0)
+		rig_die("fanout", &f);
+}
+
+static inline void roads_close(struct roads *r)
+{
+	fanout_close(r->fanout);
+	for (unsigned c = 0; c < COLLECTORS; c++)
+		roce_out_close(r->roce[c]);
+	TEST(snk_close(r->sink) == 0);
+}
+
+static inline void run(struct road *road, const struct op *op, size_t n)
+{
+	road->begin(road);
+	TEST(road->exec(road, op, n, 1000) == 0);
+	road->end(road);
+}
+
+#endif
