@@ -810,8 +810,9 @@ last_values() { # table
 		dta-gen uniform --kind "$1" --key-type u32 --format dta0b --copies 2 \
 			--count 500 --flows 100 -q --truth truth.csv -w reports.pcap
 		dta-translate -q --format dta0b -r reports.pcap --region "$NAME"
-		run -0 dta-query verify --region "$NAME" --truth truth.csv -o ndjson
+		run dta-query verify --region "$NAME" --truth truth.csv -o ndjson
 		echo "$1: $output"
+		[ "$status" = 0 ]
 		jq -e '.asked > 50 and .right + .over > 0.95 * .asked and
 			.wrong == 0' <<<"$output"
 		dta-collect --remove --region "$NAME"

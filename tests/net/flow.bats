@@ -45,7 +45,8 @@ flow() {
 	start t translate.log dta-translate -o ndjson -i t0 --region "$NET" \
 		"${translate[@]}"
 	wait_for listens translate.log
-	on r timeout 60 dta-gen uniform --kind keyinc --flows 1000 --tracked \
+	on r timeout --foreground 60 dta-gen uniform --kind keyinc --flows 1000 \
+		--tracked \
 		--truth truth.csv -o ndjson -i r0 --to-mac "$(mac)" "$@" \
 		2>reporter.log
 	stop "$PID"
