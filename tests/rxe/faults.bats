@@ -137,3 +137,37 @@ in_part() { in_the_guest | grep -v "$EMPTY" | grep -q '^keys'; }
 	in_the_guest | diff whole -
 	tell "soft-RoCE: collector killed, slots" "$(asked acked)"
 }
+
+@test "a rotation in the middle: the connection goes on under the new ticket" {
+	dta-gen uniform --seed 9 -n 4000 -q --truth "$HOST/truth.csv" -w reports.pcap
+	guest_run "rm -f new.ini
+		dta-collect --create --layout uniform.ini --region r --epochs 2
+		dta-collect --region r --verbs rxe0 --peer-ip 10.0.0.101 --grace 8s \
+			--ticket new.ini >collect.out 2>collect.err & echo \$!" >pid
+	COLLECTOR=$(<pid)
+	patient [ -s "$HOST/new.ini" ]
+	cp "$HOST/new.ini" ticket.ini
+	EMPTY=$(in_the_guest | grep '^keys')
+	bad_link
+	mkfifo reports
+	start translate.log dta-translate -o ndjson -r reports \
+		--ticket ticket.ini "${ROAD[@]}" --window 256
+	local translate=$PID
+	exec 9>reports
+	head -c 200000 reports.pcap >&9
+	wait_for in_part
+	guest_run "dta-collect --region r --rotate >rotate.out 2>&1 & echo \$!" >/dev/null
+	patient grep -q '^epoch = 2' "$HOST/new.ini"
+	diff <(grep '^qpn' ticket.ini) <(grep '^qpn' "$HOST/new.ini")
+	! diff -q <(grep '^rkey' ticket.ini) <(grep '^rkey' "$HOST/new.ini")
+	cp "$HOST/new.ini" ticket.ini
+	kill -HUP "$translate"
+	tail -c +200001 reports.pcap >&9
+	exec 9>&-
+	wait "$translate"
+	cat translate.log
+	balances translate.log
+	[ "$(asked acked)" = "$(asked requests)" ]
+	guest_run "dta-query verify --region r --truth truth.csv"
+	tell "soft-RoCE: rotation, slots" "$(asked acked)"
+}
