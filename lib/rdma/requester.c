@@ -7,116 +7,15 @@
  * been carried out. A window never gives up what was sent, so the PSN of a
  * request stays the same while a connection lasts, and what is told about a PSN
  * is told about one request.
- *
- * Silence is broken by a probe: an empty WRITE, which touches nothing, of a PSN
- * that is long past. A responder answers it, as it does every duplicate, with
- * the last PSN it has carried out, also where it would not say a word about a
- * PSN that lies ahead (it does that once only). Half the PSNs are past, so of
- * two probes that are 2^23 apart one is always answered.
- *
- * A new connection, or one that was lost, begins with a probe of the PSN that
- * the ticket says is expected. That PSN comes back when it was right. Any other
- * answer tells a better one, or is a late one of another run: so there is a
- * pause until no more come, and then a probe of what the last one told. Until
- * then nothing that matters is sent: it might be taken for a duplicate.
  */
 #include "rdma/requester_private.h"
 
 #include <errno.h>
 
 enum {
-	PSN_HALF = 0x800000,
 	BURST_MIN = 2,
-	PROBES_MORE = 4, /* that were sent before the connection was doubted */
-	TRIES_MAX = 5,		      /* what the back-off doubles at most */
-	TIMEOUT_FIRST = 20 * 1000000, /* ns */
-	TIMEOUT_MIN = 1 * 1000000,
-	TIMEOUT_MAX = 500 * 1000000,
+	TIMEOUT_MIN = 1 * 1000000, /* ns */
 };
-
-static inline uint32_t psn_of(const struct requester *q, uint64_t request)
-{
-	return (q->base + (uint32_t)request) & ROCE_PSN_MASK;
-}
-
-static bool is_write(const struct request *r)
-{
-	return r->op.verb == OP_WRITE || r->op.verb == OP_WRITE_IMM;
-}
-
-static void expect_answer(const struct roce_out *o, struct requester *q)
-{
-	unsigned doublings = q->tries < TRIES_MAX ? q->tries : TRIES_MAX;
-	uint64_t wait = q->timeout << doublings;
-
-	q->deadline = o->now_ns + (wait < TIMEOUT_MAX ? wait : TIMEOUT_MAX);
-}
-
-static int probe(struct roce_out *o, unsigned table, uint32_t psn)
-{
-	static const uint8_t nothing[1];
-	const struct op op = {
-		.verb = OP_WRITE,
-		.table = (uint16_t)table,
-		.data = nothing,
-	};
-	struct requester *q = &o->pair[table].q;
-
-	q->probe = psn & ROCE_PSN_MASK;
-	o->ctr.probes++;
-	expect_answer(o, q);
-	return roce_out_emit(o, &op, ROCE_RC_WRITE_ONLY, q->probe | ack_req,
-			     o->ts_ns);
-}
-
-/*
- * Asks an open queue pair for what it expects. The PSNs differ so much that one
- * of them is past, whatever it expects: it may have been made anew.
- */
-static int ask(struct roce_out *o, unsigned table)
-{
-	struct requester *q = &o->pair[table].q;
-	uint32_t oldest = psn_of(q, q->w.acked);
-	uint32_t far = PSN_HALF + (uint32_t)q->w.mask + 1;
-
-	q->asked = true;
-	q->asked_about = q->w.sent;
-	/* The round trip of a second probe could be that of the first. */
-	q->timed = q->w.acked;
-	q->timed_at = q->tries ? 0 : o->now_ns;
-	switch (q->tries++ % 3) {
-	case 0:
-		return probe(o, table, oldest - 1);
-	case 1:
-		return probe(o, table, oldest + far);
-	default:
-		return probe(o, table, oldest + far / 2);
-	}
-}
-
-/* The same while nothing is known. */
-static int ask_anew(struct roce_out *o, unsigned table)
-{
-	struct requester *q = &o->pair[table].q;
-
-	if (q->guessed || !q->tries)
-		q->guessed = false;
-	else
-		q->probe += PSN_HALF;
-	q->tries++;
-	q->probed++;
-	return probe(o, table, q->probe);
-}
-
-void requester_restart(struct requester *q, uint32_t psn)
-{
-	q->phase = PHASE_ASKING;
-	q->probe = psn;
-	q->asked = q->guessed = false;
-	q->tries = q->probed = 0;
-	q->deadline = q->resume = q->timed_at = 0;
-	q->w.next = q->w.sent = q->w.acked;
-}
 
 /* How many requests may be under way: additions, as many as the collector has
  * room to remember the answers of. */
@@ -170,8 +69,9 @@ int requester_push(struct roce_out *o, unsigned table)
 	int rc;
 
 	if (q->phase != PHASE_OPEN)
-		return q->deadline || w->end == w->acked ? 0
-							 : ask_anew(o, table);
+		return q->deadline || w->end == w->acked
+			       ? 0
+			       : requester_ask_anew(o, table);
 	if (q->resume || w->next == w->end)
 		return 0;
 	rc = send_some(o, table);
@@ -180,7 +80,7 @@ int requester_push(struct roce_out *o, unsigned table)
 		q->timed_at = o->now_ns;
 	}
 	if (!q->deadline && w->acked < w->sent)
-		expect_answer(o, q);
+		requester_expect(o, q);
 	return rc;
 }
 
@@ -254,7 +154,7 @@ static void confirm(struct roce_out *o, struct requester *q, uint32_t n)
 		measure(o, q);
 	q->deadline = 0;
 	if (w->acked < w->sent)
-		expect_answer(o, q);
+		requester_expect(o, q);
 	q->burst = q->burst + n <= w->mask ? q->burst + n
 					   : (uint32_t)w->mask + 1;
 }
@@ -274,38 +174,8 @@ static void go_back(const struct roce_out *o, struct requester *q)
 	q->burst = q->burst / 2 < BURST_MIN ? BURST_MIN : q->burst / 2;
 	w->next = w->acked;
 	q->timed_at = 0;
-	expect_answer(o, q);
+	requester_expect(o, q);
 }
-
-/* The collector expects psn: a new connection, or one that it forgot. */
-static void meet(struct roce_out *o, struct requester *q, uint32_t psn)
-{
-	struct window *w = &q->w;
-
-	/* Those that it may have carried out. */
-	o->ctr.unanswered += window_thin(w, w->sent, is_write);
-	if (q->met)
-		o->ctr.resyncs++;
-	q->met = true;
-	q->phase = PHASE_OPEN;
-	q->guessed = false;
-	q->base = psn - (uint32_t)w->acked;
-	q->unused = psn;
-	q->burst = (uint32_t)w->mask + 1;
-	q->asked = false;
-	q->gone_back = UINT64_MAX;
-	q->tries = 0;
-	q->deadline = q->resume = q->timed_at = 0;
-}
-
-/* What an answer is. */
-enum meaning {
-	MEANS_ACK,
-	MEANS_GAP,
-	MEANS_LATER,
-	MEANS_REFUSED,
-	MEANS_NOTHING,
-};
 
 static enum meaning meaning_of(struct requester_ledger *ctr, uint8_t syndrome)
 {
@@ -349,8 +219,8 @@ static uint64_t rnr_ns(uint8_t syndrome)
 }
 
 /* An answer about a request of ours: all before the n-th are carried out. */
-static void heed(struct roce_out *o, struct requester *q, uint32_t n,
-		 enum meaning m, uint8_t syndrome)
+void requester_heed(struct roce_out *o, struct requester *q, uint32_t n,
+		    enum meaning m, uint8_t syndrome)
 {
 	struct window *w = &q->w;
 	bool asked = q->asked;
@@ -377,7 +247,7 @@ static void heed(struct roce_out *o, struct requester *q, uint32_t n,
 	case MEANS_REFUSED:
 		requester_restart(q, psn_of(q, w->acked));
 		q->phase = PHASE_DEAD;
-		expect_answer(o, q);
+		requester_expect(o, q);
 		break;
 	default:
 		/* It may not be the probe's answer, if it tells something. */
@@ -387,65 +257,6 @@ static void heed(struct roce_out *o, struct requester *q, uint32_t n,
 		return;
 	}
 	q->asked = false;
-}
-
-/* Somebody says what is expected: asks about that when all have spoken. */
-static void guess(const struct roce_out *o, struct requester *q,
-		  uint32_t expected)
-{
-	q->probe = expected;
-	q->guessed = true;
-	q->deadline = o->now_ns + q->timeout;
-}
-
-/*
- * What a probe of the expected PSN brought back. A connection that takes the
- * place of one we had has carried out no more than our probes: a higher MSN is
- * of the old one, which lives, or of its late answers, which may well be about
- * the PSN that was asked about. Those cannot be about a PSN that no request
- * had. So the connection is led there, by probes in the place of requests that
- * did not get through.
- */
-static int answered(struct roce_out *o, unsigned table, uint32_t expected,
-		    uint32_t msn)
-{
-	struct requester *q = &o->pair[table].q;
-	uint32_t left = (q->unused - q->probe) & ROCE_PSN_MASK;
-	int rc = 0;
-
-	q->tries = 0;
-	if (!q->met || msn <= q->probed + PROBES_MORE || !left ||
-	    left >= PSN_HALF)
-		meet(o, q, expected);
-	else if (left > q->w.mask + 1)
-		guess(o, q, expected);
-	else
-		for (; left && !rc; left--)
-			rc = probe(o, table, q->probe + 1);
-	return rc;
-}
-
-/* An answer while the expected PSN is unknown. */
-static int listen(struct roce_out *o, unsigned table, uint32_t expected,
-		  bool ack, uint32_t msn)
-{
-	struct requester *q = &o->pair[table].q;
-	uint32_t n = (expected - psn_of(q, q->w.acked)) & ROCE_PSN_MASK;
-
-	/* The connection that was doubted. */
-	if (q->phase == PHASE_ASKING && n <= q->w.sent - q->w.acked &&
-	    (q->w.sent > q->w.acked || q->met)) {
-		q->phase = PHASE_OPEN;
-		q->asked = true;
-		q->guessed = false;
-		heed(o, q, n, MEANS_ACK, 0);
-	} else if (ack && !q->guessed &&
-		   expected == ((q->probe + 1) & ROCE_PSN_MASK)) {
-		return answered(o, table, expected, msn);
-	} else {
-		guess(o, q, expected);
-	}
-	return 0;
 }
 
 int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
@@ -459,15 +270,16 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 	if (m == MEANS_NOTHING)
 		return 0;
 	if (q->phase == PHASE_OPEN && n <= q->w.sent - q->w.acked) {
-		heed(o, q, n, m, r->syndrome);
+		requester_heed(o, q, n, m, r->syndrome);
 	} else if (q->phase != PHASE_OPEN && m <= MEANS_GAP &&
 		   (q->deadline || q->phase == PHASE_DEAD)) {
-		rc = listen(o, table, expected, m == MEANS_ACK, r->msn);
+		rc = requester_listen(o, table, expected, m == MEANS_ACK,
+				      r->msn);
 	} else if (q->phase == PHASE_OPEN && q->asked && m <= MEANS_GAP) {
 		/* We asked, and this is all it says. */
 		q->phase = PHASE_ASKING;
 		q->probed = 0;
-		guess(o, q, expected);
+		requester_guess(o, q, expected);
 	} else {
 		if (n >= PSN_HALF)
 			o->ctr.late++;
@@ -475,7 +287,7 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 			o->ctr.strangers++;
 		/* Or the collector has begun anew: it is asked. */
 		if (q->phase == PHASE_OPEN && m == MEANS_GAP && !q->asked)
-			rc = ask(o, table);
+			rc = requester_ask(o, table);
 	}
 	return rc ? rc : requester_push(o, table);
 }
@@ -495,6 +307,6 @@ int requester_tick(struct roce_out *o, unsigned table)
 	if (!q->guessed)
 		o->ctr.timeouts++;
 	if (q->phase != PHASE_OPEN && (q->guessed || q->w.acked == q->w.sent))
-		return ask_anew(o, table);
-	return ask(o, table);
+		return requester_ask_anew(o, table);
+	return requester_ask(o, table);
 }

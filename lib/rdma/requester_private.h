@@ -13,6 +13,8 @@
 
 enum {
 	FORMS = 16, /* of a table, by opcode and length */
+	PSN_HALF = 0x800000,
+	TIMEOUT_MAX = 500 * 1000000, /* ns */
 };
 
 struct shape {
@@ -80,6 +82,12 @@ struct roce_out {
 int roce_out_emit(struct roce_out *o, const struct op *op, uint8_t opcode,
 		  uint32_t psn, uint64_t ts_ns);
 
+/* The PSN of a request, by its number. */
+static inline uint32_t psn_of(const struct requester *q, uint64_t request)
+{
+	return (q->base + (uint32_t)request) & ROCE_PSN_MASK;
+}
+
 static const uint32_t ack_req = UINT32_C(1) << 31;
 
 /* Takes a request, or drops and counts it: *taken. 0 or -errno. */
@@ -95,7 +103,38 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r);
 /* Does what is due at o->now_ns. */
 int requester_tick(struct roce_out *o, unsigned table);
 
+/* What an answer is. */
+enum meaning {
+	MEANS_ACK,
+	MEANS_GAP,
+	MEANS_LATER,
+	MEANS_REFUSED,
+	MEANS_NOTHING,
+};
+
+/* An answer about a request of ours: all before the n-th are carried out. */
+void requester_heed(struct roce_out *o, struct requester *q, uint32_t n,
+		    enum meaning m, uint8_t syndrome);
+
+/* An answer is waited for, from now on. */
+void requester_expect(const struct roce_out *o, struct requester *q);
+
 /* Starts to ask for the expected PSN. */
 void requester_restart(struct requester *q, uint32_t psn);
+
+/* Asks whether an open connection is still the one that was. */
+void requester_doubt(struct requester *q);
+
+/* Sends a probe: of an open connection; while nothing is known. */
+int requester_ask(struct roce_out *o, unsigned table);
+int requester_ask_anew(struct roce_out *o, unsigned table);
+
+/* Somebody says what is expected: asks about that when all have spoken. */
+void requester_guess(const struct roce_out *o, struct requester *q,
+		     uint32_t expected);
+
+/* An answer while the expected PSN is unknown. */
+int requester_listen(struct roce_out *o, unsigned table, uint32_t expected,
+		     bool ack, uint32_t msn);
 
 #endif

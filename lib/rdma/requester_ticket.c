@@ -247,7 +247,7 @@ int roce_out_accepts(const struct roce_out *o, const struct ticket *t,
 /*
  * Whether a new ticket leads where the old one does, and nothing was refused
  * there: then the connection may well live, and answers about what is under way
- * are still to come. One that was made anew is found when they do not.
+ * are still to come. It is asked.
  */
 static bool same_place(const struct roce_out *o, unsigned i,
 		       const struct ticket *t)
@@ -282,8 +282,13 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 
 		memset(p->shape, 0, sizeof(p->shape));
 		p->psn = t->at[i].psn;
-		if (!p->q.on || same_place(o, i, t))
+		if (!p->q.on)
 			continue;
+		if (same_place(o, i, t)) {
+			if (p->q.phase == PHASE_OPEN)
+				requester_doubt(&p->q);
+			continue;
+		}
 		o->ctr.unanswered += window_thin(&p->q.w, p->q.w.sent,
 						 is_write);
 		requester_restart(&p->q, t->at[i].psn);

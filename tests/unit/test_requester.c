@@ -290,6 +290,35 @@ static void test_ticket_again(void)
 	}
 }
 
+/* The same ticket again, of a collector that has begun anew and had answered
+ * all: what comes then does not go to where nobody is. */
+static void test_ticket_of_restarted(void)
+{
+	struct responder_options ro = {.receives = UINT64_MAX};
+
+	for (unsigned run = 0; run < RUNS; run++) {
+		struct odds with = {.loss = run % 3 * 0.1};
+		struct requester_ledger l;
+		struct fault f = {""};
+
+		rng.state = 5000000 + run;
+		begin(64, &with);
+		some_ops(60);
+		settle();
+		responder_close(g.p);
+		if (responder_open(&g.p, g.region, &tickets[1], back.sink, &ro,
+				   &f) < 0)
+			rig_die("responder", &f);
+		TEST(roce_out_reticket(o, &tickets[1], &f) == 0);
+		some_ops((unsigned)rng_below(&rng, 60) + 1);
+		settle();
+		l = roce_out_ledger(o);
+		TEST(l.acked == l.requests && !l.unanswered);
+		check_memory(true);
+		end();
+	}
+}
+
 /* A ticket of another epoch for a connection that lives: what is under way may
  * have been carried out, and all goes on. */
 static void test_ticket_renewed(void)
@@ -445,6 +474,7 @@ int main(void)
 	test_faults();
 	test_restarts();
 	test_ticket_again();
+	test_ticket_of_restarted();
 	test_ticket_renewed();
 	test_refused();
 	test_atomics();
