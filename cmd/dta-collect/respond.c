@@ -5,14 +5,25 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "notify.h"
 #include "packet/pkt.h"
 #include "ticket_file.h"
 #include "wire/roce.h"
 
-/* How long a live source may wait before the loop looks around, ms. */
 enum {
-	LOOK_AROUND_MS = 100,
+	LOOK_AROUND_MS = 100, /* how long a live source may wait */
+	MEND_MS = 250,	      /* until a dead queue pair is made anew */
+	SAY_MS = 5000,	      /* between two refusals that are told */
+};
+
+struct run {
+	const struct opts *o;
+	struct region *r;
+	struct responder *p;
+	struct src *s;
+	uint64_t dead_since_ms; /* a queue pair is; 0: none */
+	uint64_t said_ms;
 };
 
 void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
@@ -30,32 +41,89 @@ static int put_live_ticket(const struct opts *o, const struct ticket *t)
 	return o->live.name && o->ticket ? ticket_put(t, o->ticket) : 0;
 }
 
-/* SIGHUP: new queue pairs, also where one was in error, and their ticket. */
-static void begin_anew(const struct opts *o, const struct region *r,
-		       struct responder *p)
+/*
+ * New queue pairs, also where one was in error, and their ticket: for SIGHUP,
+ * for a new epoch, and when one has died.
+ */
+static void begin_anew(struct run *run)
 {
+	const struct opts *o = run->o;
 	struct fault f = {0};
 	struct ticket t;
 	int rc;
 
-	ticket_for(&t, o, r);
-	if (responder_reopen(p, &t, &f) < 0)
+	ticket_for(&t, o, run->r);
+	if (responder_reopen(run->p, &t, &f) < 0)
 		cli_fault(o->region, &f);
-	rc = put_live_ticket(o, &t);
+	rc = o->ticket ? ticket_put(&t, o->ticket) : 0;
 	if (rc < 0) /* who has it already still reaches us */
 		cli_warn("%s: %s", o->ticket, strerror(-rc));
 	ticket_fini(&t);
+	run->dead_since_ms = 0;
+}
+
+/* Says what was refused; not more often than somebody can read it. */
+static void say_refused(struct run *run)
+{
+	const struct opts *o = run->o;
+	struct responder_refusal why;
+	uint64_t now;
+
+	while (responder_refused(run->p, &why)) {
+		const char *table = region_table(run->r, why.table)->name;
+
+		now = clock_ms();
+		if (run->said_ms && now - run->said_ms < SAY_MS)
+			continue;
+		run->said_ms = now;
+		if (why.epoch)
+			cli_warn("%s: table %s: refused a request with the "
+				 "R_Key of epoch %llu; this is epoch %llu: "
+				 "the ticket is out of date",
+				 o->region, table,
+				 (unsigned long long)why.epoch,
+				 (unsigned long long)region_epoch(run->r));
+		else
+			cli_warn("%s: table %s: refused a request: its R_Key, "
+				 "place or length is not the ticket's",
+				 o->region, table);
+	}
+}
+
+/*
+ * A dead queue pair is made anew when what was under way to it has come and
+ * gone. A file has nobody behind it who could go on.
+ */
+static void look_after(struct run *run)
+{
+	say_refused(run);
+	if (src_size(run->s))
+		return;
+	if (region_epoch(run->r) != responder_epoch(run->p)) {
+		begin_anew(run);
+		if (!run->o->quiet)
+			cli_warn("%s: epoch %llu", run->o->region,
+				 (unsigned long long)responder_epoch(run->p));
+	} else if (!responder_is_dead(run->p)) {
+		run->dead_since_ms = 0;
+	} else if (!run->dead_since_ms) {
+		run->dead_since_ms = clock_ms();
+	} else if (clock_ms() - run->dead_since_ms >= MEND_MS) {
+		begin_anew(run);
+	}
 }
 
 /*
  * Packets through the responder until the capture ends or a signal comes.
  * Answers go out after each batch: whoever sent it may wait for them.
  */
-static int respond_all(const struct opts *o, struct region *r,
-		       struct responder *p, struct src *s, struct snk *answers,
+static int respond_all(struct run *run, struct snk *answers,
 		       struct notify *notify, struct cli_stats *stats,
 		       struct fault *f)
 {
+	const struct opts *o = run->o;
+	struct responder *p = run->p;
+	struct src *s = run->s;
 	struct pkt pkts[PKT_BATCH];
 	/* No more immediates at once than a region remembers. */
 	int most = notify ? REGION_IMMEDIATES : PKT_BATCH;
@@ -72,9 +140,10 @@ static int respond_all(const struct opts *o, struct region *r,
 		}
 		if (cli_hangup) {
 			cli_hangup = 0;
-			begin_anew(o, r, p);
+			begin_anew(run);
 		}
 		n = src_rx(s, pkts, max, f);
+		look_after(run);
 		cli_limit_took(&limit, n);
 		if (n == -EINTR || n == -EAGAIN) {
 			notify_tell(notify);
@@ -167,6 +236,7 @@ static void report(const struct opts *o, const struct responder *p,
 void respond(struct opts *o, struct region *r)
 {
 	struct notify *notify = notify_open(o, r);
+	struct run run = {.o = o, .r = r};
 	struct responder *p;
 	struct cli_stats *stats;
 	struct snk *answers;
@@ -196,7 +266,9 @@ void respond(struct opts *o, struct region *r)
 		cli_fail("%s: %s", o->ticket, strerror(-rc));
 	cli_user(o->live.user);
 	stats = cli_stats_open(&responder_ledger, o->live.stats_ns, o->format);
-	rc = respond_all(o, r, p, s, answers, notify, stats, &f);
+	run.p = p;
+	run.s = s;
+	rc = respond_all(&run, answers, notify, stats, &f);
 	cli_progress_end();
 	cli_stats_close(stats, responder_counters(p), s);
 	if (answers) {

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "hash/crc.h"
 #include "link.h"
@@ -19,7 +20,7 @@ enum {
 };
 
 struct dart_switch {
-	struct ticket ticket;
+	struct ticket *ticket; /* until the fleet has it */
 	struct cluster cluster;
 	struct fleet *fleet;
 	struct translator *t;
@@ -31,13 +32,22 @@ struct dart_switch {
 int dart_read(struct gen *g, struct fault *f)
 {
 	struct dart_switch *d;
+	int rc;
 
 	if (!g->o.dart)
 		return 0;
 	if (!(d = g->dart = calloc(1, sizeof(*d))))
 		return fault_set(f, -ENOMEM, "out of memory");
-	return g->o.ticket ? ticket_read(&d->ticket, g->o.ticket, f)
-			   : cluster_read(&d->cluster, g->o.cluster, f);
+	if (!g->o.ticket)
+		return cluster_read(&d->cluster, g->o.cluster, f);
+	if (!(d->ticket = malloc(sizeof(*d->ticket))))
+		return fault_set(f, -ENOMEM, "out of memory");
+	rc = ticket_read(d->ticket, g->o.ticket, f);
+	if (rc < 0) {
+		free(d->ticket);
+		d->ticket = NULL;
+	}
+	return rc;
 }
 
 static int open_fleet(struct gen *g, struct dart_switch *d, struct fault *f)
@@ -49,10 +59,12 @@ static int open_fleet(struct gen *g, struct dart_switch *d, struct fault *f)
 	};
 	const char *name = g->o.ticket ? g->o.ticket : g->o.cluster;
 	struct fault why = {""};
+	struct ticket *t = d->ticket;
 	int rc;
 
-	if (g->o.ticket)
-		rc = fleet_open_ticket(&d->fleet, &d->ticket, &o, &why);
+	d->ticket = NULL;
+	if (t)
+		rc = fleet_open_ticket(&d->fleet, t, g->o.ticket, &o, &why);
 	else
 		rc = fleet_open(&d->fleet, &d->cluster, &o, &why);
 	return rc < 0 ? fault_of(f, rc, name, &why) : 0;
@@ -99,7 +111,13 @@ int dart_done(struct gen *g, size_t len, uint64_t ts_ns)
 int dart_flush(struct gen *g)
 {
 	struct dart_switch *d = g->dart;
-	int rc = d->n ? translate_rx(d->t, d->pkt, d->n) : 0;
+	struct fault f = {0};
+	int rc;
+
+	while ((rc = fleet_look(d->fleet, clock_ns(), &f)))
+		if (rc < 0 || !g->o.quiet)
+			cli_warn("%s", f.text);
+	rc = d->n ? translate_rx(d->t, d->pkt, d->n) : 0;
 
 	d->n = 0;
 	return rc;
@@ -122,7 +140,9 @@ int dart_close(struct gen *g)
 	}
 	translate_close(d->t);
 	fleet_close(d->fleet);
-	ticket_fini(&d->ticket);
+	if (d->ticket)
+		ticket_fini(d->ticket);
+	free(d->ticket);
 	cluster_fini(&d->cluster);
 	free(d);
 	g->dart = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cluster.c - several collectors, and the road of a DART switch. */
+/* cluster.c - one collector by its ticket, or several. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "target.h"
@@ -12,15 +13,19 @@ static void take_fleet(struct target *g)
 	memcpy(g->table, fleet_table(g->fleet, 0), g->n * sizeof(g->table[0]));
 }
 
-void target_open_dart(struct target *g, const struct opts *o)
+void target_open_ticket(struct target *g, const struct opts *o)
 {
-	struct fleet_options fo = {.ack_every = o->ack_every, .dart = true};
+	struct fleet_options fo = {.ack_every = o->ack_every, .dart = o->dart};
+	struct ticket *t = malloc(sizeof(*t));
 	struct fault f = {0};
 
-	target_read_ticket(g, o);
+	if (!t)
+		cli_fail("out of memory");
+	if (ticket_read(t, o->ticket, &f) < 0)
+		cli_fail("%s", f.text);
 	target_open_packets(g, o);
 	fo.sink = g->packets;
-	if (fleet_open_ticket(&g->fleet, g->ticket, &fo, &f) < 0)
+	if (fleet_open_ticket(&g->fleet, t, o->ticket, &fo, &f) < 0)
 		cli_fault(o->ticket, &f);
 	take_fleet(g);
 }

@@ -9,8 +9,8 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "wire/roce.h"
 
 enum {
@@ -35,22 +35,15 @@ struct ears {
 	struct src *s;
 	bool over;	       /* the capture has ended: no more answers */
 	bool hopeless;	       /* at the end, and nothing has come for long */
+	uint64_t stale_since;  /* a ticket is refused; 0: none is */
 	uint64_t acked, since; /* progress after the signal to end */
 	struct pkt pkts[PKT_BATCH];
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
-}
-
 /* ms, or as long as the road may be left alone. */
 static int wait_ms(const struct ears *e, int ms)
 {
-	uint64_t due = UINT64_MAX, now = now_ns();
+	uint64_t due = UINT64_MAX, now = clock_ns();
 
 	for (unsigned i = 0; i < e->n; i++)
 		if (due > roce_out_due(e->roce[i]))
@@ -70,7 +63,7 @@ int ears_listen(struct ears *e, int ms)
 
 	if (!e)
 		return 0;
-	target_reread_if_asked(e->g, e->o);
+	target_look(e->g, e->o);
 	snk_flush(e->g->packets); /* snk_close() tells of an error */
 	if (!e->over) {
 		src_wait(e->s, wait_ms(e, ms));
@@ -83,9 +76,9 @@ int ears_listen(struct ears *e, int ms)
 		n = (int)fleet_dart_answers(e->g->fleet, e->pkts, (size_t)n);
 	if (n > 0 && e->n)
 		rc = roce_out_answers(e->roce, e->n, e->pkts, (size_t)n,
-				      now_ns());
+				      clock_ns());
 	for (unsigned i = 0; i < e->n; i++) {
-		int ticked = roce_out_tick(e->roce[i], now_ns());
+		int ticked = roce_out_tick(e->roce[i], clock_ns());
 
 		rc = rc ? rc : ticked;
 	}
@@ -96,7 +89,7 @@ int ears_listen(struct ears *e, int ms)
 /* Whether answers came of late, now that the end has come. */
 static bool is_hopeless(struct ears *e)
 {
-	uint64_t acked = 0, now = now_ns();
+	uint64_t acked = 0, now = clock_ns();
 
 	for (unsigned i = 0; i < e->n; i++)
 		acked += roce_out_ledger(e->roce[i]).acked;
@@ -113,6 +106,18 @@ static bool leaves(const struct ears *e, const struct roce_out *o)
 	return e->g->next.n && fleet_leaves(e->g->fleet, o, &e->g->next);
 }
 
+/* A new ticket may be about to come; not for ever. */
+static bool is_stale_for_long(struct ears *e, const struct roce_out *o)
+{
+	uint64_t now = clock_ns();
+
+	if (!roce_out_stale(o))
+		e->stale_since = 0;
+	else if (!e->stale_since)
+		e->stale_since = now;
+	return e->stale_since && now - e->stale_since > PATIENCE_MS * 1ull * MS;
+}
+
 /*
  * A window is full. A capture can wait; an interface can not wait for a
  * collector that says nothing, and nobody waits for one that is to go.
@@ -123,7 +128,7 @@ static int wait_for_room(void *ctx)
 	struct ears *e = ear->all;
 	int rc;
 
-	if (e->over ||
+	if (e->over || is_stale_for_long(e, ear->o) ||
 	    (roce_out_stalled(ear->o) &&
 	     (e->o->live.name || leaves(e, ear->o))) ||
 	    (cli_stop && is_hopeless(e)))

@@ -95,7 +95,7 @@ static int follow_cluster(const struct opts *o, struct translator **t,
 {
 	int rc;
 
-	target_reread_if_asked(g, o);
+	target_look(g, o);
 	if (!o->cluster)
 		return 0;
 	rc = target_change(g, o, t, topt);

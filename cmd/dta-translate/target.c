@@ -4,10 +4,10 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/clock.h"
 #include "store/layout.h"
 
 /*
@@ -79,30 +79,6 @@ void target_open_packets(struct target *g, const struct opts *o)
 		cli_fault(g->name, &f);
 }
 
-void target_read_ticket(struct target *g, const struct opts *o)
-{
-	struct fault f = {0};
-
-	if (!(g->ticket = malloc(sizeof(*g->ticket))))
-		cli_fail("out of memory");
-	if (ticket_read(g->ticket, o->ticket, &f) < 0)
-		cli_fail("%s", f.text);
-}
-
-static void open_roce(struct target *g, const struct opts *o)
-{
-	struct fault f = {0};
-
-	target_read_ticket(g, o);
-	target_open_packets(g, o);
-	if (roce_out_open(&g->roce, g->ticket, g->packets, o->ack_every, &f) <
-	    0)
-		cli_fault(o->ticket, &f);
-	g->road = roce_out_road(g->roce);
-	g->n = g->ticket->n;
-	memcpy(g->table, g->ticket->table, g->n * sizeof(g->table[0]));
-}
-
 static void tell(void *ctx, const char *text)
 {
 	(void)ctx;
@@ -142,44 +118,48 @@ static void open_verbs(struct target *g, const struct opts *o)
 
 unsigned target_roces(const struct target *g, struct roce_out **out)
 {
-	if (g->fleet)
-		return fleet_roces(g->fleet, out);
-	out[0] = g->roce;
-	return g->roce != NULL;
+	return g->fleet ? fleet_roces(g->fleet, out) : 0;
 }
 
-static void reread_ticket(struct target *g, const struct opts *o)
+/* Says once that a collector refuses what is sent, and once what it takes. */
+static void say_stale(struct target *g)
 {
 	struct fault f = {0};
-	struct ticket *t = malloc(sizeof(*t));
+	bool stale = fleet_stale(g->fleet, &f);
 
-	if (!t || ticket_read(t, o->ticket, &f) < 0) {
-		cli_warn("%s", t ? f.text : "out of memory");
-		free(t);
-		return;
-	}
-	if (roce_out_reticket(g->roce, t, &f) < 0) {
-		cli_warn_fault(o->ticket, &f);
-		ticket_fini(t);
-		free(t);
-		return;
-	}
-	ticket_fini(g->ticket);
-	free(g->ticket);
-	g->ticket = t;
+	if (stale && !g->stale)
+		cli_warn("%s; waiting for a new one", f.text);
+	g->stale = stale;
 }
 
-void target_reread_if_asked(struct target *g, const struct opts *o)
+/* Takes the tickets that were written anew. Returns how many. */
+static unsigned take_tickets(struct target *g, const struct opts *o)
 {
-	if (!cli_hangup)
-		return;
+	struct fault f = {0};
+	unsigned n = 0;
+	int rc;
+
+	while ((rc = fleet_look(g->fleet, clock_ns(), &f))) {
+		n += rc > 0;
+		if (rc < 0 || !o->quiet)
+			cli_warn("%s", f.text);
+	}
+	say_stale(g);
+	return n;
+}
+
+void target_look(struct target *g, const struct opts *o)
+{
+	bool asked = cli_hangup;
+
 	cli_hangup = 0;
-	if (o->cluster)
+	if (asked && o->cluster)
 		target_reread_cluster(g, o);
-	else if (g->roce && strcmp(o->ticket, "-"))
-		reread_ticket(g, o);
-	else
+	else if (asked && !(g->fleet && fleet_look_again(g->fleet)))
 		cli_warn("SIGHUP: there is nothing to read again");
+	if (g->fleet && !take_tickets(g, o) && asked && !o->cluster &&
+	    !o->quiet)
+		cli_warn("SIGHUP: %s: still the same ticket", o->ticket);
 }
 
 static void sum_requests(struct target *g)
@@ -238,13 +218,8 @@ int target_close(struct target *g)
 	fleet_close(g->fleet);
 	cluster_fini(&g->cluster);
 	cluster_fini(&g->next);
-	if (g->roce)
-		roce_out_close(g->roce);
 	if (g->packets)
 		rc = snk_close(g->packets);
-	if (g->ticket)
-		ticket_fini(g->ticket);
-	free(g->ticket);
 	return rc;
 }
 
@@ -256,10 +231,8 @@ void target_open(struct target *g, const struct opts *o)
 		open_local(g, o);
 	else if (o->verbs)
 		open_verbs(g, o);
-	else if (o->dart)
-		target_open_dart(g, o);
 	else
-		open_roce(g, o);
+		target_open_ticket(g, o);
 	for (unsigned i = 0; i < o->settings; i++)
 		apply(g, o->setting[i]);
 }

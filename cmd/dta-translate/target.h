@@ -8,7 +8,6 @@
 #include "rdma/fleet.h"
 #include "rdma/local.h"
 #include "rdma/roce_out.h"
-#include "rdma/ticket.h"
 #include "rdma/verbs_road.h"
 #include "store/region.h"
 #include "translate/translate.h"
@@ -20,12 +19,11 @@ struct target {
 	struct road *road;
 	struct region *region; /* the local road */
 	struct local_road *local;
-	struct ticket *ticket; /* the RoCEv2 road */
-	struct snk *packets;
-	const char *name; /* of packets */
-	struct roce_out *roce;
+	struct snk *packets; /* the RoCEv2 roads */
+	const char *name;    /* of packets */
 	bool heard;	   /* the collector's answers are: requests is used */
 	bool closed, dart; /* dart: there is a ledger of it */
+	bool stale;	   /* a collector refuses its ticket */
 	struct dart_ledger darts;
 	struct requester_ledger requests; /* of all roads; then as it was */
 	struct cluster cluster;		  /* several collectors; DART's road */
@@ -39,9 +37,9 @@ struct target {
 /* Opens what the options name, settings of -T applied; exits if it cannot. */
 void target_open(struct target *g, const struct opts *o);
 
-/* cluster.c: several collectors, or DART's road to one. */
+/* cluster.c: several collectors, or one by its ticket. */
 void target_open_cluster(struct target *g, const struct opts *o);
-void target_open_dart(struct target *g, const struct opts *o);
+void target_open_ticket(struct target *g, const struct opts *o);
 void target_reread_cluster(struct target *g, const struct opts *o);
 
 /*
@@ -51,9 +49,6 @@ void target_reread_cluster(struct target *g, const struct opts *o);
  */
 int target_change(struct target *g, const struct opts *o, struct translator **t,
 		  struct translate_options *options);
-
-/* The collector's ticket. */
-void target_read_ticket(struct target *g, const struct opts *o);
 
 /* Where the RoCEv2 packets go: a capture, or the wire. */
 void target_open_packets(struct target *g, const struct opts *o);
@@ -65,9 +60,9 @@ void target_tell(const struct target *g, const struct opts *o,
 /* The roads that send RoCEv2 packets: how many, FLEET_MAX at most. */
 unsigned target_roces(const struct target *g, struct roce_out **out);
 
-/* SIGHUP: the ticket, or the cluster file, is read again. One that cannot be
- * used leaves the old one: it may be half written. */
-void target_reread_if_asked(struct target *g, const struct opts *o);
+/* Takes tickets that were written anew; SIGHUP: the cluster file, too. One that
+ * cannot be used leaves the old one: it may be half written. */
+void target_look(struct target *g, const struct opts *o);
 
 /* The road's own ledger, if it has one: of now, or as it was at the end. */
 void target_report(struct target *g, enum row_format format);

@@ -155,7 +155,7 @@ int fleet_open(struct fleet **out, const struct cluster *c,
 	return finish(out, fl, rc, f);
 }
 
-int fleet_open_ticket(struct fleet **out, const struct ticket *t,
+int fleet_open_ticket(struct fleet **out, struct ticket *t, const char *path,
 		      const struct fleet_options *o, struct fault *f)
 {
 	struct fleet *fl = fleet_new(o);
@@ -164,10 +164,11 @@ int fleet_open_ticket(struct fleet **out, const struct ticket *t,
 
 	if (!s) {
 		free(fl);
+		ticket_fini(t);
+		free(t);
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	}
-	s->ticket = t;
-	rc = ship_take_ticket(fl, s, f);
+	rc = ship_ticket(fl, s, t, path, f);
 	if (rc == 0) {
 		ship_opened(fl, s);
 		fl->member[fl->n++] = s;
@@ -231,13 +232,86 @@ int fleet_reticket(struct fleet *fl, const struct cluster *c, struct fault *f)
 		struct fault why = {""};
 		int one = 0;
 
-		if (s && s->own)
+		if (s && s->ticket)
 			one = ship_reticket(fl, s, a->ticket, &why);
 		if (one < 0 && rc == 0)
 			rc = fault_set(f, one, "collector %u: %.400s", a->id,
 				       why.text);
 	}
 	return rc;
+}
+
+enum {
+	LOOK_NS = 100 * 1000000,
+};
+
+/* A ship whose ticket's file is not the one that was looked at last. */
+static struct ship *ship_changed(struct fleet *fl)
+{
+	while (fl->looked_at < fl->ships) {
+		struct ship *s = fl->ship[fl->looked_at++];
+		struct ticket_stamp now;
+
+		if (!s->ticket)
+			continue;
+		now = ticket_stamp(s->path);
+		if (now.inode && !ticket_stamp_is(&now, &s->seen))
+			return s;
+	}
+	return NULL;
+}
+
+int fleet_look(struct fleet *fl, uint64_t now_ns, struct fault *f)
+{
+	struct fault why = {""};
+	struct ship *s;
+	int rc;
+
+	if (now_ns < fl->look_ns)
+		return 0;
+	if (!(s = ship_changed(fl))) {
+		fl->looked_at = 0;
+		fl->look_ns = now_ns + LOOK_NS;
+		return 0;
+	}
+	rc = ship_reticket(fl, s, s->path, &why);
+	if (rc > 0)
+		fault_set(f, 0, "%.400s: a new ticket, epoch %llu", s->path,
+			  (unsigned long long)s->ticket->epoch);
+	return rc < 0 ? fault_of(f, rc, s->path, &why) : rc;
+}
+
+bool fleet_look_again(struct fleet *fl)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < fl->ships; i++) {
+		struct ship *s = fl->ship[i];
+
+		if (!s->ticket)
+			continue;
+		s->seen = s->ticket->stamp;
+		any |= s->seen.inode != 0;
+	}
+	fl->looked_at = 0;
+	fl->look_ns = 0;
+	return any;
+}
+
+bool fleet_stale(const struct fleet *fl, struct fault *f)
+{
+	for (unsigned i = 0; i < fl->ships; i++) {
+		const struct ship *s = fl->ship[i];
+
+		if (!s->roce || !roce_out_stale(s->roce))
+			continue;
+		fault_set(f, 0,
+			  "%.400s: epoch %llu: the collector refuses its "
+			  "R_Keys: the ticket is out of date",
+			  s->path, (unsigned long long)s->ticket->epoch);
+		return true;
+	}
+	return false;
 }
 
 int fleet_recruit(struct fleet *fl, const struct cluster *c, struct fault *f)

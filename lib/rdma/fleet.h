@@ -34,8 +34,8 @@ enum {
 int fleet_open(struct fleet **out, const struct cluster *c,
 	       const struct fleet_options *o, struct fault *f);
 
-/* The same for one ticket, which outlives it. */
-int fleet_open_ticket(struct fleet **out, const struct ticket *t,
+/* The same for one ticket, which is taken over: malloc'ed, read from path. */
+int fleet_open_ticket(struct fleet **out, struct ticket *t, const char *path,
 		      const struct fleet_options *o, struct fault *f);
 
 struct road *fleet_road(struct fleet *fl);
@@ -66,6 +66,20 @@ unsigned fleet_roces(const struct fleet *fl, struct roce_out **out);
  */
 int fleet_reticket(struct fleet *fl, const struct cluster *c, struct fault *f);
 int fleet_recruit(struct fleet *fl, const struct cluster *c, struct fault *f);
+
+/*
+ * Looks, ten times a second at most, for a ticket whose file was written anew,
+ * and takes it. Returns 1 having f say which, 0: there is none, or -errno
+ * having f say why it cannot be used: then it is left alone until it is written
+ * again. One at a time: call it until it returns 0.
+ */
+int fleet_look(struct fleet *fl, uint64_t now_ns, struct fault *f);
+
+/* The next fleet_look() looks at all again; false: no ticket is a file. */
+bool fleet_look_again(struct fleet *fl);
+
+/* Whether a collector refused the R_Keys of its ticket; f names one. */
+bool fleet_stale(const struct fleet *fl, struct fault *f);
 
 /* Whether its newest generation is what the fleet goes by. */
 bool fleet_is(const struct fleet *fl, const struct cluster *c, bool mirror);

@@ -3,8 +3,6 @@
 #ifndef RDMA_FLEET_PRIVATE_H
 #define RDMA_FLEET_PRIVATE_H
 
-#include <time.h>
-
 #include "rdma/fanout.h"
 #include "rdma/fleet.h"
 #include "rdma/local.h"
@@ -17,9 +15,8 @@ struct ship {
 	char path[CLUSTER_TEXT]; /* of the region or the ticket */
 	struct region *region;
 	struct local_road *local;
-	const struct ticket *ticket;
-	struct ticket *own;	 /* the same, if it is ours to free */
-	struct timespec written; /* when its file was */
+	struct ticket *ticket;
+	struct ticket_stamp seen; /* of the last file that was looked at */
 	struct roce_out *roce;
 	struct road *road;
 };
@@ -37,14 +34,18 @@ struct fleet {
 	struct dart_out *dart;
 	struct road *road;
 	unsigned ships, roces;
+	unsigned looked_at; /* the ship that is looked at next */
+	uint64_t look_ns;   /* when */
 	struct ship *ship[FLEET_MAX];
 	struct roce_out *roce[FLEET_MAX]; /* in the order they were opened */
 };
 
 int ship_open(struct fleet *fl, struct ship *s,
 	      const struct cluster_collector *c, struct fault *f);
-/* Opens the road of its ticket. */
-int ship_take_ticket(struct fleet *fl, struct ship *s, struct fault *f);
+/* Takes over a ticket, read from path, and opens its road. */
+int ship_ticket(struct fleet *fl, struct ship *s, struct ticket *t,
+		const char *path, struct fault *f);
+/* Takes a ticket that is not the file which was read last: 1. 0: it is. */
 int ship_reticket(struct fleet *fl, struct ship *s, const char *path,
 		  struct fault *f);
 

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "rdma/fleet_private.h"
 
@@ -75,42 +74,40 @@ static int ship_region(struct fleet *fl, struct ship *s, const char *name,
 	return take_tables(fl, tables, region_tables(s->region), f);
 }
 
-int ship_take_ticket(struct fleet *fl, struct ship *s, struct fault *f)
+int ship_ticket(struct fleet *fl, struct ship *s, struct ticket *t,
+		const char *path, struct fault *f)
 {
-	int rc = take_tables(fl, s->ticket->table, s->ticket->n, f);
+	int rc;
 
+	s->ticket = t;
+	s->seen = t->stamp;
+	snprintf(s->path, sizeof(s->path), "%s", path);
+	rc = take_tables(fl, t->table, t->n, f);
 	if (rc < 0)
 		return rc;
-	rc = roce_out_open(&s->roce, s->ticket, fl->o.sink, fl->o.ack_every, f);
+	rc = roce_out_open(&s->roce, t, fl->o.sink, fl->o.ack_every, f);
 	if (rc == 0)
 		s->road = roce_out_road(s->roce);
 	return rc;
 }
 
-static struct timespec written(const char *path)
+static struct ticket *read_ticket(const char *path, int *rc, struct fault *f)
 {
-	struct stat st;
+	struct ticket *t = malloc(sizeof(*t));
 
-	return stat(path, &st) == 0 ? st.st_mtim : (struct timespec){0};
+	*rc = t ? ticket_read(t, path, f)
+		: fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	if (*rc == 0)
+		return t;
+	free(t);
+	return NULL;
 }
 
-static int ship_ticket(struct fleet *fl, struct ship *s, const char *path,
-		       struct fault *f)
+static void drop_ticket(struct ticket *t)
 {
-	struct ticket *t = calloc(1, sizeof(*t));
-	int rc;
-
-	if (!t)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	s->written = written(path);
-	snprintf(s->path, sizeof(s->path), "%s", path);
-	rc = ticket_read(t, path, f);
-	if (rc < 0) {
-		free(t);
-		return rc;
-	}
-	s->ticket = s->own = t;
-	return ship_take_ticket(fl, s, f);
+	if (t)
+		ticket_fini(t);
+	free(t);
 }
 
 int ship_open(struct fleet *fl, struct ship *s,
@@ -118,11 +115,14 @@ int ship_open(struct fleet *fl, struct ship *s,
 {
 	bool here = *c->region && !*c->host;
 	struct fault why = {""};
+	struct ticket *t;
 	int rc;
 
 	s->id = c->id;
 	if (fl->o.sink && *c->ticket)
-		rc = ship_ticket(fl, s, c->ticket, &why);
+		rc = (t = read_ticket(c->ticket, &rc, &why))
+			     ? ship_ticket(fl, s, t, c->ticket, &why)
+			     : rc;
 	else if (here && !fl->o.dart)
 		rc = ship_region(fl, s, c->region, &why);
 	else if (!fl->o.sink)
@@ -152,23 +152,18 @@ bool ship_is(const struct fleet *fl, const struct ship *s,
 int ship_reticket(struct fleet *fl, struct ship *s, const char *path,
 		  struct fault *f)
 {
-	struct timespec when = written(path);
+	struct ticket_stamp stamp = ticket_stamp(path);
 	struct ticket *t;
 	int rc;
 
 	/* A collector that starts again writes the same once more; one that
 	 * runs on must not begin with its first PSN again. */
-	if (!strcmp(path, s->path) && when.tv_sec == s->written.tv_sec &&
-	    when.tv_nsec == s->written.tv_nsec)
+	if (!strcmp(path, s->path) &&
+	    ticket_stamp_is(&stamp, &s->ticket->stamp))
 		return 0;
-	t = malloc(sizeof(*t));
-	if (!t)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = ticket_read(t, path, f);
-	if (rc < 0) {
-		free(t);
+	s->seen = stamp;
+	if (!(t = read_ticket(path, &rc, f)))
 		return rc;
-	}
 	rc = fleet_same_tables(fl->table, fl->tables, t->table, t->n, f);
 	/* Both roads take it, or none: the second is asked before. */
 	if (rc == 0 && fl->dart)
@@ -178,16 +173,14 @@ int ship_reticket(struct fleet *fl, struct ship *s, const char *path,
 	if (rc == 0 && fl->dart)
 		rc = dart_out_reticket(fl->dart, s->number, t, f);
 	if (rc < 0) {
-		ticket_fini(t);
-		free(t);
+		drop_ticket(t);
 		return rc;
 	}
-	ticket_fini(s->own);
-	free(s->own);
-	s->ticket = s->own = t;
-	s->written = when;
-	snprintf(s->path, sizeof(s->path), "%s", path);
-	return 0;
+	drop_ticket(s->ticket);
+	s->ticket = t;
+	if (path != s->path)
+		snprintf(s->path, sizeof(s->path), "%s", path);
+	return 1;
 }
 
 void ship_close(struct ship *s)
@@ -196,8 +189,6 @@ void ship_close(struct ship *s)
 		roce_out_close(s->roce);
 	local_close(s->local);
 	region_close(s->region);
-	if (s->own)
-		ticket_fini(s->own);
-	free(s->own);
+	drop_ticket(s->ticket);
 	*s = (struct ship){.number = s->number};
 }

@@ -111,7 +111,9 @@ int requester_add(struct roce_out *o, const struct op *op, uint8_t opcode,
 	while (window_full(&q->w) && !q->dropping) {
 		if ((rc = requester_push(o, op->table)) < 0)
 			break;
-		rc = q->phase == PHASE_DEAD || !o->wait ? 0 : o->wait(o->ctx);
+		rc = (q->phase == PHASE_DEAD && !q->stale) || !o->wait
+			     ? 0
+			     : o->wait(o->ctx);
 		if (rc <= 0)
 			break;
 	}
@@ -247,6 +249,8 @@ void requester_heed(struct roce_out *o, struct requester *q, uint32_t n,
 	case MEANS_REFUSED:
 		requester_restart(q, psn_of(q, w->acked));
 		q->phase = PHASE_DEAD;
+		/* The same R_Key would kill a queue pair that is made anew. */
+		q->stale = syndrome == ROCE_NAK_ACCESS;
 		requester_expect(o, q);
 		break;
 	default:

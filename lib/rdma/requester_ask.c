@@ -31,7 +31,9 @@ void requester_expect(const struct roce_out *o, struct requester *q)
 	unsigned doublings = q->tries < TRIES_MAX ? q->tries : TRIES_MAX;
 	uint64_t wait = q->timeout << doublings;
 
-	q->deadline = o->now_ns + (wait < TIMEOUT_MAX ? wait : TIMEOUT_MAX);
+	if (wait > TIMEOUT_MAX)
+		wait = TIMEOUT_MAX;
+	q->deadline = o->now_ns + (q->stale ? stale_ns : wait);
 }
 
 static int probe(struct roce_out *o, unsigned table, uint32_t psn)
@@ -94,7 +96,7 @@ void requester_restart(struct requester *q, uint32_t psn)
 {
 	q->phase = PHASE_ASKING;
 	q->probe = psn;
-	q->asked = q->guessed = false;
+	q->asked = q->guessed = q->stale = false;
 	q->tries = q->probed = 0;
 	q->deadline = q->resume = q->timed_at = 0;
 	q->w.next = q->w.sent = q->w.acked;
@@ -122,7 +124,7 @@ static void meet(struct roce_out *o, struct requester *q, uint32_t psn)
 		o->ctr.resyncs++;
 	q->met = true;
 	q->phase = PHASE_OPEN;
-	q->guessed = false;
+	q->guessed = q->stale = false;
 	q->base = psn - (uint32_t)w->acked;
 	q->unused = psn;
 	q->burst = (uint32_t)w->mask + 1;

@@ -17,6 +17,9 @@ enum {
 	TIMEOUT_MAX = 500 * 1000000, /* ns */
 };
 
+/* Until an R_Key that was refused is tried again, ns. */
+static const uint64_t stale_ns = UINT64_C(5000000000);
+
 struct shape {
 	uint8_t opcode; /* 0: unused */
 	uint32_t length;
@@ -35,6 +38,7 @@ struct requester {
 	bool met;	      /* was open once */
 	bool asked;	      /* open, and a probe is out */
 	bool guessed;	      /* probe is what somebody said, not sent yet */
+	bool stale;	      /* refused for its R_Key or address */
 	uint64_t *dropping;   /* a list's operations are dropped, up to the next
 				 batch, and counted here */
 	uint8_t phase;	      /* enum phase */

@@ -115,7 +115,7 @@ uint64_t roce_out_pending(const struct roce_out *o)
 	uint64_t n = 0;
 
 	for (unsigned i = 0; i < o->t->n; i++)
-		if (o->pair[i].q.phase != PHASE_DEAD)
+		if (o->pair[i].q.phase != PHASE_DEAD || o->pair[i].q.stale)
 			n += o->pair[i].q.w.end - o->pair[i].q.w.acked;
 	return n;
 }
@@ -124,6 +124,14 @@ bool roce_out_stalled(const struct roce_out *o)
 {
 	for (unsigned i = 0; i < o->t->n; i++)
 		if (o->pair[i].q.phase == PHASE_DEAD || o->pair[i].q.tries > 1)
+			return true;
+	return false;
+}
+
+bool roce_out_stale(const struct roce_out *o)
+{
+	for (unsigned i = 0; i < o->t->n; i++)
+		if (o->pair[i].q.stale)
 			return true;
 	return false;
 }

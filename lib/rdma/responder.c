@@ -285,6 +285,52 @@ int responder_open(struct responder **out, struct region *r,
 	return 0;
 }
 
+enum {
+	EPOCHS_BACK = 64, /* that an R_Key is known of */
+};
+
+static uint64_t epoch_of(const struct responder *p, unsigned table,
+			 uint32_t rkey)
+{
+	uint64_t now = p->epoch;
+	struct ticket_table at;
+
+	for (uint64_t e = now; e-- > 1 && now - e <= EPOCHS_BACK;) {
+		ticket_place(&at, p->region, table, e);
+		if (at.rkey == rkey)
+			return e;
+	}
+	return 0;
+}
+
+bool responder_refused(struct responder *p, struct responder_refusal *out)
+{
+	for (unsigned i = 0; i < p->t.n; i++) {
+		struct queue_pair *q = &p->qp[i];
+
+		if (!q->refused || q->told)
+			continue;
+		q->told = true;
+		out->table = i;
+		out->epoch = epoch_of(p, i, q->refused_rkey);
+		return true;
+	}
+	return false;
+}
+
+bool responder_is_dead(const struct responder *p)
+{
+	for (unsigned i = 0; i < p->t.n; i++)
+		if (p->qp[i].error)
+			return true;
+	return false;
+}
+
+uint64_t responder_epoch(const struct responder *p)
+{
+	return p->t.epoch;
+}
+
 void responder_post(struct responder *p, uint64_t n)
 {
 	if (n > UINT64_MAX - p->o.receives)

@@ -64,6 +64,23 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n);
  */
 int responder_reopen(struct responder *p, const struct ticket *t,
 		     struct fault *f);
+/*
+ * A request that a queue pair refused: the first since it was made. On RC the
+ * pair is dead then, until responder_reopen().
+ */
+struct responder_refusal {
+	unsigned table;
+	uint64_t epoch; /* whose R_Key it had, if not the current one's; 0: a
+			   strange one, or it was something else */
+};
+
+/* One that was not told yet. */
+bool responder_refused(struct responder *p, struct responder_refusal *out);
+/* Whether a queue pair is dead. */
+bool responder_is_dead(const struct responder *p);
+/* The epoch that the queue pairs were made for. */
+uint64_t responder_epoch(const struct responder *p);
+
 /* Posts n more receives, for WRITE with Immediate. */
 void responder_post(struct responder *p, uint64_t n);
 const struct responder_ledger *responder_counters(const struct responder *p);

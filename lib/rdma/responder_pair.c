@@ -100,6 +100,8 @@ static int refuse(struct responder *p, struct queue_pair *q,
 		p->ctr.access++;
 	else
 		p->ctr.invalid++;
+	q->refused = true;
+	q->refused_rkey = r->rkey;
 	if (!is_rc(r->opcode))
 		return 0;
 	q->error = true;

@@ -38,6 +38,8 @@ struct queue_pair {
 	uint64_t address;
 	uint32_t expected, msn;
 	bool error, nak_sent;
+	bool refused, told;    /* a request was, for its R_Key, place or form */
+	uint32_t refused_rkey; /* that it had */
 	unsigned next_replay;
 	struct replay replay[REPLAYS];
 	struct answers answers;

@@ -61,11 +61,15 @@ int roce_out_tick(struct roce_out *o, uint64_t now_ns);
 uint64_t roce_out_due(const struct roce_out *o);
 
 /* Requests that were accepted and are neither confirmed nor given up, without
- * those for queue pairs that have refused one. */
+ * those for queue pairs that have refused one, unless for its ticket. */
 uint64_t roce_out_pending(const struct roce_out *o);
 
 /* Whether answers are overdue somewhere, or a queue pair is dead. */
 bool roce_out_stalled(const struct roce_out *o);
+
+/* Whether a queue pair refused our R_Key or address: the ticket is out of date.
+ * What waits there is sent under the next one. */
+bool roce_out_stale(const struct roce_out *o);
 
 /*
  * The collector has a new ticket, of the same tables; it outlives the road.

@@ -29,6 +29,7 @@
 #ifndef RDMA_TICKET_H
 #define RDMA_TICKET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -48,7 +49,14 @@ struct ticket_table {
 	uint64_t *heads; /* entries written, per list; malloc'ed or NULL */
 };
 
+/* What tells a ticket's file from the one that takes its place; all 0: it is no
+ * ordinary file. */
+struct ticket_stamp {
+	uint64_t device, inode, size, written_ns;
+};
+
 struct ticket {
+	struct ticket_stamp stamp; /* of the file it was read from */
 	uint8_t mac[6], peer_mac[6];
 	uint8_t version; /* of IP: 4 or 6 */
 	uint8_t ip[16], peer_ip[16];
@@ -80,5 +88,10 @@ int ticket_write(const struct ticket *t, FILE *out);
 int ticket_read(struct ticket *t, const char *path, struct fault *f);
 int ticket_parse(struct ticket *t, FILE *in, const char *name, struct fault *f);
 void ticket_fini(struct ticket *t);
+
+/* Of the file that is there now. */
+struct ticket_stamp ticket_stamp(const char *path);
+bool ticket_stamp_is(const struct ticket_stamp *a,
+		     const struct ticket_stamp *b);
 
 #endif

@@ -454,6 +454,7 @@ int ticket_parse(struct ticket *t, FILE *in, const char *name, struct fault *f)
 int ticket_read(struct ticket *t, const char *path, struct fault *f)
 {
 	bool is_stdin = !strcmp(path, "-");
+	struct ticket_stamp stamp = ticket_stamp(path); /* before it is read */
 	FILE *in = is_stdin ? stdin : fopen(path, "r");
 	int rc;
 
@@ -462,5 +463,7 @@ int ticket_read(struct ticket *t, const char *path, struct fault *f)
 	rc = ticket_parse(t, in, is_stdin ? "stdin" : path, f);
 	if (!is_stdin)
 		fclose(in);
+	if (rc == 0)
+		t->stamp = stamp;
 	return rc;
 }

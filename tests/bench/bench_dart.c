@@ -33,7 +33,6 @@ static struct pkt *pkts[2]; /* N = 1, N = 2 */
 static struct region *region[COLLECTORS];
 static struct local_road *local[COLLECTORS];
 static struct fanout *fanout;
-static struct ticket ticket;
 static struct table table;
 
 _Noreturn static void die(const char *what)
@@ -106,8 +105,7 @@ static void make_regions(void)
 		road[c] = local_road(local[c]);
 	}
 	table = *region_table(region[0], 0);
-	if (fanout_open(&fanout, road, COLLECTORS, 1, false, &f) < 0 ||
-	    ticket_of_region(&ticket, region[0], &f) < 0)
+	if (fanout_open(&fanout, road, COLLECTORS, 1, false, &f) < 0)
 		die(f.text);
 }
 
@@ -162,10 +160,14 @@ static void way_open(struct way *w)
 	struct fault f = {0};
 
 	if (w->roce) {
+		struct ticket *t = calloc(1, sizeof(*t));
+
+		if (!t || ticket_of_region(t, region[0], &f) < 0)
+			die(f.text);
 		if (snk_open(&w->sink, "/dev/null", &f) < 0)
 			die(f.text);
 		fo.sink = w->sink;
-		if (fleet_open_ticket(&w->fleet, &ticket, &fo, &f) < 0)
+		if (fleet_open_ticket(&w->fleet, t, "bench", &fo, &f) < 0)
 			die(f.text);
 		road = fleet_road(w->fleet);
 	}
@@ -219,7 +221,6 @@ int main(void)
 		way_close(&ways[i]);
 	}
 	fanout_close(fanout);
-	ticket_fini(&ticket);
 	for (unsigned c = 0; c < COLLECTORS; c++) {
 		local_close(local[c]);
 		region_close(region[c]);
