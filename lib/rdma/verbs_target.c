@@ -217,8 +217,11 @@ static void tell_dead(struct verbs_target *v, struct verbs_pair *p)
 		return;
 	p->told = true;
 	v->ctr.qp_errors++;
-	verbs_tell(v, "table %s: queue pair 0x%x is dead",
-		   region_table(v->region, p->table)->name, p->qp->qp_num);
+	verbs_tell(v, "table %s: queue pair 0x%x is dead%s",
+		   region_table(v->region, p->table)->name, p->qp->qp_num,
+		   v->ctr.rotations ? ": perhaps an R_Key of an older epoch: "
+				      "its ticket is out of date"
+				    : "");
 }
 
 /*

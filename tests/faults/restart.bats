@@ -189,27 +189,19 @@ all_confirmed() {
 	tell "no collector" 0
 }
 
-@test "rotation: the old keys are refused, the new ticket goes on" {
-	sed 's/^$/&/' "$EXAMPLES/uniform.ini" >l.ini
+@test "rotation: nobody is told, the new ticket is found" {
 	dta-gen uniform --seed 9 -n 2000 -q -w reports.pcap
-	dta-collect --create --layout l.ini --epochs 2 --region "$NAME"
+	dta-collect --create --layout "$EXAMPLES/uniform.ini" --epochs 2 \
+		--region "$NAME"
 	start_link
 	start_collector
 	start_translator
 	feed 1 1000
 	wait_for all_confirmed
 	dta-collect --rotate --region "$NAME"
-	cp ticket.ini old.ini
-	feed 1001 1200
-	wait_for has refused -gt 0
-	kill -HUP "$COLLECT"
-	wait_for changed ticket.ini old.ini
-	kill -HUP "$TRANSLATE"
-	feed 1201 2000
+	feed 1001 2000
 	end_of_reports
 	balances translate.log
 	[ "$(asked acked)" = "$(asked requests)" ]
 	tell "rotation" "$(asked acked)"
 }
-
-changed() { ! cmp -s "$1" "$2"; }

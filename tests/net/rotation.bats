@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Rotations under a running translator, live: in whatever order and delay the
-# two ends are told, or none of them, what is sent afterwards is stored, and
-# what is sent meanwhile is stored or counted.
+# two ends are told, or if none of them is, what is sent afterwards is stored,
+# and what is sent meanwhile is stored or counted.
 
 load ../helpers
 load net
@@ -11,8 +11,10 @@ setup() {
 	need_tools send
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	DELAYS=${ROTATION_DELAYS:-0 0.05 0.3}
+	ORDERS="none collector translator twice restart"
 	CASE=0
-	cat >layout.ini <<-END
+	COLLECTORS=(a)
+	cat >layout.ini <<-INI
 		[keys]
 		id = 1
 		kind = keywrite
@@ -20,109 +22,246 @@ setup() {
 		value = 4
 		slots = 64K
 		copies = 2
-	END
+	INI
+	dta-gen uniform --seed 99 --count 100 -q -w chunk.pcap
+	net_up
 }
 
 teardown() {
+	rm -f traffic
 	end_bg
 	net_down
 	remove_regions "$NET"
 }
 
-# counter NAME: of the requester, asked for now.
-requests() {
-	local lines
+make_regions() {
+	local c
 
-	lines=$(grep -c '"strangers"' translate.log)
-	kill -USR1 "$TRANSLATE" || return
-	wait_for more_than "$lines"
-	grep '^{' translate.log | tail -n 21 | jq -s --arg name "$1" \
-		'map(select(.stage == "requester" and .counter == $name).value)[0]'
+	for c in "${COLLECTORS[@]}"; do
+		dta-collect --create --layout layout.ini --epochs 2 \
+			--region "$NET-$c"
+	done
 }
 
-more_than() { [ "$(grep -c '"strangers"' translate.log)" -gt "$1" ]; }
+# On the wire: collector NAME has the interface c0, an address of its own, and
+# a ticket.
+start_collector() { # name
+	local n
 
-# Nothing waits for an answer.
-settled() { [ "$(requests unanswered)" = "$ABOUT" ] && [ "$(requests unsent)" = 0 ]; }
-
-start_collector() {
-	start c collect.log dta-collect -o ndjson -i c0 --no-xdp \
-		--region "$NET-r" --ticket ticket.ini
-	COLLECT=$PID
-	wait_for listens collect.log
+	n=$(printf %d "'$1")
+	start c "collect-$1.log" dta-collect -o ndjson -i c0 --no-xdp \
+		--promiscuous --mac "02:00:00:00:01:$n" --ip "10.0.0.$n" \
+		--region "$NET-$1" --ticket "$1.ini"
+	COLLECT[$n]=$PID
+	wait_for listens "collect-$1.log"
 }
 
-start_translator() {
-	start t translate.log dta-translate -o ndjson -i t0 --to t1 --no-xdp \
-		"$@"
+start_collectors() {
+	local c
+
+	for c in "${COLLECTORS[@]}"; do
+		start_collector "$c"
+	done
+}
+
+start_translator() { # options
+	start t translate.log dta-translate -o ndjson -i t0 --to t1 --no-xdp "$@"
 	TRANSLATE=$PID
 	wait_for listens translate.log
 }
 
-traffic() { # for as long as it is let
-	start r gen.log dta-gen uniform -i r0 --to-mac 02:00:00:00:00:02 \
-		--rate 2000 --seed 99 -q
-	TRAFFIC=$PID
+# Reports as long as a file is there, about 2000 a second.
+traffic() {
+	: >traffic
+	while [ -e traffic ]; do
+		give chunk.pcap
+		sleep 0.05
+	done 3>&- &
+	TRAFFIC=$!
 }
 
+end_traffic() {
+	rm -f traffic
+	wait "$TRAFFIC"
+}
+
+give() { on r "$TOOLS/send" "$1" r0 >/dev/null; } # capture
+
 # What the two ends are told after a rotation, DELAY apart.
+hup_collectors() { kill -HUP "${COLLECT[@]}"; }
+hup_translator() { kill -HUP "$TRANSLATE"; }
 order_none() { sleep "$1"; }
-order_collector() { kill -HUP "$COLLECT" && sleep "$1" && kill -HUP "$TRANSLATE"; }
-order_translator() { kill -HUP "$TRANSLATE" && sleep "$1" && kill -HUP "$COLLECT"; }
+order_collector() { hup_collectors && sleep "$1" && hup_translator; }
+order_translator() { hup_translator && sleep "$1" && hup_collectors; }
 order_twice() { order_collector "$1" && order_translator "$1"; }
 order_restart() {
-	kill "$COLLECT"
-	wait "$COLLECT"
+	local c
+
+	for c in "${COLLECT[@]}"; do
+		stop "$c"
+	done
 	sleep "$1"
-	start_collector
-	kill -HUP "$TRANSLATE"
+	start_collectors
+	hup_translator
 }
 
 # one ORDER DELAY TRAFFIC: a rotation, and reports afterwards.
 one() {
+	local c
+
 	CASE=$((CASE + 1))
 	[ "$3" = off ] || traffic
-	[ "$3" = off ] || sleep 0.1
-	dta-collect --region "$NET-r" --rotate
+	for c in "${COLLECTORS[@]}"; do
+		dta-collect --region "$NET-$c" --rotate
+	done
 	"order_$1" "$2"
-	if [ "$3" = on ]; then
-		kill "$TRAFFIC"
-		wait "$TRAFFIC" || :
-	fi
+	[ "$3" = off ] || end_traffic
 	dta-gen uniform --seed $CASE --count 200 -q --truth truth.csv -w after.pcap
-	on r "$TOOLS/send" after.pcap r0 >/dev/null
+	sed 1d truth.csv | cut -d, -f3 >keys
+	give after.pcap
 	wait_for all_there || {
 		echo "case: $*"
-		dta-query verify --region "$NET-r" --truth truth.csv || :
-		cat ticket.ini
-		tail -n 5 collect.log
-		tail -n 40 translate.log
+		grep -h '^dta-' ./*.log | tail -n 20
 		return 1
 	}
+	echo "$4: $1 $2 $3" >>passed
 }
 
+# Each key is at one of the collectors, in the epoch that is written.
 all_there() {
-	[ "$(dta-query verify --region "$NET-r" --truth truth.csv -o ndjson |
-		jq -s '.[0].right')" = 200 ]
+	local c n=0
+
+	for c in "${COLLECTORS[@]}"; do
+		n=$((n + $(dta-query keywrite --region "$NET-$c" --keys keys \
+			-e $((CASE + 1)) -o ndjson | jq -r .answer | grep -c '^found')))
+	done
+	[ $n = 200 ]
 }
 
-matrix() {
+matrix() { # road
 	local order delay traffic
 
-	for order in none collector translator twice restart; do
+	for order in $ORDERS; do
 		for delay in $DELAYS; do
 			for traffic in off on; do
-				one $order "$delay" $traffic
+				one $order "$delay" $traffic "$1"
 			done
 		done
 	done
 }
 
+# Every stage of an NDJSON ledger adds up, and nothing is unaccounted for.
+counted() { # log
+	grep '^{' "$1" | jq -se 'group_by(.stage + "/" + .counter) | map(last) |
+		length > 0 and (group_by(.stage) | all(
+		(map(select(.role == "in").value) | add) ==
+		(map(select(.role == "done" or .role == "drop").value) | add)))' \
+		>/dev/null
+}
+
 @test "on interfaces" {
-	net_up
-	dta-collect --create --layout layout.ini --epochs 2 --region "$NET-r"
-	start_collector
-	start_translator --ticket ticket.ini
-	matrix
+	make_regions
+	start_collectors
+	start_translator --ticket a.ini
+	matrix interface
 	stop "$TRANSLATE"
+	counted translate.log
+}
+
+@test "counters" {
+	sed -i 's/keywrite/keyinc/; /value/d' layout.ini
+	dta-gen uniform --kind keyinc --seed 99 --count 100 -q -w chunk.pcap
+	make_regions
+	start_collectors
+	start_translator --ticket a.ini
+	dta-gen() { command dta-gen "$@" --kind keyinc; }
+	all_there() { right a 1 200; }
+	ORDERS="none twice"
+	matrix counters
+	stop "$TRANSLATE"
+	counted translate.log
+}
+
+# right REGION TABLE COUNT: so many are as the truth says.
+right() {
+	[ "$(dta-query verify --region "$NET-$1" --truth truth.csv -o ndjson |
+		jq -s '.[0].right')" = "$3" ]
+}
+
+@test "a ticket on another machine: both ends say so, and a copy mends it" {
+	make_regions
+	start_collectors
+	cp a.ini copy.ini
+	start_translator --ticket copy.ini
+	dta-collect --region "$NET-a" --rotate
+	wait_for grep -qx 'epoch = 2' a.ini
+	give chunk.pcap
+	wait_for grep -qx "dta-collect: $NET-a: table keys: refused a request with the R_Key of epoch 1; this is epoch 2: the ticket is out of date" collect-a.log
+	wait_for grep -qx 'dta-translate: copy.ini: epoch 1: the collector refuses its R_Keys: the ticket is out of date; waiting for a new one' translate.log
+	kill -HUP "$TRANSLATE"
+	wait_for grep -qx 'dta-translate: SIGHUP: copy.ini: still the same ticket' translate.log
+	cp a.ini copy.ini
+	wait_for grep -qx 'dta-translate: copy.ini: a new ticket, epoch 2' translate.log
+	CASE=1
+	dta-gen uniform --seed 99 --count 100 -q --truth truth.csv -w again.pcap
+	wait_for right a 1 100 # what was refused, too
+	stop "$TRANSLATE"
+	counted translate.log
+}
+
+@test "a cluster of two" {
+	COLLECTORS=(a b)
+	make_regions
+	printf '%s\n' '[cluster]' 'version = 1' '[collector 1]' 'ticket = a.ini' \
+		'[collector 2]' 'ticket = b.ini' >cluster.ini
+	start_collectors
+	start_translator --cluster cluster.ini
+	matrix cluster
+	stop "$TRANSLATE"
+	counted translate.log
+}
+
+# Through pipes: reports in, packets and answers between.
+@test "pipes" {
+	start_collector() {
+		# Opened for both, so that a restart ends neither end.
+		dta-collect -o ndjson -r - -w - --region "$NET-a" \
+			--ticket a.ini <&7 >&8 2>>collect-a.log 3>&- 9>&- &
+		COLLECT[0]=$!
+		BG_PIDS+=("$!")
+		wait_for test -s a.ini
+	}
+	give() { tail -c +25 "$1" >&9; }
+	mkfifo reports frames answers
+	exec 7<>frames 8<>answers
+	# The second one's capture would begin in the midst of the first's.
+	ORDERS="none collector translator twice"
+	make_regions
+	start_collector
+	dta-translate -o ndjson -r reports --ticket a.ini -w frames \
+		--answers answers 2>translate.log 3>&- 7>&- 8>&- &
+	TRANSLATE=$!
+	BG_PIDS+=("$!")
+	exec 9>reports
+	head -c 24 chunk.pcap >&9
+	matrix pipe
+	exec 9>&-
+	wait "$TRANSLATE"
+	counted translate.log
+}
+
+# UC has no answers: the translator cannot know, but for the ticket's file.
+@test "UC: by the ticket's file alone" {
+	echo "qp = uc" >>layout.ini
+	ORDERS="none restart"
+	make_regions
+	start_collectors
+	start_translator --ticket a.ini
+	sleep 0.2
+	all_there() { # what was sent before the file was seen is lost
+		give after.pcap
+		[ "$(dta-query keywrite --region "$NET-a" --keys keys -e $((CASE + 1)) \
+			-o ndjson | jq -r .answer | grep -c '^found')" = 200 ]
+	}
+	matrix uc
 }

@@ -370,8 +370,14 @@ static void test_refused(void)
 		turn();
 	l = roce_out_ledger(o);
 	TEST(l.acked == 50 && l.refused == 60 && l.naks_access >= 2);
-	TEST(roce_out_stalled(o) && !roce_out_pending(o));
+	TEST(roce_out_stalled(o) && roce_out_stale(o));
+	TEST(roce_out_pending(o) == 60); /* for a ticket to come */
+	/* Queue pairs made anew are not killed with the same R_Keys. */
 	TEST(responder_reopen(g.p, &tickets[0], &f) == 0);
+	for (unsigned i = 0; i < 250; i++)
+		turn();
+	TEST(roce_out_ledger(o).naks_access == l.naks_access);
+	TEST(!responder_is_dead(g.p));
 	TEST(roce_out_reticket(o, &tickets[0], &f) == 0);
 	settle();
 	l = roce_out_ledger(o);

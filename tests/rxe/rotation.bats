@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Rotations under a running translator, on soft-RoCE: as a switch by tickets
+# and their packets, and host to host. In whatever order and delay the two ends
+# are told, or if none of them is, what is sent afterwards is stored, and what
+# is sent meanwhile is stored or counted.
+
+load ../helpers
+load guest
+load ../faults/faults
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || exit 1
+	guest_there || return 0
+	export GUEST
+	cat >layout.ini <<-INI
+		[keys]
+		id = 1
+		kind = keywrite
+		key = flow4
+		value = 4
+		slots = 64K
+		copies = 2
+	INI
+}
+
+setup() {
+	guest_needed
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	A=$GUEST_DIR/a B=$GUEST_DIR/b
+	DELAYS=${ROTATION_DELAYS:-0 0.3}
+	ORDERS="none collector translator restart"
+	CASE=0
+	dta-gen uniform --seed 99 --count 100 -q -w chunk.pcap
+}
+
+teardown() {
+	rm -f traffic
+	end_bg
+}
+
+teardown_file() { guest_stop; }
+
+on_a() {
+	local GUEST=a
+	guest_run "$@"
+}
+
+on_b() {
+	local GUEST=b
+	guest_run "$@"
+}
+
+# collect OPTIONS...: the device, ready.
+collect() {
+	echo "$*" >"$A/options"
+	on_a 'dta-collect --region r --verbs rxe0 --grace 100ms $(cat options) \
+		2>>collect.err & echo $! >collect.pid'
+}
+
+traffic() {
+	: >traffic
+	while [ -e traffic ]; do
+		give chunk.pcap
+		sleep 0.05
+	done 3>&- &
+	TRAFFIC=$!
+}
+
+end_traffic() {
+	rm -f traffic
+	wait "$TRAFFIC"
+}
+
+order_none() { sleep "$1"; }
+order_collector() { hup_collector && sleep "$1" && hup_translator; }
+order_translator() { hup_translator && sleep "$1" && hup_collector; }
+order_restart() {
+	on_a 'kill $(cat collect.pid)
+		while kill -0 $(cat collect.pid) 2>/dev/null; do sleep 0.05; done'
+	sleep "$1"
+	collect $(<"$A/options")
+	hup_translator
+}
+hup_collector() { on_a 'kill -HUP $(cat collect.pid)'; }
+
+one() { # order delay traffic road
+	CASE=$((CASE + 1))
+	[ "$3" = off ] || traffic
+	on_a 'dta-collect --region r --rotate'
+	"order_$1" "$2"
+	[ "$3" = off ] || end_traffic
+	command dta-gen uniform --seed $CASE --count 200 -q --truth truth.csv \
+		-w after.pcap
+	sed 1d truth.csv | cut -d, -f3 >"$A/keys"
+	give after.pcap
+	patient all_there || {
+		echo "case: $*"
+		tail -n 20 "$A/collect.err" translate.log
+		return 1
+	}
+	echo "$4: $1 $2 $3"
+}
+
+all_there() {
+	[ "$(on_a "dta-query keywrite --region r --keys keys -e $((CASE + 1)) -o csv" |
+		grep -c ',found,')" = 200 ]
+}
+
+matrix() { # road
+	local order delay traffic
+
+	for order in $ORDERS; do
+		for delay in $DELAYS; do
+			for traffic in off on; do
+				one $order "$delay" $traffic "$1"
+			done
+		done
+	done
+}
+
+begin() { # options of dta-collect
+	on_a 'rm -f /dev/shm/r collect.err
+		dta-collect --create --layout layout.ini --epochs 2 --region r'
+	collect "$@"
+}
+
+@test "packets by a ticket" {
+	guest_start a
+	cp "$BATS_FILE_TMPDIR/layout.ini" "$A"
+	begin --peer-ip 10.0.0.101 --ticket new.ini
+	patient [ -s "$A/new.ini" ]
+	hup_translator() { kill -HUP "$TRANSLATE"; }
+	give() { tail -c +25 "$1" >&9; }
+	rm -f "$GUEST_DIR/switch.sock"
+	mkfifo reports
+	start translate.log dta-translate -o ndjson -r reports \
+		--ticket "$A/new.ini" --to "unix:$GUEST_DIR/switch.sock,$GUEST_DIR/a.sock"
+	TRANSLATE=$PID
+	exec 9>reports
+	head -c 24 chunk.pcap >&9
+	matrix ticket
+	exec 9>&-
+	wait "$TRANSLATE"
+	balances translate.log
+	guest_stop
+}
+
+@test "host to host" {
+	guest_start a b
+	guest_start b a
+	cp "$BATS_FILE_TMPDIR/layout.ini" "$A"
+	begin --cm 40040
+	patient listens
+	hup_translator() { on_b 'kill -HUP $(cat translate.pid)'; }
+	# Files come in at one end of a pipe, one after the other.
+	give() {
+		local n
+
+		n=$(ls "$B" | grep -c '^part') || :
+		tail -c +25 "$1" >"$B/part.new"
+		mv "$B/part.new" "$B/part$(printf %05d "$n")"
+	}
+	head -c 24 chunk.pcap >"$B/part00000"
+	on_b '(n=0; while [ ! -e end ]; do
+			f=part$(printf %05d $n)
+			if [ -e $f ]; then cat $f; n=$((n + 1)); else sleep 0.02; fi
+		done) | dta-translate -o ndjson -r - --verbs 10.0.0.51 2>translate.log &
+		sleep 0.1
+		pidof dta-translate >translate.pid'
+	matrix host
+	: >"$B/end"
+	patient grep -qs disconnections "$B/translate.log"
+	balances "$B/translate.log"
+}
+
+listens() { on_b 'ping -c 1 -W 1 10.0.0.51' >/dev/null; }
