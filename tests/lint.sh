@@ -17,8 +17,11 @@ warnings=(-std=gnu11 -D_GNU_SOURCE '-DVERSION="lint"' -Ilib -Werror
 	-Wpointer-arith -Wwrite-strings -Wundef -Wold-style-definition
 	-Wredundant-decls)
 # Which way includes point: a room may include its own rank and those below.
-declare -A rank=([base]=0 [wire]=1 [hash]=1 [model]=1 [store]=2 [rdma]=2
-	[packet]=2 [translate]=3 [telemetry]=3 [label]=3 [cli]=4 [export]=4)
+# ARCHITECTURE: base, hash, wire below; then what has no rank among itself.
+declare -A rank=([base]=0 [hash]=1 [wire]=2 [packet]=3 [traffic]=3 [model]=3
+	[row]=3 [bpf]=3 [store]=4 [query]=5 [snapshot]=6 [op]=7 [roce]=8
+	[verbs]=8 [fleet]=9 [translate]=10 [telemetry]=10 [label]=10
+	[export]=11 [cli]=11)
 library_may_not='printf|vprintf|puts|putchar|perror|exit|_exit|abort|assert'
 library_may_not+='|getenv|secure_getenv|setlocale|signal|sigaction|system'
 library_may_not+='|err|errx|warn|warnx'

@@ -14,7 +14,7 @@
 #include "options.h"
 #include "respond.h"
 #include "store/layout.h"
-#include "store/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "ticket_file.h"
 
 static void create(const struct opts *o)

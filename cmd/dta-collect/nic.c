@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 
 #include "notify.h"
-#include "rdma/verbs_target.h"
+#include "verbs/verbs_target.h"
 #include "ticket_file.h"
 
 enum {

@@ -8,9 +8,9 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
-#include "rdma/responder.h"
-#include "rdma/ticket.h"
-#include "rdma/verbs_target.h"
+#include "roce/responder.h"
+#include "op/ticket.h"
+#include "verbs/verbs_target.h"
 #include "store/region.h"
 
 struct opts {

@@ -3,7 +3,7 @@
 #ifndef DTA_COLLECT_TICKET_FILE_H
 #define DTA_COLLECT_TICKET_FILE_H
 
-#include "rdma/ticket.h"
+#include "op/ticket.h"
 
 /*
  * Writes a ticket to a file, "-" is stdout: a file is replaced at once, so that

@@ -7,7 +7,7 @@
 
 #include "dump.h"
 #include "store/region.h"
-#include "store/snapshot.h"
+#include "snapshot/snapshot.h"
 
 struct memory {
 	const char *name; /* of the file */

@@ -7,7 +7,7 @@
 #define DUMP_TABLES_H
 
 #include "dump.h"
-#include "rdma/ticket.h"
+#include "op/ticket.h"
 #include "wire/roce.h"
 
 struct tables {

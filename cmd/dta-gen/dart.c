@@ -12,7 +12,7 @@
 #include "cli/cli.h"
 #include "hash/crc.h"
 #include "link.h"
-#include "rdma/fleet.h"
+#include "fleet/fleet.h"
 #include "translate/translate.h"
 
 enum {

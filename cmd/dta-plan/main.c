@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "export/row.h"
+#include "row/row.h"
 #include "model/plan.h"
 #include "store/table.h"
 

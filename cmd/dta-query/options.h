@@ -12,7 +12,7 @@
 
 #include "cli/cli.h"
 #include "render.h"
-#include "store/query.h"
+#include "query/query.h"
 
 enum verb {
 	VERB_NONE,

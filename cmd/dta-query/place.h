@@ -13,9 +13,9 @@
 #define QUERY_PLACE_H
 
 #include "options.h"
-#include "rdma/cluster.h"
+#include "fleet/cluster.h"
 #include "store/region.h"
-#include "store/snapshot.h"
+#include "snapshot/snapshot.h"
 
 enum {
 	SOURCES_MAX = CLUSTER_MAX,

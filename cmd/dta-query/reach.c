@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "rdma/verbs_reader.h"
+#include "verbs/verbs_reader.h"
 
 enum {
 	AHEAD = 16384, /* bytes of rings, or of counts, that are read at once */

@@ -13,7 +13,7 @@
 #define QUERY_REACH_H
 
 #include "base/fault.h"
-#include "store/query.h"
+#include "query/query.h"
 #include "store/region.h"
 
 struct reach;

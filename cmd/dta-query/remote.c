@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lines.h"
-#include "rdma/ticket.h"
+#include "op/ticket.h"
 #include "replies.h"
 #include "remote_list.h"
 #include "ssh.h"

@@ -11,7 +11,7 @@
 #define QUERY_REMOTE_H
 
 #include "ask.h"
-#include "rdma/cluster.h"
+#include "fleet/cluster.h"
 
 struct remote;
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "export/row.h"
+#include "row/row.h"
 #include "wire/key.h"
 
 enum render_as {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c - dta-translate's command line. */
 #include "options.h"
-#include "rdma/roce_out.h"
+#include "roce/roce_out.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,10 +5,10 @@
 
 #include "options.h"
 #include "packet/pkt.h"
-#include "rdma/fleet.h"
-#include "rdma/local.h"
-#include "rdma/roce_out.h"
-#include "rdma/verbs_road.h"
+#include "fleet/fleet.h"
+#include "op/local.h"
+#include "roce/roce_out.h"
+#include "verbs/verbs_road.h"
 #include "store/region.h"
 #include "translate/translate.h"
 

@@ -14,7 +14,7 @@
 
 #include "base/fault.h"
 #include "base/ledger.h"
-#include "export/row.h"
+#include "row/row.h"
 
 /* Exit status, the same in every program. */
 enum {

@@ -5,9 +5,9 @@
 
 #include "hash/crc.h"
 #include "store/region_file.h"
-#include "store/snapshot_file.h"
 
 const char region_magic[8] = {'D', 'T', 'A', 'R', 'E', 'G', 'N', '\n'};
+const char snapshot_magic[8] = {'D', 'T', 'A', 'S', 'N', 'A', 'P', '\n'};
 
 uint32_t region_header_crc(const struct region_header *h)
 {

@@ -30,7 +30,8 @@ enum {
 	REGION_JOURNAL_LEN = 4096,
 };
 
-extern const char region_magic[8];
+/* What files begin with; a snapshot is easily taken for a region. */
+extern const char region_magic[8], snapshot_magic[8];
 
 #define REGION_EXISTS "%s exists: remove it, or take another name"
 

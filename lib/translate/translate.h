@@ -15,7 +15,7 @@
 #include "base/fault.h"
 #include "base/ledger.h"
 #include "packet/pkt.h"
-#include "rdma/op.h"
+#include "op/op.h"
 #include "store/table.h"
 #include "wire/dta.h"
 

@@ -10,9 +10,9 @@
 
 #include "base/rng.h"
 #include "bench.h"
-#include "rdma/fanout.h"
-#include "rdma/fleet.h"
-#include "rdma/local.h"
+#include "op/fanout.h"
+#include "fleet/fleet.h"
+#include "op/local.h"
 #include "store/region.h"
 #include "translate/translate.h"
 #include "wire/be.h"

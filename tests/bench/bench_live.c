@@ -22,7 +22,7 @@
 
 #include "bench.h"
 #include "packet/pkt.h"
-#include "rdma/local.h"
+#include "op/local.h"
 #include "translate/translate.h"
 #include "wire/dta.h"
 #include "wire/key.h"

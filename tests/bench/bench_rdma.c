@@ -11,9 +11,9 @@
 
 #include "base/rng.h"
 #include "bench.h"
-#include "rdma/local.h"
-#include "rdma/responder.h"
-#include "rdma/roce_out.h"
+#include "op/local.h"
+#include "roce/responder.h"
+#include "roce/roce_out.h"
 #include "store/layout.h"
 
 enum {

@@ -21,7 +21,7 @@
 
 #include "base/rng.h"
 #include "bench.h"
-#include "rdma/local.h"
+#include "op/local.h"
 #include "translate/translate.h"
 #include "wire/be.h"
 #include "wire/dta.h"

@@ -13,7 +13,7 @@
 
 #include "base/rng.h"
 #include "bench.h"
-#include "rdma/verbs_queue.h"
+#include "verbs/verbs_queue.h"
 #include "store/layout.h"
 #include "translate/translate.h"
 #include "wire/be.h"

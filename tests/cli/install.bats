@@ -29,7 +29,7 @@ setup() {
 	cat >own.c <<-'EOF'
 		#include <packet/pkt.h>
 		#include <stdio.h>
-		#include <store/snapshot.h>
+		#include <snapshot/snapshot.h>
 
 		int main(int argc, char **argv)
 		{

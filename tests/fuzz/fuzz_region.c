@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "hash/crc.h"
-#include "store/query.h"
+#include "query/query.h"
 #include "store/region_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,7 +3,7 @@
  * again once written. */
 #include <stdlib.h>
 
-#include "rdma/ticket.h"
+#include "op/ticket.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

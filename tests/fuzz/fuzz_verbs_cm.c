@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rdma/verbs_cm.h"
+#include "verbs/verbs_cm.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "model/plan.h"
-#include "store/query.h"
+#include "query/query.h"
 #include "test.h"
 #include "translate_road.h"
 #include "wire/be.h"

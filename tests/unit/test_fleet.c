@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "rdma/fleet.h"
+#include "fleet/fleet.h"
 #include "rdma_rig.h"
 #include "test.h"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "rdma/local.h"
+#include "op/local.h"
 #include "store/region.h"
 #include "test.h"
 

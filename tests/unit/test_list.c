@@ -7,7 +7,7 @@
 #include <endian.h>
 #include <errno.h>
 
-#include "store/query.h"
+#include "query/query.h"
 #include "store_sample.h"
 
 static struct layout layout;

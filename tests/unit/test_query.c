@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 #include "hash/crc.h"
-#include "store/query.h"
+#include "query/query.h"
 #include "store_sample.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows: what each format looks like, to the byte. */
-#include "export/row.h"
+#include "row/row.h"
 
 #include <errno.h>
 #include <locale.h>

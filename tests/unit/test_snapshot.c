@@ -9,8 +9,8 @@
 
 #include "base/rng.h"
 #include "hash/crc.h"
-#include "store/query.h"
-#include "store/snapshot_file.h"
+#include "query/query.h"
+#include "snapshot/snapshot_file.h"
 #include "store_sample.h"
 
 enum {

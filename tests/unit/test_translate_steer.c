@@ -5,7 +5,7 @@
  * (hashed bit by bit) or that were sent to its address.
  */
 #include "base/rng.h"
-#include "rdma/fanout.h"
+#include "op/fanout.h"
 #include "test.h"
 #include "translate_road.h"
 #include "wire/be.h"

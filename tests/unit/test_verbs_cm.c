@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rdma/verbs_cm.h"
+#include "verbs/verbs_cm.h"
 #include "test.h"
 
 static const uint8_t ask_bytes[VERBS_CM_ASK_LEN] = {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "rdma/verbs_target_private.h"
+#include "verbs/verbs_target_private.h"
 #include "store_sample.h"
 #include "test.h"
 

@@ -4,7 +4,7 @@
  * and in its own time: the memory must be that of the operations done one after
  * the other; and whatever fails, completed + lost = posted, to the operation.
  */
-#include "rdma/verbs_queue.h"
+#include "verbs/verbs_queue.h"
 
 #include "base/rng.h"
 #include "fake_verbs.h"

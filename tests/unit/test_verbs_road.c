@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rdma/verbs_link.h"
+#include "verbs/verbs_link.h"
 #include "test.h"
 #include "wire/be.h"
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "fake_device.h"
-#include "rdma/verbs_target_private.h"
+#include "verbs/verbs_target_private.h"
 #include "store_sample.h"
 
 static struct region *region;

@@ -14,7 +14,7 @@
 
 #include "base/put.h"
 #include "hash/family.h"
-#include "rdma/op.h"
+#include "op/op.h"
 #include "translate/translate.h"
 #include "wire/dta.h"
 #include "wire/key.h"

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fleet.h - one road to all collectors of a cluster's newest generation: into
+ * their regions on this machine, as RoCEv2 packets by their tickets, or some
+ * so and some so.
+ */
+#ifndef FLEET_FLEET_H
+#define FLEET_FLEET_H
+
+#include "packet/pkt.h"
+#include "fleet/cluster.h"
+#include "roce/dart_out.h"
+#include "op/op.h"
+#include "roce/roce_out.h"
+#include "op/ticket.h"
+
+struct fleet_options {
+	struct snk *sink; /* of RoCEv2 packets; NULL: regions only */
+	unsigned ack_every;
+	bool mirror;
+	bool dart; /* Key-Write by dart_out.h's road; needs sink */
+};
+
+struct fleet;
+
+enum {
+	FLEET_MAX = 2 * CLUSTER_MAX, /* collectors, past ones included */
+};
+
+/*
+ * Opens the members' regions and tickets: with a sink, by ticket what has one.
+ * Refused where their tables are not the same. o->sink and c outlive it.
+ */
+int fleet_open(struct fleet **out, const struct cluster *c,
+	       const struct fleet_options *o, struct fault *f);
+
+/* The same for one ticket, which is taken over: malloc'ed, read from path. */
+int fleet_open_ticket(struct fleet **out, struct ticket *t, const char *path,
+		      const struct fleet_options *o, struct fault *f);
+
+struct road *fleet_road(struct fleet *fl);
+unsigned fleet_collectors(const struct fleet *fl);
+/* What each of them has: fleet_tables() tables. */
+const struct table *fleet_table(const struct fleet *fl, unsigned i);
+unsigned fleet_tables(const struct fleet *fl);
+
+/* The ledger of DART's road; false: it has none. */
+bool fleet_dart(const struct fleet *fl, struct dart_ledger *out);
+
+/* Answers to its packets; returns how many others stay, in front. */
+size_t fleet_dart_answers(struct fleet *fl, struct pkt *pkts, size_t n);
+void fleet_close(struct fleet *fl); /* NULL is fine */
+
+/*
+ * The roads of RoCEv2 packets (roce_out.h), for windows and answers, also of
+ * those that were members: how many, FLEET_MAX at most. New ones come behind
+ * the others. A DART road's packets are not theirs.
+ */
+unsigned fleet_roces(const struct fleet *fl, struct roce_out **out);
+
+/*
+ * The cluster file was read again. fleet_reticket() takes the tickets that were
+ * written anew, as roce_out_reticket() does; f names the first that cannot be
+ * used; the others are. fleet_recruit() opens newcomers of the newest
+ * generation, which changes nothing yet.
+ */
+int fleet_reticket(struct fleet *fl, const struct cluster *c, struct fault *f);
+int fleet_recruit(struct fleet *fl, const struct cluster *c, struct fault *f);
+
+/*
+ * Looks, ten times a second at most, for a ticket whose file was written anew,
+ * and takes it. Returns 1 having f say which, 0: there is none, or -errno
+ * having f say why it cannot be used: then it is left alone until it is written
+ * again. One at a time: call it until it returns 0.
+ */
+int fleet_look(struct fleet *fl, uint64_t now_ns, struct fault *f);
+
+/* The next fleet_look() looks at all again; false: no ticket is a file. */
+bool fleet_look_again(struct fleet *fl);
+
+/* Whether a collector refused the R_Keys of its ticket; f names one. */
+bool fleet_stale(const struct fleet *fl, struct fault *f);
+
+/* Whether its newest generation is what the fleet goes by. */
+bool fleet_is(const struct fleet *fl, const struct cluster *c, bool mirror);
+
+/* Whether a road is no member's in the newest generation of next. */
+bool fleet_leaves(const struct fleet *fl, const struct roce_out *roce,
+		  const struct cluster *next);
+
+/*
+ * To the newest generation of c, all of whom fleet_recruit() has; between two
+ * batches. fleet_road() stays, with other tables: a translator on it was
+ * flushed before, and is succeeded behind it. Not after fleet_open_ticket().
+ */
+void fleet_change(struct fleet *fl, const struct cluster *c, bool mirror);
+
+/* Closes the regions of those that are no members: they have taken all, or were
+ * recruited in vain. */
+void fleet_settle(struct fleet *fl);
+
+/* Whether two collectors' tables are the same; f says which is not, and why. */
+int fleet_same_tables(const struct table *a, unsigned na, const struct table *b,
+		      unsigned nb, struct fault *f);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fleet_private.h - between fleet.c and fleet_ship.c. */
+#ifndef FLEET_FLEET_PRIVATE_H
+#define FLEET_FLEET_PRIVATE_H
+
+#include "op/fanout.h"
+#include "fleet/fleet.h"
+#include "op/local.h"
+#include "store/region.h"
+
+/* A collector: its region, or its ticket. Without a road, it is none. */
+struct ship {
+	unsigned number; /* its place in the fleet */
+	uint16_t id;
+	char path[CLUSTER_TEXT]; /* of the region or the ticket */
+	struct region *region;
+	struct local_road *local;
+	struct ticket *ticket;
+	struct ticket_stamp seen; /* of the last file that was looked at */
+	struct roce_out *roce;
+	struct road *road;
+};
+
+/*
+ * Collectors that were members and are no longer stay where packets were sent
+ * to them: they have answers to come, and count on if they come back.
+ */
+struct fleet {
+	struct fleet_options o;
+	unsigned n, tables;
+	struct ship *member[CLUSTER_MAX]; /* in their order */
+	struct table table[TABLE_MAX];
+	struct fanout *fanout;
+	struct dart_out *dart;
+	struct road *road;
+	unsigned ships, roces;
+	unsigned looked_at; /* the ship that is looked at next */
+	uint64_t look_ns;   /* when */
+	struct ship *ship[FLEET_MAX];
+	struct roce_out *roce[FLEET_MAX]; /* in the order they were opened */
+};
+
+int ship_open(struct fleet *fl, struct ship *s,
+	      const struct cluster_collector *c, struct fault *f);
+/* Takes over a ticket, read from path, and opens its road. */
+int ship_ticket(struct fleet *fl, struct ship *s, struct ticket *t,
+		const char *path, struct fault *f);
+/* Takes a ticket that is not the file which was read last: 1. 0: it is. */
+int ship_reticket(struct fleet *fl, struct ship *s, const char *path,
+		  struct fault *f);
+
+/* Whether that collector of a cluster file is this one. */
+bool ship_is(const struct fleet *fl, const struct ship *s,
+	     const struct cluster_collector *c);
+
+/* Leaves it without a road. */
+void ship_close(struct ship *s);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fleet_ship.c - one collector of a fleet: its region, or its ticket. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fleet/fleet_private.h"
+
+static const char *difference(const struct table *a, const struct table *b)
+{
+	if (a->id != b->id || a->kind != b->kind)
+		return "kind and id";
+	if (a->hash != b->hash)
+		return "hash";
+	if (a->key_type != b->key_type || a->key_len != b->key_len)
+		return "key";
+	if (a->value_len != b->value_len)
+		return "value";
+	if (a->stride != b->stride)
+		return "stride";
+	if (a->units != b->units || a->lists != b->lists)
+		return "size";
+	if (a->hops != b->hops)
+		return "hops";
+	if (a->copies != b->copies)
+		return "copies";
+	return a->batch != b->batch ? "batch" : a->qp != b->qp ? "qp" : NULL;
+}
+
+int fleet_same_tables(const struct table *a, unsigned na, const struct table *b,
+		      unsigned nb, struct fault *f)
+{
+	if (na != nb)
+		return fault_set(f, -EINVAL,
+				 "%u tables, where the first collector has %u",
+				 nb, na);
+	for (unsigned i = 0; i < na; i++) {
+		const char *what = difference(&a[i], &b[i]);
+
+		if (what)
+			return fault_set(f, -EINVAL,
+					 "table %.*s: %s: not what the first "
+					 "collector has",
+					 TABLE_NAME_MAX, b[i].name, what);
+	}
+	return 0;
+}
+
+/* The first collector's tables are the fleet's. */
+static int take_tables(struct fleet *fl, const struct table *tables, unsigned n,
+		       struct fault *f)
+{
+	if (fl->tables)
+		return fleet_same_tables(fl->table, fl->tables, tables, n, f);
+	memcpy(fl->table, tables, n * sizeof(tables[0]));
+	fl->tables = n;
+	return 0;
+}
+
+static int ship_region(struct fleet *fl, struct ship *s, const char *name,
+		       struct fault *f)
+{
+	struct table tables[TABLE_MAX];
+	int rc;
+
+	snprintf(s->path, sizeof(s->path), "%s", name);
+	rc = region_open(&s->region, name, true, f);
+
+	if (rc < 0 || (rc = local_open(&s->local, s->region, f)) < 0)
+		return rc;
+	s->road = local_road(s->local);
+	for (unsigned i = 0; i < region_tables(s->region); i++)
+		tables[i] = *region_table(s->region, i);
+	return take_tables(fl, tables, region_tables(s->region), f);
+}
+
+int ship_ticket(struct fleet *fl, struct ship *s, struct ticket *t,
+		const char *path, struct fault *f)
+{
+	int rc;
+
+	s->ticket = t;
+	s->seen = t->stamp;
+	snprintf(s->path, sizeof(s->path), "%s", path);
+	rc = take_tables(fl, t->table, t->n, f);
+	if (rc < 0)
+		return rc;
+	rc = roce_out_open(&s->roce, t, fl->o.sink, fl->o.ack_every, f);
+	if (rc == 0)
+		s->road = roce_out_road(s->roce);
+	return rc;
+}
+
+static struct ticket *read_ticket(const char *path, int *rc, struct fault *f)
+{
+	struct ticket *t = malloc(sizeof(*t));
+
+	*rc = t ? ticket_read(t, path, f)
+		: fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	if (*rc == 0)
+		return t;
+	free(t);
+	return NULL;
+}
+
+static void drop_ticket(struct ticket *t)
+{
+	if (t)
+		ticket_fini(t);
+	free(t);
+}
+
+int ship_open(struct fleet *fl, struct ship *s,
+	      const struct cluster_collector *c, struct fault *f)
+{
+	bool here = *c->region && !*c->host;
+	struct fault why = {""};
+	struct ticket *t;
+	int rc;
+
+	s->id = c->id;
+	if (fl->o.sink && *c->ticket)
+		rc = (t = read_ticket(c->ticket, &rc, &why))
+			     ? ship_ticket(fl, s, t, c->ticket, &why)
+			     : rc;
+	else if (here && !fl->o.dart)
+		rc = ship_region(fl, s, c->region, &why);
+	else if (!fl->o.sink)
+		rc = fault_set(&why, -EINVAL,
+			       *c->ticket ? "a ticket: where do RoCEv2 "
+					    "packets go?"
+					  : "its region is on another machine, "
+					    "and there is no ticket");
+	else
+		rc = fault_set(&why, -EINVAL, "needs a ticket");
+	return rc < 0 ? fault_set(f, rc, "collector %u: %.400s", c->id,
+				  why.text)
+		      : 0;
+}
+
+bool ship_is(const struct fleet *fl, const struct ship *s,
+	     const struct cluster_collector *c)
+{
+	if (s->id != c->id || !s->road)
+		return false;
+	if (s->roce)
+		return fl->o.sink && *c->ticket;
+	return !(fl->o.sink && *c->ticket) && !*c->host &&
+	       !strcmp(s->path, c->region);
+}
+
+int ship_reticket(struct fleet *fl, struct ship *s, const char *path,
+		  struct fault *f)
+{
+	struct ticket_stamp stamp = ticket_stamp(path);
+	struct ticket *t;
+	int rc;
+
+	/* A collector that starts again writes the same once more; one that
+	 * runs on must not begin with its first PSN again. */
+	if (!strcmp(path, s->path) &&
+	    ticket_stamp_is(&stamp, &s->ticket->stamp))
+		return 0;
+	s->seen = stamp;
+	if (!(t = read_ticket(path, &rc, f)))
+		return rc;
+	rc = fleet_same_tables(fl->table, fl->tables, t->table, t->n, f);
+	/* Both roads take it, or none: the second is asked before. */
+	if (rc == 0 && fl->dart)
+		rc = dart_out_accepts(fl->dart, t, f);
+	if (rc == 0)
+		rc = roce_out_reticket(s->roce, t, f);
+	if (rc == 0 && fl->dart)
+		rc = dart_out_reticket(fl->dart, s->number, t, f);
+	if (rc < 0) {
+		drop_ticket(t);
+		return rc;
+	}
+	drop_ticket(s->ticket);
+	s->ticket = t;
+	if (path != s->path)
+		snprintf(s->path, sizeof(s->path), "%s", path);
+	return 1;
+}
+
+void ship_close(struct ship *s)
+{
+	if (s->roce)
+		roce_out_close(s->roce);
+	local_close(s->local);
+	region_close(s->region);
+	drop_ticket(s->ticket);
+	*s = (struct ship){.number = s->number};
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Operations come collector by collector (translate/steer.c), so each run of
+ * them goes to its road in one piece, its tables numbered as that road does.
+ */
+#include "op/fanout.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	PIECE = 512, /* operations handed on at once */
+};
+
+struct branch {
+	struct road *road;
+	uint64_t generation; /* as it last said */
+};
+
+struct fanout {
+	struct road road;
+	unsigned n, tables;
+	bool mirror;
+	uint64_t generation; /* grows when a branch's changes */
+	struct op piece[PIECE];
+	struct branch branch[FANOUT_MAX];
+};
+
+static inline struct fanout *self(struct road *r)
+{
+	return (struct fanout *)r;
+}
+
+static uint64_t fanout_begin(struct road *road)
+{
+	struct fanout *o = self(road);
+	bool changed = false;
+
+	for (unsigned i = 0; i < o->n; i++) {
+		struct branch *b = &o->branch[i];
+		uint64_t generation = b->road->begin(b->road);
+
+		changed = changed || generation != b->generation;
+		b->generation = generation;
+	}
+	o->generation += changed;
+	return o->generation;
+}
+
+static void fanout_end(struct road *road)
+{
+	struct fanout *o = self(road);
+
+	for (unsigned i = 0; i < o->n; i++)
+		o->branch[i].road->end(o->branch[i].road);
+}
+
+static uint64_t fanout_head(struct road *road, unsigned table, uint32_t list)
+{
+	struct fanout *o = self(road);
+	struct road *r = o->branch[table / o->tables].road;
+
+	return r->head(r, table % o->tables, list);
+}
+
+/* A report is judged before its collector is known: any may be its own. */
+static bool fanout_busy(struct road *road, unsigned table)
+{
+	struct fanout *o = self(road);
+
+	for (unsigned i = 0; i < o->n; i++) {
+		struct road *r = o->branch[i].road;
+
+		if (r->busy && r->busy(r, table % o->tables))
+			return true;
+	}
+	return false;
+}
+
+/* A run of operations of one collector, to its road and its mirror's. */
+static int run_exec(struct fanout *o, unsigned collector, size_t n,
+		    uint64_t ts_ns)
+{
+	struct road *r = o->branch[collector].road;
+	int rc = r->exec(r, o->piece, n, ts_ns);
+
+	if (rc < 0 || !o->mirror)
+		return rc;
+	r = o->branch[(collector + 1) % o->n].road;
+	return r->exec(r, o->piece, n, ts_ns);
+}
+
+static int fanout_exec(struct road *road, const struct op *ops, size_t n,
+		       uint64_t ts_ns)
+{
+	struct fanout *o = self(road);
+	int rc = 0;
+
+	while (n && !rc) {
+		unsigned collector = ops->table / o->tables;
+		unsigned first = collector * o->tables;
+		size_t k;
+
+		if (collector >= o->n)
+			return -ERANGE;
+		for (k = 0; k < n && k < PIECE; k++) {
+			unsigned table = ops[k].table - first;
+
+			if (table >= o->tables)
+				break;
+			o->piece[k] = ops[k];
+			o->piece[k].table = (uint16_t)table;
+		}
+		rc = run_exec(o, collector, k, ts_ns);
+		ops += k;
+		n -= k;
+	}
+	return rc;
+}
+
+void fanout_change(struct fanout *o, struct road *const *roads, unsigned n,
+		   bool mirror)
+{
+	o->n = n;
+	o->mirror = mirror && n > 1;
+	for (unsigned i = 0; i < n; i++)
+		o->branch[i] = (struct branch){.road = roads[i]};
+	o->generation++; /* a list may be another collector's */
+}
+
+int fanout_open(struct fanout **out, struct road *const *roads, unsigned n,
+		unsigned tables, bool mirror, struct fault *f)
+{
+	struct fanout *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	o->road = (struct road){
+		.begin = fanout_begin,
+		.exec = fanout_exec,
+		.end = fanout_end,
+		.head = fanout_head,
+		.busy = fanout_busy,
+	};
+	o->tables = tables;
+	fanout_change(o, roads, n, mirror);
+	*out = o;
+	return 0;
+}
+
+struct road *fanout_road(struct fanout *o)
+{
+	return &o->road;
+}
+
+void fanout_close(struct fanout *o)
+{
+	free(o);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fanout.h - one road that leads to several collectors.
+ *
+ * Table t of collector c is table number c * tables + t of this road. With
+ * mirror, every operation is carried out at its collector and at the next one
+ * ((c + 1) mod n), so that one of them can be lost.
+ */
+#ifndef OP_FANOUT_H
+#define OP_FANOUT_H
+
+#include <stdbool.h>
+
+#include "base/fault.h"
+#include "op/op.h"
+
+struct fanout;
+
+enum {
+	FANOUT_MAX = 256, /* roads */
+};
+
+/* roads: n of them, copied; they outlive the fan-out, or are changed before
+ * they go. tables: of each. */
+int fanout_open(struct fanout **out, struct road *const *roads, unsigned n,
+		unsigned tables, bool mirror, struct fault *f);
+struct road *fanout_road(struct fanout *o);
+
+/* Other roads from now on; fanout_road() stays. Between two batches. */
+void fanout_change(struct fanout *o, struct road *const *roads, unsigned n,
+		   bool mirror);
+void fanout_close(struct fanout *o); /* NULL is fine */
+
+#endif

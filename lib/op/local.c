@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The local road. Reports scatter over gigabytes, so every store misses the
+ * caches and most miss the TLB; what can be had is many misses at once. Runs of
+ * like operations therefore go through loops that judge and store and do
+ * nothing else: so short that the processor has some thirty of them in flight.
+ * (Measured: asking for lines ahead helps only where locked additions keep the
+ * processor from looking ahead itself.)
+ */
+#include "op/local.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+enum {
+	AHEAD = 16, /* operations between asking for a line and adding to it */
+};
+
+struct local_road {
+	struct road road;
+	struct region *region;
+	struct writer *writer;
+	uint64_t epoch; /* that mem[] belongs to; 0: none yet */
+	unsigned n;
+	const struct table *table[TABLE_MAX];
+	uint8_t *mem[TABLE_MAX];
+};
+
+static inline struct local_road *self(struct road *r)
+{
+	return (struct local_road *)r;
+}
+
+static uint64_t local_begin(struct road *road)
+{
+	struct local_road *l = self(road);
+	uint64_t epoch = writer_enter(l->writer);
+
+	if (epoch != l->epoch) {
+		l->epoch = epoch;
+		for (unsigned i = 0; i < l->n; i++)
+			l->mem[i] = writer_mem(l->writer, l->table[i]);
+	}
+	return epoch;
+}
+
+static void local_end(struct road *road)
+{
+	writer_leave(self(road)->writer);
+}
+
+static uint64_t local_head(struct road *road, unsigned table, uint32_t list)
+{
+	struct local_road *l = self(road);
+
+	return region_list_count(l->region, l->table[table], l->epoch, list);
+}
+
+/*
+ * A run is what can be done alike: same verb, length and table, inside the
+ * table and aligned. Each loop stops at the first operation that is not, and
+ * returns how many it has done.
+ */
+struct run {
+	uint8_t *mem;
+	uint64_t room;	/* the last offset that is inside */
+	uint64_t align; /* bits of an offset that must be 0 */
+	uint32_t length;
+	uint16_t table;
+	uint8_t verb;
+};
+
+typedef void one_op(uint8_t *to, const struct op *op, uint32_t length);
+
+/* The loop itself; one() and this melt into each of those below. */
+static inline __attribute__((always_inline)) size_t
+loop(const struct run *r, const struct op *ops, size_t n, size_t ahead,
+	one_op *one)
+{
+	/* Copies: the compiler need not fear that one() changes them. */
+	const uint64_t room = r->room, align = r->align;
+	const uint32_t length = r->length;
+	const uint16_t table = r->table;
+	const uint8_t verb = r->verb;
+	uint8_t *mem = r->mem;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct op *op = &ops[i];
+
+		if (op->length != length || op->table != table ||
+		    op->verb != verb || op->offset > room ||
+		    (op->offset & align))
+			break;
+		/* Wherever it points: asking does no harm. */
+		if (ahead && i + ahead < n)
+			__builtin_prefetch(mem + op[ahead].offset, 1);
+		one(mem + op->offset, op, length);
+	}
+	return i;
+}
+
+/* Whole slots, each one store instruction: a kill leaves old or new. */
+static inline void one8(uint8_t *to, const struct op *op, uint32_t length)
+{
+	uint64_t w;
+
+	(void)length;
+	memcpy(&w, op->data, sizeof(w));
+	__atomic_store_n((uint64_t *)to, w, __ATOMIC_RELAXED);
+}
+
+static size_t store8(const struct run *r, const struct op *ops, size_t n)
+{
+	return loop(r, ops, n, 0, one8);
+}
+
+static inline void one_add(uint8_t *to, const struct op *op, uint32_t length)
+{
+	(void)length;
+	__atomic_fetch_add((uint64_t *)to, op->add, __ATOMIC_RELAXED);
+}
+
+static size_t add8(const struct run *r, const struct op *ops, size_t n)
+{
+	return loop(r, ops, n, AHEAD, one_add);
+}
+
+#ifdef __x86_64__
+static inline void one16(uint8_t *to, const struct op *op, uint32_t length)
+{
+	(void)length;
+	_mm_store_si128((__m128i *)to, _mm_loadu_si128((const void *)op->data));
+}
+
+static size_t store16(const struct run *r, const struct op *ops, size_t n)
+{
+	return loop(r, ops, n, 0, one16);
+}
+
+/* Up to 64 bytes anywhere: AVX-512's masked store is one instruction. */
+__attribute__((target("avx512bw"))) static inline void
+one_masked(uint8_t *to, const struct op *op, uint32_t length)
+{
+	__mmask64 mask = UINT64_MAX >> (64 - length);
+
+	_mm512_mask_storeu_epi8(to, mask,
+				_mm512_maskz_loadu_epi8(mask, op->data));
+}
+
+__attribute__((target("avx512bw"))) static size_t
+store_masked(const struct run *r, const struct op *ops, size_t n)
+{
+	return loop(r, ops, n, 0, one_masked);
+}
+#endif
+
+typedef size_t run_loop(const struct run *r, const struct op *ops, size_t n);
+
+/*
+ * The loop for operations like this one, and the alignment it needs; NULL:
+ * there is none, writer_put() knows how.
+ */
+static run_loop *loop_of(const struct run *r, const struct op *op,
+			 uint64_t *align)
+{
+	uint64_t at = (uintptr_t)r->mem | op->offset;
+
+	*align = 7;
+	if (op->verb == OP_FETCH_ADD)
+		return op->length == 8 && !(at & 7) ? add8 : NULL;
+	if (op->verb != OP_WRITE)
+		return NULL;
+	if (op->length == 8 && !(at & 7))
+		return store8;
+#ifdef __x86_64__
+	*align = 15;
+	if (op->length == 16 && !(at & 15))
+		return store16;
+	*align = 0;
+	if (op->length && op->length <= 64 &&
+	    __builtin_cpu_supports("avx512bw"))
+		return store_masked;
+#endif
+	return NULL;
+}
+
+uint64_t local_atomic(struct local_road *l, const struct op *op)
+{
+	uint64_t *p = (uint64_t *)(l->mem[op->table] + op->offset);
+	uint64_t want[2];
+
+	if (op->verb == OP_FETCH_ADD)
+		return __atomic_fetch_add(p, op->add, __ATOMIC_RELAXED);
+	memcpy(want, op->data, sizeof(want));
+	__atomic_compare_exchange_n(p, &want[0], want[1], false,
+				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return want[0]; /* what was there: swapped or not */
+}
+
+const uint8_t *local_mem(const struct local_road *l, unsigned table)
+{
+	return l->mem[table];
+}
+
+/* One operation that no loop takes. */
+static int exec_one(struct local_road *l, const struct op *op)
+{
+	const struct table *t = l->table[op->table];
+
+	if (op->verb == OP_WRITE || op->verb == OP_WRITE_IMM) {
+		if (op->length)
+			writer_put(l->writer, t, op->offset, op->data,
+				   op->length);
+		if (op->verb == OP_WRITE_IMM)
+			region_notify(l->region, op->immediate);
+		return 0;
+	}
+	if (op->verb > OP_CMP_SWAP || op->length != 8 || (op->offset & 7))
+		return -EINVAL;
+	local_atomic(l, op);
+	return 0;
+}
+
+static int local_exec(struct road *road, const struct op *ops, size_t n,
+		      uint64_t ts_ns)
+{
+	struct local_road *l = self(road);
+	int rc = 0;
+
+	(void)ts_ns;
+	for (size_t done = 0; n && !rc; ops += done, n -= done) {
+		struct run r = {
+			.length = ops->length,
+			.table = ops->table,
+			.verb = ops->verb,
+		};
+		run_loop *run;
+
+		if (ops->table >= l->n)
+			return -ERANGE;
+		r.mem = l->mem[ops->table];
+		r.room = l->table[ops->table]->length;
+		if (ops->length > r.room || ops->offset > r.room - ops->length)
+			return -ERANGE;
+		r.room -= ops->length;
+		run = loop_of(&r, ops, &r.align);
+		done = run ? run(&r, ops, n) : 1;
+		if (!run)
+			rc = exec_one(l, ops);
+	}
+	return rc;
+}
+
+int local_open(struct local_road **out, struct region *r, struct fault *f)
+{
+	struct local_road *l = calloc(1, sizeof(*l));
+	int rc;
+
+	if (!l)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	l->road = (struct road){
+		.begin = local_begin,
+		.exec = local_exec,
+		.end = local_end,
+		.head = local_head,
+	};
+	l->region = r;
+	l->n = region_tables(r);
+	for (unsigned i = 0; i < l->n; i++)
+		l->table[i] = region_table(r, i);
+	if ((rc = writer_open(&l->writer, r, f)) < 0) {
+		free(l);
+		return rc;
+	}
+	*out = l;
+	return 0;
+}
+
+struct road *local_road(struct local_road *l)
+{
+	return &l->road;
+}
+
+void local_close(struct local_road *l)
+{
+	if (!l)
+		return;
+	writer_close(l->writer);
+	free(l);
+}

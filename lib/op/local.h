@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * local.h - the local road: operations straight into a region, the SmartNIC
+ * mode of DTA. Runs of equal operations go through a dense loop with prefetch.
+ */
+#ifndef OP_LOCAL_H
+#define OP_LOCAL_H
+
+#include "op/op.h"
+#include "store/region.h"
+
+struct local_road;
+
+/* r is open for writing and outlives the road. Tables: the region's indices. */
+int local_open(struct local_road **out, struct region *r, struct fault *f);
+struct road *local_road(struct local_road *l);
+void local_close(struct local_road *l); /* NULL is fine */
+
+/*
+ * One OP_FETCH_ADD or OP_CMP_SWAP, judged before (inside its table, 8-aligned),
+ * between begin() and end(). Returns what was there before.
+ */
+uint64_t local_atomic(struct local_road *l, const struct op *op);
+
+/* Where a table is in memory, between begin() and end(). */
+const uint8_t *local_mem(const struct local_road *l, unsigned table);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ticket.h - what a translator must know to write into a collector's memory
+ * (dta.md 4): addresses, queue pairs, R_Keys, and the geometry of every table.
+ * A small INI file; also meant to be read by a switch's control plane.
+ *
+ *	[collector]
+ *	version = 1
+ *	mac = 02:00:00:00:00:02
+ *	ip = 10.0.0.51
+ *	peer_mac = 02:00:00:00:00:01    ; the translator, as the queue
+ *	peer_ip = 10.0.0.101            ; pairs expect it
+ *	mtu = 1024                      ; longest RDMA payload, bytes
+ *	atomics = 16                    ; FETCH_ADDs of a queue pair that may
+ *	                                ; be under way; none: any number
+ *	epoch = 1
+ *	tables = 1                      ; sections that follow
+ *
+ *	[table flows]           ; one for each table: layout.h's fields, and
+ *	qpn = 0x11              ; queue pair, and the translator's too
+ *	psn = 0                 ; of the first packet
+ *	rkey = 0x1a2b3c4d
+ *	address = 0x100000010000 ; virtual address of the table's first byte
+ *	length = 8388608        ; bytes registered from there on
+ *	head = 3:64             ; Append: LIST:ENTRIES written, where not 0
+ *
+ * Tickets are input: everything is judged before it is believed.
+ */
+#ifndef OP_TICKET_H
+#define OP_TICKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/fault.h"
+#include "store/region.h"
+#include "store/table.h"
+
+enum {
+	TICKET_VERSION = 1,
+	TICKET_LISTS_MAX = 1 << 24, /* of a table; a ticket holds their heads */
+};
+
+struct ticket_table {
+	uint32_t qpn, psn; /* 24 bits */
+	uint32_t rkey;
+	uint64_t address;
+	uint64_t *heads; /* entries written, per list; malloc'ed or NULL */
+};
+
+/* What tells a ticket's file from the one that takes its place; all 0: it is no
+ * ordinary file. */
+struct ticket_stamp {
+	uint64_t device, inode, size, written_ns;
+};
+
+struct ticket {
+	struct ticket_stamp stamp; /* of the file it was read from */
+	uint8_t mac[6], peer_mac[6];
+	uint8_t version; /* of IP: 4 or 6 */
+	uint8_t ip[16], peer_ip[16];
+	uint16_t mtu;
+	uint16_t atomics; /* 0: any number */
+	uint64_t epoch;
+	unsigned n;
+	struct table table[TABLE_MAX];
+	struct ticket_table at[TABLE_MAX];
+};
+
+/*
+ * The ticket of a region's current epoch. Addresses and MTU are the caller's;
+ * where they are zero they become the defaults above. R_Keys are of the epoch:
+ * those of an older ticket are refused once the region was rotated.
+ */
+int ticket_of_region(struct ticket *t, const struct region *r, struct fault *f);
+
+/* R_Key and address of a region's table (by its index) in an epoch. */
+void ticket_place(struct ticket_table *at, const struct region *r,
+		  unsigned table, uint64_t epoch);
+
+int ticket_write(const struct ticket *t, FILE *out);
+
+/*
+ * Reads a file ("-": stdin), or an open one that name stands for. f says
+ * FILE:LINE: reason. Returns 0, or -errno with nothing to free.
+ */
+int ticket_read(struct ticket *t, const char *path, struct fault *f);
+int ticket_parse(struct ticket *t, FILE *in, const char *name, struct fault *f);
+void ticket_fini(struct ticket *t);
+
+/* Of the file that is there now. */
+struct ticket_stamp ticket_stamp(const char *path);
+bool ticket_stamp_is(const struct ticket_stamp *a,
+		     const struct ticket_stamp *b);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * query.h - answers out of a table's memory (dta.md 3).
+ *
+ * All work on struct view: the bytes of one table in one epoch, in a region or
+ * read back from a snapshot. Memory may be written meanwhile by a NIC or
+ * another process: every slot is loaded once and the copy judged. Slots that
+ * two copies of a key share count once.
+ */
+#ifndef QUERY_QUERY_H
+#define QUERY_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hash/family.h"
+#include "store/table.h"
+
+enum {
+	QUERY_BATCH = 256, /* keys that the batch calls take at once */
+};
+
+struct view {
+	const struct table *t;
+	const uint32_t *values; /* V set of a postcard table, or NULL */
+	/*
+	 * Copies len bytes at offset of the table into buf; returns 0 or
+	 * -errno. NULL where mem points at the whole table (a region).
+	 */
+	int (*read)(void *ctx, uint64_t offset, void *buf, size_t len);
+	void *ctx;
+	const uint8_t *mem;
+};
+
+enum answer {
+	ANSWER_FOUND,
+	ANSWER_NOT_FOUND,
+	ANSWER_AMBIGUOUS,
+	ANSWER_UNREADABLE, /* a damaged block of a snapshot */
+};
+
+enum query_policy {
+	QUERY_PLURALITY, /* the most frequent value; a tie is ambiguous */
+	QUERY_FIRST,     /* the first copy that matches */
+	QUERY_CONSENSUS, /* at least T copies have the most frequent value */
+	QUERY_UNIQUE,    /* all matching copies agree: the analysis' rule */
+	QUERY_POLICIES,
+};
+
+struct query_rule {
+	uint8_t copies;    /* slots to read, 1..4 */
+	uint8_t policy;    /* enum query_policy */
+	uint8_t threshold; /* T of QUERY_CONSENSUS */
+	/*
+	 * Postcards: if no chunk is valid, chunks with holes too, if at least
+	 * two hops (one, where a chunk has one) hold values of V: one alone is
+	 * too likely to be noise.
+	 */
+	bool partial;
+};
+
+/* "found", "not_found", "ambiguous", "unreadable". */
+const char *answer_name(enum answer a);
+
+/*
+ * "plurality", "first", "unique", "consensus:T" (T from 2 to 4): sets policy
+ * and threshold. Returns 0 or -EINVAL.
+ */
+int query_policy_of(const char *text, struct query_rule *r);
+
+/* A Key-Write answer. */
+struct keywrite_answer {
+	enum answer answer;
+	uint8_t matched; /* copies whose checksum matched */
+	uint8_t agreed;  /* copies that agree on the value */
+	uint8_t value[TABLE_VALUE_MAX]; /* t->value_len bytes, as reported */
+};
+
+void keywrite_query(struct keywrite_answer *out, const struct view *v,
+		    const struct query_rule *rule, const uint8_t *key);
+
+/*
+ * The same for n <= QUERY_BATCH keys at memory speed, region views only:
+ * answer[i], agreed[i], value + i * t->value_len. Keys have CRC_HEADROOM
+ * readable bytes before them.
+ */
+void keywrite_query_batch(const struct view *v, const struct query_rule *rule,
+			  const uint8_t *const *keys, size_t n, uint8_t *answer,
+			  uint8_t *agreed, uint8_t *value);
+
+/* A path out of a postcard table. */
+struct path_answer {
+	enum answer answer;
+	uint8_t valid;  /* chunks that hold a valid path */
+	uint8_t agreed; /* chunks that agree on it */
+	uint8_t len;    /* hops: values[0 .. len) */
+	uint8_t holes;  /* --partial: bit i set: hop i is missing */
+	uint32_t value[HASH_HOPS];
+};
+
+void path_query(struct path_answer *out, const struct view *v,
+		const struct query_rule *rule, const uint8_t *key);
+
+/*
+ * Key-Increment: *out is the minimum of the copies' counters. Returns 0, or
+ * -errno where a counter cannot be read (a damaged snapshot).
+ */
+int count_query(uint64_t *out, const struct view *v, unsigned copies,
+		const uint8_t *key);
+
+/*
+ * Reads entries [from, count) of a list, at most max, oldest first, into buf
+ * (max * t->value_len bytes, packed, as reported). Entries that were
+ * overwritten, or may have been while being copied, are not returned but
+ * counted in *lost. *next is where to go on: *next - from is what was returned
+ * and *lost. (from above the count: nothing, and *next is the count.)
+ *
+ * A writer stores a batch before it counts it, and may die in between: the
+ * oldest t->batch entries of a full ring are in danger at any time, the newest
+ * units - batch can be had.
+ *
+ * Returns entries read; -EINVAL if there is no such list; -EBADMSG if entry
+ * *next - 1 is in a damaged block of a snapshot.
+ */
+int64_t list_read(const struct view *v, uint32_t list, uint64_t from, void *buf,
+		  uint64_t max, uint64_t *next, uint64_t *lost);
+
+/* The oldest entry that list_read() returns when count have been written. */
+static inline uint64_t list_oldest(const struct table *t, uint64_t count)
+{
+	uint64_t kept = t->units - t->batch;
+
+	return count > kept ? count - kept : 0;
+}
+
+/* Entries ever written to a list. Returns 0 or -errno. list < t->lists. */
+int list_count(uint64_t *out, const struct view *v, uint32_t list);
+
+#endif

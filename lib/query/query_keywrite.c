@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Key-Write and Key-Increment: slots that hashes of the key name. */
+#include <endian.h>
+#include <errno.h>
+
+#include "query/query.h"
+#include "query/view.h"
+
+enum {
+	SUM_LEN = 4, /* the checksum before a value */
+};
+
+/* The checksum as it lies in memory: big-endian, or the published system's. */
+static inline uint32_t sum_in_memory(const struct table *t, uint32_t sum)
+{
+	return t->hash == HASH_DTA0 ? htole32(sum) : htobe32(sum);
+}
+
+/* The matching copies of one key, and what the rule makes of them. */
+struct verdict {
+	enum answer answer;
+	uint8_t agreed;
+	const uint8_t *value;
+};
+
+/* Most values are 4 bytes long. */
+static inline bool same(const uint8_t *a, const uint8_t *b, size_t len)
+{
+	return len == 4 ? !memcmp(a, b, 4) : !memcmp(a, b, len);
+}
+
+static struct verdict judge(const uint8_t *const *value, unsigned n, size_t len,
+			    const struct query_rule *rule)
+{
+	struct verdict v = {.answer = ANSWER_NOT_FOUND};
+	unsigned best = 0, ties = 0, need = 1;
+
+	if (!n)
+		return v;
+	for (unsigned i = 0; i < n; i++) {
+		unsigned agree = 0;
+		bool seen = false;
+
+		for (unsigned k = 0; k < n; k++) {
+			bool equal = same(value[i], value[k], len);
+
+			agree += equal;
+			seen |= equal && k < i;
+		}
+		if (seen || (rule->policy == QUERY_FIRST && i))
+			continue;
+		if (agree > best) {
+			best = agree;
+			ties = 0;
+			v.value = value[i];
+		} else if (agree == best) {
+			ties++;
+		}
+	}
+	if (rule->policy == QUERY_UNIQUE)
+		need = n;
+	else if (rule->policy == QUERY_CONSENSUS)
+		need = rule->threshold;
+	v.agreed = (uint8_t)best;
+	v.answer = ties || best < need ? ANSWER_AMBIGUOUS : ANSWER_FOUND;
+	return v;
+}
+
+/* Whether an earlier copy has this slot: it would vote twice. */
+static inline bool repeated(const uint64_t *slot, unsigned copy)
+{
+	for (unsigned c = 0; c < copy; c++)
+		if (slot[c] == slot[copy])
+			return true;
+	return false;
+}
+
+void keywrite_query(struct keywrite_answer *out, const struct view *v,
+		    const struct query_rule *rule, const uint8_t *key)
+{
+	const struct table *t = v->t;
+	uint8_t copy[HASH_COPIES][SUM_LEN + TABLE_VALUE_MAX];
+	const uint8_t *match[HASH_COPIES];
+	uint64_t slot[HASH_COPIES];
+	uint32_t want = sum_in_memory(
+		t, hash_checksum((enum hash_family)t->hash, key, t->key_len));
+	unsigned n = 0, unreadable = 0;
+	struct verdict verdict;
+
+	for (unsigned c = 0; c < rule->copies; c++) {
+		slot[c] = hash_mod(hash_slot((enum hash_family)t->hash, c, key,
+					     t->key_len),
+				   t->units);
+		if (repeated(slot, c))
+			continue;
+		if (view_load(v, table_unit(t, slot[c]), copy[c],
+			      SUM_LEN + (size_t)t->value_len) < 0)
+			unreadable++;
+		else if (!memcmp(copy[c], &want, SUM_LEN))
+			match[n++] = copy[c] + SUM_LEN;
+	}
+	verdict = judge(match, n, t->value_len, rule);
+	out->answer = verdict.answer;
+	out->matched = (uint8_t)n;
+	out->agreed = verdict.agreed;
+	if (verdict.value)
+		memcpy(out->value, verdict.value, t->value_len);
+	if (!n && unreadable)
+		out->answer = ANSWER_UNREADABLE;
+}
+
+/* Where the keys of a batch may be, and their checksums as they lie there. */
+struct found {
+	uint64_t offset[HASH_COPIES][QUERY_BATCH];
+	uint64_t word[HASH_COPIES][QUERY_BATCH]; /* slots of 8 bytes: they */
+	uint32_t sum[QUERY_BATCH];
+};
+
+static void find_slots(struct found *f, const struct view *v, unsigned copies,
+		       const uint8_t *const *keys, size_t n)
+{
+	const struct table *t = v->t;
+	uint32_t hash[HASH_COPIES][QUERY_BATCH];
+	uint32_t *const row[HASH_COPIES] = {hash[0], hash[1], hash[2], hash[3]};
+
+	hash_slots((enum hash_family)t->hash, copies, keys, t->key_len, n, row,
+		   f->sum);
+	for (size_t i = 0; i < n; i++)
+		f->sum[i] = sum_in_memory(t, f->sum[i]);
+	for (unsigned c = 0; c < copies; c++)
+		for (size_t i = 0; i < n; i++)
+			f->offset[c][i] = table_unit(
+				t, hash_mod(hash[c][i], t->units));
+}
+
+/*
+ * All slots of a batch in one dense loop, so that as many loads are under way
+ * as the machine can have. Plain loads: twice as many as prefetches, measured
+ * on Zen 4.
+ */
+static void load_words(struct found *f, const struct view *v, unsigned copies,
+		       size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (unsigned c = 0; c < copies; c++)
+			f->word[c][i] = __atomic_load_n(
+				(const uint64_t *)(v->mem + f->offset[c][i]),
+				__ATOMIC_RELAXED);
+}
+
+/* The same for longer slots: each line is touched, to be near when copied. */
+static void touch_slots(const struct found *f, const struct view *v,
+			unsigned copies, size_t n)
+{
+	size_t len = SUM_LEN + (size_t)v->t->value_len;
+
+	for (size_t i = 0; i < n; i++)
+		for (unsigned c = 0; c < copies; c++) {
+			const volatile uint8_t *p = v->mem + f->offset[c][i];
+
+			for (size_t at = 0; at < len; at += 64)
+				(void)p[at];
+			(void)p[len - 1];
+		}
+}
+
+/* Any slot: copied once, then judged. */
+static struct verdict judge_slots(const struct found *f, const struct view *v,
+				  unsigned copies,
+				  const struct query_rule *rule, size_t i,
+				  uint8_t *value)
+{
+	const struct table *t = v->t;
+	uint8_t copy[HASH_COPIES][SUM_LEN + TABLE_VALUE_MAX];
+	const uint8_t *match[HASH_COPIES];
+	uint64_t slot[HASH_COPIES];
+	struct verdict verdict;
+	unsigned m = 0;
+
+	for (unsigned c = 0; c < copies; c++) {
+		slot[c] = f->offset[c][i];
+		if (repeated(slot, c))
+			continue;
+		view_load(v, slot[c], copy[c], SUM_LEN + (size_t)t->value_len);
+		if (!memcmp(copy[c], &f->sum[i], SUM_LEN))
+			match[m++] = copy[c] + SUM_LEN;
+	}
+	verdict = judge(match, m, t->value_len, rule);
+	if (verdict.value)
+		memcpy(value, verdict.value, t->value_len);
+	return verdict;
+}
+
+/* Slots of 8 bytes; of one that matches alone there is little to judge. */
+static struct verdict judge_words(const struct found *f, unsigned copies,
+				  const struct query_rule *rule, size_t i,
+				  uint8_t *value)
+{
+	struct verdict verdict = {.answer = ANSWER_NOT_FOUND};
+	const uint8_t *match[HASH_COPIES];
+	uint64_t slot[HASH_COPIES];
+	unsigned m = 0;
+
+	for (unsigned c = 0; c < copies; c++) {
+		slot[c] = f->offset[c][i];
+		if (!memcmp(&f->word[c][i], &f->sum[i], SUM_LEN) &&
+		    !repeated(slot, c))
+			match[m++] = (const uint8_t *)&f->word[c][i] + SUM_LEN;
+	}
+	if (!m)
+		return verdict;
+	if (m > 1 || rule->policy == QUERY_CONSENSUS)
+		verdict = judge(match, m, 4, rule);
+	else
+		verdict = (struct verdict){ANSWER_FOUND, 1, match[0]};
+	if (verdict.value)
+		memcpy(value, verdict.value, 4);
+	return verdict;
+}
+
+void keywrite_query_batch(const struct view *v, const struct query_rule *rule,
+			  const uint8_t *const *keys, size_t n, uint8_t *answer,
+			  uint8_t *agreed, uint8_t *value)
+{
+	const struct table *t = v->t;
+	bool words = t->stride == 8 && t->value_len == 4;
+	struct found f;
+
+	find_slots(&f, v, rule->copies, keys, n);
+	if (words)
+		load_words(&f, v, rule->copies, n);
+	else
+		touch_slots(&f, v, rule->copies, n);
+	for (size_t i = 0; i < n; i++) {
+		uint8_t *out = value + i * t->value_len;
+		struct verdict verdict =
+			words ? judge_words(&f, rule->copies, rule, i, out)
+			      : judge_slots(&f, v, rule->copies, rule, i, out);
+
+		answer[i] = (uint8_t)verdict.answer;
+		agreed[i] = verdict.agreed;
+	}
+}
+
+int count_query(uint64_t *out, const struct view *v, unsigned copies,
+		const uint8_t *key)
+{
+	const struct table *t = v->t;
+	uint64_t least = UINT64_MAX;
+
+	for (unsigned c = 0; c < copies; c++) {
+		uint64_t n, slot = hash_mod(hash_slot((enum hash_family)t->hash,
+						      c, key, t->key_len),
+					    t->units);
+		int rc = view_load(v, table_unit(t, slot), &n, sizeof(n));
+
+		if (rc < 0)
+			return rc;
+		if (n < least)
+			least = n;
+	}
+	*out = least;
+	return 0;
+}

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A frame is a form of the deployment (form.h) with a collector's 20 bytes and
+ * the operation filled in. The iCRC of what lies before the collector's IP
+ * address is the same for all, and made once.
+ */
+#include "roce/dart_out_private.h"
+
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/be.h"
+
+enum {
+	AT_IP_SUM = ROCE_AT_IP + 10,
+	AT_IP_DST = ROCE_AT_IP + 16,
+	AT_UDP_SUM = ROCE_AT_UDP + 6,
+	AT_BTH_RESERVED = ROCE_AT_BTH + 4,
+	AT_RKEY = ROCE_AT_RETH + 8, /* in the AtomicETH, too */
+	AT_OPERANDS = ROCE_AT_RETH + 12,
+	AT_IMMEDIATE = ROCE_AT_RETH + ROCE_RETH_LEN,
+};
+
+static inline struct dart_out *self(struct road *r)
+{
+	return (struct dart_out *)r;
+}
+
+static uint8_t opcode_of(const struct table *t, uint8_t verb)
+{
+	static const uint8_t rc[VERBS] = {
+		[OP_WRITE] = ROCE_RC_WRITE_ONLY,
+		[OP_WRITE_IMM] = ROCE_RC_WRITE_ONLY_IMM,
+		[OP_CMP_SWAP] = ROCE_RC_CMP_SWAP,
+	};
+	static const uint8_t uc[VERBS] = {
+		[OP_WRITE] = ROCE_UC_WRITE_ONLY,
+		[OP_WRITE_IMM] = ROCE_UC_WRITE_ONLY_IMM,
+	};
+
+	return t->qp == TABLE_QP_RC ? rc[verb] : uc[verb];
+}
+
+/* The sum of the IPv4 header's words, destination and sum left out. */
+static uint32_t ip_sum_of(const uint8_t *ip)
+{
+	uint32_t sum = 0;
+
+	for (unsigned i = 0; i < 16; i += 2)
+		if (i != 10)
+			sum += be16_load(ip + i);
+	return sum;
+}
+
+/* The iCRC's beginning (annex A17.3): what routers change counts as ones. */
+static uint32_t icrc_of(const uint8_t *ip)
+{
+	uint8_t masked[8 + 16];
+
+	memset(masked, 0xff, 8);
+	memcpy(masked + 8, ip, 16);
+	masked[8 + 1] = 0xff; /* type of service */
+	masked[8 + 8] = 0xff; /* time to live */
+	be16_store(masked + 8 + 10, 0xffff);
+	return crc(CRC_SLOT0, masked, sizeof(masked));
+}
+
+static int shape_make(const struct dart_out *o, const struct common *c,
+		      uint8_t verb, uint32_t length, struct shape *s)
+{
+	static const uint8_t zeros[4096];
+	bool payload = verb != OP_CMP_SWAP;
+	struct roce r = {
+		.version = 4,
+		.ttl = 64,
+		.opcode = opcode_of(&c->t, verb),
+		.migreq = true,
+		.pkey = 0xffff,
+		.dma_len = payload ? length : 0,
+		.payload = payload ? zeros : NULL,
+		.len = payload ? length : 0,
+	};
+	int rc;
+
+	memcpy(r.eth_src, o->mac, 6);
+	memcpy(r.src, o->ip, 4);
+	if (!r.opcode)
+		return -EINVAL;
+	rc = form_make(&s->form, &r);
+	if (rc < 0)
+		return rc;
+	s->length = length;
+	s->ip_sum = ip_sum_of(s->form.frame + ROCE_AT_IP);
+	s->icrc = icrc_of(s->form.frame + ROCE_AT_IP);
+	return 0;
+}
+
+/* What a frame has of its collector; counts the PSN. */
+static void fill_collector(const struct dart_out *o, uint8_t *frame,
+			   const struct shape *s, struct dart_state *st)
+{
+	uint32_t psn = be24_load(st->psn), ip = be32_load(st->ip);
+	uint32_t sum = s->ip_sum + (ip >> 16) + (ip & 0xffff);
+
+	be24_store(st->psn, psn + 1);
+	if (!(psn % DART_FORGET_EVERY))
+		dart_forget(&o->heard[st - o->state], psn);
+	if (o->ack_every && (psn + 1) % o->ack_every == 0)
+		psn |= UINT32_C(1) << 31;
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum += sum >> 16;
+	memcpy(frame, s->form.frame, s->form.head);
+	memcpy(frame, st->mac, 6);
+	be16_store(frame + AT_IP_SUM, (uint16_t)~sum);
+	memcpy(frame + AT_IP_DST, st->ip, 4);
+	/* Some entropy for the paths of a fabric, as NICs do. */
+	be16_store(frame + ROCE_AT_UDP,
+		   (uint16_t)(0xc000 | (be24_load(st->qpn) & 0x3fff)));
+	memcpy(frame + ROCE_AT_DEST_QP, st->qpn, 3);
+	be32_store(frame + ROCE_AT_ACK_REQ, psn);
+	memcpy(frame + AT_RKEY, st->rkey, 4);
+}
+
+static void fill_op(uint8_t *frame, const struct form *f, uint64_t base,
+		    const struct op *op)
+{
+	uint64_t operand[2];
+
+	be64_store(frame + ROCE_AT_RETH, base + op->offset);
+	if (op->verb == OP_CMP_SWAP) { /* AtomicETH: swap, then compare */
+		memcpy(operand, op->data, sizeof(operand));
+		be64_store(frame + AT_OPERANDS, operand[1]);
+		be64_store(frame + AT_OPERANDS + 8, operand[0]);
+		return;
+	}
+	if (op->verb == OP_WRITE_IMM)
+		be32_store(frame + AT_IMMEDIATE, op->immediate);
+	memcpy(frame + f->head, op->data, op->length);
+	memset(frame + f->head + op->length, 0, -op->length & 3);
+}
+
+/* The rest of the iCRC, over the frame as it counts, and then as it goes. */
+static size_t seal(uint8_t *frame, const struct shape *s)
+{
+	uint32_t sum;
+
+	be16_store(frame + AT_UDP_SUM, 0xffff);
+	frame[AT_BTH_RESERVED] = 0xff;
+	sum = htole32(crc_extend(CRC_SLOT0, s->icrc, frame + AT_IP_DST,
+				 (size_t)s->form.body - AT_IP_DST));
+	be16_store(frame + AT_UDP_SUM, 0);
+	frame[AT_BTH_RESERVED] = 0;
+	memcpy(frame + s->form.body, &sum, sizeof(sum));
+	return (size_t)s->form.body + ROCE_ICRC_LEN;
+}
+
+static int send_op(struct dart_out *o, unsigned member, unsigned common,
+		   const struct op *op, uint64_t ts_ns)
+{
+	struct common *c = &o->common[common];
+	struct dart_state *st =
+		&o->state[o->member[member] * o->ncommon + common];
+	struct shape *s;
+	uint8_t *frame;
+	int rc;
+
+	if (op->verb >= VERBS)
+		return -EINVAL;
+	s = &c->shape[op->verb];
+	if (s->length != op->length &&
+	    (rc = shape_make(o, c, op->verb, op->length, s)) < 0)
+		return rc;
+	frame = snk_room(o->sink, (size_t)s->form.body + ROCE_ICRC_LEN);
+	if (!frame)
+		return errno ? -errno : -EIO;
+	fill_collector(o, frame, s, st);
+	fill_op(frame, &s->form, c->address, op);
+	snk_done(o->sink, seal(frame, s), ts_ns);
+	o->ctr.packets++;
+	return 0;
+}
+
+/* The operations of one member on one table. */
+static int run_exec(struct dart_out *o, const struct op *ops, size_t n,
+		    uint64_t ts_ns)
+{
+	unsigned member = ops->table / o->tables;
+	unsigned common = o->common_of[ops->table % o->tables];
+	int rc = 0;
+
+	if (member >= o->members)
+		return -ERANGE;
+	if (common == NONE)
+		return o->rest->exec(o->rest, ops, n, ts_ns);
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = send_op(o, member, common, &ops[i], ts_ns);
+	member = (member + 1) % o->members;
+	for (size_t i = 0; o->mirror && i < n && !rc; i++)
+		rc = send_op(o, member, common, &ops[i], ts_ns);
+	return rc;
+}
+
+static int dart_exec(struct road *road, const struct op *ops, size_t n,
+		     uint64_t ts_ns)
+{
+	int rc = 0;
+
+	while (n && !rc) {
+		size_t k = 1;
+
+		while (k < n && ops[k].table == ops->table)
+			k++;
+		rc = run_exec(self(road), ops, k, ts_ns);
+		ops += k;
+		n -= k;
+	}
+	return rc;
+}
+
+static uint64_t dart_begin(struct road *road)
+{
+	return self(road)->rest->begin(self(road)->rest);
+}
+
+static void dart_end(struct road *road)
+{
+	self(road)->rest->end(self(road)->rest);
+}
+
+static uint64_t dart_head(struct road *road, unsigned table, uint32_t list)
+{
+	return self(road)->rest->head(self(road)->rest, table, list);
+}
+
+/* A switch's own queue pairs never are: what is lost is lost. */
+static bool dart_busy(struct road *road, unsigned table)
+{
+	struct dart_out *o = self(road);
+
+	return o->common_of[table % o->tables] == NONE && o->rest->busy &&
+	       o->rest->busy(o->rest, table);
+}
+
+static int common_make(struct dart_out *o, const struct ticket *t,
+		       struct fault *f)
+{
+	for (unsigned i = 0; i < t->n; i++) {
+		const struct table *g = &t->table[i];
+
+		o->common_of[i] = NONE;
+		if (g->kind != TABLE_KEYWRITE)
+			continue;
+		if (g->value_len + 4u > t->mtu)
+			return fault_set(f, -EINVAL,
+					 "table %s: slots above the path MTU "
+					 "of %u: DART writes them in one "
+					 "packet",
+					 g->name, t->mtu);
+		o->common_of[i] = (uint16_t)o->ncommon;
+		o->common[o->ncommon].t = *g;
+		o->common[o->ncommon++].address = t->at[i].address;
+	}
+	return 0;
+}
+
+/* Whether a collector is one of the deployment, whose state fits. */
+static int judge(const struct dart_out *o, const struct ticket *t,
+		 struct fault *f)
+{
+	if (t->version != 4)
+		return fault_set(f, -EAFNOSUPPORT,
+				 "an IPv6 address: DART's 20 bytes of state "
+				 "hold an IPv4 one");
+	if (memcmp(t->peer_ip, o->ip, 4) != 0)
+		return fault_set(f, -EINVAL,
+				 "peer_ip is not what the first collector has: "
+				 "a switch has one address");
+	for (unsigned i = 0; i < t->n; i++) {
+		unsigned k = o->common_of[i];
+
+		if (k != NONE && t->at[i].address != o->common[k].address)
+			return fault_set(
+				f, -EINVAL,
+				"table %s: at another address than "
+				"the first collector's, and DART keeps "
+				"one for all: rotate them together",
+				t->table[i].name);
+	}
+	return 0;
+}
+
+int dart_out_accepts(const struct dart_out *o, const struct ticket *t,
+		     struct fault *f)
+{
+	char ip[INET6_ADDRSTRLEN];
+	struct fault why = {""};
+	int rc = judge(o, t, &why);
+
+	if (rc < 0) {
+		inet_ntop(t->version == 6 ? AF_INET6 : AF_INET, t->ip, ip,
+			  sizeof(ip));
+		return fault_set(f, rc, "collector %s: %.400s", ip, why.text);
+	}
+	return 0;
+}
+
+static int state_make(struct dart_out *o, const struct ticket *t,
+		      unsigned collector, struct fault *f)
+{
+	struct dart_state *st = &o->state[collector * o->ncommon];
+	struct heard *h = &o->heard[collector * o->ncommon];
+	int rc = dart_out_accepts(o, t, f);
+
+	if (rc < 0)
+		return rc;
+	for (unsigned i = 0; i < t->n; i++) {
+		unsigned k = o->common_of[i];
+
+		if (k == NONE)
+			continue;
+		memcpy(st[k].mac, t->mac, 6);
+		memcpy(st[k].ip, t->ip, 4);
+		be24_store(st[k].qpn, t->at[i].qpn);
+		be24_store(st[k].psn, t->at[i].psn);
+		be32_store(st[k].rkey, t->at[i].rkey);
+		h[k] = (struct heard){.from = t->at[i].psn};
+	}
+	return 0;
+}
+
+static int alloc(struct dart_out **out, unsigned n, unsigned tables,
+		 struct fault *f)
+{
+	struct dart_out *o = calloc(1, sizeof(*o));
+
+	if (o) {
+		o->common = calloc(tables, sizeof(o->common[0]));
+		o->state = calloc((size_t)n * tables, sizeof(o->state[0]));
+		o->heard = calloc((size_t)n * tables, sizeof(o->heard[0]));
+	}
+	if (!o || !o->common || !o->state || !o->heard) {
+		dart_out_close(o);
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	}
+	o->road = (struct road){
+		.begin = dart_begin,
+		.exec = dart_exec,
+		.end = dart_end,
+		.head = dart_head,
+		.busy = dart_busy,
+	};
+	o->n = n;
+	o->tables = tables;
+	*out = o;
+	return 0;
+}
+
+int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
+		  unsigned n, struct snk *sink, struct road *rest,
+		  unsigned ack_every, bool mirror, struct fault *f)
+{
+	struct dart_out *o = NULL;
+	int rc = alloc(&o, n, tickets[0]->n, f);
+
+	if (rc < 0)
+		return rc;
+	o->rest = rest;
+	o->sink = sink;
+	o->ack_every = ack_every;
+	o->mirror = mirror && n > 1;
+	o->members = n;
+	for (unsigned c = 0; c < n; c++)
+		o->member[c] = c;
+	memcpy(o->mac, tickets[0]->peer_mac, 6);
+	memcpy(o->ip, tickets[0]->peer_ip, 4);
+	rc = common_make(o, tickets[0], f);
+	for (unsigned c = 0; c < n && !rc; c++)
+		rc = state_make(o, tickets[c], c, f);
+	if (rc < 0) {
+		dart_out_close(o);
+		return rc;
+	}
+	*out = o;
+	return 0;
+}
+
+/* Room for one more collector. */
+static int grow(struct dart_out *o, struct fault *f)
+{
+	size_t n = ((size_t)o->n + 1) * o->tables;
+	struct dart_state *state = realloc(o->state, n * sizeof(*state));
+	struct heard *heard;
+
+	if (state)
+		o->state = state;
+	heard = state ? realloc(o->heard, n * sizeof(*heard)) : NULL;
+	if (!heard)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	o->heard = heard;
+	return 0;
+}
+
+int dart_out_reticket(struct dart_out *o, unsigned collector,
+		      const struct ticket *t, struct fault *f)
+{
+	int rc = collector == o->n ? grow(o, f) : 0;
+
+	if (rc < 0)
+		return rc;
+	rc = state_make(o, t, collector, f);
+	if (rc == 0 && collector == o->n)
+		o->n++;
+	return rc;
+}
+
+void dart_out_members(struct dart_out *o, const unsigned *number, unsigned n,
+		      bool mirror)
+{
+	o->members = n;
+	o->mirror = mirror && n > 1;
+	memcpy(o->member, number, n * sizeof(number[0]));
+}
+
+struct road *dart_out_road(struct dart_out *o)
+{
+	return &o->road;
+}
+
+struct dart_ledger dart_out_ledger(const struct dart_out *o)
+{
+	struct dart_ledger l = o->ctr;
+
+	l.sent = l.packets - l.lost;
+	return l;
+}
+
+const struct dart_state *dart_out_state(const struct dart_out *o,
+					unsigned collector, unsigned table)
+{
+	unsigned k = o->common_of[table];
+
+	return k == NONE ? NULL : &o->state[collector * o->ncommon + k];
+}
+
+void dart_out_close(struct dart_out *o)
+{
+	if (!o)
+		return;
+	free(o->common);
+	free(o->state);
+	free(o->heard);
+	free(o);
+}

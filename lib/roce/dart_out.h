@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dart_out.h - the RoCEv2 road of a DART switch: for the Key-Write tables of
+ * all collectors, from 20 bytes of state for each of them (DART section 6).
+ *
+ * What a deployment's collectors have in common is known once: the geometry,
+ * the tables' base address, our own addresses. Of a collector a switch keeps
+ * MAC, IPv4 address, queue pair, R_Key, and the PSN that it counts. There is
+ * no window and no state of a connection: what is lost is lost, and reports
+ * come again. A responder's NAK sets the PSN to where it says, and what was
+ * sent since is counted as lost: the responder has taken none of it. A NAK that
+ * comes twice, or late, does nothing: for that 8 bytes more are kept of a
+ * collector, which a host has, and a switch may do without.
+ *
+ * Operations on other kinds of tables go to another road.
+ */
+#ifndef ROCE_DART_OUT_H
+#define ROCE_DART_OUT_H
+
+#include <stdbool.h>
+
+#include "base/ledger.h"
+#include "packet/pkt.h"
+#include "op/op.h"
+#include "op/ticket.h"
+
+/* Of a collector and a table, as a switch holds it: big-endian. */
+struct dart_state {
+	uint8_t mac[6];
+	uint8_t ip[4];
+	uint8_t qpn[3];
+	uint8_t psn[3]; /* of the next packet */
+	uint8_t rkey[4];
+};
+
+_Static_assert(sizeof(struct dart_state) == 20, "DART section 6");
+
+/* packets = sent + lost, as far as NAKs have told. */
+struct dart_ledger {
+	uint64_t packets, sent, lost;
+	uint64_t resyncs; /* NAKs that set a PSN */
+};
+
+extern const struct ledger dart_ledger;
+
+struct dart_out;
+
+/*
+ * tickets: n, of collectors with the same tables; not kept. Refused where their
+ * addresses are not IPv4, or the tables' base addresses not the same. Tables
+ * are numbered as in fanout.h; rest takes the operations on other kinds. rest
+ * and sink outlive the road. mirror: as fanout.h has it.
+ */
+int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
+		  unsigned n, struct snk *sink, struct road *rest,
+		  unsigned ack_every, bool mirror, struct fault *f);
+struct road *dart_out_road(struct dart_out *o);
+struct dart_ledger dart_out_ledger(const struct dart_out *o);
+
+/* Takes in a packet, if it is an answer to what this road has sent. */
+bool dart_out_answer(struct dart_out *o, const struct pkt *p);
+
+/* Whether a ticket can be taken: dart_out_reticket() then does not refuse. */
+int dart_out_accepts(const struct dart_out *o, const struct ticket *t,
+		     struct fault *f);
+
+/*
+ * A collector has a new ticket, of the same tables; or there is one more, whose
+ * number is the next. It is written to once it is a member.
+ */
+int dart_out_reticket(struct dart_out *o, unsigned collector,
+		      const struct ticket *t, struct fault *f);
+
+/* The collectors that are written to from now on, by their numbers: n <= 256.
+ * NAKs of the others are still heard. */
+void dart_out_members(struct dart_out *o, const unsigned *number, unsigned n,
+		      bool mirror);
+
+/* The state of a collector's table, by its index; NULL: not Key-Write. */
+const struct dart_state *dart_out_state(const struct dart_out *o,
+					unsigned collector, unsigned table);
+void dart_out_close(struct dart_out *o);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The requester of an RC queue pair: InfiniBand Architecture 9.7, as measured
+ * in rdma.md. One that asks no more of the other side than any responder does.
+ *
+ * An answer tells the PSN that the collector expects next: all before it has
+ * been carried out. A window never gives up what was sent, so the PSN of a
+ * request stays the same while a connection lasts, and what is told about a PSN
+ * is told about one request.
+ */
+#include "roce/requester_private.h"
+
+#include <errno.h>
+
+enum {
+	BURST_MIN = 2,
+	TIMEOUT_MIN = 1 * 1000000, /* ns */
+};
+
+/* How many requests may be under way: additions, as many as the collector has
+ * room to remember the answers of. */
+static uint32_t flight_of(const struct roce_out *o, unsigned table)
+{
+	uint32_t burst = o->pair[table].q.burst;
+
+	if (o->t->table[table].kind == TABLE_KEYINC && o->t->atomics &&
+	    o->t->atomics < burst)
+		return o->t->atomics;
+	return burst;
+}
+
+/* Sends requests from next on, as many as may be under way. */
+static int send_some(struct roce_out *o, unsigned table)
+{
+	struct requester *q = &o->pair[table].q;
+	struct window *w = &q->w;
+	uint32_t flight = flight_of(o, table);
+	uint64_t until = w->acked + flight < w->end ? w->acked + flight
+						    : w->end;
+	uint32_t every = o->ack_every, psn;
+	int rc = 0;
+
+	if (!every || every > (flight + 3) / 4)
+		every = (flight + 3) / 4;
+	for (; w->next < until && !rc; w->next++) {
+		const struct request *r = window_at(w, w->next);
+
+		psn = psn_of(q, w->next);
+		if (++q->since_ack >= every || w->next + 1 == until) {
+			q->since_ack = 0;
+			psn |= ack_req;
+		}
+		if (w->next < w->sent) {
+			o->ctr.resent++;
+		} else {
+			w->sent = w->next + 1;
+			q->unused = (psn + 1) & ROCE_PSN_MASK;
+		}
+		rc = roce_out_emit(o, &r->op, r->opcode, psn, o->ts_ns);
+	}
+	return rc;
+}
+
+int requester_push(struct roce_out *o, unsigned table)
+{
+	struct requester *q = &o->pair[table].q;
+	struct window *w = &q->w;
+	uint64_t first = w->sent;
+	int rc;
+
+	if (q->phase != PHASE_OPEN)
+		return q->deadline || w->end == w->acked
+			       ? 0
+			       : requester_ask_anew(o, table);
+	if (q->resume || w->next == w->end)
+		return 0;
+	rc = send_some(o, table);
+	if (w->sent > first && !q->timed_at) {
+		q->timed = w->sent - 1;
+		q->timed_at = o->now_ns;
+	}
+	if (!q->deadline && w->acked < w->sent)
+		requester_expect(o, q);
+	return rc;
+}
+
+static void drop(struct roce_out *o, struct requester *q, unsigned table)
+{
+	uint64_t *as = q->dropping		? q->dropping
+		       : q->phase == PHASE_DEAD ? &o->ctr.refused
+						: &o->ctr.window_full;
+
+	(*as)++;
+	/* Readers must not be told of entries that are not there: what is left
+	 * of this list's batch goes, too, and the next one takes its place. */
+	if (o->t->table[table].kind == TABLE_APPEND) {
+		q->dropping = as;
+		o->generation++;
+	}
+}
+
+int requester_add(struct roce_out *o, const struct op *op, uint8_t opcode,
+		  bool *taken)
+{
+	struct requester *q = &o->pair[op->table].q;
+	int rc = 0;
+
+	if (op_payload(op) > q->w.longest)
+		return -EMSGSIZE;
+	*taken = false;
+	while (window_full(&q->w) && !q->dropping) {
+		if ((rc = requester_push(o, op->table)) < 0)
+			break;
+		rc = (q->phase == PHASE_DEAD && !q->stale) || !o->wait
+			     ? 0
+			     : o->wait(o->ctx);
+		if (rc <= 0)
+			break;
+	}
+	o->ctr.requests++; /* not before: it adds up while waiting, too */
+	if (q->dropping || window_full(&q->w)) {
+		drop(o, q, op->table);
+		return rc < 0 ? rc : 0;
+	}
+	window_add(&q->w, op, opcode);
+	*taken = true;
+	return 0;
+}
+
+/* RFC 6298's idea with less of it: four round trips are too long. */
+static void measure(const struct roce_out *o, struct requester *q)
+{
+	uint64_t trip = o->now_ns - q->timed_at, all;
+
+	if (!q->timed_at)
+		return;
+	all = q->timeout - q->timeout / 8 + trip / 2;
+	q->timeout = all < TIMEOUT_MIN	 ? TIMEOUT_MIN
+		     : all > TIMEOUT_MAX ? TIMEOUT_MAX
+					 : all;
+	q->timed_at = 0;
+}
+
+/* All requests before one that is n past the oldest are carried out. */
+static void confirm(struct roce_out *o, struct requester *q, uint32_t n)
+{
+	struct window *w = &q->w;
+
+	if (!n)
+		return;
+	o->ctr.acked += n;
+	w->acked += n;
+	if (w->next < w->acked)
+		w->next = w->acked;
+	if (w->acked > q->timed)
+		measure(o, q);
+	q->deadline = 0;
+	if (w->acked < w->sent)
+		requester_expect(o, q);
+	q->burst = q->burst + n <= w->mask ? q->burst + n
+					   : (uint32_t)w->mask + 1;
+}
+
+/* Sends everything again that is not confirmed. */
+static void go_back(const struct roce_out *o, struct requester *q)
+{
+	struct window *w = &q->w;
+	uint64_t flight = w->sent - w->acked;
+
+	if (!flight)
+		return;
+	/* Half of what did not get through: what is sent behind a loss is sent
+	 * in vain. */
+	if (q->burst > flight)
+		q->burst = (uint32_t)flight;
+	q->burst = q->burst / 2 < BURST_MIN ? BURST_MIN : q->burst / 2;
+	w->next = w->acked;
+	q->timed_at = 0;
+	requester_expect(o, q);
+}
+
+static enum meaning meaning_of(struct requester_ledger *ctr, uint8_t syndrome)
+{
+	switch (syndrome >> 5 & 3) { /* InfiniBand table 43 */
+	case 0:
+		ctr->acks++;
+		return MEANS_ACK;
+	case 1:
+		ctr->naks_rnr++;
+		return MEANS_LATER;
+	case 3:
+		break;
+	default:
+		ctr->strangers++;
+		return MEANS_NOTHING;
+	}
+	switch (syndrome) {
+	case ROCE_NAK_PSN:
+		ctr->naks_psn++;
+		return MEANS_GAP;
+	case ROCE_NAK_ACCESS:
+		ctr->naks_access++;
+		return MEANS_REFUSED;
+	default: /* invalid request, or an error of its own */
+		ctr->naks_invalid++;
+		return MEANS_REFUSED;
+	}
+}
+
+/* How long an RNR NAK asks to wait, ns (InfiniBand table 45). */
+static uint64_t rnr_ns(uint8_t syndrome)
+{
+	static const uint32_t us10[32] = {
+		65536, 1,    2,	   3,	  4,	 6,	8,     12,
+		16,    24,   32,   48,	  64,	 96,	128,   192,
+		256,   384,  512,  768,	  1024,	 1536,	2048,  3072,
+		4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152,
+	};
+
+	return us10[syndrome & 31] * UINT64_C(10000);
+}
+
+/* An answer about a request of ours: all before the n-th are carried out. */
+void requester_heed(struct roce_out *o, struct requester *q, uint32_t n,
+		    enum meaning m, uint8_t syndrome)
+{
+	struct window *w = &q->w;
+	bool asked = q->asked;
+
+	if (m == MEANS_ACK && !n && !asked)
+		o->ctr.late++;
+	else if (asked && !n)
+		measure(o, q);
+	q->tries = 0;
+	confirm(o, q, n);
+	switch (m) {
+	case MEANS_GAP:
+		/* A second NAK of one gap is a duplicate: it says so once. */
+		if (asked || q->gone_back != w->acked)
+			go_back(o, q);
+		q->gone_back = w->acked;
+		break;
+	case MEANS_LATER:
+		w->next = w->acked;
+		q->timed_at = 0;
+		q->resume = o->now_ns + rnr_ns(syndrome);
+		q->deadline = 0;
+		break;
+	case MEANS_REFUSED:
+		requester_restart(q, psn_of(q, w->acked));
+		q->phase = PHASE_DEAD;
+		/* The same R_Key would kill a queue pair that is made anew. */
+		q->stale = syndrome == ROCE_NAK_ACCESS;
+		requester_expect(o, q);
+		break;
+	default:
+		/* It may not be the probe's answer, if it tells something. */
+		if (asked && !n && w->acked < q->asked_about)
+			go_back(o, q);
+		q->asked = asked && n && w->acked < q->asked_about;
+		return;
+	}
+	q->asked = false;
+}
+
+int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
+{
+	struct requester *q = &o->pair[table].q;
+	enum meaning m = meaning_of(&o->ctr, r->syndrome);
+	uint32_t expected = (r->psn + (m == MEANS_ACK)) & ROCE_PSN_MASK;
+	uint32_t n = (expected - psn_of(q, q->w.acked)) & ROCE_PSN_MASK;
+	int rc = 0;
+
+	if (m == MEANS_NOTHING)
+		return 0;
+	if (q->phase == PHASE_OPEN && n <= q->w.sent - q->w.acked) {
+		requester_heed(o, q, n, m, r->syndrome);
+	} else if (q->phase != PHASE_OPEN && m <= MEANS_GAP &&
+		   (q->deadline || q->phase == PHASE_DEAD)) {
+		rc = requester_listen(o, table, expected, m == MEANS_ACK,
+				      r->msn);
+	} else if (q->phase == PHASE_OPEN && q->asked && m <= MEANS_GAP) {
+		/* We asked, and this is all it says. */
+		q->phase = PHASE_ASKING;
+		q->probed = 0;
+		requester_guess(o, q, expected);
+	} else {
+		if (n >= PSN_HALF)
+			o->ctr.late++;
+		else
+			o->ctr.strangers++;
+		/* Or the collector has begun anew: it is asked. */
+		if (q->phase == PHASE_OPEN && m == MEANS_GAP && !q->asked)
+			rc = requester_ask(o, table);
+	}
+	return rc ? rc : requester_push(o, table);
+}
+
+int requester_tick(struct roce_out *o, unsigned table)
+{
+	struct requester *q = &o->pair[table].q;
+
+	if (!q->on)
+		return 0;
+	if (q->resume && o->now_ns >= q->resume) {
+		q->resume = 0;
+		return requester_push(o, table);
+	}
+	if (!q->deadline || o->now_ns < q->deadline)
+		return 0;
+	if (!q->guessed)
+		o->ctr.timeouts++;
+	if (q->phase != PHASE_OPEN && (q->guessed || q->w.acked == q->w.sent))
+		return requester_ask_anew(o, table);
+	return requester_ask(o, table);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * responder.h - a software RDMA responder: RoCEv2 packets in, operations on a
+ * region, answers out, as a NIC does it (rdma.md).
+ *
+ * Every packet is a stranger's: iCRC, P_Key, queue pair, peer, PSN, R_Key,
+ * bounds, alignment and lengths are judged before a byte is written;
+ * nothing outside the tables can be reached.
+ */
+#ifndef ROCE_RESPONDER_H
+#define ROCE_RESPONDER_H
+
+#include "base/ledger.h"
+#include "packet/pkt.h"
+#include "op/ticket.h"
+
+struct responder;
+
+struct responder_options {
+	uint64_t receives; /* receives posted for WRITE with Immediate;
+			      UINT64_MAX: always one */
+	bool any_peer;	   /* do not check the source address */
+};
+
+/* Ledger of packets: received = executed + duplicates + drops by reason. */
+struct responder_ledger {
+	uint64_t received;
+	uint64_t executed;
+	uint64_t duplicate; /* PSN seen before: answered again, not executed */
+	uint64_t foreign;   /* not RoCEv2, or to another host's address */
+	uint64_t malformed;
+	uint64_t bad_icrc;
+	uint64_t bad_pkey;
+	uint64_t bad_tver;
+	uint64_t bad_opcode;   /* opcode unknown, or its class does not fit the
+				  queue pair's type */
+	uint64_t bad_qp;       /* no such queue pair */
+	uint64_t bad_peer;     /* not the configured source address */
+	uint64_t qp_error;     /* queue pair in error state */
+	uint64_t out_of_order; /* PSN ahead of the expected one */
+	uint64_t invalid;      /* lengths, alignment, MTU: NAK 0x61 (RC) */
+	uint64_t access;       /* R_Key, bounds: NAK 0x62 (RC) */
+	uint64_t rnr;	       /* no receive posted */
+	/* notes */
+	uint64_t writes, atomics, immediates;
+	uint64_t bytes;	     /* written */
+	uint64_t acks, naks; /* due; sent if there is a sink */
+};
+
+extern const struct ledger responder_ledger;
+
+/*
+ * r is open for writing; t is its ticket (starting PSNs, R_Keys, addresses).
+ * Both outlive the responder, and so do answers, which may be NULL.
+ */
+int responder_open(struct responder **out, struct region *r,
+		   const struct ticket *t, struct snk *answers,
+		   const struct responder_options *o, struct fault *f);
+/* Returns 0 or -errno of the answers' sink. n <= PKT_BATCH. */
+int responder_rx(struct responder *p, const struct pkt *pkts, size_t n);
+/*
+ * Makes all queue pairs anew, as a ticket of the region says: those that were
+ * in error, too. What is under way to the old ones is refused by its PSN.
+ */
+int responder_reopen(struct responder *p, const struct ticket *t,
+		     struct fault *f);
+/*
+ * A request that a queue pair refused: the first since it was made. On RC the
+ * pair is dead then, until responder_reopen().
+ */
+struct responder_refusal {
+	unsigned table;
+	uint64_t epoch; /* whose R_Key it had, if not the current one's; 0: a
+			   strange one, or it was something else */
+};
+
+/* One that was not told yet. */
+bool responder_refused(struct responder *p, struct responder_refusal *out);
+/* Whether a queue pair is dead. */
+bool responder_is_dead(const struct responder *p);
+/* The epoch that the queue pairs were made for. */
+uint64_t responder_epoch(const struct responder *p);
+
+/* Posts n more receives, for WRITE with Immediate. */
+void responder_post(struct responder *p, uint64_t n);
+const struct responder_ledger *responder_counters(const struct responder *p);
+void responder_close(struct responder *p);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Queue pairs: InfiniBand Architecture 9.7 (RC) and 9.8 (UC), as measured in
+ * rdma.md. A packet is judged in full before a byte is written; writes gather
+ * and go down the local road together.
+ */
+#include "roce/responder_pair.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+	PSN_HALF = 0x800000,
+	RNR_TIMER = 1, /* 0.01 ms: the shortest (InfiniBand table 45) */
+	ANSWER_MAX = 128,
+};
+
+int pair_flush(struct responder *p)
+{
+	struct road *road = local_road(p->local);
+	int rc = p->nops ? road->exec(road, p->op, p->nops, p->ts_ns) : 0;
+
+	p->nops = 0;
+	return rc;
+}
+
+static int make_answers(struct answers *a, const struct queue_pair *q,
+			const struct roce *r)
+{
+	struct roce to = {
+		.version = r->version,
+		.src_port = r->src_port,
+		.ttl = 64,
+		.opcode = ROCE_RC_ACK,
+		.migreq = true,
+		.pkey = 0xffff,
+		.dest_qp = q->qpn, /* the translator's has the same number */
+	};
+	int rc;
+
+	memcpy(to.eth_dst, r->eth_src, 6);
+	memcpy(to.eth_src, r->eth_dst, 6);
+	memcpy(to.src, r->dst, 16);
+	memcpy(to.dst, r->src, 16);
+	a->to.version = 0;
+	if ((rc = form_make(&a->ack, &to)) < 0)
+		return rc;
+	to.opcode = ROCE_RC_ATOMIC_ACK;
+	if ((rc = form_make(&a->atomic, &to)) < 0)
+		return rc;
+	a->to = to;
+	return 0;
+}
+
+static bool same_way(const struct answers *a, const struct roce *r)
+{
+	return a->to.version == r->version && a->to.src_port == r->src_port &&
+	       !memcmp(a->to.eth_dst, r->eth_src, 6) &&
+	       !memcmp(a->to.eth_src, r->eth_dst, 6) &&
+	       !memcmp(a->to.dst, r->src, 16) && !memcmp(a->to.src, r->dst, 16);
+}
+
+/* An answer to r: positive, negative, or with an atomic's old value. */
+static int answer(struct responder *p, struct queue_pair *q,
+		  const struct roce *r, uint32_t psn, uint8_t syndrome,
+		  const uint64_t *old)
+{
+	const struct form *f = old ? &q->answers.atomic : &q->answers.ack;
+	uint8_t *frame;
+	int rc;
+
+	if (syndrome == ROCE_ACK)
+		p->ctr.acks++;
+	else
+		p->ctr.naks++;
+	if (!p->answers)
+		return 0;
+	/* An ACK promises that the write is done, whatever happens next. */
+	if ((rc = pair_flush(p)) < 0)
+		return rc;
+	if (!same_way(&q->answers, r) &&
+	    (rc = make_answers(&q->answers, q, r)) < 0)
+		return rc;
+	frame = snk_room(p->answers, ANSWER_MAX);
+	if (!frame)
+		return errno ? -errno : -EIO;
+	form_start(frame, f, psn);
+	be32_store(frame + f->ext, (uint32_t)syndrome << 24 | q->msn);
+	if (old)
+		be64_store(frame + f->ext + ROCE_AETH_LEN, *old);
+	snk_done(p->answers, form_end(frame, f), p->ts_ns);
+	return 0;
+}
+
+/* RC: a NAK, and the queue pair is dead. UC: silence, and it lives on. */
+static int refuse(struct responder *p, struct queue_pair *q,
+		  const struct roce *r, uint8_t syndrome)
+{
+	if (syndrome == ROCE_NAK_ACCESS)
+		p->ctr.access++;
+	else
+		p->ctr.invalid++;
+	q->refused = true;
+	q->refused_rkey = r->rkey;
+	if (!is_rc(r->opcode))
+		return 0;
+	q->error = true;
+	return answer(p, q, r, q->expected, syndrome, NULL);
+}
+
+static int duplicate(struct responder *p, struct queue_pair *q,
+		     const struct roce *r)
+{
+	p->ctr.duplicate++;
+	if (!is_atomic(r->opcode))
+		return answer(p, q, r, (q->expected - 1) & ROCE_PSN_MASK,
+			      ROCE_ACK, NULL);
+	for (unsigned i = 0; i < REPLAYS; i++)
+		if (q->replay[i].used && q->replay[i].psn == r->psn)
+			return answer(p, q, r, r->psn, ROCE_ACK,
+				      &q->replay[i].old);
+	return 0; /* too old to know: silence */
+}
+
+/* As a device's queue pairs do, verbs_target.h: max_dest_rd_atomic is 0 where
+ * nobody needs atomics. */
+static bool takes_atomics(const struct table *t)
+{
+	return t->kind == TABLE_KEYINC || t->kind == TABLE_KEYWRITE;
+}
+
+/* 0 if the packet may be carried out, else the syndrome that says why not. */
+static uint8_t judge_access(const struct responder *p,
+			    const struct queue_pair *q, const struct roce *r)
+{
+	uint64_t len = is_atomic(r->opcode) ? 8 : r->len;
+	uint64_t offset = r->va - q->address;
+
+	if (is_atomic(r->opcode)) {
+		if (r->pad || (r->va & 7) || !takes_atomics(q->table))
+			return ROCE_NAK_INVALID;
+	} else if (r->dma_len != r->len || r->pad != (-r->len & 3) ||
+		   r->len > p->t.mtu) {
+		return ROCE_NAK_INVALID;
+	}
+	if (!len)
+		return 0; /* touches nothing: not even a key is needed */
+	if (r->rkey != q->rkey || r->va < q->address ||
+	    offset > q->table->length || q->table->length - offset < len)
+		return ROCE_NAK_ACCESS;
+	return 0;
+}
+
+static int do_atomic(struct responder *p, struct queue_pair *q,
+		     const struct roce *r)
+{
+	uint64_t operand[2] = {r->compare, r->swap_add}, old;
+	struct op op = {
+		.verb = OP_CMP_SWAP,
+		.table = (uint16_t)(q - p->qp),
+		.offset = r->va - q->address,
+		.length = 8,
+		.data = (const uint8_t *)operand,
+	};
+	int rc;
+
+	p->ctr.atomics++;
+	p->ctr.bytes += 8;
+	if (r->opcode == ROCE_RC_FETCH_ADD) {
+		op.verb = OP_FETCH_ADD;
+		op.add = r->swap_add;
+	}
+	if (!p->answers && op.verb == OP_FETCH_ADD) {
+		p->op[p->nops++] = op; /* nobody asks what was there */
+		p->ctr.acks++;
+		return 0;
+	}
+	if ((rc = pair_flush(p)) < 0) /* in order */
+		return rc;
+	old = local_atomic(p->local, &op);
+	q->replay[q->next_replay] = (struct replay){r->psn, true, old};
+	q->next_replay = (q->next_replay + 1) % REPLAYS;
+	return answer(p, q, r, r->psn, ROCE_ACK, &old);
+}
+
+static int do_write(struct responder *p, struct queue_pair *q,
+		    const struct roce *r)
+{
+	bool imm = is_immediate(r->opcode);
+
+	p->ctr.writes++;
+	p->ctr.bytes += r->len;
+	if (imm) {
+		p->ctr.immediates++;
+		if (p->o.receives != UINT64_MAX)
+			p->o.receives--;
+	}
+	p->op[p->nops++] = (struct op){
+		.verb = imm ? OP_WRITE_IMM : OP_WRITE,
+		.table = (uint16_t)(q - p->qp),
+		.offset = r->len ? r->va - q->address : 0,
+		.length = (uint32_t)r->len,
+		.data = r->payload,
+		.immediate = r->imm,
+	};
+	if (is_rc(r->opcode) && r->ack_req)
+		return answer(p, q, r, r->psn, ROCE_ACK, NULL);
+	return 0;
+}
+
+/* A good packet for a live queue pair whose turn it is. */
+static int execute(struct responder *p, struct queue_pair *q,
+		   const struct roce *r)
+{
+	uint8_t why;
+
+	if (is_immediate(r->opcode) && !p->o.receives) {
+		p->ctr.rnr++;
+		return is_rc(r->opcode) ? answer(p, q, r, r->psn,
+						 ROCE_RNR_NAK | RNR_TIMER, NULL)
+					: 0;
+	}
+	why = judge_access(p, q, r);
+	if (why)
+		return refuse(p, q, r, why);
+	p->ctr.executed++;
+	q->expected = (r->psn + 1) & ROCE_PSN_MASK;
+	q->msn = (q->msn + 1) & ROCE_PSN_MASK;
+	q->nak_sent = false;
+	return is_atomic(r->opcode) ? do_atomic(p, q, r) : do_write(p, q, r);
+}
+
+/* RC: only the expected PSN is carried out (InfiniBand 9.7.3). */
+int pair_rx(struct responder *p, struct queue_pair *q, const struct roce *r)
+{
+	uint32_t ahead = (r->psn - q->expected) & ROCE_PSN_MASK;
+
+	if (q->error) {
+		p->ctr.qp_error++;
+		return 0;
+	}
+	if (!is_rc(r->opcode) || !ahead)
+		return execute(p, q, r);
+	if (ahead >= PSN_HALF)
+		return duplicate(p, q, r);
+	p->ctr.out_of_order++;
+	if (q->nak_sent)
+		return 0;
+	q->nak_sent = true;
+	return answer(p, q, r, q->expected, ROCE_NAK_PSN, NULL);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * roce_out.h - the RoCEv2 road: every operation becomes a packet, as a switch
+ * would emit it, with the right iCRC. Writes above the path MTU are split.
+ *
+ * By itself it sends and forgets. With a window (roce_out_window()) it keeps
+ * what it sends to RC tables until the collector's answer has come, sends again
+ * what was lost, in order, and knows what became of every request.
+ */
+#ifndef ROCE_ROCE_OUT_H
+#define ROCE_ROCE_OUT_H
+
+#include "packet/pkt.h"
+#include "op/op.h"
+#include "roce/requester.h"
+#include "op/ticket.h"
+
+struct roce_out;
+
+enum {
+	ROCE_OUT_WINDOW = 4096,	       /* a good size */
+	ROCE_OUT_WINDOW_MAX = 1 << 20, /* PSNs have 24 bits */
+};
+
+/*
+ * t and sink outlive the road. ack_every: AckReq on every n-th packet of a
+ * queue pair, 0 never; with a window, 0: a quarter of it.
+ */
+int roce_out_open(struct roce_out **out, const struct ticket *t,
+		  struct snk *sink, unsigned ack_every, struct fault *f);
+struct road *roce_out_road(struct roce_out *o);
+uint64_t roce_out_packets(const struct roce_out *o);
+void roce_out_close(struct roce_out *o);
+
+/*
+ * Called in the middle of exec() when a window has no room: takes in answers
+ * (roce_out_answers(), roce_out_tick()), having flushed the sink. Returns 1 to
+ * go on waiting, 0 when the request is to be dropped and counted, or -errno.
+ */
+typedef int roce_out_wait(void *ctx);
+
+/*
+ * Turns on the window, before the first operation: up to size requests of each
+ * RC queue pair, rounded up to a power of 2. wait may be NULL: always 0.
+ */
+int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,
+		    void *ctx, struct fault *f);
+
+/*
+ * Answers have come, for one of n roads (several collectors). Times are of a
+ * clock that never goes back. Returns 0 or -errno of a sink; flushing is the
+ * caller's, as after roce_out_tick() and the road's own calls.
+ */
+int roce_out_answers(struct roce_out *const *roads, unsigned n,
+		     const struct pkt *pkts, size_t npkts, uint64_t now_ns);
+
+/* Time has passed: asks again where answers are overdue. */
+int roce_out_tick(struct roce_out *o, uint64_t now_ns);
+
+/* When roce_out_tick() is to be called next; UINT64_MAX: no need. */
+uint64_t roce_out_due(const struct roce_out *o);
+
+/* Requests that were accepted and are neither confirmed nor given up, without
+ * those for queue pairs that have refused one, unless for its ticket. */
+uint64_t roce_out_pending(const struct roce_out *o);
+
+/* Whether answers are overdue somewhere, or a queue pair is dead. */
+bool roce_out_stalled(const struct roce_out *o);
+
+/* Whether a queue pair refused our R_Key or address: the ticket is out of date.
+ * What waits there is sent under the next one. */
+bool roce_out_stale(const struct roce_out *o);
+
+/*
+ * The collector has a new ticket, of the same tables; it outlives the road.
+ * WRITEs not confirmed are sent again under it, in order. Atomics that were
+ * sent are not: nobody knows whether they were carried out. List entries go on
+ * where the collector's lists are. What is refused changes nothing;
+ * roce_out_accepts() asks beforehand: then it is only for want of memory.
+ */
+int roce_out_accepts(const struct roce_out *o, const struct ticket *t,
+		     struct fault *f);
+int roce_out_reticket(struct roce_out *o, const struct ticket *t,
+		      struct fault *f);
+
+/* What became of the requests so far. All 0 without a window. */
+struct requester_ledger roce_out_ledger(const struct roce_out *o);
+
+#endif

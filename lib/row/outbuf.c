@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "row/outbuf.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+	NUMBER_MAX = 32, /* longest number, bytes */
+};
+
+static const char digit_pairs[] =
+	"00010203040506070809101112131415161718192021222324"
+	"25262728293031323334353637383940414243444546474849"
+	"50515253545556575859606162636465666768697071727374"
+	"75767778798081828384858687888990919293949596979899";
+
+void outbuf_spill(struct outbuf *o)
+{
+	errno = 0;
+	if (o->len && !o->err &&
+	    fwrite_unlocked(o->buf, 1, o->len, o->out) != o->len)
+		o->err = errno ? -errno : -EIO;
+	o->len = 0;
+	o->spills++;
+}
+
+void outbuf_long(struct outbuf *o, const char *s, size_t n)
+{
+	while (n) {
+		size_t part = n < OUTBUF_SIZE ? n : OUTBUF_SIZE;
+
+		memcpy(outbuf_room(o, part), s, part);
+		o->len += part;
+		s += part;
+		n -= part;
+	}
+}
+
+void outbuf_word(struct outbuf *o, const char *s)
+{
+	outbuf_bytes(o, s, strlen(s));
+}
+
+static unsigned digits_of(uint64_t v)
+{
+	unsigned n = 1;
+
+	for (; v >= 10000; v /= 10000)
+		n += 4;
+	return n + (v >= 10) + (v >= 100) + (v >= 1000);
+}
+
+void outbuf_u64(struct outbuf *o, uint64_t v)
+{
+	unsigned n = digits_of(v);
+	char *end = outbuf_room(o, n) + n;
+
+	o->len += n;
+	for (; v >= 100; v /= 100) {
+		end -= 2;
+		memcpy(end, digit_pairs + v % 100 * 2, 2);
+	}
+	if (v >= 10)
+		memcpy(end - 2, digit_pairs + v * 2, 2);
+	else
+		end[-1] = (char)('0' + v);
+}
+
+void outbuf_i64(struct outbuf *o, int64_t v)
+{
+	if (v < 0)
+		outbuf_char(o, '-');
+	outbuf_u64(o, v < 0 ? -(uint64_t)v : (uint64_t)v);
+}
+
+/* The decimal point of a locale, of whatever bytes, becomes a point again. */
+void outbuf_f64(struct outbuf *o, double v)
+{
+	char text[NUMBER_MAX];
+	bool point = false;
+
+	snprintf(text, sizeof(text), "%.6g", v);
+	for (const char *p = text; *p; p++) {
+		if (isdigit((unsigned char)*p) || *p == '-' || *p == '+' ||
+		    *p == 'e')
+			outbuf_char(o, *p);
+		else if (!point)
+			outbuf_char(o, '.');
+		point = !isdigit((unsigned char)*p);
+	}
+}
+
+void outbuf_hex(struct outbuf *o, const void *data, size_t n)
+{
+	static const char hex[] = "0123456789abcdef";
+	const uint8_t *p = data;
+
+	while (n) {
+		size_t part = n < OUTBUF_SIZE / 4 ? n : OUTBUF_SIZE / 4;
+		char *to = outbuf_room(o, 2 * part);
+
+		for (size_t i = 0; i < part; i++) {
+			to[2 * i] = hex[p[i] >> 4];
+			to[2 * i + 1] = hex[p[i] & 15];
+		}
+		o->len += 2 * part;
+		p += part;
+		n -= part;
+	}
+}
+
+void outbuf_list(struct outbuf *o, const uint32_t *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			outbuf_char(o, ',');
+		outbuf_u64(o, v[i]);
+	}
+}
+
+/*
+ * Length of the well-formed UTF-8 sequence at s (RFC 3629, section 4), with its
+ * code point; 0 if there is none. Never looks past a NUL.
+ */
+static unsigned utf8(const unsigned char *s, uint32_t *cp)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	unsigned n = s[0] < 0x80	     ? 1
+		     : (s[0] & 0xe0) == 0xc0 ? 2
+		     : (s[0] & 0xf0) == 0xe0 ? 3
+		     : (s[0] & 0xf8) == 0xf0 ? 4
+					     : 0;
+	uint32_t v = n > 1 ? s[0] & (0x7fu >> n) : s[0];
+
+	for (unsigned i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		v = v << 6 | (s[i] & 0x3f);
+	}
+	if (!n || v < least[n] || v > 0x10ffff || (v >= 0xd800 && v < 0xe000))
+		return 0;
+	*cp = v;
+	return n;
+}
+
+/*
+ * Where the first character is that some format writes in another way: all but
+ * printable ASCII, blanks, quotes, commas, backslashes. Most strings have none.
+ */
+static const unsigned char *plain_end(const unsigned char *s)
+{
+	static const bool special[256] = {
+		[0 ... ' '] = true,   ['"'] = true, [','] = true,
+		['\\'] = true, [0x7f ... 255] = true,
+	};
+
+	while (!special[*s])
+		s++;
+	return s;
+}
+
+static const unsigned char *put_plain(struct outbuf *o, const unsigned char *s)
+{
+	const unsigned char *end = plain_end(s);
+
+	outbuf_bytes(o, (const char *)s, (size_t)(end - s));
+	return end;
+}
+
+/* A string for JSON (RFC 8259, section 7), between quotes already written. */
+void outbuf_json(struct outbuf *o, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	unsigned n;
+	uint32_t cp;
+
+	while (*(s = put_plain(o, s))) {
+		n = utf8(s, &cp);
+		s += n ? n : 1;
+		if (!n) {
+			outbuf_word(o, "\xef\xbf\xbd"); /* U+FFFD */
+		} else if (cp == '"' || cp == '\\') {
+			outbuf_char(o, '\\');
+			outbuf_char(o, (char)cp);
+		} else if (cp < 0x20 || cp == 0x7f) {
+			char esc[8];
+
+			snprintf(esc, sizeof(esc), "\\u%04x", cp);
+			outbuf_word(o, esc);
+		} else {
+			outbuf_bytes(o, (const char *)s - n, n);
+		}
+	}
+}
+
+/*
+ * A string for people: what could move a cursor, and a blank that would look
+ * like the end of a column, is written as \xNN.
+ */
+void outbuf_plain(struct outbuf *o, const char *text, bool last)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	unsigned n;
+	uint32_t cp;
+
+	if (!*s)
+		outbuf_word(o, "\"\"");
+	while (*(s = put_plain(o, s))) {
+		n = utf8(s, &cp);
+		s += n ? n : 1;
+		if (!n) {
+			outbuf_word(o, "\xef\xbf\xbd");
+			o->hidden += 2;
+		} else if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0) ||
+			   (cp == ' ' && !last)) {
+			char esc[8];
+
+			snprintf(esc, sizeof(esc), "\\x%02x", cp);
+			outbuf_word(o, esc);
+		} else {
+			outbuf_bytes(o, (const char *)s - n, n);
+			o->hidden += n - 1;
+		}
+	}
+}
+
+/* RFC 4180. An empty string is "", so that null is not the same. */
+void outbuf_csv(struct outbuf *o, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	unsigned n;
+	uint32_t cp;
+
+	if (*s && !*plain_end(s)) {
+		put_plain(o, s);
+		return;
+	}
+	outbuf_char(o, '"');
+	while (*(s = put_plain(o, s))) {
+		n = utf8(s, &cp);
+		s += n ? n : 1;
+		if (n && cp == '"')
+			outbuf_char(o, '"');
+		if (n)
+			outbuf_bytes(o, (const char *)s - n, n);
+		else
+			outbuf_word(o, "\xef\xbf\xbd"); /* U+FFFD */
+	}
+	outbuf_char(o, '"');
+}

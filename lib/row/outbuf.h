@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * outbuf.h - private to this room: a buffer before a stdio stream, and how
+ * numbers, bytes and strings are written in each format.
+ *
+ * Errors: sticky, -errno of the stream in err; what follows is thrown away.
+ */
+#ifndef ROW_OUTBUF_H
+#define ROW_OUTBUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	OUTBUF_SIZE = 1 << 14,
+};
+
+struct outbuf {
+	FILE *out;
+	int err;
+	unsigned spills; /* times that buf was emptied */
+	size_t len;      /* bytes in buf */
+	size_t hidden;   /* bytes beyond one a character, by outbuf_plain() */
+	char buf[OUTBUF_SIZE];
+};
+
+/* Hands what is gathered to the stream. */
+void outbuf_spill(struct outbuf *o);
+
+/* Room for n more bytes, n <= OUTBUF_SIZE; the caller adds to len. */
+static inline char *outbuf_room(struct outbuf *o, size_t n)
+{
+	if (o->len + n > OUTBUF_SIZE)
+		outbuf_spill(o);
+	return o->buf + o->len;
+}
+
+static inline void outbuf_char(struct outbuf *o, char c)
+{
+	*outbuf_room(o, 1) = c;
+	o->len++;
+}
+
+/* n of any size. */
+void outbuf_long(struct outbuf *o, const char *s, size_t n);
+
+static inline void outbuf_bytes(struct outbuf *o, const char *s, size_t n)
+{
+	if (n > OUTBUF_SIZE - o->len) {
+		outbuf_long(o, s, n);
+		return;
+	}
+	memcpy(o->buf + o->len, s, n);
+	o->len += n;
+}
+
+void outbuf_word(struct outbuf *o, const char *s);
+void outbuf_u64(struct outbuf *o, uint64_t v);
+void outbuf_i64(struct outbuf *o, int64_t v);
+void outbuf_f64(struct outbuf *o, double v); /* finite */
+void outbuf_hex(struct outbuf *o, const void *data, size_t n);
+void outbuf_list(struct outbuf *o, const uint32_t *v, size_t n);
+
+/* Strings: for JSON, without its quotes; for CSV; for people, where blanks stay
+ * only in the last column. */
+void outbuf_json(struct outbuf *o, const char *text);
+void outbuf_csv(struct outbuf *o, const char *text);
+void outbuf_plain(struct outbuf *o, const char *text, bool last);
+
+#endif

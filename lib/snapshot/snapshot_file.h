@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * snapshot_file.h - private to this room: a snapshot's file (dta-region(5)).
+ *
+ *	struct snapshot_header
+ *	struct region_header      of the region, as it was
+ *	V sets                    as in the region
+ *	blocks                    struct snapshot_block and packed bytes, each
+ *	index                     struct snapshot_entry for each block there is
+ *	struct snapshot_trailer   at the very end
+ *
+ * A block is 64 KiB of one table in one epoch (the last one of a table is
+ * shorter), deflated, or as it is where that is not longer. Blocks that are all
+ * zero have no bytes: a run of them is one struct snapshot_block. Blocks are
+ * numbered through: epoch by epoch, table by table.
+ *
+ * The index finds a block at once. The blocks' own headers are there for the
+ * day when the index is damaged: then they are sought out, one after the other.
+ *
+ * All in the byte order of the machine that made it.
+ */
+#ifndef SNAPSHOT_SNAPSHOT_FILE_H
+#define SNAPSHOT_SNAPSHOT_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zlib.h>
+
+#include "store/region_file.h"
+#include "snapshot/snapshot.h"
+
+enum {
+	SNAPSHOT_VERSION = 1,
+	SNAPSHOT_BLOCK = 64 << 10,
+	SNAPSHOT_CACHE = 8, /* inflated blocks kept */
+};
+
+extern const char snapshot_end_magic[8];
+extern const char snapshot_block_magic[4];
+
+struct snapshot_header {
+	char magic[8];
+	uint32_t order;	      /* REGION_ORDER */
+	uint32_t version;     /* SNAPSHOT_VERSION */
+	uint32_t block;	      /* SNAPSHOT_BLOCK */
+	uint32_t crc;	      /* CRC-32C of all up to data_at, this field 0 */
+	uint64_t data_at;     /* of the first block */
+	uint64_t first, last; /* epochs */
+	uint64_t blocks;
+	uint8_t reserved[8];
+};
+
+_Static_assert(sizeof(struct snapshot_header) == 64, "the snapshot format");
+
+struct snapshot_block {
+	char magic[4];
+	uint32_t crc;	 /* CRC-32C of this struct, this field 0 */
+	uint64_t number; /* of the first block */
+	uint64_t count;	 /* blocks: 1, or a run of zero blocks of one table */
+	uint32_t packed; /* bytes that follow; 0: all zero */
+	uint32_t sum;	 /* CRC-32C of them */
+};
+
+_Static_assert(sizeof(struct snapshot_block) == 32, "the snapshot format");
+
+struct snapshot_entry {
+	uint64_t at;	 /* of the packed bytes in the file */
+	uint32_t packed; /* 0: all zero */
+	uint32_t sum;
+};
+
+_Static_assert(sizeof(struct snapshot_entry) == 16, "the snapshot format");
+
+struct snapshot_trailer {
+	uint64_t index_at;
+	uint64_t blocks;
+	uint32_t index_crc; /* CRC-32C of the index */
+	uint32_t crc;	    /* CRC-32C of this struct before this field */
+	char magic[8];
+};
+
+_Static_assert(sizeof(struct snapshot_trailer) == 32, "the snapshot format");
+
+/* A block as the geometry has it. */
+struct snapshot_place {
+	uint64_t epoch;
+	unsigned table;
+	uint64_t offset; /* in the table */
+	uint32_t length;
+};
+
+/* Which blocks there are: the same for writing and reading. */
+struct snapshot_plan {
+	const struct region_header *h;
+	uint64_t first, last;
+	uint64_t start[TABLE_MAX + 1]; /* of a table's blocks in an epoch */
+	uint64_t blocks;	       /* in all epochs */
+};
+
+void snapshot_plan_init(struct snapshot_plan *p, const struct region_header *h,
+			uint64_t first, uint64_t last);
+struct snapshot_place snapshot_place(const struct snapshot_plan *p,
+				     uint64_t block);
+uint64_t snapshot_number(const struct snapshot_plan *p, uint64_t epoch,
+			 unsigned table, uint64_t offset);
+
+uint32_t snapshot_header_crc(const struct snapshot_header *h,
+			     const struct region_header *r,
+			     const uint8_t *values);
+uint32_t snapshot_block_crc(const struct snapshot_block *b);
+uint32_t snapshot_trailer_crc(const struct snapshot_trailer *t);
+
+/* A view's context. */
+struct snapshot_at {
+	struct snapshot *s;
+	uint64_t epoch;
+	unsigned table;
+};
+
+struct snapshot_cached {
+	uint64_t block; /* UINT64_MAX: none */
+	uint64_t used;	/* when, by s->clock */
+	uint8_t *data;
+};
+
+struct snapshot {
+	int fd;
+	char *path;
+	uint64_t size;
+	struct snapshot_header head;
+	struct region_header h;
+	uint8_t *values;
+	struct snapshot_plan plan;
+	struct snapshot_entry *index; /* at 0: the block is missing */
+	uint64_t clock;
+	struct snapshot_cached cache[SNAPSHOT_CACHE];
+	uint8_t *packed; /* room for a block's bytes */
+	z_stream z;
+	bool z_open;
+	struct snapshot_at *at; /* tables x epochs, and one for nothing */
+};
+
+/* Reads an index out of the file, or -EBADMSG. */
+int snapshot_index_read(struct snapshot *s);
+
+/* Fills an index from the blocks' own headers. Returns 0 or -errno of reading.
+ */
+int snapshot_index_walk(const struct snapshot *s, struct snapshot_entry *index);
+
+/* All len bytes at an offset: 0, -EBADMSG (the file ends before) or -errno. */
+int snapshot_pread(const struct snapshot *s, void *buf, size_t len,
+		   uint64_t at);
+
+/* Inflates a block into out, of the place's length. 0 or -errno. */
+int snapshot_block_read(struct snapshot *s, uint64_t block, uint8_t *out);
+
+#endif

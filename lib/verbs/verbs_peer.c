@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* verbs_peer.c - the collector's address, and what comes of its connections. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "verbs/verbs_link.h"
+
+enum {
+	REJECT_NO_LISTENER = 8, /* invalid service ID (InfiniBand 12.6.7.2) */
+	REJECT_CONSUMER = 28,	/* the collector's own word follows */
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Splits ADDRESS[:PORT]; an IPv6 address with a port stands in brackets. */
+static int split(const char *address, char *host, size_t room, char *port,
+		 size_t port_room)
+{
+	const char *end = address + strlen(address), *colon;
+	size_t len;
+
+	if (*address == '[') {
+		end = strchr(++address, ']');
+		if (!end || (end[1] && end[1] != ':'))
+			return -EINVAL;
+		colon = end[1] ? end + 1 : NULL;
+	} else {
+		colon = strchr(address, ':');
+		if (colon && strchr(colon + 1, ':'))
+			colon = NULL; /* a bare IPv6 address */
+		if (colon)
+			end = colon;
+	}
+	len = (size_t)(end - address);
+	if (!len || len >= room || (colon && !colon[1]))
+		return -EINVAL;
+	memcpy(host, address, len);
+	host[len] = '\0';
+	snprintf(port, port_room, "%d", VERBS_ROAD_PORT);
+	if (colon)
+		snprintf(port, port_room, "%s", colon + 1);
+	return 0;
+}
+
+/* getaddrinfo() takes 99999, too. */
+static bool is_port(const char *text)
+{
+	size_t n = strspn(text, "0123456789");
+
+	return n && n <= 5 && !text[n] && strtoul(text, NULL, 10) - 1 < 65535;
+}
+
+static int look_up(struct verbs_peer *p, const char *address, struct fault *f)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+	char host[256], port[16];
+	int rc = split(address, host, sizeof(host), port, sizeof(port));
+
+	if (rc < 0 || !is_port(port))
+		return fault_set(f, -EINVAL,
+				 "%s: not ADDRESS, ADDRESS:PORT or "
+				 "[IPV6]:PORT",
+				 address);
+	rc = getaddrinfo(host, port, &hints, &found);
+	if (rc)
+		return fault_set(f, -EINVAL, "%s: %s", address,
+				 gai_strerror(rc));
+	memcpy(&p->at, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	return 0;
+}
+
+int verbs_peer_open(struct verbs_peer *p, const char *address,
+		    const volatile sig_atomic_t *stop, struct fault *f)
+{
+	int flags, rc;
+
+	*p = (struct verbs_peer){.stop = stop};
+	rc = look_up(p, address, f);
+	if (rc < 0)
+		return rc;
+	errno = 0;
+	p->channel = rdma_create_event_channel();
+	if (!p->channel)
+		return fault_set(f, errno ? -errno : -ENODEV,
+				 "/dev/infiniband/rdma_cm: %s: load the module "
+				 "rdma_ucm, and let this user open it",
+				 strerror(errno ? errno : ENODEV));
+	flags = fcntl(p->channel->fd, F_GETFL);
+	if (flags < 0 ||
+	    fcntl(p->channel->fd, F_SETFL, flags | O_NONBLOCK) < 0) {
+		rc = -errno;
+		verbs_peer_close(p);
+		return fault_set(f, rc, "%s: %s", address, strerror(-rc));
+	}
+	return 0;
+}
+
+void verbs_peer_close(struct verbs_peer *p)
+{
+	if (p->channel)
+		rdma_destroy_event_channel(p->channel);
+	p->channel = NULL;
+}
+
+static void happened(struct verbs_link *l, const struct rdma_cm_event *e)
+{
+	const struct rdma_conn_param *param = &e->param.conn;
+	uint8_t room = sizeof(l->data);
+
+	l->event = (int)e->event;
+	l->status = e->status;
+	l->data_len = 0;
+	switch (e->event) {
+	case RDMA_CM_EVENT_ESTABLISHED:
+	case RDMA_CM_EVENT_REJECTED:
+		l->atomics = param->initiator_depth;
+		if (!param->private_data)
+			break;
+		l->data_len = param->private_data_len < room
+				      ? param->private_data_len
+				      : room;
+		memcpy(l->data, param->private_data, l->data_len);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		l->over = true;
+		break;
+	default:
+		break;
+	}
+}
+
+void verbs_peer_look(struct verbs_peer *p)
+{
+	struct rdma_cm_event *e;
+
+	while (!rdma_get_cm_event(p->channel, &e)) {
+		if (e->id && e->id->context)
+			happened(e->id->context, e);
+		rdma_ack_cm_event(e);
+	}
+}
+
+/*
+ * Zeros where the collector's word would be: the kernel itself refuses, as the
+ * port is not listened at by this address.
+ */
+static int refused(const struct verbs_link *l)
+{
+	uint32_t word = 0;
+
+	verbs_cm_word_decode(&word, l->data, l->data_len);
+	if (l->status == REJECT_NO_LISTENER ||
+	    (l->status == REJECT_CONSUMER && !word))
+		return -ECONNREFUSED;
+	return l->status == REJECT_CONSUMER
+		       ? verbs_cm_refusal(l->data, l->data_len)
+		       : -EPROTO;
+}
+
+int verbs_peer_await(struct verbs_peer *p, struct verbs_link *l,
+		     enum rdma_cm_event_type wanted, uint64_t ms)
+{
+	struct pollfd fd = {.fd = p->channel->fd, .events = POLLIN};
+	uint64_t until = now_ms() + ms;
+
+	l->event = -1;
+	for (verbs_peer_look(p); l->event < 0; verbs_peer_look(p)) {
+		uint64_t now = now_ms();
+
+		if (*p->stop)
+			return -EINTR;
+		if (now >= until)
+			return -ETIMEDOUT;
+		poll(&fd, 1, until - now < 100 ? (int)(until - now) : 100);
+	}
+	if (l->event == (int)wanted)
+		return 0;
+	switch (l->event) {
+	case RDMA_CM_EVENT_REJECTED:
+		return refused(l);
+	case RDMA_CM_EVENT_UNREACHABLE:
+		return -EHOSTUNREACH;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		return -ECONNRESET;
+	default:
+		return l->status < 0 ? l->status : -EIO;
+	}
+}

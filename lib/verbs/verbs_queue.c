@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "verbs/verbs_queue.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <time.h>
+
+enum {
+	REAP = 16,    /* completions taken at once */
+	SPINS = 1000, /* looks at the queue before sleeping */
+	SLEEP_MS = 50,
+	/* Longer than a device retries (verbs_link.c): it has died itself. */
+	GIVE_UP_MS = 15000,
+};
+
+void verbs_queue_init(struct verbs_queue *q)
+{
+	q->chained = 0;
+	q->broken = false;
+	q->posted = q->done = 0;
+	q->head = q->tail = 0;
+	for (unsigned i = 0; i < VERBS_CHAIN; i++) {
+		q->wr[i].next = i + 1 < VERBS_CHAIN ? &q->wr[i + 1] : NULL;
+		q->wr[i].sg_list = &q->sge[i];
+		q->sge[i].lkey = q->lkey;
+	}
+}
+
+static uint64_t *reason(struct verbs_road_ledger *c, enum ibv_wc_status status)
+{
+	switch (status) {
+	case IBV_WC_WR_FLUSH_ERR:
+		return &c->flushed;
+	case IBV_WC_REM_ACCESS_ERR:
+		return &c->access;
+	case IBV_WC_REM_INV_REQ_ERR:
+	case IBV_WC_REM_OP_ERR:
+		return &c->refused;
+	case IBV_WC_RETRY_EXC_ERR:
+		return &c->unanswered;
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+		return &c->not_ready;
+	default:
+		return &c->failed;
+	}
+}
+
+/* Work requests before this one are done; so is this one, or it is lost. */
+static void completed(struct verbs_queue *q, const struct ibv_wc *wc)
+{
+	bool good = wc->status == IBV_WC_SUCCESS;
+
+	if (wc->wr_id < q->done || wc->wr_id >= q->posted)
+		return; /* none of ours */
+	q->ctr->completed += wc->wr_id - q->done + good;
+	if (!good) {
+		++*reason(q->ctr, wc->status);
+		q->broken = true;
+	}
+	q->done = wc->wr_id + 1;
+	q->tail = q->given[wc->wr_id & (q->depth - 1)];
+}
+
+unsigned verbs_queue_reap(struct verbs_queue *q)
+{
+	struct ibv_wc wc[REAP];
+	unsigned all = 0;
+	int n;
+
+	do {
+		n = ibv_poll_cq(q->cq, REAP, wc);
+		for (int i = 0; i < n; i++)
+			completed(q, &wc[i]);
+		all += n > 0 ? (unsigned)n : 0;
+	} while (n == REAP);
+	if (n < 0)
+		q->broken = true;
+	return all;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Until the device says that something has completed, or for a moment. */
+static void sleep_on(struct verbs_queue *q)
+{
+	struct ibv_cq *cq = q->cq;
+	struct pollfd p = {.events = POLLIN};
+	void *context;
+
+	if (!cq->channel) {
+		sched_yield();
+		return;
+	}
+	p.fd = cq->channel->fd;
+	if (ibv_req_notify_cq(cq, 0) || verbs_queue_reap(q))
+		return; /* what came before would not wake us */
+	if (poll(&p, 1, SLEEP_MS) > 0 &&
+	    !ibv_get_cq_event(cq->channel, &cq, &context))
+		ibv_ack_cq_events(cq, 1);
+}
+
+/*
+ * Waits for more completions. Returns false when the device gives no sign of
+ * life any more: then nothing outstanding will complete.
+ */
+static bool wait(struct verbs_queue *q)
+{
+	uint64_t since;
+
+	for (unsigned i = 0; i < SPINS; i++)
+		if (verbs_queue_reap(q))
+			return true;
+	since = now_ms();
+	while (now_ms() - since < GIVE_UP_MS) {
+		uint64_t before = q->done;
+
+		if (q->look)
+			q->look(q);
+		sleep_on(q);
+		if (verbs_queue_reap(q) || q->done != before)
+			return true;
+	}
+	verbs_queue_abandon(q);
+	return false;
+}
+
+void verbs_queue_abandon(struct verbs_queue *q)
+{
+	q->ctr->flushed += q->posted - q->done;
+	q->done = q->posted;
+	q->tail = q->head;
+	q->broken = true;
+}
+
+/*
+ * Posts what is chained, and waits until a whole chain has room again. Counts
+ * what cannot be posted as lost.
+ */
+static void ring(struct verbs_queue *q)
+{
+	struct ibv_send_wr *last = &q->wr[q->chained - 1], *bad = NULL;
+	struct ibv_send_wr *next = last->next;
+	unsigned n = q->chained;
+
+	last->next = NULL;
+	last->send_flags |= IBV_SEND_SIGNALED;
+	q->ctr->doorbells++;
+	if (ibv_post_send(q->qp, q->wr, &bad)) {
+		/* The one that is bad, and all behind it, were not taken. */
+		n = bad ? (unsigned)(bad - q->wr) : 0;
+		q->ctr->failed += q->chained - n;
+		q->broken = true;
+	}
+	last->next = next;
+	q->posted += n;
+	q->chained = 0;
+	if (q->posted - q->done > q->depth / 2)
+		verbs_queue_reap(q);
+	while (q->posted - q->done > q->depth - VERBS_CHAIN && wait(q))
+		;
+}
+
+void verbs_queue_settle(struct verbs_queue *q)
+{
+	if (q->chained)
+		ring(q);
+	while (q->done != q->posted && wait(q))
+		;
+}
+
+/* Whether so many bytes of the ring are free in one piece; takes them. */
+static bool take(struct verbs_queue *q, uint32_t length)
+{
+	uint64_t at = q->head % VERBS_STAGE;
+	uint64_t skip = at + length > VERBS_STAGE ? VERBS_STAGE - at : 0;
+
+	if (q->head + skip + length - q->tail > VERBS_STAGE)
+		return false;
+	q->head += skip + length;
+	return true;
+}
+
+/* A payload into the ring of payloads: where it is there. */
+static uint8_t *stage(struct verbs_queue *q, const uint8_t *data,
+		      uint32_t length)
+{
+	uint8_t *to;
+
+	if (!take(q, length)) {
+		if (q->chained)
+			ring(q);
+		while (!take(q, length))
+			if (q->done == q->posted || !wait(q))
+				q->tail = q->head;
+	}
+	to = q->memory + VERBS_SCRATCH + (q->head - length) % VERBS_STAGE;
+	memcpy(to, data, length);
+	return to;
+}
+
+static inline void put_payload(struct verbs_queue *q, const struct op *op)
+{
+	bool fits = op->length <= q->inline_max;
+	/* Before the request is begun: it may ring. */
+	const uint8_t *data = fits ? op->data : stage(q, op->data, op->length);
+	struct ibv_send_wr *wr = &q->wr[q->chained];
+
+	wr->sg_list->addr = (uintptr_t)data;
+	wr->sg_list->length = op->length;
+	wr->num_sge = op->length != 0; /* to some, length 0 means 2^31 */
+	wr->send_flags = fits ? IBV_SEND_INLINE : 0;
+	wr->opcode = IBV_WR_RDMA_WRITE;
+	wr->wr.rdma.remote_addr = q->address + op->offset;
+	wr->wr.rdma.rkey = q->rkey;
+	q->ctr->writes++;
+	q->ctr->bytes += op->length;
+	q->ctr->inlined += fits;
+	if (op->verb == OP_WRITE_IMM) {
+		wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+		wr->imm_data = htobe32(op->immediate);
+		q->ctr->immediates++;
+	}
+}
+
+static inline void put_atomic(struct verbs_queue *q, const struct op *op)
+{
+	struct ibv_send_wr *wr = &q->wr[q->chained];
+	uint64_t operand[2];
+
+	wr->sg_list->addr = (uintptr_t)q->memory;
+	wr->sg_list->length = 8;
+	wr->num_sge = 1;
+	wr->send_flags = 0;
+	wr->wr.atomic.remote_addr = q->address + op->offset;
+	wr->wr.atomic.rkey = q->rkey;
+	if (op->verb == OP_FETCH_ADD) {
+		wr->opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+		wr->wr.atomic.compare_add = op->add;
+	} else {
+		memcpy(operand, op->data, sizeof(operand));
+		wr->opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+		wr->wr.atomic.compare_add = operand[0];
+		wr->wr.atomic.swap = operand[1];
+	}
+	q->ctr->atomics++;
+}
+
+/* Numbers the work request that was made last. */
+static inline void chain(struct verbs_queue *q)
+{
+	uint64_t number = q->posted + q->chained;
+
+	q->wr[q->chained].wr_id = number;
+	q->given[number & (q->depth - 1)] = q->head;
+	if (++q->chained == VERBS_CHAIN)
+		ring(q);
+}
+
+/* Chains one operation; its data must stay until the next ring(). */
+static inline void put(struct verbs_queue *q, const struct op *op)
+{
+	if (op->verb == OP_WRITE || op->verb == OP_WRITE_IMM)
+		put_payload(q, op);
+	else
+		put_atomic(q, op);
+	chain(q);
+}
+
+void verbs_queue_exec(struct verbs_queue *q, const struct op *ops, size_t n)
+{
+	for (const struct op *op = ops; op < ops + n; op++) {
+		if (q->broken)
+			q->ctr->unconnected++;
+		else if (op->length > VERBS_STAGE / 2)
+			q->ctr->failed++;
+		else
+			put(q, op);
+	}
+	if (q->chained)
+		ring(q);
+}
+
+void verbs_queue_read(struct verbs_queue *q, uint64_t offset, uint32_t at,
+		      uint32_t length)
+{
+	struct ibv_send_wr *wr = &q->wr[q->chained];
+
+	wr->sg_list->addr = (uintptr_t)q->memory + VERBS_SCRATCH + at;
+	wr->sg_list->length = length;
+	wr->num_sge = 1;
+	wr->send_flags = 0;
+	wr->opcode = IBV_WR_RDMA_READ;
+	wr->wr.rdma.remote_addr = q->address + offset;
+	wr->wr.rdma.rkey = q->rkey;
+	chain(q);
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "verbs/verbs_road.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "verbs/verbs_link.h"
+#include "wire/be.h"
+
+enum {
+	PAUSE_MS = 100, /* before the first new attempt; then twice as long */
+	PAUSE_MAX_MS = 2000,
+};
+
+struct verbs_road {
+	struct road road;
+	struct verbs_road_options o;
+	struct verbs_peer peer;
+	char address[256];
+	struct ticket ticket;
+	uint64_t generation;
+	uint64_t *heads[TABLE_MAX];
+	struct verbs_road_ledger ctr;
+	/* Of an outage: since when, and when to try again. */
+	uint64_t since_ms, next_ms, pause_ms;
+	struct verbs_link link[TABLE_MAX];
+};
+
+#define FIELD(name, role)                                                      \
+	{                                                                      \
+#name, offsetof(struct verbs_road_ledger, name), role          \
+	}
+
+static const struct ledger_field fields[] = {
+	FIELD(received, LEDGER_IN),	    FIELD(completed, LEDGER_DONE),
+	FIELD(flushed, LEDGER_DROP),	    FIELD(access, LEDGER_DROP),
+	FIELD(refused, LEDGER_DROP),	    FIELD(unanswered, LEDGER_DROP),
+	FIELD(not_ready, LEDGER_DROP),	    FIELD(failed, LEDGER_DROP),
+	FIELD(unconnected, LEDGER_DROP),    FIELD(writes, LEDGER_NOTE),
+	FIELD(atomics, LEDGER_NOTE),	    FIELD(immediates, LEDGER_NOTE),
+	FIELD(bytes, LEDGER_NOTE),	    FIELD(inlined, LEDGER_NOTE),
+	FIELD(doorbells, LEDGER_NOTE),	    FIELD(connections, LEDGER_NOTE),
+	FIELD(disconnections, LEDGER_NOTE), FIELD(retries, LEDGER_NOTE),
+	FIELD(tickets, LEDGER_NOTE),
+};
+
+_Static_assert(sizeof(fields) / sizeof(fields[0]) ==
+		       sizeof(struct verbs_road_ledger) / sizeof(uint64_t),
+	       "a counter has no name");
+
+const struct ledger verbs_road_ledger = {
+	.stage = "road",
+	.unit = "operations",
+	.fields = fields,
+	.n = sizeof(fields) / sizeof(fields[0]),
+};
+
+static inline struct verbs_road *self(struct road *r)
+{
+	return (struct verbs_road *)r;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void tell(const struct verbs_road *v, const char *text)
+{
+	if (v->o.tell)
+		v->o.tell(v->o.ctx, text);
+}
+
+/* The count of a list goes on from the ticket's. */
+static int take_heads(struct verbs_road *v, unsigned i)
+{
+	const struct table *t = &v->ticket.table[i];
+
+	if (t->kind != TABLE_APPEND)
+		return 0;
+	if (!v->heads[i])
+		v->heads[i] = calloc(t->lists, sizeof(*v->heads[i]));
+	if (!v->heads[i])
+		return -ENOMEM;
+	if (v->ticket.at[i].heads)
+		memcpy(v->heads[i], v->ticket.at[i].heads,
+		       t->lists * sizeof(*v->heads[i]));
+	else
+		memset(v->heads[i], 0, t->lists * sizeof(*v->heads[i]));
+	return 0;
+}
+
+static int connect_table(struct verbs_road *v, unsigned i, struct fault *f)
+{
+	int rc = verbs_link_table(&v->link[i], &v->peer, &v->ticket.table[i],
+				  v->ticket.epoch, &v->ctr, f);
+
+	if (rc < 0)
+		return rc;
+	v->ctr.connections++;
+	v->generation++; /* its lists go on elsewhere, whatever others do */
+	rc = take_heads(v, i);
+	return rc < 0 ? fault_set(f, rc, "%s", strerror(-rc)) : 0;
+}
+
+static void disconnect(struct verbs_road *v, unsigned i)
+{
+	if (!v->link[i].id)
+		return;
+	v->ctr.disconnections++;
+	verbs_link_close(&v->link[i]);
+}
+
+/*
+ * A new ticket in the place of the one at hand, unless the tables are others
+ * than the translator was made for.
+ */
+static int renew_ticket(struct verbs_road *v, struct fault *f)
+{
+	struct ticket *t = calloc(1, sizeof(*t));
+	int rc = t ? verbs_link_ticket(&v->peer, t, f) : -ENOMEM;
+
+	if (rc < 0) {
+		free(t);
+		return rc;
+	}
+	v->ctr.tickets++;
+	if (v->ticket.n &&
+	    (t->n != v->ticket.n || memcmp(t->table, v->ticket.table,
+					   t->n * sizeof(t->table[0])) != 0)) {
+		rc = fault_set(f, -ENOTSUP, "the collector has other tables");
+		ticket_fini(t);
+	} else {
+		for (unsigned i = 0;
+		     t->epoch != v->ticket.epoch && i < v->ticket.n; i++)
+			disconnect(v, i);
+		ticket_fini(&v->ticket);
+		v->ticket = *t;
+	}
+	free(t);
+	return rc;
+}
+
+/* One attempt to have all tables connected. */
+static int connect_all(struct verbs_road *v, struct fault *f)
+{
+	int rc = renew_ticket(v, f);
+
+	for (unsigned i = 0; i < v->ticket.n && !rc; i++)
+		if (!v->link[i].up)
+			rc = connect_table(v, i, f);
+	return rc;
+}
+
+/* Whether all is well; connections that are not are closed. */
+static bool look(struct verbs_road *v)
+{
+	bool well = true;
+
+	verbs_peer_look(&v->peer);
+	for (unsigned i = 0; i < v->ticket.n; i++) {
+		struct verbs_link *l = &v->link[i];
+
+		if (l->up && l->q.done != l->q.posted)
+			verbs_queue_reap(&l->q);
+		if (l->over || l->q.broken)
+			disconnect(v, i);
+		well = well && l->up;
+	}
+	return well;
+}
+
+static void rest(const struct verbs_road *v, uint64_t until_ms)
+{
+	uint64_t now;
+
+	while (!*v->peer.stop && (now = now_ms()) < until_ms)
+		poll(NULL, 0, until_ms - now < 50 ? (int)(until_ms - now) : 50);
+}
+
+static void say_lost(struct verbs_road *v)
+{
+	char text[400];
+
+	if (v->since_ms)
+		return;
+	v->since_ms = now_ms();
+	v->pause_ms = PAUSE_MS;
+	v->next_ms = v->since_ms;
+	snprintf(text, sizeof(text), "%s: connection lost", v->address);
+	tell(v, text);
+}
+
+static void say_back(struct verbs_road *v)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text), "%s: connected again, epoch %llu",
+		 v->address, (unsigned long long)v->ticket.epoch);
+	tell(v, text);
+	v->since_ms = 0;
+}
+
+/* Patience is over, or nothing will come of it. */
+static void say_gone(struct verbs_road *v, const struct fault *f)
+{
+	char text[800];
+
+	snprintf(text, sizeof(text), "%s: %s; counting what is lost meanwhile",
+		 v->address, f->text);
+	tell(v, text);
+}
+
+/*
+ * Makes broken connections again. Waits for that while there is patience; then
+ * each call makes one attempt, when it is due.
+ */
+static void repair(struct verbs_road *v)
+{
+	bool patient;
+
+	say_lost(v);
+	do {
+		struct fault f = {""};
+		int rc;
+
+		patient = now_ms() - v->since_ms < VERBS_ROAD_PATIENCE_MS;
+		if (patient)
+			rest(v, v->next_ms);
+		if (*v->peer.stop || now_ms() < v->next_ms)
+			return;
+		rc = connect_all(v, &f);
+		if (!rc) {
+			say_back(v);
+			return;
+		}
+		v->ctr.retries++;
+		v->next_ms = now_ms() + v->pause_ms;
+		if (v->pause_ms < PAUSE_MAX_MS)
+			v->pause_ms *= 2;
+		if (rc == -ENOTSUP)
+			v->since_ms = 1; /* no patience with that */
+		if (patient && now_ms() - v->since_ms >= VERBS_ROAD_PATIENCE_MS)
+			say_gone(v, &f);
+		look(v); /* half of them may be up */
+	} while (patient);
+}
+
+static uint64_t verbs_begin(struct road *road)
+{
+	struct verbs_road *v = self(road);
+
+	if (!look(v))
+		repair(v);
+	return v->generation;
+}
+
+/* Keeps the count of a list that goes over the road, for head(). */
+static void note_head(struct verbs_road *v, const struct table *t,
+		      const struct op *op)
+{
+	uint64_t list = (op->offset - t->heads) / 8;
+
+	if ((op->verb == OP_WRITE || op->verb == OP_WRITE_IMM) &&
+	    op->length == 8 && op->offset >= t->heads && list < t->lists)
+		v->heads[op->table][list] = be64_load(op->data);
+}
+
+/* Operations of one table, which is that of the first. Returns their number. */
+static size_t run(struct verbs_road *v, const struct op *ops, size_t n)
+{
+	unsigned table = ops->table;
+	const struct table *t = &v->ticket.table[table];
+	struct verbs_link *l = &v->link[table];
+	size_t same = 0;
+
+	while (same < n && ops[same].table == table)
+		same++;
+	if (t->kind == TABLE_APPEND)
+		for (size_t i = 0; i < same; i++)
+			note_head(v, t, &ops[i]);
+	v->ctr.received += same;
+	if (l->up)
+		verbs_queue_exec(&l->q, ops, same);
+	else
+		v->ctr.unconnected += same;
+	return same;
+}
+
+static int verbs_exec(struct road *road, const struct op *ops, size_t n,
+		      uint64_t ts_ns)
+{
+	struct verbs_road *v = self(road);
+
+	(void)ts_ns;
+	for (size_t done; n; ops += done, n -= done) {
+		if (ops->table >= v->ticket.n)
+			return -ERANGE;
+		done = run(v, ops, n);
+	}
+	return 0;
+}
+
+static void verbs_end(struct road *road)
+{
+	(void)road;
+}
+
+static uint64_t verbs_head(struct road *road, unsigned table, uint32_t list)
+{
+	return self(road)->heads[table][list];
+}
+
+int verbs_road_open(struct verbs_road **out, const char *address,
+		    const struct verbs_road_options *o, struct fault *f)
+{
+	static const volatile sig_atomic_t never;
+	struct verbs_road *v = calloc(1, sizeof(*v));
+	int rc;
+
+	if (!v)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	v->road = (struct road){
+		.begin = verbs_begin,
+		.exec = verbs_exec,
+		.end = verbs_end,
+		.head = verbs_head,
+	};
+	if (o)
+		v->o = *o;
+	snprintf(v->address, sizeof(v->address), "%s", address);
+	rc = verbs_peer_open(&v->peer, address, v->o.stop ? v->o.stop : &never,
+			     f);
+	if (!rc)
+		rc = connect_all(v, f);
+	if (rc < 0) {
+		verbs_road_close(v);
+		return rc;
+	}
+	*out = v;
+	return 0;
+}
+
+struct road *verbs_road(struct verbs_road *v)
+{
+	return &v->road;
+}
+
+const struct ticket *verbs_road_ticket(const struct verbs_road *v)
+{
+	return &v->ticket;
+}
+
+int verbs_road_settle(struct verbs_road *v)
+{
+	for (unsigned i = 0; i < v->ticket.n; i++)
+		if (v->link[i].up)
+			verbs_queue_settle(&v->link[i].q);
+	return look(v) ? 0 : -ENOTCONN;
+}
+
+const struct verbs_road_ledger *verbs_road_counters(const struct verbs_road *v)
+{
+	return &v->ctr;
+}
+
+void verbs_road_close(struct verbs_road *v)
+{
+	if (!v)
+		return;
+	for (unsigned i = 0; i < TABLE_MAX; i++) {
+		if (v->link[i].up)
+			verbs_queue_settle(&v->link[i].q);
+		verbs_link_close(&v->link[i]);
+		free(v->heads[i]);
+	}
+	verbs_peer_close(&v->peer);
+	ticket_fini(&v->ticket);
+	free(v);
+}

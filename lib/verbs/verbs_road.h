@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * verbs_road.h - the verbs road: a host with an RDMA NIC as the translator. The
+ * collector (dta-collect --cm) gives the ticket and a reliable connection for
+ * each table through librdmacm; operations become work requests.
+ *
+ * Work requests go out in chains, a doorbell each; the last of a chain asks for
+ * a completion. Small payloads travel inside the request, others through a
+ * registered ring. Atomics' answers land in a scratch word.
+ *
+ * A broken connection is made again with growing pauses: begin() waits for that
+ * at first; after VERBS_ROAD_PATIENCE_MS operations are counted as lost while
+ * it goes on trying. When the collector has a new epoch, its new ticket is
+ * fetched and begin() returns it.
+ */
+#ifndef VERBS_VERBS_ROAD_H
+#define VERBS_VERBS_ROAD_H
+
+#include <signal.h>
+
+#include "base/ledger.h"
+#include "op/op.h"
+#include "op/ticket.h"
+
+struct verbs_road;
+
+enum {
+	VERBS_ROAD_PORT = 40040, /* the number of DTA's UDP port */
+	VERBS_ROAD_PATIENCE_MS = 30000,
+};
+
+/*
+ * Ledger of operations: received = completed + lost by reason, once settled.
+ * What was posted and never confirmed counts as lost; the collector may have
+ * carried it out all the same, if only the answer was lost.
+ */
+struct verbs_road_ledger {
+	uint64_t received;
+	uint64_t completed;
+	uint64_t flushed;     /* taken back when the connection broke */
+	uint64_t access;      /* remote access error: R_Key, bounds, rights */
+	uint64_t refused;     /* remote: invalid request, operation error */
+	uint64_t unanswered;  /* retries exhausted */
+	uint64_t not_ready;   /* RNR retries exhausted */
+	uint64_t failed;      /* any other status, or not to be posted */
+	uint64_t unconnected; /* came while there was no connection */
+	/* notes */
+	uint64_t writes, atomics, immediates;
+	uint64_t bytes;	    /* of payloads */
+	uint64_t inlined;   /* payloads that went inside the work request */
+	uint64_t doorbells; /* calls of the device */
+	uint64_t connections, disconnections;
+	uint64_t retries; /* attempts to connect that failed */
+	uint64_t tickets; /* fetched */
+};
+
+extern const struct ledger verbs_road_ledger;
+
+struct verbs_road_options {
+	/* Ends waiting for the collector when it becomes true; may be NULL. */
+	const volatile sig_atomic_t *stop;
+	/* Something happened to the connection; text names it. May be NULL. */
+	void (*tell)(void *ctx, const char *text);
+	void *ctx;
+};
+
+/*
+ * Fetches the ticket from ADDRESS[:PORT] (a name, an IPv4 address, [IPv6]) and
+ * connects every table. Nothing is tried again here: f tells what is wrong.
+ */
+int verbs_road_open(struct verbs_road **out, const char *address,
+		    const struct verbs_road_options *o, struct fault *f);
+struct road *verbs_road(struct verbs_road *v);
+const struct ticket *verbs_road_ticket(const struct verbs_road *v);
+
+/*
+ * Waits until all that was posted is completed or lost; the ledger adds up
+ * then. Returns 0, or -ENOTCONN if a table has no connection.
+ */
+int verbs_road_settle(struct verbs_road *v);
+const struct verbs_road_ledger *verbs_road_counters(const struct verbs_road *v);
+void verbs_road_close(struct verbs_road *v); /* settles. NULL is fine */
+
+#endif

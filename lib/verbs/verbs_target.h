@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * verbs_target.h - an RDMA device as the target: its NIC writes into the
+ * region, this CPU sleeps (dta.md 4).
+ *
+ * Every table has a memory region of its own, so that an R_Key reaches that
+ * table in that epoch and nothing else, and a queue pair of its own, RC or UC,
+ * ready to receive from one peer; no connection manager is in between. What a
+ * translator must know of them is in the ticket, which changes when a queue
+ * pair had to be made again, when the region was rotated, and when the device
+ * or its address came back.
+ *
+ * Epochs: the target sits in a writer's seat of the region. A rotation waits
+ *         until the device can no longer write into the old epoch: until the
+ *         grace is over and its R_Keys are revoked.
+ * Waiting: poll() on what verbs_target_fds() gives, for at most
+ *         VERBS_TARGET_TICK_MS, then call verbs_target_work().
+ * Readers: have a memory region of their own, the whole region's, which nothing
+ *         can be written through, and queue pairs that can do nothing else. So
+ *         they see what a process of this machine sees that maps the region
+ *         for reading: every epoch, and which ones there are.
+ * Errors: 0 or -errno, with f telling why in words, and the cure.
+ */
+#ifndef VERBS_VERBS_TARGET_H
+#define VERBS_VERBS_TARGET_H
+
+#include <poll.h>
+#include <stdbool.h>
+
+#include "base/ledger.h"
+#include "op/ticket.h"
+
+struct verbs_target;
+
+enum {
+	VERBS_TARGET_FDS = 4,	    /* at most, of a target */
+	VERBS_TARGET_TICK_MS = 250, /* between looks at epoch and state */
+	VERBS_TARGET_RECEIVES = 1024,
+	VERBS_TARGET_GRACE_MS = 1000,
+	VERBS_TARGET_GRACE_MAX_MS = 8000, /* a rotation waits 10 s */
+	VERBS_TARGET_NAME_MAX = 64,
+};
+
+struct verbs_target_options {
+	const char *device;
+	/*
+	 * Of this: version of IP, own address (0: the device's that is nearest
+	 * to the peer's), the peer's, MAC addresses (0: the device's and the
+	 * neighbour's), MTU (0: 1024, or what the port does).
+	 */
+	const struct ticket *at;
+	bool peer;	   /* make queue pairs for at->peer_ip */
+	unsigned receives; /* posted on each queue pair; 0: the above */
+	unsigned grace_ms; /* an old epoch's R_Keys are good for so long */
+	bool readable;	   /* hosts may read the region, all of it */
+	/* Something happened; text names the device. */
+	void (*tell)(void *ctx, const char *text);
+	void *ctx;
+};
+
+/*
+ * Ledger of the receives that the device used: completed = immediates + drops;
+ * and notes of what happened to it.
+ */
+struct verbs_target_ledger {
+	uint64_t completed;
+	uint64_t immediates; /* the region's waiters were told */
+	uint64_t flushed;    /* taken back from a dead queue pair */
+	uint64_t failed;     /* of any other status */
+	/* notes */
+	uint64_t qp_errors, qp_made;
+	uint64_t port_down, port_up, device_lost, device_back;
+	uint64_t rotations, tickets;
+	uint64_t connections, refused, disconnected, broken; /* librdmacm */
+};
+
+extern const struct ledger verbs_target_ledger;
+
+/*
+ * Opens a device for the region, which is open for writing and outlives the
+ * target. -ENODEV: f lists the devices that there are.
+ */
+int verbs_target_open(struct verbs_target **out, struct region *r,
+		      const struct verbs_target_options *o, struct fault *f);
+
+/*
+ * Listens for hosts, with librdmacm. Separate from verbs_target_open() because
+ * the kernel takes librdmacm's commands from those credentials only that it was
+ * opened with: drop privileges before. (All else stays what it was opened for.)
+ */
+int verbs_target_listen(struct verbs_target *v, uint16_t port, struct fault *f);
+
+/* Fills in what to poll for. Returns their number. */
+unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds);
+
+/*
+ * Does all that waits and returns at once: 1 if there is a new ticket, else 0.
+ * What goes wrong is told, and tried again by a later call.
+ */
+int verbs_target_work(struct verbs_target *v);
+
+/* Makes all queue pairs anew: a translator has lost count. Work() says when. */
+void verbs_target_renew(struct verbs_target *v);
+
+/*
+ * Whether its atomic operations are atomic among themselves only: not with
+ * those of another device or of this machine's processors.
+ */
+bool verbs_target_adds_alone(const struct verbs_target *v);
+
+/* NULL while there is none: the device is lost, or there are no queue pairs. */
+const struct ticket *verbs_target_ticket(const struct verbs_target *v);
+const char *verbs_target_name(const struct verbs_target *v);
+const struct verbs_target_ledger *
+verbs_target_counters(const struct verbs_target *v);
+void verbs_target_close(struct verbs_target *v); /* NULL is fine */
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* verbs_target_device.c - devices, their ports and addresses. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "verbs/verbs_target_private.h"
+
+enum {
+	GIDS_MAX = 512, /* looked at; mlx5 has 256 a port */
+	LIST_MAX = 256, /* characters of a list in a message */
+};
+
+unsigned verbs_mtu_bytes(enum ibv_mtu mtu)
+{
+	return 128u << mtu;
+}
+
+/* Adds " name" to a list that may be cut short. */
+static void list_add(char *list, const char *name)
+{
+	size_t n = strlen(list);
+
+	snprintf(list + n, LIST_MAX - n, " %s", name);
+}
+
+static int no_devices(int err, struct fault *f)
+{
+	return fault_set(
+		f, err,
+		"no RDMA device: load the card's driver (modprobe mlx5_ib), or "
+		"make one in software: modprobe rdma_rxe; rdma link add rxe0 "
+		"type rxe netdev eth0");
+}
+
+static int no_such_device(struct ibv_device **all, struct fault *f)
+{
+	char list[LIST_MAX] = "";
+
+	for (; *all; all++)
+		list_add(list, ibv_get_device_name(*all));
+	return fault_set(f, -ENODEV, "no such RDMA device; there are:%s", list);
+}
+
+/*
+ * What keeps a device from being opened has a cure, mostly. The library tries
+ * another way after the node, and says how that failed.
+ */
+static int cannot_open(int err, const struct ibv_device *d, struct fault *f)
+{
+	char node[VERBS_TARGET_NAME_MAX + 16];
+
+	snprintf(node, sizeof(node), "/dev/infiniband/%s", d->dev_name);
+	if (access(node, R_OK | W_OK) < 0)
+		err = -errno;
+	if (err == -EACCES || err == -EPERM)
+		return fault_set(
+			f, err,
+			"%s: %s: let this user open it (chmod 0666, as "
+			"rdma-core's udev rules do, or a group)",
+			node, strerror(-err));
+	if (err == -ENOENT)
+		return fault_set(f, err,
+				 "%s: %s: load the module ib_uverbs, and let "
+				 "udev make the node",
+				 node, strerror(-err));
+	return fault_set(f, err, "%s: %s", node, strerror(-err));
+}
+
+static int open_named(struct verbs_target *v, struct ibv_device **all,
+		      struct fault *f)
+{
+	struct ibv_device **d = all;
+
+	while (*d && strcmp(ibv_get_device_name(*d), v->name) != 0)
+		d++;
+	if (!*d)
+		return no_such_device(all, f);
+	errno = 0;
+	v->dev.ctx = ibv_open_device(*d);
+	if (!v->dev.ctx)
+		return cannot_open(errno ? -errno : -EIO, *d, f);
+	return 0;
+}
+
+static int do_not_block(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return -errno;
+	return 0;
+}
+
+static int equip(struct verbs_target *v)
+{
+	int rc = -ibv_query_device(v->dev.ctx, &v->attr);
+
+	if (rc < 0)
+		return rc;
+	v->dev.pd = ibv_alloc_pd(v->dev.ctx);
+	if (!v->dev.pd)
+		return errno ? -errno : -EIO;
+	v->dev.channel = ibv_create_comp_channel(v->dev.ctx);
+	if (!v->dev.channel)
+		return errno ? -errno : -EIO;
+	rc = do_not_block(v->dev.channel->fd);
+	return rc < 0 ? rc : do_not_block(v->dev.ctx->async_fd);
+}
+
+int verbs_device_open(struct verbs_target *v, struct fault *f)
+{
+	int n = 0, rc;
+	struct ibv_device **all;
+
+	errno = 0;
+	all = ibv_get_device_list(&n);
+	if (!all || !n) {
+		rc = all || errno == ENOSYS || !errno ? -ENODEV : -errno;
+		if (all)
+			ibv_free_device_list(all);
+		return no_devices(rc, f);
+	}
+	rc = open_named(v, all, f);
+	ibv_free_device_list(all);
+	if (rc < 0)
+		return rc;
+	rc = equip(v);
+	if (rc < 0) {
+		verbs_device_close(v);
+		return fault_set(f, rc, "%s: %s", v->name, strerror(-rc));
+	}
+	return 0;
+}
+
+void verbs_device_close(struct verbs_target *v)
+{
+	if (v->dev.channel)
+		ibv_destroy_comp_channel(v->dev.channel);
+	if (v->dev.pd)
+		ibv_dealloc_pd(v->dev.pd);
+	if (v->dev.ctx)
+		ibv_close_device(v->dev.ctx);
+	v->dev.channel = NULL;
+	v->dev.pd = NULL;
+	v->dev.ctx = NULL;
+}
+
+bool verbs_device_leaves(const struct verbs_target *v)
+{
+	return access(v->dev.ctx->device->dev_path, F_OK) < 0 &&
+	       errno == ENOENT;
+}
+
+/* ::ffff:a.b.c.d is IPv4's form in a GID (InfiniBand annex A17). */
+static union ibv_gid gid_of(uint8_t version, const uint8_t *ip)
+{
+	union ibv_gid g = {.raw = {[10] = 0xff, [11] = 0xff}};
+
+	if (version == 6)
+		memcpy(g.raw, ip, 16);
+	else
+		memcpy(g.raw + 12, ip, 4);
+	return g;
+}
+
+static bool is_mapped(const union ibv_gid *g)
+{
+	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
+
+	return !memcmp(g->raw, prefix, sizeof(prefix));
+}
+
+static bool is_link_local(const union ibv_gid *g)
+{
+	return g->raw[0] == 0xfe && (g->raw[1] & 0xc0) == 0x80;
+}
+
+static void gid_text(char *out, size_t size, const union ibv_gid *g)
+{
+	if (is_mapped(g))
+		inet_ntop(AF_INET, g->raw + 12, out, (socklen_t)size);
+	else
+		inet_ntop(AF_INET6, g->raw, out, (socklen_t)size);
+}
+
+static unsigned common_bits(const union ibv_gid *a, const union ibv_gid *b)
+{
+	unsigned n = 0;
+
+	while (n < 128 && !((a->raw[n / 8] ^ b->raw[n / 8]) >> (7 - n % 8) & 1))
+		n++;
+	return n;
+}
+
+/* How well an address suits: 0 not at all. */
+static unsigned suits(const struct ibv_gid_entry *e,
+		      const struct verbs_target *v)
+{
+	const struct ticket *w = &v->want;
+	union ibv_gid own = gid_of(w->version, w->ip);
+	union ibv_gid peer = gid_of(w->version, w->peer_ip);
+	static const uint8_t none[16];
+
+	if (e->gid_type != IBV_GID_TYPE_ROCE_V2 ||
+	    is_mapped(&e->gid) != (w->version == 4))
+		return 0;
+	if (memcmp(w->ip, none, 16) != 0)
+		return !memcmp(&own, &e->gid, sizeof(own));
+	/* Link-local addresses only for a peer that has one, too. */
+	if (is_link_local(&e->gid) != is_link_local(&peer))
+		return 0;
+	return 1 + common_bits(&e->gid, &peer);
+}
+
+static int no_address(const struct verbs_target *v,
+		      const struct ibv_gid_entry *all, ssize_t n,
+		      struct fault *f)
+{
+	char list[LIST_MAX] = "", text[INET6_ADDRSTRLEN];
+	static const uint8_t none[16];
+
+	for (ssize_t i = 0; i < n; i++) {
+		if (all[i].gid_type != IBV_GID_TYPE_ROCE_V2)
+			continue;
+		gid_text(text, sizeof(text), &all[i].gid);
+		list_add(list, text);
+	}
+	if (!*list)
+		return fault_set(f, -EADDRNOTAVAIL,
+				 "%s: no RoCEv2 address: give its interface "
+				 "an IP address, and set it up",
+				 v->name);
+	if (!memcmp(v->want.ip, none, 16))
+		return fault_set(f, -EADDRNOTAVAIL,
+				 "%s: no RoCEv2 address of IPv%u; it has:%s",
+				 v->name, v->want.version, list);
+	inet_ntop(v->want.version == 6 ? AF_INET6 : AF_INET, v->want.ip, text,
+		  sizeof(text));
+	return fault_set(f, -EADDRNOTAVAIL,
+			 "%s: no RoCEv2 address %s; it has:%s", v->name, text,
+			 list);
+}
+
+static void look_at_netdev(struct verbs_port *p)
+{
+	struct ifreq q = {{{0}}, {{0}}};
+	int s;
+
+	if (!if_indextoname(p->ifindex, q.ifr_name))
+		return;
+	snprintf(p->netdev, sizeof(p->netdev), "%s", q.ifr_name);
+	s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (s < 0)
+		return;
+	if (!ioctl(s, SIOCGIFHWADDR, &q))
+		memcpy(p->mac, q.ifr_hwaddr.sa_data, sizeof(p->mac));
+	close(s);
+}
+
+static int take_port(struct verbs_port *p, const struct verbs_target *v,
+		     const struct ibv_gid_entry *e, struct fault *f)
+{
+	struct ibv_port_attr attr;
+	int rc = -ibv_query_port(v->dev.ctx, (uint8_t)e->port_num, &attr);
+
+	if (rc < 0)
+		return fault_set(f, rc, "%s: port %u: %s", v->name, e->port_num,
+				 strerror(-rc));
+	*p = (struct verbs_port){
+		.gid = e->gid,
+		.index = e->gid_index,
+		.ifindex = e->ndev_ifindex,
+		.number = (uint8_t)e->port_num,
+		.mtu = attr.active_mtu,
+	};
+	look_at_netdev(p);
+	if (v->want.mtu && v->want.mtu > verbs_mtu_bytes(p->mtu))
+		return fault_set(f, -EMSGSIZE,
+				 "%s: an MTU of %u needs larger frames: port "
+				 "%u of %s does %u",
+				 v->name, v->want.mtu, e->port_num, p->netdev,
+				 verbs_mtu_bytes(p->mtu));
+	return 0;
+}
+
+static ssize_t read_gids(const struct verbs_target *v,
+			 struct ibv_gid_entry **out)
+{
+	struct ibv_gid_entry *all = calloc(GIDS_MAX, sizeof(*all));
+	ssize_t n;
+
+	if (!all)
+		return -ENOMEM;
+	n = ibv_query_gid_table(v->dev.ctx, all, GIDS_MAX, 0);
+	if (n < 0) {
+		free(all);
+		return n;
+	}
+	*out = all;
+	return n;
+}
+
+int verbs_port_find(struct verbs_port *p, const struct verbs_target *v,
+		    struct fault *f)
+{
+	const struct ibv_gid_entry *best = NULL;
+	struct ibv_gid_entry *all;
+	ssize_t n = read_gids(v, &all);
+	unsigned most = 0;
+	int rc;
+
+	if (n < 0)
+		return fault_set(f, (int)n, "%s: addresses: %s", v->name,
+				 strerror((int)-n));
+	for (ssize_t i = 0; i < n; i++) {
+		unsigned now = suits(&all[i], v);
+
+		if (now <= most)
+			continue;
+		most = now;
+		best = &all[i];
+	}
+	rc = best ? take_port(p, v, best, f) : no_address(v, all, n, f);
+	free(all);
+	return rc;
+}
+
+bool verbs_port_holds(const struct verbs_target *v)
+{
+	struct ibv_gid_entry *all;
+	ssize_t n = read_gids(v, &all);
+	bool found = false;
+
+	if (n < 0)
+		return false;
+	for (ssize_t i = 0; i < n && !found; i++)
+		found = all[i].gid_index == v->port.index &&
+			all[i].port_num == v->port.number &&
+			all[i].gid_type == IBV_GID_TYPE_ROCE_V2 &&
+			!memcmp(&all[i].gid, &v->port.gid, sizeof(v->port.gid));
+	free(all);
+	return found;
+}
+
+struct ibv_ah_attr verbs_peer(const struct verbs_target *v)
+{
+	return (struct ibv_ah_attr){
+		.is_global = 1,
+		.port_num = v->port.number,
+		.grh =
+			{
+				.dgid = gid_of(v->want.version,
+					       v->want.peer_ip),
+				.sgid_index = (uint8_t)v->port.index,
+				.hop_limit = 64,
+			},
+	};
+}

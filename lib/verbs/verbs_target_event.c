@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * verbs_target_event.c - what a device has to say: completions of receives,
+ * which carry immediates, and asynchronous events.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+
+#include "verbs/verbs_target_private.h"
+
+enum {
+	POLL_BATCH = 32,
+};
+
+static void completed(struct verbs_target *v, struct verbs_pair *p,
+		      const struct ibv_wc *wc)
+{
+	v->ctr.completed++;
+	p->receives -= p->receives > 0;
+	/* A SEND may have one as well: it takes no right to write. */
+	if (wc->status == IBV_WC_SUCCESS &&
+	    wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+		v->ctr.immediates++;
+		region_notify(v->region, ntohl(wc->imm_data));
+		return;
+	}
+	if (wc->status == IBV_WC_WR_FLUSH_ERR)
+		v->ctr.flushed++;
+	else
+		v->ctr.failed++;
+	/* A message that is none of ours is received all the same. */
+	if (wc->status != IBV_WC_SUCCESS)
+		p->lame = true;
+}
+
+/* Sends are the connection manager's part alone, and have a number. */
+static void drain(struct verbs_target *v, struct verbs_pair *p)
+{
+	struct ibv_wc wc[POLL_BATCH];
+	int n;
+
+	do {
+		n = ibv_poll_cq(p->cq, POLL_BATCH, wc);
+		for (int i = 0; i < n; i++) {
+			if (wc[i].wr_id)
+				verbs_cm_completed(v, p, &wc[i]);
+			else
+				completed(v, p, &wc[i]);
+		}
+		if (n > 0 && !p->lame && verbs_pair_post(p) < 0)
+			p->lame = true;
+	} while (n == POLL_BATCH);
+	if (n < 0)
+		p->lame = true;
+}
+
+void verbs_completions_take(struct verbs_target *v, struct ibv_comp_channel *c)
+{
+	struct ibv_cq *cq;
+	void *pair;
+
+	while (!ibv_get_cq_event(c, &cq, &pair)) {
+		ibv_ack_cq_events(cq, 1);
+		/* Asked first: what comes while we look wakes us again. */
+		if (ibv_req_notify_cq(cq, 0))
+			((struct verbs_pair *)pair)->lame = true;
+		drain(v, pair);
+	}
+}
+
+static void look_for_neighbour(struct verbs_target *v)
+{
+	uint8_t mac[6];
+
+	if (v->neighbour && !verbs_neighbour(v, mac))
+		verbs_tell(v,
+			   "%s has lost the translator's neighbour entry: no "
+			   "answer reaches it before ip neigh replace makes a "
+			   "new one",
+			   v->port.netdev);
+}
+
+static void take_event(struct verbs_target *v, const struct ibv_async_event *e)
+{
+	switch (e->event_type) {
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+		((struct verbs_pair *)e->element.qp->qp_context)->lame = true;
+		break;
+	case IBV_EVENT_CQ_ERR:
+		((struct verbs_pair *)e->element.cq->cq_context)->lame = true;
+		break;
+	case IBV_EVENT_PORT_ERR:
+		v->down = true;
+		v->ctr.port_down++;
+		verbs_tell(v, "port %d is down", e->element.port_num);
+		break;
+	case IBV_EVENT_PORT_ACTIVE:
+		v->renumber = true;
+		if (!v->down) /* it tells so at the beginning, too */
+			break;
+		v->down = false;
+		v->ctr.port_up++;
+		verbs_tell(v, "port %d is up again", e->element.port_num);
+		look_for_neighbour(v);
+		break;
+	case IBV_EVENT_GID_CHANGE:
+		v->renumber = true;
+		break;
+	case IBV_EVENT_DEVICE_FATAL:
+		v->lost = true;
+		break;
+	default: /* nothing is lost by them */
+		break;
+	}
+}
+
+void verbs_events_take(struct verbs_target *v)
+{
+	struct ibv_async_event e;
+
+	verbs_completions_take(v, v->dev.channel);
+	while (!ibv_get_async_event(v->dev.ctx, &e)) {
+		take_event(v, &e);
+		ibv_ack_async_event(&e);
+	}
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * verbs_target_host.c - what a host is given: a ticket's text, or a queue pair
+ * for a table, or one to read with.
+ *
+ * Queue pairs of tables and readers are made on the target's own context, where
+ * the memory is registered; librdmacm is asked for their attributes only. Those
+ * of tickets are made on librdmacm's: the target's may have been opened with
+ * privileges that are gone, and some drivers (rxe) then let nothing be sent
+ * through it.
+ */
+#include "verbs/verbs_host_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SENDS = 16,	   /* chunks of a ticket on their way */
+	READERS_MAX = 128, /* the other connections are for who writes */
+};
+
+void verbs_host_free(struct connection *c)
+{
+	verbs_pair_drop(&c->pair);
+	if (c->mr)
+		ibv_dereg_mr(c->mr);
+	if (c->id)
+		rdma_destroy_id(c->id);
+	free(c->text);
+	free(c);
+}
+
+static unsigned rights(const struct connection *c, const struct verbs_target *v)
+{
+	if (c->text)
+		return 0;
+	if (c->reads)
+		return IBV_ACCESS_REMOTE_READ;
+	return (unsigned)verbs_access(v,
+				      region_table(v->region, c->pair.table));
+}
+
+/* As rdma_accept() would do, were the queue pair librdmacm's own. */
+static int change_state(struct connection *c, const struct verbs_target *v,
+			enum ibv_qp_state state, uint8_t resources)
+{
+	struct ibv_qp_attr a = {.qp_state = state};
+	int mask;
+
+	if (rdma_init_qp_attr(c->id, &a, &mask))
+		return -errno;
+	if (mask & IBV_QP_ACCESS_FLAGS)
+		a.qp_access_flags = rights(c, v);
+	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
+		a.max_dest_rd_atomic = resources;
+	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
+		a.max_rd_atomic = 0; /* we ask for nothing */
+	return -ibv_modify_qp(c->pair.qp, &a, mask);
+}
+
+static int make_ready(struct connection *c, const struct verbs_target *v,
+		      uint8_t resources)
+{
+	int rc = change_state(c, v, IBV_QPS_INIT, 0);
+
+	if (!rc)
+		rc = verbs_pair_post(&c->pair);
+	if (!rc)
+		rc = change_state(c, v, IBV_QPS_RTR, resources);
+	return rc ? rc : change_state(c, v, IBV_QPS_RTS, 0);
+}
+
+static int accept_with(struct connection *c, uint8_t resources,
+		       const uint8_t *data, uint8_t len)
+{
+	struct rdma_conn_param param = {
+		.private_data = data,
+		.private_data_len = len,
+		.responder_resources = resources,
+		.rnr_retry_count = 7,
+		.qp_num = c->pair.qp->qp_num,
+	};
+
+	return rdma_accept(c->id, &param) ? -errno : 0;
+}
+
+static int write_text(struct connection *c, struct verbs_target *v)
+{
+	struct ticket *t = malloc(sizeof(*t));
+	FILE *out = t ? open_memstream(&c->text, &c->len) : NULL;
+	int rc = out ? verbs_ticket_make(v, t, NULL) : -ENOMEM;
+
+	if (!rc) {
+		rc = ticket_write(t, out);
+		ticket_fini(t);
+	}
+	if (out && fclose(out) != 0 && !rc)
+		rc = -errno;
+	free(t);
+	if (!rc && c->len > UINT32_MAX)
+		rc = -EFBIG;
+	return rc;
+}
+
+static int serve_ticket(struct connection *c, struct verbs_target *v)
+{
+	const struct verbs_pair_options o = {
+		.receives = 1,
+		.sends = SENDS,
+		.reliable = true,
+	};
+	uint8_t data[VERBS_CM_LENGTH_LEN];
+	int rc = write_text(c, v);
+
+	if (rc < 0)
+		return rc;
+	c->mr = ibv_reg_mr(v->cm->side.pd, c->text, c->len, 0);
+	if (!c->mr)
+		return errno ? -errno : -ENOMEM;
+	rc = verbs_pair_create(&c->pair, v, &v->cm->side, &o, NULL);
+	if (!rc)
+		rc = make_ready(c, v, 0);
+	verbs_cm_word_encode(data, (uint32_t)c->len);
+	return rc ? rc : accept_with(c, 0, data, sizeof(data));
+}
+
+static int find_table(const struct verbs_target *v, uint16_t id)
+{
+	for (unsigned i = 0; i < region_tables(v->region); i++)
+		if (region_table(v->region, i)->id == id)
+			return (int)i;
+	return -ENOENT;
+}
+
+/* Makes the queue pair and says yes. */
+static int serve_place(struct connection *c, struct verbs_target *v,
+		       const struct request *q,
+		       const struct verbs_pair_options *o,
+		       const struct verbs_cm_place *place)
+{
+	uint8_t data[VERBS_CM_PLACE_LEN], resources = q->resources;
+	int rc = verbs_pair_create(&c->pair, v, &v->dev, o, NULL);
+
+	if (resources > v->attr.max_qp_rd_atom)
+		resources = (uint8_t)v->attr.max_qp_rd_atom;
+	if (!rc)
+		rc = make_ready(c, v, resources);
+	if (rc < 0)
+		return rc;
+	verbs_cm_place_encode(data, place);
+	return accept_with(c, resources, data, sizeof(data));
+}
+
+static int serve_table(struct connection *c, struct verbs_target *v,
+		       const struct request *q)
+{
+	struct verbs_pair_options o = {
+		.receives = v->o.receives,
+		.sends = 1, /* for verbs_host_pulse() */
+		.reliable = true,
+	};
+	int table = find_table(v, q->ask.table);
+	struct verbs_cm_place place;
+
+	if (table < 0)
+		return table;
+	if (q->ask.epoch != region_epoch(v->region) ||
+	    q->ask.epoch != v->now.epoch)
+		return -ESTALE;
+	o.table = (unsigned)table;
+	place = (struct verbs_cm_place){
+		.kind = VERBS_CM_TABLE,
+		.table = q->ask.table,
+		.rkey = v->now.mr[table]->rkey,
+		.address = (uintptr_t)v->now.mr[table]->addr,
+		.epoch = v->now.epoch,
+	};
+	return serve_place(c, v, q, &o, &place);
+}
+
+static int serve_reader(struct connection *c, struct verbs_target *v,
+			const struct request *q)
+{
+	const struct verbs_pair_options o = {
+		.receives = 1,
+		.sends = 1, /* for verbs_host_pulse() */
+		.reliable = true,
+	};
+	struct verbs_cm_place place;
+
+	if (!v->readable)
+		return -EACCES;
+	if (v->cm->readers == READERS_MAX)
+		return -EUSERS;
+	c->reads = true;
+	v->cm->readers++;
+	place = (struct verbs_cm_place){
+		.kind = VERBS_CM_READ,
+		.rkey = v->readable->rkey,
+		.address = (uintptr_t)v->readable->addr,
+		.length = v->readable->length,
+	};
+	return serve_place(c, v, q, &o, &place);
+}
+
+int verbs_host_serve(struct connection *c, struct verbs_target *v,
+		     const struct request *q)
+{
+	if (q->rc < 0)
+		return q->rc;
+	if (!v->now.n)
+		return -EAGAIN;
+	if (strcmp(ibv_get_device_name(q->id->verbs->device), v->name) != 0)
+		return -ENODEV;
+	switch (q->ask.kind) {
+	case VERBS_CM_TICKET:
+		return serve_ticket(c, v);
+	case VERBS_CM_READ:
+		return serve_reader(c, v, q);
+	default:
+		return serve_table(c, v, q);
+	}
+}
+
+void verbs_host_send(struct connection *c)
+{
+	while (c->posted < c->len && c->sending < SENDS) {
+		size_t n = c->len - c->posted;
+		struct ibv_sge piece = {
+			.addr = (uintptr_t)c->text + c->posted,
+			.length = n < VERBS_CM_CHUNK ? (uint32_t)n
+						     : VERBS_CM_CHUNK,
+			.lkey = c->mr->lkey,
+		};
+		struct ibv_send_wr wr =
+					   {
+						   .wr_id = 1,
+						   .sg_list = &piece,
+						   .num_sge = 1,
+						   .opcode = IBV_WR_SEND,
+						   .send_flags =
+							   IBV_SEND_SIGNALED,
+					   },
+				   *bad;
+
+		if (ibv_post_send(c->pair.qp, &wr, &bad)) {
+			c->broken = true;
+			return;
+		}
+		c->posted += piece.length;
+		c->sending++;
+	}
+}
+
+void verbs_host_pulse(struct connection *c)
+{
+	struct ibv_send_wr wr =
+				   {
+					   .wr_id = 1,
+					   .opcode = IBV_WR_RDMA_WRITE,
+					   .send_flags = IBV_SEND_SIGNALED,
+				   },
+			   *bad;
+	int rc;
+
+	if (c->text || c->sending)
+		return;
+	rc = ibv_post_send(c->pair.qp, &wr, &bad);
+	/* Without privileges that were dropped rxe does not send: so be it. */
+	if (!rc)
+		c->sending++;
+	else if (rc != EACCES && rc != EPERM)
+		c->broken = true;
+}

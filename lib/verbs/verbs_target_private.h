@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * verbs_target_private.h - private to this room: what the parts of a target
+ * know of each other.
+ *
+ *	verbs_target.c         the target: opening, work, ticket, closing
+ *	verbs_target_device.c  devices, ports, addresses
+ *	verbs_target_memory.c  tables as memory regions, by epoch
+ *	verbs_target_pair.c    queue pairs
+ *	verbs_target_ticket.c  tickets
+ *	verbs_target_neighbour.c  whether the peer is one
+ *	verbs_target_event.c   completions, asynchronous events
+ *	verbs_target_cm.c      hosts, through librdmacm: all of them
+ *	verbs_target_host.c    what one is given
+ *
+ * Public functions of those parts are named after them, without "target".
+ */
+#ifndef VERBS_VERBS_TARGET_PRIVATE_H
+#define VERBS_VERBS_TARGET_PRIVATE_H
+
+#include <infiniband/verbs.h>
+
+#include "verbs/verbs_target.h"
+
+/* Where a device is reached: one of its RoCEv2 addresses. */
+struct verbs_port {
+	union ibv_gid gid;
+	uint32_t index, ifindex;
+	uint8_t number; /* from 1 */
+	uint8_t mac[6];
+	char netdev[32];
+	enum ibv_mtu mtu;
+};
+
+/* All tables of one epoch. */
+struct verbs_memory {
+	uint64_t epoch;
+	unsigned n;
+	struct ibv_mr *mr[TABLE_MAX];
+};
+
+enum {
+	VERBS_SPENT = 8, /* R_Keys of a table that are remembered */
+};
+
+/* The last R_Keys of each table, the newest at (next - 1) % VERBS_SPENT. */
+struct verbs_spent {
+	unsigned next[TABLE_MAX];
+	uint32_t rkey[TABLE_MAX][VERBS_SPENT];
+};
+
+/* Where queue pairs are made. */
+struct verbs_side {
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
+};
+
+/* A queue pair, and its completions. */
+struct verbs_pair {
+	struct ibv_qp *qp;
+	struct ibv_cq *cq;
+	unsigned table;
+	unsigned receives; /* posted, of depth */
+	unsigned depth;
+	bool lame; /* dead, or about to be: to be made again */
+	bool told; /* that it is */
+};
+
+struct verbs_cm;
+
+struct verbs_target {
+	struct region *region;
+	struct writer *seat;
+	struct verbs_target_options o;
+	char name[VERBS_TARGET_NAME_MAX];
+	struct ticket want; /* addresses and MTU, as asked for */
+	struct verbs_target_ledger ctr;
+	struct verbs_side dev; /* its ctx is NULL while the device is lost */
+	struct ibv_device_attr attr;
+	struct verbs_port port;
+	uint64_t looked_ms; /* when the tick last came */
+	unsigned mtu;	    /* bytes */
+	bool down;	    /* the port; queue pairs outlive it */
+	bool lost;	    /* give the device up: it failed */
+	bool renumber;	    /* look for our address again */
+	bool renew;	    /* make all queue pairs anew */
+	bool stale;	    /* the ticket is not what is */
+	bool complained;    /* of what still fails */
+	bool neighbour;	    /* the peer was one when we opened */
+	uint64_t mend_ms;   /* not before: mending has failed */
+	/* Epochs: the current one, and the one before, till old_until_ms. */
+	struct verbs_memory now, old;
+	struct verbs_spent spent;
+	uint64_t old_until_ms;
+	struct ibv_mr *readable; /* the region, for readers, or NULL */
+	struct verbs_pair pair[TABLE_MAX];
+	struct ticket ticket;
+	bool has_ticket;
+	uint16_t cm_port; /* 0: do not listen */
+	struct verbs_cm *cm;
+};
+
+/* Tells the caller what happened; the device's name comes first. */
+void verbs_tell(struct verbs_target *v, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The same of a failure, once until all is well again. */
+void verbs_complain(struct verbs_target *v, const struct fault *f);
+
+/*
+ * The ticket for a peer: queue pairs as they are, or, of tables that have none,
+ * numbers that nobody listens to. The caller frees it.
+ */
+int verbs_ticket_make(struct verbs_target *v, struct ticket *t,
+		      struct fault *f);
+
+/* Opens the device of v->name: context, attributes, protection domain. */
+int verbs_device_open(struct verbs_target *v, struct fault *f);
+void verbs_device_close(struct verbs_target *v);
+/* Finds the port and address that v->want means. */
+int verbs_port_find(struct verbs_port *p, const struct verbs_target *v,
+		    struct fault *f);
+/* Whether the port still has that address, in that place. */
+bool verbs_port_holds(const struct verbs_target *v);
+/*
+ * Whether it is going away. Drivers that cannot take it from its users (rxe)
+ * tell nobody, and wait until all have closed it.
+ */
+bool verbs_device_leaves(const struct verbs_target *v);
+unsigned verbs_mtu_bytes(enum ibv_mtu mtu);
+
+/* Registers all tables of an epoch. */
+int verbs_memory_make(struct verbs_memory *m, struct verbs_target *v,
+		      uint64_t epoch, struct fault *f);
+/* Revokes them: nothing can be written through them once it returns. */
+void verbs_memory_drop(struct verbs_memory *m);
+/* Registers the region for readers. It stays until the device is given up. */
+int verbs_memory_share(struct verbs_target *v, struct fault *f);
+void verbs_memory_unshare(struct verbs_target *v);
+bool verbs_has_atomics(const struct verbs_target *v);
+
+/* Makes p for a table and its peer, ready to receive. */
+int verbs_pair_make(struct verbs_pair *p, struct verbs_target *v,
+		    unsigned table, struct fault *f);
+/* A reset queue pair with its completions; the rest is the caller's. */
+struct verbs_pair_options {
+	unsigned table, receives, sends;
+	bool reliable;
+};
+int verbs_pair_create(struct verbs_pair *p, const struct verbs_target *v,
+		      const struct verbs_side *side,
+		      const struct verbs_pair_options *o, struct fault *f);
+int verbs_pair_post(struct verbs_pair *p);
+void verbs_pair_drop(struct verbs_pair *p);
+bool verbs_pair_is_dead(const struct verbs_pair *p);
+uint32_t verbs_pair_psn(const struct verbs_pair *p); /* the expected one */
+/* Atomics of a queue pair whose answers the device remembers. */
+uint8_t verbs_pair_atomics(const struct verbs_target *v);
+/* The rights that a table gives on its memory and queue pair. */
+int verbs_access(const struct verbs_target *v, const struct table *t);
+/* Fills in what a peer's address means; from the kernel's neighbours. */
+struct ibv_ah_attr verbs_peer(const struct verbs_target *v);
+
+/*
+ * Whether the peer is a neighbour that the kernel knows on the port's
+ * interface; mac is only to be looked at if so.
+ */
+bool verbs_neighbour(const struct verbs_target *v, uint8_t mac[6]);
+
+/* All that the device has to say. */
+void verbs_events_take(struct verbs_target *v);
+void verbs_completions_take(struct verbs_target *v, struct ibv_comp_channel *c);
+
+/* Hosts. */
+int verbs_cm_open(struct verbs_target *v, struct fault *f);
+unsigned verbs_cm_fds(const struct verbs_target *v, int fds[2]);
+void verbs_cm_work(struct verbs_target *v);
+/* The pair of a completion queue was made for a host: its work is done. */
+void verbs_cm_completed(struct verbs_target *v, struct verbs_pair *p,
+			const struct ibv_wc *wc);
+/* An epoch has passed, or the device is gone: hosts must ask again. */
+void verbs_cm_hang_up(struct verbs_target *v);
+void verbs_cm_close(struct verbs_target *v);
+
+#endif
