@@ -30,6 +30,7 @@ PKGS += $(if $(filter verbs,$(WITHOUT)),,$(VERBS_PKGS)) \
 	$(if $(filter xdp,$(WITHOUT)),,$(XDP_PKGS))
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ilib -MMD -MP \
 	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+	-Wno-missing-field-initializers \
 	-fno-omit-frame-pointer $(if $(WERROR),-Werror) \
 	$(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all) \
 	$(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS) $(CFLAGS)

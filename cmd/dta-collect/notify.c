@@ -44,22 +44,24 @@ static const struct ledger ledger = {
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
 
-enum row {
-	ROW_TIME,
-	ROW_TABLE,
-	ROW_ID,
-	ROW_SEQUENCE,
-	ROW_COUNT,
-	ROW_FIELDS,
+enum field {
+	IMM_TIME,
+	IMM_TABLE,
+	IMM_ID,
+	IMM_SEQUENCE,
+	IMM_COUNT,
+	IMM_FIELDS,
 };
 
-static const struct row_field row_fields[ROW_FIELDS] = {
-	[ROW_TIME] = {"time", ROW_STR, 20},
-	[ROW_TABLE] = {"table", ROW_STR, 12},
-	[ROW_ID] = {"id", ROW_U64, 5},
-	[ROW_SEQUENCE] = {"sequence", ROW_U64, 8},
-	[ROW_COUNT] = {"count", ROW_U64, 8},
+static const struct row_field row_fields[IMM_FIELDS] = {
+	[IMM_TIME] = {"time", ROW_TIME, 20, ROW_WHEN},
+	[IMM_TABLE] = {"table", ROW_STR, 12, ROW_TAG},
+	[IMM_ID] = {"id", ROW_U64, 5},
+	[IMM_SEQUENCE] = {"sequence", ROW_U64, 8},
+	[IMM_COUNT] = {"count", ROW_U64, 8},
 };
+
+static const struct schema immediates = {"immediate", row_fields, IMM_FIELDS};
 
 struct notify {
 	const struct opts *o;
@@ -92,8 +94,7 @@ struct notify *notify_open(const struct opts *o, struct region *r)
 	n->r = r;
 	n->seen = region_notified(r);
 	if (o->notify)
-		n->rows = rows_open(stdout, o->format, row_fields, ROW_FIELDS,
-				    true);
+		n->rows = rows_print(stdout, o->format, &immediates, true);
 	if (o->notify && !n->rows)
 		cli_fail("out of memory");
 	if (o->notify_exec)
@@ -120,18 +121,15 @@ static const char *table_of(const struct notify *n, uint32_t immediate)
 static void print(struct notify *n, uint64_t number, uint32_t immediate)
 {
 	struct timespec t;
-	char text[48];
 
 	if (!n->rows)
 		return;
 	clock_gettime(CLOCK_REALTIME, &t);
-	snprintf(text, sizeof(text), "%lld.%09ld", (long long)t.tv_sec,
-		 t.tv_nsec);
-	row_str(n->rows, ROW_TIME, text);
-	row_str(n->rows, ROW_TABLE, table_of(n, immediate));
-	row_u64(n->rows, ROW_ID, immediate >> 16);
-	row_u64(n->rows, ROW_SEQUENCE, immediate & 0xffff);
-	row_u64(n->rows, ROW_COUNT, number);
+	row_time(n->rows, IMM_TIME, t.tv_sec * INT64_C(1000000000) + t.tv_nsec);
+	row_str(n->rows, IMM_TABLE, table_of(n, immediate));
+	row_u64(n->rows, IMM_ID, immediate >> 16);
+	row_u64(n->rows, IMM_SEQUENCE, immediate & 0xffff);
+	row_u64(n->rows, IMM_COUNT, number);
 	row_end(n->rows); /* what stdout says is asked at exit */
 }
 

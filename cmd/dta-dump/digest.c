@@ -15,9 +15,11 @@ enum field {
 };
 
 static const struct row_field fields[FIELDS] = {
-	[TABLE] = {"table", ROW_STR, 16}, [ID] = {"id", ROW_U64, 5},
-	[EPOCH] = {"epoch", ROW_U64, 5},  [DIGEST] = {"digest", ROW_STR, 8},
-	[BYTES] = {"bytes", ROW_U64, 12},
+	[TABLE] = {"table", ROW_STR, 16, ROW_TAG},
+	[ID] = {"id", ROW_U64, 5},
+	[EPOCH] = {"epoch", ROW_U64, 5},
+	[DIGEST] = {"digest", ROW_STR, 8},
+	[BYTES] = {"bytes", ROW_U64, 12, ROW_VALUE, "bytes"},
 };
 
 static bool digest_row(struct rows *r, const struct memory *m,
@@ -46,7 +48,8 @@ static bool digest_row(struct rows *r, const struct memory *m,
 
 int dump_digest(const struct opts *o)
 {
-	struct rows *r = rows_open(stdout, o->format, fields, FIELDS, true);
+	static const struct schema digests = {"digest", fields, FIELDS};
+	struct rows *r = rows_print(stdout, o->format, &digests, true);
 	struct memory m;
 	bool whole = true;
 

@@ -54,33 +54,33 @@ enum field {
 };
 
 static const struct row_field fields[FIELDS] = {
-	[NAME] = {"name", ROW_STR, 16},
-	[KIND] = {"kind", ROW_STR, 8},
+	[NAME] = {"name", ROW_STR, 16, ROW_TAG},
+	[KIND] = {"kind", ROW_STR, 8, ROW_TAG},
 	[ID] = {"id", ROW_U64, 5},
 	[EPOCH] = {"epoch", ROW_U64, 5},
-	[KEY_TYPE] = {"key_type", ROW_STR, 8},
-	[KEY_LENGTH] = {"key_length", ROW_U64, 3},
-	[VALUE_LENGTH] = {"value_length", ROW_U64, 4},
+	[KEY_TYPE] = {"key_type", ROW_STR, 8, ROW_TAG},
+	[KEY_LENGTH] = {"key_length", ROW_U64, 3, ROW_VALUE, "bytes"},
+	[VALUE_LENGTH] = {"value_length", ROW_U64, 4, ROW_VALUE, "bytes"},
 	[COPIES] = {"copies", ROW_U64, 6},
-	[HASH] = {"hash", ROW_STR, 4},
+	[HASH] = {"hash", ROW_STR, 4, ROW_TAG},
 	[UNITS] = {"units", ROW_U64, 10},
-	[STRIDE] = {"stride", ROW_U64, 6},
-	[OFFSET] = {"offset", ROW_U64, 12},
-	[LENGTH] = {"length", ROW_U64, 12},
+	[STRIDE] = {"stride", ROW_U64, 6, ROW_VALUE, "bytes"},
+	[OFFSET] = {"offset", ROW_U64, 12, ROW_VALUE, "bytes"},
+	[LENGTH] = {"length", ROW_U64, 12, ROW_VALUE, "bytes"},
 	[LISTS] = {"lists", ROW_U64, 6},
 	[ENTRIES] = {"entries", ROW_U64, 8},
 	[HEADS] = {"heads", ROW_U64, 12},
 	[BATCH] = {"batch", ROW_U64, 5},
-	[FLUSH_MS] = {"flush_ms", ROW_U64, 8},
+	[FLUSH_MS] = {"flush_ms", ROW_U64, 8, ROW_VALUE, "ms"},
 	[HOPS] = {"hops", ROW_U64, 4},
 	[VALUE_MIN] = {"value_min", ROW_U64, 10},
 	[VALUE_MAX] = {"value_max", ROW_U64, 10},
 	[VALUES] = {"values", ROW_U64, 10},
-	[VALUES_OFFSET] = {"values_offset", ROW_U64, 12},
+	[VALUES_OFFSET] = {"values_offset", ROW_U64, 12, ROW_VALUE, "bytes"},
 	[CACHE_ROWS] = {"cache_rows", ROW_U64, 8},
 	[SEQUENCE] = {"sequence", ROW_STR, 8},
 	[IMMEDIATE] = {"immediate", ROW_BOOL, 9},
-	[QP] = {"qp", ROW_STR, 2},
+	[QP] = {"qp", ROW_STR, 2, ROW_TAG},
 	[WRITTEN] = {"written", ROW_U64, 12},
 	[USED] = {"used", ROW_U64, 10},
 	[LOAD] = {"load", ROW_F64, 8},
@@ -88,8 +88,8 @@ static const struct row_field fields[FIELDS] = {
 	[OLDEST] = {"oldest", ROW_U64, 6},
 	[NEWEST] = {"newest", ROW_U64, 6},
 	[EPOCHS] = {"epochs", ROW_U64, 6},
-	[PAGES] = {"pages", ROW_STR, 14},
-	[SIZE] = {"size", ROW_U64, 12},
+	[PAGES] = {"pages", ROW_STR, 14, ROW_TAG},
+	[SIZE] = {"size", ROW_U64, 12, ROW_VALUE, "bytes"},
 	[BLOCKS] = {"blocks", ROW_U64, 8},
 	[DAMAGED] = {"damaged", ROW_U64, 7},
 	[PATH] = {"path", ROW_STR, 20},
@@ -113,6 +113,7 @@ enum {
 struct out {
 	struct rows *rows;
 	struct row_field field[FIELDS];
+	struct schema schema;
 	uint8_t at[FIELDS]; /* FIELDS: not shown */
 };
 
@@ -128,7 +129,8 @@ static void out_open(struct out *w, const struct opts *o,
 		w->field[i] = fields[f];
 		w->at[f] = i;
 	}
-	w->rows = rows_open(stdout, o->format, w->field, n, true);
+	w->schema = (struct schema){"table", w->field, n};
+	w->rows = rows_print(stdout, o->format, &w->schema, true);
 	if (!w->rows)
 		cli_fail("out of memory");
 }

@@ -80,14 +80,10 @@ static void show_packet(struct show *s, const struct opts *o,
 			uint64_t number)
 {
 	struct net_udp u;
-	char time[32];
 	int rc = net_udp_decode(&u, p->data, p->len);
 
-	snprintf(time, sizeof(time), "%llu.%09llu",
-		 (unsigned long long)(p->ts_ns / 1000000000),
-		 (unsigned long long)(p->ts_ns % 1000000000));
 	show_u64(s, SHOW_NUMBER, number);
-	show_str(s, SHOW_TIME, time);
+	show_time(s, p->ts_ns);
 	if (rc == 0 && (u.dst_port == DTA_PORT || u.dst_port == DTA_NACK_PORT ||
 			u.dst_port == ROCE_PORT))
 		show_udp(s, o, t, p, &u);

@@ -7,12 +7,12 @@
 
 static const struct row_field fields[SHOW_FIELDS] = {
 	[SHOW_NUMBER] = {"number", ROW_U64, 0},
-	[SHOW_TIME] = {"time", ROW_STR, 0},
+	[SHOW_TIME] = {"time", ROW_TIME, 0, ROW_WHEN},
 	[SHOW_SRC] = {"src", ROW_STR, 0},
 	[SHOW_DST] = {"dst", ROW_STR, 0},
-	[SHOW_PROTOCOL] = {"protocol", ROW_STR, 0},
-	[SHOW_OPCODE] = {"opcode", ROW_STR, 0},
-	[SHOW_TABLE] = {"table", ROW_STR, 0},
+	[SHOW_PROTOCOL] = {"protocol", ROW_STR, 0, ROW_TAG},
+	[SHOW_OPCODE] = {"opcode", ROW_STR, 0, ROW_TAG},
+	[SHOW_TABLE] = {"table", ROW_STR, 0, ROW_TAG},
 	[SHOW_KEY] = {"key", ROW_STR, 0},
 	[SHOW_LIST] = {"list", ROW_U64, 0},
 	[SHOW_HOP] = {"hop", ROW_U64, 0},
@@ -24,7 +24,7 @@ static const struct row_field fields[SHOW_FIELDS] = {
 	[SHOW_PSN] = {"psn", ROW_U64, 0},
 	[SHOW_VA] = {"va", ROW_STR, 0},
 	[SHOW_RKEY] = {"rkey", ROW_STR, 0},
-	[SHOW_LENGTH] = {"length", ROW_U64, 0},
+	[SHOW_LENGTH] = {"length", ROW_U64, 0, ROW_VALUE, "bytes"},
 	[SHOW_SLOT] = {"slot", ROW_U64, 0},
 	[SHOW_ENTRY] = {"entry", ROW_U64, 0},
 	[SHOW_IMM] = {"imm", ROW_U64, 0},
@@ -35,15 +35,17 @@ static const struct row_field fields[SHOW_FIELDS] = {
 	[SHOW_ORIGINAL] = {"original", ROW_U64, 0},
 	[SHOW_ICRC] = {"icrc", ROW_STR, 0},
 	[SHOW_DATA] = {"data", ROW_BYTES, 0},
-	[SHOW_REASON] = {"reason", ROW_STR, 0},
+	[SHOW_REASON] = {"reason", ROW_STR, 0, ROW_TAG},
 };
+
+static const struct schema packets = {"packet", fields, SHOW_FIELDS};
 
 void show_open(struct show *s, enum row_format format)
 {
 	s->rows = NULL;
 	if (format == ROW_TEXT)
 		return;
-	s->rows = rows_open(stdout, format, fields, SHOW_FIELDS, true);
+	s->rows = rows_print(stdout, format, &packets, true);
 	if (!s->rows)
 		cli_fail("out of memory");
 }
@@ -74,6 +76,17 @@ void show_u64(struct show *s, enum show_field f, uint64_t v)
 	}
 	lead(f);
 	printf("%llu", (unsigned long long)v);
+}
+
+void show_time(struct show *s, uint64_t ns)
+{
+	if (s->rows) {
+		row_time(s->rows, SHOW_TIME, (int64_t)ns);
+		return;
+	}
+	lead(SHOW_TIME);
+	printf("%llu.%09llu", (unsigned long long)(ns / 1000000000),
+	       (unsigned long long)(ns % 1000000000));
 }
 
 void show_str(struct show *s, enum show_field f, const char *v)

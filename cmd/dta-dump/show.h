@@ -54,6 +54,7 @@ void show_close(struct show *s);
 
 /* In the order of the fields. Texts and bytes are kept until show_end(). */
 void show_u64(struct show *s, enum show_field f, uint64_t v);
+void show_time(struct show *s, uint64_t ns); /* SHOW_TIME */
 void show_str(struct show *s, enum show_field f, const char *v);
 void show_bytes(struct show *s, enum show_field f, const void *p, size_t n);
 void show_end(struct show *s);

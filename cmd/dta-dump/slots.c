@@ -18,7 +18,7 @@ enum slot_field {
 };
 
 static const struct row_field slot_fields[SLOT_FIELDS] = {
-	[SLOT_TABLE] = {"table", ROW_STR, 16},
+	[SLOT_TABLE] = {"table", ROW_STR, 16, ROW_TAG},
 	[SLOT_EPOCH] = {"epoch", ROW_U64, 5},
 	[SLOT_UNIT] = {"unit", ROW_U64, 10},
 	[SLOT_LIST] = {"list", ROW_U64, 6},
@@ -27,6 +27,8 @@ static const struct row_field slot_fields[SLOT_FIELDS] = {
 	[SLOT_COUNT] = {"count", ROW_U64, 12},
 	[SLOT_VALUE] = {"value", ROW_BYTES, 16},
 };
+
+static const struct schema slots = {"slot", slot_fields, SLOT_FIELDS};
 
 enum list_field {
 	LIST_TABLE,
@@ -39,13 +41,15 @@ enum list_field {
 };
 
 static const struct row_field list_fields[LIST_FIELDS] = {
-	[LIST_TABLE] = {"table", ROW_STR, 16},
+	[LIST_TABLE] = {"table", ROW_STR, 16, ROW_TAG},
 	[LIST_EPOCH] = {"epoch", ROW_U64, 5},
 	[LIST_LIST] = {"list", ROW_U64, 6},
 	[LIST_WRITTEN] = {"written", ROW_U64, 12},
 	[LIST_KEPT] = {"kept", ROW_U64, 10},
 	[LIST_LOST] = {"lost", ROW_U64, 12},
 };
+
+static const struct schema lists = {"list_slot", list_fields, LIST_FIELDS};
 
 enum {
 	SUM_LEN = 4,
@@ -117,8 +121,7 @@ static void list_rows(struct rows *r, const struct view *v, uint64_t epoch,
 
 uint64_t memory_slots(const struct memory *m, const struct opts *o)
 {
-	struct slots s = {.rows = rows_open(stdout, o->format, slot_fields,
-					    SLOT_FIELDS, true)};
+	struct slots s = {.rows = rows_print(stdout, o->format, &slots, true)};
 	uint64_t bad = 0;
 
 	if (!s.rows)
@@ -140,8 +143,7 @@ uint64_t memory_slots(const struct memory *m, const struct opts *o)
 
 uint64_t memory_lists(const struct memory *m, const struct opts *o)
 {
-	struct rows *r = rows_open(stdout, o->format, list_fields, LIST_FIELDS,
-				   true);
+	struct rows *r = rows_print(stdout, o->format, &lists, true);
 	uint64_t bad = 0;
 
 	if (!r)

@@ -14,17 +14,21 @@ enum {
 };
 
 static const struct row_field list_fields[] = {
-	{"workload", ROW_STR, 17}, {"primitive", ROW_STR, 9},
-	{"key", ROW_STR, 5},	   {"value_bytes", ROW_U64, 11},
-	{"key_ipv6", ROW_STR, 8},  {"value_bytes_ipv6", ROW_U64, 16},
+	{"workload", ROW_STR, 17, ROW_TAG},
+	{"primitive", ROW_STR, 9, ROW_TAG},
+	{"key", ROW_STR, 5},
+	{"value_bytes", ROW_U64, 11, ROW_VALUE, "bytes"},
+	{"key_ipv6", ROW_STR, 8},
+	{"value_bytes_ipv6", ROW_U64, 16, ROW_VALUE, "bytes"},
 	{"system", ROW_STR, 0},
 };
 
+static const struct schema workload_rows = {
+	"workload", list_fields, sizeof(list_fields) / sizeof(list_fields[0])};
+
 static int list(enum row_format fmt)
 {
-	struct rows *r = rows_open(stdout, fmt, list_fields,
-				   sizeof(list_fields) / sizeof(list_fields[0]),
-				   true);
+	struct rows *r = rows_print(stdout, fmt, &workload_rows, true);
 	int rc = 0;
 
 	if (!r)

@@ -57,22 +57,24 @@ enum field {
 };
 
 static const struct row_field fields[FIELDS] = {
-	[F_PRIMITIVE] = { "primitive", ROW_STR, 0 },
-	[F_COPIES] = { "copies", ROW_U64, 0 },
-	[F_LOAD] = { "load", ROW_F64, 8 },
-	[F_AGE] = { "age", ROW_F64, 0 },
-	[F_SUCCESS] = { "success", ROW_F64, 8 },
-	[F_EMPTY] = { "empty", ROW_F64, 11 },
-	[F_WRONG] = { "wrong", ROW_F64, 11 },
-	[F_WRONG_LOW] = { "wrong_low", ROW_F64, 11 },
-	[F_AVERAGE] = { "average_success", ROW_F64, 0 },
-	[F_BEST] = { "best", ROW_BOOL, 5 },
-	[F_SLOTS] = { "slots", ROW_U64, 10 },
-	[F_SLOT_BYTES] = { "slot_bytes", ROW_U64, 0 },
-	[F_MEMORY] = { "memory_bytes", ROW_U64, 12 },
-	[F_FLOWS] = { "flows", ROW_U64, 10 },
-	[F_BYTES_PER_FLOW] = { "bytes_per_flow", ROW_F64, 0 },
+	[F_PRIMITIVE] = {"primitive", ROW_STR, 0, ROW_TAG},
+	[F_COPIES] = {"copies", ROW_U64, 0},
+	[F_LOAD] = {"load", ROW_F64, 8},
+	[F_AGE] = {"age", ROW_F64, 0},
+	[F_SUCCESS] = {"success", ROW_F64, 8},
+	[F_EMPTY] = {"empty", ROW_F64, 11},
+	[F_WRONG] = {"wrong", ROW_F64, 11},
+	[F_WRONG_LOW] = {"wrong_low", ROW_F64, 11},
+	[F_AVERAGE] = {"average_success", ROW_F64, 0},
+	[F_BEST] = {"best", ROW_BOOL, 5},
+	[F_SLOTS] = {"slots", ROW_U64, 10},
+	[F_SLOT_BYTES] = {"slot_bytes", ROW_U64, 0, ROW_VALUE, "bytes"},
+	[F_MEMORY] = {"memory_bytes", ROW_U64, 12, ROW_VALUE, "bytes"},
+	[F_FLOWS] = {"flows", ROW_U64, 10},
+	[F_BYTES_PER_FLOW] = {"bytes_per_flow", ROW_F64, 0, ROW_VALUE, "bytes"},
 };
+
+static const struct schema plans = {"plan", fields, FIELDS};
 
 enum {
 	O_VALUES = 256,
@@ -84,23 +86,23 @@ enum {
 };
 
 static const struct cli_option options[] = {
-	{ 'l', "load", "A", "keys written per slot" },
-	{ 'f', "flows", "N", "keys to keep; K, M, G, T: powers of 1024" },
-	{ 'm', "memory", "SIZE", "bytes to keep them in" },
-	{ 'w', "want", "P", "success rate wanted: gives load or memory" },
-	{ 'a', "average", NULL, "want, best: over all keys, not the oldest" },
-	{ 'n', "copies", "N", "only this number of copies" },
-	{ O_MAX_COPIES, "max-copies", "N", "rows for 1 to N copies (4)" },
-	{ O_AGES, "ages", "K", "rows for K ages, the oldest last (1)" },
-	{ 'b', "checksum-bits", "B", "bits of a checksum or hop (32)" },
-	{ 's', "value", "BYTES", "keywrite: length of a value (4)" },
-	{ O_DART, "dart", NULL, "keywrite: a report writes one random copy" },
-	{ O_REPORTS, "reports", "R", "dart: how often a key is reported (1)" },
-	{ O_VALUES, "values", "V", "postcard: values of a hop (262144)" },
-	{ 'B', "hops", "B", "postcard: hops of a chunk (5)" },
-	{ O_STRIDE, "stride", "pow2|packed", "padding of slots (pow2)" },
-	{ 'o', "output", "FORMAT", "text, csv or ndjson" },
-	{ 0 },
+	{'l', "load", "A", "keys written per slot"},
+	{'f', "flows", "N", "keys to keep; K, M, G, T: powers of 1024"},
+	{'m', "memory", "SIZE", "bytes to keep them in"},
+	{'w', "want", "P", "success rate wanted: gives load or memory"},
+	{'a', "average", NULL, "want, best: over all keys, not the oldest"},
+	{'n', "copies", "N", "only this number of copies"},
+	{O_MAX_COPIES, "max-copies", "N", "rows for 1 to N copies (4)"},
+	{O_AGES, "ages", "K", "rows for K ages, the oldest last (1)"},
+	{'b', "checksum-bits", "B", "bits of a checksum or hop (32)"},
+	{'s', "value", "BYTES", "keywrite: length of a value (4)"},
+	{O_DART, "dart", NULL, "keywrite: a report writes one random copy"},
+	{O_REPORTS, "reports", "R", "dart: how often a key is reported (1)"},
+	{O_VALUES, "values", "V", "postcard: values of a hop (262144)"},
+	{'B', "hops", "B", "postcard: hops of a chunk (5)"},
+	{O_STRIDE, "stride", "pow2|packed", "padding of slots (pow2)"},
+	{'o', "output", "FORMAT", "text, csv or ndjson"},
+	{0},
 };
 
 static const struct cli program = {
@@ -197,15 +199,19 @@ static void check(struct opts *o)
 	if (o->max_copies < o->copies)
 		o->max_copies = o->copies;
 	if (o->postcard && o->values + 1.0 > exp2((double)o->bits))
-		cli_usage(&program, "--values: %ju values and the blank do not "
-			  "fit %ju bits", (uintmax_t)o->values,
-			  (uintmax_t)o->bits);
+		cli_usage(&program,
+			  "--values: %ju values and the blank do not "
+			  "fit %ju bits",
+			  (uintmax_t)o->values, (uintmax_t)o->bits);
 }
 
 static struct opts parse(int argc, char **argv)
 {
-	struct opts o = { .load = -1, .want = -1, .bits = CHECKSUM_BITS,
-			  .max_copies = 4, .ages = 1 };
+	struct opts o = {.load = -1,
+			 .want = -1,
+			 .bits = CHECKSUM_BITS,
+			 .max_copies = 4,
+			 .ages = 1};
 	int ch;
 
 	while ((ch = cli_next(&program, argc, argv)) != -1)
@@ -244,7 +250,7 @@ static double pass(const struct opts *o)
 /* The table of a load, or of what was asked for if load is below 0. */
 static struct size size_of(const struct opts *o, double load)
 {
-	struct size s = { .load = load, .flows = o->flows };
+	struct size s = {.load = load, .flows = o->flows};
 
 	if (o->memory) {
 		s.slots = o->memory / slot_bytes(o);
@@ -314,8 +320,8 @@ static unsigned best_at(const struct opts *o, double load)
 }
 
 /* What a key of a load finds. Of wrong answers, DART's form tells nothing. */
-static void print_success(struct rows *r, const struct opts *o,
-			  unsigned copies, double load)
+static void print_success(struct rows *r, const struct opts *o, unsigned copies,
+			  double load)
 {
 	struct plan p = plan_at(copies, load, pass(o));
 	unsigned n = (unsigned)o->reports;
@@ -379,7 +385,7 @@ static int plan_load(struct rows *r, const struct opts *o, double load)
 
 static int plan(struct rows *r, const struct opts *o)
 {
-	static const double overview[LOADS] = { 0.1, 0.25, 0.5, 1, 2 };
+	static const double overview[LOADS] = {0.1, 0.25, 0.5, 1, 2};
 	int rc = 0;
 
 	if (o->load >= 0 || o->want >= 0 || o->flows)
@@ -397,7 +403,7 @@ int main(int argc, char **argv)
 
 	cli_start(&program);
 	o = parse(argc, argv);
-	r = rows_open(stdout, o.fmt, fields, FIELDS, true);
+	r = rows_print(stdout, o.fmt, &plans, true);
 	if (!r)
 		cli_fail("%s", strerror(ENOMEM));
 	rc = plan(r, &o);

@@ -20,15 +20,15 @@ enum table_field {
 };
 
 static const struct row_field table_fields[TABLE_FIELDS] = {
-	[TABLE_NAME] = {"table", ROW_STR, 16},
+	[TABLE_NAME] = {"table", ROW_STR, 16, ROW_TAG},
 	[TABLE_ID] = {"id", ROW_U64, 5},
-	[TABLE_KIND] = {"kind", ROW_STR, 8},
-	[TABLE_KEY] = {"key_type", ROW_STR, 8},
-	[TABLE_VALUE] = {"value_length", ROW_U64, 12},
+	[TABLE_KIND] = {"kind", ROW_STR, 8, ROW_TAG},
+	[TABLE_KEY] = {"key_type", ROW_STR, 8, ROW_TAG},
+	[TABLE_VALUE] = {"value_length", ROW_U64, 12, ROW_VALUE, "bytes"},
 	[TABLE_COPIES] = {"copies", ROW_U64, 6},
 	[TABLE_UNITS] = {"units", ROW_U64, 12},
 	[TABLE_LISTS] = {"lists", ROW_U64, 6},
-	[TABLE_SOURCE] = {"source", ROW_STR, 8},
+	[TABLE_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
 };
 
 enum epoch_field {
@@ -39,13 +39,14 @@ enum epoch_field {
 
 static const struct row_field epoch_fields[EPOCH_FIELDS] = {
 	[EPOCH_EPOCH] = {"epoch", ROW_U64, 8},
-	[EPOCH_SOURCE] = {"source", ROW_STR, 8},
+	[EPOCH_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
 };
 
 static int show_tables(struct shell *sh)
 {
-	struct rows *r = rows_open(stdout, sh->o.format, table_fields,
-				   TABLE_FIELDS, true);
+	static const struct schema tables = {"tables", table_fields,
+					     TABLE_FIELDS};
+	struct rows *r = rows_print(stdout, sh->o.format, &tables, true);
 
 	for (unsigned i = 0; r && i < sh->p->sources; i++) {
 		const struct source *s = &sh->p->source[i];
@@ -73,8 +74,9 @@ static int show_tables(struct shell *sh)
 
 static int show_epochs(struct shell *sh)
 {
-	struct rows *r = rows_open(stdout, sh->o.format, epoch_fields,
-				   EPOCH_FIELDS, true);
+	static const struct schema epochs = {"epochs", epoch_fields,
+					     EPOCH_FIELDS};
+	struct rows *r = rows_print(stdout, sh->o.format, &epochs, true);
 
 	places_only(sh->p, (struct epochs){.until = UINT64_MAX});
 	for (unsigned i = 0; r && i < sh->p->n; i++) {

@@ -33,8 +33,8 @@ static const struct row_field keywrite_fields[KW_FIELDS] = {
 	[KW_MATCHED] = {"matched", ROW_U64, 7},
 	[KW_COPIES] = {"copies", ROW_U64, 6},
 	[KW_EPOCH] = {"epoch", ROW_U64, 5},
-	[KW_SOURCE] = {"source", ROW_STR, 8},
-	[KW_TABLE] = {"table", ROW_STR, 8},
+	[KW_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
+	[KW_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
 };
 
 enum path_field {
@@ -62,8 +62,8 @@ static const struct row_field path_fields[PATH_FIELDS] = {
 	[PATH_HOLES] = {"holes", ROW_LIST, 5},
 	[PATH_COPIES] = {"copies", ROW_U64, 6},
 	[PATH_EPOCH] = {"epoch", ROW_U64, 5},
-	[PATH_SOURCE] = {"source", ROW_STR, 8},
-	[PATH_TABLE] = {"table", ROW_STR, 8},
+	[PATH_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
+	[PATH_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
 };
 
 enum count_field {
@@ -83,8 +83,8 @@ static const struct row_field count_fields[COUNT_FIELDS] = {
 	[COUNT_COUNT] = {"count", ROW_U64, 12},
 	[COUNT_COPIES] = {"copies", ROW_U64, 6},
 	[COUNT_EPOCH] = {"epoch", ROW_U64, 5},
-	[COUNT_SOURCE] = {"source", ROW_STR, 8},
-	[COUNT_TABLE] = {"table", ROW_STR, 8},
+	[COUNT_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
+	[COUNT_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
 };
 
 enum sum_field {
@@ -106,13 +106,21 @@ static const struct row_field sum_fields[SUM_FIELDS] = {
 	[SUM_MALFORMED] = {"malformed", ROW_U64, 10},
 };
 
+static const struct schema keywrite_rows = {"keywrite", keywrite_fields,
+					    KW_FIELDS};
+static const struct schema path_rows = {"path", path_fields, PATH_FIELDS};
+static const struct schema count_rows = {"count", count_fields, COUNT_FIELDS};
+static const struct schema sum_rows = {"keys", sum_fields, SUM_FIELDS};
+
 _Static_assert((int)KW_FIELDS <= (int)PATH_FIELDS &&
-	       (int)COUNT_FIELDS <= (int)PATH_FIELDS, "room for any");
+		       (int)COUNT_FIELDS <= (int)PATH_FIELDS,
+	       "room for any");
 
 struct bulk {
 	const struct opts *o;
 	struct rows *rows;
 	struct row_field fields[PATH_FIELDS]; /* of the verb */
+	struct schema schema;
 	struct render render;
 	struct rendered room;
 	uint64_t answers[ANSWER_UNREADABLE + 1];
@@ -246,26 +254,19 @@ static void set_widths(struct bulk *b, const struct targets *t)
 static void open_rows(struct bulk *b, const struct targets *t)
 {
 	const struct opts *o = b->o;
-	const struct row_field *fields = keywrite_fields;
-	unsigned n = KW_FIELDS;
+	const struct schema *s = &keywrite_rows;
 
 	b->render = o->render;
 	b->render.escape_blank = o->format == ROW_TEXT;
-	if (o->verb == VERB_PATH) {
-		fields = path_fields;
-		n = PATH_FIELDS;
-	} else if (o->verb == VERB_COUNT) {
-		fields = count_fields;
-		n = COUNT_FIELDS;
-	}
-	memcpy(b->fields, fields, n * sizeof(*fields));
+	if (o->verb == VERB_PATH)
+		s = &path_rows;
+	else if (o->verb == VERB_COUNT)
+		s = &count_rows;
+	memcpy(b->fields, s->fields, s->n * sizeof(*s->fields));
+	b->schema = (struct schema){s->name, b->fields, s->n};
 	set_widths(b, t);
-	fields = b->fields;
-	if (o->summary) {
-		fields = sum_fields;
-		n = SUM_FIELDS;
-	}
-	b->rows = rows_open(stdout, o->format, fields, n, true);
+	b->rows = rows_print(stdout, o->format,
+			     o->summary ? &sum_rows : &b->schema, true);
 	if (!b->rows)
 		cli_fail("out of memory");
 }

@@ -16,7 +16,6 @@ struct entries {
 	struct places *p;
 	struct targets targets;
 	struct rows *rows;
-	struct row_field *fields;
 	struct render render;
 	struct rendered room;
 	uint32_t *list; /* ids asked for; none: all that hold entries */

@@ -25,8 +25,8 @@ static struct row_field entry_fields[ENTRY_FIELDS] = {
 	[ENTRY_INDEX] = {"index", ROW_U64, 10},
 	[ENTRY_VALUE] = {"value", ROW_BYTES, 36},
 	[ENTRY_EPOCH] = {"epoch", ROW_U64, 5},
-	[ENTRY_SOURCE] = {"source", ROW_STR, 8},
-	[ENTRY_TABLE] = {"table", ROW_STR, 8},
+	[ENTRY_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
+	[ENTRY_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
 };
 
 enum count_field {
@@ -46,9 +46,12 @@ static struct row_field count_fields[COUNT_FIELDS] = {
 	[COUNT_KEPT] = {"kept", ROW_U64, 10},
 	[COUNT_LOST] = {"lost", ROW_U64, 12},
 	[COUNT_EPOCH] = {"epoch", ROW_U64, 5},
-	[COUNT_SOURCE] = {"source", ROW_STR, 8},
-	[COUNT_TABLE] = {"table", ROW_STR, 8},
+	[COUNT_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
+	[COUNT_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
 };
+
+static const struct schema entries = {"entry", entry_fields, ENTRY_FIELDS};
+static const struct schema counts = {"list", count_fields, COUNT_FIELDS};
 
 bool entries_next_list(const struct entries *e, const struct table *t,
 		       uint32_t *at, uint32_t *list)
@@ -353,9 +356,8 @@ int run_list(const struct opts *o, struct places *p)
 		if (e->targets.target[i].t->value_len > value)
 			value = e->targets.target[i].t->value_len;
 	entry_fields[ENTRY_VALUE].width = render_column(&o->render, value);
-	e->rows = rows_open(stdout, o->format,
-			    o->count_only ? count_fields : entry_fields,
-			    o->count_only ? COUNT_FIELDS : ENTRY_FIELDS, true);
+	e->rows = rows_print(stdout, o->format,
+			     o->count_only ? &counts : &entries, true);
 	if (!e->rows)
 		cli_fail("out of memory");
 	if (o->follow)

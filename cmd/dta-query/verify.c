@@ -20,8 +20,8 @@ enum field {
 };
 
 static const struct row_field fields[FIELDS] = {
-	[TABLE] = {"table", ROW_STR, 12},
-	[KIND] = {"kind", ROW_STR, 8},
+	[TABLE] = {"table", ROW_STR, 12, ROW_TAG},
+	[KIND] = {"kind", ROW_STR, 8, ROW_TAG},
 	[ASKED] = {"asked", ROW_U64, 9},
 	[RIGHT] = {"right", ROW_U64, 9},
 	[WRONG] = {"wrong", ROW_U64, 9},
@@ -44,14 +44,14 @@ enum miss_field {
 };
 
 static const struct row_field miss_fields[MISS_FIELDS] = {
-	[MISS_TABLE] = {"table", ROW_STR, 8},
+	[MISS_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
 	[MISS_KEY] = {"key", ROW_STR, 47},
 	[MISS_INDEX] = {"index", ROW_U64, 8},
-	[MISS_VERDICT] = {"verdict", ROW_STR, 9},
+	[MISS_VERDICT] = {"verdict", ROW_STR, 9, ROW_TAG},
 	[MISS_EXPECTED] = {"expected", ROW_STR, 16},
 	[MISS_GOT] = {"got", ROW_STR, 16},
 	[MISS_EPOCH] = {"epoch", ROW_U64, 5},
-	[MISS_SOURCE] = {"source", ROW_STR, 8},
+	[MISS_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
 };
 
 void verify_count(struct verify *v, struct score *s, const struct table *t,
@@ -97,6 +97,9 @@ static void score_row(struct rows *r, const char *table, const char *kind,
 	row_write(r);
 }
 
+static const struct schema verdicts = {"verify", fields, FIELDS};
+static const struct schema misses = {"verify_wrong", miss_fields, MISS_FIELDS};
+
 static void add_score(struct score *to, const struct score *s)
 {
 	to->asked += s->asked;
@@ -105,10 +108,9 @@ static void add_score(struct score *to, const struct score *s)
 		to->verdict[i] += s->verdict[i];
 }
 
-static struct rows *open_rows(const struct opts *o,
-			      const struct row_field *field, unsigned n)
+static struct rows *open_rows(const struct opts *o, const struct schema *s)
 {
-	struct rows *r = rows_open(stdout, o->format, field, n, true);
+	struct rows *r = rows_print(stdout, o->format, s, true);
 
 	if (!r)
 		cli_fail("out of memory");
@@ -120,9 +122,9 @@ static void verify_all(struct verify *v, struct score *total)
 	struct rows *r = NULL;
 
 	if (v->o->list_wrong)
-		v->wrong = open_rows(v->o, miss_fields, MISS_FIELDS);
+		v->wrong = open_rows(v->o, &misses);
 	else
-		r = open_rows(v->o, fields, FIELDS);
+		r = open_rows(v->o, &verdicts);
 	for (unsigned i = 0; i < v->truth->n && !cli_stop; i++) {
 		struct truth_table *tt = &v->truth->table[i];
 		const struct table *t = tt->target.t;

@@ -33,14 +33,15 @@ static void ledger_rows(const struct ledger *l, const void *ctr,
 			enum row_format fmt)
 {
 	static const struct row_field fields[] = {
-		{"stage", ROW_STR, 0},
-		{"counter", ROW_STR, 0},
-		{"role", ROW_STR, 0},
+		{"stage", ROW_STR, 0, ROW_TAG},
+		{"counter", ROW_STR, 0, ROW_TAG},
+		{"role", ROW_STR, 0, ROW_TAG},
 		{"value", ROW_U64, 0},
 	};
+	static const struct schema ledger = {"ledger", fields, 4};
 	static const char *const roles[] = {"in", "done", "drop", "note"};
 	static bool headed; /* one header for all ledgers of a program */
-	struct rows *r = rows_open(stderr, fmt, fields, 4, !headed);
+	struct rows *r = rows_print(stderr, fmt, &ledger, !headed);
 
 	if (!r)
 		return;

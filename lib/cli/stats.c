@@ -41,6 +41,7 @@ struct cli_stats {
 	uint64_t last[FIELDS_MAX], delta[FIELDS_MAX]; /* of the counters */
 	uint64_t kernel, kernel_delta;
 	struct row_field field[R_COUNTERS + FIELDS_MAX];
+	struct schema schema;
 	struct rows *rows;
 };
 
@@ -55,14 +56,17 @@ static uint64_t now_ns(void)
 static unsigned name_fields(struct cli_stats *st)
 {
 	static const struct row_field text[T_FIELDS] = {
-		{"seconds", ROW_STR, 8},   {"received_s", ROW_U64, 10},
-		{"done_s", ROW_U64, 10},   {"dropped_s", ROW_U64, 10},
-		{"kernel_s", ROW_U64, 10}, {"reasons", ROW_STR, 0},
+		{"seconds", ROW_STR, 8},
+		{"received_s", ROW_U64, 10, ROW_VALUE, "1/s"},
+		{"done_s", ROW_U64, 10, ROW_VALUE, "1/s"},
+		{"dropped_s", ROW_U64, 10, ROW_VALUE, "1/s"},
+		{"kernel_s", ROW_U64, 10, ROW_VALUE, "1/s"},
+		{"reasons", ROW_STR, 0},
 	};
 	static const struct row_field rest[R_COUNTERS] = {
-		{"stage", ROW_STR, 0},
-		{"seconds", ROW_F64, 0},
-		{"took", ROW_F64, 0},
+		{"stage", ROW_STR, 0, ROW_TAG},
+		{"seconds", ROW_F64, 0, ROW_VALUE, "s"},
+		{"took", ROW_F64, 0, ROW_VALUE, "s"},
 		{"kernel_drops", ROW_U64, 0},
 	};
 
@@ -93,7 +97,8 @@ struct cli_stats *cli_stats_open(const struct ledger *l, uint64_t every_ns,
 	st->every_ns = every_ns;
 	st->start_ns = st->last_ns = now_ns();
 	st->next_ns = st->start_ns + every_ns;
-	st->rows = rows_open(stderr, fmt, st->field, name_fields(st), true);
+	st->schema = (struct schema){"stats", st->field, name_fields(st)};
+	st->rows = rows_print(stderr, fmt, &st->schema, true);
 	if (!st->rows)
 		cli_fail("out of memory");
 	return st;

@@ -76,6 +76,20 @@ void outbuf_i64(struct outbuf *o, int64_t v)
 }
 
 /* The decimal point of a locale, of whatever bytes, becomes a point again. */
+void outbuf_time(struct outbuf *o, int64_t ns)
+{
+	uint64_t v = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+	uint64_t rest = v % 1000000000;
+	char digits[10] = ".000000000";
+
+	if (ns < 0)
+		outbuf_char(o, '-');
+	outbuf_u64(o, v / 1000000000);
+	for (unsigned i = 9; i; i--, rest /= 10)
+		digits[i] = (char)('0' + rest % 10);
+	outbuf_bytes(o, digits, sizeof(digits));
+}
+
 void outbuf_f64(struct outbuf *o, double v)
 {
 	char text[NUMBER_MAX];
@@ -145,38 +159,62 @@ static unsigned utf8(const unsigned char *s, uint32_t *cp)
 	return n;
 }
 
+/* 0x80 in each byte of w that is 0; above one that is, perhaps, too. */
+static inline uint64_t zeros(uint64_t w)
+{
+	return (w - UINT64_C(0x0101010101010101)) & ~w &
+	       UINT64_C(0x8080808080808080);
+}
+
+/* plain_end() for 8 characters at once. */
+static bool any_special(const unsigned char *s)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t w;
+
+	memcpy(&w, s, sizeof(w));
+	/* below 0x21; 0x80 and above; 0x7f; the three */
+	return ((w - ones * 0x21) & ~w & (ones << 7)) || (w & (ones << 7)) ||
+	       zeros(w ^ (ones * 0x7f)) || zeros(w ^ (ones * '"')) ||
+	       zeros(w ^ (ones * ',')) || zeros(w ^ (ones * '\\'));
+}
+
 /*
  * Where the first character is that some format writes in another way: all but
  * printable ASCII, blanks, quotes, commas, backslashes. Most strings have none.
  */
-static const unsigned char *plain_end(const unsigned char *s)
+static const unsigned char *plain_end(const unsigned char *s,
+				      const unsigned char *end)
 {
 	static const bool special[256] = {
-		[0 ... ' '] = true,   ['"'] = true, [','] = true,
-		['\\'] = true, [0x7f ... 255] = true,
+		[0 ... ' '] = true, ['"'] = true,	   [','] = true,
+		['\\'] = true,	    [0x7f ... 255] = true,
 	};
 
-	while (!special[*s])
+	while (end - s >= 8 && !any_special(s))
+		s += 8;
+	while (!special[*s]) /* a NUL at the latest */
 		s++;
 	return s;
 }
 
-static const unsigned char *put_plain(struct outbuf *o, const unsigned char *s)
+static const unsigned char *put_plain(struct outbuf *o, const unsigned char *s,
+				      const unsigned char *end)
 {
-	const unsigned char *end = plain_end(s);
+	const unsigned char *to = plain_end(s, end);
 
-	outbuf_bytes(o, (const char *)s, (size_t)(end - s));
-	return end;
+	outbuf_bytes(o, (const char *)s, (size_t)(to - s));
+	return to;
 }
 
 /* A string for JSON (RFC 8259, section 7), between quotes already written. */
-void outbuf_json(struct outbuf *o, const char *text)
+void outbuf_json(struct outbuf *o, const char *text, size_t len)
 {
-	const unsigned char *s = (const unsigned char *)text;
+	const unsigned char *s = (const unsigned char *)text, *end = s + len;
 	unsigned n;
 	uint32_t cp;
 
-	while (*(s = put_plain(o, s))) {
+	while (*(s = put_plain(o, s, end))) {
 		n = utf8(s, &cp);
 		s += n ? n : 1;
 		if (!n) {
@@ -199,15 +237,15 @@ void outbuf_json(struct outbuf *o, const char *text)
  * A string for people: what could move a cursor, and a blank that would look
  * like the end of a column, is written as \xNN.
  */
-void outbuf_plain(struct outbuf *o, const char *text, bool last)
+void outbuf_plain(struct outbuf *o, const char *text, size_t len, bool last)
 {
-	const unsigned char *s = (const unsigned char *)text;
+	const unsigned char *s = (const unsigned char *)text, *end = s + len;
 	unsigned n;
 	uint32_t cp;
 
 	if (!*s)
 		outbuf_word(o, "\"\"");
-	while (*(s = put_plain(o, s))) {
+	while (*(s = put_plain(o, s, end))) {
 		n = utf8(s, &cp);
 		s += n ? n : 1;
 		if (!n) {
@@ -227,18 +265,18 @@ void outbuf_plain(struct outbuf *o, const char *text, bool last)
 }
 
 /* RFC 4180. An empty string is "", so that null is not the same. */
-void outbuf_csv(struct outbuf *o, const char *text)
+void outbuf_csv(struct outbuf *o, const char *text, size_t len)
 {
-	const unsigned char *s = (const unsigned char *)text;
+	const unsigned char *s = (const unsigned char *)text, *end = s + len;
 	unsigned n;
 	uint32_t cp;
 
-	if (*s && !*plain_end(s)) {
-		put_plain(o, s);
+	if (len && plain_end(s, end) == end) {
+		outbuf_bytes(o, text, len);
 		return;
 	}
 	outbuf_char(o, '"');
-	while (*(s = put_plain(o, s))) {
+	while (*(s = put_plain(o, s, end))) {
 		n = utf8(s, &cp);
 		s += n ? n : 1;
 		if (n && cp == '"')

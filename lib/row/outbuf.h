@@ -22,8 +22,8 @@ struct outbuf {
 	FILE *out;
 	int err;
 	unsigned spills; /* times that buf was emptied */
-	size_t len;      /* bytes in buf */
-	size_t hidden;   /* bytes beyond one a character, by outbuf_plain() */
+	size_t len;	 /* bytes in buf */
+	size_t hidden;	 /* bytes beyond one a character, by outbuf_plain() */
 	char buf[OUTBUF_SIZE];
 };
 
@@ -60,14 +60,15 @@ static inline void outbuf_bytes(struct outbuf *o, const char *s, size_t n)
 void outbuf_word(struct outbuf *o, const char *s);
 void outbuf_u64(struct outbuf *o, uint64_t v);
 void outbuf_i64(struct outbuf *o, int64_t v);
-void outbuf_f64(struct outbuf *o, double v); /* finite */
+void outbuf_f64(struct outbuf *o, double v);	/* finite */
+void outbuf_time(struct outbuf *o, int64_t ns); /* seconds, nine digits */
 void outbuf_hex(struct outbuf *o, const void *data, size_t n);
 void outbuf_list(struct outbuf *o, const uint32_t *v, size_t n);
 
-/* Strings: for JSON, without its quotes; for CSV; for people, where blanks stay
- * only in the last column. */
-void outbuf_json(struct outbuf *o, const char *text);
-void outbuf_csv(struct outbuf *o, const char *text);
-void outbuf_plain(struct outbuf *o, const char *text, bool last);
+/* Strings of len bytes, NUL behind them: for JSON, without its quotes; for CSV;
+ * for people, where blanks stay only in the last column. */
+void outbuf_json(struct outbuf *o, const char *text, size_t len);
+void outbuf_csv(struct outbuf *o, const char *text, size_t len);
+void outbuf_plain(struct outbuf *o, const char *text, size_t len, bool last);
 
 #endif

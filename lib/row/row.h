@@ -1,80 +1,88 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * row.h - the row: everything a person or a database sees is a row of named,
- * typed fields. One formatter for text, CSV and NDJSON.
- *
- * text:   a header in capitals, columns separated by blanks, "-" for null; no
- *         field holds a blank unless it is the last: blanks in others, and
- *         control characters, are \xNN. "" is empty.
- * csv:    a header line, RFC 4180 quoting but lines ending in LF, empty for
- *         null, "" for the empty text.
- * ndjson: an object a line, null for null. Numbers above 2^53 are still
- *         numbers: 64-bit counters are read as such by jq 1.7 and Python.
- *
- * Field names are a public interface. Output does not depend on locale,
- * byte order or time zone; bytes that are not UTF-8 become U+FFFD. Nothing is
- * allocated per row. Rows go through out's own buffer, one fwrite each, so that
- * several rows and printf may share a stream; flush it yourself to follow.
+ * typed fields. Rows of one schema are made here, field by field, gathered in
+ * batches, and put into a sink.
  */
 #ifndef ROW_ROW_H
 #define ROW_ROW_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "row/encode.h"
 
-enum row_format {
-	ROW_TEXT,
-	ROW_CSV,
-	ROW_NDJSON,
+/* The row in hand is the batch's; the rest is private. */
+struct rows {
+	struct row_batch b;
+	struct row_sink *sink;
+	bool own; /* the sink is ours to close */
+	unsigned gather;
+	int err;
 };
-
-enum row_type {
-	ROW_STR,   /* UTF-8 text */
-	ROW_U64,
-	ROW_I64,
-	ROW_F64,   /* 6 significant digits ("%.6g"); null if not finite */
-	ROW_BYTES, /* hexadecimal text */
-	ROW_BOOL,  /* true, false */
-	ROW_LIST,  /* uint32_t: 1,2,3 in text and CSV, an array in NDJSON */
-};
-
-struct row_field {
-	const char *name; /* letters, digits, underscores */
-	uint8_t type;
-	uint8_t width; /* of the text column, at least; numbers are
-			  right-aligned */
-};
-
-struct rows;
-
-/* "text", "csv", "ndjson"; -1 for others. */
-int row_format_of(const char *name);
 
 /*
- * Rows of the given fields on out; NULL: no memory. The fields outlive it. The
- * header is written before the first row, or by rows_close() if there were none
- * (CSV and text). A program that prints several kinds of rows opens several;
- * each prints its own header.
+ * Rows of a schema, which outlives them, for a sink: put when there are so many
+ * as gather says, and by rows_flush(). NULL: no memory.
  */
-struct rows *rows_open(FILE *out, enum row_format fmt,
-		       const struct row_field *fields, unsigned n, bool head);
+struct rows *rows_open(struct row_sink *sink, const struct schema *s,
+		       unsigned gather);
+
+/*
+ * The same on a stream of the caller's, each row at once; a program that prints
+ * several kinds of rows opens several. The header is written before the first
+ * row, or by rows_close() if there were none (CSV and text).
+ */
+struct rows *rows_print(FILE *out, enum row_format fmt, const struct schema *s,
+			bool head);
 
 /*
  * Set the fields of the row in hand, in any order; those not set are null.
- * field < n. Texts, bytes and lists are read at row_end(): keep them till then.
+ * What is pointed at is copied. field < n.
  */
-void row_str(struct rows *r, unsigned field, const char *v); /* NULL: null */
-void row_u64(struct rows *r, unsigned field, uint64_t v);
-void row_i64(struct rows *r, unsigned field, int64_t v);
-void row_f64(struct rows *r, unsigned field, double v);
-void row_bool(struct rows *r, unsigned field, bool v);
-void row_bytes(struct rows *r, unsigned field, const void *data, size_t len);
-void row_list(struct rows *r, unsigned field, const uint32_t *v, size_t n);
+static inline void row_str(struct rows *r, unsigned field, const char *v)
+{
+	row_batch_str(&r->b, field, v); /* NULL: null */
+}
 
-/* Writes the row, clears it. Returns 0 or -errno of the stream. */
+static inline void row_u64(struct rows *r, unsigned field, uint64_t v)
+{
+	row_batch_set(&r->b, field, ROW_U64)->u64 = v;
+}
+
+static inline void row_i64(struct rows *r, unsigned field, int64_t v)
+{
+	row_batch_set(&r->b, field, ROW_I64)->i64 = v;
+}
+
+static inline void row_f64(struct rows *r, unsigned field, double v)
+{
+	row_batch_set(&r->b, field, ROW_F64)->f64 = v;
+}
+
+static inline void row_bool(struct rows *r, unsigned field, bool v)
+{
+	row_batch_set(&r->b, field, ROW_BOOL)->u64 = v;
+}
+
+static inline void row_time(struct rows *r, unsigned field, int64_t ns)
+{
+	row_batch_set(&r->b, field, ROW_TIME)->i64 = ns;
+}
+
+static inline void row_bytes(struct rows *r, unsigned field, const void *data,
+			     size_t len)
+{
+	row_batch_bytes(&r->b, field, data, len);
+}
+
+static inline void row_list(struct rows *r, unsigned field, const uint32_t *v,
+			    size_t n)
+{
+	row_batch_list(&r->b, field, v, n);
+}
+
+/* Ends the row. Returns 0, or -errno of the sink, which stays. */
 int row_end(struct rows *r);
-void rows_close(struct rows *r); /* NULL is fine */
+int rows_flush(struct rows *r);
+/* Flushes; closes the sink of rows_print(), no other. NULL is fine. */
+void rows_close(struct rows *r);
 
 #endif

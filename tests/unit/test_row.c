@@ -12,10 +12,9 @@
 #include "test.h"
 
 static const struct row_field all[] = {
-	{ "name", ROW_STR, 6 },   { "u", ROW_U64, 0 },
-	{ "i", ROW_I64, 4 },      { "f", ROW_F64, 0 },
-	{ "bytes", ROW_BYTES, 0 }, { "b", ROW_BOOL, 5 },
-	{ "list", ROW_LIST, 0 },
+	{"name", ROW_STR, 6},  {"u", ROW_U64, 0},	{"i", ROW_I64, 4},
+	{"f", ROW_F64, 0},     {"bytes", ROW_BYTES, 0}, {"b", ROW_BOOL, 5},
+	{"list", ROW_LIST, 0},
 };
 
 enum { N = sizeof(all) / sizeof(all[0]) };
@@ -23,11 +22,13 @@ enum { N = sizeof(all) / sizeof(all[0]) };
 static char *text; /* what the rows of a test have made */
 static size_t text_len;
 
-static struct rows *start(enum row_format fmt, const struct row_field *fields,
-			  unsigned n, FILE **out)
+static const struct schema everything = {"all", all, N};
+
+static struct rows *start(enum row_format fmt, const struct schema *s,
+			  FILE **out)
 {
 	*out = open_memstream(&text, &text_len);
-	return rows_open(*out, fmt, fields, n, true);
+	return rows_print(*out, fmt, s, true);
 }
 
 static void expect(struct rows *r, FILE *out, const char *want)
@@ -41,7 +42,7 @@ static void expect(struct rows *r, FILE *out, const char *want)
 
 static void fill(struct rows *r)
 {
-	static const uint32_t list[] = { 7, 4294967295 };
+	static const uint32_t list[] = {7, 4294967295};
 
 	row_list(r, 6, list, 2);
 	row_str(r, 0, "s1");
@@ -65,7 +66,7 @@ static void fill(struct rows *r)
 static void test_formats(void)
 {
 	FILE *out;
-	struct rows *r = start(ROW_TEXT, all, N, &out);
+	struct rows *r = start(ROW_TEXT, &everything, &out);
 
 	fill(r);
 	expect(r, out,
@@ -74,7 +75,7 @@ static void test_formats(void)
 	       "00ff1a  true   7,4294967295\n"
 	       "-       -     -  -  -      -      -\n"
 	       "\"\"      0     0  -  \"\"     false  7\n");
-	r = start(ROW_CSV, all, N, &out);
+	r = start(ROW_CSV, &everything, &out);
 	fill(r);
 	expect(r, out,
 	       "name,u,i,f,bytes,b,list\n"
@@ -82,7 +83,7 @@ static void test_formats(void)
 	       "\"7,4294967295\"\n"
 	       ",,,,,,\n"
 	       "\"\",0,0,,\"\",false,7\n");
-	r = start(ROW_NDJSON, all, N, &out);
+	r = start(ROW_NDJSON, &everything, &out);
 	fill(r);
 	expect(r, out,
 	       "{\"name\":\"s1\",\"u\":18446744073709551615,"
@@ -96,14 +97,17 @@ static void test_formats(void)
 
 /* Strings that break naive formatters; the last column is a string too. */
 static const struct row_field strings[] = {
-	{ "first", ROW_STR, 8 },
-	{ "last", ROW_STR, 8 },
+	{"first", ROW_STR, 8},
+	{"last", ROW_STR, 8},
 };
+
+static const struct schema both = {"strings", strings, 2};
+static const struct schema first = {"first", strings, 1};
 
 static void one(enum row_format fmt, const char *v, const char *want)
 {
 	FILE *out = open_memstream(&text, &text_len);
-	struct rows *r = rows_open(out, fmt, strings, 2, false);
+	struct rows *r = rows_print(out, fmt, &both, false);
 
 	row_str(r, 0, v);
 	row_str(r, 1, v);
@@ -114,10 +118,12 @@ static void one(enum row_format fmt, const char *v, const char *want)
 static void test_strings(void)
 {
 	one(ROW_TEXT, "a b", "a\\x20b    a b\n");
-	one(ROW_TEXT, "\n\033[2J\x7f", "\\x0a\\x1b[2J\\x7f  "
-				       "\\x0a\\x1b[2J\\x7f\n");
-	one(ROW_TEXT, "h\xc3\xa9t\xc3\xa9", "h\xc3\xa9t\xc3\xa9      "
-					    "h\xc3\xa9t\xc3\xa9\n");
+	one(ROW_TEXT, "\n\033[2J\x7f",
+	    "\\x0a\\x1b[2J\\x7f  "
+	    "\\x0a\\x1b[2J\\x7f\n");
+	one(ROW_TEXT, "h\xc3\xa9t\xc3\xa9",
+	    "h\xc3\xa9t\xc3\xa9      "
+	    "h\xc3\xa9t\xc3\xa9\n");
 	one(ROW_TEXT, "\xc2\x9b", "\\x9b      \\x9b\n"); /* C1: CSI */
 	one(ROW_CSV, "a,b", "\"a,b\",\"a,b\"\n");
 	one(ROW_CSV, "\"", "\"\"\"\",\"\"\"\"\n");
@@ -138,18 +144,23 @@ static void test_bad_utf8(void)
 		const char *in;
 		unsigned replaced; /* bytes */
 	} bad[] = {
-		{ "\x80", 1 },         { "\xc0\xaf", 2 },
-		{ "\xc1\xbf", 2 },     { "\xe0\x80\xaf", 3 },
-		{ "\xed\xa0\x80", 3 }, { "\xf0\x80\x80\x80", 4 },
-		{ "\xf4\x90\x80\x80", 4 }, { "\xf8\x88\x80\x80\x80", 5 },
-		{ "\xe2\x82", 2 },     { "\xc3", 1 },
+		{"\x80", 1},
+		{"\xc0\xaf", 2},
+		{"\xc1\xbf", 2},
+		{"\xe0\x80\xaf", 3},
+		{"\xed\xa0\x80", 3},
+		{"\xf0\x80\x80\x80", 4},
+		{"\xf4\x90\x80\x80", 4},
+		{"\xf8\x88\x80\x80\x80", 5},
+		{"\xe2\x82", 2},
+		{"\xc3", 1},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		char want[128] = "{\"first\":\"";
 		const char *mark = "\xef\xbf\xbd";
 		FILE *out = open_memstream(&text, &text_len);
-		struct rows *r = rows_open(out, ROW_NDJSON, strings, 1, false);
+		struct rows *r = rows_print(out, ROW_NDJSON, &first, false);
 		/* On the heap, exact: a read past the NUL is caught. */
 		char *copy = strdup(bad[i].in);
 
@@ -166,10 +177,10 @@ static void test_bad_utf8(void)
 /* Our digits against snprintf's. */
 static void test_numbers(void)
 {
-	static const struct row_field fields[] = { { "u", ROW_U64, 0 },
-						   { "i", ROW_I64, 0 },
-						   { "f", ROW_F64, 0 } };
-	struct rng rng = { 1 };
+	static const struct row_field fields[] = {
+		{"u", ROW_U64, 0}, {"i", ROW_I64, 0}, {"f", ROW_F64, 0}};
+	static const struct schema numbers = {"numbers", fields, 3};
+	struct rng rng = {1};
 
 	for (unsigned i = 0; i < 20000; i++) {
 		uint64_t u = rng_u64(&rng) >> (i % 64);
@@ -177,7 +188,7 @@ static void test_numbers(void)
 		double f = ldexp(rng_unit(&rng), (int)(i % 200) - 100);
 		char want[256];
 		FILE *out = open_memstream(&text, &text_len);
-		struct rows *r = rows_open(out, ROW_CSV, fields, 3, false);
+		struct rows *r = rows_print(out, ROW_CSV, &numbers, false);
 
 		if (i % 2)
 			s = -s;
@@ -194,16 +205,17 @@ static void test_numbers(void)
 /* A locale with a decimal comma, where the machine has one. */
 static void test_locale(void)
 {
-	static const struct row_field f = { "f", ROW_F64, 0 };
-	static const char *const names[] = { "de_DE.UTF-8", "fr_FR.UTF-8",
-					     "de_DE", "ps_AF.UTF-8" };
+	static const struct row_field f = {"f", ROW_F64, 0};
+	static const struct schema one_number = {"one", &f, 1};
+	static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8",
+					    "de_DE", "ps_AF.UTF-8"};
 	FILE *out;
 	struct rows *r;
 	bool set = false;
 
 	for (unsigned i = 0; i < 4 && !set; i++)
 		set = setlocale(LC_ALL, names[i]) != NULL;
-	r = start(ROW_NDJSON, &f, 1, &out);
+	r = start(ROW_NDJSON, &one_number, &out);
 	row_f64(r, 0, -1234.5);
 	row_end(r);
 	row_f64(r, 0, 1e-30);
@@ -218,12 +230,12 @@ static void test_locale(void)
 static void test_headers(void)
 {
 	FILE *out;
-	struct rows *r = start(ROW_TEXT, strings, 2, &out);
+	struct rows *r = start(ROW_TEXT, &both, &out);
 
 	expect(r, out, "FIRST     LAST\n");
-	r = start(ROW_CSV, strings, 2, &out);
+	r = start(ROW_CSV, &both, &out);
 	expect(r, out, "first,last\n");
-	r = start(ROW_NDJSON, strings, 2, &out);
+	r = start(ROW_NDJSON, &both, &out);
 	expect(r, out, "");
 	TEST(row_format_of("text") == ROW_TEXT);
 	TEST(row_format_of("csv") == ROW_CSV);
@@ -236,7 +248,7 @@ static void test_long(void)
 {
 	enum { LONG = 100000 };
 	FILE *out;
-	struct rows *r = start(ROW_CSV, strings, 2, &out);
+	struct rows *r = start(ROW_CSV, &both, &out);
 	char *big = malloc(LONG + 1), *want = malloc(4 * LONG);
 
 	memset(big, 'x', LONG);
@@ -247,14 +259,14 @@ static void test_long(void)
 	row_end(r);
 	expect(r, out, want);
 
-	r = start(ROW_TEXT, strings, 2, &out);
+	r = start(ROW_TEXT, &both, &out);
 	sprintf(want, "FIRST     LAST\n%s  %s\n", big, big);
 	row_str(r, 0, big);
 	row_str(r, 1, big);
 	row_end(r);
 	expect(r, out, want);
 
-	r = start(ROW_NDJSON, strings, 1, &out);
+	r = start(ROW_NDJSON, &first, &out);
 	memset(want, 0, 4 * LONG);
 	strcpy(want, "{\"first\":\"");
 	for (unsigned i = 0; i < LONG; i++)
@@ -276,7 +288,7 @@ static void test_full(void)
 
 	if (!TEST(out != NULL))
 		return;
-	r = rows_open(out, ROW_CSV, strings, 2, true);
+	r = rows_print(out, ROW_CSV, &both, true);
 	for (unsigned i = 0; i < 10000 && !rc; i++) {
 		row_str(r, 0, "x");
 		rc = row_end(r);
@@ -288,8 +300,125 @@ static void test_full(void)
 	rows_close(NULL);
 }
 
+/* Times: seconds and nine digits, also before 1970 and at both ends. */
+static void test_times(void)
+{
+	static const struct row_field f = {"time", ROW_TIME, 0, ROW_WHEN};
+	static const struct schema times = {"times", &f, 1};
+	static const int64_t ns[] = {0,	       1,	    1700000000066854259,
+				     -1,       -1500000000, INT64_MAX,
+				     INT64_MIN};
+	FILE *out;
+	struct rows *r = start(ROW_CSV, &times, &out);
+
+	for (unsigned i = 0; i < sizeof(ns) / sizeof(ns[0]); i++) {
+		row_time(r, 0, ns[i]);
+		row_end(r);
+	}
+	expect(r, out,
+	       "time\n0.000000000\n0.000000001\n1700000000.066854259\n"
+	       "-0.000000001\n-1.500000000\n9223372036.854775807\n"
+	       "-9223372036.854775808\n");
+	r = start(ROW_NDJSON, &times, &out);
+	row_time(r, 0, ns[2]);
+	row_end(r);
+	expect(r, out, "{\"time\":\"1700000000.066854259\"}\n");
+}
+
+/* A sink that keeps what it is given, as one in a thread of its own would. */
+struct keeper {
+	struct row_sink sink;
+	struct row_batch kept[8];
+	unsigned n, flushes;
+};
+
+static int keep(struct row_sink *s, struct row_batch *b)
+{
+	struct keeper *k = (struct keeper *)s;
+
+	return k->n < 8 ? row_batch_take(&k->kept[k->n++], b) : -ENOSPC;
+}
+
+static int count_flush(struct row_sink *s)
+{
+	((struct keeper *)s)->flushes++;
+	return 0;
+}
+
+/* Batches own their bytes: they say the same when the rows' texts, and the rows
+ * themselves, are long gone. */
+static void test_batches(void)
+{
+	enum { GATHER = 3, ROWS = 8 };
+	struct keeper k = {.sink = {.put = keep, .flush = count_flush}};
+	struct rows *r = rows_open(&k.sink, &everything, GATHER);
+	struct row_sink *stream;
+	uint32_t list[2];
+	char name[32], *want = NULL;
+	size_t len;
+	FILE *out = open_memstream(&want, &len);
+
+	for (unsigned i = 0; i < ROWS; i++) {
+		snprintf(name, sizeof(name), "row %u", i);
+		list[0] = i;
+		list[1] = i * i;
+		row_str(r, 0, name);
+		row_bytes(r, 4, name, 5);
+		row_list(r, 6, list, 2);
+		row_u64(r, 1, i);
+		TEST(row_end(r) == 0);
+		fprintf(out,
+			"{\"name\":\"%s\",\"u\":%u,\"i\":null,\"f\":null,"
+			"\"bytes\":\"726f77203%u\",\"b\":null,"
+			"\"list\":[%u,%u]}\n",
+			name, i, i, list[0], list[1]);
+	}
+	TEST(k.n == 2);
+	TEST(rows_flush(r) == 0 && k.n == 3 && k.flushes == 1);
+	rows_close(r);
+	fclose(out);
+	memset(name, 'x', sizeof(name));
+	out = open_memstream(&text, &text_len);
+	stream = stream_sink_open(out, ROW_NDJSON, true);
+	for (unsigned i = 0; i < k.n; i++) {
+		TEST(stream->put(stream, &k.kept[i]) == 0);
+		row_batch_fini(&k.kept[i]);
+	}
+	TEST(stream->flush(stream) == 0 && stream->close(stream) == 0);
+	fclose(out);
+	TEST(!strcmp(text, want));
+	free(text);
+	free(want);
+}
+
+/* Rows of two kinds into one sink: each kind with its header. */
+static void test_kinds(void)
+{
+	FILE *out = open_memstream(&text, &text_len);
+	struct row_sink *stream = stream_sink_open(out, ROW_CSV, true);
+	struct rows *a = rows_open(stream, &both, 2);
+	struct rows *b = rows_open(stream, &first, 1);
+
+	for (unsigned i = 0; i < 3; i++) {
+		row_str(a, 1, i ? "1" : "0");
+		row_end(a);
+		row_str(b, 0, "b");
+		row_end(b);
+	}
+	rows_close(a);
+	rows_close(b);
+	TEST(stream->close(stream) == 0);
+	fclose(out);
+	TEST(!strcmp(text, "first\nb\nfirst,last\n,0\n,1\nfirst\nb\nb\n"
+			   "first,last\n,1\n"));
+	free(text);
+}
+
 int main(void)
 {
+	test_times();
+	test_batches();
+	test_kinds();
 	test_formats();
 	test_strings();
 	test_bad_utf8();

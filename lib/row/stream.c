@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* stream.c - the sink that writes to a stream. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "row/encode.h"
+#include "row/outbuf.h"
+
+struct stream_sink {
+	struct row_sink sink;
+	enum row_format fmt;
+	bool head;
+	const struct schema *schema; /* of e */
+	struct encoder *e;
+	struct outbuf o;
+};
+
+/* The encoder of a schema, and its header, if it is not the last one's. */
+static int turn_to(struct stream_sink *s, const struct schema *to)
+{
+	if (s->schema == to)
+		return 0;
+	encoder_close(s->e);
+	s->schema = NULL;
+	if (!(s->e = encoder_open(s->fmt, to)))
+		return -ENOMEM;
+	s->schema = to;
+	if (s->head)
+		encoder_head(s->e, &s->o);
+	return 0;
+}
+
+static int stream_put(struct row_sink *sink, struct row_batch *b)
+{
+	struct stream_sink *s = (struct stream_sink *)sink;
+	int rc = turn_to(s, b->schema);
+
+	for (unsigned i = 0; !rc && i < b->rows; i++) {
+		encoder_row(s->e, &s->o, b, i);
+		outbuf_spill(&s->o);
+	}
+	if (s->o.len) /* a header alone */
+		outbuf_spill(&s->o);
+	return rc ? rc : s->o.err;
+}
+
+static int stream_flush(struct row_sink *sink)
+{
+	struct stream_sink *s = (struct stream_sink *)sink;
+
+	errno = 0;
+	if (!s->o.err && fflush(s->o.out) != 0)
+		s->o.err = errno ? -errno : -EIO;
+	return s->o.err;
+}
+
+static int stream_close(struct row_sink *sink)
+{
+	struct stream_sink *s = (struct stream_sink *)sink;
+	int rc = s->o.err;
+
+	encoder_close(s->e);
+	free(s);
+	return rc;
+}
+
+struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head)
+{
+	struct stream_sink *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->sink = (struct row_sink){stream_put, stream_flush, stream_close};
+	s->fmt = fmt;
+	s->head = head;
+	s->o.out = out;
+	return &s->sink;
+}
