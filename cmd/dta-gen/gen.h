@@ -255,8 +255,8 @@ unsigned tree_edge(const struct tree *t, const uint8_t *addr, size_t len);
 struct traffic;
 int traffic_open(struct traffic **out, struct gen *g, struct fault *f);
 int traffic_next(struct traffic *t, struct gen_packet *p, struct fault *f);
-uint64_t traffic_done(const struct traffic *t); /* of traffic_size() */
-uint64_t traffic_size(const struct traffic *t);
+/* How far it is: in a capture, or of flows that come once. */
+void traffic_place(const struct traffic *t, struct cli_progress *p);
 void traffic_close(struct traffic *t);
 
 /* The two kinds of synthetic traffic, for traffic.c. */
