@@ -171,7 +171,7 @@ static void bench_list(void)
 
 int main(void)
 {
-	snprintf(name, sizeof(name), "bench-query-%d", (int)getpid());
+	snprintf(name, sizeof(name), "dta-test-%d-bench-query", (int)getpid());
 	bench_keywrite();
 	bench_list();
 	return 0;

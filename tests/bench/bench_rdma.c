@@ -271,7 +271,7 @@ int main(void)
 {
 	char name[64], path[64];
 
-	snprintf(name, sizeof(name), "bench-rdma-%d", (int)getpid());
+	snprintf(name, sizeof(name), "dta-test-%d-bench-rdma", (int)getpid());
 	snprintf(path, sizeof(path), "/tmp/bench-rdma-%d.pcap", (int)getpid());
 	make_region(name);
 	touch();

@@ -14,6 +14,6 @@ load ../helpers
 		echo "${PIPESTATUS[0]}"' _ "$BUILD/tests/bench/bench_query"
 	echo "$output"
 	[ "$output" = 141 ] # SIGPIPE
-	run ! compgen -G "/dev/shm/bench-*-$(cat pid)*"
-	run ! compgen -G "/dev/hugepages/bench-*-$(cat pid)*"
+	run ! compgen -G "/dev/shm/dta-test-$(cat pid)-*"
+	run ! compgen -G "/dev/hugepages/dta-test-$(cat pid)-*"
 }

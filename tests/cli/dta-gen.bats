@@ -192,9 +192,9 @@ in_order() {
 			--sample 1 -w x.pcap
 		[ "$(dta-dump packets x.pcap -o csv | wc -l)" = 1 ] || in_order x.pcap
 	done
-	dta-collect --create --layout "$EXAMPLES/int-path.ini" --region "test-time-$$"
-	dta-collect --region "test-time-$$" --ticket t.ini
-	dta-collect --remove --region "test-time-$$"
+	dta-collect --create --layout "$EXAMPLES/int-path.ini" --region "dta-test-$$-time"
+	dta-collect --region "dta-test-$$-time" --ticket t.ini
+	dta-collect --remove --region "dta-test-$$-time"
 	dta-gen int-path -q --from back.pcap --dart --ticket t.ini -w x.pcap
 	in_order x.pcap
 }

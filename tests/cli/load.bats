@@ -7,7 +7,7 @@ load ../helpers
 SLOTS=262144
 
 setup() {
-	NAME=test-load-$$-$BATS_TEST_NUMBER
+	NAME=dta-test-$$-load-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 

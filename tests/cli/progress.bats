@@ -7,7 +7,7 @@ load ../helpers
 
 setup() {
 	PATH=$PATH:$TOP/tests/tools
-	NAME=test-progress-$$-$BATS_TEST_NUMBER
+	NAME=dta-test-$$-progress-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 
