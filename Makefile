@@ -83,7 +83,7 @@ $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 	$(call say,LD)
 	$(Q)$(CLANG) -fsanitize=fuzzer$(,)address$(,)undefined -o $@ $^ $(LIBS)
 
-check: $(BINS) $(UNITS) $(AIDS)
+check: $(BINS) $(UNITS) $(AIDS) $(BENCHES)
 	$(Q)tests/run.sh $B
 
 bench: $(BINS) $(BENCHES)

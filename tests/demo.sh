@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 export PATH=$PWD/$1:$PATH
 examples=$PWD/cmd/dta-collect/examples
 dir=$(mktemp -d)
-name=demo-$$
+name=dta-test-$$-demo
 trap 'for r in $name-a $name-b $name-events; do
 	dta-collect --remove --region $r 2>/dev/null || :; done; rm -rf "$dir"' EXIT
 cd "$dir"

@@ -26,6 +26,7 @@ need_built() {
 need_tools() { need_built "${@/#/tests/tools/}"; }
 
 need_built dta-gen
+[ "${BATS_SUITE_TEST_NUMBER:-}" != 1 ] || "$TOP/tests/sweep.sh"
 
 # The programs that were built, by name.
 programs() {
@@ -66,10 +67,13 @@ end_bg() {
 	BG_PIDS=()
 }
 
-# Removes the regions whose names begin with a prefix.
+# Removes the regions whose names begin with a prefix: dta-test-PID-, of a process
+# that lives as long as they do, so that tests/sweep.sh knows whose they are.
 remove_regions() {
 	local path
 
+	[ -n "$1" ] || return 0 # of a test that was skipped: it has none
+	[[ $1 == dta-test-[1-9]*-* ]] || return 1
 	for path in /dev/shm/"$1"* /dev/hugepages/"$1"*; do
 		[ -e "$path" ] || continue
 		dta-collect --remove --region "${path##*/}" 2>/dev/null || :

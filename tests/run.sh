@@ -7,6 +7,7 @@ build=$1
 cd "$(dirname "$0")/.." || exit 1
 export BUILD=$PWD/$build
 passed=0 failed=0 skipped=0
+tests/sweep.sh
 
 for t in "$build"/tests/unit/test_*; do
 	case $t in *.o | *.d) continue ;; esac

@@ -31,10 +31,11 @@ static void create(const struct opts *o)
 
 static void tick(void *ctx, uint64_t done, uint64_t all)
 {
+	const struct cli_progress p = {.bytes = done, .bytes_all = all};
 	const struct opts *o = ctx;
 
 	if (!o->quiet)
-		cli_progress("snapshot", done, all);
+		cli_progress(&p);
 }
 
 static void restore(const struct opts *o)

@@ -158,7 +158,8 @@ static int respond_all(struct run *run, struct snk *answers,
 		if (answers)
 			snk_flush(answers); /* snk_close() tells of an error */
 		if (!o->quiet && !stats)
-			cli_progress("packets", src_done(s), src_size(s));
+			cli_live_progress(&o->live, s,
+					  responder_counters(p)->received);
 	}
 	return 0;
 }

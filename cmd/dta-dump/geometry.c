@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "hash/family.h"
+#include "load.h"
 #include "memory.h"
 #include "wire/key.h"
 
@@ -39,12 +40,19 @@ enum field {
 	IMMEDIATE,
 	QP,
 	WRITTEN,
+	LISTS_USED,
+	SUM,
 	USED,
+	USED_SHARE,
 	LOAD,
+	LOAD_ABOVE,
+	SUCCESS,
+	AVERAGE_SUCCESS,
 	UNREADABLE,
 	OLDEST,
 	NEWEST,
 	EPOCHS,
+	NOTIFIED,
 	PAGES,
 	SIZE,
 	BLOCKS,
@@ -82,12 +90,19 @@ static const struct row_field fields[FIELDS] = {
 	[IMMEDIATE] = {"immediate", ROW_BOOL, 9},
 	[QP] = {"qp", ROW_STR, 2, ROW_TAG},
 	[WRITTEN] = {"written", ROW_U64, 12},
+	[LISTS_USED] = {"lists_used", ROW_U64, 6},
+	[SUM] = {"sum", ROW_U64, 12},
 	[USED] = {"used", ROW_U64, 10},
+	[USED_SHARE] = {"used_share", ROW_F64, 8},
 	[LOAD] = {"load", ROW_F64, 8},
+	[LOAD_ABOVE] = {"load_above", ROW_F64, 8},
+	[SUCCESS] = {"success", ROW_F64, 8},
+	[AVERAGE_SUCCESS] = {"average_success", ROW_F64, 8},
 	[UNREADABLE] = {"unreadable", ROW_U64, 10},
 	[OLDEST] = {"oldest", ROW_U64, 6},
 	[NEWEST] = {"newest", ROW_U64, 6},
 	[EPOCHS] = {"epochs", ROW_U64, 6},
+	[NOTIFIED] = {"notified", ROW_U64, 8},
 	[PAGES] = {"pages", ROW_STR, 14, ROW_TAG},
 	[SIZE] = {"size", ROW_U64, 12, ROW_VALUE, "bytes"},
 	[BLOCKS] = {"blocks", ROW_U64, 8},
@@ -95,18 +110,22 @@ static const struct row_field fields[FIELDS] = {
 	[PATH] = {"path", ROW_STR, 20},
 };
 
-/* What people look at first: the text form has these only. */
-static const uint8_t table_columns[] = {
-	NAME,  KIND,   ID,    EPOCH,   KEY_TYPE, COPIES,
-	UNITS, STRIDE, LISTS, WRITTEN, USED,	 LOAD,
-};
+/* What people look at first: the text form has these only, in three parts. */
 static const uint8_t file_columns[] = {
-	OLDEST, NEWEST, EPOCHS, PAGES, SIZE, BLOCKS, DAMAGED, PATH,
+	OLDEST, NEWEST, EPOCHS, NOTIFIED, PAGES, SIZE, BLOCKS, DAMAGED, PATH,
+};
+static const uint8_t table_columns[] = {
+	NAME, KIND, ID, EPOCH, KEY_TYPE, COPIES, UNITS, STRIDE, LISTS,
+};
+static const uint8_t load_columns[] = {
+	NAME,	    EPOCH, LISTS_USED, WRITTEN, USED,
+	USED_SHARE, LOAD,  LOAD_ABOVE, SUCCESS, AVERAGE_SUCCESS,
 };
 
 enum {
-	TABLE_COLUMNS = sizeof(table_columns),
 	FILE_COLUMNS = sizeof(file_columns),
+	TABLE_COLUMNS = sizeof(table_columns),
+	LOAD_COLUMNS = sizeof(load_columns),
 };
 
 /* A row of all fields, or of those of a list. */
@@ -147,49 +166,30 @@ static void put_str(struct out *w, enum field f, const char *v)
 		row_str(w->rows, w->at[f], v);
 }
 
-/* What the scan of a table found. */
-struct load {
-	uint64_t used, written, unreadable;
-};
-
-static void count_unit(void *ctx, uint64_t unit, const uint8_t *bytes)
+static void put_f64(struct out *w, enum field f, double v)
 {
-	uint64_t *used = ctx;
-
-	(void)unit, (void)bytes;
-	++*used;
-}
-
-static void count_entries(struct load *l, const struct view *v)
-{
-	for (uint32_t i = 0; i < v->t->lists; i++) {
-		uint64_t n;
-
-		if (list_count(&n, v, i) < 0) {
-			l->unreadable++;
-			continue;
-		}
-		l->written += n;
-		l->used += n < v->t->units ? n : v->t->units;
-	}
+	if (w->at[f] != FIELDS)
+		row_f64(w->rows, w->at[f], v);
 }
 
 static void put_load(struct out *w, const struct view *v)
 {
-	const struct table *t = v->t;
-	double all = (double)t->units * (t->lists ? t->lists : 1);
-	struct load l = {0};
+	struct load l;
 
-	if (t->kind == TABLE_APPEND)
-		count_entries(&l, v);
-	else
-		l.unreadable = memory_scan(v, count_unit, &l.used);
-	if (t->kind == TABLE_APPEND)
+	load_of(&l, v);
+	if (v->t->kind == TABLE_APPEND) {
 		put_u64(w, WRITTEN, l.written);
+		put_u64(w, LISTS_USED, l.lists_used);
+	}
+	if (v->t->kind == TABLE_KEYINC && l.sum_fits)
+		put_u64(w, SUM, l.sum);
 	put_u64(w, USED, l.used);
 	put_u64(w, UNREADABLE, l.unreadable);
-	if (w->at[LOAD] != FIELDS)
-		row_f64(w->rows, w->at[LOAD], (double)l.used / all);
+	put_f64(w, USED_SHARE, l.used_share);
+	put_f64(w, LOAD, l.load);
+	put_f64(w, LOAD_ABOVE, l.above);
+	put_f64(w, SUCCESS, l.success);
+	put_f64(w, AVERAGE_SUCCESS, l.average);
 }
 
 static void put_append(struct out *w, const struct table *t)
@@ -249,6 +249,7 @@ static void put_file(struct out *w, const struct memory *m,
 	put_u64(w, NEWEST, m->newest);
 	if (m->region) {
 		put_u64(w, EPOCHS, region_epochs(m->region));
+		put_u64(w, NOTIFIED, region_notified(m->region));
 		put_str(w, PAGES, region_page_kind(m->region));
 		put_u64(w, SIZE, region_size(m->region));
 		put_str(w, PATH, region_path(m->region));
@@ -277,11 +278,12 @@ static void put_offsets(struct out *w, const struct memory *m,
 }
 
 static void table_rows(const struct memory *m, const struct opts *o,
-		       const struct blocks *b)
+		       const struct blocks *b, const uint8_t *columns,
+		       unsigned n)
 {
 	struct out w;
 
-	out_open(&w, o, table_columns, TABLE_COLUMNS);
+	out_open(&w, o, columns, n);
 	for (uint64_t e = m->last; e >= m->first && e && !cli_stop; e--) {
 		for (unsigned i = 0; i < memory_tables(m); i++) {
 			const struct table *t = memory_table(m, i);
@@ -293,7 +295,7 @@ static void table_rows(const struct memory *m, const struct opts *o,
 			put_table(&w, t);
 			put_u64(&w, EPOCH, e);
 			put_offsets(&w, m, t, e);
-			if (!o->no_load)
+			if (!o->no_load && w.at[USED] != FIELDS)
 				put_load(&w, &v);
 			put_file(&w, m, b);
 			row_write(w.rows);
@@ -302,7 +304,6 @@ static void table_rows(const struct memory *m, const struct opts *o,
 	rows_close(w.rows);
 }
 
-/* For people: the file first, in a row of its own. */
 static void file_row(const struct memory *m, const struct opts *o,
 		     const struct blocks *b)
 {
@@ -312,7 +313,19 @@ static void file_row(const struct memory *m, const struct opts *o,
 	put_file(&w, m, b);
 	row_write(w.rows);
 	rows_close(w.rows);
+}
+
+/* For people: the file, the tables, how full they are. */
+static void text_rows(const struct memory *m, const struct opts *o,
+		      const struct blocks *b)
+{
+	file_row(m, o, b);
 	putchar('\n');
+	table_rows(m, o, b, table_columns, TABLE_COLUMNS);
+	if (o->no_load)
+		return;
+	putchar('\n');
+	table_rows(m, o, b, load_columns, LOAD_COLUMNS);
 }
 
 int dump_memory(const struct opts *o)
@@ -337,10 +350,10 @@ int dump_memory(const struct opts *o)
 		bad = memory_slots(&m, o);
 	} else if (o->lists) {
 		bad = memory_lists(&m, o);
+	} else if (o->format == ROW_TEXT) {
+		text_rows(&m, o, &b);
 	} else {
-		if (o->format == ROW_TEXT)
-			file_row(&m, o, &b);
-		table_rows(&m, o, &b);
+		table_rows(&m, o, &b, NULL, 0);
 	}
 	if (b.damaged)
 		cli_warn("%s: %llu of %llu blocks are damaged", o->what,

@@ -222,6 +222,9 @@ void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 	if (g->o.copies && carries_copies(g, r->opcode))
 		r->copies = (uint8_t)g->o.copies;
 	r->sequence = g->sequence[reporter]++;
+	if (ts_ns < g->sent_ns)
+		ts_ns = g->sent_ns;
+	g->sent_ns = ts_ns;
 	n = link_keeps(g) ? emit_kept(g, r, reporter, ts_ns)
 			  : emit_frame(g, r, reporter, ts_ns);
 	if (n <= 0) {

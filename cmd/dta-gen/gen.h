@@ -255,8 +255,8 @@ unsigned tree_edge(const struct tree *t, const uint8_t *addr, size_t len);
 struct traffic;
 int traffic_open(struct traffic **out, struct gen *g, struct fault *f);
 int traffic_next(struct traffic *t, struct gen_packet *p, struct fault *f);
-uint64_t traffic_done(const struct traffic *t); /* of traffic_size() */
-uint64_t traffic_size(const struct traffic *t);
+/* How far it is: in a capture, or of flows that come once. */
+void traffic_place(const struct traffic *t, struct cli_progress *p);
 void traffic_close(struct traffic *t);
 
 /* The two kinds of synthetic traffic, for traffic.c. */
@@ -286,6 +286,7 @@ struct gen {
 	uint8_t header[42]; /* Ethernet, IPv4, UDP without what changes */
 	bool own_mac;	    /* all frames come from the interface's address */
 	uint32_t ip_sum;    /* of what stays the same in the IP header */
+	uint64_t sent_ns;   /* when the last report left */
 	int err;	    /* sticky */
 	int truth_err;	    /* the first of the truth's file */
 	bool done;	    /* --count reports are out, or nobody takes more */
@@ -300,8 +301,9 @@ static inline enum key_type gen_key_type(const struct gen *g, bool v6)
 int emit_open(struct gen *g, struct fault *f); /* f names the file */
 /*
  * One report of switch reporter: a frame, and a row of the truth. r->table and
- * the flags are filled in here; v6 picks the table. After an error, or
- * when done, does nothing.
+ * the flags are filled in here; v6 picks the table. It leaves at ts_ns, or with
+ * the report before it, if that is later: what it tells of may be long ago.
+ * After an error, or when done, does nothing.
  */
 void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 	  uint64_t ts_ns);

@@ -326,6 +326,8 @@ bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 	struct link *l = g->link;
 	int rc, before;
 
+	if (!l->virtual_ns)
+		l->virtual_ns = ts_ns; /* questions come before reports */
 	if (++l->unheard >= LISTEN)
 		serve(g, 0);
 	while (!is_over(g)) {

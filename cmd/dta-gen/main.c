@@ -9,8 +9,7 @@
 #include "options.h"
 
 enum {
-	PROGRESS_EVERY = 65536, /* packets */
-	CLOCK_EVERY = 1024,
+	CLOCK_EVERY = 1024, /* packets */
 };
 
 static const struct row_field list_fields[] = {
@@ -61,11 +60,24 @@ static void show(struct gen *g)
 		cli_ledger(&resend_ledger, sent, g->o.output);
 }
 
+static void progress(const struct gen *g, const struct traffic *t)
+{
+	struct cli_progress p = {
+		.unit = "reports",
+		.count = g->ctr.reports,
+		.count_all = g->o.count,
+		.limit_ns = g->o.duration_ns,
+	};
+
+	traffic_place(t, &p);
+	cli_progress(&p);
+}
+
 /* Every packet to the workload. Returns 0 or the source's -errno. */
 static int run(struct gen *g, struct traffic *t, struct fault *f)
 {
 	struct gen_packet p;
-	uint64_t turn = 0;
+	uint64_t next = CLOCK_EVERY;
 	int rc = 1;
 
 	while (!g->err && !g->done && !cli_stop) {
@@ -80,11 +92,12 @@ static int run(struct gen *g, struct traffic *t, struct fault *f)
 			break;
 		else
 			g->w->packet(g, &p);
-		if (++turn % CLOCK_EVERY == 0)
-			link_clock(g);
-		if (turn % PROGRESS_EVERY == 0 && !g->o.quiet)
-			cli_progress(g->w->name, traffic_done(t),
-				     traffic_size(t));
+		if (g->ctr.packets < next)
+			continue;
+		next = g->ctr.packets + CLOCK_EVERY;
+		link_clock(g);
+		if (!g->o.quiet)
+			progress(g, t);
 	}
 	if (!g->o.quiet)
 		cli_progress_end();

@@ -138,23 +138,23 @@ static bool first_of_flow(struct traffic *t, const struct gen_packet *p)
 	return fresh;
 }
 
+/* One that is wanted; -EINTR: there is no more in this batch. */
 static int capture_next(struct traffic *t, struct gen_packet *p,
 			struct fault *f)
 {
 	struct gen_ledger *c = &t->g->ctr;
+	int rc;
 
-	for (;;) {
-		int rc;
-
-		if (t->i == t->n) {
-			if (t->n < PKT_BATCH)
-				emit_flush(t->g); /* we may have to wait */
-			rc = src_rx(t->src, t->pkts, PKT_BATCH, f);
-			if (rc <= 0)
-				return rc;
-			t->n = rc;
-			t->i = 0;
-		}
+	if (t->i == t->n) {
+		if (t->n < PKT_BATCH)
+			emit_flush(t->g); /* we may have to wait */
+		rc = src_rx(t->src, t->pkts, PKT_BATCH, f);
+		if (rc <= 0)
+			return rc;
+		t->n = rc;
+		t->i = 0;
+	}
+	while (t->i < t->n) {
 		c->packets++;
 		rc = decode(p, &t->pkts[t->i++]);
 		if (rc == -ENOTSUP)
@@ -164,6 +164,7 @@ static int capture_next(struct traffic *t, struct gen_packet *p,
 		else if (wanted(t->g, p) && (!t->seen || first_of_flow(t, p)))
 			return 1;
 	}
+	return -EINTR; /* who asks hears a clock */
 }
 
 /* One packet per flow; they may come round again. */
@@ -203,12 +204,14 @@ int traffic_next(struct traffic *t, struct gen_packet *p, struct fault *f)
 	return wanted(g, p) ? 1 : -EINTR; /* who asks hears a clock */
 }
 
-uint64_t traffic_done(const struct traffic *t)
+void traffic_place(const struct traffic *t, struct cli_progress *p)
 {
-	return t->src ? src_done(t->src) : t->g->ctr.reports;
-}
-
-uint64_t traffic_size(const struct traffic *t)
-{
-	return t->src ? src_size(t->src) : t->g->o.count;
+	if (t->src) {
+		p->bytes = src_done(t->src);
+		p->bytes_all = src_size(t->src);
+	} else if (!t->synth && !t->g->o.repeat) {
+		p->unit = "flows";
+		p->count = t->flow;
+		p->count_all = t->g->o.flows;
+	}
 }

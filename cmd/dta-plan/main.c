@@ -53,6 +53,7 @@ enum field {
 	F_MEMORY,
 	F_FLOWS,
 	F_BYTES_PER_FLOW,
+	F_USED_SHARE,
 	FIELDS,
 };
 
@@ -72,6 +73,7 @@ static const struct row_field fields[FIELDS] = {
 	[F_MEMORY] = {"memory_bytes", ROW_U64, 12, ROW_VALUE, "bytes"},
 	[F_FLOWS] = {"flows", ROW_U64, 10},
 	[F_BYTES_PER_FLOW] = {"bytes_per_flow", ROW_F64, 0, ROW_VALUE, "bytes"},
+	[F_USED_SHARE] = {"used_share", ROW_F64, 0},
 };
 
 static const struct schema plans = {"plan", fields, FIELDS};
@@ -339,6 +341,12 @@ static void print_success(struct rows *r, const struct opts *o, unsigned copies,
 	row_f64(r, F_AVERAGE, p.average_success);
 }
 
+static double used_share(const struct opts *o, unsigned copies, double load)
+{
+	return o->dart ? plan_random_used(copies, (unsigned)o->reports, load)
+		       : plan_used(copies, load);
+}
+
 static int print(struct rows *r, const struct opts *o, const struct size *s,
 		 unsigned copies, unsigned best)
 {
@@ -361,6 +369,7 @@ static int print(struct rows *r, const struct opts *o, const struct size *s,
 		if (s->flows)
 			row_u64(r, F_FLOWS, s->flows);
 		row_f64(r, F_BYTES_PER_FLOW, (double)slot_bytes(o) / s->load);
+		row_f64(r, F_USED_SHARE, used_share(o, copies, s->load));
 		rc = row_end(r);
 	}
 	return rc;

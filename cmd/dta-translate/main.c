@@ -149,7 +149,8 @@ static void translate_all(const struct opts *o, struct translator **tp,
 			ears_wait(ears, s);
 		cli_stats_tick(stats, translate_counters(t), s);
 		if (!o->quiet && !stats)
-			cli_progress("reports", src_done(s), src_size(s));
+			cli_live_progress(&o->live, s,
+					  translate_counters(t)->received);
 	}
 	cli_stats_close(stats, translate_counters(t), s);
 }

@@ -112,11 +112,19 @@ void cli_signals(void);
 /* From now on SIGHUP sets cli_hangup: there is something to be made anew. */
 void cli_take_hangup(void);
 
+/* How far a run is. 0: not known, or no such limit. */
+struct cli_progress {
+	const char *unit; /* of count: "packets"; NULL: there are bytes only */
+	uint64_t count, count_all;
+	uint64_t bytes, bytes_all; /* of a file */
+	uint64_t limit_ns;	   /* it ends after that long */
+};
+
 /*
- * Progress on stderr, when that is a terminal and the work lasts above a
- * second. all 0: unknown. cli_progress_end() takes the line away again.
+ * That, its rate and the time left on stderr, when that is a terminal and the
+ * work lasts above a second. cli_progress_end() takes the line away again.
  */
-void cli_progress(const char *what, uint64_t done, uint64_t all);
+void cli_progress(const struct cli_progress *p);
 void cli_progress_end(void);
 
 #endif

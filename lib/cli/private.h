@@ -3,8 +3,18 @@
 #ifndef CLI_PRIVATE_H
 #define CLI_PRIVATE_H
 
+#include <stddef.h>
+
 /* The program's name, from cli_start(). */
 const char *cli_name(void);
+
+/*
+ * The progress line after so many seconds, above 0: parts for which room is too
+ * small are left out.
+ */
+struct cli_progress;
+void cli_progress_text(char *line, size_t room, const struct cli_progress *p,
+		       double seconds);
 
 /* Takes a progress line off the terminal before something else is written. */
 void cli_progress_clear(void);

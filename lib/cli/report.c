@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a running program tells: its ledger, its progress; and its signals. */
+/* What a running program tells: its ledger; and its signals. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -127,54 +126,4 @@ void cli_signals(void)
 void cli_take_hangup(void)
 {
 	handle(SIGHUP, on_hangup);
-}
-
-/* The progress line: when its work began, and when it was last drawn. */
-static struct {
-	uint64_t start_ms, drawn_ms;
-	bool shown;
-} line;
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000 + 1;
-}
-
-void cli_progress_clear(void)
-{
-	if (line.shown)
-		fputs("\r\033[K", stderr);
-	line.shown = false;
-}
-
-void cli_progress(const char *what, uint64_t done, uint64_t all)
-{
-	static int tty = -1;
-	uint64_t now;
-
-	if (tty < 0)
-		tty = isatty(STDERR_FILENO);
-	if (!tty)
-		return;
-	now = now_ms();
-	if (!line.start_ms)
-		line.start_ms = now;
-	if (now - line.start_ms < 1000 || now - line.drawn_ms < 200)
-		return;
-	line.drawn_ms = now;
-	line.shown = true;
-	fprintf(stderr, "\r%s: %ju", what, (uintmax_t)done);
-	if (all)
-		fprintf(stderr, " of %ju, %.0f %%", (uintmax_t)all,
-			100 * (double)done / (double)all);
-	fprintf(stderr, ", %.0f s\033[K", (double)(now - line.start_ms) / 1000);
-}
-
-void cli_progress_end(void)
-{
-	cli_progress_clear();
-	line.start_ms = line.drawn_ms = 0;
 }

@@ -118,6 +118,29 @@ struct plan plan_at(unsigned copies, double load, double pass)
 	return out;
 }
 
+double plan_used(unsigned copies, double load)
+{
+	return -expm1(-load * copies);
+}
+
+/*
+ * Where f slots are free, more than 2 f + 8 were to be expected to stay so only
+ * 1 time in 1000: their number is about Poisson's.
+ */
+struct plan_load plan_load_of(unsigned copies, uint64_t slots, uint64_t used)
+{
+	double free = (double)(slots - used), all = (double)slots;
+	struct plan_load out = {NAN, NAN};
+
+	if (!slots)
+		return out;
+	if (free >= PLAN_FREE_MIN || !used)
+		out.load = log(all / free) / copies;
+	else
+		out.above = fmax(0, log(all / (2 * free + 8)) / copies);
+	return out;
+}
+
 /* Key-Write or postcards of so many copies. */
 struct all_at_once {
 	unsigned copies;

@@ -25,6 +25,7 @@ struct plan {
 
 enum {
 	PLAN_COPIES_MAX = 16,
+	PLAN_FREE_MIN = 16, /* slots without which no load is estimated */
 };
 
 double plan_pass_keywrite(double checksum_bits);
@@ -32,6 +33,22 @@ double plan_pass_postcard(double checksum_bits, double values, unsigned hops);
 
 /* copies 1..PLAN_COPIES_MAX, load >= 0, 0 <= pass <= 1. */
 struct plan plan_at(unsigned copies, double load, double pass);
+
+/* Share of the slots (chunks, counters) that so many keys have written. */
+double plan_used(unsigned copies, double load);
+
+/*
+ * The other way round, as far as it goes: as the last slots fill up, ever more
+ * keys make ever less of a difference. The estimate is that of linear counting
+ * (Whang et al., TODS 1990); its standard error, in keys times copies a slot,
+ * is sqrt((e^x - x - 1) / slots) with x = copies * load.
+ */
+struct plan_load {
+	double load;  /* NAN: less than PLAN_FREE_MIN slots are free */
+	double above; /* then: it is above this, but for 1 time in 1000 */
+};
+
+struct plan_load plan_load_of(unsigned copies, uint64_t slots, uint64_t used);
 
 /*
  * DART: each of the reports of a key, one right after the other, is written to
@@ -43,6 +60,7 @@ struct plan plan_at(unsigned copies, double load, double pass);
 double plan_random_lost(unsigned copies, unsigned reports, double load);
 double plan_random(unsigned copies, unsigned reports, double load);
 double plan_random_average(unsigned copies, unsigned reports, double load);
+double plan_random_used(unsigned copies, unsigned reports, double load);
 
 /*
  * The number of copies 1..max with the highest success (average: the highest

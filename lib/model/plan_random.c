@@ -22,14 +22,30 @@ static void occupancy(unsigned n, unsigned r, double *chance)
 		}
 }
 
-double plan_random_lost(unsigned copies, unsigned reports, double load)
+/* The share of slots that keys have written, who make such chances. */
+static double written(unsigned copies, const double *chance, double load)
 {
-	double chance[PLAN_COPIES_MAX + 1], mean = 0, lost, all_lost = 0;
+	double mean = 0;
 
-	occupancy(copies, reports, chance);
 	for (unsigned d = 1; d <= copies; d++)
 		mean += d * chance[d];
-	lost = -expm1(-mean * load); /* a slot, by the keys after it */
+	return -expm1(-mean * load);
+}
+
+double plan_random_used(unsigned copies, unsigned reports, double load)
+{
+	double chance[PLAN_COPIES_MAX + 1];
+
+	occupancy(copies, reports, chance);
+	return written(copies, chance, load);
+}
+
+double plan_random_lost(unsigned copies, unsigned reports, double load)
+{
+	double chance[PLAN_COPIES_MAX + 1], lost, all_lost = 0;
+
+	occupancy(copies, reports, chance);
+	lost = written(copies, chance, load); /* a slot, by the keys after it */
 	for (unsigned d = 0; d <= copies; d++)
 		all_lost += chance[d] * pow(lost, d);
 	return all_lost;

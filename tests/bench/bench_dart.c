@@ -95,8 +95,8 @@ static void make_regions(void)
 				    .units = SLOTS,
 				    .sequence = TABLE_SEQ_OFF};
 	for (unsigned c = 0; c < COLLECTORS; c++) {
-		snprintf(name, sizeof(name), "bench-dart-%d-%u", (int)getpid(),
-			 c);
+		snprintf(name, sizeof(name), "dta-test-%d-bench-dart-%u",
+			 (int)getpid(), c);
 		if (region_create(&region[c], name, &l, &o, &f) < 0 ||
 		    local_open(&local[c], region[c], &f) < 0)
 			die(f.text);

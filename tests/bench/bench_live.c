@@ -229,7 +229,7 @@ int main(void)
 				    .value_len = 4,
 				    .stride = 8,
 				    .units = SLOTS};
-	snprintf(name, sizeof(name), "bench-live-%d", getpid());
+	snprintf(name, sizeof(name), "dta-test-%d-bench-live", getpid());
 	if (region_create(&region, name, &l, &ro, &f))
 		die(f.text);
 	region_remove(name, NULL);

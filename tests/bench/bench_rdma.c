@@ -68,8 +68,11 @@ static void make_region(const char *name)
 	}
 	region_remove(name, NULL);
 	if (region_create(NULL, name, &l, &o, &f) < 0 ||
-	    region_open(&b.region, name, true, &f) < 0 ||
-	    local_open(&b.local, b.region, &f) < 0 ||
+	    region_open(&b.region, name, true, &f) < 0)
+		die(&f);
+	/* The name goes at once: nothing is left behind. */
+	region_remove(name, NULL);
+	if (local_open(&b.local, b.region, &f) < 0 ||
 	    ticket_of_region(&b.ticket, b.region, &f) < 0)
 		die(&f);
 }
@@ -268,12 +271,10 @@ int main(void)
 {
 	char name[64], path[64];
 
-	snprintf(name, sizeof(name), "bench-rdma-%d", (int)getpid());
+	snprintf(name, sizeof(name), "dta-test-%d-bench-rdma", (int)getpid());
 	snprintf(path, sizeof(path), "/tmp/bench-rdma-%d.pcap", (int)getpid());
 	make_region(name);
 	touch();
-	region_page_kind(b.region);
-	region_remove(name, NULL); /* its memory stays while it is open */
 	b.frames = malloc((size_t)2 * FRAMES * FRAME_ROOM);
 	if (!b.frames)
 		return 1;

@@ -278,7 +278,8 @@ static void bed_make(struct bed *b)
 	struct fault f = {0};
 	int rc = -ENOMEM;
 
-	snprintf(b->name, sizeof(b->name), "bench-translate-%d", getpid());
+	snprintf(b->name, sizeof(b->name), "dta-test-%d-bench-translate",
+		 getpid());
 	for (b->slots = 1u << 29; rc && b->slots >= 1u << 20; b->slots /= 2) {
 		struct layout l = layout_of(b->slots);
 

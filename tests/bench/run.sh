@@ -10,7 +10,7 @@ PATH=$PWD/$build:$PATH
 examples=$PWD/cmd/dta-collect/examples
 out=$build/bench.ndjson
 dir=$(mktemp -d)
-name=bench-$$
+name=dta-test-$$-bench
 pages_before=
 trap 'dta-collect --remove --region $name 2>/dev/null || :
 	[ -z "$pages_before" ] || give_back

@@ -6,7 +6,7 @@ load ../helpers
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
-	NAME=test-cluster-$$-$BATS_TEST_NUMBER
+	NAME=dta-test-$$-cluster-$BATS_TEST_NUMBER
 	EXPECT=$TOP/tests/tools/expect.py
 }
 

@@ -6,7 +6,7 @@ load ../helpers
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
-	NAME=test-dart-$$-$BATS_TEST_NUMBER
+	NAME=dta-test-$$-dart-$BATS_TEST_NUMBER
 	EXAMPLES=$TOP/cmd/dta-collect/examples
 }
 

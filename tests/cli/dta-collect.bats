@@ -6,7 +6,7 @@ load ../helpers
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
-	NAME=test-co-$$-$BATS_TEST_NUMBER
+	NAME=dta-test-$$-co-$BATS_TEST_NUMBER
 	cat >small.ini <<-INI
 		[kw]
 		kind = keywrite

@@ -8,7 +8,7 @@ setup() {
 	need_tools mangle
 	PATH=$TOOLS:$PATH:$TOP/tests/tools
 	EXAMPLES=$TOP/cmd/dta-collect/examples
-	NAME=test-dump-$$-$BATS_TEST_NUMBER
+	NAME=dta-test-$$-dump-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 
@@ -294,7 +294,8 @@ packet() { # dump options: port payload -> the row
 	jq -se 'length == 4 and (map(.name) == ["k", "p", "l", "c"]) and
 		(map(.id) == [11, 12, 13, 14]) and
 		(map(.kind) == ["keywrite", "postcard", "append", "keyinc"]) and
-		all(.epoch == 1 and .epochs == 2 and .used == 0 and .load == 0)' rows
+		all(.epoch == 1 and .epochs == 2 and .used == 0 and .used_share == 0 and
+			.load == if .kind == "append" then null else 0 end)' rows
 	jq -se '.[0] | .stride == 16 and .value_length == 6 and .key_length == 4 and
 		.key_type == "u32" and .units == 1024 and .hash == "dta1"' rows
 	jq -se '.[1] | .stride == 32 and .hops == 5 and .values == 3' rows
@@ -316,9 +317,12 @@ packet() { # dump options: port payload -> the row
 	run -1 --separate-stderr dta-dump region "$NAME" --epoch 3
 	[[ $stderr == *"no epoch 3; there are 1 to 2"* ]]
 	dta-dump region "$NAME" --no-load -o ndjson |
-		jq -se 'all(.used == null and .load == null)'
+		jq -se 'all(.used == null and .used_share == null and .load == null)'
 	run -0 dta-dump region "$NAME"
-	[ "${#lines[@]}" = 7 ] # the file, the tables, and a header each
+	[ "${#lines[@]}" = 12 ] # file, tables, how full they are; a header each
+	[[ ${lines[2]} == NAME\ *\ LISTS && ${lines[7]} == NAME\ *\ USED_SHARE\ *\ LOAD\ * ]]
+	run -0 dta-dump region "$NAME" --no-load
+	[ "${#lines[@]}" = 7 ]
 }
 
 @test "region: load, slots and lists, as another program counts them" {
@@ -329,7 +333,7 @@ packet() { # dump options: port payload -> the row
 	used=$(jq -s length slots)
 	dta-dump region "$NAME" -o ndjson |
 		jq -se --argjson n "$used" '.[0] | .used == $n and
-			(.load - $n / 1024 | fabs) < 1e-5'
+			(.used_share - $n / 1024 | fabs) < 1e-5'
 	[ "$used" -gt 300 ]
 	python3 - "$NAME" <<-'EOP' >want
 		import os, sys
@@ -347,6 +351,8 @@ packet() { # dump options: port payload -> the row
 	sum=$(awk -F, 'NR > 1 { s += $7 } END { print 2 * s }' truth.csv)
 	dta-dump region "$NAME" --slots --table c -o ndjson |
 		jq -se --argjson s "$sum" '(map(.count) | add) == $s'
+	dta-dump region "$NAME" -o ndjson |
+		jq -se --argjson s "$sum" 'map(.sum) == [null, null, null, $s]'
 	uniform append 13 300 --lists 2
 	dta-translate -q -r reports.pcap --region "$NAME"
 	n=$(awk -F, '$3 == 1 && NR > 1' truth.csv | wc -l)
@@ -354,7 +360,8 @@ packet() { # dump options: port payload -> the row
 	grep -qx "l,1,1,$n,60,$((n - 60))" lists
 	[ "$(wc -l <lists)" = 3 ]
 	dta-dump region "$NAME" --table l -o ndjson |
-		jq -e '.written == 300 and .used == 128 and .load > 0.66'
+		jq -e '.written == 300 and .lists_used == 2 and .used == 128 and
+			(.used_share - 2 / 3 | fabs) < 1e-5'
 	dta-dump region "$NAME" --slots --table l -o ndjson >slots
 	jq -se 'all(.unit == .list * 64 + .entry)' slots
 	[ "$(jq -r 'select(.list == 1 and .entry == 0) | .value' slots)" = \
@@ -367,7 +374,8 @@ packet() { # dump options: port payload -> the row
 	uniform keywrite 11 300 --flows 300 --value 6
 	dta-translate -q -r reports.pcap --region "$NAME"
 	dta-collect --region "$NAME" --snapshot s.dta
-	columns='[.name, .kind, .id, .epoch, .stride, .units, .used, .load]'
+	columns='[.name, .kind, .id, .epoch, .stride, .units, .used, .used_share,
+		.load, .load_above, .success, .average_success, .sum, .lists_used]'
 	diff <(dta-dump region "$NAME" -o ndjson | jq -c "$columns") \
 		<(dta-dump snapshot s.dta -o ndjson | jq -c "$columns")
 	diff <(dta-dump region "$NAME" --slots -o csv) \
@@ -391,6 +399,10 @@ f.seek(at); b = f.read(1)[0]; f.seek(at); f.write(bytes([b ^ 4]))' "$at"
 		if [ -n "$output" ]; then
 			[ "${#lines[@]}" = 4 ]
 			jq -se 'all(.damaged > 0)' <<<"$output"
+			# A share of what could be read.
+			jq -se 'map(select(.used_share and .kind != "append")) |
+				all((.used / (.units - .unreadable) - .used_share |
+				fabs) < 1e-5)' <<<"$output"
 			found=$((found + 1))
 		fi
 	done
@@ -460,7 +472,7 @@ f.seek(at); b = f.read(1)[0]; f.seek(at); f.write(bytes([b ^ 4]))' "$at"
 		dta-dump region "$NAME" --lists -o csv | head -n 1
 	) <<-'EOF'
 		number,time,src,dst,protocol,opcode,table,key,list,hop,path_len,copies,sequence,flags,qp,psn,va,rkey,length,slot,entry,imm,add,compare,syndrome,msn,original,icrc,data,reason
-		name,kind,id,epoch,key_type,key_length,value_length,copies,hash,units,stride,offset,length,lists,entries,heads,batch,flush_ms,hops,value_min,value_max,values,values_offset,cache_rows,sequence,immediate,qp,written,used,load,unreadable,oldest,newest,epochs,pages,size,blocks,damaged,path
+		name,kind,id,epoch,key_type,key_length,value_length,copies,hash,units,stride,offset,length,lists,entries,heads,batch,flush_ms,hops,value_min,value_max,values,values_offset,cache_rows,sequence,immediate,qp,written,lists_used,sum,used,used_share,load,load_above,success,average_success,unreadable,oldest,newest,epochs,notified,pages,size,blocks,damaged,path
 		table,epoch,unit,list,entry,checksum,count,value
 		table,epoch,list,written,kept,lost
 	EOF

@@ -157,6 +157,48 @@ tcp() { # ms src sport dst dport flags seq payload
 	done
 }
 
+# Time stamps of a capture: they may stand still, but not run backwards. As text,
+# since all are equally long.
+in_order() {
+	dta-dump packets "$1" -o csv | sed 1d | cut -d, -f2 >times
+	grep -qvx '[0-9]\{10\}\.[0-9]\{9\}' times && return 1
+	[ -s times ] && LC_ALL=C sort -c times
+}
+
+@test "time does not run backwards in what is written" {
+	{
+		capture_begin # as several queues of a card give them to tcpdump
+		for ms in 20 10 31 30 50 40 5; do
+			tcp $ms 10.0.0.$ms 1000 10.9.0.1 443 02 1 0
+			tcp $((ms + 300)) 10.0.0.$ms 1000 10.9.0.1 443 18 2 100
+			tcp $((ms + 600)) 10.0.0.$ms 1000 10.9.0.1 443 18 2 100
+		done
+	} >back.pcap
+	run ! in_order back.pcap
+	for w in $WORKLOADS; do
+		echo "workload: $w"
+		for options in '' '--interleave 3' '--interleave 100 --no-path-len' \
+			'--ipv6 30 --rate 1K' '--cache 16 --max-flows 100'; do
+			echo "options: $options"
+			# shellcheck disable=SC2086
+			dta-gen "$w" -q --count 500 $options -w x.pcap
+			in_order x.pcap
+		done
+		[ "$w" != uniform ] || continue # its keys are no packets
+		dta-gen "$w" -q --from back.pcap --window 100ms --gap 50ms \
+			--sample 1 -w x.pcap
+		[ "$(dta-dump packets x.pcap -o csv | wc -l)" = 1 ] || in_order x.pcap
+	done
+	capture_begin >none.pcap
+	dta-gen int-path -q --count 3000 --tracked --nacks none.pcap -w x.pcap
+	in_order x.pcap
+	dta-collect --create --layout "$EXAMPLES/int-path.ini" --region "dta-test-$$-time"
+	dta-collect --region "dta-test-$$-time" --ticket t.ini
+	dta-collect --remove --region "dta-test-$$-time"
+	dta-gen int-path -q --from back.pcap --dart --ticket t.ini -w x.pcap
+	in_order x.pcap
+}
+
 @test "every workload, synthetic: reports, a row of truth for each, sizes of Table 2" {
 	while IFS=, read -r w kind key value _; do
 		dta-gen "$w" -o ndjson --count 2000 --truth t.csv -w r.pcap \

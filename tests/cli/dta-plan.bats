@@ -112,6 +112,16 @@ row() {
 	row '.slot_bytes == 16'
 }
 
+@test "the share of used slots at a load" {
+	plan keywrite --load 1 --copies 2
+	row '(.used_share * 1e6 | round) == 864665' # 1 - e^-2
+	plan keywrite --load 1 --copies 2 --ages 3 # of the table, at any age
+	row '.age == 1 and (.used_share * 1e6 | round) == 864665'
+	[ "$(jq -s 'map(.used_share) | unique | length' rows)" = 1 ]
+	plan keywrite --dart --load 1 --copies 2
+	row '(.used_share * 1e6 | round) == 632121' # 1 - e^-1
+}
+
 @test "an overview where no load is given" {
 	plan keywrite
 	[ "$(jq -s 'map(.load) | unique | length' rows)" = 5 ]
@@ -122,7 +132,7 @@ row() {
 	run -0 dta-plan keywrite --load 1 -n 1 -o csv
 	names=primitive,copies,load,age,success,empty,wrong,wrong_low
 	names+=,average_success,best,slots,slot_bytes,memory_bytes,flows
-	names+=,bytes_per_flow
+	names+=,bytes_per_flow,used_share
 	[ "${lines[0]}" = "$names" ]
 	# Each is documented.
 	for name in ${names//,/ }; do
@@ -130,7 +140,7 @@ row() {
 		grep -qx "\.It $name" "$TOP/man/dta-plan.1"
 	done
 	run -0 dta-plan postcard --load 1 -n 1
-	[[ ${lines[0]} == PRIMITIVE\ *BYTES_PER_FLOW ]]
+	[[ ${lines[0]} == PRIMITIVE\ *USED_SHARE ]]
 	[ ${#lines[@]} = 2 ]
 }
 

@@ -7,7 +7,7 @@ load ../helpers
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
-	NAME=test-dta0-$$-$BATS_TEST_NUMBER
+	NAME=dta-test-$$-dta0-$BATS_TEST_NUMBER
 	cat >layout.ini <<-INI
 		[kw]
 		kind = keywrite

@@ -7,7 +7,7 @@ load ../helpers
 
 setup() {
 	EXAMPLES=$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples
-	NAME=test-fields-$$
+	NAME=dta-test-$$-fields
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 

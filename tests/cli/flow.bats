@@ -9,7 +9,7 @@ load ../helpers
 
 setup() {
 	need_tools mangle
-	NAME=test-flow-$$-$BATS_TEST_NUMBER
+	NAME=dta-test-$$-flow-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	cat >append.ini <<-END
 		[lists]

@@ -9,7 +9,7 @@ setup() {
 	PATH=$TOOLS:$PATH
 	EXAMPLES=$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples
 	TRACE=${TRACES:-$BATS_TEST_DIRNAME/../../../shared/traces}/real-mix.pcap
-	NAME=test-hostile-$$-$BATS_TEST_NUMBER
+	NAME=dta-test-$$-hostile-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 

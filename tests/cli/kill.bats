@@ -4,7 +4,7 @@
 load ../helpers
 
 setup() {
-	NAME=test-kill-$$-$BATS_TEST_NUMBER
+	NAME=dta-test-$$-kill-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 

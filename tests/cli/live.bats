@@ -6,7 +6,7 @@ load ../helpers
 
 setup() {
 	need_tools send
-	NAME=test-live-$$-$BATS_TEST_NUMBER
+	NAME=dta-test-$$-live-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 

@@ -6,7 +6,7 @@ load ../helpers
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
-	NAME=test-notify-$$-$BATS_TEST_NUMBER
+	NAME=dta-test-$$-notify-$BATS_TEST_NUMBER
 	cat >layout.ini <<-INI
 		[flows]
 		kind = keywrite

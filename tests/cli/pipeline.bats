@@ -7,7 +7,7 @@ load ../helpers
 setup() {
 	EXAMPLES=$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples
 	TRACE=${TRACES:-$BATS_TEST_DIRNAME/../../../shared/traces}/real-mix.pcap
-	NAME=test-pipe-$$-$BATS_TEST_NUMBER
+	NAME=dta-test-$$-pipe-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 

@@ -7,7 +7,7 @@ load ../helpers
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	ln -s "$TOP"/cmd .
-	PREFIX=readme-$$-
+	PREFIX=dta-test-$$-readme-
 }
 
 teardown() {

@@ -7,7 +7,7 @@ ROAD=(--to unix:t,la) # the translator's end
 
 faults_setup() {
 	need_tools link
-	NAME=faults-$$-$BATS_TEST_NUMBER
+	NAME=dta-test-$$-faults-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 

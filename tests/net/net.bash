@@ -6,7 +6,7 @@
 # Nothing in them speaks by itself: no addresses, no IPv6, so that a capture is
 # what a test sent. All belongs to the test: names carry its process's id.
 
-NET=dta-$$-$BATS_TEST_NUMBER
+NET=dta-test-$$-net-$BATS_TEST_NUMBER
 
 # Skips the test where namespaces cannot be made.
 need_net() {

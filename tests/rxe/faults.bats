@@ -8,7 +8,7 @@ load traffic
 load ../faults/faults
 
 setup_file() {
-	export NAME=test-rxe-faults-$$
+	export NAME=dta-test-$$-rxe-faults
 	cd "$BATS_FILE_TMPDIR" || exit 1
 	guest_there || return 0
 	export GUEST

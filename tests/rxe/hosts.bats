@@ -7,7 +7,7 @@ load guest
 load traffic
 
 setup_file() {
-	export NAME=test-hosts-$$
+	export NAME=dta-test-$$-hosts
 	cd "$BATS_FILE_TMPDIR" || exit 1
 	guest_there || return 0
 	# Synthetic: a capture would leave a path half done, in the cache.

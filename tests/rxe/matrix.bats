@@ -48,7 +48,7 @@ start_collector() {
 
 setup() {
 	cd "$BATS_FILE_TMPDIR" || exit 1
-	NAME=test-matrix-$$
+	NAME=dta-test-$$-matrix
 	HOST=$GUEST_DIR/a
 }
 

@@ -8,7 +8,7 @@ load guest
 load traffic
 
 setup_file() {
-	export NAME=test-roads-$$
+	export NAME=dta-test-$$-roads
 	cd "$BATS_FILE_TMPDIR" || exit 1
 	mix 3000 reports.pcap
 	cp "$BATS_TEST_DIRNAME/mix.ini" rc.ini

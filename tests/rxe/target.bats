@@ -24,7 +24,7 @@ setup_file() {
 
 setup() {
 	guest_needed
-	NAME=test-target-$$-$BATS_TEST_NUMBER
+	NAME=dta-test-$$-target-$BATS_TEST_NUMBER
 	HOST=$GUEST_DIR/a
 	rm -f "$HOST"/*.{ini,pcap,log,rows,ticket*} "$HOST/pid"
 	cd "$HOST" || exit 1

@@ -141,7 +141,7 @@ static inline void rig_open(struct rig *g, const struct responder_options *o)
 	struct fault f = {""};
 
 	memset(g, 0, sizeof(*g));
-	snprintf(g->name, sizeof(g->name), "test-rdma-%d", (int)getpid());
+	snprintf(g->name, sizeof(g->name), "dta-test-%d-rdma", (int)getpid());
 	snprintf(g->path, sizeof(g->path), "/tmp/test-rdma-%d.pcap",
 		 (int)getpid());
 	g->region = rig_region(g->name, 2);

@@ -70,7 +70,7 @@ static inline const char *sample_create(unsigned epochs)
 	struct fault f = {""};
 	struct layout l;
 
-	snprintf(name, sizeof(name), "test-store-%d", (int)getpid());
+	snprintf(name, sizeof(name), "dta-test-%d-store", (int)getpid());
 	region_remove(name, NULL);
 	sample_layout(&l);
 	if (!TEST(region_create(NULL, name, &l, &o, &f) == 0)) {

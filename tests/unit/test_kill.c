@@ -115,7 +115,7 @@ int main(void)
 	unsigned written = 0;
 	struct rng rng = {.state = 42};
 
-	snprintf(name, sizeof(name), "test-kill-%d", (int)getpid());
+	snprintf(name, sizeof(name), "dta-test-%d-kill", (int)getpid());
 	make_region();
 	for (int i = 0; i < KILLS; i++) {
 		struct region *r;

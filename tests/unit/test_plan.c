@@ -198,9 +198,77 @@ static void test_search(void)
 	TEST(isinf(plan_load_for(2, 0, kw, 0)));
 }
 
+/* x slots written of each, at random: how many of them have none. */
+static uint64_t free_after(struct rng *r, uint64_t slots, double x)
+{
+	uint8_t *hit = calloc(slots, 1);
+	uint64_t left = slots;
+
+	for (uint64_t i = (uint64_t)(x * (double)slots); i; i--) {
+		uint64_t at = rng_u64(r) % slots;
+
+		left -= !hit[at];
+		hit[at] = 1;
+	}
+	free(hit);
+	return left;
+}
+
+static void test_load(void)
+{
+	enum { SLOTS = 1 << 18, RUNS = 2000, FEW = 1024 };
+	static const double loads[] = { 0.01, 0.1, 0.5, 1, 3 };
+	struct rng r = { 11 };
+	unsigned high = 0;
+	struct plan_load got;
+
+	for (unsigned n = 1; n <= 4; n++) {
+		for (unsigned i = 0; i < 5; i++) {
+			double x = n * loads[i];
+			double error = sqrt((exp(x) - x - 1) / SLOTS) / n;
+			uint64_t used = SLOTS - free_after(&r, SLOTS, x);
+
+			TEST(near((double)used / SLOTS,
+				  plan_used(n, loads[i]), 0.003));
+			got = plan_load_of(n, SLOTS, used);
+			if (SLOTS - used < PLAN_FREE_MIN)
+				TEST(isnan(got.load) && got.above < loads[i] &&
+				     got.above > loads[i] / 2);
+			else
+				TEST(near(got.load, loads[i], 4 * error) &&
+				     isnan(got.above));
+		}
+	}
+	/* What is said of a full table holds, but for 1 in 1000. */
+	for (unsigned i = 0; i < RUNS; i++) {
+		double x = log(FEW) * (0.6 + 0.6 * i / RUNS);
+
+		got = plan_load_of(2, FEW, FEW - free_after(&r, FEW, x));
+		high += got.above > x / 2;
+	}
+	TEST(high <= 4);
+	/* Nothing written, no slots, the last ones, all. */
+	TEST(plan_load_of(2, 8, 0).load == 0);
+	got = plan_load_of(2, 0, 0);
+	TEST(isnan(got.load) && isnan(got.above));
+	TEST(near(plan_load_of(2, 1 << 20, (1 << 20) - 16).load,
+		  log(65536) / 2, 1e-12));
+	got = plan_load_of(2, 1 << 20, (1 << 20) - 15);
+	TEST(isnan(got.load));
+	TEST(near(got.above, log((1 << 20) / 38.) / 2, 1e-12));
+	TEST(near(plan_load_of(2, 1 << 20, 1 << 20).above, log(1 << 17) / 2,
+		  1e-12));
+	TEST(plan_load_of(1, 4, 4).above == 0);
+	TEST(plan_used(3, 0) == 0 && plan_used(1, 1e6) == 1);
+	/* DART: of one report, one slot; of many, all. */
+	TEST(near(plan_random_used(2, 1, 0.3), plan_used(1, 0.3), 1e-12));
+	TEST(near(plan_random_used(2, 1000, 0.3), plan_used(2, 0.3), 1e-12));
+}
+
 int main(void)
 {
 	test_papers();
+	test_load();
 	test_printed();
 	test_average();
 	test_simulation();

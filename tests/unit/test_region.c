@@ -319,7 +319,6 @@ static void test_pages(void)
 	char enabled[80] = "";
 	FILE *in;
 
-	name = "test-store-pages";
 	in = fopen("/sys/kernel/mm/transparent_hugepage/shmem_enabled", "r");
 	if (in && !fgets(enabled, sizeof(enabled), in))
 		enabled[0] = '\0';

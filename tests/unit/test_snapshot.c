@@ -395,7 +395,7 @@ int main(void)
 	struct fault f = {""};
 
 	name = sample_create(3);
-	snprintf(path, sizeof(path), "/dev/shm/test-snapshot-%d",
+	snprintf(path, sizeof(path), "/dev/shm/dta-test-%d-snapshot",
 		 (int)getpid());
 	r = sample_open(name, true);
 	fill(r);

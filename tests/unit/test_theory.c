@@ -68,7 +68,7 @@ static void sim_open(struct sim *s, uint16_t value_len, bool packed,
 	char text[32];
 	struct table *t = &l.table[0];
 
-	snprintf(s->name, sizeof(s->name), "test-theory-%d", (int)getpid());
+	snprintf(s->name, sizeof(s->name), "dta-test-%d-theory", (int)getpid());
 	snprintf(t->name, sizeof(t->name), "flows");
 	t->id = 1;
 	layout_set(t, "kind", "keywrite", &f);

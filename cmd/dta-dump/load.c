@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "load.h"
+
+#include <math.h>
+
+#include "model/plan.h"
+
+enum {
+	CHECKSUM_BITS = 32,
+};
+
+static void see_unit(void *ctx, uint64_t unit, const uint8_t *bytes)
+{
+	struct load *l = ctx;
+
+	(void)unit, (void)bytes;
+	l->used++;
+}
+
+static void see_counter(void *ctx, uint64_t unit, const uint8_t *bytes)
+{
+	struct load *l = ctx;
+	uint64_t count;
+
+	(void)unit;
+	memcpy(&count, bytes, sizeof(count));
+	l->used++;
+	if (__builtin_add_overflow(l->sum, count, &l->sum))
+		l->sum_fits = false;
+}
+
+static void see_lists(struct load *l, const struct view *v)
+{
+	for (uint32_t i = 0; i < v->t->lists; i++) {
+		uint64_t n;
+
+		if (list_count(&n, v, i) < 0) {
+			l->unreadable++;
+			continue;
+		}
+		l->written += n;
+		l->lists_used += n > 0;
+		l->used += n < v->t->units ? n : v->t->units;
+	}
+}
+
+/* The chance that a foreign unit passes for a key's own. */
+static double pass(const struct table *t)
+{
+	double values = (double)t->values;
+
+	if (t->kind == TABLE_KEYWRITE)
+		return plan_pass_keywrite(CHECKSUM_BITS);
+	if (t->kind == TABLE_KEYINC)
+		return 0; /* nothing is compared */
+	if (!t->values)
+		values = (double)t->value_max - t->value_min + 1;
+	return plan_pass_postcard(CHECKSUM_BITS, values, t->hops);
+}
+
+/* What the share of used units tells. */
+static void judge(struct load *l, const struct table *t, uint64_t units)
+{
+	struct plan_load of = plan_load_of(t->copies, units, l->used);
+	struct plan p;
+
+	l->load = of.load;
+	l->above = of.above;
+	if (isnan(of.load))
+		return;
+	p = plan_at(t->copies, of.load, pass(t));
+	l->success = p.success;
+	/* A counter is wrong by who shares it, whether older or younger. */
+	l->average = t->kind == TABLE_KEYINC ? p.success : p.average_success;
+}
+
+void load_of(struct load *l, const struct view *v)
+{
+	const struct table *t = v->t;
+	bool append = t->kind == TABLE_APPEND, keyinc = t->kind == TABLE_KEYINC;
+	uint64_t units;
+
+	*l = (struct load){.load = NAN,
+			   .above = NAN,
+			   .success = NAN,
+			   .average = NAN,
+			   .sum_fits = true};
+	if (append)
+		see_lists(l, v);
+	else
+		l->unreadable = memory_scan(v, keyinc ? see_counter : see_unit,
+					    l);
+	units = append ? t->units * (t->lists - l->unreadable)
+		       : t->units - l->unreadable;
+	l->used_share = (double)l->used / (double)units; /* NAN of none */
+	if (!append)
+		judge(l, t, units);
+}

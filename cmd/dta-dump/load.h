@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * load.h - how full a table is, and what can be told from that: a region keeps
+ * no count of what is written into it (dta-region(5)).
+ */
+#ifndef DUMP_LOAD_H
+#define DUMP_LOAD_H
+
+#include "memory.h"
+
+/* Of a table in an epoch. What is not known, or makes no sense, is NAN. */
+struct load {
+	uint64_t used;	     /* units that are not all zero; append: entries */
+	uint64_t unreadable; /* units, lists; they are left out below */
+	double used_share;
+	/* model/plan.h; each report stored in all of the table's copies */
+	double load, above;
+	double success, average; /* of the oldest key, of all keys */
+	/* append */
+	uint64_t written, lists_used;
+	/* keyinc: of all counters */
+	uint64_t sum;
+	bool sum_fits; /* 64 bits */
+};
+
+void load_of(struct load *l, const struct view *v);
+
+#endif
