@@ -195,7 +195,8 @@ void respond(struct opts *o, struct region *r)
 	if (rc < 0)
 		cli_fail("%s: %s", o->ticket, strerror(-rc));
 	cli_user(o->live.user);
-	stats = cli_stats_open(&responder_ledger, o->live.stats_ns, o->format);
+	stats = cli_stats_open(&responder_ledger, o->live.stats_ns, o->format,
+			       NULL);
 	rc = respond_all(o, r, p, s, answers, notify, stats, &f);
 	cli_progress_end();
 	cli_stats_close(stats, responder_counters(p), s);

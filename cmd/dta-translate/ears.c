@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "watch.h"
 #include "wire/roce.h"
 
 enum {
@@ -90,6 +91,7 @@ int ears_listen(struct ears *e, int ms)
 		rc = rc ? rc : ticked;
 	}
 	snk_flush(e->g->packets);
+	watch_look(e->g->watch);
 	return rc;
 }
 
