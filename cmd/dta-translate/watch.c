@@ -6,13 +6,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum {
-	MS = 1000000, /* ns */
-	LOOK_MS = 100,
-	ANSWERING_MS = 2000, /* longer than between two probes */
-	PATIENCE_MS = 5000,  /* without any progress */
-	AWAY_MS = 1000,	     /* we were stopped, or busy: nothing is known */
-};
+static const uint64_t look_ns = UINT64_C(100000000);
+static const uint64_t answering_ns = UINT64_C(2000000000); /* a few probes */
+static const uint64_t patience_ns = UINT64_C(5000000000); /* for any progress */
+/* Without a look for so long, we were stopped: nothing is known. */
+static const uint64_t away_ns = UINT64_C(1000000000);
 
 enum state {
 	WELL,
@@ -24,11 +22,13 @@ enum state {
 /* Of a collector that answers, or should. */
 struct standing {
 	enum state state;
-	uint64_t acked;	  /* when that was said */
+	unsigned stuck;	  /* the table that this was said of, */
+	uint64_t acked;	  /* and what of it was confirmed then */
 	uint64_t answers; /* so far, and when they were found to be more */
 	uint64_t heard_ns;
 	struct {
 		uint64_t acked, since_ns;
+		bool refused;
 	} table[TABLE_MAX];
 };
 
@@ -63,7 +63,7 @@ static uint64_t now_ns(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* What became of all that was sent, or should have been. */
@@ -205,37 +205,32 @@ static unsigned stuck_table(struct standing *st, const struct roce_out *o,
 
 	for (unsigned i = 0; i < tables; i++) {
 		struct roce_out_progress at = roce_out_progress(o, i);
+		bool renewed = st->table[i].refused && !at.refused;
 
-		if (away || !at.waiting || at.acked != st->table[i].acked)
+		if (away || renewed || !at.waiting ||
+		    at.acked != st->table[i].acked)
 			st->table[i].since_ns = now;
-		else if (now - st->table[i].since_ns >=
-				 PATIENCE_MS * 1ull * MS &&
+		else if (now - st->table[i].since_ns >= patience_ns &&
 			 (stuck == TABLE_MAX || at.refused))
 			stuck = i;
 		st->table[i].acked = at.acked;
+		st->table[i].refused = at.refused;
 	}
 	return stuck;
 }
 
-static enum state state_of(struct standing *st, const struct roce_out *o,
-			   unsigned stuck, uint64_t now)
+/* Whether an answer came of late, be it what it may. */
+static bool is_answering(struct standing *st, const struct roce_out *o,
+			 uint64_t now)
 {
 	struct requester_ledger l = roce_out_ledger(o);
 	uint64_t answers = l.acks + l.naks_psn + l.naks_access +
 			   l.naks_invalid + l.naks_rnr;
-	bool answering;
 
 	if (answers != st->answers)
 		st->heard_ns = now;
 	st->answers = answers;
-	answering = now - st->heard_ns < ANSWERING_MS * 1ull * MS;
-	if (stuck == TABLE_MAX) /* or nothing waits: that is no cure */
-		return l.acked != st->acked ? WELL : st->state;
-	if (roce_out_progress(o, stuck).refused)
-		return REFUSED;
-	if (st->state == SILENT || st->state == VAIN)
-		return st->state; /* said is said */
-	return answering ? VAIN : SILENT;
+	return now - st->heard_ns < answering_ns;
 }
 
 static void look_at(struct standing *st, const struct roce_out *o,
@@ -243,18 +238,27 @@ static void look_at(struct standing *st, const struct roce_out *o,
 {
 	const struct ticket *t = roce_out_ticket(o);
 	unsigned stuck = stuck_table(st, o, tables, now, away);
-	enum state state = state_of(st, o, stuck, now);
+	enum state state = is_answering(st, o, now) ? VAIN : SILENT;
 
+	if (stuck == TABLE_MAX) /* or nothing waits: that is no cure */
+		state = roce_out_progress(o, st->stuck).acked != st->acked
+				? WELL
+				: st->state;
+	else if (roce_out_progress(o, stuck).refused)
+		state = REFUSED;
+	else if (st->state == SILENT || st->state == VAIN)
+		state = st->state; /* said is said */
 	if (state == st->state)
 		return;
-	if (state == WELL)
+	st->state = state;
+	if (state == WELL) {
 		cli_warn("%s: requests are acknowledged now",
 			 address(t, t->ip));
-	else
-		cli_warn("%s",
-			 complaint(t, state, stuck, "nothing is acknowledged"));
-	st->state = state;
-	st->acked = roce_out_ledger(o).acked;
+		return;
+	}
+	cli_warn("%s", complaint(t, state, stuck, "nothing is acknowledged"));
+	st->stuck = stuck;
+	st->acked = roce_out_progress(o, stuck).acked;
 }
 
 void watch_look(struct watch *w)
@@ -264,13 +268,12 @@ void watch_look(struct watch *w)
 	unsigned n;
 
 	cli_stats_tick(w->stats, translate_counters(*w->t), w->s);
-	if (!w->g->heard || took < LOOK_MS * 1ull * MS)
+	if (!w->g->heard || took < look_ns)
 		return;
 	w->looked_ns = now;
 	n = target_roces(w->g, roce);
 	for (unsigned i = 0; i < n; i++)
-		look_at(&w->standing[i], roce[i], w->g->n, now,
-			took > AWAY_MS * 1ull * MS);
+		look_at(&w->standing[i], roce[i], w->g->n, now, took > away_ns);
 }
 
 /* The first collector that nothing was heard of, or that refuses. */
