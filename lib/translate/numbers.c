@@ -34,8 +34,9 @@ static void mark(struct numbering *r, uint16_t first, unsigned count, bool came)
 		unsigned bit = first % 64;
 		unsigned len = count < 64 - bit ? count : 64 - bit;
 		uint64_t *word = &r->came[first % NUMBERS_RECENT / 64];
-		uint64_t mask = UINT64_MAX >> (64 - len) << bit;
+		uint64_t mask = (len < 64 ? UINT64_C(1) << len : 0) - 1;
 
+		mask <<= bit;
 		*word = came ? *word | mask : *word & ~mask;
 		first = (uint16_t)(first + len);
 		count -= len;

@@ -8,9 +8,9 @@
  * What comes in at A_IN leaves for B_OUT, what comes in at B_IN leaves for
  * A_OUT. A chance per frame, 0 to 1: lose it; send it twice; flip one bit of
  * it; hold it back behind the next few. -o: after so many frames none gets
- * through for so long. -x: after every so many frames, one more
- * from a stranger. -m: lose frames of more bytes. It never blocks: what the other end does not take waits.
- * SIGTERM ends it; what was done is told on stdout.
+ * through for so long. -x: after every so many frames, one more from a
+ * stranger. -m: lose frames of more bytes. It never blocks: what the other end
+ * does not take waits. SIGTERM ends it; what was done is told on stdout.
  */
 #include <errno.h>
 #include <inttypes.h>
