@@ -4,6 +4,7 @@
  * from a capture, which may be a pipe.
  */
 #include "ears.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,7 +12,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "watch.h"
 #include "wire/roce.h"
 
 enum {
