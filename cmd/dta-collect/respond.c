@@ -266,7 +266,8 @@ void respond(struct opts *o, struct region *r)
 	if (rc < 0)
 		cli_fail("%s: %s", o->ticket, strerror(-rc));
 	cli_user(o->live.user);
-	stats = cli_stats_open(&responder_ledger, o->live.stats_ns, o->format);
+	stats = cli_stats_open(&responder_ledger, o->live.stats_ns, o->format,
+			       NULL);
 	run.p = p;
 	run.s = s;
 	rc = respond_all(&run, answers, notify, stats, &f);

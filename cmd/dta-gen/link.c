@@ -158,7 +158,7 @@ int link_open(struct gen *g, struct fault *f)
 	if (g->o.duration_ns)
 		l->end_ns = l->now_ns + g->o.duration_ns;
 	l->stats = cli_stats_open(l->resend ? &resend_ledger : &gen_ledger,
-				  g->o.live.stats_ns, g->o.output);
+				  g->o.live.stats_ns, g->o.output, NULL);
 	return 0;
 }
 

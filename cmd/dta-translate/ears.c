@@ -4,6 +4,7 @@
  * from a capture, which may be a pipe.
  */
 #include "ears.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -83,6 +84,7 @@ int ears_listen(struct ears *e, int ms)
 		rc = rc ? rc : ticked;
 	}
 	snk_flush(e->g->packets);
+	watch_look(e->g->watch);
 	return rc;
 }
 

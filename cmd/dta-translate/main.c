@@ -14,6 +14,7 @@
 #include "packet/pkt.h"
 #include "target.h"
 #include "translate/translate.h"
+#include "watch.h"
 
 static void report(const struct opts *o, const struct translator *t,
 		   struct target *g)
@@ -112,8 +113,6 @@ static void translate_all(const struct opts *o, struct translator **tp,
 	struct translator *t = *tp;
 	struct snk *nacks = topt->nacks;
 	static struct pkt pkts[PKT_BATCH];
-	struct cli_stats *stats = cli_stats_open(&translate_ledger,
-						 o->live.stats_ns, o->format);
 	struct cli_limit limit = cli_limit_start(&o->live);
 	int n = 1, max;
 
@@ -147,12 +146,11 @@ static void translate_all(const struct opts *o, struct translator **tp,
 			out->rc = ears_listen(ears, 0);
 		if (ears && n == -EAGAIN)
 			ears_wait(ears, s);
-		cli_stats_tick(stats, translate_counters(t), s);
-		if (!o->quiet && !stats)
+		watch_look(g->watch);
+		if (!o->quiet && !o->live.stats_ns)
 			cli_live_progress(&o->live, s,
 					  translate_counters(t)->received);
 	}
-	cli_stats_close(stats, translate_counters(t), s);
 }
 
 /* How long a live source may wait before the loop looks around, ms. */
@@ -205,6 +203,7 @@ int main(int argc, char **argv)
 	struct ears *ears;
 	struct src *s = NULL;
 	struct opts o;
+	const char *why;
 	uint64_t unsent = 0;
 	int rc, closed, nacks = 0;
 
@@ -232,11 +231,13 @@ int main(int argc, char **argv)
 	cli_user(o.live.user);
 	if (ears)
 		src_wait(s, 0); /* it is ears_wait() that waits */
+	g.watch = watch_open(&o, &g, &t, s);
 	translate_all(&o, &t, &g, s, ears, &topt, alarm_set(&g, s), &out);
 	rc = translate_flush(t);
 	if (!rc && !out.rc)
 		rc = ears_finish(ears);
 	cli_progress_end();
+	why = watch_close(g.watch);
 	if (g.packets)
 		unsent = snk_drops(g.packets);
 	ears_close(ears);
@@ -260,5 +261,7 @@ int main(int argc, char **argv)
 	if (out.rc < 0 || rc < 0)
 		cli_fail("%s: %s", o.region ? o.region : g.name,
 			 strerror(out.rc < 0 ? -out.rc : -rc));
+	if (why)
+		cli_fail("%s", why);
 	return CLI_OK;
 }

@@ -12,6 +12,8 @@
 #include "store/region.h"
 #include "translate/translate.h"
 
+struct watch;
+
 /* Where operations go, and the tables there. */
 struct target {
 	struct table table[TABLE_MAX];
@@ -30,6 +32,7 @@ struct target {
 	struct cluster next;		  /* read since; n 0: there is none */
 	struct fleet *fleet;
 	struct collector_address address[CLUSTER_MAX];
+	struct watch *watch;
 	struct verbs_road *verbs; /* the verbs road */
 	struct verbs_road_ledger posted;
 };

@@ -98,9 +98,32 @@ void cli_user_check(const char *user);
  */
 struct cli_stats;
 
-/* Every every_ns; 0: never, and NULL is returned, which the others take. */
+/* A column that the ledger's counters do not give. */
+struct cli_stats_column {
+	const char *name; /* NULL: only in text, the ledger has it, too */
+	const char *text; /* its name there */
+	bool level;	  /* as it stands, and not what was added */
+};
+
+enum {
+	CLI_STATS_COLUMNS = 8, /* at most */
+};
+
+#define CLI_STATS_UNKNOWN UINT64_MAX
+
+struct cli_stats_more {
+	const struct cli_stats_column *column;
+	unsigned n;
+	/* How much each of them is by now, or CLI_STATS_UNKNOWN: null. */
+	void (*read)(void *ctx, uint64_t *value);
+	void *ctx;
+};
+
+/* Every every_ns; 0: never, and NULL is returned, which the others take. more
+ * may be NULL. */
 struct cli_stats *cli_stats_open(const struct ledger *l, uint64_t every_ns,
-				 enum row_format fmt);
+				 enum row_format fmt,
+				 const struct cli_stats_more *more);
 /* To be called once a batch, and when idle: prints a row if it is time. s: the
  * source, for the kernel's drops, or NULL. */
 void cli_stats_tick(struct cli_stats *st, const void *ctr, const struct src *s);

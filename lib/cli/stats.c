@@ -14,18 +14,17 @@ enum {
 	REASONS_MAX = 512,
 };
 
-/* Fields of text rows. */
+/* Fields of text rows; behind them more columns, and the reasons. */
 enum {
 	T_SECONDS,
 	T_RECEIVED,
 	T_DONE,
 	T_DROPPED,
 	T_KERNEL,
-	T_REASONS,
-	T_FIELDS,
+	T_MORE,
 };
 
-/* Those of the others before the counters. */
+/* Those of the others before the counters, behind which there are more. */
 enum {
 	R_STAGE,
 	R_SECONDS,
@@ -40,7 +39,9 @@ struct cli_stats {
 	uint64_t every_ns, start_ns, last_ns, next_ns;
 	uint64_t last[FIELDS_MAX], delta[FIELDS_MAX]; /* of the counters */
 	uint64_t kernel, kernel_delta;
-	struct row_field field[R_COUNTERS + FIELDS_MAX];
+	struct cli_stats_more more;
+	uint64_t value[CLI_STATS_COLUMNS], added[CLI_STATS_COLUMNS];
+	struct row_field field[R_COUNTERS + FIELDS_MAX + CLI_STATS_COLUMNS];
 	struct schema schema;
 	struct rows *rows;
 };
@@ -53,40 +54,52 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-static unsigned name_fields(struct cli_stats *st)
+static unsigned name_text(struct cli_stats *st)
 {
-	static const struct row_field text[T_FIELDS] = {
+	static const struct row_field first[T_MORE] = {
 		{"seconds", ROW_STR, 8},
 		{"received_s", ROW_U64, 10, ROW_VALUE, "1/s"},
 		{"done_s", ROW_U64, 10, ROW_VALUE, "1/s"},
 		{"dropped_s", ROW_U64, 10, ROW_VALUE, "1/s"},
 		{"kernel_s", ROW_U64, 10, ROW_VALUE, "1/s"},
-		{"reasons", ROW_STR, 0},
 	};
-	static const struct row_field rest[R_COUNTERS] = {
+	unsigned n = T_MORE;
+
+	memcpy(st->field, first, sizeof(first));
+	for (unsigned i = 0; i < st->more.n; i++)
+		st->field[n++] = (struct row_field){st->more.column[i].text,
+						    ROW_I64, 9};
+	st->field[n++] = (struct row_field){"reasons", ROW_STR, 0};
+	return n;
+}
+
+static unsigned name_counters(struct cli_stats *st)
+{
+	static const struct row_field first[R_COUNTERS] = {
 		{"stage", ROW_STR, 0, ROW_TAG},
 		{"seconds", ROW_F64, 0, ROW_VALUE, "s"},
 		{"took", ROW_F64, 0, ROW_VALUE, "s"},
 		{"kernel_drops", ROW_U64, 0},
 	};
+	unsigned n = R_COUNTERS;
 
-	if (st->format == ROW_TEXT) {
-		memcpy(st->field, text, sizeof(text));
-		return T_FIELDS;
-	}
-	memcpy(st->field, rest, sizeof(rest));
+	memcpy(st->field, first, sizeof(first));
 	for (unsigned i = 0; i < st->ledger->n; i++)
-		st->field[R_COUNTERS + i] = (struct row_field){
-			.name = st->ledger->fields[i].name,
-			.type = ROW_U64,
-		};
-	return R_COUNTERS + st->ledger->n;
+		st->field[n++] = (struct row_field){st->ledger->fields[i].name,
+						    ROW_I64, 0};
+	for (unsigned i = 0; i < st->more.n; i++)
+		if (st->more.column[i].name)
+			st->field[n++] = (struct row_field){
+				st->more.column[i].name, ROW_I64, 0};
+	return n;
 }
 
 struct cli_stats *cli_stats_open(const struct ledger *l, uint64_t every_ns,
-				 enum row_format fmt)
+				 enum row_format fmt,
+				 const struct cli_stats_more *more)
 {
 	struct cli_stats *st;
+	unsigned n;
 
 	if (!every_ns || l->n > FIELDS_MAX)
 		return NULL;
@@ -94,21 +107,45 @@ struct cli_stats *cli_stats_open(const struct ledger *l, uint64_t every_ns,
 		cli_fail("out of memory");
 	st->ledger = l;
 	st->format = fmt;
+	if (more) {
+		st->more = *more;
+		more->read(more->ctx, st->value);
+	}
 	st->every_ns = every_ns;
 	st->start_ns = st->last_ns = now_ns();
 	st->next_ns = st->start_ns + every_ns;
-	st->schema = (struct schema){"stats", st->field, name_fields(st)};
+	n = fmt == ROW_TEXT ? name_text(st) : name_counters(st);
+	st->schema = (struct schema){"stats", st->field, n};
 	st->rows = rows_print(stderr, fmt, &st->schema, true);
 	if (!st->rows)
 		cli_fail("out of memory");
 	return st;
 }
 
+/* The same of the other columns. */
+static bool differ_more(struct cli_stats *st)
+{
+	uint64_t now[CLI_STATS_COLUMNS];
+	bool any = false;
+
+	if (st->more.n)
+		st->more.read(st->more.ctx, now);
+	for (unsigned i = 0; i < st->more.n; i++) {
+		uint64_t was = st->value[i];
+
+		any = any || now[i] != was;
+		st->value[i] = st->added[i] = now[i];
+		if (now[i] != CLI_STATS_UNKNOWN && !st->more.column[i].level)
+			st->added[i] -= was;
+	}
+	return any;
+}
+
 /* Counters since the last row. Returns whether any of them moved. */
 static bool differ(struct cli_stats *st, const void *ctr, const struct src *s)
 {
 	uint64_t kernel = s ? src_drops(s) : 0;
-	bool any = kernel != st->kernel;
+	bool any = differ_more(st) || kernel != st->kernel;
 
 	for (unsigned i = 0; i < st->ledger->n; i++) {
 		uint64_t v = ledger_get(st->ledger, ctr, i);
@@ -126,6 +163,26 @@ static bool differ(struct cli_stats *st, const void *ctr, const struct src *s)
 static uint64_t rate(uint64_t n, double took)
 {
 	return (uint64_t)((double)n / took + 0.5);
+}
+
+/* What is missing may have come after all. */
+static int64_t rate_signed(uint64_t n, double took)
+{
+	return (int64_t)n < 0 ? -(int64_t)rate(-n, took)
+			      : (int64_t)rate(n, took);
+}
+
+static void more_text(struct cli_stats *st, double took)
+{
+	for (unsigned i = 0; i < st->more.n; i++) {
+		uint64_t v = st->added[i];
+
+		if (v == CLI_STATS_UNKNOWN)
+			continue;
+		row_i64(st->rows, T_MORE + i,
+			st->more.column[i].level ? (int64_t)v
+						 : rate_signed(v, took));
+	}
 }
 
 static void text_row(struct cli_stats *st, double at, double took)
@@ -150,18 +207,28 @@ static void text_row(struct cli_stats *st, double at, double took)
 	row_u64(st->rows, T_DONE, rate(sum[LEDGER_DONE], took));
 	row_u64(st->rows, T_DROPPED, rate(sum[LEDGER_DROP], took));
 	row_u64(st->rows, T_KERNEL, rate(st->kernel_delta, took));
-	row_str(st->rows, T_REASONS, *reasons ? reasons : NULL);
+	more_text(st, took);
+	row_str(st->rows, T_MORE + st->more.n, *reasons ? reasons : NULL);
 	row_end(st->rows);
 }
 
 static void counter_row(struct cli_stats *st, double at, double took)
 {
+	unsigned n = R_COUNTERS;
+
 	row_str(st->rows, R_STAGE, st->ledger->stage);
 	row_f64(st->rows, R_SECONDS, at);
 	row_f64(st->rows, R_TOOK, took);
 	row_u64(st->rows, R_KERNEL, st->kernel_delta);
 	for (unsigned i = 0; i < st->ledger->n; i++)
-		row_u64(st->rows, R_COUNTERS + i, st->delta[i]);
+		row_i64(st->rows, n++, (int64_t)st->delta[i]);
+	for (unsigned i = 0; i < st->more.n; i++) {
+		if (!st->more.column[i].name)
+			continue;
+		if (st->added[i] != CLI_STATS_UNKNOWN)
+			row_i64(st->rows, n, (int64_t)st->added[i]);
+		n++;
+	}
 	row_end(st->rows);
 }
 

@@ -321,6 +321,23 @@ uint64_t roce_out_packets(const struct roce_out *o)
 	return o->packets;
 }
 
+struct roce_out_progress roce_out_progress(const struct roce_out *o,
+					   unsigned table)
+{
+	const struct requester *q = &o->pair[table].q;
+
+	return (struct roce_out_progress){
+		.acked = q->w.acked,
+		.waiting = q->w.end - q->w.acked,
+		.refused = q->phase == PHASE_DEAD,
+	};
+}
+
+const struct ticket *roce_out_ticket(const struct roce_out *o)
+{
+	return o->t;
+}
+
 void roce_out_close(struct roce_out *o)
 {
 	if (!o)

@@ -86,4 +86,15 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 /* What became of the requests so far. All 0 without a window. */
 struct requester_ledger roce_out_ledger(const struct roce_out *o);
 
+/* How a table's requests get on. All 0 without a window. */
+struct roce_out_progress {
+	uint64_t acked;
+	uint64_t waiting; /* neither confirmed nor given up */
+	bool refused;	  /* the collector has closed the queue pair */
+};
+
+struct roce_out_progress roce_out_progress(const struct roce_out *o,
+					   unsigned table);
+const struct ticket *roce_out_ticket(const struct roce_out *o);
+
 #endif

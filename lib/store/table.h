@@ -34,8 +34,8 @@ enum table_qp {
 };
 
 enum table_sequence {
-	TABLE_SEQ_COUNT,  /* gaps of tracked reports are counted */
-	TABLE_SEQ_STRICT, /* and what comes after a gap is dropped and NACKed */
+	TABLE_SEQ_COUNT,  /* reports that are missing are counted */
+	TABLE_SEQ_STRICT, /* what comes after a gap is dropped and NACKed */
 	TABLE_SEQ_OFF,
 };
 

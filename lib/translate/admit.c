@@ -22,6 +22,7 @@ enum {
 	AT_IP_WORD = 12, /* Ethernet type; version, header length; length */
 	AT_IP = 14,
 	AT_FRAGMENT = 20, /* flags and offset; TTL; protocol */
+	AT_SRC = 26,
 	AT_UDP_WORD = 36, /* port; length; checksum; DTA version, opcode */
 	AT_DTA = 42,
 	AT_KEY = AT_DTA + DTA_HEADER_LEN,
@@ -139,6 +140,18 @@ static inline uint64_t admit_common(const struct translator *t,
 	return common_judge(l, f + AT_KEY, head) ? head : 0;
 }
 
+/* Whether a report of the common shape is the next one of its reporter. */
+static inline bool is_next(uint64_t *latest, const uint8_t *src, uint64_t head)
+{
+	uint64_t now = latest_word(head_sequence(head), load32(src));
+	uint64_t *at = latest_at(latest, load32(src));
+	bool next = *at + (UINT64_C(1) << 32) == now;
+
+	if (next)
+		*at = now;
+	return next;
+}
+
 /* The lane of a report, NULL if there is none. */
 static struct lane *lane_of(struct translator *t, const struct dta_report *r,
 			    const struct net_udp *u)
@@ -227,11 +240,13 @@ static uint64_t *decode_and_judge(struct translator *t, const struct pkt *p,
 		return reason;
 	*l = lane_of(t, r, &u);
 	bad = *l ? judge(&t->ctr, *l, r) : &t->ctr.bad_table;
-	if (r->tracked && t->reporters) {
+	if (r->tracked && t->strict) {
 		reason = sequence_check(t, *l, &u, r, p, !bad);
 		if (reason)
 			return reason;
 		asked = *l && (*l)->t.sequence == TABLE_SEQ_STRICT;
+	} else if (t->reporters) {
+		sequence_note(t, *l, &u, r);
 	}
 	if (!bad && !asked && t->rate.per_s &&
 	    !rate_take(&t->rate, cost_of(t, *l, r)))
@@ -264,16 +279,20 @@ admit_any(struct translator *t, const struct pkt *p, const uint8_t **key)
 void admit(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	struct jobs *j = &t->stage;
-	uint64_t all = UINT64_MAX, any = 0;
+	uint64_t all = UINT64_MAX, any = 0, *latest = t->latest;
 	unsigned jobs = 0;
 
 	for (size_t i = 0; i < n; i++) {
+		const uint8_t *f = pkts[i].data;
 		uint64_t head = admit_common(t, &pkts[i]);
 
-		if (__builtin_expect(head != 0, 1))
-			j->key[jobs] = pkts[i].data + AT_KEY;
-		else if (!(head = admit_any(t, &pkts[i], &j->key[jobs])))
+		if (__builtin_expect(head != 0, 1)) {
+			j->key[jobs] = f + AT_KEY;
+			if (latest && !is_next(latest, f + AT_SRC, head))
+				sequence_common(t, f + AT_SRC, head);
+		} else if (!(head = admit_any(t, &pkts[i], &j->key[jobs]))) {
 			continue;
+		}
 		j->head[jobs++] = head;
 		all &= head;
 		any |= head;

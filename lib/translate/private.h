@@ -34,6 +34,7 @@ enum {
 	/* Bytes that all tables' caches may take together. */
 	CACHES_MAX = 48 << 20,
 	NO_LANE = 0xff,
+	LATEST_BITS = 14,
 };
 
 _Static_assert((int)STAGE <= (int)PKT_BATCH, "stages divide a batch");
@@ -124,7 +125,7 @@ struct jobs {
 struct postcards; /* postcard.c: the cache of rows */
 struct lists;	  /* append.c: the batches */
 struct lane;
-struct reporters; /* sequence.c: the last sequence of each reporter */
+struct reporters; /* sequence.c: the numbers of each reporter */
 struct steering;  /* steer.c: which collector */
 
 typedef void lane_run(struct translator *t, struct lane *l,
@@ -161,13 +162,15 @@ struct translator {
 	struct road *road;
 	struct snk *nacks;
 	enum dta_format format;
-	struct reporters *reporters; /* NULL: no table checks sequences */
+	struct reporters *reporters; /* NULL: no table wants numbers */
+	uint64_t *latest;	     /* of them, see latest_at() */
 	struct translate_ledger ctr;
 	uint64_t generation; /* of the road; list heads hold for one */
 	uint64_t last_ns;    /* time of the last packet */
 	uint64_t clock_ns;   /* never goes back, whatever the packets say */
 	int error;	     /* the batch's first -errno */
 	bool begun;	     /* generation is known */
+	bool strict;	     /* a table checks sequences strictly */
 	uint64_t slow; /* DTA/1 header bits that admit_common() leaves alone */
 	struct rate rate; /* of operations */
 
@@ -195,17 +198,37 @@ void admit_init(struct lane *l);
 void admit(struct translator *t, const struct pkt *pkts, size_t n);
 
 /*
- * sequence.c. check: NULL if the report is to be carried out, else the counter
- * of what is done instead. l may be NULL (no such table); good: nothing else
- * speaks against it. ask: a NACK by a reporter.
+ * sequence.c. note: the number of a report that nothing hangs on. check: of a
+ * tracked one, where a table is strict; NULL if it is to be carried out, else
+ * the counter of what is done instead. l may be NULL (no such table); good:
+ * nothing else speaks against it. ask: a NACK by a reporter. common: as note,
+ * of a frame of the common shape and its head.
  */
 int sequence_open(struct translator *t, struct fault *f);
+void sequence_note(struct translator *t, const struct lane *l,
+		   const struct net_udp *u, const struct dta_report *r);
 uint64_t *sequence_check(struct translator *t, const struct lane *l,
 			 const struct net_udp *u, const struct dta_report *r,
 			 const struct pkt *p, bool good);
 void sequence_ask(struct translator *t, const struct net_udp *u,
 		  const struct dta_report *r, const struct pkt *p);
+void sequence_common(struct translator *t, const uint8_t *src, uint64_t head);
 void sequence_close(struct translator *t);
+
+/*
+ * The last number << 32 and the source address, as it is in the packet, of an
+ * IPv4 reporter: where the next one follows, admit.c needs no more than this
+ * word. It goes no further than 65535, so that nobody loses count of them.
+ */
+static inline uint64_t *latest_at(uint64_t *latest, uint32_t src)
+{
+	return &latest[src * UINT32_C(0x9e3779b1) >> (32 - LATEST_BITS)];
+}
+
+static inline uint64_t latest_word(uint16_t number, uint32_t src)
+{
+	return (uint64_t)number << 32 | src;
+}
 
 /* nack.c: to the reporter of u, which was in p. */
 void nack_send(struct translator *t, const struct net_udp *u, uint16_t table,

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sequence.c - the sequence numbers of tracked reports (dta.md 1.1).
+ * sequence.c - the sequence numbers of reporters (dta.md 1.1).
  *
- * A reporter, known by its source address, numbers all its tracked reports with
- * one counter, whatever tables they are for. The table of the report in hand
- * says what is done about a number that is not the next one:
+ * A reporter, known by its source address, numbers its reports with one
+ * counter, whatever tables they are for. The table of the report in hand says
+ * what is done about a number that is not the next one:
  *
- *	off     nothing; only the next number in order is noted
- *	count   a gap is counted, the report is carried out; what comes late
- *	        or again is carried out and not a gap
+ *	off     nothing
+ *	count   a gap and what is missing in it are counted, the report is
+ *	        carried out (numbers.c)
  *	strict  the report is dropped; a NACK tells the last number in order,
  *	        from where the reporter sends again
+ *
+ * Strict tables look at tracked reports alone. A reporter that has sent them
+ * some may number its other ones as it likes: those are not looked at then.
  *
  * The first number of a reporter is taken as it is. There is room for
  * REPORTERS; one more takes the place of the one of its set that was silent
@@ -31,6 +34,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
+#include "translate/numbers_private.h"
 #include "translate/resend.h"
 
 enum {
@@ -41,44 +45,151 @@ enum {
 	 * a reporter keeps at most (resend.h); for numbers of 8 bits. */
 	FAR = RESEND_WINDOW_MAX,
 	FAR0 = 64,
+	NARROW = 0x80, /* in the place of an IP version: of DTA/0, too */
 };
+
+/* No reporter's: the high bits are not 0. */
+static const uint64_t nobody = UINT64_MAX;
 
 struct reporter {
 	uint8_t address[16];
 	uint64_t heard;	   /* when: the count of checks; 0: nobody */
-	uint16_t last;	   /* last number in order */
+	uint16_t last;	   /* last number in order, if a table is strict */
 	uint16_t unheeded; /* reports dropped since it was told */
-	uint8_t version;   /* of IP */
+	uint8_t version;   /* of IP, and NARROW */
 	bool gap;	   /* a gap is open */
+	bool strict;	   /* has sent to a strict table */
 };
 
 struct reporters {
 	uint64_t checks;
+	uint64_t latest[1 << LATEST_BITS];
 	struct reporter set[REPORTERS / WAYS][WAYS];
+	struct numbers numbers[REPORTERS];
 };
 
-static struct reporter *reporter_find(struct reporters *rs,
-				      const struct net_udp *u)
+/* The place of a reporter: its own, or the one that it may have. */
+static struct reporter *place_of(struct reporters *rs, const uint8_t *src,
+				 uint8_t version, bool *own)
 {
-	uint8_t address[16] = {0}, version = u->version;
+	uint8_t address[16] = {0};
 	struct reporter *set, *oldest;
 	uint64_t a, b;
 
-	memcpy(address, u->src, version == 6 ? 16 : 4);
+	memcpy(address, src, (version & 15) == 6 ? 16 : 4);
 	memcpy(&a, address, 8);
 	memcpy(&b, address + 8, 8);
 	set = rs->set[rng_mix(a ^ rng_mix(b + version)) % (REPORTERS / WAYS)];
 	oldest = set;
 	for (unsigned i = 0; i < WAYS; i++) {
-		if (set[i].heard && set[i].version == version &&
-		    !memcmp(set[i].address, address, 16))
+		*own = set[i].heard && set[i].version == version &&
+		       !memcmp(set[i].address, address, 16);
+		if (*own)
 			return &set[i];
 		if (set[i].heard < oldest->heard)
 			oldest = &set[i];
 	}
-	*oldest = (struct reporter){.version = version};
-	memcpy(oldest->address, address, 16);
 	return oldest;
+}
+
+static struct numbers *numbers_of(struct reporters *rs,
+				  const struct reporter *who)
+{
+	return &rs->numbers[who - rs->set[0]];
+}
+
+static struct reporter *reporter_find(struct reporters *rs,
+				      const struct net_udp *u)
+{
+	uint8_t version = u->version | (is_dta0(u) ? NARROW : 0);
+	struct reporter *who;
+	bool own;
+
+	who = place_of(rs, u->src, version, &own);
+	if (own)
+		return who;
+	*who = (struct reporter){.version = version};
+	memcpy(who->address, u->src, u->version == 6 ? 16 : 4);
+	*numbers_of(rs, who) = (struct numbers){.narrow = is_dta0(u)};
+	return who;
+}
+
+/* Where admit.c looks for a reporter, NULL: it does not. */
+static uint64_t *latest_of(struct reporters *rs, const struct reporter *who)
+{
+	uint32_t src;
+
+	if (who->version != 4)
+		return NULL;
+	memcpy(&src, who->address, sizeof(src));
+	return latest_at(rs->latest, src);
+}
+
+/* What admit.c has let pass since is made known, whoever it was from. Returns
+ * latest_of(). */
+static uint64_t *catch_up(struct reporters *rs, struct reporter *who)
+{
+	uint64_t *latest = latest_of(rs, who);
+	uint32_t src;
+	bool own = false;
+
+	if (!latest || *latest == nobody)
+		return latest;
+	src = (uint32_t)*latest;
+	if (memcmp(who->address, &src, sizeof(src)) != 0)
+		who = place_of(rs, (const uint8_t *)&src, 4, &own);
+	else
+		own = true;
+	if (own)
+		numbers_follow(numbers_of(rs, who), (uint16_t)(*latest >> 32));
+	*latest = nobody;
+	return latest;
+}
+
+/* From now on admit.c looks for the reporter's next number. */
+static void leave_to_admit(struct reporters *rs, const struct reporter *who,
+			   uint64_t *latest)
+{
+	uint32_t src;
+
+	if (!latest || who->strict)
+		return;
+	memcpy(&src, who->address, sizeof(src));
+	*latest = latest_word(numbers_last(numbers_of(rs, who)), src);
+}
+
+/* A number that nothing hangs on. */
+static void note(struct translator *t, struct reporter *who,
+		 const struct lane *l, uint16_t number)
+{
+	struct reporters *rs = t->reporters;
+	uint64_t *latest = catch_up(rs, who);
+
+	numbers_note(numbers_of(rs, who), &t->ctr, number,
+		     !l || l->t.sequence == TABLE_SEQ_COUNT);
+	leave_to_admit(rs, who, latest);
+}
+
+void sequence_note(struct translator *t, const struct lane *l,
+		   const struct net_udp *u, const struct dta_report *r)
+{
+	struct reporter *who;
+
+	if (is_dta0(u) && t->format == DTA_FORMAT_0A)
+		return; /* that one has no numbers */
+	who = reporter_find(t->reporters, u);
+	who->heard = ++t->reporters->checks;
+	if (!who->strict)
+		note(t, who, l, r->sequence);
+}
+
+void sequence_common(struct translator *t, const uint8_t *src, uint64_t head)
+{
+	static const uint8_t dta1 = 0x10;
+	const struct net_udp u = {.version = 4, .src = src, .payload = &dta1};
+	const struct dta_report r = {.sequence = head_sequence(head)};
+
+	sequence_note(t, &t->lane[head_lane(head)], &u, &r);
 }
 
 /* How far seq is ahead of last, numbers wrapping at 8 or 16 bits. */
@@ -144,52 +255,79 @@ static uint64_t *out_of_order(struct translator *t, struct reporter *who,
 	return step > 0 ? &t->ctr.out_of_order : &t->ctr.repeated;
 }
 
+/* A tracked report for a strict table. */
+static uint64_t *check_strictly(struct translator *t, const struct lane *l,
+				struct reporter *who, const struct net_udp *u,
+				const struct dta_report *r, const struct pkt *p,
+				bool good)
+{
+	int step = ahead(u, r, who->last);
+	uint64_t *instead;
+
+	catch_up(t->reporters, who);
+	who->strict = true;
+	if (step > (is_dta0(u) ? FAR0 : FAR)) {
+		t->ctr.lost_reports += (unsigned)step - 1;
+		who->last = (uint16_t)(r->sequence - 1);
+		step = 1;
+	}
+	if (step != 1)
+		return out_of_order(t, who, u, r, p, step);
+	instead = in_order(t, l, who, u, r, p, good);
+	if (!instead)
+		numbers_settle(numbers_of(t->reporters, who), r->sequence);
+	return instead;
+}
+
 uint64_t *sequence_check(struct translator *t, const struct lane *l,
 			 const struct net_udp *u, const struct dta_report *r,
 			 const struct pkt *p, bool good)
 {
-	uint8_t mode = l ? l->t.sequence : TABLE_SEQ_OFF;
 	struct reporter *who = reporter_find(t->reporters, u);
-	int step = who->heard ? ahead(u, r, who->last) : 1;
+	int step;
 
 	if (!who->heard)
 		who->last = (uint16_t)(r->sequence - 1);
 	who->heard = ++t->reporters->checks;
-	if (mode == TABLE_SEQ_STRICT) {
-		if (step > (is_dta0(u) ? FAR0 : FAR)) {
-			t->ctr.lost_reports += (unsigned)step - 1;
-			who->last = (uint16_t)(r->sequence - 1);
-			step = 1;
-		}
-		return step == 1 ? in_order(t, l, who, u, r, p, good)
-				 : out_of_order(t, who, u, r, p, step);
-	}
-	if (step == 1) {
-		who->last = r->sequence;
+	if (l && l->t.sequence == TABLE_SEQ_STRICT)
+		return check_strictly(t, l, who, u, r, p, good);
+	step = ahead(u, r, who->last);
+	if (step == 1)
 		who->gap = false;
-	} else if (mode == TABLE_SEQ_COUNT && step > 0 && !who->gap) {
-		/* A gap that a strict table opened is that one's to close. */
-		t->ctr.gaps++;
+	if (who->gap)
+		return NULL; /* it is the strict table's to close */
+	if (step == 1 || (step > 0 && l && l->t.sequence == TABLE_SEQ_COUNT))
 		who->last = r->sequence;
-	}
+	note(t, who, l, r->sequence);
 	return NULL;
+}
+
+/* The last number in order, for one who asks. */
+static uint16_t stand_of(struct translator *t, struct reporter *who)
+{
+	catch_up(t->reporters, who);
+	return t->strict ? who->last
+			 : numbers_last(numbers_of(t->reporters, who));
 }
 
 void sequence_ask(struct translator *t, const struct net_udp *u,
 		  const struct dta_report *r, const struct pkt *p)
 {
 	struct reporter *who = reporter_find(t->reporters, u);
-	int step = who->heard ? ahead(u, r, who->last) : 0;
+	bool known = who->heard;
+	int step;
 
-	if (!who->heard)
-		who->last = r->sequence;
+	who->last = known ? stand_of(t, who) : r->sequence;
 	who->heard = ++t->reporters->checks;
-	if (r->hop == DTA_NACK_GONE && step > 0) {
+	step = r->hop == DTA_NACK_GONE ? ahead(u, r, who->last) : 0;
+	if (step > 0) {
 		t->ctr.lost_reports += (unsigned)step;
 		who->last = r->sequence;
 		who->gap = false;
 		who->unheeded = 0;
 	}
+	if (!known || step > 0)
+		numbers_settle(numbers_of(t->reporters, who), who->last);
 	nack_send(t, u, r->table, p, who->last, DTA_NACK_STATE);
 }
 
@@ -198,6 +336,8 @@ int sequence_open(struct translator *t, struct fault *f)
 	t->reporters = calloc(1, sizeof(*t->reporters));
 	if (!t->reporters)
 		return fault_set(f, -ENOMEM, "no memory for the reporters");
+	memset(t->reporters->latest, 0xff, sizeof(t->reporters->latest));
+	t->latest = t->reporters->latest;
 	return 0;
 }
 
@@ -205,4 +345,5 @@ void sequence_close(struct translator *t)
 {
 	free(t->reporters);
 	t->reporters = NULL;
+	t->latest = NULL;
 }

@@ -6,6 +6,7 @@
 static void inherit(struct translator *t, struct translator *from)
 {
 	struct reporters *reporters = t->reporters;
+	uint64_t *latest = t->latest;
 
 	t->ctr = from->ctr;
 	t->last_ns = from->last_ns;
@@ -14,6 +15,8 @@ static void inherit(struct translator *t, struct translator *from)
 	t->rate = from->rate;
 	t->reporters = from->reporters;
 	from->reporters = reporters;
+	t->latest = from->latest;
+	from->latest = latest;
 	for (unsigned i = 0; i < t->n; i++) {
 		t->lane[i].copy = from->lane[i].copy;
 		t->lane[i].drawn = from->lane[i].drawn;

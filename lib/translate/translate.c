@@ -22,6 +22,7 @@ static const struct ledger_field fields[] = {
 	FIELD(rate_limited, LEDGER_DROP),    FIELD(resyncing, LEDGER_DROP),
 	FIELD(questions, LEDGER_DROP),	     FIELD(nacks, LEDGER_NOTE),
 	FIELD(nacks_sent, LEDGER_NOTE),	     FIELD(gaps, LEDGER_NOTE),
+	FIELD(missing, LEDGER_NOTE),	     FIELD(restarts, LEDGER_NOTE),
 	FIELD(lost_reports, LEDGER_NOTE),    FIELD(ops, LEDGER_NOTE),
 	FIELD(bytes, LEDGER_NOTE),	     FIELD(immediates, LEDGER_NOTE),
 	FIELD(chunks, LEDGER_NOTE),	     FIELD(early, LEDGER_NOTE),
@@ -168,12 +169,19 @@ static int lane_open(struct translator *t, unsigned i,
 	return 0;
 }
 
-static bool wants_sequence(const struct translator *t)
+static int sequences_open(struct translator *t, struct fault *f)
 {
-	for (unsigned i = 0; i < t->n; i++)
-		if (t->lane[i].t.sequence != TABLE_SEQ_OFF)
-			return true;
-	return false;
+	bool wanted = false;
+
+	for (unsigned i = 0; i < t->n; i++) {
+		uint8_t mode = t->lane[i].t.sequence;
+
+		wanted = wanted || mode != TABLE_SEQ_OFF;
+		t->strict = t->strict || mode == TABLE_SEQ_STRICT;
+	}
+	if (t->strict)
+		t->slow = UINT64_C(1) << HEADER_TRACKED;
+	return wanted ? sequence_open(t, f) : 0;
 }
 
 /* What the caller gave. */
@@ -246,10 +254,8 @@ int translate_open(struct translator **out, const struct table *tables,
 	if (o->op_rate)
 		rate_init(&t->rate, o->op_rate, o->op_burst);
 	rc = lanes_open(t, tables, o, f);
-	if (!rc && wants_sequence(t)) {
-		t->slow = UINT64_C(1) << HEADER_TRACKED;
-		rc = sequence_open(t, f);
-	}
+	if (!rc)
+		rc = sequences_open(t, f);
 	if (rc < 0) {
 		translate_close(t);
 		return rc;

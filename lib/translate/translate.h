@@ -43,7 +43,9 @@ struct translate_ledger {
 	/* notes */
 	uint64_t nacks;	       /* DTA NACKs seen: foreign */
 	uint64_t nacks_sent;   /* and those made here */
-	uint64_t gaps;	       /* sequence gaps of tracked reports */
+	uint64_t gaps;	       /* in the numbers of reporters */
+	uint64_t missing;      /* numbers that did not come, or not yet */
+	uint64_t restarts;     /* numberings that began anew */
 	uint64_t lost_reports; /* strict sequence: given up */
 	uint64_t ops, bytes;   /* operations, payload bytes */
 	uint64_t immediates;

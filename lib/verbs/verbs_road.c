@@ -357,6 +357,13 @@ const struct ticket *verbs_road_ticket(const struct verbs_road *v)
 	return &v->ticket;
 }
 
+void verbs_road_reap(struct verbs_road *v)
+{
+	for (unsigned i = 0; i < v->ticket.n; i++)
+		if (v->link[i].up)
+			verbs_queue_reap(&v->link[i].q);
+}
+
 int verbs_road_settle(struct verbs_road *v)
 {
 	for (unsigned i = 0; i < v->ticket.n; i++)

@@ -35,12 +35,14 @@ enum {
 	HOPS = 5,
 	LISTS = 255,
 	TABLES = 4,
+	REPORTERS = 64,
 };
 
 /* Frames one after the other, as in a capture that is in memory. */
 struct traffic {
 	uint8_t *block;
 	struct pkt *pkt;
+	uint16_t numbers[REPORTERS];
 };
 
 static void die(const char *what)
@@ -64,17 +66,22 @@ static struct traffic traffic_new(void)
 	};
 }
 
+/* From one reporter or another, each of which numbers its own. */
 static void traffic_set(struct traffic *tf, unsigned i,
-			const struct dta_report *r)
+			const struct dta_report *report)
 {
-	struct net_udp4 h = {.src = {10, 0, 1, 1},
+	uint8_t who = (uint8_t)(rng_mix(i) % REPORTERS);
+	struct dta_report numbered = *report, *r = &numbered;
+	struct net_udp4 h = {.src = {10, 0, 1, who},
 			     .dst = {10, 0, 0, 51},
 			     .src_port = 50000,
 			     .dst_port = DTA_PORT,
 			     .ttl = 64};
 	uint8_t *p = tf->block + (size_t)(i + 1) * FRAME;
-	int len = dta_encode(p + 42, FRAME - 42, DTA_FORMAT_1, r);
+	int len;
 
+	r->sequence = tf->numbers[who]++;
+	len = dta_encode(p + 42, FRAME - 42, DTA_FORMAT_1, r);
 	if (len < 0 || net_udp4_encode(p, 42, &h, (size_t)len) < 0)
 		die("a report that does not fit");
 	tf->pkt[i] = (struct pkt){p, 42u + (uint32_t)len, 42u + (uint32_t)len,
@@ -234,7 +241,7 @@ static struct table table_of(uint8_t kind, uint16_t key_len, uint16_t value_len,
 			  .value_len = value_len,
 			  .stride = stride,
 			  .units = units,
-			  .sequence = TABLE_SEQ_OFF};
+			  .sequence = TABLE_SEQ_COUNT};
 
 	snprintf(t.name, sizeof(t.name), "%s", table_kind_name(kind));
 	return t;

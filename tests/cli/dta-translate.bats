@@ -149,6 +149,68 @@ usage_error() { # text option...
 	[[ ${lines[0]} == $'10.1.0.1\t40044\t16\t1' ]]
 }
 
+# missing_is N [GAPS]: of r.pcap, less what was taken away, which is cut.pcap.
+missing_is() {
+	dta-translate -o ndjson -r cut.pcap -R "$NAME" 2>ledger
+	[ "$(counter ledger missing)" = "$1" ]
+	[ -z "${2:-}" ] || [ "$(counter ledger gaps)" = "$2" ]
+	[ "$(counter ledger restarts)" = 0 ]
+	[ "$(counter ledger stored)" = "$(counter ledger received)" ]
+}
+
+@test "reports that do not come are missing, by their number, tracked or not" {
+	make_region uniform
+	for tracked in "" --tracked; do
+		dta-gen uniform -c 10000 -q $tracked -w r.pcap
+		editcap -F nsecpcap r.pcap cut.pcap 4001-5000
+		missing_is 1000 1
+		editcap -F nsecpcap r.pcap cut.pcap 2-301 777 3000-3498 9800-9999
+		missing_is 1000 4
+		# what comes twice does not make up for it, what is late does
+		editcap -F nsecpcap r.pcap cut.pcap 2-302 400-499 900-10000
+		editcap -F nsecpcap -r r.pcap late.pcap 400-499
+		mergecap -a -F nsecpcap -w some.pcap cut.pcap cut.pcap late.pcap
+		mv some.pcap cut.pcap
+		missing_is 301 2
+		dta-translate -r cut.pcap -R "$NAME" 2>text
+		grep -qE '^  missing +301$' text
+		# numbers wrap
+		dta-gen uniform -c 100000 -q $tracked -w r.pcap
+		editcap -F nsecpcap r.pcap cut.pcap 65000-65499 65530-66029
+		missing_is 1000 2
+	done
+}
+
+@test "missing: of each reporter, whatever else the link does" {
+	need_tools mangle
+	make_region int-postcard
+	for tracked in "" --tracked; do
+		dta-gen int-postcard -n 30000 -q $tracked -w r.pcap
+		editcap -F nsecpcap -r r.pcap a.pcap 1-10000
+		editcap -F nsecpcap -r r.pcap b.pcap 10001-20000
+		editcap -F nsecpcap -r r.pcap c.pcap 20001-30000
+		"$TOOLS/mangle" -l 0.1 -d 0.1 -r 0.1 <b.pcap >bad.pcap 2>link
+		lost=$(sed 's/.* lost=\([0-9]*\) .*/\1/' link)
+		[ "$lost" -gt 500 ]
+		mergecap -a -F nsecpcap -w cut.pcap a.pcap bad.pcap c.pcap
+		missing_is "$lost"
+		"$TOOLS/mangle" -d 0.1 -r 0.1 <r.pcap >cut.pcap 2>link
+		missing_is 0
+	done
+}
+
+@test "missing: a reporter that begins anew has lost nothing" {
+	make_region uniform
+	dta-gen uniform -c 60000 -q -w a.pcap
+	dta-gen uniform -c 5000 -q -w b.pcap
+	mergecap -a -F nsecpcap -w r.pcap a.pcap b.pcap b.pcap
+	dta-translate -o ndjson -r r.pcap -R "$NAME" 2>ledger
+	[ "$(counter ledger missing)" = 0 ]
+	[ "$(counter ledger restarts)" = 2 ]
+	dta-translate -o ndjson -r r.pcap -R "$NAME" -T 1:sequence=off 2>ledger
+	[ "$(counter ledger restarts)" = 0 ]
+}
+
 @test "a capture that ends inside a packet: what came before is stored, exit 1" {
 	make_region uniform
 	dta-gen uniform -c 1000 -q --truth truth.csv -w r.pcap

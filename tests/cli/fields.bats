@@ -26,7 +26,8 @@ header() {
 # The counters of a command's ledger.
 counters() {
 	printf '%s\n' "# ledger of $1"
-	"$@" -o ndjson 2>&1 >/dev/null | jq -r '[.stage, .role, .counter] | join(" ")'
+	"$@" -o ndjson 2>&1 >/dev/null | grep "^{" |
+		jq -r '[.stage, .role, .counter] | join(" ")'
 }
 
 # The header of a command's rates.

@@ -145,8 +145,10 @@ all_confirmed() {
 	start_link
 	start_collector
 	sed 's/^rkey = .*/rkey = 0x00000bad/' ticket.ini >wrong.ini
-	dta-translate -o ndjson -r reports.pcap --ticket wrong.ini \
-		"${ROAD[@]}" 2>translate.log
+	run -1 dta-translate -o ndjson -r reports.pcap --ticket wrong.ini \
+		"${ROAD[@]}"
+	printf '%s\n' "${lines[@]}" >translate.log
+	[[ ${lines[-1]} == "dta-translate: 10.0.0.51: table keys is refused:"* ]]
 	finish "$COLLECT"
 	balances translate.log
 	[ "$(asked refused)" = "$(asked requests)" ]
@@ -181,8 +183,10 @@ all_confirmed() {
 	start_link
 	start_collector
 	finish "$COLLECT"
-	dta-translate -o ndjson -r reports.pcap --ticket ticket.ini \
-		"${ROAD[@]}" 2>translate.log
+	run -1 dta-translate -o ndjson -r reports.pcap --ticket ticket.ini \
+		"${ROAD[@]}"
+	printf '%s\n' "${lines[@]}" >translate.log
+	[[ ${lines[-1]} == *"nothing was acknowledged of all that was sent: no answer: is dta-collect"* ]]
 	balances translate.log
 	[ "$(asked unsent)" = "$(asked requests)" ]
 	[ "$(asked acked)" = 0 ]

@@ -3,14 +3,14 @@
  * link - a bad link: Ethernet frames as Unix datagrams, in both directions.
  *
  *	link [-s SEED] [-l LOSS] [-d DUPLICATION] [-f FLIP] [-r REORDER]
- *	     [-o AFTER:MS] [-x EVERY] A_IN A_OUT B_IN B_OUT
+ *	     [-o AFTER:MS] [-x EVERY] [-m MOST] A_IN A_OUT B_IN B_OUT
  *
  * What comes in at A_IN leaves for B_OUT, what comes in at B_IN leaves for
  * A_OUT. A chance per frame, 0 to 1: lose it; send it twice; flip one bit of
  * it; hold it back behind the next few. -o: after so many frames none gets
- * through for so long. -x: after every so many frames, one more
- * from a stranger. It never blocks: what the other end does not take waits.
- * SIGTERM ends it; what was done is told on stdout.
+ * through for so long. -x: after every so many frames, one more from a
+ * stranger. -m: lose frames of more bytes. It never blocks: what the other end
+ * does not take waits. SIGTERM ends it; what was done is told on stdout.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -54,6 +54,7 @@ static struct {
 
 static double loss, duplication, flip, reorder;
 static uint64_t outage_at = UINT64_MAX, outage_ms, outage_end, stranger_every;
+static size_t most = FRAME_MAX;
 static struct rng rng = {.state = 1};
 static volatile sig_atomic_t stop;
 
@@ -195,7 +196,7 @@ static void pass(struct way *w, struct frame *in)
 	count.in++;
 	if (stranger_every && count.in % stranger_every == 0)
 		stranger(w, in);
-	if (chance(loss) || is_out()) {
+	if (in->len > most || chance(loss) || is_out()) {
 		count.lost++;
 		return;
 	}
@@ -249,7 +250,7 @@ static void parse(int argc, char **argv)
 {
 	int ch;
 
-	while ((ch = getopt(argc, argv, "s:l:d:f:r:o:x:")) != -1) {
+	while ((ch = getopt(argc, argv, "s:l:d:f:r:o:x:m:")) != -1) {
 		switch (ch) {
 		case 's':
 			rng.state = strtoull(optarg, NULL, 10);
@@ -273,6 +274,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 'x':
 			stranger_every = strtoull(optarg, NULL, 10);
+			break;
+		case 'm':
+			most = strtoull(optarg, NULL, 10);
 			break;
 		default:
 			exit(2);

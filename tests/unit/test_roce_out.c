@@ -356,6 +356,11 @@ static void test_full_disk_reticket(void)
 		t = NULL;
 	}
 	TEST(roce_out_ledger(o).requests == 1 && roce_out_pending(o) == 1);
+	for (unsigned i = 0; i < g.t.n; i++) {
+		struct roce_out_progress at = roce_out_progress(o, i);
+
+		TEST(at.waiting == (i == RIG_KW) && !at.acked && !at.refused);
+	}
 	roce_out_close(o);
 	TEST(snk_close(s) == -ENOSPC);
 	free(t);

@@ -18,7 +18,7 @@ enum {
 
 static struct verbs_link *link_of[TABLES];
 static uint64_t told[TABLES][LISTS]; /* the collector's counts */
-static unsigned executed;
+static unsigned executed, reaped;
 
 int verbs_peer_open(struct verbs_peer *p, const char *address,
 		    const volatile sig_atomic_t *stop, struct fault *f)
@@ -89,6 +89,7 @@ void verbs_queue_settle(struct verbs_queue *q)
 unsigned verbs_queue_reap(struct verbs_queue *q)
 {
 	(void)q;
+	reaped++;
 	return 0;
 }
 
@@ -127,6 +128,9 @@ static void test_heads(void)
 	count_goes(road, OP_WRITE_IMM, 1, 2, 13);
 	road->end(road);
 	TEST(executed == 3);
+	reaped = 0;
+	verbs_road_reap(v);
+	TEST(reaped == TABLES);
 	/* The first table's connection is lost, the second's lists go on. */
 	told[0][1] = 72;
 	link_of[0]->over = true;
