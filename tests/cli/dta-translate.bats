@@ -130,6 +130,21 @@ usage_error() { # text option...
 	[ "$(counter ledger ops)" = 300 ]
 }
 
+@test "a path longer than the chunk is dropped, not cut" {
+	sed 's/^hops = 5/hops = 3/' "$EXAMPLES/int-postcard.ini" >layout.ini
+	dta-collect --create --layout layout.ini --region "$NAME"
+	dta-gen int-postcard -n 100 --hops 5 -q -w r.pcap --truth truth.csv
+	dta-translate -o ndjson -r r.pcap -R "$NAME" 2>ledger
+	[ "$(counter ledger bad_hop)" = 500 ]
+	[ "$(counter ledger stored)" = 0 ]
+	dta-dump --region "$NAME" -o ndjson | jq -e '.used == 0'
+	run -3 --separate-stderr dta-query verify -R "$NAME" --truth truth.csv
+	dta-gen int-postcard -n 100 --hops 3 -q -w r.pcap --truth truth.csv
+	dta-translate -q -r r.pcap -R "$NAME"
+	dta-query verify -R "$NAME" --truth truth.csv -o ndjson |
+		jq -e '.right == .asked and .asked > 90'
+}
+
 @test "strict sequence: drops after a gap, one NACK for it" {
 	make_region uniform
 	dta-gen uniform -c 5 -q --tracked -w r.pcap
