@@ -155,7 +155,7 @@ static void write_kind(FILE *out, const struct table *g,
 		break;
 	case TABLE_APPEND:
 		fprintf(out,
-			"value = %u\nentries = %" PRIu64 "\nlists = %u\n"
+			"value = %u\nring = %" PRIu64 "\nlists = %u\n"
 			"batch = %u\nflush = %ums\n",
 			g->value_len, g->units, g->lists, g->batch,
 			g->flush_ms);

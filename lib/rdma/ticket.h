@@ -16,7 +16,8 @@
  *	epoch = 1
  *	tables = 1                      ; sections that follow
  *
- *	[table flows]           ; one for each table: layout.h's fields, and
+ *	[table flows]           ; one for each table: layout.h's fields (the
+ *	                        ; ring, not entries), and
  *	qpn = 0x11              ; queue pair, and the translator's too
  *	psn = 0                 ; of the first packet
  *	rkey = 0x1a2b3c4d

@@ -3,7 +3,12 @@
  * Append against rings that are filled entry by entry; and what the operations
  * must be: entries first, then the count, never past the ring's end.
  */
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "base/rng.h"
+#include "store/layout.h"
+#include "store/query.h"
 #include "test.h"
 #include "translate_road.h"
 #include "wire/be.h"
@@ -181,6 +186,75 @@ static void flush_time(void)
 	test_road_free(road);
 }
 
+/* A layout's list 1 after each operation: all that it promises is there. */
+static uint64_t promised, looked;
+
+static void look_at_list(struct test_road *r)
+{
+	struct view v = {.t = r->tables, .mem = r->mem[0]};
+	uint64_t count, next, lost, kept;
+	uint8_t buf[64 * 4];
+	int64_t n;
+
+	TEST(list_count(&count, &v, 1) == 0);
+	n = list_read(&v, 1, 0, buf, 64, &next, &lost);
+	kept = count < promised ? count : promised;
+	TEST(n == (int64_t)kept && lost == count - kept && next == count);
+	for (int64_t i = 0; i < n; i++)
+		TEST(be32_load(buf + 4 * i) == next - (uint64_t)(n - i));
+	looked++;
+}
+
+static void always_whole(const char *fields, uint64_t promise)
+{
+	char text[200];
+	int fd = memfd_create("layout", 0);
+	struct rng rng = {promise};
+	struct test_road *road;
+	struct translator *tr;
+	struct layout l;
+	struct fault f;
+	uint32_t entry = 0;
+
+	snprintf(text, sizeof(text),
+		 "[a]\nid = 2\nkind = append\nvalue = 4\nlists = 3\n%s\n",
+		 fields);
+	TEST(write(fd, text, strlen(text)) > 0);
+	snprintf(text, sizeof(text), "/proc/self/fd/%d", fd);
+	if (!TEST(layout_read(&l, text, &f) == 0))
+		return;
+	close(fd);
+	road = test_road_new(l.table, 1);
+	promised = promise;
+	road->look = look_at_list;
+	TEST(translate_open(&tr, l.table, 1, &road->road, NULL, NULL) == 0);
+	while (entry < 1000) {
+		uint8_t data[7 * 4];
+		unsigned n = 1 + (unsigned)rng_below(&rng, 7);
+
+		for (unsigned i = 0; i < n; i++)
+			be32_store(data + 4 * i, entry++);
+		report(1, data, (uint16_t)(4 * n), !rng_below(&rng, 9), 0);
+		if (!rng_below(&rng, 5))
+			feed(tr);
+	}
+	feed(tr);
+	TEST(translate_flush(tr) == 0);
+	TEST(looked > 100 && !road->bad);
+	translate_close(tr);
+	test_road_free(road);
+	layout_fini(&l);
+}
+
+static void promises(void)
+{
+	always_whole("entries = 20\nbatch = 8", 20);
+	always_whole("entries = 1\nbatch = 16", 1);
+	always_whole("entries = 16\nbatch = 16", 16);
+	always_whole("entries = 63\nbatch = 1", 63);
+	always_whole("ring = 32\nbatch = 8", 24);
+}
+
 /* Another epoch: heads are asked again, what waits goes there. */
 static void epochs(void)
 {
@@ -244,6 +318,7 @@ int main(void)
 	geometries();
 	operations();
 	flush_time();
+	promises();
 	epochs();
 	dta0();
 	limit();

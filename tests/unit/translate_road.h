@@ -38,6 +38,7 @@ struct test_road {
 	uint64_t batches;
 	bool inside, bad; /* bad: an operation that no table allows */
 	int fail;	  /* exec() returns it */
+	void (*look)(struct test_road *r); /* after each operation, or NULL */
 };
 
 static inline void test_road_judge(struct test_road *r, const struct op *o)
@@ -91,6 +92,8 @@ static inline int test_road_exec(struct road *road, const struct op *ops,
 		if (r->nops < ROAD_OPS)
 			r->op[r->nops] = *o;
 		r->nops++;
+		if (r->look)
+			r->look(r);
 	}
 	return 0;
 }
