@@ -91,6 +91,18 @@ usage_error() { # text option...
 	[[ $stderr == *none* ]]
 }
 
+@test "a ticket whose packets would cut the slots of a UC table is refused" {
+	printf '%s\n' '[big]' 'kind = keywrite' 'key = u32' 'value = 300' \
+		'slots = 64' 'qp = uc' >uc.ini
+	dta-collect --create --layout uc.ini --region "$NAME" --ticket t.ini
+	dta-gen uniform -c 10 -q --key-type u32 --value 300 -w r.pcap
+	dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap
+	sed 's/^mtu = 1024/mtu = 256/' t.ini >small.ini # made elsewhere
+	run -1 --separate-stderr dta-translate -q -r r.pcap --ticket small.ini \
+		-w small.pcap
+	[[ $stderr == "dta-translate: small.ini: table big: qp: packets of 256 bytes, the path MTU, cut slots of 304 bytes, and on UC "*"qp = rc"* ]]
+}
+
 @test "-T: settings that may change, and those that may not" {
 	make_region netseer-loss
 	dta-gen netseer-loss -c 100 -q -w r.pcap

@@ -416,6 +416,51 @@ static void test_ipv6_needs_both(void)
 	TEST(strstr(f.text, "IPv6") != NULL);
 }
 
+/* On UC no packet may end within a slot or an entry; RC sends again. */
+static void test_mtu(void)
+{
+	static const struct {
+		uint8_t kind, qp;
+		uint16_t value_len, stride, batch, mtu;
+		const char *says; /* NULL: good */
+	} cases[] = {
+		{TABLE_KEYWRITE, TABLE_QP_UC, 252, 256, 0, 256, NULL},
+		{TABLE_KEYWRITE, TABLE_QP_UC, 200, 1024, 0, 256, NULL},
+		{TABLE_KEYWRITE, TABLE_QP_UC, 253, 512, 0, 256, "257 bytes"},
+		{TABLE_KEYWRITE, TABLE_QP_UC, 1020, 1024, 0, 512, "of 512"},
+		{TABLE_KEYWRITE, TABLE_QP_UC, 1020, 1024, 0, 0, NULL},
+		{TABLE_KEYWRITE, TABLE_QP_RC, 1020, 1024, 0, 256, NULL},
+		{TABLE_POSTCARD, TABLE_QP_UC, 4, 512, 0, 256, NULL},
+		{TABLE_APPEND, TABLE_QP_UC, 20, 20, 12, 256, NULL},
+		{TABLE_APPEND, TABLE_QP_UC, 20, 20, 13, 256, "batch"},
+		{TABLE_APPEND, TABLE_QP_RC, 20, 20, 13, 256, NULL},
+		{TABLE_APPEND, TABLE_QP_UC, 20, 32, 64, 256, NULL},
+		{TABLE_APPEND, TABLE_QP_UC, 300, 512, 1, 256, "512 bytes"},
+		{TABLE_APPEND, TABLE_QP_UC, 20, 20, 64, 0, "1024 bytes"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct table t[2] = {
+			g.t.table[RIG_KW],
+			{.name = "odd",
+			 .kind = cases[i].kind,
+			 .qp = cases[i].qp,
+			 .value_len = cases[i].value_len,
+			 .stride = cases[i].stride,
+			 .batch = cases[i].batch,
+			 .hops = 8},
+		};
+		struct fault f = {""};
+		int rc = ticket_check_mtu(t, 2, cases[i].mtu, &f);
+
+		if (!TEST(rc == (cases[i].says ? -EINVAL : 0)) ||
+		    (rc && !TEST(strstr(f.text, cases[i].says) &&
+				 strstr(f.text, "table odd: qp") &&
+				 strstr(f.text, "qp = rc"))))
+			fprintf(stderr, "case %zu: %s\n", i, f.text);
+	}
+}
+
 int main(void)
 {
 	rig_open(&g, NULL);
@@ -426,6 +471,7 @@ int main(void)
 	test_refused();
 	test_files();
 	test_ipv6_needs_both();
+	test_mtu();
 	test_heads();
 	test_of_region();
 	rig_close(&g);
