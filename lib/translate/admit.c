@@ -277,6 +277,7 @@ void admit(struct translator *t, const struct pkt *pkts, size_t n)
 			j->key[jobs] = pkts[i].data + AT_KEY;
 		else if (!(head = admit_any(t, &pkts[i], &j->key[jobs])))
 			continue;
+		j->at[jobs] = (uint16_t)i;
 		j->head[jobs++] = head;
 		all &= head;
 		any |= head;

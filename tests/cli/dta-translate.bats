@@ -244,6 +244,41 @@ entries_are() {
 	BG_PIDS=()
 }
 
+# Sets the times of a capture's packets: STEP ms apart, but for a gap of 204 s
+# before the last.
+spread() { # step
+	python3 -c 'import struct, sys
+data, out, at, step = sys.stdin.buffer.read(), sys.stdout.buffer, 24, int(sys.argv[1])
+out.write(data[:at])
+n = 0
+while at < len(data):
+    caplen = struct.unpack_from("<4I", data, at)[2]
+    last = at + 16 + caplen == len(data)
+    ms = n * step + (204000 if last else 0)
+    out.write(struct.pack("<2I", 1700000000 + ms // 1000, ms % 1000 * 1000000))
+    out.write(data[at + 8:at + 16 + caplen])
+    at += 16 + caplen
+    n += 1' "$1"
+}
+
+@test "a capture: partial batches wait for the flush time by its own stamps" {
+	make_lists
+	dta-gen uniform --kind append --lists 1 -c 1000 -q -w - | spread 40 >r.pcap
+	dta-collect --region "$NAME" --ticket t.ini
+	dta-translate -o ndjson -r r.pcap --ticket t.ini -w roce.pcap 2>ledger
+	# Entries at 0, 40 and 80 ms, at 100 ms the batch.
+	[ "$(counter ledger batches)" = 334 ]
+	[ "$(counter ledger partial_batches)" = 334 ]
+	dta-dump packets roce.pcap --ticket t.ini -o ndjson |
+		jq -r 'select(.length == 8).time' >times
+	[ "$(wc -l <times)" = 334 ]
+	# The last batch ends with the capture.
+	awk 'NR < 334 && ($1 - 1700000000 - (NR - 1) * 0.12 - 0.1) ^ 2 > 1e-9 { bad++ }
+		END { exit bad > 0 }' times
+	dta-collect -q -r roce.pcap --region "$NAME"
+	dta-query list -R "$NAME" --count-only -o ndjson | jq -e '.written == 1000'
+}
+
 # The most memory that a command had, in KB: regions that it maps included.
 peak() { # command...
 	python3 -c 'import resource, subprocess, sys
