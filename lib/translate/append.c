@@ -7,7 +7,7 @@
  * same queue pair: a reader that sees the count sees the entries.
  *
  * Lists with entries waiting stand in a queue in the order of their oldest
- * entry. A stage ends before the first of them is due: translate.c.
+ * entry. When the first of them is due, clock.c looks.
  */
 #include "translate/private.h"
 
@@ -194,6 +194,7 @@ void append_flush_due(struct translator *t, struct lane *l, uint64_t now_ns)
 		if (now_ns - oldest < a->flush_ns) {
 			if (due < t->due_ns)
 				t->due_ns = due;
+			t->waiting = true;
 			return;
 		}
 		list_flush(t, l, a->first, due);

@@ -169,6 +169,8 @@ struct translator {
 	uint64_t idle_ns;	/* have passed since, without packets */
 	uint64_t due_ns;	/* no list is due before */
 	uint64_t flush_ns;	/* the shortest flush time; 0: no lists */
+	uint64_t append;	/* a bit for each table that is lists */
+	bool waiting;		/* a list may */
 	uint64_t stamp_ns;	/* what the road is told of the time */
 	const struct pkt *pkts; /* of the stage */
 	int error;		/* the batch's first -errno */
@@ -250,6 +252,17 @@ int dart_check(const struct translate_options *o, const struct lane *l,
 	       struct fault *f);
 void dart_draw(struct lane *l, struct jobs *j); /* the jobs' copies */
 lane_run dart_one_run, dart_cas_run;
+
+/*
+ * clock.c. Before the packets of that time: clock_to(), which writes what waits
+ * if the clock was set back; clock_flush() writes the lists that are due then.
+ * clock_until_due: of n packets, of which the first has come, how many come
+ * before the next list is.
+ */
+void clock_to(struct translator *t, uint64_t now_ns);
+void clock_flush(struct translator *t);
+size_t clock_until_due(const struct translator *t, const struct pkt *pkts,
+		       size_t n);
 
 /* A lane's jobs, in order, to operations. */
 lane_run keywrite_run, keyinc_run, postcard_run, append_run;

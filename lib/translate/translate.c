@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "translate/clock.h"
-
 #define FIELD(name, role)                                                      \
 	{                                                                      \
 #name, offsetof(struct translate_ledger, name), role           \
@@ -169,6 +167,8 @@ static int lane_open(struct translator *t, unsigned i,
 			 f);
 	if (!t->flush_ns || t->flush_ns > l->t.flush_ms * UINT64_C(1000000))
 		t->flush_ns = l->t.flush_ms * UINT64_C(1000000);
+	if (i < t->n)
+		t->append |= UINT64_C(1) << i;
 	return rc;
 }
 
@@ -299,23 +299,24 @@ static void table_go(struct translator *t, unsigned table, struct jobs *j)
 		lane_go(t, table, j);
 }
 
-/* One lane's jobs of the stage, in their order. Without a branch on the lane,
- * which nobody could predict in mixed traffic. */
+/* Of the stage's jobs [from, end) those of one lane, in their order. Without a
+ * branch on the lane, which nobody could predict in mixed traffic. */
 static inline __attribute__((always_inline)) struct jobs *
-pick_with(struct translator *t, unsigned lane, bool at)
+pick_with(struct translator *t, unsigned lane, unsigned from, unsigned end,
+	  bool at)
 {
-	const struct jobs *from = &t->stage;
+	const struct jobs *all_jobs = &t->stage;
 	struct jobs *to = &t->bucket;
 	uint64_t all = UINT64_MAX, any = 0;
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < from->n; i++) {
-		uint64_t head = from->head[i];
+	for (unsigned i = from; i < end; i++) {
+		uint64_t head = all_jobs->head[i];
 		bool ours = head_lane(head) == lane;
 
-		to->key[n] = from->key[i];
+		to->key[n] = all_jobs->key[i];
 		if (at)
-			to->at[n] = from->at[i];
+			to->at[n] = all_jobs->at[i];
 		to->head[n] = head;
 		n += ours;
 		all &= ours ? head : UINT64_MAX;
@@ -327,35 +328,76 @@ pick_with(struct translator *t, unsigned lane, bool at)
 	return to;
 }
 
-static struct jobs *pick(struct translator *t, unsigned lane)
+static struct jobs *pick(struct translator *t, unsigned lane, unsigned from,
+			 unsigned end)
 {
 	/* Who came when is for lists alone; steering wants it, too. */
 	if (t->lane[lane].kind == TABLE_APPEND || t->steering)
-		return pick_with(t, lane, true);
-	return pick_with(t, lane, false);
+		return pick_with(t, lane, from, end, true);
+	return pick_with(t, lane, from, end, false);
 }
 
-/* A lane after the other; nearly always there is but one. */
-static void stage(struct translator *t, const struct pkt *pkts, size_t n)
+/* The lanes of the stage's jobs, a bit each. */
+static uint64_t lanes_of(const struct jobs *j)
 {
-	struct jobs *j = &t->stage;
 	uint64_t lanes = 0;
 
+	if (!j->n)
+		return 0;
+	if (head_lane(j->all) == head_lane(j->any))
+		return UINT64_C(1) << head_lane(j->any);
+	for (unsigned i = 0; i < j->n; i++)
+		lanes |= UINT64_C(1) << head_lane(j->head[i]);
+	return lanes;
+}
+
+/* Jobs [from, end) of the stage: a lane after the other. Nearly always there is
+ * but one, and they are all. */
+static void lanes_go(struct translator *t, uint64_t lanes, unsigned from,
+		     unsigned end)
+{
+	struct jobs *j = &t->stage;
+
+	if (lanes && !(lanes & (lanes - 1)) && end - from == j->n) {
+		table_go(t, (unsigned)__builtin_ctzll(lanes), j);
+		return;
+	}
+	for (; lanes && from < end; lanes &= lanes - 1) {
+		unsigned lane = (unsigned)__builtin_ctzll(lanes);
+
+		j = pick(t, lane, from, end);
+		if (j->n)
+			table_go(t, lane, j);
+	}
+}
+
+/*
+ * Packets to memory. Where lists wait, or will, those that come before one is
+ * due are carried out before it is written: nearly always they are all.
+ */
+static void stage(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	unsigned from = 0, end;
+	uint64_t lanes;
+	bool lists;
+
+	t->pkts = pkts;
 	admit(t, pkts, n);
 	if (t->steering)
 		steer_aim(t);
-	if (!j->n)
-		return;
-	if (head_lane(j->all) == head_lane(j->any)) {
-		table_go(t, head_lane(j->any), j);
-		return;
-	}
-	for (unsigned i = 0; i < j->n; i++)
-		lanes |= UINT64_C(1) << head_lane(j->head[i]);
-	for (; lanes; lanes &= lanes - 1) {
-		unsigned lane = (unsigned)__builtin_ctzll(lanes);
-
-		table_go(t, lane, pick(t, lane));
+	lanes = lanes_of(&t->stage);
+	lists = lanes & t->append;
+	for (size_t k = 0; k < n; from = end) {
+		clock_to(t, pkts[k].ts_ns);
+		clock_flush(t);
+		t->waiting = t->waiting || lists;
+		k += t->waiting ? clock_until_due(t, pkts + k, n - k) : n - k;
+		clock_to(t, pkts[k - 1].ts_ns);
+		t->stamp_ns = t->last_ns;
+		for (end = k < n ? from : t->stage.n;
+		     end < t->stage.n && t->stage.at[end] < k;)
+			end++;
+		lanes_go(t, lanes, from, end);
 	}
 }
 
@@ -386,82 +428,13 @@ static int end(struct translator *t)
 	return t->error;
 }
 
-static void flush_all(struct translator *t)
-{
-	for (unsigned i = 0; i < t->lanes; i++)
-		if (t->lane[i].append)
-			append_flush(t, &t->lane[i]);
-	ops_run(t);
-}
-
-/* The lists whose flush time is over. One that begins to wait from now on is
- * not due before its own. */
-static void flush_due(struct translator *t)
-{
-	uint64_t now = t->last_ns + t->idle_ns;
-
-	if (!t->flush_ns || now < t->due_ns)
-		return;
-	t->due_ns = now + t->flush_ns;
-	t->stamp_ns = 0;
-	for (unsigned i = 0; i < t->lanes; i++)
-		if (t->lane[i].append)
-			append_flush_due(t, &t->lane[i], now);
-	ops_run(t);
-}
-
-/*
- * By the packets' time. Lists that wait when the clock is set back do so no
- * longer: nobody knows for how long they did.
- */
-static void clock_to(struct translator *t, uint64_t now_ns)
-{
-	bool set = clock_was_set(t->last_ns, now_ns);
-
-	if (set)
-		flush_all(t);
-	if (set || t->idle_ns)
-		t->due_ns = 0; /* to be reckoned anew */
-	clock_step(&t->last_ns, now_ns);
-	t->idle_ns = 0;
-}
-
-/* Whether a packet comes when a list is due, or with a clock that was set. */
-static bool comes_later(const struct translator *t, const struct pkt *p)
-{
-	return p->ts_ns >= t->due_ns || clock_was_set(t->last_ns, p->ts_ns);
-}
-
-/* How many packets, of which the first has come, come before that: all, nearly
- * always. */
-static size_t until_due(const struct translator *t, const struct pkt *pkts,
-			size_t n)
-{
-	size_t k = 1;
-
-	if (!t->flush_ns || !comes_later(t, &pkts[n - 1]))
-		return n;
-	while (k < n && !comes_later(t, &pkts[k]))
-		k++;
-	return k;
-}
-
 int translate_rx(struct translator *t, const struct pkt *pkts, size_t n)
 {
-	size_t some;
-
 	if (!n)
 		return 0;
 	begin(t);
-	for (; n; pkts += some, n -= some) {
-		clock_to(t, pkts->ts_ns);
-		flush_due(t);
-		some = until_due(t, pkts, n < STAGE ? n : STAGE);
-		clock_to(t, pkts[some - 1].ts_ns);
-		t->pkts = pkts;
-		t->stamp_ns = t->last_ns;
-		stage(t, pkts, some);
-	}
+	for (size_t at = 0; at < n; at += STAGE)
+		stage(t, pkts + at, n - at < STAGE ? n - at : STAGE);
 	return end(t);
 }
 
@@ -469,7 +442,7 @@ int translate_idle(struct translator *t, uint64_t ns)
 {
 	begin(t);
 	t->idle_ns += ns;
-	flush_due(t);
+	clock_flush(t);
 	return end(t);
 }
 
