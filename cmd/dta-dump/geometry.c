@@ -195,7 +195,7 @@ static void put_load(struct out *w, const struct view *v)
 static void put_append(struct out *w, const struct table *t)
 {
 	put_u64(w, LISTS, t->lists);
-	put_u64(w, ENTRIES, t->units);
+	put_u64(w, ENTRIES, table_kept(t));
 	put_u64(w, BATCH, t->batch);
 	put_u64(w, FLUSH_MS, t->flush_ms);
 }

@@ -40,7 +40,7 @@ static void see_lists(struct load *l, const struct view *v)
 		}
 		l->written += n;
 		l->lists_used += n > 0;
-		l->used += n < v->t->units ? n : v->t->units;
+		l->used += n - list_oldest(v->t, n);
 	}
 }
 
@@ -90,7 +90,7 @@ void load_of(struct load *l, const struct view *v)
 	else
 		l->unreadable = memory_scan(v, keyinc ? see_counter : see_unit,
 					    l);
-	units = append ? t->units * (t->lists - l->unreadable)
+	units = append ? table_kept(t) * (t->lists - l->unreadable)
 		       : t->units - l->unreadable;
 	l->used_share = (double)l->used / (double)units; /* NAN of none */
 	if (!append)

@@ -120,6 +120,7 @@ struct jobs {
 	const uint8_t
 		*key[STAGE]; /* CRC_HEADROOM before each: it is in a frame */
 	uint64_t head[STAGE];
+	uint16_t at[STAGE]; /* which of the stage's packets */
 };
 
 struct postcards; /* postcard.c: the cache of rows */
@@ -165,12 +166,17 @@ struct translator {
 	struct reporters *reporters; /* NULL: no table wants numbers */
 	uint64_t *latest;	     /* of them, see latest_at() */
 	struct translate_ledger ctr;
-	uint64_t generation; /* of the road; list heads hold for one */
-	uint64_t last_ns;    /* time of the last packet */
-	uint64_t clock_ns;   /* never goes back, whatever the packets say */
-	int error;	     /* the batch's first -errno */
-	bool begun;	     /* generation is known */
-	bool strict;	     /* a table checks sequences strictly */
+	uint64_t generation;	/* of the road; list heads hold for one */
+	uint64_t last_ns;	/* the latest stamp of a packet: clock.h */
+	uint64_t idle_ns;	/* have passed since, without packets */
+	uint64_t due_ns;	/* no list is due before */
+	uint64_t flush_ns;	/* the shortest flush time; 0: no lists */
+	uint64_t append;	/* a bit for each table that is lists */
+	bool waiting;		/* a list may */
+	uint64_t stamp_ns;	/* what the road is told of the time */
+	const struct pkt *pkts; /* of the stage */
+	int error;		/* the batch's first -errno */
+	bool strict;		/* a table checks sequences strictly */
 	uint64_t slow; /* DTA/1 header bits that admit_common() leaves alone */
 	struct rate rate; /* of operations */
 
@@ -252,12 +258,12 @@ static inline unsigned cost_of(const struct translator *t, const struct lane *l,
 	return r->copies ? r->copies : l->copies;
 }
 /*
- * steer.c: parts the jobs of one table among the collectors. steer_aim() is
- * told the packets that the stage's jobs came from.
+ * steer.c: parts the jobs of one table among the collectors. Before that,
+ * steer_aim() looks at the packets of the stage.
  */
 int steer_open(struct translator *t, const struct translate_options *o,
 	       struct fault *f);
-void steer_aim(struct translator *t, const struct pkt *pkts, size_t n);
+void steer_aim(struct translator *t);
 void steer_run(struct translator *t, unsigned table, const struct jobs *j);
 void steer_close(struct translator *t);
 
@@ -270,6 +276,17 @@ int dart_check(const struct translate_options *o, const struct lane *l,
 void dart_draw(struct lane *l, struct jobs *j); /* the jobs' copies */
 lane_run dart_one_run, dart_cas_run;
 
+/*
+ * clock.c. Before the packets of that time: clock_to(), which writes what waits
+ * if the clock was set back; clock_flush() writes the lists that are due then.
+ * clock_until_due: of n packets, of which the first has come, how many come
+ * before the next list is.
+ */
+void clock_to(struct translator *t, uint64_t now_ns);
+void clock_flush(struct translator *t);
+size_t clock_until_due(const struct translator *t, const struct pkt *pkts,
+		       size_t n);
+
 /* A lane's jobs, in order, to operations. */
 lane_run keywrite_run, keyinc_run, postcard_run, append_run;
 
@@ -279,9 +296,10 @@ void postcard_flush(struct translator *t, struct lane *l);
 void postcard_close(struct lane *l);
 
 int append_open(struct lane *l, size_t *room, struct fault *f);
-/* Writes the lists out whose oldest entry waits since the flush time, or all.
- */
-void append_flush(struct translator *t, struct lane *l, bool all);
+/* Writes the lists out whose oldest entry has waited for the flush time.
+ * t->due_ns: when the next one has, if that is sooner. */
+void append_flush_due(struct translator *t, struct lane *l, uint64_t now_ns);
+void append_flush(struct translator *t, struct lane *l); /* all lists */
 void append_close(struct lane *l);
 
 /* translate.c: hands the operations made so far to the road. */

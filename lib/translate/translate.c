@@ -73,7 +73,7 @@ void ops_run(struct translator *t)
 	if (t->rate.per_s)
 		charge(t);
 	if (t->nops && !t->error) {
-		rc = t->road->exec(t->road, t->op, t->nops, t->last_ns);
+		rc = t->road->exec(t->road, t->op, t->nops, t->stamp_ns);
 		if (rc < 0)
 			t->error = rc;
 	}
@@ -162,11 +162,15 @@ static int lane_open(struct translator *t, unsigned i,
 	if (l->kind == TABLE_POSTCARD)
 		return postcard_open(l, room, f);
 	/* A list is of one collector: its batch waits in one lane alone. */
-	if (l->kind == TABLE_APPEND)
-		return append_open(
-			l, i >= t->n && o->steer == STEER_HASH ? &again : room,
-			f);
-	return 0;
+	if (l->kind != TABLE_APPEND)
+		return 0;
+	rc = append_open(l, i >= t->n && o->steer == STEER_HASH ? &again : room,
+			 f);
+	if (!t->flush_ns || t->flush_ns > l->t.flush_ms * UINT64_C(1000000))
+		t->flush_ns = l->t.flush_ms * UINT64_C(1000000);
+	if (i < t->n)
+		t->append |= UINT64_C(1) << i;
+	return rc;
 }
 
 static int sequences_open(struct translator *t, struct fault *f)
@@ -301,20 +305,24 @@ static void table_go(struct translator *t, unsigned table, struct jobs *j)
 		lane_go(t, table, j);
 }
 
-/* One lane's jobs of the stage, in their order. Without a branch on the lane,
- * which nobody could predict in mixed traffic. */
-static struct jobs *pick(struct translator *t, unsigned lane)
+/* Of the stage's jobs [from, end) those of one lane, in their order. Without a
+ * branch on the lane, which nobody could predict in mixed traffic. */
+static inline __attribute__((always_inline)) struct jobs *
+pick_with(struct translator *t, unsigned lane, unsigned from, unsigned end,
+	  bool at)
 {
-	const struct jobs *from = &t->stage;
+	const struct jobs *all_jobs = &t->stage;
 	struct jobs *to = &t->bucket;
 	uint64_t all = UINT64_MAX, any = 0;
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < from->n; i++) {
-		uint64_t head = from->head[i];
+	for (unsigned i = from; i < end; i++) {
+		uint64_t head = all_jobs->head[i];
 		bool ours = head_lane(head) == lane;
 
-		to->key[n] = from->key[i];
+		to->key[n] = all_jobs->key[i];
+		if (at)
+			to->at[n] = all_jobs->at[i];
 		to->head[n] = head;
 		n += ours;
 		all &= ours ? head : UINT64_MAX;
@@ -326,39 +334,77 @@ static struct jobs *pick(struct translator *t, unsigned lane)
 	return to;
 }
 
-/* A lane after the other; nearly always there is but one. */
-static void stage(struct translator *t, const struct pkt *pkts, size_t n)
+static struct jobs *pick(struct translator *t, unsigned lane, unsigned from,
+			 unsigned end)
 {
-	struct jobs *j = &t->stage;
+	/* Who came when is for lists alone; steering wants it, too. */
+	if (t->lane[lane].kind == TABLE_APPEND || t->steering)
+		return pick_with(t, lane, from, end, true);
+	return pick_with(t, lane, from, end, false);
+}
+
+/* The lanes of the stage's jobs, a bit each. */
+static uint64_t lanes_of(const struct jobs *j)
+{
 	uint64_t lanes = 0;
 
-	admit(t, pkts, n);
-	if (t->steering)
-		steer_aim(t, pkts, n);
 	if (!j->n)
-		return;
-	if (head_lane(j->all) == head_lane(j->any)) {
-		table_go(t, head_lane(j->any), j);
-		return;
-	}
+		return 0;
+	if (head_lane(j->all) == head_lane(j->any))
+		return UINT64_C(1) << head_lane(j->any);
 	for (unsigned i = 0; i < j->n; i++)
 		lanes |= UINT64_C(1) << head_lane(j->head[i]);
-	for (; lanes; lanes &= lanes - 1) {
+	return lanes;
+}
+
+/* Jobs [from, end) of the stage: a lane after the other. Nearly always there is
+ * but one, and they are all. */
+static void lanes_go(struct translator *t, uint64_t lanes, unsigned from,
+		     unsigned end)
+{
+	struct jobs *j = &t->stage;
+
+	if (lanes && !(lanes & (lanes - 1)) && end - from == j->n) {
+		table_go(t, (unsigned)__builtin_ctzll(lanes), j);
+		return;
+	}
+	for (; lanes && from < end; lanes &= lanes - 1) {
 		unsigned lane = (unsigned)__builtin_ctzll(lanes);
 
-		table_go(t, lane, pick(t, lane));
+		j = pick(t, lane, from, end);
+		if (j->n)
+			table_go(t, lane, j);
 	}
 }
 
 /*
- * The clock that Append's flush times are kept by: the packets' time, with
- * steps back left out, so that a capture with wild times delays nothing.
+ * Packets to memory. Where lists wait, or will, those that come before one is
+ * due are carried out before it is written: nearly always they are all.
  */
-static void clock_step(struct translator *t, uint64_t now_ns)
+static void stage(struct translator *t, const struct pkt *pkts, size_t n)
 {
-	if (t->begun && now_ns > t->last_ns)
-		t->clock_ns += now_ns - t->last_ns;
-	t->last_ns = now_ns;
+	unsigned from = 0, end;
+	uint64_t lanes;
+	bool lists;
+
+	t->pkts = pkts;
+	admit(t, pkts, n);
+	if (t->steering)
+		steer_aim(t);
+	lanes = lanes_of(&t->stage);
+	lists = lanes & t->append;
+	for (size_t k = 0; k < n; from = end) {
+		clock_to(t, pkts[k].ts_ns);
+		clock_flush(t);
+		t->waiting = t->waiting || lists;
+		k += t->waiting ? clock_until_due(t, pkts + k, n - k) : n - k;
+		clock_to(t, pkts[k - 1].ts_ns);
+		t->stamp_ns = t->last_ns;
+		for (end = k < n ? from : t->stage.n;
+		     end < t->stage.n && t->stage.at[end] < k;)
+			end++;
+		lanes_go(t, lanes, from, end);
+	}
 }
 
 /* A table is busy if it is so at one of the collectors: nobody knows yet where
@@ -372,12 +418,11 @@ static void ask_busy(struct translator *t)
 			t->lane[i % t->n].busy = true;
 }
 
-static void begin(struct translator *t, uint64_t now_ns)
+static void begin(struct translator *t)
 {
 	t->error = 0;
-	clock_step(t, now_ns);
+	t->stamp_ns = t->last_ns;
 	t->generation = t->road->begin(t->road);
-	t->begun = true;
 	if (t->road->busy)
 		ask_busy(t);
 }
@@ -389,40 +434,32 @@ static int end(struct translator *t)
 	return t->error;
 }
 
-static void append_flush_due(struct translator *t)
-{
-	for (unsigned i = 0; i < t->lanes; i++)
-		if (t->lane[i].append)
-			append_flush(t, &t->lane[i], false);
-}
-
 int translate_rx(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	if (!n)
 		return 0;
-	begin(t, pkts[n - 1].ts_ns);
+	begin(t);
 	for (size_t at = 0; at < n; at += STAGE)
 		stage(t, pkts + at, n - at < STAGE ? n - at : STAGE);
-	append_flush_due(t);
 	return end(t);
 }
 
 int translate_idle(struct translator *t, uint64_t ns)
 {
-	begin(t, t->last_ns);
-	t->clock_ns += ns;
-	append_flush_due(t);
+	begin(t);
+	t->idle_ns += ns;
+	clock_flush(t);
 	return end(t);
 }
 
 int translate_flush(struct translator *t)
 {
-	begin(t, t->last_ns);
+	begin(t);
 	for (unsigned i = 0; i < t->lanes; i++) {
 		if (t->lane[i].postcards)
 			postcard_flush(t, &t->lane[i]);
 		if (t->lane[i].append)
-			append_flush(t, &t->lane[i], true);
+			append_flush(t, &t->lane[i]);
 	}
 	return end(t);
 }
