@@ -256,6 +256,41 @@ static void test_prefixes(void)
 		}
 }
 
+/* Right sums, and a list that would keep so many of its ring's entries. */
+static int keeping(uint64_t ring, uint16_t batch, struct fault *f)
+{
+	struct snapshot_header *h;
+	struct region_header *r;
+	uint8_t *copy = malloc(file_len);
+	struct snapshot *s;
+	int rc;
+
+	memcpy(copy, file, file_len);
+	h = (struct snapshot_header *)copy;
+	r = (struct region_header *)(h + 1);
+	r->table[SAMPLE_LOSS].units = ring;
+	r->table[SAMPLE_LOSS].batch = batch;
+	r->crc = region_header_crc(r);
+	h->crc = snapshot_header_crc(h, r, (const uint8_t *)(r + 1));
+	save_file(copy, file_len);
+	free(copy);
+	rc = snapshot_open(&s, path, f);
+	if (!rc)
+		snapshot_close(s);
+	return rc;
+}
+
+static void test_promises(void)
+{
+	struct fault f = {""};
+
+	TEST(keeping(100, 16, &f) == 0); /* as it was */
+	TEST(keeping(17, 16, &f) == 0);
+	TEST(keeping(16, 16, &f) == -EBADMSG && strstr(f.text, "ring: 16"));
+	TEST(keeping(8, 16, &f) == -EBADMSG && strstr(f.text, "ring: 8"));
+	TEST(keeping(UINT64_MAX, 16, &f) == -EBADMSG);
+}
+
 static void test_restore(const struct region *r)
 {
 	struct region_options o = {.epochs = 1};
@@ -406,6 +441,7 @@ int main(void)
 	test_flips(r);
 	test_no_index(r);
 	test_prefixes();
+	test_promises();
 	test_restore(r);
 	test_refusals(r);
 	test_half_written(r);
