@@ -103,7 +103,7 @@ all_confirmed() {
 	start_link -l 0.1 # so that it lasts
 	start_collector
 	start_translator
-	feed 1 1500
+	feed 1 100000 # all: it may be through before the collector dies
 	wait_for has acked -gt 200
 	kill -9 "$COLLECT"
 	wait "$COLLECT" || : # its socket is free
