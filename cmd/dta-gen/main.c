@@ -2,11 +2,12 @@
 /* dta-gen - make DTA reports, synthetic or out of a capture. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
-#include "gen.h"
+#include "emit.h"
+#include "input.h"
 #include "link.h"
-#include "options.h"
 
 enum {
 	PROGRESS_EVERY = 65536, /* packets */
@@ -60,7 +61,7 @@ static void show(struct gen *g)
 /* Every packet to the workload. Returns 0 or the source's -errno. */
 static int run(struct gen *g, struct traffic *t, struct fault *f)
 {
-	struct gen_packet p;
+	struct traffic_packet p;
 	uint64_t turn = 0;
 	int rc = 1;
 
@@ -79,8 +80,10 @@ static int run(struct gen *g, struct traffic *t, struct fault *f)
 		if (++turn % CLOCK_EVERY == 0)
 			link_clock(g);
 		if (turn % PROGRESS_EVERY == 0 && !g->o.quiet)
-			cli_progress(g->w->name, traffic_done(t),
-				     traffic_size(t));
+			cli_progress(g->w->name,
+				     g->o.from ? traffic_done(t)
+					       : g->ctr.reports,
+				     g->o.from ? traffic_size(t) : g->o.count);
 	}
 	if (!g->o.quiet)
 		cli_progress_end();
@@ -93,7 +96,6 @@ static int run(struct gen *g, struct traffic *t, struct fault *f)
 static void fini(struct gen *g)
 {
 	flowtab_close(g->flows);
-	free(g->cache.e);
 	free(g->state);
 }
 
@@ -126,10 +128,10 @@ int main(int argc, char **argv)
 		return list(s.gen.output) < 0 ? CLI_FAIL : CLI_OK;
 	g.w = s.workload;
 	g.o = s.gen;
-	tree_init(&g.tree, (unsigned)g.o.arity, (unsigned)g.o.hops);
+	topo_fat_tree(&g.topology, (unsigned)g.o.arity, (unsigned)g.o.hops);
 	cli_signals();
 	cli_user_check(g.o.live.user);
-	if (traffic_open(&t, &g, &fault) < 0)
+	if (input_open(&t, &g, &fault) < 0)
 		cli_fault(g.o.from ? g.o.from : "traffic", &fault);
 	if (g.w->start && g.w->start(&g) < 0)
 		cli_fail("out of memory");
