@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check.c - dta-gen's options: what goes together; defaults filled in. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "options.h"
+#include "workload.h"
 
 enum {
 	FLOWS_DEFAULT = 10000,
@@ -40,22 +42,11 @@ static void check_dta0(const struct workload *w, const struct gen_options *o)
 		   w->name, dta_format_name(o->format), names);
 }
 
-/*
- * Where the streams of a seed lie: number i of one is base ^ rng_mix(i). Were
- * base rng_mix() of the seed and no more, number j of seed i would be number i
- * of seed j. The default seed has no extra: its bytes stay what they were.
- */
-static void complete_seed(struct gen_options *o)
-{
-	o->extra = rng_mix(rng_mix(o->seed ^ SEED_DEFAULT));
-	o->base = rng_mix(o->seed) ^ o->extra;
-}
-
 static void complete(struct settings *s, struct gen_options *o)
 {
 	const struct workload *w = s->workload;
 
-	complete_seed(o);
+	o->stream = synth_stream(o->seed);
 	if (!o->kind)
 		o->kind = DTA_KEYWRITE;
 	if (o->kind == DTA_APPEND)

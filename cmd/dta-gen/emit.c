@@ -6,11 +6,16 @@
  * The headers are made once; per report only lengths, the reporter's address
  * and the IP checksum change (RFC 1624's sum over what changes).
  */
+#include "emit.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dart.h"
 #include "link.h"
+#include "mac.h"
+#include "truth.h"
 
 enum {
 	REPORTER_PORT = 49374, /* the published reporters' source port */
@@ -19,10 +24,11 @@ enum {
 };
 
 static const struct ledger_field fields[] = {
-	{"packets", offsetof(struct gen_ledger, packets), LEDGER_IN},
+	{"packets", offsetof(struct gen_ledger, traffic.packets), LEDGER_IN},
 	{"used", offsetof(struct gen_ledger, used), LEDGER_DONE},
-	{"not_ip", offsetof(struct gen_ledger, not_ip), LEDGER_DROP},
-	{"malformed", offsetof(struct gen_ledger, malformed), LEDGER_DROP},
+	{"not_ip", offsetof(struct gen_ledger, traffic.not_ip), LEDGER_DROP},
+	{"malformed", offsetof(struct gen_ledger, traffic.malformed),
+	 LEDGER_DROP},
 	{"fragments", offsetof(struct gen_ledger, fragments), LEDGER_DROP},
 	{"not_tcp", offsetof(struct gen_ledger, not_tcp), LEDGER_DROP},
 	{"ipv6", offsetof(struct gen_ledger, ipv6), LEDGER_DROP},
@@ -31,7 +37,7 @@ static const struct ledger_field fields[] = {
 	 LEDGER_NOTE},
 	{"retransmissions", offsetof(struct gen_ledger, retransmissions),
 	 LEDGER_NOTE},
-	{"evicted", offsetof(struct gen_ledger, evicted), LEDGER_NOTE},
+	{"evicted", offsetof(struct gen_ledger, traffic.evicted), LEDGER_NOTE},
 	{"uncounted", offsetof(struct gen_ledger, uncounted), LEDGER_NOTE},
 	{"backoffs", offsetof(struct gen_ledger, backoffs), LEDGER_NOTE},
 };
@@ -118,7 +124,7 @@ int emit_open(struct gen *g, struct fault *f)
 {
 	int rc;
 
-	g->sequence = calloc(g->tree.switches + 1, sizeof(*g->sequence));
+	g->sequence = calloc(g->topology.switches + 1, sizeof(*g->sequence));
 	if (!g->sequence)
 		return fault_set(f, -ENOMEM, "out of memory");
 	rc = make_header(g, f);

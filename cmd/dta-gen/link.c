@@ -7,8 +7,10 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
+#include "emit.h"
 #include "link.h"
 #include "translate/backoff.h"
 
@@ -121,7 +123,7 @@ static int open_window(struct gen *g, struct fault *f)
 {
 	struct link *l = g->link;
 	struct resend_options o = {
-		.reporters = g->tree.switches + 1,
+		.reporters = g->topology.switches + 1,
 		.window = (unsigned)g->o.resend,
 		.payload_max = report_max(g),
 		.address = g->o.source,

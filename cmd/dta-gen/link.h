@@ -43,9 +43,4 @@ void link_stats(struct gen *g);
 /* Returns the sink's first error. */
 int link_close(struct gen *g);
 
-/* mac.c: the address of a neighbour behind an interface; one as text. */
-bool mac_of_neighbour(uint8_t out[6], const char *interface,
-		      const uint8_t ip[4]);
-bool mac_parse(uint8_t out[6], const char *text);
-
 #endif

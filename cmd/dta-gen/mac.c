@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* mac.c - Ethernet addresses, by text, by neighbour. */
+#include "mac.h"
+
 #include <arpa/inet.h>
 #include <stdio.h>
-
-#include "link.h"
+#include <string.h>
 
 bool mac_parse(uint8_t out[6], const char *text)
 {

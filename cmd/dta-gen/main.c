@@ -2,11 +2,12 @@
 /* dta-gen - make DTA reports, synthetic or out of a capture. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
-#include "gen.h"
+#include "emit.h"
+#include "input.h"
 #include "link.h"
-#include "options.h"
 
 enum {
 	CLOCK_EVERY = 1024, /* packets */
@@ -69,14 +70,21 @@ static void progress(const struct gen *g, const struct traffic *t)
 		.limit_ns = g->o.duration_ns,
 	};
 
-	traffic_place(t, &p);
+	if (g->o.from) {
+		p.bytes = traffic_done(t);
+		p.bytes_all = traffic_size(t);
+	} else if (!g->o.repeat) {
+		p.unit = "flows";
+		p.count = traffic_done(t);
+		p.count_all = traffic_size(t);
+	}
 	cli_progress(&p);
 }
 
 /* Every packet to the workload. Returns 0 or the source's -errno. */
 static int run(struct gen *g, struct traffic *t, struct fault *f)
 {
-	struct gen_packet p;
+	struct traffic_packet p;
 	uint64_t next = CLOCK_EVERY;
 	int rc = 1;
 
@@ -92,9 +100,9 @@ static int run(struct gen *g, struct traffic *t, struct fault *f)
 			break;
 		else
 			g->w->packet(g, &p);
-		if (g->ctr.packets < next)
+		if (g->ctr.traffic.packets < next)
 			continue;
-		next = g->ctr.packets + CLOCK_EVERY;
+		next = g->ctr.traffic.packets + CLOCK_EVERY;
 		link_clock(g);
 		if (!g->o.quiet)
 			progress(g, t);
@@ -110,7 +118,6 @@ static int run(struct gen *g, struct traffic *t, struct fault *f)
 static void fini(struct gen *g)
 {
 	flowtab_close(g->flows);
-	free(g->cache.e);
 	free(g->state);
 }
 
@@ -143,10 +150,10 @@ int main(int argc, char **argv)
 		return list(s.gen.output) < 0 ? CLI_FAIL : CLI_OK;
 	g.w = s.workload;
 	g.o = s.gen;
-	tree_init(&g.tree, (unsigned)g.o.arity, (unsigned)g.o.hops);
+	topo_fat_tree(&g.topology, (unsigned)g.o.arity, (unsigned)g.o.hops);
 	cli_signals();
 	cli_user_check(g.o.live.user);
-	if (traffic_open(&t, &g, &fault) < 0)
+	if (input_open(&t, &g, &fault) < 0)
 		cli_fault(g.o.from ? g.o.from : "traffic", &fault);
 	if (g.w->start && g.w->start(&g) < 0)
 		cli_fail("out of memory");

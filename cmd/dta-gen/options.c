@@ -3,9 +3,14 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "link.h"
+#include "mac.h"
 #include "options.h"
+#include "traffic/flowtab.h"
+#include "traffic/topo.h"
+#include "translate/resend.h"
+#include "workload.h"
 
 enum {
 	OPT_IPV6 = 256,
@@ -178,7 +183,8 @@ static const struct number {
 	{ OPT_RESEND, SIZE, offsetof(struct gen_options, resend),
 	  0, RESEND_WINDOW_MAX },
 	{ OPT_IPV6, PLAIN, offsetof(struct gen_options, ipv6), 0, 100 },
-	{ OPT_ARITY, PLAIN, offsetof(struct gen_options, arity), 4, ARITY_MAX },
+	{ OPT_ARITY, PLAIN, offsetof(struct gen_options, arity),
+	  4, TOPO_ARITY_MAX },
 	{ OPT_HOPS, PLAIN, offsetof(struct gen_options, hops), 1, 5 },
 	{ OPT_INTERLEAVE, SIZE, offsetof(struct gen_options, interleave),
 	  0, 1 << 22 },
@@ -190,7 +196,7 @@ static const struct number {
 	{ OPT_QUEUE, SIZE, offsetof(struct gen_options, queue), 0, UINT32_MAX },
 	{ OPT_CACHE, SIZE, offsetof(struct gen_options, cache), 1, 1 << 24 },
 	{ OPT_MAX_FLOWS, SIZE, offsetof(struct gen_options, max_flows),
-	  1, 1 << 26 },
+	  1, FLOWTAB_MAX },
 	{ OPT_LISTS, SIZE, offsetof(struct gen_options, lists), 1, UINT32_MAX },
 	{ OPT_SAMPLE, SIZE, offsetof(struct gen_options, sample),
 	  1, UINT32_MAX },
@@ -338,7 +344,7 @@ void options_read(struct settings *s, int argc, char **argv)
 	*s = (struct settings){
 		.gen =
 			{
-				.seed = SEED_DEFAULT,
+				.seed = SYNTH_SEED_DEFAULT,
 				.table = 1,
 				.collector = {10, 0, 0, 51},
 				.source = 10u << 24 | 1 << 16,
@@ -353,7 +359,7 @@ void options_read(struct settings *s, int argc, char **argv)
 				.lists = 16,
 				.sample = 16,
 				.key_type = KEY_FLOW4,
-				.key_len = FLOW4_LEN,
+				.key_len = KEY_FLOW4_LEN,
 				.value_len = 4,
 			},
 	};

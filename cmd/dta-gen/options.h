@@ -3,8 +3,51 @@
 #ifndef DTA_GEN_OPTIONS_H
 #define DTA_GEN_OPTIONS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "cli/cli.h"
-#include "gen.h"
+#include "cli/live.h"
+#include "traffic/synth.h"
+#include "wire/dta.h"
+
+struct workload;
+
+struct gen_options {
+	const char *from, *out, *truth;
+	const char *ticket, *cluster; /* --dart */
+	bool dart;
+	uint64_t flows, count, seed;
+	struct synth_stream stream; /* of the seed */
+	bool repeat; /* synthetic flows come round again, until told to stop */
+	enum dta_format format;
+	bool tracked, immediate;
+	uint64_t copies, table;
+	uint8_t collector[4];
+	uint64_t rate; /* packets/s, of the clock of synthetic traffic */
+	/* where reports go: link.c */
+	struct cli_live live;
+	const char *nacks;
+	uint8_t to_mac[6];
+	bool has_mac, wait, quiet;
+	enum row_format output; /* of list and ledger */
+	uint32_t source;	/* address of switch 0 */
+	uint64_t pace;		/* reports/s on an interface; 0: any */
+	uint64_t duration_ns;	/* 0: to the end */
+	uint64_t resend;	/* reports kept of each switch */
+	uint64_t ipv6;		/* per cent of the synthetic flows */
+	uint64_t arity, hops;
+	uint64_t interleave;
+	bool no_path_len;
+	uint64_t gap_ns, rto_ns, window_ns;
+	uint64_t link_rate; /* bits/s; 0: the source's default */
+	uint64_t queue;	    /* bytes */
+	uint64_t cache, max_flows, lists, sample;
+	/* uniform */
+	int key_type, kind;
+	unsigned key_len;
+	uint64_t value_len;
+};
 
 struct settings {
 	struct gen_options gen;

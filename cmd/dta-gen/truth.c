@@ -9,9 +9,9 @@
  * The value of keywrite and append is the bytes in hexadecimal, that of
  * keyinc and postcard a decimal number. No field ever needs quoting.
  */
-#include <errno.h>
+#include "truth.h"
 
-#include "gen.h"
+#include <errno.h>
 
 enum {
 	ROW_MAX = 64 + KEY_TEXT_MAX + 2 * 1024,

@@ -6,15 +6,19 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "gen.h"
+#include "emit.h"
+#include "hash/bytes.h"
 
-static int cache_open(struct gen *g)
-{
-	g->cache.n = g->o.cache;
-	g->cache.e = calloc(g->cache.n, sizeof(*g->cache.e));
-	return g->cache.e ? 0 : -ENOMEM;
-}
+/* A direct-mapped cache of counters: what a switch has room for. */
+struct cache_entry {
+	uint8_t key[KEY_FLOW6_LEN];
+	uint8_t key_len;
+	bool v6;
+	uint16_t reporter;
+	uint32_t count;
+};
 
 /*
  * Counts one packet for a key. Returns true when another key had to go: *out is
@@ -24,7 +28,7 @@ static bool cache_count(struct gen *g, const uint8_t *key, size_t len, bool v6,
 			unsigned reporter, struct cache_entry *out)
 {
 	uint64_t hash = hash_bytes(0xcac4e, key, len);
-	struct cache_entry *e = &g->cache.e[hash % g->cache.n];
+	struct cache_entry *cache = g->state, *e = &cache[hash % g->o.cache];
 	bool same = e->key_len == len && !memcmp(e->key, key, len);
 	bool pushed = e->count && !same;
 
@@ -48,13 +52,12 @@ static bool cache_count(struct gen *g, const uint8_t *key, size_t len, bool v6,
 static void report_total(struct gen *g, const struct cache_entry *e,
 			 uint64_t ts_ns)
 {
-	uint32_t total_be;
-	struct flow *host;
+	uint32_t *total, total_be;
 	bool fresh;
 
-	host = flowtab_get(g->flows, e->key, e->key_len, &fresh);
-	host->packets += e->count;
-	total_be = htobe32(host->packets);
+	total = flow_data(flowtab_get(g->flows, e->key, e->key_len, &fresh));
+	*total += e->count;
+	total_be = htobe32(*total);
 	emit_keywrite(g, e->v6, e->key, e->key_len, &total_be, sizeof(total_be),
 		      e->reporter, ts_ns);
 }
@@ -65,16 +68,16 @@ static void report_sum(struct gen *g, const struct cache_entry *e,
 	emit_keyinc(g, e->v6, e->key, e->key_len, e->count, e->reporter, ts_ns);
 }
 
-static void count_host(struct gen *g, const struct gen_packet *p,
+static void count_host(struct gen *g, const struct traffic_packet *p,
 		       void (*report)(struct gen *, const struct cache_entry *,
 				      uint64_t))
 {
-	const uint8_t *src = packet_src(p);
-	size_t len = packet_addr_len(p);
+	const uint8_t *src = traffic_src(p);
+	size_t len = traffic_addr_len(p);
 	struct cache_entry old;
 
 	g->now_ns = p->ts_ns;
-	if (cache_count(g, src, len, p->v6, tree_edge(&g->tree, src, len),
+	if (cache_count(g, src, len, p->v6, topo_edge(&g->topology, src, len),
 			&old))
 		report(g, &old, p->ts_ns);
 }
@@ -83,31 +86,35 @@ static void drain(struct gen *g,
 		  void (*report)(struct gen *, const struct cache_entry *,
 				 uint64_t))
 {
-	for (uint64_t i = 0; i < g->cache.n; i++) {
-		if (g->cache.e[i].count)
-			report(g, &g->cache.e[i], g->now_ns);
-		g->cache.e[i].count = 0;
+	struct cache_entry *cache = g->state;
+
+	for (uint64_t i = 0; i < g->o.cache; i++) {
+		if (cache[i].count)
+			report(g, &cache[i], g->now_ns);
+		cache[i].count = 0;
 	}
 }
 
 int counters_start(struct gen *g)
 {
-	return cache_open(g);
+	g->state = calloc(g->o.cache, sizeof(struct cache_entry));
+	return g->state ? 0 : -ENOMEM;
 }
 
 int marple_hosts_start(struct gen *g)
 {
-	int rc = cache_open(g);
+	struct flowtab_options o = {
+		.max = g->o.max_flows,
+		.data_len = sizeof(uint32_t), /* the total */
+		.seed = g->o.seed,
+		.evicted = &g->ctr.traffic.evicted,
+	};
+	int rc = counters_start(g);
 
-	if (rc < 0)
-		return rc;
-	rc = flowtab_open(&g->flows, g->o.max_flows, g->o.seed);
-	if (rc == 0)
-		flowtab_on_evict(g->flows, NULL, g);
-	return rc;
+	return rc < 0 ? rc : flowtab_open(&g->flows, &o);
 }
 
-void marple_hosts(struct gen *g, const struct gen_packet *p)
+void marple_hosts(struct gen *g, const struct traffic_packet *p)
 {
 	count_host(g, p, report_total);
 }
@@ -117,18 +124,19 @@ void marple_hosts_end(struct gen *g)
 	drain(g, report_total);
 }
 
-void marple_hosts_sum(struct gen *g, const struct gen_packet *p)
+void marple_hosts_sum(struct gen *g, const struct traffic_packet *p)
 {
 	count_host(g, p, report_sum);
 }
 
-void turboflow(struct gen *g, const struct gen_packet *p)
+void turboflow(struct gen *g, const struct traffic_packet *p)
 {
 	struct cache_entry old;
 
 	g->now_ns = p->ts_ns;
 	if (cache_count(g, p->key, p->key_len, p->v6,
-			tree_edge(&g->tree, packet_src(p), packet_addr_len(p)),
+			topo_edge(&g->topology, traffic_src(p),
+				  traffic_addr_len(p)),
 			&old))
 		report_sum(g, &old, p->ts_ns);
 }

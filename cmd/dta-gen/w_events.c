@@ -5,8 +5,11 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "gen.h"
+#include "emit.h"
+#include "hash/bytes.h"
+#include "wire/be.h"
 
 /*
  * The queue in front of one link that all packets pass: it grows by a packet's
@@ -25,7 +28,7 @@ int int_congestion_start(struct gen *g)
 }
 
 /* Entry: the depth in bytes that a packet finds, if at least --queue. */
-void int_congestion(struct gen *g, const struct gen_packet *p)
+void int_congestion(struct gen *g, const struct traffic_packet *p)
 {
 	struct queue *q = g->state;
 	unsigned __int128 drained;
@@ -46,13 +49,14 @@ void int_congestion(struct gen *g, const struct gen_packet *p)
 	if (depth < g->o.queue)
 		return;
 	depth_be = htobe32(depth > UINT32_MAX ? UINT32_MAX : (uint32_t)depth);
-	emit_append(g, false, 0, &depth_be, sizeof(depth_be),
-		    tree_edge(&g->tree, packet_dst(p), packet_addr_len(p)),
-		    p->ts_ns);
+	emit_append(
+		g, false, 0, &depth_be, sizeof(depth_be),
+		topo_edge(&g->topology, traffic_dst(p), traffic_addr_len(p)),
+		p->ts_ns);
 }
 
 /* The queries whose tuples go to list 0, 1, ... */
-static bool query_matches(unsigned query, const struct gen_packet *p)
+static bool query_matches(unsigned query, const struct traffic_packet *p)
 {
 	bool tcp = p->protocol == NET_PROTO_TCP;
 
@@ -71,13 +75,14 @@ static bool query_matches(unsigned query, const struct gen_packet *p)
 }
 
 /* Entry: flow (13 or 37), length of the IP packet (2), TCP flags (1). */
-void sonata_raw(struct gen *g, const struct gen_packet *p)
+void sonata_raw(struct gen *g, const struct traffic_packet *p)
 {
-	unsigned edge = tree_edge(&g->tree, packet_dst(p), packet_addr_len(p));
-	uint8_t entry[FLOW6_LEN + 3];
+	unsigned edge = topo_edge(&g->topology, traffic_dst(p),
+				  traffic_addr_len(p));
+	uint8_t entry[KEY_FLOW6_LEN + 3];
 
 	memcpy(entry, p->key, p->key_len);
-	store16(entry + p->key_len, p->ip_len & 0xffff);
+	be16_store(entry + p->key_len, p->ip_len & 0xffff);
 	entry[p->key_len + 2] = p->tcp_flags;
 	for (unsigned query = 0; query < 4; query++)
 		if (query_matches(query, p))
@@ -91,20 +96,20 @@ void sonata_raw(struct gen *g, const struct gen_packet *p)
  * id (4), time in microseconds mod 2^32 (4), IP id (2), IP length (2), TTL (1),
  * TCP flags (1), hop (1).
  */
-void dshark(struct gen *g, const struct gen_packet *p)
+void dshark(struct gen *g, const struct traffic_packet *p)
 {
 	uint64_t hash = hash_bytes(0xd54a, p->key, p->key_len);
-	uint8_t entry[FLOW6_LEN + 15], *e = entry + p->key_len;
-	struct path path;
+	uint8_t entry[KEY_FLOW6_LEN + 15], *e = entry + p->key_len;
+	struct topo_path path;
 
-	tree_path(&g->tree, &path, p);
+	topo_path(&g->topology, &path, p->key, p->key_len);
 	memcpy(entry, p->key, p->key_len);
-	store32(e + 4, (uint32_t)(p->ts_ns / 1000));
-	store16(e + 8, p->ip_id);
-	store16(e + 10, p->ip_len & 0xffff);
+	be32_store(e + 4, (uint32_t)(p->ts_ns / 1000));
+	be16_store(e + 8, p->ip_id);
+	be16_store(e + 10, p->ip_len & 0xffff);
 	e[13] = p->tcp_flags;
 	for (unsigned i = 0; i < path.len; i++) {
-		store32(e, path.hop[i].id);
+		be32_store(e, path.hop[i].id);
 		e[12] = (uint8_t)(p->ttl > i ? p->ttl - i : 0);
 		e[14] = (uint8_t)i;
 		emit_append(g, p->v6, (uint32_t)(hash % g->o.lists), entry,

@@ -5,18 +5,21 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "gen.h"
+#include "base/rng.h"
+#include "emit.h"
+#include "wire/be.h"
 
 /* Value: five switch ids, 0 past the path's end. Reporter: the INT sink. */
-void int_path(struct gen *g, const struct gen_packet *p)
+void int_path(struct gen *g, const struct traffic_packet *p)
 {
-	uint8_t value[4 * PATH_MAX_HOPS] = {0};
-	struct path path;
+	uint8_t value[4 * TOPO_HOPS_MAX] = {0};
+	struct topo_path path;
 
-	tree_path(&g->tree, &path, p);
+	topo_path(&g->topology, &path, p->key, p->key_len);
 	for (unsigned i = 0; i < path.len; i++)
-		store32(value + 4 * i, path.hop[i].id);
+		be32_store(value + 4 * i, path.hop[i].id);
 	emit_keywrite(g, p->v6, p->key, p->key_len, value, sizeof(value),
 		      path.hop[path.len - 1].id, p->ts_ns);
 }
@@ -26,8 +29,8 @@ void int_path(struct gen *g, const struct gen_packet *p)
  * so that N other postcards lie between two of one flow.
  */
 struct carded {
-	struct gen_packet p;
-	struct path path;
+	struct traffic_packet p;
+	struct topo_path path;
 };
 
 struct postcards {
@@ -51,7 +54,7 @@ void int_postcard_end(struct gen *g)
 {
 	struct postcards *s = g->state;
 
-	for (unsigned hop = 0; hop < PATH_MAX_HOPS; hop++) {
+	for (unsigned hop = 0; hop < TOPO_HOPS_MAX; hop++) {
 		for (uint64_t i = 0; i < s->n; i++) {
 			const struct carded *c = &s->flow[i];
 			uint32_t id = c->path.hop[hop].id;
@@ -65,13 +68,13 @@ void int_postcard_end(struct gen *g)
 	s->n = 0;
 }
 
-void int_postcard(struct gen *g, const struct gen_packet *p)
+void int_postcard(struct gen *g, const struct traffic_packet *p)
 {
 	struct postcards *s = g->state;
 	struct carded *c = &s->flow[s->n++];
 
 	c->p = *p;
-	tree_path(&g->tree, &c->path, p);
+	topo_path(&g->topology, &c->path, p->key, p->key_len);
 	if (s->n == s->room)
 		int_postcard_end(g);
 }
@@ -80,18 +83,18 @@ void int_postcard(struct gen *g, const struct gen_packet *p)
  * Key: switch id and flow. Value: ingress port (2), egress port (2), time of
  * the flow's first packet in microseconds mod 2^32 (4).
  */
-void packetscope_path(struct gen *g, const struct gen_packet *p)
+void packetscope_path(struct gen *g, const struct traffic_packet *p)
 {
 	uint8_t key[4 + KEY_MAX], value[8];
-	struct path path;
+	struct topo_path path;
 
-	tree_path(&g->tree, &path, p);
+	topo_path(&g->topology, &path, p->key, p->key_len);
 	memcpy(key + 4, p->key, p->key_len);
-	store32(value + 4, (uint32_t)(p->ts_ns / 1000));
+	be32_store(value + 4, (uint32_t)(p->ts_ns / 1000));
 	for (unsigned i = 0; i < path.len; i++) {
-		store32(key, path.hop[i].id);
-		store16(value, path.hop[i].in);
-		store16(value + 2, path.hop[i].out);
+		be32_store(key, path.hop[i].id);
+		be16_store(value, path.hop[i].in);
+		be16_store(value + 2, path.hop[i].out);
 		emit_keywrite(g, p->v6, key, 4u + p->key_len, value,
 			      sizeof(value), path.hop[i].id, p->ts_ns);
 	}
@@ -104,10 +107,10 @@ void packetscope_path(struct gen *g, const struct gen_packet *p)
  * "using redundancies for data compression through n = f(pktID)" (Table 2): the
  * number of copies is 1 + f(id) mod 4.
  */
-void pint(struct gen *g, const struct gen_packet *p)
+void pint(struct gen *g, const struct traffic_packet *p)
 {
 	uint64_t f = rng_mix(p->id);
-	struct path path;
+	struct topo_path path;
 	uint8_t digest;
 	struct dta_report r = {
 		.opcode = DTA_KEYWRITE,
@@ -118,7 +121,7 @@ void pint(struct gen *g, const struct gen_packet *p)
 		.data_len = 1,
 	};
 
-	tree_path(&g->tree, &path, p);
+	topo_path(&g->topology, &path, p->key, p->key_len);
 	digest = (uint8_t)rng_mix(p->id ^ path.hop[(f >> 32) % path.len].id);
 	emit(g, &r, p->v6, path.hop[path.len - 1].id, p->ts_ns);
 }
@@ -128,17 +131,17 @@ void pint(struct gen *g, const struct gen_packet *p)
  * does not change on the way. Key: 32 bits of that hash. Label: the switch's id
  * (upper 16 bits), 16 more bits of the hash; unique to the packet and the hop.
  */
-void trajectory(struct gen *g, const struct gen_packet *p)
+void trajectory(struct gen *g, const struct traffic_packet *p)
 {
 	uint64_t hash = rng_mix(p->id);
-	struct path path;
+	struct topo_path path;
 	uint8_t key[4];
 
 	if (hash % g->o.sample)
 		return;
 	hash = rng_mix(hash);
-	store32(key, (uint32_t)(hash >> 32));
-	tree_path(&g->tree, &path, p);
+	be32_store(key, (uint32_t)(hash >> 32));
+	topo_path(&g->topology, &path, p->key, p->key_len);
 	for (unsigned i = 0; i < path.len; i++) {
 		uint32_t id = path.hop[i].id;
 

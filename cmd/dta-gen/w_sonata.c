@@ -6,8 +6,11 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "gen.h"
+#include "emit.h"
+#include "hash/bytes.h"
+#include "wire/be.h"
 
 enum query {
 	NEW_TCP = 1, /* destination: new TCP connections */
@@ -69,11 +72,11 @@ static struct cell *cell_of(struct gen *g, struct sonata *s, uint64_t print)
 	}
 }
 
-static void count(struct gen *g, enum query q, const struct gen_packet *p,
+static void count(struct gen *g, enum query q, const struct traffic_packet *p,
 		  bool of_src, uint32_t add)
 {
-	const uint8_t *addr = of_src ? packet_src(p) : packet_dst(p);
-	size_t len = packet_addr_len(p);
+	const uint8_t *addr = of_src ? traffic_src(p) : traffic_dst(p);
+	size_t len = traffic_addr_len(p);
 	struct sonata *s = g->state;
 	struct leader *l = &s->leader[q];
 	struct cell *c = cell_of(g, s, hash_bytes(q, addr, len));
@@ -84,18 +87,18 @@ static void count(struct gen *g, enum query q, const struct gen_packet *p,
 	if (c->count <= l->count)
 		return;
 	l->count = c->count;
-	l->reporter = tree_edge(&g->tree, addr, len);
+	l->reporter = topo_edge(&g->topology, addr, len);
 	memcpy(l->addr, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
 	memcpy(l->addr + 16 - len, addr, len);
 }
 
 /* Counts only what this window has not seen with the same other end. */
 static void count_distinct(struct gen *g, enum query q,
-			   const struct gen_packet *p, bool of_src,
+			   const struct traffic_packet *p, bool of_src,
 			   const uint8_t *other, size_t other_len)
 {
-	const uint8_t *addr = of_src ? packet_src(p) : packet_dst(p);
-	uint64_t print = hash_bytes(hash_bytes(q, addr, packet_addr_len(p)),
+	const uint8_t *addr = of_src ? traffic_src(p) : traffic_dst(p);
+	uint64_t print = hash_bytes(hash_bytes(q, addr, traffic_addr_len(p)),
 				    other, other_len);
 	struct cell *c = cell_of(g, g->state, print);
 
@@ -115,9 +118,9 @@ static void close_window(struct gen *g, uint64_t ts_ns)
 
 		if (!l->count)
 			continue;
-		store32(key, q);
+		be32_store(key, q);
 		memcpy(value, l->addr, 16);
-		store32(value + 16, l->count);
+		be32_store(value + 16, l->count);
 		emit_keywrite(g, false, key, sizeof(key), value, sizeof(value),
 			      l->reporter, ts_ns);
 	}
@@ -126,7 +129,7 @@ static void close_window(struct gen *g, uint64_t ts_ns)
 	s->used = 0;
 }
 
-void sonata_result(struct gen *g, const struct gen_packet *p)
+void sonata_result(struct gen *g, const struct traffic_packet *p)
 {
 	uint8_t dst_port[2];
 	struct sonata *s = g->state;
@@ -143,10 +146,11 @@ void sonata_result(struct gen *g, const struct gen_packet *p)
 	if (p->protocol == NET_PROTO_TCP &&
 	    (p->tcp_flags & (NET_TCP_SYN | NET_TCP_ACK)) == NET_TCP_SYN)
 		count(g, NEW_TCP, p, false, 1);
-	store16(dst_port, p->dst_port);
-	count_distinct(g, SPREADER, p, true, packet_dst(p), packet_addr_len(p));
+	be16_store(dst_port, p->dst_port);
+	count_distinct(g, SPREADER, p, true, traffic_dst(p),
+		       traffic_addr_len(p));
 	count_distinct(g, PORT_SCAN, p, true, dst_port, 2);
-	count_distinct(g, DDOS, p, false, packet_src(p), packet_addr_len(p));
+	count_distinct(g, DDOS, p, false, traffic_src(p), traffic_addr_len(p));
 	count(g, VOLUME, p, false, p->ip_len);
 }
 

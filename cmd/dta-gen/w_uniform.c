@@ -4,7 +4,11 @@
  * report, any type of key. Value: the number of the key, from 0, in the first
  * four bytes, zeros after them.
  */
-#include "gen.h"
+#include <string.h>
+
+#include "base/rng.h"
+#include "emit.h"
+#include "wire/be.h"
 
 enum {
 	UNIFORM_HOPS = 5,
@@ -18,7 +22,8 @@ enum {
  */
 static void make_key(const struct gen *g, uint64_t i, uint8_t *key)
 {
-	uint64_t state = g->o.base ^ rng_mix(i), extra = g->o.extra;
+	uint64_t state = g->o.stream.base ^ rng_mix(i),
+		 extra = g->o.stream.extra;
 	unsigned len = g->o.key_len;
 	uint64_t w;
 
@@ -28,7 +33,7 @@ static void make_key(const struct gen *g, uint64_t i, uint8_t *key)
 		x = (x >> 16 ^ x) * 0x45d9f3b;
 		x = (x ^ (uint32_t)extra) * ((uint32_t)(extra >> 32) | 1);
 		x = (x >> 16 ^ x) * 0x45d9f3b;
-		store32(key, x >> 16 ^ x);
+		be32_store(key, x >> 16 ^ x);
 		return;
 	}
 	for (unsigned at = 0; at < len; at += 8) {
@@ -37,7 +42,7 @@ static void make_key(const struct gen *g, uint64_t i, uint8_t *key)
 	}
 }
 
-void uniform(struct gen *g, const struct gen_packet *p)
+void uniform(struct gen *g, const struct traffic_packet *p)
 {
 	uint8_t key[KEY_MAX + 8], value[1024];
 	size_t len = g->o.value_len;
@@ -45,7 +50,7 @@ void uniform(struct gen *g, const struct gen_packet *p)
 
 	make_key(g, i, key);
 	memset(value, 0, len < 4 ? 4 : len);
-	store32(value, (uint32_t)i);
+	be32_store(value, (uint32_t)i);
 	switch (g->o.kind) {
 	case DTA_KEYWRITE:
 		emit_keywrite(g, false, key, g->o.key_len, value, len, 1,

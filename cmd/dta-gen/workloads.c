@@ -5,7 +5,8 @@
  */
 #include <string.h>
 
-#include "gen.h"
+#include "wire/dta.h"
+#include "workload.h"
 
 #define FLOW_KEYS                                                              \
 	{                                                                      \

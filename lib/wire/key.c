@@ -8,20 +8,15 @@
 #include "wire/be.h"
 #include "wire/key_private.h"
 
-enum {
-	FLOW4_LEN = 2 * KEY_IP4_LEN + KEY_FLOW_REST,
-	FLOW6_LEN = 2 * KEY_IP6_LEN + KEY_FLOW_REST,
-};
-
 static const struct {
 	const char *name;
 	uint8_t len;
 } types[] = {
 	[KEY_HEX] = {"hex", 0},
-	[KEY_FLOW4] = {"flow4", FLOW4_LEN},
-	[KEY_FLOW6] = {"flow6", FLOW6_LEN},
-	[KEY_HOP4] = {"hop4", KEY_HOP_ID + FLOW4_LEN},
-	[KEY_HOP6] = {"hop6", KEY_HOP_ID + FLOW6_LEN},
+	[KEY_FLOW4] = {"flow4", KEY_FLOW4_LEN},
+	[KEY_FLOW6] = {"flow6", KEY_FLOW6_LEN},
+	[KEY_HOP4] = {"hop4", KEY_HOP_ID + KEY_FLOW4_LEN},
+	[KEY_HOP6] = {"hop6", KEY_HOP_ID + KEY_FLOW6_LEN},
 	[KEY_SRC4] = {"src4", KEY_IP4_LEN},
 	[KEY_SRC6] = {"src6", KEY_IP6_LEN},
 	[KEY_U32] = {"u32", 4},

@@ -241,6 +241,12 @@ more_than() {
 	[ "$(counted file.log reports)" = 10000 ]
 }
 
+@test "a round of flows that brings no report is followed by the next one" {
+	dta-gen int-postcard -i unix:own,out --flows 10 --interleave 20 \
+		--duration 50ms -o ndjson 2>gen.log
+	[ "$(counted gen.log packets)" -gt 10 ]
+}
+
 # As into a capture: what was taken in comes out, cached or not.
 @test "SIGTERM: dta-gen reports on a wire what it has taken" {
 	local i

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * synth.c - synthetic traffic: flows that are a function of the seed and their
- * number, so that none has to be remembered, and a model of their packets.
- *
- * Only integers and correctly rounded division: the same seed gives the same
- * bytes on every machine.
- *
- * The model: up to SLOTS flows are active; each step one of them, picked
- * at random, sends a packet. Flow sizes are 2/u packets, u uniform (Zipf's
- * tail). A TCP flow opens with SYN and ends with FIN. One packet in LOSS is
- * lost beyond the observer and sent again, one in four of those after a
- * timeout; one in PAUSE is followed by silence, which ends a flowlet.
- */
+#include "traffic/synth.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "gen.h"
+#include "base/rng.h"
+#include "wire/be.h"
+#include "wire/net.h"
 
 enum {
 	SLOTS = 4096,
@@ -41,32 +33,50 @@ static uint32_t draw_host(struct rng *r, uint64_t hosts)
 
 static uint8_t *put_host(uint8_t *p, bool v6, uint32_t host)
 {
-	uint32_t be;
-
 	if (v6) {
 		memset(p, 0, 12);
 		p[0] = 0xfd;
 		p += 12;
 	}
-	be = htobe32((v6 ? 0 : 0x0a800000) + 1 + host);
-	memcpy(p, &be, 4);
+	be32_store(p, (v6 ? 0 : 0x0a800000) + 1 + host);
 	return p + 4;
 }
 
-void synth_flow(struct gen_packet *p, const struct gen_options *o, uint64_t i)
+struct synth_stream synth_stream(uint64_t seed)
 {
-	struct rng r = {o->base ^ rng_mix(i + 1)};
-	uint64_t hosts = o->flows / 4, bits = rng_u64(&r);
+	uint64_t extra = rng_mix(rng_mix(seed ^ SYNTH_SEED_DEFAULT));
+
+	return (struct synth_stream){
+		.base = rng_mix(seed) ^ extra,
+		.extra = extra,
+	};
+}
+
+void synth_flows_init(struct synth_flows *s, const struct traffic_model *m)
+{
+	uint64_t hosts = m->flows / 4;
+
+	*s = (struct synth_flows){
+		.base = synth_stream(m->seed).base,
+		.hosts = hosts < HOSTS_MIN   ? HOSTS_MIN
+			 : hosts > HOSTS_MAX ? HOSTS_MAX
+					     : hosts,
+		.ipv6_percent = m->ipv6_percent,
+	};
+}
+
+void synth_flow(const struct synth_flows *s, struct traffic_packet *p,
+		uint64_t i)
+{
+	struct rng r = {s->base ^ rng_mix(i + 1)};
+	uint64_t bits = rng_u64(&r);
 	uint32_t src, dst;
 	uint8_t *k = p->key;
 
-	hosts = hosts < HOSTS_MIN   ? HOSTS_MIN
-		: hosts > HOSTS_MAX ? HOSTS_MAX
-				    : hosts;
-	src = draw_host(&r, hosts);
-	dst = draw_host(&r, hosts - 1);
+	src = draw_host(&r, s->hosts);
+	dst = draw_host(&r, s->hosts - 1);
 	dst += dst >= src; /* nobody talks to itself */
-	p->v6 = (bits & 0xff) * 100 < o->ipv6 << 8;
+	p->v6 = (bits & 0xff) * 100 < s->ipv6_percent << 8;
 	p->dst_port = services[bits >> 8 & 15];
 	p->src_port = (uint16_t)(1024 + (bits >> 16 & 0xffff) % 64512);
 	p->protocol = p->dst_port == 53 || p->dst_port == 123 ? NET_PROTO_UDP
@@ -80,12 +90,10 @@ void synth_flow(struct gen_packet *p, const struct gen_options *o, uint64_t i)
 	p->payload = 0;
 	k = put_host(k, p->v6, src);
 	k = put_host(k, p->v6, dst);
-	*k++ = (uint8_t)(p->src_port >> 8);
-	*k++ = (uint8_t)p->src_port;
-	*k++ = (uint8_t)(p->dst_port >> 8);
-	*k++ = (uint8_t)p->dst_port;
-	*k++ = p->protocol;
-	p->key_len = (uint8_t)(k - p->key);
+	be16_store(k, p->src_port);
+	be16_store(k + 2, p->dst_port);
+	k[4] = p->protocol;
+	p->key_len = (uint8_t)(k + 5 - p->key);
 	p->id = bits;
 }
 
@@ -96,8 +104,8 @@ enum pending {
 };
 
 struct slot {
-	struct gen_packet p; /* the flow's last packet */
-	struct gen_packet lost;
+	struct traffic_packet p; /* the flow's last packet */
+	struct traffic_packet lost;
 	uint64_t wake_ns; /* silent until then */
 	uint32_t left;	  /* packets to send */
 	uint8_t pending, more_packets;
@@ -106,11 +114,11 @@ struct slot {
 
 /* Active flows are awake, in any order, or asleep, in a heap by wake_ns. */
 struct synth {
-	const struct gen_options *o;
+	struct traffic_model m;
+	struct synth_flows flows;
 	struct rng rng;
 	uint64_t now_ns, step_ns;
-	uint64_t next_flow, round, round_reports;
-	const uint64_t *reports;
+	uint64_t next_flow, round;
 	unsigned awake, asleep;
 	struct slot *awake_slot[SLOTS], *heap[SLOTS];
 	struct slot slot[SLOTS];
@@ -153,10 +161,10 @@ static bool start_flow(struct synth *s, struct slot *l)
 	struct rng r;
 	double size;
 
-	if (s->next_flow == s->o->flows)
+	if (s->next_flow == s->m.flows)
 		return false;
 	memset(l, 0, sizeof(*l));
-	synth_flow(&l->p, s->o, s->next_flow++);
+	synth_flow(&s->flows, &l->p, s->next_flow++);
 	/* The same flow again is a new connection. */
 	l->p.seq += (uint32_t)rng_mix(s->round);
 	r.state = l->p.id;
@@ -177,34 +185,31 @@ static void start_round(struct synth *s)
 	}
 }
 
-/* All flows again from the first; if so many reports are wanted, only while
- * there come some. */
-static bool next_round(struct synth *s)
-{
-	if (!s->o->repeat ||
-	    (s->o->count && *s->reports == s->round_reports))
-		return false;
-	s->round_reports = *s->reports;
-	s->round++;
-	start_round(s);
-	return true;
-}
-
-int synth_open(struct synth **out, const struct gen_options *o,
-	       uint64_t start_ns, const uint64_t *reports)
+int synth_open(struct synth **out, const struct traffic_model *m)
 {
 	struct synth *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
-	s->o = o;
-	s->rng.state = rng_mix(o->seed ^ 0x53594e5448);
-	s->now_ns = start_ns;
-	s->step_ns = 1000000000 / o->rate;
-	s->reports = reports;
+	s->m = *m;
+	synth_flows_init(&s->flows, m);
+	s->rng.state = rng_mix(m->seed ^ 0x53594e5448);
+	s->now_ns = m->start_ns;
+	s->step_ns = 1000000000 / m->rate;
 	start_round(s);
 	*out = s;
 	return 0;
+}
+
+void synth_again(struct synth *s)
+{
+	s->round++;
+	start_round(s);
+}
+
+uint64_t synth_begun(const struct synth *s)
+{
+	return s->next_flow;
 }
 
 void synth_close(struct synth *s)
@@ -224,7 +229,7 @@ static void wake(struct synth *s)
 /* The next new packet of a flow: l->p goes on from the last one. */
 static void advance(struct synth *s, struct slot *l)
 {
-	struct gen_packet *p = &l->p;
+	struct traffic_packet *p = &l->p;
 	uint64_t bits = rng_u64(&s->rng);
 	bool tcp = p->protocol == NET_PROTO_TCP;
 	uint32_t room = tcp ? 1448 : 1400,
@@ -262,10 +267,10 @@ static void fate(struct synth *s, struct slot *l)
 		} else {
 			l->pending = PENDING_TIMEOUT;
 			l->wake_ns = s->now_ns + (bits >> 18 & 0xff) * MS +
-				     s->o->rto_ns;
+				     s->m.rto_ns;
 		}
 	} else if ((bits >> 32 & 0xffff) < 65536 / PAUSE) {
-		l->wake_ns = s->now_ns + 2 * s->o->gap_ns +
+		l->wake_ns = s->now_ns + 2 * s->m.gap_ns +
 			     (bits >> 48 & 0xff) * MS;
 	}
 }
@@ -285,15 +290,15 @@ static bool retransmit(struct synth *s, struct slot *l)
 	return true;
 }
 
-bool synth_next(struct synth *s, struct gen_packet *p)
+bool synth_next(struct synth *s, struct traffic_packet *p)
 {
 	struct slot *l;
 	uint64_t i;
 
+	if (!s->awake && !s->asleep)
+		return false;
 	s->now_ns += 1 + rng_below(&s->rng, 2 * s->step_ns);
 	wake(s);
-	if (!s->awake && !next_round(s))
-		return false;
 	i = rng_below(&s->rng, s->awake);
 	l = s->awake_slot[i];
 	if (retransmit(s, l)) {

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "traffic/traffic.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "traffic/flowtab.h"
+
+enum {
+	NS_PER_S = 1000000000,
+};
+
+struct traffic {
+	struct traffic_options o;
+	struct src *src; /* a capture */
+	struct pkt *pkts;
+	int n, i;	      /* packets at hand, the next */
+	struct flowtab *seen; /* flows that had their first packet */
+	struct synth *synth;  /* the model, all packets */
+	/* the model, flow by flow: the next one, its time and the rest of that
+	 * in 1/rate ns */
+	struct synth_flows flows;
+	uint64_t flow, now_ns, rest;
+};
+
+static int open_capture(struct traffic *t, struct fault *f)
+{
+	struct flowtab_options seen = {
+		.max = t->o.max_flows,
+		.seed = t->o.model.seed,
+		.evicted = &t->o.ctr->evicted,
+	};
+	int rc;
+
+	t->pkts = malloc(PKT_BATCH * sizeof(*t->pkts));
+	if (!t->pkts)
+		return fault_set(f, -ENOMEM, "out of memory");
+	if (t->o.of == TRAFFIC_FLOWS) {
+		rc = flowtab_open(&t->seen, &seen);
+		if (rc < 0)
+			return fault_set(f, rc, "%s", strerror(-rc));
+	}
+	return src_open(&t->src, t->o.capture, f);
+}
+
+static int open_model(struct traffic *t, struct fault *f)
+{
+	if (t->o.of == TRAFFIC_PACKETS && synth_open(&t->synth, &t->o.model))
+		return fault_set(f, -ENOMEM, "out of memory");
+	synth_flows_init(&t->flows, &t->o.model);
+	t->now_ns = t->o.model.start_ns;
+	return 0;
+}
+
+int traffic_open(struct traffic **out, const struct traffic_options *o,
+		 struct fault *f)
+{
+	struct traffic *t = calloc(1, sizeof(*t));
+	int rc;
+
+	if (!t)
+		return fault_set(f, -ENOMEM, "out of memory");
+	t->o = *o;
+	rc = o->capture ? open_capture(t, f) : open_model(t, f);
+	if (rc < 0) {
+		traffic_close(t);
+		return rc;
+	}
+	*out = t;
+	return 0;
+}
+
+void traffic_close(struct traffic *t)
+{
+	if (!t)
+		return;
+	src_close(t->src);
+	synth_close(t->synth);
+	flowtab_close(t->seen);
+	free(t->pkts);
+	free(t);
+}
+
+static bool wanted(const struct traffic *t, const struct traffic_packet *p)
+{
+	return !t->o.wanted || t->o.wanted(t->o.ctx, p);
+}
+
+static bool first_of_flow(struct traffic *t, const struct traffic_packet *p)
+{
+	bool fresh;
+
+	flowtab_get(t->seen, p->key, p->key_len, &fresh);
+	return fresh;
+}
+
+static int capture_next(struct traffic *t, struct traffic_packet *p,
+			struct fault *f)
+{
+	struct traffic_counters *c = t->o.ctr;
+	int rc;
+
+	if (t->i == t->n) {
+		if (t->n < PKT_BATCH && t->o.before_wait)
+			t->o.before_wait(t->o.ctx);
+		rc = src_rx(t->src, t->pkts, PKT_BATCH, f);
+		if (rc <= 0)
+			return rc;
+		t->n = rc;
+		t->i = 0;
+	}
+	while (t->i < t->n) {
+		c->packets++;
+		rc = traffic_decode(p, &t->pkts[t->i++]);
+		if (rc == -ENOTSUP)
+			c->not_ip++;
+		else if (rc < 0)
+			c->malformed++;
+		else if (wanted(t, p) && (!t->seen || first_of_flow(t, p)))
+			return 1;
+	}
+	return -EINTR; /* none is left of this batch: time to look around */
+}
+
+/* All packets of the model. */
+static bool packet_next(struct traffic *t, struct traffic_packet *p)
+{
+	while (!synth_next(t->synth, p)) {
+		if (!t->o.again || !t->o.again(t->o.ctx))
+			return false;
+		synth_again(t->synth);
+	}
+	return true;
+}
+
+/* One packet per flow of the model. */
+static bool flow_next(struct traffic *t, struct traffic_packet *p)
+{
+	const struct traffic_model *m = &t->o.model;
+
+	if (t->flow == m->flows) {
+		if (!t->o.again || !t->o.again(t->o.ctx))
+			return false;
+		t->flow = 0;
+	}
+	if (t->o.of == TRAFFIC_NUMBERS)
+		*p = (struct traffic_packet){.id = t->flow};
+	else
+		synth_flow(&t->flows, p, t->flow);
+	p->ts_ns = t->now_ns;
+	t->flow++;
+	t->now_ns += NS_PER_S / m->rate;
+	t->rest += NS_PER_S % m->rate;
+	if (t->rest >= m->rate) {
+		t->rest -= m->rate;
+		t->now_ns++;
+	}
+	return true;
+}
+
+int traffic_next(struct traffic *t, struct traffic_packet *p, struct fault *f)
+{
+	if (t->src)
+		return capture_next(t, p, f);
+	if (t->synth ? !packet_next(t, p) : !flow_next(t, p))
+		return 0;
+	t->o.ctr->packets++;
+	return wanted(t, p) ? 1 : -EINTR;
+}
+
+uint64_t traffic_done(const struct traffic *t)
+{
+	if (t->src)
+		return src_done(t->src);
+	return t->synth ? synth_begun(t->synth) : t->flow;
+}
+
+uint64_t traffic_size(const struct traffic *t)
+{
+	return t->src ? src_size(t->src) : t->o.model.flows;
+}
