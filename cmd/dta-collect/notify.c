@@ -26,16 +26,16 @@ struct counters {
 	uint64_t runs, coalesced, failed;
 };
 
-/* clang-format off */
 static const struct ledger_field fields[] = {
-	{ "received", offsetof(struct counters, received), LEDGER_IN },
-	{ "told", offsetof(struct counters, told), LEDGER_DONE },
-	{ "missed", offsetof(struct counters, missed), LEDGER_DROP },
-	{ "runs", offsetof(struct counters, runs), LEDGER_NOTE },
-	{ "coalesced", offsetof(struct counters, coalesced), LEDGER_NOTE },
-	{ "failed", offsetof(struct counters, failed), LEDGER_NOTE },
+	LEDGER_FIELD(struct counters, received, LEDGER_IN),
+	LEDGER_FIELD(struct counters, told, LEDGER_DONE),
+	LEDGER_FIELD(struct counters, missed, LEDGER_DROP),
+	LEDGER_FIELD(struct counters, runs, LEDGER_NOTE),
+	LEDGER_FIELD(struct counters, coalesced, LEDGER_NOTE),
+	LEDGER_FIELD(struct counters, failed, LEDGER_NOTE),
 };
-/* clang-format on */
+
+LEDGER_COMPLETE(fields, struct counters);
 
 static const struct ledger ledger = {
 	.stage = "notify",

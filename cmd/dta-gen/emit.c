@@ -19,26 +19,22 @@ enum {
 };
 
 static const struct ledger_field fields[] = {
-	{"packets", offsetof(struct gen_ledger, packets), LEDGER_IN},
-	{"used", offsetof(struct gen_ledger, used), LEDGER_DONE},
-	{"not_ip", offsetof(struct gen_ledger, not_ip), LEDGER_DROP},
-	{"malformed", offsetof(struct gen_ledger, malformed), LEDGER_DROP},
-	{"fragments", offsetof(struct gen_ledger, fragments), LEDGER_DROP},
-	{"not_tcp", offsetof(struct gen_ledger, not_tcp), LEDGER_DROP},
-	{"ipv6", offsetof(struct gen_ledger, ipv6), LEDGER_DROP},
-	{"reports", offsetof(struct gen_ledger, reports), LEDGER_NOTE},
-	{"report_bytes", offsetof(struct gen_ledger, report_bytes),
-	 LEDGER_NOTE},
-	{"retransmissions", offsetof(struct gen_ledger, retransmissions),
-	 LEDGER_NOTE},
-	{"evicted", offsetof(struct gen_ledger, evicted), LEDGER_NOTE},
-	{"uncounted", offsetof(struct gen_ledger, uncounted), LEDGER_NOTE},
-	{"backoffs", offsetof(struct gen_ledger, backoffs), LEDGER_NOTE},
+	LEDGER_FIELD(struct gen_ledger, packets, LEDGER_IN),
+	LEDGER_FIELD(struct gen_ledger, used, LEDGER_DONE),
+	LEDGER_FIELD(struct gen_ledger, not_ip, LEDGER_DROP),
+	LEDGER_FIELD(struct gen_ledger, malformed, LEDGER_DROP),
+	LEDGER_FIELD(struct gen_ledger, fragments, LEDGER_DROP),
+	LEDGER_FIELD(struct gen_ledger, not_tcp, LEDGER_DROP),
+	LEDGER_FIELD(struct gen_ledger, ipv6, LEDGER_DROP),
+	LEDGER_FIELD(struct gen_ledger, reports, LEDGER_NOTE),
+	LEDGER_FIELD(struct gen_ledger, report_bytes, LEDGER_NOTE),
+	LEDGER_FIELD(struct gen_ledger, retransmissions, LEDGER_NOTE),
+	LEDGER_FIELD(struct gen_ledger, evicted, LEDGER_NOTE),
+	LEDGER_FIELD(struct gen_ledger, uncounted, LEDGER_NOTE),
+	LEDGER_FIELD(struct gen_ledger, backoffs, LEDGER_NOTE),
 };
 
-_Static_assert(sizeof(fields) / sizeof(fields[0]) ==
-		       sizeof(struct gen_ledger) / sizeof(uint64_t),
-	       "a counter has no name");
+LEDGER_COMPLETE(fields, struct gen_ledger);
 
 const struct ledger gen_ledger = {
 	.stage = "gen",

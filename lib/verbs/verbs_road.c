@@ -29,27 +29,29 @@ struct verbs_road {
 	struct verbs_link link[TABLE_MAX];
 };
 
-#define FIELD(name, role)                                                      \
-	{                                                                      \
-#name, offsetof(struct verbs_road_ledger, name), role          \
-	}
-
 static const struct ledger_field fields[] = {
-	FIELD(received, LEDGER_IN),	    FIELD(completed, LEDGER_DONE),
-	FIELD(flushed, LEDGER_DROP),	    FIELD(access, LEDGER_DROP),
-	FIELD(refused, LEDGER_DROP),	    FIELD(unanswered, LEDGER_DROP),
-	FIELD(not_ready, LEDGER_DROP),	    FIELD(failed, LEDGER_DROP),
-	FIELD(unconnected, LEDGER_DROP),    FIELD(writes, LEDGER_NOTE),
-	FIELD(atomics, LEDGER_NOTE),	    FIELD(immediates, LEDGER_NOTE),
-	FIELD(bytes, LEDGER_NOTE),	    FIELD(inlined, LEDGER_NOTE),
-	FIELD(doorbells, LEDGER_NOTE),	    FIELD(connections, LEDGER_NOTE),
-	FIELD(disconnections, LEDGER_NOTE), FIELD(retries, LEDGER_NOTE),
-	FIELD(tickets, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, received, LEDGER_IN),
+	LEDGER_FIELD(struct verbs_road_ledger, completed, LEDGER_DONE),
+	LEDGER_FIELD(struct verbs_road_ledger, flushed, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_road_ledger, access, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_road_ledger, refused, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_road_ledger, unanswered, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_road_ledger, not_ready, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_road_ledger, failed, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_road_ledger, unconnected, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_road_ledger, writes, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, atomics, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, immediates, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, bytes, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, inlined, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, doorbells, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, connections, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, disconnections, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, retries, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, tickets, LEDGER_NOTE),
 };
 
-_Static_assert(sizeof(fields) / sizeof(fields[0]) ==
-		       sizeof(struct verbs_road_ledger) / sizeof(uint64_t),
-	       "a counter has no name");
+LEDGER_COMPLETE(fields, struct verbs_road_ledger);
 
 const struct ledger verbs_road_ledger = {
 	.stage = "road",

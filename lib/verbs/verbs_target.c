@@ -17,33 +17,26 @@ enum {
 	MEND_MS = 2000, /* until mending is tried again */
 };
 
-/* clang-format off */
-#define COUNTER(name, role) \
-	{ #name, offsetof(struct verbs_target_ledger, name), role }
-
 static const struct ledger_field fields[] = {
-	COUNTER(completed, LEDGER_IN),
-	COUNTER(immediates, LEDGER_DONE),
-	COUNTER(flushed, LEDGER_DROP),
-	COUNTER(failed, LEDGER_DROP),
-	COUNTER(qp_errors, LEDGER_NOTE),
-	COUNTER(qp_made, LEDGER_NOTE),
-	COUNTER(port_down, LEDGER_NOTE),
-	COUNTER(port_up, LEDGER_NOTE),
-	COUNTER(device_lost, LEDGER_NOTE),
-	COUNTER(device_back, LEDGER_NOTE),
-	COUNTER(rotations, LEDGER_NOTE),
-	COUNTER(tickets, LEDGER_NOTE),
-	COUNTER(connections, LEDGER_NOTE),
-	COUNTER(refused, LEDGER_NOTE),
-	COUNTER(disconnected, LEDGER_NOTE),
-	COUNTER(broken, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, completed, LEDGER_IN),
+	LEDGER_FIELD(struct verbs_target_ledger, immediates, LEDGER_DONE),
+	LEDGER_FIELD(struct verbs_target_ledger, flushed, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_target_ledger, failed, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_target_ledger, qp_errors, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, qp_made, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, port_down, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, port_up, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, device_lost, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, device_back, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, rotations, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, tickets, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, connections, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, refused, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, disconnected, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, broken, LEDGER_NOTE),
 };
-/* clang-format on */
 
-_Static_assert(sizeof(fields) / sizeof(fields[0]) ==
-		       sizeof(struct verbs_target_ledger) / sizeof(uint64_t),
-	       "a counter has no name");
+LEDGER_COMPLETE(fields, struct verbs_target_ledger);
 
 const struct ledger verbs_target_ledger = {
 	.stage = "verbs",
