@@ -10,7 +10,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 enum {
 	RESOLVE_MS = 2000,
@@ -27,14 +28,6 @@ enum {
 	RETRIES = 6,
 	RNR_FOREVER = 7,
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 static int step_of(int rc)
 {
@@ -253,7 +246,7 @@ static int receive(struct verbs_link *l, struct verbs_peer *p, char *text,
 		   size_t len)
 {
 	struct pollfd fd = {.fd = l->channel->fd, .events = POLLIN};
-	uint64_t until = now_ms() + TICKET_MS;
+	uint64_t until = clock_ms() + TICKET_MS;
 	size_t have = 0;
 	int rc = 0;
 
@@ -269,7 +262,7 @@ static int receive(struct verbs_link *l, struct verbs_peer *p, char *text,
 			rc = -EINTR;
 		if (!rc && l->over)
 			rc = -ECONNRESET;
-		if (!rc && now_ms() > until)
+		if (!rc && clock_ms() > until)
 			rc = -ETIMEDOUT;
 		if (!rc && poll(&fd, 1, 100) > 0 &&
 		    !ibv_get_cq_event(l->channel, &cq, &context))

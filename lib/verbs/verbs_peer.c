@@ -7,22 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "verbs/verbs_link.h"
 
 enum {
 	REJECT_NO_LISTENER = 8, /* invalid service ID (InfiniBand 12.6.7.2) */
 	REJECT_CONSUMER = 28,	/* the collector's own word follows */
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* Splits ADDRESS[:PORT]; an IPv6 address with a port stands in brackets. */
 static int split(const char *address, char *host, size_t room, char *port,
@@ -175,11 +167,11 @@ int verbs_peer_await(struct verbs_peer *p, struct verbs_link *l,
 		     enum rdma_cm_event_type wanted, uint64_t ms)
 {
 	struct pollfd fd = {.fd = p->channel->fd, .events = POLLIN};
-	uint64_t until = now_ms() + ms;
+	uint64_t until = clock_ms() + ms;
 
 	l->event = -1;
 	for (verbs_peer_look(p); l->event < 0; verbs_peer_look(p)) {
-		uint64_t now = now_ms();
+		uint64_t now = clock_ms();
 
 		if (*p->stop)
 			return -EINTR;

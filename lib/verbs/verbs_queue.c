@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 enum {
 	REAP = 16,    /* completions taken at once */
@@ -79,14 +80,6 @@ unsigned verbs_queue_reap(struct verbs_queue *q)
 	return all;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* Until the device says that something has completed, or for a moment. */
 static void sleep_on(struct verbs_queue *q)
 {
@@ -117,8 +110,8 @@ static bool wait(struct verbs_queue *q)
 	for (unsigned i = 0; i < SPINS; i++)
 		if (verbs_queue_reap(q))
 			return true;
-	since = now_ms();
-	while (now_ms() - since < GIVE_UP_MS) {
+	since = clock_ms();
+	while (clock_ms() - since < GIVE_UP_MS) {
 		uint64_t before = q->done;
 
 		if (q->look)

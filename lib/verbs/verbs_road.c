@@ -5,8 +5,8 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "verbs/verbs_link.h"
 #include "wire/be.h"
 
@@ -63,14 +63,6 @@ const struct ledger verbs_road_ledger = {
 static inline struct verbs_road *self(struct road *r)
 {
 	return (struct verbs_road *)r;
-}
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 static void tell(const struct verbs_road *v, const char *text)
@@ -182,7 +174,7 @@ static void rest(const struct verbs_road *v, uint64_t until_ms)
 {
 	uint64_t now;
 
-	while (!*v->peer.stop && (now = now_ms()) < until_ms)
+	while (!*v->peer.stop && (now = clock_ms()) < until_ms)
 		poll(NULL, 0, until_ms - now < 50 ? (int)(until_ms - now) : 50);
 }
 
@@ -192,7 +184,7 @@ static void say_lost(struct verbs_road *v)
 
 	if (v->since_ms)
 		return;
-	v->since_ms = now_ms();
+	v->since_ms = clock_ms();
 	v->pause_ms = PAUSE_MS;
 	v->next_ms = v->since_ms;
 	snprintf(text, sizeof(text), "%s: connection lost", v->address);
@@ -232,10 +224,10 @@ static void repair(struct verbs_road *v)
 		struct fault f = {""};
 		int rc;
 
-		patient = now_ms() - v->since_ms < VERBS_ROAD_PATIENCE_MS;
+		patient = clock_ms() - v->since_ms < VERBS_ROAD_PATIENCE_MS;
 		if (patient)
 			rest(v, v->next_ms);
-		if (*v->peer.stop || now_ms() < v->next_ms)
+		if (*v->peer.stop || clock_ms() < v->next_ms)
 			return;
 		rc = connect_all(v, &f);
 		if (!rc) {
@@ -243,12 +235,12 @@ static void repair(struct verbs_road *v)
 			return;
 		}
 		v->ctr.retries++;
-		v->next_ms = now_ms() + v->pause_ms;
+		v->next_ms = clock_ms() + v->pause_ms;
 		if (v->pause_ms < PAUSE_MAX_MS)
 			v->pause_ms *= 2;
 		if (rc == -ENOTSUP)
 			v->since_ms = 1; /* no patience with that */
-		if (patient && now_ms() - v->since_ms >= VERBS_ROAD_PATIENCE_MS)
+		if (patient && clock_ms() - v->since_ms >= VERBS_ROAD_PATIENCE_MS)
 			say_gone(v, &f);
 		look(v); /* half of them may be up */
 	} while (patient);

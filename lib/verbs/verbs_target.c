@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "verbs/verbs_target_private.h"
 
 enum {
@@ -44,14 +44,6 @@ const struct ledger verbs_target_ledger = {
 	.fields = fields,
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 void verbs_tell(struct verbs_target *v, const char *fmt, ...)
 {
@@ -235,11 +227,11 @@ static void mend_pairs(struct verbs_target *v)
 		lame |= p->lame;
 	}
 	v->renew = false;
-	if (!lame || now_ms() < v->mend_ms)
+	if (!lame || clock_ms() < v->mend_ms)
 		return;
 	for (unsigned i = 0; i < region_tables(v->region); i++)
 		if (v->pair[i].lame && mend_pair(v, i) < 0) {
-			v->mend_ms = now_ms() + MEND_MS;
+			v->mend_ms = clock_ms() + MEND_MS;
 			return;
 		}
 	v->complained = false;
@@ -313,7 +305,7 @@ static void end_grace(struct verbs_target *v, uint64_t now)
 
 static void tick(struct verbs_target *v)
 {
-	uint64_t now = now_ms();
+	uint64_t now = clock_ms();
 
 	if (now - v->looked_ms < VERBS_TARGET_TICK_MS)
 		return;
@@ -331,7 +323,7 @@ static void tick(struct verbs_target *v)
 
 static void take_back(struct verbs_target *v)
 {
-	uint64_t now = now_ms();
+	uint64_t now = clock_ms();
 	struct fault f = {0};
 
 	if (now - v->looked_ms < VERBS_TARGET_TICK_MS)
@@ -418,7 +410,7 @@ int verbs_target_open(struct verbs_target **out, struct region *r,
 		verbs_target_close(v);
 		return rc;
 	}
-	v->looked_ms = now_ms();
+	v->looked_ms = clock_ms();
 	if (v->stale && !renew_ticket(v))
 		v->looked_ms = 0; /* rotated under us: work() sees it */
 	*out = v;

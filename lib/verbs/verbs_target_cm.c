@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 enum {
 	CONNECTIONS_MAX = 256,
@@ -19,14 +20,6 @@ enum {
 	PATIENCE_MS = 10000, /* for a ticket to be fetched, a hand to shake */
 	PULSE_MS = 10000,    /* between signs of life */
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 static struct sockaddr_storage own_address(const struct verbs_target *v)
 {
@@ -147,7 +140,7 @@ static void requested(struct verbs_target *v, const struct request *q)
 	}
 	c->id = q->id;
 	c->id->context = c;
-	c->since_ms = c->pulse_ms = now_ms();
+	c->since_ms = c->pulse_ms = clock_ms();
 	v->cm->n++;
 	rc = verbs_host_serve(c, v, q);
 	if (rc < 0) {
@@ -226,7 +219,7 @@ static void take_cm_events(struct verbs_target *v)
 static void reap(struct verbs_target *v)
 {
 	struct connection **at = &v->cm->first, *c;
-	uint64_t now = now_ms();
+	uint64_t now = clock_ms();
 
 	while ((c = *at)) {
 		if ((!c->established || c->text) &&
