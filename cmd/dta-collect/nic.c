@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "notify.h"
 #include "verbs/verbs_target.h"
@@ -25,12 +24,6 @@ struct nics {
 	struct verbs_target *target[DEVICES_MAX];
 	char *ticket[DEVICES_MAX]; /* their files, or NULL */
 };
-
-static void tell(void *ctx, const char *text)
-{
-	(void)ctx;
-	cli_warn("%s", text);
-}
 
 /* With several devices each has a file of its own: FILE.DEVICE. */
 static char *ticket_name(const struct opts *o, const char *device, bool several)
@@ -61,7 +54,7 @@ static void open_one(struct nics *all, struct region *r, char *device,
 				    : (unsigned)o->responder.receives,
 		.grace_ms = o->grace_ms,
 		.readable = o->readable,
-		.tell = tell,
+		.warn = cli_tell,
 	};
 	struct fault f = {0};
 
@@ -170,27 +163,11 @@ static void work(const struct nics *all, struct notify *n)
 	notify_tell(n);
 }
 
-/*
- * Memory is registered again after a rotation, when the privilege to lock it
- * may be gone: the limit goes up while that can be done.
- */
-static void raise_memlock(void)
-{
-	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-
-	if (!setrlimit(RLIMIT_MEMLOCK, &limit) ||
-	    getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_MEMLOCK, &limit);
-}
-
 void nic_run(const struct opts *o, struct region *r)
 {
 	struct nics all = {.o = o};
 	struct notify *n;
 
-	raise_memlock();
 	open_all(&all, r);
 	warn_of_counters(&all, r);
 	cli_take_hangup();

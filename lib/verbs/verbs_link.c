@@ -6,12 +6,12 @@
 #include "verbs/verbs_link.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "verbs/verbs_private.h"
 
 enum {
 	RESOLVE_MS = 2000,
@@ -73,7 +73,7 @@ static int make_pair(struct verbs_link *l, struct verbs_queue *q,
 			.max_recv_sge = 1,
 			.max_inline_data = depth ? VERBS_INLINE : 0},
 	};
-	int flags;
+	int rc;
 
 	errno = 0;
 	l->memory = aligned_alloc(64, memory);
@@ -88,9 +88,9 @@ static int make_pair(struct verbs_link *l, struct verbs_queue *q,
 	    !(l->mr = ibv_reg_mr(l->pd, l->memory, memory,
 				 IBV_ACCESS_LOCAL_WRITE)))
 		return errno ? -errno : -ENOMEM;
-	flags = fcntl(l->channel->fd, F_GETFL);
-	if (flags < 0 || fcntl(l->channel->fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return -errno;
+	rc = verbs_do_not_block(l->channel->fd);
+	if (rc < 0)
+		return rc;
 	init.send_cq = init.recv_cq = l->cq;
 	if (rdma_create_qp(l->id, l->pd, &init)) {
 		/* A device without room for payloads in work requests. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* verbs_peer.c - the collector's address, and what comes of its connections. */
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 
 #include "base/clock.h"
 #include "verbs/verbs_link.h"
+#include "verbs/verbs_private.h"
 
 enum {
 	REJECT_NO_LISTENER = 8, /* invalid service ID (InfiniBand 12.6.7.2) */
@@ -77,7 +77,7 @@ static int look_up(struct verbs_peer *p, const char *address, struct fault *f)
 int verbs_peer_open(struct verbs_peer *p, const char *address,
 		    const volatile sig_atomic_t *stop, struct fault *f)
 {
-	int flags, rc;
+	int rc;
 
 	*p = (struct verbs_peer){.stop = stop};
 	rc = look_up(p, address, f);
@@ -90,10 +90,8 @@ int verbs_peer_open(struct verbs_peer *p, const char *address,
 				 "/dev/infiniband/rdma_cm: %s: load the module "
 				 "rdma_ucm, and let this user open it",
 				 strerror(errno ? errno : ENODEV));
-	flags = fcntl(p->channel->fd, F_GETFL);
-	if (flags < 0 ||
-	    fcntl(p->channel->fd, F_SETFL, flags | O_NONBLOCK) < 0) {
-		rc = -errno;
+	rc = verbs_do_not_block(p->channel->fd);
+	if (rc < 0) {
 		verbs_peer_close(p);
 		return fault_set(f, rc, "%s: %s", address, strerror(-rc));
 	}

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "verbs/verbs_link.h"
+#include "verbs/verbs_private.h"
 #include "wire/be.h"
 
 enum {
@@ -65,10 +66,10 @@ static inline struct verbs_road *self(struct road *r)
 	return (struct verbs_road *)r;
 }
 
-static void tell(const struct verbs_road *v, const char *text)
+static void warn(const struct verbs_road *v, const char *text)
 {
-	if (v->o.tell)
-		v->o.tell(v->o.ctx, text);
+	if (v->o.warn)
+		v->o.warn(v->o.ctx, text);
 }
 
 /* The count of a list goes on from the ticket's. */
@@ -188,7 +189,7 @@ static void say_lost(struct verbs_road *v)
 	v->pause_ms = PAUSE_MS;
 	v->next_ms = v->since_ms;
 	snprintf(text, sizeof(text), "%s: connection lost", v->address);
-	tell(v, text);
+	warn(v, text);
 }
 
 static void say_back(struct verbs_road *v)
@@ -197,7 +198,7 @@ static void say_back(struct verbs_road *v)
 
 	snprintf(text, sizeof(text), "%s: connected again, epoch %llu",
 		 v->address, (unsigned long long)v->ticket.epoch);
-	tell(v, text);
+	warn(v, text);
 	v->since_ms = 0;
 }
 
@@ -208,7 +209,7 @@ static void say_gone(struct verbs_road *v, const struct fault *f)
 
 	snprintf(text, sizeof(text), "%s: %s; counting what is lost meanwhile",
 		 v->address, f->text);
-	tell(v, text);
+	warn(v, text);
 }
 
 /*
@@ -328,6 +329,7 @@ int verbs_road_open(struct verbs_road **out, const char *address,
 	};
 	if (o)
 		v->o = *o;
+	verbs_raise_memlock();
 	snprintf(v->address, sizeof(v->address), "%s", address);
 	rc = verbs_peer_open(&v->peer, address, v->o.stop ? v->o.stop : &never,
 			     f);

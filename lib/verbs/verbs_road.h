@@ -60,7 +60,7 @@ struct verbs_road_options {
 	/* Ends waiting for the collector when it becomes true; may be NULL. */
 	const volatile sig_atomic_t *stop;
 	/* Something happened to the connection; text names it. May be NULL. */
-	void (*tell)(void *ctx, const char *text);
+	void (*warn)(void *ctx, const char *text);
 	void *ctx;
 };
 

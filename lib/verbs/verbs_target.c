@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "verbs/verbs_private.h"
 #include "verbs/verbs_target_private.h"
 
 enum {
@@ -50,19 +51,19 @@ void verbs_tell(struct verbs_target *v, const char *fmt, ...)
 	char text[256], line[sizeof(text) + VERBS_TARGET_NAME_MAX + 4];
 	va_list ap;
 
-	if (!v->o.tell)
+	if (!v->o.warn)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	snprintf(line, sizeof(line), "%s: %s", v->name, text);
-	v->o.tell(v->o.ctx, line);
+	v->o.warn(v->o.ctx, line);
 }
 
 void verbs_complain(struct verbs_target *v, const struct fault *f)
 {
-	if (!v->complained && v->o.tell)
-		v->o.tell(v->o.ctx, f->text);
+	if (!v->complained && v->o.warn)
+		v->o.warn(v->o.ctx, f->text);
 	v->complained = true;
 }
 
@@ -403,6 +404,7 @@ int verbs_target_open(struct verbs_target **out, struct region *r,
 	if (!v->want.version)
 		v->want.version = 4;
 	snprintf(v->name, sizeof(v->name), "%s", o->device);
+	verbs_raise_memlock();
 	rc = writer_open(&v->seat, r, f);
 	if (!rc)
 		rc = take_device(v, f);

@@ -54,7 +54,7 @@ struct verbs_target_options {
 	unsigned grace_ms; /* an old epoch's R_Keys are good for so long */
 	bool readable;	   /* hosts may read the region, all of it */
 	/* Something happened; text names the device. */
-	void (*tell)(void *ctx, const char *text);
+	void (*warn)(void *ctx, const char *text);
 	void *ctx;
 };
 

@@ -6,13 +6,13 @@
 #include "verbs/verbs_host_private.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "verbs/verbs_private.h"
 
 enum {
 	CONNECTIONS_MAX = 256,
@@ -40,15 +40,6 @@ static struct sockaddr_storage own_address(const struct verbs_target *v)
 	return s;
 }
 
-static int do_not_block(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return -errno;
-	return 0;
-}
-
 static int make_side(struct verbs_side *s, struct ibv_context *ctx)
 {
 	errno = 0;
@@ -57,7 +48,7 @@ static int make_side(struct verbs_side *s, struct ibv_context *ctx)
 	s->channel = s->pd ? ibv_create_comp_channel(ctx) : NULL;
 	if (!s->channel)
 		return errno ? -errno : -EIO;
-	return do_not_block(s->channel->fd);
+	return verbs_do_not_block(s->channel->fd);
 }
 
 static int listen_on(struct verbs_cm *cm, const struct verbs_target *v)
@@ -68,7 +59,7 @@ static int listen_on(struct verbs_cm *cm, const struct verbs_target *v)
 	cm->channel = rdma_create_event_channel();
 	if (!cm->channel)
 		return -errno;
-	rc = do_not_block(cm->channel->fd);
+	rc = verbs_do_not_block(cm->channel->fd);
 	if (rc < 0)
 		return rc;
 	if (rdma_create_id(cm->channel, &cm->listener, NULL, RDMA_PS_TCP) ||

@@ -2,7 +2,6 @@
 /* verbs_target_device.c - devices, their ports and addresses. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "verbs/verbs_private.h"
 #include "verbs/verbs_target_private.h"
 
 enum {
@@ -89,15 +89,6 @@ static int open_named(struct verbs_target *v, struct ibv_device **all,
 	return 0;
 }
 
-static int do_not_block(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return -errno;
-	return 0;
-}
-
 static int equip(struct verbs_target *v)
 {
 	int rc = -ibv_query_device(v->dev.ctx, &v->attr);
@@ -110,8 +101,8 @@ static int equip(struct verbs_target *v)
 	v->dev.channel = ibv_create_comp_channel(v->dev.ctx);
 	if (!v->dev.channel)
 		return errno ? -errno : -EIO;
-	rc = do_not_block(v->dev.channel->fd);
-	return rc < 0 ? rc : do_not_block(v->dev.ctx->async_fd);
+	rc = verbs_do_not_block(v->dev.channel->fd);
+	return rc < 0 ? rc : verbs_do_not_block(v->dev.ctx->async_fd);
 }
 
 int verbs_device_open(struct verbs_target *v, struct fault *f)

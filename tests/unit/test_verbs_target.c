@@ -48,7 +48,7 @@ static int open_target(struct verbs_target **v, const char *device,
 		.at = &at,
 		.peer = true,
 		.readable = readable,
-		.tell = tell,
+		.warn = tell,
 	};
 
 	*v = NULL;
