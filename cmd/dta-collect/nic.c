@@ -147,26 +147,41 @@ static void take_signals(const struct nics *all, const struct notify *n)
 	}
 }
 
-static void work(const struct nics *all, struct notify *n)
+/* Returns 0, or -errno when a device or its address is gone. */
+static int work(const struct nics *all, struct notify *n, struct fault *f)
 {
 	struct pollfd fds[DEVICES_MAX * VERBS_TARGET_FDS];
 	unsigned m = 0;
+	int rc = 0;
 
 	for (unsigned i = 0; i < all->n; i++)
 		m += verbs_target_fds(all->target[i], fds + m);
 	/* A signal that comes just before it waits as long as the tick does. */
 	poll(fds, m, VERBS_TARGET_TICK_MS);
 	take_signals(all, n);
-	for (unsigned i = 0; i < all->n; i++)
-		if (verbs_target_work(all->target[i]))
+	for (unsigned i = 0; i < all->n && rc >= 0; i++) {
+		rc = verbs_target_work(all->target[i], f);
+		if (rc > 0)
 			put_ticket(all, i);
+	}
 	notify_tell(n);
+	return rc < 0 ? rc : 0;
+}
+
+static void close_all(struct nics *all)
+{
+	for (unsigned i = 0; i < all->n; i++) {
+		verbs_target_close(all->target[i]);
+		free(all->ticket[i]);
+	}
 }
 
 void nic_run(const struct opts *o, struct region *r)
 {
 	struct nics all = {.o = o};
+	struct fault f = {0};
 	struct notify *n;
+	int rc = 0;
 
 	open_all(&all, r);
 	warn_of_counters(&all, r);
@@ -177,15 +192,14 @@ void nic_run(const struct opts *o, struct region *r)
 	if (o->live.user)
 		cli_user(o->live.user);
 	listen_all(&all);
-	while (!cli_stop)
-		work(&all, n);
+	while (!cli_stop && !rc)
+		rc = work(&all, n, &f);
 	for (unsigned i = 0; i < all.n; i++) /* what came last */
-		verbs_target_work(all.target[i]);
+		verbs_target_work(all.target[i], NULL);
 	if (!o->quiet)
 		report(&all, NULL);
+	close_all(&all);
 	notify_close(n);
-	for (unsigned i = 0; i < all.n; i++) {
-		verbs_target_close(all.target[i]);
-		free(all.ticket[i]);
-	}
+	if (rc < 0)
+		cli_fault("--verbs", &f);
 }

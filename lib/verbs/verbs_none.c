@@ -38,10 +38,10 @@ unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds)
 	return 0;
 }
 
-int verbs_target_work(struct verbs_target *v)
+int verbs_target_work(struct verbs_target *v, struct fault *f)
 {
 	(void)v;
-	return 0;
+	return without(f);
 }
 
 void verbs_target_renew(struct verbs_target *v)
@@ -59,12 +59,6 @@ bool verbs_target_adds_alone(const struct verbs_target *v)
 {
 	(void)v;
 	return true;
-}
-
-const char *verbs_target_name(const struct verbs_target *v)
-{
-	(void)v;
-	return "";
 }
 
 const struct verbs_target_ledger *

@@ -241,7 +241,8 @@ static void repair(struct verbs_road *v)
 			v->pause_ms *= 2;
 		if (rc == -ENOTSUP)
 			v->since_ms = 1; /* no patience with that */
-		if (patient && clock_ms() - v->since_ms >= VERBS_ROAD_PATIENCE_MS)
+		if (patient &&
+		    clock_ms() - v->since_ms >= VERBS_ROAD_PATIENCE_MS)
 			say_gone(v, &f);
 		look(v); /* half of them may be up */
 	} while (patient);

@@ -14,7 +14,6 @@
 #include "verbs/verbs_target_private.h"
 
 enum {
-	MTU_DEFAULT = 1024,
 	MEND_MS = 2000, /* until mending is tried again */
 };
 
@@ -27,8 +26,6 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct verbs_target_ledger, qp_made, LEDGER_NOTE),
 	LEDGER_FIELD(struct verbs_target_ledger, port_down, LEDGER_NOTE),
 	LEDGER_FIELD(struct verbs_target_ledger, port_up, LEDGER_NOTE),
-	LEDGER_FIELD(struct verbs_target_ledger, device_lost, LEDGER_NOTE),
-	LEDGER_FIELD(struct verbs_target_ledger, device_back, LEDGER_NOTE),
 	LEDGER_FIELD(struct verbs_target_ledger, rotations, LEDGER_NOTE),
 	LEDGER_FIELD(struct verbs_target_ledger, tickets, LEDGER_NOTE),
 	LEDGER_FIELD(struct verbs_target_ledger, connections, LEDGER_NOTE),
@@ -91,43 +88,24 @@ static int check_tables(const struct verbs_target *v, struct fault *f)
 	return 0;
 }
 
-static void take_address(struct verbs_target *v)
-{
-	unsigned most = verbs_mtu_bytes(v->port.mtu);
-
-	v->mtu = most < MTU_DEFAULT ? most : MTU_DEFAULT;
-	if (v->want.mtu)
-		v->mtu = v->want.mtu;
-}
-
-static void give_up(struct verbs_target *v);
-
-/* The device, its memory and its queue pairs: all or nothing. */
+/* The device, its memory and its queue pairs. */
 static int take_device(struct verbs_target *v, struct fault *f)
 {
 	int rc = verbs_device_open(v, f);
 	uint8_t mac[6];
 
-	if (rc < 0)
-		return rc;
-	rc = check_tables(v, f);
 	if (!rc)
-		rc = verbs_port_find(&v->port, v, f);
-	if (!rc) {
-		take_address(v);
+		rc = check_tables(v, f);
+	if (!rc)
+		rc = verbs_port_find(v, f);
+	if (!rc)
 		rc = verbs_memory_make(&v->now, v, writer_enter(v->seat), f);
-	}
 	if (!rc && v->o.readable)
 		rc = verbs_memory_share(v, f);
 	for (unsigned i = 0; v->o.peer && !rc && i < region_tables(v->region);
 	     i++)
 		rc = verbs_pair_make(&v->pair[i], v, i, f);
-	if (!rc && v->cm_port)
-		rc = verbs_cm_open(v, f);
-	if (!rc)
-		v->neighbour = v->o.peer && verbs_neighbour(v, mac);
-	else
-		give_up(v);
+	v->neighbour = !rc && v->o.peer && verbs_neighbour(v, mac);
 	v->stale = v->o.peer;
 	return rc;
 }
@@ -137,20 +115,6 @@ static void drop_ticket(struct verbs_target *v)
 	if (v->has_ticket)
 		ticket_fini(&v->ticket);
 	v->has_ticket = false;
-}
-
-/* Nothing can be written by the device from here on. */
-static void give_up(struct verbs_target *v)
-{
-	verbs_cm_close(v);
-	for (unsigned i = 0; i < region_tables(v->region); i++)
-		verbs_pair_drop(&v->pair[i]);
-	verbs_memory_drop(&v->now);
-	verbs_memory_drop(&v->old);
-	verbs_memory_unshare(v);
-	verbs_device_close(v);
-	writer_leave(v->seat);
-	v->lost = v->renumber = v->renew = v->stale = false;
 }
 
 static bool renew_ticket(struct verbs_target *v)
@@ -238,33 +202,6 @@ static void mend_pairs(struct verbs_target *v)
 	v->complained = false;
 }
 
-/* An address that came back may be in another place: all depends on it. */
-static void mend_address(struct verbs_target *v)
-{
-	struct verbs_port port;
-	struct fault f = {0};
-
-	if (verbs_port_holds(v)) {
-		v->renumber = false;
-		return;
-	}
-	if (verbs_port_find(&port, v, &f) < 0) {
-		verbs_complain(v, &f);
-		return;
-	}
-	v->port = port;
-	v->complained = false;
-	take_address(v);
-	v->renumber = false;
-	v->renew = v->o.peer;
-	verbs_tell(v, "its address moved");
-	if (!v->cm_port)
-		return;
-	verbs_cm_close(v);
-	if (verbs_cm_open(v, &f) < 0)
-		verbs_complain(v, &f);
-}
-
 /* The region was rotated: R_Keys for the new epoch, a while for the old. */
 static void follow_epoch(struct verbs_target *v, uint64_t now)
 {
@@ -322,50 +259,30 @@ static void tick(struct verbs_target *v)
 	end_grace(v, now);
 }
 
-static void take_back(struct verbs_target *v)
+int verbs_target_work(struct verbs_target *v, struct fault *f)
 {
-	uint64_t now = clock_ms();
-	struct fault f = {0};
+	int rc = 0;
 
-	if (now - v->looked_ms < VERBS_TARGET_TICK_MS)
-		return;
-	v->looked_ms = now;
-	if (take_device(v, &f) < 0) {
-		verbs_complain(v, &f);
-		return;
-	}
-	v->ctr.device_back++;
-	v->complained = false;
-	verbs_tell(v, "the device is back");
-}
-
-int verbs_target_work(struct verbs_target *v)
-{
-	if (!v->dev.ctx)
-		take_back(v);
-	if (!v->dev.ctx)
-		return 0;
 	verbs_events_take(v);
 	verbs_cm_work(v);
 	tick(v);
-	if (v->lost) {
-		v->ctr.device_lost++;
-		verbs_tell(v, "the device is lost; what is stored is not");
-		give_up(v);
-		drop_ticket(v);
-		return 0;
-	}
-	if (v->renumber)
-		mend_address(v);
-	if (!v->renumber)
-		mend_pairs(v);
-	return v->stale && v->now.n && renew_ticket(v);
+	if (v->lost)
+		return fault_set(f, -ENODEV,
+				 "%s: the device is gone; start again when it "
+				 "is back: what is stored stays",
+				 v->name);
+	if (v->readdressed)
+		rc = verbs_port_check(v, f);
+	if (rc < 0)
+		return rc;
+	v->readdressed = false;
+	mend_pairs(v);
+	return v->stale && renew_ticket(v);
 }
 
 int verbs_target_listen(struct verbs_target *v, uint16_t port, struct fault *f)
 {
-	v->cm_port = port;
-	return verbs_cm_open(v, f);
+	return verbs_cm_open(v, port, f);
 }
 
 void verbs_target_renew(struct verbs_target *v)
@@ -375,14 +292,9 @@ void verbs_target_renew(struct verbs_target *v)
 
 unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds)
 {
-	int all[VERBS_TARGET_FDS];
-	unsigned n = 0;
+	int all[VERBS_TARGET_FDS] = {v->dev.channel->fd, v->dev.ctx->async_fd};
+	unsigned n = 2 + verbs_cm_fds(v, all + 2);
 
-	if (v->dev.ctx) {
-		all[n++] = v->dev.channel->fd;
-		all[n++] = v->dev.ctx->async_fd;
-		n += verbs_cm_fds(v, all + n);
-	}
 	for (unsigned i = 0; i < n; i++)
 		fds[i] = (struct pollfd){all[i], POLLIN, 0};
 	return n;
@@ -429,11 +341,6 @@ bool verbs_target_adds_alone(const struct verbs_target *v)
 	return v->attr.atomic_cap != IBV_ATOMIC_GLOB;
 }
 
-const char *verbs_target_name(const struct verbs_target *v)
-{
-	return v->name;
-}
-
 const struct verbs_target_ledger *
 verbs_target_counters(const struct verbs_target *v)
 {
@@ -444,8 +351,14 @@ void verbs_target_close(struct verbs_target *v)
 {
 	if (!v)
 		return;
-	if (v->dev.ctx)
-		give_up(v);
+	verbs_cm_close(v);
+	for (unsigned i = 0; i < region_tables(v->region); i++)
+		verbs_pair_drop(&v->pair[i]);
+	verbs_memory_drop(&v->now);
+	verbs_memory_drop(&v->old);
+	verbs_memory_unshare(v);
+	verbs_device_close(v);
+	/* Nothing can be written by the device from here on. */
 	drop_ticket(v);
 	writer_close(v->seat);
 	free(v);

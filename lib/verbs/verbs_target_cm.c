@@ -21,7 +21,8 @@ enum {
 	PULSE_MS = 10000,    /* between signs of life */
 };
 
-static struct sockaddr_storage own_address(const struct verbs_target *v)
+static struct sockaddr_storage own_address(const struct verbs_target *v,
+					   uint16_t port)
 {
 	struct sockaddr_storage s = {0};
 	struct sockaddr_in *in = (void *)&s;
@@ -29,11 +30,11 @@ static struct sockaddr_storage own_address(const struct verbs_target *v)
 
 	if (v->want.version == 4) {
 		in->sin_family = AF_INET;
-		in->sin_port = htons(v->cm_port);
+		in->sin_port = htons(port);
 		memcpy(&in->sin_addr, v->port.gid.raw + 12, 4);
 	} else {
 		in6->sin6_family = AF_INET6;
-		in6->sin6_port = htons(v->cm_port);
+		in6->sin6_port = htons(port);
 		in6->sin6_scope_id = v->port.ifindex;
 		memcpy(&in6->sin6_addr, v->port.gid.raw, 16);
 	}
@@ -51,9 +52,10 @@ static int make_side(struct verbs_side *s, struct ibv_context *ctx)
 	return verbs_do_not_block(s->channel->fd);
 }
 
-static int listen_on(struct verbs_cm *cm, const struct verbs_target *v)
+static int listen_on(struct verbs_cm *cm, const struct verbs_target *v,
+		     uint16_t port)
 {
-	struct sockaddr_storage at = own_address(v);
+	struct sockaddr_storage at = own_address(v, port);
 	int rc;
 
 	cm->channel = rdma_create_event_channel();
@@ -69,7 +71,7 @@ static int listen_on(struct verbs_cm *cm, const struct verbs_target *v)
 	return make_side(&cm->side, cm->listener->verbs);
 }
 
-int verbs_cm_open(struct verbs_target *v, struct fault *f)
+int verbs_cm_open(struct verbs_target *v, uint16_t port, struct fault *f)
 {
 	static const char node[] = "/dev/infiniband/rdma_cm";
 	int rc;
@@ -77,7 +79,7 @@ int verbs_cm_open(struct verbs_target *v, struct fault *f)
 	v->cm = calloc(1, sizeof(*v->cm));
 	if (!v->cm)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = listen_on(v->cm, v);
+	rc = listen_on(v->cm, v, port);
 	if (!rc)
 		return 0;
 	verbs_cm_close(v);
@@ -86,7 +88,7 @@ int verbs_cm_open(struct verbs_target *v, struct fault *f)
 				 "%s: %s: load the module rdma_ucm, and let "
 				 "this user open it (chmod 0666)",
 				 node, strerror(errno));
-	return fault_set(f, rc, "%s: port %u: %s", v->name, v->cm_port,
+	return fault_set(f, rc, "%s: port %u: %s", v->name, port,
 			 strerror(-rc));
 }
 

@@ -15,6 +15,7 @@
 enum {
 	GIDS_MAX = 512, /* looked at; mlx5 has 256 a port */
 	LIST_MAX = 256, /* characters of a list in a message */
+	MTU_DEFAULT = 1024,
 };
 
 unsigned verbs_mtu_bytes(enum ibv_mtu mtu)
@@ -255,61 +256,62 @@ static void look_at_netdev(struct verbs_port *p)
 	close(s);
 }
 
-static int take_port(struct verbs_port *p, const struct verbs_target *v,
-		     const struct ibv_gid_entry *e, struct fault *f)
+static int take_port(struct verbs_target *v, const struct ibv_gid_entry *e,
+		     struct fault *f)
 {
 	struct ibv_port_attr attr;
 	int rc = -ibv_query_port(v->dev.ctx, (uint8_t)e->port_num, &attr);
+	unsigned most;
 
 	if (rc < 0)
 		return fault_set(f, rc, "%s: port %u: %s", v->name, e->port_num,
 				 strerror(-rc));
-	*p = (struct verbs_port){
+	v->port = (struct verbs_port){
 		.gid = e->gid,
 		.index = e->gid_index,
 		.ifindex = e->ndev_ifindex,
 		.number = (uint8_t)e->port_num,
-		.mtu = attr.active_mtu,
 	};
-	look_at_netdev(p);
-	if (v->want.mtu && v->want.mtu > verbs_mtu_bytes(p->mtu))
+	look_at_netdev(&v->port);
+	most = verbs_mtu_bytes(attr.active_mtu);
+	v->mtu = most < MTU_DEFAULT ? most : MTU_DEFAULT;
+	if (v->want.mtu)
+		v->mtu = v->want.mtu;
+	if (v->mtu > most)
 		return fault_set(f, -EMSGSIZE,
 				 "%s: an MTU of %u needs larger frames: port "
 				 "%u of %s does %u",
-				 v->name, v->want.mtu, e->port_num, p->netdev,
-				 verbs_mtu_bytes(p->mtu));
+				 v->name, v->mtu, e->port_num, v->port.netdev,
+				 most);
 	return 0;
 }
 
+/* Returns how many addresses there are, or -errno with f set. */
 static ssize_t read_gids(const struct verbs_target *v,
-			 struct ibv_gid_entry **out)
+			 struct ibv_gid_entry **out, struct fault *f)
 {
-	struct ibv_gid_entry *all = calloc(GIDS_MAX, sizeof(*all));
-	ssize_t n;
+	ssize_t n = -ENOMEM;
 
-	if (!all)
-		return -ENOMEM;
-	n = ibv_query_gid_table(v->dev.ctx, all, GIDS_MAX, 0);
-	if (n < 0) {
-		free(all);
+	*out = calloc(GIDS_MAX, sizeof(**out));
+	if (*out)
+		n = ibv_query_gid_table(v->dev.ctx, *out, GIDS_MAX, 0);
+	if (n >= 0)
 		return n;
-	}
-	*out = all;
-	return n;
+	free(*out);
+	return fault_set(f, (int)n, "%s: addresses: %s", v->name,
+			 strerror((int)-n));
 }
 
-int verbs_port_find(struct verbs_port *p, const struct verbs_target *v,
-		    struct fault *f)
+int verbs_port_find(struct verbs_target *v, struct fault *f)
 {
 	const struct ibv_gid_entry *best = NULL;
 	struct ibv_gid_entry *all;
-	ssize_t n = read_gids(v, &all);
+	ssize_t n = read_gids(v, &all, f);
 	unsigned most = 0;
 	int rc;
 
 	if (n < 0)
-		return fault_set(f, (int)n, "%s: addresses: %s", v->name,
-				 strerror((int)-n));
+		return (int)n;
 	for (ssize_t i = 0; i < n; i++) {
 		unsigned now = suits(&all[i], v);
 
@@ -318,26 +320,33 @@ int verbs_port_find(struct verbs_port *p, const struct verbs_target *v,
 		most = now;
 		best = &all[i];
 	}
-	rc = best ? take_port(p, v, best, f) : no_address(v, all, n, f);
+	rc = best ? take_port(v, best, f) : no_address(v, all, n, f);
 	free(all);
 	return rc;
 }
 
-bool verbs_port_holds(const struct verbs_target *v)
+int verbs_port_check(const struct verbs_target *v, struct fault *f)
 {
+	char text[INET6_ADDRSTRLEN];
 	struct ibv_gid_entry *all;
-	ssize_t n = read_gids(v, &all);
+	ssize_t n = read_gids(v, &all, f);
 	bool found = false;
 
 	if (n < 0)
-		return false;
+		return (int)n;
 	for (ssize_t i = 0; i < n && !found; i++)
 		found = all[i].gid_index == v->port.index &&
 			all[i].port_num == v->port.number &&
 			all[i].gid_type == IBV_GID_TYPE_ROCE_V2 &&
 			!memcmp(&all[i].gid, &v->port.gid, sizeof(v->port.gid));
 	free(all);
-	return found;
+	if (found)
+		return 0;
+	gid_text(text, sizeof(text), &v->port.gid);
+	return fault_set(f, -EADDRNOTAVAIL,
+			 "%s: address %s is gone, or in another place; start "
+			 "again when it is back: what is stored stays",
+			 v->name, text);
 }
 
 struct ibv_ah_attr verbs_peer(const struct verbs_target *v)

@@ -97,7 +97,7 @@ static void take_event(struct verbs_target *v, const struct ibv_async_event *e)
 		verbs_tell(v, "port %d is down", e->element.port_num);
 		break;
 	case IBV_EVENT_PORT_ACTIVE:
-		v->renumber = true;
+		v->readdressed = true;
 		if (!v->down) /* it tells so at the beginning, too */
 			break;
 		v->down = false;
@@ -106,7 +106,7 @@ static void take_event(struct verbs_target *v, const struct ibv_async_event *e)
 		look_for_neighbour(v);
 		break;
 	case IBV_EVENT_GID_CHANGE:
-		v->renumber = true;
+		v->readdressed = true;
 		break;
 	case IBV_EVENT_DEVICE_FATAL:
 		v->lost = true;

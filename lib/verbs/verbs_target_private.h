@@ -29,7 +29,6 @@ struct verbs_port {
 	uint8_t number; /* from 1 */
 	uint8_t mac[6];
 	char netdev[32];
-	enum ibv_mtu mtu;
 };
 
 /* All tables of one epoch. */
@@ -76,14 +75,14 @@ struct verbs_target {
 	char name[VERBS_TARGET_NAME_MAX];
 	struct ticket want; /* addresses and MTU, as asked for */
 	struct verbs_target_ledger ctr;
-	struct verbs_side dev; /* its ctx is NULL while the device is lost */
+	struct verbs_side dev;
 	struct ibv_device_attr attr;
 	struct verbs_port port;
 	uint64_t looked_ms; /* when the tick last came */
 	unsigned mtu;	    /* bytes */
 	bool down;	    /* the port; queue pairs outlive it */
-	bool lost;	    /* give the device up: it failed */
-	bool renumber;	    /* look for our address again */
+	bool lost;	    /* the device failed, or is going away */
+	bool readdressed;   /* a port's addresses have changed */
 	bool renew;	    /* make all queue pairs anew */
 	bool stale;	    /* the ticket is not what is */
 	bool complained;    /* of what still fails */
@@ -97,7 +96,6 @@ struct verbs_target {
 	struct verbs_pair pair[TABLE_MAX];
 	struct ticket ticket;
 	bool has_ticket;
-	uint16_t cm_port; /* 0: do not listen */
 	struct verbs_cm *cm;
 };
 
@@ -118,11 +116,10 @@ int verbs_ticket_make(struct verbs_target *v, struct ticket *t,
 /* Opens the device of v->name: context, attributes, protection domain. */
 int verbs_device_open(struct verbs_target *v, struct fault *f);
 void verbs_device_close(struct verbs_target *v);
-/* Finds the port and address that v->want means. */
-int verbs_port_find(struct verbs_port *p, const struct verbs_target *v,
-		    struct fault *f);
+/* Finds the port, address and MTU that v->want means. */
+int verbs_port_find(struct verbs_target *v, struct fault *f);
 /* Whether the port still has that address, in that place. */
-bool verbs_port_holds(const struct verbs_target *v);
+int verbs_port_check(const struct verbs_target *v, struct fault *f);
 /*
  * Whether it is going away. Drivers that cannot take it from its users (rxe)
  * tell nobody, and wait until all have closed it.
@@ -135,7 +132,7 @@ int verbs_memory_make(struct verbs_memory *m, struct verbs_target *v,
 		      uint64_t epoch, struct fault *f);
 /* Revokes them: nothing can be written through them once it returns. */
 void verbs_memory_drop(struct verbs_memory *m);
-/* Registers the region for readers. It stays until the device is given up. */
+/* Registers the region for readers. */
 int verbs_memory_share(struct verbs_target *v, struct fault *f);
 void verbs_memory_unshare(struct verbs_target *v);
 bool verbs_has_atomics(const struct verbs_target *v);
@@ -173,13 +170,13 @@ void verbs_events_take(struct verbs_target *v);
 void verbs_completions_take(struct verbs_target *v, struct ibv_comp_channel *c);
 
 /* Hosts. */
-int verbs_cm_open(struct verbs_target *v, struct fault *f);
+int verbs_cm_open(struct verbs_target *v, uint16_t port, struct fault *f);
 unsigned verbs_cm_fds(const struct verbs_target *v, int fds[2]);
 void verbs_cm_work(struct verbs_target *v);
 /* The pair of a completion queue was made for a host: its work is done. */
 void verbs_cm_completed(struct verbs_target *v, struct verbs_pair *p,
 			const struct ibv_wc *wc);
-/* An epoch has passed, or the device is gone: hosts must ask again. */
+/* An epoch has passed: hosts must ask again. */
 void verbs_cm_hang_up(struct verbs_target *v);
 void verbs_cm_close(struct verbs_target *v);
 
