@@ -4,14 +4,13 @@
  * in the private data of librdmacm's connections. Big-endian.
  *
  * The host connects:     "DTA1", kind (2), table id (2), epoch (8)
- *   kind 0, a ticket:    accepted with the length (4) of the ticket's text,
- *                        which follows in SENDs of at most VERBS_CM_CHUNK
- *                        bytes; then the host disconnects. Table, epoch: 0.
+ *   kind 0, a ticket:    accepted with "DTA1", kind (2), 0 (2), R_Key (4),
+ *                        0 (4), address (8), length (8) of the ticket's text;
+ *                        the host READs it, then disconnects. Table, epoch: 0.
  *   kind 1, a table:     accepted with "DTA1", kind (2), table id (2),
  *                        R_Key (4), 0 (4), address (8), epoch (8)
- *   kind 2, to read:     accepted with "DTA1", kind (2), 0 (2), R_Key (4),
- *                        0 (4), address (8), length (8) of the region's file,
- *                        as dta-region(5) has it. Table, epoch: 0.
+ *   kind 2, to read:     as kind 0, of the region's file, as dta-region(5) has
+ *                        it.
  * The collector rejects: -errno (4): -ESTALE, an older epoch's ticket; -ENOENT,
  *                        no such table; -EACCES, not to be read; -EPROTO,
  *                        none of the above; -EUSERS, too many connections.
@@ -34,10 +33,8 @@ enum {
 	VERBS_CM_TABLE = 1,
 	VERBS_CM_READ = 2,
 	VERBS_CM_ASK_LEN = 16,
-	VERBS_CM_LENGTH_LEN = 4,
 	VERBS_CM_PLACE_LEN = 32,
 	VERBS_CM_REFUSAL_LEN = 4,
-	VERBS_CM_CHUNK = 4096,
 };
 
 struct verbs_cm_ask {
@@ -51,7 +48,7 @@ struct verbs_cm_place {
 	uint64_t address;
 	union {
 		uint64_t epoch;	 /* VERBS_CM_TABLE */
-		uint64_t length; /* VERBS_CM_READ */
+		uint64_t length; /* the others */
 	};
 };
 
@@ -113,7 +110,7 @@ static inline int verbs_cm_place_decode(struct verbs_cm_place *p, uint16_t kind,
 		       : -EPROTO;
 }
 
-/* A length, or why a host was refused: what stands alone in 4 bytes. */
+/* Why a host was refused. */
 static inline void verbs_cm_word_encode(uint8_t out[4], uint32_t v)
 {
 	struct put w = put_to(out, 4);

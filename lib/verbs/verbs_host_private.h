@@ -19,17 +19,15 @@ struct connection {
 	bool established, over, broken;
 	bool reads; /* and writes nothing */
 	uint64_t since_ms, pulse_ms;
-	/* A ticket's text on its way, else NULL. */
+	/* A ticket's text, to be read, else NULL. */
 	char *text;
-	size_t len, posted;
-	unsigned sending;
+	size_t len;
 	struct ibv_mr *mr;
 };
 
 struct verbs_cm {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener;
-	struct verbs_side side; /* librdmacm's, for tickets */
 	struct connection *first;
 	unsigned n, readers; /* of all, those that read */
 };
@@ -48,8 +46,6 @@ struct request {
  */
 int verbs_host_serve(struct connection *c, struct verbs_target *v,
 		     const struct request *q);
-/* Sends as many chunks of a ticket as there is room for. */
-void verbs_host_send(struct connection *c);
 /*
  * Asks a table's host for a sign of life: a write of no bytes, which it must
  * acknowledge. One that has died without a word is found out by it.

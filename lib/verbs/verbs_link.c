@@ -16,9 +16,7 @@
 enum {
 	RESOLVE_MS = 2000,
 	CONNECT_MS = 10000,
-	TICKET_MS = 20000,
 	TICKET_MAX = 256 << 20,
-	RECEIVES = 16,
 	/*
 	 * 4.096 us << 18 = 1.1 s until each of 6 retries
 	 * (InfiniBand 9.9.2.1.1): 7.5 s of silence are survived. Not 7:
@@ -61,31 +59,28 @@ static int resolve(struct verbs_link *l, struct verbs_peer *p)
 				     2 * RESOLVE_MS);
 }
 
-/* Sends of depth, or (0) what it takes to receive a ticket. */
-static int make_pair(struct verbs_link *l, struct verbs_queue *q,
-		     unsigned depth, size_t memory)
+static int make_pair(struct verbs_link *l, unsigned depth)
 {
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RC,
-		.cap = {.max_send_wr = depth ? depth : 1,
-			.max_recv_wr = depth ? 1 : RECEIVES,
+		.cap = {.max_send_wr = depth,
+			.max_recv_wr = 1,
 			.max_send_sge = 1,
 			.max_recv_sge = 1,
-			.max_inline_data = depth ? VERBS_INLINE : 0},
+			.max_inline_data = VERBS_INLINE},
 	};
 	int rc;
 
 	errno = 0;
-	l->memory = aligned_alloc(64, memory);
+	l->memory = aligned_alloc(64, VERBS_MEMORY);
 	if (!l->memory)
 		return -ENOMEM;
-	memset(l->memory, 0, memory);
+	memset(l->memory, 0, VERBS_MEMORY);
 	if (!(l->pd = ibv_alloc_pd(l->id->verbs)) ||
 	    !(l->channel = ibv_create_comp_channel(l->id->verbs)) ||
-	    !(l->cq = ibv_create_cq(l->id->verbs,
-				    (int)(depth ? depth : RECEIVES + 1), NULL,
-				    l->channel, 0)) ||
-	    !(l->mr = ibv_reg_mr(l->pd, l->memory, memory,
+	    !(l->cq = ibv_create_cq(l->id->verbs, (int)depth, NULL, l->channel,
+				    0)) ||
+	    !(l->mr = ibv_reg_mr(l->pd, l->memory, VERBS_MEMORY,
 				 IBV_ACCESS_LOCAL_WRITE)))
 		return errno ? -errno : -ENOMEM;
 	rc = verbs_do_not_block(l->channel->fd);
@@ -98,7 +93,7 @@ static int make_pair(struct verbs_link *l, struct verbs_queue *q,
 		if (rdma_create_qp(l->id, l->pd, &init))
 			return errno ? -errno : -EIO;
 	}
-	q->inline_max = init.cap.max_inline_data;
+	l->q.inline_max = init.cap.max_inline_data;
 	return 0;
 }
 
@@ -203,126 +198,6 @@ static int why(int rc, const struct verbs_peer *p, struct fault *f)
 	}
 }
 
-static int post_receive(struct verbs_link *l, unsigned i)
-{
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)l->memory + (size_t)i * VERBS_CM_CHUNK,
-		.length = VERBS_CM_CHUNK,
-		.lkey = l->mr->lkey,
-	};
-	struct ibv_recv_wr wr = {.wr_id = i, .sg_list = &sge, .num_sge = 1},
-			   *bad;
-
-	return -ibv_post_recv(l->id->qp, &wr, &bad);
-}
-
-/* Takes the chunks that have come. Returns 1 when the text is whole. */
-static int take_chunks(struct verbs_link *l, char *text, size_t len,
-		       size_t *have)
-{
-	struct ibv_wc wc;
-	int n, rc;
-
-	while ((n = ibv_poll_cq(l->cq, 1, &wc)) > 0) {
-		if (wc.status != IBV_WC_SUCCESS)
-			return -ECONNRESET;
-		if (wc.wr_id >= RECEIVES || wc.byte_len > len - *have ||
-		    wc.byte_len > VERBS_CM_CHUNK || !wc.byte_len)
-			return -EPROTO;
-		memcpy(text + *have,
-		       l->memory + (size_t)wc.wr_id * VERBS_CM_CHUNK,
-		       wc.byte_len);
-		*have += wc.byte_len;
-		if (*have == len)
-			return 1;
-		rc = post_receive(l, (unsigned)wc.wr_id);
-		if (rc < 0)
-			return rc;
-	}
-	return n < 0 ? -EIO : 0;
-}
-
-static int receive(struct verbs_link *l, struct verbs_peer *p, char *text,
-		   size_t len)
-{
-	struct pollfd fd = {.fd = l->channel->fd, .events = POLLIN};
-	uint64_t until = clock_ms() + TICKET_MS;
-	size_t have = 0;
-	int rc = 0;
-
-	while (!rc) {
-		struct ibv_cq *cq;
-		void *context;
-
-		rc = -ibv_req_notify_cq(l->cq, 0);
-		if (!rc)
-			rc = take_chunks(l, text, len, &have);
-		verbs_peer_look(p);
-		if (!rc && *p->stop)
-			rc = -EINTR;
-		if (!rc && l->over)
-			rc = -ECONNRESET;
-		if (!rc && clock_ms() > until)
-			rc = -ETIMEDOUT;
-		if (!rc && poll(&fd, 1, 100) > 0 &&
-		    !ibv_get_cq_event(l->channel, &cq, &context))
-			ibv_ack_cq_events(cq, 1);
-	}
-	return rc < 0 ? rc : 0;
-}
-
-/* The text is a stranger's: ticket_parse() judges it. */
-static int parse(struct ticket *t, char *text, size_t len, struct fault *f)
-{
-	FILE *in = fmemopen(text, len, "r");
-	int rc;
-
-	if (!in)
-		return fault_set(f, -errno, "%s", strerror(errno));
-	rc = ticket_parse(t, in, "ticket", f);
-	fclose(in);
-	return rc;
-}
-
-static int fetch(struct verbs_link *l, struct verbs_peer *p, char **text,
-		 uint32_t *len)
-{
-	struct verbs_cm_ask ask = {.kind = VERBS_CM_TICKET};
-	struct verbs_queue none;
-	int rc = resolve(l, p);
-
-	if (!rc)
-		rc = make_pair(l, &none, 0, (size_t)RECEIVES * VERBS_CM_CHUNK);
-	for (unsigned i = 0; i < RECEIVES && !rc; i++)
-		rc = post_receive(l, i);
-	if (!rc)
-		rc = knock(l, p, &ask, 0);
-	if (!rc)
-		rc = verbs_cm_word_decode(len, l->data, l->data_len);
-	if (!rc && (!*len || *len > TICKET_MAX))
-		rc = -EPROTO;
-	if (!rc && !(*text = malloc(*len)))
-		rc = -ENOMEM;
-	return rc ? rc : receive(l, p, *text, *len);
-}
-
-int verbs_link_ticket(struct verbs_peer *p, struct ticket *t, struct fault *f)
-{
-	struct verbs_link *l = calloc(1, sizeof(*l));
-	char *text = NULL;
-	uint32_t len = 0;
-	int rc;
-
-	if (!l)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = fetch(l, p, &text, &len);
-	rc = rc < 0 ? why(rc, p, f) : parse(t, text, len, f);
-	verbs_link_close(l);
-	free(text);
-	free(l);
-	return rc;
-}
-
 /*
  * What the device allows; a table of counters needs its atomics. t is NULL for
  * a reader, whose READs count as they do.
@@ -381,11 +256,12 @@ static int judge_place(struct verbs_link *l, const struct table *t,
 	return 0;
 }
 
-static int judge_region(struct verbs_link *l, uint64_t *length, struct fault *f)
+/* What is there to be read. */
+static int judge_readable(struct verbs_link *l, uint16_t kind, uint64_t *length,
+			  struct fault *f)
 {
 	struct verbs_cm_place place;
-	int rc = verbs_cm_place_decode(&place, VERBS_CM_READ, l->data,
-				       l->data_len);
+	int rc = verbs_cm_place_decode(&place, kind, l->data, l->data_len);
 
 	if (rc < 0 || place.address & 7 ||
 	    place.address > UINT64_MAX - place.length)
@@ -414,7 +290,7 @@ static int make_link(struct verbs_link *l, struct verbs_peer *p,
 	rc = judge_device(l, t, &depth, &atomics, f);
 	if (rc < 0)
 		return rc;
-	rc = make_pair(l, &l->q, depth, VERBS_MEMORY);
+	rc = make_pair(l, depth);
 	if (!rc)
 		rc = knock(l, p, ask, atomics);
 	if (rc < 0)
@@ -445,16 +321,76 @@ int verbs_link_table(struct verbs_link *l, struct verbs_peer *p,
 	return rc;
 }
 
+static int link_to_read(struct verbs_link *l, struct verbs_peer *p,
+			uint16_t kind, uint64_t *length,
+			struct verbs_road_ledger *ctr, struct fault *f)
+{
+	struct verbs_cm_ask ask = {.kind = kind};
+	int rc = make_link(l, p, &ask, NULL, ctr, f);
+
+	if (!rc)
+		rc = judge_readable(l, kind, length, f);
+	if (rc < 0)
+		verbs_link_close(l);
+	return rc;
+}
+
 int verbs_link_reader(struct verbs_link *l, struct verbs_peer *p,
 		      uint64_t *length, struct verbs_road_ledger *ctr,
 		      struct fault *f)
 {
-	struct verbs_cm_ask ask = {.kind = VERBS_CM_READ};
-	int rc = make_link(l, p, &ask, NULL, ctr, f);
+	return link_to_read(l, p, VERBS_CM_READ, length, ctr, f);
+}
 
-	if (!rc)
-		rc = judge_region(l, length, f);
-	if (rc < 0)
+/* The text, a ring's length at a time. */
+static int read_text(struct verbs_link *l, char *text, size_t len)
+{
+	for (size_t done = 0, n; done < len; done += n) {
+		n = len - done < VERBS_STAGE ? len - done : VERBS_STAGE;
+		verbs_queue_read(&l->q, done, 0, (uint32_t)n);
+		verbs_queue_settle(&l->q);
+		if (l->q.broken)
+			return -ECONNRESET;
+		memcpy(text + done, l->memory + VERBS_SCRATCH, n);
+	}
+	return 0;
+}
+
+/* The text is a stranger's: ticket_parse() judges it. */
+static int parse(struct ticket *t, char *text, size_t len, struct fault *f)
+{
+	FILE *in = fmemopen(text, len, "r");
+	int rc;
+
+	if (!in)
+		return fault_set(f, -errno, "%s", strerror(errno));
+	rc = ticket_parse(t, in, "ticket", f);
+	fclose(in);
+	return rc;
+}
+
+int verbs_link_ticket(struct verbs_peer *p, struct ticket *t, struct fault *f)
+{
+	struct verbs_link *l = calloc(1, sizeof(*l));
+	struct verbs_road_ledger ctr = {0};
+	char *text = NULL;
+	uint64_t len;
+	int rc;
+
+	if (!l)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	rc = link_to_read(l, p, VERBS_CM_TICKET, &len, &ctr, f);
+	if (!rc) {
+		if (!len || len > TICKET_MAX)
+			rc = -EPROTO;
+		else if (!(text = malloc(len)))
+			rc = -ENOMEM;
+		else
+			rc = read_text(l, text, len);
+		rc = rc < 0 ? why(rc, p, f) : parse(t, text, len, f);
 		verbs_link_close(l);
+	}
+	free(text);
+	free(l);
 	return rc;
 }

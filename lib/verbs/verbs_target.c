@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,27 +41,6 @@ const struct ledger verbs_target_ledger = {
 	.fields = fields,
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
-
-void verbs_tell(struct verbs_target *v, const char *fmt, ...)
-{
-	char text[256], line[sizeof(text) + VERBS_TARGET_NAME_MAX + 4];
-	va_list ap;
-
-	if (!v->o.warn)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	snprintf(line, sizeof(line), "%s: %s", v->name, text);
-	v->o.warn(v->o.ctx, line);
-}
-
-void verbs_complain(struct verbs_target *v, const struct fault *f)
-{
-	if (!v->complained && v->o.warn)
-		v->o.warn(v->o.ctx, f->text);
-	v->complained = true;
-}
 
 static int check_tables(const struct verbs_target *v, struct fault *f)
 {
@@ -292,11 +270,11 @@ void verbs_target_renew(struct verbs_target *v)
 
 unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds)
 {
-	int all[VERBS_TARGET_FDS] = {v->dev.channel->fd, v->dev.ctx->async_fd};
-	unsigned n = 2 + verbs_cm_fds(v, all + 2);
+	const int all[] = {v->channel->fd, v->ctx->async_fd, verbs_cm_fd(v)};
+	unsigned n = 0;
 
-	for (unsigned i = 0; i < n; i++)
-		fds[i] = (struct pollfd){all[i], POLLIN, 0};
+	for (; n < VERBS_TARGET_FDS && all[n] >= 0; n++)
+		fds[n] = (struct pollfd){all[n], POLLIN, 0};
 	return n;
 }
 

@@ -34,7 +34,7 @@
 struct verbs_target;
 
 enum {
-	VERBS_TARGET_FDS = 4,	    /* at most, of a target */
+	VERBS_TARGET_FDS = 3,	    /* at most, of a target */
 	VERBS_TARGET_TICK_MS = 250, /* between looks at epoch and state */
 	VERBS_TARGET_RECEIVES = 1024,
 	VERBS_TARGET_GRACE_MS = 1000,

@@ -41,17 +41,6 @@ static struct sockaddr_storage own_address(const struct verbs_target *v,
 	return s;
 }
 
-static int make_side(struct verbs_side *s, struct ibv_context *ctx)
-{
-	errno = 0;
-	s->ctx = ctx;
-	s->pd = ibv_alloc_pd(ctx);
-	s->channel = s->pd ? ibv_create_comp_channel(ctx) : NULL;
-	if (!s->channel)
-		return errno ? -errno : -EIO;
-	return verbs_do_not_block(s->channel->fd);
-}
-
 static int listen_on(struct verbs_cm *cm, const struct verbs_target *v,
 		     uint16_t port)
 {
@@ -68,7 +57,7 @@ static int listen_on(struct verbs_cm *cm, const struct verbs_target *v,
 	    rdma_bind_addr(cm->listener, (struct sockaddr *)&at) ||
 	    rdma_listen(cm->listener, BACKLOG))
 		return -errno;
-	return make_side(&cm->side, cm->listener->verbs);
+	return 0;
 }
 
 int verbs_cm_open(struct verbs_target *v, uint16_t port, struct fault *f)
@@ -92,13 +81,9 @@ int verbs_cm_open(struct verbs_target *v, uint16_t port, struct fault *f)
 			 strerror(-rc));
 }
 
-unsigned verbs_cm_fds(const struct verbs_target *v, int fds[2])
+int verbs_cm_fd(const struct verbs_target *v)
 {
-	if (!v->cm)
-		return 0;
-	fds[0] = v->cm->channel->fd;
-	fds[1] = v->cm->side.channel->fd;
-	return 2;
+	return v->cm ? v->cm->channel->fd : -1;
 }
 
 static void drop(struct verbs_cm *cm, struct connection *c)
@@ -145,22 +130,6 @@ static void requested(struct verbs_target *v, const struct request *q)
 	v->cm->first = c;
 }
 
-void verbs_cm_completed(struct verbs_target *v, struct verbs_pair *p,
-			const struct ibv_wc *wc)
-{
-	struct connection *c = NULL;
-
-	for (c = v->cm ? v->cm->first : NULL; c && &c->pair != p;)
-		c = c->next;
-	if (!c)
-		return;
-	c->sending -= c->sending > 0;
-	if (wc->status != IBV_WC_SUCCESS)
-		c->broken = true;
-	else
-		verbs_host_send(c);
-}
-
 static void happened(struct verbs_target *v, struct connection *c,
 		     enum rdma_cm_event_type what)
 {
@@ -168,8 +137,6 @@ static void happened(struct verbs_target *v, struct connection *c,
 	case RDMA_CM_EVENT_ESTABLISHED:
 		c->established = true;
 		v->ctr.connections++;
-		if (c->text)
-			verbs_host_send(c);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		c->over = true;
@@ -241,7 +208,6 @@ void verbs_cm_work(struct verbs_target *v)
 	if (!v->cm)
 		return;
 	take_cm_events(v);
-	verbs_completions_take(v, v->cm->side.channel);
 	reap(v);
 }
 
@@ -271,10 +237,6 @@ void verbs_cm_close(struct verbs_target *v)
 			rdma_disconnect(c->id);
 		drop(cm, c);
 	}
-	if (cm->side.channel)
-		ibv_destroy_comp_channel(cm->side.channel);
-	if (cm->side.pd)
-		ibv_dealloc_pd(cm->side.pd);
 	if (cm->listener)
 		rdma_destroy_id(cm->listener);
 	if (cm->channel)

@@ -84,26 +84,26 @@ static int open_named(struct verbs_target *v, struct ibv_device **all,
 	if (!*d)
 		return no_such_device(all, f);
 	errno = 0;
-	v->dev.ctx = ibv_open_device(*d);
-	if (!v->dev.ctx)
+	v->ctx = ibv_open_device(*d);
+	if (!v->ctx)
 		return cannot_open(errno ? -errno : -EIO, *d, f);
 	return 0;
 }
 
 static int equip(struct verbs_target *v)
 {
-	int rc = -ibv_query_device(v->dev.ctx, &v->attr);
+	int rc = -ibv_query_device(v->ctx, &v->attr);
 
 	if (rc < 0)
 		return rc;
-	v->dev.pd = ibv_alloc_pd(v->dev.ctx);
-	if (!v->dev.pd)
+	v->pd = ibv_alloc_pd(v->ctx);
+	if (!v->pd)
 		return errno ? -errno : -EIO;
-	v->dev.channel = ibv_create_comp_channel(v->dev.ctx);
-	if (!v->dev.channel)
+	v->channel = ibv_create_comp_channel(v->ctx);
+	if (!v->channel)
 		return errno ? -errno : -EIO;
-	rc = verbs_do_not_block(v->dev.channel->fd);
-	return rc < 0 ? rc : verbs_do_not_block(v->dev.ctx->async_fd);
+	rc = verbs_do_not_block(v->channel->fd);
+	return rc < 0 ? rc : verbs_do_not_block(v->ctx->async_fd);
 }
 
 int verbs_device_open(struct verbs_target *v, struct fault *f)
@@ -133,21 +133,20 @@ int verbs_device_open(struct verbs_target *v, struct fault *f)
 
 void verbs_device_close(struct verbs_target *v)
 {
-	if (v->dev.channel)
-		ibv_destroy_comp_channel(v->dev.channel);
-	if (v->dev.pd)
-		ibv_dealloc_pd(v->dev.pd);
-	if (v->dev.ctx)
-		ibv_close_device(v->dev.ctx);
-	v->dev.channel = NULL;
-	v->dev.pd = NULL;
-	v->dev.ctx = NULL;
+	if (v->channel)
+		ibv_destroy_comp_channel(v->channel);
+	if (v->pd)
+		ibv_dealloc_pd(v->pd);
+	if (v->ctx)
+		ibv_close_device(v->ctx);
+	v->channel = NULL;
+	v->pd = NULL;
+	v->ctx = NULL;
 }
 
 bool verbs_device_leaves(const struct verbs_target *v)
 {
-	return access(v->dev.ctx->device->dev_path, F_OK) < 0 &&
-	       errno == ENOENT;
+	return access(v->ctx->device->dev_path, F_OK) < 0 && errno == ENOENT;
 }
 
 /* ::ffff:a.b.c.d is IPv4's form in a GID (InfiniBand annex A17). */
@@ -260,7 +259,7 @@ static int take_port(struct verbs_target *v, const struct ibv_gid_entry *e,
 		     struct fault *f)
 {
 	struct ibv_port_attr attr;
-	int rc = -ibv_query_port(v->dev.ctx, (uint8_t)e->port_num, &attr);
+	int rc = -ibv_query_port(v->ctx, (uint8_t)e->port_num, &attr);
 	unsigned most;
 
 	if (rc < 0)
@@ -294,7 +293,7 @@ static ssize_t read_gids(const struct verbs_target *v,
 
 	*out = calloc(GIDS_MAX, sizeof(**out));
 	if (*out)
-		n = ibv_query_gid_table(v->dev.ctx, *out, GIDS_MAX, 0);
+		n = ibv_query_gid_table(v->ctx, *out, GIDS_MAX, 0);
 	if (n >= 0)
 		return n;
 	free(*out);

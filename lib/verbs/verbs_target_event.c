@@ -1,16 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * verbs_target_event.c - what a device has to say: completions of receives,
- * which carry immediates, and asynchronous events.
+ * which carry immediates, and asynchronous events; and how it is told on.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 #include "verbs/verbs_target_private.h"
 
 enum {
 	POLL_BATCH = 32,
 };
+
+void verbs_tell(struct verbs_target *v, const char *fmt, ...)
+{
+	char text[256], line[sizeof(text) + VERBS_TARGET_NAME_MAX + 4];
+	va_list ap;
+
+	if (!v->o.warn)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	snprintf(line, sizeof(line), "%s: %s", v->name, text);
+	v->o.warn(v->o.ctx, line);
+}
+
+void verbs_complain(struct verbs_target *v, const struct fault *f)
+{
+	if (!v->complained && v->o.warn)
+		v->o.warn(v->o.ctx, f->text);
+	v->complained = true;
+}
+
+/* Its number tells a send from a receive. */
+static void probed(struct verbs_pair *p, const struct ibv_wc *wc)
+{
+	p->probing = false;
+	if (wc->status != IBV_WC_SUCCESS)
+		p->lame = true;
+}
 
 static void completed(struct verbs_target *v, struct verbs_pair *p,
 		      const struct ibv_wc *wc)
@@ -33,7 +64,6 @@ static void completed(struct verbs_target *v, struct verbs_pair *p,
 		p->lame = true;
 }
 
-/* Sends are the connection manager's part alone, and have a number. */
 static void drain(struct verbs_target *v, struct verbs_pair *p)
 {
 	struct ibv_wc wc[POLL_BATCH];
@@ -43,7 +73,7 @@ static void drain(struct verbs_target *v, struct verbs_pair *p)
 		n = ibv_poll_cq(p->cq, POLL_BATCH, wc);
 		for (int i = 0; i < n; i++) {
 			if (wc[i].wr_id)
-				verbs_cm_completed(v, p, &wc[i]);
+				probed(p, &wc[i]);
 			else
 				completed(v, p, &wc[i]);
 		}
@@ -54,12 +84,12 @@ static void drain(struct verbs_target *v, struct verbs_pair *p)
 		p->lame = true;
 }
 
-void verbs_completions_take(struct verbs_target *v, struct ibv_comp_channel *c)
+static void take_completions(struct verbs_target *v)
 {
 	struct ibv_cq *cq;
 	void *pair;
 
-	while (!ibv_get_cq_event(c, &cq, &pair)) {
+	while (!ibv_get_cq_event(v->channel, &cq, &pair)) {
 		ibv_ack_cq_events(cq, 1);
 		/* Asked first: what comes while we look wakes us again. */
 		if (ibv_req_notify_cq(cq, 0))
@@ -120,8 +150,8 @@ void verbs_events_take(struct verbs_target *v)
 {
 	struct ibv_async_event e;
 
-	verbs_completions_take(v, v->dev.channel);
-	while (!ibv_get_async_event(v->dev.ctx, &e)) {
+	take_completions(v);
+	while (!ibv_get_async_event(v->ctx, &e)) {
 		take_event(v, &e);
 		ibv_ack_async_event(&e);
 	}

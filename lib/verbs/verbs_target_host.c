@@ -3,11 +3,8 @@
  * verbs_target_host.c - what a host is given: a ticket's text, or a queue pair
  * for a table, or one to read with.
  *
- * Queue pairs of tables and readers are made on the target's own context, where
- * the memory is registered; librdmacm is asked for their attributes only. Those
- * of tickets are made on librdmacm's: the target's may have been opened with
- * privileges that are gone, and some drivers (rxe) then let nothing be sent
- * through it.
+ * Queue pairs are made on the target's own context, where the memory is
+ * registered; librdmacm is asked for their attributes only.
  */
 #include "verbs/verbs_host_private.h"
 
@@ -17,7 +14,6 @@
 #include <string.h>
 
 enum {
-	SENDS = 16,	   /* chunks of a ticket on their way */
 	READERS_MAX = 128, /* the other connections are for who writes */
 };
 
@@ -34,9 +30,7 @@ void verbs_host_free(struct connection *c)
 
 static unsigned rights(const struct connection *c, const struct verbs_target *v)
 {
-	if (c->text)
-		return 0;
-	if (c->reads)
+	if (c->text || c->reads)
 		return IBV_ACCESS_REMOTE_READ;
 	return (unsigned)verbs_access(v,
 				      region_table(v->region, c->pair.table));
@@ -72,17 +66,28 @@ static int make_ready(struct connection *c, const struct verbs_target *v,
 	return rc ? rc : change_state(c, v, IBV_QPS_RTS, 0);
 }
 
-static int accept_with(struct connection *c, uint8_t resources,
-		       const uint8_t *data, uint8_t len)
+/* Makes the queue pair and says yes. */
+static int serve_place(struct connection *c, struct verbs_target *v,
+		       const struct request *q, unsigned receives,
+		       const struct verbs_cm_place *place)
 {
+	uint8_t data[VERBS_CM_PLACE_LEN];
 	struct rdma_conn_param param = {
 		.private_data = data,
-		.private_data_len = len,
-		.responder_resources = resources,
+		.private_data_len = sizeof(data),
+		.responder_resources = q->resources,
 		.rnr_retry_count = 7,
-		.qp_num = c->pair.qp->qp_num,
 	};
+	int rc = verbs_pair_create(&c->pair, v, IBV_QPT_RC, receives, NULL);
 
+	if (param.responder_resources > v->attr.max_qp_rd_atom)
+		param.responder_resources = (uint8_t)v->attr.max_qp_rd_atom;
+	if (!rc)
+		rc = make_ready(c, v, param.responder_resources);
+	if (rc < 0)
+		return rc;
+	param.qp_num = c->pair.qp->qp_num;
+	verbs_cm_place_encode(data, place);
 	return rdma_accept(c->id, &param) ? -errno : 0;
 }
 
@@ -99,31 +104,24 @@ static int write_text(struct connection *c, struct verbs_target *v)
 	if (out && fclose(out) != 0 && !rc)
 		rc = -errno;
 	free(t);
-	if (!rc && c->len > UINT32_MAX)
-		rc = -EFBIG;
 	return rc;
 }
 
-static int serve_ticket(struct connection *c, struct verbs_target *v)
+static int serve_ticket(struct connection *c, struct verbs_target *v,
+			const struct request *q)
 {
-	const struct verbs_pair_options o = {
-		.receives = 1,
-		.sends = SENDS,
-		.reliable = true,
-	};
-	uint8_t data[VERBS_CM_LENGTH_LEN];
+	struct verbs_cm_place place = {.kind = VERBS_CM_TICKET};
 	int rc = write_text(c, v);
 
 	if (rc < 0)
 		return rc;
-	c->mr = ibv_reg_mr(v->cm->side.pd, c->text, c->len, 0);
+	c->mr = ibv_reg_mr(v->pd, c->text, c->len, IBV_ACCESS_REMOTE_READ);
 	if (!c->mr)
 		return errno ? -errno : -ENOMEM;
-	rc = verbs_pair_create(&c->pair, v, &v->cm->side, &o, NULL);
-	if (!rc)
-		rc = make_ready(c, v, 0);
-	verbs_cm_word_encode(data, (uint32_t)c->len);
-	return rc ? rc : accept_with(c, 0, data, sizeof(data));
+	place.rkey = c->mr->rkey;
+	place.address = (uintptr_t)c->text;
+	place.length = c->len;
+	return serve_place(c, v, q, 1, &place);
 }
 
 static int find_table(const struct verbs_target *v, uint16_t id)
@@ -134,33 +132,9 @@ static int find_table(const struct verbs_target *v, uint16_t id)
 	return -ENOENT;
 }
 
-/* Makes the queue pair and says yes. */
-static int serve_place(struct connection *c, struct verbs_target *v,
-		       const struct request *q,
-		       const struct verbs_pair_options *o,
-		       const struct verbs_cm_place *place)
-{
-	uint8_t data[VERBS_CM_PLACE_LEN], resources = q->resources;
-	int rc = verbs_pair_create(&c->pair, v, &v->dev, o, NULL);
-
-	if (resources > v->attr.max_qp_rd_atom)
-		resources = (uint8_t)v->attr.max_qp_rd_atom;
-	if (!rc)
-		rc = make_ready(c, v, resources);
-	if (rc < 0)
-		return rc;
-	verbs_cm_place_encode(data, place);
-	return accept_with(c, resources, data, sizeof(data));
-}
-
 static int serve_table(struct connection *c, struct verbs_target *v,
 		       const struct request *q)
 {
-	struct verbs_pair_options o = {
-		.receives = v->o.receives,
-		.sends = 1, /* for verbs_host_pulse() */
-		.reliable = true,
-	};
 	int table = find_table(v, q->ask.table);
 	struct verbs_cm_place place;
 
@@ -169,7 +143,7 @@ static int serve_table(struct connection *c, struct verbs_target *v,
 	if (q->ask.epoch != region_epoch(v->region) ||
 	    q->ask.epoch != v->now.epoch)
 		return -ESTALE;
-	o.table = (unsigned)table;
+	c->pair.table = (unsigned)table;
 	place = (struct verbs_cm_place){
 		.kind = VERBS_CM_TABLE,
 		.table = q->ask.table,
@@ -177,17 +151,12 @@ static int serve_table(struct connection *c, struct verbs_target *v,
 		.address = (uintptr_t)v->now.mr[table]->addr,
 		.epoch = v->now.epoch,
 	};
-	return serve_place(c, v, q, &o, &place);
+	return serve_place(c, v, q, v->o.receives, &place);
 }
 
 static int serve_reader(struct connection *c, struct verbs_target *v,
 			const struct request *q)
 {
-	const struct verbs_pair_options o = {
-		.receives = 1,
-		.sends = 1, /* for verbs_host_pulse() */
-		.reliable = true,
-	};
 	struct verbs_cm_place place;
 
 	if (!v->readable)
@@ -202,7 +171,7 @@ static int serve_reader(struct connection *c, struct verbs_target *v,
 		.address = (uintptr_t)v->readable->addr,
 		.length = v->readable->length,
 	};
-	return serve_place(c, v, q, &o, &place);
+	return serve_place(c, v, q, 1, &place);
 }
 
 int verbs_host_serve(struct connection *c, struct verbs_target *v,
@@ -216,41 +185,11 @@ int verbs_host_serve(struct connection *c, struct verbs_target *v,
 		return -ENODEV;
 	switch (q->ask.kind) {
 	case VERBS_CM_TICKET:
-		return serve_ticket(c, v);
+		return serve_ticket(c, v, q);
 	case VERBS_CM_READ:
 		return serve_reader(c, v, q);
 	default:
 		return serve_table(c, v, q);
-	}
-}
-
-void verbs_host_send(struct connection *c)
-{
-	while (c->posted < c->len && c->sending < SENDS) {
-		size_t n = c->len - c->posted;
-		struct ibv_sge piece = {
-			.addr = (uintptr_t)c->text + c->posted,
-			.length = n < VERBS_CM_CHUNK ? (uint32_t)n
-						     : VERBS_CM_CHUNK,
-			.lkey = c->mr->lkey,
-		};
-		struct ibv_send_wr wr =
-					   {
-						   .wr_id = 1,
-						   .sg_list = &piece,
-						   .num_sge = 1,
-						   .opcode = IBV_WR_SEND,
-						   .send_flags =
-							   IBV_SEND_SIGNALED,
-					   },
-				   *bad;
-
-		if (ibv_post_send(c->pair.qp, &wr, &bad)) {
-			c->broken = true;
-			return;
-		}
-		c->posted += piece.length;
-		c->sending++;
 	}
 }
 
@@ -265,12 +204,12 @@ void verbs_host_pulse(struct connection *c)
 			   *bad;
 	int rc;
 
-	if (c->text || c->sending)
+	if (c->text || c->pair.probing)
 		return;
 	rc = ibv_post_send(c->pair.qp, &wr, &bad);
 	/* Without privileges that were dropped rxe does not send: so be it. */
 	if (!rc)
-		c->sending++;
+		c->pair.probing = true;
 	else if (rc != EACCES && rc != EPERM)
 		c->broken = true;
 }

@@ -94,8 +94,7 @@ static struct ibv_mr *register_afresh(struct verbs_target *v, unsigned table,
 
 	do {
 		errno = 0;
-		held[n] = ibv_reg_mr(v->dev.pd, at, t->length,
-				     verbs_access(v, t));
+		held[n] = ibv_reg_mr(v->pd, at, t->length, verbs_access(v, t));
 		if (!held[n])
 			break;
 	} while (is_spent(&v->spent, table, held[n]->rkey) &&
@@ -143,8 +142,8 @@ int verbs_memory_share(struct verbs_target *v, struct fault *f)
 	uint64_t length = region_size(v->region);
 
 	errno = 0;
-	v->readable = ibv_reg_mr(v->dev.pd, (void *)region_file(v->region),
-				 length, IBV_ACCESS_REMOTE_READ);
+	v->readable = ibv_reg_mr(v->pd, (void *)region_file(v->region), length,
+				 IBV_ACCESS_REMOTE_READ);
 	if (v->readable)
 		return 0;
 	return cannot_register(errno ? -errno : -EIO, v,

@@ -52,28 +52,25 @@ static unsigned least(unsigned a, int b)
 }
 
 int verbs_pair_create(struct verbs_pair *p, const struct verbs_target *v,
-		      const struct verbs_side *side,
-		      const struct verbs_pair_options *o, struct fault *f)
+		      enum ibv_qp_type type, unsigned receives, struct fault *f)
 {
 	struct ibv_qp_init_attr init = {
-		.qp_type = o->reliable ? IBV_QPT_RC : IBV_QPT_UC,
+		.qp_type = type,
 		.qp_context = p,
-		.cap = {.max_send_sge = 1, .max_recv_sge = 1},
+		.cap = {.max_send_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
 	};
-	unsigned depth = o->receives ? o->receives : VERBS_TARGET_RECEIVES;
+	unsigned depth = receives ? receives : VERBS_TARGET_RECEIVES;
 	int rc;
 
-	*p = (struct verbs_pair){.table = o->table};
-	p->depth = least(least(depth, v->attr.max_qp_wr), v->attr.max_cqe);
+	*p = (struct verbs_pair){.table = p->table};
+	p->depth = least(least(depth, v->attr.max_qp_wr), v->attr.max_cqe - 1);
 	errno = 0;
-	p->cq = ibv_create_cq(side->ctx, (int)(p->depth + o->sends), p,
-			      side->channel, 0);
+	p->cq = ibv_create_cq(v->ctx, (int)p->depth + 1, p, v->channel, 0);
 	if (!p->cq)
 		goto fail;
 	init.send_cq = init.recv_cq = p->cq;
 	init.cap.max_recv_wr = p->depth;
-	init.cap.max_send_wr = o->sends ? o->sends : 1;
-	p->qp = ibv_create_qp(side->pd, &init);
+	p->qp = ibv_create_qp(v->pd, &init);
 	if (!p->qp)
 		goto fail;
 	rc = -ibv_req_notify_cq(p->cq, 0);
@@ -187,13 +184,12 @@ static int cannot_reach(int err, const struct verbs_target *v, struct fault *f)
 int verbs_pair_make(struct verbs_pair *p, struct verbs_target *v,
 		    unsigned table, struct fault *f)
 {
-	struct verbs_pair_options o = {
-		.table = table,
-		.receives = v->o.receives,
-		.reliable = region_table(v->region, table)->qp == TABLE_QP_RC,
-	};
-	int rc = verbs_pair_create(p, v, &v->dev, &o, f);
+	bool reliable = region_table(v->region, table)->qp == TABLE_QP_RC;
+	int rc;
 
+	p->table = table;
+	rc = verbs_pair_create(p, v, reliable ? IBV_QPT_RC : IBV_QPT_UC,
+			       v->o.receives, f);
 	if (rc < 0)
 		return rc;
 	rc = to_init(p, v);

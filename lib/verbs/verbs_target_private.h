@@ -48,13 +48,6 @@ struct verbs_spent {
 	uint32_t rkey[TABLE_MAX][VERBS_SPENT];
 };
 
-/* Where queue pairs are made. */
-struct verbs_side {
-	struct ibv_context *ctx;
-	struct ibv_pd *pd;
-	struct ibv_comp_channel *channel;
-};
-
 /* A queue pair, and its completions. */
 struct verbs_pair {
 	struct ibv_qp *qp;
@@ -62,8 +55,9 @@ struct verbs_pair {
 	unsigned table;
 	unsigned receives; /* posted, of depth */
 	unsigned depth;
-	bool lame; /* dead, or about to be: to be made again */
-	bool told; /* that it is */
+	bool lame;    /* dead, or about to be: to be made again */
+	bool told;    /* that it is */
+	bool probing; /* the one send there may be is under way */
 };
 
 struct verbs_cm;
@@ -75,7 +69,9 @@ struct verbs_target {
 	char name[VERBS_TARGET_NAME_MAX];
 	struct ticket want; /* addresses and MTU, as asked for */
 	struct verbs_target_ledger ctr;
-	struct verbs_side dev;
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
 	struct ibv_device_attr attr;
 	struct verbs_port port;
 	uint64_t looked_ms; /* when the tick last came */
@@ -98,13 +94,6 @@ struct verbs_target {
 	bool has_ticket;
 	struct verbs_cm *cm;
 };
-
-/* Tells the caller what happened; the device's name comes first. */
-void verbs_tell(struct verbs_target *v, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* The same of a failure, once until all is well again. */
-void verbs_complain(struct verbs_target *v, const struct fault *f);
 
 /*
  * The ticket for a peer: queue pairs as they are, or, of tables that have none,
@@ -140,14 +129,10 @@ bool verbs_has_atomics(const struct verbs_target *v);
 /* Makes p for a table and its peer, ready to receive. */
 int verbs_pair_make(struct verbs_pair *p, struct verbs_target *v,
 		    unsigned table, struct fault *f);
-/* A reset queue pair with its completions; the rest is the caller's. */
-struct verbs_pair_options {
-	unsigned table, receives, sends;
-	bool reliable;
-};
+/* A reset queue pair of p->table with its completions; receives 0: enough. */
 int verbs_pair_create(struct verbs_pair *p, const struct verbs_target *v,
-		      const struct verbs_side *side,
-		      const struct verbs_pair_options *o, struct fault *f);
+		      enum ibv_qp_type type, unsigned receives,
+		      struct fault *f);
 int verbs_pair_post(struct verbs_pair *p);
 void verbs_pair_drop(struct verbs_pair *p);
 bool verbs_pair_is_dead(const struct verbs_pair *p);
@@ -167,15 +152,18 @@ bool verbs_neighbour(const struct verbs_target *v, uint8_t mac[6]);
 
 /* All that the device has to say. */
 void verbs_events_take(struct verbs_target *v);
-void verbs_completions_take(struct verbs_target *v, struct ibv_comp_channel *c);
+
+/* Tells the caller what happened; the device's name comes first. */
+void verbs_tell(struct verbs_target *v, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The same of a failure, once until all is well again. */
+void verbs_complain(struct verbs_target *v, const struct fault *f);
 
 /* Hosts. */
 int verbs_cm_open(struct verbs_target *v, uint16_t port, struct fault *f);
-unsigned verbs_cm_fds(const struct verbs_target *v, int fds[2]);
+int verbs_cm_fd(const struct verbs_target *v); /* -1: none */
 void verbs_cm_work(struct verbs_target *v);
-/* The pair of a completion queue was made for a host: its work is done. */
-void verbs_cm_completed(struct verbs_target *v, struct verbs_pair *p,
-			const struct ibv_wc *wc);
 /* An epoch has passed: hosts must ask again. */
 void verbs_cm_hang_up(struct verbs_target *v);
 void verbs_cm_close(struct verbs_target *v);
