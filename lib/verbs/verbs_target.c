@@ -83,7 +83,7 @@ static int take_device(struct verbs_target *v, struct fault *f)
 	for (unsigned i = 0; v->o.peer && !rc && i < region_tables(v->region);
 	     i++)
 		rc = verbs_pair_make(&v->pair[i], v, i, f);
-	v->neighbour = !rc && v->o.peer && verbs_neighbour(v, mac);
+	v->neighbour = !rc && v->o.peer && verbs_peer_known(v, mac);
 	v->stale = v->o.peer;
 	return rc;
 }

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "packet/pkt.h"
 #include "verbs/verbs_private.h"
 #include "verbs/verbs_target_private.h"
 
@@ -241,18 +241,12 @@ static int no_address(const struct verbs_target *v,
 
 static void look_at_netdev(struct verbs_port *p)
 {
-	struct ifreq q = {{{0}}, {{0}}};
-	int s;
+	struct live_address own;
 
-	if (!if_indextoname(p->ifindex, q.ifr_name))
+	if (!if_indextoname(p->ifindex, p->netdev))
 		return;
-	snprintf(p->netdev, sizeof(p->netdev), "%s", q.ifr_name);
-	s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (s < 0)
-		return;
-	if (!ioctl(s, SIOCGIFHWADDR, &q))
-		memcpy(p->mac, q.ifr_hwaddr.sa_data, sizeof(p->mac));
-	close(s);
+	live_address(&own, p->netdev);
+	memcpy(p->mac, own.mac, sizeof(p->mac));
 }
 
 static int take_port(struct verbs_target *v, const struct ibv_gid_entry *e,
@@ -361,4 +355,10 @@ struct ibv_ah_attr verbs_peer(const struct verbs_target *v)
 				.hop_limit = 64,
 			},
 	};
+}
+
+bool verbs_peer_known(const struct verbs_target *v, uint8_t mac[6])
+{
+	return live_neighbour(mac, v->port.netdev, v->want.version,
+			      v->want.peer_ip);
 }

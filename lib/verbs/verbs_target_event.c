@@ -102,7 +102,7 @@ static void look_for_neighbour(struct verbs_target *v)
 {
 	uint8_t mac[6];
 
-	if (v->neighbour && !verbs_neighbour(v, mac))
+	if (v->neighbour && !verbs_peer_known(v, mac))
 		verbs_tell(v,
 			   "%s has lost the translator's neighbour entry: no "
 			   "answer reaches it before ip neigh replace makes a "

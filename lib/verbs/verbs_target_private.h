@@ -8,7 +8,6 @@
  *	verbs_target_memory.c  tables as memory regions, by epoch
  *	verbs_target_pair.c    queue pairs
  *	verbs_target_ticket.c  tickets
- *	verbs_target_neighbour.c  whether the peer is one
  *	verbs_target_event.c   completions, asynchronous events
  *	verbs_target_cm.c      hosts, through librdmacm: all of them
  *	verbs_target_host.c    what one is given
@@ -141,14 +140,10 @@ uint32_t verbs_pair_psn(const struct verbs_pair *p); /* the expected one */
 uint8_t verbs_pair_atomics(const struct verbs_target *v);
 /* The rights that a table gives on its memory and queue pair. */
 int verbs_access(const struct verbs_target *v, const struct table *t);
-/* Fills in what a peer's address means; from the kernel's neighbours. */
 struct ibv_ah_attr verbs_peer(const struct verbs_target *v);
-
-/*
- * Whether the peer is a neighbour that the kernel knows on the port's
- * interface; mac is only to be looked at if so.
+/* Whether the kernel knows the peer's Ethernet address, and has put it there.
  */
-bool verbs_neighbour(const struct verbs_target *v, uint8_t mac[6]);
+bool verbs_peer_known(const struct verbs_target *v, uint8_t mac[6]);
 
 /* All that the device has to say. */
 void verbs_events_take(struct verbs_target *v);

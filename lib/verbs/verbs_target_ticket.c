@@ -17,7 +17,7 @@ static void peer_mac(const struct verbs_target *v, struct ticket *t)
 {
 	uint8_t mac[6];
 
-	if (is_zero(t->peer_mac, 6) && verbs_neighbour(v, mac))
+	if (is_zero(t->peer_mac, 6) && verbs_peer_known(v, mac))
 		memcpy(t->peer_mac, mac, sizeof(mac));
 }
 
