@@ -321,9 +321,9 @@ int verbs_link_table(struct verbs_link *l, struct verbs_peer *p,
 	return rc;
 }
 
-static int link_to_read(struct verbs_link *l, struct verbs_peer *p,
-			uint16_t kind, uint64_t *length,
-			struct verbs_road_ledger *ctr, struct fault *f)
+int verbs_link_reader(struct verbs_link *l, struct verbs_peer *p, uint16_t kind,
+		      uint64_t *length, struct verbs_road_ledger *ctr,
+		      struct fault *f)
 {
 	struct verbs_cm_ask ask = {.kind = kind};
 	int rc = make_link(l, p, &ask, NULL, ctr, f);
@@ -333,13 +333,6 @@ static int link_to_read(struct verbs_link *l, struct verbs_peer *p,
 	if (rc < 0)
 		verbs_link_close(l);
 	return rc;
-}
-
-int verbs_link_reader(struct verbs_link *l, struct verbs_peer *p,
-		      uint64_t *length, struct verbs_road_ledger *ctr,
-		      struct fault *f)
-{
-	return link_to_read(l, p, VERBS_CM_READ, length, ctr, f);
 }
 
 /* The text, a ring's length at a time. */
@@ -379,7 +372,7 @@ int verbs_link_ticket(struct verbs_peer *p, struct ticket *t, struct fault *f)
 
 	if (!l)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = link_to_read(l, p, VERBS_CM_TICKET, &len, &ctr, f);
+	rc = verbs_link_reader(l, p, VERBS_CM_TICKET, &len, &ctr, f);
 	if (!rc) {
 		if (!len || len > TICKET_MAX)
 			rc = -EPROTO;

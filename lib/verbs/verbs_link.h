@@ -40,7 +40,7 @@ struct verbs_link {
 	struct verbs_queue q;
 };
 
-/* ADDRESS[:PORT]. Returns 0 or -errno with f set. */
+/* ADDRESS[:PORT]; stop may be NULL. Returns 0 or -errno with f set. */
 int verbs_peer_open(struct verbs_peer *p, const char *address,
 		    const volatile sig_atomic_t *stop, struct fault *f);
 void verbs_peer_close(struct verbs_peer *p);
@@ -70,10 +70,11 @@ int verbs_link_table(struct verbs_link *l, struct verbs_peer *p,
 		     struct verbs_road_ledger *ctr, struct fault *f);
 
 /*
- * Connects a link to a collector's region, to read it: *length is that of the
- * region's file, which q.address begins. Returns as the one above.
+ * Connects a link to what can be read of this kind (verbs_cm.h), a ticket's
+ * text or a region's file: it begins at q.address and has this length. Returns
+ * as the one above.
  */
-int verbs_link_reader(struct verbs_link *l, struct verbs_peer *p,
+int verbs_link_reader(struct verbs_link *l, struct verbs_peer *p, uint16_t kind,
 		      uint64_t *length, struct verbs_road_ledger *ctr,
 		      struct fault *f);
 

@@ -77,9 +77,10 @@ static int look_up(struct verbs_peer *p, const char *address, struct fault *f)
 int verbs_peer_open(struct verbs_peer *p, const char *address,
 		    const volatile sig_atomic_t *stop, struct fault *f)
 {
+	static const volatile sig_atomic_t never;
 	int rc;
 
-	*p = (struct verbs_peer){.stop = stop};
+	*p = (struct verbs_peer){.stop = stop ? stop : &never};
 	rc = look_up(p, address, f);
 	if (rc < 0)
 		return rc;

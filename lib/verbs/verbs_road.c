@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,10 +68,21 @@ static inline struct verbs_road *self(struct road *r)
 	return (struct verbs_road *)r;
 }
 
-static void warn(const struct verbs_road *v, const char *text)
+/* Says what happened to the connection, behind the collector's address. */
+__attribute__((format(printf, 2, 3))) static void
+warn(const struct verbs_road *v, const char *fmt, ...)
 {
-	if (v->o.warn)
-		v->o.warn(v->o.ctx, text);
+	char text[800];
+	va_list ap;
+	int n;
+
+	if (!v->o.warn)
+		return;
+	n = snprintf(text, sizeof(text), "%s: ", v->address);
+	va_start(ap, fmt);
+	vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
+	va_end(ap);
+	v->o.warn(v->o.ctx, text);
 }
 
 /* The count of a list goes on from the ticket's. */
@@ -179,37 +192,14 @@ static void rest(const struct verbs_road *v, uint64_t until_ms)
 		poll(NULL, 0, until_ms - now < 50 ? (int)(until_ms - now) : 50);
 }
 
-static void say_lost(struct verbs_road *v)
+static void begin_outage(struct verbs_road *v)
 {
-	char text[400];
-
 	if (v->since_ms)
 		return;
 	v->since_ms = clock_ms();
 	v->pause_ms = PAUSE_MS;
 	v->next_ms = v->since_ms;
-	snprintf(text, sizeof(text), "%s: connection lost", v->address);
-	warn(v, text);
-}
-
-static void say_back(struct verbs_road *v)
-{
-	char text[400];
-
-	snprintf(text, sizeof(text), "%s: connected again, epoch %llu",
-		 v->address, (unsigned long long)v->ticket.epoch);
-	warn(v, text);
-	v->since_ms = 0;
-}
-
-/* Patience is over, or nothing will come of it. */
-static void say_gone(struct verbs_road *v, const struct fault *f)
-{
-	char text[800];
-
-	snprintf(text, sizeof(text), "%s: %s; counting what is lost meanwhile",
-		 v->address, f->text);
-	warn(v, text);
+	warn(v, "connection lost");
 }
 
 /*
@@ -220,7 +210,7 @@ static void repair(struct verbs_road *v)
 {
 	bool patient;
 
-	say_lost(v);
+	begin_outage(v);
 	do {
 		struct fault f = {""};
 		int rc;
@@ -232,7 +222,9 @@ static void repair(struct verbs_road *v)
 			return;
 		rc = connect_all(v, &f);
 		if (!rc) {
-			say_back(v);
+			v->since_ms = 0;
+			warn(v, "connected again, epoch %llu",
+			     (unsigned long long)v->ticket.epoch);
 			return;
 		}
 		v->ctr.retries++;
@@ -243,7 +235,7 @@ static void repair(struct verbs_road *v)
 			v->since_ms = 1; /* no patience with that */
 		if (patient &&
 		    clock_ms() - v->since_ms >= VERBS_ROAD_PATIENCE_MS)
-			say_gone(v, &f);
+			warn(v, "%s; counting what is lost meanwhile", f.text);
 		look(v); /* half of them may be up */
 	} while (patient);
 }
@@ -316,7 +308,6 @@ static uint64_t verbs_head(struct road *road, unsigned table, uint32_t list)
 int verbs_road_open(struct verbs_road **out, const char *address,
 		    const struct verbs_road_options *o, struct fault *f)
 {
-	static const volatile sig_atomic_t never;
 	struct verbs_road *v = calloc(1, sizeof(*v));
 	int rc;
 
@@ -332,8 +323,7 @@ int verbs_road_open(struct verbs_road **out, const char *address,
 		v->o = *o;
 	verbs_raise_memlock();
 	snprintf(v->address, sizeof(v->address), "%s", address);
-	rc = verbs_peer_open(&v->peer, address, v->o.stop ? v->o.stop : &never,
-			     f);
+	rc = verbs_peer_open(&v->peer, address, v->o.stop, f);
 	if (!rc)
 		rc = connect_all(v, f);
 	if (rc < 0) {

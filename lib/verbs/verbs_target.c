@@ -90,26 +90,22 @@ static int take_device(struct verbs_target *v, struct fault *f)
 
 static void drop_ticket(struct verbs_target *v)
 {
-	if (v->has_ticket)
-		ticket_fini(&v->ticket);
-	v->has_ticket = false;
+	if (v->ticket)
+		ticket_fini(v->ticket);
+	free(v->ticket);
+	v->ticket = NULL;
 }
 
 static bool renew_ticket(struct verbs_target *v)
 {
 	struct ticket *t = malloc(sizeof(*t));
-	struct fault f = {0};
 
-	if (!t)
-		return false;
-	if (verbs_ticket_make(v, t, &f) < 0) {
+	if (!t || verbs_ticket_make(v, t, NULL) < 0) {
 		free(t);
 		return false; /* the next tick tries again */
 	}
 	drop_ticket(v);
-	v->ticket = *t;
-	free(t);
-	v->has_ticket = true;
+	v->ticket = t;
 	v->stale = false;
 	v->ctr.tickets++;
 	return true;
@@ -311,7 +307,7 @@ int verbs_target_open(struct verbs_target **out, struct region *r,
 
 const struct ticket *verbs_target_ticket(const struct verbs_target *v)
 {
-	return v->has_ticket ? &v->ticket : NULL;
+	return v->ticket;
 }
 
 bool verbs_target_adds_alone(const struct verbs_target *v)

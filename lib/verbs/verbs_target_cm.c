@@ -104,23 +104,18 @@ static void refuse(struct verbs_target *v, struct rdma_cm_id *id, int why)
 
 static void requested(struct verbs_target *v, const struct request *q)
 {
-	struct connection *c = NULL;
-	int rc = -EUSERS;
+	struct connection *c = calloc(1, sizeof(*c));
+	int rc;
 
-	if (v->cm->n < CONNECTIONS_MAX) {
-		c = calloc(1, sizeof(*c));
-		rc = -ENOMEM;
-	}
 	if (!c) {
-		refuse(v, q->id, rc);
+		refuse(v, q->id, -ENOMEM);
 		rdma_destroy_id(q->id);
 		return;
 	}
 	c->id = q->id;
 	c->id->context = c;
 	c->since_ms = c->pulse_ms = clock_ms();
-	v->cm->n++;
-	rc = verbs_host_serve(c, v, q);
+	rc = v->cm->n++ < CONNECTIONS_MAX ? verbs_host_serve(c, v, q) : -EUSERS;
 	if (rc < 0) {
 		refuse(v, q->id, rc);
 		drop(v->cm, c);

@@ -107,48 +107,50 @@ static int write_text(struct connection *c, struct verbs_target *v)
 	return rc;
 }
 
+/* Gives what has this memory region to be read. */
+static int serve_read(struct connection *c, struct verbs_target *v,
+		      const struct request *q, const struct ibv_mr *mr)
+{
+	const struct verbs_cm_place place = {
+		.kind = q->ask.kind,
+		.rkey = mr->rkey,
+		.address = (uintptr_t)mr->addr,
+		.length = mr->length,
+	};
+
+	return serve_place(c, v, q, 1, &place);
+}
+
 static int serve_ticket(struct connection *c, struct verbs_target *v,
 			const struct request *q)
 {
-	struct verbs_cm_place place = {.kind = VERBS_CM_TICKET};
 	int rc = write_text(c, v);
 
 	if (rc < 0)
 		return rc;
 	c->mr = ibv_reg_mr(v->pd, c->text, c->len, IBV_ACCESS_REMOTE_READ);
-	if (!c->mr)
-		return errno ? -errno : -ENOMEM;
-	place.rkey = c->mr->rkey;
-	place.address = (uintptr_t)c->text;
-	place.length = c->len;
-	return serve_place(c, v, q, 1, &place);
-}
-
-static int find_table(const struct verbs_target *v, uint16_t id)
-{
-	for (unsigned i = 0; i < region_tables(v->region); i++)
-		if (region_table(v->region, i)->id == id)
-			return (int)i;
-	return -ENOENT;
+	return c->mr ? serve_read(c, v, q, c->mr) : errno ? -errno : -ENOMEM;
 }
 
 static int serve_table(struct connection *c, struct verbs_target *v,
 		       const struct request *q)
 {
-	int table = find_table(v, q->ask.table);
+	const struct table *t = region_by_id(v->region, q->ask.table);
 	struct verbs_cm_place place;
+	const struct ibv_mr *mr;
 
-	if (table < 0)
-		return table;
+	if (!t)
+		return -ENOENT;
 	if (q->ask.epoch != region_epoch(v->region) ||
 	    q->ask.epoch != v->now.epoch)
 		return -ESTALE;
-	c->pair.table = (unsigned)table;
+	c->pair.table = (unsigned)(t - region_table(v->region, 0));
+	mr = v->now.mr[c->pair.table];
 	place = (struct verbs_cm_place){
 		.kind = VERBS_CM_TABLE,
 		.table = q->ask.table,
-		.rkey = v->now.mr[table]->rkey,
-		.address = (uintptr_t)v->now.mr[table]->addr,
+		.rkey = mr->rkey,
+		.address = (uintptr_t)mr->addr,
 		.epoch = v->now.epoch,
 	};
 	return serve_place(c, v, q, v->o.receives, &place);
@@ -157,21 +159,13 @@ static int serve_table(struct connection *c, struct verbs_target *v,
 static int serve_reader(struct connection *c, struct verbs_target *v,
 			const struct request *q)
 {
-	struct verbs_cm_place place;
-
 	if (!v->readable)
 		return -EACCES;
 	if (v->cm->readers == READERS_MAX)
 		return -EUSERS;
 	c->reads = true;
 	v->cm->readers++;
-	place = (struct verbs_cm_place){
-		.kind = VERBS_CM_READ,
-		.rkey = v->readable->rkey,
-		.address = (uintptr_t)v->readable->addr,
-		.length = v->readable->length,
-	};
-	return serve_place(c, v, q, 1, &place);
+	return serve_read(c, v, q, v->readable);
 }
 
 int verbs_host_serve(struct connection *c, struct verbs_target *v,

@@ -89,8 +89,7 @@ struct verbs_target {
 	uint64_t old_until_ms;
 	struct ibv_mr *readable; /* the region, for readers, or NULL */
 	struct verbs_pair pair[TABLE_MAX];
-	struct ticket ticket;
-	bool has_ticket;
+	struct ticket *ticket; /* NULL: there are no queue pairs */
 	struct verbs_cm *cm;
 };
 

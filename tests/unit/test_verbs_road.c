@@ -23,9 +23,12 @@ static unsigned executed;
 int verbs_peer_open(struct verbs_peer *p, const char *address,
 		    const volatile sig_atomic_t *stop, struct fault *f)
 {
+	static const volatile sig_atomic_t never;
+
 	(void)address;
+	(void)stop;
 	(void)f;
-	*p = (struct verbs_peer){.stop = stop};
+	*p = (struct verbs_peer){.stop = &never};
 	return 0;
 }
 
