@@ -110,31 +110,23 @@ static inline int verbs_cm_place_decode(struct verbs_cm_place *p, uint16_t kind,
 		       : -EPROTO;
 }
 
-/* Why a host was refused. */
-static inline void verbs_cm_word_encode(uint8_t out[4], uint32_t v)
+static inline void verbs_cm_refusal_encode(uint8_t out[VERBS_CM_REFUSAL_LEN],
+					   int why)
 {
-	struct put w = put_to(out, 4);
+	struct put w = put_to(out, VERBS_CM_REFUSAL_LEN);
 
-	put_be32(&w, v);
+	put_be32(&w, (uint32_t)why);
 }
 
-static inline int verbs_cm_word_decode(uint32_t *v, const void *data,
-				       size_t len)
+/* Why: 0 if the collector did not say, -EPROTO if it can be none. */
+static inline int verbs_cm_refusal_decode(const void *data, size_t len)
 {
 	struct cur c = cur_of(data, len);
+	uint32_t v = cur_be32(&c);
 
-	*v = cur_be32(&c);
-	return cur_ok(&c) ? 0 : -EPROTO;
-}
-
-/* Why: -EPROTO if the collector did not say, or nothing that can be. */
-static inline int verbs_cm_refusal(const void *data, size_t len)
-{
-	uint32_t v;
-
-	if (verbs_cm_word_decode(&v, data, len) < 0 || v < UINT32_MAX - 4094)
+	if (v && v < UINT32_MAX - 4094)
 		return -EPROTO;
-	return -(int)(UINT32_MAX - v + 1);
+	return (int)v;
 }
 
 #endif

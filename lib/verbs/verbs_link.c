@@ -19,7 +19,7 @@ enum {
 	TICKET_MAX = 256 << 20,
 	/*
 	 * 4.096 us << 18 = 1.1 s until each of 6 retries
-	 * (InfiniBand 9.9.2.1.1): 7.5 s of silence are survived. Not 7:
+	 * (IBTA 9.9.2.1.1): 7.5 s of silence are survived. Not 7:
 	 * soft-RoCE takes that for ever.
 	 */
 	ACK_TIMEOUT = 18,
@@ -27,7 +27,7 @@ enum {
 	RNR_FOREVER = 7,
 };
 
-static int step_of(int rc)
+static int error_of(int rc)
 {
 	return rc ? (errno ? -errno : -EIO) : 0;
 }
@@ -38,25 +38,25 @@ static int resolve(struct verbs_link *l, struct verbs_peer *p)
 	int rc;
 
 	errno = 0;
-	rc = step_of(rdma_create_id(p->channel, &l->id, l, RDMA_PS_TCP));
+	rc = error_of(rdma_create_id(p->channel, &l->id, l, RDMA_PS_TCP));
 	if (rc < 0) {
 		l->id = NULL;
 		return rc;
 	}
-	rc = step_of(rdma_resolve_addr(l->id, NULL, (struct sockaddr *)&p->at,
-				       RESOLVE_MS));
+	rc = error_of(rdma_resolve_addr(l->id, NULL, (struct sockaddr *)&p->at,
+					RESOLVE_MS));
 	if (!rc)
-		rc = verbs_peer_await(p, l, RDMA_CM_EVENT_ADDR_RESOLVED,
-				      2 * RESOLVE_MS);
+		rc = verbs_peer_wait(p, l, RDMA_CM_EVENT_ADDR_RESOLVED,
+				     2 * RESOLVE_MS);
 	if (rc < 0)
 		return rc;
 	/* Older kernels do not know it, and have a longer one. */
 	rdma_set_option(l->id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT,
 			&timeout, sizeof(timeout));
-	rc = step_of(rdma_resolve_route(l->id, RESOLVE_MS));
+	rc = error_of(rdma_resolve_route(l->id, RESOLVE_MS));
 	return rc ? rc
-		  : verbs_peer_await(p, l, RDMA_CM_EVENT_ROUTE_RESOLVED,
-				     2 * RESOLVE_MS);
+		  : verbs_peer_wait(p, l, RDMA_CM_EVENT_ROUTE_RESOLVED,
+				    2 * RESOLVE_MS);
 }
 
 static int make_pair(struct verbs_link *l, unsigned depth)
@@ -97,8 +97,8 @@ static int make_pair(struct verbs_link *l, unsigned depth)
 	return 0;
 }
 
-static int knock(struct verbs_link *l, struct verbs_peer *p,
-		 const struct verbs_cm_ask *ask, uint8_t atomics)
+static int connect_as(struct verbs_link *l, struct verbs_peer *p,
+		      const struct verbs_cm_ask *ask, uint8_t atomics)
 {
 	uint8_t data[VERBS_CM_ASK_LEN];
 	struct rdma_conn_param param = {
@@ -112,37 +112,37 @@ static int knock(struct verbs_link *l, struct verbs_peer *p,
 
 	verbs_cm_ask_encode(data, ask);
 	errno = 0;
-	rc = step_of(rdma_connect(l->id, &param));
+	rc = error_of(rdma_connect(l->id, &param));
 	if (!rc)
-		rc = verbs_peer_await(p, l, RDMA_CM_EVENT_ESTABLISHED,
-				      CONNECT_MS);
+		rc = verbs_peer_wait(p, l, RDMA_CM_EVENT_ESTABLISHED,
+				     CONNECT_MS);
 	l->up = !rc;
 	return rc;
 }
 
 /* The queue pair goes to error: what is outstanding is flushed at once. */
-static void leave(struct verbs_link *l)
+static void disconnect(struct verbs_link *l)
 {
-	if (!l->left)
+	if (!l->closed)
 		rdma_disconnect(l->id);
-	l->left = true;
+	l->closed = true;
 }
 
 /* Who waits for completions shall not wait for a collector that has gone. */
-static void look(struct verbs_queue *q)
+static void poll_events(struct verbs_queue *q)
 {
 	struct verbs_link *l = (void *)((char *)q -
 					offsetof(struct verbs_link, q));
 
-	verbs_peer_look(l->peer);
-	if (l->over)
-		leave(l);
+	verbs_peer_poll(l->peer);
+	if (l->disconnected)
+		disconnect(l);
 }
 
 void verbs_link_close(struct verbs_link *l)
 {
 	if (l->up)
-		leave(l);
+		disconnect(l);
 	if (l->up && l->q.qp)
 		verbs_queue_settle(&l->q);
 	if (l->id && l->id->qp)
@@ -162,7 +162,7 @@ void verbs_link_close(struct verbs_link *l)
 }
 
 /* Why there is no connection, and what to do about it. */
-static int why(int rc, const struct verbs_peer *p, struct fault *f)
+static int explain(int rc, const struct verbs_peer *p, struct fault *f)
 {
 	unsigned port = ntohs(((const struct sockaddr_in *)&p->at)->sin_port);
 
@@ -202,7 +202,7 @@ static int why(int rc, const struct verbs_peer *p, struct fault *f)
  * What the device allows; a table of counters needs its atomics. t is NULL for
  * a reader, whose READs count as they do.
  */
-static int judge_device(const struct verbs_link *l, const struct table *t,
+static int check_device(const struct verbs_link *l, const struct table *t,
 			unsigned *depth, uint8_t *atomics, struct fault *f)
 {
 	const char *name = ibv_get_device_name(l->id->verbs->device);
@@ -233,7 +233,7 @@ static int judge_device(const struct verbs_link *l, const struct table *t,
 	return 0;
 }
 
-static int judge_place(struct verbs_link *l, const struct table *t,
+static int check_place(struct verbs_link *l, const struct table *t,
 		       uint64_t epoch, struct fault *f)
 {
 	struct verbs_cm_place place;
@@ -257,7 +257,7 @@ static int judge_place(struct verbs_link *l, const struct table *t,
 }
 
 /* What is there to be read. */
-static int judge_readable(struct verbs_link *l, uint16_t kind, uint64_t *length,
+static int check_readable(struct verbs_link *l, uint16_t kind, uint64_t *length,
 			  struct fault *f)
 {
 	struct verbs_cm_place place;
@@ -286,17 +286,17 @@ static int make_link(struct verbs_link *l, struct verbs_peer *p,
 	int rc = resolve(l, p);
 
 	if (rc < 0)
-		return why(rc, p, f);
-	rc = judge_device(l, t, &depth, &atomics, f);
+		return explain(rc, p, f);
+	rc = check_device(l, t, &depth, &atomics, f);
 	if (rc < 0)
 		return rc;
 	rc = make_pair(l, depth);
 	if (!rc)
-		rc = knock(l, p, ask, atomics);
+		rc = connect_as(l, p, ask, atomics);
 	if (rc < 0)
-		return why(rc, p, f);
+		return explain(rc, p, f);
 	l->peer = p;
-	l->q.look = look;
+	l->q.poll_events = poll_events;
 	l->q.qp = l->id->qp;
 	l->q.cq = l->cq;
 	l->q.lkey = l->mr->lkey;
@@ -315,7 +315,7 @@ int verbs_link_table(struct verbs_link *l, struct verbs_peer *p,
 	int rc = make_link(l, p, &ask, t, ctr, f);
 
 	if (!rc)
-		rc = judge_place(l, t, epoch, f);
+		rc = check_place(l, t, epoch, f);
 	if (rc < 0)
 		verbs_link_close(l);
 	return rc;
@@ -329,7 +329,7 @@ int verbs_link_reader(struct verbs_link *l, struct verbs_peer *p, uint16_t kind,
 	int rc = make_link(l, p, &ask, NULL, ctr, f);
 
 	if (!rc)
-		rc = judge_readable(l, kind, length, f);
+		rc = check_readable(l, kind, length, f);
 	if (rc < 0)
 		verbs_link_close(l);
 	return rc;
@@ -380,7 +380,7 @@ int verbs_link_ticket(struct verbs_peer *p, struct ticket *t, struct fault *f)
 			rc = -ENOMEM;
 		else
 			rc = read_text(l, text, len);
-		rc = rc < 0 ? why(rc, p, f) : parse(t, text, len, f);
+		rc = rc < 0 ? explain(rc, p, f) : parse(t, text, len, f);
 		verbs_link_close(l);
 	}
 	free(text);

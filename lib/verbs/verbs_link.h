@@ -30,8 +30,8 @@ struct verbs_link {
 	struct ibv_mr *mr;
 	uint8_t *memory;
 	bool up;
-	bool over; /* the collector hung up, */
-	bool left; /* and so did we */
+	bool disconnected; /* by the collector, or its device is gone */
+	bool closed;	   /* by us */
 	/* What the connection manager said last. */
 	int event, status;
 	uint8_t data[VERBS_CM_PLACE_LEN]; /* the answer's private data */
@@ -45,15 +45,15 @@ int verbs_peer_open(struct verbs_peer *p, const char *address,
 		    const volatile sig_atomic_t *stop, struct fault *f);
 void verbs_peer_close(struct verbs_peer *p);
 
-/* Takes the events that wait: links learn that they are over. */
-void verbs_peer_look(struct verbs_peer *p);
+/* Takes the events that wait: links learn that they are disconnected. */
+void verbs_peer_poll(struct verbs_peer *p);
 
 /*
  * Waits for a link's next event. Returns 0 if it is the one wanted, what the
  * collector refused with (verbs_cm.h), or another -errno.
  */
-int verbs_peer_await(struct verbs_peer *p, struct verbs_link *l,
-		     enum rdma_cm_event_type wanted, uint64_t ms);
+int verbs_peer_wait(struct verbs_peer *p, struct verbs_link *l,
+		    enum rdma_cm_event_type wanted, uint64_t ms);
 
 /*
  * The ticket of the collector's current epoch. Returns 0 or -errno with f set

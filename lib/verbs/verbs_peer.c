@@ -12,7 +12,7 @@
 #include "verbs/verbs_private.h"
 
 enum {
-	REJECT_NO_LISTENER = 8, /* invalid service ID (InfiniBand 12.6.7.2) */
+	REJECT_NO_LISTENER = 8, /* invalid service ID (IBTA 12.6.7.2) */
 	REJECT_CONSUMER = 28,	/* the collector's own word follows */
 };
 
@@ -106,7 +106,7 @@ void verbs_peer_close(struct verbs_peer *p)
 	p->channel = NULL;
 }
 
-static void happened(struct verbs_link *l, const struct rdma_cm_event *e)
+static void take_event(struct verbs_link *l, const struct rdma_cm_event *e)
 {
 	const struct rdma_conn_param *param = &e->param.conn;
 	uint8_t room = sizeof(l->data);
@@ -127,20 +127,20 @@ static void happened(struct verbs_link *l, const struct rdma_cm_event *e)
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		l->over = true;
+		l->disconnected = true;
 		break;
 	default:
 		break;
 	}
 }
 
-void verbs_peer_look(struct verbs_peer *p)
+void verbs_peer_poll(struct verbs_peer *p)
 {
 	struct rdma_cm_event *e;
 
 	while (!rdma_get_cm_event(p->channel, &e)) {
 		if (e->id && e->id->context)
-			happened(e->id->context, e);
+			take_event(e->id->context, e);
 		rdma_ack_cm_event(e);
 	}
 }
@@ -151,25 +151,23 @@ void verbs_peer_look(struct verbs_peer *p)
  */
 static int refused(const struct verbs_link *l)
 {
-	uint32_t word = 0;
+	int why = verbs_cm_refusal_decode(l->data, l->data_len);
 
-	verbs_cm_word_decode(&word, l->data, l->data_len);
-	if (l->status == REJECT_NO_LISTENER ||
-	    (l->status == REJECT_CONSUMER && !word))
+	if (l->status == REJECT_NO_LISTENER)
 		return -ECONNREFUSED;
-	return l->status == REJECT_CONSUMER
-		       ? verbs_cm_refusal(l->data, l->data_len)
-		       : -EPROTO;
+	if (l->status != REJECT_CONSUMER)
+		return -EPROTO;
+	return why ? why : -ECONNREFUSED;
 }
 
-int verbs_peer_await(struct verbs_peer *p, struct verbs_link *l,
-		     enum rdma_cm_event_type wanted, uint64_t ms)
+int verbs_peer_wait(struct verbs_peer *p, struct verbs_link *l,
+		    enum rdma_cm_event_type wanted, uint64_t ms)
 {
 	struct pollfd fd = {.fd = p->channel->fd, .events = POLLIN};
 	uint64_t until = clock_ms() + ms;
 
 	l->event = -1;
-	for (verbs_peer_look(p); l->event < 0; verbs_peer_look(p)) {
+	for (verbs_peer_poll(p); l->event < 0; verbs_peer_poll(p)) {
 		uint64_t now = clock_ms();
 
 		if (*p->stop)

@@ -113,8 +113,8 @@ int verbs_reader_read(struct verbs_reader *r, const struct verbs_piece *p,
 		if (p[i].offset > r->size ||
 		    p[i].length > r->size - p[i].offset)
 			return fault_set(f, -ERANGE, "not in the region");
-	verbs_peer_look(&r->peer);
-	if (r->link.q.broken || r->link.over)
+	verbs_peer_poll(&r->peer);
+	if (r->link.q.broken || r->link.disconnected)
 		return broken(r, f);
 	for (size_t i = 0; i < n; i++)
 		for (size_t done = 0; done < p[i].length;) {

@@ -166,25 +166,25 @@ static int connect_all(struct verbs_road *v, struct fault *f)
 	return rc;
 }
 
-/* Whether all is well; connections that are not are closed. */
-static bool look(struct verbs_road *v)
+/* Whether all links are up; those that broke are closed. */
+static bool check_links(struct verbs_road *v)
 {
-	bool well = true;
+	bool all_up = true;
 
-	verbs_peer_look(&v->peer);
+	verbs_peer_poll(&v->peer);
 	for (unsigned i = 0; i < v->ticket.n; i++) {
 		struct verbs_link *l = &v->link[i];
 
 		if (l->up && l->q.done != l->q.posted)
 			verbs_queue_reap(&l->q);
-		if (l->over || l->q.broken)
+		if (l->disconnected || l->q.broken)
 			disconnect(v, i);
-		well = well && l->up;
+		all_up = all_up && l->up;
 	}
-	return well;
+	return all_up;
 }
 
-static void rest(const struct verbs_road *v, uint64_t until_ms)
+static void sleep_until(const struct verbs_road *v, uint64_t until_ms)
 {
 	uint64_t now;
 
@@ -203,21 +203,21 @@ static void begin_outage(struct verbs_road *v)
 }
 
 /*
- * Makes broken connections again. Waits for that while there is patience; then
- * each call makes one attempt, when it is due.
+ * Makes broken connections again. Waits for that, VERBS_ROAD_WAIT_MS at most;
+ * then each call makes one attempt, when it is due.
  */
-static void repair(struct verbs_road *v)
+static void reconnect(struct verbs_road *v)
 {
-	bool patient;
+	bool waiting;
 
 	begin_outage(v);
 	do {
 		struct fault f = {""};
 		int rc;
 
-		patient = clock_ms() - v->since_ms < VERBS_ROAD_PATIENCE_MS;
-		if (patient)
-			rest(v, v->next_ms);
+		waiting = clock_ms() - v->since_ms < VERBS_ROAD_WAIT_MS;
+		if (waiting)
+			sleep_until(v, v->next_ms);
 		if (*v->peer.stop || clock_ms() < v->next_ms)
 			return;
 		rc = connect_all(v, &f);
@@ -232,20 +232,19 @@ static void repair(struct verbs_road *v)
 		if (v->pause_ms < PAUSE_MAX_MS)
 			v->pause_ms *= 2;
 		if (rc == -ENOTSUP)
-			v->since_ms = 1; /* no patience with that */
-		if (patient &&
-		    clock_ms() - v->since_ms >= VERBS_ROAD_PATIENCE_MS)
+			v->since_ms = 1; /* not worth waiting for */
+		if (waiting && clock_ms() - v->since_ms >= VERBS_ROAD_WAIT_MS)
 			warn(v, "%s; counting what is lost meanwhile", f.text);
-		look(v); /* half of them may be up */
-	} while (patient);
+		check_links(v); /* half of them may be up */
+	} while (waiting);
 }
 
 static uint64_t verbs_begin(struct road *road)
 {
 	struct verbs_road *v = self(road);
 
-	if (!look(v))
-		repair(v);
+	if (!check_links(v))
+		reconnect(v);
 	return v->generation;
 }
 
@@ -349,7 +348,7 @@ int verbs_road_settle(struct verbs_road *v)
 	for (unsigned i = 0; i < v->ticket.n; i++)
 		if (v->link[i].up)
 			verbs_queue_settle(&v->link[i].q);
-	return look(v) ? 0 : -ENOTCONN;
+	return check_links(v) ? 0 : -ENOTCONN;
 }
 
 const struct verbs_road_ledger *verbs_road_counters(const struct verbs_road *v)

@@ -13,7 +13,7 @@
 #include "verbs/verbs_target_private.h"
 
 enum {
-	MEND_MS = 2000, /* until mending is tried again */
+	REMAKE_MS = 2000, /* until what failed is tried again */
 };
 
 static const struct ledger_field fields[] = {
@@ -67,7 +67,7 @@ static int check_tables(const struct verbs_target *v, struct fault *f)
 }
 
 /* The device, its memory and its queue pairs. */
-static int take_device(struct verbs_target *v, struct fault *f)
+static int set_up(struct verbs_target *v, struct fault *f)
 {
 	int rc = verbs_device_open(v, f);
 	uint8_t mac[6];
@@ -112,7 +112,7 @@ static bool renew_ticket(struct verbs_target *v)
 }
 
 /* A queue pair made again, or for the first time. */
-static int mend_pair(struct verbs_target *v, unsigned i)
+static int remake_pair(struct verbs_target *v, unsigned i)
 {
 	struct verbs_pair *p = &v->pair[i];
 	uint32_t was = p->qp ? p->qp->qp_num : 0;
@@ -122,26 +122,26 @@ static int mend_pair(struct verbs_target *v, unsigned i)
 	verbs_pair_drop(p);
 	rc = verbs_pair_make(p, v, i, &f);
 	if (rc < 0) {
-		p->lame = true;
-		verbs_complain(v, &f);
+		p->remake = true;
+		verbs_warn_once(v, &f);
 		return rc;
 	}
 	v->ctr.qp_made++;
 	v->stale = true;
 	if (was)
-		verbs_tell(v, "table %s: queue pair 0x%x made again as 0x%x",
+		verbs_warn(v, "table %s: queue pair 0x%x made again as 0x%x",
 			   region_table(v->region, i)->name, was,
 			   p->qp->qp_num);
 	return 0;
 }
 
-static void tell_dead(struct verbs_target *v, struct verbs_pair *p)
+static void warn_dead(struct verbs_target *v, struct verbs_pair *p)
 {
-	if (p->told || !p->qp)
+	if (p->warned || !p->qp)
 		return;
-	p->told = true;
+	p->warned = true;
 	v->ctr.qp_errors++;
-	verbs_tell(v, "table %s: queue pair 0x%x is dead%s",
+	verbs_warn(v, "table %s: queue pair 0x%x is dead%s",
 		   region_table(v->region, p->table)->name, p->qp->qp_num,
 		   v->ctr.rotations ? ": perhaps an R_Key of an older epoch: "
 				      "its ticket is out of date"
@@ -152,28 +152,28 @@ static void tell_dead(struct verbs_target *v, struct verbs_pair *p)
  * Where the peer cannot be found, the kernel takes seconds to say so: one try
  * each time, and not all the time.
  */
-static void mend_pairs(struct verbs_target *v)
+static void remake_pairs(struct verbs_target *v)
 {
-	bool lame = false;
+	bool remake = false;
 
 	for (unsigned i = 0; v->o.peer && i < region_tables(v->region); i++) {
 		struct verbs_pair *p = &v->pair[i];
 
-		if (p->lame)
-			tell_dead(v, p);
+		if (p->remake)
+			warn_dead(v, p);
 		if (v->renew)
-			p->lame = p->told = true;
-		lame |= p->lame;
+			p->remake = p->warned = true;
+		remake |= p->remake;
 	}
 	v->renew = false;
-	if (!lame || clock_ms() < v->mend_ms)
+	if (!remake || clock_ms() < v->remake_ms)
 		return;
 	for (unsigned i = 0; i < region_tables(v->region); i++)
-		if (v->pair[i].lame && mend_pair(v, i) < 0) {
-			v->mend_ms = clock_ms() + MEND_MS;
+		if (v->pair[i].remake && remake_pair(v, i) < 0) {
+			v->remake_ms = clock_ms() + REMAKE_MS;
 			return;
 		}
-	v->complained = false;
+	v->warned = false;
 }
 
 /* The region was rotated: R_Keys for the new epoch, a while for the old. */
@@ -186,18 +186,18 @@ static void follow_epoch(struct verbs_target *v, uint64_t now)
 	if (epoch == v->now.epoch)
 		return;
 	if (verbs_memory_make(&fresh, v, epoch, &f) < 0) {
-		verbs_complain(v, &f);
+		verbs_warn_once(v, &f);
 		return;
 	}
-	v->complained = false;
+	v->warned = false;
 	verbs_memory_drop(&v->old);
 	v->old = v->now;
 	v->now = fresh;
 	v->old_until_ms = now + v->o.grace_ms;
 	v->stale = v->o.peer;
 	v->ctr.rotations++;
-	verbs_tell(v, "epoch %llu", (unsigned long long)epoch);
-	verbs_cm_hang_up(v);
+	verbs_warn(v, "epoch %llu", (unsigned long long)epoch);
+	verbs_cm_disconnect(v);
 }
 
 /*
@@ -219,16 +219,16 @@ static void tick(struct verbs_target *v)
 {
 	uint64_t now = clock_ms();
 
-	if (now - v->looked_ms < VERBS_TARGET_TICK_MS)
+	if (now - v->ticked_ms < VERBS_TARGET_TICK_MS)
 		return;
-	v->looked_ms = now;
-	if (verbs_device_leaves(v)) {
+	v->ticked_ms = now;
+	if (verbs_device_leaving(v)) {
 		v->lost = true;
 		return;
 	}
 	for (unsigned i = 0; v->o.peer && i < region_tables(v->region); i++)
 		if (v->pair[i].qp && verbs_pair_is_dead(&v->pair[i]))
-			v->pair[i].lame = true;
+			v->pair[i].remake = true;
 	follow_epoch(v, now);
 	end_grace(v, now);
 }
@@ -250,7 +250,7 @@ int verbs_target_work(struct verbs_target *v, struct fault *f)
 	if (rc < 0)
 		return rc;
 	v->readdressed = false;
-	mend_pairs(v);
+	remake_pairs(v);
 	return v->stale && renew_ticket(v);
 }
 
@@ -293,14 +293,14 @@ int verbs_target_open(struct verbs_target **out, struct region *r,
 	verbs_raise_memlock();
 	rc = writer_open(&v->seat, r, f);
 	if (!rc)
-		rc = take_device(v, f);
+		rc = set_up(v, f);
 	if (rc < 0) {
 		verbs_target_close(v);
 		return rc;
 	}
-	v->looked_ms = clock_ms();
+	v->ticked_ms = clock_ms();
 	if (v->stale && !renew_ticket(v))
-		v->looked_ms = 0; /* rotated under us: work() sees it */
+		v->ticked_ms = 0; /* rotated under us: work() sees it */
 	*out = v;
 	return 0;
 }

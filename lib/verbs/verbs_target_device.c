@@ -18,9 +18,10 @@ enum {
 	MTU_DEFAULT = 1024,
 };
 
-unsigned verbs_mtu_bytes(enum ibv_mtu mtu)
+/* Powers of two: 256 is 1. */
+enum ibv_mtu verbs_mtu_of(unsigned bytes)
 {
-	return 128u << mtu;
+	return (enum ibv_mtu)(ffs((int)bytes) - 8);
 }
 
 /* Adds " name" to a list that may be cut short. */
@@ -90,7 +91,7 @@ static int open_named(struct verbs_target *v, struct ibv_device **all,
 	return 0;
 }
 
-static int equip(struct verbs_target *v)
+static int make_objects(struct verbs_target *v)
 {
 	int rc = -ibv_query_device(v->ctx, &v->attr);
 
@@ -123,7 +124,7 @@ int verbs_device_open(struct verbs_target *v, struct fault *f)
 	ibv_free_device_list(all);
 	if (rc < 0)
 		return rc;
-	rc = equip(v);
+	rc = make_objects(v);
 	if (rc < 0) {
 		verbs_device_close(v);
 		return fault_set(f, rc, "%s: %s", v->name, strerror(-rc));
@@ -144,12 +145,12 @@ void verbs_device_close(struct verbs_target *v)
 	v->ctx = NULL;
 }
 
-bool verbs_device_leaves(const struct verbs_target *v)
+bool verbs_device_leaving(const struct verbs_target *v)
 {
 	return access(v->ctx->device->dev_path, F_OK) < 0 && errno == ENOENT;
 }
 
-/* ::ffff:a.b.c.d is IPv4's form in a GID (InfiniBand annex A17). */
+/* ::ffff:a.b.c.d is IPv4's form in a GID (IBTA annex A17). */
 static union ibv_gid gid_of(uint8_t version, const uint8_t *ip)
 {
 	union ibv_gid g = {.raw = {[10] = 0xff, [11] = 0xff}};
@@ -266,7 +267,7 @@ static int take_port(struct verbs_target *v, const struct ibv_gid_entry *e,
 		.number = (uint8_t)e->port_num,
 	};
 	look_at_netdev(&v->port);
-	most = verbs_mtu_bytes(attr.active_mtu);
+	most = 128u << attr.active_mtu;
 	v->mtu = most < MTU_DEFAULT ? most : MTU_DEFAULT;
 	if (v->want.mtu)
 		v->mtu = v->want.mtu;

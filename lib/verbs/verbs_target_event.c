@@ -14,7 +14,7 @@ enum {
 	POLL_BATCH = 32,
 };
 
-void verbs_tell(struct verbs_target *v, const char *fmt, ...)
+void verbs_warn(struct verbs_target *v, const char *fmt, ...)
 {
 	char text[256], line[sizeof(text) + VERBS_TARGET_NAME_MAX + 4];
 	va_list ap;
@@ -28,11 +28,11 @@ void verbs_tell(struct verbs_target *v, const char *fmt, ...)
 	v->o.warn(v->o.ctx, line);
 }
 
-void verbs_complain(struct verbs_target *v, const struct fault *f)
+void verbs_warn_once(struct verbs_target *v, const struct fault *f)
 {
-	if (!v->complained && v->o.warn)
+	if (!v->warned && v->o.warn)
 		v->o.warn(v->o.ctx, f->text);
-	v->complained = true;
+	v->warned = true;
 }
 
 /* Its number tells a send from a receive. */
@@ -40,7 +40,7 @@ static void probed(struct verbs_pair *p, const struct ibv_wc *wc)
 {
 	p->probing = false;
 	if (wc->status != IBV_WC_SUCCESS)
-		p->lame = true;
+		p->remake = true;
 }
 
 static void completed(struct verbs_target *v, struct verbs_pair *p,
@@ -61,7 +61,7 @@ static void completed(struct verbs_target *v, struct verbs_pair *p,
 		v->ctr.failed++;
 	/* A message that is none of ours is received all the same. */
 	if (wc->status != IBV_WC_SUCCESS)
-		p->lame = true;
+		p->remake = true;
 }
 
 static void drain(struct verbs_target *v, struct verbs_pair *p)
@@ -77,11 +77,11 @@ static void drain(struct verbs_target *v, struct verbs_pair *p)
 			else
 				completed(v, p, &wc[i]);
 		}
-		if (n > 0 && !p->lame && verbs_pair_post(p) < 0)
-			p->lame = true;
+		if (n > 0 && !p->remake && verbs_pair_post(p) < 0)
+			p->remake = true;
 	} while (n == POLL_BATCH);
 	if (n < 0)
-		p->lame = true;
+		p->remake = true;
 }
 
 static void take_completions(struct verbs_target *v)
@@ -93,17 +93,17 @@ static void take_completions(struct verbs_target *v)
 		ibv_ack_cq_events(cq, 1);
 		/* Asked first: what comes while we look wakes us again. */
 		if (ibv_req_notify_cq(cq, 0))
-			((struct verbs_pair *)pair)->lame = true;
+			((struct verbs_pair *)pair)->remake = true;
 		drain(v, pair);
 	}
 }
 
-static void look_for_neighbour(struct verbs_target *v)
+static void check_neighbour(struct verbs_target *v)
 {
 	uint8_t mac[6];
 
 	if (v->neighbour && !verbs_peer_known(v, mac))
-		verbs_tell(v,
+		verbs_warn(v,
 			   "%s has lost the translator's neighbour entry: no "
 			   "answer reaches it before ip neigh replace makes a "
 			   "new one",
@@ -116,15 +116,15 @@ static void take_event(struct verbs_target *v, const struct ibv_async_event *e)
 	case IBV_EVENT_QP_FATAL:
 	case IBV_EVENT_QP_REQ_ERR:
 	case IBV_EVENT_QP_ACCESS_ERR:
-		((struct verbs_pair *)e->element.qp->qp_context)->lame = true;
+		((struct verbs_pair *)e->element.qp->qp_context)->remake = true;
 		break;
 	case IBV_EVENT_CQ_ERR:
-		((struct verbs_pair *)e->element.cq->cq_context)->lame = true;
+		((struct verbs_pair *)e->element.cq->cq_context)->remake = true;
 		break;
 	case IBV_EVENT_PORT_ERR:
 		v->down = true;
 		v->ctr.port_down++;
-		verbs_tell(v, "port %d is down", e->element.port_num);
+		verbs_warn(v, "port %d is down", e->element.port_num);
 		break;
 	case IBV_EVENT_PORT_ACTIVE:
 		v->readdressed = true;
@@ -132,8 +132,8 @@ static void take_event(struct verbs_target *v, const struct ibv_async_event *e)
 			break;
 		v->down = false;
 		v->ctr.port_up++;
-		verbs_tell(v, "port %d is up again", e->element.port_num);
-		look_for_neighbour(v);
+		verbs_warn(v, "port %d is up again", e->element.port_num);
+		check_neighbour(v);
 		break;
 	case IBV_EVENT_GID_CHANGE:
 		v->readdressed = true;

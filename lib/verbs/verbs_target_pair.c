@@ -3,7 +3,7 @@
  * verbs_target_pair.c - queue pairs that are ready to receive from a peer whose
  * numbers are known beforehand: no connection manager is asked.
  *
- * A responder never leaves ready-to-receive: it answers from there (InfiniBand
+ * A responder never leaves ready-to-receive: it answers from there (IBTA
  * 10.3.1.3), and the send queue stays empty.
  */
 #include <arpa/inet.h>
@@ -16,7 +16,7 @@
 
 enum {
 	POST_BATCH = 32,
-	RNR_TIMER = 12, /* 0.64 ms (InfiniBand table 45) */
+	RNR_TIMER = 12, /* 0.64 ms (IBTA table 45) */
 	PSN_MASK = 0xffffff,
 };
 
@@ -126,21 +126,12 @@ uint8_t verbs_pair_atomics(const struct verbs_target *v)
 	return (uint8_t)(n < 0 ? 0 : n > UINT8_MAX ? UINT8_MAX : n);
 }
 
-static enum ibv_mtu mtu_of(unsigned bytes)
-{
-	enum ibv_mtu m = IBV_MTU_256;
-
-	while (verbs_mtu_bytes(m) < bytes && m < IBV_MTU_4096)
-		m++;
-	return m;
-}
-
 /* A translator has the same queue pair number as we: the ticket says one. */
 static int to_rtr(struct verbs_pair *p, const struct verbs_target *v)
 {
 	struct ibv_qp_attr a = {
 		.qp_state = IBV_QPS_RTR,
-		.path_mtu = mtu_of(v->mtu),
+		.path_mtu = verbs_mtu_of(v->mtu),
 		.dest_qp_num = p->qp->qp_num,
 		.rq_psn = first_psn(),
 		.max_dest_rd_atomic = verbs_pair_atomics(v),

@@ -9,8 +9,7 @@
  *	verbs_target_pair.c    queue pairs
  *	verbs_target_ticket.c  tickets
  *	verbs_target_event.c   completions, asynchronous events
- *	verbs_target_cm.c      hosts, through librdmacm: all of them
- *	verbs_target_host.c    what one is given
+ *	verbs_target_cm.c      hosts, through librdmacm
  *
  * Public functions of those parts are named after them, without "target".
  */
@@ -38,13 +37,13 @@ struct verbs_memory {
 };
 
 enum {
-	VERBS_SPENT = 8, /* R_Keys of a table that are remembered */
+	VERBS_RKEYS = 8, /* R_Keys of a table that are remembered */
 };
 
-/* The last R_Keys of each table, the newest at (next - 1) % VERBS_SPENT. */
-struct verbs_spent {
+/* The last R_Keys of each table, the newest at (next - 1) % VERBS_RKEYS. */
+struct verbs_rkeys {
 	unsigned next[TABLE_MAX];
-	uint32_t rkey[TABLE_MAX][VERBS_SPENT];
+	uint32_t rkey[TABLE_MAX][VERBS_RKEYS];
 };
 
 /* A queue pair, and its completions. */
@@ -54,8 +53,8 @@ struct verbs_pair {
 	unsigned table;
 	unsigned receives; /* posted, of depth */
 	unsigned depth;
-	bool lame;    /* dead, or about to be: to be made again */
-	bool told;    /* that it is */
+	bool remake;  /* dead, or about to be: to be made again */
+	bool warned;  /* of that */
 	bool probing; /* the one send there may be is under way */
 };
 
@@ -73,19 +72,19 @@ struct verbs_target {
 	struct ibv_comp_channel *channel;
 	struct ibv_device_attr attr;
 	struct verbs_port port;
-	uint64_t looked_ms; /* when the tick last came */
+	uint64_t ticked_ms; /* when the tick last came */
 	unsigned mtu;	    /* bytes */
 	bool down;	    /* the port; queue pairs outlive it */
 	bool lost;	    /* the device failed, or is going away */
 	bool readdressed;   /* a port's addresses have changed */
 	bool renew;	    /* make all queue pairs anew */
 	bool stale;	    /* the ticket is not what is */
-	bool complained;    /* of what still fails */
+	bool warned;	    /* of what still fails */
 	bool neighbour;	    /* the peer was one when we opened */
-	uint64_t mend_ms;   /* not before: mending has failed */
+	uint64_t remake_ms; /* not before: it has failed */
 	/* Epochs: the current one, and the one before, till old_until_ms. */
 	struct verbs_memory now, old;
-	struct verbs_spent spent;
+	struct verbs_rkeys given; /* to translators */
 	uint64_t old_until_ms;
 	struct ibv_mr *readable; /* the region, for readers, or NULL */
 	struct verbs_pair pair[TABLE_MAX];
@@ -111,8 +110,8 @@ int verbs_port_check(const struct verbs_target *v, struct fault *f);
  * Whether it is going away. Drivers that cannot take it from its users (rxe)
  * tell nobody, and wait until all have closed it.
  */
-bool verbs_device_leaves(const struct verbs_target *v);
-unsigned verbs_mtu_bytes(enum ibv_mtu mtu);
+bool verbs_device_leaving(const struct verbs_target *v);
+enum ibv_mtu verbs_mtu_of(unsigned bytes);
 
 /* Registers all tables of an epoch. */
 int verbs_memory_make(struct verbs_memory *m, struct verbs_target *v,
@@ -140,26 +139,25 @@ uint8_t verbs_pair_atomics(const struct verbs_target *v);
 /* The rights that a table gives on its memory and queue pair. */
 int verbs_access(const struct verbs_target *v, const struct table *t);
 struct ibv_ah_attr verbs_peer(const struct verbs_target *v);
-/* Whether the kernel knows the peer's Ethernet address, and has put it there.
- */
+/* Whether the kernel knows the peer's Ethernet address; if so, sets it. */
 bool verbs_peer_known(const struct verbs_target *v, uint8_t mac[6]);
 
 /* All that the device has to say. */
 void verbs_events_take(struct verbs_target *v);
 
 /* Tells the caller what happened; the device's name comes first. */
-void verbs_tell(struct verbs_target *v, const char *fmt, ...)
+void verbs_warn(struct verbs_target *v, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The same of a failure, once until all is well again. */
-void verbs_complain(struct verbs_target *v, const struct fault *f);
+void verbs_warn_once(struct verbs_target *v, const struct fault *f);
 
 /* Hosts. */
 int verbs_cm_open(struct verbs_target *v, uint16_t port, struct fault *f);
 int verbs_cm_fd(const struct verbs_target *v); /* -1: none */
 void verbs_cm_work(struct verbs_target *v);
 /* An epoch has passed: hosts must ask again. */
-void verbs_cm_hang_up(struct verbs_target *v);
+void verbs_cm_disconnect(struct verbs_target *v);
 void verbs_cm_close(struct verbs_target *v);
 
 #endif

@@ -37,7 +37,7 @@ void verbs_peer_close(struct verbs_peer *p)
 	(void)p;
 }
 
-void verbs_peer_look(struct verbs_peer *p)
+void verbs_peer_poll(struct verbs_peer *p)
 {
 	(void)p;
 }
@@ -132,7 +132,7 @@ static void test_heads(void)
 	TEST(executed == 3);
 	/* The first table's connection is lost, the second's lists go on. */
 	told[0][1] = 72;
-	link_of[0]->over = true;
+	link_of[0]->disconnected = true;
 	TEST(road->begin(road) != generation);
 	TEST(road->head(road, 0, 1) == 72);
 	TEST(road->head(road, 1, 2) == 13);

@@ -61,7 +61,7 @@ static int open_target(struct verbs_target **v, const char *device,
 /* A tick is due. Returns whether there is a new ticket. */
 static int work(struct verbs_target *v)
 {
-	v->looked_ms = v->mend_ms = 0;
+	v->ticked_ms = v->remake_ms = 0;
 	return verbs_target_work(v, &ended);
 }
 
