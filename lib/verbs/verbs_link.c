@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * verbs_link.c - from an address to a connection: resolve, make the queue pair,
- * connect, and believe the answer only as far as it makes sense.
+ * connect, and check what is answered.
  */
 #include "verbs/verbs_link.h"
 
@@ -349,7 +349,7 @@ static int read_text(struct verbs_link *l, char *text, size_t len)
 	return 0;
 }
 
-/* The text is a stranger's: ticket_parse() judges it. */
+/* The text is untrusted: ticket_parse() checks it. */
 static int parse(struct ticket *t, char *text, size_t len, struct fault *f)
 {
 	FILE *in = fmemopen(text, len, "r");

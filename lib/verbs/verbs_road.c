@@ -70,7 +70,7 @@ static inline struct verbs_road *self(struct road *r)
 
 /* Says what happened to the connection, behind the collector's address. */
 __attribute__((format(printf, 2, 3))) static void
-warn(const struct verbs_road *v, const char *fmt, ...)
+report(const struct verbs_road *v, const char *fmt, ...)
 {
 	char text[800];
 	va_list ap;
@@ -199,7 +199,7 @@ static void begin_outage(struct verbs_road *v)
 	v->since_ms = clock_ms();
 	v->pause_ms = PAUSE_MS;
 	v->next_ms = v->since_ms;
-	warn(v, "connection lost");
+	report(v, "connection lost");
 }
 
 /*
@@ -223,8 +223,8 @@ static void reconnect(struct verbs_road *v)
 		rc = connect_all(v, &f);
 		if (!rc) {
 			v->since_ms = 0;
-			warn(v, "connected again, epoch %llu",
-			     (unsigned long long)v->ticket.epoch);
+			report(v, "connected again, epoch %llu",
+			       (unsigned long long)v->ticket.epoch);
 			return;
 		}
 		v->ctr.retries++;
@@ -234,7 +234,8 @@ static void reconnect(struct verbs_road *v)
 		if (rc == -ENOTSUP)
 			v->since_ms = 1; /* not worth waiting for */
 		if (waiting && clock_ms() - v->since_ms >= VERBS_ROAD_WAIT_MS)
-			warn(v, "%s; counting what is lost meanwhile", f.text);
+			report(v, "%s; counting what is lost meanwhile",
+			       f.text);
 		check_links(v); /* half of them may be up */
 	} while (waiting);
 }
