@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "notify.h"
 #include "verbs/verbs_target.h"
@@ -25,12 +24,6 @@ struct nics {
 	struct verbs_target *target[DEVICES_MAX];
 	char *ticket[DEVICES_MAX]; /* their files, or NULL */
 };
-
-static void tell(void *ctx, const char *text)
-{
-	(void)ctx;
-	cli_warn("%s", text);
-}
 
 /* With several devices each has a file of its own: FILE.DEVICE. */
 static char *ticket_name(const struct opts *o, const char *device, bool several)
@@ -61,7 +54,7 @@ static void open_one(struct nics *all, struct region *r, char *device,
 				    : (unsigned)o->responder.receives,
 		.grace_ms = o->grace_ms,
 		.readable = o->readable,
-		.tell = tell,
+		.warn = cli_tell,
 	};
 	struct fault f = {0};
 
@@ -154,43 +147,42 @@ static void take_signals(const struct nics *all, const struct notify *n)
 	}
 }
 
-static void work(const struct nics *all, struct notify *n)
+/* Returns 0, or -errno when a device or its address is gone. */
+static int work(const struct nics *all, struct notify *n, struct fault *f)
 {
 	struct pollfd fds[DEVICES_MAX * VERBS_TARGET_FDS];
 	unsigned m = 0;
+	int rc = 0;
 
 	for (unsigned i = 0; i < all->n; i++)
 		m += verbs_target_fds(all->target[i], fds + m);
 	/* A signal that comes just before it waits as long as the tick does. */
 	poll(fds, m, VERBS_TARGET_TICK_MS);
 	take_signals(all, n);
-	for (unsigned i = 0; i < all->n; i++)
-		if (verbs_target_work(all->target[i]))
+	for (unsigned i = 0; i < all->n && rc >= 0; i++) {
+		rc = verbs_target_work(all->target[i], f);
+		if (rc > 0)
 			put_ticket(all, i);
+	}
 	notify_tell(n);
+	return rc < 0 ? rc : 0;
 }
 
-/*
- * Memory is registered again after a rotation, when the privilege to lock it
- * may be gone: the limit goes up while that can be done.
- */
-static void raise_memlock(void)
+static void close_all(struct nics *all)
 {
-	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-
-	if (!setrlimit(RLIMIT_MEMLOCK, &limit) ||
-	    getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_MEMLOCK, &limit);
+	for (unsigned i = 0; i < all->n; i++) {
+		verbs_target_close(all->target[i]);
+		free(all->ticket[i]);
+	}
 }
 
 void nic_run(const struct opts *o, struct region *r)
 {
 	struct nics all = {.o = o};
+	struct fault f = {0};
 	struct notify *n;
+	int rc = 0;
 
-	raise_memlock();
 	open_all(&all, r);
 	warn_of_counters(&all, r);
 	cli_take_hangup();
@@ -200,15 +192,14 @@ void nic_run(const struct opts *o, struct region *r)
 	if (o->live.user)
 		cli_user(o->live.user);
 	listen_all(&all);
-	while (!cli_stop)
-		work(&all, n);
+	while (!cli_stop && !rc)
+		rc = work(&all, n, &f);
 	for (unsigned i = 0; i < all.n; i++) /* what came last */
-		verbs_target_work(all.target[i]);
+		verbs_target_work(all.target[i], NULL);
 	if (!o->quiet)
 		report(&all, NULL);
+	close_all(&all);
 	notify_close(n);
-	for (unsigned i = 0; i < all.n; i++) {
-		verbs_target_close(all.target[i]);
-		free(all.ticket[i]);
-	}
+	if (rc < 0)
+		cli_fault("--verbs", &f);
 }

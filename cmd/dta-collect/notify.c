@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 enum {
 	WAIT_MS = 500,
 	RETRY_MS = 1,
@@ -26,16 +28,16 @@ struct counters {
 	uint64_t runs, coalesced, failed;
 };
 
-/* clang-format off */
 static const struct ledger_field fields[] = {
-	{ "received", offsetof(struct counters, received), LEDGER_IN },
-	{ "told", offsetof(struct counters, told), LEDGER_DONE },
-	{ "missed", offsetof(struct counters, missed), LEDGER_DROP },
-	{ "runs", offsetof(struct counters, runs), LEDGER_NOTE },
-	{ "coalesced", offsetof(struct counters, coalesced), LEDGER_NOTE },
-	{ "failed", offsetof(struct counters, failed), LEDGER_NOTE },
+	LEDGER_FIELD(struct counters, received, LEDGER_IN),
+	LEDGER_FIELD(struct counters, told, LEDGER_DONE),
+	LEDGER_FIELD(struct counters, missed, LEDGER_DROP),
+	LEDGER_FIELD(struct counters, runs, LEDGER_NOTE),
+	LEDGER_FIELD(struct counters, coalesced, LEDGER_NOTE),
+	LEDGER_FIELD(struct counters, failed, LEDGER_NOTE),
 };
-/* clang-format on */
+
+LEDGER_COMPLETE(fields, struct counters);
 
 static const struct ledger ledger = {
 	.stage = "notify",
@@ -100,14 +102,6 @@ struct notify *notify_open(const struct opts *o, struct region *r)
 	if (o->notify_exec)
 		sigaction(SIGCHLD, &action, NULL);
 	return n;
-}
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 /* The immediate is the table's id and the report's sequence (dta.md 4). */
@@ -241,7 +235,7 @@ static void miss(struct notify *n, uint64_t many)
 /* The next one has a number and no content yet. True: go on without it. */
 static bool is_lost(struct notify *n)
 {
-	uint64_t now = now_ms();
+	uint64_t now = clock_ms();
 
 	if (!n->stuck_ms)
 		n->stuck_ms = now;

@@ -13,7 +13,7 @@
 
 enum {
 	LOOK_AROUND_MS = 100, /* how long a live source may wait */
-	MEND_MS = 250,	      /* until a dead queue pair is made anew */
+	REMAKE_MS = 250,      /* until a dead queue pair is made anew */
 	SAY_MS = 5000,	      /* between two refusals that are told */
 };
 
@@ -110,7 +110,7 @@ static void look_after(struct run *run)
 		run->dead_since_ms = 0;
 	} else if (!run->dead_since_ms) {
 		run->dead_since_ms = clock_ms();
-	} else if (clock_ms() - run->dead_since_ms >= MEND_MS) {
+	} else if (clock_ms() - run->dead_since_ms >= REMAKE_MS) {
 		begin_anew(run);
 	}
 }

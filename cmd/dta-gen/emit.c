@@ -42,9 +42,7 @@ static const struct ledger_field fields[] = {
 	{"backoffs", offsetof(struct gen_ledger, backoffs), LEDGER_NOTE},
 };
 
-_Static_assert(sizeof(fields) / sizeof(fields[0]) ==
-		       sizeof(struct gen_ledger) / sizeof(uint64_t),
-	       "a counter has no name");
+LEDGER_COMPLETE(fields, struct gen_ledger);
 
 const struct ledger gen_ledger = {
 	.stage = "gen",

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "store/layout.h"
@@ -79,35 +78,13 @@ void target_open_packets(struct target *g, const struct opts *o)
 		cli_fault(g->name, &f);
 }
 
-static void tell(void *ctx, const char *text)
-{
-	(void)ctx;
-	cli_warn("%s", text);
-}
-
-/*
- * Memory is registered again for a new connection, when the privilege to lock
- * it may be gone: the limit goes up while that can be done.
- */
-static void raise_memlock(void)
-{
-	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-
-	if (!setrlimit(RLIMIT_MEMLOCK, &limit) ||
-	    getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_MEMLOCK, &limit);
-}
-
 static void open_verbs(struct target *g, const struct opts *o)
 {
-	struct verbs_road_options vo = {.stop = &cli_stop, .tell = tell};
+	struct verbs_road_options vo = {.stop = &cli_stop, .warn = cli_tell};
 	const struct ticket *t;
 	struct fault f = {0};
 
 	g->name = o->verbs;
-	raise_memlock();
 	if (verbs_road_open(&g->verbs, o->verbs, &vo, &f) < 0)
 		cli_fault(o->verbs, &f);
 	g->road = verbs_road(g->verbs);

@@ -25,8 +25,20 @@ enum ledger_role {
 struct ledger_field {
 	const char *name;
 	uint16_t offset; /* of the uint64_t in the stage's struct */
-	uint8_t role;    /* enum ledger_role */
+	uint8_t role;	 /* enum ledger_role */
 };
+
+/* clang-format off */
+/* An entry of the table: a counter of the struct, by its own name. */
+#define LEDGER_FIELD(type, counter, r) \
+	{ .name = #counter, .offset = offsetof(type, counter), .role = r }
+
+/* Behind the table: every counter of the struct has its entry. */
+#define LEDGER_COMPLETE(table, type) \
+	_Static_assert(sizeof(table) / sizeof((table)[0]) == \
+			       sizeof(type) / sizeof(uint64_t), \
+		       "a counter has no name")
+/* clang-format on */
 
 struct ledger {
 	const char *stage; /* "translate", "responder" */

@@ -46,6 +46,12 @@ void cli_warn(const char *fmt, ...)
 	va_end(ap);
 }
 
+void cli_tell(void *ctx, const char *text)
+{
+	(void)ctx;
+	cli_warn("%s", text);
+}
+
 void cli_fail(const char *fmt, ...)
 {
 	va_list ap;

@@ -92,6 +92,8 @@ void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_fault(const char *object, const struct fault *f)
 	__attribute__((noreturn));
 void cli_warn_fault(const char *object, const struct fault *f);
+/* cli_warn("%s", text), for what calls back with a message. */
+void cli_tell(void *ctx, const char *text);
 
 /*
  * A ledger on stderr; warns if it does not add up. Text: what came in, what was

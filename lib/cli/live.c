@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 enum {
 	FILTER_MAX = 2048,
@@ -81,26 +82,18 @@ void cli_live_check(const struct cli *c, const struct cli_live *l)
 		cli_usage(c, "--duration needs -i: a capture ends by itself");
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 struct cli_limit cli_limit_start(const struct cli_live *l)
 {
 	return (struct cli_limit){
 		.left = l->count ? l->count : UINT64_MAX,
-		.until_ns = l->duration_ns ? now_ns() + l->duration_ns
+		.until_ns = l->duration_ns ? clock_ns() + l->duration_ns
 					   : UINT64_MAX,
 	};
 }
 
 int cli_limit_room(const struct cli_limit *m, int max)
 {
-	if (m->until_ns != UINT64_MAX && now_ns() >= m->until_ns)
+	if (m->until_ns != UINT64_MAX && clock_ns() >= m->until_ns)
 		return 0;
 	return m->left < (uint64_t)max ? (int)m->left : max;
 }

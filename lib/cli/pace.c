@@ -2,20 +2,13 @@
 /* pace.c - so many packets a second. */
 #include <time.h>
 
+#include "base/clock.h"
 #include "cli/live.h"
 
 enum {
 	SECOND = 1000000000,
 	STEP_NS = 1000000, /* at high rates, as many at once as this long */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
 
 static void sleep_ns(uint64_t ns)
 {
@@ -45,7 +38,7 @@ static uint64_t until_due(const struct cli_pace *p, uint64_t ns)
 
 int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns)
 {
-	uint64_t now = now_ns(), n, wait;
+	uint64_t now = clock_ns(), n, wait;
 
 	if (!p->start_ns)
 		p->start_ns = now;
@@ -74,7 +67,7 @@ int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns)
 
 void cli_pace_change(struct cli_pace *p, double rate)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns();
 	double since = 0; /* the last one was due, s */
 
 	if (p->sent && p->rate > 0)

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "packet/private.h"
 #include "packet/walk.h"
 
@@ -58,14 +58,6 @@ static void put_record_header(uint8_t *p, size_t len, uint32_t wire_len,
 	memcpy(p, words, sizeof(words));
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* What write() may take: all there is, or, when it is time to stop, as much as
  * a reader has room for. 0: he takes nothing. */
 static size_t may_write(const struct capture *s, size_t len)
@@ -76,8 +68,8 @@ static size_t may_write(const struct capture *s, size_t len)
 
 	if (!s->snk.stop || !*s->snk.stop)
 		return len;
-	until = now_ms() + STOP_MS; /* signals do not put it off */
-	while ((now = now_ms()) < until &&
+	until = clock_ms() + STOP_MS; /* signals do not put it off */
+	while ((now = clock_ms()) < until &&
 	       (n = poll(&p, 1, (int)(until - now))) < 0 && errno == EINTR)
 		;
 	return n <= 0 ? 0 : len < PIPE_BUF ? len : PIPE_BUF;

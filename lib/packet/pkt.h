@@ -137,6 +137,14 @@ struct live_address {
  */
 bool live_address(struct live_address *out, const char *name);
 
+/*
+ * The Ethernet address of a neighbour on an interface of that name; false: the
+ * kernel does not know it. A link that is set down loses them all, the
+ * permanent ones, too.
+ */
+bool live_neighbour(uint8_t mac[6], const char *name, uint8_t version,
+		    const uint8_t *ip);
+
 /* Room for one frame of up to len bytes (at most PKT_MAX), or NULL with errno
  * set when the buffer before it could not be written. */
 uint8_t *snk_room(struct snk *s, size_t len);

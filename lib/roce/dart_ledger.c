@@ -2,21 +2,14 @@
 /* dart_ledger.c - the counters of DART's road, by name. */
 #include "roce/dart_out.h"
 
-/* clang-format off */
-#define COUNTER(name, role) \
-	{ #name, offsetof(struct dart_ledger, name), role }
-
 static const struct ledger_field fields[] = {
-	COUNTER(packets, LEDGER_IN),
-	COUNTER(sent, LEDGER_DONE),
-	COUNTER(lost, LEDGER_DROP),
-	COUNTER(resyncs, LEDGER_NOTE),
+	LEDGER_FIELD(struct dart_ledger, packets, LEDGER_IN),
+	LEDGER_FIELD(struct dart_ledger, sent, LEDGER_DONE),
+	LEDGER_FIELD(struct dart_ledger, lost, LEDGER_DROP),
+	LEDGER_FIELD(struct dart_ledger, resyncs, LEDGER_NOTE),
 };
-/* clang-format on */
 
-_Static_assert(sizeof(fields) / sizeof(fields[0]) ==
-		       sizeof(struct dart_ledger) / sizeof(uint64_t),
-	       "a counter has no name");
+LEDGER_COMPLETE(fields, struct dart_ledger);
 
 const struct ledger dart_ledger = {
 	.stage = "dart",

@@ -14,38 +14,31 @@ enum {
 	TIMEOUT_FIRST = 20 * 1000000, /* ns */
 };
 
-/* clang-format off */
-#define COUNTER(name, role) \
-	{ #name, offsetof(struct requester_ledger, name), role }
-
 static const struct ledger_field fields[] = {
-	COUNTER(requests, LEDGER_IN),
-	COUNTER(acked, LEDGER_DONE),
-	COUNTER(uc, LEDGER_DONE),
-	COUNTER(unanswered, LEDGER_DROP),
-	COUNTER(window_full, LEDGER_DROP),
-	COUNTER(refused, LEDGER_DROP),
-	COUNTER(outdated, LEDGER_DROP),
-	COUNTER(unsent, LEDGER_DROP),
-	COUNTER(packets, LEDGER_NOTE),
-	COUNTER(resent, LEDGER_NOTE),
-	COUNTER(probes, LEDGER_NOTE),
-	COUNTER(acks, LEDGER_NOTE),
-	COUNTER(naks_psn, LEDGER_NOTE),
-	COUNTER(naks_access, LEDGER_NOTE),
-	COUNTER(naks_invalid, LEDGER_NOTE),
-	COUNTER(naks_rnr, LEDGER_NOTE),
-	COUNTER(timeouts, LEDGER_NOTE),
-	COUNTER(resyncs, LEDGER_NOTE),
-	COUNTER(late, LEDGER_NOTE),
-	COUNTER(strangers, LEDGER_NOTE),
-	COUNTER(malformed, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, requests, LEDGER_IN),
+	LEDGER_FIELD(struct requester_ledger, acked, LEDGER_DONE),
+	LEDGER_FIELD(struct requester_ledger, uc, LEDGER_DONE),
+	LEDGER_FIELD(struct requester_ledger, unanswered, LEDGER_DROP),
+	LEDGER_FIELD(struct requester_ledger, window_full, LEDGER_DROP),
+	LEDGER_FIELD(struct requester_ledger, refused, LEDGER_DROP),
+	LEDGER_FIELD(struct requester_ledger, outdated, LEDGER_DROP),
+	LEDGER_FIELD(struct requester_ledger, unsent, LEDGER_DROP),
+	LEDGER_FIELD(struct requester_ledger, packets, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, resent, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, probes, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, acks, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, naks_psn, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, naks_access, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, naks_invalid, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, naks_rnr, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, timeouts, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, resyncs, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, late, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, strangers, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, malformed, LEDGER_NOTE),
 };
-/* clang-format on */
 
-_Static_assert(sizeof(fields) / sizeof(fields[0]) ==
-		       sizeof(struct requester_ledger) / sizeof(uint64_t),
-	       "a counter has no name");
+LEDGER_COMPLETE(fields, struct requester_ledger);
 
 const struct ledger requester_ledger = {
 	.stage = "requester",

@@ -12,39 +12,32 @@
 #include "roce/responder_pair.h"
 #include "wire/net.h"
 
-/* clang-format off */
-#define COUNTER(name, role) \
-	{ #name, offsetof(struct responder_ledger, name), role }
-
 static const struct ledger_field fields[] = {
-	COUNTER(received, LEDGER_IN),
-	COUNTER(executed, LEDGER_DONE),
-	COUNTER(duplicate, LEDGER_DROP),
-	COUNTER(foreign, LEDGER_DROP),
-	COUNTER(malformed, LEDGER_DROP),
-	COUNTER(bad_icrc, LEDGER_DROP),
-	COUNTER(bad_pkey, LEDGER_DROP),
-	COUNTER(bad_tver, LEDGER_DROP),
-	COUNTER(bad_opcode, LEDGER_DROP),
-	COUNTER(bad_qp, LEDGER_DROP),
-	COUNTER(bad_peer, LEDGER_DROP),
-	COUNTER(qp_error, LEDGER_DROP),
-	COUNTER(out_of_order, LEDGER_DROP),
-	COUNTER(invalid, LEDGER_DROP),
-	COUNTER(access, LEDGER_DROP),
-	COUNTER(rnr, LEDGER_DROP),
-	COUNTER(writes, LEDGER_NOTE),
-	COUNTER(atomics, LEDGER_NOTE),
-	COUNTER(immediates, LEDGER_NOTE),
-	COUNTER(bytes, LEDGER_NOTE),
-	COUNTER(acks, LEDGER_NOTE),
-	COUNTER(naks, LEDGER_NOTE),
+	LEDGER_FIELD(struct responder_ledger, received, LEDGER_IN),
+	LEDGER_FIELD(struct responder_ledger, executed, LEDGER_DONE),
+	LEDGER_FIELD(struct responder_ledger, duplicate, LEDGER_DROP),
+	LEDGER_FIELD(struct responder_ledger, foreign, LEDGER_DROP),
+	LEDGER_FIELD(struct responder_ledger, malformed, LEDGER_DROP),
+	LEDGER_FIELD(struct responder_ledger, bad_icrc, LEDGER_DROP),
+	LEDGER_FIELD(struct responder_ledger, bad_pkey, LEDGER_DROP),
+	LEDGER_FIELD(struct responder_ledger, bad_tver, LEDGER_DROP),
+	LEDGER_FIELD(struct responder_ledger, bad_opcode, LEDGER_DROP),
+	LEDGER_FIELD(struct responder_ledger, bad_qp, LEDGER_DROP),
+	LEDGER_FIELD(struct responder_ledger, bad_peer, LEDGER_DROP),
+	LEDGER_FIELD(struct responder_ledger, qp_error, LEDGER_DROP),
+	LEDGER_FIELD(struct responder_ledger, out_of_order, LEDGER_DROP),
+	LEDGER_FIELD(struct responder_ledger, invalid, LEDGER_DROP),
+	LEDGER_FIELD(struct responder_ledger, access, LEDGER_DROP),
+	LEDGER_FIELD(struct responder_ledger, rnr, LEDGER_DROP),
+	LEDGER_FIELD(struct responder_ledger, writes, LEDGER_NOTE),
+	LEDGER_FIELD(struct responder_ledger, atomics, LEDGER_NOTE),
+	LEDGER_FIELD(struct responder_ledger, immediates, LEDGER_NOTE),
+	LEDGER_FIELD(struct responder_ledger, bytes, LEDGER_NOTE),
+	LEDGER_FIELD(struct responder_ledger, acks, LEDGER_NOTE),
+	LEDGER_FIELD(struct responder_ledger, naks, LEDGER_NOTE),
 };
-/* clang-format on */
 
-_Static_assert(sizeof(fields) / sizeof(fields[0]) ==
-		       sizeof(struct responder_ledger) / sizeof(uint64_t),
-	       "a counter has no name");
+LEDGER_COMPLETE(fields, struct responder_ledger);
 
 const struct ledger responder_ledger = {
 	.stage = "responder",

@@ -13,25 +13,25 @@ enum {
 	SEQUENCE_AT = 6, /* in a DTA/1 header */
 };
 
-#define FIELD(name, role)                                                      \
-	{                                                                      \
-#name, offsetof(struct resend_ledger, name), role              \
-	}
-
 static const struct ledger_field fields[] = {
-	FIELD(reports, LEDGER_IN),	FIELD(confirmed, LEDGER_DONE),
-	FIELD(lost, LEDGER_DROP),	FIELD(unconfirmed, LEDGER_DROP),
-	FIELD(packets, LEDGER_NOTE),	FIELD(resent, LEDGER_NOTE),
-	FIELD(questions, LEDGER_NOTE),	FIELD(notices, LEDGER_NOTE),
-	FIELD(answers, LEDGER_NOTE),	FIELD(nacks_gap, LEDGER_NOTE),
-	FIELD(nacks_rate, LEDGER_NOTE), FIELD(nacks_resync, LEDGER_NOTE),
-	FIELD(stale, LEDGER_NOTE),	FIELD(strange, LEDGER_NOTE),
-	FIELD(deaf, LEDGER_NOTE),
+	LEDGER_FIELD(struct resend_ledger, reports, LEDGER_IN),
+	LEDGER_FIELD(struct resend_ledger, confirmed, LEDGER_DONE),
+	LEDGER_FIELD(struct resend_ledger, lost, LEDGER_DROP),
+	LEDGER_FIELD(struct resend_ledger, unconfirmed, LEDGER_DROP),
+	LEDGER_FIELD(struct resend_ledger, packets, LEDGER_NOTE),
+	LEDGER_FIELD(struct resend_ledger, resent, LEDGER_NOTE),
+	LEDGER_FIELD(struct resend_ledger, questions, LEDGER_NOTE),
+	LEDGER_FIELD(struct resend_ledger, notices, LEDGER_NOTE),
+	LEDGER_FIELD(struct resend_ledger, answers, LEDGER_NOTE),
+	LEDGER_FIELD(struct resend_ledger, nacks_gap, LEDGER_NOTE),
+	LEDGER_FIELD(struct resend_ledger, nacks_rate, LEDGER_NOTE),
+	LEDGER_FIELD(struct resend_ledger, nacks_resync, LEDGER_NOTE),
+	LEDGER_FIELD(struct resend_ledger, stale, LEDGER_NOTE),
+	LEDGER_FIELD(struct resend_ledger, strange, LEDGER_NOTE),
+	LEDGER_FIELD(struct resend_ledger, deaf, LEDGER_NOTE),
 };
 
-_Static_assert(sizeof(fields) / sizeof(fields[0]) ==
-		       sizeof(struct resend_ledger) / sizeof(uint64_t),
-	       "a counter has no name");
+LEDGER_COMPLETE(fields, struct resend_ledger);
 
 const struct ledger resend_ledger = {
 	.stage = "send",

@@ -5,34 +5,43 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FIELD(name, role)                                                      \
-	{                                                                      \
-#name, offsetof(struct translate_ledger, name), role           \
-	}
-
 static const struct ledger_field fields[] = {
-	FIELD(received, LEDGER_IN),	     FIELD(stored, LEDGER_DONE),
-	FIELD(foreign, LEDGER_DROP),	     FIELD(malformed, LEDGER_DROP),
-	FIELD(bad_version, LEDGER_DROP),     FIELD(bad_opcode, LEDGER_DROP),
-	FIELD(bad_table, LEDGER_DROP),	     FIELD(bad_key, LEDGER_DROP),
-	FIELD(bad_data, LEDGER_DROP),	     FIELD(bad_copies, LEDGER_DROP),
-	FIELD(bad_hop, LEDGER_DROP),	     FIELD(bad_list, LEDGER_DROP),
-	FIELD(bad_value, LEDGER_DROP),	     FIELD(bad_address, LEDGER_DROP),
-	FIELD(out_of_order, LEDGER_DROP),    FIELD(repeated, LEDGER_DROP),
-	FIELD(rate_limited, LEDGER_DROP),    FIELD(resyncing, LEDGER_DROP),
-	FIELD(questions, LEDGER_DROP),	     FIELD(nacks, LEDGER_NOTE),
-	FIELD(nacks_sent, LEDGER_NOTE),	     FIELD(gaps, LEDGER_NOTE),
-	FIELD(missing, LEDGER_NOTE),	     FIELD(restarts, LEDGER_NOTE),
-	FIELD(lost_reports, LEDGER_NOTE),    FIELD(ops, LEDGER_NOTE),
-	FIELD(bytes, LEDGER_NOTE),	     FIELD(immediates, LEDGER_NOTE),
-	FIELD(chunks, LEDGER_NOTE),	     FIELD(early, LEDGER_NOTE),
-	FIELD(duplicates, LEDGER_NOTE),	     FIELD(batches, LEDGER_NOTE),
-	FIELD(partial_batches, LEDGER_NOTE),
+	LEDGER_FIELD(struct translate_ledger, received, LEDGER_IN),
+	LEDGER_FIELD(struct translate_ledger, stored, LEDGER_DONE),
+	LEDGER_FIELD(struct translate_ledger, foreign, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, malformed, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, bad_version, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, bad_opcode, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, bad_table, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, bad_key, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, bad_data, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, bad_copies, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, bad_hop, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, bad_list, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, bad_value, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, bad_address, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, out_of_order, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, repeated, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, rate_limited, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, resyncing, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, questions, LEDGER_DROP),
+	LEDGER_FIELD(struct translate_ledger, nacks, LEDGER_NOTE),
+	LEDGER_FIELD(struct translate_ledger, nacks_sent, LEDGER_NOTE),
+	LEDGER_FIELD(struct translate_ledger, gaps, LEDGER_NOTE),
+	LEDGER_FIELD(struct translate_ledger, missing, LEDGER_NOTE),
+	LEDGER_FIELD(struct translate_ledger, restarts, LEDGER_NOTE),
+	LEDGER_FIELD(struct translate_ledger, lost_reports, LEDGER_NOTE),
+	LEDGER_FIELD(struct translate_ledger, ops, LEDGER_NOTE),
+	LEDGER_FIELD(struct translate_ledger, bytes, LEDGER_NOTE),
+	LEDGER_FIELD(struct translate_ledger, immediates, LEDGER_NOTE),
+	LEDGER_FIELD(struct translate_ledger, chunks, LEDGER_NOTE),
+	LEDGER_FIELD(struct translate_ledger, early, LEDGER_NOTE),
+	LEDGER_FIELD(struct translate_ledger, duplicates, LEDGER_NOTE),
+	LEDGER_FIELD(struct translate_ledger, batches, LEDGER_NOTE),
+	LEDGER_FIELD(struct translate_ledger, partial_batches, LEDGER_NOTE),
 };
 
-_Static_assert(sizeof(fields) / sizeof(fields[0]) ==
-		       sizeof(struct translate_ledger) / sizeof(uint64_t),
-	       "a counter has no name");
+LEDGER_COMPLETE(fields, struct translate_ledger);
 
 const struct ledger translate_ledger = {
 	.stage = "translate",

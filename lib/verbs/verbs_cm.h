@@ -4,14 +4,13 @@
  * in the private data of librdmacm's connections. Big-endian.
  *
  * The host connects:     "DTA1", kind (2), table id (2), epoch (8)
- *   kind 0, a ticket:    accepted with the length (4) of the ticket's text,
- *                        which follows in SENDs of at most VERBS_CM_CHUNK
- *                        bytes; then the host disconnects. Table, epoch: 0.
+ *   kind 0, a ticket:    accepted with "DTA1", kind (2), 0 (2), R_Key (4),
+ *                        0 (4), address (8), length (8) of the ticket's text;
+ *                        the host READs it, then disconnects. Table, epoch: 0.
  *   kind 1, a table:     accepted with "DTA1", kind (2), table id (2),
  *                        R_Key (4), 0 (4), address (8), epoch (8)
- *   kind 2, to read:     accepted with "DTA1", kind (2), 0 (2), R_Key (4),
- *                        0 (4), address (8), length (8) of the region's file,
- *                        as dta-region(5) has it. Table, epoch: 0.
+ *   kind 2, to read:     as kind 0, of the region's file, as dta-region(5) has
+ *                        it.
  * The collector rejects: -errno (4): -ESTALE, an older epoch's ticket; -ENOENT,
  *                        no such table; -EACCES, not to be read; -EPROTO,
  *                        none of the above; -EUSERS, too many connections.
@@ -34,10 +33,8 @@ enum {
 	VERBS_CM_TABLE = 1,
 	VERBS_CM_READ = 2,
 	VERBS_CM_ASK_LEN = 16,
-	VERBS_CM_LENGTH_LEN = 4,
 	VERBS_CM_PLACE_LEN = 32,
 	VERBS_CM_REFUSAL_LEN = 4,
-	VERBS_CM_CHUNK = 4096,
 };
 
 struct verbs_cm_ask {
@@ -51,7 +48,7 @@ struct verbs_cm_place {
 	uint64_t address;
 	union {
 		uint64_t epoch;	 /* VERBS_CM_TABLE */
-		uint64_t length; /* VERBS_CM_READ */
+		uint64_t length; /* the others */
 	};
 };
 
@@ -113,31 +110,23 @@ static inline int verbs_cm_place_decode(struct verbs_cm_place *p, uint16_t kind,
 		       : -EPROTO;
 }
 
-/* A length, or why a host was refused: what stands alone in 4 bytes. */
-static inline void verbs_cm_word_encode(uint8_t out[4], uint32_t v)
+static inline void verbs_cm_refusal_encode(uint8_t out[VERBS_CM_REFUSAL_LEN],
+					   int why)
 {
-	struct put w = put_to(out, 4);
+	struct put w = put_to(out, VERBS_CM_REFUSAL_LEN);
 
-	put_be32(&w, v);
+	put_be32(&w, (uint32_t)why);
 }
 
-static inline int verbs_cm_word_decode(uint32_t *v, const void *data,
-				       size_t len)
+/* Why: 0 if the collector did not say, -EPROTO if it can be none. */
+static inline int verbs_cm_refusal_decode(const void *data, size_t len)
 {
 	struct cur c = cur_of(data, len);
+	uint32_t v = cur_be32(&c);
 
-	*v = cur_be32(&c);
-	return cur_ok(&c) ? 0 : -EPROTO;
-}
-
-/* Why: -EPROTO if the collector did not say, or nothing that can be. */
-static inline int verbs_cm_refusal(const void *data, size_t len)
-{
-	uint32_t v;
-
-	if (verbs_cm_word_decode(&v, data, len) < 0 || v < UINT32_MAX - 4094)
+	if (v && v < UINT32_MAX - 4094)
 		return -EPROTO;
-	return -(int)(UINT32_MAX - v + 1);
+	return (int)v;
 }
 
 #endif

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * verbs_link.c - from an address to a connection: resolve, make the queue pair,
- * connect, and believe the answer only as far as it makes sense.
+ * connect, and check what is answered.
  */
 #include "verbs/verbs_link.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "base/clock.h"
+#include "verbs/verbs_private.h"
 
 enum {
 	RESOLVE_MS = 2000,
 	CONNECT_MS = 10000,
-	TICKET_MS = 20000,
 	TICKET_MAX = 256 << 20,
-	RECEIVES = 16,
 	/*
 	 * 4.096 us << 18 = 1.1 s until each of 6 retries
-	 * (InfiniBand 9.9.2.1.1): 7.5 s of silence are survived. Not 7:
+	 * (IBTA 9.9.2.1.1): 7.5 s of silence are survived. Not 7:
 	 * soft-RoCE takes that for ever.
 	 */
 	ACK_TIMEOUT = 18,
@@ -28,15 +27,7 @@ enum {
 	RNR_FOREVER = 7,
 };
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-static int step_of(int rc)
+static int error_of(int rc)
 {
 	return rc ? (errno ? -errno : -EIO) : 0;
 }
@@ -47,57 +38,54 @@ static int resolve(struct verbs_link *l, struct verbs_peer *p)
 	int rc;
 
 	errno = 0;
-	rc = step_of(rdma_create_id(p->channel, &l->id, l, RDMA_PS_TCP));
+	rc = error_of(rdma_create_id(p->channel, &l->id, l, RDMA_PS_TCP));
 	if (rc < 0) {
 		l->id = NULL;
 		return rc;
 	}
-	rc = step_of(rdma_resolve_addr(l->id, NULL, (struct sockaddr *)&p->at,
-				       RESOLVE_MS));
+	rc = error_of(rdma_resolve_addr(l->id, NULL, (struct sockaddr *)&p->at,
+					RESOLVE_MS));
 	if (!rc)
-		rc = verbs_peer_await(p, l, RDMA_CM_EVENT_ADDR_RESOLVED,
-				      2 * RESOLVE_MS);
+		rc = verbs_peer_wait(p, l, RDMA_CM_EVENT_ADDR_RESOLVED,
+				     2 * RESOLVE_MS);
 	if (rc < 0)
 		return rc;
 	/* Older kernels do not know it, and have a longer one. */
 	rdma_set_option(l->id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT,
 			&timeout, sizeof(timeout));
-	rc = step_of(rdma_resolve_route(l->id, RESOLVE_MS));
+	rc = error_of(rdma_resolve_route(l->id, RESOLVE_MS));
 	return rc ? rc
-		  : verbs_peer_await(p, l, RDMA_CM_EVENT_ROUTE_RESOLVED,
-				     2 * RESOLVE_MS);
+		  : verbs_peer_wait(p, l, RDMA_CM_EVENT_ROUTE_RESOLVED,
+				    2 * RESOLVE_MS);
 }
 
-/* Sends of depth, or (0) what it takes to receive a ticket. */
-static int make_pair(struct verbs_link *l, struct verbs_queue *q,
-		     unsigned depth, size_t memory)
+static int make_pair(struct verbs_link *l, unsigned depth)
 {
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RC,
-		.cap = {.max_send_wr = depth ? depth : 1,
-			.max_recv_wr = depth ? 1 : RECEIVES,
+		.cap = {.max_send_wr = depth,
+			.max_recv_wr = 1,
 			.max_send_sge = 1,
 			.max_recv_sge = 1,
-			.max_inline_data = depth ? VERBS_INLINE : 0},
+			.max_inline_data = VERBS_INLINE},
 	};
-	int flags;
+	int rc;
 
 	errno = 0;
-	l->memory = aligned_alloc(64, memory);
+	l->memory = aligned_alloc(64, VERBS_MEMORY);
 	if (!l->memory)
 		return -ENOMEM;
-	memset(l->memory, 0, memory);
+	memset(l->memory, 0, VERBS_MEMORY);
 	if (!(l->pd = ibv_alloc_pd(l->id->verbs)) ||
 	    !(l->channel = ibv_create_comp_channel(l->id->verbs)) ||
-	    !(l->cq = ibv_create_cq(l->id->verbs,
-				    (int)(depth ? depth : RECEIVES + 1), NULL,
-				    l->channel, 0)) ||
-	    !(l->mr = ibv_reg_mr(l->pd, l->memory, memory,
+	    !(l->cq = ibv_create_cq(l->id->verbs, (int)depth, NULL, l->channel,
+				    0)) ||
+	    !(l->mr = ibv_reg_mr(l->pd, l->memory, VERBS_MEMORY,
 				 IBV_ACCESS_LOCAL_WRITE)))
 		return errno ? -errno : -ENOMEM;
-	flags = fcntl(l->channel->fd, F_GETFL);
-	if (flags < 0 || fcntl(l->channel->fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return -errno;
+	rc = verbs_do_not_block(l->channel->fd);
+	if (rc < 0)
+		return rc;
 	init.send_cq = init.recv_cq = l->cq;
 	if (rdma_create_qp(l->id, l->pd, &init)) {
 		/* A device without room for payloads in work requests. */
@@ -105,12 +93,12 @@ static int make_pair(struct verbs_link *l, struct verbs_queue *q,
 		if (rdma_create_qp(l->id, l->pd, &init))
 			return errno ? -errno : -EIO;
 	}
-	q->inline_max = init.cap.max_inline_data;
+	l->q.inline_max = init.cap.max_inline_data;
 	return 0;
 }
 
-static int knock(struct verbs_link *l, struct verbs_peer *p,
-		 const struct verbs_cm_ask *ask, uint8_t atomics)
+static int connect_as(struct verbs_link *l, struct verbs_peer *p,
+		      const struct verbs_cm_ask *ask, uint8_t atomics)
 {
 	uint8_t data[VERBS_CM_ASK_LEN];
 	struct rdma_conn_param param = {
@@ -124,37 +112,37 @@ static int knock(struct verbs_link *l, struct verbs_peer *p,
 
 	verbs_cm_ask_encode(data, ask);
 	errno = 0;
-	rc = step_of(rdma_connect(l->id, &param));
+	rc = error_of(rdma_connect(l->id, &param));
 	if (!rc)
-		rc = verbs_peer_await(p, l, RDMA_CM_EVENT_ESTABLISHED,
-				      CONNECT_MS);
+		rc = verbs_peer_wait(p, l, RDMA_CM_EVENT_ESTABLISHED,
+				     CONNECT_MS);
 	l->up = !rc;
 	return rc;
 }
 
 /* The queue pair goes to error: what is outstanding is flushed at once. */
-static void leave(struct verbs_link *l)
+static void disconnect(struct verbs_link *l)
 {
-	if (!l->left)
+	if (!l->closed)
 		rdma_disconnect(l->id);
-	l->left = true;
+	l->closed = true;
 }
 
 /* Who waits for completions shall not wait for a collector that has gone. */
-static void look(struct verbs_queue *q)
+static void poll_events(struct verbs_queue *q)
 {
 	struct verbs_link *l = (void *)((char *)q -
 					offsetof(struct verbs_link, q));
 
-	verbs_peer_look(l->peer);
-	if (l->over)
-		leave(l);
+	verbs_peer_poll(l->peer);
+	if (l->disconnected)
+		disconnect(l);
 }
 
 void verbs_link_close(struct verbs_link *l)
 {
 	if (l->up)
-		leave(l);
+		disconnect(l);
 	if (l->up && l->q.qp)
 		verbs_queue_settle(&l->q);
 	if (l->id && l->id->qp)
@@ -174,7 +162,7 @@ void verbs_link_close(struct verbs_link *l)
 }
 
 /* Why there is no connection, and what to do about it. */
-static int why(int rc, const struct verbs_peer *p, struct fault *f)
+static int explain(int rc, const struct verbs_peer *p, struct fault *f)
 {
 	unsigned port = ntohs(((const struct sockaddr_in *)&p->at)->sin_port);
 
@@ -210,131 +198,11 @@ static int why(int rc, const struct verbs_peer *p, struct fault *f)
 	}
 }
 
-static int post_receive(struct verbs_link *l, unsigned i)
-{
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)l->memory + (size_t)i * VERBS_CM_CHUNK,
-		.length = VERBS_CM_CHUNK,
-		.lkey = l->mr->lkey,
-	};
-	struct ibv_recv_wr wr = {.wr_id = i, .sg_list = &sge, .num_sge = 1},
-			   *bad;
-
-	return -ibv_post_recv(l->id->qp, &wr, &bad);
-}
-
-/* Takes the chunks that have come. Returns 1 when the text is whole. */
-static int take_chunks(struct verbs_link *l, char *text, size_t len,
-		       size_t *have)
-{
-	struct ibv_wc wc;
-	int n, rc;
-
-	while ((n = ibv_poll_cq(l->cq, 1, &wc)) > 0) {
-		if (wc.status != IBV_WC_SUCCESS)
-			return -ECONNRESET;
-		if (wc.wr_id >= RECEIVES || wc.byte_len > len - *have ||
-		    wc.byte_len > VERBS_CM_CHUNK || !wc.byte_len)
-			return -EPROTO;
-		memcpy(text + *have,
-		       l->memory + (size_t)wc.wr_id * VERBS_CM_CHUNK,
-		       wc.byte_len);
-		*have += wc.byte_len;
-		if (*have == len)
-			return 1;
-		rc = post_receive(l, (unsigned)wc.wr_id);
-		if (rc < 0)
-			return rc;
-	}
-	return n < 0 ? -EIO : 0;
-}
-
-static int receive(struct verbs_link *l, struct verbs_peer *p, char *text,
-		   size_t len)
-{
-	struct pollfd fd = {.fd = l->channel->fd, .events = POLLIN};
-	uint64_t until = now_ms() + TICKET_MS;
-	size_t have = 0;
-	int rc = 0;
-
-	while (!rc) {
-		struct ibv_cq *cq;
-		void *context;
-
-		rc = -ibv_req_notify_cq(l->cq, 0);
-		if (!rc)
-			rc = take_chunks(l, text, len, &have);
-		verbs_peer_look(p);
-		if (!rc && *p->stop)
-			rc = -EINTR;
-		if (!rc && l->over)
-			rc = -ECONNRESET;
-		if (!rc && now_ms() > until)
-			rc = -ETIMEDOUT;
-		if (!rc && poll(&fd, 1, 100) > 0 &&
-		    !ibv_get_cq_event(l->channel, &cq, &context))
-			ibv_ack_cq_events(cq, 1);
-	}
-	return rc < 0 ? rc : 0;
-}
-
-/* The text is a stranger's: ticket_parse() judges it. */
-static int parse(struct ticket *t, char *text, size_t len, struct fault *f)
-{
-	FILE *in = fmemopen(text, len, "r");
-	int rc;
-
-	if (!in)
-		return fault_set(f, -errno, "%s", strerror(errno));
-	rc = ticket_parse(t, in, "ticket", f);
-	fclose(in);
-	return rc;
-}
-
-static int fetch(struct verbs_link *l, struct verbs_peer *p, char **text,
-		 uint32_t *len)
-{
-	struct verbs_cm_ask ask = {.kind = VERBS_CM_TICKET};
-	struct verbs_queue none;
-	int rc = resolve(l, p);
-
-	if (!rc)
-		rc = make_pair(l, &none, 0, (size_t)RECEIVES * VERBS_CM_CHUNK);
-	for (unsigned i = 0; i < RECEIVES && !rc; i++)
-		rc = post_receive(l, i);
-	if (!rc)
-		rc = knock(l, p, &ask, 0);
-	if (!rc)
-		rc = verbs_cm_word_decode(len, l->data, l->data_len);
-	if (!rc && (!*len || *len > TICKET_MAX))
-		rc = -EPROTO;
-	if (!rc && !(*text = malloc(*len)))
-		rc = -ENOMEM;
-	return rc ? rc : receive(l, p, *text, *len);
-}
-
-int verbs_link_ticket(struct verbs_peer *p, struct ticket *t, struct fault *f)
-{
-	struct verbs_link *l = calloc(1, sizeof(*l));
-	char *text = NULL;
-	uint32_t len = 0;
-	int rc;
-
-	if (!l)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = fetch(l, p, &text, &len);
-	rc = rc < 0 ? why(rc, p, f) : parse(t, text, len, f);
-	verbs_link_close(l);
-	free(text);
-	free(l);
-	return rc;
-}
-
 /*
  * What the device allows; a table of counters needs its atomics. t is NULL for
  * a reader, whose READs count as they do.
  */
-static int judge_device(const struct verbs_link *l, const struct table *t,
+static int check_device(const struct verbs_link *l, const struct table *t,
 			unsigned *depth, uint8_t *atomics, struct fault *f)
 {
 	const char *name = ibv_get_device_name(l->id->verbs->device);
@@ -365,7 +233,7 @@ static int judge_device(const struct verbs_link *l, const struct table *t,
 	return 0;
 }
 
-static int judge_place(struct verbs_link *l, const struct table *t,
+static int check_place(struct verbs_link *l, const struct table *t,
 		       uint64_t epoch, struct fault *f)
 {
 	struct verbs_cm_place place;
@@ -388,11 +256,12 @@ static int judge_place(struct verbs_link *l, const struct table *t,
 	return 0;
 }
 
-static int judge_region(struct verbs_link *l, uint64_t *length, struct fault *f)
+/* What is there to be read. */
+static int check_readable(struct verbs_link *l, uint16_t kind, uint64_t *length,
+			  struct fault *f)
 {
 	struct verbs_cm_place place;
-	int rc = verbs_cm_place_decode(&place, VERBS_CM_READ, l->data,
-				       l->data_len);
+	int rc = verbs_cm_place_decode(&place, kind, l->data, l->data_len);
 
 	if (rc < 0 || place.address & 7 ||
 	    place.address > UINT64_MAX - place.length)
@@ -417,17 +286,17 @@ static int make_link(struct verbs_link *l, struct verbs_peer *p,
 	int rc = resolve(l, p);
 
 	if (rc < 0)
-		return why(rc, p, f);
-	rc = judge_device(l, t, &depth, &atomics, f);
+		return explain(rc, p, f);
+	rc = check_device(l, t, &depth, &atomics, f);
 	if (rc < 0)
 		return rc;
-	rc = make_pair(l, &l->q, depth, VERBS_MEMORY);
+	rc = make_pair(l, depth);
 	if (!rc)
-		rc = knock(l, p, ask, atomics);
+		rc = connect_as(l, p, ask, atomics);
 	if (rc < 0)
-		return why(rc, p, f);
+		return explain(rc, p, f);
 	l->peer = p;
-	l->q.look = look;
+	l->q.poll_events = poll_events;
 	l->q.qp = l->id->qp;
 	l->q.cq = l->cq;
 	l->q.lkey = l->mr->lkey;
@@ -446,22 +315,75 @@ int verbs_link_table(struct verbs_link *l, struct verbs_peer *p,
 	int rc = make_link(l, p, &ask, t, ctr, f);
 
 	if (!rc)
-		rc = judge_place(l, t, epoch, f);
+		rc = check_place(l, t, epoch, f);
 	if (rc < 0)
 		verbs_link_close(l);
 	return rc;
 }
 
-int verbs_link_reader(struct verbs_link *l, struct verbs_peer *p,
+int verbs_link_reader(struct verbs_link *l, struct verbs_peer *p, uint16_t kind,
 		      uint64_t *length, struct verbs_road_ledger *ctr,
 		      struct fault *f)
 {
-	struct verbs_cm_ask ask = {.kind = VERBS_CM_READ};
+	struct verbs_cm_ask ask = {.kind = kind};
 	int rc = make_link(l, p, &ask, NULL, ctr, f);
 
 	if (!rc)
-		rc = judge_region(l, length, f);
+		rc = check_readable(l, kind, length, f);
 	if (rc < 0)
 		verbs_link_close(l);
+	return rc;
+}
+
+/* The text, a ring's length at a time. */
+static int read_text(struct verbs_link *l, char *text, size_t len)
+{
+	for (size_t done = 0, n; done < len; done += n) {
+		n = len - done < VERBS_STAGE ? len - done : VERBS_STAGE;
+		verbs_queue_read(&l->q, done, 0, (uint32_t)n);
+		verbs_queue_settle(&l->q);
+		if (l->q.broken)
+			return -ECONNRESET;
+		memcpy(text + done, l->memory + VERBS_SCRATCH, n);
+	}
+	return 0;
+}
+
+/* The text is untrusted: ticket_parse() checks it. */
+static int parse(struct ticket *t, char *text, size_t len, struct fault *f)
+{
+	FILE *in = fmemopen(text, len, "r");
+	int rc;
+
+	if (!in)
+		return fault_set(f, -errno, "%s", strerror(errno));
+	rc = ticket_parse(t, in, "ticket", f);
+	fclose(in);
+	return rc;
+}
+
+int verbs_link_ticket(struct verbs_peer *p, struct ticket *t, struct fault *f)
+{
+	struct verbs_link *l = calloc(1, sizeof(*l));
+	struct verbs_road_ledger ctr = {0};
+	char *text = NULL;
+	uint64_t len;
+	int rc;
+
+	if (!l)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	rc = verbs_link_reader(l, p, VERBS_CM_TICKET, &len, &ctr, f);
+	if (!rc) {
+		if (!len || len > TICKET_MAX)
+			rc = -EPROTO;
+		else if (!(text = malloc(len)))
+			rc = -ENOMEM;
+		else
+			rc = read_text(l, text, len);
+		rc = rc < 0 ? explain(rc, p, f) : parse(t, text, len, f);
+		verbs_link_close(l);
+	}
+	free(text);
+	free(l);
 	return rc;
 }

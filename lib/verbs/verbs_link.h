@@ -30,8 +30,8 @@ struct verbs_link {
 	struct ibv_mr *mr;
 	uint8_t *memory;
 	bool up;
-	bool over; /* the collector hung up, */
-	bool left; /* and so did we */
+	bool disconnected; /* by the collector, or its device is gone */
+	bool closed;	   /* by us */
 	/* What the connection manager said last. */
 	int event, status;
 	uint8_t data[VERBS_CM_PLACE_LEN]; /* the answer's private data */
@@ -40,20 +40,20 @@ struct verbs_link {
 	struct verbs_queue q;
 };
 
-/* ADDRESS[:PORT]. Returns 0 or -errno with f set. */
+/* ADDRESS[:PORT]; stop may be NULL. Returns 0 or -errno with f set. */
 int verbs_peer_open(struct verbs_peer *p, const char *address,
 		    const volatile sig_atomic_t *stop, struct fault *f);
 void verbs_peer_close(struct verbs_peer *p);
 
-/* Takes the events that wait: links learn that they are over. */
-void verbs_peer_look(struct verbs_peer *p);
+/* Takes the events that wait: links learn that they are disconnected. */
+void verbs_peer_poll(struct verbs_peer *p);
 
 /*
  * Waits for a link's next event. Returns 0 if it is the one wanted, what the
  * collector refused with (verbs_cm.h), or another -errno.
  */
-int verbs_peer_await(struct verbs_peer *p, struct verbs_link *l,
-		     enum rdma_cm_event_type wanted, uint64_t ms);
+int verbs_peer_wait(struct verbs_peer *p, struct verbs_link *l,
+		    enum rdma_cm_event_type wanted, uint64_t ms);
 
 /*
  * The ticket of the collector's current epoch. Returns 0 or -errno with f set
@@ -70,10 +70,11 @@ int verbs_link_table(struct verbs_link *l, struct verbs_peer *p,
 		     struct verbs_road_ledger *ctr, struct fault *f);
 
 /*
- * Connects a link to a collector's region, to read it: *length is that of the
- * region's file, which q.address begins. Returns as the one above.
+ * Connects a link to what can be read of this kind (verbs_cm.h), a ticket's
+ * text or a region's file: it begins at q.address and has this length. Returns
+ * as the one above.
  */
-int verbs_link_reader(struct verbs_link *l, struct verbs_peer *p,
+int verbs_link_reader(struct verbs_link *l, struct verbs_peer *p, uint16_t kind,
 		      uint64_t *length, struct verbs_road_ledger *ctr,
 		      struct fault *f);
 

@@ -6,6 +6,8 @@
 #include "verbs/verbs_road.h"
 #include "verbs/verbs_target.h"
 
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 static int without(struct fault *f)
 {
 	return fault_set(f, -ENOTSUP,
@@ -18,65 +20,46 @@ const struct ledger verbs_target_ledger = {.stage = "verbs"};
 int verbs_target_open(struct verbs_target **out, struct region *r,
 		      const struct verbs_target_options *o, struct fault *f)
 {
-	(void)out;
-	(void)r;
-	(void)o;
 	return without(f);
 }
 
 int verbs_target_listen(struct verbs_target *v, uint16_t port, struct fault *f)
 {
-	(void)v;
-	(void)port;
 	return without(f);
 }
 
 unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds)
 {
-	(void)v;
-	(void)fds;
 	return 0;
 }
 
-int verbs_target_work(struct verbs_target *v)
+int verbs_target_work(struct verbs_target *v, struct fault *f)
 {
-	(void)v;
-	return 0;
+	return without(f);
 }
 
 void verbs_target_renew(struct verbs_target *v)
 {
-	(void)v;
 }
 
 const struct ticket *verbs_target_ticket(const struct verbs_target *v)
 {
-	(void)v;
 	return NULL;
 }
 
 bool verbs_target_adds_alone(const struct verbs_target *v)
 {
-	(void)v;
 	return true;
-}
-
-const char *verbs_target_name(const struct verbs_target *v)
-{
-	(void)v;
-	return "";
 }
 
 const struct verbs_target_ledger *
 verbs_target_counters(const struct verbs_target *v)
 {
-	(void)v;
 	return NULL;
 }
 
 void verbs_target_close(struct verbs_target *v)
 {
-	(void)v;
 }
 
 const struct ledger verbs_road_ledger = {.stage = "road"};
@@ -84,21 +67,16 @@ const struct ledger verbs_road_ledger = {.stage = "road"};
 int verbs_road_open(struct verbs_road **out, const char *address,
 		    const struct verbs_road_options *o, struct fault *f)
 {
-	(void)out;
-	(void)address;
-	(void)o;
 	return without(f);
 }
 
 struct road *verbs_road(struct verbs_road *v)
 {
-	(void)v;
 	return NULL;
 }
 
 const struct ticket *verbs_road_ticket(const struct verbs_road *v)
 {
-	(void)v;
 	return NULL;
 }
 
@@ -109,46 +87,35 @@ void verbs_road_reap(struct verbs_road *v)
 
 int verbs_road_settle(struct verbs_road *v)
 {
-	(void)v;
 	return -ENOTSUP;
 }
 
 const struct verbs_road_ledger *verbs_road_counters(const struct verbs_road *v)
 {
-	(void)v;
 	return NULL;
 }
 
 void verbs_road_close(struct verbs_road *v)
 {
-	(void)v;
 }
 
 int verbs_reader_open(struct verbs_reader **out, const char *address,
 		      const volatile sig_atomic_t *stop, struct fault *f)
 {
-	(void)out;
-	(void)address;
-	(void)stop;
 	return without(f);
 }
 
 void verbs_reader_close(struct verbs_reader *r)
 {
-	(void)r;
 }
 
 uint64_t verbs_reader_size(const struct verbs_reader *r)
 {
-	(void)r;
 	return 0;
 }
 
 int verbs_reader_read(struct verbs_reader *r, const struct verbs_piece *p,
 		      size_t n, struct fault *f)
 {
-	(void)r;
-	(void)p;
-	(void)n;
 	return without(f);
 }

@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* verbs_peer.c - the collector's address, and what comes of its connections. */
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "verbs/verbs_link.h"
+#include "verbs/verbs_private.h"
 
 enum {
-	REJECT_NO_LISTENER = 8, /* invalid service ID (InfiniBand 12.6.7.2) */
+	REJECT_NO_LISTENER = 8, /* invalid service ID (IBTA 12.6.7.2) */
 	REJECT_CONSUMER = 28,	/* the collector's own word follows */
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* Splits ADDRESS[:PORT]; an IPv6 address with a port stands in brackets. */
 static int split(const char *address, char *host, size_t room, char *port,
@@ -85,9 +77,10 @@ static int look_up(struct verbs_peer *p, const char *address, struct fault *f)
 int verbs_peer_open(struct verbs_peer *p, const char *address,
 		    const volatile sig_atomic_t *stop, struct fault *f)
 {
-	int flags, rc;
+	static const volatile sig_atomic_t never;
+	int rc;
 
-	*p = (struct verbs_peer){.stop = stop};
+	*p = (struct verbs_peer){.stop = stop ? stop : &never};
 	rc = look_up(p, address, f);
 	if (rc < 0)
 		return rc;
@@ -98,10 +91,8 @@ int verbs_peer_open(struct verbs_peer *p, const char *address,
 				 "/dev/infiniband/rdma_cm: %s: load the module "
 				 "rdma_ucm, and let this user open it",
 				 strerror(errno ? errno : ENODEV));
-	flags = fcntl(p->channel->fd, F_GETFL);
-	if (flags < 0 ||
-	    fcntl(p->channel->fd, F_SETFL, flags | O_NONBLOCK) < 0) {
-		rc = -errno;
+	rc = verbs_do_not_block(p->channel->fd);
+	if (rc < 0) {
 		verbs_peer_close(p);
 		return fault_set(f, rc, "%s: %s", address, strerror(-rc));
 	}
@@ -115,7 +106,7 @@ void verbs_peer_close(struct verbs_peer *p)
 	p->channel = NULL;
 }
 
-static void happened(struct verbs_link *l, const struct rdma_cm_event *e)
+static void take_event(struct verbs_link *l, const struct rdma_cm_event *e)
 {
 	const struct rdma_conn_param *param = &e->param.conn;
 	uint8_t room = sizeof(l->data);
@@ -136,20 +127,20 @@ static void happened(struct verbs_link *l, const struct rdma_cm_event *e)
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		l->over = true;
+		l->disconnected = true;
 		break;
 	default:
 		break;
 	}
 }
 
-void verbs_peer_look(struct verbs_peer *p)
+void verbs_peer_poll(struct verbs_peer *p)
 {
 	struct rdma_cm_event *e;
 
 	while (!rdma_get_cm_event(p->channel, &e)) {
 		if (e->id && e->id->context)
-			happened(e->id->context, e);
+			take_event(e->id->context, e);
 		rdma_ack_cm_event(e);
 	}
 }
@@ -160,26 +151,24 @@ void verbs_peer_look(struct verbs_peer *p)
  */
 static int refused(const struct verbs_link *l)
 {
-	uint32_t word = 0;
+	int why = verbs_cm_refusal_decode(l->data, l->data_len);
 
-	verbs_cm_word_decode(&word, l->data, l->data_len);
-	if (l->status == REJECT_NO_LISTENER ||
-	    (l->status == REJECT_CONSUMER && !word))
+	if (l->status == REJECT_NO_LISTENER)
 		return -ECONNREFUSED;
-	return l->status == REJECT_CONSUMER
-		       ? verbs_cm_refusal(l->data, l->data_len)
-		       : -EPROTO;
+	if (l->status != REJECT_CONSUMER)
+		return -EPROTO;
+	return why ? why : -ECONNREFUSED;
 }
 
-int verbs_peer_await(struct verbs_peer *p, struct verbs_link *l,
-		     enum rdma_cm_event_type wanted, uint64_t ms)
+int verbs_peer_wait(struct verbs_peer *p, struct verbs_link *l,
+		    enum rdma_cm_event_type wanted, uint64_t ms)
 {
 	struct pollfd fd = {.fd = p->channel->fd, .events = POLLIN};
-	uint64_t until = now_ms() + ms;
+	uint64_t until = clock_ms() + ms;
 
 	l->event = -1;
-	for (verbs_peer_look(p); l->event < 0; verbs_peer_look(p)) {
-		uint64_t now = now_ms();
+	for (verbs_peer_poll(p); l->event < 0; verbs_peer_poll(p)) {
+		uint64_t now = clock_ms();
 
 		if (*p->stop)
 			return -EINTR;

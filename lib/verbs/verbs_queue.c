@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 enum {
 	REAP = 16,    /* completions taken at once */
@@ -79,14 +80,6 @@ unsigned verbs_queue_reap(struct verbs_queue *q)
 	return all;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* Until the device says that something has completed, or for a moment. */
 static void sleep_on(struct verbs_queue *q)
 {
@@ -117,12 +110,12 @@ static bool wait(struct verbs_queue *q)
 	for (unsigned i = 0; i < SPINS; i++)
 		if (verbs_queue_reap(q))
 			return true;
-	since = now_ms();
-	while (now_ms() - since < GIVE_UP_MS) {
+	since = clock_ms();
+	while (clock_ms() - since < GIVE_UP_MS) {
 		uint64_t before = q->done;
 
-		if (q->look)
-			q->look(q);
+		if (q->poll_events)
+			q->poll_events(q);
 		sleep_on(q);
 		if (verbs_queue_reap(q) || q->done != before)
 			return true;
@@ -143,7 +136,7 @@ void verbs_queue_abandon(struct verbs_queue *q)
  * Posts what is chained, and waits until a whole chain has room again. Counts
  * what cannot be posted as lost.
  */
-static void ring(struct verbs_queue *q)
+static void post_chain(struct verbs_queue *q)
 {
 	struct ibv_send_wr *last = &q->wr[q->chained - 1], *bad = NULL;
 	struct ibv_send_wr *next = last->next;
@@ -170,7 +163,7 @@ static void ring(struct verbs_queue *q)
 void verbs_queue_settle(struct verbs_queue *q)
 {
 	if (q->chained)
-		ring(q);
+		post_chain(q);
 	while (q->done != q->posted && wait(q))
 		;
 }
@@ -187,7 +180,7 @@ static bool take(struct verbs_queue *q, uint32_t length)
 	return true;
 }
 
-/* A payload into the ring of payloads: where it is there. */
+/* A payload into the ring: where it is there. */
 static uint8_t *stage(struct verbs_queue *q, const uint8_t *data,
 		      uint32_t length)
 {
@@ -195,7 +188,7 @@ static uint8_t *stage(struct verbs_queue *q, const uint8_t *data,
 
 	if (!take(q, length)) {
 		if (q->chained)
-			ring(q);
+			post_chain(q);
 		while (!take(q, length))
 			if (q->done == q->posted || !wait(q))
 				q->tail = q->head;
@@ -208,7 +201,7 @@ static uint8_t *stage(struct verbs_queue *q, const uint8_t *data,
 static inline void put_payload(struct verbs_queue *q, const struct op *op)
 {
 	bool fits = op->length <= q->inline_max;
-	/* Before the request is begun: it may ring. */
+	/* Before the request is begun: it may post those before it. */
 	const uint8_t *data = fits ? op->data : stage(q, op->data, op->length);
 	struct ibv_send_wr *wr = &q->wr[q->chained];
 
@@ -260,10 +253,10 @@ static inline void chain(struct verbs_queue *q)
 	q->wr[q->chained].wr_id = number;
 	q->given[number & (q->depth - 1)] = q->head;
 	if (++q->chained == VERBS_CHAIN)
-		ring(q);
+		post_chain(q);
 }
 
-/* Chains one operation; its data must stay until the next ring(). */
+/* Chains one operation; its data must stay until the next post_chain(). */
 static inline void put(struct verbs_queue *q, const struct op *op)
 {
 	if (op->verb == OP_WRITE || op->verb == OP_WRITE_IMM)
@@ -284,7 +277,7 @@ void verbs_queue_exec(struct verbs_queue *q, const struct op *ops, size_t n)
 			put(q, op);
 	}
 	if (q->chained)
-		ring(q);
+		post_chain(q);
 }
 
 void verbs_queue_read(struct verbs_queue *q, uint64_t offset, uint32_t at,

@@ -6,7 +6,7 @@
  * Work requests are numbered from 0 as they are posted (wr_id). Completions
  * come in that order, and one that succeeded stands for all before it; one that
  * did not counts for itself, and behind it every request has one of its own
- * (InfiniBand 10.8.3): so it is known exactly what was done.
+ * (IBTA 10.8.3): so it is known exactly what was done.
  */
 #ifndef VERBS_VERBS_QUEUE_H
 #define VERBS_VERBS_QUEUE_H
@@ -43,7 +43,7 @@ struct verbs_queue {
 	uint64_t head, tail;   /* of the ring: bytes ever taken, given back */
 	struct verbs_road_ledger *ctr;
 	/* Called now and then while waiting; may be NULL. */
-	void (*look)(struct verbs_queue *q);
+	void (*poll_events)(struct verbs_queue *q);
 	uint64_t given[VERBS_DEPTH]; /* head as each work request left it */
 	struct ibv_send_wr wr[VERBS_CHAIN];
 	struct ibv_sge sge[VERBS_CHAIN];

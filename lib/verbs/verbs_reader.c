@@ -27,16 +27,15 @@ struct round {
 int verbs_reader_open(struct verbs_reader **out, const char *address,
 		      const volatile sig_atomic_t *stop, struct fault *f)
 {
-	static const volatile sig_atomic_t never;
 	struct verbs_reader *r = calloc(1, sizeof(*r));
 	int rc;
 
 	if (!r)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = verbs_peer_open(&r->peer, address, stop ? stop : &never, f);
+	rc = verbs_peer_open(&r->peer, address, stop, f);
 	if (!rc)
-		rc = verbs_link_reader(&r->link, &r->peer, &r->size, &r->ctr,
-				       f);
+		rc = verbs_link_reader(&r->link, &r->peer, VERBS_CM_READ,
+				       &r->size, &r->ctr, f);
 	if (rc < 0) {
 		verbs_reader_close(r);
 		return rc;
@@ -114,8 +113,8 @@ int verbs_reader_read(struct verbs_reader *r, const struct verbs_piece *p,
 		if (p[i].offset > r->size ||
 		    p[i].length > r->size - p[i].offset)
 			return fault_set(f, -ERANGE, "not in the region");
-	verbs_peer_look(&r->peer);
-	if (r->link.q.broken || r->link.over)
+	verbs_peer_poll(&r->peer);
+	if (r->link.q.broken || r->link.disconnected)
 		return broken(r, f);
 	for (size_t i = 0; i < n; i++)
 		for (size_t done = 0; done < p[i].length;) {

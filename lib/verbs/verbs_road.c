@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "verbs/verbs_link.h"
+#include "verbs/verbs_private.h"
 #include "wire/be.h"
 
 enum {
@@ -29,27 +32,29 @@ struct verbs_road {
 	struct verbs_link link[TABLE_MAX];
 };
 
-#define FIELD(name, role)                                                      \
-	{                                                                      \
-#name, offsetof(struct verbs_road_ledger, name), role          \
-	}
-
 static const struct ledger_field fields[] = {
-	FIELD(received, LEDGER_IN),	    FIELD(completed, LEDGER_DONE),
-	FIELD(flushed, LEDGER_DROP),	    FIELD(access, LEDGER_DROP),
-	FIELD(refused, LEDGER_DROP),	    FIELD(unanswered, LEDGER_DROP),
-	FIELD(not_ready, LEDGER_DROP),	    FIELD(failed, LEDGER_DROP),
-	FIELD(unconnected, LEDGER_DROP),    FIELD(writes, LEDGER_NOTE),
-	FIELD(atomics, LEDGER_NOTE),	    FIELD(immediates, LEDGER_NOTE),
-	FIELD(bytes, LEDGER_NOTE),	    FIELD(inlined, LEDGER_NOTE),
-	FIELD(doorbells, LEDGER_NOTE),	    FIELD(connections, LEDGER_NOTE),
-	FIELD(disconnections, LEDGER_NOTE), FIELD(retries, LEDGER_NOTE),
-	FIELD(tickets, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, received, LEDGER_IN),
+	LEDGER_FIELD(struct verbs_road_ledger, completed, LEDGER_DONE),
+	LEDGER_FIELD(struct verbs_road_ledger, flushed, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_road_ledger, access, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_road_ledger, refused, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_road_ledger, unanswered, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_road_ledger, not_ready, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_road_ledger, failed, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_road_ledger, unconnected, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_road_ledger, writes, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, atomics, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, immediates, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, bytes, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, inlined, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, doorbells, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, connections, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, disconnections, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, retries, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_road_ledger, tickets, LEDGER_NOTE),
 };
 
-_Static_assert(sizeof(fields) / sizeof(fields[0]) ==
-		       sizeof(struct verbs_road_ledger) / sizeof(uint64_t),
-	       "a counter has no name");
+LEDGER_COMPLETE(fields, struct verbs_road_ledger);
 
 const struct ledger verbs_road_ledger = {
 	.stage = "road",
@@ -63,18 +68,21 @@ static inline struct verbs_road *self(struct road *r)
 	return (struct verbs_road *)r;
 }
 
-static uint64_t now_ms(void)
+/* Says what happened to the connection, behind the collector's address. */
+__attribute__((format(printf, 2, 3))) static void
+report(const struct verbs_road *v, const char *fmt, ...)
 {
-	struct timespec t;
+	char text[800];
+	va_list ap;
+	int n;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-static void tell(const struct verbs_road *v, const char *text)
-{
-	if (v->o.tell)
-		v->o.tell(v->o.ctx, text);
+	if (!v->o.warn)
+		return;
+	n = snprintf(text, sizeof(text), "%s: ", v->address);
+	va_start(ap, fmt);
+	vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
+	va_end(ap);
+	v->o.warn(v->o.ctx, text);
 }
 
 /* The count of a list goes on from the ticket's. */
@@ -158,106 +166,86 @@ static int connect_all(struct verbs_road *v, struct fault *f)
 	return rc;
 }
 
-/* Whether all is well; connections that are not are closed. */
-static bool look(struct verbs_road *v)
+/* Whether all links are up; those that broke are closed. */
+static bool check_links(struct verbs_road *v)
 {
-	bool well = true;
+	bool all_up = true;
 
-	verbs_peer_look(&v->peer);
+	verbs_peer_poll(&v->peer);
 	for (unsigned i = 0; i < v->ticket.n; i++) {
 		struct verbs_link *l = &v->link[i];
 
 		if (l->up && l->q.done != l->q.posted)
 			verbs_queue_reap(&l->q);
-		if (l->over || l->q.broken)
+		if (l->disconnected || l->q.broken)
 			disconnect(v, i);
-		well = well && l->up;
+		all_up = all_up && l->up;
 	}
-	return well;
+	return all_up;
 }
 
-static void rest(const struct verbs_road *v, uint64_t until_ms)
+static void sleep_until(const struct verbs_road *v, uint64_t until_ms)
 {
 	uint64_t now;
 
-	while (!*v->peer.stop && (now = now_ms()) < until_ms)
+	while (!*v->peer.stop && (now = clock_ms()) < until_ms)
 		poll(NULL, 0, until_ms - now < 50 ? (int)(until_ms - now) : 50);
 }
 
-static void say_lost(struct verbs_road *v)
+static void begin_outage(struct verbs_road *v)
 {
-	char text[400];
-
 	if (v->since_ms)
 		return;
-	v->since_ms = now_ms();
+	v->since_ms = clock_ms();
 	v->pause_ms = PAUSE_MS;
 	v->next_ms = v->since_ms;
-	snprintf(text, sizeof(text), "%s: connection lost", v->address);
-	tell(v, text);
-}
-
-static void say_back(struct verbs_road *v)
-{
-	char text[400];
-
-	snprintf(text, sizeof(text), "%s: connected again, epoch %llu",
-		 v->address, (unsigned long long)v->ticket.epoch);
-	tell(v, text);
-	v->since_ms = 0;
-}
-
-/* Patience is over, or nothing will come of it. */
-static void say_gone(struct verbs_road *v, const struct fault *f)
-{
-	char text[800];
-
-	snprintf(text, sizeof(text), "%s: %s; counting what is lost meanwhile",
-		 v->address, f->text);
-	tell(v, text);
+	report(v, "connection lost");
 }
 
 /*
- * Makes broken connections again. Waits for that while there is patience; then
- * each call makes one attempt, when it is due.
+ * Makes broken connections again. Waits for that, VERBS_ROAD_WAIT_MS at most;
+ * then each call makes one attempt, when it is due.
  */
-static void repair(struct verbs_road *v)
+static void reconnect(struct verbs_road *v)
 {
-	bool patient;
+	bool waiting;
 
-	say_lost(v);
+	begin_outage(v);
 	do {
 		struct fault f = {""};
 		int rc;
 
-		patient = now_ms() - v->since_ms < VERBS_ROAD_PATIENCE_MS;
-		if (patient)
-			rest(v, v->next_ms);
-		if (*v->peer.stop || now_ms() < v->next_ms)
+		waiting = clock_ms() - v->since_ms < VERBS_ROAD_WAIT_MS;
+		if (waiting)
+			sleep_until(v, v->next_ms);
+		if (*v->peer.stop || clock_ms() < v->next_ms)
 			return;
 		rc = connect_all(v, &f);
 		if (!rc) {
-			say_back(v);
+			v->since_ms = 0;
+			report(v, "connected again, epoch %llu",
+			       (unsigned long long)v->ticket.epoch);
 			return;
 		}
 		v->ctr.retries++;
-		v->next_ms = now_ms() + v->pause_ms;
+		v->next_ms = clock_ms() + v->pause_ms;
 		if (v->pause_ms < PAUSE_MAX_MS)
 			v->pause_ms *= 2;
 		if (rc == -ENOTSUP)
-			v->since_ms = 1; /* no patience with that */
-		if (patient && now_ms() - v->since_ms >= VERBS_ROAD_PATIENCE_MS)
-			say_gone(v, &f);
-		look(v); /* half of them may be up */
-	} while (patient);
+			v->since_ms = 1; /* not worth waiting for */
+		if (waiting && clock_ms() - v->since_ms >= VERBS_ROAD_WAIT_MS)
+			report(v, "%s; counting what is lost meanwhile",
+			       f.text);
+		check_links(v); /* half of them may be up */
+	} while (waiting);
 }
 
 static uint64_t verbs_begin(struct road *road)
 {
 	struct verbs_road *v = self(road);
 
-	if (!look(v))
-		repair(v);
+	if (!check_links(v))
+		reconnect(v);
 	return v->generation;
 }
 
@@ -320,7 +308,6 @@ static uint64_t verbs_head(struct road *road, unsigned table, uint32_t list)
 int verbs_road_open(struct verbs_road **out, const char *address,
 		    const struct verbs_road_options *o, struct fault *f)
 {
-	static const volatile sig_atomic_t never;
 	struct verbs_road *v = calloc(1, sizeof(*v));
 	int rc;
 
@@ -334,9 +321,9 @@ int verbs_road_open(struct verbs_road **out, const char *address,
 	};
 	if (o)
 		v->o = *o;
+	verbs_raise_memlock();
 	snprintf(v->address, sizeof(v->address), "%s", address);
-	rc = verbs_peer_open(&v->peer, address, v->o.stop ? v->o.stop : &never,
-			     f);
+	rc = verbs_peer_open(&v->peer, address, v->o.stop, f);
 	if (!rc)
 		rc = connect_all(v, f);
 	if (rc < 0) {
@@ -369,7 +356,7 @@ int verbs_road_settle(struct verbs_road *v)
 	for (unsigned i = 0; i < v->ticket.n; i++)
 		if (v->link[i].up)
 			verbs_queue_settle(&v->link[i].q);
-	return look(v) ? 0 : -ENOTCONN;
+	return check_links(v) ? 0 : -ENOTCONN;
 }
 
 const struct verbs_road_ledger *verbs_road_counters(const struct verbs_road *v)

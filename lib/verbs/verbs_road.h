@@ -9,7 +9,7 @@
  * registered ring. Atomics' answers land in a scratch word.
  *
  * A broken connection is made again with growing pauses: begin() waits for that
- * at first; after VERBS_ROAD_PATIENCE_MS operations are counted as lost while
+ * at first; after VERBS_ROAD_WAIT_MS operations are counted as lost while
  * it goes on trying. When the collector has a new epoch, its new ticket is
  * fetched and begin() returns it.
  */
@@ -26,7 +26,7 @@ struct verbs_road;
 
 enum {
 	VERBS_ROAD_PORT = 40040, /* the number of DTA's UDP port */
-	VERBS_ROAD_PATIENCE_MS = 30000,
+	VERBS_ROAD_WAIT_MS = 30000,
 };
 
 /*
@@ -60,7 +60,7 @@ struct verbs_road_options {
 	/* Ends waiting for the collector when it becomes true; may be NULL. */
 	const volatile sig_atomic_t *stop;
 	/* Something happened to the connection; text names it. May be NULL. */
-	void (*tell)(void *ctx, const char *text);
+	void (*warn)(void *ctx, const char *text);
 	void *ctx;
 };
 

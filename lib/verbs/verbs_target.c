@@ -4,45 +4,36 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
+#include "verbs/verbs_private.h"
 #include "verbs/verbs_target_private.h"
 
 enum {
-	MEND_MS = 2000, /* until mending is tried again */
+	REMAKE_MS = 2000, /* until what failed is tried again */
 };
-
-/* clang-format off */
-#define COUNTER(name, role) \
-	{ #name, offsetof(struct verbs_target_ledger, name), role }
 
 static const struct ledger_field fields[] = {
-	COUNTER(completed, LEDGER_IN),
-	COUNTER(immediates, LEDGER_DONE),
-	COUNTER(flushed, LEDGER_DROP),
-	COUNTER(failed, LEDGER_DROP),
-	COUNTER(qp_errors, LEDGER_NOTE),
-	COUNTER(qp_made, LEDGER_NOTE),
-	COUNTER(port_down, LEDGER_NOTE),
-	COUNTER(port_up, LEDGER_NOTE),
-	COUNTER(device_lost, LEDGER_NOTE),
-	COUNTER(device_back, LEDGER_NOTE),
-	COUNTER(rotations, LEDGER_NOTE),
-	COUNTER(tickets, LEDGER_NOTE),
-	COUNTER(connections, LEDGER_NOTE),
-	COUNTER(refused, LEDGER_NOTE),
-	COUNTER(disconnected, LEDGER_NOTE),
-	COUNTER(broken, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, completed, LEDGER_IN),
+	LEDGER_FIELD(struct verbs_target_ledger, immediates, LEDGER_DONE),
+	LEDGER_FIELD(struct verbs_target_ledger, flushed, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_target_ledger, failed, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_target_ledger, qp_errors, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, qp_made, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, port_down, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, port_up, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, rotations, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, tickets, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, connections, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, refused, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, disconnected, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_target_ledger, broken, LEDGER_NOTE),
 };
-/* clang-format on */
 
-_Static_assert(sizeof(fields) / sizeof(fields[0]) ==
-		       sizeof(struct verbs_target_ledger) / sizeof(uint64_t),
-	       "a counter has no name");
+LEDGER_COMPLETE(fields, struct verbs_target_ledger);
 
 const struct ledger verbs_target_ledger = {
 	.stage = "verbs",
@@ -50,35 +41,6 @@ const struct ledger verbs_target_ledger = {
 	.fields = fields,
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-void verbs_tell(struct verbs_target *v, const char *fmt, ...)
-{
-	char text[256], line[sizeof(text) + VERBS_TARGET_NAME_MAX + 4];
-	va_list ap;
-
-	if (!v->o.tell)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	snprintf(line, sizeof(line), "%s: %s", v->name, text);
-	v->o.tell(v->o.ctx, line);
-}
-
-void verbs_complain(struct verbs_target *v, const struct fault *f)
-{
-	if (!v->complained && v->o.tell)
-		v->o.tell(v->o.ctx, f->text);
-	v->complained = true;
-}
 
 static int check_tables(const struct verbs_target *v, struct fault *f)
 {
@@ -105,37 +67,29 @@ static int check_tables(const struct verbs_target *v, struct fault *f)
 }
 
 /* Of hosts, which have RC, the MTU is their own matter. */
-static int take_mtu(struct verbs_target *v, const struct verbs_port *port,
-		    struct fault *f)
+static int check_mtu(const struct verbs_target *v, struct fault *f)
 {
-	unsigned most = verbs_mtu_bytes(port->mtu);
 	struct fault why = {""};
 	int rc = 0;
 
-	v->mtu = most < TICKET_MTU ? most : TICKET_MTU;
-	if (v->want.mtu)
-		v->mtu = v->want.mtu;
 	if (v->o.peer)
 		rc = ticket_check_mtu(region_table(v->region, 0),
 				      region_tables(v->region), v->mtu, &why);
 	return rc < 0 ? fault_set(f, rc, "%s: %.400s", v->name, why.text) : 0;
 }
 
-static void give_up(struct verbs_target *v);
-
-/* The device, its memory and its queue pairs: all or nothing. */
-static int take_device(struct verbs_target *v, struct fault *f)
+/* The device, its memory and its queue pairs. */
+static int set_up(struct verbs_target *v, struct fault *f)
 {
 	int rc = verbs_device_open(v, f);
 	uint8_t mac[6];
 
-	if (rc < 0)
-		return rc;
-	rc = check_tables(v, f);
 	if (!rc)
-		rc = verbs_port_find(&v->port, v, f);
+		rc = check_tables(v, f);
 	if (!rc)
-		rc = take_mtu(v, &v->port, f);
+		rc = verbs_port_find(v, f);
+	if (!rc)
+		rc = check_mtu(v, f);
 	if (!rc)
 		rc = verbs_memory_make(&v->now, v, writer_enter(v->seat), f);
 	if (!rc && v->o.readable)
@@ -143,59 +97,36 @@ static int take_device(struct verbs_target *v, struct fault *f)
 	for (unsigned i = 0; v->o.peer && !rc && i < region_tables(v->region);
 	     i++)
 		rc = verbs_pair_make(&v->pair[i], v, i, f);
-	if (!rc && v->cm_port)
-		rc = verbs_cm_open(v, f);
-	if (!rc)
-		v->neighbour = v->o.peer && verbs_neighbour(v, mac);
-	else
-		give_up(v);
+	v->neighbour = !rc && v->o.peer && verbs_peer_known(v, mac);
 	v->stale = v->o.peer;
 	return rc;
 }
 
 static void drop_ticket(struct verbs_target *v)
 {
-	if (v->has_ticket)
-		ticket_fini(&v->ticket);
-	v->has_ticket = false;
-}
-
-/* Nothing can be written by the device from here on. */
-static void give_up(struct verbs_target *v)
-{
-	verbs_cm_close(v);
-	for (unsigned i = 0; i < region_tables(v->region); i++)
-		verbs_pair_drop(&v->pair[i]);
-	verbs_memory_drop(&v->now);
-	verbs_memory_drop(&v->old);
-	verbs_memory_unshare(v);
-	verbs_device_close(v);
-	writer_leave(v->seat);
-	v->lost = v->renumber = v->renew = v->stale = false;
+	if (v->ticket)
+		ticket_fini(v->ticket);
+	free(v->ticket);
+	v->ticket = NULL;
 }
 
 static bool renew_ticket(struct verbs_target *v)
 {
 	struct ticket *t = malloc(sizeof(*t));
-	struct fault f = {0};
 
-	if (!t)
-		return false;
-	if (verbs_ticket_make(v, t, &f) < 0) {
+	if (!t || verbs_ticket_make(v, t, NULL) < 0) {
 		free(t);
 		return false; /* the next tick tries again */
 	}
 	drop_ticket(v);
-	v->ticket = *t;
-	free(t);
-	v->has_ticket = true;
+	v->ticket = t;
 	v->stale = false;
 	v->ctr.tickets++;
 	return true;
 }
 
 /* A queue pair made again, or for the first time. */
-static int mend_pair(struct verbs_target *v, unsigned i)
+static int remake_pair(struct verbs_target *v, unsigned i)
 {
 	struct verbs_pair *p = &v->pair[i];
 	uint32_t was = p->qp ? p->qp->qp_num : 0;
@@ -205,26 +136,26 @@ static int mend_pair(struct verbs_target *v, unsigned i)
 	verbs_pair_drop(p);
 	rc = verbs_pair_make(p, v, i, &f);
 	if (rc < 0) {
-		p->lame = true;
-		verbs_complain(v, &f);
+		p->remake = true;
+		verbs_warn_once(v, &f);
 		return rc;
 	}
 	v->ctr.qp_made++;
 	v->stale = true;
 	if (was)
-		verbs_tell(v, "table %s: queue pair 0x%x made again as 0x%x",
+		verbs_warn(v, "table %s: queue pair 0x%x made again as 0x%x",
 			   region_table(v->region, i)->name, was,
 			   p->qp->qp_num);
 	return 0;
 }
 
-static void tell_dead(struct verbs_target *v, struct verbs_pair *p)
+static void warn_dead(struct verbs_target *v, struct verbs_pair *p)
 {
-	if (p->told || !p->qp)
+	if (p->warned || !p->qp)
 		return;
-	p->told = true;
+	p->warned = true;
 	v->ctr.qp_errors++;
-	verbs_tell(v, "table %s: queue pair 0x%x is dead%s",
+	verbs_warn(v, "table %s: queue pair 0x%x is dead%s",
 		   region_table(v->region, p->table)->name, p->qp->qp_num,
 		   v->ctr.rotations ? ": perhaps an R_Key of an older epoch: "
 				      "its ticket is out of date"
@@ -235,54 +166,28 @@ static void tell_dead(struct verbs_target *v, struct verbs_pair *p)
  * Where the peer cannot be found, the kernel takes seconds to say so: one try
  * each time, and not all the time.
  */
-static void mend_pairs(struct verbs_target *v)
+static void remake_pairs(struct verbs_target *v)
 {
-	bool lame = false;
+	bool remake = false;
 
 	for (unsigned i = 0; v->o.peer && i < region_tables(v->region); i++) {
 		struct verbs_pair *p = &v->pair[i];
 
-		if (p->lame)
-			tell_dead(v, p);
+		if (p->remake)
+			warn_dead(v, p);
 		if (v->renew)
-			p->lame = p->told = true;
-		lame |= p->lame;
+			p->remake = p->warned = true;
+		remake |= p->remake;
 	}
 	v->renew = false;
-	if (!lame || now_ms() < v->mend_ms)
+	if (!remake || clock_ms() < v->remake_ms)
 		return;
 	for (unsigned i = 0; i < region_tables(v->region); i++)
-		if (v->pair[i].lame && mend_pair(v, i) < 0) {
-			v->mend_ms = now_ms() + MEND_MS;
+		if (v->pair[i].remake && remake_pair(v, i) < 0) {
+			v->remake_ms = clock_ms() + REMAKE_MS;
 			return;
 		}
-	v->complained = false;
-}
-
-/* An address that came back may be in another place: all depends on it. */
-static void mend_address(struct verbs_target *v)
-{
-	struct verbs_port port;
-	struct fault f = {0};
-
-	if (verbs_port_holds(v)) {
-		v->renumber = false;
-		return;
-	}
-	if (verbs_port_find(&port, v, &f) < 0 || take_mtu(v, &port, &f) < 0) {
-		verbs_complain(v, &f);
-		return;
-	}
-	v->port = port;
-	v->complained = false;
-	v->renumber = false;
-	v->renew = v->o.peer;
-	verbs_tell(v, "its address moved");
-	if (!v->cm_port)
-		return;
-	verbs_cm_close(v);
-	if (verbs_cm_open(v, &f) < 0)
-		verbs_complain(v, &f);
+	v->warned = false;
 }
 
 /* The region was rotated: R_Keys for the new epoch, a while for the old. */
@@ -295,18 +200,18 @@ static void follow_epoch(struct verbs_target *v, uint64_t now)
 	if (epoch == v->now.epoch)
 		return;
 	if (verbs_memory_make(&fresh, v, epoch, &f) < 0) {
-		verbs_complain(v, &f);
+		verbs_warn_once(v, &f);
 		return;
 	}
-	v->complained = false;
+	v->warned = false;
 	verbs_memory_drop(&v->old);
 	v->old = v->now;
 	v->now = fresh;
 	v->old_until_ms = now + v->o.grace_ms;
 	v->stale = v->o.peer;
 	v->ctr.rotations++;
-	verbs_tell(v, "epoch %llu", (unsigned long long)epoch);
-	verbs_cm_hang_up(v);
+	verbs_warn(v, "epoch %llu", (unsigned long long)epoch);
+	verbs_cm_disconnect(v);
 }
 
 /*
@@ -326,66 +231,46 @@ static void end_grace(struct verbs_target *v, uint64_t now)
 
 static void tick(struct verbs_target *v)
 {
-	uint64_t now = now_ms();
+	uint64_t now = clock_ms();
 
-	if (now - v->looked_ms < VERBS_TARGET_TICK_MS)
+	if (now - v->ticked_ms < VERBS_TARGET_TICK_MS)
 		return;
-	v->looked_ms = now;
-	if (verbs_device_leaves(v)) {
+	v->ticked_ms = now;
+	if (verbs_device_leaving(v)) {
 		v->lost = true;
 		return;
 	}
 	for (unsigned i = 0; v->o.peer && i < region_tables(v->region); i++)
 		if (v->pair[i].qp && verbs_pair_is_dead(&v->pair[i]))
-			v->pair[i].lame = true;
+			v->pair[i].remake = true;
 	follow_epoch(v, now);
 	end_grace(v, now);
 }
 
-static void take_back(struct verbs_target *v)
+int verbs_target_work(struct verbs_target *v, struct fault *f)
 {
-	uint64_t now = now_ms();
-	struct fault f = {0};
+	int rc = 0;
 
-	if (now - v->looked_ms < VERBS_TARGET_TICK_MS)
-		return;
-	v->looked_ms = now;
-	if (take_device(v, &f) < 0) {
-		verbs_complain(v, &f);
-		return;
-	}
-	v->ctr.device_back++;
-	v->complained = false;
-	verbs_tell(v, "the device is back");
-}
-
-int verbs_target_work(struct verbs_target *v)
-{
-	if (!v->dev.ctx)
-		take_back(v);
-	if (!v->dev.ctx)
-		return 0;
 	verbs_events_take(v);
 	verbs_cm_work(v);
 	tick(v);
-	if (v->lost) {
-		v->ctr.device_lost++;
-		verbs_tell(v, "the device is lost; what is stored is not");
-		give_up(v);
-		drop_ticket(v);
-		return 0;
-	}
-	if (v->renumber)
-		mend_address(v);
-	if (!v->renumber)
-		mend_pairs(v);
-	return v->stale && v->now.n && renew_ticket(v);
+	if (v->lost)
+		return fault_set(f, -ENODEV,
+				 "%s: the device is gone; start again when it "
+				 "is back: what is stored stays",
+				 v->name);
+	if (v->readdressed)
+		rc = verbs_port_check(v, f);
+	if (rc < 0)
+		return rc;
+	v->readdressed = false;
+	remake_pairs(v);
+	return v->stale && renew_ticket(v);
 }
 
 int verbs_target_listen(struct verbs_target *v, uint16_t port, struct fault *f)
 {
-	v->cm_port = port;
-	return verbs_cm_open(v, f);
+	return verbs_cm_open(v, port, f);
 }
 
 void verbs_target_renew(struct verbs_target *v)
@@ -395,16 +280,11 @@ void verbs_target_renew(struct verbs_target *v)
 
 unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds)
 {
-	int all[VERBS_TARGET_FDS];
+	const int all[] = {v->channel->fd, v->ctx->async_fd, verbs_cm_fd(v)};
 	unsigned n = 0;
 
-	if (v->dev.ctx) {
-		all[n++] = v->dev.channel->fd;
-		all[n++] = v->dev.ctx->async_fd;
-		n += verbs_cm_fds(v, all + n);
-	}
-	for (unsigned i = 0; i < n; i++)
-		fds[i] = (struct pollfd){all[i], POLLIN, 0};
+	for (; n < VERBS_TARGET_FDS && all[n] >= 0; n++)
+		fds[n] = (struct pollfd){all[n], POLLIN, 0};
 	return n;
 }
 
@@ -424,33 +304,29 @@ int verbs_target_open(struct verbs_target **out, struct region *r,
 	if (!v->want.version)
 		v->want.version = 4;
 	snprintf(v->name, sizeof(v->name), "%s", o->device);
+	verbs_raise_memlock();
 	rc = writer_open(&v->seat, r, f);
 	if (!rc)
-		rc = take_device(v, f);
+		rc = set_up(v, f);
 	if (rc < 0) {
 		verbs_target_close(v);
 		return rc;
 	}
-	v->looked_ms = now_ms();
+	v->ticked_ms = clock_ms();
 	if (v->stale && !renew_ticket(v))
-		v->looked_ms = 0; /* rotated under us: work() sees it */
+		v->ticked_ms = 0; /* rotated under us: work() sees it */
 	*out = v;
 	return 0;
 }
 
 const struct ticket *verbs_target_ticket(const struct verbs_target *v)
 {
-	return v->has_ticket ? &v->ticket : NULL;
+	return v->ticket;
 }
 
 bool verbs_target_adds_alone(const struct verbs_target *v)
 {
 	return v->attr.atomic_cap != IBV_ATOMIC_GLOB;
-}
-
-const char *verbs_target_name(const struct verbs_target *v)
-{
-	return v->name;
 }
 
 const struct verbs_target_ledger *
@@ -463,8 +339,14 @@ void verbs_target_close(struct verbs_target *v)
 {
 	if (!v)
 		return;
-	if (v->dev.ctx)
-		give_up(v);
+	verbs_cm_close(v);
+	for (unsigned i = 0; i < region_tables(v->region); i++)
+		verbs_pair_drop(&v->pair[i]);
+	verbs_memory_drop(&v->now);
+	verbs_memory_drop(&v->old);
+	verbs_memory_unshare(v);
+	verbs_device_close(v);
+	/* Nothing can be written by the device from here on. */
 	drop_ticket(v);
 	writer_close(v->seat);
 	free(v);

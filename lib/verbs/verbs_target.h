@@ -7,14 +7,15 @@
  * table in that epoch and nothing else, and a queue pair of its own, RC or UC,
  * ready to receive from one peer; no connection manager is in between. What a
  * translator must know of them is in the ticket, which changes when a queue
- * pair had to be made again, when the region was rotated, and when the device
- * or its address came back.
+ * pair had to be made again and when the region was rotated.
  *
  * Epochs: the target sits in a writer's seat of the region. A rotation waits
  *         until the device can no longer write into the old epoch: until the
  *         grace is over and its R_Keys are revoked.
  * Waiting: poll() on what verbs_target_fds() gives, for at most
  *         VERBS_TARGET_TICK_MS, then call verbs_target_work().
+ * Losses:  a device that is taken away, or an address of it, ends the target:
+ *         the region outlives it, and another can be opened.
  * Readers: have a memory region of their own, the whole region's, which nothing
  *         can be written through, and queue pairs that can do nothing else. So
  *         they see what a process of this machine sees that maps the region
@@ -33,7 +34,7 @@
 struct verbs_target;
 
 enum {
-	VERBS_TARGET_FDS = 4,	    /* at most, of a target */
+	VERBS_TARGET_FDS = 3,	    /* at most, of a target */
 	VERBS_TARGET_TICK_MS = 250, /* between looks at epoch and state */
 	VERBS_TARGET_RECEIVES = 1024,
 	VERBS_TARGET_GRACE_MS = 1000,
@@ -54,7 +55,7 @@ struct verbs_target_options {
 	unsigned grace_ms; /* an old epoch's R_Keys are good for so long */
 	bool readable;	   /* hosts may read the region, all of it */
 	/* Something happened; text names the device. */
-	void (*tell)(void *ctx, const char *text);
+	void (*warn)(void *ctx, const char *text);
 	void *ctx;
 };
 
@@ -69,7 +70,7 @@ struct verbs_target_ledger {
 	uint64_t failed;     /* of any other status */
 	/* notes */
 	uint64_t qp_errors, qp_made;
-	uint64_t port_down, port_up, device_lost, device_back;
+	uint64_t port_down, port_up;
 	uint64_t rotations, tickets;
 	uint64_t connections, refused, disconnected, broken; /* librdmacm */
 };
@@ -95,9 +96,10 @@ unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds);
 
 /*
  * Does all that waits and returns at once: 1 if there is a new ticket, else 0.
- * What goes wrong is told, and tried again by a later call.
+ * What goes wrong is told, and tried again by a later call. -ENODEV: the device
+ * is gone; -EADDRNOTAVAIL: its address is: close the target.
  */
-int verbs_target_work(struct verbs_target *v);
+int verbs_target_work(struct verbs_target *v, struct fault *f);
 
 /* Makes all queue pairs anew: a translator has lost count. Work() says when. */
 void verbs_target_renew(struct verbs_target *v);
@@ -108,9 +110,8 @@ void verbs_target_renew(struct verbs_target *v);
  */
 bool verbs_target_adds_alone(const struct verbs_target *v);
 
-/* NULL while there is none: the device is lost, or there are no queue pairs. */
+/* NULL while there is none: there are no queue pairs. */
 const struct ticket *verbs_target_ticket(const struct verbs_target *v);
-const char *verbs_target_name(const struct verbs_target *v);
 const struct verbs_target_ledger *
 verbs_target_counters(const struct verbs_target *v);
 void verbs_target_close(struct verbs_target *v); /* NULL is fine */

@@ -1,34 +1,59 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * verbs_target_cm.c - hosts that come through librdmacm (verbs_cm.h): each
- * fetches the ticket, then makes a reliable connection for every table.
+ * connects to read the ticket, then for every table; or to read the region.
+ *
+ * Queue pairs are made on the target's own context, where the memory is
+ * registered; librdmacm is asked for their attributes only.
  */
-#include "verbs/verbs_host_private.h"
-
 #include <errno.h>
-#include <fcntl.h>
+#include <rdma/rdma_cma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+#include "verbs/verbs_cm.h"
+#include "verbs/verbs_private.h"
+#include "verbs/verbs_target_private.h"
 
 enum {
 	CONNECTIONS_MAX = 256,
+	READERS_MAX = 128, /* of them; the others are for who writes */
 	BACKLOG = 64,
-	PATIENCE_MS = 10000, /* for a ticket to be fetched, a hand to shake */
-	PULSE_MS = 10000,    /* between signs of life */
+	TIMEOUT_MS = 10000, /* to be established, to have read the ticket */
+	PROBE_MS = 10000,   /* between probes of a connection */
 };
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
+struct connection {
+	struct connection *next;
+	struct rdma_cm_id *id;
+	struct verbs_pair pair;
+	bool established, disconnected, broken;
+	bool reads; /* and writes nothing */
+	uint64_t since_ms, probed_ms;
+	char *text; /* a ticket's, to be read as mr, else NULL */
+	struct ibv_mr *mr;
+};
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
+struct verbs_cm {
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *listener;
+	struct connection *first;
+	unsigned n, readers; /* of all, those that read */
+};
 
-static struct sockaddr_storage own_address(const struct verbs_target *v)
+/* What a host asks, copied: the event is acknowledged before it is judged. */
+struct request {
+	struct rdma_cm_id *id;
+	struct verbs_cm_ask ask;
+	int rc;		   /* of its decoding */
+	uint8_t resources; /* reads and atomics that it wants outstanding */
+};
+
+static struct sockaddr_storage own_address(const struct verbs_target *v,
+					   uint16_t port)
 {
 	struct sockaddr_storage s = {0};
 	struct sockaddr_in *in = (void *)&s;
@@ -36,56 +61,35 @@ static struct sockaddr_storage own_address(const struct verbs_target *v)
 
 	if (v->want.version == 4) {
 		in->sin_family = AF_INET;
-		in->sin_port = htons(v->cm_port);
+		in->sin_port = htons(port);
 		memcpy(&in->sin_addr, v->port.gid.raw + 12, 4);
 	} else {
 		in6->sin6_family = AF_INET6;
-		in6->sin6_port = htons(v->cm_port);
+		in6->sin6_port = htons(port);
 		in6->sin6_scope_id = v->port.ifindex;
 		memcpy(&in6->sin6_addr, v->port.gid.raw, 16);
 	}
 	return s;
 }
 
-static int do_not_block(int fd)
+static int listen_on(struct verbs_cm *cm, struct sockaddr_storage at)
 {
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return -errno;
-	return 0;
-}
-
-static int make_side(struct verbs_side *s, struct ibv_context *ctx)
-{
-	errno = 0;
-	s->ctx = ctx;
-	s->pd = ibv_alloc_pd(ctx);
-	s->channel = s->pd ? ibv_create_comp_channel(ctx) : NULL;
-	if (!s->channel)
-		return errno ? -errno : -EIO;
-	return do_not_block(s->channel->fd);
-}
-
-static int listen_on(struct verbs_cm *cm, const struct verbs_target *v)
-{
-	struct sockaddr_storage at = own_address(v);
 	int rc;
 
 	cm->channel = rdma_create_event_channel();
 	if (!cm->channel)
 		return -errno;
-	rc = do_not_block(cm->channel->fd);
+	rc = verbs_do_not_block(cm->channel->fd);
 	if (rc < 0)
 		return rc;
 	if (rdma_create_id(cm->channel, &cm->listener, NULL, RDMA_PS_TCP) ||
 	    rdma_bind_addr(cm->listener, (struct sockaddr *)&at) ||
 	    rdma_listen(cm->listener, BACKLOG))
 		return -errno;
-	return make_side(&cm->side, cm->listener->verbs);
+	return 0;
 }
 
-int verbs_cm_open(struct verbs_target *v, struct fault *f)
+int verbs_cm_open(struct verbs_target *v, uint16_t port, struct fault *f)
 {
 	static const char node[] = "/dev/infiniband/rdma_cm";
 	int rc;
@@ -93,7 +97,7 @@ int verbs_cm_open(struct verbs_target *v, struct fault *f)
 	v->cm = calloc(1, sizeof(*v->cm));
 	if (!v->cm)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = listen_on(v->cm, v);
+	rc = listen_on(v->cm, own_address(v, port));
 	if (!rc)
 		return 0;
 	verbs_cm_close(v);
@@ -102,54 +106,187 @@ int verbs_cm_open(struct verbs_target *v, struct fault *f)
 				 "%s: %s: load the module rdma_ucm, and let "
 				 "this user open it (chmod 0666)",
 				 node, strerror(errno));
-	return fault_set(f, rc, "%s: port %u: %s", v->name, v->cm_port,
+	return fault_set(f, rc, "%s: port %u: %s", v->name, port,
 			 strerror(-rc));
 }
 
-unsigned verbs_cm_fds(const struct verbs_target *v, int fds[2])
+int verbs_cm_fd(const struct verbs_target *v)
 {
-	if (!v->cm)
-		return 0;
-	fds[0] = v->cm->channel->fd;
-	fds[1] = v->cm->side.channel->fd;
-	return 2;
+	return v->cm ? v->cm->channel->fd : -1;
 }
 
 static void drop(struct verbs_cm *cm, struct connection *c)
 {
 	cm->readers -= c->reads;
-	verbs_host_free(c);
 	cm->n--;
+	verbs_pair_drop(&c->pair);
+	if (c->mr)
+		ibv_dereg_mr(c->mr);
+	rdma_destroy_id(c->id);
+	free(c->text);
+	free(c);
+}
+
+/* As rdma_accept() would do, were the queue pair librdmacm's own. */
+static int change_state(struct connection *c, const struct verbs_target *v,
+			enum ibv_qp_state state, uint8_t resources)
+{
+	const struct table *t = region_table(v->region, c->pair.table);
+	struct ibv_qp_attr a = {.qp_state = state};
+	int mask;
+
+	if (rdma_init_qp_attr(c->id, &a, &mask))
+		return -errno;
+	if (mask & IBV_QP_ACCESS_FLAGS)
+		a.qp_access_flags = c->text || c->reads
+					    ? IBV_ACCESS_REMOTE_READ
+					    : (unsigned)verbs_access(v, t);
+	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
+		a.max_dest_rd_atomic = resources;
+	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
+		a.max_rd_atomic = 0; /* we ask for nothing */
+	return -ibv_modify_qp(c->pair.qp, &a, mask);
+}
+
+/* Makes the queue pair and accepts the connection. */
+static int accept_with(struct connection *c, struct verbs_target *v,
+		       const struct request *q,
+		       const struct verbs_cm_place *place)
+{
+	uint8_t data[VERBS_CM_PLACE_LEN], most = verbs_pair_atomics(v);
+	struct rdma_conn_param param = {
+		.private_data = data,
+		.private_data_len = sizeof(data),
+		.responder_resources = q->resources < most ? q->resources
+							   : most,
+		.rnr_retry_count = 7, /* for ever */
+	};
+	bool table = place->kind == VERBS_CM_TABLE; /* of immediates */
+	int rc = verbs_pair_create(&c->pair, v, IBV_QPT_RC,
+				   table ? v->o.receives : 1, NULL);
+
+	if (!rc)
+		rc = change_state(c, v, IBV_QPS_INIT, 0);
+	if (!rc)
+		rc = verbs_pair_post(&c->pair);
+	if (!rc)
+		rc = change_state(c, v, IBV_QPS_RTR, param.responder_resources);
+	if (!rc)
+		rc = change_state(c, v, IBV_QPS_RTS, 0);
+	if (rc < 0)
+		return rc;
+	param.qp_num = c->pair.qp->qp_num;
+	verbs_cm_place_encode(data, place);
+	return rdma_accept(c->id, &param) ? -errno : 0;
+}
+
+/* The ticket as a text, which the host reads. */
+static int write_text(struct connection *c, struct verbs_target *v)
+{
+	struct ticket *t = malloc(sizeof(*t));
+	size_t len = 0;
+	FILE *out = t ? open_memstream(&c->text, &len) : NULL;
+	int rc = out ? verbs_ticket_make(v, t, NULL) : -ENOMEM;
+
+	if (!rc) {
+		rc = ticket_write(t, out);
+		ticket_fini(t);
+	}
+	if (out && fclose(out) != 0 && !rc)
+		rc = -errno;
+	free(t);
+	if (rc < 0)
+		return rc;
+	c->mr = ibv_reg_mr(v->pd, c->text, len, IBV_ACCESS_REMOTE_READ);
+	return c->mr ? 0 : errno ? -errno : -ENOMEM;
+}
+
+static int find_table(struct connection *c, const struct verbs_target *v,
+		      const struct verbs_cm_ask *ask)
+{
+	const struct table *t = region_by_id(v->region, ask->table);
+
+	if (!t)
+		return -ENOENT;
+	c->pair.table = (unsigned)(t - region_table(v->region, 0));
+	return ask->epoch == region_epoch(v->region) &&
+			       ask->epoch == v->now.epoch
+		       ? 0
+		       : -ESTALE;
+}
+
+static int count_reader(struct connection *c, const struct verbs_target *v)
+{
+	if (!v->readable)
+		return -EACCES;
+	if (v->cm->readers == READERS_MAX)
+		return -EUSERS;
+	c->reads = true;
+	v->cm->readers++;
+	return 0;
+}
+
+/* Gives a host what it asks for. -errno is what it is to be told. */
+static int serve(struct connection *c, struct verbs_target *v,
+		 const struct request *q)
+{
+	struct verbs_cm_place place = {.kind = q->ask.kind};
+	const struct ibv_mr *mr = v->readable;
+	int rc = q->rc;
+
+	if (!rc && !v->now.n)
+		rc = -EAGAIN;
+	if (!rc && strcmp(ibv_get_device_name(q->id->verbs->device), v->name))
+		rc = -ENODEV;
+	if (rc < 0)
+		return rc;
+	switch (place.kind) {
+	case VERBS_CM_TICKET:
+		rc = write_text(c, v);
+		mr = c->mr;
+		break;
+	case VERBS_CM_READ:
+		rc = count_reader(c, v);
+		break;
+	default:
+		rc = find_table(c, v, &q->ask);
+		mr = v->now.mr[c->pair.table];
+	}
+	if (rc < 0)
+		return rc;
+	place.rkey = mr->rkey;
+	place.address = (uintptr_t)mr->addr;
+	place.length = mr->length;
+	if (place.kind == VERBS_CM_TABLE) {
+		place.table = q->ask.table;
+		place.epoch = v->now.epoch;
+	}
+	return accept_with(c, v, q, &place);
 }
 
 static void refuse(struct verbs_target *v, struct rdma_cm_id *id, int why)
 {
 	uint8_t data[VERBS_CM_REFUSAL_LEN];
 
-	verbs_cm_word_encode(data, (uint32_t)why);
+	verbs_cm_refusal_encode(data, why);
 	rdma_reject(id, data, sizeof(data));
 	v->ctr.refused++;
 }
 
 static void requested(struct verbs_target *v, const struct request *q)
 {
-	struct connection *c = NULL;
-	int rc = -EUSERS;
+	struct connection *c = calloc(1, sizeof(*c));
+	int rc;
 
-	if (v->cm->n < CONNECTIONS_MAX) {
-		c = calloc(1, sizeof(*c));
-		rc = -ENOMEM;
-	}
 	if (!c) {
-		refuse(v, q->id, rc);
+		refuse(v, q->id, -ENOMEM);
 		rdma_destroy_id(q->id);
 		return;
 	}
 	c->id = q->id;
 	c->id->context = c;
-	c->since_ms = c->pulse_ms = now_ms();
-	v->cm->n++;
-	rc = verbs_host_serve(c, v, q);
+	c->since_ms = c->probed_ms = clock_ms();
+	rc = v->cm->n++ < CONNECTIONS_MAX ? serve(c, v, q) : -EUSERS;
 	if (rc < 0) {
 		refuse(v, q->id, rc);
 		drop(v->cm, c);
@@ -159,34 +296,16 @@ static void requested(struct verbs_target *v, const struct request *q)
 	v->cm->first = c;
 }
 
-void verbs_cm_completed(struct verbs_target *v, struct verbs_pair *p,
-			const struct ibv_wc *wc)
-{
-	struct connection *c = NULL;
-
-	for (c = v->cm ? v->cm->first : NULL; c && &c->pair != p;)
-		c = c->next;
-	if (!c)
-		return;
-	c->sending -= c->sending > 0;
-	if (wc->status != IBV_WC_SUCCESS)
-		c->broken = true;
-	else
-		verbs_host_send(c);
-}
-
-static void happened(struct verbs_target *v, struct connection *c,
-		     enum rdma_cm_event_type what)
+static void take_event(struct verbs_target *v, struct connection *c,
+		       enum rdma_cm_event_type what)
 {
 	switch (what) {
 	case RDMA_CM_EVENT_ESTABLISHED:
 		c->established = true;
 		v->ctr.connections++;
-		if (c->text)
-			verbs_host_send(c);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
-		c->over = true;
+		c->disconnected = true;
 		break;
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 	case RDMA_CM_EVENT_ADDR_CHANGE:
@@ -197,7 +316,7 @@ static void happened(struct verbs_target *v, struct connection *c,
 	}
 }
 
-static void take_cm_events(struct verbs_target *v)
+static void take_events(struct verbs_target *v)
 {
 	struct rdma_cm_event *e;
 
@@ -216,32 +335,50 @@ static void take_cm_events(struct verbs_target *v)
 		if (what == RDMA_CM_EVENT_CONNECT_REQUEST)
 			requested(v, &q);
 		else if (c)
-			happened(v, c, what);
+			take_event(v, c, what);
 		else if (what == RDMA_CM_EVENT_DEVICE_REMOVAL)
 			v->lost = true;
 	}
 }
 
+/*
+ * A write of no bytes, which the host's device must acknowledge: that a host
+ * died without a word is found out by it.
+ */
+static void probe(struct connection *c, uint64_t now)
+{
+	struct ibv_send_wr *bad, wr = {.wr_id = 1};
+	int rc;
+
+	if (c->text || c->pair.probing || now - c->probed_ms <= PROBE_MS)
+		return;
+	c->probed_ms = now;
+	wr.opcode = IBV_WR_RDMA_WRITE;
+	wr.send_flags = IBV_SEND_SIGNALED;
+	rc = ibv_post_send(c->pair.qp, &wr, &bad);
+	/* Without privileges that were dropped rxe does not send: so be it. */
+	c->pair.probing = !rc;
+	c->broken |= rc && rc != EACCES && rc != EPERM;
+}
+
 /* Those that have ended, or that nothing comes of. */
-static void reap(struct verbs_target *v)
+static void close_ended(struct verbs_target *v)
 {
 	struct connection **at = &v->cm->first, *c;
-	uint64_t now = now_ms();
+	uint64_t now = clock_ms();
 
 	while ((c = *at)) {
 		if ((!c->established || c->text) &&
-		    now - c->since_ms > PATIENCE_MS)
+		    now - c->since_ms > TIMEOUT_MS)
 			c->broken = true;
-		if (c->established && now - c->pulse_ms > PULSE_MS) {
-			c->pulse_ms = now;
-			verbs_host_pulse(c);
-		}
-		if (!c->over && !c->broken && !c->pair.lame) {
+		if (c->established)
+			probe(c, now);
+		if (!c->disconnected && !c->broken && !c->pair.remake) {
 			at = &c->next;
 			continue;
 		}
 		*at = c->next;
-		if (c->over)
+		if (c->disconnected)
 			v->ctr.disconnected++;
 		else
 			v->ctr.broken++;
@@ -254,22 +391,21 @@ void verbs_cm_work(struct verbs_target *v)
 {
 	if (!v->cm)
 		return;
-	take_cm_events(v);
-	verbs_completions_take(v, v->cm->side.channel);
-	reap(v);
+	take_events(v);
+	close_ended(v);
 }
 
 /*
  * A ticket that is being fetched is stale, too: the host will be told so.
  * Readers see for themselves which epochs there are.
  */
-void verbs_cm_hang_up(struct verbs_target *v)
+void verbs_cm_disconnect(struct verbs_target *v)
 {
 	struct connection *c;
 
 	for (c = v->cm ? v->cm->first : NULL; c; c = c->next)
 		if (!c->text && !c->reads)
-			c->over = true;
+			c->disconnected = true;
 }
 
 void verbs_cm_close(struct verbs_target *v)
@@ -285,10 +421,6 @@ void verbs_cm_close(struct verbs_target *v)
 			rdma_disconnect(c->id);
 		drop(cm, c);
 	}
-	if (cm->side.channel)
-		ibv_destroy_comp_channel(cm->side.channel);
-	if (cm->side.pd)
-		ibv_dealloc_pd(cm->side.pd);
 	if (cm->listener)
 		rdma_destroy_id(cm->listener);
 	if (cm->channel)

@@ -2,14 +2,14 @@
 /* verbs_target_device.c - devices, their ports and addresses. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "packet/pkt.h"
+#include "verbs/verbs_private.h"
 #include "verbs/verbs_target_private.h"
 
 enum {
@@ -17,9 +17,10 @@ enum {
 	LIST_MAX = 256, /* characters of a list in a message */
 };
 
-unsigned verbs_mtu_bytes(enum ibv_mtu mtu)
+/* Powers of two: 256 is 1. */
+enum ibv_mtu verbs_mtu_of(unsigned bytes)
 {
-	return 128u << mtu;
+	return (enum ibv_mtu)(ffs((int)bytes) - 8);
 }
 
 /* Adds " name" to a list that may be cut short. */
@@ -83,35 +84,26 @@ static int open_named(struct verbs_target *v, struct ibv_device **all,
 	if (!*d)
 		return no_such_device(all, f);
 	errno = 0;
-	v->dev.ctx = ibv_open_device(*d);
-	if (!v->dev.ctx)
+	v->ctx = ibv_open_device(*d);
+	if (!v->ctx)
 		return cannot_open(errno ? -errno : -EIO, *d, f);
 	return 0;
 }
 
-static int do_not_block(int fd)
+static int make_objects(struct verbs_target *v)
 {
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return -errno;
-	return 0;
-}
-
-static int equip(struct verbs_target *v)
-{
-	int rc = -ibv_query_device(v->dev.ctx, &v->attr);
+	int rc = -ibv_query_device(v->ctx, &v->attr);
 
 	if (rc < 0)
 		return rc;
-	v->dev.pd = ibv_alloc_pd(v->dev.ctx);
-	if (!v->dev.pd)
+	v->pd = ibv_alloc_pd(v->ctx);
+	if (!v->pd)
 		return errno ? -errno : -EIO;
-	v->dev.channel = ibv_create_comp_channel(v->dev.ctx);
-	if (!v->dev.channel)
+	v->channel = ibv_create_comp_channel(v->ctx);
+	if (!v->channel)
 		return errno ? -errno : -EIO;
-	rc = do_not_block(v->dev.channel->fd);
-	return rc < 0 ? rc : do_not_block(v->dev.ctx->async_fd);
+	rc = verbs_do_not_block(v->channel->fd);
+	return rc < 0 ? rc : verbs_do_not_block(v->ctx->async_fd);
 }
 
 int verbs_device_open(struct verbs_target *v, struct fault *f)
@@ -131,7 +123,7 @@ int verbs_device_open(struct verbs_target *v, struct fault *f)
 	ibv_free_device_list(all);
 	if (rc < 0)
 		return rc;
-	rc = equip(v);
+	rc = make_objects(v);
 	if (rc < 0) {
 		verbs_device_close(v);
 		return fault_set(f, rc, "%s: %s", v->name, strerror(-rc));
@@ -141,24 +133,23 @@ int verbs_device_open(struct verbs_target *v, struct fault *f)
 
 void verbs_device_close(struct verbs_target *v)
 {
-	if (v->dev.channel)
-		ibv_destroy_comp_channel(v->dev.channel);
-	if (v->dev.pd)
-		ibv_dealloc_pd(v->dev.pd);
-	if (v->dev.ctx)
-		ibv_close_device(v->dev.ctx);
-	v->dev.channel = NULL;
-	v->dev.pd = NULL;
-	v->dev.ctx = NULL;
+	if (v->channel)
+		ibv_destroy_comp_channel(v->channel);
+	if (v->pd)
+		ibv_dealloc_pd(v->pd);
+	if (v->ctx)
+		ibv_close_device(v->ctx);
+	v->channel = NULL;
+	v->pd = NULL;
+	v->ctx = NULL;
 }
 
-bool verbs_device_leaves(const struct verbs_target *v)
+bool verbs_device_leaving(const struct verbs_target *v)
 {
-	return access(v->dev.ctx->device->dev_path, F_OK) < 0 &&
-	       errno == ENOENT;
+	return access(v->ctx->device->dev_path, F_OK) < 0 && errno == ENOENT;
 }
 
-/* ::ffff:a.b.c.d is IPv4's form in a GID (InfiniBand annex A17). */
+/* ::ffff:a.b.c.d is IPv4's form in a GID (IBTA annex A17). */
 static union ibv_gid gid_of(uint8_t version, const uint8_t *ip)
 {
 	union ibv_gid g = {.raw = {[10] = 0xff, [11] = 0xff}};
@@ -250,75 +241,70 @@ static int no_address(const struct verbs_target *v,
 
 static void look_at_netdev(struct verbs_port *p)
 {
-	struct ifreq q = {{{0}}, {{0}}};
-	int s;
+	struct live_address own;
 
-	if (!if_indextoname(p->ifindex, q.ifr_name))
+	if (!if_indextoname(p->ifindex, p->netdev))
 		return;
-	snprintf(p->netdev, sizeof(p->netdev), "%s", q.ifr_name);
-	s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (s < 0)
-		return;
-	if (!ioctl(s, SIOCGIFHWADDR, &q))
-		memcpy(p->mac, q.ifr_hwaddr.sa_data, sizeof(p->mac));
-	close(s);
+	live_address(&own, p->netdev);
+	memcpy(p->mac, own.mac, sizeof(p->mac));
 }
 
-static int take_port(struct verbs_port *p, const struct verbs_target *v,
-		     const struct ibv_gid_entry *e, struct fault *f)
+static int take_port(struct verbs_target *v, const struct ibv_gid_entry *e,
+		     struct fault *f)
 {
 	struct ibv_port_attr attr;
-	int rc = -ibv_query_port(v->dev.ctx, (uint8_t)e->port_num, &attr);
+	int rc = -ibv_query_port(v->ctx, (uint8_t)e->port_num, &attr);
+	unsigned most;
 
 	if (rc < 0)
 		return fault_set(f, rc, "%s: port %u: %s", v->name, e->port_num,
 				 strerror(-rc));
-	*p = (struct verbs_port){
+	v->port = (struct verbs_port){
 		.gid = e->gid,
 		.index = e->gid_index,
 		.ifindex = e->ndev_ifindex,
 		.number = (uint8_t)e->port_num,
-		.mtu = attr.active_mtu,
 	};
-	look_at_netdev(p);
-	if (v->want.mtu && v->want.mtu > verbs_mtu_bytes(p->mtu))
+	look_at_netdev(&v->port);
+	most = 128u << attr.active_mtu;
+	v->mtu = most < TICKET_MTU ? most : TICKET_MTU;
+	if (v->want.mtu)
+		v->mtu = v->want.mtu;
+	if (v->mtu > most)
 		return fault_set(f, -EMSGSIZE,
 				 "%s: an MTU of %u needs larger frames: port "
 				 "%u of %s does %u",
-				 v->name, v->want.mtu, e->port_num, p->netdev,
-				 verbs_mtu_bytes(p->mtu));
+				 v->name, v->mtu, e->port_num, v->port.netdev,
+				 most);
 	return 0;
 }
 
+/* Returns how many addresses there are, or -errno with f set. */
 static ssize_t read_gids(const struct verbs_target *v,
-			 struct ibv_gid_entry **out)
+			 struct ibv_gid_entry **out, struct fault *f)
 {
-	struct ibv_gid_entry *all = calloc(GIDS_MAX, sizeof(*all));
-	ssize_t n;
+	ssize_t n = -ENOMEM;
 
-	if (!all)
-		return -ENOMEM;
-	n = ibv_query_gid_table(v->dev.ctx, all, GIDS_MAX, 0);
-	if (n < 0) {
-		free(all);
+	*out = calloc(GIDS_MAX, sizeof(**out));
+	if (*out)
+		n = ibv_query_gid_table(v->ctx, *out, GIDS_MAX, 0);
+	if (n >= 0)
 		return n;
-	}
-	*out = all;
-	return n;
+	free(*out);
+	return fault_set(f, (int)n, "%s: addresses: %s", v->name,
+			 strerror((int)-n));
 }
 
-int verbs_port_find(struct verbs_port *p, const struct verbs_target *v,
-		    struct fault *f)
+int verbs_port_find(struct verbs_target *v, struct fault *f)
 {
 	const struct ibv_gid_entry *best = NULL;
 	struct ibv_gid_entry *all;
-	ssize_t n = read_gids(v, &all);
+	ssize_t n = read_gids(v, &all, f);
 	unsigned most = 0;
 	int rc;
 
 	if (n < 0)
-		return fault_set(f, (int)n, "%s: addresses: %s", v->name,
-				 strerror((int)-n));
+		return (int)n;
 	for (ssize_t i = 0; i < n; i++) {
 		unsigned now = suits(&all[i], v);
 
@@ -327,26 +313,33 @@ int verbs_port_find(struct verbs_port *p, const struct verbs_target *v,
 		most = now;
 		best = &all[i];
 	}
-	rc = best ? take_port(p, v, best, f) : no_address(v, all, n, f);
+	rc = best ? take_port(v, best, f) : no_address(v, all, n, f);
 	free(all);
 	return rc;
 }
 
-bool verbs_port_holds(const struct verbs_target *v)
+int verbs_port_check(const struct verbs_target *v, struct fault *f)
 {
+	char text[INET6_ADDRSTRLEN];
 	struct ibv_gid_entry *all;
-	ssize_t n = read_gids(v, &all);
+	ssize_t n = read_gids(v, &all, f);
 	bool found = false;
 
 	if (n < 0)
-		return false;
+		return (int)n;
 	for (ssize_t i = 0; i < n && !found; i++)
 		found = all[i].gid_index == v->port.index &&
 			all[i].port_num == v->port.number &&
 			all[i].gid_type == IBV_GID_TYPE_ROCE_V2 &&
 			!memcmp(&all[i].gid, &v->port.gid, sizeof(v->port.gid));
 	free(all);
-	return found;
+	if (found)
+		return 0;
+	gid_text(text, sizeof(text), &v->port.gid);
+	return fault_set(f, -EADDRNOTAVAIL,
+			 "%s: address %s is gone, or in another place; start "
+			 "again when it is back: what is stored stays",
+			 v->name, text);
 }
 
 struct ibv_ah_attr verbs_peer(const struct verbs_target *v)
@@ -362,4 +355,10 @@ struct ibv_ah_attr verbs_peer(const struct verbs_target *v)
 				.hop_limit = 64,
 			},
 	};
+}
+
+bool verbs_peer_known(const struct verbs_target *v, uint8_t mac[6])
+{
+	return live_neighbour(mac, v->port.netdev, v->want.version,
+			      v->want.peer_ip);
 }

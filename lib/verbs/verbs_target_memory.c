@@ -18,7 +18,7 @@ bool verbs_has_atomics(const struct verbs_target *v)
 
 /*
  * Atomics for what needs them: counters, and slots of Key-Write for DART's
- * COMPARE_SWAP. A UC queue pair has none (InfiniBand 9.3.1).
+ * COMPARE_SWAP. A UC queue pair has none (IBTA 9.3.1).
  */
 int verbs_access(const struct verbs_target *v, const struct table *t)
 {
@@ -62,20 +62,21 @@ static int cannot_register(int err, const struct verbs_target *v,
 			 v->name, what, mib, strerror(-err));
 }
 
-static bool is_spent(const struct verbs_spent *s, unsigned table, uint32_t rkey)
+static bool was_given(const struct verbs_rkeys *s, unsigned table,
+		      uint32_t rkey)
 {
 	unsigned n = s->next[table];
 
-	n = n < VERBS_SPENT ? n : VERBS_SPENT;
+	n = n < VERBS_RKEYS ? n : VERBS_RKEYS;
 	for (unsigned i = 0; i < n; i++)
 		if (s->rkey[table][i] == rkey)
 			return true;
 	return false;
 }
 
-static void spend(struct verbs_spent *s, unsigned table, uint32_t rkey)
+static void remember(struct verbs_rkeys *s, unsigned table, uint32_t rkey)
 {
-	s->rkey[table][s->next[table]++ % VERBS_SPENT] = rkey;
+	s->rkey[table][s->next[table]++ % VERBS_RKEYS] = rkey;
 }
 
 /*
@@ -84,26 +85,25 @@ static void spend(struct verbs_spent *s, unsigned table, uint32_t rkey)
  * ticket of that one must not fit. So the new key is another than the last
  * ones; those that are not are held until there is one.
  */
-static struct ibv_mr *register_afresh(struct verbs_target *v, unsigned table,
-				      void *at)
+static struct ibv_mr *register_table(struct verbs_target *v, unsigned table,
+				     void *at)
 {
 	const struct table *t = region_table(v->region, table);
-	struct ibv_mr *held[VERBS_SPENT + 1];
+	struct ibv_mr *held[VERBS_RKEYS + 1];
 	unsigned n = 0;
 	int err;
 
 	do {
 		errno = 0;
-		held[n] = ibv_reg_mr(v->dev.pd, at, t->length,
-				     verbs_access(v, t));
+		held[n] = ibv_reg_mr(v->pd, at, t->length, verbs_access(v, t));
 		if (!held[n])
 			break;
-	} while (is_spent(&v->spent, table, held[n]->rkey) &&
-		 ++n <= VERBS_SPENT);
+	} while (was_given(&v->given, table, held[n]->rkey) &&
+		 ++n <= VERBS_RKEYS);
 	err = errno;
-	n = n <= VERBS_SPENT ? n : VERBS_SPENT;
+	n = n <= VERBS_RKEYS ? n : VERBS_RKEYS;
 	if (held[n])
-		spend(&v->spent, table, held[n]->rkey);
+		remember(&v->given, table, held[n]->rkey);
 	for (unsigned i = 0; i < n; i++)
 		ibv_dereg_mr(held[i]);
 	errno = err;
@@ -118,7 +118,7 @@ int verbs_memory_make(struct verbs_memory *m, struct verbs_target *v,
 		const struct table *t = region_table(v->region, m->n);
 		void *at = (void *)region_read(v->region, t, epoch);
 
-		m->mr[m->n] = register_afresh(v, m->n, at);
+		m->mr[m->n] = register_table(v, m->n, at);
 		if (!m->mr[m->n]) {
 			int rc = errno ? -errno : -EIO;
 			char what[TABLE_NAME_MAX + 8];
@@ -143,8 +143,8 @@ int verbs_memory_share(struct verbs_target *v, struct fault *f)
 	uint64_t length = region_size(v->region);
 
 	errno = 0;
-	v->readable = ibv_reg_mr(v->dev.pd, (void *)region_file(v->region),
-				 length, IBV_ACCESS_REMOTE_READ);
+	v->readable = ibv_reg_mr(v->pd, (void *)region_file(v->region), length,
+				 IBV_ACCESS_REMOTE_READ);
 	if (v->readable)
 		return 0;
 	return cannot_register(errno ? -errno : -EIO, v,

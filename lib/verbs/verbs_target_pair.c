@@ -3,7 +3,7 @@
  * verbs_target_pair.c - queue pairs that are ready to receive from a peer whose
  * numbers are known beforehand: no connection manager is asked.
  *
- * A responder never leaves ready-to-receive: it answers from there (InfiniBand
+ * A responder never leaves ready-to-receive: it answers from there (IBTA
  * 10.3.1.3), and the send queue stays empty.
  */
 #include <arpa/inet.h>
@@ -16,7 +16,7 @@
 
 enum {
 	POST_BATCH = 32,
-	RNR_TIMER = 12, /* 0.64 ms (InfiniBand table 45) */
+	RNR_TIMER = 12, /* 0.64 ms (IBTA table 45) */
 	PSN_MASK = 0xffffff,
 };
 
@@ -52,28 +52,25 @@ static unsigned least(unsigned a, int b)
 }
 
 int verbs_pair_create(struct verbs_pair *p, const struct verbs_target *v,
-		      const struct verbs_side *side,
-		      const struct verbs_pair_options *o, struct fault *f)
+		      enum ibv_qp_type type, unsigned receives, struct fault *f)
 {
 	struct ibv_qp_init_attr init = {
-		.qp_type = o->reliable ? IBV_QPT_RC : IBV_QPT_UC,
+		.qp_type = type,
 		.qp_context = p,
-		.cap = {.max_send_sge = 1, .max_recv_sge = 1},
+		.cap = {.max_send_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
 	};
-	unsigned depth = o->receives ? o->receives : VERBS_TARGET_RECEIVES;
+	unsigned depth = receives ? receives : VERBS_TARGET_RECEIVES;
 	int rc;
 
-	*p = (struct verbs_pair){.table = o->table};
-	p->depth = least(least(depth, v->attr.max_qp_wr), v->attr.max_cqe);
+	*p = (struct verbs_pair){.table = p->table};
+	p->depth = least(least(depth, v->attr.max_qp_wr), v->attr.max_cqe - 1);
 	errno = 0;
-	p->cq = ibv_create_cq(side->ctx, (int)(p->depth + o->sends), p,
-			      side->channel, 0);
+	p->cq = ibv_create_cq(v->ctx, (int)p->depth + 1, p, v->channel, 0);
 	if (!p->cq)
 		goto fail;
 	init.send_cq = init.recv_cq = p->cq;
 	init.cap.max_recv_wr = p->depth;
-	init.cap.max_send_wr = o->sends ? o->sends : 1;
-	p->qp = ibv_create_qp(side->pd, &init);
+	p->qp = ibv_create_qp(v->pd, &init);
 	if (!p->qp)
 		goto fail;
 	rc = -ibv_req_notify_cq(p->cq, 0);
@@ -129,21 +126,12 @@ uint8_t verbs_pair_atomics(const struct verbs_target *v)
 	return (uint8_t)(n < 0 ? 0 : n > UINT8_MAX ? UINT8_MAX : n);
 }
 
-static enum ibv_mtu mtu_of(unsigned bytes)
-{
-	enum ibv_mtu m = IBV_MTU_256;
-
-	while (verbs_mtu_bytes(m) < bytes && m < IBV_MTU_4096)
-		m++;
-	return m;
-}
-
 /* A translator has the same queue pair number as we: the ticket says one. */
 static int to_rtr(struct verbs_pair *p, const struct verbs_target *v)
 {
 	struct ibv_qp_attr a = {
 		.qp_state = IBV_QPS_RTR,
-		.path_mtu = mtu_of(v->mtu),
+		.path_mtu = verbs_mtu_of(v->mtu),
 		.dest_qp_num = p->qp->qp_num,
 		.rq_psn = first_psn(),
 		.max_dest_rd_atomic = verbs_pair_atomics(v),
@@ -187,13 +175,12 @@ static int cannot_reach(int err, const struct verbs_target *v, struct fault *f)
 int verbs_pair_make(struct verbs_pair *p, struct verbs_target *v,
 		    unsigned table, struct fault *f)
 {
-	struct verbs_pair_options o = {
-		.table = table,
-		.receives = v->o.receives,
-		.reliable = region_table(v->region, table)->qp == TABLE_QP_RC,
-	};
-	int rc = verbs_pair_create(p, v, &v->dev, &o, f);
+	bool reliable = region_table(v->region, table)->qp == TABLE_QP_RC;
+	int rc;
 
+	p->table = table;
+	rc = verbs_pair_create(p, v, reliable ? IBV_QPT_RC : IBV_QPT_UC,
+			       v->o.receives, f);
 	if (rc < 0)
 		return rc;
 	rc = to_init(p, v);

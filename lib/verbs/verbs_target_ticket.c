@@ -5,22 +5,6 @@
 
 #include "verbs/verbs_target_private.h"
 
-static bool is_zero(const uint8_t *p, size_t n)
-{
-	while (n--)
-		if (*p++)
-			return false;
-	return true;
-}
-
-static void peer_mac(const struct verbs_target *v, struct ticket *t)
-{
-	uint8_t mac[6];
-
-	if (is_zero(t->peer_mac, 6) && verbs_neighbour(v, mac))
-		memcpy(t->peer_mac, mac, sizeof(mac));
-}
-
 static bool all_paired(const struct verbs_target *v)
 {
 	for (unsigned i = 0; v->o.peer && i < region_tables(v->region); i++)
@@ -44,6 +28,7 @@ static void describe_pair(const struct verbs_target *v, struct ticket_table *at,
 
 int verbs_ticket_make(struct verbs_target *v, struct ticket *t, struct fault *f)
 {
+	static const uint8_t none[6];
 	int rc;
 
 	*t = v->want;
@@ -51,12 +36,12 @@ int verbs_ticket_make(struct verbs_target *v, struct ticket *t, struct fault *f)
 	t->atomics = verbs_pair_atomics(v);
 	memcpy(t->ip, v->port.gid.raw + (t->version == 4 ? 12 : 0),
 	       t->version == 4 ? 4 : 16);
-	if (is_zero(t->mac, 6))
+	if (!memcmp(t->mac, none, 6))
 		memcpy(t->mac, v->port.mac, 6);
-	if (v->o.peer)
-		peer_mac(v, t);
-	else
+	if (!v->o.peer)
 		memcpy(t->peer_ip, t->ip, 16);
+	else if (!memcmp(t->peer_mac, none, 6))
+		verbs_peer_known(v, t->peer_mac);
 	rc = ticket_of_region(t, v->region, f);
 	if (rc < 0)
 		return rc;

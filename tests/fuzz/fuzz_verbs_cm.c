@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (memcmp(bytes, data, VERBS_CM_ASK_LEN))
 			abort();
 	}
-	for (uint16_t kind = VERBS_CM_TABLE; kind <= VERBS_CM_READ; kind++) {
+	for (uint16_t kind = VERBS_CM_TICKET; kind <= VERBS_CM_READ; kind++) {
 		if (verbs_cm_place_decode(&p, kind, data, size) < 0)
 			continue;
 		verbs_cm_place_encode(bytes, &p);
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    memcmp(bytes + 16, data + 16, 16))
 			abort();
 	}
-	if (verbs_cm_refusal(data, size) >= 0)
+	if (verbs_cm_refusal_decode(data, size) > 0)
 		abort();
 	return 0;
 }

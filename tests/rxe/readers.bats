@@ -312,7 +312,7 @@ tries() { # ASK OPERATION [RKEY ADDRESS]
 
 @test "who reads cannot write, and who writes cannot read" {
 	local reader=44544131000200000000000000000000 table=44544131000100020000000000000001
-	local place_r place_t before
+	local ticket=44544131000000000000000000000000 place_r place_t place before
 
 	collect r 40040 --readable
 	store r
@@ -330,6 +330,17 @@ tries() { # ASK OPERATION [RKEY ADDRESS]
 	for operation in read write add; do
 		[[ $(tries $reader $operation "$place_t") == "$place_t: remote "*" error" ]]
 		[[ $(tries $table $operation "$place_r") == "$place_r: remote "*" error" ]]
+	done
+	# Who fetches a ticket reads its text, and no table.
+	place=$(tries $ticket read)
+	[[ $place == *": success" ]]
+	place=${place%:*}
+	[ "${place% *}" != "${place_r% *}" ]
+	for operation in write add; do
+		[[ $(tries $ticket $operation) == *": remote "*" error" ]]
+	done
+	for operation in read write add; do
+		[[ $(tries $ticket $operation "$place_t") == "$place_t: remote "*" error" ]]
 	done
 	# Not past the end of the region, either.
 	[[ $(tries $reader read "${place_r% *}" "$(printf %x $((0x${place_r#* } +

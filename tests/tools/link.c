@@ -22,9 +22,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "wire/roce.h"
 
@@ -172,21 +172,13 @@ static void stranger(struct way *w, const struct frame *like)
 	queue(w, f);
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static bool is_out(void)
 {
 	if (count.in < outage_at)
 		return false;
 	if (!outage_end)
-		outage_end = now_ms() + outage_ms;
-	return now_ms() < outage_end;
+		outage_end = clock_ms() + outage_ms;
+	return clock_ms() < outage_end;
 }
 
 static void pass(struct way *w, struct frame *in)

@@ -245,9 +245,27 @@ static void check_permission(void)
 	TEST(!!strstr(f.text, "CAP_NET_RAW"));
 }
 
+static void test_neighbour(void)
+{
+	static const uint8_t ip[4] = {10, 0, 0, 9}, other[4] = {10, 0, 0, 8};
+	static const uint8_t expected[6] = {2, 0, 0, 0, 0, 9};
+	uint8_t mac[6];
+
+	TEST(!live_neighbour(mac, "va", 4, ip));
+	net_run("ip neigh add 10.0.0.9 lladdr 02:00:00:00:00:09 dev va");
+	TEST(live_neighbour(mac, "va", 4, ip));
+	TEST(!memcmp(mac, expected, sizeof(mac)));
+	TEST(!live_neighbour(mac, "va", 4, other));
+	TEST(!live_neighbour(mac, "vb", 4, ip));
+	TEST(!live_neighbour(mac, "vc", 4, ip));
+	net_run("ip neigh change 10.0.0.9 dev va nud failed");
+	TEST(!live_neighbour(mac, "va", 4, ip));
+}
+
 int main(void)
 {
 	net_start("ip link add va type veth peer name vb");
+	test_neighbour();
 	test_frames();
 	test_misfits();
 	test_own();

@@ -106,13 +106,13 @@ static void test_refusal(void)
 	static const uint8_t large[] = {0x80, 0, 0, 0};
 	uint8_t bytes[VERBS_CM_REFUSAL_LEN];
 
-	TEST(verbs_cm_refusal(stale, sizeof(stale)) == -ESTALE);
-	verbs_cm_word_encode(bytes, (uint32_t)-ESTALE);
+	TEST(verbs_cm_refusal_decode(stale, sizeof(stale)) == -ESTALE);
+	verbs_cm_refusal_encode(bytes, -ESTALE);
 	TEST(!memcmp(bytes, stale, sizeof(bytes)));
-	TEST(verbs_cm_refusal(stale, 3) == -EPROTO);
-	TEST(verbs_cm_refusal(zero, sizeof(zero)) == -EPROTO);
-	TEST(verbs_cm_refusal(large, sizeof(large)) == -EPROTO);
-	TEST(verbs_cm_refusal(NULL, 0) == -EPROTO);
+	TEST(verbs_cm_refusal_decode(stale, 3) == 0);
+	TEST(verbs_cm_refusal_decode(zero, sizeof(zero)) == 0);
+	TEST(verbs_cm_refusal_decode(large, sizeof(large)) == -EPROTO);
+	TEST(verbs_cm_refusal_decode(NULL, 0) == 0);
 }
 
 int main(void)

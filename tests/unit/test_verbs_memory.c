@@ -80,7 +80,7 @@ static void test_keys(struct verbs_target *v)
 			last[e][i] = now.mr[i]->rkey;
 			TEST(now.mr[i]->length == t->length);
 			TEST(now.mr[i]->addr == region_read(v->region, t, e));
-			for (unsigned k = 1; k < VERBS_SPENT && k < e; k++)
+			for (unsigned k = 1; k < VERBS_RKEYS && k < e; k++)
 				same += last[e][i] == last[e - k][i];
 		}
 		TEST(verbs_memory_make(&next, v, e + 1, NULL) == 0);
@@ -89,7 +89,7 @@ static void test_keys(struct verbs_target *v)
 		now = next;
 	}
 	TEST(same == 0);
-	TEST(most <= 2 * n + VERBS_SPENT);
+	TEST(most <= 2 * n + VERBS_RKEYS);
 	verbs_memory_drop(&now);
 	TEST(held == 0 && now.n == 0);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The target against a device that fails where it is told to, and says what
- * soft-RoCE never says: everything is made again, nothing is left over, and
- * what was told adds up. The real stack's turn is tests/rxe.
+ * soft-RoCE never says: queue pairs are made again, nothing is left over, what
+ * was told adds up, and a device or an address that is gone is its end. The
+ * real stack's turn is tests/rxe.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 static struct region *region;
 static const char *name;
 static char told[4096];
+static struct fault ended; /* why there is no more work */
 static bool readable;
 
 static void tell(void *ctx, const char *text)
@@ -48,7 +50,7 @@ static int open_target(struct verbs_target **v, const char *device,
 		.at = &at,
 		.peer = true,
 		.readable = readable,
-		.tell = tell,
+		.warn = tell,
 	};
 
 	*v = NULL;
@@ -59,8 +61,18 @@ static int open_target(struct verbs_target **v, const char *device,
 /* A tick is due. Returns whether there is a new ticket. */
 static int work(struct verbs_target *v)
 {
-	v->looked_ms = v->mend_ms = 0;
-	return verbs_target_work(v);
+	v->ticked_ms = v->remake_ms = 0;
+	return verbs_target_work(v, &ended);
+}
+
+static bool ended_with(const char *text)
+{
+	bool yes = strstr(ended.text, text) &&
+		   strstr(ended.text, "start again when it is back");
+
+	if (!yes)
+		fprintf(stderr, "ended: %s\n", ended.text);
+	return yes;
 }
 
 static bool adds_up(const struct verbs_target *v)
@@ -278,20 +290,63 @@ static void test_port(void)
 	fake_tells(IBV_EVENT_PORT_ACTIVE, NULL);
 	TEST(work(v) == 0 && was_told("port 1 is up again"));
 	TEST(v->ctr.port_up == 1 && v->ctr.port_down == 1);
-	/* The address is gone, comes back, in another place. */
-	fake.gid_index = 0;
+	/* Other addresses come and go. */
 	fake_tells(IBV_EVENT_GID_CHANGE, NULL);
-	TEST(work(v) == 0 && was_told("no RoCEv2 address"));
-	TEST(work(v) == 0 && !told[0]); /* once */
-	fake.gid_index = 5;
-	TEST(work(v) == 1 && was_told("moved"));
-	TEST(v->port.index == 5 && v->ctr.qp_made == SAMPLE_TABLES);
+	TEST(work(v) == 0 && !told[0]);
 	verbs_target_close(v);
 	TEST(!fake.alive);
 }
 
-static void test_device(void)
+/*
+ * The end of a target: said what is gone, and what to do; the ticket stays. The
+ * next one has the same region, and queue pairs of its own.
+ */
+static void ends(struct verbs_target *v, int rc, const char *text)
 {
+	struct verbs_target *next;
+	struct fault f;
+
+	TEST(work(v) == rc && ended_with(text));
+	TEST(work(v) == rc && !told[0] && adds_up(v));
+	TEST(verbs_target_ticket(v)->at[0].qpn == 0x20);
+	verbs_target_close(v);
+	TEST(!fake.alive && region_live_writers(region) == 0);
+	TEST(open_target(&next, "fake0", &f) < 0);
+	fake.there = true;
+	fake.gid_index = 5;
+	strcpy(fake.dev.dev_path, "/dev/null");
+	TEST(open_target(&next, "fake0", &f) == 0);
+	TEST(verbs_target_ticket(next)->at[0].qpn == 0x20 + SAMPLE_TABLES);
+	TEST(verbs_target_ticket(next)->epoch == region_epoch(region));
+	TEST(work(next) == 0);
+	verbs_target_close(next);
+	TEST(!fake.alive);
+}
+
+static void test_address_gone(void)
+{
+	static const char text[] = "fake0: address 10.0.0.51 is gone";
+	struct verbs_target *v;
+	struct fault f;
+
+	fake_init();
+	TEST(open_target(&v, "fake0", &f) == 0);
+	fake.gid_index = 0;
+	fake_tells(IBV_EVENT_GID_CHANGE, NULL);
+	ends(v, -EADDRNOTAVAIL, text);
+	/* In another place: the queue pairs are tied to the old one. */
+	fake_init();
+	TEST(open_target(&v, "fake0", &f) == 0);
+	fake.gid_index = 5;
+	fake_tells(IBV_EVENT_PORT_ACTIVE, NULL);
+	TEST(work(v) == -EADDRNOTAVAIL && ended_with(text));
+	verbs_target_close(v);
+	TEST(!fake.alive);
+}
+
+static void test_device_gone(void)
+{
+	static const char text[] = "fake0: the device is gone";
 	struct verbs_target *v;
 	struct fault f;
 
@@ -299,19 +354,13 @@ static void test_device(void)
 	TEST(open_target(&v, "fake0", &f) == 0);
 	fake_tells(IBV_EVENT_DEVICE_FATAL, NULL);
 	fake.there = false;
-	TEST(work(v) == 0 && was_told("is lost"));
-	TEST(!fake.alive && !verbs_target_ticket(v));
-	TEST(verbs_target_fds(v, NULL) == 0);
-	TEST(work(v) == 0 && was_told("no RDMA device"));
-	TEST(work(v) == 0 && !told[0]);
-	fake.there = true;
-	TEST(work(v) == 1 && was_told("is back"));
-	TEST(verbs_target_ticket(v)->at[0].qpn == 0x20 + SAMPLE_TABLES);
+	ends(v, -ENODEV, text);
 	/* One that only leaves its place in /sys. */
+	fake_init();
+	TEST(open_target(&v, "fake0", &f) == 0);
 	strcpy(fake.dev.dev_path, "/nowhere");
-	TEST(work(v) == 0 && was_told("is lost") && !fake.alive);
-	TEST(v->ctr.device_lost == 2 && v->ctr.device_back == 1);
-	verbs_target_close(v);
+	fake.there = false;
+	ends(v, -ENODEV, text);
 }
 
 /* The rotation of another process ends when the old keys have gone. */
@@ -406,7 +455,8 @@ int main(void)
 	test_send_with_immediate();
 	test_slow_mending();
 	test_port();
-	test_device();
+	test_address_gone();
+	test_device_gone();
 	test_rotation();
 	test_renew();
 	test_readable();

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* neighbour.c - one entry of the kernel's neighbour tables (rtnetlink(7)). */
+#include <linux/neighbour.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "packet/pkt.h"
+
+enum {
+	KNOWN = NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_STALE |
+		NUD_DELAY | NUD_PROBE,
+};
+
+struct question {
+	struct nlmsghdr h;
+	struct ndmsg m;
+	struct rtattr a;
+	uint8_t ip[16];
+};
+
+static bool take_mac(uint8_t mac[6], struct nlmsghdr *h, size_t len)
+{
+	const struct ndmsg *m = NLMSG_DATA(h);
+	struct rtattr *a;
+	int left;
+
+	if (!NLMSG_OK(h, len) || h->nlmsg_type != RTM_NEWNEIGH ||
+	    h->nlmsg_len < NLMSG_LENGTH(sizeof(*m)) || !(m->ndm_state & KNOWN))
+		return false;
+	left = (int)NLMSG_PAYLOAD(h, sizeof(*m));
+	for (a = (void *)((char *)m + NLMSG_ALIGN(sizeof(*m))); RTA_OK(a, left);
+	     a = RTA_NEXT(a, left))
+		if (a->rta_type == NDA_LLADDR && RTA_PAYLOAD(a) == 6) {
+			memcpy(mac, RTA_DATA(a), 6);
+			return true;
+		}
+	return false;
+}
+
+bool live_neighbour(uint8_t mac[6], const char *name, uint8_t version,
+		    const uint8_t *ip)
+{
+	size_t len = version == 4 ? 4 : 16;
+	struct question q = {
+		.h.nlmsg_type = RTM_GETNEIGH,
+		.h.nlmsg_flags = NLM_F_REQUEST,
+		.h.nlmsg_len = (uint32_t)(offsetof(struct question, ip) + len),
+		.m.ndm_family = version == 4 ? AF_INET : AF_INET6,
+		.m.ndm_ifindex = (int)if_nametoindex(name),
+		.a.rta_type = NDA_DST,
+		.a.rta_len = (uint16_t)RTA_LENGTH(len),
+	};
+	int s = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	_Alignas(struct nlmsghdr) char data[1024];
+	ssize_t n = -1;
+
+	if (s < 0)
+		return false;
+	memcpy(q.ip, ip, len);
+	if (send(s, &q, q.h.nlmsg_len, 0) == (ssize_t)q.h.nlmsg_len)
+		n = recv(s, data, sizeof(data), 0);
+	close(s);
+	return n > 0 && take_mac(mac, (void *)data, (size_t)n);
+}
