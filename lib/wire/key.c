@@ -8,20 +8,15 @@
 #include "wire/be.h"
 #include "wire/key_private.h"
 
-enum {
-	FLOW4_LEN = 2 * KEY_IP4_LEN + KEY_FLOW_REST,
-	FLOW6_LEN = 2 * KEY_IP6_LEN + KEY_FLOW_REST,
-};
-
 static const struct {
 	const char *name;
 	uint8_t len;
 } types[] = {
 	[KEY_HEX] = {"hex", 0},
-	[KEY_FLOW4] = {"flow4", FLOW4_LEN},
-	[KEY_FLOW6] = {"flow6", FLOW6_LEN},
-	[KEY_HOP4] = {"hop4", KEY_HOP_ID + FLOW4_LEN},
-	[KEY_HOP6] = {"hop6", KEY_HOP_ID + FLOW6_LEN},
+	[KEY_FLOW4] = {"flow4", KEY_FLOW4_LEN},
+	[KEY_FLOW6] = {"flow6", KEY_FLOW6_LEN},
+	[KEY_HOP4] = {"hop4", KEY_HOP_ID + KEY_FLOW4_LEN},
+	[KEY_HOP6] = {"hop6", KEY_HOP_ID + KEY_FLOW6_LEN},
 	[KEY_SRC4] = {"src4", KEY_IP4_LEN},
 	[KEY_SRC6] = {"src6", KEY_IP6_LEN},
 	[KEY_U32] = {"u32", 4},
@@ -29,8 +24,10 @@ static const struct {
 
 /* IANA's protocol numbers; those that switches report, the usual ones first. */
 const struct key_protocol key_protocols[KEY_PROTOCOLS] = {
-	{"tcp", 3, 6},	  {"udp", 3, 17}, {"icmp", 4, 1}, {"icmp6", 5, 58},
-	{"sctp", 4, 132}, {"gre", 3, 47}, {"esp", 3, 50},
+	{"tcp", 3, NET_PROTO_TCP},   {"udp", 3, NET_PROTO_UDP},
+	{"icmp", 4, NET_PROTO_ICMP}, {"icmp6", 5, NET_PROTO_ICMP6},
+	{"sctp", 4, NET_PROTO_SCTP}, {"gre", 3, NET_PROTO_GRE},
+	{"esp", 3, NET_PROTO_ESP},
 };
 
 const char *key_type_name(enum key_type t)
