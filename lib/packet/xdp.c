@@ -257,10 +257,10 @@ static int refused(const struct xdp *s, int rc, const char *what,
 	if (rc == -EPERM || rc == -EACCES)
 		return fault_set(f, rc,
 				 "%s: AF_XDP needs the capabilities "
-				 "CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF: run "
-				 "as root, or setcap "
-				 "cap_net_raw,cap_net_admin,cap_bpf+ep on the "
-				 "program",
+				 "CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF and "
+				 "CAP_PERFMON: run as root, or setcap "
+				 "cap_net_raw,cap_net_admin,cap_bpf,"
+				 "cap_perfmon+ep on the program",
 				 s->iface.name);
 	if (rc == -EBUSY)
 		return fault_set(f, rc,
