@@ -19,13 +19,18 @@ say = $(if $(Q),@printf '  %-5s %s\n' $1 $@)
 
 CFLAGS ?= -O2 -g
 PKGS := libpcap zlib inih libedit
-# Packages without which a part is left out: files NAME*.c of it give way to
-# NAME_none.c, which says so.
+# Packages and tools without which a part is left out: files NAME*.c of it, and
+# the rooms that are there for it alone, give way to NAME_none.c, which says so.
 has = $(shell $(PKG_CONFIG) --exists $1 2>/dev/null && echo yes)
 VERBS_PKGS := libibverbs librdmacm
 XDP_PKGS := libxdp libbpf
+ROOMS_xdp := bpf
+# Debian's bpftool is in /usr/sbin, which is not in everybody's PATH.
+BPFTOOL ?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
+has_bpf = $(shell $(CLANG) -print-targets 2>/dev/null | grep -qw bpf && \
+	$(BPFTOOL) version >/dev/null 2>&1 && echo yes)
 WITHOUT := $(if $(call has,$(VERBS_PKGS)),,verbs) \
-	$(if $(call has,$(XDP_PKGS)),,xdp)
+	$(if $(and $(call has,$(XDP_PKGS)),$(has_bpf)),,xdp)
 PKGS += $(if $(filter verbs,$(WITHOUT)),,$(VERBS_PKGS)) \
 	$(if $(filter xdp,$(WITHOUT)),,$(XDP_PKGS))
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ilib -MMD -MP \
@@ -33,14 +38,18 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ilib -MMD -MP \
 	-Wno-missing-field-initializers \
 	-fno-omit-frame-pointer $(if $(WERROR),-Werror) \
 	$(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all) \
+	-I$B/lib \
 	$(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS) $(CFLAGS)
 LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm -lpthread
 , := ,
 
-part = $(filter-out $(wildcard lib/*/$1_none.c),$(wildcard lib/*/$1*.c))
-LIB_SRC := $(filter-out $(foreach p,verbs xdp,$(if $(filter $p,$(WITHOUT)),\
-	$(call part,$p),$(wildcard lib/*/$p_none.c))),$(wildcard lib/*/*.c))
+part = $(filter-out $(wildcard lib/*/$1_none.c),\
+	$(wildcard lib/*/$1*.c $(ROOMS_$1:%=lib/%/*.c)))
+LIB_SRC := $(filter-out %.bpf.c $(foreach p,verbs xdp,$(if \
+	$(filter $p,$(WITHOUT)),$(call part,$p),$(wildcard lib/*/$p_none.c))),\
+	$(wildcard lib/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$B/%.o)
+SKELETONS := $(patsubst %.bpf.c,$B/%.skel.h,$(wildcard lib/*/*.bpf.c))
 TOOLS := $(notdir $(patsubst %/main.c,%,$(wildcard cmd/*/main.c)))
 BINS := $(TOOLS:%=$B/%)
 # Tests and benchmarks of a part that is left out are left out with it.
@@ -52,12 +61,24 @@ BENCHES := $(call ours,tests/bench/bench_*.c)
 FUZZERS := $(patsubst %.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
 
+.DELETE_ON_ERROR:
 .PHONY: all check bench fuzz lint demo setup install uninstall clean format
 all: $(BINS)
 
 $B/%.o: %.c Makefile
 	$(call say,CC)
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# Programs for the kernel; a skeleton is one as a header for what loads it. Of
+# what -g makes, BTF is wanted, and linking leaves the rest behind.
+$B/%.skel.h: %.bpf.c Makefile
+	$(call say,BPF)
+	$(Q)mkdir -p $(@D) && $(CLANG) -target bpf -std=gnu11 -O2 -g -Wall \
+		-Wextra $(if $(WERROR),-Werror) -Ilib \
+		-idirafter /usr/include/$(shell $(CC) -print-multiarch) \
+		-MMD -MP -MT $@ -c -o $(@:skel.h=debug.o) $<
+	$(Q)$(BPFTOOL) gen object $(@:skel.h=bpf.o) $(@:skel.h=debug.o) && \
+		$(BPFTOOL) gen skeleton $(@:skel.h=bpf.o) >$@
 
 $B/libdta.a: $(LIB_OBJ)
 	$(call say,AR)
@@ -79,6 +100,8 @@ FUZZ_OBJ := $(LIB_SRC:%.c=build-fuzz/%.o)
 build-fuzz/%.o: %.c Makefile
 	$(call say,CC)
 	$(Q)mkdir -p $(@D) && $(CLANG) $(ALL_CFLAGS) $(FUZZ_CFLAGS) -c -o $@ $<
+$(filter $B/lib/bpf/%,$(LIB_OBJ)) $(filter build-fuzz/lib/bpf/%,$(FUZZ_OBJ)): \
+	$(SKELETONS)
 $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 	$(call say,LD)
 	$(Q)$(CLANG) -fsanitize=fuzzer$(,)address$(,)undefined -o $@ $^ $(LIBS)
@@ -92,8 +115,8 @@ bench: $(BINS) $(BENCHES)
 fuzz: $(FUZZERS)
 	$(Q)tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZERS)
 
-lint:
-	$(Q)tests/lint.sh $(SOURCES)
+lint: $(SKELETONS)
+	$(Q)BUILD=$B tests/lint.sh $(SOURCES)
 
 format:
 	$(Q)clang-format -i $(SOURCES)

@@ -71,7 +71,7 @@ each() {
 }
 cflags=$(pkg-config --cflags libpcap zlib inih libedit 2>/dev/null)
 # shellcheck disable=SC2206
-warnings+=($cflags)
+warnings+=($cflags "-I${BUILD:-build}/lib") # what make generates
 each gcc "${warnings[@]}" -O2 -c -o /dev/null -- "${c_files[@]}"
 each clang "${warnings[@]}" -fsyntax-only -- "${c_files[@]}"
 each gcc "${warnings[@]}" -Wno-unused -fsyntax-only -x c -- "${headers[@]}"

@@ -6,11 +6,6 @@
 #include "wire/be.h"
 #include "wire/key.h"
 
-enum {
-	NACK0_LEN = 2, /* wire-facts 1.5 */
-	NACK0_FLAG = 0x80,
-};
-
 static const char *reason_of(int rc)
 {
 	switch (rc) {
@@ -101,7 +96,7 @@ static void show_nack(struct show *s, const struct dta_report *r)
 /* The NACK of the published system has no opcode. */
 static bool show_nack0(struct show *s, const struct net_udp *u)
 {
-	if (u->len < NACK0_LEN || !(u->payload[1] & NACK0_FLAG))
+	if (u->len < DTA0_NACK_LEN || !(u->payload[1] & DTA0_NACK_FLAG))
 		return false;
 	show_str(s, SHOW_OPCODE, dta_opcode_name(DTA_NACK));
 	show_u64(s, SHOW_SEQUENCE, u->payload[0]);

@@ -99,10 +99,10 @@ static int make_header(struct gen *g, struct fault *f)
 	n = net_udp4_encode(g->header, sizeof(g->header), &h, 0);
 	if (n != HEADER_LEN)
 		return fault_set(f, -EINVAL, "no headers");
-	memset(g->header + IP_AT + 10, 0, 2);
+	memset(g->header + IP_AT + NET_IP4_AT_SUM, 0, 2);
 	g->ip_sum = 0;
 	for (int i = 0; i < NET_IP4_LEN; i += 2)
-		if (i != 2) /* the total length */
+		if (i != NET_IP4_AT_LEN)
 			g->ip_sum += g->header[IP_AT + i] << 8 |
 				     g->header[IP_AT + i + 1];
 	return 0;
@@ -160,13 +160,13 @@ void frame_headers(const struct gen *g, uint8_t *frame, size_t payload,
 	memcpy(frame, g->header, HEADER_LEN);
 	if (!g->own_mac)
 		put16(frame + 10, reporter);
-	put16(frame + IP_AT + 2, ip_len);
-	put16(frame + IP_AT + 12, address >> 16);
-	put16(frame + IP_AT + 14, address);
+	put16(frame + IP_AT + NET_IP4_AT_LEN, ip_len);
+	put16(frame + IP_AT + NET_IP4_AT_SRC, address >> 16);
+	put16(frame + IP_AT + NET_IP4_AT_SRC + 2, address);
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum += sum >> 16;
-	put16(frame + IP_AT + 10, ~sum & 0xffff);
-	put16(frame + UDP_AT + 4, NET_UDP_LEN + (unsigned)payload);
+	put16(frame + IP_AT + NET_IP4_AT_SUM, ~sum & 0xffff);
+	put16(frame + UDP_AT + NET_UDP_AT_LEN, NET_UDP_LEN + (unsigned)payload);
 }
 
 /* DTA/0 has a field for copies in two of its reports only. */

@@ -21,6 +21,8 @@
 #include <unistd.h>
 
 #include "packet/private.h"
+#include "wire/be.h"
+#include "wire/proto.h"
 
 enum {
 	RING = 8 << 20, /* bytes */
@@ -28,7 +30,6 @@ enum {
 	SLOT_MIN = 1 << 11,
 	QUEUE_MAX = 512, /* frames for one send(), if nobody flushes before */
 	HEADER = TPACKET2_HDRLEN - sizeof(struct sockaddr_ll),
-	VLAN_TAG = 4,
 	NAP_US = 100,
 	WAIT_MS = 100, /* for the interface to take something */
 	SEND_BUFFER = 16 << 20,
@@ -169,8 +170,9 @@ static bool fits(const struct ring *s, const uint8_t *frame, size_t len)
 
 	if (len < ETH_HLEN)
 		return false;
-	if (frame[12] == ETH_P_8021Q >> 8 && !frame[13] && !s->iface.loopback)
-		longest += VLAN_TAG;
+	if (be16_load(frame + NET_ETH_AT_TYPE) == NET_ETHERTYPE_VLAN &&
+	    !s->iface.loopback)
+		longest += NET_VLAN_LEN;
 	return len <= longest;
 }
 
@@ -235,7 +237,7 @@ static int map_ring(struct ring *s, struct fault *f)
 
 	s->longest = s->iface.mtu + ETH_HLEN;
 	s->slot_size = SLOT_MIN;
-	while (s->slot_size < HEADER + s->longest + VLAN_TAG)
+	while (s->slot_size < HEADER + s->longest + NET_VLAN_LEN)
 		s->slot_size *= 2;
 	req.tp_block_size = s->slot_size < BLOCK ? BLOCK : s->slot_size;
 	req.tp_block_nr = RING / req.tp_block_size;

@@ -20,6 +20,7 @@
 
 #include "hash/crc.h"
 #include "packet/private.h"
+#include "wire/proto.h"
 
 enum {
 	BLOCK = 1 << 18, /* holds the longest frame that there is, GRO's 64K */
@@ -27,8 +28,6 @@ enum {
 	FRAME = 1 << 11, /* the kernel wants to know; blocks are filled densely
 			    whatever it is */
 	RETIRE_MS = 1,	 /* after that a block is handed over half empty */
-	VLAN_TAG = 4,
-	MAC_ADDRESSES = 12,
 };
 
 /* In front of a block's first packet are the block's header and its own. */
@@ -85,13 +84,13 @@ static __attribute__((noinline)) void put_tag(struct pkt *p, unsigned tpid,
 					      unsigned tci)
 {
 	const uint16_t tag[2] = {htons((uint16_t)tpid), htons((uint16_t)tci)};
-	uint8_t *data = (uint8_t *)p->data - VLAN_TAG;
+	uint8_t *data = (uint8_t *)p->data - NET_VLAN_LEN;
 
-	memmove(data, p->data, MAC_ADDRESSES);
-	memcpy(data + MAC_ADDRESSES, tag, VLAN_TAG);
+	memmove(data, p->data, NET_ETH_AT_TYPE);
+	memcpy(data + NET_ETH_AT_TYPE, tag, NET_VLAN_LEN);
 	p->data = data;
-	p->len += VLAN_TAG;
-	p->wire_len += VLAN_TAG;
+	p->len += NET_VLAN_LEN;
+	p->wire_len += NET_VLAN_LEN;
 }
 
 static uint8_t *show(struct pkt *p, uint8_t *at)
@@ -106,7 +105,7 @@ static uint8_t *show(struct pkt *p, uint8_t *at)
 		.wire_len = h->tp_len,
 		.ts_ns = h->tp_sec * UINT64_C(1000000000) + h->tp_nsec,
 	};
-	if (status & TP_STATUS_VLAN_VALID && p->len >= MAC_ADDRESSES)
+	if (status & TP_STATUS_VLAN_VALID && p->len >= NET_ETH_AT_TYPE)
 		put_tag(p,
 			status & TP_STATUS_VLAN_TPID_VALID ? tpid : ETH_P_8021Q,
 			tci);

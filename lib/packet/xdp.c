@@ -10,7 +10,6 @@
  *
  * Source: Documentation/networking/af_xdp.rst of Linux 6.1; libxdp(3).
  */
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -29,8 +28,9 @@
 #include <xdp/libxdp.h>
 #include <xdp/xsk.h>
 
+#include "bpf/ports.h"
 #include "hash/crc.h"
-#include "packet/xdp_private.h"
+#include "packet/private.h"
 
 enum {
 	/* Of a queue, a power of two: a batch in hand, the rest to be filled */
@@ -46,6 +46,7 @@ enum {
 };
 
 _Static_assert((int)HEADROOM >= (int)CRC_HEADROOM, "packets need headroom");
+_Static_assert((int)LIVE_PORTS == (int)PORTS_MAX, "all ports are asked for");
 
 struct queue {
 	struct xsk_ring_cons rx, completion;
@@ -59,7 +60,7 @@ struct queue {
 struct xdp {
 	struct src src;
 	struct iface iface;
-	struct xdp_prog prog;
+	struct ports ports;
 	int promiscuous; /* a descriptor, or -1 */
 	struct filter *filter;
 	size_t chunk;	 /* of a frame */
@@ -204,7 +205,7 @@ static void queue_close(const struct xdp *s, struct queue *q)
 /* The program first: what comes then is the host's. */
 static void close_all(struct xdp *s)
 {
-	xdp_prog_close(&s->prog);
+	ports_close(&s->ports);
 	for (unsigned i = 0; s->queue && i < s->n; i++)
 		queue_close(s, &s->queue[i]);
 	if (s->n > 1 && s->src.fd >= 0)
@@ -256,10 +257,10 @@ static int refused(const struct xdp *s, int rc, const char *what,
 	if (rc == -EPERM || rc == -EACCES)
 		return fault_set(f, rc,
 				 "%s: AF_XDP needs the capabilities "
-				 "CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF: run "
-				 "as root, or setcap "
-				 "cap_net_raw,cap_net_admin,cap_bpf+ep on the "
-				 "program",
+				 "CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF and "
+				 "CAP_PERFMON: run as root, or setcap "
+				 "cap_net_raw,cap_net_admin,cap_bpf,"
+				 "cap_perfmon+ep on the program",
 				 s->iface.name);
 	if (rc == -EBUSY)
 		return fault_set(f, rc,
@@ -343,7 +344,7 @@ static int queue_open(struct xdp *s, unsigned i, bool generic, struct fault *f)
 		.fd = xsk_socket__fd(q->socket),
 		.events = POLLIN,
 	};
-	rc = xdp_prog_socket(&s->prog, i, s->poll[i].fd);
+	rc = ports_socket(&s->ports, i, s->poll[i].fd);
 	return rc ? refused(s, rc, "socket map", f) : 0;
 }
 
@@ -377,11 +378,11 @@ static const char *kind(const struct xdp *s, bool generic)
 static int open_mode(struct xdp *s, const struct live_options *o, bool generic,
 		     struct fault *f)
 {
-	int rc = xdp_prog_load(&s->prog, s->n, o->port);
+	int rc = ports_load(&s->ports, s->n, o->port);
 
 	if (rc)
 		return refused(s, rc, "program", f);
-	if ((rc = xdp_prog_attach(&s->prog, s->iface.index, generic)))
+	if ((rc = ports_attach(&s->ports, s->iface.index, generic)))
 		return refused(s, rc, "attaching the program", f);
 	for (unsigned i = 0; i < s->n && !rc; i++)
 		rc = queue_open(s, i, generic, f);
@@ -452,14 +453,13 @@ int xdp_src_open(struct src **out, const struct iface *i,
 
 	if (!s)
 		return fault_set(f, -ENOMEM, "out of memory");
-	libbpf_set_print(NULL); /* what is wrong is said by f */
-	libxdp_set_print(NULL);
+	libxdp_set_print(NULL); /* what is wrong is said by f */
 	s->src = (struct src){
 		.ops = &ops,
 		.fd = -1,
 		.wait_ms = -1,
 	};
-	s->prog = (struct xdp_prog){-1, -1, -1};
+	s->ports = (struct ports){-1, -1, -1};
 	s->promiscuous = -1;
 	s->iface = *i;
 	if ((rc = open_xdp(s, o, f))) {

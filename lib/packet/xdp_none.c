@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* xdp_none.c - in place of xdp*.c where libxdp was not there to build with. */
+/* xdp_none.c - in place of xdp*.c where what that is built with was missing. */
 #include <errno.h>
 
 #include "packet/private.h"
@@ -10,7 +10,7 @@ int xdp_src_open(struct src **out, const struct iface *i,
 	(void)out;
 	(void)o;
 	return fault_set(f, -ENOTSUP,
-			 "%s: AF_XDP was not built in: it wants libxdp-dev "
-			 "and libbpf-dev",
+			 "%s: AF_XDP was not built in: it wants libxdp-dev, "
+			 "libbpf-dev, clang and bpftool",
 			 i->name);
 }

@@ -12,9 +12,9 @@ enum {
 /* PSNs come round: what was heard half of them ago says nothing any more. */
 void dart_forget(struct heard *h, uint32_t psn)
 {
-	if (((psn - h->from) & ROCE_PSN_MASK) < DART_PSN_HALF)
+	if (((psn - h->from) & ROCE_PSN_MASK) < ROCE_PSN_HALF)
 		return;
-	h->from = (psn - DART_PSN_HALF) & ROCE_PSN_MASK;
+	h->from = (psn - ROCE_PSN_HALF) & ROCE_PSN_MASK;
 	h->back = false;
 }
 

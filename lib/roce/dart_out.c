@@ -15,12 +15,13 @@
 #include "wire/be.h"
 
 enum {
-	AT_IP_SUM = ROCE_AT_IP + 10,
-	AT_IP_DST = ROCE_AT_IP + 16,
-	AT_UDP_SUM = ROCE_AT_UDP + 6,
-	AT_BTH_RESERVED = ROCE_AT_BTH + 4,
-	AT_RKEY = ROCE_AT_RETH + 8, /* in the AtomicETH, too */
-	AT_OPERANDS = ROCE_AT_RETH + 12,
+	AT_IP_SUM = ROCE_AT_IP + NET_IP4_AT_SUM,
+	AT_IP_DST = ROCE_AT_IP + NET_IP4_AT_DST,
+	AT_UDP_SUM = ROCE_AT_UDP + NET_UDP_AT_SUM,
+	AT_BTH_RESERVED = ROCE_AT_BTH + ROCE_BTH_AT_RESERVED,
+	AT_RKEY = ROCE_AT_RETH + ROCE_RETH_AT_RKEY,
+	AT_SWAP = ROCE_AT_RETH + ROCE_ATOMIC_AT_SWAP,
+	AT_COMPARE = ROCE_AT_RETH + ROCE_ATOMIC_AT_COMPARE,
 	AT_IMMEDIATE = ROCE_AT_RETH + ROCE_RETH_LEN,
 };
 
@@ -49,8 +50,8 @@ static uint32_t ip_sum_of(const uint8_t *ip)
 {
 	uint32_t sum = 0;
 
-	for (unsigned i = 0; i < 16; i += 2)
-		if (i != 10)
+	for (unsigned i = 0; i < NET_IP4_AT_DST; i += 2)
+		if (i != NET_IP4_AT_SUM)
 			sum += be16_load(ip + i);
 	return sum;
 }
@@ -58,20 +59,20 @@ static uint32_t ip_sum_of(const uint8_t *ip)
 /* The iCRC's beginning (annex A17.3): what routers change counts as ones. */
 static uint32_t icrc_of(const uint8_t *ip)
 {
-	uint8_t masked[8 + 16];
+	uint8_t masked[8 + NET_IP4_AT_DST];
 
 	memset(masked, 0xff, 8);
-	memcpy(masked + 8, ip, 16);
-	masked[8 + 1] = 0xff; /* type of service */
-	masked[8 + 8] = 0xff; /* time to live */
-	be16_store(masked + 8 + 10, 0xffff);
+	memcpy(masked + 8, ip, NET_IP4_AT_DST);
+	masked[8 + NET_IP4_AT_TOS] = 0xff;
+	masked[8 + NET_IP4_AT_TTL] = 0xff;
+	be16_store(masked + 8 + NET_IP4_AT_SUM, 0xffff);
 	return crc(CRC_SLOT0, masked, sizeof(masked));
 }
 
 static int shape_make(const struct dart_out *o, const struct common *c,
 		      uint8_t verb, uint32_t length, struct shape *s)
 {
-	static const uint8_t zeros[4096];
+	static const uint8_t zeros[ROCE_PAYLOAD_MAX];
 	bool payload = verb != OP_CMP_SWAP;
 	struct roce r = {
 		.version = 4,
@@ -132,8 +133,8 @@ static void fill_op(uint8_t *frame, const struct form *f, uint64_t base,
 	be64_store(frame + ROCE_AT_RETH, base + op->offset);
 	if (op->verb == OP_CMP_SWAP) { /* AtomicETH: swap, then compare */
 		memcpy(operand, op->data, sizeof(operand));
-		be64_store(frame + AT_OPERANDS, operand[1]);
-		be64_store(frame + AT_OPERANDS + 8, operand[0]);
+		be64_store(frame + AT_SWAP, operand[1]);
+		be64_store(frame + AT_COMPARE, operand[0]);
 		return;
 	}
 	if (op->verb == OP_WRITE_IMM)

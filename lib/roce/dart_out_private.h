@@ -11,8 +11,7 @@
 enum {
 	NONE = UINT16_MAX, /* not a Key-Write table */
 	VERBS = OP_CMP_SWAP + 1,
-	DART_PSN_HALF = (ROCE_PSN_MASK + 1) / 2,
-	DART_FORGET_EVERY = DART_PSN_HALF / 4,
+	DART_FORGET_EVERY = ROCE_PSN_HALF / 4,
 };
 
 /*

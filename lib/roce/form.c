@@ -20,14 +20,14 @@ int form_make(struct form *f, const struct roce *r)
 	memcpy(ip, frame + NET_ETH_LEN, f->psn - (size_t)NET_ETH_LEN);
 	if (r->version == 6) {
 		be32_store(ip, 0x6fffffff); /* traffic class, flow label */
-		ip[7] = 0xff;		    /* hop limit */
+		ip[NET_IP6_AT_HOPS] = 0xff;
 	} else {
-		ip[1] = 0xff; /* type of service */
-		ip[8] = 0xff; /* time to live */
-		be16_store(ip + 10, 0xffff);
+		ip[NET_IP4_AT_TOS] = 0xff;
+		ip[NET_IP4_AT_TTL] = 0xff;
+		be16_store(ip + NET_IP4_AT_SUM, 0xffff);
 	}
-	be16_store(ip + ip_len + 6, 0xffff);
-	ip[ip_len + NET_UDP_LEN + 4] = 0xff; /* FECN, BECN, reserved */
+	be16_store(ip + ip_len + NET_UDP_AT_SUM, 0xffff);
+	ip[ip_len + NET_UDP_LEN + ROCE_BTH_AT_RESERVED] = 0xff;
 	f->sum = crc(CRC_SLOT0, masked, 8 + f->psn - (size_t)NET_ETH_LEN);
 	return 0;
 }

@@ -19,7 +19,7 @@
 enum {
 	FORM_HEAD_MAX = NET_ETH_LEN + NET_IP6_LEN + NET_UDP_LEN + ROCE_BTH_LEN +
 			ROCE_ATOMIC_LEN + ROCE_IMM_LEN,
-	FORM_PSN = 8, /* in the BTH: AckReq and the PSN */
+	FORM_PSN = ROCE_BTH_AT_ACK_REQ, /* and the PSN behind it */
 };
 
 struct form {

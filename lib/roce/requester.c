@@ -285,7 +285,7 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 		q->probed = 0;
 		requester_guess(o, q, expected);
 	} else {
-		if (n >= PSN_HALF)
+		if (n >= ROCE_PSN_HALF)
 			o->ctr.late++;
 		else
 			o->ctr.strangers++;

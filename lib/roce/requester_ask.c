@@ -61,7 +61,7 @@ int requester_ask(struct roce_out *o, unsigned table)
 {
 	struct requester *q = &o->pair[table].q;
 	uint32_t oldest = psn_of(q, q->w.acked);
-	uint32_t far = PSN_HALF + (uint32_t)q->w.mask + 1;
+	uint32_t far = ROCE_PSN_HALF + (uint32_t)q->w.mask + 1;
 
 	q->asked = true;
 	q->asked_about = q->w.sent;
@@ -86,7 +86,7 @@ int requester_ask_anew(struct roce_out *o, unsigned table)
 	if (q->guessed || !q->tries)
 		q->guessed = false;
 	else
-		q->probe += PSN_HALF;
+		q->probe += ROCE_PSN_HALF;
 	q->tries++;
 	q->probed++;
 	return probe(o, table, q->probe);
@@ -160,7 +160,7 @@ static int answered(struct roce_out *o, unsigned table, uint32_t expected,
 
 	q->tries = 0;
 	if (!q->met || msn <= q->probed + PROBES_MORE || !left ||
-	    left >= PSN_HALF)
+	    left >= ROCE_PSN_HALF)
 		meet(o, q, expected);
 	else if (left > q->w.mask + 1)
 		requester_guess(o, q, expected);

@@ -12,8 +12,7 @@
 #include "wire/roce.h"
 
 enum {
-	FORMS = 16, /* of a table, by opcode and length */
-	PSN_HALF = 0x800000,
+	FORMS = 16,		     /* of a table, by opcode and length */
 	TIMEOUT_MAX = 500 * 1000000, /* ns */
 };
 
@@ -49,7 +48,7 @@ struct requester {
 	uint32_t burst;	      /* requests that may be under way */
 	uint32_t since_ack;
 	unsigned probed; /* probes since what is expected is not known */
-	unsigned tries; /* probes since the last answer that told something */
+	unsigned tries;	 /* probes since the last answer that told something */
 	uint64_t gone_back; /* where to, by the last NAK; UINT64_MAX: none */
 	uint64_t deadline;  /* an answer is overdue then; 0: none is waited for
 			     */

@@ -10,7 +10,6 @@
 #include <string.h>
 
 enum {
-	PSN_HALF = 0x800000,
 	RNR_TIMER = 1, /* 0.01 ms: the shortest (InfiniBand table 45) */
 	ANSWER_MAX = 128,
 };
@@ -241,7 +240,7 @@ int pair_rx(struct responder *p, struct queue_pair *q, const struct roce *r)
 	}
 	if (!is_rc(r->opcode) || !ahead)
 		return execute(p, q, r);
-	if (ahead >= PSN_HALF)
+	if (ahead >= ROCE_PSN_HALF)
 		return duplicate(p, q, r);
 	p->ctr.out_of_order++;
 	if (q->nak_sent)

@@ -10,12 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	/* Extended headers: RETH or AtomicETH, then the immediate. */
-	EXT_OPERANDS = 12,
-	EXT_IMMEDIATE = ROCE_RETH_LEN,
-};
-
 static inline struct roce_out *self(struct road *r)
 {
 	return (struct roce_out *)r;
@@ -46,7 +40,7 @@ static uint8_t opcode_of(const struct table *t, uint8_t verb)
 static int make_form(const struct roce_out *o, unsigned table, uint8_t opcode,
 		     uint32_t length, struct form *f)
 {
-	static const uint8_t zeros[4096];
+	static const uint8_t zeros[ROCE_PAYLOAD_MAX];
 	const struct ticket *t = o->t;
 	struct roce r = {
 		.version = t->version,
@@ -96,14 +90,14 @@ static void fill(uint8_t *frame, const struct form *f, const struct op *op,
 	if (has_payload(op->verb)) {
 		memcpy(frame + f->head, op->data, op->length);
 		memset(frame + f->head + op->length, 0, -op->length & 3);
-		if (f->head == f->ext + EXT_IMMEDIATE + ROCE_IMM_LEN)
-			be32_store(ext + EXT_IMMEDIATE, op->immediate);
+		if (f->head == f->ext + ROCE_RETH_LEN + ROCE_IMM_LEN)
+			be32_store(ext + ROCE_RETH_LEN, op->immediate);
 	} else if (op->verb == OP_FETCH_ADD) {
-		be64_store(ext + EXT_OPERANDS, op->add);
+		be64_store(ext + ROCE_ATOMIC_AT_SWAP, op->add);
 	} else { /* AtomicETH: swap, then compare */
 		memcpy(operand, op->data, sizeof(operand));
-		be64_store(ext + EXT_OPERANDS, operand[1]);
-		be64_store(ext + EXT_OPERANDS + 8, operand[0]);
+		be64_store(ext + ROCE_ATOMIC_AT_SWAP, operand[1]);
+		be64_store(ext + ROCE_ATOMIC_AT_COMPARE, operand[0]);
 	}
 }
 

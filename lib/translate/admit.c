@@ -19,12 +19,16 @@
 enum {
 	/* The common frame: Ethernet, IPv4 without options, UDP, DTA/1. Where
 	 * in it the words begin that are compared as a whole. */
-	AT_IP_WORD = 12, /* Ethernet type; version, header length; length */
-	AT_IP = 14,
-	AT_FRAGMENT = 20, /* flags and offset; TTL; protocol */
-	AT_SRC = 26,
-	AT_UDP_WORD = 36, /* port; length; checksum; DTA version, opcode */
-	AT_DTA = 42,
+	AT_IP = NET_ETH_LEN,
+	AT_UDP = AT_IP + NET_IP4_LEN,
+	AT_DTA = AT_UDP + NET_UDP_LEN,
+	AT_SRC = AT_IP + NET_IP4_AT_SRC,
+	/* Ethernet type; version, header length; length */
+	AT_IP_WORD = NET_ETH_AT_TYPE,
+	/* flags and offset; TTL; protocol */
+	AT_FRAGMENT = AT_IP + NET_IP4_AT_FRAGMENT,
+	/* port; length; checksum; DTA version, opcode */
+	AT_UDP_WORD = AT_UDP + NET_UDP_AT_DST,
 	AT_KEY = AT_DTA + DTA_HEADER_LEN,
 };
 
@@ -56,9 +60,10 @@ void admit_init(struct lane *l)
 {
 	uint64_t udp_len = NET_UDP_LEN + DTA_HEADER_LEN + l->key_len +
 			   l->data_len;
-	uint64_t version = 0x10 | l->kind;
+	uint64_t version = DTA_VERSION_1 << 4 | l->kind;
 
-	l->ip_word = htobe64(0x0800450000000000 | /* IPv4, no options */
+	l->ip_word = htobe64((uint64_t)NET_ETHERTYPE_IP4 << 48 |
+			     (uint64_t)NET_IP4_PLAIN << 40 |
 			     (NET_IP4_LEN + udp_len) << 16);
 	l->udp_word = htobe64((uint64_t)DTA_PORT << 48 | udp_len << 32 |
 			      version << 8); /* checksum 0: none */

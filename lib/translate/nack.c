@@ -15,7 +15,7 @@ enum {
 static int udp6_encode(uint8_t *buf, const struct net_udp *u,
 		       const uint8_t *eth, size_t len)
 {
-	uint8_t pseudo[40 + NET_UDP_LEN + DTA_HEADER_LEN] = {0};
+	uint8_t pseudo[NET_IP6_LEN + NET_UDP_LEN + DTA_HEADER_LEN] = {0};
 	uint8_t *payload = buf + NET_ETH_LEN + NET_IP6_LEN + NET_UDP_LEN;
 	struct put w = put_to(buf, NACK_MAX),
 		   s = put_to(pseudo, sizeof(pseudo));
@@ -30,9 +30,9 @@ static int udp6_encode(uint8_t *buf, const struct net_udp *u,
 	put_be32(&s, (uint32_t)udp_len << 16);
 	put_bytes(&s, payload, len);
 	sum = net_checksum(pseudo, put_len(&s));
-	put_bytes(&w, eth + 6, 6);
+	put_bytes(&w, eth + NET_ETH_AT_SRC, 6);
 	put_bytes(&w, eth, 6);
-	put_be16(&w, 0x86dd);
+	put_be16(&w, NET_ETHERTYPE_IP6);
 	put_be32(&w, 0x60000000);
 	put_be16(&w, udp_len);
 	put_u8(&w, NET_PROTO_UDP);
@@ -55,7 +55,7 @@ static int udp4_encode(uint8_t *buf, const struct net_udp *u,
 		.ttl = NACK_TTL,
 	};
 
-	memcpy(h.eth_dst, eth + 6, 6);
+	memcpy(h.eth_dst, eth + NET_ETH_AT_SRC, 6);
 	memcpy(h.eth_src, eth, 6);
 	memcpy(h.src, u->dst, 4);
 	memcpy(h.dst, u->src, 4);

@@ -9,9 +9,6 @@
 #include "wire/be.h"
 #include "wire/dta.h"
 
-enum {
-	SEQUENCE_AT = 6, /* in a DTA/1 header */
-};
 
 static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct resend_ledger, reports, LEDGER_IN),
@@ -189,7 +186,8 @@ static int send_report(struct resend *w, struct reporter *r)
 	struct slot *s = slot_of(w, r, r->sent);
 	bool again = r->sent < r->high;
 
-	be16_store(s->payload + SEQUENCE_AT, (uint16_t)(r->sent + r->shift));
+	be16_store(s->payload + DTA_AT_SEQUENCE,
+		   (uint16_t)(r->sent + r->shift));
 	r->sent++;
 	if (!again)
 		r->high = r->sent;

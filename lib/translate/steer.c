@@ -16,9 +16,8 @@
 #include "wire/be.h"
 
 enum {
-	AT_ETHERTYPE = 12, /* in a frame without a VLAN tag */
-	AT_IP = 14,
-	AT_IP4_DST = AT_IP + 16,
+	/* In a frame without a VLAN tag. */
+	AT_IP4_DST = NET_ETH_LEN + NET_IP4_AT_DST,
 	NOBODY = UINT16_MAX,
 };
 
@@ -53,7 +52,7 @@ static unsigned aim_of(const struct steering *s, const struct pkt *p)
 	struct net_udp u;
 
 	if (p->len >= AT_IP4_DST + 4u &&
-	    be16_load(p->data + AT_ETHERTYPE) == 0x0800)
+	    be16_load(p->data + NET_ETH_AT_TYPE) == NET_ETHERTYPE_IP4)
 		return collector_of(s, 4, p->data + AT_IP4_DST);
 	if (net_udp_decode(&u, p->data, p->len) < 0)
 		return NOBODY;

@@ -21,11 +21,12 @@
 #include "base/ledger.h"
 #include "op/op.h"
 #include "op/ticket.h"
+#include "wire/proto.h"
 
 struct verbs_road;
 
 enum {
-	VERBS_ROAD_PORT = 40040, /* the number of DTA's UDP port */
+	VERBS_ROAD_PORT = DTA_PORT, /* the same number, not UDP's */
 	VERBS_ROAD_WAIT_MS = 30000,
 };
 

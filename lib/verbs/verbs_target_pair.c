@@ -13,11 +13,11 @@
 #include <sys/random.h>
 
 #include "verbs/verbs_target_private.h"
+#include "wire/proto.h"
 
 enum {
 	POST_BATCH = 32,
 	RNR_TIMER = 12, /* 0.64 ms (IBTA table 45) */
-	PSN_MASK = 0xffffff,
 };
 
 /* A receive has no room: an immediate is all that comes. */
@@ -116,7 +116,7 @@ static uint32_t first_psn(void)
 
 	if (getrandom(&psn, sizeof(psn), GRND_NONBLOCK) < 0)
 		psn = 0;
-	return psn & PSN_MASK;
+	return psn & ROCE_PSN_MASK;
 }
 
 uint8_t verbs_pair_atomics(const struct verbs_target *v)
@@ -215,5 +215,5 @@ uint32_t verbs_pair_psn(const struct verbs_pair *p)
 
 	if (ibv_query_qp(p->qp, &a, IBV_QP_RQ_PSN, &init))
 		return 0;
-	return a.rq_psn & PSN_MASK;
+	return a.rq_psn & ROCE_PSN_MASK;
 }

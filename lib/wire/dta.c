@@ -8,18 +8,9 @@
 #include "wire/be.h"
 
 enum {
-	DTA1 = 1, /* the high nibble of the first byte */
-	DTA0 = 0,
-	FLAG_IMMEDIATE = 0x80,
-	FLAG_TRACKED = 0x40,
-	COPIES_MASK = 0x0f,
 	OPCODES = 1 << DTA_KEYWRITE | 1 << DTA_APPEND | 1 << DTA_KEYINC |
 		  1 << DTA_POSTCARD | 1 << DTA_NACK,
 	OPCODES0 = OPCODES & ~(1 << DTA_NACK),
-	KEY0_LEN = 4,
-	COUNTER_LEN = 8,
-	HOP0_MAX = 5,  /* counted from 1 */
-	NACK0B = 0x80, /* wire-facts 1.5 */
 };
 
 static const char *const format_names[] = {
@@ -60,9 +51,9 @@ static int dta1_decode(struct dta_report *out, const uint8_t *p, size_t len)
 	if (len < DTA_HEADER_LEN)
 		return -EBADMSG;
 	opcode = p[0] & 15;
-	copies = p[1] & COPIES_MASK;
-	key_len = p[2];
-	hops = p[3];
+	copies = p[DTA_AT_FLAGS] & DTA_COPIES_MASK;
+	key_len = p[DTA_AT_KEY_LEN];
+	hops = p[DTA_AT_HOP];
 	if (!(OPCODES >> opcode & 1))
 		return -EOPNOTSUPP;
 	if (len - DTA_HEADER_LEN < key_len)
@@ -73,10 +64,10 @@ static int dta1_decode(struct dta_report *out, const uint8_t *p, size_t len)
 	out->copies = copies;
 	out->hop = opcode == DTA_NACK ? hops : hops >> 4;
 	out->path_len = opcode == DTA_NACK ? 0 : hops & 15;
-	out->immediate = p[1] & FLAG_IMMEDIATE;
-	out->tracked = p[1] & FLAG_TRACKED;
-	out->table = be16_load(p + 4);
-	out->sequence = be16_load(p + 6);
+	out->immediate = p[DTA_AT_FLAGS] & DTA_FLAG_IMMEDIATE;
+	out->tracked = p[DTA_AT_FLAGS] & DTA_FLAG_TRACKED;
+	out->table = be16_load(p + DTA_AT_TABLE);
+	out->sequence = be16_load(p + DTA_AT_SEQUENCE);
 	out->key_len = (uint16_t)key_len;
 	out->data_len = (uint16_t)(len - DTA_HEADER_LEN - key_len);
 	out->key = p + DTA_HEADER_LEN;
@@ -89,7 +80,7 @@ static bool dta0_data_fits(uint8_t opcode, size_t len)
 {
 	if (opcode == DTA_KEYWRITE) /* 8, 16, 32 with the checksum */
 		return len == 4 || len == 12 || len == 28;
-	return len == (opcode == DTA_KEYINC ? COUNTER_LEN : 4);
+	return len == (opcode == DTA_KEYINC ? DTA_COUNTER_LEN : 4);
 }
 
 /* What follows the base header. */
@@ -102,8 +93,8 @@ static int dta0_body(struct dta_report *r, struct cur *c)
 		if (cur_ok(c) && (!r->copies || r->copies > DTA_MAX_COPIES))
 			return -ERANGE;
 	}
-	r->key = cur_take(c, KEY0_LEN);
-	r->key_len = KEY0_LEN;
+	r->key = cur_take(c, DTA0_KEY_LEN);
+	r->key_len = DTA0_KEY_LEN;
 	if (r->opcode == DTA_POSTCARD) {
 		hop = cur_u8(c);
 		if (!hop)
@@ -133,8 +124,8 @@ static __attribute__((noinline)) int dta0_decode(struct dta_report *out,
 	if (format == DTA_FORMAT_0B)
 		r.sequence = cur_u8(&c);
 	flags = cur_u8(&c);
-	r.immediate = flags & FLAG_IMMEDIATE;
-	r.tracked = format == DTA_FORMAT_0B && (flags & FLAG_TRACKED);
+	r.immediate = flags & DTA_FLAG_IMMEDIATE;
+	r.tracked = format == DTA_FORMAT_0B && (flags & DTA_FLAG_TRACKED);
 	if ((rc = dta0_body(&r, &c)))
 		return rc;
 	*out = r;
@@ -149,9 +140,9 @@ int dta_decode(struct dta_report *out, enum dta_format format,
 	if (!len || len > UINT16_MAX)
 		return -EBADMSG;
 	version = payload[0] >> 4;
-	if (version == DTA1)
+	if (version == DTA_VERSION_1)
 		return dta1_decode(out, payload, len);
-	if (version == DTA0 && format != DTA_FORMAT_1)
+	if (version == DTA_VERSION_0 && format != DTA_FORMAT_1)
 		return dta0_decode(out, format, payload, len);
 	return -EPROTONOSUPPORT;
 }
@@ -164,9 +155,9 @@ static int dta1_encode(struct put *w, const struct dta_report *r)
 		return -EINVAL;
 	if (!nack && (r->hop > 15 || r->path_len > 15))
 		return -EINVAL;
-	put_u8(w, (uint8_t)(DTA1 << 4 | r->opcode));
-	put_u8(w, (uint8_t)((r->immediate ? FLAG_IMMEDIATE : 0) |
-			    (r->tracked ? FLAG_TRACKED : 0) | r->copies));
+	put_u8(w, (uint8_t)(DTA_VERSION_1 << 4 | r->opcode));
+	put_u8(w, (uint8_t)((r->immediate ? DTA_FLAG_IMMEDIATE : 0) |
+			    (r->tracked ? DTA_FLAG_TRACKED : 0) | r->copies));
 	put_u8(w, (uint8_t)r->key_len);
 	put_u8(w, nack ? r->hop : (uint8_t)(r->hop << 4 | r->path_len));
 	put_be16(w, r->table);
@@ -183,7 +174,7 @@ static int dta0_encode_nack(struct put *w, enum dta_format format,
 	if (format != DTA_FORMAT_0B)
 		return -EINVAL;
 	put_u8(w, (uint8_t)r->sequence);
-	put_u8(w, NACK0B);
+	put_u8(w, DTA0_NACK_FLAG);
 	return 0;
 }
 
@@ -194,22 +185,23 @@ static int dta0_encode(struct put *w, enum dta_format format,
 
 	if (r->opcode == DTA_NACK)
 		return dta0_encode_nack(w, format, r);
-	if (r->key_len != KEY0_LEN || !dta0_data_fits(r->opcode, r->data_len))
+	if (r->key_len != DTA0_KEY_LEN ||
+	    !dta0_data_fits(r->opcode, r->data_len))
 		return -EINVAL;
 	if (has_copies && (!r->copies || r->copies > DTA_MAX_COPIES))
 		return -EINVAL;
-	if (r->opcode == DTA_POSTCARD && r->hop >= HOP0_MAX)
+	if (r->opcode == DTA_POSTCARD && r->hop >= DTA0_HOP_MAX)
 		return -EINVAL;
 	if (r->tracked && format == DTA_FORMAT_0A)
 		return -EINVAL;
 	put_u8(w, r->opcode);
 	if (format == DTA_FORMAT_0B)
 		put_u8(w, (uint8_t)r->sequence); /* eight bits, wraps */
-	put_u8(w, (uint8_t)((r->immediate ? FLAG_IMMEDIATE : 0) |
-			    (r->tracked ? FLAG_TRACKED : 0)));
+	put_u8(w, (uint8_t)((r->immediate ? DTA_FLAG_IMMEDIATE : 0) |
+			    (r->tracked ? DTA_FLAG_TRACKED : 0)));
 	if (has_copies)
 		put_u8(w, r->copies);
-	put_bytes(w, r->key, KEY0_LEN);
+	put_bytes(w, r->key, DTA0_KEY_LEN);
 	if (r->opcode == DTA_POSTCARD)
 		put_u8(w, (uint8_t)(r->hop + 1));
 	put_bytes(w, r->data, r->data_len);

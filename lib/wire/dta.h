@@ -23,34 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-	DTA_PORT = 40040,      /* UDP destination of reports */
-	DTA_NACK_PORT = 40044, /* UDP destination of NACKs, to the reporter */
-	DTA_HEADER_LEN = 8,
-	DTA_MAX_COPIES = 4,
-	DTA_NO_TABLE = 0xffff,
-};
-
-enum dta_opcode {
-	DTA_KEYWRITE = 1,
-	DTA_APPEND = 2,
-	DTA_KEYINC = 3,
-	DTA_POSTCARD = 4,
-	DTA_NACK = 15,
-};
-
-/*
- * Why a NACK. Its sequence number is the last one accepted in order. A reporter
- * sends one to DTA_PORT, too, with the last number that it will not send any
- * more, and is answered with DTA_NACK_STATE.
- */
-enum dta_nack_reason {
-	DTA_NACK_STATE = 0, /* no fault. Of a reporter: where are you? */
-	DTA_NACK_GAP = 1,
-	DTA_NACK_RATE = 2,
-	DTA_NACK_RESYNC = 3,
-	DTA_NACK_GONE = 4, /* of a reporter: up to here, it is gone for good */
-};
+#include "wire/proto.h"
 
 enum dta_format {
 	DTA_FORMAT_1,

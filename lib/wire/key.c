@@ -24,8 +24,10 @@ static const struct {
 
 /* IANA's protocol numbers; those that switches report, the usual ones first. */
 const struct key_protocol key_protocols[KEY_PROTOCOLS] = {
-	{"tcp", 3, 6},	  {"udp", 3, 17}, {"icmp", 4, 1}, {"icmp6", 5, 58},
-	{"sctp", 4, 132}, {"gre", 3, 47}, {"esp", 3, 50},
+	{"tcp", 3, NET_PROTO_TCP},   {"udp", 3, NET_PROTO_UDP},
+	{"icmp", 4, NET_PROTO_ICMP}, {"icmp6", 5, NET_PROTO_ICMP6},
+	{"sctp", 4, NET_PROTO_SCTP}, {"gre", 3, NET_PROTO_GRE},
+	{"esp", 3, NET_PROTO_ESP},
 };
 
 const char *key_type_name(enum key_type t)

@@ -37,8 +37,6 @@ enum key_type {
 };
 
 enum {
-	KEY_FLOW4_LEN = 13,
-	KEY_FLOW6_LEN = 37,
 	KEY_MAX = 64,	    /* longest key, bytes */
 	KEY_TEXT_MAX = 160, /* longest text, with its NUL */
 };

@@ -8,10 +8,6 @@
 #include <stdint.h>
 
 enum {
-	KEY_IP4_LEN = 4,
-	KEY_IP6_LEN = 16,
-	KEY_FLOW_REST = 5, /* two ports and the protocol */
-	KEY_HOP_ID = 4,
 	KEY_PROTOCOLS = 7,
 };
 

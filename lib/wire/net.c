@@ -7,23 +7,6 @@
 #include "base/put.h"
 #include "wire/be.h"
 
-enum {
-	ETHERTYPE_IP4 = 0x0800,
-	ETHERTYPE_IP6 = 0x86dd,
-	ETHERTYPE_VLAN = 0x8100, /* 802.1Q */
-	ETHERTYPE_QINQ = 0x88a8, /* 802.1ad */
-	VLAN_MAX = 2,
-	VLAN_LEN = 4,
-	IP4_DF = 0x4000,
-	IP4_FRAGMENT = 0x3fff, /* more fragments, offset */
-	IP4_OFFSET = 0x1fff,
-	IP6_HOP_BY_HOP = 0, /* RFC 8200 section 4 */
-	IP6_ROUTING = 43,
-	IP6_FRAGMENT = 44,
-	IP6_DESTINATION = 60,
-	TCP_LEN = 20,
-};
-
 /* An IP header and what follows it. */
 struct ip {
 	uint8_t version, protocol, ttl;
@@ -90,13 +73,14 @@ static int eth_skip(struct cur *c)
 
 	if (!p)
 		return -EBADMSG;
-	type = be16_load(p + 12);
-	for (int i = 0; type == ETHERTYPE_VLAN || type == ETHERTYPE_QINQ; i++) {
-		if (i == VLAN_MAX)
+	type = be16_load(p + NET_ETH_AT_TYPE);
+	for (int i = 0;
+	     type == NET_ETHERTYPE_VLAN || type == NET_ETHERTYPE_QINQ; i++) {
+		if (i == NET_VLAN_MAX)
 			return -ENOTSUP;
-		if (!(p = cur_take(c, VLAN_LEN)))
+		if (!(p = cur_take(c, NET_VLAN_LEN)))
 			return -EBADMSG;
-		type = be16_load(p + 2);
+		type = be16_load(p + NET_VLAN_AT_TYPE);
 	}
 	return type;
 }
@@ -110,18 +94,18 @@ static int ip4_decode(struct ip *ip, struct cur *c)
 	if (!p || p[0] >> 4 != 4)
 		return -EBADMSG;
 	hlen = (p[0] & 15) * 4u;
-	frag = be16_load(p + 6);
+	frag = be16_load(p + NET_IP4_AT_FRAGMENT);
 	ip->version = 4;
-	ip->protocol = p[9];
-	ip->ttl = p[8];
-	ip->fragment = frag & IP4_FRAGMENT;
-	ip->later = frag & IP4_OFFSET;
+	ip->protocol = p[NET_IP4_AT_PROTO];
+	ip->ttl = p[NET_IP4_AT_TTL];
+	ip->fragment = frag & NET_IP4_FRAGMENT;
+	ip->later = frag & NET_IP4_OFFSET;
 	ip->routed = false;
-	ip->id = be16_load(p + 4);
-	ip->len = be16_load(p + 2);
+	ip->id = be16_load(p + NET_IP4_AT_ID);
+	ip->len = be16_load(p + NET_IP4_AT_LEN);
 	ip->hdr = p;
-	ip->src = p + 12;
-	ip->dst = p + 16;
+	ip->src = p + NET_IP4_AT_SRC;
+	ip->dst = p + NET_IP4_AT_DST;
 	if (hlen < NET_IP4_LEN || hlen > captured || ip->len < hlen)
 		return -EBADMSG;
 	ip->l4_len = ip->len - hlen;
@@ -140,13 +124,13 @@ static int ip6_extension(struct ip *ip, struct cur *c, uint8_t *next)
 
 	if (!p)
 		return -EBADMSG;
-	if (*next == IP6_FRAGMENT) {
+	if (*next == NET_IP6_FRAGMENT) {
 		frag = be16_load(p + 2);
 		/* offset 0 and no more to come: whole, RFC 6946 */
 		ip->fragment = frag & 0xfff9;
 		ip->later = frag & 0xfff8;
 	} else {
-		if (*next == IP6_ROUTING && p[3])
+		if (*next == NET_IP6_ROUTING && p[3])
 			ip->routed = true;
 		if (!cur_take(c, p[1] * 8u))
 			return -EBADMSG;
@@ -157,8 +141,8 @@ static int ip6_extension(struct ip *ip, struct cur *c, uint8_t *next)
 
 static bool ip6_is_extension(uint8_t next)
 {
-	return next == IP6_HOP_BY_HOP || next == IP6_ROUTING ||
-	       next == IP6_FRAGMENT || next == IP6_DESTINATION;
+	return next == NET_IP6_HOP_BY_HOP || next == NET_IP6_ROUTING ||
+	       next == NET_IP6_FRAGMENT || next == NET_IP6_DESTINATION;
 }
 
 static int ip6_decode(struct ip *ip, struct cur *c)
@@ -170,15 +154,15 @@ static int ip6_decode(struct ip *ip, struct cur *c)
 
 	if (!p || p[0] >> 4 != 6)
 		return -EBADMSG;
-	payload = be16_load(p + 4);
+	payload = be16_load(p + NET_IP6_AT_LEN);
 	*ip = (struct ip){
 		.version = 6,
-		.protocol = p[6],
-		.ttl = p[7],
+		.protocol = p[NET_IP6_AT_NEXT],
+		.ttl = p[NET_IP6_AT_HOPS],
 		.len = (uint32_t)payload + NET_IP6_LEN,
 		.hdr = p,
-		.src = p + 8,
-		.dst = p + 24,
+		.src = p + NET_IP6_AT_SRC,
+		.dst = p + NET_IP6_AT_DST,
 	};
 	l4 = c->p;
 	body = cur_of(l4, payload < cur_left(c) ? payload : cur_left(c));
@@ -196,9 +180,9 @@ static int ip_decode(struct ip *ip, const uint8_t *frame, size_t len)
 	struct cur c = cur_of(frame, len);
 	int type = eth_skip(&c);
 
-	if (type == ETHERTYPE_IP4)
+	if (type == NET_ETHERTYPE_IP4)
 		return ip4_decode(ip, &c);
-	if (type == ETHERTYPE_IP6)
+	if (type == NET_ETHERTYPE_IP6)
 		return ip6_decode(ip, &c);
 	return type < 0 ? type : -ENOTSUP;
 }
@@ -219,10 +203,10 @@ static int udp_decode(struct net_udp *out, struct ip *ip)
 
 	if (!p)
 		return -EBADMSG;
-	len = be16_load(p + 4);
+	len = be16_load(p + NET_UDP_AT_LEN);
 	if (len < NET_UDP_LEN || len > ip->l4_len)
 		return -EBADMSG;
-	if (be16_load(p + 6) && !udp_sum_right(ip, p, len))
+	if (be16_load(p + NET_UDP_AT_SUM) && !udp_sum_right(ip, p, len))
 		return -EBADE;
 	*out = (struct net_udp){
 		.version = ip->version,
@@ -230,7 +214,7 @@ static int udp_decode(struct net_udp *out, struct ip *ip)
 		.src = ip->src,
 		.dst = ip->dst,
 		.src_port = be16_load(p),
-		.dst_port = be16_load(p + 2),
+		.dst_port = be16_load(p + NET_UDP_AT_DST),
 		.payload = p + NET_UDP_LEN,
 		.len = len - NET_UDP_LEN,
 	};
@@ -247,22 +231,24 @@ static bool udp4_plain(struct net_udp *out, const uint8_t *frame, size_t len)
 	size_t ip_len, udp_len;
 
 	if (len < NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN ||
-	    be16_load(frame + 12) != ETHERTYPE_IP4 || ip[0] != 0x45 ||
-	    ip[9] != NET_PROTO_UDP || be16_load(ip + 6) & IP4_FRAGMENT ||
-	    udp[6] | udp[7] || !sum_right(sum_words(ip, NET_IP4_LEN)))
+	    be16_load(frame + NET_ETH_AT_TYPE) != NET_ETHERTYPE_IP4 ||
+	    ip[0] != NET_IP4_PLAIN || ip[NET_IP4_AT_PROTO] != NET_PROTO_UDP ||
+	    be16_load(ip + NET_IP4_AT_FRAGMENT) & NET_IP4_FRAGMENT ||
+	    be16_load(udp + NET_UDP_AT_SUM) ||
+	    !sum_right(sum_words(ip, NET_IP4_LEN)))
 		return false;
-	ip_len = be16_load(ip + 2);
-	udp_len = be16_load(udp + 4);
+	ip_len = be16_load(ip + NET_IP4_AT_LEN);
+	udp_len = be16_load(udp + NET_UDP_AT_LEN);
 	if (ip_len > len - NET_ETH_LEN || udp_len < NET_UDP_LEN ||
 	    udp_len + NET_IP4_LEN > ip_len)
 		return false;
 	*out = (struct net_udp){
 		.version = 4,
 		.ip = ip,
-		.src = ip + 12,
-		.dst = ip + 16,
+		.src = ip + NET_IP4_AT_SRC,
+		.dst = ip + NET_IP4_AT_DST,
 		.src_port = be16_load(udp),
-		.dst_port = be16_load(udp + 2),
+		.dst_port = be16_load(udp + NET_UDP_AT_DST),
 		.payload = udp + NET_UDP_LEN,
 		.len = udp_len - NET_UDP_LEN,
 	};
@@ -297,19 +283,19 @@ int net_udp_decode(struct net_udp *out, const uint8_t *frame, size_t len)
 
 static int tcp_decode(struct net_packet *pkt, struct ip *ip)
 {
-	const uint8_t *p = cur_take(&ip->l4, TCP_LEN);
+	const uint8_t *p = cur_take(&ip->l4, NET_TCP_LEN);
 	unsigned hlen;
 
 	if (!p)
 		return -EBADMSG;
-	hlen = (p[12] >> 4) * 4u;
-	if (hlen < TCP_LEN || hlen > ip->l4_len)
+	hlen = (p[NET_TCP_AT_OFFSET] >> 4) * 4u;
+	if (hlen < NET_TCP_LEN || hlen > ip->l4_len)
 		return -EBADMSG;
 	pkt->src_port = be16_load(p);
-	pkt->dst_port = be16_load(p + 2);
-	pkt->tcp_seq = be32_load(p + 4);
-	pkt->tcp_ack = be32_load(p + 8);
-	pkt->tcp_flags = p[13];
+	pkt->dst_port = be16_load(p + NET_UDP_AT_DST);
+	pkt->tcp_seq = be32_load(p + NET_TCP_AT_SEQ);
+	pkt->tcp_ack = be32_load(p + NET_TCP_AT_ACK);
+	pkt->tcp_flags = p[NET_TCP_AT_FLAGS];
 	pkt->tcp_payload = ip->l4_len - hlen;
 	return 0;
 }
@@ -340,7 +326,7 @@ int net_packet_decode(struct net_packet *out, const uint8_t *frame, size_t len)
 		if (!(p = cur_take(&ip.l4, NET_UDP_LEN)))
 			return -EBADMSG;
 		pkt.src_port = be16_load(p);
-		pkt.dst_port = be16_load(p + 2);
+		pkt.dst_port = be16_load(p + NET_UDP_AT_DST);
 	}
 	*out = pkt;
 	return 0;
@@ -356,7 +342,7 @@ int net_udp4_encode(uint8_t *buf, size_t cap, const struct net_udp4 *h,
 		return -ENOBUFS;
 	put_bytes(&w, h->eth_dst, 6);
 	put_bytes(&w, h->eth_src, 6);
-	put_be16(&w, ETHERTYPE_IP4);
+	put_be16(&w, NET_ETHERTYPE_IP4);
 	ip = put_room(&w, NET_IP4_LEN);
 	put_be16(&w, h->src_port);
 	put_be16(&w, h->dst_port);
@@ -364,16 +350,17 @@ int net_udp4_encode(uint8_t *buf, size_t cap, const struct net_udp4 *h,
 	put_be16(&w, 0); /* no checksum */
 	if (!put_ok(&w))
 		return -ENOBUFS;
-	ip[0] = 0x45;
-	ip[1] = h->tos;
-	be16_store(ip + 2, (uint16_t)(payload_len + NET_UDP_LEN + NET_IP4_LEN));
-	be16_store(ip + 4, h->ip_id);
-	be16_store(ip + 6, IP4_DF);
-	ip[8] = h->ttl;
-	ip[9] = NET_PROTO_UDP;
-	be16_store(ip + 10, 0);
-	memcpy(ip + 12, h->src, 4);
-	memcpy(ip + 16, h->dst, 4);
-	be16_store(ip + 10, net_checksum(ip, NET_IP4_LEN));
+	ip[0] = NET_IP4_PLAIN;
+	ip[NET_IP4_AT_TOS] = h->tos;
+	be16_store(ip + NET_IP4_AT_LEN,
+		   (uint16_t)(payload_len + NET_UDP_LEN + NET_IP4_LEN));
+	be16_store(ip + NET_IP4_AT_ID, h->ip_id);
+	be16_store(ip + NET_IP4_AT_FRAGMENT, NET_IP4_DF);
+	ip[NET_IP4_AT_TTL] = h->ttl;
+	ip[NET_IP4_AT_PROTO] = NET_PROTO_UDP;
+	be16_store(ip + NET_IP4_AT_SUM, 0);
+	memcpy(ip + NET_IP4_AT_SRC, h->src, 4);
+	memcpy(ip + NET_IP4_AT_DST, h->dst, 4);
+	be16_store(ip + NET_IP4_AT_SUM, net_checksum(ip, NET_IP4_LEN));
 	return (int)put_len(&w);
 }

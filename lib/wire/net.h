@@ -14,18 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-	NET_ETH_LEN = 14,
-	NET_IP4_LEN = 20,
-	NET_IP6_LEN = 40,
-	NET_UDP_LEN = 8,
-	NET_PROTO_TCP = 6,
-	NET_PROTO_UDP = 17,
-	NET_TCP_FIN = 0x01,
-	NET_TCP_SYN = 0x02,
-	NET_TCP_RST = 0x04,
-	NET_TCP_ACK = 0x10,
-};
+#include "wire/proto.h"
 
 /* A UDP datagram in a frame. */
 struct net_udp {

@@ -10,7 +10,6 @@
 #include "wire/net.h"
 
 enum {
-	PAYLOAD_MAX = 4096,
 	/*
 	 * iCRC: eight bytes of ones, then the packet with bytes masked. Packets
 	 * of usual size are masked in a copy and summed at one go; of longer
@@ -18,11 +17,6 @@ enum {
 	 */
 	ICRC_ONES = 8,
 	ICRC_COPY = 120,
-	IP6_ETHERTYPE = 0x86dd,
-	/* BTH, InfiniBand Architecture 9.2 */
-	BTH_SOLICITED = 0x80,
-	BTH_MIGREQ = 0x40,
-	BTH_ACK_REQ = 0x80,
 };
 
 /* What an opcode's extended headers are. */
@@ -81,15 +75,15 @@ uint32_t roce_icrc(const uint8_t *ip, size_t len)
 	memset(buf, 0xff, ICRC_ONES);
 	memcpy(h, ip, copy);
 	if (ip[0] >> 4 == 4) {
-		h[1] = 0xff;		    /* type of service */
-		h[8] = 0xff;		    /* time to live */
-		be16_store(h + 10, 0xffff); /* checksum */
+		h[NET_IP4_AT_TOS] = 0xff;
+		h[NET_IP4_AT_TTL] = 0xff;
+		be16_store(h + NET_IP4_AT_SUM, 0xffff);
 	} else {
 		be32_store(h, 0x6fffffff); /* traffic class, flow label */
-		h[7] = 0xff;		   /* hop limit */
+		h[NET_IP6_AT_HOPS] = 0xff;
 	}
-	be16_store(h + ip_len + 6, 0xffff); /* UDP checksum */
-	h[ip_len + NET_UDP_LEN + 4] = 0xff; /* FECN, BECN, reserved */
+	be16_store(h + ip_len + NET_UDP_AT_SUM, 0xffff);
+	h[ip_len + NET_UDP_LEN + ROCE_BTH_AT_RESERVED] = 0xff;
 	sum = crc(CRC_SLOT0, buf, ICRC_ONES + copy);
 	return copy == len ? sum
 			   : crc_extend(CRC_SLOT0, sum, ip + copy, len - copy);
@@ -101,15 +95,15 @@ static void bth_decode(struct roce *r, struct cur *c)
 
 	r->opcode = cur_u8(c);
 	flags = cur_u8(c);
-	r->solicited = flags & BTH_SOLICITED;
-	r->migreq = flags & BTH_MIGREQ;
+	r->solicited = flags & ROCE_BTH_SOLICITED;
+	r->migreq = flags & ROCE_BTH_MIGREQ;
 	r->pad = flags >> 4 & 3;
 	r->tver = flags & 15;
 	r->pkey = cur_be16(c);
 	r->dest_qp = cur_be32(c) &
 		     ROCE_PSN_MASK; /* the high byte: congestion */
 	r->psn = cur_be32(c);
-	r->ack_req = r->psn >> 24 & BTH_ACK_REQ;
+	r->ack_req = r->psn >> 24 & ROCE_BTH_ACK_REQ;
 	r->psn &= ROCE_PSN_MASK;
 }
 
@@ -143,18 +137,18 @@ static void addresses(struct roce *r, const struct net_udp *u,
 	size_t n = u->version == 4 ? 4 : 16;
 
 	memcpy(r->eth_dst, frame, 6);
-	memcpy(r->eth_src, frame + 6, 6);
+	memcpy(r->eth_src, frame + NET_ETH_AT_SRC, 6);
 	memcpy(r->src, u->src, n);
 	memcpy(r->dst, u->dst, n);
 	r->version = u->version;
 	r->src_port = u->src_port;
 	if (u->version == 4) {
-		r->tos = u->ip[1];
-		r->ip_id = be16_load(u->ip + 4);
-		r->ttl = u->ip[8];
+		r->tos = u->ip[NET_IP4_AT_TOS];
+		r->ip_id = be16_load(u->ip + NET_IP4_AT_ID);
+		r->ttl = u->ip[NET_IP4_AT_TTL];
 	} else {
 		r->tos = (uint8_t)(be16_load(u->ip) >> 4);
-		r->ttl = u->ip[7];
+		r->ttl = u->ip[NET_IP6_AT_HOPS];
 	}
 }
 
@@ -240,7 +234,7 @@ static void ip6_encode(struct put *w, const struct roce *r, size_t body)
 {
 	put_bytes(w, r->eth_dst, 6);
 	put_bytes(w, r->eth_src, 6);
-	put_be16(w, IP6_ETHERTYPE);
+	put_be16(w, NET_ETHERTYPE_IP6);
 	put_be32(w, 0x60000000 | (uint32_t)r->tos << 20);
 	put_be16(w, (uint16_t)(body + NET_UDP_LEN));
 	put_u8(w, NET_PROTO_UDP);
@@ -256,11 +250,13 @@ static void ip6_encode(struct put *w, const struct roce *r, size_t body)
 static void bth_encode(struct put *w, const struct roce *r, unsigned pad)
 {
 	put_u8(w, r->opcode);
-	put_u8(w, (uint8_t)((r->solicited ? BTH_SOLICITED : 0) |
-			    (r->migreq ? BTH_MIGREQ : 0) | pad << 4 | r->tver));
+	put_u8(w, (uint8_t)((r->solicited ? ROCE_BTH_SOLICITED : 0) |
+			    (r->migreq ? ROCE_BTH_MIGREQ : 0) | pad << 4 |
+			    r->tver));
 	put_be16(w, r->pkey);
 	put_be32(w, r->dest_qp);
-	put_be32(w, (r->ack_req ? (uint32_t)BTH_ACK_REQ << 24 : 0) | r->psn);
+	put_be32(w,
+		 (r->ack_req ? (uint32_t)ROCE_BTH_ACK_REQ << 24 : 0) | r->psn);
 }
 
 static void extended_encode(struct put *w, const struct roce *r, unsigned has)
@@ -287,7 +283,7 @@ static bool encodable(const struct roce *r, const struct opcode *o)
 {
 	if (!o || (r->version != 4 && r->version != 6))
 		return false;
-	if (r->len > (o->has & HAS_PAYLOAD ? PAYLOAD_MAX : 0))
+	if (r->len > (o->has & HAS_PAYLOAD ? ROCE_PAYLOAD_MAX : 0))
 		return false;
 	return r->tver <= 15 && r->dest_qp <= ROCE_PSN_MASK &&
 	       r->psn <= ROCE_PSN_MASK && r->msn <= ROCE_PSN_MASK;

@@ -14,37 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire/proto.h"
+
 enum {
-	ROCE_PORT = 4791,
-	ROCE_BTH_LEN = 12,
-	ROCE_RETH_LEN = 16,
-	ROCE_ATOMIC_LEN = 28,
-	ROCE_AETH_LEN = 4,
-	ROCE_ATOMIC_ACK_LEN = 8,
-	ROCE_IMM_LEN = 4,
-	ROCE_ICRC_LEN = 4,
-	ROCE_PSN_MASK = 0xffffff,
-	ROCE_FRAME_MAX = 14 + 40 + 8 + 12 + 28 + 4 + 4096 + 3 + 4,
-};
-
-enum roce_opcode {
-	ROCE_RC_WRITE_ONLY = 0x0a,
-	ROCE_RC_WRITE_ONLY_IMM = 0x0b,
-	ROCE_RC_ACK = 0x11,
-	ROCE_RC_ATOMIC_ACK = 0x12,
-	ROCE_RC_CMP_SWAP = 0x13,
-	ROCE_RC_FETCH_ADD = 0x14,
-	ROCE_UC_WRITE_ONLY = 0x2a,
-	ROCE_UC_WRITE_ONLY_IMM = 0x2b,
-};
-
-/* AETH syndromes. */
-enum roce_syndrome {
-	ROCE_ACK = 0x1f,     /* credits unlimited */
-	ROCE_RNR_NAK = 0x20, /* low 5 bits: timer */
-	ROCE_NAK_PSN = 0x60,
-	ROCE_NAK_INVALID = 0x61, /* invalid request */
-	ROCE_NAK_ACCESS = 0x62,	 /* remote access error */
+	ROCE_FRAME_MAX = NET_ETH_LEN + NET_IP6_LEN + NET_UDP_LEN +
+			 ROCE_BTH_LEN + ROCE_ATOMIC_LEN + ROCE_IMM_LEN +
+			 ROCE_PAYLOAD_MAX + 3 + ROCE_ICRC_LEN,
 };
 
 struct roce {
@@ -98,14 +73,14 @@ int roce_encode(uint8_t *buf, size_t cap, const struct roce *r);
 
 /* Where things are in a frame without VLAN tags and IPv4 options. */
 enum roce_offset {
-	ROCE_AT_IP = 14,
-	ROCE_AT_UDP = 34,
-	ROCE_AT_BTH = 42,
-	ROCE_AT_DEST_QP = 47, /* 3 bytes */
-	ROCE_AT_ACK_REQ = 50, /* the high bit */
-	ROCE_AT_PSN = 51,     /* 3 bytes */
-	ROCE_AT_RETH = 54,    /* or AtomicETH, AETH */
-	ROCE_AT_PAYLOAD = 70, /* of a WRITE */
+	ROCE_AT_IP = NET_ETH_LEN,
+	ROCE_AT_UDP = ROCE_AT_IP + NET_IP4_LEN,
+	ROCE_AT_BTH = ROCE_AT_UDP + NET_UDP_LEN,
+	ROCE_AT_DEST_QP = ROCE_AT_BTH + ROCE_BTH_AT_DEST_QP,
+	ROCE_AT_ACK_REQ = ROCE_AT_BTH + ROCE_BTH_AT_ACK_REQ,
+	ROCE_AT_PSN = ROCE_AT_BTH + ROCE_BTH_AT_PSN,
+	ROCE_AT_RETH = ROCE_AT_BTH + ROCE_BTH_LEN,	/* or AtomicETH, AETH */
+	ROCE_AT_PAYLOAD = ROCE_AT_RETH + ROCE_RETH_LEN, /* of a WRITE */
 };
 
 /*

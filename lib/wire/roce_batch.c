@@ -52,14 +52,17 @@ static size_t common_len(const uint8_t *frame, size_t len)
 	size_t total;
 
 	if (len < ROCE_AT_PAYLOAD + ROCE_ICRC_LEN ||
-	    be16_load(frame + 12) != 0x0800 || ip[0] != 0x45 ||
-	    (be16_load(ip + 6) & 0x3fff) || ip[9] != NET_PROTO_UDP)
+	    be16_load(frame + NET_ETH_AT_TYPE) != NET_ETHERTYPE_IP4 ||
+	    ip[0] != NET_IP4_PLAIN ||
+	    (be16_load(ip + NET_IP4_AT_FRAGMENT) & NET_IP4_FRAGMENT) ||
+	    ip[NET_IP4_AT_PROTO] != NET_PROTO_UDP)
 		return 0;
-	total = be16_load(ip + 2);
+	total = be16_load(ip + NET_IP4_AT_LEN);
 	if (total > len - ROCE_AT_IP || total < AT_PAYLOAD + ROCE_ICRC_LEN ||
-	    total > IP_MAX || be16_load(ip + AT_UDP + 2) != ROCE_PORT ||
-	    be16_load(ip + AT_UDP + 4) != total - AT_UDP ||
-	    be16_load(ip + AT_UDP + 6) || !ip4_sum_right(ip))
+	    total > IP_MAX ||
+	    be16_load(ip + AT_UDP + NET_UDP_AT_DST) != ROCE_PORT ||
+	    be16_load(ip + AT_UDP + NET_UDP_AT_LEN) != total - AT_UDP ||
+	    be16_load(ip + AT_UDP + NET_UDP_AT_SUM) || !ip4_sum_right(ip))
 		return 0;
 	return total - ROCE_ICRC_LEN;
 }
@@ -81,11 +84,11 @@ static void mask(uint8_t *to, const uint8_t *ip, size_t len)
 	memcpy(m, ip, AT_PAYLOAD);
 	copy_words(m + AT_PAYLOAD - 8, ip + AT_PAYLOAD - 8,
 		   len - AT_PAYLOAD + 8);
-	m[1] = 0xff;		    /* type of service */
-	m[8] = 0xff;		    /* time to live */
-	be16_store(m + 10, 0xffff); /* checksums */
-	be16_store(m + AT_UDP + 6, 0xffff);
-	m[AT_BTH + 4] = 0xff; /* FECN, BECN, reserved */
+	m[NET_IP4_AT_TOS] = 0xff;
+	m[NET_IP4_AT_TTL] = 0xff;
+	be16_store(m + NET_IP4_AT_SUM, 0xffff);
+	be16_store(m + AT_UDP + NET_UDP_AT_SUM, 0xffff);
+	m[AT_BTH + ROCE_BTH_AT_RESERVED] = 0xff;
 }
 
 /* Sums those of the length of the first, which is i; they are done then. */
@@ -109,22 +112,21 @@ static void check_icrcs(struct roce *out, const uint8_t *const *frames,
 	for (i = 0; i < count; i++) {
 		sum = htole32(sums[i]);
 		out[which[i]].icrc_ok = !memcmp(
-			&sum, frames[which[i]] + ROCE_AT_IP + len,
-			sizeof(sum));
+			&sum, frames[which[i]] + ROCE_AT_IP + len, sizeof(sum));
 	}
 }
 
 static void bth_load(struct roce *r, const uint8_t *bth)
 {
-	uint32_t last = be32_load(bth + 8);
+	uint32_t last = be32_load(bth + ROCE_BTH_AT_ACK_REQ);
 
 	r->opcode = bth[0];
-	r->solicited = bth[1] >> 7;
-	r->migreq = bth[1] >> 6 & 1;
-	r->pad = bth[1] >> 4 & 3;
-	r->tver = bth[1] & 15;
-	r->pkey = be16_load(bth + 2);
-	r->dest_qp = be32_load(bth + 4) & ROCE_PSN_MASK;
+	r->solicited = bth[ROCE_BTH_AT_FLAGS] & ROCE_BTH_SOLICITED;
+	r->migreq = bth[ROCE_BTH_AT_FLAGS] & ROCE_BTH_MIGREQ;
+	r->pad = bth[ROCE_BTH_AT_FLAGS] >> 4 & 3;
+	r->tver = bth[ROCE_BTH_AT_FLAGS] & 15;
+	r->pkey = be16_load(bth + ROCE_BTH_AT_PKEY);
+	r->dest_qp = be32_load(bth + ROCE_BTH_AT_RESERVED) & ROCE_PSN_MASK;
 	r->ack_req = last >> 31;
 	r->psn = last & ROCE_PSN_MASK;
 }
@@ -134,16 +136,16 @@ static void addresses_load(struct roce *r, const uint8_t *frame)
 	const uint8_t *ip = frame + ROCE_AT_IP;
 
 	memcpy(r->eth_dst, frame, 6);
-	memcpy(r->eth_src, frame + 6, 6);
+	memcpy(r->eth_src, frame + NET_ETH_AT_SRC, 6);
 	r->version = 4;
 	memset(r->src, 0, sizeof(r->src));
 	memset(r->dst, 0, sizeof(r->dst));
-	memcpy(r->src, ip + 12, 4);
-	memcpy(r->dst, ip + 16, 4);
+	memcpy(r->src, ip + NET_IP4_AT_SRC, 4);
+	memcpy(r->dst, ip + NET_IP4_AT_DST, 4);
 	r->src_port = be16_load(ip + AT_UDP);
-	r->ip_id = be16_load(ip + 4);
-	r->tos = ip[1];
-	r->ttl = ip[8];
+	r->ip_id = be16_load(ip + NET_IP4_AT_ID);
+	r->tos = ip[NET_IP4_AT_TOS];
+	r->ttl = ip[NET_IP4_AT_TTL];
 }
 
 /* All but the iCRC. Returns how many bytes that one covers, 0: not common. */
@@ -161,19 +163,19 @@ static size_t decode_one(struct roce *out, const uint8_t *frame, size_t len)
 	out->msn = out->imm = 0;
 	out->orig = 0;
 	out->va = be64_load(ext);
-	out->rkey = be32_load(ext + 8);
+	out->rkey = be32_load(ext + ROCE_RETH_AT_RKEY);
 	if (opcode == ROCE_RC_WRITE_ONLY || opcode == ROCE_UC_WRITE_ONLY) {
 		if (body < (size_t)AT_PAYLOAD + out->pad)
 			return 0;
-		out->dma_len = be32_load(ext + 12);
+		out->dma_len = be32_load(ext + ROCE_RETH_AT_LEN);
 		out->payload = ip + AT_PAYLOAD;
 		out->len = body - AT_PAYLOAD - out->pad;
 		out->swap_add = out->compare = 0;
 	} else if (opcode == ROCE_RC_FETCH_ADD) {
 		if (body != AT_RETH + ROCE_ATOMIC_LEN || out->pad)
 			return 0;
-		out->swap_add = be64_load(ext + 12);
-		out->compare = be64_load(ext + 20);
+		out->swap_add = be64_load(ext + ROCE_ATOMIC_AT_SWAP);
+		out->compare = be64_load(ext + ROCE_ATOMIC_AT_COMPARE);
 		out->payload = ip + body;
 		out->len = out->dma_len = 0;
 	} else {

@@ -94,10 +94,10 @@ bad() { # bad FILE TEXT: a file of one wart
 	finds 'lib/wire/bad.h:2: wire may not include store'
 	bad lib/base/bad.h '#include "cli/cli.h"\n'
 	finds 'base may not include cli'
-	mkdir lib/hash
-	bad lib/wire/bad.h '#include "hash/h.h"\n'
-	bad lib/hash/h.h '#include "wire/w.h"\n'
-	bad lib/wire/w.h 'enum { W };\n'
+	mkdir lib/packet lib/bpf
+	bad lib/packet/a.h '#include "bpf/b.h"\n'
+	bad lib/bpf/b.h '#include "packet/c.h"\n'
+	bad lib/packet/c.h 'enum { C };\n'
 	finds 'loop'
 }
 

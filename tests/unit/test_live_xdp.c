@@ -260,9 +260,44 @@ static void check_permission(void)
 
 	TEST(!setuid(65534));
 	TEST(src_open_live(&s, "vb", &ours, &f) == -EPERM);
-	TEST(!!strstr(f.text, "CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF"));
+	TEST(!!strstr(f.text, "CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF and "
+			      "CAP_PERFMON"));
 	TEST(src_open_live(&s, "vb", &o, &f) == -EPERM);
 	TEST(!!strstr(f.text, "cap_net_raw+ep"));
+}
+
+/* What the message says is enough, is. */
+static void check_cure(void)
+{
+	static const struct {
+		const char *name;
+		unsigned bit;
+	} named[] = {
+		{"cap_net_raw", CAP_NET_RAW},
+		{"cap_net_admin", CAP_NET_ADMIN},
+		{"cap_bpf", CAP_BPF},
+		{"cap_perfmon", CAP_PERFMON},
+	};
+	struct __user_cap_header_struct h = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct c[_LINUX_CAPABILITY_U32S_3];
+	uint64_t bits = 1 << CAP_IPC_LOCK; /* what check_memlock() is about */
+	struct fault f = {0};
+	struct src *s;
+
+	TEST(!syscall(SYS_capget, &h, c));
+	c[0].effective = c[1].effective = 0;
+	TEST(!syscall(SYS_capset, &h, c));
+	TEST(src_open_live(&s, "vb", &ours, &f) == -EPERM);
+	for (unsigned i = 0; i < sizeof(named) / sizeof(named[0]); i++)
+		if (strstr(f.text, named[i].name))
+			bits |= UINT64_C(1) << named[i].bit;
+	c[0].effective = (uint32_t)bits;
+	c[1].effective = (uint32_t)(bits >> 32);
+	TEST(!syscall(SYS_capset, &h, c));
+	if (TEST(!src_open_live(&s, "vb", &ours, &f)))
+		src_close(s);
 }
 
 /* All capabilities but the one to lock memory without limit. */
@@ -323,6 +358,7 @@ int main(void)
 	test_queues();
 	net_promiscuous(ours);
 	net_child(check_permission);
+	net_child(check_cure);
 	net_child(check_memlock);
 	test_jumbo();
 	test_removed();

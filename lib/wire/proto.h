@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * proto.h - the numbers of the protocols: ports, codes, bits, lengths, offsets.
+ * It includes nothing: C, BPF C and the check of the P4 programs share it.
+ *
+ * That check reads it by lines: one constant a line, NAME = NUMBER, decimal or
+ * hexadecimal, no expressions; what follows from others is made elsewhere.
+ * Lengths (LEN) and offsets in a header (AT) are bytes; codes, ports and bits
+ */
+#ifndef WIRE_PROTO_H
+#define WIRE_PROTO_H
+
+enum {
+	/* Ethernet, VLAN tags: IEEE 802.3, 802.1Q. */
+	NET_ETH_LEN = 14,
+	NET_ETH_AT_SRC = 6,
+	NET_ETH_AT_TYPE = 12,
+	NET_VLAN_LEN = 4, /* of a tag, which stands where the type was */
+	NET_VLAN_AT_TYPE = 2,
+	NET_VLAN_MAX = 2, /* tags that we look behind */
+	NET_ETHERTYPE_IP4 = 0x0800,
+	NET_ETHERTYPE_IP6 = 0x86dd,
+	NET_ETHERTYPE_VLAN = 0x8100, /* 802.1Q */
+	NET_ETHERTYPE_QINQ = 0x88a8, /* 802.1ad */
+
+	/* IPv4: RFC 791. */
+	NET_IP4_LEN = 20, /* without options */
+	NET_IP4_AT_TOS = 1,
+	NET_IP4_AT_LEN = 2,
+	NET_IP4_AT_ID = 4,
+	NET_IP4_AT_FRAGMENT = 6,
+	NET_IP4_AT_TTL = 8,
+	NET_IP4_AT_PROTO = 9,
+	NET_IP4_AT_SUM = 10,
+	NET_IP4_AT_SRC = 12,
+	NET_IP4_AT_DST = 16,
+	NET_IP4_PLAIN = 0x45, /* the first byte: version 4, no options */
+	NET_IP4_DF = 0x4000,
+	NET_IP4_FRAGMENT = 0x3fff, /* more fragments, offset */
+	NET_IP4_OFFSET = 0x1fff,
+
+	/* IPv6: RFC 8200; its extension headers: section 4. */
+	NET_IP6_LEN = 40,
+	NET_IP6_AT_LEN = 4, /* of what follows the header */
+	NET_IP6_AT_NEXT = 6,
+	NET_IP6_AT_HOPS = 7,
+	NET_IP6_AT_SRC = 8,
+	NET_IP6_AT_DST = 24,
+	NET_IP6_HOP_BY_HOP = 0,
+	NET_IP6_ROUTING = 43,
+	NET_IP6_FRAGMENT = 44,
+	NET_IP6_DESTINATION = 60,
+
+	/* Above IP: IANA's protocol numbers. */
+	NET_PROTO_ICMP = 1,
+	NET_PROTO_TCP = 6,
+	NET_PROTO_UDP = 17,
+	NET_PROTO_GRE = 47,
+	NET_PROTO_ESP = 50,
+	NET_PROTO_ICMP6 = 58,
+	NET_PROTO_SCTP = 132,
+
+	/* UDP: RFC 768. The ports are TCP's, too. */
+	NET_UDP_LEN = 8,
+	NET_UDP_AT_DST = 2,
+	NET_UDP_AT_LEN = 4,
+	NET_UDP_AT_SUM = 6,
+
+	/* TCP: RFC 9293. */
+	NET_TCP_LEN = 20, /* without options */
+	NET_TCP_AT_SEQ = 4,
+	NET_TCP_AT_ACK = 8,
+	NET_TCP_AT_OFFSET = 12,
+	NET_TCP_AT_FLAGS = 13,
+	NET_TCP_FIN = 0x01,
+	NET_TCP_SYN = 0x02,
+	NET_TCP_RST = 0x04,
+	NET_TCP_ACK = 0x10,
+};
+
+/* Telemetry keys: dta.md 1.3. */
+enum {
+	KEY_IP4_LEN = 4,
+	KEY_IP6_LEN = 16,
+	KEY_FLOW_REST = 5, /* two ports and the protocol */
+	KEY_FLOW4_LEN = 13,
+	KEY_FLOW6_LEN = 37,
+	KEY_HOP_ID = 4, /* in front of a flow */
+};
+
+/* DTA: dta.md 1.1. */
+enum {
+	DTA_PORT = 40040,      /* UDP destination of reports */
+	DTA_NACK_PORT = 40044, /* UDP destination of NACKs, to the reporter */
+	DTA_HEADER_LEN = 8,
+	DTA_AT_FLAGS = 1,
+	DTA_AT_KEY_LEN = 2,
+	DTA_AT_HOP = 3,
+	DTA_AT_TABLE = 4,
+	DTA_AT_SEQUENCE = 6,
+	DTA_VERSION_1 = 1, /* the high nibble of the first byte */
+	DTA_VERSION_0 = 0,
+	DTA_FLAG_IMMEDIATE = 0x80,
+	DTA_FLAG_TRACKED = 0x40,
+	DTA_COPIES_MASK = 0x0f,
+	DTA_MAX_COPIES = 4,
+	DTA_NO_TABLE = 0xffff,
+	DTA_COUNTER_LEN = 8, /* what Key-Increment adds */
+
+	/* The published formats: wire-facts 1.3 to 1.5. */
+	DTA0_KEY_LEN = 4,
+	DTA0_HOP_MAX = 5, /* counted from 1 */
+	DTA0_NACK_LEN = 2,
+	DTA0_NACK_FLAG = 0x80, /* the second byte */
+};
+
+enum dta_opcode {
+	DTA_KEYWRITE = 1,
+	DTA_APPEND = 2,
+	DTA_KEYINC = 3,
+	DTA_POSTCARD = 4,
+	DTA_NACK = 15,
+};
+
+/*
+ * Why a NACK. Its sequence number is the last one accepted in order. A reporter
+ * sends one to DTA_PORT, too, with the last number that it will not send any
+ * more, and is answered with DTA_NACK_STATE.
+ */
+enum dta_nack_reason {
+	DTA_NACK_STATE = 0, /* no fault. Of a reporter: where are you? */
+	DTA_NACK_GAP = 1,
+	DTA_NACK_RATE = 2,
+	DTA_NACK_RESYNC = 3,
+	DTA_NACK_GONE = 4, /* of a reporter: up to here, it is gone for good */
+};
+
+/* RoCEv2: InfiniBand Architecture 9.2 to 9.3, annex A17. */
+enum {
+	ROCE_PORT = 4791, /* UDP */
+	ROCE_BTH_LEN = 12,
+	ROCE_BTH_AT_FLAGS = 1,
+	ROCE_BTH_AT_PKEY = 2,
+	ROCE_BTH_AT_RESERVED = 4, /* FECN, BECN */
+	ROCE_BTH_AT_DEST_QP = 5,  /* 3 bytes */
+	ROCE_BTH_AT_ACK_REQ = 8,
+	ROCE_BTH_AT_PSN = 9, /* 3 bytes */
+	ROCE_BTH_SOLICITED = 0x80,
+	ROCE_BTH_MIGREQ = 0x40,
+	ROCE_BTH_ACK_REQ = 0x80,
+	ROCE_PSN_MASK = 0xffffff,
+	ROCE_PSN_HALF = 0x800000, /* from here on a PSN is behind */
+	ROCE_RETH_LEN = 16,
+	ROCE_RETH_AT_RKEY = 8, /* the AtomicETH's, too */
+	ROCE_RETH_AT_LEN = 12,
+	ROCE_ATOMIC_LEN = 28,
+	ROCE_ATOMIC_AT_SWAP = 12, /* or what to add */
+	ROCE_ATOMIC_AT_COMPARE = 20,
+	ROCE_AETH_LEN = 4,
+	ROCE_ATOMIC_ACK_LEN = 8,
+	ROCE_IMM_LEN = 4,
+	ROCE_ICRC_LEN = 4,
+	ROCE_PAYLOAD_MAX = 4096, /* the largest path MTU */
+};
+
+enum roce_opcode {
+	ROCE_RC_WRITE_ONLY = 0x0a,
+	ROCE_RC_WRITE_ONLY_IMM = 0x0b,
+	ROCE_RC_ACK = 0x11,
+	ROCE_RC_ATOMIC_ACK = 0x12,
+	ROCE_RC_CMP_SWAP = 0x13,
+	ROCE_RC_FETCH_ADD = 0x14,
+	ROCE_UC_WRITE_ONLY = 0x2a,
+	ROCE_UC_WRITE_ONLY_IMM = 0x2b,
+};
+
+/* AETH syndromes. */
+enum roce_syndrome {
+	ROCE_ACK = 0x1f,     /* credits unlimited */
+	ROCE_RNR_NAK = 0x20, /* low 5 bits: timer */
+	ROCE_NAK_PSN = 0x60,
+	ROCE_NAK_INVALID = 0x61, /* invalid request */
+	ROCE_NAK_ACCESS = 0x62,	 /* remote access error */
+};
+
+#endif
