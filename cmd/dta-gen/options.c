@@ -242,8 +242,7 @@ static void read_format(struct gen_options *o, const char *text)
 	int f = dta_format_of(text);
 
 	if (f < 0)
-		cli_refuse("--format: '%s' is not dta1, dta0a or dta0b",
-			   text);
+		cli_refuse("--format: '%s' is not dta1, dta0a or dta0b", text);
 	o->format = (enum dta_format)f;
 }
 
