@@ -137,7 +137,8 @@ last_values() { # table
 	keywrite_layout | hand_made --pages small
 	region.py poke "$NAME" t 00000001 aaaaaaaa aaaaaaaa bbbbbbbb bbbbbbbb
 	ask 1
-	[ "$answer" = ambiguous,,2,4 ] && [ "$status" = 3 ]
+	[ "$answer" = ambiguous,,2,4 ]
+	[ "$status" = 3 ]
 	ask 1 --policy first
 	[ "$answer" = found,aaaaaaaa,1,4 ] || [ "$answer" = found,aaaaaaaa,2,4 ]
 	[ "$status" = 0 ]
@@ -154,7 +155,8 @@ last_values() { # table
 	ask 2
 	[ "$answer" = found,cccccccc,3,3 ]
 	ask 2 --copies 1
-	[ "$answer" = not_found,,0,0 ] && [ "$status" = 3 ]
+	[ "$answer" = not_found,,0,0 ]
+	[ "$status" = 3 ]
 	ask 2 --policy consensus:3
 	[ "$answer" = found,cccccccc,3,3 ]
 	ask 2 --policy consensus:4
@@ -342,7 +344,8 @@ last_values() { # table
 	columns key value <<<"$output" >after
 	unreadable=$(grep -c ,unreadable, <<<"$output")
 	echo "$unreadable of $(wc -l <keys) unreadable"
-	[ "$unreadable" -gt 0 ] && [ "$unreadable" -lt 10000 ]
+	[ "$unreadable" -gt 0 ]
+	[ "$unreadable" -lt 10000 ]
 	# What is readable is right.
 	diff <(sort before) <(sort after) >differ || :
 	[ "$(grep -c '^>' differ)" -le "$unreadable" ]

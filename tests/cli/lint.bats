@@ -118,6 +118,32 @@ int bad(const char *s)\n{\n\treturn atoi(s);\n}\n'
 	[ "$status" = 0 ]
 }
 
+@test "checks of bats that cannot fail" {
+	# These lines would be found in this file, too: ~ for the mark.
+	wart() { # finds WORDS in a function of these lines
+		printf '# SPDX-License-Identifier: BSD-2-Clause\n%s {\n%b}\n' \
+			'@test "x"' "${2//\~/!}" >tests/x.bats
+		finds "$1"
+		rm tests/x.bats
+	}
+	wart 'tests/x.bats:3: a check by ! cannot fail' '\t~ false\n\ttrue\n'
+	wart 'tests/x.bats:4: a check by ! cannot fail' \
+		'\tif true; then\n\t\t~ false\n\tfi\n'
+	wart 'a check by ! cannot fail' '\ttrue && ~ true |\n\t\ttrue\n\ttrue\n'
+	wart 'a check by ! cannot fail' \
+		'\tfor x in 1; do ~ true; done\n\ttrue\n'
+	wart 'tests/x.bats:3: a check before && cannot fail' \
+		'\t[ x = y ] && [ x = x ]\n\ttrue\n'
+	wart 'a check before && cannot fail' \
+		'\t[[ x = y ]] &&\n\t\t[ x = x ]\n\ttrue\n'
+	printf '# SPDX-License-Identifier: BSD-2-Clause\n%b' \
+		'x() { ! true; }\ny() {\n\t! true || return 1\n' \
+		'\t[[ x && ! -s y ]]\n\t[ x ] && return\n\trun ! true\n' \
+		'\t[ x ] && [ y ]\n}\nz() {\n\t! true\n}\n' >tests/x.bash
+	lint
+	[ "$status" = 0 ]
+}
+
 @test "scripts that do not parse" {
 	echo 'if true; then' >>tests/x.sh
 	finds 'tests/x.sh:0: '

@@ -57,7 +57,8 @@ run_bg() {
 	kill "$translate" "$collect"
 	wait "$translate"
 	wait "$collect"
-	[ ! -e roce ] && [ ! -e reports ]
+	[ ! -e roce ]
+	[ ! -e reports ]
 	for log in translate.log collect.log; do
 		grep '^{' $log | jq -se 'map(select(.stage == "interface" and
 			.counter) | [.role, .counter, .value]) ==
@@ -198,7 +199,9 @@ once() { # message command...
 		run -2 $p "${r[@]}" -i ""
 		[ "$output" = "$p: --interface: the name is empty" ]
 	done
-	[ ! -e in ] && [ ! -e truth.csv ] && [ ! -e w.pcap ]
+	[ ! -e in ]
+	[ ! -e truth.csv ]
+	[ ! -e w.pcap ]
 }
 
 # counted LOG COUNTER: of the ledger printed last.

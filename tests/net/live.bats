@@ -453,17 +453,22 @@ has() { grep -qx "$1 = $2" ticket.ini; }
 	local mac
 	mac=$(on c cat /sys/class/net/c0/address)
 	ticket
-	has mac "$mac" && has ip 10.0.0.51
+	has mac "$mac"
+	has ip 10.0.0.51
 	on c ip addr add 192.0.2.7/24 dev c0
 	on c ip addr add 192.0.2.8/24 dev c0
 	ticket
-	has mac "$mac" && has ip 192.0.2.7
+	has mac "$mac"
+	has ip 192.0.2.7
 	ticket --no-xdp --mac 02:00:00:00:00:77 --ip 10.0.0.52
-	has mac 02:00:00:00:00:77 && has ip 10.0.0.52
+	has mac 02:00:00:00:00:77
+	has ip 10.0.0.52
 	on c sh -c 'echo 0 >/proc/sys/net/ipv6/conf/c0/disable_ipv6'
 	on c ip addr add 2001:db8::7/64 dev c0 nodad
 	ticket --peer-ip 2001:db8::101
-	has mac "$mac" && has ip 2001:db8::7 && has peer_ip 2001:db8::101
+	has mac "$mac"
+	has ip 2001:db8::7
+	has peer_ip 2001:db8::101
 }
 
 @test "what is wrong is found before a program is attached" {
