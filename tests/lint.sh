@@ -88,6 +88,12 @@ checked ${#judged[@]}
 	--template='{file}:{line}: cppcheck {id}: {message}' \
 	-Ilib -D__linux__ -D__x86_64__ "${judged[@]}" 2>&1 | found
 
+# The layout of make format.
+checked ${#sources[@]}
+for f in "${sources[@]}"; do
+	clang-format --dry-run "$f" 2>&1 | grep -m 1 "^$f:"
+done | sed 's/^\([^:]*:[0-9]*\):.*/\1: not as make format has it/' | found
+
 # Lines.
 checked ${#sources[@]}
 for f in "${sources[@]}"; do

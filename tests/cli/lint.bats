@@ -7,6 +7,7 @@ load ../helpers
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	mkdir -p lib/base lib/wire lib/store cmd/x tests
+	cp "$TOP/.clang-format" .
 	export LINT_ROOT=$PWD
 	spdx='/* SPDX-License-Identifier: BSD-2-Clause */'
 	{
@@ -74,6 +75,11 @@ bad() { # bad FILE TEXT: a file of one wart
 	finds 'bad.h:1: no SPDX line'
 	bad lib/base/bad.h '/* TO''DO: this */\n'
 	finds 'bad.h:2: work left over'
+}
+
+@test "another layout than that of make format" {
+	bad lib/base/bad.h 'enum { BAD };\n\nint  bad(void);\n'
+	finds 'bad.h:4: not as make format has it'
 }
 
 @test "functions over 80 lines, files over 500" {
