@@ -7,7 +7,6 @@ load ../helpers
 setup() {
 	need_tools mangle
 	PATH=$TOOLS:$PATH:$TOP/tests/tools
-	EXAMPLES=$TOP/cmd/dta-collect/examples
 	NAME=test-dump-$$-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }

@@ -6,7 +6,6 @@ load ../helpers
 
 setup() {
 	PATH=$PATH:$TOP/tests/tools
-	EXAMPLES=$TOP/cmd/dta-collect/examples
 	NAME=test-query-$$-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }

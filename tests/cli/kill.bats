@@ -14,7 +14,7 @@ teardown() {
 
 # Reports enough to be hit in the middle, and a region for them.
 prepare() { # workload
-	cp "$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples/$1.ini" l.ini
+	cp "$EXAMPLES/$1.ini" l.ini
 	dta-collect --create --layout l.ini --region "$NAME"
 	dta-gen "$1" --seed 5 --count 300000 -q --truth truth.csv -w reports.pcap
 }
@@ -118,7 +118,7 @@ entries_were_reported() {
 }
 
 @test "dta-collect --create killed 10 times: whole or absent" {
-	cp "$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples/int-path.ini" l.ini
+	cp "$EXAMPLES/int-path.ini" l.ini
 	for i in $(seq 10); do
 		dta-collect --create --layout l.ini --region "$NAME" 3>&- &
 		local pid=$!

@@ -32,11 +32,7 @@ teardown_file() { guest_stop; }
 
 # collect WORKLOAD: the device, ready, and its ticket.
 collect() {
-	guest_run "rm -f /dev/shm/r new.ini
-		dta-collect --create --layout $1.ini --region r"
-	guest_run "dta-collect --region r --verbs rxe0 --peer-ip 10.0.0.101 \
-			--ticket new.ini >collect.out 2>collect.err & echo \$!" >pid
-	COLLECTOR=$(<pid)
+	guest_collect "$1.ini" --peer-ip 10.0.0.101 --ticket new.ini
 	patient [ -s "$HOST/new.ini" ]
 }
 
@@ -55,8 +51,6 @@ bad_link() { # its options
 	LINK=$PID
 	wait_for [ -S "$GUEST_DIR/switch.sock" ]
 }
-
-in_the_guest() { guest_run "dta-dump digest r -o csv"; }
 
 # rxe_through WORKLOAD COUNT FAULT LINK-OPTIONS...: all gets through.
 rxe_through() {

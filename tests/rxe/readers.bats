@@ -71,26 +71,11 @@ teardown_file() {
 	guest_stop
 }
 
-on_a() {
-	local GUEST=a
-	guest_run "$@" 2>&1
-}
-
-on_b() {
-	local GUEST=b
-	guest_run "$@" 2>&1
-}
-
 # collect REGION PORT ARGS: a collector with what first.pcap has for it.
 collect() {
-	local region=$1 port=$2
-
-	shift 2
-	on_a "[ -e /dev/shm/$region ] ||
-		dta-collect --create --layout layout.ini --region $region --epochs 3
-		dta-collect --region $region --verbs rxe0 --cm $port --grace 10ms $* 2>>$region.err &
-		echo \$! >$region.pid"
-	patient on_b "verbs_ask 10.0.0.51 $port 44544131000000000000000000000000" >/dev/null
+	on_a "[ -e /dev/shm/$1 ] ||
+		dta-collect --create --layout layout.ini --region $1 --epochs 3"
+	guest_hosts "$@" --grace 10ms
 }
 
 store() { # REGION
@@ -273,11 +258,8 @@ members() {
 }
 
 refuses() { # ADDRESS MESSAGE
-	run on_b "dta-query count -k flows --verbs '$1'"
-	echo "$output"
-	[ "$status" = 1 ]
-	[ "${#lines[@]}" = 1 ]
-	[[ $output == "dta-query: $1: $2"* ]]
+	GUEST=b guest_fails "dta-query: $1: $2" \
+		"dta-query count -k flows --verbs '$1'"
 }
 
 @test "what is wrong with an address; one that is not to be read" {
