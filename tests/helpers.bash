@@ -38,6 +38,11 @@ programs() {
 	done
 }
 
+# size SMALL LARGE: how much a test does in make check, and in make check-all.
+size() {
+	if [ "${ALL:-}" ]; then echo "$2"; else echo "$1"; fi
+}
+
 # bg COMMAND...: runs it in the background; its output goes to bg.log.
 bg() {
 	"$@" >"$BATS_TEST_TMPDIR/bg.log" 2>&1 3>&- &

@@ -57,8 +57,8 @@ answers_agree() { # truth
 	done
 }
 
-synthetic() { # workload
-	dta-gen "$1" --seed 11 --count 20000 -q --truth truth.csv -w reports.pcap
+synthetic() { # workload [count]
+	dta-gen "$1" --seed 11 --count "${2:-20000}" -q --truth truth.csv -w reports.pcap
 	both_roads "$1" reports.pcap
 	answers_agree truth.csv
 }
@@ -82,7 +82,7 @@ from_trace() { # workload
 @test "packetscope-path, synthetic: two roads, one memory, true answers" { synthetic packetscope-path; }
 @test "packetscope-loss, synthetic: two roads, one memory, true answers" { synthetic packetscope-loss; }
 @test "pint, synthetic: two roads, one memory, true answers" { synthetic pint; }
-@test "sonata-result, synthetic: two roads, one memory, true answers" { synthetic sonata-result; }
+@test "sonata-result, synthetic: two roads, one memory, true answers" { synthetic sonata-result "$(size 1000 20000)"; }
 @test "sonata-raw, synthetic: two roads, one memory, true answers" { synthetic sonata-raw; }
 @test "trajectory, synthetic: two roads, one memory, true answers" { synthetic trajectory; }
 @test "dshark, synthetic: two roads, one memory, true answers" { synthetic dshark; }

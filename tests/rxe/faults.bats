@@ -70,14 +70,14 @@ rxe_through() {
 	tell "soft-RoCE: $fault, ${workload%%-*}" "$(asked acked)"
 }
 
-@test "no fault" { rxe_through marple-hosts-sum 2000 "none"; }
-@test "loss of 0.1 %: slots" { rxe_through uniform 5000 "loss 0.1 %" -l 0.001; }
+@test "no fault" { rxe_through marple-hosts-sum "$(size 1000 2000)" "none"; }
+@test "loss of 0.1 %: slots" { rxe_through uniform "$(size 2000 5000)" "loss 0.1 %" -l 0.001; }
 @test "loss of 1 %: counters" { rxe_through marple-hosts-sum 1000 "loss 1 %" -l 0.01; }
 @test "loss of 10 %: counters" { rxe_through marple-hosts-sum 500 "loss 10 %" -l 0.1; }
 @test "loss of 30 %: slots" { rxe_through uniform 100 "loss 30 %" -l 0.3; }
 @test "reordering: counters" { rxe_through marple-hosts-sum 1000 "reordering 10 %" -r 0.1; }
 @test "duplication: counters" { rxe_through marple-hosts-sum 1000 "duplication 10 %" -d 0.1; }
-@test "bit flips: slots" { rxe_through uniform 2000 "bit flips 2 %" -f 0.02; }
+@test "bit flips: slots" { rxe_through uniform "$(size 1000 2000)" "bit flips 2 %" -f 0.02; }
 @test "strangers: counters" { rxe_through marple-hosts-sum 1000 "strangers" -x 10; }
 @test "an outage of 5 seconds: counters" {
 	# Smaller than what there is to send: else the wait were the last one.

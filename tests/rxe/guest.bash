@@ -84,7 +84,7 @@ guest_start() { # name, peer
 		-M q35 -accel tcg -cpu max -m "$GUEST_MEMORY" \
 		-nodefaults -display none -no-reboot \
 		-kernel "$GUEST_KERNEL/vmlinux" -initrd image \
-		-append 'console=ttyS0 panic=-1 quiet nokaslr mitigations=off' \
+		-append 'console=ttyS0 panic=-1 quiet nokaslr mitigations=off no_timer_check' \
 		-chardev file,id=console,path="$name.console" \
 		-serial chardev:console \
 		-chardev pipe,id=line,path="$name" -serial chardev:line \
