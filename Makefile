@@ -4,6 +4,7 @@
 #
 #   make                 programs in build/
 #   make check           unit tests and tests of the programs; SAN=1: sanitized
+#   make check-all       the same, and at full size
 #   make bench fuzz lint demo setup install
 
 VERSION := 1.0.0
@@ -62,7 +63,7 @@ FUZZERS := $(patsubst %.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
 
 .DELETE_ON_ERROR:
-.PHONY: all check bench fuzz lint demo setup install uninstall clean format
+.PHONY: all check check-all bench fuzz lint demo setup install uninstall clean format
 all: $(BINS)
 
 $B/%.o: %.c Makefile
@@ -106,8 +107,8 @@ $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 	$(call say,LD)
 	$(Q)$(CLANG) -fsanitize=fuzzer$(,)address$(,)undefined -o $@ $^ $(LIBS)
 
-check: $(BINS) $(UNITS) $(AIDS) $(BENCHES)
-	$(Q)tests/run.sh $B
+check check-all: $(BINS) $(UNITS) $(AIDS) $(BENCHES)
+	$(Q)V=$(V) tests/run.sh $B $(if $(filter %-all,$@),all)
 
 bench: $(BINS) $(BENCHES)
 	$(Q)tests/bench/run.sh $B

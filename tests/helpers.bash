@@ -7,6 +7,7 @@ TOP=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 export BUILD=${BUILD:-$TOP/build} # absolute
 PATH=$BUILD:$PATH
 TOOLS=$BUILD/tests/tools
+EXAMPLES=$TOP/cmd/dta-collect/examples
 BG_PIDS=()
 
 # need_built FILE...: of the build directory; says what builds them if not.
@@ -36,6 +37,11 @@ programs() {
 		p=${p%/main.c}
 		[ -x "$BUILD/${p##*/}" ] && echo "${p##*/}"
 	done
+}
+
+# size SMALL LARGE: how much a test does in make check, and in make check-all.
+size() {
+	if [ "${ALL:-}" ]; then echo "$2"; else echo "$1"; fi
 }
 
 # bg COMMAND...: runs it in the background; its output goes to bg.log.
@@ -78,4 +84,47 @@ remove_regions() {
 		[ -e "$path" ] || continue
 		dta-collect --remove --region "${path##*/}" 2>/dev/null || :
 	done
+}
+
+# make_regions LAYOUT [NAME...]: $NAME-NAME each; file and wire by default.
+make_regions() {
+	local layout=$1 r
+
+	shift
+	[ $# -gt 0 ] || set -- file wire
+	for r; do
+		dta-collect --create --layout "$layout" --region "$NAME-$r"
+	done
+}
+
+# same_memory [REGION REGION]: their tables hold the same bytes; of those that
+# make_regions makes by default.
+same_memory() {
+	local a b
+
+	[ $# -gt 0 ] || set -- "$NAME-file" "$NAME-wire"
+	a=$(dta-dump digest "$1" -o csv) && b=$(dta-dump digest "$2" -o csv) &&
+		diff <(echo "$a") <(echo "$b")
+}
+
+# counter [LOG] NAME [STAGE]: of the NDJSON ledger printed last in a log, or on
+# standard input.
+counter() {
+	[ $# -gt 1 ] || set -- - "$1"
+	grep '^{' "$1" | jq -r --arg name "$2" --arg stage "${3:-}" \
+		'select(.counter == $name and
+		($stage == "" or .stage == $stage)).value' | tail -n 1
+}
+
+# balances LOG [RECEIVED]: every stage of the NDJSON ledger printed last adds
+# up, and so many came in. - is standard input.
+balances() {
+	grep '^{' "$1" | jq -se --arg received "${2:-}" 'map(select(.role)) |
+		group_by(.stage + "/" + .counter) | map(last) |
+		(map(select(.role == "in").value) | add) as $in |
+		length > 0 and ($received == "" or $in == ($received | tonumber)) and
+		(group_by(.stage) | all(
+		(map(select(.role == "in").value) | add) ==
+		(map(select(.role == "done" or .role == "drop").value) | add)))' \
+		>/dev/null
 }

@@ -91,6 +91,12 @@ checked ${#judged[@]}
 	--template='{file}:{line}: cppcheck {id}: {message}' \
 	-Ilib -D__linux__ -D__x86_64__ "${judged[@]}" 2>&1 | found
 
+# The layout of make format.
+checked ${#sources[@]}
+for f in "${sources[@]}"; do
+	clang-format --dry-run "$f" 2>&1 | grep -m 1 "^$f:"
+done | sed 's/^\([^:]*:[0-9]*\):.*/\1: not as make format has it/' | found
+
 # Lines.
 checked ${#sources[@]}
 for f in "${sources[@]}"; do
@@ -183,6 +189,27 @@ for f in "${bats[@]}"; do
 	checked 1
 	bats --count "$f" >/dev/null 2>"$work/bats" || sed "s|^|$f:0: |" "$work/bats"
 done | found
+# bats ends a test at a command that fails; but bash takes neither a failure
+# that ! made nor one before && for one, unless it is what a function returns.
+helpers=()
+for f in "${scripts[@]}"; do
+	[[ $f != *.bash ]] || helpers+=("$f")
+done
+checked $((${#bats[@]} + ${#helpers[@]}))
+awk '
+	function judge(after) {
+		if (line ~ /^[[:space:]]*(if|while|until|elif) /)
+			return
+		if (line ~ /(^[[:space:]]*|; |(do|then|else|&&) )! [^-]/ &&
+		    line !~ / \|\| / && line !~ /! [^;]*; *}$/ && after !~ /^}/)
+			print where "a check by ! cannot fail here: run !"
+		if (line ~ /^[[:space:]]*\[.*\] &&[[:space:]]+\[/ && after !~ /^}/)
+			print where "a check before && cannot fail: two lines"
+	}
+	FNR == 1 { judge(""); line = "" }
+	line ~ /(\\|&&|\|)$/ { line = line " " $0; next }
+	{ judge($0); line = $0; where = FILENAME ":" FNR ": " }
+	END { judge("") }' "${bats[@]}" "${helpers[@]}" /dev/null | found
 
 if [ -s "$work/findings" ]; then
 	sort -u "$work/findings" | sort -s -t: -k1,1 -k2,2n

@@ -1,40 +1,90 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh BUILD_DIR: every unit test, then every bats file; closes with the
-# plain line "N passed, N failed, N skipped".
+# run.sh BUILD_DIR [all]: every unit test and every bats file, $JOBS at a time;
+# all: at full size. A line for each file, and what failed in it; with V=1 a line
+# for each test, with its time. Closes with the plain line "N passed, N failed,
+# N skipped".
 set -u
 build=$1
 cd "$(dirname "$0")/.." || exit 1
-export BUILD=$PWD/$build
-passed=0 failed=0 skipped=0
+export BUILD=$PWD/$build ALL=${2:-} V=${V:-}
+work=$(mktemp -d)
+export work
+rm -f "$BUILD/faults.txt" # tests/faults and tests/rxe write it
+trap 'rm -rf "$work"' EXIT
 tests/sweep.sh
 
+# Units end with 77 where something is missing. Says why, in a line.
+unit() { # NAME, output
+	timeout 600 "$BUILD/$1" ${ALL:+all} >"$2" 2>&1
+	case $? in
+	0) sums="1 0 0" ;;
+	77) sums="0 0 1" why=$(tail -n 1 "$2") ;;
+	*) sums="0 1 0" ;;
+	esac
+}
+
+# A test that hangs fails; the slowest takes a tenth of this. One that bats has
+# announced and that did not run has failed, too.
+suite() { # FILE, output
+	BATS_TEST_TIMEOUT=600 bats --tap --timing "$1" >"$2" 2>&1 ||
+		[ $? = 1 ] || echo "not ok: bats failed" >>"$2"
+	sums=$(awk '/^1\.\.[0-9]+$/ { plan = substr($1, 4); planned = 1 }
+		/^ok / { if (/ # skip/) skipped++; else passed++ }
+		/^not ok/ { failed++ }
+		END { ran = passed + skipped + failed
+			failed += plan > ran ? plan - ran : !planned
+			print passed + 0, failed + 0, skipped + 0 }' "$2")
+	why=$(sed -n 's/^ok .* # skip \(.*\)/\1/p' "$2" | sort -u | head -n 1)
+}
+
+# What of the output is shown: failures, and what no program should have said.
+shown() { # output
+	if [ "$V" = 1 ]; then
+		cat "$1"
+	else
+		awk '/^not ok/ { show = 1 }
+			/^ok / { show = 0 }
+			show || !/^(ok |# |1\.\.)/' "$1"
+	fi
+}
+
+one() { # FILE
+	local out=$work/${1//\//.} began=$EPOCHREALTIME sums why="" p f s
+
+	case $1 in
+	*.bats) suite "$1" "$out" ;;
+	*) unit "$1" "$out" ;;
+	esac
+	echo "$sums" >>"$work/sums"
+	read -r p f s <<<"$sums"
+	{
+		flock 9
+		printf '%-9s%-36s%6.1f s  %d passed%s%s%s\n' \
+			"$([ "$f" = 0 ] && echo ok || echo "not ok")" "$1" \
+			"$((${EPOCHREALTIME/[.,]/} - ${began/[.,]/}))e-6" "$p" \
+			"$([ "$f" = 0 ] || echo ", $f failed")" \
+			"$([ "$s" = 0 ] || echo ", $s skipped")" "${why:+: $why}"
+		[ "$f$V" = 0 ] || shown "$out"
+	} 9>>"$work/lock"
+}
+export -f one unit suite shown
+
+# Those that take long and wait much begin, so that one more of them runs than
+# there are processors; the rest by size, so that what is left for the end is
+# small.
+units=()
 for t in "$build"/tests/unit/test_*; do
 	case $t in *.o | *.d) continue ;; esac
-	[ -e "tests/unit/${t##*/}.c" ] || continue # a stale binary
-	"$t"
-	case $? in
-	0) passed=$((passed + 1)); echo "ok ${t##*/}" ;;
-	77) skipped=$((skipped + 1)); echo "skipped ${t##*/}" ;;
-	*) failed=$((failed + 1)); echo "not ok ${t##*/}" ;;
-	esac
+	t=${t#"$build"/}
+	[ -e "$t.c" ] && units+=("$t") # else a stale binary
 done
+mapfile -t suites < <(for d in rxe faults net cli; do
+	ls -S tests/$d/*.bats
+done)
+printf '%s\0' "${suites[@]}" "${units[@]}" |
+	xargs -0 -P "${JOBS:-$(($(nproc) + 1))}" -I{} bash -c 'one "$1"' _ {}
 
-tap=$(mktemp)
-trap 'rm -f "$tap"' EXIT
-suites=()
-for d in tests/cli tests/faults tests/net tests/rxe; do
-	ls $d/*.bats >/dev/null 2>&1 && suites+=("$d")
-done
-if [ ${#suites[@]} -gt 0 ]; then
-	# A test that hangs fails; the slowest takes a tenth of this.
-	BATS_TEST_TIMEOUT=600 bats --tap "${suites[@]}" | tee "$tap"
-	[ "${PIPESTATUS[0]}" -le 1 ] || failed=$((failed + 1))
-	grep -q '^1\.\.' "$tap" || failed=$((failed + 1))
-	skipped=$((skipped + $(grep -c '^ok .* # skip' "$tap")))
-	passed=$((passed + $(grep '^ok ' "$tap" | grep -vc ' # skip')))
-	failed=$((failed + $(grep -c '^not ok ' "$tap")))
-fi
-
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+awk '{ p += $1; f += $2; s += $3 }
+	END { printf "%d passed, %d failed, %d skipped\n", p, f, s
+		exit !p || f > 0 }' "$work/sums"

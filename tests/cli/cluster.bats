@@ -51,14 +51,6 @@ make_layout() {
 	INI
 }
 
-make_regions() { # name...
-	local r
-
-	for r in "$@"; do
-		dta-collect --create --layout layout.ini --region "$NAME-$r"
-	done
-}
-
 # Reports of every kind in one capture, and their truth.
 make_reports() { # count
 	local table kind
@@ -123,7 +115,7 @@ make_ssh() {
 
 @test "three regions: each key at its owner, and asked there" {
 	make_layout
-	make_regions a b c
+	make_regions layout.ini a b c
 	make_reports 4000
 	make_cluster a b c </dev/null
 	dta-translate -r reports.pcap --cluster cluster.ini -o ndjson \
@@ -156,7 +148,7 @@ make_ssh() {
 
 @test "by tickets: the same memory as in the regions, DART too" {
 	make_layout
-	make_regions a b c x y z
+	make_regions layout.ini a b c x y z
 	make_reports 2000
 	make_cluster a b c </dev/null
 	{
@@ -195,7 +187,7 @@ make_ssh() {
 
 @test "a mirror: one of the regions can be lost" {
 	make_layout
-	make_regions a b c
+	make_regions layout.ini a b c
 	make_reports 2000
 	make_cluster a b c <<<"mirror = yes"
 	dta-translate -q -r reports.pcap --cluster cluster.ini
@@ -404,7 +396,7 @@ all_right() { # truth [option...]
 	local c r dart
 
 	make_layout
-	make_regions a b c x y z
+	make_regions layout.ini a b c x y z
 	for n in 1 2; do
 		make_reports 1500
 		mv reports.pcap part$n.pcap
@@ -546,7 +538,7 @@ all_right() { # truth [option...]
 
 @test "by address: reports go where they are sent, queries look everywhere" {
 	make_layout
-	make_regions a b
+	make_regions layout.ini a b
 	cat >cluster.ini <<-INI
 		[cluster]
 		version = 1
@@ -581,7 +573,7 @@ all_right() { # truth [option...]
 
 @test "stopped while another machine is silent: no word of a lost collector" {
 	make_layout
-	make_regions a
+	make_regions layout.ini a
 	make_cluster a </dev/null
 	dta-collect --region "$NAME-a" --ticket a.ini
 	sed -i 's/^region = .*/&\nhost = alpha\nticket = a.ini/' cluster.ini
@@ -611,7 +603,7 @@ all_right() { # truth [option...]
 
 @test "a collector on another machine: one ssh, rows in their order" {
 	make_layout
-	make_regions a b c
+	make_regions layout.ini a b c
 	make_reports 2000
 	make_cluster a b c </dev/null
 	make_ssh
@@ -733,7 +725,7 @@ all_right() { # truth [option...]
 
 @test "another machine that cannot be reached: its mirror answers" {
 	make_layout
-	make_regions a b
+	make_regions layout.ini a b
 	make_reports 1000
 	make_cluster a b <<<"mirror = yes"
 	make_ssh
@@ -763,7 +755,7 @@ all_right() { # truth [option...]
 
 @test "collectors that do not fit together are refused" {
 	make_layout
-	make_regions a b
+	make_regions layout.ini a b
 	sed 's/slots = 64K/slots = 32K/' layout.ini >other.ini
 	dta-collect --create --layout other.ini --region "$NAME-o"
 	sed '/paths/,$d' layout.ini >fewer.ini

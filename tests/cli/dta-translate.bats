@@ -7,17 +7,11 @@ load ../helpers
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	NAME=dta-test-$$-tr-$BATS_TEST_NUMBER
-	EXAMPLES=$TOP/cmd/dta-collect/examples
 }
 
 teardown() {
 	end_bg
 	remove_regions "$NAME"
-}
-
-# A counter of the ledger (NDJSON) in "$1".
-counter() {
-	jq -r --arg c "$2" 'select(.counter == $c).value' "$1"
 }
 
 make_region() { # workload

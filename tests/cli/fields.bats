@@ -6,7 +6,6 @@
 load ../helpers
 
 setup() {
-	EXAMPLES=$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples
 	NAME=dta-test-$$-fields
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }

@@ -48,19 +48,6 @@ teardown() {
 
 region() { dta-collect --create --layout "$1.ini" --region "$NAME"; }
 
-# counter LEDGER NAME: of the ledger's last printing.
-counter() {
-	jq -r --arg name "$2" 'select(.counter == $name).value' "$1" | tail -n 1
-}
-
-# The sums of a ledger's stages come out.
-balances() {
-	jq -se 'group_by(.stage) | length > 0 and all(
-		(map(select(.role == "in").value) | add) ==
-		(map(select(.role == "done" or .role == "drop").value) | add))' \
-		"$1" >/dev/null
-}
-
 # loop LINK REPORTER-OPTIONS...: a bad link each way; the translator's options
 # are in TRANSLATE. Ledgers in gen and translate.
 TRANSLATE=()

@@ -14,7 +14,7 @@ teardown() {
 
 # Reports enough to be hit in the middle, and a region for them.
 prepare() { # workload
-	cp "$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples/$1.ini" l.ini
+	cp "$EXAMPLES/$1.ini" l.ini
 	dta-collect --create --layout l.ini --region "$NAME"
 	dta-gen "$1" --seed 5 --count 300000 -q --truth truth.csv -w reports.pcap
 }
@@ -72,42 +72,42 @@ entries_were_reported() {
 	[ -z "$(comm -13 reported stored)" ]
 }
 
-@test "Key-Write: dta-translate killed 25 times" {
+@test "Key-Write: dta-translate killed again and again" {
 	prepare int-path
-	kill_translate 25
+	kill_translate "$(size 8 25)"
 	paths_are_right
 }
 
-@test "Key-Write: dta-collect killed 25 times" {
+@test "Key-Write: dta-collect killed again and again" {
 	prepare int-path
-	kill_collect 25
+	kill_collect "$(size 8 25)"
 	paths_are_right
 }
 
-@test "Postcarding: dta-translate killed 10 times" {
+@test "Postcarding: dta-translate killed again and again" {
 	prepare int-postcard
-	kill_translate 10
+	kill_translate "$(size 4 10)"
 	paths_are_right
 }
 
-@test "Append: dta-translate killed 10 times" {
+@test "Append: dta-translate killed again and again" {
 	prepare netseer-loss
-	kill_translate 10
+	kill_translate "$(size 4 10)"
 	entries_were_reported
 }
 
-@test "Append: dta-collect killed 10 times" {
+@test "Append: dta-collect killed again and again" {
 	prepare netseer-loss
-	kill_collect 10
+	kill_collect "$(size 4 10)"
 	entries_were_reported
 }
 
-@test "Key-Increment: dta-translate killed 10 times, sums are never above what was sent" {
+@test "Key-Increment: dta-translate killed again and again, sums are never above what was sent" {
 	prepare marple-hosts-sum
-	kill_translate 10
+	kill_translate "$(size 4 10)"
 	dta-translate -q -r reports.pcap --region "$NAME"
-	# Ten runs cut short and a whole one: between once and eleven times; more
-	# only where hosts share both counters, which next to none do.
+	# Up to ten runs cut short and a whole one: between once and eleven times;
+	# more only where hosts share both counters, which next to none do.
 	awk -F, 'NR > 1 && $1 == 1 { s[$3] += $7 } END { for (k in s) print k, s[k] }' \
 		truth.csv >sums
 	cut -d' ' -f1 sums | dta-query count --table 1 --region "$NAME" --keys - \
@@ -117,8 +117,8 @@ entries_were_reported() {
 		END { print NR, bad, over; exit bad > 0 || over * 1000 > NR || !NR }'
 }
 
-@test "dta-collect --create killed 10 times: whole or absent" {
-	cp "$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples/int-path.ini" l.ini
+@test "dta-collect --create killed again and again: whole or absent" {
+	cp "$EXAMPLES/int-path.ini" l.ini
 	for i in $(seq 10); do
 		dta-collect --create --layout l.ini --region "$NAME" 3>&- &
 		local pid=$!
@@ -133,7 +133,7 @@ entries_were_reported() {
 	dta-collect --create --layout l.ini --region "$NAME" # none in the way
 }
 
-@test "dta-collect --snapshot killed 10 times: whole or absent" {
+@test "dta-collect --snapshot killed again and again: whole or absent" {
 	prepare int-path
 	dta-translate -q -r reports.pcap --region "$NAME"
 	for i in $(seq 10); do

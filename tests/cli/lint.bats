@@ -7,6 +7,7 @@ load ../helpers
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	mkdir -p lib/base lib/wire lib/store cmd/x tests
+	cp "$TOP/.clang-format" .
 	export LINT_ROOT=$PWD
 	spdx='/* SPDX-License-Identifier: BSD-2-Clause */'
 	{
@@ -76,6 +77,11 @@ bad() { # bad FILE TEXT: a file of one wart
 	finds 'bad.h:2: work left over'
 }
 
+@test "another layout than that of make format" {
+	bad lib/base/bad.h 'enum { BAD };\n\nint  bad(void);\n'
+	finds 'bad.h:4: not as make format has it'
+}
+
 @test "functions over 80 lines, files over 500" {
 	body=$(printf '\\tv++;\\n%.0s' {1..76})
 	head='int bad(int v);\nint bad(int v)\n{\n'
@@ -114,6 +120,32 @@ int bad(const char *s)\n{\n\treturn atoi(s);\n}\n'
 	# Words in comments, strings and longer names are no calls.
 	bad lib/base/bad.c 'const char *bad_exit(int a);\nconst char *bad_exit(int a)
 {\n\treturn a ? "exit(1)" : "x"; /* exit(1) */\n}\n'
+	lint
+	[ "$status" = 0 ]
+}
+
+@test "checks of bats that cannot fail" {
+	# These lines would be found in this file, too: ~ for the mark.
+	wart() { # finds WORDS in a function of these lines
+		printf '# SPDX-License-Identifier: BSD-2-Clause\n%s {\n%b}\n' \
+			'@test "x"' "${2//\~/!}" >tests/x.bats
+		finds "$1"
+		rm tests/x.bats
+	}
+	wart 'tests/x.bats:3: a check by ! cannot fail' '\t~ false\n\ttrue\n'
+	wart 'tests/x.bats:4: a check by ! cannot fail' \
+		'\tif true; then\n\t\t~ false\n\tfi\n'
+	wart 'a check by ! cannot fail' '\ttrue && ~ true |\n\t\ttrue\n\ttrue\n'
+	wart 'a check by ! cannot fail' \
+		'\tfor x in 1; do ~ true; done\n\ttrue\n'
+	wart 'tests/x.bats:3: a check before && cannot fail' \
+		'\t[ x = y ] && [ x = x ]\n\ttrue\n'
+	wart 'a check before && cannot fail' \
+		'\t[[ x = y ]] &&\n\t\t[ x = x ]\n\ttrue\n'
+	printf '# SPDX-License-Identifier: BSD-2-Clause\n%b' \
+		'x() { ! true; }\ny() {\n\t! true || return 1\n' \
+		'\t[[ x && ! -s y ]]\n\t[ x ] && return\n\trun ! true\n' \
+		'\t[ x ] && [ y ]\n}\nz() {\n\t! true\n}\n' >tests/x.bash
 	lint
 	[ "$status" = 0 ]
 }

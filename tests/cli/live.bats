@@ -15,20 +15,6 @@ teardown() {
 	remove_regions "$NAME"
 }
 
-make_regions() {
-	local road
-
-	for road in file wire; do
-		dta-collect --create --region "$NAME-$road" \
-			--layout "$TOP/cmd/dta-collect/examples/uniform.ini"
-	done
-}
-
-same_memory() {
-	cmp -s <(dta-dump digest "$NAME-file" -o csv) \
-		<(dta-dump digest "$NAME-wire" -o csv)
-}
-
 # run_bg LOG COMMAND...: its id is in PID.
 run_bg() {
 	local log=$1
@@ -40,7 +26,7 @@ run_bg() {
 }
 
 @test "reports, RoCEv2 packets and answers as datagrams" {
-	make_regions
+	make_regions "$EXAMPLES/uniform.ini"
 	dta-gen uniform --count 2000 -q -w reports.pcap
 	dta-translate -q -r reports.pcap --region "$NAME-file"
 	run_bg collect.log dta-collect -o ndjson --region "$NAME-wire" \
@@ -57,7 +43,8 @@ run_bg() {
 	kill "$translate" "$collect"
 	wait "$translate"
 	wait "$collect"
-	[ ! -e roce ] && [ ! -e reports ]
+	[ ! -e roce ]
+	[ ! -e reports ]
 	for log in translate.log collect.log; do
 		grep '^{' $log | jq -se 'map(select(.stage == "interface" and
 			.counter) | [.role, .counter, .value]) ==
@@ -69,7 +56,7 @@ run_bg() {
 }
 
 @test "--count and --duration: what came is done, exit 0" {
-	make_regions
+	make_regions "$EXAMPLES/uniform.ini"
 	dta-gen uniform --count 2000 -q -w reports.pcap
 	dta-translate -r reports.pcap --region "$NAME-file" -c 1500 \
 		-o ndjson 2>ledger
@@ -87,7 +74,7 @@ run_bg() {
 }
 
 @test "SIGHUP: a ticket that cannot be replaced is told, and no reason to end" {
-	make_regions
+	make_regions "$EXAMPLES/uniform.ini"
 	mkdir tickets
 	run_bg collect.log dta-collect -o ndjson --region "$NAME-wire" \
 		-i "unix:roce,answers" --ticket tickets/ticket.ini
@@ -103,16 +90,19 @@ run_bg() {
 	wait "$PID"
 }
 
-refuses() { # message command...
-	local message=$1
+# refuses TEXT COMMAND...: usage, and a message that says why.
+refuses() {
+	local text=$1
 
 	shift
-	run -2 "$@"
-	[[ ${lines[0]} == *"$message"* ]] || { echo "$output"; return 1; }
+	run -2 --separate-stderr "$@"
+	echo "$*: $stderr"
+	[ -z "$output" ]
+	[[ ${stderr_lines[0]} == *"$text"* ]]
 }
 
 @test "options that do not go together" {
-	make_regions
+	make_regions "$EXAMPLES/uniform.ini"
 	refuses "one of -r and -i" dta-translate -r x -i lo -R "$NAME-file"
 	refuses "need -i" dta-translate -r x --xdp -R "$NAME-file"
 	refuses "need -i" dta-collect -r x --no-xdp -R "$NAME-file"
@@ -131,7 +121,7 @@ refuses() { # message command...
 }
 
 @test "interfaces and users that are not there" {
-	make_regions
+	make_regions "$EXAMPLES/uniform.ini"
 	dta-gen uniform --count 1 -q -w reports.pcap
 	run -1 dta-translate -i no-such-if -R "$NAME-file"
 	[ "$output" = "dta-translate: no-such-if: no such interface" ]
@@ -156,7 +146,7 @@ once() { # message command...
 }
 
 @test "what is wrong is said before an interface is opened, and once" {
-	make_regions
+	make_regions "$EXAMPLES/uniform.ini"
 	dta-gen uniform --count 1 -q -w reports.pcap
 	dta-collect --region "$NAME-file" --ticket ticket.ini
 	echo junk >junk
@@ -198,7 +188,9 @@ once() { # message command...
 		run -2 $p "${r[@]}" -i ""
 		[ "$output" = "$p: --interface: the name is empty" ]
 	done
-	[ ! -e in ] && [ ! -e truth.csv ] && [ ! -e w.pcap ]
+	[ ! -e in ]
+	[ ! -e truth.csv ]
+	[ ! -e w.pcap ]
 }
 
 # counted LOG COUNTER: of the ledger printed last.
@@ -284,7 +276,7 @@ more_than() {
 }
 
 @test "SIGHUP: the ticket again, where there is one; nothing dies of it" {
-	make_regions
+	make_regions "$EXAMPLES/uniform.ini"
 	dta-gen uniform --count 2000 -q -w reports.pcap
 	run_bg translate.log dta-translate -o ndjson -i unix:reports,nacks \
 		--region "$NAME-wire"

@@ -7,7 +7,6 @@ load ../helpers
 setup() {
 	need_tools mangle
 	PATH=$TOOLS:$PATH:$TOP/tests/tools
-	EXAMPLES=$TOP/cmd/dta-collect/examples
 	NAME=dta-test-$$-memory-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
@@ -106,7 +105,7 @@ agree() { # options of dta-translate
 
 @test "a bad link: both drop the same, and keep the same" {
 	for w in int-path marple-hosts-sum netseer-loss; do
-		for seed in 1 2; do
+		for seed in $(size 1 "1 2"); do
 			region_of $w 16K
 			dta-gen $w --count 20000 --ipv6 20 -q -w - |
 				mangle -s $seed -l 0.02 -d 0.02 -f 0.4 -c 0.1 \

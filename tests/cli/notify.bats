@@ -56,7 +56,8 @@ waits() {
 $(seq 0 19 | awk '{ print "flows,1," $1 "," ++n }')
 $(seq 0 19 | awk '{ print "drops,2," $1 "," 20 + ++n }')" ]
 	# Seconds since 1970, to the nanosecond.
-	! sed 1d rows | grep -vE '^[0-9]{10,}\.[0-9]{9},'
+	sed 1d rows >told
+	run -1 grep -vE '^[0-9]{10,}\.[0-9]{9},' told
 	grep -q '^notify,told,done,40$' bg.log
 	grep -q '^notify,missed,drop,0$' bg.log
 }

@@ -5,32 +5,18 @@
 load ../helpers
 
 setup() {
-	EXAMPLES=$BATS_TEST_DIRNAME/../../cmd/dta-collect/examples
 	TRACE=${TRACES:-$BATS_TEST_DIRNAME/../../../shared/traces}/real-mix.pcap
 	NAME=dta-test-$$-pipe-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 
 teardown() {
-	for road in a b; do
-		dta-collect --remove --region "$NAME-$road" 2>/dev/null || :
-	done
-}
-
-# The ledger of the last command (NDJSON on stderr) adds up.
-ledger_balances() { # file
-	jq -se 'map(select(.role)) | length > 0 and (group_by(.stage) | all(
-		(map(select(.role == "in").value) | add) ==
-		(map(select(.role == "done" or .role == "drop").value) | add)))' \
-		"$1" >/dev/null
+	remove_regions "$NAME"
 }
 
 # One capture by both roads: equal memories, balanced ledgers.
 both_roads() { # workload capture
-	for road in a b; do
-		dta-collect --create --layout "$EXAMPLES/$1.ini" \
-			--region "$NAME-$road"
-	done
+	make_regions "$EXAMPLES/$1.ini" a b
 	dta-translate -o ndjson -r "$2" --region "$NAME-a" 2>local.ndjson
 	dta-collect --region "$NAME-b" --ticket ticket.ini
 	dta-translate -o ndjson -r "$2" --ticket ticket.ini -w roce.pcap \
@@ -38,13 +24,12 @@ both_roads() { # workload capture
 	dta-collect -o ndjson --region "$NAME-b" -r roce.pcap -w answers.pcap \
 		2>responder.ndjson
 	for ledger in local translate responder; do
-		ledger_balances $ledger.ndjson || { cat $ledger.ndjson; return 1; }
+		balances $ledger.ndjson || { cat $ledger.ndjson; return 1; }
 	done
 	# A clean capture: nothing is dropped on either side.
 	jq -se 'all(select(.role == "drop").value == 0)' \
 		local.ndjson responder.ndjson >/dev/null
-	diff <(dta-dump digest "$NAME-a" -o csv) \
-		<(dta-dump digest "$NAME-b" -o csv)
+	same_memory "$NAME-a" "$NAME-b"
 	cmp "$(dta-dump region "$NAME-a" --no-load -o ndjson | jq -rs '.[0].path')" \
 		"$(dta-dump region "$NAME-b" --no-load -o ndjson | jq -rs '.[0].path')" \
 		-i "$(dta-dump region "$NAME-a" --no-load -o ndjson |
@@ -72,8 +57,8 @@ answers_agree() { # truth
 	done
 }
 
-synthetic() { # workload
-	dta-gen "$1" --seed 11 --count 20000 -q --truth truth.csv -w reports.pcap
+synthetic() { # workload [count]
+	dta-gen "$1" --seed 11 --count "${2:-20000}" -q --truth truth.csv -w reports.pcap
 	both_roads "$1" reports.pcap
 	answers_agree truth.csv
 }
@@ -97,7 +82,7 @@ from_trace() { # workload
 @test "packetscope-path, synthetic: two roads, one memory, true answers" { synthetic packetscope-path; }
 @test "packetscope-loss, synthetic: two roads, one memory, true answers" { synthetic packetscope-loss; }
 @test "pint, synthetic: two roads, one memory, true answers" { synthetic pint; }
-@test "sonata-result, synthetic: two roads, one memory, true answers" { synthetic sonata-result; }
+@test "sonata-result, synthetic: two roads, one memory, true answers" { synthetic sonata-result "$(size 1000 20000)"; }
 @test "sonata-raw, synthetic: two roads, one memory, true answers" { synthetic sonata-raw; }
 @test "trajectory, synthetic: two roads, one memory, true answers" { synthetic trajectory; }
 @test "dshark, synthetic: two roads, one memory, true answers" { synthetic dshark; }

@@ -2,7 +2,6 @@
 # A translator and a software collector on the two ends of a bad link (Unix
 # datagrams): load ../helpers, load faults
 
-EXAMPLES=$TOP/cmd/dta-collect/examples
 ROAD=(--to unix:t,la) # the translator's end
 
 faults_setup() {
@@ -59,32 +58,13 @@ finish() {
 	wait "$1" || :
 }
 
-# counter LOG STAGE NAME: of the ledger printed last.
-counter() {
-	grep '^{' "$1" | jq -r --arg stage "$2" --arg name "$3" \
-		'select(.stage == $stage and .counter == $name).value' |
-		tail -n 1
-}
-
-asked() { counter translate.log requester "$1"; }
+asked() { counter translate.log "$1" requester; }
 lost() {
 	echo $(($(asked window_full) + $(asked refused) + $(asked outdated) +
 		$(asked unsent)))
 }
 
-# Every stage adds up.
-balances() {
-	grep '^{' "$1" | jq -se 'group_by(.stage + "/" + .counter) | map(last) |
-		length > 0 and (group_by(.stage) | all(
-		(map(select(.role == "in").value) | add) ==
-		(map(select(.role == "done" or .role == "drop").value) | add)))' \
-		>/dev/null
-}
-
-same_memory() {
-	cmp <(dta-dump digest "$NAME" -o csv) \
-		<(dta-dump digest "$NAME-whole" -o csv)
-}
+nothing_missing() { same_memory "$NAME" "$NAME-whole"; }
 
 # Whatever came, nothing but the tables has changed (and the first pages, where
 # a region keeps its writers).
@@ -129,7 +109,7 @@ tell() { # FAULT STORED
 
 # Requests carried out; probes, which are empty, left out.
 stored() { # BYTES of a request
-	echo $(($(counter collect.log responder bytes) / $1))
+	echo $(($(counter collect.log bytes responder) / $1))
 }
 
 # through WORKLOAD COUNT BYTES FAULT LINK-OPTIONS...: all gets through.
@@ -149,7 +129,7 @@ through() {
 	[ "$(asked requests)" -gt 0 ]
 	[ "$(asked acked)" = "$(asked requests)" ]
 	[ "$(stored "$bytes")" = "$(asked requests)" ]
-	same_memory
+	nothing_missing
 	only_tables_changed
 	tell "$fault, ${workload%%-*}" "$(stored "$bytes")"
 }

@@ -74,7 +74,7 @@ all_confirmed() {
 	end_of_reports
 	balances translate.log
 	[ "$(asked acked)" = "$(asked requests)" ]
-	same_memory
+	nothing_missing
 	only_tables_changed
 	tell "collector killed, slots" "$(asked acked)"
 }
@@ -95,7 +95,7 @@ all_confirmed() {
 	end_of_reports
 	balances translate.log
 	[ "$(asked acked)" = "$(asked requests)" ]
-	same_memory
+	nothing_missing
 }
 
 @test "collector killed amid counters: never twice, and all accounted for" {
@@ -114,7 +114,7 @@ all_confirmed() {
 	[ $(($(asked acked) + $(asked unanswered))) = "$(asked requests)" ]
 	never_counted_twice
 	# Of those without an answer some were carried out.
-	[ "$(asked unanswered)" -gt 0 ] || same_memory
+	[ "$(asked unanswered)" -gt 0 ] || nothing_missing
 	only_tables_changed
 	tell "collector killed, counters" "$(asked acked)"
 }
@@ -135,7 +135,7 @@ all_confirmed() {
 	balances translate.log
 	# None of the new ones was taken for one of the old.
 	[ "$(asked acked)" = "$(asked requests)" ]
-	same_memory
+	nothing_missing
 	only_tables_changed
 	tell "translator killed, slots" "$(asked acked)"
 }
@@ -174,7 +174,7 @@ all_confirmed() {
 	end_of_reports
 	balances translate.log
 	[ "$(asked acked)" = "$(asked requests)" ]
-	same_memory
+	nothing_missing
 	tell "wrong R_Key, put right" "$(asked acked)"
 }
 

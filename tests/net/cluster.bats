@@ -24,11 +24,8 @@ setup() {
 		slots = 64K
 		copies = 2
 	INI
+	make_regions layout.ini {file,wire}{0,1,2}
 	for n in file wire; do
-		for c in 0 1 2; do
-			dta-collect --create --layout layout.ini \
-				--region "$NET-$n$c"
-		done
 		printf '[cluster]\nversion = 1\n' >$n.ini
 	done
 	for c in 0 1 2; do
@@ -58,11 +55,6 @@ collector() { # number
 	wait_for test -s t$1.ini
 }
 
-counter() { # log name
-	grep '^{' "$1" | jq -r --arg name "$2" \
-		'select(.counter == $name).value' | tail -n 1
-}
-
 # Once the translator has seen so many reports, and all are confirmed.
 stored() { # count
 	kill -USR1 "$TRANSLATE"
@@ -72,8 +64,7 @@ stored() { # count
 
 same_memories() {
 	for c in 0 1 2; do
-		diff <(dta-dump digest "$NET-file$c" -o csv) \
-			<(dta-dump digest "$NET-wire$c" -o csv)
+		same_memory "$NET-file$c" "$NET-wire$c" || return
 	done
 }
 

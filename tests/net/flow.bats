@@ -25,10 +25,6 @@ teardown() {
 	remove_regions "$NET"
 }
 
-counter() {
-	jq -r --arg name "$2" 'select(.counter == $name).value' "$1" | tail -n 1
-}
-
 mac() { on t cat /sys/class/net/t0/address; }
 
 # flow TRANSLATE-OPTIONS -- REPORTER-OPTIONS: ledgers in t.ndjson, r.ndjson.

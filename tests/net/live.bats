@@ -7,7 +7,6 @@ load net
 
 setup() {
 	need_net
-	EXAMPLES=$TOP/cmd/dta-collect/examples
 	need_tools send six
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
@@ -16,21 +15,6 @@ teardown() {
 	end_bg
 	net_down
 	remove_regions "$NET"
-}
-
-# make_regions LAYOUT: one for the capture, one for the wire.
-make_regions() {
-	local road
-
-	for road in file wire; do
-		dta-collect --create --layout "$1" --region "$NET-$road"
-	done
-}
-
-# counter LOG NAME: of the ledger printed last.
-counter() {
-	grep '^{' "$1" | jq -r --arg name "$2" \
-		'select(.counter == $name).value' | tail -n 1
 }
 
 # has_received PID LOG COUNT: whether its ledger says so, asked for just now.
@@ -50,20 +34,6 @@ has_counted() { # counter pid log count
 }
 
 grew() { [ "$(wc -l <"$1")" -gt "$2" ]; }
-
-same_memory() {
-	cmp -s <(dta-dump digest "$NET-file" -o csv) \
-		<(dta-dump digest "$NET-wire" -o csv)
-}
-
-# Every stage of an NDJSON ledger adds up: its last printing.
-balances() {
-	grep '^{' "$1" | jq -se 'group_by(.stage + "/" + .counter) | map(last) |
-		length > 0 and (group_by(.stage) | all(
-		(map(select(.role == "in").value) | add) ==
-		(map(select(.role == "done" or .role == "drop").value) | add)))' \
-		>/dev/null
-}
 
 packets() { capinfos -cMTr "$1" | awk '{ print $NF }'; }
 
@@ -453,17 +423,22 @@ has() { grep -qx "$1 = $2" ticket.ini; }
 	local mac
 	mac=$(on c cat /sys/class/net/c0/address)
 	ticket
-	has mac "$mac" && has ip 10.0.0.51
+	has mac "$mac"
+	has ip 10.0.0.51
 	on c ip addr add 192.0.2.7/24 dev c0
 	on c ip addr add 192.0.2.8/24 dev c0
 	ticket
-	has mac "$mac" && has ip 192.0.2.7
+	has mac "$mac"
+	has ip 192.0.2.7
 	ticket --no-xdp --mac 02:00:00:00:00:77 --ip 10.0.0.52
-	has mac 02:00:00:00:00:77 && has ip 10.0.0.52
+	has mac 02:00:00:00:00:77
+	has ip 10.0.0.52
 	on c sh -c 'echo 0 >/proc/sys/net/ipv6/conf/c0/disable_ipv6'
 	on c ip addr add 2001:db8::7/64 dev c0 nodad
 	ticket --peer-ip 2001:db8::101
-	has mac "$mac" && has ip 2001:db8::7 && has peer_ip 2001:db8::101
+	has mac "$mac"
+	has ip 2001:db8::7
+	has peer_ip 2001:db8::101
 }
 
 @test "what is wrong is found before a program is attached" {

@@ -7,6 +7,7 @@
 # what a test sent. All belongs to the test: names carry its process's id.
 
 NET=dta-test-$$-net-$BATS_TEST_NUMBER
+NAME=$NET # of regions
 
 # Skips the test where namespaces cannot be made.
 need_net() {

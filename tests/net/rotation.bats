@@ -34,7 +34,8 @@ teardown() {
 	remove_regions "$NET"
 }
 
-make_regions() {
+# A region for each collector.
+make_all() {
 	local c
 
 	for c in "${COLLECTORS[@]}"; do
@@ -150,28 +151,19 @@ matrix() { # road
 	done
 }
 
-# Every stage of an NDJSON ledger adds up, and nothing is unaccounted for.
-counted() { # log
-	grep '^{' "$1" | jq -se 'group_by(.stage + "/" + .counter) | map(last) |
-		length > 0 and (group_by(.stage) | all(
-		(map(select(.role == "in").value) | add) ==
-		(map(select(.role == "done" or .role == "drop").value) | add)))' \
-		>/dev/null
-}
-
 @test "on interfaces" {
-	make_regions
+	make_all
 	start_collectors
 	start_translator --ticket a.ini
 	matrix interface
 	stop "$TRANSLATE"
-	counted translate.log
+	balances translate.log
 }
 
 @test "counters" {
 	sed -i 's/keywrite/keyinc/; /value/d' layout.ini
 	dta-gen uniform --kind keyinc --seed 99 --count 100 -q -w chunk.pcap
-	make_regions
+	make_all
 	start_collectors
 	start_translator --ticket a.ini
 	dta-gen() { command dta-gen "$@" --kind keyinc; }
@@ -179,7 +171,7 @@ counted() { # log
 	ORDERS="none twice"
 	matrix counters
 	stop "$TRANSLATE"
-	counted translate.log
+	balances translate.log
 }
 
 # right REGION TABLE COUNT: so many are as the truth says.
@@ -189,7 +181,7 @@ right() {
 }
 
 @test "a ticket on another machine: both ends say so, and a copy mends it" {
-	make_regions
+	make_all
 	start_collectors
 	cp a.ini copy.ini
 	start_translator --ticket copy.ini
@@ -206,19 +198,19 @@ right() {
 	dta-gen uniform --seed 99 --count 100 -q --truth truth.csv -w again.pcap
 	wait_for right a 1 100 # what was refused, too
 	stop "$TRANSLATE"
-	counted translate.log
+	balances translate.log
 }
 
 @test "a cluster of two" {
 	COLLECTORS=(a b)
-	make_regions
+	make_all
 	printf '%s\n' '[cluster]' 'version = 1' '[collector 1]' 'ticket = a.ini' \
 		'[collector 2]' 'ticket = b.ini' >cluster.ini
 	start_collectors
 	start_translator --cluster cluster.ini
 	matrix cluster
 	stop "$TRANSLATE"
-	counted translate.log
+	balances translate.log
 }
 
 # Through pipes: reports in, packets and answers between.
@@ -236,7 +228,7 @@ right() {
 	exec 7<>frames 8<>answers
 	# The second one's capture would begin in the midst of the first's.
 	ORDERS="none collector translator twice"
-	make_regions
+	make_all
 	start_collector
 	dta-translate -o ndjson -r reports --ticket a.ini -w frames \
 		--answers answers 2>translate.log 3>&- 7>&- 8>&- &
@@ -247,14 +239,14 @@ right() {
 	matrix pipe
 	exec 9>&-
 	wait "$TRANSLATE"
-	counted translate.log
+	balances translate.log
 }
 
 # UC has no answers: the translator cannot know, but for the ticket's file.
 @test "UC: by the ticket's file alone" {
 	echo "qp = uc" >>layout.ini
 	ORDERS="none restart"
-	make_regions
+	make_all
 	start_collectors
 	start_translator --ticket a.ini
 	sleep 0.2

@@ -9,6 +9,15 @@
 #                             output, errors and exit status are the command's
 #   guest_stop [NAME]         ends one, or all
 #   patient COMMAND...        until it succeeds, as wait_for, for a minute
+#   on_a, on_b COMMAND...     guest_run, output and errors in one
+#   guest_fails TEXT COMMAND  status 1, and one line, which begins so
+#   guest_collect LAYOUT ARGUMENT...
+#                             starts dta-collect on a new region r; COLLECTOR
+#                             is its id
+#   guest_hosts REGION PORT ARGUMENT...
+#                             starts dta-collect in guest a for those who
+#                             connect, and waits for it; to REGION.pid, .err
+#   in_the_guest              the digests of region r
 #
 # $GUEST_DIR/NAME is /host in the guest. GUEST is the last one started; a line
 # GUEST=b before guest_run picks another. Guest a is the collector, b the
@@ -75,7 +84,7 @@ guest_start() { # name, peer
 		-M q35 -accel tcg -cpu max -m "$GUEST_MEMORY" \
 		-nodefaults -display none -no-reboot \
 		-kernel "$GUEST_KERNEL/vmlinux" -initrd image \
-		-append 'console=ttyS0 panic=-1 quiet nokaslr mitigations=off' \
+		-append 'console=ttyS0 panic=-1 quiet nokaslr mitigations=off no_timer_check' \
 		-chardev file,id=console,path="$name.console" \
 		-serial chardev:console \
 		-chardev pipe,id=line,path="$name" -serial chardev:line \
@@ -159,3 +168,38 @@ patient() {
 		sleep 0.05
 	done
 }
+
+on_a() { GUEST=a guest_run "$@" 2>&1; }
+on_b() { GUEST=b guest_run "$@" 2>&1; }
+
+guest_fails() {
+	run guest_run "$2"
+	echo "$output"
+	[ "$status" = 1 ]
+	[ "${#lines[@]}" = 1 ]
+	[[ $output == "$1"* ]]
+}
+
+guest_collect() {
+	local layout=$1
+
+	shift
+	guest_run "rm -f /dev/shm/r new.ini
+		dta-collect --create --layout $layout --region r"
+	guest_run "dta-collect --region r --verbs rxe0 $* \
+			>collect.out 2>collect.err & echo \$!" >pid
+	COLLECTOR=$(<pid)
+}
+
+guest_hosts() {
+	local region=$1 port=$2
+
+	shift 2
+	on_a "dta-collect --region $region --verbs rxe0 --cm $port $* \
+			2>>$region.err & echo \$! >$region.pid"
+	# It does not say when it listens; who asks does.
+	patient on_b "verbs_ask 10.0.0.51 $port 44544131000000000000000000000000" \
+		>/dev/null
+}
+
+in_the_guest() { guest_run "dta-dump digest r -o csv"; }

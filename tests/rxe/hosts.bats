@@ -22,7 +22,6 @@ setup_file() {
 	guest_start b a
 	cp "$BATS_TEST_DIRNAME/mix.ini" "$GUEST_DIR/a/layout.ini"
 	cp first.pcap "$GUEST_DIR/b"
-	head -c 24 first.pcap >"$GUEST_DIR/b/empty.pcap"
 	tail -c +25 first.pcap >"$GUEST_DIR/b/more"
 }
 
@@ -30,11 +29,13 @@ setup() {
 	guest_needed
 	cd "$BATS_FILE_TMPDIR" || exit 1
 	A=$GUEST_DIR/a B=$GUEST_DIR/b
-	rm -f "$A"/collect.* "$B"/{go,end,rc,translate.err}
+	rm -f "$A"/r.* "$B"/{go,end,rc,translate.err}
 }
 
 teardown() {
-	[ ! -e "$A/collect.pid" ] || on_a 'kill -9 $(cat collect.pid); rm collect.pid'
+	[ -n "${BATS_TEST_COMPLETED:-}" ] || # what they said of it
+		cat "$A/r.err" "$B/translate.err" || :
+	[ ! -e "$A/r.pid" ] || on_a 'kill -9 $(cat r.pid); rm r.pid'
 	on_a 'rm -f /dev/shm/*'
 	[ ! -e "$B/translate.pid" ] || on_b 'kill -9 $(cat translate.pid); rm translate.pid'
 	: >"$B/go"
@@ -46,26 +47,11 @@ teardown_file() {
 	guest_stop
 }
 
-on_a() {
-	local GUEST=a
-	guest_run "$@"
-}
-
-on_b() {
-	local GUEST=b
-	guest_run "$@"
-}
-
 create() {
 	on_a 'dta-collect --create --layout layout.ini --region r --epochs 2'
 }
 
-# collect ARGS: the collector, ready.
-collect() {
-	on_a "dta-collect --region r --verbs rxe0 --cm 40040 $* 2>>collect.err & echo \$! >collect.pid"
-	# It does not say when it listens; who asks does.
-	patient on_b "dta-translate -q -r empty.pcap --verbs 10.0.0.51"
-}
+collect() { guest_hosts r 40040; }
 
 # translate [TIMES]: first.pcap, and when go says so again; ends with end.
 translate() {
@@ -116,7 +102,7 @@ finish() { # exit status
 
 @test "IPv6" {
 	create
-	on_a 'dta-collect --region r --verbs rxe0 --ip fd00::51 --cm 40041 2>collect.err & echo $! >collect.pid'
+	on_a 'dta-collect --region r --verbs rxe0 --ip fd00::51 --cm 40041 2>r.err & echo $! >r.pid'
 	patient on_b 'dta-translate -q -r first.pcap --verbs [fd00::51]:40041'
 	has_come once
 }
@@ -146,7 +132,7 @@ finish() { # exit status
 	: >"$B/go"
 	# As soon as something has come of it:
 	patient eval '! has_come once'
-	on_a 'kill -9 $(cat collect.pid)'
+	on_a 'kill -9 $(cat r.pid)'
 	patient says 'connection lost'
 	collect
 	patient says 'connected again, epoch 1'
@@ -179,7 +165,7 @@ finish() { # exit status
 	collect
 	translate
 	patient has_come once
-	on_a 'kill $(cat collect.pid); sleep 0.2; rm /dev/shm/r
+	on_a 'kill $(cat r.pid); sleep 0.2; rm /dev/shm/r
 		sed "s/slots = 16K/slots = 8K/" layout.ini >other.ini
 		dta-collect --create --layout other.ini --region r'
 	collect
@@ -197,7 +183,7 @@ finish() { # exit status
 	collect
 	translate
 	patient has_come once
-	on_a 'kill $(cat collect.pid)'
+	on_a 'kill $(cat r.pid)'
 	: >"$B/go"
 	patient says 'connection lost'
 	on_b 'kill $(cat translate.pid)'
@@ -206,11 +192,8 @@ finish() { # exit status
 }
 
 refuses() { # ADDRESS MESSAGE
-	run on_b "dta-translate -q -r first.pcap --verbs '$1'"
-	echo "$output"
-	[ "$status" = 1 ]
-	[ "${#lines[@]}" = 1 ]
-	[[ $output == "dta-translate: $1: $2"* ]]
+	GUEST=b guest_fails "dta-translate: $1: $2" \
+		"dta-translate -q -r first.pcap --verbs '$1'"
 }
 
 @test "what is wrong with an address" {

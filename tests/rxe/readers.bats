@@ -5,18 +5,20 @@ load ../helpers
 load guest
 load traffic
 
+N=$(size 300 700)     # reports for each table
+LISTS=$(size 500 3000) # most of them empty, others that have come around
+
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || exit 1
 	guest_there || return 0
 	# Every table, of real traffic where it is there; a set of values, and a
 	# ring that has come around.
-	mix 700 first.pcap
+	mix "$N" first.pcap
 	sed 's/^values = .*/values = file:values/; s/^entries = .*/entries = 256/' \
 		"$BATS_TEST_DIRNAME/mix.ini" >layout.ini
 	{ seq 1 60; seq 63 2 80; } >values
-	# Many lists, most of them empty, others that have come around.
 	printf '%s\n' '' '[events]' 'id = 9' 'kind = append' 'value = 16' \
-		'lists = 3000' 'entries = 32' 'batch = 4' >>layout.ini
+		"lists = $LISTS" 'entries = 32' 'batch = 4' >>layout.ini
 	dta-gen uniform --kind append -T 9 --lists 200 --value 16 --count 600 -q -w more.pcap
 	dta-gen uniform --kind append -T 9 --lists 3 --value 16 --count 300 -q -w - |
 		tail -c +25 >>more.pcap
@@ -31,12 +33,12 @@ setup_file() {
 
 # The truth of all tables, and their keys, with some that nobody reported.
 keys() {
-	local traffic=(--flows 700)
+	local traffic=(--flows "$N")
 
 	[ ! -r "$TRACE" ] || traffic=(--from "$TRACE")
 	{
 		truth int-path -T 1 "${traffic[@]}"
-		truth uniform -T 2 --key-type u32 --value 100 --flows 700
+		truth uniform -T 2 --key-type u32 --value 100 --flows "$N"
 		truth int-postcard -T 3 "${traffic[@]}"
 		truth netseer-loss -T 4 "${traffic[@]}"
 		truth turboflow -T 5 "${traffic[@]}"
@@ -52,7 +54,7 @@ keys() {
 }
 
 truth() {
-	dta-gen "$@" --count 700 -q --truth - -w /dev/null
+	dta-gen "$@" --count "$N" -q --truth - -w /dev/null
 }
 
 setup() {
@@ -71,26 +73,11 @@ teardown_file() {
 	guest_stop
 }
 
-on_a() {
-	local GUEST=a
-	guest_run "$@" 2>&1
-}
-
-on_b() {
-	local GUEST=b
-	guest_run "$@" 2>&1
-}
-
 # collect REGION PORT ARGS: a collector with what first.pcap has for it.
 collect() {
-	local region=$1 port=$2
-
-	shift 2
-	on_a "[ -e /dev/shm/$region ] ||
-		dta-collect --create --layout layout.ini --region $region --epochs 3
-		dta-collect --region $region --verbs rxe0 --cm $port --grace 10ms $* 2>>$region.err &
-		echo \$! >$region.pid"
-	patient on_b "verbs_ask 10.0.0.51 $port 44544131000000000000000000000000" >/dev/null
+	on_a "[ -e /dev/shm/$1 ] ||
+		dta-collect --create --layout layout.ini --region $1 --epochs 3"
+	guest_hosts "$@" --grace 10ms
 }
 
 store() { # REGION
@@ -111,10 +98,10 @@ both() {
 @test "every table, every epoch: the answers that it gives itself" {
 	collect r 40040 --readable
 	store r
-	ROWS=750 both keywrite -t flows -k flows -o csv
-	ROWS=750 both keywrite -t wide -k numbers -o csv
-	ROWS=750 both path -k flows -o csv
-	ROWS=750 both count -k flows -o csv
+	ROWS=$((N + 50)) both keywrite -t flows -k flows -o csv
+	ROWS=$((N + 50)) both keywrite -t wide -k numbers -o csv
+	ROWS=$((N + 50)) both path -k flows -o csv
+	ROWS=$((N + 50)) both count -k flows -o csv
 	for policy in first unique consensus:2; do
 		both keywrite -t flows -k flows -o csv -p $policy -n 3
 	done
@@ -122,9 +109,9 @@ both() {
 	on_a "dta-translate -q -r more.pcap --region r"
 	ROWS=700 both list -q -o csv
 	ROWS=150 both list -q -o csv --count-only
-	both list -q -o csv -t events --count-only 1 2 2000
+	both list -q -o csv -t events --count-only 1 2 $((LISTS - 1))
 	ROWS=8 both list -q -o csv -t losses --last 7 0
-	ROWS=11 both list -q -o csv -t losses --from 690 0
+	ROWS=11 both list -q -o csv -t losses --from $((N - 10)) 0
 	both verify --truth truth.csv --by-table -o csv
 	# Counters and lists go on in the new epoch, the rest is older.
 	on_a 'dta-collect --region r --rotate'
@@ -273,11 +260,8 @@ members() {
 }
 
 refuses() { # ADDRESS MESSAGE
-	run on_b "dta-query count -k flows --verbs '$1'"
-	echo "$output"
-	[ "$status" = 1 ]
-	[ "${#lines[@]}" = 1 ]
-	[[ $output == "dta-query: $1: $2"* ]]
+	GUEST=b guest_fails "dta-query: $1: $2" \
+		"dta-query count -k flows --verbs '$1'"
 }
 
 @test "what is wrong with an address; one that is not to be read" {

@@ -51,29 +51,13 @@ teardown_file() {
 	tables "$NAME-b" | diff local -
 }
 
-# collect LAYOUT ARGS: dta-collect in the guest, on an empty region.
-collect() {
-	local layout=$1
-
-	shift
-	guest_run "rm -f /dev/shm/r new.ini
-		dta-collect --create --layout $layout --region r"
-	guest_run "dta-collect --region r --verbs rxe0 $* \
-			>collect.out 2>collect.err & echo \$!" >pid
-	COLLECTOR=$(<pid)
-}
-
-in_the_guest() {
-	guest_run "dta-dump digest r -o csv"
-}
-
 holds() { # digests
 	in_the_guest | cmp -s - "$1"
 }
 
 # The frames to the guest's NIC, whose dta-collect is stopped.
 by_frames() { # layout
-	collect "$1" --peer-ip 10.0.0.101 --ticket new.ini
+	guest_collect "$1" --peer-ip 10.0.0.101 --ticket new.ini
 	patient [ -s "$HOST/new.ini" ]
 	guest_run "kill -STOP $COLLECTOR"
 	# Each atomic is answered; of writes the last of every queue pair.
@@ -100,7 +84,7 @@ by_frames() { # layout
 
 @test "host to host by verbs" {
 	guest_needed
-	collect rc.ini --cm 40040
+	guest_collect rc.ini --cm 40040
 	patient guest_run "dta-translate -r reports.pcap --verbs 10.0.0.51 \
 		-o ndjson --stats 1h 2>translate.err"
 	in_the_guest | diff local -
@@ -142,7 +126,7 @@ by_frames() { # layout
 		dta-translate -q -r many.pcap --region "$NAME-n"
 		tables "$NAME-n" >many
 		remove_regions "$NAME-n"
-		collect one.ini --peer-ip 10.0.0.101 --ticket new.ini
+		guest_collect one.ini --peer-ip 10.0.0.101 --ticket new.ini
 		patient [ -s "$HOST/new.ini" ]
 		dta-translate -q -r many.pcap --ticket "$HOST/new.ini" \
 			-w frames.pcap --ack-every 100

@@ -5,13 +5,14 @@
 Shares no code with the suite: geometry comes from `dta-dump region -o ndjson`,
 hashes are computed bit by bit from the polynomials of the specification.
 
-  keywrite REGION TABLE HEXKEY          the value in each copy's slot, or -
+  keywrite REGION TABLE HEXKEY...       the value in each copy's slot, or -
   poke     REGION TABLE HEXKEY VALUE... stores values (hex, - skips) in copies
   count    REGION TABLE HEXKEY COPIES   the least counter
   path     REGION TABLE HEXKEY          values of the first copy's chunk, - blank
   list     REGION TABLE LIST            entries, oldest first
   digest   REGION TABLE                 CRC-32C of the table's bytes
-  slot     REGION TABLE HEXKEY COPY     number of the slot (postcard: chunk)
+  slot     REGION TABLE COPIES HEXKEY...
+                                        numbers of the slots (postcard: chunks)
 """
 import json
 import mmap
@@ -100,11 +101,18 @@ def main(verb, region, name, *args):
         for entry in table.entries(int(args[0])):
             print(entry.hex())
         return
-    key = bytes.fromhex(args[0])
     if verb == "keywrite":
-        copies = [table.copy(key, c) for c in range(4)]
-        print(*["-" if v is None else v.hex() for v in copies])
-    elif verb == "poke":
+        for key in map(bytes.fromhex, args):
+            copies = [table.copy(key, c) for c in range(4)]
+            print(*["-" if v is None else v.hex() for v in copies])
+        return
+    if verb == "slot":
+        for key in map(bytes.fromhex, args[1:]):
+            for c in range(int(args[0])):
+                print(table.slot(key, c))
+        return
+    key = bytes.fromhex(args[0])
+    if verb == "poke":
         for c, value in enumerate(args[1:]):
             if value != "-":
                 table.poke(key, c, bytes.fromhex(value))
@@ -112,8 +120,6 @@ def main(verb, region, name, *args):
         print(table.count(key, int(args[1])))
     elif verb == "path":
         print(*["-" if v is None else v for v in table.path(key)])
-    elif verb == "slot":
-        print(table.slot(key, int(args[1])))
     else:
         sys.exit(__doc__)
 
