@@ -20,11 +20,11 @@ struct opts {
 	bool has_ip, has_peer, readable;
 	uint16_t cm_port;  /* 0: do not listen */
 	unsigned grace_ms; /* of an old epoch's R_Keys */
-	uint64_t epoch; /* 0: all */
+	uint64_t epoch;	   /* 0: all */
 	struct region_options make;
 	struct responder_options responder;
 	struct cli_live live; /* -i and what goes with it */
-	struct ticket at; /* addresses and MTU, as given */
+	struct ticket at;     /* addresses and MTU, as given */
 	enum row_format format;
 };
 

@@ -17,19 +17,19 @@ enum {
 };
 
 static const struct cli_option options[] = {
-	{ 'o', "output", "FORMAT", "rows as text (default), csv or ndjson" },
-	{ 'c', "count", "N", "packets: the first N only" },
-	{ 'F', "format", "F", "packets: dta1 (default), dta0a, dta0b" },
-	{ 'R', "region", "NAME", "packets: tables of this region" },
-	{ OPT_TICKET, "ticket", "FILE", "packets: tables of this ticket" },
-	{ OPT_LAYOUT, "layout", "FILE", "packets: tables of this layout" },
-	{ 't', "table", "NAME", "this table only (name or id)" },
-	{ 'e', "epoch", "N", "this epoch (default: the current one), or all" },
-	{ OPT_SLOTS, "slots", NULL, "what the slots in use hold" },
-	{ OPT_LISTS, "lists", NULL, "entries of each list" },
-	{ OPT_NO_LOAD, "no-load", NULL, "do not count the slots in use" },
-	{ OPT_SNAPSHOT, "snapshot", "FILE", "digest: of a snapshot" },
-	{ 0 },
+	{'o', "output", "FORMAT", "rows as text (default), csv or ndjson"},
+	{'c', "count", "N", "packets: the first N only"},
+	{'F', "format", "F", "packets: dta1 (default), dta0a, dta0b"},
+	{'R', "region", "NAME", "packets: tables of this region"},
+	{OPT_TICKET, "ticket", "FILE", "packets: tables of this ticket"},
+	{OPT_LAYOUT, "layout", "FILE", "packets: tables of this layout"},
+	{'t', "table", "NAME", "this table only (name or id)"},
+	{'e', "epoch", "N", "this epoch (default: the current one), or all"},
+	{OPT_SLOTS, "slots", NULL, "what the slots in use hold"},
+	{OPT_LISTS, "lists", NULL, "entries of each list"},
+	{OPT_NO_LOAD, "no-load", NULL, "do not count the slots in use"},
+	{OPT_SNAPSHOT, "snapshot", "FILE", "digest: of a snapshot"},
+	{0},
 };
 
 static const struct cli cli = {
@@ -65,24 +65,47 @@ static void read_option(struct opts *o, int ch)
 	int format;
 
 	switch (ch) {
-	case 'o': o->format = cli_format(optarg); break;
-	case 'c': o->count = cli_size("--count", optarg, 0, UINT64_MAX); break;
+	case 'o':
+		o->format = cli_format(optarg);
+		break;
+	case 'c':
+		o->count = cli_size("--count", optarg, 0, UINT64_MAX);
+		break;
 	case 'F':
 		format = dta_format_of(optarg);
 		if (format < 0)
 			cli_refuse("--format: '%s' is not dta1, dta0a or "
-				   "dta0b", optarg);
+				   "dta0b",
+				   optarg);
 		o->dta = (enum dta_format)format;
 		break;
-	case 'R': o->region = optarg; break;
-	case OPT_TICKET: o->ticket = optarg; break;
-	case OPT_LAYOUT: o->layout = optarg; break;
-	case OPT_SNAPSHOT: o->snapshot = optarg; break;
-	case 't': o->table = optarg; break;
-	case 'e': read_epoch(o, optarg); break;
-	case OPT_SLOTS: o->slots = true; break;
-	case OPT_LISTS: o->lists = true; break;
-	case OPT_NO_LOAD: o->no_load = true; break;
+	case 'R':
+		o->region = optarg;
+		break;
+	case OPT_TICKET:
+		o->ticket = optarg;
+		break;
+	case OPT_LAYOUT:
+		o->layout = optarg;
+		break;
+	case OPT_SNAPSHOT:
+		o->snapshot = optarg;
+		break;
+	case 't':
+		o->table = optarg;
+		break;
+	case 'e':
+		read_epoch(o, optarg);
+		break;
+	case OPT_SLOTS:
+		o->slots = true;
+		break;
+	case OPT_LISTS:
+		o->lists = true;
+		break;
+	case OPT_NO_LOAD:
+		o->no_load = true;
+		break;
 	}
 }
 
@@ -112,7 +135,7 @@ static void check_options(const struct opts *o)
 
 static struct opts parse(int argc, char **argv)
 {
-	struct opts o = { .verb = VERBS, .count = UINT64_MAX };
+	struct opts o = {.verb = VERBS, .count = UINT64_MAX};
 	int ch;
 
 	while ((ch = cli_next(&cli, argc, argv)) != -1)
@@ -123,8 +146,10 @@ static struct opts parse(int argc, char **argv)
 		if (!strcmp(argv[optind], verbs[v]))
 			o.verb = (enum verb)v;
 	if (o.verb == VERBS)
-		cli_usage(&cli, "'%s' is not packets, region, snapshot or "
-			  "digest", argv[optind]);
+		cli_usage(&cli,
+			  "'%s' is not packets, region, snapshot or "
+			  "digest",
+			  argv[optind]);
 	if (optind + 1 < argc)
 		o.what = argv[optind + 1];
 	if (optind + 2 < argc)

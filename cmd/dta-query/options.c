@@ -22,38 +22,37 @@ enum {
 };
 
 static const struct cli_option options[] = {
-	{ 'R', "region", "NAME", "ask this region" },
-	{ OPT_VERBS, "verbs", "ADDR[:PORT]",
-	  "ask the region of this collector, with RDMA READ" },
-	{ OPT_SNAPSHOT, "snapshot", "FILE",
-	  "ask this snapshot; several, and beside a region: after it" },
-	{ OPT_CLUSTER, "cluster", "FILE",
-	  "ask the collectors of this cluster: each key its owner" },
-	{ OPT_SSH, "ssh", "COMMAND",
-	  "what reaches other machines (default ssh)" },
-	{ 't', "table", "NAME", "ask this table (name or id)" },
-	{ 'e', "epoch", "N[-M]", "ask these epochs only (0: all)" },
-	{ 'n', "copies", "N", "slots to read for a key, 1..4" },
-	{ 'p', "policy", "P",
-	  "plurality (default), first, unique, consensus:T" },
-	{ OPT_PARTIAL, "partial", NULL, "path: paths with holes, too" },
-	{ 'k', "keys", "FILE", "keys from a file, one a line (- is stdin)" },
-	{ OPT_AS, "as", "TYPE",
-	  "show values as hex (default), u32, u32s, text, a key type..." },
-	{ 'o', "output", "FORMAT", "rows as text (default), csv or ndjson" },
-	{ OPT_SUMMARY, "summary", NULL, "one row: asked, found, not found" },
-	{ 'q', "quiet", NULL, "no closing lines on standard error" },
-	{ 'f', "follow", NULL, "list: new entries as they come" },
-	{ OPT_LAST, "last", "N", "list: the newest N entries of each list" },
-	{ OPT_FROM, "from", "INDEX", "list: from this entry on" },
-	{ OPT_COUNT_ONLY, "count-only", NULL,
-	  "list: entries written, kept and lost of each list" },
-	{ OPT_TRUTH, "truth", "FILE", "verify: what was reported (CSV)" },
-	{ OPT_BY_TABLE, "by-table", NULL, "verify: a row for each table" },
-	{ OPT_LIST_WRONG, "list-wrong", NULL,
-	  "verify: the keys that are not right instead" },
-	{ 'i', "interactive", NULL, "a shell" },
-	{ 0 },
+	{'R', "region", "NAME", "ask this region"},
+	{OPT_VERBS, "verbs", "ADDR[:PORT]",
+	 "ask the region of this collector, with RDMA READ"},
+	{OPT_SNAPSHOT, "snapshot", "FILE",
+	 "ask this snapshot; several, and beside a region: after it"},
+	{OPT_CLUSTER, "cluster", "FILE",
+	 "ask the collectors of this cluster: each key its owner"},
+	{OPT_SSH, "ssh", "COMMAND",
+	 "what reaches other machines (default ssh)"},
+	{'t', "table", "NAME", "ask this table (name or id)"},
+	{'e', "epoch", "N[-M]", "ask these epochs only (0: all)"},
+	{'n', "copies", "N", "slots to read for a key, 1..4"},
+	{'p', "policy", "P", "plurality (default), first, unique, consensus:T"},
+	{OPT_PARTIAL, "partial", NULL, "path: paths with holes, too"},
+	{'k', "keys", "FILE", "keys from a file, one a line (- is stdin)"},
+	{OPT_AS, "as", "TYPE",
+	 "show values as hex (default), u32, u32s, text, a key type..."},
+	{'o', "output", "FORMAT", "rows as text (default), csv or ndjson"},
+	{OPT_SUMMARY, "summary", NULL, "one row: asked, found, not found"},
+	{'q', "quiet", NULL, "no closing lines on standard error"},
+	{'f', "follow", NULL, "list: new entries as they come"},
+	{OPT_LAST, "last", "N", "list: the newest N entries of each list"},
+	{OPT_FROM, "from", "INDEX", "list: from this entry on"},
+	{OPT_COUNT_ONLY, "count-only", NULL,
+	 "list: entries written, kept and lost of each list"},
+	{OPT_TRUTH, "truth", "FILE", "verify: what was reported (CSV)"},
+	{OPT_BY_TABLE, "by-table", NULL, "verify: a row for each table"},
+	{OPT_LIST_WRONG, "list-wrong", NULL,
+	 "verify: the keys that are not right instead"},
+	{'i', "interactive", NULL, "a shell"},
+	{0},
 };
 
 const struct cli cli = {
@@ -128,7 +127,9 @@ static void add_snapshot(struct opts *o, const char *path)
 static void read_special(struct opts *o, int ch)
 {
 	switch (ch) {
-	case 'f': o->follow = true; break;
+	case 'f':
+		o->follow = true;
+		break;
 	case OPT_LAST:
 		o->last = cli_size("--last", optarg, 0, UINT64_MAX);
 		o->last_given = true;
@@ -137,31 +138,53 @@ static void read_special(struct opts *o, int ch)
 		o->from = cli_size("--from", optarg, 0, UINT64_MAX);
 		o->from_given = true;
 		break;
-	case OPT_COUNT_ONLY: o->count_only = true; break;
-	case OPT_TRUTH: o->truth = optarg; break;
-	case OPT_BY_TABLE: o->by_table = true; break;
-	case OPT_LIST_WRONG: o->list_wrong = true; break;
-	case 'i': o->interactive = true; break;
-	case OPT_CLUSTER: o->cluster = optarg; break;
-	case OPT_SSH: o->ssh = optarg; break;
-	case OPT_VERBS: o->verbs = optarg; break;
+	case OPT_COUNT_ONLY:
+		o->count_only = true;
+		break;
+	case OPT_TRUTH:
+		o->truth = optarg;
+		break;
+	case OPT_BY_TABLE:
+		o->by_table = true;
+		break;
+	case OPT_LIST_WRONG:
+		o->list_wrong = true;
+		break;
+	case 'i':
+		o->interactive = true;
+		break;
+	case OPT_CLUSTER:
+		o->cluster = optarg;
+		break;
+	case OPT_SSH:
+		o->ssh = optarg;
+		break;
+	case OPT_VERBS:
+		o->verbs = optarg;
+		break;
 	}
 }
 
 static void read_option(struct opts *o, int ch)
 {
 	switch (ch) {
-	case 'R': o->region = optarg; break;
-	case OPT_SNAPSHOT: add_snapshot(o, optarg); break;
-	case 't': o->table = optarg; break;
+	case 'R':
+		o->region = optarg;
+		break;
+	case OPT_SNAPSHOT:
+		add_snapshot(o, optarg);
+		break;
+	case 't':
+		o->table = optarg;
+		break;
 	case 'e':
 		if (!epochs_of(&o->epochs, optarg))
 			cli_refuse("--epoch: '%s' is not N, N-M, N- or -M",
 				   optarg);
 		break;
 	case 'n':
-		o->rule.copies =
-			(uint8_t)cli_u64("--copies", optarg, 1, HASH_COPIES);
+		o->rule.copies = (uint8_t)cli_u64("--copies", optarg, 1,
+						  HASH_COPIES);
 		break;
 	case 'p':
 		if (query_policy_of(optarg, &o->rule) < 0)
@@ -169,17 +192,29 @@ static void read_option(struct opts *o, int ch)
 				   "unique or consensus:T, T from 2 to 4",
 				   optarg);
 		break;
-	case OPT_PARTIAL: o->rule.partial = true; break;
-	case 'k': o->keys = optarg; break;
+	case OPT_PARTIAL:
+		o->rule.partial = true;
+		break;
+	case 'k':
+		o->keys = optarg;
+		break;
 	case OPT_AS:
 		if (render_of(&o->render, optarg) < 0)
 			cli_refuse("--as: '%s' is not %s", optarg,
 				   render_names);
 		break;
-	case 'o': o->format = cli_format(optarg); break;
-	case OPT_SUMMARY: o->summary = true; break;
-	case 'q': o->quiet = true; break;
-	default: read_special(o, ch); break;
+	case 'o':
+		o->format = cli_format(optarg);
+		break;
+	case OPT_SUMMARY:
+		o->summary = true;
+		break;
+	case 'q':
+		o->quiet = true;
+		break;
+	default:
+		read_special(o, ch);
+		break;
 	}
 }
 
@@ -201,8 +236,8 @@ static void check_verb(const struct opts *o)
 		cli_usage(&cli, "keys as arguments or from --keys, not both");
 	if (o->summary && !keyed)
 		cli_usage(&cli, "--summary is for keywrite, path and count");
-	if (o->verb != VERB_LIST && (o->follow || o->last_given ||
-				     o->from_given || o->count_only))
+	if (o->verb != VERB_LIST &&
+	    (o->follow || o->last_given || o->from_given || o->count_only))
 		cli_usage(&cli, "--follow, --last, --from and --count-only "
 				"are for list");
 	if (o->last_given && o->from_given)
@@ -248,8 +283,10 @@ void options_read(struct opts *o, int argc, char **argv)
 		cli_usage(&cli, "keywrite, path, list, count or verify?");
 	o->verb = verb_of(argv[optind]);
 	if (o->verb == VERB_NONE)
-		cli_usage(&cli, "'%s' is not keywrite, path, list, count or "
-			  "verify", argv[optind]);
+		cli_usage(&cli,
+			  "'%s' is not keywrite, path, list, count or "
+			  "verify",
+			  argv[optind]);
 	o->args = argv + optind + 1;
 	o->nargs = argc - optind - 1;
 	check_verb(o);

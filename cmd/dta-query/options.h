@@ -37,13 +37,13 @@ struct opts {
 	enum verb verb;
 	const char *region, *cluster;
 	const char *verbs; /* address of a collector */
-	const char *ssh; /* how to run commands on another machine */
+	const char *ssh;   /* how to run commands on another machine */
 	const char *snapshot[SNAPSHOTS_MAX];
 	unsigned snapshots;
 	const char *table;	  /* name or id; NULL: by kind and key */
 	const char *keys, *truth; /* files, "-" for stdin */
 	struct epochs epochs;
-	struct query_rule rule;	  /* copies 0: the default */
+	struct query_rule rule; /* copies 0: the default */
 	enum row_format format;
 	struct render render; /* of values */
 	bool interactive, quiet, summary;

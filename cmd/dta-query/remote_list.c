@@ -83,9 +83,9 @@ static int start(struct listing *l, const char *command,
 static int header(struct listing *l, char *line)
 {
 	static const char *const names[LIST_KNOWN] = {
-		[LIST_LIST] = "list",   [LIST_INDEX] = "index",
+		[LIST_LIST] = "list",	[LIST_INDEX] = "index",
 		[LIST_VALUE] = "value", [LIST_WRITTEN] = "written",
-		[LIST_KEPT] = "kept",   [LIST_LOST] = "lost",
+		[LIST_KEPT] = "kept",	[LIST_LOST] = "lost",
 		[LIST_EPOCH] = "epoch",
 	};
 	char *cell[REPLIES_COLUMNS];

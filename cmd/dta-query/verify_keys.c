@@ -183,8 +183,8 @@ static int count_remote(uint64_t *sum, const struct verify *v,
 
 /* The sum over all epochs: each has counters of its own. */
 static int count_once(uint64_t *sum, const struct verify *v,
-		     const struct truth_table *tt, unsigned copies,
-		     const uint8_t *key)
+		      const struct truth_table *tt, unsigned copies,
+		      const uint8_t *key)
 {
 	*sum = 0;
 	places_of_key(v->p, key, tt->target.t->key_len);

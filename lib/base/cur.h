@@ -27,7 +27,7 @@ static inline struct cur cur_of(const void *data, size_t len)
 {
 	const uint8_t *p = data;
 
-	return (struct cur){ .p = p, .end = p + len };
+	return (struct cur){.p = p, .end = p + len};
 }
 
 static inline size_t cur_left(const struct cur *c)

@@ -17,6 +17,6 @@ bool ledger_balanced(const struct ledger *l, const void *ctr)
 void ledger_add(const struct ledger *l, void *to, const void *from)
 {
 	for (unsigned i = 0; i < l->n; i++)
-		*(uint64_t *)((char *)to + l->fields[i].offset) +=
-			ledger_get(l, from, i);
+		*(uint64_t *)((char *)to +
+			      l->fields[i].offset) += ledger_get(l, from, i);
 }

@@ -24,7 +24,7 @@ static inline struct put put_to(void *buf, size_t cap)
 {
 	uint8_t *p = buf;
 
-	return (struct put){ .start = p, .p = p, .end = p + cap };
+	return (struct put){.start = p, .p = p, .end = p + cap};
 }
 
 static inline bool put_ok(const struct put *w)

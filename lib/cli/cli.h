@@ -26,7 +26,7 @@ enum {
 
 /* One option: for getopt_long and for -h. */
 struct cli_option {
-	int ch;           /* short letter, or a value above 255 */
+	int ch;		  /* short letter, or a value above 255 */
 	const char *name; /* long name */
 	const char *arg;  /* placeholder of its argument, NULL if none */
 	const char *help; /* one line; NULL hides it */

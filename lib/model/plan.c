@@ -96,8 +96,7 @@ static double average_to(unsigned n, double load, double q, double p)
 		t += power(q, k) / (k * load * n);
 		sum -= sign * choose(n, k) * power(p, k) * t;
 	}
-	return sum + power(1 - p, n) * t -
-	       n * p * any_of(n - 1, p) * (1 - t);
+	return sum + power(1 - p, n) * t - n * p * any_of(n - 1, p) * (1 - t);
 }
 
 struct plan plan_at(unsigned copies, double load, double pass)
@@ -113,8 +112,7 @@ struct plan plan_at(unsigned copies, double load, double pass)
 	};
 
 	if (q > 0)
-		out.average_success =
-			clamp(average_to(copies, load, q, pass));
+		out.average_success = clamp(average_to(copies, load, q, pass));
 	return out;
 }
 

@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 struct plan {
-	double success;   /* 1 - empty - wrong, for a key of age load */
-	double empty;     /* no answer: DTA (1) + (2) + (3), an upper bound */
-	double wrong;     /* a wrong answer: DTA (4) or (12), an upper bound */
+	double success;	  /* 1 - empty - wrong, for a key of age load */
+	double empty;	  /* no answer: DTA (1) + (2) + (3), an upper bound */
+	double wrong;	  /* a wrong answer: DTA (4) or (12), an upper bound */
 	double wrong_low; /* lower bound: DART */
 	double average_success; /* mean over ages 0..load: over all keys */
 };

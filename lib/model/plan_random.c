@@ -61,7 +61,9 @@ double plan_random_average(unsigned copies, unsigned reports, double load)
 	double sum = 0;
 
 	for (unsigned i = 0; i <= STEPS; i++)
-		sum += (i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2) *
+		sum += (i == 0 || i == STEPS ? 1
+			: i % 2		     ? 4
+					     : 2) *
 		       plan_random(copies, reports, load * i / STEPS);
 	return sum / (3 * STEPS);
 }

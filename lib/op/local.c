@@ -77,9 +77,10 @@ struct run {
 typedef void one_op(uint8_t *to, const struct op *op, uint32_t length);
 
 /* The loop itself; one() and this melt into each of those below. */
-static inline __attribute__((always_inline)) size_t
-loop(const struct run *r, const struct op *ops, size_t n, size_t ahead,
-	one_op *one)
+static inline __attribute__((always_inline)) size_t loop(const struct run *r,
+							 const struct op *ops,
+							 size_t n, size_t ahead,
+							 one_op *one)
 {
 	/* Copies: the compiler need not fear that one() changes them. */
 	const uint64_t room = r->room, align = r->align;

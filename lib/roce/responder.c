@@ -205,8 +205,7 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 	follow_epoch(p, road->begin(road));
 	for (size_t at = 0; at < n; at += ROCE_BATCH) {
 		size_t left = n - at;
-		unsigned m = left < ROCE_BATCH ? (unsigned)left
-						  : ROCE_BATCH;
+		unsigned m = left < ROCE_BATCH ? (unsigned)left : ROCE_BATCH;
 
 		look_at(p, pkts + at, m);
 		some = act_on(p, pkts + at, m);

@@ -124,8 +124,8 @@ static int open_at(struct region *r, const char *name, struct fault *f)
 	r->fd = open(r->path,
 		     (r->write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
 	if (r->fd < 0 && errno == ENOENT)
-		return absent(r->path, name,
-			      "; dta-collect --create makes one", f);
+		return absent(r->path, name, "; dta-collect --create makes one",
+			      f);
 	if (r->fd < 0)
 		return fail(r, -errno, f);
 	rc = load(r, f);

@@ -34,10 +34,11 @@ enum {
 	REGION_IMMEDIATES = 256, /* that can still be told */
 };
 
-enum region_pages {        /* behind a region */
-	REGION_PAGES_AUTO, /* huge if there are any, else ordinary */
-	REGION_PAGES_HUGE, /* huge or fail */
-	REGION_PAGES_SMALL,
+enum region_pages {		       /* behind a region */
+		    REGION_PAGES_AUTO, /* huge if there are any, else ordinary
+					*/
+		    REGION_PAGES_HUGE, /* huge or fail */
+		    REGION_PAGES_SMALL,
 };
 
 struct region;
@@ -69,7 +70,7 @@ const char *region_path(const struct region *r);
  * are, by looking at some of them.
  */
 const char *region_page_kind(const struct region *r);
-uint64_t region_size(const struct region *r);   /* bytes of the file */
+uint64_t region_size(const struct region *r);	/* bytes of the file */
 unsigned region_epochs(const struct region *r); /* sets of tables */
 
 unsigned region_tables(const struct region *r);

@@ -9,7 +9,6 @@
 #include "wire/be.h"
 #include "wire/dta.h"
 
-
 static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct resend_ledger, reports, LEDGER_IN),
 	LEDGER_FIELD(struct resend_ledger, confirmed, LEDGER_DONE),

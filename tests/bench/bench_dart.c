@@ -151,9 +151,8 @@ static struct way ways[] = {
 
 static void way_open(struct way *w)
 {
-	struct translate_options o = {.collectors = w->collectors,
-				      .dart = w->dart,
-				      .seed = 1};
+	struct translate_options o = {
+		.collectors = w->collectors, .dart = w->dart, .seed = 1};
 	struct fleet_options fo = {.dart = w->dart != DART_OFF};
 	struct road *road = w->collectors ? fanout_road(fanout)
 					  : local_road(local[0]);

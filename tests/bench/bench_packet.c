@@ -47,7 +47,7 @@ static uint64_t walk_libpcap(const char *path)
 int main(void)
 {
 	char path[] = "/tmp/bench-packet-XXXXXX";
-	uint8_t frame[FRAME] = { 0 };
+	uint8_t frame[FRAME] = {0};
 	double ours[BENCH_ROUNDS], theirs[BENCH_ROUNDS];
 	struct snk *k;
 	double t;
@@ -57,7 +57,7 @@ int main(void)
 		return 1;
 	close(fd);
 	for (int i = 0; i < RECORDS; i++) {
-		struct pkt p = { frame, FRAME, FRAME, 1000ull * (unsigned)i };
+		struct pkt p = {frame, FRAME, FRAME, 1000ull * (unsigned)i};
 
 		memcpy(frame + FRAME - 4, &i, 4);
 		snk_tx(k, &p, 1);

@@ -51,9 +51,8 @@ static int fetch(void *ctx, uint64_t offset, void *buf, size_t len)
 {
 	if (offset > 2 << 20 || len > (2 << 20) - offset)
 		abort();
-	return pread(*(int *)ctx, buf, len, (off_t)offset) == (ssize_t)len
-		       ? 0
-		       : -1;
+	return pread(*(int *)ctx, buf, len, (off_t)offset) == (ssize_t)len ? 0
+									   : -1;
 }
 
 static void look_from_afar(int fd, const struct region *r)

@@ -30,8 +30,7 @@ static int sent(void *ctx, unsigned reporter, const uint8_t *payload,
 
 	(void)ctx;
 	(void)ts_ns;
-	if (reporter >= REPORTERS ||
-	    dta_decode(&r, DTA_FORMAT_1, payload, len))
+	if (reporter >= REPORTERS || dta_decode(&r, DTA_FORMAT_1, payload, len))
 		abort();
 	if (r.opcode == DTA_NACK)
 		return 0;

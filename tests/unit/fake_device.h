@@ -41,7 +41,7 @@ static struct fake_device {
 	unsigned calls, fails;
 	int with; /* errno of it */
 	uint32_t next_qpn, next_rkey;
-	unsigned access, given; /* of the last memory, of any */
+	unsigned access, given;		/* of the last memory, of any */
 	struct fake_qp *pair[FAKE_QPS]; /* by table, as they were made last */
 	unsigned pairs;
 	/* What waits to be told. */

@@ -122,8 +122,8 @@ static inline void fake_carry_out(struct fake_verbs *f, struct fake_wqe *w)
 			f->wrong = true;
 		else
 			memcpy((void *)(uintptr_t)w->sge.addr,
-			       f->memory + (w->wr.wr.rdma.remote_addr -
-					    f->address),
+			       f->memory +
+				       (w->wr.wr.rdma.remote_addr - f->address),
 			       w->sge.length);
 		break;
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:

@@ -62,70 +62,70 @@ static const struct {
 	const char *text;
 	double want;
 } cases[] = {
-	{ U64, "10", 10 },
-	{ U64, "1000", 1000 },
-	{ U64, "010", 10 }, /* not octal */
-	{ U64, "9", -1 },
-	{ U64, "1001", -1 },
-	{ U64, "", -1 },
-	{ U64, " 10", -1 },
-	{ U64, "10 ", -1 },
-	{ U64, "+10", -1 },
-	{ U64, "-10", -1 },
-	{ U64, "-18446744073709551606", -1 }, /* 10 mod 2^64 */
-	{ U64, "18446744073709551626", -1 },
-	{ U64, "10x", -1 },
-	{ U64, "0x10", -1 },
-	{ SIZE, "1", 1 },
-	{ SIZE, "3K", 3072 },
-	{ SIZE, "2M", 2097152 },
-	{ SIZE, "1G", 1073741824 },
-	{ SIZE, "1GiB", 1073741824 },
-	{ SIZE, "1T", 1099511627776 },
-	{ SIZE, "1024T", 0x1p50 },
-	{ SIZE, "1025T", -1 },
-	{ SIZE, "16777216T", -1 }, /* 2^64 */
-	{ SIZE, "0", -1 },
-	{ SIZE, "K", -1 },
-	{ SIZE, "1k", -1 },
-	{ SIZE, "1KB", -1 },
-	{ SIZE, "1KK", -1 },
-	{ SIZE, "1.5K", -1 },
-	{ SIZE, "", -1 },
-	{ F64, "0", 0 },
-	{ F64, ".5", 0.5 },
-	{ F64, "2.5e1", 25 },
-	{ F64, "100", 100 },
-	{ F64, "100.1", -1 },
-	{ F64, "-0", -1 },
-	{ F64, "+1", -1 },
-	{ F64, "1,5", -1 },
-	{ F64, "0x1", -1 },
-	{ F64, "nan", -1 },
-	{ F64, "inf", -1 },
-	{ F64, "1e999", -1 },
-	{ F64, ".", -1 },
-	{ F64, "", -1 },
-	{ TIME, "1", 1e9 },
-	{ TIME, "0.5", 5e8 },
-	{ TIME, "100ms", 1e8 },
-	{ TIME, "250us", 250000 },
-	{ TIME, "7ns", 7 },
-	{ TIME, "5s", 5e9 },
-	{ TIME, "2m", 120e9 },
-	{ TIME, "1h", 3600e9 },
-	{ TIME, "1d", 86400e9 },
-	{ TIME, "5 s", -1 },
-	{ TIME, "s", -1 },
-	{ TIME, "-1s", -1 },
-	{ TIME, "1e20", -1 },
-	{ TIME, "1y", -1 },
-	{ TIME, "", -1 },
-	{ FORMAT, "text", ROW_TEXT },
-	{ FORMAT, "csv", ROW_CSV },
-	{ FORMAT, "ndjson", ROW_NDJSON },
-	{ FORMAT, "json", -1 },
-	{ FORMAT, "", -1 },
+	{U64, "10", 10},
+	{U64, "1000", 1000},
+	{U64, "010", 10}, /* not octal */
+	{U64, "9", -1},
+	{U64, "1001", -1},
+	{U64, "", -1},
+	{U64, " 10", -1},
+	{U64, "10 ", -1},
+	{U64, "+10", -1},
+	{U64, "-10", -1},
+	{U64, "-18446744073709551606", -1}, /* 10 mod 2^64 */
+	{U64, "18446744073709551626", -1},
+	{U64, "10x", -1},
+	{U64, "0x10", -1},
+	{SIZE, "1", 1},
+	{SIZE, "3K", 3072},
+	{SIZE, "2M", 2097152},
+	{SIZE, "1G", 1073741824},
+	{SIZE, "1GiB", 1073741824},
+	{SIZE, "1T", 1099511627776},
+	{SIZE, "1024T", 0x1p50},
+	{SIZE, "1025T", -1},
+	{SIZE, "16777216T", -1}, /* 2^64 */
+	{SIZE, "0", -1},
+	{SIZE, "K", -1},
+	{SIZE, "1k", -1},
+	{SIZE, "1KB", -1},
+	{SIZE, "1KK", -1},
+	{SIZE, "1.5K", -1},
+	{SIZE, "", -1},
+	{F64, "0", 0},
+	{F64, ".5", 0.5},
+	{F64, "2.5e1", 25},
+	{F64, "100", 100},
+	{F64, "100.1", -1},
+	{F64, "-0", -1},
+	{F64, "+1", -1},
+	{F64, "1,5", -1},
+	{F64, "0x1", -1},
+	{F64, "nan", -1},
+	{F64, "inf", -1},
+	{F64, "1e999", -1},
+	{F64, ".", -1},
+	{F64, "", -1},
+	{TIME, "1", 1e9},
+	{TIME, "0.5", 5e8},
+	{TIME, "100ms", 1e8},
+	{TIME, "250us", 250000},
+	{TIME, "7ns", 7},
+	{TIME, "5s", 5e9},
+	{TIME, "2m", 120e9},
+	{TIME, "1h", 3600e9},
+	{TIME, "1d", 86400e9},
+	{TIME, "5 s", -1},
+	{TIME, "s", -1},
+	{TIME, "-1s", -1},
+	{TIME, "1e20", -1},
+	{TIME, "1y", -1},
+	{TIME, "", -1},
+	{FORMAT, "text", ROW_TEXT},
+	{FORMAT, "csv", ROW_CSV},
+	{FORMAT, "ndjson", ROW_NDJSON},
+	{FORMAT, "json", -1},
+	{FORMAT, "", -1},
 };
 
 struct counters {
@@ -133,29 +133,28 @@ struct counters {
 };
 
 static const struct ledger_field ledger_fields[] = {
-	{ "received", offsetof(struct counters, in), LEDGER_IN },
-	{ "stored", offsetof(struct counters, done), LEDGER_DONE },
-	{ "malformed", offsetof(struct counters, drop), LEDGER_DROP },
-	{ "foreign", offsetof(struct counters, other), LEDGER_DROP },
-	{ "bytes", offsetof(struct counters, note), LEDGER_NOTE },
+	{"received", offsetof(struct counters, in), LEDGER_IN},
+	{"stored", offsetof(struct counters, done), LEDGER_DONE},
+	{"malformed", offsetof(struct counters, drop), LEDGER_DROP},
+	{"foreign", offsetof(struct counters, other), LEDGER_DROP},
+	{"bytes", offsetof(struct counters, note), LEDGER_NOTE},
 };
 
-static const struct ledger ledger = { "stage", "reports", ledger_fields, 5 };
-static const struct cli_option no_options[] = { { 0 } };
+static const struct ledger ledger = {"stage", "reports", ledger_fields, 5};
+static const struct cli_option no_options[] = {{0}};
 static const struct cli program = {
-	.name = "tool", .summary = "", .usage = "tool", .options = no_options
-};
+	.name = "tool", .summary = "", .usage = "tool", .options = no_options};
 
 static void print_text(void)
 {
-	cli_ledger(&ledger, &(struct counters){ 12, 0, 12, 0, 7 }, ROW_TEXT);
+	cli_ledger(&ledger, &(struct counters){12, 0, 12, 0, 7}, ROW_TEXT);
 }
 
 /* Two ledgers, one header; the second does not add up. */
 static void print_csv(void)
 {
-	cli_ledger(&ledger, &(struct counters){ 1, 1, 0, 0, 0 }, ROW_CSV);
-	cli_ledger(&ledger, &(struct counters){ 2, 1, 0, 0, 9 }, ROW_CSV);
+	cli_ledger(&ledger, &(struct counters){1, 1, 0, 0, 0}, ROW_CSV);
+	cli_ledger(&ledger, &(struct counters){2, 1, 0, 0, 9}, ROW_CSV);
 }
 
 static void print_ndjson(void)
@@ -163,7 +162,7 @@ static void print_ndjson(void)
 	struct ledger one = ledger;
 
 	one.n = 2;
-	cli_ledger(&one, &(struct counters){ 1, 1, 0, 0, 0 }, ROW_NDJSON);
+	cli_ledger(&one, &(struct counters){1, 1, 0, 0, 0}, ROW_NDJSON);
 }
 
 static void shrink(void)

@@ -52,8 +52,8 @@ static void test_papers(void)
 
 static long double chooses(unsigned n, unsigned k)
 {
-	return roundl(expl(lgammal(n + 1) - lgammal(k + 1) -
-			   lgammal(n - k + 1)));
+	return roundl(
+		expl(lgammal(n + 1) - lgammal(k + 1) - lgammal(n - k + 1)));
 }
 
 /* DTA (1) to (3), term by term as printed, and (4). */
@@ -63,8 +63,7 @@ static void printed(unsigned n, long double a, long double p,
 	long double gone = powl(1 - expl(-a * n), n);
 
 	*empty = gone * powl(1 - p, n);
-	*empty += gone *
-		  (1 - powl(1 - p, n) - n * p * powl(1 - p, (int)n - 1));
+	*empty += gone * (1 - powl(1 - p, n) - n * p * powl(1 - p, (int)n - 1));
 	for (unsigned j = 1; j < n; j++)
 		*empty += chooses(n, j) * powl(1 - expl(-a * n), j) *
 			  expl(-a * n * (n - j)) * (1 - powl(1 - p, j));
@@ -73,8 +72,8 @@ static void printed(unsigned n, long double a, long double p,
 
 static void test_printed(void)
 {
-	static const double loads[] = { 0.01, 0.1, 0.5, 1, 2, 7 };
-	static const double passes[] = { 0, 0x1p-32, 0x1p-8, 0.1, 0.4 };
+	static const double loads[] = {0.01, 0.1, 0.5, 1, 2, 7};
+	static const double passes[] = {0, 0x1p-32, 0x1p-8, 0.1, 0.4};
 
 	for (unsigned n = 1; n <= PLAN_COPIES_MAX; n++) {
 		for (unsigned i = 0; i < 30; i++) {
@@ -110,8 +109,8 @@ static double simpson(unsigned n, double load, double pass)
 
 static void test_average(void)
 {
-	static const double loads[] = { 1e-3, 0.1, 0.764, 2, 10 };
-	static const double passes[] = { 0, 0x1p-32, 0x1p-10, 0.2 };
+	static const double loads[] = {1e-3, 0.1, 0.764, 2, 10};
+	static const double passes[] = {0, 0x1p-32, 0x1p-10, 0.2};
 
 	for (unsigned n = 1; n <= 8; n++) {
 		for (unsigned i = 0; i < 20; i++) {
@@ -127,9 +126,9 @@ static void test_average(void)
 static void test_simulation(void)
 {
 	enum { SLOTS = 1 << 17 };
-	static const double loads[] = { 0.1, 0.5, 1, 2 };
+	static const double loads[] = {0.1, 0.5, 1, 2};
 	uint32_t *slots = malloc(SLOTS * sizeof(*slots));
-	struct rng r = { 7 };
+	struct rng r = {7};
 
 	for (unsigned n = 1; n <= 4; n++) {
 		for (unsigned i = 0; i < 4; i++) {
@@ -217,8 +216,8 @@ static uint64_t free_after(struct rng *r, uint64_t slots, double x)
 static void test_load(void)
 {
 	enum { SLOTS = 1 << 18, RUNS = 2000, FEW = 1024 };
-	static const double loads[] = { 0.01, 0.1, 0.5, 1, 3 };
-	struct rng r = { 11 };
+	static const double loads[] = {0.01, 0.1, 0.5, 1, 3};
+	struct rng r = {11};
 	unsigned high = 0;
 	struct plan_load got;
 
@@ -228,8 +227,8 @@ static void test_load(void)
 			double error = sqrt((exp(x) - x - 1) / SLOTS) / n;
 			uint64_t used = SLOTS - free_after(&r, SLOTS, x);
 
-			TEST(near((double)used / SLOTS,
-				  plan_used(n, loads[i]), 0.003));
+			TEST(near((double)used / SLOTS, plan_used(n, loads[i]),
+				  0.003));
 			got = plan_load_of(n, SLOTS, used);
 			if (SLOTS - used < PLAN_FREE_MIN)
 				TEST(isnan(got.load) && got.above < loads[i] &&
@@ -251,8 +250,8 @@ static void test_load(void)
 	TEST(plan_load_of(2, 8, 0).load == 0);
 	got = plan_load_of(2, 0, 0);
 	TEST(isnan(got.load) && isnan(got.above));
-	TEST(near(plan_load_of(2, 1 << 20, (1 << 20) - 16).load,
-		  log(65536) / 2, 1e-12));
+	TEST(near(plan_load_of(2, 1 << 20, (1 << 20) - 16).load, log(65536) / 2,
+		  1e-12));
 	got = plan_load_of(2, 1 << 20, (1 << 20) - 15);
 	TEST(isnan(got.load));
 	TEST(near(got.above, log((1 << 20) / 38.) / 2, 1e-12));

@@ -89,8 +89,8 @@ static void test_short(void)
 	uint64_t size = region_size(region);
 	struct region *r;
 
-	for (uint64_t n = 0; n < size; n += n < 4096 || n > size - 4096 ? 1
-							: 4093) {
+	for (uint64_t n = 0; n < size;
+	     n += n < 4096 || n > size - 4096 ? 1 : 4093) {
 		struct fault f = {""};
 
 		TEST(image(&r, n, &f) < 0 && says(&f, "there: "));

@@ -58,8 +58,7 @@ static void check_batch(uint8_t frame[][ROOM], const size_t *len, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		if (taken >> i & 1) {
 			taken_total++;
-			TEST(roce_decode(&slow, frames[i], lens[i]) ==
-			     0);
+			TEST(roce_decode(&slow, frames[i], lens[i]) == 0);
 			TEST(same(&fast[i], &slow));
 			good_total += fast[i].icrc_ok;
 		} else {
