@@ -24,6 +24,8 @@ static void create(const struct opts *o)
 
 	if (layout_read(&layout, o->layout, &f) < 0)
 		cli_fail("%s", f.text);
+	if (ticket_check_mtu(layout.table, layout.n, o->at.mtu, &f) < 0)
+		cli_fault(is_dash(o->layout) ? "stdin" : o->layout, &f);
 	if (region_create(NULL, o->region, &layout, &o->make, &f) < 0)
 		cli_fault(o->region, &f);
 	layout_fini(&layout);

@@ -31,7 +31,9 @@ void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
 	struct fault f = {0};
 
 	*t = o->at;
-	if (ticket_of_region(t, r, &f) < 0)
+	if (ticket_check_mtu(region_table(r, 0), region_tables(r), t->mtu, &f) <
+		    0 ||
+	    ticket_of_region(t, r, &f) < 0)
 		cli_fault(o->region, &f);
 }
 

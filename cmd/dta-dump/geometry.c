@@ -170,20 +170,22 @@ static void count_entries(struct load *l, const struct view *v)
 			continue;
 		}
 		l->written += n;
-		l->used += n < v->t->units ? n : v->t->units;
+		l->used += n - list_oldest(v->t, n);
 	}
 }
 
 static void put_load(struct out *w, const struct view *v)
 {
 	const struct table *t = v->t;
-	double all = (double)t->units * (t->lists ? t->lists : 1);
+	double all = (double)t->units;
 	struct load l = {0};
 
-	if (t->kind == TABLE_APPEND)
+	if (t->kind == TABLE_APPEND) {
+		all = (double)table_kept(t) * t->lists;
 		count_entries(&l, v);
-	else
+	} else {
 		l.unreadable = memory_scan(v, count_unit, &l.used);
+	}
 	if (t->kind == TABLE_APPEND)
 		put_u64(w, WRITTEN, l.written);
 	put_u64(w, USED, l.used);
@@ -195,7 +197,7 @@ static void put_load(struct out *w, const struct view *v)
 static void put_append(struct out *w, const struct table *t)
 {
 	put_u64(w, LISTS, t->lists);
-	put_u64(w, ENTRIES, t->units);
+	put_u64(w, ENTRIES, table_kept(t));
 	put_u64(w, BATCH, t->batch);
 	put_u64(w, FLUSH_MS, t->flush_ms);
 }

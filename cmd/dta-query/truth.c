@@ -212,12 +212,11 @@ static void add_postcard(struct reader *r, struct truth_table *tt)
 	uint64_t value = number(r, COL_VALUE, "value", UINT32_MAX);
 
 	/* Outside the chunk, or the blank value: the translator drops it. */
-	if (hop >= tt->target.t->hops || value == TABLE_BLANK)
+	if (hop >= tt->target.t->hops || len > tt->target.t->hops ||
+	    value == TABLE_BLANK)
 		return;
 	p->hop[hop] = (uint32_t)value;
 	p->seen |= (uint8_t)(1u << hop);
-	if (len > tt->target.t->hops)
-		len = tt->target.t->hops;
 	if (len)
 		p->path_len = (uint8_t)len;
 }

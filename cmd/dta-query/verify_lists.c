@@ -84,12 +84,6 @@ static void missing(struct check *c, uint64_t index, uint64_t n)
 		      NULL);
 }
 
-/* Entries of a list that a reader of this place can have. */
-static uint64_t room(const struct view *v)
-{
-	return UINT64_MAX - list_oldest(v->t, UINT64_MAX);
-}
-
 /* Who asks of a collector that has just been lost does not know all. */
 static void lost(struct check *c, unsigned place)
 {
@@ -113,8 +107,8 @@ static void check_place(struct check *c, unsigned place,
 	/* The ring may hold more than the truth tells of, or still has. */
 	from = c->end - c->truth->first;
 	from = entries > from ? entries - from : 0;
-	if (entries - from > room(view))
-		from = entries - room(view);
+	if (entries - from > table_kept(view->t))
+		from = entries - table_kept(view->t);
 	shift = c->end - entries; /* wraps: index = at + shift */
 	for (uint64_t at = from; at < entries; at = next) {
 		uint64_t want = entries - at < max ? entries - at : max;
@@ -222,7 +216,7 @@ static void check_rows(struct check *c, size_t first, size_t end)
 static uint64_t check_remote(struct check *c, const struct truth_table *tt,
 			     const struct place *at)
 {
-	struct view v = {.t = tt->target.in[at->source]};
+	const struct table *there = tt->target.in[at->source];
 	size_t first;
 
 	if (gather(c, tt, at) < 0)
@@ -234,7 +228,7 @@ static uint64_t check_remote(struct check *c, const struct truth_table *tt,
 		if (c->end > c->truth->first)
 			check_rows(c, first, end);
 	}
-	return epochs_there(c, tt, at) * room(&v);
+	return epochs_there(c, tt, at) * table_kept(there);
 }
 
 /*
@@ -287,7 +281,7 @@ static void check_list(struct check *c, const struct truth_table *tt)
 		    !target_view(&view, v->p, &tt->target, p) ||
 		    c->list >= view.t->lists)
 			continue;
-		rooms += room(&view);
+		rooms += table_kept(view.t);
 		if (c->end > c->truth->first)
 			check_place(c, p, &view);
 	}

@@ -41,8 +41,9 @@ static void alarmed(int signal)
 }
 
 /*
- * A pipe may fall silent: then an alarm ends the waiting every half flush time,
- * so that partial batches are written. Returns that time, 0 if there is none.
+ * A source may fall silent: then an alarm ends the waiting four times in the
+ * flush time, so that partial batches are written. Returns how long it takes,
+ * 0: there is none.
  */
 static uint64_t alarm_set(const struct target *g, const struct src *s)
 {
@@ -54,8 +55,8 @@ static uint64_t alarm_set(const struct target *g, const struct src *s)
 		return 0; /* a file does not */
 	for (unsigned i = 0; i < g->n; i++)
 		if (g->table[i].kind == TABLE_APPEND &&
-		    us > g->table[i].flush_ms * UINT64_C(500))
-			us = g->table[i].flush_ms * UINT64_C(500);
+		    us > g->table[i].flush_ms * UINT64_C(250))
+			us = g->table[i].flush_ms * UINT64_C(250);
 	if (us == UINT64_MAX)
 		return 0;
 	every.it_interval.tv_sec = (time_t)(us / 1000000);
@@ -115,6 +116,7 @@ static void translate_all(const struct opts *o, struct translator **tp,
 	struct cli_stats *stats = cli_stats_open(&translate_ledger,
 						 o->live.stats_ns, o->format);
 	struct cli_limit limit = cli_limit_start(&o->live);
+	bool silent = false; /* since the last alarm */
 	int n = 1, max;
 
 	while (!cli_stop && n && !out->rc &&
@@ -127,8 +129,9 @@ static void translate_all(const struct opts *o, struct translator **tp,
 		if (out->rc)
 			break;
 		if (n == -EINTR || n == -EAGAIN) {
-			if (alarm_rang) /* and not another signal */
+			if (alarm_rang && silent)
 				out->rc = translate_idle(t, alarm_ns);
+			silent = silent || alarm_rang;
 			pass_on(g, nacks);
 			alarm_rang = 0;
 		} else if (n <= 0) {
@@ -138,6 +141,7 @@ static void translate_all(const struct opts *o, struct translator **tp,
 			/* the road's clock stood still while we waited */
 			if (ears)
 				out->rc = ears_listen(ears, 0);
+			silent = false;
 			if (!out->rc)
 				out->rc = translate_rx(t, pkts, (size_t)n);
 			if (n < PKT_BATCH)

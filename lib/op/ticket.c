@@ -15,7 +15,6 @@
 
 enum {
 	QPN_FIRST = 0x11, /* 0 and 1 are management's (InfiniBand 3.5.1) */
-	MTU_DEFAULT = 1024,
 };
 
 /* Where the region's file begins in the virtual addresses of tickets. */
@@ -46,7 +45,7 @@ static void default_addresses(struct ticket *t)
 	if (is_zero(t->peer_ip, 16) && t->version == 4)
 		memcpy(t->peer_ip, ip[1], 4);
 	if (!t->mtu)
-		t->mtu = MTU_DEFAULT;
+		t->mtu = TICKET_MTU;
 }
 
 static int take_heads(struct ticket_table *at, const struct region *r,
@@ -86,6 +85,44 @@ static int describe(struct ticket *t, const struct region *r, unsigned i,
 	if (g->kind == TABLE_APPEND &&
 	    take_heads(&t->at[i], r, g, t->epoch) < 0)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	return 0;
+}
+
+/* Whether a write's packets end within a unit of the table, bytes long. A slot
+ * is a write; a batch is one of many entries; chunks fit every MTU. */
+static bool is_cut(const struct table *t, unsigned mtu, unsigned *bytes)
+{
+	if (t->kind == TABLE_APPEND) {
+		*bytes = t->stride;
+		return t->batch * t->stride > mtu && mtu % t->stride;
+	}
+	*bytes = 4u + t->value_len;
+	return t->kind == TABLE_KEYWRITE && *bytes > mtu;
+}
+
+int ticket_check_mtu(const struct table *tables, unsigned n, unsigned mtu,
+		     struct fault *f)
+{
+	unsigned bytes;
+
+	mtu = mtu ? mtu : TICKET_MTU;
+	for (unsigned i = 0; i < n; i++) {
+		const struct table *t = &tables[i];
+		bool append = t->kind == TABLE_APPEND;
+
+		if (t->qp == TABLE_QP_UC && is_cut(t, mtu, &bytes))
+			return fault_set(
+				f, -EINVAL,
+				"table %s: qp: packets of %u bytes, the path "
+				"MTU, cut %s of %u bytes, and on UC a lost one "
+				"would leave halves of two values: say qp = "
+				"rc, a smaller value%s, or a larger MTU "
+				"(dta-collect --mtu)",
+				t->name, mtu, append ? "entries" : "slots",
+				bytes,
+				append ? ", a smaller batch, stride = pow2"
+				       : "");
+	}
 	return 0;
 }
 
@@ -155,7 +192,7 @@ static void write_kind(FILE *out, const struct table *g,
 		break;
 	case TABLE_APPEND:
 		fprintf(out,
-			"value = %u\nentries = %" PRIu64 "\nlists = %u\n"
+			"value = %u\nring = %" PRIu64 "\nlists = %u\n"
 			"batch = %u\nflush = %ums\n",
 			g->value_len, g->units, g->lists, g->batch,
 			g->flush_ms);

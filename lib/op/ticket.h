@@ -16,7 +16,8 @@
  *	epoch = 1
  *	tables = 1                      ; sections that follow
  *
- *	[table flows]           ; one for each table: layout.h's fields, and
+ *	[table flows]           ; one for each table: layout.h's fields (the
+ *	                        ; ring, not entries), and
  *	qpn = 0x11              ; queue pair, and the translator's too
  *	psn = 0                 ; of the first packet
  *	rkey = 0x1a2b3c4d
@@ -39,6 +40,7 @@
 
 enum {
 	TICKET_VERSION = 1,
+	TICKET_MTU = 1024,	    /* if nobody says another */
 	TICKET_LISTS_MAX = 1 << 24, /* of a table; a ticket holds their heads */
 };
 
@@ -78,6 +80,15 @@ int ticket_of_region(struct ticket *t, const struct region *r, struct fault *f);
 /* R_Key and address of a region's table (by its index) in an epoch. */
 void ticket_place(struct ticket_table *at, const struct region *r,
 		  unsigned table, uint64_t epoch);
+
+/*
+ * Whether the packets of an MTU (0: the default) suit the n tables. Nobody
+ * resends what is lost on UC; so none of them may end within a slot, chunk or
+ * entry, or the loss of the next would leave a value of two halves, for a slot
+ * behind a right checksum. Returns 0 or -EINVAL.
+ */
+int ticket_check_mtu(const struct table *tables, unsigned n, unsigned mtu,
+		     struct fault *f);
 
 int ticket_write(const struct ticket *t, FILE *out);
 

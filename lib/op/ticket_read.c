@@ -124,13 +124,17 @@ static int field_of(const char *name, const char *const *names, unsigned n,
 	return -ENOENT;
 }
 
-/* The geometry's: what a layout may say of a table. */
+/* The geometry's: what a layout may say of a table. But entries is what older
+ * tickets call the ring. */
 static int layout_field_of(struct reader *r, unsigned i, const char *name,
 			   const char *value)
 {
 	struct fault why = {""};
-	int k = layout_field(name);
+	int k;
 
+	if (!strcmp(name, "entries"))
+		name = "ring";
+	k = layout_field(name);
 	if (k >= 0 && r->layout_seen[i] >> k & 1)
 		return bad(r, -EINVAL, "given twice", name);
 	if (k >= 0)

@@ -42,15 +42,15 @@ enum answer {
 
 enum query_policy {
 	QUERY_PLURALITY, /* the most frequent value; a tie is ambiguous */
-	QUERY_FIRST,     /* the first copy that matches */
+	QUERY_FIRST,	 /* the first copy that matches */
 	QUERY_CONSENSUS, /* at least T copies have the most frequent value */
-	QUERY_UNIQUE,    /* all matching copies agree: the analysis' rule */
+	QUERY_UNIQUE,	 /* all matching copies agree: the analysis' rule */
 	QUERY_POLICIES,
 };
 
 struct query_rule {
-	uint8_t copies;    /* slots to read, 1..4 */
-	uint8_t policy;    /* enum query_policy */
+	uint8_t copies;	   /* slots to read, 1..4 */
+	uint8_t policy;	   /* enum query_policy */
 	uint8_t threshold; /* T of QUERY_CONSENSUS */
 	/*
 	 * Postcards: if no chunk is valid, chunks with holes too, if at least
@@ -72,8 +72,8 @@ int query_policy_of(const char *text, struct query_rule *r);
 /* A Key-Write answer. */
 struct keywrite_answer {
 	enum answer answer;
-	uint8_t matched; /* copies whose checksum matched */
-	uint8_t agreed;  /* copies that agree on the value */
+	uint8_t matched;		/* copies whose checksum matched */
+	uint8_t agreed;			/* copies that agree on the value */
 	uint8_t value[TABLE_VALUE_MAX]; /* t->value_len bytes, as reported */
 };
 
@@ -92,10 +92,10 @@ void keywrite_query_batch(const struct view *v, const struct query_rule *rule,
 /* A path out of a postcard table. */
 struct path_answer {
 	enum answer answer;
-	uint8_t valid;  /* chunks that hold a valid path */
+	uint8_t valid;	/* chunks that hold a valid path */
 	uint8_t agreed; /* chunks that agree on it */
-	uint8_t len;    /* hops: values[0 .. len) */
-	uint8_t holes;  /* --partial: bit i set: hop i is missing */
+	uint8_t len;	/* hops: values[0 .. len) */
+	uint8_t holes;	/* --partial: bit i set: hop i is missing */
 	uint32_t value[HASH_HOPS];
 };
 
@@ -116,9 +116,8 @@ int count_query(uint64_t *out, const struct view *v, unsigned copies,
  * counted in *lost. *next is where to go on: *next - from is what was returned
  * and *lost. (from above the count: nothing, and *next is the count.)
  *
- * A writer stores a batch before it counts it, and may die in between: the
- * oldest t->batch entries of a full ring are in danger at any time, the newest
- * units - batch can be had.
+ * The newest table_kept() entries can be had at any time, whatever is written
+ * meanwhile; of count entries all others are lost.
  *
  * Returns entries read; -EINVAL if there is no such list; -EBADMSG if entry
  * *next - 1 is in a damaged block of a snapshot.
@@ -129,7 +128,7 @@ int64_t list_read(const struct view *v, uint32_t list, uint64_t from, void *buf,
 /* The oldest entry that list_read() returns when count have been written. */
 static inline uint64_t list_oldest(const struct table *t, uint64_t count)
 {
-	uint64_t kept = t->units - t->batch;
+	uint64_t kept = table_kept(t);
 
 	return count > kept ? count - kept : 0;
 }

@@ -249,7 +249,7 @@ int roce_out_accepts(const struct roce_out *o, const struct ticket *t,
 		return fault_set(f, -EINVAL, "the tables are not the same");
 	if (t->mtu != o->t->mtu && o->windows)
 		return fault_set(f, -EINVAL, "another MTU needs a new start");
-	return 0;
+	return ticket_check_mtu(t->table, t->n, t->mtu, f);
 }
 
 /*

@@ -276,10 +276,12 @@ static int take_heads(struct roce_out *o, unsigned i, struct fault *f)
 int roce_out_open(struct roce_out **out, const struct ticket *t,
 		  struct snk *sink, unsigned ack_every, struct fault *f)
 {
-	struct roce_out *o = calloc(1, sizeof(*o));
-	int rc = 0;
+	int rc = ticket_check_mtu(t->table, t->n, t->mtu, f);
+	struct roce_out *o;
 
-	if (!o)
+	if (rc < 0)
+		return rc;
+	if (!(o = calloc(1, sizeof(*o))))
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	o->road = (struct road){
 		.begin = roce_begin,

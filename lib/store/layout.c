@@ -230,6 +230,8 @@ static const struct field fields[] = {
 	  .max = BYTES_MAX },
 	{ "entries", FOR_APPEND, 8, offsetof(struct table, units),
 	  .max = BYTES_MAX },
+	{ "ring", FOR_APPEND, 8, offsetof(struct table, units),
+	  .max = BYTES_MAX },
 	{ "memory", FOR_ALL, 8, offsetof(struct table, length),
 	  .max = BYTES_MAX },
 	{ "stride", FOR_ALL, .set = set_stride },

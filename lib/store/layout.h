@@ -8,8 +8,10 @@
  *	id = 1                  ; the reports' table field; else: order in file
  *	key = flow4             ; a key type of key.h, or hex:LENGTH
  *	value = 4               ; bytes of a value or entry, 1 to 1020
- *	slots = 1M              ; so many slots or counters; postcard: chunks,
- *	                        ; append: entries, of each list
+ *	slots = 1M              ; so many slots or counters; postcard: chunks;
+ *	                        ; append: entries, that each list keeps
+ *	ring = 1M               ; append: or the entries of a list's ring, which
+ *	                        ; keeps a batch less
  *	memory = 4G             ; or: as many as fit into so many bytes
  *	stride = pow2           ; or packed (to 4), or bytes: one of these two
  *	copies = 2              ; N when a report does not say; append has 1
@@ -25,11 +27,11 @@
  *	immediate = no          ; yes: every report wakes the collector
  *	qp = rc                 ; or uc
  *
- * Required: kind; slots (chunks, entries) or memory; key, but for append; value
- * (keywrite, append); values (postcard); lists (append). The others have the
- * defaults shown. A field that a kind does not have is an error, and so is one
- * given twice. memory counts one epoch of one table. PATH is relative to the
- * layout file. Numbers take K, M, G, T (powers of 1024).
+ * Required: kind; slots (chunks, entries or ring) or memory; key, but for
+ * append; value (keywrite, append); values (postcard); lists (append). The
+ * others have the defaults shown. A field that a kind does not have is an
+ *error, and so is one given twice. memory counts one epoch of one table. PATH
+ *is relative to the layout file. Numbers take K, M, G, T (powers of 1024).
  */
 #ifndef STORE_LAYOUT_H
 #define STORE_LAYOUT_H
@@ -63,6 +65,7 @@ void layout_fini(struct layout *l);
  * table_finish() then completes the geometry and judges it. Set kind first to
  * have fields refused that the kind does not have. values: a range or a set, of
  * which the bounds and the size are kept; a file is for layout_read() alone.
+ * entries: taken for the ring's; table_keep() makes that right.
  * Returns 0, -ENOENT for an unknown field, -EINVAL for a bad value.
  */
 int layout_set(struct table *t, const char *field, const char *value,

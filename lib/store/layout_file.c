@@ -122,16 +122,21 @@ static int set_fields(struct reading *r, struct table *t)
 
 	if (!has(s, "kind"))
 		return fail(r, s->line, -EINVAL, "kind: missing");
-	if (has(s, "memory") &&
-	    (has(s, "slots") || has(s, "chunks") || has(s, "entries")))
+	if (has(s, "memory") && (has(s, "slots") || has(s, "chunks") ||
+				 has(s, "entries") || has(s, "ring")))
 		return fail(r, s->line, -EINVAL,
 			    "memory: the table's units are already given");
+	if (has(s, "ring") && has(s, "entries"))
+		return fail(r, s->line, -EINVAL,
+			    "ring: it follows from entries, a batch more");
 	for (unsigned i = 0; i < s->n; i++)
 		if (is_kind(s, i) && set_field(r, t, i) < 0)
 			return r->rc;
 	for (unsigned i = 0; i < s->n; i++)
 		if (!is_kind(s, i) && set_field(r, t, i) < 0)
 			return r->rc;
+	if (has(s, "entries"))
+		table_keep(t, t->units);
 	return 0;
 }
 

@@ -196,10 +196,10 @@ static int check_append(const struct table *t, struct fault *f)
 				 "batch: %u entries of %u bytes are more than "
 				 "one write carries, %d bytes",
 				 t->batch, t->stride, WRITE_MAX);
-	/* What a batch is about to overwrite is never read: query.h. */
+	/* It keeps what a batch leaves over: table_kept(). */
 	if (t->units <= t->batch)
 		return fault_set(f, -EINVAL,
-				 "entries: %llu, but a list must hold more "
+				 "ring: %llu entries, but it must hold more "
 				 "than a batch of %u",
 				 (unsigned long long)t->units, t->batch);
 	if (!t->flush_ms || t->flush_ms > FLUSH_MS_MAX)
@@ -365,6 +365,11 @@ static void set_defaults(struct table *t)
 					     t->hash == HASH_DTA0)
 				    ? 1
 				    : COPIES_DEFAULT;
+}
+
+void table_keep(struct table *t, uint64_t entries)
+{
+	t->units = entries + (t->batch ? t->batch : BATCH_DEFAULT);
 }
 
 /* How many units fit the bytes given as memory. */

@@ -10,7 +10,7 @@
  * Postcard:      units chunks of stride bytes: hops entries of 4 bytes.
  * Append:        lists rings of units entries of stride bytes, one after the
  *                other; then, at heads, lists counts of 8 bytes, big-endian:
- *                entries ever written.
+ *                entries ever written. What a list keeps is a batch less.
  * Key-Increment: units counters of 8 bytes, host order.
  */
 #ifndef STORE_TABLE_H
@@ -40,7 +40,7 @@ enum table_sequence {
 };
 
 enum {
-	TABLE_MAX = 64,       /* tables of a region */
+	TABLE_MAX = 64,	      /* tables of a region */
 	TABLE_NAME_MAX = 32,  /* with the NUL */
 	TABLE_BATCH_MAX = 64, /* Append entries per write */
 	/* Key-Write value, Append entry: a slot fits a path MTU of 1024. */
@@ -54,19 +54,19 @@ enum {
 
 struct table {
 	char name[TABLE_NAME_MAX];
-	uint16_t id;         /* the report's Table field */
-	uint8_t kind;        /* enum table_kind */
-	uint8_t hash;        /* enum hash_family */
+	uint16_t id;	     /* the report's Table field */
+	uint8_t kind;	     /* enum table_kind */
+	uint8_t hash;	     /* enum hash_family */
 	uint8_t key_type;    /* enum key_type; KEY_U32 for Append */
-	uint8_t copies;      /* default N, 1..4; 1 for Append */
-	uint8_t hops;        /* B, postcards: entries of a chunk, 1..8 */
-	uint8_t qp;          /* enum table_qp */
+	uint8_t copies;	     /* default N, 1..4; 1 for Append */
+	uint8_t hops;	     /* B, postcards: entries of a chunk, 1..8 */
+	uint8_t qp;	     /* enum table_qp */
 	uint16_t key_len;    /* bytes; Append: 4 */
 	uint16_t value_len;  /* of a value, entry; postcard 4, counter 8 */
 	uint32_t stride;     /* bytes from one slot, chunk, entry to the next */
-	uint64_t units;      /* slots, chunks, counters; entries of one ring */
-	uint32_t lists;      /* Append: rings, else 0 */
-	uint16_t batch;      /* Append: entries per write, 1..64 */
+	uint64_t units;	     /* slots, chunks, counters; a ring's entries */
+	uint32_t lists;	     /* Append: rings, else 0 */
+	uint16_t batch;	     /* Append: entries per write, 1..64 */
 	uint8_t sequence;    /* enum table_sequence */
 	uint8_t immediate;   /* 1: every report wakes the collector */
 	uint32_t flush_ms;   /* Append: a partial batch waits this long */
@@ -77,7 +77,7 @@ struct table {
 	uint64_t values_at;  /* offset in the file of the sorted uint32_t set */
 	uint64_t offset;     /* in the region's file, of the first epoch set */
 	uint64_t length;     /* bytes, in each epoch */
-	uint64_t heads;      /* Append: offset of the counts in the table */
+	uint64_t heads;	     /* Append: offset of the counts in the table */
 	uint8_t reserved[136];
 };
 
@@ -104,11 +104,26 @@ int table_check(const struct table *t, struct fault *f);
 int table_finish(struct table *t, struct fault *f);
 
 /*
+ * Before table_finish(): the rings of lists that keep so many entries.
+ */
+void table_keep(struct table *t, uint64_t entries);
+
+/*
  * The table of this name or id, or (NULL) the only one there is; of a kind, or
  * (kind <= 0) of any. NULL and f otherwise.
  */
 const struct table *table_pick(const struct table *tables, unsigned n, int kind,
 			       const char *name_or_id, struct fault *f);
+
+/*
+ * Append: the newest entries that a list keeps. A writer stores a batch before
+ * it counts it, and may die in between: what is in danger at any time are the
+ * places of a batch, and they are beyond these.
+ */
+static inline uint64_t table_kept(const struct table *t)
+{
+	return t->units - t->batch;
+}
 
 /* Offset in the table of a unit, list entry, list count. Arguments in range. */
 static inline uint64_t table_unit(const struct table *t, uint64_t unit)

@@ -107,7 +107,8 @@ static inline bool common_judge(const struct lane *l, const uint8_t *key,
 	unsigned hop = head_hop(head), path_len = head_path_len(head);
 
 	if (l->kind == TABLE_POSTCARD)
-		return hop < l->hops && (!path_len || hop < path_len) &&
+		return hop < l->hops && path_len <= l->hops &&
+		       (!path_len || hop < path_len) &&
 		       load32(key + l->key_len) != TABLE_BLANK;
 	if (l->kind == TABLE_APPEND)
 		return be32_load(key) < l->lists;
@@ -170,7 +171,9 @@ static uint64_t *judge(struct translate_ledger *c, const struct lane *l,
 		return &c->bad_data;
 	if (l->kind != TABLE_POSTCARD)
 		return NULL;
-	if (r->hop >= l->hops || (r->path_len && r->hop >= r->path_len))
+	/* A path cut short would be answered as whole. */
+	if (r->hop >= l->hops || r->path_len > l->hops ||
+	    (r->path_len && r->hop >= r->path_len))
 		return &c->bad_hop;
 	return load32(r->data) == TABLE_BLANK ? &c->bad_value : NULL;
 }
@@ -274,6 +277,7 @@ void admit(struct translator *t, const struct pkt *pkts, size_t n)
 			j->key[jobs] = pkts[i].data + AT_KEY;
 		else if (!(head = admit_any(t, &pkts[i], &j->key[jobs])))
 			continue;
+		j->at[jobs] = (uint16_t)i;
 		j->head[jobs++] = head;
 		all &= head;
 		any |= head;

@@ -7,7 +7,7 @@
  * same queue pair: a reader that sees the count sees the entries.
  *
  * Lists with entries waiting stand in a queue in the order of their oldest
- * entry. Its head is looked at once a batch of packets.
+ * entry. A stage ends before the first of them is due: translate.c.
  */
 #include "translate/private.h"
 
@@ -18,6 +18,7 @@
 
 enum {
 	NOBODY = UINT32_MAX, /* no list */
+	MS = 1000000,	     /* the unit of flush times */
 };
 
 struct list {
@@ -122,7 +123,8 @@ static void copy_swapped(uint8_t *to, const uint8_t *from, uint32_t len)
 }
 
 static inline void list_add(struct translator *t, const struct lane *l,
-			    uint32_t i, const uint8_t *entry, bool swapped)
+			    uint32_t i, unsigned packet, const uint8_t *entry,
+			    bool swapped)
 {
 	struct lists *a = l->append;
 	struct list *s = &a->list[i];
@@ -136,7 +138,7 @@ static inline void list_add(struct translator *t, const struct lane *l,
 	else
 		memcpy(to, entry, a->value_len);
 	if (!s->waiting++) {
-		s->oldest_ns = t->clock_ns;
+		s->oldest_ns = t->pkts[packet].ts_ns;
 		queue_add(a, i);
 	}
 	if (s->waiting == a->batch)
@@ -156,7 +158,7 @@ void append_run(struct translator *t, struct lane *l, const struct jobs *j)
 
 		for (unsigned at = 0; at < head_data_len(head);
 		     at += a->value_len)
-			list_add(t, l, i, data + at, swapped);
+			list_add(t, l, i, j->at[k], data + at, swapped);
 		if (!head_immediate(head))
 			continue;
 		if (a->list[i].waiting)
@@ -167,14 +169,41 @@ void append_run(struct translator *t, struct lane *l, const struct jobs *j)
 	}
 }
 
-void append_flush(struct translator *t, struct lane *l, bool all)
+/* A list that was due then: what is written bears that time. */
+static void list_flush(struct translator *t, const struct lane *l, uint32_t i,
+		       uint64_t due_ns)
+{
+	uint64_t stamp = due_ns < t->last_ns ? due_ns : t->last_ns;
+
+	if (stamp >= t->stamp_ns + MS)
+		ops_run(t);
+	if (stamp > t->stamp_ns)
+		t->stamp_ns = stamp;
+	list_write(t, l, i);
+}
+
+void append_flush_due(struct translator *t, struct lane *l, uint64_t now_ns)
 {
 	struct lists *a = l->append;
 
-	while (a->first != NOBODY &&
-	       (all ||
-		t->clock_ns - a->list[a->first].oldest_ns >= a->flush_ns))
-		list_write(t, l, a->first);
+	while (a->first != NOBODY) {
+		uint64_t oldest = a->list[a->first].oldest_ns;
+		uint64_t due = oldest + a->flush_ns;
+
+		/* An entry from later than now: its time was wrong. */
+		if (now_ns - oldest < a->flush_ns) {
+			if (due < t->due_ns)
+				t->due_ns = due;
+			return;
+		}
+		list_flush(t, l, a->first, due);
+	}
+}
+
+void append_flush(struct translator *t, struct lane *l)
+{
+	while (l->append->first != NOBODY)
+		list_write(t, l, l->append->first);
 }
 
 int append_open(struct lane *l, size_t *room, struct fault *f)

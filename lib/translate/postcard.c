@@ -32,7 +32,7 @@ struct row {
 	uint8_t path_len; /* the largest that was told; 0: unknown */
 	uint8_t copies;	  /* the most that was asked for */
 	uint8_t immediate;
-	uint16_t sequence; /* of the last report with the immediate flag */
+	uint16_t sequence; /* of the last report: the one that completes */
 	uint8_t unused[2];
 	uint32_t value[HASH_HOPS];
 	uint8_t key[]; /* key_len bytes */
@@ -191,8 +191,6 @@ static inline bool row_add(struct translator *t, const struct lane *l,
 {
 	unsigned hop = head_hop(head), path_len = head_path_len(head), want;
 
-	if (path_len > l->hops)
-		path_len = l->hops;
 	if (r->held >> hop & 1)
 		t->ctr.duplicates++;
 	r->held |= (uint8_t)(1u << hop);
@@ -201,10 +199,8 @@ static inline bool row_add(struct translator *t, const struct lane *l,
 		r->path_len = (uint8_t)path_len;
 	if (r->copies < head_copies(head))
 		r->copies = (uint8_t)head_copies(head);
-	if (head_immediate(head)) {
-		r->immediate = 1;
-		r->sequence = head_sequence(head);
-	}
+	r->immediate |= head_immediate(head);
+	r->sequence = head_sequence(head);
 	want = mask_of(r->path_len ? r->path_len : l->hops);
 	return (r->held & want) == want;
 }

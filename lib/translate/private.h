@@ -119,6 +119,7 @@ struct jobs {
 	const uint8_t
 		*key[STAGE]; /* CRC_HEADROOM before each: it is in a frame */
 	uint64_t head[STAGE];
+	uint16_t at[STAGE]; /* which of the stage's packets */
 };
 
 struct postcards; /* postcard.c: the cache of rows */
@@ -163,11 +164,14 @@ struct translator {
 	enum dta_format format;
 	struct reporters *reporters; /* NULL: no table checks sequences */
 	struct translate_ledger ctr;
-	uint64_t generation; /* of the road; list heads hold for one */
-	uint64_t last_ns;    /* time of the last packet */
-	uint64_t clock_ns;   /* never goes back, whatever the packets say */
-	int error;	     /* the batch's first -errno */
-	bool begun;	     /* generation is known */
+	uint64_t generation;	/* of the road; list heads hold for one */
+	uint64_t last_ns;	/* the latest stamp of a packet: clock.h */
+	uint64_t idle_ns;	/* have passed since, without packets */
+	uint64_t due_ns;	/* no list is due before */
+	uint64_t flush_ns;	/* the shortest flush time; 0: no lists */
+	uint64_t stamp_ns;	/* what the road is told of the time */
+	const struct pkt *pkts; /* of the stage */
+	int error;		/* the batch's first -errno */
 	uint64_t slow; /* DTA/1 header bits that admit_common() leaves alone */
 	struct rate rate; /* of operations */
 
@@ -229,12 +233,12 @@ static inline unsigned cost_of(const struct translator *t, const struct lane *l,
 	return r->copies ? r->copies : l->copies;
 }
 /*
- * steer.c: parts the jobs of one table among the collectors. steer_aim() is
- * told the packets that the stage's jobs came from.
+ * steer.c: parts the jobs of one table among the collectors. Before that,
+ * steer_aim() looks at the packets of the stage.
  */
 int steer_open(struct translator *t, const struct translate_options *o,
 	       struct fault *f);
-void steer_aim(struct translator *t, const struct pkt *pkts, size_t n);
+void steer_aim(struct translator *t);
 void steer_run(struct translator *t, unsigned table, const struct jobs *j);
 void steer_close(struct translator *t);
 
@@ -256,9 +260,10 @@ void postcard_flush(struct translator *t, struct lane *l);
 void postcard_close(struct lane *l);
 
 int append_open(struct lane *l, size_t *room, struct fault *f);
-/* Writes the lists out whose oldest entry waits since the flush time, or all.
- */
-void append_flush(struct translator *t, struct lane *l, bool all);
+/* Writes the lists out whose oldest entry has waited for the flush time.
+ * t->due_ns: when the next one has, if that is sooner. */
+void append_flush_due(struct translator *t, struct lane *l, uint64_t now_ns);
+void append_flush(struct translator *t, struct lane *l); /* all lists */
 void append_close(struct lane *l);
 
 /* translate.c: hands the operations made so far to the road. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "translate/rate.h"
 
+#include "translate/clock.h"
+
 void rate_init(struct rate *r, uint64_t per_s, uint64_t burst)
 {
 	int64_t full = (int64_t)burst * RATE_UNIT;
@@ -10,13 +12,9 @@ void rate_init(struct rate *r, uint64_t per_s, uint64_t burst)
 
 void rate_time(struct rate *r, uint64_t now_ns)
 {
-	uint64_t ns = now_ns - r->last_ns;
+	uint64_t ns = clock_step(&r->last_ns, now_ns);
 	uint64_t missing = (uint64_t)(r->full - r->level);
 
-	if (!r->begun || now_ns < r->last_ns)
-		ns = 0;
-	r->begun = true;
-	r->last_ns = now_ns;
 	if (ns > missing / r->per_s)
 		r->level = r->full;
 	else

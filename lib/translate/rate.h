@@ -3,7 +3,7 @@
  * rate.h - a token bucket: so many operations a second, and a few at once.
  *
  * Exact: in t ns no more than burst + per_s * t / 10^9 are granted, and as many
- * if they are asked for. The caller tells the time; steps back are left out.
+ * if they are asked for. The caller tells the time: clock.h.
  */
 #ifndef TRANSLATE_RATE_H
 #define TRANSLATE_RATE_H
@@ -22,7 +22,6 @@ struct rate {
 	uint64_t per_s;	     /* 0: no limit */
 	int64_t full, level; /* level < 0: a debt */
 	uint64_t last_ns;
-	bool begun; /* last_ns is known */
 };
 
 /* Starts full. per_s and burst: 1 to rate_max. */

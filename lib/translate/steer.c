@@ -27,12 +27,13 @@ struct steering {
 	unsigned n; /* collectors */
 	struct collector_address *address;
 	uint32_t hash[STAGE];
-	uint16_t aim[STAGE]; /* STEER_ADDRESS: of the stage's jobs */
+	uint16_t aim[STAGE]; /* STEER_ADDRESS: of the stage's packets */
 	uint16_t to[STAGE];  /* of the jobs in hand */
 	/* The jobs in hand, in the order of their collectors. */
 	uint16_t begin[COLLECTORS_MAX + 1];
 	const uint8_t *key[STAGE];
 	uint64_t head[STAGE];
+	uint16_t at[STAGE];
 	struct jobs part; /* one collector's */
 };
 
@@ -59,28 +60,23 @@ static unsigned aim_of(const struct steering *s, const struct pkt *p)
 	return collector_of(s, u.version, u.dst);
 }
 
-/* A job is of the packet that its key lies in; both stand in order. */
-void steer_aim(struct translator *t, const struct pkt *pkts, size_t n)
+void steer_aim(struct translator *t)
 {
 	struct steering *s = t->steering;
 	struct jobs *j = &t->stage;
 	uint64_t all = UINT64_MAX, any = 0;
 	unsigned left = 0;
-	size_t k = 0;
 
 	if (s->mode != STEER_ADDRESS)
 		return;
 	for (unsigned i = 0; i < j->n; i++) {
-		unsigned c;
+		unsigned at = j->at[i], c = aim_of(s, &t->pkts[at]);
 
-		while (k < n && (j->key[i] < pkts[k].data ||
-				 j->key[i] >= pkts[k].data + pkts[k].len))
-			k++;
-		c = k < n ? aim_of(s, &pkts[k]) : NOBODY;
 		if (c == NOBODY)
 			continue;
-		s->aim[left] = (uint16_t)c;
+		s->aim[at] = (uint16_t)c;
 		j->key[left] = j->key[i];
+		j->at[left] = j->at[i];
 		j->head[left++] = j->head[i];
 		all &= j->head[i];
 		any |= j->head[i];
@@ -100,12 +96,9 @@ static void find(struct translator *t, const struct lane *l,
 	struct steering *s = t->steering;
 	uint32_t *hash = s->hash;
 
-	if (s->mode == STEER_ADDRESS) { /* they are some of the stage's */
-		for (unsigned i = 0, k = 0; i < j->n; i++, k++) {
-			while (t->stage.key[k] != j->key[i])
-				k++;
-			s->to[i] = s->aim[k];
-		}
+	if (s->mode == STEER_ADDRESS) {
+		for (unsigned i = 0; i < j->n; i++)
+			s->to[i] = s->aim[j->at[i]];
 		return;
 	}
 	crc_batch(&id, 1, j->key, l->key_len, j->n, &hash);
@@ -131,6 +124,7 @@ static void sort(struct steering *s, const struct jobs *j)
 		unsigned k = at[s->to[i]]++;
 
 		s->key[k] = j->key[i];
+		s->at[k] = j->at[i];
 		s->head[k] = j->head[i];
 	}
 }
@@ -145,6 +139,7 @@ static const struct jobs *part_of(struct steering *s, unsigned collector)
 	part->any = 0;
 	for (unsigned i = 0; i < part->n; i++) {
 		part->key[i] = s->key[from + i];
+		part->at[i] = s->at[from + i];
 		part->head[i] = s->head[from + i];
 		part->all &= part->head[i];
 		part->any |= part->head[i];

@@ -9,8 +9,6 @@ static void inherit(struct translator *t, struct translator *from)
 
 	t->ctr = from->ctr;
 	t->last_ns = from->last_ns;
-	t->clock_ns = from->clock_ns;
-	t->begun = from->begun;
 	t->rate = from->rate;
 	t->reporters = from->reporters;
 	from->reporters = reporters;

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "translate/clock.h"
+
 #define FIELD(name, role)                                                      \
 	{                                                                      \
 #name, offsetof(struct translate_ledger, name), role           \
@@ -72,7 +74,7 @@ void ops_run(struct translator *t)
 	if (t->rate.per_s)
 		charge(t);
 	if (t->nops && !t->error) {
-		rc = t->road->exec(t->road, t->op, t->nops, t->last_ns);
+		rc = t->road->exec(t->road, t->op, t->nops, t->stamp_ns);
 		if (rc < 0)
 			t->error = rc;
 	}
@@ -161,11 +163,13 @@ static int lane_open(struct translator *t, unsigned i,
 	if (l->kind == TABLE_POSTCARD)
 		return postcard_open(l, room, f);
 	/* A list is of one collector: its batch waits in one lane alone. */
-	if (l->kind == TABLE_APPEND)
-		return append_open(
-			l, i >= t->n && o->steer == STEER_HASH ? &again : room,
-			f);
-	return 0;
+	if (l->kind != TABLE_APPEND)
+		return 0;
+	rc = append_open(l, i >= t->n && o->steer == STEER_HASH ? &again : room,
+			 f);
+	if (!t->flush_ns || t->flush_ns > l->t.flush_ms * UINT64_C(1000000))
+		t->flush_ns = l->t.flush_ms * UINT64_C(1000000);
+	return rc;
 }
 
 static bool wants_sequence(const struct translator *t)
@@ -297,7 +301,8 @@ static void table_go(struct translator *t, unsigned table, struct jobs *j)
 
 /* One lane's jobs of the stage, in their order. Without a branch on the lane,
  * which nobody could predict in mixed traffic. */
-static struct jobs *pick(struct translator *t, unsigned lane)
+static inline __attribute__((always_inline)) struct jobs *
+pick_with(struct translator *t, unsigned lane, bool at)
 {
 	const struct jobs *from = &t->stage;
 	struct jobs *to = &t->bucket;
@@ -309,6 +314,8 @@ static struct jobs *pick(struct translator *t, unsigned lane)
 		bool ours = head_lane(head) == lane;
 
 		to->key[n] = from->key[i];
+		if (at)
+			to->at[n] = from->at[i];
 		to->head[n] = head;
 		n += ours;
 		all &= ours ? head : UINT64_MAX;
@@ -320,6 +327,14 @@ static struct jobs *pick(struct translator *t, unsigned lane)
 	return to;
 }
 
+static struct jobs *pick(struct translator *t, unsigned lane)
+{
+	/* Who came when is for lists alone; steering wants it, too. */
+	if (t->lane[lane].kind == TABLE_APPEND || t->steering)
+		return pick_with(t, lane, true);
+	return pick_with(t, lane, false);
+}
+
 /* A lane after the other; nearly always there is but one. */
 static void stage(struct translator *t, const struct pkt *pkts, size_t n)
 {
@@ -328,7 +343,7 @@ static void stage(struct translator *t, const struct pkt *pkts, size_t n)
 
 	admit(t, pkts, n);
 	if (t->steering)
-		steer_aim(t, pkts, n);
+		steer_aim(t);
 	if (!j->n)
 		return;
 	if (head_lane(j->all) == head_lane(j->any)) {
@@ -344,17 +359,6 @@ static void stage(struct translator *t, const struct pkt *pkts, size_t n)
 	}
 }
 
-/*
- * The clock that Append's flush times are kept by: the packets' time, with
- * steps back left out, so that a capture with wild times delays nothing.
- */
-static void clock_step(struct translator *t, uint64_t now_ns)
-{
-	if (t->begun && now_ns > t->last_ns)
-		t->clock_ns += now_ns - t->last_ns;
-	t->last_ns = now_ns;
-}
-
 /* A table is busy if it is so at one of the collectors: nobody knows yet where
  * a report will go. */
 static void ask_busy(struct translator *t)
@@ -366,12 +370,11 @@ static void ask_busy(struct translator *t)
 			t->lane[i % t->n].busy = true;
 }
 
-static void begin(struct translator *t, uint64_t now_ns)
+static void begin(struct translator *t)
 {
 	t->error = 0;
-	clock_step(t, now_ns);
+	t->stamp_ns = t->last_ns;
 	t->generation = t->road->begin(t->road);
-	t->begun = true;
 	if (t->road->busy)
 		ask_busy(t);
 }
@@ -383,40 +386,101 @@ static int end(struct translator *t)
 	return t->error;
 }
 
-static void append_flush_due(struct translator *t)
+static void flush_all(struct translator *t)
 {
 	for (unsigned i = 0; i < t->lanes; i++)
 		if (t->lane[i].append)
-			append_flush(t, &t->lane[i], false);
+			append_flush(t, &t->lane[i]);
+	ops_run(t);
+}
+
+/* The lists whose flush time is over. One that begins to wait from now on is
+ * not due before its own. */
+static void flush_due(struct translator *t)
+{
+	uint64_t now = t->last_ns + t->idle_ns;
+
+	if (!t->flush_ns || now < t->due_ns)
+		return;
+	t->due_ns = now + t->flush_ns;
+	t->stamp_ns = 0;
+	for (unsigned i = 0; i < t->lanes; i++)
+		if (t->lane[i].append)
+			append_flush_due(t, &t->lane[i], now);
+	ops_run(t);
+}
+
+/*
+ * By the packets' time. Lists that wait when the clock is set back do so no
+ * longer: nobody knows for how long they did.
+ */
+static void clock_to(struct translator *t, uint64_t now_ns)
+{
+	bool set = clock_was_set(t->last_ns, now_ns);
+
+	if (set)
+		flush_all(t);
+	if (set || t->idle_ns)
+		t->due_ns = 0; /* to be reckoned anew */
+	clock_step(&t->last_ns, now_ns);
+	t->idle_ns = 0;
+}
+
+/* Whether a packet comes when a list is due, or with a clock that was set. */
+static bool comes_later(const struct translator *t, const struct pkt *p)
+{
+	return p->ts_ns >= t->due_ns || clock_was_set(t->last_ns, p->ts_ns);
+}
+
+/* How many packets, of which the first has come, come before that: all, nearly
+ * always. */
+static size_t until_due(const struct translator *t, const struct pkt *pkts,
+			size_t n)
+{
+	size_t k = 1;
+
+	if (!t->flush_ns || !comes_later(t, &pkts[n - 1]))
+		return n;
+	while (k < n && !comes_later(t, &pkts[k]))
+		k++;
+	return k;
 }
 
 int translate_rx(struct translator *t, const struct pkt *pkts, size_t n)
 {
+	size_t some;
+
 	if (!n)
 		return 0;
-	begin(t, pkts[n - 1].ts_ns);
-	for (size_t at = 0; at < n; at += STAGE)
-		stage(t, pkts + at, n - at < STAGE ? n - at : STAGE);
-	append_flush_due(t);
+	begin(t);
+	for (; n; pkts += some, n -= some) {
+		clock_to(t, pkts->ts_ns);
+		flush_due(t);
+		some = until_due(t, pkts, n < STAGE ? n : STAGE);
+		clock_to(t, pkts[some - 1].ts_ns);
+		t->pkts = pkts;
+		t->stamp_ns = t->last_ns;
+		stage(t, pkts, some);
+	}
 	return end(t);
 }
 
 int translate_idle(struct translator *t, uint64_t ns)
 {
-	begin(t, t->last_ns);
-	t->clock_ns += ns;
-	append_flush_due(t);
+	begin(t);
+	t->idle_ns += ns;
+	flush_due(t);
 	return end(t);
 }
 
 int translate_flush(struct translator *t)
 {
-	begin(t, t->last_ns);
+	begin(t);
 	for (unsigned i = 0; i < t->lanes; i++) {
 		if (t->lane[i].postcards)
 			postcard_flush(t, &t->lane[i]);
 		if (t->lane[i].append)
-			append_flush(t, &t->lane[i], true);
+			append_flush(t, &t->lane[i]);
 	}
 	return end(t);
 }

@@ -31,7 +31,7 @@ struct translate_ledger {
 	uint64_t bad_key;      /* key length */
 	uint64_t bad_data;     /* data length */
 	uint64_t bad_copies;   /* N above 4 */
-	uint64_t bad_hop;      /* hop outside the chunk */
+	uint64_t bad_hop;      /* hop or path length outside the chunk */
 	uint64_t bad_list;     /* no such list */
 	uint64_t bad_value;    /* a postcard of the blank value */
 	uint64_t bad_address;  /* steering by address: no collector's */

@@ -13,7 +13,6 @@
 #include "verbs/verbs_target_private.h"
 
 enum {
-	MTU_DEFAULT = 1024,
 	MEND_MS = 2000, /* until mending is tried again */
 };
 
@@ -105,13 +104,21 @@ static int check_tables(const struct verbs_target *v, struct fault *f)
 	return 0;
 }
 
-static void take_address(struct verbs_target *v)
+/* Of hosts, which have RC, the MTU is their own matter. */
+static int take_mtu(struct verbs_target *v, const struct verbs_port *port,
+		    struct fault *f)
 {
-	unsigned most = verbs_mtu_bytes(v->port.mtu);
+	unsigned most = verbs_mtu_bytes(port->mtu);
+	struct fault why = {""};
+	int rc = 0;
 
-	v->mtu = most < MTU_DEFAULT ? most : MTU_DEFAULT;
+	v->mtu = most < TICKET_MTU ? most : TICKET_MTU;
 	if (v->want.mtu)
 		v->mtu = v->want.mtu;
+	if (v->o.peer)
+		rc = ticket_check_mtu(region_table(v->region, 0),
+				      region_tables(v->region), v->mtu, &why);
+	return rc < 0 ? fault_set(f, rc, "%s: %.400s", v->name, why.text) : 0;
 }
 
 static void give_up(struct verbs_target *v);
@@ -127,10 +134,10 @@ static int take_device(struct verbs_target *v, struct fault *f)
 	rc = check_tables(v, f);
 	if (!rc)
 		rc = verbs_port_find(&v->port, v, f);
-	if (!rc) {
-		take_address(v);
+	if (!rc)
+		rc = take_mtu(v, &v->port, f);
+	if (!rc)
 		rc = verbs_memory_make(&v->now, v, writer_enter(v->seat), f);
-	}
 	if (!rc && v->o.readable)
 		rc = verbs_memory_share(v, f);
 	for (unsigned i = 0; v->o.peer && !rc && i < region_tables(v->region);
@@ -262,13 +269,12 @@ static void mend_address(struct verbs_target *v)
 		v->renumber = false;
 		return;
 	}
-	if (verbs_port_find(&port, v, &f) < 0) {
+	if (verbs_port_find(&port, v, &f) < 0 || take_mtu(v, &port, &f) < 0) {
 		verbs_complain(v, &f);
 		return;
 	}
 	v->port = port;
 	v->complained = false;
-	take_address(v);
 	v->renumber = false;
 	v->renew = v->o.peer;
 	verbs_tell(v, "its address moved");

@@ -160,6 +160,38 @@ fails() { # message option...
 	grep -q '= *02:00:00:00:00:ff$' ticket
 }
 
+@test "qp = uc: slots and entries that packets would cut are refused" {
+	printf '%s\n' '[big]' 'kind = keywrite' 'key = u32' 'value = 300' \
+		'slots = 64' 'qp = uc' >uc.ini
+	printf '%s\n' '[cut]' 'kind = append' 'value = 20' 'stride = packed' \
+		'lists = 2' 'entries = 100' 'batch = 64' 'qp = uc' >lists.ini
+	refused() { # text option...
+		local text=$1
+
+		shift
+		run -1 --separate-stderr dta-collect --region "$NAME" "$@"
+		[ -z "$output" ]
+		[[ $stderr == "dta-collect: $text, and on UC "*"qp = rc"* ]]
+	}
+	refused "uc.ini: table big: qp: packets of 256 bytes, the path MTU, cut slots of 304 bytes" \
+		--create --layout uc.ini --mtu 256
+	refused "lists.ini: table cut: qp: packets of 1024 bytes, the path MTU, cut entries of 20 bytes" \
+		--create --layout lists.ini
+	[ ! -e "/dev/shm/$NAME" ]
+	dta-collect --create --layout uc.ini --region "$NAME"
+	refused "$NAME: table big: qp: packets of 256 bytes, the path MTU, cut slots of 304 bytes" \
+		--ticket t.ini --mtu 256
+	[ ! -e t.ini ]
+	dta-collect --region "$NAME" --ticket t.ini --mtu 512
+	# RC sends the whole of it again; and so much fits a larger packet.
+	for change in '/qp = uc/d' 's/value = 300/value = 252/'; do
+		dta-collect --remove --region "$NAME"
+		sed "$change" uc.ini >good.ini
+		dta-collect --create --layout good.ini --region "$NAME" \
+			--mtu 256 --ticket t.ini
+	done
+}
+
 @test "a region is created once, and removed once" {
 	create
 	fill 1

@@ -298,8 +298,8 @@ packet() { # dump options: port payload -> the row
 	jq -se '.[0] | .stride == 16 and .value_length == 6 and .key_length == 4 and
 		.key_type == "u32" and .units == 1024 and .hash == "dta1"' rows
 	jq -se '.[1] | .stride == 32 and .hops == 5 and .values == 3' rows
-	jq -se '.[2] | .lists == 3 and .entries == 64 and .batch == 4 and
-		.heads >= .offset + 3 * 64 * .stride' rows
+	jq -se '.[2] | .lists == 3 and .entries == 64 and .units == 68 and
+		.batch == 4 and .heads >= .offset + 3 * 68 * .stride' rows
 	path=$(jq -rs '.[0].path' rows)
 	[ "$(stat -c %s "$path")" = "$(jq -s '.[0].size' rows)" ]
 	# The V set lies where the row says.
@@ -351,15 +351,16 @@ packet() { # dump options: port payload -> the row
 	dta-translate -q -r reports.pcap --region "$NAME"
 	n=$(awk -F, '$3 == 1 && NR > 1' truth.csv | wc -l)
 	dta-dump region "$NAME" --lists -o csv >lists
-	grep -qx "l,1,1,$n,60,$((n - 60))" lists
+	grep -qx "l,1,1,$n,64,$((n - 64))" lists
 	[ "$(wc -l <lists)" = 3 ]
 	dta-dump region "$NAME" --table l -o ndjson |
-		jq -e '.written == 300 and .used == 128 and .load > 0.66'
+		jq -e '.written == 300 and .used == 128 and
+			(.load - 128 / 192 | fabs) < 1e-5'
 	dta-dump region "$NAME" --slots --table l -o ndjson >slots
-	jq -se 'all(.unit == .list * 64 + .entry)' slots
+	jq -se 'all(.unit == .list * 68 + .entry)' slots
 	[ "$(jq -r 'select(.list == 1 and .entry == 0) | .value' slots)" = \
 		"$(awk -F, '$3 == 1 && NR > 1 { print $7 }' truth.csv |
-			awk 'NR % 64 == 1 { v = $0 } END { print v }')" ]
+			awk 'NR % 68 == 1 { v = $0 } END { print v }')" ]
 }
 
 @test "snapshot: the same tables; damage is found, and the rest shown" {

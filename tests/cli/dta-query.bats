@@ -359,11 +359,10 @@ last_values() { # table
 	awk -F, '$3 == 1 && NR > 1 { print $7 }' truth.csv >all
 	n=$(wc -l <all)
 	[ "$n" -gt 100 ]
-	# 64 entries less the batch that may be on its way.
 	run -0 --separate-stderr dta-query list --region "$NAME" 1 -o csv
-	columns value <<<"$output" | diff - <(tail -n 60 all)
-	[ "$stderr" = "dta-query: 60 entries, $((n - 60)) lost" ]
-	[ "$(columns index <<<"$output" | head -n 1)" = $((n - 60)) ]
+	columns value <<<"$output" | diff - <(tail -n 64 all)
+	[ "$stderr" = "dta-query: 64 entries, $((n - 64)) lost" ]
+	[ "$(columns index <<<"$output" | head -n 1)" = $((n - 64)) ]
 	dta-query list --region "$NAME" 1 --last 5 -q -o csv | columns value |
 		diff - <(tail -n 5 all)
 	dta-query list --region "$NAME" 1 --from $((n - 7)) -q -o csv |
@@ -371,15 +370,35 @@ last_values() { # table
 	run -3 dta-query list --region "$NAME" 1 --from "$n"
 	run -0 --separate-stderr dta-query list --region "$NAME" 1 --count-only \
 		-o csv
-	[ "${lines[1]}" = "1,$n,60,$((n - 60)),1,region,t" ]
+	[ "${lines[1]}" = "1,$n,64,$((n - 64)),1,region,t" ]
 	dta-collect --region "$NAME" --snapshot s.dta
 	dta-query list --snapshot s.dta 1 -q -o csv | columns value |
-		diff - <(tail -n 60 all)
+		diff - <(tail -n 64 all)
 	# All lists; the epoch that the snapshot has too is not shown twice.
 	dta-query list --region "$NAME" --snapshot s.dta -q -o csv >all.csv
-	[ "$(wc -l <all.csv)" = 181 ]
+	[ "$(wc -l <all.csv)" = 193 ]
 	run -2 --separate-stderr dta-query list --region "$NAME" 3
 	[[ $stderr == *"'3'"* ]]
+}
+
+@test "list: its newest entries are there, as many as it promises; none else is" {
+	printf '[t]\nkind = append\nvalue = 4\nentries = 100\nlists = 1\n' | hand_made
+	dta-gen uniform --kind append --lists 1 --count 500 -q \
+		--truth truth.csv -w reports.pcap
+	sed 1d truth.csv | cut -d, -f7 >all
+	at=0
+	for n in 90 100 101 116 117 132 500; do
+		editcap -r reports.pcap part.pcap $((at + 1))-$n
+		dta-translate -q -r part.pcap --region "$NAME"
+		lost=$((n > 100 ? n - 100 : 0))
+		run -0 --separate-stderr dta-query list --region "$NAME" -o csv
+		columns value <<<"$output" |
+			diff - <(head -n $n all | tail -n 100)
+		[ "$stderr" = "dta-query: $((n - lost)) entries, $lost lost" ]
+		run -0 dta-query list --region "$NAME" --count-only -q -o csv
+		[ "${lines[1]}" = "0,$n,$((n - lost)),$lost,1,region,t" ]
+		at=$n
+	done
 }
 
 @test "list: an empty one is nothing found" {
@@ -433,8 +452,8 @@ last_values() { # table
 	wait_for has_last
 	kill -INT "${BG_PIDS[0]}"
 	wait "${BG_PIDS[0]}"
-	grep -qx 'dta-query: t: list 0: 940 entries lost' bg.log
-	grep -qx 'dta-query: 64 entries, 940 lost' bg.log
+	grep -qx 'dta-query: t: list 0: 936 entries lost' bg.log
+	grep -qx 'dta-query: 68 entries, 936 lost' bg.log
 }
 
 @test "list -f: ends when the region is removed" {
@@ -674,12 +693,12 @@ last_values() { # table
 	verify long.csv 1 '.wrong > 0'
 	dta-translate -q -r 300.pcap --region "$NAME"
 	{ cat 40.csv; sed 1d 300.csv; } >both.csv
-	verify both.csv 0 '.asked == 120 and .right == 120'
+	verify both.csv 0 '.asked == 128 and .right == 128'
 	# Over epochs.
 	dta-collect --region "$NAME" --rotate
 	dta-translate -q -r 40.pcap --region "$NAME"
 	{ cat both.csv; sed 1d 40.csv; } >all.csv
-	verify all.csv 0 '.asked == 160 and .right == 160'
+	verify all.csv 0 '.asked == 168 and .right == 168'
 }
 
 @test "verify: a truth that is none: file and line" {

@@ -91,6 +91,18 @@ usage_error() { # text option...
 	[[ $stderr == *none* ]]
 }
 
+@test "a ticket whose packets would cut the slots of a UC table is refused" {
+	printf '%s\n' '[big]' 'kind = keywrite' 'key = u32' 'value = 300' \
+		'slots = 64' 'qp = uc' >uc.ini
+	dta-collect --create --layout uc.ini --region "$NAME" --ticket t.ini
+	dta-gen uniform -c 10 -q --key-type u32 --value 300 -w r.pcap
+	dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap
+	sed 's/^mtu = 1024/mtu = 256/' t.ini >small.ini # made elsewhere
+	run -1 --separate-stderr dta-translate -q -r r.pcap --ticket small.ini \
+		-w small.pcap
+	[[ $stderr == "dta-translate: small.ini: table big: qp: packets of 256 bytes, the path MTU, cut slots of 304 bytes, and on UC "*"qp = rc"* ]]
+}
+
 @test "-T: settings that may change, and those that may not" {
 	make_region netseer-loss
 	dta-gen netseer-loss -c 100 -q -w r.pcap
@@ -128,6 +140,21 @@ usage_error() { # text option...
 	dta-gen uniform -c 100 -N 3 -q -w r.pcap
 	dta-translate -o ndjson -r r.pcap -R "$NAME" -T 1:copies=4 2>ledger
 	[ "$(counter ledger ops)" = 300 ]
+}
+
+@test "a path longer than the chunk is dropped, not cut" {
+	sed 's/^hops = 5/hops = 3/' "$EXAMPLES/int-postcard.ini" >layout.ini
+	dta-collect --create --layout layout.ini --region "$NAME"
+	dta-gen int-postcard -n 100 --hops 5 -q -w r.pcap --truth truth.csv
+	dta-translate -o ndjson -r r.pcap -R "$NAME" 2>ledger
+	[ "$(counter ledger bad_hop)" = 500 ]
+	[ "$(counter ledger stored)" = 0 ]
+	dta-dump --region "$NAME" -o ndjson | jq -e '.used == 0'
+	run -3 --separate-stderr dta-query verify -R "$NAME" --truth truth.csv
+	dta-gen int-postcard -n 100 --hops 3 -q -w r.pcap --truth truth.csv
+	dta-translate -q -r r.pcap -R "$NAME"
+	dta-query verify -R "$NAME" --truth truth.csv -o ndjson |
+		jq -e '.right == .asked and .asked > 90'
 }
 
 @test "strict sequence: drops after a gap, one NACK for it" {
@@ -215,6 +242,41 @@ entries_are() {
 	exec 7>&-
 	wait "${BG_PIDS[0]}"
 	BG_PIDS=()
+}
+
+# Sets the times of a capture's packets: STEP ms apart, but for a gap of 204 s
+# before the last.
+spread() { # step
+	python3 -c 'import struct, sys
+data, out, at, step = sys.stdin.buffer.read(), sys.stdout.buffer, 24, int(sys.argv[1])
+out.write(data[:at])
+n = 0
+while at < len(data):
+    caplen = struct.unpack_from("<4I", data, at)[2]
+    last = at + 16 + caplen == len(data)
+    ms = n * step + (204000 if last else 0)
+    out.write(struct.pack("<2I", 1700000000 + ms // 1000, ms % 1000 * 1000000))
+    out.write(data[at + 8:at + 16 + caplen])
+    at += 16 + caplen
+    n += 1' "$1"
+}
+
+@test "a capture: partial batches wait for the flush time by its own stamps" {
+	make_lists
+	dta-gen uniform --kind append --lists 1 -c 1000 -q -w - | spread 40 >r.pcap
+	dta-collect --region "$NAME" --ticket t.ini
+	dta-translate -o ndjson -r r.pcap --ticket t.ini -w roce.pcap 2>ledger
+	# Entries at 0, 40 and 80 ms, at 100 ms the batch.
+	[ "$(counter ledger batches)" = 334 ]
+	[ "$(counter ledger partial_batches)" = 334 ]
+	dta-dump packets roce.pcap --ticket t.ini -o ndjson |
+		jq -r 'select(.length == 8).time' >times
+	[ "$(wc -l <times)" = 334 ]
+	# The last batch ends with the capture.
+	awk 'NR < 334 && ($1 - 1700000000 - (NR - 1) * 0.12 - 0.1) ^ 2 > 1e-9 { bad++ }
+		END { exit bad > 0 }' times
+	dta-collect -q -r roce.pcap --region "$NAME"
+	dta-query list -R "$NAME" --count-only -o ndjson | jq -e '.written == 1000'
 }
 
 # The most memory that a command had, in KB: regions that it maps included.

@@ -51,11 +51,17 @@ agree() { # options of dta-translate
 }
 
 @test "Append: netseer-loss, around the rings" {
-	sed -E 's/^entries = .*/entries = 1000/' "$EXAMPLES/netseer-loss.ini" >layout.ini
+	sed -E 's/^ring = .*/entries = 1000/' "$EXAMPLES/netseer-loss.ini" >layout.ini
 	dta-collect --create --layout layout.ini --region "$NAME"
 	dta-gen netseer-loss --count 20000 --ipv6 20 -q -w reports.pcap
 	agree
 	jq -e '.stored == .packets' seen
+	# By RoCEv2 packets: batches are cut where the ring ends, and in two.
+	dta-collect --create --layout layout.ini --region "$NAME-b"
+	dta-collect --region "$NAME-b" --ticket ticket.ini --mtu 256
+	dta-translate -q -r reports.pcap --ticket ticket.ini -w roce.pcap
+	dta-collect -q -r roce.pcap --region "$NAME-b"
+	diff <(dta-dump digest "$NAME" -o csv) <(dta-dump digest "$NAME-b" -o csv)
 	# A second run goes on where the first one ended.
 	dta-collect --remove --region "$NAME"
 	dta-collect --create --layout layout.ini --region "$NAME"

@@ -39,6 +39,8 @@ static void ask(const struct region *r, const struct table *t, uint64_t epoch)
 		count_query(&n, &v, t->copies, key);
 	else
 		list_read(&v, t->lists - 1, 0, entry, 1, &n, &lost);
+	if (t->kind == TABLE_APPEND && table_kept(t) - 1 >= t->units - 1)
+		abort(); /* a list that keeps nothing, or more than there is */
 }
 
 enum {

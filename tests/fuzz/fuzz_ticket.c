@@ -37,6 +37,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		in = must(fmemopen(text, len, "r"));
 		if (ticket_parse(&again, in, "again", &f) < 0 || again.n != t.n)
 			abort();
+		for (unsigned i = 0; i < t.n; i++)
+			if (again.table[i].units != t.table[i].units)
+				abort();
 		ticket_fini(&again);
 		ticket_fini(&t);
 		free(text);

@@ -4,15 +4,18 @@
  *
  * Input: a byte that chooses the format; then packets, each a byte of length
  * and as many bytes. Length bit 7: a DTA payload, put into a good frame; else a
- * frame as it is.
+ * frame as it is. The last two bytes tell the time of a payload, too: a minute
+ * in steps of a millisecond, or all that a stamp can be.
  */
 #include "../unit/translate_road.h"
+#include "wire/be.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void feed(struct frames *f, const uint8_t *p, size_t len, bool payload)
 {
 	struct net_udp4 h = {.src = {10, 0, 1, 1}, .dst_port = DTA_PORT};
+	uint64_t when = len < 2 ? 0 : be16_load(p + len - 2);
 	uint8_t frame[256];
 
 	if (!payload) {
@@ -21,7 +24,8 @@ static void feed(struct frames *f, const uint8_t *p, size_t len, bool payload)
 	}
 	memcpy(frame + 42, p, len);
 	if (net_udp4_encode(frame, sizeof(frame), &h, len) == 42)
-		frames_add(f, frame, 42 + len, 0);
+		frames_add(f, frame, 42 + len,
+			   when << (when & 0x8000 ? 48 : 20));
 }
 
 static void run(struct translator *t, const uint8_t *data, size_t size)

@@ -207,7 +207,7 @@ def layout():
         "uc": "kind = keywrite\nkey = u32\nvalue = 4\nslots = 256\nqp = uc",
         "add": "kind = keyinc\nkey = u32\nslots = 256",
         # 255 entries and a count: 2048 bytes, too
-        "list": "kind = append\nvalue = 8\nentries = 255\nlists = 1\nbatch = 1",
+        "list": "kind = append\nvalue = 8\nring = 255\nlists = 1\nbatch = 1",
     }
     for i, c in enumerate(CASES + [Case(PROBE, "rc", [], [], {})]):
         print(f"[{c.name}]\nid = {i + 1}\n{kinds[c.kind]}\n")

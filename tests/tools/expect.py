@@ -151,8 +151,8 @@ class Table:
         if not data or len(data) % size or number >= g["lists"]:
             return False
         for i in range(0, len(data), size):
-            entry = self.counts[number] % g["entries"]
-            self.put((number * g["entries"] + entry) * g["stride"],
+            entry = self.counts[number] % g["units"]
+            self.put((number * g["units"] + entry) * g["stride"],
                      data[i:i + size].ljust(g["stride"], b"\0"))
             self.counts[number] += 1
         struct.pack_into(">Q", self.memory, g["heads"] - g["offset"] +
@@ -161,7 +161,8 @@ class Table:
 
     def postcard(self, key, data, copies, hop, length):
         g = self.g
-        if len(data) != 4 or hop >= g["hops"] or (length and hop >= length) or \
+        if len(data) != 4 or max(hop + 1, length) > g["hops"] or \
+                (length and hop >= length) or \
                 int.from_bytes(data, "big") == BLANK:
             return False
         if key in self.paths and self.last != key:
@@ -169,7 +170,7 @@ class Table:
         self.last = key
         path = self.paths.setdefault(key, Path())
         path.hops[hop] = int.from_bytes(data, "big")
-        path.length = max(path.length, min(length, g["hops"]))
+        path.length = max(path.length, length)
         path.copies = max(path.copies, copies or g["copies"])
         if all(h in path.hops for h in range(path.length or g["hops"])):
             self.write_path(key, path, range(g["hops"]))

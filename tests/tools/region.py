@@ -85,7 +85,7 @@ class Table:
         g = self.g
         written, = struct.unpack_from(">Q", self.mem, g["heads"] + 8 * number)
         for i in range(max(0, written - g["entries"]), written):
-            at = self.at(number * g["entries"] + i % g["entries"])
+            at = self.at(number * g["units"] + i % g["units"])
             yield self.mem[at:at + g["value_length"]]
 
 

@@ -86,7 +86,7 @@ static inline void rig_layout(struct layout *l)
 	};
 	static const char *const list[][2] = {
 		{"kind", "append"}, {"value", "4"}, {"lists", "3"},
-		{"entries", "100"}, {"batch", "4"}, {NULL, NULL},
+		{"ring", "100"},    {"batch", "4"}, {NULL, NULL},
 	};
 	static const char *const wide[][2] = {
 		{"kind", "keywrite"}, {"key", "u32"}, {"value", "1020"},

@@ -34,7 +34,7 @@ static const char *const sample_fields[][3] = {
 	{"dart", "stride", "packed"},	{"paths", "kind", "postcard"},
 	{"paths", "key", "flow4"},	{"paths", "chunks", "1K"},
 	{"paths", "values", "7,1,500"}, {"loss", "kind", "append"},
-	{"loss", "value", "4"},		{"loss", "entries", "100"},
+	{"loss", "value", "4"},		{"loss", "ring", "100"},
 	{"loss", "lists", "3"},		{"sums", "kind", "keyinc"},
 	{"sums", "key", "u32"},		{"sums", "slots", "4K"},
 };

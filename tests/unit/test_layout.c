@@ -65,12 +65,44 @@ static void test_good(void)
 	     l.values[3][2] == 9);
 	TEST(t[3].cache_rows == 32768);
 	TEST(t[4].kind == TABLE_APPEND && t[4].key_type == KEY_U32);
-	TEST(t[4].stride == 32 && t[4].units == 1024 && t[4].lists == 255);
-	TEST(t[4].heads == 255 * 1024 * 32 && t[4].copies == 1);
+	TEST(t[4].stride == 32 && t[4].units == 1032 && t[4].lists == 255);
+	TEST(t[4].heads == 255 * 1032 * 32 && t[4].copies == 1);
 	TEST(t[4].length == t[4].heads + 255 * 8);
 	TEST(t[4].flush_ms == 2000 && t[4].batch == 8);
 	TEST(t[5].stride == 8 && t[5].value_len == 8 && t[5].length == 512);
 	layout_fini(&l);
+}
+
+/* A list keeps the entries that were asked for; a batch more is in its ring. */
+static void test_rings(void)
+{
+	static const struct {
+		const char *text;
+		uint64_t ring, kept;
+	} good[] = {
+		{"entries = 100", 116, 100},
+		{"batch = 4\nentries = 1", 5, 1},
+		{"entries = 1K\nbatch = 64", 1088, 1024},
+		{"ring = 1K", 1024, 1008},
+		{"ring = 1K\nbatch = 64", 1024, 960},
+		{"ring = 2\nbatch = 1", 2, 1},
+		{"memory = 8208", 512, 496}, /* of 8 bytes, and the count */
+	};
+	char text[128];
+	struct layout l;
+	struct fault f;
+
+	for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		snprintf(text, sizeof(text),
+			 "[a]\nkind = append\nvalue = 7\nlists = 2\n%s\n",
+			 good[i].text);
+		if (!TEST(read_text(&l, text, &f) == 0))
+			continue;
+		if (!TEST(l.table[0].units == good[i].ring &&
+			  table_kept(&l.table[0]) == good[i].kept))
+			fprintf(stderr, "  %s\n", good[i].text);
+		layout_fini(&l);
+	}
 }
 
 /* Text, and what the message must say. */
@@ -154,8 +186,15 @@ static const struct {
 	 "stride = packed\n",
 	 ":1: stride: 20 is not a power of two"},
 	{"[a]\nkind = append\nvalue = 4\nentries = 64\n", ":1: lists: missing"},
-	{"[a]\nkind = append\nvalue = 4\nentries = 16\nlists = 1\n",
-	 ":1: entries: 16, but a list must hold more than a batch of 16"},
+	{"[a]\nkind = append\nvalue = 4\nring = 16\nlists = 1\n",
+	 ":1: ring: 16 entries, but it must hold more than a batch of 16"},
+	{"[a]\nkind = append\nvalue = 4\nentries = 9\nring = 64\n",
+	 ":1: ring: it follows from entries"},
+	{"[a]\nkind = append\nring = 64\nmemory = 1K\n",
+	 ":1: memory: the table's units are already given"},
+	{"[a]\nkind = append\nvalue = 4\nmemory = 72\nlists = 1\n",
+	 ":1: ring: 16 entries, but it must"},
+	{"[a]\nkind = keyinc\nring = 64\n", ":3: ring: keyinc has none"},
 	{"[a]\nkind = append\nbatch = 65\n", ":3: batch: 65 is not 1 to 64"},
 	{"[a]\nkind = append\nvalue = 1000\nentries = 64\nlists = 1\n",
 	 ":1: batch: 16 entries of 1024 bytes are more than one write"},
@@ -293,6 +332,7 @@ int main(void)
 
 	snprintf(path, sizeof(path), "/tmp/test-layout-%d.ini", (int)getpid());
 	test_good();
+	test_rings();
 	test_bad();
 	test_long_line();
 	test_values_file();

@@ -58,6 +58,21 @@ static void saved(void)
 	TEST(!rate_take(&r, 4) && rate_take(&r, 3));
 }
 
+/* Packets out of order do not make the time pass twice. */
+static void disorder(void)
+{
+	uint64_t granted = 0;
+	struct rate r;
+
+	rate_init(&r, 1000, 1);
+	for (unsigned i = 0; i <= 10000;
+	     i++) { /* a second, and back and forth */
+		rate_time(&r, SECOND + i * 100000ull - (i % 2 ? 50000000 : 0));
+		granted += rate_take(&r, 1);
+	}
+	TEST(granted == 1 + 1000);
+}
+
 /* What is charged afterwards is paid back first. */
 static void debt(void)
 {
@@ -119,6 +134,7 @@ int main(void)
 	closed_form(7, 4, 300000000);
 	closed_form(100000000, 1000, 9000);
 	saved();
+	disorder();
 	debt();
 	largest();
 	backoff();

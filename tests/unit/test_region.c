@@ -293,11 +293,25 @@ static void heads_inside(struct region_header *h)
 	h->table[SAMPLE_LOSS].heads = 8;
 }
 
+/* A list that would keep nothing, or less. */
+static void keeps_nothing(struct region_header *h)
+{
+	h->table[SAMPLE_LOSS].batch = 64;
+	h->table[SAMPLE_LOSS].units = 64;
+}
+
+static void keeps_less(struct region_header *h)
+{
+	h->table[SAMPLE_LOSS].batch = 64;
+	h->table[SAMPLE_LOSS].units = 16;
+}
+
 static void test_forged(void)
 {
 	static void (*const changes[])(struct region_header *) = {
-		outside,    wraps,     overlap,	 values_far, values_many,
-		long_table, many_sets, huge_set, twins,	     heads_inside,
+		outside,     wraps,	   overlap,	  values_far,
+		values_many, long_table,   many_sets,	  huge_set,
+		twins,	     heads_inside, keeps_nothing, keeps_less,
 	};
 	struct fault f;
 

@@ -189,6 +189,30 @@ static void test_verbs(void)
 	free(t);
 }
 
+/* A ticket whose packets would cut an unreliable table's slots is not taken,
+ * nor followed. */
+static void test_cut(void)
+{
+	struct ticket *t = malloc(2 * sizeof(*t));
+	struct fault f = {""};
+	struct roce_out *o;
+	struct out k;
+
+	if (!t)
+		exit(1);
+	t[0] = g.t;
+	t[0].table[RIG_WIDE].qp = TABLE_QP_UC;
+	t[1] = t[0];
+	t[1].mtu = 512;
+	k = open_out(&t[0], 0);
+	TEST(roce_out_open(&o, &t[1], k.sink, 0, &f) == -EINVAL);
+	TEST(strstr(f.text, "table wide: qp: packets of 512 bytes") != NULL);
+	TEST(roce_out_reticket(k.o, &t[1], &f) == -EINVAL);
+	TEST(strstr(f.text, "table wide: qp: packets of 512 bytes") != NULL);
+	TEST(close_out(&k) == 0);
+	free(t);
+}
+
 /* Longer than a packet may be: several; the immediate comes with the last. */
 static void test_split(void)
 {
@@ -438,6 +462,7 @@ int main(void)
 {
 	rig_open(&g, NULL);
 	test_verbs();
+	test_cut();
 	test_split();
 	test_ack_every();
 	test_heads();

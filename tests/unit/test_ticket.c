@@ -109,7 +109,7 @@ static void odd_layout(struct layout *l)
 	};
 	static const char *const append[][2] = {
 		{"kind", "append"},	{"value", "18"}, {"lists", "7"},
-		{"batch", "5"},		{"flush", "2s"}, {"entries", "33"},
+		{"batch", "5"},		{"flush", "2s"}, {"ring", "33"},
 		{"sequence", "strict"}, {NULL, NULL},
 	};
 	static const char *const keyinc[][2] = {
@@ -157,6 +157,27 @@ static void test_round_trip(void)
 	memset(t->peer_ip, 0xff, 16);
 	check_round_trip(t);
 	free(t);
+}
+
+/* What a ticket calls the ring was its entries once: the same numbers. */
+static void test_older(void)
+{
+	size_t len;
+	char *text = text_of(&g.t, &len), *at = strstr(text, "\nring = ");
+	char *older = malloc(len + 4);
+	struct fault f = {""};
+
+	if (TEST(at && older)) {
+		sprintf(older, "%.*s\nentries%s", (int)(at - text), text,
+			at + 5);
+		TEST(read_text(older, strlen(older), &f) == 0);
+		TEST(got.n == g.t.n);
+		for (unsigned i = 0; i < got.n; i++)
+			TEST(same_table(&got.table[i], &g.t.table[i]));
+		ticket_fini(&got);
+	}
+	free(older);
+	free(text);
 }
 
 /* The defaults, and that tables are where the ticket says. */
@@ -348,6 +369,12 @@ static void test_refused(void)
 		{"slots = 1024", "slots = 99999999999999999999", "slots"},
 		{"kind = append", "kind = appendix", "kind"},
 		{"lists = 3", "lists = 4294967295", "[table list]"},
+		{"ring = 100", "ring = 110", "length"},
+		{"ring = 100", "ring = 4",
+		 "ring: 4 entries, but it must hold more than a batch of 4"},
+		{"ring = 100", "ring = 100\nentries = 96", "given twice"},
+		{"ring = 100\nlists = 3\nbatch = 4",
+		 "ring = 100\nlists = 3\nbatch = 0", "batch"},
 		{"lists = 3", "lists = 3\nhead = 3:1", "no list 3"},
 		{"lists = 3", "lists = 3\nhead = 0", "is not LIST:COUNT"},
 		{"lists = 3", "lists = 3\nhead = :1", "head"},
@@ -389,15 +416,62 @@ static void test_ipv6_needs_both(void)
 	TEST(strstr(f.text, "IPv6") != NULL);
 }
 
+/* On UC no packet may end within a slot or an entry; RC sends again. */
+static void test_mtu(void)
+{
+	static const struct {
+		uint8_t kind, qp;
+		uint16_t value_len, stride, batch, mtu;
+		const char *says; /* NULL: good */
+	} cases[] = {
+		{TABLE_KEYWRITE, TABLE_QP_UC, 252, 256, 0, 256, NULL},
+		{TABLE_KEYWRITE, TABLE_QP_UC, 200, 1024, 0, 256, NULL},
+		{TABLE_KEYWRITE, TABLE_QP_UC, 253, 512, 0, 256, "257 bytes"},
+		{TABLE_KEYWRITE, TABLE_QP_UC, 1020, 1024, 0, 512, "of 512"},
+		{TABLE_KEYWRITE, TABLE_QP_UC, 1020, 1024, 0, 0, NULL},
+		{TABLE_KEYWRITE, TABLE_QP_RC, 1020, 1024, 0, 256, NULL},
+		{TABLE_POSTCARD, TABLE_QP_UC, 4, 512, 0, 256, NULL},
+		{TABLE_APPEND, TABLE_QP_UC, 20, 20, 12, 256, NULL},
+		{TABLE_APPEND, TABLE_QP_UC, 20, 20, 13, 256, "batch"},
+		{TABLE_APPEND, TABLE_QP_RC, 20, 20, 13, 256, NULL},
+		{TABLE_APPEND, TABLE_QP_UC, 20, 32, 64, 256, NULL},
+		{TABLE_APPEND, TABLE_QP_UC, 300, 512, 1, 256, "512 bytes"},
+		{TABLE_APPEND, TABLE_QP_UC, 20, 20, 64, 0, "1024 bytes"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct table t[2] = {
+			g.t.table[RIG_KW],
+			{.name = "odd",
+			 .kind = cases[i].kind,
+			 .qp = cases[i].qp,
+			 .value_len = cases[i].value_len,
+			 .stride = cases[i].stride,
+			 .batch = cases[i].batch,
+			 .hops = 8},
+		};
+		struct fault f = {""};
+		int rc = ticket_check_mtu(t, 2, cases[i].mtu, &f);
+
+		if (!TEST(rc == (cases[i].says ? -EINVAL : 0)) ||
+		    (rc && !TEST(strstr(f.text, cases[i].says) &&
+				 strstr(f.text, "table odd: qp") &&
+				 strstr(f.text, "qp = rc"))))
+			fprintf(stderr, "case %zu: %s\n", i, f.text);
+	}
+}
+
 int main(void)
 {
 	rig_open(&g, NULL);
 	test_round_trip();
+	test_older();
 	test_prefixes();
 	test_lines();
 	test_refused();
 	test_files();
 	test_ipv6_needs_both();
+	test_mtu();
 	test_heads();
 	test_of_region();
 	rig_close(&g);

@@ -136,7 +136,7 @@ static void hops(void)
 		for (unsigned path = 0; path < 16; path++) {
 			r.hop = (uint8_t)hop;
 			r.path_len = (uint8_t)path;
-			if (hop < 5 && (!path || hop < path))
+			if (hop < 5 && path <= 5 && (!path || hop < path))
 				EXPECT(r, stored);
 			else
 				EXPECT(r, bad_hop);
@@ -245,7 +245,7 @@ static void ways_agree(void)
 		uint8_t frame[2][FRAME_ROOM];
 		size_t len;
 
-		r.path_len = (uint8_t)rng_below(&rng, 3);
+		r.path_len = (uint8_t)rng_below(&rng, 8);
 		r.copies = (uint8_t)rng_below(&rng, 5);
 		len = frame_of(frame[0], DTA_FORMAT_1, &r, 1, SHAPE_COMMON);
 		for (uint64_t n = rng_below(&rng, 3); n > 0; n--)
@@ -277,7 +277,7 @@ static void ways_agree(void)
 	TEST(!memcmp(translate_counters(tr[0]), translate_counters(tr[1]),
 		     sizeof(struct translate_ledger)));
 	stored = translate_counters(tr[0])->stored;
-	TEST(stored > 10000 && stored < 50000); /* both verdicts are tested */
+	TEST(stored > 9000 && stored < 50000); /* both verdicts are tested */
 	TEST(ledger_balanced(&translate_ledger, translate_counters(tr[0])));
 	for (unsigned i = 0; i < TABLES; i++)
 		TEST(!memcmp(road[0]->mem[i], road[1]->mem[i], t[i].length));

@@ -3,35 +3,14 @@
  * Append against rings that are filled entry by entry; and what the operations
  * must be: entries first, then the count, never past the ring's end.
  */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "append_rig.h"
 #include "base/rng.h"
+#include "store/layout.h"
+#include "store/query.h"
 #include "test.h"
-#include "translate_road.h"
-#include "wire/be.h"
-
-static struct frames fed;
-
-static void report(uint32_t list, const uint8_t *data, uint16_t len,
-		   bool immediate, uint64_t ts_ns)
-{
-	uint8_t key[4], frame[FRAME_ROOM];
-	struct dta_report r = {.opcode = DTA_APPEND,
-			       .immediate = immediate,
-			       .table = 2,
-			       .sequence = 5,
-			       .key_len = 4,
-			       .data_len = len,
-			       .key = key,
-			       .data = data};
-
-	be32_store(key, list);
-	frames_add(&fed, frame, frame_of(frame, DTA_FORMAT_1, &r, 1, 0), ts_ns);
-}
-
-static void feed(struct translator *tr)
-{
-	TEST(translate_rx(tr, fed.pkt, fed.n) == 0);
-	frames_clear(&fed);
-}
 
 /* Random lists, entries and batches; memory after the flush is the rings'. */
 static void against_model(const struct table *t, uint64_t seed, uint64_t start)
@@ -139,46 +118,73 @@ static void operations(void)
 	test_road_free(road);
 }
 
-/* A list that waits longer than its flush time is written, no other. */
-static void flush_time(void)
-{
-	const uint64_t ms = 1000000;
-	struct table t = test_lists(2, 4, 4, 100, 4, 16);
-	struct test_road *road = test_road_new(&t, 1);
-	const uint8_t *data = (const uint8_t *)"abcd";
-	struct translator *tr;
-	uint64_t t0 = 1700000000000 * ms;
+/* A layout's list 1 after each operation: all that it promises is there. */
+static uint64_t promised, looked;
 
-	TEST(translate_open(&tr, &t, 1, &road->road, NULL, NULL) == 0);
-	report(0, data, 4, false, t0);
+static void look_at_list(struct test_road *r)
+{
+	struct view v = {.t = r->tables, .mem = r->mem[0]};
+	uint64_t count, next, lost, kept;
+	uint8_t buf[64 * 4];
+	int64_t n;
+
+	TEST(list_count(&count, &v, 1) == 0);
+	n = list_read(&v, 1, 0, buf, 64, &next, &lost);
+	kept = count < promised ? count : promised;
+	TEST(n == (int64_t)kept && lost == count - kept && next == count);
+	for (int64_t i = 0; i < n; i++)
+		TEST(be32_load(buf + 4 * i) == next - (uint64_t)(n - i));
+	looked++;
+}
+
+static void always_whole(const char *fields, uint64_t promise)
+{
+	char text[200];
+	int fd = memfd_create("layout", 0);
+	struct rng rng = {promise};
+	struct test_road *road;
+	struct translator *tr;
+	struct layout l;
+	struct fault f;
+	uint32_t entry = 0;
+
+	snprintf(text, sizeof(text),
+		 "[a]\nid = 2\nkind = append\nvalue = 4\nlists = 3\n%s\n",
+		 fields);
+	TEST(write(fd, text, strlen(text)) > 0);
+	snprintf(text, sizeof(text), "/proc/self/fd/%d", fd);
+	if (!TEST(layout_read(&l, text, &f) == 0))
+		return;
+	close(fd);
+	road = test_road_new(l.table, 1);
+	promised = promise;
+	road->look = look_at_list;
+	TEST(translate_open(&tr, l.table, 1, &road->road, NULL, NULL) == 0);
+	while (entry < 1000) {
+		uint8_t data[7 * 4];
+		unsigned n = 1 + (unsigned)rng_below(&rng, 7);
+
+		for (unsigned i = 0; i < n; i++)
+			be32_store(data + 4 * i, entry++);
+		report(1, data, (uint16_t)(4 * n), !rng_below(&rng, 9), 0);
+		if (!rng_below(&rng, 5))
+			feed(tr);
+	}
 	feed(tr);
-	report(1, data, 4, false, t0 + 60 * ms);
-	feed(tr);
-	report(0, data, 4, false, t0 + 99 * ms);
-	feed(tr);
-	TEST(road->nops == 0);
-	report(2, data, 4, false, t0 + 100 * ms);
-	feed(tr);
-	TEST(road->nops == 2 && road->op[0].length == 8);
-	TEST(be64_load(road->mem[0] + t.heads) == 2);
-	/* a wild time behind and ahead does not lose the others */
-	report(2, data, 4, false, 5);
-	feed(tr);
-	TEST(road->nops == 2);
-	report(2, data, 4, false, 5 + 60 * ms);
-	feed(tr);
-	TEST(road->nops == 4 && road->op[2].length == 4);
-	TEST(be64_load(road->mem[0] + t.heads + 8) == 1);
-	/* silence counts too */
-	TEST(translate_idle(tr, 39 * ms) == 0);
-	TEST(road->nops == 4);
-	TEST(translate_idle(tr, 1 * ms) == 0);
-	TEST(road->nops == 6);
-	TEST(be64_load(road->mem[0] + t.heads + 16) == 3);
 	TEST(translate_flush(tr) == 0);
-	TEST(translate_counters(tr)->partial_batches == 3);
+	TEST(looked > 100 && !road->bad);
 	translate_close(tr);
 	test_road_free(road);
+	layout_fini(&l);
+}
+
+static void promises(void)
+{
+	always_whole("entries = 20\nbatch = 8", 20);
+	always_whole("entries = 1\nbatch = 16", 1);
+	always_whole("entries = 16\nbatch = 16", 16);
+	always_whole("entries = 63\nbatch = 1", 63);
+	always_whole("ring = 32\nbatch = 8", 24);
 }
 
 /* Another epoch: heads are asked again, what waits goes there. */
@@ -243,7 +249,7 @@ int main(void)
 {
 	geometries();
 	operations();
-	flush_time();
+	promises();
 	epochs();
 	dta0();
 	limit();

@@ -117,6 +117,8 @@ static void test_failing(void)
 
 static void test_refusals(void)
 {
+	struct table *t = (struct table *)region_table(region, SAMPLE_LOSS);
+	const struct table was = *t;
 	struct verbs_target *v;
 	struct fault f;
 
@@ -126,6 +128,12 @@ static void test_refusals(void)
 	TEST(strstr(f.text, "fake0: table sums") &&
 	     strstr(f.text, "no atomic operations"));
 	fake.attr.atomic_cap = IBV_ATOMIC_GLOB;
+	t->qp = TABLE_QP_UC; /* what the port's packets would cut */
+	t->stride = 20;
+	t->batch = 64;
+	TEST(open_target(&v, "fake0", &f) == -EINVAL && !fake.alive);
+	TEST(strstr(f.text, "fake0: table loss: qp: packets of 1024") != NULL);
+	*t = was;
 	fake.attr.max_qp = SAMPLE_TABLES - 1;
 	TEST(open_target(&v, "fake0", &f) == -EMFILE);
 	fake.attr.max_qp = SAMPLE_TABLES;

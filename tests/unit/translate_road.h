@@ -34,10 +34,12 @@ struct test_road {
 	uint64_t generation;
 	uint64_t head; /* what every list starts with */
 	struct op op[ROAD_OPS];
-	uint64_t nops; /* in all; op[] holds the first ROAD_OPS */
+	uint64_t ts_ns[ROAD_OPS]; /* what was said of the time */
+	uint64_t nops;		  /* in all; these hold the first ROAD_OPS */
 	uint64_t batches;
 	bool inside, bad; /* bad: an operation that no table allows */
 	int fail;	  /* exec() returns it */
+	void (*look)(struct test_road *r); /* after each operation, or NULL */
 };
 
 static inline void test_road_judge(struct test_road *r, const struct op *o)
@@ -69,7 +71,6 @@ static inline int test_road_exec(struct road *road, const struct op *ops,
 {
 	struct test_road *r = (struct test_road *)road;
 
-	(void)ts_ns;
 	if (r->fail)
 		return r->fail;
 	for (size_t i = 0; i < n; i++) {
@@ -88,9 +89,13 @@ static inline int test_road_exec(struct road *road, const struct op *ops,
 		} else {
 			memcpy(at, o->data, o->length);
 		}
-		if (r->nops < ROAD_OPS)
+		if (r->nops < ROAD_OPS) {
 			r->op[r->nops] = *o;
+			r->ts_ns[r->nops] = ts_ns;
+		}
 		r->nops++;
+		if (r->look)
+			r->look(r);
 	}
 	return 0;
 }
