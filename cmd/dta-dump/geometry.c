@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 
 #include "hash/family.h"
-#include "memory.h"
+#include "query/query.h"
+#include "whole.h"
 #include "wire/key.h"
 
 enum field {
@@ -184,7 +185,7 @@ static void put_load(struct out *w, const struct view *v)
 		all = (double)table_kept(t) * t->lists;
 		count_entries(&l, v);
 	} else {
-		l.unreadable = memory_scan(v, count_unit, &l.used);
+		l.unreadable = whole_scan(v, count_unit, &l.used);
 	}
 	if (t->kind == TABLE_APPEND)
 		put_u64(w, WRITTEN, l.written);
@@ -244,11 +245,11 @@ struct blocks {
 	uint64_t blocks, damaged, size;
 };
 
-static void put_file(struct out *w, const struct memory *m,
+static void put_file(struct out *w, const struct whole *m,
 		     const struct blocks *b)
 {
-	put_u64(w, OLDEST, m->oldest);
-	put_u64(w, NEWEST, m->newest);
+	put_u64(w, OLDEST, m->memory->oldest);
+	put_u64(w, NEWEST, m->memory->newest);
 	if (m->region) {
 		put_u64(w, EPOCHS, region_epochs(m->region));
 		put_str(w, PAGES, region_page_kind(m->region));
@@ -263,7 +264,7 @@ static void put_file(struct out *w, const struct memory *m,
 }
 
 /* Where a table is in the region's file. */
-static void put_offsets(struct out *w, const struct memory *m,
+static void put_offsets(struct out *w, const struct whole *m,
 			const struct table *t, uint64_t epoch)
 {
 	uint64_t at;
@@ -278,34 +279,27 @@ static void put_offsets(struct out *w, const struct memory *m,
 		put_u64(w, VALUES_OFFSET, t->values_at);
 }
 
-static void table_rows(const struct memory *m, const struct opts *o,
+static void table_rows(const struct whole *m, const struct opts *o,
 		       const struct blocks *b)
 {
+	struct view v = {NULL};
 	struct out w;
 
 	out_open(&w, o, table_columns, TABLE_COLUMNS);
-	for (uint64_t e = m->last; e >= m->first && e && !cli_stop; e--) {
-		for (unsigned i = 0; i < memory_tables(m); i++) {
-			const struct table *t = memory_table(m, i);
-			struct view v;
-
-			if (!memory_wanted(o, t))
-				continue;
-			memory_view(&v, m, t, e);
-			put_table(&w, t);
-			put_u64(&w, EPOCH, e);
-			put_offsets(&w, m, t, e);
-			if (!o->no_load)
-				put_load(&w, &v);
-			put_file(&w, m, b);
-			row_write(w.rows);
-		}
+	while (whole_next(m, o, &v)) {
+		put_table(&w, v.t);
+		put_u64(&w, EPOCH, v.epoch);
+		put_offsets(&w, m, v.t, v.epoch);
+		if (!o->no_load)
+			put_load(&w, &v);
+		put_file(&w, m, b);
+		row_write(w.rows);
 	}
 	rows_close(w.rows);
 }
 
 /* For people: the file first, in a row of its own. */
-static void file_row(const struct memory *m, const struct opts *o,
+static void file_row(const struct whole *m, const struct opts *o,
 		     const struct blocks *b)
 {
 	struct out w;
@@ -322,11 +316,11 @@ int dump_memory(const struct opts *o)
 	bool region = o->verb == VERB_REGION;
 	struct blocks b = {0};
 	struct fault f = {0};
-	struct memory m;
+	struct whole m;
 	struct stat st;
 	uint64_t bad = 0;
 
-	memory_open(&m, region ? o->what : NULL, region ? NULL : o->what, o);
+	whole_open(&m, region ? o->what : NULL, region ? NULL : o->what, o);
 	if (!region) {
 		if (snapshot_verify(m.snapshot, &b.blocks, &b.damaged, &f) <
 			    0 &&
@@ -336,9 +330,9 @@ int dump_memory(const struct opts *o)
 			b.size = (uint64_t)st.st_size;
 	}
 	if (o->slots) {
-		bad = memory_slots(&m, o);
+		bad = whole_slots(&m, o);
 	} else if (o->lists) {
-		bad = memory_lists(&m, o);
+		bad = whole_lists(&m, o);
 	} else {
 		if (o->format == ROW_TEXT)
 			file_row(&m, o, &b);
@@ -348,6 +342,6 @@ int dump_memory(const struct opts *o)
 		cli_warn("%s: %llu of %llu blocks are damaged", o->what,
 			 (unsigned long long)b.damaged,
 			 (unsigned long long)b.blocks);
-	memory_close(&m);
+	whole_close(&m);
 	return b.damaged || bad ? CLI_FAIL : CLI_OK;
 }

@@ -9,19 +9,6 @@
 
 #include "place.h"
 
-struct reply {
-	enum answer answer;
-	uint8_t agreed, matched, copies;
-	bool unreadable;    /* somewhere on the way */
-	const char *source; /* where the answer is; NULL if nowhere */
-	uint64_t epoch;
-	union {
-		uint8_t value[TABLE_VALUE_MAX];
-		uint64_t count;
-		struct path_answer path;
-	};
-};
-
 struct ask;
 
 /* p outlives it. rule: copies 0 is the kind's default. Exits without memory. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "ask.h"
-#include "crew.h"
 #include "keys.h"
 #include "run.h"
 
@@ -308,7 +307,7 @@ int run_keys(const struct opts *o, struct places *p)
 	open_rows(b, t);
 	while (!cli_stop && keys_next(&b->keys)) {
 		ask_batch(b, ask, t);
-		if (cli_stop && p->crew && crew_incomplete(p->crew))
+		if (cli_stop && places_incomplete(p))
 			break; /* in the middle of asking */
 		print_batch(b);
 		/* No more at hand: who asks through a pipe wants answers. */

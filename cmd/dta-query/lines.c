@@ -53,16 +53,6 @@ fail:
 	return rc;
 }
 
-int lines_attach(struct lines *l, int fd, const char *name)
-{
-	*l = (struct lines){.fd = fd, .path = name};
-	l->buf = malloc(BLOCK + 2);
-	if (!l->buf)
-		return -ENOMEM;
-	l->at = l->stop = l->buf;
-	return 0;
-}
-
 void lines_close(struct lines *l)
 {
 	if (l->fd > STDIN_FILENO)

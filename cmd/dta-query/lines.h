@@ -24,9 +24,6 @@ enum {
 
 /* "-" is stdin. 0 or -errno. */
 int lines_open(struct lines *l, const char *path);
-/* The lines of an open descriptor, which is theirs from then on if 0 is
- * returned; name is for messages. */
-int lines_attach(struct lines *l, int fd, const char *name);
 void lines_close(struct lines *l);
 
 /*

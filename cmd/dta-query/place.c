@@ -1,82 +1,78 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "place.h"
 
-#include "crew.h"
-#include "reach.h"
-#include "remote.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-static void open_region(struct places *p, const char *name)
+#include "snapshot/snapshot.h"
+#include "store/region.h"
+#include "verbs/verbs_reader.h"
+
+static struct source *add_source(struct places *p, const char *name,
+				 const char *path)
 {
 	struct source *s = &p->source[p->sources++];
-	struct fault f = {0};
 
-	s->name = "region";
-	s->path = name;
-	if (region_open(&s->region, name, false, &f) < 0)
-		cli_fault(name, &f);
+	*s = (struct source){.name = name, .path = path};
+	return s;
 }
 
-static void open_reach(struct places *p, const char *address)
+static void open_region(struct places *p, const char *name)
 {
-	struct source *s = &p->source[p->sources++];
+	struct source *s = add_source(p, "region", name);
+	struct fault f = {0};
+	struct region *r;
+
+	if (region_open(&r, name, false, &f) < 0)
+		cli_fault(name, &f);
+	s->memory = region_memory(r);
+	s->live = true;
+}
+
+static void open_verbs(struct places *p, const char *address)
+{
+	struct source *s = add_source(p, "region", address);
 	struct fault f = {0};
 
-	s->name = "region";
-	s->path = address;
-	if (reach_open(&s->reach, &s->region, address, &f) < 0)
+	if (verbs_memory(&s->memory, address, &cli_stop, &f) < 0)
 		cli_fail("%s", f.text);
+	s->live = true;
 }
 
 static void open_snapshot(struct places *p, const char *path)
 {
-	struct source *s = &p->source[p->sources++];
+	struct source *s = add_source(p, path, path);
+	struct snapshot *snapshot;
 	struct fault f = {0};
 
-	s->name = s->path = path;
-	if (snapshot_open(&s->snapshot, path, &f) < 0)
+	if (snapshot_open(&snapshot, path, &f) < 0)
 		cli_fault(path, &f);
+	s->memory = snapshot_memory(snapshot);
 }
 
 bool places_fell(struct places *p, unsigned source)
 {
 	const struct source *s = &p->source[source];
-	const char *why = s->reach ? reach_broken(s->reach) : NULL;
+	const char *why = memory_broken(s->memory);
 
 	if (!why)
 		return false;
-	if (!p->crew)
+	if (!p->collectors)
 		cli_fail("%s: %s", s->path, why);
-	crew_lose(p, source, why);
+	collectors_lose(p->collectors, source, why);
 	return true;
 }
 
 /* The epochs that a source has now; false if it cannot be read any more. */
 static bool renew(struct places *p, unsigned source)
 {
-	if (!p->source[source].reach)
-		return true;
-	reach_renew(p->source[source].reach);
-	return !places_fell(p, source);
-}
-
-static uint64_t source_oldest(const struct source *s)
-{
-	return s->region ? region_oldest(s->region)
-			 : snapshot_oldest(s->snapshot);
-}
-
-static uint64_t source_newest(const struct source *s)
-{
-	return s->region ? region_epoch(s->region)
-			 : snapshot_newest(s->snapshot);
+	return memory_renew(p->source[source].memory) == 0 ||
+	       !places_fell(p, source);
 }
 
 static void add_place(struct places *p, struct place at)
 {
-	for (unsigned i = 0; p->crew && i < p->n; i++)
+	for (unsigned i = 0; p->collectors && i < p->n; i++)
 		if (p->place[i].source == at.source &&
 		    p->place[i].epoch == at.epoch)
 			return; /* a generation's last epoch, the next's first
@@ -87,75 +83,50 @@ static void add_place(struct places *p, struct place at)
 	p->place[p->n++] = at;
 }
 
-/* Epochs on another machine, as far as they are not there: a generation's last
- * is the first of the next, which came before. */
-static void add_remote(struct places *p, unsigned i, uint64_t from,
-		       uint64_t until)
+/* Adds the epochs of source i within these bounds, unless they are there. */
+static void add_epochs(void *ctx, unsigned i, uint64_t from, uint64_t until)
 {
-	for (unsigned k = 0; k < p->n; k++) {
-		const struct place *at = &p->place[k];
-
-		if (at->source == i && at->from <= until && at->from > from)
-			until = at->from - 1;
-		else if (at->source == i && at->from <= from &&
-			 at->epoch >= until)
-			return;
-		else if (at->source == i && at->from <= from &&
-			 at->epoch >= from)
-			from = at->epoch + 1;
-	}
-	if (from <= until)
-		add_place(p, (struct place){i, until, from});
-}
-
-void places_add(struct places *p, unsigned i, uint64_t from, uint64_t until)
-{
+	struct places *p = ctx;
 	struct source *s = &p->source[i];
-	uint64_t newest;
 
 	if (from < p->only.from)
 		from = p->only.from;
 	if (until > p->only.until)
 		until = p->only.until;
-	if (s->remote) {
-		add_remote(p, i, from, until);
+	if (!s->memory || (!s->fresh && !renew(p, i)))
 		return;
-	}
-	if (!renew(p, i))
-		return;
-	s->oldest = source_oldest(s);
-	newest = source_newest(s);
-	if (newest < s->oldest) /* rotated between the two loads */
-		s->oldest = newest;
-	if (until > newest)
-		until = newest;
+	s->fresh = s->memory->far;
+	s->oldest = s->memory->oldest;
+	s->newest = s->memory->newest;
+	if (until > s->newest)
+		until = s->newest;
 	if (from < s->oldest)
 		from = s->oldest;
 	for (uint64_t e = until; e && e >= from; e--)
-		add_place(p, (struct place){i, e, 0});
+		add_place(p, (struct place){i, e});
 }
 
 static void list_places(struct places *p)
 {
 	p->n = 0;
 	for (unsigned i = 0; i < p->sources; i++) {
-		places_add(p, i, 0, UINT64_MAX);
-		if (p->source[i].region) {
-			p->oldest = p->source[i].oldest;
-			p->newest = source_newest(&p->source[i]);
-		}
+		p->source[i].fresh = false;
+		add_epochs(p, i, 0, UINT64_MAX);
 	}
 }
 
 void places_open(struct places *p, const struct opts *o)
 {
+	const struct source *first = &p->source[0];
+
 	*p = (struct places){.only = o->epochs};
 	if (o->cluster) {
-		crew_open(p, o);
+		p->collectors = collectors_open(p->source, &p->sources, o);
+		list_places(p);
 		return;
 	}
 	if (o->verbs)
-		open_reach(p, o->verbs);
+		open_verbs(p, o->verbs);
 	else if (o->region)
 		open_region(p, o->region);
 	for (unsigned i = 0; i < o->snapshots; i++)
@@ -163,52 +134,51 @@ void places_open(struct places *p, const struct opts *o)
 	list_places(p);
 	if (!p->n)
 		cli_fail("no epoch %s: %s has %llu to %llu", o->epochs.text,
-			 p->source[0].path,
-			 (unsigned long long)source_oldest(&p->source[0]),
-			 (unsigned long long)source_newest(&p->source[0]));
+			 first->path, (unsigned long long)first->oldest,
+			 (unsigned long long)first->newest);
 }
 
 bool places_only(struct places *p, struct epochs only)
 {
 	p->only = only;
-	if (p->crew) {
-		crew_all(p);
-		return true;
-	}
 	list_places(p);
-	return p->n > 0;
+	return p->collectors || p->n > 0;
 }
 
 void places_of_key(struct places *p, const uint8_t *key, size_t len)
 {
-	if (p->crew)
-		crew_of_key(p, key, len);
+	unsigned lost;
+
+	if (!p->collectors)
+		return;
+	do { /* one may turn out to be lost: its mirror may do */
+		lost = collectors_lost(p->collectors);
+		p->n = 0;
+		collectors_of_key(p->collectors, key, len, add_epochs, p);
+	} while (lost != collectors_lost(p->collectors));
 }
 
 void places_close(struct places *p)
 {
-	for (unsigned i = 0; i < p->sources; i++) {
-		reach_close(p->source[i].reach);
-		region_close(p->source[i].region);
-		remote_close(p->source[i].remote);
-		if (p->source[i].snapshot)
-			snapshot_close(p->source[i].snapshot);
-	}
-	crew_close(p->crew);
+	for (unsigned i = 0; i < p->sources; i++)
+		memory_close(p->source[i].memory);
+	collectors_close(p->collectors);
 	free(p->place);
 }
 
-bool places_refresh(struct places *p)
+void places_refresh(struct places *p)
 {
-	const struct region *r = p->source[0].region;
+	struct source *s = &p->source[0];
 
-	if (p->crew || !r)
-		return false;
+	if (p->collectors) {
+		for (unsigned i = 0; i < p->sources; i++)
+			p->source[i].fresh = false;
+		return;
+	}
 	renew(p, 0);
-	if (region_epoch(r) == p->newest && region_oldest(r) == p->oldest)
-		return false;
+	if (s->memory->newest == s->newest && s->memory->oldest == s->oldest)
+		return;
 	list_places(p);
-	return true;
 }
 
 bool places_stale(struct places *p)
@@ -217,9 +187,9 @@ bool places_stale(struct places *p)
 		unsigned source = p->place[i].source;
 		const struct source *s = &p->source[source];
 
-		if (!s->region || (i && source == p->place[i - 1].source))
+		if (!s->live || (i && source == p->place[i - 1].source))
 			continue;
-		if (!renew(p, source) || region_oldest(s->region) > s->oldest)
+		if (!renew(p, source) || s->memory->oldest > s->oldest)
 			return true;
 	}
 	return false;
@@ -228,46 +198,72 @@ bool places_stale(struct places *p)
 bool place_stale(struct places *p, unsigned place)
 {
 	const struct place *at = &p->place[place];
-	const struct region *r = p->source[at->source].region;
+	const struct source *s = &p->source[at->source];
 
-	return r && (!renew(p, at->source) || region_oldest(r) > at->epoch);
+	return s->live &&
+	       (!renew(p, at->source) || s->memory->oldest > at->epoch);
 }
 
 bool place_repeats(const struct places *p, unsigned place)
 {
 	const struct place *at = &p->place[place];
+	const struct source *first = &p->source[0];
 
-	return !p->crew && at->source && p->source[0].region &&
-	       at->epoch >= p->oldest && at->epoch <= p->newest;
+	return !p->collectors && at->source && first->live &&
+	       at->epoch >= first->oldest && at->epoch <= first->newest;
+}
+
+bool places_incomplete(const struct places *p)
+{
+	return p->collectors && collectors_incomplete(p->collectors);
+}
+
+bool places_far(const struct places *p)
+{
+	for (unsigned i = 0; i < p->sources; i++)
+		if (p->source[i].memory && p->source[i].memory->far)
+			return true;
+	return false;
+}
+
+bool places_piped(const struct places *p)
+{
+	for (unsigned i = 0; i < p->sources; i++)
+		if (p->source[i].piped)
+			return true;
+	return false;
+}
+
+static void all_far(struct places *p, void (*what)(struct memory *m))
+{
+	for (unsigned i = 0; i < p->sources; i++)
+		if (p->source[i].memory && p->source[i].memory->far)
+			what(p->source[i].memory);
+}
+
+void places_plan(struct places *p)
+{
+	all_far(p, memory_plan);
+}
+
+void places_fetch(struct places *p)
+{
+	all_far(p, memory_fetch);
+}
+
+void places_done(struct places *p)
+{
+	all_far(p, memory_done);
 }
 
 unsigned source_tables(const struct source *s)
 {
-	if (s->remote)
-		return remote_tables(s->remote);
-	return s->region     ? region_tables(s->region)
-	       : s->snapshot ? snapshot_tables(s->snapshot)
-			     : 0;
+	return s->memory ? s->memory->tables : 0;
 }
 
 const struct table *source_table(const struct source *s, unsigned i)
 {
-	if (s->remote)
-		return remote_table(s->remote, i);
-	return s->region ? region_table(s->region, i)
-			 : snapshot_table(s->snapshot, i);
-}
-
-static const struct table *pick(const struct source *s, int kind,
-				const char *name, struct fault *f)
-{
-	if (s->remote)
-		return table_pick(remote_table(s->remote, 0),
-				  remote_tables(s->remote), kind, name, f);
-	if (!s->region && !s->snapshot)
-		return NULL;
-	return s->region ? region_pick(s->region, kind, name, f)
-			 : snapshot_pick(s->snapshot, kind, name, f);
+	return &s->memory->table[i];
 }
 
 static bool is_counterpart(const struct table *a, const struct table *b)
@@ -312,7 +308,10 @@ void targets_pick(struct targets *out, const struct places *p, int kind,
 		const struct table *t;
 
 		if (name && !out->n) {
-			t = pick(s, kind, name, i ? NULL : &f);
+			t = s->memory ? table_pick(s->memory->table,
+						   s->memory->tables, kind,
+						   name, *f.text ? NULL : &f)
+				      : NULL;
 			if (t)
 				add_target(out, p, i, t);
 		}
@@ -333,20 +332,9 @@ bool target_view(struct view *out, const struct places *p,
 		 const struct target *t, unsigned place)
 {
 	const struct place *at = &p->place[place];
-	const struct source *s = &p->source[at->source];
 	const struct table *in = t->in[at->source];
 
-	if (!in || s->remote)
-		return false;
-	if (s->reach)
-		reach_view(out, s->reach, in, at->epoch);
-	else if (s->region)
-		*out = (struct view){
-			.t = in,
-			.values = region_values(s->region, in),
-			.mem = region_read(s->region, in, at->epoch),
-		};
-	else
-		snapshot_view(out, s->snapshot, in, at->epoch);
-	return true;
+	if (in)
+		memory_view(out, p->source[at->source].memory, in, at->epoch);
+	return in != NULL;
 }

@@ -3,7 +3,7 @@
  * place.h - where answers come from: the epochs of a region, newest first,
  * then those of the snapshots, in the order given. Or the collectors of a
  * cluster: then the places are those of one key, the epochs of its owner under
- * each generation, newest generation first (crew.c).
+ * each generation, newest generation first.
  *
  * A target is a table that is asked. It is found by the first source; in the
  * others, the table of the same id, kind, key and value lengths is its
@@ -12,35 +12,14 @@
 #ifndef QUERY_PLACE_H
 #define QUERY_PLACE_H
 
+#include "collectors.h"
 #include "options.h"
-#include "fleet/cluster.h"
-#include "store/region.h"
-#include "snapshot/snapshot.h"
-
-enum {
-	SOURCES_MAX = CLUSTER_MAX,
-};
 
 _Static_assert((int)SNAPSHOTS_MAX < (int)SOURCES_MAX, "and a region");
 
-struct crew;   /* crew.c: the collectors of a cluster */
-struct remote; /* remote.c: one on another machine, asked there */
-struct reach;  /* reach.c: one on another machine, read from here */
-
-struct source {
-	const char *name; /* of the row: "region", or the snapshot's path */
-	const char *path; /* of messages */
-	struct region *region; /* or an image of it: then reach */
-	struct reach *reach;
-	struct snapshot *snapshot;
-	struct remote *remote;
-	uint64_t oldest; /* epoch of the region, when it was listed */
-};
-
 struct place {
 	unsigned source;
-	uint64_t epoch; /* remote: the newest that is asked */
-	uint64_t from;	/* remote: the oldest; else 0 */
+	uint64_t epoch;
 };
 
 struct places {
@@ -48,9 +27,8 @@ struct places {
 	unsigned sources;
 	struct place *place; /* newest first */
 	unsigned n;
-	struct epochs only;	 /* the epochs that are asked */
-	struct crew *crew;	 /* NULL: no cluster */
-	uint64_t oldest, newest; /* the region's, as the places tell */
+	struct epochs only;	       /* the epochs that are asked */
+	struct collectors *collectors; /* NULL: no cluster */
 };
 
 struct target {
@@ -70,17 +48,14 @@ void places_close(struct places *p);
 /* Only these epochs; false if no source has any. */
 bool places_only(struct places *p, struct epochs only);
 
-/* Follows a region that went to another epoch; true if it did. */
-bool places_refresh(struct places *p);
+/* Before keys are asked: follows regions that went to another epoch. */
+void places_refresh(struct places *p);
 
 /*
  * Goes to the places of one key (of a list: its id, big-endian). Without a
  * cluster, every key has the same.
  */
 void places_of_key(struct places *p, const uint8_t *key, size_t len);
-
-/* Adds the epochs of source i within these bounds, unless they are there. */
-void places_add(struct places *p, unsigned i, uint64_t from, uint64_t until);
 
 /* Whether an epoch that the places tell is no longer there. */
 bool places_stale(struct places *p);
@@ -91,6 +66,22 @@ bool place_stale(struct places *p, unsigned place);
  * mirror may do; exits if it is the only source.
  */
 bool places_fell(struct places *p, unsigned source);
+
+/* Whether something that was asked has no answer for want of a collector. */
+bool places_incomplete(const struct places *p);
+
+/*
+ * What is loaded between plan and fetch is noted, and seems to be zero; then
+ * the same loads, in the same order, find it; until done. Far memory takes one
+ * round trip for all of it.
+ */
+bool places_far(const struct places *p); /* whether it is worth while */
+void places_plan(struct places *p);
+void places_fetch(struct places *p);
+void places_done(struct places *p);
+
+/* Whether a source is at the end of a pipe: a child must open its own. */
+bool places_piped(const struct places *p);
 
 /*
  * Whether an earlier source, a region, has a snapshot's epoch too: what sums
@@ -110,7 +101,7 @@ void target_of(struct target *out, const struct places *p, unsigned source,
 bool target_view(struct view *out, const struct places *p,
 		 const struct target *t, unsigned place);
 
-/* Tables of a source. */
+/* Tables of a source: none if it is lost. */
 unsigned source_tables(const struct source *s);
 const struct table *source_table(const struct source *s, unsigned i);
 

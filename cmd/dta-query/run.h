@@ -14,10 +14,4 @@ int run_verify(const struct opts *o, struct places *p);
 /* One of them, by o->verb. */
 int run(const struct opts *o, struct places *p);
 
-/*
- * The shell: every command is o, changed by its own options. The exit status of
- * the last command.
- */
-int run_shell(const struct opts *o, struct places *p);
-
 #endif

@@ -47,7 +47,7 @@ static int run_command(struct shell *sh)
 	if (!sh->terminal && o->keys && !strcmp(o->keys, "-"))
 		cli_usage(&cli, "--keys -: standard input holds the commands");
 	if (o->region != region || o->cluster != cluster ||
-	    o->snapshots != snapshots) {
+	    o->snapshots != snapshots || places_piped(p)) {
 		places_open(&other, o);
 		p = &other;
 	} else if (!places_only(p, o->epochs)) {

@@ -2,7 +2,6 @@
 #include "ssh.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,123 +10,145 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "shell.h"
+#include "query/far_wire.h"
+#include "words.h"
 
 enum {
 	ARGS_MAX = 64,
+	COMMAND_MAX = 8192,
+};
+
+struct ssh {
+	pid_t pid; /* 0: none */
+	const char *command, *host;
+	struct wire wire;
 };
 
 /* In the child. */
 _Noreturn static void become(const char *command, const char *host,
-			     const char *const *words)
+			     const char *region)
 {
-	static const char *const careful[] = {
-		"-o", "BatchMode=yes",	       "-o", "ConnectTimeout=10",
-		"-o", "ServerAliveInterval=5", NULL,
+	const char *const words[] = {
+		"-o",	 "BatchMode=yes",
+		"-o",	 "ConnectTimeout=10",
+		"-o",	 "ServerAliveInterval=5",
+		host,	 "dta-dump",
+		"serve", region,
+		NULL,
 	};
-	char *argv[ARGS_MAX + 1], text[LINE_MAX_LEN];
-	int n;
+	char *argv[ARGS_MAX + 1], text[COMMAND_MAX];
+	int n = -1;
 
-	snprintf(text, sizeof(text), "%s", command);
-	n = words_split(text, argv, ARGS_MAX / 2);
+	if (strlen(command) < sizeof(text)) {
+		strncpy(text, command, sizeof(text));
+		n = words_split(text, argv, ARGS_MAX / 2);
+	}
 	if (n < 1) {
 		cli_warn("--ssh: '%s': no command", command);
 		_exit(CLI_USAGE);
 	}
-	for (unsigned i = 0; careful[i] && n < ARGS_MAX; i++)
-		argv[n++] = (char *)careful[i];
-	argv[n++] = (char *)host;
-	while (*words && n < ARGS_MAX)
-		argv[n++] = (char *)*words++;
+	for (unsigned i = 0; words[i]; i++)
+		argv[n++] = (char *)words[i];
 	argv[n] = NULL;
 	execvp(argv[0], argv);
 	cli_warn("%s: %s", argv[0], strerror(errno));
 	_exit(127);
 }
 
-static int reap(pid_t pid)
+/* Ends it; its exit status, 128 and more for a signal. */
+static int end(struct ssh *s, bool at_once)
 {
+	pid_t pid = s->pid;
 	int status = 0;
 
+	if (!pid)
+		return 0;
+	s->pid = 0;
+	close(s->wire.fd);
+	wire_fini(&s->wire);
+	if (at_once || cli_stop) /* nobody waits for what it is at */
+		kill(pid, SIGTERM);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int ssh_start(struct ssh *s, const char *command, const char *host,
-	      const char *const *words, struct fault *f)
+/* A machine that went away tells by its exit status why. */
+static int lost(struct ssh *s, int rc, const struct fault *why, struct fault *f)
 {
-	int in[2], out[2];
+	int status = end(s, rc != -EPIPE);
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) < 0)
-		return fault_set(f, -errno, "%s", strerror(errno));
-	if (pipe2(out, O_CLOEXEC) < 0) {
-		close(in[0]);
-		close(in[1]);
-		return fault_set(f, -errno, "%s", strerror(errno));
+	if (rc == -EPIPE)
+		return fault_set(f, rc,
+				 "%s: cannot be asked (%s ended with status "
+				 "%d)",
+				 s->host, s->command, status);
+	return fault_set(f, rc, "%s: %.400s", s->host, why->text);
+}
+
+int ssh_start(struct ssh **out, const char *command, const char *host,
+	      const char *region, struct fault *f)
+{
+	struct ssh *s = calloc(1, sizeof(*s));
+	int fd[2], rc = -ENOMEM;
+
+	if (!s || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0) {
+		rc = s ? -errno : rc;
+		goto fail;
 	}
+	rc = wire_init(&s->wire, fd[0], &cli_stop);
 	fflush(stdout); /* or the child had it, too */
-	s->pid = fork();
+	s->pid = rc < 0 ? -1 : fork();
 	if (s->pid == 0) {
-		dup2(in[1], STDIN_FILENO);
-		dup2(out[1], STDOUT_FILENO);
-		become(command, host, words);
+		dup2(fd[1], STDIN_FILENO);
+		dup2(fd[1], STDOUT_FILENO);
+		become(command, host, region);
 	}
-	close(in[1]);
-	close(out[1]);
-	if (s->pid < 0 || lines_attach(&s->from, out[0], host) < 0) {
-		close(in[0]);
-		close(out[0]);
-		if (s->pid > 0 && kill(s->pid, SIGTERM) == 0)
-			reap(s->pid);
-		s->pid = 0;
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	if (!rc && s->pid < 0)
+		rc = -errno;
+	close(fd[1]);
+	if (rc < 0) {
+		close(fd[0]);
+		wire_fini(&s->wire);
+		goto fail;
 	}
-	s->to = in[0];
+	s->command = command;
+	s->host = host;
+	*out = s;
 	return 0;
+fail:
+	free(s);
+	return fault_set(f, rc, "%s", strerror(-rc));
 }
 
-int ssh_send(struct ssh *s, const char *text, size_t len)
+static int read_pieces(void *ctx, const struct memory_piece *p, size_t n,
+		       struct fault *f)
 {
-	while (len) {
-		ssize_t n = send(s->to, text, len, MSG_NOSIGNAL);
+	struct ssh *s = ctx;
+	struct fault why = {""};
+	int rc = wire_read(&s->wire, p, n, &why);
 
-		if (n < 0 && errno == EINTR && !cli_stop)
-			continue;
-		if (n < 0)
-			return -errno;
-		text += n;
-		len -= (size_t)n;
+	return rc < 0 ? lost(s, rc, &why, f) : 0;
+}
+
+static void close_ssh(void *ctx)
+{
+	end(ctx, false);
+	free(ctx);
+}
+
+int ssh_memory(struct memory **out, struct ssh *s, struct fault *f)
+{
+	struct memory_link link = {read_pieces, close_ssh, s};
+	const char *host = s->host;
+	struct fault why = {""};
+	int rc = wire_hello(&s->wire, &link.size, &why);
+
+	if (rc < 0) {
+		lost(s, rc, &why, f);
+		free(s);
+		return rc;
 	}
-	return 0;
-}
-
-char *ssh_line(struct ssh *s)
-{
-	char *line;
-	size_t len;
-	int rc;
-
-	while (!(line = lines_next(&s->from, &len))) {
-		rc = lines_more(&s->from);
-		if (rc == -EINTR && !cli_stop)
-			continue;
-		if (rc <= 0)
-			return NULL;
-	}
-	return line;
-}
-
-int ssh_end(struct ssh *s)
-{
-	pid_t pid = s->pid;
-
-	if (!pid)
-		return 0;
-	close(s->to);
-	lines_close(&s->from);
-	if (cli_stop) /* nobody waits for what it is at */
-		kill(pid, SIGTERM);
-	s->pid = 0;
-	return reap(pid);
+	rc = memory_of_link(out, s->host, &link, &cli_stop, &why);
+	return rc < 0 ? fault_of(f, rc, host, &why) : 0;
 }

@@ -1,34 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ssh.h - a command on another machine, by ssh: its standard input and output.
+/*
+ * ssh.h - a region on another machine: dta-dump serve there, by ssh, hands out
+ * its bytes (query/far_wire.h).
  */
 #ifndef QUERY_SSH_H
 #define QUERY_SSH_H
 
-#include <sys/types.h>
+#include "query/far.h"
 
-#include "base/fault.h"
-#include "lines.h"
-
-struct ssh {
-	pid_t pid; /* 0: none */
-	int to;	   /* a socket: writing to one that is gone raises nothing */
-	struct lines from;
-};
+struct ssh;
 
 /*
- * Starts command (as "ssh", or words like "ssh -p 22") HOST with these words
- * behind it; NULL ends them. They reach a shell over there: each must be plain.
- * It never asks for a password, and gives up on a machine that is silent.
+ * Starts command (as "ssh", or words like "ssh -p 22") HOST dta-dump serve
+ * REGION. Host and region reach a shell over there: they must be plain. It
+ * never asks for a password, and gives up on a machine that is silent. command
+ * and host outlive it.
  */
-int ssh_start(struct ssh *s, const char *command, const char *host,
-	      const char *const *words, struct fault *f);
+int ssh_start(struct ssh **out, const char *command, const char *host,
+	      const char *region, struct fault *f);
 
-int ssh_send(struct ssh *s, const char *text, size_t len);
-
-/* The next line, NULL at the end or on an error. */
-char *ssh_line(struct ssh *s);
-
-/* Ends it; its exit status, 128 and more for a signal. */
-int ssh_end(struct ssh *s);
+/* Its memory, which takes s over, also when this fails. */
+int ssh_memory(struct memory **out, struct ssh *s, struct fault *f);
 
 #endif

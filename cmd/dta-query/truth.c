@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lines.h"
+#include "store/region.h"
 #include "wire/be.h"
 #include "wire/dta.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "shell.h"
+#include "words.h"
 
 #include <string.h>
 

@@ -119,31 +119,11 @@ void verbs_road_close(struct verbs_road *v)
 	(void)v;
 }
 
-int verbs_reader_open(struct verbs_reader **out, const char *address,
-		      const volatile sig_atomic_t *stop, struct fault *f)
+int verbs_memory(struct memory **out, const char *address,
+		 const volatile sig_atomic_t *stop, struct fault *f)
 {
 	(void)out;
 	(void)address;
 	(void)stop;
-	return without(f);
-}
-
-void verbs_reader_close(struct verbs_reader *r)
-{
-	(void)r;
-}
-
-uint64_t verbs_reader_size(const struct verbs_reader *r)
-{
-	(void)r;
-	return 0;
-}
-
-int verbs_reader_read(struct verbs_reader *r, const struct verbs_piece *p,
-		      size_t n, struct fault *f)
-{
-	(void)r;
-	(void)p;
-	(void)n;
 	return without(f);
 }

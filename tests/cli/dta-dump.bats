@@ -429,7 +429,7 @@ f.seek(at); b = f.read(1)[0]; f.seek(at); f.write(bytes([b ^ 4]))' "$at"
 		echo "$args: $stderr"
 		[[ -z $output && $stderr == *"$message"* ]]
 	done <<-'EOF'
-		packet x|'packet' is not packets, region, snapshot or digest
+		packet x|'packet' is not packets, region, snapshot, digest or serve
 		packets|packets of what?
 		packets a b|'b': one at a time
 		packets a --region x --ticket y|one of --region, --ticket, --layout
