@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sources.h"
 #include "wire/be.h"
 
 enum entry_field {
@@ -54,7 +55,7 @@ void entries_open(struct entries *e, const struct opts *o, struct places *p,
 	e->p = p;
 	e->render = o->render;
 	e->render.escape_blank = o->format == ROW_TEXT;
-	targets_pick(&e->targets, p, TABLE_APPEND, o->table);
+	sources_pick(&e->targets, p, TABLE_APPEND, o->table);
 	parse_lists(e);
 	entry_fields[ENTRY_VALUE].type = render_type(&o->render);
 	for (unsigned i = 0; i < e->targets.n; i++)
@@ -105,6 +106,7 @@ static void unreadable(struct entries *e, unsigned place, const struct view *v,
 		       uint32_t list, int rc)
 {
 	if (places_fell(e->p, e->p->place[place].source)) {
+		sources_check(e->p);
 		e->fell = true;
 		return;
 	}
@@ -164,6 +166,7 @@ uint64_t entries_print(struct entries *e, unsigned target, unsigned place,
 		if (place_stale(e->p, place)) {
 			*lost += until - from; /* cleared while it was read */
 			e->fell |= places_fell(e->p, at.source);
+			sources_check(e->p);
 			return until;
 		}
 		*lost += gone;

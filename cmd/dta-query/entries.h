@@ -5,7 +5,7 @@
 #ifndef QUERY_ENTRIES_H
 #define QUERY_ENTRIES_H
 
-#include "place.h"
+#include "options.h"
 
 enum {
 	ENTRIES_READ = 65536, /* bytes of entries taken from a list at once */

@@ -124,7 +124,7 @@ static void begin_list(struct follow *f, unsigned target, uint32_t list)
 			continue;
 		n = entries_count(e, i, &v, list);
 		if (e->o->from_given)
-			r->next[target][list] = e->o->from;
+			r->next[target][list] = e->o->first;
 		else
 			r->next[target][list] = n > last ? n - last : 0;
 	}
@@ -219,13 +219,15 @@ int entries_follow(struct entries *e)
 {
 	const struct timespec pause = {.tv_nsec = POLL_NS};
 	struct follow *f = calloc(1, sizeof(*f));
+	struct fault why = {""};
 	int rc = CLI_OK;
 
 	if (!f)
 		cli_fail("out of memory");
 	f->e = e;
-	if (e->p->collectors)
-		collectors_here(e->p->collectors, "--follow", "list --follow");
+	if (e->p->collectors && collectors_here(e->p->collectors, "--follow",
+						"list --follow", &why) < 0)
+		cli_fail("%s", why.text);
 	begin(f);
 	for (unsigned polls = 1; !cli_stop; polls++) {
 		places_refresh(e->p);

@@ -93,7 +93,7 @@ static void find_begins(struct entries *e, unsigned target, uint32_t list,
 		count[i] = entries_count(e, i, &v, list);
 		have = kept(&v, count[i]);
 		if (!e->o->last_given) {
-			begin[i] = e->o->from;
+			begin[i] = e->o->first;
 			continue;
 		}
 		begin[i] = count[i] - (have < left ? have : left);

@@ -5,6 +5,7 @@
  */
 #include "run.h"
 #include "shell.h"
+#include "sources.h"
 
 int main(int argc, char **argv)
 {
@@ -15,7 +16,7 @@ int main(int argc, char **argv)
 	cli_start(&cli);
 	options_read(&o, argc, argv);
 	cli_signals();
-	places_open(&p, &o);
+	sources_open(&p, &o);
 	rc = o.interactive ? run_shell(&o, &p) : run(&o, &p);
 	places_close(&p);
 	return rc;

@@ -4,7 +4,6 @@
 #define QUERY_RUN_H
 
 #include "options.h"
-#include "place.h"
 
 /* keywrite, path, count */
 int run_keys(const struct opts *o, struct places *p);

@@ -3,9 +3,9 @@
 #ifndef QUERY_SHELL_H
 #define QUERY_SHELL_H
 
-#include "lines.h"
-#include "place.h"
-#include "words.h"
+#include "cli/lines.h"
+#include "options.h"
+#include "base/words.h"
 
 enum {
 	WORDS_MAX = LINE_MAX_LEN / 2 + 2,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sources.h"
 #include "verify.h"
 
 /* A batch of keys, with their replies. */
@@ -118,6 +119,7 @@ static void ask_batch(struct verify *v, struct score *s, struct ask *ask,
 	for (size_t i = 0; i < b->n; i++)
 		reply[i] = &b->reply[i];
 	ask_keys(ask, &tt->target, b->key, b->n, reply);
+	sources_check(v->p);
 	for (size_t i = 0; i < b->n; i++) {
 		if (tt->target.t->kind == TABLE_KEYWRITE)
 			judge_keywrite(v, s, tt, b, i);
@@ -134,7 +136,7 @@ static void ask_all(struct verify *v, struct score *s, struct truth_table *tt,
 	const struct table *t = tt->target.t;
 
 	if (!v->o->rule.copies)
-		ask_copies(ask, (uint8_t)copies);
+		ask->rule.copies = (uint8_t)copies;
 	for (size_t i = 0; i < tt->keys.n && !cli_stop; i++) {
 		const struct truth_key *k = keymap_record(&tt->keys, i);
 
@@ -213,6 +215,7 @@ static void count_batch(const struct verify *v, const struct truth_table *tt,
 			count_round(v, tt, b);
 		}
 	} while (c && lost != collectors_lost(c));
+	sources_check(v->p);
 	for (size_t i = 0; i < b->n; i++)
 		if (b->rc[i] == -EHOSTUNREACH)
 			collectors_failed_set(c);
@@ -261,7 +264,7 @@ static void judge_counts(struct verify *v, struct score *s,
 void verify_keys(struct verify *v, struct score *s, struct truth_table *tt)
 {
 	struct batch *b = calloc(1, sizeof(*b));
-	struct ask *ask = ask_open(v->p, &v->o->rule);
+	struct ask ask = {.places = v->p, .rule = v->o->rule};
 
 	if (!b)
 		cli_fail("out of memory");
@@ -269,7 +272,6 @@ void verify_keys(struct verify *v, struct score *s, struct truth_table *tt)
 		judge_counts(v, s, tt, b);
 	else
 		for (unsigned c = 1; c <= HASH_COPIES; c++)
-			ask_all(v, s, tt, b, ask, c);
-	ask_close(ask);
+			ask_all(v, s, tt, b, &ask, c);
 	free(b);
 }

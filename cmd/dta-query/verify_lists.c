@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sources.h"
 #include "verify.h"
 #include "wire/be.h"
 
@@ -79,8 +80,10 @@ static void lost(struct check *c, unsigned place)
 {
 	struct places *p = c->v->p;
 
-	if (places_fell(p, p->place[place].source))
-		collectors_failed_set(p->collectors);
+	if (!places_fell(p, p->place[place].source))
+		return;
+	sources_check(p);
+	collectors_failed_set(p->collectors);
 }
 
 /* The list in one place: its last entry is number c->end - 1 of the truth. */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ssh.h"
+#include "fleet/ssh.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "base/words.h"
 #include "query/far_wire.h"
-#include "words.h"
 
 enum {
 	ARGS_MAX = 64,
@@ -19,40 +19,46 @@ enum {
 };
 
 struct ssh {
-	pid_t pid; /* 0: none */
+	pid_t pid; /* 0: ended */
 	const char *command, *host;
 	struct wire wire;
 };
 
-/* In the child. */
-_Noreturn static void become(const char *command, const char *host,
-			     const char *region)
+/* The words of the command, host and all. */
+static int start(pid_t *pid, const char *command, const char *host,
+		 const char *region, int fd, struct fault *f)
 {
-	const char *const words[] = {
+	const char *const behind[] = {
 		"-o",	 "BatchMode=yes",
 		"-o",	 "ConnectTimeout=10",
 		"-o",	 "ServerAliveInterval=5",
 		host,	 "dta-dump",
 		"serve", region,
-		NULL,
 	};
 	char *argv[ARGS_MAX + 1], text[COMMAND_MAX];
-	int n = -1;
+	posix_spawn_file_actions_t to;
+	int n, rc;
 
-	if (strlen(command) < sizeof(text)) {
-		strncpy(text, command, sizeof(text));
-		n = words_split(text, argv, ARGS_MAX / 2);
-	}
-	if (n < 1) {
-		cli_warn("--ssh: '%s': no command", command);
-		_exit(CLI_USAGE);
-	}
-	for (unsigned i = 0; words[i]; i++)
-		argv[n++] = (char *)words[i];
+	if (strlen(command) >= sizeof(text))
+		return fault_set(f, -ENAMETOOLONG, "--ssh: too long");
+	memcpy(text, command, strlen(command) + 1);
+	n = words_split(text, argv, ARGS_MAX / 2);
+	if (n < 1)
+		return fault_set(f, -EINVAL, "--ssh: '%s': no command",
+				 command);
+	for (unsigned i = 0; i < sizeof(behind) / sizeof(behind[0]); i++)
+		argv[n++] = (char *)behind[i];
 	argv[n] = NULL;
-	execvp(argv[0], argv);
-	cli_warn("%s: %s", argv[0], strerror(errno));
-	_exit(127);
+	rc = posix_spawn_file_actions_init(&to);
+	if (rc)
+		return fault_set(f, -rc, "%s", strerror(rc));
+	rc = posix_spawn_file_actions_adddup2(&to, fd, STDIN_FILENO);
+	if (!rc)
+		rc = posix_spawn_file_actions_adddup2(&to, fd, STDOUT_FILENO);
+	if (!rc)
+		rc = posix_spawnp(pid, argv[0], &to, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&to);
+	return rc ? fault_set(f, -rc, "%s: %s", argv[0], strerror(rc)) : 0;
 }
 
 /* Ends it; its exit status, 128 and more for a signal. */
@@ -66,7 +72,7 @@ static int end(struct ssh *s, bool at_once)
 	s->pid = 0;
 	close(s->wire.fd);
 	wire_fini(&s->wire);
-	if (at_once || cli_stop) /* nobody waits for what it is at */
+	if (at_once || *s->wire.stop) /* nobody waits for what it is at */
 		kill(pid, SIGTERM);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -87,38 +93,35 @@ static int lost(struct ssh *s, int rc, const struct fault *why, struct fault *f)
 }
 
 int ssh_start(struct ssh **out, const char *command, const char *host,
-	      const char *region, struct fault *f)
+	      const char *region, const volatile sig_atomic_t *stop,
+	      struct fault *f)
 {
 	struct ssh *s = calloc(1, sizeof(*s));
-	int fd[2], rc = -ENOMEM;
+	int fd[2], rc;
 
-	if (!s || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0) {
-		rc = s ? -errno : rc;
-		goto fail;
+	if (!s)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0) {
+		rc = fault_set(f, -errno, "%s", strerror(errno));
+		free(s);
+		return rc;
 	}
-	rc = wire_init(&s->wire, fd[0], &cli_stop);
-	fflush(stdout); /* or the child had it, too */
-	s->pid = rc < 0 ? -1 : fork();
-	if (s->pid == 0) {
-		dup2(fd[1], STDIN_FILENO);
-		dup2(fd[1], STDOUT_FILENO);
-		become(command, host, region);
-	}
-	if (!rc && s->pid < 0)
-		rc = -errno;
+	rc = wire_init(&s->wire, fd[0], stop);
+	if (rc < 0)
+		fault_set(f, rc, "%s", strerror(-rc));
+	else
+		rc = start(&s->pid, command, host, region, fd[1], f);
 	close(fd[1]);
 	if (rc < 0) {
 		close(fd[0]);
 		wire_fini(&s->wire);
-		goto fail;
+		free(s);
+		return rc;
 	}
 	s->command = command;
 	s->host = host;
 	*out = s;
 	return 0;
-fail:
-	free(s);
-	return fault_set(f, rc, "%s", strerror(-rc));
 }
 
 static int read_pieces(void *ctx, const struct memory_piece *p, size_t n,
@@ -149,6 +152,6 @@ int ssh_memory(struct memory **out, struct ssh *s, struct fault *f)
 		free(s);
 		return rc;
 	}
-	rc = memory_of_link(out, s->host, &link, &cli_stop, &why);
+	rc = memory_of_link(out, s->host, &link, s->wire.stop, &why);
 	return rc < 0 ? fault_of(f, rc, host, &why) : 0;
 }

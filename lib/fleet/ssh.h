@@ -3,8 +3,10 @@
  * ssh.h - a region on another machine: dta-dump serve there, by ssh, hands out
  * its bytes (query/far_wire.h).
  */
-#ifndef QUERY_SSH_H
-#define QUERY_SSH_H
+#ifndef FLEET_SSH_H
+#define FLEET_SSH_H
+
+#include <signal.h>
 
 #include "query/far.h"
 
@@ -13,11 +15,12 @@ struct ssh;
 /*
  * Starts command (as "ssh", or words like "ssh -p 22") HOST dta-dump serve
  * REGION. Host and region reach a shell over there: they must be plain. It
- * never asks for a password, and gives up on a machine that is silent. command
- * and host outlive it.
+ * never asks for a password, and gives up on a machine that is silent, or when
+ * stop becomes true. command and host outlive it.
  */
 int ssh_start(struct ssh **out, const char *command, const char *host,
-	      const char *region, struct fault *f);
+	      const char *region, const volatile sig_atomic_t *stop,
+	      struct fault *f);
 
 /* Its memory, which takes s over, also when this fails. */
 int ssh_memory(struct memory **out, struct ssh *s, struct fault *f);

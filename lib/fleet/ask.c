@@ -1,36 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ask.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-struct ask {
-	struct places *places;
-	struct query_rule rule;
-	bool fell; /* a collector can no longer be reached */
-};
-
-struct ask *ask_open(struct places *p, const struct query_rule *rule)
-{
-	struct ask *a = malloc(sizeof(*a));
-
-	if (!a)
-		cli_fail("out of memory");
-	a->places = p;
-	a->fell = false;
-	a->rule = *rule;
-	return a;
-}
-
-void ask_close(struct ask *a)
-{
-	free(a);
-}
-
-void ask_copies(struct ask *a, uint8_t copies)
-{
-	a->rule.copies = copies;
-}
+#include "fleet/ask.h"
 
 /* Puts the keys that are still without an answer in front; their number. */
 static size_t still_open(const struct place *at, const struct places *p,
@@ -154,8 +123,9 @@ void ask_keys(struct ask *a, const struct target *t, const uint8_t *const *keys,
 		return;
 	}
 	do {
+		a->fell = false;
 		places_refresh(a->places);
 		ask_all(a, t, keys, n, reply);
 		/* An epoch cleared under the queries: its answers are void. */
-	} while (places_stale(a->places));
+	} while (!a->fell && places_stale(a->places));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * place.h - where answers come from: the epochs of a region, newest first,
+ * places.h - where answers come from: the epochs of a region, newest first,
  * then those of the snapshots, in the order given. Or the collectors of a
  * cluster: then the places are those of one key, the epochs of its owner under
  * each generation, newest generation first.
@@ -9,13 +9,32 @@
  * others, the table of the same id, kind, key and value lengths is its
  * counterpart.
  */
-#ifndef QUERY_PLACE_H
-#define QUERY_PLACE_H
+#ifndef FLEET_PLACES_H
+#define FLEET_PLACES_H
 
-#include "collectors.h"
-#include "options.h"
+#include "fleet/collectors.h"
+
+enum {
+	SNAPSHOTS_MAX = 63,
+};
 
 _Static_assert((int)SNAPSHOTS_MAX < (int)SOURCES_MAX, "and a region");
+
+/* The epochs that are asked. */
+struct epochs {
+	uint64_t from, until;
+	const char *text; /* as given; NULL: all */
+};
+
+/* What is to be asked: a cluster, or a region and snapshots. */
+struct places_options {
+	struct collectors_options cluster; /* cluster NULL: none; stop, warn */
+	const char *region;
+	const char *verbs; /* address of a collector */
+	const char *const *snapshot;
+	unsigned snapshots;
+	struct epochs only;
+};
 
 struct place {
 	unsigned source;
@@ -29,6 +48,7 @@ struct places {
 	unsigned n;
 	struct epochs only;	       /* the epochs that are asked */
 	struct collectors *collectors; /* NULL: no cluster */
+	const char *gone; /* why the only source is, NULL: it is there */
 };
 
 struct target {
@@ -41,8 +61,9 @@ struct targets {
 	struct target target[TABLE_MAX];
 };
 
-/* Opens what o names. Exits with a message on failure. */
-void places_open(struct places *p, const struct opts *o);
+/* Opens what o names; o outlives it. places_close() also after a failure. */
+int places_open(struct places *p, const struct places_options *o,
+		struct fault *f);
 void places_close(struct places *p);
 
 /* Only these epochs; false if no source has any. */
@@ -62,8 +83,8 @@ bool places_stale(struct places *p);
 bool place_stale(struct places *p, unsigned place);
 
 /*
- * Whether a source can no longer be read; says so, once. Of a cluster, its
- * mirror may do; exits if it is the only source.
+ * Whether a source can no longer be read. Of a cluster, that is said, once, and
+ * its mirror may do; else p->gone tells why, and there is nothing to ask.
  */
 bool places_fell(struct places *p, unsigned source);
 
@@ -89,9 +110,9 @@ bool places_piped(const struct places *p);
  */
 bool place_repeats(const struct places *p, unsigned place);
 
-/* The tables of a kind, or the one that is named. Exits if there are none. */
-void targets_pick(struct targets *out, const struct places *p, int kind,
-		  const char *name);
+/* The tables of a kind, or the one that is named. -ENOENT: there are none. */
+int targets_pick(struct targets *out, const struct places *p, int kind,
+		 const char *name, struct fault *f);
 
 /* One table and its counterparts. t belongs to the source given. */
 void target_of(struct target *out, const struct places *p, unsigned source,

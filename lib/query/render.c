@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "render.h"
+#include "query/render.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "keymap.h"
+#include "query/keymap.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,11 +7,12 @@
  * an owner cannot be reached, its mirror's epochs take their stead, if there is
  * one; else the key is incomplete.
  */
-#ifndef QUERY_COLLECTORS_H
-#define QUERY_COLLECTORS_H
+#ifndef FLEET_COLLECTORS_H
+#define FLEET_COLLECTORS_H
+
+#include <signal.h>
 
 #include "fleet/cluster.h"
-#include "options.h"
 #include "store/memory.h"
 
 enum {
@@ -30,9 +31,21 @@ struct source {
 
 struct collectors;
 
-/* Opens what o->cluster names. Exits if none can be reached. */
-struct collectors *collectors_open(struct source *s, unsigned *n,
-				   const struct opts *o);
+struct collectors_options {
+	const char *cluster; /* its file */
+	const char *ssh;     /* how to run commands there; NULL: ssh */
+	const volatile sig_atomic_t *stop; /* ends waiting when true */
+	/* What people are to know, though all goes on. */
+	void (*warn)(const char *fmt, ...)
+		__attribute__((format(printf, 1, 2)));
+};
+
+/*
+ * Opens what o->cluster names, into s[0 .. *n). -EHOSTUNREACH: none can be
+ * reached. o outlives it.
+ */
+int collectors_open(struct collectors **out, struct source *s, unsigned *n,
+		    const struct collectors_options *o, struct fault *f);
 void collectors_close(struct collectors *c); /* NULL is fine */
 
 /* Calls with the epochs that the key's owners have, newest first. */
@@ -56,11 +69,11 @@ unsigned collectors_lost(const struct collectors *c);
 bool collectors_incomplete(const struct collectors *c);
 
 /*
- * For what looks on for long: exits if a collector is on another machine,
- * saying what cannot be done, and what to run there.
+ * For what looks on for long: -EREMOTE if a collector is on another machine; f
+ * tells what cannot be done, and what to run there.
  */
-void collectors_here(const struct collectors *c, const char *what,
-		     const char *command);
+int collectors_here(const struct collectors *c, const char *what,
+		    const char *command, struct fault *f);
 
 /* Whether a question stayed without an answer for that reason, ever. */
 void collectors_failed_set(struct collectors *c);

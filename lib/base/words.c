@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "words.h"
+#include "base/words.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "place.h"
+#include "fleet/places.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,37 +18,31 @@ static struct source *add_source(struct places *p, const char *name,
 	return s;
 }
 
-static void open_region(struct places *p, const char *name)
+static int open_region(struct places *p, const char *name, struct fault *f)
 {
 	struct source *s = add_source(p, "region", name);
-	struct fault f = {0};
+	struct fault why = {""};
 	struct region *r;
+	int rc = region_open(&r, name, false, &why);
 
-	if (region_open(&r, name, false, &f) < 0)
-		cli_fault(name, &f);
+	if (rc < 0)
+		return fault_of(f, rc, name, &why);
 	s->memory = region_memory(r);
 	s->live = true;
+	return 0;
 }
 
-static void open_verbs(struct places *p, const char *address)
-{
-	struct source *s = add_source(p, "region", address);
-	struct fault f = {0};
-
-	if (verbs_memory(&s->memory, address, &cli_stop, &f) < 0)
-		cli_fail("%s", f.text);
-	s->live = true;
-}
-
-static void open_snapshot(struct places *p, const char *path)
+static int open_snapshot(struct places *p, const char *path, struct fault *f)
 {
 	struct source *s = add_source(p, path, path);
 	struct snapshot *snapshot;
-	struct fault f = {0};
+	struct fault why = {""};
+	int rc = snapshot_open(&snapshot, path, &why);
 
-	if (snapshot_open(&snapshot, path, &f) < 0)
-		cli_fault(path, &f);
+	if (rc < 0)
+		return fault_of(f, rc, path, &why);
 	s->memory = snapshot_memory(snapshot);
+	return 0;
 }
 
 bool places_fell(struct places *p, unsigned source)
@@ -57,9 +52,10 @@ bool places_fell(struct places *p, unsigned source)
 
 	if (!why)
 		return false;
-	if (!p->collectors)
-		cli_fail("%s: %s", s->path, why);
-	collectors_lose(p->collectors, source, why);
+	if (p->collectors)
+		collectors_lose(p->collectors, source, why);
+	else
+		p->gone = why;
 	return true;
 }
 
@@ -77,9 +73,6 @@ static void add_place(struct places *p, struct place at)
 		    p->place[i].epoch == at.epoch)
 			return; /* a generation's last epoch, the next's first
 				 */
-	p->place = realloc(p->place, (p->n + 1) * sizeof(p->place[0]));
-	if (!p->place)
-		cli_fail("out of memory");
 	p->place[p->n++] = at;
 }
 
@@ -115,27 +108,49 @@ static void list_places(struct places *p)
 	}
 }
 
-void places_open(struct places *p, const struct opts *o)
+static int open_sources(struct places *p, const struct places_options *o,
+			struct fault *f)
+{
+	int rc = 0;
+
+	if (o->cluster.cluster)
+		return collectors_open(&p->collectors, p->source, &p->sources,
+				       &o->cluster, f);
+	if (o->verbs) {
+		struct source *s = add_source(p, "region", o->verbs);
+
+		s->live = true;
+		rc = verbs_memory(&s->memory, o->verbs, o->cluster.stop, f);
+	} else if (o->region) {
+		rc = open_region(p, o->region, f);
+	}
+	for (unsigned i = 0; i < o->snapshots && !rc; i++)
+		rc = open_snapshot(p, o->snapshot[i], f);
+	return rc;
+}
+
+int places_open(struct places *p, const struct places_options *o,
+		struct fault *f)
 {
 	const struct source *first = &p->source[0];
+	int rc;
 
-	*p = (struct places){.only = o->epochs};
-	if (o->cluster) {
-		p->collectors = collectors_open(p->source, &p->sources, o);
-		list_places(p);
-		return;
-	}
-	if (o->verbs)
-		open_verbs(p, o->verbs);
-	else if (o->region)
-		open_region(p, o->region);
-	for (unsigned i = 0; i < o->snapshots; i++)
-		open_snapshot(p, o->snapshot[i]);
+	*p = (struct places){.only = o->only};
+	rc = open_sources(p, o, f);
+	if (rc < 0)
+		return rc;
+	p->place = calloc(p->sources * REGION_EPOCHS_MAX, sizeof(p->place[0]));
+	if (!p->place)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	list_places(p);
-	if (!p->n)
-		cli_fail("no epoch %s: %s has %llu to %llu", o->epochs.text,
-			 first->path, (unsigned long long)first->oldest,
-			 (unsigned long long)first->newest);
+	if (p->gone)
+		return fault_set(f, -EIO, "%s: %s", first->path, p->gone);
+	if (!p->collectors && !p->n)
+		return fault_set(f, -ENOENT, "no epoch %s: %s has %llu to %llu",
+				 o->only.text, first->path,
+				 (unsigned long long)first->oldest,
+				 (unsigned long long)first->newest);
+	return 0;
 }
 
 bool places_only(struct places *p, struct epochs only)
@@ -297,10 +312,10 @@ static void add_target(struct targets *out, const struct places *p,
 		target_of(&out->target[out->n++], p, source, t);
 }
 
-void targets_pick(struct targets *out, const struct places *p, int kind,
-		  const char *name)
+int targets_pick(struct targets *out, const struct places *p, int kind,
+		 const char *name, struct fault *f)
 {
-	struct fault f = {0};
+	struct fault why = {""};
 
 	out->n = 0;
 	for (unsigned i = 0; i < p->sources; i++) {
@@ -308,10 +323,11 @@ void targets_pick(struct targets *out, const struct places *p, int kind,
 		const struct table *t;
 
 		if (name && !out->n) {
-			t = s->memory ? table_pick(s->memory->table,
-						   s->memory->tables, kind,
-						   name, *f.text ? NULL : &f)
-				      : NULL;
+			t = s->memory
+				    ? table_pick(s->memory->table,
+						 s->memory->tables, kind, name,
+						 *why.text ? NULL : &why)
+				    : NULL;
 			if (t)
 				add_target(out, p, i, t);
 		}
@@ -321,11 +337,12 @@ void targets_pick(struct targets *out, const struct places *p, int kind,
 				add_target(out, p, i, t);
 		}
 	}
-	if (!out->n && name)
-		cli_fail("%s", f.text);
-	if (!out->n)
-		cli_fail("%s: no %s table", p->source[0].path,
-			 table_kind_name((uint8_t)kind));
+	if (out->n)
+		return 0;
+	return name ? fault_set(f, -ENOENT, "%s", why.text)
+		    : fault_set(f, -ENOENT, "%s: no %s table",
+				p->source[0].path,
+				table_kind_name((uint8_t)kind));
 }
 
 bool target_view(struct view *out, const struct places *p,

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "collectors.h"
+#include "fleet/collectors.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hash/crc.h"
 #include "hash/family.h"
-#include "ssh.h"
+#include "fleet/ssh.h"
 #include "store/region.h"
 #include "verbs/verbs_reader.h"
 
 struct collectors {
+	const struct collectors_options *o;
 	struct cluster c;
 	bool lost[CLUSTER_MAX];	    /* cannot be reached, */
 	unsigned n_lost;	    /* so many of them */
@@ -27,8 +29,8 @@ void collectors_lose(struct collectors *c, unsigned source, const char *why)
 		return;
 	c->lost[source] = true;
 	c->n_lost++;
-	if (!cli_stop) /* else we have lost patience, not it */
-		cli_warn("collector %s: %s", c->name[source], why);
+	if (!*c->o->stop) /* else we have lost patience, not it */
+		c->o->warn("collector %s: %s", c->name[source], why);
 }
 
 unsigned collectors_lost(const struct collectors *c)
@@ -36,34 +38,43 @@ unsigned collectors_lost(const struct collectors *c)
 	return c->n_lost;
 }
 
-static int open_ssh(struct collectors *c, struct source *s, unsigned i,
-		    const struct opts *o, struct fault *f)
+static const char *ssh_command(const struct collectors *c)
+{
+	return c->o->ssh ? c->o->ssh : "ssh";
+}
+
+static int start_ssh(struct collectors *c, unsigned i, struct fault *f)
 {
 	const struct cluster_collector *a = &c->c.collector[i];
-	int rc = 0;
+
+	return ssh_start(&c->ssh[i], ssh_command(c), a->host, a->region,
+			 c->o->stop, f);
+}
+
+static int open_ssh(struct collectors *c, struct source *s, unsigned i,
+		    struct fault *f)
+{
+	int rc = c->ssh[i] ? 0 : start_ssh(c, i, f);
 
 	s->piped = true;
-	if (!c->ssh[i])
-		rc = ssh_start(&c->ssh[i], o->ssh ? o->ssh : "ssh", a->host,
-			       a->region, f);
 	return rc < 0 ? rc : ssh_memory(&s->memory, c->ssh[i], f);
 }
 
 /* On another machine: by its network device if that can be. */
 static int open_other(struct collectors *c, struct source *s, unsigned i,
-		      const struct opts *o, struct fault *f)
+		      struct fault *f)
 {
 	const struct cluster_collector *a = &c->c.collector[i];
 	int rc;
 
 	if (*a->verbs) {
-		rc = verbs_memory(&s->memory, a->verbs, &cli_stop, f);
+		rc = verbs_memory(&s->memory, a->verbs, c->o->stop, f);
 		if (!rc || !*a->host)
 			return rc;
-		cli_warn("collector %s: %s; asking by %s", s->name, f->text,
-			 o->ssh ? o->ssh : "ssh");
+		c->o->warn("collector %s: %s; asking by %s", s->name, f->text,
+			   ssh_command(c));
 	}
-	return open_ssh(c, s, i, o, f);
+	return open_ssh(c, s, i, f);
 }
 
 static int open_region(struct source *s, const char *name, struct fault *f)
@@ -76,8 +87,7 @@ static int open_region(struct source *s, const char *name, struct fault *f)
 	return rc;
 }
 
-static void open_one(struct collectors *c, struct source *s, unsigned i,
-		     const struct opts *o)
+static void open_one(struct collectors *c, struct source *s, unsigned i)
 {
 	const struct cluster_collector *a = &c->c.collector[i];
 	struct fault f = {0};
@@ -86,8 +96,10 @@ static void open_one(struct collectors *c, struct source *s, unsigned i,
 	s->name = c->name[i];
 	s->path = *a->region ? a->region : *a->ticket ? a->ticket : a->verbs;
 	s->live = true;
+	if (c->lost[i])
+		return;
 	if (*a->verbs || *a->host)
-		rc = open_other(c, s, i, o, &f);
+		rc = open_other(c, s, i, &f);
 	else if (*a->region)
 		rc = open_region(s, a->region, &f);
 	else
@@ -99,7 +111,7 @@ static void open_one(struct collectors *c, struct source *s, unsigned i,
 }
 
 /* All at once: each takes its time. */
-static void start_all(struct collectors *c, const struct opts *o)
+static void start_all(struct collectors *c)
 {
 	struct fault f;
 
@@ -107,32 +119,34 @@ static void start_all(struct collectors *c, const struct opts *o)
 		const struct cluster_collector *a = &c->c.collector[i];
 
 		snprintf(c->name[i], sizeof(c->name[i]), "%u", a->id);
-		if (*a->host && !*a->verbs &&
-		    ssh_start(&c->ssh[i], o->ssh ? o->ssh : "ssh", a->host,
-			      a->region, &f) < 0)
+		if (*a->host && !*a->verbs && start_ssh(c, i, &f) < 0)
 			collectors_lose(c, i, f.text);
 	}
 }
 
-struct collectors *collectors_open(struct source *s, unsigned *n,
-				   const struct opts *o)
+int collectors_open(struct collectors **out, struct source *s, unsigned *n,
+		    const struct collectors_options *o, struct fault *f)
 {
 	struct collectors *c = calloc(1, sizeof(*c));
-	struct fault f = {0};
+	int rc;
 
 	if (!c)
-		cli_fail("out of memory");
-	if (cluster_read(&c->c, o->cluster, &f) < 0)
-		cli_fail("%s", f.text);
-	start_all(c, o);
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	c->o = o;
+	rc = cluster_read(&c->c, o->cluster, f);
+	if (rc < 0) {
+		free(c);
+		return rc;
+	}
+	start_all(c);
 	for (unsigned i = 0; i < c->c.n; i++)
-		open_one(c, &s[i], i, o);
-	if (cli_stop)
-		exit(CLI_NOTHING);
-	if (c->n_lost == c->c.n)
-		cli_fail("%s: no collector can be asked", o->cluster);
+		open_one(c, &s[i], i);
 	*n = c->c.n;
-	return c;
+	*out = c;
+	if (c->n_lost == c->c.n)
+		return fault_set(f, -EHOSTUNREACH,
+				 "%s: no collector can be asked", o->cluster);
+	return 0;
 }
 
 void collectors_close(struct collectors *c)
@@ -158,8 +172,8 @@ static void tell_owner(struct collectors *c, const struct cluster_generation *g,
 		return;
 	}
 	if (!c->mirrored[m->collector])
-		cli_warn("collector %s: asking its mirror, collector %s",
-			 c->name[m->collector], c->name[next->collector]);
+		c->o->warn("collector %s: asking its mirror, collector %s",
+			   c->name[m->collector], c->name[next->collector]);
 	c->mirrored[m->collector] = true;
 	each(ctx, next->collector, next->from, next->until);
 }
@@ -209,7 +223,7 @@ bool collectors_incomplete(const struct collectors *c)
 
 void collectors_failed_set(struct collectors *c)
 {
-	c->failed = c->failed || !cli_stop;
+	c->failed = c->failed || !*c->o->stop;
 }
 
 bool collectors_failed(const struct collectors *c)
@@ -217,8 +231,8 @@ bool collectors_failed(const struct collectors *c)
 	return c->failed;
 }
 
-void collectors_here(const struct collectors *c, const char *what,
-		     const char *command)
+int collectors_here(const struct collectors *c, const char *what,
+		    const char *command, struct fault *f)
 {
 	for (unsigned i = 0; i < c->c.n; i++) {
 		const struct cluster_collector *a = &c->c.collector[i];
@@ -226,11 +240,14 @@ void collectors_here(const struct collectors *c, const char *what,
 		if (!*a->host && !*a->verbs)
 			continue;
 		if (!*a->host || !*a->region)
-			cli_fail("%s: collector %s is on another machine: run "
-				 "dta-query %s there",
-				 what, c->name[i], command);
-		cli_fail("%s: collector %s is on another machine: ssh %s "
-			 "dta-query %s --region %s",
-			 what, c->name[i], a->host, command, a->region);
+			return fault_set(f, -EREMOTE,
+					 "%s: collector %s is on another "
+					 "machine: run dta-query %s there",
+					 what, c->name[i], command);
+		return fault_set(f, -EREMOTE,
+				 "%s: collector %s is on another machine: ssh "
+				 "%s dta-query %s --region %s",
+				 what, c->name[i], a->host, command, a->region);
 	}
+	return 0;
 }
