@@ -9,7 +9,7 @@
 #include "append_rig.h"
 #include "base/rng.h"
 #include "store/layout.h"
-#include "store/query.h"
+#include "query/query.h"
 #include "test.h"
 
 /* Random lists, entries and batches; memory after the flush is the rings'. */
