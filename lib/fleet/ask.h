@@ -19,7 +19,7 @@ struct ask {
 /*
  * n <= QUERY_BATCH keys with CRC_HEADROOM bytes before each. *reply[i] is
  * filled in. The kind is the table's: keywrite, postcard or keyinc. Without a
- * cluster, look at places_gone() afterwards.
+ * cluster, look at places->gone afterwards.
  */
 void ask_keys(struct ask *a, const struct target *t, const uint8_t *const *keys,
 	      size_t n, struct reply *const *reply);
