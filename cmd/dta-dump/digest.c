@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "memory.h"
+#include "whole.h"
 
 enum field {
 	TABLE,
@@ -22,24 +22,21 @@ static const struct row_field fields[FIELDS] = {
 	[BYTES] = {"bytes", ROW_U64, 12, ROW_VALUE, "bytes"},
 };
 
-static bool digest_row(struct rows *r, const struct memory *m,
-		       const struct table *t, uint64_t epoch)
+static bool digest_row(struct rows *r, const struct whole *w,
+		       const struct view *v)
 {
+	const struct table *t = v->t;
 	char hex[12];
 	uint32_t sum = 0;
-	int rc = 0;
+	int rc = memory_digest(w->memory, t, v->epoch, &sum);
 
-	if (m->region)
-		sum = region_digest(m->region, t, epoch);
-	else
-		rc = snapshot_digest(m->snapshot, t, epoch, &sum);
 	if (rc < 0)
-		cli_warn("%s: %s: %s", m->name, t->name,
+		cli_warn("%s: %s: %s", w->name, t->name,
 			 rc == -EBADMSG ? "a damaged block" : strerror(-rc));
 	snprintf(hex, sizeof(hex), "%08x", sum);
 	row_str(r, TABLE, t->name);
 	row_u64(r, ID, t->id);
-	row_u64(r, EPOCH, epoch);
+	row_u64(r, EPOCH, v->epoch);
 	row_str(r, DIGEST, rc < 0 ? NULL : hex);
 	row_u64(r, BYTES, t->length);
 	row_write(r);
@@ -50,21 +47,16 @@ int dump_digest(const struct opts *o)
 {
 	static const struct schema digests = {"digest", fields, FIELDS};
 	struct rows *r = rows_print(stdout, o->format, &digests, true);
-	struct memory m;
-	bool whole = true;
+	struct view v = {NULL};
+	struct whole w;
+	bool good = true;
 
 	if (!r)
 		cli_fail("out of memory");
-	memory_open(&m, o->what, o->snapshot, o);
-	for (uint64_t e = m.last; e >= m.first && e && !cli_stop; e--) {
-		for (unsigned i = 0; i < memory_tables(&m); i++) {
-			const struct table *t = memory_table(&m, i);
-
-			if (memory_wanted(o, t))
-				whole &= digest_row(r, &m, t, e);
-		}
-	}
+	whole_open(&w, o->what, o->snapshot, o);
+	while (whole_next(&w, o, &v))
+		good &= digest_row(r, &w, &v);
 	rows_close(r);
-	memory_close(&m);
-	return whole ? CLI_OK : CLI_FAIL;
+	whole_close(&w);
+	return good ? CLI_OK : CLI_FAIL;
 }

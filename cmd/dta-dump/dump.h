@@ -15,6 +15,7 @@ enum verb {
 	VERB_REGION,
 	VERB_SNAPSHOT,
 	VERB_DIGEST,
+	VERB_SERVE,
 	VERBS,
 };
 
@@ -44,5 +45,6 @@ static inline void row_write(struct rows *r)
 int dump_packets(const struct opts *o);
 int dump_memory(const struct opts *o); /* region, snapshot */
 int dump_digest(const struct opts *o);
+int dump_serve(const struct opts *o);
 
 #endif

@@ -8,7 +8,8 @@
 
 #include "hash/family.h"
 #include "load.h"
-#include "memory.h"
+#include "query/query.h"
+#include "whole.h"
 #include "wire/key.h"
 
 enum field {
@@ -242,11 +243,11 @@ struct blocks {
 	uint64_t blocks, damaged, size;
 };
 
-static void put_file(struct out *w, const struct memory *m,
+static void put_file(struct out *w, const struct whole *m,
 		     const struct blocks *b)
 {
-	put_u64(w, OLDEST, m->oldest);
-	put_u64(w, NEWEST, m->newest);
+	put_u64(w, OLDEST, m->memory->oldest);
+	put_u64(w, NEWEST, m->memory->newest);
 	if (m->region) {
 		put_u64(w, EPOCHS, region_epochs(m->region));
 		put_u64(w, NOTIFIED, region_notified(m->region));
@@ -262,7 +263,7 @@ static void put_file(struct out *w, const struct memory *m,
 }
 
 /* Where a table is in the region's file. */
-static void put_offsets(struct out *w, const struct memory *m,
+static void put_offsets(struct out *w, const struct whole *m,
 			const struct table *t, uint64_t epoch)
 {
 	uint64_t at;
@@ -277,34 +278,27 @@ static void put_offsets(struct out *w, const struct memory *m,
 		put_u64(w, VALUES_OFFSET, t->values_at);
 }
 
-static void table_rows(const struct memory *m, const struct opts *o,
+static void table_rows(const struct whole *m, const struct opts *o,
 		       const struct blocks *b, const uint8_t *columns,
 		       unsigned n)
 {
+	struct view v = {NULL};
 	struct out w;
 
 	out_open(&w, o, columns, n);
-	for (uint64_t e = m->last; e >= m->first && e && !cli_stop; e--) {
-		for (unsigned i = 0; i < memory_tables(m); i++) {
-			const struct table *t = memory_table(m, i);
-			struct view v;
-
-			if (!memory_wanted(o, t))
-				continue;
-			memory_view(&v, m, t, e);
-			put_table(&w, t);
-			put_u64(&w, EPOCH, e);
-			put_offsets(&w, m, t, e);
-			if (!o->no_load && w.at[USED] != FIELDS)
-				put_load(&w, &v);
-			put_file(&w, m, b);
-			row_write(w.rows);
-		}
+	while (whole_next(m, o, &v)) {
+		put_table(&w, v.t);
+		put_u64(&w, EPOCH, v.epoch);
+		put_offsets(&w, m, v.t, v.epoch);
+		if (!o->no_load && w.at[USED] != FIELDS)
+			put_load(&w, &v);
+		put_file(&w, m, b);
+		row_write(w.rows);
 	}
 	rows_close(w.rows);
 }
 
-static void file_row(const struct memory *m, const struct opts *o,
+static void file_row(const struct whole *m, const struct opts *o,
 		     const struct blocks *b)
 {
 	struct out w;
@@ -316,7 +310,7 @@ static void file_row(const struct memory *m, const struct opts *o,
 }
 
 /* For people: the file, the tables, how full they are. */
-static void text_rows(const struct memory *m, const struct opts *o,
+static void text_rows(const struct whole *m, const struct opts *o,
 		      const struct blocks *b)
 {
 	file_row(m, o, b);
@@ -333,11 +327,11 @@ int dump_memory(const struct opts *o)
 	bool region = o->verb == VERB_REGION;
 	struct blocks b = {0};
 	struct fault f = {0};
-	struct memory m;
+	struct whole m;
 	struct stat st;
 	uint64_t bad = 0;
 
-	memory_open(&m, region ? o->what : NULL, region ? NULL : o->what, o);
+	whole_open(&m, region ? o->what : NULL, region ? NULL : o->what, o);
 	if (!region) {
 		if (snapshot_verify(m.snapshot, &b.blocks, &b.damaged, &f) <
 			    0 &&
@@ -347,9 +341,9 @@ int dump_memory(const struct opts *o)
 			b.size = (uint64_t)st.st_size;
 	}
 	if (o->slots) {
-		bad = memory_slots(&m, o);
+		bad = whole_slots(&m, o);
 	} else if (o->lists) {
-		bad = memory_lists(&m, o);
+		bad = whole_lists(&m, o);
 	} else if (o->format == ROW_TEXT) {
 		text_rows(&m, o, &b);
 	} else {
@@ -359,6 +353,6 @@ int dump_memory(const struct opts *o)
 		cli_warn("%s: %llu of %llu blocks are damaged", o->what,
 			 (unsigned long long)b.damaged,
 			 (unsigned long long)b.blocks);
-	memory_close(&m);
+	whole_close(&m);
 	return b.damaged || bad ? CLI_FAIL : CLI_OK;
 }

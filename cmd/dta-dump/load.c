@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "model/plan.h"
+#include "query/query.h"
 
 enum {
 	CHECKSUM_BITS = 32,
@@ -88,8 +89,8 @@ void load_of(struct load *l, const struct view *v)
 	if (append)
 		see_lists(l, v);
 	else
-		l->unreadable = memory_scan(v, keyinc ? see_counter : see_unit,
-					    l);
+		l->unreadable = whole_scan(v, keyinc ? see_counter : see_unit,
+					   l);
 	units = append ? table_kept(t) * (t->lists - l->unreadable)
 		       : t->units - l->unreadable;
 	l->used_share = (double)l->used / (double)units; /* NAN of none */

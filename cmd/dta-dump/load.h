@@ -6,7 +6,7 @@
 #ifndef DUMP_LOAD_H
 #define DUMP_LOAD_H
 
-#include "memory.h"
+#include "whole.h"
 
 /* Of a table in an epoch. What is not known, or makes no sense, is NAN. */
 struct load {

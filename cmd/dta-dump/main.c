@@ -42,15 +42,15 @@ static const struct cli cli = {
 		 "dta-dump snapshot FILE [--epoch N|all] [--table NAME]\n"
 		 "         [--slots | --lists | --no-load]\n"
 		 "dta-dump digest NAME|--snapshot FILE [--epoch N|all]\n"
-		 "         [--table NAME]\n",
+		 "         [--table NAME]\n"
+		 "dta-dump serve NAME\n",
 	.options = options,
 };
 
 static const char *const verbs[VERBS] = {
-	[VERB_PACKETS] = "packets",
-	[VERB_REGION] = "region",
-	[VERB_SNAPSHOT] = "snapshot",
-	[VERB_DIGEST] = "digest",
+	[VERB_PACKETS] = "packets",   [VERB_REGION] = "region",
+	[VERB_SNAPSHOT] = "snapshot", [VERB_DIGEST] = "digest",
+	[VERB_SERVE] = "serve",
 };
 
 static void read_epoch(struct opts *o, const char *text)
@@ -121,8 +121,10 @@ static void check_options(const struct opts *o)
 			 o->count != UINT64_MAX || o->dta != DTA_FORMAT_1))
 		cli_usage(&cli, "--count, --format, --region, --ticket and "
 				"--layout are for packets");
-	if (packets && (o->table || o->epoch || o->all_epochs))
-		cli_usage(&cli, "packets takes no --table and no --epoch");
+	if ((packets || o->verb == VERB_SERVE) &&
+	    (o->table || o->epoch || o->all_epochs))
+		cli_usage(&cli, "%s takes no --table and no --epoch",
+			  verbs[o->verb]);
 	if (!memory && o->slots + o->lists + o->no_load > 0)
 		cli_usage(&cli, "--slots, --lists and --no-load are for "
 				"region and snapshot");
@@ -141,14 +143,14 @@ static struct opts parse(int argc, char **argv)
 	while ((ch = cli_next(&cli, argc, argv)) != -1)
 		read_option(&o, ch);
 	if (optind == argc)
-		cli_usage(&cli, "packets, region, snapshot or digest?");
+		cli_usage(&cli, "packets, region, snapshot, digest or serve?");
 	for (int v = 0; v < VERBS; v++)
 		if (!strcmp(argv[optind], verbs[v]))
 			o.verb = (enum verb)v;
 	if (o.verb == VERBS)
 		cli_usage(&cli,
-			  "'%s' is not packets, region, snapshot or "
-			  "digest",
+			  "'%s' is not packets, region, snapshot, "
+			  "digest or serve",
 			  argv[optind]);
 	if (optind + 1 < argc)
 		o.what = argv[optind + 1];
@@ -172,6 +174,8 @@ int main(int argc, char **argv)
 		return dump_packets(&o);
 	case VERB_DIGEST:
 		return dump_digest(&o);
+	case VERB_SERVE:
+		return dump_serve(&o);
 	default:
 		return dump_memory(&o);
 	}

@@ -2,7 +2,8 @@
 /* --slots and --lists: what the memory of a table holds, as it lies there. */
 #include <string.h>
 
-#include "memory.h"
+#include "query/query.h"
+#include "whole.h"
 #include "wire/be.h"
 
 enum slot_field {
@@ -119,46 +120,34 @@ static void list_rows(struct rows *r, const struct view *v, uint64_t epoch,
 	}
 }
 
-uint64_t memory_slots(const struct memory *m, const struct opts *o)
+uint64_t whole_slots(const struct whole *w, const struct opts *o)
 {
 	struct slots s = {.rows = rows_print(stdout, o->format, &slots, true)};
+	struct view v = {NULL};
 	uint64_t bad = 0;
 
 	if (!s.rows)
 		cli_fail("out of memory");
-	for (s.epoch = m->last; s.epoch >= m->first && s.epoch; s.epoch--) {
-		for (unsigned i = 0; i < memory_tables(m); i++) {
-			struct view v;
-
-			s.t = memory_table(m, i);
-			if (!memory_wanted(o, s.t))
-				continue;
-			memory_view(&v, m, s.t, s.epoch);
-			bad += memory_scan(&v, slot_row, &s);
-		}
+	while (whole_next(w, o, &v)) {
+		s.t = v.t;
+		s.epoch = v.epoch;
+		bad += whole_scan(&v, slot_row, &s);
 	}
 	rows_close(s.rows);
 	return bad;
 }
 
-uint64_t memory_lists(const struct memory *m, const struct opts *o)
+uint64_t whole_lists(const struct whole *w, const struct opts *o)
 {
 	struct rows *r = rows_print(stdout, o->format, &lists, true);
+	struct view v = {NULL};
 	uint64_t bad = 0;
 
 	if (!r)
 		cli_fail("out of memory");
-	for (uint64_t e = m->last; e >= m->first && e; e--) {
-		for (unsigned i = 0; i < memory_tables(m); i++) {
-			const struct table *t = memory_table(m, i);
-			struct view v;
-
-			if (!memory_wanted(o, t) || t->kind != TABLE_APPEND)
-				continue;
-			memory_view(&v, m, t, e);
-			list_rows(r, &v, e, &bad);
-		}
-	}
+	while (whole_next(w, o, &v))
+		if (v.t->kind == TABLE_APPEND)
+			list_rows(r, &v, v.epoch, &bad);
 	rows_close(r);
 	return bad;
 }

@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ask.h"
-#include "crew.h"
+#include "fleet/ask.h"
+#include "options.h"
 #include "keys.h"
 #include "run.h"
+#include "sources.h"
 
 enum {
 	KEY_COLUMN = 47, /* any flow4: 255.255.255.255:65535>.../tcp */
@@ -297,18 +298,19 @@ int run_keys(const struct opts *o, struct places *p)
 {
 	struct targets *t = malloc(sizeof(*t));
 	struct bulk *b = calloc(1, sizeof(*b));
-	struct ask *ask = ask_open(p, &o->rule);
+	struct ask ask = {.places = p, .rule = o->rule};
 	int rc;
 
 	if (!t || !b)
 		cli_fail("out of memory");
 	b->o = o;
-	targets_pick(t, p, kind_of(o->verb), o->table);
+	sources_pick(t, p, kind_of(o->verb), o->table);
 	keys_open(&b->keys, o, t);
 	open_rows(b, t);
 	while (!cli_stop && keys_next(&b->keys)) {
-		ask_batch(b, ask, t);
-		if (cli_stop && p->crew && crew_incomplete(p->crew))
+		ask_batch(b, &ask, t);
+		sources_check(p);
+		if (cli_stop && places_incomplete(p))
 			break; /* in the middle of asking */
 		print_batch(b);
 		/* No more at hand: who asks through a pipe wants answers. */
@@ -323,7 +325,6 @@ int run_keys(const struct opts *o, struct places *p)
 	rc = b->keys.malformed		? CLI_FAIL
 	     : b->answers[ANSWER_FOUND] ? CLI_OK
 					: CLI_NOTHING;
-	ask_close(ask);
 	free(b);
 	free(t);
 	return rc;

@@ -5,7 +5,7 @@
 #ifndef QUERY_ENTRIES_H
 #define QUERY_ENTRIES_H
 
-#include "place.h"
+#include "options.h"
 
 enum {
 	ENTRIES_READ = 65536, /* bytes of entries taken from a list at once */
@@ -22,8 +22,20 @@ struct entries {
 	unsigned lists;
 	uint64_t printed, lost;
 	bool damaged; /* something could not be read */
+	bool fell;    /* a machine can no longer be */
 	uint8_t buf[ENTRIES_READ];
 };
+
+/*
+ * Reads what o asks for, and begins the rows: of entries, or of another schema.
+ * Zeroed before. entries_close() says how many there were.
+ */
+void entries_open(struct entries *e, const struct opts *o, struct places *p,
+		  const struct schema *other);
+void entries_close(struct entries *e);
+
+/* Goes to the places of a list: those of the collector that owns its id. */
+void entries_of_list(struct entries *e, uint32_t list);
 
 /*
  * Prints the entries [from, until) of a list; *lost grows by those that were
@@ -40,8 +52,5 @@ uint64_t entries_count(struct entries *e, unsigned place, const struct view *v,
 /* The next list of t to look at, from *at on; false behind the last. */
 bool entries_next_list(const struct entries *e, const struct table *t,
 		       uint32_t *at, uint32_t *list);
-
-/* New entries as they come, until a signal. The exit status. */
-int entries_follow(struct entries *e);
 
 #endif

@@ -5,14 +5,11 @@
  * Of a cluster, each collector is followed through its own rotations, and each
  * list at its owner.
  */
-#include <errno.h>
+#include "follow.h"
+
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
-
-#include "crew.h"
-#include "entries.h"
-#include "wire/be.h"
 
 enum {
 	POLL_NS = 100000000,
@@ -55,24 +52,6 @@ struct follow {
 	struct entries *e;
 	struct followed of[SOURCES_MAX];
 };
-
-static uint64_t newest(const struct places *p, unsigned source)
-{
-	return p->crew ? region_epoch(p->source[source].region) : p->newest;
-}
-
-static uint64_t oldest(const struct places *p, unsigned source)
-{
-	return p->crew ? region_oldest(p->source[source].region) : p->oldest;
-}
-
-static void go_to_list(const struct entries *e, uint32_t list)
-{
-	uint8_t key[4];
-
-	be32_store(key, list);
-	places_of_key(e->p, key, sizeof(key));
-}
 
 /* What a list has got since it was last looked at. */
 static void read_list(struct entries *e, unsigned target, unsigned place,
@@ -120,7 +99,7 @@ static void read_all(struct follow *f)
 
 		while (!cli_stop && entries_next_list(e, e->targets.target[i].t,
 						      &at, &list)) {
-			go_to_list(e, list);
+			entries_of_list(e, list);
 			read_places(f, 0, i, list);
 			read_places(f, 1, i, list);
 		}
@@ -145,7 +124,7 @@ static void begin_list(struct follow *f, unsigned target, uint32_t list)
 			continue;
 		n = entries_count(e, i, &v, list);
 		if (e->o->from_given)
-			r->next[target][list] = e->o->from;
+			r->next[target][list] = e->o->first;
 		else
 			r->next[target][list] = n > last ? n - last : 0;
 	}
@@ -159,20 +138,20 @@ static void begin(struct follow *f)
 		struct source *s = &e->p->source[i];
 		struct followed *of = &f->of[i];
 
-		if (!s->region)
+		if (!s->memory)
 			continue;
-		if (stat(region_path(s->region), &of->was) < 0)
+		if (stat(s->memory->path, &of->was) < 0)
 			of->was = (struct stat){0};
-		reading_init(&of->r[1], e, newest(e->p, i));
+		reading_init(&of->r[1], e, s->newest);
 	}
 	for (unsigned i = 0; i < e->targets.n; i++) {
 		uint32_t at = 0, list;
 
 		while (entries_next_list(e, e->targets.target[i].t, &at,
 					 &list)) {
-			go_to_list(e, list);
-			if (e->p->crew && crew_incomplete(e->p->crew))
-				crew_failed_set(e->p->crew);
+			entries_of_list(e, list);
+			if (places_incomplete(e->p))
+				collectors_failed_set(e->p->collectors);
 			begin_list(f, i, list);
 		}
 	}
@@ -181,12 +160,13 @@ static void begin(struct follow *f)
 /* On to the epoch behind r[1]; what was in r[0] is done with. */
 static void turn(const struct entries *e, unsigned source, struct reading r[2])
 {
-	uint64_t next = r[1].epoch + 1, first = oldest(e->p, source);
+	const struct source *s = &e->p->source[source];
+	uint64_t next = r[1].epoch + 1, first = s->oldest;
 
 	if (next < first) {
 		cli_warn("%s%sepochs %llu to %llu went by unread",
-			 e->p->crew ? e->p->source[source].name : "",
-			 e->p->crew ? ": " : "", (unsigned long long)next,
+			 e->p->collectors ? s->name : "",
+			 e->p->collectors ? ": " : "", (unsigned long long)next,
 			 (unsigned long long)first - 1);
 		next = first;
 	}
@@ -205,7 +185,7 @@ static bool turn_all(struct follow *f)
 	for (unsigned i = 0; i < p->sources; i++) {
 		struct reading *r = f->of[i].r;
 
-		if (!r[1].epoch || r[1].epoch >= newest(p, i))
+		if (!r[1].epoch || r[1].epoch >= p->source[i].newest)
 			continue;
 		turn(f->e, i, r);
 		turned = true;
@@ -225,11 +205,11 @@ static bool same_file(const char *path, const struct stat *was)
 static bool all_there(const struct follow *f)
 {
 	for (unsigned i = 0; i < f->e->p->sources; i++) {
-		const struct region *r = f->e->p->source[i].region;
+		const struct memory *m = f->e->p->source[i].memory;
 
-		if (!r || same_file(region_path(r), &f->of[i].was))
+		if (!m || same_file(m->path, &f->of[i].was))
 			continue;
-		cli_warn("%s: the region was removed", region_path(r));
+		cli_warn("%s: the region was removed", m->path);
 		return false;
 	}
 	return true;
@@ -239,13 +219,15 @@ int entries_follow(struct entries *e)
 {
 	const struct timespec pause = {.tv_nsec = POLL_NS};
 	struct follow *f = calloc(1, sizeof(*f));
+	struct fault why = {""};
 	int rc = CLI_OK;
 
 	if (!f)
 		cli_fail("out of memory");
 	f->e = e;
-	if (e->p->crew)
-		crew_here(e->p, "--follow", "list --follow");
+	if (e->p->collectors && collectors_here(e->p->collectors, "--follow",
+						"list --follow", &why) < 0)
+		cli_fail("%s", why.text);
 	begin(f);
 	for (unsigned polls = 1; !cli_stop; polls++) {
 		places_refresh(e->p);

@@ -7,8 +7,8 @@
 #define QUERY_KEYS_H
 
 #include "hash/crc.h"
-#include "lines.h"
-#include "place.h"
+#include "cli/lines.h"
+#include "options.h"
 
 struct asked {
 	const char *text; /* kept until the next batch */

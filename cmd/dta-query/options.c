@@ -118,9 +118,9 @@ bool epochs_of(struct epochs *e, const char *text)
 
 static void add_snapshot(struct opts *o, const char *path)
 {
-	if (o->snapshots == SNAPSHOTS_MAX)
+	if (o->from.snapshots == SNAPSHOTS_MAX)
 		cli_usage(&cli, "--snapshot: more than %d", SNAPSHOTS_MAX);
-	o->snapshot[o->snapshots++] = path;
+	o->snapshot[o->from.snapshots++] = path;
 }
 
 /* Options of single subcommands. */
@@ -135,7 +135,7 @@ static void read_special(struct opts *o, int ch)
 		o->last_given = true;
 		break;
 	case OPT_FROM:
-		o->from = cli_size("--from", optarg, 0, UINT64_MAX);
+		o->first = cli_size("--from", optarg, 0, UINT64_MAX);
 		o->from_given = true;
 		break;
 	case OPT_COUNT_ONLY:
@@ -154,13 +154,13 @@ static void read_special(struct opts *o, int ch)
 		o->interactive = true;
 		break;
 	case OPT_CLUSTER:
-		o->cluster = optarg;
+		o->from.cluster.cluster = optarg;
 		break;
 	case OPT_SSH:
-		o->ssh = optarg;
+		o->from.cluster.ssh = optarg;
 		break;
 	case OPT_VERBS:
-		o->verbs = optarg;
+		o->from.verbs = optarg;
 		break;
 	}
 }
@@ -169,7 +169,7 @@ static void read_option(struct opts *o, int ch)
 {
 	switch (ch) {
 	case 'R':
-		o->region = optarg;
+		o->from.region = optarg;
 		break;
 	case OPT_SNAPSHOT:
 		add_snapshot(o, optarg);
@@ -178,7 +178,7 @@ static void read_option(struct opts *o, int ch)
 		o->table = optarg;
 		break;
 	case 'e':
-		if (!epochs_of(&o->epochs, optarg))
+		if (!epochs_of(&o->from.only, optarg))
 			cli_refuse("--epoch: '%s' is not N, N-M, N- or -M",
 				   optarg);
 		break;
@@ -242,8 +242,9 @@ static void check_verb(const struct opts *o)
 				"are for list");
 	if (o->last_given && o->from_given)
 		cli_usage(&cli, "--last or --from, not both");
-	if (o->follow && ((!o->region && !o->cluster) || o->snapshots ||
-			  o->epochs.text || o->count_only))
+	if (o->follow &&
+	    ((!o->from.region && !o->from.cluster.cluster) ||
+	     o->from.snapshots || o->from.only.text || o->count_only))
 		cli_usage(&cli, "--follow needs a region, alone, or a cluster, "
 				"and entries");
 	if (o->verb != VERB_VERIFY && (o->by_table || o->list_wrong))
@@ -256,21 +257,23 @@ void options_read(struct opts *o, int argc, char **argv)
 {
 	int ch;
 
-	if (!o->epochs.until)
-		epochs_of(&o->epochs, NULL);
+	if (!o->from.only.until)
+		epochs_of(&o->from.only, NULL);
 	while ((ch = cli_next(&cli, argc, argv)) != -1)
 		read_option(o, ch);
-	if (!o->region && !o->verbs && !o->snapshots && !o->cluster)
+	if (!o->from.region && !o->from.verbs && !o->from.snapshots &&
+	    !o->from.cluster.cluster)
 		cli_usage(&cli, "--region, --verbs, --snapshot or --cluster is "
 				"missing");
-	if (o->cluster && (o->region || o->verbs || o->snapshots))
+	if (o->from.cluster.cluster &&
+	    (o->from.region || o->from.verbs || o->from.snapshots))
 		cli_usage(&cli, "--cluster stands alone: without --region, "
 				"--verbs and --snapshot; dta-collect --restore "
 				"makes a region of a snapshot, and a cluster "
 				"file may name that");
-	if (o->region && o->verbs)
+	if (o->from.region && o->from.verbs)
 		cli_usage(&cli, "--region or --verbs, not both");
-	if (o->ssh && !o->cluster)
+	if (o->from.cluster.ssh && !o->from.cluster.cluster)
 		cli_usage(&cli, "--ssh is for --cluster");
 	if (o->interactive) {
 		if (optind < argc)

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "render.h"
+#include "query/render.h"
+#include "fleet/places.h"
 #include "query/query.h"
 
 enum verb {
@@ -23,32 +24,18 @@ enum verb {
 	VERB_VERIFY,
 };
 
-enum {
-	SNAPSHOTS_MAX = 63,
-};
-
-/* The epochs that are asked. */
-struct epochs {
-	uint64_t from, until;
-	const char *text; /* as given; NULL: all */
-};
-
 struct opts {
 	enum verb verb;
-	const char *region, *cluster;
-	const char *verbs; /* address of a collector */
-	const char *ssh;   /* how to run commands on another machine */
+	struct places_options from; /* .snapshot is: */
 	const char *snapshot[SNAPSHOTS_MAX];
-	unsigned snapshots;
 	const char *table;	  /* name or id; NULL: by kind and key */
 	const char *keys, *truth; /* files, "-" for stdin */
-	struct epochs epochs;
-	struct query_rule rule; /* copies 0: the default */
+	struct query_rule rule;	  /* copies 0: the default */
 	enum row_format format;
 	struct render render; /* of values */
 	bool interactive, quiet, summary;
 	bool follow, count_only, from_given, last_given; /* list */
-	uint64_t from, last;
+	uint64_t first, last;
 	bool by_table, list_wrong; /* verify */
 	bool in_shell;		   /* a command of the shell */
 	char **args;

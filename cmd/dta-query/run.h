@@ -4,7 +4,6 @@
 #define QUERY_RUN_H
 
 #include "options.h"
-#include "place.h"
 
 /* keywrite, path, count */
 int run_keys(const struct opts *o, struct places *p);
@@ -13,11 +12,5 @@ int run_verify(const struct opts *o, struct places *p);
 
 /* One of them, by o->verb. */
 int run(const struct opts *o, struct places *p);
-
-/*
- * The shell: every command is o, changed by its own options. The exit status of
- * the last command.
- */
-int run_shell(const struct opts *o, struct places *p);
 
 #endif

@@ -98,10 +98,10 @@ static bool set_epoch(struct shell *sh, const char *text)
 		return false;
 	if (!epochs_of(&e, text))
 		return false;
-	sh->o.epochs = e;
+	sh->o.from.only = e;
 	if (e.text) {
 		snprintf(sh->epochs, sizeof(sh->epochs), "%s", text);
-		sh->o.epochs.text = sh->epochs;
+		sh->o.from.only.text = sh->epochs;
 	}
 	return true;
 }
@@ -109,7 +109,7 @@ static bool set_epoch(struct shell *sh, const char *text)
 static void show_epoch(const struct shell *sh, char *out, size_t room)
 {
 	snprintf(out, room, "%s",
-		 sh->o.epochs.text ? sh->o.epochs.text : "all");
+		 sh->o.from.only.text ? sh->o.from.only.text : "all");
 }
 
 static bool set_output(struct shell *sh, const char *text)

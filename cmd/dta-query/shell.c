@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "run.h"
+#include "sources.h"
 #include "shell.h"
 
 static volatile sig_atomic_t interrupted;
@@ -32,8 +33,7 @@ static int run_command(struct shell *sh)
 {
 	static struct places other;
 	struct opts *o = &sh->o;
-	const char *region = o->region, *cluster = o->cluster;
-	unsigned snapshots = o->snapshots;
+	const struct places_options before = o->from;
 	struct places *p = sh->p;
 
 	cli_signals();
@@ -46,12 +46,13 @@ static int run_command(struct shell *sh)
 	options_read(o, sh->argc + 1, sh->argv);
 	if (!sh->terminal && o->keys && !strcmp(o->keys, "-"))
 		cli_usage(&cli, "--keys -: standard input holds the commands");
-	if (o->region != region || o->cluster != cluster ||
-	    o->snapshots != snapshots) {
-		places_open(&other, o);
+	if (o->from.region != before.region ||
+	    o->from.cluster.cluster != before.cluster.cluster ||
+	    o->from.snapshots != before.snapshots || places_piped(p)) {
+		sources_open(&other, o);
 		p = &other;
-	} else if (!places_only(p, o->epochs)) {
-		cli_fail("no epoch %s", o->epochs.text);
+	} else if (!places_only(p, o->from.only)) {
+		cli_fail("no epoch %s", o->from.only.text);
 	}
 	return run(o, p);
 }

@@ -3,8 +3,9 @@
 #ifndef QUERY_SHELL_H
 #define QUERY_SHELL_H
 
-#include "lines.h"
-#include "place.h"
+#include "cli/lines.h"
+#include "options.h"
+#include "base/words.h"
 
 enum {
 	WORDS_MAX = LINE_MAX_LEN / 2 + 2,
@@ -36,12 +37,14 @@ struct setting {
 };
 extern const struct setting settings[];
 
-/* Splits a line into words, as a shell does it: quotes, backslashes. In place.
- * Returns their number, or -1: a quote is not closed. */
-int words_split(char *line, char **argv, int max);
-
 /* Whether SIGINT came since the line was begun. */
 bool shell_interrupted(void);
+
+/*
+ * The shell: every command is o, changed by its own options. The exit status of
+ * the last command.
+ */
+int run_shell(const struct opts *o, struct places *p);
 
 /* Lines from a terminal, with history and completion. */
 struct terminal;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lines.h"
+#include "cli/lines.h"
+#include "store/region.h"
 #include "wire/be.h"
 #include "wire/dta.h"
 

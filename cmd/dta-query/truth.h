@@ -7,8 +7,8 @@
 #ifndef QUERY_TRUTH_H
 #define QUERY_TRUTH_H
 
-#include "keymap.h"
-#include "place.h"
+#include "query/keymap.h"
+#include "options.h"
 
 /*
  * What is expected of a key: a record of its map. copies: the fewest slots that

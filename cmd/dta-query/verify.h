@@ -3,7 +3,8 @@
 #ifndef QUERY_VERIFY_H
 #define QUERY_VERIFY_H
 
-#include "ask.h"
+#include "fleet/ask.h"
+#include "options.h"
 #include "truth.h"
 
 enum verdict {

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crew.h"
-#include "remote.h"
+#include "sources.h"
 #include "verify.h"
 
 /* A batch of keys, with their replies. */
@@ -13,6 +12,8 @@ struct batch {
 	struct reply reply[QUERY_BATCH];
 	const uint8_t *key[QUERY_BATCH];
 	size_t record[QUERY_BATCH]; /* numbers in the map */
+	uint64_t sum[QUERY_BATCH];  /* of counters, */
+	int rc[QUERY_BATCH];	    /* or why there is none */
 	size_t n;
 	char text[KEY_TEXT_MAX];
 };
@@ -118,6 +119,7 @@ static void ask_batch(struct verify *v, struct score *s, struct ask *ask,
 	for (size_t i = 0; i < b->n; i++)
 		reply[i] = &b->reply[i];
 	ask_keys(ask, &tt->target, b->key, b->n, reply);
+	sources_check(v->p);
 	for (size_t i = 0; i < b->n; i++) {
 		if (tt->target.t->kind == TABLE_KEYWRITE)
 			judge_keywrite(v, s, tt, b, i);
@@ -134,7 +136,7 @@ static void ask_all(struct verify *v, struct score *s, struct truth_table *tt,
 	const struct table *t = tt->target.t;
 
 	if (!v->o->rule.copies)
-		ask_copies(ask, (uint8_t)copies);
+		ask->rule.copies = (uint8_t)copies;
 	for (size_t i = 0; i < tt->keys.n && !cli_stop; i++) {
 		const struct truth_key *k = keymap_record(&tt->keys, i);
 
@@ -153,38 +155,10 @@ static void ask_all(struct verify *v, struct score *s, struct truth_table *tt,
 		ask_batch(v, s, ask, tt, b);
 }
 
-/* The counts of a place on another machine: epoch by epoch, as it has them. */
-static int count_remote(uint64_t *sum, const struct verify *v,
-			const struct truth_table *tt, unsigned copies,
-			const uint8_t *key, const struct place *at)
-{
-	const struct table *in = tt->target.in[at->source];
-	struct query_rule rule = {.copies = (uint8_t)copies};
-	uint64_t until = at->epoch;
-	struct reply reply, *out = &reply;
-	struct fault f = {0};
-
-	while (in && until >= at->from && until) {
-		int rc = remote_ask(v->p->source[at->source].remote, in, &rule,
-				    at->from, until, &key, 1, &out, &f);
-
-		if (rc < 0) {
-			crew_lose(v->p, at->source, f.text);
-			return rc;
-		}
-		if (reply.answer != ANSWER_FOUND || !reply.epoch ||
-		    reply.epoch > until)
-			break;
-		*sum += reply.count;
-		until = reply.epoch - 1;
-	}
-	return 0;
-}
-
 /* The sum over all epochs: each has counters of its own. */
-static int count_once(uint64_t *sum, const struct verify *v,
-		      const struct truth_table *tt, unsigned copies,
-		      const uint8_t *key)
+static int count_one(uint64_t *sum, const struct verify *v,
+		     const struct truth_table *tt, unsigned copies,
+		     const uint8_t *key)
 {
 	*sum = 0;
 	places_of_key(v->p, key, tt->target.t->key_len);
@@ -193,13 +167,6 @@ static int count_once(uint64_t *sum, const struct verify *v,
 		uint64_t n;
 		int rc;
 
-		if (v->p->source[v->p->place[p].source].remote) {
-			rc = count_remote(sum, v, tt, copies, key,
-					  &v->p->place[p]);
-			if (rc < 0)
-				return rc;
-			continue;
-		}
 		if (place_repeats(v->p, p) ||
 		    !target_view(&view, v->p, &tt->target, p))
 			continue;
@@ -210,42 +177,65 @@ static int count_once(uint64_t *sum, const struct verify *v,
 		}
 		*sum += n;
 	}
-	return 0;
+	return places_incomplete(v->p) ? -EHOSTUNREACH : 0;
 }
 
-static int count_all(uint64_t *sum, const struct verify *v,
-		     const struct truth_table *tt, unsigned copies,
-		     const uint8_t *key)
+static unsigned copies_of(const struct verify *v, const struct truth_key *k)
 {
-	struct crew *crew = v->p->crew;
-	int rc = count_once(sum, v, tt, copies, key);
+	return v->o->rule.copies ? v->o->rule.copies : k->copies;
+}
 
-	if (rc < 0 && crew) /* a machine was lost: its mirror may do */
-		rc = count_once(sum, v, tt, copies, key);
-	if (crew && crew_incomplete(crew)) {
-		crew_failed_set(crew);
-		return -EHOSTUNREACH;
-	}
-	return rc;
+static void count_round(const struct verify *v, const struct truth_table *tt,
+			struct batch *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		b->rc[i] = count_one(
+			&b->sum[i], v, tt,
+			copies_of(v, keymap_record(&tt->keys, b->record[i])),
+			b->key[i]);
+}
+
+/* All keys of a batch; if a machine is lost on the way its mirror may do. */
+static void count_batch(const struct verify *v, const struct truth_table *tt,
+			struct batch *b)
+{
+	struct collectors *c = v->p->collectors;
+	unsigned lost;
+
+	do {
+		lost = c ? collectors_lost(c) : 0;
+		if (places_far(v->p)) {
+			places_refresh(v->p);
+			places_plan(v->p);
+			count_round(v, tt, b);
+			places_fetch(v->p);
+			count_round(v, tt, b);
+			places_done(v->p);
+		} else {
+			count_round(v, tt, b);
+		}
+	} while (c && lost != collectors_lost(c));
+	sources_check(v->p);
+	for (size_t i = 0; i < b->n; i++)
+		if (b->rc[i] == -EHOSTUNREACH)
+			collectors_failed_set(c);
 }
 
 static void judge_count(struct verify *v, struct score *s,
 			const struct truth_table *tt, struct batch *b, size_t i)
 {
-	const struct truth_key *want = keymap_record(&tt->keys, i);
-	const uint8_t *key = keymap_key(&tt->keys, i);
-	unsigned copies = v->o->rule.copies ? v->o->rule.copies : want->copies;
+	const struct truth_key *want = keymap_record(&tt->keys, b->record[i]);
 	enum verdict verdict = VERDICT_MISSING;
+	uint64_t got = b->sum[i];
 	struct miss m = {0};
-	uint64_t got;
 
-	if (count_all(&got, v, tt, copies, key) == 0)
+	if (!b->rc[i])
 		verdict = got == want->sum  ? VERDICT_RIGHT
 			  : got > want->sum ? VERDICT_OVER
 			  : got		    ? VERDICT_WRONG
 					    : VERDICT_MISSING;
 	if (verify_listed(v, verdict)) {
-		m = miss_of(b, tt->target.t, key, &(struct reply){0});
+		m = miss_of(b, tt->target.t, b->key[i], &(struct reply){0});
 		snprintf(v->expected.text, sizeof(v->expected.text), "%llu",
 			 (unsigned long long)want->sum);
 		snprintf(v->got.text, sizeof(v->got.text), "%llu",
@@ -257,19 +247,31 @@ static void judge_count(struct verify *v, struct score *s,
 	verify_count(v, s, tt->target.t, verdict, &m);
 }
 
+static void judge_counts(struct verify *v, struct score *s,
+			 const struct truth_table *tt, struct batch *b)
+{
+	for (size_t i = 0; i < tt->keys.n && !cli_stop;) {
+		for (b->n = 0; b->n < QUERY_BATCH && i < tt->keys.n; i++) {
+			b->key[b->n] = keymap_key(&tt->keys, i);
+			b->record[b->n++] = i;
+		}
+		count_batch(v, tt, b);
+		for (size_t k = 0; k < b->n; k++)
+			judge_count(v, s, tt, b, k);
+	}
+}
+
 void verify_keys(struct verify *v, struct score *s, struct truth_table *tt)
 {
 	struct batch *b = calloc(1, sizeof(*b));
-	struct ask *ask = ask_open(v->p, &v->o->rule);
+	struct ask ask = {.places = v->p, .rule = v->o->rule};
 
 	if (!b)
 		cli_fail("out of memory");
 	if (tt->target.t->kind == TABLE_KEYINC)
-		for (size_t i = 0; i < tt->keys.n && !cli_stop; i++)
-			judge_count(v, s, tt, b, i);
+		judge_counts(v, s, tt, b);
 	else
 		for (unsigned c = 1; c <= HASH_COPIES; c++)
-			ask_all(v, s, tt, b, ask, c);
-	ask_close(ask);
+			ask_all(v, s, tt, b, &ask, c);
 	free(b);
 }

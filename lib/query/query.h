@@ -2,10 +2,9 @@
 /*
  * query.h - answers out of a table's memory (dta.md 3).
  *
- * All work on struct view: the bytes of one table in one epoch, in a region or
- * read back from a snapshot. Memory may be written meanwhile by a NIC or
- * another process: every slot is loaded once and the copy judged. Slots that
- * two copies of a key share count once.
+ * All work on struct view: the bytes of one table in one epoch of any memory.
+ * It may be written meanwhile by a NIC or another process: every slot is loaded
+ * once and the copy judged. Slots that two copies of a key share count once.
  */
 #ifndef QUERY_QUERY_H
 #define QUERY_QUERY_H
@@ -15,22 +14,10 @@
 #include <stdint.h>
 
 #include "hash/family.h"
-#include "store/table.h"
+#include "store/memory.h"
 
 enum {
 	QUERY_BATCH = 256, /* keys that the batch calls take at once */
-};
-
-struct view {
-	const struct table *t;
-	const uint32_t *values; /* V set of a postcard table, or NULL */
-	/*
-	 * Copies len bytes at offset of the table into buf; returns 0 or
-	 * -errno. NULL where mem points at the whole table (a region).
-	 */
-	int (*read)(void *ctx, uint64_t offset, void *buf, size_t len);
-	void *ctx;
-	const uint8_t *mem;
 };
 
 enum answer {
@@ -81,9 +68,9 @@ void keywrite_query(struct keywrite_answer *out, const struct view *v,
 		    const struct query_rule *rule, const uint8_t *key);
 
 /*
- * The same for n <= QUERY_BATCH keys at memory speed, region views only:
- * answer[i], agreed[i], value + i * t->value_len. Keys have CRC_HEADROOM
- * readable bytes before them.
+ * The same for n <= QUERY_BATCH keys at memory speed, where the table is
+ * mapped: answer[i], agreed[i], value + i * t->value_len. Keys have
+ * CRC_HEADROOM readable bytes before them.
  */
 void keywrite_query_batch(const struct view *v, const struct query_rule *rule,
 			  const uint8_t *const *keys, size_t n, uint8_t *answer,
@@ -108,6 +95,30 @@ void path_query(struct path_answer *out, const struct view *v,
  */
 int count_query(uint64_t *out, const struct view *v, unsigned copies,
 		const uint8_t *key);
+
+/* An answer of any kind, and where it is if several memories are asked. */
+struct reply {
+	enum answer answer;
+	uint8_t agreed, matched, copies;
+	bool unreadable;    /* somewhere on the way */
+	const char *source; /* NULL: nowhere */
+	uint64_t epoch;
+	union {
+		uint8_t value[TABLE_VALUE_MAX];
+		uint64_t count;
+		struct path_answer path;
+	};
+};
+
+/*
+ * n <= QUERY_BATCH keys, with CRC_HEADROOM readable bytes before each, of a
+ * keywrite, postcard or keyinc table: answer, agreed, matched, copies and what
+ * was found of *reply[i]. Copies 0 of the rule: as many as the kind needs. Far
+ * memory is read in one batch.
+ */
+void query_keys(const struct view *v, const struct query_rule *rule,
+		const uint8_t *const *keys, size_t n,
+		struct reply *const *reply);
 
 /*
  * Reads entries [from, count) of a list, at most max, oldest first, into buf

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * view.h - private to this room: loads from a table's memory that somebody may
- * be writing, or that has to be inflated first.
+ * be writing, or that has to be fetched first.
  */
 #ifndef QUERY_VIEW_H
 #define QUERY_VIEW_H
@@ -15,7 +15,7 @@ static inline int view_load(const struct view *v, uint64_t offset, void *buf,
 			    size_t len)
 {
 	if (!v->mem)
-		return v->read(v->ctx, offset, buf, len);
+		return memory_load(v, offset, buf, len);
 	if (len == 8 && !(((uintptr_t)v->mem + offset) & 7)) {
 		uint64_t w = __atomic_load_n(
 			(const uint64_t *)(v->mem + offset), __ATOMIC_ACQUIRE);

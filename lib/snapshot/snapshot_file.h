@@ -111,13 +111,6 @@ uint32_t snapshot_header_crc(const struct snapshot_header *h,
 uint32_t snapshot_block_crc(const struct snapshot_block *b);
 uint32_t snapshot_trailer_crc(const struct snapshot_trailer *t);
 
-/* A view's context. */
-struct snapshot_at {
-	struct snapshot *s;
-	uint64_t epoch;
-	unsigned table;
-};
-
 struct snapshot_cached {
 	uint64_t block; /* UINT64_MAX: none */
 	uint64_t used;	/* when, by s->clock */
@@ -125,6 +118,7 @@ struct snapshot_cached {
 };
 
 struct snapshot {
+	struct memory memory; /* snapshot_memory() */
 	int fd;
 	char *path;
 	uint64_t size;
@@ -138,7 +132,6 @@ struct snapshot {
 	uint8_t *packed; /* room for a block's bytes */
 	z_stream z;
 	bool z_open;
-	struct snapshot_at *at; /* tables x epochs, and one for nothing */
 };
 
 /* Reads an index out of the file, or -EBADMSG. */

@@ -101,19 +101,9 @@ static int load_index(struct snapshot *s, struct fault *f)
 
 static int prepare(struct snapshot *s, struct fault *f)
 {
-	unsigned tables = s->h.tables, epochs;
-
-	epochs = (unsigned)(s->head.last - s->head.first) + 1;
-	s->at = calloc((size_t)tables * epochs, sizeof(*s->at));
 	s->z_open = inflateInit(&s->z) == Z_OK;
-	if (!s->at || !s->z_open)
+	if (!s->z_open)
 		return fault_set(f, -ENOMEM, "out of memory");
-	for (unsigned i = 0; i < tables * epochs; i++)
-		s->at[i] = (struct snapshot_at){
-			.s = s,
-			.epoch = s->head.first + i / tables,
-			.table = i % tables,
-		};
 	for (int i = 0; i < SNAPSHOT_CACHE; i++)
 		s->cache[i].block = UINT64_MAX;
 	return 0;
@@ -169,47 +159,11 @@ void snapshot_close(struct snapshot *s)
 		inflateEnd(&s->z);
 	for (int i = 0; i < SNAPSHOT_CACHE; i++)
 		free(s->cache[i].data);
-	free(s->at);
 	free(s->packed);
 	free(s->index);
 	free(s->values);
 	free(s->path);
 	free(s);
-}
-
-unsigned snapshot_tables(const struct snapshot *s)
-{
-	return s->h.tables;
-}
-
-const struct table *snapshot_table(const struct snapshot *s, unsigned i)
-{
-	return i < s->h.tables ? &s->h.table[i] : NULL;
-}
-
-const struct table *snapshot_pick(const struct snapshot *s, int kind,
-				  const char *name_or_id, struct fault *f)
-{
-	return table_pick(s->h.table, s->h.tables, kind, name_or_id, f);
-}
-
-uint64_t snapshot_oldest(const struct snapshot *s)
-{
-	return s->head.first;
-}
-
-uint64_t snapshot_newest(const struct snapshot *s)
-{
-	return s->head.last;
-}
-
-const uint32_t *snapshot_values(const struct snapshot *s, const struct table *t)
-{
-	/* values_at is a multiple of 4, and so is the start of the V sets. */
-	return t->values ? (const uint32_t *)(const void *)(s->values +
-							    (t->values_at -
-							     s->h.values_at))
-			 : NULL;
 }
 
 static bool inflate_into(struct snapshot *s, uint32_t packed, uint8_t *out,
@@ -275,20 +229,21 @@ found:
 	return 0;
 }
 
-static int read_at(void *ctx, uint64_t offset, void *buf, size_t len)
+static int read_one(struct snapshot *s, const struct memory_read *r)
 {
-	const struct snapshot_at *at = ctx;
-	struct snapshot *s = at->s;
-	uint8_t *to = buf;
+	unsigned table = (unsigned)(r->t - s->h.table);
+	uint64_t offset = r->offset;
+	uint8_t *to = r->to;
 
-	while (len) {
+	if (r->epoch < s->head.first || r->epoch > s->head.last)
+		return -ERANGE;
+	for (size_t left = r->length; left;) {
 		size_t in = offset % SNAPSHOT_BLOCK;
-		size_t n = SNAPSHOT_BLOCK - in < len ? SNAPSHOT_BLOCK - in
-						     : len;
+		size_t n = SNAPSHOT_BLOCK - in < left ? SNAPSHOT_BLOCK - in
+						      : left;
 		const uint8_t *data;
 		int rc = cached(
-			s,
-			snapshot_number(&s->plan, at->epoch, at->table, offset),
+			s, snapshot_number(&s->plan, r->epoch, table, offset),
 			&data);
 
 		if (rc < 0)
@@ -296,27 +251,43 @@ static int read_at(void *ctx, uint64_t offset, void *buf, size_t len)
 		memcpy(to, data + in, n);
 		to += n;
 		offset += n;
-		len -= n;
+		left -= n;
 	}
 	return 0;
 }
 
-static int read_nothing(void *ctx, uint64_t offset, void *buf, size_t len)
+static struct snapshot *snapshot_of(struct memory *m)
 {
-	(void)ctx, (void)offset, (void)buf, (void)len;
-	return -ERANGE;
+	return (struct snapshot *)((char *)m -
+				   offsetof(struct snapshot, memory));
 }
 
-void snapshot_view(struct view *out, struct snapshot *s, const struct table *t,
-		   uint64_t epoch)
+static void read_all(struct memory *m, struct memory_read *r, size_t n)
 {
-	uint64_t table = (uint64_t)(t - s->h.table);
+	for (size_t i = 0; i < n; i++)
+		r[i].rc = read_one(snapshot_of(m), &r[i]);
+}
 
-	*out = (struct view){.t = t, .values = snapshot_values(s, t)};
-	if (epoch < s->head.first || epoch > s->head.last) {
-		out->read = read_nothing;
-		return;
-	}
-	out->read = read_at;
-	out->ctx = &s->at[(epoch - s->head.first) * s->h.tables + table];
+static void close_snapshot(struct memory *m)
+{
+	snapshot_close(snapshot_of(m));
+}
+
+struct memory *snapshot_memory(struct snapshot *s)
+{
+	static const struct memory_ops ops = {
+		.read = read_all,
+		.close = close_snapshot,
+	};
+	struct memory *m = &s->memory;
+
+	m->ops = &ops;
+	m->path = s->path;
+	m->table = s->h.table;
+	m->tables = s->h.tables;
+	m->oldest = s->head.first;
+	m->newest = s->head.last;
+	m->values = s->values;
+	m->values_at = s->h.values_at;
+	return m;
 }

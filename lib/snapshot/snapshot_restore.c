@@ -29,38 +29,18 @@ int snapshot_verify(struct snapshot *s, uint64_t *blocks, uint64_t *damaged,
 	return rc < 0 ? fault_set(f, rc, "%s: %s", s->path, strerror(-rc)) : 0;
 }
 
-int snapshot_digest(struct snapshot *s, const struct table *t, uint64_t epoch,
-		    uint32_t *out)
-{
-	unsigned table = (unsigned)(t - s->h.table);
-	uint8_t *room = malloc(SNAPSHOT_BLOCK);
-	uint32_t sum = 0;
-	int rc = room ? 0 : -ENOMEM;
-
-	if (epoch < s->head.first || epoch > s->head.last)
-		rc = -ERANGE;
-	for (uint64_t at = 0; at < t->length && !rc; at += SNAPSHOT_BLOCK) {
-		uint64_t n = snapshot_number(&s->plan, epoch, table, at);
-
-		rc = snapshot_block_read(s, n, room);
-		if (!rc)
-			sum = crc_extend(CRC_CHECKSUM, sum, room,
-					 snapshot_place(&s->plan, n).length);
-	}
-	free(room);
-	if (!rc)
-		*out = sum;
-	return rc;
-}
-
 /* The layout that the region was made from. The values stay the snapshot's. */
 static void layout_of(struct layout *l, struct snapshot *s)
 {
+	struct view v;
+
 	memset(l, 0, sizeof(*l));
 	l->n = s->h.tables;
 	for (unsigned i = 0; i < l->n; i++) {
 		l->table[i] = s->h.table[i];
-		l->values[i] = (uint32_t *)snapshot_values(s, &s->h.table[i]);
+		memory_view(&v, snapshot_memory(s), &s->h.table[i],
+			    s->head.first);
+		l->values[i] = (uint32_t *)v.values;
 	}
 }
 

@@ -250,25 +250,20 @@ uint64_t region_epoch(const struct region *r)
 	return __atomic_load_n(&r->state->epoch, __ATOMIC_ACQUIRE);
 }
 
-/* The header's word may be anything: no more epochs than there are sets. */
 uint64_t region_oldest(const struct region *r)
 {
-	uint64_t oldest, epoch, least;
+	uint64_t oldest;
 
 	/* What was read before this call was read before. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	oldest = __atomic_load_n(&r->state->oldest, __ATOMIC_ACQUIRE);
-	epoch = region_epoch(r);
-	least = epoch >= r->h.epochs ? epoch - r->h.epochs + 1 : 1;
-	if (oldest < least)
-		return least;
-	return oldest < epoch ? oldest : epoch;
+	return region_oldest_of(&r->h, oldest, region_epoch(r));
 }
 
 uint64_t region_offset(const struct region *r, const struct table *t,
 		       uint64_t epoch)
 {
-	return region_set_at(r, epoch) + (t->offset - r->h.set_at);
+	return region_table_at(&r->h, t, epoch);
 }
 
 const uint8_t *region_read(const struct region *r, const struct table *t,

@@ -24,6 +24,7 @@
 
 #include "base/fault.h"
 #include "store/layout.h"
+#include "store/memory.h"
 #include "store/table.h"
 
 enum {
@@ -100,25 +101,15 @@ const uint8_t *region_read(const struct region *r, const struct table *t,
 /* The V set of a postcard table: t->values numbers, sorted; NULL: a range. */
 const uint32_t *region_values(const struct region *r, const struct table *t);
 
+/* The region as memory to be asked: memory_close() is region_close(). */
+struct memory *region_memory(struct region *r);
+
 /* The file offset of a table in an epoch. */
 uint64_t region_offset(const struct region *r, const struct table *t,
 		       uint64_t epoch);
 
 /* The file as it is mapped: region_size() bytes. */
 const uint8_t *region_file(const struct region *r);
-
-/*
- * The image of a region that is elsewhere, in a file of size bytes: fetch()
- * copies its head and V sets here, and then they are judged. It knows all that
- * a region knows; but there is nothing to map, and what would give a pointer
- * into a table must not be asked: tables are at region_offset(). The epochs are
- * those of the last region_renew(). name is for messages.
- */
-typedef int region_fetch(void *ctx, uint64_t offset, void *buf, size_t len);
-
-int region_image(struct region **out, const char *name, uint64_t size,
-		 region_fetch *fetch, void *ctx, struct fault *f);
-int region_renew(struct region *r, region_fetch *fetch, void *ctx);
 
 /* Counts of list entries ever written, host order. list < t->lists. */
 uint64_t region_list_count(const struct region *r, const struct table *t,

@@ -108,6 +108,7 @@ enum region_lock {
 };
 
 struct region {
+	struct memory memory;	/* region_memory() */
 	struct region_header h; /* a checked copy */
 	char *path;
 	struct aside aside; /* until it is published */
@@ -191,10 +192,28 @@ bool region_seat_lives(const struct region_seat *s);
 /* Completes what dead writers left half done; frees their seats. Locked. */
 void region_replay(struct region *r);
 
+/* Where a table is in an epoch, in the file. */
+static inline uint64_t region_table_at(const struct region_header *h,
+				       const struct table *t, uint64_t epoch)
+{
+	return t->offset + (epoch - 1) % h->epochs * h->set_len;
+}
+
 /* The set that an epoch lives in: its first byte, in the file. */
 static inline uint64_t region_set_at(const struct region *r, uint64_t epoch)
 {
 	return r->h.set_at + (epoch - 1) % r->h.epochs * r->h.set_len;
+}
+
+/* The state's word may be anything: no more epochs than there are sets. */
+static inline uint64_t region_oldest_of(const struct region_header *h,
+					uint64_t oldest, uint64_t epoch)
+{
+	uint64_t least = epoch >= h->epochs ? epoch - h->epochs + 1 : 1;
+
+	if (oldest < least)
+		return least;
+	return oldest < epoch ? oldest : epoch;
 }
 
 #endif

@@ -99,23 +99,8 @@ void verbs_road_close(struct verbs_road *v)
 {
 }
 
-int verbs_reader_open(struct verbs_reader **out, const char *address,
-		      const volatile sig_atomic_t *stop, struct fault *f)
-{
-	return without(f);
-}
-
-void verbs_reader_close(struct verbs_reader *r)
-{
-}
-
-uint64_t verbs_reader_size(const struct verbs_reader *r)
-{
-	return 0;
-}
-
-int verbs_reader_read(struct verbs_reader *r, const struct verbs_piece *p,
-		      size_t n, struct fault *f)
+int verbs_memory(struct memory **out, const char *address,
+		 const volatile sig_atomic_t *stop, struct fault *f)
 {
 	return without(f);
 }

@@ -24,40 +24,6 @@ struct round {
 	} part[VERBS_DEPTH];
 };
 
-int verbs_reader_open(struct verbs_reader **out, const char *address,
-		      const volatile sig_atomic_t *stop, struct fault *f)
-{
-	struct verbs_reader *r = calloc(1, sizeof(*r));
-	int rc;
-
-	if (!r)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = verbs_peer_open(&r->peer, address, stop, f);
-	if (!rc)
-		rc = verbs_link_reader(&r->link, &r->peer, VERBS_CM_READ,
-				       &r->size, &r->ctr, f);
-	if (rc < 0) {
-		verbs_reader_close(r);
-		return rc;
-	}
-	*out = r;
-	return 0;
-}
-
-void verbs_reader_close(struct verbs_reader *r)
-{
-	if (!r)
-		return;
-	verbs_link_close(&r->link);
-	verbs_peer_close(&r->peer);
-	free(r);
-}
-
-uint64_t verbs_reader_size(const struct verbs_reader *r)
-{
-	return r->size;
-}
-
 static int broken(const struct verbs_reader *r, struct fault *f)
 {
 	if (r->ctr.access || r->ctr.refused)
@@ -71,7 +37,7 @@ static int broken(const struct verbs_reader *r, struct fault *f)
 
 /* As much of a piece, from done on, as the ring has room for. */
 static size_t add(struct round *round, struct verbs_queue *q,
-		  const struct verbs_piece *p, size_t done)
+		  const struct memory_piece *p, size_t done)
 {
 	size_t length = p->length - done, room = VERBS_STAGE - round->used;
 	unsigned i = round->n;
@@ -104,9 +70,11 @@ static int finish(struct verbs_reader *r, struct round *round, struct fault *f)
 	return 0;
 }
 
-int verbs_reader_read(struct verbs_reader *r, const struct verbs_piece *p,
-		      size_t n, struct fault *f)
+/* Many at a time. */
+static int read_pieces(void *ctx, const struct memory_piece *p, size_t n,
+		       struct fault *f)
 {
+	struct verbs_reader *r = ctx;
 	struct round round = {.n = 0};
 
 	for (size_t i = 0; i < n; i++)
@@ -128,4 +96,37 @@ int verbs_reader_read(struct verbs_reader *r, const struct verbs_piece *p,
 			done += add(&round, &r->link.q, &p[i], done);
 		}
 	return finish(r, &round, f);
+}
+
+static void close_reader(void *ctx)
+{
+	struct verbs_reader *r = ctx;
+
+	verbs_link_close(&r->link);
+	verbs_peer_close(&r->peer);
+	free(r);
+}
+
+int verbs_memory(struct memory **out, const char *address,
+		 const volatile sig_atomic_t *stop, struct fault *f)
+{
+	static const volatile sig_atomic_t never;
+	struct verbs_reader *r = calloc(1, sizeof(*r));
+	struct memory_link link = {read_pieces, close_reader, r};
+	struct fault why = {""};
+	int rc;
+
+	if (!r)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	rc = verbs_peer_open(&r->peer, address, stop ? stop : &never, &why);
+	if (!rc)
+		rc = verbs_link_reader(&r->link, &r->peer, VERBS_CM_READ,
+				       &r->size, &r->ctr, &why);
+	if (rc < 0) {
+		close_reader(r);
+		return fault_of(f, rc, address, &why);
+	}
+	link.size = r->size;
+	rc = memory_of_link(out, address, &link, stop, &why);
+	return rc < 0 ? fault_of(f, rc, address, &why) : 0;
 }

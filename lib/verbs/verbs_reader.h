@@ -12,35 +12,16 @@
 #define VERBS_VERBS_READER_H
 
 #include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/fault.h"
-
-struct verbs_reader;
-
-struct verbs_piece {
-	uint64_t offset; /* in the file */
-	size_t length;
-	void *to;
-};
+#include "query/far.h"
 
 /*
  * ADDRESS[:PORT], as verbs_road_open() takes it. stop ends waiting for the
- * collector when it becomes true; may be NULL.
+ * collector when it becomes true; may be NULL. -ERANGE of a load: it is not in
+ * the region; another -errno: the connection is broken, for good.
  */
-int verbs_reader_open(struct verbs_reader **out, const char *address,
-		      const volatile sig_atomic_t *stop, struct fault *f);
-void verbs_reader_close(struct verbs_reader *r); /* NULL is fine */
-
-/* Bytes of the file. */
-uint64_t verbs_reader_size(const struct verbs_reader *r);
-
-/*
- * Reads n pieces, many at a time; all are there when it returns 0. -ERANGE: one
- * is not in the file; another -errno: the connection is broken, for good.
- */
-int verbs_reader_read(struct verbs_reader *r, const struct verbs_piece *p,
-		      size_t n, struct fault *f);
+int verbs_memory(struct memory **out, const char *address,
+		 const volatile sig_atomic_t *stop, struct fault *f);
 
 #endif

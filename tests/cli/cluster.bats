@@ -669,7 +669,7 @@ all_right() { # truth [option...]
 		diff near.out far.out
 	done
 	[ "$(wc -l <near.out)" -gt 30 ]
-	[ "$(wc -l <hosts)" -eq 4 ] # entries and epochs, twice
+	[ "$(wc -l <hosts)" -eq 2 ]
 }
 
 @test "list -f: each list at its owner, through the rotations of one" {
@@ -751,6 +751,85 @@ all_right() { # truth [option...]
 	run -0 --separate-stderr dta-query keywrite --cluster cluster.ini \
 		--ssh ./ssh -k keys -o ndjson
 	[[ $stderr == *"an answer that is none"* ]]
+}
+
+@test "another machine: no ticket, the shell, its rotations, its end" {
+	make_layout
+	dta-collect --create --layout layout.ini --epochs 3 --region "$NAME-a"
+	make_cluster a </dev/null
+	make_ssh
+	make_reports 500
+	dta-translate -q -r reports.pcap --cluster cluster.ini
+	sed -i 's/^region = .*/&\nhost = alpha/' cluster.ini
+	sed -n 's/^1,keywrite,\([^,]*\),.*/\1/p' truth.csv >keys
+	key=$(head -n 1 keys)
+	near=$(dta-query keywrite --region "$NAME-a" "$key" -o ndjson | jq -c 'del(.source)')
+	far=$(dta-query keywrite --cluster cluster.ini --ssh ./ssh "$key" -o ndjson | jq -c 'del(.source)')
+	[ "$near" = "$far" ]
+	# Each command of the shell by itself, and after one that was misused.
+	printf '%s\n' tables "keywrite $key -o csv" "list --last x" "count --summary -o csv $key" \
+		"keywrite $key -o csv" epochs |
+		dta-query -i --cluster cluster.ini --ssh ./ssh >out 2>err
+	[ "$(grep -c "^$key,found" out)" -eq 2 ]
+	grep -q '^1,[01],[01],0,0,0$' out
+	grep -q '^ *1 *0$' out
+	# One that asks for long sees new epochs, and those that are gone.
+	mkfifo in
+	dta-query keywrite --cluster cluster.ini --ssh ./ssh -k - -o csv \
+		<in >out 2>err 3>&- &
+	BG_PIDS+=($!)
+	exec 9>in
+	answered() { [ "$(wc -l <out)" -eq "$1" ]; }
+	echo "$key" >&9
+	wait_for answered 2
+	[[ $(tail -n 1 out) == "$key,found,"* ]]
+	dta-collect --rotate --region "$NAME-a"
+	dta-gen uniform --kind keywrite --table 1 --count 500 --seed 1 -q -w - |
+		dta-translate -q -r - --region "$NAME-a"
+	echo "$key" >&9
+	wait_for answered 3
+	[[ $(tail -n 1 out) == "$key,found,"*,2,0,flows ]]
+	for i in 3 4 5; do dta-collect --rotate --region "$NAME-a"; done
+	echo "$key" >&9
+	wait_for answered 4
+	[[ $(tail -n 1 out) == "$key,not_found,"* ]]
+	# The other end goes: what is asked then has no answer.
+	pid=$(pgrep -P "$(pgrep -P "${BG_PIDS[-1]}" | head -n 1)" dta-dump || pgrep -P "${BG_PIDS[-1]}" dta-dump)
+	kill -9 "$pid"
+	echo "$key" >&9
+	exec 9>&-
+	rc=0
+	wait "${BG_PIDS[-1]}" || rc=$?
+	[ $rc -eq 1 ]
+	[[ $(tail -n 1 out) == "$key,unreadable,"* ]]
+	grep "collector 0: alpha: cannot be asked (./ssh ended with status 137)" err
+}
+
+@test "another machine that answers otherwise: what is wrong there" {
+	make_layout
+	make_regions a
+	make_cluster a </dev/null
+	sed -i 's/^region = .*/&\nhost = alpha/' cluster.ini
+	answer() { # what ssh does | message
+		printf '#!/bin/sh\n%s\n' "$1" >ssh
+		chmod +x ssh
+		run -1 --separate-stderr dta-query list --cluster cluster.ini \
+			--ssh ./ssh
+		echo "$stderr"
+		[[ $stderr == *"collector 0: alpha: $2"*"no collector can be asked"* ]]
+		[ -z "$output" ]
+	}
+	answer 'exit 127' "cannot be asked (./ssh ended with status 127)"
+	answer 'echo Welcome' "an answer that is none; a shell there"
+	answer "printf 'DTAm\\0\\7\\0\\0\\0\\0\\0\\0\\0\\0\\0\\1'" \
+		"its dta-dump serve is of version 7, this program knows version 1: install"
+	answer "printf 'DTAm\\0\\1\\0\\0\\0\\0\\0\\0\\0\\1\\0\\0'; cat /dev/zero" \
+		"an answer that is none"
+	answer "head -c 4 | dta-dump serve $NAME-a" \
+		"cannot be asked (./ssh ended with status 1)"
+	run -1 --separate-stderr dta-query list --cluster cluster.ini \
+		--ssh ./nowhere
+	[[ $stderr == *"collector 0: ./nowhere: No such file"* ]]
 }
 
 @test "collectors that do not fit together are refused" {

@@ -428,6 +428,53 @@ f.seek(at); b = f.read(1)[0]; f.seek(at); f.write(bytes([b ^ 4]))' "$at"
 	[ "$(dta-dump digest "$NAME" --table l -o csv | wc -l)" = 2 ]
 }
 
+# Requests to serve: pieces of offset and length, as hexadecimal.
+piece() { printf '%016x%08x' "$@"; }
+request() { # pieces
+	printf '%08x%s' $((${#1} / 24)) "$1" | xxd -r -p
+}
+
+@test "serve: bytes of the file, in order; nothing else, and to no other" {
+	four_kinds | region_of
+	dta-collect --region "$NAME" --snapshot s.dta
+	size=$(stat -c %s "/dev/shm/$NAME")
+	{
+		request "$(piece 0 8)$(piece 20480 16)$(piece $((size - 3)) 3)"
+		request "$(piece "$size" 0)"
+		request "$(piece 1 9)"
+	} | dta-dump serve "$NAME" >out
+	{
+		printf 'DTAm0001 0000 %016x 0000001b' "$size" | sed 's/^DTAm/4454416d/' | xxd -r -p
+		head -c 8 "/dev/shm/$NAME"
+		tail -c +20481 "/dev/shm/$NAME" | head -c 16
+		tail -c 3 "/dev/shm/$NAME"
+		printf 0000000000000009 | xxd -r -p
+		tail -c +2 "/dev/shm/$NAME" | head -c 9
+	} | cmp - out
+	# What is asked for that is not there, or no request, ends it.
+	bad() { # message
+		run -1 --separate-stderr bash -c "dta-dump serve $NAME <request | wc -c; exit \${PIPESTATUS[0]}"
+		echo "$stderr"
+		[[ $stderr == "dta-dump: $NAME: "*"$1"* ]]
+		[ "$output" = 16 ]
+	}
+	request "$(piece $((size - 3)) 4)" >request
+	bad "not in the region"
+	request "$(piece 0 1048577)" >request
+	bad "too much at once"
+	printf 00000000 | xxd -r -p >request
+	bad "a request that is none"
+	printf 0000000100 | xxd -r -p >request
+	bad "cut short"
+	run -1 --separate-stderr dta-dump serve ./s.dta
+	[[ -z $output && $stderr == *"a snapshot"* ]]
+	run -1 --separate-stderr dta-dump serve "$NAME-none"
+	[[ -z $output && $stderr == *"no such region"* ]]
+	chmod 000 "/dev/shm/$NAME"
+	[ "$(id -u)" = 0 ] || run -1 dta-dump serve "$NAME"
+	run -2 dta-dump serve "$NAME" --epoch 1
+}
+
 @test "misuse: exit 2, and what is wrong" {
 	while IFS='|' read -r args message; do
 		# shellcheck disable=SC2086
@@ -435,7 +482,7 @@ f.seek(at); b = f.read(1)[0]; f.seek(at); f.write(bytes([b ^ 4]))' "$at"
 		echo "$args: $stderr"
 		[[ -z $output && $stderr == *"$message"* ]]
 	done <<-'EOF'
-		packet x|'packet' is not packets, region, snapshot or digest
+		packet x|'packet' is not packets, region, snapshot, digest or serve
 		packets|packets of what?
 		packets a b|'b': one at a time
 		packets a --region x --ticket y|one of --region, --ticket, --layout

@@ -3,7 +3,6 @@
 #include "../unit/translate_road.h"
 #include "query_file.h"
 
-#include "../../cmd/dta-query/lines.c"
 #define lines_open fuzz_lines_open
 #include "../../cmd/dta-query/keys.c"
 

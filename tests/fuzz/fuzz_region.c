@@ -3,8 +3,9 @@
  * The input is the head of a region's file of 2 MiB: the fields of the header,
  * then tables; all else is zero. Its checksums are made right, or the fuzzer
  * would never get past them. What opens is read: all of every table must be
- * there; and an image of it can be made where it can be opened, and only there.
+ * there; and it can be asked from afar where it can be opened, and only there.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "hash/crc.h"
+#include "query/far.h"
 #include "query/query.h"
 #include "store/region_file.h"
 
@@ -47,29 +49,40 @@ enum {
 	FIELDS = offsetof(struct region_header, reserved),
 };
 
-static int fetch(void *ctx, uint64_t offset, void *buf, size_t len)
+static int far_read(void *ctx, const struct memory_piece *p, size_t n,
+		    struct fault *f)
 {
-	if (offset > 2 << 20 || len > (2 << 20) - offset)
-		abort();
-	return pread(*(int *)ctx, buf, len, (off_t)offset) == (ssize_t)len ? 0
-									   : -1;
+	for (; n; n--, p++) {
+		if (p->offset > 2 << 20 || p->length > (2 << 20) - p->offset)
+			abort();
+		if (pread(*(int *)ctx, p->to, p->length, (off_t)p->offset) !=
+		    (ssize_t)p->length)
+			return fault_set(f, -EIO, "it cannot be read");
+	}
+	return 0;
 }
 
-static void look_from_afar(int fd, const struct region *r)
+static void far_close(void *ctx)
 {
-	struct region *image;
-	int rc = region_image(&image, "there", 2 << 20, fetch, &fd, NULL);
+	(void)ctx;
+}
+
+static void look_from_afar(int fd, struct region *r)
+{
+	struct memory_link link = {far_read, far_close, &fd, 2 << 20};
+	struct memory *far, *near;
+	int rc = memory_of_link(&far, "there", &link, NULL, NULL);
 
 	if (!rc != !!r)
 		abort();
 	if (rc)
 		return;
-	if (region_tables(image) != region_tables(r) ||
-	    memcmp(region_table(image, 0), region_table(r, 0),
-		   region_tables(r) * sizeof(struct table)) != 0 ||
-	    region_oldest(image) != region_oldest(r))
+	near = region_memory(r);
+	if (far->tables != near->tables || far->oldest != near->oldest ||
+	    memcmp(far->table, near->table,
+		   near->tables * sizeof(struct table)) != 0)
 		abort();
-	region_close(image);
+	memory_close(far);
 }
 
 static size_t least(size_t a, size_t b)

@@ -68,6 +68,7 @@ static void mend_blocks(uint8_t *file, size_t size)
 
 static void read_all(struct snapshot *s)
 {
+	struct memory *m = snapshot_memory(s);
 	uint64_t blocks, damaged;
 	uint8_t byte;
 	struct view v;
@@ -75,11 +76,11 @@ static void read_all(struct snapshot *s)
 	snapshot_verify(s, &blocks, &damaged, NULL);
 	if (damaged > blocks)
 		abort();
-	for (unsigned i = 0; i < snapshot_tables(s); i++) {
-		const struct table *t = snapshot_table(s, i);
+	for (unsigned i = 0; i < m->tables; i++) {
+		const struct table *t = &m->table[i];
 
-		snapshot_view(&v, s, t, snapshot_newest(s));
-		v.read(v.ctx, t->length - 1, &byte, 1);
+		memory_view(&v, m, t, m->newest);
+		memory_load(&v, t->length - 1, &byte, 1);
 	}
 }
 

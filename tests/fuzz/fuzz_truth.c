@@ -3,8 +3,6 @@
 #include "../unit/translate_road.h"
 #include "query_file.h"
 
-#include "../../cmd/dta-query/keymap.c"
-#include "../../cmd/dta-query/lines.c"
 #define lines_open fuzz_lines_open
 #include "../../cmd/dta-query/truth.c"
 
@@ -15,26 +13,6 @@ enum {
 };
 
 static struct table tables[TABLES];
-
-unsigned source_tables(const struct source *s)
-{
-	(void)s;
-	return TABLES;
-}
-
-const struct table *source_table(const struct source *s, unsigned i)
-{
-	(void)s;
-	return &tables[i];
-}
-
-void target_of(struct target *out, const struct places *p, unsigned source,
-	       const struct table *t)
-{
-	(void)p;
-	*out = (struct target){.t = t};
-	out->in[source] = t;
-}
 
 static void tables_make(void)
 {
@@ -62,7 +40,11 @@ static void judge(const struct truth *t)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct truth truth;
-	static struct places places = {.sources = 1};
+	static struct memory memory = {.table = tables, .tables = TABLES};
+	static struct places places = {
+		.source = {{.memory = &memory}},
+		.sources = 1,
+	};
 	char path[32];
 	int fd = file_of(path, data, size);
 

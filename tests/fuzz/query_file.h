@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../cmd/dta-query/lines.h"
 #include "cli/cli.h"
+#include "cli/lines.h"
 
 static jmp_buf bad_line;
 static struct lines *reading; /* to be closed then */

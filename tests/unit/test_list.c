@@ -30,6 +30,7 @@ static struct view fresh(unsigned table)
 
 /* A list that a writer works on between any two loads of the reader. */
 struct busy {
+	struct memory face;
 	struct view inner;
 	uint64_t count;
 	uint64_t step; /* entries written before each load */
@@ -58,15 +59,19 @@ static void half_batch(const struct busy *b)
 		memset(memory + table_entry(t, 1, i % t->units), 0xff, 4);
 }
 
-static int busy_read(void *ctx, uint64_t offset, void *buf, size_t len)
+static void busy_read(struct memory *m, struct memory_read *r, size_t n)
 {
-	struct busy *b = ctx;
+	struct busy *b = (struct busy *)m; /* its first member */
 
-	append(b, b->step);
-	half_batch(b);
-	memcpy(buf, memory + offset, len);
-	return 0;
+	for (size_t i = 0; i < n; i++) {
+		append(b, b->step);
+		half_batch(b);
+		memcpy(r[i].to, memory + r[i].offset, r[i].length);
+		r[i].rc = 0;
+	}
 }
+
+static const struct memory_ops busy_ops = {.read = busy_read};
 
 /* What came: entries from..next without those lost, each its own number. */
 static void check_entries(const uint8_t *buf, int64_t n, uint64_t from,
@@ -85,8 +90,8 @@ static void test_list(void)
 {
 	static uint8_t buf[400];
 	uint64_t next, lost, count, kept = 100 - 16;
-	struct busy b = {.inner = fresh(SAMPLE_LOSS)};
-	struct view v = b.inner, busy = {b.inner.t, NULL, busy_read, &b, NULL};
+	struct busy b = {.face.ops = &busy_ops, .inner = fresh(SAMPLE_LOSS)};
+	struct view v = b.inner, busy = {.t = b.inner.t, .memory = &b.face};
 	int64_t n;
 
 	TEST(list_read(&v, 1, 0, buf, 100, &next, &lost) == 0);

@@ -348,43 +348,47 @@ static void test_dta0_path(void)
 	     a.value[1] == 500);
 }
 
-static int broken_read(void *ctx, uint64_t offset, void *buf, size_t len)
+static uint64_t damaged; /* bytes at the start of the table */
+
+static void broken_read(struct memory *m, struct memory_read *r, size_t n)
 {
-	/* The first half of the table is damaged. */
-	if (offset < *(uint64_t *)ctx)
-		return -EBADMSG;
-	memcpy(buf, memory + offset, len);
-	return 0;
+	(void)m;
+	for (size_t i = 0; i < n; i++) {
+		r[i].rc = r[i].offset < damaged ? -EBADMSG : 0;
+		if (!r[i].rc)
+			memcpy(r[i].to, memory + r[i].offset, r[i].length);
+	}
 }
 
 static void test_unreadable(void)
 {
 	static const uint8_t key[4] = {1, 2, 3, 4};
+	static const struct memory_ops ops = {.read = broken_read};
+	struct memory broken = {.ops = &ops};
 	struct query_rule rule = {.copies = 2};
 	struct view v = fresh(SAMPLE_DART);
-	uint64_t all = UINT64_MAX, low, count;
+	uint64_t count;
 	struct keywrite_answer a;
 	struct path_answer p;
 
 	put_slot(v.t, 0, key, 9);
 	put_slot(v.t, 1, key, 9);
 	v.mem = NULL;
-	v.read = broken_read;
-	v.ctx = &all;
+	v.memory = &broken;
+	damaged = UINT64_MAX;
 	keywrite_query(&a, &v, &rule, key);
 	TEST(a.answer == ANSWER_UNREADABLE);
-	low = (uint64_t)((slot_of(v.t, 0, key) < slot_of(v.t, 1, key)
-				  ? slot_of(v.t, 0, key)
-				  : slot_of(v.t, 1, key)) -
-			 memory) +
-	      1;
-	v.ctx = &low;
+	damaged = (uint64_t)((slot_of(v.t, 0, key) < slot_of(v.t, 1, key)
+				      ? slot_of(v.t, 0, key)
+				      : slot_of(v.t, 1, key)) -
+			     memory) +
+		  1;
 	keywrite_query(&a, &v, &rule, key);
 	TEST(a.answer == F && a.matched == 1 && a.value[0] == 9);
 	v = fresh(SAMPLE_SUMS);
 	v.mem = NULL;
-	v.read = broken_read;
-	v.ctx = &all;
+	v.memory = &broken;
+	damaged = UINT64_MAX;
 	TEST(count_query(&count, &v, 2, key) == -EBADMSG);
 	v.t = &layout.table[SAMPLE_PATHS];
 	path_query(&p, &v, &rule, (const uint8_t *)"thirteen bytes");

@@ -90,17 +90,18 @@ static void save_file(const uint8_t *data, size_t len)
 static bool same_table(struct snapshot *s, const struct region *r, unsigned i,
 		       uint64_t epoch)
 {
-	const struct table *t = snapshot_table(s, i);
+	struct memory *m = snapshot_memory(s);
+	const struct table *t = &m->table[i];
 	const uint8_t *mem = region_read(r, region_table(r, i), epoch);
 	uint8_t *copy = malloc(t->length);
 	uint32_t digest = 0;
 	struct view v;
 	bool same;
 
-	snapshot_view(&v, s, t, epoch);
-	same = v.read(v.ctx, 0, copy, t->length) == 0 &&
+	memory_view(&v, m, t, epoch);
+	same = memory_load(&v, 0, copy, t->length) == 0 &&
 	       !memcmp(copy, mem, t->length) &&
-	       snapshot_digest(s, t, epoch, &digest) == 0 &&
+	       memory_digest(m, t, epoch, &digest) == 0 &&
 	       digest == region_digest(r, region_table(r, i), epoch);
 	free(copy);
 	return same;
@@ -112,6 +113,7 @@ static void test_whole(const struct region *r)
 	struct keywrite_answer a;
 	struct snapshot *s;
 	struct fault f = {""};
+	struct memory *m;
 	struct view v;
 	uint64_t blocks, damaged, wrong = 0;
 	uint8_t byte;
@@ -120,16 +122,17 @@ static void test_whole(const struct region *r)
 		fprintf(stderr, "%s\n", f.text);
 		return;
 	}
-	TEST(snapshot_tables(s) == SAMPLE_TABLES);
-	TEST(snapshot_oldest(s) == 2 && snapshot_newest(s) == 3);
-	TEST(snapshot_table(s, SAMPLE_TABLES) == NULL);
-	TEST(snapshot_pick(s, TABLE_APPEND, NULL, &f) ==
-	     snapshot_table(s, SAMPLE_LOSS));
-	TEST(snapshot_values(s, snapshot_table(s, SAMPLE_PATHS))[1] == 7);
+	m = snapshot_memory(s);
+	TEST(m->tables == SAMPLE_TABLES);
+	TEST(m->oldest == 2 && m->newest == 3);
+	TEST(table_pick(m->table, m->tables, TABLE_APPEND, NULL, &f) ==
+	     &m->table[SAMPLE_LOSS]);
+	memory_view(&v, m, &m->table[SAMPLE_PATHS], 2);
+	TEST(v.values[1] == 7);
 	for (uint64_t epoch = 2; epoch <= 3; epoch++) {
 		for (unsigned i = 0; i < SAMPLE_TABLES; i++)
 			TEST(same_table(s, r, i, epoch));
-		snapshot_view(&v, s, snapshot_table(s, SAMPLE_FLOWS), epoch);
+		memory_view(&v, m, &m->table[SAMPLE_FLOWS], epoch);
 		for (uint64_t i = 0; i < KEYS; i++) {
 			struct view live = {
 				.t = region_table(r, SAMPLE_FLOWS),
@@ -149,8 +152,10 @@ static void test_whole(const struct region *r)
 		}
 	}
 	TEST(wrong == 0 && a.answer == ANSWER_FOUND);
-	snapshot_view(&v, s, snapshot_table(s, SAMPLE_FLOWS), 1);
-	TEST(v.read(v.ctx, 0, &byte, 1) == -ERANGE);
+	memory_view(&v, m, &m->table[SAMPLE_FLOWS], 1);
+	TEST(memory_load(&v, 0, &byte, 1) == -ERANGE);
+	memory_view(&v, m, &m->table[SAMPLE_FLOWS], 2);
+	TEST(memory_load(&v, v.t->length, &byte, 1) == -ERANGE);
 	TEST(snapshot_verify(s, &blocks, &damaged, &f) == 0);
 	/* 512 KiB are 8 blocks; the others one each; two epochs. */
 	TEST(blocks == 24 && damaged == 0);

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "entries.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sources.h"
+#include "wire/be.h"
+
+enum entry_field {
+	ENTRY_LIST,
+	ENTRY_INDEX,
+	ENTRY_VALUE,
+	ENTRY_EPOCH,
+	ENTRY_SOURCE,
+	ENTRY_TABLE,
+	ENTRY_FIELDS,
+};
+
+static struct row_field entry_fields[ENTRY_FIELDS] = {
+	[ENTRY_LIST] = {"list", ROW_U64, 6},
+	[ENTRY_INDEX] = {"index", ROW_U64, 10},
+	[ENTRY_VALUE] = {"value", ROW_BYTES, 36},
+	[ENTRY_EPOCH] = {"epoch", ROW_U64, 5},
+	[ENTRY_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
+	[ENTRY_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
+};
+
+static const struct schema entry_rows_schema = {"entry", entry_fields,
+						ENTRY_FIELDS};
+
+static void parse_lists(struct entries *e)
+{
+	const struct opts *o = e->o;
+	uint64_t max = 0;
+
+	for (unsigned i = 0; i < e->targets.n; i++)
+		if (e->targets.target[i].t->lists > max)
+			max = e->targets.target[i].t->lists;
+	e->list = calloc((size_t)o->nargs + 1, sizeof(e->list[0]));
+	if (!e->list)
+		cli_fail("out of memory");
+	for (int i = 0; i < o->nargs; i++)
+		e->list[e->lists++] = (uint32_t)cli_u64("list", o->args[i], 0,
+							max - 1);
+}
+
+void entries_open(struct entries *e, const struct opts *o, struct places *p,
+		  const struct schema *other)
+{
+	size_t value = 0;
+
+	e->o = o;
+	e->p = p;
+	e->render = o->render;
+	e->render.escape_blank = o->format == ROW_TEXT;
+	sources_pick(&e->targets, p, TABLE_APPEND, o->table);
+	parse_lists(e);
+	entry_fields[ENTRY_VALUE].type = render_type(&o->render);
+	for (unsigned i = 0; i < e->targets.n; i++)
+		if (e->targets.target[i].t->value_len > value)
+			value = e->targets.target[i].t->value_len;
+	entry_fields[ENTRY_VALUE].width = render_column(&o->render, value);
+	e->rows = rows_print(stdout, o->format,
+			     other ? other : &entry_rows_schema, true);
+	if (!e->rows)
+		cli_fail("out of memory");
+}
+
+void entries_close(struct entries *e)
+{
+	rows_close(e->rows);
+	if (!e->o->quiet)
+		cli_warn("%llu entries, %llu lost",
+			 (unsigned long long)e->printed,
+			 (unsigned long long)e->lost);
+	free(e->list);
+}
+
+bool entries_next_list(const struct entries *e, const struct table *t,
+		       uint32_t *at, uint32_t *list)
+{
+	if (!e->lists) {
+		*list = *at;
+		return (*at)++ < t->lists;
+	}
+	while (*at < e->lists) {
+		*list = e->list[(*at)++];
+		if (*list < t->lists)
+			return true;
+	}
+	return false;
+}
+
+void entries_of_list(struct entries *e, uint32_t list)
+{
+	uint8_t key[4];
+
+	be32_store(key, list);
+	places_of_key(e->p, key, sizeof(key));
+}
+
+/* Says once per list what is wrong with it, and goes on with the others. */
+static void unreadable(struct entries *e, unsigned place, const struct view *v,
+		       uint32_t list, int rc)
+{
+	if (places_fell(e->p, e->p->place[place].source)) {
+		sources_check(e->p);
+		e->fell = true;
+		return;
+	}
+	e->damaged = true;
+	cli_warn("%s: list %u: %s", v->t->name, list,
+		 rc == -EBADMSG ? "a damaged block" : strerror(-rc));
+}
+
+uint64_t entries_count(struct entries *e, unsigned place, const struct view *v,
+		       uint32_t list)
+{
+	uint64_t n;
+	int rc = list_count(&n, v, list);
+
+	if (rc == 0)
+		return n;
+	unreadable(e, place, v, list, rc);
+	return 0;
+}
+
+static void entry_rows(struct entries *e, const struct table *t,
+		       const struct place *at, uint32_t list, uint64_t index,
+		       uint64_t n)
+{
+	struct rows *r = e->rows;
+
+	for (uint64_t i = 0; i < n; i++) {
+		row_u64(r, ENTRY_LIST, list);
+		row_u64(r, ENTRY_INDEX, index + i);
+		render_set(&e->render, &e->room, r, ENTRY_VALUE,
+			   e->buf + i * t->value_len, t->value_len);
+		row_u64(r, ENTRY_EPOCH, at->epoch);
+		row_str(r, ENTRY_SOURCE, e->p->source[at->source].name);
+		row_str(r, ENTRY_TABLE, t->name);
+		row_write(r);
+	}
+	e->printed += n;
+}
+
+uint64_t entries_print(struct entries *e, unsigned target, unsigned place,
+		       const struct view *v, uint32_t list, uint64_t from,
+		       uint64_t until, uint64_t *lost)
+{
+	const struct table *t = e->targets.target[target].t;
+	const struct place at = e->p->place[place];
+	uint64_t max = ENTRIES_READ / t->value_len, next, gone;
+
+	while (from < until && !cli_stop) {
+		uint64_t want = until - from < max ? until - from : max;
+		int64_t n = list_read(v, list, from, e->buf, want, &next,
+				      &gone);
+
+		if (n < 0) {
+			unreadable(e, place, v, list, (int)n);
+			return until;
+		}
+		if (place_stale(e->p, place)) {
+			*lost += until - from; /* cleared while it was read */
+			e->fell |= places_fell(e->p, at.source);
+			sources_check(e->p);
+			return until;
+		}
+		*lost += gone;
+		if (!n && !gone)
+			return next;
+		entry_rows(e, t, &at, list, next - (uint64_t)n, (uint64_t)n);
+		from = next;
+	}
+	return from;
+}

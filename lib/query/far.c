@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "query/far.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/region_file.h"
+
+enum {
+	AHEAD = 16384, /* bytes of rings, or of counts, that are read at once */
+	CHUNK = 1 << 20,
+	STATE_LEN = offsetof(struct region_state, notified),
+};
+
+struct linked {
+	struct memory memory;
+	char *path;
+	struct memory_link link;
+	const volatile sig_atomic_t *stop;
+	struct region_header h; /* a checked copy */
+	uint8_t *values;
+	bool broken;
+	struct fault why;
+	struct memory_piece *piece;
+	size_t room;
+	/* Entries read ahead, or counts. */
+	uint64_t ahead_at;
+	size_t ahead_len;
+	uint8_t ahead[AHEAD];
+};
+
+static struct linked *linked_of(const struct memory *m)
+{
+	return (struct linked *)((char *)m - offsetof(struct linked, memory));
+}
+
+static int read_pieces(struct linked *l, const struct memory_piece *p, size_t n)
+{
+	int rc = l->broken ? -ENOTCONN
+			   : l->link.read(l->link.ctx, p, n, &l->why);
+
+	l->broken = rc < 0;
+	return rc;
+}
+
+static int read_now(struct linked *l, uint64_t offset, void *buf, size_t len)
+{
+	struct memory_piece p = {offset, len, buf};
+
+	return read_pieces(l, &p, 1);
+}
+
+/*
+ * V sets may be large, and somebody may lose patience. What comes at once is
+ * not interrupted: the connection would be lost for nothing.
+ */
+static int fetch(struct linked *l, uint64_t offset, void *buf, size_t len)
+{
+	int rc = 0;
+
+	for (size_t done = 0; done < len && !rc; done += CHUNK) {
+		size_t some = len - done < CHUNK ? len - done : CHUNK;
+
+		rc = done && l->stop && *l->stop
+			     ? -EINTR
+			     : read_now(l, offset + done, (uint8_t *)buf + done,
+					some);
+	}
+	return rc;
+}
+
+static uint64_t in_file(const struct linked *l, const struct memory_read *r)
+{
+	return region_table_at(&l->h, r->t, r->epoch) + r->offset;
+}
+
+/*
+ * Of lists, what is behind that which is wanted comes, too: it is wanted next.
+ * Who reads entries looks at the list's count before and after: one takes the
+ * other's place here, so that each was read when it seems to have been. What
+ * follows on an empty list is the count of the next.
+ */
+static int read_ahead(struct linked *l, const struct memory_read *r)
+{
+	const struct table *t = r->t;
+	uint64_t at = in_file(l, r);
+	uint64_t left = (r->offset < t->heads ? t->heads : t->length) -
+			r->offset;
+	int rc;
+
+	if (r->length >= AHEAD || r->length > left) {
+		l->ahead_len = 0;
+		return read_now(l, at, r->to, r->length);
+	}
+	if (at < l->ahead_at || at + r->length > l->ahead_at + l->ahead_len) {
+		l->ahead_at = at;
+		l->ahead_len = left < AHEAD ? (size_t)left : AHEAD;
+		rc = read_now(l, at, l->ahead, l->ahead_len);
+		if (rc < 0) {
+			l->ahead_len = 0;
+			return rc;
+		}
+	}
+	memcpy(r->to, l->ahead + (at - l->ahead_at), r->length);
+	return 0;
+}
+
+static int read_many(struct linked *l, const struct memory_read *r, size_t n)
+{
+	if (n > l->room) {
+		void *more = realloc(l->piece, n * sizeof(l->piece[0]));
+
+		if (!more)
+			return -ENOMEM;
+		l->piece = more;
+		l->room = n;
+	}
+	for (size_t i = 0; i < n; i++)
+		l->piece[i] = (struct memory_piece){in_file(l, &r[i]),
+						    r[i].length, r[i].to};
+	return read_pieces(l, l->piece, n);
+}
+
+static void read_linked(struct memory *m, struct memory_read *r, size_t n)
+{
+	struct linked *l = linked_of(m);
+	int rc;
+
+	if (n == 1 && r->t->kind == TABLE_APPEND)
+		rc = read_ahead(l, r);
+	else
+		rc = read_many(l, r, n);
+	for (size_t i = 0; i < n; i++)
+		r[i].rc = rc;
+}
+
+static int renew(struct memory *m)
+{
+	struct linked *l = linked_of(m);
+	struct region_state s;
+	int rc = read_now(l, REGION_STATE_AT, &s, STATE_LEN);
+
+	l->ahead_len = 0; /* not to grow old */
+	if (!rc && !s.epoch) {
+		l->broken = true;
+		rc = fault_set(&l->why, -EBADMSG,
+			       "its region is damaged: "
+			       "epoch 0");
+	}
+	if (rc < 0)
+		return rc;
+	m->oldest = region_oldest_of(&l->h, s.oldest, s.epoch);
+	m->newest = s.epoch;
+	return 0;
+}
+
+static const char *broken(const struct memory *m)
+{
+	const struct linked *l = linked_of(m);
+
+	return l->broken ? l->why.text : NULL;
+}
+
+static void close_linked(struct memory *m)
+{
+	struct linked *l = linked_of(m);
+
+	l->link.close(l->link.ctx);
+	free(l->values);
+	free(l->piece);
+	free(l->path);
+	free(l);
+}
+
+/* Copies what is in front of the tables, and judges it. */
+static int load(struct linked *l)
+{
+	struct region_header *h = &l->h;
+	int rc = l->link.size < sizeof(*h) ? -EBADMSG
+					   : fetch(l, 0, h, sizeof(*h));
+
+	if (!rc)
+		rc = region_check(h, l->link.size, &l->why);
+	else if (!l->broken)
+		fault_set(&l->why, rc, "%s", strerror(-rc));
+	if (rc < 0)
+		return rc;
+	l->values = malloc(h->values_len + 1);
+	if (!l->values)
+		return fault_set(&l->why, -ENOMEM, "%s", strerror(ENOMEM));
+	rc = fetch(l, h->values_at, l->values, h->values_len);
+	if (rc < 0)
+		return l->broken ? rc
+				 : fault_set(&l->why, rc, "%s", strerror(-rc));
+	rc = renew(&l->memory);
+	return rc < 0 ? rc : region_check_values(h, l->values, &l->why);
+}
+
+int memory_of_link(struct memory **out, const char *path,
+		   const struct memory_link *link,
+		   const volatile sig_atomic_t *stop, struct fault *f)
+{
+	static const struct memory_ops ops = {
+		.read = read_linked,
+		.renew = renew,
+		.broken = broken,
+		.close = close_linked,
+	};
+	struct linked *l = calloc(1, sizeof(*l));
+	int rc;
+
+	if (!l) {
+		link->close(link->ctx);
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	}
+	l->memory.ops = &ops;
+	l->memory.far = true;
+	l->link = *link;
+	l->stop = stop;
+	l->memory.path = l->path = strdup(path);
+	rc = l->path ? load(l)
+		     : fault_set(&l->why, -ENOMEM, "%s", strerror(ENOMEM));
+	if (rc < 0) {
+		fault_set(f, rc, "%s", l->why.text);
+		memory_close(&l->memory);
+		return rc;
+	}
+	l->memory.table = l->h.table;
+	l->memory.tables = l->h.tables;
+	l->memory.values = l->values;
+	l->memory.values_at = l->h.values_at;
+	*out = &l->memory;
+	return 0;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "query/far_wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/put.h"
+#include "wire/be.h"
+
+static const char magic[4] = {'D', 'T', 'A', 'm'};
+
+/* All len bytes. -EPIPE: the end came in the middle; -ENODATA: before. */
+static int take(int fd, void *buf, size_t len,
+		const volatile sig_atomic_t *stop)
+{
+	uint8_t *p = buf;
+
+	for (size_t got = 0; got < len;) {
+		ssize_t n = read(fd, p + got, len - got);
+
+		if (n > 0)
+			got += (size_t)n;
+		else if (!n)
+			return got ? -EPIPE : -ENODATA;
+		else if (errno != EINTR || *stop)
+			return -errno;
+	}
+	return 0;
+}
+
+static int give(int fd, const void *buf, size_t len, bool is_socket,
+		const volatile sig_atomic_t *stop)
+{
+	const uint8_t *p = buf;
+
+	while (len) {
+		ssize_t n = is_socket ? send(fd, p, len, MSG_NOSIGNAL)
+				      : write(fd, p, len);
+
+		if (n < 0 && errno == EINTR && !*stop)
+			continue;
+		if (n < 0)
+			return -errno;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Words that somebody may be writing are loaded as such. */
+static void copy_piece(uint8_t *to, const uint8_t *from, size_t len)
+{
+	for (; len >= 8 && !((uintptr_t)from & 7);
+	     len -= 8, to += 8, from += 8) {
+		uint64_t w = __atomic_load_n(
+			(const uint64_t *)(const void *)from, __ATOMIC_ACQUIRE);
+
+		memcpy(to, &w, sizeof(w));
+	}
+	memcpy(to, from, len);
+}
+
+/* n pieces of a request into an answer; its length, or -errno. */
+static int64_t answer(uint8_t *to, const uint8_t *request, uint32_t n,
+		      const uint8_t *file, uint64_t size, struct fault *f)
+{
+	uint8_t *p = to + 4;
+
+	for (uint32_t i = 0; i < n; i++, request += WIRE_PIECE) {
+		uint64_t offset = be64_load(request);
+		uint32_t len = be32_load(request + 8);
+
+		if (len > WIRE_BYTES - (size_t)(p - to - 4))
+			return fault_set(f, -EBADMSG,
+					 "a request for too much at once");
+		if (offset > size || len > size - offset)
+			return fault_set(f, -ERANGE,
+					 "a request for what is not in the "
+					 "region");
+		copy_piece(p, file + offset, len);
+		p += len;
+	}
+	be32_store(to, (uint32_t)(p - to - 4));
+	return p - to;
+}
+
+/* One request; 1, 0 at the end, or -errno. */
+static int serve_one(const uint8_t *file, uint64_t size, int in, int out,
+		     const volatile sig_atomic_t *stop, uint8_t *request,
+		     uint8_t *room, struct fault *f)
+{
+	int rc = take(in, request, 4, stop);
+	uint32_t n;
+	int64_t len;
+
+	if (rc == -ENODATA)
+		return 0;
+	n = rc < 0 ? 0 : be32_load(request);
+	if (!rc && (!n || n > WIRE_PIECES))
+		return fault_set(f, -EBADMSG, "a request that is none");
+	if (!rc)
+		rc = take(in, request, n * WIRE_PIECE, stop);
+	if (rc == -EPIPE || rc == -ENODATA)
+		return fault_set(f, -EBADMSG, "a request that was cut short");
+	if (rc < 0)
+		return fault_set(f, rc, "%s", strerror(-rc));
+	len = answer(room, request, n, file, size, f);
+	if (len < 0)
+		return (int)len;
+	rc = give(out, room, (size_t)len, false, stop);
+	return rc < 0 ? fault_set(f, rc, "%s", strerror(-rc)) : 1;
+}
+
+int wire_serve(const uint8_t *file, uint64_t size, int in, int out,
+	       const volatile sig_atomic_t *stop, struct fault *f)
+{
+	uint8_t *request = malloc(WIRE_REQUEST), *room = malloc(4 + WIRE_BYTES);
+	uint8_t hello[WIRE_HELLO];
+	struct put w = put_to(hello, sizeof(hello));
+	int rc = -ENOMEM;
+
+	put_bytes(&w, magic, sizeof(magic));
+	put_be16(&w, WIRE_VERSION);
+	put_be16(&w, 0);
+	put_be64(&w, size);
+	if (request && room)
+		rc = give(out, hello, sizeof(hello), false, stop);
+	if (rc < 0)
+		fault_set(f, rc, "%s", strerror(-rc));
+	else
+		do
+			rc = serve_one(file, size, in, out, stop, request, room,
+				       f);
+		while (rc > 0);
+	free(request);
+	free(room);
+	return *stop ? 0 : rc;
+}
+
+int wire_init(struct wire *w, int fd, const volatile sig_atomic_t *stop)
+{
+	*w = (struct wire){.fd = fd, .stop = stop};
+	w->request = malloc(WIRE_REQUEST);
+	w->answer = malloc(WIRE_BYTES);
+	if (w->request && w->answer)
+		return 0;
+	wire_fini(w);
+	return -ENOMEM;
+}
+
+void wire_fini(struct wire *w)
+{
+	free(w->request);
+	free(w->answer);
+	w->request = w->answer = NULL;
+}
+
+/* Why there is no answer. */
+static int silent(int rc, struct fault *f)
+{
+	if (rc == -ENODATA || rc == -ECONNRESET)
+		rc = -EPIPE;
+	return fault_set(f, rc, "%s",
+			 rc == -EPIPE ? "an answer was cut short"
+				      : strerror(-rc));
+}
+
+int wire_hello(struct wire *w, uint64_t *size, struct fault *f)
+{
+	uint8_t hello[WIRE_HELLO];
+	/* What is no hello may be shorter than one. */
+	int rc = take(w->fd, hello, sizeof(magic), w->stop);
+
+	if (!rc && memcmp(hello, magic, sizeof(magic)) != 0)
+		return fault_set(f, -EBADMSG,
+				 "an answer that is none; a shell there must "
+				 "print nothing of its own");
+	if (!rc)
+		rc = take(w->fd, hello + sizeof(magic),
+			  sizeof(hello) - sizeof(magic), w->stop);
+	if (rc < 0)
+		return silent(rc, f);
+	if (be16_load(hello + 4) != WIRE_VERSION)
+		return fault_set(f, -EPROTONOSUPPORT,
+				 "its dta-dump serve is of version %u, this "
+				 "program knows version %d: install the same "
+				 "on both machines",
+				 be16_load(hello + 4), WIRE_VERSION);
+	*size = be64_load(hello + 8);
+	return 0;
+}
+
+/* Where a request begins, or ends, in the pieces. */
+struct at {
+	size_t piece, done;
+};
+
+/* The request for as much as fits, from at on. Returns where it ends. */
+static struct at ask(struct wire *w, const struct memory_piece *p, size_t n,
+		     struct at at, uint32_t *bytes)
+{
+	struct put q = put_to(w->request, WIRE_REQUEST);
+	uint32_t pieces = 0;
+
+	*bytes = 0;
+	put_be32(&q, 0);
+	while (at.piece < n && pieces < WIRE_PIECES && *bytes < WIRE_BYTES) {
+		size_t left = p[at.piece].length - at.done;
+		size_t some = WIRE_BYTES - *bytes;
+
+		some = left < some ? left : some;
+		put_be64(&q, p[at.piece].offset + at.done);
+		put_be32(&q, (uint32_t)some);
+		pieces++;
+		*bytes += (uint32_t)some;
+		at.done += some;
+		if (some == left)
+			at = (struct at){at.piece + 1, 0};
+	}
+	be32_store(w->request, pieces);
+	return at;
+}
+
+/* The answer's bytes to the pieces [from, end). */
+static void spread(const struct wire *w, const struct memory_piece *p,
+		   struct at from, struct at end)
+{
+	const uint8_t *bytes = w->answer;
+
+	while (from.piece < end.piece || from.done < end.done) {
+		size_t until = from.piece < end.piece ? p[from.piece].length
+						      : end.done;
+
+		memcpy((uint8_t *)p[from.piece].to + from.done, bytes,
+		       until - from.done);
+		bytes += until - from.done;
+		if (from.piece == end.piece)
+			break;
+		from = (struct at){from.piece + 1, 0};
+	}
+}
+
+int wire_read(struct wire *w, const struct memory_piece *p, size_t n,
+	      struct fault *f)
+{
+	struct at at = {0}, end;
+	uint8_t head[4];
+	uint32_t bytes;
+	int rc;
+
+	for (; at.piece < n; at = end) {
+		end = ask(w, p, n, at, &bytes);
+		rc = give(w->fd, w->request,
+			  4 + (size_t)be32_load(w->request) * WIRE_PIECE, true,
+			  w->stop);
+		if (!rc)
+			rc = take(w->fd, head, sizeof(head), w->stop);
+		if (!rc && be32_load(head) != bytes)
+			return fault_set(f, -EBADMSG, "an answer that is none");
+		if (!rc)
+			rc = take(w->fd, w->answer, bytes, w->stop);
+		if (rc < 0)
+			return silent(rc, f);
+		spread(w, p, at, end);
+	}
+	return 0;
+}

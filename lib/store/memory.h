@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * memory.h - one face for the memory of a collector, wherever it lies: a region
+ * that is mapped (region_memory()), a snapshot (snapshot_memory()), a region on
+ * another machine, read with RDMA READ (verbs_memory()) or by what serves it
+ * there (query/far.h). Each gives the bytes of tables in epochs.
+ *
+ * Who asks takes a struct view of a table in an epoch. Where the table is
+ * mapped the view points at it; else its bytes are loaded through
+ * memory_load(). Far memory takes a round trip for each load: loads whose place
+ * does not depend on what is there go in batches:
+ *
+ *	memory_plan(m);		load; load; ...  each is noted, and reads as 0
+ *	memory_fetch(m);	all of them are read, at once
+ *	load; load; ...		the same ones, in the same order
+ *	memory_done(m);
+ *
+ * Errors:  0 or -errno; of a load -EBADMSG: a damaged block; -ERANGE: no such
+ *          place, or no such epoch in a snapshot; others: far memory that can
+ *          no longer be read, see memory_broken().
+ * Epochs:  may be cleared while they are read, where somebody writes: what was
+ *          read is void if memory_renew() then finds m->oldest above it.
+ * Threads: none; a memory belongs to one caller.
+ */
+#ifndef STORE_MEMORY_H
+#define STORE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/table.h"
+
+struct memory;
+
+/* Bytes of a table in an epoch, and where they go. */
+struct memory_read {
+	const struct table *t;
+	uint64_t epoch, offset; /* in the table */
+	size_t length;
+	void *to;
+	int rc; /* how it went */
+};
+
+struct memory_ops {
+	/* In the order of r, as far as the order can be told. Within tables. */
+	void (*read)(struct memory *m, struct memory_read *r, size_t n);
+	/* A table's first byte where it is mapped; NULL: nowhere. */
+	const uint8_t *(*direct)(struct memory *m, const struct table *t,
+				 uint64_t epoch);
+	int (*renew)(struct memory *m); /* NULL: epochs never change */
+	const char *(*broken)(const struct memory *m); /* NULL: never is */
+	void (*close)(struct memory *m);
+};
+
+/* Loads that are noted, then read at once, then found. */
+struct memory_batch {
+	enum {
+		MEMORY_NOW,
+		MEMORY_PLAN,
+		MEMORY_FETCHED,
+	} state;
+	struct memory_read *read;
+	size_t n, room, next;
+	uint8_t *bytes;
+	size_t used;
+	bool full; /* there was no memory for all of it */
+};
+
+struct memory {
+	const char *path; /* for messages */
+	const struct table *table;
+	unsigned tables;
+	uint64_t oldest, newest; /* epochs, as of the last memory_renew() */
+	bool far;		 /* a load takes a round trip */
+	const uint8_t *values;	 /* V sets: the file's bytes at values_at */
+	uint64_t values_at;
+	const struct memory_ops *ops;
+	struct memory_batch batch;
+};
+
+struct view {
+	const struct table *t;
+	const uint32_t *values; /* V set of a postcard table, or NULL */
+	const uint8_t *mem;	/* the whole table; NULL: memory_load() */
+	struct memory *memory;
+	uint64_t epoch;
+};
+
+void memory_close(struct memory *m); /* NULL is fine */
+
+/* Brings the epochs up to date. 0 or -errno: it cannot be read any more. */
+int memory_renew(struct memory *m);
+
+/* Why it cannot be read any more; NULL: it can. */
+const char *memory_broken(const struct memory *m);
+
+/* A table of m in an epoch. */
+void memory_view(struct view *out, struct memory *m, const struct table *t,
+		 uint64_t epoch);
+
+/* Many at once; 0, or the first r[i].rc that is not. With one that is not in
+ * its table, none is read. */
+int memory_read(struct memory *m, struct memory_read *r, size_t n);
+
+/* Copies len bytes at offset of the view's table into buf. */
+int memory_load(const struct view *v, uint64_t offset, void *buf, size_t len);
+
+void memory_plan(struct memory *m);
+void memory_fetch(struct memory *m);
+void memory_done(struct memory *m);
+
+/* A checksum (CRC-32C) of a table's bytes in an epoch. */
+int memory_digest(struct memory *m, const struct table *t, uint64_t epoch,
+		  uint32_t *out);
+
+#endif
