@@ -124,14 +124,10 @@ int verbs_device_open(struct verbs_target *v, struct fault *f)
 	if (rc < 0)
 		return rc;
 	rc = make_objects(v);
-	if (rc < 0) {
-		verbs_device_close(v);
-		return fault_set(f, rc, "%s: %s", v->name, strerror(-rc));
-	}
-	return 0;
+	return rc < 0 ? fault_set(f, rc, "%s: %s", v->name, strerror(-rc)) : 0;
 }
 
-void verbs_device_close(struct verbs_target *v)
+void verbs_device_close(const struct verbs_target *v)
 {
 	if (v->channel)
 		ibv_destroy_comp_channel(v->channel);
@@ -139,9 +135,6 @@ void verbs_device_close(struct verbs_target *v)
 		ibv_dealloc_pd(v->pd);
 	if (v->ctx)
 		ibv_close_device(v->ctx);
-	v->channel = NULL;
-	v->pd = NULL;
-	v->ctx = NULL;
 }
 
 bool verbs_device_leaving(const struct verbs_target *v)

@@ -101,7 +101,7 @@ int verbs_ticket_make(struct verbs_target *v, struct ticket *t,
 
 /* Opens the device of v->name: context, attributes, protection domain. */
 int verbs_device_open(struct verbs_target *v, struct fault *f);
-void verbs_device_close(struct verbs_target *v);
+void verbs_device_close(const struct verbs_target *v); /* half open, too */
 /* Finds the port, address and MTU that v->want means. */
 int verbs_port_find(struct verbs_target *v, struct fault *f);
 /* Whether the port still has that address, in that place. */
