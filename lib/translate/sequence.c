@@ -31,7 +31,7 @@
 #include "translate/private.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/rng.h"
 #include "translate/numbers_private.h"
@@ -331,19 +331,24 @@ void sequence_ask(struct translator *t, const struct net_udp *u,
 	nack_send(t, u, r->table, p, who->last, DTA_NACK_STATE);
 }
 
+/* Pages come as reporters do; there are seldom many. */
 int sequence_open(struct translator *t, struct fault *f)
 {
-	t->reporters = calloc(1, sizeof(*t->reporters));
-	if (!t->reporters)
+	void *mem = mmap(NULL, sizeof(struct reporters), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (mem == MAP_FAILED)
 		return fault_set(f, -ENOMEM, "no memory for the reporters");
-	memset(t->reporters->latest, 0xff, sizeof(t->reporters->latest));
+	t->reporters = mem;
 	t->latest = t->reporters->latest;
+	memset(t->latest, 0xff, sizeof(t->reporters->latest));
 	return 0;
 }
 
 void sequence_close(struct translator *t)
 {
-	free(t->reporters);
+	if (t->reporters)
+		munmap(t->reporters, sizeof(*t->reporters));
 	t->reporters = NULL;
 	t->latest = NULL;
 }
