@@ -80,7 +80,7 @@ for t in "$build"/tests/unit/test_*; do
 	[ -e "$t.c" ] && units+=("$t") # else a stale binary
 done
 mapfile -t suites < <(for d in rxe faults net cli; do
-	ls -S tests/$d/*.bats
+	ls -S tests/$d/*.bats 2>/dev/null
 done)
 printf '%s\0' "${suites[@]}" "${units[@]}" |
 	xargs -0 -P "${JOBS:-$(($(nproc) + 1))}" -I{} bash -c 'one "$1"' _ {}

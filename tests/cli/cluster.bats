@@ -807,7 +807,7 @@ all_right() { # truth [option...]
 
 @test "another machine that answers otherwise: what is wrong there" {
 	make_layout
-	make_regions a
+	make_regions layout.ini a
 	make_cluster a </dev/null
 	sed -i 's/^region = .*/&\nhost = alpha/' cluster.ini
 	answer() { # what ssh does | message

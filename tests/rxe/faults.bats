@@ -91,7 +91,7 @@ rxe_through() {
 	in_the_guest >before
 	sed 's/^rkey = .*/rkey = 0x00bad000/' "$HOST/new.ini" >ticket.ini
 	bad_link
-	run -0 --separate-stderr dta-translate -o ndjson -r reports.pcap \
+	run -1 --separate-stderr dta-translate -o ndjson -r reports.pcap \
 		--ticket ticket.ini "${ROAD[@]}"
 	echo "$stderr" >translate.log
 	balances translate.log
