@@ -68,7 +68,7 @@ gone() { ! pgrep -g "$1" >/dev/null; }
 		[ "$dead" != "$alive" ]
 		kill -9 -- "-$RUN"
 		wait_for gone "$RUN"
-		[ -e "/dev/shm/$dead" ]
+		# (Any other run that begins now sweeps, too.)
 		# shellcheck disable=SC2086
 		begin next $run
 		[ ! -e "/dev/shm/$dead" ]
