@@ -269,17 +269,23 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 	enum meaning m = meaning_of(&o->ctr, r->syndrome);
 	uint32_t expected = (r->psn + (m == MEANS_ACK)) & ROCE_PSN_MASK;
 	uint32_t n = (expected - psn_of(q, q->w.acked)) & ROCE_PSN_MASK;
+	bool within = n <= q->w.sent - q->w.acked;
+	/* Probes are WRITEs: the answer to an addition, which comes with its
+	 * own old PSN when it was sent twice, is none to a probe. */
+	bool tells = r->opcode == ROCE_RC_ACK;
 	int rc = 0;
 
 	if (m == MEANS_NOTHING)
 		return 0;
-	if (q->phase == PHASE_OPEN && n <= q->w.sent - q->w.acked) {
+	if (q->phase == PHASE_OPEN && within) {
 		requester_heed(o, q, n, m, r->syndrome);
 	} else if (q->phase != PHASE_OPEN && m <= MEANS_GAP &&
+		   (tells || within) &&
 		   (q->deadline || q->phase == PHASE_DEAD)) {
 		rc = requester_listen(o, table, expected, m == MEANS_ACK,
 				      r->msn);
-	} else if (q->phase == PHASE_OPEN && q->asked && m <= MEANS_GAP) {
+	} else if (q->phase == PHASE_OPEN && q->asked && tells &&
+		   m <= MEANS_GAP) {
 		/* We asked, and this is all it says. */
 		q->phase = PHASE_ASKING;
 		q->probed = 0;

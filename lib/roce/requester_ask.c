@@ -162,6 +162,9 @@ static int answered(struct roce_out *o, unsigned table, uint32_t expected,
 	if (!q->met || msn <= q->probed + PROBES_MORE || !left ||
 	    left >= ROCE_PSN_HALF)
 		meet(o, q, expected);
+	else if (q->w.sent > q->w.acked)
+		o->ctr.late++; /* it lives: requests under way have their PSNs
+				*/
 	else if (left > q->w.mask + 1)
 		requester_guess(o, q, expected);
 	else
