@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "hash/crc.h"
+#include "packet/gunzip.h"
 #include "packet/private.h"
 #include "packet/walk.h"
 
@@ -36,8 +37,9 @@ struct capture {
 	uint8_t *mem;	   /* HEADROOM, then the window */
 	size_t head, tail; /* unread bytes of the window */
 	uint64_t skip;	   /* bytes to come that nobody wants */
-	uint64_t read;
+	uint64_t read;	   /* bytes of the file */
 	uint64_t packets;
+	struct gunzip *gz; /* NULL: the file is not compressed */
 	struct pcap_walk pcap;
 	struct pcapng_walk pcapng;
 };
@@ -62,43 +64,97 @@ static ssize_t read_some(int fd, void *buf, size_t len, int wait_ms, bool first)
 	return n < 0 ? -errno : n;
 }
 
+static ssize_t read_plain(struct capture *s, uint8_t *to, size_t room,
+			  struct fault *f)
+{
+	ssize_t n = read_some(s->src.fd, to, room, s->src.wait_ms, !s->read);
+
+	if (n < 0)
+		return fault_set(f, (int)n, "%s", strerror((int)-n));
+	s->read += (uint64_t)n;
+	return n;
+}
+
+static ssize_t read_gzip(struct capture *s, uint8_t *to, size_t room,
+			 struct fault *f)
+{
+	struct fault why;
+	ssize_t n;
+
+	while (!(n = gunzip_take(s->gz, to, room, &why))) {
+		n = read_plain(s, gunzip_room(s->gz), GUNZIP_ROOM, f);
+		if (!n && !gunzip_may_end(s->gz))
+			return fault_set(f, -EBADMSG,
+					 "cut short: ends inside gzip data, "
+					 "after packet %" PRIu64,
+					 s->packets);
+		if (n <= 0)
+			return n;
+		gunzip_fed(s->gz, (size_t)n);
+	}
+	if (n < 0)
+		return fault_set(f, (int)n, "%s, after packet %" PRIu64,
+				 why.text, s->packets);
+	return n;
+}
+
 /* Moves what is left to the front and reads behind it. */
-static int fill(struct capture *s)
+static int fill(struct capture *s, struct fault *f)
 {
 	uint8_t *w = window(s);
-	size_t left = s->tail - s->head;
+	size_t left = s->tail - s->head, room = WINDOW - left;
 	ssize_t n;
 
 	if (s->head)
 		memmove(w, w + s->head, left);
 	s->head = 0;
 	s->tail = left;
-	n = read_some(s->src.fd, w + left,
-		      WINDOW - left < WALK_BLOCK ? WINDOW - left : WALK_BLOCK,
-		      s->src.wait_ms, !s->read);
+	if (room > WALK_BLOCK)
+		room = WALK_BLOCK;
+	n = s->gz ? read_gzip(s, w + left, room, f)
+		  : read_plain(s, w + left, room, f);
 	if (n < 0)
 		return (int)n;
 	s->eof = !n;
-	s->read += (uint64_t)n;
 	s->tail += (size_t)n;
 	return 0;
 }
 
 /* Reads until len bytes are there, or the file ends. */
-static int fill_to(struct capture *s, size_t len)
+static int fill_to(struct capture *s, size_t len, struct fault *f)
 {
 	int rc = 0;
 
 	while (!rc && !s->eof && s->tail < len)
-		rc = fill(s);
+		rc = fill(s, f);
 	return rc;
+}
+
+/* Bytes of the file that are done with. */
+static uint64_t position(const struct capture *s)
+{
+	return s->read - (s->gz ? gunzip_left(s->gz) : s->tail - s->head);
+}
+
+static bool is_gzip(const struct capture *s)
+{
+	return s->tail >= 2 &&
+	       be16toh(walk_u16(window(s), false)) == MAGIC_GZIP;
+}
+
+/* What was read goes to who unpacks it, and comes back as the beginning of a
+ * capture. */
+static int begin_gzip(struct capture *s, struct fault *f)
+{
+	if (gunzip_open(&s->gz, window(s), s->tail))
+		return fault_set(f, -ENOMEM, "out of memory");
+	s->tail = 0;
+	s->eof = false;
+	return fill_to(s, PCAP_HEADER_LEN, f);
 }
 
 static int open_unknown(const uint8_t *p, struct fault *f)
 {
-	if (be16toh(walk_u16(p, false)) == MAGIC_GZIP)
-		return fault_set(f, -EBADMSG,
-				 "compressed: unpack it first, as with zcat");
 	if (be32toh(walk_u32(p, false)) == MAGIC_ZSTD)
 		return fault_set(
 			f, -EBADMSG,
@@ -111,10 +167,12 @@ static int open_format(struct capture *s, struct fault *f)
 {
 	const uint8_t *p = window(s);
 	uint32_t magic;
-	int rc = fill_to(s, PCAP_HEADER_LEN);
+	int rc = fill_to(s, PCAP_HEADER_LEN, f);
 
+	if (!rc && !s->gz && is_gzip(s))
+		rc = begin_gzip(s, f);
 	if (rc)
-		return fault_set(f, rc, "%s", strerror(-rc));
+		return rc;
 	if (!s->tail)
 		return fault_set(f, -EBADMSG, "empty: not a capture");
 	if (s->tail < sizeof(magic))
@@ -211,8 +269,8 @@ static int rx(struct capture *s, struct pkt *pkts, int max, struct fault *f)
 					 s->packets);
 		if (s->eof)
 			return 0;
-		if ((rc = fill(s)))
-			return fault_set(f, rc, "%s", strerror(-rc));
+		if ((rc = fill(s, f)))
+			return rc;
 	}
 	if (n < 0)
 		return fault_set(f, n, "packet %" PRIu64 ": %s", s->packets + 1,
@@ -227,7 +285,7 @@ static int capture_rx(struct src *src, struct pkt *pkts, int max,
 	struct capture *s = (struct capture *)src;
 	int n = rx(s, pkts, max, f);
 
-	s->src.done = s->read - (s->tail - s->head);
+	s->src.done = position(s);
 	return n;
 }
 
@@ -238,6 +296,7 @@ static void capture_close(struct src *src)
 	if (s->opened)
 		close(s->src.fd);
 	pcapng_walk_close(&s->pcapng);
+	gunzip_close(s->gz);
 	free(s->mem);
 	free(s);
 }
@@ -270,7 +329,7 @@ int src_open(struct src **out, const char *path, struct fault *f)
 		src_close(&s->src);
 		return rc;
 	}
-	s->src.done = s->read - (s->tail - s->head);
+	s->src.done = position(s);
 	*out = &s->src;
 	return 0;
 }

@@ -34,9 +34,9 @@ struct snk; /* a sink */
 
 /*
  * Opens a capture for reading, "-" for stdin: classic pcap of either byte order
- * and resolution, and pcapng, walked in large blocks. Only Ethernet. Works on
- * pipes: returns packets as they arrive. A signal ends the wait for the first
- * bytes; then src_rx() goes on with it.
+ * and resolution, and pcapng, walked in large blocks; each as it is or in gzip
+ * (RFC 1952). Only Ethernet. Works on pipes: returns packets as they arrive. A
+ * signal ends the wait for the first bytes; then src_rx() goes on with it.
  * Returns 0 or -errno; f tells the reason, the path not included.
  */
 int src_open(struct src **out, const char *path, struct fault *f);
@@ -44,13 +44,13 @@ int src_open(struct src **out, const char *path, struct fault *f);
 /*
  * Up to max packets, waiting for the first only. Returns their number, 0 at the
  * end, -EINTR on a signal, or -errno with f set: -EBADMSG for a capture that
- * ends inside a record or holds an impossible length (packets before it were
- * returned).
+ * ends inside a record, holds an impossible length, or whose gzip data are
+ * damaged (packets before it were returned).
  */
 int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f);
 
-/* Bytes read so far, and in all (0: unknown, a pipe), for a progress display.
- */
+/* Bytes of the file read so far, as they are there, and in all (0: unknown, a
+ * pipe), for a progress display. */
 uint64_t src_done(const struct src *s);
 uint64_t src_size(const struct src *s);
 
