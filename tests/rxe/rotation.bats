@@ -95,7 +95,7 @@ one() { # order delay traffic road
 	give after.pcap
 	patient all_there || {
 		echo "case: $*"
-		tail -n 20 "$A/collect.err" translate.log
+		tail -n 20 "$A/collect.err" "$LOG"
 		return 1
 	}
 	echo "$4: $1 $2 $3"
@@ -135,7 +135,7 @@ begin() { # options of dta-collect
 	mkfifo reports
 	start translate.log dta-translate -o ndjson -r reports \
 		--ticket "$A/new.ini" --to "unix:$GUEST_DIR/switch.sock,$GUEST_DIR/a.sock"
-	TRANSLATE=$PID
+	TRANSLATE=$PID LOG=translate.log
 	exec 9>reports
 	head -c 24 chunk.pcap >&9
 	matrix ticket
@@ -150,7 +150,10 @@ begin() { # options of dta-collect
 	guest_start b a
 	cp "$BATS_FILE_TMPDIR/layout.ini" "$A"
 	begin --cm 40040
-	patient listens
+	# It does not say when it listens; who asks does.
+	patient on_b "verbs_ask 10.0.0.51 40040 44544131000000000000000000000000" \
+		>/dev/null
+	LOG=$B/translate.log
 	hup_translator() { on_b 'kill -HUP $(cat translate.pid)'; }
 	# Files come in at one end of a pipe, one after the other.
 	give() {
@@ -179,5 +182,3 @@ begin() { # options of dta-collect
 	patient grep -qs disconnections "$B/translate.log"
 	balances "$B/translate.log"
 }
-
-listens() { on_b 'ping -c 1 -W 1 10.0.0.51' >/dev/null; }
