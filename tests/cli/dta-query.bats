@@ -364,8 +364,14 @@ last_values() { # table
 	columns value <<<"$output" | diff - <(tail -n 64 all)
 	[ "$stderr" = "dta-query: 64 entries, $((n - 64)) lost" ]
 	[ "$(columns index <<<"$output" | head -n 1)" = $((n - 64)) ]
-	dta-query list --region "$NAME" 1 --last 5 -q -o csv | columns value |
-		diff - <(tail -n 5 all)
+	run -0 --separate-stderr dta-query list --region "$NAME" 1 --last 5 -o csv
+	columns value <<<"$output" | diff - <(tail -n 5 all)
+	[ "$stderr" = "dta-query: 5 entries, $((n - 64)) lost" ]
+	run -0 --separate-stderr dta-query list --region "$NAME" 1 --last 70 -o csv
+	[ "$stderr" = "dta-query: 64 entries, $((n - 64)) lost" ]
+	run -0 --separate-stderr dta-query list --region "$NAME" 1 --last 5 \
+		--count-only -o csv
+	[ "$stderr" = "dta-query: 64 entries, $((n - 64)) lost" ]
 	dta-query list --region "$NAME" 1 --from $((n - 7)) -q -o csv |
 		columns value | diff - <(tail -n 7 all)
 	run -3 dta-query list --region "$NAME" 1 --from "$n"
