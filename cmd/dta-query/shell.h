@@ -15,6 +15,7 @@ struct shell {
 	struct opts o; /* of every command, as set */
 	struct places *p;
 	bool terminal, quit;
+	const volatile sig_atomic_t *interrupted; /* since the line was begun */
 	int status;		    /* of the last command */
 	char table[TABLE_NAME_MAX]; /* that o.table points at */
 	char epochs[48];	    /* that o.epochs.text points at */
@@ -36,9 +37,6 @@ struct setting {
 	void (*show)(const struct shell *sh, char *out, size_t room);
 };
 extern const struct setting settings[];
-
-/* Whether SIGINT came since the line was begun. */
-bool shell_interrupted(void);
 
 /*
  * The shell: every command is o, changed by its own options. The exit status of
