@@ -12,7 +12,6 @@
 #include "wire/be.h"
 
 enum {
-	READ = 65536,	      /* bytes of entries at once */
 	LISTS_PER_LOOK = 256, /* at epochs on other machines */
 };
 
@@ -23,7 +22,8 @@ struct check {
 	uint32_t list;
 	uint64_t end;  /* entries of the truth that are not yet compared */
 	uint64_t held; /* entries that the rings hold */
-	uint8_t buf[READ];
+	uint8_t *buf;  /* entries that were read */
+	size_t room;
 };
 
 static void count(struct check *c, enum verdict verdict, uint64_t index,
@@ -82,11 +82,27 @@ static int lost(struct check *c, unsigned place)
 	return 0;
 }
 
+/* Room for as many of n entries as are to be read at once; 0: no memory. */
+static uint64_t make_room(struct check *c, const struct view *v, uint64_t n)
+{
+	uint64_t some = list_at_once(v, n);
+	size_t room = (size_t)(some * v->t->value_len);
+	void *more;
+
+	if (room > c->room) {
+		more = realloc(c->buf, room);
+		if (!more)
+			return 0;
+		c->buf = more;
+		c->room = room;
+	}
+	return some;
+}
+
 /* The list in one place: its last entry is number c->end - 1 of the truth. */
 static int check_place(struct check *c, unsigned place, const struct view *view)
 {
 	uint64_t entries, from, shift, next, gone;
-	uint64_t max = READ / c->t->value_len;
 
 	if (list_count(&entries, view, c->list) < 0)
 		return lost(c, place);
@@ -97,10 +113,13 @@ static int check_place(struct check *c, unsigned place, const struct view *view)
 		from = entries - table_kept(view->t);
 	shift = c->end - entries; /* wraps: index = at + shift */
 	for (uint64_t at = from; at < entries; at = next) {
-		uint64_t want = entries - at < max ? entries - at : max;
-		int64_t n = list_read(view, c->list, at, c->buf, want, &next,
-				      &gone);
+		uint64_t want = make_room(c, view, entries - at);
+		int64_t n = !want ? -ENOMEM
+				  : list_read(view, c->list, at, c->buf, want,
+					      &next, &gone);
 
+		if (n == -ENOMEM)
+			return -ENOMEM;
 		if (n < 0) { /* a damaged block, or no connection */
 			if (lost(c, place) < 0)
 				return -EIO;
@@ -192,6 +211,7 @@ int verify_lists(struct verifying *w)
 		c->truth = &w->truth->lists[c->list];
 		rc = check_list(c);
 	}
+	free(c->buf);
 	free(c);
 	return rc;
 }
