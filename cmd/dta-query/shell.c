@@ -94,7 +94,7 @@ static void run_line(struct shell *sh, char *line)
 			sh->status = b->run(sh);
 			return;
 		}
-	if (verb_of(sh->argv[0]) == VERB_NONE && sh->argv[0][0] != '-') {
+	if (!is_verb(sh->argv[0]) && sh->argv[0][0] != '-') {
 		cli_warn("'%s' is no command; help lists them", sh->argv[0]);
 		sh->status = CLI_USAGE;
 		return;
@@ -160,6 +160,7 @@ int run_shell(const struct opts *o, struct places *p)
 	sh.o.interactive = false;
 	sh.p = p;
 	sh.interrupted = &interrupted;
+	settings_begin(&sh);
 	sh.terminal = isatty(STDIN_FILENO);
 	catch_interrupts();
 	if (sh.terminal)

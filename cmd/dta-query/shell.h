@@ -9,6 +9,8 @@
 
 enum {
 	WORDS_MAX = LINE_MAX_LEN / 2 + 2,
+	SETTINGS = 7,
+	SETTING_MAX = 64, /* characters of a value, and the end */
 };
 
 struct shell {
@@ -16,9 +18,8 @@ struct shell {
 	struct places *p;
 	bool terminal, quit;
 	const volatile sig_atomic_t *interrupted; /* since the line was begun */
-	int status;		    /* of the last command */
-	char table[TABLE_NAME_MAX]; /* that o.table points at */
-	char epochs[48];	    /* that o.epochs.text points at */
+	int status;			 /* of the last command */
+	char set[SETTINGS][SETTING_MAX]; /* values, as text; o points at them */
 	int argc;
 	char *argv[WORDS_MAX + 1];
 };
@@ -30,13 +31,19 @@ struct builtin {
 };
 extern const struct builtin builtins[];
 
-/* What can be set; ends with { 0 }. text NULL: to the default. */
+/* What can be set: an option's name, and how its default is shown. */
 struct setting {
-	const char *name, *values;
-	bool (*set)(struct shell *sh, const char *text);
-	void (*show)(const struct shell *sh, char *out, size_t room);
+	const char *name, *normal;
 };
-extern const struct setting settings[];
+extern const struct setting settings[SETTINGS];
+
+/* Takes over what the command line said. */
+void settings_begin(struct shell *sh);
+const char *setting_text(const struct shell *sh, unsigned i);
+/* text NULL: to the default. Returns 0, or -errno and why is what to say behind
+ * the value. */
+int setting_change(struct shell *sh, unsigned i, const char *text,
+		   struct fault *why);
 
 /*
  * The shell: every command is o, changed by its own options. The exit status of
