@@ -18,7 +18,7 @@ struct shell {
 	struct places *p;
 	bool terminal, quit;
 	const volatile sig_atomic_t *interrupted; /* since the line was begun */
-	int status;			 /* of the last command */
+	int status;				  /* of the last command */
 	char set[SETTINGS][SETTING_MAX]; /* values, as text; o points at them */
 	int argc;
 	char *argv[WORDS_MAX + 1];

@@ -215,7 +215,7 @@ static int add_keywrite(struct reader *r, struct truth_table *tt)
 static int add_keyinc(struct reader *r, struct truth_table *tt)
 {
 	struct truth_key *k;
-	uint64_t add;
+	uint64_t add = 0;
 	int rc = record_of(r, tt, &k);
 
 	if (!rc)
@@ -228,7 +228,7 @@ static int add_keyinc(struct reader *r, struct truth_table *tt)
 static int add_postcard(struct reader *r, struct truth_table *tt)
 {
 	struct truth_key *k;
-	uint64_t hop, len, value;
+	uint64_t hop = 0, len = 0, value = 0;
 	int rc = record_of(r, tt, &k);
 
 	if (!rc)
