@@ -17,7 +17,7 @@ struct shell {
 	struct opts o; /* of every command, as set */
 	struct places *p;
 	bool terminal, quit;
-	const volatile sig_atomic_t *interrupted; /* SIGINT, this line */
+	const volatile sig_atomic_t *interrupted; /* since the line was begun */
 	int status;				  /* of the last command */
 	char set[SETTINGS][SETTING_MAX]; /* values, as text; o points at them */
 	int argc;

@@ -46,7 +46,7 @@ static sigset_t set_of_signals(void)
 static int get_char(EditLine *el, wchar_t *out)
 {
 	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
-	const struct shell *sh;
+	struct shell *sh = NULL;
 	sigset_t open;
 	uint8_t byte;
 	ssize_t n;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -306,6 +307,22 @@ int layout_field(const char *field)
 	return -ENOENT;
 }
 
+/* The fields that a kind of table takes instead: "slots: append has none; it
+ * takes id, key...". */
+static int has_none(const char *field, uint8_t kind, struct fault *f)
+{
+	char takes[256] = "";
+	size_t len = 0;
+
+	for (unsigned i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (fields[i].kinds & 1u << kind && len < sizeof(takes))
+			len += (size_t)snprintf(
+				takes + len, sizeof(takes) - len, "%s%s",
+				len ? ", " : "", fields[i].name);
+	return fault_set(f, -EINVAL, "%s: %s has none; it takes %s", field,
+			 table_kind_name(kind), takes);
+}
+
 int layout_set(struct table *t, const char *field, const char *value,
 	       struct fault *f)
 {
@@ -315,8 +332,7 @@ int layout_set(struct table *t, const char *field, const char *value,
 	if (i < 0)
 		return fault_set(f, i, "%s: no such field", field);
 	if (t->kind && !(fields[i].kinds & 1u << t->kind))
-		return fault_set(f, -EINVAL, "%s: %s has none", field,
-				 table_kind_name(t->kind));
+		return has_none(field, t->kind, f);
 	if (set(t, &fields[i], value, &why) < 0)
 		return fault_set(f, -EINVAL, "%s: %.400s", field, why.text);
 	return 0;
