@@ -39,7 +39,7 @@ struct ears {
 	const char *name;
 	struct src *s;
 	bool over;	       /* the capture has ended: no more answers */
-	uint64_t acked, since; /* what is confirmed; when that was less */
+	uint64_t acked, since; /* what is confirmed; since when no more is */
 	uint64_t listened;     /* the last time */
 	struct pkt pkts[PKT_BATCH];
 };
@@ -76,18 +76,20 @@ static bool is_stale(const struct ears *e, const struct roce_out *o)
 static void note_progress(struct ears *e, uint64_t now)
 {
 	uint64_t acked = 0, pending = 0;
+	bool renewed = false; /* a ticket that was refused */
 
 	for (unsigned i = 0; i < e->n; i++) {
 		struct ear *ear = &e->ear[i];
 
 		acked += roce_out_ledger(ear->o).acked;
 		pending += roce_out_pending(ear->o);
+		renewed |= ear->stale_since && !roce_out_stale(ear->o);
 		if (!is_stale(e, ear->o))
 			ear->stale_since = 0;
 		else if (!ear->stale_since)
 			ear->stale_since = now;
 	}
-	if (acked != e->acked || !pending ||
+	if (acked != e->acked || !pending || renewed ||
 	    now - e->listened > AWAY_MS * 1ull * MS)
 		e->since = now;
 	e->acked = acked;

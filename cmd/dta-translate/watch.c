@@ -134,7 +134,8 @@ static void read_columns(void *ctx, uint64_t *value)
 struct watch *watch_open(const struct opts *o, struct target *g,
 			 struct translator *const *t, const struct src *s)
 {
-	struct cli_stats_more more = {columns, COLUMNS, read_columns, NULL};
+	struct cli_stats_more more = {NULL, columns, COLUMNS, read_columns,
+				      NULL};
 	struct watch *w = calloc(1, sizeof(*w));
 
 	if (!w)
