@@ -61,8 +61,8 @@ unsigned fleet_roces(const struct fleet *fl, struct roce_out **out);
 /*
  * The cluster file was read again. fleet_reticket() takes the tickets that it
  * has at other places than before, as roce_out_reticket() does; f names the
- * first that cannot be used; the others are. fleet_recruit() opens newcomers of the newest
- * generation, which changes nothing yet.
+ * first that cannot be used; the others are. fleet_recruit() opens newcomers of
+ * the newest generation, which changes nothing yet.
  */
 int fleet_reticket(struct fleet *fl, const struct cluster *c, struct fault *f);
 int fleet_recruit(struct fleet *fl, const struct cluster *c, struct fault *f);

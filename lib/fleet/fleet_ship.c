@@ -175,7 +175,8 @@ int ship_reticket(struct fleet *fl, struct ship *s, const char *path,
 	stamp = ticket_stamp(path);
 	if (!ticket_stamp_is(&stamp, &t->stamp)) {
 		drop_ticket(t);
-		return fault_set(f, -EAGAIN, "%s: was written while it was read", path);
+		return fault_set(f, -EAGAIN,
+				 "%s: was written while it was read", path);
 	}
 	rc = fleet_same_tables(fl->table, fl->tables, t->table, t->n, f);
 	/* Both roads take it, or none: the second is asked before. */

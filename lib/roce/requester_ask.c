@@ -33,8 +33,8 @@ void requester_expect(const struct roce_out *o, struct requester *q)
 
 	if (wait > TIMEOUT_MAX)
 		wait = TIMEOUT_MAX;
-	q->deadline = o->now_ns + (q->phase == PHASE_DEAD && q->stale ? stale_ns
-								      : wait);
+	q->deadline = o->now_ns +
+		      (q->phase == PHASE_DEAD && q->stale ? stale_ns : wait);
 }
 
 static int probe(struct roce_out *o, unsigned table, uint32_t psn)

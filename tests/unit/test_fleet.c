@@ -109,7 +109,8 @@ static struct ticket renewed(const struct ticket *t)
 	return to;
 }
 
-/* Some looks later: what cannot be used is looked at twice before it is said. */
+/* Some looks later: what cannot be used is looked at twice before it is said.
+ */
 static int look(struct harbour *h, struct fault *f)
 {
 	static uint64_t now;
@@ -245,8 +246,8 @@ static void port_open(struct port *h, const struct ticket *t, struct region *r)
 	}
 	h->generation[0] = (struct cluster_generation){.n = BOTH,
 						       .member = h->member};
-	h->generation[1] =
-		(struct cluster_generation){.n = 1, .member = h->member};
+	h->generation[1] = (struct cluster_generation){.n = 1,
+						       .member = h->member};
 	h->cluster = (struct cluster){.n = BOTH,
 				      .generations = 1,
 				      .collector = h->collector,
@@ -338,7 +339,8 @@ static void refusals(const struct ticket *t, struct region *r)
 	write_to(&h, 1);
 	port_turn(&h, 300);
 	TEST(refusal_of(&h, 1, "out of date; waiting"));
-	for (unsigned i = 0; i < 15000; i++) { /* the old ones are tried again */
+	for (unsigned i = 0; i < 15000;
+	     i++) { /* the old ones are tried again */
 		if (i % 500 == 0)
 			reopen(&h, 1);
 		port_turn(&h, 1);
