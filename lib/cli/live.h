@@ -40,10 +40,10 @@ struct cli_live {
 	{ 0, "promiscuous", NULL, "take frames for other MAC addresses, too",  \
 	  CLI_FLAG, CLI_AT(opts, live.options.promiscuous), .needs = "-i" }
 #define CLI_SOCKET_GROUP { "--xdp --no-xdp" }
-#define CLI_STATS_OPTION(opts, live, of)                                          \
+#define CLI_STATS_OPTION(opts, live, of)                                       \
 	{ 0, "stats", "TIME", "rates on stderr, every so often (1s)",          \
 	  CLI_TIME, CLI_AT(opts, live.stats_ns), .min = 1, .needs = of }
-#define CLI_USER_OPTION(opts, live, of)                                           \
+#define CLI_USER_OPTION(opts, live, of)                                        \
 	{ 0, "user", "NAME", "become this user when all is open", CLI_STR,     \
 	  CLI_AT(opts, live.user), .needs = of }
 /* clang-format on */

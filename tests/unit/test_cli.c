@@ -295,7 +295,7 @@ static void read_line(char *line)
 					.groups = groups,
 					.verbs = verbs};
 	struct values v = {0};
-	char *argv[16] = {"tool"};
+	char name[] = "tool", *argv[16] = {name};
 	int argc = 1 + words_split(line, argv + 1, 14), n;
 
 	n = cli_read(&tool, &v, argc, argv);
