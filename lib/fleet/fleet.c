@@ -276,10 +276,9 @@ static int ship_look(struct fleet *fl, struct ship *s, struct fault *f)
 	s->doubted = now;
 	if (rc == -EAGAIN || (rc < 0 && !again))
 		return 0;
-	if (rc < 0) {
-		s->seen = now;
+	s->seen = now;
+	if (rc < 0)
 		return fault_of(f, rc, s->path, &why);
-	}
 	if (!rc)
 		return 0;
 	s->told = false;

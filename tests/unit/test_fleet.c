@@ -29,14 +29,13 @@ struct harbour {
 };
 
 /* In a second of its own: a clock may be too coarse to tell. */
-static void put_ticket(const struct harbour *h, const struct ticket *t,
-		       time_t second)
+static void put_ticket(const char *path, const struct ticket *t, time_t second)
 {
 	const struct timespec when[2] = {{second, 0}, {second, 0}};
-	FILE *out = fopen(h->ticket, "w");
+	FILE *out = fopen(path, "w");
 
 	TEST(out && ticket_write(t, out) == 0 && fclose(out) == 0);
-	TEST(utimensat(AT_FDCWD, h->ticket, when, 0) == 0);
+	TEST(utimensat(AT_FDCWD, path, when, 0) == 0);
 }
 
 static void harbour_open(struct harbour *h, const struct ticket *t)
@@ -50,7 +49,7 @@ static void harbour_open(struct harbour *h, const struct ticket *t)
 		 (int)getpid());
 	snprintf(h->frames, sizeof(h->frames), "/tmp/test-fleet-%d.pcap",
 		 (int)getpid());
-	put_ticket(h, t, 1000);
+	put_ticket(h->ticket, t, 1000);
 	snprintf(h->collector.ticket, sizeof(h->collector.ticket), "%s",
 		 h->ticket);
 	h->generation.member = &h->member;
@@ -130,18 +129,18 @@ static void all_or_none(const struct ticket *t)
 	harbour_open(&h, t);
 	TEST(pair_of(&h, RIG_KW) == t->at[RIG_KW].qpn);
 	next.mtu = 2048;
-	put_ticket(&h, &next, 2000);
+	put_ticket(h.ticket, &next, 2000);
 	TEST(look(&h, &f) == -EINVAL);
 	TEST(strstr(f.text, "MTU") != NULL);
 	TEST(pair_of(&h, RIG_KW) == t->at[RIG_KW].qpn);
 	next = renewed(t);
 	next.peer_ip[3]++;
-	put_ticket(&h, &next, 3000);
+	put_ticket(h.ticket, &next, 3000);
 	TEST(look(&h, &f) == -EINVAL);
 	TEST(look(&h, &f) == 0); /* said is said */
 	TEST(pair_of(&h, RIG_KW) == t->at[RIG_KW].qpn);
 	next = renewed(t);
-	put_ticket(&h, &next, 4000);
+	put_ticket(h.ticket, &next, 4000);
 	TEST(look(&h, &f) == FLEET_RENEWED);
 	TEST(pair_of(&h, RIG_KW) == NEW_QPN + RIG_KW);
 	harbour_close(&h);
@@ -157,16 +156,16 @@ static void half_written(const struct ticket *t)
 	struct harbour h;
 
 	harbour_open(&h, t);
-	put_ticket(&h, &next, 2000);
+	put_ticket(h.ticket, &next, 2000);
 	TEST(truncate(h.ticket, 300) == 0);
 	TEST(utimensat(AT_FDCWD, h.ticket, when, 0) == 0);
 	TEST(fleet_look(h.fleet, 1, &f) == 0);
-	put_ticket(&h, &next, 2001);
+	put_ticket(h.ticket, &next, 2001);
 	TEST(fleet_look(h.fleet, SECOND, &f) == FLEET_RENEWED);
 	TEST(strstr(f.text, "written again, still epoch 1") != NULL);
 	TEST(pair_of(&h, RIG_KW) == NEW_QPN + RIG_KW);
 	next.epoch++;
-	put_ticket(&h, &next, 3000);
+	put_ticket(h.ticket, &next, 3000);
 	TEST(look(&h, &f) == FLEET_RENEWED);
 	TEST(strstr(f.text, "a new ticket, epoch 2") != NULL);
 	harbour_close(&h);
@@ -185,7 +184,7 @@ static void another_place(const struct ticket *t)
 		 "/nowhere/ticket.ini");
 	TEST(fleet_reticket(h.fleet, &h.cluster, &f) == -ENOENT);
 	TEST(look(&h, &f) == 0);
-	put_ticket(&h, &next, 2000);
+	put_ticket(h.ticket, &next, 2000);
 	TEST(look(&h, &f) == FLEET_RENEWED);
 	harbour_close(&h);
 }
@@ -230,7 +229,6 @@ static void port_open(struct port *h, const struct ticket *t, struct region *r)
 	line_open(&h->back);
 	for (unsigned i = 0; i < BOTH; i++) {
 		struct cluster_collector *c = &h->collector[i];
-		struct harbour at;
 
 		c->id = (uint16_t)i;
 		h->member[i].collector = i;
@@ -238,8 +236,7 @@ static void port_open(struct port *h, const struct ticket *t, struct region *r)
 		h->ticket[i].ip[3] += (uint8_t)i;
 		snprintf(c->ticket, sizeof(c->ticket),
 			 "/tmp/test-fleet-%d-%u.ini", (int)getpid(), i);
-		snprintf(at.ticket, sizeof(at.ticket), "%s", c->ticket);
-		put_ticket(&at, &h->ticket[i], 1000);
+		put_ticket(c->ticket, &h->ticket[i], 1000);
 		if (responder_open(&h->responder[i], r, &h->ticket[i],
 				   h->back.sink, &ro, &f) < 0)
 			rig_die("responder", &f);
