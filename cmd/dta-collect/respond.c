@@ -107,7 +107,6 @@ static void say_refused(struct run *run, bool end)
  */
 static void look_after(struct run *run)
 {
-	say_refused(run, false);
 	if (src_size(run->s))
 		return;
 	if (region_epoch(run->r) != responder_epoch(run->p)) {
@@ -161,6 +160,7 @@ static int respond_all(struct run *run, struct snk *answers,
 		look_after(run);
 		cli_limit_took(&limit, n);
 		if (n == -EINTR || n == -EAGAIN) {
+			say_refused(run, false);
 			notify_tell(notify);
 			continue;
 		}
@@ -169,6 +169,7 @@ static int respond_all(struct run *run, struct snk *answers,
 		rc = responder_rx(p, pkts, (size_t)n);
 		if (rc < 0)
 			return fault_set(f, rc, "%s", strerror(-rc));
+		say_refused(run, false);
 		notify_tell(notify);
 		if (answers)
 			snk_flush(answers); /* snk_close() tells of an error */
