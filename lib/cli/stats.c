@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "cli/live.h"
 #include "cli/private.h"
 
@@ -46,7 +47,8 @@ struct cli_stats {
 	struct rows *rows;
 };
 
-static uint64_t now_ns(void)
+/* A clock that costs little, to ask once a batch; it is behind by a tick. */
+static uint64_t tick_ns(void)
 {
 	struct timespec t;
 
@@ -66,6 +68,8 @@ static unsigned name_text(struct cli_stats *st)
 	unsigned n = T_MORE;
 
 	memcpy(st->field, first, sizeof(first));
+	for (unsigned i = T_RECEIVED; st->more.name && i < T_MORE; i++)
+		st->field[i].name = st->more.name[i - T_RECEIVED];
 	for (unsigned i = 0; i < st->more.n; i++)
 		st->field[n++] = (struct row_field){st->more.column[i].text,
 						    ROW_I64, 9};
@@ -112,7 +116,7 @@ struct cli_stats *cli_stats_open(const struct ledger *l, uint64_t every_ns,
 		more->read(more->ctx, st->value);
 	}
 	st->every_ns = every_ns;
-	st->start_ns = st->last_ns = now_ns();
+	st->start_ns = st->last_ns = clock_ns();
 	st->next_ns = st->start_ns + every_ns;
 	n = fmt == ROW_TEXT ? name_text(st) : name_counters(st);
 	st->schema = (struct schema){"stats", st->field, n};
@@ -232,13 +236,14 @@ static void counter_row(struct cli_stats *st, double at, double took)
 	row_end(st->rows);
 }
 
-static void print_row(struct cli_stats *st, uint64_t now)
+static void print_row(struct cli_stats *st)
 {
+	uint64_t now = clock_ns();
 	double at = (double)(now - st->start_ns) / SECOND;
 	double took = (double)(now - st->last_ns) / SECOND;
 
 	if (took <= 0)
-		took = (double)st->every_ns / SECOND; /* a coarse clock */
+		took = 1.0 / SECOND;
 	cli_progress_clear();
 	if (st->format == ROW_TEXT)
 		text_row(st, at, took);
@@ -252,10 +257,10 @@ void cli_stats_tick(struct cli_stats *st, const void *ctr, const struct src *s)
 {
 	uint64_t now;
 
-	if (!st || (now = now_ns()) < st->next_ns)
+	if (!st || (now = tick_ns()) < st->next_ns)
 		return;
 	differ(st, ctr, s);
-	print_row(st, now);
+	print_row(st);
 	st->next_ns += ((now - st->next_ns) / st->every_ns + 1) * st->every_ns;
 }
 
@@ -264,7 +269,7 @@ void cli_stats_close(struct cli_stats *st, const void *ctr, const struct src *s)
 	if (!st)
 		return;
 	if (differ(st, ctr, s))
-		print_row(st, now_ns());
+		print_row(st);
 	rows_close(st->rows);
 	free(st);
 }

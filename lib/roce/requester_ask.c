@@ -33,7 +33,8 @@ void requester_expect(const struct roce_out *o, struct requester *q)
 
 	if (wait > TIMEOUT_MAX)
 		wait = TIMEOUT_MAX;
-	q->deadline = o->now_ns + (q->stale ? stale_ns : wait);
+	q->deadline = o->now_ns +
+		      (q->phase == PHASE_DEAD && q->stale ? stale_ns : wait);
 }
 
 static int probe(struct roce_out *o, unsigned table, uint32_t psn)
@@ -124,7 +125,7 @@ static void meet(struct roce_out *o, struct requester *q, uint32_t psn)
 		o->ctr.resyncs++;
 	q->met = true;
 	q->phase = PHASE_OPEN;
-	q->guessed = q->stale = false;
+	q->guessed = false;
 	q->base = psn - (uint32_t)w->acked;
 	q->unused = psn;
 	q->burst = (uint32_t)w->mask + 1;

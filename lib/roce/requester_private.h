@@ -37,7 +37,8 @@ struct requester {
 	bool met;	      /* was open once */
 	bool asked;	      /* open, and a probe is out */
 	bool guessed;	      /* probe is what somebody said, not sent yet */
-	bool stale;	      /* refused for its R_Key or address */
+	bool stale;	      /* refused for its R_Key or address, and nothing
+				 was confirmed since */
 	uint64_t *dropping;   /* a list's operations are dropped, up to the next
 				 batch, and counted here */
 	uint8_t phase;	      /* enum phase */

@@ -26,6 +26,7 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct responder_ledger, bad_peer, LEDGER_DROP),
 	LEDGER_FIELD(struct responder_ledger, qp_error, LEDGER_DROP),
 	LEDGER_FIELD(struct responder_ledger, out_of_order, LEDGER_DROP),
+	LEDGER_FIELD(struct responder_ledger, old_epoch, LEDGER_DROP),
 	LEDGER_FIELD(struct responder_ledger, invalid, LEDGER_DROP),
 	LEDGER_FIELD(struct responder_ledger, access, LEDGER_DROP),
 	LEDGER_FIELD(struct responder_ledger, rnr, LEDGER_DROP),
@@ -239,7 +240,12 @@ static void make_pairs(struct responder *p, const struct ticket *t)
 	p->epoch = t->epoch;
 	for (unsigned i = 0; i < t->n; i++) {
 		p->t.at[i].heads = NULL; /* the ticket's own */
+		const struct queue_pair *old = &p->qp[i];
+
 		p->qp[i] = (struct queue_pair){
+			.refused = old->refused,
+			.told = old->told,
+			.refused_rkey = old->refused_rkey,
 			.table = region_table(p->region, i),
 			.qpn = t->at[i].qpn,
 			.rkey = t->at[i].rkey,
@@ -287,8 +293,7 @@ enum {
 	EPOCHS_BACK = 64, /* that an R_Key is known of */
 };
 
-static uint64_t epoch_of(const struct responder *p, unsigned table,
-			 uint32_t rkey)
+uint64_t pair_epoch_of(const struct responder *p, unsigned table, uint32_t rkey)
 {
 	uint64_t now = p->epoch;
 	struct ticket_table at;
@@ -306,11 +311,12 @@ bool responder_refused(struct responder *p, struct responder_refusal *out)
 	for (unsigned i = 0; i < p->t.n; i++) {
 		struct queue_pair *q = &p->qp[i];
 
-		if (!q->refused || q->told)
+		if (q->refused == q->told)
 			continue;
-		q->told = true;
+		q->told = q->refused;
 		out->table = i;
-		out->epoch = epoch_of(p, i, q->refused_rkey);
+		out->over = !q->refused;
+		out->epoch = pair_epoch_of(p, i, q->refused_rkey);
 		return true;
 	}
 	return false;
