@@ -80,6 +80,7 @@ int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,
 					 "no memory for a window of %u", size);
 		q->on = true;
 		q->timeout = TIMEOUT_FIRST;
+		q->farthest = o->t->at[i].psn;
 		requester_restart(q, o->t->at[i].psn);
 	}
 	o->windows = true;
