@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Values of options. A wrong one is named, with status 2 and no synopsis. */
+/* value.c - values of options, from text to where they are stored. */
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -7,47 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/cli.h"
-
-struct unit {
-	const char *suffix;
-	uint64_t factor;
-};
-
-void cli_refuse(const char *fmt, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	cli_warn("%s", text);
-	exit(CLI_USAGE);
-}
-
-/* One file, by whatever names; devices and pipes do not count. */
-static bool same_file(const char *a, const char *b)
-{
-	struct stat s, t;
-
-	if (stat(a, &s) < 0 || stat(b, &t) < 0)
-		return !strcmp(a, b); /* not there yet */
-	return S_ISREG(s.st_mode) && s.st_dev == t.st_dev &&
-	       s.st_ino == t.st_ino;
-}
-
-void cli_apart(const char *file, const char *written)
-{
-	if (file && written && strcmp(file, "-") && strcmp(written, "-") &&
-	    same_file(file, written))
-		cli_refuse("%s: named twice: it would be overwritten", written);
-}
+#include "cli/option.h"
 
 /* Decimal digits, and nothing before them; *end is what follows. */
-static bool number(const char *text, char **end, uint64_t *out)
+static bool digits(const char *text, char **end, uint64_t *out)
 {
 	*end = (char *)text;
 	if (*text < '0' || *text > '9')
@@ -55,40 +20,6 @@ static bool number(const char *text, char **end, uint64_t *out)
 	errno = 0;
 	*out = strtoull(text, end, 10);
 	return !errno;
-}
-
-uint64_t cli_u64(const char *option, const char *text, uint64_t min,
-		 uint64_t max)
-{
-	char *end;
-	uint64_t v;
-
-	if (!number(text, &end, &v) || *end || v < min || v > max)
-		cli_refuse("%s: '%s' is not a whole number from %ju to %ju",
-			   option, text, (uintmax_t)min, (uintmax_t)max);
-	return v;
-}
-
-uint64_t cli_size(const char *option, const char *text, uint64_t min,
-		  uint64_t max)
-{
-	static const char letters[] = "KMGT";
-	const char *letter;
-	unsigned shift = 0;
-	char *end;
-	uint64_t v;
-
-	if (number(text, &end, &v) && *end &&
-	    (letter = strchr(letters, *end)) != NULL) {
-		shift = 10 * (unsigned)(letter - letters + 1);
-		end += strcmp(end + 1, "iB") ? 1 : 3;
-	}
-	if (end == text || *end || v > UINT64_MAX >> shift ||
-	    v << shift < min || v << shift > max)
-		cli_refuse("%s: '%s' is not a number from %ju to %ju "
-			   "(K, M, G, T: powers of 1024)",
-			   option, text, (uintmax_t)min, (uintmax_t)max);
-	return v << shift;
 }
 
 /* A decimal number with a point, whatever the locale. */
@@ -107,46 +38,211 @@ static bool decimal(const char *text, char **end, double *out)
 	return *end > text && isfinite(*out);
 }
 
-double cli_f64(const char *option, const char *text, double min, double max)
+static int read_number(const char *text, uint64_t min, uint64_t max,
+		       uint64_t *out, struct fault *why)
 {
+	char *end;
+
+	if (!digits(text, &end, out) || *end || *out < min || *out > max)
+		return fault_set(why, -EINVAL,
+				 "is not a whole number from %ju to %ju",
+				 (uintmax_t)min, (uintmax_t)max);
+	return 0;
+}
+
+static int read_size(const char *text, uint64_t min, uint64_t max,
+		     uint64_t *out, struct fault *why)
+{
+	static const char letters[] = "KMGT";
+	const char *letter;
+	unsigned shift = 0;
+	char *end;
+	uint64_t v;
+
+	if (digits(text, &end, &v) && *end &&
+	    (letter = strchr(letters, *end)) != NULL) {
+		shift = 10 * (unsigned)(letter - letters + 1);
+		end += strcmp(end + 1, "iB") ? 1 : 3;
+	}
+	if (end == text || *end || v > UINT64_MAX >> shift ||
+	    v << shift < min || v << shift > max)
+		return fault_set(why, -EINVAL,
+				 "is not a number from %ju to %ju (K, M, G, T: "
+				 "powers of 1024)",
+				 (uintmax_t)min, (uintmax_t)max);
+	*out = v << shift;
+	return 0;
+}
+
+static int read_f64(const char *text, double low, double high, double *out,
+		    struct fault *why)
+{
+	char *end;
+
+	if (!decimal(text, &end, out) || *end || *out < low || *out > high)
+		return fault_set(why, -EINVAL, "is not a number from %g to %g",
+				 low, high);
+	return 0;
+}
+
+static const struct unit {
+	const char *suffix;
+	uint64_t ns;
+} units[] = {
+	{"", 1000000000},
+	{"ns", 1},
+	{"us", 1000},
+	{"ms", 1000000},
+	{"s", 1000000000},
+	{"m", 60 * UINT64_C(1000000000)},
+	{"h", 3600 * UINT64_C(1000000000)},
+	{"d", 86400 * UINT64_C(1000000000)},
+};
+
+static int read_time(const char *text, uint64_t min, uint64_t max,
+		     uint64_t *out, struct fault *why)
+{
+	const struct unit *u = units, *end_u = units + 8;
 	char *end;
 	double v;
 
-	if (!decimal(text, &end, &v) || *end || v < min || v > max)
-		cli_refuse("%s: '%s' is not a number from %g to %g", option,
-			   text, min, max);
+	if (!decimal(text, &end, &v))
+		u = end_u;
+	while (u < end_u && strcmp(end, u->suffix) != 0)
+		u++;
+	if (u == end_u || v * (double)u->ns >= 0x1p63)
+		return fault_set(why, -EINVAL,
+				 "is not a duration (100ms, 5s, 1m)");
+	*out = (uint64_t)(v * (double)u->ns + 0.5);
+	if (*out < min)
+		return fault_set(why, -EINVAL, "is no time at all");
+	if (*out > max)
+		return fault_set(why, -EINVAL, "is above %gs",
+				 (double)max / 1e9);
+	return 0;
+}
+
+/* "is not a, b or c" */
+static int no_such_word(const struct cli_option *o, struct fault *why)
+{
+	char text[256] = "is not ";
+	size_t n = strlen(text);
+
+	for (unsigned i = 0; o->words[i] && n < sizeof(text); i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
+				      !i		? ""
+				      : o->words[i + 1] ? ", "
+							: " or ",
+				      o->words[i]);
+	return fault_set(why, -EINVAL, "%s", text);
+}
+
+static int read_word(const struct cli_option *o, const char *text,
+		     uint64_t *out, struct fault *why)
+{
+	unsigned i = 0;
+
+	while (o->words[i] && strcmp(text, o->words[i]) != 0)
+		i++;
+	*out = o->min + i;
+	return o->words[i] ? 0 : no_such_word(o, why);
+}
+
+static int read_flag(const struct cli_option *o, const char *text,
+		     uint64_t *out, struct fault *why)
+{
+	*out = strcmp(text, "yes") ? 0 : o->min ? o->min : 1;
+	if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
+		return fault_set(why, -EINVAL, "is not yes or no");
+	return 0;
+}
+
+static int read_format(const char *text, uint64_t *out, struct fault *why)
+{
+	int format = row_format_of(text);
+
+	if (format < 0)
+		return fault_set(why, -EINVAL, "is not text, csv or ndjson");
+	*out = (uint64_t)format;
+	return 0;
+}
+
+/* The largest whole number an option may be. */
+static uint64_t limit(const struct cli_option *o)
+{
+	return o->max ? o->max : UINT64_MAX >> (64 - 8 * o->width);
+}
+
+/* Those that are stored as a whole number. */
+static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
+		      struct fault *why)
+{
+	switch (o->type) {
+	case CLI_FLAG:
+		return read_flag(o, text, v, why);
+	case CLI_U64:
+		return read_number(text, o->min, limit(o), v, why);
+	case CLI_SIZE:
+		return read_size(text, o->min, limit(o), v, why);
+	case CLI_TIME:
+		return read_time(text, o->min, limit(o), v, why);
+	case CLI_WORD:
+		return read_word(o, text, v, why);
+	default:
+		return read_format(text, v, why);
+	}
+}
+
+/* Whole numbers of any width; the machine is little-endian (STYLE.md). */
+static void store(const struct cli_option *o, void *opts, const void *value)
+{
+	memcpy((char *)opts + o->at, value, o->width);
+}
+
+int cli_set(const struct cli_option *o, void *opts, const char *text,
+	    struct fault *why)
+{
+	uint64_t v = 0;
+	double f;
+	int rc;
+
+	switch (o->type) {
+	case CLI_CALL:
+		return o->read(opts, text, why);
+	case CLI_STR:
+	case CLI_IN:
+	case CLI_OUT:
+		if (!*text)
+			return fault_set(why, -EINVAL, "is empty");
+		store(o, opts, &text);
+		return 0;
+	case CLI_F64:
+		rc = read_f64(text, o->low, o->high, &f, why);
+		if (!rc)
+			store(o, opts, &f);
+		return rc;
+	default:
+		rc = read_whole(o, text, &v, why);
+		if (!rc)
+			store(o, opts, &v);
+		return rc;
+	}
+}
+
+void cli_unset(const struct cli_option *o, void *opts)
+{
+	if (o->type == CLI_CALL)
+		o->read(opts, NULL, NULL);
+	else
+		memset((char *)opts + o->at, 0, o->width);
+}
+
+uint64_t cli_u64(const char *what, const char *text, uint64_t min, uint64_t max)
+{
+	struct fault why;
+	uint64_t v = 0;
+
+	if (read_number(text, min, max, &v, &why) < 0)
+		cli_refuse("%s: '%s' %s", what, text, why.text);
 	return v;
-}
-
-uint64_t cli_duration_ns(const char *option, const char *text)
-{
-	static const struct unit units[] = {
-		{"", 1000000000},
-		{"ns", 1},
-		{"us", 1000},
-		{"ms", 1000000},
-		{"s", 1000000000},
-		{"m", 60 * UINT64_C(1000000000)},
-		{"h", 3600 * UINT64_C(1000000000)},
-		{"d", 86400 * UINT64_C(1000000000)},
-	};
-	char *end;
-	double v;
-
-	if (decimal(text, &end, &v))
-		for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-			if (!strcmp(end, units[i].suffix) &&
-			    v * (double)units[i].factor < 0x1p63)
-				return (uint64_t)(v * (double)units[i].factor +
-						  0.5);
-	cli_refuse("%s: '%s' is not a duration (100ms, 5s, 1m)", option, text);
-}
-
-enum row_format cli_format(const char *text)
-{
-	int fmt = row_format_of(text);
-
-	if (fmt < 0)
-		cli_refuse("--output: '%s' is not text, csv or ndjson", text);
-	return (enum row_format)fmt;
 }
