@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/rng.h"
 #include "notify.h"
 #include "packet/pkt.h"
 #include "ticket_file.h"
@@ -38,15 +39,32 @@ void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
 		cli_fault(o->region, &f);
 }
 
+/* Whether the ticket that we write tells of our queue pairs. Packets of another
+ * run, or by a ticket printed beforehand, begin at PSN 0. */
+static bool has_live_ticket(const struct opts *o)
+{
+	return o->live.name && o->ticket;
+}
+
 /* The ticket of a live collector tells that it listens. 0 or -errno. */
 static int put_live_ticket(const struct opts *o, const struct ticket *t)
 {
-	return o->live.name && o->ticket ? ticket_put(t, o->ticket) : 0;
+	return has_live_ticket(o) ? ticket_put(t, o->ticket) : 0;
+}
+
+/* First PSNs unlike those of a run before, whose queue pairs had the same
+ * numbers: what was sent to them is not for us, and the ticket is another. */
+static void first_psns(struct ticket *t)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		t->at[i].psn = (uint32_t)rng_seed() & ROCE_PSN_MASK;
 }
 
 /*
  * New queue pairs, also where one was in error, and their ticket: for SIGHUP,
- * for a new epoch, and when one has died.
+ * for a new epoch, and when one has died. In a new epoch, nothing that was sent
+ * in the old one is carried out: where nobody is told of other PSNs, they begin
+ * as the ticket says that somebody prints.
  */
 static void begin_anew(struct run *run)
 {
@@ -56,6 +74,8 @@ static void begin_anew(struct run *run)
 	int rc;
 
 	ticket_for(&t, o, run->r);
+	if (o->ticket || t.epoch == responder_epoch(run->p))
+		responder_renumber(run->p, &t);
 	if (responder_reopen(run->p, &t, &f) < 0)
 		cli_fault(o->region, &f);
 	rc = o->ticket ? ticket_put(&t, o->ticket) : 0;
@@ -266,6 +286,8 @@ void respond(struct opts *o, struct region *r)
 	if (o->live.name)
 		take_addresses(&o->at, o->live.name);
 	ticket_for(&t, o, r);
+	if (has_live_ticket(o))
+		first_psns(&t);
 	if (o->read)
 		s = open_capture(o);
 	answers = open_answers(o);

@@ -71,7 +71,8 @@ static int recruit(struct fleet *fl, const struct cluster_collector *c,
 		return -ENOMEM;
 	rc = ship_open(fl, s, c, f);
 	if (rc == 0 && fl->dart &&
-	    (rc = dart_out_reticket(fl->dart, s->number, s->ticket, &why)) < 0)
+	    (rc = dart_out_reticket(fl->dart, s->number, NULL, s->ticket,
+				    &why)) < 0)
 		fault_set(f, rc, "%.400s", why.text);
 	if (rc < 0)
 		ship_close(s);

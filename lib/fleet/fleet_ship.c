@@ -165,8 +165,8 @@ int ship_reticket(struct fleet *fl, struct ship *s, const char *path,
 	struct ticket *t;
 	int rc;
 
-	/* A collector that starts again writes the same once more; one that
-	 * runs on must not begin with its first PSN again. */
+	/* One that is the same in a new file is taken once more: a collector
+	 * that has started again may have written it, and is asked. */
 	if (!strcmp(path, s->path) &&
 	    ticket_stamp_is(&stamp, &s->ticket->stamp))
 		return 0;
@@ -185,7 +185,7 @@ int ship_reticket(struct fleet *fl, struct ship *s, const char *path,
 	if (rc == 0)
 		rc = roce_out_reticket(s->roce, t, f);
 	if (rc == 0 && fl->dart)
-		rc = dart_out_reticket(fl->dart, s->number, t, f);
+		rc = dart_out_reticket(fl->dart, s->number, s->ticket, t, f);
 	if (rc < 0) {
 		drop_ticket(t);
 		return rc;

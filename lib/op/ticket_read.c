@@ -145,7 +145,7 @@ static int layout_field_of(struct reader *r, unsigned i, const char *name,
 }
 
 /* Every field of [collector], and those of a table that layouts do not have.
- * All up to F_TABLES are required. */
+ * All up to F_TABLES and F_LENGTH are required. */
 enum {
 	F_VERSION,
 	F_MAC,
@@ -164,6 +164,7 @@ enum {
 	F_RKEY,
 	F_ADDRESS,
 	F_LENGTH,
+	F_FIRST_PSN,
 };
 
 static int collector_field(struct reader *r, const char *name,
@@ -266,15 +267,15 @@ static int table_field(struct reader *r, const char *name, const char *value)
 	static const char *const names[] = {
 		[F_QPN] = "qpn",       [F_PSN] = "psn",
 		[F_RKEY] = "rkey",     [F_ADDRESS] = "address",
-		[F_LENGTH] = "length",
+		[F_LENGTH] = "length", [F_FIRST_PSN] = "first_psn",
 	};
 	unsigned i = r->t->n - 1;
 	struct ticket_table *at = &r->t->at[i];
-	const char *want = "a number";
+	const char *want = "a number", *psn = "0 to 0xffffff";
 	uint64_t n = 0;
 	bool ok = false;
 
-	switch (field_of(name, names, F_LENGTH + 1, &r->table_seen[i])) {
+	switch (field_of(name, names, F_FIRST_PSN + 1, &r->table_seen[i])) {
 	case F_QPN: /* 0 and 1 are management's */
 		ok = number(value, ROCE_PSN_MASK, &n) && n > 1;
 		at->qpn = (uint32_t)n;
@@ -283,7 +284,13 @@ static int table_field(struct reader *r, const char *name, const char *value)
 	case F_PSN:
 		ok = number(value, ROCE_PSN_MASK, &n);
 		at->psn = (uint32_t)n;
-		want = "0 to 0xffffff";
+		want = psn;
+		break;
+	case F_FIRST_PSN:
+		ok = number(value, ROCE_PSN_MASK, &n);
+		at->first_psn = (uint32_t)n;
+		at->lasting = true;
+		want = psn;
 		break;
 	case F_RKEY:
 		ok = number(value, UINT32_MAX, &n);
@@ -360,7 +367,7 @@ static int check_table(const struct reader *r, unsigned i, struct fault *f)
 	const struct ticket_table *at = &t->at[i];
 	const struct table *g = &t->table[i];
 
-	if (r->table_seen[i] != (2 << F_LENGTH) - 1)
+	if (~r->table_seen[i] & ((2 << F_LENGTH) - 1))
 		return fault_set(f, -EINVAL,
 				 "qpn, psn, rkey, address and length are "
 				 "needed");

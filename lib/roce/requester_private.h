@@ -46,6 +46,8 @@ struct requester {
 	uint32_t base;	      /* PSN of a request is base + its number */
 	uint32_t unused;      /* the PSN behind the last that a request had */
 	uint32_t probe;	      /* PSN of the last probe while asking */
+	uint32_t farthest;    /* until it is met: of the probes of a PSN that
+				 was told, the last */
 	uint32_t burst;	      /* requests that may be under way */
 	uint32_t since_ack;
 	unsigned probed; /* probes since what is expected is not known */

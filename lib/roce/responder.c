@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "roce/responder_pair.h"
 #include "wire/net.h"
 
@@ -253,6 +254,18 @@ static void make_pairs(struct responder *p, const struct ticket *t)
 			.expected = t->at[i].psn,
 		};
 	}
+}
+
+/* Further away than windows and their probes reach (ROCE_OUT_WINDOW_MAX). */
+void responder_renumber(const struct responder *p, struct ticket *t)
+{
+	struct rng rng = {.state = rng_seed()};
+	const uint32_t away = ROCE_PSN_HALF / 2;
+
+	for (unsigned i = 0; i < t->n; i++)
+		t->at[i].psn = (p->qp[i].expected + away +
+				(uint32_t)rng_below(&rng, ROCE_PSN_HALF)) &
+			       ROCE_PSN_MASK;
 }
 
 int responder_reopen(struct responder *p, const struct ticket *t,

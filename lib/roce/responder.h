@@ -68,6 +68,13 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n);
 int responder_reopen(struct responder *p, const struct ticket *t,
 		     struct fault *f);
 /*
+ * Gives a ticket, for responder_reopen(), first PSNs that are far away from
+ * those of requests to the present queue pairs. If the new ones began where the
+ * old ones did, a requester that is still near there could not tell them apart,
+ * and would have additions made twice.
+ */
+void responder_renumber(const struct responder *p, struct ticket *t);
+/*
  * A table whose requests are refused, or, where nobody hears a NAK, sent for an
  * epoch that is over; or are no more: one was carried out since. On RC the
  * queue pair is dead after a refusal, until responder_reopen().
