@@ -5,7 +5,8 @@
 #   make                 programs in build/
 #   make check           unit tests and tests of the programs; SAN=1: sanitized
 #   make check-all       the same, and at full size
-#   make bench fuzz lint demo setup install
+#   make setup GOAL...   installs what that needs first
+#   make bench fuzz lint demo install
 
 VERSION := 1.0.0
 PREFIX ?= /usr/local
@@ -13,9 +14,27 @@ DESTDIR ?=
 PKG_CONFIG ?= pkg-config
 CLANG ?= clang
 FUZZ_SECONDS ?= 20
+Q := $(if $(filter 1,$(V)),,@)
+
+# Setup, and then the goals beside it, by a make of their own: what there is to
+# build with is found out when this file is read. The demo needs none of the
+# parts that can be left out.
+ifneq ($(filter setup,$(MAKECMDGOALS)),)
+GOALS := $(filter-out setup,$(MAKECMDGOALS))
+.NOTPARALLEL:
+.PHONY: $(MAKECMDGOALS)
+setup:
+ifeq ($(GOALS),demo)
+	$(Q)tests/setup.sh packages.txt build
+else
+	$(Q)tests/setup.sh packages.txt
+	$(Q)tests/rxe/kernel.sh
+endif
+$(GOALS): setup
+	+$(Q)$(MAKE) --no-print-directory $@
+else
 
 B := build$(if $(SAN),-san)
-Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(Q),@printf '  %-5s %s\n' $1 $@)
 
 CFLAGS ?= -O2 -g
@@ -63,7 +82,7 @@ FUZZERS := $(patsubst %.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
 
 .DELETE_ON_ERROR:
-.PHONY: all check check-all bench fuzz lint demo setup install uninstall clean format
+.PHONY: all check check-all bench fuzz lint demo install uninstall clean format
 all: $(BINS)
 
 $B/%.o: %.c Makefile
@@ -81,9 +100,17 @@ $B/%.skel.h: %.bpf.c Makefile
 	$(Q)$(BPFTOOL) gen object $(@:skel.h=bpf.o) $(@:skel.h=debug.o) && \
 		$(BPFTOOL) gen skeleton $(@:skel.h=bpf.o) >$@
 
-$B/libdta.a: $(LIB_OBJ)
+# Parts come and go with their packages, files with their sources: the archive
+# is made anew then, though all that is to be in it may be older.
+ifneq ($(file <$B/objects),$(LIB_OBJ))
+.PHONY: $B/objects
+endif
+$B/objects:
+	$(Q)mkdir -p $(@D) && echo '$(LIB_OBJ)' >$@
+
+$B/libdta.a: $(LIB_OBJ) $B/objects
 	$(call say,AR)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
 .SECONDEXPANSION:
 $(BINS): $B/%: $$(addprefix $B/,$$(subst .c,.o,$$(wildcard cmd/$$*/*.c))) $B/libdta.a
@@ -125,10 +152,6 @@ format:
 demo: $(BINS)
 	$(Q)tests/demo.sh $B
 
-setup:
-	$(Q)tests/setup.sh packages.txt
-	$(Q)tests/rxe/kernel.sh
-
 # The pkg-config file and everything else that a package would hold. The library
 # is an archive: what it needs, every program needs that is linked with it.
 install: $(BINS) $B/libdta.a
@@ -167,3 +190,5 @@ clean:
 	rm -rf build build-san build-fuzz
 
 -include $(shell find build build-san build-fuzz -name '*.d' 2>/dev/null)
+
+endif # setup is not among the goals

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# setup.sh LIST: installs the Debian packages of LIST (one a line, # comments)
-# that are missing. Says what it is about to do; sudo only where not root.
+# setup.sh LIST [SECTION...]: installs the Debian packages of LIST (one a line,
+# under [SECTION] lines, # comments) that are missing: of these sections, or all.
+# Says what it is about to do; sudo only where not root.
 set -u
-list=$1
+list=$1 sections=${*:2}
 
 fail() {
 	echo "setup: $*" >&2
@@ -14,8 +15,23 @@ installed() {
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-mapfile -t wanted < <(sed 's/#.*//; s/[[:space:]]//g; /^$/d' "$list")
-[ ${#wanted[@]} -gt 0 ] || fail "$list: no packages in it"
+# The packages of these sections.
+listed() {
+	local line section=
+
+	sed 's/#.*//; s/[[:space:]]//g; /^$/d' "$list" | while read -r line; do
+		case $line in
+		\[*\]) section=${line//[\[\]]/} ;;
+		*)
+			[[ -n $sections && " $sections " != *" $section "* ]] ||
+				echo "$line"
+			;;
+		esac
+	done
+}
+
+mapfile -t wanted < <(listed)
+[ ${#wanted[@]} -gt 0 ] || fail "$list: no packages in it${sections:+: $sections}"
 for tool in dpkg-query apt-get; do
 	command -v $tool >/dev/null ||
 		fail "not a Debian system; install what these hold: ${wanted[*]}"

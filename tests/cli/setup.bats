@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# tests/setup.sh, with programs in the place of dpkg and apt that only take
-# notes. Nothing is installed.
+# make setup, with programs in the place of dpkg and apt that only take notes:
+# nothing is installed. And what make does with what is there.
 
 load ../helpers
 
@@ -33,7 +33,7 @@ fake() { # name text
 }
 
 run_setup() {
-	run --separate-stderr env "PATH=$PWD/bin" "$SETUP" list
+	run --separate-stderr env "PATH=$PWD/bin" "$SETUP" list "$@"
 	echo "status $status: $output$stderr"
 }
 
@@ -95,8 +95,97 @@ run_setup() {
 	[ "$status" = 1 ]
 }
 
-@test "the list of this tree names packages, one a line" {
-	run -1 grep -vE '^(#.*|[a-z0-9][a-z0-9.+-]+)$' "$TOP/packages.txt"
+@test "the sections that are asked for, no others" {
+	printf '[a]\none\nthree-dev\n[b]\nfour\n[c]\nfive\n' >list
+	run_setup a c
+	[ "$status" = 0 ]
+	[[ $(<calls) == *" install --no-install-recommends three-dev five" ]]
+	run_setup d
+	[ "$status" = 1 ]
+	[[ $stderr == *"list: no packages in it: d" ]]
+}
+
+@test "the list of this tree: sections, and packages, one a line" {
+	run -1 grep -vE '^(#.*|\[[a-z]+\]||[a-z0-9][a-z0-9.+-]+)$' "$TOP/packages.txt"
+	run -1 sh -c "grep '^[^#]' '$TOP/packages.txt' | sort | uniq -d | grep ."
+}
+
+# A tree to make: a part that needs packages, and what takes its place.
+tree() {
+	mkdir -p tree/{tests/rxe,lib/verbs,cmd/told}
+	ln -s "$TOP/Makefile" "$TOP/packages.txt" tree
+	ln -s "$SETUP" tree/tests
+	printf '#!/bin/sh\necho kernel >>../calls\n' >tree/tests/rxe/kernel.sh
+	printf '#!/bin/sh\n$1/told\n' >tree/tests/demo.sh
+	chmod +x tree/tests/demo.sh tree/tests/rxe/kernel.sh
+	echo 'const char *verbs(void) { return "with"; }' >tree/lib/verbs/verbs_a.c
+	echo 'const char *verbs(void) { return "without"; }' >tree/lib/verbs/verbs_none.c
+	printf '%s\n' 'int puts(const char *);' 'const char *verbs(void);' \
+		'int main(void) { puts(verbs()); }' >tree/cmd/told/main.c
+	for tool in cc ar as ld make sh mkdir rm find printf; do
+		rm -f bin/$tool
+		ln -s "$(command -v $tool)" bin/
+	done
+	# Apt brings what verbs needs; without, the packages are not there.
+	fake apt-get 'echo "apt-get $*" >>"${0%/*}/../calls"
+		: >"${0%/*}/../libibverbs-dev"'
+	fake pkg-config '[[ -e ${0%/*}/../libibverbs-dev && $* == *verbs* && $1 == --exists ]]'
+}
+
+make_tree() { # goals
+	: >calls
+	run env -i "PATH=$PWD/bin" make -s -C tree "$@"
+	echo "status $status: $output"
+	cat calls
+}
+
+installs() { # packages
+	[ "$(sed -n 's/.* install --no-install-recommends //p' calls)" = "$*" ]
+}
+
+@test "make setup: for the demo its build, for all else everything" {
+	local all build
+
+	mapfile -t all < <(grep '^[a-z]' "$TOP/packages.txt")
+	mapfile -t build < <(sed -n '/^\[build\]/,/^\[parts\]/p' "$TOP/packages.txt" |
+		grep '^[a-z]')
+	[ ${#build[@]} -lt $((${#all[@]} / 2)) ]
+	: >have
+	tree
+	make_tree setup
+	installs "${all[@]}"
+	[ "$(tail -n 1 calls)" = kernel ]
+	make_tree setup all demo
+	installs "${all[@]}"
+	make_tree demo setup # in whatever order they are told
+	installs "${build[@]}"
+	[ "$(wc -l <calls)" = 1 ]
+	make_tree all
+	[ ! -s calls ]
+}
+
+@test "what setup has brought, the goals beside it are made with" {
+	: >have
+	tree
+	make_tree demo
+	[ "$output" = without ]
+	make_tree -j4 setup all demo
+	[ "$status" = 0 ]
+	[ "${lines[-1]}" = with ]
+}
+
+@test "a part that was left out is built when its packages are there, and back" {
+	tree
+	for _ in 1 2; do # the second time all files are there, and old
+		rm -f libibverbs-dev
+		make_tree demo
+		[ "$output" = without ]
+		: >libibverbs-dev
+		make_tree demo
+		[ "$output" = with ]
+	done
+	make_tree -q all
+	[ "$status" = 0 ]
 }
 
 # The kernel of tests/rxe.
