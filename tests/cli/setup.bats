@@ -118,13 +118,13 @@ tree() {
 	printf '#!/bin/sh\necho kernel >>../calls\n' >tree/tests/rxe/kernel.sh
 	printf '#!/bin/sh\n$1/told\n' >tree/tests/demo.sh
 	chmod +x tree/tests/demo.sh tree/tests/rxe/kernel.sh
-	echo 'const char *verbs(void) { return "with"; }' >tree/lib/verbs/verbs_a.c
-	echo 'const char *verbs(void) { return "without"; }' >tree/lib/verbs/verbs_none.c
-	printf '%s\n' 'int puts(const char *);' 'const char *verbs(void);' \
-		'int main(void) { puts(verbs()); }' >tree/cmd/told/main.c
+	echo 'const char *verbs = "with";' >tree/lib/verbs/verbs_a.c
+	echo 'const char *verbs = "without";' >tree/lib/verbs/verbs_none.c
+	printf '%s\n' 'int puts(const char *);' 'extern const char *verbs;' \
+		'int main(void) { puts(verbs); }' >tree/cmd/told/main.c
 	for tool in cc ar as ld make sh mkdir rm find printf; do
 		rm -f bin/$tool
-		ln -s "$(command -v $tool)" bin/
+		ln -s "$(type -P $tool)" bin/
 	done
 	# Apt brings what verbs needs; without, the packages are not there.
 	fake apt-get 'echo "apt-get $*" >>"${0%/*}/../calls"
@@ -168,7 +168,7 @@ installs() { # packages
 	: >have
 	tree
 	make_tree demo
-	[ "$output" = without ]
+	[ "${lines[-1]}" = without ]
 	make_tree -j4 setup all demo
 	[ "$status" = 0 ]
 	[ "${lines[-1]}" = with ]
@@ -179,10 +179,10 @@ installs() { # packages
 	for _ in 1 2; do # the second time all files are there, and old
 		rm -f libibverbs-dev
 		make_tree demo
-		[ "$output" = without ]
+		[ "${lines[-1]}" = without ]
 		: >libibverbs-dev
 		make_tree demo
-		[ "$output" = with ]
+		[ "${lines[-1]}" = with ]
 	done
 	make_tree -q all
 	[ "$status" = 0 ]
