@@ -107,24 +107,39 @@ same_memory() {
 		diff <(echo "$a") <(echo "$b")
 }
 
+# ledger LOG: the rows of NDJSON ledgers, as words: stage, counter, role, value. By
+# sed, as tests ask for many: it begins to work ten times as fast as jq.
+ledger() {
+	sed -nE 's/^\{"stage":"([^"]*)","counter":"([^"]*)",'\
+'"role":"([^"]*)","value":([0-9]+)\}$/\1 \2 \3 \4/p' "$1"
+}
+
 # counter [LOG] NAME [STAGE]: of the NDJSON ledger printed last in a log, or on
 # standard input.
 counter() {
 	[ $# -gt 1 ] || set -- - "$1"
-	grep '^{' "$1" | jq -r --arg name "$2" --arg stage "${3:-}" \
-		'select(.counter == $name and
-		($stage == "" or .stage == $stage)).value' | tail -n 1
+	ledger "$1" | awk -v name="$2" -v stage="${3:-}" \
+		'$2 == name && (stage == "" || $1 == stage) { value = $4 }
+		END { print value }'
 }
 
 # balances LOG [RECEIVED]: every stage of the NDJSON ledger printed last adds
 # up, and so many came in. - is standard input.
 balances() {
-	grep '^{' "$1" | jq -se --arg received "${2:-}" 'map(select(.role)) |
-		group_by(.stage + "/" + .counter) | map(last) |
-		(map(select(.role == "in").value) | add) as $in |
-		length > 0 and ($received == "" or $in == ($received | tonumber)) and
-		(group_by(.stage) | all(
-		(map(select(.role == "in").value) | add) ==
-		(map(select(.role == "done" or .role == "drop").value) | add)))' \
-		>/dev/null
+	ledger "$1" | awk -v received="${2:-}" '
+		{ stage[$1 " " $2] = $1; role[$1 " " $2] = $3
+			value[$1 " " $2] = $4 }
+		END {
+			for (c in stage) {
+				n++
+				if (role[c] == "in") {
+					all += value[c]
+					open[stage[c]] += value[c]
+				} else if (role[c] != "note")
+					open[stage[c]] -= value[c]
+			}
+			for (s in open)
+				bad += open[s] != 0
+			exit !n || bad || (received != "" && all != received)
+		}'
 }

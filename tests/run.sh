@@ -70,7 +70,7 @@ one() { # FILE
 }
 export -f one unit suite shown
 
-# Those that take long and wait much begin, so that one more of them runs than
+# Those that take long and wait much begin, so that two more of them run than
 # there are processors; the rest by size, so that what is left for the end is
 # small.
 units=()
@@ -83,7 +83,7 @@ mapfile -t suites < <(for d in rxe faults net cli; do
 	ls -S tests/$d/*.bats 2>/dev/null
 done)
 printf '%s\0' "${suites[@]}" "${units[@]}" |
-	xargs -0 -P "${JOBS:-$(($(nproc) + 1))}" -I{} bash -c 'one "$1"' _ {}
+	xargs -0 -P "${JOBS:-$(($(nproc) + 2))}" -I{} bash -c 'one "$1"' _ {}
 
 awk '{ p += $1; f += $2; s += $3 }
 	END { printf "%d passed, %d failed, %d skipped\n", p, f, s

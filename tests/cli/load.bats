@@ -4,7 +4,7 @@
 
 load ../helpers
 
-SLOTS=262144
+SLOTS=$(size 131072 262144)
 
 setup() {
 	NAME=dta-test-$$-load-$BATS_TEST_NUMBER
@@ -33,7 +33,7 @@ fill() {
 		--truth truth.csv -w - | dta-translate -q -r - --region "$NAME"
 	dta-dump region "$NAME" -o ndjson >row
 	cat row
-	[ "$keys" -gt 1000000 ] ||
+	[ "$keys" -gt $((4 * SLOTS)) ] ||
 		dta-query verify --region "$NAME" --truth truth.csv -o ndjson >all
 	head -n $((1 + of * (keys / 256))) truth.csv >oldest.csv
 	dta-query verify --region "$NAME" --truth oldest.csv -o ndjson >oldest ||

@@ -206,7 +206,8 @@ all_confirmed() {
 
 @test "rotation: nobody is told, the new ticket is found" {
 	dta-gen uniform --seed 9 -n 2000 -q -w reports.pcap
-	dta-collect --create --layout "$EXAMPLES/uniform.ini" --epochs 2 \
+	layout uniform >layout.ini
+	dta-collect --create --layout layout.ini --epochs 2 \
 		--region "$NAME"
 	start_link
 	start_collector

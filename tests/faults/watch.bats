@@ -102,7 +102,8 @@ rows_add_up() {
 
 @test "a ticket that is out of date: the table is refused, then not" {
 	dta-gen uniform -n 1000 -q -w reports.pcap
-	dta-collect --create --layout "$EXAMPLES/uniform.ini" --epochs 2 \
+	layout uniform >layout.ini
+	dta-collect --create --layout layout.ini --epochs 2 \
 		--region "$NAME"
 	start_link
 	start_collector

@@ -13,7 +13,9 @@ setup_file() {
 	guest_there || return 0
 	export GUEST
 	guest_start a
-	cp "$EXAMPLES"/{uniform,marple-hosts-sum}.ini "$GUEST_DIR/a"
+	for workload in uniform marple-hosts-sum; do
+		layout $workload >"$GUEST_DIR/a/$workload.ini"
+	done
 }
 
 setup() {
@@ -39,7 +41,7 @@ collect() {
 # What a road without any fault leaves, in whole.
 prepare_whole() { # WORKLOAD COUNT
 	dta-gen "$1" --seed 9 -n "$2" -q -w reports.pcap
-	dta-collect --create --layout "$EXAMPLES/$1.ini" --region "$NAME"
+	dta-collect --create --layout "$HOST/$1.ini" --region "$NAME"
 	dta-translate -q -r reports.pcap --region "$NAME"
 	dta-dump digest "$NAME" -o csv >whole
 }

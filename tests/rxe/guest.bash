@@ -31,6 +31,8 @@ GUEST_BOOT=${GUEST_BOOT:-120} # seconds, on a machine that has other things to d
 GUEST_WAIT=${GUEST_WAIT:-90}  # for a command
 GUEST_LIFE=${GUEST_LIFE:-900} # for a guest
 GUEST_DIR=${GUEST_DIR:-${BATS_FILE_TMPDIR:-}/guests}
+# What an emulated kernel spends its time on, and no test here is about.
+GUEST_QUICK="lsm=capability audit=0 init_on_alloc=0 cryptomgr.notests"
 
 guest_there() {
 	local tool
@@ -84,7 +86,7 @@ guest_start() { # name, peer
 		-M q35 -accel tcg -cpu max -m "$GUEST_MEMORY" \
 		-nodefaults -display none -no-reboot \
 		-kernel "$GUEST_KERNEL/vmlinux" -initrd image \
-		-append 'console=ttyS0 panic=-1 quiet nokaslr mitigations=off no_timer_check' \
+		-append "console=ttyS0 panic=-1 quiet nokaslr mitigations=off no_timer_check $GUEST_QUICK" \
 		-chardev file,id=console,path="$name.console" \
 		-serial chardev:console \
 		-chardev pipe,id=line,path="$name" -serial chardev:line \
@@ -156,7 +158,7 @@ guest_stop() { # name
 }
 
 # patient COMMAND...: until it succeeds, for a minute: emulated machines on a
-# busy one are slow.
+# busy one are slow. So is asking them: not as often as wait_for does.
 patient() {
 	local end=$((SECONDS + 60))
 
@@ -165,7 +167,7 @@ patient() {
 			echo "waited in vain for: $*" >&2
 			return 1
 		}
-		sleep 0.05
+		sleep 0.2
 	done
 }
 
