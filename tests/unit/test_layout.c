@@ -223,7 +223,7 @@ static void test_bad(void)
 	}
 }
 
-/* inih would cut a long line, and take its rest for another. */
+/* Not cut, and its rest taken for another. */
 static void test_long_line(void)
 {
 	char text[600] = "[a]\nkind = keyinc\n; ";
@@ -283,24 +283,6 @@ static void test_values_zero(void)
 	}
 }
 
-static void test_size(void)
-{
-	uint64_t v;
-
-	TEST(layout_size(&v, "0") == 0 && v == 0);
-	TEST(layout_size(&v, "1M") == 0 && v == 1048576);
-	TEST(layout_size(&v, "16777215T") == 0 && v == 16777215ull << 40);
-	TEST(layout_size(&v, "16777216T") == -ERANGE);
-	TEST(layout_size(&v, "18446744073709551615") == 0 && v == UINT64_MAX);
-	TEST(layout_size(&v, "18446744073709551616") == -ERANGE);
-	TEST(layout_size(&v, "") == -EINVAL);
-	TEST(layout_size(&v, "K") == -EINVAL);
-	TEST(layout_size(&v, "1KB") == -EINVAL);
-	TEST(layout_size(&v, "+1") == -EINVAL);
-	TEST(layout_size(&v, " 1") == -EINVAL);
-	TEST(layout_size(&v, "0x10") == -EINVAL);
-}
-
 /* Tickets: any order of fields, strides as numbers, no files. */
 static void test_set(void)
 {
@@ -337,7 +319,6 @@ int main(void)
 	test_long_line();
 	test_values_file();
 	test_values_zero();
-	test_size();
 	test_set();
 	unlink(path);
 	TEST(layout_read(&l, path, &f) == -ENOENT);
