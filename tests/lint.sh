@@ -69,7 +69,7 @@ each() {
 	[ $# = 0 ] || printf '%s\0' "$@" | xargs -0 -P "$jobs" -I{} \
 		bash -c 'compile "$@"' _ "${command[@]}" {} | found
 }
-cflags=$(pkg-config --cflags libpcap zlib inih libedit 2>/dev/null)
+cflags=$(pkg-config --cflags libpcap zlib libedit 2>/dev/null)
 # shellcheck disable=SC2206
 warnings+=($cflags "-I${BUILD:-build}/lib") # what make generates
 each gcc "${warnings[@]}" -O2 -c -o /dev/null -- "${c_files[@]}"

@@ -2,9 +2,10 @@
 /* options.c - dta-collect's command line. */
 #include "options.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "base/text.h"
 
 enum {
 	OPT_CREATE = 256,
@@ -110,9 +111,9 @@ static enum region_pages pages_of(const char *text)
 void options_ip(const char *option, const char *text, uint8_t *version,
 		uint8_t out[16])
 {
-	uint8_t v = strchr(text, ':') ? 6 : 4;
+	uint8_t v = text_ip(out, text);
 
-	if (inet_pton(v == 6 ? AF_INET6 : AF_INET, text, out) != 1)
+	if (!v)
 		cli_refuse("%s: '%s' is not an IP address", option, text);
 	if (*version && *version != v)
 		cli_usage(&cli,
@@ -123,11 +124,7 @@ void options_ip(const char *option, const char *text, uint8_t *version,
 
 static void mac_of(const char *option, const char *text, uint8_t out[6])
 {
-	/* sscanf alone would take blanks, signs and single digits, too */
-	if (strlen(text) != 17 ||
-	    strspn(text, "0123456789abcdefABCDEF:") != 17 ||
-	    sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx", &out[0],
-		   &out[1], &out[2], &out[3], &out[4], &out[5]) != 6)
+	if (!text_mac(out, text))
 		cli_refuse("%s: '%s' is not a MAC address", option, text);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c - dta-gen's command line, parsed. */
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "mac.h"
 #include "options.h"
 #include "traffic/flowtab.h"
@@ -248,8 +248,11 @@ static void read_format(struct gen_options *o, const char *text)
 
 static void read_address(const char *option, const char *text, void *out)
 {
-	if (inet_pton(AF_INET, text, out) != 1)
+	uint8_t ip[16];
+
+	if (text_ip(ip, text) != 4)
 		cli_refuse("%s: '%s' is not an IPv4 address", option, text);
+	memcpy(out, ip, 4);
 }
 
 static void read_word(struct settings *s, int ch, const char *arg)
@@ -277,7 +280,7 @@ static void read_word(struct settings *s, int ch, const char *arg)
 		o->source = be32toh(o->source);
 		break;
 	case OPT_TO_MAC:
-		o->has_mac = mac_parse(o->to_mac, arg);
+		o->has_mac = text_mac(o->to_mac, arg);
 		if (!o->has_mac)
 			cli_refuse("--to-mac: '%s' is not a MAC address", arg);
 		break;

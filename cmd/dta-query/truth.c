@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/lines.h"
 #include "store/region.h"
 #include "wire/be.h"
@@ -62,31 +63,16 @@ static uint64_t number(const struct reader *r, enum column c, const char *what,
 	return v;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The value's bytes, which replace its text; their number. */
 static size_t value_bytes(const struct reader *r)
 {
 	char *text = r->column[COL_VALUE];
-	size_t len = strlen(text) / 2;
+	size_t digits = strspn(text, "0123456789abcdefABCDEF");
 
-	if (strlen(text) % 2)
+	if (text[digits] || digits % 2)
 		malformed(r, "value", text);
-	for (size_t i = 0; i < len; i++) {
-		int high = hex_digit(text[2 * i]);
-		int low = hex_digit(text[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			malformed(r, "value", text + 2 * i);
-		text[i] = (char)(high << 4 | low);
-	}
-	return len;
+	text_hex((uint8_t *)text, text, digits / 2);
+	return digits / 2;
 }
 
 static void split(struct reader *r, char *line)

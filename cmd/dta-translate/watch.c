@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "watch.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 
 static const uint64_t look_ns = UINT64_C(100000000);
 static const uint64_t answering_ns = UINT64_C(2000000000); /* a few probes */
@@ -151,13 +151,11 @@ struct watch *watch_open(const struct opts *o, struct target *g,
 
 static const char *address(const struct ticket *t, const uint8_t *ip)
 {
-	static char text[2][INET6_ADDRSTRLEN];
+	static char text[2][TEXT_IP_MAX];
 	static unsigned turn;
 
 	turn = !turn;
-	inet_ntop(t->version == 6 ? AF_INET6 : AF_INET, ip, text[turn],
-		  sizeof(text[turn]));
-	return text[turn];
+	return text_of_ip(text[turn], t->version, ip);
 }
 
 /* What is wrong with a collector, and what to do about it. */

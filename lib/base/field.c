@@ -47,11 +47,13 @@ static int name_of(uint64_t *out, const struct field *field, const char *text,
 	size_t len = 0;
 
 	for (unsigned i = 0; field->names[i]; i++) {
+		if (!*field->names[i])
+			continue;
 		if (!strcmp(text, field->names[i])) {
 			*out = i;
 			return 0;
 		}
-		if (*field->names[i] && len < sizeof(list))
+		if (len < sizeof(list))
 			len += (size_t)snprintf(list + len, sizeof(list) - len,
 						" %s", field->names[i]);
 	}

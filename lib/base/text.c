@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert((int)TEXT_IP_MAX == (int)INET6_ADDRSTRLEN, "inet_ntop()'s");
+
 const char *text_digits(uint64_t *out, const char *text, uint64_t max)
 {
 	const char *p = text;
@@ -129,14 +131,6 @@ bool text_duration_ns(uint64_t *out, const char *text)
 		return true;
 	}
 	return false;
-}
-
-int text_hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 const char *text_hex(uint8_t *out, const char *text, size_t len)

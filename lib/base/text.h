@@ -8,14 +8,13 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
 	TEXT_MAC_MAX = 18,
-	TEXT_IP_MAX = INET6_ADDRSTRLEN,
+	TEXT_IP_MAX = 46, /* of IPv6 with an IPv4 tail */
 };
 
 /*
@@ -40,10 +39,16 @@ bool text_f64(double *out, const char *text);
 bool text_duration_ns(uint64_t *out, const char *text);
 
 /* One hexadecimal digit: 0 to 15, or -1. */
-int text_hex_digit(char c);
+static inline int text_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
 
 /* Exactly len bytes as pairs of hexadecimal digits at the beginning of a text.
- * Returns what follows them; NULL: not so many. */
+ * Returns what follows them; NULL: not so many. out may be the text. */
 const char *text_hex(uint8_t *out, const char *text, size_t len);
 
 /* "02:00:00:00:00:01" */
@@ -53,7 +58,19 @@ bool text_mac(uint8_t out[6], const char *text);
  * version, 4 or 6; 0: it is none. */
 uint8_t text_ip(uint8_t out[16], const char *text);
 
-/* Their texts, in buf, which is returned. */
+/* Two digits a byte, without an end. Returns what follows them. */
+static inline char *text_put_hex(char *out, const uint8_t *data, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < len; i++) {
+		*out++ = digits[data[i] >> 4];
+		*out++ = digits[data[i] & 15];
+	}
+	return out;
+}
+
+/* Texts of addresses, in buf, which is returned. */
 const char *text_of_mac(char buf[TEXT_MAC_MAX], const uint8_t mac[6]);
 const char *text_of_ip(char buf[TEXT_IP_MAX], uint8_t version,
 		       const uint8_t *ip);

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "cli/live.h"
 #include "cli/private.h"
 
@@ -45,14 +45,6 @@ struct cli_stats {
 	struct schema schema;
 	struct rows *rows;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
 
 static unsigned name_text(struct cli_stats *st)
 {
@@ -112,7 +104,7 @@ struct cli_stats *cli_stats_open(const struct ledger *l, uint64_t every_ns,
 		more->read(more->ctx, st->value);
 	}
 	st->every_ns = every_ns;
-	st->start_ns = st->last_ns = now_ns();
+	st->start_ns = st->last_ns = clock_coarse_ns();
 	st->next_ns = st->start_ns + every_ns;
 	n = fmt == ROW_TEXT ? name_text(st) : name_counters(st);
 	st->schema = (struct schema){"stats", st->field, n};
@@ -252,7 +244,7 @@ void cli_stats_tick(struct cli_stats *st, const void *ctr, const struct src *s)
 {
 	uint64_t now;
 
-	if (!st || (now = now_ns()) < st->next_ns)
+	if (!st || (now = clock_coarse_ns()) < st->next_ns)
 		return;
 	differ(st, ctr, s);
 	print_row(st, now);
@@ -264,7 +256,7 @@ void cli_stats_close(struct cli_stats *st, const void *ctr, const struct src *s)
 	if (!st)
 		return;
 	if (differ(st, ctr, s))
-		print_row(st, now_ns());
+		print_row(st, clock_coarse_ns());
 	rows_close(st->rows);
 	free(st);
 }

@@ -115,7 +115,7 @@ static const char *const yes_names[] = {"no", "yes", NULL};
 /* clang-format off */
 static const struct field cluster_fields[] = {
 	{ "version", FIELD_NUMBER, 8, offsetof(struct reader, version),
-	  0, UINT32_MAX },
+	  0, UINT32_MAX, .want = "a number" },
 	{ "steer", FIELD_NAME, 1, offsetof(struct reader, by_address),
 	  .names = steer_names, .want = "hash or address" },
 	{ "mirror", FIELD_NAME, 1, offsetof(struct reader, mirror),

@@ -237,6 +237,7 @@ static void test_fields(void)
 		{"size = 1\n  2\n", "x.ini:2: given twice: 'size'", -EINVAL},
 		{"small = three\n",
 		 "x.ini:1: small: 'three' is none of one two", -EINVAL},
+		{"small =\n", "x.ini:1: small: '' is none of one two", -EINVAL},
 		{"number = 0\n", "x.ini:1: number: 0 is not 1 to 999", -EINVAL},
 		{"number = 0x3e8\n", "x.ini:1: number: 0x3e8 is not 1 to 999",
 		 -EINVAL},
