@@ -22,7 +22,7 @@
  *	cache = 32768           ; postcard: translator's rows, a power of two
  *	lists = 255             ; append
  *	batch = 16              ; append: entries per write, 1 to 64
- *	flush = 100ms           ; append: a partial batch waits: ms, s, m
+ *	flush = 100ms           ; append: a partial batch waits: ms, s, m, h
  *	sequence = count        ; off, count, strict
  *	immediate = no          ; yes: every report wakes the collector
  *	qp = rc                 ; or uc
