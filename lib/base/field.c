@@ -108,8 +108,7 @@ int field_set(const struct field *field, void *object, const char *value,
 	struct fault why = {""};
 	int rc = set(field, object, value, &why);
 
-	if (rc == -EINVAL && field->want &&
-	    (field->form != FIELD_OTHER || !*why.text))
+	if (rc == -EINVAL && field->want)
 		return fault_set(f, rc, "%s: '%.200s' is not %s", field->name,
 				 value, field->want);
 	return rc < 0 ? fault_set(f, rc, "%s: %.400s", field->name, why.text)

@@ -26,10 +26,10 @@ struct field {
 	uint16_t at;	  /* offset in the struct */
 	uint64_t min, max;
 	const char *const *names; /* up to a NULL; "" is none of them */
-	const char *want;	  /* what a refused value is not; NULL: by form
-				   */
-	/* "object" is the struct, or what leads to it. Returns 0 or -errno; a
-	 * fault that is left empty becomes that of want. */
+	/* What a value is not that is refused with -EINVAL; NULL: the reason is
+	 * the form's, or set()'s. */
+	const char *want;
+	/* Returns 0 or -errno. */
 	int (*set)(const struct field *field, void *object, const char *value,
 		   struct fault *f);
 	uint32_t use; /* the caller's own */
