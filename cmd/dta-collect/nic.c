@@ -48,11 +48,11 @@ static void open_one(struct nics *all, struct region *r, char *device,
 	struct verbs_target_options t = {
 		.device = device,
 		.at = &at,
-		.peer = o->has_peer || peer,
+		.peer = options_given("--peer-ip") || peer,
 		.receives = o->responder.receives == UINT64_MAX
 				    ? 0
 				    : (unsigned)o->responder.receives,
-		.grace_ms = o->grace_ms,
+		.grace_ms = (unsigned)(o->grace_ns / 1000000),
 		.readable = o->readable,
 		.warn = cli_tell,
 	};
@@ -60,10 +60,11 @@ static void open_one(struct nics *all, struct region *r, char *device,
 
 	if (peer) {
 		*peer = '\0';
-		if (!o->has_ip)
+		if (!options_given("--ip"))
 			at.version = 0; /* not that of --peer-ip */
 		memset(at.peer_ip, 0, sizeof(at.peer_ip));
-		options_ip("--verbs", peer + 1, &at.version, at.peer_ip);
+		if (options_ip(peer + 1, &at.version, at.peer_ip, &f) < 0)
+			cli_refuse("--verbs: '%s' %s", peer + 1, f.text);
 	}
 	if (all->n == DEVICES_MAX)
 		cli_fail("--verbs: more than %d devices", DEVICES_MAX);

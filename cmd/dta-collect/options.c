@@ -2,79 +2,142 @@
 /* options.c - dta-collect's command line. */
 #include "options.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <errno.h>
 
 #include "base/text.h"
 
-enum {
-	OPT_CREATE = 256,
-	OPT_REMOVE,
-	OPT_EPOCHS,
-	OPT_PAGES,
-	OPT_TICKET,
-	OPT_SNAPSHOT,
-	OPT_RESTORE,
-	OPT_ROTATE,
-	OPT_EPOCH,
-	OPT_IP,
-	OPT_MAC,
-	OPT_PEER_IP,
-	OPT_PEER_MAC,
-	OPT_MTU,
-	OPT_RECEIVES,
-	OPT_ANY_PEER,
-	OPT_VERBS,
-	OPT_CM,
-	OPT_GRACE,
-	OPT_READABLE,
-	OPT_NOTIFY,
-	OPT_NOTIFY_EXEC,
-};
+#define AT(field) CLI_AT(struct opts, field)
+
+static const char *const pages[] = {"auto", "huge", "small", NULL};
+
+int options_ip(const char *text, uint8_t *version, uint8_t out[16],
+	       struct fault *why)
+{
+	uint8_t v = text_ip(out, text);
+
+	if (!v)
+		return fault_set(why, -EINVAL, "is not an IP address");
+	if (*version && *version != v)
+		return fault_set(why, -EINVAL,
+				 "is of another family: all addresses must be "
+				 "of one");
+	*version = v;
+	return 0;
+}
+
+static int read_ip(void *opts, const char *text, struct fault *why)
+{
+	struct ticket *t = &((struct opts *)opts)->at;
+
+	return options_ip(text, &t->version, t->ip, why);
+}
+
+static int read_peer_ip(void *opts, const char *text, struct fault *why)
+{
+	struct ticket *t = &((struct opts *)opts)->at;
+
+	return options_ip(text, &t->version, t->peer_ip, why);
+}
+
+static int mac_of(const char *text, uint8_t out[6], struct fault *why)
+{
+	return text_mac(out, text)
+		       ? 0
+		       : fault_set(why, -EINVAL, "is not a MAC address");
+}
+
+static int read_mac(void *opts, const char *text, struct fault *why)
+{
+	return mac_of(text, ((struct opts *)opts)->at.mac, why);
+}
+
+static int read_peer_mac(void *opts, const char *text, struct fault *why)
+{
+	return mac_of(text, ((struct opts *)opts)->at.peer_mac, why);
+}
 
 static const struct cli_option options[] = {
-	{'R', "region", "NAME", "the region to work on"},
-	{OPT_CREATE, "create", NULL, "make the region from a layout"},
-	{'l', "layout", "FILE", "layout file of --create (INI; - is stdin)"},
-	{'e', "epochs", "N", "sets of tables to keep, 1..64 (default 1)"},
-	{OPT_PAGES, "pages", "KIND", "auto (default), huge or small"},
-	{OPT_REMOVE, "remove", NULL, "remove the region"},
-	{'t', "ticket", "FILE", "write the region's ticket to FILE"},
-	{'r', "read", "FILE", "carry out the RoCEv2 packets of a capture"},
-	{CLI_INTERFACE, "interface", "IFACE",
+	{'R', "region", "NAME", "the region to work on", CLI_STR, AT(region)},
+	{0, "create", NULL, "make the region from a layout", CLI_FLAG,
+	 AT(create), .needs = "--layout"},
+	{'l', "layout", "FILE", "layout file of --create (INI; - is stdin)",
+	 CLI_IN, AT(layout), .needs = "--create"},
+	{'e', "epochs", "N", "sets of tables to keep, 1..64 (default 1)",
+	 CLI_U64, AT(make.epochs), .min = 1, .max = REGION_EPOCHS_MAX,
+	 .needs = "--create|--restore"},
+	{0, "pages", "KIND", "auto (default), huge or small", CLI_WORD,
+	 AT(make.pages), .words = pages, .needs = "--create|--restore"},
+	{0, "remove", NULL, "remove the region", CLI_FLAG, AT(remove)},
+	{'t', "ticket", "FILE", "write the region's ticket to FILE", CLI_OUT,
+	 AT(ticket)},
+	{'r', "read", "FILE", "carry out the RoCEv2 packets of a capture",
+	 CLI_IN, AT(read)},
+	{'i', "interface", "IFACE",
 	 "carry out the RoCEv2 packets that come there, and answer; a filter "
-	 "may follow, as with tcpdump"},
-	{'w', "write", "FILE", "write the answers (ACK, NAK) to a capture"},
-	{OPT_ROTATE, "rotate", NULL, "start a new epoch"},
-	{'s', "snapshot", "FILE", "write a compressed snapshot"},
-	{OPT_EPOCH, "epoch", "N", "snapshot this epoch only"},
-	{OPT_RESTORE, "restore", "FILE", "make the region from a snapshot"},
-	{OPT_IP, "ip", "ADDR", "collector's address in the ticket"},
-	{OPT_MAC, "mac", "ADDR", "collector's MAC address in the ticket"},
-	{OPT_PEER_IP, "peer-ip", "ADDR", "the translator's address"},
-	{OPT_PEER_MAC, "peer-mac", "ADDR", "the translator's MAC address"},
-	{OPT_MTU, "mtu", "BYTES", "path MTU: 256, 512, 1024, 2048, 4096"},
-	{OPT_RECEIVES, "receives", "N",
-	 "receives posted for immediates (default: never short)"},
-	{OPT_ANY_PEER, "any-peer", NULL, "take packets from any address"},
-	{OPT_VERBS, "verbs", "DEV[@PEER],...", "let RDMA devices write"},
-	{OPT_CM, "cm", "PORT", "with --verbs: listen for hosts (librdmacm)"},
-	{OPT_READABLE, "readable", NULL,
-	 "with --cm: let hosts read, too (dta-query --verbs)"},
-	{OPT_GRACE, "grace", "TIME",
-	 "with --verbs: old R_Keys outlive a rotation (default 1s)"},
-	{OPT_NOTIFY, "notify", NULL, "print a row for each immediate"},
-	{OPT_NOTIFY_EXEC, "notify-exec", "CMD", "run CMD for immediates"},
-	{CLI_COUNT, "count", "N", "stop after so many packets"},
-	{CLI_DURATION, "duration", "TIME", "with -i: stop after that long"},
-	{CLI_STATS, "stats", "TIME", "rates on stderr, every so often (1s)"},
-	{CLI_XDP, "xdp", NULL, "receive by AF_XDP or fail"},
-	{CLI_NO_XDP, "no-xdp", NULL, "receive by AF_PACKET"},
-	{CLI_PROMISCUOUS, "promiscuous", NULL,
-	 "take frames for other MAC addresses, too"},
-	{CLI_USER, "user", "NAME", "become this user when all is open"},
-	{'o', "output", "FORMAT", "ledger as text, csv or ndjson"},
-	{'q', "quiet", NULL, "no ledger, no progress"},
+	 "may follow, as with tcpdump",
+	 CLI_STR, AT(live.name)},
+	{'w', "write", "FILE", "write the answers (ACK, NAK) to a capture",
+	 CLI_OUT, AT(write), .needs = "-r|-i"},
+	{0, "rotate", NULL, "start a new epoch", CLI_FLAG, AT(rotate)},
+	{'s', "snapshot", "FILE", "write a compressed snapshot", CLI_OUT,
+	 AT(snapshot)},
+	{0, "epoch", "N", "snapshot this epoch only", CLI_U64, AT(epoch),
+	 .min = 1, .needs = "--snapshot"},
+	{0, "restore", "FILE", "make the region from a snapshot", CLI_IN,
+	 AT(restore)},
+	{0, "ip", "ADDR", "collector's address in the ticket", CLI_CALL,
+	 .read = read_ip},
+	{0, "mac", "ADDR", "collector's MAC address in the ticket", CLI_CALL,
+	 .read = read_mac},
+	{0, "peer-ip", "ADDR", "the translator's address", CLI_CALL,
+	 .read = read_peer_ip},
+	{0, "peer-mac", "ADDR", "the translator's MAC address", CLI_CALL,
+	 .read = read_peer_mac},
+	{0, "mtu", "BYTES", "path MTU: 256, 512, 1024, 2048, 4096", CLI_SIZE,
+	 AT(at.mtu), .min = 256, .max = 4096},
+	{0, "receives", "N",
+	 "receives posted for immediates (default: never short)", CLI_SIZE,
+	 AT(responder.receives), .max = UINT64_MAX - 1,
+	 .needs = "-r|-i|--verbs"},
+	{0, "any-peer", NULL, "take packets from any address", CLI_FLAG,
+	 AT(responder.any_peer), .needs = "-r|-i"},
+	{0, "verbs", "DEV[@PEER],...", "let RDMA devices write", CLI_STR,
+	 AT(verbs)},
+	{0, "cm", "PORT", "with --verbs: listen for hosts (librdmacm)", CLI_U64,
+	 AT(cm_port), .min = 1, .needs = "--verbs"},
+	{0, "readable", NULL,
+	 "with --cm: let hosts read, too (dta-query --verbs)", CLI_FLAG,
+	 AT(readable), .needs = "--cm"},
+	{0, "grace", "TIME",
+	 "with --verbs: old R_Keys outlive a rotation, 8s at most (default 1s)",
+	 CLI_TIME, AT(grace_ns),
+	 .max = VERBS_TARGET_GRACE_MAX_MS * UINT64_C(1000000),
+	 .needs = "--verbs"},
+	{0, "notify", NULL, "print a row for each immediate", CLI_FLAG,
+	 AT(notify)},
+	{0, "notify-exec", "CMD", "run CMD for immediates", CLI_STR,
+	 AT(notify_exec)},
+	CLI_LIMIT_OPTIONS(struct opts),
+	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
+	CLI_SOCKET_OPTIONS(struct opts),
+	CLI_USER_OPTION(struct opts, live, "-i|--verbs"),
+	{'o', "output", "FORMAT", "ledger as text, csv or ndjson", CLI_FORMAT,
+	 AT(format)},
+	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
+	{0},
+};
+
+static const char runs_on[] = "--verbs runs until it is told to stop, and "
+			      "another dta-collect rotates and snapshots";
+
+static const struct cli_group groups[] = {
+	{"--region", .ask = "which memory?"},
+	{"--create --restore --remove"},
+	{"-r -i --verbs"},
+	{"--verbs --rotate", .why = runs_on},
+	{"--verbs --snapshot", .why = runs_on},
+	{"--epoch --rotate", .why = "--rotate already says which epoch"},
+	CLI_SOCKET_GROUP,
 	{0},
 };
 
@@ -96,162 +159,12 @@ const struct cli cli = {
 		"dta-collect --restore FILE --region NAME\n"
 		"dta-collect --remove --region NAME\n",
 	.options = options,
+	.groups = groups,
 };
 
-static enum region_pages pages_of(const char *text)
+bool options_given(const char *option)
 {
-	static const char *const name[] = {"auto", "huge", "small"};
-
-	for (unsigned i = 0; i < 3; i++)
-		if (!strcmp(text, name[i]))
-			return (enum region_pages)i;
-	cli_refuse("--pages: '%s' is not auto, huge or small", text);
-}
-
-void options_ip(const char *option, const char *text, uint8_t *version,
-		uint8_t out[16])
-{
-	uint8_t v = text_ip(out, text);
-
-	if (!v)
-		cli_refuse("%s: '%s' is not an IP address", option, text);
-	if (*version && *version != v)
-		cli_usage(&cli,
-			  "%s: '%s': both addresses must be of one family",
-			  option, text);
-	*version = v;
-}
-
-static void mac_of(const char *option, const char *text, uint8_t out[6])
-{
-	if (!text_mac(out, text))
-		cli_refuse("%s: '%s' is not a MAC address", option, text);
-}
-
-static void parse_ticket_option(struct opts *o, int ch)
-{
-	struct ticket *t = &o->at;
-
-	switch (ch) {
-	case OPT_IP:
-		options_ip("--ip", optarg, &t->version, t->ip);
-		o->has_ip = true;
-		break;
-	case OPT_PEER_IP:
-		options_ip("--peer-ip", optarg, &t->version, t->peer_ip);
-		o->has_peer = true;
-		break;
-	case OPT_MAC:
-		mac_of("--mac", optarg, t->mac);
-		break;
-	case OPT_PEER_MAC:
-		mac_of("--peer-mac", optarg, t->peer_mac);
-		break;
-	case OPT_MTU:
-		t->mtu = (uint16_t)cli_size("--mtu", optarg, 256, 4096);
-		if (t->mtu & (t->mtu - 1))
-			cli_refuse("--mtu: '%s' is not 256, 512, 1024, 2048 or "
-				   "4096",
-				   optarg);
-		break;
-	}
-}
-
-static void parse_target_option(struct opts *o, int ch)
-{
-	uint64_t ns;
-
-	switch (ch) {
-	case OPT_VERBS:
-		o->verbs = optarg;
-		break;
-	case OPT_CM:
-		o->cm_port = (uint16_t)cli_u64("--cm", optarg, 1, 65535);
-		break;
-	case OPT_GRACE:
-		ns = cli_duration_ns("--grace", optarg);
-		if (ns > VERBS_TARGET_GRACE_MAX_MS * UINT64_C(1000000))
-			cli_refuse("--grace: '%s' is above 8s, and a rotation "
-				   "waits 10s",
-				   optarg);
-		o->grace_ms = (unsigned)(ns / 1000000);
-		break;
-	case OPT_READABLE:
-		o->readable = true;
-		break;
-	case OPT_NOTIFY:
-		o->notify = true;
-		break;
-	case OPT_NOTIFY_EXEC:
-		o->notify_exec = optarg;
-		break;
-	default:
-		if (!cli_live_option(&o->live, ch))
-			parse_ticket_option(o, ch);
-		break;
-	}
-}
-
-static void parse_option(struct opts *o, int ch)
-{
-	switch (ch) {
-	case 'R':
-		o->region = optarg;
-		break;
-	case 'l':
-		o->layout = optarg;
-		break;
-	case 't':
-		o->ticket = optarg;
-		break;
-	case 'r':
-		o->read = optarg;
-		break;
-	case 'w':
-		o->write = optarg;
-		break;
-	case 's':
-		o->snapshot = optarg;
-		break;
-	case 'q':
-		o->quiet = true;
-		break;
-	case 'o':
-		o->format = cli_format(optarg);
-		break;
-	case 'e':
-		o->make.epochs = (unsigned)cli_u64("--epochs", optarg, 1,
-						   REGION_EPOCHS_MAX);
-		break;
-	case OPT_CREATE:
-		o->create = true;
-		break;
-	case OPT_REMOVE:
-		o->remove = true;
-		break;
-	case OPT_ROTATE:
-		o->rotate = true;
-		break;
-	case OPT_RESTORE:
-		o->restore = optarg;
-		break;
-	case OPT_PAGES:
-		o->make.pages = pages_of(optarg);
-		break;
-	case OPT_EPOCH:
-		o->epoch = cli_u64("--epoch", optarg, 1, UINT64_MAX);
-		break;
-	case OPT_RECEIVES:
-		o->responder.receives = cli_size("--receives", optarg, 0,
-						 UINT64_MAX - 1);
-		break;
-	case OPT_ANY_PEER:
-		o->responder.any_peer = true;
-		break;
-	default:
-		parse_target_option(o, ch);
-		break;
-	}
+	return cli_text(&cli, option) != NULL;
 }
 
 /* Whether every device of --verbs has one: its own, or that of all. */
@@ -259,7 +172,8 @@ static bool has_peers(const struct opts *o)
 {
 	bool all = true;
 
-	for (const char *d = o->verbs; d && !o->has_peer; d = strchr(d, ',')) {
+	for (const char *d = o->verbs; d && !options_given("--peer-ip");
+	     d = strchr(d, ',')) {
 		size_t n;
 
 		d += *d == ',';
@@ -269,137 +183,65 @@ static bool has_peers(const struct opts *o)
 	return all;
 }
 
-/* Whether the software responder is asked for. */
-static bool responds(const struct opts *o)
-{
-	return o->read || o->live.name;
-}
-
-static void check_live(const struct opts *o)
-{
-	const struct cli_live *l = &o->live;
-
-	if (o->read && l->name)
-		cli_usage(&cli, "only one of -r and -i may be given");
-	if (l->user && !l->name && !o->verbs)
-		cli_usage(&cli, "--user needs -i or --verbs: nothing else "
-				"needs privileges");
-	cli_live_check(&cli, l);
-	if ((l->stats_ns || l->count) && !responds(o))
-		cli_usage(&cli, "--stats and --count need -r or -i");
-}
-
 static void check_verbs(const struct opts *o)
 {
-	if (o->readable && !o->cm_port)
-		cli_usage(&cli, "--readable needs --cm");
-	if (!o->verbs) {
-		if (o->cm_port || o->grace_ms != VERBS_TARGET_GRACE_MS)
-			cli_usage(&cli, "--cm and --grace need --verbs, with "
-					"the names of RDMA devices");
-		return;
-	}
-	if (responds(o) || o->rotate || o->snapshot)
-		cli_usage(&cli, "--verbs runs until it is told to stop: rotate "
-				"and snapshot with another dta-collect");
 	if (!has_peers(o) && !o->cm_port)
 		cli_usage(&cli, "--verbs needs --peer-ip, the translator's "
 				"address, or --cm");
 	if (!has_peers(o) && o->ticket)
 		cli_usage(&cli, "--ticket of --verbs needs --peer-ip, the "
 				"translator's address");
-	if (o->has_ip && strchr(o->verbs, ','))
+	if (options_given("--ip") && strchr(o->verbs, ','))
 		cli_usage(&cli, "--ip: of several devices each has its own");
 	if (!o->responder.receives || (o->responder.receives > UINT32_MAX &&
 				       o->responder.receives != UINT64_MAX))
 		cli_usage(&cli, "--receives: 1 or more with --verbs");
 }
 
-/* Options that would say nothing without another one. */
-static void check_needs(const struct opts *o)
+/* Whether anything is to be done with a region that is there. */
+static bool works(void)
 {
-	if (o->write && !responds(o))
-		cli_usage(&cli, "-w needs -r or -i");
-	if (o->epoch && !o->snapshot)
-		cli_usage(&cli, "--epoch needs --snapshot");
-	if (o->responder.any_peer && !responds(o))
-		cli_usage(&cli, "--any-peer needs -r or -i");
-	if (o->responder.receives != UINT64_MAX && !responds(o) && !o->verbs)
-		cli_usage(&cli, "--receives needs -r, -i or --verbs");
-	check_live(o);
-	check_verbs(o);
-	if ((o->make.epochs || o->make.pages) && !o->create && !o->restore)
-		cli_usage(&cli, "--epochs and --pages need --create or "
-				"--restore");
-}
+	static const char *const work[] = {
+		"--ticket", "-r",	  "-i",
+		"--verbs",  "--notify",	  "--notify-exec",
+		"--rotate", "--snapshot",
+	};
 
-/* No file is an input and an output, or two outputs. */
-static void check_files(const struct opts *o)
-{
-	const char *in[] = {o->layout, o->read, o->restore};
-	const char *out[] = {o->ticket, o->write, o->snapshot};
-
-	for (unsigned i = 0; i < 3; i++) {
-		for (unsigned k = 0; k < 3; k++)
-			cli_apart(in[i], out[k]);
-		for (unsigned k = 0; k < i; k++)
-			cli_apart(out[i], out[k]);
-	}
-}
-
-/* What goes together and what does not. */
-static void check_options(const struct opts *o)
-{
-	bool work = o->ticket || responds(o) || o->rotate || o->snapshot ||
-		    o->verbs || o->notify || o->notify_exec;
-
-	if (!o->region)
-		cli_usage(&cli, "--region is missing: which memory?");
-	if (o->create + o->remove + !!o->restore > 1)
-		cli_usage(&cli, "only one of --create, --restore, --remove may "
-				"be given");
-	if (o->remove && work)
-		cli_usage(&cli, "--remove goes alone: nothing else can be done "
-				"with what is gone");
-	if (o->create != !!o->layout)
-		cli_usage(&cli,
-			  "--create and --layout go together: %s is "
-			  "missing",
-			  o->create ? "--layout" : "--create");
-	check_needs(o);
-	if (!o->create && !o->remove && !o->restore && !work)
-		cli_usage(&cli, "nothing to do: say --create, --ticket, -r, "
-				"-i, --verbs, --notify, --rotate, --snapshot, "
-				"--restore or --remove");
-	if (o->epoch && o->rotate)
-		cli_usage(&cli, "--rotate already says which epoch");
-	if (is_dash(o->ticket) + is_dash(o->write) + is_dash(o->snapshot) +
-		    o->notify >
-	    1)
-		cli_usage(&cli, "stdout cannot take two files: only one of "
-				"--ticket, -w and --snapshot may be -, and "
-				"none with --notify");
-	if (is_dash(o->layout) && is_dash(o->read))
-		cli_usage(&cli, "stdin cannot be two files: only one of "
-				"--layout and -r may be -");
-	check_files(o);
+	for (unsigned i = 0; i < sizeof(work) / sizeof(work[0]); i++)
+		if (options_given(work[i]))
+			return true;
+	return false;
 }
 
 struct opts options_read(int argc, char **argv)
 {
 	struct opts o = {
 		.responder.receives = UINT64_MAX,
-		.grace_ms = VERBS_TARGET_GRACE_MS,
+		.grace_ns = VERBS_TARGET_GRACE_MS * UINT64_C(1000000),
 	};
-	int ch;
+	int n = cli_read(&cli, &o, argc, argv);
 
-	while ((ch = cli_next(&cli, argc, argv)) != -1)
-		parse_option(&o, ch);
-	if (optind < argc && !o.live.name)
-		cli_usage(&cli, "'%s': no such argument", argv[optind]);
-	cli_live_filter(&o.live, argc - optind, argv + optind);
+	if (n < argc && !o.live.name)
+		cli_usage(&cli, "'%s': no such argument", argv[n]);
+	cli_live_filter(&o.live, argc - n, argv + n);
+	cli_check(&cli, &o, -1);
+	if (!works() && !o.create && !o.restore && !o.remove)
+		cli_usage(&cli, "nothing to do: say --create, --ticket, -r, "
+				"-i, --verbs, --notify, --rotate, --snapshot, "
+				"--restore or --remove");
+	if (o.remove && works())
+		cli_usage(&cli, "--remove goes alone: nothing else can be done "
+				"with what is gone");
+	if (o.notify &&
+	    (is_dash(o.ticket) || is_dash(o.snapshot) || is_dash(o.write)))
+		cli_usage(&cli, "stdout cannot take two files: with --notify "
+				"no other may be -");
+	if (o.at.mtu & (o.at.mtu - 1))
+		cli_refuse("--mtu: '%u' is not 256, 512, 1024, 2048 or 4096",
+			   o.at.mtu);
+	if (o.verbs)
+		check_verbs(&o);
 	o.live.format = o.format;
-	check_options(&o);
 	if (!o.make.epochs)
 		o.make.epochs = 1;
 	return o;

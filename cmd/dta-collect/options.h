@@ -17,9 +17,9 @@ struct opts {
 	const char *region, *layout, *ticket, *read, *write, *snapshot;
 	const char *restore, *verbs, *notify_exec;
 	bool create, remove, rotate, notify, quiet;
-	bool has_ip, has_peer, readable;
+	bool readable;
 	uint16_t cm_port;  /* 0: do not listen */
-	unsigned grace_ms; /* of an old epoch's R_Keys */
+	uint64_t grace_ns; /* of an old epoch's R_Keys */
 	uint64_t epoch;	   /* 0: all */
 	struct region_options make;
 	struct responder_options responder;
@@ -34,11 +34,14 @@ static inline bool is_dash(const char *path)
 }
 
 /*
- * An IP address of an option, of the family *version unless that is 0. Exits on
- * a bad one.
+ * An IP address, of the family *version unless that is 0. Returns 0, or -EINVAL
+ * and what is wrong, to be said behind the text.
  */
-void options_ip(const char *option, const char *text, uint8_t *version,
-		uint8_t out[16]);
+int options_ip(const char *text, uint8_t *version, uint8_t out[16],
+	       struct fault *why);
+
+/* Whether an option was given. */
+bool options_given(const char *option);
 
 /* Reads and checks the options; exits on a bad one. */
 struct opts options_read(int argc, char **argv);

@@ -66,49 +66,6 @@ static void complete(struct settings *s, struct gen_options *o)
 		o->link_rate = o->from ? 20000000 : 9200 * o->rate;
 }
 
-static void check_link(const struct gen_options *o)
-{
-	if (o->out && o->live.name)
-		cli_usage(&cli, "only one of -w and -i may be given");
-	if (o->nacks && o->live.name)
-		cli_usage(&cli, "--nacks is for -w: with -i they come back "
-				"from there");
-	if ((o->nacks || o->wait || o->resend != UINT64_MAX) && !o->tracked)
-		cli_usage(&cli,
-			  "%s needs --tracked: only reports with that "
-			  "flag are confirmed, NACKed and sent again",
-			  o->wait    ? "--wait"
-			  : o->nacks ? "--nacks"
-				     : "--resend");
-	if (o->wait && !o->nacks && !o->live.name)
-		cli_usage(&cli, "--wait needs -i or --nacks: where does the "
-				"confirmation come from?");
-	if (o->tracked && o->format != DTA_FORMAT_1 &&
-	    (o->nacks || o->wait || o->resend != UINT64_MAX))
-		cli_usage(&cli, "--nacks, --wait and --resend need --format "
-				"dta1: NACKs tell of no other");
-	if ((o->live.stats_ns || o->duration_ns) && !o->live.name)
-		cli_usage(&cli, "--stats and --duration need -i");
-}
-
-static void check_dart(const struct gen_options *o)
-{
-	if (o->dart != (o->ticket || o->cluster))
-		cli_usage(&cli, o->dart ? "--dart goes with --ticket or "
-					  "--cluster: where is the collector's "
-					  "memory?"
-					: "--ticket and --cluster need --dart: "
-					  "reports themselves go by -w or -i");
-	if (o->ticket && o->cluster)
-		cli_usage(&cli, "only one of --ticket and --cluster may be "
-				"given");
-	if (o->dart && o->tracked)
-		cli_usage(&cli, "--tracked: nobody checks what a DART switch "
-				"writes");
-	cli_apart(o->ticket, o->out);
-	cli_apart(o->cluster, o->out);
-}
-
 void options_check(struct settings *s)
 {
 	struct gen_options *o = &s->gen;
@@ -116,15 +73,12 @@ void options_check(struct settings *s)
 
 	if (!o->out && !o->live.name)
 		cli_usage(&cli, "say with -w or -i where the reports shall go");
-	check_link(o);
-	check_dart(o);
-	if (o->from && o->flows)
-		cli_usage(&cli, "--flows and --from exclude each other");
+	if (o->format != DTA_FORMAT_1 &&
+	    (o->nacks || o->wait || o->resend != UINT64_MAX))
+		cli_usage(&cli, "--nacks, --wait and --resend need --format "
+				"dta1: NACKs tell of no other");
 	if (o->from && w->needs == NEEDS_NOTHING)
 		cli_usage(&cli, "uniform makes its own keys: no --from");
-	if (o->truth && o->out && !strcmp(o->truth, "-") &&
-	    !strcmp(o->out, "-"))
-		cli_usage(&cli, "--truth and -w cannot both be stdout");
 	if (o->tracked && o->format == DTA_FORMAT_0A)
 		cli_usage(&cli, "--tracked: dta0a has no sequence");
 	if (o->arity % 2)
@@ -132,17 +86,10 @@ void options_check(struct settings *s)
 			   o->arity);
 	if (o->hops % 2 == 0 && o->hops)
 		cli_refuse("--hops: '%" PRIu64 "' is not 1, 3 or 5", o->hops);
-	if (!o->window_ns)
-		cli_refuse("--window: must not be 0");
 	if (w->needs != NEEDS_NOTHING &&
 	    (o->kind || o->key_type != KEY_FLOW4 || o->value_len != 4))
 		cli_usage(&cli, "--kind, --key-type and --value are for "
 				"uniform");
-	cli_apart(o->from, o->out);
-	cli_apart(o->from, o->truth);
-	cli_apart(o->truth, o->out);
-	cli_apart(o->nacks, o->out);
-	cli_apart(o->nacks, o->truth);
 	complete(s, o);
 	check_dta0(w, o);
 }

@@ -78,34 +78,52 @@ static const struct row_field fields[FIELDS] = {
 
 static const struct schema plans = {"plan", fields, FIELDS};
 
-enum {
-	O_VALUES = 256,
-	O_STRIDE,
-	O_MAX_COPIES,
-	O_AGES,
-	O_DART,
-	O_REPORTS,
-};
+#define AT(field) CLI_AT(struct opts, field)
+
+static const char *const strides[] = {"pow2", "packed", NULL};
 
 static const struct cli_option options[] = {
-	{'l', "load", "A", "keys written per slot"},
-	{'f', "flows", "N", "keys to keep; K, M, G, T: powers of 1024"},
-	{'m', "memory", "SIZE", "bytes to keep them in"},
-	{'w', "want", "P", "success rate wanted: gives load or memory"},
-	{'a', "average", NULL, "want, best: over all keys, not the oldest"},
-	{'n', "copies", "N", "only this number of copies"},
-	{O_MAX_COPIES, "max-copies", "N", "rows for 1 to N copies (4)"},
-	{O_AGES, "ages", "K", "rows for K ages, the oldest last (1)"},
-	{'b', "checksum-bits", "B", "bits of a checksum or hop (32)"},
-	{'s', "value", "BYTES", "keywrite: length of a value (4)"},
-	{O_DART, "dart", NULL, "keywrite: a report writes one random copy"},
-	{O_REPORTS, "reports", "R", "dart: how often a key is reported (1)"},
-	{O_VALUES, "values", "V", "postcard: values of a hop (262144)"},
-	{'B', "hops", "B", "postcard: hops of a chunk (5)"},
-	{O_STRIDE, "stride", "pow2|packed", "padding of slots (pow2)"},
-	{'o', "output", "FORMAT", "text, csv or ndjson"},
+	{'l', "load", "A", "keys written per slot", CLI_F64, AT(load),
+	 .high = 1e6},
+	{'f', "flows", "N", "keys to keep; K, M, G, T: powers of 1024",
+	 CLI_SIZE, AT(flows), .min = 1, .max = SLOTS_MAX},
+	{'m', "memory", "SIZE", "bytes to keep them in", CLI_SIZE, AT(memory),
+	 .min = 1, .max = SLOTS_MAX},
+	{'w', "want", "P", "success rate wanted: gives load or memory", CLI_F64,
+	 AT(want), .low = 1e-6, .high = 1 - 1e-12},
+	{'a', "average", NULL, "want, best: over all keys, not the oldest",
+	 CLI_FLAG, AT(average)},
+	{'n', "copies", "N", "only this number of copies", CLI_U64, AT(copies),
+	 .min = 1, .max = PLAN_COPIES_MAX},
+	{0, "max-copies", "N", "rows for 1 to N copies (4)", CLI_U64,
+	 AT(max_copies), .min = 1, .max = PLAN_COPIES_MAX},
+	{0, "ages", "K", "rows for K ages, the oldest last (1)", CLI_U64,
+	 AT(ages), .min = 1, .max = AGES_MAX},
+	{'b', "checksum-bits", "B", "bits of a checksum or hop (32)", CLI_U64,
+	 AT(bits), .min = 1, .max = 64},
+	{'s', "value", "BYTES", "keywrite: length of a value (4)", CLI_U64,
+	 AT(value), .min = 1, .max = TABLE_VALUE_MAX, .verbs = "keywrite"},
+	{0, "dart", NULL, "keywrite: a report writes one random copy", CLI_FLAG,
+	 AT(dart), .verbs = "keywrite"},
+	{0, "reports", "R", "dart: how often a key is reported (1)", CLI_U64,
+	 AT(reports), .min = 1, .max = REPORTS_MAX, .needs = "--dart"},
+	{0, "values", "V", "postcard: values of a hop (262144)", CLI_SIZE,
+	 AT(values), .min = 1, .max = UINT32_MAX, .verbs = "postcard"},
+	{'B', "hops", "B", "postcard: hops of a chunk (5)", CLI_U64, AT(hops),
+	 .min = 1, .max = HOPS_MAX, .verbs = "postcard"},
+	{0, "stride", "pow2|packed", "padding of slots (pow2)", CLI_WORD,
+	 AT(packed), .words = strides},
+	{'o', "output", "FORMAT", "text, csv or ndjson", CLI_FORMAT, AT(fmt)},
 	{0},
 };
+
+static const struct cli_group groups[] = {
+	{"--load --want", .why = "--want finds the load"},
+	{0},
+};
+
+/* In this order: the second is postcard. */
+static const char *const primitives[] = {"keywrite", "postcard", NULL};
 
 static const struct cli program = {
 	.name = "dta-plan",
@@ -117,77 +135,13 @@ static const struct cli program = {
 		 "[--hops B] [--checksum-bits B]\n"
 		 "[--stride pow2|packed] [--ages K] [-o FORMAT]",
 	.options = options,
+	.groups = groups,
+	.verbs = primitives,
 };
-
-static void set(struct opts *o, int ch, const char *v)
-{
-	switch (ch) {
-	case 'l':
-		o->load = cli_f64("--load", v, 0, 1e6);
-		break;
-	case 'f':
-		o->flows = cli_size("--flows", v, 1, SLOTS_MAX);
-		break;
-	case 'm':
-		o->memory = cli_size("--memory", v, 1, SLOTS_MAX);
-		break;
-	case 'w':
-		o->want = cli_f64("--want", v, 1e-6, 1 - 1e-12);
-		break;
-	case 'a':
-		o->average = true;
-		break;
-	case 'n':
-		o->copies = cli_u64("--copies", v, 1, PLAN_COPIES_MAX);
-		break;
-	case O_MAX_COPIES:
-		o->max_copies = cli_u64("--max-copies", v, 1, PLAN_COPIES_MAX);
-		break;
-	case O_AGES:
-		o->ages = cli_u64("--ages", v, 1, AGES_MAX);
-		break;
-	case 'b':
-		o->bits = cli_u64("--checksum-bits", v, 1, 64);
-		break;
-	case 's':
-		o->value = cli_u64("--value", v, 1, TABLE_VALUE_MAX);
-		break;
-	case O_VALUES:
-		o->values = cli_size("--values", v, 1, UINT32_MAX);
-		break;
-	case 'B':
-		o->hops = cli_u64("--hops", v, 1, HOPS_MAX);
-		break;
-	case O_DART:
-		o->dart = true;
-		break;
-	case O_REPORTS:
-		o->reports = cli_u64("--reports", v, 1, REPORTS_MAX);
-		break;
-	case O_STRIDE:
-		if (strcmp(v, "pow2") && strcmp(v, "packed"))
-			cli_refuse("--stride: '%s' is not pow2 or packed", v);
-		o->packed = !strcmp(v, "packed");
-		break;
-	case 'o':
-		o->fmt = cli_format(v);
-		break;
-	}
-}
 
 /* What makes no sense together, in words. */
 static void check(struct opts *o)
 {
-	if (o->postcard && o->value)
-		cli_usage(&program, "--value is for keywrite");
-	if (!o->postcard && (o->values || o->hops))
-		cli_usage(&program, "--values and --hops are for postcard");
-	if (o->postcard && o->dart)
-		cli_usage(&program, "--dart is for keywrite");
-	if (o->reports && !o->dart)
-		cli_usage(&program, "--reports is for --dart");
-	if (o->load >= 0 && o->want >= 0)
-		cli_usage(&program, "--want finds the load: give no --load");
 	if ((o->load >= 0 || o->want >= 0) && o->flows && o->memory)
 		cli_usage(&program, "--flows and --memory make the load: give "
 				    "one of them, or no --load and --want");
@@ -214,16 +168,13 @@ static struct opts parse(int argc, char **argv)
 			 .bits = CHECKSUM_BITS,
 			 .max_copies = 4,
 			 .ages = 1};
-	int ch;
+	int n = cli_read(&program, &o, argc, argv);
+	int primitive = cli_verb(&program, argv[n]);
 
-	while ((ch = cli_next(&program, argc, argv)) != -1)
-		set(&o, ch, optarg);
-	if (optind + 1 != argc)
+	if (n + 1 < argc)
 		cli_usage(&program, "say keywrite or postcard, once");
-	o.postcard = !strcmp(argv[optind], "postcard");
-	if (!o.postcard && strcmp(argv[optind], "keywrite"))
-		cli_usage(&program, "'%s' is not keywrite or postcard",
-			  argv[optind]);
+	o.postcard = primitive == 1;
+	cli_check(&program, &o, primitive);
 	check(&o);
 	return o;
 }

@@ -91,27 +91,28 @@ static int show_epochs(struct shell *sh)
 
 static int show_settings(const struct shell *sh)
 {
-	for (const struct setting *s = settings; s->name; s++) {
-		char text[64];
-
-		s->show(sh, text, sizeof(text));
-		printf("%-8s %s\n", s->name, text);
-	}
+	for (unsigned i = 0; i < SETTINGS; i++)
+		printf("%-8s %s\n", settings[i].name, setting_text(sh, i));
 	return CLI_OK;
 }
 
 static int change_setting(struct shell *sh)
 {
 	const char *name = sh->argc > 1 ? sh->argv[1] : NULL;
+	const char *text = sh->argc > 2 ? sh->argv[2] : NULL;
+	struct fault why;
 
 	if (!name)
 		return show_settings(sh);
-	for (const struct setting *s = settings; s->name; s++) {
-		if (strcmp(name, s->name) != 0)
+	for (unsigned i = 0; i < SETTINGS; i++) {
+		if (strcmp(name, settings[i].name) != 0)
 			continue;
-		if (sh->argc > 3 ||
-		    !s->set(sh, sh->argc == 3 ? sh->argv[2] : NULL)) {
-			cli_warn("set %s: %s", s->name, s->values);
+		if (sh->argc > 3) {
+			cli_warn("set %s: one value, or none", name);
+			return CLI_USAGE;
+		}
+		if (setting_change(sh, i, text, &why) < 0) {
+			cli_warn("set %s: '%s' %s", name, text, why.text);
 			return CLI_USAGE;
 		}
 		return CLI_OK;

@@ -98,9 +98,8 @@ static void find_choices(struct choices *c, const struct shell *sh, char **argv,
 	if (argc == 0) {
 		offer_commands(c);
 	} else if (!strcmp(argv[0], "set")) {
-		for (const struct setting *s = settings; argc == 1 && s->name;
-		     s++)
-			offer(c, "", s->name);
+		for (unsigned i = 0; argc == 1 && i < SETTINGS; i++)
+			offer(c, "", settings[i].name);
 		if (argc == 2)
 			offer_values(c, sh, before);
 	} else if (*option_name(before)) {

@@ -16,12 +16,12 @@
 #include "query/query.h"
 
 enum verb {
-	VERB_NONE,
 	VERB_KEYWRITE,
 	VERB_PATH,
 	VERB_LIST,
 	VERB_COUNT,
 	VERB_VERIFY,
+	VERBS,
 };
 
 struct opts {
@@ -56,8 +56,7 @@ static inline void row_write(struct rows *r)
 /* "N", "N-M", "N-", "-M"; "0" and NULL: all. False if it is neither. */
 bool epochs_of(struct epochs *e, const char *text);
 
-/* "keywrite"...; VERB_NONE for other names. */
-enum verb verb_of(const char *name);
+bool is_verb(const char *name);
 const char *verb_name(enum verb v);
 
 /*

@@ -99,7 +99,7 @@ static void run_line(struct shell *sh, char *line)
 			sh->status = b->run(sh);
 			return;
 		}
-	if (verb_of(sh->argv[0]) == VERB_NONE && sh->argv[0][0] != '-') {
+	if (!is_verb(sh->argv[0]) && sh->argv[0][0] != '-') {
 		cli_warn("'%s' is no command; help lists them", sh->argv[0]);
 		sh->status = CLI_USAGE;
 		return;
@@ -164,6 +164,7 @@ int run_shell(const struct opts *o, struct places *p)
 	sh.o = *o;
 	sh.o.interactive = false;
 	sh.p = p;
+	settings_begin(&sh);
 	sh.terminal = isatty(STDIN_FILENO);
 	catch_interrupts();
 	if (sh.terminal)

@@ -9,15 +9,16 @@
 
 enum {
 	WORDS_MAX = LINE_MAX_LEN / 2 + 2,
+	SETTINGS = 7,
+	SETTING_MAX = 64, /* characters of a value, and the end */
 };
 
 struct shell {
 	struct opts o; /* of every command, as set */
 	struct places *p;
 	bool terminal, quit;
-	int status;		    /* of the last command */
-	char table[TABLE_NAME_MAX]; /* that o.table points at */
-	char epochs[48];	    /* that o.epochs.text points at */
+	int status;			 /* of the last command */
+	char set[SETTINGS][SETTING_MAX]; /* values, as text; o points at them */
 	int argc;
 	char *argv[WORDS_MAX + 1];
 };
@@ -29,13 +30,19 @@ struct builtin {
 };
 extern const struct builtin builtins[];
 
-/* What can be set; ends with { 0 }. text NULL: to the default. */
+/* What can be set: an option's name, and how its default is shown. */
 struct setting {
-	const char *name, *values;
-	bool (*set)(struct shell *sh, const char *text);
-	void (*show)(const struct shell *sh, char *out, size_t room);
+	const char *name, *normal;
 };
-extern const struct setting settings[];
+extern const struct setting settings[SETTINGS];
+
+/* Takes over what the command line said. */
+void settings_begin(struct shell *sh);
+const char *setting_text(const struct shell *sh, unsigned i);
+/* text NULL: to the default. Returns 0, or -errno and why is what to say behind
+ * the value. */
+int setting_change(struct shell *sh, unsigned i, const char *text,
+		   struct fault *why);
 
 /* Whether SIGINT came since the line was begun. */
 bool shell_interrupted(void);

@@ -24,7 +24,6 @@ struct opts {
 	unsigned settings;
 	uint64_t op_rate, op_burst; /* 0: no limit, the default */
 	unsigned ack_every, window;
-	bool window_given;
 	const char *answers; /* a capture of them, or NULL */
 	enum dta_format dta;
 	enum dart dart;

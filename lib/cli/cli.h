@@ -14,6 +14,7 @@
 
 #include "base/fault.h"
 #include "base/ledger.h"
+#include "cli/option.h"
 #include "row/row.h"
 
 /* Exit status, the same in every program. */
@@ -22,22 +23,6 @@ enum {
 	CLI_FAIL = 1,
 	CLI_USAGE = 2,
 	CLI_NOTHING = 3, /* asked, and found nothing */
-};
-
-/* One option: for getopt_long and for -h. */
-struct cli_option {
-	int ch;		  /* short letter, or a value above 255 */
-	const char *name; /* long name */
-	const char *arg;  /* placeholder of its argument, NULL if none */
-	const char *help; /* one line; NULL hides it */
-};
-
-struct cli {
-	const char *name;    /* "dta-dump" */
-	const char *summary; /* one line */
-	const char *usage;   /* synopsis lines, without "usage: " */
-	/* Ends with { 0 }; -h and -V are added. At most 64. */
-	const struct cli_option *options;
 };
 
 /*
@@ -50,28 +35,10 @@ struct cli {
  */
 void cli_start(const struct cli *c);
 
-/*
- * getopt_long over c->options: returns the option's ch, -1 at the end of
- * options (optind is set). Handles -h, -V, and bad options (message, exit 2)
- * itself. Options and operands may come in any order.
- */
-int cli_next(const struct cli *c, int argc, char **argv);
-
-/*
- * Values of options. Refused, with a message that names the option and exit
- * status 2: a sign, a suffix, the empty string, out of range.
- */
-uint64_t cli_u64(const char *option, const char *text, uint64_t min,
+/* A whole number that is no option's: what names it in a refusal. */
+uint64_t cli_u64(const char *what, const char *text, uint64_t min,
 		 uint64_t max);
-/* How many of something, bytes or what is counted, also in a second; not what
- * only has a number as its name. K, M, G, T (or KiB...): powers of 1024. */
-uint64_t cli_size(const char *option, const char *text, uint64_t min,
-		  uint64_t max);
-double cli_f64(const char *option, const char *text, double min, double max);
-/* 250us, 100ms, 5s, 1m, 2h, 1d; a bare number is seconds. */
-uint64_t cli_duration_ns(const char *option, const char *text);
-enum row_format cli_format(const char *text);
-/* The same for other values: "--option: 'value' is not ...". */
+/* "--option: 'value' is not ...", exit status 2. */
 void cli_refuse(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 /*

@@ -13,51 +13,6 @@ enum {
 	FILTER_MAX = 2048,
 };
 
-static void set_kind(struct cli_live *l, enum live_kind kind)
-{
-	if (l->options.kind && l->options.kind != kind)
-		cli_refuse("--xdp and --no-xdp: only one of them may be given");
-	l->options.kind = kind;
-}
-
-bool cli_live_option(struct cli_live *l, int ch)
-{
-	switch (ch) {
-	case CLI_INTERFACE:
-		if (!*optarg)
-			cli_refuse("--interface: the name is empty");
-		l->name = optarg;
-		return true;
-	case CLI_XDP:
-		set_kind(l, LIVE_XDP);
-		return true;
-	case CLI_NO_XDP:
-		set_kind(l, LIVE_PACKET);
-		return true;
-	case CLI_PROMISCUOUS:
-		l->options.promiscuous = true;
-		return true;
-	case CLI_STATS:
-		l->stats_ns = cli_duration_ns("--stats", optarg);
-		if (!l->stats_ns)
-			cli_refuse("--stats: '%s' is no time at all", optarg);
-		return true;
-	case CLI_USER:
-		l->user = optarg;
-		return true;
-	case CLI_COUNT:
-		l->count = cli_size("--count", optarg, 1, UINT64_MAX - 1);
-		return true;
-	case CLI_DURATION:
-		l->duration_ns = cli_duration_ns("--duration", optarg);
-		if (!l->duration_ns)
-			cli_refuse("--duration: '%s' is no time at all",
-				   optarg);
-		return true;
-	}
-	return false;
-}
-
 void cli_live_filter(struct cli_live *l, int argc, char **argv)
 {
 	static char text[FILTER_MAX];
@@ -71,15 +26,6 @@ void cli_live_filter(struct cli_live *l, int argc, char **argv)
 			   FILTER_MAX - 1);
 	if (n)
 		l->options.filter = text;
-}
-
-void cli_live_check(const struct cli *c, const struct cli_live *l)
-{
-	if ((l->options.kind || l->options.promiscuous) && !l->name)
-		cli_usage(c, "--xdp, --no-xdp and --promiscuous need -i: they "
-			     "say how an interface is read");
-	if (l->duration_ns && !l->name)
-		cli_usage(c, "--duration needs -i: a capture ends by itself");
 }
 
 struct cli_limit cli_limit_start(const struct cli_live *l)

@@ -10,19 +10,6 @@
 #include "cli/cli.h"
 #include "packet/pkt.h"
 
-/* Options of live interfaces. A program lists those it has in its own table,
- * and hands to cli_live_option() what it does not know itself. */
-enum {
-	CLI_INTERFACE = 'i', /* --interface IFACE */
-	CLI_COUNT = 'c',     /* --count N */
-	CLI_XDP = 0x1000,    /* --xdp */
-	CLI_NO_XDP,	     /* --no-xdp */
-	CLI_PROMISCUOUS,     /* --promiscuous */
-	CLI_STATS,	     /* --stats TIME */
-	CLI_USER,	     /* --user NAME */
-	CLI_DURATION,	     /* --duration TIME */
-};
-
 struct cli_live {
 	const char *name; /* of -i, NULL if not given */
 	struct live_options options;
@@ -32,14 +19,37 @@ struct cli_live {
 	uint64_t count, duration_ns; /* 0: no such limit */
 };
 
-/* Takes optarg for one of the options above; false: ch is none of them. */
-bool cli_live_option(struct cli_live *l, int ch);
+/*
+ * Rows of a program's table, for opts with a struct cli_live live; -i itself is
+ * the program's. needs: what the option is for, or NULL.
+ */
+/* clang-format off */
+#define CLI_LIMIT_OPTIONS(opts)                                                \
+	{ 'c', "count", "N", "stop after so many packets", CLI_SIZE,           \
+	  CLI_AT(opts, live.count), .min = 1, .max = UINT64_MAX - 1,           \
+	  .needs = "-r|-i" },                                                  \
+	{ 0, "duration", "TIME", "with -i: stop after that long", CLI_TIME,    \
+	  CLI_AT(opts, live.duration_ns), .min = 1, .needs = "-i",             \
+	  .why = "a capture ends by itself" }
+#define CLI_SOCKET_OPTIONS(opts)                                               \
+	{ 0, "xdp", NULL, "receive by AF_XDP or fail", CLI_FLAG,               \
+	  CLI_AT(opts, live.options.kind), .min = LIVE_XDP, .needs = "-i" },   \
+	{ 0, "no-xdp", NULL, "receive by AF_PACKET", CLI_FLAG,                 \
+	  CLI_AT(opts, live.options.kind), .min = LIVE_PACKET,                 \
+	  .needs = "-i" },                                                     \
+	{ 0, "promiscuous", NULL, "take frames for other MAC addresses, too",  \
+	  CLI_FLAG, CLI_AT(opts, live.options.promiscuous), .needs = "-i" }
+#define CLI_SOCKET_GROUP { "--xdp --no-xdp" }
+#define CLI_STATS_OPTION(opts, live, of)                                       \
+	{ 0, "stats", "TIME", "rates on stderr, every so often (1s)",          \
+	  CLI_TIME, CLI_AT(opts, live.stats_ns), .min = 1, .needs = of }
+#define CLI_USER_OPTION(opts, live, of)                                        \
+	{ 0, "user", "NAME", "become this user when all is open", CLI_STR,     \
+	  CLI_AT(opts, live.user), .needs = of }
+/* clang-format on */
 
 /* The words behind the options are a filter expression, as with tcpdump. */
 void cli_live_filter(struct cli_live *l, int argc, char **argv);
-
-/* Refuses what says nothing without -i. */
-void cli_live_check(const struct cli *c, const struct cli_live *l);
 
 /* Opens -i for reading; exits if it cannot. Says on stderr what it is: which
  * kind of socket, unless quiet. port: those wanted, 0 ends. */

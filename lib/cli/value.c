@@ -1,92 +1,180 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Values of options. A wrong one is named, with status 2 and no synopsis. */
+/* value.c - values of options, from text to where they are stored. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/option.h"
 
-void cli_refuse(const char *fmt, ...)
+static int read_number(const char *text, uint64_t min, uint64_t max,
+		       uint64_t *out, struct fault *why)
 {
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	cli_warn("%s", text);
-	exit(CLI_USAGE);
+	if (!text_u64(out, text, max) || *out < min)
+		return fault_set(why, -EINVAL,
+				 "is not a whole number from %ju to %ju",
+				 (uintmax_t)min, (uintmax_t)max);
+	return 0;
 }
 
-/* One file, by whatever names; devices and pipes do not count. */
-static bool same_file(const char *a, const char *b)
+static int read_size(const char *text, uint64_t min, uint64_t max,
+		     uint64_t *out, struct fault *why)
 {
-	struct stat s, t;
-
-	if (stat(a, &s) < 0 || stat(b, &t) < 0)
-		return !strcmp(a, b); /* not there yet */
-	return S_ISREG(s.st_mode) && s.st_dev == t.st_dev &&
-	       s.st_ino == t.st_ino;
+	if (text_size(out, text) < 0 || *out < min || *out > max)
+		return fault_set(why, -EINVAL,
+				 "is not a number from %ju to %ju (K, M, G, T: "
+				 "powers of 1024)",
+				 (uintmax_t)min, (uintmax_t)max);
+	return 0;
 }
 
-void cli_apart(const char *file, const char *written)
+static int read_f64(const char *text, double low, double high, double *out,
+		    struct fault *why)
 {
-	if (file && written && strcmp(file, "-") && strcmp(written, "-") &&
-	    same_file(file, written))
-		cli_refuse("%s: named twice: it would be overwritten", written);
+	if (!text_f64(out, text) || *out < low || *out > high)
+		return fault_set(why, -EINVAL, "is not a number from %g to %g",
+				 low, high);
+	return 0;
 }
 
-uint64_t cli_u64(const char *option, const char *text, uint64_t min,
-		 uint64_t max)
+static int read_time(const char *text, uint64_t min, uint64_t max,
+		     uint64_t *out, struct fault *why)
 {
-	uint64_t v;
+	if (!text_duration_ns(out, text))
+		return fault_set(why, -EINVAL,
+				 "is not a duration (100ms, 5s, 1m)");
+	if (*out < min)
+		return fault_set(why, -EINVAL, "is no time at all");
+	if (*out > max)
+		return fault_set(why, -EINVAL, "is above %gs",
+				 (double)max / 1e9);
+	return 0;
+}
 
-	if (!text_u64(&v, text, max) || v < min)
-		cli_refuse("%s: '%s' is not a whole number from %ju to %ju",
-			   option, text, (uintmax_t)min, (uintmax_t)max);
+/* "is not a, b or c" */
+static int no_such_word(const struct cli_option *o, struct fault *why)
+{
+	char text[256] = "is not ";
+	size_t n = strlen(text);
+
+	for (unsigned i = 0; o->words[i] && n < sizeof(text); i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
+				      !i		? ""
+				      : o->words[i + 1] ? ", "
+							: " or ",
+				      o->words[i]);
+	return fault_set(why, -EINVAL, "%s", text);
+}
+
+static int read_word(const struct cli_option *o, const char *text,
+		     uint64_t *out, struct fault *why)
+{
+	unsigned i = 0;
+
+	while (o->words[i] && strcmp(text, o->words[i]) != 0)
+		i++;
+	*out = o->min + i;
+	return o->words[i] ? 0 : no_such_word(o, why);
+}
+
+static int read_flag(const struct cli_option *o, const char *text,
+		     uint64_t *out, struct fault *why)
+{
+	*out = strcmp(text, "yes") ? 0 : o->min ? o->min : 1;
+	if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
+		return fault_set(why, -EINVAL, "is not yes or no");
+	return 0;
+}
+
+static int read_format(const char *text, uint64_t *out, struct fault *why)
+{
+	int format = row_format_of(text);
+
+	if (format < 0)
+		return fault_set(why, -EINVAL, "is not text, csv or ndjson");
+	*out = (uint64_t)format;
+	return 0;
+}
+
+/* The largest whole number an option may be. */
+static uint64_t limit(const struct cli_option *o)
+{
+	return o->max ? o->max : UINT64_MAX >> (64 - 8 * o->width);
+}
+
+/* Those that are stored as a whole number. */
+static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
+		      struct fault *why)
+{
+	switch (o->type) {
+	case CLI_FLAG:
+		return read_flag(o, text, v, why);
+	case CLI_U64:
+		return read_number(text, o->min, limit(o), v, why);
+	case CLI_SIZE:
+		return read_size(text, o->min, limit(o), v, why);
+	case CLI_TIME:
+		return read_time(text, o->min, limit(o), v, why);
+	case CLI_WORD:
+		return read_word(o, text, v, why);
+	default:
+		return read_format(text, v, why);
+	}
+}
+
+/* Whole numbers of any width; the machine is little-endian (STYLE.md). */
+static void store(const struct cli_option *o, void *opts, const void *value)
+{
+	memcpy((char *)opts + o->at, value, o->width);
+}
+
+int cli_set(const struct cli_option *o, void *opts, const char *text,
+	    struct fault *why)
+{
+	uint64_t v = 0;
+	double f;
+	int rc;
+
+	switch (o->type) {
+	case CLI_CALL:
+		return o->read(opts, text, why);
+	case CLI_STR:
+	case CLI_IN:
+	case CLI_OUT:
+		if (!*text)
+			return fault_set(why, -EINVAL, "is empty");
+		store(o, opts, &text);
+		return 0;
+	case CLI_F64:
+		rc = read_f64(text, o->low, o->high, &f, why);
+		if (!rc)
+			store(o, opts, &f);
+		return rc;
+	default:
+		rc = read_whole(o, text, &v, why);
+		if (!rc)
+			store(o, opts, &v);
+		return rc;
+	}
+}
+
+void cli_unset(const struct cli_option *o, void *opts)
+{
+	if (o->type == CLI_CALL)
+		o->read(opts, NULL, NULL);
+	else
+		memset((char *)opts + o->at, 0, o->width);
+}
+
+uint64_t cli_u64(const char *what, const char *text, uint64_t min, uint64_t max)
+{
+	struct fault why;
+	uint64_t v = 0;
+
+	if (read_number(text, min, max, &v, &why) < 0)
+		cli_refuse("%s: '%s' %s", what, text, why.text);
 	return v;
-}
-
-uint64_t cli_size(const char *option, const char *text, uint64_t min,
-		  uint64_t max)
-{
-	uint64_t v;
-
-	if (text_size(&v, text) < 0 || v < min || v > max)
-		cli_refuse("%s: '%s' is not a number from %ju to %ju "
-			   "(K, M, G, T: powers of 1024)",
-			   option, text, (uintmax_t)min, (uintmax_t)max);
-	return v;
-}
-
-double cli_f64(const char *option, const char *text, double min, double max)
-{
-	double v;
-
-	if (!text_f64(&v, text) || v < min || v > max)
-		cli_refuse("%s: '%s' is not a number from %g to %g", option,
-			   text, min, max);
-	return v;
-}
-
-uint64_t cli_duration_ns(const char *option, const char *text)
-{
-	uint64_t ns;
-
-	if (!text_duration_ns(&ns, text))
-		cli_refuse("%s: '%s' is not a duration (100ms, 5s, 1m)", option,
-			   text);
-	return ns;
-}
-
-enum row_format cli_format(const char *text)
-{
-	int fmt = row_format_of(text);
-
-	if (fmt < 0)
-		cli_refuse("--output: '%s' is not text, csv or ndjson", text);
-	return (enum row_format)fmt;
 }

@@ -16,7 +16,7 @@ enum {
 };
 
 /* Of both: what keeps the sums in 64 bits. */
-static const uint64_t rate_max = UINT64_C(1) << 31;
+#define RATE_MAX (UINT64_C(1) << 31)
 
 struct rate {
 	uint64_t per_s;	     /* 0: no limit */
@@ -24,7 +24,7 @@ struct rate {
 	uint64_t last_ns;
 };
 
-/* Starts full. per_s and burst: 1 to rate_max. */
+/* Starts full. per_s and burst: 1 to RATE_MAX. */
 void rate_init(struct rate *r, uint64_t per_s, uint64_t burst);
 void rate_time(struct rate *r, uint64_t now_ns);
 

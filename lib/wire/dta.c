@@ -13,7 +13,7 @@ enum {
 	OPCODES0 = OPCODES & ~(1 << DTA_NACK),
 };
 
-static const char *const format_names[] = {
+const char *const dta_format_names[DTA_FORMATS + 1] = {
 	[DTA_FORMAT_1] = "dta1",
 	[DTA_FORMAT_0A] = "dta0a",
 	[DTA_FORMAT_0B] = "dta0b",
@@ -21,15 +21,7 @@ static const char *const format_names[] = {
 
 const char *dta_format_name(enum dta_format f)
 {
-	return (unsigned)f < DTA_FORMATS ? format_names[f] : NULL;
-}
-
-int dta_format_of(const char *name)
-{
-	for (int i = 0; i < DTA_FORMATS; i++)
-		if (!strcmp(name, format_names[i]))
-			return i;
-	return -1;
+	return (unsigned)f < DTA_FORMATS ? dta_format_names[f] : NULL;
 }
 
 const char *dta_opcode_name(uint8_t opcode)

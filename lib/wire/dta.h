@@ -45,9 +45,9 @@ struct dta_report {
 	const uint8_t *key, *data;
 };
 
-/* "dta1", "dta0a", "dta0b"; dta_format_of returns -1 for other names. */
+/* "dta1", "dta0a", "dta0b", NULL. */
+extern const char *const dta_format_names[DTA_FORMATS + 1];
 const char *dta_format_name(enum dta_format f);
-int dta_format_of(const char *name);
 const char *
 dta_opcode_name(uint8_t opcode); /* "keywrite"..., NULL if unknown */
 

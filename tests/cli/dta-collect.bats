@@ -86,15 +86,15 @@ fails() { # message option...
 }
 
 @test "options that do not go together: usage on stderr, exit 2" {
-	usage_error "--region is missing" --create --layout small.ini
+	usage_error "which memory? Say --region" --create --layout small.ini
 	usage_error "nothing to do" --region x
-	usage_error "--cm and --grace need --verbs" --region x --cm 4790
-	usage_error "--cm and --grace need --verbs" --region x --grace 2s
+	usage_error "--cm needs --verbs" --region x --cm 4790
+	usage_error "--grace needs --verbs" --region x --grace 2s
 	usage_error "--user needs -i or --verbs" --region x --user nobody
 	usage_error "--epoch needs" --region x --epoch 1
-	usage_error "need --create" --region x --epochs 2
-	usage_error "--layout is missing" --region x --create
-	usage_error "--create is missing" --region x --layout small.ini
+	usage_error "needs --create or --restore" --region x --epochs 2
+	usage_error "--create needs --layout" --region x --create
+	usage_error "--layout needs --create" --region x --layout small.ini
 	usage_error "one of" --region x --create --layout small.ini --remove
 	usage_error "one of" --region x --create --layout small.ini --restore y
 	usage_error "one of" --region x --restore y --remove
@@ -102,16 +102,13 @@ fails() { # message option...
 	usage_error "goes alone" --region x --remove --ticket t
 	usage_error "goes alone" --region x --remove -r y
 	usage_error "goes alone" --region x --remove --snapshot y
-	usage_error "go together" --region x --create
-	usage_error "go together" --region x --layout small.ini
-	usage_error "go together" --region x --restore y --layout small.ini
-	usage_error "-w needs -r" --region x --rotate -w y
-	usage_error "--epoch needs" --region x --rotate --epoch 1
+	usage_error "--layout needs --create" --region x --restore y --layout small.ini
+	usage_error "--write needs -r or -i" --region x --rotate -w y
 	usage_error "already says" --region x --rotate --snapshot y --epoch 1
 	usage_error "--any-peer needs -r or -i" --region x --rotate --any-peer
 	usage_error "--receives needs -r, -i or" --region x --rotate --receives 3
-	usage_error "need --create" --region x --rotate --epochs 3
-	usage_error "need --create" --region x --ticket - --pages huge
+	usage_error "--epochs needs --create" --region x --rotate --epochs 3
+	usage_error "--pages needs --create" --region x --ticket - --pages huge
 	usage_error "stdout cannot" --region x --ticket - --snapshot -
 	usage_error "stdout cannot" --region x --ticket - -r y -w -
 	usage_error "stdout cannot" --region x -r y -w - --snapshot -
@@ -123,7 +120,7 @@ fails() { # message option...
 	refused "not auto" --region x --create --layout y --pages 4K
 	refused "is not 256" --region x --ticket - --mtu 1000
 	refused "IP address" --region x --ticket - --ip 10.0.0
-	usage_error "one family" --region x --ticket - --ip ::1 --peer-ip 10.0.0.1
+	refused "another family" --region x --ticket - --ip ::1 --peer-ip 10.0.0.1
 	usage_error "--readable needs --cm" --region x --verbs rxe0 --peer-ip 10.0.0.1 --readable
 	for mac in 02:00:00:00:00 2:0:0:0:0:1 02:00:00:00:00:001 \
 		' 2:00:00:00:00:01' +2:00:00:00:00:01 02-00-00-00-00-01 \
@@ -212,7 +209,7 @@ fails() { # message option...
 		--region a/b
 	dta-collect --create --layout small.ini --region "/$NAME"
 	digest "$NAME" >/dev/null
-	for bad in '' / . .. /..; do
+	for bad in / . .. /..; do
 		fails "*'$bad' is no name for a region" --remove --region "$bad"
 		fails "*'$bad' is no name for a region" --create \
 			--layout small.ini --region "$bad"

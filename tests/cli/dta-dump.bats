@@ -485,15 +485,15 @@ request() { # pieces
 		packet x|'packet' is not packets, region, snapshot, digest or serve
 		packets|packets of what?
 		packets a b|'b': one at a time
-		packets a --region x --ticket y|one of --region, --ticket, --layout
-		packets a --slots|for region and snapshot
-		packets a --epoch 3|no --epoch
+		packets a --region x --ticket y|one of --region, --ticket and --layout
+		packets a --slots|--slots is for region and snapshot
+		packets a --epoch 3|--epoch is for region, snapshot and digest
 		packets a --format dta2|--format
 		packets a -c x|--count
-		region x --slots --lists|one of --slots, --lists, --no-load
-		region x --ticket y|for packets
+		region x --slots --lists|one of --slots, --lists and --no-load
+		region x --ticket y|--ticket is for packets
 		region x --epoch 0|--epoch
-		region x --snapshot y|stands in for NAME
+		region x --snapshot y|--snapshot is for digest
 		digest x --snapshot y|stands in for NAME
 		digest|digest of what?
 	EOF

@@ -480,7 +480,7 @@ last_values() { # table
 		[[ -z $output && $stderr == *"$message"* ]]
 	done <<-EOF
 		keywrite 1|--region, --verbs, --snapshot or --cluster is missing
-		keywrite 1 --verbs 10.0.0.51 --region $NAME|--region or --verbs
+		keywrite 1 --verbs 10.0.0.51 --region $NAME|only one of --region and --verbs
 		keywrite 1 --verbs 10.0.0.51 --cluster x|--cluster stands alone
 		list -f --verbs 10.0.0.51|--follow needs a region
 		keywrite --region $NAME|no keys
@@ -490,13 +490,13 @@ last_values() { # table
 		keywrite --region $NAME 1 --copies 0|--copies
 		keywrite --region $NAME 1 --policy consensus:1|--policy
 		keywrite --region $NAME 1 --policy consensus:|--policy
-		keywrite --region $NAME 1 --last 3|for list
-		list --region $NAME --keys x|--keys is for
-		list --region $NAME --last 3 --from 3|not both
+		keywrite --region $NAME 1 --last 3|--last is for list
+		list --region $NAME --keys x|--keys is for keywrite, path and count
+		list --region $NAME --last 3 --from 3|only one of --last and --from
 		list -f --snapshot x|--follow needs a region
 		verify --region $NAME|--truth
 		verify --region $NAME --truth x 1|no keys
-		list --region $NAME --truth x|--truth
+		list --region $NAME --truth x|--truth is for verify
 		-i --region $NAME list|no subcommand
 		--region $NAME|keywrite, path, list, count or verify?
 	EOF

@@ -42,17 +42,16 @@ usage_error() { # text option...
 }
 
 @test "options that do not go together: usage on stderr, exit 2" {
-	usage_error "-r and -i are missing" --region x
-	usage_error "where do the operations go? Say one of --region," -r x
+	usage_error "where are the reports? Say -r or -i" --region x
+	usage_error "where do the operations go? Say --region, --ticket, --cluster or --verbs" -r x
 	usage_error "only one of --region" -r x --region y --verbs z
-	usage_error "one of --region, --ticket, --cluster and --verbs" -r x
 	usage_error "one of --region, --ticket, --cluster and --verbs" \
 		-r x --region y --ticket z -w w
 	usage_error "one of --region, --ticket, --cluster and --verbs" \
 		-r x --region y --cluster z
 	usage_error "--ticket needs -w or --to" -r x --ticket z
-	usage_error "-w and --to need --ticket" -r x --region z -w y
-	usage_error "need --cluster" -r x --region z --mirror
+	usage_error "--write needs --ticket or --cluster" -r x --region z -w y
+	usage_error "--mirror needs --cluster" -r x --region z --mirror
 	usage_error "one of --dart and --dart-cas" \
 		-r x --region z --dart --dart-cas
 	usage_error "--ack-every needs" -r x --region y --ack-every 4
@@ -378,7 +377,7 @@ sys.exit(rc)' "$@"
 	for wrong in "--region x" "--ticket t.ini" "-w x.pcap" "--to lo" "--ack-every 1"; do
 		run -2 dta-translate -r few.pcap --verbs 10.0.0.1 $wrong
 	done
-	for address in :1 10.0.0.1:0 10.0.0.1:99999 10.0.0.1:x '[::1' '[::1]x' '[]:1' ''; do
+	for address in :1 10.0.0.1:0 10.0.0.1:99999 10.0.0.1:x '[::1' '[::1]x' '[]:1'; do
 		run -1 dta-translate -q -r few.pcap --verbs "$address"
 		echo "$output"
 		[[ $output == *"not ADDRESS, ADDRESS:PORT"* || $output == *"libibverbs"* ]]

@@ -104,10 +104,10 @@ refuses() {
 @test "options that do not go together" {
 	make_regions "$EXAMPLES/uniform.ini"
 	refuses "one of -r and -i" dta-translate -r x -i lo -R "$NAME-file"
-	refuses "need -i" dta-translate -r x --xdp -R "$NAME-file"
-	refuses "need -i" dta-collect -r x --no-xdp -R "$NAME-file"
-	refuses "only one of them" dta-translate -i lo --xdp --no-xdp -R "$NAME-file"
-	refuses "need --ticket" dta-translate -i lo --to lo -R "$NAME-file"
+	refuses "--xdp needs -i" dta-translate -r x --xdp -R "$NAME-file"
+	refuses "--no-xdp needs -i" dta-collect -r x --no-xdp -R "$NAME-file"
+	refuses "one of --xdp and --no-xdp" dta-translate -i lo --xdp --no-xdp -R "$NAME-file"
+	refuses "--to needs --ticket" dta-translate -i lo --to lo -R "$NAME-file"
 	refuses "one of -w and --to" dta-translate -i lo -w x --to lo --ticket x
 	refuses "no such argument" dta-translate -r x -R "$NAME-file" udp
 	refuses "no such argument" dta-collect -r x -R "$NAME-file" udp
@@ -115,9 +115,9 @@ refuses() {
 	refuses "no time at all" dta-translate -i lo --stats 0 -R "$NAME-file"
 	refuses "--duration needs" dta-translate -r x --duration 1s \
 		-R "$NAME-file"
-	refuses "need -r or -i" dta-collect --rotate -c 1 -R "$NAME-file"
+	refuses "--count needs -r or -i" dta-collect --rotate -c 1 -R "$NAME-file"
 	refuses "--user needs" dta-collect -r x --user nobody -R "$NAME-file"
-	refuses "one of -r and -i" dta-collect -r x -i lo -R "$NAME-file"
+	refuses "one of -r, -i and --verbs" dta-collect -r x -i lo -R "$NAME-file"
 }
 
 @test "interfaces and users that are not there" {
@@ -186,7 +186,7 @@ once() { # message command...
 	once "filter 'and and'" dta-collect "${r[@]}" "${live[@]}" and and
 	for p in dta-translate dta-collect; do
 		run -2 $p "${r[@]}" -i ""
-		[ "$output" = "$p: --interface: the name is empty" ]
+		[ "$output" = "$p: --interface: '' is empty" ]
 	done
 	[ ! -e in ]
 	[ ! -e truth.csv ]

@@ -1,60 +1,61 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ledgers, signals, and values of options; each in a child process, since a
- * refusal exits.
- * Options and messages themselves are tested in tests/cli/common.bats.
+ * Ledgers, signals, values of options and their rules; what exits in a child
+ * process. Options of all programs are tested in tests/cli/common.bats.
  */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/words.h"
 #include "test.h"
 
 enum kind { U64, SIZE, F64, TIME, FORMAT };
 
-/* What comes back, or -1: refused with status 2 and a message that names it. */
+struct values {
+	uint64_t u64, size, time;
+	double f64;
+	enum row_format format;
+	uint8_t narrow;
+	uint16_t word;
+	bool flag;
+	const char *text;
+};
+
+#define AT(field) CLI_AT(struct values, field)
+
+static const char *const words[] = {"one", "two", "three", NULL};
+
+static const struct cli_option table[] = {
+	{'u', "u64", "N", "", CLI_U64, AT(u64), .min = 10, .max = 1000},
+	{'s', "size", "N", "", CLI_SIZE, AT(size), .min = 1, .max = 1ull << 50},
+	{'f', "f64", "X", "", CLI_F64, AT(f64), .high = 100},
+	{'t', "time", "TIME", "", CLI_TIME, AT(time), .max = INT64_MAX},
+	{'o', "output", "FORMAT", "", CLI_FORMAT, AT(format)},
+	{'n', "narrow", "N", "", CLI_U64, AT(narrow)},
+	{'w', "word", "W", "", CLI_WORD, AT(word), .min = 1, .words = words},
+	{'y', "flag", NULL, "", CLI_FLAG, AT(flag)},
+	{'x', "text", "X", "", CLI_STR, AT(text)},
+	{0},
+};
+
+/* What is stored, or -1: refused, with a reason that shows in a line. */
 static double judged(enum kind k, const char *text)
 {
-	int out[2], err[2], status;
-	char message[256] = "";
-	double v = -2;
-	pid_t pid;
+	struct values v = {0};
+	struct fault why = {0};
 
-	fflush(NULL);
-	if (pipe(out) || pipe(err) || (pid = fork()) < 0)
-		return -3;
-	if (!pid) {
-		dup2(err[1], 2);
-		if (k == U64)
-			v = (double)cli_u64("--x", text, 10, 1000);
-		else if (k == SIZE)
-			v = (double)cli_size("--x", text, 1, 1ull << 50);
-		else if (k == F64)
-			v = cli_f64("--x", text, 0, 100);
-		else if (k == TIME)
-			v = (double)cli_duration_ns("--x", text);
-		else
-			v = (double)cli_format(text);
-		_exit(write(out[1], &v, sizeof(v)) != sizeof(v));
-	}
-	close(out[1]);
-	close(err[1]);
-	waitpid(pid, &status, 0);
-	(void)!read(out[0], &v, sizeof(v));
-	(void)!read(err[0], message, sizeof(message) - 1);
-	close(out[0]);
-	close(err[0]);
-	if (!WIFEXITED(status))
-		return -4;
-	if (WEXITSTATUS(status) == CLI_USAGE)
-		return strstr(message, k == FORMAT ? "--output: " : "--x: ") &&
-				       strchr(message, '\n')
-			       ? -1
-			       : -5;
-	return WEXITSTATUS(status) ? -6 : v;
+	if (cli_set(&table[k], &v, text, &why) < 0)
+		return strncmp(why.text, "is not ", 7) ? -5 : -1;
+	return k == U64	   ? (double)v.u64
+	       : k == SIZE ? (double)v.size
+	       : k == F64  ? v.f64
+	       : k == TIME ? (double)v.time
+			   : (double)v.format;
 }
 
 static const struct {
@@ -243,9 +244,117 @@ static void test_reports(void)
 	says(stop, "", 0);
 }
 
+/* What fits, and what would run into the field beside it. */
+static void test_widths(void)
+{
+	struct values v = {.word = 0xffff};
+	struct fault why;
+
+	TEST(!cli_set(&table[5], &v, "255", &why) && v.narrow == 255);
+	TEST(cli_set(&table[5], &v, "256", &why) == -EINVAL);
+	TEST(!strcmp(why.text, "is not a whole number from 0 to 255"));
+	TEST(v.narrow == 255 && v.word == 0xffff && !v.flag);
+}
+
+static void test_words(void)
+{
+	struct values v = {0};
+	struct fault why;
+
+	TEST(!cli_set(&table[6], &v, "three", &why) && v.word == 3);
+	TEST(cli_set(&table[6], &v, "four", &why) == -EINVAL);
+	TEST(!strcmp(why.text, "is not one, two or three") && v.word == 3);
+	TEST(!cli_set(&table[7], &v, "yes", &why) && v.flag);
+	TEST(!cli_set(&table[7], &v, "no", &why) && !v.flag);
+	TEST(cli_set(&table[7], &v, "perhaps", &why) == -EINVAL);
+	TEST(cli_set(&table[8], &v, "", &why) == -EINVAL && !v.text);
+	TEST(!cli_set(&table[8], &v, "x", &why) && *v.text == 'x');
+	cli_unset(&table[8], &v);
+	TEST(!v.text);
+}
+
+static void read_line(char *line)
+{
+	static const struct cli_option lines[] = {
+		{'r', "read", "FILE", "", CLI_IN, AT(text)},
+		{'k', "keys", "FILE", "", CLI_IN, AT(u64)},
+		{'w', "write", "FILE", "", CLI_OUT, AT(size)},
+		{0, "fast", NULL, "", CLI_FLAG, AT(flag), .needs = "-r|-k -w",
+		 .why = "it copies"},
+		{0, "slow", NULL, "", CLI_FLAG, AT(flag), .verbs = "walk"},
+		{0, "often", NULL, "", CLI_FLAG, AT(flag)},
+		{0},
+	};
+	static const struct cli_group groups[] = {
+		{"--fast --slow --often", .ask = "how?"},
+		{0},
+	};
+	static const char *const verbs[] = {"run", "walk", "rest", NULL};
+	static const struct cli tool = {.name = "tool",
+					.options = lines,
+					.groups = groups,
+					.verbs = verbs};
+	struct values v = {0};
+	char name[] = "tool", *argv[16] = {name};
+	int argc = 1 + words_split(line, argv + 1, 14), n;
+
+	n = cli_read(&tool, &v, argc, argv);
+	cli_check(&tool, &v, cli_verb(&tool, argv[n]));
+}
+
+static const struct {
+	const char *line, *says;
+} lines[] = {
+	{"run --often", NULL},
+	{"walk --slow -r -", NULL},
+	{"rest --fast -k a -w b", NULL},
+	{"", "run, walk or rest?"},
+	{"crawl --often", "'crawl' is not run, walk or rest"},
+	{"run", "how? Say --fast, --slow or --often"},
+	{"walk --slow --often",
+	 "only one of --fast, --slow and --often may be given"},
+	{"rest --slow", "--slow is for walk"},
+	{"run --fast -w b", "--fast needs -r or -k: it copies"},
+	{"run --fast -r b", "--fast needs -w: it copies"},
+	{"run --often -r - -k -",
+	 "stdin cannot be two files: only one of --read and --keys may be -"},
+};
+
+static const char *line_in_hand;
+
+static void read_in_hand(void)
+{
+	char line[128];
+
+	snprintf(line, sizeof(line), "%s", line_in_hand);
+	optind = 0;
+	read_line(line);
+}
+
+static void test_rules(void)
+{
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		char want[256] = "";
+
+		if (lines[i].says)
+			snprintf(want, sizeof(want),
+				 "tool: %s\nusage: tool [OPTION]... "
+				 "[ARGUMENT]...; try 'tool -h'\n",
+				 lines[i].says);
+		line_in_hand = lines[i].line;
+		says(read_in_hand, want, lines[i].says ? CLI_USAGE : 0);
+	}
+	line_in_hand = "run --often -r same -w same";
+	says(read_in_hand, "tool: same: named twice: it would be overwritten\n",
+	     CLI_USAGE);
+}
+
 int main(void)
 {
 	test_reports();
+	test_widths();
+	test_words();
+	test_rules();
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		double got = judged(cases[i].kind, cases[i].text);
 

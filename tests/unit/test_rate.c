@@ -93,7 +93,7 @@ static void largest(void)
 {
 	struct rate r;
 
-	rate_init(&r, rate_max, rate_max);
+	rate_init(&r, RATE_MAX, RATE_MAX);
 	rate_time(&r, 0);
 	rate_charge(&r, UINT32_MAX);
 	rate_charge(&r, UINT32_MAX);

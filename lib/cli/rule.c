@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* rule.c - which options go together, by a program's table. */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+#include "cli/option.h"
+
+enum {
+	WORD_MAX = 32,
+	NAMES_MAX = 256,
+	FILES_MAX = 32,
+};
+
+/* The next of words that blanks or bars part; false: there is none. */
+static bool next_word(const char **at, char word[WORD_MAX])
+{
+	size_t n;
+
+	*at += strspn(*at, " |");
+	n = strcspn(*at, " |");
+	assert(n < WORD_MAX);
+	memcpy(word, *at, n);
+	word[n] = 0;
+	*at += n;
+	return n > 0;
+}
+
+/* "A, B and C" of "A B C", last being " and ". */
+static const char *list_of(const char *names, const char *last,
+			   char out[NAMES_MAX])
+{
+	char word[WORD_MAX], after[WORD_MAX];
+	size_t n = 0;
+
+	next_word(&names, word);
+	n = (size_t)snprintf(out, NAMES_MAX, "%s", word);
+	for (bool more = next_word(&names, word); more && n < NAMES_MAX;) {
+		more = next_word(&names, after);
+		n += (size_t)snprintf(out + n, NAMES_MAX - n, "%s%s",
+				      more ? ", " : last, word);
+		memcpy(word, after, sizeof(word));
+	}
+	return out;
+}
+
+static unsigned count_given(const struct cli *c, const char *names)
+{
+	char word[WORD_MAX];
+	unsigned n = 0;
+
+	while (next_word(&names, word))
+		n += cli_text(c, word) != NULL;
+	return n;
+}
+
+static void check_group(const struct cli *c, const struct cli_group *g)
+{
+	unsigned n = count_given(c, g->names);
+	char names[NAMES_MAX];
+
+	if (!n && g->ask)
+		cli_usage(c, "%s Say %s", g->ask,
+			  list_of(g->names, " or ", names));
+	if (n > 1)
+		cli_usage(c, "only one of %s may be given%s%s",
+			  list_of(g->names, " and ", names), g->why ? ": " : "",
+			  g->why ? g->why : "");
+}
+
+static void check_verb(const struct cli *c, const struct cli_option *o,
+		       const char *verb)
+{
+	const char *at = o->verbs;
+	char word[WORD_MAX], names[NAMES_MAX];
+
+	while (next_word(&at, word))
+		if (!strcmp(word, verb))
+			return;
+	cli_usage(c, "--%s is for %s", o->name,
+		  list_of(o->verbs, " and ", names));
+}
+
+/* Each of the words of needs, of which A|B|C is any. */
+static void check_needs(const struct cli *c, const struct cli_option *o)
+{
+	const char *at = o->needs;
+	char any[NAMES_MAX], names[NAMES_MAX];
+
+	while (*at) {
+		size_t n = strcspn(at, " ");
+
+		snprintf(any, sizeof(any), "%.*s", (int)n, at);
+		if (!count_given(c, any))
+			cli_usage(c, "--%s needs %s%s%s", o->name,
+				  list_of(any, " or ", names),
+				  o->why ? ": " : "", o->why ? o->why : "");
+		at += n;
+		at += strspn(at, " ");
+	}
+}
+
+/* One file, by whatever names; devices and pipes do not count. */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat s, t;
+
+	if (stat(a, &s) < 0 || stat(b, &t) < 0)
+		return !strcmp(a, b); /* not there yet */
+	return S_ISREG(s.st_mode) && s.st_dev == t.st_dev &&
+	       s.st_ino == t.st_ino;
+}
+
+void cli_apart(const char *file, const char *written)
+{
+	if (file && written && strcmp(file, "-") && strcmp(written, "-") &&
+	    same_file(file, written))
+		cli_refuse("%s: named twice: it would be overwritten", written);
+}
+
+/* The files of the options of a type, and their names. */
+struct files {
+	const char *path[FILES_MAX];
+	unsigned n;
+	char dashes[NAMES_MAX]; /* the options that are - */
+};
+
+static struct files files_of(const struct cli *c, const void *opts,
+			     enum cli_type type)
+{
+	struct files f = {0};
+	size_t n = 0;
+
+	for (const struct cli_option *o = c->options; o->name; o++) {
+		const char *path;
+
+		if (o->type != type)
+			continue;
+		memcpy(&path, (const char *)opts + o->at, sizeof(path));
+		if (!path || f.n == FILES_MAX)
+			continue;
+		f.path[f.n++] = path;
+		if (!strcmp(path, "-"))
+			n += (size_t)snprintf(f.dashes + n, NAMES_MAX - n,
+					      " --%s", o->name);
+	}
+	return f;
+}
+
+static void check_dashes(const struct cli *c, const struct files *f,
+			 const char *stream)
+{
+	char names[NAMES_MAX];
+
+	if (strchr(f->dashes + (*f->dashes != 0), ' '))
+		cli_usage(c, "%s cannot be two files: only one of %s may be -",
+			  stream, list_of(f->dashes, " and ", names));
+}
+
+static void check_files(const struct cli *c, const void *opts)
+{
+	struct files in = files_of(c, opts, CLI_IN);
+	struct files out = files_of(c, opts, CLI_OUT);
+
+	check_dashes(c, &in, "stdin");
+	check_dashes(c, &out, "stdout");
+	for (unsigned i = 0; i < out.n; i++) {
+		for (unsigned k = 0; k < in.n; k++)
+			cli_apart(in.path[k], out.path[i]);
+		for (unsigned k = 0; k < i; k++)
+			cli_apart(out.path[k], out.path[i]);
+	}
+}
+
+int cli_verb(const struct cli *c, const char *word)
+{
+	char names[NAMES_MAX] = "", out[NAMES_MAX];
+	size_t n = 0;
+
+	for (int i = 0; c->verbs[i]; i++) {
+		if (word && !strcmp(word, c->verbs[i]))
+			return i;
+		n += (size_t)snprintf(names + n, sizeof(names) - n, " %s",
+				      c->verbs[i]);
+	}
+	list_of(names, " or ", out);
+	if (!word)
+		cli_usage(c, "%s?", out);
+	cli_usage(c, "'%s' is not %s", word, out);
+}
+
+void cli_check(const struct cli *c, const void *opts, int verb)
+{
+	for (const struct cli_group *g = c->groups; g && g->names; g++)
+		check_group(c, g);
+	for (const struct cli_option *o = c->options; o->name; o++) {
+		char name[WORD_MAX];
+
+		snprintf(name, sizeof(name), "--%s", o->name);
+		if (!cli_text(c, name))
+			continue;
+		if (o->verbs && verb >= 0)
+			check_verb(c, o, c->verbs[verb]);
+		if (o->needs)
+			check_needs(c, o);
+	}
+	check_files(c, opts);
+}
