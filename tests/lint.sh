@@ -12,6 +12,8 @@ jobs=$(nproc)
 
 FUNCTION_LINES=80
 FILE_LINES=500
+ROOM_LINES=4000
+ROOM_FILES=30
 warnings=(-std=gnu11 -D_GNU_SOURCE '-DVERSION="lint"' -Ilib -Werror
 	-Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 	-Wpointer-arith -Wwrite-strings -Wundef -Wold-style-definition
@@ -72,7 +74,11 @@ each() {
 cflags=$(pkg-config --cflags libpcap zlib libedit 2>/dev/null)
 # shellcheck disable=SC2206
 warnings+=($cflags "-I${BUILD:-build}/lib") # what make generates
-each gcc "${warnings[@]}" -O2 -c -o /dev/null -- "${c_files[@]}"
+mkdir -p "$work/objects" # what of it needs what: see circles below
+for f in "${c_files[@]}"; do
+	mkdir -p "$work/objects/${f%/*}"
+done
+each gcc "${warnings[@]}" -O2 -c -o "$work/objects/{}.o" -- "${c_files[@]}"
 each clang "${warnings[@]}" -fsyntax-only -- "${c_files[@]}"
 each gcc "${warnings[@]}" -Wno-unused -fsyntax-only -x c -- "${headers[@]}"
 
@@ -134,6 +140,45 @@ checked ${#sources[@]}
 wc -l "${sources[@]}" | awk -v max=$FILE_LINES '
 	$2 != "total" && $1 > max { print $2 ":" $1 ": over " max " lines" }' |
 	found
+
+# Rooms and programs.
+for room in lib/*/ cmd/*/; do
+	[[ " ${sources[*]}" == *" $room"* ]] || continue
+	checked 1
+	cat "$room"*.[ch] | wc -l | awk -v room="${room%/}" -v max=$ROOM_LINES \
+		'$1 > max { print room ":0: " $1 " lines, more than " max }'
+	printf '%s\n' "$room"*.[ch] | wc -l | awk -v room="${room%/}" \
+		-v max=$ROOM_FILES '$1 > max { print room ":0: " $1 " files, more than " max }'
+done | found
+
+# Circles: files of the library, or of a program, that need each other's
+# functions or data.
+circles() { # FILE...
+	local objects=() f
+	for f; do
+		[ ! -e "$work/objects/$f.o" ] || objects+=("$f.o")
+	done
+	checked ${#objects[@]}
+	[ ${#objects[@]} = 0 ] || (cd "$work/objects" && nm -A "${objects[@]}") |
+		awk '{ sub(/\.o:.*/, "", $1) }
+			$2 ~ /[TDBRVC]/ { made[$3] = $1 }
+			$2 == "U" { wants[n++] = $1 " " $3 }
+			END { for (i = 0; i < n; i++) {
+				split(wants[i], w, " ")
+				if (w[2] in made && made[w[2]] != w[1])
+					print w[1], made[w[2]] } }' |
+		sort -u | tsort 2>&1 >/dev/null |
+		awk '/loop/ { next } { print $2 ":0: in a circle of files" }'
+}
+{
+	for part in lib/ cmd/*/; do
+		mine=()
+		for f in "${sources[@]}"; do
+			[[ $f != "$part"* ]] || mine+=("$f")
+		done
+		circles "${mine[@]}"
+	done
+} | found
 
 : >"$work/rooms"
 # Includes: downwards, and no circle among rooms of one rank.

@@ -145,6 +145,9 @@ static void take_signals(const struct nics *all, const struct notify *n)
 		cli_hangup = 0;
 		for (unsigned i = 0; i < all->n; i++)
 			verbs_target_renew(all->target[i]);
+		if (!all->o->quiet)
+			cli_warn("%s: SIGHUP: all queue pairs are made anew",
+				 all->o->region);
 	}
 }
 

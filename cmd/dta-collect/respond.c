@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/rng.h"
 #include "base/zero.h"
 #include "notify.h"
 #include "packet/pkt.h"
@@ -15,7 +16,8 @@
 enum {
 	LOOK_AROUND_MS = 100, /* how long a live source may wait */
 	REMAKE_MS = 250,      /* until a dead queue pair is made anew */
-	SAY_MS = 5000,	      /* between two refusals that are told */
+	SAY_MS = 5000,	      /* from one round of refusals that are told to the
+				 next */
 };
 
 struct run {
@@ -38,15 +40,32 @@ void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
 		cli_fault(o->region, &f);
 }
 
+/* Whether the ticket that we write tells of our queue pairs. Packets of another
+ * run, or by a ticket printed beforehand, begin at PSN 0. */
+static bool has_live_ticket(const struct opts *o)
+{
+	return o->live.name && o->ticket;
+}
+
 /* The ticket of a live collector tells that it listens. 0 or -errno. */
 static int put_live_ticket(const struct opts *o, const struct ticket *t)
 {
-	return o->live.name && o->ticket ? ticket_put(t, o->ticket) : 0;
+	return has_live_ticket(o) ? ticket_put(t, o->ticket) : 0;
+}
+
+/* First PSNs unlike those of a run before, whose queue pairs had the same
+ * numbers: what was sent to them is not for us, and the ticket is another. */
+static void first_psns(struct ticket *t)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		t->at[i].psn = (uint32_t)rng_seed() & ROCE_PSN_MASK;
 }
 
 /*
  * New queue pairs, also where one was in error, and their ticket: for SIGHUP,
- * for a new epoch, and when one has died.
+ * for a new epoch, and when one has died. In a new epoch, nothing that was sent
+ * in the old one is carried out: where nobody is told of other PSNs, they begin
+ * as the ticket says that somebody prints.
  */
 static void begin_anew(struct run *run)
 {
@@ -56,6 +75,8 @@ static void begin_anew(struct run *run)
 	int rc;
 
 	ticket_for(&t, o, run->r);
+	if (o->ticket || t.epoch == responder_epoch(run->p))
+		responder_renumber(run->p, &t);
 	if (responder_reopen(run->p, &t, &f) < 0)
 		cli_fault(o->region, &f);
 	rc = o->ticket ? ticket_put(&t, o->ticket) : 0;
@@ -65,31 +86,39 @@ static void begin_anew(struct run *run)
 	run->dead_since_ms = 0;
 }
 
-/* Says what was refused; not more often than somebody can read it. */
-static void say_refused(struct run *run)
+static void say_refusal(const struct run *run,
+			const struct responder_refusal *why)
 {
-	const struct opts *o = run->o;
+	const char *region = run->o->region;
+	const char *table = region_table(run->r, why->table)->name;
+
+	if (why->over)
+		cli_warn("%s: table %s: requests are carried out again", region,
+			 table);
+	else if (why->epoch)
+		cli_warn("%s: table %s: refused a request with the R_Key of "
+			 "epoch %llu; this is epoch %llu: the ticket is out of "
+			 "date",
+			 region, table, (unsigned long long)why->epoch,
+			 (unsigned long long)region_epoch(run->r));
+	else
+		cli_warn("%s: table %s: refused a request: its R_Key, place or "
+			 "length is not the ticket's",
+			 region, table);
+}
+
+/* Says which tables' requests are refused, and which no more; not more often
+ * than somebody can read it, but for the end. */
+static void say_refused(struct run *run, bool end)
+{
+	uint64_t now = clock_ms();
 	struct responder_refusal why;
-	uint64_t now;
 
+	if (!end && run->said_ms && now - run->said_ms < SAY_MS)
+		return;
 	while (responder_refused(run->p, &why)) {
-		const char *table = region_table(run->r, why.table)->name;
-
-		now = clock_ms();
-		if (run->said_ms && now - run->said_ms < SAY_MS)
-			continue;
+		say_refusal(run, &why);
 		run->said_ms = now;
-		if (why.epoch)
-			cli_warn("%s: table %s: refused a request with the "
-				 "R_Key of epoch %llu; this is epoch %llu: "
-				 "the ticket is out of date",
-				 o->region, table,
-				 (unsigned long long)why.epoch,
-				 (unsigned long long)region_epoch(run->r));
-		else
-			cli_warn("%s: table %s: refused a request: its R_Key, "
-				 "place or length is not the ticket's",
-				 o->region, table);
 	}
 }
 
@@ -99,7 +128,6 @@ static void say_refused(struct run *run)
  */
 static void look_after(struct run *run)
 {
-	say_refused(run);
 	if (src_size(run->s))
 		return;
 	if (region_epoch(run->r) != responder_epoch(run->p)) {
@@ -144,11 +172,16 @@ static int respond_all(struct run *run, struct snk *answers,
 		if (cli_hangup) {
 			cli_hangup = 0;
 			begin_anew(run);
+			if (!o->quiet)
+				cli_warn("%s: SIGHUP: all queue pairs are "
+					 "made anew",
+					 o->region);
 		}
 		n = src_rx(s, pkts, max, f);
 		look_after(run);
 		cli_limit_took(&limit, n);
 		if (n == -EINTR || n == -EAGAIN) {
+			say_refused(run, false);
 			notify_tell(notify);
 			continue;
 		}
@@ -157,6 +190,7 @@ static int respond_all(struct run *run, struct snk *answers,
 		rc = responder_rx(p, pkts, (size_t)n);
 		if (rc < 0)
 			return fault_set(f, rc, "%s", strerror(-rc));
+		say_refused(run, false);
 		notify_tell(notify);
 		if (answers)
 			snk_flush(answers); /* snk_close() tells of an error */
@@ -245,6 +279,8 @@ void respond(struct opts *o, struct region *r)
 	if (o->live.name)
 		take_addresses(&o->at, o->live.name);
 	ticket_for(&t, o, r);
+	if (has_live_ticket(o))
+		first_psns(&t);
 	if (o->read)
 		s = open_capture(o);
 	answers = open_answers(o);
@@ -267,6 +303,7 @@ void respond(struct opts *o, struct region *r)
 	run.s = s;
 	rc = respond_all(&run, answers, notify, stats, &f);
 	cli_progress_end();
+	say_refused(&run, true);
 	cli_stats_close(stats, responder_counters(p), s);
 	if (answers) {
 		unsent = snk_drops(answers);

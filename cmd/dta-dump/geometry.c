@@ -42,13 +42,16 @@ enum field {
 	QP,
 	WRITTEN,
 	LISTS_USED,
+	LOST,
 	SUM,
 	USED,
 	USED_SHARE,
 	LOAD,
 	LOAD_ABOVE,
 	SUCCESS,
+	SUCCESS_BELOW,
 	AVERAGE_SUCCESS,
+	AVERAGE_SUCCESS_BELOW,
 	UNREADABLE,
 	OLDEST,
 	NEWEST,
@@ -92,13 +95,16 @@ static const struct row_field fields[FIELDS] = {
 	[QP] = {"qp", ROW_STR, 2, ROW_TAG},
 	[WRITTEN] = {"written", ROW_U64, 12},
 	[LISTS_USED] = {"lists_used", ROW_U64, 6},
+	[LOST] = {"lost", ROW_U64, 12},
 	[SUM] = {"sum", ROW_U64, 12},
 	[USED] = {"used", ROW_U64, 10},
 	[USED_SHARE] = {"used_share", ROW_F64, 8},
 	[LOAD] = {"load", ROW_F64, 8},
 	[LOAD_ABOVE] = {"load_above", ROW_F64, 8},
 	[SUCCESS] = {"success", ROW_F64, 8},
+	[SUCCESS_BELOW] = {"success_below", ROW_F64, 8},
 	[AVERAGE_SUCCESS] = {"average_success", ROW_F64, 8},
+	[AVERAGE_SUCCESS_BELOW] = {"average_success_below", ROW_F64, 8},
 	[UNREADABLE] = {"unreadable", ROW_U64, 10},
 	[OLDEST] = {"oldest", ROW_U64, 6},
 	[NEWEST] = {"newest", ROW_U64, 6},
@@ -111,7 +117,7 @@ static const struct row_field fields[FIELDS] = {
 	[PATH] = {"path", ROW_STR, 20},
 };
 
-/* What people look at first: the text form has these only, in three parts. */
+/* What people look at first: the text form has these only, in parts. */
 static const uint8_t file_columns[] = {
 	OLDEST, NEWEST, EPOCHS, NOTIFIED, PAGES, SIZE, BLOCKS, DAMAGED, PATH,
 };
@@ -119,15 +125,53 @@ static const uint8_t table_columns[] = {
 	NAME, KIND, ID, EPOCH, KEY_TYPE, COPIES, UNITS, STRIDE, LISTS,
 };
 static const uint8_t load_columns[] = {
-	NAME,	    EPOCH, LISTS_USED, WRITTEN, USED,
-	USED_SHARE, LOAD,  LOAD_ABOVE, SUCCESS, AVERAGE_SUCCESS,
+	NAME,
+	EPOCH,
+	USED,
+	USED_SHARE,
+	LOAD,
+	LOAD_ABOVE,
+	SUCCESS,
+	SUCCESS_BELOW,
+	AVERAGE_SUCCESS,
+	AVERAGE_SUCCESS_BELOW,
+};
+static const uint8_t list_columns[] = {
+	NAME,	 EPOCH, LISTS, ENTRIES,	   LISTS_USED,
+	WRITTEN, USED,	LOST,  USED_SHARE,
 };
 
-enum {
-	FILE_COLUMNS = sizeof(file_columns),
-	TABLE_COLUMNS = sizeof(table_columns),
-	LOAD_COLUMNS = sizeof(load_columns),
+/* Where the text form says more than the field's name does. */
+static const char *const headings[FIELDS] = {
+	[SUCCESS] = "oldest_success",
+	[SUCCESS_BELOW] = "oldest_success_below",
 };
+
+/* A part of the text form, or all of the others. */
+struct part {
+	const uint8_t *columns; /* NULL: all */
+	unsigned n;
+	enum {
+		ANY,
+		LISTS_ONLY,
+		NO_LISTS,
+	} tables;
+};
+
+static const struct part everything = {NULL, FIELDS, ANY};
+static const struct part file_part = {file_columns, sizeof(file_columns), ANY};
+static const struct part table_part = {table_columns, sizeof(table_columns),
+				       ANY};
+static const struct part load_part = {load_columns, sizeof(load_columns),
+				      NO_LISTS};
+static const struct part list_part = {list_columns, sizeof(list_columns),
+				      LISTS_ONLY};
+
+static bool has(const struct part *p, const struct table *t)
+{
+	return p->tables == ANY ||
+	       (p->tables == LISTS_ONLY) == (t->kind == TABLE_APPEND);
+}
 
 /* A row of all fields, or of those of a list. */
 struct out {
@@ -137,19 +181,18 @@ struct out {
 	uint8_t at[FIELDS]; /* FIELDS: not shown */
 };
 
-static void out_open(struct out *w, const struct opts *o,
-		     const uint8_t *columns, unsigned n)
+static void out_open(struct out *w, const struct opts *o, const struct part *p)
 {
 	memset(w->at, FIELDS, sizeof(w->at));
-	if (o->format != ROW_TEXT)
-		n = FIELDS;
-	for (uint8_t i = 0; i < n; i++) {
-		uint8_t f = o->format == ROW_TEXT ? columns[i] : i;
+	for (uint8_t i = 0; i < p->n; i++) {
+		uint8_t f = p->columns ? p->columns[i] : i;
 
 		w->field[i] = fields[f];
+		if (p->columns && headings[f])
+			w->field[i].name = headings[f];
 		w->at[f] = i;
 	}
-	w->schema = (struct schema){"table", w->field, n};
+	w->schema = (struct schema){"table", w->field, p->n};
 	w->rows = rows_print(stdout, o->format, &w->schema, true);
 	if (!w->rows)
 		cli_fail("out of memory");
@@ -181,6 +224,7 @@ static void put_load(struct out *w, const struct view *v)
 	if (v->t->kind == TABLE_APPEND) {
 		put_u64(w, WRITTEN, l.written);
 		put_u64(w, LISTS_USED, l.lists_used);
+		put_u64(w, LOST, l.written - l.used);
 	}
 	if (v->t->kind == TABLE_KEYINC && l.sum_fits)
 		put_u64(w, SUM, l.sum);
@@ -190,7 +234,9 @@ static void put_load(struct out *w, const struct view *v)
 	put_f64(w, LOAD, l.load);
 	put_f64(w, LOAD_ABOVE, l.above);
 	put_f64(w, SUCCESS, l.success);
+	put_f64(w, SUCCESS_BELOW, l.success_below);
 	put_f64(w, AVERAGE_SUCCESS, l.average);
+	put_f64(w, AVERAGE_SUCCESS_BELOW, l.average_below);
 }
 
 static void put_append(struct out *w, const struct table *t)
@@ -279,14 +325,15 @@ static void put_offsets(struct out *w, const struct whole *m,
 }
 
 static void table_rows(const struct whole *m, const struct opts *o,
-		       const struct blocks *b, const uint8_t *columns,
-		       unsigned n)
+		       const struct blocks *b, const struct part *p)
 {
 	struct view v = {NULL};
 	struct out w;
 
-	out_open(&w, o, columns, n);
+	out_open(&w, o, p);
 	while (whole_next(m, o, &v)) {
+		if (!has(p, v.t))
+			continue;
 		put_table(&w, v.t);
 		put_u64(&w, EPOCH, v.epoch);
 		put_offsets(&w, m, v.t, v.epoch);
@@ -303,23 +350,36 @@ static void file_row(const struct whole *m, const struct opts *o,
 {
 	struct out w;
 
-	out_open(&w, o, file_columns, FILE_COLUMNS);
+	out_open(&w, o, &file_part);
 	put_file(&w, m, b);
 	row_write(w.rows);
 	rows_close(w.rows);
 }
 
-/* For people: the file, the tables, how full they are. */
+/* A part that some table is in, behind the others. */
+static void text_part(const struct whole *m, const struct opts *o,
+		      const struct blocks *b, const struct part *p)
+{
+	struct view v = {NULL};
+
+	while (whole_next(m, o, &v))
+		if (has(p, v.t)) {
+			putchar('\n');
+			table_rows(m, o, b, p);
+			return;
+		}
+}
+
+/* For people: the file, the tables, how full they are, their lists. */
 static void text_rows(const struct whole *m, const struct opts *o,
 		      const struct blocks *b)
 {
 	file_row(m, o, b);
-	putchar('\n');
-	table_rows(m, o, b, table_columns, TABLE_COLUMNS);
+	text_part(m, o, b, &table_part);
 	if (o->no_load)
 		return;
-	putchar('\n');
-	table_rows(m, o, b, load_columns, LOAD_COLUMNS);
+	text_part(m, o, b, &load_part);
+	text_part(m, o, b, &list_part);
 }
 
 int dump_memory(const struct opts *o)
@@ -347,7 +407,7 @@ int dump_memory(const struct opts *o)
 	} else if (o->format == ROW_TEXT) {
 		text_rows(&m, o, &b);
 	} else {
-		table_rows(&m, o, &b, NULL, 0);
+		table_rows(&m, o, &b, &everything);
 	}
 	if (b.damaged)
 		cli_warn("%s: %llu of %llu blocks are damaged", o->what,

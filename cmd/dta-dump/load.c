@@ -63,16 +63,19 @@ static double pass(const struct table *t)
 static void judge(struct load *l, const struct table *t, uint64_t units)
 {
 	struct plan_load of = plan_load_of(t->copies, units, l->used);
+	bool known = !isnan(of.load);
 	struct plan p;
 
 	l->load = of.load;
 	l->above = of.above;
-	if (isnan(of.load))
+	if (!known && isnan(of.above))
 		return;
-	p = plan_at(t->copies, of.load, pass(t));
-	l->success = p.success;
+	p = plan_at(t->copies, known ? of.load : of.above, pass(t));
 	/* A counter is wrong by who shares it, whether older or younger. */
-	l->average = t->kind == TABLE_KEYINC ? p.success : p.average_success;
+	if (t->kind == TABLE_KEYINC)
+		p.average_success = p.success;
+	*(known ? &l->success : &l->success_below) = p.success;
+	*(known ? &l->average : &l->average_below) = p.average_success;
 }
 
 void load_of(struct load *l, const struct view *v)
@@ -85,6 +88,8 @@ void load_of(struct load *l, const struct view *v)
 			   .above = NAN,
 			   .success = NAN,
 			   .average = NAN,
+			   .success_below = NAN,
+			   .average_below = NAN,
 			   .sum_fits = true};
 	if (append)
 		see_lists(l, v);

@@ -16,6 +16,7 @@ struct load {
 	/* model/plan.h; each report stored in all of the table's copies */
 	double load, above;
 	double success, average; /* of the oldest key, of all keys */
+	double success_below, average_below; /* where only above is known */
 	/* append */
 	uint64_t written, lists_used;
 	/* keyinc: of all counters */

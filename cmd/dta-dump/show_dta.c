@@ -37,6 +37,9 @@ static const char *objection(const struct table *t, const struct dta_report *r)
 	case TABLE_POSTCARD:
 		if (r->hop >= t->hops)
 			return "the hop is outside the chunk";
+		/* Cut short, it would be answered as whole (dta.md 1.1). */
+		if (r->path_len > t->hops)
+			return "the path is longer than the chunk";
 		if (r->path_len && r->hop >= r->path_len)
 			return "the hop is outside the path";
 		if (r->data_len == 4 && be32_load(r->data) == TABLE_BLANK)

@@ -132,6 +132,50 @@ static int open_window(struct gen *g, struct fault *f)
 	return rc < 0 ? rc : resend_open(&l->resend, &o, f);
 }
 
+/* The ledger of the rows: only counters that never fall, see cli_stats. */
+static const struct resend_ledger *rising(struct link *l)
+{
+	l->ledger = resend_counters(l->resend);
+	l->ledger.unconfirmed = l->ledger.deaf = 0;
+	return &l->ledger;
+}
+
+/* All packets with reports in them, also those that are sent again. */
+static void read_sent(void *ctx, uint64_t *value)
+{
+	struct gen *g = ctx;
+
+	*value = g->link->resend ? resend_counters(g->link->resend).packets
+				 : g->ctr.reports;
+}
+
+static void open_stats(struct gen *g)
+{
+	static const char *const kept[] = {"reports_s", "confirmed_s", "lost_s",
+					   "kernel_s"};
+	static const char *const traffic[] = {"traffic_s", "used_s", "unused_s",
+					      "kernel_s"};
+	static const struct cli_stats_column sent = {NULL, "sent_s", false};
+	struct link *l = g->link;
+	struct cli_stats_more more = {l->resend ? kept : traffic, &sent, 1,
+				      read_sent, g};
+
+	l->stats = cli_stats_open(l->resend ? &resend_ledger : &gen_ledger,
+				  g->o.live.stats_ns, g->o.output, &more);
+}
+
+/* The last row: the ledger comes behind it. */
+static void close_stats(struct gen *g)
+{
+	struct link *l = g->link;
+
+	if (l->resend)
+		cli_stats_close(l->stats, rising(l), l->nacks);
+	else
+		cli_stats_close(l->stats, &g->ctr, NULL);
+	l->stats = NULL;
+}
+
 int link_open(struct gen *g, struct fault *f)
 {
 	struct link *l = g->link = calloc(1, sizeof(*l));
@@ -152,8 +196,7 @@ int link_open(struct gen *g, struct fault *f)
 	l->start_ns = l->now_ns = clock_ns();
 	if (g->o.duration_ns)
 		l->end_ns = l->now_ns + g->o.duration_ns;
-	l->stats = cli_stats_open(l->resend ? &resend_ledger : &gen_ledger,
-				  g->o.live.stats_ns, g->o.output, NULL);
+	open_stats(g);
 	return 0;
 }
 
@@ -168,20 +211,16 @@ static void failed(struct gen *g, int rc)
 		g->err = rc;
 }
 
-/* Rows only from counters that never fall: see cli_stats. */
 void link_stats(struct gen *g)
 {
 	struct link *l = g->link;
 
 	if (!l->stats)
 		return;
-	if (!l->resend) {
+	if (l->resend)
+		cli_stats_tick(l->stats, rising(l), l->nacks);
+	else
 		cli_stats_tick(l->stats, &g->ctr, NULL);
-		return;
-	}
-	l->ledger = resend_counters(l->resend);
-	l->ledger.unconfirmed = l->ledger.deaf = 0;
-	cli_stats_tick(l->stats, &l->ledger, l->nacks);
 }
 
 static void set_rate(struct link *l)
@@ -380,12 +419,10 @@ void link_clock(struct gen *g)
 	is_over(g);
 }
 
-void link_finish(struct gen *g)
+static void confirm_all(struct gen *g)
 {
 	struct link *l = g->link;
 
-	if (!l->resend)
-		return;
 	resend_finish(l->resend);
 	while (!g->err && cli_stop < 2 && !resend_settled(l->resend)) {
 		if (is_late(l) && !l->alone)
@@ -395,6 +432,13 @@ void link_finish(struct gen *g)
 		else
 			serve(g, WAIT_MS);
 	}
+}
+
+void link_finish(struct gen *g)
+{
+	if (g->link->resend)
+		confirm_all(g);
+	close_stats(g);
 }
 
 const struct resend_ledger *link_ledger(struct gen *g)
@@ -421,12 +465,6 @@ int link_close(struct gen *g)
 	int rc = snk_close(g->snk);
 
 	g->snk = NULL;
-	if (l->resend) {
-		link_stats(g);
-		cli_stats_close(l->stats, &l->ledger, l->nacks);
-	} else {
-		cli_stats_close(l->stats, &g->ctr, NULL);
-	}
 	resend_close(l->resend);
 	src_close(l->nacks);
 	free(l);

@@ -29,7 +29,7 @@ bool link_turn(struct gen *g);
 /* Looks at the clock, for traffic of which there is nothing to report. */
 void link_clock(struct gen *g);
 
-/* Waits for what is still to be confirmed. */
+/* Waits for what is still to be confirmed; the last row of rates. */
 void link_finish(struct gen *g);
 
 /* The ledger of reports that are kept, NULL if none are; and what a live

@@ -148,6 +148,7 @@ int main(int argc, char **argv)
 	options_read(&s, argc, argv);
 	if (s.list)
 		return list(s.gen.output) < 0 ? CLI_FAIL : CLI_OK;
+	options_check(&s);
 	g.w = s.workload;
 	g.o = s.gen;
 	topo_fat_tree(&g.topology, (unsigned)g.o.arity, (unsigned)g.o.hops);

@@ -250,5 +250,4 @@ void options_read(struct settings *s, int argc, char **argv)
 		cli_usage(&cli, "%s: no such workload; see --list", argv[n]);
 	s->gen.live.format = s->gen.output;
 	cli_check(&cli, s, -1);
-	options_check(s);
 }

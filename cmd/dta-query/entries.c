@@ -76,6 +76,7 @@ void entries_close(struct entries *e)
 			 (unsigned long long)e->printed,
 			 (unsigned long long)e->lost);
 	free(e->list);
+	free(e->buf);
 }
 
 bool entries_next_list(const struct entries *e, const struct table *t,
@@ -146,16 +147,31 @@ static void entry_rows(struct entries *e, const struct table *t,
 	e->printed += n;
 }
 
+/* Room for as many of n entries as are to be read at once. */
+static uint64_t make_room(struct entries *e, const struct view *v, uint64_t n)
+{
+	uint64_t some = list_at_once(v, n);
+	size_t len = (size_t)(some * v->t->value_len);
+
+	if (len > e->buf_len) {
+		e->buf = realloc(e->buf, len);
+		if (!e->buf)
+			cli_fail("out of memory");
+		e->buf_len = len;
+	}
+	return some;
+}
+
 uint64_t entries_print(struct entries *e, unsigned target, unsigned place,
 		       const struct view *v, uint32_t list, uint64_t from,
 		       uint64_t until, uint64_t *lost)
 {
 	const struct table *t = e->targets.target[target].t;
 	const struct place at = e->p->place[place];
-	uint64_t max = ENTRIES_READ / t->value_len, next, gone;
+	uint64_t next, gone;
 
 	while (from < until && !cli_stop) {
-		uint64_t want = until - from < max ? until - from : max;
+		uint64_t want = make_room(e, v, until - from);
 		int64_t n = list_read(v, list, from, e->buf, want, &next,
 				      &gone);
 

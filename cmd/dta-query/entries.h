@@ -7,10 +7,6 @@
 
 #include "options.h"
 
-enum {
-	ENTRIES_READ = 65536, /* bytes of entries taken from a list at once */
-};
-
 struct entries {
 	const struct opts *o;
 	struct places *p;
@@ -23,7 +19,8 @@ struct entries {
 	uint64_t printed, lost;
 	bool damaged; /* something could not be read */
 	bool fell;    /* a machine can no longer be */
-	uint8_t buf[ENTRIES_READ];
+	uint8_t *buf; /* entries that were read */
+	size_t buf_len;
 };
 
 /*

@@ -18,6 +18,7 @@ struct asked {
 
 struct keys {
 	const struct targets *targets;
+	const struct table *table[TABLE_MAX]; /* theirs */
 	char **args;
 	int nargs, arg;
 	bool from_file;

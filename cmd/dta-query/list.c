@@ -132,11 +132,14 @@ static void print_places(struct entries *e, unsigned target, uint32_t list)
 	for (unsigned i = e->p->n; i-- > 0 && !cli_stop;) {
 		if (!list_view(&v, e, target, i, list))
 			continue;
-		if (e->o->count_only)
+		if (e->o->count_only) {
 			print_count(e, i, &v, list);
-		else
-			entries_print(e, target, i, &v, list, begin[i],
-				      count[i], &e->lost);
+			continue;
+		}
+		if (e->o->last_given) /* what was lost is not gone through */
+			e->lost += list_oldest(v.t, count[i]);
+		entries_print(e, target, i, &v, list, begin[i], count[i],
+			      &e->lost);
 	}
 	e->damaged |= e->fell;
 	free(begin);

@@ -79,11 +79,6 @@ static int run_in_child(struct shell *sh)
 	return CLI_FAIL;
 }
 
-bool shell_interrupted(void)
-{
-	return interrupted;
-}
-
 static void run_line(struct shell *sh, char *line)
 {
 	sh->argc = words_split(line, sh->argv, WORDS_MAX - 1);
@@ -164,6 +159,7 @@ int run_shell(const struct opts *o, struct places *p)
 	sh.o = *o;
 	sh.o.interactive = false;
 	sh.p = p;
+	sh.interrupted = &interrupted;
 	settings_begin(&sh);
 	sh.terminal = isatty(STDIN_FILENO);
 	catch_interrupts();

@@ -17,7 +17,8 @@ struct shell {
 	struct opts o; /* of every command, as set */
 	struct places *p;
 	bool terminal, quit;
-	int status;			 /* of the last command */
+	const volatile sig_atomic_t *interrupted; /* since the line was begun */
+	int status;				  /* of the last command */
 	char set[SETTINGS][SETTING_MAX]; /* values, as text; o points at them */
 	int argc;
 	char *argv[WORDS_MAX + 1];
@@ -43,9 +44,6 @@ const char *setting_text(const struct shell *sh, unsigned i);
  * the value. */
 int setting_change(struct shell *sh, unsigned i, const char *text,
 		   struct fault *why);
-
-/* Whether SIGINT came since the line was begun. */
-bool shell_interrupted(void);
 
 /*
  * The shell: every command is o, changed by its own options. The exit status of

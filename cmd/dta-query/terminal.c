@@ -46,14 +46,15 @@ static sigset_t set_of_signals(void)
 static int get_char(EditLine *el, wchar_t *out)
 {
 	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+	struct shell *sh = NULL;
 	sigset_t open;
 	uint8_t byte;
 	ssize_t n;
 
-	(void)el;
+	el_get(el, EL_CLIENTDATA, &sh);
 	sigemptyset(&open);
 	do
-		if (shell_interrupted() || cli_stop)
+		if (*sh->interrupted || cli_stop)
 			return -1;
 	while (ppoll(&p, 1, NULL, &open) < 0 && errno == EINTR);
 	n = read(STDIN_FILENO, &byte, 1);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* verify: every answer against what was reported. */
-#include "verify.h"
-
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "cli/lines.h"
+#include "fleet/verify.h"
 #include "run.h"
+#include "sources.h"
 
 enum field {
 	TABLE,
@@ -16,6 +19,7 @@ enum field {
 	AMBIGUOUS,
 	OVER,
 	INCOMPLETE,
+	TOO_LONG,
 	FIELDS,
 };
 
@@ -29,6 +33,7 @@ static const struct row_field fields[FIELDS] = {
 	[AMBIGUOUS] = {"ambiguous", ROW_U64, 9},
 	[OVER] = {"over", ROW_U64, 9},
 	[INCOMPLETE] = {"incomplete", ROW_U64, 10},
+	[TOO_LONG] = {"too_long", ROW_U64, 8},
 };
 
 enum miss_field {
@@ -54,32 +59,108 @@ static const struct row_field miss_fields[MISS_FIELDS] = {
 	[MISS_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
 };
 
-void verify_count(struct verify *v, struct score *s, const struct table *t,
-		  enum verdict verdict, const struct miss *m)
-{
-	static const char *const name[VERDICTS] = {
-		[VERDICT_RIGHT] = "right",
-		[VERDICT_WRONG] = "wrong",
-		[VERDICT_MISSING] = "missing",
-		[VERDICT_AMBIGUOUS] = "ambiguous",
-		[VERDICT_OVER] = "over",
-	};
+static const struct schema verdicts = {"verify", fields, FIELDS};
+static const struct schema misses = {"verify_wrong", miss_fields, MISS_FIELDS};
 
-	s->asked++;
-	s->verdict[verdict]++;
-	if (!verify_listed(v, verdict))
-		return;
-	row_str(v->wrong, MISS_TABLE, t->name);
-	row_str(v->wrong, MISS_KEY, m->key);
-	if (m->index != UINT64_MAX)
-		row_u64(v->wrong, MISS_INDEX, m->index);
-	row_str(v->wrong, MISS_VERDICT, name[verdict]);
-	row_str(v->wrong, MISS_EXPECTED, m->expected);
-	row_str(v->wrong, MISS_GOT, m->got);
-	if (m->source)
-		row_u64(v->wrong, MISS_EPOCH, m->epoch);
-	row_str(v->wrong, MISS_SOURCE, m->source);
-	row_write(v->wrong);
+/* --list-wrong */
+struct wrong {
+	struct rows *rows;
+	struct render render;
+	struct rendered expected, got;
+};
+
+static const char *path_text(struct rendered *room, const uint32_t *value,
+			     unsigned n)
+{
+	size_t at = 0;
+
+	room->text[0] = '\0';
+	for (unsigned i = 0; i < n; i++)
+		at += (size_t)snprintf(room->text + at, sizeof(room->text) - at,
+				       "%s%u", i ? "," : "", value[i]);
+	return room->text;
+}
+
+static const char *count_text(struct rendered *room, uint64_t n)
+{
+	snprintf(room->text, sizeof(room->text), "%llu", (unsigned long long)n);
+	return room->text;
+}
+
+static const char *expected_text(struct wrong *w, const struct verify_miss *m)
+{
+	const struct truth_key *k = m->want;
+
+	switch (m->t->kind) {
+	case TABLE_KEYINC:
+		return count_text(&w->expected, k->sum);
+	case TABLE_POSTCARD:
+		return path_text(&w->expected, k->hop, truth_path_len(k, m->t));
+	default:
+		return render_text(&w->render, &w->expected, k->value,
+				   m->t->value_len);
+	}
+}
+
+static const char *got_text(struct wrong *w, const struct verify_miss *m)
+{
+	const struct reply *r = m->got;
+
+	if (r->answer != ANSWER_FOUND)
+		return NULL;
+	switch (m->t->kind) {
+	case TABLE_KEYINC:
+		return count_text(&w->got, r->count);
+	case TABLE_POSTCARD:
+		return path_text(&w->got, r->path.value, r->path.len);
+	default:
+		return render_text(&w->render, &w->got, r->value,
+				   m->t->value_len);
+	}
+}
+
+static void key_row(struct wrong *w, const struct verify_miss *m)
+{
+	const struct table *t = m->t;
+	char text[KEY_TEXT_MAX];
+
+	key_format(text, (enum key_type)t->key_type, m->key, t->key_len);
+	row_str(w->rows, MISS_KEY, text);
+	row_str(w->rows, MISS_EXPECTED, expected_text(w, m));
+	row_str(w->rows, MISS_GOT, got_text(w, m));
+	if (m->got->source)
+		row_u64(w->rows, MISS_EPOCH, m->got->epoch);
+	row_str(w->rows, MISS_SOURCE, m->got->source);
+}
+
+static void entry_row(struct wrong *w, const struct verify_miss *m)
+{
+	char list[16];
+
+	snprintf(list, sizeof(list), "%u", m->list);
+	row_str(w->rows, MISS_KEY, list);
+	row_u64(w->rows, MISS_INDEX, m->index);
+	if (m->want_entry)
+		row_str(w->rows, MISS_EXPECTED,
+			render_text(&w->render, &w->expected, m->want_entry,
+				    m->t->value_len));
+	if (m->got_entry)
+		row_str(w->rows, MISS_GOT,
+			render_text(&w->render, &w->got, m->got_entry,
+				    m->t->value_len));
+}
+
+static void miss_row(void *ctx, const struct verify_miss *m)
+{
+	struct wrong *w = ctx;
+
+	row_str(w->rows, MISS_TABLE, m->t->name);
+	row_str(w->rows, MISS_VERDICT, verdict_name(m->verdict));
+	if (m->key)
+		key_row(w, m);
+	else
+		entry_row(w, m);
+	row_write(w->rows);
 }
 
 static void score_row(struct rows *r, const char *table, const char *kind,
@@ -94,18 +175,8 @@ static void score_row(struct rows *r, const char *table, const char *kind,
 	row_u64(r, AMBIGUOUS, s->verdict[VERDICT_AMBIGUOUS]);
 	row_u64(r, OVER, s->verdict[VERDICT_OVER]);
 	row_u64(r, INCOMPLETE, s->incomplete);
+	row_u64(r, TOO_LONG, s->too_long);
 	row_write(r);
-}
-
-static const struct schema verdicts = {"verify", fields, FIELDS};
-static const struct schema misses = {"verify_wrong", miss_fields, MISS_FIELDS};
-
-static void add_score(struct score *to, const struct score *s)
-{
-	to->asked += s->asked;
-	to->incomplete += s->incomplete;
-	for (int i = 0; i < VERDICTS; i++)
-		to->verdict[i] += s->verdict[i];
 }
 
 static struct rows *open_rows(const struct opts *o, const struct schema *s)
@@ -117,52 +188,101 @@ static struct rows *open_rows(const struct opts *o, const struct schema *s)
 	return r;
 }
 
-static void verify_all(struct verify *v, struct score *total)
+static void read_line(struct truth *t, const struct lines *l, char *line)
 {
-	struct rows *r = NULL;
+	struct fault f = {""};
+	int rc = truth_line(t, line, &f);
 
-	if (v->o->list_wrong)
-		v->wrong = open_rows(v->o, &misses);
-	else
-		r = open_rows(v->o, &verdicts);
-	for (unsigned i = 0; i < v->truth->n && !cli_stop; i++) {
-		struct truth_table *tt = &v->truth->table[i];
-		const struct table *t = tt->target.t;
-		struct score s = {0};
+	if (rc == -ENOMEM)
+		cli_fail("out of memory");
+	if (rc < 0)
+		cli_fail("%s:%llu: %s", l->path, (unsigned long long)l->number,
+			 f.text);
+}
 
-		if (t->kind == TABLE_APPEND)
-			verify_lists(v, &s, tt);
-		else
-			verify_keys(v, &s, tt);
-		if (v->o->by_table)
-			score_row(r, t->name, table_kind_name(t->kind), &s);
-		add_score(total, &s);
+static void read_truth(struct truth *t, const char *path)
+{
+	struct lines l;
+	char *line;
+	size_t len;
+	int rc = lines_open(&l, path);
+
+	if (rc < 0)
+		cli_fail("%s: %s", path, strerror(-rc));
+	while ((rc = lines_more(&l)) > 0 || rc == -EINTR) {
+		if (cli_stop)
+			exit(CLI_FAIL);
+		while ((line = lines_next(&l, &len)))
+			read_line(t, &l, line);
 	}
-	if (r && !v->o->by_table)
+	if (rc == -E2BIG)
+		cli_fail("%s:%llu: a line longer than %d bytes", l.path,
+			 (unsigned long long)l.number + 1, LINE_MAX_LEN);
+	if (rc < 0)
+		cli_fail("%s: %s", path, strerror(-rc));
+	if (!l.number)
+		cli_fail("%s: empty: not even a header", path);
+	lines_close(&l);
+}
+
+static void verify_all(const struct verify *v, const struct truth *truth,
+		       struct rows *r, const struct opts *o,
+		       struct score *total)
+{
+	for (unsigned i = 0; i < truth->n && !cli_stop; i++) {
+		const struct table *t = truth->table[i].t;
+		struct score s = {0};
+		int rc = verify_table(v, &truth->table[i], &s);
+
+		sources_check(v->places);
+		if (rc < 0)
+			cli_fail("%s: %s", t->name, strerror(-rc));
+		if (o->by_table)
+			score_row(r, t->name, table_kind_name(t->kind), &s);
+		score_add(total, &s);
+	}
+}
+
+static void show_all(struct places *p, const struct opts *o,
+		     const struct truth *truth, struct score *total)
+{
+	struct wrong *w = calloc(1, sizeof(*w));
+	struct verify v = {.places = p, .rule = o->rule, .stop = &cli_stop};
+	struct rows *r;
+
+	if (!w)
+		cli_fail("out of memory");
+	r = open_rows(o, o->list_wrong ? &misses : &verdicts);
+	if (o->list_wrong) {
+		w->rows = r;
+		w->render = o->render;
+		w->render.escape_blank = true;
+		v.miss = miss_row;
+		v.ctx = w;
+	}
+	verify_all(&v, truth, r, o, total);
+	if (!o->list_wrong && !o->by_table)
 		score_row(r, "all", NULL, total);
 	rows_close(r);
-	rows_close(v->wrong);
+	free(w);
 }
 
 int run_verify(const struct opts *o, struct places *p)
 {
-	struct verify *v = calloc(1, sizeof(*v));
-	struct truth *truth = calloc(1, sizeof(*truth));
+	struct truth *truth = malloc(sizeof(*truth));
+	const struct table *const *tables;
 	struct score total = {0};
+	int n = verify_tables(&tables, p);
 
-	if (!v || !truth)
+	if (!truth || n < 0)
 		cli_fail("out of memory");
-	v->o = o;
-	v->p = p;
-	v->truth = truth;
-	v->render = o->render;
-	v->render.escape_blank = true;
-	truth_read(truth, o->truth, p);
-	verify_all(v, &total);
+	truth_init(truth, tables, (unsigned)n);
+	read_truth(truth, o->truth);
+	show_all(p, o, truth, &total);
 	truth_fini(truth);
 	free(truth);
-	free(v);
-	if (total.verdict[VERDICT_WRONG])
+	free((void *)tables);
+	if (total.verdict[VERDICT_WRONG] || total.too_long)
 		return CLI_FAIL;
 	return total.verdict[VERDICT_RIGHT] ? CLI_OK : CLI_NOTHING;
 }

@@ -17,13 +17,17 @@
 enum {
 	MS = 1000000,	      /* ns */
 	LOOK_AROUND_MS = 100, /* without anything to wait for */
-	PATIENCE_MS = 5000,   /* at the end, without any progress */
+	AWAY_MS = 1000,	      /* without a look: we were stopped */
 };
+
+/* Without any progress, and for a ticket. */
+static const uint64_t patience_ns = UINT64_C(5000000000);
 
 /* One road that waits for room: this is its context. */
 struct ear {
 	struct ears *all;
 	struct roce_out *o;
+	uint64_t stale_since; /* all that waits, for its ticket; 0: not so */
 };
 
 struct ears {
@@ -35,9 +39,8 @@ struct ears {
 	const char *name;
 	struct src *s;
 	bool over;	       /* the capture has ended: no more answers */
-	bool hopeless;	       /* at the end, and nothing has come for long */
-	uint64_t stale_since;  /* a ticket is refused; 0: none is */
-	uint64_t acked, since; /* progress after the signal to end */
+	uint64_t acked, since; /* what is confirmed; since when no more is */
+	uint64_t listened;     /* the last time */
 	struct pkt pkts[PKT_BATCH];
 };
 
@@ -55,6 +58,42 @@ static int wait_ms(const struct ears *e, int ms)
 		return 0;
 	due = (due - now + MS - 1) / MS;
 	return due < (uint64_t)ms ? (int)due : ms;
+}
+
+/* Whether a ticket is refused, and nothing waits but for another one. */
+static bool is_stale(const struct ears *e, const struct roce_out *o)
+{
+	for (unsigned i = 0; i < e->g->n; i++) {
+		struct roce_out_progress at = roce_out_progress(o, i);
+
+		if (at.waiting && !at.stale && !at.refused)
+			return false;
+	}
+	return roce_out_stale(o);
+}
+
+/* How long nothing is confirmed of what waits, and a ticket is refused. */
+static void note_progress(struct ears *e, uint64_t now)
+{
+	uint64_t acked = 0, pending = 0;
+	bool renewed = false; /* a ticket that was refused */
+
+	for (unsigned i = 0; i < e->n; i++) {
+		struct ear *ear = &e->ear[i];
+
+		acked += roce_out_ledger(ear->o).acked;
+		pending += roce_out_pending(ear->o);
+		renewed |= ear->stale_since && !roce_out_stale(ear->o);
+		if (!is_stale(e, ear->o))
+			ear->stale_since = 0;
+		else if (!ear->stale_since)
+			ear->stale_since = now;
+	}
+	if (acked != e->acked || !pending || renewed ||
+	    now - e->listened > AWAY_MS * 1ull * MS)
+		e->since = now;
+	e->acked = acked;
+	e->listened = now;
 }
 
 int ears_listen(struct ears *e, int ms)
@@ -83,23 +122,17 @@ int ears_listen(struct ears *e, int ms)
 
 		rc = rc ? rc : ticked;
 	}
+	note_progress(e, clock_ns());
 	snk_flush(e->g->packets);
 	watch_look(e->g->watch);
 	return rc;
 }
 
-/* Whether answers came of late, now that the end has come. */
-static bool is_hopeless(struct ears *e)
+/* Now that the end has come: whether nothing was confirmed for long, be it
+ * before the end or since. */
+static bool is_hopeless(const struct ears *e)
 {
-	uint64_t acked = 0, now = clock_ns();
-
-	for (unsigned i = 0; i < e->n; i++)
-		acked += roce_out_ledger(e->roce[i]).acked;
-	if (!e->since || acked != e->acked)
-		e->since = now;
-	e->acked = acked;
-	e->hopeless = e->hopeless || now - e->since > PATIENCE_MS * 1ull * MS;
-	return e->hopeless;
+	return e->listened - e->since > patience_ns;
 }
 
 /* Whether a collector is about to be one no longer. */
@@ -108,16 +141,13 @@ static bool leaves(const struct ears *e, const struct roce_out *o)
 	return e->g->next.n && fleet_leaves(e->g->fleet, o, &e->g->next);
 }
 
-/* A new ticket may be about to come; not for ever. */
-static bool is_stale_for_long(struct ears *e, const struct roce_out *o)
+/* A new ticket may be about to come; not for ever, and only into a file. */
+static bool is_stale_for_good(const struct ear *ear)
 {
-	uint64_t now = clock_ns();
-
-	if (!roce_out_stale(o))
-		e->stale_since = 0;
-	else if (!e->stale_since)
-		e->stale_since = now;
-	return e->stale_since && now - e->stale_since > PATIENCE_MS * 1ull * MS;
+	if (!ear->stale_since)
+		return false;
+	return !roce_out_ticket(ear->o)->stamp.inode ||
+	       ear->all->listened - ear->stale_since > patience_ns;
 }
 
 /*
@@ -130,7 +160,7 @@ static int wait_for_room(void *ctx)
 	struct ears *e = ear->all;
 	int rc;
 
-	if (e->over || is_stale_for_long(e, ear->o) ||
+	if (e->over || is_stale_for_good(ear) ||
 	    (roce_out_stalled(ear->o) &&
 	     (e->o->live.name || leaves(e, ear->o))) ||
 	    (cli_stop && is_hopeless(e)))
@@ -152,7 +182,8 @@ void ears_wait(struct ears *e, const struct src *reports)
 static bool is_pending(const struct ears *e)
 {
 	for (unsigned i = 0; i < e->n; i++)
-		if (roce_out_pending(e->roce[i]))
+		if (roce_out_pending(e->roce[i]) &&
+		    !is_stale_for_good(&e->ear[i]))
 			return true;
 	return false;
 }
@@ -203,7 +234,7 @@ static void open_windows(struct ears *e)
 	struct fault f = {0};
 
 	for (; e->n < n; e->n++) {
-		e->ear[e->n] = (struct ear){e, e->roce[e->n]};
+		e->ear[e->n] = (struct ear){.all = e, .o = e->roce[e->n]};
 		if (roce_out_window(e->roce[e->n], e->o->window, wait_for_room,
 				    &e->ear[e->n], &f) < 0)
 			cli_fail("%s", f.text);

@@ -106,7 +106,7 @@ const struct cli cli = {
 	.name = "dta-translate",
 	.summary = "turn telemetry reports into memory operations",
 	.usage = "dta-translate -r FILE --region NAME\n"
-		 "dta-translate -r FILE --ticket FILE -w FILE\n"
+		 "dta-translate -r FILE --ticket FILE -w FILE|--to IFACE\n"
 		 "dta-translate -r FILE --verbs ADDR[:PORT]\n"
 		 "dta-translate -i IFACE --region NAME [FILTER]\n"
 		 "dta-translate -i IFACE --ticket FILE [--to IFACE] [FILTER]\n"

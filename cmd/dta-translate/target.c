@@ -98,18 +98,8 @@ unsigned target_roces(const struct target *g, struct roce_out **out)
 	return g->fleet ? fleet_roces(g->fleet, out) : 0;
 }
 
-/* Says once that a collector refuses what is sent, and once what it takes. */
-static void say_stale(struct target *g)
-{
-	struct fault f = {0};
-	bool stale = fleet_stale(g->fleet, &f);
-
-	if (stale && !g->stale)
-		cli_warn("%s; waiting for a new one", f.text);
-	g->stale = stale;
-}
-
-/* Takes the tickets that were written anew. Returns how many. */
+/* Takes the tickets that were written anew, and says which are refused. Returns
+ * how many were taken. */
 static unsigned take_tickets(struct target *g, const struct opts *o)
 {
 	struct fault f = {0};
@@ -118,25 +108,43 @@ static unsigned take_tickets(struct target *g, const struct opts *o)
 
 	while ((rc = fleet_look(g->fleet, clock_ns(), &f))) {
 		n += rc > 0;
-		if (rc < 0 || !o->quiet)
+		if (rc != FLEET_RENEWED || !o->quiet)
 			cli_warn("%s", f.text);
 	}
-	say_stale(g);
+	while (fleet_refusal(g->fleet, &f))
+		cli_warn("%s", f.text);
 	return n;
+}
+
+/* What SIGHUP has found, if it was not a ticket to be taken. */
+static void say_why_not(const struct target *g, const struct opts *o)
+{
+	struct ticket_stamp now = ticket_stamp(o->ticket);
+	struct roce_out *roce[FLEET_MAX];
+
+	target_roces(g, roce);
+	if (!now.inode)
+		cli_warn("SIGHUP: %s: there is no such file any more: the old "
+			 "ticket stays",
+			 o->ticket);
+	else if (ticket_stamp_is(&now, &roce_out_ticket(roce[0])->stamp) &&
+		 !o->quiet)
+		cli_warn("SIGHUP: %s: still the same ticket", o->ticket);
 }
 
 void target_look(struct target *g, const struct opts *o)
 {
-	bool asked = cli_hangup;
+	bool asked = cli_hangup, file = false;
 
 	cli_hangup = 0;
+	if (asked && g->fleet)
+		file = fleet_look_again(g->fleet);
 	if (asked && o->cluster)
 		target_reread_cluster(g, o);
-	else if (asked && !(g->fleet && fleet_look_again(g->fleet)))
+	else if (asked && !file)
 		cli_warn("SIGHUP: there is nothing to read again");
-	if (g->fleet && !take_tickets(g, o) && asked && !o->cluster &&
-	    !o->quiet)
-		cli_warn("SIGHUP: %s: still the same ticket", o->ticket);
+	if (g->fleet && !take_tickets(g, o) && asked && file && o->ticket)
+		say_why_not(g, o);
 }
 
 static void sum_requests(struct target *g)

@@ -25,7 +25,6 @@ struct target {
 	const char *name;    /* of packets */
 	bool heard;	     /* the collector's answers are: requests is used */
 	bool closed, dart;   /* dart: there is a ledger of it */
-	bool stale;	     /* a collector refuses its ticket */
 	struct dart_ledger darts;
 	struct requester_ledger requests; /* of all roads; then as it was */
 	struct cluster cluster;		  /* several collectors; DART's road */

@@ -134,7 +134,8 @@ static void read_columns(void *ctx, uint64_t *value)
 struct watch *watch_open(const struct opts *o, struct target *g,
 			 struct translator *const *t, const struct src *s)
 {
-	struct cli_stats_more more = {columns, COLUMNS, read_columns, NULL};
+	struct cli_stats_more more = {NULL, columns, COLUMNS, read_columns,
+				      NULL};
 	struct watch *w = calloc(1, sizeof(*w));
 
 	if (!w)
@@ -163,7 +164,7 @@ static const char *complaint(const struct ticket *t, enum state state,
 			     unsigned table, const char *nothing)
 {
 	const char *who = address(t, t->ip);
-	static char text[400];
+	static char text[512];
 
 	if (state == REFUSED)
 		snprintf(text, sizeof(text),
@@ -224,8 +225,9 @@ static bool is_answering(struct standing *st, const struct roce_out *o,
 	return now - st->heard_ns < answering_ns;
 }
 
+/* waits: reports do, as of a file, where a collector takes none. */
 static void look_at(struct standing *st, const struct roce_out *o,
-		    unsigned tables, uint64_t now, bool away)
+		    unsigned tables, uint64_t now, bool away, bool waits)
 {
 	const struct ticket *t = roce_out_ticket(o);
 	unsigned stuck = stuck_table(st, o, tables, now, away);
@@ -248,8 +250,12 @@ static void look_at(struct standing *st, const struct roce_out *o,
 		return;
 	}
 	if (state != REFUSED || !roce_out_stale(o)) /* target_look() says it */
-		cli_warn("%s",
-			 complaint(t, state, stuck, "nothing is acknowledged"));
+		cli_warn("%s%s",
+			 complaint(t, state, stuck, "nothing is acknowledged"),
+			 waits && state == SILENT
+				 ? " Reports are left unread while the window "
+				   "is full: start it, or interrupt this"
+				 : "");
 	st->stuck = stuck;
 	st->acked = roce_out_progress(o, stuck).acked;
 }
@@ -266,7 +272,8 @@ void watch_look(struct watch *w)
 	w->looked_ns = now;
 	n = target_roces(w->g, roce);
 	for (unsigned i = 0; i < n; i++)
-		look_at(&w->standing[i], roce[i], w->g->n, now, took > away_ns);
+		look_at(&w->standing[i], roce[i], w->g->n, now, took > away_ns,
+			!w->o->live.name);
 }
 
 /* The first collector that nothing was heard of, or that refuses. */

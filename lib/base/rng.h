@@ -8,6 +8,7 @@
 #define BASE_RNG_H
 
 #include <stdint.h>
+#include <sys/random.h>
 
 struct rng {
 	uint64_t state;
@@ -23,6 +24,16 @@ static inline uint64_t rng_mix(uint64_t z)
 static inline uint64_t rng_u64(struct rng *r)
 {
 	return rng_mix(r->state += 0x9e3779b97f4a7c15);
+}
+
+/* Another number each time, also in another process: the kernel's. */
+static inline uint64_t rng_seed(void)
+{
+	uint64_t seed = 0;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
+		seed = 0;
+	return seed;
 }
 
 /* Uniform in [0, n), n > 0; the bias is below n / 2^64. */

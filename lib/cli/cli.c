@@ -133,6 +133,7 @@ static void hold_standard_streams(void)
 void cli_start(const struct cli *c)
 {
 	program = c->name;
+	cli_progress_name(program);
 	hold_standard_streams();
 	atexit(close_stdout);
 	signal(SIGPIPE, SIG_DFL);    /* whatever the parent made of it */

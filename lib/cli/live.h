@@ -122,6 +122,9 @@ enum {
 #define CLI_STATS_UNKNOWN UINT64_MAX
 
 struct cli_stats_more {
+	/* In text, in the place of received_s, done_s, dropped_s, kernel_s;
+	 * NULL: these. */
+	const char *const *name;
 	const struct cli_stats_column *column;
 	unsigned n;
 	/* How much each of them is by now, or CLI_STATS_UNKNOWN: null. */

@@ -16,6 +16,9 @@ struct cli_progress;
 void cli_progress_text(char *line, size_t room, const struct cli_progress *p,
 		       double seconds);
 
+/* The name that leads the line. */
+void cli_progress_name(const char *name);
+
 /* Takes a progress line off the terminal before something else is written. */
 void cli_progress_clear(void);
 

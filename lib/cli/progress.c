@@ -19,6 +19,13 @@ enum {
 	AMOUNT_ROOM = 32,
 };
 
+static const char *name = "dta";
+
+void cli_progress_name(const char *program)
+{
+	name = program;
+}
+
 /* The factor from one unit to the next. */
 enum scale {
 	BYTES = 1024,
@@ -28,7 +35,7 @@ enum scale {
 /* Text of so many digits, 2 or 3, of which as many as fit are decimals. */
 static const char *amount(char *out, enum scale s, int digits, double v)
 {
-	static const char *const names[2][5] = {
+	static const char *const units[2][5] = {
 		{"", " k", " M", " G", " T"},
 		{" B", " KiB", " MiB", " GiB", " TiB"},
 	};
@@ -42,7 +49,7 @@ static const char *amount(char *out, enum scale s, int digits, double v)
 		len = snprintf(out, AMOUNT_ROOM, "%.*f", decimals, v);
 	while (len > digits + 1 && decimals--);
 	snprintf(out + len, AMOUNT_ROOM - (size_t)len, "%s",
-		 names[s == BYTES][unit]);
+		 units[s == BYTES][unit]);
 	return out;
 }
 
@@ -113,7 +120,7 @@ void cli_progress_text(char *line, size_t room, const struct cli_progress *p,
 
 	if (p->limit_ns)
 		done = fmin(fmax(done, seconds * 1e9 / (double)p->limit_ns), 1);
-	snprintf(line, room, "%s:", cli_name());
+	snprintf(line, room, "%s:", name);
 	add_place(line, room, p);
 	if (p->unit)
 		amount(rate, COUNT, 2, (double)p->count / seconds);

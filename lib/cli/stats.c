@@ -58,6 +58,8 @@ static unsigned name_text(struct cli_stats *st)
 	unsigned n = T_MORE;
 
 	memcpy(st->field, first, sizeof(first));
+	for (unsigned i = T_RECEIVED; st->more.name && i < T_MORE; i++)
+		st->field[i].name = st->more.name[i - T_RECEIVED];
 	for (unsigned i = 0; i < st->more.n; i++)
 		st->field[n++] = (struct row_field){st->more.column[i].text,
 						    ROW_I64, 9};
@@ -104,7 +106,7 @@ struct cli_stats *cli_stats_open(const struct ledger *l, uint64_t every_ns,
 		more->read(more->ctx, st->value);
 	}
 	st->every_ns = every_ns;
-	st->start_ns = st->last_ns = clock_coarse_ns();
+	st->start_ns = st->last_ns = clock_ns();
 	st->next_ns = st->start_ns + every_ns;
 	n = fmt == ROW_TEXT ? name_text(st) : name_counters(st);
 	st->schema = (struct schema){"stats", st->field, n};
@@ -224,13 +226,14 @@ static void counter_row(struct cli_stats *st, double at, double took)
 	row_end(st->rows);
 }
 
-static void print_row(struct cli_stats *st, uint64_t now)
+static void print_row(struct cli_stats *st)
 {
+	uint64_t now = clock_ns();
 	double at = (double)(now - st->start_ns) / SECOND;
 	double took = (double)(now - st->last_ns) / SECOND;
 
 	if (took <= 0)
-		took = (double)st->every_ns / SECOND; /* a coarse clock */
+		took = 1.0 / SECOND;
 	cli_progress_clear();
 	if (st->format == ROW_TEXT)
 		text_row(st, at, took);
@@ -247,7 +250,7 @@ void cli_stats_tick(struct cli_stats *st, const void *ctr, const struct src *s)
 	if (!st || (now = clock_coarse_ns()) < st->next_ns)
 		return;
 	differ(st, ctr, s);
-	print_row(st, now);
+	print_row(st);
 	st->next_ns += ((now - st->next_ns) / st->every_ns + 1) * st->every_ns;
 }
 
@@ -256,7 +259,7 @@ void cli_stats_close(struct cli_stats *st, const void *ctr, const struct src *s)
 	if (!st)
 		return;
 	if (differ(st, ctr, s))
-		print_row(st, clock_coarse_ns());
+		print_row(st);
 	rows_close(st->rows);
 	free(st);
 }

@@ -71,7 +71,8 @@ static int recruit(struct fleet *fl, const struct cluster_collector *c,
 		return -ENOMEM;
 	rc = ship_open(fl, s, c, f);
 	if (rc == 0 && fl->dart &&
-	    (rc = dart_out_reticket(fl->dart, s->number, s->ticket, &why)) < 0)
+	    (rc = dart_out_reticket(fl->dart, s->number, NULL, s->ticket,
+				    &why)) < 0)
 		fault_set(f, rc, "%.400s", why.text);
 	if (rc < 0)
 		ship_close(s);
@@ -232,7 +233,7 @@ int fleet_reticket(struct fleet *fl, const struct cluster *c, struct fault *f)
 		struct fault why = {""};
 		int one = 0;
 
-		if (s && s->ticket)
+		if (s && s->ticket && strcmp(a->ticket, s->path) != 0)
 			one = ship_reticket(fl, s, a->ticket, &why);
 		if (one < 0 && rc == 0)
 			rc = fault_set(f, one, "collector %u: %.400s", a->id,
@@ -261,24 +262,48 @@ static struct ship *ship_changed(struct fleet *fl)
 	return NULL;
 }
 
+/*
+ * A file that cannot be used may be a copy that is half written: it is looked
+ * at once more before that is said.
+ */
+static int ship_look(struct fleet *fl, struct ship *s, struct fault *f)
+{
+	struct ticket_stamp now = ticket_stamp(s->path);
+	bool again = ticket_stamp_is(&now, &s->doubted), told = s->told;
+	uint64_t before = s->ticket->epoch;
+	struct fault why = {""};
+	int rc = ship_reticket(fl, s, s->path, &why);
+
+	s->doubted = now;
+	if (rc == -EAGAIN || (rc < 0 && !again))
+		return 0;
+	s->seen = now;
+	if (rc < 0)
+		return fault_of(f, rc, s->path, &why);
+	if (!rc)
+		return 0;
+	s->told = false;
+	fault_set(f, 0, "%.400s: %s epoch %llu", s->path,
+		  before == s->ticket->epoch ? "written again, still"
+					     : "a new ticket,",
+		  (unsigned long long)s->ticket->epoch);
+	return told ? FLEET_MENDED : FLEET_RENEWED;
+}
+
 int fleet_look(struct fleet *fl, uint64_t now_ns, struct fault *f)
 {
-	struct fault why = {""};
 	struct ship *s;
-	int rc;
+	int rc = 0;
 
 	if (now_ns < fl->look_ns)
 		return 0;
-	if (!(s = ship_changed(fl))) {
+	while (!rc && (s = ship_changed(fl)))
+		rc = ship_look(fl, s, f);
+	if (!rc) {
 		fl->looked_at = 0;
 		fl->look_ns = now_ns + LOOK_NS;
-		return 0;
 	}
-	rc = ship_reticket(fl, s, s->path, &why);
-	if (rc > 0)
-		fault_set(f, 0, "%.400s: a new ticket, epoch %llu", s->path,
-			  (unsigned long long)s->ticket->epoch);
-	return rc < 0 ? fault_of(f, rc, s->path, &why) : rc;
+	return rc;
 }
 
 bool fleet_look_again(struct fleet *fl)
@@ -291,6 +316,7 @@ bool fleet_look_again(struct fleet *fl)
 		if (!s->ticket)
 			continue;
 		s->seen = s->ticket->stamp;
+		s->doubted = ticket_stamp(s->path); /* who asks wants to know */
 		any |= s->seen.inode != 0;
 	}
 	fl->looked_at = 0;
@@ -298,17 +324,44 @@ bool fleet_look_again(struct fleet *fl)
 	return any;
 }
 
-bool fleet_stale(const struct fleet *fl, struct fault *f)
+static bool is_member(const struct fleet *fl, const struct ship *s)
 {
-	for (unsigned i = 0; i < fl->ships; i++) {
-		const struct ship *s = fl->ship[i];
+	for (unsigned i = 0; i < fl->n; i++)
+		if (fl->member[i] == s)
+			return true;
+	return false;
+}
 
-		if (!s->roce || !roce_out_stale(s->roce))
-			continue;
+static void say_refusal(const struct ship *s, struct fault *f)
+{
+	unsigned long long epoch = s->ticket->epoch;
+
+	if (!s->told)
+		fault_set(f, 0,
+			  "%.400s: epoch %llu: the collector takes its R_Keys "
+			  "again",
+			  s->path, epoch);
+	else
 		fault_set(f, 0,
 			  "%.400s: epoch %llu: the collector refuses its "
-			  "R_Keys: the ticket is out of date",
-			  s->path, (unsigned long long)s->ticket->epoch);
+			  "R_Keys: the ticket is out of date; %s",
+			  s->path, epoch,
+			  s->ticket->stamp.inode
+				  ? "waiting for a new one"
+				  : "it is no file that could be read again: "
+				    "start anew with a new one");
+}
+
+bool fleet_refusal(struct fleet *fl, struct fault *f)
+{
+	for (unsigned i = 0; i < fl->ships; i++) {
+		struct ship *s = fl->ship[i];
+
+		if (!s->roce || !is_member(fl, s) ||
+		    s->told == roce_out_stale(s->roce))
+			continue;
+		s->told = !s->told;
+		say_refusal(s, f);
 		return true;
 	}
 	return false;
@@ -363,14 +416,6 @@ void fleet_change(struct fleet *fl, const struct cluster *c, bool mirror)
 	fanout_change(fl->fanout, road, fl->n, mirror);
 	if (fl->dart)
 		dart_out_members(fl->dart, number, fl->n, mirror);
-}
-
-static bool is_member(const struct fleet *fl, const struct ship *s)
-{
-	for (unsigned i = 0; i < fl->n; i++)
-		if (fl->member[i] == s)
-			return true;
-	return false;
 }
 
 void fleet_settle(struct fleet *fl)

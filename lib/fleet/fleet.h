@@ -59,27 +59,38 @@ void fleet_close(struct fleet *fl); /* NULL is fine */
 unsigned fleet_roces(const struct fleet *fl, struct roce_out **out);
 
 /*
- * The cluster file was read again. fleet_reticket() takes the tickets that were
- * written anew, as roce_out_reticket() does; f names the first that cannot be
- * used; the others are. fleet_recruit() opens newcomers of the newest
- * generation, which changes nothing yet.
+ * The cluster file was read again. fleet_reticket() takes the tickets that it
+ * has at other places than before, as roce_out_reticket() does; f names the
+ * first that cannot be used; the others are. fleet_recruit() opens newcomers of
+ * the newest generation, which changes nothing yet.
  */
 int fleet_reticket(struct fleet *fl, const struct cluster *c, struct fault *f);
 int fleet_recruit(struct fleet *fl, const struct cluster *c, struct fault *f);
 
 /*
  * Looks, ten times a second at most, for a ticket whose file was written anew,
- * and takes it. Returns 1 having f say which, 0: there is none, or -errno
- * having f say why it cannot be used: then it is left alone until it is written
- * again. One at a time: call it until it returns 0.
+ * and takes it. Returns FLEET_RENEWED, or FLEET_MENDED if fleet_refusal() has
+ * told of the old one, having f say which; 0: there is none; or -errno, having
+ * f say why it cannot be used, when it was so at two looks (it may have been
+ * half written): then it is left alone until it is written again. One at a
+ * time: call it until it returns 0.
  */
+enum {
+	FLEET_RENEWED = 1,
+	FLEET_MENDED,
+};
+
 int fleet_look(struct fleet *fl, uint64_t now_ns, struct fault *f);
 
-/* The next fleet_look() looks at all again; false: no ticket is a file. */
+/* The next fleet_look() looks at all again, and at each once; false: no ticket
+ * is a file. */
 bool fleet_look_again(struct fleet *fl);
 
-/* Whether a collector refused the R_Keys of its ticket; f names one. */
-bool fleet_stale(const struct fleet *fl, struct fault *f);
+/*
+ * Whether a member has begun to refuse the R_Keys of its ticket, or takes them
+ * again: f says which. Each is told of once; call it until it returns false.
+ */
+bool fleet_refusal(struct fleet *fl, struct fault *f);
 
 /* Whether its newest generation is what the fleet goes by. */
 bool fleet_is(const struct fleet *fl, const struct cluster *c, bool mirror);

@@ -16,7 +16,10 @@ struct ship {
 	struct region *region;
 	struct local_road *local;
 	struct ticket *ticket;
-	struct ticket_stamp seen; /* of the last file that was looked at */
+	/* Of the last file that was judged, and of one that may be half
+	 * written. */
+	struct ticket_stamp seen, doubted;
+	bool told; /* that its ticket is refused */
 	struct roce_out *roce;
 	struct road *road;
 };
@@ -45,7 +48,8 @@ int ship_open(struct fleet *fl, struct ship *s,
 /* Takes over a ticket, read from path, and opens its road. */
 int ship_ticket(struct fleet *fl, struct ship *s, struct ticket *t,
 		const char *path, struct fault *f);
-/* Takes a ticket that is not the file which was read last: 1. 0: it is. */
+/* Takes a ticket that is not the file which was read last: 1. 0: it is.
+ * -EAGAIN: the file was written meanwhile. */
 int ship_reticket(struct fleet *fl, struct ship *s, const char *path,
 		  struct fault *f);
 

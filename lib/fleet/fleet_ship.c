@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fleet/fleet_private.h"
 
@@ -93,8 +94,16 @@ int ship_ticket(struct fleet *fl, struct ship *s, struct ticket *t,
 
 static struct ticket *read_ticket(const char *path, int *rc, struct fault *f)
 {
-	struct ticket *t = malloc(sizeof(*t));
+	struct ticket *t;
 
+	if (!ticket_stamp(path).inode && access(path, F_OK) == 0) {
+		*rc = fault_set(f, -EINVAL,
+				"%s: no ordinary file, as a cluster's tickets "
+				"must be: they are read again",
+				path);
+		return NULL;
+	}
+	t = malloc(sizeof(*t));
 	*rc = t ? ticket_read(t, path, f)
 		: fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	if (*rc == 0)
@@ -156,14 +165,19 @@ int ship_reticket(struct fleet *fl, struct ship *s, const char *path,
 	struct ticket *t;
 	int rc;
 
-	/* A collector that starts again writes the same once more; one that
-	 * runs on must not begin with its first PSN again. */
+	/* One that is the same in a new file is taken once more: a collector
+	 * that has started again may have written it, and is asked. */
 	if (!strcmp(path, s->path) &&
 	    ticket_stamp_is(&stamp, &s->ticket->stamp))
 		return 0;
-	s->seen = stamp;
 	if (!(t = read_ticket(path, &rc, f)))
 		return rc;
+	stamp = ticket_stamp(path);
+	if (!ticket_stamp_is(&stamp, &t->stamp)) {
+		drop_ticket(t);
+		return fault_set(f, -EAGAIN,
+				 "%s: was written while it was read", path);
+	}
 	rc = fleet_same_tables(fl->table, fl->tables, t->table, t->n, f);
 	/* Both roads take it, or none: the second is asked before. */
 	if (rc == 0 && fl->dart)
@@ -171,13 +185,14 @@ int ship_reticket(struct fleet *fl, struct ship *s, const char *path,
 	if (rc == 0)
 		rc = roce_out_reticket(s->roce, t, f);
 	if (rc == 0 && fl->dart)
-		rc = dart_out_reticket(fl->dart, s->number, t, f);
+		rc = dart_out_reticket(fl->dart, s->number, s->ticket, t, f);
 	if (rc < 0) {
 		drop_ticket(t);
 		return rc;
 	}
 	drop_ticket(s->ticket);
 	s->ticket = t;
+	s->seen = t->stamp;
 	if (path != s->path)
 		snprintf(s->path, sizeof(s->path), "%s", path);
 	return 1;

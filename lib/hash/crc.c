@@ -28,8 +28,6 @@ static const uint32_t polys[CRC_IDS] = {
 	[CRC_DTA0_HOP4] = 0x7a40a909,
 };
 
-struct crc_poly_data crc_data[CRC_IDS];
-
 /* NULL: not on this CPU. */
 static const struct crc_ops *engines[CRC_ENGINES] = {
 	[CRC_TABLE] = &crc_table_ops,

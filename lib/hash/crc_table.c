@@ -17,6 +17,8 @@ static inline uint32_t load_le32(const uint8_t *p)
 	return le32toh(v);
 }
 
+struct crc_poly_data crc_data[CRC_IDS];
+
 static uint32_t table_extend(enum crc_id id, uint32_t reg, const uint8_t *p,
 			     size_t len)
 {

@@ -218,10 +218,13 @@ static void write_table(FILE *out, const struct table *g,
 	fprintf(out, "hash = %s\n",
 		hash_family_name((enum hash_family)g->hash));
 	write_kind(out, g, at);
+	fprintf(out, "qpn = 0x%x\npsn = %u\n", at->qpn, at->psn);
+	if (at->lasting)
+		fprintf(out, "first_psn = %u\n", at->first_psn);
 	fprintf(out,
-		"qpn = 0x%x\npsn = %u\nrkey = 0x%08x\naddress = 0x%" PRIx64
-		"\nlength = %" PRIu64 "\n",
-		at->qpn, at->psn, at->rkey, at->address, g->length);
+		"rkey = 0x%08x\naddress = 0x%" PRIx64 "\nlength = %" PRIu64
+		"\n",
+		at->rkey, at->address, g->length);
 }
 
 int ticket_write(const struct ticket *t, FILE *out)

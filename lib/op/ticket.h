@@ -20,10 +20,17 @@
  *	                        ; ring, not entries), and
  *	qpn = 0x11              ; queue pair, and the translator's too
  *	psn = 0                 ; of the first packet
+ *	first_psn = 0           ; a NIC's queue pair began with; psn is what it
+ *	                        ; expects now
  *	rkey = 0x1a2b3c4d
  *	address = 0x100000010000 ; virtual address of the table's first byte
  *	length = 8388608        ; bytes registered from there on
  *	head = 3:64             ; Append: LIST:ENTRIES written, where not 0
+ *
+ * A new ticket is of new queue pairs, which begin at its PSNs, but one with the
+ * first_psn, qpn and ip that it had before lives on: who hears no answers goes
+ * on counting there, as a PSN that comes again is taken for a duplicate. A
+ * ticket that says the same as the last changes nothing.
  *
  * Tickets are input: everything is judged before it is believed.
  */
@@ -45,7 +52,8 @@ enum {
 };
 
 struct ticket_table {
-	uint32_t qpn, psn; /* 24 bits */
+	uint32_t qpn, psn, first_psn; /* 24 bits */
+	bool lasting; /* the queue pair outlives tickets: has a first_psn */
 	uint32_t rkey;
 	uint64_t address;
 	uint64_t *heads; /* entries written, per list; malloc'ed or NULL */
@@ -99,6 +107,20 @@ int ticket_write(const struct ticket *t, FILE *out);
 int ticket_read(struct ticket *t, const char *path, struct fault *f);
 int ticket_parse(struct ticket *t, FILE *in, const char *name, struct fault *f);
 void ticket_fini(struct ticket *t);
+
+/* Whether two tickets of the same tables say the same, whatever their files:
+ * then nothing is new. */
+bool ticket_is_same(const struct ticket *a, const struct ticket *b);
+
+/* Whether the queue pair of a table (by its index) is the one that an earlier
+ * ticket was about. */
+bool ticket_pair_lasts(const struct ticket *was, const struct ticket *now,
+		       unsigned table);
+
+/* The PSN that a table's packets go on with under a new ticket, where nobody
+ * hears answers; under the earlier one, next would be. */
+uint32_t ticket_psn(const struct ticket *was, const struct ticket *now,
+		    unsigned table, uint32_t next);
 
 /* Of the file that is there now. */
 struct ticket_stamp ticket_stamp(const char *path);

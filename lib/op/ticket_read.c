@@ -69,6 +69,8 @@ static int set_mtu(const struct field *field, void *reader, const char *value,
 
 enum {
 	REQUIRED = 0xff, /* the first eight */
+	TABLE_REQUIRED = 0x1f,
+	LASTING = 0x20, /* it has a first_psn */
 };
 
 static const struct field collector_fields[] = {
@@ -91,7 +93,7 @@ static const struct field collector_fields[] = {
 	{ NULL },
 };
 
-/* What layouts do not have; all are required. */
+/* What layouts do not have. */
 static const struct field table_fields[] = {
 	/* queue pairs 0 and 1 are management's */
 	{ "qpn", NUMBER(struct said, at.qpn), 2, ROCE_PSN_MASK,
@@ -104,12 +106,11 @@ static const struct field table_fields[] = {
 	  .want = "a number" },
 	{ "length", NUMBER(struct said, length), 0, UINT64_MAX,
 	  .want = "a number" },
+	{ "first_psn", NUMBER(struct said, at.first_psn), 0, ROCE_PSN_MASK,
+	  .want = "0 to 0xffffff" },
 	{ NULL },
 };
 /* clang-format on */
-
-#define ALL_OF(table)                                                          \
-	((UINT64_C(1) << (sizeof(table) / sizeof((table)[0]) - 1)) - 1)
 
 static int refuse(const struct reader *r, const char *what, const char *value)
 {
@@ -240,7 +241,7 @@ static int check_table(const struct reader *r, unsigned i, struct fault *f)
 	const struct ticket_table *at = &t->at[i];
 	const struct table *g = &t->table[i];
 
-	if (said->seen != ALL_OF(table_fields))
+	if (~said->seen & TABLE_REQUIRED)
 		return fault_set(f, -EINVAL,
 				 "qpn, psn, rkey, address and length are "
 				 "needed");
@@ -303,6 +304,7 @@ static int check(struct reader *r, struct fault *f)
 				 (unsigned long long)r->tables);
 	for (unsigned i = 0; i < t->n; i++) {
 		t->at[i] = r->said[i].at;
+		t->at[i].lasting = r->said[i].seen & LASTING;
 		rc = table_finish(&t->table[i], &why);
 		if (!rc)
 			rc = check_table(r, i, &why);

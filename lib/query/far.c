@@ -8,7 +8,7 @@
 #include "store/region_file.h"
 
 enum {
-	AHEAD = 16384, /* bytes of rings, or of counts, that are read at once */
+	AHEAD = 16384, /* bytes of counts that are read at once */
 	CHUNK = 1 << 20,
 	STATE_LEN = offsetof(struct region_state, notified),
 };
@@ -24,7 +24,7 @@ struct linked {
 	struct fault why;
 	struct memory_piece *piece;
 	size_t room;
-	/* Entries read ahead, or counts. */
+	/* Counts of lists, read ahead. */
 	uint64_t ahead_at;
 	size_t ahead_len;
 	uint8_t ahead[AHEAD];
@@ -76,23 +76,15 @@ static uint64_t in_file(const struct linked *l, const struct memory_read *r)
 }
 
 /*
- * Of lists, what is behind that which is wanted comes, too: it is wanted next.
- * Who reads entries looks at the list's count before and after: one takes the
- * other's place here, so that each was read when it seems to have been. What
- * follows on an empty list is the count of the next.
+ * With the count of a list come those behind it: they are wanted next. Who
+ * reads entries looks at the count before and after: what was read ahead ends
+ * there, so that each was read when it seems to have been.
  */
-static int read_ahead(struct linked *l, const struct memory_read *r)
+static int read_count(struct linked *l, const struct memory_read *r)
 {
-	const struct table *t = r->t;
-	uint64_t at = in_file(l, r);
-	uint64_t left = (r->offset < t->heads ? t->heads : t->length) -
-			r->offset;
+	uint64_t at = in_file(l, r), left = r->t->length - r->offset;
 	int rc;
 
-	if (r->length >= AHEAD || r->length > left) {
-		l->ahead_len = 0;
-		return read_now(l, at, r->to, r->length);
-	}
 	if (at < l->ahead_at || at + r->length > l->ahead_at + l->ahead_len) {
 		l->ahead_at = at;
 		l->ahead_len = left < AHEAD ? (size_t)left : AHEAD;
@@ -104,6 +96,12 @@ static int read_ahead(struct linked *l, const struct memory_read *r)
 	}
 	memcpy(r->to, l->ahead + (at - l->ahead_at), r->length);
 	return 0;
+}
+
+static bool is_count(const struct memory_read *r)
+{
+	return r->t->kind == TABLE_APPEND && r->offset >= r->t->heads &&
+	       r->length == sizeof(uint64_t);
 }
 
 static int read_many(struct linked *l, const struct memory_read *r, size_t n)
@@ -127,10 +125,12 @@ static void read_linked(struct memory *m, struct memory_read *r, size_t n)
 	struct linked *l = linked_of(m);
 	int rc;
 
-	if (n == 1 && r->t->kind == TABLE_APPEND)
-		rc = read_ahead(l, r);
-	else
+	if (n == 1 && is_count(r)) {
+		rc = read_count(l, r);
+	} else {
+		l->ahead_len = 0;
 		rc = read_many(l, r, n);
+	}
 	for (size_t i = 0; i < n; i++)
 		r[i].rc = rc;
 }

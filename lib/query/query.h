@@ -136,6 +136,13 @@ void query_keys(const struct view *v, const struct query_rule *rule,
 int64_t list_read(const struct view *v, uint32_t list, uint64_t from, void *buf,
 		  uint64_t max, uint64_t *next, uint64_t *lost);
 
+/*
+ * How many of n entries are best read at once. Far memory takes a few round
+ * trips for each list_read(), however many it reads: all of them, if the ring
+ * has no more than 16 MiB.
+ */
+uint64_t list_at_once(const struct view *v, uint64_t n);
+
 /* The oldest entry that list_read() returns when count have been written. */
 static inline uint64_t list_oldest(const struct table *t, uint64_t count)
 {

@@ -2,9 +2,27 @@
 /* Lists: rings that are being written while they are read. */
 #include <endian.h>
 #include <errno.h>
+#include <stdlib.h>
 
 #include "query/query.h"
 #include "query/view.h"
+
+static bool is_far(const struct view *v)
+{
+	return !v->mem && v->memory->far;
+}
+
+enum {
+	NEAR = 64 << 10, /* bytes of a ring at once: no more than caches hold */
+	FAR = 16 << 20,
+};
+
+uint64_t list_at_once(const struct view *v, uint64_t n)
+{
+	uint64_t most = is_far(v) ? FAR / v->t->stride : NEAR / v->t->value_len;
+
+	return n < most ? n : most;
+}
 
 int list_count(uint64_t *out, const struct view *v, uint32_t list)
 {
@@ -50,6 +68,45 @@ static void unswap(const struct table *t, uint8_t *buf, uint64_t n)
 	}
 }
 
+static struct memory_read run_read(const struct view *v, uint32_t list,
+				   uint64_t at, uint64_t n, uint8_t *to)
+{
+	return (struct memory_read){
+		.t = v->t,
+		.epoch = v->epoch,
+		.offset = table_entry(v->t, list, at),
+		.length = (size_t)(n * v->t->stride),
+		.to = to,
+	};
+}
+
+/* All of n entries in one round trip, as they lie there; what pads them is
+ * taken out here. */
+static int fetch_entries(const struct view *v, uint32_t list, uint64_t first,
+			 uint8_t *buf, uint64_t n)
+{
+	const struct table *t = v->t;
+	bool packed = t->stride == t->value_len;
+	uint64_t at = first % t->units, head = t->units - at;
+	uint8_t *raw = packed ? buf : malloc((size_t)(n * t->stride));
+	struct memory_read r[2];
+	int rc;
+
+	if (!raw)
+		return -ENOMEM;
+	head = head < n ? head : n;
+	r[0] = run_read(v, list, at, head, raw);
+	r[1] = run_read(v, list, 0, n - head, raw + head * t->stride);
+	rc = memory_read(v->memory, r, head < n ? 2 : 1);
+	if (packed)
+		return rc;
+	for (uint64_t i = 0; i < n && !rc; i++)
+		memcpy(buf + i * t->value_len, raw + i * t->stride,
+		       t->value_len);
+	free(raw);
+	return rc;
+}
+
 /* n entries from number first on, wherever the ring's end is. */
 static int copy_entries(const struct view *v, uint32_t list, uint64_t first,
 			uint8_t *buf, uint64_t n)
@@ -58,6 +115,10 @@ static int copy_entries(const struct view *v, uint32_t list, uint64_t first,
 	uint64_t at = first % t->units, head = t->units - at;
 	int rc;
 
+	if (!n)
+		return 0;
+	if (is_far(v))
+		return fetch_entries(v, list, first, buf, n);
 	if (n <= head)
 		return copy_run(v, list, at, buf, n);
 	rc = copy_run(v, list, at, buf, head);
@@ -79,6 +140,8 @@ static int64_t copy_readable(const struct view *v, uint32_t list,
 
 	if (!rc)
 		return (int64_t)n;
+	if (is_far(v)) /* it has no blocks: all of it is gone */
+		return rc;
 	while (i < n &&
 	       !(rc = copy_entries(v, list, first + i, buf + i * len, 1)))
 		i++;

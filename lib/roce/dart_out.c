@@ -304,26 +304,33 @@ int dart_out_accepts(const struct dart_out *o, const struct ticket *t,
 		      : 0;
 }
 
-static int state_make(struct dart_out *o, const struct ticket *t,
-		      unsigned collector, struct fault *f)
+/* Where the state goes on, but for what was counted in it: was, if not NULL. */
+static int state_make(struct dart_out *o, const struct ticket *was,
+		      const struct ticket *t, unsigned collector,
+		      struct fault *f)
 {
 	struct dart_state *st = &o->state[collector * o->ncommon];
 	struct heard *h = &o->heard[collector * o->ncommon];
 	int rc = dart_out_accepts(o, t, f);
 
-	if (rc < 0)
+	if (rc < 0 || (was && ticket_is_same(was, t)))
 		return rc;
 	for (unsigned i = 0; i < t->n; i++) {
 		unsigned k = o->common_of[i];
+		uint32_t psn = t->at[i].psn;
 
 		if (k == NONE)
 			continue;
+		if (was)
+			psn = ticket_psn(was, t, i, be24_load(st[k].psn));
+		if (!was || !ticket_pair_lasts(was, t, i) ||
+		    psn != be24_load(st[k].psn))
+			h[k] = (struct heard){.from = psn};
 		memcpy(st[k].mac, t->mac, 6);
 		memcpy(st[k].ip, t->ip, 4);
 		be24_store(st[k].qpn, t->at[i].qpn);
-		be24_store(st[k].psn, t->at[i].psn);
+		be24_store(st[k].psn, psn);
 		be32_store(st[k].rkey, t->at[i].rkey);
-		h[k] = (struct heard){.from = t->at[i].psn};
 	}
 	return 0;
 }
@@ -375,7 +382,7 @@ int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 	memcpy(o->ip, tickets[0]->peer_ip, 4);
 	rc = common_make(o, tickets[0], f);
 	for (unsigned c = 0; c < n && !rc; c++)
-		rc = state_make(o, tickets[c], c, f);
+		rc = state_make(o, NULL, tickets[c], c, f);
 	if (rc < 0) {
 		dart_out_close(o);
 		return rc;
@@ -401,13 +408,14 @@ static int grow(struct dart_out *o, struct fault *f)
 }
 
 int dart_out_reticket(struct dart_out *o, unsigned collector,
-		      const struct ticket *t, struct fault *f)
+		      const struct ticket *was, const struct ticket *t,
+		      struct fault *f)
 {
 	int rc = collector == o->n ? grow(o, f) : 0;
 
 	if (rc < 0)
 		return rc;
-	rc = state_make(o, t, collector, f);
+	rc = state_make(o, was, t, collector, f);
 	if (rc == 0 && collector == o->n)
 		o->n++;
 	return rc;

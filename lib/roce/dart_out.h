@@ -65,11 +65,13 @@ int dart_out_accepts(const struct dart_out *o, const struct ticket *t,
 		     struct fault *f);
 
 /*
- * A collector has a new ticket, of the same tables; or there is one more, whose
- * number is the next. It is written to once it is a member.
+ * A collector has a new ticket, of the same tables, instead of was; PSNs go on
+ * as ticket.h has it. Or (was is NULL) there is one more, whose number is the
+ * next; it is written to once it is a member. Neither ticket is kept.
  */
 int dart_out_reticket(struct dart_out *o, unsigned collector,
-		      const struct ticket *t, struct fault *f);
+		      const struct ticket *was, const struct ticket *t,
+		      struct fault *f);
 
 /* The collectors that are written to from now on, by their numbers: n <= 256.
  * NAKs of the others are still heard. */

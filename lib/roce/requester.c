@@ -86,9 +86,10 @@ int requester_push(struct roce_out *o, unsigned table)
 
 static void drop(struct roce_out *o, struct requester *q, unsigned table)
 {
-	uint64_t *as = q->dropping		? q->dropping
-		       : q->phase == PHASE_DEAD ? &o->ctr.refused
-						: &o->ctr.window_full;
+	bool refused = q->phase == PHASE_DEAD || q->stale;
+	uint64_t *as = q->dropping ? q->dropping
+		       : refused   ? &o->ctr.refused
+				   : &o->ctr.window_full;
 
 	(*as)++;
 	/* Readers must not be told of entries that are not there: what is left
@@ -148,6 +149,7 @@ static void confirm(struct roce_out *o, struct requester *q, uint32_t n)
 
 	if (!n)
 		return;
+	q->stale = false; /* its R_Key is good, or good again */
 	o->ctr.acked += n;
 	w->acked += n;
 	if (w->next < w->acked)

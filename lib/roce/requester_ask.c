@@ -33,7 +33,8 @@ void requester_expect(const struct roce_out *o, struct requester *q)
 
 	if (wait > TIMEOUT_MAX)
 		wait = TIMEOUT_MAX;
-	q->deadline = o->now_ns + (q->stale ? stale_ns : wait);
+	q->deadline = o->now_ns +
+		      (q->phase == PHASE_DEAD && q->stale ? stale_ns : wait);
 }
 
 static int probe(struct roce_out *o, unsigned table, uint32_t psn)
@@ -83,10 +84,13 @@ int requester_ask_anew(struct roce_out *o, unsigned table)
 {
 	struct requester *q = &o->pair[table].q;
 
-	if (q->guessed || !q->tries)
+	if (q->guessed || !q->tries) {
 		q->guessed = false;
-	else
+		if (((q->probe - q->farthest) & ROCE_PSN_MASK) < ROCE_PSN_HALF)
+			q->farthest = q->probe;
+	} else {
 		q->probe += ROCE_PSN_HALF;
+	}
 	q->tries++;
 	q->probed++;
 	return probe(o, table, q->probe);
@@ -124,7 +128,7 @@ static void meet(struct roce_out *o, struct requester *q, uint32_t psn)
 		o->ctr.resyncs++;
 	q->met = true;
 	q->phase = PHASE_OPEN;
-	q->guessed = q->stale = false;
+	q->guessed = false;
 	q->base = psn - (uint32_t)w->acked;
 	q->unused = psn;
 	q->burst = (uint32_t)w->mask + 1;
@@ -150,17 +154,23 @@ void requester_guess(const struct roce_out *o, struct requester *q,
  * the PSN that was asked about. Those cannot be about a PSN that no request
  * had. So the connection is led there, by probes in the place of requests that
  * did not get through.
+ *
+ * One that was never met may have probes under way to it, of PSNs that others'
+ * late answers told: one that came later would take a request's place. So it is
+ * led past them.
  */
 static int answered(struct roce_out *o, unsigned table, uint32_t expected,
 		    uint32_t msn)
 {
 	struct requester *q = &o->pair[table].q;
-	uint32_t left = (q->unused - q->probe) & ROCE_PSN_MASK;
+	uint32_t to = q->met ? q->unused : q->farthest;
+	uint32_t left = (to - q->probe) & ROCE_PSN_MASK;
+	bool is_new = q->met ? msn <= q->probed + PROBES_MORE
+			     : left > q->w.mask + 1;
 	int rc = 0;
 
 	q->tries = 0;
-	if (!q->met || msn <= q->probed + PROBES_MORE || !left ||
-	    left >= ROCE_PSN_HALF)
+	if (is_new || !left || left >= ROCE_PSN_HALF)
 		meet(o, q, expected);
 	else if (q->w.sent > q->w.acked)
 		o->ctr.late++; /* it lives: requests under way have their PSNs

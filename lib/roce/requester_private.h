@@ -37,7 +37,8 @@ struct requester {
 	bool met;	      /* was open once */
 	bool asked;	      /* open, and a probe is out */
 	bool guessed;	      /* probe is what somebody said, not sent yet */
-	bool stale;	      /* refused for its R_Key or address */
+	bool stale;	      /* refused for its R_Key or address, and nothing
+				 was confirmed since */
 	uint64_t *dropping;   /* a list's operations are dropped, up to the next
 				 batch, and counted here */
 	uint8_t phase;	      /* enum phase */
@@ -45,6 +46,8 @@ struct requester {
 	uint32_t base;	      /* PSN of a request is base + its number */
 	uint32_t unused;      /* the PSN behind the last that a request had */
 	uint32_t probe;	      /* PSN of the last probe while asking */
+	uint32_t farthest;    /* until it is met: of the probes of a PSN that
+				 was told, the last */
 	uint32_t burst;	      /* requests that may be under way */
 	uint32_t since_ack;
 	unsigned probed; /* probes since what is expected is not known */

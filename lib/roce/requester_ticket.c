@@ -80,6 +80,7 @@ int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,
 					 "no memory for a window of %u", size);
 		q->on = true;
 		q->timeout = TIMEOUT_FIRST;
+		q->farthest = o->t->at[i].psn;
 		requester_restart(q, o->t->at[i].psn);
 	}
 	o->windows = true;
@@ -264,25 +265,40 @@ static bool same_place(const struct roce_out *o, unsigned i,
 				    : a->heads == b->heads;
 }
 
+/* Whether a table's lists go on behind what we sent, of which a new ticket may
+ * not know all. */
+static bool lists_go_on(const struct roce_out *o, unsigned i,
+			const struct ticket *t, bool same)
+{
+	if (o->pair[i].q.on)
+		return same_place(o, i, t);
+	return same ||
+	       (t->epoch == o->t->epoch && ticket_pair_lasts(o->t, t, i));
+}
+
 int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		      struct fault *f)
 {
 	int rc = roce_out_accepts(o, t, f);
 	uint64_t *room;
+	bool same;
 
 	if (rc < 0)
 		return rc;
+	same = ticket_is_same(o->t, t);
 	if (!(room = room_of(t)))
 		return fault_set(f, -ENOMEM, "out of memory");
 	for (unsigned i = 0; i < t->n; i++)
-		if (t->table[i].kind == TABLE_APPEND && !same_place(o, i, t))
+		if (t->table[i].kind == TABLE_APPEND &&
+		    !lists_go_on(o, i, t, same))
 			renew_lists(o, i, t, room);
 	free(room);
 	for (unsigned i = 0; i < t->n; i++) {
 		struct pair *p = &o->pair[i];
 
 		memset(p->shape, 0, sizeof(p->shape));
-		p->psn = t->at[i].psn;
+		if (!p->q.on && !same)
+			p->psn = ticket_psn(o->t, t, i, p->psn);
 		if (!p->q.on)
 			continue;
 		if (same_place(o, i, t)) {

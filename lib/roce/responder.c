@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "roce/responder_pair.h"
 #include "wire/net.h"
 
@@ -26,6 +27,7 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct responder_ledger, bad_peer, LEDGER_DROP),
 	LEDGER_FIELD(struct responder_ledger, qp_error, LEDGER_DROP),
 	LEDGER_FIELD(struct responder_ledger, out_of_order, LEDGER_DROP),
+	LEDGER_FIELD(struct responder_ledger, old_epoch, LEDGER_DROP),
 	LEDGER_FIELD(struct responder_ledger, invalid, LEDGER_DROP),
 	LEDGER_FIELD(struct responder_ledger, access, LEDGER_DROP),
 	LEDGER_FIELD(struct responder_ledger, rnr, LEDGER_DROP),
@@ -239,7 +241,12 @@ static void make_pairs(struct responder *p, const struct ticket *t)
 	p->epoch = t->epoch;
 	for (unsigned i = 0; i < t->n; i++) {
 		p->t.at[i].heads = NULL; /* the ticket's own */
+		const struct queue_pair *old = &p->qp[i];
+
 		p->qp[i] = (struct queue_pair){
+			.refused = old->refused,
+			.told = old->told,
+			.refused_rkey = old->refused_rkey,
 			.table = region_table(p->region, i),
 			.qpn = t->at[i].qpn,
 			.rkey = t->at[i].rkey,
@@ -247,6 +254,18 @@ static void make_pairs(struct responder *p, const struct ticket *t)
 			.expected = t->at[i].psn,
 		};
 	}
+}
+
+/* Further away than windows and their probes reach (ROCE_OUT_WINDOW_MAX). */
+void responder_renumber(const struct responder *p, struct ticket *t)
+{
+	struct rng rng = {.state = rng_seed()};
+	const uint32_t away = ROCE_PSN_HALF / 2;
+
+	for (unsigned i = 0; i < t->n; i++)
+		t->at[i].psn = (p->qp[i].expected + away +
+				(uint32_t)rng_below(&rng, ROCE_PSN_HALF)) &
+			       ROCE_PSN_MASK;
 }
 
 int responder_reopen(struct responder *p, const struct ticket *t,
@@ -287,8 +306,7 @@ enum {
 	EPOCHS_BACK = 64, /* that an R_Key is known of */
 };
 
-static uint64_t epoch_of(const struct responder *p, unsigned table,
-			 uint32_t rkey)
+uint64_t pair_epoch_of(const struct responder *p, unsigned table, uint32_t rkey)
 {
 	uint64_t now = p->epoch;
 	struct ticket_table at;
@@ -306,11 +324,12 @@ bool responder_refused(struct responder *p, struct responder_refusal *out)
 	for (unsigned i = 0; i < p->t.n; i++) {
 		struct queue_pair *q = &p->qp[i];
 
-		if (!q->refused || q->told)
+		if (q->refused == q->told)
 			continue;
-		q->told = true;
+		q->told = q->refused;
 		out->table = i;
-		out->epoch = epoch_of(p, i, q->refused_rkey);
+		out->over = !q->refused;
+		out->epoch = pair_epoch_of(p, i, q->refused_rkey);
 		return true;
 	}
 	return false;

@@ -38,9 +38,12 @@ struct responder_ledger {
 	uint64_t bad_peer;     /* not the configured source address */
 	uint64_t qp_error;     /* queue pair in error state */
 	uint64_t out_of_order; /* PSN ahead of the expected one */
-	uint64_t invalid;      /* lengths, alignment, MTU: NAK 0x61 (RC) */
-	uint64_t access;       /* R_Key, bounds: NAK 0x62 (RC) */
-	uint64_t rnr;	       /* no receive posted */
+	uint64_t old_epoch; /* not the expected PSN, and the R_Key of an epoch
+			       that is over: sent before the queue pair was
+			       made anew, or by an old ticket */
+	uint64_t invalid;   /* lengths, alignment, MTU: NAK 0x61 (RC) */
+	uint64_t access;    /* R_Key, bounds: NAK 0x62 (RC) */
+	uint64_t rnr;	    /* no receive posted */
 	/* notes */
 	uint64_t writes, atomics, immediates;
 	uint64_t bytes;	     /* written */
@@ -65,16 +68,25 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n);
 int responder_reopen(struct responder *p, const struct ticket *t,
 		     struct fault *f);
 /*
- * A request that a queue pair refused: the first since it was made. On RC the
- * pair is dead then, until responder_reopen().
+ * Gives a ticket, for responder_reopen(), first PSNs that are far away from
+ * those of requests to the present queue pairs. If the new ones began where the
+ * old ones did, a requester that is still near there could not tell them apart,
+ * and would have additions made twice.
+ */
+void responder_renumber(const struct responder *p, struct ticket *t);
+/*
+ * A table whose requests are refused, or, where nobody hears a NAK, sent for an
+ * epoch that is over; or are no more: one was carried out since. On RC the
+ * queue pair is dead after a refusal, until responder_reopen().
  */
 struct responder_refusal {
 	unsigned table;
+	bool over;
 	uint64_t epoch; /* whose R_Key it had, if not the current one's; 0: a
 			   strange one, or it was something else */
 };
 
-/* One that was not told yet. */
+/* One that was not told yet; each change is told once. */
 bool responder_refused(struct responder *p, struct responder_refusal *out);
 /* Whether a queue pair is dead. */
 bool responder_is_dead(const struct responder *p);

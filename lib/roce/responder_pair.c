@@ -107,10 +107,40 @@ static int refuse(struct responder *p, struct queue_pair *q,
 	return answer(p, q, r, q->expected, syndrome, NULL);
 }
 
+/* Whether a request was made for an epoch that is over. Empty ones are for
+ * none: what they have as an R_Key does not matter. */
+static bool is_outdated(struct responder *p, struct queue_pair *q,
+			const struct roce *r)
+{
+	if (r->rkey == q->rkey || (!is_atomic(r->opcode) && !r->len))
+		return false;
+	if (r->rkey != q->other_rkey) {
+		q->other_rkey = r->rkey;
+		q->other_epoch = pair_epoch_of(p, (unsigned)(q - p->qp),
+					       r->rkey);
+	}
+	return q->other_epoch;
+}
+
+/* Not the PSN that is expected, for one reason or the other. */
+static void count_other(struct responder *p, struct queue_pair *q,
+			const struct roce *r, uint64_t *reason)
+{
+	if (!is_outdated(p, q, r)) {
+		++*reason;
+		return;
+	}
+	p->ctr.old_epoch++;
+	if (p->answers) /* it is sent again under another ticket */
+		return;
+	q->refused = true;
+	q->refused_rkey = r->rkey;
+}
+
 static int duplicate(struct responder *p, struct queue_pair *q,
 		     const struct roce *r)
 {
-	p->ctr.duplicate++;
+	count_other(p, q, r, &p->ctr.duplicate);
 	if (!is_atomic(r->opcode))
 		return answer(p, q, r, (q->expected - 1) & ROCE_PSN_MASK,
 			      ROCE_ACK, NULL);
@@ -223,6 +253,8 @@ static int execute(struct responder *p, struct queue_pair *q,
 	if (why)
 		return refuse(p, q, r, why);
 	p->ctr.executed++;
+	if (q->refused && (is_atomic(r->opcode) || r->len))
+		q->refused = false;
 	q->expected = (r->psn + 1) & ROCE_PSN_MASK;
 	q->msn = (q->msn + 1) & ROCE_PSN_MASK;
 	q->nak_sent = false;
@@ -242,7 +274,7 @@ int pair_rx(struct responder *p, struct queue_pair *q, const struct roce *r)
 		return execute(p, q, r);
 	if (ahead >= ROCE_PSN_HALF)
 		return duplicate(p, q, r);
-	p->ctr.out_of_order++;
+	count_other(p, q, r, &p->ctr.out_of_order);
 	if (q->nak_sent)
 		return 0;
 	q->nak_sent = true;

@@ -38,8 +38,11 @@ struct queue_pair {
 	uint64_t address;
 	uint32_t expected, msn;
 	bool error, nak_sent;
-	bool refused, told;    /* a request was, for its R_Key, place or form */
+	bool refused;	       /* a request, and none was carried out since */
+	bool told;	       /* what responder_refused() has told of that */
 	uint32_t refused_rkey; /* that it had */
+	uint32_t other_rkey;   /* the last that was not its own, and of which */
+	uint64_t other_epoch;  /* epoch it is; 0: of none that went by */
 	unsigned next_replay;
 	struct replay replay[REPLAYS];
 	struct answers answers;
@@ -87,6 +90,10 @@ static inline bool is_answer(uint8_t opcode)
  * pair_flush(). Returns 0 or -errno of the answers' sink.
  */
 int pair_rx(struct responder *p, struct queue_pair *q, const struct roce *r);
+
+/* The epoch before this one whose R_Key it is; 0: of none that is known. */
+uint64_t pair_epoch_of(const struct responder *p, unsigned table,
+		       uint32_t rkey);
 
 /* Carries out what waits. The road's bounds hold: they were judged. */
 int pair_flush(struct responder *p);

@@ -326,6 +326,7 @@ struct roce_out_progress roce_out_progress(const struct roce_out *o,
 		.acked = q->w.acked,
 		.waiting = q->w.end - q->w.acked,
 		.refused = q->phase == PHASE_DEAD,
+		.stale = q->stale,
 	};
 }
 

@@ -67,8 +67,9 @@ uint64_t roce_out_pending(const struct roce_out *o);
 /* Whether answers are overdue somewhere, or a queue pair is dead. */
 bool roce_out_stalled(const struct roce_out *o);
 
-/* Whether a queue pair refused our R_Key or address: the ticket is out of date.
- * What waits there is sent under the next one. */
+/* Whether a queue pair refused our R_Key or address, and has confirmed nothing
+ * since: the ticket is out of date. What waits there is sent under the next
+ * one. */
 bool roce_out_stale(const struct roce_out *o);
 
 /*
@@ -91,6 +92,7 @@ struct roce_out_progress {
 	uint64_t acked;
 	uint64_t waiting; /* neither confirmed nor given up */
 	bool refused;	  /* the collector has closed the queue pair */
+	bool stale;	  /* as of roce_out_stale() */
 };
 
 struct roce_out_progress roce_out_progress(const struct roce_out *o,

@@ -123,7 +123,7 @@ static void csv_value(struct outbuf *o, const struct row_cell *c,
 	if (c->kind == ROW_STR) {
 		outbuf_csv(o, (const char *)bytes + c->at, c->len);
 	} else if (is_items(c)) {
-		quote = !c->len || (c->kind == ROW_LIST && c->len > 1);
+		quote = c->kind == ROW_LIST ? c->len > 1 : !c->len;
 		if (quote)
 			outbuf_char(o, '"');
 		put_items(o, c, bytes + c->at);
@@ -172,7 +172,7 @@ static void pad(const struct encoder *e, struct outbuf *o, unsigned i,
 static void text_value(struct outbuf *o, const struct row_cell *c,
 		       const uint8_t *bytes, bool last)
 {
-	if (cell_is_null(c))
+	if (cell_is_null(c) || (c->kind == ROW_LIST && !c->len))
 		outbuf_char(o, '-');
 	else if (c->kind == ROW_STR)
 		outbuf_plain(o, (const char *)bytes + c->at, c->len, last);

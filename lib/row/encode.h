@@ -4,9 +4,9 @@
  *
  * text:   a header in capitals, columns separated by blanks, "-" for null; no
  *         field holds a blank unless it is the last: blanks in others, and
- *         control characters, are \xNN. "" is empty.
+ *         control characters, are \xNN. "" is empty; a list of nothing: "-".
  * csv:    a header line, RFC 4180 quoting but lines ending in LF, empty for
- *         null, "" for the empty text.
+ *         null and for a list of nothing, "" for the empty text.
  * ndjson: an object a line, null for null. Numbers above 2^53 are still
  *         numbers: 64-bit counters are read as such by jq 1.7 and Python.
  *

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,13 +167,23 @@ int layout_field(const char *field)
 	return field_find(fields, field);
 }
 
+/* The fields that a kind of table takes instead: "slots: append has none; it
+ * takes id, key...". */
 int layout_suits(const struct table *t, int field, struct fault *f)
 {
-	return fields[field].use & 1u << t->kind
-		       ? 0
-		       : fault_set(f, -EINVAL, "%s: %s has none",
-				   fields[field].name,
-				   table_kind_name(t->kind));
+	uint32_t kind = 1u << t->kind;
+	char takes[256] = "";
+	size_t len = 0;
+
+	if (fields[field].use & kind)
+		return 0;
+	for (unsigned i = 0; fields[i].name; i++)
+		if (fields[i].use & kind && len < sizeof(takes))
+			len += (size_t)snprintf(
+				takes + len, sizeof(takes) - len, "%s%s",
+				len ? ", " : "", fields[i].name);
+	return fault_set(f, -EINVAL, "%s: %s has none; it takes %s",
+			 fields[field].name, table_kind_name(t->kind), takes);
 }
 
 int layout_set(struct table *t, const char *field, const char *value,

@@ -18,39 +18,6 @@
 #include "store/region_file.h"
 #include "store/writer_wide.h"
 
-static bool in_region(const struct region *r, uint64_t offset, uint32_t length)
-{
-	return length <= REGION_JOURNAL_LEN && offset >= r->h.set_at &&
-	       offset <= r->h.file_size && length <= r->h.file_size - offset;
-}
-
-/* A dead writer's seat: its operation is completed, the seat is free. */
-static void bury(struct region *r, struct region_seat *s)
-{
-	/* Loaded once: what is judged is what is used. */
-	uint32_t length = __atomic_load_n(&s->length, __ATOMIC_RELAXED);
-	uint64_t offset = __atomic_load_n(&s->offset, __ATOMIC_RELAXED);
-
-	if (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == JOURNAL_FULL &&
-	    in_region(r, offset, length))
-		memcpy(r->map + offset, s->payload, length);
-	/* Killed here, the next one does it again: the same bytes. */
-	atomic_thread_fence(memory_order_release);
-	__atomic_store_n(&s->state, JOURNAL_IDLE, __ATOMIC_RELEASE);
-	__atomic_store_n(&s->epoch, 0, __ATOMIC_RELEASE);
-	__atomic_store_n(&s->pid, 0, __ATOMIC_RELEASE);
-}
-
-void region_replay(struct region *r)
-{
-	for (unsigned i = 0; i < REGION_WRITERS; i++) {
-		struct region_seat *s = &r->seat[i];
-
-		if (s->pid && !region_seat_lives(s))
-			bury(r, s);
-	}
-}
-
 static struct region_seat *take_seat(struct region *r)
 {
 	uint32_t pid = (uint32_t)getpid();

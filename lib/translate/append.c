@@ -164,7 +164,7 @@ void append_run(struct translator *t, struct lane *l, const struct jobs *j)
 		if (a->list[i].waiting)
 			list_write(t, l, i);
 		/* the last operation is the count that covers the report */
-		op_make_immediate(t, l, &t->op[t->nops - 1],
+		op_make_immediate(t, l, &t->work.op[t->work.nops - 1],
 				  head_sequence(head));
 	}
 }

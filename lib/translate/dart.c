@@ -75,22 +75,23 @@ one_block(struct translator *t, const struct lane *l, const struct jobs *j,
 {
 	const uint64_t units = l->t.units, stride = l->t.stride;
 	const unsigned key_len = l->key_len;
-	struct op *op = &t->op[t->nops];
-	uint8_t *p = t->arena + t->used;
+	struct op *op = &t->work.op[t->work.nops];
+	uint8_t *p = t->work.arena + t->work.used;
 
 	for (unsigned i = first; i < end; i++, op++) {
 		uint64_t head = j->head[i];
-		uint32_t slot = t->slot[head_copy(head)][i];
+		uint32_t slot = t->work.slot[head_copy(head)][i];
 
-		slot_fill(p, l, t->sum[i], j->key[i] + key_len, value_len, len);
+		slot_fill(p, l, t->work.sum[i], j->key[i] + key_len, value_len,
+			  len);
 		op_fill(op, l, hash_mod(slot, units) * stride, p, len);
 		if (head_immediate(head))
 			op_make_immediate(t, l, op, head_sequence(head));
 		p += (len + 7) & ~7u;
 	}
-	t->ctr.bytes += (uint64_t)(op - &t->op[t->nops]) * len;
-	t->nops = (unsigned)(op - t->op);
-	t->used = (size_t)(p - t->arena);
+	t->ctr.bytes += (uint64_t)(op - &t->work.op[t->work.nops]) * len;
+	t->work.nops = (unsigned)(op - t->work.op);
+	t->work.used = (size_t)(p - t->work.arena);
 }
 
 void dart_one_run(struct translator *t, struct lane *l, const struct jobs *j)
@@ -124,16 +125,16 @@ static void cas_one(struct translator *t, const struct lane *l,
 	struct op *op;
 
 	memset(p, 0, SLOT_CAS);
-	slot_fill(p + SLOT_CAS, l, t->sum[i], key + l->key_len, SLOT_CAS - 4,
-		  SLOT_CAS);
+	slot_fill(p + SLOT_CAS, l, t->work.sum[i], key + l->key_len,
+		  SLOT_CAS - 4, SLOT_CAS);
 	if (head_copies(head) > 1) {
-		op = &t->op[t->nops++];
-		op_fill(op, l, hash_mod(t->slot[1][i], units) * SLOT_CAS, p,
-			SLOT_CAS);
+		op = &t->work.op[t->work.nops++];
+		op_fill(op, l, hash_mod(t->work.slot[1][i], units) * SLOT_CAS,
+			p, SLOT_CAS);
 		op->verb = OP_CMP_SWAP;
 		t->ctr.bytes += SLOT_CAS;
 	}
-	op = op_write(t, l, hash_mod(t->slot[0][i], units) * SLOT_CAS,
+	op = op_write(t, l, hash_mod(t->work.slot[0][i], units) * SLOT_CAS,
 		      p + SLOT_CAS, SLOT_CAS);
 	if (head_immediate(head))
 		op_make_immediate(t, l, op, head_sequence(head));

@@ -34,11 +34,11 @@ static unsigned copies_max(const struct jobs *j)
 void slots_hash(struct translator *t, const struct lane *l,
 		const struct jobs *j, bool sum)
 {
-	uint32_t *slot[HASH_COPIES] = {t->slot[0], t->slot[1], t->slot[2],
-				       t->slot[3]};
+	uint32_t *slot[HASH_COPIES] = {t->work.slot[0], t->work.slot[1],
+				       t->work.slot[2], t->work.slot[3]};
 
 	hash_slots(l->t.hash, copies_max(j), j->key, l->key_len, j->n, slot,
-		   sum ? t->sum : NULL);
+		   sum ? t->work.sum : NULL);
 }
 
 /*
@@ -52,25 +52,26 @@ keywrite_block(struct translator *t, const struct lane *l, const struct jobs *j,
 {
 	const uint64_t units = l->t.units, stride = l->t.stride;
 	const unsigned key_len = l->key_len;
-	struct op *op = &t->op[t->nops];
-	uint8_t *p = t->arena + t->used;
+	struct op *op = &t->work.op[t->work.nops];
+	uint8_t *p = t->work.arena + t->work.used;
 
 	for (unsigned i = first; i < end; i++) {
 		uint64_t head = j->head[i];
 		unsigned copies = uniform ? uniform : head_copies(head);
 
-		slot_fill(p, l, t->sum[i], j->key[i] + key_len, value_len, len);
+		slot_fill(p, l, t->work.sum[i], j->key[i] + key_len, value_len,
+			  len);
 		for (unsigned c = 0; c < copies; c++)
 			op_fill(op++, l,
-				hash_mod(t->slot[c][i], units) * stride, p,
+				hash_mod(t->work.slot[c][i], units) * stride, p,
 				len);
 		if (!uniform && head_immediate(head))
 			op_make_immediate(t, l, op - 1, head_sequence(head));
 		p += (len + 7) & ~7u;
 	}
-	t->ctr.bytes += (uint64_t)(op - &t->op[t->nops]) * len;
-	t->nops = (unsigned)(op - t->op);
-	t->used = (size_t)(p - t->arena);
+	t->ctr.bytes += (uint64_t)(op - &t->work.op[t->work.nops]) * len;
+	t->work.nops = (unsigned)(op - t->work.op);
+	t->work.used = (size_t)(p - t->work.arena);
 }
 
 void keywrite_run(struct translator *t, struct lane *l, const struct jobs *j)
@@ -103,14 +104,15 @@ void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j)
 
 	slots_hash(t, l, j, false);
 	ops_reserve(t, j->n * HASH_COPIES, 0);
-	op = &t->op[t->nops];
+	op = &t->work.op[t->work.nops];
 	for (unsigned i = 0; i < j->n; i++) {
 		uint64_t add = be64_load(j->key[i] + key_len);
 		unsigned copies = head_copies(j->head[i]), c = 0;
 
 		do
 			*op++ = (struct op){
-				.offset = hash_mod(t->slot[c][i], units) * 8,
+				.offset = hash_mod(t->work.slot[c][i], units) *
+					  8,
 				.add = add,
 				.length = 8,
 				.table = l->index,
@@ -118,6 +120,6 @@ void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j)
 			};
 		while (++c < copies);
 	}
-	t->ctr.bytes += (uint64_t)(op - &t->op[t->nops]) * 8;
-	t->nops = (unsigned)(op - t->op);
+	t->ctr.bytes += (uint64_t)(op - &t->work.op[t->work.nops]) * 8;
+	t->work.nops = (unsigned)(op - t->work.op);
 }

@@ -128,7 +128,8 @@ static void emit_one(struct translator *t, const struct lane *l, unsigned k)
 			write_runs(t, l, offset, p, which);
 	}
 	if (e->immediate)
-		op_make_immediate(t, l, &t->op[t->nops - 1], e->sequence);
+		op_make_immediate(t, l, &t->work.op[t->work.nops - 1],
+				  e->sequence);
 }
 
 /* Emissions to operations. */
@@ -209,7 +210,7 @@ void postcard_run(struct translator *t, struct lane *l, const struct jobs *j)
 {
 	static const enum crc_id id = CRC_CHECKSUM;
 	struct postcards *pc = l->postcards;
-	uint32_t *sum = t->sum;
+	uint32_t *sum = t->work.sum;
 
 	crc_batch(&id, 1, j->key, l->key_len, j->n, &sum);
 	for (unsigned i = 0; i < j->n; i++) {

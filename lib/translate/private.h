@@ -159,6 +159,16 @@ struct lane {
 	struct table t;
 };
 
+/* What making operations of jobs needs, and none but who makes them: a worker's
+ * own. */
+struct work {
+	uint32_t sum[STAGE], slot[HASH_COPIES][STAGE]; /* of the jobs in hand */
+	unsigned nops;
+	size_t used; /* bytes of the arena */
+	struct op op[OPS_MAX];
+	uint8_t arena[ARENA] __attribute__((aligned(64)));
+};
+
 struct translator {
 	struct road *road;
 	struct snk *nacks;
@@ -188,12 +198,7 @@ struct translator {
 	uint8_t by_id[UINT16_MAX + 1]; /* lane of a table id, or NO_LANE */
 
 	struct jobs stage, bucket; /* the stage in hand, one lane's part */
-	uint32_t sum[STAGE], slot[HASH_COPIES][STAGE];
-
-	unsigned nops;
-	size_t used; /* bytes of the arena */
-	struct op op[OPS_MAX];
-	uint8_t arena[ARENA] __attribute__((aligned(64)));
+	struct work work;
 	struct lane lane[];
 };
 
@@ -267,7 +272,7 @@ void steer_aim(struct translator *t);
 void steer_run(struct translator *t, unsigned table, const struct jobs *j);
 void steer_close(struct translator *t);
 
-/* translate.c: a lane's jobs to operations, and those to the road. */
+/* ops.c: a lane's jobs to operations, and those to the road. */
 void lane_go(struct translator *t, unsigned lane, const struct jobs *j);
 
 /* dart.c */
@@ -302,22 +307,22 @@ void append_flush_due(struct translator *t, struct lane *l, uint64_t now_ns);
 void append_flush(struct translator *t, struct lane *l); /* all lists */
 void append_close(struct lane *l);
 
-/* translate.c: hands the operations made so far to the road. */
+/* ops.c: hands the operations made so far to the road. */
 void ops_run(struct translator *t);
 
 /* Makes sure that nops operations and len bytes of payload fit. */
 static inline void ops_reserve(struct translator *t, unsigned nops, size_t len)
 {
-	if (t->nops + nops > OPS_MAX || t->used + len > ARENA)
+	if (t->work.nops + nops > OPS_MAX || t->work.used + len > ARENA)
 		ops_run(t);
 }
 
 /* len bytes of the arena, reserved before; payloads start 8-byte aligned. */
 static inline uint8_t *arena_take(struct translator *t, size_t len)
 {
-	uint8_t *p = t->arena + t->used;
+	uint8_t *p = t->work.arena + t->work.used;
 
-	t->used += (len + 7) & ~(size_t)7;
+	t->work.used += (len + 7) & ~(size_t)7;
 	return p;
 }
 
@@ -325,7 +330,7 @@ static inline struct op *op_write(struct translator *t, const struct lane *l,
 				  uint64_t offset, const uint8_t *data,
 				  uint32_t len)
 {
-	struct op *o = &t->op[t->nops++];
+	struct op *o = &t->work.op[t->work.nops++];
 
 	*o = (struct op){
 		.offset = offset,

@@ -8,7 +8,7 @@
 
 #include "translate/private.h"
 
-/* keywrite.c: hashes the keys: t->slot, and t->sum if wanted. */
+/* keywrite.c: hashes the keys: t->work.slot, and t->work.sum if wanted. */
 void slots_hash(struct translator *t, const struct lane *l,
 		const struct jobs *j, bool sum);
 

@@ -57,39 +57,11 @@ static lane_run *const run_of[] = {
 	[TABLE_POSTCARD] = postcard_run,
 };
 
-/* Postcards and entries are charged when they are written. */
-static void charge(struct translator *t)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < t->nops; i++) {
-		uint8_t kind = t->lane[t->op[i].table].kind;
-
-		n += kind == TABLE_POSTCARD || kind == TABLE_APPEND;
-	}
-	rate_charge(&t->rate, n);
-}
 static lane_run *const keywrite_of[] = {
 	[DART_OFF] = keywrite_run,
 	[DART_ONE] = dart_one_run,
 	[DART_CAS] = dart_cas_run,
 };
-
-void ops_run(struct translator *t)
-{
-	int rc;
-
-	if (t->rate.per_s)
-		charge(t);
-	if (t->nops && !t->error) {
-		rc = t->road->exec(t->road, t->op, t->nops, t->stamp_ns);
-		if (rc < 0)
-			t->error = rc;
-	}
-	t->ctr.ops += t->nops;
-	t->nops = 0;
-	t->used = 0;
-}
 
 /*
  * Bytes written for one slot or chunk that is full. A whole stride is one store
@@ -293,14 +265,6 @@ void translate_close(struct translator *t)
 const struct translate_ledger *translate_counters(const struct translator *t)
 {
 	return &t->ctr;
-}
-
-void lane_go(struct translator *t, unsigned lane, const struct jobs *j)
-{
-	struct lane *l = &t->lane[lane];
-
-	l->run(t, l, j);
-	ops_run(t);
 }
 
 /* One table's jobs, to the lanes of their collectors. */

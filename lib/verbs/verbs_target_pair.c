@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
+#include "base/rng.h"
 #include "base/text.h"
 #include "verbs/verbs_target_private.h"
 #include "wire/proto.h"
@@ -106,19 +106,6 @@ static int to_init(struct verbs_pair *p, const struct verbs_target *v)
 				      IBV_QP_ACCESS_FLAGS);
 }
 
-/*
- * The first PSN is a random one: what is still on its way to an earlier queue
- * pair of that number does not fit this one.
- */
-static uint32_t first_psn(void)
-{
-	uint32_t psn = 0;
-
-	if (getrandom(&psn, sizeof(psn), GRND_NONBLOCK) < 0)
-		psn = 0;
-	return psn & ROCE_PSN_MASK;
-}
-
 uint8_t verbs_pair_atomics(const struct verbs_target *v)
 {
 	int n = v->attr.max_qp_rd_atom;
@@ -126,14 +113,18 @@ uint8_t verbs_pair_atomics(const struct verbs_target *v)
 	return (uint8_t)(n < 0 ? 0 : n > UINT8_MAX ? UINT8_MAX : n);
 }
 
-/* A translator has the same queue pair number as we: the ticket says one. */
+/*
+ * A translator has the same queue pair number as we: the ticket says one. The
+ * first PSN is a random one: what is still on its way to an earlier queue pair
+ * of that number does not fit this one, and its ticket tells them apart.
+ */
 static int to_rtr(struct verbs_pair *p, const struct verbs_target *v)
 {
 	struct ibv_qp_attr a = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = verbs_mtu_of(v->mtu),
 		.dest_qp_num = p->qp->qp_num,
-		.rq_psn = first_psn(),
+		.rq_psn = p->first_psn,
 		.max_dest_rd_atomic = verbs_pair_atomics(v),
 		.min_rnr_timer = RNR_TIMER,
 		.ah_attr = verbs_peer(v),
@@ -188,6 +179,7 @@ int verbs_pair_make(struct verbs_pair *p, struct verbs_target *v,
 	if (rc < 0) {
 		fault_set(f, rc, "%s: queue pair: %s", v->name, strerror(-rc));
 	} else {
+		p->first_psn = (uint32_t)rng_seed() & ROCE_PSN_MASK;
 		rc = to_rtr(p, v);
 		if (rc < 0)
 			cannot_reach(rc, v, f);

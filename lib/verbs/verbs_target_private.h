@@ -53,6 +53,7 @@ struct verbs_pair {
 	unsigned table;
 	unsigned receives; /* posted, of depth */
 	unsigned depth;
+	uint32_t first_psn;
 	bool remake;  /* dead, or about to be: to be made again */
 	bool warned;  /* of that */
 	bool probing; /* the one send there may be is under way */

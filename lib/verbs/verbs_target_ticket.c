@@ -25,6 +25,8 @@ static void describe_pair(const struct verbs_target *v, struct ticket_table *at,
 		return;
 	at->qpn = p->qp->qp_num;
 	at->psn = verbs_pair_psn(p);
+	at->first_psn = p->first_psn;
+	at->lasting = true;
 }
 
 int verbs_ticket_make(struct verbs_target *v, struct ticket *t, struct fault *f)

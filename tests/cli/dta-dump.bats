@@ -187,6 +187,7 @@ packet() { # dump options: port payload -> the row
 	[ "$(why 11000400000b00000000002a0102030405)" = 'k: the data is not as long as the table'\''s' ]
 	[ "$(why 14000445000c00000000002a00000001)" = 'p: null' ]
 	[ "$(why 14000455000c00000000002a00000001)" = 'p: the hop is outside the chunk' ]
+	[ "$(why 14000406000c00000000002a00000001)" = 'p: the path is longer than the chunk' ]
 	[ "$(why 14000432000c00000000002a00000001)" = 'p: the hop is outside the path' ]
 	[ "$(why 14000405000c00000000002affffffff)" = 'p: the value stands for no hop' ]
 	[ "$(why 11000400ffff00000000002a010203040506)" = '65535: no such table' ]
@@ -314,8 +315,14 @@ packet() { # dump options: port payload -> the row
 	dta-dump region "$NAME" --no-load -o ndjson |
 		jq -se 'all(.used == null and .used_share == null and .load == null)'
 	run -0 dta-dump region "$NAME"
-	[ "${#lines[@]}" = 12 ] # file, tables, how full they are; a header each
-	[[ ${lines[2]} == NAME\ *\ LISTS && ${lines[7]} == NAME\ *\ USED_SHARE\ *\ LOAD\ * ]]
+	[ "${#lines[@]}" = 13 ] # file, tables, load, lists; a header each
+	[[ ${lines[2]} == NAME\ *\ LISTS ]]
+	[[ ${lines[7]} == NAME\ *\ USED_SHARE\ *\ LOAD\ *\ OLDEST_SUCCESS\ * ]]
+	[[ ${lines[11]} == NAME\ *\ LISTS\ *\ ENTRIES\ *\ LOST\ * ]]
+	run -0 dta-dump region "$NAME" --table l
+	[ "${#lines[@]}" = 6 ] # nothing but lists: no load
+	run -0 dta-dump region "$NAME" --table k
+	[ "${#lines[@]}" = 6 ]
 	run -0 dta-dump region "$NAME" --no-load
 	[ "${#lines[@]}" = 7 ]
 }
@@ -356,7 +363,7 @@ packet() { # dump options: port payload -> the row
 	[ "$(wc -l <lists)" = 3 ]
 	dta-dump region "$NAME" --table l -o ndjson |
 		jq -e '.written == 300 and .lists_used == 2 and .used == 128 and
-			(.used_share - 2 / 3 | fabs) < 1e-5'
+			.lost == 172 and (.used_share - 2 / 3 | fabs) < 1e-5'
 	dta-dump region "$NAME" --slots --table l -o ndjson >slots
 	jq -se 'all(.unit == .list * 68 + .entry)' slots
 	[ "$(jq -r 'select(.list == 1 and .entry == 0) | .value' slots)" = \
@@ -370,7 +377,8 @@ packet() { # dump options: port payload -> the row
 	dta-translate -q -r reports.pcap --region "$NAME"
 	dta-collect --region "$NAME" --snapshot s.dta
 	columns='[.name, .kind, .id, .epoch, .stride, .units, .used, .used_share,
-		.load, .load_above, .success, .average_success, .sum, .lists_used]'
+		.load, .load_above, .success, .average_success,
+		.success_below, .average_success_below, .sum, .lists_used]'
 	diff <(dta-dump region "$NAME" -o ndjson | jq -c "$columns") \
 		<(dta-dump snapshot s.dta -o ndjson | jq -c "$columns")
 	diff <(dta-dump region "$NAME" --slots -o csv) \
@@ -514,7 +522,7 @@ request() { # pieces
 		dta-dump region "$NAME" --lists -o csv | head -n 1
 	) <<-'EOF'
 		number,time,src,dst,protocol,opcode,table,key,list,hop,path_len,copies,sequence,flags,qp,psn,va,rkey,length,slot,entry,imm,add,compare,syndrome,msn,original,icrc,data,reason
-		name,kind,id,epoch,key_type,key_length,value_length,copies,hash,units,stride,offset,length,lists,entries,heads,batch,flush_ms,hops,value_min,value_max,values,values_offset,cache_rows,sequence,immediate,qp,written,lists_used,sum,used,used_share,load,load_above,success,average_success,unreadable,oldest,newest,epochs,notified,pages,size,blocks,damaged,path
+		name,kind,id,epoch,key_type,key_length,value_length,copies,hash,units,stride,offset,length,lists,entries,heads,batch,flush_ms,hops,value_min,value_max,values,values_offset,cache_rows,sequence,immediate,qp,written,lists_used,lost,sum,used,used_share,load,load_above,success,success_below,average_success,average_success_below,unreadable,oldest,newest,epochs,notified,pages,size,blocks,damaged,path
 		table,epoch,unit,list,entry,checksum,count,value
 		table,epoch,list,written,kept,lost
 	EOF

@@ -364,8 +364,14 @@ last_values() { # table
 	columns value <<<"$output" | diff - <(tail -n 64 all)
 	[ "$stderr" = "dta-query: 64 entries, $((n - 64)) lost" ]
 	[ "$(columns index <<<"$output" | head -n 1)" = $((n - 64)) ]
-	dta-query list --region "$NAME" 1 --last 5 -q -o csv | columns value |
-		diff - <(tail -n 5 all)
+	run -0 --separate-stderr dta-query list --region "$NAME" 1 --last 5 -o csv
+	columns value <<<"$output" | diff - <(tail -n 5 all)
+	[ "$stderr" = "dta-query: 5 entries, $((n - 64)) lost" ]
+	run -0 --separate-stderr dta-query list --region "$NAME" 1 --last 70 -o csv
+	[ "$stderr" = "dta-query: 64 entries, $((n - 64)) lost" ]
+	run -0 --separate-stderr dta-query list --region "$NAME" 1 --last 5 \
+		--count-only -o csv
+	[ "$stderr" = "dta-query: 64 entries, $((n - 64)) lost" ]
 	dta-query list --region "$NAME" 1 --from $((n - 7)) -q -o csv |
 		columns value | diff - <(tail -n 7 all)
 	run -3 dta-query list --region "$NAME" 1 --from "$n"
@@ -549,7 +555,7 @@ last_values() { # table
 	[ "$(header count 1 --summary)" = \
 		asked,found,not_found,ambiguous,unreadable,malformed ]
 	[ "$(header verify --truth truth.csv)" = \
-		table,kind,asked,right,wrong,missing,ambiguous,over,incomplete ]
+		table,kind,asked,right,wrong,missing,ambiguous,over,incomplete,too_long ]
 	[ "$(header verify --truth truth.csv --list-wrong)" = \
 		table,key,index,verdict,expected,got,epoch,source ]
 	for v in keywrite path count; do
@@ -670,6 +676,35 @@ last_values() { # table
 		.valid == 0' <<<"$output"
 	run -0 dta-query path --region "$NAME" 1 -o ndjson
 	jq -e '.path == [11, 13] and .holes == [] and .valid == 1' <<<"$output"
+}
+
+@test "verify: paths that the table is too short for are never right" {
+	sed 's/^hops.*/hops = 3/; s/^chunks.*/chunks = 64K/' \
+		"$EXAMPLES/int-postcard.ini" >l.ini
+	verify() { # filter of the row, options of dta-gen...
+		remove_regions "$NAME"
+		hand_made <l.ini
+		dta-gen int-postcard --flows 500 --count 2000 -q \
+			--truth truth.csv -w reports.pcap "${@:2}"
+		dta-translate -q -r reports.pcap --region "$NAME"
+		long=$(awk -F, 'NR > 1 && ($4 > 2 || $5 > 3) { print $3 }' truth.csv | sort -u | wc -l)
+		[ "$long" -gt 100 ]
+		run -1 dta-query verify --region "$NAME" --truth truth.csv -o ndjson
+		echo "$output"
+		jq -e --argjson long "$long" "$1" <<<"$output"
+	}
+	# Told: nothing of them is stored.
+	verify '.too_long == $long and .wrong == 0 and .right > 0 and
+		.right + .missing == .asked and
+		.missing >= $long - .incomplete'
+	# Untold: what fits the chunk is, and answered as if it were all.
+	verify '.too_long == $long and .wrong >= $long - .incomplete and
+		.right > 0 and .right + .wrong == .asked' --no-path-len
+	run -1 dta-query verify --region "$NAME" --truth truth.csv --list-wrong \
+		-o ndjson
+	jq -se 'all(.verdict == "wrong" and (.got | split(",") | length == 3) and
+		(.expected | split(",") | length == 5) and
+		(.got as $got | .expected | startswith($got)))' <<<"$output"
 }
 
 @test "verify: lists, from the newest entry back" {

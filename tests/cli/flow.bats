@@ -233,6 +233,10 @@ all_there() {
 		-i unix:g.sock,t.sock >/dev/null 2>rates
 	[ "$(grep -cE '^ *[0-9]+\.[0-9] ' rates)" -ge 2 ]
 	grep -q "confirmed *3000" rates
+	# named for a sender; the rows end before the ledger
+	grep -qE '^SECONDS +REPORTS_S +CONFIRMED_S +LOST_S +KERNEL_S +SENT_S +REASONS$' \
+		rates
+	run ! grep -qE '^ *[0-9]+\.[0-9] ' <(sed '1,/^dta-gen: gen,/d' rates)
 	verify
 	dta-gen uniform --flows 500 --count 1000000000 --tracked --rate 1000 \
 		--duration 100ms -o ndjson -i unix:g.sock,t.sock 2>gen

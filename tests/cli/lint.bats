@@ -107,6 +107,32 @@ bad() { # bad FILE TEXT: a file of one wart
 	finds 'loop'
 }
 
+@test "files that need each other, rooms that are too large" {
+	for f in b c; do
+		bad "lib/base/$f.c" "int bad_b(int v);\\nint bad_c(int v);\\n"
+	done
+	printf 'int bad_b(int v)\n{\n\treturn bad_c(v);\n}\n' >>lib/base/b.c
+	printf 'int bad_c(int v)\n{\n\treturn v;\n}\n' >>lib/base/c.c
+	lint
+	[ "$status" = 0 ]
+	printf '\nint bad_d(int v)\n{\n\treturn bad_b(v);\n}\n' >>lib/base/c.c
+	sed -i 's/^int bad_c(int v);/&\nint bad_d(int v);/' lib/base/[bc].c
+	finds 'lib/base/b.c:0: in a circle of files'
+	rm lib/base/[bc].c
+	for i in {1..9}; do
+		{
+			echo "$spdx"
+			yes '' | head -n 450
+		} >"lib/base/long$i.h"
+	done
+	finds 'lib/base:0: 40'
+	rm lib/base/long*
+	for i in {1..29}; do
+		echo "$spdx" >"lib/base/few$i.h"
+	done
+	finds 'lib/base:0: 31 files, more than 30'
+}
+
 @test "calls that a library or anybody must not make" {
 	bad lib/base/bad.c '#include <stdlib.h>\nvoid bad(void);\nvoid bad(void)
 {\n\texit(1); /* printf( */\n}\n'

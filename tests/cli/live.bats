@@ -55,6 +55,22 @@ run_bg() {
 		add) == 2000'
 }
 
+@test "--stats: a run that is shorter than the interval took its own time" {
+	make_regions "$EXAMPLES/uniform.ini" file
+	dta-gen uniform --count 1 -q -w one.pcap
+	dta-translate -q -r one.pcap --region "$NAME-file" --stats 1d -o ndjson \
+		2>rows
+	jq -se 'map(select(has("took"))) | length == 1 and
+		(.[0].took | . > 0 and . < 3600) and .[0].received == 1' rows
+}
+
+@test "--stats of a sender without a window: traffic, and what was sent" {
+	dta-gen uniform --count 100 --rate 10000 --stats 1h -i unix:g,t 2>rates
+	grep -qE '^SECONDS +TRAFFIC_S +USED_S +UNUSED_S +KERNEL_S +SENT_S +REASONS$' \
+		rates
+	grep -qE '^ *[0-9.]+ +[1-9][0-9]* +[1-9][0-9]* +0 +0 +[1-9][0-9]* +-$' rates
+}
+
 @test "--count and --duration: what came is done, exit 0" {
 	make_regions "$EXAMPLES/uniform.ini"
 	dta-gen uniform --count 2000 -q -w reports.pcap

@@ -93,6 +93,10 @@ success_as_expected() {
 		so '$r[0].load == null and $r[0].success == null and
 			$r[0].average_success == null and
 			$r[0].load_above < $t[0].load and
+			$r[0].success_below > 0 and $r[0].success_below < 0.1 and
+			$r[0].success_below >= $oldest[0].right / $oldest[0].asked and
+			$r[0].average_success_below >= $r[0].success_below and
+			$r[0].average_success_below < 1 and
 			$r[0].load_above * $t[0].n > 8'
 	done
 	[ "$(jq .right oldest)" = 0 ]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * query_file.h - for fuzzers of the files that dta-query reads. Its readers end
+ * query_file.h - for the fuzzer of files that dta-query reads. Its readers end
  * the program when a line is bad; here they come back. To be included before
  * their sources, which these fuzzers are built of.
  */

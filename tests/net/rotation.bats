@@ -217,6 +217,28 @@ right() {
 	balances translate.log
 }
 
+# Five seconds for one that is refused, whatever the other one is waited for.
+@test "a cluster of two, one ticket out of date: a capture waits for it once" {
+	COLLECTORS=(a b)
+	make_all
+	start_collectors
+	cp a.ini old.ini
+	printf '%s\n' '[cluster]' 'version = 1' '[collector 1]' 'ticket = old.ini' \
+		'[collector 2]' 'ticket = b.ini' >cluster.ini
+	dta-collect --region "$NET-a" --rotate
+	wait_for grep -qx 'epoch = 2' a.ini
+	dta-gen uniform --seed 5 --count 3000 -q -w all.pcap
+	start t translate.log dta-translate -o ndjson -r all.pcap --to t1 \
+		--cluster cluster.ini --window 64
+	TRANSLATE=$PID
+	ended() { ! kill -0 "$TRANSLATE" 2>/dev/null; }
+	wait_for ended
+	wait "$TRANSLATE"
+	balances translate.log
+	[ "$(counter translate.log acked requester)" -gt 2000 ]
+	[ "$(counter translate.log refused requester)" -gt 2000 ]
+}
+
 # Through pipes: reports in, packets and answers between.
 @test "pipes" {
 	start_collector() {

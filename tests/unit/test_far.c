@@ -10,55 +10,10 @@
 #include <unistd.h>
 
 #include "base/rng.h"
+#include "far_rig.h"
 #include "query/far_wire.h"
-#include "query/query.h"
 #include "store/region_file.h"
-#include "store_sample.h"
 #include "wire/be.h"
-
-static struct region *region;
-static unsigned trips, fail_at, closed;
-static uint64_t end, highest; /* of the file, as read */
-static struct region_header bent;
-static bool use_bent;
-static const volatile sig_atomic_t never;
-
-static int link_read(void *ctx, const struct memory_piece *p, size_t n,
-		     struct fault *f)
-{
-	TEST(ctx == &trips);
-	if (++trips == fail_at)
-		return fault_set(f, -ECONNRESET, "the link broke");
-	for (; n; n--, p++) {
-		if (!TEST(p->offset <= end && p->length <= end - p->offset))
-			return -ERANGE;
-		if (p->offset + p->length > highest)
-			highest = p->offset + p->length;
-		memcpy(p->to, region_file(region) + p->offset, p->length);
-		if (!p->offset && use_bent)
-			memcpy(p->to, &bent, sizeof(bent));
-	}
-	return 0;
-}
-
-static void link_close(void *ctx)
-{
-	TEST(ctx == &trips);
-	closed++;
-}
-
-static int far(struct memory **out, uint64_t size, struct fault *f)
-{
-	struct memory_link link = {link_read, link_close, &trips, size};
-	unsigned before = closed;
-	int rc;
-
-	trips = 0;
-	end = size;
-	rc = memory_of_link(out, "there", &link, &never, f);
-	TEST(closed == before + (rc < 0));
-	return rc;
-}
 
 static void same(struct memory *a, struct memory *b)
 {
@@ -321,6 +276,61 @@ static void test_wire(void)
 	TEST(waitpid(pid, NULL, 0) == pid);
 }
 
+/* One end that answers nothing before it has n requests of one piece, zeros. */
+static pid_t hesitate(int *fd, unsigned n)
+{
+	static uint8_t zeros[4 + WIRE_BYTES];
+	uint8_t request[4 + WIRE_PIECE];
+	int pair[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0 || (pid = fork()) < 0)
+		exit(1);
+	*fd = pair[0];
+	close(pair[pid ? 1 : 0]);
+	if (pid)
+		return pid;
+	alarm(60); /* if they never come */
+	for (unsigned i = 0; i < n; i++)
+		if (recv(pair[1], request, sizeof(request), MSG_WAITALL) !=
+		    sizeof(request))
+			_exit(1);
+	be32_store(zeros, WIRE_BYTES);
+	for (unsigned i = 0; i < n; i++)
+		for (size_t at = 0; at < sizeof(zeros);) {
+			ssize_t some = write(pair[1], zeros + at,
+					     sizeof(zeros) - at);
+
+			if (some <= 0)
+				_exit(1);
+			at += (size_t)some;
+		}
+	_exit(0);
+}
+
+/* What a far list is read in, 16 MiB, takes one round trip. */
+static void test_ahead(void)
+{
+	enum { LEN = 16 << 20 };
+	struct memory_piece p = {0, LEN, malloc(LEN)};
+	struct fault f = {""};
+	struct wire w;
+	int fd;
+	pid_t pid = hesitate(&fd, LEN / WIRE_BYTES);
+	uint8_t any = 0;
+
+	memset(p.to, 1, LEN);
+	TEST(wire_init(&w, fd, &never) == 0);
+	TEST(wire_read(&w, &p, 1, &f) == 0);
+	for (size_t i = 0; i < LEN; i++)
+		any |= ((uint8_t *)p.to)[i];
+	TEST(!any);
+	TEST(ended_well(pid));
+	wire_fini(&w);
+	free(p.to);
+	close(fd);
+}
+
 /* Requests that are none end it, and nothing is sent. */
 static void test_hostile_asker(void)
 {
@@ -410,6 +420,7 @@ int main(void)
 	test_failing();
 	test_bent();
 	test_wire();
+	test_ahead();
 	test_hostile_asker();
 	test_hostile_server();
 	region_close(region);

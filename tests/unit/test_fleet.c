@@ -8,12 +8,14 @@
 #include <sys/stat.h>
 
 #include "fleet/fleet.h"
-#include "rdma_rig.h"
+#include "requester_rig.h"
 #include "test.h"
 
 enum {
 	WINDOW = 64,
 	NEW_QPN = 0x700,
+	SECOND = 1000000000,
+	BOTH = 2,
 };
 
 struct harbour {
@@ -27,14 +29,13 @@ struct harbour {
 };
 
 /* In a second of its own: a clock may be too coarse to tell. */
-static void put_ticket(const struct harbour *h, const struct ticket *t,
-		       time_t second)
+static void put_ticket(const char *path, const struct ticket *t, time_t second)
 {
 	const struct timespec when[2] = {{second, 0}, {second, 0}};
-	FILE *out = fopen(h->ticket, "w");
+	FILE *out = fopen(path, "w");
 
 	TEST(out && ticket_write(t, out) == 0 && fclose(out) == 0);
-	TEST(utimensat(AT_FDCWD, h->ticket, when, 0) == 0);
+	TEST(utimensat(AT_FDCWD, path, when, 0) == 0);
 }
 
 static void harbour_open(struct harbour *h, const struct ticket *t)
@@ -48,7 +49,7 @@ static void harbour_open(struct harbour *h, const struct ticket *t)
 		 (int)getpid());
 	snprintf(h->frames, sizeof(h->frames), "/tmp/test-fleet-%d.pcap",
 		 (int)getpid());
-	put_ticket(h, t, 1000);
+	put_ticket(h->ticket, t, 1000);
 	snprintf(h->collector.ticket, sizeof(h->collector.ticket), "%s",
 		 h->ticket);
 	h->generation.member = &h->member;
@@ -107,6 +108,18 @@ static struct ticket renewed(const struct ticket *t)
 	return to;
 }
 
+/* Some looks later: what cannot be used is looked at twice before it is said.
+ */
+static int look(struct harbour *h, struct fault *f)
+{
+	static uint64_t now;
+	int rc = 0;
+
+	for (unsigned i = 0; i < 3 && !rc; i++)
+		rc = fleet_look(h->fleet, now += SECOND, f);
+	return rc;
+}
+
 static void all_or_none(const struct ticket *t)
 {
 	struct ticket next = renewed(t);
@@ -116,20 +129,230 @@ static void all_or_none(const struct ticket *t)
 	harbour_open(&h, t);
 	TEST(pair_of(&h, RIG_KW) == t->at[RIG_KW].qpn);
 	next.mtu = 2048;
-	put_ticket(&h, &next, 2000);
-	TEST(fleet_reticket(h.fleet, &h.cluster, &f) == -EINVAL);
+	put_ticket(h.ticket, &next, 2000);
+	TEST(look(&h, &f) == -EINVAL);
 	TEST(strstr(f.text, "MTU") != NULL);
 	TEST(pair_of(&h, RIG_KW) == t->at[RIG_KW].qpn);
 	next = renewed(t);
 	next.peer_ip[3]++;
-	put_ticket(&h, &next, 3000);
-	TEST(fleet_reticket(h.fleet, &h.cluster, &f) == -EINVAL);
+	put_ticket(h.ticket, &next, 3000);
+	TEST(look(&h, &f) == -EINVAL);
+	TEST(look(&h, &f) == 0); /* said is said */
 	TEST(pair_of(&h, RIG_KW) == t->at[RIG_KW].qpn);
 	next = renewed(t);
-	put_ticket(&h, &next, 4000);
-	TEST(fleet_reticket(h.fleet, &h.cluster, &f) == 0);
+	put_ticket(h.ticket, &next, 4000);
+	TEST(look(&h, &f) == FLEET_RENEWED);
 	TEST(pair_of(&h, RIG_KW) == NEW_QPN + RIG_KW);
 	harbour_close(&h);
+}
+
+/* A copy is written piece by piece: what is there meanwhile is no ticket, and
+ * nobody is told of it unless it stays so. */
+static void half_written(const struct ticket *t)
+{
+	const struct timespec when[2] = {{2000, 0}, {2000, 0}};
+	struct ticket next = renewed(t);
+	struct fault f = {""};
+	struct harbour h;
+
+	harbour_open(&h, t);
+	put_ticket(h.ticket, &next, 2000);
+	TEST(truncate(h.ticket, 300) == 0);
+	TEST(utimensat(AT_FDCWD, h.ticket, when, 0) == 0);
+	TEST(fleet_look(h.fleet, 1, &f) == 0);
+	put_ticket(h.ticket, &next, 2001);
+	TEST(fleet_look(h.fleet, SECOND, &f) == FLEET_RENEWED);
+	TEST(strstr(f.text, "written again, still epoch 1") != NULL);
+	TEST(pair_of(&h, RIG_KW) == NEW_QPN + RIG_KW);
+	next.epoch++;
+	put_ticket(h.ticket, &next, 3000);
+	TEST(look(&h, &f) == FLEET_RENEWED);
+	TEST(strstr(f.text, "a new ticket, epoch 2") != NULL);
+	harbour_close(&h);
+}
+
+/* The cluster file has the ticket at another place, where it cannot be used:
+ * the file of before is still looked at. */
+static void another_place(const struct ticket *t)
+{
+	struct ticket next = renewed(t);
+	struct fault f = {""};
+	struct harbour h;
+
+	harbour_open(&h, t);
+	snprintf(h.collector.ticket, sizeof(h.collector.ticket), "%s",
+		 "/nowhere/ticket.ini");
+	TEST(fleet_reticket(h.fleet, &h.cluster, &f) == -ENOENT);
+	TEST(look(&h, &f) == 0);
+	put_ticket(h.ticket, &next, 2000);
+	TEST(look(&h, &f) == FLEET_RENEWED);
+	harbour_close(&h);
+}
+
+static void no_file(const struct ticket *t)
+{
+	struct fleet_options o = {0};
+	struct fault f = {""};
+	struct harbour h;
+	struct fleet *fl;
+
+	harbour_open(&h, t);
+	o.sink = h.sink;
+	unlink(h.ticket);
+	TEST(mkfifo(h.ticket, 0600) == 0);
+	TEST(fleet_open(&fl, &h.cluster, &o, &f) == -EINVAL);
+	TEST(strstr(f.text, "no ordinary file") != NULL);
+	harbour_close(&h);
+}
+
+/* Two collectors, each with a region's responder of its own. */
+struct port {
+	struct cluster_collector collector[BOTH];
+	struct cluster_member member[BOTH];
+	struct cluster_generation generation[BOTH]; /* both; the first */
+	struct cluster cluster;
+	struct ticket ticket[BOTH];
+	struct responder *responder[BOTH];
+	struct roce_out *roce[FLEET_MAX];
+	struct line there, back;
+	struct fleet *fleet;
+	uint64_t now;
+};
+
+static void port_open(struct port *h, const struct ticket *t, struct region *r)
+{
+	struct responder_options ro = {.receives = UINT64_MAX};
+	struct fleet_options o = {0};
+	struct fault f = {""};
+
+	line_open(&h->there);
+	line_open(&h->back);
+	for (unsigned i = 0; i < BOTH; i++) {
+		struct cluster_collector *c = &h->collector[i];
+
+		c->id = (uint16_t)i;
+		h->member[i].collector = i;
+		h->ticket[i] = *t;
+		h->ticket[i].ip[3] += (uint8_t)i;
+		snprintf(c->ticket, sizeof(c->ticket),
+			 "/tmp/test-fleet-%d-%u.ini", (int)getpid(), i);
+		put_ticket(c->ticket, &h->ticket[i], 1000);
+		if (responder_open(&h->responder[i], r, &h->ticket[i],
+				   h->back.sink, &ro, &f) < 0)
+			rig_die("responder", &f);
+	}
+	h->generation[0] = (struct cluster_generation){.n = BOTH,
+						       .member = h->member};
+	h->generation[1] = (struct cluster_generation){.n = 1,
+						       .member = h->member};
+	h->cluster = (struct cluster){.n = BOTH,
+				      .generations = 1,
+				      .collector = h->collector,
+				      .generation = h->generation};
+	o.sink = h->there.sink;
+	if (fleet_open(&h->fleet, &h->cluster, &o, &f) < 0)
+		rig_die("fleet", &f);
+	TEST(fleet_roces(h->fleet, h->roce) == BOTH);
+	for (unsigned i = 0; i < BOTH; i++)
+		TEST(roce_out_window(h->roce[i], WINDOW, NULL, NULL, &f) == 0);
+}
+
+static void port_close(struct port *h)
+{
+	fleet_close(h->fleet);
+	for (unsigned i = 0; i < BOTH; i++) {
+		responder_close(h->responder[i]);
+		unlink(h->collector[i].ticket);
+	}
+	line_close(&h->there);
+	line_close(&h->back);
+}
+
+/* Frames there and back, for so many milliseconds. */
+static void port_turn(struct port *h, unsigned ms)
+{
+	for (unsigned k = 0; k < ms; k++) {
+		size_t n = line_take(&h->there);
+
+		for (unsigned i = 0; i < BOTH; i++)
+			TEST(responder_rx(h->responder[i], h->there.pkts, n) ==
+			     0);
+		n = line_take(&h->back);
+		h->now += SECOND / 1000;
+		TEST(roce_out_answers(h->roce, BOTH, h->back.pkts, n, h->now) ==
+		     0);
+		for (unsigned i = 0; i < BOTH; i++)
+			TEST(roce_out_tick(h->roce[i], h->now) == 0);
+	}
+}
+
+static void write_to(struct port *h, unsigned i)
+{
+	static const uint8_t data[8];
+	struct op op = {
+		.verb = OP_WRITE, .table = RIG_KW, .length = 8, .data = data};
+	struct road *road = roce_out_road(h->roce[i]);
+
+	road->begin(road);
+	TEST(road->exec(road, &op, 1, 1000) == 0);
+	road->end(road);
+}
+
+/* Queue pairs made anew, with other R_Keys or with those of the tickets. */
+static void reopen(struct port *h, uint32_t flip)
+{
+	struct fault f = {""};
+
+	for (unsigned i = 0; i < BOTH; i++) {
+		struct ticket t = h->ticket[i];
+
+		for (unsigned k = 0; k < t.n; k++)
+			t.at[k].rkey ^= flip;
+		TEST(responder_reopen(h->responder[i], &t, &f) == 0);
+	}
+}
+
+static bool refusal_of(struct port *h, unsigned i, const char *what)
+{
+	struct fault f = {""};
+
+	return fleet_refusal(h->fleet, &f) &&
+	       strstr(f.text, h->collector[i].ticket) && strstr(f.text, what);
+}
+
+/* Each collector is told of once, however often it refuses, and once when it
+ * does not any more; not one that is a member no longer. */
+static void refusals(const struct ticket *t, struct region *r)
+{
+	static struct port h;
+	struct fault f = {""};
+
+	port_open(&h, t, r);
+	reopen(&h, 1);
+	write_to(&h, 0);
+	port_turn(&h, 300);
+	TEST(refusal_of(&h, 0, "out of date; waiting"));
+	TEST(!fleet_refusal(h.fleet, &f));
+	write_to(&h, 1);
+	port_turn(&h, 300);
+	TEST(refusal_of(&h, 1, "out of date; waiting"));
+	for (unsigned i = 0; i < 15000;
+	     i++) { /* the old ones are tried again */
+		if (i % 500 == 0)
+			reopen(&h, 1);
+		port_turn(&h, 1);
+		TEST(!fleet_refusal(h.fleet, &f));
+	}
+	TEST(roce_out_ledger(h.roce[0]).naks_access >= 2);
+	h.cluster.generation = &h.generation[1];
+	fleet_change(h.fleet, &h.cluster, false);
+	reopen(&h, 0);
+	port_turn(&h, 12000);
+	TEST(roce_out_ledger(h.roce[0]).acked == 1);
+	TEST(roce_out_ledger(h.roce[1]).acked == 1);
+	TEST(refusal_of(&h, 0, "again"));
+	TEST(!fleet_refusal(h.fleet, &f));
+	port_close(&h);
 }
 
 int main(void)
@@ -138,6 +361,10 @@ int main(void)
 
 	rig_open(&g, NULL);
 	all_or_none(&g.t);
+	half_written(&g.t);
+	another_place(&g.t);
+	no_file(&g.t);
+	refusals(&g.t, g.region);
 	rig_close(&g);
 	return test_end();
 }

@@ -197,7 +197,20 @@ static const struct {
 	 ":1: memory: the table's units are already given"},
 	{"[a]\nkind = append\nvalue = 4\nmemory = 72\nlists = 1\n",
 	 ":1: ring: 16 entries, but it must"},
-	{"[a]\nkind = keyinc\nring = 64\n", ":3: ring: keyinc has none"},
+	{"[a]\nkind = keyinc\nring = 64\n",
+	 ":3: ring: keyinc has none; it takes kind, id, key, value, slots, "
+	 "memory, stride, copies, hash, sequence, immediate, qp"},
+	{"[a]\nkind = keywrite\nchunks = 64\n",
+	 ":3: chunks: keywrite has none; it takes kind, id, key, value, slots, "
+	 "memory, stride, copies, hash, sequence, immediate, qp"},
+	{"[a]\nkind = append\nslots = 64\n",
+	 ":3: slots: append has none; it takes kind, id, key, value, entries, "
+	 "ring, memory, stride, copies, hash, lists, batch, flush, sequence, "
+	 "immediate, qp"},
+	{"[a]\nkind = postcard\nslots = 64\n",
+	 ":3: slots: postcard has none; it takes kind, id, key, value, chunks, "
+	 "memory, stride, copies, hash, hops, values, cache, sequence, "
+	 "immediate, qp"},
 	{"[a]\nkind = append\nbatch = 65\n", ":3: batch: 65 is not 1 to 64"},
 	{"[a]\nkind = append\nvalue = 1000\nentries = 64\nlists = 1\n",
 	 ":1: batch: 16 entries of 1024 bytes are more than one write"},

@@ -61,6 +61,8 @@ static void fill(struct rows *r)
 	row_bool(r, 5, false);
 	row_str(r, 0, "");
 	TEST(row_end(r) == 0);
+	row_list(r, 6, list, 0);
+	TEST(row_end(r) == 0);
 }
 
 static void test_formats(void)
@@ -74,7 +76,8 @@ static void test_formats(void)
 	       "s1      18446744073709551615  -9223372036854775808  0.25  "
 	       "00ff1a  true   7,4294967295\n"
 	       "-       -     -  -  -      -      -\n"
-	       "\"\"      0     0  -  \"\"     false  7\n");
+	       "\"\"      0     0  -  \"\"     false  7\n"
+	       "-       -     -  -  -      -      -\n");
 	r = start(ROW_CSV, &everything, &out);
 	fill(r);
 	expect(r, out,
@@ -82,7 +85,8 @@ static void test_formats(void)
 	       "s1,18446744073709551615,-9223372036854775808,0.25,00ff1a,true,"
 	       "\"7,4294967295\"\n"
 	       ",,,,,,\n"
-	       "\"\",0,0,,\"\",false,7\n");
+	       "\"\",0,0,,\"\",false,7\n"
+	       ",,,,,,\n");
 	r = start(ROW_NDJSON, &everything, &out);
 	fill(r);
 	expect(r, out,
@@ -92,7 +96,9 @@ static void test_formats(void)
 	       "{\"name\":null,\"u\":null,\"i\":null,\"f\":null,"
 	       "\"bytes\":null,\"b\":null,\"list\":null}\n"
 	       "{\"name\":\"\",\"u\":0,\"i\":0,\"f\":null,\"bytes\":\"\","
-	       "\"b\":false,\"list\":[7]}\n");
+	       "\"b\":false,\"list\":[7]}\n"
+	       "{\"name\":null,\"u\":null,\"i\":null,\"f\":null,"
+	       "\"bytes\":null,\"b\":null,\"list\":[]}\n");
 }
 
 /* Strings that break naive formatters; the last column is a string too. */

@@ -81,6 +81,7 @@ static void check_round_trip(const struct ticket *t)
 
 		TEST(same_table(&got.table[i], &t->table[i]));
 		TEST(a->qpn == b->qpn && a->psn == b->psn &&
+		     a->lasting == b->lasting && a->first_psn == b->first_psn &&
 		     a->rkey == b->rkey && a->address == b->address);
 		for (uint32_t k = 0; k < t->table[i].lists; k++)
 			TEST(head_of(&got, i, k) == head_of(t, i, k));
@@ -146,6 +147,8 @@ static void test_round_trip(void)
 		t->at[i] = (struct ticket_table){
 			.qpn = 0xffffff - i,
 			.psn = 0xfffff0 + i,
+			.first_psn = i % 2 ? 0xffffff - i : 0,
+			.lasting = i % 2,
 			.rkey = 0xfffffff0 + i,
 			.address = i ? 0 : UINT64_MAX - l.table[0].length,
 		};
@@ -359,6 +362,10 @@ static void test_refused(void)
 		{"qpn = 0x11", "qpn = 0x12", "id or qpn of another"},
 		{"id = 1", "id = 2", "id or qpn of another"},
 		{"psn = 0", "psn = 16777216", "psn"},
+		{"psn = 0", "psn = 0\nfirst_psn = 16777216", "first_psn"},
+		{"psn = 0", "psn = 0\nfirst_psn = 1\nfirst_psn = 1",
+		 "given twice"},
+		{"psn = 0", "first_psn = 0", "psn"},
 		{"rkey = 0x", "rkey = 0x1", "rkey"},
 		{"address = 0x", "address = 0xffffffffffffff00\n;",
 		 "would not end"},

@@ -12,6 +12,7 @@
 #include "fake_device.h"
 #include "verbs/verbs_target_private.h"
 #include "store_sample.h"
+#include "wire/proto.h"
 
 static struct region *region;
 static const char *name;
@@ -95,6 +96,7 @@ static void test_ticket(void)
 	for (unsigned i = 0; t && i < t->n; i++) {
 		TEST(t->at[i].qpn == 0x20 + i && t->at[i].rkey == 0x100 + i);
 		TEST(t->at[i].psn == fake.pair[i]->psn);
+		TEST(t->at[i].lasting && t->at[i].first_psn == t->at[i].psn);
 		TEST((const uint8_t *)(uintptr_t)t->at[i].address ==
 		     region_read(region, &t->table[i], t->epoch));
 		TEST(fake.pair[i]->receives == 50); /* all it takes */
@@ -369,13 +371,15 @@ static void test_rotation(void)
 	uint64_t epoch = region_epoch(region);
 	struct verbs_target *v;
 	struct fault f;
-	uint32_t rkey;
+	uint32_t rkey, psn;
 	int status;
 	pid_t pid;
 
 	fake_init();
 	TEST(open_target(&v, "fake0", &f) == 0);
 	rkey = verbs_target_ticket(v)->at[0].rkey;
+	psn = verbs_target_ticket(v)->at[0].psn;
+	fake.pair[0]->psn = (psn + 9) & ROCE_PSN_MASK; /* of 9 packets */
 	v->o.grace_ms = 3600000;
 	pid = fork();
 	if (!pid)
@@ -385,6 +389,10 @@ static void test_rotation(void)
 	TEST(work(v) == 1 && was_told("epoch"));
 	TEST(verbs_target_ticket(v)->epoch == epoch + 1);
 	TEST(verbs_target_ticket(v)->at[0].rkey != rkey);
+	/* The queue pair lives on. */
+	TEST(verbs_target_ticket(v)->at[0].psn == ((psn + 9) & ROCE_PSN_MASK));
+	TEST(verbs_target_ticket(v)->at[0].lasting &&
+	     verbs_target_ticket(v)->at[0].first_psn == psn);
 	TEST(v->old.n == SAMPLE_TABLES && v->old.mr[0]->rkey == rkey);
 	TEST(work(v) == 0);
 	TEST(waitpid(pid, &status, WNOHANG) == 0); /* it waits for us */

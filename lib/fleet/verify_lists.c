@@ -1,49 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * verify: Append. The entries that rings still hold are the newest; they are
- * compared, in order, with the newest of the truth. Those of the newest epoch
- * are the last ones, those of the epoch before come before them.
+ * Append against a truth. The entries that rings still hold are the newest;
+ * they are compared, in order, with the newest of the truth. Those of the
+ * newest epoch are the last ones, those of the epoch before come before them.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sources.h"
-#include "verify.h"
+#include "fleet/verify_private.h"
 #include "wire/be.h"
 
 enum {
-	READ = 65536,	      /* bytes of entries at once */
 	LISTS_PER_LOOK = 256, /* at epochs on other machines */
 };
 
 struct check {
-	struct verify *v;
-	struct score *s;
+	struct verifying *w;
 	const struct table *t;
 	const struct truth_list *truth;
 	uint32_t list;
 	uint64_t end;  /* entries of the truth that are not yet compared */
 	uint64_t held; /* entries that the rings hold */
-	uint8_t buf[READ];
+	uint8_t *buf;  /* entries that were read */
+	size_t room;
 };
 
 static void count(struct check *c, enum verdict verdict, uint64_t index,
 		  const uint8_t *want, const uint8_t *got)
 {
-	struct miss m = {.index = index};
-	char list[16];
-
-	if (verify_listed(c->v, verdict)) {
-		snprintf(list, sizeof(list), "%u", c->list);
-		m.key = list;
-		if (want)
-			m.expected = render_text(&c->v->render, &c->v->expected,
-						 want, c->t->value_len);
-		if (got)
-			m.got = render_text(&c->v->render, &c->v->got, got,
-					    c->t->value_len);
-	}
-	verify_count(c->v, c->s, c->t, verdict, &m);
+	verify_note(c->w, &(struct verify_miss){
+				  .t = c->t,
+				  .verdict = verdict,
+				  .list = c->list,
+				  .index = index,
+				  .want_entry = want,
+				  .got_entry = got,
+			  });
 }
 
 /* n entries, read from memory, that stand for those from index on. */
@@ -75,28 +68,44 @@ static void missing(struct check *c, uint64_t index, uint64_t n)
 		      NULL);
 }
 
-/* Who asks of a collector that has just been lost does not know all. */
-static void lost(struct check *c, unsigned place)
+/* Who asks of a collector that has just been lost does not know all. -EIO:
+ * there is nobody else to ask. */
+static int lost(struct check *c, unsigned place)
 {
-	struct places *p = c->v->p;
+	struct places *p = c->w->v->places;
 
 	if (!places_fell(p, p->place[place].source))
-		return;
-	sources_check(p);
+		return 0;
+	if (p->gone)
+		return -EIO;
 	collectors_failed_set(p->collectors);
+	return 0;
+}
+
+/* Room for as many of n entries as are to be read at once; 0: no memory. */
+static uint64_t make_room(struct check *c, const struct view *v, uint64_t n)
+{
+	uint64_t some = list_at_once(v, n);
+	size_t room = (size_t)(some * v->t->value_len);
+	void *more;
+
+	if (room > c->room) {
+		more = realloc(c->buf, room);
+		if (!more)
+			return 0;
+		c->buf = more;
+		c->room = room;
+	}
+	return some;
 }
 
 /* The list in one place: its last entry is number c->end - 1 of the truth. */
-static void check_place(struct check *c, unsigned place,
-			const struct view *view)
+static int check_place(struct check *c, unsigned place, const struct view *view)
 {
 	uint64_t entries, from, shift, next, gone;
-	uint64_t max = READ / c->t->value_len;
 
-	if (list_count(&entries, view, c->list) < 0) {
-		lost(c, place);
-		return;
-	}
+	if (list_count(&entries, view, c->list) < 0)
+		return lost(c, place);
 	/* The ring may hold more than the truth tells of, or still has. */
 	from = c->end - c->truth->first;
 	from = entries > from ? entries - from : 0;
@@ -104,12 +113,16 @@ static void check_place(struct check *c, unsigned place,
 		from = entries - table_kept(view->t);
 	shift = c->end - entries; /* wraps: index = at + shift */
 	for (uint64_t at = from; at < entries; at = next) {
-		uint64_t want = entries - at < max ? entries - at : max;
-		int64_t n = list_read(view, c->list, at, c->buf, want, &next,
-				      &gone);
+		uint64_t want = make_room(c, view, entries - at);
+		int64_t n = !want ? -ENOMEM
+				  : list_read(view, c->list, at, c->buf, want,
+					      &next, &gone);
 
+		if (n == -ENOMEM)
+			return -ENOMEM;
 		if (n < 0) { /* a damaged block, or no connection */
-			lost(c, place);
+			if (lost(c, place) < 0)
+				return -EIO;
 			missing(c, at + shift, want);
 			next = at + want;
 		} else if ((!n && !gone) || next > entries) {
@@ -120,15 +133,16 @@ static void check_place(struct check *c, unsigned place,
 	}
 	c->held += entries - from;
 	c->end = entries < c->end ? c->end - entries : 0;
+	return 0;
 }
 
 /*
  * Goes to the list's places, and looks at the count in each before any entry is
  * compared: if a machine is lost, its mirror may do.
  */
-static void locate(struct check *c, const struct truth_table *tt)
+static void locate(struct check *c)
 {
-	struct places *p = c->v->p;
+	struct places *p = c->w->v->places;
 	uint8_t key[4];
 	bool fell;
 
@@ -142,7 +156,7 @@ static void locate(struct check *c, const struct truth_table *tt)
 			struct view view;
 			uint64_t n;
 
-			fell = target_view(&view, p, &tt->target, i) &&
+			fell = target_view(&view, p, &c->w->target, i) &&
 			       c->list < view.t->lists &&
 			       list_count(&n, &view, c->list) < 0 &&
 			       places_fell(p, p->place[i].source);
@@ -156,43 +170,48 @@ static void locate(struct check *c, const struct truth_table *tt)
  * What no place has is missing as far as there would have been room for it;
  * the rest was overwritten, or would have been.
  */
-static void check_list(struct check *c, const struct truth_table *tt)
+static int check_list(struct check *c)
 {
-	const struct verify *v = c->v;
+	struct places *p = c->w->v->places;
 	uint64_t rooms = 0, left;
+	int rc = 0;
 
-	locate(c, tt);
+	locate(c);
 	c->end = c->truth->first + c->truth->len / c->t->value_len;
 	c->held = 0;
-	for (unsigned p = 0; p < v->p->n; p++) {
+	for (unsigned i = 0; i < p->n && !rc; i++) {
 		struct view view;
 
-		if (place_repeats(v->p, p) ||
-		    !target_view(&view, v->p, &tt->target, p) ||
+		if (place_repeats(p, i) ||
+		    !target_view(&view, p, &c->w->target, i) ||
 		    c->list >= view.t->lists)
 			continue;
 		rooms += table_kept(view.t);
 		if (c->end > c->truth->first)
-			check_place(c, p, &view);
+			rc = check_place(c, i, &view);
 	}
 	left = rooms > c->held ? rooms - c->held : 0;
 	if (left > c->end)
 		left = c->end;
-	missing(c, c->end - left, left);
+	if (!rc)
+		missing(c, c->end - left, left);
+	return rc;
 }
 
-void verify_lists(struct verify *v, struct score *s, struct truth_table *tt)
+int verify_lists(struct verifying *w)
 {
 	struct check *c = calloc(1, sizeof(*c));
+	int rc = 0;
 
 	if (!c)
-		cli_fail("out of memory");
-	c->v = v;
-	c->s = s;
-	c->t = tt->target.t;
-	for (c->list = 0; c->list < c->t->lists && !cli_stop; c->list++) {
-		c->truth = &tt->lists[c->list];
-		check_list(c, tt);
+		return -ENOMEM;
+	c->w = w;
+	c->t = w->truth->t;
+	for (; c->list < c->t->lists && !*w->v->stop && !rc; c->list++) {
+		c->truth = &w->truth->lists[c->list];
+		rc = check_list(c);
 	}
+	free(c->buf);
 	free(c);
+	return rc;
 }

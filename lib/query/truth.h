@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * truth.h - what was reported (dta-gen --truth), gathered into what a collector
+ * ought to answer: the last value of a key, the sum of a counter, the last
+ * value of each hop, the entries of a list.
+ *
+ * Its rows are CSV:  table,kind,key,hop,path_len,copies,value
+ * Errors:            -EINVAL: a row that is none, and why; -ENOMEM
+ */
+#ifndef QUERY_TRUTH_H
+#define QUERY_TRUTH_H
+
+#include <stdbool.h>
+
+#include "base/fault.h"
+#include "query/keymap.h"
+#include "store/table.h"
+
+enum {
+	TRUTH_HOPS = 16, /* that a report can name (dta.md 1.1) */
+};
+
+/*
+ * What is expected of a key: a record of its map. copies: the fewest slots that
+ * one of its reports was stored in; those beyond may hold an older value.
+ */
+struct truth_key {
+	uint8_t copies;
+	union {
+		uint8_t value[TABLE_VALUE_MAX]; /* only value_len of it */
+		uint64_t sum;
+		struct {
+			uint32_t hop[TRUTH_HOPS];
+			uint16_t seen;	  /* bit i: hop i was reported */
+			uint8_t path_len; /* as last told; 0: unknown */
+		};
+	};
+};
+
+/* All entries of a list, in order. */
+struct truth_list {
+	uint8_t *entries;
+	size_t len, cap; /* bytes */
+	uint64_t first;	 /* entries before the first that is kept */
+};
+
+struct truth_table {
+	const struct table *t;
+	struct keymap keys;	  /* all kinds but Append */
+	struct truth_list *lists; /* Append: t->lists of them */
+};
+
+struct truth {
+	const struct table *const *known;
+	unsigned n_known;
+	bool begun; /* the header was there */
+	unsigned n;
+	struct truth_table table[TABLE_MAX];
+};
+
+/* Rows are for these tables, the first that fits, which outlive the truth. */
+void truth_init(struct truth *t, const struct table *const *known, unsigned n);
+void truth_fini(struct truth *t);
+
+/* The next line of a truth, the header first; its text is used up. */
+int truth_line(struct truth *t, char *line, struct fault *f);
+
+/*
+ * Hops of a path: as told; else all of the chunk, or as many as were reported
+ * if these are more.
+ */
+unsigned truth_path_len(const struct truth_key *k, const struct table *t);
+
+/* Whether all of them were reported. */
+bool truth_path_whole(const struct truth_key *k, const struct table *t);
+
+/* A path that no chunk of the table can hold. */
+bool truth_path_long(const struct truth_key *k, const struct table *t);
+
+#endif
