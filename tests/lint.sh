@@ -71,7 +71,7 @@ each() {
 	[ $# = 0 ] || printf '%s\0' "$@" | xargs -0 -P "$jobs" -I{} \
 		bash -c 'compile "$@"' _ "${command[@]}" {} | found
 }
-cflags=$(pkg-config --cflags libpcap zlib inih libedit 2>/dev/null)
+cflags=$(pkg-config --cflags libpcap zlib libedit 2>/dev/null)
 # shellcheck disable=SC2206
 warnings+=($cflags "-I${BUILD:-build}/lib") # what make generates
 mkdir -p "$work/objects" # what of it needs what: see circles below
