@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "emit.h"
+#include "frame.h"
 #include "link.h"
 #include "translate/backoff.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* packet_road.c - opens the road of packets, and what it tells. */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,26 +9,6 @@
 static inline struct packet_road *self(struct road *r)
 {
 	return (struct packet_road *)r;
-}
-
-void packet_road_say(const struct packet_road *p, const char *fmt, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	p->o.warn(p->o.ctx, text);
-}
-
-void packet_road_say_fault(const struct packet_road *p, const char *object,
-			   const struct fault *why)
-{
-	struct fault all;
-
-	fault_of(&all, 0, object, why);
-	packet_road_say(p, "%s", all.text);
 }
 
 static uint64_t packet_begin(struct road *r)
@@ -77,6 +55,18 @@ static int packet_tick(struct road *r)
 
 	packet_road_look(p);
 	return p->heard ? packet_road_hear(p, 0) : 0;
+}
+
+static int packet_change(struct road *r, enum road_step step)
+{
+	struct packet_road *p = self(r);
+	struct fault f = {0};
+	int rc = packet_road_change(p, step);
+
+	/* newcomers' */
+	if (step == ROAD_DONE && p->heard && packet_road_windows(p, &f) < 0)
+		packet_road_say(p, "%s", f.text);
+	return rc;
 }
 
 static void packet_flush(struct road *r)
@@ -213,7 +203,7 @@ static const struct road packet_road = {
 	.due = packet_road_due,
 	.tick = packet_tick,
 	.renew = packet_road_renew,
-	.change = packet_road_change,
+	.change = packet_change,
 	.flush = packet_flush,
 	.finish = packet_finish,
 	.account = packet_account,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * packet_road.h - the road of RoCEv2 packets, and of a cluster: by a ticket or a
- * cluster file, out by a sink, with the collectors' answers from a source where
- * there are any. Tickets that are written anew are taken; a cluster file is read
- * again when it is asked to (renew()).
+ * packet_road.h - the road of RoCEv2 packets, and of a cluster: by a ticket or
+ * a cluster file, out by a sink, with the collectors' answers from a source
+ * where there are any. Tickets that are written anew are taken; a cluster file
+ * is read again when it is asked to (renew()).
  */
 #ifndef FLEET_PACKET_ROAD_H
 #define FLEET_PACKET_ROAD_H
@@ -21,8 +21,8 @@ struct packet_road_options {
 	bool dart; /* Key-Write by dart_out.h's road, where there is a sink */
 	unsigned ack_every;
 	unsigned window; /* requests kept until confirmed; 0: no answers */
-	bool live;	 /* reports do not wait for a collector that is silent */
-	bool quiet;	 /* no word of new tickets */
+	bool live;  /* reports do not wait for a collector that is silent */
+	bool quiet; /* no word of new tickets */
 	const volatile sig_atomic_t *stop; /* true: soon there is an end */
 	/*
 	 * Opened when what is above was read: the way out, or NULL (regions on

@@ -240,8 +240,7 @@ int packet_road_listen(struct packet_road *p, struct fault *f)
 	struct fault why = {0};
 	int rc;
 
-	if (!p->sink || !p->o.open_answers || !p->o.window ||
-	    !has_rc(&p->road))
+	if (!p->sink || !p->o.open_answers || !p->o.window || !has_rc(&p->road))
 		return 0;
 	rc = packet_road_windows(p, f);
 	if (rc < 0)

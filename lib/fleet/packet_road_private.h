@@ -66,11 +66,10 @@ uint64_t packet_road_due(const struct road *r);
 int packet_road_drain(struct packet_road *p);
 
 /* packet_road_renew.c */
-int packet_road_read(struct packet_road *p, struct cluster *c,
-		     struct fault *f);
+int packet_road_read(struct packet_road *p, struct cluster *c, struct fault *f);
 void packet_road_look(struct packet_road *p); /* at the tickets */
 void packet_road_renew(struct road *r);
-int packet_road_change(struct road *r, enum road_step step);
+int packet_road_change(struct packet_road *p, enum road_step step);
 /* What the newest generation is for who steers. */
 void packet_road_take_parts(struct packet_road *p);
 

@@ -163,12 +163,8 @@ static void swap_clusters(struct packet_road *p)
 
 static void settle(struct packet_road *p)
 {
-	struct fault f = {0};
-
 	fleet_settle(p->fleet);
 	cluster_fini(&p->next);
-	if (p->heard && packet_road_windows(p, &f) < 0)
-		packet_road_say(p, "%s", f.text);
 }
 
 static void say_generation(const struct packet_road *p)
@@ -178,10 +174,8 @@ static void say_generation(const struct packet_road *p)
 			fleet_collectors(p->fleet));
 }
 
-int packet_road_change(struct road *r, enum road_step step)
+int packet_road_change(struct packet_road *p, enum road_step step)
 {
-	struct packet_road *p = (struct packet_road *)r;
-
 	switch (step) {
 	case ROAD_ASK:
 		if (!p->next.n)

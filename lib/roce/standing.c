@@ -6,8 +6,7 @@
 static const uint64_t answering_ns = UINT64_C(2000000000); /* a few probes */
 static const uint64_t patience_ns = UINT64_C(5000000000); /* for any progress */
 
-const char standing_nothing[] =
-	"nothing was acknowledged of all that was sent";
+const char standing_nothing[] = "nothing was acknowledged of all that was sent";
 
 /* What is wrong with a collector, and what to do about it. */
 static void complain(struct fault *f, const struct ticket *t,
@@ -105,8 +104,8 @@ bool standing_look(struct standing *st, const struct roce_out *o,
 {
 	const struct ticket *t = roce_out_ticket(o);
 	unsigned stuck = stuck_table(st, o, t->n, now_ns, away);
-	enum standing_state state =
-		state_of(st, o, stuck, is_answering(st, o, now_ns));
+	enum standing_state state = state_of(st, o, stuck,
+					     is_answering(st, o, now_ns));
 	char who[TEXT_IP_MAX];
 	struct fault what;
 

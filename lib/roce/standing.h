@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * standing.h - how a collector stands that should acknowledge what is sent: what
- * is wrong with it and what to do about it, once when it changes, and once when
- * it is well again.
+ * standing.h - how a collector stands that should acknowledge what is sent:
+ * what is wrong with it and what to do about it, once when it changes, and once
+ * when it is well again.
  */
 #ifndef ROCE_STANDING_H
 #define ROCE_STANDING_H

@@ -343,12 +343,12 @@ static const char *verbs_why(struct road *road)
 
 	if (!v->ctr.received || v->ctr.completed || worst == l->n)
 		return NULL;
-	fault_set(&v->why, -1,
-		  "%.200s: nothing was acknowledged of all that was sent: %ju "
-		  "operations are %s: see FROM HOST TO HOST in dta-translate(1)",
-		  v->address,
-		  (uintmax_t)ledger_get(l, &v->ctr, worst),
-		  l->fields[worst].name);
+	fault_set(
+		&v->why, -1,
+		"%.200s: nothing was acknowledged of all that was sent: %ju "
+		"operations are %s: see FROM HOST TO HOST in dta-translate(1)",
+		v->address, (uintmax_t)ledger_get(l, &v->ctr, worst),
+		l->fields[worst].name);
 	return v->why.text;
 }
 
