@@ -74,8 +74,8 @@ static void send(struct rig *r, uint16_t table, uint32_t src, uint64_t number)
 			       .key = (const uint8_t *)"abcd",
 			       .data = (const uint8_t *)"1234"};
 	uint8_t frame[FRAME_ROOM];
-	size_t len = frame_of(frame, r->format, &d, 1, r->cached);
-	uint8_t *ip = frame + (r->cached == SHAPE_VLAN ? 18 : 14);
+	size_t len = frame_of(frame, r->format, &d, 1, r->shape);
+	uint8_t *ip = frame + (r->shape == SHAPE_VLAN ? 18 : 14);
 
 	be32_store(ip + 12, src);
 	be16_store(ip + 10, 0);
