@@ -12,11 +12,6 @@
 
 #include <errno.h>
 
-enum {
-	BURST_MIN = 2,
-	TIMEOUT_MIN = 1 * 1000000, /* ns */
-};
-
 /* How many requests may be under way: additions, as many as the collector has
  * room to remember the answers of. */
 static uint32_t flight_of(const struct roce_out *o, unsigned table)
@@ -35,27 +30,25 @@ static int send_some(struct roce_out *o, unsigned table)
 	struct requester *q = &o->pair[table].q;
 	struct window *w = &q->w;
 	uint32_t flight = flight_of(o, table);
-	uint64_t until = w->acked + flight < w->end ? w->acked + flight
-						    : w->end;
+	uint64_t until = w->snd.una + flight < w->snd.end ? w->snd.una + flight
+							  : w->snd.end;
 	uint32_t every = o->ack_every, psn;
 	int rc = 0;
 
 	if (!every || every > (flight + 3) / 4)
 		every = (flight + 3) / 4;
-	for (; w->next < until && !rc; w->next++) {
-		const struct request *r = window_at(w, w->next);
+	while (w->snd.nxt < until && !rc) {
+		const struct request *r = window_at(w, w->snd.nxt);
 
-		psn = psn_of(q, w->next);
-		if (++q->since_ack >= every || w->next + 1 == until) {
+		psn = psn_of(q, w->snd.nxt);
+		if (++q->since_ack >= every || w->snd.nxt + 1 == until) {
 			q->since_ack = 0;
 			psn |= ack_req;
 		}
-		if (w->next < w->sent) {
-			o->ctr.resent++;
-		} else {
-			w->sent = w->next + 1;
+		if (snd_next(&w->snd))
 			q->unused = (psn + 1) & ROCE_PSN_MASK;
-		}
+		else
+			o->ctr.resent++;
 		rc = roce_out_emit(o, &r->op, r->opcode, psn, o->ts_ns);
 	}
 	return rc;
@@ -65,21 +58,21 @@ int requester_push(struct roce_out *o, unsigned table)
 {
 	struct requester *q = &o->pair[table].q;
 	struct window *w = &q->w;
-	uint64_t first = w->sent;
+	uint64_t first = w->snd.max;
 	int rc;
 
 	if (q->phase != PHASE_OPEN)
-		return q->deadline || w->end == w->acked
+		return q->deadline || w->snd.end == w->snd.una
 			       ? 0
 			       : requester_ask_anew(o, table);
-	if (q->resume || w->next == w->end)
+	if (q->resume || w->snd.nxt == w->snd.end)
 		return 0;
 	rc = send_some(o, table);
-	if (w->sent > first && !q->timed_at) {
-		q->timed = w->sent - 1;
+	if (w->snd.max > first && !q->timed_at) {
+		q->timed = w->snd.max - 1;
 		q->timed_at = o->now_ns;
 	}
-	if (!q->deadline && w->acked < w->sent)
+	if (!q->deadline && w->snd.una < w->snd.max)
 		requester_expect(o, q);
 	return rc;
 }
@@ -128,59 +121,6 @@ int requester_add(struct roce_out *o, const struct op *op, uint8_t opcode,
 	return 0;
 }
 
-/* RFC 6298's idea with less of it: four round trips are too long. */
-static void measure(const struct roce_out *o, struct requester *q)
-{
-	uint64_t trip = o->now_ns - q->timed_at, all;
-
-	if (!q->timed_at)
-		return;
-	all = q->timeout - q->timeout / 8 + trip / 2;
-	q->timeout = all < TIMEOUT_MIN	 ? TIMEOUT_MIN
-		     : all > TIMEOUT_MAX ? TIMEOUT_MAX
-					 : all;
-	q->timed_at = 0;
-}
-
-/* All requests before one that is n past the oldest are carried out. */
-static void confirm(struct roce_out *o, struct requester *q, uint32_t n)
-{
-	struct window *w = &q->w;
-
-	if (!n)
-		return;
-	q->stale = false; /* its R_Key is good, or good again */
-	o->ctr.acked += n;
-	w->acked += n;
-	if (w->next < w->acked)
-		w->next = w->acked;
-	if (w->acked > q->timed)
-		measure(o, q);
-	q->deadline = 0;
-	if (w->acked < w->sent)
-		requester_expect(o, q);
-	q->burst = q->burst + n <= w->mask ? q->burst + n
-					   : (uint32_t)w->mask + 1;
-}
-
-/* Sends everything again that is not confirmed. */
-static void go_back(const struct roce_out *o, struct requester *q)
-{
-	struct window *w = &q->w;
-	uint64_t flight = w->sent - w->acked;
-
-	if (!flight)
-		return;
-	/* Half of what did not get through: what is sent behind a loss is sent
-	 * in vain. */
-	if (q->burst > flight)
-		q->burst = (uint32_t)flight;
-	q->burst = q->burst / 2 < BURST_MIN ? BURST_MIN : q->burst / 2;
-	w->next = w->acked;
-	q->timed_at = 0;
-	requester_expect(o, q);
-}
-
 static enum meaning meaning_of(struct requester_ledger *ctr, uint8_t syndrome)
 {
 	switch (syndrome >> 5 & 3) { /* InfiniBand table 43 */
@@ -209,69 +149,13 @@ static enum meaning meaning_of(struct requester_ledger *ctr, uint8_t syndrome)
 	}
 }
 
-/* How long an RNR NAK asks to wait, ns (InfiniBand table 45). */
-static uint64_t rnr_ns(uint8_t syndrome)
-{
-	static const uint32_t us10[32] = {
-		65536, 1,    2,	   3,	  4,	 6,	8,     12,
-		16,    24,   32,   48,	  64,	 96,	128,   192,
-		256,   384,  512,  768,	  1024,	 1536,	2048,  3072,
-		4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152,
-	};
-
-	return us10[syndrome & 31] * UINT64_C(10000);
-}
-
-/* An answer about a request of ours: all before the n-th are carried out. */
-void requester_heed(struct roce_out *o, struct requester *q, uint32_t n,
-		    enum meaning m, uint8_t syndrome)
-{
-	struct window *w = &q->w;
-	bool asked = q->asked;
-
-	if (m == MEANS_ACK && !n && !asked)
-		o->ctr.late++;
-	else if (asked && !n)
-		measure(o, q);
-	q->tries = 0;
-	confirm(o, q, n);
-	switch (m) {
-	case MEANS_GAP:
-		/* A second NAK of one gap is a duplicate: it says so once. */
-		if (asked || q->gone_back != w->acked)
-			go_back(o, q);
-		q->gone_back = w->acked;
-		break;
-	case MEANS_LATER:
-		w->next = w->acked;
-		q->timed_at = 0;
-		q->resume = o->now_ns + rnr_ns(syndrome);
-		q->deadline = 0;
-		break;
-	case MEANS_REFUSED:
-		requester_restart(q, psn_of(q, w->acked));
-		q->phase = PHASE_DEAD;
-		/* The same R_Key would kill a queue pair that is made anew. */
-		q->stale = syndrome == ROCE_NAK_ACCESS;
-		requester_expect(o, q);
-		break;
-	default:
-		/* It may not be the probe's answer, if it tells something. */
-		if (asked && !n && w->acked < q->asked_about)
-			go_back(o, q);
-		q->asked = asked && n && w->acked < q->asked_about;
-		return;
-	}
-	q->asked = false;
-}
-
 int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 {
 	struct requester *q = &o->pair[table].q;
 	enum meaning m = meaning_of(&o->ctr, r->syndrome);
 	uint32_t expected = (r->psn + (m == MEANS_ACK)) & ROCE_PSN_MASK;
-	uint32_t n = (expected - psn_of(q, q->w.acked)) & ROCE_PSN_MASK;
-	bool within = n <= q->w.sent - q->w.acked;
+	uint32_t n = (expected - psn_of(q, q->w.snd.una)) & ROCE_PSN_MASK;
+	bool within = n <= snd_under_way(&q->w.snd);
 	/* Probes are WRITEs: the answer to an addition, which comes with its
 	 * own old PSN when it was sent twice, is none to a probe. */
 	bool tells = r->opcode == ROCE_RC_ACK;
@@ -318,7 +202,8 @@ int requester_tick(struct roce_out *o, unsigned table)
 		return 0;
 	if (!q->guessed)
 		o->ctr.timeouts++;
-	if (q->phase != PHASE_OPEN && (q->guessed || q->w.acked == q->w.sent))
+	if (q->phase != PHASE_OPEN &&
+	    (q->guessed || q->w.snd.una == q->w.snd.max))
 		return requester_ask_anew(o, table);
 	return requester_ask(o, table);
 }

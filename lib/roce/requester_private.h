@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * requester_private.h - private to this room: what roce_out.c, which makes
- * packets of requests, and requester.c, which judges answers, share.
+ * requester_private.h - private to this room. From below: roce_emit.c makes
+ * packets of requests, requester_heed.c takes what answers tell of them,
+ * requester_ask.c asks where a collector is, requester.c sends and judges, and
+ * roce_out.c is the road.
  */
 #ifndef ROCE_REQUESTER_PRIVATE_H
 #define ROCE_REQUESTER_PRIVATE_H
 
-#include "roce/form.h"
+#include "roce/template.h"
 #include "roce/roce_out.h"
 #include "roce/window.h"
 #include "wire/roce.h"
 
 enum {
-	FORMS = 16,		     /* of a table, by opcode and length */
+	TEMPLATES = 16,		     /* of a table, by opcode and length */
 	TIMEOUT_MAX = 500 * 1000000, /* ns */
 };
 
 /* Until an R_Key that was refused is tried again, ns. */
 static const uint64_t stale_ns = UINT64_C(5000000000);
 
-struct shape {
+struct cached_template {
 	uint8_t opcode; /* 0: unused */
 	uint32_t length;
-	struct form form;
+	struct template template;
 };
 
 enum phase {
@@ -64,7 +66,7 @@ struct requester {
 
 struct pair { /* a queue pair */
 	uint32_t psn, since_ack;
-	struct shape shape[FORMS];
+	struct cached_template cached[TEMPLATES];
 	struct requester q;
 };
 
@@ -83,6 +85,11 @@ struct roce_out {
 	void *ctx;
 	struct requester_ledger ctr;
 };
+
+static inline bool has_payload(uint8_t verb)
+{
+	return verb == OP_WRITE || verb == OP_WRITE_IMM;
+}
 
 /* A packet with a request in it; psn holds AckReq in its high bit. */
 int roce_out_emit(struct roce_out *o, const struct op *op, uint8_t opcode,

@@ -26,6 +26,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "base/text.h"
 #include "wire/roce.h"
 
 enum {
@@ -240,12 +241,14 @@ static void receive(struct way *w)
 
 static void parse(int argc, char **argv)
 {
+	const char *end;
 	int ch;
 
 	while ((ch = getopt(argc, argv, "s:l:d:f:r:o:x:m:")) != -1) {
 		switch (ch) {
 		case 's':
-			rng.state = strtoull(optarg, NULL, 10);
+			if (!text_u64(&rng.state, optarg, UINT64_MAX))
+				exit(2);
 			break;
 		case 'l':
 			loss = atof(optarg);
@@ -260,15 +263,18 @@ static void parse(int argc, char **argv)
 			reorder = atof(optarg);
 			break;
 		case 'o':
-			if (sscanf(optarg, "%" SCNu64 ":%" SCNu64, &outage_at,
-				   &outage_ms) != 2)
+			end = text_digits(&outage_at, optarg, UINT64_MAX);
+			if (!end || *end != ':' ||
+			    !text_u64(&outage_ms, end + 1, UINT64_MAX))
 				exit(2);
 			break;
 		case 'x':
-			stranger_every = strtoull(optarg, NULL, 10);
+			if (!text_u64(&stranger_every, optarg, UINT64_MAX))
+				exit(2);
 			break;
 		case 'm':
-			most = strtoull(optarg, NULL, 10);
+			if (!text_u64(&most, optarg, UINT64_MAX))
+				exit(2);
 			break;
 		default:
 			exit(2);
