@@ -59,8 +59,8 @@ translate() {
 
 	again=$(printf 'more %.0s' $(seq "${1:-1}"))
 	on_b "mkfifo /tmp/feed.$BATS_TEST_NUMBER"
-	on_b '{ cat first.pcap; until [ -e go ]; do sleep 0.1; done; cat '"$again"'
-		until [ -e end ]; do sleep 0.1; done; } >/tmp/feed.'$BATS_TEST_NUMBER' &
+	on_b '{ cat first.pcap; until [ -e go ]; do sleep 0.3; done; cat '"$again"'
+		until [ -e end ]; do sleep 0.3; done; } >/tmp/feed.'$BATS_TEST_NUMBER' &
 		{ dta-translate -r /tmp/feed.'$BATS_TEST_NUMBER' --verbs 10.0.0.51 -o ndjson \
 		2>translate.err & echo $! >translate.pid; wait $!; echo $? >rc; } \
 		</dev/null >/dev/null 2>&1 &'
