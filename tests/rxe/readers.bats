@@ -11,8 +11,8 @@ LISTS=$(size 500 3000) # most of them empty, others that have come around
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || exit 1
 	guest_there || return 0
-	# Every table, of real traffic where it is there; a set of values, and a
-	# ring that has come around.
+	# Every table, of real traffic; a set of values, and a ring that has come
+	# around.
 	mix "$N" first.pcap
 	sed 's/^values = .*/values = file:values/; s/^entries = .*/entries = 256/' \
 		"$BATS_TEST_DIRNAME/mix.ini" >layout.ini
@@ -33,9 +33,8 @@ setup_file() {
 
 # The truth of all tables, and their keys, with some that nobody reported.
 keys() {
-	local traffic=(--flows "$N")
+	local traffic=(--from "$CAPTURE")
 
-	[ ! -r "$TRACE" ] || traffic=(--from "$TRACE")
 	{
 		truth int-path -T 1 "${traffic[@]}"
 		truth uniform -T 2 --key-type u32 --value 100 --flows "$N"
