@@ -19,7 +19,7 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(Q),@printf '  %-5s %s\n' $1 $@)
 
 CFLAGS ?= -O2 -g
-PKGS := libpcap zlib inih libedit
+PKGS := libpcap zlib libedit
 # Packages and tools without which a part is left out: files NAME*.c of it, and
 # the rooms that are there for it alone, give way to NAME_none.c, which says so.
 has = $(shell $(PKG_CONFIG) --exists $1 2>/dev/null && echo yes)

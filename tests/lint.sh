@@ -22,7 +22,7 @@ warnings=(-std=gnu11 -D_GNU_SOURCE '-DVERSION="lint"' -Ilib -Werror
 # ARCHITECTURE: base, hash, wire below; then what has no rank among itself.
 declare -A rank=([base]=0 [hash]=1 [wire]=2 [packet]=3 [traffic]=3 [model]=3
 	[row]=3 [bpf]=3 [store]=4 [query]=5 [snapshot]=6 [op]=7 [roce]=8
-	[verbs]=8 [fleet]=9 [translate]=10 [telemetry]=10 [label]=10
+	[verbs]=8 [fleet]=9 [places]=10 [translate]=10 [telemetry]=10 [label]=10
 	[export]=11 [cli]=11)
 library_may_not='printf|vprintf|puts|putchar|perror|exit|_exit|abort|assert'
 library_may_not+='|getenv|secure_getenv|setlocale|signal|sigaction|system'
@@ -71,7 +71,7 @@ each() {
 	[ $# = 0 ] || printf '%s\0' "$@" | xargs -0 -P "$jobs" -I{} \
 		bash -c 'compile "$@"' _ "${command[@]}" {} | found
 }
-cflags=$(pkg-config --cflags libpcap zlib inih libedit 2>/dev/null)
+cflags=$(pkg-config --cflags libpcap zlib libedit 2>/dev/null)
 # shellcheck disable=SC2206
 warnings+=($cflags "-I${BUILD:-build}/lib") # what make generates
 mkdir -p "$work/objects" # what of it needs what: see circles below

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -114,12 +113,9 @@ static const char *table_of(const struct notify *n, uint32_t immediate)
 
 static void print(struct notify *n, uint64_t number, uint32_t immediate)
 {
-	struct timespec t;
-
 	if (!n->rows)
 		return;
-	clock_gettime(CLOCK_REALTIME, &t);
-	row_time(n->rows, IMM_TIME, t.tv_sec * INT64_C(1000000000) + t.tv_nsec);
+	row_time(n->rows, IMM_TIME, (int64_t)clock_wall_ns());
 	row_str(n->rows, IMM_TABLE, table_of(n, immediate));
 	row_u64(n->rows, IMM_ID, immediate >> 16);
 	row_u64(n->rows, IMM_SEQUENCE, immediate & 0xffff);

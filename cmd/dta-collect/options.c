@@ -2,9 +2,9 @@
 /* options.c - dta-collect's command line. */
 #include "options.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <stdio.h>
+
+#include "base/text.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 
@@ -13,9 +13,9 @@ static const char *const pages[] = {"auto", "huge", "small", NULL};
 int options_ip(const char *text, uint8_t *version, uint8_t out[16],
 	       struct fault *why)
 {
-	uint8_t v = strchr(text, ':') ? 6 : 4;
+	uint8_t v = text_ip(out, text);
 
-	if (inet_pton(v == 6 ? AF_INET6 : AF_INET, text, out) != 1)
+	if (!v)
 		return fault_set(why, -EINVAL, "is not an IP address");
 	if (*version && *version != v)
 		return fault_set(why, -EINVAL,
@@ -41,13 +41,9 @@ static int read_peer_ip(void *opts, const char *text, struct fault *why)
 
 static int mac_of(const char *text, uint8_t out[6], struct fault *why)
 {
-	/* sscanf alone would take blanks, signs and single digits, too */
-	if (strlen(text) != 17 ||
-	    strspn(text, "0123456789abcdefABCDEF:") != 17 ||
-	    sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx", &out[0],
-		   &out[1], &out[2], &out[3], &out[4], &out[5]) != 6)
-		return fault_set(why, -EINVAL, "is not a MAC address");
-	return 0;
+	return text_mac(out, text)
+		       ? 0
+		       : fault_set(why, -EINVAL, "is not a MAC address");
 }
 
 static int read_mac(void *opts, const char *text, struct fault *why)

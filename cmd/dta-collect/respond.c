@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "base/zero.h"
 #include "notify.h"
 #include "packet/pkt.h"
 #include "ticket_file.h"
@@ -198,14 +199,6 @@ static int respond_all(struct run *run, struct snk *answers,
 					  responder_counters(p)->received);
 	}
 	return 0;
-}
-
-static bool is_zero(const uint8_t *p, size_t n)
-{
-	while (n--)
-		if (*p++)
-			return false;
-	return true;
 }
 
 /*

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* packets: every packet of a capture, also those that nobody could use. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "packet/pkt.h"
 #include "packets.h"
 
 enum {
-	ADDRESS_MAX = INET6_ADDRSTRLEN + 9, /* brackets, port */
+	ADDRESS_MAX = TEXT_IP_MAX + 9, /* brackets, port */
 };
 
 static void endpoint(char *out, uint8_t version, const uint8_t *ip,
 		     uint16_t port)
 {
-	char text[INET6_ADDRSTRLEN];
+	char text[TEXT_IP_MAX];
 
-	inet_ntop(version == 6 ? AF_INET6 : AF_INET, ip, text, sizeof(text));
-	snprintf(out, ADDRESS_MAX, version == 6 ? "[%s]:%u" : "%s:%u", text,
-		 port);
+	snprintf(out, ADDRESS_MAX, version == 6 ? "[%s]:%u" : "%s:%u",
+		 text_of_ip(text, version, ip), port);
 }
 
 /* Addresses and protocol name, which every packet begins with. */

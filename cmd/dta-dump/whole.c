@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/zero.h"
+
 enum {
 	BLOCK = 65536, /* bytes looked at at once */
 };
@@ -69,20 +71,6 @@ bool whole_next(const struct whole *w, const struct opts *o, struct view *v)
 				return true;
 			}
 	return false;
-}
-
-static bool is_zero(const uint8_t *p, size_t n)
-{
-	uint64_t any = 0, w;
-	size_t i = 0;
-
-	for (; i + sizeof(w) <= n; i += sizeof(w)) {
-		memcpy(&w, p + i, sizeof(w));
-		any |= w;
-	}
-	for (; i < n; i++)
-		any |= p[i];
-	return !any;
 }
 
 uint64_t whole_scan(const struct view *v, whole_unit *each, void *ctx)

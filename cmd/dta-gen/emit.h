@@ -18,9 +18,6 @@ int emit_open(struct gen *g, struct fault *f); /* f names the file */
  */
 void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 	  uint64_t ts_ns);
-/* Ethernet, IPv4, UDP for a payload of a switch. */
-void frame_headers(const struct gen *g, uint8_t *frame, size_t payload,
-		   unsigned reporter);
 void emit_flush(struct gen *g); /* lets the reports so far go */
 int emit_close(struct gen *g);
 

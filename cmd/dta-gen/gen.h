@@ -42,7 +42,7 @@ struct gen_ledger {
 	uint64_t backoffs;  /* times that the pace was halved */
 };
 
-extern const struct ledger gen_ledger; /* emit.c */
+extern const struct ledger gen_ledger;
 
 struct gen {
 	const struct workload *w;

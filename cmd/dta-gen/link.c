@@ -10,7 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "emit.h"
+#include "base/clock.h"
+#include "frame.h"
 #include "link.h"
 #include "translate/backoff.h"
 
@@ -42,14 +43,6 @@ struct link {
 	uint64_t start_ns;
 	uint64_t stop_ns; /* when interrupted: no waiting beyond it; 0: not */
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
 
 /* One frame of what is kept. */
 static int send_kept(void *ctx, unsigned reporter, const uint8_t *payload,

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mac.h - Ethernet addresses, by text, by neighbour. */
+/* mac.h - Ethernet addresses of neighbours. */
 #ifndef DTA_GEN_MAC_H
 #define DTA_GEN_MAC_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-bool mac_parse(uint8_t out[6], const char *text);
 
 /* Of a neighbour behind an interface, if the kernel knows it. */
 bool mac_of_neighbour(uint8_t out[6], const char *interface,

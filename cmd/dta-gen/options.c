@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c - dta-gen's command line, parsed. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
-#include "mac.h"
+#include "base/text.h"
 #include "options.h"
 #include "traffic/flowtab.h"
 #include "traffic/topo.h"
 #include "translate/resend.h"
+#include "wire/be.h"
 #include "workload.h"
 
 enum {
@@ -37,29 +37,36 @@ static int read_key_type(void *opts, const char *text, struct fault *why)
 	return 0;
 }
 
+static int ip4_of(uint8_t out[4], const char *text, struct fault *why)
+{
+	uint8_t ip[16];
+
+	if (text_ip(ip, text) != 4)
+		return fault_set(why, -EINVAL, "is not an IPv4 address");
+	memcpy(out, ip, 4);
+	return 0;
+}
+
 static int read_collector(void *opts, const char *text, struct fault *why)
 {
-	if (inet_pton(AF_INET, text,
-		      ((struct settings *)opts)->gen.collector) != 1)
-		return fault_set(why, -EINVAL, "is not an IPv4 address");
-	return 0;
+	return ip4_of(((struct settings *)opts)->gen.collector, text, why);
 }
 
 static int read_source(void *opts, const char *text, struct fault *why)
 {
-	uint32_t address;
+	uint8_t ip[4] = {0};
+	int rc = ip4_of(ip, text, why);
 
-	if (inet_pton(AF_INET, text, &address) != 1)
-		return fault_set(why, -EINVAL, "is not an IPv4 address");
-	((struct settings *)opts)->gen.source = be32toh(address);
-	return 0;
+	if (!rc)
+		((struct settings *)opts)->gen.source = be32_load(ip);
+	return rc;
 }
 
 static int read_to_mac(void *opts, const char *text, struct fault *why)
 {
 	struct gen_options *o = &((struct settings *)opts)->gen;
 
-	o->has_mac = mac_parse(o->to_mac, text);
+	o->has_mac = text_mac(o->to_mac, text);
 	return o->has_mac ? 0 : fault_set(why, -EINVAL, "is not a MAC address");
 }
 

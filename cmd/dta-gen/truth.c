@@ -13,6 +13,8 @@
 
 #include <errno.h>
 
+#include "base/text.h"
+
 enum {
 	ROW_MAX = 64 + KEY_TEXT_MAX + 2 * 1024,
 };
@@ -39,17 +41,6 @@ static char *put_dec(char *p, uint64_t v)
 	while (v /= 10);
 	while (n)
 		*p++ = digits[--n];
-	return p;
-}
-
-static char *put_hex(char *p, const uint8_t *data, size_t len)
-{
-	static const char digit[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < len; i++) {
-		*p++ = digit[data[i] >> 4];
-		*p++ = digit[data[i] & 15];
-	}
 	return p;
 }
 
@@ -82,7 +73,7 @@ void truth_row(struct gen *g, const struct dta_report *r, bool v6)
 	if (r->opcode == DTA_KEYINC || r->opcode == DTA_POSTCARD)
 		p = put_dec(p, number(r->data, r->data_len));
 	else
-		p = put_hex(p, r->data, r->data_len);
+		p = text_put_hex(p, r->data, r->data_len);
 	*p++ = '\n';
 	errno = 0;
 	if (fwrite(row, (size_t)(p - row), 1, g->truth) == 1)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fleet/ask.h"
+#include "places/ask.h"
 #include "options.h"
 #include "keys.h"
 #include "run.h"

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define AT(field) CLI_AT(struct opts, field)
 
 static int read_epochs(void *opts, const char *text, struct fault *why)
@@ -143,30 +145,23 @@ const char *verb_name(enum verb v)
 bool epochs_of(struct epochs *e, const char *text)
 {
 	const char *p = text;
-	char *end;
 
 	*e = (struct epochs){.until = UINT64_MAX};
 	if (!text || !strcmp(text, "0"))
 		return true;
 	e->text = text;
-	if (strspn(text, "0123456789-") != strlen(text) || !strcmp(text, "-"))
+	if (!strcmp(text, "-"))
 		return false;
-	errno = 0;
 	if (*p != '-') {
-		e->from = e->until = strtoull(p, &end, 10);
-		p = end;
+		p = text_digits(&e->from, p, UINT64_MAX);
+		e->until = e->from;
 	}
-	if (*p == '-') {
+	if (p && *p == '-') {
 		e->until = UINT64_MAX;
-		if (p[1] == '-')
-			return false;
-		if (p[1]) {
-			e->until = strtoull(p + 1, &end, 10);
-			p = end - 1;
-		}
-		p++;
+		if (*++p)
+			p = text_digits(&e->until, p, UINT64_MAX);
 	}
-	return !errno && !*p && e->until && e->from <= e->until;
+	return p && !*p && e->until && e->from <= e->until;
 }
 
 static void check_verb(const struct opts *o)

@@ -12,7 +12,7 @@
 
 #include "cli/cli.h"
 #include "query/render.h"
-#include "fleet/places.h"
+#include "places/places.h"
 #include "query/query.h"
 
 enum verb {

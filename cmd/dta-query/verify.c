@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/lines.h"
-#include "fleet/verify.h"
+#include "places/verify.h"
 #include "run.h"
 #include "sources.h"
 

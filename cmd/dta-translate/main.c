@@ -4,33 +4,48 @@
  * machine, or as RoCEv2 packets for a collector elsewhere.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
 
-#include "cli/cli.h"
-#include "ears.h"
-#include "options.h"
-#include "packet/pkt.h"
-#include "target.h"
-#include "translate/translate.h"
-#include "watch.h"
+#include "base/clock.h"
+#include "run.h"
 
-static void report(const struct opts *o, const struct translator *t,
-		   struct target *g)
+/* How long a live source may wait before the loop looks around. */
+enum {
+	LOOK_AROUND_MS = 100,
+	MS = 1000000, /* ns */
+	FDS_MAX = 8,  /* of a road */
+};
+
+/* The translator's ledger, and the road's. */
+static void print_ledgers(const struct run *r)
 {
-	if (o->quiet)
-		return;
-	cli_ledger(&translate_ledger, translate_counters(t), o->format);
-	target_report(g, o->format);
+	struct road_ledger of_road[ROAD_LEDGERS];
+	unsigned n = road_ledgers(r->road, of_road);
+
+	cli_ledger(&translate_ledger, translate_counters(r->t), r->o.format);
+	for (unsigned i = 0; i < n; i++)
+		cli_ledger(of_road[i].ledger, of_road[i].counters, r->o.format);
 }
 
-/* What stopped the run: the capture or where the operations go. */
-struct outcome {
-	int rc;
-	bool reading;
-	struct fault f;
-};
+/* What signals ask for, and rows of --stats: once a batch, and while the road
+ * waits. */
+static void turn(void *run)
+{
+	struct run *r = run;
+
+	if (cli_hangup) {
+		cli_hangup = 0;
+		if (r->road->renew)
+			r->road->renew(r->road);
+		else
+			cli_warn("SIGHUP: there is nothing to read again");
+	}
+	if (r->t)
+		cli_stats_tick(r->stats, translate_counters(r->t), r->reports);
+}
 
 /* Interrupts a read that waits; the work is done where it returns. */
 static volatile sig_atomic_t alarm_rang;
@@ -46,18 +61,18 @@ static void alarmed(int signal)
  * flush time, so that partial batches are written. Returns how long it takes,
  * 0: there is none.
  */
-static uint64_t alarm_set(const struct target *g, const struct src *s)
+static uint64_t alarm_set(const struct run *r)
 {
 	struct sigaction action = {.sa_handler = alarmed};
 	struct itimerval every = {0};
 	uint64_t us = UINT64_MAX;
 
-	if (src_size(s))
+	if (src_size(r->reports))
 		return 0; /* a file does not */
-	for (unsigned i = 0; i < g->n; i++)
-		if (g->table[i].kind == TABLE_APPEND &&
-		    us > g->table[i].flush_ms * UINT64_C(250))
-			us = g->table[i].flush_ms * UINT64_C(250);
+	for (unsigned i = 0; i < r->road->tables; i++)
+		if (r->table[i].kind == TABLE_APPEND &&
+		    us > r->table[i].flush_ms * UINT64_C(250))
+			us = r->table[i].flush_ms * UINT64_C(250);
 	if (us == UINT64_MAX)
 		return 0;
 	every.it_interval.tv_sec = (time_t)(us / 1000000);
@@ -68,117 +83,142 @@ static uint64_t alarm_set(const struct target *g, const struct src *s)
 	return us * 1000;
 }
 
-/* SIGUSR1 asked for the ledger. */
-static void report_if_asked(const struct opts *o, const struct translator *t,
-			    struct target *g)
-{
-	if (!cli_report)
-		return;
-	cli_report = 0;
-	cli_ledger(&translate_ledger, translate_counters(t), o->format);
-	target_report(g, o->format);
-}
-
 /* A source that gave less than a batch is live: what reads us must not wait
  * for a full buffer. snk_close() tells of an error. */
-static void pass_on(const struct target *g, struct snk *nacks)
+static void pass_on(const struct run *r)
 {
-	if (g->packets)
-		snk_flush(g->packets);
-	if (nacks)
-		snk_flush(nacks);
+	road_flush(r->road);
+	if (r->t_options.nacks)
+		snk_flush(r->t_options.nacks);
 }
 
-/* SIGHUP: a new ticket, or other collectors, if the cluster file has them.
- * Packets that come behind it go to them. */
-static int follow_cluster(const struct opts *o, struct translator **t,
-			  struct target *g, struct ears *ears,
-			  struct translate_options *topt)
+/* What the translator must know of the road. */
+static void take_parts(struct run *r)
 {
+	const struct road_parts *p = r->road->parts;
+
+	r->t_options.dart = r->o.dart;
+	r->t_options.seed = r->o.seed;
+	if (!p)
+		return;
+	r->t_options.collectors = p->n;
+	r->t_options.steer = p->by_address ? STEER_ADDRESS : STEER_HASH;
+	r->t_options.address = p->address;
+}
+
+/* To other collectors, between two batches: the translator's caches go to the
+ * old ones, and another takes its place. 0 or -errno of the road. */
+static int follow_parts(struct run *r)
+{
+	struct fault f = {0};
 	int rc;
 
-	target_look(g, o);
-	if (!o->cluster)
+	if (!road_change(r->road, ROAD_ASK))
 		return 0;
-	rc = target_change(g, o, t, topt);
-	ears_renew(ears);
+	rc = translate_flush(r->t);
+	if (rc < 0)
+		return rc;
+	road_change(r->road, ROAD_GO);
+	take_parts(r);
+	if (translate_succeed(&r->t, r->table, r->road->tables, r->road,
+			      &r->t_options, &f) < 0) {
+		cli_warn_fault(r->o.cluster, &f);
+		road_change(r->road, ROAD_BACK);
+		take_parts(r);
+	}
+	road_change(r->road, ROAD_DONE);
+	return 0;
+}
+
+/* Until reports or answers are there, or it is time for something. */
+static void wait_for_more(const struct run *r)
+{
+	struct pollfd p[1 + FDS_MAX] = {{src_fd(r->reports), POLLIN, 0}};
+	uint64_t due = road_due(r->road), now = clock_ns();
+	int fd[FDS_MAX], ms = LOOK_AROUND_MS;
+	unsigned n = road_fds(r->road, fd, FDS_MAX);
+
+	for (unsigned i = 0; i < n; i++)
+		p[1 + i] = (struct pollfd){fd[i], POLLIN, 0};
+	if (due <= now)
+		ms = 0;
+	else if ((due - now) / MS < LOOK_AROUND_MS)
+		ms = (int)((due - now + MS - 1) / MS);
+	poll(p, 1 + n, ms);
+}
+
+/* One batch of reports, or none: n is what src_rx() said. */
+static int take(struct run *r, const struct pkt *pkts, int n, uint64_t alarm_ns)
+{
+	static bool silent; /* since the last alarm */
+	int rc = 0;
+
+	if (n == -EINTR || n == -EAGAIN) {
+		if (alarm_rang && silent)
+			rc = translate_idle(r->t, alarm_ns);
+		silent = silent || alarm_rang;
+		alarm_rang = 0;
+		pass_on(r);
+		return rc;
+	}
+	if (n <= 0) {
+		r->reading = n < 0;
+		return n;
+	}
+	silent = false;
+	/* the road's clock stood still while we waited */
+	rc = road_tick(r->road);
+	if (!rc)
+		rc = translate_rx(r->t, pkts, (size_t)n);
+	if (n < PKT_BATCH)
+		pass_on(r);
 	return rc;
 }
 
 /* Reports through the translator until the capture ends or a signal comes. */
-static void translate_all(const struct opts *o, struct translator **tp,
-			  struct target *g, struct src *s, struct ears *ears,
-			  struct translate_options *topt, uint64_t alarm_ns,
-			  struct outcome *out)
+static void translate_all(struct run *r)
 {
-	struct translator *t = *tp;
-	struct snk *nacks = topt->nacks;
 	static struct pkt pkts[PKT_BATCH];
-	struct cli_limit limit = cli_limit_start(&o->live);
-	bool silent = false; /* since the last alarm */
+	struct cli_limit limit = cli_limit_start(&r->o.live);
+	uint64_t alarm_ns = alarm_set(r);
 	int n = 1, max;
 
-	while (!cli_stop && n && !out->rc &&
+	while (!cli_stop && n && !r->error &&
 	       (max = cli_limit_room(&limit, PKT_BATCH))) {
-		report_if_asked(o, t, g);
-		n = src_rx(s, pkts, max, &out->f);
-		cli_limit_took(&limit, n);
-		out->rc = follow_cluster(o, tp, g, ears, topt);
-		t = *tp;
-		if (out->rc)
-			break;
-		if (n == -EINTR || n == -EAGAIN) {
-			if (alarm_rang && silent)
-				out->rc = translate_idle(t, alarm_ns);
-			silent = silent || alarm_rang;
-			pass_on(g, nacks);
-			alarm_rang = 0;
-		} else if (n <= 0) {
-			out->rc = n;
-			out->reading = true;
-		} else {
-			/* the road's clock stood still while we waited */
-			if (ears)
-				out->rc = ears_listen(ears, 0);
-			silent = false;
-			if (!out->rc)
-				out->rc = translate_rx(t, pkts, (size_t)n);
-			if (n < PKT_BATCH)
-				pass_on(g, nacks);
+		if (cli_report) {
+			cli_report = 0;
+			print_ledgers(r);
 		}
-		if (ears && !out->rc)
-			out->rc = ears_listen(ears, 0);
-		if (ears && n == -EAGAIN)
-			ears_wait(ears, s);
-		watch_look(g->watch);
-		if (!o->quiet && !o->live.stats_ns)
-			cli_live_progress(&o->live, s,
-					  translate_counters(t)->received);
+		n = src_rx(r->reports, pkts, max, &r->fault);
+		cli_limit_took(&limit, n);
+		turn(r);
+		r->error = follow_parts(r);
+		if (!r->error)
+			r->error = take(r, pkts, n, alarm_ns);
+		if (!r->error)
+			r->error = road_tick(r->road);
+		if (n == -EAGAIN && r->road->fds)
+			wait_for_more(r);
+		if (!r->o.quiet && !r->o.live.stats_ns)
+			cli_live_progress(&r->o.live, r->reports,
+					  translate_counters(r->t)->received);
 	}
 }
 
-/* How long a live source may wait before the loop looks around, ms. */
-enum {
-	LOOK_AROUND_MS = 100,
-};
-
-static struct src *open_capture(const struct opts *o)
+static void open_capture(struct run *r)
 {
 	struct fault f = {0};
-	struct src *s;
 
-	if (src_open(&s, o->read, &f) < 0)
-		cli_fault(o->read, &f);
-	return s;
+	if (src_open(&r->reports, r->o.read, &f) < 0)
+		cli_fault(r->o.read, &f);
 }
 
-static struct src *open_interface(struct opts *o)
+static void open_interface(struct run *r)
 {
 	static const uint16_t ports[LIVE_PORTS] = {DTA_PORT};
-	struct src *s = cli_live_open(&o->live, ports, o->quiet);
 
-	src_wait(s, LOOK_AROUND_MS);
-	return s;
+	r->reports = cli_live_open(&r->o.live, ports, r->o.quiet);
+	src_wait(r->reports, LOOK_AROUND_MS);
 }
 
 /* NACKs go to a capture, or back to where the reports come from. */
@@ -197,75 +237,80 @@ static struct snk *open_nacks(const struct opts *o)
 	return k;
 }
 
-int main(int argc, char **argv)
+static void run_open(struct run *r)
 {
-	static struct target g;
-	struct translate_options topt = {0};
-	struct outcome out = {0};
 	struct fault f = {0};
-	struct translator *t;
-	struct ears *ears;
-	struct src *s = NULL;
-	struct opts o;
-	const char *why;
-	uint64_t unsent = 0;
-	int rc, closed, nacks = 0;
 
-	cli_start(&cli);
-	o = options_read(argc, argv);
-	cli_signals();
-	cli_take_hangup();
-	cli_user_check(o.live.user);
+	cli_user_check(r->o.live.user);
 	/* A capture before what is made of it: who writes one pipe of ours and
 	 * reads the other opens them so. */
-	if (o.read)
-		s = open_capture(&o);
-	target_open(&g, &o);
-	topt.format = o.dta;
-	target_tell(&g, &o, &topt);
-	topt.nacks = open_nacks(&o);
-	topt.op_rate = o.op_rate;
-	topt.op_burst = o.op_burst;
-	ears = ears_open(&g, &o);
-	if (translate_open(&t, g.table, g.n, g.road, &topt, &f) < 0)
+	if (r->o.read)
+		open_capture(r);
+	run_open_road(r, turn);
+	take_parts(r);
+	r->t_options.format = r->o.dta;
+	r->t_options.nacks = open_nacks(&r->o);
+	r->t_options.op_rate = r->o.op_rate;
+	r->t_options.op_burst = r->o.op_burst;
+	if (translate_open(&r->t, r->table, r->road->tables, r->road,
+			   &r->t_options, &f) < 0)
 		cli_fail("%s", f.text);
 	/* An interface when nothing else can be wrong: it may lose its link. */
-	if (o.live.name)
-		s = open_interface(&o);
-	cli_user(o.live.user);
-	if (ears)
-		src_wait(s, 0); /* it is ears_wait() that waits */
-	g.watch = watch_open(&o, &g, &t, s);
-	translate_all(&o, &t, &g, s, ears, &topt, alarm_set(&g, s), &out);
-	rc = translate_flush(t);
-	if (!rc && !out.rc)
-		rc = ears_finish(ears);
+	if (r->o.live.name)
+		open_interface(r);
+	cli_user(r->o.live.user);
+	if (r->road->fds)
+		src_wait(r->reports, 0); /* wait_for_more() waits */
+	run_open_stats(r);
+}
+
+/* Ends the run, with the ledgers and what went wrong. Returns the exit status,
+ * or exits. */
+static int run_close(struct run *r)
+{
+	int flushed = translate_flush(r->t), nacks = 0;
+	int closed = road_finish(r->road);
+	const char *where = r->o.region ? r->o.region : r->road->name;
+	uint64_t unsent = road_unsent(r->road);
+	const char *why = road_why(r->road);
+
 	cli_progress_end();
-	why = watch_close(g.watch);
-	if (g.packets)
-		unsent = snk_drops(g.packets);
-	ears_close(ears);
-	closed = target_close(&g);
-	if (topt.nacks) {
-		unsent += snk_drops(topt.nacks);
-		nacks = snk_close(topt.nacks);
+	cli_stats_close(r->stats, translate_counters(r->t), r->reports);
+	if (r->t_options.nacks) {
+		unsent += snk_drops(r->t_options.nacks);
+		nacks = snk_close(r->t_options.nacks);
 	}
-	report(&o, t, &g);
-	if (!o.quiet)
-		cli_live_drops(&o.live, s, unsent);
-	translate_close(t);
-	src_close(s);
-	if (out.rc < 0 && out.reading)
-		cli_fault(o.read ? o.read : o.live.name, &out.f);
+	if (!r->o.quiet) {
+		print_ledgers(r);
+		cli_live_drops(&r->o.live, r->reports, unsent);
+	}
+	translate_close(r->t);
+	src_close(r->reports);
+	if (r->reading)
+		cli_fault(r->o.read ? r->o.read : r->o.live.name, &r->fault);
 	if (closed < 0)
-		cli_fail("%s: %s", g.name, strerror(-closed));
+		cli_fail("%s: %s", where, strerror(-closed));
 	if (nacks < 0)
-		cli_fail("%s: %s", o.nacks ? o.nacks : o.live.name,
+		cli_fail("%s: %s", r->o.nacks ? r->o.nacks : r->o.live.name,
 			 strerror(-nacks));
-	if (out.rc < 0 || rc < 0)
-		cli_fail("%s: %s", o.region ? o.region : g.name,
-			 strerror(out.rc < 0 ? -out.rc : -rc));
+	if (r->error < 0 || flushed < 0)
+		cli_fail("%s: %s", where,
+			 strerror(r->error < 0 ? -r->error : -flushed));
 	if (why)
 		cli_fail("%s", why);
+	r->road->close(r->road);
 	return CLI_OK;
+}
+
+int main(int argc, char **argv)
+{
+	static struct run run;
+
+	cli_start(&cli);
+	run.o = options_read(argc, argv);
+	cli_signals();
+	cli_take_hangup();
+	run_open(&run);
+	translate_all(&run);
+	return run_close(&run);
 }

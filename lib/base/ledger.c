@@ -1,17 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/ledger.h"
 
-bool ledger_balanced(const struct ledger *l, const void *ctr)
+uint64_t ledger_rest(const struct ledger *l, const void *ctr)
 {
-	uint64_t in = 0, out = 0;
+	uint64_t rest = 0;
 
 	for (unsigned i = 0; i < l->n; i++) {
+		uint64_t v = ledger_get(l, ctr, i);
+
 		if (l->fields[i].role == LEDGER_IN)
-			in += ledger_get(l, ctr, i);
+			rest += v;
 		else if (l->fields[i].role != LEDGER_NOTE)
-			out += ledger_get(l, ctr, i);
+			rest -= v;
 	}
-	return in == out;
+	return rest;
+}
+
+bool ledger_balanced(const struct ledger *l, const void *ctr)
+{
+	return ledger_rest(l, ctr) == 0;
+}
+
+unsigned ledger_worst(const struct ledger *l, const void *ctr)
+{
+	unsigned worst = l->n;
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < l->n; i++) {
+		uint64_t v = ledger_get(l, ctr, i);
+
+		if (l->fields[i].role != LEDGER_DROP || v <= most)
+			continue;
+		most = v;
+		worst = i;
+	}
+	return worst;
 }
 
 void ledger_add(const struct ledger *l, void *to, const void *from)

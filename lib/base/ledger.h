@@ -53,8 +53,13 @@ static inline uint64_t ledger_get(const struct ledger *l, const void *ctr,
 	return *(const uint64_t *)((const char *)ctr + l->fields[i].offset);
 }
 
-/* Whether in = done + drops. */
+/* in - done - drops: what is still under way. */
+uint64_t ledger_rest(const struct ledger *l, const void *ctr);
+/* Whether that is 0. */
 bool ledger_balanced(const struct ledger *l, const void *ctr);
+
+/* The field that most were dropped by; l->n: nothing was dropped. */
+unsigned ledger_worst(const struct ledger *l, const void *ctr);
 
 /* Adds every counter of from to those of to. */
 void ledger_add(const struct ledger *l, void *to, const void *from);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "cli/live.h"
@@ -46,15 +45,6 @@ struct cli_stats {
 	struct schema schema;
 	struct rows *rows;
 };
-
-/* A clock that costs little, to ask once a batch; it is behind by a tick. */
-static uint64_t tick_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
 
 static unsigned name_text(struct cli_stats *st)
 {
@@ -257,7 +247,7 @@ void cli_stats_tick(struct cli_stats *st, const void *ctr, const struct src *s)
 {
 	uint64_t now;
 
-	if (!st || (now = tick_ns()) < st->next_ns)
+	if (!st || (now = clock_coarse_ns()) < st->next_ns)
 		return;
 	differ(st, ctr, s);
 	print_row(st);

@@ -1,49 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* value.c - values of options, from text to where they are stored. */
 #include <errno.h>
-#include <locale.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/option.h"
-
-/* Decimal digits, and nothing before them; *end is what follows. */
-static bool digits(const char *text, char **end, uint64_t *out)
-{
-	*end = (char *)text;
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*out = strtoull(text, end, 10);
-	return !errno;
-}
-
-/* A decimal number with a point, whatever the locale. */
-static bool decimal(const char *text, char **end, double *out)
-{
-	static locale_t plain;
-
-	*end = (char *)text;
-	if (!strchr("0123456789.", *text) || !*text)
-		return false;
-	if (!strncmp(text, "0x", 2) || !strncmp(text, "0X", 2))
-		return false;
-	if (!plain && !(plain = newlocale(LC_ALL_MASK, "C", (locale_t)0)))
-		return false;
-	*out = strtod_l(text, end, plain);
-	return *end > text && isfinite(*out);
-}
 
 static int read_number(const char *text, uint64_t min, uint64_t max,
 		       uint64_t *out, struct fault *why)
 {
-	char *end;
-
-	if (!digits(text, &end, out) || *end || *out < min || *out > max)
+	if (!text_u64(out, text, max) || *out < min)
 		return fault_set(why, -EINVAL,
 				 "is not a whole number from %ju to %ju",
 				 (uintmax_t)min, (uintmax_t)max);
@@ -53,67 +23,29 @@ static int read_number(const char *text, uint64_t min, uint64_t max,
 static int read_size(const char *text, uint64_t min, uint64_t max,
 		     uint64_t *out, struct fault *why)
 {
-	static const char letters[] = "KMGT";
-	const char *letter;
-	unsigned shift = 0;
-	char *end;
-	uint64_t v;
-
-	if (digits(text, &end, &v) && *end &&
-	    (letter = strchr(letters, *end)) != NULL) {
-		shift = 10 * (unsigned)(letter - letters + 1);
-		end += strcmp(end + 1, "iB") ? 1 : 3;
-	}
-	if (end == text || *end || v > UINT64_MAX >> shift ||
-	    v << shift < min || v << shift > max)
+	if (text_size(out, text) < 0 || *out < min || *out > max)
 		return fault_set(why, -EINVAL,
 				 "is not a number from %ju to %ju (K, M, G, T: "
 				 "powers of 1024)",
 				 (uintmax_t)min, (uintmax_t)max);
-	*out = v << shift;
 	return 0;
 }
 
 static int read_f64(const char *text, double low, double high, double *out,
 		    struct fault *why)
 {
-	char *end;
-
-	if (!decimal(text, &end, out) || *end || *out < low || *out > high)
+	if (!text_f64(out, text) || *out < low || *out > high)
 		return fault_set(why, -EINVAL, "is not a number from %g to %g",
 				 low, high);
 	return 0;
 }
 
-static const struct unit {
-	const char *suffix;
-	uint64_t ns;
-} units[] = {
-	{"", 1000000000},
-	{"ns", 1},
-	{"us", 1000},
-	{"ms", 1000000},
-	{"s", 1000000000},
-	{"m", 60 * UINT64_C(1000000000)},
-	{"h", 3600 * UINT64_C(1000000000)},
-	{"d", 86400 * UINT64_C(1000000000)},
-};
-
 static int read_time(const char *text, uint64_t min, uint64_t max,
 		     uint64_t *out, struct fault *why)
 {
-	const struct unit *u = units, *end_u = units + 8;
-	char *end;
-	double v;
-
-	if (!decimal(text, &end, &v))
-		u = end_u;
-	while (u < end_u && strcmp(end, u->suffix) != 0)
-		u++;
-	if (u == end_u || v * (double)u->ns >= 0x1p63)
+	if (!text_duration_ns(out, text))
 		return fault_set(why, -EINVAL,
 				 "is not a duration (100ms, 5s, 1m)");
-	*out = (uint64_t)(v * (double)u->ns + 0.5);
 	if (*out < min)
 		return fault_set(why, -EINVAL, "is no time at all");
 	if (*out > max)

@@ -2,100 +2,29 @@
 /* Cluster files are read as strangers' files: nothing is believed unseen. */
 #include "fleet/cluster_private.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <ini.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ini.h"
+#include "base/text.h"
+
 struct reader {
+	struct ini ini;
+	unsigned header; /* of the section in hand */
 	struct cluster *c;
-	FILE *in;
-	const char *name;
-	int line;
-	int error, error_line; /* the first bad line */
-	struct fault why;
-	char section[64];
-	bool version, steer, mirror; /* seen */
+	uint64_t version, seen; /* of [cluster] */
+	bool by_address, mirror;
+	uint64_t collector_seen, generation_seen;
 	struct cluster_members m;
 	size_t room;
 };
 
-/* What inih's handlers return: 1 good, 0 bad. */
-static int bad(struct reader *r, int err, const char *what, const char *value)
+static int refuse(const struct reader *r, const char *what, const char *value)
 {
-	if (!r->error) {
-		r->error = fault_set(&r->why, err, "%s: '%.100s'", what, value);
-		r->error_line = r->line;
-	}
-	return 0;
-}
-
-static int bad_value(struct reader *r, const char *name, const char *value,
-		     const char *want)
-{
-	if (!r->error) {
-		r->error = fault_set(&r->why, -EINVAL, "%s: '%.100s' is not %s",
-				     name, value, want);
-		r->error_line = r->line;
-	}
-	return 0;
-}
-
-/* Decimal digits up to the end; returns what follows, NULL: none there. */
-static const char *digits(const char *text, uint64_t max, uint64_t *out)
-{
-	size_t len = strspn(text, "0123456789");
-	char *end;
-
-	if (!len)
-		return NULL;
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	return errno || *out > max ? NULL : end;
-}
-
-static bool number(const char *text, uint64_t max, uint64_t *out)
-{
-	const char *end = digits(text, max, out);
-
-	return end && !*end;
-}
-
-static int yes_no(struct reader *r, const char *name, const char *value,
-		  const char *yes, const char *no, bool *seen, bool *out)
-{
-	char want[32];
-
-	if (*seen)
-		return bad(r, -EINVAL, "given twice", name);
-	*seen = true;
-	*out = !strcmp(value, yes);
-	if (*out || !strcmp(value, no))
-		return 1;
-	snprintf(want, sizeof(want), "%s or %s", no, yes);
-	return bad_value(r, name, value, want);
-}
-
-static int cluster_field(struct reader *r, const char *name, const char *value)
-{
-	uint64_t n = 0;
-
-	if (!strcmp(name, "steer"))
-		return yes_no(r, name, value, "address", "hash", &r->steer,
-			      &r->c->by_address);
-	if (!strcmp(name, "mirror"))
-		return yes_no(r, name, value, "yes", "no", &r->mirror,
-			      &r->c->mirror);
-	if (strcmp(name, "version") != 0)
-		return bad(r, -EINVAL, "no such field", name);
-	if (!number(value, UINT32_MAX, &n))
-		return bad(r, -EINVAL, name, value);
-	if (n != CLUSTER_VERSION)
-		return bad(r, -EPROTONOSUPPORT,
-			   "a cluster file of another version", value);
-	r->version = true;
-	return 1;
+	return ini_fault(&r->ini, r->ini.line, -EINVAL, "%s: '%.100s'", what,
+			 value);
 }
 
 /*
@@ -124,65 +53,100 @@ static bool is_address(const char *text)
 	return *text && *text != '-' && has_only(text, "[]");
 }
 
-static int take_text(struct reader *r, char *out, const char *name,
-		     const char *value)
+/* A text of the collector in hand. */
+static int take_text(const struct field *field, const struct reader *r,
+		     const char *value, struct fault *f)
 {
-	if (*out)
-		return bad(r, -EINVAL, "given twice", name);
+	char *out = (char *)&r->c->collector[r->c->n - 1] + field->at;
+
 	if (!*value || strlen(value) >= CLUSTER_TEXT)
-		return bad(r, -EINVAL, name, value);
+		return fault_set(f, -EINVAL, "empty or too long: '%s'", value);
 	memcpy(out, value, strlen(value) + 1);
-	return 1;
+	return 0;
+}
+
+static int set_name(const struct field *field, void *reader, const char *value,
+		    struct fault *f)
+{
+	return is_plain(value)
+		       ? take_text(field, reader, value, f)
+		       : fault_set(f, -EINVAL, "no plain name: '%s'", value);
+}
+
+static int set_verbs(const struct field *field, void *reader, const char *value,
+		     struct fault *f)
+{
+	return is_address(value)
+		       ? take_text(field, reader, value, f)
+		       : fault_set(f, -EINVAL, "no address: '%s'", value);
 }
 
 /* A path as seen from the directory of the cluster file. */
-static int take_path(struct reader *r, char *out, const char *value)
+static int set_ticket(const struct field *field, void *reader,
+		      const char *value, struct fault *f)
 {
-	const char *slash = strrchr(r->name, '/');
+	struct reader *r = reader;
+	const char *slash = strrchr(r->ini.name, '/');
 	char path[2 * CLUSTER_TEXT];
 
 	if (!*value || *value == '/' || !slash)
-		return take_text(r, out, "ticket", value);
-	if (snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - r->name),
-		     r->name, value) >= CLUSTER_TEXT)
-		return bad(r, -ENAMETOOLONG, "ticket", value);
-	return take_text(r, out, "ticket", path);
+		return take_text(field, r, value, f);
+	if (snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - r->ini.name),
+		     r->ini.name, value) >= CLUSTER_TEXT)
+		return fault_set(f, -ENAMETOOLONG, "too long: '%s'", value);
+	return take_text(field, r, path, f);
 }
 
-static int take_address(struct reader *r, struct cluster_collector *to,
-			const char *value)
+static int set_address(const struct field *field, void *reader,
+		       const char *value, struct fault *f)
 {
-	if (to->version)
-		return bad(r, -EINVAL, "given twice", "address");
-	to->version = strchr(value, ':') ? 6 : 4;
-	if (inet_pton(to->version == 6 ? AF_INET6 : AF_INET, value, to->ip) !=
-	    1)
-		return bad_value(r, "address", value, "an IP address");
-	return 1;
-}
-
-static int collector_field(struct reader *r, const char *name,
-			   const char *value)
-{
+	struct reader *r = reader;
 	struct cluster_collector *to = &r->c->collector[r->c->n - 1];
 
-	if (!strcmp(name, "region"))
-		return is_plain(value) ? take_text(r, to->region, name, value)
-				       : bad(r, -EINVAL,
-					     "region: no plain name", value);
-	if (!strcmp(name, "host"))
-		return is_plain(value)
-			       ? take_text(r, to->host, name, value)
-			       : bad(r, -EINVAL, "host: no plain name", value);
-	if (!strcmp(name, "verbs"))
-		return is_address(value)
-			       ? take_text(r, to->verbs, name, value)
-			       : bad(r, -EINVAL, "verbs: no address", value);
-	if (!strcmp(name, "ticket"))
-		return take_path(r, to->ticket, value);
-	if (!strcmp(name, "address"))
-		return take_address(r, to, value);
-	return bad(r, -EINVAL, "no such field", name);
+	(void)field;
+	(void)f;
+	to->version = text_ip(to->ip, value);
+	return to->version ? 0 : -EINVAL;
+}
+
+static const char *const steer_names[] = {"hash", "address", NULL};
+static const char *const yes_names[] = {"no", "yes", NULL};
+
+/* clang-format off */
+static const struct field cluster_fields[] = {
+	{ "version", FIELD_NUMBER, 8, offsetof(struct reader, version),
+	  0, UINT32_MAX, .want = "a number" },
+	{ "steer", FIELD_NAME, 1, offsetof(struct reader, by_address),
+	  .names = steer_names, .want = "hash or address" },
+	{ "mirror", FIELD_NAME, 1, offsetof(struct reader, mirror),
+	  .names = yes_names, .want = "no or yes" },
+	{ NULL },
+};
+
+#define TEXT(member) \
+	FIELD_OTHER, 0, offsetof(struct cluster_collector, member)
+
+static const struct field collector_fields[] = {
+	{ "region", TEXT(region), .set = set_name },
+	{ "host", TEXT(host), .set = set_name },
+	{ "verbs", TEXT(verbs), .set = set_verbs },
+	{ "ticket", TEXT(ticket), .set = set_ticket },
+	{ "address", FIELD_OTHER, .set = set_address, .want = "an IP address" },
+	{ NULL },
+};
+
+/* And collectors, as often as one likes. */
+static const struct field generation_fields[] = {
+	{ "epoch", FIELD_NUMBER, 8, 0, 1, UINT64_MAX,
+	  .want = "a number from 1" },
+	{ NULL },
+};
+/* clang-format on */
+
+static int refuse_members(const struct reader *r, const char *want)
+{
+	return ini_fault(&r->ini, r->ini.line, -EINVAL,
+			 "collectors: '%.100s' is not %s", r->ini.value, want);
 }
 
 static bool keep(struct reader *r, const struct cluster_listed *l)
@@ -209,17 +173,16 @@ static int take_members(struct reader *r, const char *value)
 		uint64_t first, last, epoch = 0;
 		struct cluster_listed l;
 
-		p = digits(p, UINT16_MAX, &first);
+		p = text_digits(&first, p, UINT16_MAX);
 		last = first;
 		if (p && *p == '-')
-			p = digits(p + 1, UINT16_MAX, &last);
+			p = text_digits(&last, p + 1, UINT16_MAX);
 		if (p && *p == ':' &&
-		    (!(p = digits(p + 1, UINT64_MAX, &epoch)) || !epoch))
-			return bad_value(r, "collectors", value,
-					 "ids with an :EPOCH from 1");
+		    (!(p = text_digits(&epoch, p + 1, UINT64_MAX)) || !epoch))
+			return refuse_members(r, "ids with an :EPOCH from 1");
 		if (!p || last < first || (*p && !strchr(" \t,", *p)))
-			return bad_value(r, "collectors", value,
-					 "a list of ids, such as 0-3 7");
+			return refuse_members(r,
+					      "a list of ids, such as 0-3 7");
 		l = (struct cluster_listed){
 			.generation = r->c->generations - 1,
 			.first = (uint16_t)first,
@@ -227,26 +190,30 @@ static int take_members(struct reader *r, const char *value)
 			.epoch = epoch,
 		};
 		if (!keep(r, &l))
-			return bad(r, -ENOMEM, strerror(ENOMEM), value);
+			return ini_fault(&r->ini, r->ini.line, -ENOMEM, "%s",
+					 strerror(ENOMEM));
 		p += strspn(p, " \t,");
 	}
-	return 1;
+	return 0;
 }
 
-static int generation_field(struct reader *r, const char *name,
-			    const char *value)
+static int generation_field(struct reader *r)
 {
-	uint64_t *epoch = &r->m.epoch[r->c->generations - 1];
+	if (!strcmp(r->ini.key, "collectors"))
+		return take_members(r, r->ini.value);
+	return ini_set(&r->ini, generation_fields, &r->generation_seen,
+		       &r->m.epoch[r->c->generations - 1]);
+}
 
-	if (!strcmp(name, "collectors"))
-		return take_members(r, value);
-	if (strcmp(name, "epoch") != 0)
-		return bad(r, -EINVAL, "no such field", name);
-	if (*epoch)
-		return bad(r, -EINVAL, "given twice", name);
-	return number(value, UINT64_MAX, epoch) && *epoch
-		       ? 1
-		       : bad_value(r, name, value, "a number from 1");
+static int cluster_field(struct reader *r)
+{
+	int rc = ini_set(&r->ini, cluster_fields, &r->seen, r);
+
+	if (r->seen & 1 && r->version != CLUSTER_VERSION && rc >= 0)
+		return ini_fault(&r->ini, r->ini.line, -EPROTONOSUPPORT,
+				 "a cluster file of another version: '%s'",
+				 r->ini.value);
+	return rc;
 }
 
 static int enter_collector(struct reader *r, const char *text)
@@ -254,16 +221,16 @@ static int enter_collector(struct reader *r, const char *text)
 	struct cluster *c = r->c;
 	uint64_t id;
 
-	if (!number(text, UINT16_MAX, &id))
-		return bad(r, -EINVAL, "no collector's id", text);
+	if (!text_u64(&id, text, UINT16_MAX))
+		return refuse(r, "no collector's id", text);
 	for (unsigned i = 0; i < c->n; i++)
 		if (c->collector[i].id == id)
-			return bad(r, -EINVAL, "twice the same collector",
-				   text);
+			return refuse(r, "twice the same collector", text);
 	if (c->n == CLUSTER_MAX)
-		return bad(r, -EINVAL, "too many collectors", text);
+		return refuse(r, "too many collectors", text);
 	c->collector[c->n++].id = (uint16_t)id;
-	return 1;
+	r->collector_seen = 0;
+	return 0;
 }
 
 static int enter_generation(struct reader *r, const char *text)
@@ -271,83 +238,66 @@ static int enter_generation(struct reader *r, const char *text)
 	struct cluster *c = r->c;
 	uint64_t n;
 
-	if (!number(text, UINT32_MAX, &n))
-		return bad(r, -EINVAL, "no generation's number", text);
+	if (!text_u64(&n, text, UINT32_MAX))
+		return refuse(r, "no generation's number", text);
 	if (c->generations && c->generation[c->generations - 1].number >= n)
-		return bad(r, -EINVAL, "generations come in their order", text);
+		return refuse(r, "generations come in their order", text);
 	if (c->generations == CLUSTER_GENERATIONS)
-		return bad(r, -EINVAL, "too many generations", text);
+		return refuse(r, "too many generations", text);
 	c->generation[c->generations++].number = (uint32_t)n;
-	return 1;
+	r->generation_seen = 0;
+	return 0;
 }
 
-static int enter_section(struct reader *r, const char *section)
+static int enter_section(struct reader *r)
 {
-	if (strlen(section) >= sizeof(r->section))
-		return bad(r, -EINVAL, "section name too long", section);
-	snprintf(r->section, sizeof(r->section), "%s", section);
+	const char *section = r->ini.section;
+
+	r->header = r->ini.header;
 	if (!strncmp(section, "collector ", 10))
 		return enter_collector(r, section + 10);
 	if (!strncmp(section, "generation ", 11))
 		return enter_generation(r, section + 11);
-	return !strcmp(section, "cluster")
-		       ? 1
-		       : bad(r, -EINVAL, "no such section", section);
+	return strcmp(section, "cluster")
+		       ? refuse(r, "no such section", section)
+		       : 0;
 }
 
-static int on_field(void *user, const char *section, const char *name,
-		    const char *value)
+static int take_field(struct reader *r)
 {
-	struct reader *r = user;
-
-	if (r->error)
-		return 0;
-	if (!*section)
-		return bad(r, -EINVAL, "not in a section", name);
-	if (strcmp(section, r->section) != 0 && !enter_section(r, section))
-		return 0;
-	if (*section == 'g')
-		return generation_field(r, name, value);
-	return strcmp(section, "cluster") ? collector_field(r, name, value)
-					  : cluster_field(r, name, value);
+	if (!r->ini.header)
+		return refuse(r, "not in a section", r->ini.key);
+	if (r->ini.header != r->header && enter_section(r) < 0)
+		return -EINVAL;
+	if (r->ini.section[0] == 'g')
+		return generation_field(r);
+	if (!strcmp(r->ini.section, "cluster"))
+		return cluster_field(r);
+	return ini_set(&r->ini, collector_fields, &r->collector_seen, r);
 }
 
-/* inih's fgets(), which counts as inih does and cuts no line in two. */
-static char *on_line(char *text, int size, void *user)
+static int parse(struct reader *r)
 {
-	struct reader *r = user;
-
-	if (r->error || !fgets(text, size, r->in))
-		return NULL;
-	r->line++;
-	if (!strchr(text, '\n') && !feof(r->in)) {
-		r->error = fault_set(&r->why, -EINVAL,
-				     "the line is too long or binary");
-		return NULL;
-	}
-	return text;
-}
-
-static int parse(struct reader *r, struct fault *f)
-{
+	struct ini *i = &r->ini;
 	struct fault why = {""};
-	int line = ini_parse_stream(on_line, r, on_field, r), rc;
+	int rc;
 
-	if (ferror(r->in))
-		return fault_set(f, -EIO, "%s: cannot be read", r->name);
-	if (r->error)
-		return fault_set(f, r->error, "%.200s:%d: %.280s", r->name,
-				 r->error_line, r->why.text);
-	if (line)
-		return fault_set(f, -EINVAL,
-				 "%.200s:%d: not a line of a cluster file",
-				 r->name, line);
-	rc = !r->version ? fault_set(&why, -EINVAL,
-				     "not a cluster file: [cluster] needs "
-				     "version")
-			 : cluster_make(r->c, &r->m, &why);
-	return rc < 0 ? fault_set(f, rc, "%.200s: %.280s", r->name, why.text)
-		      : 0;
+	while ((rc = ini_next(i)) > 0)
+		if ((rc = take_field(r)) < 0)
+			return rc;
+	if (rc < 0)
+		return rc;
+	if (!r->version)
+		return ini_fault(i, 0, -EINVAL,
+				 "not a cluster file: [cluster] needs version");
+	r->c->by_address = r->by_address;
+	r->c->mirror = r->mirror;
+	rc = cluster_make(r->c, &r->m, &why);
+	if (rc < 0)
+		return ini_fault(i, 0, rc, "%s", why.text);
+	return i->empty ? ini_fault(i, i->empty, -EINVAL,
+				    "a section without fields")
+			: 0;
 }
 
 int cluster_parse(struct cluster *c, FILE *in, const char *name,
@@ -361,9 +311,13 @@ int cluster_parse(struct cluster *c, FILE *in, const char *name,
 	c->generation = calloc(CLUSTER_GENERATIONS, sizeof(c->generation[0]));
 	if (r && c->collector && c->generation) {
 		r->c = c;
-		r->in = in;
-		r->name = name;
-		rc = parse(r, f);
+		r->ini = (struct ini){
+			.in = in,
+			.name = name,
+			.strange = "not a line of a cluster file",
+			.f = f,
+		};
+		rc = parse(r);
 		free(r->m.listed);
 	} else {
 		fault_set(f, rc, "%s", strerror(ENOMEM));

@@ -28,6 +28,7 @@ struct local_road {
 	unsigned n;
 	const struct table *table[TABLE_MAX];
 	uint8_t *mem[TABLE_MAX];
+	struct table copy[TABLE_MAX]; /* local_road_open() */
 };
 
 static inline struct local_road *self(struct road *r)
@@ -293,4 +294,34 @@ void local_close(struct local_road *l)
 		return;
 	writer_close(l->writer);
 	free(l);
+}
+
+static void close_region(struct road *road)
+{
+	struct region *r = self(road)->region;
+
+	local_close(self(road));
+	region_close(r);
+}
+
+int local_road_open(struct road **out, const char *region, struct fault *f)
+{
+	struct local_road *l;
+	struct region *r;
+	int rc = region_open(&r, region, true, f);
+
+	if (rc < 0)
+		return rc;
+	if ((rc = local_open(&l, r, f)) < 0) {
+		region_close(r);
+		return rc;
+	}
+	for (unsigned i = 0; i < l->n; i++)
+		l->copy[i] = *l->table[i];
+	l->road.name = region;
+	l->road.table = l->copy;
+	l->road.tables = l->n;
+	l->road.close = close_region;
+	*out = &l->road;
+	return 0;
 }

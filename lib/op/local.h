@@ -14,6 +14,9 @@ struct local_road;
 /* r is open for writing and outlives the road. Tables: the region's indices. */
 int local_open(struct local_road **out, struct region *r, struct fault *f);
 struct road *local_road(struct local_road *l);
+
+/* The road into a region by its name, which it opens and closes. */
+int local_road_open(struct road **out, const char *region, struct fault *f);
 void local_close(struct local_road *l); /* NULL is fine */
 
 /*

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/ledger.h"
 #include "store/table.h"
 
 enum op_verb {
@@ -37,11 +38,54 @@ struct op {
 
 _Static_assert(sizeof(struct op) == 32, "two to a cache line");
 
+/* Where a collector's reports are addressed to. */
+struct collector_address {
+	uint8_t version; /* 4, 6; 0: unknown */
+	uint8_t ip[16];
+};
+
+/* Several collectors behind one road: table t of collector c is table number
+ * c * tables + t. */
+struct road_parts {
+	unsigned n;
+	bool by_address; /* each report goes to whom it is addressed to, else by
+			    the hash of its key */
+	const struct collector_address *address; /* of each */
+};
+
+/* What became of operations that are confirmed one by one: sent = acked +
+ * waiting + those that are refused or lost. */
+struct road_account {
+	uint64_t sent, acked, waiting;
+};
+
+/* Steps of a road whose parts change: see change(). */
+enum road_step {
+	ROAD_ASK,  /* 1: other parts wait; nothing has happened yet */
+	ROAD_GO,   /* to them */
+	ROAD_BACK, /* to those before: nobody can use them */
+	ROAD_DONE, /* nothing of the others is needed any more */
+};
+
+enum {
+	ROAD_LEDGERS = 4, /* at most */
+};
+
+struct road_ledger {
+	const struct ledger *ledger;
+	const void *counters;
+};
+
 /*
  * A road. The translator calls begin(), any number of exec(), end() for each
  * batch of packets. Offsets and lengths are checked by the translator's own
  * arithmetic; a road that faces strangers (the responder) checks before it
  * makes an op.
+ *
+ * A program besides calls tick() once a batch, when one of fds() can be read,
+ * and when due() has come; finish() behind the last batch, then it reads
+ * account(), ledgers() and why(), and calls close(). What a road has no use for
+ * is NULL: the functions below take care of that.
  */
 struct road {
 	/*
@@ -61,6 +105,94 @@ struct road {
 	 * tables are then left to be sent again. May be NULL: never.
 	 */
 	bool (*busy)(struct road *r, unsigned table);
+
+	const char *name;	   /* where it leads, for messages */
+	const struct table *table; /* what it writes to; of each part */
+	unsigned tables;
+	const struct road_parts *parts; /* NULL: there is one */
+
+	/* Descriptors to be read from: max at most. Returns how many. */
+	unsigned (*fds)(const struct road *r, int *fd, unsigned max);
+	/* When tick() is wanted at the latest, of clock_ns(). */
+	uint64_t (*due)(const struct road *r);
+	/* Takes in answers, sends again what was lost, takes new tickets. 0 or
+	 * -errno. */
+	int (*tick)(struct road *r);
+	/* Looks again at what the road goes by (SIGHUP). */
+	void (*renew)(struct road *r);
+	/*
+	 * Between two batches: the road may come to lead to other parts. If
+	 * ROAD_ASK returns 1, the translator is flushed; then comes ROAD_GO; a
+	 * successor for those parts is made, or else comes ROAD_BACK; then
+	 * ROAD_DONE.
+	 */
+	int (*change)(struct road *r, enum road_step step);
+	/* What was sent leaves at once: who reads it may wait for it. */
+	void (*flush)(struct road *r);
+	/* Waits until all is confirmed, or there is no hope, and takes no more.
+	 * Returns the first error of the way out. */
+	int (*finish)(struct road *r);
+	/* False: nobody confirms anything. */
+	bool (*account)(struct road *r, struct road_account *out);
+	unsigned (*ledgers)(struct road *r,
+			    struct road_ledger out[ROAD_LEDGERS]);
+	/* Behind finish(): why nothing was confirmed of what was sent; NULL:
+	 * something was, or nothing was sent, or nobody can tell. */
+	const char *(*why)(struct road *r);
+	uint64_t (*unsent)(const struct road *r); /* packets */
+	void (*close)(struct road *r);
 };
+
+static inline uint64_t road_due(const struct road *r)
+{
+	return r->due ? r->due(r) : UINT64_MAX;
+}
+
+static inline unsigned road_fds(const struct road *r, int *fd, unsigned max)
+{
+	return r->fds ? r->fds(r, fd, max) : 0;
+}
+
+static inline int road_tick(struct road *r)
+{
+	return r->tick ? r->tick(r) : 0;
+}
+
+static inline int road_change(struct road *r, enum road_step step)
+{
+	return r->change ? r->change(r, step) : 0;
+}
+
+static inline void road_flush(struct road *r)
+{
+	if (r->flush)
+		r->flush(r);
+}
+
+static inline int road_finish(struct road *r)
+{
+	return r->finish ? r->finish(r) : 0;
+}
+
+static inline bool road_account(struct road *r, struct road_account *out)
+{
+	return r->account && r->account(r, out);
+}
+
+static inline unsigned road_ledgers(struct road *r,
+				    struct road_ledger out[ROAD_LEDGERS])
+{
+	return r->ledgers ? r->ledgers(r, out) : 0;
+}
+
+static inline const char *road_why(struct road *r)
+{
+	return r->why ? r->why(r) : NULL;
+}
+
+static inline uint64_t road_unsent(const struct road *r)
+{
+	return r->unsent ? r->unsent(r) : 0;
+}
 
 #endif

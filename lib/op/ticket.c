@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "op/ticket.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "base/text.h"
+#include "base/zero.h"
 #include "hash/family.h"
 #include "store/layout.h"
 #include "wire/key.h"
@@ -19,14 +20,6 @@ enum {
 
 /* Where the region's file begins in the virtual addresses of tickets. */
 static const uint64_t address_base = UINT64_C(0x100000000000);
-
-static bool is_zero(const uint8_t *p, size_t n)
-{
-	while (n--)
-		if (*p++)
-			return false;
-	return true;
-}
 
 static void default_addresses(struct ticket *t)
 {
@@ -156,17 +149,17 @@ void ticket_fini(struct ticket *t)
 
 static void write_mac(FILE *out, const char *field, const uint8_t *m)
 {
-	fprintf(out, "%s = %02x:%02x:%02x:%02x:%02x:%02x\n", field, m[0], m[1],
-		m[2], m[3], m[4], m[5]);
+	char text[TEXT_MAC_MAX];
+
+	fprintf(out, "%s = %s\n", field, text_of_mac(text, m));
 }
 
 static void write_ip(FILE *out, const char *field, const struct ticket *t,
 		     const uint8_t *ip)
 {
-	char text[INET6_ADDRSTRLEN];
+	char text[TEXT_IP_MAX];
 
-	inet_ntop(t->version == 6 ? AF_INET6 : AF_INET, ip, text, sizeof(text));
-	fprintf(out, "%s = %s\n", field, text);
+	fprintf(out, "%s = %s\n", field, text_of_ip(text, t->version, ip));
 }
 
 /* What a kind of table has beside the fields of all. */

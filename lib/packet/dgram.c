@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "hash/crc.h"
 #include "packet/private.h"
 
@@ -40,14 +40,6 @@ struct receiver {
 	struct iovec iov[BATCH];
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* Reads what is there. Returns packets, -EAGAIN or -errno. */
 static int read_batch(struct receiver *s, struct pkt *pkts, int max)
 {
@@ -57,7 +49,7 @@ static int read_batch(struct receiver *s, struct pkt *pkts, int max)
 
 	if (n < 0)
 		return -errno;
-	ts = now_ns(); /* one reading for all that were waiting */
+	ts = clock_wall_ns(); /* one reading for all that were waiting */
 	for (int i = 0; i < n; i++) {
 		uint32_t wire = s->msg[i].msg_len;
 

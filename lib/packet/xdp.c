@@ -28,6 +28,7 @@
 #include <xdp/libxdp.h>
 #include <xdp/xsk.h>
 
+#include "base/clock.h"
 #include "bpf/ports.h"
 #include "hash/crc.h"
 #include "packet/private.h"
@@ -118,19 +119,11 @@ static int show(struct xdp *s, struct queue *q, struct pkt *pkts, int max,
 	return (int)n;
 }
 
-/* One reading for a batch: there is no clock in a descriptor. */
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* Each queue in turn, beginning with another one each time. */
 static int show_all(struct xdp *s, struct pkt *pkts, int max)
 {
-	uint64_t ts = now_ns();
+	/* One reading for a batch: there is no clock in a descriptor. */
+	uint64_t ts = clock_wall_ns();
 	int n = 0;
 
 	for (unsigned i = 0; i < s->n && n < max; i++)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "store/table.h"
 
 _Static_assert((int)TABLE_VALUE_MAX <= (int)RENDER_LIST_MAX, "a number a byte");
@@ -119,8 +120,6 @@ static size_t to_list(const struct render *r, uint32_t *list,
 static void to_text(const struct render *r, char *out, const uint8_t *value,
 		    size_t len)
 {
-	static const char digit[] = "0123456789abcdef";
-
 	while (len && !value[len - 1])
 		len--;
 	for (size_t i = 0; i < len; i++) {
@@ -136,8 +135,7 @@ static void to_text(const struct render *r, char *out, const uint8_t *value,
 		} else {
 			*out++ = '\\';
 			*out++ = 'x';
-			*out++ = digit[c >> 4];
-			*out++ = digit[c & 15];
+			out = text_put_hex(out, &c, 1);
 		}
 	}
 	*out = '\0';
@@ -145,12 +143,7 @@ static void to_text(const struct render *r, char *out, const uint8_t *value,
 
 static char *to_hex(char *out, const uint8_t *value, size_t len)
 {
-	static const char digit[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < len; i++) {
-		*out++ = digit[value[i] >> 4];
-		*out++ = digit[value[i] & 15];
-	}
+	out = text_put_hex(out, value, len);
 	*out = '\0';
 	return out;
 }

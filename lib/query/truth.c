@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "hash/family.h"
 #include "store/region.h"
 #include "wire/dta.h"
@@ -63,31 +64,16 @@ static int number(const struct reader *r, enum column c, const char *what,
 	return 0;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The value's bytes, which replace its text; their number, or -EINVAL. */
 static int value_bytes(const struct reader *r)
 {
 	char *text = r->column[COL_VALUE];
-	size_t len = strlen(text) / 2;
+	size_t digits = strspn(text, "0123456789abcdefABCDEF");
 
-	if (strlen(text) % 2 || len > INT_MAX)
+	if (text[digits] || digits % 2 || digits / 2 > INT_MAX)
 		return malformed(r, "value", text);
-	for (size_t i = 0; i < len; i++) {
-		int high = hex_digit(text[2 * i]);
-		int low = hex_digit(text[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return malformed(r, "value", text + 2 * i);
-		text[i] = (char)(high << 4 | low);
-	}
-	return (int)len;
+	text_hex((uint8_t *)text, text, digits / 2);
+	return (int)(digits / 2);
 }
 
 static int split(struct reader *r, char *line)

@@ -6,13 +6,14 @@
  */
 #include "roce/dart_out_private.h"
 
-#include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "wire/be.h"
+#include "wire/icrc.h"
 
 enum {
 	AT_IP_SUM = ROCE_AT_IP + NET_IP4_AT_SUM,
@@ -56,16 +57,14 @@ static uint32_t ip_sum_of(const uint8_t *ip)
 	return sum;
 }
 
-/* The iCRC's beginning (annex A17.3): what routers change counts as ones. */
+/* The iCRC's beginning. */
 static uint32_t icrc_of(const uint8_t *ip)
 {
-	uint8_t masked[8 + NET_IP4_AT_DST];
+	uint8_t masked[ICRC_ONES + NET_IP4_AT_DST];
 
-	memset(masked, 0xff, 8);
-	memcpy(masked + 8, ip, NET_IP4_AT_DST);
-	masked[8 + NET_IP4_AT_TOS] = 0xff;
-	masked[8 + NET_IP4_AT_TTL] = 0xff;
-	be16_store(masked + 8 + NET_IP4_AT_SUM, 0xffff);
+	memset(masked, 0xff, ICRC_ONES);
+	memcpy(masked + ICRC_ONES, ip, NET_IP4_AT_DST);
+	icrc_mask_ip4(masked + ICRC_ONES);
 	return crc(CRC_SLOT0, masked, sizeof(masked));
 }
 
@@ -296,16 +295,13 @@ static int judge(const struct dart_out *o, const struct ticket *t,
 int dart_out_accepts(const struct dart_out *o, const struct ticket *t,
 		     struct fault *f)
 {
-	char ip[INET6_ADDRSTRLEN];
+	char ip[TEXT_IP_MAX];
 	struct fault why = {""};
 	int rc = judge(o, t, &why);
 
-	if (rc < 0) {
-		inet_ntop(t->version == 6 ? AF_INET6 : AF_INET, t->ip, ip,
-			  sizeof(ip));
-		return fault_set(f, rc, "collector %s: %.400s", ip, why.text);
-	}
-	return 0;
+	return rc < 0 ? fault_set(f, rc, "collector %s: %.400s",
+				  text_of_ip(ip, t->version, t->ip), why.text)
+		      : 0;
 }
 
 /* Where the state goes on, but for what was counted in it: was, if not NULL. */

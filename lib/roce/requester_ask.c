@@ -18,23 +18,11 @@
 
 enum {
 	PROBES_MORE = 4, /* that were sent before the connection was doubted */
-	TRIES_MAX = 5,	 /* what the back-off doubles at most */
 };
 
 static bool is_write(const struct request *r)
 {
-	return r->op.verb == OP_WRITE || r->op.verb == OP_WRITE_IMM;
-}
-
-void requester_expect(const struct roce_out *o, struct requester *q)
-{
-	unsigned doublings = q->tries < TRIES_MAX ? q->tries : TRIES_MAX;
-	uint64_t wait = q->timeout << doublings;
-
-	if (wait > TIMEOUT_MAX)
-		wait = TIMEOUT_MAX;
-	q->deadline = o->now_ns +
-		      (q->phase == PHASE_DEAD && q->stale ? stale_ns : wait);
+	return has_payload(r->op.verb);
 }
 
 static int probe(struct roce_out *o, unsigned table, uint32_t psn)
@@ -94,16 +82,6 @@ int requester_ask_anew(struct roce_out *o, unsigned table)
 	q->tries++;
 	q->probed++;
 	return probe(o, table, q->probe);
-}
-
-void requester_restart(struct requester *q, uint32_t psn)
-{
-	q->phase = PHASE_ASKING;
-	q->probe = psn;
-	q->asked = q->guessed = q->stale = false;
-	q->tries = q->probed = 0;
-	q->deadline = q->resume = q->timed_at = 0;
-	q->w.next = q->w.sent = q->w.acked;
 }
 
 /* Asks before more is sent: what is under way may be carried out, or lost. */

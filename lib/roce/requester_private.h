@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * requester_private.h - private to this room: what roce_out.c, which makes
- * packets of requests, and requester.c, which judges answers, share.
+ * requester_private.h - private to this room. From below: roce_emit.c makes
+ * packets of requests, requester_heed.c takes what answers tell of them,
+ * requester_ask.c asks where a collector is, requester.c sends and judges, and
+ * roce_out.c is the road.
  */
 #ifndef ROCE_REQUESTER_PRIVATE_H
 #define ROCE_REQUESTER_PRIVATE_H
@@ -83,6 +85,11 @@ struct roce_out {
 	void *ctx;
 	struct requester_ledger ctr;
 };
+
+static inline bool has_payload(uint8_t verb)
+{
+	return verb == OP_WRITE || verb == OP_WRITE_IMM;
+}
 
 /* A packet with a request in it; psn holds AckReq in its high bit. */
 int roce_out_emit(struct roce_out *o, const struct op *op, uint8_t opcode,

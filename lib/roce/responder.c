@@ -302,23 +302,6 @@ int responder_open(struct responder **out, struct region *r,
 	return 0;
 }
 
-enum {
-	EPOCHS_BACK = 64, /* that an R_Key is known of */
-};
-
-uint64_t pair_epoch_of(const struct responder *p, unsigned table, uint32_t rkey)
-{
-	uint64_t now = p->epoch;
-	struct ticket_table at;
-
-	for (uint64_t e = now; e-- > 1 && now - e <= EPOCHS_BACK;) {
-		ticket_place(&at, p->region, table, e);
-		if (at.rkey == rkey)
-			return e;
-	}
-	return 0;
-}
-
 bool responder_refused(struct responder *p, struct responder_refusal *out)
 {
 	for (unsigned i = 0; i < p->t.n; i++) {

@@ -14,6 +14,23 @@ enum {
 	ANSWER_MAX = 128,
 };
 
+enum {
+	EPOCHS_BACK = 64, /* that an R_Key is known of */
+};
+
+uint64_t pair_epoch_of(const struct responder *p, unsigned table, uint32_t rkey)
+{
+	uint64_t now = p->epoch;
+	struct ticket_table at;
+
+	for (uint64_t e = now; e-- > 1 && now - e <= EPOCHS_BACK;) {
+		ticket_place(&at, p->region, table, e);
+		if (at.rkey == rkey)
+			return e;
+	}
+	return 0;
+}
+
 int pair_flush(struct responder *p)
 {
 	struct road *road = local_road(p->local);

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/text.h"
+
 enum {
 	NUMBER_MAX = 32, /* longest number, bytes */
 };
@@ -108,17 +110,12 @@ void outbuf_f64(struct outbuf *o, double v)
 
 void outbuf_hex(struct outbuf *o, const void *data, size_t n)
 {
-	static const char hex[] = "0123456789abcdef";
 	const uint8_t *p = data;
 
 	while (n) {
 		size_t part = n < OUTBUF_SIZE / 4 ? n : OUTBUF_SIZE / 4;
-		char *to = outbuf_room(o, 2 * part);
 
-		for (size_t i = 0; i < part; i++) {
-			to[2 * i] = hex[p[i] >> 4];
-			to[2 * i + 1] = hex[p[i] & 15];
-		}
+		text_put_hex(outbuf_room(o, 2 * part), p, part);
 		o->len += 2 * part;
 		p += part;
 		n -= part;

@@ -2,11 +2,13 @@
 #include "store/layout.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/field.h"
+#include "base/text.h"
 #include "hash/family.h"
 #include "store/layout_values.h"
 #include "wire/key.h"
@@ -21,108 +23,20 @@ enum {
 
 /* No table is longer (table.c has the last word). */
 #define BYTES_MAX (UINT64_C(1) << 46)
+#define NS_OF_MS  UINT64_C(1000000)
 
-/*
- * A field is a number 1..max, or one of a list of names that stand for 0, 1,
- * 2...; either is stored at an offset in struct table. Or set() knows better.
- */
-struct field {
-	const char *name;
-	uint8_t kinds; /* FOR_... */
-	uint8_t width; /* bytes at offset; 0: set() */
-	uint8_t offset;
-	uint64_t max;
-	const char *const *names; /* NULL: a number */
-	int (*set)(struct table *t, const char *value, struct fault *f);
-};
-
-/* Digits only: no sign, no blank. *end is what follows them. */
-static int number(uint64_t *out, const char *text, const char **end)
+static int set_key(const struct field *field, void *object, const char *value,
+		   struct fault *f)
 {
-	uint64_t v = 0;
-
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	for (; *text >= '0' && *text <= '9'; text++)
-		if (__builtin_mul_overflow(v, UINT64_C(10), &v) ||
-		    __builtin_add_overflow(v, (uint64_t)(*text - '0'), &v))
-			return -ERANGE;
-	*out = v;
-	*end = text;
-	return 0;
-}
-
-int layout_size(uint64_t *out, const char *text)
-{
-	static const char suffix[] = "KMGT";
-	const char *at, *end;
-	unsigned shift = 0;
-	uint64_t v;
-	int rc = number(&v, text, &end);
-
-	if (rc < 0)
-		return rc;
-	if (*end) {
-		at = strchr(suffix, *end);
-		if (!at || end[1])
-			return -EINVAL;
-		shift = 10 * (unsigned)(at - suffix + 1);
-	}
-	if (v > UINT64_MAX >> shift)
-		return -ERANGE;
-	*out = v << shift;
-	return 0;
-}
-
-/* A number of the field, or a number within a field's text. */
-static int parse_number(uint64_t *out, const char *text, uint64_t min,
-			uint64_t max, struct fault *f)
-{
-	uint64_t v;
-	int rc = layout_size(&v, text);
-
-	if (rc == -EINVAL) {
-		fault_set(f, rc, "'%s' is not a number", text);
-		return -EINVAL;
-	}
-	if (rc < 0 || v < min || v > max) {
-		fault_set(f, -EINVAL, "%s is not %llu to %llu", text,
-			  (unsigned long long)min, (unsigned long long)max);
-		return -EINVAL;
-	}
-	*out = v;
-	return 0;
-}
-
-/* The place of a text among names, a list that ends with NULL. */
-static int parse_name(uint64_t *out, const char *text, const char *const *names,
-		      struct fault *f)
-{
-	char list[128] = "";
-
-	for (unsigned i = 0; names[i]; i++) {
-		if (!strcmp(text, names[i])) {
-			*out = i;
-			return 0;
-		}
-		if (*names[i]) {
-			strncat(list, " ", sizeof(list) - strlen(list) - 1);
-			strncat(list, names[i],
-				sizeof(list) - strlen(list) - 1);
-		}
-	}
-	fault_set(f, -EINVAL, "'%s' is none of%s", text, list);
-	return -EINVAL;
-}
-
-static int set_key(struct table *t, const char *value, struct fault *f)
-{
+	struct table *t = object;
 	uint64_t len;
 	int type;
 
+	(void)field;
 	if (!strncmp(value, "hex:", 4)) {
-		if (parse_number(&len, value + 4, 1, KEY_MAX, f))
-			return -EINVAL;
+		if (text_size(&len, value + 4) < 0 || !len || len > KEY_MAX)
+			return fault_set(f, -EINVAL, "%s is not 1 to %d",
+					 value + 4, KEY_MAX);
 		t->key_type = KEY_HEX;
 		t->key_len = (uint16_t)len;
 		return 0;
@@ -138,53 +52,47 @@ static int set_key(struct table *t, const char *value, struct fault *f)
 	return 0;
 }
 
-static int set_stride(struct table *t, const char *value, struct fault *f)
+static int set_stride(const struct field *field, void *object,
+		      const char *value, struct fault *f)
 {
-	uint64_t v;
+	struct table *t = object;
+	uint64_t v = TABLE_STRIDE_PACKED;
 
-	if (!strcmp(value, "pow2")) {
-		t->stride = 0;
-		return 0;
-	}
-	if (!strcmp(value, "packed")) {
-		t->stride = TABLE_STRIDE_PACKED;
-		return 0;
-	}
-	if (layout_size(&v, value) < 0 || v < 4 || v > 1024)
-		return fault_set(f, -EINVAL,
-				 "'%s' is not pow2, packed or 4 to 1024",
-				 value);
+	(void)field;
+	(void)f;
+	if (!strcmp(value, "pow2"))
+		v = 0;
+	else if (strcmp(value, "packed") != 0 &&
+		 (text_size(&v, value) < 0 || v < 4 || v > 1024))
+		return -EINVAL;
 	t->stride = (uint32_t)v;
 	return 0;
 }
 
-static int set_values(struct table *t, const char *value, struct fault *f)
+static int set_values(const struct field *field, void *object,
+		      const char *value, struct fault *f)
 {
+	(void)field;
 	if (layout_values_is_file(value))
 		return fault_set(f, -EINVAL,
 				 "a file can only be named in a layout file");
-	return layout_values_parse(NULL, t, value, f);
+	return layout_values_parse(NULL, object, value, f);
 }
 
-static int set_flush(struct table *t, const char *value, struct fault *f)
+static int set_flush(const struct field *field, void *object, const char *value,
+		     struct fault *f)
 {
-	static const struct {
-		const char *name;
-		uint64_t ms;
-	} units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}};
-	const char *end;
-	uint64_t v;
+	struct table *t = object;
+	uint64_t ns;
 
-	if (!number(&v, value, &end))
-		for (unsigned i = 0; i < 3; i++)
-			if (!strcmp(end, units[i].name) && v &&
-			    v <= 3600000 / units[i].ms) {
-				t->flush_ms = (uint32_t)(v * units[i].ms);
-				return 0;
-			}
-	return fault_set(f, -EINVAL,
-			 "'%s' is not a time like 100ms, 5s or 1m, 1 ms to 1 h",
-			 value);
+	(void)field;
+	(void)f;
+	/* With its unit: 100 might be taken for milliseconds. */
+	if (!text_duration_ns(&ns, value) || !strpbrk(value, "smh") ||
+	    ns % NS_OF_MS || !ns || ns > 3600000 * NS_OF_MS)
+		return -EINVAL;
+	t->flush_ms = (uint32_t)(ns / NS_OF_MS);
+	return 0;
 }
 
 static const char *const kind_names[] = {
@@ -218,124 +126,76 @@ static const char *const qp_names[] = {
 static const char *const yes_names[] = {"no", "yes", NULL};
 
 /* clang-format off */
+#define SIZE(member, width) FIELD_SIZE, width, offsetof(struct table, member), 1
+#define NAME(member, list) \
+	FIELD_NAME, 1, offsetof(struct table, member), .names = list
+
 static const struct field fields[] = {
-	{ "kind", FOR_ALL, 1, offsetof(struct table, kind),
-	  .names = kind_names },
-	{ "id", FOR_ALL, 2, offsetof(struct table, id), .max = 65534 },
-	{ "key", FOR_ALL, .set = set_key },
-	{ "value", FOR_ALL, 2, offsetof(struct table, value_len),
-	  .max = TABLE_VALUE_MAX },
-	{ "slots", FOR_KEYWRITE | FOR_KEYINC, 8, offsetof(struct table, units),
-	  .max = BYTES_MAX },
-	{ "chunks", FOR_POSTCARD, 8, offsetof(struct table, units),
-	  .max = BYTES_MAX },
-	{ "entries", FOR_APPEND, 8, offsetof(struct table, units),
-	  .max = BYTES_MAX },
-	{ "ring", FOR_APPEND, 8, offsetof(struct table, units),
-	  .max = BYTES_MAX },
-	{ "memory", FOR_ALL, 8, offsetof(struct table, length),
-	  .max = BYTES_MAX },
-	{ "stride", FOR_ALL, .set = set_stride },
-	{ "copies", FOR_ALL, 1, offsetof(struct table, copies),
-	  .max = HASH_COPIES },
-	{ "hash", FOR_ALL, 1, offsetof(struct table, hash),
-	  .names = hash_names },
-	{ "hops", FOR_POSTCARD, 1, offsetof(struct table, hops),
-	  .max = HASH_HOPS },
-	{ "values", FOR_POSTCARD, .set = set_values },
-	{ "cache", FOR_POSTCARD, 4, offsetof(struct table, cache_rows),
-	  .max = UINT32_MAX },
-	{ "lists", FOR_APPEND, 4, offsetof(struct table, lists),
-	  .max = UINT32_MAX },
-	{ "batch", FOR_APPEND, 2, offsetof(struct table, batch),
-	  .max = TABLE_BATCH_MAX },
-	{ "flush", FOR_APPEND, .set = set_flush },
-	{ "sequence", FOR_ALL, 1, offsetof(struct table, sequence),
-	  .names = sequence_names },
-	{ "immediate", FOR_ALL, 1, offsetof(struct table, immediate),
-	  .names = yes_names },
-	{ "qp", FOR_ALL, 1, offsetof(struct table, qp), .names = qp_names },
+	{ "kind", NAME(kind, kind_names), .use = FOR_ALL },
+	{ "id", SIZE(id, 2), 65534, .use = FOR_ALL },
+	{ "key", FIELD_OTHER, .set = set_key, .use = FOR_ALL },
+	{ "value", SIZE(value_len, 2), TABLE_VALUE_MAX, .use = FOR_ALL },
+	{ "slots", SIZE(units, 8), BYTES_MAX,
+	  .use = FOR_KEYWRITE | FOR_KEYINC },
+	{ "chunks", SIZE(units, 8), BYTES_MAX, .use = FOR_POSTCARD },
+	{ "entries", SIZE(units, 8), BYTES_MAX, .use = FOR_APPEND },
+	{ "ring", SIZE(units, 8), BYTES_MAX, .use = FOR_APPEND },
+	{ "memory", SIZE(length, 8), BYTES_MAX, .use = FOR_ALL },
+	{ "stride", FIELD_OTHER, .set = set_stride, .use = FOR_ALL,
+	  .want = "pow2, packed or 4 to 1024" },
+	{ "copies", SIZE(copies, 1), HASH_COPIES, .use = FOR_ALL },
+	{ "hash", NAME(hash, hash_names), .use = FOR_ALL },
+	{ "hops", SIZE(hops, 1), HASH_HOPS, .use = FOR_POSTCARD },
+	{ "values", FIELD_OTHER, .set = set_values, .use = FOR_POSTCARD },
+	{ "cache", SIZE(cache_rows, 4), UINT32_MAX, .use = FOR_POSTCARD },
+	{ "lists", SIZE(lists, 4), UINT32_MAX, .use = FOR_APPEND },
+	{ "batch", SIZE(batch, 2), TABLE_BATCH_MAX, .use = FOR_APPEND },
+	{ "flush", FIELD_OTHER, .set = set_flush, .use = FOR_APPEND,
+	  .want = "a time like 100ms, 5s or 1m, 1 ms to 1 h" },
+	{ "sequence", NAME(sequence, sequence_names), .use = FOR_ALL },
+	{ "immediate", NAME(immediate, yes_names), .use = FOR_ALL },
+	{ "qp", NAME(qp, qp_names), .use = FOR_ALL },
+	{ NULL },
 };
 /* clang-format on */
 
-/* Writes a number of 1, 2, 4 or 8 bytes, host order. */
-static void store(struct table *t, const struct field *field, uint64_t v)
-{
-	char *at = (char *)t + field->offset;
-	uint8_t v8 = (uint8_t)v;
-	uint16_t v16 = (uint16_t)v;
-	uint32_t v32 = (uint32_t)v;
-
-	switch (field->width) {
-	case 1:
-		memcpy(at, &v8, 1);
-		break;
-	case 2:
-		memcpy(at, &v16, 2);
-		break;
-	case 4:
-		memcpy(at, &v32, 4);
-		break;
-	default:
-		memcpy(at, &v, 8);
-		break;
-	}
-}
-
-static int set(struct table *t, const struct field *field, const char *value,
-	       struct fault *f)
-{
-	uint64_t v;
-
-	if (field->set)
-		return field->set(t, value, f);
-	if (field->names ? parse_name(&v, value, field->names, f)
-			 : parse_number(&v, value, 1, field->max, f))
-		return -EINVAL;
-	store(t, field, v);
-	return 0;
-}
-
-_Static_assert(sizeof(fields) / sizeof(fields[0]) <= LAYOUT_FIELDS_MAX,
+_Static_assert(sizeof(fields) / sizeof(fields[0]) - 1 <= LAYOUT_FIELDS_MAX,
 	       "more fields than layout.h says");
 
 int layout_field(const char *field)
 {
-	for (unsigned i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (!strcmp(field, fields[i].name))
-			return (int)i;
-	return -ENOENT;
+	return field_find(fields, field);
 }
 
 /* The fields that a kind of table takes instead: "slots: append has none; it
  * takes id, key...". */
-static int has_none(const char *field, uint8_t kind, struct fault *f)
+int layout_suits(const struct table *t, int field, struct fault *f)
 {
+	uint32_t kind = 1u << t->kind;
 	char takes[256] = "";
 	size_t len = 0;
 
-	for (unsigned i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (fields[i].kinds & 1u << kind && len < sizeof(takes))
+	if (fields[field].use & kind)
+		return 0;
+	for (unsigned i = 0; fields[i].name; i++)
+		if (fields[i].use & kind && len < sizeof(takes))
 			len += (size_t)snprintf(
 				takes + len, sizeof(takes) - len, "%s%s",
 				len ? ", " : "", fields[i].name);
-	return fault_set(f, -EINVAL, "%s: %s has none; it takes %s", field,
-			 table_kind_name(kind), takes);
+	return fault_set(f, -EINVAL, "%s: %s has none; it takes %s",
+			 fields[field].name, table_kind_name(t->kind), takes);
 }
 
 int layout_set(struct table *t, const char *field, const char *value,
 	       struct fault *f)
 {
-	struct fault why = {""};
 	int i = layout_field(field);
 
 	if (i < 0)
 		return fault_set(f, i, "%s: no such field", field);
-	if (t->kind && !(fields[i].kinds & 1u << t->kind))
-		return has_none(field, t->kind, f);
-	if (set(t, &fields[i], value, &why) < 0)
-		return fault_set(f, -EINVAL, "%s: %.400s", field, why.text);
-	return 0;
+	if (t->kind && layout_suits(t, i, f) < 0)
+		return -EINVAL;
+	return field_set(&fields[i], t, value, f);
 }
 
 void layout_fini(struct layout *l)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * layout.h - layout files: which tables a region shall have. INI, read by inih.
+ * layout.h - layout files: which tables a region shall have. INI (ini.h).
  *
  *	; fabric.ini: a comment
  *	[flows]                 ; the table's name: letters, digits, _ - .
@@ -22,7 +22,7 @@
  *	cache = 32768           ; postcard: translator's rows, a power of two
  *	lists = 255             ; append
  *	batch = 16              ; append: entries per write, 1 to 64
- *	flush = 100ms           ; append: a partial batch waits: ms, s, m
+ *	flush = 100ms           ; append: a partial batch waits: ms, s, m, h
  *	sequence = count        ; off, count, strict
  *	immediate = no          ; yes: every report wakes the collector
  *	qp = rc                 ; or uc
@@ -75,7 +75,8 @@ int layout_set(struct table *t, const char *field, const char *value,
  * LAYOUT_FIELDS_MAX, or -ENOENT. */
 int layout_field(const char *field);
 
-/* A size: digits, then K, M, G or T. Returns 0 or -EINVAL, -ERANGE. */
-int layout_size(uint64_t *out, const char *text);
+/* Whether the kind of a table has a field, by its number: 0, or -EINVAL. For
+ * those that were set before the kind. */
+int layout_suits(const struct table *t, int field, struct fault *f);
 
 #endif

@@ -1,263 +1,183 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* layout_file.c - layout files: sections become tables. */
 #include <errno.h>
-#include <ini.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/ini.h"
 #include "store/layout.h"
 #include "store/layout_values.h"
 
-/* One section, gathered first: kind decides what the others may be. */
-struct section {
-	char name[64];
-	unsigned line; /* of its header */
-	unsigned n;
-	struct {
-		char *field, *value;
-		unsigned line;
-	} at[LAYOUT_FIELDS_MAX];
-};
-
 struct reading {
-	const char *path; /* for messages */
-	FILE *in;
+	struct ini ini;
 	struct layout *out;
-	struct section section;
-	unsigned line;	 /* of the text that inih has in hand */
-	unsigned header; /* line of the last section header seen, 0: none */
-	struct fault *f;
-	int rc; /* first failure; inih goes on, we do not */
+	struct table *t; /* of the section in hand; NULL before the first */
+	unsigned header;
+	unsigned line[LAYOUT_FIELDS_MAX]; /* of each field; 0: not there */
 };
 
-static int fail(struct reading *r, unsigned line, int rc, const char *why)
+static bool has(const struct reading *r, const char *field)
 {
-	if (!r->rc)
-		r->rc = fault_set(r->f, rc, "%.200s:%u: %.280s", r->path, line,
-				  why);
-	return r->rc;
+	return r->line[layout_field(field)];
 }
 
-/* fgets for inih, which would cut long lines and go on with their rest. */
-static char *read_line(char *buf, int cap, void *ctx)
+/* What can only be judged once all fields are there. */
+static int check_fields(struct reading *r)
 {
-	struct reading *r = ctx;
-	size_t len;
-	char *p;
+	const struct ini *i = &r->ini;
+	struct fault why;
 
-	if (r->rc || !fgets(buf, cap, r->in))
-		return NULL;
-	r->line++;
-	len = strlen(buf);
-	if ((!len || buf[len - 1] != '\n') && !feof(r->in)) {
-		fail(r, r->line, -EINVAL, "the line is too long or binary");
-		return NULL;
-	}
-	p = buf + strspn(buf, " \t");
-	if (*p == '[') {
-		if (r->header && r->section.line != r->header) {
-			fail(r, r->header, -EINVAL, "a table without fields");
-			return NULL;
-		}
-		r->header = r->line;
-	}
-	return buf;
-}
-
-static void section_clear(struct section *s)
-{
-	for (unsigned i = 0; i < s->n; i++) {
-		free(s->at[i].field);
-		free(s->at[i].value);
-	}
-	memset(s, 0, sizeof(*s));
-}
-
-static int set_values(struct reading *r, struct table *t, const char *text,
-		      struct fault *why)
-{
-	uint32_t **set = &r->out->values[r->out->n];
-	struct fault inner = {""};
-	int rc;
-
-	if (layout_values_is_file(text))
-		rc = layout_values_load(set, t, text + 5, r->path, &inner);
-	else
-		rc = layout_values_parse(set, t, text, &inner);
-	return rc < 0 ? fault_set(why, rc, "values: %.400s", inner.text) : 0;
-}
-
-static int set_field(struct reading *r, struct table *t, unsigned i)
-{
-	const struct section *s = &r->section;
-	struct fault why = {""};
-	int rc;
-
-	if (t->kind == TABLE_POSTCARD && !strcmp(s->at[i].field, "values"))
-		rc = set_values(r, t, s->at[i].value, &why);
-	else
-		rc = layout_set(t, s->at[i].field, s->at[i].value, &why);
-	return rc < 0 ? fail(r, s->at[i].line, rc, why.text) : 0;
-}
-
-static bool has(const struct section *s, const char *field)
-{
-	for (unsigned i = 0; i < s->n; i++)
-		if (!strcmp(s->at[i].field, field))
-			return true;
-	return false;
-}
-
-static bool is_kind(const struct section *s, unsigned i)
-{
-	return !strcmp(s->at[i].field, "kind");
-}
-
-/* Fields in the order of the file, but kind first. */
-static int set_fields(struct reading *r, struct table *t)
-{
-	const struct section *s = &r->section;
-
-	if (!has(s, "kind"))
-		return fail(r, s->line, -EINVAL, "kind: missing");
-	if (has(s, "memory") && (has(s, "slots") || has(s, "chunks") ||
-				 has(s, "entries") || has(s, "ring")))
-		return fail(r, s->line, -EINVAL,
-			    "memory: the table's units are already given");
-	if (has(s, "ring") && has(s, "entries"))
-		return fail(r, s->line, -EINVAL,
-			    "ring: it follows from entries, a batch more");
-	for (unsigned i = 0; i < s->n; i++)
-		if (is_kind(s, i) && set_field(r, t, i) < 0)
-			return r->rc;
-	for (unsigned i = 0; i < s->n; i++)
-		if (!is_kind(s, i) && set_field(r, t, i) < 0)
-			return r->rc;
-	if (has(s, "entries"))
-		table_keep(t, t->units);
+	if (!has(r, "kind"))
+		return ini_fault(i, r->header, -EINVAL, "kind: missing");
+	if (has(r, "memory") && (has(r, "slots") || has(r, "chunks") ||
+				 has(r, "entries") || has(r, "ring")))
+		return ini_fault(i, r->header, -EINVAL,
+				 "memory: the table's units are already given");
+	if (has(r, "ring") && has(r, "entries"))
+		return ini_fault(i, r->header, -EINVAL,
+				 "ring: it follows from entries, a batch more");
+	for (int k = 0; k < LAYOUT_FIELDS_MAX; k++)
+		if (r->line[k] && layout_suits(r->t, k, &why) < 0)
+			return ini_fault(i, r->line[k], -EINVAL, "%s",
+					 why.text);
 	return 0;
 }
 
 /* Ids and names are the tables' own. */
-static int check_unique(struct reading *r, const struct table *t)
+static int check_unique(struct reading *r)
 {
-	char why[80];
-
-	for (unsigned i = 0; i < r->out->n; i++) {
-		const struct table *other = &r->out->table[i];
-
-		if (!strcmp(other->name, t->name))
-			return fail(r, r->section.line, -EINVAL,
-				    "there already is a table of this name");
-		snprintf(why, sizeof(why), "id: %u is table %s's", t->id,
-			 other->name);
-		if (other->id == t->id)
-			return fail(r, r->section.line, -EINVAL, why);
+	for (const struct table *other = r->out->table; other < r->t; other++) {
+		if (!strcmp(other->name, r->t->name))
+			return ini_fault(
+				&r->ini, r->header, -EINVAL,
+				"there already is a table of this name");
+		if (other->id == r->t->id)
+			return ini_fault(&r->ini, r->header, -EINVAL,
+					 "id: %u is table %s's", r->t->id,
+					 other->name);
 	}
 	return 0;
 }
 
-/* The section at hand becomes a table. */
+/* The table in hand is whole. */
 static int section_end(struct reading *r)
 {
-	struct layout *l = r->out;
-	struct table *t = &l->table[l->n];
 	struct fault why = {""};
 
-	if (!r->section.line || r->rc)
-		return r->rc;
-	if (l->n == TABLE_MAX)
-		return fail(r, r->section.line, -EINVAL, "too many tables");
-	if (strlen(r->section.name) >= TABLE_NAME_MAX)
-		return fail(r, r->section.line, -EINVAL,
-			    "the table's name is too long");
-	memset(t, 0, sizeof(*t));
-	memcpy(t->name, r->section.name, strlen(r->section.name) + 1);
-	t->id = (uint16_t)(l->n + 1);
-	if (set_fields(r, t) < 0)
-		return r->rc;
-	if (table_finish(t, &why) < 0)
-		return fail(r, r->section.line, -EINVAL, why.text);
-	if (check_unique(r, t) < 0)
-		return r->rc;
-	l->n++;
-	section_clear(&r->section);
+	if (!r->t)
+		return 0;
+	if (check_fields(r) < 0)
+		return -EINVAL;
+	if (has(r, "entries"))
+		table_keep(r->t, r->t->units);
+	if (table_finish(r->t, &why) < 0)
+		return ini_fault(&r->ini, r->header, -EINVAL, "%s", why.text);
+	if (check_unique(r) < 0)
+		return -EINVAL;
+	r->out->n++;
 	return 0;
 }
 
-/* inih's handler: 1 to go on. */
-static int on_field(void *ctx, const char *section, const char *name,
-		    const char *value)
+static int section_begin(struct reading *r)
 {
-	struct reading *r = ctx;
-	struct section *s = &r->section;
-	char why[128];
+	const struct ini *i = &r->ini;
+	struct layout *l = r->out;
 
-	if (!r->header) {
-		fail(r, r->line, -EINVAL, "a field before the first [table]");
-		return 0;
-	}
-	if (s->line != r->header && section_end(r) < 0)
-		return 0;
-	s->line = r->header;
-	snprintf(s->name, sizeof(s->name), "%s", section);
-	snprintf(why, sizeof(why), "%.60s: given twice", name);
-	if (has(s, name) || s->n == LAYOUT_FIELDS_MAX) {
-		fail(r, r->line, -EINVAL, why);
-		return 0;
-	}
-	s->at[s->n].field = strdup(name);
-	s->at[s->n].value = strdup(value);
-	s->at[s->n].line = r->line;
-	if (!s->at[s->n].field || !s->at[s->n].value)
-		fail(r, r->line, -ENOMEM, "out of memory");
-	s->n++;
-	return !r->rc;
+	if (section_end(r) < 0)
+		return -EINVAL;
+	if (l->n == TABLE_MAX)
+		return ini_fault(i, i->header, -EINVAL, "too many tables");
+	if (strlen(i->section) >= TABLE_NAME_MAX)
+		return ini_fault(i, i->header, -EINVAL,
+				 "the table's name is too long");
+	r->t = &l->table[l->n];
+	memcpy(r->t->name, i->section, strlen(i->section) + 1);
+	r->t->id = (uint16_t)(l->n + 1);
+	r->header = i->header;
+	memset(r->line, 0, sizeof(r->line));
+	return 0;
+}
+
+/* V is kept, and may be in another file. */
+static int set_values(struct reading *r, struct fault *why)
+{
+	uint32_t **set = &r->out->values[r->out->n];
+	const char *text = r->ini.value;
+	struct fault inner = {""};
+	int rc;
+
+	if (layout_values_is_file(text))
+		rc = layout_values_load(set, r->t, text + 5, r->ini.name,
+					&inner);
+	else
+		rc = layout_values_parse(set, r->t, text, &inner);
+	return rc < 0 ? fault_set(why, rc, "values: %.400s", inner.text) : 0;
+}
+
+static int take_field(struct reading *r)
+{
+	const struct ini *i = &r->ini;
+	int k = layout_field(i->key), rc;
+	struct fault why = {""};
+
+	if (k >= 0 && r->line[k])
+		return ini_fault(i, i->line, -EINVAL, "%s: given twice",
+				 i->key);
+	if (!strcmp(i->key, "values") &&
+	    (!r->t->kind || r->t->kind == TABLE_POSTCARD))
+		rc = set_values(r, &why);
+	else
+		rc = layout_set(r->t, i->key, i->value, &why);
+	if (rc < 0)
+		return ini_fault(i, i->line, rc, "%s", why.text);
+	r->line[k] = i->line;
+	return 0;
 }
 
 static int read_all(struct reading *r)
 {
-	int line = ini_parse_stream(read_line, r, on_field, r);
+	struct ini *i = &r->ini;
+	int rc;
 
-	if (r->rc)
-		return r->rc;
-	if (ferror(r->in))
-		return fail(r, r->line, -EIO, strerror(errno));
-	if (line < 0)
-		return fail(r, r->line, -ENOMEM, "out of memory");
-	if (line > 0)
-		return fail(r, (unsigned)line, -EINVAL,
-			    "neither [table], field = value nor ; comment");
-	if (r->section.line != r->header)
-		return fail(r, r->header, -EINVAL, "a table without fields");
+	while ((rc = ini_next(i)) > 0 && !i->empty) {
+		if (!i->header)
+			return ini_fault(i, i->line, -EINVAL,
+					 "a field before the first [table]");
+		if (i->header != r->header && section_begin(r) < 0)
+			return -EINVAL;
+		if ((rc = take_field(r)) < 0)
+			return rc;
+	}
+	if (rc < 0)
+		return rc;
+	if (i->empty)
+		return ini_fault(i, i->empty, -EINVAL,
+				 "a table without fields");
 	if (section_end(r) < 0)
-		return r->rc;
-	return r->out->n ? 0
-			 : fault_set(r->f, -EINVAL, "%.200s: holds no [table]",
-				     r->path);
+		return -EINVAL;
+	return r->out->n ? 0 : ini_fault(i, 0, -EINVAL, "holds no [table]");
 }
 
 int layout_read(struct layout *out, const char *path, struct fault *f)
 {
 	bool is_stdin = !strcmp(path, "-");
 	struct reading r = {
-		.path = is_stdin ? "stdin" : path,
-		.in = is_stdin ? stdin : fopen(path, "re"),
+		.ini = {.in = is_stdin ? stdin : fopen(path, "re"),
+			.name = is_stdin ? "stdin" : path,
+			.strange = "neither [table], field = value nor "
+				   "; comment",
+			.f = f},
 		.out = out,
-		.f = f,
 	};
 	int rc;
 
 	memset(out, 0, sizeof(*out));
-	if (!r.in)
-		return fault_set(f, -errno, "%.300s: %s", path,
-				 strerror(errno));
+	if (!r.ini.in)
+		return ini_fault(&r.ini, 0, -errno, "%s", strerror(errno));
 	rc = read_all(&r);
-	section_clear(&r.section);
 	if (!is_stdin)
-		fclose(r.in);
+		fclose(r.ini.in);
 	if (rc < 0)
 		layout_fini(out);
 	return rc;

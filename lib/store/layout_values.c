@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/layout.h"
+#include "base/text.h"
 
 struct set {
 	uint32_t *v;
@@ -65,7 +65,7 @@ static int member(uint32_t *out, const char *text, struct fault *f)
 {
 	uint64_t v;
 
-	if (layout_size(&v, text) < 0 || v > UINT32_MAX)
+	if (text_size(&v, text) < 0 || v > UINT32_MAX)
 		return fault_set(f, -EINVAL, "'%.40s' is no 32-bit number",
 				 text);
 	if (v == TABLE_BLANK)

@@ -4,46 +4,26 @@
 
 #include <errno.h>
 
-#include "base/put.h"
-
 enum {
 	NACK_TTL = 64,
 	NACK_MAX = 128, /* bytes of a NACK's frame, at most */
 };
 
-/* Ethernet, IPv6, UDP headers; the payload stands behind them already. */
+/* The headers; the payload stands behind them already. */
 static int udp6_encode(uint8_t *buf, const struct net_udp *u,
 		       const uint8_t *eth, size_t len)
 {
-	uint8_t pseudo[NET_IP6_LEN + NET_UDP_LEN + DTA_HEADER_LEN] = {0};
-	uint8_t *payload = buf + NET_ETH_LEN + NET_IP6_LEN + NET_UDP_LEN;
-	struct put w = put_to(buf, NACK_MAX),
-		   s = put_to(pseudo, sizeof(pseudo));
-	uint16_t udp_len = (uint16_t)(NET_UDP_LEN + len), sum;
+	struct net_udp6 h = {
+		.src_port = DTA_PORT,
+		.dst_port = DTA_NACK_PORT,
+		.ttl = NACK_TTL,
+	};
 
-	put_bytes(&s, u->dst, 16); /* RFC 8200 section 8.1 */
-	put_bytes(&s, u->src, 16);
-	put_be32(&s, udp_len);
-	put_be32(&s, NET_PROTO_UDP);
-	put_be16(&s, DTA_PORT);
-	put_be16(&s, DTA_NACK_PORT);
-	put_be32(&s, (uint32_t)udp_len << 16);
-	put_bytes(&s, payload, len);
-	sum = net_checksum(pseudo, put_len(&s));
-	put_bytes(&w, eth + NET_ETH_AT_SRC, 6);
-	put_bytes(&w, eth, 6);
-	put_be16(&w, NET_ETHERTYPE_IP6);
-	put_be32(&w, 0x60000000);
-	put_be16(&w, udp_len);
-	put_u8(&w, NET_PROTO_UDP);
-	put_u8(&w, NACK_TTL);
-	put_bytes(&w, u->dst, 16);
-	put_bytes(&w, u->src, 16);
-	put_be16(&w, DTA_PORT);
-	put_be16(&w, DTA_NACK_PORT);
-	put_be16(&w, udp_len);
-	put_be16(&w, sum ? sum : 0xffff);
-	return (int)put_len(&w);
+	memcpy(h.eth_dst, eth + NET_ETH_AT_SRC, 6);
+	memcpy(h.eth_src, eth, 6);
+	memcpy(h.src, u->dst, 16);
+	memcpy(h.dst, u->src, 16);
+	return net_udp6_encode(buf, NACK_MAX, &h, buf + NET_UDP6_LEN, len);
 }
 
 static int udp4_encode(uint8_t *buf, const struct net_udp *u,

@@ -77,11 +77,6 @@ enum dart {
 	DART_CAS,
 };
 
-struct collector_address {
-	uint8_t version; /* of IP: 4 or 6 */
-	uint8_t ip[16];
-};
-
 struct translate_options {
 	enum dta_format format; /* what to expect beside DTA/1 */
 	struct snk *nacks; /* NACK packets of strict sequence checks, or NULL */

@@ -80,11 +80,6 @@ const struct ticket *verbs_road_ticket(const struct verbs_road *v)
 	return NULL;
 }
 
-void verbs_road_reap(struct verbs_road *v)
-{
-	(void)v;
-}
-
 int verbs_road_settle(struct verbs_road *v)
 {
 	return -ENOTSUP;

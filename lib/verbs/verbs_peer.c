@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "verbs/verbs_link.h"
 #include "verbs/verbs_private.h"
 
@@ -49,9 +50,9 @@ static int split(const char *address, char *host, size_t room, char *port,
 /* getaddrinfo() takes 99999, too. */
 static bool is_port(const char *text)
 {
-	size_t n = strspn(text, "0123456789");
+	uint64_t port;
 
-	return n && n <= 5 && !text[n] && strtoul(text, NULL, 10) - 1 < 65535;
+	return text_u64(&port, text, 65535) && port;
 }
 
 static int look_up(struct verbs_peer *p, const char *address, struct fault *f)

@@ -27,6 +27,7 @@ struct verbs_road {
 	uint64_t generation;
 	uint64_t *heads[TABLE_MAX];
 	struct verbs_road_ledger ctr;
+	struct fault why;
 	/* Of an outage: since when, and when to try again. */
 	uint64_t since_ms, next_ms, pause_ms;
 	struct verbs_link link[TABLE_MAX];
@@ -305,6 +306,57 @@ static uint64_t verbs_head(struct road *road, unsigned table, uint32_t list)
 	return self(road)->heads[table][list];
 }
 
+/* Takes in what was completed meanwhile, without waiting for more. */
+static bool verbs_account(struct road *road, struct road_account *out)
+{
+	struct verbs_road *v = self(road);
+
+	for (unsigned i = 0; i < v->ticket.n; i++)
+		if (v->link[i].up)
+			verbs_queue_reap(&v->link[i].q);
+	*out = (struct road_account){
+		.sent = v->ctr.received,
+		.acked = v->ctr.completed,
+		.waiting = ledger_rest(&verbs_road_ledger, &v->ctr),
+	};
+	return true;
+}
+
+static int verbs_finish(struct road *road)
+{
+	return verbs_road_settle(self(road));
+}
+
+static unsigned verbs_ledgers(struct road *road,
+			      struct road_ledger out[ROAD_LEDGERS])
+{
+	verbs_finish(road);
+	out[0] = (struct road_ledger){&verbs_road_ledger, &self(road)->ctr};
+	return 1;
+}
+
+static const char *verbs_why(struct road *road)
+{
+	struct verbs_road *v = self(road);
+	const struct ledger *l = &verbs_road_ledger;
+	unsigned worst = ledger_worst(l, &v->ctr);
+
+	if (!v->ctr.received || v->ctr.completed || worst == l->n)
+		return NULL;
+	fault_set(
+		&v->why, -1,
+		"%.200s: nothing was acknowledged of all that was sent: %ju "
+		"operations are %s: see FROM HOST TO HOST in dta-translate(1)",
+		v->address, (uintmax_t)ledger_get(l, &v->ctr, worst),
+		l->fields[worst].name);
+	return v->why.text;
+}
+
+static void verbs_close(struct road *road)
+{
+	verbs_road_close(self(road));
+}
+
 int verbs_road_open(struct verbs_road **out, const char *address,
 		    const struct verbs_road_options *o, struct fault *f)
 {
@@ -318,6 +370,13 @@ int verbs_road_open(struct verbs_road **out, const char *address,
 		.exec = verbs_exec,
 		.end = verbs_end,
 		.head = verbs_head,
+		.name = v->address,
+		.table = v->ticket.table,
+		.account = verbs_account,
+		.finish = verbs_finish,
+		.ledgers = verbs_ledgers,
+		.why = verbs_why,
+		.close = verbs_close,
 	};
 	if (o)
 		v->o = *o;
@@ -330,6 +389,7 @@ int verbs_road_open(struct verbs_road **out, const char *address,
 		verbs_road_close(v);
 		return rc;
 	}
+	v->road.tables = v->ticket.n;
 	*out = v;
 	return 0;
 }
@@ -342,13 +402,6 @@ struct road *verbs_road(struct verbs_road *v)
 const struct ticket *verbs_road_ticket(const struct verbs_road *v)
 {
 	return &v->ticket;
-}
-
-void verbs_road_reap(struct verbs_road *v)
-{
-	for (unsigned i = 0; i < v->ticket.n; i++)
-		if (v->link[i].up)
-			verbs_queue_reap(&v->link[i].q);
 }
 
 int verbs_road_settle(struct verbs_road *v)

@@ -74,9 +74,6 @@ int verbs_road_open(struct verbs_road **out, const char *address,
 struct road *verbs_road(struct verbs_road *v);
 const struct ticket *verbs_road_ticket(const struct verbs_road *v);
 
-/* Takes in what was completed meanwhile, without waiting for more. */
-void verbs_road_reap(struct verbs_road *v);
-
 /*
  * Waits until all that was posted is completed or lost; the ledger adds up
  * then. Returns 0, or -ENOTCONN if a table has no connection.

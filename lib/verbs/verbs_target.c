@@ -2,7 +2,6 @@
 /* verbs_target.c - the target: opening, its work, its ticket, closing. */
 #include "verbs/verbs_target.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* verbs_target_device.c - devices, their ports and addresses. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -8,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "base/zero.h"
 #include "packet/pkt.h"
 #include "verbs/verbs_private.h"
 #include "verbs/verbs_target_private.h"
@@ -166,12 +167,10 @@ static bool is_link_local(const union ibv_gid *g)
 	return g->raw[0] == 0xfe && (g->raw[1] & 0xc0) == 0x80;
 }
 
-static void gid_text(char *out, size_t size, const union ibv_gid *g)
+static const char *gid_text(char out[TEXT_IP_MAX], const union ibv_gid *g)
 {
-	if (is_mapped(g))
-		inet_ntop(AF_INET, g->raw + 12, out, (socklen_t)size);
-	else
-		inet_ntop(AF_INET6, g->raw, out, (socklen_t)size);
+	return is_mapped(g) ? text_of_ip(out, 4, g->raw + 12)
+			    : text_of_ip(out, 6, g->raw);
 }
 
 static unsigned common_bits(const union ibv_gid *a, const union ibv_gid *b)
@@ -190,12 +189,11 @@ static unsigned suits(const struct ibv_gid_entry *e,
 	const struct ticket *w = &v->want;
 	union ibv_gid own = gid_of(w->version, w->ip);
 	union ibv_gid peer = gid_of(w->version, w->peer_ip);
-	static const uint8_t none[16];
 
 	if (e->gid_type != IBV_GID_TYPE_ROCE_V2 ||
 	    is_mapped(&e->gid) != (w->version == 4))
 		return 0;
-	if (memcmp(w->ip, none, 16) != 0)
+	if (!is_zero(w->ip, 16))
 		return !memcmp(&own, &e->gid, sizeof(own));
 	/* Link-local addresses only for a peer that has one, too. */
 	if (is_link_local(&e->gid) != is_link_local(&peer))
@@ -207,29 +205,25 @@ static int no_address(const struct verbs_target *v,
 		      const struct ibv_gid_entry *all, ssize_t n,
 		      struct fault *f)
 {
-	char list[LIST_MAX] = "", text[INET6_ADDRSTRLEN];
-	static const uint8_t none[16];
+	char list[LIST_MAX] = "", text[TEXT_IP_MAX];
 
 	for (ssize_t i = 0; i < n; i++) {
 		if (all[i].gid_type != IBV_GID_TYPE_ROCE_V2)
 			continue;
-		gid_text(text, sizeof(text), &all[i].gid);
-		list_add(list, text);
+		list_add(list, gid_text(text, &all[i].gid));
 	}
 	if (!*list)
 		return fault_set(f, -EADDRNOTAVAIL,
 				 "%s: no RoCEv2 address: give its interface "
 				 "an IP address, and set it up",
 				 v->name);
-	if (!memcmp(v->want.ip, none, 16))
+	if (is_zero(v->want.ip, 16))
 		return fault_set(f, -EADDRNOTAVAIL,
 				 "%s: no RoCEv2 address of IPv%u; it has:%s",
 				 v->name, v->want.version, list);
-	inet_ntop(v->want.version == 6 ? AF_INET6 : AF_INET, v->want.ip, text,
-		  sizeof(text));
 	return fault_set(f, -EADDRNOTAVAIL,
-			 "%s: no RoCEv2 address %s; it has:%s", v->name, text,
-			 list);
+			 "%s: no RoCEv2 address %s; it has:%s", v->name,
+			 text_of_ip(text, v->want.version, v->want.ip), list);
 }
 
 static void look_at_netdev(struct verbs_port *p)
@@ -313,7 +307,7 @@ int verbs_port_find(struct verbs_target *v, struct fault *f)
 
 int verbs_port_check(const struct verbs_target *v, struct fault *f)
 {
-	char text[INET6_ADDRSTRLEN];
+	char text[TEXT_IP_MAX];
 	struct ibv_gid_entry *all;
 	ssize_t n = read_gids(v, &all, f);
 	bool found = false;
@@ -328,11 +322,10 @@ int verbs_port_check(const struct verbs_target *v, struct fault *f)
 	free(all);
 	if (found)
 		return 0;
-	gid_text(text, sizeof(text), &v->port.gid);
 	return fault_set(f, -EADDRNOTAVAIL,
 			 "%s: address %s is gone, or in another place; start "
 			 "again when it is back: what is stored stays",
-			 v->name, text);
+			 v->name, gid_text(text, &v->port.gid));
 }
 
 struct ibv_ah_attr verbs_peer(const struct verbs_target *v)

@@ -6,12 +6,12 @@
  * A responder never leaves ready-to-receive: it answers from there (IBTA
  * 10.3.1.3), and the send queue stays empty.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "base/text.h"
 #include "verbs/verbs_target_private.h"
 #include "wire/proto.h"
 
@@ -140,10 +140,9 @@ static int to_rtr(struct verbs_pair *p, const struct verbs_target *v)
 /* The kernel resolves the peer's address itself, and may fail to. */
 static int cannot_reach(int err, const struct verbs_target *v, struct fault *f)
 {
-	char ip[INET6_ADDRSTRLEN];
+	char ip[TEXT_IP_MAX];
 
-	inet_ntop(v->want.version == 6 ? AF_INET6 : AF_INET, v->want.peer_ip,
-		  ip, sizeof(ip));
+	text_of_ip(ip, v->want.version, v->want.peer_ip);
 	if (err == -ENETUNREACH)
 		return fault_set(f, err,
 				 "%s: no route to the translator, %s, through "

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/zero.h"
 #include "verbs/verbs_target_private.h"
 
 static bool all_paired(const struct verbs_target *v)
@@ -30,7 +31,6 @@ static void describe_pair(const struct verbs_target *v, struct ticket_table *at,
 
 int verbs_ticket_make(struct verbs_target *v, struct ticket *t, struct fault *f)
 {
-	static const uint8_t none[6];
 	int rc;
 
 	*t = v->want;
@@ -38,11 +38,11 @@ int verbs_ticket_make(struct verbs_target *v, struct ticket *t, struct fault *f)
 	t->atomics = verbs_pair_atomics(v);
 	memcpy(t->ip, v->port.gid.raw + (t->version == 4 ? 12 : 0),
 	       t->version == 4 ? 4 : 16);
-	if (!memcmp(t->mac, none, 6))
+	if (is_zero(t->mac, 6))
 		memcpy(t->mac, v->port.mac, 6);
 	if (!v->o.peer)
 		memcpy(t->peer_ip, t->ip, 16);
-	else if (!memcmp(t->peer_mac, none, 6))
+	else if (is_zero(t->peer_mac, 6))
 		verbs_peer_known(v, t->peer_mac);
 	rc = ticket_of_region(t, v->region, f);
 	if (rc < 0)

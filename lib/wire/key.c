@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "wire/key.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "wire/be.h"
 #include "wire/key_private.h"
 
@@ -83,30 +83,14 @@ static inline bool take_number(const char **s, uint32_t max, uint32_t *out)
 	return true;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Exactly len bytes. */
 static bool take_hex(const char **s, uint8_t *out, size_t len)
 {
-	const char *p = *s;
+	const char *end = text_hex(out, *s, len);
 
-	for (size_t i = 0; i < len; i++) {
-		int high = hex_digit(p[0]);
-		int low = high < 0 ? -1 : hex_digit(p[1]);
-
-		if (low < 0)
-			return false;
-		out[i] = (uint8_t)(high << 4 | low);
-		p += 2;
-	}
-	*s = p;
-	return true;
+	if (end)
+		*s = end;
+	return end;
 }
 
 /* Decimal, or 0x and one to eight hexadecimal digits. */
@@ -117,7 +101,7 @@ static bool take_u32(const char **s, uint8_t *out)
 	int digit, n = 0;
 
 	if (p[0] == '0' && p[1] == 'x') {
-		for (p += 2; (digit = hex_digit(*p)) >= 0; p++) {
+		for (p += 2; (digit = text_hex_digit(*p)) >= 0; p++) {
 			v = v << 4 | (uint32_t)digit;
 			if (++n > 8)
 				return false;
@@ -163,7 +147,7 @@ static bool take_ip4(const char **s, uint8_t *out)
 
 static bool take_ip6(const char **s, uint8_t *out)
 {
-	char text[INET6_ADDRSTRLEN];
+	char text[TEXT_IP_MAX];
 	size_t n = strspn(*s, "0123456789abcdefABCDEF:.");
 
 	if (n >= sizeof(text))
@@ -171,7 +155,7 @@ static bool take_ip6(const char **s, uint8_t *out)
 	memcpy(text, *s, n);
 	text[n] = '\0';
 	*s += n;
-	return inet_pton(AF_INET6, text, out) == 1;
+	return text_ip(out, text) == 6;
 }
 
 static bool take_address(const char **s, uint8_t *out, size_t len)

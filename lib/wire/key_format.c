@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <arpa/inet.h>
 #include <endian.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "wire/be.h"
 #include "wire/key.h"
 #include "wire/key_private.h"
@@ -59,17 +59,6 @@ static char *put_text(char *p, const char *text)
 	return p + n;
 }
 
-static char *put_hex(char *p, const uint8_t *key, size_t len)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < len; i++) {
-		*p++ = digits[key[i] >> 4];
-		*p++ = digits[key[i] & 15];
-	}
-	return p;
-}
-
 static char *put_ip4(char *p, const uint8_t *a)
 {
 	for (int i = 0; i < KEY_IP4_LEN; i++)
@@ -79,7 +68,7 @@ static char *put_ip4(char *p, const uint8_t *a)
 
 static char *put_ip6(char *p, const uint8_t *a)
 {
-	inet_ntop(AF_INET6, a, p, INET6_ADDRSTRLEN);
+	text_of_ip(p, 6, a);
 	return p + strlen(p);
 }
 
@@ -142,7 +131,7 @@ static char *put_key(char *p, enum key_type t, const uint8_t *key, size_t len)
 	case KEY_U32:
 		return put_number(p, be32_load(key));
 	default:
-		return put_hex(p, key, len);
+		return text_put_hex(p, key, len);
 	}
 }
 

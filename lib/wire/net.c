@@ -187,12 +187,17 @@ static int ip_decode(struct ip *ip, const uint8_t *frame, size_t len)
 	return type < 0 ? type : -ENOTSUP;
 }
 
-/* The pseudo header (RFC 768, RFC 8200 section 8.1) and len bytes of UDP. */
+/* The pseudo header (RFC 768, RFC 8200 section 8.1), of both addresses, for
+ * len bytes of UDP. */
+static uint64_t sum_pseudo(const uint8_t *src, uint8_t version, size_t len)
+{
+	return sum_words(src, version == 4 ? 8 : 32) + htobe16(NET_PROTO_UDP) +
+	       htobe16((uint16_t)len);
+}
+
 static bool udp_sum_right(const struct ip *ip, const uint8_t *udp, size_t len)
 {
-	uint64_t sum = sum_words(ip->src, ip->version == 4 ? 8 : 32);
-
-	return sum_right(sum + htobe16(NET_PROTO_UDP) + htobe16((uint16_t)len) +
+	return sum_right(sum_pseudo(ip->src, ip->version, len) +
 			 sum_words(udp, len));
 }
 
@@ -362,5 +367,40 @@ int net_udp4_encode(uint8_t *buf, size_t cap, const struct net_udp4 *h,
 	memcpy(ip + NET_IP4_AT_SRC, h->src, 4);
 	memcpy(ip + NET_IP4_AT_DST, h->dst, 4);
 	be16_store(ip + NET_IP4_AT_SUM, net_checksum(ip, NET_IP4_LEN));
+	return (int)put_len(&w);
+}
+
+int net_udp6_encode(uint8_t *buf, size_t cap, const struct net_udp6 *h,
+		    const void *payload, size_t payload_len)
+{
+	uint16_t udp_len = (uint16_t)(NET_UDP_LEN + payload_len), sum;
+	struct put w = put_to(buf, cap);
+	uint8_t *udp;
+
+	if (payload_len > UINT16_MAX - NET_UDP_LEN)
+		return -ENOBUFS;
+	put_bytes(&w, h->eth_dst, 6);
+	put_bytes(&w, h->eth_src, 6);
+	put_be16(&w, NET_ETHERTYPE_IP6);
+	put_be32(&w, 0x60000000 | (uint32_t)h->tos << 20);
+	put_be16(&w, udp_len);
+	put_u8(&w, NET_PROTO_UDP);
+	put_u8(&w, h->ttl);
+	put_bytes(&w, h->src, 16);
+	put_bytes(&w, h->dst, 16);
+	udp = w.p;
+	put_be16(&w, h->src_port);
+	put_be16(&w, h->dst_port);
+	put_be16(&w, udp_len);
+	put_be16(&w, 0);
+	if (!put_ok(&w))
+		return -ENOBUFS;
+	if (payload) {
+		sum = (uint16_t)~sum_fold(sum_pseudo(udp - 32, 6, udp_len) +
+					  sum_words(udp, NET_UDP_LEN) +
+					  sum_words(payload, payload_len));
+		sum = sum ? sum : 0xffff; /* 0 would be none */
+		memcpy(udp + NET_UDP_AT_SUM, &sum, 2);
+	}
 	return (int)put_len(&w);
 }

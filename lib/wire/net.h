@@ -70,4 +70,23 @@ struct net_udp4 {
 int net_udp4_encode(uint8_t *buf, size_t cap, const struct net_udp4 *h,
 		    size_t payload_len);
 
+/* What net_udp6_encode() puts in front of a payload. */
+struct net_udp6 {
+	uint8_t eth_dst[6], eth_src[6];
+	uint8_t src[16], dst[16];
+	uint16_t src_port, dst_port;
+	uint8_t tos, ttl;
+};
+
+enum {
+	NET_UDP6_LEN = NET_ETH_LEN + NET_IP6_LEN + NET_UDP_LEN,
+};
+
+/*
+ * The same for IPv6: 62 bytes, or -ENOBUFS. The UDP checksum is that of the
+ * payload; NULL: 0, which is for tunnels alone (RFC 6936).
+ */
+int net_udp6_encode(uint8_t *buf, size_t cap, const struct net_udp6 *h,
+		    const void *payload, size_t payload_len);
+
 #endif

@@ -7,15 +7,14 @@
 #include "base/put.h"
 #include "hash/crc.h"
 #include "wire/be.h"
+#include "wire/icrc.h"
 #include "wire/net.h"
 
 enum {
 	/*
-	 * iCRC: eight bytes of ones, then the packet with bytes masked. Packets
-	 * of usual size are masked in a copy and summed at one go; of longer
-	 * ones, this much, which holds all headers.
+	 * iCRC: packets of usual size are masked in a copy and summed at one
+	 * go; of longer ones, this much, which holds all headers.
 	 */
-	ICRC_ONES = 8,
 	ICRC_COPY = 120,
 };
 
@@ -59,7 +58,6 @@ const char *roce_opcode_name(uint8_t opcode)
 	return o ? o->name : NULL;
 }
 
-/* Annex A17.3: fields that routers change count as ones. */
 uint32_t roce_icrc(const uint8_t *ip, size_t len)
 {
 	uint8_t buf[ICRC_ONES + ICRC_COPY], *h = buf + ICRC_ONES;
@@ -74,16 +72,7 @@ uint32_t roce_icrc(const uint8_t *ip, size_t len)
 	copy = len < ICRC_COPY ? len : ICRC_COPY;
 	memset(buf, 0xff, ICRC_ONES);
 	memcpy(h, ip, copy);
-	if (ip[0] >> 4 == 4) {
-		h[NET_IP4_AT_TOS] = 0xff;
-		h[NET_IP4_AT_TTL] = 0xff;
-		be16_store(h + NET_IP4_AT_SUM, 0xffff);
-	} else {
-		be32_store(h, 0x6fffffff); /* traffic class, flow label */
-		h[NET_IP6_AT_HOPS] = 0xff;
-	}
-	be16_store(h + ip_len + NET_UDP_AT_SUM, 0xffff);
-	h[ip_len + NET_UDP_LEN + ROCE_BTH_AT_RESERVED] = 0xff;
+	icrc_mask(h, ip_len);
 	sum = crc(CRC_SLOT0, buf, ICRC_ONES + copy);
 	return copy == len ? sum
 			   : crc_extend(CRC_SLOT0, sum, ip + copy, len - copy);
@@ -232,19 +221,22 @@ static void ip4_encode(struct put *w, const struct roce *r, size_t body)
 
 static void ip6_encode(struct put *w, const struct roce *r, size_t body)
 {
-	put_bytes(w, r->eth_dst, 6);
-	put_bytes(w, r->eth_src, 6);
-	put_be16(w, NET_ETHERTYPE_IP6);
-	put_be32(w, 0x60000000 | (uint32_t)r->tos << 20);
-	put_be16(w, (uint16_t)(body + NET_UDP_LEN));
-	put_u8(w, NET_PROTO_UDP);
-	put_u8(w, r->ttl);
-	put_bytes(w, r->src, 16);
-	put_bytes(w, r->dst, 16);
-	put_be16(w, r->src_port);
-	put_be16(w, ROCE_PORT);
-	put_be16(w, (uint16_t)(body + NET_UDP_LEN));
-	put_be16(w, 0); /* no checksum: the iCRC guards, RFC 6936 */
+	struct net_udp6 h = {
+		.src_port = r->src_port,
+		.dst_port = ROCE_PORT,
+		.tos = r->tos,
+		.ttl = r->ttl,
+	};
+	uint8_t *p = put_room(w, NET_UDP6_LEN);
+
+	if (!p)
+		return;
+	memcpy(h.eth_dst, r->eth_dst, 6);
+	memcpy(h.eth_src, r->eth_src, 6);
+	memcpy(h.src, r->src, 16);
+	memcpy(h.dst, r->dst, 16);
+	/* no checksum: the iCRC guards, RFC 6936 */
+	net_udp6_encode(p, NET_UDP6_LEN, &h, NULL, body);
 }
 
 static void bth_encode(struct put *w, const struct roce *r, unsigned pad)

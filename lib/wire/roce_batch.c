@@ -5,6 +5,7 @@
 
 #include "hash/crc.h"
 #include "wire/be.h"
+#include "wire/icrc.h"
 #include "wire/net.h"
 
 enum {
@@ -14,7 +15,6 @@ enum {
 	AT_BTH = ROCE_AT_BTH - ROCE_AT_IP,
 	AT_RETH = ROCE_AT_RETH - ROCE_AT_IP,
 	AT_PAYLOAD = ROCE_AT_PAYLOAD - ROCE_AT_IP,
-	ONES = 8,
 };
 
 /*
@@ -22,7 +22,7 @@ enum {
  * are made before the first is summed, or every sum would wait for the stores.
  */
 struct masked {
-	uint8_t bytes[ROCE_BATCH][CRC_HEADROOM + ONES + IP_MAX];
+	uint8_t bytes[ROCE_BATCH][CRC_HEADROOM + ICRC_ONES + IP_MAX];
 	size_t len[ROCE_BATCH]; /* 0: none */
 };
 
@@ -75,20 +75,16 @@ static inline void copy_words(uint8_t *to, const uint8_t *from, size_t n)
 	memcpy(to + n - 8, from + n - 8, 8);
 }
 
-/* Annex A17.3: fields that routers change count as ones. */
 static void mask(uint8_t *to, const uint8_t *ip, size_t len)
 {
-	uint8_t *m = to + ONES;
+	uint8_t *m = to + ICRC_ONES;
 
-	memset(to, 0xff, ONES);
+	memset(to, 0xff, ICRC_ONES);
 	memcpy(m, ip, AT_PAYLOAD);
 	copy_words(m + AT_PAYLOAD - 8, ip + AT_PAYLOAD - 8,
 		   len - AT_PAYLOAD + 8);
-	m[NET_IP4_AT_TOS] = 0xff;
-	m[NET_IP4_AT_TTL] = 0xff;
-	be16_store(m + NET_IP4_AT_SUM, 0xffff);
-	be16_store(m + AT_UDP + NET_UDP_AT_SUM, 0xffff);
-	m[AT_BTH + ROCE_BTH_AT_RESERVED] = 0xff;
+	icrc_mask_ip4(m);
+	icrc_mask_udp(m + AT_UDP);
 }
 
 /* Sums those of the length of the first, which is i; they are done then. */
@@ -108,7 +104,7 @@ static void check_icrcs(struct roce *out, const uint8_t *const *frames,
 		which[count++] = i;
 		m->len[i] = 0;
 	}
-	crc_batch(&icrc, 1, keys, ONES + len, count, &to);
+	crc_batch(&icrc, 1, keys, ICRC_ONES + len, count, &to);
 	for (i = 0; i < count; i++) {
 		sum = htole32(sums[i]);
 		out[which[i]].icrc_ok = !memcmp(

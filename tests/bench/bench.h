@@ -11,7 +11,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 enum {
 	BENCH_ROUNDS = 7,
@@ -19,10 +20,7 @@ enum {
 
 static inline double bench_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+	return (double)clock_ns() * 1e-9;
 }
 
 static inline int bench_compare(const void *a, const void *b)

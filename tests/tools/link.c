@@ -24,8 +24,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "badlink.h"
+#include "base/clock.h"
+#include "base/text.h"
 #include "wire/roce.h"
 
 enum {
@@ -211,12 +212,14 @@ static void receive(struct way *w)
 
 static void parse(int argc, char **argv)
 {
+	const char *end;
 	int ch;
 
 	while ((ch = getopt(argc, argv, "s:l:d:f:r:o:x:m:")) != -1) {
 		switch (ch) {
 		case 's':
-			rng.state = strtoull(optarg, NULL, 10);
+			if (!text_u64(&rng.state, optarg, UINT64_MAX))
+				exit(2);
 			break;
 		case 'l':
 			loss = atof(optarg);
@@ -231,15 +234,18 @@ static void parse(int argc, char **argv)
 			reorder = atof(optarg);
 			break;
 		case 'o':
-			if (sscanf(optarg, "%" SCNu64 ":%" SCNu64, &outage_at,
-				   &outage_ms) != 2)
+			end = text_digits(&outage_at, optarg, UINT64_MAX);
+			if (!end || *end != ':' ||
+			    !text_u64(&outage_ms, end + 1, UINT64_MAX))
 				exit(2);
 			break;
 		case 'x':
-			stranger_every = strtoull(optarg, NULL, 10);
+			if (!text_u64(&stranger_every, optarg, UINT64_MAX))
+				exit(2);
 			break;
 		case 'm':
-			most = strtoull(optarg, NULL, 10);
+			if (!text_u64(&most, optarg, UINT64_MAX))
+				exit(2);
 			break;
 		default:
 			exit(2);

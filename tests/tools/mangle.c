@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "badlink.h"
+#include "base/text.h"
 #include "packet/pkt.h"
 
 enum {
@@ -104,7 +105,8 @@ int main(int argc, char **argv)
 	while ((ch = getopt(argc, argv, "s:l:d:f:c:r:")) != -1) {
 		switch (ch) {
 		case 's':
-			rng.state = strtoull(optarg, NULL, 10);
+			if (!text_u64(&rng.state, optarg, UINT64_MAX))
+				return 2;
 			break;
 		case 'l':
 			loss = atof(optarg);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "packet/pkt.h"
 
 static volatile sig_atomic_t stop;
@@ -34,7 +35,7 @@ int main(int argc, char **argv)
 	struct sigaction sa = {.sa_handler = on_stop};
 	struct live_options o = {.kind = LIVE_PACKET};
 	struct fault f = {0};
-	uint64_t received = 0;
+	uint64_t received = 0, port = 0;
 	struct snk *k;
 	struct src *s;
 	int n;
@@ -45,9 +46,10 @@ int main(int argc, char **argv)
 		o.kind = LIVE_XDP;
 	if (argc > 3 && !strncmp(argv[3], "auto", 4))
 		o.kind = LIVE_AUTO;
-	if (argc > 3 && strchr(argv[3], ':'))
-		o.port[0] = (uint16_t)strtoul(strchr(argv[3], ':') + 1, NULL,
-					      10);
+	if (argc > 3 && strchr(argv[3], ':') &&
+	    !text_u64(&port, strchr(argv[3], ':') + 1, UINT16_MAX))
+		return 2;
+	o.port[0] = (uint16_t)port;
 	if (argc > 4)
 		o.filter = argv[4];
 	sigaction(SIGTERM, &sa, NULL);

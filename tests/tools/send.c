@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "packet/pkt.h"
 
 static int fail(const char *what, const struct fault *f)
@@ -21,14 +22,13 @@ int main(int argc, char **argv)
 	static struct pkt pkts[PKT_BATCH];
 	struct live_options o = {0};
 	struct fault f = {0};
-	uint64_t sent = 0, count;
+	uint64_t sent = 0, count = 1;
 	struct snk *k;
 	struct src *s;
 	int n;
 
-	if (argc < 3)
+	if (argc < 3 || (argc > 3 && !text_u64(&count, argv[3], UINT64_MAX)))
 		return 2;
-	count = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
 	if (snk_open_live(&k, argv[2], &o, &f) < 0)
 		return fail(argv[2], &f);
 	do {

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 enum {
 	WAIT_MS = 5000,
 	SHOWN = 32,
@@ -23,7 +25,7 @@ static size_t hex(uint8_t *out, const char *text)
 {
 	size_t n = 0;
 
-	for (; n < DATA_MAX && sscanf(text, "%2hhx", &out[n]) == 1; n++)
+	for (; n < DATA_MAX && text_hex(&out[n], text, 1); n++)
 		text += 2;
 	return n;
 }
@@ -70,10 +72,11 @@ int main(int argc, char **argv)
 {
 	struct rdma_addrinfo want = {.ai_port_space = RDMA_PS_TCP}, *to;
 	uint8_t data[DATA_MAX];
-	long count = argc > 4 ? strtol(argv[4], NULL, 10) : 1;
+	uint64_t count = 1, linger_s = 0;
 	int rc = 0;
 
-	if (argc < 4)
+	if (argc < 4 || (argc > 4 && !text_u64(&count, argv[4], UINT64_MAX)) ||
+	    (argc > 5 && !text_u64(&linger_s, argv[5], UINT32_MAX)))
 		return 2;
 	if (rdma_getaddrinfo(argv[1], argv[2], &want, &to)) {
 		perror(argv[1]);
@@ -84,7 +87,6 @@ int main(int argc, char **argv)
 	if (rc < 0)
 		fprintf(stderr, "%s: %s\n", argv[1], strerror(-rc));
 	fflush(NULL);
-	if (argc > 5)
-		sleep((unsigned)strtol(argv[5], NULL, 10));
+	sleep((unsigned)linger_s);
 	_exit(rc < 0); /* nothing is closed, and nobody is told */
 }

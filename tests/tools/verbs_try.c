@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 enum {
 	WAIT_MS = 5000,
 	ASK_MAX = 56, /* private data of a connection in RDMA_PS_TCP */
@@ -36,7 +38,7 @@ static struct rdma_cm_id *knock(struct sockaddr *to, const char *text)
 	struct rdma_cm_id *id;
 
 	while (param.private_data_len < ASK_MAX &&
-	       sscanf(text, "%2hhx", &data[param.private_data_len]) == 1) {
+	       text_hex(&data[param.private_data_len], text, 1)) {
 		param.private_data_len++;
 		text += 2;
 	}

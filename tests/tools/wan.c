@@ -27,8 +27,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "badlink.h"
+#include "base/clock.h"
+#include "base/text.h"
 
 enum {
 	FRAME_MAX = 1600,
@@ -241,33 +242,44 @@ static void wait_for(const struct way *there, const struct way *back)
 	ppoll(p, 2, &t, NULL);
 }
 
+static double *number(int option)
+{
+	switch (option) {
+	case 'd':
+		return &delay_ms;
+	case 'j':
+		return &jitter_ms;
+	case 'b':
+		return &bits;
+	case 'q':
+		return &queue_ms;
+	case 'l':
+		return &loss;
+	case 'u':
+		return &duplication;
+	case 'r':
+		return &reorder;
+	}
+	exit(2);
+}
+
 static unsigned parse(int argc, char **argv)
 {
-	unsigned vlan = 0;
+	uint64_t vlan = 0;
+	bool ok = true;
 	int ch;
 
-	while ((ch = getopt(argc, argv, "s:v:d:j:b:q:l:u:r:")) != -1) {
-		double *number = ch == 'd'   ? &delay_ms
-				 : ch == 'j' ? &jitter_ms
-				 : ch == 'b' ? &bits
-				 : ch == 'q' ? &queue_ms
-				 : ch == 'l' ? &loss
-				 : ch == 'u' ? &duplication
-				 : ch == 'r' ? &reorder
-					     : NULL;
-
+	while (ok && (ch = getopt(argc, argv, "s:v:d:j:b:q:l:u:r:")) != -1) {
 		if (ch == 's')
-			rng.state = strtoull(optarg, NULL, 10);
+			ok = text_u64(&rng.state, optarg, UINT64_MAX);
 		else if (ch == 'v')
-			vlan = (unsigned)strtoul(optarg, NULL, 10);
-		else if (number)
-			*number = strtod(optarg, NULL);
+			ok = text_u64(&vlan, optarg, 4094);
 		else
-			exit(2);
+			ok = text_f64(number(ch), optarg);
 	}
-	if (argc - optind != 2)
+	if (!ok || argc - optind != 2)
 		exit(2);
-	return vlan;
+	return (unsigned)vlan;
 }
 
 int main(int argc, char **argv)

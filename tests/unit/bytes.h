@@ -8,19 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* Hex digits, blanks between them allowed, to bytes. Returns their number. */
 static inline size_t unhex(uint8_t *out, size_t cap, const char *text)
 {
 	size_t n = 0;
-	unsigned byte;
 
 	for (; *text; text++) {
 		if (*text == ' ')
 			continue;
-		if (n == cap || sscanf(text, "%2x", &byte) != 1)
+		if (n == cap || !text_hex(&out[n++], text++, 1))
 			exit(1);
-		out[n++] = (uint8_t)byte;
-		text++;
 	}
 	return n;
 }

@@ -221,6 +221,14 @@ static const struct {
 	 "an :EPOCH from 1", -EINVAL},
 	{"version = 1\n", "not in a section", -EINVAL},
 	{"H\001\002\n", "not a line", -EINVAL},
+	{"Hversion = 1\n", "c.ini:3: given twice: 'version'", -EINVAL},
+	{"H[collector 0]\nregion = a\n[collector 0]\nhost = h\n",
+	 "twice the same collector: '0'", -EINVAL},
+	{"H[collector 0]\nregion = a\n[collector 1]\n",
+	 "c.ini:5: a section without fields", -EINVAL},
+	{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = 0\n"
+	 "epoch = 1\nepoch = 2\n",
+	 "c.ini:8: given twice: 'epoch'", -EINVAL},
 };
 
 static void refusals(void)

@@ -116,7 +116,10 @@ static const struct {
 	 ":5: a table without fields"},
 	{"[a]\nkind = keyinc\nnonsense\n", ":3: neither"},
 	{"[a]\nkind = keywrit\n", ":2: kind: 'keywrit' is none of keywrite"},
+	{"[a]\nkind =\nkey = u32\n", ":2: kind: '' is none of keywrite"},
 	{"[a]\nkey = u32\n", ":1: kind: missing"},
+	{"[a]\nkind = keyinc\nvalues = file:/nowhere\n",
+	 ":3: values: keyinc has none"},
 	{"[a]\nkind = keyinc\nslots = 1\n", ":1: key: missing"},
 	{"[a]\nkind = keyinc\nkey = u32\n", ":1: slots: missing"},
 	{"[a]\nkind = keyinc\nkey = u33\n", ":3: key: 'u33' is no key type"},
@@ -212,6 +215,8 @@ static const struct {
 	{"[a]\nkind = append\nvalue = 1000\nentries = 64\nlists = 1\n",
 	 ":1: batch: 16 entries of 1024 bytes are more than one write"},
 	{"[a]\nkind = append\nflush = 100\n", ":3: flush: '100' is not a time"},
+	{"[a]\nkind = append\nflush = 100us\n", ":3: flush: '100us' is not"},
+	{"[a]\nkind = append\nflush = 0s\n", ":3: flush: '0s' is not a time"},
 	{"[a]\nkind = append\nflush = 61m\n", ":3: flush: '61m' is not a time"},
 	{"[a]\nkind = append\nkey = flow4\nvalue = 4\nentries = 64\nlists = "
 	 "1\n",
@@ -236,7 +241,7 @@ static void test_bad(void)
 	}
 }
 
-/* inih would cut a long line, and take its rest for another. */
+/* Not cut, and its rest taken for another. */
 static void test_long_line(void)
 {
 	char text[600] = "[a]\nkind = keyinc\n; ";
@@ -296,24 +301,6 @@ static void test_values_zero(void)
 	}
 }
 
-static void test_size(void)
-{
-	uint64_t v;
-
-	TEST(layout_size(&v, "0") == 0 && v == 0);
-	TEST(layout_size(&v, "1M") == 0 && v == 1048576);
-	TEST(layout_size(&v, "16777215T") == 0 && v == 16777215ull << 40);
-	TEST(layout_size(&v, "16777216T") == -ERANGE);
-	TEST(layout_size(&v, "18446744073709551615") == 0 && v == UINT64_MAX);
-	TEST(layout_size(&v, "18446744073709551616") == -ERANGE);
-	TEST(layout_size(&v, "") == -EINVAL);
-	TEST(layout_size(&v, "K") == -EINVAL);
-	TEST(layout_size(&v, "1KB") == -EINVAL);
-	TEST(layout_size(&v, "+1") == -EINVAL);
-	TEST(layout_size(&v, " 1") == -EINVAL);
-	TEST(layout_size(&v, "0x10") == -EINVAL);
-}
-
 /* Tickets: any order of fields, strides as numbers, no files. */
 static void test_set(void)
 {
@@ -350,7 +337,6 @@ int main(void)
 	test_long_line();
 	test_values_file();
 	test_values_zero();
-	test_size();
 	test_set();
 	unlink(path);
 	TEST(layout_read(&l, path, &f) == -ENOENT);

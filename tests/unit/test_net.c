@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "bytes.h"
 #include "test.h"
+#include "wire/be.h"
 #include "wire/net.h"
 
 #define ETH "020000000002 020000000001 "
@@ -343,6 +344,44 @@ static void test_encode(void)
 	TEST(net_udp4_encode(buf, 42, &h, 65508) == -ENOBUFS);
 }
 
+/* Read back; the checksum is of all bytes, and none is written as 0. */
+static void test_encode6(void)
+{
+	struct net_udp6 h = {
+		.eth_dst = {2, 0, 0, 0, 0, 2},
+		.eth_src = {2, 0, 0, 0, 0, 1},
+		.src = {0x20, 1, [15] = 1},
+		.dst = {0x20, 1, [15] = 2},
+		.src_port = 1000,
+		.dst_port = 40040,
+		.tos = 0x5a,
+		.ttl = 63,
+	};
+	uint8_t buf[NET_UDP6_LEN + 5], *at = buf + NET_UDP6_LEN;
+	struct net_udp u;
+
+	for (unsigned v = 0; v <= UINT16_MAX; v++) {
+		memcpy(at, (uint8_t[]){(uint8_t)(v >> 8), (uint8_t)v, 1, 2, 3},
+		       5);
+		if (!TEST(net_udp6_encode(buf, sizeof(buf), &h, at, 5) == 62) ||
+		    !TEST(net_udp_decode(&u, buf, sizeof(buf)) == 0) ||
+		    !TEST(be16_load(at - 2)))
+			return;
+	}
+	TEST(u.version == 6 && u.src_port == 1000 && u.dst_port == 40040 &&
+	     u.len == 5 && u.payload == at && !memcmp(u.src, h.src, 16) &&
+	     !memcmp(u.dst, h.dst, 16));
+	TEST(be32_load(buf + 14) == 0x65a00000 && buf[14 + 7] == 63);
+	at[4] ^= 1;
+	TEST(net_udp_decode(&u, buf, sizeof(buf)) == -EBADE);
+	TEST(net_udp6_encode(buf, sizeof(buf), &h, NULL, 5) == 62);
+	TEST(!be16_load(at - 2) && !net_udp_decode(&u, buf, sizeof(buf)));
+	for (size_t n = 0; n < 62; n++)
+		TEST(net_udp6_encode(buf, n, &h, NULL, 5) == -ENOBUFS);
+	TEST(net_udp6_encode(buf, 62, &h, NULL, 65527) == 62);
+	TEST(net_udp6_encode(buf, 62, &h, NULL, 65528) == -ENOBUFS);
+}
+
 int main(void)
 {
 	test_checksum();
@@ -352,5 +391,6 @@ int main(void)
 	test_packet_tcp();
 	test_packet_others();
 	test_encode();
+	test_encode6();
 	return test_end();
 }

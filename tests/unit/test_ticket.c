@@ -389,10 +389,23 @@ static void test_refused(void)
 		{"lists = 3", "lists = 3\nhead = 99999999999:1", "head"},
 		{"kind = keyinc", "kind = keyinc\nhead = 0:1", "no list 0"},
 		{"mtu = 1024", "mtu 1024", "t.ini:8: not a line"},
+		{"tables = 5", "tables = 5\n[table empty]",
+		 "t.ini:11: a section without fields"},
+		{"qpn = 0x11", "[table kw]\nqpn = 0x11",
+		 "twice the same table: 'kw'"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		refused(cases[i][0], cases[i][1], cases[i][2]);
+}
+
+/* Neither cut nor taken for two. */
+static void test_long_lines(void)
+{
+	char line[256] = "mtu = 1024 ;";
+
+	memset(line + strlen(line), 'x', 200);
+	refused("mtu = 1024", line, "t.ini:8: the line is too long");
 }
 
 static void test_files(void)
@@ -476,6 +489,7 @@ int main(void)
 	test_prefixes();
 	test_lines();
 	test_refused();
+	test_long_lines();
 	test_files();
 	test_ipv6_needs_both();
 	test_mtu();

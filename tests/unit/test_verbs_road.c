@@ -132,7 +132,7 @@ static void test_heads(void)
 	road->end(road);
 	TEST(executed == 3);
 	reaped = 0;
-	verbs_road_reap(v);
+	TEST(road_account(verbs_road(v), &(struct road_account){0}));
 	TEST(reaped == TABLES);
 	/* The first table's connection is lost, the second's lists go on. */
 	told[0][1] = 72;

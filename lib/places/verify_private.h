@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* verify_private.h - what verifying keys and lists shares. */
-#ifndef FLEET_VERIFY_PRIVATE_H
-#define FLEET_VERIFY_PRIVATE_H
+#ifndef PLACES_VERIFY_PRIVATE_H
+#define PLACES_VERIFY_PRIVATE_H
 
-#include "fleet/verify.h"
+#include "places/verify.h"
 
 /* A table under verification. */
 struct verifying {

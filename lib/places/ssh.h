@@ -3,8 +3,8 @@
  * ssh.h - a region on another machine: dta-dump serve there, by ssh, hands out
  * its bytes (query/far_wire.h).
  */
-#ifndef FLEET_SSH_H
-#define FLEET_SSH_H
+#ifndef PLACES_SSH_H
+#define PLACES_SSH_H
 
 #include <signal.h>
 

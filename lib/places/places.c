@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fleet/places.h"
+#include "places/places.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
  * wins. A key that an epoch does not have is looked for in the next; one that
  * cannot be read there, too, and stays "unreadable" if no other has it.
  */
-#ifndef FLEET_ASK_H
-#define FLEET_ASK_H
+#ifndef PLACES_ASK_H
+#define PLACES_ASK_H
 
-#include "fleet/places.h"
+#include "places/places.h"
 #include "query/query.h"
 
 struct ask {

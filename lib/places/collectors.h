@@ -7,8 +7,8 @@
  * an owner cannot be reached, its mirror's epochs take their stead, if there is
  * one; else the key is incomplete.
  */
-#ifndef FLEET_COLLECTORS_H
-#define FLEET_COLLECTORS_H
+#ifndef PLACES_COLLECTORS_H
+#define PLACES_COLLECTORS_H
 
 #include <signal.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fleet/verify.h"
+#include "places/verify.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "fleet/verify_private.h"
+#include "places/verify_private.h"
 
 int verify_tables(const struct table *const **out, const struct places *p)
 {

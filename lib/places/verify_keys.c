@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "fleet/ask.h"
-#include "fleet/verify_private.h"
+#include "places/ask.h"
+#include "places/verify_private.h"
 
 /* A batch of keys, with their replies. */
 struct batch {

@@ -6,12 +6,12 @@
  * the rings still hold are the newest: they are compared, in order, with the
  * newest of the truth.
  */
-#ifndef FLEET_VERIFY_H
-#define FLEET_VERIFY_H
+#ifndef PLACES_VERIFY_H
+#define PLACES_VERIFY_H
 
 #include <signal.h>
 
-#include "fleet/places.h"
+#include "places/places.h"
 #include "query/verdict.h"
 
 /* An answer that is not right. */

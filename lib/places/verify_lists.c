@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fleet/verify_private.h"
+#include "places/verify_private.h"
 #include "wire/be.h"
 
 enum {

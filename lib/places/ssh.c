@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fleet/ssh.h"
+#include "places/ssh.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -9,10 +9,10 @@
  * others, the table of the same id, kind, key and value lengths is its
  * counterpart.
  */
-#ifndef FLEET_PLACES_H
-#define FLEET_PLACES_H
+#ifndef PLACES_PLACES_H
+#define PLACES_PLACES_H
 
-#include "fleet/collectors.h"
+#include "places/collectors.h"
 
 enum {
 	SNAPSHOTS_MAX = 63,

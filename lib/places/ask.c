@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fleet/ask.h"
+#include "places/ask.h"
 
 /* Puts the keys that are still without an answer in front; their number. */
 static size_t still_open(const struct place *at, const struct places *p,

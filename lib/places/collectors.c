@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fleet/collectors.h"
+#include "places/collectors.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "hash/crc.h"
 #include "hash/family.h"
-#include "fleet/ssh.h"
+#include "places/ssh.h"
 #include "store/region.h"
 #include "verbs/verbs_reader.h"
 

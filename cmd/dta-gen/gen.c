@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* gen.c - the ledger of a run. */
+#include "gen.h"
+
+static const struct ledger_field fields[] = {
+	{"packets", offsetof(struct gen_ledger, traffic.packets), LEDGER_IN},
+	{"used", offsetof(struct gen_ledger, used), LEDGER_DONE},
+	{"not_ip", offsetof(struct gen_ledger, traffic.not_ip), LEDGER_DROP},
+	{"malformed", offsetof(struct gen_ledger, traffic.malformed),
+	 LEDGER_DROP},
+	{"fragments", offsetof(struct gen_ledger, fragments), LEDGER_DROP},
+	{"not_tcp", offsetof(struct gen_ledger, not_tcp), LEDGER_DROP},
+	{"ipv6", offsetof(struct gen_ledger, ipv6), LEDGER_DROP},
+	{"reports", offsetof(struct gen_ledger, reports), LEDGER_NOTE},
+	{"report_bytes", offsetof(struct gen_ledger, report_bytes),
+	 LEDGER_NOTE},
+	{"retransmissions", offsetof(struct gen_ledger, retransmissions),
+	 LEDGER_NOTE},
+	{"evicted", offsetof(struct gen_ledger, traffic.evicted), LEDGER_NOTE},
+	{"uncounted", offsetof(struct gen_ledger, uncounted), LEDGER_NOTE},
+	{"backoffs", offsetof(struct gen_ledger, backoffs), LEDGER_NOTE},
+};
+
+LEDGER_COMPLETE(fields, struct gen_ledger);
+
+const struct ledger gen_ledger = {
+	.stage = "gen",
+	.unit = "packets",
+	.fields = fields,
+	.n = sizeof(fields) / sizeof(fields[0]),
+};

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* road.c - opens the road that the options name, and sets its tables. */
+#include "run.h"
+
+#include <string.h>
+
+#include "fleet/packet_road.h"
+#include "op/local.h"
+#include "store/layout.h"
+#include "verbs/verbs_road.h"
+#include "wire/proto.h"
+
+static const char *way_out(const struct opts *o)
+{
+	return o->write ? o->write : o->to ? o->to : o->live.name;
+}
+
+static int open_sink(void *ctx, struct snk **out, struct fault *f)
+{
+	const struct opts *o = &((struct run *)ctx)->o;
+
+	return o->write ? cli_snk_open(out, o->write, f)
+			: snk_open_live(out, way_out(o), &o->live.options, f);
+}
+
+static int open_answers(void *ctx, struct src **out, struct fault *f)
+{
+	const struct opts *o = &((struct run *)ctx)->o;
+	struct live_options live = o->live.options;
+
+	if (o->answers)
+		return src_open(out, o->answers, f);
+	memset(live.port, 0, sizeof(live.port));
+	live.port[0] = ROCE_PORT;
+	live.filter = NULL;	 /* that one is for reports */
+	live.kind = LIVE_PACKET; /* and so is AF_XDP: answers are few */
+	return src_open_live(out, way_out(o), &live, f);
+}
+
+static int open_packets(struct run *r, void (*turn)(void *run), struct fault *f)
+{
+	const struct opts *o = &r->o;
+	bool packets = o->ticket || o->write || o->to;
+	struct packet_road_options po = {
+		.ticket = o->ticket,
+		.cluster = o->cluster,
+		.steer_given = o->steer_given,
+		.by_address = o->steer == STEER_ADDRESS,
+		.mirror = o->mirror,
+		.dart = o->dart,
+		.ack_every = o->ack_every,
+		.window = o->window,
+		.live = o->live.name,
+		.quiet = o->quiet,
+		.stop = &cli_stop,
+		.open_sink = packets ? open_sink : NULL,
+		.open_answers = o->write && !o->answers ? NULL : open_answers,
+		.to = way_out(o),
+		.from = o->answers ? o->answers : way_out(o),
+		.turn = turn,
+		.warn = cli_tell,
+		.ctx = r,
+	};
+
+	return packet_road_open(&r->road, &po, f);
+}
+
+static int open_verbs(struct run *r, struct fault *f)
+{
+	struct verbs_road_options vo = {.stop = &cli_stop, .warn = cli_tell};
+	struct verbs_road *v;
+	int rc = verbs_road_open(&v, r->o.verbs, &vo, f);
+
+	if (!rc)
+		r->road = verbs_road(v);
+	return rc;
+}
+
+/*
+ * One -T TABLE:FIELD=VALUE. Only what the translator alone decides can be
+ * changed: another geometry would miss the slots that queries read.
+ */
+static void apply(struct table *table, unsigned n, const char *setting)
+{
+	static const char *const may[] = {"copies", "batch",	"flush",
+					  "cache",  "sequence", "immediate"};
+	const char *colon = strchr(setting, ':'), *equals;
+	struct fault f = {0};
+	struct table *t;
+	char name[TABLE_NAME_MAX], field[32];
+	bool known = false;
+	unsigned batch;
+
+	equals = colon ? strchr(colon, '=') : NULL;
+	if (!equals || colon - setting >= (int)sizeof(name) ||
+	    equals - colon - 1 >= (int)sizeof(field))
+		cli_refuse("-T: '%s' is not TABLE:FIELD=VALUE", setting);
+	snprintf(name, sizeof(name), "%.*s", (int)(colon - setting), setting);
+	snprintf(field, sizeof(field), "%.*s", (int)(equals - colon - 1),
+		 colon + 1);
+	for (unsigned i = 0; i < sizeof(may) / sizeof(may[0]); i++)
+		known = known || !strcmp(field, may[i]);
+	if (!known)
+		cli_refuse("-T: '%s' cannot be changed here, only copies, "
+			   "batch, flush, cache, sequence, immediate",
+			   field);
+	t = (struct table *)table_pick(table, n, 0, name, &f);
+	if (!t)
+		cli_fail("-T %s: %s", setting, f.text);
+	batch = t->batch;
+	if (layout_set(t, field, equals + 1, &f) < 0)
+		cli_refuse("-T %s: %s", setting, f.text);
+	/* Readers stay a batch away from what may be overwritten: query.h. */
+	if (t->batch > batch)
+		cli_refuse("-T %s: readers of this table reckon with batches "
+			   "of %u at most",
+			   setting, batch);
+}
+
+void run_open_road(struct run *r, void (*turn)(void *run))
+{
+	const struct opts *o = &r->o;
+	struct fault f = {0};
+
+	if (o->region && local_road_open(&r->road, o->region, &f) < 0)
+		cli_fault(o->region, &f);
+	if (o->verbs && open_verbs(r, &f) < 0)
+		cli_fault(o->verbs, &f);
+	if ((o->ticket || o->cluster) && open_packets(r, turn, &f) < 0)
+		cli_fail("%s", f.text);
+	memcpy(r->table, r->road->table, r->road->tables * sizeof(*r->table));
+	for (unsigned i = 0; i < o->settings; i++)
+		apply(r->table, r->road->tables, o->setting[i]);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* run.h - a run of dta-translate: what its parts share. */
+#ifndef DTA_TRANSLATE_RUN_H
+#define DTA_TRANSLATE_RUN_H
+
+#include "op/op.h"
+#include "options.h"
+#include "packet/pkt.h"
+#include "translate/translate.h"
+
+struct run {
+	struct opts o;
+	struct road *road;
+	struct table table[TABLE_MAX]; /* the road's, as -T changes them */
+	struct translate_options t_options;
+	struct translator *t;
+	struct src *reports;
+	struct cli_stats *stats;
+	/* What stopped it: the capture, or where the operations go. */
+	int error;
+	bool reading;
+	struct fault fault;
+};
+
+/* road.c: the road that the options name, and its tables; exits if there is
+ * none. turn(run) is called while it waits. */
+void run_open_road(struct run *r, void (*turn)(void *run));
+
+/* stats.c: rows of --stats. */
+void run_open_stats(struct run *r);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* stats.c - dta-translate's rows of --stats: the ledger, and what became of
+ * what was sent. */
+#include "run.h"
+
+enum {
+	MISSING,
+	ACKED,
+	REFUSED_OR_LOST,
+	WAITING,
+	COLUMNS,
+};
+
+static const struct cli_stats_column columns[COLUMNS] = {
+	[MISSING] = {NULL, "missing_s", false},
+	[ACKED] = {"acked", "acked_s", false},
+	[REFUSED_OR_LOST] = {"refused", "refused_s", false},
+	[WAITING] = {"waiting", "waiting", true},
+};
+
+static void read_columns(void *ctx, uint64_t *value)
+{
+	const struct run *r = ctx;
+	struct road_account a;
+
+	value[MISSING] = translate_counters(r->t)->missing;
+	value[ACKED] = value[REFUSED_OR_LOST] = value[WAITING] =
+		CLI_STATS_UNKNOWN;
+	if (!road_account(r->road, &a))
+		return;
+	value[ACKED] = a.acked;
+	value[REFUSED_OR_LOST] = a.sent - a.acked - a.waiting;
+	value[WAITING] = a.waiting;
+}
+
+void run_open_stats(struct run *r)
+{
+	const struct cli_stats_more more = {NULL, columns, COLUMNS,
+					    read_columns, r};
+
+	r->stats = cli_stats_open(&translate_ledger, r->o.live.stats_ns,
+				  r->o.format, &more);
+}

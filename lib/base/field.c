@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/field.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+int field_find(const struct field *table, const char *name)
+{
+	for (int i = 0; table[i].name; i++)
+		if (!strcmp(name, table[i].name))
+			return i;
+	return -ENOENT;
+}
+
+/* Writes a number of 1, 2, 4 or 8 bytes, host order. */
+static void store(const struct field *field, void *object, uint64_t v)
+{
+	char *at = (char *)object + field->at;
+	uint8_t v8 = (uint8_t)v;
+	uint16_t v16 = (uint16_t)v;
+	uint32_t v32 = (uint32_t)v;
+
+	switch (field->width) {
+	case 1:
+		memcpy(at, &v8, 1);
+		break;
+	case 2:
+		memcpy(at, &v16, 2);
+		break;
+	case 4:
+		memcpy(at, &v32, 4);
+		break;
+	default:
+		memcpy(at, &v, 8);
+		break;
+	}
+}
+
+/* The place of a text among names. */
+static int name_of(uint64_t *out, const struct field *field, const char *text,
+		   struct fault *f)
+{
+	char list[128] = "";
+	size_t len = 0;
+
+	for (unsigned i = 0; field->names[i]; i++) {
+		if (!*field->names[i])
+			continue;
+		if (!strcmp(text, field->names[i])) {
+			*out = i;
+			return 0;
+		}
+		if (len < sizeof(list))
+			len += (size_t)snprintf(list + len, sizeof(list) - len,
+						" %s", field->names[i]);
+	}
+	return fault_set(f, -EINVAL, "'%s' is none of%s", text, list);
+}
+
+static int number_of(uint64_t *out, const struct field *field, const char *text,
+		     struct fault *f)
+{
+	int rc = -ERANGE;
+
+	if (field->form == FIELD_SIZE)
+		rc = text_size(out, text);
+	else if (text_number(out, text, UINT64_MAX))
+		rc = 0;
+	if (rc == -EINVAL)
+		return fault_set(f, rc, "'%s' is not a number", text);
+	if (rc < 0 || *out < field->min || *out > field->max)
+		return fault_set(f, -EINVAL, "%s is not %llu to %llu", text,
+				 (unsigned long long)field->min,
+				 (unsigned long long)field->max);
+	return 0;
+}
+
+static int set(const struct field *field, void *object, const char *text,
+	       struct fault *f)
+{
+	uint64_t v = 0;
+	int rc;
+
+	switch (field->form) {
+	case FIELD_OTHER:
+		return field->set(field, object, text, f);
+	case FIELD_MAC:
+		return text_mac((uint8_t *)object + field->at, text) ? 0
+								     : -EINVAL;
+	case FIELD_NAME:
+		rc = name_of(&v, field, text, f);
+		break;
+	default:
+		rc = number_of(&v, field, text, f);
+		break;
+	}
+	if (rc == 0)
+		store(field, object, v);
+	return rc;
+}
+
+int field_set(const struct field *field, void *object, const char *value,
+	      struct fault *f)
+{
+	struct fault why = {""};
+	int rc = set(field, object, value, &why);
+
+	if (rc == -EINVAL && field->want)
+		return fault_set(f, rc, "%s: '%.200s' is not %s", field->name,
+				 value, field->want);
+	return rc < 0 ? fault_set(f, rc, "%s: %.400s", field->name, why.text)
+		      : 0;
+}

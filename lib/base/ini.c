@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/ini.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+static const char blanks[] = " \t\n\v\f\r";
+
+int ini_fault(const struct ini *i, unsigned line, int err, const char *fmt, ...)
+{
+	struct fault why;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why.text, sizeof(why.text), fmt, ap);
+	va_end(ap);
+	if (!line)
+		return fault_set(i->f, err, "%.200s: %.300s", i->name,
+				 why.text);
+	return fault_set(i->f, err, "%.200s:%u: %.280s", i->name, line,
+			 why.text);
+}
+
+/* One line without its end. Returns 1, 0: there is none, or -errno. */
+static int take_line(struct ini *i)
+{
+	size_t n = 0;
+	int c, rc;
+
+	errno = 0;
+	c = getc_unlocked(i->in);
+	rc = c != EOF;
+	i->line += (unsigned)rc;
+	for (; c != EOF && c != '\n'; c = getc_unlocked(i->in)) {
+		if (!c || n == INI_LINE_MAX)
+			return ini_fault(i, i->line, -EINVAL,
+					 "the line is too long or binary");
+		i->text[n++] = (char)c;
+	}
+	i->text[n] = '\0';
+	if (ferror(i->in))
+		return ini_fault(i, 0, -EIO, "%s",
+				 errno ? strerror(errno) : "cannot be read");
+	return rc;
+}
+
+static void cut_blanks(char *text)
+{
+	size_t n = strlen(text);
+
+	while (n && strchr(blanks, text[n - 1]))
+		n--;
+	text[n] = '\0';
+}
+
+static char *skip_blanks(char *text)
+{
+	return text + strspn(text, blanks);
+}
+
+/* The first of some characters, or where a comment begins: a ; behind a blank.
+ * Else the end. */
+static char *find(char *p, const char *some)
+{
+	for (bool blank = false; *p && !strchr(some, *p); p++) {
+		if (blank && *p == ';')
+			break;
+		blank = strchr(blanks, *p);
+	}
+	return p;
+}
+
+/* Up to a comment. */
+static char *take_value(char *text)
+{
+	*find(text, "") = '\0';
+	cut_blanks(text);
+	return skip_blanks(text);
+}
+
+/* The section ends: had it a key? */
+static void note_empty(struct ini *i)
+{
+	if (!i->empty && i->used != i->header)
+		i->empty = i->header;
+}
+
+static bool take_section(struct ini *i, char *text)
+{
+	char *end = find(text, "]");
+
+	if (*end != ']')
+		return false;
+	*end = '\0';
+	memcpy(i->section, text, strlen(text) + 1);
+	i->key[0] = '\0';
+	note_empty(i);
+	i->header = i->line;
+	return true;
+}
+
+static bool take_key(struct ini *i, char *text)
+{
+	char *end = find(text, "=:");
+
+	if (*end != '=' && *end != ':')
+		return false;
+	*end = '\0';
+	cut_blanks(text);
+	memcpy(i->key, text, strlen(text) + 1);
+	i->value = take_value(end + 1);
+	return true;
+}
+
+/* Returns 1: a key and its value; 0: nothing of the kind; or -EINVAL. */
+static int take(struct ini *i)
+{
+	char *text = i->text;
+
+	if (i->line == 1 && !strncmp(text, "\xef\xbb\xbf", 3))
+		text += 3;
+	text = skip_blanks(text);
+	cut_blanks(text);
+	if (strchr(";#", *text)) /* or nothing at all */
+		return 0;
+	if (i->key[0] && text > i->text) {
+		i->value = take_value(text);
+		return 1;
+	}
+	if (*text == '[' ? take_section(i, text + 1) : take_key(i, text))
+		return *text != '[';
+	return ini_fault(i, i->line, -EINVAL, "%s", i->strange);
+}
+
+int ini_next(struct ini *i)
+{
+	int rc;
+
+	while ((rc = take_line(i)) > 0 && !(rc = take(i)))
+		;
+	if (rc > 0)
+		i->used = i->header;
+	else if (!rc)
+		note_empty(i);
+	return rc;
+}
+
+int ini_set(const struct ini *i, const struct field *table, uint64_t *seen,
+	    void *object)
+{
+	int place = field_find(table, i->key), rc;
+	struct fault why = {""};
+
+	if (place < 0)
+		return ini_fault(i, i->line, -EINVAL, "no such field: '%.100s'",
+				 i->key);
+	if (!field_once(seen, place))
+		return ini_fault(i, i->line, -EINVAL, "given twice: '%s'",
+				 i->key);
+	rc = field_set(&table[place], object, i->value, &why);
+	return rc < 0 ? ini_fault(i, i->line, rc, "%s", why.text) : place;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * text.h - numbers and addresses in text: one parser and one printer each.
+ *
+ * A parser takes the whole text, and nothing else: no blank, no sign in front,
+ * nothing behind. It writes *out only if it takes it. None looks at the locale.
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	TEXT_MAC_MAX = 18,
+	TEXT_IP_MAX = 46, /* of IPv6 with an IPv4 tail */
+};
+
+/*
+ * Decimal digits at the beginning of a text. Returns what follows them; NULL
+ * if there are none, or the number is above max.
+ */
+const char *text_digits(uint64_t *out, const char *text, uint64_t max);
+
+/* "7"; and the same or "0x1f". */
+bool text_u64(uint64_t *out, const char *text, uint64_t max);
+bool text_number(uint64_t *out, const char *text, uint64_t max);
+
+/* "7", "10K": K, M, G, T (or KiB...) are powers of 1024. Returns 0, -EINVAL, or
+ * -ERANGE: a size, but above 2^64 - 1. */
+int text_size(uint64_t *out, const char *text);
+
+/* "0.5", "1e3": finite, decimal, with a point. */
+bool text_f64(double *out, const char *text);
+
+/* 250us, 100ms, 5s, 1.5m, 2h, 1d, in ns below 2^63; a bare number is seconds.
+ */
+bool text_duration_ns(uint64_t *out, const char *text);
+
+/* One hexadecimal digit: 0 to 15, or -1. */
+static inline int text_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Exactly len bytes as pairs of hexadecimal digits at the beginning of a text.
+ * Returns what follows them; NULL: not so many. out may be the text. */
+const char *text_hex(uint8_t *out, const char *text, size_t len);
+
+/* "02:00:00:00:00:01" */
+bool text_mac(uint8_t out[6], const char *text);
+
+/* An IP address in network order, in the first 4 bytes or all 16. Returns its
+ * version, 4 or 6; 0: it is none. */
+uint8_t text_ip(uint8_t out[16], const char *text);
+
+/* Two digits a byte, without an end. Returns what follows them. */
+static inline char *text_put_hex(char *out, const uint8_t *data, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < len; i++) {
+		*out++ = digits[data[i] >> 4];
+		*out++ = digits[data[i] & 15];
+	}
+	return out;
+}
+
+/* Texts of addresses, in buf, which is returned. */
+const char *text_of_mac(char buf[TEXT_MAC_MAX], const uint8_t mac[6]);
+const char *text_of_ip(char buf[TEXT_IP_MAX], uint8_t version,
+		       const uint8_t *ip);
+
+#endif

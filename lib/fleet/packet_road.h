@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * packet_road.h - the road of RoCEv2 packets, and of a cluster: by a ticket or
+ * a cluster file, out by a sink, with the collectors' answers from a source
+ * where there are any. Tickets that are written anew are taken; a cluster file
+ * is read again when it is asked to (renew()).
+ */
+#ifndef FLEET_PACKET_ROAD_H
+#define FLEET_PACKET_ROAD_H
+
+#include <signal.h>
+
+#include "base/fault.h"
+#include "op/op.h"
+#include "packet/pkt.h"
+
+struct packet_road_options {
+	const char *ticket, *cluster; /* files, of which there is one */
+	/* Over what the cluster file says. */
+	bool steer_given, by_address, mirror;
+	bool dart; /* Key-Write by dart_out.h's road, where there is a sink */
+	unsigned ack_every;
+	unsigned window; /* requests kept until confirmed; 0: no answers */
+	bool live;  /* reports do not wait for a collector that is silent */
+	bool quiet; /* no word of new tickets */
+	const volatile sig_atomic_t *stop; /* true: soon there is an end */
+	/*
+	 * Opened when what is above was read: the way out, or NULL (regions on
+	 * this machine only), and behind it that of the answers, or NULL.
+	 */
+	int (*open_sink)(void *ctx, struct snk **out, struct fault *f);
+	int (*open_answers)(void *ctx, struct src **out, struct fault *f);
+	const char *to, *from; /* their names */
+	/* While the road waits, for room or at the end; may be NULL. */
+	void (*turn)(void *ctx);
+	void (*warn)(void *ctx, const char *text);
+	void *ctx;
+};
+
+/* f names the file. The strings outlive the road. */
+int packet_road_open(struct road **out, const struct packet_road_options *o,
+		     struct fault *f);
+
+#endif

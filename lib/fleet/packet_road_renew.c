@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* packet_road_renew.c - tickets and cluster files that are written anew. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "fleet/packet_road_private.h"
+
+/* Who cannot be found by address. */
+static const struct cluster_collector *nowhere(const struct cluster *c)
+{
+	const struct cluster_generation *newest = cluster_newest(c);
+
+	for (unsigned i = 0; c->by_address && i < newest->n; i++) {
+		const struct cluster_collector *a =
+			&c->collector[newest->member[i].collector];
+
+		if (!a->version)
+			return a;
+	}
+	return NULL;
+}
+
+int packet_road_read(struct packet_road *p, struct cluster *c, struct fault *f)
+{
+	const struct cluster_collector *lost;
+	int rc = cluster_read(c, p->o.cluster, f);
+
+	if (rc < 0)
+		return rc;
+	if (p->o.steer_given)
+		c->by_address = p->o.by_address;
+	c->mirror = c->mirror || p->o.mirror;
+	lost = nowhere(c);
+	if (c->by_address && c->mirror)
+		rc = fault_set(f, -EINVAL, "%s: mirror: only with --steer hash",
+			       p->o.cluster);
+	else if (lost)
+		rc = fault_set(f, -EINVAL,
+			       "%s: --steer address: collector %u has no "
+			       "address",
+			       p->o.cluster, lost->id);
+	if (rc < 0)
+		cluster_fini(c);
+	return rc;
+}
+
+void packet_road_take_parts(struct packet_road *p)
+{
+	const struct cluster_generation *newest = cluster_newest(&p->cluster);
+
+	for (unsigned i = 0; i < newest->n; i++) {
+		const struct cluster_collector *c =
+			&p->cluster.collector[newest->member[i].collector];
+
+		p->address[i].version = c->version;
+		memcpy(p->address[i].ip, c->ip, sizeof(c->ip));
+	}
+	p->parts = (struct road_parts){
+		.n = fleet_collectors(p->fleet),
+		.by_address = p->cluster.by_address,
+		.address = p->address,
+	};
+	p->road.parts = &p->parts;
+}
+
+/* Takes the tickets that were written anew, and says which are refused. Returns
+ * how many were taken. */
+static unsigned take_tickets(struct packet_road *p)
+{
+	struct fault f = {0};
+	unsigned n = 0;
+	int rc;
+
+	while ((rc = fleet_look(p->fleet, clock_ns(), &f))) {
+		n += rc > 0;
+		if (rc != FLEET_RENEWED || !p->o.quiet)
+			packet_road_say(p, "%s", f.text);
+	}
+	while (fleet_refusal(p->fleet, &f))
+		packet_road_say(p, "%s", f.text);
+	return n;
+}
+
+void packet_road_look(struct packet_road *p)
+{
+	take_tickets(p);
+}
+
+/* What SIGHUP has found, if it was not a ticket to be taken. */
+static void say_why_not(const struct packet_road *p)
+{
+	struct ticket_stamp now = ticket_stamp(p->o.ticket);
+	struct roce_out *roce[FLEET_MAX];
+
+	fleet_roces(p->fleet, roce);
+	if (!now.inode)
+		packet_road_say(p,
+				"SIGHUP: %s: there is no such file any more: "
+				"the old ticket stays",
+				p->o.ticket);
+	else if (ticket_stamp_is(&now, &roce_out_ticket(roce[0])->stamp) &&
+		 !p->o.quiet)
+		packet_road_say(p, "SIGHUP: %s: still the same ticket",
+				p->o.ticket);
+}
+
+/*
+ * Tickets are taken at once: a window may wait for one. Other members have to
+ * wait until the batch in hand is through: change().
+ */
+static void read_cluster_again(struct packet_road *p)
+{
+	struct fault f = {0};
+	struct cluster c;
+
+	if (packet_road_read(p, &c, &f) < 0) {
+		packet_road_say(p, "%s", f.text);
+		return;
+	}
+	if (cluster_follows(&p->cluster, &c, &f) < 0) {
+		packet_road_say_fault(p, p->o.cluster, &f);
+		cluster_fini(&c);
+		return;
+	}
+	if (fleet_reticket(p->fleet, &c, &f) < 0)
+		packet_road_say_fault(p, p->o.cluster, &f);
+	if (!fleet_is(p->fleet, &c, c.mirror) &&
+	    fleet_recruit(p->fleet, &c, &f) < 0) {
+		packet_road_say_fault(p, p->o.cluster, &f);
+		cluster_fini(&c);
+		if (!p->next.n) /* else some of them may be its members */
+			fleet_settle(p->fleet);
+		return;
+	}
+	cluster_fini(&p->next);
+	p->next = c;
+}
+
+void packet_road_renew(struct road *r)
+{
+	struct packet_road *p = (struct packet_road *)r;
+	bool file = fleet_look_again(p->fleet);
+
+	if (p->o.cluster)
+		read_cluster_again(p);
+	else if (!file)
+		packet_road_say(p, "SIGHUP: there is nothing to read again");
+	if (!take_tickets(p) && file && p->o.ticket)
+		say_why_not(p);
+}
+
+/* The cluster in force and the next one change places. */
+static void swap_clusters(struct packet_road *p)
+{
+	struct cluster c = p->cluster;
+
+	p->cluster = p->next;
+	p->next = c;
+	fleet_change(p->fleet, &p->cluster, p->cluster.mirror);
+	packet_road_take_parts(p);
+}
+
+static void settle(struct packet_road *p)
+{
+	fleet_settle(p->fleet);
+	cluster_fini(&p->next);
+}
+
+static void say_generation(const struct packet_road *p)
+{
+	packet_road_say(p, "%s: generation %u: %u collectors", p->o.cluster,
+			cluster_newest(&p->cluster)->number,
+			fleet_collectors(p->fleet));
+}
+
+int packet_road_change(struct packet_road *p, enum road_step step)
+{
+	switch (step) {
+	case ROAD_ASK:
+		if (!p->next.n)
+			return 0;
+		if (!fleet_is(p->fleet, &p->next, p->next.mirror))
+			return 1;
+		swap_clusters(p);
+		settle(p);
+		return 0;
+	case ROAD_GO:
+	case ROAD_BACK:
+		swap_clusters(p);
+		p->went = step == ROAD_GO;
+		return 0;
+	default:
+		if (p->went && !p->o.quiet)
+			say_generation(p);
+		settle(p);
+		return 0;
+	}
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* requester_heed.c - what an answer tells of requests: what is confirmed, what
+ * is sent again and when, and how many may be under way. */
+#include "roce/requester_private.h"
+
+enum {
+	BURST_MIN = 2,
+	TIMEOUT_MIN = 1 * 1000000, /* ns */
+	TRIES_MAX = 5,		   /* what the back-off doubles at most */
+};
+
+void requester_expect(const struct roce_out *o, struct requester *q)
+{
+	unsigned doublings = q->tries < TRIES_MAX ? q->tries : TRIES_MAX;
+	uint64_t wait = q->timeout << doublings;
+
+	if (wait > TIMEOUT_MAX)
+		wait = TIMEOUT_MAX;
+	q->deadline = o->now_ns +
+		      (q->phase == PHASE_DEAD && q->stale ? stale_ns : wait);
+}
+
+void requester_restart(struct requester *q, uint32_t psn)
+{
+	q->phase = PHASE_ASKING;
+	q->probe = psn;
+	q->asked = q->guessed = q->stale = false;
+	q->tries = q->probed = 0;
+	q->deadline = q->resume = q->timed_at = 0;
+	q->w.next = q->w.sent = q->w.acked;
+}
+
+/* RFC 6298's idea with less of it: four round trips are too long. */
+static void measure(const struct roce_out *o, struct requester *q)
+{
+	uint64_t trip = o->now_ns - q->timed_at, all;
+
+	if (!q->timed_at)
+		return;
+	all = q->timeout - q->timeout / 8 + trip / 2;
+	q->timeout = all < TIMEOUT_MIN	 ? TIMEOUT_MIN
+		     : all > TIMEOUT_MAX ? TIMEOUT_MAX
+					 : all;
+	q->timed_at = 0;
+}
+
+/* All requests before one that is n past the oldest are carried out. */
+static void confirm(struct roce_out *o, struct requester *q, uint32_t n)
+{
+	struct window *w = &q->w;
+
+	if (!n)
+		return;
+	q->stale = false; /* its R_Key is good, or good again */
+	o->ctr.acked += n;
+	w->acked += n;
+	if (w->next < w->acked)
+		w->next = w->acked;
+	if (w->acked > q->timed)
+		measure(o, q);
+	q->deadline = 0;
+	if (w->acked < w->sent)
+		requester_expect(o, q);
+	q->burst = q->burst + n <= w->mask ? q->burst + n
+					   : (uint32_t)w->mask + 1;
+}
+
+/* Sends everything again that is not confirmed. */
+static void go_back(const struct roce_out *o, struct requester *q)
+{
+	struct window *w = &q->w;
+	uint64_t flight = w->sent - w->acked;
+
+	if (!flight)
+		return;
+	/* Half of what did not get through: what is sent behind a loss is sent
+	 * in vain. */
+	if (q->burst > flight)
+		q->burst = (uint32_t)flight;
+	q->burst = q->burst / 2 < BURST_MIN ? BURST_MIN : q->burst / 2;
+	w->next = w->acked;
+	q->timed_at = 0;
+	requester_expect(o, q);
+}
+
+/* How long an RNR NAK asks to wait, ns (InfiniBand table 45). */
+static uint64_t rnr_ns(uint8_t syndrome)
+{
+	static const uint32_t us10[32] = {
+		65536, 1,    2,	   3,	  4,	 6,	8,     12,
+		16,    24,   32,   48,	  64,	 96,	128,   192,
+		256,   384,  512,  768,	  1024,	 1536,	2048,  3072,
+		4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152,
+	};
+
+	return us10[syndrome & 31] * UINT64_C(10000);
+}
+
+/* An answer about a request of ours: all before the n-th are carried out. */
+void requester_heed(struct roce_out *o, struct requester *q, uint32_t n,
+		    enum meaning m, uint8_t syndrome)
+{
+	struct window *w = &q->w;
+	bool asked = q->asked;
+
+	if (m == MEANS_ACK && !n && !asked)
+		o->ctr.late++;
+	else if (asked && !n)
+		measure(o, q);
+	q->tries = 0;
+	confirm(o, q, n);
+	switch (m) {
+	case MEANS_GAP:
+		/* A second NAK of one gap is a duplicate: it says so once. */
+		if (asked || q->gone_back != w->acked)
+			go_back(o, q);
+		q->gone_back = w->acked;
+		break;
+	case MEANS_LATER:
+		w->next = w->acked;
+		q->timed_at = 0;
+		q->resume = o->now_ns + rnr_ns(syndrome);
+		q->deadline = 0;
+		break;
+	case MEANS_REFUSED:
+		requester_restart(q, psn_of(q, w->acked));
+		q->phase = PHASE_DEAD;
+		/* The same R_Key would kill a queue pair that is made anew. */
+		q->stale = syndrome == ROCE_NAK_ACCESS;
+		requester_expect(o, q);
+		break;
+	default:
+		/* It may not be the probe's answer, if it tells something. */
+		if (asked && !n && w->acked < q->asked_about)
+			go_back(o, q);
+		q->asked = asked && n && w->acked < q->asked_about;
+		return;
+	}
+	q->asked = false;
+}
