@@ -2,6 +2,8 @@
 /* respond.c - packets through the software responder. */
 #include "respond.h"
 
+#include "cli/loop.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -14,17 +16,18 @@
 #include "wire/roce.h"
 
 enum {
-	LOOK_AROUND_MS = 100, /* how long a live source may wait */
-	REMAKE_MS = 250,      /* until a dead queue pair is made anew */
-	SAY_MS = 5000,	      /* from one round of refusals that are told to the
-				 next */
+	REMAKE_MS = 250, /* until a dead queue pair is made anew */
+	SAY_MS = 5000,	 /* from one round of refusals that are told to the
+			    next */
 };
 
 struct run {
 	const struct opts *o;
 	struct region *r;
 	struct responder *p;
-	struct src *s;
+	struct snk *answers;
+	struct notify *notify;
+	struct cli_loop loop;
 	uint64_t dead_since_ms; /* a queue pair is; 0: none */
 	uint64_t said_ms;
 };
@@ -128,7 +131,7 @@ static void say_refused(struct run *run, bool end)
  */
 static void look_after(struct run *run)
 {
-	if (src_size(run->s))
+	if (src_size(run->loop.s))
 		return;
 	if (region_epoch(run->r) != responder_epoch(run->p)) {
 		begin_anew(run);
@@ -144,60 +147,49 @@ static void look_after(struct run *run)
 	}
 }
 
-/*
- * Packets through the responder until the capture ends or a signal comes.
- * Answers go out after each batch: whoever sent it may wait for them.
- */
-static int respond_all(struct run *run, struct snk *answers,
-		       struct notify *notify, struct cli_stats *stats,
-		       struct fault *f)
+static const void *counters(void *ctx, uint64_t *received)
 {
-	const struct opts *o = run->o;
-	struct responder *p = run->p;
-	struct src *s = run->s;
-	struct pkt pkts[PKT_BATCH];
-	/* No more immediates at once than a region remembers. */
-	int most = notify ? REGION_IMMEDIATES : PKT_BATCH;
-	struct cli_limit limit = cli_limit_start(&o->live);
-	int n, rc, max;
+	const struct responder_ledger *l = responder_counters(
+		((struct run *)ctx)->p);
 
-	while (!cli_stop && (max = cli_limit_room(&limit, most))) {
-		cli_stats_tick(stats, responder_counters(p), s);
-		if (cli_report) {
-			cli_report = 0;
-			cli_ledger(&responder_ledger, responder_counters(p),
-				   o->format);
-			notify_report(notify);
-		}
-		if (cli_hangup) {
-			cli_hangup = 0;
-			begin_anew(run);
-			if (!o->quiet)
-				cli_warn("%s: SIGHUP: all queue pairs are "
-					 "made anew",
-					 o->region);
-		}
-		n = src_rx(s, pkts, max, f);
-		look_after(run);
-		cli_limit_took(&limit, n);
-		if (n == -EINTR || n == -EAGAIN) {
-			say_refused(run, false);
-			notify_tell(notify);
-			continue;
-		}
-		if (n <= 0)
-			return n;
-		rc = responder_rx(p, pkts, (size_t)n);
-		if (rc < 0)
-			return fault_set(f, rc, "%s", strerror(-rc));
-		say_refused(run, false);
-		notify_tell(notify);
-		if (answers)
-			snk_flush(answers); /* snk_close() tells of an error */
-		if (!o->quiet && !stats)
-			cli_live_progress(&o->live, s,
-					  responder_counters(p)->received);
-	}
+	*received = l->received;
+	return l;
+}
+
+static void report(void *ctx)
+{
+	struct run *run = ctx;
+
+	cli_ledger(&responder_ledger, responder_counters(run->p),
+		   run->o->format);
+	notify_report(run->notify);
+}
+
+static void hangup(void *ctx)
+{
+	struct run *run = ctx;
+
+	begin_anew(run);
+	if (!run->o->quiet)
+		cli_warn("%s: SIGHUP: all queue pairs are made anew",
+			 run->o->region);
+}
+
+/* Packets through the responder. Answers go out after each batch: whoever sent
+ * it may wait for them. */
+static int take(void *ctx, const struct pkt *pkts, int n, struct fault *f)
+{
+	struct run *run = ctx;
+	int rc;
+
+	look_after(run);
+	rc = n ? responder_rx(run->p, pkts, (size_t)n) : 0;
+	if (rc < 0)
+		return fault_set(f, rc, "%s", strerror(-rc));
+	say_refused(run, false);
+	notify_tell(run->notify);
+	if (n && run->answers)
+		snk_flush(run->answers); /* snk_close() tells of an error */
 	return 0;
 }
 
@@ -236,7 +228,7 @@ static struct src *open_interface(struct opts *o)
 	static const uint16_t ports[LIVE_PORTS] = {ROCE_PORT};
 	struct src *s = cli_live_open(&o->live, ports, o->quiet);
 
-	src_wait(s, LOOK_AROUND_MS);
+	src_wait(s, CLI_LOOK_AROUND_MS);
 	return s;
 }
 
@@ -254,66 +246,88 @@ static struct snk *open_answers(const struct opts *o)
 	return k;
 }
 
-static void report(const struct opts *o, const struct responder *p,
-		   const struct src *s, uint64_t unsent)
+/* Opens all that a run needs; exits if it cannot. */
+static void run_open(struct run *run, struct opts *o, struct ticket *t)
 {
-	if (o->quiet)
-		return;
-	cli_ledger(&responder_ledger, responder_counters(p), o->format);
-	cli_live_drops(&o->live, s, unsent);
+	struct fault f = {0};
+	int rc;
+
+	if (o->read)
+		run->loop.s = open_capture(o);
+	run->answers = open_answers(o);
+	/* A pipe's other end waits for our header before it sends anything. */
+	if (run->answers)
+		snk_flush(run->answers);
+	cli_take_hangup();
+	if (responder_open(&run->p, run->r, t, run->answers, &o->responder,
+			   &f) < 0)
+		cli_fault(o->region, &f);
+	/* An interface when nothing else can be wrong: it may lose its link. */
+	if (o->live.name)
+		run->loop.s = open_interface(o);
+	rc = put_live_ticket(o, t);
+	if (rc < 0)
+		cli_fail("%s: %s", o->ticket, strerror(-rc));
+	cli_user(o->live.user);
+	run->loop.stats = cli_stats_open(&responder_ledger, o->live.stats_ns,
+					 o->format, NULL);
+}
+
+/* Ends it, with the ledger; the first error of the answers' sink. */
+static int run_close(struct run *run)
+{
+	const struct responder_ledger *l = responder_counters(run->p);
+	uint64_t unsent = 0;
+	int closed = 0;
+
+	cli_progress_end();
+	say_refused(run, true);
+	cli_stats_close(run->loop.stats, l, run->loop.s);
+	if (run->answers) {
+		unsent = snk_drops(run->answers);
+		closed = snk_close(run->answers);
+	}
+	if (!run->o->quiet) {
+		cli_ledger(&responder_ledger, l, run->o->format);
+		cli_live_drops(&run->o->live, run->loop.s, unsent);
+	}
+	notify_close(run->notify);
+	responder_close(run->p);
+	src_close(run->loop.s);
+	return closed;
 }
 
 void respond(struct opts *o, struct region *r)
 {
 	struct notify *notify = notify_open(o, r);
-	struct run run = {.o = o, .r = r};
-	struct responder *p;
-	struct cli_stats *stats;
-	struct snk *answers;
-	struct src *s = NULL;
+	struct run run = {
+		.o = o,
+		.r = r,
+		.notify = notify,
+		.loop = {.live = &o->live,
+			 .quiet = o->quiet,
+			 /* No more immediates at once than a region
+			  * remembers. */
+			 .most = notify ? REGION_IMMEDIATES : 0,
+			 .ctx = &run,
+			 .counters = counters,
+			 .take = take,
+			 .report = report,
+			 .hangup = hangup},
+	};
 	struct ticket t;
 	struct fault f = {0};
-	uint64_t unsent = 0;
-	int rc, closed = 0;
+	int rc, closed;
 
 	if (o->live.name)
 		take_addresses(&o->at, o->live.name);
 	ticket_for(&t, o, r);
 	if (has_live_ticket(o))
 		first_psns(&t);
-	if (o->read)
-		s = open_capture(o);
-	answers = open_answers(o);
-	/* A pipe's other end waits for our header before it sends anything. */
-	if (answers)
-		snk_flush(answers);
-	cli_take_hangup();
-	if (responder_open(&p, r, &t, answers, &o->responder, &f) < 0)
-		cli_fault(o->region, &f);
-	/* An interface when nothing else can be wrong: it may lose its link. */
-	if (o->live.name)
-		s = open_interface(o);
-	rc = put_live_ticket(o, &t);
-	if (rc < 0)
-		cli_fail("%s: %s", o->ticket, strerror(-rc));
-	cli_user(o->live.user);
-	stats = cli_stats_open(&responder_ledger, o->live.stats_ns, o->format,
-			       NULL);
-	run.p = p;
-	run.s = s;
-	rc = respond_all(&run, answers, notify, stats, &f);
-	cli_progress_end();
-	say_refused(&run, true);
-	cli_stats_close(stats, responder_counters(p), s);
-	if (answers) {
-		unsent = snk_drops(answers);
-		closed = snk_close(answers);
-	}
-	report(o, p, s, unsent);
-	notify_close(notify);
-	responder_close(p);
+	run_open(&run, o, &t);
+	rc = cli_loop(&run.loop, &f);
+	closed = run_close(&run);
 	ticket_fini(&t);
-	src_close(s);
 	if (closed < 0)
 		cli_fail("%s: %s", o->write ? o->write : o->live.name,
 			 strerror(-closed));

@@ -3,25 +3,16 @@
  * dta-translate - DTA reports to memory operations: into a region on this
  * machine, or as RoCEv2 packets for a collector elsewhere.
  */
-#include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
 
-#include "base/clock.h"
 #include "run.h"
 
-/* How long a live source may wait before the loop looks around. */
-enum {
-	LOOK_AROUND_MS = 100,
-	MS = 1000000, /* ns */
-	FDS_MAX = 8,  /* of a road */
-};
-
 /* The translator's ledger, and the road's. */
-static void print_ledgers(const struct run *r)
+static void print_ledgers(void *run)
 {
+	struct run *r = run;
 	struct road_ledger of_road[ROAD_LEDGERS];
 	unsigned n = road_ledgers(r->road, of_road);
 
@@ -30,21 +21,29 @@ static void print_ledgers(const struct run *r)
 		cli_ledger(of_road[i].ledger, of_road[i].counters, r->o.format);
 }
 
-/* What signals ask for, and rows of --stats: once a batch, and while the road
- * waits. */
+static void hangup(void *run)
+{
+	struct road *road = ((struct run *)run)->road;
+
+	if (road->renew)
+		road->renew(road);
+	else
+		cli_warn("SIGHUP: there is nothing to read again");
+}
+
+static const void *counters(void *run, uint64_t *received)
+{
+	const struct translate_ledger *l = translate_counters(
+		((struct run *)run)->t);
+
+	*received = l->received;
+	return l;
+}
+
+/* While the road waits. */
 static void turn(void *run)
 {
-	struct run *r = run;
-
-	if (cli_hangup) {
-		cli_hangup = 0;
-		if (r->road->renew)
-			r->road->renew(r->road);
-		else
-			cli_warn("SIGHUP: there is nothing to read again");
-	}
-	if (r->t)
-		cli_stats_tick(r->stats, translate_counters(r->t), r->reports);
+	cli_loop_turn(&((struct run *)run)->loop);
 }
 
 /* Interrupts a read that waits; the work is done where it returns. */
@@ -67,7 +66,7 @@ static uint64_t alarm_set(const struct run *r)
 	struct itimerval every = {0};
 	uint64_t us = UINT64_MAX;
 
-	if (src_size(r->reports))
+	if (src_size(r->loop.s))
 		return 0; /* a file does not */
 	for (unsigned i = 0; i < r->road->tables; i++)
 		if (r->table[i].kind == TABLE_APPEND &&
@@ -130,86 +129,54 @@ static int follow_parts(struct run *r)
 	return 0;
 }
 
-/* Until reports or answers are there, or it is time for something. */
-static void wait_for_more(const struct run *r)
+static unsigned fds(void *run, int *fd, unsigned max)
 {
-	struct pollfd p[1 + FDS_MAX] = {{src_fd(r->reports), POLLIN, 0}};
-	uint64_t due = road_due(r->road), now = clock_ns();
-	int fd[FDS_MAX], ms = LOOK_AROUND_MS;
-	unsigned n = road_fds(r->road, fd, FDS_MAX);
-
-	for (unsigned i = 0; i < n; i++)
-		p[1 + i] = (struct pollfd){fd[i], POLLIN, 0};
-	if (due <= now)
-		ms = 0;
-	else if ((due - now) / MS < LOOK_AROUND_MS)
-		ms = (int)((due - now + MS - 1) / MS);
-	poll(p, 1 + n, ms);
+	return road_fds(((struct run *)run)->road, fd, max);
 }
 
-/* One batch of reports, or none: n is what src_rx() said. */
-static int take(struct run *r, const struct pkt *pkts, int n, uint64_t alarm_ns)
+static uint64_t due(void *run)
 {
-	static bool silent; /* since the last alarm */
+	return road_due(((struct run *)run)->road);
+}
+
+/* Nothing came. */
+static int idle(struct run *r)
+{
 	int rc = 0;
 
-	if (n == -EINTR || n == -EAGAIN) {
-		if (alarm_rang && silent)
-			rc = translate_idle(r->t, alarm_ns);
-		silent = silent || alarm_rang;
-		alarm_rang = 0;
-		pass_on(r);
-		return rc;
-	}
-	if (n <= 0) {
-		r->reading = n < 0;
-		return n;
-	}
-	silent = false;
-	/* the road's clock stood still while we waited */
-	rc = road_tick(r->road);
-	if (!rc)
-		rc = translate_rx(r->t, pkts, (size_t)n);
-	if (n < PKT_BATCH)
-		pass_on(r);
+	if (alarm_rang && r->silent)
+		rc = translate_idle(r->t, r->alarm_ns);
+	r->silent = r->silent || alarm_rang;
+	alarm_rang = 0;
+	pass_on(r);
 	return rc;
 }
 
-/* Reports through the translator until the capture ends or a signal comes. */
-static void translate_all(struct run *r)
+static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 {
-	static struct pkt pkts[PKT_BATCH];
-	struct cli_limit limit = cli_limit_start(&r->o.live);
-	uint64_t alarm_ns = alarm_set(r);
-	int n = 1, max;
+	struct run *r = run;
+	int rc = follow_parts(r);
 
-	while (!cli_stop && n && !r->error &&
-	       (max = cli_limit_room(&limit, PKT_BATCH))) {
-		if (cli_report) {
-			cli_report = 0;
-			print_ledgers(r);
-		}
-		n = src_rx(r->reports, pkts, max, &r->fault);
-		cli_limit_took(&limit, n);
-		turn(r);
-		r->error = follow_parts(r);
-		if (!r->error)
-			r->error = take(r, pkts, n, alarm_ns);
-		if (!r->error)
-			r->error = road_tick(r->road);
-		if (n == -EAGAIN && r->road->fds)
-			wait_for_more(r);
-		if (!r->o.quiet && !r->o.live.stats_ns)
-			cli_live_progress(&r->o.live, r->reports,
-					  translate_counters(r->t)->received);
+	(void)f;
+	if (!rc && !n)
+		rc = idle(r);
+	if (!rc && n) {
+		r->silent = false;
+		/* the road's clock stood still while we waited */
+		rc = road_tick(r->road);
+		if (!rc)
+			rc = translate_rx(r->t, pkts, (size_t)n);
+		if (n < PKT_BATCH)
+			pass_on(r);
 	}
+	return rc ? rc : road_tick(r->road);
 }
 
 static void open_capture(struct run *r)
 {
 	struct fault f = {0};
 
-	if (src_open(&r->reports, r->o.read, &f) < 0)
+	if (src_open(&r->loop.s, r->o.read, &f) < 0)
 		cli_fault(r->o.read, &f);
 }
 
@@ -217,8 +184,8 @@ static void open_interface(struct run *r)
 {
 	static const uint16_t ports[LIVE_PORTS] = {DTA_PORT};
 
-	r->reports = cli_live_open(&r->o.live, ports, r->o.quiet);
-	src_wait(r->reports, LOOK_AROUND_MS);
+	r->loop.s = cli_live_open(&r->o.live, ports, r->o.quiet);
+	src_wait(r->loop.s, CLI_LOOK_AROUND_MS);
 }
 
 /* NACKs go to a capture, or back to where the reports come from. */
@@ -260,8 +227,9 @@ static void run_open(struct run *r)
 		open_interface(r);
 	cli_user(r->o.live.user);
 	if (r->road->fds)
-		src_wait(r->reports, 0); /* wait_for_more() waits */
-	run_open_stats(r);
+		src_wait(r->loop.s, 0); /* the loop waits */
+	r->loop.stats = run_open_stats(r);
+	r->alarm_ns = alarm_set(r);
 }
 
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status,
@@ -270,23 +238,24 @@ static int run_close(struct run *r)
 {
 	int flushed = translate_flush(r->t), nacks = 0;
 	int closed = road_finish(r->road);
+	struct src *reports = r->loop.s;
 	const char *where = r->o.region ? r->o.region : r->road->name;
 	uint64_t unsent = road_unsent(r->road);
 	const char *why = road_why(r->road);
 
 	cli_progress_end();
-	cli_stats_close(r->stats, translate_counters(r->t), r->reports);
+	cli_stats_close(r->loop.stats, translate_counters(r->t), reports);
 	if (r->t_options.nacks) {
 		unsent += snk_drops(r->t_options.nacks);
 		nacks = snk_close(r->t_options.nacks);
 	}
 	if (!r->o.quiet) {
 		print_ledgers(r);
-		cli_live_drops(&r->o.live, r->reports, unsent);
+		cli_live_drops(&r->o.live, reports, unsent);
 	}
 	translate_close(r->t);
-	src_close(r->reports);
-	if (r->reading)
+	src_close(reports);
+	if (r->loop.reading)
 		cli_fault(r->o.read ? r->o.read : r->o.live.name, &r->fault);
 	if (closed < 0)
 		cli_fail("%s: %s", where, strerror(-closed));
@@ -308,9 +277,22 @@ int main(int argc, char **argv)
 
 	cli_start(&cli);
 	run.o = options_read(argc, argv);
+	run.loop = (struct cli_loop){
+		.live = &run.o.live,
+		.quiet = run.o.quiet,
+		.ctx = &run,
+		.counters = counters,
+		.take = take,
+		.report = print_ledgers,
+		.hangup = hangup,
+	};
 	cli_signals();
 	cli_take_hangup();
 	run_open(&run);
-	translate_all(&run);
+	if (run.road->fds) {
+		run.loop.fds = fds;
+		run.loop.due = due;
+	}
+	run.error = cli_loop(&run.loop, &run.fault);
 	return run_close(&run);
 }

@@ -3,6 +3,7 @@
 #ifndef DTA_TRANSLATE_RUN_H
 #define DTA_TRANSLATE_RUN_H
 
+#include "cli/loop.h"
 #include "op/op.h"
 #include "options.h"
 #include "packet/pkt.h"
@@ -14,11 +15,10 @@ struct run {
 	struct table table[TABLE_MAX]; /* the road's, as -T changes them */
 	struct translate_options t_options;
 	struct translator *t;
-	struct src *reports;
-	struct cli_stats *stats;
-	/* What stopped it: the capture, or where the operations go. */
-	int error;
-	bool reading;
+	struct cli_loop loop;
+	uint64_t alarm_ns; /* of silence, 0: there is none */
+	bool silent;	   /* since the last alarm */
+	int error;	   /* what stopped it; fault: of the reports */
 	struct fault fault;
 };
 
@@ -26,7 +26,7 @@ struct run {
  * none. turn(run) is called while it waits. */
 void run_open_road(struct run *r, void (*turn)(void *run));
 
-/* stats.c: rows of --stats. */
-void run_open_stats(struct run *r);
+/* stats.c: rows of --stats; NULL: none. */
+struct cli_stats *run_open_stats(struct run *r);
 
 #endif

@@ -33,11 +33,11 @@ static void read_columns(void *ctx, uint64_t *value)
 	value[WAITING] = a.waiting;
 }
 
-void run_open_stats(struct run *r)
+struct cli_stats *run_open_stats(struct run *r)
 {
 	const struct cli_stats_more more = {NULL, columns, COLUMNS,
 					    read_columns, r};
 
-	r->stats = cli_stats_open(&translate_ledger, r->o.live.stats_ns,
-				  r->o.format, &more);
+	return cli_stats_open(&translate_ledger, r->o.live.stats_ns,
+			      r->o.format, &more);
 }

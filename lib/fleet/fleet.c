@@ -18,15 +18,15 @@ static struct fleet *fleet_new(const struct fleet_options *o)
 	return fl;
 }
 
-/* A ship without a road; NULL: no room. */
-static struct ship *ship_new(struct fleet *fl, struct fault *f)
+/* A collector without a road; NULL: no room. */
+static struct collector *collector_new(struct fleet *fl, struct fault *f)
 {
-	struct ship *s;
+	struct collector *s;
 
-	for (unsigned i = 0; i < fl->ships; i++)
-		if (!fl->ship[i]->road)
-			return fl->ship[i];
-	if (fl->ships == FLEET_MAX) {
+	for (unsigned i = 0; i < fl->collectors; i++)
+		if (!fl->collector[i]->road)
+			return fl->collector[i];
+	if (fl->collectors == FLEET_MAX) {
 		fault_set(f, -ENOSPC,
 			  "too many collectors came and went: that needs a "
 			  "new start");
@@ -37,23 +37,23 @@ static struct ship *ship_new(struct fleet *fl, struct fault *f)
 		fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 		return NULL;
 	}
-	s->number = fl->ships;
-	fl->ship[fl->ships++] = s;
+	s->number = fl->collectors;
+	fl->collector[fl->collectors++] = s;
 	return s;
 }
 
-static void ship_opened(struct fleet *fl, struct ship *s)
+static void collector_opened(struct fleet *fl, struct collector *s)
 {
 	if (s->roce)
 		fl->roce[fl->roces++] = s->roce;
 }
 
-static struct ship *ship_of(const struct fleet *fl,
-			    const struct cluster_collector *c)
+static struct collector *collector_of(const struct fleet *fl,
+				      const struct cluster_collector *c)
 {
-	for (unsigned i = 0; i < fl->ships; i++)
-		if (ship_is(fl, fl->ship[i], c))
-			return fl->ship[i];
+	for (unsigned i = 0; i < fl->collectors; i++)
+		if (collector_is(fl, fl->collector[i], c))
+			return fl->collector[i];
 	return NULL;
 }
 
@@ -61,23 +61,23 @@ static struct ship *ship_of(const struct fleet *fl,
 static int recruit(struct fleet *fl, const struct cluster_collector *c,
 		   struct fault *f)
 {
-	struct ship *s = ship_of(fl, c);
+	struct collector *s = collector_of(fl, c);
 	struct fault why = {""};
 	int rc;
 
 	if (s)
 		return 0;
-	if (!(s = ship_new(fl, f)))
+	if (!(s = collector_new(fl, f)))
 		return -ENOMEM;
-	rc = ship_open(fl, s, c, f);
+	rc = collector_open(fl, s, c, f);
 	if (rc == 0 && fl->dart &&
 	    (rc = dart_out_reticket(fl->dart, s->number, NULL, s->ticket,
 				    &why)) < 0)
 		fault_set(f, rc, "%.400s", why.text);
 	if (rc < 0)
-		ship_close(s);
+		collector_close(s);
 	else
-		ship_opened(fl, s);
+		collector_opened(fl, s);
 	return rc;
 }
 
@@ -136,8 +136,8 @@ static void take_members(struct fleet *fl, const struct cluster *c)
 
 	fl->n = g->n;
 	for (unsigned i = 0; i < g->n; i++)
-		fl->member[i] = ship_of(fl,
-					&c->collector[g->member[i].collector]);
+		fl->member[i] = collector_of(
+			fl, &c->collector[g->member[i].collector]);
 }
 
 int fleet_open(struct fleet **out, const struct cluster *c,
@@ -160,7 +160,7 @@ int fleet_open_ticket(struct fleet **out, struct ticket *t, const char *path,
 		      const struct fleet_options *o, struct fault *f)
 {
 	struct fleet *fl = fleet_new(o);
-	struct ship *s = fl ? ship_new(fl, f) : NULL;
+	struct collector *s = fl ? collector_new(fl, f) : NULL;
 	int rc;
 
 	if (!s) {
@@ -169,9 +169,9 @@ int fleet_open_ticket(struct fleet **out, struct ticket *t, const char *path,
 		free(t);
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	}
-	rc = ship_ticket(fl, s, t, path, f);
+	rc = collector_ticket(fl, s, t, path, f);
 	if (rc == 0) {
-		ship_opened(fl, s);
+		collector_opened(fl, s);
 		fl->member[fl->n++] = s;
 		fl->road = s->road;
 	}
@@ -229,12 +229,12 @@ int fleet_reticket(struct fleet *fl, const struct cluster *c, struct fault *f)
 	for (unsigned i = 0; i < g->n; i++) {
 		const struct cluster_collector *a =
 			&c->collector[g->member[i].collector];
-		struct ship *s = ship_of(fl, a);
+		struct collector *s = collector_of(fl, a);
 		struct fault why = {""};
 		int one = 0;
 
 		if (s && s->ticket && strcmp(a->ticket, s->path) != 0)
-			one = ship_reticket(fl, s, a->ticket, &why);
+			one = collector_reticket(fl, s, a->ticket, &why);
 		if (one < 0 && rc == 0)
 			rc = fault_set(f, one, "collector %u: %.400s", a->id,
 				       why.text);
@@ -246,11 +246,11 @@ enum {
 	LOOK_NS = 100 * 1000000,
 };
 
-/* A ship whose ticket's file is not the one that was looked at last. */
-static struct ship *ship_changed(struct fleet *fl)
+/* A collector whose ticket's file is not the one that was looked at last. */
+static struct collector *collector_changed(struct fleet *fl)
 {
-	while (fl->looked_at < fl->ships) {
-		struct ship *s = fl->ship[fl->looked_at++];
+	while (fl->looked_at < fl->collectors) {
+		struct collector *s = fl->collector[fl->looked_at++];
 		struct ticket_stamp now;
 
 		if (!s->ticket)
@@ -266,13 +266,14 @@ static struct ship *ship_changed(struct fleet *fl)
  * A file that cannot be used may be a copy that is half written: it is looked
  * at once more before that is said.
  */
-static int ship_look(struct fleet *fl, struct ship *s, struct fault *f)
+static int collector_look(struct fleet *fl, struct collector *s,
+			  struct fault *f)
 {
 	struct ticket_stamp now = ticket_stamp(s->path);
 	bool again = ticket_stamp_is(&now, &s->doubted), told = s->told;
 	uint64_t before = s->ticket->epoch;
 	struct fault why = {""};
-	int rc = ship_reticket(fl, s, s->path, &why);
+	int rc = collector_reticket(fl, s, s->path, &why);
 
 	s->doubted = now;
 	if (rc == -EAGAIN || (rc < 0 && !again))
@@ -292,13 +293,13 @@ static int ship_look(struct fleet *fl, struct ship *s, struct fault *f)
 
 int fleet_look(struct fleet *fl, uint64_t now_ns, struct fault *f)
 {
-	struct ship *s;
+	struct collector *s;
 	int rc = 0;
 
 	if (now_ns < fl->look_ns)
 		return 0;
-	while (!rc && (s = ship_changed(fl)))
-		rc = ship_look(fl, s, f);
+	while (!rc && (s = collector_changed(fl)))
+		rc = collector_look(fl, s, f);
 	if (!rc) {
 		fl->looked_at = 0;
 		fl->look_ns = now_ns + LOOK_NS;
@@ -310,8 +311,8 @@ bool fleet_look_again(struct fleet *fl)
 {
 	bool any = false;
 
-	for (unsigned i = 0; i < fl->ships; i++) {
-		struct ship *s = fl->ship[i];
+	for (unsigned i = 0; i < fl->collectors; i++) {
+		struct collector *s = fl->collector[i];
 
 		if (!s->ticket)
 			continue;
@@ -324,7 +325,7 @@ bool fleet_look_again(struct fleet *fl)
 	return any;
 }
 
-static bool is_member(const struct fleet *fl, const struct ship *s)
+static bool is_member(const struct fleet *fl, const struct collector *s)
 {
 	for (unsigned i = 0; i < fl->n; i++)
 		if (fl->member[i] == s)
@@ -332,7 +333,7 @@ static bool is_member(const struct fleet *fl, const struct ship *s)
 	return false;
 }
 
-static void say_refusal(const struct ship *s, struct fault *f)
+static void say_refusal(const struct collector *s, struct fault *f)
 {
 	unsigned long long epoch = s->ticket->epoch;
 
@@ -354,8 +355,8 @@ static void say_refusal(const struct ship *s, struct fault *f)
 
 bool fleet_refusal(struct fleet *fl, struct fault *f)
 {
-	for (unsigned i = 0; i < fl->ships; i++) {
-		struct ship *s = fl->ship[i];
+	for (unsigned i = 0; i < fl->collectors; i++) {
+		struct collector *s = fl->collector[i];
 
 		if (!s->roce || !is_member(fl, s) ||
 		    s->told == roce_out_stale(s->roce))
@@ -384,8 +385,8 @@ bool fleet_is(const struct fleet *fl, const struct cluster *c, bool mirror)
 	if (g->n != fl->n || mirror != fl->o.mirror)
 		return false;
 	for (unsigned i = 0; i < g->n; i++)
-		if (!ship_is(fl, fl->member[i],
-			     &c->collector[g->member[i].collector]))
+		if (!collector_is(fl, fl->member[i],
+				  &c->collector[g->member[i].collector]))
 			return false;
 	return true;
 }
@@ -396,7 +397,7 @@ bool fleet_leaves(const struct fleet *fl, const struct roce_out *roce,
 	const struct cluster_generation *g = cluster_newest(next);
 
 	for (unsigned i = 0; i < g->n; i++) {
-		const struct ship *s = ship_of(
+		const struct collector *s = collector_of(
 			fl, &next->collector[g->member[i].collector]);
 
 		if (s && s->roce == roce)
@@ -420,9 +421,9 @@ void fleet_change(struct fleet *fl, const struct cluster *c, bool mirror)
 
 void fleet_settle(struct fleet *fl)
 {
-	for (unsigned i = 0; i < fl->ships; i++)
-		if (fl->ship[i]->local && !is_member(fl, fl->ship[i]))
-			ship_close(fl->ship[i]);
+	for (unsigned i = 0; i < fl->collectors; i++)
+		if (fl->collector[i]->local && !is_member(fl, fl->collector[i]))
+			collector_close(fl->collector[i]);
 }
 
 void fleet_close(struct fleet *fl)
@@ -431,9 +432,9 @@ void fleet_close(struct fleet *fl)
 		return;
 	dart_out_close(fl->dart);
 	fanout_close(fl->fanout);
-	for (unsigned i = 0; i < fl->ships; i++) {
-		ship_close(fl->ship[i]);
-		free(fl->ship[i]);
+	for (unsigned i = 0; i < fl->collectors; i++) {
+		collector_close(fl->collector[i]);
+		free(fl->collector[i]);
 	}
 	free(fl);
 }

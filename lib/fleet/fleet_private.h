@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fleet_private.h - between fleet.c and fleet_ship.c. */
+/* fleet_private.h - between fleet.c and fleet_collector.c. */
 #ifndef FLEET_FLEET_PRIVATE_H
 #define FLEET_FLEET_PRIVATE_H
 
@@ -9,7 +9,7 @@
 #include "store/region.h"
 
 /* A collector: its region, or its ticket. Without a road, it is none. */
-struct ship {
+struct collector {
 	unsigned number; /* its place in the fleet */
 	uint16_t id;
 	char path[CLUSTER_TEXT]; /* of the region or the ticket */
@@ -31,33 +31,33 @@ struct ship {
 struct fleet {
 	struct fleet_options o;
 	unsigned n, tables;
-	struct ship *member[CLUSTER_MAX]; /* in their order */
+	struct collector *member[CLUSTER_MAX]; /* in their order */
 	struct table table[TABLE_MAX];
 	struct fanout *fanout;
 	struct dart_out *dart;
 	struct road *road;
-	unsigned ships, roces;
-	unsigned looked_at; /* the ship that is looked at next */
+	unsigned collectors, roces;
+	unsigned looked_at; /* the collector that is looked at next */
 	uint64_t look_ns;   /* when */
-	struct ship *ship[FLEET_MAX];
+	struct collector *collector[FLEET_MAX];
 	struct roce_out *roce[FLEET_MAX]; /* in the order they were opened */
 };
 
-int ship_open(struct fleet *fl, struct ship *s,
-	      const struct cluster_collector *c, struct fault *f);
+int collector_open(struct fleet *fl, struct collector *s,
+		   const struct cluster_collector *c, struct fault *f);
 /* Takes over a ticket, read from path, and opens its road. */
-int ship_ticket(struct fleet *fl, struct ship *s, struct ticket *t,
-		const char *path, struct fault *f);
+int collector_ticket(struct fleet *fl, struct collector *s, struct ticket *t,
+		     const char *path, struct fault *f);
 /* Takes a ticket that is not the file which was read last: 1. 0: it is.
  * -EAGAIN: the file was written meanwhile. */
-int ship_reticket(struct fleet *fl, struct ship *s, const char *path,
-		  struct fault *f);
+int collector_reticket(struct fleet *fl, struct collector *s, const char *path,
+		       struct fault *f);
 
 /* Whether that collector of a cluster file is this one. */
-bool ship_is(const struct fleet *fl, const struct ship *s,
-	     const struct cluster_collector *c);
+bool collector_is(const struct fleet *fl, const struct collector *s,
+		  const struct cluster_collector *c);
 
 /* Leaves it without a road. */
-void ship_close(struct ship *s);
+void collector_close(struct collector *s);
 
 #endif

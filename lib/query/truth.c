@@ -68,8 +68,10 @@ static int number(const struct reader *r, enum column c, const char *what,
 static int value_bytes(const struct reader *r)
 {
 	char *text = r->column[COL_VALUE];
-	size_t digits = strspn(text, "0123456789abcdefABCDEF");
+	size_t digits = 0;
 
+	while (text_hex_digit(text[digits]) >= 0)
+		digits++;
 	if (text[digits] || digits % 2 || digits / 2 > INT_MAX)
 		return malformed(r, "value", text);
 	text_hex((uint8_t *)text, text, digits / 2);

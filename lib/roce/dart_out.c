@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A frame is a form of the deployment (form.h) with a collector's 20 bytes and
- * the operation filled in. The iCRC of what lies before the collector's IP
- * address is the same for all, and made once.
+ * A frame is a template of the deployment (template.h) with a collector's 20
+ * bytes and the operation filled in. The iCRC of what lies before the
+ * collector's IP address is the same for all, and made once.
  */
 #include "roce/dart_out_private.h"
 
@@ -68,8 +68,9 @@ static uint32_t icrc_of(const uint8_t *ip)
 	return crc(CRC_SLOT0, masked, sizeof(masked));
 }
 
-static int shape_make(const struct dart_out *o, const struct common *c,
-		      uint8_t verb, uint32_t length, struct shape *s)
+static int template_cache(const struct dart_out *o, const struct common *c,
+			  uint8_t verb, uint32_t length,
+			  struct cached_template *s)
 {
 	static const uint8_t zeros[ROCE_PAYLOAD_MAX];
 	bool payload = verb != OP_CMP_SWAP;
@@ -89,18 +90,19 @@ static int shape_make(const struct dart_out *o, const struct common *c,
 	memcpy(r.src, o->ip, 4);
 	if (!r.opcode)
 		return -EINVAL;
-	rc = form_make(&s->form, &r);
+	rc = template_make(&s->template, &r);
 	if (rc < 0)
 		return rc;
 	s->length = length;
-	s->ip_sum = ip_sum_of(s->form.frame + ROCE_AT_IP);
-	s->icrc = icrc_of(s->form.frame + ROCE_AT_IP);
+	s->ip_sum = ip_sum_of(s->template.frame + ROCE_AT_IP);
+	s->icrc = icrc_of(s->template.frame + ROCE_AT_IP);
 	return 0;
 }
 
 /* What a frame has of its collector; counts the PSN. */
 static void fill_collector(const struct dart_out *o, uint8_t *frame,
-			   const struct shape *s, struct dart_state *st)
+			   const struct cached_template *s,
+			   struct dart_state *st)
 {
 	uint32_t psn = be24_load(st->psn), ip = be32_load(st->ip);
 	uint32_t sum = s->ip_sum + (ip >> 16) + (ip & 0xffff);
@@ -112,7 +114,7 @@ static void fill_collector(const struct dart_out *o, uint8_t *frame,
 		psn |= UINT32_C(1) << 31;
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum += sum >> 16;
-	memcpy(frame, s->form.frame, s->form.head);
+	memcpy(frame, s->template.frame, s->template.head);
 	memcpy(frame, st->mac, 6);
 	be16_store(frame + AT_IP_SUM, (uint16_t)~sum);
 	memcpy(frame + AT_IP_DST, st->ip, 4);
@@ -124,7 +126,7 @@ static void fill_collector(const struct dart_out *o, uint8_t *frame,
 	memcpy(frame + AT_RKEY, st->rkey, 4);
 }
 
-static void fill_op(uint8_t *frame, const struct form *f, uint64_t base,
+static void fill_op(uint8_t *frame, const struct template *f, uint64_t base,
 		    const struct op *op)
 {
 	uint64_t operand[2];
@@ -143,18 +145,18 @@ static void fill_op(uint8_t *frame, const struct form *f, uint64_t base,
 }
 
 /* The rest of the iCRC, over the frame as it counts, and then as it goes. */
-static size_t seal(uint8_t *frame, const struct shape *s)
+static size_t seal(uint8_t *frame, const struct cached_template *s)
 {
 	uint32_t sum;
 
 	be16_store(frame + AT_UDP_SUM, 0xffff);
 	frame[AT_BTH_RESERVED] = 0xff;
 	sum = htole32(crc_extend(CRC_SLOT0, s->icrc, frame + AT_IP_DST,
-				 (size_t)s->form.body - AT_IP_DST));
+				 (size_t)s->template.body - AT_IP_DST));
 	be16_store(frame + AT_UDP_SUM, 0);
 	frame[AT_BTH_RESERVED] = 0;
-	memcpy(frame + s->form.body, &sum, sizeof(sum));
-	return (size_t)s->form.body + ROCE_ICRC_LEN;
+	memcpy(frame + s->template.body, &sum, sizeof(sum));
+	return (size_t)s->template.body + ROCE_ICRC_LEN;
 }
 
 static int send_op(struct dart_out *o, unsigned member, unsigned common,
@@ -163,21 +165,21 @@ static int send_op(struct dart_out *o, unsigned member, unsigned common,
 	struct common *c = &o->common[common];
 	struct dart_state *st =
 		&o->state[o->member[member] * o->ncommon + common];
-	struct shape *s;
+	struct cached_template *s;
 	uint8_t *frame;
 	int rc;
 
 	if (op->verb >= VERBS)
 		return -EINVAL;
-	s = &c->shape[op->verb];
+	s = &c->cached[op->verb];
 	if (s->length != op->length &&
-	    (rc = shape_make(o, c, op->verb, op->length, s)) < 0)
+	    (rc = template_cache(o, c, op->verb, op->length, s)) < 0)
 		return rc;
-	frame = snk_room(o->sink, (size_t)s->form.body + ROCE_ICRC_LEN);
+	frame = snk_room(o->sink, (size_t)s->template.body + ROCE_ICRC_LEN);
 	if (!frame)
 		return errno ? -errno : -EIO;
 	fill_collector(o, frame, s, st);
-	fill_op(frame, &s->form, c->address, op);
+	fill_op(frame, &s->template, c->address, op);
 	snk_done(o->sink, seal(frame, s), ts_ns);
 	o->ctr.packets++;
 	return 0;

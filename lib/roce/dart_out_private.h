@@ -5,7 +5,7 @@
 
 #include "roce/dart_out.h"
 #include "op/fanout.h"
-#include "roce/form.h"
+#include "roce/template.h"
 #include "wire/roce.h"
 
 enum {
@@ -25,8 +25,8 @@ struct heard {
 };
 
 /* Frames of one table and verb. */
-struct shape {
-	struct form form;
+struct cached_template {
+	struct template template;
 	uint32_t length; /* that it was made for; 0: not yet */
 	uint32_t ip_sum; /* of the IP header without destination */
 	uint32_t icrc;	 /* before the destination address */
@@ -36,7 +36,7 @@ struct shape {
 struct common {
 	struct table t;
 	uint64_t address;
-	struct shape shape[VERBS];
+	struct cached_template cached[VERBS];
 };
 
 struct dart_out {

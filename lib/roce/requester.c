@@ -30,27 +30,25 @@ static int send_some(struct roce_out *o, unsigned table)
 	struct requester *q = &o->pair[table].q;
 	struct window *w = &q->w;
 	uint32_t flight = flight_of(o, table);
-	uint64_t until = w->acked + flight < w->end ? w->acked + flight
-						    : w->end;
+	uint64_t until = w->snd.una + flight < w->snd.end ? w->snd.una + flight
+							  : w->snd.end;
 	uint32_t every = o->ack_every, psn;
 	int rc = 0;
 
 	if (!every || every > (flight + 3) / 4)
 		every = (flight + 3) / 4;
-	for (; w->next < until && !rc; w->next++) {
-		const struct request *r = window_at(w, w->next);
+	while (w->snd.nxt < until && !rc) {
+		const struct request *r = window_at(w, w->snd.nxt);
 
-		psn = psn_of(q, w->next);
-		if (++q->since_ack >= every || w->next + 1 == until) {
+		psn = psn_of(q, w->snd.nxt);
+		if (++q->since_ack >= every || w->snd.nxt + 1 == until) {
 			q->since_ack = 0;
 			psn |= ack_req;
 		}
-		if (w->next < w->sent) {
-			o->ctr.resent++;
-		} else {
-			w->sent = w->next + 1;
+		if (snd_next(&w->snd))
 			q->unused = (psn + 1) & ROCE_PSN_MASK;
-		}
+		else
+			o->ctr.resent++;
 		rc = roce_out_emit(o, &r->op, r->opcode, psn, o->ts_ns);
 	}
 	return rc;
@@ -60,21 +58,21 @@ int requester_push(struct roce_out *o, unsigned table)
 {
 	struct requester *q = &o->pair[table].q;
 	struct window *w = &q->w;
-	uint64_t first = w->sent;
+	uint64_t first = w->snd.max;
 	int rc;
 
 	if (q->phase != PHASE_OPEN)
-		return q->deadline || w->end == w->acked
+		return q->deadline || w->snd.end == w->snd.una
 			       ? 0
 			       : requester_ask_anew(o, table);
-	if (q->resume || w->next == w->end)
+	if (q->resume || w->snd.nxt == w->snd.end)
 		return 0;
 	rc = send_some(o, table);
-	if (w->sent > first && !q->timed_at) {
-		q->timed = w->sent - 1;
+	if (w->snd.max > first && !q->timed_at) {
+		q->timed = w->snd.max - 1;
 		q->timed_at = o->now_ns;
 	}
-	if (!q->deadline && w->acked < w->sent)
+	if (!q->deadline && w->snd.una < w->snd.max)
 		requester_expect(o, q);
 	return rc;
 }
@@ -156,8 +154,8 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 	struct requester *q = &o->pair[table].q;
 	enum meaning m = meaning_of(&o->ctr, r->syndrome);
 	uint32_t expected = (r->psn + (m == MEANS_ACK)) & ROCE_PSN_MASK;
-	uint32_t n = (expected - psn_of(q, q->w.acked)) & ROCE_PSN_MASK;
-	bool within = n <= q->w.sent - q->w.acked;
+	uint32_t n = (expected - psn_of(q, q->w.snd.una)) & ROCE_PSN_MASK;
+	bool within = n <= snd_under_way(&q->w.snd);
 	/* Probes are WRITEs: the answer to an addition, which comes with its
 	 * own old PSN when it was sent twice, is none to a probe. */
 	bool tells = r->opcode == ROCE_RC_ACK;
@@ -204,7 +202,8 @@ int requester_tick(struct roce_out *o, unsigned table)
 		return 0;
 	if (!q->guessed)
 		o->ctr.timeouts++;
-	if (q->phase != PHASE_OPEN && (q->guessed || q->w.acked == q->w.sent))
+	if (q->phase != PHASE_OPEN &&
+	    (q->guessed || q->w.snd.una == q->w.snd.max))
 		return requester_ask_anew(o, table);
 	return requester_ask(o, table);
 }

@@ -49,13 +49,13 @@ static int probe(struct roce_out *o, unsigned table, uint32_t psn)
 int requester_ask(struct roce_out *o, unsigned table)
 {
 	struct requester *q = &o->pair[table].q;
-	uint32_t oldest = psn_of(q, q->w.acked);
+	uint32_t oldest = psn_of(q, q->w.snd.una);
 	uint32_t far = ROCE_PSN_HALF + (uint32_t)q->w.mask + 1;
 
 	q->asked = true;
-	q->asked_about = q->w.sent;
+	q->asked_about = q->w.snd.max;
 	/* The round trip of a second probe could be that of the first. */
-	q->timed = q->w.acked;
+	q->timed = q->w.snd.una;
 	q->timed_at = q->tries ? 0 : o->now_ns;
 	switch (q->tries++ % 3) {
 	case 0:
@@ -88,8 +88,8 @@ int requester_ask_anew(struct roce_out *o, unsigned table)
 void requester_doubt(struct requester *q)
 {
 	q->phase = PHASE_ASKING;
-	q->probe = psn_of(q, q->w.acked) - 1;
-	q->asked_about = q->w.sent;
+	q->probe = psn_of(q, q->w.snd.una) - 1;
+	q->asked_about = q->w.snd.max;
 	q->guessed = false;
 	q->tries = q->probed = 0;
 	q->deadline = q->resume = q->timed_at = 0;
@@ -101,13 +101,13 @@ static void meet(struct roce_out *o, struct requester *q, uint32_t psn)
 	struct window *w = &q->w;
 
 	/* Those that it may have carried out. */
-	o->ctr.unanswered += window_thin(w, w->sent, is_write);
+	o->ctr.unanswered += window_thin(w, w->snd.max, is_write);
 	if (q->met)
 		o->ctr.resyncs++;
 	q->met = true;
 	q->phase = PHASE_OPEN;
 	q->guessed = false;
-	q->base = psn - (uint32_t)w->acked;
+	q->base = psn - (uint32_t)w->snd.una;
 	q->unused = psn;
 	q->burst = (uint32_t)w->mask + 1;
 	q->asked = false;
@@ -150,7 +150,7 @@ static int answered(struct roce_out *o, unsigned table, uint32_t expected,
 	q->tries = 0;
 	if (is_new || !left || left >= ROCE_PSN_HALF)
 		meet(o, q, expected);
-	else if (q->w.sent > q->w.acked)
+	else if (snd_under_way(&q->w.snd))
 		o->ctr.late++; /* it lives: requests under way have their PSNs
 				*/
 	else if (left > q->w.mask + 1)
@@ -166,11 +166,11 @@ int requester_listen(struct roce_out *o, unsigned table, uint32_t expected,
 		     bool ack, uint32_t msn)
 {
 	struct requester *q = &o->pair[table].q;
-	uint32_t n = (expected - psn_of(q, q->w.acked)) & ROCE_PSN_MASK;
+	uint32_t n = (expected - psn_of(q, q->w.snd.una)) & ROCE_PSN_MASK;
 
 	/* The connection that was doubted. */
-	if (q->phase == PHASE_ASKING && n <= q->w.sent - q->w.acked &&
-	    (q->w.sent > q->w.acked || q->met)) {
+	if (q->phase == PHASE_ASKING && n <= snd_under_way(&q->w.snd) &&
+	    (snd_under_way(&q->w.snd) || q->met)) {
 		q->phase = PHASE_OPEN;
 		q->asked = true;
 		q->guessed = false;

@@ -27,7 +27,7 @@ void requester_restart(struct requester *q, uint32_t psn)
 	q->asked = q->guessed = q->stale = false;
 	q->tries = q->probed = 0;
 	q->deadline = q->resume = q->timed_at = 0;
-	q->w.next = q->w.sent = q->w.acked;
+	q->w.snd.nxt = q->w.snd.max = q->w.snd.una;
 }
 
 /* RFC 6298's idea with less of it: four round trips are too long. */
@@ -53,13 +53,11 @@ static void confirm(struct roce_out *o, struct requester *q, uint32_t n)
 		return;
 	q->stale = false; /* its R_Key is good, or good again */
 	o->ctr.acked += n;
-	w->acked += n;
-	if (w->next < w->acked)
-		w->next = w->acked;
-	if (w->acked > q->timed)
+	snd_confirm(&w->snd, w->snd.una + n);
+	if (w->snd.una > q->timed)
 		measure(o, q);
 	q->deadline = 0;
-	if (w->acked < w->sent)
+	if (snd_under_way(&w->snd))
 		requester_expect(o, q);
 	q->burst = q->burst + n <= w->mask ? q->burst + n
 					   : (uint32_t)w->mask + 1;
@@ -69,7 +67,7 @@ static void confirm(struct roce_out *o, struct requester *q, uint32_t n)
 static void go_back(const struct roce_out *o, struct requester *q)
 {
 	struct window *w = &q->w;
-	uint64_t flight = w->sent - w->acked;
+	uint64_t flight = snd_under_way(&w->snd);
 
 	if (!flight)
 		return;
@@ -78,7 +76,7 @@ static void go_back(const struct roce_out *o, struct requester *q)
 	if (q->burst > flight)
 		q->burst = (uint32_t)flight;
 	q->burst = q->burst / 2 < BURST_MIN ? BURST_MIN : q->burst / 2;
-	w->next = w->acked;
+	snd_back(&w->snd);
 	q->timed_at = 0;
 	requester_expect(o, q);
 }
@@ -112,18 +110,18 @@ void requester_heed(struct roce_out *o, struct requester *q, uint32_t n,
 	switch (m) {
 	case MEANS_GAP:
 		/* A second NAK of one gap is a duplicate: it says so once. */
-		if (asked || q->gone_back != w->acked)
+		if (asked || q->gone_back != w->snd.una)
 			go_back(o, q);
-		q->gone_back = w->acked;
+		q->gone_back = w->snd.una;
 		break;
 	case MEANS_LATER:
-		w->next = w->acked;
+		snd_back(&w->snd);
 		q->timed_at = 0;
 		q->resume = o->now_ns + rnr_ns(syndrome);
 		q->deadline = 0;
 		break;
 	case MEANS_REFUSED:
-		requester_restart(q, psn_of(q, w->acked));
+		requester_restart(q, psn_of(q, w->snd.una));
 		q->phase = PHASE_DEAD;
 		/* The same R_Key would kill a queue pair that is made anew. */
 		q->stale = syndrome == ROCE_NAK_ACCESS;
@@ -131,9 +129,9 @@ void requester_heed(struct roce_out *o, struct requester *q, uint32_t n,
 		break;
 	default:
 		/* It may not be the probe's answer, if it tells something. */
-		if (asked && !n && w->acked < q->asked_about)
+		if (asked && !n && w->snd.una < q->asked_about)
 			go_back(o, q);
-		q->asked = asked && n && w->acked < q->asked_about;
+		q->asked = asked && n && w->snd.una < q->asked_about;
 		return;
 	}
 	q->asked = false;

@@ -8,23 +8,23 @@
 #ifndef ROCE_REQUESTER_PRIVATE_H
 #define ROCE_REQUESTER_PRIVATE_H
 
-#include "roce/form.h"
+#include "roce/template.h"
 #include "roce/roce_out.h"
 #include "roce/window.h"
 #include "wire/roce.h"
 
 enum {
-	FORMS = 16,		     /* of a table, by opcode and length */
+	TEMPLATES = 16,		     /* of a table, by opcode and length */
 	TIMEOUT_MAX = 500 * 1000000, /* ns */
 };
 
 /* Until an R_Key that was refused is tried again, ns. */
 static const uint64_t stale_ns = UINT64_C(5000000000);
 
-struct shape {
+struct cached_template {
 	uint8_t opcode; /* 0: unused */
 	uint32_t length;
-	struct form form;
+	struct template template;
 };
 
 enum phase {
@@ -66,7 +66,7 @@ struct requester {
 
 struct pair { /* a queue pair */
 	uint32_t psn, since_ack;
-	struct shape shape[FORMS];
+	struct cached_template cached[TEMPLATES];
 	struct requester q;
 };
 

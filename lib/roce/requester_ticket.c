@@ -110,7 +110,7 @@ uint64_t roce_out_pending(const struct roce_out *o)
 
 	for (unsigned i = 0; i < o->t->n; i++)
 		if (o->pair[i].q.phase != PHASE_DEAD || o->pair[i].q.stale)
-			n += o->pair[i].q.w.end - o->pair[i].q.w.acked;
+			n += o->pair[i].q.w.snd.end - o->pair[i].q.w.snd.una;
 	return n;
 }
 
@@ -139,10 +139,10 @@ struct requester_ledger roce_out_ledger(const struct roce_out *o)
 		const struct requester *q = &o->pair[i].q;
 
 		if (q->phase == PHASE_DEAD)
-			l.refused += q->w.end - q->w.acked;
+			l.refused += q->w.snd.end - q->w.snd.una;
 		else
-			l.unsent += q->w.end - q->w.sent;
-		l.unanswered += q->w.sent - q->w.acked;
+			l.unsent += q->w.snd.end - q->w.snd.max;
+		l.unanswered += q->w.snd.max - q->w.snd.una;
 	}
 	return l;
 }
@@ -200,7 +200,7 @@ static bool same_lists(const struct roce_out *o, unsigned i,
 	const struct window *w = &o->pair[i].q.w;
 
 	memcpy(least, o->heads[i], t->lists * sizeof(*least));
-	for (uint64_t k = w->end; k-- > w->acked;) {
+	for (uint64_t k = w->snd.end; k-- > w->snd.una;) {
 		const struct op *op = &window_at(w, k)->op;
 		uint64_t list = (op->offset - t->heads) / 8, count;
 
@@ -226,7 +226,7 @@ static void renew_lists(struct roce_out *o, unsigned i, const struct ticket *t,
 	if (heads && t->epoch == o->t->epoch && same_lists(o, i, heads, least))
 		return;
 	if (q->on) {
-		o->ctr.outdated += window_thin(&q->w, q->w.end, is_none);
+		o->ctr.outdated += window_thin(&q->w, q->w.snd.end, is_none);
 		q->dropping = &o->ctr.outdated; /* for places of before */
 	}
 	if (heads)
@@ -296,7 +296,7 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 	for (unsigned i = 0; i < t->n; i++) {
 		struct pair *p = &o->pair[i];
 
-		memset(p->shape, 0, sizeof(p->shape));
+		memset(p->cached, 0, sizeof(p->cached));
 		if (!p->q.on && !same)
 			p->psn = ticket_psn(o->t, t, i, p->psn);
 		if (!p->q.on)
@@ -306,7 +306,7 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 				requester_doubt(&p->q);
 			continue;
 		}
-		o->ctr.unanswered += window_thin(&p->q.w, p->q.w.sent,
+		o->ctr.unanswered += window_thin(&p->q.w, p->q.w.snd.max,
 						 is_write);
 		requester_restart(&p->q, t->at[i].psn);
 	}

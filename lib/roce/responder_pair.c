@@ -59,10 +59,10 @@ static int make_answers(struct answers *a, const struct queue_pair *q,
 	memcpy(to.src, r->dst, 16);
 	memcpy(to.dst, r->src, 16);
 	a->to.version = 0;
-	if ((rc = form_make(&a->ack, &to)) < 0)
+	if ((rc = template_make(&a->ack, &to)) < 0)
 		return rc;
 	to.opcode = ROCE_RC_ATOMIC_ACK;
-	if ((rc = form_make(&a->atomic, &to)) < 0)
+	if ((rc = template_make(&a->atomic, &to)) < 0)
 		return rc;
 	a->to = to;
 	return 0;
@@ -81,7 +81,7 @@ static int answer(struct responder *p, struct queue_pair *q,
 		  const struct roce *r, uint32_t psn, uint8_t syndrome,
 		  const uint64_t *old)
 {
-	const struct form *f = old ? &q->answers.atomic : &q->answers.ack;
+	const struct template *f = old ? &q->answers.atomic : &q->answers.ack;
 	uint8_t *frame;
 	int rc;
 
@@ -100,11 +100,11 @@ static int answer(struct responder *p, struct queue_pair *q,
 	frame = snk_room(p->answers, ANSWER_MAX);
 	if (!frame)
 		return errno ? -errno : -EIO;
-	form_start(frame, f, psn);
+	template_start(frame, f, psn);
 	be32_store(frame + f->ext, (uint32_t)syndrome << 24 | q->msn);
 	if (old)
 		be64_store(frame + f->ext + ROCE_AETH_LEN, *old);
-	snk_done(p->answers, form_end(frame, f), p->ts_ns);
+	snk_done(p->answers, template_end(frame, f), p->ts_ns);
 	return 0;
 }
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "roce/form.h"
+#include "roce/template.h"
 #include "op/local.h"
 #include "wire/roce_batch.h"
 #include "roce/responder.h"
@@ -29,7 +29,7 @@ struct replay {
 /* Answers to one requester: most queue pairs have no other. */
 struct answers {
 	struct roce to; /* where they go; version 0: not made yet */
-	struct form ack, atomic;
+	struct template ack, atomic;
 };
 
 struct queue_pair {

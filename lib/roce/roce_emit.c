@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * roce_emit.c - packets. What frames of one table, opcode and length have in
- * common is made once (form.h) and then filled in, in the sink's own buffer.
+ * common is made once (template.h) and then filled in, in the sink's own
+ * buffer.
  */
 #include "roce/requester_private.h"
 
 #include <errno.h>
 #include <string.h>
 
-static int make_form(const struct roce_out *o, unsigned table, uint8_t opcode,
-		     uint32_t length, struct form *f)
+static int make_template(const struct roce_out *o, unsigned table,
+			 uint8_t opcode, uint32_t length, struct template *f)
 {
 	static const uint8_t zeros[ROCE_PAYLOAD_MAX];
 	const struct ticket *t = o->t;
@@ -32,26 +33,27 @@ static int make_form(const struct roce_out *o, unsigned table, uint8_t opcode,
 	memcpy(r.eth_src, t->peer_mac, 6);
 	memcpy(r.src, t->peer_ip, 16);
 	memcpy(r.dst, t->ip, 16);
-	return form_make(f, &r);
+	return template_make(f, &r);
 }
 
-static int form_of(struct roce_out *o, unsigned table, uint8_t opcode,
-		   uint32_t length, const struct form **out)
+static int template_of(struct roce_out *o, unsigned table, uint8_t opcode,
+		       uint32_t length, const struct template **out)
 {
-	struct shape *s = &o->pair[table].shape[(length / 4 + opcode) % FORMS];
+	struct cached_template *s =
+		&o->pair[table].cached[(length / 4 + opcode) % TEMPLATES];
 	int rc = 0;
 
 	if (s->opcode != opcode || s->length != length) {
-		rc = make_form(o, table, opcode, length, &s->form);
+		rc = make_template(o, table, opcode, length, &s->template);
 		s->opcode = rc < 0 ? 0 : opcode;
 		s->length = length;
 	}
-	*out = &s->form;
+	*out = &s->template;
 	return rc;
 }
 
-/* Fills in what an operation of a form has of its own. */
-static void fill(uint8_t *frame, const struct form *f, const struct op *op,
+/* Fills in what an operation of a template has of its own. */
+static void fill(uint8_t *frame, const struct template *f, const struct op *op,
 		 uint64_t va)
 {
 	uint8_t *ext = frame + f->ext;
@@ -75,19 +77,19 @@ static void fill(uint8_t *frame, const struct form *f, const struct op *op,
 int roce_out_emit(struct roce_out *o, const struct op *op, uint8_t opcode,
 		  uint32_t psn, uint64_t ts_ns)
 {
-	const struct form *f;
+	const struct template *f;
 	uint8_t *frame;
-	int rc = form_of(o, op->table, opcode,
-			 has_payload(op->verb) ? op->length : 0, &f);
+	int rc = template_of(o, op->table, opcode,
+			     has_payload(op->verb) ? op->length : 0, &f);
 
 	if (rc < 0)
 		return rc;
 	frame = snk_room(o->sink, (size_t)f->body + ROCE_ICRC_LEN);
 	if (!frame)
 		return errno ? -errno : -EIO;
-	form_start(frame, f, psn);
+	template_start(frame, f, psn);
 	fill(frame, f, op, o->t->at[op->table].address + op->offset);
-	snk_done(o->sink, form_end(frame, f), ts_ns);
+	snk_done(o->sink, template_end(frame, f), ts_ns);
 	o->packets++;
 	return 0;
 }

@@ -157,7 +157,8 @@ static bool roce_busy(struct road *road, unsigned table)
 
 	if (!q->on || q->phase == PHASE_OPEN)
 		return false;
-	return q->phase == PHASE_DEAD || q->w.end - q->w.acked > q->w.mask / 2;
+	return q->phase == PHASE_DEAD ||
+	       q->w.snd.end - q->w.snd.una > q->w.mask / 2;
 }
 
 /* Our own copy of the ticket's heads: they go on from there. */
@@ -232,8 +233,8 @@ struct roce_out_progress roce_out_progress(const struct roce_out *o,
 	const struct requester *q = &o->pair[table].q;
 
 	return (struct roce_out_progress){
-		.acked = q->w.acked,
-		.waiting = q->w.end - q->w.acked,
+		.acked = q->w.snd.una,
+		.waiting = q->w.snd.end - q->w.snd.una,
 		.refused = q->phase == PHASE_DEAD,
 		.stale = q->stale,
 	};

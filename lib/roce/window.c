@@ -25,9 +25,9 @@ void window_close(struct window *w)
 uint64_t window_thin(struct window *w, uint64_t until,
 		     bool (*keep)(const struct request *r))
 {
-	uint64_t to = w->acked;
+	uint64_t to = w->snd.una;
 
-	for (uint64_t i = w->acked; i < w->end; i++) {
+	for (uint64_t i = w->snd.una; i < w->snd.end; i++) {
 		const struct request *r = window_at(w, i);
 		struct request *k = window_at(w, to);
 
@@ -40,8 +40,8 @@ uint64_t window_thin(struct window *w, uint64_t until,
 		if (op_payload(&k->op))
 			k->op.data = k->payload;
 	}
-	until = w->end - to;
-	w->end = to;
-	w->next = w->sent = w->acked;
+	until = w->snd.end - to;
+	w->snd.end = to;
+	w->snd.nxt = w->snd.max = w->snd.una;
 	return until;
 }

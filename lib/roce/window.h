@@ -3,12 +3,8 @@
  * window.h - private to this room: the requests of a queue pair that may have
  * to be sent again, in order. A request is what one packet carries.
  *
- * Requests are numbered from 0, for good:
- *
- *	acked <= next <= sent <= end, end - acked <= size
- *
- * Those before acked are confirmed and gone; next is to be sent next; those
- * before sent were sent once at least; from end on there are none yet.
+ * Requests are numbered as in snd.h, of which there are as many at once as the
+ * window has room for: end - una <= size.
  */
 #ifndef ROCE_WINDOW_H
 #define ROCE_WINDOW_H
@@ -18,6 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/snd.h"
 #include "op/op.h"
 
 struct request {
@@ -30,7 +27,7 @@ struct window {
 	uint8_t *mem;
 	size_t stride, longest; /* bytes of a request, of a payload */
 	uint64_t mask;		/* size - 1 */
-	uint64_t acked, next, sent, end;
+	struct snd snd;
 };
 
 /* size: a power of 2; payload: bytes of the longest request. 0 or -ENOMEM. */
@@ -44,7 +41,7 @@ static inline struct request *window_at(const struct window *w, uint64_t i)
 
 static inline bool window_full(const struct window *w)
 {
-	return w->end - w->acked > w->mask;
+	return w->snd.end - w->snd.una > w->mask;
 }
 
 /* Bytes that op->data points at. */
@@ -59,7 +56,7 @@ static inline size_t op_payload(const struct op *op)
 static inline void window_add(struct window *w, const struct op *op,
 			      uint8_t opcode)
 {
-	struct request *r = window_at(w, w->end++);
+	struct request *r = window_at(w, w->snd.end++);
 	size_t len = op_payload(op);
 
 	r->op = *op;
@@ -71,8 +68,8 @@ static inline void window_add(struct window *w, const struct op *op,
 }
 
 /*
- * Forgets requests from acked on and before until, but those that keep() says;
- * the others move up. Returns how many are forgotten. next and sent are acked
+ * Forgets requests from una on and before until, but those that keep() says;
+ * the others move up. Returns how many are forgotten. nxt and max are una
  * then: none counts as sent any more.
  */
 uint64_t window_thin(struct window *w, uint64_t until,

@@ -77,14 +77,14 @@ static uint64_t limit(const struct reporter *r)
 	if (r->phase == PHASE_OPENING)
 		return 0;
 	if (r->behind && r->phase != PHASE_DEAF &&
-	    r->next - r->acked > r->burst)
-		return r->acked + r->burst;
-	return r->next;
+	    r->snd.end - r->snd.una > r->burst)
+		return r->snd.una + r->burst;
+	return r->snd.end;
 }
 
 static bool is_ready(const struct reporter *r)
 {
-	return r->question || r->sent < limit(r);
+	return r->question || r->snd.nxt < limit(r);
 }
 
 void resend_queue(struct resend *w, struct reporter *r)
@@ -120,7 +120,7 @@ bool resend_room(struct resend *w, unsigned reporter)
 {
 	struct reporter *r = &w->reporter[reporter];
 
-	if (r->next - r->acked < w->o.window || r->phase == PHASE_DEAF ||
+	if (r->snd.end - r->snd.una < w->o.window || r->phase == PHASE_DEAF ||
 	    w->alone || (!w->o.wait && r->phase != PHASE_OPENING))
 		return true;
 	r->urgent = true;
@@ -142,14 +142,14 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 		r->heard_ns = UINT64_MAX;
 		resend_ask(w, r, ASK_STATE);
 	}
-	s = slot_of(w, r, r->next++);
+	s = slot_of(w, r, r->snd.end++);
 	s->ts_ns = ts_ns;
 	s->len = (uint16_t)len;
 	memcpy(s->payload, payload, len);
-	if (r->sent < kept_from(w, r)) /* pushed out before its turn came */
-		r->sent = kept_from(w, r);
-	if (r->high < r->sent)
-		r->high = r->sent;
+	if (r->snd.nxt < kept_from(w, r)) /* pushed out before its turn came */
+		r->snd.nxt = kept_from(w, r);
+	if (r->snd.max < r->snd.nxt)
+		r->snd.max = r->snd.nxt;
 	w->ctr.reports++;
 	resend_queue(w, r);
 	return 0;
@@ -162,13 +162,13 @@ static int send_question(struct resend *w, struct reporter *r, uint64_t now_ns)
 		.opcode = DTA_NACK,
 		.hop = gone ? DTA_NACK_GONE : DTA_NACK_STATE,
 		.table = ++r->question_id,
-		.sequence = (uint16_t)(r->acked + r->shift - 1),
+		.sequence = (uint16_t)(r->snd.una + r->shift - 1),
 	};
 	uint8_t payload[DTA_HEADER_LEN];
 	int n = dta_encode(payload, sizeof(payload), DTA_FORMAT_1, &q);
 
 	r->question = ASK_NOTHING;
-	r->asked = r->sent;
+	r->asked = r->snd.nxt;
 	r->asked_ns = now_ns;
 	r->sure = true;
 	r->tries++;
@@ -182,14 +182,12 @@ static int send_question(struct resend *w, struct reporter *r, uint64_t now_ns)
 
 static int send_report(struct resend *w, struct reporter *r)
 {
-	struct slot *s = slot_of(w, r, r->sent);
-	bool again = r->sent < r->high;
+	struct slot *s = slot_of(w, r, r->snd.nxt);
+	bool again;
 
 	be16_store(s->payload + DTA_AT_SEQUENCE,
-		   (uint16_t)(r->sent + r->shift));
-	r->sent++;
-	if (!again)
-		r->high = r->sent;
+		   (uint16_t)(r->snd.nxt + r->shift));
+	again = !snd_next(&r->snd);
 	w->ctr.resent += again;
 	return w->o.send(w->o.ctx, (unsigned)(r - w->reporter), s->payload,
 			 s->len, again ? 0 : s->ts_ns);
@@ -199,10 +197,10 @@ static int send_report(struct resend *w, struct reporter *r)
  * where it cannot go on without one. */
 static bool wants_answer(const struct resend *w, const struct reporter *r)
 {
-	if (r->phase != PHASE_OPEN || r->sent <= r->asked || r->tries)
+	if (r->phase != PHASE_OPEN || r->snd.nxt <= r->asked || r->tries)
 		return false;
-	return (r->behind && r->sent >= limit(r)) ||
-	       (w->o.wait && r->sent - r->asked > w->o.window / 2);
+	return (r->behind && r->snd.nxt >= limit(r)) ||
+	       (w->o.wait && r->snd.nxt - r->asked > w->o.window / 2);
 }
 
 int resend_pump(struct resend *w, unsigned max, uint64_t now_ns)
@@ -244,8 +242,8 @@ bool resend_settled(const struct resend *w)
 	for (unsigned i = 0; i < w->o.reporters; i++) {
 		const struct reporter *r = &w->reporter[i];
 
-		if (r->question || r->sent < r->next ||
-		    (r->acked < r->next && r->phase != PHASE_DEAF))
+		if (r->question || r->snd.nxt < r->snd.end ||
+		    (r->snd.una < r->snd.end && r->phase != PHASE_DEAF))
 			return false;
 	}
 	return true;

@@ -3,6 +3,7 @@
 #ifndef TRANSLATE_RESEND_PRIVATE_H
 #define TRANSLATE_RESEND_PRIVATE_H
 
+#include "base/snd.h"
 #include "translate/resend.h"
 
 enum {
@@ -30,8 +31,8 @@ struct slot {
 };
 
 struct reporter {
-	uint64_t next, sent, high, acked;
-	uint64_t asked; /* sent, when the last question was */
+	struct snd snd; /* reports */
+	uint64_t asked; /* snd.nxt, when the last question was */
 	uint64_t asked_ns, back_ns, heard_ns;
 	uint64_t back;		/* where it went back to then, plus 1 */
 	uint64_t behind;	/* the way back ends there; 0: on no way back */
@@ -62,9 +63,10 @@ struct resend {
 static inline uint64_t kept_from(const struct resend *w,
 				 const struct reporter *r)
 {
-	uint64_t oldest = r->next > w->o.window ? r->next - w->o.window : 0;
+	uint64_t oldest = r->snd.end > w->o.window ? r->snd.end - w->o.window
+						   : 0;
 
-	return oldest > r->acked ? oldest : r->acked;
+	return oldest > r->snd.una ? oldest : r->snd.una;
 }
 
 /* Has something to send, or a question. */

@@ -27,23 +27,23 @@ static void go_back(struct resend *w, struct reporter *r, bool sure,
 {
 	uint64_t kept = kept_from(w, r);
 
-	if (r->back == r->acked + 1 && !sure &&
+	if (r->back == r->snd.una + 1 && !sure &&
 	    now_ns - r->back_ns < w->timeout_ns)
 		return;
-	if (kept > r->acked) {
-		w->ctr.lost += kept - r->acked;
-		r->acked = kept;
+	if (kept > r->snd.una) {
+		w->ctr.lost += kept - r->snd.una;
+		r->snd.una = kept;
 		r->untold = true;
 		resend_ask(w, r, ASK_GONE);
 	}
-	r->back = r->acked + 1;
+	r->back = r->snd.una + 1;
 	r->back_ns = now_ns;
-	r->sent = r->asked = r->acked;
+	r->snd.nxt = r->asked = r->snd.una;
 	r->sure = false;
 	r->burst = !r->behind		      ? BURST_FIRST
 		   : r->burst > 2 * BURST_MIN ? r->burst / 2
 					      : BURST_MIN;
-	r->behind = r->high;
+	r->behind = r->snd.max;
 	resend_queue(w, r);
 }
 
@@ -70,9 +70,9 @@ static bool is_answer(const struct reporter *r, const struct dta_report *nack)
  * can be meant. */
 static uint64_t told(const struct reporter *r, uint16_t last)
 {
-	uint16_t behind = (uint16_t)(r->high + r->shift - 1 - last);
+	uint16_t behind = (uint16_t)(r->snd.max + r->shift - 1 - last);
 
-	return r->high >= behind ? r->high - behind : UINT64_MAX;
+	return r->snd.max >= behind ? r->snd.max - behind : UINT64_MAX;
 }
 
 /* The answer to the first question. */
@@ -90,11 +90,11 @@ static void opened(struct resend *w, struct reporter *r, uint16_t last,
 static void heard(struct resend *w, struct reporter *r,
 		  const struct dta_report *nack, uint64_t now_ns)
 {
-	uint64_t at = told(r, nack->sequence), missing = r->high;
+	uint64_t at = told(r, nack->sequence), missing = r->snd.max;
 	bool answer = is_answer(r, nack);
 	uint64_t come;
 
-	if (at == UINT64_MAX || at < r->acked) {
+	if (at == UINT64_MAX || at < r->snd.una) {
 		w->ctr.stale++;
 		if (at != UINT64_MAX && r->untold &&
 		    now_ns - r->asked_ns >= w->timeout_ns)
@@ -112,13 +112,11 @@ static void heard(struct resend *w, struct reporter *r,
 	r->tries = 0;
 	r->heard_ns = now_ns;
 	r->untold = false;
-	come = at - r->acked;
+	come = at - r->snd.una;
 	w->ctr.confirmed += come;
 	if (come)
 		r->urgent = false;
-	r->acked = at;
-	if (r->sent < at)
-		r->sent = at;
+	snd_confirm(&r->snd, at);
 	if (at < missing) {
 		go_back(w, r, answer && r->sure, now_ns);
 	} else if (r->behind) {
@@ -209,10 +207,10 @@ static bool is_deaf(const struct resend *w, const struct reporter *r,
 
 static void tick(struct resend *w, struct reporter *r, uint64_t now_ns)
 {
-	bool now = (r->urgent || w->finish) && r->sent == r->next &&
-		   !r->tries && r->asked != r->sent;
+	bool now = (r->urgent || w->finish) && r->snd.nxt == r->snd.end &&
+		   !r->tries && r->asked != r->snd.nxt;
 
-	if (r->phase == PHASE_UNUSED || r->acked == r->next || r->question)
+	if (r->phase == PHASE_UNUSED || r->snd.una == r->snd.end || r->question)
 		return;
 	if (!now && now_ns - r->asked_ns < patience(w, r))
 		return;

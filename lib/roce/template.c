@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "roce/form.h"
+#include "roce/template.h"
 
 #include "wire/icrc.h"
 
-int form_make(struct form *f, const struct roce *r)
+int template_make(struct template *f, const struct roce *r)
 {
-	uint8_t frame[ROCE_FRAME_MAX], masked[ICRC_ONES + FORM_HEAD_MAX];
+	uint8_t frame[ROCE_FRAME_MAX], masked[ICRC_ONES + TEMPLATE_HEAD_MAX];
 	uint8_t *ip = masked + ICRC_ONES;
 	size_t ip_len = r->version == 6 ? NET_IP6_LEN : NET_IP4_LEN;
 	int len = roce_encode(frame, sizeof(frame), r);
 
 	if (len < 0)
 		return len;
-	f->psn = (uint16_t)(NET_ETH_LEN + ip_len + NET_UDP_LEN + FORM_PSN);
-	f->ext = (uint16_t)(f->psn - FORM_PSN + ROCE_BTH_LEN);
+	f->psn = (uint16_t)(NET_ETH_LEN + ip_len + NET_UDP_LEN + TEMPLATE_PSN);
+	f->ext = (uint16_t)(f->psn - TEMPLATE_PSN + ROCE_BTH_LEN);
 	f->body = (uint16_t)(len - ROCE_ICRC_LEN);
 	f->head = (uint16_t)(f->body - r->len - (-r->len & 3));
 	memcpy(f->frame, frame, f->head);

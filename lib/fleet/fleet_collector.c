@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fleet_ship.c - one collector of a fleet: its region, or its ticket. */
+/* fleet_collector.c - one collector of a fleet: its region, or its ticket. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +58,8 @@ static int take_tables(struct fleet *fl, const struct table *tables, unsigned n,
 	return 0;
 }
 
-static int ship_region(struct fleet *fl, struct ship *s, const char *name,
-		       struct fault *f)
+static int collector_region(struct fleet *fl, struct collector *s,
+			    const char *name, struct fault *f)
 {
 	struct table tables[TABLE_MAX];
 	int rc;
@@ -75,8 +75,8 @@ static int ship_region(struct fleet *fl, struct ship *s, const char *name,
 	return take_tables(fl, tables, region_tables(s->region), f);
 }
 
-int ship_ticket(struct fleet *fl, struct ship *s, struct ticket *t,
-		const char *path, struct fault *f)
+int collector_ticket(struct fleet *fl, struct collector *s, struct ticket *t,
+		     const char *path, struct fault *f)
 {
 	int rc;
 
@@ -119,8 +119,8 @@ static void drop_ticket(struct ticket *t)
 	free(t);
 }
 
-int ship_open(struct fleet *fl, struct ship *s,
-	      const struct cluster_collector *c, struct fault *f)
+int collector_open(struct fleet *fl, struct collector *s,
+		   const struct cluster_collector *c, struct fault *f)
 {
 	bool here = *c->region && !*c->host;
 	struct fault why = {""};
@@ -130,10 +130,10 @@ int ship_open(struct fleet *fl, struct ship *s,
 	s->id = c->id;
 	if (fl->o.sink && *c->ticket)
 		rc = (t = read_ticket(c->ticket, &rc, &why))
-			     ? ship_ticket(fl, s, t, c->ticket, &why)
+			     ? collector_ticket(fl, s, t, c->ticket, &why)
 			     : rc;
 	else if (here && !fl->o.dart)
-		rc = ship_region(fl, s, c->region, &why);
+		rc = collector_region(fl, s, c->region, &why);
 	else if (!fl->o.sink)
 		rc = fault_set(&why, -EINVAL,
 			       *c->ticket ? "a ticket: where do RoCEv2 "
@@ -147,8 +147,8 @@ int ship_open(struct fleet *fl, struct ship *s,
 		      : 0;
 }
 
-bool ship_is(const struct fleet *fl, const struct ship *s,
-	     const struct cluster_collector *c)
+bool collector_is(const struct fleet *fl, const struct collector *s,
+		  const struct cluster_collector *c)
 {
 	if (s->id != c->id || !s->road)
 		return false;
@@ -158,8 +158,8 @@ bool ship_is(const struct fleet *fl, const struct ship *s,
 	       !strcmp(s->path, c->region);
 }
 
-int ship_reticket(struct fleet *fl, struct ship *s, const char *path,
-		  struct fault *f)
+int collector_reticket(struct fleet *fl, struct collector *s, const char *path,
+		       struct fault *f)
 {
 	struct ticket_stamp stamp = ticket_stamp(path);
 	struct ticket *t;
@@ -198,12 +198,12 @@ int ship_reticket(struct fleet *fl, struct ship *s, const char *path,
 	return 1;
 }
 
-void ship_close(struct ship *s)
+void collector_close(struct collector *s)
 {
 	if (s->roce)
 		roce_out_close(s->roce);
 	local_close(s->local);
 	region_close(s->region);
 	drop_ticket(s->ticket);
-	*s = (struct ship){.number = s->number};
+	*s = (struct collector){.number = s->number};
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * form.h - private to this room: RoCEv2 frames by filling in a form.
+ * template.h - private to this room: RoCEv2 frames by templates.
  *
  * Of a frame of given opcode and length, all that comes before the PSN is the
  * same from one to the next: it is made once, and so is the iCRC over it.
  */
-#ifndef ROCE_FORM_H
-#define ROCE_FORM_H
+#ifndef ROCE_TEMPLATE_H
+#define ROCE_TEMPLATE_H
 
 #include <endian.h>
 #include <string.h>
@@ -17,33 +17,34 @@
 #include "wire/roce.h"
 
 enum {
-	FORM_HEAD_MAX = NET_ETH_LEN + NET_IP6_LEN + NET_UDP_LEN + ROCE_BTH_LEN +
-			ROCE_ATOMIC_LEN + ROCE_IMM_LEN,
-	FORM_PSN = ROCE_BTH_AT_ACK_REQ, /* and the PSN behind it */
+	TEMPLATE_HEAD_MAX = NET_ETH_LEN + NET_IP6_LEN + NET_UDP_LEN +
+			    ROCE_BTH_LEN + ROCE_ATOMIC_LEN + ROCE_IMM_LEN,
+	TEMPLATE_PSN = ROCE_BTH_AT_ACK_REQ, /* and the PSN behind it */
 };
 
-struct form {
+struct template
+{
 	uint32_t sum;  /* CRC of what the iCRC covers before the PSN */
 	uint16_t psn;  /* where AckReq and the PSN are: 4 bytes */
 	uint16_t ext;  /* where the extended headers begin */
 	uint16_t head; /* bytes in front of the payload */
 	uint16_t body; /* bytes in front of the iCRC */
-	uint8_t frame[FORM_HEAD_MAX];
+	uint8_t frame[TEMPLATE_HEAD_MAX];
 };
 
-/* The form of frames like r, payload and what follows the PSN aside. */
-int form_make(struct form *f, const struct roce *r);
+/* The template of frames like r, payload and what follows the PSN aside. */
+int template_make(struct template *f, const struct roce *r);
 
-/* Starts a frame: all but the payload, as it was when the form was made. */
-static inline void form_start(uint8_t *frame, const struct form *f,
-			      uint32_t psn)
+/* Starts a frame: all but the payload, as it was when the template was made. */
+static inline void template_start(uint8_t *frame, const struct template *f,
+				  uint32_t psn)
 {
 	memcpy(frame, f->frame, f->head);
 	be32_store(frame + f->psn, psn);
 }
 
 /* Adds the iCRC. Returns the length of the frame. */
-static inline size_t form_end(uint8_t *frame, const struct form *f)
+static inline size_t template_end(uint8_t *frame, const struct template *f)
 {
 	uint32_t sum = htole32(crc_extend(CRC_SLOT0, f->sum, frame + f->psn,
 					  (size_t)f->body - f->psn));

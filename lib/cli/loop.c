@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/loop.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#include "base/clock.h"
+
+enum {
+	FDS_MAX = 8,
+	MS = 1000000, /* ns */
+};
+
+void cli_loop_turn(struct cli_loop *l)
+{
+	uint64_t received;
+
+	if (cli_report) {
+		cli_report = 0;
+		l->report(l->ctx);
+	}
+	if (cli_hangup) {
+		cli_hangup = 0;
+		l->hangup(l->ctx);
+	}
+	cli_stats_tick(l->stats, l->counters(l->ctx, &received), l->s);
+}
+
+/* Until packets or others are there, or it is time for something. */
+static void wait_for_more(const struct cli_loop *l)
+{
+	struct pollfd p[1 + FDS_MAX] = {{src_fd(l->s), POLLIN, 0}};
+	uint64_t due = l->due(l->ctx), now = clock_ns();
+	int fd[FDS_MAX], ms = CLI_LOOK_AROUND_MS;
+	unsigned n = l->fds(l->ctx, fd, FDS_MAX);
+
+	for (unsigned i = 0; i < n; i++)
+		p[1 + i] = (struct pollfd){fd[i], POLLIN, 0};
+	if (due <= now)
+		ms = 0;
+	else if ((due - now) / MS < CLI_LOOK_AROUND_MS)
+		ms = (int)((due - now + MS - 1) / MS);
+	poll(p, 1 + n, ms);
+}
+
+static void show_progress(struct cli_loop *l)
+{
+	uint64_t received;
+
+	if (l->quiet || l->stats)
+		return;
+	l->counters(l->ctx, &received);
+	cli_live_progress(l->live, l->s, received);
+}
+
+int cli_loop(struct cli_loop *l, struct fault *f)
+{
+	static struct pkt pkts[PKT_BATCH];
+	struct cli_limit limit = cli_limit_start(l->live);
+	int most = l->most ? l->most : PKT_BATCH, n, max, rc;
+
+	while (!cli_stop && (max = cli_limit_room(&limit, most))) {
+		cli_loop_turn(l);
+		n = src_rx(l->s, pkts, max, f);
+		cli_limit_took(&limit, n);
+		l->reading = n < 0 && n != -EINTR && n != -EAGAIN;
+		if (l->reading || !n)
+			return n;
+		rc = l->take(l->ctx, pkts, n < 0 ? 0 : n, f);
+		if (rc < 0)
+			return rc;
+		if (n == -EAGAIN && l->fds)
+			wait_for_more(l);
+		show_progress(l);
+	}
+	return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * loop.h - the main loop of a program that takes packets: batches from a source
+ * until it ends, a limit is reached or a signal comes; beside them rows of
+ * rates, progress, SIGUSR1 and SIGHUP, and waiting for more than the source.
+ */
+#ifndef CLI_LOOP_H
+#define CLI_LOOP_H
+
+#include "cli/live.h"
+
+struct cli_loop {
+	const struct cli_live *live; /* limits; and what progress shows */
+	struct src *s;
+	struct cli_stats *stats; /* rows of rates, or NULL */
+	bool quiet;		 /* no progress */
+	int most;		 /* packets at once; 0: PKT_BATCH */
+	/* What the program is made of; all get ctx. */
+	void *ctx;
+	/* Its counters, of the ledger of stats; received: of them, packets. */
+	const void *(*counters)(void *ctx, uint64_t *received);
+	/*
+	 * A batch, or n = 0: nothing came for the time that the source waits,
+	 * or a signal did. 0 or -errno, having f say why or not.
+	 */
+	int (*take)(void *ctx, const struct pkt *pkts, int n, struct fault *f);
+	void (*report)(void *ctx); /* SIGUSR1: prints its ledgers */
+	void (*hangup)(void *ctx); /* SIGHUP, after cli_take_hangup() */
+	/*
+	 * What else is waited for: descriptors to be read, and a time of
+	 * clock_ns(). NULL: nothing, then the source waits by itself; else it
+	 * does not (src_wait(s, 0)).
+	 */
+	unsigned (*fds)(void *ctx, int *fd, unsigned max);
+	uint64_t (*due)(void *ctx);
+	bool reading; /* set: it is the source that failed */
+};
+
+enum {
+	CLI_LOOK_AROUND_MS = 100, /* how long a live source may wait */
+};
+
+/* Until the end. Returns 0, or -errno of the source, or of take(). */
+int cli_loop(struct cli_loop *l, struct fault *f);
+
+/* What signals ask for, and a row of rates, if it is time: for take() that
+ * lasts long. */
+void cli_loop_turn(struct cli_loop *l);
+
+#endif
