@@ -10,6 +10,13 @@ TOOLS=$BUILD/tests/tools
 EXAMPLES=$TOP/cmd/dta-collect/examples
 BG_PIDS=()
 
+# Captures of real traffic: ours; and real-mix.pcap, which make check-all takes,
+# too, where it is.
+CAPTURE=$TOP/tests/data/two-lines.pcap.gz
+CAPTURES=("$CAPTURE")
+more=${TRACES:-$TOP/../shared/traces}/real-mix.pcap
+[ -z "${ALL:-}" ] || [ ! -r "$more" ] || CAPTURES+=("$more")
+
 # need_built FILE...: of the build directory; says what builds them if not.
 need_built() {
 	local f san=
@@ -38,6 +45,9 @@ programs() {
 		[ -x "$BUILD/${p##*/}" ] && echo "${p##*/}"
 	done
 }
+
+# packets_in CAPTURE: as capinfos counts them.
+packets_in() { capinfos -Mrc "$1" | sed -n 's/^Number of packets: *//p'; }
 
 # size SMALL LARGE: how much a test does in make check, and in make check-all.
 size() {

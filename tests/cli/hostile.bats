@@ -7,7 +7,6 @@ load ../helpers
 setup() {
 	need_tools mangle
 	PATH=$TOOLS:$PATH
-	TRACE=${TRACES:-$BATS_TEST_DIRNAME/../../../shared/traces}/real-mix.pcap
 	NAME=dta-test-$$-hostile-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
@@ -48,14 +47,18 @@ over_a_bad_link() { # workload
 @test "Key-Increment over a bad link" { over_a_bad_link marple-hosts-sum; }
 
 @test "traffic that is no telemetry at all is foreign or malformed" {
-	[ -r "$TRACE" ] || skip "no real traffic: $TRACE"
 	prepare uniform
 	before=$(dta-dump digest "$NAME" -o csv)
-	run -0 --separate-stderr dta-translate -o ndjson -r "$TRACE" --region "$NAME"
-	balances - 101959 <<<"$stderr"
-	run -0 --separate-stderr dta-collect -o ndjson -r "$TRACE" --region "$NAME"
-	balances - 101959 <<<"$stderr"
-	[ "$before" = "$(dta-dump digest "$NAME" -o csv)" ]
+	for capture in "${CAPTURES[@]}"; do
+		n=$(packets_in "$capture")
+		run -0 --separate-stderr dta-translate -o ndjson -r "$capture" \
+			--region "$NAME"
+		balances - "$n" <<<"$stderr"
+		run -0 --separate-stderr dta-collect -o ndjson -r "$capture" \
+			--region "$NAME"
+		balances - "$n" <<<"$stderr"
+		[ "$before" = "$(dta-dump digest "$NAME" -o csv)" ]
+	done
 }
 
 @test "a flipped bit never reaches memory by RoCEv2: the iCRC sees it" {

@@ -5,7 +5,6 @@
 load ../helpers
 
 setup() {
-	TRACE=${TRACES:-$BATS_TEST_DIRNAME/../../../shared/traces}/real-mix.pcap
 	NAME=dta-test-$$-pipe-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
@@ -64,10 +63,15 @@ synthetic() { # workload [count]
 }
 
 from_trace() { # workload
-	[ -r "$TRACE" ] || skip "no real traffic: $TRACE"
-	dta-gen "$1" --from "$TRACE" -q --truth truth.csv -w reports.pcap
-	both_roads "$1" reports.pcap
-	answers_agree truth.csv
+	local capture
+
+	for capture in "${CAPTURES[@]}"; do
+		echo "of $capture"
+		dta-gen "$1" --from "$capture" -q --truth truth.csv -w reports.pcap
+		both_roads "$1" reports.pcap
+		answers_agree truth.csv
+		remove_regions "$NAME"
+	done
 }
 
 @test "int-path, synthetic: two roads, one memory, true answers" { synthetic int-path; }

@@ -11,7 +11,7 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || exit 1
 	guest_there || return 0
 	# Synthetic: a capture would leave a path half done, in the cache.
-	TRACE= mix 500 first.pcap
+	mix 500 first.pcap --flows 500
 	dta-collect --create --layout "$BATS_TEST_DIRNAME/mix.ini" --region "$NAME"
 	dta-translate -q -r first.pcap --region "$NAME"
 	tables "$NAME" >once

@@ -12,9 +12,10 @@ LISTS=$(size 500 3000) # most of them empty, others that have come around
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || exit 1
 	guest_there || return 0
-	# Every table, of real traffic where it is there; a set of values, and a
-	# ring that has come around.
-	mix "$N" first.pcap
+	# Every table, of real traffic, without IPv6, which goes to the next one; a
+	# set of values, and a ring that has come around.
+	tshark -n -r "$CAPTURE" -Y ip -w four.pcapng 2>/dev/null
+	mix "$N" first.pcap --from four.pcapng
 	sed 's/^values = .*/values = file:values/; s/^entries = .*/entries = 256/' \
 		"$BATS_TEST_DIRNAME/mix.ini" >layout.ini
 	{ seq 1 60; seq 63 2 80; } >values
@@ -34,16 +35,13 @@ setup_file() {
 
 # The truth of all tables, and their keys, with some that nobody reported.
 keys() {
-	local traffic=(--flows "$N")
-
-	[ ! -r "$TRACE" ] || traffic=(--from "$TRACE")
 	{
-		truth int-path -T 1 "${traffic[@]}"
-		truth uniform -T 2 --key-type u32 --value 100 --flows "$N"
-		truth int-postcard -T 3 "${traffic[@]}"
-		truth netseer-loss -T 4 "${traffic[@]}"
-		truth turboflow -T 5 "${traffic[@]}"
-	} | sed '2,${/^table/d}; /,\[/d' >truth.csv # without IPv6
+		truth int-path 1 --from four.pcapng
+		truth uniform 2 --key-type u32 --value 100 --flows "$N"
+		truth int-postcard 3 --from four.pcapng
+		truth netseer-loss 4 --from four.pcapng
+		truth turboflow 5 --from four.pcapng
+	} | sed '2,${/^table/d}' >truth.csv
 	{
 		awk -F, 'NR > 1 && $1 != 2 && $1 != 4 { print $3 }' truth.csv | sort -u
 		printf '192.0.2.%d:1>192.0.2.9:2/udp\n' {1..50}
@@ -57,8 +55,8 @@ keys() {
 	done
 }
 
-truth() {
-	dta-gen "$@" --count "$N" -q --truth - -w /dev/null
+truth() { # WORKLOAD TABLE OPTION...
+	dta-gen "$1" -T "$2" "${@:3}" --count "$N" -q --truth - -w /dev/null
 }
 
 setup() {

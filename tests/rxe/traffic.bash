@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Reports for the tables of mix.ini, all primitives: load traffic
 
-TRACE=${TRACES:-$BATS_TEST_DIRNAME/../../../shared/traces}/real-mix.pcap
-
-# mix COUNT FILE: up to COUNT reports for each table, in one capture; out of
-# the real mix where it is there.
+# mix COUNT FILE [OPTIONS]: up to COUNT reports for each table, in one capture;
+# of real traffic, or of what the options of dta-gen say.
 mix() {
-	local count=$1 synthetic=(--flows "$1") traffic
+	local count=$1 synthetic=(--flows "$1") traffic=("${@:3}")
 
-	traffic=("${synthetic[@]}")
-	[ ! -r "$TRACE" ] || traffic=(--from "$TRACE")
+	[ $# -gt 2 ] || traffic=(--from "$CAPTURE")
 	# One header is enough.
 	{
 		reports int-path -T 1 "${traffic[@]}"

@@ -24,20 +24,18 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "badlink.h"
 #include "base/clock.h"
-#include "base/rng.h"
 #include "base/text.h"
 #include "wire/roce.h"
 
 enum {
-	HELD_MAX = 8,
 	FRAME_MAX = 4096 + 256,
 	STRANGERS = 5,
 };
 
 struct frame {
 	struct frame *next;
-	unsigned wait; /* held: frames to let pass first */
 	size_t len;
 	uint8_t data[FRAME_MAX];
 };
@@ -46,7 +44,7 @@ struct way {
 	int in, out;
 	struct sockaddr_un to;
 	struct frame *first, **last; /* to be sent */
-	struct frame *held[HELD_MAX];
+	struct held held;
 };
 
 static struct {
@@ -56,18 +54,12 @@ static struct {
 static double loss, duplication, flip, reorder;
 static uint64_t outage_at = UINT64_MAX, outage_ms, outage_end, stranger_every;
 static size_t most = FRAME_MAX;
-static struct rng rng = {.state = 1};
 static volatile sig_atomic_t stop;
 
 static void on_term(int signal)
 {
 	(void)signal;
 	stop = 1;
-}
-
-static bool chance(double p)
-{
-	return rng_unit(&rng) < p;
 }
 
 static struct sockaddr_un address(const char *path)
@@ -101,40 +93,19 @@ static struct frame *copy(const struct frame *f)
 	if (!c)
 		exit(1);
 	c->len = f->len;
-	c->wait = 0;
 	memcpy(c->data, f->data, f->len);
 	return c;
 }
 
-static void queue(struct way *w, struct frame *f)
+static void queue(void *way, void *frame)
 {
+	struct way *w = way;
+	struct frame *f = frame;
+
 	f->next = NULL;
 	*w->last = f;
 	w->last = &f->next;
 	count.out++;
-}
-
-/* Lets held frames go whose time has come. */
-static void release(struct way *w)
-{
-	for (int i = 0; i < HELD_MAX; i++) {
-		if (!w->held[i] || --w->held[i]->wait)
-			continue;
-		queue(w, w->held[i]);
-		w->held[i] = NULL;
-	}
-}
-
-static bool hold(struct way *w, struct frame *f)
-{
-	for (int i = 0; i < HELD_MAX; i++) {
-		if (w->held[i])
-			continue;
-		f->wait = 2 + (unsigned)rng_below(&rng, 6);
-		w->held[i] = f;
-		return true;
-	}
-	return false;
 }
 
 /* A frame like one that passes, but from somebody who has no business here. */
@@ -203,11 +174,11 @@ static void pass(struct way *w, struct frame *in)
 		count.duplicated++;
 		queue(w, copy(f));
 	}
-	if (chance(reorder) && hold(w, f))
+	if (chance(reorder) && hold(&w->held, f))
 		count.reordered++;
 	else
 		queue(w, f);
-	release(w);
+	release(&w->held, false, queue, w);
 }
 
 /* Sends what the other end takes. Frames to nobody are lost, as on a wire. */

@@ -17,19 +17,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/rng.h"
+#include "badlink.h"
 #include "base/text.h"
 #include "packet/pkt.h"
 
 enum {
-	HELD_MAX = 8,
 	FRAME_MAX = 65536,
-};
-
-struct held {
-	unsigned wait; /* packets to let pass first; 0: empty */
-	struct pkt p;
-	uint8_t data[FRAME_MAX];
 };
 
 static struct {
@@ -37,13 +30,7 @@ static struct {
 } count;
 
 static double loss, duplication, flip, cut, reorder;
-static struct rng rng = {.state = 1};
-static struct held held[HELD_MAX];
-
-static bool chance(double p)
-{
-	return rng_unit(&rng) < p;
-}
+static struct held held;
 
 static void send(struct snk *k, const struct pkt *p)
 {
@@ -52,35 +39,27 @@ static void send(struct snk *k, const struct pkt *p)
 		exit(1);
 }
 
-/* Lets held packets go whose time has come, or all. */
-static void release(struct snk *k, bool all)
+static struct pkt *copy(const struct pkt *p)
 {
-	for (int i = 0; i < HELD_MAX; i++) {
-		if (!held[i].wait || (--held[i].wait && !all))
-			continue;
-		held[i].wait = 0;
-		send(k, &held[i].p);
-	}
+	struct pkt *c = malloc(sizeof(*c) + p->len);
+
+	if (!c)
+		exit(1);
+	*c = *p;
+	c->data = memcpy(c + 1, p->data, p->len);
+	return c;
 }
 
-static bool hold(const struct pkt *p)
+static void send_held(void *snk, void *copied)
 {
-	for (int i = 0; i < HELD_MAX; i++) {
-		if (held[i].wait)
-			continue;
-		memcpy(held[i].data, p->data, p->len);
-		held[i].p = *p;
-		held[i].p.data = held[i].data;
-		held[i].wait = 2 + (unsigned)rng_below(&rng, 6);
-		return true;
-	}
-	return false;
+	send(snk, copied);
+	free(copied);
 }
 
 static void mangle(struct snk *k, const struct pkt *in)
 {
 	uint8_t data[FRAME_MAX];
-	struct pkt p = *in;
+	struct pkt p = *in, *late;
 
 	count.in++;
 	if (p.len > FRAME_MAX)
@@ -105,11 +84,14 @@ static void mangle(struct snk *k, const struct pkt *in)
 		count.duplicated++;
 		send(k, &p);
 	}
-	if (chance(reorder) && hold(&p))
+	late = chance(reorder) ? copy(&p) : NULL;
+	if (late && hold(&held, late)) {
 		count.reordered++;
-	else
+	} else {
 		send(k, &p);
-	release(k, false);
+		free(late);
+	}
+	release(&held, false, send_held, k);
 }
 
 int main(int argc, char **argv)
@@ -153,7 +135,7 @@ int main(int argc, char **argv)
 	while (snk_flush(k) == 0 && (n = src_rx(s, pkts, 64, &f)) > 0)
 		for (int i = 0; i < n; i++)
 			mangle(k, &pkts[i]);
-	release(k, true);
+	release(&held, true, send_held, k);
 	src_close(s);
 	if (n < 0 || snk_close(k) < 0)
 		return 1;
