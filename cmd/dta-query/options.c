@@ -102,7 +102,6 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_group groups[] = {
-	{"--region --verbs"},
 	{"--last --from"},
 	{"--by-table --list-wrong"},
 	{0},
@@ -202,6 +201,9 @@ void options_read(struct opts *o, int argc, char **argv)
 				"--verbs and --snapshot; dta-collect --restore "
 				"makes a region of a snapshot, and a cluster "
 				"file may name that");
+	if (o->from.region && o->from.verbs)
+		cli_usage(&cli, "only one of --region and --verbs may be "
+				"given");
 	o->last_given = cli_text(&cli, "--last") != NULL;
 	o->from_given = cli_text(&cli, "--from") != NULL;
 	if (o->interactive) {

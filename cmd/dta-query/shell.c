@@ -46,7 +46,7 @@ static int run_command(struct shell *sh)
 	options_read(o, sh->argc + 1, sh->argv);
 	if (!sh->terminal && o->keys && !strcmp(o->keys, "-"))
 		cli_usage(&cli, "--keys -: standard input holds the commands");
-	if (o->from.region != before.region ||
+	if (o->from.region != before.region || o->from.verbs != before.verbs ||
 	    o->from.cluster.cluster != before.cluster.cluster ||
 	    o->from.snapshots != before.snapshots || places_piped(p)) {
 		sources_open(&other, o);

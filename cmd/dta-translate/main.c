@@ -226,8 +226,11 @@ static void run_open(struct run *r)
 	if (r->o.live.name)
 		open_interface(r);
 	cli_user(r->o.live.user);
-	if (r->road->fds)
+	if (r->road->fds) {
+		r->loop.fds = fds;
+		r->loop.due = due;
 		src_wait(r->loop.s, 0); /* the loop waits */
+	}
 	r->loop.stats = run_open_stats(r);
 	r->alarm_ns = alarm_set(r);
 }
@@ -238,36 +241,38 @@ static int run_close(struct run *r)
 {
 	int flushed = translate_flush(r->t), nacks = 0;
 	int closed = road_finish(r->road);
-	struct src *reports = r->loop.s;
-	const char *where = r->o.region ? r->o.region : r->road->name;
 	uint64_t unsent = road_unsent(r->road);
 	const char *why = road_why(r->road);
+	struct fault nothing, where;
 
 	cli_progress_end();
-	cli_stats_close(r->loop.stats, translate_counters(r->t), reports);
+	cli_stats_close(r->loop.stats, translate_counters(r->t), r->loop.s);
 	if (r->t_options.nacks) {
 		unsent += snk_drops(r->t_options.nacks);
 		nacks = snk_close(r->t_options.nacks);
 	}
 	if (!r->o.quiet) {
 		print_ledgers(r);
-		cli_live_drops(&r->o.live, reports, unsent);
+		cli_live_drops(&r->o.live, r->loop.s, unsent);
 	}
+	/* They are the road's, which goes. */
+	fault_set(&nothing, -1, "%s", why ? why : "");
+	fault_set(&where, -1, "%s", r->road->name);
 	translate_close(r->t);
-	src_close(reports);
+	r->road->close(r->road);
+	src_close(r->loop.s);
 	if (r->loop.reading)
 		cli_fault(r->o.read ? r->o.read : r->o.live.name, &r->fault);
 	if (closed < 0)
-		cli_fail("%s: %s", where, strerror(-closed));
+		cli_fail("%s: %s", where.text, strerror(-closed));
 	if (nacks < 0)
 		cli_fail("%s: %s", r->o.nacks ? r->o.nacks : r->o.live.name,
 			 strerror(-nacks));
 	if (r->error < 0 || flushed < 0)
-		cli_fail("%s: %s", where,
+		cli_fail("%s: %s", where.text,
 			 strerror(r->error < 0 ? -r->error : -flushed));
 	if (why)
-		cli_fail("%s", why);
-	r->road->close(r->road);
+		cli_fail("%s", nothing.text);
 	return CLI_OK;
 }
 
@@ -289,10 +294,6 @@ int main(int argc, char **argv)
 	cli_signals();
 	cli_take_hangup();
 	run_open(&run);
-	if (run.road->fds) {
-		run.loop.fds = fds;
-		run.loop.due = due;
-	}
 	run.error = cli_loop(&run.loop, &run.fault);
 	return run_close(&run);
 }

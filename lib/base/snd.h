@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * snd.h - the send sequence space of a go-back-N sender, in the words of RFC
- *793 (section 3.2). What is sent is numbered from 0, for good:
+ * snd.h - the send sequence space of a go-back-N sender, in the words of
+ * RFC 793, section 3.2. What is sent is numbered from 0, for good:
  *
  *	una <= nxt <= max <= end
  *

@@ -19,7 +19,11 @@ static uint64_t packet_begin(struct road *r)
 static int packet_exec(struct road *r, const struct op *ops, size_t n,
 		       uint64_t ts_ns)
 {
-	return self(r)->way->exec(self(r)->way, ops, n, ts_ns);
+	struct packet_road *p = self(r);
+	int rc = p->way->exec(p->way, ops, n, ts_ns);
+
+	p->failed = p->failed || rc < 0;
+	return rc;
 }
 
 static void packet_end(struct road *r)
@@ -86,24 +90,23 @@ static bool is_confirmed(const struct packet_road *p)
 }
 
 /* What became of all requests so far. */
-static void sum_up(struct packet_road *p)
+static struct road_account sum_up(struct packet_road *p)
 {
 	struct roce_out *roce[FLEET_MAX];
 	unsigned n = fleet_roces(p->fleet, roce);
+	struct road_account a = {0};
 
-	p->dart = fleet_dart(p->fleet, &p->darts);
 	p->requests = (struct requester_ledger){0};
-	p->account = (struct road_account){0};
 	for (unsigned i = 0; i < n; i++) {
 		struct requester_ledger l = roce_out_ledger(roce[i]);
 
 		ledger_add(&requester_ledger, &p->requests, &l);
 		for (unsigned k = 0; k < p->road.tables; k++)
-			p->account.waiting +=
-				roce_out_progress(roce[i], k).waiting;
+			a.waiting += roce_out_progress(roce[i], k).waiting;
 	}
-	p->account.sent = p->requests.requests - p->requests.uc;
-	p->account.acked = p->requests.acked;
+	a.sent = p->requests.requests - p->requests.uc;
+	a.acked = p->requests.acked;
+	return a;
 }
 
 static bool packet_account(struct road *r, struct road_account *out)
@@ -112,9 +115,7 @@ static bool packet_account(struct road *r, struct road_account *out)
 
 	if (!is_confirmed(p))
 		return false;
-	if (!p->finished)
-		sum_up(p);
-	*out = p->account;
+	*out = sum_up(p);
 	return true;
 }
 
@@ -124,33 +125,30 @@ static unsigned packet_ledgers(struct road *r,
 	struct packet_road *p = self(r);
 	unsigned n = 0;
 
-	if (!p->finished)
-		sum_up(p);
+	sum_up(p);
 	if (p->heard)
 		out[n++] = (struct road_ledger){&requester_ledger,
 						&p->requests};
-	if (p->dart)
+	if (fleet_dart(p->fleet, &p->darts))
 		out[n++] = (struct road_ledger){&dart_ledger, &p->darts};
 	return n;
 }
 
 /* The first collector that nothing was heard of, or that refuses. */
-static void find_why(struct packet_road *p)
+static const char *packet_why(struct road *r)
 {
+	struct packet_road *p = self(r);
 	struct roce_out *roce[FLEET_MAX];
 	unsigned n = fleet_roces(p->fleet, roce);
+	struct road_account a = sum_up(p);
 
-	if (!is_confirmed(p) || !p->account.sent || p->account.acked)
-		return;
+	if (!is_confirmed(p) || !a.sent || a.acked)
+		return NULL;
 	fault_set(&p->why, -1, "%s", standing_nothing);
 	for (unsigned i = 0; i < n; i++)
 		if (standing_why(roce[i], &p->why))
-			return;
-}
-
-static const char *packet_why(struct road *r)
-{
-	return *self(r)->why.text ? self(r)->why.text : NULL;
+			break;
+	return p->why.text;
 }
 
 static uint64_t packet_unsent(const struct road *r)
@@ -161,19 +159,15 @@ static uint64_t packet_unsent(const struct road *r)
 static int packet_finish(struct road *r)
 {
 	struct packet_road *p = self(r);
-	int rc = packet_road_drain(p), closed = 0;
+	int rc = p->failed ? 0 : packet_road_drain(p), closed = 0;
 
-	sum_up(p);
-	find_why(p);
-	p->finished = true;
 	src_close(p->answers);
-	fleet_close(p->fleet);
+	p->answers = NULL;
+	p->over = true;
 	if (p->sink) {
 		p->unsent = snk_drops(p->sink);
 		closed = snk_close(p->sink);
 	}
-	p->answers = NULL;
-	p->fleet = NULL;
 	p->sink = NULL;
 	return rc < 0 ? rc : closed;
 }

@@ -40,11 +40,9 @@ struct packet_road {
 	struct respondent *respondent[FLEET_MAX];
 	struct pkt pkts[PKT_BATCH];
 
-	/* Of now, or as it was at the end. */
-	bool finished, dart;
+	bool failed; /* an operation could not be carried out */
 	struct dart_ledger darts;
 	struct requester_ledger requests; /* of all */
-	struct road_account account;
 	struct fault why;
 	uint64_t unsent;
 };
@@ -67,7 +65,9 @@ int packet_road_drain(struct packet_road *p);
 
 /* packet_road_renew.c */
 int packet_road_read(struct packet_road *p, struct cluster *c, struct fault *f);
-void packet_road_look(struct packet_road *p); /* at the tickets */
+/* Takes the tickets that were written anew, and says which are refused. Returns
+ * how many were taken. */
+unsigned packet_road_look(struct packet_road *p);
 void packet_road_renew(struct road *r);
 int packet_road_change(struct packet_road *p, enum road_step step);
 /* What the newest generation is for who steers. */

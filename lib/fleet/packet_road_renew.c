@@ -64,9 +64,7 @@ void packet_road_take_parts(struct packet_road *p)
 	p->road.parts = &p->parts;
 }
 
-/* Takes the tickets that were written anew, and says which are refused. Returns
- * how many were taken. */
-static unsigned take_tickets(struct packet_road *p)
+unsigned packet_road_look(struct packet_road *p)
 {
 	struct fault f = {0};
 	unsigned n = 0;
@@ -80,11 +78,6 @@ static unsigned take_tickets(struct packet_road *p)
 	while (fleet_refusal(p->fleet, &f))
 		packet_road_say(p, "%s", f.text);
 	return n;
-}
-
-void packet_road_look(struct packet_road *p)
-{
-	take_tickets(p);
 }
 
 /* What SIGHUP has found, if it was not a ticket to be taken. */
@@ -146,7 +139,7 @@ void packet_road_renew(struct road *r)
 		read_cluster_again(p);
 	else if (!file)
 		packet_road_say(p, "SIGHUP: there is nothing to read again");
-	if (!take_tickets(p) && file && p->o.ticket)
+	if (!packet_road_look(p) && file && p->o.ticket)
 		say_why_not(p);
 }
 

@@ -68,7 +68,7 @@ enum road_step {
 };
 
 enum {
-	ROAD_LEDGERS = 4, /* at most */
+	ROAD_LEDGERS = 2, /* at most */
 };
 
 struct road_ledger {
@@ -129,8 +129,8 @@ struct road {
 	int (*change)(struct road *r, enum road_step step);
 	/* What was sent leaves at once: who reads it may wait for it. */
 	void (*flush)(struct road *r);
-	/* Waits until all is confirmed, or there is no hope, and takes no more.
-	 * Returns the first error of the way out. */
+	/* Waits until all is confirmed, or there is no hope (or exec() failed),
+	 * and takes no more. Returns the first error of the way out. */
 	int (*finish)(struct road *r);
 	/* False: nobody confirms anything. */
 	bool (*account)(struct road *r, struct road_account *out);

@@ -17,11 +17,9 @@ enum {
 	RESOLVE_MS = 2000,
 	CONNECT_MS = 10000,
 	TICKET_MAX = 256 << 20,
-	/*
-	 * 4.096 us << 18 = 1.1 s until each of 6 retries
-	 * (IBTA 9.9.2.1.1): 7.5 s of silence are survived. Not 7:
-	 * soft-RoCE takes that for ever.
-	 */
+	/* 4.096 us << 18 = 1.1 s until each of 6 retries (IBTA 9.9.2.1.1):
+	 * 7.5 s of silence are survived. Not 7: soft-RoCE takes that for
+	 * ever. */
 	ACK_TIMEOUT = 18,
 	RETRIES = 6,
 	RNR_FOREVER = 7,

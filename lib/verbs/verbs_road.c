@@ -16,6 +16,7 @@
 enum {
 	PAUSE_MS = 100, /* before the first new attempt; then twice as long */
 	PAUSE_MAX_MS = 2000,
+	ROTATION_MS = 10000, /* how long a collector may be at one */
 };
 
 struct verbs_road {
@@ -357,6 +358,20 @@ static void verbs_close(struct road *road)
 	verbs_road_close(self(road));
 }
 
+/* Tried again only while the collector is about to begin another epoch. */
+static int connect_first(struct verbs_road *v, struct fault *f)
+{
+	uint64_t until = clock_ms() + ROTATION_MS;
+	int rc;
+
+	while (((rc = connect_all(v, f)) == -ESTALE || rc == -EAGAIN) &&
+	       !*v->peer.stop && clock_ms() < until) {
+		sleep_until(v, clock_ms() + PAUSE_MS);
+		check_links(v); /* half of them may be up */
+	}
+	return rc;
+}
+
 int verbs_road_open(struct verbs_road **out, const char *address,
 		    const struct verbs_road_options *o, struct fault *f)
 {
@@ -384,7 +399,7 @@ int verbs_road_open(struct verbs_road **out, const char *address,
 	snprintf(v->address, sizeof(v->address), "%s", address);
 	rc = verbs_peer_open(&v->peer, address, v->o.stop, f);
 	if (!rc)
-		rc = connect_all(v, f);
+		rc = connect_first(v, f);
 	if (rc < 0) {
 		verbs_road_close(v);
 		return rc;

@@ -67,7 +67,7 @@ struct verbs_road_options {
 
 /*
  * Fetches the ticket from ADDRESS[:PORT] (a name, an IPv4 address, [IPv6]) and
- * connects every table. Nothing is tried again here: f tells what is wrong.
+ * connects every table. Nothing is tried again but at a rotation.
  */
 int verbs_road_open(struct verbs_road **out, const char *address,
 		    const struct verbs_road_options *o, struct fault *f);

@@ -7,7 +7,6 @@
  * 10.3.1.3), and the send queue stays empty.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/rng.h"

@@ -784,6 +784,10 @@ last_values() { # table
 @test "the shell, from a script: errors do not end it" {
 	keywrite_layout | hand_made --pages small
 	region.py poke "$NAME" t 00000001 00000041
+	run -2 --separate-stderr dta-query -i --region "$NAME" <<-'EOF'
+		list --verbs 10.0.0.51
+	EOF
+	[[ $stderr == *"only one of --region and --verbs"* ]]
 	run --separate-stderr dta-query -i --region "$NAME" <<-'EOF'
 		# a comment
 		set output csv

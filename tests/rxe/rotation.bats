@@ -190,3 +190,23 @@ begin() { # options of dta-collect
 	patient grep -qs disconnections "$B/translate.log"
 	balances "$B/translate.log"
 }
+
+# A ticket that is fetched in one epoch, and a connection that is asked for in
+# the next: what is sent behind that is not lost with the translator.
+@test "host to host: who comes while the epochs change, comes in" {
+	guest_start b a
+	begin --cm 40041
+	patient on_b "verbs_ask 10.0.0.51 40041 44544131000000000000000000000000" \
+		>/dev/null
+	cp chunk.pcap "$B"
+	on_a '(while [ ! -e still ]; do
+			dta-collect --region r --rotate || break
+		done) 2>rotate.err & echo $! >rotate.pid'
+	for _ in {1..8}; do
+		on_b 'dta-translate -q -r chunk.pcap --verbs 10.0.0.51:40041'
+	done
+	: >"$A/still"
+	patient on_a '! kill -0 $(cat rotate.pid) 2>/dev/null'
+	[ ! -s "$A/rotate.err" ]
+	on_a 'kill $(cat collect.pid)'
+}
