@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "base/text.h"
 #include "base/zero.h"
 #include "notify.h"
 #include "packet/pkt.h"
@@ -110,6 +111,21 @@ static void say_refusal(const struct run *run,
 			 region, table);
 }
 
+/* Says once whose requests are dropped for their address alone. */
+static void say_stranger(struct run *run)
+{
+	char who[TEXT_IP_MAX], peer[TEXT_IP_MAX];
+	struct responder_stranger s;
+
+	if (!responder_stranger(run->p, &s))
+		return;
+	text_of_ip(who, s.version, s.ip);
+	text_of_ip(peer, s.peer_version, s.peer_ip);
+	cli_warn("%s: requests from %s are dropped: the translator is %s "
+		 "(--peer-ip; --any-peer takes all)",
+		 run->o->region, who, peer);
+}
+
 /* Says which tables' requests are refused, and which no more; not more often
  * than somebody can read it, but for the end. */
 static void say_refused(struct run *run, bool end)
@@ -117,6 +133,7 @@ static void say_refused(struct run *run, bool end)
 	uint64_t now = clock_ms();
 	struct responder_refusal why;
 
+	say_stranger(run);
 	if (!end && run->said_ms && now - run->said_ms < SAY_MS)
 		return;
 	while (responder_refused(run->p, &why)) {

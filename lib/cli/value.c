@@ -35,8 +35,9 @@ static int read_f64(const char *text, double low, double high, double *out,
 		    struct fault *why)
 {
 	if (!text_f64(out, text) || *out < low || *out > high)
-		return fault_set(why, -EINVAL, "is not a number from %g to %g",
-				 low, high);
+		return fault_set(why, -EINVAL,
+				 "is not a number from %.12g to %.12g", low,
+				 high);
 	return 0;
 }
 

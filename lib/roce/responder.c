@@ -67,6 +67,15 @@ static bool from_peer(const struct responder *p, const struct roce *r)
 		!memcmp(r->src, p->t.peer_ip, r->version == 4 ? 4 : 16));
 }
 
+static void note_stranger(struct responder *p, const struct roce *r)
+{
+	p->ctr.bad_peer++;
+	if (p->stranger.version)
+		return;
+	p->stranger.version = r->version;
+	memcpy(p->stranger.ip, r->src, sizeof(r->src));
+}
+
 static bool to_us(const struct responder *p, const struct roce *r)
 {
 	return r->version == p->t.version &&
@@ -110,7 +119,7 @@ static struct queue_pair *screen(struct responder *p, const struct roce *r)
 		 is_rc(r->opcode) != (q->table->qp == TABLE_QP_RC))
 		ctr->bad_opcode++;
 	else if (!from_peer(p, r))
-		ctr->bad_peer++;
+		note_stranger(p, r);
 	else if (!to_us(p, r))
 		ctr->foreign++;
 	else
@@ -300,6 +309,18 @@ int responder_open(struct responder **out, struct region *r,
 	make_pairs(p, t);
 	*out = p;
 	return 0;
+}
+
+bool responder_stranger(struct responder *p, struct responder_stranger *out)
+{
+	if (!p->stranger.version || p->stranger.told)
+		return false;
+	p->stranger.told = true;
+	out->version = p->stranger.version;
+	memcpy(out->ip, p->stranger.ip, 16);
+	out->peer_version = p->t.version;
+	memcpy(out->peer_ip, p->t.peer_ip, 16);
+	return true;
 }
 
 bool responder_refused(struct responder *p, struct responder_refusal *out)

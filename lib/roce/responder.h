@@ -88,6 +88,14 @@ struct responder_refusal {
 
 /* One that was not told yet; each change is told once. */
 bool responder_refused(struct responder *p, struct responder_refusal *out);
+/* The first who sent requests and is not the ticket's peer (bad_peer), and who
+ * that is. Told once. */
+struct responder_stranger {
+	uint8_t version, peer_version;
+	uint8_t ip[16], peer_ip[16];
+};
+
+bool responder_stranger(struct responder *p, struct responder_stranger *out);
 /* Whether a queue pair is dead. */
 bool responder_is_dead(const struct responder *p);
 /* The epoch that the queue pairs were made for. */

@@ -56,6 +56,11 @@ struct responder {
 	struct responder_options o;
 	struct responder_ledger ctr;
 	uint64_t epoch, ts_ns;
+	/* The first sender that is not the ticket's peer; version 0: none. */
+	struct {
+		uint8_t version, ip[16];
+		bool told;
+	} stranger;
 	unsigned nops;
 	struct op op[PKT_BATCH];
 	struct queue_pair qp[TABLE_MAX];

@@ -479,3 +479,16 @@ stalled() { # program argument...
 	wait $pid || [ $? = 3 ]
 	[ ! -s err ]
 }
+
+@test "requests from another address than the translator's: whose, once" {
+	dta-collect --create --layout "$EXAMPLES/uniform.ini" --region "$NAME"
+	dta-collect --region "$NAME" --ip 10.0.0.51 --peer-ip 10.0.0.101 \
+		--ticket t.ini
+	dta-gen uniform -c 3000 -q -w r.pcap
+	dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap
+	dta-collect --region "$NAME" --ip 10.0.0.51 --peer-ip 10.0.0.77 -q \
+		-r roce.pcap 2>said
+	diff said - <<-EOF
+		dta-collect: $NAME: requests from 10.0.0.101 are dropped: the translator is 10.0.0.77 (--peer-ip; --any-peer takes all)
+	EOF
+}

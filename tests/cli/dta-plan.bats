@@ -173,6 +173,7 @@ refused() {
 	refused "keywrite or postcard"
 	refused "keywrite or postcard" append
 	refused "once" keywrite postcard
+	refused "from 1e-06 to 0.999999999999" keywrite --want 1
 	refused "one of --load and --want" keywrite --load 1 --want 0.9
 	refused "one of them" keywrite --load 1 --flows 10 --memory 1K
 	refused "one of them" keywrite --want 0.5 --flows 10 --memory 1K

@@ -305,8 +305,15 @@ static void test_any_peer(void)
 					      .any_peer = true};
 	struct roce r = rig_write(&g, RIG_KW, 0, 0, slot, 8);
 
+	struct responder_stranger s;
+
+	TEST(!responder_stranger(g.p, &s));
 	memset(r.src, 0x33, 4);
 	TEST(send_as(&r, REASON(bad_peer)));
+	TEST(responder_stranger(g.p, &s) && s.version == 4);
+	TEST(!memcmp(s.ip, "3333", 4) && !memcmp(s.peer_ip, g.t.peer_ip, 16));
+	TEST(send_as(&r, REASON(bad_peer)));
+	TEST(!responder_stranger(g.p, &s)); /* told once */
 	rig_restart(&g, &any);
 	TEST(send_as(&r, REASON(executed)));
 	TEST(holds(RIG_KW, 0, slot, 8));
