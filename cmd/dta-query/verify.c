@@ -20,6 +20,7 @@ enum field {
 	OVER,
 	INCOMPLETE,
 	TOO_LONG,
+	OVERWRITTEN,
 	FIELDS,
 };
 
@@ -34,6 +35,7 @@ static const struct row_field fields[FIELDS] = {
 	[OVER] = {"over", ROW_U64, 9},
 	[INCOMPLETE] = {"incomplete", ROW_U64, 10},
 	[TOO_LONG] = {"too_long", ROW_U64, 8},
+	[OVERWRITTEN] = {"overwritten", ROW_U64, 11},
 };
 
 enum miss_field {
@@ -176,6 +178,7 @@ static void score_row(struct rows *r, const char *table, const char *kind,
 	row_u64(r, OVER, s->verdict[VERDICT_OVER]);
 	row_u64(r, INCOMPLETE, s->incomplete);
 	row_u64(r, TOO_LONG, s->too_long);
+	row_u64(r, OVERWRITTEN, s->overwritten);
 	row_write(r);
 }
 

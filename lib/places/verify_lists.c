@@ -173,11 +173,12 @@ static void locate(struct check *c)
 static int check_list(struct check *c)
 {
 	struct places *p = c->w->v->places;
-	uint64_t rooms = 0, left;
+	uint64_t rooms = 0, left, reported, asked = c->w->s->asked;
 	int rc = 0;
 
 	locate(c);
-	c->end = c->truth->first + c->truth->len / c->t->value_len;
+	reported = c->truth->first + c->truth->len / c->t->value_len;
+	c->end = reported;
 	c->held = 0;
 	for (unsigned i = 0; i < p->n && !rc; i++) {
 		struct view view;
@@ -193,9 +194,12 @@ static int check_list(struct check *c)
 	left = rooms > c->held ? rooms - c->held : 0;
 	if (left > c->end)
 		left = c->end;
-	if (!rc)
-		missing(c, c->end - left, left);
-	return rc;
+	if (rc < 0)
+		return rc;
+	missing(c, c->end - left, left);
+	asked = c->w->s->asked - asked;
+	c->w->s->overwritten += reported > asked ? reported - asked : 0;
+	return 0;
 }
 
 int verify_lists(struct verifying *w)

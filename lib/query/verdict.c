@@ -56,6 +56,7 @@ void score_add(struct score *to, const struct score *s)
 	to->asked += s->asked;
 	to->incomplete += s->incomplete;
 	to->too_long += s->too_long;
+	to->overwritten += s->overwritten;
 	for (int i = 0; i < VERDICTS; i++)
 		to->verdict[i] += s->verdict[i];
 }

@@ -29,8 +29,10 @@ enum verdict verdict_of(const struct table *t, const struct truth_key *want,
 /* asked is the sum of the verdicts. */
 struct score {
 	uint64_t asked, verdict[VERDICTS];
-	uint64_t incomplete; /* paths not asked for: a hop was not reported */
-	uint64_t too_long;   /* paths, of both, above the table's hops */
+	uint64_t incomplete;  /* paths not asked for: a hop was not reported */
+	uint64_t too_long;    /* paths, of both, above the table's hops */
+	uint64_t overwritten; /* list entries not asked for: the rings have room
+				 for newer ones only */
 };
 
 void score_add(struct score *to, const struct score *s);

@@ -555,7 +555,7 @@ last_values() { # table
 	[ "$(header count 1 --summary)" = \
 		asked,found,not_found,ambiguous,unreadable,malformed ]
 	[ "$(header verify --truth truth.csv)" = \
-		table,kind,asked,right,wrong,missing,ambiguous,over,incomplete,too_long ]
+		table,kind,asked,right,wrong,missing,ambiguous,over,incomplete,too_long,overwritten ]
 	[ "$(header verify --truth truth.csv --list-wrong)" = \
 		table,key,index,verdict,expected,got,epoch,source ]
 	for v in keywrite path count; do
@@ -634,6 +634,19 @@ last_values() { # table
 	{ cat truth.csv; sed -n 2p truth.csv; } >more.csv
 	run -1 dta-query verify --region "$NAME" --truth more.csv -o ndjson
 	jq -e '.wrong == 1' <<<"$output"
+}
+
+@test "verify: list entries that the rings have no room for" {
+	printf '[l]\nkind = append\nvalue = 4\nlists = 2\nentries = 100\nbatch = 10\n' |
+		hand_made
+	dta-gen uniform --kind append --lists 2 --count 500 -q \
+		--truth truth.csv -w reports.pcap
+	dta-translate -q -r reports.pcap --region "$NAME"
+	lost=$(dta-query list --region "$NAME" --count-only -o ndjson |
+		jq -s 'map(.lost) | add')
+	run -0 dta-query verify --region "$NAME" --truth truth.csv -o ndjson
+	jq -e --argjson n "$lost" '.asked == 200 and .right == 200 and
+		.overwritten == 300 and .overwritten == $n' <<<"$output"
 }
 
 @test "verify: paths that were reported whole, and others" {
