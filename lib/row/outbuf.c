@@ -156,24 +156,22 @@ static unsigned utf8(const unsigned char *s, uint32_t *cp)
 	return n;
 }
 
-/* 0x80 in each byte of w that is 0; above one that is, perhaps, too. */
-static inline uint64_t zeros(uint64_t w)
-{
-	return (w - UINT64_C(0x0101010101010101)) & ~w &
-	       UINT64_C(0x8080808080808080);
-}
+/* plain_end() for as many characters as fit a vector register. */
+enum {
+	VECTOR = 16,
+};
 
-/* plain_end() for 8 characters at once. */
-static bool any_special(const unsigned char *s)
+static inline bool any_special(const unsigned char *s)
 {
-	const uint64_t ones = UINT64_C(0x0101010101010101);
-	uint64_t w;
+	typedef signed char vector __attribute__((vector_size(VECTOR)));
+	uint64_t half[2];
+	vector w, bad;
 
 	memcpy(&w, s, sizeof(w));
-	/* below 0x21; 0x80 and above; 0x7f; the three */
-	return ((w - ones * 0x21) & ~w & (ones << 7)) || (w & (ones << 7)) ||
-	       zeros(w ^ (ones * 0x7f)) || zeros(w ^ (ones * '"')) ||
-	       zeros(w ^ (ones * ',')) || zeros(w ^ (ones * '\\'));
+	/* below 0x21, and 0x80 and above, which are negative; and the others */
+	bad = (w < 0x21) | (w == 0x7f) | (w == '"') | (w == ',') | (w == '\\');
+	memcpy(half, &bad, sizeof(half));
+	return half[0] | half[1];
 }
 
 /*
@@ -188,8 +186,8 @@ static const unsigned char *plain_end(const unsigned char *s,
 		['\\'] = true,	    [0x7f ... 255] = true,
 	};
 
-	while (end - s >= 8 && !any_special(s))
-		s += 8;
+	while (end - s >= VECTOR && !any_special(s))
+		s += VECTOR;
 	while (!special[*s]) /* a NUL at the latest */
 		s++;
 	return s;
