@@ -172,6 +172,8 @@ static int explain(int rc, const struct verbs_peer *p, struct fault *f)
 				 port, port);
 	case -ENODEV:
 		return fault_set(f, rc, "no RDMA device leads there");
+	case -EAGAIN:
+		return fault_set(f, rc, "the collector is not ready yet");
 	case -ESTALE:
 		return fault_set(f, rc, "the epoch is over");
 	case -ENOENT:

@@ -75,21 +75,6 @@ struct road *verbs_road(struct verbs_road *v)
 	return NULL;
 }
 
-const struct ticket *verbs_road_ticket(const struct verbs_road *v)
-{
-	return NULL;
-}
-
-int verbs_road_settle(struct verbs_road *v)
-{
-	return -ENOTSUP;
-}
-
-const struct verbs_road_ledger *verbs_road_counters(const struct verbs_road *v)
-{
-	return NULL;
-}
-
 void verbs_road_close(struct verbs_road *v)
 {
 }

@@ -323,9 +323,15 @@ static bool verbs_account(struct road *road, struct road_account *out)
 	return true;
 }
 
+/* Until all that was posted is completed or lost: the ledger adds up then. */
 static int verbs_finish(struct road *road)
 {
-	return verbs_road_settle(self(road));
+	struct verbs_road *v = self(road);
+
+	for (unsigned i = 0; i < v->ticket.n; i++)
+		if (v->link[i].up)
+			verbs_queue_settle(&v->link[i].q);
+	return check_links(v) ? 0 : -ENOTCONN;
 }
 
 static unsigned verbs_ledgers(struct road *road,
@@ -412,24 +418,6 @@ int verbs_road_open(struct verbs_road **out, const char *address,
 struct road *verbs_road(struct verbs_road *v)
 {
 	return &v->road;
-}
-
-const struct ticket *verbs_road_ticket(const struct verbs_road *v)
-{
-	return &v->ticket;
-}
-
-int verbs_road_settle(struct verbs_road *v)
-{
-	for (unsigned i = 0; i < v->ticket.n; i++)
-		if (v->link[i].up)
-			verbs_queue_settle(&v->link[i].q);
-	return check_links(v) ? 0 : -ENOTCONN;
-}
-
-const struct verbs_road_ledger *verbs_road_counters(const struct verbs_road *v)
-{
-	return &v->ctr;
 }
 
 void verbs_road_close(struct verbs_road *v)

@@ -72,14 +72,7 @@ struct verbs_road_options {
 int verbs_road_open(struct verbs_road **out, const char *address,
 		    const struct verbs_road_options *o, struct fault *f);
 struct road *verbs_road(struct verbs_road *v);
-const struct ticket *verbs_road_ticket(const struct verbs_road *v);
 
-/*
- * Waits until all that was posted is completed or lost; the ledger adds up
- * then. Returns 0, or -ENOTCONN if a table has no connection.
- */
-int verbs_road_settle(struct verbs_road *v);
-const struct verbs_road_ledger *verbs_road_counters(const struct verbs_road *v);
 void verbs_road_close(struct verbs_road *v); /* settles. NULL is fine */
 
 #endif
