@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * int.h - what in-band telemetry says about one packet, whatever the format it
+ * came in: INT-MD, INT-MX and INT-XD (P4.org, INT 0.5 to 2.1), telemetry
+ * reports (0.5 to 2.0), IOAM traces (RFC 9197). Decoders (int_md.h, treport.h,
+ * ioam.h) make it; the INT sink (telemetry/) reads it.
+ *
+ * Nothing is copied: metadata stay where they are in the frame, big-endian, and
+ * a plan says where in a hop's bytes each field is. A plan is made once for
+ * each bitmap that is seen (int_plan_of()), not for each packet.
+ *
+ * Threads: a view belongs to its caller; plans are written by the one who
+ * decodes.
+ */
+#ifndef WIRE_INT_H
+#define WIRE_INT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/be.h"
+
+/* What a node may say. Numbers after scaling (struct int_part). */
+enum int_field {
+	INT_NODE,    /* switch id, node id; IOAM: up to 56 bits */
+	INT_INGRESS, /* interface ids, level 1 */
+	INT_EGRESS,
+	INT_LATENCY,	  /* within the node, ns */
+	INT_QUEUE,	  /* id of the queue, of its egress interface */
+	INT_OCCUPANCY,	  /* of the queue: bytes, cells or packets */
+	INT_INGRESS_TIME, /* ns; only its low bits, as many as the part has */
+	INT_EGRESS_TIME,
+	INT_INGRESS2, /* interface ids, level 2 */
+	INT_EGRESS2,
+	INT_UTILIZATION, /* of the egress link */
+	INT_BUFFER,	 /* id */
+	INT_BUFFER_OCCUPANCY,
+	INT_CONGESTION,	    /* of the queue: INT 0.5 */
+	INT_DROP_REASON,    /* of reports */
+	INT_HOP_LIMIT,	    /* IOAM */
+	INT_NAMESPACE_DATA, /* IOAM */
+	INT_TIME_SECONDS,   /* IOAM: the seconds and the fraction of its time */
+	INT_TIME_FRACTION,
+	INT_FIELDS,
+};
+
+/*
+ * Where a field is among a hop's bytes. Its word, 4 or 8 bytes, is all ones
+ * where the node cannot tell (INT 2.1, section 5.8).
+ */
+struct int_part {
+	uint8_t at, len; /* bytes; len 1 to 8 */
+	uint8_t word, word_len;
+	uint32_t scale; /* times this: 1, or ns of a unit of time */
+};
+
+enum {
+	INT_HOP_MAX = 255 * 4, /* bytes of metadata in all: a length byte of
+				  words */
+	INT_BITS = 24,	       /* of a bitmap; INT has 16, IOAM 24 */
+};
+
+/* What the bits of a bitmap stand for: a profile has one for each format. Bit 0
+ * is the most significant. A word of len 0 is reserved. */
+struct int_word {
+	uint8_t len; /* bytes of metadata */
+	struct {
+		uint8_t field, at, len; /* enum int_field; len 0: none */
+		uint32_t scale;
+	} part[2];
+};
+
+/* Which fields a hop has, and where. */
+struct int_plan {
+	uint32_t bitmap;
+	uint32_t has; /* 1 << enum int_field */
+	uint16_t len; /* bytes of a hop that the bitmap asks for */
+	struct int_part part[INT_FIELDS];
+};
+
+/* Of a bitmap of so many bits. False: bits that are reserved are set; their
+ * words are counted as 4 bytes (INT 2.1, section 5.8). */
+bool int_plan_of(struct int_plan *out, const struct int_word *words,
+		 unsigned bits, uint32_t bitmap);
+
+/* Hops of one plan, the last node of the path first. */
+struct int_hops {
+	const struct int_plan *plan; /* NULL: there are none */
+	const uint8_t *data;
+	uint16_t len; /* bytes from a hop to the next, plan->len or more: domain
+			 specific metadata come behind */
+	uint8_t n;
+	/* IOAM with opaque snapshots: the hops are not equally long; where each
+	 * begins, or NULL. */
+	const uint16_t *at;
+};
+
+enum int_format {
+	INT_MD, /* metadata in the packet, a stack */
+	INT_MX, /* instructions in the packet, metadata in reports */
+	INT_XD, /* a report of one node */
+	INT_IOAM,
+};
+
+enum int_flag {
+	INT_DROPPED = 1 << 0,	    /* reports: D */
+	INT_CONGESTED = 1 << 1,	    /* Q */
+	INT_TRACKED = 1 << 2,	    /* F */
+	INT_INTERMEDIATE = 1 << 3,  /* I */
+	INT_HOPS_EXCEEDED = 1 << 4, /* E; IOAM: overflow */
+	INT_MTU_EXCEEDED = 1 << 5,  /* M */
+	INT_DISCARD = 1 << 6,	    /* C, D of INT headers: a clone */
+	INT_RESERVED = 1 << 7,	    /* reserved bits are set */
+};
+
+/* Who reported it; of packets that carry their metadata themselves nobody. */
+struct int_from {
+	bool report;
+	uint8_t version; /* of the report: 0 (0.5), 1, 2 */
+	uint8_t hw_id;
+	uint8_t sequence_bits; /* 22 or 32 */
+	bool has_node;	       /* 0.5 tells it only with a local header */
+	uint32_t node;
+	uint32_t sequence;
+	bool has_time;
+	uint32_t time; /* ingress, the reporter's clock, low bits, ns */
+};
+
+/*
+ * One packet that the network carried. Pointers lead into the frame it came in.
+ * The flow's packet is what the hosts sent: without INT headers and tunnels
+ * that INT has added, addresses and ports restored.
+ */
+struct int_view {
+	uint64_t ts_ns;	     /* when the collector had it */
+	uint8_t format;	     /* enum int_format */
+	uint8_t flags;	     /* enum int_flag */
+	uint8_t key_len;     /* KEY_FLOW4_LEN, KEY_FLOW6_LEN; 0: unknown */
+	uint8_t key[37 + 3]; /* flow4 or flow6, wire/key.h */
+	uint8_t drop_reason; /* if INT_DROPPED and the report says */
+	uint32_t ip_len;     /* bytes of the packet, IP header on; 0: unknown */
+	struct int_from from;
+	struct int_hops own; /* the reporter's own metadata: n is 0 or 1 */
+	struct int_hops stack;
+	uint16_t domain; /* INT 2.x: Domain Specific ID, or IOAM namespace */
+	uint16_t domain_bits;  /* DS instruction */
+	const uint8_t *source; /* source-only metadata at the stack's end */
+	uint16_t source_len;   /* bytes */
+};
+
+/* A part's bytes. */
+static inline uint64_t int_load(const uint8_t *p, unsigned len)
+{
+	uint64_t v = 0;
+
+	switch (len) {
+	case 1:
+		return p[0];
+	case 2:
+		return be16_load(p);
+	case 3:
+		return be24_load(p);
+	case 4:
+		return be32_load(p);
+	case 8:
+		return be64_load(p);
+	}
+	for (unsigned i = 0; i < len; i++)
+		v = v << 8 | p[i];
+	return v;
+}
+
+/* Where hop i begins, i < n. */
+static inline const uint8_t *int_hop(const struct int_hops *h, unsigned i)
+{
+	return h->data + (h->at ? h->at[i] : (size_t)i * h->len);
+}
+
+/* A field of a hop. False: the hop does not have it, or says all ones. */
+static inline bool int_get(const struct int_plan *plan, const uint8_t *hop,
+			   enum int_field field, uint64_t *value)
+{
+	const struct int_part *p = &plan->part[field];
+
+	if (!(plan->has & 1U << field))
+		return false;
+	if (int_load(hop + p->word, p->word_len) ==
+	    (p->word_len == 8 ? UINT64_MAX : UINT32_MAX))
+		return false;
+	*value = int_load(hop + p->at, p->len) * p->scale;
+	return true;
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * int_profile.h - how a network speaks INT: by what its packets are known, and
+ * where it departs from the specification. The numbers that P4.org has left
+ * open (ports, DSCP, GRE type) are here, and what the bits stand for.
+ *
+ * A profile is data only; telemetry/profile.h reads one from a file.
+ */
+#ifndef WIRE_INT_PROFILE_H
+#define WIRE_INT_PROFILE_H
+
+#include "wire/int.h"
+
+enum int_version {
+	INT_V0_5,
+	INT_V1_0,
+	INT_V2_0,
+	INT_V2_1,
+	INT_ANY, /* as each header says; 2.0 is taken for 2.1 */
+};
+
+struct int_profile {
+	char name[32];
+	uint8_t version; /* enum int_version */
+	/* What says that a packet carries INT; wire-facts 6.3. 0: not so. */
+	uint8_t dscp, dscp_mask; /* of 6 bits; mask 0: not by DSCP */
+	uint16_t udp_port;	 /* INT_TBD */
+	uint64_t marker;	 /* of probes, 8 bytes behind TCP, UDP, ICMP */
+	uint16_t vxlan_gpe_port, geneve_port; /* UDP */
+	uint8_t vxlan_gpe_next; /* next protocol: 5, 8, 0x80, 0x82 */
+	uint16_t geneve_class;	/* option class */
+	uint16_t gre_type;	/* protocol type */
+	uint16_t report_port;	/* UDP: telemetry reports; 0: none */
+	/* What the bits of the bitmaps stand for: instructions, and RepMdBits
+	 * of reports 1.0 and 2.0. */
+	struct int_word instruction[16];
+	struct int_word report1[6];
+	struct int_word report2[16];
+};
+
+/* Those that ship: "0.5", "1.0", "2.0", "2.1", "bmv2", "intcollector"... NULL:
+ * there is none of that name. int_profile_at() goes through them, NULL at the
+ * end. */
+const struct int_profile *int_profile_named(const char *name);
+const struct int_profile *int_profile_at(unsigned i);
+
+#endif
