@@ -65,8 +65,11 @@ start_collectors() {
 	done
 }
 
+# Its windows hold what comes while the collector is away, however long that is
+# on a busy machine: a full one turns away what is sent afterwards, too.
 start_translator() { # options
-	start t translate.log dta-translate -o ndjson -i t0 --to t1 --no-xdp "$@"
+	start t translate.log dta-translate -o ndjson -i t0 --to t1 --no-xdp \
+		--window 256K "$@"
 	TRANSLATE=$PID
 	wait_for listens translate.log
 }
