@@ -122,46 +122,74 @@ static void copy_swapped(uint8_t *to, const uint8_t *from, uint32_t len)
 	memcpy(to, from, len);
 }
 
-static inline void list_add(struct translator *t, const struct lane *l,
-			    uint32_t i, unsigned packet, const uint8_t *entry,
-			    bool swapped)
-{
-	struct lists *a = l->append;
-	struct list *s = &a->list[i];
-	uint8_t *to = a->entries +
-		      ((size_t)i * a->batch + s->waiting) * a->stride;
+/* Where entries go: a copy that stays in registers while they are written. */
+struct filler {
+	struct list *list;
+	uint8_t *entries;
+	size_t span; /* bytes of a list's batch */
+	uint32_t value_len, stride, batch;
+	bool plain; /* one word, as it came */
+	bool swapped;
+};
 
-	if (swapped)
-		copy_swapped(to, entry, a->value_len);
-	else if (a->value_len == 4)
-		memcpy(to, entry, 4);
+static struct filler filler_of(const struct lane *l)
+{
+	const struct lists *a = l->append;
+	bool swapped = l->t.hash == HASH_DTA0;
+
+	return (struct filler){
+		.list = a->list,
+		.entries = a->entries,
+		.span = (size_t)a->batch * a->stride,
+		.value_len = a->value_len,
+		.stride = a->stride,
+		.batch = a->batch,
+		.plain = a->value_len == 4 && !swapped,
+		.swapped = swapped,
+	};
+}
+
+static inline void list_add(struct translator *t, const struct lane *l,
+			    const struct filler *to, uint32_t i,
+			    unsigned packet, const uint8_t *entry)
+{
+	struct list *s = &to->list[i];
+	unsigned n = s->waiting;
+	uint8_t *p = to->entries + i * to->span + (size_t)n * to->stride;
+
+	if (to->plain)
+		memcpy(p, entry, 4);
+	else if (to->swapped)
+		copy_swapped(p, entry, to->value_len);
 	else
-		memcpy(to, entry, a->value_len);
-	if (!s->waiting++) {
+		memcpy(p, entry, to->value_len);
+	if (!n) {
 		s->oldest_ns = t->pkts[packet].ts_ns;
-		queue_add(a, i);
+		queue_add(l->append, i);
 	}
-	if (s->waiting == a->batch)
+	s->waiting = (uint16_t)++n;
+	if (n == to->batch)
 		list_write(t, l, i);
 }
 
 void append_run(struct translator *t, struct lane *l, const struct jobs *j)
 {
-	bool swapped = l->t.hash == HASH_DTA0;
-	struct lists *a = l->append;
+	const struct filler to = filler_of(l);
 
 	for (unsigned k = 0; k < j->n; k++) {
 		const uint8_t *key = j->key[k];
 		uint64_t head = j->head[k];
 		const uint8_t *data = key + head_data_at(head);
+		const uint8_t *end = data + head_data_len(head);
 		uint32_t i = be32_load(key);
 
-		for (unsigned at = 0; at < head_data_len(head);
-		     at += a->value_len)
-			list_add(t, l, i, j->at[k], data + at, swapped);
+		do {
+			list_add(t, l, &to, i, j->at[k], data);
+			data += to.value_len;
+		} while (data < end);
 		if (!head_immediate(head))
 			continue;
-		if (a->list[i].waiting)
+		if (to.list[i].waiting)
 			list_write(t, l, i);
 		/* the last operation is the count that covers the report */
 		op_make_immediate(t, l, &t->work.op[t->work.nops - 1],
