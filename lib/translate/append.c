@@ -27,13 +27,14 @@ struct list {
 	uint64_t oldest_ns;  /* when the oldest waiting entry came */
 	uint64_t generation; /* of the road that count is from */
 	uint32_t prev, next; /* in the queue of lists that wait */
-	uint16_t waiting;    /* entries */
 	bool asked;	     /* count and at hold something */
 };
 
 struct lists {
 	struct list *list;
-	uint8_t *entries; /* batch entries a list, each stride bytes */
+	uint16_t *waiting; /* entries of each list: all that every entry needs,
+			      close together in the cache */
+	uint8_t *entries;  /* batch entries a list, each stride bytes */
 	uint32_t batch;
 	uint32_t first, last; /* the queue, oldest first */
 	uint32_t value_len, stride;
@@ -85,7 +86,7 @@ static void list_write(struct translator *t, const struct lane *l, uint32_t i)
 {
 	struct lists *a = l->append;
 	struct list *s = &a->list[i];
-	uint32_t n = s->waiting, fits, len = n * a->stride;
+	uint32_t n = a->waiting[i], fits, len = n * a->stride;
 	uint8_t *p;
 
 	ops_reserve(t, 3, len + 16); /* the count, and padding */
@@ -104,7 +105,7 @@ static void list_write(struct translator *t, const struct lane *l, uint32_t i)
 	p = arena_take(t, 8);
 	be64_store(p, s->count);
 	op_write(t, l, table_head(&l->t, i), p, 8);
-	s->waiting = 0;
+	a->waiting[i] = 0;
 	queue_remove(a, i);
 	t->ctr.batches++;
 	if (n < a->batch)
@@ -124,7 +125,7 @@ static void copy_swapped(uint8_t *to, const uint8_t *from, uint32_t len)
 
 /* Where entries go: a copy that stays in registers while they are written. */
 struct filler {
-	struct list *list;
+	uint16_t *waiting;
 	uint8_t *entries;
 	size_t span; /* bytes of a list's batch */
 	uint32_t value_len, stride, batch;
@@ -138,7 +139,7 @@ static struct filler filler_of(const struct lane *l)
 	bool swapped = l->t.hash == HASH_DTA0;
 
 	return (struct filler){
-		.list = a->list,
+		.waiting = a->waiting,
 		.entries = a->entries,
 		.span = (size_t)a->batch * a->stride,
 		.value_len = a->value_len,
@@ -153,8 +154,7 @@ static inline void list_add(struct translator *t, const struct lane *l,
 			    const struct filler *to, uint32_t i,
 			    unsigned packet, const uint8_t *entry)
 {
-	struct list *s = &to->list[i];
-	unsigned n = s->waiting;
+	unsigned n = to->waiting[i];
 	uint8_t *p = to->entries + i * to->span + (size_t)n * to->stride;
 
 	if (to->plain)
@@ -164,10 +164,10 @@ static inline void list_add(struct translator *t, const struct lane *l,
 	else
 		memcpy(p, entry, to->value_len);
 	if (!n) {
-		s->oldest_ns = t->pkts[packet].ts_ns;
+		l->append->list[i].oldest_ns = t->pkts[packet].ts_ns;
 		queue_add(l->append, i);
 	}
-	s->waiting = (uint16_t)++n;
+	to->waiting[i] = (uint16_t)++n;
 	if (n == to->batch)
 		list_write(t, l, i);
 }
@@ -189,7 +189,7 @@ void append_run(struct translator *t, struct lane *l, const struct jobs *j)
 		} while (data < end);
 		if (!head_immediate(head))
 			continue;
-		if (to.list[i].waiting)
+		if (to.waiting[i])
 			list_write(t, l, i);
 		/* the last operation is the count that covers the report */
 		op_make_immediate(t, l, &t->work.op[t->work.nops - 1],
@@ -238,7 +238,8 @@ void append_flush(struct translator *t, struct lane *l)
 int append_open(struct lane *l, size_t *room, struct fault *f)
 {
 	uint64_t batch = l->t.batch; /* less than a ring: table_check() */
-	uint64_t each = sizeof(struct list) + batch * l->t.stride;
+	uint64_t each = sizeof(struct list) + sizeof(uint16_t) +
+			batch * l->t.stride;
 	struct lists *a = calloc(1, sizeof(*a));
 
 	l->append = a;
@@ -254,6 +255,7 @@ int append_open(struct lane *l, size_t *room, struct fault *f)
 				 l->t.name, l->t.lists, l->t.batch, l->t.stride,
 				 *room);
 	if (!a || !(a->list = calloc(l->t.lists, sizeof(*a->list))) ||
+	    !(a->waiting = calloc(l->t.lists, sizeof(*a->waiting))) ||
 	    !(a->entries = calloc(l->t.lists, batch * l->t.stride)))
 		return fault_set(f, -ENOMEM, "%s: no memory for the batches",
 				 l->t.name);
@@ -270,6 +272,7 @@ void append_close(struct lane *l)
 {
 	if (l->append) {
 		free(l->append->list);
+		free(l->append->waiting);
 		free(l->append->entries);
 	}
 	free(l->append);
