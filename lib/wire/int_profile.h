@@ -31,6 +31,12 @@ struct int_profile {
 	uint16_t geneve_class;	/* option class */
 	uint16_t gre_type;	/* protocol type */
 	uint16_t report_port;	/* UDP: telemetry reports; 0: none */
+	/* Reports 1.0 are 16 bytes and their metadata, whatever the header's
+	 * Length says: INTCollector's generator has 1 there (wire-facts 5.6).
+	 */
+	bool report_length_wrong;
+	uint32_t ioam_fraction; /* unit of IOAM's fraction of a second, ns;
+				   INT_SCALE_NTP; 0: 1000, as Linux */
 	/* What the bits of the bitmaps stand for: instructions, and RepMdBits
 	 * of reports 1.0 and 2.0. */
 	struct int_word instruction[16];
