@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "wire/be.h"
+#include "wire/net.h"
 
 /* What a node may say. Numbers after scaling (struct int_part). */
 enum int_field {
@@ -209,6 +210,9 @@ struct int_view {
 	const uint8_t *source; /* source-only metadata at the stack's end */
 	uint16_t source_len;   /* bytes */
 };
+
+/* The flow of a view and its packet's length. */
+void int_view_flow(struct int_view *v, const struct net_packet *p);
 
 /* A part's bytes. */
 static inline uint64_t int_load(const uint8_t *p, unsigned len)

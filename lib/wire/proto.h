@@ -183,4 +183,54 @@ enum roce_syndrome {
 	ROCE_NAK_ACCESS = 0x62,	 /* remote access error */
 };
 
+/* Telemetry reports: P4.org, Telemetry Report 0.5, 1.0, 2.0; wire-facts 6.5. */
+enum {
+	TREPORT_V05_LEN = 12,
+	TREPORT_V05_DROP_LEN = 12,  /* behind it: NProto 1 */
+	TREPORT_V05_LOCAL_LEN = 16, /* NProto 2 */
+	TREPORT_V1_LEN = 16,	    /* without metadata */
+	TREPORT_V1_WORDS = 4,	    /* the least Length: the same */
+	TREPORT_V05_AT_SEQUENCE = 4,
+	TREPORT_V05_AT_TIME = 8,
+	TREPORT_V1_AT_NODE = 4,
+	TREPORT_V1_AT_SEQUENCE = 8,
+	TREPORT_V1_AT_TIME = 12,
+	TREPORT_V1_BITS = 6, /* of metadata */
+	TREPORT_V2_BITS = 16,
+	TREPORT_V2_GROUP_LEN = 8,
+	TREPORT_V2_AT_NODE = 4,
+	TREPORT_V2_LEN = 4,	/* of a report's first word */
+	TREPORT_V2_INT_LEN = 8, /* RepType 1, without metadata */
+	TREPORT_V2_AT_DOMAIN = 2,
+	TREPORT_V2_AT_DOMAIN_BITS = 4,
+	TREPORT_V2_AT_DOMAIN_STATUS = 6,
+	TREPORT_V2_OPEN = 0xff, /* ReportLength: to the end of the datagram */
+	TREPORT_TLV_LEN = 4,	/* without its data */
+	TREPORT_SEQUENCE2_MASK = 0x3fffff,
+	TREPORT_HW_ID_MASK = 0x3f,
+};
+
+/* RepType of 2.0. */
+enum treport_type {
+	TREPORT_INNER_ONLY = 0,
+	TREPORT_INT = 1,
+};
+
+/* InType of 2.0. */
+enum treport_inner {
+	TREPORT_NONE = 0,
+	TREPORT_TLV = 1,
+	TREPORT_DOMAIN = 2, /* Domain Specific Extension Data */
+	TREPORT_ETHERNET = 3,
+	TREPORT_IP4 = 4,
+	TREPORT_IP6 = 5,
+};
+
+/* NProto of 0.5. */
+enum treport_next {
+	TREPORT_PLAIN = 0, /* Ethernet comes at once */
+	TREPORT_DROP = 1,
+	TREPORT_LOCAL = 2,
+};
+
 #endif
