@@ -50,6 +50,9 @@ struct net_packet {
  * after the headers: only what is read must be there. */
 int net_packet_decode(struct net_packet *out, const uint8_t *frame, size_t len);
 
+/* The same of a packet that begins with its IP header. */
+int net_ip_packet_decode(struct net_packet *out, const uint8_t *ip, size_t len);
+
 /* One's complement sum (RFC 1071) of len bytes, complemented, host order. */
 uint16_t net_checksum(const void *data, size_t len);
 

@@ -66,6 +66,10 @@ enum {
 	NET_UDP_AT_LEN = 4,
 	NET_UDP_AT_SUM = 6,
 
+	/* Tunnels over UDP: draft-ietf-nvo3-vxlan-gpe, RFC 8926. */
+	NET_VXLAN_GPE_PORT = 4790,
+	NET_GENEVE_PORT = 6081,
+
 	/* TCP: RFC 9293. */
 	NET_TCP_LEN = 20, /* without options */
 	NET_TCP_AT_SEQ = 4,
@@ -76,6 +80,24 @@ enum {
 	NET_TCP_SYN = 0x02,
 	NET_TCP_RST = 0x04,
 	NET_TCP_ACK = 0x10,
+};
+
+/* INT: the numbers by which it is known; wire-facts 6.3. */
+enum {
+	INT_DSCP = 0x17, /* the specifications' example */
+	INT_DSCP_MASK = 0x3f,
+	INT_DSCP_GEANT = 0x20,
+	INT_UDP_PORT = 0x1000,	 /* INT_TBD: paper 002; none is assigned */
+	INT_REPORT_PORT = 54321, /* INTCollector; none is assigned */
+	INT_REPORT_PORT_GEANT = 6000,
+	INT_VXLAN_GPE_0_5 = 0x05, /* next protocol */
+	INT_VXLAN_GPE_1_0 = 0x08,
+	INT_VXLAN_GPE_2_0 = 0x80,
+	INT_VXLAN_GPE_2_1 = 0x82,
+	INT_GENEVE_CLASS = 0x0103,	   /* since 2.1 */
+	INT_GENEVE_CLASS_EXAMPLE = 0x00ab, /* in the examples before */
+	INT_GRE_TYPE = 0x88b5, /* TBD_INT: IEEE 802's first for experiments */
+	INT_COMPLEMENT_LEN = 4,
 };
 
 /* Telemetry keys: dta.md 1.3. */
@@ -181,6 +203,56 @@ enum roce_syndrome {
 	ROCE_NAK_PSN = 0x60,
 	ROCE_NAK_INVALID = 0x61, /* invalid request */
 	ROCE_NAK_ACCESS = 0x62,	 /* remote access error */
+};
+
+/* Telemetry reports: P4.org, Telemetry Report 0.5, 1.0, 2.0; wire-facts 6.5. */
+enum {
+	TREPORT_V05_LEN = 12,
+	TREPORT_V05_DROP_LEN = 12,  /* behind it: NProto 1 */
+	TREPORT_V05_LOCAL_LEN = 16, /* NProto 2 */
+	TREPORT_V1_LEN = 16,	    /* without metadata */
+	TREPORT_V1_WORDS = 4,	    /* the least Length: the same */
+	TREPORT_V05_AT_SEQUENCE = 4,
+	TREPORT_V05_AT_TIME = 8,
+	TREPORT_V1_AT_NODE = 4,
+	TREPORT_V1_AT_SEQUENCE = 8,
+	TREPORT_V1_AT_TIME = 12,
+	TREPORT_V1_BITS = 6, /* of metadata */
+	TREPORT_V2_BITS = 16,
+	TREPORT_V2_GROUP_LEN = 8,
+	TREPORT_V2_AT_NODE = 4,
+	TREPORT_V2_LEN = 4,	/* of a report's first word */
+	TREPORT_V2_INT_LEN = 8, /* RepType 1, without metadata */
+	TREPORT_V2_AT_DOMAIN = 2,
+	TREPORT_V2_AT_DOMAIN_BITS = 4,
+	TREPORT_V2_AT_DOMAIN_STATUS = 6,
+	TREPORT_V2_OPEN = 0xff, /* ReportLength: to the end of the datagram */
+	TREPORT_TLV_LEN = 4,	/* without its data */
+	TREPORT_SEQUENCE2_MASK = 0x3fffff,
+	TREPORT_HW_ID_MASK = 0x3f,
+};
+
+/* RepType of 2.0. */
+enum treport_type {
+	TREPORT_INNER_ONLY = 0,
+	TREPORT_INT = 1,
+};
+
+/* InType of 2.0. */
+enum treport_inner {
+	TREPORT_NONE = 0,
+	TREPORT_TLV = 1,
+	TREPORT_DOMAIN = 2, /* Domain Specific Extension Data */
+	TREPORT_ETHERNET = 3,
+	TREPORT_IP4 = 4,
+	TREPORT_IP6 = 5,
+};
+
+/* NProto of 0.5. */
+enum treport_next {
+	TREPORT_PLAIN = 0, /* Ethernet comes at once */
+	TREPORT_DROP = 1,
+	TREPORT_LOCAL = 2,
 };
 
 #endif
