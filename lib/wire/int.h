@@ -61,7 +61,7 @@ struct int_part {
 };
 
 enum {
-	INT_OTHERS = 4, /* IOAM's short fields beside the wide ones */
+	INT_OTHERS = 5, /* IOAM's short fields beside the wide ones */
 };
 
 /* A scale: units are 2^-32 s, as in NTP. */

@@ -18,8 +18,8 @@
  * The packet that a report is about may be cut, and in 2.0 up to 3 bytes of
  * zeros follow it (trap S5): its own headers say how long it was.
  */
-#ifndef WIRE_TREPORT_H
-#define WIRE_TREPORT_H
+#ifndef INBAND_TREPORT_H
+#define INBAND_TREPORT_H
 
 #include "wire/int.h"
 #include "wire/int_profile.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "wire/treport.h"
+#include "inband/treport.h"
 
 #include <string.h>
 
