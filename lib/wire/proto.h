@@ -66,6 +66,10 @@ enum {
 	NET_UDP_AT_LEN = 4,
 	NET_UDP_AT_SUM = 6,
 
+	/* Tunnels over UDP: draft-ietf-nvo3-vxlan-gpe, RFC 8926. */
+	NET_VXLAN_GPE_PORT = 4790,
+	NET_GENEVE_PORT = 6081,
+
 	/* TCP: RFC 9293. */
 	NET_TCP_LEN = 20, /* without options */
 	NET_TCP_AT_SEQ = 4,
@@ -76,6 +80,24 @@ enum {
 	NET_TCP_SYN = 0x02,
 	NET_TCP_RST = 0x04,
 	NET_TCP_ACK = 0x10,
+};
+
+/* INT: the numbers by which it is known; wire-facts 6.3. */
+enum {
+	INT_DSCP = 0x17, /* the specifications' example */
+	INT_DSCP_MASK = 0x3f,
+	INT_DSCP_GEANT = 0x20,
+	INT_UDP_PORT = 0x1000,	 /* INT_TBD: paper 002; none is assigned */
+	INT_REPORT_PORT = 54321, /* INTCollector; none is assigned */
+	INT_REPORT_PORT_GEANT = 6000,
+	INT_VXLAN_GPE_0_5 = 0x05, /* next protocol */
+	INT_VXLAN_GPE_1_0 = 0x08,
+	INT_VXLAN_GPE_2_0 = 0x80,
+	INT_VXLAN_GPE_2_1 = 0x82,
+	INT_GENEVE_CLASS = 0x0103,	   /* since 2.1 */
+	INT_GENEVE_CLASS_EXAMPLE = 0x00ab, /* in the examples before */
+	INT_GRE_TYPE = 0x88b5, /* TBD_INT: IEEE 802's first for experiments */
+	INT_COMPLEMENT_LEN = 4,
 };
 
 /* Telemetry keys: dta.md 1.3. */
