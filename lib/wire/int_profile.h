@@ -38,6 +38,11 @@ struct int_profile {
 	uint16_t geneve_class;	/* option class */
 	uint16_t gre_type;	/* protocol type */
 	uint16_t report_port;	/* UDP: telemetry reports; 0: none */
+	/* INT 2.x: the domain whose instructions are known (0: none), and of
+	 * how many words each bit of its DS instruction lets the source, and
+	 * nobody else, add to the stack: section 5.8. */
+	uint16_t domain;
+	uint8_t source_words[16];
 	/* Reports 1.0 are 16 bytes and their metadata, whatever the header's
 	 * Length says: INTCollector's generator has 1 there (wire-facts 5.6).
 	 */

@@ -22,6 +22,14 @@ enum {
 	NET_ETHERTYPE_IP6 = 0x86dd,
 	NET_ETHERTYPE_VLAN = 0x8100, /* 802.1Q */
 	NET_ETHERTYPE_QINQ = 0x88a8, /* 802.1ad */
+	NET_ETHERTYPE_ETH = 0x6558,  /* in tunnels: a frame, RFC 1701 */
+
+	/* MPLS: RFC 3032. */
+	NET_ETHERTYPE_MPLS = 0x8847,
+	NET_ETHERTYPE_MPLS_UP = 0x8848, /* labels of upstream: RFC 5332 */
+	NET_MPLS_LEN = 4,
+	NET_MPLS_AT_BOTTOM = 2, /* the lowest bit: the last label */
+	NET_MPLS_MAX = 8,	/* labels that we look behind */
 
 	/* IPv4: RFC 791. */
 	NET_IP4_LEN = 20, /* without options */
@@ -53,8 +61,10 @@ enum {
 
 	/* Above IP: IANA's protocol numbers. */
 	NET_PROTO_ICMP = 1,
+	NET_PROTO_IP4 = 4, /* IP in IP */
 	NET_PROTO_TCP = 6,
 	NET_PROTO_UDP = 17,
+	NET_PROTO_IP6 = 41,
 	NET_PROTO_GRE = 47,
 	NET_PROTO_ESP = 50,
 	NET_PROTO_ICMP6 = 58,
@@ -66,9 +76,38 @@ enum {
 	NET_UDP_AT_LEN = 4,
 	NET_UDP_AT_SUM = 6,
 
-	/* Tunnels over UDP: draft-ietf-nvo3-vxlan-gpe, RFC 8926. */
+	/* ICMP: RFC 792, 4443. */
+	NET_ICMP_LEN = 8,
+	NET_ICMP_AT_SUM = 2,
+
+	/* VXLAN, VXLAN-GPE: RFC 7348, draft-ietf-nvo3-vxlan-gpe. */
+	NET_VXLAN_PORT = 4789,
 	NET_VXLAN_GPE_PORT = 4790,
+	NET_VXLAN_LEN = 8,
+	NET_VXLAN_HAS_NEXT = 0x04, /* P, in the first byte */
+	NET_VXLAN_AT_NEXT = 3,
+	NET_VXLAN_IP4 = 1,
+	NET_VXLAN_IP6 = 2,
+	NET_VXLAN_ETH = 3,
+
+	/* Geneve: RFC 8926. */
 	NET_GENEVE_PORT = 6081,
+	NET_GENEVE_LEN = 8,	      /* without options */
+	NET_GENEVE_WORDS_MASK = 0x3f, /* of options, in the first byte */
+	NET_GENEVE_AT_TYPE = 2,
+	NET_GENEVE_OPTION_LEN = 4, /* without its data */
+	NET_GENEVE_OPTION_AT_TYPE = 2,
+	NET_GENEVE_OPTION_AT_WORDS = 3,
+	NET_GENEVE_OPTION_MASK = 0x1f, /* of words */
+
+	/* GRE: RFC 2784, 2890. */
+	NET_GRE_LEN = 4, /* without what flags announce */
+	NET_GRE_AT_TYPE = 2,
+	NET_GRE_AT_SUM = 4,
+	NET_GRE_SUM = 0x8000, /* each flag announces 4 bytes */
+	NET_GRE_KEY = 0x2000,
+	NET_GRE_SEQUENCE = 0x1000,
+	NET_GRE_OTHER = 0x4fff, /* routing, version: not ours */
 
 	/* TCP: RFC 9293. */
 	NET_TCP_LEN = 20, /* without options */
@@ -76,6 +115,7 @@ enum {
 	NET_TCP_AT_ACK = 8,
 	NET_TCP_AT_OFFSET = 12,
 	NET_TCP_AT_FLAGS = 13,
+	NET_TCP_AT_SUM = 16,
 	NET_TCP_FIN = 0x01,
 	NET_TCP_SYN = 0x02,
 	NET_TCP_RST = 0x04,
@@ -98,6 +138,40 @@ enum {
 	INT_GENEVE_CLASS_EXAMPLE = 0x00ab, /* in the examples before */
 	INT_GRE_TYPE = 0x88b5, /* TBD_INT: IEEE 802's first for experiments */
 	INT_COMPLEMENT_LEN = 4,
+
+	/* Shims and headers: inband/int_md.h. */
+	INT_SHIM_LEN = 4,
+	INT_SHIM_AT_WORDS = 1,	/* 2.x: without the shim */
+	INT_SHIM_AT_NEXT = 2,	/* 2.x */
+	INT_SHIM_NPT_UDP = 1,	/* next protocol type: UDP's payload */
+	INT_SHIM_NPT_IP = 2,	/* what the protocol says */
+	INT_SHIM1_AT_WORDS = 2, /* 0.5, 1.0: with the shim */
+	INT_SHIM_AT_LAST = 3,	/* DSCP, protocol, VXLAN's next */
+	INT_MARKER_LEN = 8,
+	INT_TAIL_LEN = 4, /* 0.5 over TCP, UDP */
+	INT_TAIL_AT_PORT = 1,
+	INT_TAIL_AT_DSCP = 3,
+	INT_HEADER1_LEN = 8, /* 0.5, 1.0 */
+	INT_HEADER2_LEN = 12,
+	INT_AT_HOP_WORDS = 2, /* HopML: 5 bits; of 0.5 one byte before */
+	INT_AT_REMAINING = 3, /* RemainingHopCnt; 0.5: TotalHopCnt */
+	INT_AT_BITMAP = 4,
+	INT_AT_DOMAIN = 6,
+	INT_AT_DOMAIN_BITS = 8,
+	INT_AT_DOMAIN_FLAGS = 10,
+	INT05_AT_HOP_WORDS = 1, /* InsCnt */
+	INT05_AT_MAX = 2,	/* MaxHopCnt */
+	INT_HOP_WORDS_MASK = 0x1f,
+	INT_COMPLEMENT = 0x0001, /* the instruction, bit 15 */
+	INT_BITMAP_BITS = 16,
+	INT_WORDS_MAX = 255, /* of a shim's length */
+};
+
+/* Types of INT headers. */
+enum int_type {
+	INT_TYPE_MD = 1,
+	INT_TYPE_DESTINATION = 2, /* its format is not defined */
+	INT_TYPE_MX = 3,
 };
 
 /* Telemetry keys: dta.md 1.3. */
