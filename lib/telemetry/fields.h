@@ -20,7 +20,7 @@ enum field_width {
 	FIELD_ODD,
 };
 
-struct field {
+struct hop_field {
 	uint8_t width; /* enum field_width */
 	uint8_t word;  /* where the word is in the hop */
 	uint8_t shift; /* then mask: the bits of the word that are meant */
@@ -42,8 +42,8 @@ struct fields {
 	uint32_t bitmap, has;
 	uint16_t len;
 	bool narrow; /* no field but those of 4 bytes, and no scale */
-	struct field node, id[FIELD_IDS], metric[METRIC_OF_HOP];
-	struct field ingress_time, egress_time, seconds, fraction;
+	struct hop_field node, id[FIELD_IDS], metric[METRIC_OF_HOP];
+	struct hop_field ingress_time, egress_time, seconds, fraction;
 };
 
 void fields_of(struct fields *f, const struct int_plan *plan);
@@ -56,11 +56,11 @@ static inline bool fields_are(const struct fields *f,
 	       f->has == plan->has && f->len == plan->len;
 }
 
-uint64_t field_odd(const struct field *f, const uint8_t *hop, bool *told);
+uint64_t field_odd(const struct hop_field *f, const uint8_t *hop, bool *told);
 
 /* A field's number, not scaled; *told is false if there is none. narrow must be
  * a constant for the compiler: what fields.narrow says, or false. */
-static inline uint64_t field_raw(const struct field *f, const uint8_t *hop,
+static inline uint64_t field_raw(const struct hop_field *f, const uint8_t *hop,
 				 bool narrow, bool *told)
 {
 	uint64_t w;
@@ -80,8 +80,8 @@ static inline uint64_t field_raw(const struct field *f, const uint8_t *hop,
 	return w >> f->shift & f->mask;
 }
 
-static inline uint64_t field_number(const struct field *f, const uint8_t *hop,
-				    bool narrow, bool *told)
+static inline uint64_t field_number(const struct hop_field *f,
+				    const uint8_t *hop, bool narrow, bool *told)
 {
 	uint64_t v = field_raw(f, hop, narrow, told);
 
@@ -89,7 +89,7 @@ static inline uint64_t field_number(const struct field *f, const uint8_t *hop,
 }
 
 /* An id of an interface, a queue or a buffer. */
-static inline uint32_t field_id(const struct field *f, const uint8_t *hop,
+static inline uint32_t field_id(const struct hop_field *f, const uint8_t *hop,
 				bool narrow)
 {
 	bool told;
@@ -101,7 +101,7 @@ static inline uint32_t field_id(const struct field *f, const uint8_t *hop,
 /* The node of a hop: NODE_UNKNOWN if it does not tell. */
 #define NODE_UNKNOWN UINT64_MAX
 
-static inline uint64_t field_node(const struct field *f, const uint8_t *hop,
+static inline uint64_t field_node(const struct hop_field *f, const uint8_t *hop,
 				  bool narrow)
 {
 	bool told;

@@ -99,7 +99,7 @@ static inline bool latency_of(struct taking *c, unsigned i,
 			      const struct fields *fs, const uint8_t *hop,
 			      bool narrow, uint64_t *v)
 {
-	const struct field *f = &fs->metric[METRIC_HOP_LATENCY];
+	const struct hop_field *f = &fs->metric[METRIC_HOP_LATENCY];
 	bool told;
 
 	*v = field_number(f, hop, narrow, &told);
@@ -134,7 +134,7 @@ static inline void take_metric(struct taking *c, const struct fields *fs,
 			       const uint8_t *hop, struct standing *s,
 			       enum metric m, struct meter *meter, bool narrow)
 {
-	const struct field *f = &fs->metric[m];
+	const struct hop_field *f = &fs->metric[m];
 	struct object *o = s->place->object[m];
 	uint64_t number;
 	uint32_t v;
