@@ -154,6 +154,16 @@ static void test_v1_length_wrong(void)
 	profile.report_length_wrong = false;
 }
 
+static bool stack_is(const struct treport *t, unsigned i, enum int_field field,
+		     uint64_t want)
+{
+	const struct int_hops *s = &t->view.stack;
+	uint64_t v;
+
+	return i < s->n && int_get(s->plan, int_hop(s, i), field, &v) &&
+	       v == want;
+}
+
 static void test_v2_examples(void)
 {
 	struct heard h;
@@ -174,6 +184,12 @@ static void test_v2_examples(void)
 	TEST(h.n == 1 && h.why[0] == TREPORT_OK && own_is(t, INT_QUEUE, 0));
 	TEST(own_is(t, INT_OCCUPANCY, 0x123));
 	TEST(t->inner_type == TREPORT_IP4 && t->inner_len == 20 * 4);
+	TEST(t->packet == INT_OK && t->view.format == INT_MD);
+	TEST(t->view.stack.n == 2 && stack_is(t, 0, INT_NODE, 2));
+	TEST(stack_is(t, 0, INT_OCCUPANCY, 0x22));
+	TEST(stack_is(t, 1, INT_NODE, 1));
+	TEST(stack_is(t, 1, INT_OCCUPANCY, 0x11));
+	TEST(flow_is(t, flow_tcp4) && t->view.ip_len == 40);
 	free(h.copy);
 
 	/* The second: TLVs. MD Length is 3, for the domain's word counts as
@@ -301,6 +317,31 @@ static void test_v2_tlvs(void)
 	free(h.copy);
 }
 
+/* Trap C5: a packet that looks like one with INT, but F is not set; and INT
+ * that cannot be read: the report counts, the packet is as it is. */
+static void test_packet(void)
+{
+	uint8_t buf[256];
+	size_t len = unhex(buf, sizeof(buf), example23);
+	const struct treport *t;
+	struct heard h;
+
+	t = &h.t[0];
+	buf[11] &= 0xdf; /* F */
+	hear_bytes(&h, buf, len);
+	TEST(h.n == 1 && h.why[0] == TREPORT_OK && t->packet == INT_NONE);
+	TEST(t->view.format == INT_XD && t->view.stack.n == 0);
+	TEST(flow_is(t, "10.0.0.1:49152>10.0.0.2:4096/udp"));
+	free(h.copy);
+	buf[11] |= 0x20;
+	buf[12 + 12 + 20 + 8 + 4 + 2] = 3; /* HopML: 4 words are no hops of 3 */
+	hear_bytes(&h, buf, len);
+	TEST(h.n == 1 && h.why[0] == TREPORT_OK && t->packet == INT_BAD_STACK);
+	TEST(t->view.stack.n == 0 && own_is(t, INT_OCCUPANCY, 0x123));
+	TEST(flow_is(t, "10.0.0.1:49152>10.0.0.2:4096/udp"));
+	free(h.copy);
+}
+
 /* Reports about reports, in any wrapping, whatever is in these. */
 static void test_own(void)
 {
@@ -311,6 +352,10 @@ static void test_own(void)
 	TEST(fate("00200000 00000001 11223344" ETH "0800" OWN) == TREPORT_OWN);
 	TEST(fate(GROUP "04ff0020" OWN) == TREPORT_OWN);
 	TEST(fate(GROUP "01ff0020 200f0000" OWN) == TREPORT_OWN);
+	/* which carries INT, whose shim has the port: 32766 */
+	TEST(fate(GROUP "04ff0020 4500003012344000 4011aaaa 0a000001 0a000002"
+			"c0001000 001c0000 14037ffe 20000206 90000000 00000000"
+			"14200000") == TREPORT_OWN);
 	profile.report_port = 0; /* not known: nothing is ours */
 	TEST(fate("14200000 00000009 00000001 11223344" OWN) == TREPORT_OK);
 	profile.report_port = 32766;
@@ -389,6 +434,7 @@ int main(void)
 	test_v2_group();
 	test_v2_open();
 	test_v2_tlvs();
+	test_packet();
 	test_own();
 	test_hostile();
 	test_names();
