@@ -107,10 +107,11 @@ static void tell(struct int_gen *g, const struct inband_path *path,
 		 const struct traffic_packet *p)
 {
 	static const uint8_t shown[] = {
-		INT_INGRESS,	  INT_EGRESS,	   INT_LATENCY,
-		INT_QUEUE,	  INT_OCCUPANCY,   INT_INGRESS_TIME,
-		INT_EGRESS_TIME,  INT_UTILIZATION, INT_BUFFER,
-		INT_BUFFER_OCCUPANCY,
+		INT_INGRESS,	 INT_EGRESS,
+		INT_LATENCY,	 INT_QUEUE,
+		INT_OCCUPANCY,	 INT_INGRESS_TIME,
+		INT_EGRESS_TIME, INT_UTILIZATION,
+		INT_BUFFER,	 INT_BUFFER_OCCUPANCY,
 	};
 	char flow[KEY_TEXT_MAX];
 
@@ -211,9 +212,9 @@ static void open_out(struct int_gen *g)
 {
 	const char *name = g->o.out ? g->o.out : g->o.live.name;
 	struct fault f = {0};
-	int rc = g->o.out ? cli_snk_open(&g->snk, name, &f)
-			  : snk_open_live(&g->snk, name, &g->o.live.options,
-					  &f);
+	int rc = g->o.out
+			 ? cli_snk_open(&g->snk, name, &f)
+			 : snk_open_live(&g->snk, name, &g->o.live.options, &f);
 
 	if (rc < 0)
 		cli_fault(name, &f);

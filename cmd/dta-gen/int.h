@@ -64,12 +64,12 @@ struct int_gen {
 	struct int_profile profile;
 	struct int_gen_ledger ctr;
 	struct inband model;
-	struct int_plan plan, own;	 /* of the stack; of reports' metadata */
-	uint16_t bits;			 /* of own */
-	struct treport_decoder reports;	 /* for the plans of 0.5 */
+	struct int_plan plan, own;	/* of the stack; of reports' metadata */
+	uint16_t bits;			/* of own */
+	struct treport_decoder reports; /* for the plans of 0.5 */
 	struct ioam_decoder traces;
-	uint32_t *sequence;		 /* of each node */
-	struct rng rng;			 /* of loss and order */
+	uint32_t *sequence; /* of each node */
+	struct rng rng;	    /* of loss and order */
 	struct snk *snk;
 	struct cli_pace pace;
 	FILE *truth;

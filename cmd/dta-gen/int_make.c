@@ -77,9 +77,9 @@ static void choose_over(const struct int_gen *g, struct int_source *s,
 	if (s->over == INT_OVER_L4 && !pr->dscp_mask && !pr->marker)
 		s->over = p->protocol == NET_PROTO_UDP ? INT_OVER_UDP
 						       : INT_OVER_NEW_UDP;
-	s->by = s->over != INT_OVER_L4	? INT_BY_PORT
-		: pr->dscp_mask		? INT_BY_DSCP
-					: INT_BY_MARKER;
+	s->by = s->over != INT_OVER_L4 ? INT_BY_PORT
+		: pr->dscp_mask	       ? INT_BY_DSCP
+				       : INT_BY_MARKER;
 }
 
 /* The packet with INT to g->frame: its length, 0: it has no place for it. */
@@ -138,8 +138,8 @@ static bool report(struct int_gen *g, const struct inband_hop *by,
 	s->flags = INT_TRACKED;
 	len = treport_encode(payload,
 			     INT_FRAME_MAX - (size_t)(payload - g->tunnel), s);
-	if (len < 0 || net_udp4_encode(g->tunnel, INT_FRAME_MAX, &h,
-				       (size_t)len) < 0)
+	if (len < 0 ||
+	    net_udp4_encode(g->tunnel, INT_FRAME_MAX, &h, (size_t)len) < 0)
 		return false;
 	int_send(g, g->tunnel, (size_t)(payload - g->tunnel) + (size_t)len,
 		 ts_ns);
@@ -157,8 +157,7 @@ static bool sink_report(struct int_gen *g, const struct inband_path *path,
 		.inner_len = with_int(g, path, p, packet, len),
 	};
 
-	return s.inner_len &&
-	       report(g, &path->hop[path->n - 1], &s, p->ts_ns);
+	return s.inner_len && report(g, &path->hop[path->n - 1], &s, p->ts_ns);
 }
 
 /* By each node, with its own metadata. */
@@ -182,8 +181,9 @@ static bool node_reports(struct int_gen *g, const struct inband_path *path,
 
 		int_put(md, &g->own, h->has, h->value);
 		if (!report(g, h, &s,
-			    p->ts_ns - path->hop[path->n - 1]
-						.value[INT_EGRESS_TIME] +
+			    p->ts_ns -
+				    path->hop[path->n - 1]
+					    .value[INT_EGRESS_TIME] +
 				    h->value[INT_EGRESS_TIME]))
 			return false;
 	}
