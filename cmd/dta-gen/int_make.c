@@ -204,7 +204,7 @@ static size_t with_trace(struct int_gen *g, const struct inband_path *path,
 	struct ioam t;
 	int n;
 
-	if (path->n * g->plan.len / 4 > IOAM_WORDS_MAX)
+	if (path->n * g->plan.len / 4 > UINT8_MAX)
 		return 0;
 	n = ioam_insert(g->frame, INT_FRAME_MAX, packet, len, &ask);
 	for (unsigned i = 0; n > 0 && i < path->n; i++) {
