@@ -4,7 +4,6 @@
  * metrics, flows and distributions; and packets on without it.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -21,6 +20,7 @@ struct run {
 	struct telemetry *t;
 	struct snk *out; /* of packets */
 	struct outlets outlets;
+	struct thresholds th;
 	struct cli_loop loop;
 	uint64_t behind_ns; /* the clock less the packets' time */
 	int error;
@@ -43,14 +43,12 @@ static void print_ledgers(void *run)
 /* Thresholds anew; if they cannot be used the old ones hold. */
 static void hangup(void *run)
 {
-	struct thresholds *th = malloc(sizeof(*th));
 	struct run *r = run;
 	struct fault f = {0};
-	int rc = th ? thresholds_read(th, &r->o, &f) : -ENOMEM;
+	int rc = thresholds_read(&r->th, &r->o, &f);
 
 	if (!rc)
-		rc = telemetry_set(r->t, &th->t);
-	free(th);
+		rc = telemetry_set(r->t, &r->th.t);
 	if (rc < 0)
 		cli_warn("SIGHUP: %s; the thresholds stay as they are",
 			 f.text[0] ? f.text : strerror(-rc));
@@ -142,28 +140,29 @@ static void set_flows(struct flows_options *f, const struct opts *o)
 		f->idle_ns = o->flow_idle_ns;
 }
 
+static void read_thresholds(struct run *r)
+{
+	struct fault f = {0};
+
+	if (thresholds_read(&r->th, &r->o, &f) < 0)
+		cli_refuse("%s", f.text);
+}
+
 static void open_telemetry(struct run *r)
 {
-	struct thresholds *th = calloc(1, sizeof(*th));
 	struct telemetry_options to;
-	struct fault f = {0};
 	int rc;
 
-	if (!th)
-		cli_fail("out of memory");
-	if (thresholds_read(th, &r->o, &f) < 0)
-		cli_refuse("%s", f.text);
 	telemetry_defaults(&to);
 	set_flows(&to.flows, &r->o);
 	if (r->o.push_ns != UINT64_MAX)
 		to.push_ns = r->o.push_ns;
 	to.events_max = r->o.budget;
 	to.kinds = r->o.events;
-	rc = telemetry_open(&r->t, &to, &th->t, &r->outlets.sinks);
+	rc = telemetry_open(&r->t, &to, &r->th.t, &r->outlets.sinks);
 	if (rc < 0)
 		cli_fail("flow cache of %u rows of %u flows: %s", to.flows.rows,
 			 to.flows.buckets, strerror(-rc));
-	free(th);
 }
 
 static void choose_profile(struct run *r)
@@ -186,9 +185,10 @@ static void run_open(struct run *r)
 
 	choose_profile(r);
 	cli_user_check(r->o.live.user);
+	read_thresholds(r);
+	outlets_open(&r->outlets, &r->o);
 	if (r->o.read && src_open(&r->loop.s, r->o.read, &f) < 0)
 		cli_fault(r->o.read, &f);
-	outlets_open(&r->outlets, &r->o);
 	open_out(r);
 	open_intake(r);
 	open_telemetry(r);
