@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "wire/key.h"
-
 /* A field that the plan has already gets another part, which is tried first:
  * IOAM's wide fields have higher bits than the short ones. */
 static uint8_t keep_other(struct int_plan *plan, unsigned field,
@@ -114,11 +112,4 @@ void int_put(uint8_t *hop, const struct int_plan *plan, uint32_t has,
 			put_part(hop, &plan->part[INT_FIELDS - 1 + part->other],
 				 value[i]);
 	}
-}
-
-void int_view_flow(struct int_view *v, const struct net_packet *p)
-{
-	_Static_assert(sizeof(v->key) >= KEY_FLOW6_LEN, "a key of IPv6 fits");
-	v->key_len = (uint8_t)key_of_packet(v->key, p);
-	v->ip_len = p->ip_len;
 }

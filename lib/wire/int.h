@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "wire/be.h"
-#include "wire/net.h"
+#include "wire/proto.h"
 
 /* What a node may say. Numbers after scaling (struct int_part). */
 enum int_field {
@@ -61,7 +61,7 @@ struct int_part {
 };
 
 enum {
-	INT_OTHERS = 4, /* IOAM's short fields beside the wide ones */
+	INT_OTHERS = 5, /* IOAM's short fields beside the wide ones */
 };
 
 /* A scale: units are 2^-32 s, as in NTP. */
@@ -211,8 +211,20 @@ struct int_view {
 	uint16_t source_len;   /* bytes */
 };
 
-/* The flow of a view and its packet's length. */
-void int_view_flow(struct int_view *v, const struct net_packet *p);
+/*
+ * The flow of a view and its packet's length, of what was captured of a packet
+ * from its IP header on, and of a frame. Of other packets, or cut before their
+ * ports, it is unknown: 0 and 0.
+ */
+void int_view_ip(struct int_view *v, const uint8_t *ip, size_t len);
+void int_view_frame(struct int_view *v, const uint8_t *frame, size_t len);
+
+/* Whether the flow is UDP to a port. */
+static inline bool int_view_to_udp(const struct int_view *v, uint16_t port)
+{
+	return v->key_len && v->key[v->key_len - 1] == NET_PROTO_UDP &&
+	       be16_load(v->key + v->key_len - 3) == port;
+}
 
 /* A part's bytes. */
 static inline uint64_t int_load(const uint8_t *p, unsigned len)

@@ -58,6 +58,10 @@ enum {
 	NET_IP6_ROUTING = 43,
 	NET_IP6_FRAGMENT = 44,
 	NET_IP6_DESTINATION = 60,
+	NET_IP6_OPTIONS_AT = 2, /* in a header of options */
+	NET_IP6_OPTIONS_MAX = 2048,
+	NET_IP6_PAD1 = 0, /* options */
+	NET_IP6_PADN = 1,
 
 	/* Above IP: IANA's protocol numbers. */
 	NET_PROTO_ICMP = 1,
@@ -68,6 +72,7 @@ enum {
 	NET_PROTO_GRE = 47,
 	NET_PROTO_ESP = 50,
 	NET_PROTO_ICMP6 = 58,
+	NET_PROTO_NONE = 59, /* nothing follows */
 	NET_PROTO_SCTP = 132,
 
 	/* UDP: RFC 768. The ports are TCP's, too. */
@@ -327,6 +332,43 @@ enum treport_next {
 	TREPORT_PLAIN = 0, /* Ethernet comes at once */
 	TREPORT_DROP = 1,
 	TREPORT_LOCAL = 2,
+};
+
+/* IOAM in IPv6: RFC 9486, section 4; RFC 9197, section 4.4; RFC 9326, 3.2. */
+enum {
+	IOAM_OPTION = 0x31,	  /* of IPv6: its data change on the way */
+	IOAM_OPTION_FIXED = 0x11, /* they do not */
+	IOAM_AT_TYPE = 3,	  /* in the option, whose type is byte 0 */
+	IOAM_LEN = 4,		  /* of the option before what its type has */
+	IOAM_OPTION_MAX = 257,
+	IOAM_TRACE_LEN = 8, /* without nodes */
+	IOAM_TRACE_AT_LENGTHS = 2,
+	IOAM_TRACE_AT_BITMAP = 4, /* 3 bytes */
+	IOAM_TRACE_AT_RESERVED = 7,
+	IOAM_NODE_LEN_SHIFT = 11,  /* of the lengths: 5 bits, words */
+	IOAM_FLAGS_SHIFT = 7,	   /* 4 bits */
+	IOAM_REMAINING_MASK = 127, /* words */
+	IOAM_OVERFLOW = 8,	   /* flags */
+	IOAM_LOOPBACK = 4,
+	IOAM_ACTIVE = 2,
+	IOAM_BITS = 24,
+	IOAM_OPAQUE = 2,       /* bit 22: a snapshot behind each node */
+	IOAM_UNUSED = 1,       /* bit 23: to be ignored */
+	IOAM_SNAPSHOT_LEN = 4, /* without its data: words 8, schema 24 */
+	IOAM_NO_SCHEMA = 0xffffff,
+	IOAM_DIRECT_LEN = 8,	 /* without flow and sequence */
+	IOAM_DIRECT_AT_MORE = 3, /* extension flags */
+	IOAM_DIRECT_FLOW = 0x80,
+	IOAM_DIRECT_SEQUENCE = 0x40,
+	IOAM_NODES_MAX = 61, /* words of nodes in an option */
+};
+
+enum ioam_type {
+	IOAM_PREALLOCATED = 0,
+	IOAM_INCREMENTAL = 1,
+	IOAM_PROOF = 2, /* of transit */
+	IOAM_EDGE = 3,	/* to edge */
+	IOAM_DIRECT = 4,
 };
 
 #endif

@@ -5,6 +5,7 @@
 #include "bytes.h"
 #include "test.h"
 #include "wire/int.h"
+#include "wire/key.h"
 
 static const struct int_word words[8] = {
 	{4, {{INT_HOP_LIMIT, 0, 1}, {INT_NODE, 1, 3, .alone = true}}},
@@ -149,6 +150,72 @@ static void test_plans(void)
 	TEST(again->bitmap == 0x24 && again->len == 8);
 }
 
+/* The short way to a flow and the long one, for frames with any byte wrong and
+ * of any length. */
+static void same_flow(const uint8_t *frame, size_t len)
+{
+	uint8_t *copy = exact_copy(frame, len), key[KEY_MAX];
+	struct int_view v = {.key_len = 99, .ip_len = 99}, w = v;
+	struct net_packet p = {0};
+	size_t key_len = 0;
+
+	if (!net_packet_decode(&p, copy, len))
+		key_len = key_of_packet(key, &p);
+	int_view_frame(&v, copy, len);
+	TEST(v.key_len == key_len && v.ip_len == p.ip_len);
+	TEST(!memcmp(v.key, key, key_len));
+	if (len >= 14) {
+		memset(&p, 0, sizeof(p));
+		key_len = 0;
+		if (!net_ip_packet_decode(&p, copy + 14, len - 14))
+			key_len = key_of_packet(key, &p);
+		int_view_ip(&w, copy + 14, len - 14);
+		TEST(w.key_len == key_len && w.ip_len == p.ip_len);
+		TEST(!memcmp(w.key, key, key_len));
+	}
+	free(copy);
+}
+
+static void test_flow(void)
+{
+	static const char *const frames[] = {
+		"020000000002 020000000001 0800"
+		"45000020123440004011aaaa0a0000010a000002"
+		"03e80050000c0000 01020304",
+		"020000000002 020000000001 0800"
+		"4500002c123440004006aaaa0a0000010a000002"
+		"03e80050000000010000000260100000aaaa0000 01010101",
+		"020000000002 020000000001 86dd"
+		"60000000000c1140 20010db8000000000000000000000001"
+		"20010db8000000000000000000000002 03e80050000c0000 01020304",
+		"020000000002 020000000001 81000064 86dd"
+		"6000000000140040 20010db8000000000000000000000001"
+		"20010db8000000000000000000000002 1100000000000000"
+		"03e80050000c0000 01020304",
+	};
+	struct int_view v;
+	uint8_t buf[128];
+
+	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
+		size_t len = unhex(buf, sizeof(buf), frames[i]);
+
+		int_view_frame(&v, buf, len);
+		TEST(v.key_len == (i < 2 ? KEY_FLOW4_LEN : KEY_FLOW6_LEN));
+		TEST(int_view_to_udp(&v, 80) == (i != 1));
+		TEST(!int_view_to_udp(&v, 1000));
+		for (size_t n = 0; n < len; n++)
+			same_flow(buf, n);
+		for (size_t at = 0; at < len; at++)
+			for (unsigned bit = 0; bit < 256; bit++) {
+				buf[at] ^= (uint8_t)bit;
+				same_flow(buf, len);
+				buf[at] ^= (uint8_t)bit;
+			}
+	}
+	int_view_frame(&v, buf, 3);
+	TEST(!int_view_to_udp(&v, 0));
+}
+
 int main(void)
 {
 	test_places();
@@ -156,5 +223,6 @@ int main(void)
 	test_other();
 	test_put();
 	test_plans();
+	test_flow();
 	return test_end();
 }

@@ -1,129 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Reports are laid out here byte by byte, from the bit diagrams of Telemetry
- * Report 0.5, 1.0 and 2.0 and the examples of 2.0; what the encoder makes is
- * only compared with them.
- */
-#include <errno.h>
-
-#include "base/rng.h"
-#include "bytes.h"
-#include "test.h"
-#include "wire/key.h"
-#include "wire/treport.h"
-
-/* 10.0.0.1:1000 > 10.0.0.2:80, UDP of 12 bytes and TCP without data. */
-#define UDP4                                                                   \
-	"45000028123440004011aaaa0a0000010a000002 03e80050000c0000 01020304"
-#define TCP4                                                                   \
-	"45000028123440004006aaaa0a0000010a000002"                             \
-	" 03e80050000000010000000250100000aaaa0000"
-#define UDP6                                                                   \
-	"60000000000c1140 20010db8000000000000000000000001"                    \
-	" 20010db8000000000000000000000002 03e80050000c0000 01020304"
-#define ETH  "020000000002 020000000001 "
-#define ETH4 ETH "0800" UDP4
-#define ETH6 ETH "86dd" UDP6
-
-static struct int_profile profile = {
-	.version = INT_ANY,
-	.report_port = 32766,
-	.report1 =
-		{
-			{4, {{INT_INGRESS, 0, 2}, {INT_EGRESS, 2, 2}}},
-			{4, {{INT_LATENCY, 0, 4}}},
-			{4, {{INT_QUEUE, 0, 1}, {INT_OCCUPANCY, 1, 3}}},
-			{4, {{INT_EGRESS_TIME, 0, 4}}},
-			{4, {{INT_QUEUE, 0, 1}, {INT_DROP_REASON, 1, 1}}},
-			{4, {{INT_UTILIZATION, 0, 4}}},
-		},
-	.report2 =
-		{
-			[1] = {4, {{INT_INGRESS, 0, 2}, {INT_EGRESS, 2, 2}}},
-			[2] = {4, {{INT_LATENCY, 0, 4}}},
-			[3] = {4, {{INT_QUEUE, 0, 1}, {INT_OCCUPANCY, 1, 3}}},
-			[4] = {8, {{INT_INGRESS_TIME, 0, 8}}},
-			[5] = {8, {{INT_EGRESS_TIME, 0, 8}}},
-			[6] = {8, {{INT_INGRESS2, 0, 4}, {INT_EGRESS2, 4, 4}}},
-			[7] = {4, {{INT_UTILIZATION, 0, 4}}},
-			[8] = {4,
-			       {{INT_BUFFER, 0, 1},
-				{INT_BUFFER_OCCUPANCY, 1, 3}}},
-			[15] = {4,
-				{{INT_QUEUE, 0, 1}, {INT_DROP_REASON, 1, 1}}},
-		},
-};
-
-static struct treport_decoder d;
-
-/* All reports of a datagram, at most max, in a copy of exactly its length. The
- * copy is *keep's, who frees it. */
-struct heard {
-	uint8_t *copy;
-	unsigned n; /* read, those refused among them */
-	enum treport_reason why[8];
-	struct treport t[8];
-};
-
-static void hear_bytes(struct heard *h, const uint8_t *data, size_t len)
-{
-	struct treport_reader r;
-
-	memset(h, 0, sizeof(*h));
-	h->copy = exact_copy(data, len);
-	h->why[0] = treport_begin(&r, &d, h->copy, len);
-	if (h->why[0] != TREPORT_OK) {
-		h->n = 1;
-		return;
-	}
-	while (h->n < 8) {
-		h->why[h->n] = treport_next(&r, &h->t[h->n]);
-		if (h->why[h->n] == TREPORT_END)
-			return;
-		h->n++;
-	}
-}
-
-static void hear(struct heard *h, const char *hex)
-{
-	uint8_t buf[4096];
-
-	hear_bytes(h, buf, unhex(buf, sizeof(buf), hex));
-}
-
-/* Of one report alone: what became of it. */
-static enum treport_reason fate(const char *hex)
-{
-	struct heard h;
-
-	hear(&h, hex);
-	free(h.copy);
-	TEST(h.n == 1);
-	return h.why[0];
-}
-
-static bool own_is(const struct treport *t, enum int_field field, uint64_t want)
-{
-	uint64_t v;
-
-	return t->view.own.n == 1 &&
-	       int_get(t->view.own.plan, t->view.own.data, field, &v) &&
-	       v == want;
-}
-
-static bool flow_is(const struct treport *t, const char *text)
-{
-	char buf[KEY_TEXT_MAX];
-
-	key_format(buf,
-		   t->view.key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
-		   t->view.key, t->view.key_len);
-	return t->view.key_len && !strcmp(buf, text);
-}
-
-static const char flow_udp4[] = "10.0.0.1:1000>10.0.0.2:80/udp";
-static const char flow_tcp4[] = "10.0.0.1:1000>10.0.0.2:80/tcp";
-static const char flow_udp6[] = "[2001:db8::1]:1000>[2001:db8::2]:80/udp";
+/* Telemetry reports, read: each version, each bit, whatever may be wrong. */
+#include "treport_rig.h"
 
 static void test_v05(void)
 {
@@ -277,20 +154,15 @@ static void test_v1_length_wrong(void)
 	profile.report_length_wrong = false;
 }
 
-#define GROUP "23c00005 00000009 " /* hw_id 15, sequence 5, node 9 */
+static bool stack_is(const struct treport *t, unsigned i, enum int_field field,
+		     uint64_t want)
+{
+	const struct int_hops *s = &t->view.stack;
+	uint64_t v;
 
-/* The first example of the specification: ReportLength 14. */
-static const char example14[] = GROUP "140e0220 50000000 00000000 00010002"
-				      " 00000123" TCP4;
-
-/* The third: INT-MD in a new UDP header, ReportLength 23; trap S5: not 0x900.
- */
-static const char example23[] = GROUP
-	"14170120 10000000 00000000 00000123"
-	" 45000044 12344000 4011aaaa 0a000001 0a000002"
-	" c0001000 00300000 18070006 20000206 90000000 00000000"
-	" 00000002 00000022 00000001 00000011"
-	" 03e80050 00000001 00000002 50100000 aaaa0000";
+	return i < s->n && int_get(s->plan, int_hop(s, i), field, &v) &&
+	       v == want;
+}
 
 static void test_v2_examples(void)
 {
@@ -312,11 +184,17 @@ static void test_v2_examples(void)
 	TEST(h.n == 1 && h.why[0] == TREPORT_OK && own_is(t, INT_QUEUE, 0));
 	TEST(own_is(t, INT_OCCUPANCY, 0x123));
 	TEST(t->inner_type == TREPORT_IP4 && t->inner_len == 20 * 4);
+	TEST(t->packet == INT_OK && t->view.format == INT_MD);
+	TEST(t->view.stack.n == 2 && stack_is(t, 0, INT_NODE, 2));
+	TEST(stack_is(t, 0, INT_OCCUPANCY, 0x22));
+	TEST(stack_is(t, 1, INT_NODE, 1));
+	TEST(stack_is(t, 1, INT_OCCUPANCY, 0x11));
+	TEST(flow_is(t, flow_tcp4) && t->view.ip_len == 40);
 	free(h.copy);
 
 	/* The second: TLVs. MD Length is 3, for the domain's word counts as
 	 * the text has it; the example's prose prints 2. */
-	hear(&h, GROUP "11110320 50000007 8000000a 00010002 00000123 0badcafe"
+	hear(&h, GROUP "11120320 50000007 8000000a 00010002 00000123 0badcafe"
 		       " 0001abcd 5eed5eed 200a0000" TCP4);
 	TEST(h.n == 1 && h.why[0] == TREPORT_OK);
 	TEST(t->view.domain == 7 && t->view.domain_bits == 0x8000);
@@ -365,21 +243,187 @@ static void test_v2_group(void)
 {
 	struct heard h;
 
-	hear(&h, GROUP "03080000" UDP4 "00000000" /* cut IPv4 as Ethernet */
-		       "2401 0000 00000000"	  /* IOAM: not defined */
-		       "0408 ff20" UDP4		  /* MD Length does not count */
-		       "0f010000 00000000"	  /* InType 15 */
-		       "00010000 00000000"	  /* nothing, but one word */
-		       "0508 0000" UDP4 "02010000 5eed5eed");
+	hear(&h, GROUP "03080000" UDP4	     /* not Ethernet: no flow */
+		       "24010000 00000000"   /* IOAM: not defined */
+		       "0408ff2f" UDP4	     /* MD Length, Rsvd: no matter */
+		       "0f010000 00000000"   /* InType 15 */
+		       "00010000 00000000"   /* nothing, but a word of it */
+		       "0508 0040" UDP4	     /* Q */
+		       "02010000 5eed5eed"); /* extension data alone */
 	TEST(h.n == 7);
 	TEST(h.why[0] == TREPORT_OK && !h.t[0].view.key_len);
-	TEST(h.why[1] == TREPORT_OK || h.why[1] == TREPORT_TYPE);
+	TEST(h.why[1] == TREPORT_TYPE);
+	TEST(h.why[2] == TREPORT_OK && flow_is(&h.t[2], flow_udp4));
+	TEST(h.t[2].view.flags == INT_TRACKED && h.t[2].view.own.n == 0);
+	TEST(h.why[3] == TREPORT_TYPE && h.why[4] == TREPORT_LENGTH);
+	TEST(h.why[5] == TREPORT_OK && h.t[5].view.flags == INT_CONGESTED);
+	TEST(h.t[5].view.from.node == 9 && h.t[5].view.from.sequence == 5);
+	TEST(h.why[6] == TREPORT_OK && h.t[6].extension_len == 4);
 	free(h.copy);
+
+	/* longer than what is there: the rest is one report, refused */
+	hear(&h, GROUP "02010000 5eed5eed 02030000 5eed5eed 5eed5eed");
+	TEST(h.n == 2 && h.why[0] == TREPORT_OK && h.why[1] == TREPORT_LENGTH);
+	free(h.copy);
+	/* not a whole word behind the last */
+	hear(&h, GROUP "02010000 5eed5eed 020000");
+	TEST(h.n == 2 && h.why[1] == TREPORT_TRUNCATED);
+	free(h.copy);
+	TEST(fate("23c00005 00000009") == TREPORT_TRUNCATED);
+	TEST(fate("33c00005 00000009 00000000") == TREPORT_VERSION);
+	TEST(fate("f0") == TREPORT_VERSION);
+	TEST(fate("") == TREPORT_TRUNCATED);
+}
+
+/* Trap S7: 0xFF words, which also say: and more. What follows is inner. */
+static void test_v2_open(void)
+{
+	uint8_t buf[2048] = {0};
+	struct heard h;
+
+	for (unsigned words = 1; words < 300; words += 1) {
+		unhex(buf, sizeof(buf), GROUP "02ff0000");
+		hear_bytes(&h, buf, 12 + 4 * words);
+		TEST(h.n == 1 && h.why[0] == TREPORT_OK);
+		TEST(h.t[0].extension_len == 4 * words);
+		free(h.copy);
+	}
+	hear_bytes(&h, buf, 12 + 33); /* so the last one may be odd */
+	TEST(h.n == 1 && h.t[0].extension_len == 33);
+	free(h.copy);
+}
+
+static void test_v2_tlvs(void)
+{
+	struct heard h;
+	const struct treport *t = &h.t[0];
+
+	/* the first of each kind is the report's; type 9 is not defined */
+	hear(&h, GROUP "011a0000 90010000 00000000 30 0d 0000" UDP6
+		       "20080000" UDP4 "00000000");
+	TEST(h.n == 1 && h.why[0] == TREPORT_OK && t->tlvs_unknown == 1);
+	TEST(t->inner_type == TREPORT_IP6 && flow_is(t, flow_udp6));
+	TEST(t->extension && t->extension_len == 0);
+	free(h.copy);
+	hear(&h, GROUP "010d0000 100c0000" ETH4 "0000");
+	TEST(h.n == 1 && h.why[0] == TREPORT_OK);
+	TEST(t->inner_type == TREPORT_ETHERNET && flow_is(t, flow_udp4));
+	free(h.copy);
+	/* longer than the report; no room for a header */
+	TEST(fate(GROUP "01020000 00020000 00000000") == TREPORT_LENGTH);
+	TEST(fate(GROUP "01ff0000 00010000 00000000 0000") == TREPORT_LENGTH);
+	hear(&h, GROUP "01000000"); /* no TLV at all */
+	TEST(h.n == 1 && h.why[0] == TREPORT_OK && !t->inner && !t->extension);
+	free(h.copy);
+}
+
+/* Trap C5: a packet that looks like one with INT, but F is not set; and INT
+ * that cannot be read: the report counts, the packet is as it is. */
+static void test_packet(void)
+{
+	uint8_t buf[256];
+	size_t len = unhex(buf, sizeof(buf), example23);
+	const struct treport *t;
+	struct heard h;
+
+	t = &h.t[0];
+	buf[11] &= 0xdf; /* F */
+	hear_bytes(&h, buf, len);
+	TEST(h.n == 1 && h.why[0] == TREPORT_OK && t->packet == INT_NONE);
+	TEST(t->view.format == INT_XD && t->view.stack.n == 0);
+	TEST(flow_is(t, "10.0.0.1:49152>10.0.0.2:4096/udp"));
+	free(h.copy);
+	buf[11] |= 0x20;
+	buf[12 + 12 + 20 + 8 + 4 + 2] = 3; /* HopML: 4 words are no hops of 3 */
+	hear_bytes(&h, buf, len);
+	TEST(h.n == 1 && h.why[0] == TREPORT_OK && t->packet == INT_BAD_STACK);
+	TEST(t->view.stack.n == 0 && own_is(t, INT_OCCUPANCY, 0x123));
+	TEST(flow_is(t, "10.0.0.1:49152>10.0.0.2:4096/udp"));
+	free(h.copy);
+}
+
+/* Reports about reports, in any wrapping, whatever is in these. */
+static void test_own(void)
+{
+#define OWN                                                                    \
+	"45000040123440004011aaaa0a0000010a000002 03e87ffe002c0000 " GROUP     \
+	"04060000 450000181234400040110000 0a0000010a000002"
+	TEST(fate("14200000 00000009 00000001 11223344" OWN) == TREPORT_OWN);
+	TEST(fate("00200000 00000001 11223344" ETH "0800" OWN) == TREPORT_OWN);
+	TEST(fate(GROUP "04ff0020" OWN) == TREPORT_OWN);
+	TEST(fate(GROUP "01ff0020 200f0000" OWN) == TREPORT_OWN);
+	/* which carries INT, whose shim has the port: 32766 */
+	TEST(fate(GROUP "04ff0020 4500003012344000 4011aaaa 0a000001 0a000002"
+			"c0001000 001c0000 14037ffe 20000206 90000000 00000000"
+			"14200000") == TREPORT_OWN);
+	profile.report_port = 0; /* not known: nothing is ours */
+	TEST(fate("14200000 00000009 00000001 11223344" OWN) == TREPORT_OK);
+	profile.report_port = 32766;
+}
+
+/* Whatever the views point to lies in the datagram; the rest shows under the
+ * sanitizer. */
+static void check_inside(const struct heard *h, size_t len)
+{
+	for (unsigned i = 0; i < h->n; i++) {
+		const struct treport *t = &h->t[i];
+		const uint8_t *end = h->copy + len;
+		uint64_t v, sum = 0;
+
+		if (h->why[i] != TREPORT_OK)
+			continue;
+		for (unsigned f = 0; t->view.own.n && f < INT_FIELDS; f++)
+			if (int_get(t->view.own.plan, t->view.own.data, f, &v))
+				sum += v;
+		TEST(!t->view.own.n ||
+		     t->view.own.data + t->view.own.len <= end);
+		TEST(!t->inner || t->inner + t->inner_len <= end);
+		TEST(!t->extension || t->extension + t->extension_len <= end);
+		TEST(sum != 1); /* so that the loads are made */
+	}
+}
+
+/* Cut anywhere; each byte with each other value. */
+static void test_hostile(void)
+{
+	uint8_t buf[256];
+	struct heard h;
+
+	for (unsigned i = 0; i < SAMPLES; i++) {
+		size_t len = unhex(buf, sizeof(buf), samples[i]);
+
+		for (size_t n = 0; n < len; n++) {
+			hear_bytes(&h, buf, n);
+			check_inside(&h, n);
+			TEST(n >= 12 || h.why[0] == TREPORT_TRUNCATED);
+			free(h.copy);
+		}
+		for (size_t at = 0; at < len; at++) {
+			uint8_t was = buf[at];
+
+			for (unsigned v = 0; v < 256; v++) {
+				buf[at] = (uint8_t)v;
+				hear_bytes(&h, buf, len);
+				check_inside(&h, len);
+				free(h.copy);
+			}
+			buf[at] = was;
+		}
+	}
+}
+
+static void test_names(void)
+{
+	TEST(!treport_reason_name(TREPORT_OK));
+	TEST(!treport_reason_name(TREPORT_END));
+	TEST(!treport_reason_name(TREPORT_REASONS));
+	for (unsigned i = TREPORT_TRUNCATED; i < TREPORT_REASONS; i++)
+		TEST(treport_reason_name(i) && *treport_reason_name(i));
 }
 
 int main(void)
 {
-	treport_init(&d, &profile);
+	set_up();
 	test_v05();
 	test_v05_profile();
 	test_v1();
@@ -388,5 +432,11 @@ int main(void)
 	test_v2_examples();
 	test_v2_bits();
 	test_v2_group();
+	test_v2_open();
+	test_v2_tlvs();
+	test_packet();
+	test_own();
+	test_hostile();
+	test_names();
 	return test_end();
 }

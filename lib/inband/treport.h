@@ -15,14 +15,15 @@
  * Which version: the first four bits say it, 0 for 0.5, whose own they are not
  * (trap S8); with a profile of INT 0.5 all are 0.5.
  *
- * The packet that a report is about may be cut, and in 2.0 up to 3 bytes of
- * zeros follow it (trap S5): its own headers say how long it was.
+ * The packet that a report is about is looked into for INT if its flow is
+ * tracked: without F there is none (2.0, section 4.4; trap C5). It may be cut,
+ * and in 2.0 up to 3 bytes of zeros follow it (trap S5): its own headers say
+ * how long it was.
  */
-#ifndef WIRE_TREPORT_H
-#define WIRE_TREPORT_H
+#ifndef INBAND_TREPORT_H
+#define INBAND_TREPORT_H
 
-#include "wire/int.h"
-#include "wire/int_profile.h"
+#include "inband/int_md.h"
 #include "wire/proto.h"
 
 /* What became of a report. */
@@ -44,6 +45,7 @@ const char *treport_reason_name(enum treport_reason r);
 /* What is kept from report to report: the plans of their metadata. */
 struct treport_decoder {
 	const struct int_profile *profile;
+	struct int_decoder packets;
 	struct int_plans plans1, plans2;
 	struct int_plan drop, local; /* of 0.5 */
 };
@@ -53,10 +55,14 @@ void treport_init(struct treport_decoder *d, const struct int_profile *profile);
 
 /* One report. Pointers lead into the datagram. */
 struct treport {
-	/* ts_ns is the caller's. own: the metadata of the report. The flow is
+	/*
+	 * ts_ns is the caller's. own: the metadata of the report; stack, source
+	 * and, if there is a stack, domain: of INT in its packet. The flow is
 	 * unknown if the packet has no such headers or is cut before their end.
 	 */
 	struct int_view view;
+	uint8_t packet; /* enum int_result: INT in the packet; INT_NONE: it was
+			   not looked for, too */
 	uint8_t inner_type; /* enum treport_inner: _ETHERNET, _IP4, _IP6, or
 			       _NONE: no packet */
 	uint16_t domain_status;

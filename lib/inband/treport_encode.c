@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/put.h"
-#include "wire/treport.h"
+#include "inband/treport.h"
 
 static uint32_t dqf_of(uint8_t flags)
 {
