@@ -46,14 +46,17 @@ static int set_like(const struct field *field, void *profile, const char *value,
 static int set_name(const struct field *field, void *profile, const char *value,
 		    struct fault *f)
 {
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 	struct int_profile *p = profile;
+	size_t len = strlen(value);
 
 	(void)field;
 	(void)f;
-	if (!*value || strlen(value) >= sizeof(p->name))
+	if (!len || len >= sizeof(p->name) || strspn(value, letters) != len)
 		return -EINVAL;
 	memset(p->name, 0, sizeof(p->name));
-	memcpy(p->name, value, strlen(value));
+	memcpy(p->name, value, len);
 	return 0;
 }
 
@@ -135,7 +138,7 @@ static int set_fraction(const struct field *field, void *profile,
 const struct field profile_keys[] = {
 	{ "like", FIELD_OTHER, .set = set_like },
 	{ "name", FIELD_OTHER, .set = set_name,
-	  .want = "a name of 1 to 31 bytes" },
+	  .want = "a name: 1 to 31 of a-z A-Z 0-9 . _ -" },
 	{ "version", FIELD_NAME, 1, offsetof(struct int_profile, version),
 	  .names = profile_versions },
 	{ "dscp", FIELD_OTHER, .set = set_dscp,

@@ -234,7 +234,11 @@ static void test_faults(void)
 		{"[profile]\nioam_fraction = 1000\n",
 		 "net.ini:2: ioam_fraction: '1000' is not ns, us, ms or ntp"},
 		{"[profile]\nname =\n",
-		 "net.ini:2: name: '' is not a name of 1 to 31 bytes"},
+		 "net.ini:2: name: '' is not a name: 1 to 31 of a-z A-Z 0-9 "
+		 ". _ -"},
+		{"[profile]\nname =;x\n",
+		 "net.ini:2: name: ';x' is not a name: 1 to 31 of a-z A-Z 0-9 "
+		 ". _ -"},
 		{"[profile]\nlike = 2.1\n[instructions]\n16 = node:4\n",
 		 "net.ini:4: '16' is not a bit, 0 to 15"},
 		{"[report1]\n6 = node:4\n",
