@@ -11,9 +11,8 @@ struct search {
 	const struct int_profile *p;
 	const uint8_t *frame;
 	struct int_place *at;
-	struct net_ip ip;
-	struct cur c; /* what was captured of the packet */
-	size_t end;   /* of the packet by its headers, from the frame on */
+	struct int_l4 l4; /* the cursor goes on behind it */
+	size_t end;	  /* of the packet by its headers, from the frame on */
 };
 
 static uint32_t offset(const struct search *s, const uint8_t *p)
@@ -25,14 +24,14 @@ static uint32_t offset(const struct search *s, const uint8_t *p)
 static void cut_at(struct search *s, size_t end)
 {
 	s->end = end;
-	if (end < offset(s, s->c.end))
-		s->c.end = s->frame + end;
+	if (end < offset(s, s->l4.c.end))
+		s->l4.c.end = s->frame + end;
 }
 
 /* Why there is no more at the cursor. */
 static enum int_result missing(const struct search *s)
 {
-	return offset(s, s->c.end) < s->end ? INT_CUT : INT_BAD_LENGTH;
+	return offset(s, s->l4.c.end) < s->end ? INT_CUT : INT_BAD_LENGTH;
 }
 
 /* Labels down to the last; then the first four bits tell (RFC 4928). */
@@ -82,14 +81,14 @@ static bool version_of(const struct int_profile *p, unsigned ver, uint8_t *out)
 static enum int_result body(struct search *s, bool old, size_t len, bool tail)
 {
 	struct int_place *at = s->at;
-	const uint8_t *p = s->c.p;
+	const uint8_t *p = s->l4.c.p;
 	size_t least;
 
 	at->header = offset(s, p);
 	at->end = at->header + (uint32_t)len;
 	if (len < INT_HEADER1_LEN || at->end > s->end)
 		return INT_BAD_LENGTH;
-	if (len > cur_left(&s->c))
+	if (len > cur_left(&s->l4.c))
 		return INT_CUT;
 	if (!version_of(s->p, p[0] >> 4, &at->version) ||
 	    old != int_is_old(at->version))
@@ -109,7 +108,7 @@ static enum int_result body(struct search *s, bool old, size_t len, bool tail)
  */
 static enum int_result shim(struct search *s, bool tail)
 {
-	const uint8_t *p = cur_take(&s->c, INT_SHIM_LEN);
+	const uint8_t *p = cur_take(&s->l4.c, INT_SHIM_LEN);
 	struct int_place *at = s->at;
 	size_t words;
 	bool old;
@@ -137,9 +136,9 @@ static enum int_result behind_l4(struct search *s, enum int_by by)
 
 	at->over = INT_OVER_L4;
 	at->by = (uint8_t)by;
-	at->begin = offset(s, s->c.p);
+	at->begin = offset(s, s->l4.c.p);
 	if (by == INT_BY_MARKER)
-		s->c.p += INT_MARKER_LEN;
+		s->l4.c.p += INT_MARKER_LEN;
 	if ((r = shim(s, true)))
 		return r;
 	p = s->frame + at->shim;
@@ -208,7 +207,7 @@ static bool is_vxlan_next(const struct int_profile *p, uint8_t next)
 
 static enum int_result in_vxlan(struct search *s)
 {
-	const uint8_t *p = cur_take(&s->c, NET_VXLAN_LEN);
+	const uint8_t *p = cur_take(&s->l4.c, NET_VXLAN_LEN);
 	struct int_place *at = s->at;
 	enum int_result r;
 
@@ -216,7 +215,7 @@ static enum int_result in_vxlan(struct search *s)
 	    !is_vxlan_next(s->p, p[NET_VXLAN_AT_NEXT]))
 		return INT_NONE;
 	at->over = INT_OVER_VXLAN;
-	at->begin = offset(s, s->c.p);
+	at->begin = offset(s, s->l4.c.p);
 	if ((r = shim(s, false)))
 		return r;
 	p = s->frame + at->shim;
@@ -233,7 +232,7 @@ static enum int_result in_vxlan(struct search *s)
 /* The option at the cursor, with len bytes of data. */
 static enum int_result geneve_option(struct search *s, size_t len)
 {
-	const uint8_t *p = cur_take(&s->c, NET_GENEVE_OPTION_LEN);
+	const uint8_t *p = cur_take(&s->l4.c, NET_GENEVE_OPTION_LEN);
 	struct int_place *at = s->at;
 	bool old;
 
@@ -241,9 +240,9 @@ static enum int_result geneve_option(struct search *s, size_t len)
 	at->type = p[NET_GENEVE_OPTION_AT_TYPE];
 	at->begin = at->shim = offset(s, p);
 	at->reserved = p[NET_GENEVE_OPTION_AT_WORDS] & ~NET_GENEVE_OPTION_MASK;
-	if (!len || !cur_left(&s->c))
+	if (!len || !cur_left(&s->l4.c))
 		return len ? missing(s) : INT_BAD_LENGTH;
-	old = s->p->version == INT_ANY ? *s->c.p >> 4 < 2
+	old = s->p->version == INT_ANY ? *s->l4.c.p >> 4 < 2
 				       : int_is_old(s->p->version);
 	if (at->type != INT_TYPE_MD && (old || at->type != INT_TYPE_MX))
 		return INT_BAD_TYPE;
@@ -252,30 +251,30 @@ static enum int_result geneve_option(struct search *s, size_t len)
 
 static enum int_result in_geneve(struct search *s)
 {
-	const uint8_t *p = cur_take(&s->c, NET_GENEVE_LEN);
+	const uint8_t *p = cur_take(&s->l4.c, NET_GENEVE_LEN);
 	size_t end, len;
 
 	if (!p || p[0] >> 6)
 		return INT_NONE;
 	s->at->next = be16_load(p + NET_GENEVE_AT_TYPE);
-	end = offset(s, s->c.p) + (p[0] & NET_GENEVE_WORDS_MASK) * 4u;
+	end = offset(s, s->l4.c.p) + (p[0] & NET_GENEVE_WORDS_MASK) * 4u;
 	if (end > s->end)
 		return INT_BAD_PACKET;
 	cut_at(s, end);
 	/* Each option is 4 bytes or more. */
-	while (cur_left(&s->c) >= NET_GENEVE_OPTION_LEN) {
-		p = s->c.p;
+	while (cur_left(&s->l4.c) >= NET_GENEVE_OPTION_LEN) {
+		p = s->l4.c.p;
 		len = p[NET_GENEVE_OPTION_AT_WORDS] & NET_GENEVE_OPTION_MASK;
 		if (be16_load(p) == s->p->geneve_class)
 			return geneve_option(s, len * 4);
-		cur_take(&s->c, NET_GENEVE_OPTION_LEN + len * 4);
+		cur_take(&s->l4.c, NET_GENEVE_OPTION_LEN + len * 4);
 	}
 	return INT_NONE;
 }
 
 static enum int_result in_gre(struct search *s)
 {
-	const uint8_t *p = cur_take(&s->c, NET_GRE_LEN);
+	const uint8_t *p = cur_take(&s->l4.c, NET_GRE_LEN);
 	struct int_place *at = s->at;
 	enum int_result r;
 	unsigned flags;
@@ -288,9 +287,9 @@ static enum int_result in_gre(struct search *s)
 		return INT_BAD_PACKET;
 	for (unsigned bit = NET_GRE_SUM; bit >= NET_GRE_SEQUENCE; bit >>= 1)
 		if (flags & bit)
-			cur_take(&s->c, 4);
+			cur_take(&s->l4.c, 4);
 	at->over = INT_OVER_GRE;
-	at->begin = offset(s, s->c.p);
+	at->begin = offset(s, s->l4.c.p);
 	if ((r = shim(s, false)))
 		return r;
 	if (int_is_old(at->version)) /* GRE came with 2.0 */
@@ -306,16 +305,17 @@ static enum int_result in_gre(struct search *s)
 
 static bool has_marker(const struct search *s)
 {
-	return s->p->marker && cur_left(&s->c) >= INT_MARKER_LEN &&
-	       be64_load(s->c.p) == s->p->marker;
+	return s->p->marker && cur_left(&s->l4.c) >= INT_MARKER_LEN &&
+	       be64_load(s->l4.c.p) == s->p->marker;
 }
 
 /* What is behind a header of TCP or UDP is INT if DSCP or marker say so. */
 static enum int_result marked(struct search *s)
 {
 	const struct int_profile *p = s->p;
-	unsigned tos = s->ip.version == 4 ? s->ip.hdr[NET_IP4_AT_TOS]
-					  : be16_load(s->ip.hdr) >> 4;
+	const uint8_t *ip = s->frame + s->at->ip;
+	unsigned tos = s->at->ip_version == 4 ? ip[NET_IP4_AT_TOS]
+					      : be16_load(ip) >> 4;
 
 	if (has_marker(s))
 		return by_mark(s, INT_BY_MARKER);
@@ -326,7 +326,7 @@ static enum int_result marked(struct search *s)
 
 static enum int_result in_udp(struct search *s)
 {
-	const uint8_t *p = cur_take(&s->c, NET_UDP_LEN);
+	const uint8_t *p = cur_take(&s->l4.c, NET_UDP_LEN);
 	enum int_result r = INT_NONE;
 	unsigned port, len;
 	struct search was;
@@ -335,7 +335,7 @@ static enum int_result in_udp(struct search *s)
 		return INT_BAD_PACKET;
 	port = be16_load(p + NET_UDP_AT_DST);
 	len = be16_load(p + NET_UDP_AT_LEN);
-	if (len < NET_UDP_LEN || len > s->ip.l4_len)
+	if (len < NET_UDP_LEN || len > s->l4.told)
 		return INT_BAD_PACKET;
 	cut_at(s, s->at->l4 + len);
 	if (port && port == s->p->udp_port)
@@ -353,16 +353,16 @@ static enum int_result in_udp(struct search *s)
 
 static enum int_result in_tcp(struct search *s)
 {
-	const uint8_t *p = cur_take(&s->c, NET_TCP_LEN);
+	const uint8_t *p = cur_take(&s->l4.c, NET_TCP_LEN);
 	size_t len;
 
 	if (!p)
 		return INT_BAD_PACKET;
 	len = (p[NET_TCP_AT_OFFSET] >> 4) * 4u;
-	if (len < NET_TCP_LEN || len > s->ip.l4_len)
+	if (len < NET_TCP_LEN || len > s->l4.told)
 		return INT_BAD_PACKET;
 	if (s->p->behind_tcp_options)
-		cur_take(&s->c, len - NET_TCP_LEN);
+		cur_take(&s->l4.c, len - NET_TCP_LEN);
 	if (s->p->udp_port && be16_load(p + NET_UDP_AT_DST) == s->p->udp_port &&
 	    (s->p->version == INT_V0_5))
 		return by_port(s);
@@ -372,14 +372,14 @@ static enum int_result in_tcp(struct search *s)
 /* Probes may be ICMP; nothing but a marker can say so. */
 static enum int_result in_icmp(struct search *s)
 {
-	if (!cur_take(&s->c, NET_ICMP_LEN) || !has_marker(s))
+	if (!cur_take(&s->l4.c, NET_ICMP_LEN) || !has_marker(s))
 		return INT_NONE;
 	return by_mark(s, INT_BY_MARKER);
 }
 
 static enum int_result in_ip(struct search *s)
 {
-	switch (s->ip.protocol) {
+	switch (s->at->protocol) {
 	case NET_PROTO_TCP:
 		return in_tcp(s);
 	case NET_PROTO_UDP:
@@ -393,43 +393,88 @@ static enum int_result in_ip(struct search *s)
 	return INT_NONE;
 }
 
-enum int_result int_locate(struct int_place *out, struct net_ip *ip,
-			   uint16_t type, const uint8_t *frame, size_t len)
+static enum int_result locate(struct int_place *out, struct int_l4 *l4,
+			      uint16_t type, const uint8_t *frame, size_t len)
 {
 	struct cur c = cur_of(frame, len);
 	const uint8_t *type_at;
 	int next = int_link_skip(&c, type, &type_at);
+	struct net_ip ip;
 	int rc;
 
 	if (next < 0)
 		return INT_BAD_PACKET;
-	rc = net_ip_decode(ip, (uint16_t)next, &c);
+	rc = net_ip_decode(&ip, (uint16_t)next, &c);
 	if (rc)
 		return rc == -ENOTSUP ? INT_NONE : INT_BAD_PACKET;
-	if (ip->fragment) /* INT's nodes make none: section 5.3 */
+	if (ip.fragment) /* INT's nodes make none: section 5.3 */
 		return INT_NONE;
 	*out = (struct int_place){
 		.by = INT_BY_TUNNEL,
-		.ip_version = ip->version,
-		.protocol = ip->protocol,
+		.ip_version = ip.version,
+		.protocol = ip.protocol,
 		.type_at = type_at ? (uint32_t)(type_at - frame) : 0,
-		.ip = (uint32_t)(ip->hdr - frame),
-		.proto_at = (uint32_t)(ip->next - frame),
-		.l4 = (uint32_t)(ip->l4.p - frame),
-		.ip_len = ip->len,
+		.ip = (uint32_t)(ip.hdr - frame),
+		.proto_at = (uint32_t)(ip.next - frame),
+		.l4 = (uint32_t)(ip.l4.p - frame),
+		.ip_len = ip.len,
 	};
+	*l4 = (struct int_l4){ip.l4, ip.l4_len};
 	return INT_OK;
+}
+
+/* The common case at once: no tags, IPv4 without options or fragments. */
+static bool locate_plain(struct int_place *out, struct int_l4 *l4,
+			 const uint8_t *frame, size_t len)
+{
+	const uint8_t *ip = frame + NET_ETH_LEN;
+	size_t told, captured = len - NET_ETH_LEN;
+
+	if (len < NET_ETH_LEN + NET_IP4_LEN ||
+	    be16_load(frame + NET_ETH_AT_TYPE) != NET_ETHERTYPE_IP4 ||
+	    ip[0] != NET_IP4_PLAIN ||
+	    be16_load(ip + NET_IP4_AT_FRAGMENT) & NET_IP4_FRAGMENT)
+		return false;
+	told = be16_load(ip + NET_IP4_AT_LEN);
+	if (told < NET_IP4_LEN)
+		return false;
+	*out = (struct int_place){
+		.by = INT_BY_TUNNEL,
+		.ip_version = 4,
+		.protocol = ip[NET_IP4_AT_PROTO],
+		.type_at = NET_ETH_AT_TYPE,
+		.ip = NET_ETH_LEN,
+		.proto_at = NET_ETH_LEN + NET_IP4_AT_PROTO,
+		.l4 = NET_ETH_LEN + NET_IP4_LEN,
+		.ip_len = (uint32_t)told,
+	};
+	l4->told = (uint32_t)told - NET_IP4_LEN;
+	/* Field by field: a copy of the whole waits for its parts. */
+	l4->c.p = ip + NET_IP4_LEN;
+	l4->c.end = ip + (told < captured ? told : captured);
+	l4->c.bad = false;
+	return true;
+}
+
+enum int_result int_locate(struct int_place *out, struct int_l4 *l4,
+			   uint16_t type, const uint8_t *frame, size_t len)
+{
+	if (type == NET_ETHERTYPE_ETH && locate_plain(out, l4, frame, len))
+		return INT_OK;
+	return locate(out, l4, type, frame, len);
 }
 
 enum int_result int_find(struct int_place *out, const struct int_profile *p,
 			 uint16_t type, const uint8_t *frame, size_t len)
 {
-	struct search s = {.p = p, .frame = frame, .at = out};
-	enum int_result r = int_locate(out, &s.ip, type, frame, len);
+	struct search s;
+	enum int_result r = int_locate(out, &s.l4, type, frame, len);
 
 	if (r)
 		return r;
-	s.c = s.ip.l4;
-	s.end = out->l4 + s.ip.l4_len;
+	s.p = p;
+	s.frame = frame;
+	s.at = out;
+	s.end = out->l4 + s.l4.told;
 	return in_ip(&s);
 }

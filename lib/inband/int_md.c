@@ -261,6 +261,21 @@ static enum int_result mx(struct int_view *v, const struct int_place *at,
 	return INT_OK;
 }
 
+/* In pieces that registers hold: a large structure at once is a loop. */
+static void clear(struct int_view *v)
+{
+	v->ts_ns = 0;
+	v->format = INT_MD;
+	v->flags = v->key_len = v->drop_reason = 0;
+	memset(v->key, 0, sizeof(v->key));
+	v->ip_len = 0;
+	v->from = (struct int_from){.report = false};
+	v->own = (struct int_hops){.plan = NULL};
+	v->stack = (struct int_hops){.plan = NULL};
+	v->domain = v->domain_bits = v->source_len = 0;
+	v->source = NULL;
+}
+
 enum int_result int_decode(struct int_view *out, struct int_decoder *d,
 			   const struct int_place *at, const uint8_t *frame,
 			   size_t len)
@@ -269,11 +284,9 @@ enum int_result int_decode(struct int_view *out, struct int_decoder *d,
 	const struct int_plan *plan = int_plans_get(
 		&d->plans[at->version], be16_load(h + INT_AT_BITMAP));
 
-	*out = (struct int_view){
-		.format = INT_MD,
-		.flags = at->reserved || plan->reserved ? INT_RESERVED : 0,
-		.stack.plan = plan,
-	};
+	clear(out);
+	out->flags = at->reserved || plan->reserved ? INT_RESERVED : 0;
+	out->stack.plan = plan;
 	flow_of(out, at, frame, len);
 	if (at->type == INT_TYPE_MX)
 		return mx(out, at, h);

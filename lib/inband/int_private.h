@@ -13,11 +13,15 @@
  */
 int int_link_skip(struct cur *c, uint16_t type, const uint8_t **at);
 
-struct net_ip;
+/* The packet behind its IP header. */
+struct int_l4 {
+	struct cur c;  /* what was captured */
+	uint32_t told; /* bytes by the header */
+};
 
 /* The headers in front of INT's place: type_at to l4, ip_len, of *out, all else
  * 0. INT_OK, INT_NONE, INT_BAD_PACKET. */
-enum int_result int_locate(struct int_place *out, struct net_ip *ip,
+enum int_result int_locate(struct int_place *out, struct int_l4 *l4,
 			   uint16_t type, const uint8_t *frame, size_t len);
 
 /*

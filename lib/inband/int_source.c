@@ -16,7 +16,7 @@ struct job {
 	const uint8_t *frame;
 	size_t len;
 	struct int_place at;
-	struct net_ip ip;
+	struct int_l4 l4;
 	unsigned hop_words; /* HopML; 0.5: InsCnt */
 	size_t words;	    /* of header, stack and tail */
 	uint16_t next;	    /* the packet's own port, protocol, type */
@@ -62,7 +62,7 @@ static unsigned hop_words(const struct job *j)
 static size_t l4_len(const struct job *j)
 {
 	const uint8_t *l4 = j->frame + j->at.l4;
-	size_t left = cur_left(&j->ip.l4);
+	size_t left = cur_left(&j->l4.c);
 
 	switch (j->at.protocol) {
 	case NET_PROTO_TCP:
@@ -85,7 +85,7 @@ static size_t gre_len(const struct job *j)
 	size_t len = NET_GRE_LEN;
 	unsigned flags;
 
-	if (j->at.protocol != NET_PROTO_GRE || cur_left(&j->ip.l4) < len)
+	if (j->at.protocol != NET_PROTO_GRE || cur_left(&j->l4.c) < len)
 		return 0;
 	flags = be16_load(gre);
 	for (unsigned bit = NET_GRE_SUM; bit >= NET_GRE_SEQUENCE; bit >>= 1)
@@ -99,7 +99,7 @@ static size_t tunnel_len(struct job *j)
 	const uint8_t *h = j->frame + j->at.l4 + NET_UDP_LEN;
 	uint16_t port = j->next;
 
-	if (cur_left(&j->ip.l4) < NET_UDP_LEN + NET_VXLAN_LEN)
+	if (cur_left(&j->l4.c) < NET_UDP_LEN + NET_VXLAN_LEN)
 		return 0;
 	if (j->s->over == INT_OVER_GENEVE)
 		return port == j->p->geneve_port ? NET_UDP_LEN + NET_GENEVE_LEN
@@ -120,7 +120,7 @@ static size_t behind(struct job *j)
 	const uint8_t *l4 = j->frame + j->at.l4;
 	bool udp = j->at.protocol == NET_PROTO_UDP;
 
-	if (cur_left(&j->ip.l4) < NET_GRE_LEN)
+	if (cur_left(&j->l4.c) < NET_GRE_LEN)
 		return 0;
 	j->next = be16_load(l4 + NET_UDP_AT_DST); /* GRE's type is there, too */
 	switch (j->s->over) {
@@ -156,7 +156,7 @@ static bool find_place(struct job *j)
 	}
 	len = behind(j);
 	at->begin = at->l4 + (uint32_t)len;
-	return len && len <= cur_left(&j->ip.l4);
+	return len && len <= cur_left(&j->l4.c);
 }
 
 /* Bytes from the shim to the end; false: the format has no room for them. */
@@ -224,7 +224,7 @@ static void put_new_udp(struct put *w, const struct job *j)
 	put_be16(w, j->s->src_port);
 	put_be16(w, j->p->udp_port);
 	put_be16(w, (uint16_t)(NET_UDP_LEN + INT_SHIM_LEN + j->words * 4 +
-			       j->ip.l4_len));
+			       j->l4.told));
 	put_be16(w, 0); /* none: section 5.7.2 */
 }
 
@@ -241,10 +241,10 @@ static void put_front(struct put *w, const struct job *j)
 
 static uint8_t dscp_of(const struct job *j)
 {
-	const uint8_t *ip = j->ip.hdr;
+	const uint8_t *ip = j->frame + j->at.ip;
 
-	return j->ip.version == 4 ? ip[NET_IP4_AT_TOS] >> 2
-				  : be16_load(ip) >> 6 & 0x3f;
+	return j->at.ip_version == 4 ? ip[NET_IP4_AT_TOS] >> 2
+				     : be16_load(ip) >> 6 & 0x3f;
 }
 
 /* The last 16 bits of a shim of 2.x. */
@@ -405,7 +405,7 @@ int int_insert(uint8_t *out, size_t cap, const struct int_profile *p,
 	j.hop_words = hop_words(&j);
 	if (j.hop_words > INT_HOP_WORDS_MASK)
 		return -EINVAL;
-	if (int_locate(&j.at, &j.ip, NET_ETHERTYPE_ETH, frame, len) ||
+	if (int_locate(&j.at, &j.l4, NET_ETHERTYPE_ETH, frame, len) ||
 	    !find_place(&j))
 		return -ENOTSUP;
 	if (!measure(&j) || !has_room(&j))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "inband/int_md.h"
+#include "inband/ioam.h"
 #include "inband/treport.h"
 #include "wire/net.h"
 
@@ -62,6 +63,7 @@ struct intake {
 	struct intake_options o;
 	struct int_decoder packets;
 	struct treport_decoder reports;
+	struct ioam_decoder traces;
 	struct intake_ledger ctr;
 	struct intake_report_ledger report_ctr;
 	unsigned n; /* of view[] */
@@ -193,6 +195,73 @@ static int restore(struct intake *in, const struct int_place *at,
 	return 0;
 }
 
+static int without_trace(struct intake *in, const struct pkt *p)
+{
+	uint8_t *room;
+	int len;
+
+	if (!in->o.out)
+		return 0;
+	if (!(room = snk_room(in->o.out, p->len)))
+		return -errno;
+	len = ioam_strip(room, p->len, p->data, p->len);
+	if (len < 0) /* cut within its headers */
+		return pass(in, p);
+	snk_done(in->o.out, (size_t)len, p->ts_ns);
+	in->ctr.restored++;
+	return 0;
+}
+
+static uint64_t *trace_reason(struct intake_ledger *c, enum ioam_reason r)
+{
+	switch (r) {
+	case IOAM_END:
+	case IOAM_TYPE:
+		return &c->other;
+	case IOAM_TRUNCATED:
+		return &c->truncated;
+	default:
+		return &c->bad_trace;
+	}
+}
+
+/*
+ * A packet without INT: all of its traces. It counts as one with traces if
+ * there is a good one, else by the first reason why not.
+ */
+static int take_traces(struct intake *in, const struct pkt *p)
+{
+	enum ioam_reason r, why = IOAM_END;
+	struct ioam_reader reader;
+	bool good = false;
+	struct ioam t;
+	int rc = 0;
+
+	ioam_begin(&reader, &in->traces, p->data, p->len);
+	while (!rc && (r = ioam_next(&reader, &t)) != IOAM_END) {
+		if (r != IOAM_OK) {
+			why = why == IOAM_END ? r : why;
+			continue;
+		}
+		good = true;
+		if (t.type == IOAM_DIRECT)
+			continue; /* it asks, and says nothing */
+		t.view.ts_ns = p->ts_ns;
+		*room(in, &rc) = t.view;
+		in->n += in->n < VIEWS;
+		/* Where its snapshots are is in t. */
+		if (!rc && t.view.stack.at)
+			rc = hand_out(in);
+	}
+	if (good)
+		in->ctr.traces++;
+	else
+		(*trace_reason(&in->ctr, why))++;
+	if (rc)
+		return rc;
+	return good ? without_trace(in, p) : pass(in, p);
+}
+
 static int take_packet(struct intake *in, const struct pkt *p)
 {
 	struct int_place at;
@@ -211,6 +280,8 @@ static int take_packet(struct intake *in, const struct pkt *p)
 			return rc ? rc : restore(in, &at, p);
 		}
 	}
+	if (r == INT_NONE)
+		return rc ? rc : take_traces(in, p);
 	(*packet_reason(&in->ctr, r))++;
 	return rc ? rc : pass(in, p);
 }
@@ -238,6 +309,7 @@ int intake_open(struct intake **out, const struct intake_options *o)
 	in->o = *o;
 	int_decoder_init(&in->packets, o->profile);
 	treport_init(&in->reports, o->profile);
+	ioam_init(&in->traces, o->profile);
 	*out = in;
 	return 0;
 }

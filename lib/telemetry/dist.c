@@ -71,7 +71,7 @@ uint64_t dist_samples(const struct dist *d)
 {
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < d->shape->bins + 2; i++)
+	for (uint32_t i = 0; i < d->shape.bins + 2; i++)
 		n += d->count[i];
 	return n;
 }
@@ -86,7 +86,7 @@ bool dist_quantile(const struct dist *d, double q, uint32_t *from, uint32_t *to)
 	rank = rank < 1 ? 1 : rank > n ? n : rank;
 	for (n = d->count[0]; n < rank; n += d->count[bin])
 		bin++;
-	dist_bounds(d->shape, bin, from, to);
+	dist_bounds(&d->shape, bin, from, to);
 	return true;
 }
 
@@ -109,6 +109,6 @@ struct dist *dists_new(struct dists *ds, const struct dist_shape *s)
 	if (size > ds->area.size - ds->used)
 		return NULL;
 	ds->used += size;
-	d->shape = s;
+	d->shape = *s;
 	return d;
 }

@@ -39,17 +39,15 @@ int dist_fixed(struct dist_shape *s, uint32_t min, uint32_t width,
 int dist_log(struct dist_shape *s, uint32_t min, uint32_t max, unsigned sub);
 
 struct dist {
-	const struct dist_shape *shape;
+	struct dist_shape shape;
 	uint64_t count[]; /* under, bins, over */
 };
 
 static inline uint32_t dist_log_bin(unsigned sub, uint32_t x)
 {
-	unsigned shift;
+	/* The first bins are of one: as if x had a bit more. */
+	unsigned shift = 31u - (unsigned)__builtin_clz(x | 1U << sub) - sub;
 
-	if (x >> sub == 0)
-		return x;
-	shift = 31u - (unsigned)__builtin_clz(x) - sub;
 	return (shift << sub) + (x >> shift);
 }
 
@@ -58,10 +56,8 @@ static inline uint32_t dist_bin(const struct dist_shape *s, uint32_t v)
 {
 	uint32_t x = v - s->min;
 
-	if (v < s->min)
-		return 0;
-	if (v > s->max)
-		return s->bins + 1;
+	if (x > s->max - s->min)
+		return v < s->min ? 0 : s->bins + 1;
 	if (s->log)
 		return 1 + dist_log_bin(s->sub, x);
 	/* Exact for 32 bits: Lemire, Kaser, Kurz, "Faster remainder by direct
@@ -74,7 +70,7 @@ static inline uint32_t dist_bin(const struct dist_shape *s, uint32_t v)
 
 static inline void dist_add(struct dist *d, uint32_t v)
 {
-	d->count[dist_bin(d->shape, v)]++;
+	d->count[dist_bin(&d->shape, v)]++;
 }
 
 /* The values, from and to inclusive, of a count. */
@@ -99,8 +95,7 @@ struct dists {
 /* 0 or -ENOMEM. */
 int dists_init(struct dists *ds, size_t bytes);
 void dists_fini(struct dists *ds);
-/* An empty one; NULL: there is no room for another of this shape, which
- * outlives it. */
+/* An empty one; NULL: there is no room for another of this shape. */
 struct dist *dists_new(struct dists *ds, const struct dist_shape *s);
 
 #endif

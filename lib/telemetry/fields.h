@@ -37,12 +37,22 @@ enum field_id {
 	FIELD_IDS,
 };
 
+/* A metric of a narrow plan: bits of a word of 4 bytes. */
+struct step {
+	uint8_t word, shift, metric;
+	uint32_t mask;
+};
+
 struct fields {
 	const struct int_plan *plan; /* of which this was made */
 	uint32_t bitmap, has;
 	uint16_t len;
 	bool narrow; /* no field but those of 4 bytes, and no scale */
 	struct hop_field node, id[FIELD_IDS], metric[METRIC_OF_HOP];
+	struct step step[METRIC_OF_HOP]; /* those that there are */
+	uint8_t steps;
+	bool step_node; /* the node, too, is a word of 4 bytes */
+	bool derives;	/* no latency, but time stamps */
 	struct hop_field ingress_time, egress_time, seconds, fraction;
 };
 
@@ -58,10 +68,9 @@ static inline bool fields_are(const struct fields *f,
 
 uint64_t field_odd(const struct hop_field *f, const uint8_t *hop, bool *told);
 
-/* A field's number, not scaled; *told is false if there is none. narrow must be
- * a constant for the compiler: what fields.narrow says, or false. */
+/* A field's number, not scaled; *told is false if there is none. */
 static inline uint64_t field_raw(const struct hop_field *f, const uint8_t *hop,
-				 bool narrow, bool *told)
+				 bool *told)
 {
 	uint64_t w;
 
@@ -71,7 +80,7 @@ static inline uint64_t field_raw(const struct hop_field *f, const uint8_t *hop,
 		return w >> f->shift & f->mask;
 	}
 	*told = false;
-	if (narrow || f->width == FIELD_NONE)
+	if (f->width == FIELD_NONE)
 		return 0;
 	if (f->width == FIELD_ODD)
 		return field_odd(f, hop, told);
@@ -81,19 +90,16 @@ static inline uint64_t field_raw(const struct hop_field *f, const uint8_t *hop,
 }
 
 static inline uint64_t field_number(const struct hop_field *f,
-				    const uint8_t *hop, bool narrow, bool *told)
+				    const uint8_t *hop, bool *told)
 {
-	uint64_t v = field_raw(f, hop, narrow, told);
-
-	return narrow ? v : v * f->scale;
+	return field_raw(f, hop, told) * f->scale;
 }
 
 /* An id of an interface, a queue or a buffer. */
-static inline uint32_t field_id(const struct hop_field *f, const uint8_t *hop,
-				bool narrow)
+static inline uint32_t field_id(const struct hop_field *f, const uint8_t *hop)
 {
 	bool told;
-	uint32_t v = (uint32_t)field_raw(f, hop, narrow, &told);
+	uint32_t v = (uint32_t)field_raw(f, hop, &told);
 
 	return told ? v : METRIC_NONE;
 }
@@ -101,13 +107,25 @@ static inline uint32_t field_id(const struct hop_field *f, const uint8_t *hop,
 /* The node of a hop: NODE_UNKNOWN if it does not tell. */
 #define NODE_UNKNOWN UINT64_MAX
 
-static inline uint64_t field_node(const struct hop_field *f, const uint8_t *hop,
-				  bool narrow)
+static inline uint64_t field_node(const struct hop_field *f, const uint8_t *hop)
 {
 	bool told;
-	uint64_t v = field_raw(f, hop, narrow, &told);
+	uint64_t v = field_raw(f, hop, &told);
 
 	return told ? v : NODE_UNKNOWN;
+}
+
+/* An id of a narrow plan, as field_id(). */
+static inline uint32_t field_narrow(const struct hop_field *f,
+				    const uint8_t *hop)
+{
+	uint32_t w;
+
+	if (f->width == FIELD_NONE)
+		return METRIC_NONE;
+	w = be32_load(hop + f->word);
+	return w == UINT32_MAX ? METRIC_NONE
+			       : w >> f->shift & (uint32_t)f->mask;
 }
 
 #endif

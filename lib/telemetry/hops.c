@@ -55,7 +55,7 @@ uint64_t view_node(const struct view_hops *vh, unsigned i)
 
 	if (i == vh->stacked && f->node.width == FIELD_NONE)
 		return vh->reporter;
-	return field_node(&f->node, view_hop(vh, i), false);
+	return field_node(&f->node, view_hop(vh, i));
 }
 
 static void ids_of(const struct view_hops *vh, unsigned i,
@@ -65,7 +65,7 @@ static void ids_of(const struct view_hops *vh, unsigned i,
 	const uint8_t *hop = view_hop(vh, i);
 
 	for (unsigned k = 0; k < FIELD_IDS; k++)
-		id[k] = field_id(&f->id[k], hop, false);
+		id[k] = field_id(&f->id[k], hop);
 }
 
 uint32_t view_place(struct telemetry *t, const struct view_hops *vh, unsigned i)
@@ -103,9 +103,9 @@ static bool difference(struct telemetry *t, const struct hop_field *f,
 static bool stamp_of(const struct fields *f, const uint8_t *hop, uint64_t *ns)
 {
 	bool one, two;
-	uint64_t s = field_raw(&f->seconds, hop, false, &one);
+	uint64_t s = field_raw(&f->seconds, hop, &one);
 
-	*ns = s * SECOND + field_number(&f->fraction, hop, false, &two);
+	*ns = s * SECOND + field_number(&f->fraction, hop, &two);
 	return one && two;
 }
 
@@ -128,8 +128,8 @@ bool view_latency(struct telemetry *t, const struct view_hops *vh, unsigned i,
 	uint64_t a, b;
 
 	if (f->ingress_time.width && f->egress_time.width) {
-		a = field_raw(&f->ingress_time, hop, false, &in);
-		b = field_raw(&f->egress_time, hop, false, &out);
+		a = field_raw(&f->ingress_time, hop, &in);
+		b = field_raw(&f->egress_time, hop, &out);
 		return in && out && difference(t, &f->egress_time, b, a, ns);
 	}
 	/* The time to the next node. */
@@ -148,8 +148,8 @@ bool view_end_to_end(struct telemetry *t, const struct view_hops *vh,
 
 	if (first->ingress_time.width && last->egress_time.width &&
 	    first->ingress_time.mask == last->egress_time.mask) {
-		a = field_raw(&first->ingress_time, from, false, &in);
-		b = field_raw(&last->egress_time, to, false, &out);
+		a = field_raw(&first->ingress_time, from, &in);
+		b = field_raw(&last->egress_time, to, &out);
 		return in && out && difference(t, &last->egress_time, b, a, ns);
 	}
 	return first->seconds.width && first == last && vh->n > 1 &&

@@ -13,7 +13,7 @@ enum {
 
 /* A distribution for what has none: counts only. */
 struct dist_none {
-	const struct dist_shape *shape;
+	struct dist_shape shape;
 	uint64_t count[2];
 };
 
@@ -32,7 +32,6 @@ struct telemetry {
 	struct dists dists;
 	struct losses losses;
 	struct telemetry_rows rows;
-	struct dist_shape nothing;
 	struct dist_none none;
 
 	uint64_t now_ns, keep_ns; /* it is; when to look after things next */
@@ -49,6 +48,15 @@ struct telemetry {
 static inline struct dist *dist_of_none(struct telemetry *t)
 {
 	return (struct dist *)&t->none;
+}
+
+/* A number as a metric's value. */
+static inline uint32_t value_of(struct telemetry *t, uint64_t number)
+{
+	if (number <= UINT32_MAX)
+		return (uint32_t)number;
+	t->ledger.saturated++;
+	return UINT32_MAX;
 }
 
 #endif

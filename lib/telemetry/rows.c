@@ -445,12 +445,12 @@ static void row_bins(struct telemetry_rows *rs, uint64_t ts_ns, enum metric m,
 {
 	struct rows *r = rs->bin;
 
-	for (uint32_t bin = 0; r && bin < d->shape->bins + 2; bin++) {
+	for (uint32_t bin = 0; r && bin < d->shape.bins + 2; bin++) {
 		uint32_t low, high;
 
 		if (!d->count[bin])
 			continue;
-		dist_bounds(d->shape, bin, &low, &high);
+		dist_bounds(&d->shape, bin, &low, &high);
 		row_time(r, B_TIME, (int64_t)ts_ns);
 		row_str(r, B_METRIC, metric_name(m));
 		set_node(r, B_NODE, node);
@@ -477,7 +477,7 @@ void row_distribution(struct telemetry_rows *rs, uint64_t ts_ns, enum metric m,
 	set_nodes(r, D_PATH, path);
 	row_u64(r, D_SAMPLES, dist_samples(d));
 	row_u64(r, D_UNDER, d->count[0]);
-	row_u64(r, D_OVER, d->count[d->shape->bins + 1]);
+	row_u64(r, D_OVER, d->count[d->shape.bins + 1]);
 	for (unsigned i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]);
 	     i++) {
 		uint32_t low, high;

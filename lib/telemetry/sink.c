@@ -105,9 +105,7 @@ int telemetry_open(struct telemetry **out, const struct telemetry_options *o,
 		return -ENOMEM;
 	t->o = *o;
 	t->widen = t->generation = 1;
-	/* No value is in its range. */
-	t->nothing = (struct dist_shape){.min = 1};
-	t->none.shape = &t->nothing;
+	t->none.shape = (struct dist_shape){.width = 1}; /* all is over */
 	t->push_flows.period_ns = t->push_objects.period_ns = o->push_ns;
 	t->settle.period_ns = SETTLE_NS;
 	rc = open_parts(t, sinks);

@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * take.c - what a view tells is compared with what its flow and its nodes told
- * before, and counted.
- *
- * The way of a packet whose flow goes where it went: each hop's ids are
- * compared with those of the place that the flow remembers; then each metric is
- * added up, put into its bin, and compared with the range in which it is no
- * event. All else is in track.c and events.c.
+ * before, and counted: for any view. steady.c has a shorter way for most.
  */
 #include "telemetry/take.h"
 
 #include "telemetry/events.h"
+#include "telemetry/steady.h"
 #include "telemetry/track.h"
+#include "telemetry/value.h"
 
 struct taking {
 	struct telemetry *t;
 	const struct int_view *v;
 	struct flow_entry *f; /* NULL: not known */
 	struct view_hops hops;
-	bool whole;	    /* the path is */
-	uint64_t latency;   /* of all hops together */
-	unsigned latencies; /* hops that told theirs */
+	bool whole; /* the path is */
+	struct latencies latency;
 };
 
 /* A hop that is being taken: of a flow, or the scratch one. */
@@ -31,108 +27,42 @@ struct standing {
 	bool kept;
 };
 
-static struct telling telling_of(const struct taking *c, enum metric m)
-{
-	struct telling what = telling_nothing;
-
-	what.ts_ns = c->v->ts_ns;
-	what.metric = (int8_t)m;
-	return what;
-}
-
-static void set_flow(struct telling *what, const struct taking *c)
-{
-	what->key = c->f->key;
-	what->key_len = c->f->key_len;
-}
-
-static uint32_t saturate(struct telemetry *t, uint64_t v)
-{
-	if (v <= UINT32_MAX)
-		return (uint32_t)v;
-	t->ledger.saturated++;
-	return UINT32_MAX;
-}
-
-static __attribute__((noinline)) void
-latency_event(struct taking *c, struct standing *s, uint32_t v)
-{
-	struct telling what = telling_of(c, METRIC_HOP_LATENCY);
-	struct node *n = s->place->node;
-	unsigned flags;
-
-	track_dist(c->t, n, METRIC_HOP_LATENCY);
-	if (!s->kept)
-		return;
-	set_flow(&what, c);
-	what.node = s->place->node_id;
-	flags = event_judge(c->t, &s->hop->watch, s->hop->flags,
-			    &n->threshold[METRIC_HOP_LATENCY], v, &what);
-	s->hop->flags = flags & 0xff;
-}
-
-static __attribute__((noinline)) struct object *
-object_event(struct taking *c, struct standing *s, enum metric m, uint32_t v)
-{
-	struct telling what = telling_of(c, m);
-	struct node *n = s->place->node;
-	struct object *o;
-
-	track_dist(c->t, n, m);
-	if (s->place == c->t->objects.place || n->id == NODE_UNKNOWN)
-		return NULL;
-	if (!(o = object_of(&c->t->objects, s->place, m)))
-		return NULL;
-	what.node = s->place->node_id;
-	what.egress = o->egress;
-	if (m == METRIC_BUFFER_OCCUPANCY)
-		what.buffer = o->id;
-	else
-		what.queue = o->id;
-	o->flags = (uint8_t)event_judge(c->t, &o->watch, o->flags,
-					&n->threshold[m], v, &what);
-	return o;
-}
-
 /* A hop's own latency, or what its time stamps say. */
-static inline bool latency_of(struct taking *c, unsigned i,
-			      const struct fields *fs, const uint8_t *hop,
-			      bool narrow, uint64_t *v)
+static bool latency_of(struct taking *c, unsigned i, const struct fields *fs,
+		       const uint8_t *hop, uint64_t *v)
 {
 	const struct hop_field *f = &fs->metric[METRIC_HOP_LATENCY];
 	bool told;
 
-	*v = field_number(f, hop, narrow, &told);
+	*v = field_number(f, hop, &told);
 	if (told)
 		return true;
 	c->t->ledger.unavailable += f->width != FIELD_NONE;
-	if (!fs->egress_time.width && !fs->seconds.width)
-		return false;
 	return view_latency(c->t, &c->hops, i, v);
 }
 
-static inline void take_latency(struct taking *c, unsigned i,
-				const struct fields *fs, const uint8_t *hop,
-				struct standing *s, bool narrow)
+static void take_latency(struct taking *c, unsigned i, const struct fields *fs,
+			 const uint8_t *hop, struct standing *s)
 {
-	uint64_t wide;
+	uint64_t number;
 	uint32_t v;
 
-	if (!latency_of(c, i, fs, hop, narrow, &wide))
+	if (!latency_of(c, i, fs, hop, &number))
 		return;
-	v = narrow ? (uint32_t)wide : saturate(c->t, wide);
-	c->latency += v;
-	c->latencies++;
+	v = value_of(c->t, number);
+	c->latency.sum += v;
+	c->latency.n++;
 	if (watch_out(&s->hop->watch, v))
-		latency_event(c, s, v);
+		value_latency(c->t, c->v->ts_ns, s->kept ? c->f : NULL, s->hop,
+			      v);
 	meter_add(&s->hop->meter[METRIC_HOP_LATENCY], v);
 	dist_add(s->place->node->dist[METRIC_HOP_LATENCY], v);
 	c->t->ledger.values++;
 }
 
-static inline void take_metric(struct taking *c, const struct fields *fs,
-			       const uint8_t *hop, struct standing *s,
-			       enum metric m, struct meter *meter, bool narrow)
+static void take_metric(struct taking *c, const struct fields *fs,
+			const uint8_t *hop, struct standing *s, enum metric m,
+			struct meter *meter)
 {
 	const struct hop_field *f = &fs->metric[m];
 	struct object *o = s->place->object[m];
@@ -142,14 +72,14 @@ static inline void take_metric(struct taking *c, const struct fields *fs,
 
 	if (f->width == FIELD_NONE)
 		return;
-	number = field_number(f, hop, narrow, &told);
+	number = field_number(f, hop, &told);
 	if (!told) {
 		c->t->ledger.unavailable++;
 		return;
 	}
-	v = narrow ? (uint32_t)number : saturate(c->t, number);
+	v = value_of(c->t, number);
 	if (!o || watch_out(&o->watch, v))
-		o = object_event(c, s, m, v);
+		o = value_object(c->t, c->v->ts_ns, s->hop->place, m, v);
 	if (o) {
 		o->latest = v;
 		o->last_ns = c->v->ts_ns;
@@ -159,17 +89,17 @@ static inline void take_metric(struct taking *c, const struct fields *fs,
 	c->t->ledger.values++;
 }
 
-static inline void take_hop(struct taking *c, unsigned i,
-			    const struct fields *fs, const uint8_t *hop,
-			    struct standing *s, bool narrow)
+static void take_hop(struct taking *c, unsigned i, struct standing *s)
 {
-	take_latency(c, i, fs, hop, s, narrow);
+	const struct fields *fs = view_fields(&c->hops, i);
+	const uint8_t *hop = view_hop(&c->hops, i);
+
+	take_latency(c, i, fs, hop, s);
 	for (unsigned m = 1; m < FLOW_METERS; m++)
-		take_metric(c, fs, hop, s, (enum metric)m, &s->hop->meter[m],
-			    narrow);
+		take_metric(c, fs, hop, s, (enum metric)m, &s->hop->meter[m]);
 	for (unsigned m = FLOW_METERS; m < METRIC_OF_HOP; m++)
 		take_metric(c, fs, hop, s, (enum metric)m,
-			    &s->wide->meter[m - FLOW_METERS], narrow);
+			    &s->wide->meter[m - FLOW_METERS]);
 }
 
 /* Where hop i is kept: with the flow, or not at all. */
@@ -199,13 +129,12 @@ static struct standing stand(struct taking *c, unsigned i)
 	return s;
 }
 
-static inline void take_hops(struct taking *c)
+static void take_hops(struct taking *c)
 {
 	for (unsigned i = 0; i < c->hops.n; i++) {
 		struct standing s = stand(c, i);
 
-		take_hop(c, i, view_fields(&c->hops, i), view_hop(&c->hops, i),
-			 &s, false);
+		take_hop(c, i, &s);
 	}
 }
 
@@ -222,27 +151,16 @@ static bool where_it_was(const struct taking *c)
 	return true;
 }
 
-static __attribute__((noinline)) void end_to_end_event(struct taking *c,
-						       uint32_t v)
-{
-	struct telling what = telling_of(c, METRIC_FLOW_LATENCY);
-
-	set_flow(&what, c);
-	c->f->flags = (uint8_t)event_judge(c->t, &c->f->watch, c->f->flags,
-					   &c->t->all[METRIC_FLOW_LATENCY], v,
-					   &what);
-}
-
 static void take_end_to_end(struct taking *c)
 {
-	uint64_t ns = c->latency;
+	uint64_t ns = c->latency.sum;
 	uint32_t v;
 
-	if (c->latencies != c->hops.n && !view_end_to_end(c->t, &c->hops, &ns))
+	if (c->latency.n != c->hops.n && !view_end_to_end(c->t, &c->hops, &ns))
 		return;
-	v = saturate(c->t, ns);
+	v = value_of(c->t, ns);
 	if (watch_out(&c->f->watch, v))
-		end_to_end_event(c, v);
+		value_flow(c->t, c->v->ts_ns, c->f, v);
 	meter_add(&c->f->latency, v);
 	if (c->f->path)
 		dist_add(c->t->paths.path[c->f->path].dist, v);
@@ -345,9 +263,13 @@ static void take_metadata(struct taking *c)
 	l->hops += c->hops.n;
 	l->keyless += !c->f;
 	l->partial += !c->whole;
-	if (c->f && c->whole && !where_it_was(c))
-		track_path(c->t, c->f, &c->hops);
-	take_hops(c);
+	if (c->f && c->whole && steady_is(c->t, c->f, &c->hops)) {
+		c->latency = steady_take(c->t, c->f, &c->hops);
+	} else {
+		if (c->f && c->whole && !where_it_was(c))
+			track_path(c->t, c->f, &c->hops);
+		take_hops(c);
+	}
 	if (c->f && c->whole) {
 		l->values++; /* the path */
 		take_end_to_end(c);

@@ -69,6 +69,8 @@ static inline void rig_put(uint8_t *p, const struct int_plan *plan,
 		for (unsigned i = 0; i < part->len; i++)
 			p[part->at + i] = (uint8_t)(h->field[f] >>
 						    8 * (part->len - 1 - i));
+		if (h->field[f] == UINT32_MAX) /* not available */
+			memset(p + part->word, 0xff, part->word_len);
 	}
 }
 
