@@ -42,17 +42,21 @@ PKGS := libpcap zlib libedit
 # Packages and tools without which a part is left out: files NAME*.c of it, and
 # the rooms that are there for it alone, give way to NAME_none.c, which says so.
 has = $(shell $(PKG_CONFIG) --exists $1 2>/dev/null && echo yes)
-VERBS_PKGS := libibverbs librdmacm
-XDP_PKGS := libxdp libbpf
+PARTS := verbs xdp http prometheus redis kafka
+PKGS_verbs := libibverbs librdmacm
+PKGS_xdp := libxdp libbpf
+PKGS_http := libcurl
+PKGS_prometheus := libmicrohttpd
+PKGS_redis := hiredis
+PKGS_kafka := rdkafka
 ROOMS_xdp := bpf
 # Debian's bpftool is in /usr/sbin, which is not in everybody's PATH.
 BPFTOOL ?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
 has_bpf = $(shell $(CLANG) -print-targets 2>/dev/null | grep -qw bpf && \
 	$(BPFTOOL) version >/dev/null 2>&1 && echo yes)
-WITHOUT := $(if $(call has,$(VERBS_PKGS)),,verbs) \
-	$(if $(and $(call has,$(XDP_PKGS)),$(has_bpf)),,xdp)
-PKGS += $(if $(filter verbs,$(WITHOUT)),,$(VERBS_PKGS)) \
-	$(if $(filter xdp,$(WITHOUT)),,$(XDP_PKGS))
+WITHOUT := $(foreach p,$(PARTS),$(if $(call has,$(PKGS_$p)),,$p)) \
+	$(if $(has_bpf),,xdp)
+PKGS += $(foreach p,$(filter-out $(WITHOUT),$(PARTS)),$(PKGS_$p))
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ilib -MMD -MP \
 	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wno-missing-field-initializers \
@@ -60,12 +64,14 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ilib -MMD -MP \
 	$(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all) \
 	-I$B/lib \
 	$(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS) $(CFLAGS)
-LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm -lpthread
+# A program loads the libraries that it needs, no others.
+LIBS = -Wl,--as-needed $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) \
+	-lm -lpthread
 , := ,
 
 part = $(filter-out $(wildcard lib/*/$1_none.c),\
 	$(wildcard lib/*/$1*.c $(ROOMS_$1:%=lib/%/*.c)))
-LIB_SRC := $(filter-out %.bpf.c $(foreach p,verbs xdp,$(if \
+LIB_SRC := $(filter-out %.bpf.c $(foreach p,$(PARTS),$(if \
 	$(filter $p,$(WITHOUT)),$(call part,$p),$(wildcard lib/*/$p_none.c))),\
 	$(wildcard lib/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$B/%.o)

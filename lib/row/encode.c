@@ -32,7 +32,7 @@ int row_format_of(const char *name)
 	return -1;
 }
 
-static bool cell_is_null(const struct row_cell *c)
+bool encode_is_null(const struct row_cell *c)
 {
 	return c->kind == ROW_NULL || (c->kind == ROW_F64 && !isfinite(c->f64));
 }
@@ -73,6 +73,24 @@ static void put_items(struct outbuf *o, const struct row_cell *c,
 		outbuf_list(o, data, c->len);
 }
 
+void encode_cell(struct outbuf *o, const struct row_batch *b,
+		 const struct row_cell *c)
+{
+	const uint32_t *list = (const void *)(b->bytes + c->at);
+
+	if (c->kind == ROW_STR)
+		outbuf_bytes(o, (const char *)b->bytes + c->at, c->len);
+	else if (c->kind == ROW_BYTES)
+		outbuf_hex(o, b->bytes + c->at, c->len);
+	else if (c->kind != ROW_LIST)
+		put_number(o, c);
+	for (unsigned i = 0; c->kind == ROW_LIST && i < c->len; i++) {
+		if (i)
+			outbuf_char(o, ':');
+		outbuf_u64(o, list[i]);
+	}
+}
+
 static void json_value(struct outbuf *o, const struct row_cell *c,
 		       const uint8_t *bytes)
 {
@@ -107,7 +125,7 @@ static void json_row(const struct encoder *e, struct outbuf *o,
 {
 	for (unsigned i = 0; i < e->schema->n; i++) {
 		outbuf_bytes(o, e->columns[i].lead, e->columns[i].lead_len);
-		if (cell_is_null(&c[i]))
+		if (encode_is_null(&c[i]))
 			outbuf_word(o, "null");
 		else
 			json_value(o, &c[i], bytes);
@@ -140,7 +158,7 @@ static void csv_row(const struct encoder *e, struct outbuf *o,
 	for (unsigned i = 0; i < e->schema->n; i++) {
 		if (i)
 			outbuf_char(o, ',');
-		if (!cell_is_null(&c[i]))
+		if (!encode_is_null(&c[i]))
 			csv_value(o, &c[i], bytes);
 	}
 }
@@ -172,7 +190,7 @@ static void pad(const struct encoder *e, struct outbuf *o, unsigned i,
 static void text_value(struct outbuf *o, const struct row_cell *c,
 		       const uint8_t *bytes, bool last)
 {
-	if (cell_is_null(c) || (c->kind == ROW_LIST && !c->len))
+	if (encode_is_null(c) || (c->kind == ROW_LIST && !c->len))
 		outbuf_char(o, '-');
 	else if (c->kind == ROW_STR)
 		outbuf_plain(o, (const char *)bytes + c->at, c->len, last);

@@ -40,6 +40,13 @@ void encoder_row(const struct encoder *e, struct outbuf *o,
 		 const struct row_batch *b, unsigned row);
 void encoder_close(struct encoder *e); /* NULL is fine */
 
+/* A cell that is not null as bare text: of a key, a label. Lists are joined by
+ * colons: a path is 6:5:4. */
+void encode_cell(struct outbuf *o, const struct row_batch *b,
+		 const struct row_cell *c);
+/* Whether it is: no number is one that is not finite. */
+bool encode_is_null(const struct row_cell *c);
+
 /*
  * A sink that writes to a stream, which stays the caller's: rows go through its
  * buffer, one fwrite each, so that others may write to it, too; flush it

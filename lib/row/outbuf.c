@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -18,14 +19,65 @@ static const char digit_pairs[] =
 	"50515253545556575859606162636465666768697071727374"
 	"75767778798081828384858687888990919293949596979899";
 
+/* To the end of the text, and a NUL. */
+static int gather(struct outbuf *o)
+{
+	size_t size = o->text_size ? o->text_size : OUTBUF_SIZE;
+	char *more;
+
+	while (size <= o->text_len + o->len)
+		size *= 2;
+	if (size > o->text_size) {
+		if (!(more = realloc(o->text, size)))
+			return -ENOMEM;
+		o->text = more;
+		o->text_size = size;
+	}
+	memcpy(o->text + o->text_len, o->buf, o->len);
+	o->text_len += o->len;
+	o->text[o->text_len] = '\0';
+	return 0;
+}
+
 void outbuf_spill(struct outbuf *o)
 {
 	errno = 0;
-	if (o->len && !o->err &&
-	    fwrite_unlocked(o->buf, 1, o->len, o->out) != o->len)
+	if (!o->out)
+		o->err = o->err ? o->err : gather(o);
+	else if (o->len && !o->err &&
+		 fwrite_unlocked(o->buf, 1, o->len, o->out) != o->len)
 		o->err = errno ? -errno : -EIO;
 	o->len = 0;
 	o->spills++;
+}
+
+const char *outbuf_text(struct outbuf *o, size_t *len)
+{
+	outbuf_spill(o);
+	*len = o->text_len;
+	return o->err ? NULL : o->text;
+}
+
+char *outbuf_take(struct outbuf *o, size_t *len)
+{
+	char *text = NULL;
+
+	if (outbuf_text(o, len)) {
+		text = o->text;
+		o->text = NULL;
+		o->text_len = o->text_size = 0;
+	}
+	return text;
+}
+
+void outbuf_cut(struct outbuf *o, size_t len)
+{
+	if (len < o->text_len) {
+		o->text_len = len;
+		o->len = 0;
+	} else if (len < outbuf_len(o)) {
+		o->len = len - o->text_len;
+	}
 }
 
 void outbuf_long(struct outbuf *o, const char *s, size_t n)
@@ -282,4 +334,42 @@ void outbuf_csv(struct outbuf *o, const char *text, size_t len)
 			outbuf_word(o, "\xef\xbf\xbd"); /* U+FFFD */
 	}
 	outbuf_char(o, '"');
+}
+
+/* Where the first character is that is special, or no ASCII. */
+static const unsigned char *ordinary_end(const unsigned char *s,
+					 const unsigned char *end,
+					 const char *special)
+{
+	while (s < end && *s && *s < 0x80 && !strchr(special, *s))
+		s++;
+	return s;
+}
+
+void outbuf_escaped(struct outbuf *o, const char *text, size_t len,
+		    const char *special)
+{
+	const unsigned char *s = (const unsigned char *)text, *end = s + len,
+			    *to;
+	unsigned n;
+	uint32_t cp;
+
+	while (s < end && *s) {
+		to = ordinary_end(s, end, special);
+		outbuf_bytes(o, (const char *)s, (size_t)(to - s));
+		if ((s = to) == end || !*s)
+			return;
+		if (*s < 0x80) {
+			outbuf_char(o, '\\');
+			outbuf_char(o, *s == '\n' ? 'n' : (char)*s);
+			s++;
+			continue;
+		}
+		n = utf8(s, &cp);
+		if (n)
+			outbuf_bytes(o, (const char *)s, n);
+		else
+			outbuf_word(o, "\xef\xbf\xbd"); /* U+FFFD */
+		s += n ? n : 1;
+	}
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * outbuf.h - private to this room: a buffer before a stdio stream, and how
- * numbers, bytes and strings are written in each format.
+ * outbuf.h - for who writes rows (this room, export/): a buffer before a stdio
+ * stream, or before memory that grows, and how numbers, bytes and strings are
+ * written in each format.
  *
- * Errors: sticky, -errno of the stream in err; what follows is thrown away.
+ * Errors: sticky, -errno of the stream or -ENOMEM in err; what follows is
+ * thrown away.
  */
 #ifndef ROW_OUTBUF_H
 #define ROW_OUTBUF_H
@@ -19,7 +21,9 @@ enum {
 };
 
 struct outbuf {
-	FILE *out;
+	FILE *out; /* NULL: what is spilled is gathered in text */
+	char *text;
+	size_t text_len, text_size;
 	int err;
 	unsigned spills; /* times that buf was emptied */
 	size_t len;	 /* bytes in buf */
@@ -27,8 +31,25 @@ struct outbuf {
 	char buf[OUTBUF_SIZE];
 };
 
-/* Hands what is gathered to the stream. */
+/* Hands what is gathered to the stream, or to the text. */
 void outbuf_spill(struct outbuf *o);
+
+/* All that was written, of len bytes, a NUL behind it: valid until something
+ * is written. NULL: the error is set. */
+const char *outbuf_text(struct outbuf *o, size_t *len);
+
+/* The same, for the caller to free; the buffer is empty then. */
+char *outbuf_take(struct outbuf *o, size_t *len);
+
+/* Forgets what was written since there were so many bytes in all; errors
+ * stay. */
+void outbuf_cut(struct outbuf *o, size_t len);
+
+/* Bytes of the text in all. */
+static inline size_t outbuf_len(const struct outbuf *o)
+{
+	return o->text_len + o->len;
+}
 
 /* Room for n more bytes, n <= OUTBUF_SIZE; the caller adds to len. */
 static inline char *outbuf_room(struct outbuf *o, size_t n)
@@ -70,5 +91,9 @@ void outbuf_list(struct outbuf *o, const uint32_t *v, size_t n);
 void outbuf_json(struct outbuf *o, const char *text, size_t len);
 void outbuf_csv(struct outbuf *o, const char *text, size_t len);
 void outbuf_plain(struct outbuf *o, const char *text, size_t len, bool last);
+/* As it is, but for what is no UTF-8: a backslash before what is special, all
+ * of it ASCII; \n for a line's end that is. */
+void outbuf_escaped(struct outbuf *o, const char *text, size_t len,
+		    const char *special);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "telemetry/fields.h"
 
-static struct field field_of(const struct int_plan *plan, enum int_field which)
+static struct hop_field field_of(const struct int_plan *plan,
+				 enum int_field which)
 {
 	const struct int_part *p = &plan->part[which];
-	struct field f = {.word = p->word, .len = p->word_len, .scale = 1};
+	struct hop_field f = {.word = p->word, .len = p->word_len, .scale = 1};
 
 	if (!(plan->has & 1U << which) || !p->len || p->at < p->word ||
 	    p->at + p->len > p->word + p->word_len)
@@ -18,7 +19,7 @@ static struct field field_of(const struct int_plan *plan, enum int_field which)
 	return f;
 }
 
-static bool is_narrow(const struct field *f)
+static bool is_narrow(const struct hop_field *f)
 {
 	return f->width <= FIELD_4 && f->scale == 1;
 }
@@ -63,7 +64,7 @@ void fields_of(struct fields *f, const struct int_plan *plan)
 		     (f->egress_time.width || f->seconds.width);
 }
 
-uint64_t field_odd(const struct field *f, const uint8_t *hop, bool *told)
+uint64_t field_odd(const struct hop_field *f, const uint8_t *hop, bool *told)
 {
 	uint64_t w = int_load(hop + f->word, f->len);
 

@@ -20,7 +20,7 @@ enum field_width {
 	FIELD_ODD,
 };
 
-struct field {
+struct hop_field {
 	uint8_t width; /* enum field_width */
 	uint8_t word;  /* where the word is in the hop */
 	uint8_t shift; /* then mask: the bits of the word that are meant */
@@ -48,12 +48,12 @@ struct fields {
 	uint32_t bitmap, has;
 	uint16_t len;
 	bool narrow; /* no field but those of 4 bytes, and no scale */
-	struct field node, id[FIELD_IDS], metric[METRIC_OF_HOP];
+	struct hop_field node, id[FIELD_IDS], metric[METRIC_OF_HOP];
 	struct step step[METRIC_OF_HOP]; /* those that there are */
 	uint8_t steps;
 	bool step_node; /* the node, too, is a word of 4 bytes */
 	bool derives;	/* no latency, but time stamps */
-	struct field ingress_time, egress_time, seconds, fraction;
+	struct hop_field ingress_time, egress_time, seconds, fraction;
 };
 
 void fields_of(struct fields *f, const struct int_plan *plan);
@@ -66,10 +66,10 @@ static inline bool fields_are(const struct fields *f,
 	       f->has == plan->has && f->len == plan->len;
 }
 
-uint64_t field_odd(const struct field *f, const uint8_t *hop, bool *told);
+uint64_t field_odd(const struct hop_field *f, const uint8_t *hop, bool *told);
 
 /* A field's number, not scaled; *told is false if there is none. */
-static inline uint64_t field_raw(const struct field *f, const uint8_t *hop,
+static inline uint64_t field_raw(const struct hop_field *f, const uint8_t *hop,
 				 bool *told)
 {
 	uint64_t w;
@@ -89,14 +89,14 @@ static inline uint64_t field_raw(const struct field *f, const uint8_t *hop,
 	return w >> f->shift & f->mask;
 }
 
-static inline uint64_t field_number(const struct field *f, const uint8_t *hop,
-				    bool *told)
+static inline uint64_t field_number(const struct hop_field *f,
+				    const uint8_t *hop, bool *told)
 {
 	return field_raw(f, hop, told) * f->scale;
 }
 
 /* An id of an interface, a queue or a buffer. */
-static inline uint32_t field_id(const struct field *f, const uint8_t *hop)
+static inline uint32_t field_id(const struct hop_field *f, const uint8_t *hop)
 {
 	bool told;
 	uint32_t v = (uint32_t)field_raw(f, hop, &told);
@@ -107,7 +107,7 @@ static inline uint32_t field_id(const struct field *f, const uint8_t *hop)
 /* The node of a hop: NODE_UNKNOWN if it does not tell. */
 #define NODE_UNKNOWN UINT64_MAX
 
-static inline uint64_t field_node(const struct field *f, const uint8_t *hop)
+static inline uint64_t field_node(const struct hop_field *f, const uint8_t *hop)
 {
 	bool told;
 	uint64_t v = field_raw(f, hop, &told);
@@ -116,7 +116,8 @@ static inline uint64_t field_node(const struct field *f, const uint8_t *hop)
 }
 
 /* An id of a narrow plan, as field_id(). */
-static inline uint32_t field_narrow(const struct field *f, const uint8_t *hop)
+static inline uint32_t field_narrow(const struct hop_field *f,
+				    const uint8_t *hop)
 {
 	uint32_t w;
 

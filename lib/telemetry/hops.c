@@ -85,7 +85,7 @@ bool view_is_at(const struct view_hops *vh, unsigned i, const struct place *p)
 }
 
 /* later - earlier, of as many bits; in ns. */
-static bool difference(struct telemetry *t, const struct field *f,
+static bool difference(struct telemetry *t, const struct hop_field *f,
 		       uint64_t later, uint64_t earlier, uint64_t *ns)
 {
 	uint64_t by = (later - earlier) & f->mask;
@@ -112,7 +112,7 @@ static bool stamp_of(const struct fields *f, const uint8_t *hop, uint64_t *ns)
 static bool between(struct telemetry *t, const struct fields *f,
 		    const uint8_t *from, const uint8_t *to, uint64_t *ns)
 {
-	static const struct field whole = {.mask = UINT64_MAX, .scale = 1};
+	static const struct hop_field whole = {.mask = UINT64_MAX, .scale = 1};
 	uint64_t a, b;
 
 	return stamp_of(f, from, &a) && stamp_of(f, to, &b) &&

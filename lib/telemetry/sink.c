@@ -231,6 +231,11 @@ int telemetry_distributions(struct telemetry *t)
 	return t->rows.err;
 }
 
+int telemetry_pass(struct telemetry *t)
+{
+	return telemetry_rows_flush(&t->rows);
+}
+
 int telemetry_flush(struct telemetry *t)
 {
 	push_losses(t, true);

@@ -100,6 +100,8 @@ int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th);
 int telemetry_take(struct telemetry *t, const struct int_view *v, size_t n);
 /* It is so late now, though no views come: flows expire, values are pushed. */
 int telemetry_tick(struct telemetry *t, uint64_t now_ns);
+/* The rows that there are go out. */
+int telemetry_pass(struct telemetry *t);
 /* Rows of all distributions as they are. */
 int telemetry_distributions(struct telemetry *t);
 /* All flows leave, missing reports are lost, distributions and rows go out. */

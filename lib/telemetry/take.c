@@ -31,7 +31,7 @@ struct standing {
 static bool latency_of(struct taking *c, unsigned i, const struct fields *fs,
 		       const uint8_t *hop, uint64_t *v)
 {
-	const struct field *f = &fs->metric[METRIC_HOP_LATENCY];
+	const struct hop_field *f = &fs->metric[METRIC_HOP_LATENCY];
 	bool told;
 
 	*v = field_number(f, hop, &told);
@@ -64,7 +64,7 @@ static void take_metric(struct taking *c, const struct fields *fs,
 			const uint8_t *hop, struct standing *s, enum metric m,
 			struct meter *meter)
 {
-	const struct field *f = &fs->metric[m];
+	const struct hop_field *f = &fs->metric[m];
 	struct object *o = s->place->object[m];
 	uint64_t number;
 	uint32_t v;

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * int-collect - in-band network telemetry, in packets or in reports, to events,
+ * metrics, flows and distributions; and packets on without it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/loop.h"
+#include "inband/intake.h"
+#include "options.h"
+#include "outlets.h"
+#include "thresholds.h"
+
+struct run {
+	struct opts o;
+	struct int_profile profile;
+	struct intake *in;
+	struct telemetry *t;
+	struct snk *out; /* of packets */
+	struct outlets outlets;
+	struct cli_loop loop;
+	uint64_t behind_ns; /* the clock less the packets' time */
+	int error;
+	struct fault fault;
+};
+
+static void print_ledgers(void *run)
+{
+	struct run *r = run;
+	enum row_format fmt = r->o.format;
+
+	cli_ledger(&intake_ledger, intake_counters(r->in), fmt);
+	if (intake_report_counters(r->in)->reports)
+		cli_ledger(&intake_report_ledger, intake_report_counters(r->in),
+			   fmt);
+	cli_ledger(&telemetry_ledger, telemetry_counters(r->t), fmt);
+	cli_ledger(&flows_ledger, telemetry_flows(r->t), fmt);
+}
+
+/* Thresholds anew; if they cannot be used the old ones hold. */
+static void hangup(void *run)
+{
+	struct thresholds *th = malloc(sizeof(*th));
+	struct run *r = run;
+	struct fault f = {0};
+	int rc = th ? thresholds_read(th, &r->o, &f) : -ENOMEM;
+
+	if (!rc)
+		rc = telemetry_set(r->t, &th->t);
+	free(th);
+	if (rc < 0)
+		cli_warn("SIGHUP: %s; the thresholds stay as they are",
+			 f.text[0] ? f.text : strerror(-rc));
+	else if (!r->o.quiet)
+		cli_warn("SIGHUP: thresholds read again");
+}
+
+static const void *counters(void *run, uint64_t *received)
+{
+	const struct intake_ledger *l = intake_counters(
+		((struct run *)run)->in);
+
+	*received = l->frames;
+	return l;
+}
+
+static int views(void *run, const struct int_view *v, size_t n)
+{
+	return telemetry_take(((struct run *)run)->t, v, n);
+}
+
+/* A batch; or nothing came, and yet time goes on. Who reads what we write must
+ * not wait for full buffers while packets are few. */
+static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
+{
+	struct run *r = run;
+	int rc;
+
+	if (n) {
+		rc = intake_take(r->in, pkts, (size_t)n);
+		if (src_size(r->loop.s) == 0)
+			r->behind_ns = clock_wall_ns() - pkts[n - 1].ts_ns;
+	} else {
+		rc = telemetry_tick(r->t, clock_wall_ns() - r->behind_ns);
+	}
+	if (n < PKT_BATCH) { /* live, or the end */
+		if (!rc)
+			rc = telemetry_pass(r->t);
+		if (r->out)
+			snk_flush(r->out); /* snk_close() tells of an error */
+	}
+	if (rc < 0)
+		fault_set(f, rc, "%s", strerror(-rc));
+	return rc;
+}
+
+static void open_interface(struct run *r)
+{
+	static const uint16_t all[LIVE_PORTS];
+
+	r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
+	src_wait(r->loop.s, CLI_LOOK_AROUND_MS);
+}
+
+static void open_out(struct run *r)
+{
+	const char *name = r->o.write ? r->o.write : r->o.to;
+	struct fault f = {0};
+	int rc = 0;
+
+	if (r->o.write)
+		rc = cli_snk_open(&r->out, name, &f);
+	else if (r->o.to)
+		rc = snk_open_live(&r->out, name, &r->o.live.options, &f);
+	if (rc < 0)
+		cli_fault(name, &f);
+}
+
+static void open_intake(struct run *r)
+{
+	struct intake_options io = {.profile = &r->profile,
+				    .out = r->out,
+				    .views = views,
+				    .ctx = r};
+
+	if (intake_open(&r->in, &io) < 0)
+		cli_fail("out of memory");
+}
+
+static void set_flows(struct flows_options *f, const struct opts *o)
+{
+	if (o->flow_rows)
+		f->rows = (uint32_t)o->flow_rows;
+	if (o->flow_buckets)
+		f->buckets = (uint32_t)o->flow_buckets;
+	if (o->flow_hops)
+		f->hops = (uint32_t)o->flow_hops;
+	if (o->flow_idle_ns != UINT64_MAX)
+		f->idle_ns = o->flow_idle_ns;
+}
+
+static void open_telemetry(struct run *r)
+{
+	struct thresholds *th = calloc(1, sizeof(*th));
+	struct telemetry_options to;
+	struct fault f = {0};
+	int rc;
+
+	if (!th)
+		cli_fail("out of memory");
+	if (thresholds_read(th, &r->o, &f) < 0)
+		cli_refuse("%s", f.text);
+	telemetry_defaults(&to);
+	set_flows(&to.flows, &r->o);
+	if (r->o.push_ns != UINT64_MAX)
+		to.push_ns = r->o.push_ns;
+	to.events_max = r->o.budget;
+	to.kinds = r->o.events;
+	rc = telemetry_open(&r->t, &to, &th->t, &r->outlets.sinks);
+	if (rc < 0)
+		cli_fail("flow cache of %u rows of %u flows: %s", to.flows.rows,
+			 to.flows.buckets, strerror(-rc));
+	free(th);
+}
+
+static void choose_profile(struct run *r)
+{
+	const struct int_profile *p = int_profile_named(r->o.profile);
+
+	if (!p)
+		cli_refuse("--profile: '%s' is none; see --list-profiles",
+			   r->o.profile);
+	r->profile = *p;
+	if (r->o.report_port)
+		r->profile.report_port = (uint16_t)r->o.report_port;
+	if (r->o.udp_port)
+		r->profile.udp_port = (uint16_t)r->o.udp_port;
+}
+
+static void run_open(struct run *r)
+{
+	struct fault f = {0};
+
+	choose_profile(r);
+	cli_user_check(r->o.live.user);
+	if (r->o.read && src_open(&r->loop.s, r->o.read, &f) < 0)
+		cli_fault(r->o.read, &f);
+	outlets_open(&r->outlets, &r->o);
+	open_out(r);
+	open_intake(r);
+	open_telemetry(r);
+	if (r->o.live.name)
+		open_interface(r);
+	cli_user(r->o.live.user);
+	r->loop.stats = cli_stats_open(&intake_ledger, r->o.live.stats_ns,
+				       r->o.format, NULL);
+}
+
+/* Ends the run, with the ledgers and what went wrong. Returns the exit status.
+ */
+static int run_close(struct run *r)
+{
+	int flushed = telemetry_flush(r->t), out = 0;
+	uint64_t unsent = r->out ? snk_drops(r->out) : 0;
+	int status = r->error ? CLI_FAIL : CLI_OK;
+
+	cli_progress_end();
+	cli_stats_close(r->loop.stats, intake_counters(r->in), r->loop.s);
+	if (r->out)
+		out = snk_close(r->out);
+	flushed = outlets_end(&r->outlets) ? -EIO : flushed;
+	if (!r->o.quiet) {
+		print_ledgers(r);
+		outlets_ledgers(&r->outlets, r->o.format);
+		cli_live_drops(&r->o.live, r->loop.s, unsent);
+	}
+	if (r->error)
+		cli_warn_fault(r->loop.reading
+				       ? r->o.read ? r->o.read : r->o.live.name
+				       : "rows",
+			       &r->fault);
+	if (out < 0)
+		cli_warn("%s: %s", r->o.write ? r->o.write : r->o.to,
+			 strerror(-out));
+	if (out < 0 || flushed < 0)
+		status = CLI_FAIL;
+	telemetry_close(r->t);
+	intake_close(r->in);
+	outlets_close(&r->outlets);
+	src_close(r->loop.s);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static struct run run;
+
+	cli_start(&cli);
+	run.o = options_read(argc, argv);
+	run.loop = (struct cli_loop){
+		.live = &run.o.live,
+		.quiet = run.o.quiet,
+		.ctx = &run,
+		.counters = counters,
+		.take = take,
+		.report = print_ledgers,
+		.hangup = hangup,
+	};
+	cli_signals();
+	cli_take_hangup();
+	run_open(&run);
+	run.error = cli_loop(&run.loop, &run.fault);
+	return run_close(&run);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "export/http.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum {
+	GZIP_WINDOW = 15 + 16, /* zlib: a gzip header */
+	GZIP_MEMORY = 8,
+	PATH_MAX_LEN = 4096,
+};
+
+struct http {
+	CURLM *multi; /* it can be woken, other than an easy one alone */
+	CURL *easy;
+	struct curl_slist *plain, *packed; /* headers */
+	const struct stop *stop;
+	char base[EXPORT_URL_MAX + 32];
+	char error[CURL_ERROR_SIZE];
+	z_stream z;
+	bool z_open;
+	unsigned char *room; /* for what is packed */
+	size_t size;
+};
+
+static void init_curl(void)
+{
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static size_t take_reply(char *data, size_t one, size_t n, void *reply)
+{
+	struct http_reply *r = reply;
+	size_t len = one * n, room = HTTP_REPLY_MAX - r->len;
+
+	memcpy(r->text + r->len, data, len < room ? len : room);
+	r->len += len < room ? len : room;
+	r->text[r->len] = '\0';
+	return len;
+}
+
+static void set_options(struct http *h, const struct export_url *u,
+			uint64_t timeout_ns)
+{
+	CURL *c = h->easy;
+
+	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
+	/* the environment has no say */
+	curl_easy_setopt(c, CURLOPT_PROXY, "");
+	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)(timeout_ns / 1000000));
+	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, h->error);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_reply);
+	curl_easy_setopt(c, CURLOPT_POST, 1L);
+	curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L);
+	if (u->user) {
+		curl_easy_setopt(c, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		curl_easy_setopt(c, CURLOPT_USERNAME, u->user);
+		curl_easy_setopt(c, CURLOPT_PASSWORD,
+				 u->password ? u->password : "");
+	}
+}
+
+int http_open(struct http **out, const struct export_url *u, uint16_t port,
+	      uint64_t timeout_ns, const struct stop *stop, struct fault *f)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct http *h;
+
+	if (!*u->host || strchr(u->host, ','))
+		return fault_set(f, -EINVAL, "'%s' is not a host", u->host);
+	pthread_once(&once, init_curl);
+	if (!(h = calloc(1, sizeof(*h))))
+		return fault_set(f, -ENOMEM, "out of memory");
+	h->stop = stop;
+	h->multi = curl_multi_init();
+	h->easy = curl_easy_init();
+	/* no "Expect: 100-continue", and a second's wait for it */
+	h->plain = curl_slist_append(NULL, "Expect:");
+	h->packed = curl_slist_append(NULL, "Expect:");
+	if (h->packed)
+		curl_slist_append(h->packed, "Content-Encoding: gzip");
+	snprintf(h->base, sizeof(h->base), "%s://%s:%u/",
+		 u->web ? u->web : "http", u->host, u->port ? u->port : port);
+	if (!h->multi || !h->easy || !h->plain || !h->packed) {
+		http_close(h);
+		return fault_set(f, -ENOMEM, "out of memory");
+	}
+	set_options(h, u, timeout_ns);
+	*out = h;
+	return 0;
+}
+
+char *http_escape(const char *text)
+{
+	char *curls = curl_easy_escape(NULL, text, 0), *own;
+
+	own = curls ? strdup(curls) : NULL;
+	curl_free(curls);
+	return own;
+}
+
+/* The body packed, in h->room. Returns its length, 0: no memory. */
+static size_t pack(struct http *h, const void *body, size_t len)
+{
+	size_t bound;
+	unsigned char *more;
+
+	if (!h->z_open &&
+	    deflateInit2(&h->z, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW,
+			 GZIP_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+		return 0;
+	h->z_open = true;
+	deflateReset(&h->z);
+	bound = deflateBound(&h->z, len);
+	if (bound > h->size) {
+		if (!(more = realloc(h->room, bound)))
+			return 0;
+		h->room = more;
+		h->size = bound;
+	}
+	h->z.next_in = (Bytef *)body;
+	h->z.avail_in = (uInt)len;
+	h->z.next_out = h->room;
+	h->z.avail_out = (uInt)h->size;
+	return deflate(&h->z, Z_FINISH) == Z_STREAM_END ? h->z.total_out : 0;
+}
+
+/* Until the request is done, or all waiting ends. */
+static CURLcode perform(struct http *h)
+{
+	struct curl_waitfd end = {.fd = h->stop->fd,
+				  .events = CURL_WAIT_POLLIN};
+	CURLcode rc = CURLE_ABORTED_BY_CALLBACK;
+	int running = 1, left;
+	CURLMsg *m;
+
+	curl_multi_add_handle(h->multi, h->easy);
+	while (running && !h->stop->now) {
+		if (curl_multi_perform(h->multi, &running) != CURLM_OK)
+			break;
+		if (running)
+			curl_multi_poll(h->multi, &end, 1, 1000, NULL);
+	}
+	while ((m = curl_multi_info_read(h->multi, &left)))
+		if (m->msg == CURLMSG_DONE)
+			rc = m->data.result;
+	curl_multi_remove_handle(h->multi, h->easy);
+	return rc;
+}
+
+int http_post(struct http *h, const char *path, const void *body, size_t len,
+	      bool gzip, struct http_reply *r, struct fault *f)
+{
+	size_t packed = gzip ? pack(h, body, len) : 0;
+	char url[sizeof(h->base) + PATH_MAX_LEN];
+	CURLcode rc;
+
+	*r = (struct http_reply){0};
+	h->error[0] = '\0';
+	snprintf(url, sizeof(url), "%s%s", h->base, path);
+	curl_easy_setopt(h->easy, CURLOPT_URL, url);
+	curl_easy_setopt(h->easy, CURLOPT_WRITEDATA, r);
+	curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER,
+			 packed ? h->packed : h->plain);
+	curl_easy_setopt(h->easy, CURLOPT_POSTFIELDS,
+			 packed ? (const void *)h->room : body);
+	curl_easy_setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE,
+			 (curl_off_t)(packed ? packed : len));
+	rc = perform(h);
+	if (rc != CURLE_OK)
+		return fault_set(f, -EAGAIN, "%s",
+				 h->error[0] ? h->error
+					     : curl_easy_strerror(rc));
+	curl_easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &r->status);
+	return 0;
+}
+
+void http_close(struct http *h)
+{
+	if (!h)
+		return;
+	curl_easy_cleanup(h->easy);
+	curl_multi_cleanup(h->multi);
+	curl_slist_free_all(h->plain);
+	curl_slist_free_all(h->packed);
+	if (h->z_open)
+		deflateEnd(&h->z);
+	free(h->room);
+	free(h);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * http.h - requests to one HTTP server, one after the other over a connection
+ * that is kept (private to this room). Made of libcurl; without it http_open()
+ * says so.
+ */
+#ifndef EXPORT_HTTP_H
+#define EXPORT_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "export/driver.h"
+
+enum {
+	HTTP_REPLY_MAX = 16384, /* of a reply's body, the rest is ignored */
+};
+
+struct http;
+
+struct http_reply {
+	long status;
+	size_t len;
+	char text[HTTP_REPLY_MAX + 1]; /* ends with NUL */
+};
+
+/* For the URL's host; port is what it has if it does not say. What is pointed
+ * at outlives it. 0 or -errno with f set. */
+int http_open(struct http **out, const struct export_url *u, uint16_t port,
+	      uint64_t timeout_ns, const struct stop *stop, struct fault *f);
+
+/* A text as a value in a query; free() it. NULL: no memory. */
+char *http_escape(const char *text);
+
+/*
+ * POSTs a body to a path, which has a query perhaps; packed by gzip if that is
+ * wanted. 0: there is a reply; or -errno with f set: there is none.
+ */
+int http_post(struct http *h, const char *path, const void *body, size_t len,
+	      bool gzip, struct http_reply *r, struct fault *f);
+
+void http_close(struct http *h); /* NULL is fine */
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * influx.c - InfluxDB 1.x, by its HTTP API: POST /write of line protocol.
+ *
+ *	create=yes	makes the database if there is none; none is ever
+ *			dropped
+ *	names=NAME	measurements and fields as somebody else has them
+ *	gzip=no		requests are not packed
+ *	rp=NAME		the retention policy; the database's default
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "export/distinct.h"
+#include "export/driver.h"
+#include "export/http.h"
+
+enum {
+	PORT = 8086,
+	PATH = 1024,
+	NOT_FOUND = 404, /* the database */
+};
+
+struct influx {
+	struct http *http;
+	const struct line_names *lines; /* of names=, n of them */
+	unsigned n;
+	uint8_t create, gzip;
+	uint64_t timeout_ns;
+	const char *names, *rp;
+	char write[PATH], make[PATH], make_body[PATH];
+	struct outbuf series; /* the packer's, as is what follows */
+	struct distinct *times;
+	struct http_reply reply; /* the sender's */
+};
+
+static const char *const yes[] = {"no", "yes", NULL};
+
+/* clang-format off */
+static const struct field fields[] = {
+	{"create", FIELD_NAME, 1, offsetof(struct influx, create),
+	 .names = yes},
+	{"gzip", FIELD_NAME, 1, offsetof(struct influx, gzip), .names = yes},
+	{"names", FIELD_OTHER, 0, offsetof(struct influx, names),
+	 .set = export_set_text},
+	{"rp", FIELD_OTHER, 0, offsetof(struct influx, rp),
+	 .set = export_set_text},
+	{"timeout", FIELD_OTHER, 0, offsetof(struct influx, timeout_ns),
+	 .set = export_set_duration},
+	{NULL},
+};
+/* clang-format on */
+
+static int choose_names(struct influx *x, const struct export_options *o,
+			struct fault *f)
+{
+	for (unsigned i = 0; x->names && i < o->n_names; i++)
+		if (!strcmp(x->names, o->names[i].name)) {
+			x->lines = o->names[i].lines;
+			x->n = o->names[i].n;
+			return 0;
+		}
+	return x->names ? fault_set(f, -EINVAL, "names: no '%s'", x->names) : 0;
+}
+
+/* The request of a write, and of CREATE DATABASE. */
+static int make_requests(struct influx *x, const struct export_url *u,
+			 struct fault *f)
+{
+	char *db = http_escape(u->path), *rp = http_escape(x->rp ? x->rp : "");
+	int n;
+
+	if (!db || !rp) {
+		free(db);
+		free(rp);
+		return fault_set(f, -ENOMEM, "out of memory");
+	}
+	n = snprintf(x->write, PATH, "write?db=%s&precision=ns%s%s", db,
+		     *rp ? "&rp=" : "", rp);
+	free(db);
+	free(rp);
+	if (n >= PATH || strpbrk(u->path, "\"\\\n"))
+		return fault_set(f, -EINVAL, "'%s' is no name of a database",
+				 u->path);
+	snprintf(x->make, PATH, "CREATE DATABASE \"%.900s\"", u->path);
+	if (!(db = http_escape(x->make)))
+		return fault_set(f, -ENOMEM, "out of memory");
+	n = snprintf(x->make_body, PATH, "query?q=%s", db);
+	free(db);
+	return n < PATH ? 0 : fault_set(f, -EINVAL, "the name is too long");
+}
+
+static void influx_close(void *self)
+{
+	struct influx *x = self;
+
+	if (!x)
+		return;
+	http_close(x->http);
+	free(x->series.text);
+	free(x->times);
+	free(x);
+}
+
+static int influx_open(void **out, struct export_url *u,
+		       const struct export_options *o, struct stop *stop,
+		       struct fault *f)
+{
+	struct influx *x = calloc(1, sizeof(*x));
+	int rc;
+
+	if (!x || !(x->times = calloc(1, sizeof(*x->times)))) {
+		influx_close(x);
+		return fault_set(f, -ENOMEM, "out of memory");
+	}
+	x->gzip = 1;
+	x->timeout_ns = EXPORT_TIMEOUT_NS;
+	rc = export_url_set(u, fields, x, f);
+	if (rc == 0 && !*u->path)
+		rc = fault_set(f, -EINVAL, "no database: influx://HOST/DB");
+	if (rc == 0)
+		rc = choose_names(x, o, f);
+	if (rc == 0)
+		rc = http_open(&x->http, u, PORT, x->timeout_ns, stop, f);
+	if (rc == 0)
+		rc = make_requests(x, u, f);
+	if (rc < 0) {
+		influx_close(x);
+		return rc;
+	}
+	*out = x;
+	return 0;
+}
+
+static int influx_shape(void **out, void *self, const struct schema *s,
+			struct fault *f)
+{
+	const struct line_names *names = NULL;
+	struct influx *x = self;
+	struct line *l;
+	int rc;
+
+	for (unsigned i = 0; i < x->n; i++)
+		if (!strcmp(x->lines[i].schema, s->name))
+			names = &x->lines[i];
+	rc = line_open(&l, s, names, f);
+	if (rc == 0)
+		*out = l;
+	return rc;
+}
+
+static void influx_unshape(void *shape)
+{
+	line_close(shape);
+}
+
+/* FNV-1a: of a series' name. */
+static uint64_t hash_of(const char *text, size_t len)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
+	return h ^ h >> 32;
+}
+
+static void influx_encode(void *self, void *shape, struct outbuf *to,
+			  const struct row_batch *b, unsigned row,
+			  uint32_t rows)
+{
+	struct influx *x = self;
+	const char *series;
+	int64_t time;
+	size_t len;
+
+	(void)rows;
+	outbuf_cut(&x->series, 0);
+	line_series(shape, &x->series, b, row);
+	series = outbuf_text(&x->series, &len);
+	if (!series) {
+		to->err = x->series.err;
+		x->series.err = 0;
+		return;
+	}
+	time = line_time(shape, b, row, (int64_t)clock_wall_ns());
+	time = distinct_time(x->times, hash_of(series, len), time);
+	outbuf_bytes(to, series, len);
+	line_rest(shape, to, b, row, time);
+}
+
+/* {"error":"REASON"}: the reason, in place, as JSON has it. */
+static const char *reason_of(char *text)
+{
+	char *at = strstr(text, "\"error\":\""), *end;
+
+	if (!at)
+		return text;
+	at += strlen("\"error\":\"");
+	end = strrchr(at, '"');
+	if (end)
+		*end = '\0';
+	return at;
+}
+
+/*
+ * "partial write: REASON dropped=N": the other lines are there. Lines that
+ * could not be read are told one by one, and dropped is 0 (httpd/handler.go,
+ * serveWrite). Of both kinds at once only the first is told.
+ */
+static uint64_t count_dropped(const char *why)
+{
+	static const char unreadable[] = "unable to parse '";
+	const char *at = strstr(why, "dropped=");
+	uint64_t n = 0;
+
+	while (at) {
+		text_digits(&n, at + strlen("dropped="), UINT32_MAX);
+		at = strstr(at + 1, "dropped=");
+	}
+	if (n == 0)
+		for (at = why; (at = strstr(at, unreadable)); at++)
+			n++;
+	return n;
+}
+
+static void refused(struct block *b, struct tally *t, const char *why)
+{
+	uint64_t n = count_dropped(why);
+
+	if (strstr(why, "partial write") && n <= b->rows) {
+		t->written += b->rows - n;
+		b->rows = (uint32_t)n;
+	}
+	block_refuse(b, t, why);
+}
+
+static int create(struct influx *x, struct fault *f)
+{
+	int rc = http_post(x->http, x->make_body, "", 0, false, &x->reply, f);
+
+	if (rc == 0 && x->reply.status != 200)
+		rc = fault_set(f, -EAGAIN, "%s: %.400s", x->make,
+			       reason_of(x->reply.text));
+	return rc;
+}
+
+static int influx_send(void *self, struct block *b, struct tally *t,
+		       struct fault *f)
+{
+	struct influx *x = self;
+	int rc = http_post(x->http, x->write, b->bytes, b->len, x->gzip,
+			   &x->reply, f);
+
+	if (rc == 0 && x->reply.status == NOT_FOUND && x->create) {
+		rc = create(x, f);
+		if (rc == 0)
+			rc = http_post(x->http, x->write, b->bytes, b->len,
+				       x->gzip, &x->reply, f);
+	}
+	if (rc < 0)
+		return rc;
+	if (x->reply.status / 100 == 2)
+		block_written(b, t);
+	else if (x->reply.status == 400 || x->reply.status == 413)
+		refused(b, t, reason_of(x->reply.text));
+	else
+		rc = fault_set(f, -EAGAIN, "HTTP %ld: %.400s", x->reply.status,
+			       reason_of(x->reply.text));
+	return rc;
+}
+
+const struct driver influx_driver = {
+	.scheme = "influx",
+	.open = influx_open,
+	.close = influx_close,
+	.shape = influx_shape,
+	.unshape = influx_unshape,
+	.encode = influx_encode,
+	.send = influx_send,
+};

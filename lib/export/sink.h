@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sink.h - a sink's inside (private to this room): batches wait for the thread
+ * that makes blocks of them (pack.c), blocks for the one that sends them
+ * (send.c), or in the spool.
+ *
+ * Order: blocks in memory are older than those in the spool, for as long as
+ * there are any in it new ones go there, too.
+ */
+#ifndef EXPORT_SINK_H
+#define EXPORT_SINK_H
+
+#include <pthread.h>
+
+#include "export/driver.h"
+#include "export/spool.h"
+
+enum {
+	BLOCK_MAX = 1 << 20, /* bytes at which a block is sent */
+};
+
+struct batch {
+	struct batch *next;
+	struct row_batch rows;
+	size_t bytes; /* that it takes */
+};
+
+/* What the options of a URL say that all databases have. */
+struct sink_options {
+	uint64_t rows, linger_ns, retry_ns;
+};
+
+struct sink {
+	struct row_sink face;
+	const struct driver *driver;
+	void *self; /* the driver's */
+	struct export_options options;
+	struct sink_options say;
+	struct spool *spool; /* NULL: none */
+	struct stop stop;
+	pthread_t packer, sender;
+	bool packs, sends; /* the threads run */
+
+	pthread_mutex_t lock;	/* of all that follows */
+	pthread_cond_t batch;	/* the packer waits: for batches, an end */
+	pthread_cond_t block;	/* the sender waits: for blocks, an end; and the
+				   packer for room for one */
+	pthread_cond_t settled; /* who flushes or ends it waits */
+	struct batch *batches, **last_batch;
+	struct block *blocks, **last_block;
+	size_t batch_bytes, block_bytes, room; /* room: for each of them */
+	struct block *hand; /* with the sender, at the end: not sent */
+	uint32_t hand_rows; /* that it had at first */
+	bool flushing;	    /* blocks do not wait for more rows */
+	bool ending, packed, sent;
+	struct export_status status;
+	struct export_url url;
+};
+
+/* Until a time, of clock_ns(), or a signal. */
+void sink_wait(struct sink *x, pthread_cond_t *cond, uint64_t until_ns);
+
+/* Adds what became of rows; lock is held. */
+void sink_tally(struct sink *x, const struct tally *t);
+
+void *sink_pack(void *sink); /* the threads */
+void *sink_send(void *sink);
+
+#endif

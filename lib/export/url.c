@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "export/url.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* %XX in place (RFC 3986, section 2.1). False: no hexadecimal digits, or
+ * a NUL. */
+static bool decode(char *text)
+{
+	char *to = text;
+	uint8_t byte;
+
+	for (; *text; text++) {
+		if (*text != '%') {
+			*to++ = *text;
+			continue;
+		}
+		if (!text_hex(&byte, text + 1, 1) || !byte)
+			return false;
+		*to++ = (char)byte;
+		text += 2;
+	}
+	*to = '\0';
+	return true;
+}
+
+/* Ends a text at a character, and returns what is behind it; or NULL. */
+static char *split(char *text, char at)
+{
+	char *found = text ? strchr(text, at) : NULL;
+
+	if (found)
+		*found++ = '\0';
+	return found;
+}
+
+static int read_options(struct export_url *u, char *text, struct fault *f)
+{
+	char *next, *value;
+
+	for (; text && *text; text = next) {
+		next = split(text, '&');
+		value = split(text, '=');
+		if (!value)
+			return fault_set(f, -EINVAL, "%s: no value", text);
+		if (!decode(value))
+			return fault_set(f, -EINVAL, "%s: not %%XX", text);
+		if (u->options == EXPORT_OPTIONS_MAX)
+			return fault_set(f, -EINVAL, "more than %d options",
+					 EXPORT_OPTIONS_MAX);
+		u->option[u->options++] = (struct export_pair){text, value,
+							       false};
+	}
+	return 0;
+}
+
+/* HOST[:PORT]; of several hosts each has its own. */
+static int read_hosts(struct export_url *u, char *text, struct fault *f)
+{
+	char *behind = text[0] == '[' ? strchr(text, ']') : text;
+	char *port = behind ? strchr(behind, ':') : NULL;
+	uint64_t v;
+
+	u->host = text;
+	if (!behind)
+		return fault_set(f, -EINVAL, "'%s' is not a host", text);
+	if (strchr(text, ',') || !port)
+		return 0;
+	*port++ = '\0';
+	if (!text_u64(&v, port, UINT16_MAX))
+		return fault_set(f, -EINVAL, "'%s' is not a port", port);
+	u->port = (uint16_t)v;
+	return 0;
+}
+
+/* What follows the scheme's double slash; hosts is room for a copy. */
+static int read_place(struct export_url *u, char *text, char *hosts,
+		      struct fault *f)
+{
+	char *path = split(text, '/'), *at = strrchr(text, '@'), *password;
+
+	if (at) {
+		*at = '\0';
+		password = split(text, ':');
+		u->user = text;
+		u->password = password;
+		text = at + 1;
+		if (!decode((char *)u->user) || (password && !decode(password)))
+			return fault_set(f, -EINVAL, "user: not %%XX");
+	}
+	if (path && !decode(path))
+		return fault_set(f, -EINVAL, "path: not %%XX");
+	u->path = path ? path : "";
+	memcpy(hosts, text, strlen(text) + 1);
+	u->hosts = hosts;
+	return read_hosts(u, text, f);
+}
+
+static char *read_web(struct export_url *u, char *rest)
+{
+	static const char *const webs[] = {"http", "https"};
+	size_t n;
+
+	for (unsigned i = 0; i < 2; i++) {
+		n = strlen(webs[i]);
+		if (!strncmp(rest, webs[i], n) && rest[n] == ':') {
+			u->web = webs[i];
+			return rest + n + 1;
+		}
+	}
+	return rest;
+}
+
+/* The URL as it may be seen: no password, no options. */
+static void show(struct export_url *u)
+{
+	if (!strcmp(u->scheme, "file"))
+		snprintf(u->shown, sizeof(u->shown), "file:%.900s", u->path);
+	else
+		snprintf(u->shown, sizeof(u->shown), "%s://%.500s%s%.400s",
+			 u->scheme, u->hosts, *u->path ? "/" : "", u->path);
+}
+
+int export_url_read(struct export_url *out, const char *text, struct fault *f)
+{
+	size_t len = strlen(text);
+	char *rest, *options;
+	int rc;
+
+	*out = (struct export_url){.host = "", .hosts = "", .path = ""};
+	if (len >= EXPORT_URL_MAX)
+		return fault_set(f, -EINVAL, "longer than %d characters",
+				 EXPORT_URL_MAX - 1);
+	memcpy(out->text, text, len + 1);
+	out->scheme = out->text;
+	if (!(rest = split(out->text, ':')))
+		return fault_set(f, -EINVAL,
+				 "'%s': no scheme, as in influx://HOST/DB",
+				 text);
+	options = split(rest, '?');
+	if (!strcmp(out->scheme, "file")) {
+		out->path = rest;
+		rc = decode(rest) ? 0 : fault_set(f, -EINVAL, "path: not %%XX");
+	} else {
+		rest = read_web(out, rest);
+		if (strncmp(rest, "//", 2) != 0)
+			return fault_set(f, -EINVAL, "%s: no // before a host",
+					 out->scheme);
+		rc = read_place(out, rest + 2, out->text + EXPORT_URL_MAX, f);
+	}
+	show(out);
+	return rc < 0 ? rc : read_options(out, options, f);
+}
+
+int export_url_set(struct export_url *u, const struct field *table,
+		   void *object, struct fault *f)
+{
+	int place, rc;
+
+	for (unsigned i = 0; i < u->options; i++) {
+		place = field_find(table, u->option[i].name);
+		if (place < 0)
+			continue;
+		u->option[i].used = true;
+		rc = field_set(&table[place], object, u->option[i].value, f);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* What of a name is behind "PREFIX."; NULL: it is not of the family. */
+static const char *behind(const char *name, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return !strncmp(name, prefix, n) && name[n] == '.' ? name + n + 1
+							   : NULL;
+}
+
+const char *export_url_of(const struct export_url *u, const char *prefix,
+			  const char *name)
+{
+	for (unsigned i = 0; i < u->options; i++) {
+		const char *of = behind(u->option[i].name, prefix);
+
+		if (of && !strcmp(of, name))
+			return u->option[i].value;
+	}
+	return NULL;
+}
+
+bool export_url_family(struct export_url *u, const char *prefix)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < u->options; i++)
+		if (behind(u->option[i].name, prefix))
+			any = u->option[i].used = true;
+	return any;
+}
+
+int export_url_rest(const struct export_url *u, struct fault *f)
+{
+	for (unsigned i = 0; i < u->options; i++)
+		if (!u->option[i].used)
+			return fault_set(f, -EINVAL,
+					 "%s: %s has no such option",
+					 u->option[i].name, u->scheme);
+	return 0;
+}
+
+int export_set_duration(const struct field *field, void *object,
+			const char *value, struct fault *f)
+{
+	uint64_t ns;
+
+	if (!text_duration_ns(&ns, value))
+		return fault_set(f, -EINVAL, "'%s' is not a time", value);
+	memcpy((char *)object + field->at, &ns, sizeof(ns));
+	return 0;
+}
+
+int export_set_text(const struct field *field, void *object, const char *value,
+		    struct fault *f)
+{
+	(void)f;
+	memcpy((char *)object + field->at, &value, sizeof(value));
+	return 0;
+}

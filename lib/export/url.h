@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * url.h - where rows go, in one word (private to this room):
+ *
+ *	SCHEME:[http:|https:]//[USER[:PASSWORD]@]HOST[:PORT][/PATH][?NAME=VALUE&...]
+ *	file:PATH[?NAME=VALUE&...]
+ *
+ * %XX stands for a byte in user, password, path and values; an IPv6 host is in
+ * brackets. HOST may be several, for those that take it: a:1,b:2.
+ */
+#ifndef EXPORT_URL_H
+#define EXPORT_URL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "base/field.h"
+
+enum {
+	EXPORT_URL_MAX = 1024, /* bytes, and a NUL */
+	EXPORT_OPTIONS_MAX = 32,
+};
+
+struct export_url {
+	const char *scheme;	     /* "influx" */
+	const char *web;	     /* "http", "https"; NULL: not said */
+	const char *user, *password; /* NULL: none */
+	const char *host;	     /* with brackets; all of several; "" */
+	uint16_t port;		     /* of one host; 0: not said */
+	const char *hosts;	     /* host and port, as written */
+	const char *path;	     /* without the first slash; "" */
+	struct export_pair {
+		const char *name, *value;
+		bool used;
+	} option[EXPORT_OPTIONS_MAX];
+	unsigned options;
+	char shown[EXPORT_URL_MAX];    /* without password, for messages */
+	char text[EXPORT_URL_MAX * 2]; /* what the pointers lead to */
+};
+
+/* 0, or -EINVAL with f set. */
+int export_url_read(struct export_url *out, const char *text, struct fault *f);
+
+/* Sets the fields of an object by the options that are in the table. 0, or
+ * -EINVAL with f set. */
+int export_url_set(struct export_url *u, const struct field *table,
+		   void *object, struct fault *f);
+
+/* Options of the family PREFIX.NAME: the value of this name's, or NULL. */
+const char *export_url_of(const struct export_url *u, const char *prefix,
+			  const char *name);
+/* Whether an option is of a family: it counts as used then. */
+bool export_url_family(struct export_url *u, const char *prefix);
+
+/* All options have been used: 0; or -EINVAL with f set. */
+int export_url_rest(const struct export_url *u, struct fault *f);
+
+/* For FIELD_OTHER: a duration in ns, uint64_t; a text, const char *, which
+ * lives as long as the URL. */
+int export_set_duration(const struct field *field, void *object,
+			const char *value, struct fault *f);
+int export_set_text(const struct field *field, void *object, const char *value,
+		    struct fault *f);
+
+#endif

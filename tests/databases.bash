@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Databases for tests, each on loopback, with its data in the test's own
+# directory: load ../databases. NAME_up starts one on $PORT, and again after
+# NAME_pid was killed; end_bg stops it.
+
+# need PROGRAM...: skips the test where one is not installed.
+need() {
+	local p
+
+	for p; do
+		command -v "$p" >/dev/null || skip "$p is not installed: make setup"
+	done
+}
+
+# A port that nobody listens on. Two tests at once look in different places.
+free_port() {
+	local p
+
+	for ((p = 10000 + BASHPID * 7 % 15000; ; p += 13)); do
+		(: <"/dev/tcp/127.0.0.1/$p") 2>/dev/null || break
+	done
+	echo "$p"
+}
+
+# serve LOG COMMAND...: a server in the background; its id is in $SERVER.
+serve() {
+	local log=$BATS_TEST_TMPDIR/$1
+
+	shift
+	"$@" >>"$log" 2>&1 3>&- 7>&- </dev/null &
+	SERVER=$!
+	BG_PIDS+=("$SERVER")
+}
+
+# Ends a server at once, as a crash does.
+crash() { # pid
+	kill -9 "$1"
+	wait "$1" 2>/dev/null || :
+}
+
+influx_up() {
+	local dir=$BATS_TEST_TMPDIR/influx
+
+	serve influx.log env INFLUXDB_META_DIR="$dir/meta" \
+		INFLUXDB_DATA_DIR="$dir/data" INFLUXDB_DATA_WAL_DIR="$dir/wal" \
+		INFLUXDB_HTTP_BIND_ADDRESS="127.0.0.1:$PORT" \
+		INFLUXDB_BIND_ADDRESS="127.0.0.1:$((PORT + 1))" \
+		INFLUXDB_REPORTING_DISABLED=true influxd "$@"
+	wait_for curl -sf "http://127.0.0.1:$PORT/ping"
+}
+
+# influx_ask QUERY: rows as CSV, without the header.
+influx_ask() {
+	influx -port "$PORT" -database net -precision ns -format csv \
+		-execute "$1" | sed 1d
+}
+
+# rows_to ARGUMENTS...: the tool; begin starts it, with its commands from file
+# descriptor 7 and its output in the file log, finish lets it end.
+rows_to() { "$TOOLS/rows_to" "$@"; }
+
+begin() {
+	mkfifo in
+	"$TOOLS/rows_to" "$@" <in >log 3>&- &
+	ROWS_TO=$!
+	BG_PIDS+=("$ROWS_TO")
+	exec 7>in
+}
+
+finish() {
+	exec 7>&-
+	wait "$ROWS_TO"
+}
