@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "telemetry/area.h"
+#include "measure/area.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -14,8 +14,8 @@
  * numbers. One comparison decides; where it says no, watch_judge() looks
  * closer.
  */
-#ifndef TELEMETRY_WATCH_H
-#define TELEMETRY_WATCH_H
+#ifndef MEASURE_WATCH_H
+#define MEASURE_WATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "telemetry/watch.h"
+#include "measure/watch.h"
 
 /* What a value may differ by. */
 static uint32_t margin_of(const struct threshold *th, uint32_t widen)

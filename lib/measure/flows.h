@@ -13,15 +13,15 @@
  *
  * Flows in: created = live + evicted + expired + flushed.
  */
-#ifndef TELEMETRY_FLOWS_H
-#define TELEMETRY_FLOWS_H
+#ifndef MEASURE_FLOWS_H
+#define MEASURE_FLOWS_H
 
 #include "base/ledger.h"
 #include "hash/bytes.h"
-#include "telemetry/area.h"
-#include "telemetry/metric.h"
-#include "telemetry/sweep.h"
-#include "telemetry/watch.h"
+#include "measure/area.h"
+#include "measure/metric.h"
+#include "measure/sweep.h"
+#include "measure/watch.h"
 #include "wire/proto.h"
 
 struct flows_options {

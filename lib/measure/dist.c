@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "telemetry/dist.h"
+#include "measure/dist.h"
 
 #include <errno.h>
 #include <math.h>

@@ -9,14 +9,14 @@
  * Memory: 8 bytes a bin, out of one piece that is taken at the beginning and
  * touched as distributions begin.
  */
-#ifndef TELEMETRY_DIST_H
-#define TELEMETRY_DIST_H
+#ifndef MEASURE_DIST_H
+#define MEASURE_DIST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "telemetry/area.h"
+#include "measure/area.h"
 
 enum {
 	DIST_BINS_MAX = 1 << 20,

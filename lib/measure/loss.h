@@ -8,8 +8,8 @@
  * later than its turn; one that has not by then is lost. Numbers that are far
  * off (RFC 3550, appendix A.1: two in a row) are a numbering that began anew.
  */
-#ifndef TELEMETRY_LOSS_H
-#define TELEMETRY_LOSS_H
+#ifndef MEASURE_LOSS_H
+#define MEASURE_LOSS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "telemetry/loss.h"
+#include "measure/loss.h"
 
 #include <errno.h>
 #include <stdlib.h>
