@@ -71,3 +71,32 @@ finish() {
 	exec 7>&-
 	wait "$ROWS_TO"
 }
+
+# port_of LOG: where a prometheus: sink listens, once it has said so.
+port_of() {
+	wait_for grep -q '^port ' "$1" && sed -n 's/^port //p' "$1" | tail -n 1
+}
+
+# prometheus_up PORT...: one that asks these every second.
+prometheus_up() {
+	local dir=$BATS_TEST_TMPDIR/prometheus p targets=
+
+	mkdir -p "$dir"
+	for p; do
+		targets+="'127.0.0.1:$p',"
+	done
+	printf '%s\n' 'global: {scrape_interval: 1s}' 'scrape_configs:' \
+		"- {job_name: rows, static_configs: [{targets: [$targets]}]}" \
+		>"$dir/conf.yml"
+	serve prometheus.log prometheus --config.file="$dir/conf.yml" \
+		--storage.tsdb.path="$dir/data" \
+		--web.listen-address="127.0.0.1:$PORT"
+	wait_for curl -sf -o "$dir/ready" "http://127.0.0.1:$PORT/-/ready"
+}
+
+# prometheus_ask QUERY: the value of its first sample.
+prometheus_ask() {
+	curl -sG --data-urlencode "query=$1" \
+		"http://127.0.0.1:$PORT/api/v1/query" |
+		jq -r '.data.result[0].value[1]'
+}

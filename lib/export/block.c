@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* block.c - what drivers and sinks share. */
-#include <stdio.h>
+#include "export/block.h"
 
-#include "base/clock.h"
-#include "export/sink.h"
+#include <errno.h>
+#include <string.h>
+
+#include "row/outbuf.h"
+
+enum {
+	NUMBERS = 3, /* before an item's key */
+};
 
 void block_refuse(struct block *b, struct tally *t, const char *why)
 {
@@ -14,19 +19,50 @@ void block_refuse(struct block *b, struct tally *t, const char *why)
 	b->at = b->len;
 }
 
-void sink_wait(struct sink *x, pthread_cond_t *cond, uint64_t until_ns)
+void item_put(struct outbuf *o, const struct item *i)
 {
-	struct timespec t = {(time_t)(until_ns / 1000000000),
-			     (long)(until_ns % 1000000000)};
+	uint32_t n[NUMBERS] = {i->key_len, i->len, i->parts};
 
-	pthread_cond_timedwait(cond, &x->lock, &t);
+	outbuf_bytes(o, (const char *)n, sizeof(n));
+	outbuf_bytes(o, i->key, i->key_len);
+	outbuf_bytes(o, i->payload, i->len);
 }
 
-void sink_tally(struct sink *x, const struct tally *t)
+int item_next(struct item *out, const struct block *b, size_t *at)
 {
-	x->status.ledger.written += t->written;
-	x->status.ledger.refused += t->refused;
-	if (t->refused)
-		x->status.refusal = t->why;
-	pthread_cond_broadcast(&x->settled);
+	uint32_t n[NUMBERS];
+	size_t left = b->len - *at;
+
+	if (!left)
+		return 0;
+	if (left < sizeof(n))
+		return -EBADMSG;
+	memcpy(n, b->bytes + *at, sizeof(n));
+	left -= sizeof(n);
+	if (n[0] > left || n[1] > left - n[0])
+		return -EBADMSG;
+	out->key = b->bytes + *at + sizeof(n);
+	out->payload = out->key + n[0];
+	out->key_len = n[0];
+	out->len = n[1];
+	out->parts = n[2];
+	*at += sizeof(n) + n[0] + n[1];
+	return 1;
+}
+
+void items_keep(struct block *b, const bool *keep, uint32_t n)
+{
+	size_t at = b->at, from = at, to = at;
+	struct item item;
+
+	b->rows = 0;
+	for (uint32_t i = 0; i < n && item_next(&item, b, &at) > 0; i++) {
+		if (keep[i]) {
+			memmove(b->bytes + to, b->bytes + from, at - from);
+			to += at - from;
+			b->rows++;
+		}
+		from = at;
+	}
+	b->len = to;
 }

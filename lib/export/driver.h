@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "export/block.h"
 #include "export/export.h"
 #include "export/url.h"
 #include "row/batch.h"
@@ -22,23 +23,6 @@
 
 /* Of one try, if the URL does not say. */
 #define EXPORT_TIMEOUT_NS UINT64_C(10000000000)
-
-/* Rows in a driver's form. What a spool holds has been written by an earlier
- * version of the program perhaps, or by anybody: send() checks it. */
-struct block {
-	struct block *next;
-	char *bytes;
-	size_t len;
-	size_t at;     /* where the rows begin which are not sent */
-	uint32_t rows; /* not sent yet */
-	bool spooled;  /* it is in the spool, too */
-};
-
-/* What became of rows in one call. */
-struct tally {
-	uint64_t written, refused;
-	struct fault why; /* of those refused, the first */
-};
 
 /* The end of all waiting: fd can be read from then on. */
 struct stop {
@@ -84,16 +68,5 @@ struct driver {
 /* Those that there are; of what was not built in, open says so. */
 extern const struct driver influx_driver, clickhouse_driver, redis_driver,
 	kafka_driver, prometheus_driver, file_driver;
-
-/* The rest of a block is refused, for this reason. */
-void block_refuse(struct block *b, struct tally *t, const char *why);
-
-/* The rest of a block is written. */
-static inline void block_written(struct block *b, struct tally *t)
-{
-	t->written += b->rows;
-	b->rows = 0;
-	b->at = b->len;
-}
 
 #endif

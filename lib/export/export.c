@@ -37,6 +37,7 @@ const struct ledger export_ledger = {
 
 static const struct driver *const drivers[] = {
 	&influx_driver,
+	&prometheus_driver,
 	&file_driver,
 };
 

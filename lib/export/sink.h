@@ -57,11 +57,25 @@ struct sink {
 	struct export_url url;
 };
 
-/* Until a time, of clock_ns(), or a signal. */
-void sink_wait(struct sink *x, pthread_cond_t *cond, uint64_t until_ns);
+/* Until a time, of clock_ns(), or a signal; lock is held. */
+static inline void sink_wait(struct sink *x, pthread_cond_t *cond,
+			     uint64_t until_ns)
+{
+	struct timespec t = {(time_t)(until_ns / 1000000000),
+			     (long)(until_ns % 1000000000)};
+
+	pthread_cond_timedwait(cond, &x->lock, &t);
+}
 
 /* Adds what became of rows; lock is held. */
-void sink_tally(struct sink *x, const struct tally *t);
+static inline void sink_tally(struct sink *x, const struct tally *t)
+{
+	x->status.ledger.written += t->written;
+	x->status.ledger.refused += t->refused;
+	if (t->refused)
+		x->status.refusal = t->why;
+	pthread_cond_broadcast(&x->settled);
+}
 
 void *sink_pack(void *sink); /* the threads */
 void *sink_send(void *sink);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "export/driver.h"
+#include "export/block.h"
 
 enum {
 	MAGIC = 0x52535444, /* "DTSR", little-endian */
