@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "export/driver.h"
+#include "export/private.h"
 #include "export/series.h"
 
 enum {
@@ -259,12 +259,15 @@ static uint16_t prometheus_port(void *self)
 	return x->port;
 }
 
-const struct driver prometheus_driver = {
+const struct export_scheme export_prometheus = {
 	.scheme = "prometheus",
 	.open = prometheus_open,
-	.close = prometheus_close,
-	.shape = prometheus_shape,
-	.unshape = prometheus_unshape,
-	.take = prometheus_take,
-	.port = prometheus_port,
+	.driver =
+		{
+			.close = prometheus_close,
+			.shape = prometheus_shape,
+			.unshape = prometheus_unshape,
+			.take = prometheus_take,
+			.port = prometheus_port,
+		},
 };

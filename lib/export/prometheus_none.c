@@ -2,7 +2,7 @@
 /* prometheus_none.c - in place of prometheus.c without libmicrohttpd. */
 #include <errno.h>
 
-#include "export/driver.h"
+#include "export/private.h"
 
 static int none_open(void **out, struct export_url *u,
 		     const struct export_options *o, struct stop *stop,
@@ -17,13 +17,4 @@ static int none_open(void **out, struct export_url *u,
 			 "libmicrohttpd-dev, and make again");
 }
 
-static void none_close(void *self)
-{
-	(void)self;
-}
-
-const struct driver prometheus_driver = {
-	.scheme = "prometheus",
-	.open = none_open,
-	.close = none_close,
-};
+const struct export_scheme export_prometheus = {"prometheus", none_open, {0}};

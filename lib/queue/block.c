@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "export/block.h"
+#include "queue/block.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * block.h - rows on their way to a database (private to this room): a block of
+ * block.h - rows on their way to a database: a block of
  * bytes in a driver's own form, or of items, for those that send rows one by
  * one.
  */
-#ifndef EXPORT_BLOCK_H
-#define EXPORT_BLOCK_H
+#ifndef QUEUE_BLOCK_H
+#define QUEUE_BLOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>
