@@ -113,7 +113,7 @@ redis_up() {
 	wait_for redis_is_up "$port"
 }
 
-redis_is_up() { [ "$(redis-cli -p "$1" ping 2>/dev/null)" = PONG ]; }
+redis_is_up() { [[ $(redis-cli -p "$1" ping 2>&1) =~ PONG|NOAUTH ]]; }
 
 redis_ask() { redis-cli -p "$PORT" "$@"; }
 

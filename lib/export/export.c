@@ -13,6 +13,7 @@
 
 static const struct export_scheme *const schemes[] = {
 	&export_influx,
+	&export_redis,
 	&export_prometheus,
 	&export_file,
 };

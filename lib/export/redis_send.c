@@ -171,7 +171,8 @@ static int connect_node(struct redis_nodes *n, struct node *d, struct fault *f)
 	return rc < 0 ? rc : 0;
 }
 
-/* What a new connection begins with: AUTH, SELECT. */
+/* What a new connection begins with, and is to be answered before items are
+ * sent: a server that wants a password takes none for a long command. */
 static void greet(struct run *r)
 {
 	const struct export_url *u = r->all->url;
@@ -190,6 +191,9 @@ static void greet(struct run *r)
 		say(&r->out, u->path);
 		r->greetings++;
 	}
+	redis_command(&r->out, 1);
+	say(&r->out, "PING");
+	r->greetings++;
 }
 
 /* The node "SLOT HOST:PORT" names, which may be new; -1: none. Without a host
@@ -385,7 +389,8 @@ static int run_node(struct redis_nodes *n, uint8_t number, struct tally *t,
 		greet(r);
 	}
 	while (!rc && (r->greetings || r->read < n->items)) {
-		fill(r);
+		if (!r->greetings)
+			fill(r);
 		if (outbuf_len(&r->out))
 			rc = exchange(r, f);
 		else if ((rc = wait_for(n, r->node->c->fd, POLLIN, f)) >= 0)

@@ -43,7 +43,8 @@ teardown() { end_bg; }
 	expired() { [ "$(redis_ask -n 3 exists at:leaf1)" = 0 ]; }
 	wait_for expired
 	[ "$(redis_ask dbsize)" = 0 ]
-	run -1 rows_to "$URL?hash.hop={nowhere}" <<<"put 1"
+	run rows_to "$URL?hash.hop={nowhere}" <<<"put 1"
+	balances <(echo "$output") 1
 	[[ $output == *'refused: {nowhere}: hop has no such field'* ]]
 }
 
