@@ -267,8 +267,7 @@ static enum int_result in_geneve(struct search *s)
 		      4u;
 		if (be16_load(p) == s->p->geneve_class)
 			return geneve_option(s, p, len);
-		if (!cur_take(&s->l4.c, len))
-			break;
+		cur_take(&s->l4.c, len);
 	}
 	return offset(s, s->l4.c.end) < end ? INT_CUT : INT_NONE;
 }

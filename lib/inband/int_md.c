@@ -181,9 +181,8 @@ static enum int_result md_0_5(struct int_view *v, const struct int_profile *p,
 		    (word >> 21 & 7 || be16_load(h + INT_AT_DOMAIN)
 			     ? INT_RESERVED
 			     : 0);
-	if (count < asked)
-		return INT_BAD_HOP;
-	/* Words of a profile may be longer than 4 bytes. */
+	/* Words of a profile may be longer than 4 bytes. Instructions that are
+	 * not counted make a hop shorter than they ask for. */
 	r = divide(v, p, h + INT_HEADER1_LEN, at->stack_len,
 		   plan->len + (count - asked) * 4);
 	if (!r && v->stack.n != (word & 0xff))
