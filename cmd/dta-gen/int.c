@@ -93,7 +93,8 @@ static size_t frame_of(struct int_gen *g, const struct traffic *t,
 
 	if (pkt) {
 		*frame = pkt->data;
-		return pkt->len == pkt->wire_len && !p->fragment ? pkt->len : 0;
+		g->cut = pkt->wire_len - pkt->len;
+		return p->fragment ? 0 : pkt->len;
 	}
 	len = traffic_frame(g->packet, INT_FRAME_MAX, p, g->o.data, 0);
 	*frame = g->packet;
@@ -250,6 +251,11 @@ static int end(struct int_gen *g, int src_err, const struct fault *f)
 	if (g->err || err) {
 		cli_warn("%s: %s", g->o.out ? g->o.out : g->o.live.name,
 			 strerror(g->err ? -g->err : -err));
+		status = CLI_FAIL;
+	}
+	if (g->ctr.unfit && !g->ctr.carried) {
+		cli_warn("no packet has room for that: fewer hops or "
+			 "instructions, or another place (--over)");
 		status = CLI_FAIL;
 	}
 	if (g->truth && (ferror(g->truth) || fflush(g->truth))) {

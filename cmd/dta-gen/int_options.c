@@ -144,6 +144,9 @@ static void plans(struct int_gen *g)
 	if (p->version == INT_ANY)
 		cli_refuse("--profile: 'any' does not say which version to "
 			   "make");
+	if (o->form == FORM_MX && p->version != INT_V2_1)
+		cli_refuse("--format: mx is of INT 2.1, and not of profile %s",
+			   p->name);
 	if (o->report_version == BY_PROFILE)
 		o->report_version = p->version < INT_V2_0 ? p->version : 2;
 	if (!o->has_instructions)
