@@ -52,11 +52,12 @@ teardown() { end_bg; }
 	for p in "$PORT" $((PORT + 20)); do
 		curl -s -d 'CREATE DATABASE net' "http://127.0.0.1:$p/"
 		clickhouse_ask 'CREATE TABLE hop_local (time String, node String,
-			port UInt64, flow String, latency UInt64, depth Int64,
-			utilization Float64, lost UInt8, path Array(UInt32),
-			key String) ENGINE = MergeTree ORDER BY time' "$p"
+			port UInt64, flow Nullable(String),
+			latency Nullable(UInt64), depth Nullable(Int64),
+			utilization Nullable(Float64), lost Nullable(UInt8),
+			path Array(UInt32), key Nullable(String)) ENGINE = MergeTree ORDER BY time' "$p"
 	done
-	rows_to "$URL?create=yes&engine=Distributed(two,net,{}_local,latency)&rows=1000" \
+	rows_to "$URL?create=yes&engine=Distributed(two,net,{}_local,port)&rows=1000" \
 		<<<"put 5000" >log
 	[ "$(counter log written)" = 5000 ]
 	all() { [ "$(clickhouse_ask 'SELECT count() FROM hop')" = 5000 ]; }
