@@ -11,6 +11,7 @@
 #include "inband/intake.h"
 #include "options.h"
 #include "outlets.h"
+#include "profiles.h"
 #include "thresholds.h"
 
 struct run {
@@ -45,7 +46,9 @@ static void hangup(void *run)
 {
 	struct run *r = run;
 	struct fault f = {0};
-	int rc = thresholds_read(&r->th, &r->o, &f);
+	int rc = r->o.thresholds
+			 ? thresholds_read(&r->th, &r->o, &f)
+			 : fault_set(&f, -ENOENT, "no --thresholds to read");
 
 	if (!rc)
 		rc = telemetry_set(r->t, &r->th.t);
@@ -161,29 +164,16 @@ static void open_telemetry(struct run *r)
 	to.kinds = r->o.events;
 	rc = telemetry_open(&r->t, &to, &r->th.t, &r->outlets.sinks);
 	if (rc < 0)
-		cli_fail("flow cache of %u rows of %u flows: %s", to.flows.rows,
-			 to.flows.buckets, strerror(-rc));
-}
-
-static void choose_profile(struct run *r)
-{
-	const struct int_profile *p = int_profile_named(r->o.profile);
-
-	if (!p)
-		cli_refuse("--profile: '%s' is none; see --list-profiles",
-			   r->o.profile);
-	r->profile = *p;
-	if (r->o.report_port)
-		r->profile.report_port = (uint16_t)r->o.report_port;
-	if (r->o.udp_port)
-		r->profile.udp_port = (uint16_t)r->o.udp_port;
+		cli_fail("a flow cache of %u rows of %u flows: %s",
+			 to.flows.rows, to.flows.buckets,
+			 rc == -EINVAL ? "4294967294 flows at most, 64 a row"
+				       : strerror(-rc));
 }
 
 static void run_open(struct run *r)
 {
 	struct fault f = {0};
 
-	choose_profile(r);
 	cli_user_check(r->o.live.user);
 	read_thresholds(r);
 	outlets_open(&r->outlets, &r->o);
@@ -240,6 +230,11 @@ int main(int argc, char **argv)
 
 	cli_start(&cli);
 	run.o = options_read(argc, argv);
+	if (run.o.list_profiles)
+		return profiles_list(run.o.format);
+	profile_choose(&run.profile, &run.o);
+	if (run.o.show_profile)
+		return profile_show(&run.profile);
 	run.loop = (struct cli_loop){
 		.live = &run.o.live,
 		.quiet = run.o.quiet,
