@@ -11,7 +11,7 @@
 #include "inband/intake.h"
 #include "options.h"
 #include "outlets.h"
-#include "profiles.h"
+#include "profile/profile.h"
 #include "thresholds.h"
 
 struct run {
@@ -170,6 +170,25 @@ static void open_telemetry(struct run *r)
 				       : strerror(-rc));
 }
 
+static void choose_profile(struct run *r)
+{
+	const struct int_profile *p = int_profile_named(r->o.profile);
+	struct fault f = {0};
+
+	if (p)
+		r->profile = *p;
+	else if (!strpbrk(r->o.profile, "./") && strcmp(r->o.profile, "-"))
+		cli_refuse("--profile: '%s' is none, and no file (FILE has a "
+			   "point or a slash in it); see --list-profiles",
+			   r->o.profile);
+	else if (profile_read(&r->profile, r->o.profile, &f) < 0)
+		cli_refuse("--profile: %s", f.text);
+	if (r->o.report_port)
+		r->profile.report_port = (uint16_t)r->o.report_port;
+	if (r->o.udp_port)
+		r->profile.udp_port = (uint16_t)r->o.udp_port;
+}
+
 static void run_open(struct run *r)
 {
 	struct fault f = {0};
@@ -224,17 +243,46 @@ static int run_close(struct run *r)
 	return status;
 }
 
+static const struct row_field profile_fields[] = {
+	{"profile", ROW_STR, 12, ROW_TAG},
+	{"version", ROW_STR, 7},
+	{"dscp", ROW_U64, 4},
+	{"udp_port", ROW_U64, 8},
+	{"report_port", ROW_U64, 11},
+};
+
+static const struct schema profile_rows = {"int_profile", profile_fields,
+					   sizeof(profile_fields) /
+						   sizeof(profile_fields[0])};
+
+static int list_profiles(enum row_format fmt)
+{
+	struct rows *r = rows_print(stdout, fmt, &profile_rows, true);
+	const struct int_profile *p;
+
+	if (!r)
+		cli_fail("out of memory");
+	for (unsigned i = 0; (p = int_profile_at(i)); i++) {
+		row_str(r, 0, p->name);
+		row_str(r, 1, profile_versions[p->version]);
+		if (p->dscp_mask)
+			row_u64(r, 2, p->dscp);
+		if (p->udp_port)
+			row_u64(r, 3, p->udp_port);
+		if (p->report_port)
+			row_u64(r, 4, p->report_port);
+		row_end(r);
+	}
+	rows_close(r);
+	return CLI_OK;
+}
+
 int main(int argc, char **argv)
 {
 	static struct run run;
 
 	cli_start(&cli);
 	run.o = options_read(argc, argv);
-	if (run.o.list_profiles)
-		return profiles_list(run.o.format);
-	profile_choose(&run.profile, &run.o);
-	if (run.o.show_profile)
-		return profile_show(&run.profile);
 	run.loop = (struct cli_loop){
 		.live = &run.o.live,
 		.quiet = run.o.quiet,
@@ -244,6 +292,12 @@ int main(int argc, char **argv)
 		.report = print_ledgers,
 		.hangup = hangup,
 	};
+	if (run.o.list_profiles)
+		return list_profiles(run.o.format);
+	choose_profile(&run);
+	if (run.o.show_profile)
+		return profile_write(&run.profile, stdout) < 0 ? CLI_FAIL
+							       : CLI_OK;
 	cli_signals();
 	cli_take_hangup();
 	run_open(&run);

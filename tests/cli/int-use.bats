@@ -31,8 +31,6 @@ setup() {
 	printf '[profile]\nlike = 2.1\ndscp = 99\n' >bad.ini
 	run -2 int-collect -r in.pcap -p bad.ini
 	[[ $output == *"bad.ini:3: "* ]]
-	run -2 int-collect -r - -p - <mine.ini
-	[[ $output == *stdin* ]]
 }
 
 @test "rows of NDJSON say which measurement they are of" {
