@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "filter/filter.h"
+#include "profile/profile.h"
 #include "wire/int_profile.h"
 
 static const struct row_field profile_fields[] = {
@@ -20,8 +21,6 @@ static const struct schema profile_rows = {"int_profile", profile_fields,
 
 int list_profiles(enum row_format fmt)
 {
-	static const char *const versions[] = {"0.5", "1.0", "2.0", "2.1",
-					       "any"};
 	struct rows *r = rows_print(stdout, fmt, &profile_rows, true);
 	const struct int_profile *p;
 
@@ -29,7 +28,7 @@ int list_profiles(enum row_format fmt)
 		cli_fail("out of memory");
 	for (unsigned i = 0; (p = int_profile_at(i)); i++) {
 		row_str(r, 0, p->name);
-		row_str(r, 1, versions[p->version]);
+		row_str(r, 1, profile_versions[p->version]);
 		if (p->dscp_mask)
 			row_u64(r, 2, p->dscp);
 		if (p->udp_port)
@@ -55,11 +54,11 @@ static const struct schema field_rows = {"filter_field", field_fields,
 int list_fields(enum row_format fmt)
 {
 	struct rows *r = rows_print(stdout, fmt, &field_rows, true);
-	const struct filter_field *k;
+	const struct expr_field *k;
 
 	if (!r)
 		cli_fail("out of memory");
-	for (unsigned i = 0; (k = filter_field_at(i)); i++) {
+	for (unsigned i = 0; (k = expr_field_at(i)); i++) {
 		row_str(r, 0, k->name);
 		row_str(r, 1, k->flag ? "flag" : k->unit);
 		row_str(r, 2, k->help);

@@ -42,7 +42,7 @@ struct run {
 	struct opts o;
 	struct int_profile profile;
 	struct intake *in;
-	struct filter_expr *filter; /* NULL: none */
+	struct expr *filter; /* NULL: none */
 	struct filter_ledger filtered;
 	struct telemetry *t;
 	struct snk *out; /* of packets */
@@ -74,7 +74,9 @@ static void hangup(void *run)
 {
 	struct run *r = run;
 	struct fault f = {0};
-	int rc = thresholds_read(&r->th, &r->o, &f);
+	int rc = r->o.thresholds
+			 ? thresholds_read(&r->th, &r->o, &f)
+			 : fault_set(&f, -ENOENT, "no --thresholds to read");
 
 	if (!rc)
 		rc = telemetry_set(r->t, &r->th.t);
@@ -105,7 +107,7 @@ static int views(void *run, const struct int_view *v, size_t n)
 		return telemetry_take(r->t, v, n);
 	r->filtered.views += n;
 	for (; from < n && !rc; from = to + 1) {
-		for (to = from; to < n && filter_match(r->filter, &v[to]);)
+		for (to = from; to < n && expr_match(r->filter, &v[to]);)
 			to++;
 		r->filtered.matched += to - from;
 		r->filtered.others += to < n;
@@ -190,7 +192,7 @@ static void read_thresholds(struct run *r)
 
 	if (thresholds_read(&r->th, &r->o, &f) < 0)
 		cli_refuse("%s", f.text);
-	if (r->o.filter && filter_parse(&r->filter, r->o.filter, &f) < 0)
+	if (r->o.filter && expr_parse(&r->filter, r->o.filter, &f) < 0)
 		cli_refuse("--filter: %s", f.text);
 }
 
@@ -207,8 +209,10 @@ static void open_telemetry(struct run *r)
 	to.kinds = r->o.events;
 	rc = telemetry_open(&r->t, &to, &r->th.t, &r->outlets.sinks);
 	if (rc < 0)
-		cli_fail("flow cache of %u rows of %u flows: %s", to.flows.rows,
-			 to.flows.buckets, strerror(-rc));
+		cli_fail("a flow cache of %u rows of %u flows: %s",
+			 to.flows.rows, to.flows.buckets,
+			 rc == -EINVAL ? "4294967294 flows at most, 64 a row"
+				       : strerror(-rc));
 }
 
 static void choose_profile(struct run *r)
@@ -223,7 +227,7 @@ static void choose_profile(struct run *r)
 			   "point or a slash in it); see --list-profiles",
 			   r->o.profile);
 	else if (profile_read(&r->profile, r->o.profile, &f) < 0)
-		cli_fault(r->o.profile, &f);
+		cli_refuse("--profile: %s", f.text);
 	if (r->o.report_port)
 		r->profile.report_port = (uint16_t)r->o.report_port;
 	if (r->o.udp_port)
@@ -278,7 +282,7 @@ static int run_close(struct run *r)
 	if (out < 0 || flushed < 0)
 		status = CLI_FAIL;
 	telemetry_close(r->t);
-	filter_free(r->filter);
+	expr_free(r->filter);
 	intake_close(r->in);
 	outlets_close(&r->outlets);
 	src_close(r->loop.s);

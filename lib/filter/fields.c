@@ -62,7 +62,7 @@ const struct known *known_find(const char *name)
 	return NULL;
 }
 
-const struct filter_field *filter_field_at(unsigned i)
+const struct expr_field *expr_field_at(unsigned i)
 {
 	const struct known *k = known_at(i);
 

@@ -28,21 +28,21 @@
 #include "base/fault.h"
 #include "wire/int.h"
 
-struct filter_expr;
+struct expr;
 
 /* 0; -EINVAL: "at 'WORD': reason" in f; -ENOMEM. */
-int filter_parse(struct filter_expr **out, const char *text, struct fault *f);
-void filter_free(struct filter_expr *e); /* NULL is fine */
+int expr_parse(struct expr **out, const char *text, struct fault *f);
+void expr_free(struct expr *e); /* NULL is fine */
 
-bool filter_match(const struct filter_expr *e, const struct int_view *v);
+bool expr_match(const struct expr *e, const struct int_view *v);
 
 /* The fields and flags that there are, one after the other: NULL behind the
  * last. */
-struct filter_field {
+struct expr_field {
 	const char *name, *unit, *help; /* unit: NULL, "ns", "bytes" */
 	bool flag;
 };
 
-const struct filter_field *filter_field_at(unsigned i);
+const struct expr_field *expr_field_at(unsigned i);
 
 #endif

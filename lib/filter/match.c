@@ -104,7 +104,7 @@ static bool number(const struct known *k, const struct int_view *v,
 	}
 }
 
-static bool in_net(const uint8_t *addr, const struct filter_expr *e)
+static bool in_net(const uint8_t *addr, const struct expr *e)
 {
 	unsigned whole = e->bits / 8, rest = e->bits % 8;
 	uint8_t mask = (uint8_t)(0xff << (8 - rest));
@@ -120,7 +120,7 @@ static uint8_t version_of(const struct int_view *v)
 					     : 0;
 }
 
-static bool net_matches(const struct filter_expr *e, const struct int_view *v)
+static bool net_matches(const struct expr *e, const struct int_view *v)
 {
 	unsigned len = e->version == 4 ? KEY_IP4_LEN : KEY_IP6_LEN;
 
@@ -130,7 +130,7 @@ static bool net_matches(const struct filter_expr *e, const struct int_view *v)
 	       (e->side != SIDE_SRC && in_net(v->key + len, e));
 }
 
-static bool port_matches(const struct filter_expr *e, const struct int_view *v)
+static bool port_matches(const struct expr *e, const struct int_view *v)
 {
 	const uint8_t *p = v->key + v->key_len - KEY_FLOW_REST;
 
@@ -140,9 +140,9 @@ static bool port_matches(const struct filter_expr *e, const struct int_view *v)
 	       (e->side != SIDE_SRC && be16_load(p + 2) == e->value);
 }
 
-static bool with_any_hop(const struct filter_expr *e, const struct int_view *v);
+static bool with_any_hop(const struct expr *e, const struct int_view *v);
 
-static bool with_hop(const struct filter_expr *e, const struct int_view *v,
+static bool with_hop(const struct expr *e, const struct int_view *v,
 		     const struct hop *h)
 {
 	uint64_t n;
@@ -170,7 +170,7 @@ static bool with_hop(const struct filter_expr *e, const struct int_view *v,
 	}
 }
 
-static bool with_any_hop(const struct filter_expr *e, const struct int_view *v)
+static bool with_any_hop(const struct expr *e, const struct int_view *v)
 {
 	static const struct hop none;
 	unsigned n = hops_of(v);
@@ -186,7 +186,7 @@ static bool with_any_hop(const struct filter_expr *e, const struct int_view *v)
 	return false;
 }
 
-bool filter_match(const struct filter_expr *e, const struct int_view *v)
+bool expr_match(const struct expr *e, const struct int_view *v)
 {
 	return with_any_hop(e, v);
 }

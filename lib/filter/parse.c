@@ -26,7 +26,7 @@ struct parser {
 	int err;
 };
 
-static struct filter_expr *fail(struct parser *s, const char *reason)
+static struct expr *fail(struct parser *s, const char *reason)
 {
 	if (!s->err)
 		s->err = fault_set(s->f, -EINVAL, "at '%s': %s",
@@ -81,9 +81,9 @@ static bool take(struct parser *s, const char *a, const char *b)
 	return yes;
 }
 
-static struct filter_expr *make(struct parser *s, enum kind kind)
+static struct expr *make(struct parser *s, enum kind kind)
 {
-	struct filter_expr *e = NULL;
+	struct expr *e = NULL;
 
 	if (++s->parts > PARTS_MAX)
 		return fail(s, "too long an expression");
@@ -95,11 +95,11 @@ static struct filter_expr *make(struct parser *s, enum kind kind)
 }
 
 /* e, if nothing has been wrong. */
-static struct filter_expr *made(struct parser *s, struct filter_expr *e)
+static struct expr *made(struct parser *s, struct expr *e)
 {
 	if (!s->err)
 		return e;
-	filter_free(e);
+	expr_free(e);
 	return NULL;
 }
 
@@ -114,20 +114,19 @@ static uint64_t number(struct parser *s, uint64_t max, const char *want)
 	return n;
 }
 
-static struct filter_expr *numbered(struct parser *s, enum kind kind,
-				    uint64_t max, const char *want)
+static struct expr *numbered(struct parser *s, enum kind kind, uint64_t max,
+			     const char *want)
 {
-	struct filter_expr *e = make(s, kind);
+	struct expr *e = make(s, kind);
 
 	if (e)
 		e->value = number(s, max, want);
 	return made(s, e);
 }
 
-static struct filter_expr *fixed(struct parser *s, enum kind kind,
-				 uint64_t value)
+static struct expr *fixed(struct parser *s, enum kind kind, uint64_t value)
 {
-	struct filter_expr *e = make(s, kind);
+	struct expr *e = make(s, kind);
 
 	if (e)
 		e->value = value;
@@ -135,9 +134,9 @@ static struct filter_expr *fixed(struct parser *s, enum kind kind,
 }
 
 /* "ADDRESS[/BITS]", BITS only of nets. */
-static struct filter_expr *net(struct parser *s, bool has_bits)
+static struct expr *net(struct parser *s, bool has_bits)
 {
-	struct filter_expr *e = make(s, EXPR_NET);
+	struct expr *e = make(s, EXPR_NET);
 	char *slash = has_bits ? strchr(s->word, '/') : NULL;
 	uint64_t bits, all;
 
@@ -158,9 +157,9 @@ static struct filter_expr *net(struct parser *s, bool has_bits)
 	return made(s, e);
 }
 
-static struct filter_expr *address(struct parser *s, enum side side)
+static struct expr *address(struct parser *s, enum side side)
 {
-	struct filter_expr *e = NULL;
+	struct expr *e = NULL;
 
 	if (take(s, "host", NULL))
 		e = net(s, false);
@@ -205,10 +204,10 @@ static uint64_t value_of(struct parser *s, const struct known *k)
 	return n;
 }
 
-static struct filter_expr *field(struct parser *s)
+static struct expr *field(struct parser *s)
 {
 	const struct known *k = known_find(s->word);
-	struct filter_expr *e;
+	struct expr *e;
 	enum op op = OP_NE;
 
 	if (!k)
@@ -226,7 +225,7 @@ static struct filter_expr *field(struct parser *s)
 	return made(s, e);
 }
 
-static struct filter_expr *test(struct parser *s)
+static struct expr *test(struct parser *s)
 {
 	if (take(s, "node", NULL))
 		return numbered(s, EXPR_NODE, UINT64_MAX,
@@ -253,11 +252,11 @@ static struct filter_expr *test(struct parser *s)
 	return field(s);
 }
 
-static struct filter_expr *alternatives(struct parser *s);
+static struct expr *alternatives(struct parser *s);
 
-static struct filter_expr *single(struct parser *s)
+static struct expr *single(struct parser *s)
 {
-	struct filter_expr *e;
+	struct expr *e;
 
 	if (++s->depth > DEPTH_MAX)
 		return fail(s, "too many parentheses and nots");
@@ -276,11 +275,11 @@ static struct filter_expr *single(struct parser *s)
 }
 
 /* One or several, joined by the same word. */
-static struct filter_expr *joined(struct parser *s, enum kind kind,
-				  const char *word, const char *sign,
-				  struct filter_expr *(*part)(struct parser *))
+static struct expr *joined(struct parser *s, enum kind kind, const char *word,
+			   const char *sign,
+			   struct expr *(*part)(struct parser *))
 {
-	struct filter_expr *e = part(s), *both;
+	struct expr *e = part(s), *both;
 
 	while (e && take(s, word, sign)) {
 		if (!(both = make(s, kind)))
@@ -292,20 +291,20 @@ static struct filter_expr *joined(struct parser *s, enum kind kind,
 	return made(s, e);
 }
 
-static struct filter_expr *conjunction(struct parser *s)
+static struct expr *conjunction(struct parser *s)
 {
 	return joined(s, EXPR_AND, "and", "&&", single);
 }
 
-static struct filter_expr *alternatives(struct parser *s)
+static struct expr *alternatives(struct parser *s)
 {
 	return joined(s, EXPR_OR, "or", "||", conjunction);
 }
 
-int filter_parse(struct filter_expr **out, const char *text, struct fault *f)
+int expr_parse(struct expr **out, const char *text, struct fault *f)
 {
 	struct parser s = {.p = text, .f = f};
-	struct filter_expr *e;
+	struct expr *e;
 
 	next(&s);
 	e = alternatives(&s);
@@ -318,11 +317,11 @@ int filter_parse(struct filter_expr **out, const char *text, struct fault *f)
 	return s.err;
 }
 
-void filter_free(struct filter_expr *e)
+void expr_free(struct expr *e)
 {
 	if (!e)
 		return;
-	filter_free(e->a);
-	filter_free(e->b);
+	expr_free(e->a);
+	expr_free(e->b);
 	free(e);
 }

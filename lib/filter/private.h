@@ -18,7 +18,7 @@ enum known_of {
 };
 
 struct known {
-	struct filter_field field;
+	struct expr_field field;
 	uint8_t of, what; /* enum known_of; enum int_field or int_flag */
 };
 
@@ -52,12 +52,12 @@ enum op {
 	OP_GE,
 };
 
-struct filter_expr {
+struct expr {
 	uint8_t kind, side, op, version, bits;
 	uint8_t ip[16];
 	const struct known *known;
 	uint64_t value;
-	struct filter_expr *a, *b;
+	struct expr *a, *b;
 };
 
 #endif

@@ -49,16 +49,16 @@ static struct int_view view(const char *flow)
 
 static int matches(const char *text, const struct int_view *v)
 {
-	struct filter_expr *e;
+	struct expr *e;
 	struct fault f = {0};
 	int yes;
 
-	if (!TEST(filter_parse(&e, text, &f) == 0)) {
+	if (!TEST(expr_parse(&e, text, &f) == 0)) {
 		fprintf(stderr, "%s: %s\n", text, f.text);
 		return -1;
 	}
-	yes = filter_match(e, v);
-	filter_free(e);
+	yes = expr_match(e, v);
+	expr_free(e);
 	return yes;
 }
 
@@ -171,19 +171,19 @@ static void test_bad(void)
 	struct fault f;
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct filter_expr *e = NULL;
+		struct expr *e = NULL;
 
 		f = (struct fault){0};
-		TEST(filter_parse(&e, bad[i][0], &f) == -EINVAL && !e);
+		TEST(expr_parse(&e, bad[i][0], &f) == -EINVAL && !e);
 		if (!TEST(strstr(f.text, bad[i][1]) != NULL))
 			fprintf(stderr, "%s: %s\n", bad[i][0], f.text);
 	}
 	memset(deep, '(', sizeof(deep) - 1);
 	deep[sizeof(deep) - 1] = '\0';
 	for (char c = 0; c < 2; c++) {
-		struct filter_expr *e = NULL;
+		struct expr *e = NULL;
 
-		TEST(filter_parse(&e, deep, &f) == -EINVAL && !e);
+		TEST(expr_parse(&e, deep, &f) == -EINVAL && !e);
 		memset(deep, '!', sizeof(deep) - 1);
 	}
 }
@@ -191,18 +191,18 @@ static void test_bad(void)
 /* Each field of the list can be asked about. */
 static void test_fields(void)
 {
-	const struct filter_field *k;
+	const struct expr_field *k;
 	char text[128];
 	unsigned n = 0;
 	struct fault f;
 
-	for (; (k = filter_field_at(n)); n++) {
-		struct filter_expr *e = NULL;
+	for (; (k = expr_field_at(n)); n++) {
+		struct expr *e = NULL;
 
 		snprintf(text, sizeof(text), "%s%s", k->name,
 			 k->flag ? "" : " = 1");
-		TEST(filter_parse(&e, text, &f) == 0);
-		filter_free(e);
+		TEST(expr_parse(&e, text, &f) == 0);
+		expr_free(e);
 	}
 	TEST(n > 20);
 }
