@@ -25,18 +25,22 @@ static const uint64_t start_ns = 1700000000000000000;
 
 /* clang-format off */
 #define FIELD(counter, role) LEDGER_FIELD(struct int_gen_ledger, counter, role)
+#define TRAFFIC(counter, r) \
+	{ .name = #counter, .role = r, \
+	  .offset = offsetof(struct int_gen_ledger, traffic.counter) }
 static const struct ledger_field fields[] = {
-	FIELD(traffic.packets, LEDGER_IN),
+	TRAFFIC(packets, LEDGER_IN),
 	FIELD(carried, LEDGER_DONE),
-	FIELD(traffic.not_ip, LEDGER_DROP),
-	FIELD(traffic.malformed, LEDGER_DROP),
+	TRAFFIC(not_ip, LEDGER_DROP),
+	TRAFFIC(malformed, LEDGER_DROP),
 	FIELD(unfit, LEDGER_DROP),
 	FIELD(spikes, LEDGER_NOTE),
 	FIELD(frames, LEDGER_NOTE),
 	FIELD(lost, LEDGER_NOTE),
 	FIELD(reordered, LEDGER_NOTE),
-	FIELD(traffic.evicted, LEDGER_NOTE),
+	TRAFFIC(evicted, LEDGER_NOTE),
 };
+#undef TRAFFIC
 #undef FIELD
 LEDGER_COMPLETE(fields, struct int_gen_ledger);
 /* clang-format on */
@@ -93,7 +97,8 @@ static size_t frame_of(struct int_gen *g, const struct traffic *t,
 
 	if (pkt) {
 		*frame = pkt->data;
-		return pkt->len == pkt->wire_len && !p->fragment ? pkt->len : 0;
+		g->cut = pkt->wire_len - pkt->len;
+		return p->fragment ? 0 : pkt->len;
 	}
 	len = traffic_frame(g->packet, INT_FRAME_MAX, p, g->o.data, 0);
 	*frame = g->packet;
@@ -250,6 +255,11 @@ static int end(struct int_gen *g, int src_err, const struct fault *f)
 	if (g->err || err) {
 		cli_warn("%s: %s", g->o.out ? g->o.out : g->o.live.name,
 			 strerror(g->err ? -g->err : -err));
+		status = CLI_FAIL;
+	}
+	if (g->ctr.unfit && !g->ctr.carried) {
+		cli_warn("no packet has room for that: fewer hops or "
+			 "instructions, or another place (--over)");
 		status = CLI_FAIL;
 	}
 	if (g->truth && (ferror(g->truth) || fflush(g->truth))) {

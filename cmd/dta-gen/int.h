@@ -46,7 +46,7 @@ struct int_gen_ledger {
 	struct traffic_counters traffic; /* packets, not_ip, malformed */
 	uint64_t carried;
 	uint64_t unfit; /* INT cannot be put there: fragments, protocols without
-			   a place for it, no room, cut captures */
+			   a place for it, no room */
 	uint64_t spikes;
 	uint64_t frames;    /* made, */
 	uint64_t lost;	    /* and of them lost on purpose, */
@@ -75,8 +75,8 @@ struct int_gen {
 	FILE *truth;
 	int err; /* of snk, the first */
 	bool done;
-	uint64_t held_ns;
-	size_t held; /* bytes of a frame that waits for the next one */
+	uint32_t cut; /* bytes that the captured packet had on the wire, too */
+	struct pkt held; /* a frame that waits for the next one; len 0: none */
 	uint8_t *hold, *frame, *packet, *tunnel; /* INT_FRAME_MAX each */
 };
 
