@@ -87,7 +87,7 @@ void outlets_open(struct outlets *out, const struct opts *o)
 	struct row_sink *both[2];
 
 	open_databases(out, o);
-	if (!(out->screen = stream_sink_open(stdout, o->format, true)))
+	if (!(out->screen = stream_sink_mixed(stdout, o->format, true)))
 		cli_fail("out of memory");
 	if (out->n)
 		out->tee = tee(out->database, out->n);
