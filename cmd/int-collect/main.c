@@ -4,23 +4,50 @@
  * metrics, flows and distributions; and packets on without it.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "cli/loop.h"
+#include "filter/filter.h"
 #include "inband/intake.h"
+#include "lists.h"
 #include "options.h"
 #include "outlets.h"
+#include "profile/profile.h"
 #include "thresholds.h"
+
+/* views = matched + others. */
+struct filter_ledger {
+	uint64_t views;
+	uint64_t matched;
+	uint64_t others;
+};
+
+/* clang-format off */
+#define FIELD(counter, role) LEDGER_FIELD(struct filter_ledger, counter, role)
+static const struct ledger_field filter_fields[] = {
+	FIELD(views, LEDGER_IN),
+	FIELD(matched, LEDGER_DONE),
+	FIELD(others, LEDGER_DROP),
+};
+#undef FIELD
+LEDGER_COMPLETE(filter_fields, struct filter_ledger);
+/* clang-format on */
+
+static const struct ledger filter_ledger = {"filter", "views", filter_fields,
+					    sizeof(filter_fields) /
+						    sizeof(filter_fields[0])};
 
 struct run {
 	struct opts o;
 	struct int_profile profile;
 	struct intake *in;
+	struct expr *filter; /* NULL: none */
+	struct filter_ledger filtered;
 	struct telemetry *t;
 	struct snk *out; /* of packets */
 	struct outlets outlets;
+	struct thresholds th;
 	struct cli_loop loop;
 	uint64_t behind_ns; /* the clock less the packets' time */
 	int error;
@@ -36,6 +63,8 @@ static void print_ledgers(void *run)
 	if (intake_report_counters(r->in)->reports)
 		cli_ledger(&intake_report_ledger, intake_report_counters(r->in),
 			   fmt);
+	if (r->filter)
+		cli_ledger(&filter_ledger, &r->filtered, fmt);
 	cli_ledger(&telemetry_ledger, telemetry_counters(r->t), fmt);
 	cli_ledger(&flows_ledger, telemetry_flows(r->t), fmt);
 }
@@ -43,14 +72,14 @@ static void print_ledgers(void *run)
 /* Thresholds anew; if they cannot be used the old ones hold. */
 static void hangup(void *run)
 {
-	struct thresholds *th = malloc(sizeof(*th));
 	struct run *r = run;
 	struct fault f = {0};
-	int rc = th ? thresholds_read(th, &r->o, &f) : -ENOMEM;
+	int rc = r->o.thresholds
+			 ? thresholds_read(&r->th, &r->o, &f)
+			 : fault_set(&f, -ENOENT, "no --thresholds to read");
 
 	if (!rc)
-		rc = telemetry_set(r->t, &th->t);
-	free(th);
+		rc = telemetry_set(r->t, &r->th.t);
 	if (rc < 0)
 		cli_warn("SIGHUP: %s; the thresholds stay as they are",
 			 f.text[0] ? f.text : strerror(-rc));
@@ -67,9 +96,24 @@ static const void *counters(void *run, uint64_t *received)
 	return l;
 }
 
+/* Those that the filter lets through, as many at once as stand together. */
 static int views(void *run, const struct int_view *v, size_t n)
 {
-	return telemetry_take(((struct run *)run)->t, v, n);
+	struct run *r = run;
+	size_t from = 0, to;
+	int rc = 0;
+
+	if (!r->filter)
+		return telemetry_take(r->t, v, n);
+	r->filtered.views += n;
+	for (; from < n && !rc; from = to + 1) {
+		for (to = from; to < n && expr_match(r->filter, &v[to]);)
+			to++;
+		r->filtered.matched += to - from;
+		r->filtered.others += to < n;
+		rc = telemetry_take(r->t, v + from, to - from);
+	}
+	return rc;
 }
 
 /* A batch; or nothing came, and yet time goes on. Who reads what we write must
@@ -142,38 +186,48 @@ static void set_flows(struct flows_options *f, const struct opts *o)
 		f->idle_ns = o->flow_idle_ns;
 }
 
+static void read_thresholds(struct run *r)
+{
+	struct fault f = {0};
+
+	if (thresholds_read(&r->th, &r->o, &f) < 0)
+		cli_refuse("%s", f.text);
+	if (r->o.filter && expr_parse(&r->filter, r->o.filter, &f) < 0)
+		cli_refuse("--filter: %s", f.text);
+}
+
 static void open_telemetry(struct run *r)
 {
-	struct thresholds *th = calloc(1, sizeof(*th));
 	struct telemetry_options to;
-	struct fault f = {0};
 	int rc;
 
-	if (!th)
-		cli_fail("out of memory");
-	if (thresholds_read(th, &r->o, &f) < 0)
-		cli_refuse("%s", f.text);
 	telemetry_defaults(&to);
 	set_flows(&to.flows, &r->o);
 	if (r->o.push_ns != UINT64_MAX)
 		to.push_ns = r->o.push_ns;
 	to.events_max = r->o.budget;
 	to.kinds = r->o.events;
-	rc = telemetry_open(&r->t, &to, &th->t, &r->outlets.sinks);
+	rc = telemetry_open(&r->t, &to, &r->th.t, &r->outlets.sinks);
 	if (rc < 0)
-		cli_fail("flow cache of %u rows of %u flows: %s", to.flows.rows,
-			 to.flows.buckets, strerror(-rc));
-	free(th);
+		cli_fail("a flow cache of %u rows of %u flows: %s",
+			 to.flows.rows, to.flows.buckets,
+			 rc == -EINVAL ? "4294967294 flows at most, 64 a row"
+				       : strerror(-rc));
 }
 
 static void choose_profile(struct run *r)
 {
 	const struct int_profile *p = int_profile_named(r->o.profile);
+	struct fault f = {0};
 
-	if (!p)
-		cli_refuse("--profile: '%s' is none; see --list-profiles",
+	if (p)
+		r->profile = *p;
+	else if (!strpbrk(r->o.profile, "./") && strcmp(r->o.profile, "-"))
+		cli_refuse("--profile: '%s' is none, and no file (FILE has a "
+			   "point or a slash in it); see --list-profiles",
 			   r->o.profile);
-	r->profile = *p;
+	else if (profile_read(&r->profile, r->o.profile, &f) < 0)
+		cli_refuse("--profile: %s", f.text);
 	if (r->o.report_port)
 		r->profile.report_port = (uint16_t)r->o.report_port;
 	if (r->o.udp_port)
@@ -184,11 +238,11 @@ static void run_open(struct run *r)
 {
 	struct fault f = {0};
 
-	choose_profile(r);
 	cli_user_check(r->o.live.user);
+	read_thresholds(r);
+	outlets_open(&r->outlets, &r->o);
 	if (r->o.read && src_open(&r->loop.s, r->o.read, &f) < 0)
 		cli_fault(r->o.read, &f);
-	outlets_open(&r->outlets, &r->o);
 	open_out(r);
 	open_intake(r);
 	open_telemetry(r);
@@ -228,6 +282,7 @@ static int run_close(struct run *r)
 	if (out < 0 || flushed < 0)
 		status = CLI_FAIL;
 	telemetry_close(r->t);
+	expr_free(r->filter);
 	intake_close(r->in);
 	outlets_close(&r->outlets);
 	src_close(r->loop.s);
@@ -249,6 +304,14 @@ int main(int argc, char **argv)
 		.report = print_ledgers,
 		.hangup = hangup,
 	};
+	if (run.o.list_profiles)
+		return list_profiles(run.o.format);
+	if (run.o.help_fields)
+		return list_fields(run.o.format);
+	choose_profile(&run);
+	if (run.o.show_profile)
+		return profile_write(&run.profile, stdout) < 0 ? CLI_FAIL
+							       : CLI_OK;
 	cli_signals();
 	cli_take_hangup();
 	run_open(&run);

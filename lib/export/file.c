@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "export/driver.h"
+#include "export/private.h"
 #include "row/encode.h"
 
 struct file {
@@ -50,7 +50,7 @@ static int start(struct file *x, const char *path, struct fault *f)
 
 	if (fd < 0 || !(x->out = fdopen(fd, "a")))
 		return fault_set(f, -errno, "%s", strerror(errno));
-	x->sink = stream_sink_open(x->out, x->format, end <= 0);
+	x->sink = stream_sink_mixed(x->out, x->format, end <= 0);
 	return x->sink ? 0 : fault_set(f, -ENOMEM, "out of memory");
 }
 
@@ -109,11 +109,14 @@ static int file_take(void *self, void *shape, struct row_batch *b,
 	return fault_set(f, rc, "%s", strerror(-rc));
 }
 
-const struct driver file_driver = {
+const struct export_scheme export_file = {
 	.scheme = "file",
 	.open = file_open,
-	.close = file_close,
-	.shape = file_shape,
-	.unshape = file_unshape,
-	.take = file_take,
+	.driver =
+		{
+			.close = file_close,
+			.shape = file_shape,
+			.unshape = file_unshape,
+			.take = file_take,
+		},
 };

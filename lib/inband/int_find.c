@@ -28,10 +28,10 @@ static void cut_at(struct search *s, size_t end)
 		s->l4.c.end = s->frame + end;
 }
 
-/* Why there is no more at the cursor. */
-static enum int_result missing(const struct search *s)
+/* Why there is no more at the cursor: the capture was cut, or as told. */
+static enum int_result missing(const struct search *s, enum int_result told)
 {
-	return offset(s, s->l4.c.end) < s->end ? INT_CUT : INT_BAD_LENGTH;
+	return offset(s, s->l4.c.end) < s->end ? INT_CUT : told;
 }
 
 /* Labels down to the last; then the first four bits tell (RFC 4928). */
@@ -114,7 +114,7 @@ static enum int_result shim(struct search *s, bool tail)
 	bool old;
 
 	if (!p)
-		return missing(s);
+		return missing(s, INT_BAD_LENGTH);
 	old = s->p->version == INT_ANY ? !(p[0] >> 4)
 				       : int_is_old(s->p->version);
 	at->type = old ? p[0] : p[0] >> 4;
@@ -229,10 +229,10 @@ static enum int_result in_vxlan(struct search *s)
 	return INT_OK;
 }
 
-/* The option at the cursor, with len bytes of data. */
-static enum int_result geneve_option(struct search *s, size_t len)
+/* The option at p, with len bytes of data at the cursor. */
+static enum int_result geneve_option(struct search *s, const uint8_t *p,
+				     size_t len)
 {
-	const uint8_t *p = cur_take(&s->l4.c, NET_GENEVE_OPTION_LEN);
 	struct int_place *at = s->at;
 	bool old;
 
@@ -241,7 +241,7 @@ static enum int_result geneve_option(struct search *s, size_t len)
 	at->begin = at->shim = offset(s, p);
 	at->reserved = p[NET_GENEVE_OPTION_AT_WORDS] & ~NET_GENEVE_OPTION_MASK;
 	if (!len || !cur_left(&s->l4.c))
-		return len ? missing(s) : INT_BAD_LENGTH;
+		return len ? missing(s, INT_BAD_LENGTH) : INT_BAD_LENGTH;
 	old = s->p->version == INT_ANY ? *s->l4.c.p >> 4 < 2
 				       : int_is_old(s->p->version);
 	if (at->type != INT_TYPE_MD && (old || at->type != INT_TYPE_MX))
@@ -261,15 +261,15 @@ static enum int_result in_geneve(struct search *s)
 	if (end > s->end)
 		return INT_BAD_PACKET;
 	cut_at(s, end);
-	/* Each option is 4 bytes or more. */
-	while (cur_left(&s->l4.c) >= NET_GENEVE_OPTION_LEN) {
-		p = s->l4.c.p;
-		len = p[NET_GENEVE_OPTION_AT_WORDS] & NET_GENEVE_OPTION_MASK;
+	/* Each option is 4 bytes or more, and a failed read ends it. */
+	while ((p = cur_take(&s->l4.c, NET_GENEVE_OPTION_LEN))) {
+		len = (p[NET_GENEVE_OPTION_AT_WORDS] & NET_GENEVE_OPTION_MASK) *
+		      4u;
 		if (be16_load(p) == s->p->geneve_class)
-			return geneve_option(s, len * 4);
-		cur_take(&s->l4.c, NET_GENEVE_OPTION_LEN + len * 4);
+			return geneve_option(s, p, len);
+		cur_take(&s->l4.c, len);
 	}
-	return INT_NONE;
+	return missing(s, INT_NONE);
 }
 
 static enum int_result in_gre(struct search *s)
@@ -332,7 +332,7 @@ static enum int_result in_udp(struct search *s)
 	struct search was;
 
 	if (!p)
-		return INT_BAD_PACKET;
+		return missing(s, INT_BAD_PACKET);
 	port = be16_load(p + NET_UDP_AT_DST);
 	len = be16_load(p + NET_UDP_AT_LEN);
 	if (len < NET_UDP_LEN || len > s->l4.told)
@@ -357,7 +357,7 @@ static enum int_result in_tcp(struct search *s)
 	size_t len;
 
 	if (!p)
-		return INT_BAD_PACKET;
+		return missing(s, INT_BAD_PACKET);
 	len = (p[NET_TCP_AT_OFFSET] >> 4) * 4u;
 	if (len < NET_TCP_LEN || len > s->l4.told)
 		return INT_BAD_PACKET;
@@ -403,7 +403,7 @@ static enum int_result locate(struct int_place *out, struct int_l4 *l4,
 	int rc;
 
 	if (next < 0)
-		return INT_BAD_PACKET;
+		return next == -ENOTSUP ? INT_NONE : INT_BAD_PACKET;
 	rc = net_ip_decode(&ip, (uint16_t)next, &c);
 	if (rc)
 		return rc == -ENOTSUP ? INT_NONE : INT_BAD_PACKET;

@@ -109,7 +109,7 @@ static bool difference(struct telemetry *t, const struct hop_field *f,
 		t->ledger.skewed++;
 		return false;
 	}
-	*ns = by * f->scale;
+	*ns = int_scaled(by, f->scale);
 	return true;
 }
 

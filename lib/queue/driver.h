@@ -1,44 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * driver.h - what a kind of database has to do (private to this room). A driver
+ * driver.h - what a kind of database has to do. A driver
  * makes blocks of rows, in its own form, and sends them; queue, retries and
- * spool are the sink's (export.c).
+ * spool are queue.h's.
  *
  * Threads: shape, encode and take are called by one thread, send by another:
  * what both use does not change after open.
  */
-#ifndef EXPORT_DRIVER_H
-#define EXPORT_DRIVER_H
+#ifndef QUEUE_DRIVER_H
+#define QUEUE_DRIVER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "export/export.h"
-#include "export/url.h"
+#include "queue/block.h"
 #include "row/batch.h"
 #include "row/outbuf.h"
-
-/* Of one try, if the URL does not say. */
-#define EXPORT_TIMEOUT_NS UINT64_C(10000000000)
-
-/* Rows in a driver's form. What a spool holds has been written by an earlier
- * version of the program perhaps, or by anybody: send() checks it. */
-struct block {
-	struct block *next;
-	char *bytes;
-	size_t len;
-	size_t at;     /* where the rows begin which are not sent */
-	uint32_t rows; /* not sent yet */
-	bool spooled;  /* it is in the spool, too */
-};
-
-/* What became of rows in one call. */
-struct tally {
-	uint64_t written, refused;
-	struct fault why; /* of those refused, the first */
-};
 
 /* The end of all waiting: fd can be read from then on. */
 struct stop {
@@ -47,12 +26,6 @@ struct stop {
 };
 
 struct driver {
-	const char *scheme;
-	/* Reads the URL's options. The URL, the options and stop outlive what
-	 * it makes. 0 or -errno with f set. */
-	int (*open)(void **out, struct export_url *u,
-		    const struct export_options *o, struct stop *stop,
-		    struct fault *f);
 	void (*close)(void *self); /* NULL is fine */
 
 	/* What all rows of a schema have in common. 0 or -errno with f set: the
@@ -80,20 +53,5 @@ struct driver {
 	/* NULL is fine: where it listens. */
 	uint16_t (*port)(void *self);
 };
-
-/* Those that there are; of what was not built in, open says so. */
-extern const struct driver influx_driver, clickhouse_driver, redis_driver,
-	kafka_driver, prometheus_driver, file_driver;
-
-/* The rest of a block is refused, for this reason. */
-void block_refuse(struct block *b, struct tally *t, const char *why);
-
-/* The rest of a block is written. */
-static inline void block_written(struct block *b, struct tally *t)
-{
-	t->written += b->rows;
-	b->rows = 0;
-	b->at = b->len;
-}
 
 #endif

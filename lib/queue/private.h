@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sink.h - a sink's inside (private to this room): batches wait for the thread
- * that makes blocks of them (pack.c), blocks for the one that sends them
+ * private.h - a sink's inside, private to this room: batches wait for the
+ * thread that makes blocks of them (pack.c), blocks for the one that sends them
  * (send.c), or in the spool.
  *
  * Order: blocks in memory are older than those in the spool, for as long as
  * there are any in it new ones go there, too.
  */
-#ifndef EXPORT_SINK_H
-#define EXPORT_SINK_H
+#ifndef QUEUE_PRIVATE_H
+#define QUEUE_PRIVATE_H
 
 #include <pthread.h>
 
-#include "export/driver.h"
-#include "export/spool.h"
+#include "queue/driver.h"
+#include "queue/queue.h"
+#include "queue/spool.h"
 
 enum {
 	BLOCK_MAX = 1 << 20, /* bytes at which a block is sent */
@@ -25,17 +26,12 @@ struct batch {
 	size_t bytes; /* that it takes */
 };
 
-/* What the options of a URL say that all databases have. */
-struct sink_options {
-	uint64_t rows, linger_ns, retry_ns;
-};
-
-struct sink {
+struct queue {
 	struct row_sink face;
 	const struct driver *driver;
-	void *self; /* the driver's */
-	struct export_options options;
-	struct sink_options say;
+	void *self;  /* the driver's */
+	void *owned; /* what it looks at */
+	struct queue_options options;
 	struct spool *spool; /* NULL: none */
 	struct stop stop;
 	pthread_t packer, sender;
@@ -53,15 +49,28 @@ struct sink {
 	uint32_t hand_rows; /* that it had at first */
 	bool flushing;	    /* blocks do not wait for more rows */
 	bool ending, packed, sent;
-	struct export_status status;
-	struct export_url url;
+	struct queue_status status;
 };
 
-/* Until a time, of clock_ns(), or a signal. */
-void sink_wait(struct sink *x, pthread_cond_t *cond, uint64_t until_ns);
+/* Until a time, of clock_ns(), or a signal; lock is held. */
+static inline void sink_wait(struct queue *x, pthread_cond_t *cond,
+			     uint64_t until_ns)
+{
+	struct timespec t = {(time_t)(until_ns / 1000000000),
+			     (long)(until_ns % 1000000000)};
+
+	pthread_cond_timedwait(cond, &x->lock, &t);
+}
 
 /* Adds what became of rows; lock is held. */
-void sink_tally(struct sink *x, const struct tally *t);
+static inline void sink_tally(struct queue *x, const struct tally *t)
+{
+	x->status.ledger.written += t->written;
+	x->status.ledger.refused += t->refused;
+	if (t->refused)
+		x->status.refusal = t->why;
+	pthread_cond_broadcast(&x->settled);
+}
 
 void *sink_pack(void *sink); /* the threads */
 void *sink_send(void *sink);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "export/sink.h"
+#include "queue/private.h"
 
 /* What the packer has of a schema: the block that is filled. */
 struct form {
@@ -16,7 +16,7 @@ struct form {
 	uint64_t due_ns; /* when it is sent, whatever is in it */
 };
 
-static struct form *form_of(struct sink *x, struct form **forms,
+static struct form *form_of(struct queue *x, struct form **forms,
 			    const struct schema *s)
 {
 	struct form *m = *forms;
@@ -33,7 +33,7 @@ static struct form *form_of(struct sink *x, struct form **forms,
 	return m;
 }
 
-static void free_forms(struct sink *x, struct form *m)
+static void free_forms(struct queue *x, struct form *m)
 {
 	struct form *next;
 
@@ -45,7 +45,7 @@ static void free_forms(struct sink *x, struct form *m)
 	}
 }
 
-static void count(struct sink *x, uint64_t *counter, uint64_t n)
+static void count(struct queue *x, uint64_t *counter, uint64_t n)
 {
 	pthread_mutex_lock(&x->lock);
 	*counter += n;
@@ -53,7 +53,7 @@ static void count(struct sink *x, uint64_t *counter, uint64_t n)
 	pthread_mutex_unlock(&x->lock);
 }
 
-static void refuse(struct sink *x, uint64_t rows, const char *why)
+static void refuse(struct queue *x, uint64_t rows, const char *why)
 {
 	struct tally t = {.refused = rows};
 
@@ -65,14 +65,14 @@ static void refuse(struct sink *x, uint64_t rows, const char *why)
 
 /* Whether a block goes to the spool: it may not overtake, and memory is for
  * databases that answer. */
-static bool to_spool(struct sink *x, const struct block *b)
+static bool to_spool(struct queue *x, const struct block *b)
 {
 	return x->spool &&
 	       (x->status.failing || x->block_bytes + b->len > x->room ||
 		spool_rows(x->spool));
 }
 
-static void spool(struct sink *x, struct block *b)
+static void spool(struct queue *x, struct block *b)
 {
 	int rc = spool_append(x->spool, b);
 
@@ -89,7 +89,7 @@ static void spool(struct sink *x, struct block *b)
 }
 
 /* To the sender. Without a spool it waits for room: batches queue up then. */
-static void hand_on(struct sink *x, struct block *b)
+static void hand_on(struct queue *x, struct block *b)
 {
 	pthread_mutex_lock(&x->lock);
 	if (to_spool(x, b)) {
@@ -106,7 +106,7 @@ static void hand_on(struct sink *x, struct block *b)
 	pthread_mutex_unlock(&x->lock);
 }
 
-static void finish(struct sink *x, struct form *m)
+static void finish(struct queue *x, struct form *m)
 {
 	struct block *b;
 
@@ -128,19 +128,20 @@ static void finish(struct sink *x, struct form *m)
 	m->rows = 0;
 }
 
-static void encode(struct sink *x, struct form *m, const struct row_batch *b)
+static void encode(struct queue *x, struct form *m, const struct row_batch *b)
 {
 	for (unsigned i = 0; i < b->rows; i++) {
 		if (!m->rows)
-			m->due_ns = clock_ns() + x->say.linger_ns;
+			m->due_ns = clock_ns() + x->options.linger_ns;
 		x->driver->encode(x->self, m->shape, &m->o, b, i, m->rows);
 		m->rows++;
-		if (m->rows >= x->say.rows || outbuf_len(&m->o) >= BLOCK_MAX)
+		if (m->rows >= x->options.rows ||
+		    outbuf_len(&m->o) >= BLOCK_MAX)
 			finish(x, m);
 	}
 }
 
-static void take(struct sink *x, struct form *m, struct row_batch *b)
+static void take(struct queue *x, struct form *m, struct row_batch *b)
 {
 	struct tally t = {0};
 	struct fault why = {""};
@@ -152,7 +153,8 @@ static void take(struct sink *x, struct form *m, struct row_batch *b)
 	pthread_mutex_unlock(&x->lock);
 }
 
-static void pack_batch(struct sink *x, struct form **forms, struct row_batch *b)
+static void pack_batch(struct queue *x, struct form **forms,
+		       struct row_batch *b)
 {
 	struct form *m = form_of(x, forms, b->schema);
 
@@ -164,7 +166,7 @@ static void pack_batch(struct sink *x, struct form **forms, struct row_batch *b)
 		encode(x, m, b);
 }
 
-static void pack_all(struct sink *x, struct form **forms, struct batch *list)
+static void pack_all(struct queue *x, struct form **forms, struct batch *list)
 {
 	struct batch *next;
 
@@ -189,7 +191,7 @@ static uint64_t next_due(const struct form *m)
 }
 
 /* The batches that have come, or NULL: something is due, or the end. */
-static struct batch *take_batches(struct sink *x, const struct form *forms,
+static struct batch *take_batches(struct queue *x, const struct form *forms,
 				  bool *end, bool *all)
 {
 	uint64_t due = next_due(forms);
@@ -209,7 +211,7 @@ static struct batch *take_batches(struct sink *x, const struct form *forms,
 	return list;
 }
 
-static void finish_due(struct sink *x, struct form *m, bool all)
+static void finish_due(struct queue *x, struct form *m, bool all)
 {
 	struct fault why;
 
@@ -222,7 +224,7 @@ static void finish_due(struct sink *x, struct form *m, bool all)
 
 void *sink_pack(void *sink)
 {
-	struct sink *x = sink;
+	struct queue *x = sink;
 	struct form *forms = NULL;
 	bool end = false, all;
 

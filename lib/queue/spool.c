@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "export/spool.h"
+#include "queue/spool.h"
 
 #include <dirent.h>
 #include <endian.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "export/driver.h"
+#include "queue/block.h"
 
 enum {
 	MAGIC = 0x52535444, /* "DTSR", little-endian */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * spool.h - blocks in files, in order, until they are sent (private to this
- * room).
+ * spool.h - blocks in files, in order, until they are sent.
  *
  * A directory of segments, NUMBER.spool in hexadecimal, the oldest has the
  * lowest. A segment is records, little-endian:
@@ -17,8 +16,8 @@
  *
  * Threads: one appends, one reads; a mutex of its own is held while they do.
  */
-#ifndef EXPORT_SPOOL_H
-#define EXPORT_SPOOL_H
+#ifndef QUEUE_SPOOL_H
+#define QUEUE_SPOOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

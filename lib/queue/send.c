@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "export/sink.h"
+#include "queue/private.h"
 
 enum {
 	RETRY_NS = 100000000, /* the first time; it doubles */
 };
 
-static void fails(struct sink *x, const struct fault *why)
+static void fails(struct queue *x, const struct fault *why)
 {
 	if (!x->status.failing)
 		x->status.changes++;
@@ -20,7 +20,7 @@ static void fails(struct sink *x, const struct fault *why)
 	x->status.ledger.retries++;
 }
 
-static void works(struct sink *x)
+static void works(struct queue *x)
 {
 	if (x->status.failing)
 		x->status.changes++;
@@ -29,7 +29,7 @@ static void works(struct sink *x)
 }
 
 /* Waits before another try; at the end not for long. False: there is none. */
-static bool pause_for(struct sink *x, uint64_t delay_ns)
+static bool pause_for(struct queue *x, uint64_t delay_ns)
 {
 	uint64_t from = clock_ns(), until = from + delay_ns;
 
@@ -44,7 +44,7 @@ static bool pause_for(struct sink *x, uint64_t delay_ns)
 }
 
 /* False: the end has come before. */
-static bool deliver(struct sink *x, struct block *b)
+static bool deliver(struct queue *x, struct block *b)
 {
 	uint64_t delay = RETRY_NS;
 
@@ -66,14 +66,14 @@ static bool deliver(struct sink *x, struct block *b)
 			delay = RETRY_NS;
 		if (!pause_for(x, delay))
 			return false;
-		delay = delay * 2 < x->say.retry_ns ? delay * 2
-						    : x->say.retry_ns;
+		delay = delay * 2 < x->options.retry_ns ? delay * 2
+							: x->options.retry_ns;
 	}
 	return true;
 }
 
 /* The oldest of the spool; NULL: it could not be read, now. */
-static struct block *from_spool(struct sink *x)
+static struct block *from_spool(struct queue *x)
 {
 	struct fault why;
 	struct block *b;
@@ -91,11 +91,11 @@ static struct block *from_spool(struct sink *x)
 	pthread_cond_broadcast(&x->settled);
 	pthread_mutex_unlock(&x->lock);
 	if (rc != -EBADMSG)
-		pause_for(x, x->say.retry_ns);
+		pause_for(x, x->options.retry_ns);
 	return NULL;
 }
 
-static struct block *from_memory(struct sink *x)
+static struct block *from_memory(struct queue *x)
 {
 	struct block *b = x->blocks;
 
@@ -107,7 +107,7 @@ static struct block *from_memory(struct sink *x)
 }
 
 /* Waits for the next block. NULL: there will be none. */
-static struct block *next_block(struct sink *x)
+static struct block *next_block(struct queue *x)
 {
 	struct block *b = NULL;
 	bool spooled;
@@ -133,7 +133,7 @@ static struct block *next_block(struct sink *x)
 	return b;
 }
 
-static void release(struct sink *x, struct block *b)
+static void release(struct queue *x, struct block *b)
 {
 	if (b->spooled)
 		spool_done(x->spool);
@@ -149,7 +149,7 @@ static void release(struct sink *x, struct block *b)
 
 void *sink_send(void *sink)
 {
-	struct sink *x = sink;
+	struct queue *x = sink;
 	struct block *b;
 
 	while ((b = next_block(x)) && deliver(x, b))
