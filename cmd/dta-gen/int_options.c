@@ -124,7 +124,8 @@ static const struct cli cli_int = {
 	.summary = "make packets with in-band telemetry, and reports of it",
 	.usage = "dta-gen int [--format md|mx|ioam|report|xd] [--profile "
 		 "NAME|FILE]\n"
-		 "        [--flows N | --from CAPTURE] [--hops H] [--truth FILE] "
+		 "        [--flows N | --from CAPTURE] [--hops H] [--truth "
+		 "FILE] "
 		 "-w FILE|-\n"
 		 "dta-gen int ... [--rate PPS] -i IFACE",
 	.options = options,
@@ -159,8 +160,9 @@ static void check_version(const struct int_gen *g)
 	if (g->profile.version >= INT_V2_0)
 		return;
 	if (o->form == FORM_MX)
-		cli_refuse("--format: mx is not in INT %s; --profile 2.1 has it",
-			   profile_versions[g->profile.version]);
+		cli_refuse(
+			"--format: mx is not in INT %s; --profile 2.1 has it",
+			profile_versions[g->profile.version]);
 	if (newer && (o->form == FORM_MD || o->form == FORM_REPORT))
 		cli_refuse("--over: %s is not in INT %s; --profile 2.1 has it",
 			   overs[o->over],
@@ -175,8 +177,9 @@ static void plans(struct int_gen *g)
 	choose_profile(g);
 	check_version(g);
 	if (o->report_version == BY_PROFILE)
-		o->report_version =
-			g->profile.version < INT_V2_0 ? g->profile.version : 2;
+		o->report_version = g->profile.version < INT_V2_0
+					    ? g->profile.version
+					    : 2;
 	if (!o->has_instructions)
 		o->instructions = o->form == FORM_IOAM ? 0xf20000 : 0xfd00;
 	if (o->form != FORM_IOAM && o->instructions > 0xffff)
