@@ -8,16 +8,42 @@
 
 #include "base/clock.h"
 #include "cli/loop.h"
+#include "filter/filter.h"
 #include "inband/intake.h"
+#include "lists.h"
 #include "options.h"
 #include "outlets.h"
 #include "profile/profile.h"
 #include "thresholds.h"
 
+/* views = matched + others. */
+struct filter_ledger {
+	uint64_t views;
+	uint64_t matched;
+	uint64_t others;
+};
+
+/* clang-format off */
+#define FIELD(counter, role) LEDGER_FIELD(struct filter_ledger, counter, role)
+static const struct ledger_field filter_fields[] = {
+	FIELD(views, LEDGER_IN),
+	FIELD(matched, LEDGER_DONE),
+	FIELD(others, LEDGER_DROP),
+};
+#undef FIELD
+LEDGER_COMPLETE(filter_fields, struct filter_ledger);
+/* clang-format on */
+
+static const struct ledger filter_ledger = {"filter", "views", filter_fields,
+					    sizeof(filter_fields) /
+						    sizeof(filter_fields[0])};
+
 struct run {
 	struct opts o;
 	struct int_profile profile;
 	struct intake *in;
+	struct expr *filter; /* NULL: none */
+	struct filter_ledger filtered;
 	struct telemetry *t;
 	struct snk *out; /* of packets */
 	struct outlets outlets;
@@ -37,6 +63,8 @@ static void print_ledgers(void *run)
 	if (intake_report_counters(r->in)->reports)
 		cli_ledger(&intake_report_ledger, intake_report_counters(r->in),
 			   fmt);
+	if (r->filter)
+		cli_ledger(&filter_ledger, &r->filtered, fmt);
 	cli_ledger(&telemetry_ledger, telemetry_counters(r->t), fmt);
 	cli_ledger(&flows_ledger, telemetry_flows(r->t), fmt);
 }
@@ -68,9 +96,24 @@ static const void *counters(void *run, uint64_t *received)
 	return l;
 }
 
+/* Those that the filter lets through, as many at once as stand together. */
 static int views(void *run, const struct int_view *v, size_t n)
 {
-	return telemetry_take(((struct run *)run)->t, v, n);
+	struct run *r = run;
+	size_t from = 0, to;
+	int rc = 0;
+
+	if (!r->filter)
+		return telemetry_take(r->t, v, n);
+	r->filtered.views += n;
+	for (; from < n && !rc; from = to + 1) {
+		for (to = from; to < n && expr_match(r->filter, &v[to]);)
+			to++;
+		r->filtered.matched += to - from;
+		r->filtered.others += to < n;
+		rc = telemetry_take(r->t, v + from, to - from);
+	}
+	return rc;
 }
 
 /* A batch; or nothing came, and yet time goes on. Who reads what we write must
@@ -149,6 +192,8 @@ static void read_thresholds(struct run *r)
 
 	if (thresholds_read(&r->th, &r->o, &f) < 0)
 		cli_refuse("%s", f.text);
+	if (r->o.filter && expr_parse(&r->filter, r->o.filter, &f) < 0)
+		cli_refuse("--filter: %s", f.text);
 }
 
 static void open_telemetry(struct run *r)
@@ -237,44 +282,11 @@ static int run_close(struct run *r)
 	if (out < 0 || flushed < 0)
 		status = CLI_FAIL;
 	telemetry_close(r->t);
+	expr_free(r->filter);
 	intake_close(r->in);
 	outlets_close(&r->outlets);
 	src_close(r->loop.s);
 	return status;
-}
-
-static const struct row_field profile_fields[] = {
-	{"profile", ROW_STR, 12, ROW_TAG},
-	{"version", ROW_STR, 7},
-	{"dscp", ROW_U64, 4},
-	{"udp_port", ROW_U64, 8},
-	{"report_port", ROW_U64, 11},
-};
-
-static const struct schema profile_rows = {"int_profile", profile_fields,
-					   sizeof(profile_fields) /
-						   sizeof(profile_fields[0])};
-
-static int list_profiles(enum row_format fmt)
-{
-	struct rows *r = rows_print(stdout, fmt, &profile_rows, true);
-	const struct int_profile *p;
-
-	if (!r)
-		cli_fail("out of memory");
-	for (unsigned i = 0; (p = int_profile_at(i)); i++) {
-		row_str(r, 0, p->name);
-		row_str(r, 1, profile_versions[p->version]);
-		if (p->dscp_mask)
-			row_u64(r, 2, p->dscp);
-		if (p->udp_port)
-			row_u64(r, 3, p->udp_port);
-		if (p->report_port)
-			row_u64(r, 4, p->report_port);
-		row_end(r);
-	}
-	rows_close(r);
-	return CLI_OK;
 }
 
 int main(int argc, char **argv)
@@ -294,6 +306,8 @@ int main(int argc, char **argv)
 	};
 	if (run.o.list_profiles)
 		return list_profiles(run.o.format);
+	if (run.o.help_fields)
+		return list_fields(run.o.format);
 	choose_profile(&run);
 	if (run.o.show_profile)
 		return profile_write(&run.profile, stdout) < 0 ? CLI_FAIL

@@ -129,6 +129,12 @@ static const struct cli_option options[] = {
 	 CLI_U64, AT(report_port), .min = 1, .max = 65535},
 	{0, "int-port", "PORT", "UDP port of packets with INT (profile's)",
 	 CLI_U64, AT(udp_port), .min = 1, .max = 65535},
+	{'f', "filter", "EXPR",
+	 "only packets like this: node 7 and hop.latency > 50us; see "
+	 "--help-fields",
+	 CLI_STR, AT(filter)},
+	{0, "help-fields", NULL, "list what a filter can ask about", CLI_FLAG,
+	 AT(help_fields)},
 	{'R', "rows", "LIST",
 	 "rows on stdout: event,value (default), flow, hop, distribution, bin; "
 	 "all, none",
@@ -179,7 +185,7 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_group groups[] = {
-	{"-r -i --list-profiles --show-profile",
+	{"-r -i --list-profiles --show-profile --help-fields",
 	 .ask = "where are the packets?"},
 	{"-w --to"},
 	CLI_SOCKET_GROUP,
@@ -192,7 +198,7 @@ const struct cli cli = {
 	.usage = "int-collect -r FILE [-w FILE] [-x URL]\n"
 		 "int-collect -i IFACE [--to IFACE] [-x URL] [FILTER]\n"
 		 "int-collect [-p PROFILE] --show-profile\n"
-		 "int-collect --list-profiles",
+		 "int-collect --list-profiles|--help-fields",
 	.options = options,
 	.groups = groups,
 };

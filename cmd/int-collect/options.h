@@ -26,7 +26,8 @@ struct opts {
 	const char *read, *write, *to;
 	struct cli_live live;
 	const char *profile;
-	bool show_profile, list_profiles;
+	bool show_profile, list_profiles, help_fields;
+	const char *filter;
 	uint64_t report_port, udp_port;
 	unsigned rows, events; /* sets */
 	const char *threshold[THRESHOLDS_MAX];

@@ -174,14 +174,6 @@ struct flow_entry *flows_guess(const struct flows *fl, uint64_t hash)
 	return NULL;
 }
 
-static bool is_flow(const struct flow_entry *f, const uint8_t *key, size_t len)
-{
-	if (f->key_len != len)
-		return false;
-	return len == KEY_FLOW4_LEN ? !memcmp(f->key, key, KEY_FLOW4_LEN)
-				    : !memcmp(f->key, key, len);
-}
-
 /* Bucket i becomes the first one of its row. */
 static void to_front(struct flow_bucket *row, uint32_t i)
 {
@@ -221,8 +213,8 @@ static void evict(struct flows *fl, const struct flow_bucket *b)
 	entry_free(fl, b->at);
 }
 
-struct flow_entry *flows_get(struct flows *fl, uint64_t hash,
-			     const uint8_t *key, size_t len)
+struct flow_entry *flows_find(struct flows *fl, uint64_t hash,
+			      const uint8_t *key, size_t len)
 {
 	struct flow_bucket *row = flows_row(fl, hash);
 	struct flow_entry *f;
@@ -230,7 +222,7 @@ struct flow_entry *flows_get(struct flows *fl, uint64_t hash,
 
 	for (i = 0; i < fl->o.buckets && row[i].at; i++) {
 		f = flows_entry(fl, row[i].at);
-		if (row[i].tag != (uint32_t)hash || !is_flow(f, key, len))
+		if (row[i].tag != (uint32_t)hash || !flow_is(f, key, len))
 			continue;
 		if (i)
 			to_front(row, i);

@@ -133,6 +133,24 @@ static void json_row(const struct encoder *e, struct outbuf *o,
 	outbuf_char(o, '}');
 }
 
+/* Each lead has the character before it, which is '{' for the first. */
+static void sparse_row(const struct encoder *e, struct outbuf *o,
+		       const struct row_cell *c, const uint8_t *bytes)
+{
+	char before = '{';
+
+	for (unsigned i = 0; i < e->schema->n; i++) {
+		if (encode_is_null(&c[i]))
+			continue;
+		outbuf_char(o, before);
+		outbuf_bytes(o, e->columns[i].lead + 1,
+			     e->columns[i].lead_len - 1);
+		json_value(o, &c[i], bytes);
+		before = ',';
+	}
+	outbuf_word(o, before == '{' ? "{}" : "}");
+}
+
 static void csv_value(struct outbuf *o, const struct row_cell *c,
 		      const uint8_t *bytes)
 {
@@ -263,6 +281,8 @@ void encoder_row(const struct encoder *e, struct outbuf *o,
 
 	if (e->fmt == ROW_NDJSON)
 		json_row(e, o, c, b->bytes);
+	else if (e->fmt == ROW_SPARSE)
+		sparse_row(e, o, c, b->bytes);
 	else if (e->fmt == ROW_CSV)
 		csv_row(e, o, c, b->bytes);
 	else

@@ -24,6 +24,7 @@ enum row_format {
 	ROW_TEXT,
 	ROW_CSV,
 	ROW_NDJSON,
+	ROW_SPARSE, /* NDJSON without what is null; for who has defaults */
 };
 
 /* "text", "csv", "ndjson"; -1 for others. */

@@ -9,6 +9,7 @@
 #include "telemetry/steady.h"
 #include "telemetry/track.h"
 #include "telemetry/value.h"
+#include "telemetry/vector.h"
 
 struct taking {
 	struct telemetry *t;
@@ -240,6 +241,8 @@ static void take_report(struct telemetry *t, const struct int_view *v)
 		t->ledger.unnumbered++;
 		return;
 	}
+	if (loss_next(r, from->sequence, v->ts_ns))
+		return;
 	late = r->late;
 	repeated = r->repeated;
 	news = loss_take(r, from->sequence, v->ts_ns);
@@ -263,7 +266,10 @@ static void take_metadata(struct taking *c)
 	l->hops += c->hops.n;
 	l->keyless += !c->f;
 	l->partial += !c->whole;
-	if (c->f && c->whole && steady_is(c->t, c->f, &c->hops)) {
+	if (c->f && c->whole && c->t->vector &&
+	    vector_is(c->t, c->f, &c->hops)) {
+		c->latency = vector_take(c->t, c->f, &c->hops);
+	} else if (c->f && c->whole && steady_is(c->t, c->f, &c->hops)) {
 		c->latency = steady_take(c->t, c->f, &c->hops);
 	} else {
 		if (c->f && c->whole && !where_it_was(c))

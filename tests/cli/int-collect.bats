@@ -225,6 +225,22 @@ by_node() { sort -s -k1,2; }
 	run -1 grep -E '"event":"(new_key|change)","metric":"(hop_latency|path)' after
 }
 
+@test "a filter: of nodes, latencies, nets, in one hop" {
+	generate md 2.1
+	node=$(cut -d, -f6 truth.csv | sed -n 2p)
+	run -0 --separate-stderr int-collect -r in.pcap -R flow -o ndjson \
+		-f "node $node and hop.latency > 2us and src net 10.128.0.0/9"
+	balances - <<<"$(grep -v '"stage":"flows"' <<<"$stderr")"
+	jq -r '"\(.flow) \(.packets)"' <<<"$output" | sort >flows
+	awk -F, -v node="$node" 'NR > 1 && $6 == node && $9 > 2000 { n[$3]++ }
+		END { for (f in n) print f, n[f] }' truth.csv | sort >want
+	[ -s want ]
+	diff want flows
+	run -2 int-collect -r in.pcap -f "node 7 and"
+	[[ $output == *"at 'the end'"* ]]
+	int-collect --help-fields -o csv | grep -q '^hop.latency,ns,'
+}
+
 # --- packets on --------------------------------------------------------------
 
 # Records of the two captures; their file headers differ.

@@ -89,6 +89,7 @@ static inline void put_ip(struct put *w, struct rng *r, uint8_t version,
 	put_random(w, r, version == 4 ? 20 + options * 4u : 40);
 	if (version == 4) {
 		p[0] = (uint8_t)(0x45 + options);
+		memset(p + 20, 1, options * 4u); /* no operation */
 		be16_store(p + 6, 0x4000);
 		p[9] = protocol;
 		return;
@@ -99,7 +100,8 @@ static inline void put_ip(struct put *w, struct rng *r, uint8_t version,
 		return;
 	put_u8(w, protocol);
 	put_u8(w, 0);
-	put_random(w, r, 6);
+	put_be16(w, 0x0104); /* padding */
+	put_zero(w, 4);
 }
 
 /* Lengths and checksums of a packet that ends where the writer is. */
@@ -145,6 +147,7 @@ static inline uint8_t put_l4(struct put *w, struct rng *r, uint8_t version,
 		return NET_PROTO_TCP;
 	case PACKET_ICMP:
 		put_random(w, r, 8);
+		(*l4)[0] = version == 4 ? 8 : 128; /* echo */
 		return version == 4 ? NET_PROTO_ICMP : NET_PROTO_ICMP6;
 	case PACKET_GRE:
 		put_be16(w, rng_below(r, 2) ? 0x2000 : 0);
