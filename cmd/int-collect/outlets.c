@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "outlets.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -39,20 +41,28 @@ static const struct export_names names[] = {
 static struct row_sink *tee(const struct outlets *out, const struct opts *o,
 			    enum row_choice kind)
 {
-	struct row_sink *to[EXPORTS_MAX + 2], *s;
+	struct row_sink *to[3], *s;
 	unsigned n = 0;
 
 	if (o->rows >> kind & 1)
 		to[n++] = out->screen;
 	if (out->dta && (kind == ROWS_EVENT || kind == ROWS_FLOW))
 		to[n++] = out->dta;
-	for (unsigned i = 0; i < out->n; i++)
-		to[n++] = out->database[i];
+	if (out->databases)
+		to[n++] = out->databases;
 	if (!n)
 		return NULL;
 	if (!(s = tee_open(to, n)))
 		cli_fail("out of memory");
 	return s;
+}
+
+/* Databases take rows in their own time: nobody waits for them before the end.
+ */
+static int no_wait(struct row_sink *s)
+{
+	(void)s;
+	return 0;
 }
 
 static void share_out(struct outlets *out, const struct opts *o)
@@ -102,7 +112,50 @@ void outlets_open(struct outlets *out, const struct opts *o)
 		cli_fault(o->dta, &f);
 	if (!(out->screen = stream_sink_mixed(stdout, o->format, true)))
 		cli_fail("out of memory");
+	if (out->n) {
+		if (!(out->databases = tee_open(out->database, out->n)))
+			cli_fail("out of memory");
+		out->databases->flush = no_wait;
+	}
 	share_out(out, o);
+}
+
+/* A URL as it may be seen: without user, password and options. */
+static void show(char *out, size_t size, const char *url)
+{
+	char *place, *at;
+
+	snprintf(out, size, "%.*s", (int)strcspn(url, "?"), url);
+	place = strstr(out, "//");
+	at = place ? strrchr(place, '@') : NULL;
+	if (at)
+		memmove(place + 2, at + 1, strlen(at));
+}
+
+static void warn_of(const char *url, uint64_t rows, const char *what,
+		    const char *why)
+{
+	char name[256];
+
+	if (!rows)
+		return;
+	show(name, sizeof(name), url);
+	cli_warn("%s: %" PRIu64 " rows %s%s%s", name, rows, what,
+		 *why ? ": " : "", why);
+}
+
+/* Says what became of rows that the database has not got. */
+static int judge(const char *url, const struct queue_status *st)
+{
+	const struct queue_ledger *l = &st->ledger;
+
+	warn_of(url, l->refused, "were refused", st->refusal.text);
+	warn_of(url, l->full, "found no room in the queue", st->why.text);
+	warn_of(url, l->damaged, "were damaged in the spool", "");
+	warn_of(url, l->unsent, "could not be sent", st->why.text);
+	warn_of(url, l->kept, "wait in the spool for the next run",
+		st->why.text);
+	return l->refused || l->full || l->damaged || l->unsent || l->kept;
 }
 
 int outlets_end(struct outlets *out)
@@ -118,13 +171,10 @@ int outlets_end(struct outlets *out)
 	for (unsigned i = 0; i < out->n; i++) {
 		struct queue_status st;
 
-		if (queue_end(out->database[i]) == 0)
-			continue;
+		queue_end(out->database[i]);
 		queue_status(out->database[i], &st);
-		cli_warn("%s: %s", out->url[i],
-			 st.why.text[0] ? st.why.text
-					: "not all rows could be sent");
-		status = -1;
+		if (judge(out->url[i], &st))
+			status = -1;
 	}
 	return status;
 }
@@ -147,6 +197,8 @@ void outlets_close(struct outlets *out)
 		if (out->tee[i])
 			out->tee[i]->close(out->tee[i]);
 	out->screen->close(out->screen);
+	if (out->databases)
+		out->databases->close(out->databases);
 	if (out->dta)
 		out->dta->close(out->dta);
 	for (unsigned i = 0; i < out->n; i++)
