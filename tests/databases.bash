@@ -71,3 +71,67 @@ finish() {
 	exec 7>&-
 	wait "$ROWS_TO"
 }
+
+# port_of LOG: where a prometheus: sink listens, once it has said so.
+port_of() {
+	wait_for grep -q '^port ' "$1" && sed -n 's/^port //p' "$1" | tail -n 1
+}
+
+# prometheus_up PORT...: one that asks these every second.
+prometheus_up() {
+	local dir=$BATS_TEST_TMPDIR/prometheus p targets=
+
+	mkdir -p "$dir"
+	for p; do
+		targets+="'127.0.0.1:$p',"
+	done
+	printf '%s\n' 'global: {scrape_interval: 1s}' 'scrape_configs:' \
+		"- {job_name: rows, static_configs: [{targets: [$targets]}]}" \
+		>"$dir/conf.yml"
+	serve prometheus.log prometheus --config.file="$dir/conf.yml" \
+		--storage.tsdb.path="$dir/data" \
+		--web.listen-address="127.0.0.1:$PORT"
+	wait_for curl -sf -o "$dir/ready" "http://127.0.0.1:$PORT/-/ready"
+}
+
+# prometheus_ask QUERY: the value of its first sample.
+prometheus_ask() {
+	curl -sG --data-urlencode "query=$1" \
+		"http://127.0.0.1:$PORT/api/v1/query" |
+		jq -r '.data.result[0].value[1]'
+}
+
+# redis_up [PORT [OPTIONS...]]: an own directory for each.
+redis_up() {
+	local port=${1:-$PORT} dir
+
+	shift || :
+	dir=$BATS_TEST_TMPDIR/redis-$port
+	mkdir -p "$dir"
+	serve "redis-$port.log" redis-server --port "$port" --bind 127.0.0.1 \
+		--dir "$dir" --save '' --daemonize no "$@"
+	wait_for redis_is_up "$port"
+}
+
+redis_is_up() { [[ $(redis-cli -p "$1" ping 2>&1) =~ PONG|NOAUTH ]]; }
+
+redis_ask() { redis-cli -p "$PORT" "$@"; }
+
+# redis_cluster_up: three nodes from $PORT on, a third of the slots each.
+redis_cluster_up() {
+	local i
+
+	for i in 0 1 2; do
+		redis_up $((PORT + i)) --cluster-enabled yes \
+			--cluster-port $((PORT + 10 + i))
+	done
+	redis-cli --cluster create 127.0.0.1:$PORT 127.0.0.1:$((PORT + 1)) \
+		127.0.0.1:$((PORT + 2)) --cluster-yes >cluster.log
+	for i in 0 1 2; do
+		wait_for redis_cluster_is_up $((PORT + i))
+	done
+}
+
+redis_cluster_is_up() {
+	redis-cli -p "$1" cluster info | grep -q cluster_state:ok
+}

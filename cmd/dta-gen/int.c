@@ -18,7 +18,6 @@
 
 enum {
 	CLOCK_EVERY = 1024, /* packets */
-	PER_CENT = 100,
 };
 
 /* Synthetic time begins here: 2023-11-14 22:13:20 UTC. */
@@ -44,52 +43,6 @@ LEDGER_COMPLETE(fields, struct int_gen_ledger);
 
 const struct ledger int_gen_ledger = {"gen", "packets", fields,
 				      sizeof(fields) / sizeof(fields[0])};
-
-static void put(struct int_gen *g, const uint8_t *frame, size_t len,
-		uint64_t ts_ns)
-{
-	struct pkt p = {frame, (uint32_t)len, (uint32_t)len, ts_ns};
-	int rc;
-
-	if (g->o.live.name && cli_pace(&g->pace, 1, NULL) == CLI_PACE_OVER)
-		g->done = true;
-	rc = snk_tx(g->snk, &p, 1);
-	if (!rc && g->o.live.name)
-		rc = snk_flush(g->snk);
-	if (!g->err)
-		g->err = rc;
-}
-
-static bool chance(struct int_gen *g, double percent)
-{
-	return percent > 0 && rng_unit(&g->rng) * PER_CENT < percent;
-}
-
-static void release(struct int_gen *g)
-{
-	if (g->held)
-		put(g, g->hold, g->held, g->held_ns);
-	g->held = 0;
-}
-
-void int_send(struct int_gen *g, const uint8_t *frame, size_t len,
-	      uint64_t ts_ns)
-{
-	g->ctr.frames++;
-	if (chance(g, g->o.loss)) {
-		g->ctr.lost++;
-		return;
-	}
-	if (!g->held && chance(g, g->o.reorder)) {
-		memcpy(g->hold, frame, len);
-		g->held = len;
-		g->held_ns = ts_ns;
-		g->ctr.reordered++;
-		return;
-	}
-	put(g, frame, len, ts_ns);
-	release(g);
-}
 
 /* A field of the truth, empty if nobody was asked. */
 static void put_field(const struct int_gen *g, const struct inband_hop *h,
@@ -140,7 +93,8 @@ static size_t frame_of(struct int_gen *g, const struct traffic *t,
 
 	if (pkt) {
 		*frame = pkt->data;
-		return pkt->len == pkt->wire_len && !p->fragment ? pkt->len : 0;
+		g->cut = pkt->wire_len - pkt->len;
+		return p->fragment ? 0 : pkt->len;
 	}
 	len = traffic_frame(g->packet, INT_FRAME_MAX, p, g->o.data, 0);
 	*frame = g->packet;
@@ -203,7 +157,7 @@ static void open_traffic(struct int_gen *g, struct traffic **t)
 	struct fault f = {0};
 
 	if (g->o.form == FORM_IOAM && !g->o.from)
-		o.model.ipv6_percent = PER_CENT; /* it has no other place */
+		o.model.ipv6_percent = 100; /* it has no other place */
 	if (traffic_open(t, &o, &f) < 0)
 		cli_fault(g->o.from ? g->o.from : "traffic", &f);
 }
@@ -279,7 +233,7 @@ static int run(struct int_gen *g, struct traffic *t, struct fault *f)
 		if (!g->o.quiet && n % CLOCK_EVERY == 0)
 			progress(g, t);
 	}
-	release(g);
+	int_send_rest(g);
 	cli_progress_end();
 	return rc < 0 && rc != -EINTR ? rc : 0;
 }
@@ -297,6 +251,11 @@ static int end(struct int_gen *g, int src_err, const struct fault *f)
 	if (g->err || err) {
 		cli_warn("%s: %s", g->o.out ? g->o.out : g->o.live.name,
 			 strerror(g->err ? -g->err : -err));
+		status = CLI_FAIL;
+	}
+	if (g->ctr.unfit && !g->ctr.carried) {
+		cli_warn("no packet has room for that: fewer hops or "
+			 "instructions, or another place (--over)");
 		status = CLI_FAIL;
 	}
 	if (g->truth && (ferror(g->truth) || fflush(g->truth))) {

@@ -46,7 +46,7 @@ struct int_gen_ledger {
 	struct traffic_counters traffic; /* packets, not_ip, malformed */
 	uint64_t carried;
 	uint64_t unfit; /* INT cannot be put there: fragments, protocols without
-			   a place for it, no room, cut captures */
+			   a place for it, no room */
 	uint64_t spikes;
 	uint64_t frames;    /* made, */
 	uint64_t lost;	    /* and of them lost on purpose, */
@@ -75,8 +75,8 @@ struct int_gen {
 	FILE *truth;
 	int err; /* of snk, the first */
 	bool done;
-	uint64_t held_ns;
-	size_t held; /* bytes of a frame that waits for the next one */
+	uint32_t cut; /* bytes that the captured packet had on the wire, too */
+	struct pkt held; /* a frame that waits for the next one; len 0: none */
 	uint8_t *hold, *frame, *packet, *tunnel; /* INT_FRAME_MAX each */
 };
 
@@ -88,9 +88,10 @@ void int_options_read(struct int_gen *g, int argc, char **argv);
 bool int_make(struct int_gen *g, const struct inband_path *path,
 	      const struct traffic_packet *p, const uint8_t *packet,
 	      size_t len);
-/* int.c: a frame goes, or is lost, or waits. */
+/* int_send.c: a frame goes, or is lost, or waits for the next one. */
 void int_send(struct int_gen *g, const uint8_t *frame, size_t len,
 	      uint64_t ts_ns);
+void int_send_rest(struct int_gen *g);
 
 /* The program; argv[0] is "int". Returns the exit status. */
 int int_main(int argc, char **argv);

@@ -67,7 +67,8 @@ static const struct cli_option options[] = {
 	  CLI_U64, AT(seed) },
 	{ 'w', "write", "FILE", "where frames go, as pcap; - for stdout",
 	  CLI_OUT, AT(out) },
-	{ 'i', "interface", "IFACE", "send them there", CLI_STR, AT(live.name) },
+	{ 'i', "interface", "IFACE", "send them there",
+	  CLI_STR, AT(live.name) },
 	{ 't', "truth", "FILE", "write what was said, as CSV; - for stdout",
 	  CLI_OUT, AT(truth) },
 	{ 'R', "rate", "PPS", "synthetic packets a second (1000000); -i: of "
@@ -80,7 +81,8 @@ static const struct cli_option options[] = {
 	  CLI_U64, AT(arity), .min = 4, .max = TOPO_ARITY_MAX },
 	{ 0, "values", "HOW", "exponential (default), or steady with spikes",
 	  CLI_WORD, AT(values), .words = values },
-	{ 0, "spikes", "N", "packets ten times as long at a node, a second (10)",
+	{ 0, "spikes", "N",
+	  "packets ten times as long at a node, a second (10)",
 	  CLI_U64, AT(spikes), .max = 1000000000 },
 	{ 0, "latency", "TIME", "in a node, mean (2us)",
 	  CLI_TIME, AT(latency_ns), .min = 1, .max = 100000000 },
@@ -142,6 +144,9 @@ static void plans(struct int_gen *g)
 	if (p->version == INT_ANY)
 		cli_refuse("--profile: 'any' does not say which version to "
 			   "make");
+	if (o->form == FORM_MX && p->version != INT_V2_1)
+		cli_refuse("--format: mx is of INT 2.1, and not of profile %s",
+			   p->name);
 	if (o->report_version == BY_PROFILE)
 		o->report_version = p->version < INT_V2_0 ? p->version : 2;
 	if (!o->has_instructions)

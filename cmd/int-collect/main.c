@@ -4,7 +4,6 @@
  * metrics, flows and distributions; and packets on without it.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -12,6 +11,7 @@
 #include "inband/intake.h"
 #include "options.h"
 #include "outlets.h"
+#include "profile/profile.h"
 #include "thresholds.h"
 
 struct run {
@@ -21,6 +21,7 @@ struct run {
 	struct telemetry *t;
 	struct snk *out; /* of packets */
 	struct outlets outlets;
+	struct thresholds th;
 	struct cli_loop loop;
 	uint64_t behind_ns; /* the clock less the packets' time */
 	int error;
@@ -43,14 +44,12 @@ static void print_ledgers(void *run)
 /* Thresholds anew; if they cannot be used the old ones hold. */
 static void hangup(void *run)
 {
-	struct thresholds *th = malloc(sizeof(*th));
 	struct run *r = run;
 	struct fault f = {0};
-	int rc = th ? thresholds_read(th, &r->o, &f) : -ENOMEM;
+	int rc = thresholds_read(&r->th, &r->o, &f);
 
 	if (!rc)
-		rc = telemetry_set(r->t, &th->t);
-	free(th);
+		rc = telemetry_set(r->t, &r->th.t);
 	if (rc < 0)
 		cli_warn("SIGHUP: %s; the thresholds stay as they are",
 			 f.text[0] ? f.text : strerror(-rc));
@@ -142,38 +141,44 @@ static void set_flows(struct flows_options *f, const struct opts *o)
 		f->idle_ns = o->flow_idle_ns;
 }
 
+static void read_thresholds(struct run *r)
+{
+	struct fault f = {0};
+
+	if (thresholds_read(&r->th, &r->o, &f) < 0)
+		cli_refuse("%s", f.text);
+}
+
 static void open_telemetry(struct run *r)
 {
-	struct thresholds *th = calloc(1, sizeof(*th));
 	struct telemetry_options to;
-	struct fault f = {0};
 	int rc;
 
-	if (!th)
-		cli_fail("out of memory");
-	if (thresholds_read(th, &r->o, &f) < 0)
-		cli_refuse("%s", f.text);
 	telemetry_defaults(&to);
 	set_flows(&to.flows, &r->o);
 	if (r->o.push_ns != UINT64_MAX)
 		to.push_ns = r->o.push_ns;
 	to.events_max = r->o.budget;
 	to.kinds = r->o.events;
-	rc = telemetry_open(&r->t, &to, &th->t, &r->outlets.sinks);
+	rc = telemetry_open(&r->t, &to, &r->th.t, &r->outlets.sinks);
 	if (rc < 0)
 		cli_fail("flow cache of %u rows of %u flows: %s", to.flows.rows,
 			 to.flows.buckets, strerror(-rc));
-	free(th);
 }
 
 static void choose_profile(struct run *r)
 {
 	const struct int_profile *p = int_profile_named(r->o.profile);
+	struct fault f = {0};
 
-	if (!p)
-		cli_refuse("--profile: '%s' is none; see --list-profiles",
+	if (p)
+		r->profile = *p;
+	else if (!strpbrk(r->o.profile, "./") && strcmp(r->o.profile, "-"))
+		cli_refuse("--profile: '%s' is none, and no file (FILE has a "
+			   "point or a slash in it); see --list-profiles",
 			   r->o.profile);
-	r->profile = *p;
+	else if (profile_read(&r->profile, r->o.profile, &f) < 0)
+		cli_fault(r->o.profile, &f);
 	if (r->o.report_port)
 		r->profile.report_port = (uint16_t)r->o.report_port;
 	if (r->o.udp_port)
@@ -184,11 +189,11 @@ static void run_open(struct run *r)
 {
 	struct fault f = {0};
 
-	choose_profile(r);
 	cli_user_check(r->o.live.user);
+	read_thresholds(r);
+	outlets_open(&r->outlets, &r->o);
 	if (r->o.read && src_open(&r->loop.s, r->o.read, &f) < 0)
 		cli_fault(r->o.read, &f);
-	outlets_open(&r->outlets, &r->o);
 	open_out(r);
 	open_intake(r);
 	open_telemetry(r);
@@ -234,6 +239,42 @@ static int run_close(struct run *r)
 	return status;
 }
 
+static const struct row_field profile_fields[] = {
+	{"profile", ROW_STR, 12, ROW_TAG},
+	{"version", ROW_STR, 7},
+	{"dscp", ROW_U64, 4},
+	{"udp_port", ROW_U64, 8},
+	{"report_port", ROW_U64, 11},
+};
+
+static const struct schema profile_rows = {"int_profile", profile_fields,
+					   sizeof(profile_fields) /
+						   sizeof(profile_fields[0])};
+
+static int list_profiles(enum row_format fmt)
+{
+	static const char *const versions[] = {"0.5", "1.0", "2.0", "2.1",
+					       "any"};
+	struct rows *r = rows_print(stdout, fmt, &profile_rows, true);
+	const struct int_profile *p;
+
+	if (!r)
+		cli_fail("out of memory");
+	for (unsigned i = 0; (p = int_profile_at(i)); i++) {
+		row_str(r, 0, p->name);
+		row_str(r, 1, versions[p->version]);
+		if (p->dscp_mask)
+			row_u64(r, 2, p->dscp);
+		if (p->udp_port)
+			row_u64(r, 3, p->udp_port);
+		if (p->report_port)
+			row_u64(r, 4, p->report_port);
+		row_end(r);
+	}
+	rows_close(r);
+	return CLI_OK;
+}
+
 int main(int argc, char **argv)
 {
 	static struct run run;
@@ -249,6 +290,12 @@ int main(int argc, char **argv)
 		.report = print_ledgers,
 		.hangup = hangup,
 	};
+	if (run.o.list_profiles)
+		return list_profiles(run.o.format);
+	choose_profile(&run);
+	if (run.o.show_profile)
+		return profile_write(&run.profile, stdout) < 0 ? CLI_FAIL
+							       : CLI_OK;
 	cli_signals();
 	cli_take_hangup();
 	run_open(&run);

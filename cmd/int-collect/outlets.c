@@ -7,6 +7,32 @@
 #include "export/export.h"
 #include "row/tee.h"
 
+/* Flows are what they last were, all else is one after the other. */
+static const struct export_rule rules[] = {
+	{"int_flow", EXPORT_STATE, "flow:{flow}"},
+	{"int_hop", EXPORT_STATE, "hop:{flow}:{node}"},
+	{"int_distribution", EXPORT_STATE,
+	 "distribution:{metric}:{node}:{path_id}"},
+	{"int_bin", EXPORT_STATE, "bin:{metric}:{node}:{path_id}:{low}"},
+};
+
+/* names=intcollector: the measurements of wire-facts 5.4, of live values and
+ * events alike. */
+static const char *const value_name[][2] = {{"value", "value"}, {NULL, NULL}};
+
+static const struct line_names intcollector[] = {
+	{"int_value",
+	 "{metric},{flow},sw_id={node},port_id={egress},queue_id={queue}",
+	 value_name},
+	{"int_event",
+	 "{metric},{flow},sw_id={node},port_id={egress},queue_id={queue}",
+	 value_name},
+};
+
+static const struct export_names names[] = {
+	{"intcollector", intcollector, 2},
+};
+
 static struct row_sink *tee(struct row_sink *const *to, unsigned n)
 {
 	struct row_sink *s = tee_open(to, n);
@@ -38,10 +64,14 @@ static void share_out(struct outlets *out, const struct opts *o)
 static void open_databases(struct outlets *out, const struct opts *o)
 {
 	struct export_options eo = {
-		.queue = o->queue,
-		.spool = o->spool,
-		.spool_size = o->spool_size,
-		.end_ns = o->end_ns,
+		.queue = {.bytes = o->queue,
+			  .spool = o->spool,
+			  .spool_size = o->spool_size,
+			  .end_ns = o->end_ns},
+		.rules = rules,
+		.n_rules = sizeof(rules) / sizeof(rules[0]),
+		.names = names,
+		.n_names = sizeof(names) / sizeof(names[0]),
 	};
 	struct fault f = {0};
 
@@ -72,11 +102,11 @@ int outlets_end(struct outlets *out)
 	int status = out->screen->flush(out->screen) < 0 ? -1 : 0;
 
 	for (unsigned i = 0; i < out->n; i++) {
-		struct export_status st;
+		struct queue_status st;
 
-		if (export_end(out->database[i]) == 0)
+		if (queue_end(out->database[i]) == 0)
 			continue;
-		export_status(out->database[i], &st);
+		queue_status(out->database[i], &st);
 		cli_warn("%s: %s", out->url[i],
 			 st.why.text[0] ? st.why.text
 					: "not all rows could be sent");
@@ -88,10 +118,10 @@ int outlets_end(struct outlets *out)
 void outlets_ledgers(struct outlets *out, enum row_format fmt)
 {
 	for (unsigned i = 0; i < out->n; i++) {
-		struct export_status st;
+		struct queue_status st;
 
-		export_status(out->database[i], &st);
-		cli_ledger(&export_ledger, &st.ledger, fmt);
+		queue_status(out->database[i], &st);
+		cli_ledger(&queue_ledger, &st.ledger, fmt);
 	}
 }
 

@@ -16,21 +16,13 @@
  *	timeout	 of one try: 10s; not of files and prometheus
  *	retry	 between tries at most: 10s. They begin at 100ms, and double
  *
- * put() hands the rows of a batch to a thread, through a queue which is bounded
- * in bytes, and never waits; what does not fit is counted (full). The thread
- * makes blocks of them, another sends them, again and again while the database
- * does not answer, blocks of one schema in the order they were put. With a
- * spool, blocks that do not fit memory, or that come while the database does
- * not answer, are kept in files (spool.h), and sent once it does, in order; so
- * is what is left at the end, and it is sent by the next one with the same URL.
+ * What comes of the rows, and of a database that is slow or away: queue.h.
+ * queue_status() and queue_end() are for these sinks. Where it shows that rows
+ * come at least once: Redis streams, and ClickHouse tables that do not drop
+ * repeated blocks, hold some twice. InfluxDB writes the same points again;
+ * Kafka tells repetitions by their number.
  *
- * At least once: a database that has taken a block, but whose answer is lost,
- * gets it again. Where that shows: Redis streams and lists, and ClickHouse
- * tables that do not drop repeated blocks, hold rows twice. InfluxDB writes the
- * same points again; Kafka tells repetitions by their number.
- *
- * Threads: a sink's calls come from one thread, export_status() from any. All
- * signals are blocked in the sink's own threads.
+ * Signals are blocked in the sink's own threads.
  */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
@@ -39,26 +31,8 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "base/ledger.h"
+#include "queue/queue.h"
 #include "row/line.h"
-#include "row/sink.h"
-
-/* Rows: in = done + dropped, once the sink has ended. */
-struct export_ledger {
-	uint64_t rows;	  /* put */
-	uint64_t found;	  /* in the spool, of an earlier run */
-	uint64_t written; /* the database has them */
-	uint64_t kept;	  /* in the spool at the end */
-	uint64_t full;	  /* no room in the queue, or in the spool */
-	uint64_t refused; /* by the database: what they say is not for it */
-	uint64_t unsent;  /* at the end, and no spool */
-	uint64_t damaged; /* in the spool, and not as they were written */
-	uint64_t spooled; /* notes: rows that went into the spool, */
-	uint64_t blocks;  /* blocks sent, */
-	uint64_t retries; /* and tries that were in vain */
-};
-
-extern const struct ledger export_ledger;
 
 /* What the rows of a schema are to a store of keys and values. */
 enum export_kind {
@@ -83,10 +57,7 @@ struct export_names {
 
 /* Zero: the defaults. What is pointed at outlives the sink. */
 struct export_options {
-	uint64_t queue;	     /* bytes in memory; 32 MiB */
-	const char *spool;   /* directory, which is made; NULL: none */
-	uint64_t spool_size; /* bytes of it for this sink; 1 GiB */
-	uint64_t end_ns;     /* how long the end waits for it; 5 s */
+	struct queue_options queue; /* rows to retry: the URL may say */
 	const struct export_rule *rules;
 	unsigned n_rules;
 	const struct export_names *names;
@@ -97,28 +68,9 @@ struct export_options {
 	void *ctx;
 };
 
-/* How a sink fares. */
-struct export_status {
-	struct export_ledger ledger;
-	bool failing;	      /* the last try was in vain: why says it */
-	uint64_t changes;     /* times that it began to fail, or ceased to */
-	struct fault why;     /* of the last failure */
-	struct fault refusal; /* of the last rows refused; "": none */
-	uint16_t port;	      /* prometheus: where it listens */
-};
-
 /* 0, or -errno with f set: "redis://HOST: reason". A database that does not
  * answer is no error: it may come. The URL is copied. */
 int export_open(struct row_sink **out, const char *url,
 		const struct export_options *o, struct fault *f);
-
-void export_status(struct row_sink *s, struct export_status *out);
-
-/*
- * Sends what is left, or keeps it, and ends the threads: the ledger adds up
- * then. Takes end_ns and half a second at most, whatever the database does.
- * close() does it if nobody has. 0; -ETIMEDOUT: not all was sent.
- */
-int export_end(struct row_sink *s);
 
 #endif

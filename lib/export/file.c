@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "export/driver.h"
+#include "export/private.h"
 #include "row/encode.h"
 
 struct file {
@@ -109,11 +109,14 @@ static int file_take(void *self, void *shape, struct row_batch *b,
 	return fault_set(f, rc, "%s", strerror(-rc));
 }
 
-const struct driver file_driver = {
+const struct export_scheme export_file = {
 	.scheme = "file",
 	.open = file_open,
-	.close = file_close,
-	.shape = file_shape,
-	.unshape = file_unshape,
-	.take = file_take,
+	.driver =
+		{
+			.close = file_close,
+			.shape = file_shape,
+			.unshape = file_unshape,
+			.take = file_take,
+		},
 };

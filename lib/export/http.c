@@ -86,7 +86,8 @@ int http_open(struct http **out, const struct export_url *u, uint16_t port,
 	if (h->packed)
 		curl_slist_append(h->packed, "Content-Encoding: gzip");
 	snprintf(h->base, sizeof(h->base), "%s://%s:%u/",
-		 u->web ? u->web : "http", u->host, u->port ? u->port : port);
+		 u->web ? u->web : "http", u->host,
+		 (unsigned)(u->port ? u->port : port));
 	if (!h->multi || !h->easy || !h->plain || !h->packed) {
 		http_close(h);
 		return fault_set(f, -ENOMEM, "out of memory");

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "export/driver.h"
+#include "export/private.h"
 
 enum {
 	HTTP_REPLY_MAX = 16384, /* of a reply's body, the rest is ignored */

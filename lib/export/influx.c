@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "export/distinct.h"
-#include "export/driver.h"
+#include "export/private.h"
 #include "export/http.h"
 
 enum {
@@ -273,12 +273,15 @@ static int influx_send(void *self, struct block *b, struct tally *t,
 	return rc;
 }
 
-const struct driver influx_driver = {
+const struct export_scheme export_influx = {
 	.scheme = "influx",
 	.open = influx_open,
-	.close = influx_close,
-	.shape = influx_shape,
-	.unshape = influx_unshape,
-	.encode = influx_encode,
-	.send = influx_send,
+	.driver =
+		{
+			.close = influx_close,
+			.shape = influx_shape,
+			.unshape = influx_unshape,
+			.encode = influx_encode,
+			.send = influx_send,
+		},
 };

@@ -2,8 +2,8 @@
 /*
  * url.h - where rows go, in one word (private to this room):
  *
- *	SCHEME:[http:|https:]//[USER[:PASSWORD]@]HOST[:PORT][/PATH][?NAME=VALUE&...]
- *	file:PATH[?NAME=VALUE&...]
+ *	SCHEME:[http:|https:]//[USER[:PASSWORD]@]HOST[:PORT][/PATH][?OPTIONS]
+ *	file:PATH[?OPTIONS]	NAME=VALUE&NAME=VALUE...
  *
  * %XX stands for a byte in user, password, path and values; an IPv6 host is in
  * brackets. HOST may be several, for those that take it: a:1,b:2.

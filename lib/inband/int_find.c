@@ -229,10 +229,10 @@ static enum int_result in_vxlan(struct search *s)
 	return INT_OK;
 }
 
-/* The option at the cursor, with len bytes of data. */
-static enum int_result geneve_option(struct search *s, size_t len)
+/* The option at p, with len bytes of data at the cursor. */
+static enum int_result geneve_option(struct search *s, const uint8_t *p,
+				     size_t len)
 {
-	const uint8_t *p = cur_take(&s->l4.c, NET_GENEVE_OPTION_LEN);
 	struct int_place *at = s->at;
 	bool old;
 
@@ -261,15 +261,16 @@ static enum int_result in_geneve(struct search *s)
 	if (end > s->end)
 		return INT_BAD_PACKET;
 	cut_at(s, end);
-	/* Each option is 4 bytes or more. */
-	while (cur_left(&s->l4.c) >= NET_GENEVE_OPTION_LEN) {
-		p = s->l4.c.p;
-		len = p[NET_GENEVE_OPTION_AT_WORDS] & NET_GENEVE_OPTION_MASK;
+	/* Each option is 4 bytes or more, and a failed read ends it. */
+	while ((p = cur_take(&s->l4.c, NET_GENEVE_OPTION_LEN))) {
+		len = (p[NET_GENEVE_OPTION_AT_WORDS] & NET_GENEVE_OPTION_MASK) *
+		      4u;
 		if (be16_load(p) == s->p->geneve_class)
-			return geneve_option(s, len * 4);
-		cur_take(&s->l4.c, NET_GENEVE_OPTION_LEN + len * 4);
+			return geneve_option(s, p, len);
+		if (!cur_take(&s->l4.c, len))
+			break;
 	}
-	return INT_NONE;
+	return offset(s, s->l4.c.end) < end ? INT_CUT : INT_NONE;
 }
 
 static enum int_result in_gre(struct search *s)

@@ -177,6 +177,15 @@ static int pass(struct intake *in, const struct pkt *p)
 	return snk_tx(in->o.out, p, 1);
 }
 
+/* What is missing behind a cut frame is so still. */
+static int restored(struct intake *in, const struct pkt *p, size_t len)
+{
+	snk_done_cut(in->o.out, len, (uint32_t)len + p->wire_len - p->len,
+		     p->ts_ns);
+	in->ctr.restored++;
+	return 0;
+}
+
 static int restore(struct intake *in, const struct int_place *at,
 		   const struct pkt *p)
 {
@@ -190,9 +199,7 @@ static int restore(struct intake *in, const struct int_place *at,
 	len = int_strip(room, p->len, in->o.profile, at, p->data, p->len);
 	if (len < 0)
 		return len;
-	snk_done(in->o.out, (size_t)len, p->ts_ns);
-	in->ctr.restored++;
-	return 0;
+	return restored(in, p, (size_t)len);
 }
 
 static int without_trace(struct intake *in, const struct pkt *p)
@@ -207,9 +214,7 @@ static int without_trace(struct intake *in, const struct pkt *p)
 	len = ioam_strip(room, p->len, p->data, p->len);
 	if (len < 0) /* cut within its headers */
 		return pass(in, p);
-	snk_done(in->o.out, (size_t)len, p->ts_ns);
-	in->ctr.restored++;
-	return 0;
+	return restored(in, p, (size_t)len);
 }
 
 static uint64_t *trace_reason(struct intake_ledger *c, enum ioam_reason r)

@@ -100,61 +100,74 @@ static void own_metadata(struct int_view *v, const struct int_plan *plan,
 		v->drop_reason = data[plan->part[INT_DROP_REASON].at];
 }
 
-/* What INT in the packet says beside the report. */
-static void add_packet(struct int_view *v, const struct int_view *packet)
+/* A view without INT in the packet. Piece by piece, which is faster than all at
+ * once with the key between. */
+static void clear(struct int_view *v)
 {
-	v->format = packet->format;
-	v->flags |= packet->flags;
-	v->key_len = packet->key_len;
-	memcpy(v->key, packet->key, sizeof(v->key));
-	v->ip_len = packet->ip_len;
-	v->stack = packet->stack;
-	v->domain = packet->domain;
-	v->domain_bits = packet->domain_bits;
-	v->source = packet->source;
-	v->source_len = packet->source_len;
+	v->ts_ns = 0;
+	v->format = INT_XD;
+	v->flags = 0;
+	v->key_len = 0;
+	v->drop_reason = 0;
+	v->ip_len = 0;
+	memset(&v->own, 0, sizeof(v->own));
+	memset(&v->stack, 0, sizeof(v->stack));
+	v->domain = 0;
+	v->domain_bits = 0;
+	v->source = NULL;
+	v->source_len = 0;
 }
 
-/* INT in the packet; without, its flow as it is. */
-static void look_into(struct treport *t, struct treport_decoder *d)
+static uint16_t ether_type(uint8_t inner)
 {
-	static const uint16_t types[] = {
-		[TREPORT_ETHERNET] = NET_ETHERTYPE_ETH,
-		[TREPORT_IP4] = NET_ETHERTYPE_IP4,
-		[TREPORT_IP6] = NET_ETHERTYPE_IP6,
-	};
-	struct int_view packet;
+	return inner == TREPORT_ETHERNET ? NET_ETHERTYPE_ETH
+	       : inner == TREPORT_IP4	 ? NET_ETHERTYPE_IP4
+					 : NET_ETHERTYPE_IP6;
+}
+
+/* INT in the packet, to the view. */
+static enum int_result find_int(struct treport *t, struct treport_decoder *d)
+{
 	struct int_place at;
+	enum int_result r = int_find(&at, d->profile, ether_type(t->inner_type),
+				     t->inner, t->inner_len);
 
-	t->packet = INT_NONE;
-	if (t->view.flags & INT_TRACKED)
-		t->packet = (uint8_t)int_find(&at, d->profile,
-					      types[t->inner_type], t->inner,
-					      t->inner_len);
-	if (t->packet == INT_OK)
-		t->packet = (uint8_t)int_decode(&packet, &d->packets, &at,
-						t->inner, t->inner_len);
-	if (t->packet == INT_OK)
-		add_packet(&t->view, &packet);
-	else if (t->inner_type == TREPORT_ETHERNET)
-		int_view_frame(&t->view, t->inner, t->inner_len);
-	else
-		int_view_ip(&t->view, t->inner, t->inner_len);
+	return r != INT_OK ? r
+			   : int_decode(&t->view, &d->packets, &at, t->inner,
+					t->inner_len);
 }
 
-/* The packet that the report is about. Of a packet that is itself a report
- * there is nothing to learn that that one does not tell, and if it was made of
- * another one's, no end. */
-static enum treport_reason inner(struct treport *t, struct treport_decoder *d,
-				 uint8_t type, const uint8_t *data, size_t len)
+/*
+ * Begins the view with the packet that the report is about: INT in it, or its
+ * flow. Of a packet that is itself a report there is nothing to learn that that
+ * one does not tell, and if it was made of another one's, no end.
+ */
+static enum treport_reason look_into(struct treport *t,
+				     struct treport_decoder *d, uint8_t flags)
 {
 	uint16_t own = d->profile->report_port;
+	struct int_view *v = &t->view;
 
-	t->inner_type = type;
+	t->packet = INT_NONE;
+	if (t->inner && flags & INT_TRACKED)
+		t->packet = (uint8_t)find_int(t, d);
+	if (t->packet != INT_OK) {
+		clear(v);
+		if (t->inner_type == TREPORT_ETHERNET)
+			int_view_frame(v, t->inner, t->inner_len);
+		else if (t->inner)
+			int_view_ip(v, t->inner, t->inner_len);
+	}
+	v->flags |= flags;
+	return own && int_view_to_udp(v, own) ? TREPORT_OWN : TREPORT_OK;
+}
+
+static void set_inner(struct treport *t, unsigned type, const uint8_t *data,
+		      size_t len)
+{
+	t->inner_type = (uint8_t)type;
 	t->inner = data;
 	t->inner_len = (uint32_t)len;
-	look_into(t, d);
-	return own && int_view_to_udp(&t->view, own) ? TREPORT_OWN : TREPORT_OK;
 }
 
 static enum treport_reason next05(struct treport_reader *r, struct treport *t)
@@ -162,8 +175,9 @@ static enum treport_reason next05(struct treport_reader *r, struct treport *t)
 	static const uint8_t extra[] = {0, TREPORT_V05_DROP_LEN,
 					TREPORT_V05_LOCAL_LEN};
 	struct int_view *v = &t->view;
-	const uint8_t *p = r->p;
+	const uint8_t *p = r->p, *md = p + TREPORT_V05_LEN;
 	size_t left = (size_t)(r->end - p), len = TREPORT_V05_LEN;
+	enum treport_reason why;
 	uint32_t first;
 	unsigned next;
 
@@ -177,20 +191,23 @@ static enum treport_reason next05(struct treport_reader *r, struct treport *t)
 	len += extra[next];
 	if (left < len)
 		return TREPORT_TRUNCATED;
-	v->flags = flags_of(first >> 21);
-	v->from.hw_id = first & TREPORT_HW_ID_MASK;
-	v->from.sequence_bits = 32;
-	v->from.sequence = be32_load(p + TREPORT_V05_AT_SEQUENCE);
-	v->from.has_time = true;
-	v->from.time = be32_load(p + TREPORT_V05_AT_TIME);
-	if (next != TREPORT_PLAIN) {
-		v->from.has_node = true;
-		v->from.node = be32_load(p + TREPORT_V05_LEN);
-		own_metadata(v,
-			     next == TREPORT_DROP ? &r->d->drop : &r->d->local,
-			     p + TREPORT_V05_LEN, extra[next]);
-	}
-	return inner(t, r->d, TREPORT_ETHERNET, p + len, left - len);
+	set_inner(t, TREPORT_ETHERNET, p + len, left - len);
+	why = look_into(t, r->d, flags_of(first >> 21));
+	v->from = (struct int_from){
+		.report = true,
+		.hw_id = first & TREPORT_HW_ID_MASK,
+		.sequence_bits = 32,
+		.sequence = be32_load(p + TREPORT_V05_AT_SEQUENCE),
+		.has_time = true,
+		.time = be32_load(p + TREPORT_V05_AT_TIME),
+	};
+	if (next == TREPORT_PLAIN)
+		return why;
+	v->from.has_node = true;
+	v->from.node = be32_load(md);
+	own_metadata(v, next == TREPORT_DROP ? &r->d->drop : &r->d->local, md,
+		     extra[next]);
+	return why;
 }
 
 /* The bytes of the header with its metadata, by what it says; 0: it lies. */
@@ -212,6 +229,7 @@ static enum treport_reason next1(struct treport_reader *r, struct treport *t)
 	struct int_view *v = &t->view;
 	const uint8_t *p = r->p;
 	size_t left = (size_t)(r->end - p), len;
+	enum treport_reason why;
 	uint32_t first;
 	unsigned type;
 
@@ -228,54 +246,50 @@ static enum treport_reason next1(struct treport_reader *r, struct treport *t)
 		return TREPORT_LENGTH;
 	if (left < len)
 		return TREPORT_TRUNCATED;
-	v->flags = flags_of(first >> 6);
-	v->from.hw_id = first & TREPORT_HW_ID_MASK;
-	v->from.has_node = true;
-	v->from.node = be32_load(p + TREPORT_V1_AT_NODE);
-	v->from.sequence_bits = 32;
-	v->from.sequence = be32_load(p + TREPORT_V1_AT_SEQUENCE);
-	v->from.has_time = true;
-	v->from.time = be32_load(p + TREPORT_V1_AT_TIME);
+	set_inner(t, TREPORT_ETHERNET + type, p + len, left - len);
+	why = look_into(t, r->d, flags_of(first >> 6));
+	v->from = (struct int_from){
+		.report = true,
+		.version = 1,
+		.hw_id = first & TREPORT_HW_ID_MASK,
+		.sequence_bits = 32,
+		.has_node = true,
+		.node = be32_load(p + TREPORT_V1_AT_NODE),
+		.sequence = be32_load(p + TREPORT_V1_AT_SEQUENCE),
+		.has_time = true,
+		.time = be32_load(p + TREPORT_V1_AT_TIME),
+	};
 	if (len > TREPORT_V1_LEN)
 		own_metadata(v, plan, p + TREPORT_V1_LEN, len - TREPORT_V1_LEN);
-	return inner(t, r->d, (uint8_t)(TREPORT_ETHERNET + type), p + len,
-		     left - len);
+	return why;
 }
 
 /* One TLV; the first packet and the first domain's data are the report's. */
-static enum treport_reason take_tlv(struct treport *t,
-				    struct treport_decoder *d, struct cur *c)
+static enum treport_reason take_tlv(struct treport *t, struct cur *c)
 {
 	const uint8_t *p = cur_take(c, TREPORT_TLV_LEN), *data = NULL;
 	size_t len = p ? p[1] * 4u : 0;
+	unsigned type;
 
 	if (p)
 		data = cur_take(c, len);
 	if (!data)
 		return TREPORT_LENGTH;
-	switch (p[0] >> 4) {
-	case 0:
-		if (!t->extension) {
-			t->extension = data;
-			t->extension_len = (uint32_t)len;
-			t->extension_template = be16_load(p + 2);
-		}
-		return TREPORT_OK;
-	case 1:
-	case 2:
-	case 3:
-		if (t->inner)
-			return TREPORT_OK;
-		return inner(t, d, (uint8_t)(TREPORT_TLV + 1 + (p[0] >> 4)),
-			     data, len);
+	type = p[0] >> 4;
+	if (type > TREPORT_IP6 - TREPORT_DOMAIN) {
+		t->tlvs_unknown++;
+	} else if (type && !t->inner) {
+		set_inner(t, TREPORT_DOMAIN + type, data, len);
+	} else if (!type && !t->extension) {
+		t->extension = data;
+		t->extension_len = (uint32_t)len;
+		t->extension_template = be16_load(p + 2);
 	}
-	t->tlvs_unknown++;
 	return TREPORT_OK;
 }
 
 /* What follows the main contents, by InType. */
-static enum treport_reason contents(struct treport *t,
-				    struct treport_decoder *d, unsigned type,
+static enum treport_reason contents(struct treport *t, unsigned type,
 				    struct cur *c)
 {
 	enum treport_reason why = TREPORT_OK;
@@ -285,7 +299,7 @@ static enum treport_reason contents(struct treport *t,
 		return cur_left(c) ? TREPORT_LENGTH : TREPORT_OK;
 	case TREPORT_TLV:
 		while (why == TREPORT_OK && cur_left(c))
-			why = take_tlv(t, d, c);
+			why = take_tlv(t, c);
 		return why;
 	case TREPORT_DOMAIN:
 		t->extension = c->p;
@@ -294,31 +308,25 @@ static enum treport_reason contents(struct treport *t,
 	case TREPORT_ETHERNET:
 	case TREPORT_IP4:
 	case TREPORT_IP6:
-		return inner(t, d, (uint8_t)type, c->p, cur_left(c));
+		set_inner(t, type, c->p, cur_left(c));
+		return TREPORT_OK;
 	}
 	return TREPORT_TYPE;
 }
 
-/* Main contents of RepType 1. */
-static enum treport_reason int_contents(struct treport *t,
-					struct treport_decoder *d,
-					unsigned words, struct cur *c)
+/* Adds the main contents of RepType 1, where there is that much. */
+static void int_contents(struct treport *t, const struct int_plan *plan,
+			 const uint8_t *p, unsigned words)
 {
-	const uint8_t *p = cur_take(c, TREPORT_V2_INT_LEN);
-	const uint8_t *md = cur_take(c, words * 4);
-	const struct int_plan *plan;
+	struct int_view *v = &t->view;
 
-	if (!md)
-		return TREPORT_LENGTH;
-	plan = int_plans_get(&d->plans2, be16_load(p));
-	if (plan->len > words * 4)
-		return TREPORT_LENGTH;
-	t->view.domain = be16_load(p + TREPORT_V2_AT_DOMAIN);
-	t->view.domain_bits = be16_load(p + TREPORT_V2_AT_DOMAIN_BITS);
 	t->domain_status = be16_load(p + TREPORT_V2_AT_DOMAIN_STATUS);
+	if (t->packet != INT_OK) {
+		v->domain = be16_load(p + TREPORT_V2_AT_DOMAIN);
+		v->domain_bits = be16_load(p + TREPORT_V2_AT_DOMAIN_BITS);
+	}
 	if (words)
-		own_metadata(&t->view, plan, md, words * 4);
-	return TREPORT_OK;
+		own_metadata(v, plan, p + TREPORT_V2_INT_LEN, words * 4);
 }
 
 /* Steps over one report of a group; *c: what follows its first word. */
@@ -340,10 +348,12 @@ static enum treport_reason step(struct treport_reader *r, struct cur *c,
 
 static enum treport_reason next2(struct treport_reader *r, struct treport *t)
 {
-	enum treport_reason why = TREPORT_OK;
-	struct cur c;
+	const struct int_plan *plan = NULL;
+	const uint8_t *main = NULL;
+	enum treport_reason why;
 	uint32_t first;
-	unsigned type;
+	unsigned type, words;
+	struct cur c;
 
 	if (r->end - r->p < TREPORT_V2_LEN) {
 		r->p = r->end;
@@ -351,45 +361,37 @@ static enum treport_reason next2(struct treport_reader *r, struct treport *t)
 	}
 	first = be32_load(r->p);
 	type = first >> 28;
+	words = first >> 8 & 0xff;
 	r->p += TREPORT_V2_LEN;
 	if ((why = step(r, &c, first >> 16 & 0xff)))
 		return why;
 	if (type > TREPORT_INT)
 		return TREPORT_TYPE;
-	t->view.flags = (uint8_t)(flags_of(first >> 5) |
-				  (first & 0x10 ? INT_INTERMEDIATE : 0));
-	if (type == TREPORT_INT)
-		why = int_contents(t, r->d, first >> 8 & 0xff, &c);
-	return why ? why : contents(t, r->d, first >> 24 & 15, &c);
-}
-
-/* Piece by piece, which is faster than all at once with the key between. */
-static void clear(struct treport *t)
-{
-	struct int_view *v = &t->view;
-
-	v->ts_ns = 0;
-	v->format = INT_XD;
-	v->flags = 0;
-	v->key_len = 0;
-	v->drop_reason = 0;
-	v->ip_len = 0;
-	memset(&v->own, 0, sizeof(v->own));
-	memset(&v->stack, 0, sizeof(v->stack));
-	v->domain = 0;
-	v->domain_bits = 0;
-	v->source = NULL;
-	v->source_len = 0;
-	memset(&t->packet, 0, sizeof(*t) - offsetof(struct treport, packet));
-	t->packet = INT_NONE;
+	if (type == TREPORT_INT) {
+		main = cur_take(&c, TREPORT_V2_INT_LEN + words * 4);
+		if (!main)
+			return TREPORT_LENGTH;
+		plan = int_plans_get(&r->d->plans2, be16_load(main));
+		if (plan->len > words * 4)
+			return TREPORT_LENGTH;
+	}
+	if ((why = contents(t, first >> 24 & 15, &c)))
+		return why;
+	why = look_into(t, r->d,
+			(uint8_t)(flags_of(first >> 5) |
+				  (first & 0x10 ? INT_INTERMEDIATE : 0)));
+	t->view.from = r->from;
+	if (main)
+		int_contents(t, plan, main, words);
+	return why;
 }
 
 enum treport_reason treport_next(struct treport_reader *r, struct treport *out)
 {
 	if (r->p == r->end)
 		return TREPORT_END;
-	clear(out);
-	out->view.from = r->from;
+	memset(&out->packet, 0,
+	       sizeof(*out) - offsetof(struct treport, packet));
 	switch (r->version) {
 	case 0:
 		return next05(r, out);

@@ -11,6 +11,18 @@ struct tee {
 	struct row_sink *to[];
 };
 
+static int put_copy(struct row_sink *to, const struct row_batch *b)
+{
+	struct row_batch copy;
+	int rc = row_batch_copy(&copy, b);
+
+	if (rc < 0)
+		return rc;
+	rc = to->put(to, &copy);
+	row_batch_fini(&copy);
+	return rc;
+}
+
 /* Sinks may take the rows over: all but the last get a copy. */
 static int tee_put(struct row_sink *sink, struct row_batch *b)
 {
@@ -18,14 +30,8 @@ static int tee_put(struct row_sink *sink, struct row_batch *b)
 	int first = 0, rc;
 
 	for (unsigned i = 0; i < t->n; i++) {
-		struct row_batch copy, *own = i + 1 < t->n ? &copy : b;
-
-		rc = own == b ? 0 : row_batch_copy(&copy, b);
-		if (!rc) {
-			rc = t->to[i]->put(t->to[i], own);
-			if (own != b)
-				row_batch_fini(&copy);
-		}
+		rc = i + 1 < t->n ? put_copy(t->to[i], b)
+				  : t->to[i]->put(t->to[i], b);
 		first = first ? first : rc;
 	}
 	return first;

@@ -10,7 +10,7 @@
 #ifndef TELEMETRY_FIELDS_H
 #define TELEMETRY_FIELDS_H
 
-#include "telemetry/metric.h"
+#include "measure/metric.h"
 #include "wire/int.h"
 
 enum field_width {

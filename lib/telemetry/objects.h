@@ -14,9 +14,9 @@
 #ifndef TELEMETRY_OBJECTS_H
 #define TELEMETRY_OBJECTS_H
 
-#include "telemetry/dist.h"
+#include "measure/dist.h"
 #include "telemetry/fields.h"
-#include "telemetry/watch.h"
+#include "measure/watch.h"
 
 struct node {
 	uint64_t id;

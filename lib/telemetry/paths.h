@@ -6,7 +6,7 @@
 #ifndef TELEMETRY_PATHS_H
 #define TELEMETRY_PATHS_H
 
-#include "telemetry/dist.h"
+#include "measure/dist.h"
 
 enum {
 	PATH_NODES_MAX = 256, /* INT_HOP_MAX of 4 bytes, and a reporter */

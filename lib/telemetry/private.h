@@ -3,7 +3,7 @@
 #ifndef TELEMETRY_PRIVATE_H
 #define TELEMETRY_PRIVATE_H
 
-#include "telemetry/loss.h"
+#include "measure/loss.h"
 #include "telemetry/paths.h"
 #include "telemetry/sink.h"
 

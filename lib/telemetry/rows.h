@@ -33,9 +33,9 @@
 #define TELEMETRY_ROWS_H
 
 #include "row/row.h"
-#include "telemetry/dist.h"
-#include "telemetry/flows.h"
-#include "telemetry/metric.h"
+#include "measure/dist.h"
+#include "measure/flows.h"
+#include "measure/metric.h"
 #include "wire/key.h"
 
 enum telemetry_kind {

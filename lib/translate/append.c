@@ -129,8 +129,7 @@ struct filler {
 	uint8_t *entries;
 	size_t span; /* bytes of a list's batch */
 	uint32_t value_len, stride, batch;
-	bool plain; /* one word, as it came */
-	bool swapped;
+	bool plain, swapped; /* plain: one word, as it came */
 };
 
 static struct filler filler_of(const struct lane *l)
@@ -138,16 +137,14 @@ static struct filler filler_of(const struct lane *l)
 	const struct lists *a = l->append;
 	bool swapped = l->t.hash == HASH_DTA0;
 
-	return (struct filler){
-		.waiting = a->waiting,
-		.entries = a->entries,
-		.span = (size_t)a->batch * a->stride,
-		.value_len = a->value_len,
-		.stride = a->stride,
-		.batch = a->batch,
-		.plain = a->value_len == 4 && !swapped,
-		.swapped = swapped,
-	};
+	return (struct filler){a->waiting,
+			       a->entries,
+			       (size_t)a->batch * a->stride,
+			       a->value_len,
+			       a->stride,
+			       a->batch,
+			       a->value_len == 4 && !swapped,
+			       swapped};
 }
 
 static inline void list_add(struct translator *t, const struct lane *l,

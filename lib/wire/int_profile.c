@@ -164,6 +164,7 @@ static const struct int_profile profiles[] = {
 		.name = "intcollector",
 		.version = INT_V1_0,
 		.any_ver = true, /* its generator writes 0: wire-facts 5.6 */
+		.report_length_wrong = true, /* and 1 there */
 		.dscp = INT_DSCP,
 		.dscp_mask = INT_DSCP_MASK,
 		.report_port = INT_REPORT_PORT,

@@ -4,7 +4,7 @@
  * where it departs from the specification. The numbers that P4.org has left
  * open (ports, DSCP, GRE type) are here, and what the bits stand for.
  *
- * A profile is data only; telemetry/profile.h reads one from a file.
+ * A profile is data only; profile/profile.h reads one from a file.
  */
 #ifndef WIRE_INT_PROFILE_H
 #define WIRE_INT_PROFILE_H

@@ -123,16 +123,16 @@ static void put(struct state *s, uint64_t n, const char *name, int64_t apart)
 static void status(struct state *s)
 {
 	static const char *const roles[] = {"in", "done", "drop", "note"};
-	struct export_status st;
+	struct queue_status st;
 
-	export_status(s->sink, &st);
-	for (unsigned i = 0; i < export_ledger.n; i++)
+	queue_status(s->sink, &st);
+	for (unsigned i = 0; i < queue_ledger.n; i++)
 		printf("{\"stage\":\"export\",\"counter\":\"%s\","
 		       "\"role\":\"%s\",\"value\":%llu}\n",
-		       export_ledger.fields[i].name,
-		       roles[export_ledger.fields[i].role],
-		       (unsigned long long)ledger_get(&export_ledger,
-						      &st.ledger, i));
+		       queue_ledger.fields[i].name,
+		       roles[queue_ledger.fields[i].role],
+		       (unsigned long long)ledger_get(&queue_ledger, &st.ledger,
+						      i));
 	if (st.port)
 		printf("port %u\n", st.port);
 	printf(st.failing ? "down: %s\n" : "up%.0s\n", st.why.text);
@@ -142,13 +142,13 @@ static void status(struct state *s)
 
 static void until(struct state *s, const char *name, uint64_t want)
 {
-	struct export_status st;
+	struct queue_status st;
 
 	for (unsigned i = 0; i < PATIENCE_MS; i++, usleep(1000)) {
-		export_status(s->sink, &st);
-		for (unsigned c = 0; c < export_ledger.n; c++)
-			if (!strcmp(name, export_ledger.fields[c].name) &&
-			    ledger_get(&export_ledger, &st.ledger, c) >= want)
+		queue_status(s->sink, &st);
+		for (unsigned c = 0; c < queue_ledger.n; c++)
+			if (!strcmp(name, queue_ledger.fields[c].name) &&
+			    ledger_get(&queue_ledger, &st.ledger, c) >= want)
 				return;
 	}
 	status(s);
@@ -189,16 +189,17 @@ static void read_options(int argc, char **argv, struct export_options *o)
 	while ((ch = getopt(argc, argv, "s:b:q:e:")) != -1)
 		switch (ch) {
 		case 's':
-			o->spool = optarg;
+			o->queue.spool = optarg;
 			break;
 		case 'b':
-			o->spool_size = strtoull(optarg, NULL, 10);
+			o->queue.spool_size = strtoull(optarg, NULL, 10);
 			break;
 		case 'q':
-			o->queue = strtoull(optarg, NULL, 10);
+			o->queue.bytes = strtoull(optarg, NULL, 10);
 			break;
 		case 'e':
-			o->end_ns = strtoull(optarg, NULL, 10) * 1000000000;
+			o->queue.end_ns = strtoull(optarg, NULL, 10) *
+					  1000000000;
 			break;
 		default:
 			die("usage: rows_to [-s SPOOL] [-q QUEUE] URL");
@@ -223,7 +224,7 @@ int main(int argc, char **argv)
 		die("%s", f.text);
 	while (!stopped && fgets(line, sizeof(line), stdin))
 		command(&s, line);
-	rc = export_end(s.sink);
+	rc = queue_end(s.sink);
 	status(&s);
 	s.sink->close(s.sink);
 	return rc < 0;

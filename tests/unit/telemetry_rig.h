@@ -312,4 +312,32 @@ static inline const struct rig_row *rig_last(const struct rig *rig,
 	return &none;
 }
 
+/* A hop that tells ids 1 and 2, occupancy 30 and utilization 40. */
+static inline struct rig_hop rig_hop_of(uint64_t node, uint64_t latency)
+{
+	struct rig_hop h = {0};
+
+	h.field[INT_NODE] = node;
+	h.field[INT_EGRESS] = 1;
+	h.field[INT_LATENCY] = latency;
+	h.field[INT_QUEUE] = 2;
+	h.field[INT_OCCUPANCY] = 30;
+	h.field[INT_UTILIZATION] = 40;
+	return h;
+}
+
+/* A packet along some nodes, each with the same latency. */
+static inline void rig_send(struct rig *rig, const struct int_plan *plan,
+			    uint64_t ts, uint32_t flow, const uint64_t *node,
+			    unsigned n, uint64_t latency)
+{
+	static struct rig_view rv;
+	struct rig_hop hop[RIG_HOPS];
+
+	for (unsigned i = 0; i < n; i++)
+		hop[i] = rig_hop_of(node[i], latency);
+	rig_make(&rv, ts, flow, plan, hop, n);
+	TEST(!telemetry_take(rig->t, &rv.v, 1));
+}
+
 #endif

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "export/redis_send.h"
+
+#include <errno.h>
+#include <hiredis/hiredis.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/text.h"
+#include "export/redis_slot.h"
+
+enum {
+	PORT = 6379,
+	NODES = 256,
+	HOST = 256,
+	ROUNDS = 8,	 /* that items are moved before they wait */
+	AHEAD = 1 << 16, /* bytes sent before replies are read */
+	REASON = 200,	 /* characters of an error that are told */
+};
+
+/* What became of an item. */
+enum {
+	WAITS, /* not sent, or not answered */
+	MOVED, /* its node is another */
+	LATER, /* the server is not ready for it */
+	REFUSED,
+	WRITTEN,
+};
+
+struct node {
+	char host[HOST];
+	uint16_t port;
+	redisContext *c; /* NULL: not connected */
+};
+
+struct redis_nodes {
+	const struct export_url *url;
+	const struct stop *stop;
+	int timeout_ms;
+	unsigned n;
+	struct node node[NODES];
+	uint8_t of[REDIS_SLOTS]; /* the node of a slot, as far as known */
+	/* Of the block in hand. */
+	struct item *item;
+	uint8_t *state, *to; /* by item: to which node */
+	uint32_t items, room;
+	struct fault why;
+};
+
+/* Items of one node on their way: numbers of items. */
+struct run {
+	struct redis_nodes *all;
+	struct node *node;
+	uint8_t number;
+	uint32_t write, read; /* the next item to send, to hear of */
+	uint32_t heard;	      /* commands of that which are answered */
+	uint32_t greetings;   /* replies before those of items */
+	struct outbuf out;
+	struct tally *t;
+};
+
+void redis_command(struct outbuf *o, uint32_t words)
+{
+	outbuf_char(o, '*');
+	outbuf_u64(o, words);
+	outbuf_bytes(o, "\r\n", 2);
+}
+
+void redis_word(struct outbuf *o, const char *text, size_t len)
+{
+	outbuf_char(o, '$');
+	outbuf_u64(o, len);
+	outbuf_bytes(o, "\r\n", 2);
+	outbuf_bytes(o, text, len);
+	outbuf_bytes(o, "\r\n", 2);
+}
+
+static void say(struct outbuf *o, const char *text)
+{
+	redis_word(o, text, strlen(text));
+}
+
+static int name_node(struct node *d, const char *host, size_t len,
+		     uint16_t port)
+{
+	if (!len || len >= HOST)
+		return -EINVAL;
+	memcpy(d->host, host, len);
+	d->host[len] = '\0';
+	d->port = port;
+	return 0;
+}
+
+int redis_nodes_open(struct redis_nodes **out, const struct export_url *u,
+		     uint64_t timeout_ns, const struct stop *stop)
+{
+	struct redis_nodes *n = calloc(1, sizeof(*n));
+	size_t len = strlen(u->host);
+
+	if (!n)
+		return -ENOMEM;
+	n->url = u;
+	n->stop = stop;
+	n->timeout_ms = (int)(timeout_ns / 1000000);
+	n->n = 1;
+	/* brackets of IPv6 are the URL's, not the resolver's */
+	if (u->host[0] == '[')
+		name_node(&n->node[0], u->host + 1, len - 2,
+			  u->port ? u->port : PORT);
+	else
+		name_node(&n->node[0], u->host, len, u->port ? u->port : PORT);
+	*out = n;
+	return 0;
+}
+
+static void disconnect(struct node *d)
+{
+	if (d->c)
+		redisFree(d->c);
+	d->c = NULL;
+}
+
+void redis_nodes_close(struct redis_nodes *n)
+{
+	for (unsigned i = 0; n && i < n->n; i++)
+		disconnect(&n->node[i]);
+	if (n) {
+		free(n->item);
+		free(n->state);
+		free(n->to);
+	}
+	free(n);
+}
+
+/* Until something of the socket, or the end. -errno; else what there is. */
+static int wait_for(const struct redis_nodes *n, int fd, short events,
+		    struct fault *f)
+{
+	struct pollfd p[2] = {{.fd = fd, .events = events},
+			      {.fd = n->stop->fd, .events = POLLIN}};
+	int rc = poll(p, 2, n->timeout_ms);
+
+	if (rc == 0)
+		return fault_set(f, -EAGAIN, "no answer for %d ms",
+				 n->timeout_ms);
+	if (rc < 0 || n->stop->now)
+		return fault_set(f, -EAGAIN, "it is the end");
+	return p[0].revents;
+}
+
+static int connect_node(struct redis_nodes *n, struct node *d, struct fault *f)
+{
+	int err = 0, rc;
+	socklen_t len = sizeof(err);
+
+	d->c = redisConnectNonBlock(d->host, d->port);
+	if (!d->c)
+		return fault_set(f, -ENOMEM, "out of memory");
+	rc = d->c->err ? fault_set(f, -EAGAIN, "%s:%u: %.128s", d->host,
+				   (unsigned)d->port, d->c->errstr)
+		       : wait_for(n, d->c->fd, POLLOUT, f);
+	if (rc >= 0 &&
+	    getsockopt(d->c->fd, SOL_SOCKET, SO_ERROR, &err, &len) == 0 && err)
+		rc = fault_set(f, -EAGAIN, "%s:%u: %s", d->host,
+			       (unsigned)d->port, strerror(err));
+	if (rc < 0)
+		disconnect(d);
+	return rc < 0 ? rc : 0;
+}
+
+/* What a new connection begins with, and is to be answered before items are
+ * sent: a server that wants a password takes none for a long command. */
+static void greet(struct run *r)
+{
+	const struct export_url *u = r->all->url;
+
+	if (u->password) {
+		redis_command(&r->out, u->user && *u->user ? 3 : 2);
+		say(&r->out, "AUTH");
+		if (u->user && *u->user)
+			say(&r->out, u->user);
+		say(&r->out, u->password);
+		r->greetings++;
+	}
+	if (*u->path) {
+		redis_command(&r->out, 2);
+		say(&r->out, "SELECT");
+		say(&r->out, u->path);
+		r->greetings++;
+	}
+	redis_command(&r->out, 1);
+	say(&r->out, "PING");
+	r->greetings++;
+}
+
+/* The node "SLOT HOST:PORT" names, which may be new; -1: none. Without a host
+ * it is on that of who says it. */
+static int node_of(struct redis_nodes *n, const struct node *from,
+		   const char *text, uint64_t *slot)
+{
+	struct node d = {0};
+	const char *host = text_digits(slot, text, REDIS_SLOTS - 1), *colon;
+	uint64_t port;
+
+	colon = host && *host == ' ' ? strrchr(++host, ':') : NULL;
+	if (!colon || !text_u64(&port, colon + 1, UINT16_MAX))
+		return -1;
+	if (colon == host)
+		name_node(&d, from->host, strlen(from->host), (uint16_t)port);
+	else if (name_node(&d, host, (size_t)(colon - host), (uint16_t)port) <
+		 0)
+		return -1;
+	for (unsigned i = 0; i < n->n; i++)
+		if (n->node[i].port == d.port &&
+		    !strcmp(n->node[i].host, d.host))
+			return (int)i;
+	if (n->n == NODES)
+		return -1;
+	n->node[n->n] = d;
+	return (int)n->n++;
+}
+
+/* Errors that pass (Redis: server.c, cluster.c). */
+static bool passes(const char *text)
+{
+	static const char *const begins[] = {
+		"LOADING",
+		"CLUSTERDOWN",
+		"TRYAGAIN",
+		"MASTERDOWN",
+		"READONLY",
+		"NOAUTH",
+		"WRONGPASS",
+		"OOM",
+		"NOREPLICAS",
+		"BUSY",
+		"NOPERM",
+		"MISCONF",
+		"ERR max number of clients",
+		"ERR invalid password",
+		"ERR DB index",
+		"ERR Client sent AUTH",
+		"ERR AUTH",
+	};
+
+	for (unsigned i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!strncmp(text, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
+/* What an error makes of an item. */
+static uint8_t judge(struct run *r, uint32_t item, const char *text)
+{
+	struct redis_nodes *n = r->all;
+	bool ask = !strncmp(text, "ASK ", 4);
+	uint64_t slot;
+	int node;
+
+	if (ask || !strncmp(text, "MOVED ", 6)) {
+		node = node_of(n, r->node, text + (ask ? 4 : 6), &slot);
+		if (node >= 0 && ask) {
+			/* the slot is on its way: ask again a little later */
+			fault_set(&n->why, 0, "%.*s", REASON, text);
+			return LATER;
+		}
+		if (node >= 0) {
+			n->of[slot] = (uint8_t)node;
+			n->to[item] = (uint8_t)node;
+			return MOVED;
+		}
+	}
+	fault_set(&n->why, 0, "%.*s", REASON, text);
+	return passes(text) ? LATER : REFUSED;
+}
+
+/* The next item of this node from one on that is to be sent. */
+static uint32_t next_item(const struct run *r, uint32_t i)
+{
+	const struct redis_nodes *n = r->all;
+
+	while (i < n->items && (n->state[i] != WAITS || n->to[i] != r->number))
+		i++;
+	return i;
+}
+
+static int hear(struct run *r, const redisReply *reply, struct fault *f)
+{
+	struct redis_nodes *n = r->all;
+	bool bad = reply->type == REDIS_REPLY_ERROR;
+	uint32_t i;
+
+	if (r->greetings) {
+		r->greetings--;
+		return bad ? fault_set(f, -EAGAIN, "%.*s", REASON, reply->str)
+			   : 0;
+	}
+	if (r->read >= r->write)
+		return fault_set(f, -EAGAIN, "replies to nothing");
+	i = r->read;
+	if (bad && n->state[i] == WAITS)
+		n->state[i] = judge(r, i, reply->str);
+	if (++r->heard < n->item[i].parts)
+		return 0;
+	if (n->state[i] == WAITS)
+		n->state[i] = WRITTEN;
+	if (n->state[i] == REFUSED && !r->t->refused++)
+		r->t->why = n->why;
+	r->heard = 0;
+	r->read = next_item(r, i + 1);
+	return 0;
+}
+
+static int read_replies(struct run *r, struct fault *f)
+{
+	void *reply = NULL;
+	int rc = 0;
+
+	if (redisBufferRead(r->node->c) != REDIS_OK)
+		return fault_set(f, -EAGAIN, "%.128s", r->node->c->errstr);
+	while (!rc) {
+		if (redisGetReplyFromReader(r->node->c, &reply) != REDIS_OK)
+			return fault_set(f, -EAGAIN, "%.128s",
+					 r->node->c->errstr);
+		if (!reply)
+			break;
+		rc = hear(r, reply, f);
+		freeReplyObject(reply);
+	}
+	return rc;
+}
+
+/* Puts items into the buffer; those before are not answered yet. */
+static void fill(struct run *r)
+{
+	struct redis_nodes *n = r->all;
+
+	while (outbuf_len(&r->out) < AHEAD) {
+		r->write = next_item(r, r->write);
+		if (r->write >= n->items)
+			break;
+		outbuf_bytes(&r->out, n->item[r->write].payload,
+			     n->item[r->write].len);
+		r->write++;
+	}
+}
+
+/* Sends the buffer, and reads what comes meanwhile. */
+static int exchange(struct run *r, struct fault *f)
+{
+	size_t len, at = 0;
+	const char *text = outbuf_text(&r->out, &len);
+	int fd = r->node->c->fd, rc = text ? 0 : -ENOMEM;
+	ssize_t sent;
+
+	while (rc >= 0 && at < len) {
+		rc = wait_for(r->all, fd, POLLIN | POLLOUT, f);
+		if (rc >= 0 && (rc & POLLOUT)) {
+			sent = send(fd, text + at, len - at, MSG_NOSIGNAL);
+			if (sent < 0 && errno != EAGAIN && errno != EINTR)
+				return fault_set(f, -EAGAIN, "%s",
+						 strerror(errno));
+			at += sent > 0 ? (size_t)sent : 0;
+		}
+		if (rc >= 0 && (rc & ~POLLOUT))
+			rc = read_replies(r, f);
+	}
+	outbuf_cut(&r->out, 0);
+	return rc < 0 ? rc : 0;
+}
+
+/* All items of a node. -errno: those that were not answered wait still. */
+static int run_node(struct redis_nodes *n, uint8_t number, struct tally *t,
+		    struct fault *f)
+{
+	struct run *r = calloc(1, sizeof(*r));
+	int rc = r ? 0 : -ENOMEM;
+
+	if (!r)
+		return fault_set(f, rc, "out of memory");
+	*r = (struct run){
+		.all = n, .node = &n->node[number], .number = number, .t = t};
+	r->read = next_item(r, 0);
+	if (r->read < n->items && !r->node->c) {
+		rc = connect_node(n, r->node, f);
+		greet(r);
+	}
+	while (!rc && (r->greetings || r->read < n->items)) {
+		if (!r->greetings)
+			fill(r);
+		if (outbuf_len(&r->out))
+			rc = exchange(r, f);
+		else if ((rc = wait_for(n, r->node->c->fd, POLLIN, f)) >= 0)
+			rc = read_replies(r, f);
+	}
+	if (rc < 0)
+		disconnect(r->node);
+	free(r->out.text);
+	free(r);
+	return rc;
+}
+
+static int read_items(struct redis_nodes *n, const struct block *b)
+{
+	size_t at = b->at;
+	uint32_t i = 0;
+	int rc = 1;
+
+	if (b->rows > n->room) {
+		free(n->item);
+		free(n->state);
+		free(n->to);
+		n->item = calloc(b->rows, sizeof(*n->item));
+		n->state = calloc(b->rows, 1);
+		n->to = calloc(b->rows, 1);
+		n->room = n->item && n->state && n->to ? b->rows : 0;
+		if (!n->room)
+			return -ENOMEM;
+	}
+	for (; i < b->rows && rc > 0; i++) {
+		rc = item_next(&n->item[i], b, &at);
+		if (rc > 0 && !n->item[i].parts)
+			rc = -EBADMSG;
+		if (rc <= 0)
+			return -EBADMSG;
+		n->state[i] = WAITS;
+		n->to[i] =
+			n->of[redis_slot(n->item[i].key, n->item[i].key_len)];
+	}
+	n->items = i;
+	return 0;
+}
+
+/* Those that were moved wait for their next node. Returns their number. */
+static uint32_t move(struct redis_nodes *n)
+{
+	uint32_t moved = 0;
+
+	for (uint32_t i = 0; i < n->items; i++)
+		if (n->state[i] == MOVED) {
+			n->state[i] = WAITS;
+			moved++;
+		}
+	return moved;
+}
+
+static int run_all(struct redis_nodes *n, struct tally *t, struct fault *f)
+{
+	int rc = 0;
+
+	for (unsigned round = 0; round < ROUNDS && !rc; round++) {
+		for (unsigned i = 0; i < n->n && !rc; i++)
+			rc = run_node(n, (uint8_t)i, t, f);
+		if (!move(n))
+			break;
+	}
+	/* whom it does not reach any more may have handed on its slots */
+	if (rc < 0)
+		memset(n->of, 0, sizeof(n->of));
+	return rc;
+}
+
+int redis_nodes_send(struct redis_nodes *n, struct block *b, struct tally *t,
+		     struct fault *f)
+{
+	int rc = read_items(n, b);
+	bool *keep;
+
+	if (rc == -EBADMSG) {
+		block_refuse(b, t, "a block that is none of Redis");
+		return 0;
+	}
+	if (rc < 0 || !(keep = calloc(b->rows + 1, sizeof(*keep))))
+		return fault_set(f, -ENOMEM, "out of memory");
+	fault_set(&n->why, 0, "moved too often");
+	rc = run_all(n, t, f);
+	for (uint32_t i = 0; i < n->items; i++) {
+		keep[i] = n->state[i] < REFUSED;
+		t->written += n->state[i] == WRITTEN;
+	}
+	items_keep(b, keep, n->items);
+	free(keep);
+	if (rc == 0 && b->rows)
+		rc = fault_set(f, -EAGAIN, "%.*s", REASON, n->why.text);
+	return rc;
+}

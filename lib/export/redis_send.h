@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * redis_send.h - items, each of them commands on one key, to Redis or to the
+ * nodes of a Redis Cluster, pipelined (private to this room). Items that a node
+ * has MOVED go where it says, and so do their slots from then on.
+ */
+#ifndef EXPORT_REDIS_SEND_H
+#define EXPORT_REDIS_SEND_H
+
+#include "export/private.h"
+
+struct redis_nodes;
+
+/* The first node, of the URL. 0 or -ENOMEM. */
+int redis_nodes_open(struct redis_nodes **out, const struct export_url *u,
+		     uint64_t timeout_ns, const struct stop *stop);
+
+/* As a driver's send: payloads are `parts' commands in RESP. */
+int redis_nodes_send(struct redis_nodes *n, struct block *b, struct tally *t,
+		     struct fault *f);
+
+void redis_nodes_close(struct redis_nodes *n); /* NULL is fine */
+
+/* A command of so many words; and a word of it. */
+void redis_command(struct outbuf *o, uint32_t words);
+void redis_word(struct outbuf *o, const char *text, size_t len);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* pack.c - the thread that makes blocks of rows. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "queue/private.h"
+
+/* What the packer has of a schema: the block that is filled. */
+struct form {
+	struct form *next;
+	const struct schema *schema;
+	void *shape;	  /* the driver's; NULL: there is none */
+	struct fault why; /* of that */
+	struct outbuf o;
+	uint32_t rows;
+	uint64_t due_ns; /* when it is sent, whatever is in it */
+};
+
+static struct form *form_of(struct queue *x, struct form **forms,
+			    const struct schema *s)
+{
+	struct form *m = *forms;
+
+	while (m && m->schema != s)
+		m = m->next;
+	if (m || !(m = calloc(1, sizeof(*m))))
+		return m;
+	m->schema = s;
+	if (x->driver->shape(&m->shape, x->self, s, &m->why) < 0)
+		m->shape = NULL;
+	m->next = *forms;
+	*forms = m;
+	return m;
+}
+
+static void free_forms(struct queue *x, struct form *m)
+{
+	struct form *next;
+
+	for (; m; m = next) {
+		next = m->next;
+		x->driver->unshape(m->shape);
+		free(m->o.text);
+		free(m);
+	}
+}
+
+static void count(struct queue *x, uint64_t *counter, uint64_t n)
+{
+	pthread_mutex_lock(&x->lock);
+	*counter += n;
+	pthread_cond_broadcast(&x->settled);
+	pthread_mutex_unlock(&x->lock);
+}
+
+static void refuse(struct queue *x, uint64_t rows, const char *why)
+{
+	struct tally t = {.refused = rows};
+
+	fault_set(&t.why, 0, "%s", why);
+	pthread_mutex_lock(&x->lock);
+	sink_tally(x, &t);
+	pthread_mutex_unlock(&x->lock);
+}
+
+/* Whether a block goes to the spool: it may not overtake, and memory is for
+ * databases that answer. */
+static bool to_spool(struct queue *x, const struct block *b)
+{
+	return x->spool &&
+	       (x->status.failing || x->block_bytes + b->len > x->room ||
+		spool_rows(x->spool));
+}
+
+static void spool(struct queue *x, struct block *b)
+{
+	int rc = spool_append(x->spool, b);
+
+	pthread_mutex_lock(&x->lock);
+	if (rc < 0)
+		x->status.ledger.full += b->rows;
+	else
+		x->status.ledger.spooled += b->rows;
+	pthread_cond_signal(&x->block);
+	pthread_cond_broadcast(&x->settled);
+	pthread_mutex_unlock(&x->lock);
+	free(b->bytes);
+	free(b);
+}
+
+/* To the sender. Without a spool it waits for room: batches queue up then. */
+static void hand_on(struct queue *x, struct block *b)
+{
+	pthread_mutex_lock(&x->lock);
+	if (to_spool(x, b)) {
+		pthread_mutex_unlock(&x->lock);
+		spool(x, b);
+		return;
+	}
+	while (x->blocks && x->block_bytes + b->len > x->room && !x->stop.now)
+		pthread_cond_wait(&x->block, &x->lock);
+	*x->last_block = b;
+	x->last_block = &b->next;
+	x->block_bytes += b->len;
+	pthread_cond_broadcast(&x->block);
+	pthread_mutex_unlock(&x->lock);
+}
+
+static void finish(struct queue *x, struct form *m)
+{
+	struct block *b;
+
+	if (!m->rows)
+		return;
+	b = calloc(1, sizeof(*b));
+	if (b && !(b->bytes = outbuf_take(&m->o, &b->len))) {
+		free(b);
+		b = NULL;
+	}
+	if (b) {
+		b->rows = m->rows;
+		hand_on(x, b);
+	} else {
+		refuse(x, m->rows, "out of memory");
+		outbuf_cut(&m->o, 0);
+		m->o.err = 0;
+	}
+	m->rows = 0;
+}
+
+static void encode(struct queue *x, struct form *m, const struct row_batch *b)
+{
+	for (unsigned i = 0; i < b->rows; i++) {
+		if (!m->rows)
+			m->due_ns = clock_ns() + x->options.linger_ns;
+		x->driver->encode(x->self, m->shape, &m->o, b, i, m->rows);
+		m->rows++;
+		if (m->rows >= x->options.rows ||
+		    outbuf_len(&m->o) >= BLOCK_MAX)
+			finish(x, m);
+	}
+}
+
+static void take(struct queue *x, struct form *m, struct row_batch *b)
+{
+	struct tally t = {0};
+	struct fault why = {""};
+
+	x->driver->take(x->self, m->shape, b, &t, &why);
+	pthread_mutex_lock(&x->lock);
+	sink_tally(x, &t);
+	x->status.ledger.blocks++;
+	pthread_mutex_unlock(&x->lock);
+}
+
+static void pack_batch(struct queue *x, struct form **forms,
+		       struct row_batch *b)
+{
+	struct form *m = form_of(x, forms, b->schema);
+
+	if (!m || !m->shape)
+		refuse(x, b->rows, m ? m->why.text : "out of memory");
+	else if (x->driver->take)
+		take(x, m, b);
+	else
+		encode(x, m, b);
+}
+
+static void pack_all(struct queue *x, struct form **forms, struct batch *list)
+{
+	struct batch *next;
+
+	for (; list; list = next) {
+		next = list->next;
+		pack_batch(x, forms, &list->rows);
+		count(x, &x->batch_bytes, -(uint64_t)list->bytes);
+		row_batch_fini(&list->rows);
+		free(list);
+	}
+}
+
+/* When the next block is due; of none: in a while. */
+static uint64_t next_due(const struct form *m)
+{
+	uint64_t due = clock_ns() + 1000000000;
+
+	for (; m; m = m->next)
+		if (m->rows && m->due_ns < due)
+			due = m->due_ns;
+	return due;
+}
+
+/* The batches that have come, or NULL: something is due, or the end. */
+static struct batch *take_batches(struct queue *x, const struct form *forms,
+				  bool *end, bool *all)
+{
+	uint64_t due = next_due(forms);
+	struct batch *list;
+
+	pthread_mutex_lock(&x->lock);
+	while (!x->batches && !x->ending && !x->flushing && clock_ns() < due)
+		sink_wait(x, &x->batch, due);
+	list = x->batches;
+	x->batches = NULL;
+	x->last_batch = &x->batches;
+	*end = x->ending && !list;
+	*all = *end || (x->flushing && !list);
+	if (*all)
+		x->flushing = false;
+	pthread_mutex_unlock(&x->lock);
+	return list;
+}
+
+static void finish_due(struct queue *x, struct form *m, bool all)
+{
+	struct fault why;
+
+	if (x->driver->flush)
+		x->driver->flush(x->self, &why);
+	for (; m; m = m->next)
+		if (all || clock_ns() >= m->due_ns)
+			finish(x, m);
+}
+
+void *sink_pack(void *sink)
+{
+	struct queue *x = sink;
+	struct form *forms = NULL;
+	bool end = false, all;
+
+	while (!end) {
+		struct batch *list = take_batches(x, forms, &end, &all);
+
+		pack_all(x, &forms, list);
+		finish_due(x, forms, all);
+	}
+	free_forms(x, forms);
+	pthread_mutex_lock(&x->lock);
+	x->packed = true;
+	pthread_cond_broadcast(&x->block);
+	pthread_cond_broadcast(&x->settled);
+	pthread_mutex_unlock(&x->lock);
+	return NULL;
+}

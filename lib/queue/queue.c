@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "queue/queue.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "queue/private.h"
+
+static const struct ledger_field fields[] = {
+	LEDGER_FIELD(struct queue_ledger, rows, LEDGER_IN),
+	LEDGER_FIELD(struct queue_ledger, found, LEDGER_IN),
+	LEDGER_FIELD(struct queue_ledger, written, LEDGER_DONE),
+	LEDGER_FIELD(struct queue_ledger, kept, LEDGER_DONE),
+	LEDGER_FIELD(struct queue_ledger, full, LEDGER_DROP),
+	LEDGER_FIELD(struct queue_ledger, refused, LEDGER_DROP),
+	LEDGER_FIELD(struct queue_ledger, unsent, LEDGER_DROP),
+	LEDGER_FIELD(struct queue_ledger, damaged, LEDGER_DROP),
+	LEDGER_FIELD(struct queue_ledger, spooled, LEDGER_NOTE),
+	LEDGER_FIELD(struct queue_ledger, blocks, LEDGER_NOTE),
+	LEDGER_FIELD(struct queue_ledger, retries, LEDGER_NOTE),
+};
+LEDGER_COMPLETE(fields, struct queue_ledger);
+
+const struct ledger queue_ledger = {
+	.stage = "export",
+	.unit = "rows",
+	.fields = fields,
+	.n = sizeof(fields) / sizeof(fields[0]),
+};
+
+static size_t bytes_of(const struct row_batch *b)
+{
+	return b->size + sizeof(struct batch) +
+	       (size_t)(b->room + 1) * b->schema->n * sizeof(b->cells[0]);
+}
+
+static int sink_put(struct row_sink *face, struct row_batch *b)
+{
+	struct queue *x = (struct queue *)face;
+	size_t bytes = bytes_of(b);
+	struct batch *n;
+	unsigned rows = b->rows;
+	bool room;
+
+	if (!rows)
+		return 0;
+	pthread_mutex_lock(&x->lock);
+	x->status.ledger.rows += rows;
+	room = x->batch_bytes + bytes <= x->room && !x->ending;
+	if (!room)
+		x->status.ledger.full += rows;
+	pthread_mutex_unlock(&x->lock);
+	if (!room)
+		return 0;
+	n = malloc(sizeof(*n));
+	if (!n || row_batch_take(&n->rows, b) < 0) {
+		free(n);
+		n = NULL;
+	}
+	pthread_mutex_lock(&x->lock);
+	if (n) {
+		n->next = NULL;
+		n->bytes = bytes;
+		*x->last_batch = n;
+		x->last_batch = &n->next;
+		x->batch_bytes += bytes;
+		pthread_cond_signal(&x->batch);
+	} else {
+		x->status.ledger.full += rows;
+	}
+	pthread_mutex_unlock(&x->lock);
+	return 0;
+}
+
+static int sink_flush(struct row_sink *face)
+{
+	struct queue *x = (struct queue *)face;
+	uint64_t until = clock_ns() + x->options.end_ns;
+	int rc = 0;
+
+	pthread_mutex_lock(&x->lock);
+	while (!rc && ledger_rest(&queue_ledger, &x->status.ledger)) {
+		x->flushing = true;
+		pthread_cond_signal(&x->batch);
+		sink_wait(x, &x->settled, until);
+		if (clock_ns() >= until)
+			rc = -ETIMEDOUT;
+	}
+	pthread_mutex_unlock(&x->lock);
+	return rc;
+}
+
+/* Gives the threads their time; then ends them whatever they do. */
+static void end_threads(struct queue *x)
+{
+	uint64_t until = clock_ns() + x->options.end_ns;
+
+	pthread_mutex_lock(&x->lock);
+	x->ending = true;
+	pthread_cond_broadcast(&x->batch);
+	pthread_cond_broadcast(&x->block);
+	while (!(x->sends ? x->sent : x->packed) && clock_ns() < until)
+		sink_wait(x, &x->settled, until);
+	x->stop.now = true;
+	pthread_cond_broadcast(&x->block);
+	pthread_mutex_unlock(&x->lock);
+	eventfd_write(x->stop.fd, 1);
+	if (x->packs)
+		pthread_join(x->packer, NULL);
+	if (x->sends)
+		pthread_join(x->sender, NULL);
+	x->packs = x->sends = false;
+}
+
+static void free_blocks(struct block *b)
+{
+	struct block *next;
+
+	for (; b; b = next) {
+		next = b->next;
+		free(b->bytes);
+		free(b);
+	}
+}
+
+/* What the sender was at goes before what waits, unless it is in the spool as
+ * it is. */
+static struct block *leftovers(struct queue *x)
+{
+	struct block *hand = x->hand, *rest = x->blocks;
+
+	x->hand = x->blocks = NULL;
+	if (!hand)
+		return rest;
+	if (hand->spooled && hand->rows == x->hand_rows) {
+		free_blocks(hand);
+		return rest;
+	}
+	if (hand->spooled)
+		spool_done(x->spool);
+	hand->next = rest;
+	return hand;
+}
+
+static void keep(struct queue *x)
+{
+	struct queue_ledger *l = &x->status.ledger;
+	struct block *rest = leftovers(x);
+	uint64_t rows = 0;
+
+	for (struct block *b = rest; b; b = b->next)
+		rows += b->rows;
+	if (x->spool) {
+		uint64_t had = spool_rows(x->spool);
+
+		if (rest)
+			spool_prepend(x->spool, rest);
+		l->kept = spool_rows(x->spool);
+		rows -= l->kept - had;
+		l->spooled += l->kept - had;
+	}
+	l->unsent += rows;
+	free_blocks(rest);
+}
+
+int queue_end(struct row_sink *face)
+{
+	struct queue *x = (struct queue *)face;
+
+	if (x->packs) {
+		end_threads(x);
+		keep(x);
+	}
+	return x->status.ledger.unsent || x->status.ledger.kept ? -ETIMEDOUT
+								: 0;
+}
+
+static int sink_close(struct row_sink *face)
+{
+	struct queue *x = (struct queue *)face;
+	int rc = queue_end(face);
+
+	if (x->driver)
+		x->driver->close(x->self);
+	spool_close(x->spool);
+	if (x->stop.fd >= 0)
+		close(x->stop.fd);
+	pthread_cond_destroy(&x->batch);
+	pthread_cond_destroy(&x->block);
+	pthread_cond_destroy(&x->settled);
+	pthread_mutex_destroy(&x->lock);
+	free(x->owned);
+	free(x);
+	return rc;
+}
+
+void queue_status(struct row_sink *face, struct queue_status *out)
+{
+	struct queue *x = (struct queue *)face;
+
+	pthread_mutex_lock(&x->lock);
+	*out = x->status;
+	pthread_mutex_unlock(&x->lock);
+	if (x->driver->port)
+		out->port = x->driver->port(x->self);
+}
+
+static void set_defaults(struct queue_options *o)
+{
+	if (!o->bytes)
+		o->bytes = UINT64_C(32) << 20;
+	if (!o->spool_size)
+		o->spool_size = UINT64_C(1) << 30;
+	if (!o->end_ns)
+		o->end_ns = UINT64_C(5000000000);
+	if (!o->rows)
+		o->rows = 5000;
+	if (!o->linger_ns)
+		o->linger_ns = UINT64_C(200000000);
+	if (!o->retry_ns)
+		o->retry_ns = UINT64_C(10000000000);
+}
+
+struct queue *queue_make(const struct queue_options *o, void *owned)
+{
+	struct queue *x = calloc(1, sizeof(*x));
+	pthread_condattr_t a;
+
+	if (!x)
+		return NULL;
+	x->face = (struct row_sink){sink_put, sink_flush, sink_close};
+	x->options = *o;
+	set_defaults(&x->options);
+	x->room = x->options.bytes / 2;
+	x->last_batch = &x->batches;
+	x->last_block = &x->blocks;
+	pthread_mutex_init(&x->lock, NULL);
+	pthread_condattr_init(&a);
+	pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
+	pthread_cond_init(&x->batch, &a);
+	pthread_cond_init(&x->block, &a);
+	pthread_cond_init(&x->settled, &a);
+	pthread_condattr_destroy(&a);
+	x->stop.fd = eventfd(0, EFD_CLOEXEC);
+	if (x->stop.fd < 0) {
+		sink_close(&x->face);
+		return NULL;
+	}
+	x->owned = owned;
+	return x;
+}
+
+struct stop *queue_stop(struct queue *q)
+{
+	return &q->stop;
+}
+
+struct row_sink *queue_sink(struct queue *q)
+{
+	return &q->face;
+}
+
+int queue_start(struct queue *q, const struct driver *d, void *self,
+		const char *name, struct fault *f)
+{
+	int rc = 0;
+
+	q->driver = d;
+	q->self = self;
+	if (q->options.spool && d->send)
+		rc = spool_open(&q->spool, q->options.spool, name,
+				q->options.spool_size, &q->status.ledger.found,
+				f);
+	if (rc < 0)
+		return rc;
+	rc = pthread_create(&q->packer, NULL, sink_pack, q);
+	q->packs = !rc;
+	if (!rc && d->send) {
+		rc = pthread_create(&q->sender, NULL, sink_send, q);
+		q->sends = !rc;
+	}
+	return rc ? fault_set(f, -rc, "a thread: %s", strerror(rc)) : 0;
+}

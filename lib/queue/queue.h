@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * queue.h - a row sink before a database: it never waits for it.
+ *
+ * put() hands the rows of a batch to a thread, through a queue which is bounded
+ * in bytes; what does not fit is counted (full). The thread makes blocks of
+ * them, another sends them, again and again while the database does not answer,
+ * blocks of one schema in the order they were put. With a spool, blocks that do
+ * not fit memory, or that come while the database does not answer, are kept in
+ * files (spool.h), and sent once it does, in order; so is what is left at the
+ * end, and it is sent by the next one.
+ *
+ * At least once: a database that has taken a block, but whose answer is lost,
+ * gets it again.
+ *
+ * Threads: a sink's calls come from one thread, queue_status() from any. The
+ * sink's own threads have the signal mask of who makes it.
+ */
+#ifndef QUEUE_QUEUE_H
+#define QUEUE_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "base/ledger.h"
+#include "row/sink.h"
+
+struct driver;
+struct queue;
+struct stop;
+
+/* Rows: in = done + dropped, once the sink has ended. */
+struct queue_ledger {
+	uint64_t rows;	  /* put */
+	uint64_t found;	  /* in the spool, of an earlier run */
+	uint64_t written; /* the database has them */
+	uint64_t kept;	  /* in the spool at the end */
+	uint64_t full;	  /* no room in the queue, or in the spool */
+	uint64_t refused; /* by the database: what they say is not for it */
+	uint64_t unsent;  /* at the end, and no spool */
+	uint64_t damaged; /* in the spool, and not as they were written */
+	uint64_t spooled; /* notes: rows that went into the spool, */
+	uint64_t blocks;  /* blocks sent, */
+	uint64_t retries; /* and tries that were in vain */
+};
+
+extern const struct ledger queue_ledger;
+
+/* Zero: the defaults. */
+struct queue_options {
+	uint64_t bytes;	     /* in memory; 32 MiB */
+	const char *spool;   /* directory, which is made; NULL: none */
+	uint64_t spool_size; /* bytes of it for this sink; 1 GiB */
+	uint64_t end_ns;     /* how long the end waits for it; 5 s */
+	uint64_t rows;	     /* of a block; 5000 */
+	uint64_t linger_ns;  /* that a block waits for more rows; 200 ms */
+	uint64_t retry_ns;   /* between tries at most; 10 s */
+};
+
+/* How a sink fares. */
+struct queue_status {
+	struct queue_ledger ledger;
+	bool failing;	      /* the last try was in vain: why says it */
+	uint64_t changes;     /* times that it began to fail, or ceased to */
+	struct fault why;     /* of the last failure */
+	struct fault refusal; /* of the last rows refused; "": none */
+	uint16_t port;	      /* prometheus: where it listens */
+};
+
+/* A sink without a driver: nothing but queue_stop() and close() yet, which
+ * frees what it owns, too: memory that the driver looks at, or NULL. NULL: no
+ * memory, or no descriptor; owned is the caller's still. */
+struct queue *queue_make(const struct queue_options *o, void *owned);
+struct stop *queue_stop(struct queue *q);
+
+/* Its driver, which is the sink's to close from now on, and its threads. name:
+ * of its part of the spool. 0 or -errno with f set. */
+int queue_start(struct queue *q, const struct driver *d, void *self,
+		const char *name, struct fault *f);
+
+struct row_sink *queue_sink(struct queue *q);
+
+/* Of such a sink. */
+void queue_status(struct row_sink *s, struct queue_status *out);
+
+/*
+ * Sends what is left, or keeps it, and ends the threads: the ledger adds up
+ * then. Takes end_ns and half a second at most, whatever the database does.
+ * close() does it if nobody has. 0; -ETIMEDOUT: not all was sent.
+ */
+int queue_end(struct row_sink *s);
+
+#endif

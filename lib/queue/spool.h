@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * spool.h - blocks in files, in order, until they are sent.
+ *
+ * A directory of segments, NUMBER.spool in hexadecimal, the oldest has the
+ * lowest. A segment is records, little-endian:
+ *
+ *	magic 4 | rows 4 | length 4 | CRC-32 of rows, length, block 4 | block
+ *
+ * magic is "DTSR", and "DTSX" once the block is sent; a segment without any
+ * that is not sent is removed. A record is written by one call: after a crash
+ * the last may be cut, which is found out when the spool is opened, and cut
+ * off; one that is damaged otherwise when it is read: its segment is given up
+ * from there on, and its rows are told. The files are synced at close, not
+ * before: a machine that loses its power loses what the kernel had not written.
+ *
+ * Threads: one appends, one reads; a mutex of its own is held while they do.
+ */
+#ifndef QUEUE_SPOOL_H
+#define QUEUE_SPOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+
+struct block;
+struct spool;
+
+/*
+ * Opens the spool of that name in a directory; both are made. size: bytes that
+ * it may hold. -EBUSY: another process has it open. *found: rows in it.
+ */
+int spool_open(struct spool **out, const char *dir, const char *name,
+	       uint64_t size, uint64_t *found, struct fault *f);
+
+/* 0; -ENOSPC: it holds as much as it may, or the disk is full; -errno. */
+int spool_append(struct spool *s, const struct block *b);
+
+/* The same, before all others: blocks in their order, as one. */
+int spool_prepend(struct spool *s, const struct block *first);
+
+/*
+ * The oldest block, an own copy: 1; 0: there is none; -EBADMSG: damaged, *lost
+ * rows have gone; or -errno. It stays until spool_done() of it.
+ */
+int spool_next(struct spool *s, struct block **out, uint64_t *lost);
+void spool_done(struct spool *s);
+
+/* Rows that are not sent. */
+uint64_t spool_rows(struct spool *s);
+
+/* NULL is fine. */
+void spool_close(struct spool *s);
+
+#endif

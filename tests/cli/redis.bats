@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Rows to Redis and Redis Cluster, the real ones.
+
+load ../helpers
+load ../databases
+
+setup() {
+	need redis-server redis-cli
+	need_tools rows_to
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	PORT=$(free_port)
+	URL=redis://127.0.0.1:$PORT
+}
+
+teardown() { end_bg; }
+
+@test "events are streams, flows are hashes that expire, labels are lists" {
+	redis_up
+	printf 'put 3000 hop\nput 3000 flow\nput 8 label\n' | rows_to "$URL" >log
+	balances log 6008
+	[ "$(counter log written)" = 6008 ]
+	[ "$(redis_ask xlen hop)" = 3000 ]
+	[ "$(redis_ask xrange hop - + count 1 | sed 1d | xargs)" = \
+		"time 1600000000.000000000 node leaf1 port 0 flow 10.0.0.0:0->10.0.1.1:443 latency 0 depth 0 utilization 0 lost false path 6:5:0 key 00ff" ]
+	# of flow rows 3000 to 5999
+	[ "$(redis_ask hget 'flow:10.0.0.5:7->10.0.1.1:443' latency)" = 5007 ]
+	[ "$(redis_ask hget 'flow:10.0.0.5:7->10.0.1.1:443' node)" = 'a b,c=d\e"f' ]
+	ttl=$(redis_ask pttl 'flow:10.0.0.5:7->10.0.1.1:443')
+	[ "$ttl" -gt 0 ]
+	[ "$ttl" -le 60000 ]
+	[ "$(redis_ask lrange leaf2-1 0 -1 | xargs)" = \
+		"1600000000.006005000 10.0.0.6:5->10.0.1.1:443 6005" ]
+	[ "$(redis_ask dbsize)" = 3009 ]
+}
+
+@test "keys, expiry and length by the URL; a database's number" {
+	redis_up
+	run rows_to "$URL/3?hash.hop=at:{node}&expire=500ms&stream.flow=of:{}&maxlen=100" \
+		<<<$'put 1000 hop\nput 1000 flow'
+	[ "$status" = 0 ]
+	[ "$(redis_ask -n 3 hget at:leaf1 latency)" = 996 ]
+	[ "$(redis_ask -n 3 xlen of:flow)" -lt 300 ]
+	expired() { [ "$(redis_ask -n 3 exists at:leaf1)" = 0 ]; }
+	wait_for expired
+	[ "$(redis_ask dbsize)" = 0 ]
+	run rows_to "$URL?hash.hop={nowhere}" <<<"put 1"
+	balances <(echo "$output") 1
+	[[ $output == *'refused: {nowhere}: hop has no such field'* ]]
+}
+
+@test "a row that Redis refuses is counted, the others are there" {
+	redis_up
+	redis_ask set at:leaf1 text >answer
+	rows_to "$URL?hash.hop=at:{node}" <<<"put 400" >log
+	balances log 400
+	[ "$(counter log refused)" = 100 ]
+	grep -q '^refused: WRONGTYPE' log
+	[ "$(redis_ask hget at:leaf2 latency)" = 397 ]
+}
+
+@test "a password; without it rows wait" {
+	redis_up "$PORT" --requirepass 'a@b'
+	run -1 rows_to -e 1 "$URL" <<<"put 1"
+	[[ $output == *"down: NOAUTH"* ]]
+	rows_to "redis://:a%40b@127.0.0.1:$PORT" <<<"put 1" >log
+	[ "$(counter log written)" = 1 ]
+}
+
+@test "killed in the middle, and back: nothing lost uncounted" {
+	redis_up "$PORT" --appendonly yes
+	begin "$URL?rows=100"
+	printf 'put 20000\nuntil written 300\nstatus\n' >&7
+	wait_for grep -q rows log
+	crash "$SERVER"
+	printf 'put 5000\nuntil retries 1\nstatus\n' >&7
+	redis_up "$PORT" --appendonly yes
+	echo 'until written 25000' >&7
+	finish
+	balances log 25000
+	[ "$(counter log written)" = 25000 ]
+	# what was answered is on its disk; a block that was not comes again
+	n=$(redis_ask xlen hop)
+	[ "$n" -ge 25000 ]
+	[ "$n" -le 25100 ]
+}
+
+@test "a cluster: MOVED is followed" {
+	redis_cluster_up
+	printf 'put 3000 flow\nput 1000 hop\n' | rows_to "$URL" >log
+	balances log 4000
+	[ "$(counter log written)" = 4000 ]
+	all=0
+	for i in 0 1 2; do
+		n=$(redis-cli -p $((PORT + i)) dbsize)
+		[ "$n" -gt 500 ]
+		all=$((all + n))
+	done
+	[ "$all" = 3001 ]
+	[ "$(redis-cli -c -p "$PORT" xlen hop)" = 1000 ]
+	[ "$(redis-cli -c -p "$PORT" hget 'flow:10.0.0.2:7->10.0.1.1:443' latency)" = 2007 ]
+}
