@@ -13,12 +13,14 @@
 #include "outlets.h"
 #include "profile/profile.h"
 #include "thresholds.h"
+#include "xdp.h"
 
 struct run {
 	struct opts o;
 	struct int_profile profile;
 	struct intake *in;
 	struct telemetry *t;
+	struct xdp *xdp; /* --xdp, or NULL */
 	struct snk *out; /* of packets */
 	struct outlets outlets;
 	struct thresholds th;
@@ -33,6 +35,8 @@ static void print_ledgers(void *run)
 	struct run *r = run;
 	enum row_format fmt = r->o.format;
 
+	if (r->xdp)
+		xdp_ledger(r->xdp, fmt);
 	cli_ledger(&intake_ledger, intake_counters(r->in), fmt);
 	if (intake_report_counters(r->in)->reports)
 		cli_ledger(&intake_report_ledger, intake_report_counters(r->in),
@@ -50,6 +54,8 @@ static void hangup(void *run)
 
 	if (!rc)
 		rc = telemetry_set(r->t, &r->th.t);
+	if (!rc && r->xdp)
+		rc = xdp_set(r->xdp, &r->th.t);
 	if (rc < 0)
 		cli_warn("SIGHUP: %s; the thresholds stay as they are",
 			 f.text[0] ? f.text : strerror(-rc));
@@ -59,16 +65,30 @@ static void hangup(void *run)
 
 static const void *counters(void *run, uint64_t *received)
 {
-	const struct intake_ledger *l = intake_counters(
-		((struct run *)run)->in);
+	struct run *r = run;
+	const struct intake_ledger *l = intake_counters(r->in);
 
+	if (r->xdp)
+		return xdp_counters(r->xdp, received);
 	*received = l->frames;
 	return l;
 }
 
 static int views(void *run, const struct int_view *v, size_t n)
 {
-	return telemetry_take(((struct run *)run)->t, v, n);
+	struct run *r = run;
+	struct int_view one;
+	int rc = 0;
+
+	if (!r->xdp)
+		return telemetry_take(r->t, v, n);
+	/* Of a reporter's numbers most stay in the kernel: not lost. */
+	for (size_t i = 0; i < n && !rc; i++) {
+		one = v[i];
+		one.from.report = false;
+		rc = telemetry_take(r->t, &one, 1);
+	}
+	return rc;
 }
 
 /* A batch; or nothing came, and yet time goes on. Who reads what we write must
@@ -86,6 +106,8 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		rc = telemetry_tick(r->t, clock_wall_ns() - r->behind_ns);
 	}
 	if (n < PKT_BATCH) { /* live, or the end */
+		if (!rc && r->xdp)
+			rc = xdp_tick(r->xdp);
 		if (!rc)
 			rc = telemetry_pass(r->t);
 		if (r->out)
@@ -100,7 +122,11 @@ static void open_interface(struct run *r)
 {
 	static const uint16_t all[LIVE_PORTS];
 
-	r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
+	if (r->o.xdp)
+		r->xdp = xdp_open(&r->o, &r->profile, &r->th.t,
+				  &r->outlets.sinks, &r->loop.s);
+	else
+		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
 	src_wait(r->loop.s, CLI_LOOK_AROUND_MS);
 }
 
@@ -200,20 +226,37 @@ static void run_open(struct run *r)
 	if (r->o.live.name)
 		open_interface(r);
 	cli_user(r->o.live.user);
-	r->loop.stats = cli_stats_open(&intake_ledger, r->o.live.stats_ns,
-				       r->o.format, NULL);
+	r->loop.stats = cli_stats_open(
+		r->xdp ? &int_fast_ledger : &intake_ledger,
+		r->o.live.stats_ns, r->o.format, NULL);
+}
+
+/* What has come up from the kernel by the end. */
+static int drain(struct run *r)
+{
+	static struct pkt pkts[PKT_BATCH];
+	int n, rc = 0;
+
+	if (!r->xdp)
+		return 0;
+	xdp_stop(r->xdp);
+	src_wait(r->loop.s, 0);
+	while (!rc &&
+	       (n = src_rx(r->loop.s, pkts, PKT_BATCH, &r->fault)) > 0)
+		rc = intake_take(r->in, pkts, (size_t)n);
+	return rc < 0 ? rc : xdp_flush(r->xdp);
 }
 
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status.
  */
 static int run_close(struct run *r)
 {
-	int flushed = telemetry_flush(r->t), out = 0;
-	uint64_t unsent = r->out ? snk_drops(r->out) : 0;
-	int status = r->error ? CLI_FAIL : CLI_OK;
+	int drained = drain(r), flushed = telemetry_flush(r->t), out = 0;
+	uint64_t unsent = r->out ? snk_drops(r->out) : 0, received;
+	int status = r->error || drained ? CLI_FAIL : CLI_OK;
 
 	cli_progress_end();
-	cli_stats_close(r->loop.stats, intake_counters(r->in), r->loop.s);
+	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
 	if (r->out)
 		out = snk_close(r->out);
 	flushed = outlets_end(&r->outlets) ? -EIO : flushed;
@@ -234,8 +277,9 @@ static int run_close(struct run *r)
 		status = CLI_FAIL;
 	telemetry_close(r->t);
 	intake_close(r->in);
-	outlets_close(&r->outlets);
 	src_close(r->loop.s);
+	xdp_close(r->xdp);
+	outlets_close(&r->outlets);
 	return status;
 }
 

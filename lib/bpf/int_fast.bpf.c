@@ -14,6 +14,10 @@
  */
 #include "bpf/int_fast_find.h"
 
+enum {
+	OURS = 1 << 8,
+};
+
 /* What a processor works on. */
 struct work {
 	struct place place;
@@ -203,13 +207,18 @@ static __always_inline __u32 kinds_of(const struct fast_seen *s,
  * A value outside the range, or of another era. Whose it is stands in
  * w->number, but for the flow, which is said by of_flow.
  */
-static __noinline int judge(struct work *w, struct fast_seen *s, __u32 v,
-			    __u64 ns, bool of_flow)
+__noinline int judge(struct work *w, struct fast_seen *s, __u32 v, __u64 ns,
+		     bool of_flow)
 {
-	struct fast_number *n = &w->number;
-	struct fast_threshold th = threshold_of(n->node, n->metric);
-	__u32 era = rules.era, kinds = kinds_of(s, &th, v);
+	struct fast_number *n;
+	struct fast_threshold th;
+	__u32 era = rules.era, kinds;
 
+	if (!w || !s)
+		return 0;
+	n = &w->number;
+	th = threshold_of(n->node, n->metric);
+	kinds = kinds_of(s, &th, v);
 	if (!kinds && (s->era ^ era) & FAST_EPOCHS)
 		kinds = FAST_VALUE;
 	if (!kinds) {
@@ -463,17 +472,17 @@ static __always_inline void take_end_to_end(struct walk *k,
 }
 
 /* False: it is not for this program. */
-static __noinline bool take(struct work *w, const struct fast_plan *plan)
+__noinline int take(struct work *w, const struct fast_plan *plan)
 {
-	struct walk k = {.w = w,
-			 .plan = plan,
-			 .hops = w->place.hops,
-			 .hop_len = w->place.hop_len,
-			 .stack = w->place.stack,
-			 .ns = bpf_ktime_get_ns()};
-	struct fast_flow *flow = bpf_map_lookup_elem(&int_flows,
-						     &w->place.flow);
+	struct walk k = {.w = w, .plan = plan, .ns = bpf_ktime_get_ns()};
+	struct fast_flow *flow;
 
+	if (!w || !plan)
+		return false;
+	k.hops = w->place.hops;
+	k.hop_len = w->place.hop_len;
+	k.stack = w->place.stack;
+	flow = bpf_map_lookup_elem(&int_flows, &w->place.flow);
 	k.flow = flow;
 	k.changed = !flow || flow->hops != k.hops;
 	bpf_loop(k.hops, look_hop, &k, 0);
@@ -512,24 +521,24 @@ static __always_inline int send_whole(struct work *w,
 	return ours ? XDP_DROP : XDP_PASS;
 }
 
-/* ours: it is a report, or INT that can be taken. */
-static __noinline enum found find(struct work *w, bool *ours)
+/* enum found, and OURS: it is a report, or INT that can be taken. */
+__noinline int find(struct work *w)
 {
-	struct place *p = &w->place;
-	enum found is = ip_at(&w->whole, p, NET_ETHERTYPE_ETH, 0);
+	struct place *p;
+	enum found is;
 
-	*ours = false;
+	if (!w)
+		return FOUND_NOT;
+	p = &w->place;
+	is = ip_at(&w->whole, p, NET_ETHERTYPE_ETH, 0);
 	if (is != FOUND_STACK)
 		return is;
 	if (profile.report_port && p->protocol == NET_PROTO_UDP &&
 	    load16(&w->whole, p->l4 + NET_UDP_AT_DST) == profile.report_port &&
-	    udp_at(&w->whole, p)) {
-		*ours = true;
-		return in_report(&w->whole, p);
-	}
+	    udp_at(&w->whole, p))
+		return OURS | in_report(&w->whole, p);
 	is = in_ip(&w->whole, p);
-	*ours = is == FOUND_STACK;
-	return is;
+	return is == FOUND_STACK ? OURS | is : is;
 }
 
 static __always_inline const struct fast_plan *plan_of(struct work *w)
@@ -548,9 +557,9 @@ SEC("xdp.frags") int int_take(struct xdp_md *ctx)
 	const struct fast_plan *plan;
 	__u32 zero = 0;
 	__u64 len; /* 64 bits: the verifier follows those */
-	enum found is;
 	struct work *w;
 	bool ours;
+	int is;
 
 	w = bpf_map_lookup_elem(&int_work, &zero);
 	if (!c || !w)
@@ -567,7 +576,9 @@ SEC("xdp.frags") int int_take(struct xdp_md *ctx)
 		c->passed++;
 		return XDP_PASS;
 	}
-	is = find(w, &ours);
+	is = find(w);
+	ours = is & OURS;
+	is &= ~OURS;
 	if (is == FOUND_NOT) {
 		c->passed++;
 		return XDP_PASS;

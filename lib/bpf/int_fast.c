@@ -76,7 +76,7 @@ static bool plan_of(struct fast_plan *out, const struct int_plan *plan)
 		[FAST_BUFFER_OCCUPANCY] = INT_BUFFER_OCCUPANCY,
 	};
 	bool stamps = plan->has & 1U << INT_EGRESS_TIME, good;
-	struct fast_field node;
+	struct fast_field node = {0};
 
 	*out = (struct fast_plan){
 		.len = plan->len,
@@ -234,6 +234,13 @@ int int_fast_attach(struct int_fast *x, int ifindex, const char *name,
 	return refused(-errno, name, f);
 }
 
+void int_fast_detach(struct int_fast *x)
+{
+	if (x->link >= 0)
+		close(x->link);
+	x->link = -1;
+}
+
 const char *int_fast_mode(const struct int_fast *x)
 {
 	return x->mode;
@@ -382,10 +389,8 @@ void int_fast_close(struct int_fast *x)
 {
 	if (!x)
 		return;
-	if (x->link >= 0)
-		close(x->link);
-	if (x->node)
-		free(x->node);
+	int_fast_detach(x);
+	free(x->node);
 	ring_buffer__free(x->ring);
 	int_fast_bpf__destroy(x->s);
 	free(x);

@@ -41,6 +41,8 @@ int int_fast_open(struct int_fast **out, const struct int_fast_options *o,
  * the host's stack. */
 int int_fast_attach(struct int_fast *x, int ifindex, const char *name,
 		    struct fault *f);
+/* What is in the ring then is all that comes. */
+void int_fast_detach(struct int_fast *x);
 const char *int_fast_mode(const struct int_fast *x); /* "XDP native"... */
 int int_fast_prog(const struct int_fast *x); /* the program's descriptor */
 

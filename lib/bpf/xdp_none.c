@@ -25,6 +25,11 @@ int int_fast_attach(struct int_fast *x, int ifindex, const char *name,
 	return fault_set(f, -ENOTSUP, "%s: no XDP", name);
 }
 
+void int_fast_detach(struct int_fast *x)
+{
+	(void)x;
+}
+
 const char *int_fast_mode(const struct int_fast *x)
 {
 	(void)x;
