@@ -25,6 +25,7 @@ enum row_choice {
 struct opts {
 	const char *read, *write, *to;
 	struct cli_live live;
+	bool xdp; /* events are found in the kernel */
 	const char *profile;
 	bool show_profile, list_profiles, help_fields;
 	const char *filter;
@@ -37,7 +38,7 @@ struct opts {
 	uint64_t push_ns, budget;
 	const char *export[EXPORTS_MAX];
 	unsigned n_exports;
-	const char *spool;
+	const char *spool, *dta;
 	uint64_t spool_size, queue, end_ns;
 	enum row_format format;
 	bool quiet;

@@ -82,6 +82,24 @@ setup() {
 	[[ $output == *"4294967294 flows at most"* ]]
 }
 
+@test "a database that is away: nobody waits for it, and it is said once" {
+	dta-gen int -q -n 5 -w in.pcap
+	run -1 --separate-stderr int-collect -r in.pcap -R none -o ndjson \
+		-x influx://me:secret@127.0.0.1:1/net?rows=50 --linger 100ms
+	[ "$(counter unsent <<<"$stderr")" -gt 100 ]
+	[ "$(grep -c '^int-collect: ' <<<"$stderr")" = 1 ]
+	[[ $stderr == *"int-collect: influx://127.0.0.1:1/net: "*" rows could not be sent"* ]]
+	run -1 --separate-stderr int-collect -q -r in.pcap -R none \
+		-x influx://127.0.0.1:1/net --linger 1ms --spool spool
+	[[ $stderr == "int-collect: influx://127.0.0.1:1/net: "*" rows wait in the spool for the next run"* ]]
+}
+
+@test "rows that cannot be written are a failure" {
+	dta-gen int -q -n 5 -w in.pcap
+	run -1 --separate-stderr int-collect -q -r in.pcap -R none -x file:/dev/full
+	[[ $stderr == "int-collect: file:/dev/full: "*" rows were refused: No space left on device" ]]
+}
+
 @test "dta-gen int: counters by their names, and -h where they are" {
 	dta-gen int -n 5 -w x.pcap -o ndjson 2>gen
 	[ "$(counter packets <gen)" = "$(counter carried <gen)" ]
