@@ -99,8 +99,7 @@ static const char *const answers[] = {
 	"HTTP/1.1 204 No", /* in the middle */
 	"no HTTP\r\n\r\n", /* strange */
 	"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy",
-	"HTTP/1.1 302 Go\r\nLocation: http://0.0.0.0/\r\n"
-	"Content-Length: 0\r\n\r\n",
+	"HTTP/1.1 302 Go\r\nLocation: /\r\nContent-Length: 0\r\n\r\n",
 	"HTTP/1.1 204 Done\r\n\r\n",
 };
 
