@@ -7,15 +7,38 @@
 #include "frame.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "mac.h"
+#include "base/text.h"
 
 enum {
 	REPORTER_PORT = 49374, /* the published reporters' source port */
 	IP_AT = NET_ETH_LEN,
 	UDP_AT = NET_ETH_LEN + NET_IP4_LEN,
 };
+
+/* The Ethernet address of a neighbour behind an interface, if the kernel knows
+ * it: of its table of them, proc(5). */
+static bool mac_of_neighbour(uint8_t out[6], const char *interface,
+			     const uint8_t ip[4])
+{
+	char address[TEXT_IP_MAX], at[64], mac[32], device[32], line[256];
+	FILE *f = fopen("/proc/net/arp", "r");
+	unsigned flags;
+	bool found = false;
+
+	if (!f)
+		return false;
+	text_of_ip(address, 4, ip);
+	while (!found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "%63s %*s 0x%x %31s %*s %31s", at, &flags,
+			       mac, device) == 4 &&
+			flags & 2 && !strcmp(at, address) &&
+			!strcmp(device, interface) && text_mac(out, mac);
+	fclose(f);
+	return found;
+}
 
 /*
  * Ethernet addresses. In a capture they are locally administered, the

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "emit.h"
 #include "input.h"
+#include "int.h"
 #include "link.h"
 
 enum {
@@ -145,6 +146,8 @@ int main(int argc, char **argv)
 	struct gen g = {0};
 	int src_err, snk_err, status;
 
+	if (argc > 1 && !strcmp(argv[1], "int"))
+		return int_main(argc - 1, argv + 1);
 	options_read(&s, argc, argv);
 	if (s.list)
 		return list(s.gen.output) < 0 ? CLI_FAIL : CLI_OK;

@@ -60,7 +60,7 @@ extern const struct cli cli;
 /* Reads, checks and completes the options; exits on a bad one. */
 void options_read(struct settings *s, int argc, char **argv);
 
-/* Its part in check.c: what goes together, and what was not given. */
+/* What goes together, and what was not given. */
 void options_check(struct settings *s);
 
 #endif

@@ -151,6 +151,8 @@ uint8_t *snk_room(struct snk *s, size_t len);
 
 /* Ends the frame begun by snk_room: its real length and its time. */
 void snk_done(struct snk *s, size_t len, uint64_t ts_ns);
+/* The same of a frame that was cut: bytes it had on the wire. */
+void snk_done_cut(struct snk *s, size_t len, uint32_t wire_len, uint64_t ts_ns);
 
 /* Copies n packets. Returns 0 or -errno. */
 int snk_tx(struct snk *s, const struct pkt *pkts, size_t n);

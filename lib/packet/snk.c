@@ -21,6 +21,11 @@ void snk_done(struct snk *s, size_t len, uint64_t ts_ns)
 	s->ops->done(s, len, (uint32_t)len, ts_ns);
 }
 
+void snk_done_cut(struct snk *s, size_t len, uint32_t wire_len, uint64_t ts_ns)
+{
+	s->ops->done(s, len, wire_len, ts_ns);
+}
+
 int snk_tx(struct snk *s, const struct pkt *pkts, size_t n)
 {
 	uint8_t *p;

@@ -56,6 +56,30 @@ int row_batch_take(struct row_batch *to, struct row_batch *b)
 	return 0;
 }
 
+int row_batch_copy(struct row_batch *to, const struct row_batch *b)
+{
+	size_t cells = (size_t)b->rows * b->schema->n;
+	uint8_t *bytes;
+
+	if (row_batch_init(to, b->schema, b->rows) < 0)
+		return -ENOMEM;
+	if (b->used > to->size) {
+		if (!(bytes = realloc(to->bytes, b->used))) {
+			row_batch_fini(to);
+			return -ENOMEM;
+		}
+		to->bytes = bytes;
+		to->size = b->used;
+	}
+	memcpy(to->cells, b->cells, cells * sizeof(b->cells[0]));
+	memcpy(to->bytes, b->bytes, b->used);
+	to->rows = b->rows;
+	to->used = b->used;
+	to->err = b->err;
+	clear_row(to);
+	return 0;
+}
+
 static int bytes_grow(struct row_batch *b, size_t to)
 {
 	size_t size = b->size;

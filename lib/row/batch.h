@@ -53,6 +53,8 @@ void row_batch_clear(struct row_batch *b);
 /* Moves the rows into an uninitialised batch; b is empty then, and may be
  * filled again. 0, or -ENOMEM: nothing has moved. */
 int row_batch_take(struct row_batch *to, struct row_batch *b);
+/* The same, but b keeps them. */
+int row_batch_copy(struct row_batch *to, const struct row_batch *b);
 
 /*
  * Set the fields of the row in hand, in any order; those not set are null.

@@ -323,6 +323,22 @@ struct encoder *encoder_open(enum row_format fmt, const struct schema *s)
 	return NULL;
 }
 
+bool encoder_say_schema(struct encoder *e)
+{
+	static const char form[] = "{\"measurement\":\"%s\",%s";
+	struct column *first = &e->columns[0];
+	size_t room = sizeof(form) + strlen(e->schema->name) + first->lead_len;
+	char *lead = malloc(room);
+
+	if (!lead)
+		return false;
+	first->lead_len = (size_t)snprintf(lead, room, form, e->schema->name,
+					   first->lead + 1);
+	free(first->lead);
+	first->lead = lead;
+	return true;
+}
+
 void encoder_close(struct encoder *e)
 {
 	for (unsigned i = 0; e && i < e->schema->n; i++)

@@ -169,6 +169,11 @@ int traffic_next(struct traffic *t, struct traffic_packet *p, struct fault *f)
 	return wanted(t, p) ? 1 : -EINTR;
 }
 
+const struct pkt *traffic_pkt(const struct traffic *t)
+{
+	return t->src ? &t->pkts[t->i - 1] : NULL;
+}
+
 uint64_t traffic_done(const struct traffic *t)
 {
 	if (t->src)

@@ -65,6 +65,10 @@ void traffic_close(struct traffic *t); /* NULL is fine */
  */
 int traffic_next(struct traffic *t, struct traffic_packet *p, struct fault *f);
 
+/* The frame of the packet that traffic_next() gave last, as long as that: of a
+ * capture; NULL of the model. */
+const struct pkt *traffic_pkt(const struct traffic *t);
+
 /* How far it is: bytes of a capture (size 0: unknown, a pipe), flows of the
  * model that have begun, in this round. */
 uint64_t traffic_done(const struct traffic *t);

@@ -147,15 +147,16 @@ static inline uint64_t admit_common(const struct translator *t,
 }
 
 /* Whether a report of the common shape is the next one of its reporter. */
-static inline bool is_next(uint64_t *latest, const uint8_t *src, uint64_t head)
+static inline bool is_next(uint64_t *expected, const uint8_t *src,
+			   uint64_t head)
 {
-	uint64_t now = latest_word(head_sequence(head), load32(src));
-	uint64_t *at = latest_at(latest, load32(src));
-	bool next = *at + (UINT64_C(1) << 32) == now;
+	uint64_t now = expected_word(head_sequence(head), load32(src));
+	uint64_t *at = expected_at(expected, load32(src));
 
-	if (next)
-		*at = now;
-	return next;
+	if (*at != now)
+		return false;
+	*at = now + 1;
+	return true;
 }
 
 /* The lane of a report, NULL if there is none. */
@@ -287,7 +288,7 @@ admit_any(struct translator *t, const struct pkt *p, const uint8_t **key)
 void admit(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	struct jobs *j = &t->stage;
-	uint64_t all = UINT64_MAX, any = 0, *latest = t->latest;
+	uint64_t all = UINT64_MAX, any = 0, *expected = t->expected;
 	unsigned jobs = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -296,7 +297,7 @@ void admit(struct translator *t, const struct pkt *pkts, size_t n)
 
 		if (__builtin_expect(head != 0, 1)) {
 			j->key[jobs] = f + AT_KEY;
-			if (latest && !is_next(latest, f + AT_SRC, head))
+			if (expected && !is_next(expected, f + AT_SRC, head))
 				sequence_common(t, f + AT_SRC, head);
 		} else if (!(head = admit_any(t, &pkts[i], &j->key[jobs]))) {
 			continue;

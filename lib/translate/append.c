@@ -27,13 +27,14 @@ struct list {
 	uint64_t oldest_ns;  /* when the oldest waiting entry came */
 	uint64_t generation; /* of the road that count is from */
 	uint32_t prev, next; /* in the queue of lists that wait */
-	uint16_t waiting;    /* entries */
 	bool asked;	     /* count and at hold something */
 };
 
 struct lists {
 	struct list *list;
-	uint8_t *entries; /* batch entries a list, each stride bytes */
+	uint16_t *waiting; /* entries of each list: all that every entry needs,
+			      close together in the cache */
+	uint8_t *entries;  /* batch entries a list, each stride bytes */
 	uint32_t batch;
 	uint32_t first, last; /* the queue, oldest first */
 	uint32_t value_len, stride;
@@ -85,7 +86,7 @@ static void list_write(struct translator *t, const struct lane *l, uint32_t i)
 {
 	struct lists *a = l->append;
 	struct list *s = &a->list[i];
-	uint32_t n = s->waiting, fits, len = n * a->stride;
+	uint32_t n = a->waiting[i], fits, len = n * a->stride;
 	uint8_t *p;
 
 	ops_reserve(t, 3, len + 16); /* the count, and padding */
@@ -104,7 +105,7 @@ static void list_write(struct translator *t, const struct lane *l, uint32_t i)
 	p = arena_take(t, 8);
 	be64_store(p, s->count);
 	op_write(t, l, table_head(&l->t, i), p, 8);
-	s->waiting = 0;
+	a->waiting[i] = 0;
 	queue_remove(a, i);
 	t->ctr.batches++;
 	if (n < a->batch)
@@ -122,46 +123,70 @@ static void copy_swapped(uint8_t *to, const uint8_t *from, uint32_t len)
 	memcpy(to, from, len);
 }
 
-static inline void list_add(struct translator *t, const struct lane *l,
-			    uint32_t i, unsigned packet, const uint8_t *entry,
-			    bool swapped)
-{
-	struct lists *a = l->append;
-	struct list *s = &a->list[i];
-	uint8_t *to = a->entries +
-		      ((size_t)i * a->batch + s->waiting) * a->stride;
+/* Where entries go: a copy that stays in registers while they are written. */
+struct filler {
+	uint16_t *waiting;
+	uint8_t *entries;
+	size_t span; /* bytes of a list's batch */
+	uint32_t value_len, stride, batch;
+	bool plain, swapped; /* plain: one word, as it came */
+};
 
-	if (swapped)
-		copy_swapped(to, entry, a->value_len);
-	else if (a->value_len == 4)
-		memcpy(to, entry, 4);
+static struct filler filler_of(const struct lane *l)
+{
+	const struct lists *a = l->append;
+	bool swapped = l->t.hash == HASH_DTA0;
+
+	return (struct filler){a->waiting,
+			       a->entries,
+			       (size_t)a->batch * a->stride,
+			       a->value_len,
+			       a->stride,
+			       a->batch,
+			       a->value_len == 4 && !swapped,
+			       swapped};
+}
+
+static inline void list_add(struct translator *t, const struct lane *l,
+			    const struct filler *to, uint32_t i,
+			    unsigned packet, const uint8_t *entry)
+{
+	unsigned n = to->waiting[i];
+	uint8_t *p = to->entries + i * to->span + (size_t)n * to->stride;
+
+	if (to->plain)
+		memcpy(p, entry, 4);
+	else if (to->swapped)
+		copy_swapped(p, entry, to->value_len);
 	else
-		memcpy(to, entry, a->value_len);
-	if (!s->waiting++) {
-		s->oldest_ns = t->pkts[packet].ts_ns;
-		queue_add(a, i);
+		memcpy(p, entry, to->value_len);
+	if (!n) {
+		l->append->list[i].oldest_ns = t->pkts[packet].ts_ns;
+		queue_add(l->append, i);
 	}
-	if (s->waiting == a->batch)
+	to->waiting[i] = (uint16_t)++n;
+	if (n == to->batch)
 		list_write(t, l, i);
 }
 
 void append_run(struct translator *t, struct lane *l, const struct jobs *j)
 {
-	bool swapped = l->t.hash == HASH_DTA0;
-	struct lists *a = l->append;
+	const struct filler to = filler_of(l);
 
 	for (unsigned k = 0; k < j->n; k++) {
 		const uint8_t *key = j->key[k];
 		uint64_t head = j->head[k];
 		const uint8_t *data = key + head_data_at(head);
+		const uint8_t *end = data + head_data_len(head);
 		uint32_t i = be32_load(key);
 
-		for (unsigned at = 0; at < head_data_len(head);
-		     at += a->value_len)
-			list_add(t, l, i, j->at[k], data + at, swapped);
+		do {
+			list_add(t, l, &to, i, j->at[k], data);
+			data += to.value_len;
+		} while (data < end);
 		if (!head_immediate(head))
 			continue;
-		if (a->list[i].waiting)
+		if (to.waiting[i])
 			list_write(t, l, i);
 		/* the last operation is the count that covers the report */
 		op_make_immediate(t, l, &t->work.op[t->work.nops - 1],
@@ -210,7 +235,8 @@ void append_flush(struct translator *t, struct lane *l)
 int append_open(struct lane *l, size_t *room, struct fault *f)
 {
 	uint64_t batch = l->t.batch; /* less than a ring: table_check() */
-	uint64_t each = sizeof(struct list) + batch * l->t.stride;
+	uint64_t each = sizeof(struct list) + sizeof(uint16_t) +
+			batch * l->t.stride;
 	struct lists *a = calloc(1, sizeof(*a));
 
 	l->append = a;
@@ -226,6 +252,7 @@ int append_open(struct lane *l, size_t *room, struct fault *f)
 				 l->t.name, l->t.lists, l->t.batch, l->t.stride,
 				 *room);
 	if (!a || !(a->list = calloc(l->t.lists, sizeof(*a->list))) ||
+	    !(a->waiting = calloc(l->t.lists, sizeof(*a->waiting))) ||
 	    !(a->entries = calloc(l->t.lists, batch * l->t.stride)))
 		return fault_set(f, -ENOMEM, "%s: no memory for the batches",
 				 l->t.name);
@@ -242,6 +269,7 @@ void append_close(struct lane *l)
 {
 	if (l->append) {
 		free(l->append->list);
+		free(l->append->waiting);
 		free(l->append->entries);
 	}
 	free(l->append);

@@ -34,7 +34,7 @@ enum {
 	/* Bytes that all tables' caches may take together. */
 	CACHES_MAX = 48 << 20,
 	NO_LANE = 0xff,
-	LATEST_BITS = 14,
+	EXPECTED_BITS = 14,
 };
 
 _Static_assert((int)STAGE <= (int)PKT_BATCH, "stages divide a batch");
@@ -174,7 +174,7 @@ struct translator {
 	struct snk *nacks;
 	enum dta_format format;
 	struct reporters *reporters; /* NULL: no table wants numbers */
-	uint64_t *latest;	     /* of them, see latest_at() */
+	uint64_t *expected;	     /* of them, see expected_at() */
 	struct translate_ledger ctr;
 	uint64_t generation;	/* of the road; list heads hold for one */
 	uint64_t last_ns;	/* the latest stamp of a packet: clock.h */
@@ -227,18 +227,19 @@ void sequence_common(struct translator *t, const uint8_t *src, uint64_t head);
 void sequence_close(struct translator *t);
 
 /*
- * The last number << 32 and the source address, as it is in the packet, of an
- * IPv4 reporter: where the next one follows, admit.c needs no more than this
- * word. It goes no further than 65535, so that nobody loses count of them.
+ * The source address, as it is in the packet, << 32 and the number that follows
+ * the last one of an IPv4 reporter: where that comes, admit.c needs no more
+ * than this word. What follows 65535 is 65536, which does not come, so that
+ * nobody loses count of them.
  */
-static inline uint64_t *latest_at(uint64_t *latest, uint32_t src)
+static inline uint64_t *expected_at(uint64_t *expected, uint32_t src)
 {
-	return &latest[src * UINT32_C(0x9e3779b1) >> (32 - LATEST_BITS)];
+	return &expected[src * UINT32_C(0x9e3779b1) >> (32 - EXPECTED_BITS)];
 }
 
-static inline uint64_t latest_word(uint16_t number, uint32_t src)
+static inline uint64_t expected_word(uint32_t number, uint32_t src)
 {
-	return (uint64_t)number << 32 | src;
+	return (uint64_t)src << 32 | number;
 }
 
 /* nack.c: to the reporter of u, which was in p. */

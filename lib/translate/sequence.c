@@ -63,7 +63,7 @@ struct reporter {
 
 struct reporters {
 	uint64_t checks;
-	uint64_t latest[1 << LATEST_BITS];
+	uint64_t expected[1 << EXPECTED_BITS];
 	struct reporter set[REPORTERS / WAYS][WAYS];
 	struct numbers numbers[REPORTERS];
 };
@@ -115,47 +115,47 @@ static struct reporter *reporter_find(struct reporters *rs,
 }
 
 /* Where admit.c looks for a reporter, NULL: it does not. */
-static uint64_t *latest_of(struct reporters *rs, const struct reporter *who)
+static uint64_t *expected_of(struct reporters *rs, const struct reporter *who)
 {
 	uint32_t src;
 
 	if (who->version != 4)
 		return NULL;
 	memcpy(&src, who->address, sizeof(src));
-	return latest_at(rs->latest, src);
+	return expected_at(rs->expected, src);
 }
 
 /* What admit.c has let pass since is made known, whoever it was from. Returns
- * latest_of(). */
+ * expected_of(). */
 static uint64_t *catch_up(struct reporters *rs, struct reporter *who)
 {
-	uint64_t *latest = latest_of(rs, who);
+	uint64_t *expected = expected_of(rs, who);
 	uint32_t src;
 	bool own = false;
 
-	if (!latest || *latest == nobody)
-		return latest;
-	src = (uint32_t)*latest;
+	if (!expected || *expected == nobody)
+		return expected;
+	src = (uint32_t)(*expected >> 32);
 	if (memcmp(who->address, &src, sizeof(src)) != 0)
 		who = place_of(rs, (const uint8_t *)&src, 4, &own);
 	else
 		own = true;
 	if (own)
-		numbers_follow(numbers_of(rs, who), (uint16_t)(*latest >> 32));
-	*latest = nobody;
-	return latest;
+		numbers_follow(numbers_of(rs, who), (uint16_t)(*expected - 1));
+	*expected = nobody;
+	return expected;
 }
 
 /* From now on admit.c looks for the reporter's next number. */
 static void leave_to_admit(struct reporters *rs, const struct reporter *who,
-			   uint64_t *latest)
+			   uint64_t *expected)
 {
 	uint32_t src;
 
-	if (!latest || who->strict)
+	if (!expected || who->strict)
 		return;
 	memcpy(&src, who->address, sizeof(src));
-	*latest = latest_word(numbers_last(numbers_of(rs, who)), src);
+	*expected = expected_word(numbers_last(numbers_of(rs, who)) + 1U, src);
 }
 
 /* A number that nothing hangs on. */
@@ -163,11 +163,11 @@ static void note(struct translator *t, struct reporter *who,
 		 const struct lane *l, uint16_t number)
 {
 	struct reporters *rs = t->reporters;
-	uint64_t *latest = catch_up(rs, who);
+	uint64_t *expected = catch_up(rs, who);
 
 	numbers_note(numbers_of(rs, who), &t->ctr, number,
 		     !l || l->t.sequence == TABLE_SEQ_COUNT);
-	leave_to_admit(rs, who, latest);
+	leave_to_admit(rs, who, expected);
 }
 
 void sequence_note(struct translator *t, const struct lane *l,
@@ -340,8 +340,8 @@ int sequence_open(struct translator *t, struct fault *f)
 	if (mem == MAP_FAILED)
 		return fault_set(f, -ENOMEM, "no memory for the reporters");
 	t->reporters = mem;
-	t->latest = t->reporters->latest;
-	memset(t->latest, 0xff, sizeof(t->reporters->latest));
+	t->expected = t->reporters->expected;
+	memset(t->expected, 0xff, sizeof(t->reporters->expected));
 	return 0;
 }
 
@@ -350,5 +350,5 @@ void sequence_close(struct translator *t)
 	if (t->reporters)
 		munmap(t->reporters, sizeof(*t->reporters));
 	t->reporters = NULL;
-	t->latest = NULL;
+	t->expected = NULL;
 }

@@ -6,15 +6,15 @@
 static void inherit(struct translator *t, struct translator *from)
 {
 	struct reporters *reporters = t->reporters;
-	uint64_t *latest = t->latest;
+	uint64_t *expected = t->expected;
 
 	t->ctr = from->ctr;
 	t->last_ns = from->last_ns;
 	t->rate = from->rate;
 	t->reporters = from->reporters;
 	from->reporters = reporters;
-	t->latest = from->latest;
-	from->latest = latest;
+	t->expected = from->expected;
+	from->expected = expected;
 	for (unsigned i = 0; i < t->n; i++) {
 		t->lane[i].copy = from->lane[i].copy;
 		t->lane[i].drawn = from->lane[i].drawn;

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "wire/be.h"
+#include "wire/proto.h"
 
 /* What a node may say. Numbers after scaling (struct int_part). */
 enum int_field {
@@ -47,13 +48,24 @@ enum int_field {
 
 /*
  * Where a field is among a hop's bytes. Its word, 4 or 8 bytes, is all ones
- * where the node cannot tell (INT 2.1, section 5.8).
+ * where the node cannot tell (INT 2.1, section 5.8). IOAM says so of each field
+ * (RFC 9197, section 4.4.2): then the word is the field alone, 1 to 8 bytes.
  */
 struct int_part {
 	uint8_t at, len; /* bytes; len 1 to 8 */
-	uint8_t word, word_len;
-	uint32_t scale; /* times this: 1, or ns of a unit of time */
+	uint8_t word;
+	uint8_t word_len : 4;
+	uint8_t other : 4; /* part INT_FIELDS - 1 + other: where the field is
+			      too, if this one is all ones; 0: nowhere */
+	uint32_t scale;	   /* times this: 1, or ns of a unit of time */
 };
+
+enum {
+	INT_OTHERS = 5, /* IOAM's short fields beside the wide ones */
+};
+
+/* A scale: units are 2^-32 s, as in NTP. */
+#define INT_SCALE_NTP UINT32_MAX
 
 enum {
 	INT_HOP_MAX = 255 * 4, /* bytes of metadata in all: a length byte of
@@ -67,22 +79,72 @@ struct int_word {
 	uint8_t len; /* bytes of metadata */
 	struct {
 		uint8_t field, at, len; /* enum int_field; len 0: none */
-		uint32_t scale;
+		uint32_t scale;		/* 0: 1 */
+		bool alone;		/* all ones is said of it alone */
 	} part[2];
 };
 
 /* Which fields a hop has, and where. */
 struct int_plan {
 	uint32_t bitmap;
-	uint32_t has; /* 1 << enum int_field */
-	uint16_t len; /* bytes of a hop that the bitmap asks for */
-	struct int_part part[INT_FIELDS];
+	uint32_t has;  /* 1 << enum int_field */
+	uint16_t len;  /* bytes of a hop that the bitmap asks for */
+	bool reserved; /* bits are set that are reserved */
+	struct int_part part[INT_FIELDS + INT_OTHERS];
 };
 
 /* Of a bitmap of so many bits. False: bits that are reserved are set; their
  * words are counted as 4 bytes (INT 2.1, section 5.8). */
 bool int_plan_of(struct int_plan *out, const struct int_word *words,
 		 unsigned bits, uint32_t bitmap);
+
+/*
+ * Writes a hop of plan->len bytes: of the fields in has (1 << enum int_field)
+ * their values, all else all ones.
+ */
+void int_put(uint8_t *hop, const struct int_plan *plan, uint32_t has,
+	     const uint64_t value[INT_FIELDS]);
+
+/*
+ * The plans of the bitmaps that were seen. A plan that int_plans_get() gave
+ * stays as it is for the next INT_PLANS_LAST calls at least, and for ever as
+ * long as no more than INT_PLANS_LAST bitmaps are in use: a batch of views may
+ * keep its plans, and a flood of bitmaps costs time but no memory.
+ */
+enum {
+	INT_PLANS_LAST = 128,
+	INT_PLANS_MAX = 2 * INT_PLANS_LAST,
+	INT_PLANS_SLOTS = 512,
+};
+
+struct int_plans {
+	const struct int_word *words; /* of bits bits */
+	unsigned bits;
+	uint32_t made; /* so many, from 1 */
+	uint32_t slot[INT_PLANS_SLOTS];
+	struct int_plan plan[INT_PLANS_MAX];
+};
+
+/* The words stay the caller's and must last. */
+void int_plans_init(struct int_plans *p, const struct int_word *words,
+		    unsigned bits);
+const struct int_plan *int_plans_make(struct int_plans *p, uint32_t bitmap);
+
+static inline unsigned int_plans_slot(uint32_t bitmap)
+{
+	return bitmap * 0x9e3779b1u >> 23; /* the top 9 bits */
+}
+
+static inline const struct int_plan *int_plans_get(struct int_plans *p,
+						   uint32_t bitmap)
+{
+	uint32_t nr = p->slot[int_plans_slot(bitmap)];
+	const struct int_plan *plan = &p->plan[nr % INT_PLANS_MAX];
+
+	if (nr && p->made - nr < INT_PLANS_LAST && plan->bitmap == bitmap)
+		return plan;
+	return int_plans_make(p, bitmap);
+}
 
 /* Hops of one plan, the last node of the path first. */
 struct int_hops {
@@ -149,6 +211,25 @@ struct int_view {
 	uint16_t source_len;   /* bytes */
 };
 
+/*
+ * The flow of a view and its packet's length, of what was captured of a packet
+ * from its IP header on, and of a frame. Of other packets, or cut before their
+ * ports, it is unknown: 0 and 0.
+ */
+void int_view_ip(struct int_view *v, const uint8_t *ip, size_t len);
+void int_view_frame(struct int_view *v, const uint8_t *frame, size_t len);
+
+/* The same of an IP header that has been read: wire/net.h. */
+struct net_ip;
+void int_view_net(struct int_view *v, const struct net_ip *ip);
+
+/* Whether the flow is UDP to a port. */
+static inline bool int_view_to_udp(const struct int_view *v, uint16_t port)
+{
+	return v->key_len && v->key[v->key_len - 1] == NET_PROTO_UDP &&
+	       be16_load(v->key + v->key_len - 3) == port;
+}
+
 /* A part's bytes. */
 static inline uint64_t int_load(const uint8_t *p, unsigned len)
 {
@@ -177,6 +258,19 @@ static inline const uint8_t *int_hop(const struct int_hops *h, unsigned i)
 	return h->data + (h->at ? h->at[i] : (size_t)i * h->len);
 }
 
+/* The number that len bytes are when all are ones. */
+static inline uint64_t int_ones(unsigned len)
+{
+	return UINT64_MAX >> (64 - 8 * len);
+}
+
+static inline uint64_t int_scaled(uint64_t v, uint32_t scale)
+{
+	if (scale == INT_SCALE_NTP)
+		return (uint64_t)((unsigned __int128)v * 1000000000u >> 32);
+	return v * scale;
+}
+
 /* A field of a hop. False: the hop does not have it, or says all ones. */
 static inline bool int_get(const struct int_plan *plan, const uint8_t *hop,
 			   enum int_field field, uint64_t *value)
@@ -185,10 +279,12 @@ static inline bool int_get(const struct int_plan *plan, const uint8_t *hop,
 
 	if (!(plan->has & 1U << field))
 		return false;
-	if (int_load(hop + p->word, p->word_len) ==
-	    (p->word_len == 8 ? UINT64_MAX : UINT32_MAX))
-		return false;
-	*value = int_load(hop + p->at, p->len) * p->scale;
+	while (int_load(hop + p->word, p->word_len) == int_ones(p->word_len)) {
+		if (!p->other)
+			return false;
+		p = &plan->part[INT_FIELDS - 1 + p->other];
+	}
+	*value = int_scaled(int_load(hop + p->at, p->len), p->scale);
 	return true;
 }
 

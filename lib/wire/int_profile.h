@@ -4,7 +4,7 @@
  * where it departs from the specification. The numbers that P4.org has left
  * open (ports, DSCP, GRE type) are here, and what the bits stand for.
  *
- * A profile is data only; telemetry/profile.h reads one from a file.
+ * A profile is data only; profile/profile.h reads one from a file.
  */
 #ifndef WIRE_INT_PROFILE_H
 #define WIRE_INT_PROFILE_H
@@ -22,15 +22,33 @@ enum int_version {
 struct int_profile {
 	char name[32];
 	uint8_t version; /* enum int_version */
+	bool any_ver; /* what headers say of their version is not looked at */
+	/* TCP options come before INT; else INT stands behind TCP's first 20
+	 * bytes. A domain has it one way or the other: INT 2.1, 5.7.2. */
+	bool behind_tcp_options;
+	/* Nodes leave TCP checksums as they are, wrong beside INT. */
+	bool tcp_sum_left;
 	/* What says that a packet carries INT; wire-facts 6.3. 0: not so. */
 	uint8_t dscp, dscp_mask; /* of 6 bits; mask 0: not by DSCP */
 	uint16_t udp_port;	 /* INT_TBD */
 	uint64_t marker;	 /* of probes, 8 bytes behind TCP, UDP, ICMP */
 	uint16_t vxlan_gpe_port, geneve_port; /* UDP */
-	uint8_t vxlan_gpe_next; /* next protocol: 5, 8, 0x80, 0x82 */
+	uint8_t vxlan_gpe_next; /* next protocol: 5, 8, 0x80, 0x82; of INT_ANY
+				   each of these */
 	uint16_t geneve_class;	/* option class */
 	uint16_t gre_type;	/* protocol type */
 	uint16_t report_port;	/* UDP: telemetry reports; 0: none */
+	/* INT 2.x: the domain whose instructions are known (0: none), and of
+	 * how many words each bit of its DS instruction lets the source, and
+	 * nobody else, add to the stack: section 5.8. */
+	uint16_t domain;
+	uint8_t source_words[16];
+	/* Reports 1.0 are 16 bytes and their metadata, whatever the header's
+	 * Length says: INTCollector's generator has 1 there (wire-facts 5.6).
+	 */
+	bool report_length_wrong;
+	uint32_t ioam_fraction; /* unit of IOAM's fraction of a second, ns;
+				   INT_SCALE_NTP; 0: 1000, as Linux */
 	/* What the bits of the bitmaps stand for: instructions, and RepMdBits
 	 * of reports 1.0 and 2.0. */
 	struct int_word instruction[16];
@@ -38,10 +56,15 @@ struct int_profile {
 	struct int_word report2[16];
 };
 
-/* Those that ship: "0.5", "1.0", "2.0", "2.1", "bmv2", "intcollector"... NULL:
- * there is none of that name. int_profile_at() goes through them, NULL at the
- * end. */
+/* Those that ship: "any", "0.5", "1.0", "2.0", "2.1", "bmv2", "geant",
+ * "intcollector", "smartnic". NULL: there is none of that name.
+ * int_profile_at() goes through them, NULL at the end. */
 const struct int_profile *int_profile_named(const char *name);
 const struct int_profile *int_profile_at(unsigned i);
+
+/* What the instructions of a header of that version stand for: 16 words. Those
+ * of the profile, but those of the specification for INT_ANY. */
+const struct int_word *int_profile_words(const struct int_profile *p,
+					 enum int_version version);
 
 #endif

@@ -7,19 +7,6 @@
 #include "base/put.h"
 #include "wire/be.h"
 
-/* An IP header and what follows it. */
-struct ip {
-	uint8_t version, protocol, ttl;
-	bool fragment; /* a part of a datagram */
-	bool later;    /* and not the first */
-	bool routed;   /* IPv6: on the way to another destination */
-	uint16_t id;
-	uint32_t len; /* header and payload, by the header */
-	const uint8_t *hdr, *src, *dst;
-	struct cur l4;	 /* what was captured of the payload */
-	uint32_t l4_len; /* the payload, by the header */
-};
-
 /* Sum of 16-bit words in memory order, not folded. RFC 1071 section 2. */
 static uint64_t sum_words(const uint8_t *p, size_t len)
 {
@@ -65,27 +52,28 @@ static bool sum_right(uint64_t sum)
 	return sum_fold(sum) == 0xffff;
 }
 
-/* Skips the Ethernet header and VLAN tags; returns the Ethernet type. */
-static int eth_skip(struct cur *c)
+int net_eth_skip(struct cur *c, const uint8_t **at)
 {
 	const uint8_t *p = cur_take(c, NET_ETH_LEN);
 	uint16_t type;
 
 	if (!p)
 		return -EBADMSG;
-	type = be16_load(p + NET_ETH_AT_TYPE);
+	*at = p + NET_ETH_AT_TYPE;
+	type = be16_load(*at);
 	for (int i = 0;
 	     type == NET_ETHERTYPE_VLAN || type == NET_ETHERTYPE_QINQ; i++) {
 		if (i == NET_VLAN_MAX)
 			return -ENOTSUP;
 		if (!(p = cur_take(c, NET_VLAN_LEN)))
 			return -EBADMSG;
-		type = be16_load(p + NET_VLAN_AT_TYPE);
+		*at = p + NET_VLAN_AT_TYPE;
+		type = be16_load(*at);
 	}
 	return type;
 }
 
-static int ip4_decode(struct ip *ip, struct cur *c)
+static int ip4_decode(struct net_ip *ip, struct cur *c)
 {
 	size_t captured = cur_left(c);
 	const uint8_t *p = cur_take(c, NET_IP4_LEN);
@@ -104,6 +92,7 @@ static int ip4_decode(struct ip *ip, struct cur *c)
 	ip->id = be16_load(p + NET_IP4_AT_ID);
 	ip->len = be16_load(p + NET_IP4_AT_LEN);
 	ip->hdr = p;
+	ip->next = p + NET_IP4_AT_PROTO;
 	ip->src = p + NET_IP4_AT_SRC;
 	ip->dst = p + NET_IP4_AT_DST;
 	if (hlen < NET_IP4_LEN || hlen > captured || ip->len < hlen)
@@ -115,27 +104,27 @@ static int ip4_decode(struct ip *ip, struct cur *c)
 	return 0;
 }
 
-/* Steps over one IPv6 extension header; *next: its type, then the next one's.
- */
-static int ip6_extension(struct ip *ip, struct cur *c, uint8_t *next)
+/* Steps over one IPv6 extension header. */
+static int ip6_extension(struct net_ip *ip, struct cur *c)
 {
 	const uint8_t *p = cur_take(c, 8);
 	unsigned frag;
 
 	if (!p)
 		return -EBADMSG;
-	if (*next == NET_IP6_FRAGMENT) {
+	if (ip->protocol == NET_IP6_FRAGMENT) {
 		frag = be16_load(p + 2);
 		/* offset 0 and no more to come: whole, RFC 6946 */
 		ip->fragment = frag & 0xfff9;
 		ip->later = frag & 0xfff8;
 	} else {
-		if (*next == NET_IP6_ROUTING && p[3])
+		if (ip->protocol == NET_IP6_ROUTING && p[3])
 			ip->routed = true;
 		if (!cur_take(c, p[1] * 8u))
 			return -EBADMSG;
 	}
-	*next = p[0];
+	ip->next = p;
+	ip->protocol = p[0];
 	return 0;
 }
 
@@ -145,7 +134,7 @@ static bool ip6_is_extension(uint8_t next)
 	       next == NET_IP6_FRAGMENT || next == NET_IP6_DESTINATION;
 }
 
-static int ip6_decode(struct ip *ip, struct cur *c)
+static int ip6_decode(struct net_ip *ip, struct cur *c)
 {
 	const uint8_t *p = cur_take(c, NET_IP6_LEN), *l4;
 	struct cur body;
@@ -155,12 +144,13 @@ static int ip6_decode(struct ip *ip, struct cur *c)
 	if (!p || p[0] >> 4 != 6)
 		return -EBADMSG;
 	payload = be16_load(p + NET_IP6_AT_LEN);
-	*ip = (struct ip){
+	*ip = (struct net_ip){
 		.version = 6,
 		.protocol = p[NET_IP6_AT_NEXT],
 		.ttl = p[NET_IP6_AT_HOPS],
 		.len = (uint32_t)payload + NET_IP6_LEN,
 		.hdr = p,
+		.next = p + NET_IP6_AT_NEXT,
 		.src = p + NET_IP6_AT_SRC,
 		.dst = p + NET_IP6_AT_DST,
 	};
@@ -168,23 +158,29 @@ static int ip6_decode(struct ip *ip, struct cur *c)
 	body = cur_of(l4, payload < cur_left(c) ? payload : cur_left(c));
 	/* Each header is 8 bytes or more of the payload, so this ends. */
 	while (!ip->later && ip6_is_extension(ip->protocol))
-		if ((rc = ip6_extension(ip, &body, &ip->protocol)))
+		if ((rc = ip6_extension(ip, &body)))
 			return rc;
 	ip->l4 = body;
 	ip->l4_len = (uint32_t)(payload - (size_t)(body.p - l4));
 	return 0;
 }
 
-static int ip_decode(struct ip *ip, const uint8_t *frame, size_t len)
+int net_ip_decode(struct net_ip *out, uint16_t type, struct cur *c)
+{
+	if (type == NET_ETHERTYPE_IP4)
+		return ip4_decode(out, c);
+	if (type == NET_ETHERTYPE_IP6)
+		return ip6_decode(out, c);
+	return -ENOTSUP;
+}
+
+static int ip_decode(struct net_ip *ip, const uint8_t *frame, size_t len)
 {
 	struct cur c = cur_of(frame, len);
-	int type = eth_skip(&c);
+	const uint8_t *at;
+	int type = net_eth_skip(&c, &at);
 
-	if (type == NET_ETHERTYPE_IP4)
-		return ip4_decode(ip, &c);
-	if (type == NET_ETHERTYPE_IP6)
-		return ip6_decode(ip, &c);
-	return type < 0 ? type : -ENOTSUP;
+	return type < 0 ? type : net_ip_decode(ip, (uint16_t)type, &c);
 }
 
 /* The pseudo header (RFC 768, RFC 8200 section 8.1), of both addresses, for
@@ -195,13 +191,14 @@ static uint64_t sum_pseudo(const uint8_t *src, uint8_t version, size_t len)
 	       htobe16((uint16_t)len);
 }
 
-static bool udp_sum_right(const struct ip *ip, const uint8_t *udp, size_t len)
+static bool udp_sum_right(const struct net_ip *ip, const uint8_t *udp,
+			  size_t len)
 {
 	return sum_right(sum_pseudo(ip->src, ip->version, len) +
 			 sum_words(udp, len));
 }
 
-static int udp_decode(struct net_udp *out, struct ip *ip)
+static int udp_decode(struct net_udp *out, struct net_ip *ip)
 {
 	const uint8_t *p = cur_take(&ip->l4, NET_UDP_LEN);
 	size_t len;
@@ -264,7 +261,7 @@ static bool udp4_plain(struct net_udp *out, const uint8_t *frame, size_t len)
 static __attribute__((noinline)) int
 udp_decode_any(struct net_udp *out, const uint8_t *frame, size_t len)
 {
-	struct ip ip;
+	struct net_ip ip;
 	int rc = ip_decode(&ip, frame, len);
 
 	if (rc)
@@ -286,7 +283,7 @@ int net_udp_decode(struct net_udp *out, const uint8_t *frame, size_t len)
 	return udp_decode_any(out, frame, len);
 }
 
-static int tcp_decode(struct net_packet *pkt, struct ip *ip)
+static int tcp_decode(struct net_packet *pkt, struct net_ip *ip)
 {
 	const uint8_t *p = cur_take(&ip->l4, NET_TCP_LEN);
 	unsigned hlen;
@@ -309,7 +306,7 @@ int net_packet_decode(struct net_packet *out, const uint8_t *frame, size_t len)
 {
 	struct net_packet pkt;
 	const uint8_t *p;
-	struct ip ip;
+	struct net_ip ip;
 	int rc = ip_decode(&ip, frame, len);
 
 	if (rc)

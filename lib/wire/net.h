@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cur.h"
 #include "wire/proto.h"
 
 /* A UDP datagram in a frame. */
@@ -49,6 +50,27 @@ struct net_packet {
 /* As above, for any IP packet; ports only of TCP and UDP. Captures may be cut
  * after the headers: only what is read must be there. */
 int net_packet_decode(struct net_packet *out, const uint8_t *frame, size_t len);
+
+/* An IP header and what follows it. */
+struct net_ip {
+	uint8_t version, protocol, ttl;
+	bool fragment; /* a part of a datagram */
+	bool later;    /* and not the first */
+	bool routed;   /* IPv6: on the way to another destination */
+	uint16_t id;
+	uint32_t len; /* header and payload, by the header */
+	const uint8_t *hdr, *src, *dst;
+	const uint8_t *next; /* the byte that says the protocol */
+	struct cur l4;	     /* what was captured of the payload */
+	uint32_t l4_len;     /* the payload, by the header */
+};
+
+/* Steps over an Ethernet header and VLAN tags; returns the Ethernet type of
+ * what follows, *at is where that stands; or as net_udp_decode(). */
+int net_eth_skip(struct cur *c, const uint8_t **at);
+
+/* The IP header at c, of that Ethernet type; returns as net_udp_decode(). */
+int net_ip_decode(struct net_ip *out, uint16_t type, struct cur *c);
 
 /* One's complement sum (RFC 1071) of len bytes, complemented, host order. */
 uint16_t net_checksum(const void *data, size_t len);

@@ -22,6 +22,14 @@ enum {
 	NET_ETHERTYPE_IP6 = 0x86dd,
 	NET_ETHERTYPE_VLAN = 0x8100, /* 802.1Q */
 	NET_ETHERTYPE_QINQ = 0x88a8, /* 802.1ad */
+	NET_ETHERTYPE_ETH = 0x6558,  /* in tunnels: a frame, RFC 1701 */
+
+	/* MPLS: RFC 3032. */
+	NET_ETHERTYPE_MPLS = 0x8847,
+	NET_ETHERTYPE_MPLS_UP = 0x8848, /* labels of upstream: RFC 5332 */
+	NET_MPLS_LEN = 4,
+	NET_MPLS_AT_BOTTOM = 2, /* the lowest bit: the last label */
+	NET_MPLS_MAX = 8,	/* labels that we look behind */
 
 	/* IPv4: RFC 791. */
 	NET_IP4_LEN = 20, /* without options */
@@ -50,14 +58,21 @@ enum {
 	NET_IP6_ROUTING = 43,
 	NET_IP6_FRAGMENT = 44,
 	NET_IP6_DESTINATION = 60,
+	NET_IP6_OPTIONS_AT = 2, /* in a header of options */
+	NET_IP6_OPTIONS_MAX = 2048,
+	NET_IP6_PAD1 = 0, /* options */
+	NET_IP6_PADN = 1,
 
 	/* Above IP: IANA's protocol numbers. */
 	NET_PROTO_ICMP = 1,
+	NET_PROTO_IP4 = 4, /* IP in IP */
 	NET_PROTO_TCP = 6,
 	NET_PROTO_UDP = 17,
+	NET_PROTO_IP6 = 41,
 	NET_PROTO_GRE = 47,
 	NET_PROTO_ESP = 50,
 	NET_PROTO_ICMP6 = 58,
+	NET_PROTO_NONE = 59, /* nothing follows */
 	NET_PROTO_SCTP = 132,
 
 	/* UDP: RFC 768. The ports are TCP's, too. */
@@ -66,16 +81,102 @@ enum {
 	NET_UDP_AT_LEN = 4,
 	NET_UDP_AT_SUM = 6,
 
+	/* ICMP: RFC 792, 4443. */
+	NET_ICMP_LEN = 8,
+	NET_ICMP_AT_SUM = 2,
+
+	/* VXLAN, VXLAN-GPE: RFC 7348, draft-ietf-nvo3-vxlan-gpe. */
+	NET_VXLAN_PORT = 4789,
+	NET_VXLAN_GPE_PORT = 4790,
+	NET_VXLAN_LEN = 8,
+	NET_VXLAN_HAS_NEXT = 0x04, /* P, in the first byte */
+	NET_VXLAN_AT_NEXT = 3,
+	NET_VXLAN_IP4 = 1,
+	NET_VXLAN_IP6 = 2,
+	NET_VXLAN_ETH = 3,
+
+	/* Geneve: RFC 8926. */
+	NET_GENEVE_PORT = 6081,
+	NET_GENEVE_LEN = 8,	      /* without options */
+	NET_GENEVE_WORDS_MASK = 0x3f, /* of options, in the first byte */
+	NET_GENEVE_AT_TYPE = 2,
+	NET_GENEVE_OPTION_LEN = 4, /* without its data */
+	NET_GENEVE_OPTION_AT_TYPE = 2,
+	NET_GENEVE_OPTION_AT_WORDS = 3,
+	NET_GENEVE_OPTION_MASK = 0x1f, /* of words */
+
+	/* GRE: RFC 2784, 2890. */
+	NET_GRE_LEN = 4, /* without what flags announce */
+	NET_GRE_AT_TYPE = 2,
+	NET_GRE_AT_SUM = 4,
+	NET_GRE_SUM = 0x8000, /* each flag announces 4 bytes */
+	NET_GRE_KEY = 0x2000,
+	NET_GRE_SEQUENCE = 0x1000,
+	NET_GRE_OTHER = 0x4fff, /* routing, version: not ours */
+
 	/* TCP: RFC 9293. */
 	NET_TCP_LEN = 20, /* without options */
 	NET_TCP_AT_SEQ = 4,
 	NET_TCP_AT_ACK = 8,
 	NET_TCP_AT_OFFSET = 12,
 	NET_TCP_AT_FLAGS = 13,
+	NET_TCP_AT_SUM = 16,
 	NET_TCP_FIN = 0x01,
 	NET_TCP_SYN = 0x02,
 	NET_TCP_RST = 0x04,
 	NET_TCP_ACK = 0x10,
+};
+
+/* INT: the numbers by which it is known; wire-facts 6.3. */
+enum {
+	INT_DSCP = 0x17, /* the specifications' example */
+	INT_DSCP_MASK = 0x3f,
+	INT_DSCP_GEANT = 0x20,
+	INT_UDP_PORT = 0x1000,	 /* INT_TBD: paper 002; none is assigned */
+	INT_REPORT_PORT = 54321, /* INTCollector; none is assigned */
+	INT_REPORT_PORT_GEANT = 6000,
+	INT_VXLAN_GPE_0_5 = 0x05, /* next protocol */
+	INT_VXLAN_GPE_1_0 = 0x08,
+	INT_VXLAN_GPE_2_0 = 0x80,
+	INT_VXLAN_GPE_2_1 = 0x82,
+	INT_GENEVE_CLASS = 0x0103,	   /* since 2.1 */
+	INT_GENEVE_CLASS_EXAMPLE = 0x00ab, /* in the examples before */
+	INT_GRE_TYPE = 0x88b5, /* TBD_INT: IEEE 802's first for experiments */
+	INT_COMPLEMENT_LEN = 4,
+
+	/* Shims and headers: inband/int_md.h. */
+	INT_SHIM_LEN = 4,
+	INT_SHIM_AT_WORDS = 1,	/* 2.x: without the shim */
+	INT_SHIM_AT_NEXT = 2,	/* 2.x */
+	INT_SHIM_NPT_UDP = 1,	/* next protocol type: UDP's payload */
+	INT_SHIM_NPT_IP = 2,	/* what the protocol says */
+	INT_SHIM1_AT_WORDS = 2, /* 0.5, 1.0: with the shim */
+	INT_SHIM_AT_LAST = 3,	/* DSCP, protocol, VXLAN's next */
+	INT_MARKER_LEN = 8,
+	INT_TAIL_LEN = 4, /* 0.5 over TCP, UDP */
+	INT_TAIL_AT_PORT = 1,
+	INT_TAIL_AT_DSCP = 3,
+	INT_HEADER1_LEN = 8, /* 0.5, 1.0 */
+	INT_HEADER2_LEN = 12,
+	INT_AT_HOP_WORDS = 2, /* HopML: 5 bits; of 0.5 one byte before */
+	INT_AT_REMAINING = 3, /* RemainingHopCnt; 0.5: TotalHopCnt */
+	INT_AT_BITMAP = 4,
+	INT_AT_DOMAIN = 6,
+	INT_AT_DOMAIN_BITS = 8,
+	INT_AT_DOMAIN_FLAGS = 10,
+	INT05_AT_HOP_WORDS = 1, /* InsCnt */
+	INT05_AT_MAX = 2,	/* MaxHopCnt */
+	INT_HOP_WORDS_MASK = 0x1f,
+	INT_COMPLEMENT = 0x0001, /* the instruction, bit 15 */
+	INT_BITMAP_BITS = 16,
+	INT_WORDS_MAX = 255, /* of a shim's length */
+};
+
+/* Types of INT headers. */
+enum int_type {
+	INT_TYPE_MD = 1,
+	INT_TYPE_DESTINATION = 2, /* its format is not defined */
+	INT_TYPE_MX = 3,
 };
 
 /* Telemetry keys: dta.md 1.3. */
@@ -181,6 +282,93 @@ enum roce_syndrome {
 	ROCE_NAK_PSN = 0x60,
 	ROCE_NAK_INVALID = 0x61, /* invalid request */
 	ROCE_NAK_ACCESS = 0x62,	 /* remote access error */
+};
+
+/* Telemetry reports: P4.org, Telemetry Report 0.5, 1.0, 2.0; wire-facts 6.5. */
+enum {
+	TREPORT_V05_LEN = 12,
+	TREPORT_V05_DROP_LEN = 12,  /* behind it: NProto 1 */
+	TREPORT_V05_LOCAL_LEN = 16, /* NProto 2 */
+	TREPORT_V1_LEN = 16,	    /* without metadata */
+	TREPORT_V1_WORDS = 4,	    /* the least Length: the same */
+	TREPORT_V05_AT_SEQUENCE = 4,
+	TREPORT_V05_AT_TIME = 8,
+	TREPORT_V1_AT_NODE = 4,
+	TREPORT_V1_AT_SEQUENCE = 8,
+	TREPORT_V1_AT_TIME = 12,
+	TREPORT_V1_BITS = 6, /* of metadata */
+	TREPORT_V2_BITS = 16,
+	TREPORT_V2_GROUP_LEN = 8,
+	TREPORT_V2_AT_NODE = 4,
+	TREPORT_V2_LEN = 4,	/* of a report's first word */
+	TREPORT_V2_INT_LEN = 8, /* RepType 1, without metadata */
+	TREPORT_V2_AT_DOMAIN = 2,
+	TREPORT_V2_AT_DOMAIN_BITS = 4,
+	TREPORT_V2_AT_DOMAIN_STATUS = 6,
+	TREPORT_V2_OPEN = 0xff, /* ReportLength: to the end of the datagram */
+	TREPORT_TLV_LEN = 4,	/* without its data */
+	TREPORT_SEQUENCE2_MASK = 0x3fffff,
+	TREPORT_HW_ID_MASK = 0x3f,
+};
+
+/* RepType of 2.0. */
+enum treport_type {
+	TREPORT_INNER_ONLY = 0,
+	TREPORT_INT = 1,
+};
+
+/* InType of 2.0. */
+enum treport_inner {
+	TREPORT_NONE = 0,
+	TREPORT_TLV = 1,
+	TREPORT_DOMAIN = 2, /* Domain Specific Extension Data */
+	TREPORT_ETHERNET = 3,
+	TREPORT_IP4 = 4,
+	TREPORT_IP6 = 5,
+};
+
+/* NProto of 0.5. */
+enum treport_next {
+	TREPORT_PLAIN = 0, /* Ethernet comes at once */
+	TREPORT_DROP = 1,
+	TREPORT_LOCAL = 2,
+};
+
+/* IOAM in IPv6: RFC 9486, section 4; RFC 9197, section 4.4; RFC 9326, 3.2. */
+enum {
+	IOAM_OPTION = 0x31,	  /* of IPv6: its data change on the way */
+	IOAM_OPTION_FIXED = 0x11, /* they do not */
+	IOAM_AT_TYPE = 3,	  /* in the option, whose type is byte 0 */
+	IOAM_LEN = 4,		  /* of the option before what its type has */
+	IOAM_OPTION_MAX = 257,
+	IOAM_TRACE_LEN = 8, /* without nodes */
+	IOAM_TRACE_AT_LENGTHS = 2,
+	IOAM_TRACE_AT_BITMAP = 4, /* 3 bytes */
+	IOAM_TRACE_AT_RESERVED = 7,
+	IOAM_NODE_LEN_SHIFT = 11,  /* of the lengths: 5 bits, words */
+	IOAM_FLAGS_SHIFT = 7,	   /* 4 bits */
+	IOAM_REMAINING_MASK = 127, /* words */
+	IOAM_OVERFLOW = 8,	   /* flags */
+	IOAM_LOOPBACK = 4,
+	IOAM_ACTIVE = 2,
+	IOAM_BITS = 24,
+	IOAM_OPAQUE = 2,       /* bit 22: a snapshot behind each node */
+	IOAM_UNUSED = 1,       /* bit 23: to be ignored */
+	IOAM_SNAPSHOT_LEN = 4, /* without its data: words 8, schema 24 */
+	IOAM_NO_SCHEMA = 0xffffff,
+	IOAM_DIRECT_LEN = 8,	 /* without flow and sequence */
+	IOAM_DIRECT_AT_MORE = 3, /* extension flags */
+	IOAM_DIRECT_FLOW = 0x80,
+	IOAM_DIRECT_SEQUENCE = 0x40,
+	IOAM_NODES_MAX = 61, /* words of nodes in an option */
+};
+
+enum ioam_type {
+	IOAM_PREALLOCATED = 0,
+	IOAM_INCREMENTAL = 1,
+	IOAM_PROOF = 2, /* of transit */
+	IOAM_EDGE = 3,	/* to edge */
+	IOAM_DIRECT = 4,
 };
 
 #endif

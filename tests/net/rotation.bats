@@ -4,15 +4,14 @@
 # and what is sent meanwhile is stored or counted.
 
 load ../helpers
+load ../rotation
 load net
 
 setup() {
 	need_net
 	need_tools send
 	cd "$BATS_TEST_TMPDIR" || exit 1
-	DELAYS="0 0.3${ALL:+ 0.05 2}"
-	ORDERS="none collector translator twice restart"
-	CASE=0
+	rotation_cases none collector translator twice restart
 	COLLECTORS=(a)
 	cat >layout.ini <<-INI
 		[keys]
@@ -23,7 +22,6 @@ setup() {
 		slots = 64K
 		copies = 2
 	INI
-	dta-gen uniform --seed 99 --count 100 -q -w chunk.pcap
 	net_up
 }
 
@@ -65,36 +63,19 @@ start_collectors() {
 	done
 }
 
+# Its windows hold what comes while the collector is away, however long that is
+# on a busy machine: a full one turns away what is sent afterwards, too.
 start_translator() { # options
-	start t translate.log dta-translate -o ndjson -i t0 --to t1 --no-xdp "$@"
+	start t translate.log dta-translate -o ndjson -i t0 --to t1 --no-xdp \
+		--window 256K "$@"
 	TRANSLATE=$PID
 	wait_for listens translate.log
 }
 
-# Reports as long as a file is there, about 2000 a second.
-traffic() {
-	: >traffic
-	while [ -e traffic ]; do
-		give chunk.pcap
-		sleep 0.05
-	done 3>&- &
-	TRAFFIC=$!
-}
-
-end_traffic() {
-	rm -f traffic
-	wait "$TRAFFIC"
-}
-
 give() { on r "$TOOLS/send" "$1" r0 >/dev/null; } # capture
 
-# What the two ends are told after a rotation, DELAY apart.
-hup_collectors() { kill -HUP "${COLLECT[@]}"; }
+hup_collector() { kill -HUP "${COLLECT[@]}"; }
 hup_translator() { kill -HUP "$TRANSLATE"; }
-order_none() { sleep "$1"; }
-order_collector() { hup_collectors && sleep "$1" && hup_translator; }
-order_translator() { hup_translator && sleep "$1" && hup_collectors; }
-order_twice() { order_collector "$1" && order_translator "$1"; }
 order_restart() {
 	local c
 
@@ -137,23 +118,6 @@ all_there() {
 			-e $((CASE + 1)) -o ndjson | jq -r .answer | grep -c '^found')))
 	done
 	[ $n = 200 ]
-}
-
-# In make check each order with each delay, and with and without traffic; in
-# make check-all with each of both.
-matrix() { # road
-	local order delay traffic
-
-	for order in $ORDERS; do
-		for delay in $DELAYS; do
-			for traffic in off on; do
-				[ "${ALL:-}" ] || case "$delay $traffic" in
-				"0 off" | "0.3 on") continue ;;
-				esac
-				one $order "$delay" $traffic "$1"
-			done
-		done
-	done
 }
 
 @test "on interfaces" {

@@ -5,6 +5,7 @@
 # is sent meanwhile is stored or counted.
 
 load ../helpers
+load ../rotation
 load guest
 load ../faults/faults
 
@@ -29,10 +30,7 @@ setup() {
 	guest_needed
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	A=$GUEST_DIR/a B=$GUEST_DIR/b
-	DELAYS="0 0.3${ALL:+ 0.05 2}"
-	ORDERS="none collector translator restart"
-	CASE=0
-	dta-gen uniform --seed 99 --count 100 -q -w chunk.pcap
+	rotation_cases none collector translator restart
 }
 
 teardown() {
@@ -59,23 +57,6 @@ collect() {
 		2>>collect.err & echo $! >collect.pid'
 }
 
-traffic() {
-	: >traffic
-	while [ -e traffic ]; do
-		give chunk.pcap
-		sleep 0.05
-	done 3>&- &
-	TRAFFIC=$!
-}
-
-end_traffic() {
-	rm -f traffic
-	wait "$TRAFFIC"
-}
-
-order_none() { sleep "$1"; }
-order_collector() { hup_collector && sleep "$1" && hup_translator; }
-order_translator() { hup_translator && sleep "$1" && hup_collector; }
 order_restart() {
 	on_a 'kill $(cat collect.pid)
 		while kill -0 $(cat collect.pid) 2>/dev/null; do sleep 0.05; done'
@@ -111,23 +92,6 @@ arrives() {
 all_there() {
 	[ "$(on_a "dta-query keywrite --region r --keys keys -e $((CASE + 1)) -o csv" |
 		grep -c ',found,')" = 200 ]
-}
-
-# In make check each order with each delay, and with and without traffic; in
-# make check-all with each of both.
-matrix() { # road
-	local order delay traffic
-
-	for order in $ORDERS; do
-		for delay in $DELAYS; do
-			for traffic in off on; do
-				[ "${ALL:-}" ] || case "$delay $traffic" in
-				"0 off" | "0.3 on") continue ;;
-				esac
-				one $order "$delay" $traffic "$1"
-			done
-		done
-	done
 }
 
 begin() { # options of dta-collect

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * int.h - dta-gen int: packets that carry in-band telemetry, and reports of it,
+ * of the same traffic over the same network as the workloads', and what they
+ * say as the truth.
+ */
+#ifndef DTA_GEN_INT_H
+#define DTA_GEN_INT_H
+
+#include "cli/live.h"
+#include "inband/int_source.h"
+#include "inband/ioam.h"
+#include "inband/treport.h"
+#include "traffic/inband.h"
+#include "traffic/traffic.h"
+
+/* What leaves. */
+enum int_form {
+	FORM_MD,     /* packets with INT-MD, as the sink gets them */
+	FORM_MX,     /* packets with INT-MX */
+	FORM_REPORT, /* reports of the sink, with the INT-MD packet */
+	FORM_XD,     /* reports of each node, with the packet */
+	FORM_IOAM,   /* packets with an IOAM trace */
+};
+
+struct int_options {
+	const char *from, *out, *truth, *profile;
+	uint64_t flows, count, seed, rate, ipv6;
+	uint64_t arity, hops, switches;
+	int form, over, values;
+	uint64_t instructions;
+	bool has_instructions;
+	uint64_t report_version; /* 0, 1, 2; 3: as the profile's */
+	uint64_t spikes, latency_ns, occupancy, utilization, buffer;
+	double loss, reorder; /* per cent */
+	uint64_t data;	      /* bytes of the model's packets, at most */
+	uint64_t mtu;
+	uint8_t collector[4];
+	struct cli_live live;
+	bool quiet;
+	enum row_format output;
+};
+
+/* packets = carried + why not. */
+struct int_gen_ledger {
+	struct traffic_counters traffic; /* packets, not_ip, malformed */
+	uint64_t carried;
+	uint64_t unfit; /* INT cannot be put there: fragments, protocols without
+			   a place for it, no room */
+	uint64_t spikes;
+	uint64_t frames;    /* made, */
+	uint64_t lost;	    /* and of them lost on purpose, */
+	uint64_t reordered; /* or sent behind the next one */
+};
+
+extern const struct ledger int_gen_ledger;
+
+enum {
+	INT_FRAME_MAX = 65536 + 256,
+};
+
+struct int_gen {
+	struct int_options o;
+	struct int_profile profile;
+	struct int_gen_ledger ctr;
+	struct inband model;
+	struct int_plan plan, own;	/* of the stack; of reports' metadata */
+	uint16_t bits;			/* of own */
+	struct treport_decoder reports; /* for the plans of 0.5 */
+	struct ioam_decoder traces;
+	uint32_t *sequence; /* of each node */
+	struct rng rng;	    /* of loss and order */
+	struct snk *snk;
+	struct cli_pace pace;
+	FILE *truth;
+	int err; /* of snk, the first */
+	bool done;
+	uint32_t cut; /* bytes that the captured packet had on the wire, too */
+	struct pkt held; /* a frame that waits for the next one; len 0: none */
+	uint8_t *hold, *frame, *packet, *tunnel; /* INT_FRAME_MAX each */
+};
+
+/* int_options.c: the table, and what follows from it. */
+void int_options_read(struct int_gen *g, int argc, char **argv);
+
+/* int_make.c: the frames of a packet of the traffic, len bytes of it; path:
+ * what is said. False: there is no place for it. */
+bool int_make(struct int_gen *g, const struct inband_path *path,
+	      const struct traffic_packet *p, const uint8_t *packet,
+	      size_t len);
+/* int_send.c: a frame goes, or is lost, or waits for the next one. */
+void int_send(struct int_gen *g, const uint8_t *frame, size_t len,
+	      uint64_t ts_ns);
+void int_send_rest(struct int_gen *g);
+
+/* The program; argv[0] is "int". Returns the exit status. */
+int int_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* int_send.c - frames out: some are lost, some change their order. */
+#include "int.h"
+
+#include <string.h>
+
+enum {
+	PER_CENT = 100,
+};
+
+static void put(struct int_gen *g, const struct pkt *p)
+{
+	int rc;
+
+	if (g->o.live.name && cli_pace(&g->pace, 1, NULL) == CLI_PACE_OVER)
+		g->done = true;
+	rc = snk_tx(g->snk, p, 1);
+	if (!rc && g->o.live.name)
+		rc = snk_flush(g->snk);
+	if (!g->err)
+		g->err = rc;
+}
+
+static bool chance(struct int_gen *g, double percent)
+{
+	return percent > 0 && rng_unit(&g->rng) * PER_CENT < percent;
+}
+
+void int_send_rest(struct int_gen *g)
+{
+	if (g->held.len)
+		put(g, &g->held);
+	g->held.len = 0;
+}
+
+void int_send(struct int_gen *g, const uint8_t *frame, size_t len,
+	      uint64_t ts_ns)
+{
+	bool whole = g->o.form == FORM_REPORT || g->o.form == FORM_XD;
+	struct pkt p = {frame, (uint32_t)len,
+			(uint32_t)len + (whole ? 0 : g->cut), ts_ns};
+
+	g->ctr.frames++;
+	if (chance(g, g->o.loss)) {
+		g->ctr.lost++;
+		return;
+	}
+	if (!g->held.len && chance(g, g->o.reorder)) {
+		memcpy(g->hold, frame, len);
+		g->held = p;
+		g->held.data = g->hold;
+		g->ctr.reordered++;
+		return;
+	}
+	put(g, &p);
+	int_send_rest(g);
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * int-collect - in-band network telemetry, in packets or in reports, to events,
+ * metrics, flows and distributions; and packets on without it.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/loop.h"
+#include "filter/filter.h"
+#include "inband/intake.h"
+#include "lists.h"
+#include "options.h"
+#include "outlets.h"
+#include "profile/profile.h"
+#include "thresholds.h"
+#include "xdp.h"
+
+/* views = matched + others. */
+struct filter_ledger {
+	uint64_t views;
+	uint64_t matched;
+	uint64_t others;
+};
+
+/* clang-format off */
+#define FIELD(counter, role) LEDGER_FIELD(struct filter_ledger, counter, role)
+static const struct ledger_field filter_fields[] = {
+	FIELD(views, LEDGER_IN),
+	FIELD(matched, LEDGER_DONE),
+	FIELD(others, LEDGER_DROP),
+};
+#undef FIELD
+LEDGER_COMPLETE(filter_fields, struct filter_ledger);
+/* clang-format on */
+
+static const struct ledger filter_ledger = {"filter", "views", filter_fields,
+					    sizeof(filter_fields) /
+						    sizeof(filter_fields[0])};
+
+struct run {
+	struct opts o;
+	struct int_profile profile;
+	struct intake *in;
+	struct expr *filter; /* NULL: none */
+	struct filter_ledger filtered;
+	struct telemetry *t;
+	struct xdp *xdp; /* --xdp, or NULL */
+	struct snk *out; /* of packets */
+	struct outlets outlets;
+	struct thresholds th;
+	struct cli_loop loop;
+	uint64_t behind_ns; /* the clock less the packets' time */
+	int error;
+	struct fault fault;
+};
+
+static void print_ledgers(void *run)
+{
+	struct run *r = run;
+	enum row_format fmt = r->o.format;
+
+	if (r->xdp)
+		xdp_ledger(r->xdp, fmt);
+	cli_ledger(&intake_ledger, intake_counters(r->in), fmt);
+	if (intake_report_counters(r->in)->reports)
+		cli_ledger(&intake_report_ledger, intake_report_counters(r->in),
+			   fmt);
+	if (r->filter)
+		cli_ledger(&filter_ledger, &r->filtered, fmt);
+	cli_ledger(&telemetry_ledger, telemetry_counters(r->t), fmt);
+	cli_ledger(&flows_ledger, telemetry_flows(r->t), fmt);
+}
+
+/* Thresholds anew; if they cannot be used the old ones hold. */
+static void hangup(void *run)
+{
+	struct run *r = run;
+	struct fault f = {0};
+	int rc = r->o.thresholds
+			 ? thresholds_read(&r->th, &r->o, &f)
+			 : fault_set(&f, -ENOENT, "no --thresholds to read");
+
+	if (!rc)
+		rc = telemetry_set(r->t, &r->th.t);
+	if (!rc && r->xdp)
+		rc = xdp_set(r->xdp, &r->th.t);
+	if (rc < 0)
+		cli_warn("SIGHUP: %s; the thresholds stay as they are",
+			 f.text[0] ? f.text : strerror(-rc));
+	else if (!r->o.quiet)
+		cli_warn("SIGHUP: thresholds read again");
+}
+
+static const void *counters(void *run, uint64_t *received)
+{
+	struct run *r = run;
+	const struct intake_ledger *l = intake_counters(r->in);
+
+	if (r->xdp)
+		return xdp_counters(r->xdp, received);
+	*received = l->frames;
+	return l;
+}
+
+/* Views to the sink. With --xdp most of a reporter's numbers stay in the
+ * kernel: those that come up are no sequence. */
+static int tell(struct run *r, const struct int_view *v, size_t n)
+{
+	struct int_view one;
+	int rc = 0;
+
+	if (!r->xdp)
+		return telemetry_take(r->t, v, n);
+	for (size_t i = 0; i < n && !rc; i++) {
+		one = v[i];
+		one.from.report = false;
+		rc = telemetry_take(r->t, &one, 1);
+	}
+	return rc;
+}
+
+/* Those that the filter lets through, as many at once as stand together. */
+static int views(void *run, const struct int_view *v, size_t n)
+{
+	struct run *r = run;
+	size_t from = 0, to;
+	int rc = 0;
+
+	if (!r->filter)
+		return tell(r, v, n);
+	r->filtered.views += n;
+	for (; from < n && !rc; from = to + 1) {
+		for (to = from; to < n && expr_match(r->filter, &v[to]);)
+			to++;
+		r->filtered.matched += to - from;
+		r->filtered.others += to < n;
+		rc = tell(r, v + from, to - from);
+	}
+	return rc;
+}
+
+/* A batch; or nothing came, and yet time goes on. Who reads what we write must
+ * not wait for full buffers while packets are few. */
+static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
+{
+	struct run *r = run;
+	int rc;
+
+	if (n) {
+		rc = intake_take(r->in, pkts, (size_t)n);
+		if (src_size(r->loop.s) == 0)
+			r->behind_ns = clock_wall_ns() - pkts[n - 1].ts_ns;
+	} else {
+		rc = telemetry_tick(r->t, clock_wall_ns() - r->behind_ns);
+	}
+	if (n < PKT_BATCH) { /* live, or the end */
+		if (!rc && r->xdp)
+			rc = xdp_tick(r->xdp);
+		if (!rc)
+			rc = telemetry_pass(r->t);
+		if (r->out)
+			snk_flush(r->out); /* snk_close() tells of an error */
+	}
+	if (rc < 0)
+		fault_set(f, rc, "%s", strerror(-rc));
+	return rc;
+}
+
+static void open_interface(struct run *r)
+{
+	static const uint16_t all[LIVE_PORTS];
+
+	if (r->o.xdp)
+		r->xdp = xdp_open(&r->o, &r->profile, &r->th.t,
+				  &r->outlets.sinks, &r->loop.s);
+	else
+		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
+	src_wait(r->loop.s, CLI_LOOK_AROUND_MS);
+}
+
+static void open_out(struct run *r)
+{
+	const char *name = r->o.write ? r->o.write : r->o.to;
+	struct fault f = {0};
+	int rc = 0;
+
+	if (r->o.write)
+		rc = cli_snk_open(&r->out, name, &f);
+	else if (r->o.to)
+		rc = snk_open_live(&r->out, name, &r->o.live.options, &f);
+	if (rc < 0)
+		cli_fault(name, &f);
+}
+
+static void open_intake(struct run *r)
+{
+	struct intake_options io = {.profile = &r->profile,
+				    .out = r->out,
+				    .views = views,
+				    .ctx = r};
+
+	if (intake_open(&r->in, &io) < 0)
+		cli_fail("out of memory");
+}
+
+static void set_flows(struct flows_options *f, const struct opts *o)
+{
+	if (o->flow_rows)
+		f->rows = (uint32_t)o->flow_rows;
+	if (o->flow_buckets)
+		f->buckets = (uint32_t)o->flow_buckets;
+	if (o->flow_hops)
+		f->hops = (uint32_t)o->flow_hops;
+	if (o->flow_idle_ns != UINT64_MAX)
+		f->idle_ns = o->flow_idle_ns;
+}
+
+static void read_thresholds(struct run *r)
+{
+	struct fault f = {0};
+
+	if (thresholds_read(&r->th, &r->o, &f) < 0)
+		cli_refuse("%s", f.text);
+	if (r->o.filter && expr_parse(&r->filter, r->o.filter, &f) < 0)
+		cli_refuse("--filter: %s", f.text);
+}
+
+static void open_telemetry(struct run *r)
+{
+	struct telemetry_options to;
+	int rc;
+
+	telemetry_defaults(&to);
+	set_flows(&to.flows, &r->o);
+	if (r->o.push_ns != UINT64_MAX)
+		to.push_ns = r->o.push_ns;
+	to.events_max = r->o.budget;
+	to.kinds = r->o.events;
+	rc = telemetry_open(&r->t, &to, &r->th.t, &r->outlets.sinks);
+	if (rc < 0)
+		cli_fail("a flow cache of %u rows of %u flows: %s",
+			 to.flows.rows, to.flows.buckets,
+			 rc == -EINVAL ? "4294967294 flows at most, 64 a row"
+				       : strerror(-rc));
+}
+
+static void choose_profile(struct run *r)
+{
+	const struct int_profile *p = int_profile_named(r->o.profile);
+	struct fault f = {0};
+
+	if (p)
+		r->profile = *p;
+	else if (!strpbrk(r->o.profile, "./") && strcmp(r->o.profile, "-"))
+		cli_refuse("--profile: '%s' is none, and no file (FILE has a "
+			   "point or a slash in it); see --list-profiles",
+			   r->o.profile);
+	else if (profile_read(&r->profile, r->o.profile, &f) < 0)
+		cli_refuse("--profile: %s", f.text);
+	if (r->o.report_port)
+		r->profile.report_port = (uint16_t)r->o.report_port;
+	if (r->o.udp_port)
+		r->profile.udp_port = (uint16_t)r->o.udp_port;
+}
+
+static void run_open(struct run *r)
+{
+	struct fault f = {0};
+
+	cli_user_check(r->o.live.user);
+	read_thresholds(r);
+	outlets_open(&r->outlets, &r->o);
+	if (r->o.read && src_open(&r->loop.s, r->o.read, &f) < 0)
+		cli_fault(r->o.read, &f);
+	open_out(r);
+	open_intake(r);
+	open_telemetry(r);
+	if (r->o.live.name)
+		open_interface(r);
+	cli_user(r->o.live.user);
+	r->loop.stats = cli_stats_open(r->xdp ? &int_fast_ledger
+					      : &intake_ledger,
+				       r->o.live.stats_ns, r->o.format, NULL);
+}
+
+/* What has come up from the kernel by the end. */
+static int drain(struct run *r)
+{
+	static struct pkt pkts[PKT_BATCH];
+	int n, rc = 0;
+
+	if (!r->xdp)
+		return 0;
+	xdp_stop(r->xdp);
+	src_wait(r->loop.s, 0);
+	while (!rc && (n = src_rx(r->loop.s, pkts, PKT_BATCH, &r->fault)) > 0)
+		rc = intake_take(r->in, pkts, (size_t)n);
+	return rc < 0 ? rc : xdp_flush(r->xdp);
+}
+
+/* Ends the run, with the ledgers and what went wrong. Returns the exit status.
+ */
+static int run_close(struct run *r)
+{
+	int drained = drain(r), flushed = telemetry_flush(r->t), out = 0;
+	uint64_t unsent = r->out ? snk_drops(r->out) : 0, received;
+	int status = r->error || drained ? CLI_FAIL : CLI_OK;
+
+	cli_progress_end();
+	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
+	if (r->out)
+		out = snk_close(r->out);
+	flushed = outlets_end(&r->outlets) ? -EIO : flushed;
+	if (!r->o.quiet) {
+		print_ledgers(r);
+		outlets_ledgers(&r->outlets, r->o.format);
+		cli_live_drops(&r->o.live, r->loop.s, unsent);
+	}
+	if (r->error)
+		cli_warn_fault(r->loop.reading
+				       ? r->o.read ? r->o.read : r->o.live.name
+				       : "rows",
+			       &r->fault);
+	if (out < 0)
+		cli_warn("%s: %s", r->o.write ? r->o.write : r->o.to,
+			 strerror(-out));
+	if (out < 0 || flushed < 0)
+		status = CLI_FAIL;
+	telemetry_close(r->t);
+	expr_free(r->filter);
+	intake_close(r->in);
+	src_close(r->loop.s);
+	xdp_close(r->xdp);
+	outlets_close(&r->outlets);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static struct run run;
+
+	cli_start(&cli);
+	run.o = options_read(argc, argv);
+	run.loop = (struct cli_loop){
+		.live = &run.o.live,
+		.quiet = run.o.quiet,
+		.ctx = &run,
+		.counters = counters,
+		.take = take,
+		.report = print_ledgers,
+		.hangup = hangup,
+	};
+	if (run.o.list_profiles)
+		return list_profiles(run.o.format);
+	if (run.o.help_fields)
+		return list_fields(run.o.format);
+	choose_profile(&run);
+	if (run.o.show_profile)
+		return profile_write(&run.profile, stdout) < 0 ? CLI_FAIL
+							       : CLI_OK;
+	cli_signals();
+	cli_take_hangup();
+	run_open(&run);
+	run.error = cli_loop(&run.loop, &run.fault);
+	return run_close(&run);
+}

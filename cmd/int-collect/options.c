@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* options.c - int-collect's command line. */
+#include "options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "telemetry/rows.h"
+
+#define AT(field) CLI_AT(struct opts, field)
+
+static const char *const choices[ROWS_CHOICES] = {
+	[ROWS_EVENT] = "event",
+	[ROWS_VALUE] = "value",
+	[ROWS_FLOW] = "flow",
+	[ROWS_HOP] = "hop",
+	[ROWS_DISTRIBUTION] = "distribution",
+	[ROWS_BIN] = "bin",
+};
+
+static const char *choice_name(unsigned i)
+{
+	return i < ROWS_CHOICES ? choices[i] : NULL;
+}
+
+static const char *kind_name(unsigned i)
+{
+	return i < EVENTS ? event_name((enum telemetry_kind)i) : NULL;
+}
+
+/* Which name a word is; -EINVAL, and why says all of them. */
+static int find(const char *word, const char *(*name)(unsigned),
+		struct fault *why)
+{
+	char all[256] = "";
+	size_t len = 0;
+	unsigned i;
+
+	for (i = 0; name(i); i++) {
+		if (!strcmp(word, name(i)))
+			return (int)i;
+		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s, ",
+					name(i));
+	}
+	return fault_set(why, -EINVAL, "names '%s': it is none of %sall, none",
+			 word, all);
+}
+
+/* A set of names, as "a,b": 1 << each; "none", "all". */
+static int read_set(unsigned *set, const char *text,
+		    const char *(*of)(unsigned), unsigned all,
+		    struct fault *why)
+{
+	char buf[256], *rest = buf, *name;
+	unsigned found = 0;
+
+	if (!text || !strcmp(text, "all") || !strcmp(text, "none")) {
+		*set = text && text[0] == 'n' ? 0 : all;
+		return 0;
+	}
+	if (strlen(text) >= sizeof(buf))
+		return fault_set(why, -EINVAL, "is too long");
+	memcpy(buf, text, strlen(text) + 1);
+	while ((name = strsep(&rest, ","))) {
+		int i = find(name, of, why);
+
+		if (i < 0)
+			return i;
+		found |= 1U << i;
+	}
+	*set = found;
+	return 0;
+}
+
+static int read_rows(void *opts, const char *text, struct fault *why)
+{
+	return read_set(&((struct opts *)opts)->rows, text, choice_name,
+			(1U << ROWS_CHOICES) - 1, why);
+}
+
+static int read_events(void *opts, const char *text, struct fault *why)
+{
+	return read_set(&((struct opts *)opts)->events, text, kind_name,
+			EVENTS_ALL, why);
+}
+
+static int add_threshold(void *opts, const char *text, struct fault *why)
+{
+	struct opts *o = opts;
+
+	if (o->n_thresholds == THRESHOLDS_MAX)
+		return fault_set(why, -E2BIG, "is one above %d",
+				 THRESHOLDS_MAX);
+	o->threshold[o->n_thresholds++] = text;
+	return 0;
+}
+
+static int add_export(void *opts, const char *text, struct fault *why)
+{
+	struct opts *o = opts;
+
+	if (o->n_exports == EXPORTS_MAX)
+		return fault_set(why, -E2BIG, "is one above %d", EXPORTS_MAX);
+	o->export[o->n_exports++] = text;
+	return 0;
+}
+
+static const struct cli_option options[] = {
+	{'r', "read", "FILE",
+	 "the capture with INT packets or reports (- is stdin)", CLI_IN,
+	 AT(read)},
+	{'i', "interface", "IFACE",
+	 "the network interface they come by; a filter may follow, as with "
+	 "tcpdump",
+	 CLI_STR, AT(live.name)},
+	{'w', "write", "FILE",
+	 "packets without their INT, and all other packets, to a capture",
+	 CLI_OUT, AT(write)},
+	{0, "to", "IFACE", "the same, to an interface", CLI_STR, AT(to)},
+	{'p', "profile", "NAME|FILE",
+	 "how the network speaks INT (any): see --list-profiles", CLI_STR,
+	 AT(profile)},
+	{0, "list-profiles", NULL, "list the profiles that are built in",
+	 CLI_FLAG, AT(list_profiles)},
+	{0, "show-profile", NULL, "print the profile as a file", CLI_FLAG,
+	 AT(show_profile)},
+	{0, "report-port", "PORT", "UDP port of telemetry reports (profile's)",
+	 CLI_U64, AT(report_port), .min = 1, .max = 65535},
+	{0, "int-port", "PORT", "UDP port of packets with INT (profile's)",
+	 CLI_U64, AT(udp_port), .min = 1, .max = 65535},
+	{'f', "filter", "EXPR",
+	 "only packets like this: node 7 and hop.latency > 50us; see "
+	 "--help-fields",
+	 CLI_STR, AT(filter)},
+	{0, "help-fields", NULL, "list what a filter can ask about", CLI_FLAG,
+	 AT(help_fields)},
+	{'R', "rows", "LIST",
+	 "rows on stdout: event,value (default), flow, hop, distribution, bin; "
+	 "all, none",
+	 CLI_CALL, .read = read_rows},
+	{'e', "events", "LIST",
+	 "events that are told: new_key, change, rise... (all)", CLI_CALL,
+	 .read = read_events},
+	{'t', "threshold", "METRIC[@NODE]=CHANGE[,HIGH[,LOW]]",
+	 "what is an event: off, or a number; latencies also as 50us", CLI_CALL,
+	 .read = add_threshold},
+	{0, "thresholds", "FILE",
+	 "a file of them, a line each; read again on SIGHUP", CLI_IN,
+	 AT(thresholds)},
+	{0, "budget", "N",
+	 "above so many events a second, thresholds of change widen", CLI_SIZE,
+	 AT(budget), .min = 1},
+	{0, "push", "TIME", "tell live values so often (10s; 0: never)",
+	 CLI_TIME, AT(push_ns)},
+	{0, "flow-rows", "N", "rows of the flow cache (512K)", CLI_SIZE,
+	 AT(flow_rows), .min = 1, .max = UINT32_MAX},
+	{0, "flow-buckets", "N", "flows of a row (12)", CLI_SIZE,
+	 AT(flow_buckets), .min = 1, .max = FLOW_BUCKETS_MAX},
+	{0, "flow-hops", "N", "hops of most flows (6); others take more memory",
+	 CLI_SIZE, AT(flow_hops), .min = 1, .max = 255},
+	{0, "flow-idle", "TIME",
+	 "silent flows leave after that (60s; 0: never)", CLI_TIME,
+	 AT(flow_idle_ns)},
+	{'x', "export", "URL",
+	 "rows go there, too: influx:, clickhouse:, redis:, kafka:, "
+	 "prometheus:, file:",
+	 CLI_CALL, .read = add_export},
+	{0, "dta", "FILE",
+	 "paths, counters and events as DTA reports, to a capture", CLI_OUT,
+	 AT(dta)},
+	{0, "spool", "DIR", "keep there what a database does not take yet",
+	 CLI_STR, AT(spool), .needs = "-x"},
+	{0, "spool-size", "BYTES", "of each (1G)", CLI_SIZE, AT(spool_size),
+	 .min = 1 << 20, .needs = "--spool"},
+	{0, "queue", "BYTES", "of rows in memory for each (32M)", CLI_SIZE,
+	 AT(queue), .min = 1 << 16, .needs = "-x"},
+	{0, "linger", "TIME", "at the end, wait for databases so long (5s)",
+	 CLI_TIME, AT(end_ns), .needs = "-x"},
+	CLI_LIMIT_OPTIONS(struct opts),
+	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
+	{0, "xdp", NULL,
+	 "compare in the kernel, before the host's stack: only events come up",
+	 CLI_FLAG, AT(xdp), .needs = "-i"},
+	CLI_SOCKET_OPTIONS_AS(struct opts, "af-xdp"),
+	CLI_USER_OPTION(struct opts, live, NULL),
+	{'o', "output", "FORMAT", "rows and ledger as text, csv or ndjson",
+	 CLI_FORMAT, AT(format)},
+	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
+	{0},
+};
+
+#define WITHOUT_XDP "most packets stay in the kernel"
+
+static const struct cli_group groups[] = {
+	{"-r -i --list-profiles --show-profile --help-fields",
+	 .ask = "where are the packets?"},
+	{"-w --to"},
+	{"--xdp --af-xdp --no-xdp"},
+	{"--xdp -w", .why = WITHOUT_XDP},
+	{"--xdp --to", .why = WITHOUT_XDP},
+	{"--xdp --filter", .why = WITHOUT_XDP},
+	{"--xdp -c", .why = WITHOUT_XDP},
+	{"--xdp --budget", .why = "thresholds do not widen in the kernel"},
+	{0},
+};
+
+const struct cli cli = {
+	.name = "int-collect",
+	.summary = "turn in-band network telemetry into events and metrics",
+	.usage = "int-collect -r FILE [-w FILE] [-x URL]\n"
+		 "int-collect -i IFACE [--to IFACE] [-x URL] [FILTER]\n"
+		 "int-collect [-p PROFILE] --show-profile\n"
+		 "int-collect --list-profiles|--help-fields",
+	.options = options,
+	.groups = groups,
+};
+
+/* What takes all packets cannot be told of events. */
+static void check_xdp(const struct opts *o)
+{
+	unsigned all = 1 << ROWS_HOP | 1 << ROWS_DISTRIBUTION | 1 << ROWS_BIN;
+
+	if (o->xdp && o->rows & all)
+		cli_refuse("--xdp: rows of hop, distribution and bin take the "
+			   "values of all packets, which stay in the kernel");
+	if (o->xdp && o->live.options.filter)
+		cli_refuse("--xdp: there is no filter in the kernel; without "
+			   "--xdp there is");
+}
+
+struct opts options_read(int argc, char **argv)
+{
+	struct opts o = {
+		.profile = "any",
+		.rows = 1 << ROWS_EVENT | 1 << ROWS_VALUE,
+		.events = EVENTS_ALL,
+		.push_ns = UINT64_MAX,
+		.flow_idle_ns = UINT64_MAX,
+	};
+	int n = cli_read(&cli, &o, argc, argv);
+
+	if (n < argc && !o.live.name)
+		cli_usage(&cli, "'%s': no such argument", argv[n]);
+	cli_live_filter(&o.live, argc - n, argv + n);
+	cli_check(&cli, &o, -1);
+	if (o.write && !strcmp(o.write, "-") && o.rows)
+		cli_refuse("--write: rows go to stdout already; say --rows "
+			   "none");
+	check_xdp(&o);
+	o.live.format = o.format;
+	return o;
+}

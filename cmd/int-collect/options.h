@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* options.h - int-collect's command line. */
+#ifndef INT_COLLECT_OPTIONS_H
+#define INT_COLLECT_OPTIONS_H
+
+#include "cli/live.h"
+#include "cli/option.h"
+
+enum {
+	EXPORTS_MAX = 8,
+	THRESHOLDS_MAX = 256, /* on the command line, and in a file */
+};
+
+/* Rows on stdout: 1 << each. */
+enum row_choice {
+	ROWS_EVENT,
+	ROWS_VALUE,
+	ROWS_FLOW,
+	ROWS_HOP,
+	ROWS_DISTRIBUTION,
+	ROWS_BIN,
+	ROWS_CHOICES,
+};
+
+struct opts {
+	const char *read, *write, *to;
+	struct cli_live live;
+	bool xdp; /* events are found in the kernel */
+	const char *profile;
+	bool show_profile, list_profiles, help_fields;
+	const char *filter;
+	uint64_t report_port, udp_port;
+	unsigned rows, events; /* sets */
+	const char *threshold[THRESHOLDS_MAX];
+	unsigned n_thresholds;
+	const char *thresholds; /* a file */
+	uint64_t flow_rows, flow_buckets, flow_hops, flow_idle_ns;
+	uint64_t push_ns, budget;
+	const char *export[EXPORTS_MAX];
+	unsigned n_exports;
+	const char *spool, *dta;
+	uint64_t spool_size, queue, end_ns;
+	enum row_format format;
+	bool quiet;
+};
+
+extern const struct cli cli;
+
+struct opts options_read(int argc, char **argv);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * int_md.h - INT in packets, read and taken out: INT-MD 0.5, 1.0, 2.0, 2.1 and
+ * INT-MX 2.1 over TCP, UDP, VXLAN-GPE, Geneve, GRE; INT 2.1, sections 5.7 to
+ * 5.9, wire-facts 6.2 and 6.3.
+ *
+ * INT's bytes stand in one piece between what was there before:
+ *   TCP, UDP     header [marker] |shim|header|stack| payload   0.5: and a tail
+ *   new UDP      IP |UDP|shim|header|stack| the packet's own TCP, UDP...
+ *   VXLAN-GPE    GPE header |shim|header|stack| inner packet
+ *   Geneve       options |option: header|stack| options, inner packet
+ *   GRE          header |shim|header|stack| inner packet; if INT brought the
+ *                tunnel along, it goes with it, from the outer IP header on
+ *
+ *   shim 0.5, 1.0  |Type 8|Rsvd 8|Length 8|DSCP 6|R 2|   Length: words, shim
+ * and tail too; VXLAN: Next 8 shim 2.x       |Type 4|NPT 2|R 2|Length 8|port,
+ * protocol, DSCP 16| Length: words without the shim MD 0.5 |0|Rep 2|C|E|R
+ * 3|InsCnt 5|MaxHop 8|TotalHop 8| bitmap 16|Rsvd 16| MD 1.0 |1|Rep 2|C|E|M|R
+ * 10|HopML 5|RemainingHop 8| bitmap 16|Rsvd 16| MD 2.x |2|D|E|M|R 12|HopML
+ * 5|RemainingHop 8| bitmap 16|Domain 16| DS instruction 16|DS flags 16| MX 2.1
+ * |2|D|R 27|, or with E, M, HopML as MD (trap S10)| as MD 2.x
+ *
+ * Frames are untrusted and may be cut behind INT's bytes.
+ */
+#ifndef INBAND_INT_MD_H
+#define INBAND_INT_MD_H
+
+#include "wire/int.h"
+#include "wire/int_profile.h"
+
+/* What became of a packet. */
+enum int_result {
+	INT_OK,
+	INT_NONE,	 /* it carries none */
+	INT_CUT,	 /* the capture ends before INT does */
+	INT_BAD_PACKET,	 /* IP, UDP, TCP... header that cannot be */
+	INT_BAD_TYPE,	 /* of INT header: neither MD nor MX */
+	INT_BAD_VERSION, /* not the profile's, or unknown */
+	INT_BAD_NEXT,	 /* what follows INT is not said as it must be */
+	INT_BAD_LENGTH,	 /* too short for the headers, or beyond the packet */
+	INT_BAD_HOP,	 /* HopML, InsCnt: 0, or less than instructions ask */
+	INT_BAD_STACK,	 /* not whole hops, or not as many as it says */
+	INT_RESULTS,
+};
+
+/* "truncated", "unknown_version"... as ledgers have them; NULL for the first
+ * two. */
+const char *int_result_name(enum int_result r);
+
+enum int_over {
+	INT_OVER_L4, /* behind the header of TCP, UDP or, with a marker, ICMP */
+	INT_OVER_UDP, /* behind the header of UDP, whose port INT has taken */
+	INT_OVER_NEW_UDP,
+	INT_OVER_VXLAN,
+	INT_OVER_GENEVE,
+	INT_OVER_GRE,
+	INT_OVERS,
+};
+
+/* By what it was known. */
+enum int_by {
+	INT_BY_DSCP,
+	INT_BY_PORT,
+	INT_BY_MARKER,
+	INT_BY_TUNNEL,
+};
+
+/* Where INT is in a frame; offsets are bytes from its beginning. */
+struct int_place {
+	uint8_t over, by;   /* enum int_over, int_by */
+	uint8_t version;    /* enum int_version */
+	uint8_t type;	    /* enum int_type: MD or MX */
+	uint8_t ip_version; /* of the (outer) IP header */
+	uint8_t protocol;   /* behind it */
+	uint8_t dscp;	    /* the packet's own */
+	bool added;	    /* G: VXLAN was no GPE, or there was no GRE */
+	bool reserved;	    /* reserved bits of the shim are set */
+	uint16_t next;	    /* the packet's own port, protocol, type */
+	uint32_t type_at;   /* Ethernet type of what stands at ip */
+	uint32_t ip, proto_at, l4;
+	uint32_t begin, end; /* INT's own bytes */
+	uint32_t shim;	     /* or the option's header */
+	uint32_t header, stack, stack_len;
+	uint8_t tail;	 /* bytes of it: 0.5 */
+	uint32_t ip_len; /* by the header */
+};
+
+/*
+ * Finds INT in what begins with that Ethernet type: NET_ETHERTYPE_ETH for a
+ * frame, NET_ETHERTYPE_IP4, NET_ETHERTYPE_IP6 for what reports carry, too.
+ * INT_OK, or why there is none; then *out is undefined. What is at [begin, end)
+ * has been captured.
+ */
+enum int_result int_find(struct int_place *out, const struct int_profile *p,
+			 uint16_t type, const uint8_t *frame, size_t len);
+
+/* What is kept from packet to packet: the plans of each version. */
+struct int_decoder {
+	const struct int_profile *profile;
+	struct int_plans plans[INT_ANY];
+};
+
+/* The profile stays the caller's and must last. */
+void int_decoder_init(struct int_decoder *d, const struct int_profile *p);
+
+/*
+ * What INT at that place says: the same frame as int_find()'s. INT_OK, or
+ * INT_BAD_HOP, INT_BAD_STACK; then *out is undefined. ts_ns is the caller's;
+ * pointers lead into the frame; plans last as int_plans_get() says. The flow is
+ * unknown if the packet behind INT has no such headers or is cut.
+ */
+enum int_result int_decode(struct int_view *out, struct int_decoder *d,
+			   const struct int_place *at, const uint8_t *frame,
+			   size_t len);
+
+/*
+ * Writes the packet as it was without INT: its length, or -ENOBUFS. Checksums
+ * are changed by what goes (RFC 1624), not made anew: what was wrong stays so,
+ * but a 0xffff that stood for 0 is 0 now; which it was nobody can tell.
+ * out may not overlap frame; len or more bytes always have room.
+ */
+int int_strip(uint8_t *out, size_t cap, const struct int_profile *p,
+	      const struct int_place *at, const uint8_t *frame, size_t len);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inband/intake.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "inband/int_md.h"
+#include "inband/ioam.h"
+#include "inband/treport.h"
+#include "wire/net.h"
+
+enum {
+	VIEWS = 64, /* handed out at once: they stay in the first cache, and
+		       their plans alive (wire/int.h) */
+};
+
+/* clang-format off */
+#define FIELD(counter, role) LEDGER_FIELD(struct intake_ledger, counter, role)
+static const struct ledger_field fields[] = {
+	FIELD(frames, LEDGER_IN),
+	FIELD(reports, LEDGER_DONE),
+	FIELD(packets, LEDGER_DONE),
+	FIELD(traces, LEDGER_DONE),
+	FIELD(other, LEDGER_DROP),
+	FIELD(truncated, LEDGER_DROP),
+	FIELD(malformed_packet, LEDGER_DROP),
+	FIELD(unknown_type, LEDGER_DROP),
+	FIELD(unknown_version, LEDGER_DROP),
+	FIELD(bad_next_protocol, LEDGER_DROP),
+	FIELD(bad_length, LEDGER_DROP),
+	FIELD(bad_hop_length, LEDGER_DROP),
+	FIELD(bad_stack, LEDGER_DROP),
+	FIELD(bad_trace, LEDGER_DROP),
+	FIELD(restored, LEDGER_NOTE),
+	FIELD(passed, LEDGER_NOTE),
+};
+#undef FIELD
+LEDGER_COMPLETE(fields, struct intake_ledger);
+
+#define FIELD(counter, role) \
+	LEDGER_FIELD(struct intake_report_ledger, counter, role)
+static const struct ledger_field report_fields[] = {
+	FIELD(reports, LEDGER_IN),
+	FIELD(taken, LEDGER_DONE),
+	FIELD(truncated, LEDGER_DROP),
+	FIELD(unknown_version, LEDGER_DROP),
+	FIELD(bad_length, LEDGER_DROP),
+	FIELD(unknown_type, LEDGER_DROP),
+	FIELD(own_report, LEDGER_DROP),
+	FIELD(bad_inner, LEDGER_NOTE),
+};
+#undef FIELD
+LEDGER_COMPLETE(report_fields, struct intake_report_ledger);
+/* clang-format on */
+
+const struct ledger intake_ledger = {"intake", "frames", fields,
+				     sizeof(fields) / sizeof(fields[0])};
+const struct ledger intake_report_ledger = {"report", "reports", report_fields,
+					    sizeof(report_fields) /
+						    sizeof(report_fields[0])};
+
+struct intake {
+	struct intake_options o;
+	struct int_decoder packets;
+	struct treport_decoder reports;
+	struct ioam_decoder traces;
+	struct intake_ledger ctr;
+	struct intake_report_ledger report_ctr;
+	unsigned n; /* of view[] */
+	struct int_view view[VIEWS];
+};
+
+static uint64_t *packet_reason(struct intake_ledger *c, enum int_result r)
+{
+	switch (r) {
+	case INT_CUT:
+		return &c->truncated;
+	case INT_BAD_PACKET:
+		return &c->malformed_packet;
+	case INT_BAD_TYPE:
+		return &c->unknown_type;
+	case INT_BAD_VERSION:
+		return &c->unknown_version;
+	case INT_BAD_NEXT:
+		return &c->bad_next_protocol;
+	case INT_BAD_LENGTH:
+		return &c->bad_length;
+	case INT_BAD_HOP:
+		return &c->bad_hop_length;
+	case INT_BAD_STACK:
+		return &c->bad_stack;
+	default:
+		return &c->other;
+	}
+}
+
+static uint64_t *report_reason(struct intake_report_ledger *c,
+			       enum treport_reason r)
+{
+	switch (r) {
+	case TREPORT_VERSION:
+		return &c->unknown_version;
+	case TREPORT_LENGTH:
+		return &c->bad_length;
+	case TREPORT_TYPE:
+		return &c->unknown_type;
+	case TREPORT_OWN:
+		return &c->own_report;
+	default:
+		return &c->truncated;
+	}
+}
+
+static int hand_out(struct intake *in)
+{
+	unsigned n = in->n;
+
+	in->n = 0;
+	return n ? in->o.views(in->o.ctx, in->view, n) : 0;
+}
+
+/* Room for a view; *rc is what handing out the others came to. */
+static struct int_view *room(struct intake *in, int *rc)
+{
+	if (in->n == VIEWS && !*rc)
+		*rc = hand_out(in);
+	return &in->view[in->n < VIEWS ? in->n : VIEWS - 1];
+}
+
+/* A datagram of reports. */
+static int take_reports(struct intake *in, const struct pkt *p,
+			const struct net_udp *u)
+{
+	struct intake_report_ledger *c = &in->report_ctr;
+	struct treport_reader r;
+	struct treport report;
+	enum treport_reason why;
+	int rc = 0;
+
+	in->ctr.reports++;
+	why = treport_begin(&r, &in->reports, u->payload, u->len);
+	if (why != TREPORT_OK) {
+		c->reports++;
+		(*report_reason(c, why))++;
+		return 0;
+	}
+	while (!rc && (why = treport_next(&r, &report)) != TREPORT_END) {
+		struct int_view *v = room(in, &rc);
+
+		c->reports++;
+		if (why != TREPORT_OK) {
+			(*report_reason(c, why))++;
+			continue;
+		}
+		c->taken++;
+		*v = report.view;
+		v->ts_ns = p->ts_ns;
+		in->n += in->n < VIEWS;
+	}
+	return rc;
+}
+
+static bool is_report(const struct intake *in, const struct pkt *p,
+		      struct net_udp *u)
+{
+	uint16_t port = in->o.profile->report_port;
+
+	return port && net_udp_decode(u, p->data, p->len) == 0 &&
+	       u->dst_port == port;
+}
+
+static int pass(struct intake *in, const struct pkt *p)
+{
+	if (!in->o.out)
+		return 0;
+	in->ctr.passed++;
+	return snk_tx(in->o.out, p, 1);
+}
+
+/* What is missing behind a cut frame is so still. */
+static int restored(struct intake *in, const struct pkt *p, size_t len)
+{
+	snk_done_cut(in->o.out, len, (uint32_t)len + p->wire_len - p->len,
+		     p->ts_ns);
+	in->ctr.restored++;
+	return 0;
+}
+
+static int restore(struct intake *in, const struct int_place *at,
+		   const struct pkt *p)
+{
+	uint8_t *room;
+	int len;
+
+	if (!in->o.out)
+		return 0;
+	if (!(room = snk_room(in->o.out, p->len)))
+		return -errno;
+	len = int_strip(room, p->len, in->o.profile, at, p->data, p->len);
+	if (len < 0)
+		return len;
+	return restored(in, p, (size_t)len);
+}
+
+static int without_trace(struct intake *in, const struct pkt *p)
+{
+	uint8_t *room;
+	int len;
+
+	if (!in->o.out)
+		return 0;
+	if (!(room = snk_room(in->o.out, p->len)))
+		return -errno;
+	len = ioam_strip(room, p->len, p->data, p->len);
+	if (len < 0) /* cut within its headers */
+		return pass(in, p);
+	return restored(in, p, (size_t)len);
+}
+
+static uint64_t *trace_reason(struct intake_ledger *c, enum ioam_reason r)
+{
+	switch (r) {
+	case IOAM_END:
+	case IOAM_TYPE:
+		return &c->other;
+	case IOAM_TRUNCATED:
+		return &c->truncated;
+	default:
+		return &c->bad_trace;
+	}
+}
+
+/*
+ * A packet without INT: all of its traces. It counts as one with traces if
+ * there is a good one, else by the first reason why not.
+ */
+static int take_traces(struct intake *in, const struct pkt *p)
+{
+	enum ioam_reason r, why = IOAM_END;
+	struct ioam_reader reader;
+	bool good = false;
+	struct ioam t;
+	int rc = 0;
+
+	ioam_begin(&reader, &in->traces, p->data, p->len);
+	while (!rc && (r = ioam_next(&reader, &t)) != IOAM_END) {
+		if (r != IOAM_OK) {
+			why = why == IOAM_END ? r : why;
+			continue;
+		}
+		good = true;
+		if (t.type == IOAM_DIRECT)
+			continue; /* it asks, and says nothing */
+		t.view.ts_ns = p->ts_ns;
+		*room(in, &rc) = t.view;
+		in->n += in->n < VIEWS;
+		/* Where its snapshots are is in t. */
+		if (!rc && t.view.stack.at)
+			rc = hand_out(in);
+	}
+	if (good)
+		in->ctr.traces++;
+	else
+		(*trace_reason(&in->ctr, why))++;
+	if (rc)
+		return rc;
+	return good ? without_trace(in, p) : pass(in, p);
+}
+
+static int take_packet(struct intake *in, const struct pkt *p)
+{
+	struct int_place at;
+	enum int_result r = int_find(&at, in->o.profile, NET_ETHERTYPE_ETH,
+				     p->data, p->len);
+	int rc = 0;
+
+	if (r == INT_OK) {
+		struct int_view *v = room(in, &rc);
+
+		r = int_decode(v, &in->packets, &at, p->data, p->len);
+		if (r == INT_OK) {
+			v->ts_ns = p->ts_ns;
+			in->n += in->n < VIEWS;
+			in->ctr.packets++;
+			return rc ? rc : restore(in, &at, p);
+		}
+	}
+	if (r == INT_NONE)
+		return rc ? rc : take_traces(in, p);
+	(*packet_reason(&in->ctr, r))++;
+	return rc ? rc : pass(in, p);
+}
+
+int intake_take(struct intake *in, const struct pkt *pkts, size_t n)
+{
+	struct net_udp u;
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		in->ctr.frames++;
+		rc = is_report(in, &pkts[i], &u)
+			     ? take_reports(in, &pkts[i], &u)
+			     : take_packet(in, &pkts[i]);
+	}
+	return rc ? rc : hand_out(in);
+}
+
+int intake_open(struct intake **out, const struct intake_options *o)
+{
+	struct intake *in = calloc(1, sizeof(*in));
+
+	if (!in)
+		return -ENOMEM;
+	in->o = *o;
+	int_decoder_init(&in->packets, o->profile);
+	treport_init(&in->reports, o->profile);
+	ioam_init(&in->traces, o->profile);
+	*out = in;
+	return 0;
+}
+
+void intake_close(struct intake *in)
+{
+	free(in);
+}
+
+const struct intake_ledger *intake_counters(const struct intake *in)
+{
+	return &in->ctr;
+}
+
+const struct intake_report_ledger *
+intake_report_counters(const struct intake *in)
+{
+	return &in->report_ctr;
+}

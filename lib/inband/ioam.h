@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ioam.h - IOAM in IPv6 packets: traces that nodes fill, pre-allocated and
+ * incremental (RFC 9197, section 4.4), and direct export, which only asks (RFC
+ * 9326), in hop-by-hop and destination options (RFC 9486).
+ *
+ *	|0x31|length|0|type 0, 1|            the option; it begins at 4n bytes
+ *	|Namespace 16|Node length 5|Flags 4|Remaining length 7|
+ *	|Trace type 24|0|                    its bits: bit 0 the most
+ *significant free space (type 0)|newest node|...|oldest node|
+ *
+ * A node's data are the fields of the bits in their order; with bit 22 a
+ * snapshot follows, of any length. All ones is said of each field, save that a
+ * hop limit of 255 is one. The fraction of a second has the unit that the
+ * profile says: Linux has microseconds.
+ *
+ * What Linux does with it: spec/ioam.md.
+ */
+#ifndef INBAND_IOAM_H
+#define INBAND_IOAM_H
+
+#include "wire/int.h"
+#include "wire/int_profile.h"
+#include "wire/proto.h"
+
+/* What became of an option. */
+enum ioam_reason {
+	IOAM_OK,
+	IOAM_END,	  /* of the frame: there are no more, or were none */
+	IOAM_TRUNCATED,	  /* the capture ends within it */
+	IOAM_LENGTH,	  /* the option's length: beyond its header, too short
+			     for its type, no whole words */
+	IOAM_NODE_LENGTH, /* not what the trace type asks */
+	IOAM_REMAINING,	  /* more than the option has */
+	IOAM_NODES,	  /* not whole nodes, or snapshots beyond the end */
+	IOAM_TYPE,	  /* no trace: proof of transit, edge to edge, others */
+	IOAM_REASONS,
+};
+
+/* "truncated", "bad_length"... as ledgers have them; NULL for the first two. */
+const char *ioam_reason_name(enum ioam_reason r);
+
+struct ioam_decoder {
+	struct int_word words[IOAM_BITS];
+	struct int_plans plans;
+};
+
+void ioam_init(struct ioam_decoder *d, const struct int_profile *profile);
+
+/* What a trace type asks; fraction: as in the profile. */
+void ioam_words(struct int_word words[IOAM_BITS], uint32_t fraction);
+
+/* One option. Pointers lead into the frame, save view.stack.at, which leads
+ * into this struct: it must not be moved. */
+struct ioam {
+	/* ts_ns is the caller's. stack: the nodes; its plan is always there.
+	 * domain: the namespace. The flow is that of the packet in a tunnel,
+	 * if the option is in the tunnel's header; ip_len is without IOAM. */
+	struct int_view view;
+	uint8_t type;		     /* enum ioam_type */
+	uint8_t flags;		     /* IOAM_OVERFLOW, _LOOPBACK, _ACTIVE */
+	uint8_t remaining;	     /* words that are free */
+	bool opaque;		     /* a snapshot behind each node */
+	bool has_flow, has_sequence; /* direct export */
+	uint32_t flow, sequence;
+	const uint8_t *ip, *header; /* the IPv6 header, the option's header */
+	const uint8_t *option;	    /* its first byte */
+	size_t option_len;
+	uint16_t at[IOAM_NODES_MAX]; /* view.stack.at */
+};
+
+/* A frame that is being read. */
+struct ioam_reader {
+	struct ioam_decoder *d;
+	const uint8_t *frame, *ip;
+	size_t len;
+	const uint8_t *p, *end; /* behind the header in hand; of the packet */
+	const uint8_t *header, *option, *options_end; /* within it */
+	uint8_t next; /* the next header's type; NET_PROTO_NONE: no more */
+	bool cut;     /* the header in hand is not all there */
+};
+
+/* Any Ethernet frame, with or without IOAM. */
+void ioam_begin(struct ioam_reader *r, struct ioam_decoder *d,
+		const uint8_t *frame, size_t len);
+
+/*
+ * The next IOAM option. IOAM_OK: *out is it; its plan lasts as int_plans_get()
+ * says. IOAM_END; or why this one is refused, and one may go on: *out is
+ * undefined then.
+ */
+enum ioam_reason ioam_next(struct ioam_reader *r, struct ioam *out);
+
+/* The snapshot of node i, i < view.stack.n; t->opaque. */
+struct ioam_snapshot {
+	uint32_t schema; /* IOAM_NO_SCHEMA: there is none */
+	const uint8_t *data;
+	size_t len; /* bytes */
+};
+
+struct ioam_snapshot ioam_snapshot_of(const struct ioam *t, unsigned i);
+
+/* When node i had the packet, in ns: seconds and fraction. False: it does not
+ * say both. */
+bool ioam_time(const struct ioam *t, unsigned i, uint64_t *ns);
+
+/* What a source asks. */
+struct ioam_ask {
+	uint8_t type; /* enum ioam_type: _PREALLOCATED, _INCREMENTAL, _DIRECT */
+	uint16_t namespace;
+	uint32_t bitmap;	     /* trace type */
+	uint8_t words;		     /* room for nodes, 4 bytes each */
+	bool has_flow, has_sequence; /* direct export */
+	uint32_t flow, sequence;
+};
+
+/*
+ * Writes a frame with such an option in its hop-by-hop header, which is made if
+ * there is none. Returns its length; -ENOTSUP: not IPv6, or a jumbogram;
+ * -EBADMSG: malformed or cut short; -EMSGSIZE: no length could say it;
+ * -EINVAL: what cannot be asked; -ENOBUFS. ioam_strip() gives the frame back as
+ * it was.
+ */
+int ioam_insert(uint8_t *out, size_t cap, const uint8_t *frame, size_t len,
+		const struct ioam_ask *ask);
+
+/* What a node says. */
+struct ioam_node {
+	uint32_t has; /* 1 << enum int_field; of others all ones */
+	uint64_t value[INT_FIELDS];
+	struct ioam_snapshot snapshot; /* len: a multiple of 4 */
+};
+
+/*
+ * Adds a node to a trace, which was read from this frame, or sets the overflow
+ * flag where there is no room. Returns the frame's new length (an incremental
+ * trace grows); -ENOBUFS: it would be beyond cap; -EMSGSIZE: no length could
+ * say it; -EBADMSG: its header is cut short; -EINVAL: not a trace, or a
+ * snapshot of no whole words. What was read of the frame is void then.
+ */
+int ioam_push(uint8_t *frame, size_t len, size_t cap, const struct ioam *t,
+	      const struct ioam_node *node);
+
+/*
+ * Writes a frame without its IOAM options, and without headers that nothing
+ * else was in. Other options stay as they are, at offsets that are the same
+ * modulo 8. Returns the length, or as ioam_insert().
+ */
+int ioam_strip(uint8_t *out, size_t cap, const uint8_t *frame, size_t len);
+
+#endif

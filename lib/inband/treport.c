@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inband/treport.h"
+
+#include <string.h>
+
+#include "base/cur.h"
+#include "wire/be.h"
+
+const char *treport_reason_name(enum treport_reason r)
+{
+	static const char *const names[TREPORT_REASONS] = {
+		[TREPORT_TRUNCATED] = "truncated",
+		[TREPORT_VERSION] = "unknown_version",
+		[TREPORT_LENGTH] = "bad_length",
+		[TREPORT_TYPE] = "unknown_type",
+		[TREPORT_OWN] = "own_report",
+	};
+
+	return r < TREPORT_REASONS ? names[r] : NULL;
+}
+
+void treport_init(struct treport_decoder *d, const struct int_profile *profile)
+{
+	static const struct int_word drop[] = {
+		{4, {{INT_NODE, 0, 4}}},
+		{4, {{INT_INGRESS, 0, 2}, {INT_EGRESS, 2, 2}}},
+		{4, {{INT_QUEUE, 0, 1}, {INT_DROP_REASON, 1, 1}}},
+	};
+	static const struct int_word local[] = {
+		{4, {{INT_NODE, 0, 4}}},
+		{4, {{INT_INGRESS, 0, 2}, {INT_EGRESS, 2, 2}}},
+		{4, {{INT_QUEUE, 0, 1}, {INT_OCCUPANCY, 1, 3}}},
+		{4, {{INT_EGRESS_TIME, 0, 4}}},
+	};
+
+	d->profile = profile;
+	int_decoder_init(&d->packets, profile);
+	int_plans_init(&d->plans1, profile->report1, TREPORT_V1_BITS);
+	int_plans_init(&d->plans2, profile->report2, TREPORT_V2_BITS);
+	int_plan_of(&d->drop, drop, 3, 7);
+	int_plan_of(&d->local, local, 4, 15);
+}
+
+static enum treport_reason begin2(struct treport_reader *r)
+{
+	uint32_t first;
+
+	if (r->end - r->p < TREPORT_V2_GROUP_LEN + TREPORT_V2_LEN)
+		return TREPORT_TRUNCATED;
+	first = be32_load(r->p);
+	r->from.hw_id = first >> 22 & TREPORT_HW_ID_MASK;
+	r->from.sequence_bits = 22;
+	r->from.sequence = first & TREPORT_SEQUENCE2_MASK;
+	r->from.has_node = true;
+	r->from.node = be32_load(r->p + TREPORT_V2_AT_NODE);
+	r->p += TREPORT_V2_GROUP_LEN;
+	return TREPORT_OK;
+}
+
+enum treport_reason treport_begin(struct treport_reader *r,
+				  struct treport_decoder *d,
+				  const uint8_t *payload, size_t len)
+{
+	if (!len)
+		return TREPORT_TRUNCATED;
+	*r = (struct treport_reader){
+		.d = d,
+		.p = payload,
+		.end = payload + len,
+		.from.report = true,
+	};
+	if (d->profile->version != INT_V0_5)
+		r->version = payload[0] >> 4;
+	if (r->version > 2)
+		return TREPORT_VERSION;
+	r->from.version = r->version;
+	return r->version == 2 ? begin2(r) : TREPORT_OK;
+}
+
+/* D, Q and F are neighbours in every version. */
+static uint8_t flags_of(uint32_t dqf)
+{
+	return (uint8_t)((dqf & 4 ? INT_DROPPED : 0) |
+			 (dqf & 2 ? INT_CONGESTED : 0) |
+			 (dqf & 1 ? INT_TRACKED : 0));
+}
+
+static void own_metadata(struct int_view *v, const struct int_plan *plan,
+			 const uint8_t *data, size_t len)
+{
+	v->own = (struct int_hops){
+		.plan = plan,
+		.data = data,
+		.len = (uint16_t)len,
+		.n = 1,
+	};
+	if (plan->reserved)
+		v->flags |= INT_RESERVED;
+	if (v->flags & INT_DROPPED && plan->has & 1U << INT_DROP_REASON)
+		v->drop_reason = data[plan->part[INT_DROP_REASON].at];
+}
+
+/* A view without INT in the packet. Piece by piece, which is faster than all at
+ * once with the key between. */
+static void clear(struct int_view *v)
+{
+	v->ts_ns = 0;
+	v->format = INT_XD;
+	v->flags = 0;
+	v->key_len = 0;
+	v->drop_reason = 0;
+	v->ip_len = 0;
+	memset(&v->own, 0, sizeof(v->own));
+	memset(&v->stack, 0, sizeof(v->stack));
+	v->domain = 0;
+	v->domain_bits = 0;
+	v->source = NULL;
+	v->source_len = 0;
+}
+
+static uint16_t ether_type(uint8_t inner)
+{
+	return inner == TREPORT_ETHERNET ? NET_ETHERTYPE_ETH
+	       : inner == TREPORT_IP4	 ? NET_ETHERTYPE_IP4
+					 : NET_ETHERTYPE_IP6;
+}
+
+/* INT in the packet, to the view. */
+static enum int_result find_int(struct treport *t, struct treport_decoder *d)
+{
+	struct int_place at;
+	enum int_result r = int_find(&at, d->profile, ether_type(t->inner_type),
+				     t->inner, t->inner_len);
+
+	return r != INT_OK ? r
+			   : int_decode(&t->view, &d->packets, &at, t->inner,
+					t->inner_len);
+}
+
+/*
+ * Begins the view with the packet that the report is about: INT in it, or its
+ * flow. Of a packet that is itself a report there is nothing to learn that that
+ * one does not tell, and if it was made of another one's, no end.
+ */
+static enum treport_reason look_into(struct treport *t,
+				     struct treport_decoder *d, uint8_t flags)
+{
+	uint16_t own = d->profile->report_port;
+	struct int_view *v = &t->view;
+
+	t->packet = INT_NONE;
+	if (t->inner && flags & INT_TRACKED)
+		t->packet = (uint8_t)find_int(t, d);
+	if (t->packet != INT_OK) {
+		clear(v);
+		if (t->inner_type == TREPORT_ETHERNET)
+			int_view_frame(v, t->inner, t->inner_len);
+		else if (t->inner)
+			int_view_ip(v, t->inner, t->inner_len);
+	}
+	v->flags |= flags;
+	return own && int_view_to_udp(v, own) ? TREPORT_OWN : TREPORT_OK;
+}
+
+static void set_inner(struct treport *t, unsigned type, const uint8_t *data,
+		      size_t len)
+{
+	t->inner_type = (uint8_t)type;
+	t->inner = data;
+	t->inner_len = (uint32_t)len;
+}
+
+static enum treport_reason next05(struct treport_reader *r, struct treport *t)
+{
+	static const uint8_t extra[] = {0, TREPORT_V05_DROP_LEN,
+					TREPORT_V05_LOCAL_LEN};
+	struct int_view *v = &t->view;
+	const uint8_t *p = r->p, *md = p + TREPORT_V05_LEN;
+	size_t left = (size_t)(r->end - p), len = TREPORT_V05_LEN;
+	enum treport_reason why;
+	uint32_t first;
+	unsigned next;
+
+	r->p = r->end;
+	if (left < TREPORT_V05_LEN)
+		return TREPORT_TRUNCATED;
+	first = be32_load(p);
+	next = first >> 24 & 15;
+	if (next > TREPORT_LOCAL)
+		return TREPORT_TYPE;
+	len += extra[next];
+	if (left < len)
+		return TREPORT_TRUNCATED;
+	set_inner(t, TREPORT_ETHERNET, p + len, left - len);
+	why = look_into(t, r->d, flags_of(first >> 21));
+	v->from = (struct int_from){
+		.report = true,
+		.hw_id = first & TREPORT_HW_ID_MASK,
+		.sequence_bits = 32,
+		.sequence = be32_load(p + TREPORT_V05_AT_SEQUENCE),
+		.has_time = true,
+		.time = be32_load(p + TREPORT_V05_AT_TIME),
+	};
+	if (next == TREPORT_PLAIN)
+		return why;
+	v->from.has_node = true;
+	v->from.node = be32_load(md);
+	own_metadata(v, next == TREPORT_DROP ? &r->d->drop : &r->d->local, md,
+		     extra[next]);
+	return why;
+}
+
+/* The bytes of the header with its metadata, by what it says; 0: it lies. */
+static size_t length1(const struct treport_decoder *d, uint32_t first,
+		      const struct int_plan *plan)
+{
+	size_t words = first >> 24 & 15, least = TREPORT_V1_LEN + plan->len;
+
+	if (d->profile->report_length_wrong)
+		return least;
+	if (words < TREPORT_V1_WORDS || words * 4 < least)
+		return 0;
+	return words * 4;
+}
+
+static enum treport_reason next1(struct treport_reader *r, struct treport *t)
+{
+	const struct int_plan *plan;
+	struct int_view *v = &t->view;
+	const uint8_t *p = r->p;
+	size_t left = (size_t)(r->end - p), len;
+	enum treport_reason why;
+	uint32_t first;
+	unsigned type;
+
+	r->p = r->end;
+	if (left < TREPORT_V1_LEN)
+		return TREPORT_TRUNCATED;
+	first = be32_load(p);
+	type = first >> 21 & 7;
+	if (type > TREPORT_IP6 - TREPORT_ETHERNET)
+		return TREPORT_TYPE;
+	plan = int_plans_get(&r->d->plans1, first >> 15 & 0x3f);
+	len = length1(r->d, first, plan);
+	if (!len)
+		return TREPORT_LENGTH;
+	if (left < len)
+		return TREPORT_TRUNCATED;
+	set_inner(t, TREPORT_ETHERNET + type, p + len, left - len);
+	why = look_into(t, r->d, flags_of(first >> 6));
+	v->from = (struct int_from){
+		.report = true,
+		.version = 1,
+		.hw_id = first & TREPORT_HW_ID_MASK,
+		.sequence_bits = 32,
+		.has_node = true,
+		.node = be32_load(p + TREPORT_V1_AT_NODE),
+		.sequence = be32_load(p + TREPORT_V1_AT_SEQUENCE),
+		.has_time = true,
+		.time = be32_load(p + TREPORT_V1_AT_TIME),
+	};
+	if (len > TREPORT_V1_LEN)
+		own_metadata(v, plan, p + TREPORT_V1_LEN, len - TREPORT_V1_LEN);
+	return why;
+}
+
+/* One TLV; the first packet and the first domain's data are the report's. */
+static enum treport_reason take_tlv(struct treport *t, struct cur *c)
+{
+	const uint8_t *p = cur_take(c, TREPORT_TLV_LEN), *data = NULL;
+	size_t len = p ? p[1] * 4u : 0;
+	unsigned type;
+
+	if (p)
+		data = cur_take(c, len);
+	if (!data)
+		return TREPORT_LENGTH;
+	type = p[0] >> 4;
+	if (type > TREPORT_IP6 - TREPORT_DOMAIN) {
+		t->tlvs_unknown++;
+	} else if (type && !t->inner) {
+		set_inner(t, TREPORT_DOMAIN + type, data, len);
+	} else if (!type && !t->extension) {
+		t->extension = data;
+		t->extension_len = (uint32_t)len;
+		t->extension_template = be16_load(p + 2);
+	}
+	return TREPORT_OK;
+}
+
+/* What follows the main contents, by InType. */
+static enum treport_reason contents(struct treport *t, unsigned type,
+				    struct cur *c)
+{
+	enum treport_reason why = TREPORT_OK;
+
+	switch (type) {
+	case TREPORT_NONE:
+		return cur_left(c) ? TREPORT_LENGTH : TREPORT_OK;
+	case TREPORT_TLV:
+		while (why == TREPORT_OK && cur_left(c))
+			why = take_tlv(t, c);
+		return why;
+	case TREPORT_DOMAIN:
+		t->extension = c->p;
+		t->extension_len = (uint32_t)cur_left(c);
+		return TREPORT_OK;
+	case TREPORT_ETHERNET:
+	case TREPORT_IP4:
+	case TREPORT_IP6:
+		set_inner(t, type, c->p, cur_left(c));
+		return TREPORT_OK;
+	}
+	return TREPORT_TYPE;
+}
+
+/* Adds the main contents of RepType 1, where there is that much. */
+static void int_contents(struct treport *t, const struct int_plan *plan,
+			 const uint8_t *p, unsigned words)
+{
+	struct int_view *v = &t->view;
+
+	t->domain_status = be16_load(p + TREPORT_V2_AT_DOMAIN_STATUS);
+	if (t->packet != INT_OK) {
+		v->domain = be16_load(p + TREPORT_V2_AT_DOMAIN);
+		v->domain_bits = be16_load(p + TREPORT_V2_AT_DOMAIN_BITS);
+	}
+	if (words)
+		own_metadata(v, plan, p + TREPORT_V2_INT_LEN, words * 4);
+}
+
+/* Steps over one report of a group; *c: what follows its first word. */
+static enum treport_reason step(struct treport_reader *r, struct cur *c,
+				unsigned words)
+{
+	size_t left = (size_t)(r->end - r->p), len = words * 4;
+
+	if (words == TREPORT_V2_OPEN)
+		len = left;
+	if (len > left) {
+		r->p = r->end; /* where the next one begins is not known */
+		return TREPORT_LENGTH;
+	}
+	*c = cur_of(r->p, len);
+	r->p += len;
+	return TREPORT_OK;
+}
+
+static enum treport_reason next2(struct treport_reader *r, struct treport *t)
+{
+	const struct int_plan *plan = NULL;
+	const uint8_t *main = NULL;
+	enum treport_reason why;
+	uint32_t first;
+	unsigned type, words;
+	struct cur c;
+
+	if (r->end - r->p < TREPORT_V2_LEN) {
+		r->p = r->end;
+		return TREPORT_TRUNCATED;
+	}
+	first = be32_load(r->p);
+	type = first >> 28;
+	words = first >> 8 & 0xff;
+	r->p += TREPORT_V2_LEN;
+	if ((why = step(r, &c, first >> 16 & 0xff)))
+		return why;
+	if (type > TREPORT_INT)
+		return TREPORT_TYPE;
+	if (type == TREPORT_INT) {
+		main = cur_take(&c, TREPORT_V2_INT_LEN + words * 4);
+		if (!main)
+			return TREPORT_LENGTH;
+		plan = int_plans_get(&r->d->plans2, be16_load(main));
+		if (plan->len > words * 4)
+			return TREPORT_LENGTH;
+	}
+	if ((why = contents(t, first >> 24 & 15, &c)))
+		return why;
+	why = look_into(t, r->d,
+			(uint8_t)(flags_of(first >> 5) |
+				  (first & 0x10 ? INT_INTERMEDIATE : 0)));
+	t->view.from = r->from;
+	if (main)
+		int_contents(t, plan, main, words);
+	return why;
+}
+
+enum treport_reason treport_next(struct treport_reader *r, struct treport *out)
+{
+	if (r->p == r->end)
+		return TREPORT_END;
+	memset(&out->packet, 0,
+	       sizeof(*out) - offsetof(struct treport, packet));
+	switch (r->version) {
+	case 0:
+		return next05(r, out);
+	case 1:
+		return next1(r, out);
+	}
+	return next2(r, out);
+}

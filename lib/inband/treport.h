@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * treport.h - telemetry reports of P4.org: 0.5 (2017-11-10), 1.0 (2018-04-20),
+ * 2.0 (2020-10-08). wire-facts 6.5.
+ *
+ * 0.5  |Ver 4|NProto 4|D|Q|F|Rsvd 15|hw_id 6| Sequence 32| Ingress time 32|
+ *      then by NProto a drop header (12) or a local header (16), Ethernet
+ * 1.0  |1|Length 4|NProt 3|RepMdBits 6|Rsvd 6|D|Q|F|hw_id 6| Switch ID 32|
+ *      Sequence 32| Ingress time 32| metadata; Ethernet, IPv4 or IPv6
+ * 2.0  |2|hw_id 6|Sequence 22| Node ID 32| then reports, each
+ *      |RepType 4|InType 4|Length 8|MD Length 8|D|Q|F|I|Rsvd 4|
+ *      RepType 1: |RepMdBits 16|Domain 16|DSMdBits 16|DSMdstatus 16| metadata;
+ *      then by InType a packet, TLVs, domain specific data, nothing
+ *
+ * Which version: the first four bits say it, 0 for 0.5, whose own they are not
+ * (trap S8); with a profile of INT 0.5 all are 0.5.
+ *
+ * The packet that a report is about is looked into for INT if its flow is
+ * tracked: without F there is none (2.0, section 4.4; trap C5). It may be cut,
+ * and in 2.0 up to 3 bytes of zeros follow it (trap S5): its own headers say
+ * how long it was.
+ */
+#ifndef INBAND_TREPORT_H
+#define INBAND_TREPORT_H
+
+#include "inband/int_md.h"
+#include "wire/proto.h"
+
+/* What became of a report. */
+enum treport_reason {
+	TREPORT_OK,
+	TREPORT_END,	   /* of the datagram: there are no more */
+	TREPORT_TRUNCATED, /* it is shorter than its headers */
+	TREPORT_VERSION,   /* none of those above */
+	TREPORT_LENGTH,	   /* its lengths do not fit into one another */
+	TREPORT_TYPE,	   /* NProto, RepType or InType that is not defined */
+	TREPORT_OWN,	   /* it is about a report: telemetry's own traffic */
+	TREPORT_REASONS,
+};
+
+/* "truncated", "unknown_version"... as ledgers have them; NULL for the first
+ * two. */
+const char *treport_reason_name(enum treport_reason r);
+
+/* What is kept from report to report: the plans of their metadata. */
+struct treport_decoder {
+	const struct int_profile *profile;
+	struct int_decoder packets;
+	struct int_plans plans1, plans2;
+	struct int_plan drop, local; /* of 0.5 */
+};
+
+/* The profile stays the caller's and must last. */
+void treport_init(struct treport_decoder *d, const struct int_profile *profile);
+
+/* One report. Pointers lead into the datagram. */
+struct treport {
+	/*
+	 * ts_ns is the caller's. own: the metadata of the report; stack, source
+	 * and, if there is a stack, domain: of INT in its packet. The flow is
+	 * unknown if the packet has no such headers or is cut before their end.
+	 */
+	struct int_view view;
+	uint8_t packet; /* enum int_result: INT in the packet; INT_NONE: it was
+			   not looked for, too */
+	uint8_t inner_type; /* enum treport_inner: _ETHERNET, _IP4, _IP6, or
+			       _NONE: no packet */
+	uint16_t domain_status;
+	const uint8_t *inner; /* the packet */
+	uint32_t inner_len;
+	/* Domain specific extension data: by InType or of the first TLV with
+	 * them, whose template this is. */
+	const uint8_t *extension;
+	uint32_t extension_len;
+	uint16_t extension_template;
+	uint16_t tlvs_unknown; /* of types that are not defined: passed over */
+};
+
+/* A datagram that is being read. */
+struct treport_reader {
+	struct treport_decoder *d;
+	const uint8_t *p, *end;
+	struct int_from from; /* what the group header says */
+	uint8_t version;      /* enum int_from's: 0, 1, 2 */
+};
+
+/*
+ * Begins to read a UDP payload of len bytes. Returns TREPORT_OK; or why all of
+ * it is refused, and then it counts as one report.
+ */
+enum treport_reason treport_begin(struct treport_reader *r,
+				  struct treport_decoder *d,
+				  const uint8_t *payload, size_t len);
+
+/*
+ * The next report. TREPORT_OK: *out is it; its plans last as int_plans_get()
+ * says. TREPORT_END; or why this report is refused, and one may go on: *out is
+ * undefined then. Each call but the last takes 4 bytes or more.
+ */
+enum treport_reason treport_next(struct treport_reader *r, struct treport *out);
+
+/* What is to be reported. Values that a version has no room for are left out.
+ */
+struct treport_say {
+	struct int_from from; /* version; hw_id; node; sequence; time */
+	uint8_t flags;	      /* INT_DROPPED to INT_INTERMEDIATE */
+	/* 0.5: its header, enum treport_next. 1.0, 2.0: RepMdBits. */
+	uint16_t bits;
+	/* 2.0: whether it has metadata: RepType 1. */
+	bool metadata;
+	const uint8_t *md; /* bytes of all metadata, domain's too */
+	size_t md_len;	   /* a multiple of 4 */
+	uint16_t domain, domain_bits, domain_status; /* 2.0 */
+	uint8_t inner_type;			     /* enum treport_inner */
+	const uint8_t *inner; /* a packet, TLVs, or extension data */
+	size_t inner_len;
+};
+
+/*
+ * Writes a UDP payload: a datagram of one report. Returns its length, -ENOBUFS,
+ * or -EINVAL: what the version cannot say. In 2.0 the rest of the last word is
+ * zeros.
+ */
+int treport_encode(uint8_t *buf, size_t cap, const struct treport_say *s);
+
+/* 2.0: a report more, behind those of a datagram; the same returns. Of 255
+ * words and more it must be the last. */
+int treport_encode_more(uint8_t *buf, size_t cap, const struct treport_say *s);
+
+/* A TLV of inner contents: type 0 domain specific data with a template, 1
+ * Ethernet, 2 IPv4, 3 IPv6. The same returns. */
+int treport_encode_tlv(uint8_t *buf, size_t cap, uint8_t type,
+		       uint16_t template, const uint8_t *data, size_t len);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * area.h - a large piece of memory, zeros, taken at once and touched as it is
+ * used; on pages of 2 MB where the kernel has them.
+ */
+#ifndef MEASURE_AREA_H
+#define MEASURE_AREA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct area {
+	uint8_t *base; /* aligned to 2 MB if it is as large */
+	size_t size;   /* as asked for */
+	void *map;
+	size_t map_size;
+};
+
+/* 0 or -ENOMEM. size 0 is fine. */
+int area_init(struct area *a, size_t size);
+void area_fini(struct area *a);
+
+#endif

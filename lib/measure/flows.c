@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "measure/flows.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct ledger_field fields[] = {
+	LEDGER_FIELD(struct flows_ledger, created, LEDGER_IN),
+	LEDGER_FIELD(struct flows_ledger, evicted, LEDGER_DONE),
+	LEDGER_FIELD(struct flows_ledger, expired, LEDGER_DONE),
+	LEDGER_FIELD(struct flows_ledger, flushed, LEDGER_DONE),
+	LEDGER_FIELD(struct flows_ledger, no_block, LEDGER_NOTE),
+};
+
+LEDGER_COMPLETE(fields, struct flows_ledger);
+
+const struct ledger flows_ledger = {
+	.stage = "flows",
+	.unit = "flows",
+	.fields = fields,
+	.n = sizeof(fields) / sizeof(fields[0]),
+};
+
+struct block {
+	uint32_t next;
+	uint32_t unused[15]; /* hops are lines */
+	struct flow_hop hop[FLOW_BLOCK];
+	struct flow_wide wide[FLOW_BLOCK];
+};
+
+static size_t stride_of(const struct flows_options *o)
+{
+	size_t hop = sizeof(struct flow_hop) +
+		     (o->wide ? sizeof(struct flow_wide) : 0);
+
+	return (sizeof(struct flow_entry) + o->hops * hop + 63) & ~(size_t)63;
+}
+
+int flows_init(struct flows *fl, const struct flows_options *o)
+{
+	uint64_t n = (uint64_t)o->rows * o->buckets;
+	int rc;
+
+	if (!n || n >= UINT32_MAX || o->buckets > FLOW_BUCKETS_MAX ||
+	    o->hops > FLOW_HOPS_MAX)
+		return -EINVAL;
+	*fl = (struct flows){.o = *o, .stride = stride_of(o)};
+	fl->age.period_ns = o->idle_ns ? o->idle_ns / 2 + 1 : 0;
+	rc = area_init(&fl->row, n * sizeof(struct flow_bucket));
+	if (!rc)
+		rc = area_init(&fl->entry, (n + 1) * fl->stride);
+	if (!rc)
+		rc = area_init(&fl->block,
+			       (o->blocks + 1ULL) * sizeof(struct block));
+	if (rc)
+		flows_fini(fl);
+	return rc;
+}
+
+void flows_fini(struct flows *fl)
+{
+	area_fini(&fl->row);
+	area_fini(&fl->entry);
+	area_fini(&fl->block);
+}
+
+static struct block *block_at(const struct flows *fl, uint32_t i)
+{
+	return (struct block *)fl->block.base + i;
+}
+
+/* The block of hop i, which is beyond those of the entry. */
+static struct block *block_of(const struct flows *fl,
+			      const struct flow_entry *f, unsigned i)
+{
+	struct block *b = block_at(fl, f->more);
+
+	for (i = (i - fl->o.hops) / FLOW_BLOCK; i; i--)
+		b = block_at(fl, b->next);
+	return b;
+}
+
+struct flow_hop *flow_hop(const struct flows *fl, struct flow_entry *f,
+			  unsigned i)
+{
+	if (i < fl->o.hops)
+		return flow_hops(f) + i;
+	return &block_of(fl, f, i)->hop[(i - fl->o.hops) % FLOW_BLOCK];
+}
+
+struct flow_wide *flow_wide(const struct flows *fl, struct flow_entry *f,
+			    unsigned i)
+{
+	if (!fl->o.wide)
+		return NULL;
+	if (i < fl->o.hops)
+		return (struct flow_wide *)(flow_hops(f) + fl->o.hops) + i;
+	return &block_of(fl, f, i)->wide[(i - fl->o.hops) % FLOW_BLOCK];
+}
+
+/* One more block at the end of the flow's. */
+static bool take_block(struct flows *fl, struct flow_entry *f)
+{
+	uint32_t *last = &f->more, i = fl->blocks_free;
+
+	if (i)
+		fl->blocks_free = block_at(fl, i)->next;
+	else if (fl->blocks_used < fl->o.blocks)
+		i = ++fl->blocks_used;
+	else
+		return false;
+	block_at(fl, i)->next = 0;
+	while (*last)
+		last = &block_at(fl, *last)->next;
+	*last = i;
+	return true;
+}
+
+static void give_blocks(struct flows *fl, struct flow_entry *f)
+{
+	while (f->more) {
+		struct block *b = block_at(fl, f->more);
+		uint32_t next = b->next;
+
+		b->next = fl->blocks_free;
+		fl->blocks_free = f->more;
+		f->more = next;
+	}
+}
+
+bool flow_grow(struct flows *fl, struct flow_entry *f)
+{
+	unsigned i = f->kept;
+	struct flow_wide *wide;
+
+	if (i == FLOW_HOPS_MAX ||
+	    (i >= fl->o.hops && (i - fl->o.hops) % FLOW_BLOCK == 0 &&
+	     !take_block(fl, f))) {
+		fl->ledger.no_block++;
+		return false;
+	}
+	f->kept++;
+	memset(flow_hop(fl, f, i), 0, sizeof(struct flow_hop));
+	if ((wide = flow_wide(fl, f, i)))
+		memset(wide, 0, sizeof(*wide));
+	return true;
+}
+
+void flow_swap(const struct flows *fl, struct flow_entry *f, unsigned i,
+	       unsigned k)
+{
+	struct flow_hop *a = flow_hop(fl, f, i), *b = flow_hop(fl, f, k);
+	struct flow_hop hop = *a;
+
+	*a = *b;
+	*b = hop;
+	if (fl->o.wide) {
+		struct flow_wide *c = flow_wide(fl, f, i);
+		struct flow_wide *d = flow_wide(fl, f, k);
+		struct flow_wide wide = *c;
+
+		*c = *d;
+		*d = wide;
+	}
+}
+
+struct flow_entry *flows_guess(const struct flows *fl, uint64_t hash)
+{
+	const struct flow_bucket *row = flows_row(fl, hash);
+
+	for (uint32_t i = 0; i < fl->o.buckets && row[i].at; i++)
+		if (row[i].tag == (uint32_t)hash)
+			return flows_entry(fl, row[i].at);
+	return NULL;
+}
+
+/* Bucket i becomes the first one of its row. */
+static void to_front(struct flow_bucket *row, uint32_t i)
+{
+	struct flow_bucket b = row[i];
+
+	memmove(row + 1, row, i * sizeof(*row));
+	row[0] = b;
+}
+
+static void entry_free(struct flows *fl, uint32_t at)
+{
+	struct flow_entry *f = flows_entry(fl, at);
+
+	give_blocks(fl, f);
+	f->key_len = 0;
+	f->path = fl->free;
+	fl->free = at;
+}
+
+static uint32_t entry_new(struct flows *fl)
+{
+	uint32_t at = fl->free;
+
+	if (at)
+		fl->free = flows_entry(fl, at)->path;
+	else
+		at = ++fl->used;
+	memset(flows_entry(fl, at), 0, sizeof(struct flow_entry));
+	fl->ledger.created++;
+	return at;
+}
+
+static void evict(struct flows *fl, const struct flow_bucket *b)
+{
+	fl->ledger.evicted++;
+	fl->leave(fl->ctx, flows_entry(fl, b->at), FLOW_EVICTED);
+	entry_free(fl, b->at);
+}
+
+struct flow_entry *flows_find(struct flows *fl, uint64_t hash,
+			      const uint8_t *key, size_t len)
+{
+	struct flow_bucket *row = flows_row(fl, hash);
+	struct flow_entry *f;
+	uint32_t i;
+
+	for (i = 0; i < fl->o.buckets && row[i].at; i++) {
+		f = flows_entry(fl, row[i].at);
+		if (row[i].tag != (uint32_t)hash || !flow_is(f, key, len))
+			continue;
+		if (i)
+			to_front(row, i);
+		return f;
+	}
+	if (i == fl->o.buckets)
+		evict(fl, &row[--i]);
+	row[i] = (struct flow_bucket){(uint32_t)hash, entry_new(fl)};
+	f = flows_entry(fl, row[i].at);
+	to_front(row, i);
+	memcpy(f->key, key, len);
+	f->key_len = (uint8_t)len;
+	f->hash = hash;
+	return f;
+}
+
+/* Takes the flow out of its row. */
+static void row_drop(struct flows *fl, uint64_t hash, uint32_t at)
+{
+	struct flow_bucket *row = flows_row(fl, hash);
+	uint32_t i = 0;
+
+	while (row[i].at != at)
+		i++;
+	for (; i + 1 < fl->o.buckets && row[i + 1].at; i++)
+		row[i] = row[i + 1];
+	row[i] = (struct flow_bucket){0};
+}
+
+static void leave(struct flows *fl, uint32_t at, enum flow_leaves why)
+{
+	struct flow_entry *f = flows_entry(fl, at);
+
+	fl->leave(fl->ctx, f, why);
+	row_drop(fl, f->hash, at);
+	entry_free(fl, at);
+}
+
+void flows_age(struct flows *fl, uint64_t now_ns)
+{
+	uint64_t from, to = sweep_due(&fl->age, now_ns, fl->used, &from);
+
+	for (; from < to; from++) {
+		uint32_t at = (uint32_t)from + 1;
+		const struct flow_entry *f = flows_entry(fl, at);
+
+		if (!f->key_len || f->last_ns + fl->o.idle_ns > now_ns)
+			continue;
+		fl->ledger.expired++;
+		leave(fl, at, FLOW_EXPIRED);
+	}
+}
+
+void flows_flush(struct flows *fl)
+{
+	for (uint32_t at = 1; at <= fl->used; at++) {
+		if (!flows_entry(fl, at)->key_len)
+			continue;
+		fl->ledger.flushed++;
+		leave(fl, at, FLOW_FLUSHED);
+	}
+}

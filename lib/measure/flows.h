@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * flows.h - the flow cache, as in paper 002, section III-B: rows of buckets; a
+ * flow's key picks the row, and when all its buckets are taken the flow that
+ * was updated least recently leaves. A row holds numbers of entries, the flow
+ * used last first; entries are taken one after the other, so that few flows
+ * touch little memory.
+ *
+ * Memory: 8 bytes a bucket, and for each flow that there is (or has been at one
+ * time) 128 bytes, and 96 for each of options.hops (64 if not wide): 704 for 6.
+ * Flows of more hops take blocks of 8 (832 bytes) from a bounded number of
+ * them. All is taken at the beginning, and touched as it is used.
+ *
+ * Flows in: created = live + evicted + expired + flushed.
+ */
+#ifndef MEASURE_FLOWS_H
+#define MEASURE_FLOWS_H
+
+#include <string.h>
+
+#include "base/ledger.h"
+#include "hash/bytes.h"
+#include "measure/area.h"
+#include "measure/metric.h"
+#include "measure/sweep.h"
+#include "measure/watch.h"
+#include "wire/proto.h"
+
+struct flows_options {
+	uint32_t rows, buckets; /* of a row */
+	uint32_t hops;		/* of a flow, before it takes blocks */
+	uint32_t blocks;
+	bool wide;	  /* congestion and buffers, too, are kept by hop */
+	uint64_t idle_ns; /* flows are silent so long, or half as much again,
+			     and expire; 0: never */
+};
+
+/* The latest of a number and the mean of all: sum / n. */
+struct meter {
+	uint32_t latest, n;
+	uint64_t sum;
+};
+
+static inline void meter_add(struct meter *m, uint32_t v)
+{
+	m->latest = v;
+	m->n++;
+	m->sum += v;
+}
+
+static inline void meter_halve(struct meter *m)
+{
+	m->n /= 2;
+	m->sum /= 2;
+}
+
+enum {
+	FLOW_METERS = 3, /* of each hop: latency, occupancy, utilization */
+	FLOW_WIDE = METRIC_OF_HOP - FLOW_METERS,
+	FLOW_BLOCK = 8, /* hops */
+	FLOW_BUCKETS_MAX = 64,
+	FLOW_HOPS_MAX = 1024, /* that are kept of one flow */
+};
+
+/* Of a hop's flags, beside enum watch_flag. */
+enum {
+	FLOW_HOP_SEEN = 1 << 2, /* left the path since it was pushed */
+};
+
+struct flow_hop {
+	uint32_t place : 24; /* objects.h */
+	uint32_t flags : 8;
+	struct watch watch; /* of the latency */
+	struct meter meter[FLOW_METERS];
+};
+
+struct flow_wide {
+	struct meter meter[FLOW_WIDE];
+};
+
+/* The first hops are those of the path, the source's first; behind them those
+ * that were met on other paths. */
+struct flow_entry {
+	uint8_t key[KEY_FLOW6_LEN];
+	uint8_t key_len; /* 0: no flow */
+	uint16_t hops;	 /* of the path; all of it, though not all are kept */
+	uint64_t hash;
+	uint64_t packets, bytes;
+	uint64_t first_ns, last_ns;
+	struct watch watch; /* of the latency from end to end */
+	uint8_t flags;
+	uint16_t kept; /* hops that are kept */
+	struct meter latency;
+	uint32_t path; /* paths.h; 0: unknown, or no room. Free: the next */
+	uint32_t more; /* the first block, or 0 */
+	uint32_t generation; /* of thresholds, by which the watches were made */
+	uint32_t pushed;     /* packets when values were pushed, low bits */
+};
+
+_Static_assert(sizeof(struct flow_hop) == 64, "a line");
+_Static_assert(sizeof(struct flow_entry) == 128, "two lines");
+
+struct flow_bucket {
+	uint32_t tag;
+	uint32_t at; /* 0: free, and so are those behind */
+};
+
+enum flow_leaves {
+	FLOW_EVICTED,
+	FLOW_EXPIRED,
+	FLOW_FLUSHED,
+};
+
+struct flows_ledger {
+	uint64_t created;
+	uint64_t evicted;
+	uint64_t expired;
+	uint64_t flushed;
+	uint64_t no_block; /* notes: times a hop could not be kept */
+};
+
+extern const struct ledger flows_ledger; /* its rest: live flows */
+
+struct flows {
+	struct flows_options o;
+	size_t stride; /* of an entry */
+	struct area row, entry, block;
+	uint32_t used, free; /* entries: highest number, first free one */
+	uint32_t blocks_used, blocks_free;
+	struct flows_ledger ledger;
+	struct sweep age;
+	/* A flow leaves; it still holds everything. */
+	void (*leave)(void *ctx, struct flow_entry *f, enum flow_leaves why);
+	void *ctx;
+};
+
+/* 0, -EINVAL or -ENOMEM. */
+int flows_init(struct flows *fl, const struct flows_options *o);
+void flows_fini(struct flows *fl); /* no flow leaves */
+
+static inline uint64_t flows_hash(const uint8_t *key, size_t len)
+{
+	uint64_t a, b;
+
+	if (len != KEY_FLOW4_LEN)
+		return hash_bytes(0, key, len);
+	memcpy(&a, key, 8);
+	memcpy(&b, key + KEY_FLOW4_LEN - 8, 8);
+	return rng_mix(le64toh(a) ^ rng_mix(le64toh(b)));
+}
+
+static inline struct flow_bucket *flows_row(const struct flows *fl,
+					    uint64_t hash)
+{
+	uint64_t row = (hash >> 32) * fl->o.rows >> 32;
+
+	return (struct flow_bucket *)fl->row.base + row * fl->o.buckets;
+}
+
+static inline struct flow_entry *flows_entry(const struct flows *fl,
+					     uint32_t at)
+{
+	return (struct flow_entry *)(fl->entry.base + at * fl->stride);
+}
+
+/* Probably the flow of a hash, NULL if it is new: to be prefetched. */
+struct flow_entry *flows_guess(const struct flows *fl, uint64_t hash);
+
+static inline bool flow_is(const struct flow_entry *f, const uint8_t *key,
+			   size_t len)
+{
+	if (f->key_len != len)
+		return false;
+	return len == KEY_FLOW4_LEN ? !memcmp(f->key, key, KEY_FLOW4_LEN)
+				    : !memcmp(f->key, key, len);
+}
+
+struct flow_entry *flows_find(struct flows *fl, uint64_t hash,
+			      const uint8_t *key, size_t len);
+
+/*
+ * The flow of a key, which is the most recently updated one of its row now. A
+ * new one (packets is 0) has no hops; for it another may leave.
+ */
+static inline struct flow_entry *flows_get(struct flows *fl, uint64_t hash,
+					   const uint8_t *key, size_t len)
+{
+	const struct flow_bucket *first = flows_row(fl, hash);
+	struct flow_entry *f = flows_entry(fl, first->at);
+
+	if (first->tag == (uint32_t)hash && flow_is(f, key, len))
+		return f; /* entry 0 is no flow */
+	return flows_find(fl, hash, key, len);
+}
+
+static inline struct flow_hop *flow_hops(struct flow_entry *f)
+{
+	return (struct flow_hop *)(f + 1);
+}
+
+/* Hop i, i < kept. */
+struct flow_hop *flow_hop(const struct flows *fl, struct flow_entry *f,
+			  unsigned i);
+/* What is kept of it besides; NULL if not wide. */
+struct flow_wide *flow_wide(const struct flows *fl, struct flow_entry *f,
+			    unsigned i);
+/* One more, zeros: its number is kept - 1. False: there is no room. */
+bool flow_grow(struct flows *fl, struct flow_entry *f);
+void flow_swap(const struct flows *fl, struct flow_entry *f, unsigned i,
+	       unsigned k);
+
+/* Those of the flows whose turn it is, and that were silent too long, expire.
+ */
+void flows_age(struct flows *fl, uint64_t now_ns);
+
+/* All flows leave, in the order of their entries. */
+void flows_flush(struct flows *fl);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * loss.h - reports that did not come: gaps in the numbers of a reporter, which
+ * is a node and its hardware id (telemetry report 2.0, section 3.2; before, the
+ * numbers are a switch's too).
+ *
+ * Numbers have 22 or 32 bits and wrap. A number may come up to LOSS_WINDOW
+ * later than its turn; one that has not by then is lost. Numbers that are far
+ * off (RFC 3550, appendix A.1: two in a row) are a numbering that began anew.
+ */
+#ifndef MEASURE_LOSS_H
+#define MEASURE_LOSS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	LOSS_WINDOW = 256,
+	LOSS_AHEAD = 1 << 16, /* further ahead: a new numbering */
+};
+
+struct reporter {
+	uint32_t node;
+	uint8_t hw_id, bits;
+	bool used, has_node;
+	bool suspect;	  /* next is what would show a new numbering */
+	uint16_t missing; /* bits of came that are 0 */
+	uint32_t suspected;
+	uint32_t last;	   /* the highest number */
+	uint32_t run_from; /* the gap that is being found, if run is not 0 */
+	uint64_t run;
+	uint64_t heard_ns, received, lost, late, repeated, restarts;
+	uint64_t came[LOSS_WINDOW / 64]; /* a bit for each of the last numbers,
+					    by number mod LOSS_WINDOW */
+};
+
+/* What a number has shown; its fields may all be set at once. */
+struct loss_news {
+	bool restart;
+	uint64_t lost; /* gaps that have come to their end: so many in all */
+	uint32_t from; /* the first of them */
+};
+
+/* The usual case of loss_take(): the number after the last one, and nothing is
+ * missing. False: it is not. */
+static inline bool loss_next(struct reporter *r, uint32_t number, uint64_t ns)
+{
+	if (number != r->last + 1 || !r->received || r->missing || r->run)
+		return false;
+	r->last = number;
+	r->received++;
+	r->heard_ns = ns;
+	return true;
+}
+
+/* A reporter's number, at a time. */
+struct loss_news loss_take(struct reporter *r, uint32_t number, uint64_t ns);
+
+/* What has not come by now is lost: at the end, and when a reporter is silent.
+ */
+struct loss_news loss_settle(struct reporter *r);
+
+struct losses {
+	struct reporter *at; /* a hash table, not more than half full */
+	unsigned mask, used;
+	struct reporter *latest;
+};
+
+/* Room for n reporters. 0 or -ENOMEM. */
+int losses_init(struct losses *l, unsigned n);
+void losses_fini(struct losses *l);
+/* NULL: there is no room for another. bits: 22 or 32. */
+struct reporter *losses_find(struct losses *l, bool has_node, uint32_t node,
+			     uint8_t hw_id, uint8_t bits);
+
+static inline bool reporter_is(const struct reporter *r, bool has_node,
+			       uint32_t node, uint8_t hw_id)
+{
+	return r->used && r->node == node && r->hw_id == hw_id &&
+	       r->has_node == has_node;
+}
+
+static inline struct reporter *losses_of(struct losses *l, bool has_node,
+					 uint32_t node, uint8_t hw_id,
+					 uint8_t bits)
+{
+	if (reporter_is(l->latest, has_node, node, hw_id))
+		return l->latest;
+	return losses_find(l, has_node, node, hw_id, bits);
+}
+
+#endif

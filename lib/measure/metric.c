@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "measure/metric.h"
+
+#include <string.h>
+
+static const char *const names[METRICS] = {
+	[METRIC_HOP_LATENCY] = "hop_latency",
+	[METRIC_QUEUE_OCCUPANCY] = "queue_occupancy",
+	[METRIC_LINK_UTILIZATION] = "link_utilization",
+	[METRIC_QUEUE_CONGESTION] = "queue_congestion",
+	[METRIC_BUFFER_OCCUPANCY] = "buffer_occupancy",
+	[METRIC_FLOW_LATENCY] = "flow_latency",
+	[METRIC_PATH] = "path",
+};
+
+const char *metric_name(enum metric m)
+{
+	return names[m];
+}
+
+int metric_of(const char *name)
+{
+	for (int m = 0; m < METRICS; m++)
+		if (!strcmp(names[m], name))
+			return m;
+	return -1;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * watch.h - one metric key, and when its value is an event.
+ *
+ * change:   |value - reference| > threshold, strictly (paper 003, III-D). The
+ *           reference is what was last told of this key, in whatever row; it
+ *           moves with nothing else. So what was told is never further than the
+ *           threshold from the truth (wire-facts C6 has a collector that moves
+ *           it more often).
+ * rise:     the value is at least high, and was not since it last fell.
+ * fall:     it is below low, and had risen.
+ *
+ * Between reports only this is kept: which values are no event, as a range of
+ * numbers. One comparison decides; where it says no, watch_judge() looks
+ * closer.
+ */
+#ifndef MEASURE_WATCH_H
+#define MEASURE_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define THRESHOLD_OFF UINT32_MAX /* no change is an event */
+
+/* high 0: crossings are no events. low <= high; a value between is neither. */
+struct threshold {
+	uint32_t change, high, low;
+};
+
+struct watch {
+	uint32_t lo, width; /* lo .. lo + width - 1 are no events; zeros: a key
+			       of which nothing is known */
+	uint32_t ref;	    /* what was last told */
+};
+
+enum watch_flag {
+	WATCH_KNOWN = 1 << 0,
+	WATCH_RISEN = 1 << 1,
+};
+
+enum watch_event {
+	WATCH_NEW = 1 << 0, /* the first value of the key */
+	WATCH_CHANGE = 1 << 1,
+	WATCH_RISE = 1 << 2,
+	WATCH_FALL = 1 << 3,
+};
+
+/* Whether a value may be an event. */
+static inline bool watch_out(const struct watch *w, uint32_t v)
+{
+	return v - w->lo >= w->width;
+}
+
+/*
+ * Which events (enum watch_event) a value is, 0 to several. It is told then:
+ * the reference moves. flags are the key's, enum watch_flag. Thresholds of
+ * change are multiplied by widen.
+ */
+unsigned watch_judge(struct watch *w, unsigned *flags,
+		     const struct threshold *th, uint32_t widen, uint32_t v);
+
+/* The value was told otherwise; or, with v = w->ref, the thresholds are others
+ * now: reference and state stay what they are. */
+void watch_tell(struct watch *w, unsigned flags, const struct threshold *th,
+		uint32_t widen, uint32_t v);
+
+#endif

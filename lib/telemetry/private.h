@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* private.h - the sink's state, for its own files. */
+#ifndef TELEMETRY_PRIVATE_H
+#define TELEMETRY_PRIVATE_H
+
+#include "measure/loss.h"
+#include "telemetry/paths.h"
+#include "telemetry/picks.h"
+#include "telemetry/sink.h"
+
+enum {
+	PLANS = 64, /* plans that are kept made ready */
+};
+
+/* A plan made ready. */
+struct made {
+	struct fields fields;
+	struct picks picks;
+};
+
+/* Shapes of distributions, a lane for each metric of a hop: vector.c. */
+struct vector_lanes {
+	uint32_t min[8], range[8], over[8], sub[8], first[8], most_shift[8];
+} __attribute__((aligned(64)));
+
+struct telemetry {
+	struct telemetry_options o;
+	struct threshold all[METRIC_NUMBERS];
+	struct node_threshold *node_threshold;
+	unsigned node_thresholds;
+	uint32_t generation; /* of thresholds; 0 is none */
+	uint32_t widen;	     /* thresholds of change are multiplied by */
+	bool widen_due;
+
+	struct flows flows;
+	struct objects objects;
+	struct paths paths;
+	struct dists dists;
+	struct losses losses;
+	struct telemetry_rows rows;
+	struct dist *none; /* for what has no distribution: counts only */
+	bool vector;	   /* vector.h does what steady.h does */
+	struct vector_lanes lanes;
+
+	uint64_t now_ns, keep_ns; /* it is; when to look after things next */
+	uint64_t second_ns, second_events; /* of the budget: its end */
+	bool second_widened;
+	struct sweep push_flows, push_objects, settle;
+	struct telemetry_ledger ledger;
+
+	struct made plan[PLANS], own_plan;
+	const struct made *latest;   /* of plan[] */
+	struct flow_hop scratch_hop; /* of hops that are not kept */
+	struct flow_wide scratch_wide;
+};
+
+/* A number as a metric's value. */
+static inline uint32_t value_of(struct telemetry *t, uint64_t number)
+{
+	if (number <= UINT32_MAX)
+		return (uint32_t)number;
+	t->ledger.saturated++;
+	return UINT32_MAX;
+}
+
+#endif

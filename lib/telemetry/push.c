@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "telemetry/push.h"
+
+#include "telemetry/events.h"
+#include "telemetry/take.h"
+#include "telemetry/track.h"
+
+static void tell(struct telemetry *t, const struct telling *what)
+{
+	t->ledger.pushed++;
+	row_value(&t->rows, what);
+}
+
+static struct telling telling_flow(const struct flow_entry *f, enum metric m,
+				   const struct meter *value)
+{
+	struct telling what = telling_nothing;
+
+	what.ts_ns = f->last_ns;
+	what.metric = (int8_t)m;
+	what.key = f->key;
+	what.key_len = f->key_len;
+	if (value) {
+		what.has_value = true;
+		what.value = value->latest;
+	}
+	return what;
+}
+
+static void push_hop(struct telemetry *t, struct flow_entry *f, unsigned i)
+{
+	struct flow_hop *h = flow_hop(&t->flows, f, i);
+	const struct place *p = &t->objects.place[h->place];
+	const struct meter *m = &h->meter[METRIC_HOP_LATENCY];
+	struct telling what;
+
+	if ((i >= f->hops && !(h->flags & FLOW_HOP_SEEN)) || !m->n)
+		return;
+	h->flags &= ~(unsigned)FLOW_HOP_SEEN & 0xff;
+	what = telling_flow(f, METRIC_HOP_LATENCY, m);
+	what.node = p->node_id;
+	tell(t, &what);
+	event_told(t, &h->watch, h->flags,
+		   &p->node->threshold[METRIC_HOP_LATENCY], m->latest);
+}
+
+static void push_entry(struct telemetry *t, struct flow_entry *f)
+{
+	uint64_t room[PATH_NODES_MAX];
+	struct telling what;
+
+	if (!f->key_len || (uint32_t)f->packets == f->pushed)
+		return;
+	f->pushed = (uint32_t)f->packets;
+	if (f->generation != t->generation)
+		events_renew(t, f);
+	if (f->hops) {
+		what = telling_flow(f, METRIC_PATH, NULL);
+		what.path = track_nodes(t, f, room);
+		tell(t, &what);
+	}
+	if (f->latency.n) {
+		what = telling_flow(f, METRIC_FLOW_LATENCY, &f->latency);
+		tell(t, &what);
+		event_told(t, &f->watch, f->flags, &t->all[METRIC_FLOW_LATENCY],
+			   f->latency.latest);
+	}
+	for (unsigned i = 0; i < f->kept; i++)
+		push_hop(t, f, i);
+}
+
+static void push_object(struct telemetry *t, struct object *o)
+{
+	struct telling what = telling_nothing;
+
+	if (o->last_ns <= o->pushed_ns)
+		return;
+	o->pushed_ns = o->last_ns;
+	what.ts_ns = o->last_ns;
+	what.metric = (int8_t)o->metric;
+	what.node = o->node->id;
+	what.egress = o->egress;
+	if (o->metric == METRIC_BUFFER_OCCUPANCY)
+		what.buffer = o->id;
+	else
+		what.queue = o->id;
+	what.has_value = true;
+	what.value = o->latest;
+	tell(t, &what);
+	event_told(t, &o->watch, o->flags, &o->node->threshold[o->metric],
+		   o->latest);
+}
+
+void push_values(struct telemetry *t)
+{
+	uint64_t from, to;
+
+	to = sweep_due(&t->push_flows, t->now_ns, t->flows.used, &from);
+	for (; from < to; from++)
+		push_entry(t, flows_entry(&t->flows, (uint32_t)from + 1));
+	to = sweep_due(&t->push_objects, t->now_ns, t->objects.counters.objects,
+		       &from);
+	for (; from < to; from++)
+		push_object(t, &t->objects.object[from]);
+}
+
+void push_losses(struct telemetry *t, bool all)
+{
+	uint64_t from = 0, to = t->losses.mask + 1ULL;
+
+	if (!all)
+		to = sweep_due(&t->settle, t->now_ns, to, &from);
+	for (; from < to; from++) {
+		struct reporter *r = &t->losses.at[from];
+		struct loss_news news;
+
+		if (!r->used ||
+		    (!all && r->heard_ns + t->settle.period_ns > t->now_ns))
+			continue;
+		news = loss_settle(r);
+		take_news(t, r, &news, t->now_ns);
+	}
+}
+
+void push_flow(void *ctx, struct flow_entry *f, enum flow_leaves why)
+{
+	struct telemetry *t = ctx;
+	uint64_t room[PATH_NODES_MAX];
+
+	row_flow(&t->rows, t->now_ns, f, why, track_nodes(t, f, room));
+	for (unsigned i = 0; i < f->kept && t->rows.hop; i++) {
+		const struct flow_hop *h = flow_hop(&t->flows, f, i);
+		const struct place *p = &t->objects.place[h->place];
+
+		if (h->place)
+			row_hop(&t->rows, t->now_ns, f, i < f->hops ? i + 1 : 0,
+				p->node_id, p->id[FIELD_EGRESS],
+				p->id[FIELD_QUEUE], h,
+				flow_wide(&t->flows, f, i));
+	}
+}
+
+void push_distributions(struct telemetry *t)
+{
+	const struct dist *none = t->none;
+
+	for (uint64_t i = 1; i <= t->objects.counters.nodes; i++) {
+		const struct node *n = &t->objects.node[i];
+
+		for (unsigned m = 0; m < METRIC_OF_HOP; m++)
+			if (n->dist[m] != none)
+				row_distribution(&t->rows, t->now_ns,
+						 (enum metric)m, n->id,
+						 (struct nodes){0}, n->dist[m]);
+	}
+	for (uint32_t i = 1; i <= t->paths.used; i++) {
+		const struct path *p = &t->paths.path[i];
+
+		if (p->dist != none)
+			row_distribution(
+				&t->rows, t->now_ns, METRIC_FLOW_LATENCY,
+				NODE_UNKNOWN,
+				(struct nodes){path_nodes(&t->paths, i), p->n},
+				p->dist);
+	}
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "telemetry/sink.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "telemetry/events.h"
+#include "telemetry/push.h"
+#include "telemetry/take.h"
+#include "telemetry/vector.h"
+
+#define NOTE(name) LEDGER_FIELD(struct telemetry_ledger, name, LEDGER_NOTE)
+
+static const struct ledger_field fields[] = {
+	LEDGER_FIELD(struct telemetry_ledger, views, LEDGER_IN),
+	LEDGER_FIELD(struct telemetry_ledger, used, LEDGER_DONE),
+	LEDGER_FIELD(struct telemetry_ledger, empty, LEDGER_DROP),
+	NOTE(keyless),
+	NOTE(hopless),
+	NOTE(partial),
+	NOTE(hops),
+	NOTE(values),
+	NOTE(unavailable),
+	NOTE(saturated),
+	NOTE(skewed),
+	NOTE(unplaced),
+	NOTE(undistributed),
+	NOTE(pathless),
+	NOTE(forgotten),
+	NOTE(events),
+	NOTE(pushed),
+	NOTE(reports_lost),
+	NOTE(reports_late),
+	NOTE(reports_repeated),
+	NOTE(restarts),
+	NOTE(unnumbered),
+};
+
+LEDGER_COMPLETE(fields, struct telemetry_ledger);
+
+const struct ledger telemetry_ledger = {
+	.stage = "telemetry",
+	.unit = "views",
+	.fields = fields,
+	.n = sizeof(fields) / sizeof(fields[0]),
+};
+
+enum {
+	KEEP_NS = 10000000,	/* things are looked after so often */
+	SETTLE_NS = 1000000000, /* a reporter that is silent as long */
+	CHUNK = 64,		/* views that are hashed at once */
+	AHEAD = 4, /* views between asking for a flow's memory and its use */
+	LINE = 64,
+};
+
+void telemetry_defaults(struct telemetry_options *o)
+{
+	*o = (struct telemetry_options){
+		.flows = {.rows = 1 << 19,
+			  .buckets = 12,
+			  .hops = 6,
+			  .blocks = 8192,
+			  .wide = true,
+			  .idle_ns = 60000000000},
+		.objects = {.nodes = 4096, .places = 65536, .objects = 65536},
+		.paths = 16384,
+		.path_nodes = 16384 * 16,
+		.reporters = 4096,
+		.dist_bytes = 32 << 20,
+		.push_ns = 10000000000,
+		.widen_max = 1024,
+		.kinds = EVENTS_ALL,
+		.gather = 256,
+	};
+	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
+		dist_log(&o->shape[m], 0, UINT32_MAX, 4);
+}
+
+/* Every value is counted somewhere in it, whatever shape it was meant for. */
+static int open_none(struct telemetry *t)
+{
+	uint32_t bins = 0;
+
+	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
+		if (t->o.shape[m].bins > bins)
+			bins = t->o.shape[m].bins;
+	t->none = calloc(1, sizeof(*t->none) + (bins + 2) * sizeof(uint64_t));
+	if (!t->none)
+		return -ENOMEM;
+	t->none->shape = (struct dist_shape){.width = 1, .bins = bins};
+	t->vector = vector_can(t->o.shape);
+	vector_lanes_of(&t->lanes, t->o.shape);
+	return 0;
+}
+
+static int open_parts(struct telemetry *t, const struct telemetry_sinks *sinks)
+{
+	const struct telemetry_options *o = &t->o;
+	int rc = open_none(t);
+
+	if (!rc)
+		rc = flows_init(&t->flows, &o->flows);
+	if (!rc)
+		rc = objects_init(&t->objects, &o->objects);
+	if (!rc)
+		rc = paths_init(&t->paths, o->paths, o->path_nodes);
+	if (!rc)
+		rc = dists_init(&t->dists, o->dist_bytes);
+	if (!rc)
+		rc = losses_init(&t->losses, o->reporters);
+	if (!rc)
+		rc = telemetry_rows_open(&t->rows, sinks, o->gather);
+	return rc;
+}
+
+int telemetry_open(struct telemetry **out, const struct telemetry_options *o,
+		   const struct telemetry_thresholds *th,
+		   const struct telemetry_sinks *sinks)
+{
+	struct telemetry *t = aligned_alloc(64, sizeof(*t));
+	int rc;
+
+	if (!t)
+		return -ENOMEM;
+	memset(t, 0, sizeof(*t));
+	t->o = *o;
+	t->widen = t->generation = 1;
+	t->latest = t->plan;
+	t->push_flows.period_ns = t->push_objects.period_ns = o->push_ns;
+	t->settle.period_ns = SETTLE_NS;
+	rc = open_parts(t, sinks);
+	if (!rc) {
+		t->flows.leave = push_flow;
+		t->flows.ctx = t;
+		t->objects.nobody.id = NODE_UNKNOWN;
+		events_node(t, &t->objects.nobody);
+		rc = telemetry_set(t, th);
+	}
+	if (rc) {
+		telemetry_close(t);
+		return rc;
+	}
+	*out = t;
+	return 0;
+}
+
+void telemetry_close(struct telemetry *t)
+{
+	if (!t)
+		return;
+	telemetry_rows_close(&t->rows);
+	flows_fini(&t->flows);
+	objects_fini(&t->objects);
+	paths_fini(&t->paths);
+	dists_fini(&t->dists);
+	losses_fini(&t->losses);
+	free(t->node_threshold);
+	free(t->none);
+	free(t);
+}
+
+int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th)
+{
+	size_t size = th->nodes * sizeof(*th->node);
+	struct node_threshold *copy = malloc(size ? size : 1);
+
+	if (!copy)
+		return -ENOMEM;
+	if (size)
+		memcpy(copy, th->node, size);
+	free(t->node_threshold);
+	t->node_threshold = copy;
+	t->node_thresholds = th->nodes;
+	memcpy(t->all, th->all, sizeof(t->all));
+	events_set(t);
+	return 0;
+}
+
+/* Time has come to ts_ns. */
+static void keep(struct telemetry *t)
+{
+	t->keep_ns = t->now_ns + KEEP_NS;
+	events_second(t, t->now_ns);
+	flows_age(&t->flows, t->now_ns);
+	push_values(t);
+	push_losses(t, false);
+}
+
+static inline void go_to(struct telemetry *t, uint64_t ts_ns)
+{
+	if (ts_ns <= t->now_ns)
+		return;
+	t->now_ns = ts_ns;
+	if (ts_ns >= t->keep_ns)
+		keep(t);
+}
+
+static inline void want(const struct telemetry *t, const struct int_view *v,
+			uint64_t hash)
+{
+	const struct flow_entry *f;
+	unsigned hops = v->stack.n + 1u;
+	const char *p;
+
+	if (!v->key_len || !(f = flows_guess(&t->flows, hash)))
+		return;
+	if (hops > t->flows.o.hops)
+		hops = t->flows.o.hops;
+	p = (const char *)f;
+	for (size_t i = 0; i < sizeof(*f) + hops * LINE; i += LINE)
+		__builtin_prefetch(p + i, 1);
+}
+
+static void take_chunk(struct telemetry *t, const struct int_view *v, size_t n)
+{
+	uint64_t hash[CHUNK];
+
+	for (size_t i = 0; i < n; i++) {
+		if (!v[i].key_len)
+			continue;
+		hash[i] = flows_hash(v[i].key, v[i].key_len);
+		__builtin_prefetch(flows_row(&t->flows, hash[i]), 1);
+	}
+	for (size_t i = 0; i < n && i < AHEAD; i++)
+		want(t, &v[i], hash[i]);
+	for (size_t i = 0; i < n; i++) {
+		if (i + AHEAD < n)
+			want(t, &v[i + AHEAD], hash[i + AHEAD]);
+		go_to(t, v[i].ts_ns);
+		take_view(t, &v[i], v[i].key_len ? hash[i] : 0);
+		if (t->widen_due)
+			events_widen(t, v[i].ts_ns);
+	}
+}
+
+int telemetry_take(struct telemetry *t, const struct int_view *v, size_t n)
+{
+	for (size_t i = 0; i < n; i += CHUNK)
+		take_chunk(t, v + i, n - i < CHUNK ? n - i : CHUNK);
+	return t->rows.err;
+}
+
+int telemetry_tick(struct telemetry *t, uint64_t now_ns)
+{
+	go_to(t, now_ns);
+	return t->rows.err;
+}
+
+int telemetry_distributions(struct telemetry *t)
+{
+	push_distributions(t);
+	return t->rows.err;
+}
+
+int telemetry_pass(struct telemetry *t)
+{
+	return telemetry_rows_flush(&t->rows);
+}
+
+int telemetry_flush(struct telemetry *t)
+{
+	push_losses(t, true);
+	flows_flush(&t->flows);
+	push_distributions(t);
+	return telemetry_rows_flush(&t->rows);
+}
+
+const struct telemetry_ledger *telemetry_counters(struct telemetry *t)
+{
+	const struct objects_counters *oc = &t->objects.counters;
+
+	t->ledger.unplaced = oc->no_node + oc->no_place + oc->no_object;
+	t->ledger.undistributed = dist_samples(t->none);
+	t->ledger.pathless = t->paths.no_room;
+	return &t->ledger;
+}
+
+const struct flows_ledger *telemetry_flows(const struct telemetry *t)
+{
+	return &t->flows.ledger;
+}
+
+uint64_t telemetry_keys(const struct telemetry *t)
+{
+	uint64_t n = t->objects.counters.objects;
+
+	for (uint32_t at = 1; at <= t->flows.used; at++) {
+		struct flow_entry *f = flows_entry(&t->flows, at);
+
+		if (!f->key_len)
+			continue;
+		n += (f->hops > 0) + (f->latency.n > 0);
+		for (unsigned i = 0; i < f->kept; i++)
+			n += flow_hop(&t->flows, f, i)
+				     ->meter[METRIC_HOP_LATENCY]
+				     .n > 0;
+	}
+	return n;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sink.h - the INT sink: what telemetry says about packets (wire/int.h) in;
+ * rows (rows.h) of events, values, flows and distributions out.
+ *
+ * Time is that of the views; the same views give the same rows, however they
+ * are divided into batches. Views should come in the order of their times; time
+ * does not go back.
+ *
+ * Which hops are whose: a stack is the path of its packet, its last node
+ * followed by the reporter if that adds metadata of its own. What is known of a
+ * part of the path only (INT-XD and MX, reports of drops, intermediate reports,
+ * packets that had no room for more) is kept by node, and is no path.
+ *
+ * Threads: none; nothing here reads a clock or makes a system call, but sinks
+ * may.
+ */
+#ifndef TELEMETRY_SINK_H
+#define TELEMETRY_SINK_H
+
+#include "base/ledger.h"
+#include "measure/dist.h"
+#include "measure/flows.h"
+#include "telemetry/objects.h"
+#include "telemetry/rows.h"
+#include "measure/watch.h"
+#include "wire/int.h"
+
+/* views = used + empty. */
+struct telemetry_ledger {
+	uint64_t views;
+	uint64_t used;
+	uint64_t empty; /* no flow that is known, and no metadata */
+	/* notes */
+	uint64_t keyless; /* metadata, but no flow */
+	uint64_t hopless; /* a flow, but no metadata */
+	uint64_t partial; /* not of the whole path */
+	uint64_t hops;
+	uint64_t values;	/* metric values that were told */
+	uint64_t unavailable;	/* all ones: the node cannot tell */
+	uint64_t saturated;	/* values above 32 bits */
+	uint64_t skewed;	/* latencies below 0, by clocks that differ */
+	uint64_t unplaced;	/* times that there was no room for a place, a
+				   node, or an object */
+	uint64_t undistributed; /* values that are in no distribution */
+	uint64_t pathless;	/* times that there was no room for a path */
+	uint64_t forgotten;	/* hops not kept: no room in the flow */
+	uint64_t events;
+	uint64_t pushed; /* rows of live values */
+	uint64_t reports_lost, reports_late, reports_repeated, restarts;
+	uint64_t unnumbered; /* reports: no room for their reporter */
+};
+
+extern const struct ledger telemetry_ledger;
+
+/* For one node instead of what is for all. */
+struct node_threshold {
+	uint64_t node;
+	uint8_t metric; /* below METRIC_OF_HOP */
+	struct threshold threshold;
+};
+
+struct telemetry_thresholds {
+	struct threshold all[METRIC_NUMBERS];
+	const struct node_threshold *node;
+	unsigned nodes; /* of node[]; the last that fits counts */
+};
+
+struct telemetry_options {
+	struct flows_options flows;
+	struct objects_options objects;
+	uint32_t paths, path_nodes; /* and nodes of all paths together */
+	uint32_t reporters;
+	size_t dist_bytes;			 /* for all distributions */
+	struct dist_shape shape[METRIC_NUMBERS]; /* bins 0: none */
+	uint64_t push_ns;    /* values of live keys, so often; 0: never */
+	uint64_t events_max; /* a second, more of them widen thresholds; 0: any
+				number */
+	uint32_t widen_max;  /* by this at most, a power of two */
+	uint32_t kinds;	 /* events that are told: 1 << enum telemetry_kind */
+	unsigned gather; /* rows that are put at once */
+};
+
+/* 2^19 rows of 12 buckets, 6 hops, 60 s; 10 s; bins of a sixteenth, and the
+ * rest below 64 MB. */
+void telemetry_defaults(struct telemetry_options *o);
+
+struct telemetry;
+
+/* 0, -EINVAL or -ENOMEM. All that is pointed at is copied; sinks outlive the
+ * telemetry. */
+int telemetry_open(struct telemetry **out, const struct telemetry_options *o,
+		   const struct telemetry_thresholds *th,
+		   const struct telemetry_sinks *sinks);
+
+/* From now on; nothing is forgotten. 0 or -ENOMEM: as it was. */
+int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th);
+
+/* These return 0, or the first -errno of a sink. */
+int telemetry_take(struct telemetry *t, const struct int_view *v, size_t n);
+/* It is so late now, though no views come: flows expire, values are pushed. */
+int telemetry_tick(struct telemetry *t, uint64_t now_ns);
+/* The rows that there are go out. */
+int telemetry_pass(struct telemetry *t);
+/* Rows of all distributions as they are. */
+int telemetry_distributions(struct telemetry *t);
+/* All flows leave, missing reports are lost, distributions and rows go out. */
+int telemetry_flush(struct telemetry *t);
+
+const struct telemetry_ledger *telemetry_counters(struct telemetry *t);
+const struct flows_ledger *telemetry_flows(const struct telemetry *t);
+/* Live metric keys: K of paper 003, section V-B2. */
+uint64_t telemetry_keys(const struct telemetry *t);
+
+void telemetry_close(struct telemetry *t); /* does not flush; NULL is fine */
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * take.c - what a view tells is compared with what its flow and its nodes told
+ * before, and counted: for any view. steady.c has a shorter way for most.
+ */
+#include "telemetry/take.h"
+
+#include "telemetry/events.h"
+#include "telemetry/steady.h"
+#include "telemetry/track.h"
+#include "telemetry/value.h"
+#include "telemetry/vector.h"
+
+struct taking {
+	struct telemetry *t;
+	const struct int_view *v;
+	struct flow_entry *f; /* NULL: not known */
+	struct view_hops hops;
+	bool whole; /* the path is */
+	struct latencies latency;
+};
+
+/* A hop that is being taken: of a flow, or the scratch one. */
+struct standing {
+	struct flow_hop *hop;
+	struct flow_wide *wide;
+	struct place *place;
+	bool kept;
+};
+
+/* A hop's own latency, or what its time stamps say. */
+static bool latency_of(struct taking *c, unsigned i, const struct fields *fs,
+		       const uint8_t *hop, uint64_t *v)
+{
+	const struct hop_field *f = &fs->metric[METRIC_HOP_LATENCY];
+	bool told;
+
+	*v = field_number(f, hop, &told);
+	if (told)
+		return true;
+	c->t->ledger.unavailable += f->width != FIELD_NONE;
+	return view_latency(c->t, &c->hops, i, v);
+}
+
+static void take_latency(struct taking *c, unsigned i, const struct fields *fs,
+			 const uint8_t *hop, struct standing *s)
+{
+	uint64_t number;
+	uint32_t v;
+
+	if (!latency_of(c, i, fs, hop, &number))
+		return;
+	v = value_of(c->t, number);
+	c->latency.sum += v;
+	c->latency.n++;
+	if (watch_out(&s->hop->watch, v))
+		value_latency(c->t, c->v->ts_ns, s->kept ? c->f : NULL, s->hop,
+			      v);
+	meter_add(&s->hop->meter[METRIC_HOP_LATENCY], v);
+	dist_add(s->place->node->dist[METRIC_HOP_LATENCY], v);
+	c->t->ledger.values++;
+}
+
+static void take_metric(struct taking *c, const struct fields *fs,
+			const uint8_t *hop, struct standing *s, enum metric m,
+			struct meter *meter)
+{
+	const struct hop_field *f = &fs->metric[m];
+	struct object *o = s->place->object[m];
+	uint64_t number;
+	uint32_t v;
+	bool told;
+
+	if (f->width == FIELD_NONE)
+		return;
+	number = field_number(f, hop, &told);
+	if (!told) {
+		c->t->ledger.unavailable++;
+		return;
+	}
+	v = value_of(c->t, number);
+	if (!o || watch_out(&o->watch, v))
+		o = value_object(c->t, c->v->ts_ns, s->hop->place, m, v);
+	if (o) {
+		o->latest = v;
+		o->last_ns = c->v->ts_ns;
+	}
+	meter_add(meter, v);
+	dist_add(s->place->node->dist[m], v);
+	c->t->ledger.values++;
+}
+
+static void take_hop(struct taking *c, unsigned i, struct standing *s)
+{
+	const struct fields *fs = view_fields(&c->hops, i);
+	const uint8_t *hop = view_hop(&c->hops, i);
+
+	take_latency(c, i, fs, hop, s);
+	for (unsigned m = 1; m < FLOW_METERS; m++)
+		take_metric(c, fs, hop, s, (enum metric)m, &s->hop->meter[m]);
+	for (unsigned m = FLOW_METERS; m < METRIC_OF_HOP; m++)
+		take_metric(c, fs, hop, s, (enum metric)m,
+			    &s->wide->meter[m - FLOW_METERS]);
+}
+
+/* Where hop i is kept: with the flow, or not at all. */
+static struct standing stand(struct taking *c, unsigned i)
+{
+	struct telemetry *t = c->t;
+	struct standing s = {&t->scratch_hop, &t->scratch_wide, NULL, false};
+	int k = -1;
+
+	if (c->f && c->whole)
+		k = i < c->f->kept ? (int)i : -1;
+	else if (c->f)
+		k = track_hop(t, c->f, &c->hops, i);
+	if (k >= 0) {
+		s.kept = true;
+		s.hop = flow_hop(&t->flows, c->f, (unsigned)k);
+		s.wide = flow_wide(&t->flows, c->f, (unsigned)k);
+		if (!s.wide)
+			s.wide = &t->scratch_wide;
+	} else {
+		s.hop->place = view_place(t, &c->hops, i) & 0xffffff;
+		for (unsigned m = 0; m < METRIC_OF_HOP; m++)
+			track_dist(t, t->objects.place[s.hop->place].node,
+				   (enum metric)m);
+	}
+	s.place = &t->objects.place[s.hop->place];
+	return s;
+}
+
+static void take_hops(struct taking *c)
+{
+	for (unsigned i = 0; i < c->hops.n; i++) {
+		struct standing s = stand(c, i);
+
+		take_hop(c, i, &s);
+	}
+}
+
+static bool where_it_was(const struct taking *c)
+{
+	if (c->f->hops != c->hops.n)
+		return false;
+	for (unsigned i = 0; i < c->hops.n && i < c->f->kept; i++) {
+		uint32_t place = flow_hop(&c->t->flows, c->f, i)->place;
+
+		if (!view_is_at(&c->hops, i, &c->t->objects.place[place]))
+			return false;
+	}
+	return true;
+}
+
+static inline void end_to_end(struct telemetry *t, uint64_t ts_ns,
+			      struct flow_entry *f, uint64_t ns)
+{
+	uint32_t v = value_of(t, ns);
+
+	if (watch_out(&f->watch, v))
+		value_flow(t, ts_ns, f, v);
+	meter_add(&f->latency, v);
+	if (f->path)
+		dist_add(t->paths.path[f->path].dist, v);
+	t->ledger.values++;
+}
+
+static void take_end_to_end(struct taking *c)
+{
+	uint64_t ns = c->latency.sum;
+
+	if (c->latency.n == c->hops.n || view_end_to_end(c->t, &c->hops, &ns))
+		end_to_end(c->t, c->v->ts_ns, c->f, ns);
+}
+
+/* Counts stay below 2^32: means forget by half each 2^31 packets. */
+static __attribute__((noinline)) void halve(struct telemetry *t,
+					    struct flow_entry *f)
+{
+	for (unsigned i = 0; i < f->kept; i++) {
+		struct flow_hop *h = flow_hop(&t->flows, f, i);
+		struct flow_wide *w = flow_wide(&t->flows, f, i);
+
+		for (unsigned m = 0; m < FLOW_METERS; m++)
+			meter_halve(&h->meter[m]);
+		for (unsigned m = 0; w && m < FLOW_WIDE; m++)
+			meter_halve(&w->meter[m]);
+	}
+	meter_halve(&f->latency);
+}
+
+static inline void take_flow(struct telemetry *t, const struct int_view *v,
+			     struct flow_entry *f)
+{
+	if (!f->packets++) {
+		f->first_ns = v->ts_ns;
+		f->generation = t->generation;
+	}
+	if ((f->packets & 0x7fffffff) == 0)
+		halve(t, f);
+	f->bytes += v->ip_len;
+	f->last_ns = v->ts_ns;
+	if (f->generation != t->generation)
+		events_renew(t, f);
+}
+
+static void tell_reporter(struct telemetry *t, const struct reporter *r,
+			  enum telemetry_kind kind,
+			  const struct loss_news *news, uint64_t ts_ns)
+{
+	struct telling what = telling_nothing;
+
+	what.ts_ns = ts_ns;
+	if (r->has_node)
+		what.node = r->node;
+	what.hw_id = r->hw_id;
+	if (kind == EVENT_REPORT_LOSS) {
+		what.has_value = what.has_reference = true;
+		what.value = news->lost;
+		what.reference = news->from;
+	}
+	event_tell(t, kind, &what);
+}
+
+void take_news(struct telemetry *t, const struct reporter *r,
+	       const struct loss_news *news, uint64_t ts_ns)
+{
+	if (news->lost)
+		tell_reporter(t, r, EVENT_REPORT_LOSS, news, ts_ns);
+	if (news->restart)
+		tell_reporter(t, r, EVENT_RESTART, news, ts_ns);
+	t->ledger.reports_lost += news->lost;
+	t->ledger.restarts += news->restart;
+}
+
+static inline void take_report(struct telemetry *t, const struct int_view *v)
+{
+	const struct int_from *from = &v->from;
+	struct reporter *r = losses_of(&t->losses, from->has_node, from->node,
+				       from->hw_id, from->sequence_bits);
+	struct loss_news news;
+	uint64_t late, repeated;
+
+	if (!r) {
+		t->ledger.unnumbered++;
+		return;
+	}
+	if (loss_next(r, from->sequence, v->ts_ns))
+		return;
+	late = r->late;
+	repeated = r->repeated;
+	news = loss_take(r, from->sequence, v->ts_ns);
+	t->ledger.reports_late += r->late - late;
+	t->ledger.reports_repeated += r->repeated - repeated;
+	if (news.lost || news.restart)
+		take_news(t, r, &news, v->ts_ns);
+}
+
+enum {
+	PARTIAL = INT_DROPPED | INT_INTERMEDIATE | INT_MTU_EXCEEDED,
+};
+
+static void take_metadata(struct taking *c)
+{
+	struct telemetry_ledger *l = &c->t->ledger;
+
+	c->whole = c->hops.stacked && !(c->v->flags & PARTIAL);
+	l->hops += c->hops.n;
+	l->keyless += !c->f;
+	l->partial += !c->whole;
+	if (c->f && c->whole && steady_is(c->t, c->f, &c->hops)) {
+		c->latency = steady_take(c->t, c->f, &c->hops);
+	} else {
+		if (c->f && c->whole && !where_it_was(c))
+			track_path(c->t, c->f, &c->hops);
+		take_hops(c);
+	}
+	if (c->f && c->whole) {
+		l->values++; /* the path */
+		take_end_to_end(c);
+	}
+}
+
+static void take_any(struct telemetry *t, const struct int_view *v,
+		     struct flow_entry *f)
+{
+	struct taking c = {.t = t, .v = v, .f = f};
+
+	view_hops_of(t, &c.hops, v);
+	if (!c.hops.n && !f) {
+		t->ledger.empty++;
+		return;
+	}
+	t->ledger.used++;
+	if (c.hops.n)
+		take_metadata(&c);
+	else
+		t->ledger.hopless++;
+}
+
+/* A stack of the plan that was seen last, along the path that the flow took.
+ * False: it is not, or not to be taken so; nothing was done. */
+static inline bool take_next(struct telemetry *t, const struct int_view *v,
+			     struct flow_entry *f)
+{
+	const struct made *m = t->latest;
+	uint64_t latency;
+
+	if (!t->vector || !v->stack.n || !v->stack.plan || v->own.n ||
+	    v->flags & PARTIAL || !fields_are(&m->fields, v->stack.plan) ||
+	    !vector_take(t, f, v, &m->picks, &latency))
+		return false;
+	t->ledger.used++;
+	t->ledger.hops += v->stack.n;
+	t->ledger.values++; /* the path */
+	if (m->fields.metric[METRIC_HOP_LATENCY].width)
+		end_to_end(t, v->ts_ns, f, latency);
+	return true;
+}
+
+void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash)
+{
+	struct flow_entry *f = NULL;
+
+	t->ledger.views++;
+	if (v->from.report)
+		take_report(t, v);
+	if (v->key_len) {
+		f = flows_get(&t->flows, hash, v->key, v->key_len);
+		take_flow(t, v, f);
+		if (take_next(t, v, f))
+			return;
+	}
+	take_any(t, v, f);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * value.h - values that may be events, by what they are of; private to the
+ * sink. Slow: they are looked for only outside a watch's range.
+ */
+#ifndef TELEMETRY_VALUE_H
+#define TELEMETRY_VALUE_H
+
+#include "telemetry/private.h"
+
+/* Of a flow's hop at a place. f NULL: the hop is kept nowhere, no event. */
+void value_latency(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,
+		   struct flow_hop *h, uint32_t v);
+
+/* Of a queue, a link or a buffer, which is returned; NULL: there is no room for
+ * it, or its node is not known. */
+struct object *value_object(struct telemetry *t, uint64_t ts_ns, uint32_t place,
+			    enum metric m, uint32_t v);
+
+/* Of a flow from end to end. */
+void value_flow(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,
+		uint32_t v);
+
+#endif

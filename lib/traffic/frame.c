@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "traffic/frame.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "wire/be.h"
+#include "wire/net.h"
+
+enum {
+	WINDOW = 65535, /* of TCP */
+	TTL = 64,
+	AT_TCP_WINDOW = 14,
+	AT_TCP_SUM = 16,
+	OFFSET_5 = 5 << 4, /* TCP's header in words, in its place */
+};
+
+static size_t l4_len(const struct traffic_packet *p)
+{
+	return p->protocol == NET_PROTO_TCP   ? NET_TCP_LEN
+	       : p->protocol == NET_PROTO_UDP ? NET_UDP_LEN
+					      : 0;
+}
+
+static size_t ip_head(const struct traffic_packet *p)
+{
+	return p->v6 ? NET_IP6_LEN : NET_IP4_LEN;
+}
+
+static void put_ip(uint8_t *ip, const struct traffic_packet *p, size_t above,
+		   uint8_t dscp)
+{
+	uint8_t ttl = p->ttl ? p->ttl : TTL;
+	size_t addr = traffic_addr_len(p);
+
+	if (p->v6) {
+		be32_store(ip, UINT32_C(6) << 28 | (uint32_t)dscp << 22);
+		be16_store(ip + NET_IP6_AT_LEN, (uint16_t)above);
+		ip[NET_IP6_AT_NEXT] = p->protocol;
+		ip[NET_IP6_AT_HOPS] = ttl;
+		memcpy(ip + NET_IP6_AT_SRC, traffic_src(p), addr);
+		memcpy(ip + NET_IP6_AT_DST, traffic_dst(p), addr);
+		return;
+	}
+	ip[0] = NET_IP4_PLAIN;
+	ip[NET_IP4_AT_TOS] = (uint8_t)(dscp << 2);
+	be16_store(ip + NET_IP4_AT_LEN, (uint16_t)(NET_IP4_LEN + above));
+	be16_store(ip + NET_IP4_AT_ID, p->ip_id);
+	be16_store(ip + NET_IP4_AT_FRAGMENT, NET_IP4_DF);
+	ip[NET_IP4_AT_TTL] = ttl;
+	ip[NET_IP4_AT_PROTO] = p->protocol;
+	memcpy(ip + NET_IP4_AT_SRC, traffic_src(p), addr);
+	memcpy(ip + NET_IP4_AT_DST, traffic_dst(p), addr);
+	be16_store(ip + NET_IP4_AT_SUM, net_checksum(ip, NET_IP4_LEN));
+}
+
+/* Of TCP, UDP and what is above, with the pseudo-header of RFC 9293, 3.1. */
+static uint16_t sum_above(const struct traffic_packet *p, const uint8_t *l4,
+			  size_t len)
+{
+	size_t addr = traffic_addr_len(p);
+	uint8_t pseudo[2 * 16 + 6];
+	uint32_t sum;
+
+	memcpy(pseudo, p->key, 2 * addr);
+	be16_store(pseudo + 2 * addr, p->protocol);
+	be32_store(pseudo + 2 * addr + 2, (uint32_t)len);
+	/* Complements of parts: added up and brought round. */
+	sum = (uint16_t)~net_checksum(pseudo, 2 * addr + 6);
+	sum += (uint16_t)~net_checksum(l4, len);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)~sum;
+}
+
+static void put_tcp(uint8_t *l4, const struct traffic_packet *p, size_t len)
+{
+	be32_store(l4 + NET_TCP_AT_SEQ, p->seq);
+	l4[NET_TCP_AT_OFFSET] = OFFSET_5;
+	l4[NET_TCP_AT_FLAGS] = p->tcp_flags;
+	be16_store(l4 + AT_TCP_WINDOW, WINDOW);
+	be16_store(l4 + AT_TCP_SUM, sum_above(p, l4, len));
+}
+
+static void put_udp(uint8_t *l4, const struct traffic_packet *p, size_t len)
+{
+	uint16_t sum;
+
+	be16_store(l4 + NET_UDP_AT_LEN, (uint16_t)len);
+	sum = sum_above(p, l4, len);
+	be16_store(l4 + NET_UDP_AT_SUM, sum ? sum : UINT16_MAX);
+}
+
+int traffic_frame(uint8_t *buf, size_t cap, const struct traffic_packet *p,
+		  size_t data_max, uint8_t dscp)
+{
+	size_t head = ip_head(p), l4 = l4_len(p), data, len;
+	uint8_t *at = buf + NET_ETH_LEN + head;
+
+	data = p->ip_len > head + l4 ? p->ip_len - head - l4 : 0;
+	if (data > data_max)
+		data = data_max;
+	len = NET_ETH_LEN + head + l4 + data;
+	if (len > cap)
+		return -ENOBUFS;
+	memset(buf, 0, len);
+	buf[0] = buf[NET_ETH_AT_SRC] = 0x02; /* locally administered */
+	buf[NET_ETH_AT_SRC - 1] = 2;
+	buf[NET_ETH_AT_TYPE - 1] = 1;
+	be16_store(buf + NET_ETH_AT_TYPE,
+		   p->v6 ? NET_ETHERTYPE_IP6 : NET_ETHERTYPE_IP4);
+	put_ip(buf + NET_ETH_LEN, p, l4 + data, dscp);
+	if (l4) {
+		be16_store(at, p->src_port);
+		be16_store(at + NET_UDP_AT_DST, p->dst_port);
+	}
+	if (p->protocol == NET_PROTO_TCP)
+		put_tcp(at, p, l4 + data);
+	else if (p->protocol == NET_PROTO_UDP)
+		put_udp(at, p, l4 + data);
+	return (int)len;
+}

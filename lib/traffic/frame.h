@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * frame.h - the frame that a packet of the model would be on the wire.
+ */
+#ifndef TRAFFIC_FRAME_H
+#define TRAFFIC_FRAME_H
+
+#include "traffic/packet.h"
+
+enum {
+	TRAFFIC_FRAME_HEAD = 14 + 40 + 20, /* the longest headers */
+};
+
+/*
+ * Writes Ethernet, IPv4 or IPv6, TCP or UDP headers (nothing above IP for other
+ * protocols), and data of zeros: as many bytes as the packet has, but at most
+ * data_max, by which its lengths go then. All checksums are right; DSCP and
+ * TTL as given. Returns the frame's length, or -ENOBUFS.
+ */
+int traffic_frame(uint8_t *buf, size_t cap, const struct traffic_packet *p,
+		  size_t data_max, uint8_t dscp);
+
+#endif

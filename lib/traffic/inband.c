@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "traffic/inband.h"
+
+#include <string.h>
+
+#include "hash/bytes.h"
+
+enum {
+	SALT_RING = 0x501,
+	SALT_STEADY = 0x502,
+	UNIT = 32, /* values of the table have so many bits of fraction */
+	QUEUES = 8,
+	BUFFERS = 2,
+	HOP_LIMIT = 64,
+	PERCENT_MAX = 100,
+};
+
+/* log2(v) in 2^-UNIT, v > 0: bit by bit, by squaring what is between 1 and 2.
+ */
+static uint64_t log2_of(uint64_t v)
+{
+	unsigned whole = 63 - (unsigned)__builtin_clzll(v);
+	uint64_t x = v << (63 - whole); /* 1 to 2, 63 bits of fraction */
+	uint64_t log = (uint64_t)whole << UNIT;
+
+	for (unsigned bit = UNIT; bit--;) {
+		unsigned __int128 square = (unsigned __int128)x * x;
+
+		if (square >> 127) {
+			log |= UINT64_C(1) << bit;
+			x = (uint64_t)(square >> 64);
+		} else {
+			x = (uint64_t)(square >> 63);
+		}
+	}
+	return log;
+}
+
+/* -ln(i / INBAND_CELLS) in 2^-UNIT. */
+static uint64_t cell_value(unsigned i)
+{
+	static const uint64_t ln2 = 0xb17217f8; /* 2^-32 */
+	uint64_t log = ((uint64_t)8 << UNIT) - log2_of(i);
+
+	_Static_assert(INBAND_CELLS == 1 << 8, "8 is its logarithm");
+	return (uint64_t)((unsigned __int128)log * ln2 >> UNIT);
+}
+
+void inband_init(struct inband *m, const struct inband_options *o)
+{
+	*m = (struct inband){.o = *o, .rng = {rng_mix(o->seed ^ SALT_STEADY)}};
+	for (unsigned i = 1; i <= INBAND_CELLS; i++)
+		m->cell[i] = cell_value(i);
+}
+
+/*
+ * An exponential number of that mean: -ln(u), straight between the table's
+ * cells. Below the first one it begins anew from there, as the distribution
+ * has no memory.
+ */
+static uint64_t exponential(struct inband *m, uint64_t mean)
+{
+	uint64_t sum = 0, u, low, high, part;
+	unsigned i;
+
+	while ((u = rng_u64(&m->rng)) >> 56 == 0)
+		sum += m->cell[1];
+	i = (unsigned)(u >> 56);
+	part = u >> 24 & UINT32_MAX;
+	low = m->cell[i + 1];
+	high = m->cell[i];
+	sum += high - (uint64_t)((unsigned __int128)(high - low) * part >> 32);
+	return (uint64_t)((unsigned __int128)sum * mean >> UNIT);
+}
+
+/* One that stays the same: of what the hash is of, up to twice the mean. */
+static uint64_t steady(uint64_t hash, uint64_t mean)
+{
+	return (uint64_t)((unsigned __int128)rng_mix(hash) * (2 * mean + 1) >>
+			  64);
+}
+
+struct place {
+	uint32_t node;
+	uint16_t in, out;
+};
+
+static unsigned ring(const struct inband *m, struct place *out,
+		     const struct traffic_packet *p)
+{
+	unsigned all = m->o.topology.switches;
+	uint64_t hash = hash_bytes(SALT_RING, p->key, p->key_len);
+
+	for (unsigned i = 0; i < m->o.hops; i++)
+		out[i] = (struct place){1 + (uint32_t)((hash + i) % all), 0, 1};
+	return m->o.hops;
+}
+
+static unsigned places_of(const struct inband *m, struct place *out,
+			  const struct traffic_packet *p)
+{
+	struct topo_path path;
+
+	if (m->o.hops)
+		return ring(m, out, p);
+	topo_path(&m->o.topology, &path, p->key, p->key_len);
+	for (unsigned i = 0; i < path.len; i++)
+		out[i] = (struct place){path.hop[i].id, path.hop[i].in,
+					path.hop[i].out};
+	return path.len;
+}
+
+static void set(struct inband_hop *h, enum int_field field, uint64_t value)
+{
+	h->has |= 1U << field;
+	h->value[field] = value;
+}
+
+/* Metrics: exponential, or of the node and the flow. */
+static uint64_t metric(struct inband *m, enum int_field field,
+		       const struct place *at, uint64_t flow, uint64_t mean)
+{
+	uint64_t what = (uint64_t)field << 56 ^ (uint64_t)at->out << 40 ^
+			at->node ^ flow;
+
+	return m->o.steady ? steady(m->o.seed ^ rng_mix(what), mean)
+			   : exponential(m, mean);
+}
+
+static void say(struct inband *m, struct inband_hop *h, const struct place *at,
+		uint64_t flow)
+{
+	const struct inband_options *o = &m->o;
+	uint64_t percent = metric(m, INT_UTILIZATION, at, 0, o->utilization);
+
+	h->has = 0;
+	set(h, INT_NODE, at->node);
+	set(h, INT_INGRESS, at->in);
+	set(h, INT_EGRESS, at->out);
+	set(h, INT_INGRESS2, (uint64_t)at->node << 8 | at->in);
+	set(h, INT_EGRESS2, (uint64_t)at->node << 8 | at->out);
+	set(h, INT_LATENCY, metric(m, INT_LATENCY, at, flow, o->latency_ns));
+	set(h, INT_QUEUE, flow % QUEUES);
+	set(h, INT_OCCUPANCY, metric(m, INT_OCCUPANCY, at, 0, o->occupancy));
+	set(h, INT_CONGESTION, metric(m, INT_CONGESTION, at, 0, o->occupancy));
+	set(h, INT_UTILIZATION, percent < PERCENT_MAX ? percent : PERCENT_MAX);
+	set(h, INT_BUFFER, flow % BUFFERS);
+	set(h, INT_BUFFER_OCCUPANCY,
+	    metric(m, INT_BUFFER_OCCUPANCY, at, 0, o->buffer));
+	set(h, INT_NAMESPACE_DATA, at->node);
+}
+
+/* Whether a spike is due by the time of a packet. */
+static bool spike_due(struct inband *m, uint64_t now_ns)
+{
+	uint64_t gap = m->o.spikes ? 1000000000 / m->o.spikes : 0;
+
+	if (!gap)
+		return false;
+	if (!m->spike_ns)
+		m->spike_ns = now_ns + gap;
+	if (now_ns < m->spike_ns)
+		return false;
+	m->spike_ns += gap;
+	return true;
+}
+
+/* When it was where, the last node's egress being the packet's time. */
+static void tell_times(struct inband_path *path, uint64_t end_ns)
+{
+	for (unsigned i = path->n; i--;) {
+		struct inband_hop *h = &path->hop[i];
+
+		set(h, INT_EGRESS_TIME, end_ns);
+		set(h, INT_TIME_SECONDS, end_ns / 1000000000);
+		set(h, INT_TIME_FRACTION, end_ns % 1000000000);
+		end_ns -= h->value[INT_LATENCY];
+		set(h, INT_INGRESS_TIME, end_ns);
+		set(h, INT_HOP_LIMIT, HOP_LIMIT - 1 - i);
+		end_ns -= INBAND_LINK_NS;
+	}
+}
+
+void inband_say(struct inband *m, struct inband_path *out,
+		const struct traffic_packet *p)
+{
+	uint64_t flow = hash_bytes(SALT_STEADY, p->key, p->key_len);
+	struct place at[INBAND_HOPS_MAX];
+
+	out->n = places_of(m, at, p);
+	out->spike = m->o.steady && spike_due(m, p->ts_ns);
+	for (unsigned i = 0; i < out->n; i++)
+		say(m, &out->hop[i], &at[i], flow);
+	if (out->spike)
+		out->hop[rng_below(&m->rng, out->n)].value[INT_LATENCY] *=
+			INBAND_SPIKE_FACTOR;
+	tell_times(out, p->ts_ns);
+}

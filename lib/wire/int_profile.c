@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * int_profile.c - the profiles that ship. Words: wire-facts 6.2, 6.5. Where
+ * P4.org has assigned no number (trap S9), one that was seen stands, or one
+ * that is free for experiments.
+ */
+#include "wire/int_profile.h"
+
+#include <string.h>
+
+#include "wire/proto.h"
+
+/* clang-format off */
+#define ONE(field, len, scale) {(len), {{(field), 0, (len), (scale)}}}
+#define TWO(field, len, other, other_len)                                      \
+	{(len) + (other_len),                                                  \
+	 {{(field), 0, (len), 1}, {(other), (len), (other_len), 1}}}
+#define NODE ONE(INT_NODE, 4, 1)
+#define PORTS TWO(INT_INGRESS, 2, INT_EGRESS, 2)
+#define LATENCY(scale) ONE(INT_LATENCY, 4, (scale))
+#define QUEUE TWO(INT_QUEUE, 1, INT_OCCUPANCY, 3)
+#define TIMES(len, scale)                                                      \
+	ONE(INT_INGRESS_TIME, (len), (scale)),                                 \
+	ONE(INT_EGRESS_TIME, (len), (scale))
+#define PORTS2(len) TWO(INT_INGRESS2, (len), INT_EGRESS2, (len))
+#define UTILIZATION ONE(INT_UTILIZATION, 4, 1)
+#define BUFFER TWO(INT_BUFFER, 1, INT_BUFFER_OCCUPANCY, 3)
+#define DROP {4, {{INT_QUEUE, 0, 1, 1}, {INT_DROP_REASON, 1, 1, 1}}}
+#define COMPLEMENT {.len = INT_COMPLEMENT_LEN}
+
+#define WORDS_0_5 {                                                            \
+	NODE, PORTS, LATENCY(1), QUEUE, TIMES(4, 1),                           \
+	TWO(INT_QUEUE, 1, INT_CONGESTION, 3), UTILIZATION,                     \
+}
+#define WORDS_1_0 {                                                            \
+	NODE, PORTS, LATENCY(1), QUEUE, TIMES(4, 1), PORTS2(4), UTILIZATION,   \
+	[15] = COMPLEMENT,                                                     \
+}
+#define WORDS_2 {                                                              \
+	NODE, PORTS, LATENCY(1), QUEUE, TIMES(8, 1), PORTS2(4), UTILIZATION,   \
+	BUFFER, [15] = COMPLEMENT,                                             \
+}
+/*
+ * BMv2's clock counts microseconds. GEANT's programs for it multiply times, but
+ * not latencies, by 1000: github.com/GEANT-DataPlaneProgramming/int-platforms
+ * 4898901, p4src/int_v1.0/include/int_transit.p4 and headers.p4.
+ */
+#define WORDS_BMV2(time) {                                                     \
+	NODE, PORTS, LATENCY(1000), QUEUE, TIMES(8, (time)), PORTS2(2),        \
+	UTILIZATION, [15] = COMPLEMENT,                                        \
+}
+/* wire-facts 5.1, trap C3. */
+#define WORDS_INTCOLLECTOR {                                                   \
+	NODE, PORTS, LATENCY(1), TWO(INT_QUEUE, 2, INT_OCCUPANCY, 2),          \
+	TIMES(4, 1), PORTS2(2), UTILIZATION, [15] = COMPLEMENT,                \
+}
+#define REPORTS                                                                \
+	.report1 = {                                                           \
+		PORTS, LATENCY(1), QUEUE, ONE(INT_EGRESS_TIME, 4, 1), DROP,    \
+		UTILIZATION,                                                   \
+	},                                                                     \
+	.report2 = {                                                           \
+		[1] = PORTS, LATENCY(1), QUEUE, TIMES(8, 1), PORTS2(4),        \
+		UTILIZATION, BUFFER, [15] = DROP,                              \
+	}
+/* clang-format on */
+
+static const struct int_word words_0_5[16] = WORDS_0_5;
+static const struct int_word words_1_0[16] = WORDS_1_0;
+static const struct int_word words_2[16] = WORDS_2;
+
+static const struct int_profile profiles[] = {
+	{
+		.name = "any",
+		.version = INT_ANY,
+		.dscp = INT_DSCP,
+		.dscp_mask = INT_DSCP_MASK,
+		.udp_port = INT_UDP_PORT,
+		.vxlan_gpe_port = NET_VXLAN_GPE_PORT,
+		.geneve_port = NET_GENEVE_PORT,
+		.geneve_class = INT_GENEVE_CLASS,
+		.gre_type = INT_GRE_TYPE,
+		.report_port = INT_REPORT_PORT,
+		.instruction = WORDS_2,
+		REPORTS,
+	},
+	{
+		.name = "0.5",
+		.behind_tcp_options = true,
+		.version = INT_V0_5,
+		.dscp = INT_DSCP,
+		.dscp_mask = INT_DSCP_MASK,
+		.vxlan_gpe_port = NET_VXLAN_GPE_PORT,
+		.vxlan_gpe_next = INT_VXLAN_GPE_0_5,
+		.geneve_port = NET_GENEVE_PORT,
+		.geneve_class = INT_GENEVE_CLASS_EXAMPLE,
+		.report_port = INT_REPORT_PORT,
+		.instruction = WORDS_0_5,
+		REPORTS,
+	},
+	{
+		.name = "1.0",
+		.version = INT_V1_0,
+		.dscp = INT_DSCP,
+		.dscp_mask = INT_DSCP_MASK,
+		.vxlan_gpe_port = NET_VXLAN_GPE_PORT,
+		.vxlan_gpe_next = INT_VXLAN_GPE_1_0,
+		.geneve_port = NET_GENEVE_PORT,
+		.geneve_class = INT_GENEVE_CLASS_EXAMPLE,
+		.report_port = INT_REPORT_PORT,
+		.instruction = WORDS_1_0,
+		REPORTS,
+	},
+	{
+		.name = "2.0",
+		.version = INT_V2_0,
+		.dscp = INT_DSCP,
+		.dscp_mask = INT_DSCP_MASK,
+		.udp_port = INT_UDP_PORT,
+		.vxlan_gpe_port = NET_VXLAN_GPE_PORT,
+		.vxlan_gpe_next = INT_VXLAN_GPE_2_0,
+		.geneve_port = NET_GENEVE_PORT,
+		.geneve_class = INT_GENEVE_CLASS_EXAMPLE,
+		.gre_type = INT_GRE_TYPE,
+		.report_port = INT_REPORT_PORT,
+		.instruction = WORDS_2,
+		REPORTS,
+	},
+	{
+		.name = "2.1",
+		.version = INT_V2_1,
+		.dscp = INT_DSCP,
+		.dscp_mask = INT_DSCP_MASK,
+		.udp_port = INT_UDP_PORT,
+		.vxlan_gpe_port = NET_VXLAN_GPE_PORT,
+		.vxlan_gpe_next = INT_VXLAN_GPE_2_1,
+		.geneve_port = NET_GENEVE_PORT,
+		.geneve_class = INT_GENEVE_CLASS,
+		.gre_type = INT_GRE_TYPE,
+		.report_port = INT_REPORT_PORT,
+		.instruction = WORDS_2,
+		REPORTS,
+	},
+	{
+		.name = "bmv2",
+		.version = INT_V1_0,
+		.dscp = INT_DSCP,
+		.dscp_mask = INT_DSCP_MASK,
+		.report_port = INT_REPORT_PORT,
+		.instruction = WORDS_BMV2(1000),
+		REPORTS,
+	},
+	{
+		.name = "geant",
+		.version = INT_V1_0,
+		.tcp_sum_left = true, /* parser.p4 there */
+		.dscp = INT_DSCP_GEANT,
+		.dscp_mask = INT_DSCP_MASK,
+		.report_port = INT_REPORT_PORT_GEANT,
+		.instruction = WORDS_BMV2(1),
+		REPORTS,
+	},
+	{
+		.name = "intcollector",
+		.version = INT_V1_0,
+		.any_ver = true, /* its generator writes 0: wire-facts 5.6 */
+		.report_length_wrong = true, /* and 1 there */
+		.dscp = INT_DSCP,
+		.dscp_mask = INT_DSCP_MASK,
+		.report_port = INT_REPORT_PORT,
+		.instruction = WORDS_INTCOLLECTOR,
+		REPORTS,
+	},
+	{
+		/* Paper 002, section II: TCP behind a new UDP header, UDP with
+		 * its port replaced. */
+		.name = "smartnic",
+		.version = INT_V2_1,
+		.udp_port = INT_UDP_PORT,
+		.report_port = INT_REPORT_PORT,
+		.instruction = WORDS_2,
+		REPORTS,
+	},
+};
+
+const struct int_profile *int_profile_at(unsigned i)
+{
+	return i < sizeof(profiles) / sizeof(profiles[0]) ? &profiles[i] : NULL;
+}
+
+const struct int_profile *int_profile_named(const char *name)
+{
+	const struct int_profile *p;
+
+	for (unsigned i = 0; (p = int_profile_at(i)); i++)
+		if (!strcmp(p->name, name))
+			return p;
+	return NULL;
+}
+
+const struct int_word *int_profile_words(const struct int_profile *p,
+					 enum int_version version)
+{
+	if (p->version != INT_ANY)
+		return p->instruction;
+	return version == INT_V0_5   ? words_0_5
+	       : version == INT_V1_0 ? words_1_0
+				     : words_2;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The first byte picks a profile, the rest is a UDP payload: what is read of it
+ * lies inside, ends, and is written as what reads the same.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "inband/treport.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct treport_decoder *decoder(uint8_t which)
+{
+	static struct treport_decoder d[16];
+	const struct int_profile *p = int_profile_at(which & 15);
+
+	if (!p)
+		return NULL;
+	if (!d[which & 15].profile)
+		treport_init(&d[which & 15], p);
+	return &d[which & 15];
+}
+
+/* So that the loads are made. */
+static void use(uint64_t v)
+{
+	__asm__ volatile("" : : "r"(v));
+}
+
+static void must(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+static void inside(const uint8_t *p, size_t len, const uint8_t *data,
+		   size_t size)
+{
+	must(!p || (p >= data && p + len <= data + size));
+}
+
+static uint64_t read_hops(const struct int_hops *h)
+{
+	uint64_t sum = 0, v;
+
+	for (unsigned i = 0; i < h->n; i++)
+		for (unsigned f = 0; f < INT_FIELDS; f++)
+			if (int_get(h->plan, int_hop(h, i), f, &v))
+				sum += v;
+	return sum;
+}
+
+/* Of 2.0, alone in a group, without TLVs and extensions: those say more than
+ * what is read of them. */
+static void again(const struct treport *t, struct treport_decoder *d)
+{
+	static uint8_t buf[1 << 17];
+	struct treport_say s = {
+		.from = t->view.from,
+		.flags = t->view.flags,
+		.metadata = t->view.own.n,
+		.md = t->view.own.data,
+		.md_len = t->view.own.len,
+		.domain_status = t->domain_status,
+		.inner_type = t->inner_type,
+		.inner = t->inner,
+		.inner_len = t->inner_len,
+	};
+	struct treport_reader r;
+	struct treport u;
+	int len;
+
+	if (t->view.from.version != 2 || t->extension || t->tlvs_unknown)
+		return;
+	if (t->view.own.n)
+		s.bits = (uint16_t)t->view.own.plan->bitmap;
+	len = treport_encode(buf, sizeof(buf), &s);
+	must(len > 0);
+	must(treport_begin(&r, d, buf, (size_t)len) == TREPORT_OK);
+	must(treport_next(&r, &u) == TREPORT_OK);
+	must(u.view.own.n == t->view.own.n && u.inner_type == t->inner_type);
+	must(u.view.own.len == t->view.own.len);
+	must(!u.view.own.n ||
+	     !memcmp(u.view.own.data, t->view.own.data, u.view.own.len));
+	must(u.inner_len == (t->inner_len + 3) / 4 * 4);
+	must(u.view.from.node == t->view.from.node);
+	must(u.view.from.sequence == t->view.from.sequence);
+	must(treport_next(&r, &u) == TREPORT_END);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct treport_decoder *d;
+	struct treport_reader r;
+	enum treport_reason why;
+	struct treport t;
+
+	if (!size || !(d = decoder(*data++)))
+		return 0;
+	if (treport_begin(&r, d, data, --size) != TREPORT_OK)
+		return 0;
+	for (size_t n = 0; (why = treport_next(&r, &t)) != TREPORT_END; n++) {
+		must(n <= size / 4);
+		if (why != TREPORT_OK) {
+			must(treport_reason_name(why) != NULL);
+			continue;
+		}
+		inside(t.view.own.data, t.view.own.len, data, size);
+		inside(t.inner, t.inner_len, data, size);
+		inside(t.extension, t.extension_len, data, size);
+		inside(t.view.source, t.view.source_len, data, size);
+		use(read_hops(&t.view.own) + read_hops(&t.view.stack));
+		again(&t, d);
+	}
+	return 0;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Gaps in numbers of reports, against a set of all numbers. */
+#include "measure/loss.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "test.h"
+
+enum {
+	NUMBERS = 20000,
+};
+
+static struct reporter *fresh(struct losses *l, uint8_t bits)
+{
+	TEST(!losses_init(l, 4));
+	return losses_of(l, true, 7, 1, bits);
+}
+
+/* Gives numbers that go up from first; returns the lost ones that are told. */
+static uint64_t give(struct reporter *r, const uint32_t *n, unsigned count)
+{
+	uint64_t lost = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		lost += loss_take(r, n[i], i).lost;
+	return lost;
+}
+
+static uint64_t settle(struct reporter *r)
+{
+	return loss_settle(r).lost;
+}
+
+/*
+ * Numbers from first on, some left out, the others moved by less than the
+ * window, some twice: what is told lost is what was left out.
+ */
+static void check_random(uint8_t bits, uint32_t first, uint64_t seed)
+{
+	static uint32_t sent[2 * NUMBERS];
+	static bool there[NUMBERS];
+	uint32_t mask = bits == 32 ? UINT32_MAX : (1U << bits) - 1;
+	unsigned n = 0, missing = 0, twice = 0;
+	struct rng r = {seed};
+	struct losses l;
+	struct reporter *who = fresh(&l, bits);
+	uint64_t told;
+
+	for (uint32_t i = 0; i < NUMBERS; i++) {
+		there[i] = i == 0 || i == NUMBERS - 1 || rng_below(&r, 20);
+		if (!rng_below(&r, 300)) /* a long gap */
+			for (uint32_t k = rng_below(&r, 900) & 511; k; k--)
+				if (i + 1 < NUMBERS - 1)
+					there[++i] = false;
+	}
+	for (uint32_t i = 0; i < NUMBERS; i++) {
+		if (!there[i])
+			missing++;
+		else
+			sent[n++] = (first + i) & mask;
+		if (there[i] && !rng_below(&r, 50)) {
+			sent[n++] = (first + i) & mask;
+			twice++;
+		}
+	}
+	/* Swaps of neighbours, each number moved once at most. */
+	for (unsigned i = 1; i + 100 < n; i += 100) {
+		unsigned a = i + (unsigned)rng_below(&r, 50);
+		unsigned b = i + 50 + (unsigned)rng_below(&r, 49);
+		uint32_t t = sent[a];
+
+		if (((sent[b] - sent[a]) & mask) >= LOSS_WINDOW - 100)
+			continue;
+		sent[a] = sent[b];
+		sent[b] = t;
+	}
+	told = give(who, sent, n);
+	told += settle(who);
+	TEST(told == missing && who->lost == missing);
+	TEST(who->repeated == twice);
+	TEST(who->restarts == 0);
+	TEST(settle(who) == 0);
+	losses_fini(&l);
+}
+
+static void test_random(void)
+{
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		check_random(32, 5, seed);
+		check_random(32, UINT32_MAX - 3000, seed);
+		check_random(22, (1U << 22) - 3000, seed);
+	}
+}
+
+static void test_gap(void)
+{
+	static const uint32_t n[] = {10, 11, 15, 16};
+	struct loss_news news;
+	struct losses l;
+	struct reporter *r = fresh(&l, 32);
+
+	TEST(give(r, n, 4) == 0); /* they may still come */
+	TEST(loss_take(r, 13, 5).lost == 0);
+	TEST(r->late == 1);
+	news = loss_settle(r);
+	TEST(news.lost == 2 && news.from == 12);
+	/* More than a window at once. */
+	TEST(loss_take(r, 17, 6).lost == 0);
+	news = loss_take(r, 17 + 1000, 7);
+	TEST(news.lost == 0); /* it is not at its end */
+	news = loss_settle(r);
+	TEST(news.lost == 999 && news.from == 18);
+	losses_fini(&l);
+}
+
+/* One gap is told once, when what is behind it leaves the window. */
+static void test_told_once(void)
+{
+	struct losses l;
+	struct reporter *r = fresh(&l, 22);
+	unsigned told = 0;
+
+	for (uint32_t i = 0; i < 2000; i++) {
+		struct loss_news news;
+
+		if (i >= 100 && i < 150)
+			continue;
+		news = loss_take(r, i, i);
+		if (!news.lost)
+			continue;
+		told++;
+		TEST(news.lost == 50 && news.from == 100);
+		TEST(i == 150 + LOSS_WINDOW);
+	}
+	TEST(told == 1);
+	losses_fini(&l);
+}
+
+static void test_restart(void)
+{
+	static const uint32_t n[] = {1000000, 1000001, 1000003, 5, 6, 7};
+	struct loss_news news;
+	struct losses l;
+	struct reporter *r = fresh(&l, 32);
+
+	TEST(give(r, n, 4) == 0);
+	news = loss_take(r, 6, 9);
+	TEST(news.restart && news.lost == 1 && news.from == 1000002);
+	TEST(loss_take(r, 7, 10).lost == 0);
+	TEST(r->restarts == 1 && settle(r) == 0);
+	/* A single number that is far off is none. */
+	TEST(!loss_take(r, 1U << 30, 11).restart);
+	TEST(!loss_take(r, 8, 12).restart);
+	TEST(r->restarts == 1 && r->last == 8 && settle(r) == 0);
+	losses_fini(&l);
+}
+
+static void test_reporters(void)
+{
+	struct reporter *a, *b, *c;
+	struct losses l;
+
+	TEST(!losses_init(&l, 3));
+	a = losses_of(&l, true, 1, 0, 32);
+	b = losses_of(&l, true, 1, 1, 32);
+	c = losses_of(&l, false, 1, 0, 32);
+	TEST(a && b && c && a != b && a != c && b != c);
+	TEST(losses_of(&l, true, 1, 0, 32) == a);
+	TEST(losses_of(&l, true, 2, 0, 32) != NULL && l.used == 4);
+	while (losses_of(&l, true, 100 + l.used, 0, 32))
+		;
+	TEST(losses_of(&l, false, 1, 0, 32) == c);
+	losses_fini(&l);
+}
+
+int main(void)
+{
+	test_random();
+	test_gap();
+	test_told_once();
+	test_restart();
+	test_reporters();
+	return test_end();
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The INT sink, and what happens as time goes by: missing reports, budgets of
+ * events, other thresholds, live values; batches of any size. */
+#include "base/rng.h"
+#include "telemetry_rig.h"
+
+enum {
+	ALL = RIG_NODE | RIG_PORTS | RIG_LATENCY | RIG_QUEUE | RIG_UTILIZATION,
+	SECOND = 1000000000,
+};
+
+static struct rig_view rv;
+static struct int_plan plan;
+
+static void send(struct rig *rig, uint64_t ts, uint32_t flow,
+		 const uint64_t *node, unsigned n, uint64_t latency)
+{
+	rig_send(rig, &plan, ts, flow, node, n, latency);
+}
+
+static void test_reports(void)
+{
+	static const uint32_t number[] = {5, 6, 9, 10, 8};
+	static const uint64_t a[] = {1};
+	const struct rig_row *r;
+	struct rig rig;
+
+	rig_init(&rig);
+	rig_open(&rig);
+	send(&rig, 1, 1, a, 1, 10);
+	for (unsigned i = 0; i < 5; i++) {
+		rig_report(&rv, 9, number[i], NULL, NULL);
+		rv.v.ts_ns = i;
+		TEST(!telemetry_take(rig.t, &rv.v, 1));
+	}
+	TEST(rig_count(&rig, NULL, "report_loss", NULL) == 0);
+	/* Silence: what is missing then is lost. */
+	for (uint64_t ms = 0; ms < 3000; ms += 10)
+		TEST(!telemetry_tick(rig.t, ms * 1000000));
+	r = rig_last(&rig, NULL, "report_loss", NULL);
+	TEST(r->value == 1 && r->reference == 7 && r->node == 9 &&
+	     r->hw_id == 0);
+	TEST(telemetry_counters(rig.t)->reports_lost == 1);
+	TEST(telemetry_counters(rig.t)->reports_late == 1);
+	rig_close(&rig);
+}
+
+/* More events than there may be: thresholds widen, and narrow when it is quiet
+ * again. */
+static void test_budget(void)
+{
+	static const uint64_t a[] = {1};
+	const struct rig_row *r;
+	uint64_t ts = SECOND;
+	uint32_t widest = 1;
+	struct rig rig;
+	unsigned n;
+
+	rig_init(&rig);
+	rig.o.events_max = 50;
+	rig.th.all[METRIC_HOP_LATENCY].change = 10;
+	rig_open(&rig);
+	/* By 15 up and down: each is an event, until the threshold is 20. */
+	for (unsigned i = 0; i < 1000; i++)
+		send(&rig, ts += 100, 1, a, 1, i % 2 ? 100 : 115);
+	r = rig_last(&rig, "int_event", "widen", NULL);
+	TEST(r->value == 2 && r->reference == 1);
+	n = rig_count(&rig, NULL, "change", "hop_latency");
+	TEST(n > 40 && n <= 51);
+	/* By 1000: wider, once for each time that it is too much. */
+	for (unsigned i = 0; i < 1000; i++)
+		send(&rig, ts += 100, 1, a, 1, i % 2 ? 100 : 1100);
+	widest = (uint32_t)rig_last(&rig, NULL, "widen", NULL)->value;
+	TEST(widest == 128);
+	r = rig_last(&rig, NULL, "change", "hop_latency");
+	TEST(r->threshold == 10 * widest / 2);
+	/* Quiet seconds. */
+	for (unsigned i = 0; i < 20; i++)
+		TEST(!telemetry_tick(rig.t, ts += SECOND));
+	TEST(rig_count(&rig, NULL, "narrow", NULL) == 7);
+	TEST(rig_last(&rig, NULL, "narrow", NULL)->value == 1);
+	n = rig_count(&rig, NULL, "change", NULL);
+	send(&rig, ts += SECOND, 1, a, 1, 5000);
+	send(&rig, ts += SECOND, 1, a, 1, 5011);
+	TEST(rig_count(&rig, NULL, "change", NULL) == n + 2);
+	rig_close(&rig);
+}
+
+/* Thresholds under way, per node; what is known of keys stays. */
+static void test_swap(void)
+{
+	static const uint64_t a[] = {1, 2};
+	const struct node_threshold one = {
+		2, METRIC_HOP_LATENCY, {.change = 5}};
+	struct rig rig;
+
+	rig_init(&rig);
+	rig_open(&rig);
+	send(&rig, 1, 1, a, 2, 100);
+	send(&rig, 2, 1, a, 2, 190);
+	TEST(rig_count(&rig, NULL, "change", NULL) == 0);
+	rig.th.all[METRIC_HOP_LATENCY].change = 80;
+	rig.th.node = &one;
+	rig.th.nodes = 1;
+	TEST(!telemetry_set(rig.t, &rig.th));
+	send(&rig, 3, 1, a, 2, 180);
+	TEST(rig_count(&rig, NULL, "change", NULL) == 1);
+	TEST(rig_last(&rig, NULL, "change", NULL)->node == 2);
+	TEST(rig_last(&rig, NULL, "change", NULL)->reference == 100);
+	send(&rig, 4, 1, a, 2, 181);
+	TEST(rig_count(&rig, NULL, "change", NULL) == 2);
+	TEST(rig_last(&rig, NULL, "change", NULL)->node == 1);
+	TEST(rig_count(&rig, NULL, "new_key", NULL) == 8);
+	rig_close(&rig);
+}
+
+/* Values of live keys, once in a period each; a pushed value is what is known
+ * then, so that changes are told against it. */
+static void test_push(void)
+{
+	static const uint64_t a[] = {1, 2};
+	const struct rig_row *r;
+	uint64_t ts = 0;
+	struct rig rig;
+	unsigned n;
+
+	rig_init(&rig);
+	rig.o.push_ns = SECOND;
+	rig.th.all[METRIC_HOP_LATENCY].change = 40;
+	rig_open(&rig);
+	send(&rig, ts = 1, 1, a, 2, 100);
+	while (ts < 2 * (uint64_t)SECOND)
+		send(&rig, ts += SECOND / 50, 1, a, 2, 130);
+	n = rig_count(&rig, "int_value", NULL, NULL);
+	/* path, latency, 2 hops, 2 links, 2 queues: in two periods */
+	TEST(n == 16);
+	r = rig_last(&rig, "int_value", NULL, "hop_latency");
+	TEST(r->value == 130 && r->node == 2 && *r->flow);
+	TEST(rig_count(&rig, NULL, "change", NULL) == 0);
+	/* 65 was within 40 of 100, of which the event told; not of 130. */
+	send(&rig, ts += SECOND / 50, 1, a, 2, 65);
+	TEST(rig_count(&rig, NULL, "change", "hop_latency") == 2);
+	TEST(rig_last(&rig, NULL, "change", NULL)->reference == 130);
+	for (unsigned i = 0; i < 200; i++)
+		TEST(!telemetry_tick(rig.t, ts += SECOND / 50));
+	/* The last report was pushed once; silence is not. */
+	TEST(rig_count(&rig, "int_value", NULL, NULL) == n + 8);
+	rig_close(&rig);
+}
+
+/* One in which all happens that may happen by time. */
+static void open_busy(struct rig *rig)
+{
+	rig_init(rig);
+	rig->o.flows.rows = 8;
+	rig->o.flows.idle_ns = SECOND / 5;
+	rig->o.push_ns = SECOND;
+	rig->o.events_max = 100;
+	rig->th.all[METRIC_HOP_LATENCY].change = 30;
+	rig_open(rig);
+}
+
+/* Batches of any size give the same rows. */
+static void test_batches(void)
+{
+	enum { N = 3000 };
+	static struct rig_view many[N];
+	static struct int_view v[N];
+	struct rng r = {11};
+	struct rig one, other;
+	unsigned at = 0;
+
+	for (unsigned i = 0; i < N; i++) {
+		struct rig_hop hop[3];
+
+		for (unsigned k = 0; k < 3; k++)
+			hop[k] = rig_hop_of(1 + rng_below(&r, 4) / 3 + k,
+					    rng_below(&r, 300));
+		rig_make(&many[i], i * 10000000ull, (uint32_t)rng_below(&r, 90),
+			 &plan, hop, 3);
+		v[i] = many[i].v;
+	}
+	open_busy(&one);
+	open_busy(&other);
+	TEST(!telemetry_take(one.t, v, N));
+	while (at < N) {
+		unsigned n = 1 + (unsigned)rng_below(&r, 100);
+
+		n = n > N - at ? N - at : n;
+		TEST(!telemetry_take(other.t, v + at, n));
+		at += n;
+	}
+	TEST(!telemetry_flush(one.t) && !telemetry_flush(other.t));
+	TEST(one.out.n == other.out.n && one.out.n > 1000);
+	for (size_t i = 0; i < one.out.n && i < other.out.n; i++)
+		TEST(!memcmp(&one.out.row[i], &other.out.row[i],
+			     sizeof(one.out.row[i])));
+	TEST(telemetry_flows(one.t)->evicted > 0);
+	TEST(telemetry_flows(one.t)->expired > 0);
+	TEST(rig_count(&one, NULL, "widen", NULL) > 0);
+	rig_close(&one);
+	rig_close(&other);
+}
+
+int main(void)
+{
+	TEST(int_plan_of(&plan, rig_words, 16, ALL));
+	test_reports();
+	test_budget();
+	test_swap();
+	test_push();
+	test_batches();
+	return test_end();
+}
