@@ -162,6 +162,22 @@ run_example() {
 	done
 }
 
+# Counters by name are in the golden file of fields.bats.
+@test "every counter of a ledger is on its program's page" {
+	awk '/^# / { program = $2 == "ledger" ? $4 : ""; next }
+		program { print program, $3 }' "$BATS_TEST_DIRNAME/../golden/fields.txt" |
+		sort -u >counters
+	[ "$(cut -d' ' -f1 counters | sort -u | wc -l)" -ge 4 ]
+	while read -r program counter; do
+		awk -v c="$counter" '$1 ~ /^\.(It|Em|Cm)$/ {
+			for (i = 2; i <= NF; i++)
+				if ($i == c) found = 1
+		} END { exit !found }' "$TOP/man/$program.1" ||
+			echo "$program: $counter"
+	done <counters | tee missing
+	[ ! -s missing ]
+}
+
 @test "what pages refer to is there" {
 	for page in "${PAGES[@]}"; do
 		sed -nE 's/^\.(It )?Xr ((dta|int)[a-z-]*) ([157]).*/\2.\4/p' \
