@@ -166,6 +166,9 @@ static const struct cli_option options[] = {
 	 "rows go there, too: influx:, clickhouse:, redis:, kafka:, "
 	 "prometheus:, file:",
 	 CLI_CALL, .read = add_export},
+	{0, "dta", "FILE",
+	 "paths, counters and events as DTA reports, to a capture", CLI_OUT,
+	 AT(dta)},
 	{0, "spool", "DIR", "keep there what a database does not take yet",
 	 CLI_STR, AT(spool), .needs = "-x"},
 	{0, "spool-size", "BYTES", "of each (1G)", CLI_SIZE, AT(spool_size),

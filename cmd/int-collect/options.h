@@ -37,7 +37,7 @@ struct opts {
 	uint64_t push_ns, budget;
 	const char *export[EXPORTS_MAX];
 	unsigned n_exports;
-	const char *spool;
+	const char *spool, *dta;
 	uint64_t spool_size, queue, end_ns;
 	enum row_format format;
 	bool quiet;

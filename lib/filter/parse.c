@@ -279,14 +279,16 @@ static struct expr *joined(struct parser *s, enum kind kind, const char *word,
 			   const char *sign,
 			   struct expr *(*part)(struct parser *))
 {
-	struct expr *e = part(s), *both;
+	struct expr *e = part(s);
 
-	while (e && take(s, word, sign)) {
-		if (!(both = make(s, kind)))
+	while (take(s, word, sign)) {
+		struct expr *both = make(s, kind);
+
+		if (!both)
 			break;
 		both->a = e;
+		both->b = part(s);
 		e = both;
-		e->b = part(s);
 	}
 	return made(s, e);
 }

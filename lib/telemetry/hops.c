@@ -57,10 +57,7 @@ void view_hops_of(struct telemetry *t, struct view_hops *vh,
 	if (v->own.plan && v->own.n)
 		vh->own = own_fields(t, v);
 	if (v->stack.plan && v->stack.n) {
-		const struct made *m = made_of(t, v->stack.plan);
-
-		vh->stack = &m->fields;
-		vh->picks = &m->picks;
+		vh->stack = &made_of(t, v->stack.plan)->fields;
 		vh->n = vh->stacked = v->stack.n;
 	}
 	if (vh->own)

@@ -14,7 +14,6 @@
 struct view_hops {
 	const struct int_view *v;
 	const struct fields *stack, *own; /* NULL: there is none */
-	const struct picks *picks;	  /* of the stack */
 	unsigned n, stacked;		  /* hops, and those of the stack */
 	uint64_t reporter;		  /* NODE_UNKNOWN: not told */
 };

@@ -39,6 +39,7 @@ static void pick_metric(struct picks *p, unsigned m, const struct hop_field *f)
 	if (!p->usable)
 		return;
 	p->present |= (uint8_t)(1U << m);
+	p->metrics_n++;
 	pick(&p->metrics, 4 * m, f);
 	if (m < FLOW_METERS)
 		pick_meter(&p->hop, p->ones, p->keep, first + 16 * m, f);

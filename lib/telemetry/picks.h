@@ -29,6 +29,7 @@ struct picks {
 	uint64_t bytes;			/* bits: the bytes of a hop */
 	uint16_t words;	 /* bits: those that must not be all ones */
 	uint8_t present; /* bits: metrics */
+	uint8_t metrics_n;
 	bool usable;
 } __attribute__((aligned(64)));
 

@@ -50,7 +50,7 @@ enum {
 	KEEP_NS = 10000000,	/* things are looked after so often */
 	SETTLE_NS = 1000000000, /* a reporter that is silent as long */
 	CHUNK = 64,		/* views that are hashed at once */
-	AHEAD = 6, /* views between asking for a flow's memory and its use */
+	AHEAD = 4, /* views between asking for a flow's memory and its use */
 	LINE = 64,
 };
 

@@ -37,30 +37,30 @@ VECTOR static inline __m512i picked(const struct pick *p, __m512i hop)
 					     hop);
 }
 
-VECTOR bool vector_is(const struct telemetry *t, struct flow_entry *f,
-		      const struct view_hops *vh)
+VECTOR static inline bool is_steady(const struct telemetry *t,
+				    struct flow_entry *f,
+				    const struct int_hops *stack,
+				    const struct picks *p)
 {
-	const struct int_hops *stack = &vh->v->stack;
-	const struct picks *p = vh->picks;
 	const struct flow_hop *h = flow_hops(f);
 	const uint8_t *hop = stack->data + (size_t)stack->n * stack->len;
 	__m128i absent = _mm_load_si128((const void *)p->absent);
+	unsigned differ = 0;
 
-	if (vh->n != f->hops || vh->own || f->hops > t->flows.o.hops ||
+	if (stack->n != f->hops || f->hops > t->flows.o.hops ||
 	    f->kept < f->hops || !p->usable || stack->at)
 		return false;
 	for (; hop > stack->data; h++) {
 		__m512i b = hop_bytes(p, hop -= stack->len);
 		__m128i ids = _mm512_castsi512_si128(picked(&p->ids, b));
 		const void *was = t->objects.place[h->place].key;
-		unsigned untold = _mm512_mask_cmpeq_epi32_mask(
-			p->words, b, _mm512_set1_epi32(-1));
 
 		ids = _mm_or_si128(ids, absent);
-		if (untold | _mm_cmpneq_epi32_mask(ids, _mm_load_si128(was)))
-			return false;
+		differ |= _mm512_mask_cmpeq_epi32_mask(p->words, b,
+						       _mm512_set1_epi32(-1));
+		differ |= _mm_cmpneq_epi32_mask(ids, _mm_load_si128(was));
 	}
-	return true;
+	return !differ;
 }
 
 /* Which bin each metric's value belongs to; all shapes are log. */
@@ -112,54 +112,87 @@ VECTOR static inline void add_up(const struct picks *p, __m512i bytes,
 	_mm256_storeu_si256((void *)wide, _mm256_add_epi64(was4, add4));
 }
 
-/* What is done for each metric by itself. */
+/* A hop that is being taken: its values and their bins, by metric. */
 struct standing {
 	struct telemetry *t;
+	struct flow_entry *f;
 	struct flow_hop *h;
 	struct place *place;
 	uint64_t ts_ns;
 	unsigned present;
-	const uint32_t *v, *bin;
+	uint32_t v[8] __attribute__((aligned(32)));
+	uint32_t bin[8] __attribute__((aligned(32)));
 };
 
-VECTOR static inline __attribute__((always_inline)) void
-each(const struct standing *s, enum metric m)
+static inline bool may_be_event(const struct standing *s, enum metric m)
 {
-	uint32_t v = s->v[m];
-	struct object *o;
+	const struct object *o = s->place->object[m];
+
+	return s->present >> m & 1 && (!o || watch_out(&o->watch, s->v[m]));
+}
+
+static __attribute__((noinline)) void look_closer(const struct standing *s,
+						  bool latency)
+{
+	if (latency)
+		value_latency(s->t, s->ts_ns, s->f, s->h,
+			      s->v[METRIC_HOP_LATENCY]);
+	for (unsigned m = 1; m < METRIC_OF_HOP; m++)
+		if (may_be_event(s, (enum metric)m))
+			value_object(s->t, s->ts_ns, s->h->place,
+				     (enum metric)m, s->v[m]);
+}
+
+static inline void told(const struct standing *s, enum metric m)
+{
+	struct object *o = s->place->object[m];
 
 	if (!(s->present >> m & 1))
 		return;
-	o = s->place->object[m];
-	if (!o || watch_out(&o->watch, v))
-		o = value_object(s->t, s->ts_ns, s->h->place, m, v);
 	if (o) {
-		o->latest = v;
+		o->latest = s->v[m];
 		o->last_ns = s->ts_ns;
 	}
 	s->place->node->dist[m]->count[s->bin[m]]++;
 }
 
-VECTOR struct latencies vector_take(struct telemetry *t, struct flow_entry *f,
-				    const struct view_hops *vh)
+/* First all is looked at, then all is written: that is faster. */
+static inline void take_hop(const struct standing *s, const struct watch *was)
 {
-	const struct int_hops *stack = &vh->v->stack;
-	const struct picks *p = vh->picks;
+	bool latency = s->present & 1U << METRIC_HOP_LATENCY;
+	bool out = latency && watch_out(was, s->v[METRIC_HOP_LATENCY]);
+
+	if (out | may_be_event(s, METRIC_QUEUE_OCCUPANCY) |
+	    may_be_event(s, METRIC_LINK_UTILIZATION) |
+	    may_be_event(s, METRIC_QUEUE_CONGESTION) |
+	    may_be_event(s, METRIC_BUFFER_OCCUPANCY))
+		look_closer(s, out);
+	told(s, METRIC_QUEUE_OCCUPANCY);
+	told(s, METRIC_LINK_UTILIZATION);
+	told(s, METRIC_QUEUE_CONGESTION);
+	told(s, METRIC_BUFFER_OCCUPANCY);
+	if (latency)
+		s->place->node->dist[METRIC_HOP_LATENCY]
+			->count[s->bin[METRIC_HOP_LATENCY]]++;
+}
+
+VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
+			const struct int_view *view, const struct picks *p,
+			uint64_t *latency)
+{
+	const struct int_hops *stack = &view->stack;
 	const uint8_t *hop = stack->data + (size_t)stack->n * stack->len;
 	struct flow_hop *h = flow_hops(f);
 	struct flow_wide *wide = t->flows.o.wide
 					 ? (struct flow_wide *)(h +
 								t->flows.o.hops)
 					 : NULL;
-	uint32_t v[8] __attribute__((aligned(32)));
-	uint32_t bin[8] __attribute__((aligned(32)));
-	struct standing s = {.t = t,
-			     .ts_ns = vh->v->ts_ns,
-			     .present = p->present,
-			     .v = v,
-			     .bin = bin};
-	struct latencies ls = {0};
+	struct standing s = {
+		.t = t, .f = f, .ts_ns = view->ts_ns, .present = p->present};
+	uint64_t sum = 0;
 
+	if (!is_steady(t, f, stack, p))
+		return false;
 	for (; hop > stack->data; h++) {
 		__m512i b = hop_bytes(p, hop -= stack->len);
 		__m256i values = _mm512_castsi512_si256(picked(&p->metrics, b));
@@ -169,27 +202,15 @@ VECTOR struct latencies vector_take(struct telemetry *t, struct flow_entry *f,
 		s.place = &t->objects.place[h->place];
 		add_up(p, b, h, wide);
 		wide += wide != NULL;
-		_mm256_store_si256((void *)v, values);
-		_mm256_store_si256((void *)bin,
+		_mm256_store_si256((void *)s.v, values);
+		_mm256_store_si256((void *)s.bin,
 				   bins_of(&t->lanes, values, p->present));
-		if (p->present & 1U << METRIC_HOP_LATENCY) {
-			ls.sum += v[METRIC_HOP_LATENCY];
-			if (watch_out(&was, v[METRIC_HOP_LATENCY]))
-				value_latency(t, s.ts_ns, f, h,
-					      v[METRIC_HOP_LATENCY]);
-			s.place->node->dist[METRIC_HOP_LATENCY]
-				->count[bin[METRIC_HOP_LATENCY]]++;
-		}
-		each(&s, METRIC_QUEUE_OCCUPANCY);
-		each(&s, METRIC_LINK_UTILIZATION);
-		each(&s, METRIC_QUEUE_CONGESTION);
-		each(&s, METRIC_BUFFER_OCCUPANCY);
+		sum += s.v[METRIC_HOP_LATENCY]; /* 0 if absent */
+		take_hop(&s, &was);
 	}
-	if (p->present & 1U << METRIC_HOP_LATENCY)
-		ls.n = vh->n;
-	t->ledger.values += (uint64_t)vh->n *
-			    (unsigned)__builtin_popcount(p->present);
-	return ls;
+	*latency = sum;
+	t->ledger.values += (uint64_t)stack->n * p->metrics_n;
+	return true;
 }
 
 #else
@@ -200,17 +221,12 @@ bool vector_can(const struct dist_shape shape[METRIC_NUMBERS])
 	return false;
 }
 
-bool vector_is(const struct telemetry *t, struct flow_entry *f,
-	       const struct view_hops *vh)
+bool vector_take(struct telemetry *t, struct flow_entry *f,
+		 const struct int_view *v, const struct picks *p,
+		 uint64_t *latency)
 {
-	(void)t, (void)f, (void)vh;
+	(void)t, (void)f, (void)v, (void)p, (void)latency;
 	return false;
-}
-
-struct latencies vector_take(struct telemetry *t, struct flow_entry *f,
-			     const struct view_hops *vh)
-{
-	return steady_take(t, f, vh);
 }
 
 #endif

@@ -18,10 +18,13 @@ bool vector_can(const struct dist_shape shape[METRIC_NUMBERS]);
 void vector_lanes_of(struct vector_lanes *l,
 		     const struct dist_shape shape[METRIC_NUMBERS]);
 
-bool vector_is(const struct telemetry *t, struct flow_entry *f,
-	       const struct view_hops *vh);
-
-struct latencies vector_take(struct telemetry *t, struct flow_entry *f,
-			     const struct view_hops *vh);
+/*
+ * A view without metadata of its reporter, by the picks of its stack's plan: if
+ * all hops are where they were it is taken, and the sum of the hops' latencies,
+ * if the plan has them, is *latency. False: nothing was done.
+ */
+bool vector_take(struct telemetry *t, struct flow_entry *f,
+		 const struct int_view *v, const struct picks *p,
+		 uint64_t *latency);
 
 #endif

@@ -203,6 +203,25 @@ static void test_refused(void)
 	TEST(insert(&s, PACKET_GENEVE) == -EMSGSIZE);
 }
 
+/* Headers that the sink would not read: INT does not go behind them. */
+static void test_malformed(void)
+{
+	struct int_source s = two_hops(INT_V2_1, INT_OVER_L4);
+	struct int_profile p = int_sample_profile("2.1");
+	size_t len = unhex(frame, sizeof(frame), ETH "0800" UDP);
+
+	TEST(int_insert(out, sizeof(out), &p, &s, frame, len) > 0);
+	frame[39]++; /* a length beyond the packet */
+	TEST(int_insert(out, sizeof(out), &p, &s, frame, len) == -ENOTSUP);
+	frame[39] = 7;
+	TEST(int_insert(out, sizeof(out), &p, &s, frame, len) == -ENOTSUP);
+	len = unhex(frame, sizeof(frame), ETH "0800" TCP);
+	frame[46] = 0x40; /* less than a header */
+	TEST(int_insert(out, sizeof(out), &p, &s, frame, len) == -ENOTSUP);
+	frame[46] = 0x80; /* beyond the packet */
+	TEST(int_insert(out, sizeof(out), &p, &s, frame, len) == -ENOTSUP);
+}
+
 /* A packet cut anywhere: refused, or INT is where it belongs. */
 static void test_cut(void)
 {
@@ -443,6 +462,7 @@ int main(void)
 	test_samples();
 	test_more_samples();
 	test_refused();
+	test_malformed();
 	test_cut();
 	test_hops_exceeded("2.1 over UDP, whose port it has taken");
 	test_hops_exceeded("1.0 over TCP: length 7, not 8 (trap S1)");
