@@ -78,7 +78,7 @@ rates() {
 		echo "# truth of dta-gen int"
 		dta-gen int -q -n 1 -w x.pcap -t - | sed -n 1p
 		counters dta-gen int -n 20 -w x.pcap
-		counters int-collect -r treport.pcap -R none -f tcp -x file:rows
+		counters int-collect -r treport.pcap -R none -f tcp -x file:rows --dta d.pcap
 		rates int-collect -r int.pcap -R none
 		rates dta-translate -r int-path.pcap --region "$path"
 		rates dta-collect --region "$path" -r roce.pcap
