@@ -69,7 +69,7 @@ static void load_frames(struct frames *fs, const char *dir,
 	char file[] = "/tmp/bench_int.XXXXXX", command[TEXT_MAX];
 	struct pkt pkts[PKT_BATCH];
 	struct fault f = {0};
-	struct src *s;
+	struct src *s = NULL;
 	int fd = mkstemp(file), n;
 
 	if (fd < 0)
