@@ -15,6 +15,7 @@
 #include "outlets.h"
 #include "profile/profile.h"
 #include "thresholds.h"
+#include "xdp.h"
 
 /* views = matched + others. */
 struct filter_ledger {
@@ -45,6 +46,7 @@ struct run {
 	struct expr *filter; /* NULL: none */
 	struct filter_ledger filtered;
 	struct telemetry *t;
+	struct xdp *xdp; /* --xdp, or NULL */
 	struct snk *out; /* of packets */
 	struct outlets outlets;
 	struct thresholds th;
@@ -59,6 +61,8 @@ static void print_ledgers(void *run)
 	struct run *r = run;
 	enum row_format fmt = r->o.format;
 
+	if (r->xdp)
+		xdp_ledger(r->xdp, fmt);
 	cli_ledger(&intake_ledger, intake_counters(r->in), fmt);
 	if (intake_report_counters(r->in)->reports)
 		cli_ledger(&intake_report_ledger, intake_report_counters(r->in),
@@ -80,6 +84,8 @@ static void hangup(void *run)
 
 	if (!rc)
 		rc = telemetry_set(r->t, &r->th.t);
+	if (!rc && r->xdp)
+		rc = xdp_set(r->xdp, &r->th.t);
 	if (rc < 0)
 		cli_warn("SIGHUP: %s; the thresholds stay as they are",
 			 f.text[0] ? f.text : strerror(-rc));
@@ -89,11 +95,30 @@ static void hangup(void *run)
 
 static const void *counters(void *run, uint64_t *received)
 {
-	const struct intake_ledger *l = intake_counters(
-		((struct run *)run)->in);
+	struct run *r = run;
+	const struct intake_ledger *l = intake_counters(r->in);
 
+	if (r->xdp)
+		return xdp_counters(r->xdp, received);
 	*received = l->frames;
 	return l;
+}
+
+/* Views to the sink. With --xdp most of a reporter's numbers stay in the
+ * kernel: those that come up are no sequence. */
+static int tell(struct run *r, const struct int_view *v, size_t n)
+{
+	struct int_view one;
+	int rc = 0;
+
+	if (!r->xdp)
+		return telemetry_take(r->t, v, n);
+	for (size_t i = 0; i < n && !rc; i++) {
+		one = v[i];
+		one.from.report = false;
+		rc = telemetry_take(r->t, &one, 1);
+	}
+	return rc;
 }
 
 /* Those that the filter lets through, as many at once as stand together. */
@@ -104,14 +129,14 @@ static int views(void *run, const struct int_view *v, size_t n)
 	int rc = 0;
 
 	if (!r->filter)
-		return telemetry_take(r->t, v, n);
+		return tell(r, v, n);
 	r->filtered.views += n;
 	for (; from < n && !rc; from = to + 1) {
 		for (to = from; to < n && expr_match(r->filter, &v[to]);)
 			to++;
 		r->filtered.matched += to - from;
 		r->filtered.others += to < n;
-		rc = telemetry_take(r->t, v + from, to - from);
+		rc = tell(r, v + from, to - from);
 	}
 	return rc;
 }
@@ -131,6 +156,8 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		rc = telemetry_tick(r->t, clock_wall_ns() - r->behind_ns);
 	}
 	if (n < PKT_BATCH) { /* live, or the end */
+		if (!rc && r->xdp)
+			rc = xdp_tick(r->xdp);
 		if (!rc)
 			rc = telemetry_pass(r->t);
 		if (r->out)
@@ -145,7 +172,11 @@ static void open_interface(struct run *r)
 {
 	static const uint16_t all[LIVE_PORTS];
 
-	r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
+	if (r->o.xdp)
+		r->xdp = xdp_open(&r->o, &r->profile, &r->th.t,
+				  &r->outlets.sinks, &r->loop.s);
+	else
+		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
 	src_wait(r->loop.s, CLI_LOOK_AROUND_MS);
 }
 
@@ -249,20 +280,36 @@ static void run_open(struct run *r)
 	if (r->o.live.name)
 		open_interface(r);
 	cli_user(r->o.live.user);
-	r->loop.stats = cli_stats_open(&intake_ledger, r->o.live.stats_ns,
-				       r->o.format, NULL);
+	r->loop.stats = cli_stats_open(r->xdp ? &int_fast_ledger
+					      : &intake_ledger,
+				       r->o.live.stats_ns, r->o.format, NULL);
+}
+
+/* What has come up from the kernel by the end. */
+static int drain(struct run *r)
+{
+	static struct pkt pkts[PKT_BATCH];
+	int n, rc = 0;
+
+	if (!r->xdp)
+		return 0;
+	xdp_stop(r->xdp);
+	src_wait(r->loop.s, 0);
+	while (!rc && (n = src_rx(r->loop.s, pkts, PKT_BATCH, &r->fault)) > 0)
+		rc = intake_take(r->in, pkts, (size_t)n);
+	return rc < 0 ? rc : xdp_flush(r->xdp);
 }
 
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status.
  */
 static int run_close(struct run *r)
 {
-	int flushed = telemetry_flush(r->t), out = 0;
-	uint64_t unsent = r->out ? snk_drops(r->out) : 0;
-	int status = r->error ? CLI_FAIL : CLI_OK;
+	int drained = drain(r), flushed = telemetry_flush(r->t), out = 0;
+	uint64_t unsent = r->out ? snk_drops(r->out) : 0, received;
+	int status = r->error || drained ? CLI_FAIL : CLI_OK;
 
 	cli_progress_end();
-	cli_stats_close(r->loop.stats, intake_counters(r->in), r->loop.s);
+	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
 	if (r->out)
 		out = snk_close(r->out);
 	flushed = outlets_end(&r->outlets) ? -EIO : flushed;
@@ -284,8 +331,9 @@ static int run_close(struct run *r)
 	telemetry_close(r->t);
 	expr_free(r->filter);
 	intake_close(r->in);
-	outlets_close(&r->outlets);
 	src_close(r->loop.s);
+	xdp_close(r->xdp);
+	outlets_close(&r->outlets);
 	return status;
 }
 

@@ -179,7 +179,10 @@ static const struct cli_option options[] = {
 	 CLI_TIME, AT(end_ns), .needs = "-x"},
 	CLI_LIMIT_OPTIONS(struct opts),
 	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
-	CLI_SOCKET_OPTIONS(struct opts),
+	{0, "xdp", NULL,
+	 "compare in the kernel, before the host's stack: only events come up",
+	 CLI_FLAG, AT(xdp), .needs = "-i"},
+	CLI_SOCKET_OPTIONS_AS(struct opts, "af-xdp"),
 	CLI_USER_OPTION(struct opts, live, NULL),
 	{'o', "output", "FORMAT", "rows and ledger as text, csv or ndjson",
 	 CLI_FORMAT, AT(format)},
@@ -187,11 +190,18 @@ static const struct cli_option options[] = {
 	{0},
 };
 
+#define WITHOUT_XDP "most packets stay in the kernel"
+
 static const struct cli_group groups[] = {
 	{"-r -i --list-profiles --show-profile --help-fields",
 	 .ask = "where are the packets?"},
 	{"-w --to"},
-	CLI_SOCKET_GROUP,
+	{"--xdp --af-xdp --no-xdp"},
+	{"--xdp -w", .why = WITHOUT_XDP},
+	{"--xdp --to", .why = WITHOUT_XDP},
+	{"--xdp --filter", .why = WITHOUT_XDP},
+	{"--xdp -c", .why = WITHOUT_XDP},
+	{"--xdp --budget", .why = "thresholds do not widen in the kernel"},
 	{0},
 };
 
@@ -209,6 +219,19 @@ const struct cli cli = {
 static bool is_stdout(const char *file)
 {
 	return file && !strcmp(file, "-");
+}
+
+/* What takes all packets cannot be told of events. */
+static void check_xdp(const struct opts *o)
+{
+	unsigned all = 1 << ROWS_HOP | 1 << ROWS_DISTRIBUTION | 1 << ROWS_BIN;
+
+	if (o->xdp && o->rows & all)
+		cli_refuse("--xdp: rows of hop, distribution and bin take the "
+			   "values of all packets, which stay in the kernel");
+	if (o->xdp && o->live.options.filter)
+		cli_refuse("--xdp: there is no filter in the kernel; without "
+			   "--xdp there is");
 }
 
 struct opts options_read(int argc, char **argv)
@@ -229,6 +252,7 @@ struct opts options_read(int argc, char **argv)
 	if (o.rows && (is_stdout(o.write) || is_stdout(o.dta)))
 		cli_refuse("--%s: rows go to stdout already; say --rows none",
 			   is_stdout(o.write) ? "write" : "dta");
+	check_xdp(&o);
 	o.live.format = o.format;
 	return o;
 }

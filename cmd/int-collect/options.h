@@ -25,6 +25,7 @@ enum row_choice {
 struct opts {
 	const char *read, *write, *to;
 	struct cli_live live;
+	bool xdp; /* events are found in the kernel */
 	const char *profile;
 	bool show_profile, list_profiles, help_fields;
 	const char *filter;

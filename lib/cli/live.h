@@ -31,8 +31,10 @@ struct cli_live {
 	{ 0, "duration", "TIME", "with -i: stop after that long", CLI_TIME,    \
 	  CLI_AT(opts, live.duration_ns), .min = 1, .needs = "-i",             \
 	  .why = "a capture ends by itself" }
-#define CLI_SOCKET_OPTIONS(opts)                                               \
-	{ 0, "xdp", NULL, "receive by AF_XDP or fail", CLI_FLAG,               \
+#define CLI_SOCKET_OPTIONS(opts) CLI_SOCKET_OPTIONS_AS(opts, "xdp")
+/* The same for a program where --xdp is something else. */
+#define CLI_SOCKET_OPTIONS_AS(opts, af_xdp)                                    \
+	{ 0, af_xdp, NULL, "receive by AF_XDP or fail", CLI_FLAG,              \
 	  CLI_AT(opts, live.options.kind), .min = LIVE_XDP, .needs = "-i" },   \
 	{ 0, "no-xdp", NULL, "receive by AF_PACKET", CLI_FLAG,                 \
 	  CLI_AT(opts, live.options.kind), .min = LIVE_PACKET,                 \

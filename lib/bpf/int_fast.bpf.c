@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * int_fast.bpf.c - the INT sink's comparisons in the kernel: paper 003. Packets
+ * with INT-MD and reports of them are parsed, each value is compared with the
+ * last one that was told of its key, and what is an event goes up through a
+ * ring; all else ends here. What it does not know goes up as it is.
+ *
+ * What is an event: telemetry/watch.h, whose rules these are. A reference moves
+ * when its record has found room in the ring, so that an event which found none
+ * is told with the next packet, if it is still true.
+ *
+ * Hops: as many as INT's length bytes allow. They are walked by bpf_loop()
+ * (Linux 5.17), so that the verifier looks at one.
+ */
+#include "bpf/int_fast_find.h"
+
+enum {
+	OURS = 1 << 8,
+};
+
+/* What a processor works on. */
+struct work {
+	struct place place;
+	struct fast_whole whole; /* the frame */
+	struct fast_path path;
+	struct fast_number number;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, __u32);
+	__type(value, struct work);
+	__uint(max_entries, 1);
+} int_work SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, __u32);
+	__type(value, struct fast_counters);
+	__uint(max_entries, 1);
+} int_counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 23); /* bytes; another size may be asked for */
+} int_ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct fast_flow_key);
+	__type(value, struct fast_flow);
+	__uint(max_entries, 131072);
+} int_flows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct fast_parked_key);
+	__type(value, struct fast_seen);
+	__uint(max_entries, 16384);
+} int_parked SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct fast_object_key);
+	__type(value, struct fast_seen);
+	__uint(max_entries, 131072);
+} int_objects SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, struct fast_threshold_key);
+	__type(value, struct fast_threshold);
+	__uint(max_entries, 1024);
+} int_thresholds SEC(".maps");
+
+volatile struct fast_rules rules;
+
+/* The walk along a stack; hops are numbered from the source. */
+struct walk {
+	struct work *w;
+	const struct fast_plan *plan;
+	struct fast_flow *flow; /* the chunk in which the hop is, or NULL */
+	__u32 hops, hop_len, stack;
+	__u32 told; /* latencies, and their sum */
+	__u64 sum;
+	__u64 ns;
+	bool odd; /* it cannot be compared here */
+	bool changed;
+};
+
+static __always_inline struct fast_counters *counters(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&int_counters, &zero);
+}
+
+/* Whether a record is in the ring now. */
+static __always_inline bool send(void *record, __u64 len)
+{
+	struct fast_counters *c = counters();
+	bool sent = !bpf_ringbuf_output(&int_ring, record, len, 0);
+
+	if (!c)
+		return sent;
+	c->events += sent;
+	c->delayed += !sent;
+	return sent;
+}
+
+static __always_inline __u32 hop_at(const struct walk *k, __u32 i)
+{
+	return k->stack + (k->hops - 1 - i) * k->hop_len;
+}
+
+static __always_inline __u32 word_of(const struct walk *k, __u32 at)
+{
+	return load32(&k->w->whole, at);
+}
+
+/* The flow's chunk in which hop i is, if a new one begins there. */
+static __always_inline void turn_chunk(struct walk *k, __u32 i)
+{
+	struct fast_flow_key *key = &k->w->place.flow;
+
+	if (!i || i % FAST_CHUNK)
+		return;
+	key->chunk = i / FAST_CHUNK;
+	k->flow = bpf_map_lookup_elem(&int_flows, key);
+	key->chunk = 0;
+}
+
+static __always_inline struct fast_hop *hop_of(const struct walk *k, __u32 i)
+{
+	return &k->flow->hop[i & (FAST_CHUNK - 1)];
+}
+
+/* First: nothing has been changed yet, if the packet cannot be taken. */
+static long look_hop(__u32 i, struct walk *k)
+{
+	const struct fast_field *l = &k->plan->metric[FAST_HOP_LATENCY];
+	__u32 at = hop_at(k, i);
+	__u32 node = word_of(k, at + k->plan->node);
+
+	turn_chunk(k, i);
+	if (node == ~0u ||
+	    (k->plan->stamps && word_of(k, at + l->word) == ~0u)) {
+		k->odd = true;
+		return 1;
+	}
+	if (!k->flow || hop_of(k, i)->node != node)
+		k->changed = true;
+	return 0;
+}
+
+static __always_inline struct fast_threshold threshold_of(__u32 node,
+							  __u32 metric)
+{
+	__u32 generation = rules.era >> FAST_GENERATION_SHIFT;
+	struct fast_threshold_key key = {generation, node, metric};
+	const volatile struct fast_threshold *all;
+	struct fast_threshold *th;
+
+	if (rules.nodes && metric < FAST_OF_HOP &&
+	    (th = bpf_map_lookup_elem(&int_thresholds, &key)))
+		return *th;
+	if (metric >= FAST_NUMBERS)
+		metric = 0;
+	all = &rules.all[generation & 1][metric];
+	return (struct fast_threshold){all->change, all->high, all->low};
+}
+
+/* v is what was told: watch_tell(). */
+static __always_inline void tell(struct fast_seen *s,
+				 const struct fast_threshold *th, __u32 v)
+{
+	__u32 lo = v > th->change ? v - th->change : 0;
+	__u32 hi = v < ~0u - th->change ? v + th->change : ~0u;
+
+	s->ref = v;
+	if (th->high && s->flags & FAST_RISEN && lo < th->low)
+		lo = th->low;
+	if (th->high && !(s->flags & FAST_RISEN) && hi >= th->high)
+		hi = th->high - 1;
+	s->lo = lo;
+	s->width = lo > hi ? 0 : hi - lo == ~0u ? ~0u : hi - lo + 1;
+}
+
+/* Which events a value is: watch_judge(). */
+static __always_inline __u32 kinds_of(const struct fast_seen *s,
+				      const struct fast_threshold *th, __u32 v)
+{
+	__u32 by = v > s->ref ? v - s->ref : s->ref - v, kinds = 0;
+
+	if (!(s->flags & FAST_KNOWN))
+		kinds = FAST_NEW;
+	else if (by > th->change)
+		kinds = FAST_CHANGE;
+	if (th->high && !(s->flags & FAST_RISEN) && v >= th->high)
+		kinds |= FAST_RISE;
+	else if (th->high && s->flags & FAST_RISEN && v < th->low)
+		kinds |= FAST_FALL;
+	return kinds;
+}
+
+/*
+ * A value outside the range, or of another era. Whose it is stands in
+ * w->number, but for the flow, which is said by of_flow.
+ */
+__noinline int judge(struct work *w, struct fast_seen *s, __u32 v, __u64 ns,
+		     bool of_flow)
+{
+	struct fast_number *n;
+	struct fast_threshold th;
+	__u32 era = rules.era, kinds;
+
+	if (!w || !s)
+		return 0;
+	n = &w->number;
+	th = threshold_of(n->node, n->metric);
+	kinds = kinds_of(s, &th, v);
+	if (!kinds && (s->era ^ era) & FAST_EPOCHS)
+		kinds = FAST_VALUE;
+	if (!kinds) {
+		tell(s, &th, s->ref);
+		s->era = era;
+		return 0;
+	}
+	n->record = (struct fast_record){FAST_NUMBER, kinds, ns};
+	n->value = v;
+	n->reference = s->ref;
+	n->referred = s->flags & FAST_KNOWN;
+	n->threshold = th;
+	if (of_flow)
+		n->flow = w->place.flow;
+	else
+		n->flow.len = 0;
+	if (!send(n, sizeof(*n)))
+		return 0;
+	s->flags |= FAST_KNOWN;
+	if (kinds & FAST_RISE)
+		s->flags |= FAST_RISEN;
+	if (kinds & FAST_FALL)
+		s->flags &= ~FAST_RISEN;
+	tell(s, &th, v);
+	s->era = era;
+	return 0;
+}
+
+static __always_inline bool is_out(const struct fast_seen *s, __u32 v)
+{
+	return v - s->lo >= s->width || s->era != rules.era;
+}
+
+/* A field of the hop at that place, scaled; above 32 bits it is ~0. */
+static __always_inline bool
+value_of(const struct walk *k, const struct fast_field *f, __u32 at, __u32 *v)
+{
+	__u32 word = word_of(k, at + f->word);
+	__u64 number = (__u64)(word >> (f->shift & 31) & f->mask) * f->scale;
+
+	*v = number > ~0u ? ~0u : (__u32)number;
+	return f->mask && word != ~0u;
+}
+
+static __always_inline __u32 id_of(const struct walk *k, __u32 i, __u32 at)
+{
+	const struct fast_field *f = &k->plan->id[i];
+	__u32 word = word_of(k, at + f->word);
+
+	return f->mask && word != ~0u ? word >> (f->shift & 31) & f->mask : ~0u;
+}
+
+/* A queue, a link or a buffer: telemetry/metric.h has their keys. */
+static __always_inline void
+take_object(struct walk *k, const struct fast_object_key *key, __u32 v)
+{
+	struct fast_seen *s = bpf_map_lookup_elem(&int_objects, key);
+	struct fast_number *n = &k->w->number;
+
+	if (!s) {
+		struct fast_seen fresh = {0};
+
+		bpf_map_update_elem(&int_objects, key, &fresh, BPF_NOEXIST);
+		s = bpf_map_lookup_elem(&int_objects, key);
+	}
+	if (!s || !is_out(s, v))
+		return;
+	n->metric = key->metric;
+	n->node = key->node;
+	n->egress = key->egress;
+	n->id = key->id;
+	judge(k->w, s, v, k->ns, false);
+}
+
+static __always_inline void take_latency(struct walk *k, __u32 i, __u32 node,
+					 __u32 v)
+{
+	struct fast_seen *s = &hop_of(k, i)->latency;
+	struct fast_number *n = &k->w->number;
+
+	k->told++;
+	k->sum += v;
+	if (!is_out(s, v))
+		return;
+	n->metric = FAST_HOP_LATENCY;
+	n->node = node;
+	n->egress = n->id = ~0u;
+	judge(k->w, s, v, k->ns, true);
+}
+
+static long take_hop(__u32 i, struct walk *k)
+{
+	const struct fast_field *f = k->plan->metric;
+	__u32 at = hop_at(k, i), v;
+	struct fast_object_key key = {.node = word_of(k, at + k->plan->node)};
+	__u32 egress, queue;
+
+	turn_chunk(k, i);
+	if (!k->flow)
+		return 1;
+	if (value_of(k, &f[FAST_HOP_LATENCY], at, &v))
+		take_latency(k, i, key.node, v);
+	egress = id_of(k, 0, at);
+	queue = id_of(k, 1, at);
+	key.egress = egress;
+	key.metric = FAST_LINK_UTILIZATION;
+	key.id = ~0u;
+	if (value_of(k, &f[FAST_LINK_UTILIZATION], at, &v))
+		take_object(k, &key, v);
+	key.id = queue;
+	key.metric = FAST_QUEUE_OCCUPANCY;
+	if (value_of(k, &f[FAST_QUEUE_OCCUPANCY], at, &v))
+		take_object(k, &key, v);
+	key.metric = FAST_QUEUE_CONGESTION;
+	if (value_of(k, &f[FAST_QUEUE_CONGESTION], at, &v))
+		take_object(k, &key, v);
+	key.metric = FAST_BUFFER_OCCUPANCY;
+	key.egress = ~0u;
+	key.id = id_of(k, 2, at);
+	if (value_of(k, &f[FAST_BUFFER_OCCUPANCY], at, &v))
+		take_object(k, &key, v);
+	return 0;
+}
+
+/* The nodes of the old path, where they are not the new one's. */
+static long old_hop(__u32 i, struct walk *k)
+{
+	struct fast_path *p = &k->w->path;
+
+	turn_chunk(k, i);
+	if (!k->flow)
+		return 1;
+	p->node[(p->n + i) & (FAST_NODES - 1)] = hop_of(k, i)->node;
+	p->old = i + 1;
+	return 0;
+}
+
+static long new_hop(__u32 i, struct walk *k)
+{
+	k->w->path.node[i & (FAST_NODES - 1)] = word_of(
+		k, hop_at(k, i) + k->plan->node);
+	return 0;
+}
+
+/* A hop that was: what is known of its node's latency stays the flow's. */
+static long park_hop(__u32 i, struct walk *k)
+{
+	struct fast_parked_key key = {.flow = k->w->place.flow};
+	struct fast_hop *h;
+
+	turn_chunk(k, i);
+	if (!k->flow)
+		return 1;
+	h = hop_of(k, i);
+	key.node = h->node;
+	if (h->latency.flags)
+		bpf_map_update_elem(&int_parked, &key, &h->latency, BPF_ANY);
+	return 0;
+}
+
+static __always_inline void make_chunk(struct walk *k, __u32 i)
+{
+	static const struct fast_flow fresh;
+	struct fast_flow_key *key = &k->w->place.flow;
+
+	key->chunk = i / FAST_CHUNK;
+	bpf_map_update_elem(&int_flows, key, &fresh, BPF_NOEXIST);
+	k->flow = bpf_map_lookup_elem(&int_flows, key);
+	key->chunk = 0;
+}
+
+static long put_hop(__u32 i, struct walk *k)
+{
+	struct fast_parked_key key = {.flow = k->w->place.flow};
+	struct fast_seen *was;
+	struct fast_hop *h;
+
+	turn_chunk(k, i);
+	if (!k->flow)
+		make_chunk(k, i);
+	if (!k->flow)
+		return 1;
+	h = hop_of(k, i);
+	h->node = word_of(k, hop_at(k, i) + k->plan->node);
+	key.node = h->node;
+	was = bpf_map_lookup_elem(&int_parked, &key);
+	if (was)
+		h->latency = *was;
+	else
+		h->latency = (struct fast_seen){0};
+	return 0;
+}
+
+/* The path is told; it is the flow's then. */
+static __noinline int take_path(struct walk *k, struct fast_flow *flow)
+{
+	struct fast_path *p = &k->w->path;
+	__u32 hops = flow->hops, kinds = FAST_VALUE;
+	__u64 len;
+
+	k->flow = flow;
+	p->n = k->hops;
+	p->old = 0;
+	bpf_loop(k->hops, new_hop, k, 0);
+	if (k->changed) {
+		kinds = hops ? FAST_CHANGE : FAST_NEW;
+		bpf_loop(hops, old_hop, k, 0);
+	}
+	p->record = (struct fast_record){FAST_PATH, kinds, k->ns};
+	p->flow = k->w->place.flow;
+	len = offsetof(struct fast_path, node) + (p->n + p->old) * 4;
+	if (len > sizeof(*p) || !send(p, len))
+		return 0;
+	flow->era = rules.era;
+	if (!k->changed)
+		return 1;
+	k->flow = flow;
+	bpf_loop(hops, park_hop, k, 0);
+	k->flow = flow;
+	bpf_loop(k->hops, put_hop, k, 0);
+	flow->hops = k->hops;
+	return 1;
+}
+
+static __always_inline struct fast_flow *flow_get(struct walk *k)
+{
+	struct fast_flow *f;
+
+	f = bpf_map_lookup_elem(&int_flows, &k->w->place.flow);
+	if (f)
+		return f;
+	make_chunk(k, 0);
+	if (k->flow)
+		k->flow->first_ns = k->ns;
+	return k->flow;
+}
+
+static __always_inline void take_end_to_end(struct walk *k,
+					    struct fast_flow *flow)
+{
+	__u32 v = k->sum > ~0u ? ~0u : (__u32)k->sum;
+	struct fast_number *n = &k->w->number;
+
+	if (k->told != k->hops || !is_out(&flow->latency, v))
+		return;
+	n->metric = FAST_FLOW_LATENCY;
+	n->node = n->egress = n->id = ~0u;
+	judge(k->w, &flow->latency, v, k->ns, true);
+}
+
+/* False: it is not for this program. */
+__noinline int take(struct work *w, const struct fast_plan *plan)
+{
+	struct walk k = {.w = w, .plan = plan, .ns = bpf_ktime_get_ns()};
+	struct fast_flow *flow;
+
+	if (!w || !plan)
+		return false;
+	k.hops = w->place.hops;
+	k.hop_len = w->place.hop_len;
+	k.stack = w->place.stack;
+	flow = bpf_map_lookup_elem(&int_flows, &w->place.flow);
+	k.flow = flow;
+	k.changed = !flow || flow->hops != k.hops;
+	bpf_loop(k.hops, look_hop, &k, 0);
+	if (k.odd || !(flow = flow_get(&k)))
+		return false;
+	__sync_fetch_and_add(&flow->packets, 1);
+	__sync_fetch_and_add(&flow->bytes, w->place.ip_len);
+	flow->last_ns = k.ns;
+	if (k.changed || (flow->era ^ rules.era) & FAST_EPOCHS)
+		if (!take_path(&k, flow) && k.changed)
+			return true; /* the whole packet waits for the next */
+	k.flow = flow;
+	bpf_loop(k.hops, take_hop, &k, 0);
+	take_end_to_end(&k, flow);
+	return true;
+}
+
+static __always_inline int send_whole(struct work *w, struct fast_counters *c,
+				      bool ours)
+{
+	__u64 len = offsetof(struct fast_whole, byte), n = w->whole.len;
+
+	if (n > FAST_FRAME)
+		n = FAST_FRAME;
+	w->whole.record = (struct fast_record){FAST_WHOLE, 0,
+					       bpf_ktime_get_ns()};
+	w->whole.len = n;
+	if (bpf_ringbuf_output(&int_ring, &w->whole, len + n, 0)) {
+		c->lost++;
+		return ours ? XDP_DROP : XDP_PASS;
+	}
+	if (ours)
+		c->whole++;
+	else
+		c->copied++;
+	return ours ? XDP_DROP : XDP_PASS;
+}
+
+/* enum found, and OURS: it is a report, or INT that can be taken. */
+__noinline int find(struct work *w)
+{
+	struct place *p;
+	enum found is;
+
+	if (!w)
+		return FOUND_NOT;
+	p = &w->place;
+	is = ip_at(&w->whole, p, NET_ETHERTYPE_ETH, 0);
+	if (is != FOUND_STACK)
+		return is;
+	if (profile.report_port && p->protocol == NET_PROTO_UDP &&
+	    load16(&w->whole, p->l4 + NET_UDP_AT_DST) == profile.report_port &&
+	    udp_at(&w->whole, p))
+		return OURS | in_report(&w->whole, p);
+	is = in_ip(&w->whole, p);
+	return is == FOUND_STACK ? OURS | is : is;
+}
+
+static __always_inline const struct fast_plan *plan_of(struct work *w)
+{
+	struct fast_plan_key key = {
+		w->place.words,
+		load16(&w->whole, w->place.header + INT_AT_BITMAP)};
+	const struct fast_plan *plan = bpf_map_lookup_elem(&int_plans, &key);
+
+	return plan && divide(&w->whole, &w->place, plan) ? plan : NULL;
+}
+
+SEC("xdp.frags") int int_take(struct xdp_md *ctx)
+{
+	struct fast_counters *c = counters();
+	const struct fast_plan *plan;
+	__u32 zero = 0;
+	__u64 len; /* 64 bits: the verifier follows those */
+	struct work *w;
+	bool ours;
+	int is;
+
+	w = bpf_map_lookup_elem(&int_work, &zero);
+	if (!c || !w)
+		return XDP_PASS;
+	c->frames++;
+	len = bpf_xdp_get_buff_len(ctx);
+	w->whole.wire_len = len;
+	if (len > FAST_FRAME)
+		len = FAST_FRAME;
+	w->whole.len = len;
+	w->place.end = len;
+	if (len < NET_ETH_LEN ||
+	    bpf_xdp_load_bytes(ctx, 0, w->whole.byte, len)) {
+		c->passed++;
+		return XDP_PASS;
+	}
+	is = find(w);
+	ours = is & OURS;
+	is &= ~OURS;
+	if (is == FOUND_NOT) {
+		c->passed++;
+		return XDP_PASS;
+	}
+	if (is == FOUND_STACK && (plan = plan_of(w)) && take(w, plan)) {
+		c->taken++;
+		return XDP_DROP;
+	}
+	return send_whole(w, c, ours);
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";

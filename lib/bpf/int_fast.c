@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bpf/int_fast.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/int_fast.skel.h"
+
+enum {
+	RING = 1 << 23,
+	BITMAPS = 1 << INT_BITMAP_BITS,
+	PROCESSORS_MAX = 1024,
+	KEYS_MAX = 1 << 20, /* looked at in a walk: flows come and go under it
+			     */
+};
+
+#define FIELD(counter, role) LEDGER_FIELD(struct fast_counters, counter, role)
+static const struct ledger_field fields[] = {
+	FIELD(frames, LEDGER_IN),   FIELD(passed, LEDGER_DONE),
+	FIELD(taken, LEDGER_DONE),  FIELD(whole, LEDGER_DONE),
+	FIELD(copied, LEDGER_DONE), FIELD(lost, LEDGER_DROP),
+	FIELD(events, LEDGER_NOTE), FIELD(delayed, LEDGER_NOTE),
+};
+#undef FIELD
+LEDGER_COMPLETE(fields, struct fast_counters);
+
+const struct ledger int_fast_ledger = {"fast", "frames", fields,
+				       sizeof(fields) / sizeof(fields[0])};
+
+struct int_fast {
+	struct int_fast_bpf *s;
+	struct ring_buffer *ring;
+	int link;
+	const char *mode;
+	unsigned nodes; /* thresholds of single nodes, of this generation */
+	struct fast_threshold_key *node;
+	int processors;
+	int (*record)(void *ctx, const struct fast_record *r, size_t len);
+	void *ctx;
+};
+
+/* A field within a word of 4 bytes; false: it is somewhere else. */
+static bool field_of(struct fast_field *out, const struct int_plan *plan,
+		     enum int_field which)
+{
+	const struct int_part *p = &plan->part[which];
+
+	*out = (struct fast_field){0};
+	if (!(plan->has & 1U << which))
+		return true;
+	if (p->word_len != 4 || p->other || p->scale == INT_SCALE_NTP)
+		return false;
+	*out = (struct fast_field){
+		.mask = (uint32_t)int_ones(p->len),
+		.scale = p->scale,
+		.word = p->word,
+		.shift = 8u * (p->word + 4u - p->at - p->len),
+	};
+	return true;
+}
+
+/* False: its hops are left to user space. */
+static bool plan_of(struct fast_plan *out, const struct int_plan *plan)
+{
+	static const uint8_t id[FAST_IDS] = {INT_EGRESS, INT_QUEUE, INT_BUFFER};
+	static const uint8_t metric[FAST_OF_HOP] = {
+		[FAST_HOP_LATENCY] = INT_LATENCY,
+		[FAST_QUEUE_OCCUPANCY] = INT_OCCUPANCY,
+		[FAST_LINK_UTILIZATION] = INT_UTILIZATION,
+		[FAST_QUEUE_CONGESTION] = INT_CONGESTION,
+		[FAST_BUFFER_OCCUPANCY] = INT_BUFFER_OCCUPANCY,
+	};
+	bool stamps = plan->has & 1U << INT_EGRESS_TIME, good;
+	struct fast_field node = {0};
+
+	*out = (struct fast_plan){
+		.len = plan->len,
+		.asked = (uint32_t)__builtin_popcount(plan->bitmap),
+		.stamps = stamps && plan->has & 1U << INT_INGRESS_TIME,
+	};
+	good = plan->has & 1U << INT_NODE && field_of(&node, plan, INT_NODE) &&
+	       node.mask == UINT32_MAX && !plan->reserved;
+	out->node = node.word;
+	for (unsigned i = 0; good && i < FAST_IDS; i++)
+		good = field_of(&out->id[i], plan, id[i]);
+	for (unsigned i = 0; good && i < FAST_OF_HOP; i++)
+		good = field_of(&out->metric[i], plan, metric[i]);
+	return good && (out->metric[FAST_HOP_LATENCY].mask || !stamps);
+}
+
+/* The plans of all bitmaps whose bits are defined. */
+static int put_plans(struct int_fast *x, const struct int_profile *p)
+{
+	static const enum int_version version[FAST_WORDS] = {
+		[FAST_0_5] = INT_V0_5,
+		[FAST_1_0] = INT_V1_0,
+		[FAST_2] = INT_V2_1,
+	};
+	int fd = bpf_map__fd(x->s->maps.int_plans);
+	struct fast_plan fast;
+	struct int_plan plan;
+
+	for (uint32_t w = 0; w < FAST_WORDS; w++)
+		for (uint32_t bitmap = 0; bitmap < BITMAPS; bitmap++) {
+			struct fast_plan_key key = {w, bitmap};
+
+			if (!int_plan_of(&plan,
+					 int_profile_words(p, version[w]),
+					 INT_BITMAP_BITS, bitmap) ||
+			    !plan_of(&fast, &plan))
+				continue;
+			if (bpf_map_update_elem(fd, &key, &fast, BPF_ANY) < 0)
+				return -errno;
+		}
+	return 0;
+}
+
+static void put_profile(struct fast_profile *out, const struct int_profile *p)
+{
+	*out = (struct fast_profile){
+		.marker = p->marker,
+		.any = p->version == INT_ANY,
+		.words = p->version == INT_V0_5	  ? FAST_0_5
+			 : p->version == INT_V1_0 ? FAST_1_0
+						  : FAST_2,
+		.any_ver = p->any_ver,
+		.behind_tcp_options = p->behind_tcp_options,
+		.report_length_wrong = p->report_length_wrong,
+		.dscp = p->dscp,
+		.dscp_mask = p->dscp_mask,
+		.udp_port = p->udp_port,
+		.vxlan_gpe_port = p->vxlan_gpe_port,
+		.geneve_port = p->geneve_port,
+		.report_port = p->report_port,
+		.gre_type = p->gre_type,
+	};
+}
+
+static int on_record(void *ctx, void *data, size_t len)
+{
+	struct int_fast *x = ctx;
+
+	return x->record(x->ctx, data, len);
+}
+
+/* The program and its maps; ifindex: for the hardware of that interface, or 0.
+ */
+static int load(struct int_fast *x, const struct int_fast_options *o)
+{
+	int rc;
+
+	if (!(x->s = int_fast_bpf__open()))
+		return -errno;
+	put_profile((struct fast_profile *)&x->s->rodata->profile, o->profile);
+	rc = bpf_map__set_max_entries(x->s->maps.int_ring,
+				      (uint32_t)(o->ring ? o->ring : RING));
+	if (!rc)
+		rc = int_fast_bpf__load(x->s);
+	if (!rc)
+		rc = put_plans(x, o->profile);
+	if (rc)
+		return rc;
+	x->ring = ring_buffer__new(bpf_map__fd(x->s->maps.int_ring), on_record,
+				   x, NULL);
+	return x->ring ? 0 : -errno;
+}
+
+static int refused(int rc, const char *what, struct fault *f)
+{
+	if (rc == -EPERM || rc == -EACCES)
+		return fault_set(f, rc,
+				 "%s: it needs the capabilities CAP_NET_ADMIN, "
+				 "CAP_BPF and CAP_PERFMON: run as root",
+				 what);
+	return fault_set(f, rc, "%s: %s; it takes Linux 5.18", what,
+			 strerror(-rc));
+}
+
+int int_fast_open(struct int_fast **out, const struct int_fast_options *o,
+		  struct fault *f)
+{
+	struct int_fast *x = calloc(1, sizeof(*x));
+	int rc;
+
+	if (!x)
+		return fault_set(f, -ENOMEM, "out of memory");
+	x->link = -1;
+	x->processors = libbpf_num_possible_cpus();
+	libbpf_set_print(NULL); /* what is wrong is said by f */
+	if (x->processors < 1 || x->processors > PROCESSORS_MAX)
+		rc = fault_set(f, -E2BIG, "the kernel has %d processors",
+			       x->processors);
+	else if ((rc = load(x, o)))
+		refused(rc, "loading the XDP program", f);
+	if (rc) {
+		int_fast_close(x);
+		return rc;
+	}
+	*out = x;
+	return 0;
+}
+
+int int_fast_attach(struct int_fast *x, int ifindex, const char *name,
+		    struct fault *f)
+{
+	static const struct {
+		uint32_t flag;
+		const char *mode;
+	} modes[] = {
+		{XDP_FLAGS_HW_MODE, "XDP hardware"},
+		{XDP_FLAGS_DRV_MODE, "XDP native"},
+		{XDP_FLAGS_SKB_MODE, "XDP generic"},
+	};
+
+	for (unsigned i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		LIBBPF_OPTS(bpf_link_create_opts, o, .flags = modes[i].flag);
+
+		x->mode = modes[i].mode;
+		x->link = bpf_link_create(int_fast_prog(x), ifindex, BPF_XDP,
+					  &o);
+		if (x->link >= 0)
+			return 0;
+		if (errno == EBUSY)
+			return fault_set(f, -EBUSY,
+					 "%s: another XDP program has it: ip "
+					 "link show tells which",
+					 name);
+	}
+	return refused(-errno, name, f);
+}
+
+void int_fast_detach(struct int_fast *x)
+{
+	if (x->link >= 0)
+		close(x->link);
+	x->link = -1;
+}
+
+const char *int_fast_mode(const struct int_fast *x)
+{
+	return x->mode;
+}
+
+int int_fast_prog(const struct int_fast *x)
+{
+	return bpf_program__fd(x->s->progs.int_take);
+}
+
+/* Thresholds of single nodes, under the generation that comes; the last that
+ * fits counts. */
+static int put_nodes(struct int_fast *x, struct fast_threshold_key *keys,
+		     uint32_t generation, const struct int_fast_threshold *node,
+		     unsigned n)
+{
+	int fd = bpf_map__fd(x->s->maps.int_thresholds);
+
+	for (unsigned i = 0; i < n; i++) {
+		keys[i] = (struct fast_threshold_key){
+			generation, (uint32_t)node[i].node, node[i].metric};
+		if (node[i].node < UINT32_MAX &&
+		    bpf_map_update_elem(fd, &keys[i], &node[i].threshold,
+					BPF_ANY) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+static void forget(struct int_fast *x, struct fast_threshold_key *keys,
+		   unsigned n)
+{
+	int fd = bpf_map__fd(x->s->maps.int_thresholds);
+
+	for (unsigned i = 0; i < n; i++)
+		bpf_map_delete_elem(fd, &keys[i]);
+	free(keys);
+}
+
+static void begin_era(struct int_fast *x, uint32_t era)
+{
+	__atomic_store_n(&x->s->bss->rules.era, era, __ATOMIC_RELEASE);
+}
+
+int int_fast_set(struct int_fast *x, const struct fast_threshold *all,
+		 const struct int_fast_threshold *node, unsigned n)
+{
+	struct fast_rules *r = (struct fast_rules *)&x->s->bss->rules;
+	struct fast_threshold_key *keys = calloc(n + 1, sizeof(*keys));
+	uint32_t generation = ((r->era >> FAST_GENERATION_SHIFT) + 1) &
+			      FAST_EPOCHS;
+	int rc = keys ? put_nodes(x, keys, generation, node, n) : -ENOMEM;
+
+	if (rc) {
+		if (keys)
+			forget(x, keys, n);
+		return rc;
+	}
+	memcpy(r->all[generation & 1], all, sizeof(r->all[0]));
+	__atomic_store_n(&r->nodes, n, __ATOMIC_RELEASE);
+	begin_era(x,
+		  generation << FAST_GENERATION_SHIFT | (r->era & FAST_EPOCHS));
+	if (x->node)
+		forget(x, x->node, x->nodes);
+	x->node = keys;
+	x->nodes = n;
+	return 0;
+}
+
+void int_fast_push(struct int_fast *x)
+{
+	uint32_t era = x->s->bss->rules.era;
+
+	begin_era(x,
+		  (era & ~(uint32_t)FAST_EPOCHS) | ((era + 1) & FAST_EPOCHS));
+}
+
+int int_fast_fd(const struct int_fast *x)
+{
+	return ring_buffer__epoll_fd(x->ring);
+}
+
+int int_fast_poll(struct int_fast *x,
+		  int (*record)(void *ctx, const struct fast_record *r,
+				size_t len),
+		  void *ctx)
+{
+	x->record = record;
+	x->ctx = ctx;
+	return ring_buffer__consume(x->ring);
+}
+
+/* The flow's path, out of its chunks; they go. */
+static void take_away(const struct int_fast *x, struct int_fast_flow *f)
+{
+	int fd = bpf_map__fd(x->s->maps.int_flows);
+	struct fast_flow_key key = f->key;
+	struct fast_flow chunk = f->flow;
+
+	bpf_map_delete_elem(fd, &key);
+	for (f->n = 0; f->n < f->flow.hops && f->n < FAST_HOPS; f->n++) {
+		key.chunk = (uint16_t)(f->n / FAST_CHUNK);
+		if (key.chunk && f->n % FAST_CHUNK == 0 &&
+		    bpf_map_lookup_and_delete_elem(fd, &key, &chunk) < 0)
+			break;
+		f->node[f->n] = chunk.hop[f->n % FAST_CHUNK].node;
+	}
+}
+
+void int_fast_flows(struct int_fast *x, uint64_t silent_since_ns,
+		    void (*flow)(void *ctx, const struct int_fast_flow *f),
+		    void *ctx)
+{
+	int fd = bpf_map__fd(x->s->maps.int_flows);
+	struct fast_flow_key key, next;
+	struct int_fast_flow f;
+	bool more = !bpf_map_get_next_key(fd, NULL, &key);
+
+	for (unsigned i = 0; more && i < KEYS_MAX; i++) {
+		more = !bpf_map_get_next_key(fd, &key, &next);
+		f.key = key;
+		key = next;
+		if (f.key.chunk || bpf_map_lookup_elem(fd, &f.key, &f.flow) < 0)
+			continue;
+		if (f.flow.last_ns > silent_since_ns)
+			continue;
+		take_away(x, &f);
+		flow(ctx, &f);
+	}
+}
+
+void int_fast_counters(const struct int_fast *x, struct fast_counters *out)
+{
+	struct fast_counters each[PROCESSORS_MAX];
+	uint32_t zero = 0;
+
+	*out = (struct fast_counters){0};
+	if (bpf_map_lookup_elem(bpf_map__fd(x->s->maps.int_counters), &zero,
+				each) < 0)
+		return;
+	for (int i = 0; i < x->processors; i++)
+		ledger_add(&int_fast_ledger, out, &each[i]);
+}
+
+void int_fast_close(struct int_fast *x)
+{
+	if (!x)
+		return;
+	int_fast_detach(x);
+	free(x->node);
+	ring_buffer__free(x->ring);
+	int_fast_bpf__destroy(x->s);
+	free(x);
+}

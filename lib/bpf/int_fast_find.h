@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * int_fast_find.h - for int_fast.bpf.c: where in a frame the stack of INT-MD
+ * is, whose packet it is, and in which report. The layouts are told in
+ * inband/int_md.h and inband/treport.h, whose rules these are; what is not
+ * plain in every respect is left to them.
+ *
+ * The frame is read where it was copied to, at masked offsets: so that the
+ * verifier is content. That a number is within the frame is checked apart.
+ */
+#ifndef BPF_INT_FAST_FIND_H
+#define BPF_INT_FAST_FIND_H
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include <stdbool.h>
+
+#include "bpf/int_fast_map.h"
+#include "wire/proto.h"
+
+/* What a frame is. */
+enum found {
+	FOUND_NOT,    /* no telemetry */
+	FOUND_STACK,  /* it is known, and in struct place */
+	FOUND_UNSURE, /* perhaps, or of another kind */
+};
+
+/* A frame, or what begins within it, and where its parts are. */
+struct place {
+	__u32 end; /* of what was captured, later of what the headers say */
+	__u32 ip, l4;
+	__u32 ip_len; /* later: without INT */
+	__u32 version, protocol, tos;
+	__u32 words; /* enum fast_words */
+	__u32 header, stack, stack_len;
+	__u32 hop_len, hops;
+	struct fast_flow_key flow;
+};
+
+const volatile struct fast_profile profile;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, struct fast_plan_key);
+	__type(value, struct fast_plan);
+	__uint(max_entries, 8192);
+} int_plans SEC(".maps");
+
+static __always_inline const __u8 *bytes_at(const struct fast_whole *f,
+					    __u32 at)
+{
+	return &f->byte[at & (FAST_FRAME - 1)];
+}
+
+static __always_inline __u32 load8(const struct fast_whole *f, __u32 at)
+{
+	return *bytes_at(f, at);
+}
+
+static __always_inline __u32 load16(const struct fast_whole *f, __u32 at)
+{
+	return bpf_ntohs(*(const __u16 *)bytes_at(f, at));
+}
+
+static __always_inline __u32 load32(const struct fast_whole *f, __u32 at)
+{
+	return bpf_ntohl(*(const __u32 *)bytes_at(f, at));
+}
+
+/* Behind the Ethernet header and VLAN tags at *at: the type; 0: cut short. */
+static __always_inline __u32 link_skip(const struct fast_whole *f,
+				       const struct place *p, __u32 *at)
+{
+	__u32 type = load16(f, *at + NET_ETH_AT_TYPE);
+
+	*at += NET_ETH_LEN;
+	for (int i = 0; i < NET_VLAN_MAX; i++) {
+		if (type != NET_ETHERTYPE_VLAN && type != NET_ETHERTYPE_QINQ)
+			break;
+		type = load16(f, *at + NET_VLAN_AT_TYPE);
+		*at += NET_VLAN_LEN;
+	}
+	return *at > p->end ? 0 : type;
+}
+
+static __always_inline enum found ip4_at(const struct fast_whole *f,
+					 struct place *p, __u32 at)
+{
+	__u32 len = load16(f, at + NET_IP4_AT_LEN);
+
+	if (at + NET_IP4_LEN > p->end)
+		return FOUND_NOT;
+	if (load8(f, at) != NET_IP4_PLAIN || len < NET_IP4_LEN)
+		return FOUND_UNSURE;
+	if (load16(f, at + NET_IP4_AT_FRAGMENT) & NET_IP4_FRAGMENT)
+		return FOUND_NOT; /* INT's nodes make none: section 5.3 */
+	p->version = 4;
+	p->tos = load8(f, at + NET_IP4_AT_TOS);
+	p->protocol = load8(f, at + NET_IP4_AT_PROTO);
+	p->l4 = at + NET_IP4_LEN;
+	p->ip_len = len;
+	return FOUND_STACK;
+}
+
+static __always_inline enum found ip6_at(const struct fast_whole *f,
+					 struct place *p, __u32 at)
+{
+	if (at + NET_IP6_LEN > p->end)
+		return FOUND_NOT;
+	p->version = 6;
+	p->tos = load16(f, at) >> 4 & 0xff;
+	p->protocol = load8(f, at + NET_IP6_AT_NEXT);
+	p->l4 = at + NET_IP6_LEN;
+	p->ip_len = NET_IP6_LEN + load16(f, at + NET_IP6_AT_LEN);
+	switch (p->protocol) {
+	case NET_IP6_HOP_BY_HOP: /* IOAM */
+	case NET_IP6_ROUTING:
+	case NET_IP6_DESTINATION:
+		return FOUND_UNSURE;
+	}
+	return FOUND_STACK;
+}
+
+/* To the header behind IP's, of what begins with that Ethernet type. */
+static __always_inline enum found ip_at(const struct fast_whole *f,
+					struct place *p, __u32 type, __u32 at)
+{
+	enum found is = FOUND_NOT;
+
+	if (type == NET_ETHERTYPE_ETH)
+		type = link_skip(f, p, &at);
+	p->ip = at;
+	if (type == NET_ETHERTYPE_IP4)
+		is = ip4_at(f, p, at);
+	else if (type == NET_ETHERTYPE_IP6)
+		is = ip6_at(f, p, at);
+	else if (type == NET_ETHERTYPE_MPLS || type == NET_ETHERTYPE_MPLS_UP)
+		is = FOUND_UNSURE;
+	if (is == FOUND_STACK && at + p->ip_len < p->end)
+		p->end = at + p->ip_len;
+	return is;
+}
+
+/* A UDP header that is there, and not longer than its packet; the packet ends
+ * with it. */
+static __always_inline bool udp_at(const struct fast_whole *f, struct place *p)
+{
+	__u32 len = load16(f, p->l4 + NET_UDP_AT_LEN);
+
+	if (p->l4 + NET_UDP_LEN > p->end || len < NET_UDP_LEN ||
+	    p->l4 + len > p->ip + p->ip_len)
+		return false;
+	if (p->l4 + len < p->end)
+		p->end = p->l4 + len;
+	return true;
+}
+
+static __always_inline bool has_ports(__u32 protocol)
+{
+	return protocol == NET_PROTO_TCP || protocol == NET_PROTO_UDP;
+}
+
+/* The flow; ports: where they are. */
+static __always_inline void flow_of(const struct fast_whole *f, struct place *p,
+				    __u32 ports, __u32 protocol)
+{
+	struct fast_flow_key *k = &p->flow;
+	__u32 addresses = p->version == 4 ? 2 * KEY_IP4_LEN : 2 * KEY_IP6_LEN;
+
+	__builtin_memset(k, 0, sizeof(*k));
+	if (p->version == 4)
+		__builtin_memcpy(k->key, bytes_at(f, p->ip + NET_IP4_AT_SRC),
+				 2 * KEY_IP4_LEN);
+	else
+		__builtin_memcpy(k->key, bytes_at(f, p->ip + NET_IP6_AT_SRC),
+				 2 * KEY_IP6_LEN);
+	if (p->version == 4) {
+		__builtin_memcpy(k->key + 2 * KEY_IP4_LEN, bytes_at(f, ports),
+				 4);
+		k->key[2 * KEY_IP4_LEN + 4] = protocol;
+	} else {
+		__builtin_memcpy(k->key + 2 * KEY_IP6_LEN, bytes_at(f, ports),
+				 4);
+		k->key[2 * KEY_IP6_LEN + 4] = protocol;
+	}
+	k->len = addresses + KEY_FLOW_REST;
+}
+
+static __always_inline void set_port(struct place *p, __u32 port)
+{
+	__u8 *to = p->flow.key + (p->version == 4 ? 2 * KEY_IP4_LEN + 2
+						  : 2 * KEY_IP6_LEN + 2);
+
+	to[0] = port >> 8;
+	to[1] = port;
+}
+
+/*
+ * How many bytes a hop has, and how many hops there are, by the header of each
+ * version: inband/int_md.h. Packets that say M (metadata were left out) have
+ * not all of their path.
+ */
+static __always_inline bool divide(const struct fast_whole *f, struct place *p,
+				   const struct fast_plan *plan)
+{
+	__u32 word = load32(f, p->header);
+	__u32 hop = (word >> 8 & INT_HOP_WORDS_MASK) * 4;
+
+	if (p->words == FAST_0_5) {
+		hop = word >> 16 & INT_HOP_WORDS_MASK;
+		if (hop < plan->asked)
+			return false;
+		hop = plan->len + (hop - plan->asked) * 4;
+	} else if (p->words == FAST_1_0) {
+		if (word & 1 << 23)
+			return false;
+	} else if (word & 1 << 25 ||
+		   load16(f, p->header + INT_AT_DOMAIN_BITS)) {
+		return false;
+	}
+	if (!hop || hop < plan->len || p->stack_len % hop)
+		return false;
+	p->hop_len = hop;
+	p->hops = p->stack_len / hop;
+	return p->hops && p->hops <= FAST_HOPS &&
+	       (p->words != FAST_0_5 || p->hops == (word & 0xff));
+}
+
+/* Which words a header's version has, if the profile takes it. */
+static __always_inline bool words_of(const struct fast_whole *f,
+				     struct place *p, bool old)
+{
+	__u32 ver = load8(f, p->header) >> 4;
+
+	p->words = profile.any ? ver : profile.words;
+	if (ver > FAST_2 && !profile.any_ver)
+		return false;
+	if (!profile.any && !profile.any_ver && ver != profile.words)
+		return false;
+	return p->words < FAST_WORDS && old == (p->words < FAST_2);
+}
+
+/* The shim at that place, and the header and the stack behind it. */
+static __always_inline bool shim_at(const struct fast_whole *f, struct place *p,
+				    __u32 at)
+{
+	__u32 first = load8(f, at), len, least;
+	bool old = profile.any ? !(first >> 4) : profile.words < FAST_2;
+
+	if ((old ? first : first >> 4) != INT_TYPE_MD)
+		return false;
+	len = old ? load8(f, at + INT_SHIM1_AT_WORDS) - 1 /* itself */
+		  : load8(f, at + INT_SHIM_AT_WORDS);
+	len *= 4;
+	p->header = at + INT_SHIM_LEN;
+	if (len > INT_WORDS_MAX * 4 || p->header + len > p->end ||
+	    !words_of(f, p, old))
+		return false;
+	least = p->words < FAST_2 ? INT_HEADER1_LEN : INT_HEADER2_LEN;
+	p->stack = p->header + least;
+	if (p->words == FAST_0_5)
+		least += INT_TAIL_LEN;
+	if (len <= least)
+		return false;
+	p->stack_len = len - least;
+	return true;
+}
+
+/* Next protocol type of a shim of 2.x: section 5.7.2. */
+static __always_inline __u32 npt_of(const struct fast_whole *f, __u32 shim)
+{
+	return load8(f, shim) >> 2 & 3;
+}
+
+static __always_inline enum found by_mark(const struct fast_whole *f,
+					  struct place *p, __u32 at)
+{
+	if (!shim_at(f, p, at) || (p->words == FAST_2 && npt_of(f, at)))
+		return FOUND_UNSURE;
+	flow_of(f, p, p->l4, p->protocol);
+	p->ip_len -= p->stack + p->stack_len - at +
+		     (p->words == FAST_0_5 ? INT_TAIL_LEN : 0);
+	return FOUND_STACK;
+}
+
+/* Behind a UDP port that says it; in 2.x the shim says what was there. */
+static __always_inline enum found by_port(const struct fast_whole *f,
+					  struct place *p, __u32 at)
+{
+	__u32 next = load16(f, at + INT_SHIM_AT_NEXT), end;
+
+	if (!shim_at(f, p, at) || p->words != FAST_2)
+		return FOUND_UNSURE;
+	end = p->stack + p->stack_len;
+	if (npt_of(f, at) == INT_SHIM_NPT_UDP) {
+		flow_of(f, p, p->l4, p->protocol);
+		set_port(p, next);
+		p->ip_len -= end - at;
+		return FOUND_STACK;
+	}
+	next &= 0xff;
+	if (npt_of(f, at) != INT_SHIM_NPT_IP || !has_ports(next) ||
+	    end + 4 > p->end)
+		return FOUND_UNSURE;
+	flow_of(f, p, end, next);
+	p->ip_len -= end - p->l4;
+	return FOUND_STACK;
+}
+
+static __always_inline bool has_marker(const struct fast_whole *f,
+				       const struct place *p, __u32 at)
+{
+	return profile.marker && at + INT_MARKER_LEN <= p->end &&
+	       load32(f, at) == profile.marker >> 32 &&
+	       load32(f, at + 4) == (__u32)profile.marker;
+}
+
+static __always_inline enum found marked(const struct fast_whole *f,
+					 struct place *p, __u32 at)
+{
+	if (has_marker(f, p, at))
+		return FOUND_UNSURE;
+	if (profile.dscp_mask &&
+	    !((p->tos >> 2 ^ profile.dscp) & profile.dscp_mask))
+		return by_mark(f, p, at);
+	return FOUND_NOT;
+}
+
+static __always_inline enum found in_udp(const struct fast_whole *f,
+					 struct place *p)
+{
+	__u32 port = load16(f, p->l4 + NET_UDP_AT_DST);
+
+	if (!udp_at(f, p))
+		return FOUND_UNSURE;
+	if (port && port == profile.udp_port)
+		return by_port(f, p, p->l4 + NET_UDP_LEN);
+	if (port &&
+	    (port == profile.vxlan_gpe_port || port == profile.geneve_port))
+		return FOUND_UNSURE;
+	return marked(f, p, p->l4 + NET_UDP_LEN);
+}
+
+static __always_inline enum found in_tcp(const struct fast_whole *f,
+					 struct place *p)
+{
+	__u32 len = (load8(f, p->l4 + NET_TCP_AT_OFFSET) >> 4) * 4;
+
+	if (p->l4 + NET_TCP_LEN > p->end || len < NET_TCP_LEN ||
+	    p->l4 + len > p->ip + p->ip_len)
+		return FOUND_UNSURE;
+	/* 0.5 over TCP may have a port that says it. */
+	if (!profile.any && profile.words == FAST_0_5 && profile.udp_port)
+		return FOUND_UNSURE;
+	return marked(f, p,
+		      p->l4 + (profile.behind_tcp_options ? len : NET_TCP_LEN));
+}
+
+/* INT behind the IP header that was found. */
+static __always_inline enum found in_ip(const struct fast_whole *f,
+					struct place *p)
+{
+	switch (p->protocol) {
+	case NET_PROTO_UDP:
+		return in_udp(f, p);
+	case NET_PROTO_TCP:
+		return in_tcp(f, p);
+	case NET_PROTO_GRE:
+		return profile.gre_type ? FOUND_UNSURE : FOUND_NOT;
+	case NET_PROTO_ICMP:
+	case NET_PROTO_ICMP6:
+		return has_marker(f, p, p->l4 + NET_ICMP_LEN) ? FOUND_UNSURE
+							      : FOUND_NOT;
+	}
+	return FOUND_NOT;
+}
+
+/* A report's packet: where it begins, and as what; 0: look closer. */
+static __always_inline __u32 inner_of(const struct fast_whole *f,
+				      const struct place *p, __u32 at,
+				      __u32 *type)
+{
+	static const __u32 types[] = {NET_ETHERTYPE_ETH, NET_ETHERTYPE_IP4,
+				      NET_ETHERTYPE_IP6};
+	__u32 first = load32(f, at), flags, which = 0;
+	__u32 ver = !profile.any && profile.words == FAST_0_5 ? 0 : first >> 28;
+
+	if (ver == 0) {
+		flags = first >> 21 & 7;
+		if ((first >> 24 & 15) != TREPORT_PLAIN)
+			return 0;
+		at += TREPORT_V05_LEN;
+	} else if (ver == 1) {
+		flags = first >> 6 & 7;
+		which = first >> 21 & 7;
+		if (first >> 15 & 0x3f ||
+		    (!profile.report_length_wrong &&
+		     (first >> 24 & 15) != TREPORT_V1_WORDS))
+			return 0;
+		at += TREPORT_V1_LEN;
+	} else {
+		at += TREPORT_V2_GROUP_LEN;
+		first = load32(f, at);
+		at += TREPORT_V2_LEN;
+		flags = first >> 5 & 7;
+		which = (first >> 24 & 15) - TREPORT_ETHERNET;
+		if (ver != 2 || first >> 28 != TREPORT_INNER_ONLY ||
+		    first & 0x10 || /* intermediate */
+		    ((first >> 16 & 0xff) != TREPORT_V2_OPEN &&
+		     at + (first >> 16 & 0xff) * 4 != p->end))
+			return 0;
+	}
+	/* D, Q, F: tracked and not dropped. */
+	if (which > 2 || (flags & 5) != 1)
+		return 0;
+	*type = types[which];
+	return at;
+}
+
+/* A report: the place becomes that of its packet. */
+static __always_inline enum found in_report(const struct fast_whole *f,
+					    struct place *p)
+{
+	__u32 type = 0, at = inner_of(f, p, p->l4 + NET_UDP_LEN, &type);
+
+	if (!at || ip_at(f, p, type, at) != FOUND_STACK ||
+	    in_ip(f, p) != FOUND_STACK)
+		return FOUND_UNSURE;
+	/* About telemetry's own traffic. */
+	if (p->protocol == NET_PROTO_UDP &&
+	    load16(f, p->l4 + NET_UDP_AT_DST) == profile.report_port)
+		return FOUND_UNSURE;
+	return FOUND_STACK;
+}
+
+#endif

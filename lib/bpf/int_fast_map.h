@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * int_fast_map.h - what int_fast.bpf.c and int_fast.c share: what the maps
+ * hold, and the records that the program sends. Native byte order, but for the
+ * bytes of flow keys, which are as in packets (wire/key.h).
+ */
+#ifndef BPF_INT_FAST_MAP_H
+#define BPF_INT_FAST_MAP_H
+
+#include <linux/types.h>
+
+enum {
+	FAST_FRAME = 2048, /* bytes of a frame that are looked at or sent up */
+	FAST_SLACK = 64,
+	FAST_CHUNK = 8, /* hops of a flow that are kept together */
+	FAST_HOPS = 255,
+	FAST_NODES = 512, /* of an old path and a new one, a power of two */
+	FAST_KEY = 37,
+	FAST_IDS = 3, /* egress, queue, buffer */
+};
+
+/* As enum metric of telemetry/metric.h. */
+enum fast_metric {
+	FAST_HOP_LATENCY,
+	FAST_QUEUE_OCCUPANCY,
+	FAST_LINK_UTILIZATION,
+	FAST_QUEUE_CONGESTION,
+	FAST_BUFFER_OCCUPANCY,
+	FAST_OF_HOP,
+	FAST_FLOW_LATENCY = FAST_OF_HOP,
+	FAST_NUMBERS,
+};
+
+/* Of which INT header a bitmap is. */
+enum fast_words {
+	FAST_0_5,
+	FAST_1_0,
+	FAST_2,
+	FAST_WORDS,
+};
+
+struct fast_plan_key {
+	__u32 words; /* enum fast_words */
+	__u32 bitmap;
+};
+
+/* Bits of a word of 4 bytes; mask 0: the hop does not have it. */
+struct fast_field {
+	__u32 mask;
+	__u32 scale;
+	__u32 word; /* where it is in the hop */
+	__u32 shift;
+};
+
+/* Where a bitmap's fields are: int_plan of wire/int.h as the program needs it.
+ */
+struct fast_plan {
+	__u32 len;    /* bytes of a hop */
+	__u32 asked;  /* instructions */
+	__u32 node;   /* where its word is */
+	__u32 stamps; /* there are times, by which latency could be told, too */
+	struct fast_field id[FAST_IDS];
+	struct fast_field metric[FAST_OF_HOP];
+};
+
+struct fast_threshold {
+	__u32 change, high, low; /* telemetry/watch.h */
+};
+
+struct fast_threshold_key {
+	__u32 generation, node, metric;
+};
+
+/* What is an event now. Of two sets of thresholds one is in use. */
+struct fast_rules {
+	/* Low bits: times that values were pushed; above, the generation of
+	 * thresholds. */
+	__u32 era;
+	__u32 nodes; /* thresholds of single nodes */
+	struct fast_threshold all[2][FAST_NUMBERS];
+};
+
+enum {
+	FAST_EPOCHS = 0xffff,
+	FAST_GENERATION_SHIFT = 16,
+};
+
+/* A number of a key: lo .. lo + width - 1 are no events in this era; ref was
+ * told last. */
+struct fast_seen {
+	__u32 lo, width, ref, era;
+	__u32 flags; /* enum fast_flag; 0: nothing is known */
+};
+
+enum fast_flag {
+	FAST_KNOWN = 1,
+	FAST_RISEN = 2,
+};
+
+struct fast_flow_key {
+	__u8 key[FAST_KEY];
+	__u8 len;
+	__u16 chunk; /* hops from chunk * FAST_CHUNK on */
+};
+
+struct fast_hop {
+	__u32 node;
+	struct fast_seen latency;
+};
+
+/* Of other chunks than 0, only the hops mean something. */
+struct fast_flow {
+	__u64 packets, bytes;	 /* IP headers on, without INT */
+	__u64 first_ns, last_ns; /* CLOCK_MONOTONIC; to a tick */
+	__u32 hops;		 /* of the path that was told; 0: none was */
+	__u32 era;
+	struct fast_seen latency;
+	__u32 unused;
+	struct fast_hop hop[FAST_CHUNK]; /* the source's first */
+};
+
+/* A hop that has left its flow's path. */
+struct fast_parked_key {
+	struct fast_flow_key flow;
+	__u32 node;
+};
+
+struct fast_object_key {
+	__u32 node, metric, egress, id; /* ~0: none */
+};
+
+/* frames = passed + taken + whole + copied + lost. */
+struct fast_counters {
+	__u64 frames;
+	__u64 passed; /* no telemetry: the host's */
+	__u64 taken;  /* compared here */
+	__u64 whole;  /* sent up as they were: a kind that this does not know */
+	__u64 copied; /* the same; the host has them, too */
+	__u64 lost;   /* the same, but the ring was full */
+	/* notes */
+	__u64 events;  /* records, and of values that are pushed */
+	__u64 delayed; /* records that had no room: next time, if still true */
+};
+
+/* What the ring carries. */
+enum fast_type {
+	FAST_NUMBER,
+	FAST_PATH,
+	FAST_WHOLE,
+};
+
+enum fast_kind {
+	FAST_NEW = 1 << 0,
+	FAST_CHANGE = 1 << 1,
+	FAST_RISE = 1 << 2,
+	FAST_FALL = 1 << 3,
+	FAST_VALUE = 1 << 4, /* no event: it is time to tell */
+};
+
+struct fast_record {
+	__u32 type; /* enum fast_type */
+	__u32 kinds;
+	__u64 ns; /* CLOCK_MONOTONIC */
+};
+
+struct fast_number {
+	struct fast_record record;
+	struct fast_flow_key flow; /* len 0: not of a flow */
+	__u32 metric;
+	__u32 node, egress, id;
+	__u32 value, reference;
+	__u32 referred; /* there is a reference */
+	struct fast_threshold threshold;
+};
+
+/* node[]: n of the path, then old of the one before. */
+struct fast_path {
+	struct fast_record record;
+	struct fast_flow_key flow;
+	__u32 n, old;
+	__u32 node[FAST_NODES];
+};
+
+struct fast_whole {
+	struct fast_record record;
+	__u32 len, wire_len;
+	__u8 byte[FAST_FRAME + FAST_SLACK];
+};
+
+/* How the network speaks INT: of int_profile.h. */
+struct fast_profile {
+	__u64 marker;
+	__u32 any;   /* each header says which version it is; else: */
+	__u32 words; /* enum fast_words */
+	__u32 any_ver, behind_tcp_options, report_length_wrong;
+	__u32 dscp, dscp_mask;
+	__u32 udp_port, vxlan_gpe_port, geneve_port, report_port;
+	__u32 gre_type;
+};
+
+#endif

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# INT's comparisons in the kernel: int-collect --xdp on an interface tells what
+# int-collect tells of the same packets in a capture.
+
+load ../helpers
+load net
+
+setup() {
+	need_net
+	need_tools send
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	int-collect -i nowhere --xdp 2>probe || :
+	! grep -q "not built in" probe || skip "$(cat probe)"
+	net_up
+}
+
+teardown() {
+	end_bg
+	net_down
+}
+
+# No values by the way: they come when it is time, not by packets.
+OPTIONS=(-o ndjson --push 0)
+
+compares() { grep -q "XDP native\|XDP generic" "$1"; } # log
+
+# collect LOG OPTIONS...: on t0, in the background.
+collect() {
+	local log=$1
+
+	shift
+	: >"$log"
+	start t "$log" int-collect -i t0 --xdp "${OPTIONS[@]}" "$@"
+	wait_for compares "$log"
+}
+
+send() { on r "$TOOLS/send" "$1" r0 >sent; } # capture
+
+# has_counted STAGE COUNTER N PID LOG: by the ledger, asked for just now.
+has_counted() {
+	local lines
+
+	lines=$(wc -l <"$5")
+	kill -USR1 "$4"
+	wait_for grew "$5" "$lines"
+	[ "$(grep '^{' "$5" | jq -s "map(select(.stage == \"$1\" and
+		.counter == \"$2\")) | last.value")" = "$3" ]
+}
+
+grew() { [ "$(wc -l <"$1")" -gt "$2" ]; }
+
+last_of() { # log counter of the stage fast
+	grep '^{' "$1" | jq -s "map(select(.stage == \"fast\" and
+		.counter == \"$2\")) | last.value"
+}
+
+packets() { capinfos -cMTr "$1" | awk '{ print $NF }'; }
+
+# Events and flows without times, which differ: in an order of their own.
+events() { jq -c 'select(.event) | del(.time)' "$1" | sort; }
+flows() {
+	jq -c 'select(.reason) | del(.time, .first, .last, .flow_latency,
+		.flow_latency_mean)' "$1" | sort
+}
+
+# same CAPTURE WHERE OPTIONS...: all of its packets are counted as WHERE, and
+# events and flows are those of the capture.
+same() {
+	local capture=$1 where=$2
+
+	shift 2
+	collect x.log -R event,flow "$@"
+	send "$capture"
+	wait_for has_counted fast frames "$(packets "$capture")" "$PID" x.log
+	stop "$PID"
+	balances x.log
+	[ "$(last_of x.log "$where")" = "$(packets "$capture")" ]
+	int-collect -q -r "$capture" -R event,flow "${OPTIONS[@]}" "$@" >u.out
+	events x.log.out >x.events
+	events u.out >u.events
+	test -s u.events
+	diff x.events u.events
+	diff <(flows x.log.out) <(flows u.out)
+}
+
+# made OPTIONS...: a capture of some flows, values that change.
+made() { dta-gen int -q -n 40 -c 1500 -w m.pcap "$@"; }
+
+@test "packets of INT-MD 0.5, 1.0 and 2.1: the events of the same capture" {
+	for version in 0.5 1.0 2.1; do
+		made -p $version
+		same m.pcap taken -p $version
+	done
+}
+
+@test "1, 6, 16 and 32 hops" {
+	for hops in 1 6 16 32; do
+		made -p 2.1 --hops $hops --instructions 0xe500
+		same m.pcap taken -p 2.1
+	done
+}
+
+@test "reports 0.5, 1.0 and 2.0" {
+	for version in 0.5 1.0 2.0; do
+		made -p 2.1 -F report --report-version $version
+		same m.pcap taken -p 2.1 -e \
+			new_key,change,rise,fall,path_change,loop
+	done
+}
+
+@test "in UDP by its port, and by a new header; IPv6" {
+	made -p 2.1 --over udp
+	same m.pcap taken -p any
+	made -p 2.1 --over new-udp
+	same m.pcap taken -p any
+	made -p 1.0 --ipv6 100
+	same m.pcap taken -p any
+}
+
+@test "what the kernel does not know comes up as it is" {
+	for over in vxlan geneve gre; do
+		made -p 2.1 --over $over
+		same m.pcap copied -p 2.1
+	done
+	made -F ioam
+	same m.pcap copied
+	dta-gen int -q -F xd -n 40 -c 300 -w m.pcap
+	same m.pcap whole -e new_key,change,rise,fall
+}
+
+@test "thresholds: of one node, of all, crossings" {
+	made -p 2.1 --hops 6
+	same m.pcap taken -p 2.1 -t hop_latency=5us,20us,10us \
+		-t queue_occupancy=off,150,100 -t link_utilization=10 \
+		-t queue_occupancy@3=5 -t hop_latency@4=off
+	grep -q '"event":"rise"' u.events
+	grep -q '"event":"fall"' u.events
+}
+
+@test "a path that changes, and back: nothing of its nodes is forgotten" {
+	made -p 2.1 --hops 4
+	made -p 2.1 --hops 10 -w n.pcap
+	mergecap -a -w all.pcapng m.pcap n.pcap m.pcap
+	same all.pcapng taken -p 2.1
+	grep -q '"event":"path_change"' u.events
+}
+
+@test "no telemetry is the host's" {
+	dta-gen keywrite -q -c 100 -w k.pcap
+	collect x.log
+	send k.pcap
+	wait_for has_counted fast frames 100 "$PID" x.log
+	stop "$PID"
+	[ "$(last_of x.log passed)" = 100 ]
+	run ! grep -q event x.log.out
+}
+
+# Both ways on interfaces: as they are here after the first packets of which
+# there are rows, other thresholds, and the packets once more.
+reread() { # log options
+	local log=$1 n
+
+	shift
+	echo "hop_latency = 10us" >th
+	start t "$log" int-collect -i t0 "${OPTIONS[@]}" -R event -p 2.1 \
+		--thresholds th "$@"
+	wait_for grep -q "XDP\|AF_PACKET" "$log"
+	n=$(packets m.pcap)
+	send m.pcap
+	wait_for has_counted "$STAGE" frames "$n" "$PID" "$log"
+	echo "hop_latency = 3us
+queue_occupancy@11 = 500" >th
+	kill -HUP "$PID"
+	wait_for grep -q "thresholds read again" "$log"
+	send m.pcap
+	wait_for has_counted "$STAGE" frames $((2 * n)) "$PID" "$log"
+	stop "$PID"
+	events "$log.out" >"$log.events"
+}
+
+@test "SIGHUP: other thresholds, and nothing is forgotten" {
+	made -p 2.1
+	STAGE=fast reread x.log --xdp
+	STAGE=intake reread u.log --no-xdp
+	test -s u.log.events
+	diff x.log.events u.log.events
+	[ "$(grep -c new_key x.log.events)" -lt \
+		"$(wc -l <x.log.events)" ]
+}
+
+@test "values of live keys, so often: what was told, and not as events" {
+	dta-gen int -q -p 2.1 -n 5 -c 100 --values steady --spikes 1 -w m.pcap
+	OPTIONS=(-o ndjson --push 200ms)
+	collect x.log -p 2.1
+	send m.pcap
+	again() {
+		send m.pcap
+		grep -q '"metric":"hop_latency".*"value":' <(
+			jq -c 'select(has("event") | not)' x.log.out)
+	}
+	wait_for again
+	stop "$PID"
+	[ "$(events x.log.out | grep -c new_key)" = \
+		"$(events x.log.out | grep new_key | sort -u | wc -l)" ]
+	jq -e 'select((has("event") | not) and .metric == "path") | .path' \
+		x.log.out >paths
+	test -s paths
+}
+
+@test "a ring that nobody reads: what it cost is counted, and told later" {
+	dta-gen int -q -p 2.1 -n 5000 -c 60000 -w m.pcap
+	collect x.log -p 2.1 -R event
+	kill -STOP "$PID"
+	send m.pcap
+	kill -CONT "$PID"
+	wait_for has_counted fast frames 60000 "$PID" x.log
+	stop "$PID"
+	balances x.log
+	[ "$(last_of x.log taken)" = 60000 ]
+	[ "$(last_of x.log delayed)" -gt 0 ]
+	# each event that had room is a row or, of one value, several
+	[ "$(events x.log.out | grep -vc '"rise"\|"fall"')" = \
+		"$(last_of x.log events)" ]
+}
+
+@test "frames that find no room in the ring are counted as lost" {
+	dta-gen int -q -p 2.1 --over vxlan -n 5000 -c 60000 -w m.pcap
+	collect x.log -p 2.1 -R none
+	kill -STOP "$PID"
+	send m.pcap
+	kill -CONT "$PID"
+	wait_for has_counted fast frames 60000 "$PID" x.log
+	stop "$PID"
+	balances x.log
+	[ "$(last_of x.log lost)" -gt 0 ]
+	[ $(($(last_of x.log lost) + $(last_of x.log copied))) = 60000 ]
+	[ "$(counter x.log packets)" = "$(last_of x.log copied)" ]
+	grep -q '"kernel_drops".*"value":'"$(last_of x.log lost)" x.log
+}
+
+@test "a driver without XDP: generic, which it says" {
+	on t ip link set lo up
+	start t x.log int-collect -i lo --xdp
+	wait_for grep -qx "int-collect: lo: XDP generic" x.log
+	stop "$PID"
+}
+
+@test "another program has the interface: that is said" {
+	collect x.log
+	run -1 on t int-collect -i t0 --xdp
+	[[ $output == *"another XDP program has it"* ]]
+}
+
+@test "what takes all packets is refused" {
+	run -2 int-collect -i t0 --xdp -w x.pcap
+	[[ $output == *"most packets stay in the kernel"* ]]
+	run -2 int-collect -i t0 --xdp -R hop
+	[[ $output == *"which stay in the kernel"* ]]
+	run -2 int-collect -i t0 --xdp udp
+	[[ $output == *"no filter in the kernel"* ]]
+	run -2 int-collect -i t0 --xdp --budget 10
+	run -2 int-collect -i t0 --xdp --af-xdp
+	run -2 int-collect -r x.pcap --xdp
+}
