@@ -216,11 +216,6 @@ const struct cli cli = {
 	.groups = groups,
 };
 
-static bool is_stdout(const char *file)
-{
-	return file && !strcmp(file, "-");
-}
-
 /* What takes all packets cannot be told of events. */
 static void check_xdp(const struct opts *o)
 {
@@ -232,6 +227,11 @@ static void check_xdp(const struct opts *o)
 	if (o->xdp && o->live.options.filter)
 		cli_refuse("--xdp: there is no filter in the kernel; without "
 			   "--xdp there is");
+}
+
+static bool is_stdout(const char *file)
+{
+	return file && !strcmp(file, "-");
 }
 
 struct opts options_read(int argc, char **argv)

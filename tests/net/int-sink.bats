@@ -7,7 +7,7 @@ load net
 
 setup() {
 	need_net
-	need_tools send
+	need_tools send recv
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	net_up
 }
@@ -17,7 +17,11 @@ teardown() {
 	net_down
 }
 
-received() { [ "$(packets_in "$1" 2>/dev/null)" = "$2" ]; }
+has_restored() { # count
+	kill -USR1 "$SINK"
+	sleep 0.1
+	[ "$(counter sink.log restored)" = "$1" ]
+}
 
 # sink OPTIONS...: between r and c.
 sink() {
@@ -34,12 +38,14 @@ bump() {
 		jq -c 'del(.time)' >want.events
 	n=$(packets_in in.pcap)
 	sink "$1" -R event -e change
-	start c dump.log tshark -i c0 -w out.pcap
-	wait_for grep -q Capturing dump.log
+	start c recv.log "$TOOLS/recv" c0 out.pcap packet
+	wait_for listens recv.log.out
+	RECV=$PID
 	on r "$TOOLS/send" in.pcap r0 >/dev/null
-	wait_for received out.pcap "$n"
+	wait_for has_restored "$n"
 	stop "$SINK"
-	balances <(grep -v '"stage":"flows"' sink.log)
+	stop "$RECV"
+	balances sink.log
 	diff want.events <(jq -c 'del(.time)' sink.log.out)
 	diff <(tshark -r want.pcap -x 2>/dev/null) <(tshark -r out.pcap -x 2>/dev/null)
 }
