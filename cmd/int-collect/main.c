@@ -226,9 +226,9 @@ static void run_open(struct run *r)
 	if (r->o.live.name)
 		open_interface(r);
 	cli_user(r->o.live.user);
-	r->loop.stats = cli_stats_open(
-		r->xdp ? &int_fast_ledger : &intake_ledger,
-		r->o.live.stats_ns, r->o.format, NULL);
+	r->loop.stats = cli_stats_open(r->xdp ? &int_fast_ledger
+					      : &intake_ledger,
+				       r->o.live.stats_ns, r->o.format, NULL);
 }
 
 /* What has come up from the kernel by the end. */
@@ -241,8 +241,7 @@ static int drain(struct run *r)
 		return 0;
 	xdp_stop(r->xdp);
 	src_wait(r->loop.s, 0);
-	while (!rc &&
-	       (n = src_rx(r->loop.s, pkts, PKT_BATCH, &r->fault)) > 0)
+	while (!rc && (n = src_rx(r->loop.s, pkts, PKT_BATCH, &r->fault)) > 0)
 		rc = intake_take(r->in, pkts, (size_t)n);
 	return rc < 0 ? rc : xdp_flush(r->xdp);
 }

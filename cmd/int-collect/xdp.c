@@ -10,18 +10,15 @@
 #include "telemetry/fields.h"
 #include "telemetry/paths.h"
 
-_Static_assert((int)FAST_HOP_LATENCY == (int)METRIC_HOP_LATENCY &&
-		       (int)FAST_QUEUE_OCCUPANCY ==
-			       (int)METRIC_QUEUE_OCCUPANCY &&
-		       (int)FAST_LINK_UTILIZATION ==
-			       (int)METRIC_LINK_UTILIZATION &&
-		       (int)FAST_QUEUE_CONGESTION ==
-			       (int)METRIC_QUEUE_CONGESTION &&
-		       (int)FAST_BUFFER_OCCUPANCY ==
-			       (int)METRIC_BUFFER_OCCUPANCY &&
-		       (int)FAST_FLOW_LATENCY == (int)METRIC_FLOW_LATENCY &&
-		       (int)FAST_NUMBERS == (int)METRIC_NUMBERS,
-	       "metrics have the same numbers in the kernel");
+_Static_assert(
+	(int)FAST_HOP_LATENCY == (int)METRIC_HOP_LATENCY &&
+		(int)FAST_QUEUE_OCCUPANCY == (int)METRIC_QUEUE_OCCUPANCY &&
+		(int)FAST_LINK_UTILIZATION == (int)METRIC_LINK_UTILIZATION &&
+		(int)FAST_QUEUE_CONGESTION == (int)METRIC_QUEUE_CONGESTION &&
+		(int)FAST_BUFFER_OCCUPANCY == (int)METRIC_BUFFER_OCCUPANCY &&
+		(int)FAST_FLOW_LATENCY == (int)METRIC_FLOW_LATENCY &&
+		(int)FAST_NUMBERS == (int)METRIC_NUMBERS,
+	"metrics have the same numbers in the kernel");
 _Static_assert(sizeof(struct fast_threshold) == sizeof(struct threshold),
 	       "thresholds are the same in the kernel");
 
@@ -126,7 +123,8 @@ static void told(void *ctx, const struct fast_record *r, size_t len,
 	what.ts_ns = ts_ns;
 	if (r->type == FAST_NUMBER && len >= sizeof(struct fast_number))
 		tell_number(ctx, (const struct fast_number *)r, &what);
-	else if (r->type == FAST_PATH && len >= offsetof(struct fast_path, node))
+	else if (r->type == FAST_PATH &&
+		 len >= offsetof(struct fast_path, node))
 		tell_path(ctx, (const struct fast_path *)r, &what);
 }
 

@@ -21,10 +21,11 @@ enum {
 
 #define FIELD(counter, role) LEDGER_FIELD(struct fast_counters, counter, role)
 static const struct ledger_field fields[] = {
-	FIELD(frames, LEDGER_IN),   FIELD(passed, LEDGER_DONE),
-	FIELD(taken, LEDGER_DONE),  FIELD(whole, LEDGER_DONE),
-	FIELD(copied, LEDGER_DONE), FIELD(lost, LEDGER_DROP),
-	FIELD(events, LEDGER_NOTE), FIELD(delayed, LEDGER_NOTE),
+	FIELD(frames, LEDGER_IN),     FIELD(passed, LEDGER_DONE),
+	FIELD(taken, LEDGER_DONE),    FIELD(whole, LEDGER_DONE),
+	FIELD(copied, LEDGER_DONE),   FIELD(lost, LEDGER_DROP),
+	FIELD(events, LEDGER_NOTE),   FIELD(delayed, LEDGER_NOTE),
+	FIELD(unplaced, LEDGER_NOTE),
 };
 #undef FIELD
 LEDGER_COMPLETE(fields, struct fast_counters);
@@ -157,6 +158,7 @@ static int load(struct int_fast *x, const struct int_fast_options *o)
 	if (!(x->s = int_fast_bpf__open()))
 		return -errno;
 	put_profile((struct fast_profile *)&x->s->rodata->profile, o->profile);
+	*(uint32_t *)&x->s->rodata->processors = (uint32_t)x->processors;
 	rc = bpf_map__set_max_entries(x->s->maps.int_ring,
 				      (uint32_t)(o->ring ? o->ring : RING));
 	if (!rc)
@@ -301,8 +303,8 @@ int int_fast_set(struct int_fast *x, const struct fast_threshold *all,
 	}
 	memcpy(r->all[generation & 1], all, sizeof(r->all[0]));
 	__atomic_store_n(&r->nodes, n, __ATOMIC_RELEASE);
-	begin_era(x, generation << FAST_GENERATION_SHIFT |
-			     (r->era & FAST_EPOCHS));
+	begin_era(x,
+		  generation << FAST_GENERATION_SHIFT | (r->era & FAST_EPOCHS));
 	if (x->node)
 		forget(x, x->node, x->nodes);
 	x->node = keys;
@@ -314,8 +316,8 @@ void int_fast_push(struct int_fast *x)
 {
 	uint32_t era = x->s->bss->rules.era;
 
-	begin_era(x, (era & ~(uint32_t)FAST_EPOCHS) |
-			     ((era + 1) & FAST_EPOCHS));
+	begin_era(x,
+		  (era & ~(uint32_t)FAST_EPOCHS) | ((era + 1) & FAST_EPOCHS));
 }
 
 int int_fast_fd(const struct int_fast *x)

@@ -163,9 +163,8 @@ static __always_inline bool has_ports(__u32 protocol)
 }
 
 /* The flow; ports: where they are. */
-static __always_inline void flow_of(const struct fast_whole *f,
-				    struct place *p, __u32 ports,
-				    __u32 protocol)
+static __always_inline void flow_of(const struct fast_whole *f, struct place *p,
+				    __u32 ports, __u32 protocol)
 {
 	struct fast_flow_key *k = &p->flow;
 	__u32 addresses = p->version == 4 ? 2 * KEY_IP4_LEN : 2 * KEY_IP6_LEN;
@@ -217,7 +216,8 @@ static __always_inline bool divide(const struct fast_whole *f, struct place *p,
 	} else if (p->words == FAST_1_0) {
 		if (word & 1 << 23)
 			return false;
-	} else if (word & 1 << 25 || load16(f, p->header + INT_AT_DOMAIN_BITS)) {
+	} else if (word & 1 << 25 ||
+		   load16(f, p->header + INT_AT_DOMAIN_BITS)) {
 		return false;
 	}
 	if (!hop || hop < plan->len || p->stack_len % hop)
@@ -243,8 +243,8 @@ static __always_inline bool words_of(const struct fast_whole *f,
 }
 
 /* The shim at that place, and the header and the stack behind it. */
-static __always_inline bool shim_at(const struct fast_whole *f,
-				    struct place *p, __u32 at)
+static __always_inline bool shim_at(const struct fast_whole *f, struct place *p,
+				    __u32 at)
 {
 	__u32 first = load8(f, at), len, least;
 	bool old = profile.any ? !(first >> 4) : profile.words < FAST_2;

@@ -66,10 +66,10 @@ static int wait(struct fast *s, struct fault *f)
 		ms = ROUND_MS;
 	rc = poll(&p, 1, ms);
 	if (rc < 0)
-		return errno == EINTR ? -EINTR
-				      : fault_set(f, -errno, "%s: %s",
-						  s->iface.name,
-						  strerror(errno));
+		return errno == EINTR
+			       ? -EINTR
+			       : fault_set(f, -errno, "%s: %s", s->iface.name,
+					   strerror(errno));
 	if (!rc && !iface_there(s->iface.index))
 		return iface_gone(&s->iface, f);
 	return 0;
