@@ -135,3 +135,46 @@ redis_cluster_up() {
 redis_cluster_is_up() {
 	redis-cli -p "$1" cluster info | grep -q cluster_state:ok
 }
+
+# clickhouse_up [PORT]: its HTTP is on PORT, its own protocol on the next. The
+# cluster "two" is those on $PORT and on $PORT + 20.
+clickhouse_up() {
+	local port=${1:-$PORT} dir
+
+	dir=$BATS_TEST_TMPDIR/clickhouse-$port
+	mkdir -p "$dir"
+	cat >"$dir/config.xml" <<-END
+		<yandex>
+		<logger><level>warning</level><log>$dir/log</log>
+		<errorlog>$dir/err</errorlog></logger>
+		<http_port>$port</http_port>
+		<tcp_port>$((port + 1))</tcp_port>
+		<listen_host>127.0.0.1</listen_host>
+		<path>$dir/data/</path><tmp_path>$dir/tmp/</tmp_path>
+		<mark_cache_size>10000000</mark_cache_size>
+		<users_config>users.xml</users_config>
+		<default_profile>default</default_profile>
+		<default_database>default</default_database>
+		<remote_servers><two>
+		<shard><replica><host>127.0.0.1</host>
+		<port>$((PORT + 1))</port></replica></shard>
+		<shard><replica><host>127.0.0.1</host>
+		<port>$((PORT + 21))</port></replica></shard>
+		</two></remote_servers>
+		</yandex>
+	END
+	cat >"$dir/users.xml" <<-END
+		<yandex><profiles><default/></profiles><users><default>
+		<password></password><networks><ip>::/0</ip></networks>
+		<profile>default</profile><quota>default</quota>
+		</default></users><quotas><default/></quotas></yandex>
+	END
+	serve "clickhouse-$port.log" clickhouse-server \
+		--config-file="$dir/config.xml"
+	wait_for curl -sf -o "$dir/up" "http://127.0.0.1:$port/"
+}
+
+# clickhouse_ask QUERY [PORT]
+clickhouse_ask() {
+	curl -s --data-binary "$1" "http://127.0.0.1:${2:-$PORT}/?database=net"
+}

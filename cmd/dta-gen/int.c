@@ -25,18 +25,22 @@ static const uint64_t start_ns = 1700000000000000000;
 
 /* clang-format off */
 #define FIELD(counter, role) LEDGER_FIELD(struct int_gen_ledger, counter, role)
+#define TRAFFIC(counter, r) \
+	{ .name = #counter, .role = r, \
+	  .offset = offsetof(struct int_gen_ledger, traffic.counter) }
 static const struct ledger_field fields[] = {
-	FIELD(traffic.packets, LEDGER_IN),
+	TRAFFIC(packets, LEDGER_IN),
 	FIELD(carried, LEDGER_DONE),
-	FIELD(traffic.not_ip, LEDGER_DROP),
-	FIELD(traffic.malformed, LEDGER_DROP),
+	TRAFFIC(not_ip, LEDGER_DROP),
+	TRAFFIC(malformed, LEDGER_DROP),
 	FIELD(unfit, LEDGER_DROP),
 	FIELD(spikes, LEDGER_NOTE),
 	FIELD(frames, LEDGER_NOTE),
 	FIELD(lost, LEDGER_NOTE),
 	FIELD(reordered, LEDGER_NOTE),
-	FIELD(traffic.evicted, LEDGER_NOTE),
+	TRAFFIC(evicted, LEDGER_NOTE),
 };
+#undef TRAFFIC
 #undef FIELD
 LEDGER_COMPLETE(fields, struct int_gen_ledger);
 /* clang-format on */

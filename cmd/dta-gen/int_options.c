@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "int.h"
+#include "profile/profile.h"
 
 #define AT(field) CLI_AT(struct int_options, field)
 
@@ -47,7 +48,7 @@ static const struct cli_option options[] = {
 	  "packets with md (default), mx or ioam; or reports: report (of the "
 	  "sink), xd (of each node)",
 	  CLI_WORD, AT(form), .words = forms },
-	{ 'p', "profile", "NAME", "how the network speaks INT (2.1)",
+	{ 'p', "profile", "NAME|FILE", "how the network speaks INT (2.1)",
 	  CLI_STR, AT(profile) },
 	{ 0, "over", "WHAT",
 	  "where INT is: l4, udp, new-udp, vxlan, geneve, gre (l4 by DSCP)",
@@ -119,36 +120,66 @@ static const struct cli_group groups[] = {
 };
 
 static const struct cli cli_int = {
-	.name = "dta-gen",
+	.name = "dta-gen int",
 	.summary = "make packets with in-band telemetry, and reports of it",
-	.usage = "dta-gen int [--format md|mx|ioam|report|xd] [--profile NAME] "
-		 "[--flows N |\n"
-		 "        --from CAPTURE] [--hops H] [--truth FILE] -w "
-		 "FILE|-\n"
+	.usage = "dta-gen int [--format md|mx|ioam|report|xd] [--profile "
+		 "NAME|FILE]\n"
+		 "        [--flows N | --from CAPTURE] [--hops H] [--truth "
+		 "FILE] "
+		 "-w FILE|-\n"
 		 "dta-gen int ... [--rate PPS] -i IFACE",
 	.options = options,
 	.groups = groups,
 };
 
+/* That of --profile: one that ships, or a file. */
+static void choose_profile(struct int_gen *g)
+{
+	const struct int_profile *p = int_profile_named(g->o.profile);
+	struct fault f = {0};
+
+	if (p)
+		g->profile = *p;
+	else if (profile_read(&g->profile, g->o.profile, &f) < 0)
+		cli_refuse("--profile: %s; int-collect --list-profiles has "
+			   "those that need no file",
+			   f.text);
+	if (g->profile.version == INT_ANY)
+		cli_refuse("--profile: '%s' does not say which version to "
+			   "make; 2.1 does",
+			   g->o.profile);
+}
+
+/* INT 0.5 and 1.0 have INT-MD, over TCP, UDP, VXLAN-GPE and Geneve. */
+static void check_version(const struct int_gen *g)
+{
+	const struct int_options *o = &g->o;
+	bool newer = o->over == INT_OVER_UDP || o->over == INT_OVER_NEW_UDP ||
+		     o->over == INT_OVER_GRE;
+
+	if (g->profile.version >= INT_V2_0)
+		return;
+	if (o->form == FORM_MX)
+		cli_refuse(
+			"--format: mx is not in INT %s; --profile 2.1 has it",
+			profile_versions[g->profile.version]);
+	if (newer && (o->form == FORM_MD || o->form == FORM_REPORT))
+		cli_refuse("--over: %s is not in INT %s; --profile 2.1 has it",
+			   overs[o->over],
+			   profile_versions[g->profile.version]);
+}
+
 /* What the network says; exits where it cannot. */
 static void plans(struct int_gen *g)
 {
 	struct int_options *o = &g->o;
-	const struct int_profile *p = int_profile_named(o->profile);
 
-	if (!p)
-		cli_refuse("--profile: '%s' is none; see int-collect "
-			   "--list-profiles",
-			   o->profile);
-	g->profile = *p;
-	if (p->version == INT_ANY)
-		cli_refuse("--profile: 'any' does not say which version to "
-			   "make");
-	if (o->form == FORM_MX && p->version != INT_V2_1)
-		cli_refuse("--format: mx is of INT 2.1, and not of profile %s",
-			   p->name);
+	choose_profile(g);
+	check_version(g);
 	if (o->report_version == BY_PROFILE)
-		o->report_version = p->version < INT_V2_0 ? p->version : 2;
+		o->report_version = g->profile.version < INT_V2_0
+					    ? g->profile.version
+					    : 2;
 	if (!o->has_instructions)
 		o->instructions = o->form == FORM_IOAM ? 0xf20000 : 0xfd00;
 	if (o->form != FORM_IOAM && o->instructions > 0xffff)

@@ -210,6 +210,7 @@ const struct cli cli = {
 		 "dta-gen WORKLOAD ... [--tracked] [--rate PPS] -i IFACE\n"
 		 "dta-gen WORKLOAD ... --dart --ticket FILE|--cluster FILE -w "
 		 "FILE|-\n"
+		 "dta-gen int ..., in-band telemetry: see dta-gen int -h\n"
 		 "dta-gen --list",
 	.options = options,
 	.groups = groups,

@@ -8,17 +8,43 @@
 
 #include "base/clock.h"
 #include "cli/loop.h"
+#include "filter/filter.h"
 #include "inband/intake.h"
+#include "lists.h"
 #include "options.h"
 #include "outlets.h"
 #include "profile/profile.h"
 #include "thresholds.h"
 #include "xdp.h"
 
+/* views = matched + others. */
+struct filter_ledger {
+	uint64_t views;
+	uint64_t matched;
+	uint64_t others;
+};
+
+/* clang-format off */
+#define FIELD(counter, role) LEDGER_FIELD(struct filter_ledger, counter, role)
+static const struct ledger_field filter_fields[] = {
+	FIELD(views, LEDGER_IN),
+	FIELD(matched, LEDGER_DONE),
+	FIELD(others, LEDGER_DROP),
+};
+#undef FIELD
+LEDGER_COMPLETE(filter_fields, struct filter_ledger);
+/* clang-format on */
+
+static const struct ledger filter_ledger = {"filter", "views", filter_fields,
+					    sizeof(filter_fields) /
+						    sizeof(filter_fields[0])};
+
 struct run {
 	struct opts o;
 	struct int_profile profile;
 	struct intake *in;
+	struct expr *filter; /* NULL: none */
+	struct filter_ledger filtered;
 	struct telemetry *t;
 	struct xdp *xdp; /* --xdp, or NULL */
 	struct snk *out; /* of packets */
@@ -41,6 +67,8 @@ static void print_ledgers(void *run)
 	if (intake_report_counters(r->in)->reports)
 		cli_ledger(&intake_report_ledger, intake_report_counters(r->in),
 			   fmt);
+	if (r->filter)
+		cli_ledger(&filter_ledger, &r->filtered, fmt);
 	cli_ledger(&telemetry_ledger, telemetry_counters(r->t), fmt);
 	cli_ledger(&flows_ledger, telemetry_flows(r->t), fmt);
 }
@@ -50,7 +78,9 @@ static void hangup(void *run)
 {
 	struct run *r = run;
 	struct fault f = {0};
-	int rc = thresholds_read(&r->th, &r->o, &f);
+	int rc = r->o.thresholds
+			 ? thresholds_read(&r->th, &r->o, &f)
+			 : fault_set(&f, -ENOENT, "no --thresholds to read");
 
 	if (!rc)
 		rc = telemetry_set(r->t, &r->th.t);
@@ -74,19 +104,39 @@ static const void *counters(void *run, uint64_t *received)
 	return l;
 }
 
-static int views(void *run, const struct int_view *v, size_t n)
+/* Views to the sink. With --xdp most of a reporter's numbers stay in the
+ * kernel: those that come up are no sequence. */
+static int tell(struct run *r, const struct int_view *v, size_t n)
 {
-	struct run *r = run;
 	struct int_view one;
 	int rc = 0;
 
 	if (!r->xdp)
 		return telemetry_take(r->t, v, n);
-	/* Of a reporter's numbers most stay in the kernel: not lost. */
 	for (size_t i = 0; i < n && !rc; i++) {
 		one = v[i];
 		one.from.report = false;
 		rc = telemetry_take(r->t, &one, 1);
+	}
+	return rc;
+}
+
+/* Those that the filter lets through, as many at once as stand together. */
+static int views(void *run, const struct int_view *v, size_t n)
+{
+	struct run *r = run;
+	size_t from = 0, to;
+	int rc = 0;
+
+	if (!r->filter)
+		return tell(r, v, n);
+	r->filtered.views += n;
+	for (; from < n && !rc; from = to + 1) {
+		for (to = from; to < n && expr_match(r->filter, &v[to]);)
+			to++;
+		r->filtered.matched += to - from;
+		r->filtered.others += to < n;
+		rc = tell(r, v + from, to - from);
 	}
 	return rc;
 }
@@ -173,6 +223,8 @@ static void read_thresholds(struct run *r)
 
 	if (thresholds_read(&r->th, &r->o, &f) < 0)
 		cli_refuse("%s", f.text);
+	if (r->o.filter && expr_parse(&r->filter, r->o.filter, &f) < 0)
+		cli_refuse("--filter: %s", f.text);
 }
 
 static void open_telemetry(struct run *r)
@@ -188,8 +240,10 @@ static void open_telemetry(struct run *r)
 	to.kinds = r->o.events;
 	rc = telemetry_open(&r->t, &to, &r->th.t, &r->outlets.sinks);
 	if (rc < 0)
-		cli_fail("flow cache of %u rows of %u flows: %s", to.flows.rows,
-			 to.flows.buckets, strerror(-rc));
+		cli_fail("a flow cache of %u rows of %u flows: %s",
+			 to.flows.rows, to.flows.buckets,
+			 rc == -EINVAL ? "4294967294 flows at most, 64 a row"
+				       : strerror(-rc));
 }
 
 static void choose_profile(struct run *r)
@@ -204,7 +258,7 @@ static void choose_profile(struct run *r)
 			   "point or a slash in it); see --list-profiles",
 			   r->o.profile);
 	else if (profile_read(&r->profile, r->o.profile, &f) < 0)
-		cli_fault(r->o.profile, &f);
+		cli_refuse("--profile: %s", f.text);
 	if (r->o.report_port)
 		r->profile.report_port = (uint16_t)r->o.report_port;
 	if (r->o.udp_port)
@@ -275,47 +329,12 @@ static int run_close(struct run *r)
 	if (out < 0 || flushed < 0)
 		status = CLI_FAIL;
 	telemetry_close(r->t);
+	expr_free(r->filter);
 	intake_close(r->in);
 	src_close(r->loop.s);
 	xdp_close(r->xdp);
 	outlets_close(&r->outlets);
 	return status;
-}
-
-static const struct row_field profile_fields[] = {
-	{"profile", ROW_STR, 12, ROW_TAG},
-	{"version", ROW_STR, 7},
-	{"dscp", ROW_U64, 4},
-	{"udp_port", ROW_U64, 8},
-	{"report_port", ROW_U64, 11},
-};
-
-static const struct schema profile_rows = {"int_profile", profile_fields,
-					   sizeof(profile_fields) /
-						   sizeof(profile_fields[0])};
-
-static int list_profiles(enum row_format fmt)
-{
-	static const char *const versions[] = {"0.5", "1.0", "2.0", "2.1",
-					       "any"};
-	struct rows *r = rows_print(stdout, fmt, &profile_rows, true);
-	const struct int_profile *p;
-
-	if (!r)
-		cli_fail("out of memory");
-	for (unsigned i = 0; (p = int_profile_at(i)); i++) {
-		row_str(r, 0, p->name);
-		row_str(r, 1, versions[p->version]);
-		if (p->dscp_mask)
-			row_u64(r, 2, p->dscp);
-		if (p->udp_port)
-			row_u64(r, 3, p->udp_port);
-		if (p->report_port)
-			row_u64(r, 4, p->report_port);
-		row_end(r);
-	}
-	rows_close(r);
-	return CLI_OK;
 }
 
 int main(int argc, char **argv)
@@ -335,6 +354,8 @@ int main(int argc, char **argv)
 	};
 	if (run.o.list_profiles)
 		return list_profiles(run.o.format);
+	if (run.o.help_fields)
+		return list_fields(run.o.format);
 	choose_profile(&run);
 	if (run.o.show_profile)
 		return profile_write(&run.profile, stdout) < 0 ? CLI_FAIL

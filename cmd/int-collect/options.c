@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "telemetry/rows.h"
@@ -18,17 +19,38 @@ static const char *const choices[ROWS_CHOICES] = {
 	[ROWS_BIN] = "bin",
 };
 
-static int choice_of(const char *name)
+static const char *choice_name(unsigned i)
 {
-	for (int i = 0; i < ROWS_CHOICES; i++)
-		if (!strcmp(choices[i], name))
-			return i;
-	return -1;
+	return i < ROWS_CHOICES ? choices[i] : NULL;
+}
+
+static const char *kind_name(unsigned i)
+{
+	return i < EVENTS ? event_name((enum telemetry_kind)i) : NULL;
+}
+
+/* Which name a word is; -EINVAL, and why says all of them. */
+static int find(const char *word, const char *(*name)(unsigned),
+		struct fault *why)
+{
+	char all[256] = "";
+	size_t len = 0;
+	unsigned i;
+
+	for (i = 0; name(i); i++) {
+		if (!strcmp(word, name(i)))
+			return (int)i;
+		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s, ",
+					name(i));
+	}
+	return fault_set(why, -EINVAL, "names '%s': it is none of %sall, none",
+			 word, all);
 }
 
 /* A set of names, as "a,b": 1 << each; "none", "all". */
-static int read_set(unsigned *set, const char *text, int (*of)(const char *),
-		    unsigned all, struct fault *why)
+static int read_set(unsigned *set, const char *text,
+		    const char *(*of)(unsigned), unsigned all,
+		    struct fault *why)
 {
 	char buf[256], *rest = buf, *name;
 	unsigned found = 0;
@@ -41,10 +63,10 @@ static int read_set(unsigned *set, const char *text, int (*of)(const char *),
 		return fault_set(why, -EINVAL, "is too long");
 	memcpy(buf, text, strlen(text) + 1);
 	while ((name = strsep(&rest, ","))) {
-		int i = of(name);
+		int i = find(name, of, why);
 
 		if (i < 0)
-			return fault_set(why, -EINVAL, "has '%s' in it", name);
+			return i;
 		found |= 1U << i;
 	}
 	*set = found;
@@ -53,13 +75,13 @@ static int read_set(unsigned *set, const char *text, int (*of)(const char *),
 
 static int read_rows(void *opts, const char *text, struct fault *why)
 {
-	return read_set(&((struct opts *)opts)->rows, text, choice_of,
+	return read_set(&((struct opts *)opts)->rows, text, choice_name,
 			(1U << ROWS_CHOICES) - 1, why);
 }
 
 static int read_events(void *opts, const char *text, struct fault *why)
 {
-	return read_set(&((struct opts *)opts)->events, text, event_of,
+	return read_set(&((struct opts *)opts)->events, text, kind_name,
 			EVENTS_ALL, why);
 }
 
@@ -107,6 +129,12 @@ static const struct cli_option options[] = {
 	 CLI_U64, AT(report_port), .min = 1, .max = 65535},
 	{0, "int-port", "PORT", "UDP port of packets with INT (profile's)",
 	 CLI_U64, AT(udp_port), .min = 1, .max = 65535},
+	{'f', "filter", "EXPR",
+	 "only packets like this: node 7 and hop.latency > 50us; see "
+	 "--help-fields",
+	 CLI_STR, AT(filter)},
+	{0, "help-fields", NULL, "list what a filter can ask about", CLI_FLAG,
+	 AT(help_fields)},
 	{'R', "rows", "LIST",
 	 "rows on stdout: event,value (default), flow, hop, distribution, bin; "
 	 "all, none",
@@ -138,6 +166,9 @@ static const struct cli_option options[] = {
 	 "rows go there, too: influx:, clickhouse:, redis:, kafka:, "
 	 "prometheus:, file:",
 	 CLI_CALL, .read = add_export},
+	{0, "dta", "FILE",
+	 "paths, counters and events as DTA reports, to a capture", CLI_OUT,
+	 AT(dta)},
 	{0, "spool", "DIR", "keep there what a database does not take yet",
 	 CLI_STR, AT(spool), .needs = "-x"},
 	{0, "spool-size", "BYTES", "of each (1G)", CLI_SIZE, AT(spool_size),
@@ -162,12 +193,13 @@ static const struct cli_option options[] = {
 #define WITHOUT_XDP "most packets stay in the kernel"
 
 static const struct cli_group groups[] = {
-	{"-r -i --list-profiles --show-profile",
+	{"-r -i --list-profiles --show-profile --help-fields",
 	 .ask = "where are the packets?"},
 	{"-w --to"},
 	{"--xdp --af-xdp --no-xdp"},
 	{"--xdp -w", .why = WITHOUT_XDP},
 	{"--xdp --to", .why = WITHOUT_XDP},
+	{"--xdp --filter", .why = WITHOUT_XDP},
 	{"--xdp -c", .why = WITHOUT_XDP},
 	{"--xdp --budget", .why = "thresholds do not widen in the kernel"},
 	{0},
@@ -179,7 +211,7 @@ const struct cli cli = {
 	.usage = "int-collect -r FILE [-w FILE] [-x URL]\n"
 		 "int-collect -i IFACE [--to IFACE] [-x URL] [FILTER]\n"
 		 "int-collect [-p PROFILE] --show-profile\n"
-		 "int-collect --list-profiles",
+		 "int-collect --list-profiles|--help-fields",
 	.options = options,
 	.groups = groups,
 };
@@ -212,6 +244,9 @@ struct opts options_read(int argc, char **argv)
 		cli_usage(&cli, "'%s': no such argument", argv[n]);
 	cli_live_filter(&o.live, argc - n, argv + n);
 	cli_check(&cli, &o, -1);
+	if (o.write && !strcmp(o.write, "-") && o.rows)
+		cli_refuse("--write: rows go to stdout already; say --rows "
+			   "none");
 	check_xdp(&o);
 	o.live.format = o.format;
 	return o;

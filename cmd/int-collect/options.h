@@ -27,7 +27,8 @@ struct opts {
 	struct cli_live live;
 	bool xdp; /* events are found in the kernel */
 	const char *profile;
-	bool show_profile, list_profiles;
+	bool show_profile, list_profiles, help_fields;
+	const char *filter;
 	uint64_t report_port, udp_port;
 	unsigned rows, events; /* sets */
 	const char *threshold[THRESHOLDS_MAX];
@@ -37,7 +38,7 @@ struct opts {
 	uint64_t push_ns, budget;
 	const char *export[EXPORTS_MAX];
 	unsigned n_exports;
-	const char *spool;
+	const char *spool, *dta;
 	uint64_t spool_size, queue, end_ns;
 	enum row_format format;
 	bool quiet;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "outlets.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "dta.h"
 #include "export/export.h"
 #include "row/tee.h"
 
@@ -33,32 +36,49 @@ static const struct export_names names[] = {
 	{"intcollector", intcollector, 2},
 };
 
-static struct row_sink *tee(struct row_sink *const *to, unsigned n)
+/* Rows that are asked for go to the screen, all to databases, events and flows
+ * to DTA. */
+static struct row_sink *tee(const struct outlets *out, const struct opts *o,
+			    enum row_choice kind)
 {
-	struct row_sink *s = tee_open(to, n);
+	struct row_sink *to[3], *s;
+	unsigned n = 0;
 
-	if (!s)
+	if (o->rows >> kind & 1)
+		to[n++] = out->screen;
+	if (out->dta && (kind == ROWS_EVENT || kind == ROWS_FLOW))
+		to[n++] = out->dta;
+	if (out->databases)
+		to[n++] = out->databases;
+	if (!n)
+		return NULL;
+	if (!(s = tee_open(to, n)))
 		cli_fail("out of memory");
 	return s;
 }
 
-/* Measurements that are asked for go to the screen, all to databases. */
+/* Databases take rows in their own time: nobody waits for them before the end.
+ */
+static int no_wait(struct row_sink *s)
+{
+	(void)s;
+	return 0;
+}
+
 static void share_out(struct outlets *out, const struct opts *o)
 {
+	struct telemetry_sinks *to = &out->sinks;
 	struct row_sink **sink[ROWS_CHOICES] = {
-		[ROWS_EVENT] = &out->sinks.event,
-		[ROWS_VALUE] = &out->sinks.value,
-		[ROWS_FLOW] = &out->sinks.flow,
-		[ROWS_HOP] = &out->sinks.hop,
-		[ROWS_DISTRIBUTION] = &out->sinks.distribution,
-		[ROWS_BIN] = &out->sinks.bin,
+		[ROWS_EVENT] = &to->event,
+		[ROWS_VALUE] = &to->value,
+		[ROWS_FLOW] = &to->flow,
+		[ROWS_HOP] = &to->hop,
+		[ROWS_DISTRIBUTION] = &to->distribution,
+		[ROWS_BIN] = &to->bin,
 	};
 
-	for (int i = 0; i < ROWS_CHOICES; i++) {
-		bool shown = o->rows >> i & 1;
-
-		*sink[i] = shown ? out->both : out->tee;
-	}
+	for (int i = 0; i < ROWS_CHOICES; i++)
+		*sink[i] = out->tee[i] = tee(out, o, (enum row_choice)i);
 }
 
 static void open_databases(struct outlets *out, const struct opts *o)
@@ -84,39 +104,85 @@ static void open_databases(struct outlets *out, const struct opts *o)
 
 void outlets_open(struct outlets *out, const struct opts *o)
 {
-	struct row_sink *both[2];
+	struct fault f = {0};
 
 	open_databases(out, o);
-	if (!(out->screen = stream_sink_open(stdout, o->format, true)))
+	out->dta_name = o->dta;
+	if (o->dta && dta_open(&out->dta, o->dta, &f) < 0)
+		cli_fault(o->dta, &f);
+	if (!(out->screen = stream_sink_mixed(stdout, o->format, true)))
 		cli_fail("out of memory");
-	if (out->n)
-		out->tee = tee(out->database, out->n);
-	both[0] = out->screen;
-	both[1] = out->tee;
-	out->both = tee(both, out->tee ? 2 : 1);
+	if (out->n) {
+		if (!(out->databases = tee_open(out->database, out->n)))
+			cli_fail("out of memory");
+		out->databases->flush = no_wait;
+	}
 	share_out(out, o);
+}
+
+/* A URL as it may be seen: without user, password and options. */
+static void show(char *out, size_t size, const char *url)
+{
+	char *place, *at;
+
+	snprintf(out, size, "%.*s", (int)strcspn(url, "?"), url);
+	place = strstr(out, "//");
+	at = place ? strrchr(place, '@') : NULL;
+	if (at)
+		memmove(place + 2, at + 1, strlen(at));
+}
+
+static void warn_of(const char *url, uint64_t rows, const char *what,
+		    const char *why)
+{
+	char name[256];
+
+	if (!rows)
+		return;
+	show(name, sizeof(name), url);
+	cli_warn("%s: %" PRIu64 " rows %s%s%s", name, rows, what,
+		 *why ? ": " : "", why);
+}
+
+/* Says what became of rows that the database has not got. */
+static int judge(const char *url, const struct queue_status *st)
+{
+	const struct queue_ledger *l = &st->ledger;
+
+	warn_of(url, l->refused, "were refused", st->refusal.text);
+	warn_of(url, l->full, "found no room in the queue", st->why.text);
+	warn_of(url, l->damaged, "were damaged in the spool", "");
+	warn_of(url, l->unsent, "could not be sent", st->why.text);
+	warn_of(url, l->kept, "wait in the spool for the next run",
+		st->why.text);
+	return l->refused || l->full || l->damaged || l->unsent || l->kept;
 }
 
 int outlets_end(struct outlets *out)
 {
 	int status = out->screen->flush(out->screen) < 0 ? -1 : 0;
 
+	int rc = out->dta ? out->dta->flush(out->dta) : 0;
+
+	if (rc < 0) {
+		cli_warn("%s: %s", out->dta_name, strerror(-rc));
+		status = -1;
+	}
 	for (unsigned i = 0; i < out->n; i++) {
 		struct queue_status st;
 
-		if (queue_end(out->database[i]) == 0)
-			continue;
+		queue_end(out->database[i]);
 		queue_status(out->database[i], &st);
-		cli_warn("%s: %s", out->url[i],
-			 st.why.text[0] ? st.why.text
-					: "not all rows could be sent");
-		status = -1;
+		if (judge(out->url[i], &st))
+			status = -1;
 	}
 	return status;
 }
 
 void outlets_ledgers(struct outlets *out, enum row_format fmt)
 {
+	if (out->dta)
+		cli_ledger(&dta_ledger, dta_counters(out->dta), fmt);
 	for (unsigned i = 0; i < out->n; i++) {
 		struct queue_status st;
 
@@ -127,10 +193,14 @@ void outlets_ledgers(struct outlets *out, enum row_format fmt)
 
 void outlets_close(struct outlets *out)
 {
-	out->both->close(out->both);
-	if (out->tee)
-		out->tee->close(out->tee);
+	for (int i = 0; i < ROWS_CHOICES; i++)
+		if (out->tee[i])
+			out->tee[i]->close(out->tee[i]);
 	out->screen->close(out->screen);
+	if (out->databases)
+		out->databases->close(out->databases);
+	if (out->dta)
+		out->dta->close(out->dta);
 	for (unsigned i = 0; i < out->n; i++)
 		out->database[i]->close(out->database[i]);
 }

@@ -9,9 +9,11 @@
 struct outlets {
 	struct telemetry_sinks sinks; /* for telemetry_open() */
 	struct row_sink *screen;
-	struct row_sink *database[EXPORTS_MAX], *tee;
-	struct row_sink *both; /* the screen and the databases */
+	struct row_sink *database[EXPORTS_MAX], *dta;
+	struct row_sink *databases;	    /* all of them; NULL: none */
+	struct row_sink *tee[ROWS_CHOICES]; /* one for each kind of rows */
 	unsigned n;
+	const char *dta_name;
 	const char *const *url;
 };
 

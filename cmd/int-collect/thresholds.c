@@ -125,7 +125,7 @@ static int read_file(struct thresholds *out, const char *path, struct fault *f)
 	struct fault why;
 	int rc;
 
-	if (!(i.in = !strcmp(path, "-") ? stdin : fopen(path, "re")))
+	if (!(i.in = fopen(path, "re")))
 		return fault_set(f, -errno, "%s: %s", path, strerror(errno));
 	while ((rc = ini_next(&i)) > 0) {
 		if (i.section[0])
@@ -137,8 +137,7 @@ static int read_file(struct thresholds *out, const char *path, struct fault *f)
 		if (rc < 0)
 			break;
 	}
-	if (i.in != stdin)
-		fclose(i.in);
+	fclose(i.in);
 	return rc;
 }
 

@@ -12,10 +12,8 @@
 #include "export/private.h"
 
 static const struct export_scheme *const schemes[] = {
-	&export_influx,
-	&export_redis,
-	&export_prometheus,
-	&export_file,
+	&export_influx, &export_clickhouse, &export_redis,
+	&export_kafka,	&export_prometheus, &export_file,
 };
 
 enum {

@@ -50,7 +50,7 @@ static int start(struct file *x, const char *path, struct fault *f)
 
 	if (fd < 0 || !(x->out = fdopen(fd, "a")))
 		return fault_set(f, -errno, "%s", strerror(errno));
-	x->sink = stream_sink_open(x->out, x->format, end <= 0);
+	x->sink = stream_sink_mixed(x->out, x->format, end <= 0);
 	return x->sink ? 0 : fault_set(f, -ENOMEM, "out of memory");
 }
 

@@ -28,10 +28,10 @@ static void cut_at(struct search *s, size_t end)
 		s->l4.c.end = s->frame + end;
 }
 
-/* Why there is no more at the cursor. */
-static enum int_result missing(const struct search *s)
+/* Why there is no more at the cursor: the capture was cut, or as told. */
+static enum int_result missing(const struct search *s, enum int_result told)
 {
-	return offset(s, s->l4.c.end) < s->end ? INT_CUT : INT_BAD_LENGTH;
+	return offset(s, s->l4.c.end) < s->end ? INT_CUT : told;
 }
 
 /* Labels down to the last; then the first four bits tell (RFC 4928). */
@@ -114,7 +114,7 @@ static enum int_result shim(struct search *s, bool tail)
 	bool old;
 
 	if (!p)
-		return missing(s);
+		return missing(s, INT_BAD_LENGTH);
 	old = s->p->version == INT_ANY ? !(p[0] >> 4)
 				       : int_is_old(s->p->version);
 	at->type = old ? p[0] : p[0] >> 4;
@@ -241,12 +241,18 @@ static enum int_result geneve_option(struct search *s, const uint8_t *p,
 	at->begin = at->shim = offset(s, p);
 	at->reserved = p[NET_GENEVE_OPTION_AT_WORDS] & ~NET_GENEVE_OPTION_MASK;
 	if (!len || !cur_left(&s->l4.c))
-		return len ? missing(s) : INT_BAD_LENGTH;
+		return len ? missing(s, INT_BAD_LENGTH) : INT_BAD_LENGTH;
 	old = s->p->version == INT_ANY ? *s->l4.c.p >> 4 < 2
 				       : int_is_old(s->p->version);
 	if (at->type != INT_TYPE_MD && (old || at->type != INT_TYPE_MX))
 		return INT_BAD_TYPE;
 	return body(s, old, len, false);
+}
+
+static bool is_geneve_class(const struct int_profile *p, uint16_t class)
+{
+	return class == p->geneve_class ||
+	       (p->version == INT_ANY && class == INT_GENEVE_CLASS_EXAMPLE);
 }
 
 static enum int_result in_geneve(struct search *s)
@@ -265,12 +271,11 @@ static enum int_result in_geneve(struct search *s)
 	while ((p = cur_take(&s->l4.c, NET_GENEVE_OPTION_LEN))) {
 		len = (p[NET_GENEVE_OPTION_AT_WORDS] & NET_GENEVE_OPTION_MASK) *
 		      4u;
-		if (be16_load(p) == s->p->geneve_class)
+		if (is_geneve_class(s->p, be16_load(p)))
 			return geneve_option(s, p, len);
-		if (!cur_take(&s->l4.c, len))
-			break;
+		cur_take(&s->l4.c, len);
 	}
-	return offset(s, s->l4.c.end) < end ? INT_CUT : INT_NONE;
+	return missing(s, INT_NONE);
 }
 
 static enum int_result in_gre(struct search *s)
@@ -333,7 +338,7 @@ static enum int_result in_udp(struct search *s)
 	struct search was;
 
 	if (!p)
-		return INT_BAD_PACKET;
+		return missing(s, INT_BAD_PACKET);
 	port = be16_load(p + NET_UDP_AT_DST);
 	len = be16_load(p + NET_UDP_AT_LEN);
 	if (len < NET_UDP_LEN || len > s->l4.told)
@@ -358,7 +363,7 @@ static enum int_result in_tcp(struct search *s)
 	size_t len;
 
 	if (!p)
-		return INT_BAD_PACKET;
+		return missing(s, INT_BAD_PACKET);
 	len = (p[NET_TCP_AT_OFFSET] >> 4) * 4u;
 	if (len < NET_TCP_LEN || len > s->l4.told)
 		return INT_BAD_PACKET;
@@ -404,7 +409,7 @@ static enum int_result locate(struct int_place *out, struct int_l4 *l4,
 	int rc;
 
 	if (next < 0)
-		return INT_BAD_PACKET;
+		return next == -ENOTSUP ? INT_NONE : INT_BAD_PACKET;
 	rc = net_ip_decode(&ip, (uint16_t)next, &c);
 	if (rc)
 		return rc == -ENOTSUP ? INT_NONE : INT_BAD_PACKET;

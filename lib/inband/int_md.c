@@ -5,7 +5,6 @@
 #include "inband/int_private.h"
 #include "wire/be.h"
 #include "wire/key.h"
-#include "wire/net.h"
 
 const char *int_result_name(enum int_result r)
 {
@@ -62,8 +61,6 @@ static void flow_inside(struct int_view *v, const struct int_place *at,
 			const uint8_t *frame, size_t len)
 {
 	const uint8_t *type_at;
-	struct net_packet pkt;
-	uint8_t key[KEY_MAX];
 	size_t begin;
 	uint16_t type = inner_of(at, frame, &begin);
 	struct cur c;
@@ -71,12 +68,8 @@ static void flow_inside(struct int_view *v, const struct int_place *at,
 	if (begin > len)
 		return;
 	c = cur_of(frame + begin, len - begin);
-	if (int_link_skip(&c, type, &type_at) < 1 ||
-	    net_ip_packet_decode(&pkt, c.p, cur_left(&c)))
-		return;
-	v->key_len = (uint8_t)key_of_packet(key, &pkt);
-	memcpy(v->key, key, v->key_len);
-	v->ip_len = pkt.ip_len;
+	if (int_link_skip(&c, type, &type_at) > 0)
+		int_view_ip(v, c.p, cur_left(&c));
 }
 
 /* Protocols whose first 4 bytes are ports. */
@@ -188,9 +181,8 @@ static enum int_result md_0_5(struct int_view *v, const struct int_profile *p,
 		    (word >> 21 & 7 || be16_load(h + INT_AT_DOMAIN)
 			     ? INT_RESERVED
 			     : 0);
-	if (count < asked)
-		return INT_BAD_HOP;
-	/* Words of a profile may be longer than 4 bytes. */
+	/* Words of a profile may be longer than 4 bytes. Instructions that are
+	 * not counted make a hop shorter than they ask for. */
 	r = divide(v, p, h + INT_HEADER1_LEN, at->stack_len,
 		   plan->len + (count - asked) * 4);
 	if (!r && v->stack.n != (word & 0xff))

@@ -115,7 +115,8 @@ enum int_result int_decode(struct int_view *out, struct int_decoder *d,
 
 /*
  * Writes the packet as it was without INT: its length, or -ENOBUFS. Checksums
- * are changed by what goes (RFC 1624), not made anew: what was wrong stays so.
+ * are changed by what goes (RFC 1624), not made anew: what was wrong stays so,
+ * but a 0xffff that stood for 0 is 0 now; which it was nobody can tell.
  * out may not overlap frame; len or more bytes always have room.
  */
 int int_strip(uint8_t *out, size_t cap, const struct int_profile *p,

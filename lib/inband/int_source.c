@@ -58,19 +58,40 @@ static unsigned hop_words(const struct job *j)
 	       (s->hop_words ? s->hop_words - plan.len / 4u : 0);
 }
 
+/* TCP's header, to its options or behind them; 0: it cannot be. */
+static size_t tcp_len(const struct job *j)
+{
+	const uint8_t *tcp = j->frame + j->at.l4;
+	size_t len;
+
+	if (cur_left(&j->l4.c) < NET_TCP_LEN)
+		return 0;
+	len = (tcp[NET_TCP_AT_OFFSET] >> 4) * 4u;
+	if (len < NET_TCP_LEN || len > j->l4.told)
+		return 0;
+	return j->p->behind_tcp_options ? len : NET_TCP_LEN;
+}
+
+/* UDP's; 0: there is none, or its length cannot be. */
+static size_t udp_len(const struct job *j)
+{
+	const uint8_t *udp = j->frame + j->at.l4;
+	size_t len;
+
+	if (j->at.protocol != NET_PROTO_UDP || cur_left(&j->l4.c) < NET_UDP_LEN)
+		return 0;
+	len = be16_load(udp + NET_UDP_AT_LEN);
+	return len >= NET_UDP_LEN && len <= j->l4.told ? NET_UDP_LEN : 0;
+}
+
 /* Bytes of the header at l4 that INT comes behind; 0: not behind that. */
 static size_t l4_len(const struct job *j)
 {
-	const uint8_t *l4 = j->frame + j->at.l4;
-	size_t left = cur_left(&j->l4.c);
-
 	switch (j->at.protocol) {
 	case NET_PROTO_TCP:
-		return j->p->behind_tcp_options && left >= NET_TCP_LEN
-			       ? (l4[NET_TCP_AT_OFFSET] >> 4) * 4u
-			       : NET_TCP_LEN;
+		return tcp_len(j);
 	case NET_PROTO_UDP:
-		return NET_UDP_LEN;
+		return udp_len(j);
 	case NET_PROTO_ICMP:
 	case NET_PROTO_ICMP6:
 		return j->s->by == INT_BY_MARKER ? NET_ICMP_LEN : 0;
@@ -118,7 +139,6 @@ static size_t tunnel_len(struct job *j)
 static size_t behind(struct job *j)
 {
 	const uint8_t *l4 = j->frame + j->at.l4;
-	bool udp = j->at.protocol == NET_PROTO_UDP;
 
 	if (cur_left(&j->l4.c) < NET_GRE_LEN)
 		return 0;
@@ -127,11 +147,11 @@ static size_t behind(struct job *j)
 	case INT_OVER_L4:
 		return l4_len(j);
 	case INT_OVER_UDP:
-		return udp ? NET_UDP_LEN : 0;
+		return udp_len(j);
 	case INT_OVER_GRE:
 		return gre_len(j);
 	}
-	return udp ? tunnel_len(j) : 0;
+	return udp_len(j) ? tunnel_len(j) : 0;
 }
 
 /* Where INT is to begin. */

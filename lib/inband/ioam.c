@@ -132,7 +132,7 @@ static void set_flow(const struct ioam_reader *r, struct int_view *v)
 		int_view_ip(v, outer.l4.p, cur_left(&outer.l4));
 		return;
 	}
-	int_view_ip(v, ip, (size_t)(end - ip));
+	int_view_net(v, &outer);
 	if (v->key_len)
 		v->ip_len -= (uint32_t)ioam_share(
 			ip[NET_IP6_AT_NEXT], ip + NET_IP6_LEN,

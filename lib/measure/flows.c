@@ -6,6 +6,7 @@
 
 static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct flows_ledger, created, LEDGER_IN),
+	LEDGER_FIELD(struct flows_ledger, live, LEDGER_DONE),
 	LEDGER_FIELD(struct flows_ledger, evicted, LEDGER_DONE),
 	LEDGER_FIELD(struct flows_ledger, expired, LEDGER_DONE),
 	LEDGER_FIELD(struct flows_ledger, flushed, LEDGER_DONE),
@@ -174,14 +175,6 @@ struct flow_entry *flows_guess(const struct flows *fl, uint64_t hash)
 	return NULL;
 }
 
-static bool is_flow(const struct flow_entry *f, const uint8_t *key, size_t len)
-{
-	if (f->key_len != len)
-		return false;
-	return len == KEY_FLOW4_LEN ? !memcmp(f->key, key, KEY_FLOW4_LEN)
-				    : !memcmp(f->key, key, len);
-}
-
 /* Bucket i becomes the first one of its row. */
 static void to_front(struct flow_bucket *row, uint32_t i)
 {
@@ -199,6 +192,7 @@ static void entry_free(struct flows *fl, uint32_t at)
 	f->key_len = 0;
 	f->path = fl->free;
 	fl->free = at;
+	fl->ledger.live--;
 }
 
 static uint32_t entry_new(struct flows *fl)
@@ -211,6 +205,7 @@ static uint32_t entry_new(struct flows *fl)
 		at = ++fl->used;
 	memset(flows_entry(fl, at), 0, sizeof(struct flow_entry));
 	fl->ledger.created++;
+	fl->ledger.live++;
 	return at;
 }
 
@@ -221,8 +216,8 @@ static void evict(struct flows *fl, const struct flow_bucket *b)
 	entry_free(fl, b->at);
 }
 
-struct flow_entry *flows_get(struct flows *fl, uint64_t hash,
-			     const uint8_t *key, size_t len)
+struct flow_entry *flows_find(struct flows *fl, uint64_t hash,
+			      const uint8_t *key, size_t len)
 {
 	struct flow_bucket *row = flows_row(fl, hash);
 	struct flow_entry *f;
@@ -230,7 +225,7 @@ struct flow_entry *flows_get(struct flows *fl, uint64_t hash,
 
 	for (i = 0; i < fl->o.buckets && row[i].at; i++) {
 		f = flows_entry(fl, row[i].at);
-		if (row[i].tag != (uint32_t)hash || !is_flow(f, key, len))
+		if (row[i].tag != (uint32_t)hash || !flow_is(f, key, len))
 			continue;
 		if (i)
 			to_front(row, i);

@@ -16,6 +16,8 @@
 #ifndef MEASURE_FLOWS_H
 #define MEASURE_FLOWS_H
 
+#include <string.h>
+
 #include "base/ledger.h"
 #include "hash/bytes.h"
 #include "measure/area.h"
@@ -111,13 +113,14 @@ enum flow_leaves {
 
 struct flows_ledger {
 	uint64_t created;
+	uint64_t live; /* at the moment */
 	uint64_t evicted;
 	uint64_t expired;
 	uint64_t flushed;
 	uint64_t no_block; /* notes: times a hop could not be kept */
 };
 
-extern const struct ledger flows_ledger; /* its rest: live flows */
+extern const struct ledger flows_ledger;
 
 struct flows {
 	struct flows_options o;
@@ -138,7 +141,13 @@ void flows_fini(struct flows *fl); /* no flow leaves */
 
 static inline uint64_t flows_hash(const uint8_t *key, size_t len)
 {
-	return hash_bytes(0, key, len);
+	uint64_t a, b;
+
+	if (len != KEY_FLOW4_LEN)
+		return hash_bytes(0, key, len);
+	memcpy(&a, key, 8);
+	memcpy(&b, key + KEY_FLOW4_LEN - 8, 8);
+	return rng_mix(le64toh(a) ^ rng_mix(le64toh(b)));
 }
 
 static inline struct flow_bucket *flows_row(const struct flows *fl,
@@ -158,12 +167,32 @@ static inline struct flow_entry *flows_entry(const struct flows *fl,
 /* Probably the flow of a hash, NULL if it is new: to be prefetched. */
 struct flow_entry *flows_guess(const struct flows *fl, uint64_t hash);
 
+static inline bool flow_is(const struct flow_entry *f, const uint8_t *key,
+			   size_t len)
+{
+	if (f->key_len != len)
+		return false;
+	return len == KEY_FLOW4_LEN ? !memcmp(f->key, key, KEY_FLOW4_LEN)
+				    : !memcmp(f->key, key, len);
+}
+
+struct flow_entry *flows_find(struct flows *fl, uint64_t hash,
+			      const uint8_t *key, size_t len);
+
 /*
  * The flow of a key, which is the most recently updated one of its row now. A
  * new one (packets is 0) has no hops; for it another may leave.
  */
-struct flow_entry *flows_get(struct flows *fl, uint64_t hash,
-			     const uint8_t *key, size_t len);
+static inline struct flow_entry *flows_get(struct flows *fl, uint64_t hash,
+					   const uint8_t *key, size_t len)
+{
+	const struct flow_bucket *first = flows_row(fl, hash);
+	struct flow_entry *f = flows_entry(fl, first->at);
+
+	if (first->tag == (uint32_t)hash && flow_is(f, key, len))
+		return f; /* entry 0 is no flow */
+	return flows_find(fl, hash, key, len);
+}
 
 static inline struct flow_hop *flow_hops(struct flow_entry *f)
 {

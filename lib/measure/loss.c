@@ -26,6 +26,7 @@ static uint64_t bit_of(uint32_t number)
 static void begin(struct reporter *r, uint32_t number)
 {
 	memset(r->came, 0xff, sizeof(r->came));
+	r->missing = 0;
 	r->last = number;
 	r->suspect = false;
 }
@@ -51,10 +52,12 @@ static void gap_end(struct reporter *r, struct loss_news *news)
 /* A number leaves the window. */
 static void leave(struct reporter *r, uint32_t number, struct loss_news *news)
 {
-	if (*word_of(r, number) & bit_of(number))
+	if (*word_of(r, number) & bit_of(number)) {
 		gap_end(r, news);
-	else
-		gap_grow(r, number, 1);
+		return;
+	}
+	gap_grow(r, number, 1);
+	r->missing--;
 }
 
 static void go_on(struct reporter *r, uint32_t steps, struct loss_news *news)
@@ -66,11 +69,13 @@ static void go_on(struct reporter *r, uint32_t steps, struct loss_news *news)
 
 		leave(r, number - LOSS_WINDOW, news);
 		*word_of(r, number) &= ~bit_of(number);
+		r->missing++;
 	}
 	if (steps > near)
 		gap_grow(r, r->last + 1, steps - near);
 	r->last = (r->last + steps) & mask_of(r);
 	*word_of(r, r->last) |= bit_of(r->last);
+	r->missing--;
 }
 
 static void go_back(struct reporter *r, uint32_t number)
@@ -81,6 +86,7 @@ static void go_back(struct reporter *r, uint32_t number)
 	}
 	*word_of(r, number) |= bit_of(number);
 	r->late++;
+	r->missing--;
 }
 
 /* A number far from the last one. */
@@ -130,6 +136,7 @@ struct loss_news loss_settle(struct reporter *r)
 	for (uint32_t i = 1; i <= LOSS_WINDOW; i++)
 		leave(r, r->last + i - LOSS_WINDOW, &news);
 	gap_end(r, &news);
+	r->missing = 0;
 	memset(r->came, 0xff, sizeof(r->came));
 	return news;
 }
@@ -152,23 +159,15 @@ void losses_fini(struct losses *l)
 	*l = (struct losses){0};
 }
 
-static bool is(const struct reporter *r, bool has_node, uint32_t node,
-	       uint8_t hw_id)
+struct reporter *losses_find(struct losses *l, bool has_node, uint32_t node,
+			     uint8_t hw_id, uint8_t bits)
 {
-	return r->node == node && r->hw_id == hw_id && r->has_node == has_node;
-}
-
-struct reporter *losses_of(struct losses *l, bool has_node, uint32_t node,
-			   uint8_t hw_id, uint8_t bits)
-{
-	struct reporter *r = l->latest;
+	struct reporter *r;
 	uint64_t i = rng_mix((uint64_t)node << 9 | hw_id << 1 | has_node);
 
-	if (r->used && is(r, has_node, node, hw_id))
-		return r;
 	for (;; i++) {
 		r = &l->at[i & l->mask];
-		if (r->used && is(r, has_node, node, hw_id))
+		if (reporter_is(r, has_node, node, hw_id))
 			return l->latest = r;
 		if (!r->used)
 			break;

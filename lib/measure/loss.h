@@ -24,7 +24,8 @@ struct reporter {
 	uint32_t node;
 	uint8_t hw_id, bits;
 	bool used, has_node;
-	bool suspect; /* next is what would show a new numbering */
+	bool suspect;	  /* next is what would show a new numbering */
+	uint16_t missing; /* bits of came that are 0 */
 	uint32_t suspected;
 	uint32_t last;	   /* the highest number */
 	uint32_t run_from; /* the gap that is being found, if run is not 0 */
@@ -41,7 +42,19 @@ struct loss_news {
 	uint32_t from; /* the first of them */
 };
 
-/* A reporter's next number, at a time. */
+/* The usual case of loss_take(): the number after the last one, and nothing is
+ * missing. False: it is not. */
+static inline bool loss_next(struct reporter *r, uint32_t number, uint64_t ns)
+{
+	if (number != r->last + 1 || !r->received || r->missing || r->run)
+		return false;
+	r->last = number;
+	r->received++;
+	r->heard_ns = ns;
+	return true;
+}
+
+/* A reporter's number, at a time. */
 struct loss_news loss_take(struct reporter *r, uint32_t number, uint64_t ns);
 
 /* What has not come by now is lost: at the end, and when a reporter is silent.
@@ -58,7 +71,23 @@ struct losses {
 int losses_init(struct losses *l, unsigned n);
 void losses_fini(struct losses *l);
 /* NULL: there is no room for another. bits: 22 or 32. */
-struct reporter *losses_of(struct losses *l, bool has_node, uint32_t node,
-			   uint8_t hw_id, uint8_t bits);
+struct reporter *losses_find(struct losses *l, bool has_node, uint32_t node,
+			     uint8_t hw_id, uint8_t bits);
+
+static inline bool reporter_is(const struct reporter *r, bool has_node,
+			       uint32_t node, uint8_t hw_id)
+{
+	return r->used && r->node == node && r->hw_id == hw_id &&
+	       r->has_node == has_node;
+}
+
+static inline struct reporter *losses_of(struct losses *l, bool has_node,
+					 uint32_t node, uint8_t hw_id,
+					 uint8_t bits)
+{
+	if (reporter_is(l->latest, has_node, node, hw_id))
+		return l->latest;
+	return losses_find(l, has_node, node, hw_id, bits);
+}
 
 #endif

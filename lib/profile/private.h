@@ -11,8 +11,6 @@
  * like, which is not. */
 extern const struct field profile_keys[];
 
-extern const char *const profile_versions[]; /* enum int_version */
-
 /* Units of time, ns; text NULL: the end. */
 struct profile_unit {
 	const char *text;

@@ -34,6 +34,9 @@
 /* Fields by name, as files have them; NULL at the end. */
 extern const char *const profile_field_names[INT_FIELDS + 1];
 
+/* "0.5"... of each enum int_version; NULL at the end. */
+extern const char *const profile_versions[INT_ANY + 2];
+
 /* Reads a file, "-" is stdin; or an open one of that name. 0, or -errno:
  * "FILE:LINE: reason" in f, and *out is undefined. */
 int profile_read(struct int_profile *out, const char *path, struct fault *f);

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "profile/private.h"
 
-const char *const profile_versions[] = {
+const char *const profile_versions[INT_ANY + 2] = {
 	[INT_V0_5] = "0.5", [INT_V1_0] = "1.0", [INT_V2_0] = "2.0",
 	[INT_V2_1] = "2.1", [INT_ANY] = "any",	NULL,
 };

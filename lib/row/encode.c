@@ -133,6 +133,24 @@ static void json_row(const struct encoder *e, struct outbuf *o,
 	outbuf_char(o, '}');
 }
 
+/* Each lead has the character before it, which is '{' for the first. */
+static void sparse_row(const struct encoder *e, struct outbuf *o,
+		       const struct row_cell *c, const uint8_t *bytes)
+{
+	char before = '{';
+
+	for (unsigned i = 0; i < e->schema->n; i++) {
+		if (encode_is_null(&c[i]))
+			continue;
+		outbuf_char(o, before);
+		outbuf_bytes(o, e->columns[i].lead + 1,
+			     e->columns[i].lead_len - 1);
+		json_value(o, &c[i], bytes);
+		before = ',';
+	}
+	outbuf_word(o, before == '{' ? "{}" : "}");
+}
+
 static void csv_value(struct outbuf *o, const struct row_cell *c,
 		      const uint8_t *bytes)
 {
@@ -263,6 +281,8 @@ void encoder_row(const struct encoder *e, struct outbuf *o,
 
 	if (e->fmt == ROW_NDJSON)
 		json_row(e, o, c, b->bytes);
+	else if (e->fmt == ROW_SPARSE)
+		sparse_row(e, o, c, b->bytes);
 	else if (e->fmt == ROW_CSV)
 		csv_row(e, o, c, b->bytes);
 	else
@@ -301,6 +321,22 @@ struct encoder *encoder_open(enum row_format fmt, const struct schema *s)
 		return e;
 	encoder_close(e);
 	return NULL;
+}
+
+bool encoder_say_schema(struct encoder *e)
+{
+	static const char form[] = "{\"measurement\":\"%s\",%s";
+	struct column *first = &e->columns[0];
+	size_t room = sizeof(form) + strlen(e->schema->name) + first->lead_len;
+	char *lead = malloc(room);
+
+	if (!lead)
+		return false;
+	first->lead_len = (size_t)snprintf(lead, room, form, e->schema->name,
+					   first->lead + 1);
+	free(first->lead);
+	first->lead = lead;
+	return true;
 }
 
 void encoder_close(struct encoder *e)

@@ -24,6 +24,7 @@ enum row_format {
 	ROW_TEXT,
 	ROW_CSV,
 	ROW_NDJSON,
+	ROW_SPARSE, /* NDJSON without what is null; for who has defaults */
 };
 
 /* "text", "csv", "ndjson"; -1 for others. */
@@ -34,6 +35,9 @@ struct outbuf;
 
 /* For the rows of one schema; NULL: no memory. The schema outlives it. */
 struct encoder *encoder_open(enum row_format fmt, const struct schema *s);
+/* NDJSON: rows begin with the field measurement from now on, the schema's name:
+ * for streams that have several. False: no memory. */
+bool encoder_say_schema(struct encoder *e);
 /* The header line, where the format has one; then rows. */
 void encoder_head(const struct encoder *e, struct outbuf *o);
 void encoder_row(const struct encoder *e, struct outbuf *o,
@@ -54,5 +58,8 @@ bool encode_is_null(const struct row_cell *c);
  * another schema; not without head. NULL: no memory.
  */
 struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head);
+/* The same for rows of several schemas: those of NDJSON, which has no headers,
+ * say of which they are (encoder_say_schema()). */
+struct row_sink *stream_sink_mixed(FILE *out, enum row_format fmt, bool head);
 
 #endif

@@ -9,7 +9,7 @@
 struct stream_sink {
 	struct row_sink sink;
 	enum row_format fmt;
-	bool head;
+	bool head, mixed;
 	const struct schema *schema; /* of e */
 	struct encoder *e;
 	struct outbuf o;
@@ -22,7 +22,8 @@ static int turn_to(struct stream_sink *s, const struct schema *to)
 		return 0;
 	encoder_close(s->e);
 	s->schema = NULL;
-	if (!(s->e = encoder_open(s->fmt, to)))
+	if (!(s->e = encoder_open(s->fmt, to)) ||
+	    (s->mixed && !encoder_say_schema(s->e)))
 		return -ENOMEM;
 	s->schema = to;
 	if (s->head)
@@ -64,7 +65,8 @@ static int stream_close(struct row_sink *sink)
 	return rc;
 }
 
-struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head)
+static struct row_sink *open_sink(FILE *out, enum row_format fmt, bool head,
+				  bool mixed)
 {
 	struct stream_sink *s = calloc(1, sizeof(*s));
 
@@ -73,6 +75,17 @@ struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head)
 	s->sink = (struct row_sink){stream_put, stream_flush, stream_close};
 	s->fmt = fmt;
 	s->head = head;
+	s->mixed = mixed;
 	s->o.out = out;
 	return &s->sink;
+}
+
+struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head)
+{
+	return open_sink(out, fmt, head, false);
+}
+
+struct row_sink *stream_sink_mixed(FILE *out, enum row_format fmt, bool head)
+{
+	return open_sink(out, fmt, head, true);
 }

@@ -29,7 +29,7 @@ void events_node(void *ctx, struct node *n)
 
 	set_node(t, n);
 	for (unsigned m = 0; m < METRIC_OF_HOP; m++)
-		n->dist[m] = dist_of_none(t);
+		n->dist[m] = t->none;
 }
 
 void event_tell(struct telemetry *t, enum telemetry_kind kind,

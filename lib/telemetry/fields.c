@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "telemetry/fields.h"
 
+static uint8_t shift_of(const struct int_part *p)
+{
+	return (uint8_t)(8 * (p->word + p->word_len - p->at - p->len));
+}
+
+static void add_other(struct hop_field *f, const struct int_part *p)
+{
+	f->width = FIELD_ODD;
+	f->other.word = p->word;
+	f->other.shift = shift_of(p);
+	f->other.len = p->word_len;
+	f->other.bytes = p->len;
+}
+
 static struct hop_field field_of(const struct int_plan *plan,
 				 enum int_field which)
 {
@@ -13,9 +27,11 @@ static struct hop_field field_of(const struct int_plan *plan,
 	f.width = p->word_len == 4   ? FIELD_4
 		  : p->word_len == 8 ? FIELD_8
 				     : FIELD_ODD;
-	f.shift = (uint8_t)(8 * (p->word + p->word_len - p->at - p->len));
-	f.mask = p->len >= 8 ? UINT64_MAX : (1ULL << 8 * p->len) - 1;
+	f.shift = shift_of(p);
+	f.mask = int_ones(p->len);
 	f.scale = p->scale;
+	if (p->other)
+		add_other(&f, &plan->part[INT_FIELDS - 1 + p->other]);
 	return f;
 }
 
@@ -68,6 +84,10 @@ uint64_t field_odd(const struct hop_field *f, const uint8_t *hop, bool *told)
 {
 	uint64_t w = int_load(hop + f->word, f->len);
 
-	*told = w != (f->len >= 8 ? UINT64_MAX : (1ULL << 8 * f->len) - 1);
-	return w >> f->shift & f->mask;
+	*told = w != int_ones(f->len);
+	if (*told || !f->other.len)
+		return w >> f->shift & f->mask;
+	w = int_load(hop + f->other.word, f->other.len);
+	*told = w != int_ones(f->other.len);
+	return w >> f->other.shift & int_ones(f->other.bytes);
 }

@@ -17,7 +17,7 @@ enum field_width {
 	FIELD_NONE,
 	FIELD_4, /* a word of 4 bytes, as almost all are */
 	FIELD_8,
-	FIELD_ODD,
+	FIELD_ODD, /* of any length, or there is another place to look */
 };
 
 struct hop_field {
@@ -27,6 +27,11 @@ struct hop_field {
 	uint8_t len;   /* of the word, if odd */
 	uint32_t scale;
 	uint64_t mask;
+	/* Where the field is too, if that word is all ones (struct int_part);
+	 * len 0: nowhere. */
+	struct {
+		uint8_t word, shift, len, bytes;
+	} other;
 };
 
 /* What identifies that of which a hop tells. */
@@ -92,7 +97,7 @@ static inline uint64_t field_raw(const struct hop_field *f, const uint8_t *hop,
 static inline uint64_t field_number(const struct hop_field *f,
 				    const uint8_t *hop, bool *told)
 {
-	return field_raw(f, hop, told) * f->scale;
+	return int_scaled(field_raw(f, hop, told), f->scale);
 }
 
 /* An id of an interface, a queue or a buffer. */

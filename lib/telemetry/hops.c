@@ -8,19 +8,39 @@ enum {
 	SECOND = 1000000000,
 };
 
-static const struct fields *fields_for(struct telemetry *t,
-				       const struct int_plan *plan)
+static void make(struct made *m, const struct int_plan *plan)
 {
-	struct fields *f = &t->plan[rng_mix((uintptr_t)plan) % PLANS];
-
-	if (!fields_are(f, plan))
-		fields_of(f, plan);
-	return f;
+	fields_of(&m->fields, plan);
+	picks_of(&m->picks, &m->fields);
 }
 
-/*
- * A reporter that has pushed its metadata on the stack as well is there once.
- * Its fields are a copy: two plans may want one place.
+static const struct made *made_of(struct telemetry *t,
+				  const struct int_plan *plan)
+{
+	struct made *m;
+
+	if (fields_are(&t->latest->fields, plan))
+		return t->latest;
+	m = &t->plan[rng_mix((uintptr_t)plan) % PLANS];
+	if (!fields_are(&m->fields, plan))
+		make(m, plan);
+	return t->latest = m;
+}
+
+/* Of the reporter's plan: a copy if both plans want one place. */
+static const struct fields *own_fields(struct telemetry *t,
+				       const struct int_view *v)
+{
+	const struct made *m = made_of(t, v->own.plan);
+
+	if (!v->stack.plan || v->stack.plan == v->own.plan ||
+	    made_of(t, v->stack.plan) != m)
+		return &m->fields;
+	make(&t->own_plan, v->own.plan);
+	return &t->own_plan.fields;
+}
+
+/* A reporter that has pushed its metadata on the stack as well is there once.
  */
 static bool adds_hop(const struct view_hops *vh)
 {
@@ -34,19 +54,14 @@ void view_hops_of(struct telemetry *t, struct view_hops *vh,
 	*vh = (struct view_hops){.v = v, .reporter = NODE_UNKNOWN};
 	if (v->from.has_node)
 		vh->reporter = v->from.node;
+	if (v->own.plan && v->own.n)
+		vh->own = own_fields(t, v);
 	if (v->stack.plan && v->stack.n) {
-		vh->stack = fields_for(t, v->stack.plan);
+		vh->stack = &made_of(t, v->stack.plan)->fields;
 		vh->n = vh->stacked = v->stack.n;
 	}
-	if (v->own.plan && v->own.n) {
-		vh->own = fields_for(t, v->own.plan);
-		if (vh->own == vh->stack && v->own.plan != v->stack.plan) {
-			fields_of(&t->own_plan, v->own.plan);
-			vh->own = &t->own_plan;
-			vh->stack = fields_for(t, v->stack.plan);
-		}
+	if (vh->own)
 		vh->n += adds_hop(vh);
-	}
 }
 
 uint64_t view_node(const struct view_hops *vh, unsigned i)
@@ -94,7 +109,7 @@ static bool difference(struct telemetry *t, const struct hop_field *f,
 		t->ledger.skewed++;
 		return false;
 	}
-	*ns = by * f->scale;
+	*ns = int_scaled(by, f->scale);
 	return true;
 }
 

@@ -5,17 +5,23 @@
 
 #include "measure/loss.h"
 #include "telemetry/paths.h"
+#include "telemetry/picks.h"
 #include "telemetry/sink.h"
 
 enum {
 	PLANS = 64, /* plans that are kept made ready */
 };
 
-/* A distribution for what has none: counts only. */
-struct dist_none {
-	struct dist_shape shape;
-	uint64_t count[2];
+/* A plan made ready. */
+struct made {
+	struct fields fields;
+	struct picks picks;
 };
+
+/* Shapes of distributions, a lane for each metric of a hop: vector.c. */
+struct vector_lanes {
+	uint32_t min[8], range[8], over[8], sub[8], first[8], most_shift[8];
+} __attribute__((aligned(64)));
 
 struct telemetry {
 	struct telemetry_options o;
@@ -32,7 +38,9 @@ struct telemetry {
 	struct dists dists;
 	struct losses losses;
 	struct telemetry_rows rows;
-	struct dist_none none;
+	struct dist *none; /* for what has no distribution: counts only */
+	bool vector;	   /* vector.h does what steady.h does */
+	struct vector_lanes lanes;
 
 	uint64_t now_ns, keep_ns; /* it is; when to look after things next */
 	uint64_t second_ns, second_events; /* of the budget: its end */
@@ -40,15 +48,11 @@ struct telemetry {
 	struct sweep push_flows, push_objects, settle;
 	struct telemetry_ledger ledger;
 
-	struct fields plan[PLANS], own_plan;
+	struct made plan[PLANS], own_plan;
+	const struct made *latest;   /* of plan[] */
 	struct flow_hop scratch_hop; /* of hops that are not kept */
 	struct flow_wide scratch_wide;
 };
-
-static inline struct dist *dist_of_none(struct telemetry *t)
-{
-	return (struct dist *)&t->none;
-}
 
 /* A number as a metric's value. */
 static inline uint32_t value_of(struct telemetry *t, uint64_t number)

@@ -142,7 +142,7 @@ void push_flow(void *ctx, struct flow_entry *f, enum flow_leaves why)
 
 void push_distributions(struct telemetry *t)
 {
-	const struct dist *none = dist_of_none(t);
+	const struct dist *none = t->none;
 
 	for (uint64_t i = 1; i <= t->objects.counters.nodes; i++) {
 		const struct node *n = &t->objects.node[i];

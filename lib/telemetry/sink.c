@@ -8,6 +8,7 @@
 #include "telemetry/events.h"
 #include "telemetry/push.h"
 #include "telemetry/take.h"
+#include "telemetry/vector.h"
 
 #define NOTE(name) LEDGER_FIELD(struct telemetry_ledger, name, LEDGER_NOTE)
 
@@ -49,7 +50,7 @@ enum {
 	KEEP_NS = 10000000,	/* things are looked after so often */
 	SETTLE_NS = 1000000000, /* a reporter that is silent as long */
 	CHUNK = 64,		/* views that are hashed at once */
-	AHEAD = 6, /* views between asking for a flow's memory and its use */
+	AHEAD = 4, /* views between asking for a flow's memory and its use */
 	LINE = 64,
 };
 
@@ -76,11 +77,30 @@ void telemetry_defaults(struct telemetry_options *o)
 		dist_log(&o->shape[m], 0, UINT32_MAX, 4);
 }
 
+/* Every value is counted somewhere in it, whatever shape it was meant for. */
+static int open_none(struct telemetry *t)
+{
+	uint32_t bins = 0;
+
+	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
+		if (t->o.shape[m].bins > bins)
+			bins = t->o.shape[m].bins;
+	t->none = calloc(1, sizeof(*t->none) + (bins + 2) * sizeof(uint64_t));
+	if (!t->none)
+		return -ENOMEM;
+	t->none->shape = (struct dist_shape){.width = 1, .bins = bins};
+	t->vector = vector_can(t->o.shape);
+	vector_lanes_of(&t->lanes, t->o.shape);
+	return 0;
+}
+
 static int open_parts(struct telemetry *t, const struct telemetry_sinks *sinks)
 {
 	const struct telemetry_options *o = &t->o;
-	int rc = flows_init(&t->flows, &o->flows);
+	int rc = open_none(t);
 
+	if (!rc)
+		rc = flows_init(&t->flows, &o->flows);
 	if (!rc)
 		rc = objects_init(&t->objects, &o->objects);
 	if (!rc)
@@ -98,14 +118,15 @@ int telemetry_open(struct telemetry **out, const struct telemetry_options *o,
 		   const struct telemetry_thresholds *th,
 		   const struct telemetry_sinks *sinks)
 {
-	struct telemetry *t = calloc(1, sizeof(*t));
+	struct telemetry *t = aligned_alloc(64, sizeof(*t));
 	int rc;
 
 	if (!t)
 		return -ENOMEM;
+	memset(t, 0, sizeof(*t));
 	t->o = *o;
 	t->widen = t->generation = 1;
-	t->none.shape = (struct dist_shape){.width = 1}; /* all is over */
+	t->latest = t->plan;
 	t->push_flows.period_ns = t->push_objects.period_ns = o->push_ns;
 	t->settle.period_ns = SETTLE_NS;
 	rc = open_parts(t, sinks);
@@ -135,6 +156,7 @@ void telemetry_close(struct telemetry *t)
 	dists_fini(&t->dists);
 	losses_fini(&t->losses);
 	free(t->node_threshold);
+	free(t->none);
 	free(t);
 }
 
@@ -249,7 +271,7 @@ const struct telemetry_ledger *telemetry_counters(struct telemetry *t)
 	const struct objects_counters *oc = &t->objects.counters;
 
 	t->ledger.unplaced = oc->no_node + oc->no_place + oc->no_object;
-	t->ledger.undistributed = t->none.count[0] + t->none.count[1];
+	t->ledger.undistributed = dist_samples(t->none);
 	t->ledger.pathless = t->paths.no_room;
 	return &t->ledger;
 }

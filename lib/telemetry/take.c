@@ -9,6 +9,7 @@
 #include "telemetry/steady.h"
 #include "telemetry/track.h"
 #include "telemetry/value.h"
+#include "telemetry/vector.h"
 
 struct taking {
 	struct telemetry *t;
@@ -151,20 +152,25 @@ static bool where_it_was(const struct taking *c)
 	return true;
 }
 
+static inline void end_to_end(struct telemetry *t, uint64_t ts_ns,
+			      struct flow_entry *f, uint64_t ns)
+{
+	uint32_t v = value_of(t, ns);
+
+	if (watch_out(&f->watch, v))
+		value_flow(t, ts_ns, f, v);
+	meter_add(&f->latency, v);
+	if (f->path)
+		dist_add(t->paths.path[f->path].dist, v);
+	t->ledger.values++;
+}
+
 static void take_end_to_end(struct taking *c)
 {
 	uint64_t ns = c->latency.sum;
-	uint32_t v;
 
-	if (c->latency.n != c->hops.n && !view_end_to_end(c->t, &c->hops, &ns))
-		return;
-	v = value_of(c->t, ns);
-	if (watch_out(&c->f->watch, v))
-		value_flow(c->t, c->v->ts_ns, c->f, v);
-	meter_add(&c->f->latency, v);
-	if (c->f->path)
-		dist_add(c->t->paths.path[c->f->path].dist, v);
-	c->t->ledger.values++;
+	if (c->latency.n == c->hops.n || view_end_to_end(c->t, &c->hops, &ns))
+		end_to_end(c->t, c->v->ts_ns, c->f, ns);
 }
 
 /* Counts stay below 2^32: means forget by half each 2^31 packets. */
@@ -183,20 +189,19 @@ static __attribute__((noinline)) void halve(struct telemetry *t,
 	meter_halve(&f->latency);
 }
 
-static void take_flow(struct taking *c)
+static inline void take_flow(struct telemetry *t, const struct int_view *v,
+			     struct flow_entry *f)
 {
-	struct flow_entry *f = c->f;
-
 	if (!f->packets++) {
-		f->first_ns = c->v->ts_ns;
-		f->generation = c->t->generation;
+		f->first_ns = v->ts_ns;
+		f->generation = t->generation;
 	}
 	if ((f->packets & 0x7fffffff) == 0)
-		halve(c->t, f);
-	f->bytes += c->v->ip_len;
-	f->last_ns = c->v->ts_ns;
-	if (f->generation != c->t->generation)
-		events_renew(c->t, f);
+		halve(t, f);
+	f->bytes += v->ip_len;
+	f->last_ns = v->ts_ns;
+	if (f->generation != t->generation)
+		events_renew(t, f);
 }
 
 static void tell_reporter(struct telemetry *t, const struct reporter *r,
@@ -228,7 +233,7 @@ void take_news(struct telemetry *t, const struct reporter *r,
 	t->ledger.restarts += news->restart;
 }
 
-static void take_report(struct telemetry *t, const struct int_view *v)
+static inline void take_report(struct telemetry *t, const struct int_view *v)
 {
 	const struct int_from *from = &v->from;
 	struct reporter *r = losses_of(&t->losses, from->has_node, from->node,
@@ -240,6 +245,8 @@ static void take_report(struct telemetry *t, const struct int_view *v)
 		t->ledger.unnumbered++;
 		return;
 	}
+	if (loss_next(r, from->sequence, v->ts_ns))
+		return;
 	late = r->late;
 	repeated = r->repeated;
 	news = loss_take(r, from->sequence, v->ts_ns);
@@ -249,17 +256,15 @@ static void take_report(struct telemetry *t, const struct int_view *v)
 		take_news(t, r, &news, v->ts_ns);
 }
 
-static bool is_whole(const struct view_hops *vh)
-{
-	return vh->stacked && !(vh->v->flags & (INT_DROPPED | INT_INTERMEDIATE |
-						INT_MTU_EXCEEDED));
-}
+enum {
+	PARTIAL = INT_DROPPED | INT_INTERMEDIATE | INT_MTU_EXCEEDED,
+};
 
 static void take_metadata(struct taking *c)
 {
 	struct telemetry_ledger *l = &c->t->ledger;
 
-	c->whole = is_whole(&c->hops);
+	c->whole = c->hops.stacked && !(c->v->flags & PARTIAL);
 	l->hops += c->hops.n;
 	l->keyless += !c->f;
 	l->partial += !c->whole;
@@ -276,25 +281,55 @@ static void take_metadata(struct taking *c)
 	}
 }
 
-void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash)
+static void take_any(struct telemetry *t, const struct int_view *v,
+		     struct flow_entry *f)
 {
-	struct taking c = {.t = t, .v = v};
+	struct taking c = {.t = t, .v = v, .f = f};
 
-	t->ledger.views++;
-	if (v->from.report)
-		take_report(t, v);
 	view_hops_of(t, &c.hops, v);
-	if (!c.hops.n && !v->key_len) {
+	if (!c.hops.n && !f) {
 		t->ledger.empty++;
 		return;
 	}
 	t->ledger.used++;
-	if (v->key_len) {
-		c.f = flows_get(&t->flows, hash, v->key, v->key_len);
-		take_flow(&c);
-	}
 	if (c.hops.n)
 		take_metadata(&c);
 	else
 		t->ledger.hopless++;
+}
+
+/* A stack of the plan that was seen last, along the path that the flow took.
+ * False: it is not, or not to be taken so; nothing was done. */
+static inline bool take_next(struct telemetry *t, const struct int_view *v,
+			     struct flow_entry *f)
+{
+	const struct made *m = t->latest;
+	uint64_t latency;
+
+	if (!t->vector || !v->stack.n || !v->stack.plan || v->own.n ||
+	    v->flags & PARTIAL || !fields_are(&m->fields, v->stack.plan) ||
+	    !vector_take(t, f, v, &m->picks, &latency))
+		return false;
+	t->ledger.used++;
+	t->ledger.hops += v->stack.n;
+	t->ledger.values++; /* the path */
+	if (m->fields.metric[METRIC_HOP_LATENCY].width)
+		end_to_end(t, v->ts_ns, f, latency);
+	return true;
+}
+
+void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash)
+{
+	struct flow_entry *f = NULL;
+
+	t->ledger.views++;
+	if (v->from.report)
+		take_report(t, v);
+	if (v->key_len) {
+		f = flows_get(&t->flows, hash, v->key, v->key_len);
+		take_flow(t, v, f);
+		if (take_next(t, v, f))
+			return;
+	}
+	take_any(t, v, f);
 }

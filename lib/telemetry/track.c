@@ -7,7 +7,7 @@ void track_dist(struct telemetry *t, struct node *n, enum metric m)
 {
 	struct dist *d;
 
-	if (n->dist[m] != dist_of_none(t) || !t->o.shape[m].bins ||
+	if (n->dist[m] != t->none || !t->o.shape[m].bins ||
 	    n->id == NODE_UNKNOWN)
 		return;
 	d = dists_new(&t->dists, &t->o.shape[m]);
@@ -123,7 +123,7 @@ static void take_path(struct telemetry *t, struct flow_entry *f,
 	f->path = path_of(ps, now.at, now.n, &fresh);
 	if (!fresh)
 		return;
-	ps->path[f->path].dist = dist_of_none(t);
+	ps->path[f->path].dist = t->none;
 	if (t->o.shape[METRIC_FLOW_LATENCY].bins) {
 		struct dist *d = dists_new(&t->dists,
 					   &t->o.shape[METRIC_FLOW_LATENCY]);

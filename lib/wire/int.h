@@ -219,6 +219,10 @@ struct int_view {
 void int_view_ip(struct int_view *v, const uint8_t *ip, size_t len);
 void int_view_frame(struct int_view *v, const uint8_t *frame, size_t len);
 
+/* The same of an IP header that has been read: wire/net.h. */
+struct net_ip;
+void int_view_net(struct int_view *v, const struct net_ip *ip);
+
 /* Whether the flow is UDP to a port. */
 static inline bool int_view_to_udp(const struct int_view *v, uint16_t port)
 {

@@ -66,33 +66,59 @@ static inline bool plain6(struct int_view *v, const uint8_t *ip, size_t len)
 	return true;
 }
 
-/* The long way, which tells all else apart. Not inlined, so that the short one
- * keeps no registers for it. */
-static __attribute__((noinline)) void
-flow_any(struct int_view *v, const uint8_t *data, size_t len,
-	 int (*decode)(struct net_packet *, const uint8_t *, size_t))
+void int_view_net(struct int_view *v, const struct net_ip *ip)
 {
-	struct net_packet p;
+	size_t addresses = ip->version == 4 ? 2 * KEY_IP4_LEN : 2 * KEY_IP6_LEN;
+	bool ports = !ip->later && (ip->protocol == NET_PROTO_TCP ||
+				    ip->protocol == NET_PROTO_UDP);
 
 	_Static_assert(sizeof(v->key) >= KEY_FLOW6_LEN, "a key of IPv6 fits");
 	v->key_len = 0;
 	v->ip_len = 0;
-	if (decode(&p, data, len) != 0)
+	if (ports &&
+	    !l4_plain(ip->protocol, ip->l4.p, cur_left(&ip->l4), ip->l4_len))
 		return;
-	v->key_len = (uint8_t)key_of_packet(v->key, &p);
-	v->ip_len = p.ip_len;
+	memcpy(v->key, ip->src, addresses);
+	if (ports)
+		memcpy(v->key + addresses, ip->l4.p, 4);
+	else
+		memset(v->key + addresses, 0, 4);
+	v->key[addresses + 4] = ip->protocol;
+	v->key_len = (uint8_t)(addresses + KEY_FLOW_REST);
+	v->ip_len = ip->len;
+}
+
+/* The long way, which tells all else apart. Not inlined, so that the short one
+ * keeps no registers for it. */
+static __attribute__((noinline)) void flow_any(struct int_view *v,
+					       uint16_t type, struct cur *c)
+{
+	struct net_ip ip;
+
+	if (net_ip_decode(&ip, type, c) == 0) {
+		int_view_net(v, &ip);
+		return;
+	}
+	v->key_len = 0;
+	v->ip_len = 0;
 }
 
 void int_view_ip(struct int_view *v, const uint8_t *ip, size_t len)
 {
-	if (!plain4(v, ip, len) && !plain6(v, ip, len))
-		flow_any(v, ip, len, net_ip_packet_decode);
+	struct cur c = cur_of(ip, len);
+
+	if (plain4(v, ip, len) || plain6(v, ip, len))
+		return;
+	flow_any(v,
+		 len && ip[0] >> 4 == 4 ? NET_ETHERTYPE_IP4 : NET_ETHERTYPE_IP6,
+		 &c);
 }
 
 void int_view_frame(struct int_view *v, const uint8_t *frame, size_t len)
 {
-	const uint8_t *ip = frame + NET_ETH_LEN;
-	unsigned type = 0;
+	const uint8_t *ip = frame + NET_ETH_LEN, *at;
+	struct cur c = cur_of(frame, len);
+	int type = 0;
 
 	if (len >= NET_ETH_LEN)
 		type = be16_load(frame + NET_ETH_AT_TYPE);
@@ -100,5 +126,6 @@ void int_view_frame(struct int_view *v, const uint8_t *frame, size_t len)
 		return;
 	if (type == NET_ETHERTYPE_IP6 && plain6(v, ip, len - NET_ETH_LEN))
 		return;
-	flow_any(v, frame, len, net_packet_decode);
+	type = net_eth_skip(&c, &at);
+	flow_any(v, type < 0 ? 0 : (uint16_t)type, &c);
 }

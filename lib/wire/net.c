@@ -302,54 +302,36 @@ static int tcp_decode(struct net_packet *pkt, struct net_ip *ip)
 	return 0;
 }
 
-static int packet_decode(struct net_packet *out, struct net_ip *ip)
+int net_packet_decode(struct net_packet *out, const uint8_t *frame, size_t len)
 {
-	struct net_packet pkt = {
-		.version = ip->version,
-		.protocol = ip->protocol,
-		.ttl = ip->ttl,
-		.fragment = ip->later,
-		.src = ip->src,
-		.dst = ip->dst,
-		.ip_id = ip->id,
-		.ip_len = ip->len,
-	};
+	struct net_packet pkt;
 	const uint8_t *p;
-	int rc;
+	struct net_ip ip;
+	int rc = ip_decode(&ip, frame, len);
 
-	if (!ip->later && ip->protocol == NET_PROTO_TCP) {
-		if ((rc = tcp_decode(&pkt, ip)))
+	if (rc)
+		return rc;
+	pkt = (struct net_packet){
+		.version = ip.version,
+		.protocol = ip.protocol,
+		.ttl = ip.ttl,
+		.fragment = ip.later,
+		.src = ip.src,
+		.dst = ip.dst,
+		.ip_id = ip.id,
+		.ip_len = ip.len,
+	};
+	if (!ip.later && ip.protocol == NET_PROTO_TCP) {
+		if ((rc = tcp_decode(&pkt, &ip)))
 			return rc;
-	} else if (!ip->later && ip->protocol == NET_PROTO_UDP) {
-		if (!(p = cur_take(&ip->l4, NET_UDP_LEN)))
+	} else if (!ip.later && ip.protocol == NET_PROTO_UDP) {
+		if (!(p = cur_take(&ip.l4, NET_UDP_LEN)))
 			return -EBADMSG;
 		pkt.src_port = be16_load(p);
 		pkt.dst_port = be16_load(p + NET_UDP_AT_DST);
 	}
 	*out = pkt;
 	return 0;
-}
-
-int net_packet_decode(struct net_packet *out, const uint8_t *frame, size_t len)
-{
-	struct net_ip ip;
-	int rc = ip_decode(&ip, frame, len);
-
-	return rc ? rc : packet_decode(out, &ip);
-}
-
-int net_ip_packet_decode(struct net_packet *out, const uint8_t *data,
-			 size_t len)
-{
-	struct cur c = cur_of(data, len);
-	struct net_ip ip;
-	int rc;
-
-	if (len && data[0] >> 4 == 4)
-		rc = ip4_decode(&ip, &c);
-	else
-		rc = ip6_decode(&ip, &c);
-	return rc ? rc : packet_decode(out, &ip);
 }
 
 int net_udp4_encode(uint8_t *buf, size_t cap, const struct net_udp4 *h,

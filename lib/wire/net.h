@@ -51,9 +51,6 @@ struct net_packet {
  * after the headers: only what is read must be there. */
 int net_packet_decode(struct net_packet *out, const uint8_t *frame, size_t len);
 
-/* The same of a packet that begins with its IP header. */
-int net_ip_packet_decode(struct net_packet *out, const uint8_t *ip, size_t len);
-
 /* An IP header and what follows it. */
 struct net_ip {
 	uint8_t version, protocol, ttl;

@@ -225,6 +225,54 @@ by_node() { sort -s -k1,2; }
 	run -1 grep -E '"event":"(new_key|change)","metric":"(hop_latency|path)' after
 }
 
+@test "a filter: of nodes, latencies, nets, in one hop" {
+	generate md 2.1
+	node=$(cut -d, -f6 truth.csv | sed -n 2p)
+	run -0 --separate-stderr int-collect -r in.pcap -R flow -o ndjson \
+		-f "node $node and hop.latency > 2us and src net 10.128.0.0/9"
+	balances - <<<"$stderr"
+	jq -r '"\(.flow) \(.packets)"' <<<"$output" | sort >flows
+	awk -F, -v node="$node" 'NR > 1 && $6 == node && $9 > 2000 { n[$3]++ }
+		END { for (f in n) print f, n[f] }' truth.csv | sort >want
+	[ -s want ]
+	diff want flows
+	run -2 int-collect -r in.pcap -f "node 7 and"
+	[[ $output == *"at 'the end'"* ]]
+	int-collect --help-fields -o csv | grep -q '^hop.latency,ns,'
+}
+
+@test "as DTA reports into a region: paths, postcards, counters, events" {
+	local region=dta-test-$$-int n
+
+	generate md 2.1 --ipv6 30
+	dta-collect --create --layout "$EXAMPLES/int-collect.ini" --region "$region"
+	int-collect -r in.pcap -R none --dta reports.pcap -o ndjson 2>ledger
+	int-collect -r in.pcap -R none --dta - -q |
+		dta-translate -q -r - --region "$region"
+	awk -F, 'NR > 1 && $1 != p { if (p != "") print f, s; p = $1; f = $3; s = "" }
+		NR > 1 { s = s (s == "" ? "" : ",") $6 } END { print f, s }' truth.csv |
+		sort -u >paths
+	for v in 4 6; do
+		{ [ $v = 4 ] && grep -v '^\[' paths || grep '^\[' paths; } >want
+		[ -s want ]
+		cut -d' ' -f1 want >keys
+		dta-query path --region "$region" --keys keys \
+			-t $([ $v = 4 ] && echo cards || echo cards6) -o ndjson |
+			jq -r '"\(.key) \(.path | join(","))"' | sort |
+			diff want -
+		awk -F, -v v=$v 'NR > 1 && $5 == 1 && (v == 6) == ($3 ~ /^\[/) { n[$3]++ }
+			END { for (f in n) print f, n[f] }' truth.csv | sort >want
+		dta-query count --region "$region" --keys keys \
+			-t $([ $v = 4 ] && echo packets || echo packets6) -o ndjson |
+			jq -r '"\(.key) \(.count)"' | sort | diff want -
+	done
+	n=$(int-collect -q -r in.pcap -R event -e change -o ndjson | wc -l)
+	[ "$n" -gt 0 ]
+	[ "$(dta-query list --region "$region" -t events 1 -o ndjson | wc -l)" = "$n" ]
+	balances - <<<"$(grep '"stage":"dta"' ledger)"
+	dta-collect --remove --region "$region"
+}
+
 # --- packets on --------------------------------------------------------------
 
 # Records of the two captures; their file headers differ.
@@ -278,7 +326,7 @@ frames() { tshark -r "$1" -x 2>/dev/null; }
 				<in.pcap >bad.pcap 2>told
 			run -0 --separate-stderr int-collect -o ndjson -r bad.pcap \
 				-R none -w out.pcap
-			balances - <<<"$(grep -v '"stage":"flows"' <<<"$stderr")"
+			balances - <<<"$stderr"
 			[ "$(counter frames <<<"$stderr")" = \
 				"$(sed -n 's/.* out=\([0-9]*\)$/\1/p' told)" ]
 		done

@@ -169,3 +169,21 @@ run_example() {
 		done
 	done
 }
+
+@test "the page of profiles has each key, and the fields of all bits" {
+	local key
+
+	int-collect --profile 2.1 --show-profile >profile.ini
+	sed -n '2,/^$/s/ = .*//p' profile.ini >keys
+	[ "$(wc -l <keys)" -gt 10 ]
+	while read -r key; do
+		grep -qE "^\.It Cm (.* , )?$key( |$)" "$TOP/man/int-profile.5" ||
+			{ echo "$key"; return 1; }
+	done <keys
+	grep -oE '[a-z_0-9]+:[1-8]' profile.ini | sed 's/:.*//' | sort -u >fields
+	[ "$(wc -l <fields)" -gt 10 ]
+	while read -r key; do
+		sed -n '/^The fields are$/,/^\.Pp/p' "$TOP/man/int-profile.5" |
+			grep -qw "$key" || { echo "$key"; return 1; }
+	done <fields
+}

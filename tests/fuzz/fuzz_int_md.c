@@ -101,6 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (int_decode(&v, d, &at, data, size))
 		return 0;
 	sink = look(&v, data + at.end);
+	(void)sink;
 	if (type == NET_ETHERTYPE_ETH)
 		push(&at, &v, d, data, size);
 	return 0;

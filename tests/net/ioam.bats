@@ -53,6 +53,9 @@ columns() {
 			printf "%s%s", $c[i], i < n ? " " : "\n" }'
 }
 
+# All of 40 packets are in the queue, but the few that its bucket lets by.
+queued() { on b tc -s qdisc show dev b1 | grep -q 'backlog .* 3[0-9]p'; }
+
 @test "routers' ids, interfaces, data and times, as they were set" {
 	hear
 	say 10 0xfff000 123 45
@@ -94,8 +97,6 @@ columns() {
 	on b tc qdisc add dev b1 root tbf rate 8kbit burst 400 limit 1000000
 	hear
 	say 40 0xfff000 123 45
-	# all are in the queue, but the few that the bucket lets by
-	queued() { on b tc -s qdisc show dev b1 | grep -q 'backlog .* 3[0-9]p'; }
 	wait_for queued
 	on b tc qdisc change dev b1 root tbf rate 1gbit burst 40000 limit 1000000
 	wait_for arrived 40
@@ -128,4 +129,44 @@ columns() {
 	# 13 bytes are 4 words with their zeros
 	[ "$(columns 3 5 8 21 22 | uniq -c)" = \
 		"      2 1 12 3,2 0,4 16777215,777" ]
+}
+
+@test "int-collect at the sink: the queue's rise is an event of that router" {
+	local n
+
+	# ids as a router has them that nobody has given wide ones: all ones
+	for n in a b; do
+		on $n sysctl -qw "net.ipv6.ioam6_id_wide=$(((1 << 56) - 1))"
+		ip -n "$NET-$n" ioam namespace del 123
+		ip -n "$NET-$n" ioam namespace add 123
+	done
+	on a sysctl -qw net.ipv6.conf.a0.ioam6_id_wide=$((0xffffffff)) \
+		net.ipv6.conf.a1.ioam6_id_wide=$((0xffffffff))
+	on b sysctl -qw net.ipv6.conf.b0.ioam6_id_wide=$((0xffffffff)) \
+		net.ipv6.conf.b1.ioam6_id_wide=$((0xffffffff))
+	on b tc qdisc add dev b1 root tbf rate 8kbit burst 400 limit 1000000
+	start c events.log int-collect -i c0 --no-xdp -o ndjson \
+		-R event -e new_key,rise -t queue_occupancy=1000,5000,2000 \
+		-w restored.pcap
+	collector=$PID
+	wait_for listens events.log
+	say 40 0xfff000 123 45
+	wait_for queued
+	on b tc qdisc change dev b1 root tbf rate 1gbit burst 40000 limit 1000000
+	# one rise, of the last router's egress; the path of 40 flows
+	risen() { grep -q '"event":"rise"' events.log.out; }
+	wait_for risen
+	paths() {
+		[ "$(grep -c '"metric":"path".*"path":\[2,3]' events.log.out)" = 40 ]
+	}
+	wait_for paths
+	stop "$collector"
+	[ "$(grep -c '"event":"rise"' events.log.out)" = 1 ]
+	grep '"event":"rise"' events.log.out |
+		grep '"metric":"queue_occupancy","node":3,"egress":22,'
+	balances events.log
+	# and the packets go on without their traces
+	"$TOOLS/ioam" dump restored.pcap >none
+	[ ! -s none ]
+	[ "$(tshark -n -r restored.pcap -Y udp.port==80 2>/dev/null | wc -l)" = 40 ]
 }

@@ -55,7 +55,7 @@ static inline uint32_t packet_l4_sum(const uint8_t *ip, const uint8_t *l4,
 {
 	uint32_t sum = 0;
 
-	if (protocol != NET_PROTO_ICMP)
+	if (protocol != NET_PROTO_ICMP && protocol != NET_PROTO_GRE)
 		sum = (uint32_t)len + protocol +
 		      (ip[0] >> 4 == 4 ? packet_sum(ip + 12, 8, 0)
 				       : packet_sum(ip + 8, 32, 0));
@@ -89,6 +89,7 @@ static inline void put_ip(struct put *w, struct rng *r, uint8_t version,
 	put_random(w, r, version == 4 ? 20 + options * 4u : 40);
 	if (version == 4) {
 		p[0] = (uint8_t)(0x45 + options);
+		memset(p + 20, 1, options * 4u); /* no operation */
 		be16_store(p + 6, 0x4000);
 		p[9] = protocol;
 		return;
@@ -99,7 +100,8 @@ static inline void put_ip(struct put *w, struct rng *r, uint8_t version,
 		return;
 	put_u8(w, protocol);
 	put_u8(w, 0);
-	put_random(w, r, 6);
+	put_be16(w, 0x0104); /* padding */
+	put_zero(w, 4);
 }
 
 /* Lengths and checksums of a packet that ends where the writer is. */
@@ -122,8 +124,10 @@ static inline void finish_ip(struct put *w, uint8_t *ip, uint8_t *l4,
 		be16_store(l4 + 4, (uint16_t)len);
 	} else if (protocol == NET_PROTO_ICMP || protocol == NET_PROTO_ICMP6) {
 		at = 2;
-	} else if (protocol != NET_PROTO_TCP) {
-		return;
+	} else if (protocol == NET_PROTO_GRE) {
+		at = 4;
+		if (!(l4[0] & 0x80))
+			return;
 	}
 	be16_store(l4 + at, 0);
 	sum = (uint16_t)~packet_l4_sum(ip, l4, len, protocol);
@@ -145,12 +149,14 @@ static inline uint8_t put_l4(struct put *w, struct rng *r, uint8_t version,
 		return NET_PROTO_TCP;
 	case PACKET_ICMP:
 		put_random(w, r, 8);
+		(*l4)[0] = version == 4 ? 8 : 128; /* echo */
 		return version == 4 ? NET_PROTO_ICMP : NET_PROTO_ICMP6;
 	case PACKET_GRE:
-		put_be16(w, rng_below(r, 2) ? 0x2000 : 0);
+		/* none; a key; checksum, key and sequence number */
+		put_be16(w, options % 3 == 2 ? 0xb000 : options % 3 << 13);
 		put_be16(w, NET_ETHERTYPE_ETH);
-		if ((*l4)[0])
-			put_random(w, r, 4);
+		put_zero(w, options % 3 == 2 ? 4 : 0);
+		put_random(w, r, options % 3 * 4u);
 		return NET_PROTO_GRE;
 	default:
 		put_random(w, r, 8);
@@ -257,7 +263,7 @@ static inline bool packet_sums_right(const uint8_t *frame, size_t ip_at,
 
 	if (ip[0] >> 4 == 4 && packet_sum(ip, (ip[0] & 15) * 4u, 0) != 0xffff)
 		return false;
-	if (protocol == NET_PROTO_GRE)
+	if (protocol == NET_PROTO_GRE && !(l4[0] & 0x80))
 		return true;
 	if (protocol == NET_PROTO_UDP && be16_load(l4 + 4) != end - l4_at)
 		return false;

@@ -167,7 +167,9 @@ static void same_flow(const uint8_t *frame, size_t len)
 	if (len >= 14) {
 		memset(&p, 0, sizeof(p));
 		key_len = 0;
-		if (!net_ip_packet_decode(&p, copy + 14, len - 14))
+		be16_store(copy + 12,
+			   len > 14 && copy[14] >> 4 == 4 ? 0x0800 : 0x86dd);
+		if (!net_packet_decode(&p, copy, len))
 			key_len = key_of_packet(key, &p);
 		int_view_ip(&w, copy + 14, len - 14);
 		TEST(w.key_len == key_len && w.ip_len == p.ip_len);

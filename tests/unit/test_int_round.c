@@ -171,12 +171,14 @@ static void push_hops(struct round *t)
 static void test_flow(const struct round *t, const struct int_view *v)
 {
 	const uint8_t *ip = t->packet.data + t->packet.inner;
+	size_t len = t->packet.len - t->packet.inner;
+	uint8_t key[KEY_MAX], frame[NET_ETH_LEN + sizeof(t->packet.data)] = {0};
 	struct net_packet pkt;
-	uint8_t key[KEY_MAX];
-	size_t len;
 
-	if (!TEST(net_ip_packet_decode(&pkt, ip,
-				       t->packet.len - t->packet.inner) == 0))
+	be16_store(frame + NET_ETH_AT_TYPE,
+		   ip[0] >> 4 == 4 ? NET_ETHERTYPE_IP4 : NET_ETHERTYPE_IP6);
+	memcpy(frame + NET_ETH_LEN, ip, len);
+	if (!TEST(net_packet_decode(&pkt, frame, NET_ETH_LEN + len) == 0))
 		return;
 	if (t->packet.inner != t->packet.ip &&
 	    t->source.over != INT_OVER_VXLAN &&

@@ -189,97 +189,87 @@ static void test_like(void)
 	check_same(&mine, int_profile_at(0));
 }
 
+static const struct {
+	const char *text, *why;
+} bad[] = {
+	{"dscp = 1\n", "net.ini:1: a field before the first [section]"},
+	{"[profile]\n", "net.ini:1: a section without fields"},
+	{"[profiles]\nlike = 2.1\n", "net.ini:1: no such section: 'profiles'"},
+	{"[profile]\nlike = 3\n",
+	 "net.ini:2: like: '3' is none of any 0.5 1.0 2.0 2.1 bmv2 "
+	 "geant intcollector smartnic"},
+	{"[profile]\ndscp = 1\nlike = 2.1\n",
+	 "net.ini:3: like: what comes before it would be lost: it must "
+	 "be the first"},
+	{"[report1]\n1 = -:4\n[profile]\nlike = 2.1\n",
+	 "net.ini:4: like: what comes before it would be lost: it must "
+	 "be the first"},
+	{"[profile]\nport = 1\n", "net.ini:2: no such field: 'port'"},
+	{"[profile]\ndscp = 1\ndscp = 2\n", "net.ini:3: given twice: 'dscp'"},
+	{"[profile]\ndscp = 0x40\n",
+	 "net.ini:2: dscp: '0x40' is not none or VALUE/MASK of 6 bits"},
+	{"[profile]\ndscp = 3/1\n",
+	 "net.ini:2: dscp: '3/1' is not none or VALUE/MASK of 6 bits"},
+	{"[profile]\ndscp = 0/0\n",
+	 "net.ini:2: dscp: '0/0' is not none or VALUE/MASK of 6 bits"},
+	{"[profile]\ndscp = 00000000001\n",
+	 "net.ini:2: dscp: '00000000001' is not none or VALUE/MASK of "
+	 "6 bits"},
+	{"[profile]\nudp_port = 65536\n",
+	 "net.ini:2: udp_port: '65536' is not a number up to 65535"},
+	{"[profile]\nversion = 2\n",
+	 "net.ini:2: version: '2' is none of 0.5 1.0 2.0 2.1 any"},
+	{"[profile]\nany_ver = 1\n",
+	 "net.ini:2: any_ver: '1' is none of no yes"},
+	{"[profile]\nsource_words = 16:1\n",
+	 "net.ini:2: source_words: '16:1' is not none or BIT:WORDS..., "
+	 "each bit once"},
+	{"[profile]\nsource_words = 1:1 1:2\n",
+	 "net.ini:2: source_words: '1:1 1:2' is not none or "
+	 "BIT:WORDS..., each bit once"},
+	{"[profile]\nioam_fraction = 1000\n",
+	 "net.ini:2: ioam_fraction: '1000' is not ns, us, ms or ntp"},
+	{"[profile]\nname =\n",
+	 "net.ini:2: name: '' is not a name: 1 to 31 of a-z A-Z 0-9 "
+	 ". _ -"},
+	{"[profile]\nname =;x\n",
+	 "net.ini:2: name: ';x' is not a name: 1 to 31 of a-z A-Z 0-9 "
+	 ". _ -"},
+	{"[profile]\nlike = 2.1\n[instructions]\n16 = node:4\n",
+	 "net.ini:4: '16' is not a bit, 0 to 15"},
+	{"[report1]\n6 = node:4\n", "net.ini:2: '6' is not a bit, 0 to 5"},
+	{"[report2]\n1 = -:4\n1 = -:8\n", "net.ini:3: given twice: bit 1"},
+	{"[report2]\n1 = nodes:4\n", "net.ini:2: 1: no such field: 'nodes'"},
+	{"[report2]\n1 = node\n",
+	 "net.ini:2: 1: 'node' is not FIELD:BYTES, 1 to 8, nor a unit"},
+	{"[report2]\n1 = node:0\n",
+	 "net.ini:2: 1: 'node:0' is not FIELD:BYTES, 1 to 8, nor a "
+	 "unit"},
+	{"[report2]\n1 = node:9\n",
+	 "net.ini:2: 1: 'node:9' is not FIELD:BYTES, 1 to 8, nor a "
+	 "unit"},
+	{"[report2]\n1 = node:3\n", "net.ini:2: 1: 3 bytes; a word has 4 or 8"},
+	{"[report2]\n1 =\n", "net.ini:2: 1: 0 bytes; a word has 4 or 8"},
+	{"[report2]\n1 = node:8 -:1\n", "net.ini:2: 1: more than 8 bytes"},
+	{"[report2]\n1 = node:1 queue:1 egress:2\n",
+	 "net.ini:2: 1: more than two fields"},
+	{"[report2]\n1 = us latency:4\n", "net.ini:2: 1: us: of no field"},
+	{"[report2]\n1 = latency:4 us ms\n", "net.ini:2: 1: ms: a second unit"},
+	{"[report2]\n1 = node:4 us\n", "net.ini:2: 1: us: node is no time"},
+	{"[report2]\n1 = occupancy:4 x0\n",
+	 "net.ini:2: 1: 'x0' is not FIELD:BYTES, 1 to 8, nor a unit"},
+	{"[report2]\n1 = occupancy:4 x4294967295\n",
+	 "net.ini:2: 1: 'x4294967295' is not FIELD:BYTES, 1 to 8, nor "
+	 "a unit"},
+	{"[instructions]\n1 = node:4\n",
+	 "net.ini:2: instructions: version any has those of each "
+	 "version; say version = 2.1, or like"},
+	{"hello\n", "net.ini:1: neither [section], field = value nor ; "
+		    "comment"},
+};
+
 static void test_faults(void)
 {
-	static const struct {
-		const char *text, *why;
-	} bad[] = {
-		{"dscp = 1\n", "net.ini:1: a field before the first [section]"},
-		{"[profile]\n", "net.ini:1: a section without fields"},
-		{"[profiles]\nlike = 2.1\n",
-		 "net.ini:1: no such section: 'profiles'"},
-		{"[profile]\nlike = 3\n",
-		 "net.ini:2: like: '3' is none of any 0.5 1.0 2.0 2.1 bmv2 "
-		 "geant intcollector smartnic"},
-		{"[profile]\ndscp = 1\nlike = 2.1\n",
-		 "net.ini:3: like: what comes before it would be lost: it must "
-		 "be the first"},
-		{"[report1]\n1 = -:4\n[profile]\nlike = 2.1\n",
-		 "net.ini:4: like: what comes before it would be lost: it must "
-		 "be the first"},
-		{"[profile]\nport = 1\n", "net.ini:2: no such field: 'port'"},
-		{"[profile]\ndscp = 1\ndscp = 2\n",
-		 "net.ini:3: given twice: 'dscp'"},
-		{"[profile]\ndscp = 0x40\n",
-		 "net.ini:2: dscp: '0x40' is not none or VALUE/MASK of 6 bits"},
-		{"[profile]\ndscp = 3/1\n",
-		 "net.ini:2: dscp: '3/1' is not none or VALUE/MASK of 6 bits"},
-		{"[profile]\ndscp = 0/0\n",
-		 "net.ini:2: dscp: '0/0' is not none or VALUE/MASK of 6 bits"},
-		{"[profile]\ndscp = 00000000001\n",
-		 "net.ini:2: dscp: '00000000001' is not none or VALUE/MASK of "
-		 "6 bits"},
-		{"[profile]\nudp_port = 65536\n",
-		 "net.ini:2: udp_port: '65536' is not a number up to 65535"},
-		{"[profile]\nversion = 2\n",
-		 "net.ini:2: version: '2' is none of 0.5 1.0 2.0 2.1 any"},
-		{"[profile]\nany_ver = 1\n",
-		 "net.ini:2: any_ver: '1' is none of no yes"},
-		{"[profile]\nsource_words = 16:1\n",
-		 "net.ini:2: source_words: '16:1' is not none or BIT:WORDS..., "
-		 "each bit once"},
-		{"[profile]\nsource_words = 1:1 1:2\n",
-		 "net.ini:2: source_words: '1:1 1:2' is not none or "
-		 "BIT:WORDS..., each bit once"},
-		{"[profile]\nioam_fraction = 1000\n",
-		 "net.ini:2: ioam_fraction: '1000' is not ns, us, ms or ntp"},
-		{"[profile]\nname =\n",
-		 "net.ini:2: name: '' is not a name: 1 to 31 of a-z A-Z 0-9 "
-		 ". _ -"},
-		{"[profile]\nname =;x\n",
-		 "net.ini:2: name: ';x' is not a name: 1 to 31 of a-z A-Z 0-9 "
-		 ". _ -"},
-		{"[profile]\nlike = 2.1\n[instructions]\n16 = node:4\n",
-		 "net.ini:4: '16' is not a bit, 0 to 15"},
-		{"[report1]\n6 = node:4\n",
-		 "net.ini:2: '6' is not a bit, 0 to 5"},
-		{"[report2]\n1 = -:4\n1 = -:8\n",
-		 "net.ini:3: given twice: bit 1"},
-		{"[report2]\n1 = nodes:4\n",
-		 "net.ini:2: 1: no such field: 'nodes'"},
-		{"[report2]\n1 = node\n",
-		 "net.ini:2: 1: 'node' is not FIELD:BYTES, 1 to 8, nor a unit"},
-		{"[report2]\n1 = node:0\n",
-		 "net.ini:2: 1: 'node:0' is not FIELD:BYTES, 1 to 8, nor a "
-		 "unit"},
-		{"[report2]\n1 = node:9\n",
-		 "net.ini:2: 1: 'node:9' is not FIELD:BYTES, 1 to 8, nor a "
-		 "unit"},
-		{"[report2]\n1 = node:3\n",
-		 "net.ini:2: 1: 3 bytes; a word has 4 or 8"},
-		{"[report2]\n1 =\n",
-		 "net.ini:2: 1: 0 bytes; a word has 4 or 8"},
-		{"[report2]\n1 = node:8 -:1\n",
-		 "net.ini:2: 1: more than 8 bytes"},
-		{"[report2]\n1 = node:1 queue:1 egress:2\n",
-		 "net.ini:2: 1: more than two fields"},
-		{"[report2]\n1 = us latency:4\n",
-		 "net.ini:2: 1: us: of no field"},
-		{"[report2]\n1 = latency:4 us ms\n",
-		 "net.ini:2: 1: ms: a second unit"},
-		{"[report2]\n1 = node:4 us\n",
-		 "net.ini:2: 1: us: node is no time"},
-		{"[report2]\n1 = occupancy:4 x0\n",
-		 "net.ini:2: 1: 'x0' is not FIELD:BYTES, 1 to 8, nor a unit"},
-		{"[report2]\n1 = occupancy:4 x4294967295\n",
-		 "net.ini:2: 1: 'x4294967295' is not FIELD:BYTES, 1 to 8, nor "
-		 "a unit"},
-		{"[instructions]\n1 = node:4\n",
-		 "net.ini:2: instructions: version any has those of each "
-		 "version; say version = 2.1, or like"},
-		{"hello\n", "net.ini:1: neither [section], field = value nor ; "
-			    "comment"},
-	};
 	struct int_profile p;
 	struct fault f;
 

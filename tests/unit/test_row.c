@@ -420,11 +420,38 @@ static void test_kinds(void)
 	free(text);
 }
 
+/* Rows of two kinds in NDJSON say which. */
+static void test_mixed(void)
+{
+	FILE *out = open_memstream(&text, &text_len);
+	struct row_sink *stream = stream_sink_mixed(out, ROW_NDJSON, true);
+	struct rows *a = rows_open(stream, &both, 2);
+	struct rows *b = rows_open(stream, &first, 1);
+
+	for (unsigned i = 0; i < 2; i++) {
+		row_str(a, 1, i ? "1" : "0");
+		row_end(a);
+	}
+	row_str(b, 0, "b");
+	row_end(b);
+	rows_close(a);
+	rows_close(b);
+	TEST(stream->close(stream) == 0);
+	fclose(out);
+	TEST(!strcmp(text, "{\"measurement\":\"strings\",\"first\":null,"
+			   "\"last\":\"0\"}\n"
+			   "{\"measurement\":\"strings\",\"first\":null,"
+			   "\"last\":\"1\"}\n"
+			   "{\"measurement\":\"first\",\"first\":\"b\"}\n"));
+	free(text);
+}
+
 int main(void)
 {
 	test_times();
 	test_batches();
 	test_kinds();
+	test_mixed();
 	test_formats();
 	test_strings();
 	test_bad_utf8();

@@ -4,6 +4,7 @@
  * keys and applies the rules of measure/watch.h to each value.
  */
 #include "base/rng.h"
+#include "telemetry/private.h"
 #include "telemetry_rig.h"
 
 enum {
@@ -174,16 +175,22 @@ static void check(const struct model *m, const struct rig *rig, size_t from)
 
 static uint64_t metric_value(struct rng *r)
 {
-	return rng_below(r, 40) ? rng_below(r, 400) : UINT32_MAX;
+	return rng_below(r, 100) ? rng_below(r, 400) : UINT32_MAX;
+}
+
+/* Mostly the same at a node, so that flows go where they went. */
+static uint64_t an_id(struct rng *r, uint64_t node, unsigned ids)
+{
+	return rng_below(r, 50) ? node % ids : rng_below(r, ids);
 }
 
 /* Occupancy or the like shares its word with an id: both are told or not. */
 static void pair(struct rng *r, struct rig_hop *h, enum int_field id,
 		 enum int_field value, unsigned ids)
 {
-	bool none = !rng_below(r, 40);
+	bool none = !rng_below(r, 100);
 
-	h->field[id] = none ? UINT32_MAX : rng_below(r, ids);
+	h->field[id] = none ? UINT32_MAX : an_id(r, h->field[INT_NODE], ids);
 	h->field[value] = none ? UINT32_MAX : rng_below(r, 400);
 }
 
@@ -191,7 +198,7 @@ static void make_hop(struct rng *r, struct rig_hop *h, uint64_t node)
 {
 	h->field[INT_NODE] = node;
 	h->field[INT_INGRESS] = 9;
-	h->field[INT_EGRESS] = rng_below(r, 3);
+	h->field[INT_EGRESS] = an_id(r, node, 3);
 	h->field[INT_LATENCY] = metric_value(r);
 	h->field[INT_UTILIZATION] = metric_value(r);
 	pair(r, h, INT_QUEUE, INT_OCCUPANCY, 2);
@@ -224,7 +231,7 @@ static void swap_thresholds(struct rng *r, struct rig *rig,
 /* Every part of a flow's path is a path of its own: nodes change, egresses and
  * queues, and values may be missing. */
 static void check_random(const struct int_word *words, uint32_t bitmap,
-			 uint64_t seed)
+			 uint64_t seed, bool vector)
 {
 	static struct rig_view rv;
 	static struct model m;
@@ -239,6 +246,7 @@ static void check_random(const struct int_word *words, uint32_t bitmap,
 	rig.o.flows.wide = seed & 1;
 	swap_thresholds(&r, &rig, node, 6);
 	rig_open(&rig);
+	rig.t->vector = rig.t->vector && vector;
 	TEST(int_plan_of(&plan, words, 16, bitmap));
 	for (unsigned i = 0; i < VIEWS; i++) {
 		uint32_t flow = (uint32_t)rng_below(&r, FLOWS);
@@ -278,19 +286,28 @@ static void check_random(const struct int_word *words, uint32_t bitmap,
 	rig_close(&rig);
 }
 
+/* All plans, by the short ways of this CPU and of any CPU. */
 int main(void)
 {
-	for (uint64_t seed = 1; seed <= 4; seed++) {
-		check_random(rig_words,
-			     RIG_NODE | RIG_PORTS | RIG_LATENCY | RIG_QUEUE |
-				     RIG_UTILIZATION | RIG_BUFFER,
-			     seed);
-		check_random(rig_words05,
-			     RIG_NODE | RIG_PORTS | RIG_LATENCY | RIG_QUEUE |
-				     RIG_CONGESTION | RIG_UTILIZATION,
-			     seed);
-		check_random(rig_words, RIG_NODE | RIG_QUEUE, seed);
-		check_random(rig_words, RIG_NODE | RIG_LATENCY, seed);
-	}
+	static const struct {
+		const struct int_word *words;
+		uint32_t bitmap;
+	} format[] = {
+		{rig_words, RIG_NODE | RIG_PORTS | RIG_LATENCY | RIG_QUEUE |
+				    RIG_UTILIZATION | RIG_BUFFER},
+		{rig_words05, RIG_NODE | RIG_PORTS | RIG_LATENCY | RIG_QUEUE |
+				      RIG_CONGESTION | RIG_UTILIZATION},
+		{rig_words, RIG_NODE | RIG_QUEUE},
+		{rig_words, RIG_NODE | RIG_LATENCY},
+	};
+
+	for (uint64_t seed = 1; seed <= 4; seed++)
+		for (unsigned i = 0; i < sizeof(format) / sizeof(format[0]);
+		     i++) {
+			check_random(format[i].words, format[i].bitmap, seed,
+				     true);
+			check_random(format[i].words, format[i].bitmap, seed,
+				     false);
+		}
 	return test_end();
 }

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dta.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/live.h"
+#include "measure/metric.h"
+#include "telemetry/rows.h"
+#include "wire/be.h"
+#include "wire/dta.h"
+#include "wire/net.h"
+
+enum {
+	PATH_TABLE = 1,
+	POSTCARD_TABLE = 3,
+	PACKETS_TABLE = 5,
+	BYTES_TABLE = 7,
+	SOURCE_PORT = 49374,
+	FRAME_MAX = 256,
+};
+
+/* clang-format off */
+#define FIELD(counter, role) LEDGER_FIELD(struct dta_ledger, counter, role)
+static const struct ledger_field fields[] = {
+	FIELD(rows, LEDGER_IN),
+	FIELD(reported, LEDGER_DONE),
+	FIELD(long_path, LEDGER_DROP),
+	FIELD(reports, LEDGER_NOTE),
+};
+#undef FIELD
+LEDGER_COMPLETE(fields, struct dta_ledger);
+/* clang-format on */
+
+const struct ledger dta_ledger = {"dta", "rows", fields,
+				  sizeof(fields) / sizeof(fields[0])};
+
+struct dta_sink {
+	struct row_sink sink;
+	struct snk *out;
+	struct dta_ledger ctr;
+	uint16_t sequence;
+	int err;
+};
+
+/* A row that is read. */
+struct reading {
+	const struct row_batch *b;
+	unsigned row;
+};
+
+/* A cell of a row, NULL: it is null, or there is no such field. */
+static const struct row_cell *cell(const struct reading *r, const char *name)
+{
+	const struct schema *s = r->b->schema;
+
+	for (unsigned i = 0; i < s->n; i++)
+		if (!strcmp(s->fields[i].name, name)) {
+			const struct row_cell *c = row_batch_cell(r->b, r->row,
+								  i);
+
+			return c->kind == ROW_NULL ? NULL : c;
+		}
+	return NULL;
+}
+
+static const char *text(const struct reading *r, const char *name)
+{
+	const struct row_cell *c = cell(r, name);
+
+	return c ? (const char *)r->b->bytes + c->at : "";
+}
+
+/* A number, or all ones. */
+static uint64_t number(const struct reading *r, const char *name)
+{
+	const struct row_cell *c = cell(r, name);
+
+	return c ? c->u64 : UINT64_MAX;
+}
+
+static void report(struct dta_sink *s, struct dta_report *d, uint64_t ts_ns)
+{
+	static const struct net_udp4 h = {
+		.eth_dst = {0x02, 0x44, 0x54, 0x41, 0xff, 0xff},
+		.eth_src = {0x02, 0x44, 0x54, 0x41, 0, 0},
+		.src = {10, 1, 0, 0},
+		.dst = {10, 0, 0, 51},
+		.src_port = SOURCE_PORT,
+		.dst_port = DTA_PORT,
+		.ttl = 64,
+	};
+	uint8_t *frame = snk_room(s->out, FRAME_MAX);
+	int head = NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN, len;
+
+	if (!frame) {
+		s->err = s->err ? s->err : -errno;
+		return;
+	}
+	d->sequence = s->sequence++;
+	len = dta_encode(frame + head, (size_t)(FRAME_MAX - head), DTA_FORMAT_1,
+			 d);
+	if (len < 0 || net_udp4_encode(frame, FRAME_MAX, &h, (size_t)len) < 0)
+		return; /* no report of ours is too long */
+	snk_done(s->out, (size_t)(head + len), ts_ns);
+	s->ctr.reports++;
+}
+
+/* The flow of a row as a report's key; keys of IPv6 go to the next table. */
+static bool set_key(struct dta_report *d, uint8_t key[KEY_MAX],
+		    const struct reading *r)
+{
+	const char *flow = text(r, "flow");
+	enum key_type type = flow[0] == '[' ? KEY_FLOW6 : KEY_FLOW4;
+
+	d->key = key;
+	d->key_len = (uint16_t)key_type_len(type);
+	d->table += type == KEY_FLOW6;
+	return key_parse(key, type, d->key_len, flow) == 0;
+}
+
+static void put_path(struct dta_sink *s, const struct reading *r,
+		     uint64_t ts_ns)
+{
+	const struct row_cell *c = cell(r, "path");
+	uint8_t key[KEY_MAX], ids[4 * DTA_PATH] = {0};
+	const uint8_t *node = c ? r->b->bytes + c->at : NULL;
+	struct dta_report d = {.opcode = DTA_KEYWRITE,
+			       .table = PATH_TABLE,
+			       .data = ids,
+			       .data_len = sizeof(ids)};
+
+	if (!c || c->len > DTA_PATH) {
+		s->ctr.long_path++;
+		return;
+	}
+	for (unsigned i = 0; i < c->len; i++) {
+		uint32_t id;
+
+		memcpy(&id, node + (size_t)4 * i, sizeof(id));
+		be32_store(ids + (size_t)4 * i, id);
+	}
+	s->ctr.reported++;
+	if (!set_key(&d, key, r))
+		return;
+	report(s, &d, ts_ns);
+	d.opcode = DTA_POSTCARD;
+	d.table += POSTCARD_TABLE - PATH_TABLE;
+	d.path_len = (uint8_t)c->len;
+	d.data_len = 4;
+	for (d.hop = 0; d.hop < c->len; d.hop++, d.data += 4)
+		report(s, &d, ts_ns);
+}
+
+static void put_event(struct dta_sink *s, const struct reading *r)
+{
+	int kind = event_of(text(r, "event"));
+	int metric = metric_of(text(r, "metric"));
+	uint64_t ts_ns = number(r, "time"), queue = number(r, "queue");
+	uint8_t key[4], entry[DTA_ENTRY_LEN] = {0};
+	struct dta_report d = {.opcode = DTA_APPEND,
+			       .table = DTA_EVENTS,
+			       .key = key,
+			       .key_len = sizeof(key),
+			       .data = entry,
+			       .data_len = sizeof(entry)};
+
+	be32_store(key, (uint32_t)kind);
+	be64_store(entry, ts_ns);
+	entry[8] = (uint8_t)metric;
+	entry[9] = (uint8_t)number(r, "hw_id");
+	be32_store(entry + 12, (uint32_t)number(r, "node"));
+	be32_store(entry + 16, (uint32_t)number(r, "egress"));
+	be32_store(
+		entry + 20,
+		(uint32_t)(queue == UINT64_MAX ? number(r, "buffer") : queue));
+	be32_store(entry + 24, (uint32_t)number(r, "value"));
+	be32_store(entry + 28, (uint32_t)number(r, "reference"));
+	report(s, &d, ts_ns);
+	if (metric == METRIC_PATH &&
+	    (kind == EVENT_NEW_KEY || kind == EVENT_PATH_CHANGE))
+		put_path(s, r, ts_ns);
+	else
+		s->ctr.reported++;
+}
+
+static void put_flow(struct dta_sink *s, const struct reading *r)
+{
+	static const struct {
+		uint16_t table;
+		const char *name;
+	} counters[] = {{PACKETS_TABLE, "packets"}, {BYTES_TABLE, "bytes"}};
+	uint8_t key[KEY_MAX], n[DTA_COUNTER_LEN];
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct dta_report d = {.opcode = DTA_KEYINC,
+				       .table = counters[i].table,
+				       .data = n,
+				       .data_len = sizeof(n)};
+
+		be64_store(n, number(r, counters[i].name));
+		if (set_key(&d, key, r))
+			report(s, &d, number(r, "time"));
+	}
+	s->ctr.reported++;
+}
+
+static int dta_put(struct row_sink *sink, struct row_batch *b)
+{
+	struct dta_sink *s = (struct dta_sink *)sink;
+	bool events = !strcmp(b->schema->name, "int_event");
+
+	for (struct reading r = {.b = b}; r.row < b->rows; r.row++) {
+		s->ctr.rows++;
+		if (events)
+			put_event(s, &r);
+		else
+			put_flow(s, &r);
+	}
+	return s->err;
+}
+
+static int dta_flush(struct row_sink *sink)
+{
+	struct dta_sink *s = (struct dta_sink *)sink;
+	int rc = snk_flush(s->out);
+
+	s->err = s->err ? s->err : rc;
+	return s->err;
+}
+
+static int dta_close(struct row_sink *sink)
+{
+	struct dta_sink *s = (struct dta_sink *)sink;
+	int rc = snk_close(s->out);
+
+	rc = s->err ? s->err : rc;
+	free(s);
+	return rc;
+}
+
+int dta_open(struct row_sink **out, const char *path, struct fault *f)
+{
+	struct dta_sink *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return fault_set(f, -ENOMEM, "out of memory");
+	s->sink = (struct row_sink){dta_put, dta_flush, dta_close};
+	if ((rc = cli_snk_open(&s->out, path, f)) < 0) {
+		free(s);
+		return rc;
+	}
+	*out = &s->sink;
+	return 0;
+}
+
+const struct dta_ledger *dta_counters(const struct row_sink *s)
+{
+	return &((const struct dta_sink *)s)->ctr;
+}

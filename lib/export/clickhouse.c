@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * clickhouse.c - ClickHouse, by its HTTP interface: INSERT ... FORMAT
+ * JSONEachRow, a table for each schema.
+ *
+ *	create=yes	makes the database and the tables that there are not
+ *	engine=TEXT	of those tables, with all behind ENGINE =, {} for the
+ *			measurement: Distributed(CLUSTER, DB, {}_local, rand())
+ *			MergeTree by default. A MergeTree of any kind is ordered
+ *			by tags and time, if TEXT does not say
+ *	table.SCHEMA=NAME  the measurement by default
+ *	gzip=no		requests are not packed
+ *	timeout=TIME	of one try
+ *
+ * An INSERT is taken whole, or refused whole: so are a block's rows.
+ *
+ * A block: the line CREATE TABLE, the line INSERT, and then rows; so a spool
+ * needs no schemas.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "export/http.h"
+#include "row/encode.h"
+
+enum {
+	PORT = 8123,
+	PATH = 1024,
+};
+
+/* Codes of errors (ErrorCodes.cpp). */
+enum {
+	UNKNOWN_TYPE = 50,
+	UNKNOWN_TABLE = 60,
+	UNKNOWN_DATABASE = 81,
+};
+
+/* Since 20.1; before that a text, which sorts as well. */
+static const char time_type[] = "DateTime64(9)";
+static const char time_text[] = "String       ";
+
+struct clickhouse {
+	struct http *http;
+	struct export_url *url;
+	uint8_t create, gzip;
+	uint64_t timeout_ns;
+	const char *engine;
+	char path[PATH]; /* ?database= */
+	struct http_reply reply;
+};
+
+struct form {
+	struct encoder *e;
+	struct outbuf head;
+};
+
+static const char *const yes[] = {"no", "yes", NULL};
+
+/* clang-format off */
+static const struct field fields[] = {
+	{"create", FIELD_NAME, 1, offsetof(struct clickhouse, create),
+	 .names = yes},
+	{"gzip", FIELD_NAME, 1, offsetof(struct clickhouse, gzip),
+	 .names = yes},
+	{"engine", FIELD_OTHER, 0, offsetof(struct clickhouse, engine),
+	 .set = export_set_text},
+	{"timeout", FIELD_OTHER, 0, offsetof(struct clickhouse, timeout_ns),
+	 .set = export_set_duration},
+	{NULL},
+};
+/* clang-format on */
+
+static void clickhouse_close(void *self)
+{
+	struct clickhouse *x = self;
+
+	if (x)
+		http_close(x->http);
+	free(x);
+}
+
+static int name_database(struct clickhouse *x, struct fault *f)
+{
+	char *db = http_escape(*x->url->path ? x->url->path : "default");
+	int n = db ? snprintf(x->path, PATH, "?database=%s", db) : -1;
+
+	free(db);
+	if (n < 0)
+		return fault_set(f, -ENOMEM, "out of memory");
+	if (n >= PATH || strpbrk(x->url->path, "`\\\n"))
+		return fault_set(f, -EINVAL, "'%s' is no name of a database",
+				 x->url->path);
+	return 0;
+}
+
+static int clickhouse_open(void **out, struct export_url *u,
+			   const struct export_options *o, struct stop *stop,
+			   struct fault *f)
+{
+	struct clickhouse *x = calloc(1, sizeof(*x));
+	int rc;
+
+	(void)o;
+	if (!x)
+		return fault_set(f, -ENOMEM, "out of memory");
+	*x = (struct clickhouse){.url = u,
+				 .gzip = 1,
+				 .engine = "MergeTree",
+				 .timeout_ns = EXPORT_TIMEOUT_NS};
+	rc = export_url_set(u, fields, x, f);
+	export_url_family(u, "table");
+	if (rc == 0)
+		rc = http_open(&x->http, u, PORT, x->timeout_ns, stop, f);
+	if (rc == 0)
+		rc = name_database(x, f);
+	if (rc < 0) {
+		clickhouse_close(x);
+		return rc;
+	}
+	*out = x;
+	return 0;
+}
+
+/* `name`: a backslash before what ends it. */
+static void put_name(struct outbuf *o, const char *name)
+{
+	outbuf_char(o, '`');
+	outbuf_escaped(o, name, strlen(name), "`\\\n");
+	outbuf_char(o, '`');
+}
+
+static const char *type_of(const struct row_field *f)
+{
+	static const char *const types[] = {
+		[ROW_STR] = "String",	      [ROW_U64] = "UInt64",
+		[ROW_I64] = "Int64",	      [ROW_F64] = "Float64",
+		[ROW_BYTES] = "String",	      [ROW_BOOL] = "UInt8",
+		[ROW_LIST] = "Array(UInt32)",
+	};
+
+	return f->type == ROW_TIME ? time_type : types[f->type];
+}
+
+/* Values may be null; tags and time, by which rows are ordered, and arrays may
+ * not. */
+static void put_column(struct outbuf *o, const struct row_field *f)
+{
+	bool nullable = f->role == ROW_VALUE && f->type != ROW_LIST;
+
+	put_name(o, f->name);
+	outbuf_word(o, nullable ? " Nullable(" : " ");
+	outbuf_word(o, type_of(f));
+	if (nullable)
+		outbuf_char(o, ')');
+}
+
+/* ORDER BY: tags, time. */
+static void put_order(struct outbuf *o, const struct schema *s)
+{
+	const char *before = " ORDER BY (";
+
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->fields[i].role == ROW_TAG) {
+			outbuf_word(o, before);
+			put_name(o, s->fields[i].name);
+			before = ", ";
+		}
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->fields[i].role == ROW_WHEN) {
+			outbuf_word(o, before);
+			put_name(o, s->fields[i].name);
+			before = ", ";
+		}
+	outbuf_word(o, *before == ',' ? ")" : " ORDER BY tuple()");
+}
+
+static void put_engine(struct outbuf *o, const char *engine,
+		       const struct schema *s)
+{
+	bool order = strstr(engine, "MergeTree") &&
+		     strncmp(engine, "Distributed", 11) != 0 &&
+		     !strcasestr(engine, "order by");
+
+	outbuf_word(o, " ENGINE = ");
+	for (const char *at = engine; *at; at++) {
+		if (!strncmp(at, "{}", 2)) {
+			outbuf_word(o, s->name);
+			at++;
+		} else {
+			outbuf_char(o, (char)(*at == '\n' ? ' ' : *at));
+		}
+	}
+	if (order)
+		put_order(o, s);
+}
+
+static void put_head(struct clickhouse *x, struct outbuf *o,
+		     const struct schema *s)
+{
+	const char *table = export_url_of(x->url, "table", s->name);
+
+	if (!table)
+		table = s->name;
+	outbuf_word(o, "CREATE TABLE IF NOT EXISTS ");
+	put_name(o, table);
+	for (unsigned i = 0; i < s->n; i++) {
+		outbuf_word(o, i ? ", " : " (");
+		put_column(o, &s->fields[i]);
+	}
+	outbuf_char(o, ')');
+	put_engine(o, x->engine, s);
+	outbuf_word(o, "\nINSERT INTO ");
+	put_name(o, table);
+	outbuf_word(o, " FORMAT JSONEachRow\n");
+}
+
+static void clickhouse_unshape(void *shape)
+{
+	struct form *m = shape;
+
+	if (!m)
+		return;
+	encoder_close(m->e);
+	free(m->head.text);
+	free(m);
+}
+
+static int clickhouse_shape(void **out, void *self, const struct schema *s,
+			    struct fault *f)
+{
+	struct form *m = calloc(1, sizeof(*m));
+	size_t len;
+
+	if (m)
+		m->e = encoder_open(ROW_SPARSE, s);
+	if (m && m->e)
+		put_head(self, &m->head, s);
+	if (!m || !m->e || !outbuf_text(&m->head, &len)) {
+		clickhouse_unshape(m);
+		return fault_set(f, -ENOMEM, "out of memory");
+	}
+	*out = m;
+	return 0;
+}
+
+static void clickhouse_encode(void *self, void *shape, struct outbuf *to,
+			      const struct row_batch *b, unsigned row,
+			      uint32_t rows)
+{
+	struct form *m = shape;
+	const char *head;
+	size_t len;
+
+	(void)self;
+	if (!rows) {
+		head = outbuf_text(&m->head, &len);
+		outbuf_bytes(to, head, len);
+	}
+	encoder_row(m->e, to, b, row);
+}
+
+/* "Code: N, e.displayText() = ...": N, or 0. */
+static unsigned code_of(const struct http_reply *r)
+{
+	const char *at = strstr(r->text, "Code: ");
+	uint64_t n = 0;
+
+	if (at)
+		text_digits(&n, at + strlen("Code: "), UINT32_MAX);
+	return (unsigned)n;
+}
+
+/* Errors that the rows are to blame for: they do not fit the table. */
+static bool is_refusal(const struct http_reply *r)
+{
+	static const uint16_t codes[] = {
+		6,  /* CANNOT_PARSE_TEXT */
+		10, /* NOT_FOUND_COLUMN_IN_BLOCK */
+		16, /* NO_SUCH_COLUMN_IN_TABLE */
+		26, /* CANNOT_PARSE_QUOTED_STRING, and so on */
+		27, 33, 34, 38,	 41,  43,  44,	53,  62,
+		69, 70, 72, 117, 130, 321, 349, 469,
+	};
+	unsigned code = code_of(r);
+
+	for (unsigned i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (code == codes[i])
+			return true;
+	return r->status == 400 && !code;
+}
+
+/* The first line: an exception has a trace behind it. */
+static int failure(const struct clickhouse *x, struct fault *f)
+{
+	return fault_set(f, -EAGAIN, "HTTP %ld: %.*s", x->reply.status,
+			 (int)strcspn(x->reply.text, "\n"), x->reply.text);
+}
+
+static int query(struct clickhouse *x, const char *path, const char *text,
+		 size_t len, struct fault *f)
+{
+	int rc = http_post(x->http, path, text, len, false, &x->reply, f);
+
+	return rc == 0 && x->reply.status != 200 ? failure(x, f) : rc;
+}
+
+static int create_database(struct clickhouse *x, struct fault *f)
+{
+	char text[PATH];
+
+	snprintf(text, sizeof(text), "CREATE DATABASE IF NOT EXISTS `%s`",
+		 x->url->path);
+	return query(x, "", text, strlen(text), f);
+}
+
+/* By the block's first line, with the type of time that the server knows. */
+static int create_table(struct clickhouse *x, const char *line, size_t len,
+			struct fault *f)
+{
+	int rc = query(x, x->path, line, len, f);
+	char *copy, *at;
+
+	if (rc == 0 || code_of(&x->reply) != UNKNOWN_TYPE ||
+	    !(copy = strndup(line, len)))
+		return rc;
+	for (at = copy; (at = strstr(at, time_type)); at++)
+		memcpy(at, time_text, sizeof(time_text) - 1);
+	rc = query(x, x->path, copy, len, f);
+	free(copy);
+	return rc;
+}
+
+static int create(struct clickhouse *x, const char *line, size_t len,
+		  struct fault *f)
+{
+	int rc = 0;
+
+	if (code_of(&x->reply) == UNKNOWN_DATABASE)
+		rc = create_database(x, f);
+	return rc < 0 ? rc : create_table(x, line, len, f);
+}
+
+static bool is_missing(const struct http_reply *r)
+{
+	unsigned code = code_of(r);
+
+	return r->status != 200 &&
+	       (code == UNKNOWN_TABLE || code == UNKNOWN_DATABASE);
+}
+
+static int clickhouse_send(void *self, struct block *b, struct tally *t,
+			   struct fault *f)
+{
+	struct clickhouse *x = self;
+	const char *end = memchr(b->bytes, '\n', b->len);
+	size_t line = end ? (size_t)(end - b->bytes) + 1 : 0;
+	int rc;
+
+	if (!end) {
+		block_refuse(b, t, "a block that is none of ClickHouse");
+		return 0;
+	}
+	rc = http_post(x->http, x->path, b->bytes + line, b->len - line,
+		       x->gzip, &x->reply, f);
+	if (rc == 0 && x->create && is_missing(&x->reply)) {
+		rc = create(x, b->bytes, line - 1, f);
+		if (rc == 0)
+			rc = http_post(x->http, x->path, b->bytes + line,
+				       b->len - line, x->gzip, &x->reply, f);
+	}
+	if (rc < 0)
+		return rc;
+	if (x->reply.status == 200) {
+		block_written(b, t);
+	} else if (is_refusal(&x->reply)) {
+		failure(x, f);
+		block_refuse(b, t, f->text);
+	} else {
+		rc = failure(x, f);
+	}
+	return rc;
+}
+
+const struct export_scheme export_clickhouse = {
+	.scheme = "clickhouse",
+	.open = clickhouse_open,
+	.driver =
+		{
+			.close = clickhouse_close,
+			.shape = clickhouse_shape,
+			.unshape = clickhouse_unshape,
+			.encode = clickhouse_encode,
+			.send = clickhouse_send,
+		},
+};

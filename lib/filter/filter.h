@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * filter.h - expressions that say which packets' telemetry is wanted:
+ *
+ *	node 7 and hop.latency > 50us and src net 10.0.0.0/8
+ *
+ *	EXPR	TEST; not EXPR; EXPR and EXPR; EXPR or EXPR; (EXPR). not binds
+ *		closest, then and. Also !, &&, ||.
+ *	TEST	node ID
+ *		[src|dst] host ADDRESS; [src|dst] net ADDRESS[/BITS]
+ *		[src|dst] port NUMBER; proto NUMBER; tcp, udp, icmp, ip, ip6
+ *		FIELD OP VALUE: OP is = (or ==), !=, <, <=, >, >=; values are
+ *		numbers, latencies also times: 50us; rates and sizes 10K
+ *		a flag by its name: dropped, congested...
+ *
+ * Tests of hops (node, hop.*) that are joined by and or or are about one and
+ * the same hop: the expression is true of a packet if it is true with one of
+ * its hops. Behind not it is: with none of them. What a node does not tell is
+ * not equal, above or below anything: the test is false.
+ *
+ * Threads: an open filter may be used by several.
+ */
+#ifndef FILTER_FILTER_H
+#define FILTER_FILTER_H
+
+#include <stdbool.h>
+
+#include "base/fault.h"
+#include "wire/int.h"
+
+struct expr;
+
+/* 0; -EINVAL: "at 'WORD': reason" in f; -ENOMEM. */
+int expr_parse(struct expr **out, const char *text, struct fault *f);
+void expr_free(struct expr *e); /* NULL is fine */
+
+bool expr_match(const struct expr *e, const struct int_view *v);
+
+/* The fields and flags that there are, one after the other: NULL behind the
+ * last. */
+struct expr_field {
+	const char *name, *unit, *help; /* unit: NULL, "ns", "bytes" */
+	bool flag;
+};
+
+const struct expr_field *expr_field_at(unsigned i);
+
+#endif

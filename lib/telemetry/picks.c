@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "telemetry/picks.h"
+
+#include <string.h>
+
+#include "measure/flows.h"
+
+/* A field's bytes become those of the word at byte `to`. */
+static void pick(struct pick *p, unsigned to, const struct hop_field *f)
+{
+	for (unsigned b = 0; f->mask >> 8 * b; b++) {
+		p->from[to + b] = (uint8_t)(f->word + 3 - f->shift / 8 - b);
+		p->set |= 1ULL << (to + b);
+	}
+}
+
+static void need(struct picks *p, const struct hop_field *f)
+{
+	p->usable = p->usable && f->width == FIELD_4 && f->word % 4 == 0 &&
+		    f->word < PICK_BYTES && f->shift % 8 == 0;
+	p->words |= (uint16_t)(1U << f->word / 4);
+}
+
+/* A meter is {latest, n, sum}: 16 bytes. */
+static void pick_meter(struct pick *p, uint64_t *ones, uint64_t *keep,
+		       unsigned at, const struct hop_field *f)
+{
+	pick(p, at, f);
+	pick(p, at + 8, f);
+	ones[at / 8] = 1ULL << 32;
+	keep[at / 8] = 0xffffffff00000000;
+}
+
+static void pick_metric(struct picks *p, unsigned m, const struct hop_field *f)
+{
+	const unsigned first = offsetof(struct flow_hop, meter);
+
+	need(p, f);
+	if (!p->usable)
+		return;
+	p->present |= (uint8_t)(1U << m);
+	p->metrics_n++;
+	pick(&p->metrics, 4 * m, f);
+	if (m < FLOW_METERS)
+		pick_meter(&p->hop, p->ones, p->keep, first + 16 * m, f);
+	else
+		pick_meter(&p->wide, p->ones_wide, p->keep_wide,
+			   16 * (m - FLOW_METERS), f);
+}
+
+static void pick_ids(struct picks *p, const struct fields *f)
+{
+	const struct hop_field *id[1 + FIELD_IDS] = {&f->node, &f->id[0],
+						     &f->id[1], &f->id[2]};
+
+	for (unsigned i = 0; i < 1 + FIELD_IDS; i++) {
+		p->absent[i] = id[i]->width ? 0 : METRIC_NONE;
+		if (!id[i]->width)
+			continue;
+		need(p, id[i]);
+		if (p->usable)
+			pick(&p->ids, 4 * i, id[i]);
+	}
+}
+
+void picks_of(struct picks *p, const struct fields *f)
+{
+	memset(p, 0, sizeof(*p));
+	p->usable = f->narrow && f->step_node && !f->derives &&
+		    f->len <= PICK_BYTES && f->len >= 4;
+	if (!p->usable)
+		return;
+	memset(p->keep, 0xff, sizeof(p->keep));
+	memset(p->keep_wide, 0xff, sizeof(p->keep_wide));
+	p->bytes = UINT64_MAX >> (PICK_BYTES - f->len);
+	pick_ids(p, f);
+	for (unsigned m = 0; m < METRIC_OF_HOP; m++)
+		if (f->metric[m].width)
+			pick_metric(p, m, &f->metric[m]);
+}

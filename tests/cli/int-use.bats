@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# int-collect and dta-gen int, as somebody meets them who does not know them:
+# what is refused says why, and what is told says what it is.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+}
+
+@test "profiles: a list, and each as a file that says the same" {
+	int-collect --list-profiles -o csv | sed 1d | cut -d, -f1 >names
+	grep -qx any names
+	grep -qx geant names
+	while read -r name; do
+		int-collect -p "$name" --show-profile >"$name".ini
+		int-collect -p "$name".ini --show-profile | diff "$name".ini -
+	done <names
+	int-collect --report-port 7 --show-profile | grep -qx 'report_port = 7'
+}
+
+@test "a profile from a file is spoken and understood" {
+	printf '[profile]\nlike = 2.1\nname = mine\ndscp = 0x05\n' >mine.ini
+	dta-gen int -q -n 10 -p mine.ini -w in.pcap
+	run -0 --separate-stderr int-collect -r in.pcap -R none -o ndjson
+	[ "$(counter packets <<<"$stderr")" = 0 ]
+	run -0 --separate-stderr int-collect -r in.pcap -R none -o ndjson -p mine.ini
+	[ "$(counter packets <<<"$stderr")" -gt 10 ]
+	run -0 --separate-stderr int-collect -r - -R none -o ndjson -p mine.ini <in.pcap
+	[ "$(counter packets <<<"$stderr")" -gt 10 ]
+	printf '[profile]\nlike = 2.1\ndscp = 99\n' >bad.ini
+	run -2 int-collect -r in.pcap -p bad.ini
+	[[ $output == *"bad.ini:3: "* ]]
+}
+
+@test "rows of NDJSON say which measurement they are of" {
+	dta-gen int -q -n 5 -w in.pcap
+	int-collect -q -r in.pcap -R all -o ndjson -x file:rows |
+		jq -r .measurement | sort -u >seen
+	printf 'int_%s\n' bin distribution event flow hop >want
+	diff want seen
+	diff want <(jq -r .measurement rows | sort -u)
+	int-collect -q -r in.pcap -R flow -o ndjson | head -n 1 |
+		grep -q '^{"measurement":"int_flow","time":"'
+}
+
+@test "a list of rows or events with a wrong name: all names are said" {
+	run -2 int-collect -r in.pcap -R event,path
+	[[ $output == *"--rows: 'event,path' names 'path': it is none of event, value, flow, hop, distribution, bin, all, none" ]]
+	run -2 int-collect -r in.pcap -e new
+	[[ $output == *"names 'new': it is none of new_key, change, rise, fall, path_change, loop, report_loss, restart, widen, narrow, all, none" ]]
+}
+
+@test "packets and rows are not mixed on stdout" {
+	dta-gen int -q -n 5 -w in.pcap
+	run -2 --separate-stderr int-collect -q -r in.pcap -w -
+	[[ -z $output && $stderr == *"--rows none"* ]]
+	int-collect -q -r in.pcap -R none -w - >out.pcap
+	[ "$(packets_in out.pcap)" = "$(packets_in in.pcap)" ]
+}
+
+@test "SIGHUP without a file of thresholds says so" {
+	mkfifo pipe
+	bg int-collect -r pipe
+	exec 8>pipe
+	dta-gen int -q -n 5 -w - >&8
+	wait_for grep -q new_key "$BATS_TEST_TMPDIR/bg.log"
+	kill -HUP "${BG_PIDS[0]}"
+	wait_for grep -q "SIGHUP: no --thresholds to read" "$BATS_TEST_TMPDIR/bg.log"
+	exec 8>&-
+	wait "${BG_PIDS[0]}"
+}
+
+@test "thresholds come from a file, which can be read again" {
+	run -2 int-collect -r x --thresholds - </dev/null
+	[[ $output == *"-: No such file"* ]]
+}
+
+@test "a flow cache that cannot be says what can" {
+	dta-gen int -q -n 5 -w in.pcap
+	run -1 int-collect -r in.pcap --flow-rows 3G
+	[[ $output == *"4294967294 flows at most"* ]]
+}
+
+@test "a database that is away: nobody waits for it, and it is said once" {
+	dta-gen int -q -n 5 -w in.pcap
+	run -1 --separate-stderr int-collect -r in.pcap -R none -o ndjson \
+		-x influx://me:secret@127.0.0.1:1/net?rows=50 --linger 100ms
+	[ "$(counter unsent <<<"$stderr")" -gt 100 ]
+	[ "$(grep -c '^int-collect: ' <<<"$stderr")" = 1 ]
+	[[ $stderr == *"int-collect: influx://127.0.0.1:1/net: "*" rows could not be sent"* ]]
+	run -1 --separate-stderr int-collect -q -r in.pcap -R none \
+		-x influx://127.0.0.1:1/net --linger 1ms --spool spool
+	[[ $stderr == "int-collect: influx://127.0.0.1:1/net: "*" rows wait in the spool for the next run"* ]]
+}
+
+@test "rows that cannot be written are a failure" {
+	dta-gen int -q -n 5 -w in.pcap
+	run -1 --separate-stderr int-collect -q -r in.pcap -R none -x file:/dev/full
+	[[ $stderr == "int-collect: file:/dev/full: "*" rows were refused: No space left on device" ]]
+}
+
+@test "dta-gen int: counters by their names, and -h where they are" {
+	dta-gen int -n 5 -w x.pcap -o ndjson 2>gen
+	[ "$(counter packets <gen)" = "$(counter carried <gen)" ]
+	[ "$(counter packets <gen)" -gt 5 ]
+	run -2 dta-gen int --nonsense
+	[[ $output == *"dta-gen int -h"* ]]
+	dta-gen -h | grep -q 'dta-gen int -h'
+}
+
+@test "dta-gen int: what a version does not have is refused" {
+	for bad in "-p 1.0 -F mx" "-p 0.5 -F mx" "-p 1.0 --over gre" \
+		"-p 0.5 --over new-udp" "-p 1.0 -F report --over udp"; do
+		run -2 dta-gen int $bad -w x.pcap
+		[[ $output == *"--profile 2.1 has it"* ]]
+		[ ! -e x.pcap ]
+	done
+	run -2 dta-gen int -p any -w x.pcap
+	[[ $output == *"which version"* ]]
+}
