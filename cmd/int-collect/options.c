@@ -229,6 +229,11 @@ static void check_xdp(const struct opts *o)
 			   "--xdp there is");
 }
 
+static bool is_stdout(const char *file)
+{
+	return file && !strcmp(file, "-");
+}
+
 struct opts options_read(int argc, char **argv)
 {
 	struct opts o = {
@@ -244,9 +249,9 @@ struct opts options_read(int argc, char **argv)
 		cli_usage(&cli, "'%s': no such argument", argv[n]);
 	cli_live_filter(&o.live, argc - n, argv + n);
 	cli_check(&cli, &o, -1);
-	if (o.write && !strcmp(o.write, "-") && o.rows)
-		cli_refuse("--write: rows go to stdout already; say --rows "
-			   "none");
+	if (o.rows && (is_stdout(o.write) || is_stdout(o.dta)))
+		cli_refuse("--%s: rows go to stdout already; say --rows none",
+			   is_stdout(o.write) ? "write" : "dta");
 	check_xdp(&o);
 	o.live.format = o.format;
 	return o;

@@ -55,6 +55,8 @@ setup() {
 	dta-gen int -q -n 5 -w in.pcap
 	run -2 --separate-stderr int-collect -q -r in.pcap -w -
 	[[ -z $output && $stderr == *"--rows none"* ]]
+	run -2 --separate-stderr int-collect -q -r in.pcap --dta -
+	[[ -z $output && $stderr == *"--dta: "*"--rows none"* ]]
 	int-collect -q -r in.pcap -R none -w - >out.pcap
 	[ "$(packets_in out.pcap)" = "$(packets_in in.pcap)" ]
 }
