@@ -214,7 +214,6 @@ int int_fast_attach(struct int_fast *x, int ifindex, const char *name,
 		uint32_t flag;
 		const char *mode;
 	} modes[] = {
-		{XDP_FLAGS_HW_MODE, "XDP hardware"},
 		{XDP_FLAGS_DRV_MODE, "XDP native"},
 		{XDP_FLAGS_SKB_MODE, "XDP generic"},
 	};
