@@ -19,17 +19,17 @@ static const struct export_rule rules[] = {
 	{"int_bin", EXPORT_STATE, "bin:{metric}:{node}:{path_id}:{low}"},
 };
 
-/* names=intcollector: the measurements of wire-facts 5.4, of live values and
- * events alike. */
+/* names=intcollector: as the published collector has them (wire-facts 5.4), but
+ * for the metrics' names, which are ours. */
+#define INTCOLLECTOR                                                           \
+	"{metric}[,{flow}][,sw_id={node}][,port_id={egress}]"                  \
+	"[,queue_id={queue}]"
+
 static const char *const value_name[][2] = {{"value", "value"}, {NULL, NULL}};
 
 static const struct line_names intcollector[] = {
-	{"int_value",
-	 "{metric},{flow},sw_id={node},port_id={egress},queue_id={queue}",
-	 value_name},
-	{"int_event",
-	 "{metric},{flow},sw_id={node},port_id={egress},queue_id={queue}",
-	 value_name},
+	{"int_value", INTCOLLECTOR, value_name},
+	{"int_event", INTCOLLECTOR, value_name},
 };
 
 static const struct export_names names[] = {
