@@ -39,6 +39,10 @@ static const struct ledger filter_ledger = {"filter", "views", filter_fields,
 					    sizeof(filter_fields) /
 						    sizeof(filter_fields[0])};
 
+enum {
+	LOOK_EVERY = 1024, /* full batches */
+};
+
 struct run {
 	struct opts o;
 	struct int_profile profile;
@@ -51,6 +55,7 @@ struct run {
 	struct outlets outlets;
 	struct thresholds th;
 	struct cli_loop loop;
+	uint64_t batches;   /* that were full */
 	uint64_t behind_ns; /* the clock less the packets' time */
 	int error;
 	struct fault fault;
@@ -163,6 +168,8 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		if (r->out)
 			snk_flush(r->out); /* snk_close() tells of an error */
 	}
+	if (n < PKT_BATCH || ++r->batches % LOOK_EVERY == 0)
+		outlets_look(&r->outlets);
 	if (rc < 0)
 		fault_set(f, rc, "%s", strerror(-rc));
 	return rc;
@@ -177,7 +184,6 @@ static void open_interface(struct run *r)
 				  &r->outlets.sinks, &r->loop.s);
 	else
 		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
-	src_wait(r->loop.s, CLI_LOOK_AROUND_MS);
 }
 
 static void open_out(struct run *r)
@@ -279,6 +285,7 @@ static void run_open(struct run *r)
 	open_telemetry(r);
 	if (r->o.live.name)
 		open_interface(r);
+	src_wait(r->loop.s, CLI_LOOK_AROUND_MS); /* pipes fall silent, too */
 	cli_user(r->o.live.user);
 	r->loop.stats = cli_stats_open(r->xdp ? &int_fast_ledger
 					      : &intake_ledger,
