@@ -18,28 +18,6 @@
 #include "top.h"
 #include "xdp.h"
 
-/* views = matched + others. */
-struct filter_ledger {
-	uint64_t views;
-	uint64_t matched;
-	uint64_t others;
-};
-
-/* clang-format off */
-#define FIELD(counter, role) LEDGER_FIELD(struct filter_ledger, counter, role)
-static const struct ledger_field filter_fields[] = {
-	FIELD(views, LEDGER_IN),
-	FIELD(matched, LEDGER_DONE),
-	FIELD(others, LEDGER_DROP),
-};
-#undef FIELD
-LEDGER_COMPLETE(filter_fields, struct filter_ledger);
-/* clang-format on */
-
-static const struct ledger filter_ledger = {"filter", "views", filter_fields,
-					    sizeof(filter_fields) /
-						    sizeof(filter_fields[0])};
-
 enum {
 	LOOK_EVERY = 1024, /* full batches */
 };
