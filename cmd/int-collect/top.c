@@ -306,7 +306,7 @@ bool top_turn(struct top *top, bool idle)
 			if (round_on(top, AT_ONCE))
 				draw(top);
 		}
-	} else if (round_on(top, idle ? IDLE : BETWEEN) && !top->s.paused) {
+	} else if (round_on(top, idle ? IDLE : BETWEEN)) {
 		draw(top);
 	}
 	if (now < top->keys_ns)

@@ -273,6 +273,44 @@ os.kill(pid, signal.SIG$signal)" int-collect -q -r in.pcap --top flows
 	[[ $output == 'status 1' ]]
 }
 
+@test "the screen: the filter is about what is looked at" {
+	int-collect -q -r in.pcap -R flow,hop -o ndjson >all
+	# the last hop that told more than 5 us to a flow
+	jq -r 'select(.measurement == "int_hop" and .hop_latency > 5000 and
+		.hop != null) | .flow' all | sort -u >slow
+	[ "$(wc -l <slow)" -gt 2 ]
+	node=$(said 'NR == 2 { print $c["node"] }')
+	typist "
+until(b'the input has ended')
+key(b'/hop.latency > 5us\r'); until(b'filter on')
+slow = open('slow').read().split()
+assert sorted(r.split()[0] for r in rows() if r) == slow[:19] or \
+    len(slow) > 19, (rows(), slow)
+for table in b'nul':
+    key(bytes([table])); until(b'; ? for keys')
+    key(b'/\x15node $node\r'); until(b'filter on')
+    got = [r.split()[0] for r in rows() if r]
+    assert got and set(got) == {'$node'}, (table, got)
+key(b'p/\x15node $node\r'); until(b': paths', b'filter on')
+assert all('$node' in r.split()[-1].split(':') for r in rows() if r), rows()
+assert rows()[0]
+key(b'q')" int-collect -q -r in.pcap --top flows
+}
+
+@test "the screen: a terminal that nobody reads holds up no packets" {
+	dta-gen int -q -p 2.1 -n 3000 -w in.pcap
+	int-collect -q -r in.pcap -w want.pcap -R none
+	typist '
+end = time.time() + 60
+size = lambda name: os.path.exists(name) and os.path.getsize(name)
+while size("out.pcap") != size("want.pcap"):
+    assert time.time() < end, size("out.pcap")
+    time.sleep(0.05)
+os.kill(pid, signal.SIGTERM)' \
+		int-collect -q -r in.pcap --top flows --every 1ms -w out.pcap
+	[ "$output" = 'status 0' ]
+}
+
 @test "the screen: packets from a pipe, keys from the terminal; rows are off" {
 	mkfifo pipe
 	bg bash -c 'cat in.pcap >pipe'
