@@ -40,6 +40,10 @@ static const struct ledger filter_ledger = {"filter", "views", filter_fields,
 					    sizeof(filter_fields) /
 						    sizeof(filter_fields[0])};
 
+enum {
+	LOOK_EVERY = 1024, /* full batches */
+};
+
 struct run {
 	struct opts o;
 	struct int_profile profile;
@@ -53,6 +57,7 @@ struct run {
 	struct outlets outlets;
 	struct thresholds th;
 	struct cli_loop loop;
+	uint64_t batches;   /* that were full */
 	uint64_t behind_ns; /* the clock less the packets' time */
 	int error;
 	struct fault fault;
@@ -165,6 +170,8 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		if (r->out)
 			snk_flush(r->out); /* snk_close() tells of an error */
 	}
+	if (n < PKT_BATCH || ++r->batches % LOOK_EVERY == 0)
+		outlets_look(&r->outlets);
 	if (!rc && r->top && !top_turn(r->top, !n))
 		cli_stop = 1; /* as if by a signal */
 	if (rc < 0)
@@ -181,7 +188,6 @@ static void open_interface(struct run *r)
 				  &r->outlets.sinks, &r->loop.s);
 	else
 		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
-	src_wait(r->loop.s, CLI_LOOK_AROUND_MS);
 }
 
 static void open_out(struct run *r)
@@ -283,6 +289,7 @@ static void run_open(struct run *r)
 	open_telemetry(r);
 	if (r->o.live.name)
 		open_interface(r);
+	src_wait(r->loop.s, CLI_LOOK_AROUND_MS); /* pipes fall silent, too */
 	if (r->o.top)
 		r->top = top_open(&r->o, r->t);
 	cli_user(r->o.live.user);

@@ -250,6 +250,11 @@ static void check_xdp(const struct opts *o)
 			   "--xdp there is");
 }
 
+static bool is_stdout(const char *file)
+{
+	return file && !strcmp(file, "-");
+}
+
 /* The table has stdout. On an interface, once is after the first interval. */
 static void set_top(struct opts *o)
 {
@@ -279,11 +284,12 @@ struct opts options_read(int argc, char **argv)
 	cli_live_filter(&o.live, argc - n, argv + n);
 	cli_check(&cli, &o, -1);
 	set_top(&o);
-	if (o.write && !strcmp(o.write, "-") && o.top)
-		cli_refuse("--write: the table goes to stdout already");
-	if (o.write && !strcmp(o.write, "-") && o.rows)
-		cli_refuse("--write: rows go to stdout already; say --rows "
-			   "none");
+	if (o.top && (is_stdout(o.write) || is_stdout(o.dta)))
+		cli_refuse("--%s: the table goes to stdout already",
+			   is_stdout(o.write) ? "write" : "dta");
+	if (o.rows && (is_stdout(o.write) || is_stdout(o.dta)))
+		cli_refuse("--%s: rows go to stdout already; say --rows none",
+			   is_stdout(o.write) ? "write" : "dta");
 	check_xdp(&o);
 	o.live.format = o.format;
 	return o;

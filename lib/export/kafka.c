@@ -258,6 +258,7 @@ static void kafka_encode(void *self, void *shape, struct outbuf *to,
 /* True: a report will come. */
 static bool produce(struct kafka *x, const struct item *i, uint8_t *state)
 {
+	const char *key = i->key_len ? i->key : NULL;
 	char topic[256];
 	rd_kafka_resp_err_t err;
 
@@ -270,7 +271,7 @@ static bool produce(struct kafka *x, const struct item *i, uint8_t *state)
 	do {
 		err = rd_kafka_producev(
 			x->rk, RD_KAFKA_V_TOPIC(topic),
-			RD_KAFKA_V_KEY(i->key_len ? i->key : NULL, i->key_len),
+			RD_KAFKA_V_KEY(key, i->key_len),
 			RD_KAFKA_V_VALUE((void *)(i->payload + i->parts),
 					 i->len - i->parts),
 			RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),

@@ -249,6 +249,12 @@ static enum int_result geneve_option(struct search *s, const uint8_t *p,
 	return body(s, old, len, false);
 }
 
+static bool is_geneve_class(const struct int_profile *p, uint16_t class)
+{
+	return class == p->geneve_class ||
+	       (p->version == INT_ANY && class == INT_GENEVE_CLASS_EXAMPLE);
+}
+
 static enum int_result in_geneve(struct search *s)
 {
 	const uint8_t *p = cur_take(&s->l4.c, NET_GENEVE_LEN);
@@ -265,7 +271,7 @@ static enum int_result in_geneve(struct search *s)
 	while ((p = cur_take(&s->l4.c, NET_GENEVE_OPTION_LEN))) {
 		len = (p[NET_GENEVE_OPTION_AT_WORDS] & NET_GENEVE_OPTION_MASK) *
 		      4u;
-		if (be16_load(p) == s->p->geneve_class)
+		if (is_geneve_class(s->p, be16_load(p)))
 			return geneve_option(s, p, len);
 		cur_take(&s->l4.c, len);
 	}

@@ -218,9 +218,7 @@ static size_t length1(const struct treport_decoder *d, uint32_t first,
 
 	if (d->profile->report_length_wrong)
 		return least;
-	if (words < TREPORT_V1_WORDS || words * 4 < least)
-		return 0;
-	return words * 4;
+	return words * 4 < least ? 0 : words * 4;
 }
 
 static enum treport_reason next1(struct treport_reader *r, struct treport *t)

@@ -6,6 +6,7 @@
 
 static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct flows_ledger, created, LEDGER_IN),
+	LEDGER_FIELD(struct flows_ledger, live, LEDGER_DONE),
 	LEDGER_FIELD(struct flows_ledger, evicted, LEDGER_DONE),
 	LEDGER_FIELD(struct flows_ledger, expired, LEDGER_DONE),
 	LEDGER_FIELD(struct flows_ledger, flushed, LEDGER_DONE),
@@ -191,6 +192,7 @@ static void entry_free(struct flows *fl, uint32_t at)
 	f->key_len = 0;
 	f->path = fl->free;
 	fl->free = at;
+	fl->ledger.live--;
 }
 
 static uint32_t entry_new(struct flows *fl)
@@ -203,6 +205,7 @@ static uint32_t entry_new(struct flows *fl)
 		at = ++fl->used;
 	memset(flows_entry(fl, at), 0, sizeof(struct flow_entry));
 	fl->ledger.created++;
+	fl->ledger.live++;
 	return at;
 }
 

@@ -113,13 +113,14 @@ enum flow_leaves {
 
 struct flows_ledger {
 	uint64_t created;
+	uint64_t live; /* at the moment */
 	uint64_t evicted;
 	uint64_t expired;
 	uint64_t flushed;
 	uint64_t no_block; /* notes: times a hop could not be kept */
 };
 
-extern const struct ledger flows_ledger; /* its rest: live flows */
+extern const struct ledger flows_ledger;
 
 struct flows {
 	struct flows_options o;

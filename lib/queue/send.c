@@ -46,7 +46,8 @@ static bool pause_for(struct queue *x, uint64_t delay_ns)
 /* False: the end has come before. */
 static bool deliver(struct queue *x, struct block *b)
 {
-	uint64_t delay = RETRY_NS;
+	uint64_t most = x->options.retry_ns;
+	uint64_t first = most < RETRY_NS ? most : RETRY_NS, delay = first;
 
 	while (b->rows) {
 		struct tally t = {0};
@@ -63,11 +64,10 @@ static bool deliver(struct queue *x, struct block *b)
 		if (rc == 0)
 			break;
 		if (t.written || t.refused)
-			delay = RETRY_NS;
+			delay = first;
 		if (!pause_for(x, delay))
 			return false;
-		delay = delay * 2 < x->options.retry_ns ? delay * 2
-							: x->options.retry_ns;
+		delay = delay * 2 < most ? delay * 2 : most;
 	}
 	return true;
 }

@@ -19,19 +19,26 @@ struct pick {
 } __attribute__((aligned(64)));
 
 struct picks {
-	struct pick ids;		/* words: node, egress, queue, buffer */
-	struct pick metrics;		/* words, by metric */
-	struct pick hop;		/* what is added to a struct flow_hop */
-	struct pick wide;		/* and to a struct flow_wide */
-	uint32_t absent[4];		/* of ids: ones where there is none */
-	uint64_t ones[8], ones_wide[4]; /* added, too: counts */
-	uint64_t keep[8], keep_wide[4]; /* all but the latest values */
-	uint64_t bytes;			/* bits: the bytes of a hop */
-	uint16_t words;	 /* bits: those that must not be all ones */
-	uint8_t present; /* bits: metrics */
+	struct pick ids;	   /* words: node, egress, queue, buffer */
+	struct pick metrics;	   /* words, by metric */
+	struct pick hop;	   /* what is added to a struct flow_hop */
+	struct pick wide;	   /* and to a struct flow_wide */
+	uint64_t ones[8], keep[8]; /* added, too: counts; and what stays: all
+				      but the latest values */
+	uint64_t ones_wide[4], keep_wide[4];
+	uint32_t absent[4]; /* of ids: ones where there is none */
+	uint64_t bytes;	    /* bits: the bytes of a hop */
+	uint16_t words;	    /* bits: those that must not be all ones */
+	uint8_t present;    /* bits: metrics */
 	uint8_t metrics_n;
 	bool usable;
 } __attribute__((aligned(64)));
+
+/* Vectors are loaded where they are. */
+_Static_assert(offsetof(struct picks, ones) % 64 == 0 &&
+		       offsetof(struct picks, ones_wide) % 64 == 0 &&
+		       offsetof(struct picks, absent) % 16 == 0,
+	       "not aligned");
 
 void picks_of(struct picks *p, const struct fields *f);
 

@@ -35,7 +35,7 @@ struct int_profile {
 	uint16_t vxlan_gpe_port, geneve_port; /* UDP */
 	uint8_t vxlan_gpe_next; /* next protocol: 5, 8, 0x80, 0x82; of INT_ANY
 				   each of these */
-	uint16_t geneve_class;	/* option class */
+	uint16_t geneve_class;	/* option class; of INT_ANY 0x00ab as well */
 	uint16_t gre_type;	/* protocol type */
 	uint16_t report_port;	/* UDP: telemetry reports; 0: none */
 	/* INT 2.x: the domain whose instructions are known (0: none), and of

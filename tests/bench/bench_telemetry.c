@@ -47,7 +47,7 @@ static const struct load loads[] = {
 	 100000, 0, 1000, false},
 	{"INT sink: 5 hops x 4, mix of 20K flows, few events", 0xb100, 5, 20000,
 	 100, 900, true},
-	{"INT sink: 5 hops x 4, mix of 20K flows, 1 event in 5", 0xb100, 5,
+	{"INT sink: 5 hops x 4, mix of 20K flows, 1 event in 8", 0xb100, 5,
 	 20000, 100, 480, true},
 	{"INT sink: 1 hop x 1, mix of 20K flows, no event", 0xa000, 1, 20000, 0,
 	 1000, true},

@@ -68,6 +68,18 @@ rates() {
 		counters dta-translate -r int-path.pcap --ticket t.ini --dart \
 			-w x.pcap | grep -v "^translate"
 		counters dta-collect --region "$path" -r roce.pcap --notify
+		dta-gen int -q -n 20 -w int.pcap
+		dta-gen int -q -n 20 -F report -w treport.pcap
+		for kind in event value flow hop distribution bin; do
+			header int-collect -q -r int.pcap -R $kind --push 1ms
+		done
+		header int-collect --list-profiles
+		header int-collect --help-fields
+		echo "# truth of dta-gen int"
+		dta-gen int -q -n 1 -w x.pcap -t - | sed -n 1p
+		counters dta-gen int -n 20 -w x.pcap
+		counters int-collect -r treport.pcap -R none -f tcp -x file:rows --dta d.pcap
+		rates int-collect -r int.pcap -R none
 		rates dta-translate -r int-path.pcap --region "$path"
 		rates dta-collect --region "$path" -r roce.pcap
 	} >fields.txt

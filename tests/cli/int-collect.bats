@@ -230,7 +230,7 @@ by_node() { sort -s -k1,2; }
 	node=$(cut -d, -f6 truth.csv | sed -n 2p)
 	run -0 --separate-stderr int-collect -r in.pcap -R flow -o ndjson \
 		-f "node $node and hop.latency > 2us and src net 10.128.0.0/9"
-	balances - <<<"$(grep -v '"stage":"flows"' <<<"$stderr")"
+	balances - <<<"$stderr"
 	jq -r '"\(.flow) \(.packets)"' <<<"$output" | sort >flows
 	awk -F, -v node="$node" 'NR > 1 && $6 == node && $9 > 2000 { n[$3]++ }
 		END { for (f in n) print f, n[f] }' truth.csv | sort >want
@@ -326,7 +326,7 @@ frames() { tshark -r "$1" -x 2>/dev/null; }
 				<in.pcap >bad.pcap 2>told
 			run -0 --separate-stderr int-collect -o ndjson -r bad.pcap \
 				-R none -w out.pcap
-			balances - <<<"$(grep -v '"stage":"flows"' <<<"$stderr")"
+			balances - <<<"$stderr"
 			[ "$(counter frames <<<"$stderr")" = \
 				"$(sed -n 's/.* out=\([0-9]*\)$/\1/p' told)" ]
 		done

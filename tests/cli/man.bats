@@ -22,9 +22,27 @@ teardown() {
 	rm -f "/dev/shm/$REGION"*
 }
 
-# The options of a page: first letters and names in the .It lines, one a line.
-page_options() {
-	awk '$1 == ".It" && $2 == "Fl" {
+# What has options of its own on a page: the program, and each of its commands
+# that has a section by its name, as dta-gen int has DTA-GEN INT.
+commands_of() { # page
+	local program
+
+	program=$(basename "$1" .1)
+	echo "$program"
+	sed -n 's/^\.Sh //p' "$1" | tr A-Z a-z | grep "^$program " || :
+}
+
+# The options of a command on a page: first letters and names in the .It lines
+# of its section, one a line; those of the program are in all others.
+page_options() { # page command
+	awk -v command="$2" '
+	$1 == ".Sh" {
+		title = tolower(substr($0, 5))
+		other = index(title, program " ") == 1
+	}
+	BEGIN { program = command; sub(/ .*/, "", program) }
+	$1 == ".It" && $2 == "Fl" &&
+	    (command == program ? !other : title == command) {
 		fl = 0
 		for (i = 2; i <= NF; i++) {
 			if ($i == "Fl")
@@ -38,7 +56,7 @@ page_options() {
 }
 
 program_options() {
-	"$1" -h | sed -nE 's/^  (-.), (--[a-z0-9-]+).*/\1\n\2/p
+	"$@" -h | sed -nE 's/^  (-.), (--[a-z0-9-]+).*/\1\n\2/p
 		s/^      (--[a-z0-9-]+).*/\1/p' | sort -u
 }
 
@@ -133,16 +151,36 @@ run_example() {
 	for page in "${PAGES[@]}"; do
 		[[ $page == *.1 ]] || continue
 		echo "page: $page"
-		program_options "${page%.1}" >program
-		page_options "$TOP/man/$page" >page
-		[ "$(wc -l <program)" -ge 4 ]
-		diff -u program page
+		while read -r command; do
+			echo "command: $command"
+			# shellcheck disable=SC2086 # dta-gen int: two words
+			program_options $command >program
+			page_options "$TOP/man/$page" "$command" >page
+			[ "$(wc -l <program)" -ge 4 ]
+			diff -u program page
+		done < <(commands_of "$TOP/man/$page")
 	done
+}
+
+# Counters by name are in the golden file of fields.bats.
+@test "every counter of a ledger is on its program's page" {
+	awk '/^# / { program = $2 == "ledger" ? $4 : ""; next }
+		program { print program, $3 }' "$BATS_TEST_DIRNAME/../golden/fields.txt" |
+		sort -u >counters
+	[ "$(cut -d' ' -f1 counters | sort -u | wc -l)" -ge 4 ]
+	while read -r program counter; do
+		awk -v c="$counter" '$1 ~ /^\.(It|Em|Cm)$/ {
+			for (i = 2; i <= NF; i++)
+				if ($i == c) found = 1
+		} END { exit !found }' "$TOP/man/$program.1" ||
+			echo "$program: $counter"
+	done <counters | tee missing
+	[ ! -s missing ]
 }
 
 @test "what pages refer to is there" {
 	for page in "${PAGES[@]}"; do
-		sed -nE 's/^\.(It )?Xr (dta[a-z-]*) ([157]).*/\2.\3/p' \
+		sed -nE 's/^\.(It )?Xr ((dta|int)[a-z-]*) ([157]).*/\2.\4/p' \
 			"$TOP/man/$page" | sort -u |
 			while read -r other; do
 				echo "page: $page refers to $other"

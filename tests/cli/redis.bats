@@ -67,13 +67,13 @@ teardown() { end_bg; }
 }
 
 @test "killed in the middle, and back: nothing lost uncounted" {
-	redis_up "$PORT" --appendonly yes
+	redis_up "$PORT" --appendonly yes --appendfsync always
 	begin "$URL?rows=100"
 	printf 'put 20000\nuntil written 300\nstatus\n' >&7
 	wait_for grep -q rows log
 	crash "$SERVER"
 	printf 'put 5000\nuntil retries 1\nstatus\n' >&7
-	redis_up "$PORT" --appendonly yes
+	redis_up "$PORT" --appendonly yes --appendfsync always
 	echo 'until written 25000' >&7
 	finish
 	balances log 25000
@@ -89,6 +89,7 @@ teardown() { end_bg; }
 	printf 'put 3000 flow\nput 1000 hop\n' | rows_to "$URL" >log
 	balances log 4000
 	[ "$(counter log written)" = 4000 ]
+	[ "$(counter log retries)" = 0 ] # at once
 	all=0
 	for i in 0 1 2; do
 		n=$(redis-cli -p $((PORT + i)) dbsize)

@@ -17,14 +17,14 @@ static bool read_hops(struct int_view *v, const char *profile, uint8_t version,
 {
 	const struct int_profile *p = int_profile_named(profile);
 	static struct packet packet;
-	uint8_t stack[256];
+	uint8_t stack[INT_HOP_MAX];
 	struct int_source s = {.version = version,
 			       .type = INT_TYPE_MD,
 			       .over = INT_OVER_L4,
 			       .by = INT_BY_DSCP,
 			       .bitmap = bitmap,
 			       .hops = hops,
-			       .hops_max = 9,
+			       .hops_max = 255,
 			       .stack = stack};
 	struct int_place at;
 	struct rng r = {1};
@@ -147,6 +147,20 @@ static void test_widths(void)
 	}
 }
 
+/* As many hops as a length of 255 words has room for. */
+static void test_many(void)
+{
+	char hex[252 * 8 + 1];
+	struct int_view v;
+
+	for (unsigned i = 0; i < 252; i++)
+		snprintf(hex + 8 * (size_t)i, 9, "%08x", 1000 + i);
+	if (!read_hops(&v, "2.1", INT_V2_1, 0x8000, 252, hex))
+		return;
+	for (unsigned i = 0; i < 252; i++)
+		TEST(get(&v, i, INT_NODE) == 1000 + i);
+}
+
 /* A header that says another version of itself: only who does not look at that
  * takes it, as it takes what GEANT counts in reserved bits. */
 static void test_any_ver(void)
@@ -209,6 +223,7 @@ int main(void)
 	test_unknown();
 	test_no_node();
 	test_widths();
+	test_many();
 	test_any_ver();
 	test_from_ip();
 	return test_end();

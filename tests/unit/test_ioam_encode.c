@@ -189,6 +189,32 @@ static void test_strip_between(void)
 	TEST(!memcmp(out, want, len));
 }
 
+/* And so they do when a trace before them grows. */
+static void test_grow_between(void)
+{
+	struct ioam_node node = {.has = 1u << INT_NODE | 1u << INT_HOP_LIMIT};
+	uint8_t frame[256], want[256];
+	struct ioam_reader r;
+	struct ioam t;
+	size_t n, len;
+
+	n = unhex(frame, sizeof(frame),
+		  ETH6 "6000000000240040" ADDRESSES
+		       "1102 0100 310a0001 00010801 80000000"
+		       "c2040000 ffff 0100" UDP);
+	len = unhex(want, sizeof(want),
+		    ETH6 "60000000002c0040" ADDRESSES
+			 "1103 0100 310e0001 00010800 80000000 3e000003"
+			 "0102 0000 c2040000 ffff 0100" UDP);
+	node.value[INT_NODE] = 3;
+	node.value[INT_HOP_LIMIT] = 62;
+	ioam_begin(&r, &d, frame, n);
+	TEST(ioam_next(&r, &t) == IOAM_OK);
+	TEST(ioam_push(frame, n, len - 1, &t, &node) == -ENOBUFS);
+	TEST(ioam_push(frame, n, sizeof(frame), &t, &node) == (int)len);
+	TEST(!memcmp(frame, want, len));
+}
+
 static void test_refused(void)
 {
 	struct ioam_ask ask = {.bitmap = 0x800000, .words = 4};
@@ -268,6 +294,7 @@ int main(void)
 	test_linux();
 	test_round();
 	test_strip_between();
+	test_grow_between();
 	test_refused();
 	test_overflow();
 	return test_end();

@@ -222,7 +222,7 @@ static void test_refused(void)
 	TEST(flows_init(&fl, &o) == -EINVAL);
 	o = (struct flows_options){.rows = 1, .buckets = FLOW_BUCKETS_MAX + 1};
 	TEST(flows_init(&fl, &o) == -EINVAL);
-	o = (struct flows_options){.rows = 1 << 31, .buckets = 2};
+	o = (struct flows_options){.rows = 1U << 31, .buckets = 2};
 	TEST(flows_init(&fl, &o) == -EINVAL);
 }
 

@@ -74,8 +74,11 @@ static void test_budget(void)
 	TEST(widest == 128);
 	r = rig_last(&rig, NULL, "change", "hop_latency");
 	TEST(r->threshold == 10 * widest / 2);
-	/* Quiet seconds. */
-	for (unsigned i = 0; i < 20; i++)
+	/* Quiet seconds, behind the one in which they widened. */
+	for (unsigned i = 0; i < 7; i++)
+		TEST(!telemetry_tick(rig.t, ts += SECOND));
+	TEST(rig_count(&rig, NULL, "narrow", NULL) == 6);
+	for (unsigned i = 0; i < 13; i++)
 		TEST(!telemetry_tick(rig.t, ts += SECOND));
 	TEST(rig_count(&rig, NULL, "narrow", NULL) == 7);
 	TEST(rig_last(&rig, NULL, "narrow", NULL)->value == 1);

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Row sinks, whatever the database: files, URLs, a build without libraries.
+
+load ../helpers
+load ../databases
+
+setup() {
+	need_tools rows_to
+	cd "$BATS_TEST_TMPDIR" || exit 1
+}
+
+teardown() { end_bg; }
+
+@test "a file: rows are added, a header comes once" {
+	rows_to "file:rows.csv?format=csv" <<<"put 3" >log
+	balances log 3
+	rows_to "file:rows.csv?format=csv" <<<"put 2" >log
+	[ "$(wc -l <rows.csv)" = 6 ]
+	[ "$(grep -c '^time,node,port' rows.csv)" = 1 ]
+	rows_to file:rows.ndjson <<<$'put 1000\nput 10 label' >log
+	[ "$(jq -s 'length, map(select(.depth)) | length' rows.ndjson | xargs)" = "1010 1000" ]
+	rows_to file:/dev/full <<<"put 3" >log
+	balances log 3
+	[ "$(counter log refused)" = 3 ]
+	grep -q '^refused: No space left on device' log
+}
+
+@test "SIGTERM ends it, rows are on their way" {
+	begin file:rows.ndjson
+	printf 'put 500\nuntil written 500\nput 7\n' >&7
+	wait_for [ -s rows.ndjson ]
+	kill "$ROWS_TO"
+	finish
+	balances log
+	[ "$(wc -l <rows.ndjson)" = "$(counter log written)" ]
+}
+
+@test "URLs that are none, options that there are not" {
+	refused() { # URL MESSAGE
+		run -1 rows_to "$1" </dev/null
+		[ "$output" = "rows_to: $2" ] || {
+			echo "$output"
+			return 1
+		}
+	}
+	refused nowhere "export: 'nowhere': no scheme, as in influx://HOST/DB"
+	refused ftp://h "ftp://h: 'ftp' is none of influx clickhouse redis kafka prometheus file"
+	refused "file:x?format=xml" "file:x: format: 'xml' is none of text csv ndjson"
+	refused "file:x?color=red" "file:x: color: file has no such option"
+	refused "file:x?rows=0" "file:x: rows: 0 is not 1 to 1000000"
+	refused file:/none/x "file:/none/x: No such file or directory"
+	refused influx://h "influx://h: no database: influx://HOST/DB"
+	refused "influx://me:secret@h/x?names=no" "influx://h/x: names: no 'no'"
+	refused redis://a,b "redis://a,b: 'a,b' is not a host"
+	refused "influx:///x" "influx:///x: '' is not a host"
+}
+
+@test "a spool has one user" {
+	begin -e 1 -s spool influx://127.0.0.1:1/x
+	echo status >&7
+	wait_for grep -q rows log
+	run -1 rows_to -s spool influx://127.0.0.1:1/x </dev/null
+	[[ $output == *"spool/influx-"*": another process uses it" ]]
+	run rows_to -e 1 -s spool influx://127.0.0.1:1/y </dev/null # its own
+	[ "$status" = 0 ]
+	finish
+}
+
+@test "a build without the libraries says what is missing, and the cure" {
+	local flags=()
+
+	[[ $BUILD != *san* ]] || flags=(-fsanitize=address,undefined)
+	# what is in front of the archive takes the place of its own
+	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP/lib" "${flags[@]}" -o none \
+		"$TOP/tests/tools/rows_to.c" "$TOP"/lib/export/*_none.c \
+		"$BUILD/libdta.a" -lz -lm -lpthread
+	while read -r scheme lib package; do
+		run -1 ./none "$scheme://h/x"
+		[ "$output" = "rows_to: $scheme://h/x: built without $lib; install $package, and make again" ]
+		grep -qx "$package" "$TOP/packages.txt"
+	done <<-END
+		influx libcurl libcurl4-openssl-dev
+		clickhouse libcurl libcurl4-openssl-dev
+		redis hiredis libhiredis-dev
+		kafka librdkafka librdkafka-dev
+		prometheus libmicrohttpd libmicrohttpd-dev
+	END
+	./none file:x <<<"put 1" >log
+	balances log 1
+}

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# int-collect between two interfaces: a bump in the wire. What comes out is what
+# the hosts sent, what it tells is what a capture of the same says.
+
+load ../helpers
+load net
+
+setup() {
+	need_net
+	need_tools send recv
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	net_up
+}
+
+teardown() {
+	end_bg
+	net_down
+}
+
+has_restored() { # count
+	kill -USR1 "$SINK"
+	sleep 0.1
+	[ "$(counter sink.log restored)" = "$1" ]
+}
+
+# sink OPTIONS...: between r and c.
+sink() {
+	start t sink.log int-collect -o ndjson -i t0 --to t1 "$@"
+	SINK=$PID
+	wait_for listens sink.log
+}
+
+# bump SOCKET_OPTION: traffic with INT in at r, and what comes out at c.
+bump() {
+	dta-gen int -q -n 20 -w in.pcap
+	int-collect -q -r in.pcap -R none -w want.pcap
+	int-collect -q -r in.pcap -R event -o ndjson -e change |
+		jq -c 'del(.time)' >want.events
+	n=$(packets_in in.pcap)
+	sink "$1" -R event -e change
+	start c recv.log "$TOOLS/recv" c0 out.pcap packet
+	wait_for listens recv.log.out
+	RECV=$PID
+	on r "$TOOLS/send" in.pcap r0 >/dev/null
+	wait_for has_restored "$n"
+	stop "$SINK"
+	stop "$RECV"
+	balances sink.log
+	diff want.events <(jq -c 'del(.time)' sink.log.out)
+	diff <(tshark -r want.pcap -x 2>/dev/null) <(tshark -r out.pcap -x 2>/dev/null)
+}
+
+@test "by AF_PACKET" { bump --no-xdp; }
+@test "by AF_XDP" { bump --af-xdp; }
+
+@test "silent flows expire, and live values are told, by the clock" {
+	dta-gen int -q -n 5 -c 20 -F report -w in.pcap --truth truth.csv
+	flows=$(sed 1d truth.csv | cut -d, -f3 | sort -u | wc -l)
+	gone() { [ "$(grep -c '"reason":"expired"' sink.log.out)" = "$flows" ]; }
+	sink --no-xdp -R value,flow --push 300ms --flow-idle 600ms
+	on r "$TOOLS/send" in.pcap r0 >/dev/null
+	wait_for gone
+	grep -q '"metric":"flow_latency"' sink.log.out
+	stop "$SINK"
+	[ "$(counter sink.log flushed)" = 0 ]
+	[ "$(counter sink.log expired)" = "$flows" ]
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* InfluxDB's line protocol, templates of keys, times that are distinct. */
+#include "row/line.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/distinct.h"
+#include "row/encode.h"
+#include "row/outbuf.h"
+#include "row/row.h"
+#include "row/template.h"
+#include "test.h"
+
+enum { TIME, NODE, PORT, TEXT, U, I, F, B, LIST, BYTES, AT, N };
+
+static const struct row_field fields[N] = {
+	{"time", ROW_TIME, 0, ROW_WHEN},
+	{"node", ROW_STR, 0, ROW_TAG},
+	{"port", ROW_U64, 0, ROW_TAG},
+	{"text", ROW_STR, 0},
+	{"u", ROW_U64, 0},
+	{"i", ROW_I64, 0},
+	{"f", ROW_F64, 0},
+	{"b", ROW_BOOL, 0},
+	{"list", ROW_LIST, 0},
+	{"bytes", ROW_BYTES, 0},
+	{"at", ROW_TIME, 0},
+};
+
+static const struct schema schema = {"a m,e=s", fields, N};
+
+/* A line of the row in hand. */
+static void expect(struct row_batch *b, const struct line_names *names,
+		   const char *want)
+{
+	struct outbuf *o = calloc(1, sizeof(*o));
+	struct line *l;
+	const char *text;
+	size_t len;
+
+	row_batch_end(b);
+	TEST(line_open(&l, &schema, names, NULL) == 0);
+	line_series(l, o, b, 0);
+	line_rest(l, o, b, 0, line_time(l, b, 0, 7));
+	text = outbuf_text(o, &len);
+	if (!TEST(text && !strcmp(text, want)))
+		fprintf(stderr, "got  %swant %s", text, want);
+	line_close(l);
+	free(o->text);
+	free(o);
+	row_batch_clear(b);
+}
+
+static void test_values(struct row_batch *b)
+{
+	static const uint32_t list[] = {6, 5, 4};
+
+	row_batch_set(b, TIME, ROW_TIME)->i64 = 1600000000000000001;
+	row_batch_str(b, NODE, "n1");
+	row_batch_set(b, PORT, ROW_U64)->u64 = 3;
+	row_batch_str(b, TEXT, "two words");
+	row_batch_set(b, U, ROW_U64)->u64 = UINT64_MAX;
+	row_batch_set(b, I, ROW_I64)->i64 = INT64_MIN;
+	row_batch_set(b, F, ROW_F64)->f64 = 0.25;
+	row_batch_set(b, B, ROW_BOOL)->u64 = 1;
+	row_batch_list(b, LIST, list, 3);
+	row_batch_bytes(b, BYTES, "\x00\xff", 2);
+	row_batch_set(b, AT, ROW_TIME)->i64 = -5;
+	expect(b, NULL,
+	       "a\\ m\\,e=s,node=n1,port=3 text=\"two words\","
+	       "u=9223372036854775807i,i=-9223372036854775808i,f=0.25,b=true,"
+	       "list=\"6,5,4\",bytes=\"00ff\",at=-5i 1600000000000000001\n");
+}
+
+static void test_escapes(struct row_batch *b)
+{
+	row_batch_str(b, NODE, "a b,c=d\"e\nf\\");
+	row_batch_str(b, TEXT, "say \"\\\"\n, = \xff\xc3\xa4");
+	expect(b, NULL,
+	       "a\\ m\\,e=s,node=a\\ b\\,c\\=d\"e\\nf "
+	       "text=\"say \\\"\\\\\\\"\n, = \xef\xbf\xbd\xc3\xa4\" 7\n");
+}
+
+static void test_nothing(struct row_batch *b)
+{
+	row_batch_str(b, NODE, "");
+	row_batch_set(b, F, ROW_F64)->f64 = 1.0 / 0.0;
+	expect(b, NULL, "a\\ m\\,e=s none=true 7\n");
+	row_batch_str(b, NODE, "\\\\");
+	row_batch_set(b, B, ROW_BOOL)->u64 = 0;
+	expect(b, NULL, "a\\ m\\,e=s b=false 7\n");
+}
+
+static void test_names(struct row_batch *b)
+{
+	static const char *const to[][2] = {{"u", "value"}, {NULL, NULL}};
+	static const struct line_names names = {
+		"a m,e=s", "latency,{node},port={port}", to};
+	static const uint32_t list[] = {6, 5};
+
+	row_batch_str(b, NODE, "10.0.0.1:1->10.0.0.2:2");
+	row_batch_set(b, PORT, ROW_U64)->u64 = 3;
+	row_batch_set(b, U, ROW_U64)->u64 = 50;
+	row_batch_list(b, LIST, list, 2);
+	expect(b, &names,
+	       "latency\\,10.0.0.1:1->10.0.0.2:2\\,port\\=3 value=50,"
+	       "list=\"6:5\" 7\n");
+}
+
+static void expect_key(struct row_batch *b, const char *template,
+		       const char *want)
+{
+	struct outbuf *o = calloc(1, sizeof(*o));
+	struct fault f = {""};
+	struct template *t;
+	const char *text;
+	size_t len;
+
+	if (template_open(&t, template, &schema, &f) == 0) {
+		template_row(t, o, b, 0);
+		text = outbuf_text(o, &len);
+		template_close(t);
+	} else {
+		text = f.text;
+	}
+	if (!TEST(text && !strcmp(text, want)))
+		fprintf(stderr, "%s: %s\n", template, text);
+	free(o->text);
+	free(o);
+}
+
+static void test_templates(struct row_batch *b)
+{
+	row_batch_str(b, NODE, "n");
+	row_batch_set(b, PORT, ROW_U64)->u64 = 3;
+	row_batch_end(b);
+	expect_key(b, "", "");
+	expect_key(b, "key", "key");
+	expect_key(b, "{node}-{port}", "n-3");
+	expect_key(b, "{}:{u}{port}.", "a m,e=s:3.");
+	expect_key(b, "{}{}", "a m,e=sa m,e=s");
+	expect_key(b, "{nod}", "{nod}: a m,e=s has no such field");
+	expect_key(b, "x{node", "x{node: a brace without the other");
+	expect_key(b, "{node}[,p={port}][,u={u}{port}][,{}].",
+		   "n,p=3,a m,e=s.");
+	expect_key(b, "[{u}x]", "");
+	expect_key(b, "a[b", "a[b: a bracket without the other");
+	expect_key(b, "a]b", "a]b: a bracket without the other");
+	expect_key(b, "[a[b]]", "[a[b]]: a bracket without the other");
+	expect_key(b, "x}", "x}: a brace without the other");
+	row_batch_clear(b);
+}
+
+/* Texts that are longer than the buffer before them. */
+static void test_memory(void)
+{
+	struct outbuf *o = calloc(1, sizeof(*o));
+	size_t len, n = 0;
+	char *text;
+
+	for (unsigned i = 0; i < 10000; i++) {
+		outbuf_u64(o, i);
+		n += i < 10 ? 1 : i < 100 ? 2 : i < 1000 ? 3 : 4;
+	}
+	TEST(outbuf_len(o) == n);
+	outbuf_cut(o, n - 3); /* in what is spilled, and in what is not */
+	outbuf_word(o, "x");
+	text = outbuf_take(o, &len);
+	TEST(text && len == n - 2 && strlen(text) == len);
+	TEST(text && !strcmp(text + len - 6, "99989x"));
+	TEST(outbuf_len(o) == 0);
+	free(text);
+	outbuf_cut(o, 0);
+	TEST(outbuf_text(o, &len) && !len);
+	free(o->text);
+	free(o);
+}
+
+static void test_sparse(struct row_batch *b)
+{
+	struct encoder *e = encoder_open(ROW_SPARSE, &schema);
+	struct outbuf *o = calloc(1, sizeof(*o));
+	size_t len;
+
+	row_batch_set(b, PORT, ROW_U64)->u64 = 3;
+	row_batch_set(b, B, ROW_BOOL)->u64 = 0;
+	row_batch_end(b);
+	row_batch_end(b);
+	encoder_row(e, o, b, 0);
+	encoder_row(e, o, b, 1);
+	TEST(!strcmp(outbuf_text(o, &len), "{\"port\":3,\"b\":false}\n{}\n"));
+	encoder_close(e);
+	free(o->text);
+	free(o);
+	row_batch_clear(b);
+}
+
+static void test_distinct(void)
+{
+	struct distinct *d = calloc(1, sizeof(*d));
+
+	TEST(distinct_time(d, 1, 100) == 100);
+	TEST(distinct_time(d, 1, 100) == 101);
+	TEST(distinct_time(d, 1, 101) == 102); /* where another was moved to */
+	TEST(distinct_time(d, 2, 100) == 100); /* another series */
+	TEST(distinct_time(d, 1, 50) == 50);   /* out of order */
+	TEST(distinct_time(d, 1, 99) == 99);
+	TEST(distinct_time(d, 1, 99) == 103); /* over a run to its end */
+	TEST(distinct_time(d, 1, 50) == 51);
+	for (unsigned i = 0; i < DISTINCT_RUNS - 1; i++)
+		TEST(distinct_time(d, 3, 1000 + 2 * i) == 1000 + 2 * i);
+	TEST(distinct_time(d, 3, 1000) == 1001);
+	free(d);
+}
+
+int main(void)
+{
+	struct row_batch b;
+
+	TEST(row_batch_init(&b, &schema, 1) == 0);
+	test_values(&b);
+	test_escapes(&b);
+	test_nothing(&b);
+	test_names(&b);
+	test_templates(&b);
+	test_sparse(&b);
+	test_memory();
+	test_distinct();
+	row_batch_fini(&b);
+	return test_end();
+}

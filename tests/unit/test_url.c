@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where rows go, in one word; and a cluster's slots. */
+#include "export/url.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "export/redis_slot.h"
+#include "test.h"
+
+static struct export_url u;
+static struct fault f;
+
+static void refuse(const char *text, const char *why)
+{
+	TEST(export_url_read(&u, text, &f) < 0);
+	if (!TEST(!strcmp(f.text, why)))
+		fprintf(stderr, "%s: %s\n", text, f.text);
+}
+
+static void test_whole(void)
+{
+	TEST(export_url_read(&u,
+			     "influx:https://me:p%40ss:@db.example:8086/a%20b"
+			     "?create=yes&names=x%26y",
+			     &f) == 0);
+	TEST(!strcmp(u.scheme, "influx") && !strcmp(u.web, "https"));
+	TEST(!strcmp(u.user, "me") && !strcmp(u.password, "p@ss:"));
+	TEST(!strcmp(u.host, "db.example") && u.port == 8086);
+	TEST(!strcmp(u.path, "a b") && u.options == 2);
+	TEST(!strcmp(u.option[1].value, "x&y"));
+	TEST(!strcmp(u.shown, "influx://db.example:8086/a b"));
+}
+
+static void test_parts(void)
+{
+	TEST(export_url_read(&u, "redis://[::1]:7000", &f) == 0);
+	TEST(!strcmp(u.host, "[::1]") && u.port == 7000 && !u.web && !u.user);
+	TEST(export_url_read(&u, "redis://[::1]/2", &f) == 0);
+	TEST(!strcmp(u.host, "[::1]") && !u.port && !strcmp(u.path, "2"));
+	TEST(export_url_read(&u, "redis://:secret@h", &f) == 0);
+	TEST(!*u.user && !strcmp(u.password, "secret"));
+	TEST(!strstr(u.shown, "secret"));
+	TEST(export_url_read(&u, "kafka://a:1,b:2/t", &f) == 0);
+	TEST(!strcmp(u.hosts, "a:1,b:2") && !u.port && !strcmp(u.path, "t"));
+	TEST(export_url_read(&u, "file:/x%3fy?format=csv", &f) == 0);
+	TEST(!strcmp(u.path, "/x?y") && u.options == 1);
+}
+
+static void test_refused(void)
+{
+	char text[EXPORT_URL_MAX + 8];
+
+	refuse("here", "'here': no scheme, as in influx://HOST/DB");
+	refuse("influx:here", "influx: no // before a host");
+	refuse("influx://h:65536/x", "'65536' is not a port");
+	refuse("influx://h:/x", "'' is not a port");
+	refuse("influx://[::1/x", "'[::1' is not a host");
+	refuse("influx://h/x?create", "create: no value");
+	refuse("influx://h/x?a=%4", "a: not %XX");
+	refuse("influx://h/%00", "path: not %XX");
+	refuse("file:%zz", "path: not %XX");
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "file:", 5);
+	text[EXPORT_URL_MAX - 1] = '\0';
+	TEST(export_url_read(&u, text, &f) == 0);
+	text[EXPORT_URL_MAX - 1] = 'x';
+	text[EXPORT_URL_MAX] = '\0';
+	refuse(text, "longer than 1023 characters");
+}
+
+static void test_options(void)
+{
+	struct {
+		uint64_t n, wait;
+		const char *text;
+	} o = {0};
+	const struct field fields[] = {
+		{"n", FIELD_NUMBER, 8, offsetof(__typeof__(o), n), 1, 10},
+		{"wait", FIELD_OTHER, 0, offsetof(__typeof__(o), wait),
+		 .set = export_set_duration},
+		{"text", FIELD_OTHER, 0, offsetof(__typeof__(o), text),
+		 .set = export_set_text},
+		{NULL},
+	};
+
+	TEST(export_url_read(&u, "x://h?n=7&wait=5ms&text=a&key.b=c", &f) == 0);
+	TEST(export_url_set(&u, fields, &o, &f) == 0);
+	TEST(o.n == 7 && o.wait == 5000000 && !strcmp(o.text, "a"));
+	TEST(export_url_rest(&u, &f) < 0);
+	TEST(!strcmp(f.text, "key.b: x has no such option"));
+	TEST(export_url_family(&u, "key") && !export_url_family(&u, "ke"));
+	TEST(!strcmp(export_url_of(&u, "key", "b"), "c"));
+	TEST(!export_url_of(&u, "key", "c"));
+	TEST(export_url_rest(&u, &f) == 0);
+	TEST(export_url_read(&u, "x://h?n=11", &f) == 0);
+	TEST(export_url_set(&u, fields, &o, &f) < 0 && o.n == 7);
+	TEST(export_url_read(&u, "x://h?wait=soon", &f) == 0);
+	TEST(export_url_set(&u, fields, &o, &f) < 0);
+}
+
+/* As Redis has them: CLUSTER KEYSLOT. */
+static void test_slots(void)
+{
+	static const struct {
+		const char *key;
+		uint16_t slot;
+	} keys[] = {
+		{"123456789", 12739},
+		{"foo", 12182},
+		{"{foo}.x", 12182},
+		{"a{foo}b", 12182},
+		{"{}foo", 9500},
+		{"foo{", 7673},
+		{"", 0},
+	};
+
+	TEST(redis_crc16("123456789", 9) == 0x31c3);
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		uint16_t slot = redis_slot(keys[i].key, strlen(keys[i].key));
+
+		if (!TEST(slot == keys[i].slot))
+			fprintf(stderr, "'%s': %u\n", keys[i].key, slot);
+	}
+}
+
+int main(void)
+{
+	test_whole();
+	test_parts();
+	test_refused();
+	test_options();
+	test_slots();
+	return test_end();
+}
