@@ -213,6 +213,8 @@ typist() {
 @test "the screen: tables, sorting, the filter, scrolling, help; q ends it" {
 	typist '
 until(b"\x1b[?1049h", b"the input has ended", b"by packets; ? for keys")
+until(b"= %d live + 0 evicted" % len(set(
+    l.split(",")[2] for l in list(open("truth.csv"))[1:])))
 key(b"n"); until(b": nodes", b"by hop_latency_p99")
 key(b">"); until(b"by queues;")
 key(b"<"); until(b"by hop_latency_p99;")
@@ -295,6 +297,29 @@ key(b'p/\x15node $node\r'); until(b': paths', b'filter on')
 assert all('$node' in r.split()[-1].split(':') for r in rows() if r), rows()
 assert rows()[0]
 key(b'q')" int-collect -q -r in.pcap --top flows
+}
+
+@test "the screen: more flows than are looked at in one go" {
+	dta-gen int -q -p 2.1 -n 20000 -c 60000 -w in.pcap
+	int-collect -q -r in.pcap --top flows --sort bytes --once >once
+	[ "$(wc -l <once)" -gt 9000 ]
+	typist '
+until(b"the input has ended")
+want = [l.split()[:3] for l in open("once")][1:20]
+key(b" "); until(b"paused") # what was begun is finished
+key(b">"); until(b"by flow_latency, paused;")
+key(b"<"); until(b"by bytes, paused;")
+end = time.time() + 20
+while [r.split()[:3] for r in rows()] != want:
+    assert time.time() < end, (rows(), want)
+key(b"q")' int-collect -q -r in.pcap --top flows --sort bytes
+}
+
+@test "once, live: after the first interval" {
+	[ "$(id -u)" = 0 ] || skip "not root: no interface"
+	run -0 --separate-stderr timeout 60 int-collect -i lo --top flows \
+		--once --every 100ms -o csv
+	[[ ${lines[0]} == flow,packets,* ]]
 }
 
 @test "the screen: a terminal that nobody reads holds up no packets" {
