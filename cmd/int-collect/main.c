@@ -268,9 +268,9 @@ static void run_open(struct run *r)
 	if (r->o.live.name)
 		open_interface(r);
 	src_wait(r->loop.s, CLI_LOOK_AROUND_MS); /* pipes fall silent, too */
-	cli_user(r->o.live.user);
 	if (r->o.top)
 		r->top = top_open(&r->o, r->t);
+	cli_user(r->o.live.user);
 	r->loop.quiet = r->o.quiet || r->top;
 	r->loop.stats = cli_stats_open(r->xdp ? &int_fast_ledger
 					      : &intake_ledger,
