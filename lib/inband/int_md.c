@@ -29,6 +29,8 @@ void int_decoder_init(struct int_decoder *d, const struct int_profile *p)
 		int_plans_init(&d->plans[v],
 			       int_profile_words(p, (enum int_version)v),
 			       INT_BITMAP_BITS);
+	d->plain = p->version >= INT_V2_0 && !p->any_ver && !p->marker &&
+		   p->dscp_mask && !p->behind_tcp_options;
 }
 
 /* Where the packet in a tunnel begins, and as what; 0: nobody knows. */
@@ -97,6 +99,8 @@ static void flow_outside(struct int_view *v, const struct int_place *at,
 	}
 	if (has_ports(protocol))
 		memcpy(rest, frame + l4, 4);
+	else
+		memset(rest, 0, 4);
 	if (at->over != INT_OVER_NEW_UDP && at->by == INT_BY_PORT)
 		be16_store(rest + 2, at->next);
 	rest[4] = protocol;
@@ -216,8 +220,9 @@ static void domain_of(struct int_view *v, const uint8_t *h)
 }
 
 /* Ver 4, D, E, M, R 12, HopML 5, RemainingHopCnt 8. */
-static enum int_result md_2(struct int_view *v, const struct int_profile *p,
-			    const struct int_place *at, const uint8_t *h)
+static inline enum int_result md_2(struct int_view *v,
+				   const struct int_profile *p,
+				   const uint8_t *h, uint32_t stack_len)
 {
 	uint32_t word = be32_load(h);
 
@@ -226,7 +231,7 @@ static enum int_result md_2(struct int_view *v, const struct int_profile *p,
 		    flag(word, 26, INT_HOPS_EXCEEDED) |
 		    flag(word, 25, INT_MTU_EXCEEDED) |
 		    (word >> 13 & 0xfff ? INT_RESERVED : 0);
-	return divide(v, p, h + INT_HEADER2_LEN, at->stack_len,
+	return divide(v, p, h + INT_HEADER2_LEN, stack_len,
 		      (word >> 8 & INT_HOP_WORDS_MASK) * 4);
 }
 
@@ -259,7 +264,6 @@ static void clear(struct int_view *v)
 	v->ts_ns = 0;
 	v->format = INT_MD;
 	v->flags = v->key_len = v->drop_reason = 0;
-	memset(v->key, 0, sizeof(v->key));
 	v->ip_len = 0;
 	v->from = (struct int_from){.report = false};
 	v->own = (struct int_hops){.plan = NULL};
@@ -286,5 +290,124 @@ enum int_result int_decode(struct int_view *out, struct int_decoder *d,
 		return md_0_5(out, d->profile, at, h);
 	if (at->version == INT_V1_0)
 		return md_1_0(out, d->profile, at, h);
-	return md_2(out, d->profile, at, h);
+	return md_2(out, d->profile, h, at->stack_len);
+}
+
+/* Not inlined, so that the short way keeps no registers for it. */
+static __attribute__((noinline)) enum int_result
+read_any(struct int_view *out, struct int_decoder *d, uint16_t type,
+	 const uint8_t *frame, size_t len)
+{
+	struct int_place at;
+	enum int_result r = int_find(&at, d->profile, type, frame, len);
+
+	return r ? r : int_decode(out, d, &at, frame, len);
+}
+
+/* The usual packet, its parts found. */
+struct plain {
+	const uint8_t *ip, *l4, *shim;
+	size_t len; /* captured of it, from its IP header on */
+	uint32_t told;
+	uint8_t protocol;
+};
+
+/* IPv4 without tags, options or fragments. */
+static inline bool plain_ip(struct plain *s, uint16_t type,
+			    const uint8_t *frame, size_t len)
+{
+	if (type == NET_ETHERTYPE_ETH) {
+		if (len < NET_ETH_LEN ||
+		    be16_load(frame + NET_ETH_AT_TYPE) != NET_ETHERTYPE_IP4)
+			return false;
+		frame += NET_ETH_LEN;
+		len -= NET_ETH_LEN;
+	} else if (type != NET_ETHERTYPE_IP4) {
+		return false;
+	}
+	if (len < NET_IP4_LEN + NET_TCP_LEN || frame[0] != NET_IP4_PLAIN ||
+	    be16_load(frame + NET_IP4_AT_FRAGMENT) & NET_IP4_FRAGMENT)
+		return false;
+	s->ip = frame;
+	s->l4 = frame + NET_IP4_LEN;
+	s->told = be16_load(frame + NET_IP4_AT_LEN);
+	s->len = len < s->told ? len : s->told;
+	s->protocol = frame[NET_IP4_AT_PROTO];
+	return s->len >= NET_IP4_LEN + NET_TCP_LEN;
+}
+
+/* Whether UDP to this port is not INT by its DSCP alone. */
+static inline bool has_port(const struct int_profile *p, uint16_t port)
+{
+	return port == p->udp_port || port == p->vxlan_gpe_port ||
+	       port == p->geneve_port;
+}
+
+/* INT known by its DSCP, behind the header of UDP or TCP's first 20 bytes. */
+static inline bool plain_l4(struct plain *s, const struct int_profile *p)
+{
+	size_t len;
+
+	if ((s->ip[NET_IP4_AT_TOS] >> 2 ^ p->dscp) & p->dscp_mask)
+		return false;
+	if (s->protocol == NET_PROTO_UDP) {
+		len = be16_load(s->l4 + NET_UDP_AT_LEN);
+		s->shim = s->l4 + NET_UDP_LEN;
+		return len + NET_IP4_LEN == s->told &&
+		       !has_port(p, be16_load(s->l4 + NET_UDP_AT_DST));
+	}
+	len = (s->l4[NET_TCP_AT_OFFSET] >> 4) * 4u;
+	s->shim = s->l4 + NET_TCP_LEN;
+	return s->protocol == NET_PROTO_TCP && len >= NET_TCP_LEN &&
+	       len + NET_IP4_LEN <= s->told;
+}
+
+/* INT-MD 2.x whose shim has nothing but its length and the DSCP, all of it
+ * captured: the bytes behind the shim, 0 if it is not so. */
+static inline uint32_t plain_shim(const struct plain *s)
+{
+	size_t left = s->len - (size_t)(s->shim - s->ip);
+	const uint8_t *p = s->shim;
+	uint32_t len;
+
+	if (left < INT_SHIM_LEN + INT_HEADER2_LEN ||
+	    (be32_load(p) & ~0x00ff00fcu) != INT_TYPE_MD << 28 ||
+	    p[INT_SHIM_LEN] >> 4 != 2)
+		return 0;
+	len = p[INT_SHIM_AT_WORDS] * 4u;
+	return len >= INT_HEADER2_LEN && len <= left - INT_SHIM_LEN ? len : 0;
+}
+
+static inline void plain_flow(struct int_view *v, const struct plain *s,
+			      uint32_t len)
+{
+	_Static_assert(NET_IP4_AT_SRC + 2 * KEY_IP4_LEN == NET_IP4_LEN,
+		       "ports follow the addresses");
+	memcpy(v->key, s->l4 - 2 * KEY_IP4_LEN, 2 * KEY_IP4_LEN + 4);
+	v->key[2 * KEY_IP4_LEN + 4] = s->protocol;
+	v->key_len = KEY_FLOW4_LEN;
+	v->ip_len = s->told - INT_SHIM_LEN - len;
+}
+
+enum int_result int_read(struct int_view *out, struct int_decoder *d,
+			 uint16_t type, const uint8_t *frame, size_t len)
+{
+	struct int_plans *plans =
+		&d->plans[d->profile->version == INT_V2_0 ? INT_V2_0
+							  : INT_V2_1];
+	const struct int_plan *plan;
+	const uint8_t *h;
+	struct plain s;
+	uint32_t rest;
+
+	if (!d->plain || !plain_ip(&s, type, frame, len) ||
+	    !plain_l4(&s, d->profile) || !(rest = plain_shim(&s)))
+		return read_any(out, d, type, frame, len);
+	h = s.shim + INT_SHIM_LEN;
+	plan = int_plans_get(plans, be16_load(h + INT_AT_BITMAP));
+	clear(out);
+	out->flags = plan->reserved ? INT_RESERVED : 0;
+	out->stack.plan = plan;
+	plain_flow(out, &s, rest);
+	return md_2(out, d->profile, h, rest - INT_HEADER2_LEN);
 }
