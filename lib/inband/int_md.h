@@ -98,7 +98,8 @@ enum int_result int_find(struct int_place *out, const struct int_profile *p,
 struct int_decoder {
 	const struct int_profile *profile;
 	struct int_plans plans[INT_ANY];
-	bool plain; /* its usual packets are read at once: int_read() */
+	uint8_t plain; /* header versions whose usual packets int_read() reads
+			  at once, a bit each; 0: none */
 };
 
 /* The profile stays the caller's and must last. */
