@@ -15,6 +15,7 @@
 #include "outlets.h"
 #include "profile/profile.h"
 #include "thresholds.h"
+#include "top.h"
 #include "xdp.h"
 
 /* views = matched + others. */
@@ -39,6 +40,10 @@ static const struct ledger filter_ledger = {"filter", "views", filter_fields,
 					    sizeof(filter_fields) /
 						    sizeof(filter_fields[0])};
 
+enum {
+	LOOK_EVERY = 1024, /* full batches */
+};
+
 struct run {
 	struct opts o;
 	struct int_profile profile;
@@ -47,10 +52,12 @@ struct run {
 	struct filter_ledger filtered;
 	struct telemetry *t;
 	struct xdp *xdp; /* --xdp, or NULL */
+	struct top *top; /* --top, or NULL */
 	struct snk *out; /* of packets */
 	struct outlets outlets;
 	struct thresholds th;
 	struct cli_loop loop;
+	uint64_t batches;   /* that were full */
 	uint64_t behind_ns; /* the clock less the packets' time */
 	int error;
 	struct fault fault;
@@ -163,6 +170,10 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		if (r->out)
 			snk_flush(r->out); /* snk_close() tells of an error */
 	}
+	if (n < PKT_BATCH || ++r->batches % LOOK_EVERY == 0)
+		outlets_look(&r->outlets);
+	if (!rc && r->top && !top_turn(r->top, !n))
+		cli_stop = 1; /* as if by a signal */
 	if (rc < 0)
 		fault_set(f, rc, "%s", strerror(-rc));
 	return rc;
@@ -177,7 +188,6 @@ static void open_interface(struct run *r)
 				  &r->outlets.sinks, &r->loop.s);
 	else
 		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
-	src_wait(r->loop.s, CLI_LOOK_AROUND_MS);
 }
 
 static void open_out(struct run *r)
@@ -279,7 +289,11 @@ static void run_open(struct run *r)
 	open_telemetry(r);
 	if (r->o.live.name)
 		open_interface(r);
+	src_wait(r->loop.s, CLI_LOOK_AROUND_MS); /* pipes fall silent, too */
 	cli_user(r->o.live.user);
+	if (r->o.top)
+		r->top = top_open(&r->o, r->t);
+	r->loop.quiet = r->o.quiet || r->top;
 	r->loop.stats = cli_stats_open(r->xdp ? &int_fast_ledger
 					      : &intake_ledger,
 				       r->o.live.stats_ns, r->o.format, NULL);
@@ -300,11 +314,21 @@ static int drain(struct run *r)
 	return rc < 0 ? rc : xdp_flush(r->xdp);
 }
 
+/* The table while flows are still there. */
+static int look_last(struct run *r)
+{
+	int rc = r->top && !r->error ? top_end(r->top) : 0;
+
+	top_close(r->top);
+	return rc;
+}
+
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status.
  */
 static int run_close(struct run *r)
 {
-	int drained = drain(r), flushed = telemetry_flush(r->t), out = 0;
+	int drained = drain(r), looked = look_last(r);
+	int flushed = telemetry_flush(r->t), out = 0;
 	uint64_t unsent = r->out ? snk_drops(r->out) : 0, received;
 	int status = r->error || drained ? CLI_FAIL : CLI_OK;
 
@@ -326,7 +350,7 @@ static int run_close(struct run *r)
 	if (out < 0)
 		cli_warn("%s: %s", r->o.write ? r->o.write : r->o.to,
 			 strerror(-out));
-	if (out < 0 || flushed < 0)
+	if (out < 0 || flushed < 0 || looked < 0)
 		status = CLI_FAIL;
 	telemetry_close(r->t);
 	expr_free(r->filter);

@@ -40,6 +40,10 @@ struct opts {
 	unsigned n_exports;
 	const char *spool, *dta;
 	uint64_t spool_size, queue, end_ns;
+	unsigned top; /* 1 + enum table; 0: none */
+	const char *sort;
+	uint64_t lines, every_ns;
+	bool reverse, once;
 	enum row_format format;
 	bool quiet;
 };

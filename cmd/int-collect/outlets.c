@@ -19,17 +19,17 @@ static const struct export_rule rules[] = {
 	{"int_bin", EXPORT_STATE, "bin:{metric}:{node}:{path_id}:{low}"},
 };
 
-/* names=intcollector: the measurements of wire-facts 5.4, of live values and
- * events alike. */
+/* names=intcollector: as the published collector has them (wire-facts 5.4), but
+ * for the metrics' names, which are ours. */
+#define INTCOLLECTOR                                                           \
+	"{metric}[,{flow}][,sw_id={node}][,port_id={egress}]"                  \
+	"[,queue_id={queue}]"
+
 static const char *const value_name[][2] = {{"value", "value"}, {NULL, NULL}};
 
 static const struct line_names intcollector[] = {
-	{"int_value",
-	 "{metric},{flow},sw_id={node},port_id={egress},queue_id={queue}",
-	 value_name},
-	{"int_event",
-	 "{metric},{flow},sw_id={node},port_id={egress},queue_id={queue}",
-	 value_name},
+	{"int_value", INTCOLLECTOR, value_name},
+	{"int_event", INTCOLLECTOR, value_name},
 };
 
 static const struct export_names names[] = {
@@ -120,6 +120,10 @@ void outlets_open(struct outlets *out, const struct opts *o)
 	share_out(out, o);
 }
 
+enum {
+	NAME_MAX_SHOWN = 256,
+};
+
 /* A URL as it may be seen: without user, password and options. */
 static void show(char *out, size_t size, const char *url)
 {
@@ -132,10 +136,29 @@ static void show(char *out, size_t size, const char *url)
 		memmove(place + 2, at + 1, strlen(at));
 }
 
+void outlets_look(struct outlets *out)
+{
+	char name[NAME_MAX_SHOWN];
+
+	for (unsigned i = 0; i < out->n; i++) {
+		struct queue_status st;
+
+		queue_status(out->database[i], &st);
+		if (st.changes == out->changes[i])
+			continue;
+		out->changes[i] = st.changes;
+		show(name, sizeof(name), out->url[i]);
+		if (st.failing)
+			cli_warn("%s: rows wait: %s", name, st.why.text);
+		else
+			cli_warn("%s: rows are taken again", name);
+	}
+}
+
 static void warn_of(const char *url, uint64_t rows, const char *what,
 		    const char *why)
 {
-	char name[256];
+	char name[NAME_MAX_SHOWN];
 
 	if (!rows)
 		return;

@@ -13,12 +13,15 @@ struct outlets {
 	struct row_sink *databases;	    /* all of them; NULL: none */
 	struct row_sink *tee[ROWS_CHOICES]; /* one for each kind of rows */
 	unsigned n;
+	uint64_t changes[EXPORTS_MAX]; /* of each database, that were said */
 	const char *dta_name;
 	const char *const *url;
 };
 
 /* Exits if one cannot be opened. */
 void outlets_open(struct outlets *out, const struct opts *o);
+/* Says which databases have ceased to answer, or do again, since last time. */
+void outlets_look(struct outlets *out);
 /* Sends what waits. 0, or -1: not all could be, and that was said. */
 int outlets_end(struct outlets *out);
 void outlets_ledgers(struct outlets *out, enum row_format fmt);

@@ -5,45 +5,18 @@
  * last one that was told of its key, and what is an event goes up through a
  * ring; all else ends here. What it does not know goes up as it is.
  *
- * What is an event: telemetry/watch.h, whose rules these are. A reference moves
+ * What is an event: measure/watch.h, whose rules these are. A reference moves
  * when its record has found room in the ring, so that an event which found none
  * is told with the next packet, if it is still true.
  *
  * Hops: as many as INT's length bytes allow. They are walked by bpf_loop()
  * (Linux 5.17), so that the verifier looks at one.
  */
-#include "bpf/int_fast_find.h"
+#include "bpf/judge_private.h"
 
 enum {
 	OURS = 1 << 8,
 };
-
-/* What a processor works on. */
-struct work {
-	struct place place;
-	struct fast_whole whole; /* the frame */
-	struct fast_path path;
-	struct fast_number number;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__type(key, __u32);
-	__type(value, struct work);
-	__uint(max_entries, 1);
-} int_work SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__type(key, __u32);
-	__type(value, struct fast_counters);
-	__uint(max_entries, 1);
-} int_counters SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 23); /* bytes; another size may be asked for */
-} int_ring SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -59,22 +32,6 @@ struct {
 	__uint(max_entries, 16384);
 } int_parked SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, struct fast_object_key);
-	__type(value, struct fast_seen);
-	__uint(max_entries, 131072);
-} int_objects SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__type(key, struct fast_threshold_key);
-	__type(value, struct fast_threshold);
-	__uint(max_entries, 1024);
-} int_thresholds SEC(".maps");
-
-volatile struct fast_rules rules;
-
 /* The walk along a stack; hops are numbered from the source. */
 struct walk {
 	struct work *w;
@@ -87,26 +44,6 @@ struct walk {
 	bool odd; /* it cannot be compared here */
 	bool changed;
 };
-
-static __always_inline struct fast_counters *counters(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&int_counters, &zero);
-}
-
-/* Whether a record is in the ring now. */
-static __always_inline bool send(void *record, __u64 len)
-{
-	struct fast_counters *c = counters();
-	bool sent = !bpf_ringbuf_output(&int_ring, record, len, 0);
-
-	if (!c)
-		return sent;
-	c->events += sent;
-	c->delayed += !sent;
-	return sent;
-}
 
 static __always_inline __u32 hop_at(const struct walk *k, __u32 i)
 {
@@ -153,144 +90,53 @@ static long look_hop(__u32 i, struct walk *k)
 	return 0;
 }
 
-static __always_inline struct fast_threshold threshold_of(__u32 node,
-							  __u32 metric)
-{
-	__u32 generation = rules.era >> FAST_GENERATION_SHIFT;
-	struct fast_threshold_key key = {generation, node, metric};
-	const volatile struct fast_threshold *all;
-	struct fast_threshold *th;
-
-	if (rules.nodes && metric < FAST_OF_HOP &&
-	    (th = bpf_map_lookup_elem(&int_thresholds, &key)))
-		return *th;
-	if (metric >= FAST_NUMBERS)
-		metric = 0;
-	all = &rules.all[generation & 1][metric];
-	return (struct fast_threshold){all->change, all->high, all->low};
-}
-
-/* v is what was told: watch_tell(). */
-static __always_inline void tell(struct fast_seen *s,
-				 const struct fast_threshold *th, __u32 v)
-{
-	__u32 lo = v > th->change ? v - th->change : 0;
-	__u32 hi = v < ~0u - th->change ? v + th->change : ~0u;
-
-	s->ref = v;
-	if (th->high && s->flags & FAST_RISEN && lo < th->low)
-		lo = th->low;
-	if (th->high && !(s->flags & FAST_RISEN) && hi >= th->high)
-		hi = th->high - 1;
-	s->lo = lo;
-	s->width = lo > hi ? 0 : hi - lo == ~0u ? ~0u : hi - lo + 1;
-}
-
-/* Which events a value is: watch_judge(). */
-static __always_inline __u32 kinds_of(const struct fast_seen *s,
-				      const struct fast_threshold *th, __u32 v)
-{
-	__u32 by = v > s->ref ? v - s->ref : s->ref - v, kinds = 0;
-
-	if (!(s->flags & FAST_KNOWN))
-		kinds = FAST_NEW;
-	else if (by > th->change)
-		kinds = FAST_CHANGE;
-	if (th->high && !(s->flags & FAST_RISEN) && v >= th->high)
-		kinds |= FAST_RISE;
-	else if (th->high && s->flags & FAST_RISEN && v < th->low)
-		kinds |= FAST_FALL;
-	return kinds;
-}
-
-/*
- * A value outside the range, or of another era. Whose it is stands in
- * w->number, but for the flow, which is said by of_flow.
- */
-__noinline int judge(struct work *w, struct fast_seen *s, __u32 v, __u64 ns,
-		     bool of_flow)
-{
-	struct fast_number *n;
-	struct fast_threshold th;
-	__u32 era = rules.era, kinds;
-
-	if (!w || !s)
-		return 0;
-	n = &w->number;
-	th = threshold_of(n->node, n->metric);
-	kinds = kinds_of(s, &th, v);
-	if (!kinds && (s->era ^ era) & FAST_EPOCHS)
-		kinds = FAST_VALUE;
-	if (!kinds) {
-		tell(s, &th, s->ref);
-		s->era = era;
-		return 0;
-	}
-	n->record = (struct fast_record){FAST_NUMBER, kinds, ns};
-	n->value = v;
-	n->reference = s->ref;
-	n->referred = s->flags & FAST_KNOWN;
-	n->threshold = th;
-	if (of_flow)
-		n->flow = w->place.flow;
-	else
-		n->flow.len = 0;
-	if (!send(n, sizeof(*n)))
-		return 0;
-	s->flags |= FAST_KNOWN;
-	if (kinds & FAST_RISE)
-		s->flags |= FAST_RISEN;
-	if (kinds & FAST_FALL)
-		s->flags &= ~FAST_RISEN;
-	tell(s, &th, v);
-	s->era = era;
-	return 0;
-}
-
-static __always_inline bool is_out(const struct fast_seen *s, __u32 v)
-{
-	return v - s->lo >= s->width || s->era != rules.era;
-}
-
 /* A field of the hop at that place, scaled; above 32 bits it is ~0. */
 static __always_inline bool
 value_of(const struct walk *k, const struct fast_field *f, __u32 at, __u32 *v)
 {
-	__u32 word = word_of(k, at + f->word);
-	__u64 number = (__u64)(word >> (f->shift & 31) & f->mask) * f->scale;
+	__u64 number;
+	__u32 word;
 
+	if (!f->mask)
+		return false;
+	word = word_of(k, at + f->word);
+	number = (__u64)(word >> (f->shift & 31) & f->mask) * f->scale;
 	*v = number > ~0u ? ~0u : (__u32)number;
-	return f->mask && word != ~0u;
+	return word != ~0u;
 }
 
 static __always_inline __u32 id_of(const struct walk *k, __u32 i, __u32 at)
 {
 	const struct fast_field *f = &k->plan->id[i];
-	__u32 word = word_of(k, at + f->word);
+	__u32 word;
 
-	return f->mask && word != ~0u ? word >> (f->shift & 31) & f->mask : ~0u;
+	if (!f->mask)
+		return ~0u;
+	word = word_of(k, at + f->word);
+	return word != ~0u ? word >> (f->shift & 31) & f->mask : ~0u;
 }
 
-/* A queue, a link or a buffer: telemetry/metric.h has their keys. */
+/* A queue, a link or a buffer: measure/metric.h has their keys. */
 static __always_inline void
-take_object(struct walk *k, const struct fast_object_key *key, __u32 v)
+take_object(struct walk *k, __u32 i, const struct fast_object_key *key, __u32 v)
 {
-	struct fast_seen *s = bpf_map_lookup_elem(&int_objects, key);
+	struct fast_object *o = object_of(
+		k->w, key, &hop_of(k, i)->object[key->metric - 1]);
 	struct fast_number *n = &k->w->number;
+	struct fast_counters *c;
 
-	if (!s) {
-		struct fast_seen fresh = {0};
-
-		bpf_map_update_elem(&int_objects, key, &fresh, BPF_NOEXIST);
-		s = bpf_map_lookup_elem(&int_objects, key);
+	if (!o) {
+		if ((c = counters()))
+			c->unplaced++;
+		return;
 	}
-	if (!s || !is_out(s, v))
+	if (!is_out(&o->seen, v))
 		return;
 	n->metric = key->metric;
 	n->node = key->node;
 	n->egress = key->egress;
 	n->id = key->id;
-	judge(k->w, s, v, k->ns, false);
+	judge(k->w, &o->seen, v, false);
 }
 
 static __always_inline void take_latency(struct walk *k, __u32 i, __u32 node,
@@ -306,7 +152,7 @@ static __always_inline void take_latency(struct walk *k, __u32 i, __u32 node,
 	n->metric = FAST_HOP_LATENCY;
 	n->node = node;
 	n->egress = n->id = ~0u;
-	judge(k->w, s, v, k->ns, true);
+	judge(k->w, s, v, true);
 }
 
 static long take_hop(__u32 i, struct walk *k)
@@ -327,19 +173,20 @@ static long take_hop(__u32 i, struct walk *k)
 	key.metric = FAST_LINK_UTILIZATION;
 	key.id = ~0u;
 	if (value_of(k, &f[FAST_LINK_UTILIZATION], at, &v))
-		take_object(k, &key, v);
+		take_object(k, i, &key, v);
 	key.id = queue;
 	key.metric = FAST_QUEUE_OCCUPANCY;
 	if (value_of(k, &f[FAST_QUEUE_OCCUPANCY], at, &v))
-		take_object(k, &key, v);
+		take_object(k, i, &key, v);
 	key.metric = FAST_QUEUE_CONGESTION;
 	if (value_of(k, &f[FAST_QUEUE_CONGESTION], at, &v))
-		take_object(k, &key, v);
-	key.metric = FAST_BUFFER_OCCUPANCY;
-	key.egress = ~0u;
-	key.id = id_of(k, 2, at);
-	if (value_of(k, &f[FAST_BUFFER_OCCUPANCY], at, &v))
-		take_object(k, &key, v);
+		take_object(k, i, &key, v);
+	if (value_of(k, &f[FAST_BUFFER_OCCUPANCY], at, &v)) {
+		key.metric = FAST_BUFFER_OCCUPANCY;
+		key.egress = ~0u;
+		key.id = id_of(k, 2, at);
+		take_object(k, i, &key, v);
+	}
 	return 0;
 }
 
@@ -405,6 +252,7 @@ static long put_hop(__u32 i, struct walk *k)
 	h->node = word_of(k, hop_at(k, i) + k->plan->node);
 	key.node = h->node;
 	was = bpf_map_lookup_elem(&int_parked, &key);
+	__builtin_memset(h->object, 0, sizeof(h->object));
 	if (was)
 		h->latency = *was;
 	else
@@ -427,7 +275,7 @@ static __noinline int take_path(struct walk *k, struct fast_flow *flow)
 		kinds = hops ? FAST_CHANGE : FAST_NEW;
 		bpf_loop(hops, old_hop, k, 0);
 	}
-	p->record = (struct fast_record){FAST_PATH, kinds, k->ns};
+	p->record = (struct fast_record){FAST_PATH, kinds, bpf_ktime_get_ns()};
 	p->flow = k->w->place.flow;
 	len = offsetof(struct fast_path, node) + (p->n + p->old) * 4;
 	if (len > sizeof(*p) || !send(p, len))
@@ -443,13 +291,8 @@ static __noinline int take_path(struct walk *k, struct fast_flow *flow)
 	return 1;
 }
 
-static __always_inline struct fast_flow *flow_get(struct walk *k)
+static __always_inline struct fast_flow *new_flow(struct walk *k)
 {
-	struct fast_flow *f;
-
-	f = bpf_map_lookup_elem(&int_flows, &k->w->place.flow);
-	if (f)
-		return f;
 	make_chunk(k, 0);
 	if (k->flow)
 		k->flow->first_ns = k->ns;
@@ -466,17 +309,18 @@ static __always_inline void take_end_to_end(struct walk *k,
 		return;
 	n->metric = FAST_FLOW_LATENCY;
 	n->node = n->egress = n->id = ~0u;
-	judge(k->w, &flow->latency, v, k->ns, true);
+	judge(k->w, &flow->latency, v, true);
 }
 
 /* False: it is not for this program. */
-__noinline int take(struct work *w, const struct fast_plan *plan)
+__noinline int take(struct work *w)
 {
-	struct walk k = {.w = w, .plan = plan, .ns = bpf_ktime_get_ns()};
+	struct walk k = {.w = w, .ns = bpf_ktime_get_coarse_ns()};
 	struct fast_flow *flow;
 
-	if (!w || !plan)
+	if (!w)
 		return false;
+	k.plan = &w->plan;
 	k.hops = w->place.hops;
 	k.hop_len = w->place.hop_len;
 	k.stack = w->place.stack;
@@ -484,7 +328,7 @@ __noinline int take(struct work *w, const struct fast_plan *plan)
 	k.flow = flow;
 	k.changed = !flow || flow->hops != k.hops;
 	bpf_loop(k.hops, look_hop, &k, 0);
-	if (k.odd || !(flow = flow_get(&k)))
+	if (k.odd || (!flow && !(flow = new_flow(&k))))
 		return false;
 	__sync_fetch_and_add(&flow->packets, 1);
 	__sync_fetch_and_add(&flow->bytes, w->place.ip_len);
@@ -539,20 +383,29 @@ __noinline int find(struct work *w)
 	return is == FOUND_STACK ? OURS | is : is;
 }
 
-static __always_inline const struct fast_plan *plan_of(struct work *w)
+/* The plan of the packet's bitmap, in w->plan. */
+static __always_inline bool has_plan(struct work *w)
 {
 	struct fast_plan_key key = {
 		w->place.words,
 		load16(&w->whole, w->place.header + INT_AT_BITMAP)};
-	const struct fast_plan *plan = bpf_map_lookup_elem(&int_plans, &key);
+	const struct fast_plan *plan;
 
-	return plan && divide(&w->whole, &w->place, plan) ? plan : NULL;
+	if (key.words != w->plan_key.words ||
+	    key.bitmap != w->plan_key.bitmap) {
+		plan = bpf_map_lookup_elem(&int_plans, &key);
+		if (!plan)
+			return false;
+		w->plan = *plan;
+		w->plan_key = key;
+	}
+	/* No plan yet: its key would be that of a bitmap without bits. */
+	return w->plan.len && divide(&w->whole, &w->place, &w->plan);
 }
 
 SEC("xdp.frags") int int_take(struct xdp_md *ctx)
 {
 	struct fast_counters *c = counters();
-	const struct fast_plan *plan;
 	__u32 zero = 0;
 	__u64 len; /* 64 bits: the verifier follows those */
 	struct work *w;
@@ -581,7 +434,7 @@ SEC("xdp.frags") int int_take(struct xdp_md *ctx)
 		c->passed++;
 		return XDP_PASS;
 	}
-	if (is == FOUND_STACK && (plan = plan_of(w)) && take(w, plan)) {
+	if (is == FOUND_STACK && has_plan(w) && take(w)) {
 		c->taken++;
 		return XDP_DROP;
 	}

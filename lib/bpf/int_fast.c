@@ -21,10 +21,11 @@ enum {
 
 #define FIELD(counter, role) LEDGER_FIELD(struct fast_counters, counter, role)
 static const struct ledger_field fields[] = {
-	FIELD(frames, LEDGER_IN),   FIELD(passed, LEDGER_DONE),
-	FIELD(taken, LEDGER_DONE),  FIELD(whole, LEDGER_DONE),
-	FIELD(copied, LEDGER_DONE), FIELD(lost, LEDGER_DROP),
-	FIELD(events, LEDGER_NOTE), FIELD(delayed, LEDGER_NOTE),
+	FIELD(frames, LEDGER_IN),     FIELD(passed, LEDGER_DONE),
+	FIELD(taken, LEDGER_DONE),    FIELD(whole, LEDGER_DONE),
+	FIELD(copied, LEDGER_DONE),   FIELD(lost, LEDGER_DROP),
+	FIELD(events, LEDGER_NOTE),   FIELD(delayed, LEDGER_NOTE),
+	FIELD(unplaced, LEDGER_NOTE),
 };
 #undef FIELD
 LEDGER_COMPLETE(fields, struct fast_counters);
@@ -157,6 +158,7 @@ static int load(struct int_fast *x, const struct int_fast_options *o)
 	if (!(x->s = int_fast_bpf__open()))
 		return -errno;
 	put_profile((struct fast_profile *)&x->s->rodata->profile, o->profile);
+	*(uint32_t *)&x->s->rodata->processors = (uint32_t)x->processors;
 	rc = bpf_map__set_max_entries(x->s->maps.int_ring,
 				      (uint32_t)(o->ring ? o->ring : RING));
 	if (!rc)
@@ -212,7 +214,6 @@ int int_fast_attach(struct int_fast *x, int ifindex, const char *name,
 		uint32_t flag;
 		const char *mode;
 	} modes[] = {
-		{XDP_FLAGS_HW_MODE, "XDP hardware"},
 		{XDP_FLAGS_DRV_MODE, "XDP native"},
 		{XDP_FLAGS_SKB_MODE, "XDP generic"},
 	};

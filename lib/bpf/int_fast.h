@@ -37,8 +37,9 @@ extern const struct ledger int_fast_ledger; /* of struct fast_counters */
 /* Loads it. */
 int int_fast_open(struct int_fast **out, const struct int_fast_options *o,
 		  struct fault *f);
-/* To an interface: in its hardware, else in its driver, else, generic, before
- * the host's stack. */
+/* To an interface: in its driver, else, generic, before the host's stack. Into
+ * hardware the kernel takes no program with such maps (BPF offload: arrays and
+ * hash tables). */
 int int_fast_attach(struct int_fast *x, int ifindex, const char *name,
 		    struct fault *f);
 /* What is in the ring then is all that comes. */

@@ -17,9 +17,10 @@ enum {
 	FAST_NODES = 512, /* of an old path and a new one, a power of two */
 	FAST_KEY = 37,
 	FAST_IDS = 3, /* egress, queue, buffer */
+	FAST_OBJECTS = 131072,
 };
 
-/* As enum metric of telemetry/metric.h. */
+/* As enum metric of measure/metric.h. */
 enum fast_metric {
 	FAST_HOP_LATENCY,
 	FAST_QUEUE_OCCUPANCY,
@@ -64,7 +65,7 @@ struct fast_plan {
 };
 
 struct fast_threshold {
-	__u32 change, high, low; /* telemetry/watch.h */
+	__u32 change, high, low; /* measure/watch.h */
 };
 
 struct fast_threshold_key {
@@ -103,8 +104,11 @@ struct fast_flow_key {
 	__u16 chunk; /* hops from chunk * FAST_CHUNK on */
 };
 
+/* object: numbers of int_objects, of FAST_QUEUE_OCCUPANCY and on; where they
+ * were found last. */
 struct fast_hop {
 	__u32 node;
+	__u32 object[FAST_OF_HOP - 1];
 	struct fast_seen latency;
 };
 
@@ -125,8 +129,14 @@ struct fast_parked_key {
 	__u32 node;
 };
 
+/* A queue, a link or a buffer: whose number it is. */
 struct fast_object_key {
 	__u32 node, metric, egress, id; /* ~0: none */
+};
+
+struct fast_object {
+	struct fast_object_key key;
+	struct fast_seen seen;
 };
 
 /* frames = passed + taken + whole + copied + lost. */
@@ -138,8 +148,9 @@ struct fast_counters {
 	__u64 copied; /* the same; the host has them, too */
 	__u64 lost;   /* the same, but the ring was full */
 	/* notes */
-	__u64 events;  /* records, and of values that are pushed */
-	__u64 delayed; /* records that had no room: next time, if still true */
+	__u64 events;	/* records, and of values that are pushed */
+	__u64 delayed;	/* records that had no room: next time, if still true */
+	__u64 unplaced; /* values of queues, links, buffers: no room for more */
 };
 
 /* What the ring carries. */

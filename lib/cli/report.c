@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/private.h"
+#include "cli/tty.h"
 
 volatile sig_atomic_t cli_stop, cli_report, cli_hangup;
 
@@ -92,6 +93,7 @@ static void on_bus(int sig)
 	const char *name = cli_name();
 
 	(void)sig;
+	tty_close();
 	(void)!write(STDERR_FILENO, name, strlen(name));
 	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
 	_exit(CLI_FAIL);

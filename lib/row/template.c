@@ -12,7 +12,8 @@
 struct part {
 	const char *text;
 	size_t len;
-	int field; /* -1: none */
+	int field;	/* -1: none */
+	unsigned group; /* of brackets; 0: in none */
 };
 
 struct template
@@ -44,30 +45,49 @@ static int read_field(struct part *p, const struct schema *s, const char *name,
 			 (int)len > 64 ? 64 : (int)len, name, s->name);
 }
 
+/* A brace at *at, and what is up to the other. */
+static int read_brace(struct template *t, const struct schema *s,
+		      const char **at, struct fault *f)
+{
+	const char *close = **at == '{' ? strchr(*at, '}') : NULL;
+	struct part *p = &t->parts[t->n - 1];
+	int rc;
+
+	if (!close)
+		return fault_set(f, -EINVAL, "%s: a brace without the other",
+				 t->text);
+	rc = read_field(p, s, *at + 1, (size_t)(close - *at) - 1, f);
+	if (close == *at + 1)
+		t->parts[t->n++] = (struct part){s->name, strlen(s->name), -1,
+						 p->group};
+	*at = close + 1;
+	return rc;
+}
+
 static int read_parts(struct template *t, const struct schema *s,
 		      struct fault *f)
 {
-	const char *at = t->text, *close;
+	unsigned groups = 0, group = 0;
+	const char *at = t->text;
 	int rc = 0;
 
 	while (!rc && *at) {
-		struct part *p = &t->parts[t->n++];
+		size_t len = strcspn(at, "{}[]");
 
-		*p = (struct part){at, strcspn(at, "{}"), -1};
-		at += p->len;
-		if (!*at)
-			break;
-		close = *at == '{' ? strchr(at, '}') : NULL;
-		if (!close)
-			return fault_set(f, -EINVAL,
-					 "%s: a brace without the other",
-					 t->text);
-		rc = read_field(p, s, at + 1, (size_t)(close - at) - 1, f);
-		if (close == at + 1)
-			t->parts[t->n++] = (struct part){s->name,
-							 strlen(s->name), -1};
-		at = close + 1;
+		t->parts[t->n++] = (struct part){at, len, -1, group};
+		at += len;
+		if (*at == '[' || *at == ']') {
+			if ((*at == '[') != !group)
+				break;
+			group = *at == '[' ? ++groups : 0;
+			at++;
+		} else if (*at) {
+			rc = read_brace(t, s, &at, f);
+		}
 	}
+	if (!rc && (*at || group))
+		rc = fault_set(f, -EINVAL, "%s: a bracket without the other",
+			       t->text);
 	return rc;
 }
 
@@ -89,17 +109,40 @@ int template_open(struct template **out, const char *text,
 	return 0;
 }
 
+static const struct row_cell *cell_of(const struct part *p,
+				      const struct row_batch *b, unsigned row)
+{
+	const struct row_cell *c = NULL;
+
+	if (p->field >= 0)
+		c = row_batch_cell(b, row, (unsigned)p->field);
+	return c;
+}
+
+/* Whether a part's group has a field that is null. */
+static bool left_out(const struct template *t, unsigned group,
+		     const struct row_batch *b, unsigned row)
+{
+	const struct row_cell *c;
+
+	for (unsigned i = 0; group && i < t->n; i++)
+		if (t->parts[i].group == group &&
+		    (c = cell_of(&t->parts[i], b, row)) && encode_is_null(c))
+			return true;
+	return false;
+}
+
 void template_row(const struct template *t, struct outbuf *o,
 		  const struct row_batch *b, unsigned row)
 {
 	const struct row_cell *c;
 
 	for (unsigned i = 0; i < t->n; i++) {
-		outbuf_bytes(o, t->parts[i].text, t->parts[i].len);
-		if (t->parts[i].field < 0)
+		if (left_out(t, t->parts[i].group, b, row))
 			continue;
-		c = row_batch_cell(b, row, (unsigned)t->parts[i].field);
-		if (!encode_is_null(c))
+		outbuf_bytes(o, t->parts[i].text, t->parts[i].len);
+		c = cell_of(&t->parts[i], b, row);
+		if (c && !encode_is_null(c))
 			encode_cell(o, b, c);
 	}
 }

@@ -114,4 +114,44 @@ uint64_t telemetry_keys(const struct telemetry *t);
 
 void telemetry_close(struct telemetry *t); /* does not flush; NULL is fine */
 
+/*
+ * Looking at what is kept, a number at a time: i from 0 to below so many of its
+ * kind. Nothing changes by it; pointers hold until views are taken or time goes
+ * on. NULL or false: nothing has that number now.
+ */
+enum look {
+	LOOK_FLOW,
+	LOOK_NODE,
+	LOOK_OBJECT,
+	LOOK_PATH,
+};
+
+uint32_t telemetry_looks(const struct telemetry *t, enum look kind);
+
+struct flow_entry *look_flow(const struct telemetry *t, uint32_t i);
+/* The nodes of a flow's path; room for PATH_NODES_MAX (paths.h). */
+struct nodes look_flow_path(const struct telemetry *t, struct flow_entry *f,
+			    uint64_t *room);
+/* Where a hop of a flow is, k < f->kept; NULL: nowhere. Its metrics: measure/
+ * flows.h. */
+const struct place *look_flow_hop(const struct telemetry *t,
+				  struct flow_entry *f, unsigned k,
+				  const struct meter *of[METRIC_OF_HOP]);
+
+const struct node *look_node(const struct telemetry *t, uint32_t i);
+/* Of all packets that told the metric there; NULL: none. */
+const struct dist *look_node_dist(const struct telemetry *t,
+				  const struct node *n, enum metric m);
+
+const struct object *look_object(const struct telemetry *t, uint32_t i);
+
+/* Of latencies from end to end; NULL: nobody told them. */
+struct path_look {
+	struct nodes nodes;
+	bool loop;
+	const struct dist *latency;
+};
+
+bool look_path(const struct telemetry *t, uint32_t i, struct path_look *out);
+
 #endif

@@ -162,9 +162,9 @@ static inline void take_hop(const struct standing *s, const struct watch *was)
 	bool latency = s->present & 1U << METRIC_HOP_LATENCY;
 	bool out = latency && watch_out(was, s->v[METRIC_HOP_LATENCY]);
 
-	if (out | may_be_event(s, METRIC_QUEUE_OCCUPANCY) |
-	    may_be_event(s, METRIC_LINK_UTILIZATION) |
-	    may_be_event(s, METRIC_QUEUE_CONGESTION) |
+	if (out || may_be_event(s, METRIC_QUEUE_OCCUPANCY) ||
+	    may_be_event(s, METRIC_LINK_UTILIZATION) ||
+	    may_be_event(s, METRIC_QUEUE_CONGESTION) ||
 	    may_be_event(s, METRIC_BUFFER_OCCUPANCY))
 		look_closer(s, out);
 	told(s, METRIC_QUEUE_OCCUPANCY);

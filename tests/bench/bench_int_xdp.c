@@ -23,6 +23,7 @@
 #include "bpf/int_fast.h"
 #include "inband/int_source.h"
 #include "inband/treport.h"
+#include "packet/pkt.h"
 #include "wire/net.h"
 
 enum {
@@ -185,6 +186,25 @@ static int attach(int prog)
 	return fd;
 }
 
+/* A process that sends the packet by a packet socket until it is killed. */
+static pid_t send_on(void)
+{
+	struct live_options o = {0};
+	struct fault f;
+	struct snk *k;
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (snk_open_live(&k, "va", &o, &f) < 0)
+		die(f.text);
+	for (;;) {
+		memcpy(snk_room(k, frame.len), frame.bytes, frame.len);
+		snk_done(k, frame.len, 0);
+	}
+}
+
 /* A process that makes packets until it is killed. */
 static pid_t generate(int prog)
 {
@@ -232,20 +252,34 @@ static int forget(void *ctx, const struct fast_record *r, size_t len)
 	return 0;
 }
 
-/* Millions of packets a second; events are read, so that the ring is empty. */
-static double count(struct int_fast *x, int ms)
+/* Time that a core has spent on making, sending and taking packets: it does
+ * other things, too. */
+static double spent(pid_t pid)
+{
+	struct timespec t;
+	clockid_t id;
+
+	if (clock_getcpuclockid(pid, &id) || clock_gettime(id, &t))
+		die("no clock of the process");
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Millions of packets in a second of that; events are read, so that the ring is
+ * empty. */
+static double count(struct int_fast *x, pid_t pid, int ms)
 {
 	const struct timespec pause = {.tv_nsec = 10000000};
-	double start = bench_now();
-	uint64_t before = came();
+	double start = bench_now(), before = spent(pid);
+	uint64_t had = came();
 
 	while (bench_now() - start < ms / 1000.0) {
 		nanosleep(&pause, NULL);
 		int_fast_poll(x, forget, NULL);
 	}
-	return (double)(came() - before) / (bench_now() - start) / 1e6;
+	return (double)(came() - had) / (spent(pid) - before) / 1e6;
 }
 
+/* flows: of packets that XDP makes, a mask; -1: sent by a socket, of one. */
 static void run(const struct int_profile *p, const char *what, int flows)
 {
 	static const struct fast_threshold all[FAST_NUMBERS];
@@ -260,29 +294,32 @@ static void run(const struct int_profile *p, const char *what, int flows)
 
 	if (int_fast_open(&x, &o, &f) || int_fast_set(x, all, NULL, 0))
 		skip(f.text);
-	pid = generate(load_generator((int)if_nametoindex("va"), flows));
+	pid = flows < 0 ? send_on()
+			: generate(load_generator((int)if_nametoindex("va"),
+						  flows));
 	link = attach(int_fast_prog(x));
-	count(x, WARM_MS);
+	count(x, pid, WARM_MS);
 	close(link);
 	for (int i = 0; i < BENCH_ROUNDS; i++) {
 		link = attach(load_drop());
-		drop[i] = count(x, ROUND_MS);
+		drop[i] = count(x, pid, ROUND_MS);
 		close(link);
 		link = attach(int_fast_prog(x));
-		ours[i] = count(x, ROUND_MS);
+		ours[i] = count(x, pid, ROUND_MS);
 		close(link);
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	int_fast_counters(x, &c);
-	if (!c.taken || c.taken != c.frames)
-		fprintf(stderr,
-			"%llu of %llu: passed %llu whole %llu copied %llu lost "
-			"%llu\n",
-			c.taken, c.frames, c.passed, c.whole, c.copied, c.lost);
+	/* Neighbours' discovery is the host's, or may carry IOAM. */
+	if (!c.taken || c.taken + c.passed + c.copied != c.frames ||
+	    c.passed + c.copied > 100)
+		die("not all packets were taken");
 	int_fast_close(x);
-	snprintf(name, sizeof(name), "XDP, %s, %d flow%s (limit: XDP_DROP)",
-		 what, flows + 1, flows ? "s" : "");
+	snprintf(name, sizeof(name), "XDP, %s, %s (limit: XDP_DROP)", what,
+		 flows < 0   ? "from a socket"
+		 : flows > 0 ? "64 K flows"
+			     : "1 flow");
 	bench_row(name, bench_median(ours, BENCH_ROUNDS),
 		  bench_median(drop, BENCH_ROUNDS), NULL);
 }
@@ -303,9 +340,11 @@ int main(void)
 	/* veth takes packets from XDP if its other end has a program. */
 	make_packet(v2, 0xb000, 5);
 	run(v2, "INT-MD 2.1, 5 hops of 4 words", 0);
+	run(v2, "INT-MD 2.1, 5 hops of 4 words", -1);
 	make_packet(v1, 0xfd00, 6);
 	make_report(1);
 	run(v1, "report 1.0, 6 hops, all fields", 0);
 	run(v1, "report 1.0, 6 hops, all fields", FLOWS_MANY);
+	run(v1, "report 1.0, 6 hops, all fields", -1);
 	return 0;
 }

@@ -96,6 +96,33 @@ setup() {
 	[[ $stderr == "int-collect: influx://127.0.0.1:1/net: "*" rows wait in the spool for the next run"* ]]
 }
 
+@test "a database that goes away is told of at once" {
+	mkfifo pipe
+	bg int-collect -q -r pipe -R none --linger 1ms \
+		-x redis://:secret@127.0.0.1:1
+	exec 8>pipe
+	dta-gen int -q -n 5 -w - >&8
+	wait_for grep -q "^int-collect: redis://127.0.0.1:1: rows wait: .*refused" \
+		"$BATS_TEST_TMPDIR/bg.log"
+	exec 8>&-
+	rc=0
+	wait "${BG_PIDS[0]}" || rc=$?
+	[ "$rc" = 1 ]
+	[ "$(grep -c "rows wait:" "$BATS_TEST_TMPDIR/bg.log")" = 1 ]
+}
+
+@test "a pipe that falls silent: values are told, flows expire, by the clock" {
+	mkfifo pipe
+	bg int-collect -q -r pipe -R value,flow --push 100ms --flow-idle 200ms \
+		-x file:rows
+	exec 8>pipe
+	dta-gen int -q -n 5 -c 20 -w - >&8
+	wait_for grep -qs '"int_value"' rows
+	wait_for grep -q '"reason":"expired"' rows
+	exec 8>&-
+	wait "${BG_PIDS[0]}"
+}
+
 @test "rows that cannot be written are a failure" {
 	dta-gen int -q -n 5 -w in.pcap
 	run -1 --separate-stderr int-collect -q -r in.pcap -R none -x file:/dev/full

@@ -89,6 +89,7 @@ teardown() { end_bg; }
 	printf 'put 3000 flow\nput 1000 hop\n' | rows_to "$URL" >log
 	balances log 4000
 	[ "$(counter log written)" = 4000 ]
+	[ "$(counter log retries)" = 0 ] # at once
 	all=0
 	for i in 0 1 2; do
 		n=$(redis-cli -p $((PORT + i)) dbsize)

@@ -143,6 +143,12 @@ static void test_templates(struct row_batch *b)
 	expect_key(b, "{}{}", "a m,e=sa m,e=s");
 	expect_key(b, "{nod}", "{nod}: a m,e=s has no such field");
 	expect_key(b, "x{node", "x{node: a brace without the other");
+	expect_key(b, "{node}[,p={port}][,u={u}{port}][,{}].",
+		   "n,p=3,a m,e=s.");
+	expect_key(b, "[{u}x]", "");
+	expect_key(b, "a[b", "a[b: a bracket without the other");
+	expect_key(b, "a]b", "a]b: a bracket without the other");
+	expect_key(b, "[a[b]]", "[a[b]]: a bracket without the other");
 	expect_key(b, "x}", "x}: a brace without the other");
 	row_batch_clear(b);
 }

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/tty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+/* Second page, hidden cursor, no new line at the right edge; and back. */
+static const char enter[] = "\033[?1049h\033[?25l\033[?7l";
+static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
+
+static struct {
+	volatile bool on;
+	bool own; /* in is ours to close */
+	int in;
+	struct termios was;
+	char bytes[64]; /* that came, not yet used */
+	size_t n;
+} tty;
+
+void tty_put(const char *text, size_t len)
+{
+	struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	while (len) {
+		ssize_t n = write(STDOUT_FILENO, text, len);
+
+		if (n < 0 && errno == EAGAIN && poll(&p, 1, 1000) == 1)
+			continue;
+		if (n < 0)
+			return;
+		text += n;
+		len -= (size_t)n;
+	}
+}
+
+void tty_close(void)
+{
+	if (!tty.on)
+		return;
+	tty.on = false;
+	tty_put(leave, sizeof(leave) - 1);
+	tcsetattr(tty.in, TCSADRAIN, &tty.was);
+	if (tty.own)
+		close(tty.in);
+}
+
+/* Signals stay: ^C ends the program as it does elsewhere. ^Z would leave the
+ * terminal as it is now. */
+static int take_keys(void)
+{
+	struct termios raw;
+
+	if (tcgetattr(tty.in, &tty.was) < 0)
+		return -errno;
+	raw = tty.was;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	raw.c_iflag &= ~(tcflag_t)(ICRNL | IXON);
+	raw.c_cc[VMIN] = 1;
+	raw.c_cc[VTIME] = 0;
+	raw.c_cc[VSUSP] = _POSIX_VDISABLE;
+	return tcsetattr(tty.in, TCSADRAIN, &raw) < 0 ? -errno : 0;
+}
+
+int tty_open(void)
+{
+	static bool handled;
+	int rc;
+
+	tty.own = !isatty(STDIN_FILENO);
+	tty.in = tty.own ? open("/dev/tty", O_RDONLY | O_CLOEXEC)
+			 : STDIN_FILENO;
+	if (tty.in < 0)
+		return -errno;
+	tty.n = 0;
+	rc = take_keys();
+	if (rc < 0) {
+		if (tty.own)
+			close(tty.in);
+		return rc;
+	}
+	if (!handled)
+		atexit(tty_close);
+	handled = true;
+	tty.on = true;
+	tty_put(enter, sizeof(enter) - 1);
+	return 0;
+}
+
+void tty_size(unsigned *columns, unsigned *lines)
+{
+	struct winsize w = {0};
+
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
+	*columns = w.ws_col ? w.ws_col : 80;
+	*lines = w.ws_row ? w.ws_row : 24;
+}
+
+static int letter_key(char c)
+{
+	static const char letters[] = "ABCDHF";
+	static const int keys[] = {KEY_UP,   KEY_DOWN, KEY_RIGHT,
+				   KEY_LEFT, KEY_HOME, KEY_END};
+	const char *at = memchr(letters, c, sizeof(letters) - 1);
+
+	return at ? keys[at - letters] : KEY_OTHER;
+}
+
+static int number_key(char c)
+{
+	switch (c) {
+	case '1':
+	case '7':
+		return KEY_HOME;
+	case '4':
+	case '8':
+		return KEY_END;
+	case '5':
+		return KEY_PAGE_UP;
+	case '6':
+		return KEY_PAGE_DOWN;
+	default:
+		return KEY_OTHER;
+	}
+}
+
+/* ESC [ parameters, and a last byte of 0x40 to 0x7e (ECMA-48, section 5.4);
+ * arrows also as ESC O. */
+int tty_decode(const char *bytes, size_t n, size_t *used)
+{
+	size_t i = 2;
+
+	*used = 1;
+	if (bytes[0] != KEY_ESCAPE || n < 3 ||
+	    (bytes[1] != '[' && bytes[1] != 'O'))
+		return (unsigned char)bytes[0];
+	while (i < n && (unsigned char)(bytes[i] - 0x40) > 0x3e)
+		i++;
+	*used = i < n ? i + 1 : n;
+	if (i == n)
+		return KEY_OTHER;
+	return bytes[i] == '~' ? number_key(bytes[2]) : letter_key(bytes[i]);
+}
+
+static bool more_keys(int wait_ms)
+{
+	struct pollfd p = {.fd = tty.in, .events = POLLIN};
+	ssize_t n;
+
+	if (poll(&p, 1, wait_ms) <= 0)
+		return true;
+	n = read(tty.in, tty.bytes, sizeof(tty.bytes));
+	if (n > 0)
+		tty.n = (size_t)n;
+	return n > 0 || (n < 0 && errno == EINTR);
+}
+
+int tty_key(int wait_ms)
+{
+	size_t used;
+	int key;
+
+	if (!tty.n && !more_keys(wait_ms))
+		return KEY_END_OF_INPUT;
+	if (!tty.n)
+		return KEY_NONE;
+	key = tty_decode(tty.bytes, tty.n, &used);
+	tty.n -= used;
+	memmove(tty.bytes, tty.bytes + used, tty.n);
+	return key;
+}
