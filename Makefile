@@ -6,7 +6,7 @@
 #   make check           unit tests and tests of the programs; SAN=1: sanitized
 #   make check-all       the same, and at full size
 #   make setup GOAL...   installs what that needs first
-#   make bench fuzz lint demo install
+#   make bench fuzz lint demo demo-int install
 
 VERSION := 1.0.0
 PREFIX ?= /usr/local
@@ -17,7 +17,7 @@ FUZZ_SECONDS ?= 20
 Q := $(if $(filter 1,$(V)),,@)
 
 # Setup, and then the goals beside it, by a make of their own: what there is to
-# build with is found out when this file is read. The demo needs none of the
+# build with is found out when this file is read. The demos need none of the
 # parts that can be left out.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
 GOALS := $(filter-out setup,$(MAKECMDGOALS))
@@ -26,6 +26,8 @@ GOALS := $(filter-out setup,$(MAKECMDGOALS))
 setup:
 ifeq ($(GOALS),demo)
 	$(Q)tests/setup.sh packages.txt build
+else ifeq ($(GOALS),demo-int)
+	$(Q)tests/setup.sh packages.txt build namespaces
 else
 	$(Q)tests/setup.sh packages.txt
 	$(Q)tests/rxe/kernel.sh
@@ -88,7 +90,7 @@ FUZZERS := $(patsubst %.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
 
 .DELETE_ON_ERROR:
-.PHONY: all check check-all bench fuzz lint demo install uninstall clean format
+.PHONY: all check check-all bench fuzz lint demo demo-int install uninstall clean format
 all: $(BINS)
 
 $B/%.o: %.c Makefile
@@ -157,6 +159,9 @@ format:
 
 demo: $(BINS)
 	$(Q)tests/demo.sh $B
+
+demo-int: $(BINS)
+	$(Q)tests/demo-int.sh $B
 
 # The pkg-config file and everything else that a package would hold. The library
 # is an archive: what it needs, every program needs that is linked with it.

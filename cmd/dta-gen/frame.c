@@ -7,38 +7,13 @@
 #include "frame.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
-
-#include "base/text.h"
 
 enum {
 	REPORTER_PORT = 49374, /* the published reporters' source port */
 	IP_AT = NET_ETH_LEN,
 	UDP_AT = NET_ETH_LEN + NET_IP4_LEN,
 };
-
-/* The Ethernet address of a neighbour behind an interface, if the kernel knows
- * it: of its table of them, proc(5). */
-static bool mac_of_neighbour(uint8_t out[6], const char *interface,
-			     const uint8_t ip[4])
-{
-	char address[TEXT_IP_MAX], at[64], mac[32], device[32], line[256];
-	FILE *f = fopen("/proc/net/arp", "r");
-	unsigned flags;
-	bool found = false;
-
-	if (!f)
-		return false;
-	text_of_ip(address, 4, ip);
-	while (!found && fgets(line, sizeof(line), f))
-		found = sscanf(line, "%63s %*s 0x%x %31s %*s %31s", at, &flags,
-			       mac, device) == 4 &&
-			flags & 2 && !strcmp(at, address) &&
-			!strcmp(device, interface) && text_mac(out, mac);
-	fclose(f);
-	return found;
-}
 
 /*
  * Ethernet addresses. In a capture they are locally administered, the
@@ -55,7 +30,7 @@ static int find_macs(struct gen *g, struct net_udp4 *h, struct fault *f)
 		if (g->own_mac)
 			memcpy(h->eth_src, own.mac, 6);
 		if (!o->has_mac && g->own_mac &&
-		    !mac_of_neighbour(h->eth_dst, o->live.name, o->collector))
+		    !live_neighbour(h->eth_dst, o->live.name, 4, o->collector))
 			return fault_set(f, -EDESTADDRREQ,
 					 "%s: %u.%u.%u.%u is no neighbour "
 					 "there: say with --to-mac who takes "

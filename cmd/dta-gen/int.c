@@ -150,6 +150,7 @@ static void open_traffic(struct int_gen *g, struct traffic **t)
 			  .rate = g->o.rate ? g->o.rate : 1000000,
 			  .start_ns = start_ns,
 			  .ipv6_percent = (unsigned)g->o.ipv6,
+			  .ends = g->ends,
 			  .gap_ns = 50000000,
 			  .rto_ns = 200000000},
 		.of = TRAFFIC_PACKETS,
@@ -176,6 +177,8 @@ static void open_out(struct int_gen *g)
 
 	if (rc < 0)
 		cli_fault(name, &f);
+	if (g->o.to_mac && !live_address(&g->address, name))
+		cli_fail("%s: it has no Ethernet address", name);
 	if (!g->o.truth)
 		return;
 	g->truth = strcmp(g->o.truth, "-") ? fopen(g->o.truth, "we") : stdout;

@@ -24,7 +24,7 @@ enum int_form {
 };
 
 struct int_options {
-	const char *from, *out, *truth, *profile;
+	const char *from, *out, *truth, *profile, *src, *dst, *to_mac;
 	uint64_t flows, count, seed, rate, ipv6;
 	uint64_t arity, hops, switches;
 	int form, over, values;
@@ -36,6 +36,8 @@ struct int_options {
 	uint64_t data;	      /* bytes of the model's packets, at most */
 	uint64_t mtu;
 	uint8_t collector[4];
+	uint64_t unfilled, namespace; /* of IOAM: nodes there is room for; 0:
+					 those of the model fill it */
 	struct cli_live live;
 	bool quiet;
 	enum row_format output;
@@ -69,6 +71,9 @@ struct int_gen {
 	struct treport_decoder reports; /* for the plans of 0.5 */
 	struct ioam_decoder traces;
 	uint32_t *sequence; /* of each node */
+	struct traffic_ends ends;
+	struct live_address address; /* of the interface */
+	uint8_t to_mac[6];
 	struct rng rng;	    /* of loss and order */
 	struct snk *snk;
 	struct cli_pace pace;
@@ -89,7 +94,7 @@ bool int_make(struct int_gen *g, const struct inband_path *path,
 	      const struct traffic_packet *p, const uint8_t *packet,
 	      size_t len);
 /* int_send.c: a frame goes, or is lost, or waits for the next one. */
-void int_send(struct int_gen *g, const uint8_t *frame, size_t len,
+void int_send(struct int_gen *g, uint8_t *frame, size_t len,
 	      uint64_t ts_ns);
 void int_send_rest(struct int_gen *g);
 

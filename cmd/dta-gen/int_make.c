@@ -4,13 +4,11 @@
 #include <string.h>
 
 #include "int.h"
-#include "wire/be.h"
+#include "traffic/frame.h"
 #include "wire/net.h"
 
 enum {
 	REPORTER_PORT = 49374,
-	VXLAN_VNI = 0x08, /* flags: there is a network identifier */
-	VNI = 7,
 	HOPS_MAX = 255,
 };
 
@@ -40,31 +38,20 @@ static struct net_udp4 outer(uint32_t node, const uint8_t dst[4], uint16_t port)
 	return h;
 }
 
-/* The frame in a tunnel from the first node to the last: VXLAN (RFC 7348) or
- * Geneve (RFC 8926). Returns its length, 0: it is too long. */
+/* The frame in a tunnel from the first node to the last. Returns its length, 0:
+ * it is too long. */
 static size_t tunnel(struct int_gen *g, const struct inband_path *path,
 		     const uint8_t *frame, size_t len)
 {
 	uint32_t last = (uint32_t)path->hop[path->n - 1].value[INT_NODE];
 	bool vxlan = g->o.over == INT_OVER_VXLAN;
-	size_t head = vxlan ? NET_VXLAN_LEN : NET_GENEVE_LEN;
 	const uint8_t dst[4] = {10, 1, (uint8_t)(last >> 8), (uint8_t)last};
 	struct net_udp4 h = outer((uint32_t)path->hop[0].value[INT_NODE], dst,
 				  vxlan ? NET_VXLAN_PORT
 					: g->profile.geneve_port);
-	int n = net_udp4_encode(g->tunnel, INT_FRAME_MAX, &h, head + len);
-	uint8_t *p = g->tunnel + n;
+	int n = traffic_tunnel(g->tunnel, INT_FRAME_MAX, &h, vxlan, frame, len);
 
-	if (n < 0 || (size_t)n + head + len > INT_FRAME_MAX)
-		return 0;
-	memset(p, 0, head);
-	if (vxlan)
-		p[0] = VXLAN_VNI;
-	else
-		be16_store(p + 2, NET_ETHERTYPE_ETH);
-	be32_store(p + 4, VNI << 8);
-	memcpy(p + head, frame, len);
-	return (size_t)n + head + len;
+	return n < 0 ? 0 : (size_t)n;
 }
 
 /* Where INT goes, and by what it is known. */
@@ -190,24 +177,26 @@ static bool node_reports(struct int_gen *g, const struct inband_path *path,
 	return true;
 }
 
-/* An IOAM trace with room for the nodes that fill it. */
+/* An IOAM trace with room for the nodes that fill it, here or on its way. */
 static size_t with_trace(struct int_gen *g, const struct inband_path *path,
 			 const uint8_t *packet, size_t len)
 {
+	unsigned nodes = g->o.unfilled ? 0 : path->n;
+	unsigned room = g->o.unfilled ? (unsigned)g->o.unfilled : path->n;
 	struct ioam_ask ask = {
 		.type = IOAM_PREALLOCATED,
-		.namespace = 1,
+		.namespace = (uint16_t)g->o.namespace,
 		.bitmap = (uint32_t)g->o.instructions,
-		.words = (uint8_t)(path->n * g->plan.len / 4),
+		.words = (uint8_t)(room * g->plan.len / 4),
 	};
 	struct ioam_reader r;
 	struct ioam t;
 	int n;
 
-	if (path->n * g->plan.len / 4 > UINT8_MAX)
+	if (room * g->plan.len / 4 > UINT8_MAX)
 		return 0;
 	n = ioam_insert(g->frame, INT_FRAME_MAX, packet, len, &ask);
-	for (unsigned i = 0; n > 0 && i < path->n; i++) {
+	for (unsigned i = 0; n > 0 && i < nodes; i++) {
 		struct ioam_node node = {.has = path->hop[i].has};
 
 		memcpy(node.value, path->hop[i].value, sizeof(node.value));

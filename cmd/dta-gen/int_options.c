@@ -99,6 +99,18 @@ static const struct cli_option options[] = {
 	  CLI_F64, AT(reorder), .low = 0, .high = 100 },
 	{ 0, "data", "BYTES", "of synthetic packets, at most (64)",
 	  CLI_U64, AT(data), .max = 9000 },
+	{ 0, "unfilled", "N",
+	  "IOAM: room for N nodes, which routers on the way fill",
+	  CLI_U64, AT(unfilled), .min = 1, .max = IOAM_NODES_MAX,
+	  .needs = "--format" },
+	{ 0, "namespace", "N", "of IOAM (1)",
+	  CLI_U64, AT(namespace), .max = UINT16_MAX },
+	{ 0, "src", "IP", "all synthetic flows are between this one",
+	  CLI_STR, AT(src), .needs = "--dst" },
+	{ 0, "dst", "IP", "and that one, IPv4 or IPv6",
+	  CLI_STR, AT(dst), .needs = "--src" },
+	{ 0, "to-mac", "MAC", "with -i: who takes the frames",
+	  CLI_STR, AT(to_mac), .needs = "-i" },
 	{ 0, "ipv6", "PERCENT", "share of IPv6 among synthetic flows (0)",
 	  CLI_U64, AT(ipv6), .max = 100 },
 	{ 'C', "collector", "IP", "where reports go (10.0.0.51)",
@@ -116,6 +128,10 @@ static const struct cli_option options[] = {
 static const struct cli_group groups[] = {
 	{"-w -i", .ask = "where shall the frames go?"},
 	{"--flows --from"},
+	{"--src --from"},
+	{"--src --ipv6"},
+	{"--unfilled --truth", .why = "what routers say is not known here"},
+	{"--unfilled --hops"},
 	{0},
 };
 
@@ -182,6 +198,8 @@ static void plans(struct int_gen *g)
 					    : 2;
 	if (!o->has_instructions)
 		o->instructions = o->form == FORM_IOAM ? 0xf20000 : 0xfd00;
+	if (o->form != FORM_IOAM && o->unfilled)
+		cli_refuse("--unfilled: only --format ioam leaves room");
 	if (o->form != FORM_IOAM && o->instructions > 0xffff)
 		cli_refuse("--instructions: 0x%" PRIx64 " has more than 16 "
 			   "bits",
@@ -216,6 +234,23 @@ static void own_plan(struct int_gen *g)
 		    w[i].part[1].field != INT_DROP_REASON)
 			g->bits |= (uint16_t)(1u << (bits - 1 - i));
 	int_plan_of(&g->own, w, bits, g->bits);
+}
+
+/* Who talks to whom, by way of whom. */
+static void addresses(struct int_gen *g)
+{
+	const struct int_options *o = &g->o;
+	struct traffic_ends *e = &g->ends;
+
+	if (o->src) {
+		e->version = text_ip(e->src, o->src);
+		if (!e->version || text_ip(e->dst, o->dst) != e->version)
+			cli_refuse("--src, --dst: '%s' and '%s' are not two IP "
+				   "addresses of one version",
+				   o->src, o->dst);
+	}
+	if (o->to_mac && !text_mac(g->to_mac, o->to_mac))
+		cli_refuse("--to-mac: '%s' is not a MAC address", o->to_mac);
 }
 
 static void set_model(struct int_gen *g)
@@ -259,6 +294,7 @@ void int_options_read(struct int_gen *g, int argc, char **argv)
 		.buffer = 1000,
 		.data = 64,
 		.collector = {10, 0, 0, 51},
+		.namespace = 1,
 	};
 	cli_start(&cli_int);
 	n = cli_read(&cli_int, o, argc, argv);
@@ -270,6 +306,7 @@ void int_options_read(struct int_gen *g, int argc, char **argv)
 			   o->arity);
 	plans(g);
 	own_plan(g);
+	addresses(g);
 	set_model(g);
 	g->pace = (struct cli_pace){
 		.rate = o->live.name ? (double)o->rate : 0,

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "wire/net.h"
+
 enum {
 	PER_CENT = 100,
 };
@@ -33,13 +35,17 @@ void int_send_rest(struct int_gen *g)
 	g->held.len = 0;
 }
 
-void int_send(struct int_gen *g, const uint8_t *frame, size_t len,
+void int_send(struct int_gen *g, uint8_t *frame, size_t len,
 	      uint64_t ts_ns)
 {
 	bool whole = g->o.form == FORM_REPORT || g->o.form == FORM_XD;
 	struct pkt p = {frame, (uint32_t)len,
 			(uint32_t)len + (whole ? 0 : g->cut), ts_ns};
 
+	if (g->o.to_mac) {
+		memcpy(frame, g->to_mac, 6);
+		memcpy(frame + NET_ETH_AT_SRC, g->address.mac, 6);
+	}
 	g->ctr.frames++;
 	if (chance(g, g->o.loss)) {
 		g->ctr.lost++;

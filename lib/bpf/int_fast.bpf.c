@@ -5,14 +5,14 @@
  * last one that was told of its key, and what is an event goes up through a
  * ring; all else ends here. What it does not know goes up as it is.
  *
- * What is an event: telemetry/watch.h, whose rules these are. A reference moves
+ * What is an event: measure/watch.h, whose rules these are. A reference moves
  * when its record has found room in the ring, so that an event which found none
  * is told with the next packet, if it is still true.
  *
  * Hops: as many as INT's length bytes allow. They are walked by bpf_loop()
  * (Linux 5.17), so that the verifier looks at one.
  */
-#include "bpf/int_fast_judge.h"
+#include "bpf/judge_private.h"
 
 enum {
 	OURS = 1 << 8,

@@ -20,7 +20,7 @@ enum {
 	FAST_OBJECTS = 131072,
 };
 
-/* As enum metric of telemetry/metric.h. */
+/* As enum metric of measure/metric.h. */
 enum fast_metric {
 	FAST_HOP_LATENCY,
 	FAST_QUEUE_OCCUPANCY,
@@ -65,7 +65,7 @@ struct fast_plan {
 };
 
 struct fast_threshold {
-	__u32 change, high, low; /* telemetry/watch.h */
+	__u32 change, high, low; /* measure/watch.h */
 };
 
 struct fast_threshold_key {

@@ -12,6 +12,8 @@ enum {
 	TTL = 64,
 	AT_TCP_WINDOW = 14,
 	AT_TCP_SUM = 16,
+	VXLAN_VNI = 0x08,  /* flags: there is a network identifier */
+	VNI = 7,
 	OFFSET_5 = 5 << 4, /* TCP's header in words, in its place */
 };
 
@@ -118,4 +120,25 @@ int traffic_frame(uint8_t *buf, size_t cap, const struct traffic_packet *p,
 	else if (p->protocol == NET_PROTO_UDP)
 		put_udp(at, p, l4 + data);
 	return (int)len;
+}
+
+int traffic_tunnel(uint8_t *buf, size_t cap, const struct net_udp4 *outer,
+		   bool vxlan, const uint8_t *frame, size_t len)
+{
+	size_t head = vxlan ? NET_VXLAN_LEN : NET_GENEVE_LEN;
+	int n = net_udp4_encode(buf, cap, outer, head + len);
+	uint8_t *p = buf + n;
+
+	if (n < 0)
+		return n;
+	if ((size_t)n + head + len > cap)
+		return -ENOBUFS;
+	memset(p, 0, head);
+	if (vxlan)
+		p[0] = VXLAN_VNI;
+	else
+		be16_store(p + 2, NET_ETHERTYPE_ETH);
+	be32_store(p + 4, VNI << 8);
+	memcpy(p + head, frame, len);
+	return n + (int)(head + len);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * frame.h - the frame that a packet of the model would be on the wire.
+ * frame.h - the frame that a packet of the model would be on the wire; frames
+ * in tunnels.
  */
 #ifndef TRAFFIC_FRAME_H
 #define TRAFFIC_FRAME_H
 
 #include "traffic/packet.h"
+#include "wire/net.h"
 
 enum {
 	TRAFFIC_FRAME_HEAD = 14 + 40 + 20, /* the longest headers */
@@ -19,5 +21,12 @@ enum {
  */
 int traffic_frame(uint8_t *buf, size_t cap, const struct traffic_packet *p,
 		  size_t data_max, uint8_t dscp);
+
+/*
+ * Writes a frame in a tunnel, VXLAN (RFC 7348) or else Geneve (RFC 8926), whose
+ * ends and port outer has. Returns the length, or -ENOBUFS.
+ */
+int traffic_tunnel(uint8_t *buf, size_t cap, const struct net_udp4 *outer,
+		   bool vxlan, const uint8_t *frame, size_t len);
 
 #endif

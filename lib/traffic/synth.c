@@ -42,6 +42,15 @@ static uint8_t *put_host(uint8_t *p, bool v6, uint32_t host)
 	return p + 4;
 }
 
+static uint8_t *put_ends(uint8_t *p, const struct traffic_ends *e)
+{
+	size_t len = e->version == 6 ? 16 : 4;
+
+	memcpy(p, e->src, len);
+	memcpy(p + len, e->dst, len);
+	return p + 2 * len;
+}
+
 struct synth_stream synth_stream(uint64_t seed)
 {
 	uint64_t extra = rng_mix(rng_mix(seed ^ SYNTH_SEED_DEFAULT));
@@ -62,7 +71,10 @@ void synth_flows_init(struct synth_flows *s, const struct traffic_model *m)
 			 : hosts > HOSTS_MAX ? HOSTS_MAX
 					     : hosts,
 		.ipv6_percent = m->ipv6_percent,
+		.ends = m->ends,
 	};
+	if (m->ends.version)
+		s->ipv6_percent = m->ends.version == 6 ? 100 : 0;
 }
 
 void synth_flow(const struct synth_flows *s, struct traffic_packet *p,
@@ -88,8 +100,12 @@ void synth_flow(const struct synth_flows *s, struct traffic_packet *p,
 	p->ip_len = 60;
 	p->seq = (uint32_t)(bits >> 32);
 	p->payload = 0;
-	k = put_host(k, p->v6, src);
-	k = put_host(k, p->v6, dst);
+	if (s->ends.version) {
+		k = put_ends(k, &s->ends);
+	} else {
+		k = put_host(k, p->v6, src);
+		k = put_host(k, p->v6, dst);
+	}
 	be16_store(k, p->src_port);
 	be16_store(k + 2, p->dst_port);
 	k[4] = p->protocol;

@@ -28,12 +28,19 @@ enum {
 	SYNTH_SEED_DEFAULT = 1,
 };
 
+/* Two hosts that all flows are between. */
+struct traffic_ends {
+	uint8_t version; /* 4, 6; 0: the flows are between the model's hosts */
+	uint8_t src[16], dst[16];
+};
+
 struct traffic_model {
 	uint64_t seed;
 	uint64_t flows;	       /* at least 1 */
 	uint64_t rate;	       /* packets/s on the average, 1 to 10^9 */
 	uint64_t start_ns;     /* since the epoch */
 	unsigned ipv6_percent; /* of the flows */
+	struct traffic_ends ends;
 	uint64_t gap_ns;       /* silences are twice that at least */
 	uint64_t rto_ns;       /* timeouts: that at least */
 };
@@ -53,6 +60,7 @@ struct synth_stream synth_stream(uint64_t seed);
 struct synth_flows {
 	uint64_t base, hosts;
 	unsigned ipv6_percent;
+	struct traffic_ends ends;
 };
 
 void synth_flows_init(struct synth_flows *s, const struct traffic_model *m);

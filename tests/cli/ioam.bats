@@ -61,3 +61,60 @@ for line in sys.stdin:
 		2>/dev/null | sort | uniq -c >kinds
 	[ "$(cat kinds)" = "    600 eth:ethertype:ipv6:udp:data	126	1" ]
 }
+
+# fields CAPTURE NAME...: of its packets, and how many have the same.
+fields() {
+	local f args=()
+
+	for f in "${@:2}"; do args+=(-e "$f"); done
+	tshark -n -r "$1" -o tcp.check_checksum:TRUE -o udp.check_checksum:TRUE \
+		-T fields "${args[@]}" 2>/dev/null | tr '\t' ' ' | sort | uniq -c
+}
+
+@test "dta-gen int --unfilled: room, and nobody in it; between the hosts that were said" {
+	local t=ipv6.opt.ioam.trace
+
+	dta-gen int -F ioam --unfilled 3 --namespace 123 --src 2001:db8::1 \
+		--dst 2001:db8::2 --count 20 -q -w empty.pcap
+	[ "$(fields empty.pcap ipv6.src ipv6.dst $t.{ns,nodelen,remlen,type})" = \
+		"     20 2001:db8::1 2001:db8::2 123 5 15 0xf20000" ]
+	[ "$("$TOOLS/ioam" dump empty.pcap | awk '{ print $4, $5, $8 }' | uniq -c)" = \
+		"     20 0 15 -" ]
+	[ "$(fields empty.pcap tcp.checksum.status udp.checksum.status |
+		awk '{ right += ($2 == 1) * $1 } END { print right }')" = 20 ]
+	"$TOOLS/ioam" strip empty.pcap plain.pcap
+	# a capture's own hosts, and one node: the room that filled ones take
+	dta-gen int -F ioam --unfilled 1 --from plain.pcap -q -w again.pcap
+	[ "$(fields again.pcap ipv6.src $t.remlen)" = "     20 2001:db8::1 5" ]
+	# IPv4, and INT
+	dta-gen int --src 192.0.2.1 --dst 192.0.2.2 --count 9 -q -w int.pcap
+	[ "$(fields int.pcap ip.src ip.dst)" = "      9 192.0.2.1 192.0.2.2" ]
+}
+
+@test "dta-gen int: what does not go together is refused" {
+	refused() { # MESSAGE OPTIONS
+		run -2 dta-gen int -w x.pcap "${@:2}"
+		echo "$output"
+		[[ $output == *"$1"* ]]
+		[ ! -e x.pcap ]
+	}
+	refused "only --format ioam leaves room" -F md --unfilled 2
+	refused "--unfilled" --unfilled 2
+	refused "what routers say is not known here" -F ioam --unfilled 2 -t t.csv
+	refused "--hops" -F ioam --unfilled 2 --hops 3
+	refused "--unfilled" -F ioam --unfilled 62
+	refused "--namespace" -F ioam --namespace 65536
+	refused "--dst" --src 10.0.0.1
+	refused "of one version" --src 10.0.0.1 --dst ::1
+	refused "of one version" --src 10.0.0 --dst 10.0.0.1
+	refused "--from" --src 10.0.0.1 --dst 10.0.0.2 --from y.pcap
+	refused "--ipv6" --src 10.0.0.1 --dst 10.0.0.2 --ipv6 3
+	refused "needs" --to-mac 02:00:00:00:00:01
+	run -2 dta-gen int -i lo --to-mac 02:00
+	[[ $output == *"not a MAC address"* ]]
+}
+
+@test "dta-gen int --unfilled: more than an option has room for fits nowhere" {
+	run -1 dta-gen int -F ioam --unfilled 61 --count 5 -w x.pcap
+	[[ $output == *"no packet has room for that"* ]]
+}

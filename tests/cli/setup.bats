@@ -116,8 +116,8 @@ tree() {
 	ln -s "$TOP/Makefile" "$TOP/packages.txt" tree
 	ln -s "$SETUP" tree/tests
 	printf '#!/bin/sh\necho kernel >>../calls\n' >tree/tests/rxe/kernel.sh
-	printf '#!/bin/sh\n$1/told\n' >tree/tests/demo.sh
-	chmod +x tree/tests/demo.sh tree/tests/rxe/kernel.sh
+	printf '#!/bin/sh\n$1/told\n' | tee tree/tests/demo.sh >tree/tests/demo-int.sh
+	chmod +x tree/tests/demo.sh tree/tests/demo-int.sh tree/tests/rxe/kernel.sh
 	echo 'const char *verbs = "with";' >tree/lib/verbs/verbs_a.c
 	echo 'const char *verbs = "without";' >tree/lib/verbs/verbs_none.c
 	printf '%s\n' 'int puts(const char *);' 'extern const char *verbs;' \
@@ -160,6 +160,8 @@ installs() { # packages
 	make_tree demo setup # in whatever order they are told
 	installs "${build[@]}"
 	[ "$(wc -l <calls)" = 1 ]
+	make_tree setup demo-int
+	installs "${build[@]}" iproute2
 	make_tree all
 	[ ! -s calls ]
 }

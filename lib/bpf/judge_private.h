@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * int_fast_judge.h - for int_fast.bpf.c: whether a value is an event, and how
+ * judge_private.h - for int_fast.bpf.c: whether a value is an event, and how
  * it is told; queues, links and buffers, which have numbers.
  */
-#ifndef BPF_INT_FAST_JUDGE_H
-#define BPF_INT_FAST_JUDGE_H
+#ifndef BPF_JUDGE_PRIVATE_H
+#define BPF_JUDGE_PRIVATE_H
 
-#include "bpf/int_fast_find.h"
+#include "bpf/find_private.h"
 
 /* What a processor works on. */
 struct work {

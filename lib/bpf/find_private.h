@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * int_fast_find.h - for int_fast.bpf.c: where in a frame the stack of INT-MD
+ * find_private.h - for int_fast.bpf.c: where in a frame the stack of INT-MD
  * is, whose packet it is, and in which report. The layouts are told in
  * inband/int_md.h and inband/treport.h, whose rules these are; what is not
  * plain in every respect is left to them.
@@ -8,8 +8,8 @@
  * The frame is read where it was copied to, at masked offsets: so that the
  * verifier is content. That a number is within the frame is checked apart.
  */
-#ifndef BPF_INT_FAST_FIND_H
-#define BPF_INT_FAST_FIND_H
+#ifndef BPF_FIND_PRIVATE_H
+#define BPF_FIND_PRIVATE_H
 
 #include <linux/bpf.h>
 

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# int-collect's rows in real databases: as many as on stdout, and the same.
+
+load ../helpers
+load ../databases
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	dta-gen int -q -F report -n 50 -w in.pcap --truth truth.csv
+	events=$(int-collect -q -r in.pcap -R event -o ndjson | wc -l)
+	flows=$(sed 1d truth.csv | cut -d, -f3 | sort -u | wc -l)
+	[ "$events" -gt 100 ]
+}
+
+teardown() { end_bg; }
+
+# collect URL: all rows there; the ledger is in log.
+collect() {
+	int-collect -r in.pcap -R none -x "$1" -o ndjson 2>log
+	balances log
+	[ "$(counter log written)" = "$(counter log rows export)" ]
+}
+
+# The packets of a flow, by the truth.
+flow_of_truth() { sed -n 2p truth.csv | cut -d, -f3; }
+packets_of_truth() {
+	awk -F, -v f="$1" '$3 == f && $5 == 1' truth.csv | wc -l
+}
+
+@test "InfluxDB: events by their tags, flow keys as fields" {
+	need influxd influx curl
+	PORT=$(free_port)
+	influx_up
+	collect "influx://127.0.0.1:$PORT/net?create=yes"
+	n=$(influx_ask "SELECT count(value) FROM int_event" | cut -d, -f3)
+	[ "$n" = "$(int-collect -q -r in.pcap -R event -o ndjson |
+		jq -s 'map(select(.value != null)) | length')" ]
+	[ "$(influx_ask "SELECT count(packets) FROM int_flow" | cut -d, -f3)" = "$flows" ]
+	flow=$(flow_of_truth)
+	[ "$(influx_ask "SELECT packets FROM int_flow WHERE flow = '$flow'" |
+		cut -d, -f3)" = "$(packets_of_truth "$flow")" ]
+}
+
+@test "InfluxDB: measurements by INTCollector's names" {
+	need influxd influx curl
+	PORT=$(free_port)
+	influx_up
+	collect "influx://127.0.0.1:$PORT/net?create=yes&names=intcollector"
+	influx_ask "SHOW MEASUREMENTS" >names
+	node=$(sed -n 2p truth.csv | cut -d, -f6)
+	grep -q "hop_latency\\\\*,$(flow_of_truth | sed 's/[].[*^$]/./g')\\\\*,sw_id=$node" names
+	grep -q "queue_occupancy\\\\*,sw_id=$node\\\\*,port_id=[0-9]*\\\\*,queue_id=" names
+}
+
+@test "Redis: events are a stream, flows are hashes" {
+	need redis-server redis-cli
+	PORT=$(free_port)
+	redis_up
+	collect "redis://127.0.0.1:$PORT"
+	[ "$(redis_ask xlen int_event)" = "$events" ]
+	flow=$(flow_of_truth)
+	[ "$(redis_ask hget "flow:$flow" packets)" = "$(packets_of_truth "$flow")" ]
+}
+
+@test "ClickHouse: tables are made, and all rows are there" {
+	need clickhouse-server curl
+	PORT=$(free_port)
+	clickhouse_up
+	collect "clickhouse://127.0.0.1:$PORT/net?create=yes"
+	[ "$(clickhouse_ask 'SELECT count() FROM int_event')" = "$events" ]
+	[ "$(clickhouse_ask 'SELECT count() FROM int_flow')" = "$flows" ]
+}
+
+@test "Prometheus: the latest values; promtool has nothing to say" {
+	need promtool curl
+	PORT=$(free_port)
+	mkfifo pipe
+	bg int-collect -q -r pipe -R none -x "prometheus://127.0.0.1:$PORT"
+	exec 8>pipe
+	cat in.pcap >&8
+	scraped() {
+		curl -sf "http://127.0.0.1:$PORT/metrics" >metrics &&
+			grep -q '^int_event_value{.*metric="queue_occupancy"' metrics
+	}
+	wait_for scraped
+	run promtool check metrics <metrics
+	echo "$output"
+	[ "$status" = 0 ]
+	[ "$(curl -sf "http://127.0.0.1:$PORT/healthz")" = ok ]
+	exec 8>&-
+	wait "${BG_PIDS[0]}"
+}
+
+@test "a database that is not there: rows are spooled, and sent by the next run" {
+	need redis-server redis-cli
+	PORT=$(free_port)
+	run -1 int-collect -q -r in.pcap -R none -x "redis://127.0.0.1:$PORT" \
+		--spool spool --linger 1s
+	redis_up
+	int-collect -q -r in.pcap -c 1 -R none -x "redis://127.0.0.1:$PORT" \
+		--spool spool
+	[ "$(redis_ask xlen int_event)" -ge "$events" ]
+}
