@@ -15,8 +15,10 @@ static void fails(struct queue *x, const struct fault *why)
 {
 	if (!x->status.failing)
 		x->status.changes++;
+	/* a try that the end has broken off has no other reason */
+	if (!x->status.failing || !x->stop.now)
+		x->status.why = *why;
 	x->status.failing = true;
-	x->status.why = *why;
 	x->status.ledger.retries++;
 }
 

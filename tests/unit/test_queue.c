@@ -224,6 +224,20 @@ static void test_dead(void)
 	TEST(l.full > 40000 && l.unsent > 0 && l.full + l.unsent == 50000);
 }
 
+/* That the end has broken off the last try is not why rows were not sent. */
+static void test_why(void)
+{
+	struct queue_options o = options(0, false);
+	struct row_sink *s = start(DEAD, &o);
+
+	put(s, 0, 10);
+	UNTIL(status(s).failing);
+	db.mode = STALLS;
+	queue_end(s);
+	TEST(!strcmp(status(s).why.text, "mode 1"));
+	TEST(end(s).unsent == 10);
+}
+
 static void test_stalls(void)
 {
 	struct queue_options o = options(20000, false);
@@ -339,6 +353,7 @@ int main(void)
 	test_narrow();
 	test_dead();
 	test_stalls();
+	test_why();
 	test_parts();
 	test_refused();
 	test_back(false);
