@@ -18,28 +18,6 @@
 #include "top.h"
 #include "xdp.h"
 
-/* views = matched + others. */
-struct filter_ledger {
-	uint64_t views;
-	uint64_t matched;
-	uint64_t others;
-};
-
-/* clang-format off */
-#define FIELD(counter, role) LEDGER_FIELD(struct filter_ledger, counter, role)
-static const struct ledger_field filter_fields[] = {
-	FIELD(views, LEDGER_IN),
-	FIELD(matched, LEDGER_DONE),
-	FIELD(others, LEDGER_DROP),
-};
-#undef FIELD
-LEDGER_COMPLETE(filter_fields, struct filter_ledger);
-/* clang-format on */
-
-static const struct ledger filter_ledger = {"filter", "views", filter_fields,
-					    sizeof(filter_fields) /
-						    sizeof(filter_fields[0])};
-
 enum {
 	LOOK_EVERY = 1024, /* full batches */
 };
@@ -290,9 +268,9 @@ static void run_open(struct run *r)
 	if (r->o.live.name)
 		open_interface(r);
 	src_wait(r->loop.s, CLI_LOOK_AROUND_MS); /* pipes fall silent, too */
-	cli_user(r->o.live.user);
 	if (r->o.top)
 		r->top = top_open(&r->o, r->t);
+	cli_user(r->o.live.user);
 	r->loop.quiet = r->o.quiet || r->top;
 	r->loop.stats = cli_stats_open(r->xdp ? &int_fast_ledger
 					      : &intake_ledger,

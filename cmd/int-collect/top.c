@@ -15,7 +15,7 @@
 
 enum {
 	LINES_MAX = 1000,   /* rows to scroll through, unless told */
-	AT_ONCE = 1 << 14,  /* numbers looked at when a round begins */
+	AT_ONCE = 1 << 13,  /* numbers looked at when a round begins */
 	BETWEEN = 64,	    /* between two batches */
 	IDLE = 1 << 17,	    /* while no packets come */
 	KEYS_NS = 50000000, /* how often keys are asked for */
@@ -216,8 +216,7 @@ static void write_head(struct top *top)
 		 "; flows %" PRIu64 " = %" PRIu64 " live + %" PRIu64
 		 " evicted + %" PRIu64 " expired",
 		 l->views, l->used, l->empty, l->events, l->reports_lost,
-		 f->created, ledger_rest(&flows_ledger, f), f->evicted,
-		 f->expired);
+		 f->created, f->live, f->evicted, f->expired);
 }
 
 static void draw(struct top *top)
@@ -306,7 +305,7 @@ bool top_turn(struct top *top, bool idle)
 			if (round_on(top, AT_ONCE))
 				draw(top);
 		}
-	} else if (round_on(top, idle ? IDLE : BETWEEN) && !top->s.paused) {
+	} else if (round_on(top, idle ? IDLE : BETWEEN)) {
 		draw(top);
 	}
 	if (now < top->keys_ns)

@@ -14,8 +14,15 @@
 static const char enter[] = "\033[?1049h\033[?25l\033[?7l";
 static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
 
+enum {
+	PATIENCE_MS = 20, /* with a terminal that was quick until now */
+	LAST_MS = 1000,	  /* to leave it as it was */
+};
+
 static struct {
 	volatile bool on;
+	bool stuck; /* it did not take all of the last drawing */
+	int out;
 	bool own; /* in is ours to close */
 	int in;
 	struct termios was;
@@ -23,20 +30,28 @@ static struct {
 	size_t n;
 } tty;
 
-void tty_put(const char *text, size_t len)
+/* Writes what the terminal takes, waiting so long for it to take more. */
+static void put(const char *text, size_t len, int wait_ms)
 {
-	struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+	struct pollfd p = {.fd = tty.out, .events = POLLOUT};
 
 	while (len) {
-		ssize_t n = write(STDOUT_FILENO, text, len);
+		ssize_t n = write(tty.out, text, len);
 
-		if (n < 0 && errno == EAGAIN && poll(&p, 1, 1000) == 1)
-			continue;
-		if (n < 0)
-			return;
-		text += n;
-		len -= (size_t)n;
+		if (n > 0) {
+			text += n;
+			len -= (size_t)n;
+		} else if (n == 0 || errno != EAGAIN || !wait_ms ||
+			   poll(&p, 1, wait_ms) != 1) {
+			break;
+		}
 	}
+	tty.stuck = len > 0;
+}
+
+void tty_put(const char *text, size_t len)
+{
+	put(text, len, tty.stuck ? 0 : PATIENCE_MS);
 }
 
 void tty_close(void)
@@ -44,10 +59,23 @@ void tty_close(void)
 	if (!tty.on)
 		return;
 	tty.on = false;
-	tty_put(leave, sizeof(leave) - 1);
-	tcsetattr(tty.in, TCSADRAIN, &tty.was);
+	put(leave, sizeof(leave) - 1, LAST_MS);
+	tcsetattr(tty.in, TCSANOW, &tty.was);
+	if (tty.out != STDOUT_FILENO)
+		close(tty.out);
 	if (tty.own)
 		close(tty.in);
+}
+
+/* One more way to the terminal of stdout, on which writing does not wait; on
+ * stdout itself that would hold for all who share it. */
+static void open_out(void)
+{
+	tty.out = open("/proc/self/fd/1",
+		       O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	if (tty.out < 0)
+		tty.out = STDOUT_FILENO;
+	tty.stuck = false;
 }
 
 /* Signals stay: ^C ends the program as it does elsewhere. ^Z would leave the
@@ -64,7 +92,7 @@ static int take_keys(void)
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
 	raw.c_cc[VSUSP] = _POSIX_VDISABLE;
-	return tcsetattr(tty.in, TCSADRAIN, &raw) < 0 ? -errno : 0;
+	return tcsetattr(tty.in, TCSANOW, &raw) < 0 ? -errno : 0;
 }
 
 int tty_open(void)
@@ -87,6 +115,7 @@ int tty_open(void)
 	if (!handled)
 		atexit(tty_close);
 	handled = true;
+	open_out();
 	tty.on = true;
 	tty_put(enter, sizeof(enter) - 1);
 	return 0;
@@ -144,7 +173,9 @@ int tty_decode(const char *bytes, size_t n, size_t *used)
 	*used = i < n ? i + 1 : n;
 	if (i == n)
 		return KEY_OTHER;
-	return bytes[i] == '~' ? number_key(bytes[2]) : letter_key(bytes[i]);
+	if (bytes[i] != '~')
+		return letter_key(bytes[i]);
+	return i == 3 || bytes[3] == ';' ? number_key(bytes[2]) : KEY_OTHER;
 }
 
 static bool more_keys(int wait_ms)

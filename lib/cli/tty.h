@@ -39,7 +39,8 @@ void tty_close(void); /* twice is fine, and in handlers of signals */
 int tty_key(int wait_ms);
 /* Columns and lines, at least 1 each. */
 void tty_size(unsigned *columns, unsigned *lines);
-/* All of it; what a terminal does not take is lost. */
+/* Draws; a terminal that stands still holds nobody up: what it does not take
+ * is lost. */
 void tty_put(const char *text, size_t len);
 
 /* The key at the beginning of bytes that came, and how many it takes: n > 0. */

@@ -26,6 +26,7 @@
 #include <stdbool.h>
 
 #include "base/fault.h"
+#include "base/ledger.h"
 #include "wire/int.h"
 
 struct expr;
@@ -35,6 +36,15 @@ int expr_parse(struct expr **out, const char *text, struct fault *f);
 void expr_free(struct expr *e); /* NULL is fine */
 
 bool expr_match(const struct expr *e, const struct int_view *v);
+
+/* For who counts: views = matched + others. */
+struct filter_ledger {
+	uint64_t views;
+	uint64_t matched;
+	uint64_t others;
+};
+
+extern const struct ledger filter_ledger;
 
 /* The fields and flags that there are, one after the other: NULL behind the
  * last. */

@@ -5,6 +5,21 @@
 #include "filter/private.h"
 #include "wire/proto.h"
 
+/* clang-format off */
+#define FIELD(counter, role) LEDGER_FIELD(struct filter_ledger, counter, role)
+static const struct ledger_field ledger_fields[] = {
+	FIELD(views, LEDGER_IN),
+	FIELD(matched, LEDGER_DONE),
+	FIELD(others, LEDGER_DROP),
+};
+#undef FIELD
+LEDGER_COMPLETE(ledger_fields, struct filter_ledger);
+/* clang-format on */
+
+const struct ledger filter_ledger = {"filter", "views", ledger_fields,
+				     sizeof(ledger_fields) /
+					     sizeof(ledger_fields[0])};
+
 /* A hop of a view: the reporter's own, or one of the stack; plan NULL: none. */
 struct hop {
 	const struct int_plan *plan;

@@ -98,6 +98,8 @@ enum int_result int_find(struct int_place *out, const struct int_profile *p,
 struct int_decoder {
 	const struct int_profile *profile;
 	struct int_plans plans[INT_ANY];
+	uint8_t plain; /* header versions whose usual packets int_read() reads
+			  at once, a bit each; 0: none */
 };
 
 /* The profile stays the caller's and must last. */
@@ -112,6 +114,11 @@ void int_decoder_init(struct int_decoder *d, const struct int_profile *p);
 enum int_result int_decode(struct int_view *out, struct int_decoder *d,
 			   const struct int_place *at, const uint8_t *frame,
 			   size_t len);
+
+/* int_find() and, if that finds it, int_decode(), faster, for those who need no
+ * place: what either returns. */
+enum int_result int_read(struct int_view *out, struct int_decoder *d,
+			 uint16_t type, const uint8_t *frame, size_t len);
 
 /*
  * Writes the packet as it was without INT: its length, or -ENOBUFS. Checksums

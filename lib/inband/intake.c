@@ -7,11 +7,15 @@
 #include "inband/int_md.h"
 #include "inband/ioam.h"
 #include "inband/treport.h"
+#include "wire/be.h"
 #include "wire/net.h"
 
 enum {
 	VIEWS = 64, /* handed out at once: they stay in the first cache, and
 		       their plans alive (wire/int.h) */
+	AHEAD = 8,  /* frames between asking for their bytes and their use */
+	AHEAD_BYTES = 512, /* of each */
+	LINE = 64,
 };
 
 /* clang-format off */
@@ -144,20 +148,35 @@ static int take_reports(struct intake *in, const struct pkt *p,
 		(*report_reason(c, why))++;
 		return 0;
 	}
-	while (!rc && (why = treport_next(&r, &report)) != TREPORT_END) {
+	while (!rc) {
 		struct int_view *v = room(in, &rc);
 
+		why = treport_next(&r, &report, v);
+		if (why == TREPORT_END)
+			break;
 		c->reports++;
 		if (why != TREPORT_OK) {
 			(*report_reason(c, why))++;
 			continue;
 		}
 		c->taken++;
-		*v = report.view;
 		v->ts_ns = p->ts_ns;
 		in->n += in->n < VIEWS;
 	}
 	return rc;
+}
+
+/* Told at once of most that is no report: IPv4 without tags and options that
+ * is not UDP to that port. */
+static inline bool is_another(const struct pkt *p, uint16_t port)
+{
+	const uint8_t *ip = p->data + NET_ETH_LEN, *l4 = ip + NET_IP4_LEN;
+
+	return p->len >= NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN &&
+	       be16_load(p->data + NET_ETH_AT_TYPE) == NET_ETHERTYPE_IP4 &&
+	       ip[0] == NET_IP4_PLAIN &&
+	       (ip[NET_IP4_AT_PROTO] != NET_PROTO_UDP ||
+		be16_load(l4 + NET_UDP_AT_DST) != port);
 }
 
 static bool is_report(const struct intake *in, const struct pkt *p,
@@ -165,8 +184,8 @@ static bool is_report(const struct intake *in, const struct pkt *p,
 {
 	uint16_t port = in->o.profile->report_port;
 
-	return port && net_udp_decode(u, p->data, p->len) == 0 &&
-	       u->dst_port == port;
+	return port && !is_another(p, port) &&
+	       net_udp_decode(u, p->data, p->len) == 0 && u->dst_port == port;
 }
 
 static int pass(struct intake *in, const struct pkt *p)
@@ -267,28 +286,42 @@ static int take_traces(struct intake *in, const struct pkt *p)
 	return good ? without_trace(in, p) : pass(in, p);
 }
 
+/* Where its INT is matters only to those that send it on without. */
+static enum int_result read_packet(struct intake *in, struct int_view *v,
+				   struct int_place *at, const struct pkt *p)
+{
+	enum int_result r;
+
+	if (!in->o.out)
+		return int_read(v, &in->packets, NET_ETHERTYPE_ETH, p->data,
+				p->len);
+	r = int_find(at, in->o.profile, NET_ETHERTYPE_ETH, p->data, p->len);
+	return r ? r : int_decode(v, &in->packets, at, p->data, p->len);
+}
+
 static int take_packet(struct intake *in, const struct pkt *p)
 {
 	struct int_place at;
-	enum int_result r = int_find(&at, in->o.profile, NET_ETHERTYPE_ETH,
-				     p->data, p->len);
 	int rc = 0;
+	struct int_view *v = room(in, &rc);
+	enum int_result r = read_packet(in, v, &at, p);
 
 	if (r == INT_OK) {
-		struct int_view *v = room(in, &rc);
-
-		r = int_decode(v, &in->packets, &at, p->data, p->len);
-		if (r == INT_OK) {
-			v->ts_ns = p->ts_ns;
-			in->n += in->n < VIEWS;
-			in->ctr.packets++;
-			return rc ? rc : restore(in, &at, p);
-		}
+		v->ts_ns = p->ts_ns;
+		in->n += in->n < VIEWS;
+		in->ctr.packets++;
+		return rc ? rc : restore(in, &at, p);
 	}
 	if (r == INT_NONE)
 		return rc ? rc : take_traces(in, p);
 	(*packet_reason(&in->ctr, r))++;
 	return rc ? rc : pass(in, p);
+}
+
+static inline void want(const struct pkt *p)
+{
+	for (size_t k = 0; k < p->len && k < AHEAD_BYTES; k += LINE)
+		__builtin_prefetch(p->data + k);
 }
 
 int intake_take(struct intake *in, const struct pkt *pkts, size_t n)
@@ -297,6 +330,8 @@ int intake_take(struct intake *in, const struct pkt *pkts, size_t n)
 	int rc = 0;
 
 	for (size_t i = 0; i < n && !rc; i++) {
+		if (i + AHEAD < n)
+			want(&pkts[i + AHEAD]);
 		in->ctr.frames++;
 		rc = is_report(in, &pkts[i], &u)
 			     ? take_reports(in, &pkts[i], &u)

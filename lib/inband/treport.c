@@ -128,13 +128,8 @@ static uint16_t ether_type(uint8_t inner)
 /* INT in the packet, to the view. */
 static enum int_result find_int(struct treport *t, struct treport_decoder *d)
 {
-	struct int_place at;
-	enum int_result r = int_find(&at, d->profile, ether_type(t->inner_type),
-				     t->inner, t->inner_len);
-
-	return r != INT_OK ? r
-			   : int_decode(&t->view, &d->packets, &at, t->inner,
-					t->inner_len);
+	return int_read(t->view, &d->packets, ether_type(t->inner_type),
+			t->inner, t->inner_len);
 }
 
 /*
@@ -146,7 +141,7 @@ static enum treport_reason look_into(struct treport *t,
 				     struct treport_decoder *d, uint8_t flags)
 {
 	uint16_t own = d->profile->report_port;
-	struct int_view *v = &t->view;
+	struct int_view *v = t->view;
 
 	t->packet = INT_NONE;
 	if (t->inner && flags & INT_TRACKED)
@@ -174,7 +169,7 @@ static enum treport_reason next05(struct treport_reader *r, struct treport *t)
 {
 	static const uint8_t extra[] = {0, TREPORT_V05_DROP_LEN,
 					TREPORT_V05_LOCAL_LEN};
-	struct int_view *v = &t->view;
+	struct int_view *v = t->view;
 	const uint8_t *p = r->p, *md = p + TREPORT_V05_LEN;
 	size_t left = (size_t)(r->end - p), len = TREPORT_V05_LEN;
 	enum treport_reason why;
@@ -224,7 +219,7 @@ static size_t length1(const struct treport_decoder *d, uint32_t first,
 static enum treport_reason next1(struct treport_reader *r, struct treport *t)
 {
 	const struct int_plan *plan;
-	struct int_view *v = &t->view;
+	struct int_view *v = t->view;
 	const uint8_t *p = r->p;
 	size_t left = (size_t)(r->end - p), len;
 	enum treport_reason why;
@@ -316,7 +311,7 @@ static enum treport_reason contents(struct treport *t, unsigned type,
 static void int_contents(struct treport *t, const struct int_plan *plan,
 			 const uint8_t *p, unsigned words)
 {
-	struct int_view *v = &t->view;
+	struct int_view *v = t->view;
 
 	t->domain_status = be16_load(p + TREPORT_V2_AT_DOMAIN_STATUS);
 	if (t->packet != INT_OK) {
@@ -378,16 +373,18 @@ static enum treport_reason next2(struct treport_reader *r, struct treport *t)
 	why = look_into(t, r->d,
 			(uint8_t)(flags_of(first >> 5) |
 				  (first & 0x10 ? INT_INTERMEDIATE : 0)));
-	t->view.from = r->from;
+	t->view->from = r->from;
 	if (main)
 		int_contents(t, plan, main, words);
 	return why;
 }
 
-enum treport_reason treport_next(struct treport_reader *r, struct treport *out)
+enum treport_reason treport_next(struct treport_reader *r, struct treport *out,
+				 struct int_view *view)
 {
 	if (r->p == r->end)
 		return TREPORT_END;
+	out->view = view;
 	memset(&out->packet, 0,
 	       sizeof(*out) - offsetof(struct treport, packet));
 	switch (r->version) {

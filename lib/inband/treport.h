@@ -56,11 +56,12 @@ void treport_init(struct treport_decoder *d, const struct int_profile *profile);
 /* One report. Pointers lead into the datagram. */
 struct treport {
 	/*
-	 * ts_ns is the caller's. own: the metadata of the report; stack, source
-	 * and, if there is a stack, domain: of INT in its packet. The flow is
-	 * unknown if the packet has no such headers or is cut before their end.
+	 * The caller's; ts_ns is not set. own: the metadata of the report;
+	 * stack, source and, if there is a stack, domain: of INT in its packet.
+	 * The flow is unknown if the packet has no such headers or is cut
+	 * before their end.
 	 */
-	struct int_view view;
+	struct int_view *view;
 	uint8_t packet; /* enum int_result: INT in the packet; INT_NONE: it was
 			   not looked for, too */
 	uint8_t inner_type; /* enum treport_inner: _ETHERNET, _IP4, _IP6, or
@@ -93,11 +94,13 @@ enum treport_reason treport_begin(struct treport_reader *r,
 				  const uint8_t *payload, size_t len);
 
 /*
- * The next report. TREPORT_OK: *out is it; its plans last as int_plans_get()
- * says. TREPORT_END; or why this report is refused, and one may go on: *out is
- * undefined then. Each call but the last takes 4 bytes or more.
+ * The next report. TREPORT_OK: *out is it, and *view out->view; its plans last
+ * as int_plans_get() says. TREPORT_END; or why this report is refused, and one
+ * may go on: both are undefined then. Each call but the last takes 4 bytes or
+ * more.
  */
-enum treport_reason treport_next(struct treport_reader *r, struct treport *out);
+enum treport_reason treport_next(struct treport_reader *r, struct treport *out,
+				 struct int_view *view);
 
 /* What is to be reported. Values that a version has no room for are left out.
  */

@@ -196,20 +196,27 @@ static inline void go_to(struct telemetry *t, uint64_t ts_ns)
 		keep(t);
 }
 
+static inline void want_lines(const void *p, size_t len)
+{
+	for (size_t i = 0; i < len; i += LINE)
+		__builtin_prefetch((const char *)p + i, 1);
+}
+
 static inline void want(const struct telemetry *t, const struct int_view *v,
 			uint64_t hash)
 {
-	const struct flow_entry *f;
-	unsigned hops = v->stack.n + 1u;
-	const char *p;
+	struct flow_entry *f;
+	unsigned hops = (unsigned)v->stack.n + v->own.n;
 
 	if (!v->key_len || !(f = flows_guess(&t->flows, hash)))
 		return;
 	if (hops > t->flows.o.hops)
 		hops = t->flows.o.hops;
-	p = (const char *)f;
-	for (size_t i = 0; i < sizeof(*f) + hops * LINE; i += LINE)
-		__builtin_prefetch(p + i, 1);
+	want_lines(f, sizeof(*f) + hops * sizeof(struct flow_hop));
+	if (hops && t->flows.o.wide && t->latest &&
+	    t->latest->picks.present >> FLOW_METERS)
+		want_lines(flow_wide(&t->flows, f, 0),
+			   hops * sizeof(struct flow_wide));
 }
 
 static void take_chunk(struct telemetry *t, const struct int_view *v, size_t n)

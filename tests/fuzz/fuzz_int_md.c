@@ -2,7 +2,8 @@
 /*
  * The first byte picks a profile, the second what the rest begins with. INT
  * that is found lies in the frame, what it says too, and without it the packet
- * is shorter by its bytes; a hop pushed onto it is read again.
+ * is shorter by its bytes; a hop pushed onto it is read again. Read at once it
+ * says the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +13,23 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct int_decoder decoders[16];
-static struct int_profile profiles[16];
+enum {
+	DECODERS = 32,
+};
+
+static struct int_decoder decoders[DECODERS];
+static struct int_profile profiles[DECODERS];
 static unsigned known;
 
+/* Each as it ships, and changed. */
 static void prepare(void)
 {
 	const struct int_profile *p;
 
-	for (; (p = int_profile_at(known)); known++) {
+	for (; (p = int_profile_at(known / 2)); known++) {
+		profiles[known] = *p;
+		int_decoder_init(&decoders[known], &profiles[known]);
+		known++;
 		profiles[known] = *p;
 		profiles[known].udp_port = 0x1000;
 		profiles[known].gre_type = 0x88b5;
@@ -71,6 +80,37 @@ static void push(const struct int_place *at, const struct int_view *v,
 		abort();
 }
 
+static bool hops_are(const struct int_hops *a, const struct int_hops *b)
+{
+	return a->plan == b->plan && a->data == b->data && a->len == b->len &&
+	       a->n == b->n && a->at == b->at;
+}
+
+static bool views_are(const struct int_view *a, const struct int_view *b)
+{
+	return a->format == b->format && a->flags == b->flags &&
+	       a->key_len == b->key_len &&
+	       !memcmp(a->key, b->key, a->key_len) && a->ip_len == b->ip_len &&
+	       !a->from.report && !b->from.report &&
+	       hops_are(&a->own, &b->own) && hops_are(&a->stack, &b->stack) &&
+	       a->domain == b->domain && a->domain_bits == b->domain_bits &&
+	       a->source == b->source && a->source_len == b->source_len;
+}
+
+/* What int_find() and int_decode() have come to. */
+static enum int_result same(enum int_result r, const struct int_view *v,
+			    struct int_decoder *d, uint16_t type,
+			    const uint8_t *data, size_t size)
+{
+	struct int_view once;
+
+	memset(&once, 0xff, sizeof(once));
+	if (int_read(&once, d, type, data, size) != r ||
+	    (r == INT_OK && !views_are(&once, v)))
+		abort();
+	return r;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint16_t types[] = {NET_ETHERTYPE_ETH, NET_ETHERTYPE_ETH,
@@ -79,6 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static volatile uint64_t sink;
 	struct int_decoder *d;
 	struct int_place at;
+	enum int_result r;
 	struct int_view v;
 	uint16_t type;
 
@@ -90,15 +131,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	type = types[data[1] % 4];
 	data += 2;
 	size -= 2;
-	if (int_find(&at, d->profile, type, data, size))
+	r = int_find(&at, d->profile, type, data, size);
+	if (r) {
+		same(r, NULL, d, type, data, size);
 		return 0;
+	}
 	if (at.end > size || at.begin > at.shim || at.shim >= at.header ||
 	    at.header >= at.stack || at.stack + at.stack_len > at.end)
 		abort();
 	if (int_strip(out, sizeof(out), d->profile, &at, data, size) !=
 	    (int)(size - (at.end - at.begin)))
 		abort();
-	if (int_decode(&v, d, &at, data, size))
+	r = int_decode(&v, d, &at, data, size);
+	if (same(r, &v, d, type, data, size))
 		return 0;
 	sink = look(&v, data + at.end);
 	(void)sink;

@@ -57,36 +57,37 @@ static void again(const struct treport *t, struct treport_decoder *d)
 {
 	static uint8_t buf[1 << 17];
 	struct treport_say s = {
-		.from = t->view.from,
-		.flags = t->view.flags,
-		.metadata = t->view.own.n,
-		.md = t->view.own.data,
-		.md_len = t->view.own.len,
+		.from = t->view->from,
+		.flags = t->view->flags,
+		.metadata = t->view->own.n,
+		.md = t->view->own.data,
+		.md_len = t->view->own.len,
 		.domain_status = t->domain_status,
 		.inner_type = t->inner_type,
 		.inner = t->inner,
 		.inner_len = t->inner_len,
 	};
 	struct treport_reader r;
+	struct int_view view;
 	struct treport u;
 	int len;
 
-	if (t->view.from.version != 2 || t->extension || t->tlvs_unknown)
+	if (t->view->from.version != 2 || t->extension || t->tlvs_unknown)
 		return;
-	if (t->view.own.n)
-		s.bits = (uint16_t)t->view.own.plan->bitmap;
+	if (t->view->own.n)
+		s.bits = (uint16_t)t->view->own.plan->bitmap;
 	len = treport_encode(buf, sizeof(buf), &s);
 	must(len > 0);
 	must(treport_begin(&r, d, buf, (size_t)len) == TREPORT_OK);
-	must(treport_next(&r, &u) == TREPORT_OK);
-	must(u.view.own.n == t->view.own.n && u.inner_type == t->inner_type);
-	must(u.view.own.len == t->view.own.len);
-	must(!u.view.own.n ||
-	     !memcmp(u.view.own.data, t->view.own.data, u.view.own.len));
+	must(treport_next(&r, &u, &view) == TREPORT_OK);
+	must(u.view->own.n == t->view->own.n && u.inner_type == t->inner_type);
+	must(u.view->own.len == t->view->own.len);
+	must(!u.view->own.n ||
+	     !memcmp(u.view->own.data, t->view->own.data, u.view->own.len));
 	must(u.inner_len == (t->inner_len + 3) / 4 * 4);
-	must(u.view.from.node == t->view.from.node);
-	must(u.view.from.sequence == t->view.from.sequence);
-	must(treport_next(&r, &u) == TREPORT_END);
+	must(u.view->from.node == t->view->from.node);
+	must(u.view->from.sequence == t->view->from.sequence);
+	must(treport_next(&r, &u, &view) == TREPORT_END);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -94,23 +95,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct treport_decoder *d;
 	struct treport_reader r;
 	enum treport_reason why;
+	struct int_view view;
 	struct treport t;
 
 	if (!size || !(d = decoder(*data++)))
 		return 0;
 	if (treport_begin(&r, d, data, --size) != TREPORT_OK)
 		return 0;
-	for (size_t n = 0; (why = treport_next(&r, &t)) != TREPORT_END; n++) {
+	for (size_t n = 0; (why = treport_next(&r, &t, &view)) != TREPORT_END;
+	     n++) {
 		must(n <= size / 4);
 		if (why != TREPORT_OK) {
 			must(treport_reason_name(why) != NULL);
 			continue;
 		}
-		inside(t.view.own.data, t.view.own.len, data, size);
+		inside(t.view->own.data, t.view->own.len, data, size);
 		inside(t.inner, t.inner_len, data, size);
 		inside(t.extension, t.extension_len, data, size);
-		inside(t.view.source, t.view.source_len, data, size);
-		use(read_hops(&t.view.own) + read_hops(&t.view.stack));
+		inside(t.view->source, t.view->source_len, data, size);
+		use(read_hops(&t.view->own) + read_hops(&t.view->stack));
 		again(&t, d);
 	}
 	return 0;

@@ -205,21 +205,36 @@ static void test_hops(const struct round *t, const struct int_view *v)
 			     t->md[t->hops - 1 - i], whole));
 }
 
+static void test_view(struct round *t, const struct int_view *v)
+{
+	test_flow(t, v);
+	test_hops(t, v);
+	TEST(v->format == (t->source.type == INT_TYPE_MX ? INT_MX : INT_MD));
+	TEST(v->flags == (t->source.discard ? INT_DISCARD : 0));
+	TEST(v->domain == t->source.domain);
+	TEST(v->source_len == t->source.stack_len);
+	TEST(!memcmp(v->source, t->own, v->source_len));
+}
+
+/* The frame, and what begins with its IP header, both ways. */
 static void test_read(struct round *t, const struct int_place *at)
 {
 	static struct int_decoder d;
+	size_t len = (size_t)t->len;
 	struct int_view v;
+	uint16_t type;
 
 	int_decoder_init(&d, &t->profile);
-	if (!TEST(int_decode(&v, &d, at, t->frame, (size_t)t->len) == INT_OK))
-		return;
-	test_flow(t, &v);
-	test_hops(t, &v);
-	TEST(v.format == (t->source.type == INT_TYPE_MX ? INT_MX : INT_MD));
-	TEST(v.flags == (t->source.discard ? INT_DISCARD : 0));
-	TEST(v.domain == t->source.domain);
-	TEST(v.source_len == t->source.stack_len);
-	TEST(!memcmp(v.source, t->own, v.source_len));
+	if (TEST(int_decode(&v, &d, at, t->frame, len) == INT_OK))
+		test_view(t, &v);
+	memset(&v, 0xff, sizeof(v));
+	if (TEST(int_read(&v, &d, NET_ETHERTYPE_ETH, t->frame, len) == INT_OK))
+		test_view(t, &v);
+	type = at->ip_version == 4 ? NET_ETHERTYPE_IP4 : NET_ETHERTYPE_IP6;
+	memset(&v, 0xff, sizeof(v));
+	if (TEST(int_read(&v, &d, type, t->frame + at->ip, len - at->ip) ==
+		 INT_OK))
+		test_view(t, &v);
 }
 
 static bool test_back(struct round *t, const struct int_place *at)

@@ -9,7 +9,7 @@
 /* A report said again as it was heard. */
 static struct treport_say echo(const struct treport *t)
 {
-	const struct int_view *v = &t->view;
+	const struct int_view *v = t->view;
 	struct treport_say s = {
 		.from = v->from,
 		.flags = v->flags,
@@ -199,7 +199,7 @@ static void test_encode_group(void)
 		hear_bytes(&h, buf, len);
 		TEST(h.n == 8);
 		for (unsigned i = 0; i < 8; i++) {
-			const struct int_hops *own = &h.t[i].view.own;
+			const struct int_hops *own = &h.t[i].view->own;
 
 			TEST(h.why[i] == TREPORT_OK);
 			TEST(own->n == (plan[i].len > 0));

@@ -34,6 +34,7 @@ struct heard {
 	unsigned n; /* read, those refused among them */
 	enum treport_reason why[8];
 	struct treport t[8];
+	struct int_view view[8]; /* of t */
 };
 
 static inline void hear_bytes(struct heard *h, const uint8_t *data, size_t len)
@@ -48,7 +49,7 @@ static inline void hear_bytes(struct heard *h, const uint8_t *data, size_t len)
 		return;
 	}
 	while (h->n < 8) {
-		h->why[h->n] = treport_next(&r, &h->t[h->n]);
+		h->why[h->n] = treport_next(&r, &h->t[h->n], &h->view[h->n]);
 		if (h->why[h->n] == TREPORT_END)
 			return;
 		h->n++;
@@ -78,8 +79,8 @@ static inline bool own_is(const struct treport *t, enum int_field field,
 {
 	uint64_t v;
 
-	return t->view.own.n == 1 &&
-	       int_get(t->view.own.plan, t->view.own.data, field, &v) &&
+	return t->view->own.n == 1 &&
+	       int_get(t->view->own.plan, t->view->own.data, field, &v) &&
 	       v == want;
 }
 
@@ -88,9 +89,9 @@ static inline bool flow_is(const struct treport *t, const char *text)
 	char buf[KEY_TEXT_MAX];
 
 	key_format(buf,
-		   t->view.key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
-		   t->view.key, t->view.key_len);
-	return t->view.key_len && !strcmp(buf, text);
+		   t->view->key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
+		   t->view->key, t->view->key_len);
+	return t->view->key_len && !strcmp(buf, text);
 }
 
 static const char flow_udp4[] = "10.0.0.1:1000>10.0.0.2:80/udp";

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# int-collect --top: tables of flows, switches, queues, links and paths are what
+# dta-gen int put into the packets; the screen draws them, obeys its keys and
+# leaves the terminal as it was.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	dta-gen int -q -p 2.1 -n "$(size 40 400)" --truth truth.csv -w in.pcap
+}
+
+teardown() { end_bg; }
+
+# top TABLE [OPTIONS]: rows of it, as CSV.
+top() {
+	local table=$1
+
+	shift
+	int-collect -q -r in.pcap --top "$table" --once -o csv "$@"
+}
+
+# column NAME...: those of CSV on stdin, without its head, by blanks; lists stay
+# whole.
+columns() {
+	python3 -c 'import csv, sys
+for row in csv.DictReader(sys.stdin):
+    print(*(row[c] for c in sys.argv[1:]))' "$@"
+}
+
+# said AWK: a program over the truth, its columns by name in c["..."].
+said() {
+	awk -F, "NR == 1 { for (i = 1; i <= NF; i++) c[\$i] = i; next } $1" \
+		truth.csv
+}
+
+@test "flows: packets, latency and its mean, and the highest of each metric" {
+	said '
+		{ f = $c["flow"]; l = $c["latency"] }
+		$c["hop"] == 1 { n[f]++; now[f] = h[f] = q[f] = u[f] = 0 }
+		{ sum[f] += l; now[f] += l }
+		l > h[f] { h[f] = l }
+		$c["occupancy"] > q[f] { q[f] = $c["occupancy"] }
+		$c["utilization"] > u[f] { u[f] = $c["utilization"] }
+		END { for (f in n)
+			printf "%s %d %d %.6g %d %d %d\n", f, n[f], now[f],
+				sum[f] / n[f], h[f], q[f], u[f] }' |
+		sort >want
+	[ "$(wc -l <want)" -ge 30 ]
+	top flows | columns flow packets flow_latency flow_latency_mean \
+		hop_latency queue_occupancy link_utilization | sort >got
+	diff want got
+	# and the path, the source first
+	said '$c["hop"] == 1 { p[$c["flow"]] = "" }
+		{ p[$c["flow"]] = p[$c["flow"]] "," $c["node"] }
+		END { for (f in p) print f, substr(p[f], 2) }' | sort >want
+	diff want <(top flows | columns flow path | sort)
+}
+
+@test "nodes: as many samples as they told; the median is in its bin" {
+	said '{ n[$c["node"]]++ } END { for (i in n) print i, n[i] }' |
+		sort >want
+	diff want <(top nodes | columns node samples | sort)
+	said '{ print $c["node"], $c["latency"] }' | sort -k1,1 -k2,2n | awk '
+		{ v[$1, ++n[$1]] = $2 }
+		END { for (i in n) print i, v[i, int((n[i] + 1) / 2)] }' |
+		sort >median
+	# A bin is not wider than a sixteenth of its values; here is its upper end.
+	top nodes | columns node hop_latency_p50 | sort | join median - |
+		awk '$3 < $2 || $3 > $2 * 17 / 16 + 1 { bad = 1; print }
+			END { exit bad || !NR }'
+	# what is highest now, and of how many queues
+	said '{ k = $c["node"] " " $c["egress"] " " $c["queue"]
+			now[k] = $c["occupancy"] }
+		END { for (k in now) { split(k, p, " "); q[p[1]]++
+				if (now[k] >= m[p[1]]) m[p[1]] = now[k] }
+			for (i in q) print i, q[i], m[i] }' | sort >want
+	diff want <(top nodes | columns node queues queue_occupancy | sort)
+}
+
+@test "queues and links: what each told last" {
+	said '{ now[$c["node"] " " $c["egress"] " " $c["queue"]] = \
+			$c["occupancy"] }
+		END { for (k in now) print k, now[k] }' | sort >want
+	[ "$(wc -l <want)" -gt 50 ]
+	diff want <(top queues | columns node egress queue value | sort)
+	said '{ now[$c["node"] " " $c["egress"]] = $c["utilization"] }
+		END { for (k in now) print k, now[k] }' | sort >want
+	diff want <(top links | columns node egress link_utilization | sort)
+	run ! grep -q queue_occupancy <(top links)
+}
+
+@test "paths: as many packets as took them" {
+	said '$c["hop"] == 1 { if (p != "") n[p]++; p = "" }
+		{ p = p (p == "" ? "" : ",") $c["node"] }
+		END { n[p]++; for (p in n) print n[p], p }' | sort >want
+	[ "$(wc -l <want)" -gt 5 ]
+	diff want <(top paths | columns samples path | sort)
+}
+
+@test "sorted by any column, the greatest first or the least, so many" {
+	for sort in packets bytes flow_latency_mean hop_latency; do
+		top flows --sort $sort | columns $sort >got
+		diff got <(sort -s -g -r got)
+		top flows --sort $sort --reverse | columns $sort >got
+		diff got <(sort -s -g got)
+		# a few of them are the first ones of all
+		diff <(top flows --sort $sort --lines 7) \
+			<(top flows --sort $sort | head -n 8)
+	done
+	# without a column: packets
+	diff <(top flows) <(top flows --sort packets)
+	# addresses are numbers
+	top flows --sort flow --reverse | columns flow | cut -d: -f1 >got
+	diff got <(sort -V got)
+	# nothing of it is behind the others, in either order
+	top queues --sort buffer >got
+	diff got <(top queues --sort buffer --reverse)
+}
+
+@test "what stdout has: the table, in any format; exports go on" {
+	run -0 --separate-stderr int-collect -r in.pcap --top flows --lines 2 \
+		-o ndjson -x file:all.ndjson
+	[ "$(jq -s length <<<"$output")" = 2 ]
+	jq -es 'all(.packets > 0 and (.path | length > 0))' <<<"$output"
+	[ "$(jq -s '[.[] | select(.measurement == "int_event")] | length > 100' \
+		all.ndjson)" = true ]
+	[[ $stderr == *telemetry* ]] # the ledger
+	run -0 int-collect -q -r in.pcap --top links --lines 3
+	[ ${#lines[@]} = 4 ]
+	[[ ${lines[0]} == *LINK_UTILIZATION* ]]
+	# only packets that the filter lets through
+	node=$(said 'NR == 2 { print $c["node"] }')
+	top flows -f "node $node" | columns path | tr , ' ' >got
+	[ -s got ]
+	run ! grep -vw "$node" got
+}
+
+@test "what does not go with it" {
+	run -2 int-collect -r in.pcap --top flows --sort nonsense
+	[[ $output == *nonsense*packets* ]]
+	run -2 int-collect -r in.pcap --top switches
+	run -2 int-collect -r in.pcap --top flows --rows event
+	run -2 int-collect -r in.pcap --top flows -w -
+	for option in '--once' '--sort packets' '--lines 3' '--every 1s' --reverse; do
+		# shellcheck disable=SC2086
+		run -2 int-collect -r in.pcap $option
+		[[ $output == *--top* ]]
+	done
+}
+
+# On a terminal: what a person types, and what must be on the screen then.
+# typist STEPS COMMAND...: Python, where until(b"...") waits for something to be drawn,
+# key(b"...") types. seen() is all since the last key.
+typist() {
+	cat >typist.py <<-'EOP'
+		import fcntl, os, pty, select, signal, struct, sys, termios, time
+		steps, command = sys.argv[1], sys.argv[2:]
+		pid, fd = pty.fork()
+		if pid == 0:
+		    os.kill(os.getpid(), signal.SIGSTOP) # until it has a size
+		    os.execvp(command[0], command)
+		os.waitpid(pid, os.WUNTRACED)
+		def resize(lines, columns):
+		    fcntl.ioctl(fd, termios.TIOCSWINSZ,
+		                struct.pack("HHHH", lines, columns, 0, 0))
+		resize(24, 100)
+		before = termios.tcgetattr(fd)
+		os.kill(pid, signal.SIGCONT)
+		seen, gone = b"", False
+		def more():
+		    global seen, gone
+		    if select.select([fd], [], [], 0.1)[0]:
+		        try:
+		            got = os.read(fd, 65536)
+		        except OSError:
+		            got = b""
+		        gone = gone or not got
+		        seen += got
+		def until(*what):
+		    end = time.time() + 20
+		    while not all(w in seen for w in what):
+		        assert not gone and time.time() < end, (what, seen)
+		        more()
+		def key(text):
+		    global seen
+		    seen = b""
+		    os.write(fd, text)
+		def rows():
+		    """Of what was drawn last, behind the table's head."""
+		    while True:
+		        more()
+		        last = seen.split(b"\x1b[H")
+		        if len(last) > 2 or b"; ? for keys" in last[-1]:
+		            break
+		    lines = last[-1].split(b"\r\n")
+		    return [l.replace(b"\x1b[K", b"").decode().rstrip() for l in lines[4:-1]]
+		exec(steps)
+		end = time.time() + 20
+		while not gone and time.time() < end:
+		    more()
+		status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+		assert seen.rindex(b"\x1b[?1049l") > 0, seen
+		assert b"\x1b[?25h" in seen
+		assert termios.tcgetattr(fd) == before
+		os.write(1, b"status %d\n" % status)
+	EOP
+	run python3 typist.py "$@"
+	echo "$output"
+	[ "$status" = 0 ]
+}
+
+@test "the screen: tables, sorting, the filter, scrolling, help; q ends it" {
+	typist '
+until(b"\x1b[?1049h", b"the input has ended", b"by packets; ? for keys")
+until(b"= %d live + 0 evicted" % len(set(
+    l.split(",")[2] for l in list(open("truth.csv"))[1:])))
+key(b"n"); until(b": nodes", b"by hop_latency_p99")
+key(b">"); until(b"by queues;")
+key(b"<"); until(b"by hop_latency_p99;")
+key(b"r"); until(b"the least first")
+key(b"s"); until(b"by queues, the least first")
+key(b"3"); until(b": queues", b"by value;")
+key(b"u"); until(b": queues")
+key(b"l"); until(b": links")
+key(b"p"); until(b": paths")
+key(b"f"); until(b": flows", b"by packets;")
+first = rows()
+key(b"\x1b[B"); until(b"\r\n2 to "[2:])
+assert rows()[0] == first[1], (rows(), first)
+key(b"\x1b[H"); until(b"1 to ")
+key(b"?"); until(b"the other order")
+key(b"x"); until(b"1 to ")
+key(b" "); until(b"paused")
+key(b" "); until(b"1 to ")
+key(b"/"); until(b"filter: _")
+key(b"tcp and nonsense 3\r"); until(b"filter: at")
+key(b"/\x15udp\r"); until(b"only udp", b"filter on")
+assert all("/udp" in r for r in rows() if r), rows()
+assert "/udp" in rows()[0]
+key(b"/\x15\r"); until(b"by packets; ?")
+key(b"q")' int-collect -q -r in.pcap --top flows
+	[ "$output" = 'status 0' ]
+}
+
+@test "the screen: its rows are those of --once; other sizes clip them" {
+	int-collect -q -r in.pcap --top links --sort node --lines 1000 \
+		--once >once
+	typist '
+until(b"the input has ended", b"by node;")
+want = [l.split() for l in open("once")][1:20]
+assert [r.split() for r in rows()] == want, (rows(), want)
+resize(10, 30); key(b"\x1b[H"); until(b"1 to 5 of")
+assert len(rows()) == 5
+assert all(len(r) <= 30 for r in rows()), rows()
+resize(2, 1); key(b"\x1b[H"); until(b"\x1b[H")
+resize(24, 100); key(b"\x1b[H"); until(b"1 to 19 of")
+key(b"q")' int-collect -q -r in.pcap --top links --sort node
+}
+
+@test "the screen: signals and errors leave the terminal as it was, too" {
+	for signal in INT TERM; do
+		typist "
+until(b'the input has ended')
+seen = b''
+os.kill(pid, signal.SIG$signal)" int-collect -q -r in.pcap --top flows
+		[ "$output" = 'status 0' ]
+	done
+	# ^C is a signal
+	typist 'until(b"the input has ended"); key(b"\x03")' \
+		int-collect -q -r in.pcap --top flows
+	# a capture that is cut off in a packet
+	head -c 5000 in.pcap >cut.pcap
+	typist '' int-collect -q -r cut.pcap --top flows
+	[[ $output == 'status 1' ]]
+}
+
+@test "the screen: the filter is about what is looked at" {
+	int-collect -q -r in.pcap -R flow,hop -o ndjson >all
+	# the last hop that told more than 5 us to a flow
+	jq -r 'select(.measurement == "int_hop" and .hop_latency > 5000 and
+		.hop != null) | .flow' all | sort -u >slow
+	[ "$(wc -l <slow)" -gt 2 ]
+	node=$(said 'NR == 2 { print $c["node"] }')
+	typist "
+until(b'the input has ended')
+key(b'/hop.latency > 5us\r'); until(b'filter on')
+slow = open('slow').read().split()
+assert sorted(r.split()[0] for r in rows() if r) == slow[:19] or \
+    len(slow) > 19, (rows(), slow)
+for table in b'nul':
+    key(bytes([table])); until(b'; ? for keys')
+    key(b'/\x15node $node\r'); until(b'filter on')
+    got = [r.split()[0] for r in rows() if r]
+    assert got and set(got) == {'$node'}, (table, got)
+key(b'p/\x15node $node\r'); until(b': paths', b'filter on')
+assert all('$node' in r.split()[-1].split(':') for r in rows() if r), rows()
+assert rows()[0]
+key(b'q')" int-collect -q -r in.pcap --top flows
+}
+
+@test "the screen: more flows than are looked at in one go" {
+	dta-gen int -q -p 2.1 -n 20000 -c 60000 -w in.pcap
+	int-collect -q -r in.pcap --top flows --sort bytes --once >once
+	[ "$(wc -l <once)" -gt 9000 ]
+	typist '
+until(b"the input has ended")
+want = [l.split()[:3] for l in open("once")][1:20]
+key(b" "); until(b"paused") # what was begun is finished
+key(b">"); until(b"by flow_latency, paused;")
+key(b"<"); until(b"by bytes, paused;")
+end = time.time() + 20
+while [r.split()[:3] for r in rows()] != want:
+    assert time.time() < end, (rows(), want)
+key(b"q")' int-collect -q -r in.pcap --top flows --sort bytes
+}
+
+@test "once, live: after the first interval" {
+	[ "$(id -u)" = 0 ] || skip "not root: no interface"
+	run -0 --separate-stderr timeout 60 int-collect -i lo --top flows \
+		--once --every 100ms -o csv
+	[[ ${lines[0]} == flow,packets,* ]]
+}
+
+@test "the screen: a terminal that nobody reads holds up no packets" {
+	dta-gen int -q -p 2.1 -n 3000 -w in.pcap
+	int-collect -q -r in.pcap -w want.pcap -R none
+	typist '
+end = time.time() + 60
+size = lambda name: os.path.exists(name) and os.path.getsize(name)
+while size("out.pcap") != size("want.pcap"):
+    assert time.time() < end, size("out.pcap")
+    time.sleep(0.05)
+os.kill(pid, signal.SIGTERM)' \
+		int-collect -q -r in.pcap --top flows --every 1ms -w out.pcap
+	[ "$output" = 'status 0' ]
+}
+
+@test "the screen: packets from a pipe, keys from the terminal; rows are off" {
+	mkfifo pipe
+	bg bash -c 'cat in.pcap >pipe'
+	typist '
+until(b"the input has ended")
+assert b"new_key" not in seen
+key(b"n"); until(b": nodes")
+key(b"q")' bash -c 'int-collect -q -r - --top flows <pipe'
+	[ "$output" = 'status 0' ]
+}
