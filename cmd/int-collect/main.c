@@ -90,13 +90,13 @@ static const void *counters(void *run, uint64_t *received)
 }
 
 /* Views to the sink. With --xdp most of a reporter's numbers stay in the
- * kernel: those that come up are no sequence. */
+ * kernel, and a filter leaves some out: those that come are no sequence. */
 static int tell(struct run *r, const struct int_view *v, size_t n)
 {
 	struct int_view one;
 	int rc = 0;
 
-	if (!r->xdp)
+	if (!r->xdp && !r->filter)
 		return telemetry_take(r->t, v, n);
 	for (size_t i = 0; i < n && !rc; i++) {
 		one = v[i];

@@ -178,8 +178,9 @@ static const struct cli_option options[] = {
 	 .min = 1 << 20, .needs = "--spool"},
 	{0, "queue", "BYTES", "of rows in memory for each (32M)", CLI_SIZE,
 	 AT(queue), .min = 1 << 16, .needs = "-x"},
-	{0, "linger", "TIME", "at the end, wait for databases so long (5s)",
-	 CLI_TIME, AT(end_ns), .needs = "-x"},
+	{0, "linger", "TIME",
+	 "at the end, wait for databases so long (5s; 0: not at all)", CLI_TIME,
+	 AT(end_ns), .needs = "-x"},
 	{0, "top", "TABLE",
 	 "look on: flows, nodes, queues, links or paths; live on a terminal",
 	 CLI_WORD, AT(top), .min = 1, .words = table_names},
@@ -276,6 +277,7 @@ struct opts options_read(int argc, char **argv)
 		.events = EVENTS_ALL,
 		.push_ns = UINT64_MAX,
 		.flow_idle_ns = UINT64_MAX,
+		.end_ns = UINT64_MAX,
 	};
 	int n = cli_read(&cli, &o, argc, argv);
 

@@ -81,13 +81,19 @@ static void share_out(struct outlets *out, const struct opts *o)
 		*sink[i] = out->tee[i] = tee(out, o, (enum row_choice)i);
 }
 
+/* For the queue 0 is its default. */
+static uint64_t end_of(const struct opts *o)
+{
+	return o->end_ns == UINT64_MAX ? 0 : o->end_ns ? o->end_ns : 1;
+}
+
 static void open_databases(struct outlets *out, const struct opts *o)
 {
 	struct export_options eo = {
 		.queue = {.bytes = o->queue,
 			  .spool = o->spool,
 			  .spool_size = o->spool_size,
-			  .end_ns = o->end_ns},
+			  .end_ns = end_of(o)},
 		.rules = rules,
 		.n_rules = sizeof(rules) / sizeof(rules[0]),
 		.names = names,

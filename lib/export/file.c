@@ -3,9 +3,13 @@
  * file.c - rows in a file: file:PATH, to which they are added.
  *
  *	format=ndjson	or csv, text
+ *
+ * It may be a pipe, of which nobody knows whether it is read: writing ends when
+ * all waiting does.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +18,9 @@
 #include "row/encode.h"
 
 struct file {
-	FILE *out;
+	int fd;
+	FILE *out; /* writes to fd */
+	const struct stop *stop;
 	struct row_sink *sink;
 	uint8_t format;
 };
@@ -39,16 +45,49 @@ static void file_close(void *self)
 		x->sink->close(x->sink);
 	if (x->out)
 		fclose(x->out);
+	if (x->fd >= 0)
+		close(x->fd);
 	free(x);
+}
+
+static ssize_t write_out(void *self, const char *p, size_t len)
+{
+	struct file *x = self;
+	struct pollfd fds[] = {{.fd = x->fd, .events = POLLOUT},
+			       {.fd = x->stop->fd, .events = POLLIN}};
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < len) {
+		n = write(x->fd, p + done, len - done);
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EAGAIN)
+			break;
+		else if (x->stop->now) {
+			errno = ECANCELED;
+			break;
+		} else
+			poll(fds, 2, -1);
+	}
+	return (ssize_t)done;
 }
 
 /* A header is for the beginning of a file. */
 static int start(struct file *x, const char *path, struct fault *f)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	off_t end = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
+	const cookie_io_functions_t io = {.write = write_out};
+	off_t end;
 
-	if (fd < 0 || !(x->out = fdopen(fd, "a")))
+	x->fd = open(path,
+		     O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC,
+		     0666);
+	if (x->fd < 0)
+		return fault_set(f, -errno, "%s",
+				 errno == ENXIO ? "nobody reads from it"
+						: strerror(errno));
+	end = lseek(x->fd, 0, SEEK_END);
+	if (!(x->out = fopencookie(x, "a", io)))
 		return fault_set(f, -errno, "%s", strerror(errno));
 	x->sink = stream_sink_mixed(x->out, x->format, end <= 0);
 	return x->sink ? 0 : fault_set(f, -ENOMEM, "out of memory");
@@ -62,9 +101,10 @@ static int file_open(void **out, struct export_url *u,
 	int rc;
 
 	(void)o;
-	(void)stop;
 	if (!x)
 		return fault_set(f, -ENOMEM, "out of memory");
+	x->fd = -1;
+	x->stop = stop;
 	x->format = ROW_NDJSON;
 	rc = export_url_set(u, fields, x, f);
 	if (rc == 0)

@@ -50,7 +50,9 @@ static int sink_put(struct row_sink *face, struct row_batch *b)
 		return 0;
 	pthread_mutex_lock(&x->lock);
 	x->status.ledger.rows += rows;
-	room = x->batch_bytes + bytes <= x->room && !x->ending;
+	/* one batch may be more than all the room */
+	room = (!x->batch_bytes || x->batch_bytes + bytes <= x->room) &&
+	       !x->ending;
 	if (!room)
 		x->status.ledger.full += rows;
 	pthread_mutex_unlock(&x->lock);

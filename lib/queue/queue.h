@@ -3,12 +3,12 @@
  * queue.h - a row sink before a database: it never waits for it.
  *
  * put() hands the rows of a batch to a thread, through a queue which is bounded
- * in bytes; what does not fit is counted (full). The thread makes blocks of
- * them, another sends them, again and again while the database does not answer,
- * blocks of one schema in the order they were put. With a spool, blocks that do
- * not fit memory, or that come while the database does not answer, are kept in
- * files (spool.h), and sent once it does, in order; so is what is left at the
- * end, and it is sent by the next one.
+ * in bytes, or holds one batch; what does not fit is counted (full). The thread
+ * makes blocks of them, another sends them, again and again while the database
+ * does not answer, blocks of one schema in the order they were put. With a
+ * spool, blocks that do not fit memory, or that come while the database does
+ * not answer, are kept in files (spool.h), and sent once it does, in order; so
+ * is what is left at the end, and it is sent by the next one.
  *
  * At least once: a database that has taken a block, but whose answer is lost,
  * gets it again.

@@ -152,6 +152,16 @@ by_node() { sort -s -k1,2; }
 		grep -c report_loss)" = 0 ]
 }
 
+@test "reports that a filter leaves out are not lost" {
+	generate report 2.1
+	run -0 --separate-stderr int-collect -r in.pcap -f 'node 24' -R event \
+		-e report_loss,restart -o ndjson
+	[ -z "$output" ]
+	[ "$(counter others <<<"$stderr")" -gt 10 ]
+	[ "$(counter matched <<<"$stderr")" -gt 10 ]
+	[ "$(counter reports_lost <<<"$stderr")" = 0 ]
+}
+
 # --- events ------------------------------------------------------------------
 
 @test "steady values make events when there are spikes: two each" {

@@ -129,6 +129,19 @@ setup() {
 	[[ $stderr == "int-collect: file:/dev/full: "*" rows were refused: No space left on device" ]]
 }
 
+@test "a pipe that nobody reads, or that somebody does not empty, ends" {
+	dta-gen int -q -w in.pcap
+	mkfifo pipe
+	run -2 timeout -s KILL 60 int-collect -q -r in.pcap -R none -x file:pipe
+	[[ $output == "int-collect: --export: file:/pipe: nobody reads from it" ||
+		$output == *"pipe: nobody reads from it" ]]
+	exec 8<>pipe
+	run -1 --separate-stderr timeout -s KILL 60 \
+		int-collect -q -r in.pcap -R none -x file:pipe --linger 100ms
+	exec 8>&-
+	[[ $stderr == *"pipe: "*" rows were refused: Operation canceled"* ]]
+}
+
 @test "dta-gen int: counters by their names, and -h where they are" {
 	dta-gen int -n 5 -w x.pcap -o ndjson 2>gen
 	[ "$(counter packets <gen)" = "$(counter carried <gen)" ]

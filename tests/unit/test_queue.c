@@ -196,6 +196,20 @@ static void test_well(void)
 	TEST(has(0, 100005));
 }
 
+/* Less memory than a batch takes is room for one. */
+static void test_narrow(void)
+{
+	struct queue_options o = options(100, false);
+	struct row_sink *s = start(WELL, &o);
+
+	o.end_ns = 0;
+	put(s, 0, GATHER);
+	TEST(s->flush(s) == 0);
+	put(s, GATHER, GATHER);
+	TEST(end(s).written == 2 * GATHER);
+	TEST(has(0, 2 * GATHER));
+}
+
 static void test_dead(void)
 {
 	struct queue_options o = options(20000, false);
@@ -322,6 +336,7 @@ int main(void)
 	if (!mkdtemp(dir))
 		return 1;
 	test_well();
+	test_narrow();
 	test_dead();
 	test_stalls();
 	test_parts();
