@@ -74,7 +74,7 @@ struct int_gen {
 	struct traffic_ends ends;
 	struct live_address address; /* of the interface */
 	uint8_t to_mac[6];
-	struct rng rng;	    /* of loss and order */
+	struct rng rng; /* of loss and order */
 	struct snk *snk;
 	struct cli_pace pace;
 	FILE *truth;
@@ -94,8 +94,7 @@ bool int_make(struct int_gen *g, const struct inband_path *path,
 	      const struct traffic_packet *p, const uint8_t *packet,
 	      size_t len);
 /* int_send.c: a frame goes, or is lost, or waits for the next one. */
-void int_send(struct int_gen *g, uint8_t *frame, size_t len,
-	      uint64_t ts_ns);
+void int_send(struct int_gen *g, uint8_t *frame, size_t len, uint64_t ts_ns);
 void int_send_rest(struct int_gen *g);
 
 /* The program; argv[0] is "int". Returns the exit status. */

@@ -35,8 +35,7 @@ void int_send_rest(struct int_gen *g)
 	g->held.len = 0;
 }
 
-void int_send(struct int_gen *g, uint8_t *frame, size_t len,
-	      uint64_t ts_ns)
+void int_send(struct int_gen *g, uint8_t *frame, size_t len, uint64_t ts_ns)
 {
 	bool whole = g->o.form == FORM_REPORT || g->o.form == FORM_XD;
 	struct pkt p = {frame, (uint32_t)len,

@@ -11,8 +11,7 @@
 
 static const char *const help[] = {
 	"q           end",
-	"1 to 9      the table; also the first letter of its name, but for q, "
-	"r, s",
+	"1 to 9      the table; or a letter of its name",
 	"< >         sort by the column on the left, on the right",
 	"s           sort by the next column",
 	"r           the other order",

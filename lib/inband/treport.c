@@ -125,13 +125,6 @@ static uint16_t ether_type(uint8_t inner)
 					 : NET_ETHERTYPE_IP6;
 }
 
-/* INT in the packet, to the view. */
-static enum int_result find_int(struct treport *t, struct treport_decoder *d)
-{
-	return int_read(t->view, &d->packets, ether_type(t->inner_type),
-			t->inner, t->inner_len);
-}
-
 /*
  * Begins the view with the packet that the report is about: INT in it, or its
  * flow. Of a packet that is itself a report there is nothing to learn that that
@@ -145,7 +138,9 @@ static enum treport_reason look_into(struct treport *t,
 
 	t->packet = INT_NONE;
 	if (t->inner && flags & INT_TRACKED)
-		t->packet = (uint8_t)find_int(t, d);
+		t->packet = (uint8_t)int_read(v, &d->packets,
+					      ether_type(t->inner_type),
+					      t->inner, t->inner_len);
 	if (t->packet != INT_OK) {
 		clear(v);
 		if (t->inner_type == TREPORT_ETHERNET)

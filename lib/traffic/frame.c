@@ -12,7 +12,7 @@ enum {
 	TTL = 64,
 	AT_TCP_WINDOW = 14,
 	AT_TCP_SUM = 16,
-	VXLAN_VNI = 0x08,  /* flags: there is a network identifier */
+	VXLAN_VNI = 0x08, /* flags: there is a network identifier */
 	VNI = 7,
 	OFFSET_5 = 5 << 4, /* TCP's header in words, in its place */
 };

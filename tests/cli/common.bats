@@ -98,7 +98,8 @@ blame() {
 				[[ " --seed --epoch --epochs --copies --table \
 					--max-copies --ages --checksum-bits \
 					--arity --hops --ipv6 --value --cm \
-					--reports " == \
+					--reports --report-port --int-port \
+					" == \
 					*[[:space:]]$option[[:space:]]* ]] ;;
 			esac
 		done

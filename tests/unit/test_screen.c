@@ -29,6 +29,7 @@ static void begin(void)
 {
 	static const uint32_t path[] = {1, 2, 3};
 
+	screen_fini(&s);
 	memset(&s, 0, sizeof(s));
 	s.tables = tables;
 	screen_turn(&s, &schema, 1, 1);
