@@ -100,7 +100,7 @@ static int tell(struct run *r, const struct int_view *v, size_t n)
 		return telemetry_take(r->t, v, n);
 	for (size_t i = 0; i < n && !rc; i++) {
 		one = v[i];
-		one.from.report = false;
+		one.from.numbered = false;
 		rc = telemetry_take(r->t, &one, 1);
 	}
 	return rc;

@@ -139,6 +139,7 @@ static int take_reports(struct intake *in, const struct pkt *p,
 	struct treport_reader r;
 	struct treport report;
 	enum treport_reason why;
+	bool first = true;
 	int rc = 0;
 
 	in->ctr.reports++;
@@ -161,6 +162,8 @@ static int take_reports(struct intake *in, const struct pkt *p,
 		}
 		c->taken++;
 		v->ts_ns = p->ts_ns;
+		v->from.numbered = first && v->from.has_node;
+		first = false;
 		in->n += in->n < VIEWS;
 	}
 	return rc;

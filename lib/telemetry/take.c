@@ -323,7 +323,7 @@ void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash)
 	struct flow_entry *f = NULL;
 
 	t->ledger.views++;
-	if (v->from.report)
+	if (v->from.numbered)
 		take_report(t, v);
 	if (v->key_len) {
 		f = flows_get(&t->flows, hash, v->key, v->key_len);

@@ -142,6 +142,7 @@ static void make_views(struct views *vs, const struct load *l)
 		be32_store(v->key + 4, flow);
 		v->key[12] = 6;
 		v->from = (struct int_from){.report = true,
+					    .numbered = true,
 					    .has_node = true,
 					    .node = 7,
 					    .sequence_bits = 32};

@@ -103,6 +103,7 @@ static inline void rig_report(struct rig_view *rv, uint32_t node,
 			      const struct rig_hop *own)
 {
 	rv->v.from = (struct int_from){.report = true,
+				       .numbered = true,
 				       .has_node = true,
 				       .node = node,
 				       .version = 2,
