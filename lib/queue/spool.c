@@ -87,13 +87,60 @@ static bool read_header(struct header *h, int fd, uint64_t at)
 	return h->magic == MAGIC || h->magic == SENT;
 }
 
+/* Whether a whole record is there. */
+static bool is_record(struct header *h, int fd, uint64_t at, uint64_t end)
+{
+	return end - at >= HEADER && read_header(h, fd, at) &&
+	       h->len <= end - at - HEADER;
+}
+
+/* Where the next whole record begins, or the end. */
+static uint64_t next_record(int fd, uint64_t at, uint64_t end)
+{
+	struct header h;
+
+	while (at < end && !is_record(&h, fd, at, end))
+		at++;
+	return at;
+}
+
+/* What was being written when all ended: a beginning, or zeros. */
+static bool is_tail(int fd, uint64_t at, uint64_t end)
+{
+	static const uint8_t zeros[HEADER];
+	uint8_t is[HEADER];
+	struct header h;
+
+	return end - at < HEADER || read_header(&h, fd, at) ||
+	       pread(fd, is, HEADER, (off_t)at) != HEADER ||
+	       !memcmp(is, zeros, HEADER);
+}
+
+/*
+ * A header that is none: what follows up to the next record becomes one that
+ * its checksum shows to be damaged, of one row, for nobody knows how many they
+ * were. False: it is the end of the file, half written.
+ */
+static bool mend(int fd, uint64_t at, uint64_t end)
+{
+	uint64_t to = end - at > HEADER ? next_record(fd, at + HEADER, end)
+					: end;
+	struct header h = {htole32(MAGIC), htole32(1), 0, 0};
+
+	if (to == end && is_tail(fd, at, end))
+		return false;
+	h.len = htole32((uint32_t)(to - at - HEADER));
+	return pwrite(fd, &h, HEADER, (off_t)at) == HEADER;
+}
+
 /* Where the whole records of a segment end, and how many rows wait in them. */
 static void survey(struct segment *g, int fd, uint64_t end)
 {
 	struct header h;
 
-	while (g->size < end && read_header(&h, fd, g->size) &&
-	       h.len <= end - g->size - HEADER) {
+	while (g->size < end &&
+	       (is_record(&h, fd, g->size, end) ||
+		(mend(fd, g->size, end) && is_record(&h, fd, g->size, end)))) {
 		g->size += HEADER + h.len;
 		if (h.magic == MAGIC)
 			g->rows += h.rows;
