@@ -87,13 +87,22 @@ static uint64_t end_of(const struct opts *o)
 	return o->end_ns == UINT64_MAX ? 0 : o->end_ns ? o->end_ns : 1;
 }
 
+/* Whether a signal came since the end began. */
+static int stop_before;
+
+static bool hurry(void)
+{
+	return cli_stop > stop_before;
+}
+
 static void open_databases(struct outlets *out, const struct opts *o)
 {
 	struct export_options eo = {
 		.queue = {.bytes = o->queue,
 			  .spool = o->spool,
 			  .spool_size = o->spool_size,
-			  .end_ns = end_of(o)},
+			  .end_ns = end_of(o),
+			  .hurry = hurry},
 		.rules = rules,
 		.n_rules = sizeof(rules) / sizeof(rules[0]),
 		.names = names,
@@ -190,9 +199,9 @@ static int judge(const char *url, const struct queue_status *st)
 int outlets_end(struct outlets *out)
 {
 	int status = out->screen->flush(out->screen) < 0 ? -1 : 0;
-
 	int rc = out->dta ? out->dta->flush(out->dta) : 0;
 
+	stop_before = cli_stop;
 	if (rc < 0) {
 		cli_warn("%s: %s", out->dta_name, strerror(-rc));
 		status = -1;

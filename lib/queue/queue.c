@@ -78,6 +78,10 @@ static int sink_put(struct row_sink *face, struct row_batch *b)
 	return 0;
 }
 
+enum {
+	HURRY_NS = 250000000, /* how often an end asks whether to hurry */
+};
+
 static int sink_flush(struct row_sink *face)
 {
 	struct queue *x = (struct queue *)face;
@@ -96,17 +100,24 @@ static int sink_flush(struct row_sink *face)
 	return rc;
 }
 
+static bool is_hurried(const struct queue *x)
+{
+	return x->options.hurry && x->options.hurry();
+}
+
 /* Gives the threads their time; then ends them whatever they do. */
 static void end_threads(struct queue *x)
 {
-	uint64_t until = clock_ns() + x->options.end_ns;
+	uint64_t until = clock_ns() + x->options.end_ns, now;
 
 	pthread_mutex_lock(&x->lock);
 	x->ending = true;
 	pthread_cond_broadcast(&x->batch);
 	pthread_cond_broadcast(&x->block);
-	while (!(x->sends ? x->sent : x->packed) && clock_ns() < until)
-		sink_wait(x, &x->settled, until);
+	while (!(x->sends ? x->sent : x->packed) &&
+	       (now = clock_ns()) < until && !is_hurried(x))
+		sink_wait(x, &x->settled,
+			  until - now < HURRY_NS ? until : now + HURRY_NS);
 	x->stop.now = true;
 	pthread_cond_broadcast(&x->block);
 	pthread_mutex_unlock(&x->lock);

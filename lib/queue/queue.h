@@ -53,6 +53,8 @@ struct queue_options {
 	const char *spool;   /* directory, which is made; NULL: none */
 	uint64_t spool_size; /* bytes of it for this sink; 1 GiB */
 	uint64_t end_ns;     /* how long the end waits for it; 5 s */
+	bool (*hurry)(void); /* asked meanwhile: true is no more waiting; NULL:
+				false */
 	uint64_t rows;	     /* of a block; 5000 */
 	uint64_t linger_ns;  /* that a block waits for more rows; 200 ms */
 	uint64_t retry_ns;   /* between tries at most; 10 s */

@@ -161,3 +161,20 @@ setup() {
 	run -2 dta-gen int -p any -w x.pcap
 	[[ $output == *"which version"* ]]
 }
+
+@test "signals end the last wait for a database" {
+	local status=0
+
+	dta-gen int -q -n 10 -w in.pcap
+	mkfifo pipe
+	bg int-collect -r pipe -R none -x redis://127.0.0.1:1 --linger 1h
+	exec 8>pipe
+	cat in.pcap >&8
+	wait_for grep -q 'rows wait' bg.log
+	exec 8>&-
+	# one may come before the end of the capture is seen
+	gone() { ! kill -TERM "${BG_PIDS[0]}" 2>/dev/null; }
+	wait_for gone
+	wait "${BG_PIDS[0]}" || status=$?
+	[ "$status" = 1 ]
+}
