@@ -279,6 +279,14 @@ static void test_option_lengths(void)
 		     "11ff 0100 310e0000 00010800 80000000") == IOAM_TRUNCATED);
 }
 
+/* The frame's last byte is a node's: no snapshot is looked for behind it. */
+static void test_snapshot_at_end(void)
+{
+	TEST(fate_of(ETH6 "6000000000180040" ADDRESSES
+			  "3b02 0100 310e0000 00010800 80000200 40000003") ==
+	     IOAM_NODES);
+}
+
 /* RFC 9326, figure 1. */
 static void test_direct(void)
 {
@@ -440,6 +448,7 @@ int main(void)
 	test_counts();
 	test_lies();
 	test_option_lengths();
+	test_snapshot_at_end();
 	test_direct();
 	test_several();
 	test_none();
