@@ -23,8 +23,10 @@ enum {
 	FRAME = 128,
 	KEY = 13,
 	BATCHES = 4096,
-	LIMIT = 400,   /* instructions a report */
-	STEPPED = 256, /* reports whose instructions are counted */
+	REPORTS = 1 << 16, /* one reporter's numbers, all of them: they go on
+			      from round to round, as they do on a wire */
+	LIMIT = 400,	   /* instructions a report */
+	STEPPED = 256,	   /* reports whose instructions are counted */
 };
 
 static struct ibv_context context;
@@ -33,8 +35,9 @@ static struct ibv_cq cq = {.context = &context};
 static struct verbs_queue q;
 static struct verbs_road_ledger ctr;
 static uint8_t memory[VERBS_MEMORY];
-static uint8_t frames[PKT_BATCH + 1][FRAME];
-static struct pkt pkts[PKT_BATCH];
+static uint8_t frames[REPORTS + 1][FRAME];
+static struct pkt pkts[REPORTS];
+static size_t next; /* of them */
 static uint64_t taken, given, signalled[VERBS_DEPTH];
 
 _Noreturn static void die(const char *what)
@@ -124,10 +127,12 @@ static void make_reports(uint8_t opcode, uint16_t data_len)
 			     .dst_port = DTA_PORT,
 			     .ttl = 64};
 
-	for (unsigned i = 0; i < PKT_BATCH; i++) {
+	next = 0;
+	for (unsigned i = 0; i < REPORTS; i++) {
 		uint8_t key[16], data[8] = {0}, *p = frames[i + 1];
 		struct dta_report r = {.opcode = opcode,
 				       .table = 1,
+				       .sequence = (uint16_t)i,
 				       .key = key,
 				       .key_len = KEY,
 				       .data = data,
@@ -147,8 +152,9 @@ static void make_reports(uint8_t opcode, uint16_t data_len)
 
 static void some(struct translator *t, size_t n)
 {
-	if (translate_rx(t, pkts, n) < 0)
+	if (translate_rx(t, pkts + next, n) < 0)
 		die("translate_rx failed");
+	next = (next + n) % REPORTS;
 }
 
 static void bench_rate(struct translator *t, const char *path)
