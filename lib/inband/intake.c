@@ -76,43 +76,31 @@ struct intake {
 
 static uint64_t *packet_reason(struct intake_ledger *c, enum int_result r)
 {
-	switch (r) {
-	case INT_CUT:
-		return &c->truncated;
-	case INT_BAD_PACKET:
-		return &c->malformed_packet;
-	case INT_BAD_TYPE:
-		return &c->unknown_type;
-	case INT_BAD_VERSION:
-		return &c->unknown_version;
-	case INT_BAD_NEXT:
-		return &c->bad_next_protocol;
-	case INT_BAD_LENGTH:
-		return &c->bad_length;
-	case INT_BAD_HOP:
-		return &c->bad_hop_length;
-	case INT_BAD_STACK:
-		return &c->bad_stack;
-	default:
-		return &c->other;
-	}
+	uint64_t *const reason[INT_RESULTS] = {
+		[INT_CUT] = &c->truncated,
+		[INT_BAD_PACKET] = &c->malformed_packet,
+		[INT_BAD_TYPE] = &c->unknown_type,
+		[INT_BAD_VERSION] = &c->unknown_version,
+		[INT_BAD_NEXT] = &c->bad_next_protocol,
+		[INT_BAD_LENGTH] = &c->bad_length,
+		[INT_BAD_HOP] = &c->bad_hop_length,
+		[INT_BAD_STACK] = &c->bad_stack,
+	};
+
+	return reason[r] ? reason[r] : &c->other;
 }
 
 static uint64_t *report_reason(struct intake_report_ledger *c,
 			       enum treport_reason r)
 {
-	switch (r) {
-	case TREPORT_VERSION:
-		return &c->unknown_version;
-	case TREPORT_LENGTH:
-		return &c->bad_length;
-	case TREPORT_TYPE:
-		return &c->unknown_type;
-	case TREPORT_OWN:
-		return &c->own_report;
-	default:
-		return &c->truncated;
-	}
+	uint64_t *const reason[TREPORT_REASONS] = {
+		[TREPORT_VERSION] = &c->unknown_version,
+		[TREPORT_LENGTH] = &c->bad_length,
+		[TREPORT_TYPE] = &c->unknown_type,
+		[TREPORT_OWN] = &c->own_report,
+	};
+
+	return reason[r] ? reason[r] : &c->truncated;
 }
 
 static int hand_out(struct intake *in)
