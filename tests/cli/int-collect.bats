@@ -307,6 +307,7 @@ frames() { tshark -r "$1" -x 2>/dev/null; }
 @test "packets go on as they were, whatever carried the telemetry" {
 	tshark -r "$CAPTURE" -Y '(tcp || udp) && !ip.flags.mf && !ip.frag_offset &&
 		!ipv6.fraghdr && !icmp && !icmpv6 && !(tcp.checksum == 0xffff)' -w plain.pcap -F nsecpcap 2>/dev/null
+	[ "$(packets_in plain.pcap)" -gt 10000 ]
 	for args in "0.5 md" "1.0 md" "2.1 md" "smartnic md" \
 		"2.1 md --over gre" "2.1 mx"; do
 		dta-gen int -p ${args/ / -F } --from plain.pcap -w in.pcap \
@@ -332,6 +333,7 @@ frames() { tshark -r "$1" -x 2>/dev/null; }
 	run -0 --separate-stderr int-collect -o ndjson -r plain.pcap -R none -w out.pcap
 	balances - "$(packets_in plain.pcap)" <<<"$stderr"
 	[ "$(counter restored <<<"$stderr")" = 0 ]
+	[ "$(frames plain.pcap | wc -l)" -gt 10000 ]
 	diff <(frames plain.pcap) <(frames out.pcap)
 }
 

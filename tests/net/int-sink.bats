@@ -48,6 +48,7 @@ bump() {
 	stop "$RECV"
 	balances sink.log
 	diff want.events <(jq -c 'del(.time)' sink.log.out)
+	[ "$(bytes want.pcap | wc -l)" -gt "$n" ]
 	diff <(bytes want.pcap) <(bytes out.pcap)
 }
 
