@@ -45,7 +45,9 @@ int listen_open(struct netsim *s)
 	label_control_defaults(&o);
 	o.format = s->format;
 	o.interval_ns = s->o.telemetry_ns;
-	o.t_ns = s->o.policy.interval_us * 1000;
+	/* Nobody asks for silent ports where nothing comes of it. */
+	o.t_ns = s->o.adapt ? s->o.policy.interval_us * 1000
+			    : s->o.telemetry_ns;
 	o.k = s->o.k;
 	o.pro = s->o.adapt;
 	o.s_max = s->o.s_max;
