@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "netsim/pint.h"
 #include "sim.h"
 #include "wire/label.h"
 
@@ -113,6 +114,12 @@ static const struct cli_option options[] = {
 	  CLI_TIME, AT(net.reroute_ns) },
 	{ 0, "probe-interval", "TIME", "of hula, int-path, pingmesh (100ms)",
 	  CLI_TIME, AT(net.probe_ns), .min = 1000 },
+	{ 0, "trace", "HOPS",
+	  "path tracing instead, up to so many hops: label, int and pint",
+	  CLI_U64, AT(trace), .min = 1, .max = PINT_HOPS_MAX },
+	{ 0, "switches", "N", "with --trace: in the network (80)",
+	  CLI_U64, AT(switches), .min = PINT_HOPS_MAX,
+	  .max = PINT_SWITCHES_MAX, .needs = "--trace" },
 	{ 'd', "duration", "TIME", "of the run (10s)",
 	  CLI_TIME, AT(net.duration_ns), .min = 1000 },
 	{ 0, "warmup", "TIME", "so long, nothing is printed (0)",
@@ -132,6 +139,8 @@ static const struct cli_option options[] = {
 static const struct cli_group groups[] = {
 	{"--rate --from"},
 	{"--arity --routes"},
+	{"--trace --scheme"},
+	{"--trace --write"},
 	{0},
 };
 
@@ -233,6 +242,7 @@ void sim_read(struct sim_options *o, int argc, char **argv)
 		.link_bps = 1000000000,
 		.queue = 100,
 		.mtu = 1500,
+		.switches = 80,
 	};
 	cli_start(&cli_sim);
 	if (cli_read(&cli_sim, o, argc, argv) < argc)
