@@ -5,5 +5,6 @@
 #define INT_LABEL_CTL_COMMANDS_H
 
 int run_main(int argc, char **argv);
+int hop_main(int argc, char **argv); /* label */
 
 #endif
