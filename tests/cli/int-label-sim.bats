@@ -148,6 +148,22 @@ same_as_run() { # ARGS...
 	[ "${lines[0]}" = arity,hops,ratio,labels,base_a,base_b,mean_a,mean_b ]
 	run -0 int-label-ctl theory coverage -o csv
 	[ "${lines[0]}" = label,telemetry,gap,sigma,want,next,window ]
+	run -0 int-label-ctl sim --trace 1 -o csv
+	[ "${lines[0]}" = scheme,hops,packets,error,extra_bits,path_bits ]
+	for name in ${names//,/ } arity hops ratio base_a base_b mean_a mean_b \
+		gap sigma want next window scheme error extra_bits path_bits; do
+		echo "field: $name"
+		grep -qx "\.It $name" "$TOP/man/int-label-ctl.1"
+	done
+}
+
+@test "path tracing: one packet with labels, ever more with PINT" {
+	int-label-ctl sim --trace 6 -o ndjson >rows
+	holds 'length == 18 and all(.[] | select(.scheme != "pint"); .packets == 1)'
+	holds 'map(select(.scheme == "pint") | .packets) | . == sort and
+		.[0] > 1.5 and .[0] < 2.1 and .[4] > 14 and .[4] < 17'
+	holds 'map(select(.scheme == "label" and .hops == 5)) | .[0] |
+		.extra_bits == 8 * (2 + 5 * 32) and .path_bits == 176'
 }
 
 refused() { # WORDS ARGS...: exit 2, WORDS on stderr, nothing on stdout
