@@ -29,13 +29,19 @@ static void enqueue(struct netsim *s, struct sim_port *q, uint32_t i)
 	q->tail = i;
 }
 
-/* How long the port is busy with so many bytes: the link's time, or that of
- * what forwards packets, whatever their length. */
-static uint64_t busy_ns(const struct netsim *s, uint32_t bytes)
+/*
+ * How long the port is busy with so many bytes: the link's time, or that of
+ * what forwards packets in a switch, whatever their length. That takes half as
+ * long or half as long again: with even times one stream would find each place
+ * in a full queue, and another none.
+ */
+static uint64_t busy_ns(struct netsim *s, uint32_t port, uint32_t bytes)
 {
-	uint64_t link = bytes * 8 * SECOND / s->o.link_bps;
-	uint64_t packet = s->o.port_pps ? SECOND / s->o.port_pps : 0;
+	uint64_t link = bytes * 8 * SECOND / s->o.link_bps, packet = 0;
 
+	if (s->o.port_pps && port < s->f->switch_ports)
+		packet = (uint64_t)((0.5 + rng_unit(&s->chance)) *
+				    (double)SECOND / (double)s->o.port_pps);
 	return (link > packet ? link : packet) + 1;
 }
 
@@ -90,7 +96,7 @@ void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in)
 	count(s, p, port);
 	p->port = port;
 	p->lost = lost(s, q);
-	p->leave_ns = start + busy_ns(s, sim_bytes(p));
+	p->leave_ns = start + busy_ns(s, port, sim_bytes(p));
 	q->free_ns = p->leave_ns;
 	enqueue(s, q, i);
 	sim_at(s, p->leave_ns + s->o.delay_ns, EV_ARRIVE, i);
