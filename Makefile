@@ -6,7 +6,7 @@
 #   make check           unit tests and tests of the programs; SAN=1: sanitized
 #   make check-all       the same, and at full size
 #   make setup GOAL...   installs what that needs first
-#   make bench fuzz lint demo demo-int install
+#   make bench fuzz lint demo demo-int figures install
 
 VERSION := 1.0.0
 PREFIX ?= /usr/local
@@ -90,7 +90,7 @@ FUZZERS := $(patsubst %.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
 
 .DELETE_ON_ERROR:
-.PHONY: all check check-all bench fuzz lint demo demo-int install uninstall clean format
+.PHONY: all check check-all bench fuzz lint demo demo-int figures install uninstall clean format
 all: $(BINS)
 
 $B/%.o: %.c Makefile
@@ -162,6 +162,10 @@ demo: $(BINS)
 
 demo-int: $(BINS)
 	$(Q)tests/demo-int.sh $B
+
+# Of the INT-label paper; gnuplot draws them.
+figures: $(BINS)
+	$(Q)tests/figures/run.sh $B
 
 # The pkg-config file and everything else that a package would hold. The library
 # is an archive: what it needs, every program needs that is linked with it.
