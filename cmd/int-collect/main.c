@@ -106,6 +106,13 @@ static int tell(struct run *r, const struct int_view *v, size_t n)
 	return rc;
 }
 
+static int number(void *run, uint64_t ts_ns, const struct int_from *from)
+{
+	struct run *r = run;
+
+	return r->xdp || r->filter ? 0 : telemetry_number(r->t, ts_ns, from);
+}
+
 /* Those that the filter lets through, as many at once as stand together. */
 static int views(void *run, const struct int_view *v, size_t n)
 {
@@ -187,6 +194,7 @@ static void open_intake(struct run *r)
 	struct intake_options io = {.profile = &r->profile,
 				    .out = r->out,
 				    .views = views,
+				    .number = number,
 				    .ctx = r};
 
 	if (intake_open(&r->in, &io) < 0)

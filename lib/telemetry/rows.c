@@ -221,11 +221,6 @@ static const struct schema schemas[SCHEMAS] = {
 	[S_BIN] = {"int_bin", FIELDS(bin_fields)},
 };
 
-const struct schema *telemetry_schema(unsigned i)
-{
-	return i < SCHEMAS ? &schemas[i] : NULL;
-}
-
 const struct telling telling_nothing = {
 	.metric = -1,
 	.node = NODE_UNKNOWN,

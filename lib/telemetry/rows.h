@@ -57,7 +57,6 @@ const char *event_name(enum telemetry_kind k);
 int event_of(const char *name); /* -1: none */
 
 /* Schemas, by measurement: NULL behind the last. */
-const struct schema *telemetry_schema(unsigned i);
 
 /* Where each measurement goes; NULL: nowhere. They may be the same. */
 struct telemetry_sinks {

@@ -278,6 +278,27 @@ static inline void rig_close(struct rig *rig)
 	rig->out = (struct rig_sink){rig->out.sink};
 }
 
+/* Live metric keys: K of paper 003, section V-B2. */
+static inline uint64_t rig_keys(const struct telemetry *t)
+{
+	const struct meter *of[METRIC_OF_HOP];
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < telemetry_looks(t, LOOK_OBJECT); i++)
+		n += look_object(t, i) != NULL;
+	for (uint32_t i = 0; i < telemetry_looks(t, LOOK_FLOW); i++) {
+		struct flow_entry *f = look_flow(t, i);
+
+		if (!f)
+			continue;
+		n += (f->hops > 0) + (f->latency.n > 0);
+		for (unsigned k = 0; k < f->kept; k++)
+			n += look_flow_hop(t, f, k, of) &&
+			     of[METRIC_HOP_LATENCY]->n > 0;
+	}
+	return n;
+}
+
 /* How many rows there are of a measurement, an event, a metric; NULL: any. */
 static inline unsigned rig_count(const struct rig *rig, const char *measurement,
 				 const char *event, const char *metric)

@@ -321,7 +321,7 @@ static void test_distributions(void)
 	rig_open(&rig);
 	for (unsigned i = 0; i < 1000; i++)
 		send(&rig, i, i % 7, a, 2, rng_below(&rng, 5000));
-	TEST(!telemetry_distributions(rig.t));
+	TEST(!telemetry_flush(rig.t));
 	for (size_t i = 0; i < rig.out.n; i++) {
 		const struct rig_row *r = &rig.out.row[i];
 
