@@ -3,10 +3,15 @@
 #ifndef CLI_PRIVATE_H
 #define CLI_PRIVATE_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 /* The program's name, from cli_start(). */
 const char *cli_name(void);
+
+/* A message of the program's, as cli_warn() prints it. */
+void cli_message(const char *fmt, va_list ap)
+	__attribute__((format(printf, 1, 0)));
 
 /*
  * The progress line after so many seconds, above 0: parts for which room is too
