@@ -289,14 +289,21 @@ static void run_open(struct run *r)
 static int drain(struct run *r)
 {
 	static struct pkt pkts[PKT_BATCH];
-	int n, rc = 0;
+	struct fault f = {0};
+	int n = 0, rc = 0;
 
 	if (!r->xdp)
 		return 0;
 	xdp_stop(r->xdp);
 	src_wait(r->loop.s, 0);
-	while (!rc && (n = src_rx(r->loop.s, pkts, PKT_BATCH, &r->fault)) > 0)
-		rc = intake_take(r->in, pkts, (size_t)n);
+	while (!rc && ((n = src_rx(r->loop.s, pkts, PKT_BATCH, &f)) > 0 ||
+		       n == -EINTR))
+		if (n > 0)
+			rc = intake_take(r->in, pkts, (size_t)n);
+	if (!rc && n < 0 && n != -EAGAIN) {
+		cli_warn_fault(r->o.live.name, &f);
+		rc = n;
+	}
 	return rc < 0 ? rc : xdp_flush(r->xdp);
 }
 

@@ -127,7 +127,7 @@ struct rig_row {
 	int64_t value, reference, threshold, packets, hop, samples;
 	int64_t latency, occupancy, flow_latency, count, low, high;
 	double latency_mean, flow_latency_mean;
-	uint32_t path[RIG_LIST], old_path[RIG_LIST];
+	uint64_t path[RIG_LIST], old_path[RIG_LIST];
 	unsigned path_n, old_path_n;
 };
 
@@ -144,7 +144,7 @@ static inline void rig_text(char *to, size_t size, const struct row_batch *b,
 		snprintf(to, size, "%s", (const char *)b->bytes + c->at);
 }
 
-static inline void rig_list(uint32_t *to, unsigned *n,
+static inline void rig_list(uint64_t *to, unsigned *n,
 			    const struct row_batch *b, const struct row_cell *c)
 {
 	if (c->kind != ROW_LIST)
