@@ -84,7 +84,9 @@ static void share_out(struct outlets *out, const struct opts *o)
 /* For the queue 0 is its default. */
 static uint64_t end_of(const struct opts *o)
 {
-	return o->end_ns == UINT64_MAX ? 0 : o->end_ns ? o->end_ns : 1;
+	return o->end_ns == UINT64_MAX ? 0
+	       : o->end_ns	       ? o->end_ns
+				       : QUEUE_NO_TIME;
 }
 
 /* Whether a signal came since the end began. */

@@ -49,8 +49,7 @@ static const struct field fields[] = {
 	 .set = export_set_text},
 	{"rp", FIELD_OTHER, 0, offsetof(struct influx, rp),
 	 .set = export_set_text},
-	{"timeout", FIELD_OTHER, 0, offsetof(struct influx, timeout_ns),
-	 .set = export_set_duration},
+	EXPORT_WAIT("timeout", struct influx, timeout_ns),
 	{NULL},
 };
 /* clang-format on */
