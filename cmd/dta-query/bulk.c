@@ -155,16 +155,18 @@ static void path_row(struct bulk *b, const struct asked *a,
 {
 	const struct path_answer *p = &r->path;
 	struct rows *rows = b->rows;
-	uint32_t hole[HASH_HOPS];
+	uint64_t node[HASH_HOPS], hole[HASH_HOPS];
 	size_t holes = 0;
 
 	for (uint32_t i = 0; i < HASH_HOPS; i++)
 		if (p->holes >> i & 1)
 			hole[holes++] = i;
+	for (uint32_t i = 0; i < p->len; i++)
+		node[i] = p->value[i];
 	row_str(rows, PATH_KEY, a->text);
 	row_str(rows, PATH_ANSWER, answer_name(r->answer));
 	if (r->answer == ANSWER_FOUND) {
-		row_list(rows, PATH_PATH, p->value, p->len);
+		row_list(rows, PATH_PATH, node, p->len);
 		row_u64(rows, PATH_HOPS, p->len);
 		row_list(rows, PATH_HOLES, hole, holes);
 	}

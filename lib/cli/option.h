@@ -139,6 +139,12 @@ const struct cli_option *cli_find(const struct cli *c, const char *name);
  */
 int cli_set(const struct cli_option *o, void *opts, const char *text,
 	    struct fault *why);
+/*
+ * A set of names for a read(): "a,b" is 1 << each, "none", "all"; NULL: all.
+ * of(i) is the name of i, NULL behind the last. 0, or -EINVAL and why.
+ */
+int cli_names(unsigned *set, const char *text, const char *(*of)(unsigned),
+	      unsigned all, struct fault *why);
 /* Back to what it is if it is not given: 0, NULL, or as its read() says. */
 void cli_unset(const struct cli_option *o, void *opts);
 

@@ -3,6 +3,7 @@
 #ifndef CLI_PRIVATE_H
 #define CLI_PRIVATE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -24,6 +25,10 @@ unsigned cli_count_given(const struct cli *c, const char *names);
 
 /* The program's name, from cli_start(). */
 const char *cli_name(void);
+
+/* A message of the program's, as cli_warn() prints it. */
+void cli_message(const char *fmt, va_list ap)
+	__attribute__((format(printf, 1, 0)));
 
 /*
  * The progress line after so many seconds, above 0: parts for which room is too
