@@ -125,6 +125,7 @@ struct bulk {
 	struct render render;
 	struct rendered room;
 	uint64_t answers[ANSWER_UNREADABLE + 1];
+	uint64_t impaired; /* answered, though copies are unreadable */
 	struct keys keys;
 	struct reply reply[QUERY_BATCH];
 };
@@ -205,6 +206,7 @@ static void print_batch(struct bulk *b)
 		const struct reply *r = &b->reply[i];
 
 		b->answers[r->answer]++;
+		b->impaired += r->unreadable && r->answer != ANSWER_UNREADABLE;
 		if (b->o->summary)
 			continue;
 		if (b->o->verb == VERB_KEYWRITE)
@@ -289,6 +291,16 @@ static void sum_row(struct bulk *b)
 	row_write(b->rows);
 }
 
+/* What copies make up for is still damage, and somebody should know. */
+static void say_damage(const struct bulk *b)
+{
+	if (b->impaired && !b->o->quiet)
+		cli_warn("damaged blocks: %llu keys were answered without some "
+			 "of their copies, %llu cannot be read",
+			 (unsigned long long)b->impaired,
+			 (unsigned long long)b->answers[ANSWER_UNREADABLE]);
+}
+
 static int kind_of(enum verb v)
 {
 	return v == VERB_KEYWRITE ? TABLE_KEYWRITE
@@ -324,6 +336,7 @@ int run_keys(const struct opts *o, struct places *p)
 		sum_row(b);
 	rows_close(b->rows);
 	keys_close(&b->keys);
+	say_damage(b);
 	rc = b->keys.malformed		? CLI_FAIL
 	     : b->answers[ANSWER_FOUND] ? CLI_OK
 					: CLI_NOTHING;
