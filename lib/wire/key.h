@@ -78,6 +78,11 @@ size_t key_explain(struct key_fault *f, enum key_type t, size_t len,
  */
 size_t key_format(char *buf, enum key_type t, const uint8_t *key, size_t len);
 
+/* The key of a flow's other direction, at the same switch. False: it is no
+ * flow.
+ */
+bool key_reverse(uint8_t *out, enum key_type t, const uint8_t *key);
+
 /* The flow key of a packet: flow4 or flow6. Returns its length. out: KEY_MAX.
  */
 size_t key_of_packet(uint8_t *out, const struct net_packet *p);
