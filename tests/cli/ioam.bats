@@ -81,6 +81,22 @@ for line in sys.stdin:
 	[ ! -s strange ]
 }
 
+@test "paths as DTA reports: those that have wide ids are counted, not cut" {
+	"$TOOLS/ioam" make made.pcap 600
+	int-collect -r made.pcap -R event -o ndjson --dta dta.pcap >events 2>log
+	balances log
+	# new paths and other ones, of up to 5 nodes
+	grep '"metric":"path"' events | grep -e new_key -e path_change |
+		grep -o '"path":[[][0-9,]*' | awk -F'[[,]' 'NF <= 6 {
+			for (i = 2; i <= NF; i++)
+				if (length($i) > 10 || $i + 0 > 4294967295) {
+					n++
+					break
+				} } END { print n }' >wide
+	[ "$(cat wide)" -gt 10 ]
+	[ "$(counter log wide_node)" = "$(cat wide)" ]
+}
+
 @test "without the traces it is the packets that they were put into" {
 	"$TOOLS/ioam" make made.pcap 600
 	"$TOOLS/ioam" strip made.pcap plain.pcap
