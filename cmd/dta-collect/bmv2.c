@@ -22,16 +22,23 @@ enum {
 static const struct {
 	unsigned calculation; /* 0: calc, 1: calc_0... */
 	enum crc_id id;
-	uint32_t last; /* final XOR */
 } hashes[] = {
 	/* keys.p4 */
-	{0, CRC_SLOT0, UINT32_MAX},
-	{1, CRC_SLOT1, UINT32_MAX},
-	{2, CRC_SLOT2, UINT32_MAX},
-	{3, CRC_SLOT3, UINT32_MAX},
-	{4, CRC_CHECKSUM, UINT32_MAX},
+	{0, CRC_SLOT0},
+	{1, CRC_SLOT1},
+	{2, CRC_SLOT2},
+	{3, CRC_SLOT3},
+	{4, CRC_CHECKSUM},
+	{6, CRC_HOP0},
+	{7, CRC_HOP0 + 1},
+	{8, CRC_HOP0 + 2},
+	{9, CRC_HOP0 + 3},
+	{10, CRC_HOP0 + 4},
+	{11, CRC_HOP0 + 5},
+	{12, CRC_HOP0 + 6},
+	{13, CRC_HOP7},
 	/* rdma.p4: the iCRC, over data */
-	{8, CRC_SLOT0, UINT32_MAX},
+	{17, CRC_SLOT0},
 };
 
 static int refuse(const struct table *t, const char *what, struct fault *f)
@@ -45,11 +52,36 @@ static int check_table(const struct table *t, struct fault *f)
 		return refuse(t, "hash: the switch has dta1 only", f);
 	if (t->key_len < P4_KEY_MIN)
 		return refuse(t, "key: the switch takes 4 bytes at least", f);
-	if (t->kind == TABLE_KEYWRITE && table_write_len(t) > P4_WRITE_LEN)
+	if ((t->kind == TABLE_KEYWRITE && table_write_len(t) > P4_WRITE_LEN) ||
+	    (t->kind == TABLE_APPEND && t->batch * t->stride > P4_WRITE_LEN))
 		return refuse(t,
-			      "value: the switch writes 256 bytes at once, "
-			      "checksum and padding included",
+			      "value: the switch writes 256 bytes at once: a "
+			      "slot with its checksum and padding, or all "
+			      "entries of a batch",
 			      f);
+	if (t->kind == TABLE_KEYINC && t->qp == TABLE_QP_UC)
+		return refuse(t, "qp: the switch adds by RC alone", f);
+	return 0;
+}
+
+static int check_room(const struct ticket *t, struct fault *f)
+{
+	uint64_t rows = 0, lists = 0;
+
+	for (unsigned i = 0; i < t->n; i++) {
+		rows += t->table[i].cache_rows;
+		lists += t->table[i].lists;
+	}
+	if (rows > P4_ROWS)
+		return fault_set(f, -EINVAL,
+				 "cache: the switch has room for %d rows in "
+				 "all tables together",
+				 P4_ROWS);
+	if (lists > P4_LISTS)
+		return fault_set(f, -EINVAL,
+				 "lists: the switch has room for %d in all "
+				 "tables together",
+				 P4_LISTS);
 	return 0;
 }
 
@@ -62,7 +94,7 @@ int bmv2_check(const struct ticket *t, struct fault *f)
 				 "bmv2: the switch knows IPv4 only");
 	for (unsigned i = 0; i < t->n && !rc; i++)
 		rc = check_table(&t->table[i], f);
-	return rc;
+	return rc ? rc : check_room(t, f);
 }
 
 static void write_hashes(FILE *out)
@@ -71,8 +103,8 @@ static void write_hashes(FILE *out)
 		fputs("set_crc32_parameters calc", out);
 		if (hashes[i].calculation)
 			fprintf(out, "_%u", hashes[i].calculation - 1);
-		fprintf(out, " 0x%08x 0x0 0x%08x true true\n",
-			crc_poly(hashes[i].id), hashes[i].last);
+		fprintf(out, " 0x%08x 0x0 0xffffffff true true\n",
+			crc_poly(hashes[i].id));
 	}
 }
 
@@ -95,10 +127,47 @@ static void write_lane(FILE *out, const struct table *t, unsigned i)
 {
 	fprintf(out,
 		"table_add TranslatorIngress.lanes lane %u => %u %u %u %u %u "
-		"%u %u %" PRIu64 " %u %u %u\n",
+		"%u %u %" PRIu64 " %u %u %u %u\n",
 		t->id, i, t->kind, t->key_len, t->value_len, t->copies,
 		t->immediate, t->sequence, t->units, t->stride,
-		table_write_len(t), t->hops);
+		table_write_len(t), t->hops, t->lists);
+}
+
+/* Its rows of the cache of postcards are from first on. Returns how many. */
+static uint32_t write_cache(FILE *out, const struct table *t, unsigned i,
+			    uint32_t first)
+{
+	if (t->kind != TABLE_POSTCARD)
+		return 0;
+	fprintf(out,
+		"table_add TranslatorIngress.postcards.caches cache %u => %u "
+		"%u\n",
+		i, first, t->cache_rows);
+	return t->cache_rows;
+}
+
+/* The same for the batches of its lists. */
+static uint32_t write_ring(FILE *out, const struct ticket *t, unsigned i,
+			   uint32_t first)
+{
+	const struct table *g = &t->table[i];
+
+	if (g->kind != TABLE_APPEND)
+		return 0;
+	fprintf(out,
+		"table_add TranslatorIngress.append.rings ring %u => %u %u "
+		"%" PRIu64 "\n",
+		i, first, g->batch, g->heads);
+	for (uint32_t l = 0; t->at[i].heads && l < g->lists; l++)
+		if (t->at[i].heads[l])
+			fprintf(out,
+				"register_write TranslatorIngress.append."
+				"counts %u %" PRIu64 "\n"
+				"register_write TranslatorIngress.append."
+				"places %u %" PRIu64 "\n",
+				first + l, t->at[i].heads[l], first + l,
+				t->at[i].heads[l] % g->units);
+	return g->lists;
 }
 
 static void write_pair(FILE *out, const struct ticket *t, unsigned i)
@@ -118,12 +187,16 @@ static void write_pair(FILE *out, const struct ticket *t, unsigned i)
 
 int bmv2_write(const struct ticket *t, FILE *out)
 {
+	uint32_t rows = 0, lists = 0;
+
 	fprintf(out, "set_queue_depth %d %d\n", QUEUE, PORT);
 	write_hashes(out);
 	write_groups(out);
 	for (unsigned i = 0; i < t->n; i++) {
 		write_lane(out, &t->table[i], i);
 		write_pair(out, t, i);
+		rows += write_cache(out, &t->table[i], i, rows);
+		lists += write_ring(out, t, i, lists);
 	}
 	errno = 0;
 	if (fflush(out) != 0 || ferror(out))

@@ -509,7 +509,7 @@ stalled() { # program argument...
 	dta-collect --create --layout kw.ini --region "$NAME"
 	dta-collect --region "$NAME" --ticket t.ini
 	dta-collect --region "$NAME" --ticket commands -o bmv2
-	grep -qx 'table_add TranslatorIngress.lanes lane 7 => 0 1 13 20 2 1 0 1024 32 32 0' commands
+	grep -qx 'table_add TranslatorIngress.lanes lane 7 => 0 1 13 20 2 1 0 1024 32 32 0 0' commands
 	address=$(sed -n 's/^address = //p' t.ini)
 	key=$(sed -n 's/^rkey = //p' t.ini)
 	grep -q "pair 0 => 02:00:00:00:00:02 02:00:00:00:00:01 0x0a000065 0x0a000033 0x11 $key $address 0\$" commands
@@ -519,14 +519,17 @@ stalled() { # program argument...
 		--region "$NAME" --ticket no -o bmv2 --ip ::1 --peer-ip ::2
 	[[ $stderr == *"IPv4 only" ]]
 	dta-collect --remove --region "$NAME"
-	for fields in 'key=u32 value=300' 'key=hex:3 value=4' \
-		'hash=dta0 key=u32 value=4'; do
-		printf '%s\n' '[kw]' kind=keywrite slots=1K \
-			${fields// /$'\n'} >no.ini
+	for fields in 'kind=keywrite slots=1K key=u32 value=300' \
+		'kind=keywrite slots=1K key=hex:3 value=4' \
+		'kind=keywrite slots=1K hash=dta0 key=u32 value=4' \
+		'kind=append value=18 batch=16 ring=1K lists=1' \
+		'kind=append value=4 ring=64 lists=4097' \
+		'kind=postcard chunks=1K key=u32 values=1-9 cache=131072'; do
+		printf '%s\n' '[kw]' ${fields// /$'\n'} >no.ini
 		dta-collect --create --layout no.ini --region "$NAME"
 		run -1 --separate-stderr dta-collect --region "$NAME" \
 			--ticket no -o bmv2
-		[[ $stderr == *"table kw: "*"the switch "* ]]
+		[[ $stderr == *"the switch "* ]]
 		[ ! -e no ]
 		dta-collect --remove --region "$NAME"
 	done

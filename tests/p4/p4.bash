@@ -39,10 +39,14 @@ switch_tell() {
 	run ! grep -iE 'error|invalid|unknown syntax|exception' told.log
 }
 
-# switch_count NAME COUNTER INDEX: packets.
-switch_count() {
-	on "$1" simple_switch_CLI <<<"counter_read $2 $3" |
-		sed -nE 's/.*, ([0-9]+) packets.*/\1/p'
+# switch_counters NAME COUNTER: the first of them: a line each, index and packets.
+switch_counters() {
+	local i
+
+	for ((i = 0; i < 32; i++)); do
+		echo "counter_read $2 $i"
+	done | on "$1" simple_switch_CLI |
+		sed -nE 's/.*\[([0-9]+)\]=.*, ([0-9]+) packets.*/\1 \2/p'
 }
 
 # has_come NAMESPACE-NAME INTERFACE PACKETS: so many came in there.

@@ -82,6 +82,8 @@ struct meta_t {
 	bit<16> stride;
 	bit<16> write_len; /* bytes of a slot or chunk written whole */
 	bit<4> hops;
+	bit<32> lists;
+	bit<16> table_id;
 	/* hashes of the key */
 	bit<32> slot0;
 	bit<32> slot1;
@@ -92,6 +94,9 @@ struct meta_t {
 	 * the report's own */
 	row_t early;
 	row_t own;
+	bit<1> duplicate;
+	bit<1> partial;
+	bit<8> slot_writes; /* operations, by what they are */
 	bit<8> early_writes;
 	bit<8> own_writes;
 	bit<2048> key;	/* and data as numbers */
@@ -104,6 +109,7 @@ struct meta_t {
 	bit<64> head_at;
 	bit<64> count; /* entries written to the list, with these */
 	bit<8> replicas;
+	bit<8> append_writes;
 	bit<1> walk;	/* behind the last of them the flush goes on */
 	bit<1> to_pair; /* a NAK, for the queue pair's PSN */
 }

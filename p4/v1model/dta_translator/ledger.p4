@@ -22,7 +22,7 @@ const bit<8> LEDGER_OUT_OF_ORDER = 12;
 const bit<8> LEDGER_REPEATED = 13;
 const bit<8> LEDGER_RATE_LIMITED = 14;
 const bit<8> LEDGER_QUESTIONS = 15;
-const bit<8> LEDGER_ANSWERS = 16; /* the collector's, and flushes: no reports */
+const bit<8> LEDGER_ANSWERS = 16; /* of the collector */
 /* notes, beside one of those above */
 const bit<8> LEDGER_RECEIVED = 17;
 const bit<8> LEDGER_NACKS_SENT = 18;
@@ -32,6 +32,7 @@ const bit<8> LEDGER_EARLY = 21;
 const bit<8> LEDGER_DUPLICATES = 22;
 const bit<8> LEDGER_BATCHES = 23;
 const bit<8> LEDGER_PARTIAL_BATCHES = 24;
-const bit<32> LEDGER_COUNTERS = 25;
+const bit<8> LEDGER_FLUSHES = 25;
+const bit<32> LEDGER_COUNTERS = 26;
 
 #endif
