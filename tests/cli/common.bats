@@ -159,7 +159,7 @@ blame() {
 		"$p" -h | grep -q -- '--output ' || continue
 		run -2 --separate-stderr "$p" --output xml
 		blame "$p"
-		[[ -z $output && $stderr == *"'xml' is not text, csv or ndjson"* ]]
+		[[ -z $output && $stderr == *"'xml' is not text, csv"*ndjson* ]]
 	done
 }
 
