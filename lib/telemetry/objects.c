@@ -42,13 +42,6 @@ static size_t arrange(struct objects *os, uint8_t *base)
 	return at;
 }
 
-static void set_key(struct place *p)
-{
-	p->key[0] = p->node_id < METRIC_NONE ? (uint32_t)p->node_id
-					     : METRIC_NONE;
-	memcpy(p->key + 1, p->id, sizeof(p->id));
-}
-
 int objects_init(struct objects *os, const struct objects_options *o)
 {
 	int rc;
@@ -67,7 +60,6 @@ int objects_init(struct objects *os, const struct objects_options *o)
 	/* No hop is there: no id is that of a node and of none. */
 	os->place[0] = (struct place){.node_id = NODE_UNKNOWN - 1,
 				      .node = &os->nobody};
-	set_key(&os->place[0]);
 	return 0;
 }
 
@@ -128,7 +120,6 @@ uint32_t place_of(struct objects *os, uint64_t node,
 	*slot = (uint32_t)++os->counters.places;
 	os->place[*slot] = (struct place){.node_id = node, .node = n};
 	memcpy(os->place[*slot].id, id, sizeof(os->place[*slot].id));
-	set_key(&os->place[*slot]);
 	return *slot;
 }
 

@@ -36,16 +36,19 @@ struct object {
 };
 
 struct place {
-	/* The node, if its id has 32 bits, and id: for vector.c. Nothing that a
-	 * hop tells in words of 4 bytes if it has more. */
-	uint32_t key[1 + FIELD_IDS];
+	/* What a hop tells is compared with these as one vector: vector.c. */
 	uint64_t node_id;
 	uint32_t id[FIELD_IDS];
+	uint32_t zero[6 - FIELD_IDS];
 	struct node *node;
 	/* By metric; NULL until something is reported. That of hop latency is
 	 * not used: each flow has its own. */
 	struct object *object[METRIC_OF_HOP];
 } __attribute__((aligned(64)));
+
+_Static_assert(offsetof(struct place, node) == 32 &&
+		       offsetof(struct place, id) == sizeof(uint64_t),
+	       "node and ids are a vector");
 
 struct objects_options {
 	uint32_t nodes, places, objects; /* at most; below 2^24 */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "measure/flows.h"
+#include "telemetry/objects.h"
 
 /* A field's bytes become those of the word at byte `to`. */
 static void pick(struct pick *p, unsigned to, const struct hop_field *f)
@@ -48,19 +49,24 @@ static void pick_metric(struct picks *p, unsigned m, const struct hop_field *f)
 			   16 * (m - FLOW_METERS), f);
 }
 
+static void pick_id(struct picks *p, unsigned at, unsigned words,
+		    const struct hop_field *f)
+{
+	if (!f->width) {
+		memset(&p->absent[at / 4], 0xff, 4 * words);
+		return;
+	}
+	need(p, f);
+	if (p->usable)
+		pick(&p->ids, at, f);
+}
+
 static void pick_ids(struct picks *p, const struct fields *f)
 {
-	const struct hop_field *id[1 + FIELD_IDS] = {&f->node, &f->id[0],
-						     &f->id[1], &f->id[2]};
-
-	for (unsigned i = 0; i < 1 + FIELD_IDS; i++) {
-		p->absent[i] = id[i]->width ? 0 : METRIC_NONE;
-		if (!id[i]->width)
-			continue;
-		need(p, id[i]);
-		if (p->usable)
-			pick(&p->ids, 4 * i, id[i]);
-	}
+	pick_id(p, offsetof(struct place, node_id), 2, &f->node);
+	for (unsigned i = 0; i < FIELD_IDS; i++)
+		pick_id(p, (unsigned)offsetof(struct place, id[i]), 1,
+			&f->id[i]);
 }
 
 void picks_of(struct picks *p, const struct fields *f)

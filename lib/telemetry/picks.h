@@ -19,14 +19,14 @@ struct pick {
 } __attribute__((aligned(64)));
 
 struct picks {
-	struct pick ids;	   /* words: node, egress, queue, buffer */
+	struct pick ids;	   /* as struct place begins: node, id[] */
 	struct pick metrics;	   /* words, by metric */
 	struct pick hop;	   /* what is added to a struct flow_hop */
 	struct pick wide;	   /* and to a struct flow_wide */
 	uint64_t ones[8], keep[8]; /* added, too: counts; and what stays: all
 				      but the latest values */
 	uint64_t ones_wide[4], keep_wide[4];
-	uint32_t absent[4]; /* of ids: ones where there is none */
+	uint32_t absent[8]; /* of ids: ones where there is none */
 	uint64_t bytes;	    /* bits: the bytes of a hop */
 	uint16_t words;	    /* bits: those that must not be all ones */
 	uint8_t present;    /* bits: metrics */
@@ -37,7 +37,7 @@ struct picks {
 /* Vectors are loaded where they are. */
 _Static_assert(offsetof(struct picks, ones) % 64 == 0 &&
 		       offsetof(struct picks, ones_wide) % 64 == 0 &&
-		       offsetof(struct picks, absent) % 16 == 0,
+		       offsetof(struct picks, absent) % 32 == 0,
 	       "not aligned");
 
 void picks_of(struct picks *p, const struct fields *f);

@@ -6,7 +6,8 @@
 static inline bool is_at(const struct fields *fs, const uint8_t *hop,
 			 const struct place *p)
 {
-	uint32_t node = be32_load(hop + fs->node.word);
+	uint64_t node = fs->node.width ? be32_load(hop + fs->node.word)
+				       : NODE_UNKNOWN;
 	uint64_t differ = node ^ p->node_id;
 
 	for (unsigned k = 0; k < FIELD_IDS; k++)

@@ -7,6 +7,10 @@
 
 #include <immintrin.h>
 
+enum {
+	HOPS_MAX = 64, /* of a view that is taken so */
+};
+
 #define VECTOR                                                                 \
 	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd"    \
 			      ",avx512vbmi,lzcnt,bmi,bmi2")))
@@ -37,179 +41,225 @@ VECTOR static inline __m512i picked(const struct pick *p, __m512i hop)
 					     hop);
 }
 
-VECTOR static inline bool is_steady(const struct telemetry *t,
-				    struct flow_entry *f,
-				    const struct int_hops *stack,
-				    const struct picks *p)
+/* What a hop tells, by metric: values, and which of its distribution's counts
+ * each belongs to. */
+struct told {
+	uint32_t v[8], bin[8];
+} __attribute__((aligned(64)));
+
+/* struct vector_lanes in registers. */
+struct lanes {
+	__m256i min, range, over, sub, first, most_shift;
+	__mmask8 present;
+};
+
+VECTOR static inline __m256i lane(const uint32_t v[8])
 {
-	const struct flow_hop *h = flow_hops(f);
-	const uint8_t *hop = stack->data + (size_t)stack->n * stack->len;
-	__m128i absent = _mm_load_si128((const void *)p->absent);
-	unsigned differ = 0;
+	return _mm256_load_si256((const void *)v);
+}
 
-	if (stack->n != f->hops || f->hops > t->flows.o.hops ||
-	    f->kept < f->hops || !p->usable || stack->at)
-		return false;
-	for (; hop > stack->data; h++) {
-		__m512i b = hop_bytes(p, hop -= stack->len);
-		__m128i ids = _mm512_castsi512_si128(picked(&p->ids, b));
-		const void *was = t->objects.place[h->place].key;
-
-		ids = _mm_or_si128(ids, absent);
-		differ |= _mm512_mask_cmpeq_epi32_mask(p->words, b,
-						       _mm512_set1_epi32(-1));
-		differ |= _mm_cmpneq_epi32_mask(ids, _mm_load_si128(was));
-	}
-	return !differ;
+VECTOR static inline struct lanes lanes_of(const struct vector_lanes *l,
+					   const struct picks *p)
+{
+	return (struct lanes){lane(l->min), lane(l->range), lane(l->over),
+			      lane(l->sub), lane(l->first), lane(l->most_shift),
+			      p->present};
 }
 
 /* Which bin each metric's value belongs to; all shapes are log. */
-VECTOR static inline __m256i bins_of(const struct vector_lanes *l, __m256i v,
-				     unsigned present)
+VECTOR static inline __m256i bins_of(const struct lanes *l, __m256i v)
 {
-	__m256i sub = _mm256_load_si256((const void *)l->sub);
-	__m256i first = _mm256_load_si256((const void *)l->first);
-	__m256i most = _mm256_load_si256((const void *)l->most_shift);
-	__m256i range = _mm256_load_si256((const void *)l->range);
-	__m256i min = _mm256_load_si256((const void *)l->min);
-	__m256i x = _mm256_sub_epi32(v, min), shift, bin;
-	__mmask8 beside = _mm256_cmpgt_epu32_mask(x, range);
+	__m256i x = _mm256_sub_epi32(v, l->min), shift, bin;
+	__mmask8 beside = _mm256_mask_cmpgt_epu32_mask(l->present, x, l->range);
 
-	shift = _mm256_sub_epi32(most,
-				 _mm256_lzcnt_epi32(_mm256_or_si256(x, first)));
-	bin = _mm256_add_epi32(_mm256_sllv_epi32(shift, sub),
+	shift = _mm256_sub_epi32(
+		l->most_shift,
+		_mm256_lzcnt_epi32(_mm256_or_si256(x, l->first)));
+	bin = _mm256_add_epi32(_mm256_sllv_epi32(shift, l->sub),
 			       _mm256_srlv_epi32(x, shift));
 	bin = _mm256_add_epi32(bin, _mm256_set1_epi32(1));
-	if (beside & present) {
-		__m256i over = _mm256_load_si256((const void *)l->over);
-
-		bin = _mm256_mask_mov_epi32(bin, beside, over);
-		beside &= _mm256_cmplt_epu32_mask(v, min);
+	if (beside) {
+		bin = _mm256_mask_mov_epi32(bin, beside, l->over);
+		beside &= _mm256_cmplt_epu32_mask(v, l->min);
 		bin = _mm256_mask_mov_epi32(bin, beside,
 					    _mm256_setzero_si256());
 	}
 	return bin;
 }
 
-/* Latest, counts and sums of a hop, a line. */
-VECTOR static inline void add_up(const struct picks *p, __m512i bytes,
-				 struct flow_hop *h, struct flow_wide *wide)
-{
-	__m512i add = _mm512_add_epi64(picked(&p->hop, bytes),
-				       _mm512_load_si512(p->ones));
-	__m512i was = _mm512_and_si512(_mm512_loadu_si512(h),
-				       _mm512_load_si512(p->keep));
-	__m256i add4, was4;
-
-	_mm512_storeu_si512(h, _mm512_add_epi64(was, add));
-	if (!(p->present >> FLOW_METERS) || !wide)
-		return;
-	add4 = _mm512_castsi512_si256(picked(&p->wide, bytes));
-	add4 = _mm256_add_epi64(add4,
-				_mm256_load_si256((const void *)p->ones_wide));
-	was4 = _mm256_and_si256(_mm256_loadu_si256((const void *)wide),
-				_mm256_load_si256((const void *)p->keep_wide));
-	_mm256_storeu_si256((void *)wide, _mm256_add_epi64(was4, add4));
-}
-
-/* A hop that is being taken: its values and their bins, by metric. */
-struct standing {
-	struct telemetry *t;
-	struct flow_entry *f;
-	struct flow_hop *h;
-	struct place *place;
-	uint64_t ts_ns;
-	unsigned present;
-	uint32_t v[8] __attribute__((aligned(32)));
-	uint32_t bin[8] __attribute__((aligned(32)));
+/* Hops in the order of the path. Not as the view has them, so that nothing is
+ * read again after each store. */
+struct hops {
+	const uint8_t *first; /* the source's */
+	size_t len;	      /* back to the next */
+	unsigned n;
 };
 
-static inline bool may_be_event(const struct standing *s, enum metric m)
+static inline struct hops hops_of(const struct int_hops *stack)
 {
-	const struct object *o = s->place->object[m];
-
-	return s->present >> m & 1 && (!o || watch_out(&o->watch, s->v[m]));
+	return (struct hops){int_hop(stack, stack->n - 1U), stack->len,
+			     stack->n};
 }
 
-static __attribute__((noinline)) void look_closer(const struct standing *s,
-						  bool latency)
+/* Whether all hops are where they were, and say so: nothing is written but what
+ * they tell. */
+VECTOR static bool read_hops(const struct telemetry *t,
+			     const struct flow_hop *h, struct hops hops,
+			     const struct picks *p, struct told *told)
 {
-	if (latency)
-		value_latency(s->t, s->ts_ns, s->f, s->h,
-			      s->v[METRIC_HOP_LATENCY]);
-	for (unsigned m = 1; m < METRIC_OF_HOP; m++)
-		if (may_be_event(s, (enum metric)m))
-			value_object(s->t, s->ts_ns, s->h->place,
-				     (enum metric)m, s->v[m]);
-}
+	const struct place *places = t->objects.place;
+	const struct lanes lanes = lanes_of(&t->lanes, p);
+	__m256i absent = lane(p->absent), differ = _mm256_setzero_si256();
+	__m512i most = _mm512_setzero_si512();
 
-static inline void told(const struct standing *s, enum metric m)
-{
-	struct object *o = s->place->object[m];
+	for (unsigned i = 0; i < hops.n; i++, hops.first -= hops.len) {
+		__m512i b = hop_bytes(p, hops.first);
+		__m256i ids = _mm512_castsi512_si256(picked(&p->ids, b));
+		__m256i values = _mm512_castsi512_si256(picked(&p->metrics, b));
+		__m256i was = lane((const void *)&places[h[i].place]);
 
-	if (!(s->present >> m & 1))
-		return;
-	if (o) {
-		o->latest = s->v[m];
-		o->last_ns = s->ts_ns;
+		ids = _mm256_or_si256(ids, absent);
+		differ = _mm256_or_si256(differ, _mm256_xor_si256(ids, was));
+		most = _mm512_max_epu32(most, b);
+		_mm256_store_si256((void *)told[i].v, values);
+		_mm256_store_si256((void *)told[i].bin,
+				   bins_of(&lanes, values));
 	}
-	s->place->node->dist[m]->count[s->bin[m]]++;
+	return !_mm512_mask_cmpeq_epi32_mask(p->words, most,
+					     _mm512_set1_epi32(-1)) &&
+	       _mm256_testz_si256(differ, differ);
 }
 
-/* First all is looked at, then all is written: that is faster. */
-static inline void take_hop(const struct standing *s, const struct watch *was)
+/* Latest values, counts and sums of the hops, a line each. */
+VECTOR static void add_up(const struct picks *p, struct hops hops,
+			  struct flow_hop *h)
 {
-	bool latency = s->present & 1U << METRIC_HOP_LATENCY;
-	bool out = latency && watch_out(was, s->v[METRIC_HOP_LATENCY]);
+	const __m512i from = _mm512_load_si512(p->hop.from);
+	const __m512i ones = _mm512_load_si512(p->ones);
+	const __m512i keep = _mm512_load_si512(p->keep);
+	const __mmask64 bytes = p->bytes, set = p->hop.set;
 
-	if (out || may_be_event(s, METRIC_QUEUE_OCCUPANCY) ||
-	    may_be_event(s, METRIC_LINK_UTILIZATION) ||
-	    may_be_event(s, METRIC_QUEUE_CONGESTION) ||
-	    may_be_event(s, METRIC_BUFFER_OCCUPANCY))
-		look_closer(s, out);
-	told(s, METRIC_QUEUE_OCCUPANCY);
-	told(s, METRIC_LINK_UTILIZATION);
-	told(s, METRIC_QUEUE_CONGESTION);
-	told(s, METRIC_BUFFER_OCCUPANCY);
-	if (latency)
-		s->place->node->dist[METRIC_HOP_LATENCY]
-			->count[s->bin[METRIC_HOP_LATENCY]]++;
+	for (unsigned i = 0; i < hops.n; i++, hops.first -= hops.len) {
+		__m512i b = _mm512_maskz_loadu_epi8(bytes, hops.first);
+		__m512i was = _mm512_and_si512(_mm512_loadu_si512(&h[i]), keep);
+
+		b = _mm512_maskz_permutexvar_epi8(set, from, b);
+		was = _mm512_add_epi64(was, ones);
+		_mm512_storeu_si512(&h[i], _mm512_add_epi64(was, b));
+	}
 }
 
-VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
-			const struct int_view *view, const struct picks *p,
-			uint64_t *latency)
+/* The same of what is kept besides. */
+VECTOR static void add_up_wide(const struct picks *p, struct hops hops,
+			       struct flow_wide *wide)
 {
-	const struct int_hops *stack = &view->stack;
-	const uint8_t *hop = stack->data + (size_t)stack->n * stack->len;
+	const __m256i ones = _mm256_load_si256((const void *)p->ones_wide);
+	const __m256i keep = _mm256_load_si256((const void *)p->keep_wide);
+
+	for (unsigned i = 0; i < hops.n; i++, hops.first -= hops.len) {
+		__m512i b = picked(&p->wide, hop_bytes(p, hops.first));
+		__m256i was = _mm256_loadu_si256((const void *)&wide[i]);
+
+		was = _mm256_add_epi64(_mm256_and_si256(was, keep), ones);
+		_mm256_storeu_si256(
+			(void *)&wide[i],
+			_mm256_add_epi64(was, _mm512_castsi512_si256(b)));
+	}
+}
+
+static inline void count(const struct node *n, const struct told *told,
+			 enum metric m)
+{
+	n->dist[m]->count[told->bin[m]]++;
+}
+
+/* A hop that is being taken, as arguments. */
+struct standing {
+	struct telemetry *t;
+	uint64_t ts_ns;
+	const struct told *told;
+	uint32_t place;
+	unsigned present; /* bits: metrics */
+};
+
+static inline __attribute__((always_inline)) void
+take_latency(struct standing s, struct flow_entry *f, struct flow_hop *h)
+{
+	const enum metric m = METRIC_HOP_LATENCY;
+
+	if (!(s.present & 1U << m))
+		return;
+	if (watch_out(&h->watch, s.told->v[m]))
+		value_latency(s.t, s.ts_ns, f, h, s.told->v[m]);
+	count(s.t->objects.place[s.place].node, s.told, m);
+}
+
+/* Of a queue, a link or a buffer. */
+static inline __attribute__((always_inline)) void take_metric(struct standing s,
+							      enum metric m)
+{
+	const struct place *p = &s.t->objects.place[s.place];
+	struct object *o = p->object[m];
+	uint32_t v = s.told->v[m];
+
+	if (!(s.present & 1U << m))
+		return;
+	if (!o || watch_out(&o->watch, v))
+		o = value_object(s.t, s.ts_ns, s.place, m, v);
+	if (o) {
+		o->latest = v;
+		o->last_ns = s.ts_ns;
+	}
+	count(p->node, s.told, m);
+}
+
+/* All that the hops told; returns the sum of their latencies. present is best a
+ * constant: of metrics that are not there nothing is left then. */
+static inline __attribute__((always_inline)) uint64_t
+take_hops(struct telemetry *t, struct flow_entry *f, uint64_t ts_ns,
+	  const struct told *told, unsigned n, unsigned present)
+{
 	struct flow_hop *h = flow_hops(f);
-	struct flow_wide *wide = t->flows.o.wide
-					 ? (struct flow_wide *)(h +
-								t->flows.o.hops)
-					 : NULL;
-	struct standing s = {
-		.t = t, .f = f, .ts_ns = view->ts_ns, .present = p->present};
 	uint64_t sum = 0;
 
-	if (!is_steady(t, f, stack, p))
-		return false;
-	for (; hop > stack->data; h++) {
-		__m512i b = hop_bytes(p, hop -= stack->len);
-		__m256i values = _mm512_castsi512_si256(picked(&p->metrics, b));
-		struct watch was = h->watch;
+	for (; n; n--, h++, told++) {
+		const struct standing s = {t, ts_ns, told, h->place, present};
 
-		s.h = h;
-		s.place = &t->objects.place[h->place];
-		add_up(p, b, h, wide);
-		wide += wide != NULL;
-		_mm256_store_si256((void *)s.v, values);
-		_mm256_store_si256((void *)s.bin,
-				   bins_of(&t->lanes, values, p->present));
-		sum += s.v[METRIC_HOP_LATENCY]; /* 0 if absent */
-		take_hop(&s, &was);
+		take_latency(s, f, h);
+		take_metric(s, METRIC_QUEUE_OCCUPANCY);
+		take_metric(s, METRIC_LINK_UTILIZATION);
+		take_metric(s, METRIC_QUEUE_CONGESTION);
+		take_metric(s, METRIC_BUFFER_OCCUPANCY);
+		sum += told->v[METRIC_HOP_LATENCY]; /* 0 if absent */
 	}
-	*latency = sum;
-	t->ledger.values += (uint64_t)stack->n * p->metrics_n;
+	return sum;
+}
+
+enum {
+	USUAL = 1 << METRIC_HOP_LATENCY | 1 << METRIC_QUEUE_OCCUPANCY |
+		1 << METRIC_LINK_UTILIZATION,
+};
+
+VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
+			const struct int_view *v, const struct picks *p,
+			uint64_t *latency)
+{
+	const struct hops hops = hops_of(&v->stack);
+	struct told told[HOPS_MAX];
+
+	if (hops.n != f->hops || hops.n > t->flows.o.hops ||
+	    hops.n > HOPS_MAX || f->kept < hops.n || !p->usable ||
+	    v->stack.at || !read_hops(t, flow_hops(f), hops, p, told))
+		return false;
+	if (p->present == USUAL)
+		*latency = take_hops(t, f, v->ts_ns, told, hops.n, USUAL);
+	else
+		*latency = take_hops(t, f, v->ts_ns, told, hops.n, p->present);
+	if (p->hop.set)
+		add_up(p, hops, flow_hops(f));
+	if (p->wide.set && t->flows.o.wide)
+		add_up_wide(p, hops, flow_wide(&t->flows, f, 0));
+	t->ledger.values += (uint64_t)hops.n * p->metrics_n;
 	return true;
 }
 
