@@ -41,8 +41,8 @@ struct place {
 	uint32_t id[FIELD_IDS];
 	uint32_t zero[6 - FIELD_IDS];
 	struct node *node;
-	/* By metric; NULL until something is reported. That of hop latency is
-	 * not used: each flow has its own. */
+	/* By metric; never NULL: `nothing` until something is reported. That
+	 * of hop latency is not used: each flow has its own. */
 	struct object *object[METRIC_OF_HOP];
 } __attribute__((aligned(64)));
 
@@ -68,7 +68,9 @@ struct objects {
 	uint32_t *node_slot, *place_slot, *object_slot; /* hash tables */
 	uint32_t node_mask, place_mask, object_mask;
 	struct objects_counters counters;
-	struct node nobody; /* what place 0 leads to */
+	struct node nobody;    /* what place 0 leads to */
+	struct object nothing; /* what nothing is known of, nor kept: any value
+				  is outside of its watch's range */
 };
 
 /* A node is new: thresholds and distributions are to be set. */
@@ -83,7 +85,7 @@ uint32_t place_of(struct objects *os, uint64_t node,
 		  const uint32_t id[FIELD_IDS], node_begin *begin, void *ctx);
 
 /* That of which a place tells a metric of queue, link or buffer; its watch is
- * new where it is. NULL: no room. */
+ * new where it is; `nothing` if there is no room. */
 struct object *object_of(struct objects *os, struct place *p, enum metric m);
 
 #endif

@@ -224,6 +224,7 @@ static void take_chunk(struct telemetry *t, const struct int_view *v, size_t n)
 	uint64_t hash[CHUNK];
 
 	for (size_t i = 0; i < n; i++) {
+		hash[i] = 0;
 		if (!v[i].key_len)
 			continue;
 		hash[i] = flows_hash(v[i].key, v[i].key_len);
@@ -232,10 +233,13 @@ static void take_chunk(struct telemetry *t, const struct int_view *v, size_t n)
 	for (size_t i = 0; i < n && i < AHEAD; i++)
 		want(t, &v[i], hash[i]);
 	for (size_t i = 0; i < n; i++) {
-		if (i + AHEAD < n)
-			want(t, &v[i + AHEAD], hash[i + AHEAD]);
+		size_t next = i + AHEAD;
+
+		/* Packets of a flow often come in a train. */
+		if (next < n && hash[next] != hash[next - 1])
+			want(t, &v[next], hash[next]);
 		go_to(t, v[i].ts_ns);
-		take_view(t, &v[i], v[i].key_len ? hash[i] : 0);
+		take_view(t, &v[i], hash[i]);
 		if (t->widen_due)
 			events_widen(t, v[i].ts_ns);
 	}

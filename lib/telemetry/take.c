@@ -79,12 +79,10 @@ static void take_metric(struct taking *c, const struct fields *fs,
 		return;
 	}
 	v = value_of(c->t, number);
-	if (!o || watch_out(&o->watch, v))
-		o = value_object(c->t, c->v->ts_ns, s->hop->place, m, v);
-	if (o) {
-		o->latest = v;
-		o->last_ns = c->v->ts_ns;
-	}
+	if (watch_out(&o->watch, v))
+		o = value_object(c->t, c->v->ts_ns, s->place, m, v);
+	o->latest = v;
+	o->last_ns = c->v->ts_ns;
 	meter_add(meter, v);
 	dist_add(s->place->node->dist[m], v);
 	c->t->ledger.values++;
@@ -162,15 +160,16 @@ static inline void end_to_end(struct telemetry *t, uint64_t ts_ns,
 	meter_add(&f->latency, v);
 	if (f->path)
 		dist_add(t->paths.path[f->path].dist, v);
-	t->ledger.values++;
 }
 
 static void take_end_to_end(struct taking *c)
 {
 	uint64_t ns = c->latency.sum;
 
-	if (c->latency.n == c->hops.n || view_end_to_end(c->t, &c->hops, &ns))
+	if (c->latency.n == c->hops.n || view_end_to_end(c->t, &c->hops, &ns)) {
 		end_to_end(c->t, c->v->ts_ns, c->f, ns);
+		c->t->ledger.values++;
+	}
 }
 
 /* Counts stay below 2^32: means forget by half each 2^31 packets. */
@@ -304,17 +303,21 @@ static inline bool take_next(struct telemetry *t, const struct int_view *v,
 			     struct flow_entry *f)
 {
 	const struct made *m = t->latest;
+	unsigned values;
 	uint64_t latency;
 
 	if (!t->vector || !v->stack.n || !v->stack.plan || v->own.n ||
 	    v->flags & PARTIAL || !fields_are(&m->fields, v->stack.plan) ||
 	    !vector_take(t, f, v, &m->picks, &latency))
 		return false;
+	values = v->stack.n * m->picks.metrics_n + 1u; /* and the path */
+	if (m->fields.metric[METRIC_HOP_LATENCY].width) {
+		end_to_end(t, v->ts_ns, f, latency);
+		values++;
+	}
 	t->ledger.used++;
 	t->ledger.hops += v->stack.n;
-	t->ledger.values++; /* the path */
-	if (m->fields.metric[METRIC_HOP_LATENCY].width)
-		end_to_end(t, v->ts_ns, f, latency);
+	t->ledger.values += values;
 	return true;
 }
 

@@ -173,72 +173,88 @@ static inline void count(const struct node *n, const struct told *told,
 	n->dist[m]->count[told->bin[m]]++;
 }
 
-/* A hop that is being taken, as arguments. */
+/* A hop that is being taken. */
 struct standing {
 	struct telemetry *t;
-	uint64_t ts_ns;
+	struct place *place;
+	const struct node *node;
 	const struct told *told;
-	uint32_t place;
-	unsigned present; /* bits: metrics */
+	uint64_t ts_ns;
 };
 
-static inline __attribute__((always_inline)) void
-take_latency(struct standing s, struct flow_entry *f, struct flow_hop *h)
+/* Of a queue, a link or a buffer. */
+static inline void take_metric(struct standing s, enum metric m)
+{
+	struct object *o = s.place->object[m];
+	uint32_t v = s.told->v[m];
+
+	if (watch_out(&o->watch, v))
+		o = value_object(s.t, s.ts_ns, s.place, m, v);
+	o->latest = v;
+	o->last_ns = s.ts_ns;
+	count(s.node, s.told, m);
+}
+
+static inline void take_latency(struct standing s, struct flow_entry *f,
+				struct flow_hop *h)
 {
 	const enum metric m = METRIC_HOP_LATENCY;
 
-	if (!(s.present & 1U << m))
-		return;
 	if (watch_out(&h->watch, s.told->v[m]))
 		value_latency(s.t, s.ts_ns, f, h, s.told->v[m]);
-	count(s.t->objects.place[s.place].node, s.told, m);
+	count(s.node, s.told, m);
 }
 
-/* Of a queue, a link or a buffer. */
-static inline __attribute__((always_inline)) void take_metric(struct standing s,
-							      enum metric m)
-{
-	const struct place *p = &s.t->objects.place[s.place];
-	struct object *o = p->object[m];
-	uint32_t v = s.told->v[m];
-
-	if (!(s.present & 1U << m))
-		return;
-	if (!o || watch_out(&o->watch, v))
-		o = value_object(s.t, s.ts_ns, s.place, m, v);
-	if (o) {
-		o->latest = v;
-		o->last_ns = s.ts_ns;
-	}
-	count(p->node, s.told, m);
-}
-
-/* All that the hops told; returns the sum of their latencies. present is best a
- * constant: of metrics that are not there nothing is left then. */
+/* What the hops told; present: of these metrics. Returns the sum of latencies.
+ */
 static inline __attribute__((always_inline)) uint64_t
-take_hops(struct telemetry *t, struct flow_entry *f, uint64_t ts_ns,
-	  const struct told *told, unsigned n, unsigned present)
+take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
+	  const struct told *told, unsigned present)
 {
-	struct flow_hop *h = flow_hops(f);
+	struct flow_hop *h = flow_hops(f), *end = h + v->stack.n;
+	struct standing s = {.t = t, .ts_ns = v->ts_ns};
 	uint64_t sum = 0;
 
-	for (; n; n--, h++, told++) {
-		const struct standing s = {t, ts_ns, told, h->place, present};
-
-		take_latency(s, f, h);
-		take_metric(s, METRIC_QUEUE_OCCUPANCY);
-		take_metric(s, METRIC_LINK_UTILIZATION);
-		take_metric(s, METRIC_QUEUE_CONGESTION);
-		take_metric(s, METRIC_BUFFER_OCCUPANCY);
+	for (; h < end; h++, told++) {
+		s.place = &t->objects.place[h->place];
+		s.node = s.place->node;
+		s.told = told;
+		if (present & 1 << METRIC_HOP_LATENCY)
+			take_latency(s, f, h);
+		if (present & 1 << METRIC_QUEUE_OCCUPANCY)
+			take_metric(s, METRIC_QUEUE_OCCUPANCY);
+		if (present & 1 << METRIC_LINK_UTILIZATION)
+			take_metric(s, METRIC_LINK_UTILIZATION);
+		if (present & 1 << METRIC_QUEUE_CONGESTION)
+			take_metric(s, METRIC_QUEUE_CONGESTION);
+		if (present & 1 << METRIC_BUFFER_OCCUPANCY)
+			take_metric(s, METRIC_BUFFER_OCCUPANCY);
 		sum += told->v[METRIC_HOP_LATENCY]; /* 0 if absent */
 	}
 	return sum;
 }
 
+/* Latency, queue and link, which is what INT 1.0 and 2.x have in common: the
+ * loop has nothing of the other metrics. */
 enum {
 	USUAL = 1 << METRIC_HOP_LATENCY | 1 << METRIC_QUEUE_OCCUPANCY |
 		1 << METRIC_LINK_UTILIZATION,
 };
+
+static __attribute__((noinline)) uint64_t take_usual(struct telemetry *t,
+						     struct flow_entry *f,
+						     const struct int_view *v,
+						     const struct told *told)
+{
+	return take_hops(t, f, v, told, USUAL);
+}
+
+static __attribute__((noinline)) uint64_t
+take_any(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
+	 const struct told *told, unsigned present)
+{
+	return take_hops(t, f, v, told, present);
+}
 
 VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 			const struct int_view *v, const struct picks *p,
@@ -251,15 +267,12 @@ VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 	    hops.n > HOPS_MAX || f->kept < hops.n || !p->usable ||
 	    v->stack.at || !read_hops(t, flow_hops(f), hops, p, told))
 		return false;
-	if (p->present == USUAL)
-		*latency = take_hops(t, f, v->ts_ns, told, hops.n, USUAL);
-	else
-		*latency = take_hops(t, f, v->ts_ns, told, hops.n, p->present);
+	*latency = p->present == USUAL ? take_usual(t, f, v, told)
+				       : take_any(t, f, v, told, p->present);
 	if (p->hop.set)
 		add_up(p, hops, flow_hops(f));
 	if (p->wide.set && t->flows.o.wide)
 		add_up_wide(p, hops, flow_wide(&t->flows, f, 0));
-	t->ledger.values += (uint64_t)hops.n * p->metrics_n;
 	return true;
 }
 

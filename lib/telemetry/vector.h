@@ -21,7 +21,8 @@ void vector_lanes_of(struct vector_lanes *l,
 /*
  * A view without metadata of its reporter, by the picks of its stack's plan: if
  * all hops are where they were it is taken, and the sum of the hops' latencies,
- * if the plan has them, is *latency. False: nothing was done.
+ * if the plan has them, is *latency; to count the values is left to the caller.
+ * False: nothing was done.
  */
 bool vector_take(struct telemetry *t, struct flow_entry *f,
 		 const struct int_view *v, const struct picks *p,
