@@ -119,22 +119,37 @@ static struct int_view *room(struct intake *in, int *rc)
 	return &in->view[in->n < VIEWS ? in->n : VIEWS - 1];
 }
 
+/* One of a datagram's reports has been read into a view. */
+static inline void took(struct intake *in, struct int_view *v,
+			enum treport_reason why, const struct pkt *p,
+			bool first)
+{
+	struct intake_report_ledger *c = &in->report_ctr;
+
+	c->reports++;
+	if (why != TREPORT_OK) {
+		(*report_reason(c, why))++;
+		return;
+	}
+	c->taken++;
+	v->ts_ns = p->ts_ns;
+	v->from.numbered = first && v->from.has_node;
+	in->n += in->n < VIEWS;
+}
+
 /* A datagram of reports. */
 static int take_reports(struct intake *in, const struct pkt *p,
 			const struct net_udp *u)
 {
-	struct intake_report_ledger *c = &in->report_ctr;
 	struct treport_reader r;
 	struct treport report;
 	enum treport_reason why;
 	bool first = true;
 	int rc = 0;
 
-	in->ctr.reports++;
 	why = treport_begin(&r, &in->reports, u->payload, u->len);
 	if (why != TREPORT_OK) {
-		c->reports++;
-		(*report_reason(c, why))++;
+		took(in, NULL, why, p, false);
 		return 0;
 	}
 	while (!rc) {
@@ -143,17 +158,24 @@ static int take_reports(struct intake *in, const struct pkt *p,
 		why = treport_next(&r, &report, v);
 		if (why == TREPORT_END)
 			break;
-		c->reports++;
-		if (why != TREPORT_OK) {
-			(*report_reason(c, why))++;
-			continue;
-		}
-		c->taken++;
-		v->ts_ns = p->ts_ns;
-		v->from.numbered = first && v->from.has_node;
-		first = false;
-		in->n += in->n < VIEWS;
+		took(in, v, why, p, first);
+		first = first && why != TREPORT_OK;
 	}
+	return rc;
+}
+
+static inline int take_datagram(struct intake *in, const struct pkt *p,
+				const struct net_udp *u)
+{
+	struct int_view *v;
+	int rc = 0;
+
+	in->ctr.reports++;
+	if (!treport_is_single(&in->reports, u->payload, u->len))
+		return take_reports(in, p, u);
+	v = room(in, &rc);
+	took(in, v, treport_read_single(v, &in->reports, u->payload, u->len), p,
+	     true);
 	return rc;
 }
 
@@ -325,7 +347,7 @@ int intake_take(struct intake *in, const struct pkt *pkts, size_t n)
 			want(&pkts[i + AHEAD]);
 		in->ctr.frames++;
 		rc = is_report(in, &pkts[i], &u)
-			     ? take_reports(in, &pkts[i], &u)
+			     ? take_datagram(in, &pkts[i], &u)
 			     : take_packet(in, &pkts[i]);
 	}
 	return rc ? rc : hand_out(in);

@@ -118,7 +118,14 @@ static void clear(struct int_view *v)
 	v->source_len = 0;
 }
 
-static uint16_t ether_type(uint8_t inner)
+/* The packet that a report is about. */
+struct packet {
+	const uint8_t *p; /* NULL: none */
+	size_t len;
+	unsigned type; /* enum treport_inner */
+};
+
+static uint16_t ether_type(unsigned inner)
 {
 	return inner == TREPORT_ETHERNET ? NET_ETHERTYPE_ETH
 	       : inner == TREPORT_IP4	 ? NET_ETHERTYPE_IP4
@@ -130,23 +137,22 @@ static uint16_t ether_type(uint8_t inner)
  * flow. Of a packet that is itself a report there is nothing to learn that that
  * one does not tell, and if it was made of another one's, no end.
  */
-static enum treport_reason look_into(struct treport *t,
-				     struct treport_decoder *d, uint8_t flags)
+static inline enum treport_reason
+look_into(struct int_view *v, enum int_result *result,
+	  struct treport_decoder *d, const struct packet *in, uint8_t flags)
 {
 	uint16_t own = d->profile->report_port;
-	struct int_view *v = t->view;
 
-	t->packet = INT_NONE;
-	if (t->inner && flags & INT_TRACKED)
-		t->packet = (uint8_t)int_read(v, &d->packets,
-					      ether_type(t->inner_type),
-					      t->inner, t->inner_len);
-	if (t->packet != INT_OK) {
+	*result = INT_NONE;
+	if (in->p && flags & INT_TRACKED)
+		*result = int_read(v, &d->packets, ether_type(in->type), in->p,
+				   in->len);
+	if (*result != INT_OK) {
 		clear(v);
-		if (t->inner_type == TREPORT_ETHERNET)
-			int_view_frame(v, t->inner, t->inner_len);
-		else if (t->inner)
-			int_view_ip(v, t->inner, t->inner_len);
+		if (in->type == TREPORT_ETHERNET)
+			int_view_frame(v, in->p, in->len);
+		else if (in->p)
+			int_view_ip(v, in->p, in->len);
 	}
 	v->flags |= flags;
 	return own && int_view_to_udp(v, own) ? TREPORT_OWN : TREPORT_OK;
@@ -158,6 +164,18 @@ static void set_inner(struct treport *t, unsigned type, const uint8_t *data,
 	t->inner_type = (uint8_t)type;
 	t->inner = data;
 	t->inner_len = (uint32_t)len;
+}
+
+/* The same of a report's packet, as it says. */
+static enum treport_reason look_inside(struct treport *t,
+				       struct treport_decoder *d, uint8_t flags)
+{
+	const struct packet in = {t->inner, t->inner_len, t->inner_type};
+	enum int_result result;
+	enum treport_reason why = look_into(t->view, &result, d, &in, flags);
+
+	t->packet = (uint8_t)result;
+	return why;
 }
 
 static enum treport_reason next05(struct treport_reader *r, struct treport *t)
@@ -182,7 +200,7 @@ static enum treport_reason next05(struct treport_reader *r, struct treport *t)
 	if (left < len)
 		return TREPORT_TRUNCATED;
 	set_inner(t, TREPORT_ETHERNET, p + len, left - len);
-	why = look_into(t, r->d, flags_of(first >> 21));
+	why = look_inside(t, r->d, flags_of(first >> 21));
 	v->from = (struct int_from){
 		.report = true,
 		.hw_id = first & TREPORT_HW_ID_MASK,
@@ -211,31 +229,31 @@ static size_t length1(const struct treport_decoder *d, uint32_t first,
 	return words * 4 < least ? 0 : words * 4;
 }
 
-static enum treport_reason next1(struct treport_reader *r, struct treport *t)
+/* A report 1.0 of len bytes. */
+static inline enum treport_reason
+read1(struct int_view *v, enum int_result *result, struct packet *in,
+      struct treport_decoder *d, const uint8_t *p, size_t left)
 {
 	const struct int_plan *plan;
-	struct int_view *v = t->view;
-	const uint8_t *p = r->p;
-	size_t left = (size_t)(r->end - p), len;
 	enum treport_reason why;
 	uint32_t first;
-	unsigned type;
+	size_t len;
 
-	r->p = r->end;
 	if (left < TREPORT_V1_LEN)
 		return TREPORT_TRUNCATED;
 	first = be32_load(p);
-	type = first >> 21 & 7;
-	if (type > TREPORT_IP6 - TREPORT_ETHERNET)
+	in->type = TREPORT_ETHERNET + (first >> 21 & 7);
+	if (in->type > TREPORT_IP6)
 		return TREPORT_TYPE;
-	plan = int_plans_get(&r->d->plans1, first >> 15 & 0x3f);
-	len = length1(r->d, first, plan);
+	plan = int_plans_get(&d->plans1, first >> 15 & 0x3f);
+	len = length1(d, first, plan);
 	if (!len)
 		return TREPORT_LENGTH;
 	if (left < len)
 		return TREPORT_TRUNCATED;
-	set_inner(t, TREPORT_ETHERNET + type, p + len, left - len);
-	why = look_into(t, r->d, flags_of(first >> 6));
+	in->p = p + len;
+	in->len = left - len;
+	why = look_into(v, result, d, in, flags_of(first >> 6));
 	v->from = (struct int_from){
 		.report = true,
 		.version = 1,
@@ -250,6 +268,36 @@ static enum treport_reason next1(struct treport_reader *r, struct treport *t)
 	if (len > TREPORT_V1_LEN)
 		own_metadata(v, plan, p + TREPORT_V1_LEN, len - TREPORT_V1_LEN);
 	return why;
+}
+
+static enum treport_reason next1(struct treport_reader *r, struct treport *t)
+{
+	enum int_result result = INT_NONE;
+	struct packet in = {0};
+	enum treport_reason why = read1(t->view, &result, &in, r->d, r->p,
+					(size_t)(r->end - r->p));
+
+	r->p = r->end;
+	if (in.p)
+		set_inner(t, in.type, in.p, in.len);
+	t->packet = (uint8_t)result;
+	return why;
+}
+
+bool treport_is_single(const struct treport_decoder *d, const uint8_t *payload,
+		       size_t len)
+{
+	return len && payload[0] >> 4 == 1 && d->profile->version != INT_V0_5;
+}
+
+enum treport_reason treport_read_single(struct int_view *view,
+					struct treport_decoder *d,
+					const uint8_t *payload, size_t len)
+{
+	enum int_result result;
+	struct packet in;
+
+	return read1(view, &result, &in, d, payload, len);
 }
 
 /* One TLV; the first packet and the first domain's data are the report's. */
@@ -365,9 +413,9 @@ static enum treport_reason next2(struct treport_reader *r, struct treport *t)
 	}
 	if ((why = contents(t, first >> 24 & 15, &c)))
 		return why;
-	why = look_into(t, r->d,
-			(uint8_t)(flags_of(first >> 5) |
-				  (first & 0x10 ? INT_INTERMEDIATE : 0)));
+	why = look_inside(t, r->d,
+			  (uint8_t)(flags_of(first >> 5) |
+				    (first & 0x10 ? INT_INTERMEDIATE : 0)));
 	t->view->from = r->from;
 	if (main)
 		int_contents(t, plan, main, words);

@@ -29,12 +29,6 @@ bool vector_can(const struct dist_shape shape[METRIC_NUMBERS])
 	       __builtin_cpu_supports("bmi2");
 }
 
-VECTOR static inline __m512i hop_bytes(const struct picks *p,
-				       const uint8_t *hop)
-{
-	return _mm512_maskz_loadu_epi8(p->bytes, hop);
-}
-
 VECTOR static inline __m512i picked(const struct pick *p, __m512i hop)
 {
 	return _mm512_maskz_permutexvar_epi8(p->set, _mm512_load_si512(p->from),
@@ -87,33 +81,23 @@ VECTOR static inline __m256i bins_of(const struct lanes *l, __m256i v)
 	return bin;
 }
 
-/* Hops in the order of the path. Not as the view has them, so that nothing is
- * read again after each store. */
-struct hops {
-	const uint8_t *first; /* the source's */
-	size_t len;	      /* back to the next */
-	unsigned n;
-};
-
-static inline struct hops hops_of(const struct int_hops *stack)
-{
-	return (struct hops){int_hop(stack, stack->n - 1U), stack->len,
-			     stack->n};
-}
-
-/* Whether all hops are where they were, and say so: nothing is written but what
- * they tell. */
+/* Whether all hops, the source's first, are where they were, and say so:
+ * nothing is written but what they tell. */
 VECTOR static bool read_hops(const struct telemetry *t,
-			     const struct flow_hop *h, struct hops hops,
+			     const struct flow_hop *h,
+			     const struct int_hops *stack,
 			     const struct picks *p, struct told *told)
 {
 	const struct place *places = t->objects.place;
+	const unsigned n = stack->n; /* before anything is written */
+	const size_t len = stack->len;
+	const uint8_t *hop = stack->data + (n - 1) * len;
 	const struct lanes lanes = lanes_of(&t->lanes, p);
 	__m256i absent = lane(p->absent), differ = _mm256_setzero_si256();
 	__m512i most = _mm512_setzero_si512();
 
-	for (unsigned i = 0; i < hops.n; i++, hops.first -= hops.len) {
-		__m512i b = hop_bytes(p, hops.first);
+	for (unsigned i = 0; i < n; i++, hop -= len) {
+		__m512i b = _mm512_maskz_loadu_epi8(p->bytes, hop);
 		__m256i ids = _mm512_castsi512_si256(picked(&p->ids, b));
 		__m256i values = _mm512_castsi512_si256(picked(&p->metrics, b));
 		__m256i was = lane((const void *)&places[h[i].place]);
@@ -131,39 +115,39 @@ VECTOR static bool read_hops(const struct telemetry *t,
 }
 
 /* Latest values, counts and sums of the hops, a line each. */
-VECTOR static void add_up(const struct picks *p, struct hops hops,
-			  struct flow_hop *h)
+VECTOR static void add_up(const struct pick_meters *p, const struct told *told,
+			  struct flow_hop *h, unsigned n)
 {
-	const __m512i from = _mm512_load_si512(p->hop.from);
-	const __m512i ones = _mm512_load_si512(p->ones);
-	const __m512i keep = _mm512_load_si512(p->keep);
-	const __mmask64 bytes = p->bytes, set = p->hop.set;
+	const __m512i from = _mm512_load_si512(p->from);
+	const __m512i ones = _mm512_maskz_set1_epi32(p->ones, 1);
+	const __mmask16 set = p->set, keep = p->keep;
 
-	for (unsigned i = 0; i < hops.n; i++, hops.first -= hops.len) {
-		__m512i b = _mm512_maskz_loadu_epi8(bytes, hops.first);
-		__m512i was = _mm512_and_si512(_mm512_loadu_si512(&h[i]), keep);
+	for (unsigned i = 0; i < n; i++) {
+		__m512i v = _mm512_castsi256_si512(lane(told[i].v));
+		__m512i was = _mm512_maskz_loadu_epi32(keep, &h[i]);
 
-		b = _mm512_maskz_permutexvar_epi8(set, from, b);
+		v = _mm512_maskz_permutexvar_epi32(set, from, v);
 		was = _mm512_add_epi64(was, ones);
-		_mm512_storeu_si512(&h[i], _mm512_add_epi64(was, b));
+		_mm512_storeu_si512(&h[i], _mm512_add_epi64(was, v));
 	}
 }
 
-/* The same of what is kept besides. */
-VECTOR static void add_up_wide(const struct picks *p, struct hops hops,
-			       struct flow_wide *wide)
+/* The same of what is kept besides, half a line. */
+VECTOR static void add_up_wide(const struct pick_meters *p,
+			       const struct told *told, struct flow_wide *wide,
+			       unsigned n)
 {
-	const __m256i ones = _mm256_load_si256((const void *)p->ones_wide);
-	const __m256i keep = _mm256_load_si256((const void *)p->keep_wide);
+	const __m256i from = lane(p->from);
+	const __m256i ones = _mm256_maskz_set1_epi32((__mmask8)p->ones, 1);
+	const __mmask8 set = (__mmask8)p->set, keep = (__mmask8)p->keep;
 
-	for (unsigned i = 0; i < hops.n; i++, hops.first -= hops.len) {
-		__m512i b = picked(&p->wide, hop_bytes(p, hops.first));
-		__m256i was = _mm256_loadu_si256((const void *)&wide[i]);
+	for (unsigned i = 0; i < n; i++) {
+		__m256i v = lane(told[i].v);
+		__m256i was = _mm256_maskz_loadu_epi32(keep, &wide[i]);
 
-		was = _mm256_add_epi64(_mm256_and_si256(was, keep), ones);
-		_mm256_storeu_si256(
-			(void *)&wide[i],
-			_mm256_add_epi64(was, _mm512_castsi512_si256(b)));
+		v = _mm256_maskz_permutexvar_epi32(set, from, v);
+		was = _mm256_add_epi64(was, ones);
+		_mm256_storeu_si256((void *)&wide[i], _mm256_add_epi64(was, v));
 	}
 }
 
@@ -260,19 +244,19 @@ VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 			const struct int_view *v, const struct picks *p,
 			uint64_t *latency)
 {
-	const struct hops hops = hops_of(&v->stack);
+	const unsigned n = v->stack.n;
 	struct told told[HOPS_MAX];
 
-	if (hops.n != f->hops || hops.n > t->flows.o.hops ||
-	    hops.n > HOPS_MAX || f->kept < hops.n || !p->usable ||
-	    v->stack.at || !read_hops(t, flow_hops(f), hops, p, told))
+	if (n != f->hops || n > t->flows.o.hops || n > HOPS_MAX ||
+	    f->kept < n || !p->usable || v->stack.at ||
+	    !read_hops(t, flow_hops(f), &v->stack, p, told))
 		return false;
 	*latency = p->present == USUAL ? take_usual(t, f, v, told)
 				       : take_any(t, f, v, told, p->present);
 	if (p->hop.set)
-		add_up(p, hops, flow_hops(f));
+		add_up(&p->hop, told, flow_hops(f), n);
 	if (p->wide.set && t->flows.o.wide)
-		add_up_wide(p, hops, flow_wide(&t->flows, f, 0));
+		add_up_wide(&p->wide, told, flow_wide(&t->flows, f, 0), n);
 	return true;
 }
 
