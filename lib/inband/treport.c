@@ -6,19 +6,6 @@
 #include "base/cur.h"
 #include "wire/be.h"
 
-const char *treport_reason_name(enum treport_reason r)
-{
-	static const char *const names[TREPORT_REASONS] = {
-		[TREPORT_TRUNCATED] = "truncated",
-		[TREPORT_VERSION] = "unknown_version",
-		[TREPORT_LENGTH] = "bad_length",
-		[TREPORT_TYPE] = "unknown_type",
-		[TREPORT_OWN] = "own_report",
-	};
-
-	return r < TREPORT_REASONS ? names[r] : NULL;
-}
-
 void treport_init(struct treport_decoder *d, const struct int_profile *profile)
 {
 	static const struct int_word drop[] = {
@@ -45,7 +32,7 @@ static enum treport_reason begin2(struct treport_reader *r)
 {
 	uint32_t first;
 
-	if (r->end - r->p < TREPORT_V2_GROUP_LEN + TREPORT_V2_LEN)
+	if (r->end - r->p < TREPORT_V2_GROUP_LEN)
 		return TREPORT_TRUNCATED;
 	first = be32_load(r->p);
 	r->from.hw_id = first >> 22 & TREPORT_HW_ID_MASK;
@@ -54,7 +41,7 @@ static enum treport_reason begin2(struct treport_reader *r)
 	r->from.has_node = true;
 	r->from.node = be32_load(r->p + TREPORT_V2_AT_NODE);
 	r->p += TREPORT_V2_GROUP_LEN;
-	return TREPORT_OK;
+	return r->end - r->p < TREPORT_V2_LEN ? TREPORT_TRUNCATED : TREPORT_OK;
 }
 
 enum treport_reason treport_begin(struct treport_reader *r,
@@ -122,7 +109,8 @@ static void clear(struct int_view *v)
 struct packet {
 	const uint8_t *p; /* NULL: none */
 	size_t len;
-	unsigned type; /* enum treport_inner */
+	unsigned type;		/* enum treport_inner */
+	enum int_result result; /* INT in it */
 };
 
 static uint16_t ether_type(unsigned inner)
@@ -137,17 +125,18 @@ static uint16_t ether_type(unsigned inner)
  * flow. Of a packet that is itself a report there is nothing to learn that that
  * one does not tell, and if it was made of another one's, no end.
  */
-static inline enum treport_reason
-look_into(struct int_view *v, enum int_result *result,
-	  struct treport_decoder *d, const struct packet *in, uint8_t flags)
+static inline enum treport_reason look_into(struct int_view *v,
+					    struct packet *in,
+					    struct treport_decoder *d,
+					    uint8_t flags)
 {
 	uint16_t own = d->profile->report_port;
 
-	*result = INT_NONE;
+	in->result = INT_NONE;
 	if (in->p && flags & INT_TRACKED)
-		*result = int_read(v, &d->packets, ether_type(in->type), in->p,
-				   in->len);
-	if (*result != INT_OK) {
+		in->result = int_read(v, &d->packets, ether_type(in->type),
+				      in->p, in->len);
+	if (in->result != INT_OK) {
 		clear(v);
 		if (in->type == TREPORT_ETHERNET)
 			int_view_frame(v, in->p, in->len);
@@ -158,6 +147,17 @@ look_into(struct int_view *v, enum int_result *result,
 	return own && int_view_to_udp(v, own) ? TREPORT_OWN : TREPORT_OK;
 }
 
+/* The packet is what the report has said it is. */
+static enum treport_reason look_inside(struct treport *t,
+				       struct treport_decoder *d, uint8_t flags)
+{
+	struct packet in = {t->inner, t->inner_len, t->inner_type, INT_NONE};
+	enum treport_reason why = look_into(t->view, &in, d, flags);
+
+	t->packet = (uint8_t)in.result;
+	return why;
+}
+
 static void set_inner(struct treport *t, unsigned type, const uint8_t *data,
 		      size_t len)
 {
@@ -166,23 +166,28 @@ static void set_inner(struct treport *t, unsigned type, const uint8_t *data,
 	t->inner_len = (uint32_t)len;
 }
 
-/* The same of a report's packet, as it says. */
-static enum treport_reason look_inside(struct treport *t,
-				       struct treport_decoder *d, uint8_t flags)
+/* What of a header of 0.5 says who sent it; its node is in the next one. */
+static struct int_from from05(const uint8_t *p, size_t left, unsigned next)
 {
-	const struct packet in = {t->inner, t->inner_len, t->inner_type};
-	enum int_result result;
-	enum treport_reason why = look_into(t->view, &result, d, &in, flags);
+	bool has_node = next != TREPORT_PLAIN && next <= TREPORT_LOCAL &&
+			left >= TREPORT_V05_LEN + sizeof(uint32_t);
 
-	t->packet = (uint8_t)result;
-	return why;
+	return (struct int_from){
+		.report = true,
+		.hw_id = be32_load(p) & TREPORT_HW_ID_MASK,
+		.sequence_bits = 32,
+		.sequence = be32_load(p + TREPORT_V05_AT_SEQUENCE),
+		.has_time = true,
+		.time = be32_load(p + TREPORT_V05_AT_TIME),
+		.has_node = has_node,
+		.node = has_node ? be32_load(p + TREPORT_V05_LEN) : 0,
+	};
 }
 
 static enum treport_reason next05(struct treport_reader *r, struct treport *t)
 {
 	static const uint8_t extra[] = {0, TREPORT_V05_DROP_LEN,
 					TREPORT_V05_LOCAL_LEN};
-	struct int_view *v = t->view;
 	const uint8_t *p = r->p, *md = p + TREPORT_V05_LEN;
 	size_t left = (size_t)(r->end - p), len = TREPORT_V05_LEN;
 	enum treport_reason why;
@@ -194,6 +199,7 @@ static enum treport_reason next05(struct treport_reader *r, struct treport *t)
 		return TREPORT_TRUNCATED;
 	first = be32_load(p);
 	next = first >> 24 & 15;
+	r->from = from05(p, left, next);
 	if (next > TREPORT_LOCAL)
 		return TREPORT_TYPE;
 	len += extra[next];
@@ -201,20 +207,10 @@ static enum treport_reason next05(struct treport_reader *r, struct treport *t)
 		return TREPORT_TRUNCATED;
 	set_inner(t, TREPORT_ETHERNET, p + len, left - len);
 	why = look_inside(t, r->d, flags_of(first >> 21));
-	v->from = (struct int_from){
-		.report = true,
-		.hw_id = first & TREPORT_HW_ID_MASK,
-		.sequence_bits = 32,
-		.sequence = be32_load(p + TREPORT_V05_AT_SEQUENCE),
-		.has_time = true,
-		.time = be32_load(p + TREPORT_V05_AT_TIME),
-	};
-	if (next == TREPORT_PLAIN)
-		return why;
-	v->from.has_node = true;
-	v->from.node = be32_load(md);
-	own_metadata(v, next == TREPORT_DROP ? &r->d->drop : &r->d->local, md,
-		     extra[next]);
+	if (next != TREPORT_PLAIN)
+		own_metadata(t->view,
+			     next == TREPORT_DROP ? &r->d->drop : &r->d->local,
+			     md, extra[next]);
 	return why;
 }
 
@@ -229,21 +225,35 @@ static size_t length1(const struct treport_decoder *d, uint32_t first,
 	return words * 4 < least ? 0 : words * 4;
 }
 
-/* A report 1.0 of len bytes. */
-static inline enum treport_reason
-read1(struct int_view *v, enum int_result *result, struct packet *in,
-      struct treport_decoder *d, const uint8_t *p, size_t left)
+/* What of a header of 1.0 says who sent it. Field by field: a copy of the whole
+ * waits for its parts. */
+static inline void from1(struct int_from *from, const uint8_t *p)
 {
+	from->report = true;
+	from->version = 1;
+	from->hw_id = be32_load(p) & TREPORT_HW_ID_MASK;
+	from->sequence_bits = 32;
+	from->numbered = false;
+	from->has_node = true;
+	from->node = be32_load(p + TREPORT_V1_AT_NODE);
+	from->sequence = be32_load(p + TREPORT_V1_AT_SEQUENCE);
+	from->has_time = true;
+	from->time = be32_load(p + TREPORT_V1_AT_TIME);
+}
+
+/* A report of left bytes, which are enough for its header, and the packet
+ * behind it. */
+static inline __attribute__((always_inline)) enum treport_reason
+read1(struct int_view *v, struct packet *in, struct treport_decoder *d,
+      const uint8_t *p, size_t left)
+{
+	uint32_t first = be32_load(p);
 	const struct int_plan *plan;
+	unsigned type = first >> 21 & 7;
 	enum treport_reason why;
-	uint32_t first;
 	size_t len;
 
-	if (left < TREPORT_V1_LEN)
-		return TREPORT_TRUNCATED;
-	first = be32_load(p);
-	in->type = TREPORT_ETHERNET + (first >> 21 & 7);
-	if (in->type > TREPORT_IP6)
+	if (type > TREPORT_IP6 - TREPORT_ETHERNET)
 		return TREPORT_TYPE;
 	plan = int_plans_get(&d->plans1, first >> 15 & 0x3f);
 	len = length1(d, first, plan);
@@ -251,20 +261,9 @@ read1(struct int_view *v, enum int_result *result, struct packet *in,
 		return TREPORT_LENGTH;
 	if (left < len)
 		return TREPORT_TRUNCATED;
-	in->p = p + len;
-	in->len = left - len;
-	why = look_into(v, result, d, in, flags_of(first >> 6));
-	v->from = (struct int_from){
-		.report = true,
-		.version = 1,
-		.hw_id = first & TREPORT_HW_ID_MASK,
-		.sequence_bits = 32,
-		.has_node = true,
-		.node = be32_load(p + TREPORT_V1_AT_NODE),
-		.sequence = be32_load(p + TREPORT_V1_AT_SEQUENCE),
-		.has_time = true,
-		.time = be32_load(p + TREPORT_V1_AT_TIME),
-	};
+	*in = (struct packet){p + len, left - len, TREPORT_ETHERNET + type,
+			      INT_NONE};
+	why = look_into(v, in, d, flags_of(first >> 6));
 	if (len > TREPORT_V1_LEN)
 		own_metadata(v, plan, p + TREPORT_V1_LEN, len - TREPORT_V1_LEN);
 	return why;
@@ -272,32 +271,32 @@ read1(struct int_view *v, enum int_result *result, struct packet *in,
 
 static enum treport_reason next1(struct treport_reader *r, struct treport *t)
 {
-	enum int_result result = INT_NONE;
-	struct packet in = {0};
-	enum treport_reason why = read1(t->view, &result, &in, r->d, r->p,
-					(size_t)(r->end - r->p));
+	struct packet in = {.result = INT_NONE};
+	size_t left = (size_t)(r->end - r->p);
+	const uint8_t *p = r->p;
+	enum treport_reason why;
 
 	r->p = r->end;
-	if (in.p)
-		set_inner(t, in.type, in.p, in.len);
-	t->packet = (uint8_t)result;
+	if (left < TREPORT_V1_LEN)
+		return TREPORT_TRUNCATED;
+	from1(&r->from, p);
+	why = read1(t->view, &in, r->d, p, left);
+	set_inner(t, in.type, in.p, in.len);
+	t->packet = (uint8_t)in.result;
 	return why;
 }
 
-bool treport_is_single(const struct treport_decoder *d, const uint8_t *payload,
-		       size_t len)
+bool treport_read_plain(struct int_view *view, struct treport_decoder *d,
+			const uint8_t *payload, size_t len)
 {
-	return len && payload[0] >> 4 == 1 && d->profile->version != INT_V0_5;
-}
-
-enum treport_reason treport_read_single(struct int_view *view,
-					struct treport_decoder *d,
-					const uint8_t *payload, size_t len)
-{
-	enum int_result result;
 	struct packet in;
 
-	return read1(view, &result, &in, d, payload, len);
+	if (len < TREPORT_V1_LEN || payload[0] >> 4 != 1 ||
+	    d->profile->version == INT_V0_5 ||
+	    read1(view, &in, d, payload, len) != TREPORT_OK)
+		return false;
+	from1(&view->from, payload);
+	return true;
 }
 
 /* One TLV; the first packet and the first domain's data are the report's. */
@@ -416,7 +415,6 @@ static enum treport_reason next2(struct treport_reader *r, struct treport *t)
 	why = look_inside(t, r->d,
 			  (uint8_t)(flags_of(first >> 5) |
 				    (first & 0x10 ? INT_INTERMEDIATE : 0)));
-	t->view->from = r->from;
 	if (main)
 		int_contents(t, plan, main, words);
 	return why;
@@ -425,16 +423,17 @@ static enum treport_reason next2(struct treport_reader *r, struct treport *t)
 enum treport_reason treport_next(struct treport_reader *r, struct treport *out,
 				 struct int_view *view)
 {
+	enum treport_reason why;
+
 	if (r->p == r->end)
 		return TREPORT_END;
 	out->view = view;
 	memset(&out->packet, 0,
 	       sizeof(*out) - offsetof(struct treport, packet));
-	switch (r->version) {
-	case 0:
-		return next05(r, out);
-	case 1:
-		return next1(r, out);
-	}
-	return next2(r, out);
+	if (r->version == 2)
+		why = next2(r, out);
+	else
+		why = r->version ? next1(r, out) : next05(r, out);
+	view->from = r->from;
+	return why;
 }

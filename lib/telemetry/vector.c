@@ -55,9 +55,13 @@ VECTOR static inline __m256i lane(const uint32_t v[8])
 VECTOR static inline struct lanes lanes_of(const struct vector_lanes *l,
 					   const struct picks *p)
 {
-	return (struct lanes){lane(l->min), lane(l->range), lane(l->over),
-			      lane(l->sub), lane(l->first), lane(l->most_shift),
-			      p->present};
+	return (struct lanes){.min = lane(l->min),
+			      .range = lane(l->range),
+			      .over = lane(l->over),
+			      .sub = lane(l->sub),
+			      .first = lane(l->first),
+			      .most_shift = lane(l->most_shift),
+			      .present = p->present};
 }
 
 /* Which bin each metric's value belongs to; all shapes are log. */
@@ -86,7 +90,8 @@ VECTOR static inline __m256i bins_of(const struct lanes *l, __m256i v)
 VECTOR static bool read_hops(const struct telemetry *t,
 			     const struct flow_hop *h,
 			     const struct int_hops *stack,
-			     const struct picks *p, struct told *told)
+			     const struct picks *p, struct told *told,
+			     uint64_t *latency)
 {
 	const struct place *places = t->objects.place;
 	const unsigned n = stack->n; /* before anything is written */
@@ -95,6 +100,7 @@ VECTOR static bool read_hops(const struct telemetry *t,
 	const struct lanes lanes = lanes_of(&t->lanes, p);
 	__m256i absent = lane(p->absent), differ = _mm256_setzero_si256();
 	__m512i most = _mm512_setzero_si512();
+	__m256i sum = _mm256_setzero_si256(); /* of the first metrics */
 
 	for (unsigned i = 0; i < n; i++, hop -= len) {
 		__m512i b = _mm512_maskz_loadu_epi8(p->bytes, hop);
@@ -105,10 +111,15 @@ VECTOR static bool read_hops(const struct telemetry *t,
 		ids = _mm256_or_si256(ids, absent);
 		differ = _mm256_or_si256(differ, _mm256_xor_si256(ids, was));
 		most = _mm512_max_epu32(most, b);
+		sum = _mm256_add_epi64(
+			sum,
+			_mm256_cvtepu32_epi64(_mm256_castsi256_si128(values)));
 		_mm256_store_si256((void *)told[i].v, values);
 		_mm256_store_si256((void *)told[i].bin,
 				   bins_of(&lanes, values));
 	}
+	_Static_assert(!METRIC_HOP_LATENCY, "the first metric");
+	*latency = (uint64_t)_mm_cvtsi128_si64(_mm256_castsi256_si128(sum));
 	return !_mm512_mask_cmpeq_epi32_mask(p->words, most,
 					     _mm512_set1_epi32(-1)) &&
 	       _mm256_testz_si256(differ, differ);
@@ -189,15 +200,13 @@ static inline void take_latency(struct standing s, struct flow_entry *f,
 	count(s.node, s.told, m);
 }
 
-/* What the hops told; present: of these metrics. Returns the sum of latencies.
- */
-static inline __attribute__((always_inline)) uint64_t
+/* What the hops told; present: of these metrics. */
+static inline __attribute__((always_inline)) void
 take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
 	  const struct told *told, unsigned present)
 {
 	struct flow_hop *h = flow_hops(f), *end = h + v->stack.n;
 	struct standing s = {.t = t, .ts_ns = v->ts_ns};
-	uint64_t sum = 0;
 
 	for (; h < end; h++, told++) {
 		s.place = &t->objects.place[h->place];
@@ -213,9 +222,7 @@ take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
 			take_metric(s, METRIC_QUEUE_CONGESTION);
 		if (present & 1 << METRIC_BUFFER_OCCUPANCY)
 			take_metric(s, METRIC_BUFFER_OCCUPANCY);
-		sum += told->v[METRIC_HOP_LATENCY]; /* 0 if absent */
 	}
-	return sum;
 }
 
 /* Latency, queue and link, which is what INT 1.0 and 2.x have in common: the
@@ -225,19 +232,19 @@ enum {
 		1 << METRIC_LINK_UTILIZATION,
 };
 
-static __attribute__((noinline)) uint64_t take_usual(struct telemetry *t,
-						     struct flow_entry *f,
-						     const struct int_view *v,
-						     const struct told *told)
+static __attribute__((noinline)) void take_usual(struct telemetry *t,
+						 struct flow_entry *f,
+						 const struct int_view *v,
+						 const struct told *told)
 {
-	return take_hops(t, f, v, told, USUAL);
+	take_hops(t, f, v, told, USUAL);
 }
 
-static __attribute__((noinline)) uint64_t
+static __attribute__((noinline)) void
 take_any(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
 	 const struct told *told, unsigned present)
 {
-	return take_hops(t, f, v, told, present);
+	take_hops(t, f, v, told, present);
 }
 
 VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
@@ -249,10 +256,12 @@ VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 
 	if (n != f->hops || n > t->flows.o.hops || n > HOPS_MAX ||
 	    f->kept < n || !p->usable || v->stack.at ||
-	    !read_hops(t, flow_hops(f), &v->stack, p, told))
+	    !read_hops(t, flow_hops(f), &v->stack, p, told, latency))
 		return false;
-	*latency = p->present == USUAL ? take_usual(t, f, v, told)
-				       : take_any(t, f, v, told, p->present);
+	if (p->present == USUAL)
+		take_usual(t, f, v, told);
+	else
+		take_any(t, f, v, told, p->present);
 	if (p->hop.set)
 		add_up(&p->hop, told, flow_hops(f), n);
 	if (p->wide.set && t->flows.o.wide)
