@@ -244,8 +244,8 @@ static inline void from1(struct int_from *from, const uint8_t *p)
 /* A report of left bytes, which are enough for its header, and the packet
  * behind it. */
 static inline __attribute__((always_inline)) enum treport_reason
-read1(struct int_view *v, struct packet *in, struct treport_decoder *d,
-      const uint8_t *p, size_t left)
+read_report1(struct int_view *v, struct packet *in, struct treport_decoder *d,
+	     const uint8_t *p, size_t left)
 {
 	uint32_t first = be32_load(p);
 	const struct int_plan *plan;
@@ -280,7 +280,7 @@ static enum treport_reason next1(struct treport_reader *r, struct treport *t)
 	if (left < TREPORT_V1_LEN)
 		return TREPORT_TRUNCATED;
 	from1(&r->from, p);
-	why = read1(t->view, &in, r->d, p, left);
+	why = read_report1(t->view, &in, r->d, p, left);
 	set_inner(t, in.type, in.p, in.len);
 	t->packet = (uint8_t)in.result;
 	return why;
@@ -293,7 +293,7 @@ bool treport_read_plain(struct int_view *view, struct treport_decoder *d,
 
 	if (len < TREPORT_V1_LEN || payload[0] >> 4 != 1 ||
 	    d->profile->version == INT_V0_5 ||
-	    read1(view, &in, d, payload, len) != TREPORT_OK)
+	    read_report1(view, &in, d, payload, len) != TREPORT_OK)
 		return false;
 	from1(&view->from, payload);
 	return true;
