@@ -234,6 +234,7 @@ static void open_telemetry(struct run *r)
 		to.push_ns = r->o.push_ns;
 	to.events_max = r->o.budget;
 	to.kinds = r->o.events;
+	bins_use(&r->o.bins, to.shape);
 	rc = telemetry_open(&r->t, &to, &r->th.t, &r->outlets.sinks);
 	if (rc < 0)
 		cli_fail("a flow cache of %u rows of %u flows: %s",
