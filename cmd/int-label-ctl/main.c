@@ -13,9 +13,9 @@ static const struct {
 	int (*main)(int argc, char **argv);
 } commands[] = {
 	{"run", run_main},
+	{"label", hop_main},
 	{"sim", sim_main},
 	{"theory", theory_main},
-	{"label", hop_main},
 };
 
 int main(int argc, char **argv)

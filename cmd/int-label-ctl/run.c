@@ -26,6 +26,9 @@ static void print_ledgers(void *run)
 		   r->o.format);
 	cli_ledger(&label_db_ledger, label_db_counters(label_control_db(r->c)),
 		   r->o.format);
+	if (r->rows.orders)
+		cli_ledger(&orders_ledger, orders_counters(r->rows.orders),
+			   r->o.format);
 }
 
 static void hangup(void *run)
@@ -56,6 +59,8 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		r->behind_ns = clock_wall_ns() - pkts[n - 1].ts_ns;
 	if (!n)
 		label_control_tick(r->c, clock_wall_ns() - r->behind_ns);
+	if (r->rows.orders)
+		orders_turn(r->rows.orders);
 	if (!rc && n < PKT_BATCH)
 		rc = run_rows_flush(&r->rows);
 	if (rc < 0)
@@ -87,10 +92,11 @@ static void run_open(struct run *r)
 static int run_close(struct run *r)
 {
 	uint64_t received;
-	int flushed;
+	int flushed, told;
 
 	label_control_end(r->c);
 	flushed = run_rows_flush(&r->rows);
+	told = r->rows.orders ? orders_end(r->rows.orders) : 0;
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
 	if (!r->o.quiet) {
@@ -105,7 +111,7 @@ static int run_close(struct run *r)
 	run_rows_close(&r->rows);
 	label_control_close(r->c);
 	src_close(r->loop.s);
-	return r->error || flushed < 0 ? CLI_FAIL : CLI_OK;
+	return r->error || flushed < 0 || told < 0 ? CLI_FAIL : CLI_OK;
 }
 
 int run_main(int argc, char **argv)

@@ -184,19 +184,20 @@ static void tell_silence(struct label_control *c, struct label_record *r,
 		c->o.calls.silent(c->o.calls.ctx, r, silent, now_ns, since_ns);
 }
 
-static void set_s(struct label_control *c, struct label_record *r, int by,
-		  uint64_t now_ns)
+static void set_s(struct label_control *c, struct label_record *r, uint8_t s,
+		  enum label_reason reason, uint64_t now_ns)
 {
 	struct label_decision d = {.now_ns = now_ns,
+				   .reason = reason,
 				   .port = r,
 				   .from = r->s,
 				   .lost = label_lost(r) - r->reported};
 
-	if (by > 0)
+	if (s > r->s)
 		c->ctr.raised++;
 	else
 		c->ctr.lowered++;
-	r->s = (uint8_t)(r->s + by);
+	r->s = s;
 	r->changed_ns = now_ns;
 	r->reported = label_lost(r);
 	if (c->o.calls.decision)
@@ -214,9 +215,9 @@ static void look_at(struct label_control *c, struct label_record *r,
 	if (!c->o.pro || now_ns - r->changed_ns <= c->patience_ns)
 		return;
 	if (silent && r->s < c->o.s_max)
-		set_s(c, r, 1, now_ns);
+		set_s(c, r, (uint8_t)(r->s + 1), LABEL_SILENT, now_ns);
 	else if (!silent && r->s > 0)
-		set_s(c, r, -1, now_ns);
+		set_s(c, r, (uint8_t)(r->s - 1), LABEL_HEARD, now_ns);
 }
 
 static void look(struct label_control *c, uint64_t now_ns)
@@ -291,12 +292,17 @@ static void heard(struct label_control *c, struct label_record *r)
 
 static int take_item(struct label_control *c, const struct label_item *item)
 {
+	struct label_record *r;
 	uint32_t place;
 	int rc = label_db_take(c->db, item, c->now_ns, &place);
 
-	if (rc == LABEL_TAKEN || rc == LABEL_BEGUN)
-		heard(c, label_db_at(c->db, place));
-	return rc < 0 ? rc : 0;
+	if (rc != LABEL_TAKEN && rc != LABEL_BEGUN)
+		return rc < 0 ? rc : 0;
+	r = label_db_at(c->db, place);
+	if (rc == LABEL_BEGUN && r->s)
+		set_s(c, r, 0, LABEL_RESET, c->now_ns);
+	heard(c, r);
+	return 0;
 }
 
 static void take_path(struct label_control *c, const struct label_view *v)
