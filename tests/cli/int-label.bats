@@ -285,3 +285,24 @@ falls_silent() { # CAPTURE
 	[ "$n" -gt 120 ] # S 2: 160 and not 40, but for a first batch before it
 	[ ! -e hop-1 ]
 }
+
+@test "state: ports and S are known after a restart; other files are refused" {
+	falls_silent silent.pcap
+	int-label-ctl -q -r silent.pcap -R none --state net.state
+	labels_to later.pcap <<-END
+		200.000000 1 100001000 6
+	END
+	# Of three ports one is heard; S of the others is raised again from
+	# where it was only when they were silent once more.
+	run -0 int-label-ctl -q -r later.pcap -R interval -o csv --state net.state
+	[[ ${lines[1]} == 200.100000000,3,1,* ]]
+	run -0 int-label-ctl -q -r later.pcap -R decision --state net.state -o csv
+	[ -z "$output" ]
+	sed 's/^INTLABEL\x00\x00\x00\x01/INTLABEL\x00\x00\x00\x09/' net.state >new.state
+	run -1 --separate-stderr int-label-ctl -q -r later.pcap --state new.state
+	[ "$stderr" = "int-label-ctl: --state: new.state: of version 9, and this is 1" ]
+	run -1 --separate-stderr int-label-ctl -q -r later.pcap --state silent.pcap
+	[[ $stderr == *"silent.pcap: no state of int-label-ctl" ]]
+	run -1 --separate-stderr int-label-ctl -q -r later.pcap -R none --state no/dir
+	[[ $stderr == *"--state: no/dir: No such file or directory" ]]
+}
