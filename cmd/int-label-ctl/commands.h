@@ -6,5 +6,6 @@
 
 int run_main(int argc, char **argv);
 int hop_main(int argc, char **argv); /* label */
+int flow_main(int argc, char **argv);
 
 #endif

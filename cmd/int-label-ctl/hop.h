@@ -48,7 +48,7 @@ struct hop_export {
 
 /* Exits if it cannot. */
 void hop_export_open(struct hop_export *e, const struct hop_options *o);
-/* An Ethernet frame that ends behind its labels. */
+/* As label_hop_pass() exports it. */
 void hop_export_put(struct hop_export *e, const uint8_t *frame, size_t len,
 		    uint64_t ts_ns);
 void hop_export_flush(struct hop_export *e);

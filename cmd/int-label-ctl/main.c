@@ -14,6 +14,7 @@ static const struct {
 } commands[] = {
 	{"run", run_main},
 	{"label", hop_main},
+	{"flow", flow_main},
 };
 
 int main(int argc, char **argv)

@@ -306,3 +306,30 @@ falls_silent() { # CAPTURE
 	run -1 --separate-stderr int-label-ctl -q -r later.pcap -R none --state no/dir
 	[[ $stderr == *"--state: no/dir: No such file or directory" ]]
 }
+
+@test "specific flows: added, followed hop by hop, taken away again" {
+	traffic plain.pcap
+	read -r src sport dst dport < <(tshark -r plain.pcap -c 1 -T fields \
+		-e ip.src -e udp.srcport -e ip.dst -e udp.dstport 2>/dev/null)
+	flow="$src:$sport>$dst:$dport/udp"
+	int-label-ctl flow add "$flow" --every 5ms >lines
+	int-label-ctl label -q -d 1 --edge in -r plain.pcap -w one.pcap \
+		--control lines
+	int-label-ctl label -q -d 2 -r one.pcap -w two.pcap
+	int-label-ctl label -q -d 3 --edge out -r two.pcap -w back.pcap \
+		-e labels.pcap
+	cmp plain.pcap back.pcap
+	int-label-ctl -q -r labels.pcap -R hop -o csv >hops
+	[ "$(tail -n +2 hops | cut -d, -f2 | sort -u)" = "$flow" ]
+	[ "$(tail -n +2 hops | cut -d, -f3-5 | sort | uniq -c |
+		awk '{ print ($1 > 390), $2 }' | xargs)" = "1 1,3,1 1 2,3,2 1 3,3,3" ]
+	int-label-ctl flow del "$flow" >>lines
+	int-label-ctl label -q -d 1 -r plain.pcap -w one.pcap --control lines
+	int-label-ctl -r one.pcap -R none -o ndjson 2>ledger
+	[ "$(counter ledger specific controller)" = 0 ]
+	run -2 --separate-stderr int-label-ctl flow add 10.0.0.1
+	[[ $stderr == *"'10.0.0.1' is no flow"* ]]
+	run -2 int-label-ctl flow add
+	run -1 --separate-stderr int-label-ctl flow del "$flow" --send ./none -d 3
+	[[ $stderr == *"./none: No such file or directory" ]]
+}
