@@ -57,19 +57,13 @@ static int read_peer_mac(void *opts, const char *text, struct fault *why)
 	return mac_of(text, ((struct opts *)opts)->at.peer_mac, why);
 }
 
+/* What is no format of rows. */
 static int read_output(void *opts, const char *text, struct fault *why)
 {
-	struct opts *o = opts;
-	int format = row_format_of(text);
-
-	if (!strcmp(text, "bmv2")) {
-		o->ticket_as = bmv2_write;
-		return 0;
-	}
-	if (format < 0)
+	if (strcmp(text, "bmv2") != 0)
 		return fault_set(why, -EINVAL,
-				 "is not text, csv, ndjson or bmv2");
-	o->format = (enum row_format)format;
+				 "is not text, csv or ndjson, or bmv2");
+	((struct opts *)opts)->ticket_as = bmv2_write;
 	return 0;
 }
 
@@ -110,7 +104,7 @@ static const struct cli_option options[] = {
 	 .read = read_peer_ip},
 	{0, "peer-mac", "ADDR", "the translator's MAC address", CLI_CALL,
 	 .read = read_peer_mac},
-	{0, "mtu", "BYTES", "path MTU: 256, 512, 1024, 2048, 4096", CLI_SIZE,
+	{0, "mtu", "BYTES", "path MTU: 256, 512, 1024, 2048, 4096", CLI_BYTES,
 	 AT(at.mtu), .min = 256, .max = 4096},
 	{0, "receives", "N",
 	 "receives posted for immediates (default: never short)", CLI_SIZE,
@@ -141,7 +135,7 @@ static const struct cli_option options[] = {
 	{'o', "output", "FORMAT",
 	 "ledger as text, csv or ndjson; bmv2: the ticket as commands for a P4 "
 	 "switch",
-	 CLI_CALL, .read = read_output},
+	 CLI_FORMAT, AT(format), .read = read_output},
 	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
 	{0},
 };
@@ -244,6 +238,9 @@ struct opts options_read(int argc, char **argv)
 	if (n < argc && !o.live.name)
 		cli_usage(&cli, "'%s': no such argument", argv[n]);
 	cli_live_filter(&o.live, argc - n, argv + n);
+	/* What is to be gone must be named. */
+	if (!o.remove)
+		cli_from_env(&cli, &o, "--region", "DTA_REGION");
 	cli_check(&cli, &o, -1);
 	if (!works() && !o.create && !o.restore && !o.remove)
 		cli_usage(&cli, "nothing to do: say --create, --ticket, -r, "
