@@ -16,6 +16,7 @@ static const struct {
 	{"label", hop_main},
 	{"sim", sim_main},
 	{"theory", theory_main},
+	{"flow", flow_main},
 };
 
 int main(int argc, char **argv)

@@ -38,6 +38,9 @@ int orders_send(const struct orders_switch *sw, enum label_command_form form,
 /* How the command has ended: 1 well, -1 not, and why; 0: it has not. */
 int orders_reap(struct orders_switch *sw, char *why, size_t size);
 
+/* A line to a switch's socket. 0 or -errno. */
+int orders_datagram(int fd, const char *path, uint32_t device,
+		    const char *line);
 int orders_socket(void); /* exits if it cannot */
 void orders_socket_close(int fd);
 

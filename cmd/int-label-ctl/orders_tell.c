@@ -135,19 +135,25 @@ static int address_of(struct sockaddr_un *a, const char *path, uint32_t device)
 	return n < 0 || (size_t)n >= room ? -ENAMETOOLONG : 0;
 }
 
+int orders_datagram(int fd, const char *path, uint32_t device, const char *line)
+{
+	struct sockaddr_un a;
+	int rc = address_of(&a, path, device);
+
+	if (!rc && sendto(fd, line, strlen(line), 0, (struct sockaddr *)&a,
+			  sizeof(a)) < 0)
+		rc = -errno;
+	return rc;
+}
+
 int orders_send(const struct orders_switch *sw, enum label_command_form form,
 		int fd, const char *path)
 {
 	char line[LABEL_COMMAND_MAX];
-	struct sockaddr_un a;
-	int rc = address_of(&a, path, sw->device);
-	size_t len;
+	int rc = 0;
 
-	for (unsigned i = 0; i < sw->said.n && !rc; i++) {
-		len = line_of(line, &sw->said.at[i], form);
-		if (len && sendto(fd, line, len, 0, (struct sockaddr *)&a,
-				  sizeof(a)) < 0)
-			rc = -errno;
-	}
+	for (unsigned i = 0; i < sw->said.n && !rc; i++)
+		if (line_of(line, &sw->said.at[i], form))
+			rc = orders_datagram(fd, path, sw->device, line);
 	return rc;
 }

@@ -19,6 +19,8 @@ struct run_options {
 	bool no_pro;
 	uint64_t skew_ns, s_max, expected;
 	struct label_range device[RANGES_MAX];
+	const char *state;
+	uint64_t state_ns; /* how often it is saved */
 	unsigned commands; /* 1 + enum label_command_form; 0: not said */
 	struct orders_options orders;
 	enum row_format format;

@@ -9,6 +9,8 @@
 #include "label/policy.h"
 #include "run.h"
 
+#define STATE_EVERY_NS UINT64_C(10000000000)
+
 #define AT(field) CLI_AT(struct run_options, field)
 
 static const char *const kinds[LABEL_ROWS] = {
@@ -97,6 +99,10 @@ static const struct cli_option options[] = {
 	{0, "skew", "TIME",
 	 "a label time that is further off is odd, or a reboot (10s)", CLI_TIME,
 	 AT(skew_ns), .min = 1000},
+	{0, "state", "FILE", "begin with these ports, and save them there",
+	 CLI_STR, AT(state)},
+	{0, "state-every", "TIME", "save them so often (10s), and at the end",
+	 CLI_TIME, AT(state_ns), .min = 1000000, .needs = "--state"},
 	{0, "commands", "FORM",
 	 "what was decided as lines for a switch: bmv2 (default) or prototype; "
 	 "on stdout those of one device",
@@ -158,6 +164,7 @@ void run_options_read(struct run_options *o, int argc, char **argv)
 	int n;
 
 	label_control_defaults(&o->control);
+	o->state_ns = STATE_EVERY_NS;
 	o->rows = 1 << LABEL_ROWS_INTERVAL | 1 << LABEL_ROWS_DECISION |
 		  1 << LABEL_ROWS_SILENCE;
 	n = cli_read(&run_cli, o, argc, argv);

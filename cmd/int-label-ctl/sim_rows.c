@@ -63,15 +63,12 @@ static double share(uint64_t part, uint64_t all)
 
 static void carried(struct rows *r, const struct netsim_interval *v)
 {
-	uint32_t n[NETSIM_CARRIED];
 	unsigned last = TOPO_HOPS_MAX + 1; /* more are shown where there are */
 
-	for (unsigned i = 0; i < NETSIM_CARRIED; i++) {
-		n[i] = v->carried[i] < UINT32_MAX ? (uint32_t)v->carried[i]
-						  : UINT32_MAX;
-		last = n[i] && i >= last ? i + 1 : last;
-	}
-	row_list(r, F_CARRIED, n, last);
+	for (unsigned i = last; i < NETSIM_CARRIED; i++)
+		if (v->carried[i])
+			last = i + 1;
+	row_list(r, F_CARRIED, v->carried, last);
 }
 
 static void bandwidth(struct rows *r, const struct netsim_counters *c,

@@ -17,6 +17,7 @@ struct label_control {
 	struct label_db *db;
 	struct label_paths *paths;
 	bool begun; /* a frame came */
+	uint64_t begun_ns;
 	uint64_t now_ns;
 	uint64_t patience_ns, look_ns; /* k * T, and the time between looks */
 	uint64_t next_end_ns, next_look_ns;
@@ -208,7 +209,8 @@ static void set_s(struct label_control *c, struct label_record *r, uint8_t s,
 static void look_at(struct label_control *c, struct label_record *r,
 		    uint64_t now_ns)
 {
-	bool silent = now_ns - r->seen_ns > c->patience_ns;
+	uint64_t since_ns = r->seen_ns > c->begun_ns ? r->seen_ns : c->begun_ns;
+	bool silent = now_ns - since_ns > c->patience_ns;
 
 	if (silent && !r->silent)
 		tell_silence(c, r, true, now_ns, r->seen_ns);
@@ -226,12 +228,27 @@ static void look(struct label_control *c, uint64_t now_ns)
 		look_at(c, label_db_at(c->db, i), now_ns);
 }
 
+/* Ports of an earlier run: how long they have been silent while nobody
+ * listened, nobody knows. */
+static void resume(struct label_control *c, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < label_db_ports(c->db); i++) {
+		struct label_record *r = label_db_at(c->db, i);
+
+		if (r->seen_ns > now_ns) /* of a later capture */
+			r->seen_ns = r->before_ns = now_ns;
+		r->changed_ns = now_ns;
+		c->silent += r->silent;
+	}
+}
+
 /* --- time ----------------------------------------------------------------- */
 
 static void begin(struct label_control *c, uint64_t now_ns)
 {
 	c->begun = true;
-	c->now_ns = now_ns;
+	c->now_ns = c->begun_ns = now_ns;
+	resume(c, now_ns);
 	c->next_look_ns = now_ns - now_ns % c->look_ns + c->look_ns;
 	begin_interval(c, now_ns - now_ns % c->o.interval_ns);
 }

@@ -285,3 +285,51 @@ falls_silent() { # CAPTURE
 	[ "$n" -gt 120 ] # S 2: 160 and not 40, but for a first batch before it
 	[ ! -e hop-1 ]
 }
+
+@test "state: ports and S are known after a restart; other files are refused" {
+	falls_silent silent.pcap
+	int-label-ctl -q -r silent.pcap -R none --state net.state
+	labels_to later.pcap <<-END
+		200.000000 1 100001000 6
+	END
+	# Of three ports one is heard; S of the others is raised again from
+	# where it was only when they were silent once more.
+	run -0 int-label-ctl -q -r later.pcap -R interval -o csv --state net.state
+	[[ ${lines[1]} == 200.100000000,3,1,* ]]
+	run -0 int-label-ctl -q -r later.pcap -R decision --state net.state -o csv
+	[ -z "$output" ]
+	sed 's/^INTLABEL\x00\x00\x00\x01/INTLABEL\x00\x00\x00\x09/' net.state >new.state
+	run -1 --separate-stderr int-label-ctl -q -r later.pcap --state new.state
+	[ "$stderr" = "int-label-ctl: --state: new.state: of version 9, and this is 1" ]
+	run -1 --separate-stderr int-label-ctl -q -r later.pcap --state silent.pcap
+	[[ $stderr == *"silent.pcap: no state of int-label-ctl" ]]
+	run -1 --separate-stderr int-label-ctl -q -r later.pcap -R none --state no/dir
+	[[ $stderr == *"--state: no/dir: No such file or directory" ]]
+}
+
+@test "specific flows: added, followed hop by hop, taken away again" {
+	traffic plain.pcap
+	read -r src sport dst dport < <(tshark -r plain.pcap -c 1 -T fields \
+		-e ip.src -e udp.srcport -e ip.dst -e udp.dstport 2>/dev/null)
+	flow="$src:$sport>$dst:$dport/udp"
+	int-label-ctl flow add "$flow" --every 5ms >lines
+	int-label-ctl label -q -d 1 --edge in -r plain.pcap -w one.pcap \
+		--control lines
+	int-label-ctl label -q -d 2 -r one.pcap -w two.pcap
+	int-label-ctl label -q -d 3 --edge out -r two.pcap -w back.pcap \
+		-e labels.pcap
+	cmp plain.pcap back.pcap
+	int-label-ctl -q -r labels.pcap -R hop -o csv >hops
+	[ "$(tail -n +2 hops | cut -d, -f2 | sort -u)" = "$flow" ]
+	[ "$(tail -n +2 hops | cut -d, -f3-5 | sort | uniq -c |
+		awk '{ print ($1 > 390), $2 }' | xargs)" = "1 1,3,1 1 2,3,2 1 3,3,3" ]
+	int-label-ctl flow del "$flow" >>lines
+	int-label-ctl label -q -d 1 -r plain.pcap -w one.pcap --control lines
+	int-label-ctl -r one.pcap -R none -o ndjson 2>ledger
+	[ "$(counter ledger specific controller)" = 0 ]
+	run -2 --separate-stderr int-label-ctl flow add 10.0.0.1
+	[[ $stderr == *"'10.0.0.1' is no flow"* ]]
+	run -2 int-label-ctl flow add
+	run -1 --separate-stderr int-label-ctl flow del "$flow" --send ./none -d 3
+	[[ $stderr == *"./none: No such file or directory" ]]
+}
