@@ -132,11 +132,14 @@ static void look_at_queue(void *ctx, uint64_t ns, const uint8_t *frame,
 {
 	struct label_view v;
 	struct label_item item;
+	uint64_t newer = UINT64_MAX;
 
 	(void)ctx, (void)ns;
 	TEST(label_find(&v, &label_format_default, frame, len) == 0);
 	for (unsigned i = 0; i < v.n; i++) {
 		label_item_get(&item, &v, i);
+		TEST(item.time_us < newer);
+		newer = item.time_us;
 		if (item.queue > deepest)
 			deepest = item.queue;
 		/* 1000 bytes at 8 Mbit/s: 1 ms for each packet before it, less
