@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "telemetry/events.h"
-#include "telemetry/push.h"
 #include "telemetry/take.h"
 #include "telemetry/vector.h"
 

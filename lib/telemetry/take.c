@@ -5,6 +5,7 @@
  */
 #include "telemetry/take.h"
 
+#include "inband/ioam.h"
 #include "telemetry/events.h"
 #include "telemetry/steady.h"
 #include "telemetry/track.h"
@@ -294,6 +295,20 @@ static void take_metadata(struct taking *c)
 	}
 }
 
+/* Opaque snapshots of nodes; not of those that say there is none. */
+static void take_snapshots(struct telemetry *t, const struct view_hops *vh)
+{
+	const struct int_hops *h = &vh->v->stack;
+
+	for (unsigned i = 0; i < vh->stacked; i++) {
+		struct ioam_snapshot s = ioam_snapshot_of(h, h->n - 1 - i);
+
+		if (s.len || s.schema != IOAM_NO_SCHEMA)
+			row_snapshot(&t->rows, vh->v, i + 1, view_node(vh, i),
+				     s.schema, s.data, s.len);
+	}
+}
+
 /* Not inlined, so that the short way keeps no registers for it. */
 static __attribute__((noinline)) void
 take_any(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
@@ -306,6 +321,8 @@ take_any(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
 		return;
 	}
 	t->ledger.used++;
+	if (v->stack.at && t->rows.snapshot)
+		take_snapshots(t, &c.hops);
 	if (c.hops.n)
 		take_metadata(&c);
 	else
