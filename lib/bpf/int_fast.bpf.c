@@ -12,18 +12,11 @@
  * Hops: as many as INT's length bytes allow. They are walked by bpf_loop()
  * (Linux 5.17), so that the verifier looks at one.
  */
-#include "bpf/judge_private.h"
+#include "bpf/steady_private.h"
 
 enum {
 	OURS = 1 << 8,
 };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, struct fast_flow_key);
-	__type(value, struct fast_flow);
-	__uint(max_entries, 131072);
-} int_flows SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -40,7 +33,6 @@ struct walk {
 	__u32 hops, hop_len, stack;
 	__u32 told; /* latencies, and their sum */
 	__u64 sum;
-	__u64 ns;
 	bool odd; /* it cannot be compared here */
 	bool changed;
 };
@@ -52,7 +44,9 @@ static __always_inline __u32 hop_at(const struct walk *k, __u32 i)
 
 static __always_inline __u32 word_of(const struct walk *k, __u32 at)
 {
-	return load32(&k->w->whole, at);
+	const struct frame f = {.copy = &k->w->whole};
+
+	return load32(&f, at);
 }
 
 /* The flow's chunk in which hop i is, if a new one begins there. */
@@ -278,8 +272,10 @@ static __noinline int take_path(struct walk *k, struct fast_flow *flow)
 	p->record = (struct fast_record){FAST_PATH, kinds, bpf_ktime_get_ns()};
 	p->flow = k->w->place.flow;
 	len = offsetof(struct fast_path, node) + (p->n + p->old) * 4;
-	if (len > sizeof(*p) || !send(p, len))
+	if (len > sizeof(*p) || !send(p, len)) {
+		k->w->untold = true;
 		return 0;
+	}
 	flow->era = rules.era;
 	if (!k->changed)
 		return 1;
@@ -295,7 +291,7 @@ static __always_inline struct fast_flow *new_flow(struct walk *k)
 {
 	make_chunk(k, 0);
 	if (k->flow)
-		k->flow->first_ns = k->ns;
+		k->flow->first_ns = bpf_ktime_get_coarse_ns();
 	return k->flow;
 }
 
@@ -315,8 +311,9 @@ static __always_inline void take_end_to_end(struct walk *k,
 /* False: it is not for this program. */
 __noinline int take(struct work *w)
 {
-	struct walk k = {.w = w, .ns = bpf_ktime_get_coarse_ns()};
+	struct walk k = {.w = w};
 	struct fast_flow *flow;
+	__u32 era = rules.era;
 
 	if (!w)
 		return false;
@@ -330,15 +327,15 @@ __noinline int take(struct work *w)
 	bpf_loop(k.hops, look_hop, &k, 0);
 	if (k.odd || (!flow && !(flow = new_flow(&k))))
 		return false;
-	__sync_fetch_and_add(&flow->packets, 1);
-	__sync_fetch_and_add(&flow->bytes, w->place.ip_len);
-	flow->last_ns = k.ns;
+	count_packet(w, flow);
+	w->untold = false;
 	if (k.changed || (flow->era ^ rules.era) & FAST_EPOCHS)
 		if (!take_path(&k, flow) && k.changed)
 			return true; /* the whole packet waits for the next */
 	k.flow = flow;
 	bpf_loop(k.hops, take_hop, &k, 0);
 	take_end_to_end(&k, flow);
+	flow->settled = w->untold ? 0 : era;
 	return true;
 }
 
@@ -363,32 +360,11 @@ static __always_inline int send_whole(struct work *w, struct fast_counters *c,
 	return ours ? XDP_DROP : XDP_PASS;
 }
 
-/* enum found, and OURS: it is a report, or INT that can be taken. */
-__noinline int find(struct work *w)
-{
-	struct place *p;
-	enum found is;
-
-	if (!w)
-		return FOUND_NOT;
-	p = &w->place;
-	is = ip_at(&w->whole, p, NET_ETHERTYPE_ETH, 0);
-	if (is != FOUND_STACK)
-		return is;
-	if (profile.report_port && p->protocol == NET_PROTO_UDP &&
-	    load16(&w->whole, p->l4 + NET_UDP_AT_DST) == profile.report_port &&
-	    udp_at(&w->whole, p))
-		return OURS | in_report(&w->whole, p);
-	is = in_ip(&w->whole, p);
-	return is == FOUND_STACK ? OURS | is : is;
-}
-
 /* The plan of the packet's bitmap, in w->plan. */
-static __always_inline bool has_plan(struct work *w)
+static __always_inline bool has_plan(struct work *w, const struct frame *f)
 {
 	struct fast_plan_key key = {
-		w->place.words,
-		load16(&w->whole, w->place.header + INT_AT_BITMAP)};
+		w->place.words, load16(f, w->place.header + INT_AT_BITMAP)};
 	const struct fast_plan *plan;
 
 	if (key.words != w->plan_key.words ||
@@ -400,7 +376,49 @@ static __always_inline bool has_plan(struct work *w)
 		w->plan_key = key;
 	}
 	/* No plan yet: its key would be that of a bitmap without bits. */
-	return w->plan.len && divide(&w->whole, &w->place, &w->plan);
+	return w->plan.len && divide(f, &w->place, &w->plan);
+}
+
+/* enum found, and OURS: it is a report, or INT that can be taken. */
+static __always_inline int find_in(struct work *w, const struct frame *f)
+{
+	struct place *p = &w->place;
+	enum found is = ip_at(f, p, NET_ETHERTYPE_ETH, 0);
+	__u32 ours = OURS;
+
+	if (is != FOUND_STACK)
+		return is;
+	if (profile.report_port && p->protocol == NET_PROTO_UDP &&
+	    load16(f, p->l4 + NET_UDP_AT_DST) == profile.report_port &&
+	    udp_at(f, p)) {
+		is = in_report(f, p);
+	} else {
+		is = in_ip(f, p);
+		if (is != FOUND_STACK)
+			ours = 0;
+	}
+	if (is == FOUND_STACK && !has_plan(w, f))
+		is = FOUND_UNSURE;
+	return ours | is;
+}
+
+int find(struct xdp_md *ctx, struct work *w);
+int find_copied(struct work *w);
+
+/* In a frame that is in one piece. */
+__noinline int find(struct xdp_md *ctx, struct work *w)
+{
+	const struct frame f = {.data = (const __u8 *)(long)ctx->data,
+				.end = (const __u8 *)(long)ctx->data_end};
+
+	return w ? find_in(w, &f) : FOUND_NOT;
+}
+
+__noinline int find_copied(struct work *w)
+{
+	const struct frame f = {.copy = &w->whole};
+
+	return w ? find_in(w, &f) : FOUND_NOT;
 }
 
 SEC("xdp.frags") int int_take(struct xdp_md *ctx)
@@ -409,7 +427,7 @@ SEC("xdp.frags") int int_take(struct xdp_md *ctx)
 	__u32 zero = 0;
 	__u64 len; /* 64 bits: the verifier follows those */
 	struct work *w;
-	bool ours;
+	bool ours, whole;
 	int is;
 
 	w = bpf_map_lookup_elem(&int_work, &zero);
@@ -422,19 +440,26 @@ SEC("xdp.frags") int int_take(struct xdp_md *ctx)
 		len = FAST_FRAME;
 	w->whole.len = len;
 	w->place.end = len;
+	whole = ctx->data_end - ctx->data >= len;
 	if (len < NET_ETH_LEN ||
-	    bpf_xdp_load_bytes(ctx, 0, w->whole.byte, len)) {
+	    (!whole && bpf_xdp_load_bytes(ctx, 0, w->whole.byte, len))) {
 		c->passed++;
 		return XDP_PASS;
 	}
-	is = find(w);
+	is = whole ? find(ctx, w) : find_copied(w);
 	ours = is & OURS;
 	is &= ~OURS;
 	if (is == FOUND_NOT) {
 		c->passed++;
 		return XDP_PASS;
 	}
-	if (is == FOUND_STACK && has_plan(w) && take(w)) {
+	if (is == FOUND_STACK && whole && steady(ctx, w)) {
+		c->taken++;
+		return XDP_DROP;
+	}
+	if (whole && bpf_xdp_load_bytes(ctx, 0, w->whole.byte, len))
+		is = FOUND_UNSURE;
+	if (is == FOUND_STACK && take(w)) {
 		c->taken++;
 		return XDP_DROP;
 	}

@@ -99,9 +99,14 @@ enum fast_flag {
 };
 
 struct fast_flow_key {
-	__u8 key[FAST_KEY];
-	__u8 len;
-	__u16 chunk; /* hops from chunk * FAST_CHUNK on */
+	union {
+		struct {
+			__u8 key[FAST_KEY];
+			__u8 len;
+			__u16 chunk; /* hops from chunk * FAST_CHUNK on */
+		};
+		__u64 word[5];
+	};
 };
 
 /* object: numbers of int_objects, of FAST_QUEUE_OCCUPANCY and on; where they
@@ -119,14 +124,14 @@ struct fast_flow {
 	__u32 hops;		 /* of the path that was told; 0: none was */
 	__u32 era;
 	struct fast_seen latency;
-	__u32 unused;
+	__u32 settled; /* the era in which all of its path has been told */
 	struct fast_hop hop[FAST_CHUNK]; /* the source's first */
 };
 
 /* A hop that has left its flow's path. */
 struct fast_parked_key {
 	struct fast_flow_key flow;
-	__u32 node;
+	__u32 node, unused;
 };
 
 /* A queue, a link or a buffer: whose number it is. */
