@@ -32,6 +32,7 @@ enum found {
 /* A frame, or what begins within it, and where its parts are. */
 struct place {
 	__u32 end; /* of what was captured, later of what the headers say */
+	bool cut;  /* not all of the IP packet is there, perhaps */
 	__u32 ip, l4;
 	__u32 ip_len; /* later: without INT */
 	__u32 version, protocol, tos;
@@ -114,8 +115,8 @@ static __always_inline __u32 link_skip(const struct frame *f,
 	return *at > p->end ? 0 : type;
 }
 
-static __always_inline enum found ip4_at(const struct frame *f,
-					 struct place *p, __u32 at)
+static __always_inline enum found ip4_at(const struct frame *f, struct place *p,
+					 __u32 at)
 {
 	__u32 len = load16(f, at + NET_IP4_AT_LEN);
 
@@ -133,8 +134,8 @@ static __always_inline enum found ip4_at(const struct frame *f,
 	return FOUND_STACK;
 }
 
-static __always_inline enum found ip6_at(const struct frame *f,
-					 struct place *p, __u32 at)
+static __always_inline enum found ip6_at(const struct frame *f, struct place *p,
+					 __u32 at)
 {
 	if (at + NET_IP6_LEN > p->end)
 		return FOUND_NOT;
@@ -153,8 +154,8 @@ static __always_inline enum found ip6_at(const struct frame *f,
 }
 
 /* To the header behind IP's, of what begins with that Ethernet type. */
-static __always_inline enum found ip_at(const struct frame *f,
-					struct place *p, __u32 type, __u32 at)
+static __always_inline enum found ip_at(const struct frame *f, struct place *p,
+					__u32 type, __u32 at)
 {
 	enum found is = FOUND_NOT;
 
@@ -254,8 +255,8 @@ static __always_inline bool divide(const struct frame *f, struct place *p,
 }
 
 /* Which words a header's version has, if the profile takes it. */
-static __always_inline bool words_of(const struct frame *f,
-				     struct place *p, bool old)
+static __always_inline bool words_of(const struct frame *f, struct place *p,
+				     bool old)
 {
 	__u32 ver = load8(f, p->header) >> 4;
 
@@ -342,8 +343,8 @@ static __always_inline bool has_marker(const struct frame *f,
 	       load32(f, at + 4) == (__u32)profile.marker;
 }
 
-static __always_inline enum found marked(const struct frame *f,
-					 struct place *p, __u32 at)
+static __always_inline enum found marked(const struct frame *f, struct place *p,
+					 __u32 at)
 {
 	if (has_marker(f, p, at))
 		return FOUND_UNSURE;
@@ -353,8 +354,7 @@ static __always_inline enum found marked(const struct frame *f,
 	return FOUND_NOT;
 }
 
-static __always_inline enum found in_udp(const struct frame *f,
-					 struct place *p)
+static __always_inline enum found in_udp(const struct frame *f, struct place *p)
 {
 	__u32 port = load16(f, p->l4 + NET_UDP_AT_DST);
 
@@ -368,8 +368,7 @@ static __always_inline enum found in_udp(const struct frame *f,
 	return marked(f, p, p->l4 + NET_UDP_LEN);
 }
 
-static __always_inline enum found in_tcp(const struct frame *f,
-					 struct place *p)
+static __always_inline enum found in_tcp(const struct frame *f, struct place *p)
 {
 	__u32 len = (load8(f, p->l4 + NET_TCP_AT_OFFSET) >> 4) * 4;
 
@@ -384,8 +383,7 @@ static __always_inline enum found in_tcp(const struct frame *f,
 }
 
 /* INT behind the IP header that was found. */
-static __always_inline enum found in_ip(const struct frame *f,
-					struct place *p)
+static __always_inline enum found in_ip(const struct frame *f, struct place *p)
 {
 	switch (p->protocol) {
 	case NET_PROTO_UDP:

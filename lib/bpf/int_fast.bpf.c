@@ -291,7 +291,7 @@ static __always_inline struct fast_flow *new_flow(struct walk *k)
 {
 	make_chunk(k, 0);
 	if (k->flow)
-		k->flow->first_ns = bpf_ktime_get_coarse_ns();
+		k->flow->first_ns = now_of(k->w);
 	return k->flow;
 }
 
@@ -363,8 +363,8 @@ static __always_inline int send_whole(struct work *w, struct fast_counters *c,
 /* The plan of the packet's bitmap, in w->plan. */
 static __always_inline bool has_plan(struct work *w, const struct frame *f)
 {
-	struct fast_plan_key key = {
-		w->place.words, load16(f, w->place.header + INT_AT_BITMAP)};
+	struct fast_plan_key key = {w->place.words,
+				    load16(f, w->place.header + INT_AT_BITMAP)};
 	const struct fast_plan *plan;
 
 	if (key.words != w->plan_key.words ||
@@ -383,11 +383,12 @@ static __always_inline bool has_plan(struct work *w, const struct frame *f)
 static __always_inline int find_in(struct work *w, const struct frame *f)
 {
 	struct place *p = &w->place;
+	__u32 end = p->end, ours = OURS;
 	enum found is = ip_at(f, p, NET_ETHERTYPE_ETH, 0);
-	__u32 ours = OURS;
 
 	if (is != FOUND_STACK)
 		return is;
+	p->cut = p->ip + p->ip_len > end;
 	if (profile.report_port && p->protocol == NET_PROTO_UDP &&
 	    load16(f, p->l4 + NET_UDP_AT_DST) == profile.report_port &&
 	    udp_at(f, p)) {
@@ -421,44 +422,67 @@ __noinline int find_copied(struct work *w)
 	return w ? find_in(w, &f) : FOUND_NOT;
 }
 
-SEC("xdp.frags") int int_take(struct xdp_md *ctx)
+/* As much of the frame as is looked at, to w->whole. */
+static __always_inline bool copy(struct xdp_md *ctx, struct work *w)
 {
-	struct fast_counters *c = counters();
-	__u32 zero = 0;
-	__u64 len; /* 64 bits: the verifier follows those */
-	struct work *w;
-	bool ours, whole;
-	int is;
+	__u64 len;
 
-	w = bpf_map_lookup_elem(&int_work, &zero);
-	if (!c || !w)
-		return XDP_PASS;
-	c->frames++;
+	if (w->copied)
+		return true;
 	len = bpf_xdp_get_buff_len(ctx);
 	w->whole.wire_len = len;
 	if (len > FAST_FRAME)
 		len = FAST_FRAME;
 	w->whole.len = len;
 	w->place.end = len;
-	whole = ctx->data_end - ctx->data >= len;
-	if (len < NET_ETH_LEN ||
-	    (!whole && bpf_xdp_load_bytes(ctx, 0, w->whole.byte, len))) {
-		c->passed++;
+	w->copied = len >= NET_ETH_LEN &&
+		    !bpf_xdp_load_bytes(ctx, 0, w->whole.byte, len);
+	return w->copied;
+}
+
+/* Frames in several pieces are copied first. Whether one is costs a call, which
+ * most do not need. */
+static __always_inline int find_all(struct xdp_md *ctx, struct work *w)
+{
+	__u64 len = ctx->data_end - ctx->data; /* 64 bits: the verifier's */
+	int is;
+
+	w->place.end = len < FAST_FRAME ? len : FAST_FRAME;
+	w->place.cut = true;
+	w->copied = false;
+	is = find(ctx, w);
+	if (!w->place.cut || len >= FAST_FRAME ||
+	    bpf_xdp_get_buff_len(ctx) == len)
+		return is;
+	return copy(ctx, w) ? find_copied(w) : FOUND_NOT;
+}
+
+SEC("xdp.frags") int int_take(struct xdp_md *ctx)
+{
+	struct fast_counters *c = counters();
+	__u32 zero = 0;
+	struct work *w;
+	int is, ours;
+
+	w = bpf_map_lookup_elem(&int_work, &zero);
+	if (!c || !w)
 		return XDP_PASS;
-	}
-	is = whole ? find(ctx, w) : find_copied(w);
-	ours = is & OURS;
-	is &= ~OURS;
+	c->frames++;
+	is = find_all(ctx, w);
 	if (is == FOUND_NOT) {
 		c->passed++;
 		return XDP_PASS;
 	}
-	if (is == FOUND_STACK && whole && steady(ctx, w)) {
+	ours = is & OURS;
+	is &= ~OURS;
+	if (is == FOUND_STACK && !w->copied && steady(ctx, w)) {
 		c->taken++;
 		return XDP_DROP;
 	}
-	if (whole && bpf_xdp_load_bytes(ctx, 0, w->whole.byte, len))
-		is = FOUND_UNSURE;
+	if (!copy(ctx, w)) {
+		c->passed++;
+		return XDP_PASS;
+	}
 	if (is == FOUND_STACK && take(w)) {
 		c->taken++;
 		return XDP_DROP;

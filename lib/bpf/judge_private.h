@@ -16,8 +16,10 @@ struct work {
 	struct fast_number number;
 	struct fast_plan_key plan_key; /* of the last packet's plan */
 	struct fast_plan plan;
-	__u32 objects; /* numbers that this processor has given */
-	bool untold;   /* of this packet: a record found no room */
+	__u32 objects;	    /* numbers that this processor has given */
+	__u64 tick, now_ns; /* CLOCK_MONOTONIC at that tick */
+	bool copied;	    /* the frame is in whole */
+	bool untold;	    /* of this packet: a record found no room */
 };
 
 struct {

@@ -3,8 +3,8 @@
  * steady_private.h - for int_fast.bpf.c: most packets, which tell nothing new.
  * A known flow along its path, values within what was told, in an era of which
  * its keys have been told: that is looked at where the frame is, and nothing is
- * written but what the flow counts. What is otherwise is taken by int_fast.bpf.c
- * from the start.
+ * written but what the flow counts. What is otherwise is taken by
+ * int_fast.bpf.c from the start.
  */
 #ifndef BPF_STEADY_PRIVATE_H
 #define BPF_STEADY_PRIVATE_H
@@ -32,9 +32,11 @@ static __always_inline bool steady_field(const struct steady *k, __u32 at,
 	if (p + 4 > k->end)
 		return false;
 	word = bpf_ntohl(*(const __u32 *)p);
-	number = (__u64)(word >> (f->shift & 31) & f->mask) * f->scale;
+	if (word == ~0u)
+		return false;
+	number = (__u64)(word >> f->shift & f->mask) * f->scale;
 	*v = number;
-	return word != ~0u && !(number >> 32);
+	return number <= ~0u;
 }
 
 static __always_inline __u32 steady_id(const struct steady *k, __u32 at,
@@ -46,8 +48,8 @@ static __always_inline __u32 steady_id(const struct steady *k, __u32 at,
 }
 
 static __always_inline bool steady_object(const struct steady *k, __u32 at,
-					  const struct fast_hop *h, __u32 metric,
-					  __u32 egress, __u32 id)
+					  const struct fast_hop *h,
+					  __u32 metric, __u32 egress, __u32 id)
 {
 	const struct fast_object *o = object_at(h->object[metric - 1]);
 	__u32 v;
@@ -116,24 +118,31 @@ static long steady_next(__u32 i, struct steady *k)
 	return !k->is;
 }
 
-static __always_inline void count_packet(const struct work *w,
-					 struct fast_flow *flow)
+/* A clock that is asked once a tick. */
+static __always_inline __u64 now_of(struct work *w)
+{
+	__u64 tick = bpf_jiffies64();
+
+	if (tick != w->tick) {
+		w->tick = tick;
+		w->now_ns = bpf_ktime_get_coarse_ns();
+	}
+	return w->now_ns;
+}
+
+static __always_inline void count_packet(struct work *w, struct fast_flow *flow)
 {
 	__sync_fetch_and_add(&flow->packets, 1);
 	__sync_fetch_and_add(&flow->bytes, w->place.ip_len);
-	flow->last_ns = bpf_ktime_get_coarse_ns();
+	flow->last_ns = now_of(w);
 }
 
-int steady(struct xdp_md *ctx, struct work *w);
-
 /* Whether the packet was one, and is taken. */
-__noinline int steady(struct xdp_md *ctx, struct work *w)
+static __always_inline bool steady(const struct xdp_md *ctx, struct work *w)
 {
 	struct steady k = {.w = w};
 	struct fast_flow *flow;
 
-	if (!w)
-		return false;
 	k.data = (const __u8 *)(long)ctx->data;
 	k.end = (const __u8 *)(long)ctx->data_end;
 	k.hops = w->place.hops;
