@@ -89,14 +89,14 @@ static const void *counters(void *run, uint64_t *received)
 	return l;
 }
 
-/* Views to the sink. With --xdp most of a reporter's numbers stay in the
- * kernel, and a filter leaves some out: those that come are no sequence. */
+/* Views to the sink. A filter leaves some out: numbers of reports that come are
+ * no sequence. */
 static int tell(struct run *r, const struct int_view *v, size_t n)
 {
 	struct int_view one;
 	int rc = 0;
 
-	if (!r->xdp && !r->filter)
+	if (!r->filter)
 		return telemetry_take(r->t, v, n);
 	for (size_t i = 0; i < n && !rc; i++) {
 		one = v[i];
@@ -163,7 +163,7 @@ static void open_interface(struct run *r)
 
 	if (r->o.xdp)
 		r->xdp = xdp_open(&r->o, &r->profile, &r->th.t,
-				  &r->outlets.sinks, &r->loop.s);
+				  &r->outlets.sinks, r->t, &r->loop.s);
 	else
 		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
 }

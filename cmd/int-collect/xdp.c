@@ -32,6 +32,7 @@ enum {
 
 struct xdp {
 	struct int_fast *fast;
+	struct telemetry *t; /* of what comes up whole */
 	struct telemetry_rows rows;
 	unsigned kinds; /* of events that are told */
 	uint64_t push_ns, idle_ns, push_due, idle_due;
@@ -115,6 +116,18 @@ static void tell_path(struct xdp *x, const struct fast_path *p,
 		tell(x, EVENT_LOOP, what);
 }
 
+static void tell_run(struct xdp *x, const struct fast_run *r, uint64_t ts_ns)
+{
+	const struct int_from from = {.report = true,
+				      .has_node = true,
+				      .node = r->node,
+				      .hw_id = (uint8_t)r->hw_id,
+				      .sequence_bits = (uint8_t)r->bits,
+				      .sequence = r->first};
+
+	telemetry_numbers(x->t, &from, r->n, r->anew, ts_ns);
+}
+
 static void told(void *ctx, const struct fast_record *r, size_t len,
 		 uint64_t ts_ns)
 {
@@ -126,6 +139,13 @@ static void told(void *ctx, const struct fast_record *r, size_t len,
 	else if (r->type == FAST_PATH &&
 		 len >= offsetof(struct fast_path, node))
 		tell_path(ctx, (const struct fast_path *)r, &what);
+	else if (r->type == FAST_RUN && len >= sizeof(struct fast_run))
+		tell_run(ctx, (const struct fast_run *)r, ts_ns);
+}
+
+static void on_run(void *ctx, const struct fast_run *r)
+{
+	tell_run(ctx, r, clock_wall_ns());
 }
 
 static int set_nodes(struct xdp *x, const struct fast_threshold *all,
@@ -157,7 +177,8 @@ int xdp_set(struct xdp *x, const struct telemetry_thresholds *th)
 
 struct xdp *xdp_open(const struct opts *o, const struct int_profile *p,
 		     const struct telemetry_thresholds *th,
-		     const struct telemetry_sinks *sinks, struct src **s)
+		     const struct telemetry_sinks *sinks, struct telemetry *t,
+		     struct src **s)
 {
 	const struct int_fast_options fo = {.profile = p};
 	struct xdp *x = calloc(1, sizeof(*x));
@@ -166,6 +187,7 @@ struct xdp *xdp_open(const struct opts *o, const struct int_profile *p,
 
 	if (!x || telemetry_rows_open(&x->rows, sinks, GATHER) < 0)
 		cli_fail("out of memory");
+	x->t = t;
 	x->kinds = o->events;
 	x->push_ns = o->push_ns != UINT64_MAX ? o->push_ns : PUSH * SECOND;
 	x->idle_ns = o->flow_idle_ns != UINT64_MAX ? o->flow_idle_ns
@@ -239,6 +261,7 @@ void xdp_stop(struct xdp *x)
 
 int xdp_flush(struct xdp *x)
 {
+	int_fast_runs(x->fast, on_run, x);
 	leave(x, FLOW_FLUSHED, UINT64_MAX);
 	return telemetry_rows_flush(&x->rows);
 }

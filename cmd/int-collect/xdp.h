@@ -15,10 +15,12 @@
 
 struct xdp;
 
-/* Exits if it cannot. *s is what the frames come by. */
+/* Exits if it cannot. *s is what the frames come by; t, which judges numbers of
+ * reports, gets them. */
 struct xdp *xdp_open(const struct opts *o, const struct int_profile *p,
 		     const struct telemetry_thresholds *th,
-		     const struct telemetry_sinks *sinks, struct src **s);
+		     const struct telemetry_sinks *sinks, struct telemetry *t,
+		     struct src **s);
 /* Other thresholds from now on; 0 or -errno. */
 int xdp_set(struct xdp *x, const struct telemetry_thresholds *th);
 /* It is so late: values are pushed, flows expire, rows go out. 0 or -errno of a

@@ -39,6 +39,8 @@ struct place {
 	__u32 words; /* enum fast_words */
 	__u32 header, stack, stack_len;
 	__u32 hop_len, hops;
+	__u64 reporter; /* key of its numbers; 0: it has none */
+	__u32 number;
 	struct fast_flow_key flow;
 };
 
@@ -400,6 +402,27 @@ static __always_inline enum found in_ip(const struct frame *f, struct place *p)
 	return FOUND_NOT;
 }
 
+/* Whose number a report has: from 1.0 on. Of 0.5 those that have one are not
+ * known here. */
+static __always_inline void number_of(const struct frame *f, struct place *p,
+				      __u32 at)
+{
+	__u32 first = load32(f, at), ver = first >> 28;
+	__u32 hw_id = first & TREPORT_HW_ID_MASK, who = FAST_REPORTER_USED;
+
+	if ((!profile.any && profile.words == FAST_0_5) ||
+	    (ver != 1 && ver != 2))
+		return;
+	p->number = load32(f, at + TREPORT_V1_AT_SEQUENCE);
+	if (ver == 2) {
+		hw_id = first >> 22 & TREPORT_HW_ID_MASK;
+		who |= FAST_REPORTER_22;
+		p->number = first & TREPORT_SEQUENCE2_MASK;
+	}
+	p->reporter = (__u64)(who | hw_id) << 32 |
+		      load32(f, at + TREPORT_V1_AT_NODE);
+}
+
 /* A report's packet: where it begins, and as what; 0: look closer. */
 static __always_inline __u32 inner_of(const struct frame *f,
 				      const struct place *p, __u32 at,
@@ -448,6 +471,7 @@ static __always_inline enum found in_report(const struct frame *f,
 {
 	__u32 type = 0, at = inner_of(f, p, p->l4 + NET_UDP_LEN, &type);
 
+	number_of(f, p, p->l4 + NET_UDP_LEN);
 	if (!at || ip_at(f, p, type, at) != FOUND_STACK ||
 	    in_ip(f, p) != FOUND_STACK)
 		return FOUND_UNSURE;

@@ -12,6 +12,7 @@
  * Hops: as many as INT's length bytes allow. They are walked by bpf_loop()
  * (Linux 5.17), so that the verifier looks at one.
  */
+#include "bpf/numbers_private.h"
 #include "bpf/steady_private.h"
 
 enum {
@@ -351,6 +352,7 @@ static __always_inline int send_whole(struct work *w, struct fast_counters *c,
 	w->whole.len = n;
 	if (bpf_ringbuf_output(&int_ring, &w->whole, len + n, 0)) {
 		c->lost++;
+		number_lost(w);
 		return ours ? XDP_DROP : XDP_PASS;
 	}
 	if (ours)
@@ -386,6 +388,7 @@ static __always_inline int find_in(struct work *w, const struct frame *f)
 	__u32 end = p->end, ours = OURS;
 	enum found is = ip_at(f, p, NET_ETHERTYPE_ETH, 0);
 
+	p->reporter = 0;
 	if (is != FOUND_STACK)
 		return is;
 	p->cut = p->ip + p->ip_len > end;
@@ -477,6 +480,7 @@ SEC("xdp.frags") int int_take(struct xdp_md *ctx)
 	is &= ~OURS;
 	if (is == FOUND_STACK && !w->copied && steady(ctx, w)) {
 		c->taken++;
+		number_next(w);
 		return XDP_DROP;
 	}
 	if (!copy(ctx, w)) {
@@ -485,8 +489,10 @@ SEC("xdp.frags") int int_take(struct xdp_md *ctx)
 	}
 	if (is == FOUND_STACK && take(w)) {
 		c->taken++;
+		number_next(w);
 		return XDP_DROP;
 	}
+	number_aside(w);
 	return send_whole(w, c, ours);
 }
 

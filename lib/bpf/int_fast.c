@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "bpf/int_fast.skel.h"
+#include "wire/proto.h"
 
 enum {
 	RING = 1 << 23,
@@ -25,7 +27,7 @@ static const struct ledger_field fields[] = {
 	FIELD(taken, LEDGER_DONE),    FIELD(whole, LEDGER_DONE),
 	FIELD(copied, LEDGER_DONE),   FIELD(lost, LEDGER_DROP),
 	FIELD(events, LEDGER_NOTE),   FIELD(delayed, LEDGER_NOTE),
-	FIELD(unplaced, LEDGER_NOTE),
+	FIELD(unplaced, LEDGER_NOTE), FIELD(unheard, LEDGER_NOTE),
 };
 #undef FIELD
 LEDGER_COMPLETE(fields, struct fast_counters);
@@ -332,6 +334,29 @@ int int_fast_poll(struct int_fast *x,
 	x->record = record;
 	x->ctx = ctx;
 	return ring_buffer__consume(x->ring);
+}
+
+void int_fast_runs(struct int_fast *x,
+		   void (*run)(void *ctx, const struct fast_run *r), void *ctx)
+{
+	for (unsigned i = 0; i < FAST_REPORTERS; i++) {
+		const struct fast_reporter *r = &x->s->bss->reporters[i];
+		uint32_t who = (uint32_t)(r->key >> 32);
+		struct fast_run each = {
+			.record = {.type = FAST_RUN, .ns = clock_ns()},
+			.node = (uint32_t)r->key,
+			.hw_id = who & TREPORT_HW_ID_MASK,
+			.bits = who & FAST_REPORTER_22 ? 22 : 32,
+			.first = (uint32_t)(r->numbers >> 32),
+			.anew = r->anew,
+		};
+
+		each.n = (uint32_t)r->numbers - each.first;
+		if (each.bits == 22)
+			each.n &= TREPORT_SEQUENCE2_MASK;
+		if (each.n)
+			run(ctx, &each);
+	}
 }
 
 /* The flow's path, out of its chunks; they go. */

@@ -72,6 +72,11 @@ int int_fast_poll(struct int_fast *x,
 				size_t len),
 		  void *ctx);
 
+/* Numbers of reports that came last, one after the other: when the program is
+ * detached, and all records have been handed out. */
+void int_fast_runs(struct int_fast *x,
+		   void (*run)(void *ctx, const struct fast_run *r), void *ctx);
+
 /* A flow; node: its hops in the order of the path. */
 struct int_fast_flow {
 	struct fast_flow_key key;

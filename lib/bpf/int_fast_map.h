@@ -144,6 +144,20 @@ struct fast_object {
 	struct fast_seen seen;
 };
 
+/* A reporter's numbers that came one after the other and were not told yet. */
+struct fast_reporter {
+	__u64 key;     /* of fast_reporter_key(); 0: none */
+	__u64 numbers; /* the first << 32 | the one behind the last */
+	__u32 anew;    /* others before them could not be told */
+	__u32 unused;
+};
+
+enum {
+	FAST_REPORTERS = 4096, /* a power of two */
+	FAST_REPORTER_USED = 1 << 15,
+	FAST_REPORTER_22 = 1 << 14, /* numbers have 22 bits, not 32 */
+};
+
 /* frames = passed + taken + whole + copied + lost. */
 struct fast_counters {
 	__u64 frames;
@@ -156,6 +170,7 @@ struct fast_counters {
 	__u64 events;	/* records, and of values that are pushed */
 	__u64 delayed;	/* records that had no room: next time, if still true */
 	__u64 unplaced; /* values of queues, links, buffers: no room for more */
+	__u64 unheard;	/* reports whose numbers had no room in the ring */
 };
 
 /* What the ring carries. */
@@ -163,6 +178,7 @@ enum fast_type {
 	FAST_NUMBER,
 	FAST_PATH,
 	FAST_WHOLE,
+	FAST_RUN,
 };
 
 enum fast_kind {
@@ -195,6 +211,14 @@ struct fast_path {
 	struct fast_flow_key flow;
 	__u32 n, old;
 	__u32 node[FAST_NODES];
+};
+
+/* n numbers of a reporter, one after the other. */
+struct fast_run {
+	struct fast_record record;
+	__u32 node, hw_id, bits;
+	__u32 first, n;
+	__u32 anew; /* what was before them is not known */
 };
 
 struct fast_whole {

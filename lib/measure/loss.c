@@ -141,6 +141,13 @@ struct loss_news loss_settle(struct reporter *r)
 	return news;
 }
 
+void loss_forget(struct reporter *r)
+{
+	r->received = 0;
+	r->run = 0;
+	r->missing = 0;
+}
+
 int losses_init(struct losses *l, unsigned n)
 {
 	unsigned room = 2;

@@ -61,6 +61,9 @@ struct loss_news loss_take(struct reporter *r, uint32_t number, uint64_t ns);
  */
 struct loss_news loss_settle(struct reporter *r);
 
+/* Nothing is known of its numbers: the next is the first. Counters stay. */
+void loss_forget(struct reporter *r);
+
 struct losses {
 	struct reporter *at; /* a hash table, not more than half full */
 	unsigned mask, used;

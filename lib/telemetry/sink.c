@@ -248,6 +248,14 @@ int telemetry_take(struct telemetry *t, const struct int_view *v, size_t n)
 	return t->rows.err;
 }
 
+int telemetry_numbers(struct telemetry *t, const struct int_from *from,
+		      uint32_t n, bool anew, uint64_t ts_ns)
+{
+	go_to(t, ts_ns);
+	take_numbers(t, from, n, anew, ts_ns);
+	return t->rows.err;
+}
+
 int telemetry_tick(struct telemetry *t, uint64_t now_ns)
 {
 	go_to(t, now_ns);

@@ -98,6 +98,11 @@ int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th);
 
 /* These return 0, or the first -errno of a sink. */
 int telemetry_take(struct telemetry *t, const struct int_view *v, size_t n);
+/* Of reports that are no views here: n numbers from from->sequence on, one
+ * after the other. anew: what was before them is not known, and none of it
+ * lost. */
+int telemetry_numbers(struct telemetry *t, const struct int_from *from,
+		      uint32_t n, bool anew, uint64_t ts_ns);
 /* It is so late now, though no views come: flows expire, values are pushed. */
 int telemetry_tick(struct telemetry *t, uint64_t now_ns);
 /* The rows that there are go out. */

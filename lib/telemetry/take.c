@@ -233,9 +233,9 @@ void take_news(struct telemetry *t, const struct reporter *r,
 	t->ledger.restarts += news->restart;
 }
 
-static inline void take_report(struct telemetry *t, const struct int_view *v)
+static inline void take_number(struct telemetry *t, const struct int_from *from,
+			       uint32_t number, uint64_t ts_ns)
 {
-	const struct int_from *from = &v->from;
 	struct reporter *r = losses_of(&t->losses, from->has_node, from->node,
 				       from->hw_id, from->sequence_bits);
 	struct loss_news news;
@@ -245,15 +245,28 @@ static inline void take_report(struct telemetry *t, const struct int_view *v)
 		t->ledger.unnumbered++;
 		return;
 	}
-	if (loss_next(r, from->sequence, v->ts_ns))
+	if (loss_next(r, number, ts_ns))
 		return;
 	late = r->late;
 	repeated = r->repeated;
-	news = loss_take(r, from->sequence, v->ts_ns);
+	news = loss_take(r, number, ts_ns);
 	t->ledger.reports_late += r->late - late;
 	t->ledger.reports_repeated += r->repeated - repeated;
 	if (news.lost || news.restart)
-		take_news(t, r, &news, v->ts_ns);
+		take_news(t, r, &news, ts_ns);
+}
+
+void take_numbers(struct telemetry *t, const struct int_from *from, uint32_t n,
+		  bool anew, uint64_t ts_ns)
+{
+	struct reporter *r = losses_of(&t->losses, from->has_node, from->node,
+				       from->hw_id, from->sequence_bits);
+	uint32_t mask = UINT32_MAX >> (32 - from->sequence_bits);
+
+	if (r && anew)
+		loss_forget(r);
+	for (uint32_t i = 0; i < n; i++)
+		take_number(t, from, (from->sequence + i) & mask, ts_ns);
 }
 
 enum {
@@ -324,7 +337,7 @@ void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash)
 
 	t->ledger.views++;
 	if (v->from.numbered)
-		take_report(t, v);
+		take_number(t, &v->from, v->from.sequence, v->ts_ns);
 	if (v->key_len) {
 		f = flows_get(&t->flows, hash, v->key, v->key_len);
 		take_flow(t, v, f);

@@ -24,6 +24,7 @@
 #include "inband/int_source.h"
 #include "inband/treport.h"
 #include "packet/pkt.h"
+#include "wire/be.h"
 #include "wire/net.h"
 
 enum {
@@ -37,6 +38,7 @@ enum {
 static struct {
 	uint8_t bytes[2048];
 	size_t len, key_at; /* 4 bytes of the flow's key */
+	size_t number_at;   /* a report's number, 4 bytes */
 } frame;
 
 static void die(const char *what)
@@ -89,6 +91,7 @@ static void make_packet(const struct int_profile *p, uint16_t bitmap,
 		die("no INT");
 	frame.len = (size_t)len;
 	frame.key_at = NET_ETH_LEN + NET_IP4_AT_SRC;
+	frame.number_at = 0; /* the MAC address, which is no matter */
 }
 
 /* A report of the packet that was made. */
@@ -113,6 +116,7 @@ static void make_report(uint8_t version)
 	if (len < 0)
 		die("no report");
 	frame.key_at += HEADERS + (size_t)len - frame.len;
+	frame.number_at = HEADERS + TREPORT_V1_AT_SEQUENCE;
 	frame.len = HEADERS + (size_t)len;
 	if (net_udp4_encode(frame.bytes, HEADERS, &h, (size_t)len) < 0)
 		die("no report's packet");
@@ -138,20 +142,49 @@ static int load(const struct bpf_insn *text, size_t size)
 	return fd;
 }
 
-/* Gives its packet one of so many flows and sends it by an interface. */
+/* A number that programs count. */
+static int new_counter(void)
+{
+	union bpf_attr a = {.map_type = BPF_MAP_TYPE_ARRAY,
+			    .key_size = 4,
+			    .value_size = 4,
+			    .max_entries = 1};
+	int fd = (int)bpf(BPF_MAP_CREATE, &a);
+
+	if (fd < 0)
+		skip(strerror(errno));
+	return fd;
+}
+
+/* Gives its packet one of so many flows, and a report its number, and sends it
+ * by an interface. */
 static int load_generator(int ifindex, int flows)
 {
-	enum { R0, R1, R2, R6 = 6, R7, R8 };
+	enum { R0, R1, R2, R6 = 6, R7, R8, R9, R10 };
+	const int counter = new_counter();
 	const struct bpf_insn text[] = {
 		{BPF_ALU64 | BPF_MOV | BPF_X, R6, R1, 0, 0},
+		{BPF_ST | BPF_MEM | BPF_W, R10, 0, -4, 0},
+		{BPF_LD | BPF_DW | BPF_IMM, R1, BPF_PSEUDO_MAP_FD, 0, counter},
+		{0},
+		{BPF_ALU64 | BPF_MOV | BPF_X, R2, R10, 0, 0},
+		{BPF_ALU64 | BPF_ADD | BPF_K, R2, 0, 0, -4},
+		{BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_map_lookup_elem},
+		{BPF_JMP | BPF_JEQ | BPF_K, R0, 0, 16, 0}, /* never */
+		{BPF_LDX | BPF_MEM | BPF_W, R9, R0, 0, 0},
+		{BPF_ALU64 | BPF_ADD | BPF_K, R9, 0, 0, 1},
+		{BPF_STX | BPF_MEM | BPF_W, R0, R9, 0, 0},
+		{BPF_ALU | BPF_END | BPF_TO_BE, R9, 0, 0, 32},
 		{BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_get_prandom_u32},
 		{BPF_ALU64 | BPF_AND | BPF_K, R0, 0, 0, flows},
 		{BPF_LDX | BPF_MEM | BPF_W, R7, R6, 0, 0}, /* data */
 		{BPF_LDX | BPF_MEM | BPF_W, R8, R6, 4, 0}, /* data_end */
 		{BPF_ALU64 | BPF_MOV | BPF_X, R2, R7, 0, 0},
 		{BPF_ALU64 | BPF_ADD | BPF_K, R2, 0, 0, (int)frame.len},
-		{BPF_JMP | BPF_JGT | BPF_X, R2, R8, 4, 0},
+		{BPF_JMP | BPF_JGT | BPF_X, R2, R8, 5, 0},
 		{BPF_STX | BPF_MEM | BPF_W, R7, R0, (int16_t)frame.key_at, 0},
+		{BPF_STX | BPF_MEM | BPF_W, R7, R9, (int16_t)frame.number_at,
+		 0},
 		{BPF_ALU64 | BPF_MOV | BPF_K, R1, 0, 0, ifindex},
 		{BPF_ALU64 | BPF_MOV | BPF_K, R2, 0, 0, 0},
 		{BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect},
@@ -199,7 +232,8 @@ static pid_t send_on(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (snk_open_live(&k, "va", &o, &f) < 0)
 		die(f.text);
-	for (;;) {
+	for (uint32_t i = 0;; i++) {
+		be32_store(frame.bytes + frame.number_at, i);
 		memcpy(snk_room(k, frame.len), frame.bytes, frame.len);
 		snk_done(k, frame.len, 0);
 	}
