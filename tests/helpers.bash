@@ -60,6 +60,12 @@ bg() {
 	BG_PIDS+=("$!")
 }
 
+# timeout sends SIGCONT behind its signal, which may undo the stop by which
+# LeakSanitizer looks at a program that ends: that one then waits for ever. In
+# the foreground it does not.
+timeout() { command timeout --foreground "$@"; }
+export -f timeout
+
 # wait_for COMMAND...: until it succeeds, at most 10 seconds.
 wait_for() {
 	local i

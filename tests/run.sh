@@ -7,7 +7,7 @@
 set -u
 build=$1
 cd "$(dirname "$0")/.." || exit 1
-export BUILD=$PWD/$build ALL=${2:-} V=${V:-}
+export BUILD=$PWD/$build ALL=${2:-} V=${V:-} LIMIT=${LIMIT:-900}
 work=$(mktemp -d)
 export work
 rm -f "$BUILD/faults.txt" # tests/faults and tests/rxe write it
@@ -24,11 +24,31 @@ unit() { # NAME, output
 	esac
 }
 
+# What a file has started and what has not ended in time, even when its test was
+# told to: bats would wait for it for ever. It is named, and killed.
+end_late() { # FILE
+	local pids
+
+	sleep "$LIMIT" || return
+	mapfile -t pids < <(grep -lzxs "OF_FILE=$work/$1" /proc/[0-9]*/environ |
+		cut -d/ -f3)
+	echo "not ok: still there after $LIMIT s:"
+	ps -o pid=,ppid=,stat=,wchan:20=,args= "${pids[@]}"
+	kill -KILL "${pids[@]}"
+} >&2
+
 # A test that hangs fails; the slowest takes a tenth of this. One that bats has
 # announced and that did not run has failed, too.
 suite() { # FILE, output
-	BATS_TEST_TIMEOUT=600 bats --tap --timing "$1" >"$2" 2>&1 ||
-		[ $? = 1 ] || echo "not ok: bats failed" >>"$2"
+	local late
+
+	end_late "$1" 2>"$2.late" &
+	late=$!
+	OF_FILE=$work/$1 BATS_TEST_TIMEOUT=600 bats --tap --timing "$1" \
+		>"$2" 2>&1 || [ $? = 1 ] || echo "not ok: bats failed" >>"$2"
+	pkill -PIPE -P "$late" # bash does not tell of that one
+	wait "$late" 2>/dev/null
+	cat "$2.late" >>"$2"
 	sums=$(awk '/^1\.\.[0-9]+$/ { plan = substr($1, 4); planned = 1 }
 		/^ok / { if (/ # skip/) skipped++; else passed++ }
 		/^not ok/ { failed++ }
@@ -68,7 +88,7 @@ one() { # FILE
 		[ "$f$V" = 0 ] || shown "$out"
 	} 9>>"$work/lock"
 }
-export -f one unit suite shown
+export -f one unit suite shown end_late
 
 # Those that take long and wait much begin, so that two more of them run than
 # there are processors; the rest by size, so that what is left for the end is

@@ -93,7 +93,7 @@ static const struct cli_option options[] = {
 	 .read = read_peer_ip},
 	{0, "peer-mac", "ADDR", "the translator's MAC address", CLI_CALL,
 	 .read = read_peer_mac},
-	{0, "mtu", "BYTES", "path MTU: 256, 512, 1024, 2048, 4096", CLI_SIZE,
+	{0, "mtu", "BYTES", "path MTU: 256, 512, 1024, 2048, 4096", CLI_BYTES,
 	 AT(at.mtu), .min = 256, .max = 4096},
 	{0, "receives", "N",
 	 "receives posted for immediates (default: never short)", CLI_SIZE,
@@ -224,6 +224,9 @@ struct opts options_read(int argc, char **argv)
 	if (n < argc && !o.live.name)
 		cli_usage(&cli, "'%s': no such argument", argv[n]);
 	cli_live_filter(&o.live, argc - n, argv + n);
+	/* What is to be gone must be named. */
+	if (!o.remove)
+		cli_from_env(&cli, &o, "--region", "DTA_REGION");
 	cli_check(&cli, &o, -1);
 	if (!works() && !o.create && !o.restore && !o.remove)
 		cli_usage(&cli, "nothing to do: say --create, --ticket, -r, "

@@ -14,6 +14,7 @@
 #include "notify.h"
 #include "packet/pkt.h"
 #include "ticket_file.h"
+#include "why.h"
 #include "wire/roce.h"
 
 enum {
@@ -31,6 +32,7 @@ struct run {
 	struct cli_loop loop;
 	uint64_t dead_since_ms; /* a queue pair is; 0: none */
 	uint64_t said_ms;
+	struct why why;
 };
 
 void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
@@ -200,6 +202,8 @@ static int take(void *ctx, const struct pkt *pkts, int n, struct fault *f)
 	int rc;
 
 	look_after(run);
+	if (!responder_counters(run->p)->executed)
+		why_look(&run->why, pkts, (size_t)n);
 	rc = n ? responder_rx(run->p, pkts, (size_t)n) : 0;
 	if (rc < 0)
 		return fault_set(f, rc, "%s", strerror(-rc));
@@ -332,8 +336,9 @@ void respond(struct opts *o, struct region *r)
 			 .report = report,
 			 .hangup = hangup},
 	};
+	struct responder_ledger end;
 	struct ticket t;
-	struct fault f = {0};
+	struct fault f = {0}, why;
 	int rc, closed;
 
 	if (o->live.name)
@@ -343,11 +348,17 @@ void respond(struct opts *o, struct region *r)
 		first_psns(&t);
 	run_open(&run, o, &t);
 	rc = cli_loop(&run.loop, &f);
+	end = *responder_counters(run.p);
 	closed = run_close(&run);
+	why_text(&why, &run.why, &end, &t);
 	ticket_fini(&t);
 	if (closed < 0)
 		cli_fail("%s: %s", o->write ? o->write : o->live.name,
 			 strerror(-closed));
 	if (rc < 0)
 		cli_fault(o->read ? o->read : o->live.name, &f);
+	/* Whoever stopped it knows why it has nothing. */
+	if (end.received && !end.executed && !cli_stop)
+		cli_fail("%s: nothing was stored: %s",
+			 o->read ? o->read : o->live.name, why.text);
 }

@@ -85,9 +85,9 @@ static const char *const strides[] = {"pow2", "packed", NULL};
 static const struct cli_option options[] = {
 	{'l', "load", "A", "keys written per slot", CLI_F64, AT(load),
 	 .high = 1e6},
-	{'f', "flows", "N", "keys to keep; K, M, G, T: powers of 1024",
+	{'f', "flows", "N", "keys to keep; K, M, G, T: powers of 1000",
 	 CLI_SIZE, AT(flows), .min = 1, .max = SLOTS_MAX},
-	{'m', "memory", "SIZE", "bytes to keep them in", CLI_SIZE, AT(memory),
+	{'m', "memory", "SIZE", "bytes to keep them in", CLI_BYTES, AT(memory),
 	 .min = 1, .max = SLOTS_MAX},
 	{'w', "want", "P", "success rate wanted: gives load or memory", CLI_F64,
 	 AT(want), .low = 1e-6, .high = 1 - 1e-12},

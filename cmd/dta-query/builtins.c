@@ -121,6 +121,26 @@ static int change_setting(struct shell *sh)
 	return CLI_USAGE;
 }
 
+static bool first_word_is(const char *text, const char *word)
+{
+	size_t n = strcspn(text, " ");
+
+	return strlen(word) == n && !strncmp(text, word, n);
+}
+
+void no_command(const char *word)
+{
+	struct cli_guess g = {.word = word};
+
+	for (int v = 0; v < VERBS; v++)
+		cli_guess(&g, verb_name((enum verb)v));
+	for (const struct builtin *b = builtins; b->name; b++)
+		cli_guess(&g, b->name);
+	cli_warn("'%s' is no command; %s%s%s", word,
+		 g.best ? "did you mean " : "help lists them",
+		 g.best ? g.best : "", g.best ? "?" : "");
+}
+
 static int help(struct shell *sh)
 {
 	static const char *const verbs[][2] = {
@@ -131,13 +151,28 @@ static int help(struct shell *sh)
 		{"verify --truth FILE", "answers against what was reported"},
 	};
 
-	(void)sh;
+	const char *what = sh->argc > 1 ? sh->argv[1] : NULL;
+	bool any = false;
+
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
-		printf("%-20s %s\n", verbs[i][0], verbs[i][1]);
+		if (!what || first_word_is(verbs[i][0], what)) {
+			printf("%-20s %s\n", verbs[i][0], verbs[i][1]);
+			any = true;
+		}
 	for (const struct builtin *b = builtins; b->name; b++)
-		printf("%-20s %s\n", b->name, b->help);
-	puts("Options are those of dta-query -h.");
-	return CLI_OK;
+		if (!what || !strcmp(b->name, what)) {
+			printf("%-20s %s\n", b->name, b->help);
+			any = true;
+		}
+	if (what && is_verb(what))
+		cli_help_options(&cli, what);
+	if (!what)
+		puts("Options are those of dta-query -h; help COMMAND shows "
+		     "those of one command.");
+	if (any)
+		return CLI_OK;
+	no_command(what);
+	return CLI_USAGE;
 }
 
 static int quit(struct shell *sh)

@@ -125,6 +125,7 @@ struct bulk {
 	struct render render;
 	struct rendered room;
 	uint64_t answers[ANSWER_UNREADABLE + 1];
+	uint64_t impaired; /* answered, though copies are unreadable */
 	struct keys keys;
 	struct reply reply[QUERY_BATCH];
 };
@@ -154,16 +155,18 @@ static void path_row(struct bulk *b, const struct asked *a,
 {
 	const struct path_answer *p = &r->path;
 	struct rows *rows = b->rows;
-	uint32_t hole[HASH_HOPS];
+	uint64_t node[HASH_HOPS], hole[HASH_HOPS];
 	size_t holes = 0;
 
 	for (uint32_t i = 0; i < HASH_HOPS; i++)
 		if (p->holes >> i & 1)
 			hole[holes++] = i;
+	for (uint32_t i = 0; i < p->len; i++)
+		node[i] = p->value[i];
 	row_str(rows, PATH_KEY, a->text);
 	row_str(rows, PATH_ANSWER, answer_name(r->answer));
 	if (r->answer == ANSWER_FOUND) {
-		row_list(rows, PATH_PATH, p->value, p->len);
+		row_list(rows, PATH_PATH, node, p->len);
 		row_u64(rows, PATH_HOPS, p->len);
 		row_list(rows, PATH_HOLES, hole, holes);
 	}
@@ -203,6 +206,7 @@ static void print_batch(struct bulk *b)
 		const struct reply *r = &b->reply[i];
 
 		b->answers[r->answer]++;
+		b->impaired += r->unreadable && r->answer != ANSWER_UNREADABLE;
 		if (b->o->summary)
 			continue;
 		if (b->o->verb == VERB_KEYWRITE)
@@ -287,6 +291,16 @@ static void sum_row(struct bulk *b)
 	row_write(b->rows);
 }
 
+/* What copies make up for is still damage, and somebody should know. */
+static void say_damage(const struct bulk *b)
+{
+	if (b->impaired && !b->o->quiet)
+		cli_warn("damaged blocks: %llu keys were answered without some "
+			 "of their copies, %llu cannot be read",
+			 (unsigned long long)b->impaired,
+			 (unsigned long long)b->answers[ANSWER_UNREADABLE]);
+}
+
 static int kind_of(enum verb v)
 {
 	return v == VERB_KEYWRITE ? TABLE_KEYWRITE
@@ -322,6 +336,7 @@ int run_keys(const struct opts *o, struct places *p)
 		sum_row(b);
 	rows_close(b->rows);
 	keys_close(&b->keys);
+	say_damage(b);
 	rc = b->keys.malformed		? CLI_FAIL
 	     : b->answers[ANSWER_FOUND] ? CLI_OK
 					: CLI_NOTHING;

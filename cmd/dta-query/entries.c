@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "sources.h"
 #include "wire/be.h"
 
@@ -30,6 +31,26 @@ static struct row_field entry_fields[ENTRY_FIELDS] = {
 static const struct schema entry_rows_schema = {"entry", entry_fields,
 						ENTRY_FIELDS};
 
+/* "losses has list 0 alone", "losses has lists 0 to 3": of each table. */
+static __attribute__((noreturn)) void no_list(const struct entries *e,
+					      const char *text)
+{
+	char have[256] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; i < e->targets.n && n < sizeof(have); i++) {
+		const struct table *t = e->targets.target[i].t;
+
+		n += (size_t)snprintf(have + n, sizeof(have) - n,
+				      t->lists > 1 ? "%stable %s has lists 0 "
+						     "to %u"
+						   : "%stable %s has list %u "
+						     "alone",
+				      i ? ", " : "", t->name, t->lists - 1);
+	}
+	cli_refuse("list: '%s': %s", text, have);
+}
+
 static void parse_lists(struct entries *e)
 {
 	const struct opts *o = e->o;
@@ -41,9 +62,13 @@ static void parse_lists(struct entries *e)
 	e->list = calloc((size_t)o->nargs + 1, sizeof(e->list[0]));
 	if (!e->list)
 		cli_fail("out of memory");
-	for (int i = 0; i < o->nargs; i++)
-		e->list[e->lists++] = (uint32_t)cli_u64("list", o->args[i], 0,
-							max - 1);
+	for (int i = 0; i < o->nargs; i++) {
+		uint64_t id;
+
+		if (!text_u64(&id, o->args[i], max - 1))
+			no_list(e, o->args[i]);
+		e->list[e->lists++] = (uint32_t)id;
+	}
 }
 
 void entries_open(struct entries *e, const struct opts *o, struct places *p,

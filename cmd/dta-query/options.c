@@ -191,6 +191,11 @@ void options_read(struct opts *o, int argc, char **argv)
 	if (!o->from.only.until)
 		epochs_of(&o->from.only, NULL);
 	n = cli_read(&cli, o, argc, argv);
+	if (!o->interactive && n < argc)
+		o->verb = (enum verb)cli_verb(&cli, argv[n]);
+	if (!o->in_shell)
+		cli_from_env(&cli, o, "--region --verbs --snapshot --cluster",
+			     "DTA_REGION");
 	if (!o->from.region && !o->from.verbs && !o->from.snapshots &&
 	    !o->from.cluster.cluster)
 		cli_usage(&cli, "--region, --verbs, --snapshot or --cluster is "

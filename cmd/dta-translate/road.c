@@ -128,7 +128,8 @@ void run_open_road(struct run *r, void (*turn)(void *run))
 		cli_fault(o->verbs, &f);
 	if ((o->ticket || o->cluster) && open_packets(r, turn, &f) < 0)
 		cli_fail("%s", f.text);
-	memcpy(r->table, r->road->table, r->road->tables * sizeof(*r->table));
+	r->tables = r->road->tables;
+	memcpy(r->table, r->road->table, r->tables * sizeof(*r->table));
 	for (unsigned i = 0; i < o->settings; i++)
 		apply(r->table, r->road->tables, o->setting[i]);
 }

@@ -106,6 +106,13 @@ static int tell(struct run *r, const struct int_view *v, size_t n)
 	return rc;
 }
 
+static int number(void *run, uint64_t ts_ns, const struct int_from *from)
+{
+	struct run *r = run;
+
+	return r->filter ? 0 : telemetry_numbers(r->t, ts_ns, from, 1, false);
+}
+
 /* Those that the filter lets through, as many at once as stand together. */
 static int views(void *run, const struct int_view *v, size_t n)
 {
@@ -187,6 +194,7 @@ static void open_intake(struct run *r)
 	struct intake_options io = {.profile = &r->profile,
 				    .out = r->out,
 				    .views = views,
+				    .number = number,
 				    .ctx = r};
 
 	if (intake_open(&r->in, &io) < 0)
@@ -281,14 +289,21 @@ static void run_open(struct run *r)
 static int drain(struct run *r)
 {
 	static struct pkt pkts[PKT_BATCH];
-	int n, rc = 0;
+	struct fault f = {0};
+	int n = 0, rc = 0;
 
 	if (!r->xdp)
 		return 0;
 	xdp_stop(r->xdp);
 	src_wait(r->loop.s, 0);
-	while (!rc && (n = src_rx(r->loop.s, pkts, PKT_BATCH, &r->fault)) > 0)
-		rc = intake_take(r->in, pkts, (size_t)n);
+	while (!rc && ((n = src_rx(r->loop.s, pkts, PKT_BATCH, &f)) > 0 ||
+		       n == -EINTR))
+		if (n > 0)
+			rc = intake_take(r->in, pkts, (size_t)n);
+	if (!rc && n < 0 && n != -EAGAIN) {
+		cli_warn_fault(r->o.live.name, &f);
+		rc = n;
+	}
 	return rc < 0 ? rc : xdp_flush(r->xdp);
 }
 

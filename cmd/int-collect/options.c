@@ -32,60 +32,16 @@ static const char *kind_name(unsigned i)
 	return i < EVENTS ? event_name((enum telemetry_kind)i) : NULL;
 }
 
-/* Which name a word is; -EINVAL, and why says all of them. */
-static int find(const char *word, const char *(*name)(unsigned),
-		struct fault *why)
-{
-	char all[256] = "";
-	size_t len = 0;
-	unsigned i;
-
-	for (i = 0; name(i); i++) {
-		if (!strcmp(word, name(i)))
-			return (int)i;
-		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s, ",
-					name(i));
-	}
-	return fault_set(why, -EINVAL, "names '%s': it is none of %sall, none",
-			 word, all);
-}
-
-/* A set of names, as "a,b": 1 << each; "none", "all". */
-static int read_set(unsigned *set, const char *text,
-		    const char *(*of)(unsigned), unsigned all,
-		    struct fault *why)
-{
-	char buf[256], *rest = buf, *name;
-	unsigned found = 0;
-
-	if (!text || !strcmp(text, "all") || !strcmp(text, "none")) {
-		*set = text && text[0] == 'n' ? 0 : all;
-		return 0;
-	}
-	if (strlen(text) >= sizeof(buf))
-		return fault_set(why, -EINVAL, "is too long");
-	memcpy(buf, text, strlen(text) + 1);
-	while ((name = strsep(&rest, ","))) {
-		int i = find(name, of, why);
-
-		if (i < 0)
-			return i;
-		found |= 1U << i;
-	}
-	*set = found;
-	return 0;
-}
-
 static int read_rows(void *opts, const char *text, struct fault *why)
 {
-	return read_set(&((struct opts *)opts)->rows, text, choice_name,
-			(1U << ROWS_CHOICES) - 1, why);
+	return cli_names(&((struct opts *)opts)->rows, text, choice_name,
+			 (1U << ROWS_CHOICES) - 1, why);
 }
 
 static int read_events(void *opts, const char *text, struct fault *why)
 {
-	return read_set(&((struct opts *)opts)->events, text, kind_name,
-			EVENTS_ALL, why);
+	return cli_names(&((struct opts *)opts)->events, text, kind_name,
+			 EVENTS_ALL, why);
 }
 
 static int add_threshold(void *opts, const char *text, struct fault *why)
@@ -156,7 +112,7 @@ static const struct cli_option options[] = {
 	 AT(budget), .min = 1},
 	{0, "push", "TIME", "tell live values so often (10s; 0: never)",
 	 CLI_TIME, AT(push_ns)},
-	{0, "flow-rows", "N", "rows of the flow cache (512K)", CLI_SIZE,
+	{0, "flow-rows", "N", "rows of the flow cache (524288)", CLI_SIZE,
 	 AT(flow_rows), .min = 1, .max = UINT32_MAX},
 	{0, "flow-buckets", "N", "flows of a row (12)", CLI_SIZE,
 	 AT(flow_buckets), .min = 1, .max = FLOW_BUCKETS_MAX},
@@ -174,9 +130,9 @@ static const struct cli_option options[] = {
 	 AT(dta)},
 	{0, "spool", "DIR", "keep there what a database does not take yet",
 	 CLI_STR, AT(spool), .needs = "-x"},
-	{0, "spool-size", "BYTES", "of each (1G)", CLI_SIZE, AT(spool_size),
+	{0, "spool-size", "BYTES", "of each (1G)", CLI_BYTES, AT(spool_size),
 	 .min = 1 << 20, .needs = "--spool"},
-	{0, "queue", "BYTES", "of rows in memory for each (32M)", CLI_SIZE,
+	{0, "queue", "BYTES", "of rows in memory for each (32M)", CLI_BYTES,
 	 AT(queue), .min = 1 << 16, .needs = "-x"},
 	{0, "linger", "TIME",
 	 "at the end, wait for databases so long (5s; 0: not at all)", CLI_TIME,

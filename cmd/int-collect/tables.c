@@ -156,13 +156,12 @@ static void put_quantile(struct row_batch *b, unsigned column,
 		put_u64(b, column, high);
 }
 
-/* Ids have their low 32 bits, as in telemetry/rows.h. */
 static void put_path(struct row_batch *b, unsigned column, struct nodes path)
 {
-	uint32_t list[PATH_NODES_MAX];
+	uint64_t list[PATH_NODES_MAX];
 
 	for (unsigned i = 0; i < path.n; i++)
-		list[i] = (uint32_t)path.at[i];
+		list[i] = rows_node(path.at[i]);
 	if (path.n)
 		row_batch_list(b, column, list, path.n);
 }
@@ -442,12 +441,16 @@ static uint64_t key_of_bytes(const uint8_t *p, uint32_t len)
 	return key;
 }
 
+/* By the first node; of those with the same one, that is of 32 bits, by the
+ * second. */
 static uint64_t key_of_list(const void *list, uint32_t len)
 {
-	uint32_t two[2] = {0};
+	uint64_t two[2] = {0};
 
 	memcpy(two, list, (len < 2 ? len : 2) * sizeof(two[0]));
-	return (uint64_t)two[0] << 32 | two[1];
+	if (two[0] > UINT32_MAX)
+		return two[0];
+	return two[0] << 32 | (two[1] < UINT32_MAX ? two[1] : UINT32_MAX);
 }
 
 static bool cell_key(const struct row_batch *b, const struct row_cell *c,

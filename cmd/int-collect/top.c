@@ -21,6 +21,7 @@ enum {
 	KEYS_NS = 50000000, /* how often keys are asked for */
 	END_WAIT_MS = 100,
 	HEAD_MAX = 640,
+	NOTE_MAX = HEAD_MAX + 4096,
 };
 
 /* What was counted, and when: for rates. */
@@ -46,6 +47,7 @@ struct top {
 	uint64_t keys_ns, draw_ns;
 	struct counted before, rate;
 	char head[SCREEN_HEAD][HEAD_MAX];
+	char note[NOTE_MAX]; /* the last line: the filter, a message */
 };
 
 static void no_memory(void)
@@ -203,6 +205,10 @@ static void write_head(struct top *top)
 	const struct flows_ledger *f = telemetry_flows(top->t);
 	const char *from = top->o->read ? top->o->read : top->o->live.name;
 
+	const char *held = cli_held();
+
+	snprintf(top->note, NOTE_MAX, "%s%s%s", top->head[2],
+		 held && top->head[2][0] ? "; " : "", held ? held : "");
 	set_rates(top);
 	snprintf(top->head[0], HEAD_MAX,
 		 "int-collect %s: %s%s; a second: %" PRIu64 " views, %" PRIu64
@@ -221,8 +227,7 @@ static void write_head(struct top *top)
 
 static void draw(struct top *top)
 {
-	const char *head[SCREEN_HEAD] = {top->head[0], top->head[1],
-					 top->head[2]};
+	const char *head[SCREEN_HEAD] = {top->head[0], top->head[1], top->note};
 	unsigned columns, lines, page;
 	const char *text;
 	size_t len;
@@ -354,6 +359,7 @@ void top_close(struct top *top)
 		return;
 	if (top->on)
 		tty_close();
+	cli_release();
 	best_fini(&top->gathering);
 	best_fini(&top->shown);
 	row_batch_fini(&top->key);

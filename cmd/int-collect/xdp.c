@@ -125,7 +125,7 @@ static void tell_run(struct xdp *x, const struct fast_run *r, uint64_t ts_ns)
 				      .sequence_bits = (uint8_t)r->bits,
 				      .sequence = r->first};
 
-	telemetry_numbers(x->t, &from, r->n, r->anew, ts_ns);
+	telemetry_numbers(x->t, ts_ns, &from, r->n, r->anew);
 }
 
 static void told(void *ctx, const struct fast_record *r, size_t len,

@@ -19,25 +19,12 @@ const char *cli_name(void)
 	return program;
 }
 
-static void message(const char *fmt, va_list ap)
-	__attribute__((format(printf, 1, 0)));
-
-/* One write, so that messages of a pipeline's programs do not mix. */
-static void message(const char *fmt, va_list ap)
-{
-	char text[1024];
-
-	vsnprintf(text, sizeof(text), fmt, ap);
-	cli_progress_clear();
-	fprintf(stderr, "%s: %s\n", program, text);
-}
-
 void cli_warn(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	message(fmt, ap);
+	cli_message(fmt, ap);
 	va_end(ap);
 }
 
@@ -52,7 +39,7 @@ void cli_fail(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	message(fmt, ap);
+	cli_message(fmt, ap);
 	va_end(ap);
 	complained = true;
 	exit(CLI_FAIL);
@@ -63,7 +50,7 @@ void cli_refuse(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	message(fmt, ap);
+	cli_message(fmt, ap);
 	va_end(ap);
 	complained = true;
 	exit(CLI_USAGE);
@@ -90,7 +77,7 @@ void cli_usage(const struct cli *c, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	message(fmt, ap);
+	cli_message(fmt, ap);
 	va_end(ap);
 	/* Not the whole synopsis: what is wrong would scroll away. */
 	fprintf(stderr, "usage: %s [OPTION]... [ARGUMENT]...; try '%s -h'\n",
@@ -109,6 +96,7 @@ static void close_stdout(void)
 	bool failed = ferror(stdout);
 	int err = 0;
 
+	cli_release();
 	cli_progress_clear();
 	if (fflush(stdout))
 		err = errno;

@@ -30,6 +30,11 @@ static struct {
 	size_t n;
 } tty;
 
+bool tty_is_open(void)
+{
+	return tty.on;
+}
+
 /* Writes what the terminal takes, waiting so long for it to take more. */
 static void put(const char *text, size_t len, int wait_ms)
 {

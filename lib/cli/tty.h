@@ -35,6 +35,8 @@ enum tty_key {
 int tty_open(void);
 void tty_close(void); /* twice is fine, and in handlers of signals */
 
+bool tty_is_open(void);
+
 /* The next key, waiting so long for it. */
 int tty_key(int wait_ms);
 /* Columns and lines, at least 1 each. */

@@ -39,16 +39,15 @@ struct place {
 	struct export_options options;
 };
 
-static const struct export_scheme *scheme_of(const struct place *p,
-					     struct fault *f)
+/* Of what is before a URL's first colon, or NULL. */
+static const struct export_scheme *scheme_of(const char *url)
 {
-	for (unsigned i = 0; i < SCHEMES; i++)
-		if (!strcmp(p->url.scheme, schemes[i]->scheme))
+	size_t n = strcspn(url, ":");
+
+	for (unsigned i = 0; url[n] && i < SCHEMES; i++)
+		if (strlen(schemes[i]->scheme) == n &&
+		    !memcmp(url, schemes[i]->scheme, n))
 			return schemes[i];
-	fault_set(f, -EINVAL,
-		  "'%s' is none of influx clickhouse redis kafka prometheus "
-		  "file",
-		  p->url.scheme);
 	return NULL;
 }
 
@@ -94,12 +93,11 @@ static int start_quiet(struct place *p, struct queue *q,
 	return rc;
 }
 
-static int open_place(struct row_sink **out, struct place *p, struct fault *f)
+static int open_place(struct row_sink **out, struct place *p,
+		      const struct export_scheme *scheme, struct fault *f)
 {
-	const struct export_scheme *scheme = scheme_of(p, f);
 	struct queue *q;
-	int rc = scheme ? export_url_set(&p->url, fields, &p->options.queue, f)
-			: -EINVAL;
+	int rc = export_url_set(&p->url, fields, &p->options.queue, f);
 
 	if (rc < 0) {
 		free(p);
@@ -116,23 +114,29 @@ static int open_place(struct row_sink **out, struct place *p, struct fault *f)
 int export_open(struct row_sink **out, const char *url,
 		const struct export_options *o, struct fault *f)
 {
-	struct place *p = calloc(1, sizeof(*p));
+	const struct export_scheme *scheme = scheme_of(url);
 	struct row_sink *sink = NULL;
+	struct place *p;
 	char shown[EXPORT_URL_MAX];
 	struct fault why;
 	int rc;
 
-	if (!p)
+	if (!scheme && strchr(url, ':'))
+		return fault_set(f, -EINVAL,
+				 "'%.*s' is none of influx clickhouse redis "
+				 "kafka prometheus file",
+				 (int)strcspn(url, ":"), url);
+	if (!(p = calloc(1, sizeof(*p))))
 		return fault_set(f, -ENOMEM, "out of memory");
 	if (o)
 		p->options = *o;
 	rc = export_url_read(&p->url, url, &why);
 	if (rc < 0) {
 		free(p);
-		return fault_of(f, rc, "export", &why);
+		return fault_set(f, rc, "%s", why.text);
 	}
 	memcpy(shown, p->url.shown, sizeof(shown));
-	rc = open_place(&sink, p, &why);
+	rc = open_place(&sink, p, scheme, &why);
 	if (rc < 0) {
 		if (sink)
 			sink->close(sink);

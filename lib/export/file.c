@@ -79,6 +79,8 @@ static int start(struct file *x, const char *path, struct fault *f)
 	const cookie_io_functions_t io = {.write = write_out};
 	off_t end;
 
+	if (!*path)
+		return fault_set(f, -EINVAL, "no path: file:PATH");
 	x->fd = open(path,
 		     O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC,
 		     0666);

@@ -14,29 +14,10 @@ void int_sum_less(uint32_t *sum, const uint8_t *p, size_t len)
 	*sum += net_checksum(p, len);
 }
 
-/* A checksum to whose sum something is added. */
-static uint16_t updated(uint16_t check, uint32_t sum)
-{
-	sum += (uint16_t)~check;
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
-}
-
 void int_set16(uint8_t *p, uint16_t v, uint32_t *sum)
 {
 	*sum += 0xffffu - be16_load(p) + v;
 	be16_store(p, v);
-}
-
-/* A 16-bit word of an IPv4 header. */
-static void ip4_set16(uint8_t *ip, unsigned at, uint16_t v)
-{
-	uint32_t sum = 0;
-
-	int_set16(ip + at, v, &sum);
-	be16_store(ip + NET_IP4_AT_SUM,
-		   updated(be16_load(ip + NET_IP4_AT_SUM), sum));
 }
 
 void int_set_dscp(uint8_t *frame, const struct int_place *at, uint8_t dscp)
@@ -46,7 +27,7 @@ void int_set_dscp(uint8_t *frame, const struct int_place *at, uint8_t dscp)
 
 	/* DSCP is the 6 bits above ECN: in IPv6 4 bits further up. */
 	if (at->ip_version == 4)
-		ip4_set16(ip, 0, (uint16_t)((word & ~0xfc) | dscp << 2));
+		net_ip4_set16(ip, 0, (uint16_t)((word & ~0xfc) | dscp << 2));
 	else
 		be16_store(ip, (uint16_t)((word & ~0xfc0) | dscp << 6));
 }
@@ -57,22 +38,10 @@ void int_set_protocol(uint8_t *frame, const struct int_place *at,
 	uint8_t *ip = frame + at->ip;
 
 	if (at->ip_version == 4)
-		ip4_set16(ip, NET_IP4_AT_TTL,
-			  (uint16_t)(ip[NET_IP4_AT_TTL] << 8 | protocol));
+		net_ip4_set16(ip, NET_IP4_AT_TTL,
+			      (uint16_t)(ip[NET_IP4_AT_TTL] << 8 | protocol));
 	else
 		frame[at->proto_at] = protocol;
-}
-
-void int_resize_ip(uint8_t *frame, const struct int_place *at, int by)
-{
-	uint8_t *ip = frame + at->ip;
-
-	if (at->ip_version == 4)
-		ip4_set16(ip, NET_IP4_AT_LEN,
-			  (uint16_t)(be16_load(ip + NET_IP4_AT_LEN) + by));
-	else
-		be16_store(ip + NET_IP6_AT_LEN,
-			   (uint16_t)(be16_load(ip + NET_IP6_AT_LEN) + by));
 }
 
 /* ICMP of IPv4 and GRE have no pseudo header with a length. */
@@ -121,7 +90,7 @@ void int_sum_apply(uint8_t *frame, const struct int_place *at,
 
 	if (!sum_at)
 		return;
-	check = updated(be16_load(sum_at), sum);
+	check = net_checksum_add(be16_load(sum_at), sum);
 	if (!check && at->protocol == NET_PROTO_UDP)
 		check = 0xffff; /* RFC 768: 0 would be none */
 	be16_store(sum_at, check);

@@ -34,9 +34,8 @@ void int_set16(uint8_t *p, uint16_t v, uint32_t *sum);
 void int_set_dscp(uint8_t *frame, const struct int_place *at, uint8_t dscp);
 void int_set_protocol(uint8_t *frame, const struct int_place *at,
 		      uint8_t protocol);
-/* The packet is longer by so many bytes: lengths of IP. */
-void int_resize_ip(uint8_t *frame, const struct int_place *at, int by);
-/* And of UDP. */
+/* The packet is longer by so many bytes: its length by UDP; of IP:
+ * net_ip_resize(). */
 void int_resize_l4(uint8_t *frame, const struct int_place *at, int by,
 		   uint32_t *sum);
 /* Where the checksum at l4 is; NULL: there is none, or the profile's nodes

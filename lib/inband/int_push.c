@@ -5,6 +5,7 @@
 #include "inband/int_private.h"
 #include "inband/int_source.h"
 #include "wire/be.h"
+#include "wire/net.h"
 
 /* A frame at a transit node. */
 struct node {
@@ -125,7 +126,7 @@ static void push(struct node *n, const struct int_transit *t, size_t behind)
 		memset(md + t->md_len - INT_COMPLEMENT_LEN, 0xff,
 		       INT_COMPLEMENT_LEN);
 	count_hop(n);
-	int_resize_ip(n->frame, &n->at, (int)t->md_len);
+	net_ip_resize(n->frame + n->at.ip, (int)t->md_len);
 	int_resize_l4(n->frame, &n->at, (int)t->md_len, &n->sum);
 	int_sum_bytes(&n->sum, md, t->md_len);
 	if (asked)

@@ -385,7 +385,7 @@ static void mark(uint8_t *out, const struct job *j, size_t by)
 	const struct int_profile *p = j->p;
 	uint32_t sum = 0;
 
-	int_resize_ip(out, &j->at, (int)by);
+	net_ip_resize(out + j->at.ip, (int)by);
 	if (s->over == INT_OVER_NEW_UDP) {
 		int_set_protocol(out, &j->at, NET_PROTO_UDP);
 		return;

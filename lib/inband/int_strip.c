@@ -4,6 +4,7 @@
 
 #include "inband/int_private.h"
 #include "wire/be.h"
+#include "wire/net.h"
 
 /* What the tunnel's own header says of INT. */
 static void restore_tunnel(uint8_t *out, const struct int_place *at, size_t len,
@@ -38,7 +39,7 @@ static void restore(uint8_t *out, const struct int_profile *p,
 {
 	uint32_t sum = 0;
 
-	int_resize_ip(out, at, -(int)len);
+	net_ip_resize(out + at->ip, -(int)len);
 	if (at->over == INT_OVER_NEW_UDP) {
 		int_set_protocol(out, at, (uint8_t)at->next);
 		return;

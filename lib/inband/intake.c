@@ -119,6 +119,18 @@ static struct int_view *room(struct intake *in, int *rc)
 	return &in->view[in->n < VIEWS ? in->n : VIEWS - 1];
 }
 
+/* The number of a datagram of which there is no view: it came all the same. */
+static int number(struct intake *in, uint64_t ts_ns,
+		  const struct int_from *from)
+{
+	int rc;
+
+	if (!in->o.number || !from->sequence_bits || !from->has_node)
+		return 0;
+	rc = hand_out(in); /* they came before */
+	return rc ? rc : in->o.number(in->o.ctx, ts_ns, from);
+}
+
 /* A datagram of reports. */
 static int take_reports(struct intake *in, const struct pkt *p,
 			const struct net_udp *u)
@@ -135,7 +147,7 @@ static int take_reports(struct intake *in, const struct pkt *p,
 	if (why != TREPORT_OK) {
 		c->reports++;
 		(*report_reason(c, why))++;
-		return 0;
+		return number(in, p->ts_ns, &r.from);
 	}
 	while (!rc) {
 		struct int_view *v = room(in, &rc);
@@ -154,7 +166,7 @@ static int take_reports(struct intake *in, const struct pkt *p,
 		first = false;
 		in->n += in->n < VIEWS;
 	}
-	return rc;
+	return first && !rc ? number(in, p->ts_ns, &r.from) : rc;
 }
 
 /* Told at once of most that is no report: IPv4 without tags and options that

@@ -37,9 +37,6 @@ enum ioam_reason {
 	IOAM_REASONS,
 };
 
-/* "truncated", "bad_length"... as ledgers have them; NULL for the first two. */
-const char *ioam_reason_name(enum ioam_reason r);
-
 struct ioam_decoder {
 	struct int_word words[IOAM_BITS];
 	struct int_plans plans;
@@ -99,10 +96,6 @@ struct ioam_snapshot {
 };
 
 struct ioam_snapshot ioam_snapshot_of(const struct ioam *t, unsigned i);
-
-/* When node i had the packet, in ns: seconds and fraction. False: it does not
- * say both. */
-bool ioam_time(const struct ioam *t, unsigned i, uint64_t *ns);
 
 /* What a source asks. */
 struct ioam_ask {

@@ -6,19 +6,6 @@
 #include "base/cur.h"
 #include "wire/be.h"
 
-const char *treport_reason_name(enum treport_reason r)
-{
-	static const char *const names[TREPORT_REASONS] = {
-		[TREPORT_TRUNCATED] = "truncated",
-		[TREPORT_VERSION] = "unknown_version",
-		[TREPORT_LENGTH] = "bad_length",
-		[TREPORT_TYPE] = "unknown_type",
-		[TREPORT_OWN] = "own_report",
-	};
-
-	return r < TREPORT_REASONS ? names[r] : NULL;
-}
-
 void treport_init(struct treport_decoder *d, const struct int_profile *profile)
 {
 	static const struct int_word drop[] = {
@@ -45,7 +32,7 @@ static enum treport_reason begin2(struct treport_reader *r)
 {
 	uint32_t first;
 
-	if (r->end - r->p < TREPORT_V2_GROUP_LEN + TREPORT_V2_LEN)
+	if (r->end - r->p < TREPORT_V2_GROUP_LEN)
 		return TREPORT_TRUNCATED;
 	first = be32_load(r->p);
 	r->from.hw_id = first >> 22 & TREPORT_HW_ID_MASK;
@@ -54,7 +41,7 @@ static enum treport_reason begin2(struct treport_reader *r)
 	r->from.has_node = true;
 	r->from.node = be32_load(r->p + TREPORT_V2_AT_NODE);
 	r->p += TREPORT_V2_GROUP_LEN;
-	return TREPORT_OK;
+	return r->end - r->p < TREPORT_V2_LEN ? TREPORT_TRUNCATED : TREPORT_OK;
 }
 
 enum treport_reason treport_begin(struct treport_reader *r,
@@ -160,11 +147,28 @@ static void set_inner(struct treport *t, unsigned type, const uint8_t *data,
 	t->inner_len = (uint32_t)len;
 }
 
+/* What of a header of 0.5 says who sent it; its node is in the next one. */
+static struct int_from from05(const uint8_t *p, size_t left, unsigned next)
+{
+	bool has_node = next != TREPORT_PLAIN && next <= TREPORT_LOCAL &&
+			left >= TREPORT_V05_LEN + sizeof(uint32_t);
+
+	return (struct int_from){
+		.report = true,
+		.hw_id = be32_load(p) & TREPORT_HW_ID_MASK,
+		.sequence_bits = 32,
+		.sequence = be32_load(p + TREPORT_V05_AT_SEQUENCE),
+		.has_time = true,
+		.time = be32_load(p + TREPORT_V05_AT_TIME),
+		.has_node = has_node,
+		.node = has_node ? be32_load(p + TREPORT_V05_LEN) : 0,
+	};
+}
+
 static enum treport_reason next05(struct treport_reader *r, struct treport *t)
 {
 	static const uint8_t extra[] = {0, TREPORT_V05_DROP_LEN,
 					TREPORT_V05_LOCAL_LEN};
-	struct int_view *v = t->view;
 	const uint8_t *p = r->p, *md = p + TREPORT_V05_LEN;
 	size_t left = (size_t)(r->end - p), len = TREPORT_V05_LEN;
 	enum treport_reason why;
@@ -176,6 +180,7 @@ static enum treport_reason next05(struct treport_reader *r, struct treport *t)
 		return TREPORT_TRUNCATED;
 	first = be32_load(p);
 	next = first >> 24 & 15;
+	r->from = from05(p, left, next);
 	if (next > TREPORT_LOCAL)
 		return TREPORT_TYPE;
 	len += extra[next];
@@ -183,20 +188,10 @@ static enum treport_reason next05(struct treport_reader *r, struct treport *t)
 		return TREPORT_TRUNCATED;
 	set_inner(t, TREPORT_ETHERNET, p + len, left - len);
 	why = look_into(t, r->d, flags_of(first >> 21));
-	v->from = (struct int_from){
-		.report = true,
-		.hw_id = first & TREPORT_HW_ID_MASK,
-		.sequence_bits = 32,
-		.sequence = be32_load(p + TREPORT_V05_AT_SEQUENCE),
-		.has_time = true,
-		.time = be32_load(p + TREPORT_V05_AT_TIME),
-	};
-	if (next == TREPORT_PLAIN)
-		return why;
-	v->from.has_node = true;
-	v->from.node = be32_load(md);
-	own_metadata(v, next == TREPORT_DROP ? &r->d->drop : &r->d->local, md,
-		     extra[next]);
+	if (next != TREPORT_PLAIN)
+		own_metadata(t->view,
+			     next == TREPORT_DROP ? &r->d->drop : &r->d->local,
+			     md, extra[next]);
 	return why;
 }
 
@@ -214,7 +209,6 @@ static size_t length1(const struct treport_decoder *d, uint32_t first,
 static enum treport_reason next1(struct treport_reader *r, struct treport *t)
 {
 	const struct int_plan *plan;
-	struct int_view *v = t->view;
 	const uint8_t *p = r->p;
 	size_t left = (size_t)(r->end - p), len;
 	enum treport_reason why;
@@ -225,6 +219,17 @@ static enum treport_reason next1(struct treport_reader *r, struct treport *t)
 	if (left < TREPORT_V1_LEN)
 		return TREPORT_TRUNCATED;
 	first = be32_load(p);
+	r->from = (struct int_from){
+		.report = true,
+		.version = 1,
+		.hw_id = first & TREPORT_HW_ID_MASK,
+		.sequence_bits = 32,
+		.has_node = true,
+		.node = be32_load(p + TREPORT_V1_AT_NODE),
+		.sequence = be32_load(p + TREPORT_V1_AT_SEQUENCE),
+		.has_time = true,
+		.time = be32_load(p + TREPORT_V1_AT_TIME),
+	};
 	type = first >> 21 & 7;
 	if (type > TREPORT_IP6 - TREPORT_ETHERNET)
 		return TREPORT_TYPE;
@@ -236,19 +241,9 @@ static enum treport_reason next1(struct treport_reader *r, struct treport *t)
 		return TREPORT_TRUNCATED;
 	set_inner(t, TREPORT_ETHERNET + type, p + len, left - len);
 	why = look_into(t, r->d, flags_of(first >> 6));
-	v->from = (struct int_from){
-		.report = true,
-		.version = 1,
-		.hw_id = first & TREPORT_HW_ID_MASK,
-		.sequence_bits = 32,
-		.has_node = true,
-		.node = be32_load(p + TREPORT_V1_AT_NODE),
-		.sequence = be32_load(p + TREPORT_V1_AT_SEQUENCE),
-		.has_time = true,
-		.time = be32_load(p + TREPORT_V1_AT_TIME),
-	};
 	if (len > TREPORT_V1_LEN)
-		own_metadata(v, plan, p + TREPORT_V1_LEN, len - TREPORT_V1_LEN);
+		own_metadata(t->view, plan, p + TREPORT_V1_LEN,
+			     len - TREPORT_V1_LEN);
 	return why;
 }
 
@@ -368,7 +363,6 @@ static enum treport_reason next2(struct treport_reader *r, struct treport *t)
 	why = look_into(t, r->d,
 			(uint8_t)(flags_of(first >> 5) |
 				  (first & 0x10 ? INT_INTERMEDIATE : 0)));
-	t->view->from = r->from;
 	if (main)
 		int_contents(t, plan, main, words);
 	return why;
@@ -377,16 +371,17 @@ static enum treport_reason next2(struct treport_reader *r, struct treport *t)
 enum treport_reason treport_next(struct treport_reader *r, struct treport *out,
 				 struct int_view *view)
 {
+	enum treport_reason why;
+
 	if (r->p == r->end)
 		return TREPORT_END;
 	out->view = view;
 	memset(&out->packet, 0,
 	       sizeof(*out) - offsetof(struct treport, packet));
-	switch (r->version) {
-	case 0:
-		return next05(r, out);
-	case 1:
-		return next1(r, out);
-	}
-	return next2(r, out);
+	if (r->version == 2)
+		why = next2(r, out);
+	else
+		why = r->version ? next1(r, out) : next05(r, out);
+	view->from = r->from;
+	return why;
 }

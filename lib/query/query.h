@@ -61,6 +61,7 @@ struct keywrite_answer {
 	enum answer answer;
 	uint8_t matched;		/* copies whose checksum matched */
 	uint8_t agreed;			/* copies that agree on the value */
+	uint8_t unreadable;		/* copies in damaged blocks */
 	uint8_t value[TABLE_VALUE_MAX]; /* t->value_len bytes, as reported */
 };
 
@@ -79,10 +80,11 @@ void keywrite_query_batch(const struct view *v, const struct query_rule *rule,
 /* A path out of a postcard table. */
 struct path_answer {
 	enum answer answer;
-	uint8_t valid;	/* chunks that hold a valid path */
-	uint8_t agreed; /* chunks that agree on it */
-	uint8_t len;	/* hops: values[0 .. len) */
-	uint8_t holes;	/* --partial: bit i set: hop i is missing */
+	uint8_t valid;	    /* chunks that hold a valid path */
+	uint8_t agreed;	    /* chunks that agree on it */
+	uint8_t len;	    /* hops: values[0 .. len) */
+	uint8_t holes;	    /* --partial: bit i set: hop i is missing */
+	uint8_t unreadable; /* chunks in damaged blocks */
 	uint32_t value[HASH_HOPS];
 };
 
@@ -100,7 +102,7 @@ int count_query(uint64_t *out, const struct view *v, unsigned copies,
 struct reply {
 	enum answer answer;
 	uint8_t agreed, matched, copies;
-	bool unreadable;    /* somewhere on the way */
+	bool unreadable;    /* something on the way, whatever the answer */
 	const char *source; /* NULL: nowhere */
 	uint64_t epoch;
 	union {

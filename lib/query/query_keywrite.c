@@ -103,6 +103,7 @@ void keywrite_query(struct keywrite_answer *out, const struct view *v,
 	out->answer = verdict.answer;
 	out->matched = (uint8_t)n;
 	out->agreed = verdict.agreed;
+	out->unreadable = (uint8_t)unreadable;
 	if (verdict.value)
 		memcpy(out->value, verdict.value, t->value_len);
 	if (!n && unreadable)

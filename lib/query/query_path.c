@@ -174,7 +174,8 @@ void path_query(struct path_answer *out, const struct view *v,
 		else
 			n++;
 	}
-	*out = (struct path_answer){.answer = ANSWER_NOT_FOUND};
+	*out = (struct path_answer){.answer = ANSWER_NOT_FOUND,
+				    .unreadable = (uint8_t)unreadable};
 	judge_valid(out, chunk, n, t->hops);
 	if (!out->valid && rule->partial)
 		judge_partial(out, chunk, n, t->hops);

@@ -15,7 +15,7 @@ enum row_type {
 	ROW_F64,   /* 6 significant digits ("%.6g"); null if not finite */
 	ROW_BYTES, /* hexadecimal text */
 	ROW_BOOL,  /* true, false */
-	ROW_LIST,  /* uint32_t: 1,2,3 in text and CSV, an array in NDJSON */
+	ROW_LIST,  /* uint64_t: 1,2,3 in text and CSV, an array in NDJSON */
 	ROW_TIME,  /* int64_t, ns since 1970-01-01 UTC: seconds, a point, nine
 		      digits; a string in NDJSON, for no double holds it */
 };

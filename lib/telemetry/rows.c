@@ -221,11 +221,6 @@ static const struct schema schemas[SCHEMAS] = {
 	[S_BIN] = {"int_bin", FIELDS(bin_fields)},
 };
 
-const struct schema *telemetry_schema(unsigned i)
-{
-	return i < SCHEMAS ? &schemas[i] : NULL;
-}
-
 const struct telling telling_nothing = {
 	.metric = -1,
 	.node = NODE_UNKNOWN,
@@ -294,12 +289,12 @@ void telemetry_rows_close(struct telemetry_rows *rs)
 
 static void set_nodes(struct rows *r, unsigned field, struct nodes nodes)
 {
-	uint32_t list[PATH_NODES_MAX];
+	uint64_t list[PATH_NODES_MAX];
 
 	if (!nodes.n)
 		return;
 	for (unsigned i = 0; i < nodes.n; i++)
-		list[i] = (uint32_t)nodes.at[i];
+		list[i] = rows_node(nodes.at[i]);
 	row_list(r, field, list, nodes.n);
 }
 

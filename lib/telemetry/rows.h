@@ -27,7 +27,7 @@
  * int_bin    a bin of it that is not empty: low <= value <= high
  *
  * Latencies are in ns, other metrics in units of the nodes. In a list of nodes
- * an id has its low 32 bits; unknown: 4294967295.
+ * an unknown one is 4294967295: no switch of INT has that id.
  */
 #ifndef TELEMETRY_ROWS_H
 #define TELEMETRY_ROWS_H
@@ -36,6 +36,7 @@
 #include "measure/dist.h"
 #include "measure/flows.h"
 #include "measure/metric.h"
+#include "telemetry/fields.h"
 #include "wire/key.h"
 
 enum telemetry_kind {
@@ -56,8 +57,11 @@ enum telemetry_kind {
 const char *event_name(enum telemetry_kind k);
 int event_of(const char *name); /* -1: none */
 
-/* Schemas, by measurement: NULL behind the last. */
-const struct schema *telemetry_schema(unsigned i);
+/* A node's id in a list. */
+static inline uint64_t rows_node(uint64_t id)
+{
+	return id == NODE_UNKNOWN ? UINT32_MAX : id;
+}
 
 /* Where each measurement goes; NULL: nowhere. They may be the same. */
 struct telemetry_sinks {

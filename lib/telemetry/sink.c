@@ -248,23 +248,17 @@ int telemetry_take(struct telemetry *t, const struct int_view *v, size_t n)
 	return t->rows.err;
 }
 
-int telemetry_numbers(struct telemetry *t, const struct int_from *from,
-		      uint32_t n, bool anew, uint64_t ts_ns)
+int telemetry_numbers(struct telemetry *t, uint64_t ts_ns,
+		      const struct int_from *from, uint32_t n, bool anew)
 {
 	go_to(t, ts_ns);
-	take_numbers(t, from, n, anew, ts_ns);
+	take_numbers(t, ts_ns, from, n, anew);
 	return t->rows.err;
 }
 
 int telemetry_tick(struct telemetry *t, uint64_t now_ns)
 {
 	go_to(t, now_ns);
-	return t->rows.err;
-}
-
-int telemetry_distributions(struct telemetry *t)
-{
-	push_distributions(t);
 	return t->rows.err;
 }
 
@@ -294,22 +288,4 @@ const struct telemetry_ledger *telemetry_counters(struct telemetry *t)
 const struct flows_ledger *telemetry_flows(const struct telemetry *t)
 {
 	return &t->flows.ledger;
-}
-
-uint64_t telemetry_keys(const struct telemetry *t)
-{
-	uint64_t n = t->objects.counters.objects;
-
-	for (uint32_t at = 1; at <= t->flows.used; at++) {
-		struct flow_entry *f = flows_entry(&t->flows, at);
-
-		if (!f->key_len)
-			continue;
-		n += (f->hops > 0) + (f->latency.n > 0);
-		for (unsigned i = 0; i < f->kept; i++)
-			n += flow_hop(&t->flows, f, i)
-				     ->meter[METRIC_HOP_LATENCY]
-				     .n > 0;
-	}
-	return n;
 }

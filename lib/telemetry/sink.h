@@ -98,24 +98,19 @@ int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th);
 
 /* These return 0, or the first -errno of a sink. */
 int telemetry_take(struct telemetry *t, const struct int_view *v, size_t n);
-/* Of reports that are no views here: n numbers from from->sequence on, one
- * after the other. anew: what was before them is not known, and none of it
- * lost. */
-int telemetry_numbers(struct telemetry *t, const struct int_from *from,
-		      uint32_t n, bool anew, uint64_t ts_ns);
+/* Numbers of a reporter that came without views: n, from from->sequence on.
+ * anew: what was before them is not known, and none of it lost. */
+int telemetry_numbers(struct telemetry *t, uint64_t ts_ns,
+		      const struct int_from *from, uint32_t n, bool anew);
 /* It is so late now, though no views come: flows expire, values are pushed. */
 int telemetry_tick(struct telemetry *t, uint64_t now_ns);
 /* The rows that there are go out. */
 int telemetry_pass(struct telemetry *t);
-/* Rows of all distributions as they are. */
-int telemetry_distributions(struct telemetry *t);
 /* All flows leave, missing reports are lost, distributions and rows go out. */
 int telemetry_flush(struct telemetry *t);
 
 const struct telemetry_ledger *telemetry_counters(struct telemetry *t);
 const struct flows_ledger *telemetry_flows(const struct telemetry *t);
-/* Live metric keys: K of paper 003, section V-B2. */
-uint64_t telemetry_keys(const struct telemetry *t);
 
 void telemetry_close(struct telemetry *t); /* does not flush; NULL is fine */
 

@@ -256,8 +256,8 @@ static inline void take_number(struct telemetry *t, const struct int_from *from,
 		take_news(t, r, &news, ts_ns);
 }
 
-void take_numbers(struct telemetry *t, const struct int_from *from, uint32_t n,
-		  bool anew, uint64_t ts_ns)
+void take_numbers(struct telemetry *t, uint64_t ts_ns,
+		  const struct int_from *from, uint32_t n, bool anew)
 {
 	struct reporter *r = losses_of(&t->losses, from->has_node, from->node,
 				       from->hw_id, from->sequence_bits);

@@ -58,6 +58,17 @@ static inline void be32_store(uint8_t *p, uint32_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
+static inline void be48_store(uint8_t *p, uint64_t v)
+{
+	be16_store(p, (uint16_t)(v >> 32));
+	be32_store(p + 2, (uint32_t)v);
+}
+
+static inline uint64_t be48_load(const uint8_t *p)
+{
+	return (uint64_t)be16_load(p) << 32 | be32_load(p + 2);
+}
+
 static inline void be64_store(uint8_t *p, uint64_t v)
 {
 	v = htobe64(v);

@@ -46,6 +46,34 @@ uint16_t net_checksum(const void *data, size_t len)
 	return be16toh((uint16_t)~sum_fold(sum_words(data, len)));
 }
 
+uint16_t net_checksum_add(uint16_t check, uint32_t sum)
+{
+	sum += (uint16_t)~check;
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)~sum;
+}
+
+void net_ip4_set16(uint8_t *ip, unsigned at, uint16_t v)
+{
+	uint32_t sum = 0xffffu - be16_load(ip + at) + v;
+
+	be16_store(ip + at, v);
+	be16_store(ip + NET_IP4_AT_SUM,
+		   net_checksum_add(be16_load(ip + NET_IP4_AT_SUM), sum));
+}
+
+void net_ip_resize(uint8_t *ip, int by)
+{
+	uint8_t *len = ip + NET_IP6_AT_LEN;
+
+	if (ip[0] >> 4 == 4)
+		net_ip4_set16(ip, NET_IP4_AT_LEN,
+			      (uint16_t)(be16_load(ip + NET_IP4_AT_LEN) + by));
+	else
+		be16_store(len, (uint16_t)(be16_load(len) + by));
+}
+
 /* Whether len bytes that hold their own checksum add up. */
 static bool sum_right(uint64_t sum)
 {

@@ -75,6 +75,14 @@ int net_ip_decode(struct net_ip *out, uint16_t type, struct cur *c);
 /* One's complement sum (RFC 1071) of len bytes, complemented, host order. */
 uint16_t net_checksum(const void *data, size_t len);
 
+/* A checksum to whose sum of 16-bit words something is added: RFC 1624. */
+uint16_t net_checksum_add(uint16_t check, uint32_t sum);
+
+/* Changes of an IP header in place, the checksum of IPv4 kept up: a 16-bit word
+ * of IPv4; the length of either version, by so many bytes more. */
+void net_ip4_set16(uint8_t *ip, unsigned at, uint16_t v);
+void net_ip_resize(uint8_t *ip, int by);
+
 /* What net_udp4_encode() puts in front of a payload. */
 struct net_udp4 {
 	uint8_t eth_dst[6], eth_src[6];

@@ -67,7 +67,7 @@ row() {
 	row '.slots == 2000 and .load == 0.5'
 	plan keywrite --memory 16000 --load 0.5 -n 1
 	row '.slots == 2000 and .flows == 1000 and .bytes_per_flow == 16'
-	plan keywrite --memory 8M --flows 1M -n 1
+	plan keywrite --memory 8M --flows 1Mi -n 1
 	row '.slots == 1048576 and .load == 1'
 	plan keywrite --load 0.5 -n 1
 	row '.slots == null and .flows == null and .bytes_per_flow == 16'

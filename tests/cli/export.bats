@@ -43,8 +43,11 @@ teardown() { end_bg; }
 			return 1
 		}
 	}
-	refused nowhere "export: 'nowhere': no scheme, as in influx://HOST/DB"
-	refused ftp://h "ftp://h: 'ftp' is none of influx clickhouse redis kafka prometheus file"
+	refused nowhere "'nowhere': no scheme, as in influx://HOST/DB"
+	refused ftp://h "'ftp' is none of influx clickhouse redis kafka prometheus file"
+	refused "nonsense:" "'nonsense' is none of influx clickhouse redis kafka prometheus file"
+	refused "influx:h/db" "influx: no // before a host"
+	refused file: "file:: no path: file:PATH"
 	refused "file:x?format=xml" "file:x: format: 'xml' is none of text csv ndjson"
 	refused "file:x?color=red" "file:x: color: file has no such option"
 	refused "file:x?rows=0" "file:x: rows: 0 is not 1 to 1000000"

@@ -4,9 +4,6 @@
 
 load ../helpers
 
-# timeout --foreground, throughout: otherwise it sends SIGCONT behind a signal,
-# which may undo the stop by which LeakSanitizer looks at a program that ends.
-
 setup() {
 	need_tools mangle
 	NAME=dta-test-$$-flow-$BATS_TEST_NUMBER
@@ -58,18 +55,18 @@ loop() {
 	rm -f ./*.fifo
 	mkfifo {there,here}{1,2}.fifo
 	# shellcheck disable=SC2086
-	timeout --foreground 60 "$TOOLS/mangle" $link -s 5 <there1.fifo >there2.fifo \
+	timeout 60 "$TOOLS/mangle" $link -s 5 <there1.fifo >there2.fifo \
 		2>there 3>&- &
 	BG_PIDS+=("$!")
 	# shellcheck disable=SC2086
-	timeout --foreground 60 "$TOOLS/mangle" $link -s 6 <here1.fifo >here2.fifo \
+	timeout 60 "$TOOLS/mangle" $link -s 6 <here1.fifo >here2.fifo \
 		2>here 3>&- &
 	BG_PIDS+=("$!")
-	timeout --foreground 60 dta-translate -o ndjson -r there2.fifo -R "$NAME" \
+	timeout 60 dta-translate -o ndjson -r there2.fifo -R "$NAME" \
 		--nacks here1.fifo "${TRANSLATE[@]}" 2>translate 3>&- &
 	BG_PIDS+=("$!")
 	local translate=$!
-	timeout --foreground 60 dta-gen uniform --tracked -o ndjson -w there1.fifo \
+	timeout 60 dta-gen uniform --tracked -o ndjson -w there1.fifo \
 		--nacks here2.fifo "$@" 2>gen
 	wait "$translate"
 	balances gen
@@ -200,7 +197,7 @@ all_there() {
 @test "a translator that has ended is not waited for" {
 	dta-gen uniform --count 1 -q -w empty.pcap
 	editcap -F nsecpcap empty.pcap none.pcap 1
-	run -0 --separate-stderr timeout --foreground 20 dta-gen uniform --count 5000 \
+	run -0 --separate-stderr timeout 20 dta-gen uniform --count 5000 \
 		--tracked --wait -o ndjson -w r.pcap --nacks none.pcap
 	printf '%s\n' "$stderr" >gen
 	[ "$(counter gen unconfirmed)" = 5000 ]
@@ -223,12 +220,12 @@ all_there() {
 
 @test "Unix sockets as the wire: a pace, the rates, an end in time" {
 	region keyinc
-	timeout --foreground 60 dta-translate -o ndjson -i unix:t.sock,g.sock \
+	timeout 60 dta-translate -o ndjson -i unix:t.sock,g.sock \
 		-R "$NAME" 2>translate 3>&- &
 	local translate=$!
 	BG_PIDS+=("$translate")
 	wait_for test -S t.sock
-	timeout --foreground 60 dta-gen uniform --kind keyinc --flows 500 \
+	timeout 60 dta-gen uniform --kind keyinc --flows 500 \
 		--count 3000 --tracked --rate 10000 --stats 50ms --truth truth.csv \
 		-i unix:g.sock,t.sock >/dev/null 2>rates
 	[ "$(grep -cE '^ *[0-9]+\.[0-9] ' rates)" -ge 2 ]

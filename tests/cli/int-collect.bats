@@ -146,6 +146,20 @@ by_node() { sort -s -k1,2; }
 	[ "$(cat told)" -ge $((lost - 8)) ]
 }
 
+@test "reports about reports are refused, and are not lost" {
+	generate md 2.1
+	mv in.pcap md.pcap
+	generate report 2.1
+	mergecap -F nsecpcap -w both.pcap md.pcap in.pcap
+	generate report 2.1 --from both.pcap --switches 1 --hops 1
+	int-collect -r in.pcap -R event -e report_loss,restart -o ndjson \
+		>events 2>ledger
+	[ "$(counter ledger own_report)" -gt 10 ]
+	[ "$(counter ledger taken)" -gt 10 ]
+	[ ! -s events ]
+	[ "$(counter ledger reports_lost)" = 0 ]
+}
+
 @test "reports that change their order are not lost" {
 	generate report 2.1 --reorder 20
 	int-collect -q -r in.pcap -R event -o ndjson >events

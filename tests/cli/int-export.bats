@@ -101,3 +101,41 @@ packets_of_truth() {
 		--spool spool
 	[ "$(redis_ask xlen int_event)" -ge "$events" ]
 }
+
+# answers REASON: an HTTP server that says so to each request; its port is in
+# port.
+answers() {
+	cat >answers.py <<-'EOP'
+		import http.server, os, sys
+		class Answer(http.server.BaseHTTPRequestHandler):
+		    def do_POST(self):
+		        self.rfile.read(int(self.headers["Content-Length"]))
+		        body = open("reason", "rb").read()
+		        self.send_response(400)
+		        self.send_header("Content-Length", str(len(body)))
+		        self.end_headers()
+		        self.wfile.write(body)
+		    def log_message(self, *what):
+		        pass
+		server = http.server.HTTPServer(("127.0.0.1", 0), Answer)
+		with open("port.new", "w") as f:
+		    f.write(str(server.server_port))
+		os.rename("port.new", "port")
+		server.serve_forever()
+	EOP
+	printf '%b' "$1" >reason
+	bg python3 answers.py
+	wait_for [ -s port ]
+}
+
+@test "what a database says is text to the terminal, and not more than a line" {
+	answers 'bad \033]0;title\007\033[2J row\n\302\233no\n'"$(printf 'x%.0s' {1..5000})"
+	for scheme in influx clickhouse; do
+		run -1 --separate-stderr int-collect -q -r in.pcap -R none \
+			-x "$scheme://127.0.0.1:$(cat port)/db"
+		[ "${#stderr_lines[@]}" = 1 ]
+		[[ $stderr == *' were refused: '*'bad \x1b]0;title\x07\x1b[2J row'* ]]
+		[ "${#stderr}" -lt 2000 ]
+		run -1 grep -qP '[\x00-\x09\x0b-\x1f\x7f]|\xc2\x9b' <<<"$stderr"
+	done
+}

@@ -27,6 +27,7 @@ unit() { # STATUS
 
 runs() { # STATUS ARGS...: as if not under bats
 	run -"$1" env -i PATH=/usr/local/bin:/usr/bin:/bin V="${V:-}" \
+		${LIMIT:+LIMIT="$LIMIT"} \
 		tests/run.sh build "${@:2}"
 	echo "$output"
 }
@@ -58,4 +59,14 @@ test "* ]]
 	suite cli '@test "a" {'
 	runs 1
 	[ "${lines[-1]}" = "2 passed, 3 failed, 1 skipped" ]
+}
+
+@test "what never ends is named, and killed" {
+	suite net '@test "a" { python3 -c "import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+time.sleep(1234)" & }'
+	LIMIT=3 runs 1
+	[ "${lines[-1]}" = "4 passed, 3 failed, 1 skipped" ]
+	[[ $output == *"still there after 3 s:"*"time.sleep(1234)"* ]]
+	run ! pgrep -f 'time.sleep(1234)'
 }

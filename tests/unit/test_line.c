@@ -55,7 +55,7 @@ static void expect(struct row_batch *b, const struct line_names *names,
 
 static void test_values(struct row_batch *b)
 {
-	static const uint32_t list[] = {6, 5, 4};
+	static const uint64_t list[] = {6, 5, 4};
 
 	row_batch_set(b, TIME, ROW_TIME)->i64 = 1600000000000000001;
 	row_batch_str(b, NODE, "n1");
@@ -98,7 +98,7 @@ static void test_names(struct row_batch *b)
 	static const char *const to[][2] = {{"u", "value"}, {NULL, NULL}};
 	static const struct line_names names = {
 		"a m,e=s", "latency,{node},port={port}", to};
-	static const uint32_t list[] = {6, 5};
+	static const uint64_t list[] = {6, 5};
 
 	row_batch_str(b, NODE, "10.0.0.1:1->10.0.0.2:2");
 	row_batch_set(b, PORT, ROW_U64)->u64 = 3;

@@ -27,7 +27,7 @@ static struct outbuf out;
 
 static void begin(void)
 {
-	static const uint32_t path[] = {1, 2, 3};
+	static const uint64_t path[] = {1, 2, 3};
 
 	screen_fini(&s);
 	memset(&s, 0, sizeof(s));

@@ -18,13 +18,14 @@ static void send(struct rig *rig, uint64_t ts, uint32_t flow,
 	rig_send(rig, &plan, ts, flow, node, n, latency);
 }
 
-static bool is_list(const uint32_t *list, unsigned n, const uint64_t *node,
+static bool is_list(const uint64_t *list, unsigned n, const uint64_t *node,
 		    unsigned want)
 {
 	bool same = n == want;
 
 	for (unsigned i = 0; same && i < n; i++)
-		same = list[i] == (uint32_t)node[i];
+		same = list[i] ==
+		       (node[i] == UINT64_MAX ? UINT32_MAX : node[i]);
 	return same;
 }
 
@@ -63,6 +64,27 @@ static void test_path(void)
 	/* Another length is another path. */
 	send(&rig, 8, 1, b, 3, 10);
 	TEST(rig_last(&rig, NULL, "path_change", NULL)->path_n == 3);
+	rig_close(&rig);
+}
+
+/* IOAM's wide ids have 56 bits (RFC 9197, section 4.4.2.9). */
+static void test_wide(void)
+{
+	static const struct int_word words[] = {{8, {{INT_NODE, 1, 7}}}};
+	static const uint64_t a[] = {0xfedcba98765432, 0x98765432, 1};
+	struct int_plan wide;
+	const struct rig_row *r;
+	struct rig rig;
+
+	rig_init(&rig);
+	rig_open(&rig);
+	TEST(int_plan_of(&wide, words, 1, 1));
+	rig_send(&rig, &wide, 1, 1, a, 3, 0);
+	r = rig_last(&rig, "int_event", "new_key", "path");
+	TEST(is_list(r->path, r->path_n, a, 3));
+	TEST(!telemetry_flush(rig.t));
+	r = rig_last(&rig, "int_flow", NULL, NULL);
+	TEST(is_list(r->path, r->path_n, a, 3));
 	rig_close(&rig);
 }
 
@@ -321,7 +343,7 @@ static void test_distributions(void)
 	rig_open(&rig);
 	for (unsigned i = 0; i < 1000; i++)
 		send(&rig, i, i % 7, a, 2, rng_below(&rng, 5000));
-	TEST(!telemetry_distributions(rig.t));
+	TEST(!telemetry_flush(rig.t));
 	for (size_t i = 0; i < rig.out.n; i++) {
 		const struct rig_row *r = &rig.out.row[i];
 
@@ -371,6 +393,7 @@ int main(void)
 {
 	TEST(int_plan_of(&plan, rig_words, 16, ALL));
 	test_path();
+	test_wide();
 	test_long();
 	test_parts();
 	test_own();

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* commands.h - the commands of int-label-ctl: a file and a table of options
+ * each. argv[0] is the command's name; they return the exit status. */
+#ifndef INT_LABEL_CTL_COMMANDS_H
+#define INT_LABEL_CTL_COMMANDS_H
+
+int run_main(int argc, char **argv);
+
+#endif

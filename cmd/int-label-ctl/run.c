@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* run.c - the controller: packets in, rows and decisions out. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/loop.h"
+#include "commands.h"
+#include "run.h"
+
+struct run {
+	struct run_options o;
+	struct label_control *c;
+	struct run_rows rows;
+	struct cli_loop loop;
+	uint64_t behind_ns; /* the clock less the packets' time */
+	int error;
+	struct fault fault;
+};
+
+static void print_ledgers(void *run)
+{
+	struct run *r = run;
+
+	cli_ledger(&label_control_ledger, label_control_counters(r->c),
+		   r->o.format);
+	cli_ledger(&label_db_ledger, label_db_counters(label_control_db(r->c)),
+		   r->o.format);
+}
+
+static void hangup(void *run)
+{
+	(void)run;
+	cli_stop = 1; /* nothing is to be read again */
+}
+
+static const void *counters(void *run, uint64_t *received)
+{
+	struct run *r = run;
+	const struct label_control_ledger *l = label_control_counters(r->c);
+
+	*received = l->frames;
+	return l;
+}
+
+/* A batch; or nothing came, and yet time goes on. */
+static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
+{
+	struct run *r = run;
+	int rc = 0;
+
+	for (int i = 0; i < n && !rc; i++)
+		rc = label_control_frame(r->c, pkts[i].data, pkts[i].len,
+					 pkts[i].ts_ns);
+	if (n && src_size(r->loop.s) == 0)
+		r->behind_ns = clock_wall_ns() - pkts[n - 1].ts_ns;
+	if (!n)
+		label_control_tick(r->c, clock_wall_ns() - r->behind_ns);
+	if (!rc && n < PKT_BATCH)
+		rc = run_rows_flush(&r->rows);
+	if (rc < 0)
+		fault_set(f, rc, "%s", strerror(-rc));
+	return rc;
+}
+
+static void run_open(struct run *r)
+{
+	static const uint16_t all[LIVE_PORTS];
+	struct fault f = {0};
+
+	cli_user_check(r->o.live.user);
+	run_rows_open(&r->rows, &r->o, &r->o.control.calls);
+	if (label_control_open(&r->c, &r->o.control) < 0)
+		cli_fail("out of memory");
+	if (r->o.read && src_open(&r->loop.s, r->o.read, &f) < 0)
+		cli_fault(r->o.read, &f);
+	if (r->o.live.name)
+		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
+	src_wait(r->loop.s, CLI_LOOK_AROUND_MS); /* pipes fall silent, too */
+	cli_user(r->o.live.user);
+	r->loop.stats = cli_stats_open(&label_control_ledger,
+				       r->o.live.stats_ns, r->o.format, NULL);
+}
+
+/* Ends the run, with the ledgers and what went wrong. Returns the exit status.
+ */
+static int run_close(struct run *r)
+{
+	uint64_t received;
+	int flushed;
+
+	label_control_end(r->c);
+	flushed = run_rows_flush(&r->rows);
+	cli_progress_end();
+	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
+	if (!r->o.quiet) {
+		print_ledgers(r);
+		cli_live_drops(&r->o.live, r->loop.s, 0);
+	}
+	if (r->error)
+		cli_warn_fault(r->loop.reading
+				       ? r->o.read ? r->o.read : r->o.live.name
+				       : "rows",
+			       &r->fault);
+	run_rows_close(&r->rows);
+	label_control_close(r->c);
+	src_close(r->loop.s);
+	return r->error || flushed < 0 ? CLI_FAIL : CLI_OK;
+}
+
+int run_main(int argc, char **argv)
+{
+	static struct run run;
+
+	cli_start(&run_cli);
+	run_options_read(&run.o, argc, argv);
+	run.loop = (struct cli_loop){
+		.live = &run.o.live,
+		.quiet = run.o.quiet,
+		.ctx = &run,
+		.counters = counters,
+		.take = take,
+		.report = print_ledgers,
+		.hangup = hangup,
+	};
+	cli_signals();
+	run_open(&run);
+	run.error = cli_loop(&run.loop, &run.fault);
+	return run_close(&run);
+}

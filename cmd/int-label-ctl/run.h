@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* run.h - the controller's command line, and what its files share. */
+#ifndef INT_LABEL_CTL_RUN_H
+#define INT_LABEL_CTL_RUN_H
+
+#include "cli/live.h"
+#include "label/rows.h"
+
+enum {
+	RANGES_MAX = 64,
+};
+
+struct run_options {
+	const char *read;
+	struct cli_live live;
+	unsigned rows; /* a set, 1 << enum label_rows_kind */
+	struct label_control_options control;
+	bool no_pro;
+	uint64_t skew_ns, s_max, expected;
+	struct label_range device[RANGES_MAX];
+	enum row_format format;
+	bool quiet;
+};
+
+extern const struct cli run_cli;
+
+void run_options_read(struct run_options *o, int argc, char **argv);
+
+/* Rows of what the controller calls back with; run_rows.c. */
+struct run_rows {
+	struct row_sink *screen;
+	struct rows *rows[LABEL_ROWS]; /* NULL: not asked for */
+	int err;		       /* the first of stdout */
+};
+
+/* Exits if there is no memory. calls gets what it calls. */
+void run_rows_open(struct run_rows *r, const struct run_options *o,
+		   struct label_control_calls *calls);
+/* Those that wait are written. 0 or the first -errno. */
+int run_rows_flush(struct run_rows *r);
+void run_rows_close(struct run_rows *r);
+
+#endif

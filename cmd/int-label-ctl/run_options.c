@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* run_options.c - the controller's command line. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "format.h"
+#include "label/policy.h"
+#include "run.h"
+
+#define AT(field) CLI_AT(struct run_options, field)
+
+static const char *const kinds[LABEL_ROWS] = {
+	[LABEL_ROWS_INTERVAL] = "interval", [LABEL_ROWS_DECISION] = "decision",
+	[LABEL_ROWS_SILENCE] = "silence",   [LABEL_ROWS_PORT] = "port",
+	[LABEL_ROWS_HOP] = "hop",
+};
+
+static const char *kind_name(unsigned i)
+{
+	return i < LABEL_ROWS ? kinds[i] : NULL;
+}
+
+static int read_rows(void *opts, const char *text, struct fault *why)
+{
+	return cli_names(&((struct run_options *)opts)->rows, text, kind_name,
+			 (1U << LABEL_ROWS) - 1, why);
+}
+
+/* "7" or "7-9"; returns what is behind it, NULL if it is neither. */
+static const char *read_range(struct label_range *out, const char *text)
+{
+	uint64_t from, to;
+
+	if (!(text = text_digits(&from, text, UINT32_MAX)))
+		return NULL;
+	to = from;
+	if (*text == '-' && !(text = text_digits(&to, text + 1, UINT32_MAX)))
+		return NULL;
+	*out = (struct label_range){(uint32_t)from, (uint32_t)to};
+	return from <= to ? text : NULL;
+}
+
+static int read_devices(void *opts, const char *text, struct fault *why)
+{
+	struct run_options *o = opts;
+	unsigned n = 0;
+
+	for (;; text++) {
+		if (n == RANGES_MAX)
+			return fault_set(why, -E2BIG, "has more than %d ranges",
+					 RANGES_MAX);
+		text = read_range(&o->device[n], text);
+		if (!text || (*text && *text != ','))
+			return fault_set(why, -EINVAL,
+					 "is not a list of N or N-M");
+		n++;
+		if (!*text)
+			break;
+	}
+	o->control.db.devices = o->device;
+	o->control.db.n_devices = n;
+	return 0;
+}
+
+static const struct cli_option options[] = {
+	{'r', "read", "FILE", "a capture with labelled packets (- is stdin)",
+	 CLI_IN, AT(read)},
+	{'i', "interface", "IFACE",
+	 "the network interface they come by; a filter may follow, as with "
+	 "tcpdump",
+	 CLI_STR, AT(live.name)},
+	{'R', "rows", "LIST",
+	 "rows on stdout: interval,decision,silence (default), port, hop; all, "
+	 "none",
+	 CLI_CALL, .read = read_rows},
+	{'T', "telemetry", "TIME",
+	 "telemetry interval: coverage is of each (100ms)", CLI_TIME,
+	 AT(control.interval_ns), .min = 1000},
+	{'t', "label", "TIME", "labelling interval of the switches (50ms)",
+	 CLI_TIME, AT(control.t_ns), .min = 1000},
+	{'k', "patience", "N",
+	 "a port is silent after so many labelling intervals (2)", CLI_F64,
+	 AT(control.k), .low = 0.1, .high = 1e6},
+	{0, "no-pro", NULL, "leave S of the ports alone", CLI_FLAG, AT(no_pro)},
+	{0, "s-max", "N", "raise S of a port no further (6)", CLI_U64,
+	 AT(control.s_max), .min = 1, .max = LABEL_S_MAX},
+	{0, "ports", "N", "ports that carry traffic (those known)", CLI_SIZE,
+	 AT(control.expected), .min = 1, .max = UINT32_MAX},
+	{0, "ports-max", "N", "ports there is room for (1M)", CLI_SIZE,
+	 AT(control.db.ports_max), .min = 1, .max = 1 << 30},
+	{0, "flows", "N", "specific flows whose way is kept (4K)", CLI_SIZE,
+	 AT(control.flows), .min = 1, .max = 1 << 24},
+	{'D', "devices", "LIST", "labels of these devices only: 1-20,40",
+	 CLI_CALL, .read = read_devices},
+	{0, "skew", "TIME",
+	 "a label time that is further off is odd, or a reboot (10s)", CLI_TIME,
+	 AT(skew_ns), .min = 1000},
+	FORMAT_OPTIONS(struct run_options, control.format),
+	CLI_LIMIT_OPTIONS(struct run_options),
+	CLI_STATS_OPTION(struct run_options, live, "-r|-i"),
+	CLI_SOCKET_OPTIONS(struct run_options),
+	CLI_USER_OPTION(struct run_options, live, NULL),
+	{'o', "output", "FORMAT", "rows and ledger as text, csv or ndjson",
+	 CLI_FORMAT, AT(format)},
+	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
+	{0},
+};
+
+static const struct cli_group groups[] = {
+	{"-r -i", .ask = "where are the packets?"},
+	CLI_SOCKET_GROUP,
+	{"--no-pro --s-max"},
+	{0},
+};
+
+const struct cli run_cli = {
+	.name = "int-label-ctl",
+	.summary = "INT-label's controller: the newest state of every port",
+	.usage = "int-label-ctl [run] -r FILE [-R LIST]\n"
+		 "int-label-ctl [run] -i IFACE [-R LIST] [FILTER]",
+	.options = options,
+	.groups = groups,
+};
+
+void run_options_read(struct run_options *o, int argc, char **argv)
+{
+	int n;
+
+	label_control_defaults(&o->control);
+	o->rows = 1 << LABEL_ROWS_INTERVAL | 1 << LABEL_ROWS_DECISION |
+		  1 << LABEL_ROWS_SILENCE;
+	n = cli_read(&run_cli, o, argc, argv);
+	if (n < argc && !o->live.name)
+		cli_usage(&run_cli, "'%s': no such argument", argv[n]);
+	cli_live_filter(&o->live, argc - n, argv + n);
+	cli_check(&run_cli, o, -1);
+	o->control.pro = !o->no_pro;
+	o->control.db.skew_us = o->skew_ns / 1000;
+	o->live.format = o->format;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * control.h - INT-label's controller: the database fed from packets, coverage
+ * of each telemetry interval, ports that fell silent, and Pro, which labels
+ * more where labels are lost (paper 004, sections 2, 3.2 and algorithm 3).
+ *
+ * A port is silent when nothing newer has come of it for k * T. One that never
+ * labelled is not known and not silent: it carries no traffic, or none that is
+ * labelled. Pro raises S of a silent port each k * T, up to s_max, and lowers
+ * it again each k * T that it is not.
+ *
+ * There is no clock inside: time is what take and tick are told, virtual or
+ * real; it is not let go back. Intervals and looks at the ports begin at
+ * multiples of their length, so that the same packets give the same rows
+ * wherever they are read. A call of take or tick does first what was due.
+ */
+#ifndef LABEL_CONTROL_H
+#define LABEL_CONTROL_H
+
+#include "label/db.h"
+#include "label/paths.h"
+
+/* Frames in = labelled + drops. */
+struct label_control_ledger {
+	uint64_t frames;
+	uint64_t labelled; /* with labels, or the option alone */
+	uint64_t plain;	   /* no labels in it */
+	uint64_t malformed;
+	uint64_t specific;  /* of the labelled, of specific flows */
+	uint64_t intervals; /* that are over */
+	uint64_t raised;    /* S, */
+	uint64_t lowered;
+	uint64_t silent; /* ports fell silent, */
+	uint64_t heard;	 /* and were heard again */
+};
+
+extern const struct ledger label_control_ledger;
+
+/* A telemetry interval that is over. */
+struct label_interval_sum {
+	uint64_t begin_ns, end_ns;
+	uint32_t ports;	  /* that should be covered: known, or as expected */
+	uint32_t covered; /* those of which a newer state came */
+	uint64_t packets, labels;    /* that came */
+	uint64_t late, missing, odd; /* of the labels; numbers left out, less
+					those that came late after all */
+	uint32_t silent;	     /* ports, at its end */
+	uint32_t raised;	     /* ports with S above 0 */
+	uint8_t s_most;
+};
+
+/* Pro has moved S of a port. */
+struct label_decision {
+	uint64_t now_ns;
+	const struct label_record *port; /* with its new S */
+	uint8_t from;			 /* S before */
+	uint64_t lost; /* labels by their numbers, since the decision before */
+};
+
+/* NULL: not wanted. */
+struct label_control_calls {
+	void *ctx;
+	void (*interval)(void *ctx, const struct label_interval_sum *sum);
+	void (*decision)(void *ctx, const struct label_decision *d);
+	/* A port fell silent, or is heard again, after so long. */
+	void (*silent)(void *ctx, const struct label_record *port, bool silent,
+		       uint64_t now_ns, uint64_t since_ns);
+	/* A newer state of a port came. */
+	void (*port)(void *ctx, const struct label_record *port);
+	/* A packet of a specific flow came. */
+	void (*path)(void *ctx, const struct label_path *path);
+};
+
+struct label_control_options {
+	struct label_db_options db;
+	struct label_format format;
+	uint64_t interval_ns; /* of telemetry, T_i */
+	uint64_t t_ns;	      /* of labelling, T */
+	double k;
+	bool pro;
+	uint8_t s_max;	   /* LABEL_S_MAX at most */
+	uint32_t expected; /* ports that carry traffic; 0: those known */
+	uint32_t flows;	   /* whose ways are kept */
+	struct label_control_calls calls;
+};
+
+/* T_i 100 ms, T 50 ms, k 2, Pro, S up to 6, 4096 flows: as the paper has them,
+ * where it says. */
+void label_control_defaults(struct label_control_options *o);
+
+struct label_control;
+
+/* 0 or -ENOMEM. */
+int label_control_open(struct label_control **out,
+		       const struct label_control_options *o);
+void label_control_close(struct label_control *c); /* NULL is fine */
+
+/* A frame that came at now_ns; the same, already read. 0 or -ENOMEM. */
+int label_control_frame(struct label_control *c, const uint8_t *frame,
+			size_t len, uint64_t now_ns);
+int label_control_take(struct label_control *c, const struct label_view *v,
+		       uint64_t now_ns);
+
+/* It is that late. Before the first frame nothing comes of it. */
+void label_control_tick(struct label_control *c, uint64_t now_ns);
+/* When there is something to be done: for tick. UINT64_MAX: nothing yet. */
+uint64_t label_control_due(const struct label_control *c);
+/* The time it has got to; 0: nothing came. */
+uint64_t label_control_now(const struct label_control *c);
+/* Ends the interval that is under way, if anything came in it. */
+void label_control_end(struct label_control *c);
+
+struct label_db *label_control_db(struct label_control *c);
+const struct label_paths *label_control_paths(const struct label_control *c);
+const struct label_control_ledger *
+label_control_counters(const struct label_control *c);
+
+/* k * T. */
+uint64_t label_control_patience(const struct label_control *c);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "label/db.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+
+enum {
+	PORTS_MAX = 1 << 20,
+	PORTS_FIRST = 64, /* room at first */
+	EMPTY = 0,	  /* of a slot: else the record's number + 1 */
+};
+
+#define SKEW_US UINT64_C(10000000)
+
+struct label_db {
+	struct label_db_options o;
+	struct label_db_ledger ctr;
+	struct label_record *record;
+	uint32_t *slot; /* 2 * room of them, a power of two */
+	uint32_t n, room;
+};
+
+/* clang-format off */
+#define FIELD(counter, role) LEDGER_FIELD(struct label_db_ledger, counter, role)
+static const struct ledger_field fields[] = {
+	FIELD(items, LEDGER_IN),
+	FIELD(new, LEDGER_DONE),
+	FIELD(updated, LEDGER_DONE),
+	FIELD(reset, LEDGER_DONE),
+	FIELD(late, LEDGER_DROP),
+	FIELD(duplicate, LEDGER_DROP),
+	FIELD(future, LEDGER_DROP),
+	FIELD(back, LEDGER_DROP),
+	FIELD(unknown, LEDGER_DROP),
+	FIELD(full, LEDGER_DROP),
+	FIELD(missing, LEDGER_NOTE),
+	FIELD(found, LEDGER_NOTE),
+};
+#undef FIELD
+LEDGER_COMPLETE(fields, struct label_db_ledger);
+/* clang-format on */
+
+const struct ledger label_db_ledger = {"database", "items", fields,
+				       sizeof(fields) / sizeof(fields[0])};
+
+/* --- where a port's record is --------------------------------------------- */
+
+static uint32_t hash(const struct label_db *db, uint32_t device, uint16_t out)
+{
+	return (uint32_t)rng_mix((uint64_t)device << 16 | out) &
+	       (2 * db->room - 1);
+}
+
+/* The slot of a port, or the empty one where it would be. */
+static uint32_t *find(const struct label_db *db, uint32_t device, uint16_t out)
+{
+	uint32_t i = hash(db, device, out);
+	const struct label_record *r;
+
+	for (; db->slot[i] != EMPTY; i = (i + 1) & (2 * db->room - 1)) {
+		r = &db->record[db->slot[i] - 1];
+		if (r->device == device && r->out == out)
+			break;
+	}
+	return &db->slot[i];
+}
+
+static int make_room(struct label_db *db, uint32_t room)
+{
+	uint32_t *slot = calloc(2 * (size_t)room, sizeof(*slot));
+	struct label_record *record = realloc(db->record,
+					      room * sizeof(*record));
+
+	if (record)
+		db->record = record;
+	if (!slot || !record) {
+		free(slot);
+		return -ENOMEM;
+	}
+	free(db->slot);
+	db->slot = slot;
+	db->room = room;
+	for (uint32_t i = 0; i < db->n; i++)
+		*find(db, record[i].device, record[i].out) = i + 1;
+	return 0;
+}
+
+int label_db_open(struct label_db **out, const struct label_db_options *o)
+{
+	struct label_db *db = calloc(1, sizeof(*db));
+
+	if (!db)
+		return -ENOMEM;
+	db->o = *o;
+	if (!db->o.ports_max)
+		db->o.ports_max = PORTS_MAX;
+	if (!db->o.skew_us)
+		db->o.skew_us = SKEW_US;
+	if (make_room(db, PORTS_FIRST) < 0) {
+		label_db_close(db);
+		return -ENOMEM;
+	}
+	*out = db;
+	return 0;
+}
+
+void label_db_close(struct label_db *db)
+{
+	if (!db)
+		return;
+	free(db->record);
+	free(db->slot);
+	free(db);
+}
+
+uint32_t label_db_ports(const struct label_db *db)
+{
+	return db->n;
+}
+
+struct label_record *label_db_at(struct label_db *db, uint32_t place)
+{
+	return &db->record[place];
+}
+
+struct label_record *label_db_find(struct label_db *db, uint32_t device,
+				   uint16_t out)
+{
+	uint32_t slot = *find(db, device, out);
+
+	return slot == EMPTY ? NULL : &db->record[slot - 1];
+}
+
+const struct label_db_ledger *label_db_counters(const struct label_db *db)
+{
+	return &db->ctr;
+}
+
+/* A record more; the slot is what find() gave. */
+static int add(struct label_db *db, uint32_t *slot,
+	       const struct label_record *r)
+{
+	if (db->n == db->o.ports_max)
+		return -ENOSPC;
+	if (db->n == db->room) {
+		if (make_room(db, 2 * db->room) < 0)
+			return -ENOMEM;
+		slot = find(db, r->device, r->out);
+	}
+	db->record[db->n] = *r;
+	*slot = ++db->n;
+	return 0;
+}
+
+int label_db_restore(struct label_db *db, const struct label_record *r)
+{
+	uint32_t *slot = find(db, r->device, r->out);
+
+	return *slot == EMPTY ? add(db, slot, r) : -EEXIST;
+}
+
+/* --- numbers -------------------------------------------------------------- */
+
+static int32_t number_ahead(const struct label_record *r, uint32_t number)
+{
+	return (int32_t)(number - r->number);
+}
+
+/* A newer item's number. One that is not above the last is of a device that
+ * began anew without its clock going back. */
+static void count_gap(struct label_db *db, struct label_record *r,
+		      uint32_t number)
+{
+	int32_t by = number_ahead(r, number);
+	/* 0 is no number: it is not missing where they go round. */
+	uint32_t gap = (uint32_t)by - 1 - (number < r->number);
+
+	if (!number || !r->number || by <= 0) {
+		r->window = 1;
+		return;
+	}
+	r->window = by < 64 ? r->window << by | 1 : 1;
+	r->missing += gap;
+	db->ctr.missing += gap;
+}
+
+/* An older item's: whether it was seen before. Of those too old for the window
+ * nobody knows. */
+static bool seen_before(struct label_db *db, struct label_record *r,
+			const struct label_item *item)
+{
+	int32_t behind = -number_ahead(r, item->number);
+	uint64_t bit;
+
+	if (!item->number || !r->number)
+		return item->time_us == r->time_us;
+	if (behind < 0 || behind > 63)
+		return false;
+	bit = UINT64_C(1) << behind;
+	if (r->window & bit)
+		return true;
+	r->window |= bit;
+	if (r->missing > r->found) {
+		r->found++;
+		db->ctr.found++;
+	}
+	return false;
+}
+
+/* --- time ----------------------------------------------------------------- */
+
+/* Microseconds from one label time to another, in a circle of 48 bits. */
+static int64_t ahead(uint64_t from, uint64_t to)
+{
+	return (int64_t)((to - from) << 16) >> 16;
+}
+
+/* Whether so much may have passed there while here it was so much. */
+static bool may_pass(const struct label_db *db, int64_t there_us,
+		     uint64_t here_ns)
+{
+	return there_us >= -(int64_t)db->o.skew_us &&
+	       there_us <= (int64_t)(here_ns / 1000 + db->o.skew_us);
+}
+
+/* An item whose time does not fit. Whether the record begins anew with it. */
+static bool begins_anew(const struct label_db *db, struct label_record *r,
+			const struct label_item *item, uint64_t now_ns)
+{
+	int64_t by = ahead(r->odd_us, item->time_us);
+	bool agrees = r->odd && by > 0 && may_pass(db, by, now_ns - r->odd_ns);
+
+	r->odd = agrees ? (uint8_t)(r->odd + 1) : 1;
+	r->odd_us = item->time_us;
+	r->odd_ns = now_ns;
+	if (r->odd == LABEL_ODD_MAX)
+		return true;
+	return ahead(r->time_us, item->time_us) < 0 && item->number &&
+	       item->number <= LABEL_NUMBERS_NEW && item->number < r->number;
+}
+
+/* --- an item -------------------------------------------------------------- */
+
+static void set_state(struct label_record *r, const struct label_item *item,
+		      uint64_t now_ns)
+{
+	r->in = item->in;
+	r->time_us = item->time_us;
+	r->before_ns = r->seen_ns;
+	r->seen_ns = now_ns;
+	r->latency_ns = item->latency_ns;
+	r->queue = item->queue;
+	if (item->queue > r->queue_most)
+		r->queue_most = item->queue;
+	r->number = item->number;
+	r->labels++;
+	r->odd = 0;
+}
+
+static int take_new(struct label_db *db, uint32_t *slot,
+		    const struct label_item *item, uint64_t now_ns)
+{
+	struct label_record r = {
+		.device = item->device,
+		.out = item->out,
+		.first_ns = now_ns,
+		.changed_ns = now_ns,
+		.window = 1,
+	};
+	int rc;
+
+	set_state(&r, item, now_ns);
+	rc = add(db, slot, &r);
+	if (rc == -ENOSPC) {
+		db->ctr.full++;
+		return LABEL_LEFT;
+	}
+	if (rc < 0)
+		return rc;
+	db->ctr.new ++;
+	return LABEL_BEGUN;
+}
+
+static int take_odd(struct label_db *db, struct label_record *r,
+		    const struct label_item *item, uint64_t now_ns)
+{
+	if (!begins_anew(db, r, item, now_ns)) {
+		if (ahead(r->time_us, item->time_us) > 0)
+			db->ctr.future++;
+		else
+			db->ctr.back++;
+		return LABEL_LEFT;
+	}
+	db->ctr.reset++;
+	r->resets++;
+	r->window = 1;
+	set_state(r, item, now_ns);
+	return LABEL_BEGUN;
+}
+
+static int take_known(struct label_db *db, struct label_record *r,
+		      const struct label_item *item, uint64_t now_ns)
+{
+	int64_t by = ahead(r->time_us, item->time_us);
+
+	if (!may_pass(db, by, now_ns - r->seen_ns))
+		return take_odd(db, r, item, now_ns);
+	if (by > 0) {
+		count_gap(db, r, item->number);
+		set_state(r, item, now_ns);
+		db->ctr.updated++;
+		return LABEL_TAKEN;
+	}
+	if (seen_before(db, r, item)) {
+		db->ctr.duplicate++;
+	} else {
+		r->late++;
+		db->ctr.late++;
+	}
+	return LABEL_LEFT;
+}
+
+static bool is_ours(const struct label_db_options *o, uint32_t device)
+{
+	for (unsigned i = 0; i < o->n_devices; i++)
+		if (device >= o->devices[i].from && device <= o->devices[i].to)
+			return true;
+	return !o->n_devices;
+}
+
+int label_db_take(struct label_db *db, const struct label_item *item,
+		  uint64_t now_ns, uint32_t *place)
+{
+	uint32_t *slot;
+	int rc;
+
+	*place = UINT32_MAX;
+	if (!is_ours(&db->o, item->device)) {
+		db->ctr.items++;
+		db->ctr.unknown++;
+		return LABEL_LEFT;
+	}
+	slot = find(db, item->device, item->out);
+	if (*slot != EMPTY) {
+		*place = *slot - 1;
+		rc = take_known(db, &db->record[*place], item, now_ns);
+	} else if ((rc = take_new(db, slot, item, now_ns)) == LABEL_BEGUN) {
+		*place = db->n - 1;
+	}
+	if (rc >= 0)
+		db->ctr.items++;
+	return rc;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * db.h - the INT database (paper 004, sections 2 and 3.4): of each port that
+ * ever labelled a packet the newest state.
+ *
+ * The newest label time wins. What comes behind a newer one is late and not
+ * taken, but for its number: a port numbers its labels (wire/label.h), so a gap
+ * is labels lost, until one that fills it comes late.
+ *
+ * A device's clock is its own: its label times are compared with each other and
+ * not with ours. Between two labels of a port as much time should have passed
+ * there as here. If it is more, or less, than skew_us allows, the item is odd:
+ * damaged, or the clock was set, or the device began anew. It is not taken,
+ * unless the numbers begin anew with it or ODD_MAX in a row agree with each
+ * other: then the record begins anew, so that neither one false time nor a
+ * reboot silences a port for ever.
+ *
+ * There is no clock inside: now_ns is whoever calls's, virtual or real, and
+ * must not go back.
+ */
+#ifndef LABEL_DB_H
+#define LABEL_DB_H
+
+#include <stddef.h>
+
+#include "base/ledger.h"
+#include "wire/label.h"
+
+enum {
+	LABEL_ODD_MAX = 3,     /* odd items that agree: it is the clock */
+	LABEL_NUMBERS_NEW = 8, /* a number up to this can be of a new start */
+};
+
+/* A port. Its own numbers are for the database alone. */
+struct label_record {
+	uint32_t device;
+	uint16_t out, in;    /* in: where the labelled packet came from */
+	uint64_t time_us;    /* label time */
+	uint64_t seen_ns;    /* when that came */
+	uint64_t before_ns;  /* when the one before it came; 0: there is none */
+	uint64_t first_ns;   /* when the first one came */
+	uint32_t latency_ns; /* of the newest */
+	uint32_t queue, queue_most;
+	uint32_t number;
+	uint64_t labels;  /* taken */
+	uint64_t late;	  /* and not taken */
+	uint64_t missing; /* numbers that were left out, */
+	uint64_t found;	  /* and those of them that came late */
+	uint64_t resets;
+	/* The labels before this one: bit i is number - i. */
+	uint64_t window;
+	uint64_t odd_us, odd_ns;
+	uint8_t odd; /* in a row */
+	/* Of the controller: control.h. */
+	uint8_t s;	     /* as it wants it */
+	bool silent;	     /* it has told so */
+	uint64_t changed_ns; /* LRT: when s was last looked at to some effect */
+	uint64_t interval;   /* the last one it was seen in, from 1 */
+	uint64_t reported;   /* of missing - found, in the last decision */
+};
+
+static inline uint64_t label_lost(const struct label_record *r)
+{
+	return r->missing - r->found;
+}
+
+/* Items in = new + updated + reset + drops. */
+struct label_db_ledger {
+	uint64_t items;
+	uint64_t new;	    /* ports that were not known */
+	uint64_t updated;   /* with a newer state */
+	uint64_t reset;	    /* begun anew: the device was */
+	uint64_t late;	    /* behind a newer one */
+	uint64_t duplicate; /* seen before */
+	uint64_t future;    /* label time too far ahead */
+	uint64_t back;	    /* too far back */
+	uint64_t unknown;   /* of a device that is none of ours */
+	uint64_t full;	    /* no room for one port more */
+	uint64_t missing;   /* numbers left out */
+	uint64_t found;	    /* of them came late */
+};
+
+extern const struct ledger label_db_ledger;
+
+/* Devices from and to, both included. */
+struct label_range {
+	uint32_t from, to;
+};
+
+struct label_db_options {
+	uint32_t ports_max; /* 0: 1 M */
+	uint64_t skew_us;   /* 0: 10 s */
+	/* Whose items are taken; n_devices 0: everybody's. */
+	const struct label_range *devices;
+	unsigned n_devices;
+};
+
+struct label_db;
+
+/* What is pointed at outlives it. 0 or -ENOMEM. */
+int label_db_open(struct label_db **out, const struct label_db_options *o);
+void label_db_close(struct label_db *db); /* NULL is fine */
+
+enum label_taken {
+	LABEL_TAKEN, /* the record has its state */
+	LABEL_BEGUN, /* and is new, or begins anew */
+	LABEL_LEFT,  /* not taken: the ledger says why */
+};
+
+/* An item that came at now_ns. *place: the number of its record, if it has one,
+ * else UINT32_MAX. -ENOMEM, or enum label_taken. */
+int label_db_take(struct label_db *db, const struct label_item *item,
+		  uint64_t now_ns, uint32_t *place);
+
+/* Records are numbered from 0 in the order they came, and stay; pointers are
+ * good until the next item. */
+uint32_t label_db_ports(const struct label_db *db);
+struct label_record *label_db_at(struct label_db *db, uint32_t place);
+/* Of a port; NULL: there is none. */
+struct label_record *label_db_find(struct label_db *db, uint32_t device,
+				   uint16_t out);
+
+/* A record as it was saved: state.h. -EEXIST, -ENOMEM, -ENOSPC. */
+int label_db_restore(struct label_db *db, const struct label_record *r);
+
+const struct label_db_ledger *label_db_counters(const struct label_db *db);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * rows.h - what the controller tells, as rows. Measurements and fields:
+ *
+ * label_interval  a telemetry interval that is over, at time: of so many ports
+ *                 covered, coverage in per cent; packets and labels that came,
+ *                 of them late or odd; numbers that are missing, ports that are
+ *                 silent, ports whose S is raised, and the highest S
+ * label_decision  Pro has moved S of a port from s_before to s: it is silent or
+ *                 heard; silent_for is since its newest label; lost by numbers
+ *                 since the decision before
+ * label_silence   a port is silent or heard again; since is when its newest
+ *                 label had come, silent_for how long that is ago
+ * label_port      a port's newest state
+ * label_hop       a hop of a specific flow's newest packet, the way's first one
+ *                 is 1; latency_sum is of all hops to this one
+ *
+ * Latencies are ns, queues as the devices count them.
+ */
+#ifndef LABEL_ROWS_H
+#define LABEL_ROWS_H
+
+#include "label/control.h"
+#include "row/row.h"
+
+enum label_rows_kind {
+	LABEL_ROWS_INTERVAL,
+	LABEL_ROWS_DECISION,
+	LABEL_ROWS_SILENCE,
+	LABEL_ROWS_PORT,
+	LABEL_ROWS_HOP,
+	LABEL_ROWS,
+};
+
+extern const struct schema label_schema[LABEL_ROWS];
+
+/* Set the fields of a batch's row in hand, of that schema. */
+void label_row_interval(struct row_batch *b,
+			const struct label_interval_sum *s);
+void label_row_decision(struct row_batch *b, const struct label_decision *d);
+void label_row_silence(struct row_batch *b, const struct label_record *r,
+		       bool silent, uint64_t now_ns, uint64_t since_ns);
+void label_row_port(struct row_batch *b, const struct label_record *r);
+/* Hop i of a path, from 0. */
+void label_row_hop(struct row_batch *b, const struct label_path *p, unsigned i);
+
+#endif

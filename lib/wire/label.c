@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "wire/label.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cur.h"
+#include "wire/be.h"
+#include "wire/net.h"
+
+const struct label_format label_format_default = {
+	.protocol = LABEL_PROTOCOL,
+	.max_hop = LABEL_MAX_HOP,
+	.export_port = LABEL_EXPORT_PORT,
+};
+
+/* INT_num to labels; algorithm 4. */
+static void count(struct label_view *v, const struct label_format *f,
+		  uint8_t number)
+{
+	v->specific = number > f->max_hop;
+	v->n = v->specific ? (uint8_t)(number - f->max_hop) : number;
+}
+
+/* Steps over the items that v->n tells of. */
+static int take_items(struct label_view *v, struct cur *c)
+{
+	if (!cur_take(c, (size_t)v->n * LABEL_ITEM_LEN))
+		return -EBADMSG;
+	v->rest = c->p;
+	v->rest_len = cur_left(c);
+	return 0;
+}
+
+/*
+ * The IP header at c. net_ip_decode() is not asked: what it wants to know of
+ * IPv6 is behind the labels.
+ */
+static int ip_header(struct label_view *v, struct cur *c)
+{
+	size_t captured = cur_left(c), head = NET_IP6_LEN;
+	const uint8_t *p = c->p;
+
+	v->ip = p;
+	if (captured && p[0] >> 4 == 6) {
+		if (!cur_take(c, NET_IP6_LEN))
+			return -EBADMSG;
+		v->layout = LABEL_IP6;
+		v->next = p[NET_IP6_AT_NEXT];
+		v->ip_len = NET_IP6_LEN + be16_load(p + NET_IP6_AT_LEN);
+	} else {
+		if (captured < NET_IP4_LEN || p[0] >> 4 != 4)
+			return -EBADMSG;
+		head = (p[0] & 15) * 4u;
+		if (head < NET_IP4_LEN || !cur_take(c, head))
+			return -EBADMSG;
+		v->layout = LABEL_IP4;
+		v->next = p[NET_IP4_AT_PROTO];
+		v->ip_len = be16_load(p + NET_IP4_AT_LEN);
+		if (be16_load(p + NET_IP4_AT_FRAGMENT) & NET_IP4_FRAGMENT)
+			return -ENOTSUP;
+	}
+	if (v->ip_len < head)
+		return -EBADMSG;
+	if (captured > v->ip_len)
+		*c = cur_of(c->p, v->ip_len - head);
+	v->option = v->rest = c->p;
+	v->rest_len = cur_left(c);
+	return 0;
+}
+
+/* An IP packet, 0 or -ENOENT. */
+static int find_ip(struct label_view *v, const struct label_format *f,
+		   struct cur *c)
+{
+	const uint8_t *option;
+	int rc = ip_header(v, c);
+
+	if (rc)
+		return rc;
+	if (v->next != f->protocol)
+		return -ENOENT;
+	if (!(option = cur_take(c, LABEL_OPTION_LEN)))
+		return -EBADMSG;
+	v->labelled = true;
+	v->next = option[0];
+	count(v, f, option[LABEL_AT_COUNT]);
+	return take_items(v, c);
+}
+
+/* A datagram to the export port, behind its IP header: 0, or -ENOENT. */
+static int find_exported(struct label_view *v, const struct label_format *f,
+			 const uint8_t *udp, size_t len)
+{
+	struct label_view inner = {.exported = true};
+	struct cur c = cur_of(udp, len);
+	int rc;
+
+	if (!f->export_port || v->next != NET_PROTO_UDP || len < NET_UDP_LEN ||
+	    be16_load(udp + NET_UDP_AT_DST) != f->export_port)
+		return -ENOENT;
+	cur_take(&c, NET_UDP_LEN);
+	if ((rc = find_ip(&inner, f, &c)))
+		return rc == -ENOENT ? rc : -EBADMSG;
+	*v = inner;
+	return 0;
+}
+
+/* The prototype's source route, up to the type behind it. */
+static uint16_t skip_route(struct cur *c)
+{
+	const uint8_t *hop;
+
+	cur_take(c, LABEL0_ROUTE_LEN);
+	for (int i = 0; i < LABEL0_ROUTE_MAX; i++) {
+		if (!(hop = cur_take(c, LABEL0_ROUTE_LEN)) ||
+		    hop[0] & LABEL0_ROUTE_LAST)
+			return cur_be16(c);
+	}
+	c->bad = true;
+	return 0;
+}
+
+static int find_prototype(struct label_view *v, uint16_t type, struct cur *c)
+{
+	const uint8_t *option;
+
+	if (type == LABEL0_ETHERTYPE_ROUTE)
+		type = skip_route(c);
+	if (!cur_ok(c))
+		return -EBADMSG;
+	if (type != LABEL0_ETHERTYPE)
+		return -ENOTSUP;
+	if (!(option = cur_take(c, LABEL_OPTION_LEN)))
+		return -EBADMSG;
+	v->layout = LABEL_PROTOTYPE;
+	v->labelled = true;
+	v->option = option;
+	v->specific = option[0] & LABEL0_SPECIFIC;
+	v->n = option[LABEL_AT_COUNT];
+	return take_items(v, c);
+}
+
+int label_find(struct label_view *v, const struct label_format *f,
+	       const uint8_t *frame, size_t len)
+{
+	struct cur c = cur_of(frame, len);
+	const uint8_t *at;
+	int type = net_eth_skip(&c, &at), rc;
+
+	if (type < 0)
+		return type;
+	*v = (struct label_view){0};
+	if (type == LABEL0_ETHERTYPE_ROUTE || type == LABEL0_ETHERTYPE)
+		return find_prototype(v, (uint16_t)type, &c);
+	if (type != NET_ETHERTYPE_IP4 && type != NET_ETHERTYPE_IP6)
+		return -ENOTSUP;
+	rc = find_ip(v, f, &c);
+	return rc == -ENOENT ? find_exported(v, f, v->rest, v->rest_len) : rc;
+}
+
+/* The prototype's clocks are of 48 bits. */
+static void get_prototype(struct label_item *out, const uint8_t *p)
+{
+	uint64_t left = be48_load(p + LABEL0_ITEM_AT_LEFT);
+	uint64_t ns = 1000 * ((left - be48_load(p + LABEL0_ITEM_AT_CAME)) &
+			      LABEL_TIME_MASK);
+
+	*out = (struct label_item){
+		.device = p[0],
+		.in = p[LABEL0_ITEM_AT_INGRESS],
+		.out = p[LABEL0_ITEM_AT_EGRESS],
+		.time_us = left,
+		.latency_ns = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX,
+		.queue = be24_load(p + LABEL0_ITEM_AT_QUEUE),
+	};
+}
+
+void label_item_get(struct label_item *out, const struct label_view *v,
+		    unsigned i)
+{
+	const uint8_t *p = v->option + LABEL_OPTION_LEN +
+			   (size_t)i * LABEL_ITEM_LEN;
+
+	if (v->layout == LABEL_PROTOTYPE) {
+		get_prototype(out, p);
+		return;
+	}
+	*out = (struct label_item){
+		.device = be32_load(p),
+		.in = be16_load(p + LABEL_ITEM_AT_INGRESS),
+		.out = be16_load(p + LABEL_ITEM_AT_EGRESS),
+		.time_us = be48_load(p + LABEL_ITEM_AT_TIME),
+		.latency_ns = be32_load(p + LABEL_ITEM_AT_LATENCY),
+		.queue = be32_load(p + LABEL_ITEM_AT_QUEUE),
+		.number = be32_load(p + LABEL_ITEM_AT_NUMBER),
+	};
+}
+
+void label_item_put(uint8_t *p, const struct label_item *item)
+{
+	memset(p, 0, LABEL_ITEM_LEN);
+	be32_store(p, item->device);
+	be16_store(p + LABEL_ITEM_AT_INGRESS, item->in);
+	be16_store(p + LABEL_ITEM_AT_EGRESS, item->out);
+	be48_store(p + LABEL_ITEM_AT_TIME, item->time_us);
+	be32_store(p + LABEL_ITEM_AT_LATENCY, item->latency_ns);
+	be32_store(p + LABEL_ITEM_AT_QUEUE, item->queue);
+	be32_store(p + LABEL_ITEM_AT_NUMBER, item->number);
+}
+
+/* Whether labels may be put into it, or taken out. */
+static int changeable(const struct label_view *v)
+{
+	if (v->layout == LABEL_PROTOTYPE || v->exported)
+		return -ENOTSUP;
+	if (v->layout == LABEL_IP4 &&
+	    be16_load(v->ip + NET_IP4_AT_SUM) == 0xffff)
+		return -ENOTSUP; /* RFC 1624: 0 would come back */
+	return 0;
+}
+
+static void set_protocol(uint8_t *ip, uint8_t protocol)
+{
+	if (ip[0] >> 4 == 4)
+		net_ip4_set16(ip, NET_IP4_AT_TTL,
+			      (uint16_t)(ip[NET_IP4_AT_TTL] << 8 | protocol));
+	else
+		ip[NET_IP6_AT_NEXT] = protocol;
+}
+
+/* Whether there is room for one label more. */
+static int room_for(const struct label_format *f, const struct label_view *v,
+		    bool specific, size_t ip_len, size_t mtu)
+{
+	size_t most = specific ? UINT8_MAX - (size_t)f->max_hop : f->max_hop;
+
+	if (v->n >= most)
+		return -E2BIG;
+	most = UINT16_MAX + (v->layout == LABEL_IP6 ? NET_IP6_LEN : 0);
+	return ip_len > most || (mtu && ip_len > mtu) ? -EMSGSIZE : 0;
+}
+
+int label_push(uint8_t *out, size_t cap, const struct label_format *f,
+	       const struct label_view *v, const uint8_t *frame, size_t len,
+	       const struct label_item *item, bool specific, size_t mtu)
+{
+	size_t kept = v->labelled ? LABEL_OPTION_LEN : 0;
+	size_t by = LABEL_GROWTH - kept, head = (size_t)(v->option - frame);
+	uint8_t *ip, *option = out + head;
+	int rc = changeable(v);
+
+	if (v->n)
+		specific = v->specific;
+	if (rc || (rc = room_for(f, v, specific, v->ip_len + by, mtu)))
+		return rc;
+	if (cap < len + by)
+		return -ENOBUFS;
+	memmove(out, frame, head + kept);
+	memmove(option + LABEL_GROWTH, frame + head + kept, len - head - kept);
+	ip = out + (v->ip - frame);
+	if (!v->labelled)
+		set_protocol(ip, f->protocol);
+	net_ip_resize(ip, (int)by);
+	option[0] = v->next;
+	option[LABEL_AT_COUNT] = (uint8_t)(v->n + 1 +
+					   (specific ? f->max_hop : 0));
+	label_item_put(option + LABEL_OPTION_LEN, item);
+	return (int)(len + by);
+}
+
+int label_strip(uint8_t *out, size_t cap, const struct label_view *v,
+		const uint8_t *frame, size_t len)
+{
+	size_t gone = label_extent(v), head = (size_t)(v->option - frame);
+	size_t ip_at = (size_t)(v->ip - frame);
+	uint8_t next = v->next;
+
+	if (v->layout == LABEL_PROTOTYPE || v->exported)
+		return -ENOTSUP;
+	if (cap < len - gone)
+		return -ENOBUFS;
+	memmove(out, frame, head);
+	memmove(out + head, frame + head + gone, len - head - gone);
+	set_protocol(out + ip_at, next);
+	net_ip_resize(out + ip_at, -(int)gone);
+	return (int)(len - gone);
+}
