@@ -98,7 +98,7 @@ same() {
 }
 
 # made OPTIONS...: a capture of some flows, values that change.
-made() { dta-gen int -q -n 40 -c 1500 -w m.pcap "$@"; }
+made() { dta-gen int -q -n 40 -c 1500 -w "${INTO:-m.pcap}" "$@"; }
 
 @test "packets of INT-MD 0.5, 1.0 and 2.1: the events of the same capture" {
 	for version in 0.5 1.0 2.1; do
@@ -124,7 +124,8 @@ made() { dta-gen int -q -n 40 -c 1500 -w m.pcap "$@"; }
 @test "reports that are lost or late, or are numbered anew" {
 	for version in 1.0 2.0; do
 		made -F report --report-version $version --loss 3 --reorder 5
-		made -F report --report-version $version --over vxlan -w n.pcap
+		INTO=n.pcap made -F report --report-version $version \
+			--over vxlan
 		mergecap -a -w all.pcapng m.pcap n.pcap m.pcap
 		both all.pcapng -e report_loss,restart
 		grep -q '"event":"report_loss"' u.events
@@ -164,7 +165,7 @@ made() { dta-gen int -q -n 40 -c 1500 -w m.pcap "$@"; }
 
 @test "a path that changes, and back: nothing of its nodes is forgotten" {
 	made -p 2.1 --hops 4
-	made -p 2.1 --hops 10 -w n.pcap
+	INTO=n.pcap made -p 2.1 --hops 10
 	mergecap -a -w all.pcapng m.pcap n.pcap m.pcap
 	same all.pcapng taken -p 2.1
 	grep -q '"event":"path_change"' u.events
