@@ -133,6 +133,13 @@ static int views(void *run, const struct int_view *v, size_t n)
 	return rc;
 }
 
+static int take_frames(struct run *r, const struct pkt *pkts, int n)
+{
+	int rc = intake_take(r->in, pkts, (size_t)n);
+
+	return rc || !r->xdp ? rc : xdp_judge_all(r->xdp);
+}
+
 /* A batch; or nothing came, and yet time goes on. Who reads what we write must
  * not wait for full buffers while packets are few. */
 static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
@@ -141,7 +148,7 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 	int rc;
 
 	if (n) {
-		rc = intake_take(r->in, pkts, (size_t)n);
+		rc = take_frames(r, pkts, n);
 		if (src_size(r->loop.s) == 0)
 			r->behind_ns = clock_wall_ns() - pkts[n - 1].ts_ns;
 	} else {
@@ -234,6 +241,11 @@ static void open_telemetry(struct run *r)
 		to.push_ns = r->o.push_ns;
 	to.events_max = r->o.budget;
 	to.kinds = r->o.events;
+	if (r->o.xdp) { /* which pushes what it judges */
+		to.judge = xdp_judge;
+		to.judge_ctx = &r->xdp;
+		to.push_ns = 0;
+	}
 	rc = telemetry_open(&r->t, &to, &r->th.t, &r->outlets.sinks);
 	if (rc < 0)
 		cli_fail("a flow cache of %u rows of %u flows: %s",
@@ -299,7 +311,7 @@ static int drain(struct run *r)
 	while (!rc && ((n = src_rx(r->loop.s, pkts, PKT_BATCH, &f)) > 0 ||
 		       n == -EINTR))
 		if (n > 0)
-			rc = intake_take(r->in, pkts, (size_t)n);
+			rc = take_frames(r, pkts, n);
 	if (!rc && n < 0 && n != -EAGAIN) {
 		cli_warn_fault(r->o.live.name, &f);
 		rc = n;

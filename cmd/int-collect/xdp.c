@@ -148,6 +148,54 @@ static void on_run(void *ctx, const struct fast_run *r)
 	tell_run(ctx, r, clock_wall_ns());
 }
 
+static bool is_narrow(uint64_t node)
+{
+	return node < UINT32_MAX || node == NODE_UNKNOWN;
+}
+
+static bool say_path(struct xdp *x, const struct fast_flow_key *flow,
+		     struct nodes path)
+{
+	uint32_t node[FAST_HOPS];
+
+	if (!path.n || path.n > FAST_HOPS)
+		return false;
+	for (unsigned i = 0; i < path.n; i++) {
+		if (!is_narrow(path.at[i]))
+			return false;
+		node[i] = (uint32_t)path.at[i];
+	}
+	return int_fast_say_path(x->fast, flow, node, path.n) == 0;
+}
+
+bool xdp_judge(void *ctx, const struct telling *what)
+{
+	struct xdp *x = *(struct xdp **)ctx;
+	bool buffer = what->metric == METRIC_BUFFER_OCCUPANCY;
+	struct fast_saying say = {
+		.metric = (uint32_t)what->metric,
+		.node = (uint32_t)what->node,
+		.egress = what->egress,
+		.id = buffer ? what->buffer : what->queue,
+		.value = (uint32_t)what->value,
+	};
+	struct fast_flow_key flow = {0};
+
+	if (!x || !is_narrow(what->node) || what->key_len > FAST_KEY)
+		return false;
+	flow.len = what->key_len;
+	if (flow.len)
+		memcpy(flow.key, what->key, flow.len);
+	if (what->metric == METRIC_PATH)
+		return say_path(x, &flow, what->path);
+	return int_fast_say(x->fast, what->key_len ? &flow : NULL, &say) == 0;
+}
+
+int xdp_judge_all(struct xdp *x)
+{
+	return int_fast_judge(x->fast);
+}
+
 static int set_nodes(struct xdp *x, const struct fast_threshold *all,
 		     const struct telemetry_thresholds *th)
 {
@@ -228,6 +276,8 @@ static void tell_flow(void *ctx, const struct int_fast_flow *f)
 	memcpy(e.key, f->key.key, FAST_KEY);
 	for (unsigned i = 0; i < f->n; i++)
 		at[i] = f->node[i];
+	if (!e.packets)
+		return; /* they came up whole */
 	row_flow(&l->x->rows, clock_wall_ns(), &e, l->why,
 		 (struct nodes){at, f->n});
 }

@@ -160,7 +160,7 @@ static int load(struct int_fast *x, const struct int_fast_options *o)
 	if (!(x->s = int_fast_bpf__open()))
 		return -errno;
 	put_profile((struct fast_profile *)&x->s->rodata->profile, o->profile);
-	*(uint32_t *)&x->s->rodata->processors = (uint32_t)x->processors;
+	*(uint32_t *)&x->s->rodata->processors = (uint32_t)x->processors + 1;
 	rc = bpf_map__set_max_entries(x->s->maps.int_ring,
 				      (uint32_t)(o->ring ? o->ring : RING));
 	if (!rc)
@@ -357,6 +357,59 @@ void int_fast_runs(struct int_fast *x,
 		if (each.n)
 			run(ctx, &each);
 	}
+}
+
+int int_fast_judge(struct int_fast *x)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, o);
+	struct fast_said *s = &x->s->bss->said;
+	int rc = 0;
+
+	if (s->n || s->hops)
+		rc = bpf_prog_test_run_opts(
+			bpf_program__fd(x->s->progs.int_judge), &o);
+	s->n = s->hops = 0;
+	return rc < 0 ? -errno : 0;
+}
+
+/* What is of another flow goes first; NULL: it is of none. */
+static int say_of(struct int_fast *x, const struct fast_flow_key *flow)
+{
+	struct fast_said *s = &x->s->bss->said;
+	int rc = 0;
+
+	if (!flow || !memcmp(&s->flow, flow, sizeof(*flow)))
+		return 0;
+	rc = int_fast_judge(x);
+	s->flow = *flow;
+	return rc;
+}
+
+int int_fast_say_path(struct int_fast *x, const struct fast_flow_key *flow,
+		      const uint32_t *node, unsigned n)
+{
+	struct fast_said *s = &x->s->bss->said;
+	int rc = int_fast_judge(x);
+
+	if (rc || !n || n > FAST_HOPS)
+		return rc ? rc : -EINVAL;
+	s->flow = *flow;
+	memcpy(s->node, node, n * sizeof(*node));
+	s->hops = n;
+	return 0;
+}
+
+int int_fast_say(struct int_fast *x, const struct fast_flow_key *flow,
+		 const struct fast_saying *value)
+{
+	struct fast_said *s = &x->s->bss->said;
+	int rc = say_of(x, flow);
+
+	if (!rc && s->n == FAST_SAYINGS)
+		rc = int_fast_judge(x);
+	if (!rc)
+		s->value[s->n++] = *value;
+	return rc;
 }
 
 /* The flow's path, out of its chunks; they go. */

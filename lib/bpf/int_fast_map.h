@@ -158,6 +158,25 @@ enum {
 	FAST_REPORTER_22 = 1 << 14, /* numbers have 22 bits, not 32 */
 };
 
+/* A value that was read in user space: ids as in fast_object_key. */
+struct fast_saying {
+	__u32 metric, node, egress, id, value;
+};
+
+enum {
+	FAST_SAYINGS = 2048, /* powers of two */
+	FAST_SAID_HOPS = 256,
+};
+
+/* What is to be judged now. */
+struct fast_said {
+	struct fast_flow_key flow; /* of hops' and the flow's latencies */
+	__u32 hops;		   /* of its path; 0: it is not said */
+	__u32 n;
+	__u32 node[FAST_SAID_HOPS];
+	struct fast_saying value[FAST_SAYINGS];
+};
+
 /* frames = passed + taken + whole + copied + lost. */
 struct fast_counters {
 	__u64 frames;

@@ -118,18 +118,6 @@ static long steady_next(__u32 i, struct steady *k)
 	return !k->is;
 }
 
-/* A clock that is asked once a tick. */
-static __always_inline __u64 now_of(struct work *w)
-{
-	__u64 tick = bpf_jiffies64();
-
-	if (tick != w->tick) {
-		w->tick = tick;
-		w->now_ns = bpf_ktime_get_coarse_ns();
-	}
-	return w->now_ns;
-}
-
 static __always_inline void count_packet(struct work *w, struct fast_flow *flow)
 {
 	__sync_fetch_and_add(&flow->packets, 1);

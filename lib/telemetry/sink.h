@@ -79,6 +79,13 @@ struct telemetry_options {
 	uint32_t widen_max;  /* by this at most, a power of two */
 	uint32_t kinds;	 /* events that are told: 1 << enum telemetry_kind */
 	unsigned gather; /* rows that are put at once */
+	/*
+	 * Judges a path or a value instead, where what is known of its key is
+	 * kept elsewhere: of what only key, node, egress, queue, buffer, value
+	 * and path are set. False: it is judged here. NULL: all are.
+	 */
+	bool (*judge)(void *ctx, const struct telling *what);
+	void *judge_ctx;
 };
 
 /* 2^19 rows of 12 buckets, 6 hops, 60 s; 10 s; bins of a sixteenth, and the

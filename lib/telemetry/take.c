@@ -281,10 +281,11 @@ static void take_metadata(struct taking *c)
 	l->hops += c->hops.n;
 	l->keyless += !c->f;
 	l->partial += !c->whole;
-	if (c->f && c->whole && steady_is(c->t, c->f, &c->hops)) {
+	if (c->f && c->whole && !c->t->o.judge &&
+	    steady_is(c->t, c->f, &c->hops)) {
 		c->latency = steady_take(c->t, c->f, &c->hops);
 	} else {
-		if (c->f && c->whole && !where_it_was(c))
+		if (c->f && c->whole && (c->t->o.judge || !where_it_was(c)))
 			track_path(c->t, c->f, &c->hops);
 		take_hops(c);
 	}

@@ -134,6 +134,58 @@ made() { dta-gen int -q -n 40 -c 1500 -w "${INTO:-m.pcap}" "$@"; }
 	done
 }
 
+# One after the other: frames that come up whole are judged behind those that
+# the kernel takes meanwhile.
+in_turns() { # captures, with OPTIONS of int-collect in TELL
+	local n=0 capture
+
+	collect x.log -R event,flow "${TELL[@]}"
+	for capture; do
+		send "$capture"
+		n=$((n + $(packets "$capture")))
+		wait_for has_counted fast frames "$n" "$PID" x.log
+		wait_for settled
+	done
+	stop "$PID"
+	balances x.log
+	mergecap -a -w turns.pcapng "$@"
+	int-collect -q -r turns.pcapng -R event,flow "${OPTIONS[@]}" \
+		"${TELL[@]}" >u.out
+	events x.log.out >x.events
+	events u.out >u.events
+	test -s u.events
+	diff x.events u.events
+	diff <(flow_sums x.log.out) <(flow_sums u.out)
+}
+
+# All frames that came up have been taken.
+settled() {
+	has_counted intake frames $(($(last_of x.log whole) +
+		$(last_of x.log copied))) "$PID" x.log
+}
+
+@test "keys of which both tell have one reference" {
+	TELL=(-p 2.1 -t hop_latency=2us -t queue_occupancy=20,150,100)
+	made -p 2.1
+	INTO=v.pcap made -p 2.1 --over vxlan -s 1 --values steady
+	INTO=n.pcap made -p 2.1 --hops 4
+	INTO=w.pcap made -p 2.1 --hops 7 --over gre
+	in_turns m.pcap v.pcap m.pcap n.pcap w.pcap v.pcap n.pcap
+	[ "$(last_of x.log taken)" = 6000 ]
+	[ "$(last_of x.log copied)" = 4500 ]
+	for event in new_key change rise fall path_change; do
+		grep -q "\"event\":\"$event\"" u.events
+	done
+}
+
+@test "a flow's nodes one by one, and with its path: one reference" {
+	TELL=(-p 2.1 -e new_key,change,rise,fall,path_change)
+	made -p 2.1 -F report
+	dta-gen int -q -F xd -n 40 -c 1500 -w d.pcap
+	in_turns d.pcap m.pcap d.pcap m.pcap
+	[ "$(last_of x.log whole)" = $((2 * $(packets d.pcap))) ]
+}
+
 @test "in UDP by its port, and by a new header; IPv6" {
 	made -p 2.1 --over udp
 	same m.pcap taken -p any
