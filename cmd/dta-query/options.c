@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/text.h"
 
@@ -73,6 +75,9 @@ static const struct cli_option options[] = {
 	 AT(rule.partial)},
 	{'k', "keys", "FILE", "keys from a file, one a line (- is stdin)",
 	 CLI_IN, AT(keys), .verbs = with_keys},
+	{0, "column", "NAME",
+	 "--keys is CSV with a header: the column with the keys", CLI_STR,
+	 AT(column), .verbs = with_keys},
 	{0, "as", "TYPE",
 	 "show values as hex (default), u32, u32s, text, a key type...",
 	 CLI_CALL, .read = read_as},
@@ -163,11 +168,26 @@ bool epochs_of(struct epochs *e, const char *text)
 	return p && !*p && e->until && e->from <= e->until;
 }
 
-static void check_verb(const struct opts *o)
+/* No keys are named, and something is there to be read: or - is. */
+static bool from_stdin(struct opts *o)
+{
+	struct stat st;
+
+	if (o->nargs == 1 && !strcmp(o->args[0], "-")) {
+		o->nargs = 0;
+		return true;
+	}
+	return !o->nargs && !fstat(STDIN_FILENO, &st) &&
+	       (S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode));
+}
+
+static void check_verb(struct opts *o)
 {
 	bool keyed = o->verb == VERB_KEYWRITE || o->verb == VERB_PATH ||
 		     o->verb == VERB_COUNT;
 
+	if (keyed && !o->in_shell && !o->keys && from_stdin(o))
+		o->keys = "-";
 	if (keyed && !o->nargs && !o->keys)
 		cli_usage(&cli, "%s: no keys: name some, or --keys FILE",
 			  verb_name(o->verb));
@@ -175,6 +195,8 @@ static void check_verb(const struct opts *o)
 		cli_usage(&cli, "verify takes no keys");
 	if (o->verb == VERB_VERIFY && !o->truth)
 		cli_usage(&cli, "verify needs --truth");
+	if (o->column && !o->keys)
+		cli_usage(&cli, "--column needs --keys");
 	if (o->keys && o->nargs)
 		cli_usage(&cli, "keys as arguments or from --keys, not both");
 	if (o->follow &&

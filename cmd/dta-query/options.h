@@ -30,6 +30,7 @@ struct opts {
 	const char *snapshot[SNAPSHOTS_MAX];
 	const char *table;	  /* name or id; NULL: by kind and key */
 	const char *keys, *truth; /* files, "-" for stdin */
+	const char *column;	  /* of a CSV file of keys, or NULL */
 	struct query_rule rule;	  /* copies 0: the default */
 	enum row_format format;
 	struct render render; /* of values */

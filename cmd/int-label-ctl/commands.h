@@ -5,5 +5,7 @@
 #define INT_LABEL_CTL_COMMANDS_H
 
 int run_main(int argc, char **argv);
+int sim_main(int argc, char **argv);
+int theory_main(int argc, char **argv);
 
 #endif

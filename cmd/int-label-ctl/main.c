@@ -13,6 +13,8 @@ static const struct {
 	int (*main)(int argc, char **argv);
 } commands[] = {
 	{"run", run_main},
+	{"sim", sim_main},
+	{"theory", theory_main},
 };
 
 int main(int argc, char **argv)

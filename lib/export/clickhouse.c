@@ -67,8 +67,7 @@ static const struct field fields[] = {
 	 .names = yes},
 	{"engine", FIELD_OTHER, 0, offsetof(struct clickhouse, engine),
 	 .set = export_set_text},
-	{"timeout", FIELD_OTHER, 0, offsetof(struct clickhouse, timeout_ns),
-	 .set = export_set_duration},
+	EXPORT_WAIT("timeout", struct clickhouse, timeout_ns),
 	{NULL},
 };
 /* clang-format on */

@@ -21,14 +21,25 @@ enum {
 	ROWS_MAX = 1000000,
 };
 
+/* For the queue 0 is its default. */
+static int set_linger(const struct field *field, void *object,
+		      const char *value, struct fault *f)
+{
+	struct queue_options *o = object;
+	int rc = export_set_duration(field, object, value, f);
+
+	if (rc == 0 && !o->linger_ns)
+		o->linger_ns = QUEUE_NO_TIME;
+	return rc;
+}
+
 /* clang-format off */
 static const struct field fields[] = {
 	{"rows", FIELD_NUMBER, 8, offsetof(struct queue_options, rows), 1,
 	 ROWS_MAX},
 	{"linger", FIELD_OTHER, 0, offsetof(struct queue_options, linger_ns),
-	 .set = export_set_duration},
-	{"retry", FIELD_OTHER, 0, offsetof(struct queue_options, retry_ns),
-	 .set = export_set_duration},
+	 .set = set_linger},
+	EXPORT_WAIT("retry", struct queue_options, retry_ns),
 	{NULL},
 };
 /* clang-format on */

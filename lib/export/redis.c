@@ -6,7 +6,7 @@
  *	hash.SCHEMA=KEY		the latest row is a hash, with expiry
  *	list.SCHEMA=KEY		the latest row is a list, with expiry: the
  *				values of fields that the key does not say
- *	expire=TIME		of hashes and lists; 60s
+ *	expire=TIME		of hashes and lists; 60s, 0: never
  *	maxlen=N		of a stream, about; 100000
  *
  * KEY as in template.h; in a URL, { and } as they are. Rows of schemas that
@@ -51,8 +51,7 @@ static const struct field fields[] = {
 	 .set = export_set_duration},
 	{"maxlen", FIELD_NUMBER, 8, offsetof(struct redis, maxlen), 1,
 	 UINT32_MAX},
-	{"timeout", FIELD_OTHER, 0, offsetof(struct redis, timeout_ns),
-	 .set = export_set_duration},
+	EXPORT_WAIT("timeout", struct redis, timeout_ns),
 	{NULL},
 };
 /* clang-format on */
@@ -244,7 +243,7 @@ static void command(struct redis *x, const struct form *m, struct item *i,
 		i->parts++;
 	}
 	outbuf_bytes(&x->commands, words ? words : "", words ? len : 0);
-	if (m->kind != EXPORT_EVENT)
+	if (m->kind != EXPORT_EVENT && x->expire_ns)
 		expire(x, i);
 }
 

@@ -129,8 +129,9 @@ setup() {
 
 @test "rows that cannot be written are a failure" {
 	dta-gen int -q -n 5 -w in.pcap
-	run -1 --separate-stderr int-collect -q -r in.pcap -R none -x file:/dev/full
-	[[ $stderr == "int-collect: file:/dev/full: "*" rows were refused: No space left on device" ]]
+	run -1 --separate-stderr int-collect -q -r in.pcap -R none -x file:/dev/full \
+		--linger 100ms
+	[[ $stderr == "int-collect: file:/dev/full: "*" rows could not be sent: No space left on device" ]]
 }
 
 @test "a pipe that nobody reads, or that somebody does not empty, ends" {
@@ -143,7 +144,7 @@ setup() {
 	run -1 --separate-stderr timeout -s KILL 60 \
 		int-collect -q -r in.pcap -R none -x file:pipe --linger 100ms
 	exec 8>&-
-	[[ $stderr == *"pipe: "*" rows were refused: Operation canceled"* ]]
+	[[ $stderr == *"pipe: "*" rows could not be sent: Operation canceled"* ]]
 }
 
 @test "dta-gen int: counters by their names, and -h where they are" {

@@ -52,10 +52,11 @@ static const struct export_rule rules[] = {
 	{"label", EXPORT_LIST, "{node}-{port}"},
 };
 
-static const char *const theirs[][2] = {{"latency", "value"}, {NULL, NULL}};
+static const char *const theirs[][2] = {
+	{"latency", "value"}, {"path", "path"}, {NULL, NULL}};
 
 static const struct line_names lines[] = {
-	{"hop", "flow_hop_latency,{flow},sw_id={node}", theirs},
+	{"hop", NULL, "flow_hop_latency,{flow},sw_id={node}", theirs},
 };
 
 static const struct export_names names[] = {{"intcollector", lines, 1}};

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "label/command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "label/policy.h"
+#include "wire/be.h"
+
+enum {
+	WORDS_MAX = 12,
+};
+
+const char *const label_command_form_names[LABEL_COMMAND_FORMS + 1] = {
+	[LABEL_BMV2] = "bmv2",
+	[LABEL_BMV2_PROTOTYPE] = "prototype",
+};
+
+size_t label_command_s(char buf[LABEL_COMMAND_MAX],
+		       enum label_command_form form, uint16_t port,
+		       uint8_t before, uint8_t s)
+{
+	if (form == LABEL_BMV2)
+		return (size_t)snprintf(buf, LABEL_COMMAND_MAX,
+					"register_write label_s %u %u", port,
+					s);
+	/* Ports 1 to 20 have entries 0 to 19. */
+	if (!port || !before == !s)
+		return 0;
+	return (size_t)snprintf(buf, LABEL_COMMAND_MAX,
+				"table_modify set_flag_table set_flag %u => %d",
+				port - 1, s > 0);
+}
+
+size_t label_command_flow(char buf[LABEL_COMMAND_MAX], const uint8_t *key,
+			  size_t len, uint64_t period_us)
+{
+	bool six = len == KEY_FLOW6_LEN;
+	size_t addr = six ? KEY_IP6_LEN : KEY_IP4_LEN;
+	const uint8_t *rest = key + 2 * addr;
+	char src[TEXT_IP_MAX], dst[TEXT_IP_MAX], words[LABEL_COMMAND_MAX / 2];
+
+	snprintf(words, sizeof(words), "%s %s %u %u %u",
+		 text_of_ip(src, six ? 6 : 4, key),
+		 text_of_ip(dst, six ? 6 : 4, key + addr), rest[4],
+		 be16_load(rest), be16_load(rest + 2));
+	if (!period_us)
+		return (size_t)snprintf(buf, LABEL_COMMAND_MAX,
+					"table_delete_match label_flow%s %s",
+					six ? "6" : "", words);
+	return (size_t)snprintf(buf, LABEL_COMMAND_MAX,
+				"table_add label_flow%s label_specific %s => "
+				"%" PRIu64,
+				six ? "6" : "", words, period_us);
+}
+
+/* Blanks between words become ends. Returns their number. */
+static unsigned split(char *line, char *word[WORDS_MAX])
+{
+	char *rest = line, *w;
+	unsigned n = 0;
+
+	while (n < WORDS_MAX && (w = strsep(&rest, " \t\r\n")))
+		if (*w)
+			word[n++] = w;
+	return n;
+}
+
+static int read_s(struct label_command *out, char *const *word, unsigned n,
+		  struct fault *why)
+{
+	uint64_t port, s;
+
+	if (n != 4 || strcmp(word[1], "label_s"))
+		return fault_set(why, -EINVAL,
+				 "is not register_write label_s "
+				 "PORT S");
+	if (!text_u64(&port, word[2], UINT16_MAX))
+		return fault_set(why, -EINVAL, "has no port from 0 to 65535");
+	if (!text_u64(&s, word[3], LABEL_S_MAX))
+		return fault_set(why, -EINVAL, "has no S from 0 to %d",
+				 LABEL_S_MAX);
+	out->kind = LABEL_COMMAND_S;
+	out->port = (uint16_t)port;
+	out->s = (uint8_t)s;
+	return 0;
+}
+
+/* SRC DST PROTOCOL SRC_PORT DST_PORT */
+static bool read_key(struct label_command *out, char *const *word)
+{
+	uint8_t addr[2][16], *rest;
+	uint64_t proto, port[2];
+	uint8_t version = text_ip(addr[0], word[0]);
+	size_t len = version == 6 ? KEY_IP6_LEN : KEY_IP4_LEN;
+
+	if (!version || text_ip(addr[1], word[1]) != version ||
+	    !text_u64(&proto, word[2], UINT8_MAX) ||
+	    !text_u64(&port[0], word[3], UINT16_MAX) ||
+	    !text_u64(&port[1], word[4], UINT16_MAX))
+		return false;
+	memcpy(out->key, addr[0], len);
+	memcpy(out->key + len, addr[1], len);
+	rest = out->key + 2 * len;
+	be16_store(rest, (uint16_t)port[0]);
+	be16_store(rest + 2, (uint16_t)port[1]);
+	rest[4] = (uint8_t)proto;
+	out->key_len = 2 * len + KEY_FLOW_REST;
+	return true;
+}
+
+static bool is_flow_table(const char *name)
+{
+	return !strcmp(name, "label_flow") || !strcmp(name, "label_flow6");
+}
+
+static int read_flow(struct label_command *out, char *const *word, unsigned n,
+		     struct fault *why)
+{
+	bool add = !strcmp(word[0], "table_add");
+
+	if (n != (add ? 10 : 7) || !is_flow_table(word[1]) ||
+	    (add &&
+	     (strcmp(word[2], "label_specific") || strcmp(word[8], "=>"))))
+		return fault_set(why, -EINVAL,
+				 "is not table_add label_flow label_specific "
+				 "KEY => PERIOD or table_delete_match "
+				 "label_flow KEY");
+	if (!read_key(out, word + (add ? 3 : 2)))
+		return fault_set(why, -EINVAL,
+				 "has no SRC DST PROTOCOL "
+				 "SRC_PORT DST_PORT");
+	out->kind = add ? LABEL_COMMAND_FLOW_ADD : LABEL_COMMAND_FLOW_DEL;
+	if (add && (!text_u64(&out->period_us, word[9], UINT32_MAX) ||
+		    !out->period_us))
+		return fault_set(why, -EINVAL, "has no period in microseconds");
+	return 0;
+}
+
+int label_command_read(struct label_command *out, const char *line,
+		       struct fault *why)
+{
+	char copy[LABEL_COMMAND_MAX], *word[WORDS_MAX];
+	size_t len = strnlen(line, sizeof(copy));
+	unsigned n;
+
+	if (len == sizeof(copy))
+		return fault_set(why, -EINVAL, "is too long");
+	memcpy(copy, line, len + 1);
+	n = split(copy, word);
+	if (n && !strcmp(word[0], "register_write"))
+		return read_s(out, word, n, why);
+	if (n && (!strcmp(word[0], "table_add") ||
+		  !strcmp(word[0], "table_delete_match")))
+		return read_flow(out, word, n, why);
+	return fault_set(why, -EINVAL, "is no command that is known");
+}

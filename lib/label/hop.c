@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "label/hop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "label/paths.h"
+
+struct flow {
+	uint8_t key[KEY_FLOW6_LEN];
+	uint8_t len;
+	bool marked; /* last_us tells */
+	uint64_t period_us, last_us;
+};
+
+struct label_hop {
+	struct label_hop_options o;
+	struct label_hop_ledger ctr;
+	struct rng rng;
+	struct label_port port[UINT16_MAX + 1];
+	struct flow flow[LABEL_FLOWS_MAX];
+	unsigned flows;
+};
+
+/* clang-format off */
+#define FIELD(counter, role) LEDGER_FIELD(struct label_hop_ledger, counter, role)
+static const struct ledger_field fields[] = {
+	FIELD(packets, LEDGER_IN),
+	FIELD(plain, LEDGER_DONE),
+	FIELD(carried, LEDGER_DONE),
+	FIELD(labelled, LEDGER_DONE),
+	FIELD(restored, LEDGER_DONE),
+	FIELD(malformed, LEDGER_DONE),
+	FIELD(forged, LEDGER_DROP),
+	FIELD(too_long, LEDGER_DROP),
+	FIELD(labels, LEDGER_NOTE),
+	FIELD(specific, LEDGER_NOTE),
+	FIELD(over_mtu, LEDGER_NOTE),
+	FIELD(over_hops, LEDGER_NOTE),
+	FIELD(unfit, LEDGER_NOTE),
+	FIELD(exported, LEDGER_NOTE),
+};
+#undef FIELD
+LEDGER_COMPLETE(fields, struct label_hop_ledger);
+/* clang-format on */
+
+const struct ledger label_hop_ledger = {"hop", "packets", fields,
+					sizeof(fields) / sizeof(fields[0])};
+
+int label_hop_open(struct label_hop **out, const struct label_hop_options *o)
+{
+	struct label_hop *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return -ENOMEM;
+	h->o = *o;
+	/* On the way a datagram to the collector is a packet like others. */
+	h->o.format.export_port = 0;
+	h->rng.state = o->seed;
+	*out = h;
+	return 0;
+}
+
+void label_hop_close(struct label_hop *h)
+{
+	free(h);
+}
+
+const struct label_hop_ledger *label_hop_counters(const struct label_hop *h)
+{
+	return &h->ctr;
+}
+
+bool label_hop_set_s(struct label_hop *h, uint16_t port, uint64_t s)
+{
+	if (s > LABEL_S_MAX)
+		return false;
+	h->port[port].s = (uint8_t)s;
+	return true;
+}
+
+uint8_t label_hop_s(const struct label_hop *h, uint16_t port)
+{
+	return h->port[port].s;
+}
+
+/* --- specific flows ------------------------------------------------------- */
+
+static struct flow *find_flow(struct label_hop *h, const uint8_t *key,
+			      size_t len)
+{
+	for (unsigned i = 0; i < h->flows; i++)
+		if (h->flow[i].len == len && !memcmp(h->flow[i].key, key, len))
+			return &h->flow[i];
+	return NULL;
+}
+
+int label_hop_flow_add(struct label_hop *h, const uint8_t *key, size_t len,
+		       uint64_t period_us)
+{
+	struct flow *flow = find_flow(h, key, len);
+
+	if (!flow && h->flows == LABEL_FLOWS_MAX)
+		return -ENOSPC;
+	if (!flow) {
+		flow = &h->flow[h->flows++];
+		*flow = (struct flow){.len = (uint8_t)len};
+		memcpy(flow->key, key, len);
+	}
+	flow->period_us = period_us;
+	return 0;
+}
+
+int label_hop_flow_del(struct label_hop *h, const uint8_t *key, size_t len)
+{
+	struct flow *flow = find_flow(h, key, len);
+
+	if (!flow)
+		return -ENOENT;
+	*flow = h->flow[--h->flows];
+	return 0;
+}
+
+/* Whether it is time for a label of the packet's flow. */
+static struct flow *flow_due(struct label_hop *h, const struct label_view *v,
+			     uint64_t now_us)
+{
+	uint8_t key[KEY_FLOW6_LEN];
+	struct flow *flow = NULL;
+
+	if (h->flows)
+		flow = find_flow(h, key, label_flow_key(key, v));
+	if (!flow || (flow->marked && ((now_us - flow->last_us) &
+				       LABEL_TIME_MASK) < flow->period_us))
+		return NULL;
+	return flow;
+}
+
+/* --- packets -------------------------------------------------------------- */
+
+/* A packet on its way through. */
+struct passage {
+	const struct label_transit *t;
+	const uint8_t *frame;
+	size_t len;
+	struct label_view v;
+	uint8_t *out;
+	size_t cap;
+};
+
+static void count_refusal(struct label_hop *h, int rc)
+{
+	if (rc == -EMSGSIZE)
+		h->ctr.over_mtu++;
+	else if (rc == -E2BIG)
+		h->ctr.over_hops++;
+	else
+		h->ctr.unfit++;
+}
+
+/* A label, into out. Returns the new length, or 0: there is none. */
+static size_t push(struct label_hop *h, struct passage *p, bool specific)
+{
+	struct label_port *port = &h->port[p->t->out], after = *port;
+	struct label_item item = {
+		.device = h->o.device,
+		.in = p->t->in,
+		.out = p->t->out,
+		.time_us = p->t->now_us & LABEL_TIME_MASK,
+		.latency_ns = p->t->latency_ns,
+		.queue = p->t->queue,
+		.number = label_wrote(&after, p->t->now_us),
+	};
+	int rc = label_push(p->out, p->cap, &h->o.format, &p->v, p->frame,
+			    p->len, &item, specific,
+			    p->t->to_edge ? 0 : h->o.mtu);
+
+	if (rc < 0) {
+		count_refusal(h, rc);
+		return 0;
+	}
+	*port = after; /* a label that was not written counts for nothing */
+	h->ctr.labels++;
+	h->ctr.specific += specific;
+	return (size_t)rc;
+}
+
+/* Labels it, if it is to be. */
+static size_t maybe_label(struct label_hop *h, struct passage *p)
+{
+	const struct label_transit *t = p->t;
+	struct flow *flow = t->from_edge ? flow_due(h, &p->v, t->now_us) : NULL;
+	bool specific = flow || p->v.specific;
+	size_t len;
+
+	if (!label_decide(&h->o.policy, &h->port[t->out], p->v.n, specific,
+			  t->now_us, &h->rng))
+		return 0;
+	len = push(h, p, specific);
+	if (len && flow) {
+		flow->marked = true;
+		flow->last_us = t->now_us;
+	}
+	return len;
+}
+
+/* The last hop: the labels of a frame of len bytes in out, and the frame
+ * without them. */
+static struct label_outcome restore(struct label_hop *h, struct passage *p,
+				    const uint8_t *labelled, size_t len,
+				    uint8_t *export)
+{
+	struct label_outcome o = {0};
+	struct label_view v;
+
+	label_find(&v, &h->o.format, labelled, len);
+	o.export = (size_t)(v.rest - labelled);
+	memcpy(export, labelled, o.export);
+	if (labelled == p->out) { /* in place, and back to its beginning */
+		o.len = len - label_extent(&v);
+		label_strip(p->out + label_extent(&v), o.len, &v, labelled,
+			    len);
+		memmove(p->out, p->out + label_extent(&v), o.len);
+	} else {
+		o.len = (size_t)label_strip(p->out, p->cap, &v, labelled, len);
+	}
+	h->ctr.restored++;
+	h->ctr.exported++;
+	return o;
+}
+
+static struct label_outcome as_it_is(struct passage *p, uint64_t *counter)
+{
+	memcpy(p->out, p->frame, p->len);
+	(*counter)++;
+	return (struct label_outcome){.len = p->len};
+}
+
+static struct label_outcome drop(uint64_t *counter)
+{
+	(*counter)++;
+	return (struct label_outcome){0};
+}
+
+struct label_outcome label_hop_pass(struct label_hop *h,
+				    const struct label_transit *t,
+				    const uint8_t *frame, size_t len,
+				    uint8_t *out, uint8_t *export, size_t cap)
+{
+	struct passage p = {
+		.t = t, .frame = frame, .len = len, .out = out, .cap = cap};
+	int rc = label_find(&p.v, &h->o.format, frame, len);
+	size_t with;
+
+	h->ctr.packets++;
+	if (cap < len)
+		return drop(&h->ctr.too_long);
+	if (rc == -EBADMSG) /* as malformed for all others */
+		return as_it_is(&p, &h->ctr.malformed);
+	if ((rc && rc != -ENOENT) || p.v.layout == LABEL_PROTOTYPE)
+		return as_it_is(&p, &h->ctr.plain);
+	if (t->from_edge && p.v.labelled)
+		return drop(&h->ctr.forged);
+	with = maybe_label(h, &p);
+	if (t->to_edge && (with || p.v.labelled))
+		return restore(h, &p, with ? out : frame, with ? with : len,
+			       export);
+	if (with) {
+		h->ctr.labelled++;
+		return (struct label_outcome){.len = with};
+	}
+	return as_it_is(&p, p.v.labelled ? &h->ctr.carried : &h->ctr.plain);
+}
