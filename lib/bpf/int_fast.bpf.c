@@ -164,7 +164,7 @@ __noinline int take(struct work *w)
 	k.hops = w->place.hops;
 	k.hop_len = w->place.hop_len;
 	k.stack = w->place.stack;
-	flow = bpf_map_lookup_elem(&int_flows, &w->place.flow);
+	flow = flow_find(&w->place.flow);
 	k.flow = flow;
 	k.changed = !flow || flow->hops != k.hops;
 	bpf_loop(k.hops, look_hop, &k, 0);

@@ -7,18 +7,17 @@
 #include <linux/if_link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "bpf/int_fast.skel.h"
+#include "bpf/int_fast_private.h"
 #include "wire/proto.h"
 
 enum {
 	RING = 1 << 23,
 	BITMAPS = 1 << INT_BITMAP_BITS,
 	PROCESSORS_MAX = 1024,
-	KEYS_MAX = 1 << 20, /* looked at in a walk: flows come and go under it
-			     */
 };
 
 #define FIELD(counter, role) LEDGER_FIELD(struct fast_counters, counter, role)
@@ -34,18 +33,6 @@ LEDGER_COMPLETE(fields, struct fast_counters);
 
 const struct ledger int_fast_ledger = {"fast", "frames", fields,
 				       sizeof(fields) / sizeof(fields[0])};
-
-struct int_fast {
-	struct int_fast_bpf *s;
-	struct ring_buffer *ring;
-	int link;
-	const char *mode;
-	unsigned nodes; /* thresholds of single nodes, of this generation */
-	struct fast_threshold_key *node;
-	int processors;
-	int (*record)(void *ctx, const struct fast_record *r, size_t len);
-	void *ctx;
-};
 
 /* A field within a word of 4 bytes; false: it is somewhere else. */
 static bool field_of(struct fast_field *out, const struct int_plan *plan,
@@ -169,6 +156,13 @@ static int load(struct int_fast *x, const struct int_fast_options *o)
 		rc = put_plans(x, o->profile);
 	if (rc)
 		return rc;
+	x->near = mmap(NULL, sizeof(*x->near) * FAST_NEAR,
+		       PROT_READ | PROT_WRITE, MAP_SHARED,
+		       bpf_map__fd(x->s->maps.int_near), 0);
+	if (x->near == MAP_FAILED) {
+		x->near = NULL;
+		return -errno;
+	}
 	x->ring = ring_buffer__new(bpf_map__fd(x->s->maps.int_ring), on_record,
 				   x, NULL);
 	return x->ring ? 0 : -errno;
@@ -412,45 +406,6 @@ int int_fast_say(struct int_fast *x, const struct fast_flow_key *flow,
 	return rc;
 }
 
-/* The flow's path, out of its chunks; they go. */
-static void take_away(const struct int_fast *x, struct int_fast_flow *f)
-{
-	int fd = bpf_map__fd(x->s->maps.int_flows);
-	struct fast_flow_key key = f->key;
-	struct fast_flow chunk = f->flow;
-
-	bpf_map_delete_elem(fd, &key);
-	for (f->n = 0; f->n < f->flow.hops && f->n < FAST_HOPS; f->n++) {
-		key.chunk = (uint16_t)(f->n / FAST_CHUNK);
-		if (key.chunk && f->n % FAST_CHUNK == 0 &&
-		    bpf_map_lookup_and_delete_elem(fd, &key, &chunk) < 0)
-			break;
-		f->node[f->n] = chunk.hop[f->n % FAST_CHUNK].node;
-	}
-}
-
-void int_fast_flows(struct int_fast *x, uint64_t silent_since_ns,
-		    void (*flow)(void *ctx, const struct int_fast_flow *f),
-		    void *ctx)
-{
-	int fd = bpf_map__fd(x->s->maps.int_flows);
-	struct fast_flow_key key, next;
-	struct int_fast_flow f;
-	bool more = !bpf_map_get_next_key(fd, NULL, &key);
-
-	for (unsigned i = 0; more && i < KEYS_MAX; i++) {
-		more = !bpf_map_get_next_key(fd, &key, &next);
-		f.key = key;
-		key = next;
-		if (f.key.chunk || bpf_map_lookup_elem(fd, &f.key, &f.flow) < 0)
-			continue;
-		if (f.flow.last_ns > silent_since_ns)
-			continue;
-		take_away(x, &f);
-		flow(ctx, &f);
-	}
-}
-
 void int_fast_counters(const struct int_fast *x, struct fast_counters *out)
 {
 	struct fast_counters each[PROCESSORS_MAX];
@@ -471,6 +426,8 @@ void int_fast_close(struct int_fast *x)
 	int_fast_detach(x);
 	free(x->node);
 	ring_buffer__free(x->ring);
+	if (x->near)
+		munmap(x->near, sizeof(*x->near) * FAST_NEAR);
 	int_fast_bpf__destroy(x->s);
 	free(x);
 }

@@ -128,6 +128,40 @@ struct fast_flow {
 	struct fast_hop hop[FAST_CHUNK]; /* the source's first */
 };
 
+/* A flow, or a chunk of one, where it is found at once. */
+struct fast_near {
+	struct fast_flow_key key;
+	struct fast_flow flow;
+};
+
+enum {
+	FAST_NEAR = 131072, /* a power of two; its last places begin no row */
+	FAST_WAYS = 8,	    /* places where a flow may be, in a row */
+};
+
+static inline __u64 fast_hash(const struct fast_flow_key *k)
+{
+	__u64 h = k->word[0] * 0x9e3779b97f4a7c15 ^
+		  k->word[1] * 0xbf58476d1ce4e5b9 ^
+		  k->word[2] * 0x94d049bb133111eb ^
+		  k->word[3] * 0xff51afd7ed558ccd ^
+		  k->word[4] * 0xc4ceb9fe1a85ec53;
+
+	h ^= h >> 32;
+	return h * 0x9e3779b97f4a7c15;
+}
+
+/* The first place where it may be. */
+static inline __u32 fast_place(__u64 hash)
+{
+	return (hash >> 32) * (FAST_NEAR - FAST_WAYS) >> 32;
+}
+
+static inline __u32 fast_tag(__u64 hash)
+{
+	return (__u32)hash | 1;
+}
+
 /* A hop that has left its flow's path. */
 struct fast_parked_key {
 	struct fast_flow_key flow;
@@ -148,8 +182,8 @@ struct fast_object {
 struct fast_reporter {
 	__u64 key;     /* of fast_reporter_key(); 0: none */
 	__u64 numbers; /* the first << 32 | the one behind the last */
-	__u32 anew;    /* others before them could not be told */
-	__u32 unused;
+	__u32 anew;    /* others could not be told: */
+	__u32 quiet;   /* up to there nothing is known to be lost */
 };
 
 enum {

@@ -6,7 +6,7 @@
 #ifndef BPF_JUDGE_PRIVATE_H
 #define BPF_JUDGE_PRIVATE_H
 
-#include "bpf/find_private.h"
+#include "bpf/flows_private.h"
 
 /* What a processor works on. */
 struct work {
@@ -22,13 +22,6 @@ struct work {
 	bool copied;	    /* the frame is in whole */
 	bool untold;	    /* of this packet: a record found no room */
 };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, struct fast_flow_key);
-	__type(value, struct fast_flow);
-	__uint(max_entries, 131072);
-} int_flows SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

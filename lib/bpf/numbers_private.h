@@ -14,6 +14,7 @@ struct fast_reporter reporters[FAST_REPORTERS];
 enum {
 	PROBES = 8,
 	RUN_MAX = 1 << 16, /* longer ones are told in parts */
+	RUN_LATE = 256,	   /* LOSS_WINDOW of measure/loss.h */
 };
 
 /* NULL: there is no room for another. */
@@ -71,6 +72,24 @@ static __always_inline bool tell_run(__u64 reporter, __u64 numbers, __u32 anew)
 	return false;
 }
 
+/* Numbers up to there could not be told, and some may come late. */
+static __always_inline void forget(struct fast_reporter *r, __u32 behind)
+{
+	r->quiet = behind + RUN_LATE;
+	r->anew = 1;
+}
+
+static __always_inline bool is_quiet(struct fast_reporter *r, __u32 number)
+{
+	__u32 beyond = number - r->quiet;
+
+	if (r->key >> 32 & FAST_REPORTER_22)
+		beyond <<= 10;
+	if (r->anew && !(beyond >> 31))
+		r->anew = 0;
+	return r->anew;
+}
+
 int number_turn(struct work *w, __u32 first, __u32 behind);
 
 /* What came before the number, told; from now on: first to behind. */
@@ -78,7 +97,7 @@ __noinline int number_turn(struct work *w, __u32 first, __u32 behind)
 {
 	__u64 numbers = (__u64)first << 32 | behind, key, had;
 	struct fast_reporter *r;
-	__u32 anew;
+	bool quiet;
 
 	if (!w)
 		return 0;
@@ -86,15 +105,12 @@ __noinline int number_turn(struct work *w, __u32 first, __u32 behind)
 	r = reporter_of(key);
 	if (!r)
 		return first != behind && !tell_run(key, numbers, 0);
-	anew = __sync_lock_test_and_set(&r->anew, 0);
 	had = __sync_lock_test_and_set(&r->numbers, numbers);
-	if (had >> 32 == (__u32)had) {
-		if (anew)
-			r->anew = 1;
+	quiet = is_quiet(r, had >> 32);
+	if (had >> 32 == (__u32)had && !quiet)
 		return 0;
-	}
-	if (!tell_run(key, had, anew))
-		r->anew = 1;
+	if (!tell_run(key, had, quiet))
+		forget(r, had);
 	return 0;
 }
 
@@ -139,7 +155,7 @@ static __always_inline void number_lost(struct work *w)
 	unheard(1);
 	r = reporter_of(w->place.reporter);
 	if (r)
-		r->anew = 1;
+		forget(r, w->place.number + 1);
 }
 
 #endif

@@ -22,7 +22,7 @@ static __always_inline struct fast_flow *said_flow(struct walk *k)
 	__u64 ns = bpf_ktime_get_ns();
 	struct fast_flow *flow;
 
-	flow = bpf_map_lookup_elem(&int_flows, &k->w->place.flow);
+	flow = flow_find(&k->w->place.flow);
 	if (!flow)
 		flow = new_flow(k, ns);
 	if (flow)
@@ -66,7 +66,7 @@ static __noinline int take_said_latency(struct work *w, __u32 v)
 	struct fast_flow *flow;
 	struct fast_seen *s;
 
-	flow = k.flow = bpf_map_lookup_elem(&int_flows, &key.flow);
+	flow = k.flow = flow_find(&key.flow);
 	if (flow && flow->hops <= FAST_HOPS)
 		bpf_loop(flow->hops, find_node, &k, 0);
 	if (k.found != ~0u && k.flow) {

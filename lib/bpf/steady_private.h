@@ -112,7 +112,7 @@ static long steady_next(__u32 i, struct steady *k)
 	struct fast_flow_key *key = &k->w->place.flow;
 
 	key->chunk = i + 1;
-	k->flow = bpf_map_lookup_elem(&int_flows, key);
+	k->flow = flow_find(key);
 	key->chunk = 0;
 	k->is = k->flow && steady_chunk(k);
 	return !k->is;
@@ -135,7 +135,7 @@ static __always_inline bool steady(const struct xdp_md *ctx, struct work *w)
 	k.end = (const __u8 *)(long)ctx->data_end;
 	k.hops = w->place.hops;
 	k.at = w->place.stack + k.hops * w->place.hop_len;
-	flow = k.flow = bpf_map_lookup_elem(&int_flows, &w->place.flow);
+	flow = k.flow = flow_find(&w->place.flow);
 	if (!flow || flow->hops != k.hops || flow->settled != rules.era ||
 	    !steady_chunk(&k))
 		return false;

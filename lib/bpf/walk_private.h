@@ -53,7 +53,7 @@ static __always_inline void turn_chunk(struct walk *k, __u32 i)
 	if (!i || i % FAST_CHUNK)
 		return;
 	key->chunk = i / FAST_CHUNK;
-	k->flow = bpf_map_lookup_elem(&int_flows, key);
+	k->flow = flow_find(key);
 	key->chunk = 0;
 }
 
@@ -107,12 +107,10 @@ static long park_hop(__u32 i, struct walk *k)
 
 static __always_inline void make_chunk(struct walk *k, __u32 i)
 {
-	static const struct fast_flow fresh;
 	struct fast_flow_key *key = &k->w->place.flow;
 
 	key->chunk = i / FAST_CHUNK;
-	bpf_map_update_elem(&int_flows, key, &fresh, BPF_NOEXIST);
-	k->flow = bpf_map_lookup_elem(&int_flows, key);
+	k->flow = flow_make(key);
 	key->chunk = 0;
 }
 

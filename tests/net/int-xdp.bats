@@ -300,6 +300,26 @@ queue_occupancy@11 = 500" >th
 		"$(last_of x.log events)" ]
 }
 
+@test "a ring that nobody reads: no report is said to be lost" {
+	dta-gen int -q -F report -n 5000 -c 70000 --reorder 20 -w 1.pcap
+	dta-gen int -q -F xd -n 5000 -c 70000 -w 2.pcap
+	for capture in 1.pcap 2.pcap; do
+		editcap -r $capture first.pcap 1-60000
+		editcap $capture rest.pcap 1-60000
+		collect x.log -p 2.1 -R event
+		kill -STOP "$PID"
+		send first.pcap
+		kill -CONT "$PID"
+		wait_for has_counted fast frames 60000 "$PID" x.log
+		wait_for settled
+		send rest.pcap
+		stop "$PID"
+		balances x.log
+		[ "$(last_of x.log unheard)" -gt 0 ]
+		run ! grep -q report_loss x.log.out
+	done
+}
+
 @test "frames that find no room in the ring are counted as lost" {
 	dta-gen int -q -p 2.1 --over vxlan -n 5000 -c 60000 -w m.pcap
 	collect x.log -p 2.1 -R none
