@@ -264,7 +264,7 @@ void take_numbers(struct telemetry *t, uint64_t ts_ns,
 	uint32_t mask = UINT32_MAX >> (32 - from->sequence_bits);
 
 	if (r && anew)
-		loss_forget(r);
+		loss_skip(r, from->sequence);
 	for (uint32_t i = 0; i < n; i++)
 		take_number(t, from, (from->sequence + i) & mask, ts_ns);
 }
