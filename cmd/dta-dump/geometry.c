@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "hash/family.h"
-#include "load.h"
 #include "query/query.h"
 #include "whole.h"
 #include "wire/key.h"
@@ -220,7 +219,8 @@ static void put_load(struct out *w, const struct view *v)
 {
 	struct load l;
 
-	load_of(&l, v);
+	if (load_of(&l, v, &cli_stop) < 0)
+		cli_fail("out of memory");
 	if (v->t->kind == TABLE_APPEND) {
 		put_u64(w, WRITTEN, l.written);
 		put_u64(w, LISTS_USED, l.lists_used);

@@ -148,6 +148,7 @@ static int help(struct shell *sh)
 		{"path KEY...", "paths out of postcards"},
 		{"count KEY...", "counters"},
 		{"list [ID...]", "entries of lists; -f follows"},
+		{"why KEY...", "where a key may be, and why it is not found"},
 		{"verify --truth FILE", "answers against what was reported"},
 	};
 

@@ -130,6 +130,14 @@ struct bulk {
 	struct reply reply[QUERY_BATCH];
 };
 
+/* The copies that are to be expected: where --copies does not say, more slots
+ * are looked at, since a report may ask for more than its table does. */
+static unsigned copies_of(const struct bulk *b, const struct asked *a,
+			  const struct reply *r)
+{
+	return b->o->rule.copies ? r->copies : a->target->t->copies;
+}
+
 static void keywrite_row(struct bulk *b, const struct asked *a,
 			 const struct reply *r)
 {
@@ -142,7 +150,7 @@ static void keywrite_row(struct bulk *b, const struct asked *a,
 			   a->target->t->value_len);
 	row_u64(rows, KW_AGREED, r->agreed);
 	row_u64(rows, KW_MATCHED, r->matched);
-	row_u64(rows, KW_COPIES, r->copies);
+	row_u64(rows, KW_COPIES, copies_of(b, a, r));
 	if (r->source)
 		row_u64(rows, KW_EPOCH, r->epoch);
 	row_str(rows, KW_SOURCE, r->source);
@@ -172,7 +180,7 @@ static void path_row(struct bulk *b, const struct asked *a,
 	}
 	row_u64(rows, PATH_AGREED, r->agreed);
 	row_u64(rows, PATH_VALID, r->source ? p->valid : 0);
-	row_u64(rows, PATH_COPIES, r->copies);
+	row_u64(rows, PATH_COPIES, copies_of(b, a, r));
 	if (r->source)
 		row_u64(rows, PATH_EPOCH, r->epoch);
 	row_str(rows, PATH_SOURCE, r->source);
@@ -191,7 +199,7 @@ static void count_row(struct bulk *b, const struct asked *a,
 		row_u64(rows, COUNT_COUNT, r->count);
 	else if (r->answer == ANSWER_NOT_FOUND)
 		row_u64(rows, COUNT_COUNT, 0);
-	row_u64(rows, COUNT_COPIES, r->copies);
+	row_u64(rows, COUNT_COPIES, copies_of(b, a, r));
 	if (r->source)
 		row_u64(rows, COUNT_EPOCH, r->epoch);
 	row_str(rows, COUNT_SOURCE, r->source);

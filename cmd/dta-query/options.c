@@ -48,7 +48,8 @@ static int add_snapshot(void *opts, const char *path, struct fault *why)
 	return 0;
 }
 
-static const char with_keys[] = "keywrite path count";
+static const char with_keys[] = "keywrite path count why";
+static const char with_rows[] = "keywrite path count";
 
 static const struct cli_option options[] = {
 	{'R', "region", "NAME", "ask this region", CLI_STR, AT(from.region)},
@@ -78,13 +79,16 @@ static const struct cli_option options[] = {
 	{0, "column", "NAME",
 	 "--keys is CSV with a header: the column with the keys", CLI_STR,
 	 AT(column), .verbs = with_keys},
+	{0, "known", "FILE",
+	 "why: keys, one a line or CSV: whose memory may be", CLI_IN, AT(known),
+	 .verbs = "why"},
 	{0, "as", "TYPE",
 	 "show values as hex (default), u32, u32s, text, a key type...",
 	 CLI_CALL, .read = read_as},
 	{'o', "output", "FORMAT", "rows as text (default), csv or ndjson",
 	 CLI_FORMAT, AT(format)},
 	{0, "summary", NULL, "one row: asked, found, not found", CLI_FLAG,
-	 AT(summary), .verbs = with_keys},
+	 AT(summary), .verbs = with_rows},
 	{'q', "quiet", NULL, "no closing lines on standard error", CLI_FLAG,
 	 AT(quiet)},
 	{'f', "follow", NULL, "list: new entries as they come", CLI_FLAG,
@@ -113,9 +117,13 @@ static const struct cli_group groups[] = {
 };
 
 static const char *const verbs[] = {
-	[VERB_KEYWRITE] = "keywrite", [VERB_PATH] = "path",
-	[VERB_LIST] = "list",	      [VERB_COUNT] = "count",
-	[VERB_VERIFY] = "verify",     [VERBS] = NULL,
+	[VERB_KEYWRITE] = "keywrite",
+	[VERB_PATH] = "path",
+	[VERB_LIST] = "list",
+	[VERB_COUNT] = "count",
+	[VERB_VERIFY] = "verify",
+	[VERB_WHY] = "why",
+	[VERBS] = NULL,
 };
 
 const struct cli cli = {
@@ -124,6 +132,9 @@ const struct cli cli = {
 	.usage = "dta-query keywrite|path|count|list\n"
 		 "          (--region NAME | --snapshot FILE) [--table NAME]\n"
 		 "          [--copies N] [--policy P] [KEY... | --keys FILE]\n"
+		 "dta-query why\n"
+		 "          (--region NAME | --snapshot FILE) [--table NAME]\n"
+		 "          [--known FILE] KEY...\n"
 		 "dta-query verify (--region NAME | --snapshot FILE)\n"
 		 "          --truth FILE\n"
 		 "dta-query -i (--region NAME | --snapshot FILE)\n"
@@ -184,7 +195,7 @@ static bool from_stdin(struct opts *o)
 static void check_verb(struct opts *o)
 {
 	bool keyed = o->verb == VERB_KEYWRITE || o->verb == VERB_PATH ||
-		     o->verb == VERB_COUNT;
+		     o->verb == VERB_COUNT || o->verb == VERB_WHY;
 
 	if (keyed && !o->in_shell && !o->keys && from_stdin(o))
 		o->keys = "-";
@@ -195,8 +206,9 @@ static void check_verb(struct opts *o)
 		cli_usage(&cli, "verify takes no keys");
 	if (o->verb == VERB_VERIFY && !o->truth)
 		cli_usage(&cli, "verify needs --truth");
-	if (o->column && !o->keys)
-		cli_usage(&cli, "--column needs --keys");
+	if (o->column && !o->keys && !o->known)
+		cli_usage(&cli, "--column needs --keys%s",
+			  o->verb == VERB_WHY ? " or --known" : "");
 	if (o->keys && o->nargs)
 		cli_usage(&cli, "keys as arguments or from --keys, not both");
 	if (o->follow &&

@@ -246,6 +246,7 @@ static void open_telemetry(struct run *r)
 		to.judge_ctx = &r->xdp;
 		to.push_ns = 0;
 	}
+	bins_use(&r->o.bins, to.shape);
 	rc = telemetry_open(&r->t, &to, &r->th.t, &r->outlets.sinks);
 	if (rc < 0)
 		cli_fail("a flow cache of %u rows of %u flows: %s",

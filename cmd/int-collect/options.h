@@ -3,6 +3,7 @@
 #ifndef INT_COLLECT_OPTIONS_H
 #define INT_COLLECT_OPTIONS_H
 
+#include "bins.h"
 #include "cli/live.h"
 #include "cli/option.h"
 
@@ -36,6 +37,7 @@ struct opts {
 	const char *thresholds; /* a file */
 	uint64_t flow_rows, flow_buckets, flow_hops, flow_idle_ns;
 	uint64_t push_ns, budget;
+	struct bins bins;
 	const char *export[EXPORTS_MAX];
 	unsigned n_exports;
 	const char *spool, *dta;

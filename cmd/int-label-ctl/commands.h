@@ -7,5 +7,6 @@
 int run_main(int argc, char **argv);
 int sim_main(int argc, char **argv);
 int theory_main(int argc, char **argv);
+int hop_main(int argc, char **argv); /* label */
 
 #endif

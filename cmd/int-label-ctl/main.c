@@ -15,6 +15,7 @@ static const struct {
 	{"run", run_main},
 	{"sim", sim_main},
 	{"theory", theory_main},
+	{"label", hop_main},
 };
 
 int main(int argc, char **argv)

@@ -11,13 +11,7 @@
 
 #include "cli/private.h"
 
-static const char *program = "dta";
 static bool complained; /* a message was printed and the status is not 0 */
-
-const char *cli_name(void)
-{
-	return program;
-}
 
 void cli_warn(const char *fmt, ...)
 {
@@ -105,7 +99,7 @@ static void close_stdout(void)
 	if (!err && !failed)
 		return;
 	if (!complained)
-		fprintf(stderr, "%s: standard output: %s\n", program,
+		fprintf(stderr, "%s: standard output: %s\n", cli_name(),
 			err ? strerror(err) : "write error");
 	_exit(CLI_FAIL);
 }
@@ -120,8 +114,8 @@ static void hold_standard_streams(void)
 
 void cli_start(const struct cli *c)
 {
-	program = c->name;
-	cli_progress_name(program);
+	cli_set_name(c->name);
+	cli_progress_name(c->name);
 	hold_standard_streams();
 	atexit(close_stdout);
 	signal(SIGPIPE, SIG_DFL);    /* whatever the parent made of it */

@@ -15,11 +15,23 @@ enum {
 	HELD_MAX = 32,
 };
 
+static const char *program = "dta";
+
 static struct {
 	char text[HELD_MAX][4 * MESSAGE_MAX];
 	unsigned n;
 	unsigned more; /* that there was no room for */
 } held;
+
+const char *cli_name(void)
+{
+	return program;
+}
+
+void cli_set_name(const char *name)
+{
+	program = name;
+}
 
 static void hold(const char *text, size_t len)
 {
@@ -40,7 +52,7 @@ const char *cli_held(void)
 static void tell(const char *text, size_t len)
 {
 	cli_progress_clear();
-	fprintf(stderr, "%s: %.*s\n", cli_name(), (int)len, text);
+	fprintf(stderr, "%s: %.*s\n", program, (int)len, text);
 }
 
 void cli_release(void)
@@ -50,7 +62,7 @@ void cli_release(void)
 	for (unsigned i = 0; i < held.n; i++)
 		tell(held.text[i], strlen(held.text[i]));
 	if (held.more)
-		fprintf(stderr, "%s: and %u messages more\n", cli_name(),
+		fprintf(stderr, "%s: and %u messages more\n", program,
 			held.more);
 	held.n = held.more = 0;
 }

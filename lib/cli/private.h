@@ -25,6 +25,7 @@ unsigned cli_count_given(const struct cli *c, const char *names);
 
 /* The program's name, from cli_start(). */
 const char *cli_name(void);
+void cli_set_name(const char *name);
 
 /* A message of the program's, as cli_warn() prints it. */
 void cli_message(const char *fmt, va_list ap)

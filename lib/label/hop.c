@@ -24,7 +24,8 @@ struct label_hop {
 };
 
 /* clang-format off */
-#define FIELD(counter, role) LEDGER_FIELD(struct label_hop_ledger, counter, role)
+#define FIELD(counter, role) \
+	LEDGER_FIELD(struct label_hop_ledger, counter, role)
 static const struct ledger_field fields[] = {
 	FIELD(packets, LEDGER_IN),
 	FIELD(plain, LEDGER_DONE),
@@ -127,10 +128,13 @@ static struct flow *flow_due(struct label_hop *h, const struct label_view *v,
 			     uint64_t now_us)
 {
 	uint8_t key[KEY_FLOW6_LEN];
-	struct flow *flow = NULL;
+	struct flow *flow;
+	unsigned len;
 
-	if (h->flows)
-		flow = find_flow(h, key, label_flow_key(key, v));
+	if (!h->flows)
+		return NULL;
+	len = label_flow_key(key, v);
+	flow = find_flow(h, key, len);
 	if (!flow || (flow->marked && ((now_us - flow->last_us) &
 				       LABEL_TIME_MASK) < flow->period_us))
 		return NULL;

@@ -82,8 +82,8 @@ static bool judge(void *ctx, const struct telling *what)
 	judged.latencies += what->metric == METRIC_HOP_LATENCY;
 	judged.flows += what->metric == METRIC_FLOW_LATENCY;
 	judged.objects += what->metric == METRIC_QUEUE_OCCUPANCY;
-	TEST(what->key_len ==
-	     (what->metric == METRIC_QUEUE_OCCUPANCY ? 0 : KEY_FLOW4_LEN));
+	TEST(!what->key_len == (what->metric == METRIC_QUEUE_OCCUPANCY ||
+				what->metric == METRIC_LINK_UTILIZATION));
 	if (what->metric == METRIC_FLOW_LATENCY)
 		judged.value = what->value;
 	return true;

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * key_fault.c - keys as people write them: without what makes no difference;
- * and where a text stops being a key, and why.
- */
+#include "query/keyfault.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "wire/key.h"
-#include "wire/key_private.h"
 
-size_t key_loosen(char *out, uint16_t *at, size_t room, const char *text)
+size_t keyfault_loosen(char *out, uint16_t *at, size_t room, const char *text)
 {
 	size_t n = 0;
 
@@ -111,19 +107,25 @@ static bool end_point(struct walk *w, bool six)
 		      "port %.*s: above 65535");
 }
 
+/* Whether a flow may end with it. */
+static bool is_protocol(const char *text)
+{
+	uint8_t key[KEY_MAX];
+	char flow[KEY_TEXT_MAX];
+
+	snprintf(flow, sizeof(flow), "1.1.1.1:1>1.1.1.1:1/%s", text);
+	return !key_parse(key, KEY_FLOW4, KEY_FLOW4_LEN, flow);
+}
+
 static bool protocol(struct walk *w)
 {
-	size_t n = strlen(w->p);
-
-	for (int i = 0; i < KEY_PROTOCOLS; i++)
-		if (!strcmp(w->p, key_protocols[i].name)) {
-			w->p += n;
-			return true;
-		}
-	return number(w, UINT8_MAX,
-		      "protocol %.*s: tcp, udp, icmp, icmp6, sctp, gre, esp or "
-		      "a number",
-		      "protocol %.*s: above 255");
+	if (!is_protocol(w->p))
+		return number(w, UINT8_MAX,
+			      "protocol %.*s: tcp, udp, icmp, icmp6, sctp, "
+			      "gre, esp or a number",
+			      "protocol %.*s: above 255");
+	w->p += strlen(w->p);
+	return true;
 }
 
 static bool flow(struct walk *w, bool six)
@@ -197,8 +199,8 @@ static bool walk(struct walk *w, enum key_type t, size_t len)
 	}
 }
 
-size_t key_explain(struct key_fault *f, enum key_type t, size_t len,
-		   const char *text)
+size_t keyfault_explain(struct key_fault *f, enum key_type t, size_t len,
+			const char *text)
 {
 	struct walk w = {text, f};
 
