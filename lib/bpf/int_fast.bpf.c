@@ -338,4 +338,18 @@ SEC("xdp.frags") int int_take(struct xdp_md *ctx)
 	return send_whole(w, c, ours);
 }
 
+/* All of said: its flow's path, and values in their order. */
+SEC("syscall") int int_judge(void *ctx)
+{
+	struct work *w = &said_work;
+
+	(void)ctx;
+	w->place.flow = said.flow;
+	w->saying = true;
+	if (said.hops)
+		take_said_path(w);
+	bpf_loop(said.n, take_saying, NULL, 0);
+	return 0;
+}
+
 char _license[] SEC("license") = "Dual BSD/GPL";

@@ -125,18 +125,4 @@ static long take_saying(__u32 i, void *ctx)
 	return 0;
 }
 
-/* All of said: its flow's path, and values in their order. */
-SEC("syscall") int int_judge(void *ctx)
-{
-	struct work *w = &said_work;
-
-	(void)ctx;
-	w->place.flow = said.flow;
-	w->saying = true;
-	if (said.hops)
-		take_said_path(w);
-	bpf_loop(said.n, take_saying, NULL, 0);
-	return 0;
-}
-
 #endif
