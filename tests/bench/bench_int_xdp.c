@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * INT's comparisons in the kernel, on a veth interface in a network namespace
- * of its own, next to XDP_DROP on the same interface. All of it is done by one
+ * of its own, next to XDP_DROP on the same interface, and next to one that
+ * reads a word of each line of the packet before. All of it is done by one
  * core: the kernel makes the packets (a process in BPF_PROG_TEST_RUN, which is
  * cheap), sends them through veth, and gives them to the program. No value
  * changes: there are no events.
@@ -204,6 +205,28 @@ static int load_drop(void)
 	return load(text, sizeof(text));
 }
 
+/* The same behind a look at each line. */
+static int load_read(void)
+{
+	enum { R0, R1, R2, R3, LINE = 64 };
+	struct bpf_insn text[64] = {
+		{BPF_LDX | BPF_MEM | BPF_W, R2, R1, 4, 0}, /* data_end */
+		{BPF_LDX | BPF_MEM | BPF_W, R1, R1, 0, 0}, /* data */
+		{BPF_ALU64 | BPF_MOV | BPF_K, R0, 0, 0, XDP_DROP},
+		{BPF_ALU64 | BPF_MOV | BPF_X, R3, R1, 0, 0},
+		{BPF_ALU64 | BPF_ADD | BPF_K, R3, 0, 0, (int)frame.len},
+		{BPF_JMP | BPF_JLE | BPF_X, R3, R2, 1, 0},
+		{BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
+	};
+	unsigned n = 7;
+
+	for (size_t at = 0; at + 4 <= frame.len && n < 63; at += LINE)
+		text[n++] = (struct bpf_insn){BPF_LDX | BPF_MEM | BPF_W, R3, R1,
+					      (int16_t)at, 0};
+	text[n++] = (struct bpf_insn){BPF_JMP | BPF_EXIT, 0, 0, 0, 0};
+	return load(text, n * sizeof(*text));
+}
+
 static int attach(int prog)
 {
 	union bpf_attr a = {.link_create = {
@@ -313,16 +336,29 @@ static double count(struct int_fast *x, pid_t pid, int ms)
 	return (double)(came() - had) / (spent(pid) - before) / 1e6;
 }
 
+static void put_row(const char *what, int flows, const char *limit,
+		    double *ours, double *theirs)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "XDP, %s, %s (limit: %s)", what,
+		 flows < 0   ? "from a socket"
+		 : flows > 0 ? "64 K flows"
+			     : "1 flow",
+		 limit);
+	bench_row(name, bench_median(ours, BENCH_ROUNDS),
+		  bench_median(theirs, BENCH_ROUNDS), NULL);
+}
+
 /* flows: of packets that XDP makes, a mask; -1: sent by a socket, of one. */
 static void run(const struct int_profile *p, const char *what, int flows)
 {
 	static const struct fast_threshold all[FAST_NUMBERS];
-	double ours[BENCH_ROUNDS], drop[BENCH_ROUNDS];
+	double ours[BENCH_ROUNDS], drop[BENCH_ROUNDS], read[BENCH_ROUNDS];
 	const struct int_fast_options o = {.profile = p};
 	struct fast_counters c;
 	struct int_fast *x;
 	struct fault f;
-	char name[96];
 	pid_t pid;
 	int link;
 
@@ -338,6 +374,9 @@ static void run(const struct int_profile *p, const char *what, int flows)
 		link = attach(load_drop());
 		drop[i] = count(x, pid, ROUND_MS);
 		close(link);
+		link = attach(load_read());
+		read[i] = count(x, pid, ROUND_MS);
+		close(link);
 		link = attach(int_fast_prog(x));
 		ours[i] = count(x, pid, ROUND_MS);
 		close(link);
@@ -350,12 +389,8 @@ static void run(const struct int_profile *p, const char *what, int flows)
 	    c.passed + c.copied > 100)
 		die("not all packets were taken");
 	int_fast_close(x);
-	snprintf(name, sizeof(name), "XDP, %s, %s (limit: XDP_DROP)", what,
-		 flows < 0   ? "from a socket"
-		 : flows > 0 ? "64 K flows"
-			     : "1 flow");
-	bench_row(name, bench_median(ours, BENCH_ROUNDS),
-		  bench_median(drop, BENCH_ROUNDS), NULL);
+	put_row(what, flows, "XDP_DROP", ours, drop);
+	put_row(what, flows, "XDP_DROP that reads", ours, read);
 }
 
 int main(void)
