@@ -8,6 +8,7 @@
 #include "keys.h"
 #include "run.h"
 #include "sources.h"
+#include "cli/table.h"
 
 enum {
 	KEY_COLUMN = 47, /* any flow4: 255.255.255.255:65535>.../tcp */
@@ -28,14 +29,14 @@ enum keywrite_field {
 
 static const struct row_field keywrite_fields[KW_FIELDS] = {
 	[KW_KEY] = {"key", ROW_STR, KEY_COLUMN},
-	[KW_ANSWER] = {"answer", ROW_STR, 10},
+	[KW_ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
 	[KW_VALUE] = {"value", ROW_BYTES, 16},
-	[KW_AGREED] = {"agreed", ROW_U64, 6},
-	[KW_MATCHED] = {"matched", ROW_U64, 7},
-	[KW_COPIES] = {"copies", ROW_U64, 6},
-	[KW_EPOCH] = {"epoch", ROW_U64, 5},
-	[KW_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
-	[KW_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
+	[KW_AGREED] = {"agreed", ROW_U64, 6, .spare = 1},
+	[KW_MATCHED] = {"matched", ROW_U64, 7, .spare = 1},
+	[KW_COPIES] = {"copies", ROW_U64, 6, .spare = 1},
+	[KW_EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
+	[KW_SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
+	[KW_TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
 enum path_field {
@@ -55,16 +56,16 @@ enum path_field {
 
 static const struct row_field path_fields[PATH_FIELDS] = {
 	[PATH_KEY] = {"key", ROW_STR, KEY_COLUMN},
-	[PATH_ANSWER] = {"answer", ROW_STR, 10},
+	[PATH_ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
 	[PATH_PATH] = {"path", ROW_LIST, 24},
-	[PATH_HOPS] = {"hops", ROW_U64, 4},
-	[PATH_AGREED] = {"agreed", ROW_U64, 6},
-	[PATH_VALID] = {"valid", ROW_U64, 5},
+	[PATH_HOPS] = {"hops", ROW_U64, 4, .spare = 1},
+	[PATH_AGREED] = {"agreed", ROW_U64, 6, .spare = 1},
+	[PATH_VALID] = {"valid", ROW_U64, 5, .spare = 1},
 	[PATH_HOLES] = {"holes", ROW_LIST, 5},
-	[PATH_COPIES] = {"copies", ROW_U64, 6},
-	[PATH_EPOCH] = {"epoch", ROW_U64, 5},
-	[PATH_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
-	[PATH_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
+	[PATH_COPIES] = {"copies", ROW_U64, 6, .spare = 1},
+	[PATH_EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
+	[PATH_SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
+	[PATH_TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
 enum count_field {
@@ -80,12 +81,12 @@ enum count_field {
 
 static const struct row_field count_fields[COUNT_FIELDS] = {
 	[COUNT_KEY] = {"key", ROW_STR, KEY_COLUMN},
-	[COUNT_ANSWER] = {"answer", ROW_STR, 10},
+	[COUNT_ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
 	[COUNT_COUNT] = {"count", ROW_U64, 12},
-	[COUNT_COPIES] = {"copies", ROW_U64, 6},
-	[COUNT_EPOCH] = {"epoch", ROW_U64, 5},
-	[COUNT_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
-	[COUNT_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
+	[COUNT_COPIES] = {"copies", ROW_U64, 6, .spare = 1},
+	[COUNT_EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
+	[COUNT_SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
+	[COUNT_TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
 enum sum_field {
@@ -101,10 +102,10 @@ enum sum_field {
 static const struct row_field sum_fields[SUM_FIELDS] = {
 	[SUM_ASKED] = {"asked", ROW_U64, 10},
 	[SUM_FOUND] = {"found", ROW_U64, 10},
-	[SUM_NOT_FOUND] = {"not_found", ROW_U64, 10},
-	[SUM_AMBIGUOUS] = {"ambiguous", ROW_U64, 10},
-	[SUM_UNREADABLE] = {"unreadable", ROW_U64, 10},
-	[SUM_MALFORMED] = {"malformed", ROW_U64, 10},
+	[SUM_NOT_FOUND] = {"not_found", ROW_U64, 10, .good = "0"},
+	[SUM_AMBIGUOUS] = {"ambiguous", ROW_U64, 10, .good = "0"},
+	[SUM_UNREADABLE] = {"unreadable", ROW_U64, 10, .good = "0"},
+	[SUM_MALFORMED] = {"malformed", ROW_U64, 10, .good = "0"},
 };
 
 static const struct schema keywrite_rows = {"keywrite", keywrite_fields,
@@ -278,8 +279,7 @@ static void open_rows(struct bulk *b, const struct targets *t)
 	memcpy(b->fields, s->fields, s->n * sizeof(*s->fields));
 	b->schema = (struct schema){s->name, b->fields, s->n};
 	set_widths(b, t);
-	b->rows = rows_print(stdout, o->format,
-			     o->summary ? &sum_rows : &b->schema, true);
+	b->rows = cli_rows(o->format, o->summary ? &sum_rows : &b->schema);
 	if (!b->rows)
 		cli_fail("out of memory");
 }
@@ -338,7 +338,7 @@ int run_keys(const struct opts *o, struct places *p)
 		/* No more at hand: who asks through a pipe wants answers. */
 		if (b->keys.n < QUERY_BATCH && b->keys.from_file &&
 		    !b->keys.lines.regular)
-			fflush(stdout);
+			rows_flush(b->rows);
 	}
 	if (o->summary)
 		sum_row(b);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "sources.h"
 #include "wire/be.h"
+#include "cli/table.h"
 
 enum entry_field {
 	ENTRY_LIST,
@@ -23,9 +24,9 @@ static struct row_field entry_fields[ENTRY_FIELDS] = {
 	[ENTRY_LIST] = {"list", ROW_U64, 6},
 	[ENTRY_INDEX] = {"index", ROW_U64, 10},
 	[ENTRY_VALUE] = {"value", ROW_BYTES, 36},
-	[ENTRY_EPOCH] = {"epoch", ROW_U64, 5},
-	[ENTRY_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
-	[ENTRY_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
+	[ENTRY_EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
+	[ENTRY_SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
+	[ENTRY_TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
 static const struct schema entry_rows_schema = {"entry", entry_fields,
@@ -87,8 +88,7 @@ void entries_open(struct entries *e, const struct opts *o, struct places *p,
 		if (e->targets.target[i].t->value_len > value)
 			value = e->targets.target[i].t->value_len;
 	entry_fields[ENTRY_VALUE].width = render_column(&o->render, value);
-	e->rows = rows_print(stdout, o->format,
-			     other ? other : &entry_rows_schema, true);
+	e->rows = cli_rows(o->format, other ? other : &entry_rows_schema);
 	if (!e->rows)
 		cli_fail("out of memory");
 }

@@ -13,6 +13,7 @@
 #include "query/load.h"
 #include "run.h"
 #include "sources.h"
+#include "cli/table.h"
 
 enum field {
 	KEY,
@@ -33,12 +34,12 @@ static const struct row_field fields[FIELDS] = {
 	[COPY] = {"copy", ROW_U64, 4},
 	[UNIT] = {"unit", ROW_U64, 10},
 	[HOLDS] = {"holds", ROW_STR, 11, ROW_TAG},
-	[CHECKSUM] = {"checksum", ROW_BYTES, 8},
+	[CHECKSUM] = {"checksum", ROW_BYTES, 8, .spare = 1},
 	[VALUE] = {"value", ROW_STR, 16},
 	[WHOSE] = {"whose", ROW_STR, 16},
-	[EPOCH] = {"epoch", ROW_U64, 5},
-	[SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
-	[TABLE] = {"table", ROW_STR, 8, ROW_TAG},
+	[EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
+	[SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
+	[TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
 static const struct schema why_rows = {"why", fields, FIELDS};
@@ -414,7 +415,7 @@ int run_why(const struct opts *o, struct places *p)
 	if (o->known)
 		known_read(&w->known, o, o->known, t);
 	keys_open(&w->keys, o, t);
-	w->rows = rows_print(stdout, o->format, &why_rows, true);
+	w->rows = cli_rows(o->format, &why_rows);
 	if (!w->rows)
 		cli_fail("out of memory");
 	while (!cli_stop && keys_next(&w->keys))

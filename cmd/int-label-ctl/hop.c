@@ -220,12 +220,13 @@ static void hop_open(struct hop_run *r)
 	r->o.hop.mtu = mtu_of(&r->o);
 	if (!r->room || label_hop_open(&r->h, &r->o.hop) < 0)
 		cli_fail("out of memory");
+	/* First, as a pipe's packets may be long in coming. */
+	hop_control_open(&r->control, r->o.control);
 	if (r->o.live.name)
 		open_live(r);
 	else
 		open_captures(r);
 	hop_export_open(&r->export, &r->o);
-	hop_control_open(&r->control, r->o.control);
 	cli_user(r->o.live.user);
 	r->loop.s = r->way[0].src;
 	r->loop.stats = cli_stats_open(&label_hop_ledger, r->o.live.stats_ns,

@@ -4,6 +4,8 @@
 #ifndef INT_LABEL_CTL_HOP_H
 #define INT_LABEL_CTL_HOP_H
 
+#include <sys/socket.h>
+
 #include "cli/live.h"
 #include "label/hop.h"
 
@@ -38,13 +40,15 @@ struct hop_export {
 	const char *name;
 	struct snk *file; /* a capture, or */
 	int fd;		  /* a UDP socket, or -1 */
-	uint64_t unsent;  /* nobody took them */
-	int err;	  /* of the file, the first */
+	struct sockaddr_storage to;
+	socklen_t to_len;
+	uint64_t unsent; /* nobody took them */
+	int err;	 /* of the file, the first */
 };
 
 /* Exits if it cannot. */
 void hop_export_open(struct hop_export *e, const struct hop_options *o);
-/* An Ethernet frame that ends behind its labels. */
+/* As label_hop_pass() exports it. */
 void hop_export_put(struct hop_export *e, const uint8_t *frame, size_t len,
 		    uint64_t ts_ns);
 void hop_export_flush(struct hop_export *e);

@@ -40,9 +40,10 @@ void hop_control_open(struct hop_control *c, const char *path)
 	if (!strcmp(path, "-")) {
 		c->fd = dup(STDIN_FILENO);
 		fcntl(c->fd, F_SETFL, fcntl(c->fd, F_GETFL) | O_NONBLOCK);
-	} else if (!stat(path, &st) && S_ISFIFO(st.st_mode)) {
-		/* For writing, too: so it does not end with its writer. */
-		c->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	} else if (!stat(path, &st) && !S_ISSOCK(st.st_mode)) {
+		/* A FIFO for writing, too: it does not end with its writer. */
+		c->fd = open(path, (S_ISFIFO(st.st_mode) ? O_RDWR : O_RDONLY) |
+					   O_NONBLOCK | O_CLOEXEC);
 	} else {
 		c->fd = make_socket(path);
 		c->socket = true;

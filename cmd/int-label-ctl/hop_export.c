@@ -13,22 +13,19 @@
 #include "hop.h"
 #include "wire/net.h"
 
-static int connect_first(const struct addrinfo *a)
+/* Not connected: or whoever does not listen there, and yet reads along, would
+ * have every second datagram refused by his host's ICMP. */
+static int socket_of(struct hop_export *e, const struct addrinfo *a)
 {
-	int fd = -1;
+	int fd = socket(a->ai_family,
+			a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	for (; a && fd < 0; a = a->ai_next) {
-		fd = socket(a->ai_family,
-			    a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-		if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) < 0) {
-			close(fd);
-			fd = -1;
-		}
-	}
+	memcpy(&e->to, a->ai_addr, a->ai_addrlen);
+	e->to_len = a->ai_addrlen;
 	return fd;
 }
 
-static int open_collector(const struct hop_options *o)
+static int open_collector(struct hop_export *e, const struct hop_options *o)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found;
 	char host[256], text[8];
@@ -44,7 +41,7 @@ static int open_collector(const struct hop_options *o)
 	}
 	if ((rc = getaddrinfo(host, port, &hints, &found)))
 		cli_fail("--collector: %s: %s", o->collector, gai_strerror(rc));
-	fd = connect_first(found);
+	fd = socket_of(e, found);
 	if (fd < 0)
 		cli_fail("--collector: %s: %s", o->collector, strerror(errno));
 	freeaddrinfo(found);
@@ -59,7 +56,7 @@ void hop_export_open(struct hop_export *e, const struct hop_options *o)
 	if (o->export && cli_snk_open(&e->file, o->export, &f) < 0)
 		cli_fault(o->export, &f);
 	if (o->collector)
-		e->fd = open_collector(o);
+		e->fd = open_collector(e, o);
 }
 
 void hop_export_put(struct hop_export *e, const uint8_t *frame, size_t len,
@@ -74,7 +71,8 @@ void hop_export_put(struct hop_export *e, const uint8_t *frame, size_t len,
 		e->err = rc;
 	/* A collector that is not there yet is no reason to end. */
 	if (e->fd >= 0 && net_eth_skip(&c, &at) >= 0 &&
-	    send(e->fd, c.p, cur_left(&c), 0) < 0)
+	    sendto(e->fd, c.p, cur_left(&c), 0, (struct sockaddr *)&e->to,
+		   e->to_len) < 0)
 		e->unsent++;
 }
 

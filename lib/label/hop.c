@@ -219,7 +219,9 @@ static struct label_outcome restore(struct label_hop *h, struct passage *p,
 	struct label_view v;
 
 	label_find(&v, &h->o.format, labelled, len);
-	o.export = (size_t)(v.rest - labelled);
+	o.export = (size_t)(v.rest - labelled) + (v.rest_len < LABEL_EXPORT_REST
+							  ? v.rest_len
+							  : LABEL_EXPORT_REST);
 	memcpy(export, labelled, o.export);
 	if (labelled == p->out) { /* in place, and back to its beginning */
 		o.len = len - label_extent(&v);
