@@ -179,7 +179,7 @@ settled() {
 }
 
 @test "a flow's nodes one by one, and with its path: one reference" {
-	TELL=(-p 2.1 -e new_key,change,rise,fall,path_change)
+	TELL=(-p 2.1 -e new_key,change,rise,fall,path_change --user nobody)
 	made -p 2.1 -F report
 	dta-gen int -q -F xd -n 40 -c 1500 -w d.pcap
 	in_turns d.pcap m.pcap d.pcap m.pcap
