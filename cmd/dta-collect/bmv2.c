@@ -24,21 +24,21 @@ static const struct {
 	enum crc_id id;
 } hashes[] = {
 	/* keys.p4 */
-	{0, CRC_SLOT0},
-	{1, CRC_SLOT1},
-	{2, CRC_SLOT2},
-	{3, CRC_SLOT3},
-	{4, CRC_CHECKSUM},
-	{6, CRC_HOP0},
-	{7, CRC_HOP0 + 1},
-	{8, CRC_HOP0 + 2},
-	{9, CRC_HOP0 + 3},
-	{10, CRC_HOP0 + 4},
-	{11, CRC_HOP0 + 5},
-	{12, CRC_HOP0 + 6},
-	{13, CRC_HOP7},
+	{1, CRC_SLOT0},
+	{2, CRC_SLOT1},
+	{3, CRC_SLOT2},
+	{4, CRC_SLOT3},
+	{5, CRC_CHECKSUM},
+	{7, CRC_HOP0},
+	{8, CRC_HOP0 + 1},
+	{9, CRC_HOP0 + 2},
+	{10, CRC_HOP0 + 3},
+	{11, CRC_HOP0 + 4},
+	{12, CRC_HOP0 + 5},
+	{13, CRC_HOP0 + 6},
+	{14, CRC_HOP7},
 	/* rdma.p4: the iCRC, over data */
-	{17, CRC_SLOT0},
+	{18, CRC_SLOT0},
 };
 
 static int refuse(const struct table *t, const char *what, struct fault *f)
@@ -126,7 +126,8 @@ static void write_groups(FILE *out)
 static void write_lane(FILE *out, const struct table *t, unsigned i)
 {
 	fprintf(out,
-		"table_add TranslatorIngress.lanes lane %u => %u %u %u %u %u "
+		"table_add TranslatorIngress.lanes "
+		"TranslatorIngress.lane %u => %u %u %u %u %u "
 		"%u %u %" PRIu64 " %u %u %u %u\n",
 		t->id, i, t->kind, t->key_len, t->value_len, t->copies,
 		t->immediate, t->sequence, t->units, t->stride,
@@ -140,7 +141,8 @@ static uint32_t write_cache(FILE *out, const struct table *t, unsigned i,
 	if (t->kind != TABLE_POSTCARD)
 		return 0;
 	fprintf(out,
-		"table_add TranslatorIngress.postcards.caches cache %u => %u "
+		"table_add TranslatorIngress.postcards.caches "
+		"TranslatorIngress.postcards.cache %u => %u "
 		"%u\n",
 		i, first, t->cache_rows);
 	return t->cache_rows;
@@ -155,7 +157,8 @@ static uint32_t write_ring(FILE *out, const struct ticket *t, unsigned i,
 	if (g->kind != TABLE_APPEND)
 		return 0;
 	fprintf(out,
-		"table_add TranslatorIngress.append.rings ring %u => %u %u "
+		"table_add TranslatorIngress.append.rings "
+		"TranslatorIngress.append.ring %u => %u %u "
 		"%" PRIu64 "\n",
 		i, first, g->batch, g->heads);
 	for (uint32_t l = 0; t->at[i].heads && l < g->lists; l++)
@@ -176,13 +179,16 @@ static void write_pair(FILE *out, const struct ticket *t, unsigned i)
 	char mac[2][TEXT_MAC_MAX];
 
 	fprintf(out,
-		"table_add TranslatorEgress.rdma.pairs pair %u => %s %s "
+		"table_add TranslatorEgress.rdma.pairs "
+		"TranslatorEgress.rdma.pair %u => %s %s "
 		"0x%08x 0x%08x 0x%x 0x%08x 0x%" PRIx64 " %d\n"
-		"register_write TranslatorEgress.rdma.psn %u %u\n",
+		"register_write TranslatorEgress.rdma.psn %u %u\n"
+		"table_add TranslatorIngress.answers "
+		"TranslatorIngress.answer %u => %u\n",
 		i, text_of_mac(mac[0], t->mac),
 		text_of_mac(mac[1], t->peer_mac), be32_load(t->peer_ip),
 		be32_load(t->ip), at->qpn, at->rkey, at->address,
-		t->table[i].qp == TABLE_QP_UC, i, at->psn);
+		t->table[i].qp == TABLE_QP_UC, i, at->psn, at->qpn, i);
 }
 
 int bmv2_write(const struct ticket *t, FILE *out)

@@ -57,19 +57,13 @@ static int read_peer_mac(void *opts, const char *text, struct fault *why)
 	return mac_of(text, ((struct opts *)opts)->at.peer_mac, why);
 }
 
+/* What is no format of rows. */
 static int read_output(void *opts, const char *text, struct fault *why)
 {
-	struct opts *o = opts;
-	int format = row_format_of(text);
-
-	if (!strcmp(text, "bmv2")) {
-		o->ticket_as = bmv2_write;
-		return 0;
-	}
-	if (format < 0)
+	if (strcmp(text, "bmv2") != 0)
 		return fault_set(why, -EINVAL,
-				 "is not text, csv, ndjson or bmv2");
-	o->format = (enum row_format)format;
+				 "is not text, csv or ndjson, or bmv2");
+	((struct opts *)opts)->ticket_as = bmv2_write;
 	return 0;
 }
 
@@ -141,7 +135,7 @@ static const struct cli_option options[] = {
 	{'o', "output", "FORMAT",
 	 "ledger as text, csv or ndjson; bmv2: the ticket as commands for a P4 "
 	 "switch",
-	 CLI_CALL, .read = read_output},
+	 CLI_FORMAT, AT(format), .read = read_output},
 	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
 	{0},
 };

@@ -320,10 +320,15 @@ static int drain(struct run *r)
 	return rc < 0 ? rc : xdp_flush(r->xdp);
 }
 
+static void look_on(void *run)
+{
+	outlets_look(&((struct run *)run)->outlets);
+}
+
 /* The table while flows are still there. */
 static int look_last(struct run *r)
 {
-	int rc = r->top && !r->error ? top_end(r->top) : 0;
+	int rc = r->top && !r->error ? top_end(r->top, look_on, r) : 0;
 
 	top_close(r->top);
 	return rc;

@@ -510,11 +510,11 @@ stalled() { # program argument...
 	dta-collect --create --layout kw.ini --region "$NAME"
 	dta-collect --region "$NAME" --ticket t.ini
 	dta-collect --region "$NAME" --ticket commands -o bmv2
-	grep -qx 'table_add TranslatorIngress.lanes lane 7 => 0 1 13 20 2 1 0 1024 32 32 0 0' commands
+	grep -qx 'table_add TranslatorIngress.lanes TranslatorIngress.lane 7 => 0 1 13 20 2 1 0 1024 32 32 0 0' commands
 	address=$(sed -n 's/^address = //p' t.ini)
 	key=$(sed -n 's/^rkey = //p' t.ini)
-	grep -q "pair 0 => 02:00:00:00:00:02 02:00:00:00:00:01 0x0a000065 0x0a000033 0x11 $key $address 0\$" commands
-	grep -qx 'set_crc32_parameters calc_3 0x1edc6f41 0x0 0xffffffff true true' commands
+	grep -q "rdma.pair 0 => 02:00:00:00:00:02 02:00:00:00:00:01 0x0a000065 0x0a000033 0x11 $key $address 0\$" commands
+	grep -qx 'set_crc32_parameters calc_4 0x1edc6f41 0x0 0xffffffff true true' commands
 	dta-collect --remove --region "$NAME"
 	run -1 --separate-stderr dta-collect --create --layout kw.ini \
 		--region "$NAME" --ticket no -o bmv2 --ip ::1 --peer-ip ::2

@@ -36,7 +36,9 @@ switch_answers() { on "$1" bash -c ': </dev/tcp/127.0.0.1/9090' 2>/dev/null; }
 # switch_tell NAME COMMANDS: a file of commands; each must be taken.
 switch_tell() {
 	on "$1" simple_switch_CLI <"$2" >told.log 2>&1
-	run ! grep -iE 'error|invalid|unknown syntax|exception' told.log
+	if grep -iE -B2 'error|invalid|unknown syntax|exception' told.log >&2; then
+		return 1
+	fi
 }
 
 # switch_counters NAME COUNTER: the first of them: a line each, index and packets.

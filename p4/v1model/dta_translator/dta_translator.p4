@@ -21,31 +21,41 @@
 #include "rdma.p4"
 #include "postcard.p4"
 #include "append.p4"
+#include "sequence.p4"
 
-/* What a table still has to say about a report of the right lengths. */
-control JudgeList(in headers_t hdr, inout meta_t meta) {
+/* What its table has to say about a report. */
+control Judge(in headers_t hdr, inout meta_t meta, in bool known,
+	      in bit<16> key_len, in bit<16> data_len) {
 	apply {
-		if (hdr.key.b4.v >= meta.lists)
+		meta.decoded = 1;
+		if (!known)
+			meta.ledger = LEDGER_BAD_TABLE;
+		else if (hdr.dta.opcode != meta.kind)
+			meta.ledger = LEDGER_BAD_OPCODE;
+		else if (meta.key_len != key_len)
+			meta.ledger = LEDGER_BAD_KEY;
+		else if (meta.data_len != data_len)
+			meta.ledger = LEDGER_BAD_DATA;
+		else if (meta.kind == DTA_APPEND && hdr.key.b4.v >= meta.lists)
 			meta.ledger = LEDGER_BAD_LIST;
-	}
-}
-
-/* A path cut short would be answered as whole. */
-control JudgePostcard(in headers_t hdr, inout meta_t meta) {
-	apply {
-		if (hdr.dta.hop >= meta.hops || hdr.dta.path_len > meta.hops ||
-		    (hdr.dta.path_len != 0 && hdr.dta.hop >= hdr.dta.path_len))
-			meta.ledger = LEDGER_BAD_HOP;
-		else if (hdr.data.b4.v == 0xffffffff)
-			meta.ledger = LEDGER_BAD_VALUE;
+		else if (meta.kind == DTA_POSTCARD) {
+			/* A path cut short would be answered as whole. */
+			if (hdr.dta.hop >= meta.hops ||
+			    hdr.dta.path_len > meta.hops ||
+			    (hdr.dta.path_len != 0 &&
+			     hdr.dta.hop >= hdr.dta.path_len))
+				meta.ledger = LEDGER_BAD_HOP;
+			else if (hdr.data.b4.v == 0xffffffff)
+				meta.ledger = LEDGER_BAD_VALUE;
+		}
 	}
 }
 
 control TranslatorIngress(inout headers_t hdr, inout meta_t meta,
 		inout standard_metadata_t standard) {
 	counter(LEDGER_COUNTERS, CounterType.packets) ledger;
-	JudgeList() judge_list;
-	JudgePostcard() judge_postcard;
+	Sequence() sequence;
+	Judge() judge;
 	HashSlots() hash_slots;
 	Postcards() postcards;
 	Append() append;
@@ -93,7 +103,30 @@ control TranslatorIngress(inout headers_t hdr, inout meta_t meta,
 		size = TABLE_MAX;
 	}
 
+	/* The queue pair that an answer is about. */
+	action answer(bit<8> n) {
+		meta.lane = n;
+	}
+	table answers {
+		key = { hdr.bth.dest_qp: exact; }
+		actions = { answer; NoAction; }
+		default_action = NoAction();
+		size = 64;
+	}
+
 	apply {
+		if (hdr.bth.isValid()) {
+			ledger.count((bit<32>)LEDGER_ANSWERS);
+			mark_to_drop(standard);
+			if (hdr.aeth.isValid() &&
+			    hdr.aeth.syndrome == ROCE_NAK_PSN &&
+			    answers.apply().hit) {
+				/* to where its PSN is */
+				meta.to_pair = 1;
+				standard.egress_spec = standard.ingress_port;
+			}
+			return;
+		}
 		if (!hdr.dta.isValid() && !hdr.flush.isValid()) {
 			ledger.count((bit<32>)LEDGER_FOREIGN);
 			ports.apply();
@@ -118,24 +151,32 @@ control TranslatorIngress(inout headers_t hdr, inout meta_t meta,
 				meta.ledger = LEDGER_MALFORMED;
 			else if (hdr.dta.version != DTA_VERSION_1)
 				meta.ledger = LEDGER_BAD_VERSION;
+			else if (hdr.dta.opcode == DTA_NACK &&
+				 (meta.reason == DTA_NACK_STATE ||
+				  meta.reason == DTA_NACK_GONE))
+				meta.question = 1;
+			else if (hdr.dta.opcode == DTA_NACK)
+				meta.ledger = LEDGER_FOREIGN;
 			else if (hdr.dta.opcode == 0 ||
 				 hdr.dta.opcode > DTA_POSTCARD)
 				meta.ledger = LEDGER_BAD_OPCODE;
 			else if (hdr.dta.copies > DTA_MAX_COPIES)
 				meta.ledger = LEDGER_BAD_COPIES;
-			else if (!known)
-				meta.ledger = LEDGER_BAD_TABLE;
-			else if (hdr.dta.opcode != meta.kind)
-				meta.ledger = LEDGER_BAD_OPCODE;
-			else if (meta.key_len != want_key)
-				meta.ledger = LEDGER_BAD_KEY;
-			else if (meta.data_len != want_data)
-				meta.ledger = LEDGER_BAD_DATA;
-			else if (meta.kind == DTA_APPEND)
-				judge_list.apply(hdr, meta);
-			else if (meta.kind == DTA_POSTCARD)
-				judge_postcard.apply(hdr, meta);
+			else
+				judge.apply(hdr, meta, known, want_key, want_data);
+			if (meta.question == 1)
+				meta.ledger = LEDGER_QUESTIONS;
+			/* A report that was sent in order is not asked for
+			 * again, whatever is in it. */
+			if (meta.question == 1 || meta.decoded == 1)
+				sequence.apply(hdr, meta);
 			ledger.count((bit<32>)meta.ledger);
+			if (meta.gap == 1)
+				ledger.count((bit<32>)LEDGER_GAPS);
+			if (meta.nack == 1) {
+				ledger.count((bit<32>)LEDGER_NACKS_SENT);
+				standard.egress_spec = standard.ingress_port;
+			}
 			if (meta.ledger != LEDGER_STORED)
 				return;
 			get_key.apply(hdr.key, meta.key);
@@ -168,6 +209,7 @@ control TranslatorIngress(inout headers_t hdr, inout meta_t meta,
 control TranslatorEgress(inout headers_t hdr, inout meta_t meta,
 	       inout standard_metadata_t standard) {
 	Rdma() rdma;
+	Nack() nack;
 	PostcardOperation() postcard;
 	AppendOperation() append;
 	operation_t op;
@@ -217,7 +259,9 @@ control TranslatorEgress(inout headers_t hdr, inout meta_t meta,
 
 	apply {
 		begin();
-		if (meta.replicas == 0) {
+		if (meta.nack == 1) {
+			nack.apply(hdr, meta);
+		} else if (meta.replicas == 0) {
 			/* passed on as it is */
 		} else if (meta.walk == 1 && replica + 1 == meta.replicas) {
 			if (hdr.flush.rows > 1)
@@ -242,7 +286,7 @@ control TranslatorEgress(inout headers_t hdr, inout meta_t meta,
 			else
 				add_to_slot();
 		}
-		if (op.len != 0 || op.atomic == 1)
+		if (op.len != 0 || op.atomic == 1 || meta.to_pair == 1)
 			rdma.apply(hdr, meta, op, standard);
 	}
 }

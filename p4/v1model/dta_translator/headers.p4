@@ -17,6 +17,7 @@ const bit<32> P4_ROWS = 65536;	 /* of postcard caches */
 const bit<32> P4_LISTS = 4096;
 const bit<32> P4_WRITE_LEN = 256; /* bytes of an operation */
 const bit<32> P4_KEY_MIN = 4;	  /* bytes: bytes.p4 */
+const bit<8> SWITCH_TTL = 64;	  /* of packets made here */
 const bit<32> SWITCH_REPORTERS = 4096;
 
 /* Frames of the control plane: IEEE 802's second type for experiments. */
@@ -111,6 +112,14 @@ struct meta_t {
 	bit<8> replicas;
 	bit<8> append_writes;
 	bit<1> walk;	/* behind the last of them the flush goes on */
+	/* sequence.p4 */
+	bit<1> decoded;	 /* a report, at least */
+	bit<1> question; /* of a reporter: no report */
+	bit<8> reason;	 /* why it asks */
+	bit<1> gap;	 /* one opens */
+	bit<1> nack;	 /* to be sent */
+	bit<8> nack_reason;
+	bit<16> nack_last;
 	bit<1> to_pair; /* a NAK, for the queue pair's PSN */
 }
 

@@ -39,6 +39,7 @@ parser TranslatorParser(packet_in packet, out headers_t hdr, inout meta_t meta,
 	state dta {
 		packet.extract(hdr.dta);
 		meta.table_id = hdr.dta.table_id;
+		meta.reason = hdr.dta.hop ++ hdr.dta.path_len;
 		meta.key_len = (bit<16>)hdr.dta.key_len;
 		meta.data_len = hdr.udp.len - NET_UDP_LEN - DTA_HEADER_LEN -
 				meta.key_len;

@@ -20,11 +20,11 @@ struct operation_t {
 	bit<32> imm;
 }
 
-const bit<8> SWITCH_TTL = 64;
 
 control Rdma(inout headers_t hdr, inout meta_t meta, in operation_t op,
 	     inout standard_metadata_t standard) {
-	register<bit<24>>(TABLE_MAX) psn; /* the next one */
+	register<bit<24>>(TABLE_MAX) psn;  /* the next one */
+	register<bit<64>>(TABLE_MAX) lost; /* operations that NAKs passed over */
 	NumberToBytes() put_data;
 	bit<8> opcode;
 	bit<64> address;
@@ -124,6 +124,20 @@ control Rdma(inout headers_t hdr, inout meta_t meta, in operation_t op,
 		hdr.ipv4.proto = NET_PROTO_UDP;
 	}
 	/*
+	 * A NAK tells the PSN with which the responder goes on. What was sent
+	 * from there on is lost, as there is no room here to keep it (DTA 5.2.4).
+	 */
+	action resync() {
+		bit<24> next;
+		bit<64> n;
+
+		psn.read(next, (bit<32>)meta.lane);
+		lost.read(n, (bit<32>)meta.lane);
+		lost.write((bit<32>)meta.lane, n + (bit<64>)(next - hdr.bth.psn));
+		psn.write((bit<32>)meta.lane, hdr.bth.psn);
+		mark_to_drop(standard);
+	}
+	/*
 	 * Annex A17.3: eight bytes of ones, and TOS, TTL, both checksums, FECN
 	 * and BECN count as ones. First over the headers,
 	 */
@@ -157,6 +171,10 @@ control Rdma(inout headers_t hdr, inout meta_t meta, in operation_t op,
 	}
 
 	apply {
+		if (meta.to_pair == 1) {
+			resync();
+			return;
+		}
 		address = 0;
 		rkey = 0;
 		uc = 0;
