@@ -6,7 +6,7 @@
 #   make check           unit tests and tests of the programs; SAN=1: sanitized
 #   make check-all       the same, and at full size
 #   make setup GOAL...   installs what that needs first
-#   make bench fuzz lint demo demo-int install
+#   make bench fuzz lint demo demo-int figures install
 #   make p4 check-p4     the switches' programs; their tests: p4/README.md
 
 VERSION := 1.0.0
@@ -96,7 +96,7 @@ P4_PROGRAMS := $(patsubst p4/v1model/%/,$B/p4/%.json,$(dir $(wildcard \
 	p4/v1model/*/*.p4)))
 
 .DELETE_ON_ERROR:
-.PHONY: all p4 check-p4 check check-all bench fuzz lint demo demo-int install uninstall clean format
+.PHONY: all p4 check-p4 check check-all bench fuzz lint demo demo-int figures install uninstall clean format
 all: $(BINS)
 
 $B/%.o: %.c Makefile
@@ -181,6 +181,10 @@ demo: $(BINS)
 
 demo-int: $(BINS)
 	$(Q)tests/demo-int.sh $B
+
+# Of the INT-label paper; gnuplot draws them.
+figures: $(BINS)
+	$(Q)tests/figures/run.sh $B
 
 # The pkg-config file and everything else that a package would hold. The library
 # is an archive: what it needs, every program needs that is linked with it.
