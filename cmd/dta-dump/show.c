@@ -36,6 +36,7 @@ static const struct row_field fields[SHOW_FIELDS] = {
 	[SHOW_ICRC] = {"icrc", ROW_STR, 0},
 	[SHOW_DATA] = {"data", ROW_BYTES, 0},
 	[SHOW_REASON] = {"reason", ROW_STR, 0, ROW_TAG},
+	[SHOW_LABELS] = {"labels", ROW_STR, 0},
 };
 
 static const struct schema packets = {"packet", fields, SHOW_FIELDS};

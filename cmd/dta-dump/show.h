@@ -42,6 +42,7 @@ enum show_field {
 	SHOW_ICRC,
 	SHOW_DATA,
 	SHOW_REASON,
+	SHOW_LABELS,
 	SHOW_FIELDS,
 };
 

@@ -333,3 +333,23 @@ falls_silent() { # CAPTURE
 	run -1 --separate-stderr int-label-ctl flow del "$flow" --send ./none -d 3
 	[[ $stderr == *"./none: No such file or directory" ]]
 }
+
+@test "dta-dump packets shows labels, and the prototype's" {
+	labels_to one.pcap <<-END
+		100.000000 7 1000 3
+	END
+	run -0 dta-dump packets one.pcap
+	[ "$output" = "1 100.000000000 10.0.0.1 > 10.0.0.2 int-label normal \
+key=10.0.0.1:0>10.0.0.2:0/udp path_len=1 length=76 \
+labels=7:1>2@1000us,latency=0,queue=0,number=3" ]
+	# wire-facts 4.1: Ethernet, a source route of one hop, INT OPTION, item
+	printf '0000 %s\n' "$(echo "020000000002 020000000001 0700 0000 8001 0701
+		0001 03040500 000000001000 000000001064 00002000 00 000007
+		00000050 00 000001" | tr -d ' \n\t' | sed 's/../& /g')" >hex
+	text2pcap -q -F pcap hex proto.pcap 2>/dev/null
+	run -0 dta-dump packets proto.pcap
+	[[ $output == *" int-label0 normal path_len=1 length=54 \
+labels=3:4>5@4196us,latency=100000,queue=7,number=0" ]]
+	run -0 int-label-ctl -q -r proto.pcap -R port -o csv
+	[[ ${lines[1]} == *,3,5,4,100000,7,4196,,1,0,,0,false ]]
+}
