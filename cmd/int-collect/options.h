@@ -3,11 +3,12 @@
 #ifndef INT_COLLECT_OPTIONS_H
 #define INT_COLLECT_OPTIONS_H
 
+#include "cli/databases.h"
 #include "cli/live.h"
 #include "cli/option.h"
 
 enum {
-	EXPORTS_MAX = 8,
+	EXPORTS_MAX = DATABASES_MAX,
 	THRESHOLDS_MAX = 256, /* on the command line, and in a file */
 };
 

@@ -32,6 +32,7 @@ static void print_ledgers(void *run)
 	if (r->rows.orders)
 		cli_ledger(&orders_ledger, orders_counters(r->rows.orders),
 			   r->o.format);
+	databases_ledgers(&r->rows.list, r->o.format);
 }
 
 static void hangup(void *run)
@@ -86,6 +87,7 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		label_control_tick(r->c, clock_wall_ns() - r->behind_ns);
 	if (r->rows.orders)
 		orders_turn(r->rows.orders);
+	databases_look(&r->rows.list);
 	if (r->o.state && clock_coarse_ns() >= r->save_ns)
 		save(r);
 	if (!rc && n < PKT_BATCH)
@@ -121,13 +123,12 @@ static void run_open(struct run *r)
 static int run_close(struct run *r)
 {
 	uint64_t received;
-	int flushed, told;
+	int ended;
 
 	label_control_end(r->c);
-	flushed = run_rows_flush(&r->rows);
 	if (r->o.state)
 		save(r);
-	told = r->rows.orders ? orders_end(r->rows.orders) : 0;
+	ended = run_rows_end(&r->rows);
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
 	if (!r->o.quiet) {
@@ -142,8 +143,7 @@ static int run_close(struct run *r)
 	run_rows_close(&r->rows);
 	label_control_close(r->c);
 	src_close(r->loop.s);
-	return r->error || flushed < 0 || told < 0 || r->save_failed ? CLI_FAIL
-								     : CLI_OK;
+	return r->error || ended < 0 || r->save_failed ? CLI_FAIL : CLI_OK;
 }
 
 int run_main(int argc, char **argv)

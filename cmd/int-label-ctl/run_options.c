@@ -66,6 +66,16 @@ static int read_devices(void *opts, const char *text, struct fault *why)
 	return 0;
 }
 
+static int add_export(void *opts, const char *text, struct fault *why)
+{
+	struct run_options *o = opts;
+
+	if (o->n_exports == DATABASES_MAX)
+		return fault_set(why, -E2BIG, "is one above %d", DATABASES_MAX);
+	o->export[o->n_exports++] = text;
+	return 0;
+}
+
 static const struct cli_option options[] = {
 	{'r', "read", "FILE", "a capture with labelled packets (- is stdin)",
 	 CLI_IN, AT(read)},
@@ -99,6 +109,13 @@ static const struct cli_option options[] = {
 	{0, "skew", "TIME",
 	 "a label time that is further off is odd, or a reboot (10s)", CLI_TIME,
 	 AT(skew_ns), .min = 1000},
+	{'x', "export", "URL",
+	 "rows of all kinds go there, too: influx:, clickhouse:, redis:, "
+	 "kafka:, prometheus:, file:",
+	 CLI_CALL, .read = add_export},
+	{0, "redis", "URL",
+	 "the database there, with the keys of the published prototype",
+	 CLI_STR, AT(redis)},
 	{0, "state", "FILE", "begin with these ports, and save them there",
 	 CLI_STR, AT(state)},
 	{0, "state-every", "TIME", "save them so often (10s), and at the end",
