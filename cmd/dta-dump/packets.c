@@ -20,16 +20,6 @@ static void endpoint(char *out, uint8_t version, const uint8_t *ip,
 		 text_of_ip(text, version, ip), port);
 }
 
-void show_head(struct show *s, const char *src, const char *dst,
-	       const char *protocol)
-{
-	if (src) {
-		show_str(s, SHOW_SRC, src);
-		show_str(s, SHOW_DST, dst);
-	}
-	show_str(s, SHOW_PROTOCOL, protocol);
-}
-
 /* Not a UDP packet to a port that we know. rc: why. */
 static void show_other(struct show *s, const struct pkt *p, int rc)
 {

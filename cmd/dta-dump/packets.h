@@ -15,11 +15,6 @@ void show_dta(struct show *s, enum dta_format format, const struct tables *t,
 void show_roce(struct show *s, const struct tables *t, const uint8_t *frame,
 	       size_t len, const struct net_udp *u);
 
-/* Addresses and protocol name, which every packet begins with; src may be
- * NULL. */
-void show_head(struct show *s, const char *src, const char *dst,
-	       const char *protocol);
-
 /* show_label.c: a packet that carries INT-label's labels, wire/label.h. False:
  * it does not. */
 bool show_label(struct show *s, const struct pkt *p);

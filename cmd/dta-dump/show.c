@@ -120,3 +120,13 @@ void show_end(struct show *s)
 	else if (putchar('\n') == EOF)
 		cli_fail("standard output: %s", strerror(errno));
 }
+
+void show_head(struct show *s, const char *src, const char *dst,
+	       const char *protocol)
+{
+	if (src) {
+		show_str(s, SHOW_SRC, src);
+		show_str(s, SHOW_DST, dst);
+	}
+	show_str(s, SHOW_PROTOCOL, protocol);
+}

@@ -6,6 +6,7 @@
 #include "cli/databases.h"
 #include "cli/live.h"
 #include "cli/option.h"
+#include "cli/top.h"
 
 enum {
 	EXPORTS_MAX = DATABASES_MAX,
@@ -41,10 +42,7 @@ struct opts {
 	unsigned n_exports;
 	const char *spool, *dta;
 	uint64_t spool_size, queue, end_ns;
-	unsigned top; /* 1 + enum table; 0: none */
-	const char *sort;
-	uint64_t lines, every_ns;
-	bool reverse, once;
+	struct cli_top_options top;
 	enum row_format format;
 	bool quiet;
 };

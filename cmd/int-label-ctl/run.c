@@ -13,6 +13,8 @@ struct run {
 	struct run_options o;
 	struct label_control *c;
 	struct run_rows rows;
+	struct tables tables;
+	struct cli_top *top; /* NULL: none */
 	struct cli_loop loop;
 	uint64_t behind_ns; /* the clock less the packets' time */
 	uint64_t save_ns;   /* the state, of clock_coarse_ns() */
@@ -92,6 +94,8 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		save(r);
 	if (!rc && n < PKT_BATCH)
 		rc = run_rows_flush(&r->rows);
+	if (!rc && r->top && !cli_top_turn(r->top, !n))
+		cli_stop = 1; /* as if by a signal */
 	if (rc < 0)
 		fault_set(f, rc, "%s", strerror(-rc));
 	return rc;
@@ -113,7 +117,14 @@ static void run_open(struct run *r)
 	if (r->o.live.name)
 		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
 	src_wait(r->loop.s, CLI_LOOK_AROUND_MS); /* pipes fall silent, too */
+	if (r->o.top.top) {
+		r->tables.c = r->c;
+		r->tables.from = r->o.read ? r->o.read : r->o.live.name;
+		r->top = cli_top_open(&tables, &r->tables, &r->o.top,
+				      r->o.format);
+	}
 	cli_user(r->o.live.user);
+	r->loop.quiet = r->o.quiet || r->top;
 	r->loop.stats = cli_stats_open(&label_control_ledger,
 				       r->o.live.stats_ns, r->o.format, NULL);
 }
@@ -123,8 +134,9 @@ static void run_open(struct run *r)
 static int run_close(struct run *r)
 {
 	uint64_t received;
-	int ended;
+	int looked = r->top && !r->error ? cli_top_end(r->top) : 0, ended;
 
+	cli_top_close(r->top);
 	label_control_end(r->c);
 	if (r->o.state)
 		save(r);
@@ -143,7 +155,8 @@ static int run_close(struct run *r)
 	run_rows_close(&r->rows);
 	label_control_close(r->c);
 	src_close(r->loop.s);
-	return r->error || ended < 0 || r->save_failed ? CLI_FAIL : CLI_OK;
+	return r->error || looked < 0 || ended < 0 || r->save_failed ? CLI_FAIL
+								     : CLI_OK;
 }
 
 int run_main(int argc, char **argv)

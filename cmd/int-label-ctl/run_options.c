@@ -109,6 +109,10 @@ static const struct cli_option options[] = {
 	{0, "skew", "TIME",
 	 "a label time that is further off is odd, or a reboot (10s)", CLI_TIME,
 	 AT(skew_ns), .min = 1000},
+	CLI_TOP_OPTIONS(struct run_options, top,
+			"look on: ports, silent, links or paths; live on a "
+			"terminal",
+			table_names),
 	{'x', "export", "URL",
 	 "rows of all kinds go there, too: influx:, clickhouse:, redis:, "
 	 "kafka:, prometheus:, file:",
@@ -145,6 +149,8 @@ static const struct cli_group groups[] = {
 	{"-r -i", .ask = "where are the packets?"},
 	CLI_SOCKET_GROUP,
 	{"--no-pro --s-max"},
+	{"--top --rows", .why = "the table has stdout"},
+	{"--top --stats"},
 	{"--exec --send"},
 	{"--no-pro --commands", .why = "there is nothing to be told"},
 	{"--no-pro --exec", .why = "there is nothing to be told"},
@@ -156,7 +162,9 @@ const struct cli run_cli = {
 	.name = "int-label-ctl",
 	.summary = "INT-label's controller: the newest state of every port",
 	.usage = "int-label-ctl [run] -r FILE [-R LIST]\n"
-		 "int-label-ctl [run] -i IFACE [-R LIST] [FILTER]",
+		 "int-label-ctl [run] -i IFACE [-R LIST] [FILTER]\n"
+		 "int-label-ctl [run] -r FILE|-i IFACE --top TABLE [--once]\n"
+		 "int-label-ctl label|flow ...: see int-label-ctl label -h",
 	.options = options,
 	.groups = groups,
 };
@@ -171,9 +179,17 @@ static void check_stdout(const struct run_options *o)
 	if (db->n_devices != 1 || o->device[0].from != o->device[0].to)
 		cli_refuse("--commands: lines on stdout are of one switch: say "
 			   "which by --devices, or --exec or --send");
-	if (o->rows)
+	if (o->rows || o->top.top)
 		cli_refuse("--commands: rows go to stdout already; say --rows "
 			   "none");
+}
+
+/* On an interface, once is after the first interval. */
+static void set_top(struct run_options *o)
+{
+	if (cli_top_defaults(&o->top, o->live.name) && !o->live.duration_ns &&
+	    !o->live.count)
+		o->live.duration_ns = o->top.every_ns;
 }
 
 void run_options_read(struct run_options *o, int argc, char **argv)
@@ -189,6 +205,10 @@ void run_options_read(struct run_options *o, int argc, char **argv)
 		cli_usage(&run_cli, "'%s': no such argument", argv[n]);
 	cli_live_filter(&o->live, argc - n, argv + n);
 	cli_check(&run_cli, o, -1);
+	if (o->top.top) {
+		o->rows = 0;
+		set_top(o);
+	}
 	check_stdout(o);
 	o->orders.form = (enum label_command_form)(o->commands ? o->commands - 1
 							       : 0);
