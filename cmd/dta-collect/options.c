@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/text.h"
+#include "bmv2.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 
@@ -56,6 +57,16 @@ static int read_peer_mac(void *opts, const char *text, struct fault *why)
 	return mac_of(text, ((struct opts *)opts)->at.peer_mac, why);
 }
 
+/* What is no format of rows. */
+static int read_output(void *opts, const char *text, struct fault *why)
+{
+	if (strcmp(text, "bmv2") != 0)
+		return fault_set(why, -EINVAL,
+				 "is not text, csv or ndjson, or bmv2");
+	((struct opts *)opts)->ticket_as = bmv2_write;
+	return 0;
+}
+
 static const struct cli_option options[] = {
 	{'R', "region", "NAME", "the region to work on", CLI_STR, AT(region)},
 	{0, "create", NULL, "make the region from a layout", CLI_FLAG,
@@ -93,7 +104,7 @@ static const struct cli_option options[] = {
 	 .read = read_peer_ip},
 	{0, "peer-mac", "ADDR", "the translator's MAC address", CLI_CALL,
 	 .read = read_peer_mac},
-	{0, "mtu", "BYTES", "path MTU: 256, 512, 1024, 2048, 4096", CLI_SIZE,
+	{0, "mtu", "BYTES", "path MTU: 256, 512, 1024, 2048, 4096", CLI_BYTES,
 	 AT(at.mtu), .min = 256, .max = 4096},
 	{0, "receives", "N",
 	 "receives posted for immediates (default: never short)", CLI_SIZE,
@@ -121,8 +132,10 @@ static const struct cli_option options[] = {
 	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
 	CLI_SOCKET_OPTIONS(struct opts),
 	CLI_USER_OPTION(struct opts, live, "-i|--verbs"),
-	{'o', "output", "FORMAT", "ledger as text, csv or ndjson", CLI_FORMAT,
-	 AT(format)},
+	{'o', "output", "FORMAT",
+	 "ledger as text, csv or ndjson; bmv2: the ticket as commands for a P4 "
+	 "switch",
+	 CLI_FORMAT, AT(format), .read = read_output},
 	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
 	{0},
 };
@@ -217,6 +230,7 @@ struct opts options_read(int argc, char **argv)
 {
 	struct opts o = {
 		.responder.receives = UINT64_MAX,
+		.ticket_as = ticket_write,
 		.grace_ns = VERBS_TARGET_GRACE_MS * UINT64_C(1000000),
 	};
 	int n = cli_read(&cli, &o, argc, argv);
@@ -224,6 +238,9 @@ struct opts options_read(int argc, char **argv)
 	if (n < argc && !o.live.name)
 		cli_usage(&cli, "'%s': no such argument", argv[n]);
 	cli_live_filter(&o.live, argc - n, argv + n);
+	/* What is to be gone must be named. */
+	if (!o.remove)
+		cli_from_env(&cli, &o, "--region", "DTA_REGION");
 	cli_check(&cli, &o, -1);
 	if (!works() && !o.create && !o.restore && !o.remove)
 		cli_usage(&cli, "nothing to do: say --create, --ticket, -r, "
@@ -236,6 +253,8 @@ struct opts options_read(int argc, char **argv)
 	    (is_dash(o.ticket) || is_dash(o.snapshot) || is_dash(o.write)))
 		cli_usage(&cli, "stdout cannot take two files: with --notify "
 				"no other may be -");
+	if (o.ticket_as == bmv2_write && !o.ticket)
+		cli_usage(&cli, "-o bmv2 needs --ticket");
 	if (o.at.mtu & (o.at.mtu - 1))
 		cli_refuse("--mtu: '%u' is not 256, 512, 1024, 2048 or 4096",
 			   o.at.mtu);

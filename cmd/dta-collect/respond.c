@@ -11,9 +11,11 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "base/zero.h"
+#include "bmv2.h"
 #include "notify.h"
 #include "packet/pkt.h"
 #include "ticket_file.h"
+#include "why.h"
 #include "wire/roce.h"
 
 enum {
@@ -31,6 +33,7 @@ struct run {
 	struct cli_loop loop;
 	uint64_t dead_since_ms; /* a queue pair is; 0: none */
 	uint64_t said_ms;
+	struct why why;
 };
 
 void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
@@ -40,7 +43,8 @@ void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
 	*t = o->at;
 	if (ticket_check_mtu(region_table(r, 0), region_tables(r), t->mtu, &f) <
 		    0 ||
-	    ticket_of_region(t, r, &f) < 0)
+	    ticket_of_region(t, r, &f) < 0 ||
+	    (o->ticket_as == bmv2_write && bmv2_check(t, &f) < 0))
 		cli_fault(o->region, &f);
 }
 
@@ -54,7 +58,7 @@ static bool has_live_ticket(const struct opts *o)
 /* The ticket of a live collector tells that it listens. 0 or -errno. */
 static int put_live_ticket(const struct opts *o, const struct ticket *t)
 {
-	return has_live_ticket(o) ? ticket_put(t, o->ticket) : 0;
+	return has_live_ticket(o) ? ticket_put(t, o->ticket, o->ticket_as) : 0;
 }
 
 /* First PSNs unlike those of a run before, whose queue pairs had the same
@@ -83,7 +87,7 @@ static void begin_anew(struct run *run)
 		responder_renumber(run->p, &t);
 	if (responder_reopen(run->p, &t, &f) < 0)
 		cli_fault(o->region, &f);
-	rc = o->ticket ? ticket_put(&t, o->ticket) : 0;
+	rc = o->ticket ? ticket_put(&t, o->ticket, o->ticket_as) : 0;
 	if (rc < 0) /* who has it already still reaches us */
 		cli_warn("%s: %s", o->ticket, strerror(-rc));
 	ticket_fini(&t);
@@ -200,6 +204,8 @@ static int take(void *ctx, const struct pkt *pkts, int n, struct fault *f)
 	int rc;
 
 	look_after(run);
+	if (!responder_counters(run->p)->executed)
+		why_look(&run->why, pkts, (size_t)n);
 	rc = n ? responder_rx(run->p, pkts, (size_t)n) : 0;
 	if (rc < 0)
 		return fault_set(f, rc, "%s", strerror(-rc));
@@ -332,8 +338,9 @@ void respond(struct opts *o, struct region *r)
 			 .report = report,
 			 .hangup = hangup},
 	};
+	struct responder_ledger end;
 	struct ticket t;
-	struct fault f = {0};
+	struct fault f = {0}, why;
 	int rc, closed;
 
 	if (o->live.name)
@@ -343,11 +350,17 @@ void respond(struct opts *o, struct region *r)
 		first_psns(&t);
 	run_open(&run, o, &t);
 	rc = cli_loop(&run.loop, &f);
+	end = *responder_counters(run.p);
 	closed = run_close(&run);
+	why_text(&why, &run.why, &end, &t);
 	ticket_fini(&t);
 	if (closed < 0)
 		cli_fail("%s: %s", o->write ? o->write : o->live.name,
 			 strerror(-closed));
 	if (rc < 0)
 		cli_fault(o->read ? o->read : o->live.name, &f);
+	/* Whoever stopped it knows why it has nothing. */
+	if (end.received && !end.executed && !cli_stop)
+		cli_fail("%s: nothing was stored: %s",
+			 o->read ? o->read : o->live.name, why.text);
 }

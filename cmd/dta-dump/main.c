@@ -87,6 +87,9 @@ static struct opts parse(int argc, char **argv)
 
 	o.verb = (enum verb)cli_verb(&cli, argv[n]);
 	o.what = argv[n + 1];
+	if (!o.what && !o.snapshot &&
+	    (o.verb == VERB_REGION || o.verb == VERB_DIGEST))
+		o.what = cli_env("DTA_REGION");
 	if (n + 2 < argc)
 		cli_usage(&cli, "'%s': one at a time", argv[n + 2]);
 	if (!o.what && !o.snapshot)

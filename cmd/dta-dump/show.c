@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "dump.h"
+#include "cli/table.h"
 
 static const struct row_field fields[SHOW_FIELDS] = {
 	[SHOW_NUMBER] = {"number", ROW_U64, 0},
@@ -46,7 +47,7 @@ void show_open(struct show *s, enum row_format format)
 	s->rows = NULL;
 	if (format == ROW_TEXT)
 		return;
-	s->rows = rows_print(stdout, format, &packets, true);
+	s->rows = cli_rows(format, &packets);
 	if (!s->rows)
 		cli_fail("out of memory");
 }

@@ -5,6 +5,7 @@
 #include "query/query.h"
 #include "whole.h"
 #include "wire/be.h"
+#include "cli/table.h"
 
 enum slot_field {
 	SLOT_TABLE,
@@ -122,7 +123,7 @@ static void list_rows(struct rows *r, const struct view *v, uint64_t epoch,
 
 uint64_t whole_slots(const struct whole *w, const struct opts *o)
 {
-	struct slots s = {.rows = rows_print(stdout, o->format, &slots, true)};
+	struct slots s = {.rows = cli_rows(o->format, &slots)};
 	struct view v = {NULL};
 	uint64_t bad = 0;
 
@@ -139,7 +140,7 @@ uint64_t whole_slots(const struct whole *w, const struct opts *o)
 
 uint64_t whole_lists(const struct whole *w, const struct opts *o)
 {
-	struct rows *r = rows_print(stdout, o->format, &lists, true);
+	struct rows *r = cli_rows(o->format, &lists);
 	struct view v = {NULL};
 	uint64_t bad = 0;
 

@@ -82,6 +82,8 @@ static const char *const kinds[] = {"keywrite", "append", "keyinc", "postcard",
 
 static const char unchecked[] =
 	"only reports with that flag are confirmed, NACKed and sent again";
+static const char tcp[] = "marple-timeouts marple-lossy netseer-loss "
+			  "packetscope-loss";
 static const char by_link[] = "reports themselves go by -w or -i";
 
 /* clang-format off */
@@ -160,35 +162,43 @@ static const struct cli_option options[] = {
 	  CLI_U64, AT(hops), .min = 1, .max = 5 },
 	{ 0, "interleave", "N",
 	  "int-postcard: flows between a flow's postcards (0)",
-	  CLI_SIZE, AT(interleave), .max = 1 << 22 },
+	  CLI_SIZE, AT(interleave), .max = 1 << 22, .verbs = "int-postcard" },
 	{ 0, "no-path-len", NULL, "postcards do not tell the path's length",
-	  CLI_FLAG, AT(no_path_len) },
+	  CLI_FLAG, AT(no_path_len),
+	  .verbs = "int-postcard trajectory uniform" },
 	{ 0, "gap", "TIME", "silence that ends a flowlet (50ms)",
-	  CLI_TIME, AT(gap_ns) },
+	  CLI_TIME, AT(gap_ns), .verbs = "marple-flowlets" },
 	{ 0, "rto", "TIME", "silence that makes a timeout (200ms)",
-	  CLI_TIME, AT(rto_ns) },
+	  CLI_TIME, AT(rto_ns), .verbs = tcp },
 	{ 0, "window", "TIME", "marple-lossy, sonata-result (1s)",
-	  CLI_TIME, AT(window_ns), .min = 1 },
+	  CLI_TIME, AT(window_ns), .min = 1,
+	  .verbs = "marple-lossy sonata-result" },
 	{ 0, "link-rate", "BITS",
 	  "int-congestion: bits/s (20000000, or 9200 * PPS)",
-	  CLI_SIZE, AT(link_rate), .min = 1, .max = INT64_MAX },
+	  CLI_SIZE, AT(link_rate), .min = 1, .max = INT64_MAX,
+	  .verbs = "int-congestion" },
 	{ 0, "queue", "BYTES", "int-congestion: depth of an event (16K)",
-	  CLI_SIZE, AT(queue), .max = UINT32_MAX },
+	  CLI_BYTES, AT(queue), .max = UINT32_MAX, .verbs = "int-congestion" },
 	{ 0, "cache", "N", "entries of a counting switch's cache (1024)",
-	  CLI_SIZE, AT(cache), .min = 1, .max = 1 << 24 },
-	{ 0, "max-flows", "N", "flows remembered (512K)",
+	  CLI_SIZE, AT(cache), .min = 1, .max = 1 << 24,
+	  .verbs = "marple-hosts marple-hosts-sum turboflow" },
+	{ 0, "max-flows", "N", "flows remembered (524288)",
 	  CLI_SIZE, AT(max_flows), .min = 1, .max = FLOWTAB_MAX },
 	{ 0, "lists", "N", "dshark, uniform: lists (16)",
-	  CLI_SIZE, AT(lists), .min = 1, .max = UINT32_MAX },
+	  CLI_SIZE, AT(lists), .min = 1, .max = UINT32_MAX,
+	  .verbs = "dshark uniform" },
 	{ 0, "sample", "N", "trajectory: one packet in N (16)",
-	  CLI_SIZE, AT(sample), .min = 1, .max = UINT32_MAX },
+	  CLI_SIZE, AT(sample), .min = 1, .max = UINT32_MAX,
+	  .verbs = "trajectory" },
 	{ 0, "kind", "KIND", "uniform: keywrite, append, keyinc, postcard",
-	  CLI_WORD, AT(kind), .min = DTA_KEYWRITE, .words = kinds },
+	  CLI_WORD, AT(kind), .min = DTA_KEYWRITE, .words = kinds,
+	  .verbs = "uniform" },
 	{ 0, "key-type", "TYPE",
 	  "uniform: flow4 (default), u32, ..., hex:LENGTH",
-	  CLI_CALL, .read = read_key_type },
+	  CLI_CALL, .read = read_key_type, .verbs = "uniform" },
 	{ 0, "value", "BYTES", "uniform: of a value or entry (4)",
-	  CLI_U64, AT(value_len), .min = 1, .max = VALUE_MAX },
+	  CLI_U64, AT(value_len), .min = 1, .max = VALUE_MAX,
+	  .verbs = "uniform" },
 	{ 0 },
 };
 /* clang-format on */
@@ -256,7 +266,7 @@ void options_read(struct settings *s, int argc, char **argv)
 	if (!s->workload)
 		cli_usage(&cli, "%s: no such workload; see --list", argv[n]);
 	s->gen.live.format = s->gen.output;
-	cli_check(&cli, s, -1);
+	cli_check_named(&cli, s, s->workload->name);
 }
 
 /* DTA/0 carries 4-byte keys and 4-byte data, nothing else. */
@@ -332,10 +342,6 @@ void options_check(struct settings *s)
 			   o->arity);
 	if (o->hops % 2 == 0 && o->hops)
 		cli_refuse("--hops: '%" PRIu64 "' is not 1, 3 or 5", o->hops);
-	if (w->needs != NEEDS_NOTHING &&
-	    (o->kind || o->key_type != KEY_FLOW4 || o->value_len != 4))
-		cli_usage(&cli, "--kind, --key-type and --value are for "
-				"uniform");
 	complete(s, o);
 	check_dta0(w, o);
 }

@@ -8,6 +8,7 @@
 #include "row/row.h"
 #include "model/plan.h"
 #include "store/table.h"
+#include "cli/table.h"
 
 enum {
 	CHECKSUM_BITS = 32, /* what the tables hold */
@@ -61,19 +62,21 @@ static const struct row_field fields[FIELDS] = {
 	[F_PRIMITIVE] = {"primitive", ROW_STR, 0, ROW_TAG},
 	[F_COPIES] = {"copies", ROW_U64, 0},
 	[F_LOAD] = {"load", ROW_F64, 8},
-	[F_AGE] = {"age", ROW_F64, 0},
+	[F_AGE] = {"age", ROW_F64, 0, .spare = 1},
 	[F_SUCCESS] = {"success", ROW_F64, 8},
-	[F_EMPTY] = {"empty", ROW_F64, 11},
+	[F_EMPTY] = {"empty", ROW_F64, 11, .spare = 1},
 	[F_WRONG] = {"wrong", ROW_F64, 11},
-	[F_WRONG_LOW] = {"wrong_low", ROW_F64, 11},
+	[F_WRONG_LOW] = {"wrong_low", ROW_F64, 11, .spare = 1},
 	[F_AVERAGE] = {"average_success", ROW_F64, 0},
 	[F_BEST] = {"best", ROW_BOOL, 5},
-	[F_SLOTS] = {"slots", ROW_U64, 10},
-	[F_SLOT_BYTES] = {"slot_bytes", ROW_U64, 0, ROW_VALUE, "bytes"},
+	[F_SLOTS] = {"slots", ROW_U64, 10, .spare = 1},
+	[F_SLOT_BYTES] = {"slot_bytes", ROW_U64, 0, ROW_VALUE, "bytes",
+			  .spare = 1},
 	[F_MEMORY] = {"memory_bytes", ROW_U64, 12, ROW_VALUE, "bytes"},
 	[F_FLOWS] = {"flows", ROW_U64, 10},
-	[F_BYTES_PER_FLOW] = {"bytes_per_flow", ROW_F64, 0, ROW_VALUE, "bytes"},
-	[F_USED_SHARE] = {"used_share", ROW_F64, 0},
+	[F_BYTES_PER_FLOW] = {"bytes_per_flow", ROW_F64, 0, ROW_VALUE, "bytes",
+			      .spare = 1},
+	[F_USED_SHARE] = {"used_share", ROW_F64, 0, .spare = 1},
 };
 
 static const struct schema plans = {"plan", fields, FIELDS};
@@ -85,9 +88,9 @@ static const char *const strides[] = {"pow2", "packed", NULL};
 static const struct cli_option options[] = {
 	{'l', "load", "A", "keys written per slot", CLI_F64, AT(load),
 	 .high = 1e6},
-	{'f', "flows", "N", "keys to keep; K, M, G, T: powers of 1024",
+	{'f', "flows", "N", "keys to keep; K, M, G, T: powers of 1000",
 	 CLI_SIZE, AT(flows), .min = 1, .max = SLOTS_MAX},
-	{'m', "memory", "SIZE", "bytes to keep them in", CLI_SIZE, AT(memory),
+	{'m', "memory", "SIZE", "bytes to keep them in", CLI_BYTES, AT(memory),
 	 .min = 1, .max = SLOTS_MAX},
 	{'w', "want", "P", "success rate wanted: gives load or memory", CLI_F64,
 	 AT(want), .low = 1e-6, .high = 1 - 1e-12},
@@ -363,7 +366,7 @@ int main(int argc, char **argv)
 
 	cli_start(&program);
 	o = parse(argc, argv);
-	r = rows_print(stdout, o.fmt, &plans, true);
+	r = cli_rows(o.fmt, &plans);
 	if (!r)
 		cli_fail("%s", strerror(ENOMEM));
 	rc = plan(r, &o);

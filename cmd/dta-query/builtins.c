@@ -5,6 +5,7 @@
 
 #include "hash/family.h"
 #include "shell.h"
+#include "cli/table.h"
 
 enum table_field {
 	TABLE_NAME,
@@ -46,7 +47,7 @@ static int show_tables(struct shell *sh)
 {
 	static const struct schema tables = {"tables", table_fields,
 					     TABLE_FIELDS};
-	struct rows *r = rows_print(stdout, sh->o.format, &tables, true);
+	struct rows *r = cli_rows(sh->o.format, &tables);
 
 	for (unsigned i = 0; r && i < sh->p->sources; i++) {
 		const struct source *s = &sh->p->source[i];
@@ -76,7 +77,7 @@ static int show_epochs(struct shell *sh)
 {
 	static const struct schema epochs = {"epochs", epoch_fields,
 					     EPOCH_FIELDS};
-	struct rows *r = rows_print(stdout, sh->o.format, &epochs, true);
+	struct rows *r = cli_rows(sh->o.format, &epochs);
 
 	places_only(sh->p, (struct epochs){.until = UINT64_MAX});
 	for (unsigned i = 0; r && i < sh->p->n; i++) {
@@ -121,6 +122,26 @@ static int change_setting(struct shell *sh)
 	return CLI_USAGE;
 }
 
+static bool first_word_is(const char *text, const char *word)
+{
+	size_t n = strcspn(text, " ");
+
+	return strlen(word) == n && !strncmp(text, word, n);
+}
+
+void no_command(const char *word)
+{
+	struct cli_guess g = {.word = word};
+
+	for (int v = 0; v < VERBS; v++)
+		cli_guess(&g, verb_name((enum verb)v));
+	for (const struct builtin *b = builtins; b->name; b++)
+		cli_guess(&g, b->name);
+	cli_warn("'%s' is no command; %s%s%s", word,
+		 g.best ? "did you mean " : "help lists them",
+		 g.best ? g.best : "", g.best ? "?" : "");
+}
+
 static int help(struct shell *sh)
 {
 	static const char *const verbs[][2] = {
@@ -128,16 +149,32 @@ static int help(struct shell *sh)
 		{"path KEY...", "paths out of postcards"},
 		{"count KEY...", "counters"},
 		{"list [ID...]", "entries of lists; -f follows"},
+		{"why KEY...", "where a key may be, and why it is not found"},
 		{"verify --truth FILE", "answers against what was reported"},
 	};
 
-	(void)sh;
+	const char *what = sh->argc > 1 ? sh->argv[1] : NULL;
+	bool any = false;
+
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
-		printf("%-20s %s\n", verbs[i][0], verbs[i][1]);
+		if (!what || first_word_is(verbs[i][0], what)) {
+			printf("%-20s %s\n", verbs[i][0], verbs[i][1]);
+			any = true;
+		}
 	for (const struct builtin *b = builtins; b->name; b++)
-		printf("%-20s %s\n", b->name, b->help);
-	puts("Options are those of dta-query -h.");
-	return CLI_OK;
+		if (!what || !strcmp(b->name, what)) {
+			printf("%-20s %s\n", b->name, b->help);
+			any = true;
+		}
+	if (what && is_verb(what))
+		cli_help_options(&cli, what);
+	if (!what)
+		puts("Options are those of dta-query -h; help COMMAND shows "
+		     "those of one command.");
+	if (any)
+		return CLI_OK;
+	no_command(what);
+	return CLI_USAGE;
 }
 
 static int quit(struct shell *sh)

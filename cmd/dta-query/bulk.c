@@ -8,6 +8,7 @@
 #include "keys.h"
 #include "run.h"
 #include "sources.h"
+#include "cli/table.h"
 
 enum {
 	KEY_COLUMN = 47, /* any flow4: 255.255.255.255:65535>.../tcp */
@@ -28,14 +29,14 @@ enum keywrite_field {
 
 static const struct row_field keywrite_fields[KW_FIELDS] = {
 	[KW_KEY] = {"key", ROW_STR, KEY_COLUMN},
-	[KW_ANSWER] = {"answer", ROW_STR, 10},
+	[KW_ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
 	[KW_VALUE] = {"value", ROW_BYTES, 16},
-	[KW_AGREED] = {"agreed", ROW_U64, 6},
-	[KW_MATCHED] = {"matched", ROW_U64, 7},
-	[KW_COPIES] = {"copies", ROW_U64, 6},
-	[KW_EPOCH] = {"epoch", ROW_U64, 5},
-	[KW_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
-	[KW_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
+	[KW_AGREED] = {"agreed", ROW_U64, 6, .spare = 1},
+	[KW_MATCHED] = {"matched", ROW_U64, 7, .spare = 1},
+	[KW_COPIES] = {"copies", ROW_U64, 6, .spare = 1},
+	[KW_EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
+	[KW_SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
+	[KW_TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
 enum path_field {
@@ -55,16 +56,16 @@ enum path_field {
 
 static const struct row_field path_fields[PATH_FIELDS] = {
 	[PATH_KEY] = {"key", ROW_STR, KEY_COLUMN},
-	[PATH_ANSWER] = {"answer", ROW_STR, 10},
+	[PATH_ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
 	[PATH_PATH] = {"path", ROW_LIST, 24},
-	[PATH_HOPS] = {"hops", ROW_U64, 4},
-	[PATH_AGREED] = {"agreed", ROW_U64, 6},
-	[PATH_VALID] = {"valid", ROW_U64, 5},
+	[PATH_HOPS] = {"hops", ROW_U64, 4, .spare = 1},
+	[PATH_AGREED] = {"agreed", ROW_U64, 6, .spare = 1},
+	[PATH_VALID] = {"valid", ROW_U64, 5, .spare = 1},
 	[PATH_HOLES] = {"holes", ROW_LIST, 5},
-	[PATH_COPIES] = {"copies", ROW_U64, 6},
-	[PATH_EPOCH] = {"epoch", ROW_U64, 5},
-	[PATH_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
-	[PATH_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
+	[PATH_COPIES] = {"copies", ROW_U64, 6, .spare = 1},
+	[PATH_EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
+	[PATH_SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
+	[PATH_TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
 enum count_field {
@@ -80,12 +81,12 @@ enum count_field {
 
 static const struct row_field count_fields[COUNT_FIELDS] = {
 	[COUNT_KEY] = {"key", ROW_STR, KEY_COLUMN},
-	[COUNT_ANSWER] = {"answer", ROW_STR, 10},
+	[COUNT_ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
 	[COUNT_COUNT] = {"count", ROW_U64, 12},
-	[COUNT_COPIES] = {"copies", ROW_U64, 6},
-	[COUNT_EPOCH] = {"epoch", ROW_U64, 5},
-	[COUNT_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
-	[COUNT_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
+	[COUNT_COPIES] = {"copies", ROW_U64, 6, .spare = 1},
+	[COUNT_EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
+	[COUNT_SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
+	[COUNT_TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
 enum sum_field {
@@ -101,10 +102,10 @@ enum sum_field {
 static const struct row_field sum_fields[SUM_FIELDS] = {
 	[SUM_ASKED] = {"asked", ROW_U64, 10},
 	[SUM_FOUND] = {"found", ROW_U64, 10},
-	[SUM_NOT_FOUND] = {"not_found", ROW_U64, 10},
-	[SUM_AMBIGUOUS] = {"ambiguous", ROW_U64, 10},
-	[SUM_UNREADABLE] = {"unreadable", ROW_U64, 10},
-	[SUM_MALFORMED] = {"malformed", ROW_U64, 10},
+	[SUM_NOT_FOUND] = {"not_found", ROW_U64, 10, .good = "0"},
+	[SUM_AMBIGUOUS] = {"ambiguous", ROW_U64, 10, .good = "0"},
+	[SUM_UNREADABLE] = {"unreadable", ROW_U64, 10, .good = "0"},
+	[SUM_MALFORMED] = {"malformed", ROW_U64, 10, .good = "0"},
 };
 
 static const struct schema keywrite_rows = {"keywrite", keywrite_fields,
@@ -125,9 +126,18 @@ struct bulk {
 	struct render render;
 	struct rendered room;
 	uint64_t answers[ANSWER_UNREADABLE + 1];
+	uint64_t impaired; /* answered, though copies are unreadable */
 	struct keys keys;
 	struct reply reply[QUERY_BATCH];
 };
+
+/* The copies that are to be expected: where --copies does not say, more slots
+ * are looked at, since a report may ask for more than its table does. */
+static unsigned copies_of(const struct bulk *b, const struct asked *a,
+			  const struct reply *r)
+{
+	return b->o->rule.copies ? r->copies : a->target->t->copies;
+}
 
 static void keywrite_row(struct bulk *b, const struct asked *a,
 			 const struct reply *r)
@@ -141,7 +151,7 @@ static void keywrite_row(struct bulk *b, const struct asked *a,
 			   a->target->t->value_len);
 	row_u64(rows, KW_AGREED, r->agreed);
 	row_u64(rows, KW_MATCHED, r->matched);
-	row_u64(rows, KW_COPIES, r->copies);
+	row_u64(rows, KW_COPIES, copies_of(b, a, r));
 	if (r->source)
 		row_u64(rows, KW_EPOCH, r->epoch);
 	row_str(rows, KW_SOURCE, r->source);
@@ -154,22 +164,24 @@ static void path_row(struct bulk *b, const struct asked *a,
 {
 	const struct path_answer *p = &r->path;
 	struct rows *rows = b->rows;
-	uint32_t hole[HASH_HOPS];
+	uint64_t node[HASH_HOPS], hole[HASH_HOPS];
 	size_t holes = 0;
 
 	for (uint32_t i = 0; i < HASH_HOPS; i++)
 		if (p->holes >> i & 1)
 			hole[holes++] = i;
+	for (uint32_t i = 0; i < p->len; i++)
+		node[i] = p->value[i];
 	row_str(rows, PATH_KEY, a->text);
 	row_str(rows, PATH_ANSWER, answer_name(r->answer));
 	if (r->answer == ANSWER_FOUND) {
-		row_list(rows, PATH_PATH, p->value, p->len);
+		row_list(rows, PATH_PATH, node, p->len);
 		row_u64(rows, PATH_HOPS, p->len);
 		row_list(rows, PATH_HOLES, hole, holes);
 	}
 	row_u64(rows, PATH_AGREED, r->agreed);
 	row_u64(rows, PATH_VALID, r->source ? p->valid : 0);
-	row_u64(rows, PATH_COPIES, r->copies);
+	row_u64(rows, PATH_COPIES, copies_of(b, a, r));
 	if (r->source)
 		row_u64(rows, PATH_EPOCH, r->epoch);
 	row_str(rows, PATH_SOURCE, r->source);
@@ -188,7 +200,7 @@ static void count_row(struct bulk *b, const struct asked *a,
 		row_u64(rows, COUNT_COUNT, r->count);
 	else if (r->answer == ANSWER_NOT_FOUND)
 		row_u64(rows, COUNT_COUNT, 0);
-	row_u64(rows, COUNT_COPIES, r->copies);
+	row_u64(rows, COUNT_COPIES, copies_of(b, a, r));
 	if (r->source)
 		row_u64(rows, COUNT_EPOCH, r->epoch);
 	row_str(rows, COUNT_SOURCE, r->source);
@@ -203,6 +215,7 @@ static void print_batch(struct bulk *b)
 		const struct reply *r = &b->reply[i];
 
 		b->answers[r->answer]++;
+		b->impaired += r->unreadable && r->answer != ANSWER_UNREADABLE;
 		if (b->o->summary)
 			continue;
 		if (b->o->verb == VERB_KEYWRITE)
@@ -266,8 +279,7 @@ static void open_rows(struct bulk *b, const struct targets *t)
 	memcpy(b->fields, s->fields, s->n * sizeof(*s->fields));
 	b->schema = (struct schema){s->name, b->fields, s->n};
 	set_widths(b, t);
-	b->rows = rows_print(stdout, o->format,
-			     o->summary ? &sum_rows : &b->schema, true);
+	b->rows = cli_rows(o->format, o->summary ? &sum_rows : &b->schema);
 	if (!b->rows)
 		cli_fail("out of memory");
 }
@@ -285,6 +297,16 @@ static void sum_row(struct bulk *b)
 	row_u64(b->rows, SUM_UNREADABLE, b->answers[ANSWER_UNREADABLE]);
 	row_u64(b->rows, SUM_MALFORMED, b->keys.malformed);
 	row_write(b->rows);
+}
+
+/* What copies make up for is still damage, and somebody should know. */
+static void say_damage(const struct bulk *b)
+{
+	if (b->impaired && !b->o->quiet)
+		cli_warn("damaged blocks: %llu keys were answered without some "
+			 "of their copies, %llu cannot be read",
+			 (unsigned long long)b->impaired,
+			 (unsigned long long)b->answers[ANSWER_UNREADABLE]);
 }
 
 static int kind_of(enum verb v)
@@ -316,12 +338,13 @@ int run_keys(const struct opts *o, struct places *p)
 		/* No more at hand: who asks through a pipe wants answers. */
 		if (b->keys.n < QUERY_BATCH && b->keys.from_file &&
 		    !b->keys.lines.regular)
-			fflush(stdout);
+			rows_flush(b->rows);
 	}
 	if (o->summary)
 		sum_row(b);
 	rows_close(b->rows);
 	keys_close(&b->keys);
+	say_damage(b);
 	rc = b->keys.malformed		? CLI_FAIL
 	     : b->answers[ANSWER_FOUND] ? CLI_OK
 					: CLI_NOTHING;

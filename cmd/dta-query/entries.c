@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "sources.h"
 #include "wire/be.h"
+#include "cli/table.h"
 
 enum entry_field {
 	ENTRY_LIST,
@@ -22,13 +24,33 @@ static struct row_field entry_fields[ENTRY_FIELDS] = {
 	[ENTRY_LIST] = {"list", ROW_U64, 6},
 	[ENTRY_INDEX] = {"index", ROW_U64, 10},
 	[ENTRY_VALUE] = {"value", ROW_BYTES, 36},
-	[ENTRY_EPOCH] = {"epoch", ROW_U64, 5},
-	[ENTRY_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
-	[ENTRY_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
+	[ENTRY_EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
+	[ENTRY_SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
+	[ENTRY_TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
 static const struct schema entry_rows_schema = {"entry", entry_fields,
 						ENTRY_FIELDS};
+
+/* "losses has list 0 alone", "losses has lists 0 to 3": of each table. */
+static __attribute__((noreturn)) void no_list(const struct entries *e,
+					      const char *text)
+{
+	char have[256] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; i < e->targets.n && n < sizeof(have); i++) {
+		const struct table *t = e->targets.target[i].t;
+
+		n += (size_t)snprintf(have + n, sizeof(have) - n,
+				      t->lists > 1 ? "%stable %s has lists 0 "
+						     "to %u"
+						   : "%stable %s has list %u "
+						     "alone",
+				      i ? ", " : "", t->name, t->lists - 1);
+	}
+	cli_refuse("list: '%s': %s", text, have);
+}
 
 static void parse_lists(struct entries *e)
 {
@@ -41,9 +63,13 @@ static void parse_lists(struct entries *e)
 	e->list = calloc((size_t)o->nargs + 1, sizeof(e->list[0]));
 	if (!e->list)
 		cli_fail("out of memory");
-	for (int i = 0; i < o->nargs; i++)
-		e->list[e->lists++] = (uint32_t)cli_u64("list", o->args[i], 0,
-							max - 1);
+	for (int i = 0; i < o->nargs; i++) {
+		uint64_t id;
+
+		if (!text_u64(&id, o->args[i], max - 1))
+			no_list(e, o->args[i]);
+		e->list[e->lists++] = (uint32_t)id;
+	}
 }
 
 void entries_open(struct entries *e, const struct opts *o, struct places *p,
@@ -62,8 +88,7 @@ void entries_open(struct entries *e, const struct opts *o, struct places *p,
 		if (e->targets.target[i].t->value_len > value)
 			value = e->targets.target[i].t->value_len;
 	entry_fields[ENTRY_VALUE].width = render_column(&o->render, value);
-	e->rows = rows_print(stdout, o->format,
-			     other ? other : &entry_rows_schema, true);
+	e->rows = cli_rows(o->format, other ? other : &entry_rows_schema);
 	if (!e->rows)
 		cli_fail("out of memory");
 }

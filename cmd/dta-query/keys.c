@@ -2,9 +2,17 @@
 #include "keys.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/text.h"
 #include "query/keytext.h"
+
+enum {
+	BAD_SHOWN = 10, /* messages of lines that are no keys */
+};
 
 void keys_open(struct keys *k, const struct opts *o, const struct targets *t)
 {
@@ -16,43 +24,104 @@ void keys_open(struct keys *k, const struct opts *o, const struct targets *t)
 	k->args = o->args;
 	k->nargs = o->nargs;
 	k->arg = 0;
-	k->malformed = 0;
+	k->malformed = k->good = 0;
 	k->n = 0;
+	k->column = o->column;
 	k->from_file = o->keys != NULL;
 	if (k->from_file && (rc = lines_open(&k->lines, o->keys)) < 0)
 		cli_fail("%s: %s", o->keys, strerror(-rc));
 }
 
-void keys_close(struct keys *k)
+/* Another file was meant: ten lines, and none is a key. */
+static bool hopeless(const struct keys *k)
 {
-	if (k->from_file)
-		lines_close(&k->lines);
+	return !k->good && k->malformed >= BAD_SHOWN;
 }
 
-static void refuse(struct keys *k, const char *text, const char *why)
+void keys_close(struct keys *k)
 {
-	k->malformed++;
-	if (k->from_file)
+	if (!k->from_file)
+		return;
+	if (hopeless(k))
+		cli_warn("%s: none of %llu lines is a key: another file?",
+			 k->lines.path, (unsigned long long)k->malformed);
+	else if (k->malformed > BAD_SHOWN)
+		cli_warn("%s: %llu lines are no keys; above are the first %d",
+			 k->lines.path, (unsigned long long)k->malformed,
+			 BAD_SHOWN);
+	lines_close(&k->lines);
+}
+
+/* A line below the message, with a mark below the part that is wrong. */
+static void mark(const char *text, const struct keytext_fault *f)
+{
+	int at = 1; /* behind the quote */
+
+	for (size_t i = 0; i < f->at && text[i]; i++)
+		at += (text[i] & 0xc0) != 0x80; /* UTF-8: not a byte each */
+	cli_warn("%*s^", at, "");
+}
+
+/* What a shell does with a > that is not quoted. */
+static void tell_of_shell(void)
+{
+	struct stat st;
+	char path[4096];
+	ssize_t n;
+
+	if (fstat(STDOUT_FILENO, &st) < 0 || !S_ISREG(st.st_mode)) {
+		cli_warn("a > must be quoted: a shell takes it for itself");
+		return;
+	}
+	n = readlink("/proc/self/fd/1", path, sizeof(path) - 1);
+	path[n < 0 ? 0 : n] = '\0';
+	cli_warn("a > must be quoted: a shell takes what is behind it for the "
+		 "file that the output goes to, here %s",
+		 path);
+}
+
+static void refuse(struct keys *k, const char *text,
+		   const struct keytext_fault *f)
+{
+	if (k->malformed++ >= BAD_SHOWN && k->from_file)
+		return;
+	if (k->from_file) {
 		cli_warn("%s:%llu: '%s' %s", k->lines.path,
-			 (unsigned long long)k->lines.number, text, why);
-	else
-		cli_warn("'%s' %s", text, why);
+			 (unsigned long long)k->lines.number, text,
+			 f->why.text);
+		return;
+	}
+	cli_warn("'%s' %s", text, f->why.text);
+	if (f->at != SIZE_MAX)
+		mark(text, f);
+	if (f->shell)
+		tell_of_shell();
 }
 
 static void add(struct keys *k, const char *text)
 {
 	struct asked *a = &k->asked[k->n];
-	struct fault why = {""};
+	struct keytext_fault why;
+	const struct table *t;
+	bool loose;
 	int which;
 
 	a->text = text;
 	a->key = k->room[k->n].key;
-	which = keytext_pick(a->key, k->table, k->targets->n, text, &why);
+	which = keytext_pick(a->key, &loose, k->table, k->targets->n, text,
+			     &why);
 	if (which < 0) {
-		refuse(k, text, why.text);
+		refuse(k, text, &why);
 		return;
 	}
 	a->target = &k->targets->target[which];
+	t = k->table[which];
+	if (loose) { /* it is shown as all others are */
+		key_format(k->text[k->n], (enum key_type)t->key_type, a->key,
+			   t->key_len);
+		a->text = k->text[k->n];
+	}
+	k->good++;
 	k->n++;
 }
 
@@ -65,17 +134,69 @@ static bool next_args(struct keys *k)
 	return true;
 }
 
+/* The field of a CSV line (RFC 4180; none spans lines), cut out of it; NULL:
+ * it has fewer. */
+static char *csv_field(char *line, unsigned at)
+{
+	for (char *p = line, *out, *field;; p++) {
+		field = out = p;
+		if (*p == '"')
+			for (p++; *p && (*p != '"' || *++p == '"'); p++)
+				*out++ = *p;
+		while (*p && *p != ',')
+			*out++ = *p++;
+		if (!at-- || !*p) {
+			bool there = at == UINT_MAX;
+
+			*out = '\0';
+			return there ? field : NULL;
+		}
+	}
+}
+
+/* The header tells which column is meant: by its name, or its number. */
+static void find_column(struct keys *k, const char *line)
+{
+	char copy[LINE_MAX_LEN + 1], *field;
+	uint64_t number;
+
+	k->csv_head = true;
+	for (k->csv_at = 0;; k->csv_at++) {
+		snprintf(copy, sizeof(copy), "%s", line);
+		field = csv_field(copy, k->csv_at);
+		if (!field)
+			break;
+		if (!strcmp(field, k->column))
+			return;
+	}
+	if (!text_u64(&number, k->column, k->csv_at) || !number)
+		cli_fail("%s: no column '%s' in: %s", k->lines.path, k->column,
+			 line);
+	k->csv_at = (unsigned)number - 1;
+}
+
 static bool next_lines(struct keys *k)
 {
 	char *line;
 	size_t len;
 	int rc;
 
-	while (k->n < QUERY_BATCH && (line = lines_next(&k->lines, &len)))
-		if (len && *line != '#')
+	while (k->n < QUERY_BATCH && !hopeless(k) &&
+	       (line = lines_next(&k->lines, &len))) {
+		if (k->truth && k->lines.number == 1 &&
+		    !strncmp(line, "table,kind,key,", 15))
+			k->column = "key";
+		if (!len || (*line == '#' && !k->column))
+			continue;
+		else if (!k->column)
 			add(k, line);
-	if (k->n)
-		return true;
+		else if (!k->csv_head)
+			find_column(k, line);
+		else if ((line = csv_field(line, k->csv_at)))
+			add(k, line);
+	}
+	if (k->n || hopeless(k))
+		return k->n;
 	rc = cli_stop ? 0 : lines_more(&k->lines);
 	if (rc == -E2BIG)
 		cli_fail("%s:%llu: a line longer than %d bytes", k->lines.path,
@@ -88,5 +209,5 @@ static bool next_lines(struct keys *k)
 bool keys_next(struct keys *k)
 {
 	k->n = 0;
-	return k->from_file ? next_lines(k) : next_args(k);
+	return k->from_file ? !hopeless(k) && next_lines(k) : next_args(k);
 }

@@ -11,7 +11,7 @@
 #include "options.h"
 
 struct asked {
-	const char *text; /* kept until the next batch */
+	const char *text; /* kept until the next batch; as it was given */
 	const struct target *target;
 	uint8_t *key;
 };
@@ -23,9 +23,15 @@ struct keys {
 	int nargs, arg;
 	bool from_file;
 	struct lines lines;
-	uint64_t malformed; /* keys refused, with a message each */
+	const char *column; /* of a CSV file; NULL: lines are keys */
+	bool csv_head;	    /* its header was read: it is field csv_at */
+	bool truth;	    /* if it begins like a truth file, it is one: CSV */
+	unsigned csv_at;
+	uint64_t malformed; /* keys refused; of the first, messages */
+	uint64_t good;	    /* those that are keys */
 	size_t n;
 	struct asked asked[QUERY_BATCH];
+	char text[QUERY_BATCH][KEY_TEXT_MAX]; /* of those written otherwise */
 	struct {
 		uint8_t headroom[CRC_HEADROOM];
 		uint8_t key[KEY_MAX];

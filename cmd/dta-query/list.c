@@ -24,7 +24,7 @@ static const struct row_field count_fields[COUNT_FIELDS] = {
 	[COUNT_LIST] = {"list", ROW_U64, 6},
 	[COUNT_WRITTEN] = {"written", ROW_U64, 12},
 	[COUNT_KEPT] = {"kept", ROW_U64, 10},
-	[COUNT_LOST] = {"lost", ROW_U64, 12},
+	[COUNT_LOST] = {"lost", ROW_U64, 12, .good = "0"},
 	[COUNT_EPOCH] = {"epoch", ROW_U64, 5},
 	[COUNT_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
 	[COUNT_TABLE] = {"table", ROW_STR, 8, ROW_TAG},

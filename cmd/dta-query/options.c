@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/text.h"
 
@@ -46,7 +48,8 @@ static int add_snapshot(void *opts, const char *path, struct fault *why)
 	return 0;
 }
 
-static const char with_keys[] = "keywrite path count";
+static const char with_keys[] = "keywrite path count why";
+static const char with_rows[] = "keywrite path count";
 
 static const struct cli_option options[] = {
 	{'R', "region", "NAME", "ask this region", CLI_STR, AT(from.region)},
@@ -73,13 +76,19 @@ static const struct cli_option options[] = {
 	 AT(rule.partial)},
 	{'k', "keys", "FILE", "keys from a file, one a line (- is stdin)",
 	 CLI_IN, AT(keys), .verbs = with_keys},
+	{0, "column", "NAME",
+	 "--keys is CSV with a header: the column with the keys", CLI_STR,
+	 AT(column), .verbs = with_keys},
+	{0, "known", "FILE",
+	 "why: keys, one a line or CSV: whose memory may be", CLI_IN, AT(known),
+	 .verbs = "why"},
 	{0, "as", "TYPE",
 	 "show values as hex (default), u32, u32s, text, a key type...",
 	 CLI_CALL, .read = read_as},
 	{'o', "output", "FORMAT", "rows as text (default), csv or ndjson",
 	 CLI_FORMAT, AT(format)},
 	{0, "summary", NULL, "one row: asked, found, not found", CLI_FLAG,
-	 AT(summary), .verbs = with_keys},
+	 AT(summary), .verbs = with_rows},
 	{'q', "quiet", NULL, "no closing lines on standard error", CLI_FLAG,
 	 AT(quiet)},
 	{'f', "follow", NULL, "list: new entries as they come", CLI_FLAG,
@@ -108,9 +117,13 @@ static const struct cli_group groups[] = {
 };
 
 static const char *const verbs[] = {
-	[VERB_KEYWRITE] = "keywrite", [VERB_PATH] = "path",
-	[VERB_LIST] = "list",	      [VERB_COUNT] = "count",
-	[VERB_VERIFY] = "verify",     [VERBS] = NULL,
+	[VERB_KEYWRITE] = "keywrite",
+	[VERB_PATH] = "path",
+	[VERB_LIST] = "list",
+	[VERB_COUNT] = "count",
+	[VERB_VERIFY] = "verify",
+	[VERB_WHY] = "why",
+	[VERBS] = NULL,
 };
 
 const struct cli cli = {
@@ -119,6 +132,9 @@ const struct cli cli = {
 	.usage = "dta-query keywrite|path|count|list\n"
 		 "          (--region NAME | --snapshot FILE) [--table NAME]\n"
 		 "          [--copies N] [--policy P] [KEY... | --keys FILE]\n"
+		 "dta-query why\n"
+		 "          (--region NAME | --snapshot FILE) [--table NAME]\n"
+		 "          [--known FILE] KEY...\n"
 		 "dta-query verify (--region NAME | --snapshot FILE)\n"
 		 "          --truth FILE\n"
 		 "dta-query -i (--region NAME | --snapshot FILE)\n"
@@ -163,11 +179,26 @@ bool epochs_of(struct epochs *e, const char *text)
 	return p && !*p && e->until && e->from <= e->until;
 }
 
-static void check_verb(const struct opts *o)
+/* No keys are named, and something is there to be read: or - is. */
+static bool from_stdin(struct opts *o)
+{
+	struct stat st;
+
+	if (o->nargs == 1 && !strcmp(o->args[0], "-")) {
+		o->nargs = 0;
+		return true;
+	}
+	return !o->nargs && !fstat(STDIN_FILENO, &st) &&
+	       (S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode));
+}
+
+static void check_verb(struct opts *o)
 {
 	bool keyed = o->verb == VERB_KEYWRITE || o->verb == VERB_PATH ||
-		     o->verb == VERB_COUNT;
+		     o->verb == VERB_COUNT || o->verb == VERB_WHY;
 
+	if (keyed && !o->in_shell && !o->keys && from_stdin(o))
+		o->keys = "-";
 	if (keyed && !o->nargs && !o->keys)
 		cli_usage(&cli, "%s: no keys: name some, or --keys FILE",
 			  verb_name(o->verb));
@@ -175,6 +206,9 @@ static void check_verb(const struct opts *o)
 		cli_usage(&cli, "verify takes no keys");
 	if (o->verb == VERB_VERIFY && !o->truth)
 		cli_usage(&cli, "verify needs --truth");
+	if (o->column && !o->keys && !o->known)
+		cli_usage(&cli, "--column needs --keys%s",
+			  o->verb == VERB_WHY ? " or --known" : "");
 	if (o->keys && o->nargs)
 		cli_usage(&cli, "keys as arguments or from --keys, not both");
 	if (o->follow &&
@@ -191,6 +225,11 @@ void options_read(struct opts *o, int argc, char **argv)
 	if (!o->from.only.until)
 		epochs_of(&o->from.only, NULL);
 	n = cli_read(&cli, o, argc, argv);
+	if (!o->interactive && n < argc)
+		o->verb = (enum verb)cli_verb(&cli, argv[n]);
+	if (!o->in_shell)
+		cli_from_env(&cli, o, "--region --verbs --snapshot --cluster",
+			     "DTA_REGION");
 	if (!o->from.region && !o->from.verbs && !o->from.snapshots &&
 	    !o->from.cluster.cluster)
 		cli_usage(&cli, "--region, --verbs, --snapshot or --cluster is "

@@ -21,6 +21,7 @@ enum verb {
 	VERB_LIST,
 	VERB_COUNT,
 	VERB_VERIFY,
+	VERB_WHY,
 	VERBS,
 };
 
@@ -30,6 +31,8 @@ struct opts {
 	const char *snapshot[SNAPSHOTS_MAX];
 	const char *table;	  /* name or id; NULL: by kind and key */
 	const char *keys, *truth; /* files, "-" for stdin */
+	const char *column;	  /* of a CSV file of keys, or NULL */
+	const char *known;	  /* a file of keys: whose memory it is */
 	struct query_rule rule;	  /* copies 0: the default */
 	enum row_format format;
 	struct render render; /* of values */

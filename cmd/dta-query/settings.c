@@ -78,6 +78,12 @@ int setting_change(struct shell *sh, unsigned i, const char *text,
 	memcpy(before, at, SETTING_MAX);
 	snprintf(at, SETTING_MAX, "%s", text);
 	rc = cli_set(o, &sh->o, at, why);
+	if (!rc && !strcmp(settings[i].name, "epoch") &&
+	    !places_only(sh->p, sh->o.from.only)) {
+		rc = fault_set(why, -ENOENT, "is no epoch here");
+		memcpy(at, before, SETTING_MAX);
+		epochs_of(&sh->o.from.only, *at ? at : NULL);
+	}
 	if (rc < 0)
 		memcpy(at, before, SETTING_MAX);
 	return rc;

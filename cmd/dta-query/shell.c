@@ -95,7 +95,7 @@ static void run_line(struct shell *sh, char *line)
 			return;
 		}
 	if (!is_verb(sh->argv[0]) && sh->argv[0][0] != '-') {
-		cli_warn("'%s' is no command; help lists them", sh->argv[0]);
+		no_command(sh->argv[0]);
 		sh->status = CLI_USAGE;
 		return;
 	}

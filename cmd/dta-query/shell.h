@@ -31,6 +31,9 @@ struct builtin {
 };
 extern const struct builtin builtins[];
 
+/* Says that a word is no command, and which was meant. */
+void no_command(const char *word);
+
 /* What can be set: an option's name, and how its default is shown. */
 struct setting {
 	const char *name, *normal;

@@ -164,6 +164,8 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		r->silent = false;
 		/* the road's clock stood still while we waited */
 		rc = road_tick(r->road);
+		if (!translate_counters(r->t)->stored)
+			why_look(&r->why, r->o.dta, pkts, (size_t)n);
 		if (!rc)
 			rc = translate_rx(r->t, pkts, (size_t)n);
 		if (n < PKT_BATCH)
@@ -235,15 +237,23 @@ static void run_open(struct run *r)
 	r->alarm_ns = alarm_set(r);
 }
 
+/* Nothing of what came was of use. Whoever stopped it knows why; and who asks
+ * for the sequence sends no reports. */
+static bool nothing_stored(const struct translate_ledger *l)
+{
+	return !l->stored && l->received > l->questions && !cli_stop;
+}
+
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status,
  * or exits. */
 static int run_close(struct run *r)
 {
+	struct translate_ledger end = *translate_counters(r->t);
 	int flushed = translate_flush(r->t), nacks = 0;
 	int closed = road_finish(r->road);
 	uint64_t unsent = road_unsent(r->road);
 	const char *why = road_why(r->road);
-	struct fault nothing, where;
+	struct fault nothing, where, probably;
 
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, translate_counters(r->t), r->loop.s);
@@ -273,6 +283,11 @@ static int run_close(struct run *r)
 			 strerror(r->error < 0 ? -r->error : -flushed));
 	if (why)
 		cli_fail("%s", nothing.text);
+	if (nothing_stored(&end))
+		cli_fail("%s: nothing was stored: %s",
+			 r->o.read ? r->o.read : r->o.live.name,
+			 why_text(&probably, &r->why, &end, r->table,
+				  r->tables));
 	return CLI_OK;
 }
 

@@ -124,6 +124,8 @@ struct opts options_read(int argc, char **argv)
 	if (n < argc && !o.live.name)
 		cli_usage(&cli, "'%s': no such argument", argv[n]);
 	cli_live_filter(&o.live, argc - n, argv + n);
+	cli_from_env(&cli, &o, "--region --ticket --cluster --verbs",
+		     "DTA_REGION");
 	cli_check(&cli, &o, -1);
 	if (o.ticket && !o.write && !o.to && !o.live.name)
 		cli_usage(&cli,

@@ -8,11 +8,14 @@
 #include "options.h"
 #include "packet/pkt.h"
 #include "translate/translate.h"
+#include "why.h"
 
 struct run {
 	struct opts o;
 	struct road *road;
 	struct table table[TABLE_MAX]; /* the road's, as -T changes them */
+	unsigned tables;
+	struct why why;
 	struct translate_options t_options;
 	struct translator *t;
 	struct cli_loop loop;

@@ -27,6 +27,8 @@ static const struct ledger_field fields[] = {
 	FIELD(rows, LEDGER_IN),
 	FIELD(reported, LEDGER_DONE),
 	FIELD(long_path, LEDGER_DROP),
+	FIELD(wide_node, LEDGER_DROP),
+	FIELD(no_key, LEDGER_DROP),
 	FIELD(reports, LEDGER_NOTE),
 };
 #undef FIELD
@@ -120,12 +122,25 @@ static bool set_key(struct dta_report *d, uint8_t key[KEY_MAX],
 	return key_parse(key, type, d->key_len, flow) == 0;
 }
 
+/* Node ids as a report has them. False: one does not fit. */
+static bool put_ids(uint8_t *ids, const struct reading *r,
+		    const struct row_cell *path)
+{
+	const uint64_t *node = (const void *)(r->b->bytes + path->at);
+
+	for (unsigned i = 0; i < path->len; i++) {
+		if (node[i] > UINT32_MAX)
+			return false;
+		be32_store(ids + (size_t)4 * i, (uint32_t)node[i]);
+	}
+	return true;
+}
+
 static void put_path(struct dta_sink *s, const struct reading *r,
 		     uint64_t ts_ns)
 {
 	const struct row_cell *c = cell(r, "path");
 	uint8_t key[KEY_MAX], ids[4 * DTA_PATH] = {0};
-	const uint8_t *node = c ? r->b->bytes + c->at : NULL;
 	struct dta_report d = {.opcode = DTA_KEYWRITE,
 			       .table = PATH_TABLE,
 			       .data = ids,
@@ -135,15 +150,15 @@ static void put_path(struct dta_sink *s, const struct reading *r,
 		s->ctr.long_path++;
 		return;
 	}
-	for (unsigned i = 0; i < c->len; i++) {
-		uint32_t id;
-
-		memcpy(&id, node + (size_t)4 * i, sizeof(id));
-		be32_store(ids + (size_t)4 * i, id);
+	if (!put_ids(ids, r, c)) {
+		s->ctr.wide_node++;
+		return;
+	}
+	if (!set_key(&d, key, r)) {
+		s->ctr.no_key++;
+		return;
 	}
 	s->ctr.reported++;
-	if (!set_key(&d, key, r))
-		return;
 	report(s, &d, ts_ns);
 	d.opcode = DTA_POSTCARD;
 	d.table += POSTCARD_TABLE - PATH_TABLE;
@@ -200,8 +215,11 @@ static void put_flow(struct dta_sink *s, const struct reading *r)
 				       .data_len = sizeof(n)};
 
 		be64_store(n, number(r, counters[i].name));
-		if (set_key(&d, key, r))
-			report(s, &d, number(r, "time"));
+		if (!set_key(&d, key, r)) {
+			s->ctr.no_key++;
+			return;
+		}
+		report(s, &d, number(r, "time"));
 	}
 	s->ctr.reported++;
 }

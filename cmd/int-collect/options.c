@@ -17,6 +17,7 @@ static const char *const choices[ROWS_CHOICES] = {
 	[ROWS_HOP] = "hop",
 	[ROWS_DISTRIBUTION] = "distribution",
 	[ROWS_BIN] = "bin",
+	[ROWS_SNAPSHOT] = "snapshot",
 };
 
 static const char *choice_name(unsigned i)
@@ -50,6 +51,11 @@ static int add_threshold(void *opts, const char *text, struct fault *why)
 				 THRESHOLDS_MAX);
 	o->threshold[o->n_thresholds++] = text;
 	return 0;
+}
+
+static int add_bins(void *opts, const char *text, struct fault *why)
+{
+	return bins_read(&((struct opts *)opts)->bins, text, why);
 }
 
 static int add_export(void *opts, const char *text, struct fault *why)
@@ -92,8 +98,8 @@ static const struct cli_option options[] = {
 	{0, "help-fields", NULL, "list what a filter can ask about", CLI_FLAG,
 	 AT(help_fields)},
 	{'R', "rows", "LIST",
-	 "rows on stdout: event,value (default), flow, hop, distribution, bin; "
-	 "all, none",
+	 "rows on stdout: event,value (default), flow, hop, distribution, bin, "
+	 "snapshot; all, none",
 	 CLI_CALL, .read = read_rows},
 	{'e', "events", "LIST",
 	 "events that are told: new_key, change, rise... (all)", CLI_CALL,
@@ -109,7 +115,11 @@ static const struct cli_option options[] = {
 	 AT(budget), .min = 1},
 	{0, "push", "TIME", "tell live values so often (10s; 0: never)",
 	 CLI_TIME, AT(push_ns)},
-	{0, "flow-rows", "N", "rows of the flow cache (512K)", CLI_SIZE,
+	{0, "bins", "METRIC=FROM:TO:N",
+	 "so many bins of one width for its distributions; or METRIC=log "
+	 "(default), none",
+	 CLI_CALL, .read = add_bins},
+	{0, "flow-rows", "N", "rows of the flow cache (524288)", CLI_SIZE,
 	 AT(flow_rows), .min = 1, .max = UINT32_MAX},
 	{0, "flow-buckets", "N", "flows of a row (12)", CLI_SIZE,
 	 AT(flow_buckets), .min = 1, .max = FLOW_BUCKETS_MAX},
@@ -127,14 +137,14 @@ static const struct cli_option options[] = {
 	 AT(dta)},
 	{0, "spool", "DIR", "keep there what a database does not take yet",
 	 CLI_STR, AT(spool), .needs = "-x"},
-	{0, "spool-size", "BYTES", "of each (1G)", CLI_SIZE, AT(spool_size),
+	{0, "spool-size", "BYTES", "of each (1G)", CLI_BYTES, AT(spool_size),
 	 .min = 1 << 20, .needs = "--spool"},
-	{0, "queue", "BYTES", "of rows in memory for each (32M)", CLI_SIZE,
+	{0, "queue", "BYTES", "of rows in memory for each (32M)", CLI_BYTES,
 	 AT(queue), .min = 1 << 16, .needs = "-x"},
 	{0, "linger", "TIME",
 	 "at the end, wait for databases so long (5s; 0: not at all)", CLI_TIME,
 	 AT(end_ns), .needs = "-x"},
-	CLI_TOP_OPTIONS(
+	BROWSE_OPTIONS(
 		struct opts, top,
 		"look on: flows, nodes, queues, links or paths; live on a "
 		"terminal",
@@ -166,6 +176,7 @@ static const struct cli_group groups[] = {
 	{"--xdp --to", .why = WITHOUT_XDP},
 	{"--xdp --filter", .why = WITHOUT_XDP},
 	{"--xdp -c", .why = WITHOUT_XDP},
+	{"--xdp --bins", .why = WITHOUT_XDP},
 	{"--xdp --budget", .why = "thresholds do not widen in the kernel"},
 	{0},
 };
@@ -185,11 +196,13 @@ const struct cli cli = {
 /* What takes all packets cannot be told of events. */
 static void check_xdp(const struct opts *o)
 {
-	unsigned all = 1 << ROWS_HOP | 1 << ROWS_DISTRIBUTION | 1 << ROWS_BIN;
+	unsigned all = 1 << ROWS_HOP | 1 << ROWS_DISTRIBUTION | 1 << ROWS_BIN |
+		       1 << ROWS_SNAPSHOT;
 
 	if (o->xdp && o->rows & all)
-		cli_refuse("--xdp: rows of hop, distribution and bin take the "
-			   "values of all packets, which stay in the kernel");
+		cli_refuse("--xdp: rows of hop, distribution, bin and snapshot "
+			   "take the values of all packets, which stay in the "
+			   "kernel");
 	if (o->xdp && o->live.options.filter)
 		cli_refuse("--xdp: there is no filter in the kernel; without "
 			   "--xdp there is");
@@ -206,7 +219,7 @@ static void set_top(struct opts *o)
 	if (!o->top.top)
 		return;
 	o->rows = 0;
-	if (cli_top_defaults(&o->top, o->live.name) && !o->live.duration_ns &&
+	if (browse_defaults(&o->top, o->live.name) && !o->live.duration_ns &&
 	    !o->live.count)
 		o->live.duration_ns = o->top.every_ns;
 }

@@ -3,10 +3,11 @@
 #ifndef INT_COLLECT_OPTIONS_H
 #define INT_COLLECT_OPTIONS_H
 
+#include "bins.h"
 #include "cli/databases.h"
 #include "cli/live.h"
 #include "cli/option.h"
-#include "cli/top.h"
+#include "screen/browse.h"
 
 enum {
 	EXPORTS_MAX = DATABASES_MAX,
@@ -21,6 +22,7 @@ enum row_choice {
 	ROWS_HOP,
 	ROWS_DISTRIBUTION,
 	ROWS_BIN,
+	ROWS_SNAPSHOT,
 	ROWS_CHOICES,
 };
 
@@ -38,11 +40,12 @@ struct opts {
 	const char *thresholds; /* a file */
 	uint64_t flow_rows, flow_buckets, flow_hops, flow_idle_ns;
 	uint64_t push_ns, budget;
+	struct bins bins;
 	const char *export[EXPORTS_MAX];
 	unsigned n_exports;
 	const char *spool, *dta;
 	uint64_t spool_size, queue, end_ns;
-	struct cli_top_options top;
+	struct browse_options top;
 	enum row_format format;
 	bool quiet;
 };

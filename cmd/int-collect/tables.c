@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/top.h"
+#include "screen/browse.h"
 #include "telemetry/paths.h"
 
 const char *const table_names[] = {"flows", "nodes", "queues",
@@ -157,13 +157,12 @@ static void put_quantile(struct row_batch *b, unsigned column,
 		put_u64(b, column, high);
 }
 
-/* Ids have their low 32 bits, as in telemetry/rows.h. */
 static void put_path(struct row_batch *b, unsigned column, struct nodes path)
 {
-	uint32_t list[PATH_NODES_MAX];
+	uint64_t list[PATH_NODES_MAX];
 
 	for (unsigned i = 0; i < path.n; i++)
-		list[i] = (uint32_t)path.at[i];
+		list[i] = rows_node(path.at[i]);
 	if (path.n)
 		row_batch_list(b, column, list, path.n);
 }
@@ -430,10 +429,10 @@ bool table_key(const struct lookup *l, enum table which, uint32_t i,
 	if (which == TABLE_FLOWS && column == F_FLOW) {
 		const struct flow_entry *f = look_flow(l->t, i);
 
-		*key = cli_top_bytes(f->key, f->key_len);
+		*key = browse_bytes(f->key, f->key_len);
 		return true;
 	}
 	row_batch_clear(b);
 	tables[which].put(l, i, column, b);
-	return cli_top_key(b, &b->hand[column], key);
+	return browse_key(b, &b->hand[column], key);
 }

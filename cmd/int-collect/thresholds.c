@@ -7,6 +7,7 @@
 
 #include "base/ini.h"
 #include "base/text.h"
+#include "values.h"
 
 enum {
 	TEXT_MAX = 128,
@@ -22,25 +23,6 @@ static const struct threshold defaults[METRIC_NUMBERS] = {
 	[METRIC_BUFFER_OCCUPANCY] = {.change = 50},
 	[METRIC_FLOW_LATENCY] = {.change = 50000},
 };
-
-static bool is_latency(int metric)
-{
-	return metric == METRIC_HOP_LATENCY || metric == METRIC_FLOW_LATENCY;
-}
-
-/* A value of a metric, below UINT32_MAX. */
-static int value_of(uint32_t *out, int metric, const char *text)
-{
-	uint64_t v;
-
-	if (!text_number(&v, text, UINT32_MAX) &&
-	    !(is_latency(metric) && text_duration_ns(&v, text)))
-		return -EINVAL;
-	if (v >= UINT32_MAX)
-		return -EINVAL;
-	*out = (uint32_t)v;
-	return 0;
-}
 
 /* "CHANGE[,HIGH[,LOW]]", which is written to. */
 static int levels_of(struct threshold *th, int metric, char *text,
@@ -88,14 +70,9 @@ static int set(struct thresholds *out, const char *name, const char *value,
 	memcpy(text, name, strlen(name) + 1);
 	if ((node = strchr(text, '@')))
 		*node++ = '\0';
-	metric = metric_of(text);
-	if (metric < 0 || metric >= METRIC_NUMBERS)
-		return fault_set(f, -EINVAL,
-				 "'%s' is no metric: hop_latency, "
-				 "queue_occupancy, link_utilization, "
-				 "queue_congestion, buffer_occupancy, "
-				 "flow_latency",
-				 text);
+	metric = number_metric(text, f);
+	if (metric < 0)
+		return metric;
 	if (node &&
 	    (!text_number(&id, node, UINT64_MAX) || metric >= METRIC_OF_HOP))
 		return fault_set(f, -EINVAL, "'%s' is not the id of a node%s",

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "cli/cli.h"
-#include "cli/top.h"
+#include "screen/browse.h"
 #include "match.h"
 
 /* What was counted, and when: for rates. */
@@ -19,10 +19,12 @@ struct top {
 	const struct opts *o;
 	struct telemetry *t;
 	struct lookup look;
-	struct cli_top *shown;
+	struct browse *shown;
 	struct expr *filter;
 	struct match *match;
 	struct counted before, rate;
+	void (*look_on)(void *ctx); /* of top_end() */
+	void *look_ctx;
 };
 
 static const struct schema *schema(unsigned table)
@@ -108,7 +110,7 @@ static void set_rates(struct top *top)
 }
 
 static void head(void *ctx, unsigned table, bool ended,
-		 char line[2][CLI_TOP_LINE])
+		 char line[2][BROWSE_LINE])
 {
 	const struct top *top = ctx;
 	const struct telemetry_ledger *l = telemetry_counters(top->t);
@@ -116,12 +118,12 @@ static void head(void *ctx, unsigned table, bool ended,
 	const char *from = top->o->read ? top->o->read : top->o->live.name;
 
 	set_rates(ctx);
-	snprintf(line[0], CLI_TOP_LINE,
+	snprintf(line[0], BROWSE_LINE,
 		 "int-collect %s: %s%s; a second: %" PRIu64 " views, %" PRIu64
 		 " hops, %" PRIu64 " events",
 		 from, table_names[table], ended ? ", the input has ended" : "",
 		 top->rate.views, top->rate.hops, top->rate.events);
-	snprintf(line[1], CLI_TOP_LINE,
+	snprintf(line[1], BROWSE_LINE,
 		 "views %" PRIu64 " = %" PRIu64 " used + %" PRIu64
 		 " empty; events %" PRIu64 "; reports lost %" PRIu64
 		 "; flows %" PRIu64 " = %" PRIu64 " live + %" PRIu64
@@ -130,7 +132,7 @@ static void head(void *ctx, unsigned table, bool ended,
 		 f->created, f->live, f->evicted, f->expired);
 }
 
-static const struct cli_tables tables = {
+static const struct browse_tables tables = {
 	.names = table_names,
 	.schema = schema,
 	.sort = sort,
@@ -155,25 +157,34 @@ struct top *top_open(const struct opts *o, struct telemetry *t)
 	top->t = t;
 	top->look.t = t;
 	top->before.at_ns = clock_ns();
-	top->shown = cli_top_open(&tables, top, &o->top, o->format);
+	top->shown = browse_open(&tables, top, &o->top, o->format);
 	return top;
 }
 
 bool top_turn(struct top *top, bool idle)
 {
-	return cli_top_turn(top->shown, idle);
+	return browse_turn(top->shown, idle);
 }
 
-int top_end(struct top *top)
+static void look_on(void *ctx)
 {
-	return cli_top_end(top->shown);
+	struct top *top = ctx;
+
+	top->look_on(top->look_ctx);
+}
+
+int top_end(struct top *top, void (*look)(void *ctx), void *ctx)
+{
+	top->look_on = look;
+	top->look_ctx = ctx;
+	return browse_end(top->shown, stdout, look_on);
 }
 
 void top_close(struct top *top)
 {
 	if (!top)
 		return;
-	cli_top_close(top->shown);
+	browse_close(top->shown);
 	lookup_end(&top->look);
 	expr_free(top->filter);
 	match_close(top->match);

@@ -6,6 +6,8 @@
 
 int run_main(int argc, char **argv);
 int hop_main(int argc, char **argv); /* label */
+int sim_main(int argc, char **argv);
+int theory_main(int argc, char **argv);
 int flow_main(int argc, char **argv);
 
 #endif

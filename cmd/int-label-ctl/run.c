@@ -14,7 +14,7 @@ struct run {
 	struct label_control *c;
 	struct run_rows rows;
 	struct tables tables;
-	struct cli_top *top; /* NULL: none */
+	struct browse *top; /* NULL: none */
 	struct cli_loop loop;
 	uint64_t behind_ns; /* the clock less the packets' time */
 	uint64_t save_ns;   /* the state, of clock_coarse_ns() */
@@ -94,7 +94,7 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		save(r);
 	if (!rc && n < PKT_BATCH)
 		rc = run_rows_flush(&r->rows);
-	if (!rc && r->top && !cli_top_turn(r->top, !n))
+	if (!rc && r->top && !browse_turn(r->top, !n))
 		cli_stop = 1; /* as if by a signal */
 	if (rc < 0)
 		fault_set(f, rc, "%s", strerror(-rc));
@@ -119,9 +119,10 @@ static void run_open(struct run *r)
 	src_wait(r->loop.s, CLI_LOOK_AROUND_MS); /* pipes fall silent, too */
 	if (r->o.top.top) {
 		r->tables.c = r->c;
+		r->tables.run = r;
 		r->tables.from = r->o.read ? r->o.read : r->o.live.name;
-		r->top = cli_top_open(&tables, &r->tables, &r->o.top,
-				      r->o.format);
+		r->top = browse_open(&tables, &r->tables, &r->o.top,
+				     r->o.format);
 	}
 	cli_user(r->o.live.user);
 	r->loop.quiet = r->o.quiet || r->top;
@@ -129,14 +130,26 @@ static void run_open(struct run *r)
 				       r->o.live.stats_ns, r->o.format, NULL);
 }
 
+/* While the screen stays and nothing comes any more. */
+static void look_on(void *ctx)
+{
+	struct run *r = ((struct tables *)ctx)->run;
+
+	databases_look(&r->rows.list);
+	if (r->rows.orders)
+		orders_turn(r->rows.orders);
+}
+
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status.
  */
 static int run_close(struct run *r)
 {
 	uint64_t received;
-	int looked = r->top && !r->error ? cli_top_end(r->top) : 0, ended;
+	int looked = r->top && !r->error ? browse_end(r->top, stdout, look_on)
+					 : 0,
+	    ended;
 
-	cli_top_close(r->top);
+	browse_close(r->top);
 	label_control_end(r->c);
 	if (r->o.state)
 		save(r);

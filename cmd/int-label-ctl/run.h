@@ -26,7 +26,7 @@ struct run_options {
 	unsigned n_exports;
 	const char *state;
 	uint64_t state_ns; /* how often it is saved */
-	struct cli_top_options top;
+	struct browse_options top;
 	unsigned commands; /* 1 + enum label_command_form; 0: not said */
 	struct orders_options orders;
 	enum row_format format;

@@ -109,10 +109,10 @@ static const struct cli_option options[] = {
 	{0, "skew", "TIME",
 	 "a label time that is further off is odd, or a reboot (10s)", CLI_TIME,
 	 AT(skew_ns), .min = 1000},
-	CLI_TOP_OPTIONS(struct run_options, top,
-			"look on: ports, silent, links or paths; live on a "
-			"terminal",
-			table_names),
+	BROWSE_OPTIONS(struct run_options, top,
+		       "look on: ports, silent, links or paths; live on a "
+		       "terminal",
+		       table_names),
 	{'x', "export", "URL",
 	 "rows of all kinds go there, too: influx:, clickhouse:, redis:, "
 	 "kafka:, prometheus:, file:",
@@ -187,7 +187,7 @@ static void check_stdout(const struct run_options *o)
 /* On an interface, once is after the first interval. */
 static void set_top(struct run_options *o)
 {
-	if (cli_top_defaults(&o->top, o->live.name) && !o->live.duration_ns &&
+	if (browse_defaults(&o->top, o->live.name) && !o->live.duration_ns &&
 	    !o->live.count)
 		o->live.duration_ns = o->top.every_ns;
 }

@@ -154,8 +154,8 @@ static void link_row(struct row_batch *b, const struct label_record *r)
 
 static void path_row(struct row_batch *b, const struct label_path *p)
 {
-	uint32_t node[LABEL_PATH_HOPS], ns[LABEL_PATH_HOPS];
-	uint32_t queue[LABEL_PATH_HOPS];
+	uint64_t node[LABEL_PATH_HOPS], ns[LABEL_PATH_HOPS];
+	uint64_t queue[LABEL_PATH_HOPS];
 	char flow[KEY_TEXT_MAX];
 
 	for (unsigned i = 0; i < p->n; i++) {
@@ -198,7 +198,7 @@ static bool key(void *ctx, unsigned table, uint32_t i, unsigned column,
 {
 	row_batch_clear(b);
 	row(ctx, table, i, b);
-	return cli_top_key(b, &b->hand[column], out);
+	return browse_key(b, &b->hand[column], out);
 }
 
 static uint64_t per_second(uint64_t now, uint64_t before, uint64_t ns)
@@ -207,7 +207,7 @@ static uint64_t per_second(uint64_t now, uint64_t before, uint64_t ns)
 }
 
 static void head(void *ctx, unsigned table, bool ended,
-		 char line[2][CLI_TOP_LINE])
+		 char line[2][BROWSE_LINE])
 {
 	struct tables *t = ctx;
 	const struct label_control_ledger *l = label_control_counters(t->c);
@@ -215,13 +215,13 @@ static void head(void *ctx, unsigned table, bool ended,
 		label_control_db(t->c));
 	uint64_t now_ns = clock_ns(), ns = now_ns - t->before_ns;
 
-	snprintf(line[0], CLI_TOP_LINE,
+	snprintf(line[0], BROWSE_LINE,
 		 "int-label-ctl %s: %s%s; %" PRIu64 " packets with labels a "
 		 "second",
 		 t->from, table_names[table],
 		 ended ? ", the input has ended" : "",
 		 per_second(l->labelled, t->before.labelled, ns));
-	snprintf(line[1], CLI_TOP_LINE,
+	snprintf(line[1], BROWSE_LINE,
 		 "ports %" PRIu32 "; labels %" PRIu64 "; missing %" PRIu64
 		 "; silent %" PRIu64 "; S raised %" PRIu64 " times, lowered "
 		 "%" PRIu64,
@@ -232,7 +232,7 @@ static void head(void *ctx, unsigned table, bool ended,
 	t->before_ns = now_ns;
 }
 
-const struct cli_tables tables = {
+const struct browse_tables tables = {
 	.names = table_names,
 	.schema = schema,
 	.sort = sort,

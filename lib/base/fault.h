@@ -23,4 +23,10 @@ int fault_set(struct fault *f, int err, const char *fmt, ...)
 int fault_of(struct fault *f, int err, const char *object,
 	     const struct fault *why);
 
+/*
+ * Why a file could not be opened: strerror(-err); and where permission is
+ * denied, whose it is and its mode. Returns err.
+ */
+int fault_open(struct fault *f, int err, const char *path);
+
 #endif

@@ -56,27 +56,6 @@ bool text_number(uint64_t *out, const char *text, uint64_t max)
 	return true;
 }
 
-int text_size(uint64_t *out, const char *text)
-{
-	static const char letters[] = "KMGT";
-	size_t digits = strspn(text, "0123456789");
-	const char *end = text + digits, *letter = strchr(letters, *end);
-	unsigned shift = 0;
-	uint64_t v;
-
-	if (!digits || !letter)
-		return -EINVAL;
-	if (*end) {
-		if (end[1] && strcmp(end + 1, "iB") != 0)
-			return -EINVAL;
-		shift = 10 * (unsigned)(letter - letters + 1);
-	}
-	if (!text_digits(&v, text, UINT64_MAX >> shift))
-		return -ERANGE;
-	*out = v << shift;
-	return 0;
-}
-
 /* What is no decimal number strtod() might take for one: inf, nan, 0x. */
 static const char *decimal(double *out, const char *text)
 {
@@ -90,6 +69,70 @@ static const char *decimal(double *out, const char *text)
 		return NULL;
 	*out = strtod_l(text, &end, plain);
 	return end > text && isfinite(*out) ? end : NULL;
+}
+
+/* What stands behind a number: 1, or a power of 1000 or 1024; 0: nothing that
+ * is known. bytes: of memory, where K is 1024 and a B may follow. */
+static uint64_t unit_of(const char *suffix, bool bytes)
+{
+	static const char letters[] = "KMGT";
+	const char *letter = *suffix == 'k' ? letters
+					    : strchr(letters, *suffix);
+	uint64_t unit = 1, base = bytes ? 1024 : 1000;
+
+	if (!*suffix)
+		return 1;
+	if (!letter)
+		return 0;
+	suffix++;
+	if (!strcmp(suffix, "i") || !strcmp(suffix, "iB"))
+		base = 1024;
+	else if (*suffix && (!bytes || strcmp(suffix, "B") != 0))
+		return 0;
+	for (; letter >= letters; letter--)
+		unit *= base;
+	return unit;
+}
+
+/* "1.5G", "1e6" */
+static int not_digits(uint64_t *out, const char *text, bool bytes)
+{
+	double v;
+	const char *end = decimal(&v, text);
+	uint64_t unit = end ? unit_of(end, bytes) : 0;
+
+	if (!unit)
+		return -EINVAL;
+	v *= (double)unit;
+	if (v >= 0x1p64)
+		return -ERANGE;
+	if (v != floor(v))
+		return -EINVAL;
+	*out = (uint64_t)v;
+	return 0;
+}
+
+static int whole(uint64_t *out, const char *text, bool bytes)
+{
+	size_t digits = strspn(text, "0123456789");
+	uint64_t unit = unit_of(text + digits, bytes), v;
+
+	if (!digits || !unit)
+		return not_digits(out, text, bytes);
+	if (!text_digits(&v, text, UINT64_MAX / unit))
+		return -ERANGE;
+	*out = v * unit;
+	return 0;
+}
+
+int text_size(uint64_t *out, const char *text)
+{
+	return whole(out, text, true);
+}
+
+int text_count(uint64_t *out, const char *text)
+{
+	return whole(out, text, false);
 }
 
 bool text_f64(double *out, const char *text)

@@ -11,33 +11,14 @@
 
 #include "cli/private.h"
 
-static const char *program = "dta";
 static bool complained; /* a message was printed and the status is not 0 */
-
-const char *cli_name(void)
-{
-	return program;
-}
-
-static void message(const char *fmt, va_list ap)
-	__attribute__((format(printf, 1, 0)));
-
-/* One write, so that messages of a pipeline's programs do not mix. */
-static void message(const char *fmt, va_list ap)
-{
-	char text[1024];
-
-	vsnprintf(text, sizeof(text), fmt, ap);
-	cli_progress_clear();
-	fprintf(stderr, "%s: %s\n", program, text);
-}
 
 void cli_warn(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	message(fmt, ap);
+	cli_message(fmt, ap);
 	va_end(ap);
 }
 
@@ -52,7 +33,7 @@ void cli_fail(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	message(fmt, ap);
+	cli_message(fmt, ap);
 	va_end(ap);
 	complained = true;
 	exit(CLI_FAIL);
@@ -63,7 +44,7 @@ void cli_refuse(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	message(fmt, ap);
+	cli_message(fmt, ap);
 	va_end(ap);
 	complained = true;
 	exit(CLI_USAGE);
@@ -90,7 +71,7 @@ void cli_usage(const struct cli *c, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	message(fmt, ap);
+	cli_message(fmt, ap);
 	va_end(ap);
 	/* Not the whole synopsis: what is wrong would scroll away. */
 	fprintf(stderr, "usage: %s [OPTION]... [ARGUMENT]...; try '%s -h'\n",
@@ -109,6 +90,7 @@ static void close_stdout(void)
 	bool failed = ferror(stdout);
 	int err = 0;
 
+	cli_release();
 	cli_progress_clear();
 	if (fflush(stdout))
 		err = errno;
@@ -117,7 +99,7 @@ static void close_stdout(void)
 	if (!err && !failed)
 		return;
 	if (!complained)
-		fprintf(stderr, "%s: standard output: %s\n", program,
+		fprintf(stderr, "%s: standard output: %s\n", cli_name(),
 			err ? strerror(err) : "write error");
 	_exit(CLI_FAIL);
 }
@@ -132,8 +114,8 @@ static void hold_standard_streams(void)
 
 void cli_start(const struct cli *c)
 {
-	program = c->name;
-	cli_progress_name(program);
+	cli_set_name(c->name);
+	cli_progress_name(c->name);
 	hold_standard_streams();
 	atexit(close_stdout);
 	signal(SIGPIPE, SIG_DFL);    /* whatever the parent made of it */

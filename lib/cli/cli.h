@@ -47,8 +47,13 @@ void cli_refuse(const char *fmt, ...)
  */
 void cli_apart(const char *file, const char *written);
 
-/* Messages on stderr, "name: ..."; cli_fail() exits with 1, cli_usage() with 2
- * and tells where to look: for options that are missing or at odds. */
+/*
+ * Messages on stderr, "name: ..."; cli_fail() exits with 1, cli_usage() with 2
+ * and tells where to look: for options that are missing or at odds. Control
+ * characters are \xNN: part of a message may be somebody else's. While the
+ * terminal is a screen (tty.h) those that it would get are held, and come when
+ * it is left.
+ */
 void cli_fail(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 void cli_usage(const struct cli *c, const char *fmt, ...)
@@ -59,6 +64,10 @@ void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_fault(const char *object, const struct fault *f)
 	__attribute__((noreturn));
 void cli_warn_fault(const char *object, const struct fault *f);
+/* The latest that is held, or NULL. Those held go out, if no screen is there;
+ * the next message and the end of the program do the same. */
+const char *cli_held(void);
+void cli_release(void);
 /* cli_warn("%s", text), for what calls back with a message. */
 void cli_tell(void *ctx, const char *text);
 

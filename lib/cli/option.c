@@ -13,8 +13,9 @@
 
 enum {
 	OPTIONS_MAX = 64,
-	HELP_COLUMN = 26,    /* where the help of an option begins, of 80 */
-	LONG_ONLY = 0x10000, /* and its place: what getopt_long calls it */
+	HELP_COLUMN = 26,     /* where the help of an option begins, of 80 */
+	LONG_ONLY = 0x10000,  /* and its place: what getopt_long calls it */
+	JSON = LONG_ONLY - 1, /* --json */
 };
 
 /* What was given, by the option's place in its table. */
@@ -65,6 +66,37 @@ static void print_option(const struct cli_option *o)
 	print_help(o->help);
 }
 
+/* The option that --json stands for with ndjson, NULL if there is none. */
+static const struct cli_option *format_of(const struct cli *c)
+{
+	const struct cli_option *o = c->options;
+
+	while (o->name && o->type != CLI_FORMAT)
+		o++;
+	return o->name ? o : NULL;
+}
+
+/* Whether an option is for a verb; NULL: any. */
+static bool is_for(const struct cli_option *o, const char *verb)
+{
+	const char *at = o->verbs;
+	char word[CLI_WORD_MAX];
+
+	if (!verb || !at)
+		return true;
+	while (cli_next_word(&at, word))
+		if (!strcmp(word, verb))
+			return true;
+	return false;
+}
+
+void cli_help_options(const struct cli *c, const char *verb)
+{
+	for (const struct cli_option *o = c->options; o->name; o++)
+		if (o->help && is_for(o, verb))
+			print_option(o);
+}
+
 static void help(const struct cli *c)
 {
 	static const struct cli_option own[] = {
@@ -74,11 +106,11 @@ static void help(const struct cli *c)
 
 	print_usage(c);
 	printf("\n%s\n\n", c->summary);
-	for (const struct cli_option *o = c->options; o->name; o++)
-		if (o->help)
-			print_option(o);
+	cli_help_options(c, NULL);
 	for (unsigned i = 0; i < 2; i++)
 		print_option(&own[i]);
+	if (format_of(c))
+		printf("\n--json is --%s ndjson.\n", format_of(c)->name);
 	exit(CLI_OK);
 }
 
@@ -101,6 +133,7 @@ static const struct cli_option *by_code(const struct cli *c, int code)
 static void getopt_tables(const struct cli *c, char *letters,
 			  struct option *names)
 {
+	static const struct option json = {"json", no_argument, NULL, JSON};
 	static const struct option own[] = {
 		{"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, 'V'},
@@ -120,6 +153,8 @@ static void getopt_tables(const struct cli *c, char *letters,
 		if (o->arg)
 			*letters++ = ':';
 	}
+	if (format_of(c))
+		names[n++] = json;
 	memcpy(names + n, own, sizeof(own));
 	memcpy(letters, "hV", sizeof("hV"));
 }
@@ -141,20 +176,79 @@ static const char *bad_option(const struct cli *c, char **argv)
 	return text;
 }
 
-static void take(const struct cli *c, void *opts, int code)
+/* The long names that an abbreviation may stand for: "--flows, --from". Returns
+ * how many. */
+static unsigned begin_with(const struct cli *c, const char *word, char *out,
+			   size_t room)
 {
-	const struct cli_option *o = by_code(c, code);
+	static const char *const own[] = {"help", "version"};
+	size_t len = strcspn(word, "="), n = 0;
+	unsigned found = 0;
+
+	for (unsigned i = 0; n < room; i++) {
+		const char *name = c->options[i].name;
+
+		if (!name)
+			break;
+		if (!strncmp(name, word, len))
+			n += (size_t)snprintf(out + n, room - n, "%s--%s",
+					      found++ ? ", " : "", name);
+	}
+	for (unsigned i = 0; i < 2 && n < room; i++)
+		if (!strncmp(own[i], word, len))
+			n += (size_t)snprintf(out + n, room - n, "%s--%s",
+					      found++ ? ", " : "", own[i]);
+	return found;
+}
+
+/* An option that there is not, or that begins like several. */
+static __attribute__((noreturn)) void unknown(const struct cli *c, char **argv)
+{
+	const char *text = bad_option(c, argv);
+	struct cli_guess g = {.word = text + 2};
+	char names[256];
+
+	if (strncmp(text, "--", 2) != 0)
+		cli_usage(c, "unknown option %s", text);
+	if (begin_with(c, text + 2, names, sizeof(names)) > 1)
+		cli_usage(c, "%s is ambiguous: %s", text, names);
+	for (const struct cli_option *o = c->options; o->name; o++)
+		cli_guess(&g, o->name);
+	if (g.best)
+		cli_usage(c, "unknown option %s; did you mean --%s?", text,
+			  g.best);
+	cli_usage(c, "unknown option %s", text);
+}
+
+/* Of two names or files one would be ignored in silence. */
+static bool only_once(const struct cli_option *o)
+{
+	return o->type == CLI_STR || o->type == CLI_IN || o->type == CLI_OUT;
+}
+
+void cli_give(const struct cli *c, void *opts, const struct cli_option *o,
+	      const char *text)
+{
 	struct fault why;
 
-	given[o - c->options] = o->arg ? optarg : "";
-	if (cli_set(o, opts, o->arg ? optarg : "yes", &why) < 0)
-		cli_refuse("--%s: '%s' %s", o->name, optarg, why.text);
+	given[o - c->options] = o->arg ? text : "";
+	if (cli_set(o, opts, o->arg ? text : "yes", &why) < 0)
+		cli_refuse("--%s: '%s' %s", o->name, text, why.text);
+}
+
+static void take(const struct cli *c, void *opts, const struct cli_option *o,
+		 const char *text)
+{
+	if (only_once(o) && given[o - c->options])
+		cli_usage(c, "--%s is given twice: '%s' and '%s'", o->name,
+			  given[o - c->options], text);
+	cli_give(c, opts, o, text);
 }
 
 int cli_read(const struct cli *c, void *opts, int argc, char **argv)
 {
 	char letters[2 * OPTIONS_MAX + 4];
-	struct option names[OPTIONS_MAX + 3];
+	struct option names[OPTIONS_MAX + 4];
 	int code;
 
 	getopt_tables(c, letters, names);
@@ -175,9 +269,12 @@ int cli_read(const struct cli *c, void *opts, int argc, char **argv)
 			if (!strncmp(argv[optind - 1], "--", 2) && optopt)
 				cli_usage(c, "%s takes no argument",
 					  bad_option(c, argv));
-			cli_usage(c, "unknown option %s", bad_option(c, argv));
+			unknown(c, argv);
+		case JSON:
+			take(c, opts, format_of(c), "ndjson");
+			break;
 		default:
-			take(c, opts, code);
+			take(c, opts, by_code(c, code), optarg);
 		}
 	}
 	return optind;

@@ -22,13 +22,15 @@ enum cli_type {
 	CLI_IN,	    /* the same, a file that is read; - is stdin */
 	CLI_OUT,    /* the same, a file that is written; - is stdout */
 	CLI_U64,    /* digits: a whole number of any width */
-	CLI_SIZE,   /* the same, how many of something: K, M, G, T (or KiB...)
-		       are powers of 1024 */
-	CLI_F64,    /* double, from low to high */
+	CLI_SIZE,   /* the same, how many of something: k, M, G, T are powers of
+		       1000; and 1e6 */
+	CLI_BYTES,  /* the same, of memory: K, M, G, T (or KB, KiB...) are
+		       powers of 1024 */
+	CLI_F64,    /* double, from low to high; shares also as 99% */
 	CLI_TIME,   /* uint64_t, ns: 250us, 100ms, 5s, 1m, 2h, 1d; a bare number
 		       is seconds */
 	CLI_WORD,   /* one of words: a whole number, min and its place */
-	CLI_FORMAT, /* enum row_format */
+	CLI_FORMAT, /* enum row_format; other words are read()'s, if any */
 	CLI_CALL,   /* what read() makes of it */
 };
 
@@ -44,8 +46,8 @@ struct cli_option {
 	double low, high;
 	const char *const *words; /* ends with NULL */
 	/*
-	 * CLI_CALL. Returns 0, or fault_set() of what is behind the value:
-	 * "is not N or N-M". text NULL: the default (cli_unset()).
+	 * CLI_CALL, CLI_FORMAT. Returns 0, or fault_set() of what is behind the
+	 * value: "is not N or N-M". text NULL: the default (cli_unset()).
 	 */
 	int (*read)(void *opts, const char *text, struct fault *why);
 	/*
@@ -85,6 +87,9 @@ struct cli {
  */
 int cli_read(const struct cli *c, void *opts, int argc, char **argv);
 
+/* Prints the options of a verb, and those of all verbs: as -h does. */
+void cli_help_options(const struct cli *c, const char *verb);
+
 /* Which of the verbs a word is; exits on another one, NULL too. */
 int cli_verb(const struct cli *c, const char *word);
 
@@ -95,6 +100,30 @@ int cli_verb(const struct cli *c, const char *word);
  * message.
  */
 void cli_check(const struct cli *c, const void *opts, int verb);
+/* The same with the verb's name; NULL: none. */
+void cli_check_named(const struct cli *c, const void *opts, const char *verb);
+
+/*
+ * Where none of the options named (as in a group) was given, the first of them
+ * takes the value of an environment variable, if that has one: as if it had
+ * been given. Between cli_read() and cli_check().
+ */
+void cli_from_env(const struct cli *c, void *opts, const char *names,
+		  const char *variable);
+
+/* An environment variable; NULL if it is not there, or empty. */
+const char *cli_env(const char *variable);
+
+/* The nearest of words to one that was mistyped: word is set, best is NULL
+ * until a candidate is near enough. */
+struct cli_guess {
+	const char *word, *best;
+	unsigned far;
+};
+
+void cli_guess(struct cli_guess *g, const char *candidate);
+/* The same of words that end with NULL; or NULL. */
+const char *cli_guess_words(const char *word, const char *const *words);
 
 /* The last argument that cli_read() read for an option ("--count"), "" for a
  * flag; NULL: it was not given. */

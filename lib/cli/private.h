@@ -3,10 +3,33 @@
 #ifndef CLI_PRIVATE_H
 #define CLI_PRIVATE_H
 
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "cli/option.h"
+
+enum {
+	CLI_WORD_MAX = 32, /* of an option's name, with its dashes */
+};
+
+/* The next of words that blanks or bars part; false: there is none. */
+bool cli_next_word(const char **at, char word[CLI_WORD_MAX]);
+
+/* Takes an option as if it had been given; exits on a bad value. */
+void cli_give(const struct cli *c, void *opts, const struct cli_option *o,
+	      const char *text);
+
+/* How many of the options named were given. */
+unsigned cli_count_given(const struct cli *c, const char *names);
 
 /* The program's name, from cli_start(). */
 const char *cli_name(void);
+void cli_set_name(const char *name);
+
+/* A message of the program's, as cli_warn() prints it. */
+void cli_message(const char *fmt, va_list ap)
+	__attribute__((format(printf, 1, 0)));
 
 /*
  * The progress line after so many seconds, above 0: parts for which room is too

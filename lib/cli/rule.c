@@ -8,38 +8,24 @@
 
 #include "cli/cli.h"
 #include "cli/option.h"
+#include "cli/private.h"
 
 enum {
-	WORD_MAX = 32,
 	NAMES_MAX = 256,
 	FILES_MAX = 32,
 };
-
-/* The next of words that blanks or bars part; false: there is none. */
-static bool next_word(const char **at, char word[WORD_MAX])
-{
-	size_t n;
-
-	*at += strspn(*at, " |");
-	n = strcspn(*at, " |");
-	assert(n < WORD_MAX);
-	memcpy(word, *at, n);
-	word[n] = 0;
-	*at += n;
-	return n > 0;
-}
 
 /* "A, B and C" of "A B C", last being " and ". */
 static const char *list_of(const char *names, const char *last,
 			   char out[NAMES_MAX])
 {
-	char word[WORD_MAX], after[WORD_MAX];
+	char word[CLI_WORD_MAX], after[CLI_WORD_MAX];
 	size_t n = 0;
 
-	next_word(&names, word);
+	cli_next_word(&names, word);
 	n = (size_t)snprintf(out, NAMES_MAX, "%s", word);
-	for (bool more = next_word(&names, word); more && n < NAMES_MAX;) {
-		more = next_word(&names, after);
+	for (bool more = cli_next_word(&names, word); more && n < NAMES_MAX;) {
+		more = cli_next_word(&names, after);
 		n += (size_t)snprintf(out + n, NAMES_MAX - n, "%s%s",
 				      more ? ", " : last, word);
 		memcpy(word, after, sizeof(word));
@@ -47,19 +33,19 @@ static const char *list_of(const char *names, const char *last,
 	return out;
 }
 
-static unsigned count_given(const struct cli *c, const char *names)
+unsigned cli_count_given(const struct cli *c, const char *names)
 {
-	char word[WORD_MAX];
+	char word[CLI_WORD_MAX];
 	unsigned n = 0;
 
-	while (next_word(&names, word))
+	while (cli_next_word(&names, word))
 		n += cli_text(c, word) != NULL;
 	return n;
 }
 
 static void check_group(const struct cli *c, const struct cli_group *g)
 {
-	unsigned n = count_given(c, g->names);
+	unsigned n = cli_count_given(c, g->names);
 	char names[NAMES_MAX];
 
 	if (!n && g->ask)
@@ -75,9 +61,9 @@ static void check_verb(const struct cli *c, const struct cli_option *o,
 		       const char *verb)
 {
 	const char *at = o->verbs;
-	char word[WORD_MAX], names[NAMES_MAX];
+	char word[CLI_WORD_MAX], names[NAMES_MAX];
 
-	while (next_word(&at, word))
+	while (cli_next_word(&at, word))
 		if (!strcmp(word, verb))
 			return;
 	cli_usage(c, "--%s is for %s", o->name,
@@ -94,7 +80,7 @@ static void check_needs(const struct cli *c, const struct cli_option *o)
 		size_t n = strcspn(at, " ");
 
 		snprintf(any, sizeof(any), "%.*s", (int)n, at);
-		if (!count_given(c, any))
+		if (!cli_count_given(c, any))
 			cli_usage(c, "--%s needs %s%s%s", o->name,
 				  list_of(any, " or ", names),
 				  o->why ? ": " : "", o->why ? o->why : "");
@@ -175,9 +161,29 @@ static void check_files(const struct cli *c, const void *opts)
 	}
 }
 
+const char *cli_env(const char *variable)
+{
+	const char *text = getenv(variable);
+
+	return text && *text ? text : NULL;
+}
+
+void cli_from_env(const struct cli *c, void *opts, const char *names,
+		  const char *variable)
+{
+	const char *text = cli_env(variable);
+	char word[CLI_WORD_MAX];
+
+	if (!text || cli_count_given(c, names))
+		return;
+	cli_next_word(&names, word);
+	cli_give(c, opts, cli_find(c, word), text);
+}
+
 int cli_verb(const struct cli *c, const char *word)
 {
 	char names[NAMES_MAX] = "", out[NAMES_MAX];
+	const char *near;
 	size_t n = 0;
 
 	for (int i = 0; c->verbs[i]; i++) {
@@ -189,21 +195,29 @@ int cli_verb(const struct cli *c, const char *word)
 	list_of(names, " or ", out);
 	if (!word)
 		cli_usage(c, "%s?", out);
-	cli_usage(c, "'%s' is not %s", word, out);
+	near = cli_guess_words(word, c->verbs);
+	cli_usage(c, "'%s' is not %s%s%s%s", word, out,
+		  near ? "; did you mean " : "", near ? near : "",
+		  near ? "?" : "");
 }
 
 void cli_check(const struct cli *c, const void *opts, int verb)
 {
+	cli_check_named(c, opts, verb < 0 ? NULL : c->verbs[verb]);
+}
+
+void cli_check_named(const struct cli *c, const void *opts, const char *verb)
+{
 	for (const struct cli_group *g = c->groups; g && g->names; g++)
 		check_group(c, g);
 	for (const struct cli_option *o = c->options; o->name; o++) {
-		char name[WORD_MAX];
+		char name[CLI_WORD_MAX];
 
 		snprintf(name, sizeof(name), "--%s", o->name);
 		if (!cli_text(c, name))
 			continue;
-		if (o->verbs && verb >= 0)
-			check_verb(c, o, c->verbs[verb]);
+		if (o->verbs && verb)
+			check_verb(c, o, verb);
 		if (o->needs)
 			check_needs(c, o);
 	}

@@ -30,6 +30,11 @@ static struct {
 	size_t n;
 } tty;
 
+bool tty_is_open(void)
+{
+	return tty.on;
+}
+
 /* Writes what the terminal takes, waiting so long for it to take more. */
 static void put(const char *text, size_t len, int wait_ms)
 {
@@ -128,6 +133,13 @@ void tty_size(unsigned *columns, unsigned *lines)
 	ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
 	*columns = w.ws_col ? w.ws_col : 80;
 	*lines = w.ws_row ? w.ws_row : 24;
+}
+
+bool tty_colour(int fd)
+{
+	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+
+	return isatty(fd) && (!no || !*no) && term && strcmp(term, "dumb") != 0;
 }
 
 static int letter_key(char c)

@@ -35,6 +35,8 @@ enum tty_key {
 int tty_open(void);
 void tty_close(void); /* twice is fine, and in handlers of signals */
 
+bool tty_is_open(void);
+
 /* The next key, waiting so long for it. */
 int tty_key(int wait_ms);
 /* Columns and lines, at least 1 each. */
@@ -42,6 +44,10 @@ void tty_size(unsigned *columns, unsigned *lines);
 /* Draws; a terminal that stands still holds nobody up: what it does not take
  * is lost. */
 void tty_put(const char *text, size_t len);
+
+/* Whether colours may go to a descriptor: a terminal that knows them, and
+ * NO_COLOR is not set (no-color.org). */
+bool tty_colour(int fd);
 
 /* The key at the beginning of bytes that came, and how many it takes: n > 0. */
 int tty_decode(const char *bytes, size_t n, size_t *used);

@@ -23,18 +23,53 @@ static int read_number(const char *text, uint64_t min, uint64_t max,
 static int read_size(const char *text, uint64_t min, uint64_t max,
 		     uint64_t *out, struct fault *why)
 {
-	if (text_size(out, text) < 0 || *out < min || *out > max)
+	if (text_count(out, text) < 0 || *out < min || *out > max)
 		return fault_set(why, -EINVAL,
 				 "is not a number from %ju to %ju (K, M, G, T: "
-				 "powers of 1024)",
+				 "powers of 1000)",
 				 (uintmax_t)min, (uintmax_t)max);
 	return 0;
+}
+
+static int read_bytes(const char *text, uint64_t min, uint64_t max,
+		      uint64_t *out, struct fault *why)
+{
+	if (text_size(out, text) < 0 || *out < min || *out > max)
+		return fault_set(why, -EINVAL,
+				 "is not a number of bytes from %ju to %ju (K, "
+				 "M, G, T: powers of 1024)",
+				 (uintmax_t)min, (uintmax_t)max);
+	return 0;
+}
+
+/* "99%" without its sign, in room; NULL if there is none. */
+static const char *percent(const char *text, char room[32])
+{
+	size_t n = strlen(text);
+
+	if (n < 2 || n > 31 || text[n - 1] != '%')
+		return NULL;
+	memcpy(room, text, n - 1);
+	room[n - 1] = '\0';
+	return room;
+}
+
+/* 99% is 0.99, where 1 is all there is. */
+static bool read_share(const char *text, double high, double *out)
+{
+	char room[32];
+
+	if (high > 1 || !(text = percent(text, room)) || !text_f64(out, text))
+		return false;
+	*out /= 100;
+	return true;
 }
 
 static int read_f64(const char *text, double low, double high, double *out,
 		    struct fault *why)
 {
-	if (!text_f64(out, text) || *out < low || *out > high)
+	if ((!text_f64(out, text) && !read_share(text, high, out)) ||
+	    *out < low || *out > high)
 		return fault_set(why, -EINVAL,
 				 "is not a number from %.12g to %.12g", low,
 				 high);
@@ -56,8 +91,11 @@ static int read_time(const char *text, uint64_t min, uint64_t max,
 }
 
 /* "is not a, b or c" */
-static int no_such_word(const struct cli_option *o, struct fault *why)
+static int no_such_word(const struct cli_option *o, const char *word,
+			struct fault *why)
 {
+	const char *near = cli_guess_words(word, o->words);
+
 	char text[256] = "is not ";
 	size_t n = strlen(text);
 
@@ -67,7 +105,9 @@ static int no_such_word(const struct cli_option *o, struct fault *why)
 				      : o->words[i + 1] ? ", "
 							: " or ",
 				      o->words[i]);
-	return fault_set(why, -EINVAL, "%s", text);
+	return fault_set(why, -EINVAL, "%s%s%s%s", text,
+			 near ? "; did you mean " : "", near ? near : "",
+			 near ? "?" : "");
 }
 
 static int read_word(const struct cli_option *o, const char *text,
@@ -78,7 +118,7 @@ static int read_word(const struct cli_option *o, const char *text,
 	while (o->words[i] && strcmp(text, o->words[i]) != 0)
 		i++;
 	*out = o->min + i;
-	return o->words[i] ? 0 : no_such_word(o, why);
+	return o->words[i] ? 0 : no_such_word(o, text, why);
 }
 
 static int read_flag(const struct cli_option *o, const char *text,
@@ -110,13 +150,19 @@ static uint64_t limit(const struct cli_option *o)
 static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
 		      struct fault *why)
 {
+	char room[32];
+
 	switch (o->type) {
 	case CLI_FLAG:
 		return read_flag(o, text, v, why);
 	case CLI_U64:
+		if (o->arg && !strcmp(o->arg, "PERCENT") && percent(text, room))
+			text = room;
 		return read_number(text, o->min, limit(o), v, why);
 	case CLI_SIZE:
 		return read_size(text, o->min, limit(o), v, why);
+	case CLI_BYTES:
+		return read_bytes(text, o->min, limit(o), v, why);
 	case CLI_TIME:
 		return read_time(text, o->min, limit(o), v, why);
 	case CLI_WORD:
@@ -139,6 +185,8 @@ int cli_set(const struct cli_option *o, void *opts, const char *text,
 	double f;
 	int rc;
 
+	if (o->type == CLI_FORMAT && o->read && row_format_of(text) < 0)
+		return o->read(opts, text, why);
 	switch (o->type) {
 	case CLI_CALL:
 		return o->read(opts, text, why);

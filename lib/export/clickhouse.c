@@ -67,8 +67,7 @@ static const struct field fields[] = {
 	 .names = yes},
 	{"engine", FIELD_OTHER, 0, offsetof(struct clickhouse, engine),
 	 .set = export_set_text},
-	{"timeout", FIELD_OTHER, 0, offsetof(struct clickhouse, timeout_ns),
-	 .set = export_set_duration},
+	EXPORT_WAIT("timeout", struct clickhouse, timeout_ns),
 	{NULL},
 };
 /* clang-format on */
@@ -138,7 +137,7 @@ static const char *type_of(const struct row_field *f)
 		[ROW_STR] = "String",	      [ROW_U64] = "UInt64",
 		[ROW_I64] = "Int64",	      [ROW_F64] = "Float64",
 		[ROW_BYTES] = "String",	      [ROW_BOOL] = "UInt8",
-		[ROW_LIST] = "Array(UInt32)",
+		[ROW_LIST] = "Array(UInt64)",
 	};
 
 	return f->type == ROW_TIME ? time_type : types[f->type];

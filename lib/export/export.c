@@ -21,14 +21,25 @@ enum {
 	ROWS_MAX = 1000000,
 };
 
+/* For the queue 0 is its default. */
+static int set_linger(const struct field *field, void *object,
+		      const char *value, struct fault *f)
+{
+	struct queue_options *o = object;
+	int rc = export_set_duration(field, object, value, f);
+
+	if (rc == 0 && !o->linger_ns)
+		o->linger_ns = QUEUE_NO_TIME;
+	return rc;
+}
+
 /* clang-format off */
 static const struct field fields[] = {
 	{"rows", FIELD_NUMBER, 8, offsetof(struct queue_options, rows), 1,
 	 ROWS_MAX},
 	{"linger", FIELD_OTHER, 0, offsetof(struct queue_options, linger_ns),
-	 .set = export_set_duration},
-	{"retry", FIELD_OTHER, 0, offsetof(struct queue_options, retry_ns),
-	 .set = export_set_duration},
+	 .set = set_linger},
+	EXPORT_WAIT("retry", struct queue_options, retry_ns),
 	{NULL},
 };
 /* clang-format on */
@@ -39,16 +50,15 @@ struct place {
 	struct export_options options;
 };
 
-static const struct export_scheme *scheme_of(const struct place *p,
-					     struct fault *f)
+/* Of what is before a URL's first colon, or NULL. */
+static const struct export_scheme *scheme_of(const char *url)
 {
-	for (unsigned i = 0; i < SCHEMES; i++)
-		if (!strcmp(p->url.scheme, schemes[i]->scheme))
+	size_t n = strcspn(url, ":");
+
+	for (unsigned i = 0; url[n] && i < SCHEMES; i++)
+		if (strlen(schemes[i]->scheme) == n &&
+		    !memcmp(url, schemes[i]->scheme, n))
 			return schemes[i];
-	fault_set(f, -EINVAL,
-		  "'%s' is none of influx clickhouse redis kafka prometheus "
-		  "file",
-		  p->url.scheme);
 	return NULL;
 }
 
@@ -94,12 +104,11 @@ static int start_quiet(struct place *p, struct queue *q,
 	return rc;
 }
 
-static int open_place(struct row_sink **out, struct place *p, struct fault *f)
+static int open_place(struct row_sink **out, struct place *p,
+		      const struct export_scheme *scheme, struct fault *f)
 {
-	const struct export_scheme *scheme = scheme_of(p, f);
 	struct queue *q;
-	int rc = scheme ? export_url_set(&p->url, fields, &p->options.queue, f)
-			: -EINVAL;
+	int rc = export_url_set(&p->url, fields, &p->options.queue, f);
 
 	if (rc < 0) {
 		free(p);
@@ -116,23 +125,29 @@ static int open_place(struct row_sink **out, struct place *p, struct fault *f)
 int export_open(struct row_sink **out, const char *url,
 		const struct export_options *o, struct fault *f)
 {
-	struct place *p = calloc(1, sizeof(*p));
+	const struct export_scheme *scheme = scheme_of(url);
 	struct row_sink *sink = NULL;
+	struct place *p;
 	char shown[EXPORT_URL_MAX];
 	struct fault why;
 	int rc;
 
-	if (!p)
+	if (!scheme && strchr(url, ':'))
+		return fault_set(f, -EINVAL,
+				 "'%.*s' is none of influx clickhouse redis "
+				 "kafka prometheus file",
+				 (int)strcspn(url, ":"), url);
+	if (!(p = calloc(1, sizeof(*p))))
 		return fault_set(f, -ENOMEM, "out of memory");
 	if (o)
 		p->options = *o;
 	rc = export_url_read(&p->url, url, &why);
 	if (rc < 0) {
 		free(p);
-		return fault_of(f, rc, "export", &why);
+		return fault_set(f, rc, "%s", why.text);
 	}
 	memcpy(shown, p->url.shown, sizeof(shown));
-	rc = open_place(&sink, p, &why);
+	rc = open_place(&sink, p, scheme, &why);
 	if (rc < 0) {
 		if (sink)
 			sink->close(sink);

@@ -12,9 +12,10 @@
  * and behind it options: ?NAME=VALUE&NAME=VALUE. Those of all databases:
  *
  *	rows	 of a block at most, which is sent at once: 5000
- *	linger	 how long a block waits for more rows: 200ms
- *	timeout	 of one try: 10s; not of files and prometheus
- *	retry	 between tries at most: 10s. They begin at 100ms, and double
+ *	linger	 how long a block waits for more rows: 200ms; 0: not at all
+ *	timeout	 of one try: 10s; not of files and prometheus, 1ms or more
+ *	retry	 between tries at most: 10s. They begin at 100ms, and double;
+ *		 1ms or more
  *
  * What comes of the rows, and of a database that is slow or away: queue.h.
  * queue_status() and queue_end() are for these sinks. Where it shows that rows

@@ -5,7 +5,12 @@
  *	format=ndjson	or csv, text
  *
  * It may be a pipe, of which nobody knows whether it is read: writing ends when
- * all waiting does.
+ * all waiting does. What cannot be written now, to a full disk or a pipe whose
+ * reader is gone, is tried again from where the last try ended.
+ *
+ * A block has an item for each row; the key of its first is the header of its
+ * rows. There is one in the file before the first row, and before that of
+ * another header; none if it was not empty.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,10 +24,19 @@
 
 struct file {
 	int fd;
-	FILE *out; /* writes to fd */
 	const struct stop *stop;
-	struct row_sink *sink;
 	uint8_t format;
+	struct outbuf row; /* the packer's */
+	/* The sender's. */
+	bool heads;	    /* there are some in this file */
+	struct outbuf head; /* the last one */
+	size_t torn; /* bytes of the row in hand that are there already */
+};
+
+struct form {
+	struct encoder *e;
+	char *head;
+	size_t head_len;
 };
 
 static const char *const formats[] = {"text", "csv", "ndjson", NULL};
@@ -41,18 +55,16 @@ static void file_close(void *self)
 
 	if (!x)
 		return;
-	if (x->sink)
-		x->sink->close(x->sink);
-	if (x->out)
-		fclose(x->out);
 	if (x->fd >= 0)
 		close(x->fd);
+	free(x->row.text);
+	free(x->head.text);
 	free(x);
 }
 
-static ssize_t write_out(void *self, const char *p, size_t len)
+/* Returns how many bytes were written; fewer: errno says why. */
+static size_t write_out(struct file *x, const char *p, size_t len)
 {
-	struct file *x = self;
 	struct pollfd fds[] = {{.fd = x->fd, .events = POLLOUT},
 			       {.fd = x->stop->fd, .events = POLLIN}};
 	size_t done = 0;
@@ -70,15 +82,13 @@ static ssize_t write_out(void *self, const char *p, size_t len)
 		} else
 			poll(fds, 2, -1);
 	}
-	return (ssize_t)done;
+	return done;
 }
 
-/* A header is for the beginning of a file. */
 static int start(struct file *x, const char *path, struct fault *f)
 {
-	const cookie_io_functions_t io = {.write = write_out};
-	off_t end;
-
+	if (!*path)
+		return fault_set(f, -EINVAL, "no path: file:PATH");
 	x->fd = open(path,
 		     O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC,
 		     0666);
@@ -86,11 +96,8 @@ static int start(struct file *x, const char *path, struct fault *f)
 		return fault_set(f, -errno, "%s",
 				 errno == ENXIO ? "nobody reads from it"
 						: strerror(errno));
-	end = lseek(x->fd, 0, SEEK_END);
-	if (!(x->out = fopencookie(x, "a", io)))
-		return fault_set(f, -errno, "%s", strerror(errno));
-	x->sink = stream_sink_mixed(x->out, x->format, end <= 0);
-	return x->sink ? 0 : fault_set(f, -ENOMEM, "out of memory");
+	x->heads = lseek(x->fd, 0, SEEK_END) <= 0;
+	return 0;
 }
 
 static int file_open(void **out, struct export_url *u,
@@ -117,36 +124,130 @@ static int file_open(void **out, struct export_url *u,
 	return 0;
 }
 
+static void file_unshape(void *shape)
+{
+	struct form *m = shape;
+
+	if (!m)
+		return;
+	encoder_close(m->e);
+	free(m->head);
+	free(m);
+}
+
 static int file_shape(void **out, void *self, const struct schema *s,
 		      struct fault *f)
 {
-	(void)s;
-	(void)f;
-	*out = self;
+	struct file *x = self;
+	struct form *m = calloc(1, sizeof(*m));
+	struct outbuf o = {0};
+
+	if (m && (m->e = encoder_open(x->format, s)) &&
+	    encoder_say_schema(m->e)) {
+		encoder_head(m->e, &o);
+		m->head = outbuf_take(&o, &m->head_len);
+	}
+	if (!m || !m->head) {
+		file_unshape(m);
+		return fault_set(f, -ENOMEM, "out of memory");
+	}
+	*out = m;
 	return 0;
 }
 
-static void file_unshape(void *shape)
+static void file_encode(void *self, void *shape, struct outbuf *to,
+			const struct row_batch *b, unsigned row, uint32_t rows)
 {
-	(void)shape;
+	struct form *m = shape;
+	struct file *x = self;
+	struct item i = {.key = m->head,
+			 .key_len = rows ? 0 : (uint32_t)m->head_len};
+	size_t len;
+
+	outbuf_cut(&x->row, 0);
+	encoder_row(m->e, &x->row, b, row);
+	i.payload = outbuf_text(&x->row, &len);
+	i.len = (uint32_t)len;
+	if (i.payload)
+		item_put(to, &i);
+	else
+		to->err = -ENOMEM;
 }
 
-static int file_take(void *self, void *shape, struct row_batch *b,
-		     struct tally *t, struct fault *f)
+/* Bytes of the header that goes before a row. */
+static size_t head_of(struct file *x, const struct item *i)
+{
+	size_t len;
+	const char *last = outbuf_text(&x->head, &len);
+
+	if (!x->heads || !i->key_len ||
+	    (last && len == i->key_len && !memcmp(last, i->key, len)))
+		return 0;
+	return i->key_len;
+}
+
+/* All rows of a block as they are in the file. Returns how many bytes that is.
+ * What is no row any more, in a spool, ends it. */
+static size_t gather(struct file *x, char *text, const struct block *b)
+{
+	size_t at = b->at, len = 0, head;
+	struct item i;
+
+	while (item_next(&i, b, &at) > 0) {
+		head = head_of(x, &i);
+		memcpy(text + len, i.key, head);
+		memcpy(text + len + head, i.payload, i.len);
+		len += head + i.len;
+	}
+	return len;
+}
+
+/* So many bytes of the block are in the file: the rows which that makes. */
+static void settle(struct file *x, struct block *b, struct tally *t,
+		   size_t done)
+{
+	size_t at = b->at, head;
+	struct item i;
+
+	while (b->rows && item_next(&i, b, &at) > 0) {
+		head = head_of(x, &i);
+		if (head + i.len > done)
+			break;
+		if (head) {
+			outbuf_cut(&x->head, 0);
+			outbuf_bytes(&x->head, i.key, head);
+		}
+		done -= head + i.len;
+		b->at = at;
+		b->rows--;
+		t->written++;
+	}
+	x->torn = done;
+}
+
+static int file_send(void *self, struct block *b, struct tally *t,
+		     struct fault *f)
 {
 	struct file *x = self;
-	int rc = x->sink->put(x->sink, b);
+	char *text = malloc(b->len + 1);
+	size_t len, done;
+	int err = 0;
 
-	(void)shape;
-	if (rc == 0)
-		rc = x->sink->flush(x->sink);
-	if (rc == 0) {
-		t->written += b->rows;
-		return 0;
-	}
-	t->refused += b->rows;
-	fault_set(&t->why, rc, "%s", strerror(-rc));
-	return fault_set(f, rc, "%s", strerror(-rc));
+	if (!text)
+		return fault_set(f, -ENOMEM, "out of memory");
+	len = gather(x, text, b);
+	if (len < x->torn) /* not the block it was: as for a new one */
+		x->torn = 0;
+	done = x->torn + write_out(x, text + x->torn, len - x->torn);
+	if (done < len)
+		err = errno;
+	free(text);
+	settle(x, b, t, done);
+	if (err)
+		return fault_set(f, -err, "%s", strerror(err));
+	if (b->rows)
+		block_refuse(b, t, "damaged");
+	return 0;
 }
 
 const struct export_scheme export_file = {
@@ -157,6 +258,7 @@ const struct export_scheme export_file = {
 			.close = file_close,
 			.shape = file_shape,
 			.unshape = file_unshape,
-			.take = file_take,
+			.encode = file_encode,
+			.send = file_send,
 		},
 };

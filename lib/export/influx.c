@@ -49,8 +49,7 @@ static const struct field fields[] = {
 	 .set = export_set_text},
 	{"rp", FIELD_OTHER, 0, offsetof(struct influx, rp),
 	 .set = export_set_text},
-	{"timeout", FIELD_OTHER, 0, offsetof(struct influx, timeout_ns),
-	 .set = export_set_duration},
+	EXPORT_WAIT("timeout", struct influx, timeout_ns),
 	{NULL},
 };
 /* clang-format on */
@@ -139,15 +138,10 @@ static int influx_open(void **out, struct export_url *u,
 static int influx_shape(void **out, void *self, const struct schema *s,
 			struct fault *f)
 {
-	const struct line_names *names = NULL;
 	struct influx *x = self;
 	struct line *l;
-	int rc;
+	int rc = line_open(&l, s, x->lines, x->n, f);
 
-	for (unsigned i = 0; i < x->n; i++)
-		if (!strcmp(x->lines[i].schema, s->name))
-			names = &x->lines[i];
-	rc = line_open(&l, s, names, f);
 	if (rc == 0)
 		*out = l;
 	return rc;
@@ -158,13 +152,16 @@ static void influx_unshape(void *shape)
 	line_close(shape);
 }
 
-/* FNV-1a: of a series' name. */
-static uint64_t hash_of(const char *text, size_t len)
+/* FNV-1a: of a series' name, and of what its points have: those that have other
+ * fields may have the same time, and are one. */
+static uint64_t hash_of(const char *text, size_t len, const char *field)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
 
 	for (size_t i = 0; i < len; i++)
 		h = (h ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
+	for (; *field; field++)
+		h = (h ^ (uint8_t)*field) * UINT64_C(0x100000001b3);
 	return h ^ h >> 32;
 }
 
@@ -187,7 +184,9 @@ static void influx_encode(void *self, void *shape, struct outbuf *to,
 		return;
 	}
 	time = line_time(shape, b, row, (int64_t)clock_wall_ns());
-	time = distinct_time(x->times, hash_of(series, len), time);
+	time = distinct_time(x->times,
+			     hash_of(series, len, line_field(shape, b, row)),
+			     time);
 	outbuf_bytes(to, series, len);
 	line_rest(shape, to, b, row, time);
 }

@@ -3,8 +3,9 @@
  * kafka.c - Kafka, by librdkafka: a row is a message, as JSON. Delivery is
  * idempotent: what it sends again within a connection is told from the first.
  *
- *	kafka://HOST[,HOST...]/TOPIC	the measurement by default
- *	key.SCHEMA=KEY		as in template.h; by the caller's rules, or none
+ *	kafka://HOST[,HOST...]/TOPIC	the measurement by default; of a topic
+ *for all each object says of which it is key.SCHEMA=KEY		as in
+ *template.h; by the caller's rules, or none
  *	conf.NAME=VALUE		of librdkafka: conf.compression.type=lz4
  *	timeout=TIME		until a message counts as not delivered
  */
@@ -51,8 +52,7 @@ struct form {
 
 /* clang-format off */
 static const struct field fields[] = {
-	{"timeout", FIELD_OTHER, 0, offsetof(struct kafka, timeout_ns),
-	 .set = export_set_duration},
+	EXPORT_WAIT("timeout", struct kafka, timeout_ns),
 	{NULL},
 };
 /* clang-format on */
@@ -225,6 +225,10 @@ static int kafka_shape(void **out, void *self, const struct schema *s,
 		return rc;
 	}
 	m->topic = *x->url->path ? x->url->path : s->name;
+	if (*x->url->path && !encoder_say_schema(m->e)) {
+		kafka_unshape(m);
+		return -ENOMEM;
+	}
 	*out = m;
 	return 0;
 }

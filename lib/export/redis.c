@@ -7,7 +7,7 @@
  *	list.SCHEMA=KEY		the latest row is a list, with expiry: the
  *				values of fields that the key does not say
  *	push.SCHEMA=KEY		the values are added to a list
- *	expire=TIME		of hashes and latest rows; 60s; 0: they stay
+ *	expire=TIME		of hashes and latest rows; 60s, 0: never
  *	maxlen=N		of a stream, about, and of a list; 100000
  *
  * KEY as in template.h; in a URL, { and } as they are. Rows of schemas that
@@ -53,8 +53,7 @@ static const struct field fields[] = {
 	 .set = export_set_duration},
 	{"maxlen", FIELD_NUMBER, 8, offsetof(struct redis, maxlen), 1,
 	 UINT32_MAX},
-	{"timeout", FIELD_OTHER, 0, offsetof(struct redis, timeout_ns),
-	 .set = export_set_duration},
+	EXPORT_WAIT("timeout", struct redis, timeout_ns),
 	{NULL},
 };
 /* clang-format on */
@@ -217,8 +216,6 @@ static void begin(struct redis *x, uint32_t words, const char *name,
 
 static void expire(struct redis *x, struct item *i)
 {
-	if (!x->expire_ns)
-		return;
 	begin(x, 3, "PEXPIRE", i);
 	put_number(&x->commands, x->expire_ns / 1000000);
 	i->parts++;
@@ -265,7 +262,7 @@ static void command(struct redis *x, const struct form *m, struct item *i,
 	outbuf_bytes(&x->commands, words ? words : "", words ? len : 0);
 	if (m->kind == EXPORT_PUSH)
 		trim(x, i);
-	else if (m->kind != EXPORT_EVENT)
+	else if (m->kind != EXPORT_EVENT && x->expire_ns)
 		expire(x, i);
 }
 

@@ -221,6 +221,8 @@ int export_set_duration(const struct field *field, void *object,
 
 	if (!text_duration_ns(&ns, value))
 		return fault_set(f, -EINVAL, "'%s' is not a time", value);
+	if (ns < field->min)
+		return -EINVAL; /* field->want says it */
 	memcpy((char *)object + field->at, &ns, sizeof(ns));
 	return 0;
 }

@@ -60,6 +60,14 @@ int export_url_rest(const struct export_url *u, struct fault *f);
  * lives as long as the URL. */
 int export_set_duration(const struct field *field, void *object,
 			const char *value, struct fault *f);
+/* A field of a time that cannot be 0: of waiting, which then would not end, or
+ * not be any. */
+#define EXPORT_WAIT(option, type, member)                                      \
+	{                                                                      \
+		.name = option, .form = FIELD_OTHER,                           \
+		.at = offsetof(type, member), .min = 1000000,                  \
+		.want = "a time of 1ms or more", .set = export_set_duration    \
+	}
 int export_set_text(const struct field *field, void *object, const char *value,
 		    struct fault *f);
 

@@ -63,6 +63,10 @@ struct intake_options {
 	/* Gets views as they are made, some at a time; they point into the
 	 * frames. 0, or an -errno that ends intake_take(). */
 	int (*views)(void *ctx, const struct int_view *v, size_t n);
+	/* Gets the number of a datagram of reports that were all refused, where
+	 * it can be read: nothing is missing there (wire/int.h, numbered).
+	 * NULL: nobody asks. */
+	int (*number)(void *ctx, uint64_t ts_ns, const struct int_from *from);
 	void *ctx;
 };
 

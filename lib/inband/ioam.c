@@ -6,20 +6,6 @@
 #include "inband/ioam_private.h"
 #include "wire/net.h"
 
-const char *ioam_reason_name(enum ioam_reason r)
-{
-	static const char *const names[IOAM_REASONS] = {
-		[IOAM_TRUNCATED] = "truncated",
-		[IOAM_LENGTH] = "bad_length",
-		[IOAM_NODE_LENGTH] = "bad_node_length",
-		[IOAM_REMAINING] = "bad_remaining",
-		[IOAM_NODES] = "bad_nodes",
-		[IOAM_TYPE] = "other_type",
-	};
-
-	return r < IOAM_REASONS ? names[r] : NULL;
-}
-
 /* RFC 9197, section 4.4.2. */
 void ioam_words(struct int_word words[IOAM_BITS], uint32_t fraction)
 {
@@ -258,26 +244,13 @@ enum ioam_reason ioam_next(struct ioam_reader *r, struct ioam *out)
 	return why;
 }
 
-struct ioam_snapshot ioam_snapshot_of(const struct ioam *t, unsigned i)
+struct ioam_snapshot ioam_snapshot_of(const struct int_hops *h, unsigned i)
 {
-	const uint8_t *p = int_hop(&t->view.stack, i) + t->view.stack.len;
+	const uint8_t *p = int_hop(h, i) + h->len;
 
 	return (struct ioam_snapshot){
 		.schema = be24_load(p + 1),
 		.data = p + IOAM_SNAPSHOT_LEN,
 		.len = p[0] * 4u,
 	};
-}
-
-bool ioam_time(const struct ioam *t, unsigned i, uint64_t *ns)
-{
-	const struct int_plan *plan = t->view.stack.plan;
-	const uint8_t *node = int_hop(&t->view.stack, i);
-	uint64_t seconds, fraction;
-
-	if (!int_get(plan, node, INT_TIME_SECONDS, &seconds) ||
-	    !int_get(plan, node, INT_TIME_FRACTION, &fraction))
-		return false;
-	*ns = seconds * 1000000000u + fraction;
-	return true;
 }

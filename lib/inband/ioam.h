@@ -37,9 +37,6 @@ enum ioam_reason {
 	IOAM_REASONS,
 };
 
-/* "truncated", "bad_length"... as ledgers have them; NULL for the first two. */
-const char *ioam_reason_name(enum ioam_reason r);
-
 struct ioam_decoder {
 	struct int_word words[IOAM_BITS];
 	struct int_plans plans;
@@ -91,18 +88,14 @@ void ioam_begin(struct ioam_reader *r, struct ioam_decoder *d,
  */
 enum ioam_reason ioam_next(struct ioam_reader *r, struct ioam *out);
 
-/* The snapshot of node i, i < view.stack.n; t->opaque. */
+/* The snapshot of node i, i < h->n, of a trace with snapshots: h->at. */
 struct ioam_snapshot {
 	uint32_t schema; /* IOAM_NO_SCHEMA: there is none */
 	const uint8_t *data;
 	size_t len; /* bytes */
 };
 
-struct ioam_snapshot ioam_snapshot_of(const struct ioam *t, unsigned i);
-
-/* When node i had the packet, in ns: seconds and fraction. False: it does not
- * say both. */
-bool ioam_time(const struct ioam *t, unsigned i, uint64_t *ns);
+struct ioam_snapshot ioam_snapshot_of(const struct int_hops *h, unsigned i);
 
 /* What a source asks. */
 struct ioam_ask {

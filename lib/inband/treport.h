@@ -38,10 +38,6 @@ enum treport_reason {
 	TREPORT_REASONS,
 };
 
-/* "truncated", "unknown_version"... as ledgers have them; NULL for the first
- * two. */
-const char *treport_reason_name(enum treport_reason r);
-
 /* What is kept from report to report: the plans of their metadata. */
 struct treport_decoder {
 	const struct int_profile *profile;
@@ -81,8 +77,11 @@ struct treport {
 struct treport_reader {
 	struct treport_decoder *d;
 	const uint8_t *p, *end;
-	struct int_from from; /* what the group header says */
-	uint8_t version;      /* enum int_from's: 0, 1, 2 */
+	/* Whose reports they are: by the group header, or by that of the report
+	 * that was read last, refused or not. sequence_bits 0: its header was
+	 * cut, or of no version that is known. */
+	struct int_from from;
+	uint8_t version; /* enum int_from's: 0, 1, 2 */
 };
 
 /*
@@ -101,6 +100,11 @@ enum treport_reason treport_begin(struct treport_reader *r,
  */
 enum treport_reason treport_next(struct treport_reader *r, struct treport *out,
 				 struct int_view *view);
+
+/* The same at once, of a datagram that is one good report 1.0. False: it is
+ * something else, *view undefined. */
+bool treport_read_plain(struct int_view *view, struct treport_decoder *d,
+			const uint8_t *payload, size_t len);
 
 /* What is to be reported. Values that a version has no room for are left out.
  */
@@ -125,14 +129,5 @@ struct treport_say {
  * zeros.
  */
 int treport_encode(uint8_t *buf, size_t cap, const struct treport_say *s);
-
-/* 2.0: a report more, behind those of a datagram; the same returns. Of 255
- * words and more it must be the last. */
-int treport_encode_more(uint8_t *buf, size_t cap, const struct treport_say *s);
-
-/* A TLV of inner contents: type 0 domain specific data with a template, 1
- * Ethernet, 2 IPv4, 3 IPv6. The same returns. */
-int treport_encode_tlv(uint8_t *buf, size_t cap, uint8_t type,
-		       uint16_t template, const uint8_t *data, size_t len);
 
 #endif

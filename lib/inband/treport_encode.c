@@ -93,43 +93,17 @@ static int put_v2(struct put *w, const struct treport_say *s)
 	return put_report2(w, s);
 }
 
-static int done(const struct put *w, int rc)
-{
-	if (rc)
-		return rc;
-	return put_ok(w) ? (int)put_len(w) : -ENOBUFS;
-}
-
 int treport_encode(uint8_t *buf, size_t cap, const struct treport_say *s)
 {
 	static int (*const put[])(struct put *, const struct treport_say *) = {
 		put_v05, put_v1, put_v2};
 	struct put w = put_to(buf, cap);
+	int rc;
 
 	if (s->from.version > 2)
 		return -EINVAL;
-	return done(&w, put[s->from.version](&w, s));
-}
-
-int treport_encode_more(uint8_t *buf, size_t cap, const struct treport_say *s)
-{
-	struct put w = put_to(buf, cap);
-
-	return done(&w, put_report2(&w, s));
-}
-
-int treport_encode_tlv(uint8_t *buf, size_t cap, uint8_t type,
-		       uint16_t template, const uint8_t *data, size_t len)
-{
-	struct put w = put_to(buf, cap);
-	size_t words = (len + padding(len)) / 4;
-
-	if (type > 15 || words > UINT8_MAX)
-		return -EINVAL;
-	put_u8(&w, (uint8_t)(type << 4));
-	put_u8(&w, (uint8_t)words);
-	put_be16(&w, template);
-	put_bytes(&w, data, len);
-	put_zero(&w, padding(len));
-	return done(&w, 0);
+	rc = put[s->from.version](&w, s);
+	if (rc)
+		return rc;
+	return put_ok(&w) ? (int)put_len(&w) : -ENOBUFS;
 }

@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "query/keyfault.h"
 
 /* What keys of a type look like. */
 static const char *example_of(enum key_type type)
@@ -37,11 +40,44 @@ static int no_key(const struct table *const *t, unsigned n, struct fault *f)
 	return fault_set(f, -EINVAL, "%s", why);
 }
 
-int keytext_pick(uint8_t *key, const struct table *const *t, unsigned n,
-		 const char *text, struct fault *f)
+/* Whether a text and a type of keys are of one IP version; as it seems. */
+static bool of_a_version(const char *text, enum key_type type)
+{
+	return (strchr(text, '[') || strstr(text, "::")) ==
+	       (type == KEY_FLOW6 || type == KEY_HOP6 || type == KEY_SRC6);
+}
+
+/* The table whose keys it is most like says what is wrong with it. */
+static void explain(const struct table *const *t, unsigned n, const char *loose,
+		    const uint16_t *at, struct keytext_fault *f)
+{
+	struct fault all = f->why;
+	size_t best = 0, like;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct key_fault one;
+		size_t right = keyfault_explain(&one,
+						(enum key_type)t[i]->key_type,
+						t[i]->key_len, loose);
+
+		like = 2 * right +
+		       of_a_version(loose, (enum key_type)t[i]->key_type);
+		if (i && like <= best)
+			continue;
+		best = like;
+		f->at = at[right];
+		f->shell = one.shell;
+		fault_set(&f->why, -EINVAL, "%.380s: %s", all.text, one.why);
+	}
+}
+
+/* The number of the only table that takes a text; -EINVAL: several do; -ENOENT:
+ * none does. */
+static int pick(uint8_t *key, const struct table *const *t, unsigned n,
+		const char *text, struct fault *f)
 {
 	uint8_t other[KEY_MAX];
-	int found = -1;
+	int found = -ENOENT;
 
 	for (unsigned i = 0; i < n; i++) {
 		if (key_parse(found < 0 ? key : other,
@@ -55,5 +91,27 @@ int keytext_pick(uint8_t *key, const struct table *const *t, unsigned n,
 					 t[found]->name, t[i]->name);
 		found = (int)i;
 	}
-	return found < 0 ? no_key(t, n, f) : found;
+	return found;
+}
+
+int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
+		 unsigned n, const char *text, struct keytext_fault *f)
+{
+	int found = pick(key, t, n, text, &f->why);
+	char bare[KEY_TEXT_MAX];
+	uint16_t at[KEY_TEXT_MAX];
+
+	*loose = false;
+	f->at = SIZE_MAX;
+	f->shell = false;
+	if (found != -ENOENT)
+		return found;
+	no_key(t, n, &f->why);
+	if (!keyfault_loosen(bare, at, sizeof(bare), text))
+		return -EINVAL;
+	*loose = true;
+	found = pick(key, t, n, bare, &f->why);
+	if (found == -ENOENT)
+		explain(t, n, bare, at, f);
+	return found < 0 ? -EINVAL : found;
 }

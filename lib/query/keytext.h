@@ -7,12 +7,21 @@
 #include "store/table.h"
 #include "wire/key.h"
 
+/* Why a text is no key. */
+struct keytext_fault {
+	/* "is no key of table flows (flow4, like 10.0.0.1:443>...), nor of ...:
+	 * port 77777: above 65535" */
+	struct fault why;
+	size_t at;  /* of the part that is wrong; SIZE_MAX: none of them is */
+	bool shell; /* it ends where > would stand: a shell may have taken it */
+};
+
 /*
- * Finds the table that takes a key: exactly one of n must. Returns its number,
- * with key (KEY_MAX bytes) filled in; or -EINVAL: none does, or several do, and
- * why: "is no key of table flows (flow4, like 10.0.0.1:443>...), nor of ...".
+ * Finds the table that takes a key: exactly one of n must, as it is or without
+ * blanks, capitals and -> for >. Returns its number, with key (KEY_MAX bytes)
+ * filled in; or -EINVAL: none does, or several do. *loose: it was not as it is.
  */
-int keytext_pick(uint8_t *key, const struct table *const *t, unsigned n,
-		 const char *text, struct fault *f);
+int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
+		 unsigned n, const char *text, struct keytext_fault *f);
 
 #endif

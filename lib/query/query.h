@@ -61,6 +61,7 @@ struct keywrite_answer {
 	enum answer answer;
 	uint8_t matched;		/* copies whose checksum matched */
 	uint8_t agreed;			/* copies that agree on the value */
+	uint8_t unreadable;		/* copies in damaged blocks */
 	uint8_t value[TABLE_VALUE_MAX]; /* t->value_len bytes, as reported */
 };
 
@@ -79,10 +80,11 @@ void keywrite_query_batch(const struct view *v, const struct query_rule *rule,
 /* A path out of a postcard table. */
 struct path_answer {
 	enum answer answer;
-	uint8_t valid;	/* chunks that hold a valid path */
-	uint8_t agreed; /* chunks that agree on it */
-	uint8_t len;	/* hops: values[0 .. len) */
-	uint8_t holes;	/* --partial: bit i set: hop i is missing */
+	uint8_t valid;	    /* chunks that hold a valid path */
+	uint8_t agreed;	    /* chunks that agree on it */
+	uint8_t len;	    /* hops: values[0 .. len) */
+	uint8_t holes;	    /* --partial: bit i set: hop i is missing */
+	uint8_t unreadable; /* chunks in damaged blocks */
 	uint32_t value[HASH_HOPS];
 };
 
@@ -96,11 +98,40 @@ void path_query(struct path_answer *out, const struct view *v,
 int count_query(uint64_t *out, const struct view *v, unsigned copies,
 		const uint8_t *key);
 
+/* What one of the units that a key may be in holds: slot, chunk, counter. */
+enum look {
+	LOOK_NOTHING,  /* it is all zero */
+	LOOK_KEY,      /* the key, by its checksum; a counter that is not 0 */
+	LOOK_OTHER,    /* another key */
+	LOOK_REPEATED, /* a copy before this one is there, too */
+	LOOK_UNREADABLE,
+};
+
+struct looked {
+	enum look holds;
+	uint64_t unit;
+	uint8_t sum[4]; /* keywrite: as it lies there; its value: */
+	uint8_t value[TABLE_VALUE_MAX];
+	uint64_t count; /* keyinc */
+	/* Postcards, as if the chunk were the key's: hops that hold a value,
+	 * and it is a path if they come first and all others are blank. */
+	uint8_t known;
+	bool path;
+	uint32_t hop[HASH_HOPS];
+};
+
+/* "nothing", "this_key", "another_key", "repeated", "unreadable". */
+const char *look_name(enum look l);
+
+/* Copies 0 .. n of a key, n <= HASH_COPIES. */
+void query_look(struct looked *out, const struct view *v, unsigned n,
+		const uint8_t *key);
+
 /* An answer of any kind, and where it is if several memories are asked. */
 struct reply {
 	enum answer answer;
 	uint8_t agreed, matched, copies;
-	bool unreadable;    /* somewhere on the way */
+	bool unreadable;    /* something on the way, whatever the answer */
 	const char *source; /* NULL: nowhere */
 	uint64_t epoch;
 	union {

@@ -28,6 +28,7 @@ static void keywrite_one(const struct round *r, size_t i)
 	out->answer = one.answer;
 	out->agreed = one.agreed;
 	out->matched = one.matched;
+	out->unreadable |= one.unreadable > 0;
 	if (one.matched)
 		memcpy(out->value, one.value, r->view->t->value_len);
 }
@@ -75,6 +76,7 @@ static void path_round(const struct round *r)
 		path_query(&out->path, r->view, &r->rule, r->keys[i]);
 		out->answer = out->path.answer;
 		out->agreed = out->path.agreed;
+		out->unreadable |= out->path.unreadable > 0;
 	}
 }
 

@@ -2,6 +2,7 @@
 #include "query/render.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,7 +104,7 @@ static uint64_t number(const uint8_t *p, size_t len)
 	return v;
 }
 
-static size_t to_list(const struct render *r, uint32_t *list,
+static size_t to_list(const struct render *r, uint64_t *list,
 		      const uint8_t *value, size_t len)
 {
 	size_t n = 0;
@@ -111,7 +112,7 @@ static size_t to_list(const struct render *r, uint32_t *list,
 	for (size_t at = 0; at < len; at += r->width) {
 		size_t left = len - at < r->width ? len - at : r->width;
 
-		list[n++] = (uint32_t)number(value + at, left);
+		list[n++] = number(value + at, left);
 	}
 	return n;
 }
@@ -212,9 +213,9 @@ const char *render_text(const struct render *r, struct rendered *room,
 
 		out[0] = '\0';
 		for (size_t i = 0; i < n; i++)
-			at += (size_t)snprintf(out + at,
-					       sizeof(room->text) - at, "%s%u",
-					       i ? "," : "", room->list[i]);
+			at += (size_t)snprintf(
+				out + at, sizeof(room->text) - at, "%s%" PRIu64,
+				i ? "," : "", room->list[i]);
 	}
 	return out;
 }

@@ -34,7 +34,7 @@ enum {
 
 /* Room for one rendered value, to be kept until row_end(). */
 struct rendered {
-	uint32_t list[RENDER_LIST_MAX];
+	uint64_t list[RENDER_LIST_MAX];
 	char text[RENDER_TEXT_MAX];
 };
 

@@ -222,18 +222,21 @@ void queue_status(struct row_sink *face, struct queue_status *out)
 		out->port = x->driver->port(x->self);
 }
 
+static uint64_t time_of(uint64_t ns, uint64_t usual)
+{
+	return ns == QUEUE_NO_TIME ? 0 : ns ? ns : usual;
+}
+
 static void set_defaults(struct queue_options *o)
 {
 	if (!o->bytes)
 		o->bytes = UINT64_C(32) << 20;
 	if (!o->spool_size)
 		o->spool_size = UINT64_C(1) << 30;
-	if (!o->end_ns)
-		o->end_ns = UINT64_C(5000000000);
 	if (!o->rows)
 		o->rows = 5000;
-	if (!o->linger_ns)
-		o->linger_ns = UINT64_C(200000000);
+	o->end_ns = time_of(o->end_ns, UINT64_C(5000000000));
+	o->linger_ns = time_of(o->linger_ns, UINT64_C(200000000));
 	if (!o->retry_ns)
 		o->retry_ns = UINT64_C(10000000000);
 }

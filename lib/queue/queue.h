@@ -47,6 +47,9 @@ struct queue_ledger {
 
 extern const struct ledger queue_ledger;
 
+/* Of linger_ns and end_ns: no time at all. */
+#define QUEUE_NO_TIME UINT64_MAX
+
 /* Zero: the defaults. */
 struct queue_options {
 	uint64_t bytes;	     /* in memory; 32 MiB */

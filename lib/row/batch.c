@@ -94,10 +94,10 @@ static int bytes_grow(struct row_batch *b, size_t to)
 	return 0;
 }
 
-/* Room for len bytes, aligned for numbers of 4; NULL: there is none. */
+/* Room for len bytes, aligned for numbers of 8; NULL: there is none. */
 static inline uint8_t *bytes_room(struct row_batch *b, size_t len, uint32_t *at)
 {
-	size_t from = (b->used + 3) & ~(size_t)3;
+	size_t from = (b->used + 7) & ~(size_t)7;
 
 	if (from + len > b->size && !b->err)
 		b->err = bytes_grow(b, from + len);
@@ -142,7 +142,7 @@ void row_batch_bytes(struct row_batch *b, unsigned field, const void *data,
 	set_bytes(b, field, ROW_BYTES, data, len, len);
 }
 
-void row_batch_list(struct row_batch *b, unsigned field, const uint32_t *v,
+void row_batch_list(struct row_batch *b, unsigned field, const uint64_t *v,
 		    size_t n)
 {
 	set_bytes(b, field, ROW_LIST, v, n * sizeof(*v), n);

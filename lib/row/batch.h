@@ -63,7 +63,7 @@ int row_batch_copy(struct row_batch *to, const struct row_batch *b);
 void row_batch_str(struct row_batch *b, unsigned field, const char *v);
 void row_batch_bytes(struct row_batch *b, unsigned field, const void *data,
 		     size_t len);
-void row_batch_list(struct row_batch *b, unsigned field, const uint32_t *v,
+void row_batch_list(struct row_batch *b, unsigned field, const uint64_t *v,
 		    size_t n);
 
 static inline struct row_cell *row_batch_cell(const struct row_batch *b,

@@ -76,7 +76,7 @@ static void put_items(struct outbuf *o, const struct row_cell *c,
 void encode_cell(struct outbuf *o, const struct row_batch *b,
 		 const struct row_cell *c)
 {
-	const uint32_t *list = (const void *)(b->bytes + c->at);
+	const uint64_t *list = (const void *)(b->bytes + c->at);
 
 	if (c->kind == ROW_STR)
 		outbuf_bytes(o, (const char *)b->bytes + c->at, c->len);

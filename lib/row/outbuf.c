@@ -174,7 +174,7 @@ void outbuf_hex(struct outbuf *o, const void *data, size_t n)
 	}
 }
 
-void outbuf_list(struct outbuf *o, const uint32_t *v, size_t n)
+void outbuf_list(struct outbuf *o, const uint64_t *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (i)

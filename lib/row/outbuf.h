@@ -84,7 +84,7 @@ void outbuf_i64(struct outbuf *o, int64_t v);
 void outbuf_f64(struct outbuf *o, double v);	/* finite */
 void outbuf_time(struct outbuf *o, int64_t ns); /* seconds, nine digits */
 void outbuf_hex(struct outbuf *o, const void *data, size_t n);
-void outbuf_list(struct outbuf *o, const uint32_t *v, size_t n);
+void outbuf_list(struct outbuf *o, const uint64_t *v, size_t n);
 
 /* Strings of len bytes, NUL behind them: for JSON, without its quotes; for CSV;
  * for people, where blanks stay only in the last column. */

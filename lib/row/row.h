@@ -73,7 +73,7 @@ static inline void row_bytes(struct rows *r, unsigned field, const void *data,
 	row_batch_bytes(&r->b, field, data, len);
 }
 
-static inline void row_list(struct rows *r, unsigned field, const uint32_t *v,
+static inline void row_list(struct rows *r, unsigned field, const uint64_t *v,
 			    size_t n)
 {
 	row_batch_list(&r->b, field, v, n);

@@ -15,7 +15,7 @@ enum row_type {
 	ROW_F64,   /* 6 significant digits ("%.6g"); null if not finite */
 	ROW_BYTES, /* hexadecimal text */
 	ROW_BOOL,  /* true, false */
-	ROW_LIST,  /* uint32_t: 1,2,3 in text and CSV, an array in NDJSON */
+	ROW_LIST,  /* uint64_t: 1,2,3 in text and CSV, an array in NDJSON */
 	ROW_TIME,  /* int64_t, ns since 1970-01-01 UTC: seconds, a point, nine
 		      digits; a string in NDJSON, for no double holds it */
 };
@@ -34,6 +34,9 @@ struct row_field {
 			     right-aligned */
 	uint8_t role;	  /* enum row_role */
 	const char *unit; /* "bytes", "ns"; NULL: a number, or no number */
+	const char *good; /* as text: any other value is something wrong, for
+			     who shows it to people; NULL: none is */
+	uint8_t spare;	  /* 1: who has no room for all does without it */
 };
 
 struct schema {

@@ -7,6 +7,19 @@
 
 #include "row/encode.h"
 #include "row/outbuf.h"
+#include "wire/key.h"
+
+/* 10.0.0.1:443>10.0.0.2:5501/tcp: what is before >, before the last /, behind
+ * it. */
+enum flow_part {
+	ALL,
+	FROM,
+	TO,
+	PROTOCOL,
+	FLOW_PARTS,
+};
+
+static const char *const part_names[FLOW_PARTS] = {"", "from", "to", "proto"};
 
 /* Text as it is, and then a field, if there is one. */
 struct part {
@@ -14,6 +27,7 @@ struct part {
 	size_t len;
 	int field;	/* -1: none */
 	unsigned group; /* of brackets; 0: in none */
+	uint8_t of;	/* enum flow_part */
 };
 
 struct template
@@ -32,14 +46,29 @@ static int field_of(const struct schema *s, const char *name, size_t len)
 	return -ENOENT;
 }
 
+static enum flow_part part_of(const char *name, size_t len)
+{
+	unsigned i = 1;
+
+	while (i < FLOW_PARTS && (strlen(part_names[i]) != len ||
+				  memcmp(part_names[i], name, len) != 0))
+		i++;
+	return (enum flow_part)i;
+}
+
 /* What stands between braces, at the end of a part. */
 static int read_field(struct part *p, const struct schema *s, const char *name,
 		      size_t len, struct fault *f)
 {
+	const char *colon = memchr(name, ':', len);
+	size_t n = colon ? (size_t)(colon - name) : len;
+
 	if (!len) /* {}: the next part */
 		return 0;
-	p->field = field_of(s, name, len);
-	if (p->field >= 0)
+	p->field = field_of(s, name, n);
+	if (colon)
+		p->of = (uint8_t)part_of(colon + 1, len - n - 1);
+	if (p->field >= 0 && p->of < FLOW_PARTS)
 		return 0;
 	return fault_set(f, -EINVAL, "{%.*s}: %s has no such field",
 			 (int)len > 64 ? 64 : (int)len, name, s->name);
@@ -132,6 +161,31 @@ static bool left_out(const struct template *t, unsigned group,
 	return false;
 }
 
+static void put_protocol(struct outbuf *o, const char *flow)
+{
+	enum key_type type = *flow == '[' ? KEY_FLOW6 : KEY_FLOW4;
+	size_t len = key_type_len(type);
+	uint8_t key[KEY_MAX];
+
+	if (key_parse(key, type, len, flow) == 0)
+		outbuf_u64(o, key[len - 1]);
+}
+
+/* A part of a flow; nothing of what is none. */
+static void put_part(struct outbuf *o, const char *flow, enum flow_part of)
+{
+	const char *to = strchr(flow, '>'), *protocol = strrchr(flow, '/');
+
+	if (!to || !protocol || protocol < to)
+		return;
+	if (of == FROM)
+		outbuf_bytes(o, flow, (size_t)(to - flow));
+	else if (of == TO)
+		outbuf_bytes(o, to + 1, (size_t)(protocol - to) - 1);
+	else
+		put_protocol(o, flow);
+}
+
 void template_row(const struct template *t, struct outbuf *o,
 		  const struct row_batch *b, unsigned row)
 {
@@ -142,8 +196,13 @@ void template_row(const struct template *t, struct outbuf *o,
 			continue;
 		outbuf_bytes(o, t->parts[i].text, t->parts[i].len);
 		c = cell_of(&t->parts[i], b, row);
-		if (c && !encode_is_null(c))
+		if (!c || encode_is_null(c))
+			continue;
+		if (t->parts[i].of == ALL)
 			encode_cell(o, b, c);
+		else if (c->kind == ROW_STR)
+			put_part(o, (const char *)b->bytes + c->at,
+				 (enum flow_part)t->parts[i].of);
 	}
 }
 

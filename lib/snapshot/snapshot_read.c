@@ -136,7 +136,7 @@ int snapshot_open(struct snapshot **out, const char *path, struct fault *f)
 	s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	s->path = strdup(path);
 	if (s->fd < 0)
-		rc = fault_set(&why, -errno, "%s", strerror(errno));
+		rc = fault_open(&why, -errno, path);
 	else if (!s->path)
 		rc = fault_set(&why, -ENOMEM, "out of memory");
 	else

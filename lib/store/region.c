@@ -68,6 +68,14 @@ static int fail(const struct region *r, int err, struct fault *f)
 	return fault_set(f, err, "%s: %s", r->path, strerror(-err));
 }
 
+static int denied(const struct region *r, int err, struct fault *f)
+{
+	struct fault why;
+
+	fault_open(&why, err, r->path);
+	return fault_of(f, err, r->path, &why);
+}
+
 /* What name stands for is not there: no file of that path, or no region. */
 static int absent(const char *path, const char *name, const char *cure,
 		  struct fault *f)
@@ -127,7 +135,7 @@ static int open_at(struct region *r, const char *name, struct fault *f)
 		return absent(r->path, name, "; dta-collect --create makes one",
 			      f);
 	if (r->fd < 0)
-		return fail(r, -errno, f);
+		return denied(r, -errno, f);
 	rc = load(r, f);
 	if (rc < 0 || !r->write)
 		return rc;

@@ -25,9 +25,11 @@
  * int_distribution  how many samples of a metric at a node, or on a path from
  *            end to end, and the bounds of the bins of its quantiles
  * int_bin    a bin of it that is not empty: low <= value <= high
+ * int_snapshot  what a node of IOAM has put behind its data (RFC 9197, section
+ *            4.4.2.13), packet by packet: opaque bytes of a schema
  *
  * Latencies are in ns, other metrics in units of the nodes. In a list of nodes
- * an id has its low 32 bits; unknown: 4294967295.
+ * an unknown one is 4294967295: no switch of INT has that id.
  */
 #ifndef TELEMETRY_ROWS_H
 #define TELEMETRY_ROWS_H
@@ -36,6 +38,7 @@
 #include "measure/dist.h"
 #include "measure/flows.h"
 #include "measure/metric.h"
+#include "telemetry/fields.h"
 #include "wire/key.h"
 
 enum telemetry_kind {
@@ -56,16 +59,20 @@ enum telemetry_kind {
 const char *event_name(enum telemetry_kind k);
 int event_of(const char *name); /* -1: none */
 
-/* Schemas, by measurement: NULL behind the last. */
-const struct schema *telemetry_schema(unsigned i);
+/* A node's id in a list. */
+static inline uint64_t rows_node(uint64_t id)
+{
+	return id == NODE_UNKNOWN ? UINT32_MAX : id;
+}
 
 /* Where each measurement goes; NULL: nowhere. They may be the same. */
 struct telemetry_sinks {
-	struct row_sink *event, *value, *flow, *hop, *distribution, *bin;
+	struct row_sink *event, *value, *flow, *hop, *distribution, *bin,
+		*snapshot;
 };
 
 struct telemetry_rows {
-	struct rows *event, *value, *flow, *hop, *distribution, *bin;
+	struct rows *event, *value, *flow, *hop, *distribution, *bin, *snapshot;
 	int err; /* of the sinks, the first */
 };
 
@@ -110,6 +117,11 @@ void row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
 	     const struct flow_entry *f, unsigned hop, uint64_t node,
 	     uint32_t egress, uint32_t queue, const struct flow_hop *h,
 	     const struct flow_wide *wide);
+
+/* Of a packet's hop, 1 is the first. Only if rs->snapshot is there. */
+void row_snapshot(struct telemetry_rows *rs, const struct int_view *v,
+		  unsigned hop, uint64_t node, uint32_t schema,
+		  const uint8_t *data, size_t len);
 
 /* Of a node, or with NODE_UNKNOWN of a path; with its bins. */
 void row_distribution(struct telemetry_rows *rs, uint64_t ts_ns, enum metric m,

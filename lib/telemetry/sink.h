@@ -79,6 +79,13 @@ struct telemetry_options {
 	uint32_t widen_max;  /* by this at most, a power of two */
 	uint32_t kinds;	 /* events that are told: 1 << enum telemetry_kind */
 	unsigned gather; /* rows that are put at once */
+	/*
+	 * Judges a path or a value instead, where what is known of its key is
+	 * kept elsewhere: of what only key, node, egress, queue, buffer, value
+	 * and path are set. False: it is judged here. NULL: all are.
+	 */
+	bool (*judge)(void *ctx, const struct telling *what);
+	void *judge_ctx;
 };
 
 /* 2^19 rows of 12 buckets, 6 hops, 60 s; 10 s; bins of a sixteenth, and the
@@ -98,19 +105,19 @@ int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th);
 
 /* These return 0, or the first -errno of a sink. */
 int telemetry_take(struct telemetry *t, const struct int_view *v, size_t n);
+/* Numbers of a reporter that came without views: n, from from->sequence on.
+ * anew: what was before them is not known, and none of it lost. */
+int telemetry_numbers(struct telemetry *t, uint64_t ts_ns,
+		      const struct int_from *from, uint32_t n, bool anew);
 /* It is so late now, though no views come: flows expire, values are pushed. */
 int telemetry_tick(struct telemetry *t, uint64_t now_ns);
 /* The rows that there are go out. */
 int telemetry_pass(struct telemetry *t);
-/* Rows of all distributions as they are. */
-int telemetry_distributions(struct telemetry *t);
 /* All flows leave, missing reports are lost, distributions and rows go out. */
 int telemetry_flush(struct telemetry *t);
 
 const struct telemetry_ledger *telemetry_counters(struct telemetry *t);
 const struct flows_ledger *telemetry_flows(const struct telemetry *t);
-/* Live metric keys: K of paper 003, section V-B2. */
-uint64_t telemetry_keys(const struct telemetry *t);
 
 void telemetry_close(struct telemetry *t); /* does not flush; NULL is fine */
 

@@ -52,7 +52,7 @@ static int look_up(struct verbs_peer *p, const char *address, struct fault *f)
 				 address);
 	rc = getaddrinfo(host, port, &hints, &found);
 	if (rc)
-		return fault_set(f, -EINVAL, "%s: %s", address,
+		return fault_set(f, -EADDRNOTAVAIL, "%s: %s", address,
 				 gai_strerror(rc));
 	memcpy(&p->at, found->ai_addr, found->ai_addrlen);
 	freeaddrinfo(found);

@@ -19,6 +19,7 @@
 #ifndef WIRE_KEY_H
 #define WIRE_KEY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,6 +58,11 @@ int key_parse(uint8_t *out, enum key_type t, size_t len, const char *text);
 /* Bytes to text, NUL-terminated; returns its length. buf: KEY_TEXT_MAX bytes.
  */
 size_t key_format(char *buf, enum key_type t, const uint8_t *key, size_t len);
+
+/* The key of a flow's other direction, at the same switch. False: it is no
+ * flow.
+ */
+bool key_reverse(uint8_t *out, enum key_type t, const uint8_t *key);
 
 /* The flow key of a packet: flow4 or flow6. Returns its length. out: KEY_MAX.
  */

@@ -36,7 +36,7 @@ teardown() { end_bg; }
 	wait_for grep -q '^down: HTTP 404: Code: 60' log
 	clickhouse_ask 'CREATE TABLE hop (time String, node String, port UInt64,
 		flow String, latency UInt64, depth Int64, utilization Float64,
-		lost UInt8, path Array(UInt32), key String) ENGINE = Log'
+		lost UInt8, path Array(UInt64), key String) ENGINE = Log'
 	clickhouse_ask 'CREATE TABLE label (time String) ENGINE = Log'
 	printf 'until written 10\nput 5 label\n' >&7
 	finish
@@ -55,7 +55,7 @@ teardown() { end_bg; }
 			port UInt64, flow Nullable(String),
 			latency Nullable(UInt64), depth Nullable(Int64),
 			utilization Nullable(Float64), lost Nullable(UInt8),
-			path Array(UInt32), key Nullable(String)) ENGINE = MergeTree ORDER BY time' "$p"
+			path Array(UInt64), key Nullable(String)) ENGINE = MergeTree ORDER BY time' "$p"
 	done
 	rows_to "$URL?create=yes&engine=Distributed(two,net,{}_local,port)&rows=1000" \
 		<<<"put 5000" >log

@@ -67,7 +67,7 @@ row() {
 	row '.slots == 2000 and .load == 0.5'
 	plan keywrite --memory 16000 --load 0.5 -n 1
 	row '.slots == 2000 and .flows == 1000 and .bytes_per_flow == 16'
-	plan keywrite --memory 8M --flows 1M -n 1
+	plan keywrite --memory 8M --flows 1Mi -n 1
 	row '.slots == 1048576 and .load == 1'
 	plan keywrite --load 0.5 -n 1
 	row '.slots == null and .flows == null and .bytes_per_flow == 16'
@@ -190,7 +190,7 @@ refused() {
 	for bad in '' 0 17 -1 2.0 2x ' 2' 18446744073709551618; do
 		refused --copies keywrite --load 1 "--copies=$bad"
 	done
-	for bad in '' 0 1k 1KB -1K 1.5G 99999999999999999999 16777216T; do
+	for bad in '' 0 1m 1KBx -1K 1.5 99999999999999999999 16777216T; do
 		refused --memory keywrite --flows 1 "--memory=$bad"
 	done
 	for bad in 0 1 1.5; do

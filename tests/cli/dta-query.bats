@@ -481,7 +481,7 @@ last_values() { # table
 	keywrite_layout | hand_made
 	while IFS='|' read -r args message; do
 		# shellcheck disable=SC2086
-		run -2 --separate-stderr dta-query $args
+		run -2 --separate-stderr dta-query $args </dev/null
 		echo "$args: $stderr"
 		[[ -z $output && $stderr == *"$message"* ]]
 	done <<-EOF
@@ -497,14 +497,14 @@ last_values() { # table
 		keywrite --region $NAME 1 --policy consensus:1|--policy
 		keywrite --region $NAME 1 --policy consensus:|--policy
 		keywrite --region $NAME 1 --last 3|--last is for list
-		list --region $NAME --keys x|--keys is for keywrite, path and count
+		list --region $NAME --keys x|--keys is for keywrite, path, count and why
 		list --region $NAME --last 3 --from 3|only one of --last and --from
 		list -f --snapshot x|--follow needs a region
 		verify --region $NAME|--truth
 		verify --region $NAME --truth x 1|no keys
 		list --region $NAME --truth x|--truth is for verify
 		-i --region $NAME list|no subcommand
-		--region $NAME|keywrite, path, list, count or verify?
+		--region $NAME|keywrite, path, list, count, verify or why?
 	EOF
 }
 
@@ -818,10 +818,10 @@ last_values() { # table
 	EOF
 	[ "$status" = 3 ] # of the last command
 	[ "${lines[0]}" = key,answer,value,agreed,matched,copies,epoch,source,table ]
-	[ "${lines[1]}" = 1,found,65,1,1,4,1,region,t ]
+	[ "${lines[1]}" = 1,found,65,1,1,2,1,region,t ]
 	[[ ${lines[2]} == table,id,kind,* && ${lines[3]} == t,1,keywrite,u32,4,* ]]
 	[ "${lines[4]} ${lines[5]}" = 'epoch,source 1,region' ]
-	[ "${lines[7]}" = 2,not_found,,0,0,4,,,t ]
+	[ "${lines[7]}" = 2,not_found,,0,0,2,,,t ]
 	for message in "'nonsense' is no command" 'no keys' 'quote is not closed' \
 		'set policy' 'standard input holds the commands'; do
 		[[ $stderr == *"$message"* ]]

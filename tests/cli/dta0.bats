@@ -170,8 +170,9 @@ stored() { # format
 	dta-dump digest "$NAME" -o csv >before
 	for format in dta1 dta0a; do
 		for i in 0 1 2 3; do
-			dta-translate -o ndjson -r $i.pcap --region "$NAME" \
-				--format $format 2>ledger
+			run -1 --separate-stderr dta-translate -o ndjson \
+				-r $i.pcap --region "$NAME" --format $format
+			grep '^{' <<<"$stderr" >ledger
 			jq -se '(map(select(.role == "in").value) | add) == 3001
 				and all(select(.role == "done").value == 0)' \
 				ledger >/dev/null || { cat ledger; return 1; }

@@ -19,10 +19,51 @@ teardown() { end_bg; }
 	[ "$(grep -c '^time,node,port' rows.csv)" = 1 ]
 	rows_to file:rows.ndjson <<<$'put 1000\nput 10 label' >log
 	[ "$(jq -s 'length, map(select(.depth)) | length' rows.ndjson | xargs)" = "1010 1000" ]
-	rows_to file:/dev/full <<<"put 3" >log
-	balances log 3
-	[ "$(counter log refused)" = 3 ]
-	grep -q '^refused: No space left on device' log
+	run -1 rows_to -e 1 file:/dev/full <<<"put 3"
+	balances - 3 <<<"$output"
+	[ "$(counter unsent <<<"$output")" = 3 ]
+}
+
+@test "a disk that was full: all rows are there, whole, once there is room" {
+	unshare -rm mount -t tmpfs none /mnt 2>/dev/null || skip "no tmpfs of our own"
+	TOOLS=$TOOLS timeout 60 unshare -rm bash -e <<-'END'
+		mkdir small
+		mount -t tmpfs -o size=64k none small
+		head -c 60k /dev/zero >small/ballast
+		mkfifo in
+		"$TOOLS/rows_to" file:small/rows <in >log &
+		exec 7>in
+		printf 'put 200\nuntil retries 2\nstatus\n' >&7
+		until grep -q '^down: No space left' log; do sleep 0.1; done
+		rm small/ballast
+		printf 'until written 200\nput 10\n' >&7
+		exec 7>&-
+		wait $!
+		cp small/rows rows
+	END
+	balances log 210
+	[ "$(counter log written)" = 210 ]
+	[ "$(counter log retries)" -ge 2 ]
+	jq -r .latency rows | diff - <(seq 0 209)
+}
+
+@test "a pipe whose reader went away: the next one gets the rows" {
+	mkfifo pipe
+	exec 8<>pipe
+	begin "file:pipe?format=csv" 8<&-
+	echo status >&7
+	wait_for grep -q rows log
+	exec 8<&-
+	printf 'put 100\nuntil retries 2\nstatus\n' >&7
+	wait_for grep -q '^down: Broken pipe' log
+	cat pipe >rest 7>&- &
+	BG_PIDS+=("$!")
+	echo 'until written 100' >&7
+	finish
+	balances log 100
+	[ "$(counter log written)" = 100 ]
+	lines() { [ "$(wc -l <rest)" = 101 ]; }
+	wait_for lines
 }
 
 @test "SIGTERM ends it, rows are on their way" {
@@ -43,14 +84,21 @@ teardown() { end_bg; }
 			return 1
 		}
 	}
-	refused nowhere "export: 'nowhere': no scheme, as in influx://HOST/DB"
-	refused ftp://h "ftp://h: 'ftp' is none of influx clickhouse redis kafka prometheus file"
+	refused nowhere "'nowhere': no scheme, as in influx://HOST/DB"
+	refused ftp://h "'ftp' is none of influx clickhouse redis kafka prometheus file"
+	refused "nonsense:" "'nonsense' is none of influx clickhouse redis kafka prometheus file"
+	refused "influx:h/db" "influx: no // before a host"
+	refused file: "file:: no path: file:PATH"
 	refused "file:x?format=xml" "file:x: format: 'xml' is none of text csv ndjson"
 	refused "file:x?color=red" "file:x: color: file has no such option"
 	refused "file:x?rows=0" "file:x: rows: 0 is not 1 to 1000000"
 	refused file:/none/x "file:/none/x: No such file or directory"
 	refused influx://h "influx://h: no database: influx://HOST/DB"
 	refused "influx://me:secret@h/x?names=no" "influx://h/x: names: no 'no'"
+	for scheme in influx clickhouse redis kafka; do
+		refused "$scheme://h/x?timeout=0" "$scheme://h/x: timeout: '0' is not a time of 1ms or more"
+	done
+	refused "redis://h?retry=900us" "redis://h: retry: '900us' is not a time of 1ms or more"
 	refused redis://a,b "redis://a,b: 'a,b' is not a host"
 	refused "influx:///x" "influx:///x: '' is not a host"
 }

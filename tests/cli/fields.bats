@@ -85,6 +85,11 @@ rates() {
 		done
 		counters int-label-ctl -r label.pcap -R none --exec true -x file:l.rows
 		counters int-label-ctl label -d 1 -r int.pcap
+		header int-label-ctl sim -q -d 100ms
+		header int-label-ctl sim --trace 1
+		header int-label-ctl theory labels
+		header int-label-ctl theory coverage
+		counters int-label-ctl sim -d 100ms
 		rates int-collect -r int.pcap -R none
 		rates dta-translate -r int-path.pcap --region "$path"
 		rates dta-collect --region "$path" -r roce.pcap

@@ -51,10 +51,10 @@ over_a_bad_link() { # workload
 	before=$(dta-dump digest "$NAME" -o csv)
 	for capture in "${CAPTURES[@]}"; do
 		n=$(packets_in "$capture")
-		run -0 --separate-stderr dta-translate -o ndjson -r "$capture" \
+		run -1 --separate-stderr dta-translate -o ndjson -r "$capture" \
 			--region "$NAME"
 		balances - "$n" <<<"$stderr"
-		run -0 --separate-stderr dta-collect -o ndjson -r "$capture" \
+		run -1 --separate-stderr dta-collect -o ndjson -r "$capture" \
 			--region "$NAME"
 		balances - "$n" <<<"$stderr"
 		[ "$before" = "$(dta-dump digest "$NAME" -o csv)" ]

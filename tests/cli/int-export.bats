@@ -41,15 +41,53 @@ packets_of_truth() {
 		cut -d, -f3)" = "$(packets_of_truth "$flow")" ]
 }
 
-@test "InfluxDB: measurements by INTCollector's names" {
+@test "InfluxDB: INTCollector's measurements, as its own queries ask for them" {
 	need influxd influx curl
 	PORT=$(free_port)
 	influx_up
-	collect "influx://127.0.0.1:$PORT/net?create=yes&names=intcollector"
-	influx_ask "SHOW MEASUREMENTS" >names
+	# of INT 0.5 it has the congestion of queues
+	dta-gen int -q -F report -p 0.5 --instructions 0xff00 -n 10 -w old.pcap \
+		--truth truth.csv
+	int-collect -q -p 0.5 -r old.pcap -R event -o ndjson >events
+	int-collect -q -p 0.5 -r old.pcap -R none \
+		-x "influx://127.0.0.1:$PORT/net?create=yes&names=intcollector"
+	flow=$(flow_of_truth)
+	its=$(sed 's/>/->/; s|/udp|,proto=17|; s|/tcp|,proto=6|' <<<"$flow")
+	# points ID JQ MEASUREMENT FIELD: what the events told is what is there.
+	points() {
+		jq -r "select((.event == \"new_key\" or .event == \"change\" or
+			.event == \"path_change\") and $1) | $2" events >want
+		[ -s want ]
+		influx_ask "SELECT \"$4\" FROM \"$3\"" | awk -F, '{ print $NF }' >got
+		diff <(sort -u want) <(sort -u got)
+	}
+	points ".metric == \"flow_latency\" and .flow == \"$flow\"" .value \
+		"flow_stat,$its" flow_latency
+	points ".metric == \"path\" and .flow == \"$flow\"" \
+		'.path | join(":")' "flow_stat,$its" path
+	# path and latency of a new flow are one point
+	[ "$(influx_ask "SELECT path, flow_latency FROM \"flow_stat,$its\" LIMIT 1" |
+		awk -F, '{ print NF, $(NF - 1) != "", $NF != "" }')" = "6 1 1" ]
 	node=$(sed -n 2p truth.csv | cut -d, -f6)
-	grep -q "hop_latency\\\\*,$(flow_of_truth | sed 's/[].[*^$]/./g')\\\\*,sw_id=$node" names
-	grep -q "queue_occupancy\\\\*,sw_id=$node\\\\*,port_id=[0-9]*\\\\*,queue_id=" names
+	points ".metric == \"hop_latency\" and .flow == \"$flow\" and .node == $node" \
+		.value "flow_hop_latency,$its,sw_id=$node" value
+	read -r node egress queue < <(jq -r 'select(.metric == "queue_occupancy") |
+		"\(.node) \(.egress) \(.queue)"' events)
+	points ".metric == \"link_utilization\" and .node == $node and .egress == $egress" \
+		.value "port_tx_utilize,sw_id=$node,port_id=$egress" value
+	for metric in queue_occupancy queue_congestion; do
+		points ".metric == \"$metric\" and .node == $node and .queue == $queue" \
+			.value "$metric,sw_id=$node,queue_id=$queue" value
+	done
+	ours='^(int_|name,|$)'
+	[ "$(influx_ask 'SHOW TAG KEYS' | grep -vE "$ours")" = "" ]
+	influx_ask 'SHOW FIELD KEYS' | grep -vE "$ours" | awk -F, '{ print $(NF - 1), $NF }' |
+		sort -u | diff - - <<-END
+			flow_latency float
+			path string
+			value float
+		END
+	influx_ask 'SHOW MEASUREMENTS' | grep -q int_flow # what it has not
 }
 
 @test "Redis: events are a stream, flows are hashes" {
@@ -100,4 +138,42 @@ packets_of_truth() {
 	int-collect -q -r in.pcap -c 1 -R none -x "redis://127.0.0.1:$PORT" \
 		--spool spool
 	[ "$(redis_ask xlen int_event)" -ge "$events" ]
+}
+
+# answers REASON: an HTTP server that says so to each request; its port is in
+# port.
+answers() {
+	cat >answers.py <<-'EOP'
+		import http.server, os, sys
+		class Answer(http.server.BaseHTTPRequestHandler):
+		    def do_POST(self):
+		        self.rfile.read(int(self.headers["Content-Length"]))
+		        body = open("reason", "rb").read()
+		        self.send_response(400)
+		        self.send_header("Content-Length", str(len(body)))
+		        self.end_headers()
+		        self.wfile.write(body)
+		    def log_message(self, *what):
+		        pass
+		server = http.server.HTTPServer(("127.0.0.1", 0), Answer)
+		with open("port.new", "w") as f:
+		    f.write(str(server.server_port))
+		os.rename("port.new", "port")
+		server.serve_forever()
+	EOP
+	printf '%b' "$1" >reason
+	bg python3 answers.py
+	wait_for [ -s port ]
+}
+
+@test "what a database says is text to the terminal, and not more than a line" {
+	answers 'bad \033]0;title\007\033[2J row\n\302\233no\n'"$(printf 'x%.0s' {1..5000})"
+	for scheme in influx clickhouse; do
+		run -1 --separate-stderr int-collect -q -r in.pcap -R none \
+			-x "$scheme://127.0.0.1:$(cat port)/db"
+		[ "${#stderr_lines[@]}" = 1 ]
+		[[ $stderr == *' were refused: '*'bad \x1b]0;title\x07\x1b[2J row'* ]]
+		[ "${#stderr}" -lt 2000 ]
+		run -1 grep -qP '[\x00-\x09\x0b-\x1f\x7f]|\xc2\x9b' <<<"$stderr"
+	done
 }

@@ -286,3 +286,39 @@ key(b"n"); until(b": nodes")
 key(b"q")' bash -c 'int-collect -q -r - --top flows <pipe'
 	[ "$output" = 'status 0' ]
 }
+
+@test "the screen: messages are in a line of it, and come again when it is left" {
+	mkfifo pipe
+	bg bash -c 'exec >pipe; cat in.pcap; exec sleep 60' # without an end
+	typist '
+until(b"influx://127.0.0.1:1/net: rows wait: ")
+assert b"int-collect: influx:" not in seen, seen
+key(b"/udp\r"); until(b"only udp; influx://127.0.0.1:1/net: rows wait: ")
+key(b"q")
+until(b"\x1b[?1049l")
+until(b"int-collect: influx://127.0.0.1:1/net: rows wait: ")
+assert seen.index(b"int-collect: influx:") > seen.index(b"\x1b[?1049l")' \
+		int-collect -q -r pipe --top flows --every 100ms --linger 1ms \
+		-x influx://127.0.0.1:1/net
+	[ "${lines[-1]}" = 'status 1' ]
+}
+
+@test "the screen: messages after the input has ended, too" {
+	typist '
+until(b"the input has ended", b"influx://127.0.0.1:1/net: rows wait: ")
+key(b"q")' int-collect -q -r in.pcap --top flows --every 100ms --linger 1ms \
+		-x influx://127.0.0.1:1/net
+}
+
+@test "the screen: who has stderr in a file has messages at once" {
+	mkfifo pipe
+	bg bash -c 'exec >pipe; cat in.pcap; exec sleep 60' # without an end
+	typist '
+end = time.time() + 20
+while not os.path.exists("log") or b"rows wait" not in open("log", "rb").read():
+    assert time.time() < end
+    more()
+assert b"rows wait" not in seen
+key(b"q")' bash -c 'int-collect -q -r pipe --top flows --linger 1ms \
+		-x influx://127.0.0.1:1/net 2>log'
+}

@@ -46,7 +46,7 @@ setup() {
 
 @test "a list of rows or events with a wrong name: all names are said" {
 	run -2 int-collect -r in.pcap -R event,path
-	[[ $output == *"--rows: 'event,path' names 'path': it is none of event, value, flow, hop, distribution, bin, all, none" ]]
+	[[ $output == *"--rows: 'event,path' names 'path': it is none of event, value, flow, hop, distribution, bin, snapshot, all, none" ]]
 	run -2 int-collect -r in.pcap -e new
 	[[ $output == *"names 'new': it is none of new_key, change, rise, fall, path_change, loop, report_loss, restart, widen, narrow, all, none" ]]
 }
@@ -129,8 +129,9 @@ setup() {
 
 @test "rows that cannot be written are a failure" {
 	dta-gen int -q -n 5 -w in.pcap
-	run -1 --separate-stderr int-collect -q -r in.pcap -R none -x file:/dev/full
-	[[ $stderr == "int-collect: file:/dev/full: "*" rows were refused: No space left on device" ]]
+	run -1 --separate-stderr int-collect -q -r in.pcap -R none -x file:/dev/full \
+		--linger 100ms
+	[[ $stderr == "int-collect: file:/dev/full: "*" rows could not be sent: No space left on device" ]]
 }
 
 @test "a pipe that nobody reads, or that somebody does not empty, ends" {
@@ -143,7 +144,7 @@ setup() {
 	run -1 --separate-stderr timeout -s KILL 60 \
 		int-collect -q -r in.pcap -R none -x file:pipe --linger 100ms
 	exec 8>&-
-	[[ $stderr == *"pipe: "*" rows were refused: Operation canceled"* ]]
+	[[ $stderr == *"pipe: "*" rows could not be sent: Operation canceled"* ]]
 }
 
 @test "dta-gen int: counters by their names, and -h where they are" {

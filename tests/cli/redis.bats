@@ -33,6 +33,15 @@ teardown() { end_bg; }
 	[ "$(redis_ask dbsize)" = 3009 ]
 }
 
+@test "expire=0: hashes and lists stay" {
+	redis_up
+	rows_to "$URL?expire=0" <<<$'put 10 flow\nput 10 label' >log
+	[ "$(counter log written)" = 20 ]
+	[ "$(redis_ask dbsize)" -gt 10 ]
+	[ "$(redis_ask pttl 'flow:10.0.0.0:7->10.0.1.1:443')" = -1 ]
+	[ "$(redis_ask pttl leaf2-1)" = -1 ]
+}
+
 @test "keys, expiry and length by the URL; a database's number" {
 	redis_up
 	run rows_to "$URL/3?hash.hop=at:{node}&expire=500ms&stream.flow=of:{}&maxlen=100" \

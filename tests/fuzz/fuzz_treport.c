@@ -105,10 +105,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t n = 0; (why = treport_next(&r, &t, &view)) != TREPORT_END;
 	     n++) {
 		must(n <= size / 4);
-		if (why != TREPORT_OK) {
-			must(treport_reason_name(why) != NULL);
+		if (why != TREPORT_OK)
 			continue;
-		}
 		inside(t.view->own.data, t.view->own.len, data, size);
 		inside(t.inner, t.inner_len, data, size);
 		inside(t.extension, t.extension_len, data, size);

@@ -52,10 +52,11 @@ static const struct export_rule rules[] = {
 	{"label", EXPORT_LIST, "{node}-{port}"},
 };
 
-static const char *const theirs[][2] = {{"latency", "value"}, {NULL, NULL}};
+static const char *const theirs[][2] = {
+	{"latency", "value"}, {"path", "path"}, {NULL, NULL}};
 
 static const struct line_names lines[] = {
-	{"hop", "flow_hop_latency,{flow},sw_id={node}", theirs},
+	{"hop", NULL, "flow_hop_latency,{flow},sw_id={node}", theirs},
 };
 
 static const struct export_names names[] = {{"intcollector", lines, 1}};
@@ -85,7 +86,7 @@ static void make_row(struct rows *r, uint64_t i, int64_t time, bool whole)
 {
 	static const char *const nodes[] = {"leaf1", "leaf2", "spine1",
 					    "a b,c=d\\e\"f"};
-	uint32_t list[LIST] = {6, 5, (uint32_t)(i % 4)};
+	uint64_t list[LIST] = {6, 5, i % 4};
 	char flow[64];
 
 	snprintf(flow, sizeof(flow), "10.0.0.%u:%u->10.0.1.1:443",

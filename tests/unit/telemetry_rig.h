@@ -127,7 +127,7 @@ struct rig_row {
 	int64_t value, reference, threshold, packets, hop, samples;
 	int64_t latency, occupancy, flow_latency, count, low, high;
 	double latency_mean, flow_latency_mean;
-	uint32_t path[RIG_LIST], old_path[RIG_LIST];
+	uint64_t path[RIG_LIST], old_path[RIG_LIST];
 	unsigned path_n, old_path_n;
 };
 
@@ -144,7 +144,7 @@ static inline void rig_text(char *to, size_t size, const struct row_batch *b,
 		snprintf(to, size, "%s", (const char *)b->bytes + c->at);
 }
 
-static inline void rig_list(uint32_t *to, unsigned *n,
+static inline void rig_list(uint64_t *to, unsigned *n,
 			    const struct row_batch *b, const struct row_cell *c)
 {
 	if (c->kind != ROW_LIST)
@@ -260,9 +260,9 @@ static inline void rig_init(struct rig *rig)
 	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
 		rig->th.all[m].change = THRESHOLD_OFF;
 	rig->out.sink = (struct row_sink){rig_take, rig_nothing, rig_nothing};
-	rig->sinks = (struct telemetry_sinks){&rig->out.sink, &rig->out.sink,
-					      &rig->out.sink, &rig->out.sink,
-					      &rig->out.sink, &rig->out.sink};
+	rig->sinks = (struct telemetry_sinks){
+		&rig->out.sink, &rig->out.sink, &rig->out.sink, &rig->out.sink,
+		&rig->out.sink, &rig->out.sink, &rig->out.sink};
 }
 
 static inline void rig_open(struct rig *rig)
@@ -276,6 +276,27 @@ static inline void rig_close(struct rig *rig)
 	telemetry_close(rig->t);
 	free(rig->out.row);
 	rig->out = (struct rig_sink){rig->out.sink};
+}
+
+/* Live metric keys: K of paper 003, section V-B2. */
+static inline uint64_t rig_keys(const struct telemetry *t)
+{
+	const struct meter *of[METRIC_OF_HOP];
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < telemetry_looks(t, LOOK_OBJECT); i++)
+		n += look_object(t, i) != NULL;
+	for (uint32_t i = 0; i < telemetry_looks(t, LOOK_FLOW); i++) {
+		struct flow_entry *f = look_flow(t, i);
+
+		if (!f)
+			continue;
+		n += (f->hops > 0) + (f->latency.n > 0);
+		for (unsigned k = 0; k < f->kept; k++)
+			n += look_flow_hop(t, f, k, of) &&
+			     of[METRIC_HOP_LATENCY]->n > 0;
+	}
+	return n;
 }
 
 /* How many rows there are of a measurement, an event, a metric; NULL: any. */

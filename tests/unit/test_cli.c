@@ -14,7 +14,7 @@
 #include "base/words.h"
 #include "test.h"
 
-enum kind { U64, SIZE, F64, TIME, FORMAT };
+enum kind { U64, SIZE, F64, TIME, FORMAT, BYTES, SHARE, PERCENT };
 
 struct values {
 	uint64_t u64, size, time;
@@ -36,6 +36,9 @@ static const struct cli_option table[] = {
 	{'f', "f64", "X", "", CLI_F64, AT(f64), .high = 100},
 	{'t', "time", "TIME", "", CLI_TIME, AT(time), .max = INT64_MAX},
 	{'o', "output", "FORMAT", "", CLI_FORMAT, AT(format)},
+	{'b', "bytes", "SIZE", "", CLI_BYTES, AT(size), .max = 1ull << 50},
+	{'a', "share", "P", "", CLI_F64, AT(f64), .high = 1},
+	{'p', "percent", "PERCENT", "", CLI_U64, AT(u64), .max = 100},
 	{'n', "narrow", "N", "", CLI_U64, AT(narrow)},
 	{'w', "word", "W", "", CLI_WORD, AT(word), .min = 1, .words = words},
 	{'y', "flag", NULL, "", CLI_FLAG, AT(flag)},
@@ -51,11 +54,11 @@ static double judged(enum kind k, const char *text)
 
 	if (cli_set(&table[k], &v, text, &why) < 0)
 		return strncmp(why.text, "is not ", 7) ? -5 : -1;
-	return k == U64	   ? (double)v.u64
-	       : k == SIZE ? (double)v.size
-	       : k == F64  ? v.f64
-	       : k == TIME ? (double)v.time
-			   : (double)v.format;
+	return k == U64 || k == PERCENT	 ? (double)v.u64
+	       : k == SIZE || k == BYTES ? (double)v.size
+	       : k == F64 || k == SHARE	 ? v.f64
+	       : k == TIME		 ? (double)v.time
+					 : (double)v.format;
 }
 
 static const struct {
@@ -78,20 +81,35 @@ static const struct {
 	{U64, "10x", -1},
 	{U64, "0x10", -1},
 	{SIZE, "1", 1},
-	{SIZE, "3K", 3072},
-	{SIZE, "2M", 2097152},
-	{SIZE, "1G", 1073741824},
+	{SIZE, "3K", 3000},
+	{SIZE, "3k", 3000},
+	{SIZE, "2M", 2000000},
+	{SIZE, "1G", 1e9},
 	{SIZE, "1GiB", 1073741824},
-	{SIZE, "1T", 1099511627776},
-	{SIZE, "1024T", 0x1p50},
-	{SIZE, "1025T", -1},
+	{SIZE, "1T", 1e12},
+	{SIZE, "1e6", 1e6},
+	{SIZE, "1.5K", 1500},
+	{SIZE, "1024TiB", 0x1p50},
+	{SIZE, "1025TiB", -1},
 	{SIZE, "16777216T", -1}, /* 2^64 */
 	{SIZE, "0", -1},
 	{SIZE, "K", -1},
-	{SIZE, "1k", -1},
 	{SIZE, "1KB", -1},
 	{SIZE, "1KK", -1},
-	{SIZE, "1.5K", -1},
+	{SIZE, "1.5", -1},
+	{BYTES, "3K", 3072},
+	{BYTES, "64MB", 0x1p26},
+	{BYTES, "64MiB", 0x1p26},
+	{BYTES, "64M", 0x1p26},
+	{BYTES, "64m", -1},
+	{SHARE, "99%", 0.99},
+	{SHARE, "0.99", 0.99},
+	{SHARE, "101%", -1},
+	{SHARE, "%", -1},
+	{F64, "99%", -1},
+	{PERCENT, "50%", 50},
+	{PERCENT, "50", 50},
+	{PERCENT, "101%", -1},
 	{SIZE, "", -1},
 	{F64, "0", 0},
 	{F64, ".5", 0.5},
@@ -250,8 +268,8 @@ static void test_widths(void)
 	struct values v = {.word = 0xffff};
 	struct fault why;
 
-	TEST(!cli_set(&table[5], &v, "255", &why) && v.narrow == 255);
-	TEST(cli_set(&table[5], &v, "256", &why) == -EINVAL);
+	TEST(!cli_set(&table[8], &v, "255", &why) && v.narrow == 255);
+	TEST(cli_set(&table[8], &v, "256", &why) == -EINVAL);
 	TEST(!strcmp(why.text, "is not a whole number from 0 to 255"));
 	TEST(v.narrow == 255 && v.word == 0xffff && !v.flag);
 }
@@ -261,15 +279,15 @@ static void test_words(void)
 	struct values v = {0};
 	struct fault why;
 
-	TEST(!cli_set(&table[6], &v, "three", &why) && v.word == 3);
-	TEST(cli_set(&table[6], &v, "four", &why) == -EINVAL);
+	TEST(!cli_set(&table[9], &v, "three", &why) && v.word == 3);
+	TEST(cli_set(&table[9], &v, "four", &why) == -EINVAL);
 	TEST(!strcmp(why.text, "is not one, two or three") && v.word == 3);
-	TEST(!cli_set(&table[7], &v, "yes", &why) && v.flag);
-	TEST(!cli_set(&table[7], &v, "no", &why) && !v.flag);
-	TEST(cli_set(&table[7], &v, "perhaps", &why) == -EINVAL);
-	TEST(cli_set(&table[8], &v, "", &why) == -EINVAL && !v.text);
-	TEST(!cli_set(&table[8], &v, "x", &why) && *v.text == 'x');
-	cli_unset(&table[8], &v);
+	TEST(!cli_set(&table[10], &v, "yes", &why) && v.flag);
+	TEST(!cli_set(&table[10], &v, "no", &why) && !v.flag);
+	TEST(cli_set(&table[10], &v, "perhaps", &why) == -EINVAL);
+	TEST(cli_set(&table[11], &v, "", &why) == -EINVAL && !v.text);
+	TEST(!cli_set(&table[11], &v, "x", &why) && *v.text == 'x');
+	cli_unset(&table[11], &v);
 	TEST(!v.text);
 }
 

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "inband/treport.h"
+#include "bytes.h"
+#include "report_group.h"
 #include "test.h"
 #include "wire/net.h"
 
@@ -16,6 +17,18 @@ enum {
 static struct int_view seen[8];
 static unsigned n_seen;
 
+static struct int_from noted[8];
+static unsigned n_noted;
+
+static int number(void *ctx, uint64_t ts_ns, const struct int_from *from)
+{
+	(void)ctx;
+	TEST(ts_ns == 5);
+	if (n_noted < 8)
+		noted[n_noted++] = *from;
+	return 0;
+}
+
 static int views(void *ctx, const struct int_view *v, size_t n)
 {
 	(void)ctx;
@@ -25,7 +38,7 @@ static int views(void *ctx, const struct int_view *v, size_t n)
 }
 
 /* A datagram of so many reports of one node, about nothing in particular. */
-static size_t group(uint8_t frame[512])
+static size_t group(uint8_t *frame)
 {
 	uint8_t md[4] = {0, 0, 0, 9};
 	struct treport_say s = {
@@ -39,19 +52,108 @@ static size_t group(uint8_t frame[512])
 	int len = treport_encode(frame + HEAD, 400, &s);
 
 	for (int i = 1; i < REPORTS; i++)
-		len += treport_encode_more(frame + HEAD + len,
-					   (size_t)(400 - len), &s);
+		len += add_report(frame + HEAD, (size_t)len, 400, &s);
 	TEST(net_udp4_encode(frame, HEAD, &h, (size_t)len) == HEAD);
 	return HEAD + (size_t)len;
+}
+
+enum {
+	PORT = 54321, /* of reports */
+	FRAME_MAX = 512,
+};
+
+static struct intake *in;
+
+/* A datagram, by the hexadecimal of its payload, is taken. */
+static void take(const char *hex)
+{
+	static uint8_t frame[FRAME_MAX];
+	struct net_udp4 h = {.dst_port = PORT, .ttl = 64};
+	size_t len = unhex(frame + HEAD, FRAME_MAX - HEAD, hex);
+	struct pkt p = {.data = frame, .ts_ns = 5};
+
+	TEST(net_udp4_encode(frame, HEAD, &h, len) == HEAD);
+	p.len = p.wire_len = (uint32_t)(HEAD + len);
+	TEST(intake_take(in, &p, 1) == 0);
+}
+
+static void noted_is(uint32_t node, uint8_t hw_id, uint32_t sequence)
+{
+	TEST(n_noted == 1 && noted[0].has_node && noted[0].node == node);
+	TEST(noted[0].hw_id == hw_id && noted[0].sequence == sequence);
+	n_noted = 0;
+}
+
+/* A packet to the port of reports: what a report about one has in it. */
+#define OWN "4500001c 12340000 40110000 0a000001 0a000002 03e8d431 00080000"
+
+/* The number of a report that is refused is told where its header has it, and
+ * in a datagram of several only if all of them are refused. */
+static void test_numbers(const struct intake_options *o)
+{
+	const struct intake_report_ledger *c;
+
+	TEST(intake_open(&in, o) == 0);
+	c = intake_report_counters(in);
+	n_seen = 0;
+	/* 1.0: own, a length that lies, a type that there is not, a header
+	 * that is cut */
+	take("14200005 00000009 00000007 00000001" OWN);
+	noted_is(9, 5, 7);
+	take("13200005 00000009 00000008 00000001" OWN);
+	noted_is(9, 5, 8);
+	take("14e00005 00000009 00000009 00000001" OWN);
+	noted_is(9, 5, 9);
+	take("14200005 00000009 0000000a");
+	TEST(n_noted == 0);
+	TEST(c->own_report == 1 && c->bad_length == 1);
+	TEST(c->unknown_type == 1 && c->truncated == 1);
+	/* 2.0: own, a report beyond the datagram, none, none known */
+	take("21400005 00000009 04070000" OWN);
+	noted_is(9, 5, 5);
+	take("21400006 00000009 04ff0000" OWN);
+	take("21400006 00000009 04080000" OWN);
+	TEST(n_noted == 2 && noted[1].sequence == 6);
+	n_noted = 0;
+	take("21400007 00000009");
+	noted_is(9, 5, 7);
+	take("21400007 00");
+	take("31400007 00000009 04070000" OWN);
+	TEST(n_noted == 0 && n_seen == 0);
+	/* One of two is good: it has the number. */
+	take("21400008 00000009 04070000" OWN "00000000");
+	TEST(n_noted == 0 && n_seen == 1 && seen[0].from.numbered);
+	TEST(seen[0].from.sequence == 8);
+	intake_close(in);
+}
+
+/* Reports 0.5 tell their node behind the header, and not always. */
+static void test_numbers05(struct intake_options *o)
+{
+	struct int_profile p = *o->profile;
+
+	p.version = INT_V0_5;
+	o->profile = &p;
+	TEST(intake_open(&in, o) == 0);
+	take("02000005 00000007 00000001 00000009 00010002 02000003 00000004"
+	     "020000000002 020000000001 0800" OWN);
+	noted_is(9, 5, 7);
+	take("02000005 00000008 00000001 00000009 0001");
+	noted_is(9, 5, 8);
+	take("00000005 00000008 00000001 020000000002 020000000001 0800" OWN);
+	take("02000005 00000009 00000001 0000");
+	take("09000005 0000000a 00000001 00000009 00010002");
+	TEST(n_noted == 0);
+	intake_close(in);
 }
 
 int main(void)
 {
 	struct intake_options o = {.profile = int_profile_named("2.1"),
-				   .views = views};
-	uint8_t frame[512];
+				   .views = views,
+				   .number = number};
+	uint8_t frame[FRAME_MAX];
 	struct pkt p = {.data = frame, .ts_ns = 5};
-	struct intake *in;
 
 	p.len = p.wire_len = (uint32_t)group(frame);
 	TEST(intake_open(&in, &o) == 0);
@@ -68,5 +170,8 @@ int main(void)
 	TEST(ledger_balanced(&intake_report_ledger,
 			     intake_report_counters(in)));
 	intake_close(in);
+	TEST(n_noted == 0);
+	test_numbers(&o);
+	test_numbers05(&o);
 	return test_end();
 }

@@ -58,8 +58,11 @@ static struct row_sink *open_sink(const char *options)
 }
 
 /* A message as it must be: its number, or -1. */
-static int number_of(const rd_kafka_message_t *m)
+static int number_of(const rd_kafka_message_t *m, const char *topic)
 {
+	/* of a topic for all it says of which measurement it is */
+	const char *lead = strcmp(topic, hop.name) ? "\"measurement\":\"hop\","
+						   : "";
 	const char *keys[] = {"at even", "at odd"};
 	char want[64], text[64] = "", *at;
 	unsigned n;
@@ -70,7 +73,7 @@ static int number_of(const rd_kafka_message_t *m)
 	at = strstr(text, "\"n\":");
 	if (!at || sscanf(at, "\"n\":%u", &n) != 1)
 		return -1;
-	snprintf(want, sizeof(want), "{\"node\":\"%s\",\"n\":%u}",
+	snprintf(want, sizeof(want), "{%s\"node\":\"%s\",\"n\":%u}", lead,
 		 keys[n & 1] + 3, n);
 	TEST(!strcmp(text, want));
 	TEST(m->key_len == strlen(keys[n & 1]) &&
@@ -98,7 +101,7 @@ static void expect(const char *topic, unsigned n)
 			RD_KAFKA_OFFSET_BEGINNING;
 	rd_kafka_assign(rk, list);
 	while (got < n && (m = rd_kafka_consumer_poll(rk, PATIENCE_MS))) {
-		int number = number_of(m);
+		int number = number_of(m, topic);
 
 		if (number >= 0 && (unsigned)number < n)
 			once += seen[number]++ == 0;

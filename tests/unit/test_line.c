@@ -32,8 +32,8 @@ static const struct row_field fields[N] = {
 static const struct schema schema = {"a m,e=s", fields, N};
 
 /* A line of the row in hand. */
-static void expect(struct row_batch *b, const struct line_names *names,
-		   const char *want)
+static void expect_as(struct row_batch *b, const struct line_names names[2],
+		      const char *field, const char *want)
 {
 	struct outbuf *o = calloc(1, sizeof(*o));
 	struct line *l;
@@ -41,7 +41,8 @@ static void expect(struct row_batch *b, const struct line_names *names,
 	size_t len;
 
 	row_batch_end(b);
-	TEST(line_open(&l, &schema, names, NULL) == 0);
+	TEST(line_open(&l, &schema, names, names ? 2 : 0, NULL) == 0);
+	TEST(!strcmp(line_field(l, b, 0), field));
 	line_series(l, o, b, 0);
 	line_rest(l, o, b, 0, line_time(l, b, 0, 7));
 	text = outbuf_text(o, &len);
@@ -53,9 +54,14 @@ static void expect(struct row_batch *b, const struct line_names *names,
 	row_batch_clear(b);
 }
 
+static void expect(struct row_batch *b, const char *want)
+{
+	expect_as(b, NULL, "", want);
+}
+
 static void test_values(struct row_batch *b)
 {
-	static const uint32_t list[] = {6, 5, 4};
+	static const uint64_t list[] = {6, 5, 4};
 
 	row_batch_set(b, TIME, ROW_TIME)->i64 = 1600000000000000001;
 	row_batch_str(b, NODE, "n1");
@@ -68,7 +74,7 @@ static void test_values(struct row_batch *b)
 	row_batch_list(b, LIST, list, 3);
 	row_batch_bytes(b, BYTES, "\x00\xff", 2);
 	row_batch_set(b, AT, ROW_TIME)->i64 = -5;
-	expect(b, NULL,
+	expect(b,
 	       "a\\ m\\,e=s,node=n1,port=3 text=\"two words\","
 	       "u=9223372036854775807i,i=-9223372036854775808i,f=0.25,b=true,"
 	       "list=\"6,5,4\",bytes=\"00ff\",at=-5i 1600000000000000001\n");
@@ -78,39 +84,53 @@ static void test_escapes(struct row_batch *b)
 {
 	row_batch_str(b, NODE, "a b,c=d\"e\nf\\");
 	row_batch_str(b, TEXT, "say \"\\\"\n, = \xff\xc3\xa4");
-	expect(b, NULL,
-	       "a\\ m\\,e=s,node=a\\ b\\,c\\=d\"e\\nf "
-	       "text=\"say \\\"\\\\\\\"\n, = \xef\xbf\xbd\xc3\xa4\" 7\n");
+	expect(b, "a\\ m\\,e=s,node=a\\ b\\,c\\=d\"e\\nf "
+		  "text=\"say \\\"\\\\\\\"\n, = \xef\xbf\xbd\xc3\xa4\" 7\n");
 }
 
 static void test_nothing(struct row_batch *b)
 {
 	row_batch_str(b, NODE, "");
 	row_batch_set(b, F, ROW_F64)->f64 = 1.0 / 0.0;
-	expect(b, NULL, "a\\ m\\,e=s none=true 7\n");
+	expect(b, "a\\ m\\,e=s none=true 7\n");
 	row_batch_str(b, NODE, "\\\\");
 	row_batch_set(b, B, ROW_BOOL)->u64 = 0;
-	expect(b, NULL, "a\\ m\\,e=s b=false 7\n");
+	expect(b, "a\\ m\\,e=s b=false 7\n");
 }
 
 static void test_names(struct row_batch *b)
 {
 	static const char *const to[][2] = {{"u", "value"}, {NULL, NULL}};
-	static const struct line_names names = {
-		"a m,e=s", "latency,{node},port={port}", to};
-	static const uint32_t list[] = {6, 5};
+	static const char *const path[][2] = {{"list", "path"}, {NULL, NULL}};
+	static const char *const one[] = {"one", "two", NULL};
+	static const char *const nodes[] = {"s7", "10.0.0.1:1->10.0.0.2:2",
+					    NULL};
+	static const struct line_when some[] = {
+		{"text", one}, {"node", nodes}, {NULL}};
+	static const struct line_names names[] = {
+		{"a m,e=s", some, "path,{node}", path},
+		{"a m,e=s", &some[1], "latency,{node},port={port}", to},
+	};
+	static const uint64_t list[] = {6, 5};
 
 	row_batch_str(b, NODE, "10.0.0.1:1->10.0.0.2:2");
 	row_batch_set(b, PORT, ROW_U64)->u64 = 3;
 	row_batch_set(b, U, ROW_U64)->u64 = 50;
 	row_batch_list(b, LIST, list, 2);
-	expect(b, &names,
-	       "latency\\,10.0.0.1:1->10.0.0.2:2\\,port\\=3 value=50,"
-	       "list=\"6:5\" 7\n");
+	row_batch_str(b, TEXT, "three");
+	expect_as(b, names, "value",
+		  "latency\\,10.0.0.1:1->10.0.0.2:2\\,port\\=3 value=50 7\n");
+	row_batch_str(b, NODE, "s7");
+	row_batch_str(b, TEXT, "two");
+	row_batch_list(b, LIST, list, 2);
+	expect_as(b, names, "path", "path\\,s7 path=\"6:5\" 7\n");
+	row_batch_str(b, NODE, "s8");
+	row_batch_str(b, TEXT, "two");
+	expect_as(b, names, "", "a\\ m\\,e=s,node=s8 text=\"two\" 7\n");
 }
 
-static void expect_key(struct row_batch *b, const char *template,
-		       const char *want)
+static void expect_key_of(struct row_batch *b, unsigned row,
+			  const char *template, const char *want)
 {
 	struct outbuf *o = calloc(1, sizeof(*o));
 	struct fault f = {""};
@@ -119,7 +139,7 @@ static void expect_key(struct row_batch *b, const char *template,
 	size_t len;
 
 	if (template_open(&t, template, &schema, &f) == 0) {
-		template_row(t, o, b, 0);
+		template_row(t, o, b, row);
 		text = outbuf_text(o, &len);
 		template_close(t);
 	} else {
@@ -129,6 +149,12 @@ static void expect_key(struct row_batch *b, const char *template,
 		fprintf(stderr, "%s: %s\n", template, text);
 	free(o->text);
 	free(o);
+}
+
+static void expect_key(struct row_batch *b, const char *template,
+		       const char *want)
+{
+	expect_key_of(b, 0, template, want);
 }
 
 static void test_templates(struct row_batch *b)
@@ -149,6 +175,15 @@ static void test_templates(struct row_batch *b)
 	expect_key(b, "a[b", "a[b: a bracket without the other");
 	expect_key(b, "a]b", "a]b: a bracket without the other");
 	expect_key(b, "[a[b]]", "[a[b]]: a bracket without the other");
+	row_batch_str(b, NODE, "10.0.0.1:443>10.0.0.2:5501/udp");
+	row_batch_str(b, TEXT, "[::1]:1>[2001:db8::2]:0/103");
+	row_batch_end(b);
+	expect_key_of(b, 1, "{node:from}->{node:to},p={node:proto}",
+		      "10.0.0.1:443->10.0.0.2:5501,p=17");
+	expect_key_of(b, 1, "{text:from} {text:to} {text:proto}",
+		      "[::1]:1 [2001:db8::2]:0 103");
+	expect_key(b, "{node:from}{node:to}{node:proto}{u:from}", "");
+	expect_key(b, "{node:by}", "{node:by}: a m,e=s has no such field");
 	expect_key(b, "x}", "x}: a brace without the other");
 	row_batch_clear(b);
 }

@@ -42,7 +42,7 @@ static void expect(struct rows *r, FILE *out, const char *want)
 
 static void fill(struct rows *r)
 {
-	static const uint32_t list[] = {7, 4294967295};
+	static const uint64_t list[] = {7, UINT64_MAX};
 
 	row_list(r, 6, list, 2);
 	row_str(r, 0, "s1");
@@ -74,7 +74,7 @@ static void test_formats(void)
 	expect(r, out,
 	       "NAME    U     I  F  BYTES  B      LIST\n"
 	       "s1      18446744073709551615  -9223372036854775808  0.25  "
-	       "00ff1a  true   7,4294967295\n"
+	       "00ff1a  true   7,18446744073709551615\n"
 	       "-       -     -  -  -      -      -\n"
 	       "\"\"      0     0  -  \"\"     false  7\n"
 	       "-       -     -  -  -      -      -\n");
@@ -83,7 +83,7 @@ static void test_formats(void)
 	expect(r, out,
 	       "name,u,i,f,bytes,b,list\n"
 	       "s1,18446744073709551615,-9223372036854775808,0.25,00ff1a,true,"
-	       "\"7,4294967295\"\n"
+	       "\"7,18446744073709551615\"\n"
 	       ",,,,,,\n"
 	       "\"\",0,0,,\"\",false,7\n"
 	       ",,,,,,\n");
@@ -92,7 +92,7 @@ static void test_formats(void)
 	expect(r, out,
 	       "{\"name\":\"s1\",\"u\":18446744073709551615,"
 	       "\"i\":-9223372036854775808,\"f\":0.25,\"bytes\":\"00ff1a\","
-	       "\"b\":true,\"list\":[7,4294967295]}\n"
+	       "\"b\":true,\"list\":[7,18446744073709551615]}\n"
 	       "{\"name\":null,\"u\":null,\"i\":null,\"f\":null,"
 	       "\"bytes\":null,\"b\":null,\"list\":null}\n"
 	       "{\"name\":\"\",\"u\":0,\"i\":0,\"f\":null,\"bytes\":\"\","
@@ -359,7 +359,7 @@ static void test_batches(void)
 	struct keeper k = {.sink = {.put = keep, .flush = count_flush}};
 	struct rows *r = rows_open(&k.sink, &everything, GATHER);
 	struct row_sink *stream;
-	uint32_t list[2];
+	uint64_t list[2];
 	char name[32], *want = NULL;
 	size_t len;
 	FILE *out = open_memstream(&want, &len);
@@ -377,7 +377,7 @@ static void test_batches(void)
 			"{\"name\":\"%s\",\"u\":%u,\"i\":null,\"f\":null,"
 			"\"bytes\":\"726f77203%u\",\"b\":null,"
 			"\"list\":[%u,%u]}\n",
-			name, i, i, list[0], list[1]);
+			name, i, i, i, i * i);
 	}
 	TEST(k.n == 2);
 	TEST(rows_flush(r) == 0 && k.n == 3 && k.flushes == 1);

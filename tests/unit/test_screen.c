@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "cli/best.h"
-#include "cli/screen.h"
+#include "screen/best.h"
+#include "screen/screen.h"
 #include "cli/tty.h"
 #include "test.h"
 
@@ -27,7 +27,7 @@ static struct outbuf out;
 
 static void begin(void)
 {
-	static const uint32_t path[] = {1, 2, 3};
+	static const uint64_t path[] = {1, 2, 3};
 
 	screen_fini(&s);
 	memset(&s, 0, sizeof(s));

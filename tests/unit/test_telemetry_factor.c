@@ -86,7 +86,7 @@ int main(void)
 	warm = (uint64_t)RATE * PERIOD;
 	for (uint64_t i = 0; i < warm; i++)
 		send(t, &r, i);
-	TEST(telemetry_keys(t) == LARGE_K);
+	TEST(rig_keys(t) == LARGE_K);
 	TEST(telemetry_counters(t)->values == warm * SMALL_K);
 	e0 = counted_events;
 	v0 = telemetry_counters(t)->pushed;

@@ -18,13 +18,14 @@ static void send(struct rig *rig, uint64_t ts, uint32_t flow,
 	rig_send(rig, &plan, ts, flow, node, n, latency);
 }
 
-static bool is_list(const uint32_t *list, unsigned n, const uint64_t *node,
+static bool is_list(const uint64_t *list, unsigned n, const uint64_t *node,
 		    unsigned want)
 {
 	bool same = n == want;
 
 	for (unsigned i = 0; same && i < n; i++)
-		same = list[i] == (uint32_t)node[i];
+		same = list[i] ==
+		       (node[i] == UINT64_MAX ? UINT32_MAX : node[i]);
 	return same;
 }
 
@@ -63,6 +64,72 @@ static void test_path(void)
 	/* Another length is another path. */
 	send(&rig, 8, 1, b, 3, 10);
 	TEST(rig_last(&rig, NULL, "path_change", NULL)->path_n == 3);
+	rig_close(&rig);
+}
+
+static struct {
+	unsigned paths, latencies, flows, objects;
+	uint64_t value; /* the last */
+} judged;
+
+/* Another's: but for node 9, and paths along it. */
+static bool judge(void *ctx, const struct telling *what)
+{
+	TEST(ctx == &judged);
+	if (what->node == 9 || (what->path.n && what->path.at[0] == 9))
+		return false;
+	judged.paths += what->metric == METRIC_PATH;
+	judged.latencies += what->metric == METRIC_HOP_LATENCY;
+	judged.flows += what->metric == METRIC_FLOW_LATENCY;
+	judged.objects += what->metric == METRIC_QUEUE_OCCUPANCY;
+	TEST(!what->key_len == (what->metric == METRIC_QUEUE_OCCUPANCY ||
+				what->metric == METRIC_LINK_UTILIZATION));
+	if (what->metric == METRIC_FLOW_LATENCY)
+		judged.value = what->value;
+	return true;
+}
+
+/* All paths and values are given to another judge, also those that are as
+ * before; what it refuses is judged here. */
+static void test_judge(void)
+{
+	static const uint64_t a[] = {1, 2, 3}, b[] = {9, 2};
+	struct rig rig;
+
+	rig_init(&rig);
+	rig.o.judge = judge;
+	rig.o.judge_ctx = &judged;
+	rig_open(&rig);
+	for (unsigned i = 0; i < 4; i++)
+		send(&rig, i, 1, a, 3, 10);
+	TEST(judged.paths == 4 && judged.latencies == 12);
+	TEST(judged.flows == 4 && judged.objects == 12);
+	TEST(judged.value == 30 && rig_count(&rig, NULL, NULL, NULL) == 0);
+	send(&rig, 5, 2, b, 2, 10);
+	TEST(judged.paths == 4 && judged.latencies == 13);
+	TEST(rig_count(&rig, NULL, "new_key", "path") == 1);
+	TEST(rig_last(&rig, NULL, "new_key", "hop_latency")->node == 9);
+	rig_close(&rig);
+}
+
+/* IOAM's wide ids have 56 bits (RFC 9197, section 4.4.2.9). */
+static void test_wide(void)
+{
+	static const struct int_word words[] = {{8, {{INT_NODE, 1, 7}}}};
+	static const uint64_t a[] = {0xfedcba98765432, 0x98765432, 1};
+	struct int_plan wide;
+	const struct rig_row *r;
+	struct rig rig;
+
+	rig_init(&rig);
+	rig_open(&rig);
+	TEST(int_plan_of(&wide, words, 1, 1));
+	rig_send(&rig, &wide, 1, 1, a, 3, 0);
+	r = rig_last(&rig, "int_event", "new_key", "path");
+	TEST(is_list(r->path, r->path_n, a, 3));
+	TEST(!telemetry_flush(rig.t));
+	r = rig_last(&rig, "int_flow", NULL, NULL);
+	TEST(is_list(r->path, r->path_n, a, 3));
 	rig_close(&rig);
 }
 
@@ -321,7 +388,7 @@ static void test_distributions(void)
 	rig_open(&rig);
 	for (unsigned i = 0; i < 1000; i++)
 		send(&rig, i, i % 7, a, 2, rng_below(&rng, 5000));
-	TEST(!telemetry_distributions(rig.t));
+	TEST(!telemetry_flush(rig.t));
 	for (size_t i = 0; i < rig.out.n; i++) {
 		const struct rig_row *r = &rig.out.row[i];
 
@@ -371,6 +438,8 @@ int main(void)
 {
 	TEST(int_plan_of(&plan, rig_words, 16, ALL));
 	test_path();
+	test_judge();
+	test_wide();
 	test_long();
 	test_parts();
 	test_own();

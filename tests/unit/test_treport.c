@@ -413,15 +413,6 @@ static void test_hostile(void)
 	}
 }
 
-static void test_names(void)
-{
-	TEST(!treport_reason_name(TREPORT_OK));
-	TEST(!treport_reason_name(TREPORT_END));
-	TEST(!treport_reason_name(TREPORT_REASONS));
-	for (unsigned i = TREPORT_TRUNCATED; i < TREPORT_REASONS; i++)
-		TEST(treport_reason_name(i) && *treport_reason_name(i));
-}
-
 int main(void)
 {
 	set_up();
@@ -438,6 +429,5 @@ int main(void)
 	test_packet();
 	test_own();
 	test_hostile();
-	test_names();
 	return test_end();
 }

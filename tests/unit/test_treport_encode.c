@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/rng.h"
+#include "report_group.h"
 #include "treport_rig.h"
 
 /* A report said again as it was heard. */
@@ -60,8 +61,7 @@ static void test_encode(void)
 /* The second example, made of its parts. */
 static void test_encode_tlvs(void)
 {
-	uint8_t tcp[40], inner[128], buf[256], want[256], md[12];
-	const uint8_t extension[] = {0x5e, 0xed, 0x5e, 0xed};
+	uint8_t inner[128], buf[256], want[256], md[12];
 	struct treport_say s = {
 		.from = {.version = 2, .hw_id = 15, .sequence = 5, .node = 9},
 		.flags = INT_TRACKED,
@@ -76,17 +76,11 @@ static void test_encode_tlvs(void)
 		.inner = inner,
 	};
 	size_t len = unhex(want, sizeof(want), samples[8]);
-	int n;
 
 	unhex(md, sizeof(md), "00010002 00000123 0badcafe");
-	unhex(tcp, sizeof(tcp), TCP4);
-	n = treport_encode_tlv(inner, 8, 0, 0xabcd, extension, 4);
-	TEST(n == 8);
-	n = treport_encode_tlv(inner + 8, 44, 2, 0, tcp, sizeof(tcp));
-	TEST(n == 44);
-	TEST(treport_encode_tlv(buf, 7, 0, 0, extension, 4) == -ENOBUFS);
-	TEST(treport_encode_tlv(buf, 8, 16, 0, extension, 4) == -EINVAL);
-	s.inner_len = 52;
+	s.inner_len = unhex(inner, sizeof(inner),
+			    "0001abcd 5eed5eed 200a0000" TCP4);
+	TEST(s.inner_len == 52);
 	TEST(treport_encode(buf, sizeof(buf), &s) == (int)len);
 	TEST(!memcmp(buf, want, len));
 }
@@ -191,8 +185,7 @@ static void test_encode_group(void)
 				value[i][f] = rng_u64(&rng) & 0x7f;
 			int_put(md[i], &plan[i], UINT32_MAX, value[i]);
 			s.md_len = plan[i].len;
-			n = (i ? treport_encode_more : treport_encode)(
-				buf + len, sizeof(buf) - len, &s);
+			n = add_report(buf, len, sizeof(buf), &s);
 			TEST(n > 0);
 			len += (size_t)n;
 		}

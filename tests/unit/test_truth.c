@@ -167,17 +167,30 @@ static void test_paths(void)
 static void test_keys(void)
 {
 	uint8_t key[KEY_MAX];
-	struct fault f;
+	struct keytext_fault f;
+	bool loose;
 
-	TEST(keytext_pick(key, known, TABLES, "10.0.0.1:1>10.0.0.2:2/tcp",
-			  &f) == VALUES);
-	TEST(key[0] == 10 && key[3] == 1 && key[12] == 6);
-	TEST(keytext_pick(key, known, TABLES, "10.0.0.1", &f) == COUNTERS);
-	TEST(keytext_pick(key, known, 1, "10.0.0.1", &f) == -EINVAL);
-	TEST(!strcmp(f.text, "is no key of table t0 (flow4, like "
-			     "10.0.0.1:443>10.0.0.2:5501/tcp)"));
-	TEST(keytext_pick(key, known + PATHS, 2, "7", &f) == -EINVAL);
-	TEST(!strcmp(f.text, "is a key of tables t2 and t3: say --table"));
+	TEST(keytext_pick(key, &loose, known, TABLES,
+			  "10.0.0.1:1>10.0.0.2:2/tcp", &f) == VALUES);
+	TEST(key[0] == 10 && key[3] == 1 && key[12] == 6 && !loose);
+	TEST(keytext_pick(key, &loose, known, TABLES,
+			  " 10.0.0.1:1 ->\t10.0.0.2:2 / TCP", &f) == VALUES);
+	TEST(key[0] == 10 && key[3] == 1 && key[12] == 6 && loose);
+	TEST(keytext_pick(key, &loose, known, TABLES, "10.0.0.1", &f) ==
+	     COUNTERS);
+	TEST(keytext_pick(key, &loose, known, 1, "10.0.0.1", &f) == -EINVAL);
+	TEST(!strcmp(f.why.text,
+		     "is no key of table t0 (flow4, like "
+		     "10.0.0.1:443>10.0.0.2:5501/tcp): the port is missing"));
+	TEST(f.at == 8 && !f.shell);
+	TEST(keytext_pick(key, &loose, known, 1, "10.0.0.1:7", &f) == -EINVAL);
+	TEST(f.at == 10 && f.shell);
+	TEST(keytext_pick(key, &loose, known, 1,
+			  "10.0.0.1:7 > 10.0.0.2:77777/tcp", &f) == -EINVAL);
+	TEST(f.at == 22 && strstr(f.why.text, ": port 77777: above 65535"));
+	TEST(keytext_pick(key, &loose, known + PATHS, 2, "7", &f) == -EINVAL);
+	TEST(!strcmp(f.why.text, "is a key of tables t2 and t3: say --table"));
+	TEST(f.at == SIZE_MAX);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/top.h"
+#include "screen/browse.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/best.h"
+#include "screen/best.h"
 #include "cli/cli.h"
-#include "cli/screen.h"
+#include "screen/screen.h"
 #include "cli/tty.h"
 
 #define EVERY_NS UINT64_C(1000000000)
@@ -22,12 +22,13 @@ enum {
 	IDLE = 1 << 17,	    /* while no packets come */
 	KEYS_NS = 50000000, /* how often keys are asked for */
 	END_WAIT_MS = 100,
+	NOTE_MAX = BROWSE_LINE + 4096,
 };
 
-struct cli_top {
-	const struct cli_tables *tables;
+struct browse {
+	const struct browse_tables *tables;
 	void *ctx;
-	const struct cli_top_options *o;
+	const struct browse_options *o;
 	enum row_format format;
 	struct best gathering, shown;
 	uint32_t at, size; /* of the round: the next number, and all */
@@ -40,7 +41,8 @@ struct cli_top {
 	struct row_batch rows;
 	struct outbuf text;
 	uint64_t keys_ns, draw_ns;
-	char head[SCREEN_HEAD][CLI_TOP_LINE];
+	char head[SCREEN_HEAD][BROWSE_LINE];
+	char note[NOTE_MAX]; /* the last line: the filter, a message */
 };
 
 static void no_memory(void)
@@ -48,7 +50,7 @@ static void no_memory(void)
 	cli_fail("out of memory");
 }
 
-static void set_table(struct cli_top *top, unsigned table, unsigned sort)
+static void set_table(struct browse *top, unsigned table, unsigned sort)
 {
 	const struct schema *schema = top->tables->schema(table);
 
@@ -63,11 +65,11 @@ static void set_table(struct cli_top *top, unsigned table, unsigned sort)
 }
 
 /* --sort names a column, of the table that is asked for. */
-static unsigned chosen_sort(const struct cli_top *top)
+static unsigned chosen_sort(const struct browse *top)
 {
 	unsigned table = top->o->top - 1;
 	const struct schema *s = top->tables->schema(table);
-	char all[CLI_TOP_LINE] = "";
+	char all[BROWSE_LINE] = "";
 	size_t len = 0;
 
 	if (!top->o->sort)
@@ -82,18 +84,18 @@ static unsigned chosen_sort(const struct cli_top *top)
 		   top->tables->names[table], all);
 }
 
-bool cli_top_defaults(struct cli_top_options *o, bool live)
+bool browse_defaults(struct browse_options *o, bool live)
 {
 	if (!o->every_ns)
 		o->every_ns = EVERY_NS;
 	return live && (o->once || !isatty(STDOUT_FILENO));
 }
 
-struct cli_top *cli_top_open(const struct cli_tables *t, void *ctx,
-			     const struct cli_top_options *o,
-			     enum row_format format)
+struct browse *browse_open(const struct browse_tables *t, void *ctx,
+			   const struct browse_options *o,
+			   enum row_format format)
 {
-	struct cli_top *top = calloc(1, sizeof(*top));
+	struct browse *top = calloc(1, sizeof(*top));
 	int rc;
 
 	if (!top)
@@ -115,7 +117,7 @@ struct cli_top *cli_top_open(const struct cli_tables *t, void *ctx,
 
 /* --- which rows are first ------------------------------------------------- */
 
-static void round_begin(struct cli_top *top)
+static void round_begin(struct browse *top)
 {
 	uint64_t room = top->o->lines ? top->o->lines
 			: top->on     ? LINES_MAX
@@ -131,9 +133,9 @@ static void round_begin(struct cli_top *top)
 		no_memory();
 }
 
-static void judge(struct cli_top *top, uint32_t i)
+static void judge(struct browse *top, uint32_t i)
 {
-	const struct cli_tables *t = top->tables;
+	const struct browse_tables *t = top->tables;
 	unsigned table = top->s.table;
 	struct best_one one = {.at = i};
 
@@ -148,7 +150,7 @@ static void judge(struct cli_top *top, uint32_t i)
 }
 
 /* So many numbers more; whether the round ended by it. */
-static bool round_on(struct cli_top *top, uint32_t n)
+static bool round_on(struct browse *top, uint32_t n)
 {
 	struct best old = top->shown;
 
@@ -166,7 +168,7 @@ static bool round_on(struct cli_top *top, uint32_t n)
 }
 
 /* Row number i, unless what it was about is gone. */
-static void fill(struct cli_top *top, uint32_t i, struct row_batch *b)
+static void fill(struct browse *top, uint32_t i, struct row_batch *b)
 {
 	uint32_t at = top->shown.one[i].at;
 
@@ -179,7 +181,7 @@ static void fill(struct cli_top *top, uint32_t i, struct row_batch *b)
 
 /* --- what a row is sorted by ---------------------------------------------- */
 
-uint64_t cli_top_bytes(const uint8_t *p, uint32_t len)
+uint64_t browse_bytes(const uint8_t *p, uint32_t len)
 {
 	uint64_t key = 0;
 
@@ -188,23 +190,27 @@ uint64_t cli_top_bytes(const uint8_t *p, uint32_t len)
 	return key;
 }
 
+/* By the first number; of those with the same one, that is of 32 bits, by the
+ * second. */
 static uint64_t key_of_list(const void *list, uint32_t len)
 {
-	uint32_t two[2] = {0};
+	uint64_t two[2] = {0};
 
 	memcpy(two, list, (len < 2 ? len : 2) * sizeof(two[0]));
-	return (uint64_t)two[0] << 32 | two[1];
+	if (two[0] > UINT32_MAX)
+		return two[0];
+	return two[0] << 32 | (two[1] < UINT32_MAX ? two[1] : UINT32_MAX);
 }
 
-bool cli_top_key(const struct row_batch *b, const struct row_cell *c,
-		 uint64_t *key)
+bool browse_key(const struct row_batch *b, const struct row_cell *c,
+		uint64_t *key)
 {
 	switch (c->kind) {
 	case ROW_NULL:
 		return false;
 	case ROW_STR:
 	case ROW_BYTES:
-		*key = cli_top_bytes(b->bytes + c->at, c->len);
+		*key = browse_bytes(b->bytes + c->at, c->len);
 		return true;
 	case ROW_LIST:
 		*key = key_of_list(b->bytes + c->at, c->len);
@@ -221,17 +227,26 @@ bool cli_top_key(const struct row_batch *b, const struct row_cell *c,
 /* --- the screen ------------------------------------------------------------
  */
 
-static void draw(struct cli_top *top)
+/* A message that is held is seen here. */
+static void write_head(struct browse *top)
 {
-	const char *head[SCREEN_HEAD] = {top->head[0], top->head[1],
-					 top->head[2]};
+	const char *held = cli_held();
+
+	snprintf(top->note, NOTE_MAX, "%s%s%s", top->head[2],
+		 held && top->head[2][0] ? "; " : "", held ? held : "");
+	top->tables->head(top->ctx, top->s.table, top->ended, top->head);
+}
+
+static void draw(struct browse *top)
+{
+	const char *head[SCREEN_HEAD] = {top->head[0], top->head[1], top->note};
 	unsigned columns, lines, page;
 	const char *text;
 	size_t len;
 
 	tty_size(&columns, &lines);
 	page = screen_rows(lines);
-	top->tables->head(top->ctx, top->s.table, top->ended, top->head);
+	write_head(top);
 	top->s.total = top->shown.n;
 	if (top->s.first >= top->s.total)
 		top->s.first = 0;
@@ -246,27 +261,27 @@ static void draw(struct cli_top *top)
 }
 
 /* The person's filter; one that is wrong leaves the old one, and says why. */
-static void set_filter(struct cli_top *top)
+static void set_filter(struct browse *top)
 {
 	struct fault f = {0};
 
 	top->head[2][0] = '\0';
 	if (!top->tables->filter) {
-		snprintf(top->head[2], CLI_TOP_LINE,
+		snprintf(top->head[2], BROWSE_LINE,
 			 "there are no filters here");
 		return;
 	}
 	if (top->tables->filter(top->ctx, top->s.filter, &f) < 0) {
-		snprintf(top->head[2], CLI_TOP_LINE, "filter: %s", f.text);
+		snprintf(top->head[2], BROWSE_LINE, "filter: %s", f.text);
 		return;
 	}
 	top->filtered = top->s.filter[0];
 	if (top->filtered)
-		snprintf(top->head[2], CLI_TOP_LINE, "only %s", top->s.filter);
+		snprintf(top->head[2], BROWSE_LINE, "only %s", top->s.filter);
 }
 
 /* False: the end. */
-static bool act(struct cli_top *top, enum screen_act what)
+static bool act(struct browse *top, enum screen_act what)
 {
 	if (what == SCREEN_QUIT)
 		return false;
@@ -283,7 +298,7 @@ static bool act(struct cli_top *top, enum screen_act what)
 	return true;
 }
 
-static bool keys(struct cli_top *top, int wait_ms)
+static bool keys(struct browse *top, int wait_ms)
 {
 	int key;
 
@@ -295,7 +310,7 @@ static bool keys(struct cli_top *top, int wait_ms)
 	return true;
 }
 
-bool cli_top_turn(struct cli_top *top, bool idle)
+bool browse_turn(struct browse *top, bool idle)
 {
 	uint64_t now;
 
@@ -321,10 +336,10 @@ bool cli_top_turn(struct cli_top *top, bool idle)
 /* --- once ------------------------------------------------------------------
  */
 
-static int print(struct cli_top *top)
+static int print(struct browse *top, FILE *out)
 {
 	const struct schema *schema = top->tables->schema(top->s.table);
-	struct rows *r = rows_print(stdout, top->format, schema, true);
+	struct rows *r = rows_print(out, top->format, schema, true);
 	int rc = 0;
 
 	if (!r)
@@ -340,24 +355,26 @@ static int print(struct cli_top *top)
 	return rc;
 }
 
-int cli_top_end(struct cli_top *top)
+int browse_end(struct browse *top, FILE *out, void (*look)(void *ctx))
 {
 	if (!top->on)
-		return print(top);
+		return print(top, out);
 	top->ended = true;
 	while (!cli_stop) {
-		if (!cli_top_turn(top, true) || !keys(top, END_WAIT_MS))
+		look(top->ctx);
+		if (!browse_turn(top, true) || !keys(top, END_WAIT_MS))
 			break;
 	}
 	return 0;
 }
 
-void cli_top_close(struct cli_top *top)
+void browse_close(struct browse *top)
 {
 	if (!top)
 		return;
 	if (top->on)
 		tty_close();
+	cli_release();
 	best_fini(&top->gathering);
 	best_fini(&top->shown);
 	row_batch_fini(&top->key);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * top.h - tables of what a program has in hand, the first so many rows by one
- * of their columns: live on a terminal, or once as rows on stdout.
+ * browse.h - tables of what a program has in hand, the first so many rows by
+ * one of their columns: live on a terminal, or once as rows on stdout.
  *
  * Looking does not hold up packets: what there is is gone through a few things
  * at a time between batches; which rows are first is known when that is done,
  * what is in them is of the moment they are drawn.
  */
-#ifndef CLI_TOP_H
-#define CLI_TOP_H
+#ifndef SCREEN_BROWSE_H
+#define SCREEN_BROWSE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/fault.h"
 #include "cli/option.h"
@@ -19,12 +20,12 @@
 #include "row/row.h"
 
 enum {
-	CLI_TOP_LINE = 640, /* bytes of a line above the table */
+	BROWSE_LINE = 640, /* bytes of a line above the table */
 };
 
 /* What there is to look at. Things of a table are numbered; not each number is
  * a row. All get ctx. */
-struct cli_tables {
+struct browse_tables {
 	const char *const *names; /* NULL behind the last */
 	const struct schema *(*schema)(unsigned table);
 	/* The column by which rows are sorted unless told, and columns from the
@@ -37,7 +38,7 @@ struct cli_tables {
 	/* Sets all columns of the row in hand. */
 	void (*row)(void *ctx, unsigned table, uint32_t i, struct row_batch *b);
 	/* What a row is sorted by in a column, perhaps by way of a batch's row
-	 * in hand: cli_top_key(). False: null. */
+	 * in hand: browse_key(). False: null. */
 	bool (*key)(void *ctx, unsigned table, uint32_t i, unsigned column,
 		    struct row_batch *b, uint64_t *key);
 	/* The person's filter, "" is none: 0, or -EINVAL and why, then the old
@@ -46,10 +47,10 @@ struct cli_tables {
 	bool (*match)(void *ctx, unsigned table, uint32_t i);
 	/* Two lines above the table; ended: the input has. */
 	void (*head)(void *ctx, unsigned table, bool ended,
-		     char line[2][CLI_TOP_LINE]);
+		     char line[2][BROWSE_LINE]);
 };
 
-struct cli_top_options {
+struct browse_options {
 	unsigned top;	  /* 1 + table; 0: none is asked for */
 	const char *sort; /* a column's name, or NULL */
 	uint64_t lines;	  /* rows at most; 0: all, on a terminal 1000 */
@@ -57,10 +58,10 @@ struct cli_top_options {
 	bool reverse, once;
 };
 
-/* Rows of a program's table of options, for opts with a struct cli_top_options;
+/* Rows of a program's table of options, for opts with a struct browse_options;
  * what: the help of --top, of: the -r or -i that it needs. */
 /* clang-format off */
-#define CLI_TOP_OPTIONS(opts, field, what, table_names)                        \
+#define BROWSE_OPTIONS(opts, field, what, table_names)                        \
 	{ 0, "top", "TABLE", what, CLI_WORD, CLI_AT(opts, field.top),          \
 	  .min = 1, .words = table_names },                                    \
 	{ 0, "once", NULL,                                                     \
@@ -79,28 +80,29 @@ struct cli_top_options {
 
 /* The defaults of what was not given; whether it is to end after every_ns: once
  * on an interface that nothing else ends. */
-bool cli_top_defaults(struct cli_top_options *o, bool live);
+bool browse_defaults(struct browse_options *o, bool live);
 
-struct cli_top;
+struct browse;
 
 /* Exits if it cannot. On a terminal, unless once, the screen is on now. The
  * tables, ctx and options outlive it. */
-struct cli_top *cli_top_open(const struct cli_tables *t, void *ctx,
-			     const struct cli_top_options *o,
-			     enum row_format format);
+struct browse *browse_open(const struct browse_tables *t, void *ctx,
+			   const struct browse_options *o,
+			   enum row_format format);
 
 /* Between batches; idle: there was none. False: the person has had enough. */
-bool cli_top_turn(struct cli_top *top, bool idle);
-/* The input has ended: until the person has had enough, or a signal comes.
- * Without a screen the rows are printed. 0, or -errno of stdout. */
-int cli_top_end(struct cli_top *top);
+bool browse_turn(struct browse *top, bool idle);
+/* The input has ended: until the person has had enough, or a signal comes; look
+ * gets ctx meanwhile. Without a screen the rows are printed to out. 0, or
+ * -errno of it. */
+int browse_end(struct browse *top, FILE *out, void (*look)(void *ctx));
 /* The terminal is as before; NULL is fine. */
-void cli_top_close(struct cli_top *top);
+void browse_close(struct browse *top);
 
 /* What a cell is sorted by: its number; texts, bytes and lists by how they
  * begin. False: null. */
-bool cli_top_key(const struct row_batch *b, const struct row_cell *c,
-		 uint64_t *key);
-uint64_t cli_top_bytes(const uint8_t *p, uint32_t len);
+bool browse_key(const struct row_batch *b, const struct row_cell *c,
+		uint64_t *key);
+uint64_t browse_bytes(const uint8_t *p, uint32_t len);
 
 #endif

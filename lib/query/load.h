@@ -3,10 +3,22 @@
  * load.h - how full a table is, and what can be told from that: a region keeps
  * no count of what is written into it (dta-region(5)).
  */
-#ifndef DUMP_LOAD_H
-#define DUMP_LOAD_H
+#ifndef QUERY_LOAD_H
+#define QUERY_LOAD_H
 
-#include "whole.h"
+#include <signal.h>
+#include <stdbool.h>
+
+#include "store/memory.h"
+
+/*
+ * Calls each() with every unit of a table (slot, chunk, counter, entry of all
+ * rings) whose bytes are not all zero, until *stop. Returns how many could not
+ * be read, or -ENOMEM.
+ */
+typedef void view_unit(void *ctx, uint64_t unit, const uint8_t *bytes);
+int64_t view_scan(const struct view *v, view_unit *each, void *ctx,
+		  const volatile sig_atomic_t *stop);
 
 /* Of a table in an epoch. What is not known, or makes no sense, is NAN. */
 struct load {
@@ -24,6 +36,8 @@ struct load {
 	bool sum_fits; /* 64 bits */
 };
 
-void load_of(struct load *l, const struct view *v);
+/* 0 or -ENOMEM. *stop ends it early. */
+int load_of(struct load *l, const struct view *v,
+	    const volatile sig_atomic_t *stop);
 
 #endif

@@ -1,14 +1,51 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "load.h"
+#include "query/load.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/zero.h"
 #include "model/plan.h"
 #include "query/query.h"
 
 enum {
 	CHECKSUM_BITS = 32,
+	BLOCK = 65536, /* bytes looked at at once */
 };
+
+int64_t view_scan(const struct view *v, view_unit *each, void *ctx,
+		  const volatile sig_atomic_t *stop)
+{
+	const struct table *t = v->t;
+	uint64_t units = t->units * (t->lists ? t->lists : 1);
+	uint64_t at_once = t->stride < BLOCK ? BLOCK / t->stride : 1;
+	uint8_t *buf = malloc((size_t)(at_once * t->stride));
+	int64_t bad = 0;
+
+	if (!buf)
+		return -ENOMEM;
+	for (uint64_t u = 0; u < units && !*stop; u += at_once) {
+		uint64_t n = units - u < at_once ? units - u : at_once;
+		const uint8_t *p = buf;
+
+		if (v->mem) {
+			p = v->mem + u * t->stride;
+		} else if (memory_load(v, u * t->stride, buf,
+				       (size_t)(n * t->stride)) < 0) {
+			bad += (int64_t)n;
+			continue;
+		}
+		if (is_zero(p, (size_t)(n * t->stride)))
+			continue;
+		for (uint64_t i = 0; i < n; i++)
+			if (!is_zero(p + i * t->stride, t->stride))
+				each(ctx, u + i, p + i * t->stride);
+	}
+	free(buf);
+	return bad;
+}
 
 static void see_unit(void *ctx, uint64_t unit, const uint8_t *bytes)
 {
@@ -78,10 +115,12 @@ static void judge(struct load *l, const struct table *t, uint64_t units)
 	*(known ? &l->average : &l->average_below) = p.average_success;
 }
 
-void load_of(struct load *l, const struct view *v)
+int load_of(struct load *l, const struct view *v,
+	    const volatile sig_atomic_t *stop)
 {
 	const struct table *t = v->t;
 	bool append = t->kind == TABLE_APPEND, keyinc = t->kind == TABLE_KEYINC;
+	int64_t bad = 0;
 	uint64_t units;
 
 	*l = (struct load){.load = NAN,
@@ -94,11 +133,14 @@ void load_of(struct load *l, const struct view *v)
 	if (append)
 		see_lists(l, v);
 	else
-		l->unreadable = whole_scan(v, keyinc ? see_counter : see_unit,
-					   l);
+		bad = view_scan(v, keyinc ? see_counter : see_unit, l, stop);
+	if (bad < 0)
+		return (int)bad;
+	l->unreadable += (uint64_t)bad;
 	units = append ? table_kept(t) * (t->lists - l->unreadable)
 		       : t->units - l->unreadable;
 	l->used_share = (double)l->used / (double)units; /* NAN of none */
 	if (!append)
 		judge(l, t, units);
+	return 0;
 }

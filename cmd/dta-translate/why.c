@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "why.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "wire/key.h"
+#include "wire/net.h"
+
+/* A payload for DTA_PORT. */
+static void look_inside(struct why *w, enum dta_format format,
+			const struct net_udp *u)
+{
+	struct dta_report r;
+
+	if (u->len)
+		w->version = u->payload[0] >> 4;
+	if (dta_decode(&r, format, u->payload, u->len) < 0)
+		return;
+	if (r.opcode == DTA_NACK) {
+		w->nack = true;
+		return;
+	}
+	w->report = true;
+	w->first = r;
+}
+
+void why_look(struct why *w, enum dta_format format, const struct pkt *pkts,
+	      size_t n)
+{
+	for (size_t i = 0; i < n && !w->report; i++) {
+		struct net_udp u;
+
+		if (net_udp_decode(&u, pkts[i].data, pkts[i].len) < 0)
+			continue;
+		if (u.dst_port == DTA_PORT)
+			look_inside(w, format, &u);
+		w->nack = w->nack || u.dst_port == DTA_NACK_PORT;
+		w->roce = w->roce || u.dst_port == ROCE_PORT;
+	}
+}
+
+static void no_report(struct fault *f, const struct why *w)
+{
+	fault_set(f, -1, "%s",
+		  w->roce   ? "these are RoCEv2 packets, translated already: "
+			      "dta-collect carries them out"
+		  : w->nack ? "these are NACKs, for reporters"
+			    : "no DTA report (UDP to port 40040) is in it; "
+			      "dta-gen --from makes reports of plain traffic, "
+			      "int-collect --dta of INT");
+}
+
+/* "1 flows, 2 events" */
+static void no_table(struct fault *f, const struct dta_report *r,
+		     const struct table *tables, unsigned n)
+{
+	char names[200] = "";
+	size_t len = 0;
+
+	for (unsigned i = 0; i < n && len < sizeof(names); i++)
+		len += (size_t)snprintf(names + len, sizeof(names) - len,
+					"%s%u %s", i ? ", " : "", tables[i].id,
+					tables[i].name);
+	if (r->table == DTA_NO_TABLE)
+		fault_set(f, -1,
+			  "DTA/0 reports name no table, and none is a %s with "
+			  "4-byte keys; there is %s",
+			  dta_opcode_name(r->opcode), names);
+	else
+		fault_set(f, -1,
+			  "these reports are for table %u, and there is %s: "
+			  "another layout?",
+			  r->table, names);
+}
+
+/* Where a report of the table's id does not fit it. */
+static void unfit(struct fault *f, const struct dta_report *r,
+		  const struct table *t, const char *counter)
+{
+	if (r->opcode != t->kind)
+		fault_set(f, -1,
+			  "table %u (%s) is %s, these reports say %s: another "
+			  "layout?",
+			  t->id, t->name, table_kind_name(t->kind),
+			  dta_opcode_name(r->opcode));
+	else if (r->key_len != t->key_len)
+		fault_set(f, -1,
+			  "table %u (%s) has keys of %u bytes (%s), these "
+			  "reports of %u: another layout?",
+			  t->id, t->name, t->key_len,
+			  key_type_name((enum key_type)t->key_type),
+			  r->key_len);
+	else if (!strcmp(counter, "bad_data"))
+		fault_set(f, -1,
+			  "table %u (%s) has values of %u bytes, these reports "
+			  "of %u: another layout?",
+			  t->id, t->name, t->value_len, r->data_len);
+	else if (!strcmp(counter, "bad_hop"))
+		fault_set(f, -1,
+			  "table %u (%s) holds %u hops, these reports have "
+			  "longer paths",
+			  t->id, t->name, t->hops);
+	else
+		fault_set(f, -1,
+			  "all are %s in table %u (%s); see LEDGER "
+			  "in dta-translate(1)",
+			  counter, t->id, t->name);
+}
+
+static const struct table *find(const struct dta_report *r,
+				const struct table *tables, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (r->table == DTA_NO_TABLE ? tables[i].kind == r->opcode &&
+						       tables[i].key_len == 4
+					     : tables[i].id == r->table)
+			return &tables[i];
+	return NULL;
+}
+
+const char *why_text(struct fault *f, const struct why *w,
+		     const struct translate_ledger *l,
+		     const struct table *tables, unsigned n)
+{
+	unsigned worst = ledger_worst(&translate_ledger, l);
+	const char *counter = worst < translate_ledger.n
+				      ? translate_ledger.fields[worst].name
+				      : "";
+	const struct table *t;
+
+	if (!strcmp(counter, "foreign"))
+		no_report(f, w);
+	else if (!strcmp(counter, "bad_version"))
+		fault_set(f, -1, "these reports are DTA/%u%s", w->version,
+			  w->version ? ", which is unknown"
+				     : ": say --format dta0a or dta0b");
+	else if (!w->report)
+		fault_set(f, -1,
+			  "all are %s; dta-dump packets shows what they are",
+			  counter);
+	else if (!(t = find(&w->first, tables, n)))
+		no_table(f, &w->first, tables, n);
+	else
+		unfit(f, &w->first, t, counter);
+	return f->text;
+}

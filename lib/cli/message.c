@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* message.c - messages: on stderr, or kept while a screen would hide them. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/private.h"
+#include "cli/tty.h"
+#include "row/outbuf.h"
+
+enum {
+	MESSAGE_MAX = 1024, /* bytes; four times as many when all are \xNN */
+	HELD_MAX = 32,
+};
+
+static const char *program = "dta";
+
+static struct {
+	char text[HELD_MAX][4 * MESSAGE_MAX];
+	unsigned n;
+	unsigned more; /* that there was no room for */
+} held;
+
+const char *cli_name(void)
+{
+	return program;
+}
+
+void cli_set_name(const char *name)
+{
+	program = name;
+}
+
+static void hold(const char *text, size_t len)
+{
+	if (held.n == HELD_MAX) {
+		held.more++;
+		return;
+	}
+	memcpy(held.text[held.n], text, len);
+	held.text[held.n++][len] = '\0';
+}
+
+const char *cli_held(void)
+{
+	return held.n ? held.text[held.n - 1] : NULL;
+}
+
+/* One write each, so that messages of a pipeline's programs do not mix. */
+static void tell(const char *text, size_t len)
+{
+	cli_progress_clear();
+	fprintf(stderr, "%s: %.*s\n", program, (int)len, text);
+}
+
+void cli_release(void)
+{
+	if (tty_is_open())
+		return;
+	for (unsigned i = 0; i < held.n; i++)
+		tell(held.text[i], strlen(held.text[i]));
+	if (held.more)
+		fprintf(stderr, "%s: and %u messages more\n", program,
+			held.more);
+	held.n = held.more = 0;
+}
+
+/* What a database or a file said is in it perhaps: it must not reach the
+ * terminal as anything but text. */
+void cli_message(const char *fmt, va_list ap)
+{
+	struct outbuf o = {0};
+	char text[MESSAGE_MAX];
+	size_t len;
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	for (len = strlen(text); len && strchr("\r\n", text[len - 1]); len--)
+		text[len - 1] = '\0';
+	outbuf_plain(&o, text, len, true);
+	if (tty_is_open() && isatty(STDERR_FILENO)) {
+		hold(o.buf, o.len);
+		return;
+	}
+	cli_release();
+	tell(o.buf, o.len);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * listen.c - the controller: what last hops export reaches it as frames, as it
+ * would from a capture, and its word reaches the switches.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "label/control.h"
+#include "netsim/private.h"
+
+struct listener {
+	struct label_control *control;
+	struct label_interval_sum sum; /* of the last interval */
+};
+
+static void on_interval(void *ctx, const struct label_interval_sum *sum)
+{
+	struct netsim *s = ctx;
+
+	s->listener->sum = *sum;
+}
+
+/* A later word overtakes one that is under way: both tell of the same port. */
+static void on_decision(void *ctx, const struct label_decision *d)
+{
+	struct netsim *s = ctx;
+	uint32_t port = fabric_find(s->f, d->port->device, d->port->out);
+
+	if (port == FABRIC_NONE)
+		return;
+	s->ctr.raised += d->port->s > d->from;
+	s->ctr.lowered += d->port->s < d->from;
+	s->port[port].want_s = d->port->s;
+	sim_at(s, s->now_ns + s->o.control_ns, EV_COMMAND, port);
+}
+
+int listen_open(struct netsim *s)
+{
+	struct label_control_options o;
+
+	s->listener = calloc(1, sizeof(*s->listener));
+	if (!s->listener)
+		return -ENOMEM;
+	label_control_defaults(&o);
+	o.format = s->format;
+	o.interval_ns = s->o.telemetry_ns;
+	/* Nobody asks for silent ports where nothing comes of it. */
+	o.t_ns = s->o.adapt ? s->o.policy.interval_us * 1000
+			    : s->o.telemetry_ns;
+	o.k = s->o.k;
+	o.pro = s->o.adapt;
+	o.s_max = s->o.s_max;
+	o.calls = (struct label_control_calls){
+		.ctx = s,
+		.interval = on_interval,
+		.decision = on_decision,
+	};
+	return label_control_open(&s->listener->control, &o);
+}
+
+/* Ports that carry traffic and that the controller has heard of. */
+static void hear(struct netsim *s, const struct label_item *item)
+{
+	uint32_t port = fabric_find(s->f, item->device, item->out);
+	struct sim_port *q = &s->port[port];
+
+	s->ctr.reports++;
+	if (q->active == s->interval + 1 && q->seen != s->interval + 1) {
+		q->seen = (uint32_t)s->interval + 1;
+		s->seen++;
+	}
+}
+
+void listen_take(struct netsim *s, const struct sim_packet *p,
+		 const uint8_t *frame, size_t len)
+{
+	int rc = label_control_frame(s->listener->control, frame, len,
+				     s->o.start_ns + s->now_ns);
+
+	if (rc < 0)
+		sim_fail(s, rc);
+	for (uint32_t l = p->label; l != POOL_NONE; l = sim_label(s, l)->next)
+		hear(s, &sim_label(s, l)->item);
+}
+
+/* S over the ports that carry traffic. */
+static void intervals(const struct netsim *s, struct netsim_interval *out)
+{
+	uint64_t sum = 0, n = 0;
+
+	for (uint32_t i = 0; i < s->f->switch_ports; i++) {
+		const struct sim_port *q = &s->port[i];
+
+		if (q->active != s->interval + 1)
+			continue;
+		n++;
+		sum += q->label.s;
+		if (q->label.s > out->s_max)
+			out->s_max = q->label.s;
+	}
+	out->s_mean = n ? (double)sum / (double)n : 0;
+}
+
+void listen_tick(struct netsim *s, struct netsim_interval *out)
+{
+	struct listener *l = s->listener;
+
+	l->sum = (struct label_interval_sum){0};
+	label_control_tick(l->control, s->o.start_ns + s->now_ns);
+	out->known = l->sum.ports;
+	out->covered = l->sum.covered;
+	intervals(s, out);
+}
+
+void listen_command(struct netsim *s, uint32_t port)
+{
+	s->port[port].label.s = s->port[port].want_s;
+}
+
+void listen_close(struct netsim *s)
+{
+	if (!s->listener)
+		return;
+	label_control_close(s->listener->control);
+	free(s->listener);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * netsim.h - a network in virtual time, packet by packet: INT-label on it, and
+ * what it is compared with.
+ *
+ * Each port has a queue in front of a link of a rate and a delay. A packet is a
+ * small struct, not bytes; frames are made of what is exported if somebody
+ * wants them. What labels, and what the controller does, is lib/label's: the
+ * same as on real packets.
+ *
+ * A port decides on a packet when that enters its queue, as of the time at
+ * which it will leave it: first in, first out, that is the same order. All
+ * devices have one clock, which begins with the run.
+ *
+ * Memory: in proportion to ports, and to packets that are under way at once.
+ * Threads: none; a run belongs to one caller. The same options, the same run.
+ */
+#ifndef NETSIM_NETSIM_H
+#define NETSIM_NETSIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "base/ledger.h"
+#include "label/policy.h"
+#include "netsim/fabric.h"
+
+enum netsim_scheme {
+	NETSIM_LABEL,	 /* INT-label */
+	NETSIM_INT,	 /* packets are sampled at the ingress, and labelled by
+			    all switches on their way */
+	NETSIM_HULA,	 /* probes of the ToR switches, flooded */
+	NETSIM_INT_PATH, /* probes along Euler trails */
+	NETSIM_PINGMESH, /* hosts ping hosts; says nothing of ports */
+	NETSIM_NONE,	 /* the traffic alone */
+};
+
+extern const char *const netsim_scheme_names[]; /* ends with NULL */
+
+enum netsim_arrivals {
+	NETSIM_POISSON,
+	NETSIM_PACED, /* evenly, give or take three tenths of the gap, as the
+			 paper's senders that sleep between packets */
+};
+
+struct netsim_loss {
+	uint32_t port; /* of fabric.h: what leaves through it */
+	double share;
+};
+
+struct netsim_failure {
+	uint32_t port;		 /* of either end */
+	uint64_t down_ns, up_ns; /* up 0: never again */
+};
+
+struct netsim_options {
+	struct fabric *fabric; /* the caller's, which outlives the run */
+	enum netsim_scheme scheme;
+	uint64_t seed;
+	uint64_t duration_ns;
+	uint64_t start_ns;     /* the controller's clock then */
+	uint64_t telemetry_ns; /* interval of the controller's view */
+
+	uint64_t link_bps, delay_ns; /* of each link */
+	uint64_t port_pps; /* 0, or packets a second that a port forwards */
+	uint32_t queue;	   /* packets of a port */
+	uint32_t mtu;	   /* of IP packets; 0: none */
+	double loss;	   /* share, on each link between switches */
+	const struct netsim_loss *losses;
+	unsigned n_losses;
+	const struct netsim_failure *failures;
+	unsigned n_failures;
+	uint64_t reroute_ns; /* until routing knows of a failure, a recovery */
+
+	/* Traffic: of a capture, or made: in the paper's network along its
+	 * routes, in a fat tree between pairs of hosts. */
+	const char *capture;
+	bool repeat; /* the capture, while the run lasts */
+	double rate; /* packets a second in all */
+	enum netsim_arrivals arrivals;
+	uint32_t senders;  /* that share the rate; on the paper's hosts */
+	uint32_t flows;	   /* of a fat tree: pairs of hosts with a way each */
+	uint32_t specific; /* of them, so many are labelled at each hop */
+	uint32_t packet;   /* bytes of a frame */
+
+	struct label_policy policy; /* of LABEL, INT: interval_us */
+	uint64_t probe_ns;	    /* of HULA, INT_PATH, PINGMESH: interval */
+
+	bool adapt; /* Pro */
+	double k;   /* of Pro: stale after k T */
+	uint8_t s_max;
+	uint64_t control_ns; /* from the last hop to the controller, and from
+				the controller to a switch */
+};
+
+/* What has happened since the run began. */
+struct netsim_counters {
+	uint64_t packets, probes, copies; /* copies: of probes, by switches */
+	uint64_t delivered, ended; /* packets, probes that have arrived */
+	uint64_t queue_full, lost, down, no_route;
+	/* notes */
+	uint64_t packets_lost; /* of all that were lost, those of traffic */
+	uint64_t labels;       /* written */
+	uint64_t too_long;     /* not written: MTU */
+	uint64_t full;	       /* not written: MAX_hop */
+	uint64_t labelled;     /* packets delivered with labels */
+	uint64_t items;	       /* labels delivered */
+	uint64_t reports;      /* labels that the controller got */
+	uint64_t link_bytes, label_bytes, probe_bytes; /* on all links */
+	uint64_t raised, lowered; /* S, by the controller */
+};
+
+extern const struct ledger netsim_ledger;
+
+enum {
+	NETSIM_CARRIED = FABRIC_HOPS + 1,
+};
+
+/* A telemetry interval. Counters are of the interval. */
+struct netsim_interval {
+	uint64_t number; /* from 0 */
+	uint64_t end_ns;
+	struct netsim_counters ctr;
+	uint64_t carried[NETSIM_CARRIED]; /* delivered packets by labels */
+	uint32_t known, covered;	  /* ports, as the controller sees it */
+	uint32_t active; /* ports that packets have left through */
+	uint32_t seen;	 /* of them, those that the controller heard of */
+	double s_mean;	 /* over ports with traffic */
+	uint8_t s_max;
+	uint32_t generators; /* of probes */
+};
+
+struct netsim_calls {
+	void (*interval)(void *ctx, const struct netsim_interval *i);
+	/* What a last hop exports, as it reaches the controller, by its clock.
+	 * May be NULL. */
+	void (*export)(void *ctx, uint64_t ns, const uint8_t *frame,
+		       size_t len);
+	/* Asked now and then; true ends the run. May be NULL. */
+	bool (*stop)(void *ctx);
+	void *ctx;
+};
+
+struct netsim;
+
+/* Options are copied, what they point at is not. 0 or -errno, f set. */
+int netsim_open(struct netsim **out, const struct netsim_options *o,
+		const struct netsim_calls *calls, struct fault *f);
+/* Until the end. 0 or -errno, f set. */
+int netsim_run(struct netsim *s, struct fault *f);
+const struct netsim_counters *netsim_counters(const struct netsim *s);
+void netsim_close(struct netsim *s); /* NULL is fine */
+
+#endif

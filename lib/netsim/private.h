@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* private.h - a run, and what its parts ask of each other. */
+#ifndef NETSIM_PRIVATE_H
+#define NETSIM_PRIVATE_H
+
+#include "netsim/event.h"
+#include "netsim/netsim.h"
+#include "netsim/pool.h"
+#include "traffic/traffic.h"
+#include "wire/label.h"
+
+/* What an event is of: its kind in the upper bits, a number in the others. */
+enum event_kind {
+	EV_ARRIVE,  /* a packet at the other end of its link */
+	EV_SOURCE,  /* a sender of traffic sends */
+	EV_PROBE,   /* a generator of probes sends */
+	EV_EXPORT,  /* what a last hop took off reaches the controller */
+	EV_COMMAND, /* the controller's word reaches a port */
+	EV_LINK,    /* a failure begins or ends */
+	EV_ROUTE,   /* and routing knows */
+	EV_TICK,    /* the controller looks at what it has */
+	EV_END,
+};
+
+enum {
+	EV_BITS = 28,
+	EV_MASK = (1 << EV_BITS) - 1,
+	OPTION_LEN = LABEL_OPTION_LEN,
+	LABELS_MAX = 128, /* that a probe carries; all of the MTU */
+};
+
+enum packet_kind {
+	OF_TRAFFIC,
+	OF_WAY,	  /* a probe along a trail of probes.h */
+	OF_FLOOD, /* a probe that switches copy */
+	OF_PING,
+};
+
+/* A label on its way, the newest first. */
+struct sim_label {
+	uint32_t next; /* older; the pool's while it is free */
+	struct label_item item;
+};
+
+struct sim_packet {
+	uint32_t next;	   /* behind it in the queue; the pool's while free */
+	uint32_t port;	   /* through which it left last */
+	uint32_t label;	   /* the newest, or POOL_NONE */
+	uint32_t bytes;	   /* of the frame, without labels */
+	uint32_t src, dst; /* nodes */
+	uint32_t flow;	   /* its number; of a capture: in heads; of a probe:
+			      its trail */
+	uint32_t hop;
+	uint16_t labels;
+	uint8_t kind, len; /* of out */
+	bool specific, lost, answer;
+	uint64_t leave_ns; /* its last byte */
+	uint8_t out[FABRIC_HOPS];
+};
+
+struct sim_port {
+	uint64_t free_ns; /* when the last packet of its queue has left */
+	uint32_t head, tail, depth;
+	bool down;
+	uint8_t want_s; /* of the controller, under way */
+	double loss;
+	uint32_t active, seen; /* interval + 1 in which it last was */
+	struct label_port label;
+	struct label_port sampled; /* of NETSIM_INT: what came by it */
+};
+
+/* A sender of traffic. */
+struct sim_source {
+	uint32_t host; /* POOL_NONE: any */
+	uint32_t next; /* of its ways */
+};
+
+struct probes;
+struct listener;
+
+struct netsim {
+	struct netsim_options o;
+	struct netsim_calls calls;
+	struct fabric *f;
+	struct events events;
+	uint64_t now_ns;
+	bool over; /* the end has come: what is under way arrives */
+	struct sim_port *port;
+	struct pool packets, labels, heads;
+	struct rng traffic, chance, labelling;
+	struct label_policy none; /* labels nothing but specific flows */
+	struct label_format format;
+
+	struct sim_source *source;
+	uint32_t sources;
+	double gap_ns; /* of a source, mean */
+	struct traffic *capture;
+	struct traffic_packet ahead; /* of the capture: the next one */
+	uint64_t capture_ns, lap_ns; /* when it begins; of this lap */
+
+	struct probes *probes;
+	struct listener *listener;
+
+	struct netsim_counters ctr, before; /* now; at the last interval */
+	uint64_t carried[NETSIM_CARRIED], carried_before[NETSIM_CARRIED];
+	uint64_t interval; /* number of the running one */
+	uint32_t active, seen;
+	int err;
+	struct fault fault;
+};
+
+static inline struct sim_packet *sim_packet(const struct netsim *s, uint32_t i)
+{
+	return pool_get(&s->packets, i);
+}
+
+static inline struct sim_label *sim_label(const struct netsim *s, uint32_t i)
+{
+	return pool_get(&s->labels, i);
+}
+
+static inline void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
+			  uint32_t number)
+{
+	events_put(&s->events, ns, (uint32_t)kind << EV_BITS | number);
+}
+
+/* What it has on the wire. */
+static inline uint32_t sim_bytes(const struct sim_packet *p)
+{
+	return p->bytes + (p->labels ? OPTION_LEN : 0) +
+	       (uint32_t)p->labels * LABEL_ITEM_LEN;
+}
+
+/* packet.c: the run ends with an error, -errno. */
+void sim_fail(struct netsim *s, int err);
+
+/* packet.c: a new one, cleared; POOL_NONE after sim_fail(). */
+uint32_t sim_make(struct netsim *s, enum packet_kind kind, uint32_t bytes);
+/* It is gone, and its labels. */
+void sim_free(struct netsim *s, uint32_t i);
+/* The same of one that does not arrive, counted there. */
+void sim_lose(struct netsim *s, uint32_t i, uint64_t *why);
+
+/* forward.c: into the queue of a port; in: the one it came by, POOL_NONE: of a
+ * host, or of the switch itself. */
+void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in);
+/* The port forgets those that have left. */
+void sim_let_go(struct netsim *s, struct sim_port *q);
+
+/* carry.c: labels at a port through which the packet leaves at ns. */
+void carry_label(struct netsim *s, struct sim_packet *p, uint32_t port,
+		 uint32_t in, uint64_t ns);
+/* The packet's labels go to the controller; it goes on without. */
+void carry_export(struct netsim *s, uint32_t i, uint64_t ns);
+void carry_arrived(struct netsim *s, uint32_t i); /* EV_EXPORT */
+
+/* source.c */
+int source_open(struct netsim *s, struct fault *f);
+void source_send(struct netsim *s, uint32_t i); /* EV_SOURCE */
+void source_close(struct netsim *s);
+
+/* probe.c */
+int probe_open(struct netsim *s, struct fault *f);
+void probe_send(struct netsim *s, uint32_t i); /* EV_PROBE */
+/* One that is no packet of traffic has come to a switch, or to a host. */
+void probe_arrive(struct netsim *s, uint32_t i, uint32_t in);
+uint32_t probe_generators(const struct netsim *s);
+void probe_close(struct netsim *s);
+
+/* listen.c: the controller. */
+int listen_open(struct netsim *s);
+/* A packet with labels, and the frame of it. */
+void listen_take(struct netsim *s, const struct sim_packet *p,
+		 const uint8_t *frame, size_t len);
+void listen_tick(struct netsim *s, struct netsim_interval *out);
+void listen_command(struct netsim *s, uint32_t port); /* EV_COMMAND */
+void listen_close(struct netsim *s);
+
+/* frame.c: the export of a packet, as it would be on the wire; bytes. */
+size_t frame_export(struct netsim *s, const struct sim_packet *p, uint8_t *out,
+		    size_t cap);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * probe.c - what INT-label is compared with, where that sends probes.
+ *
+ * HULA (Katta et al., SOSR 2016, section 4.1): each ToR switch sends a probe up
+ * all its links; aggregation switches pass one from below on to all others, one
+ * from above to those below; core switches to all others; ToR switches take
+ * them in.
+ *
+ * INT-path (Pan et al., INFOCOM 2019): a probe along each of the trails that
+ * cover every link once, from either end, for a port is one direction of a
+ * link. One that is full of labels leaves them at the switch. The list of ports
+ * that it carries is not counted.
+ *
+ * Pingmesh (Guo et al., SIGCOMM 2015, section 3.3): each host pings all others
+ * below its ToR switch and, in every other rack, the one of its own place, and
+ * they answer.
+ *
+ * Generators begin at random within the interval.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "netsim/euler.h"
+#include "netsim/private.h"
+
+enum {
+	PROBE_BYTES = 64,  /* without labels: the shortest frame */
+	PROBE_LABELS = 40, /* that fit the usual MTU */
+};
+
+struct probes {
+	struct euler plan;
+	uint32_t senders;    /* EV_PROBE's numbers */
+	uint32_t generators; /* devices that send */
+	uint32_t *turn;	     /* of a host: which it pings next */
+};
+
+/* A probe at a node; POOL_NONE: no memory. */
+static uint32_t make(struct netsim *s, enum packet_kind kind, uint32_t node)
+{
+	uint32_t i = sim_make(s, kind, PROBE_BYTES);
+	struct sim_packet *p;
+
+	if (i == POOL_NONE)
+		return i;
+	s->ctr.probes++;
+	p = sim_packet(s, i);
+	p->src = p->dst = node;
+	p->specific = true; /* as many labels as there is room for */
+	return i;
+}
+
+static void end(struct netsim *s, uint32_t i)
+{
+	s->ctr.ended++;
+	if (sim_packet(s, i)->labels)
+		carry_export(s, i, s->now_ns);
+	sim_free(s, i);
+}
+
+/* Another one like it, labels and all; POOL_NONE: no memory. */
+static uint32_t copy(struct netsim *s, uint32_t i)
+{
+	uint32_t c = sim_make(s, OF_FLOOD, PROBE_BYTES), from, last = POOL_NONE;
+
+	if (c == POOL_NONE)
+		return c;
+	s->ctr.copies++;
+	from = sim_packet(s, i)->label;
+	*sim_packet(s, c) = *sim_packet(s, i);
+	sim_packet(s, c)->label = POOL_NONE;
+	for (; from != POOL_NONE; from = sim_label(s, from)->next) {
+		uint32_t l = pool_take(&s->labels);
+
+		if (l == POOL_NONE) {
+			sim_fail(s, -ENOMEM);
+			return POOL_NONE;
+		}
+		*sim_label(s, l) = *sim_label(s, from);
+		sim_label(s, l)->next = POOL_NONE;
+		if (last == POOL_NONE)
+			sim_packet(s, c)->label = l;
+		else
+			sim_label(s, last)->next = l;
+		last = l;
+	}
+	return c;
+}
+
+/* Whether a port leads to another switch, and up. */
+static bool leads(const struct netsim *s, uint32_t port, bool up)
+{
+	uint32_t peer = s->f->port[port].peer;
+	unsigned here = s->f->node[s->f->port[port].node].tier, there;
+
+	if (peer == FABRIC_NONE)
+		return false;
+	there = s->f->node[s->f->port[peer].node].tier;
+	return there != FABRIC_HOST && (there > here) == up;
+}
+
+static bool passes_on(const struct netsim *s, uint32_t in, uint32_t out)
+{
+	if (in == out)
+		return false;
+	return leads(s, out, false) ||
+	       (leads(s, in, false) && leads(s, out, true));
+}
+
+static void flood(struct netsim *s, uint32_t i, uint32_t in)
+{
+	const struct fabric_node *n = &s->f->node[s->f->port[in].node];
+
+	for (uint32_t q = n->first; q < n->first + n->ports; q++) {
+		uint32_t c;
+
+		if (!passes_on(s, in, q))
+			continue;
+		c = copy(s, i);
+		if (c == POOL_NONE)
+			return;
+		sim_send(s, c, q, in);
+	}
+	s->ctr.ended++;
+	sim_free(s, i);
+}
+
+static void send_up(struct netsim *s, uint32_t node)
+{
+	const struct fabric_node *n = &s->f->node[node];
+
+	for (uint32_t q = n->first; q < n->first + n->ports; q++) {
+		uint32_t i;
+
+		if (!leads(s, q, true))
+			continue;
+		i = make(s, OF_FLOOD, node);
+		if (i != POOL_NONE)
+			sim_send(s, i, q, POOL_NONE);
+	}
+}
+
+/* The port through which a probe goes on; flow: the trail, and from which
+ * end. */
+static uint32_t way_port(const struct netsim *s, const struct sim_packet *p)
+{
+	const struct euler *e = &s->probes->plan;
+	const struct euler_trail *t = &e->trail[p->flow / 2];
+
+	if (p->flow % 2 == 0)
+		return e->port[t->first + p->hop];
+	return s->f->port[e->port[t->first + t->len - 1 - p->hop]].peer;
+}
+
+static void walk(struct netsim *s, uint32_t i, uint32_t in)
+{
+	struct sim_packet *p = sim_packet(s, i);
+	uint32_t port;
+
+	if (p->hop >= s->probes->plan.trail[p->flow / 2].len) {
+		end(s, i);
+		return;
+	}
+	if (p->labels >= PROBE_LABELS)
+		carry_export(s, i, s->now_ns);
+	p = sim_packet(s, i);
+	port = way_port(s, p);
+	p->hop++;
+	sim_send(s, i, port, in);
+}
+
+static void send_way(struct netsim *s, uint32_t flow)
+{
+	uint32_t i = make(s, OF_WAY, 0);
+	struct sim_packet *p;
+
+	if (i == POOL_NONE)
+		return;
+	p = sim_packet(s, i);
+	p->flow = flow;
+	p->src = p->dst = s->f->port[way_port(s, p)].node;
+	walk(s, i, POOL_NONE);
+}
+
+static void send_ping(struct netsim *s, uint32_t src, uint32_t dst, bool answer)
+{
+	struct fabric_way w;
+	uint32_t i;
+	struct sim_packet *p;
+
+	if (!fabric_pick(s->f, src, dst, rng_u64(&s->chance), &w))
+		return;
+	i = make(s, OF_PING, src);
+	if (i == POOL_NONE)
+		return;
+	p = sim_packet(s, i);
+	p->dst = dst;
+	p->answer = answer;
+	p->len = (uint8_t)w.len;
+	memcpy(p->out, w.out, sizeof(p->out));
+	sim_send(s, i, s->f->node[src].first, POOL_NONE);
+}
+
+/* How many a host pings. */
+static uint32_t pinged(const struct netsim *s)
+{
+	return s->f->arity / 2 - 1 + s->f->topo.edges - 1;
+}
+
+/* The next of them. */
+static void ping(struct netsim *s, uint32_t host)
+{
+	uint32_t half = s->f->arity / 2, rack = host / half, to;
+	uint32_t turn = s->probes->turn[host]++ % pinged(s);
+
+	if (turn < half - 1) {
+		to = turn + (turn >= host % half);
+		to += rack * half;
+	} else {
+		turn -= half - 1;
+		to = (turn + (turn >= rack)) * half + host % half;
+	}
+	send_ping(s, s->f->switches + host, s->f->switches + to, false);
+}
+
+static void pinged_host(struct netsim *s, uint32_t i)
+{
+	const struct sim_packet *p = sim_packet(s, i);
+	uint32_t src = p->src, dst = p->dst;
+	bool answer = p->answer;
+
+	end(s, i);
+	if (!answer && !s->over)
+		send_ping(s, dst, src, true);
+}
+
+void probe_arrive(struct netsim *s, uint32_t i, uint32_t in)
+{
+	struct sim_packet *p = sim_packet(s, i);
+	const struct fabric_node *n = &s->f->node[s->f->port[in].node];
+
+	if (p->kind == OF_WAY)
+		walk(s, i, in);
+	else if (p->kind == OF_FLOOD && n->tier == FABRIC_EDGE)
+		end(s, i);
+	else if (p->kind == OF_FLOOD)
+		flood(s, i, in);
+	else if (n->tier == FABRIC_HOST)
+		pinged_host(s, i);
+	else
+		sim_send(s, i, n->first + p->out[p->hop++], in);
+}
+
+void probe_send(struct netsim *s, uint32_t i)
+{
+	uint64_t gap = s->o.probe_ns;
+
+	if (s->over)
+		return;
+	if (s->o.scheme == NETSIM_HULA) {
+		for (uint32_t n = 0, tor = 0; n < s->f->switches; n++)
+			if (s->f->node[n].tier == FABRIC_EDGE && tor++ == i)
+				send_up(s, n);
+	} else if (s->o.scheme == NETSIM_INT_PATH) {
+		send_way(s, i);
+	} else {
+		ping(s, i);
+		gap /= pinged(s);
+	}
+	sim_at(s, s->now_ns + (gap ? gap : 1), EV_PROBE, i);
+}
+
+static uint32_t edges(const struct fabric *f)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->switches; i++)
+		n += f->node[i].tier == FABRIC_EDGE;
+	return n;
+}
+
+static int open_scheme(struct netsim *s, struct fault *f)
+{
+	struct probes *p = s->probes;
+	int rc;
+
+	switch (s->o.scheme) {
+	case NETSIM_HULA:
+		p->senders = p->generators = edges(s->f);
+		return 0;
+	case NETSIM_INT_PATH:
+		rc = euler_plan(&p->plan, s->f);
+		p->senders = 2 * p->plan.trails;
+		p->generators = p->plan.odd ? p->plan.odd : p->plan.trails;
+		return rc;
+	case NETSIM_PINGMESH:
+		if (!s->f->arity)
+			return fault_set(f, -EINVAL,
+					 "pingmesh: hosts have ways to all "
+					 "others in a fat tree only");
+		p->senders = p->generators = fabric_hosts(s->f);
+		p->turn = calloc(p->senders, sizeof(*p->turn));
+		return p->turn ? 0 : -ENOMEM;
+	default:
+		return 0;
+	}
+}
+
+int probe_open(struct netsim *s, struct fault *f)
+{
+	int rc;
+
+	s->probes = calloc(1, sizeof(*s->probes));
+	if (!s->probes)
+		return -ENOMEM;
+	rc = open_scheme(s, f);
+	for (uint32_t i = 0; rc == 0 && i < s->probes->senders; i++)
+		sim_at(s, rng_below(&s->chance, s->o.probe_ns), EV_PROBE, i);
+	return rc;
+}
+
+uint32_t probe_generators(const struct netsim *s)
+{
+	return s->probes->generators;
+}
+
+void probe_close(struct netsim *s)
+{
+	if (!s->probes)
+		return;
+	euler_fini(&s->probes->plan);
+	free(s->probes->turn);
+	free(s->probes);
+}

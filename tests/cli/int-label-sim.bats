@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# int-label-ctl sim and theory: what they print, options, and that the
+# controller, which reads what the simulator exports, comes to the same. The
+# forms and the simulator are tested in tests/unit/test_label_theory.c and
+# test_netsim*.c.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+}
+
+sim() { # ARGS...: rows as NDJSON in the file rows
+	int-label-ctl sim "$@" -q -o ndjson >rows
+}
+
+# holds CONDITION: of the array of all rows.
+holds() {
+	cat rows
+	[ "$(jq -s "$1" rows)" = true ]
+}
+
+# The controller's rows of a capture, as the simulator has them. every: the
+# telemetry interval.
+same_as_run() { # ARGS...
+	int-label-ctl sim "$@" -q -o ndjson |
+		jq -c 'select(.ports > 0) | [.ports, .covered]' >of_sim
+	int-label-ctl sim "$@" -q -w - |
+		int-label-ctl run -r - -q -o ndjson -R interval \
+			-T "${every:-100ms}" |
+		jq -c '[.ports, .covered]' >of_run
+	[ "$(wc -l <of_sim)" -gt 5 ]
+	cmp of_sim of_run
+}
+
+@test "the paper's network with Base A: 25 ports, nearly all of them covered" {
+	sim -d 20s
+	holds 'length == 200 and all(.[]; .ports == 25)'
+	holds '(map(.coverage) | add / length) > 99'
+	holds 'map(.packets) | add | . > 12400 and . < 12600'
+}
+
+@test "the controller prints the same of what last hops export" {
+	same_as_run -d 2s
+	same_as_run -d 2s -b B -f f2
+	same_as_run -d 1s -a 8 -R 20000
+	same_as_run -d 2s --loss 30 --pro
+	every=30ms same_as_run -d 900ms -T 30ms -t 20ms
+	same_as_run -d 2s --specific 3
+	same_as_run -a 4 --from "$TOP/../shared/traces/real-mix.pcap" -d 2s \
+		--repeat
+}
+
+@test "the same seed, the same run; another one, another" {
+	sim -d 3s -b B
+	mv rows first
+	sim -d 3s -b B
+	cmp rows first
+	sim -d 3s -b B --seed 2
+	run ! cmp -s rows first
+	int-label-ctl sim -d 1s -q -w one.pcap >rows.txt
+	int-label-ctl sim -d 1s -q -w - >two.pcap
+	cmp one.pcap two.pcap
+	[ "$(wc -l <rows.txt)" = 11 ]
+}
+
+@test "rows add up to the summary" {
+	sim -d 2s -b B
+	jq -s '[(map(.packets) | add), (map(.labels) | add),
+		(map(.labelled) | add), (map(.items) | add)]' rows >sums
+	sim -d 2s -b B --summary
+	jq -s '.[0] | [.packets, .labels, .labelled, .items]' rows >summary
+	cmp sums summary
+	holds 'length == 1 and .[0].interval == 20'
+	sim -d 2s --warmup 1s
+	holds 'length == 10 and .[0].interval == 10'
+}
+
+@test "given routes" {
+	printf '%s\n' '# two hosts' '1 8-1 4-4 9-3' '' '8 11-3' >routes
+	sim --routes routes -d 2s
+	holds 'last | .ports == 4'
+	printf '%s\n' '1 8-1 4-9' >routes
+	run -1 --separate-stderr int-label-ctl sim --routes routes
+	[[ $stderr == *"routes:1: route '1 8-1 4-9': a hop that is not there" ]]
+	: >routes
+	run -1 int-label-ctl sim --routes routes
+}
+
+@test "a link fails: loss until routing knows, none then" {
+	sim -a 4 -R 50000 -d 2s --fail 1-2@500ms-1500ms --reroute 200ms
+	holds '[.[] | select(.lost > 0) | .interval] | . == [5, 6]'
+	# Its ports are silent then, and heard again behind it.
+	holds '[.[] | select(.active < 80) | .interval] | (min >= 6) and (max <= 17)'
+	holds 'last | .active == 80'
+}
+
+@test "loss on one link: Pro raises S there" {
+	sim --lose 8-1=80 -d 20s --pro --warmup 2s
+	holds '(map(.s_max) | max) > 1'
+	holds 'map(.commands) | add > 0'
+	sim --lose 8-1=80 -d 20s --warmup 2s
+	holds 'all(.[]; .s_max == 0 and .commands == 0)'
+}
+
+@test "schemes: what each needs" {
+	sim -a 6 -S label -d 1s --summary
+	holds '.[0] | .generators == 0 and .probes == 0 and .label_bandwidth > 0'
+	sim -a 6 -S hula -d 1s --summary
+	holds '.[0] | .generators == 18 and .probe_bandwidth > 0 and .labels > 0'
+	sim -a 6 -S int-path -d 1s --summary
+	holds '.[0] | .generators == 18 and .probes > 0'
+	sim -a 8 -S int-path -d 1s --summary
+	holds '.[0] | .generators == 1'
+	sim -a 6 -S pingmesh -d 1s --summary
+	holds '.[0] | .generators == 54 and .labels == 0'
+	sim -a 6 -S int -d 1s --summary
+	holds '.[0] | .generators == 0 and .items > 0'
+	sim -a 6 -S none -d 1s --summary
+	holds '.[0] | .labels == 0 and .probes == 0 and .overhead == 0'
+	run -1 --separate-stderr int-label-ctl sim -S pingmesh
+	[[ $stderr == *"in a fat tree only"* ]]
+}
+
+@test "theory: the check values, to their digits" {
+	int-label-ctl theory labels -o ndjson >rows
+	holds 'map(.mean_b * 1e6 | round) | unique == [72134]'
+	holds 'map(.mean_a * 1e6 | round) | unique == [48920]'
+	holds 'map(.base_b * 1e7 | round) | .[1:] ==
+		[318139, 103510, 39714, 14399, 3888]'
+	int-label-ctl theory labels --hops 3 -r 0.5 -f f1 -o ndjson >rows
+	holds 'map(.base_b) == [0.125, 0.125, 0.25, 0.5]'
+	holds 'map(.base_a) == [0.125, 0.375, 0.375, 0.125]'
+	int-label-ctl theory coverage -t 100ms -T 100ms -g 25ms -o ndjson >rows
+	holds '.[0] | .window == 80 and .next == 0'
+	int-label-ctl theory interval -w 99 -g 0 --sigma 10ms -o ndjson >rows
+	holds '.[1] | (.next * 1e4 | round) == 990000 and
+		(.label * 1e7 | round) == 671005'
+}
+
+@test "field names: a public interface" {
+	run -0 int-label-ctl sim -d 100ms -q -o csv
+	names=interval,time_s,coverage,ports,covered,active,seen,packets
+	names+=,labelled,labels,carried,items,label_bandwidth,probe_bandwidth
+	names+=,overhead,lost,loss,s_mean,s_max,commands,probes,generators
+	[ "${lines[0]}" = "$names" ]
+	run -0 int-label-ctl theory labels -o csv
+	[ "${lines[0]}" = arity,hops,ratio,labels,base_a,base_b,mean_a,mean_b ]
+	run -0 int-label-ctl theory coverage -o csv
+	[ "${lines[0]}" = label,telemetry,gap,sigma,want,next,window ]
+	run -0 int-label-ctl sim --trace 1 -o csv
+	[ "${lines[0]}" = scheme,hops,packets,error,extra_bits,path_bits ]
+	for name in ${names//,/ } arity hops ratio base_a base_b mean_a mean_b \
+		gap sigma want next window scheme error extra_bits path_bits; do
+		echo "field: $name"
+		grep -qx "\.It $name" "$TOP/man/int-label-ctl.1"
+	done
+}
+
+@test "path tracing: one packet with labels, ever more with PINT" {
+	int-label-ctl sim --trace 6 -o ndjson >rows
+	holds 'length == 18 and all(.[] | select(.scheme != "pint"); .packets == 1)'
+	holds 'map(select(.scheme == "pint") | .packets) | . == sort and
+		.[0] > 1.5 and .[0] < 2.1 and .[4] > 14 and .[4] < 17'
+	holds 'map(select(.scheme == "label" and .hops == 5)) | .[0] |
+		.extra_bits == 8 * (2 + 5 * 32) and .path_bits == 176'
+}
+
+refused() { # WORDS ARGS...: exit 2, WORDS on stderr, nothing on stdout
+	local words=$1
+
+	shift
+	run -2 --separate-stderr int-label-ctl "$@"
+	echo "int-label-ctl $*: $stderr"
+	[[ -z $output && $stderr == *"$words"* ]]
+}
+
+@test "nonsense is refused, by name" {
+	refused "is odd" sim -a 5
+	refused "--arity" sim -a 2
+	refused "no operands" sim x
+	refused "--scheme" sim -S dart
+	refused "--rest" sim -b B --rest 60ms
+	refused "needs --pro" sim --s-max 3
+	refused "--lose: '8-1' is not" sim --lose 8-1
+	refused "--lose: '8-9=1' is not" sim --lose 8-9=1
+	refused "--lose: '8-1=101' is not" sim --lose 8-1=101
+	refused "--fail: '8-1' is not" sim --fail 8-1
+	refused "--fail: '8-1@2s-1s' is not" sim --fail 8-1@2s-1s
+	refused "--fail: '99-1@2s' is not" sim --fail 99-1@2s
+	refused "--chance" sim -f f9
+	refused "--arity and --routes" sim -a 4 --routes x
+	refused "needs --arity" sim --from x
+	refused "labels" theory
+	refused "labels" theory x
+	refused "for labels" theory coverage -a 4
+	refused "depends on time" theory labels -f f3
+	refused "is odd" theory labels -a 7
+}

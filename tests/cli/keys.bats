@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Keys as people write them, and what is said of those that are none.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	NAME=dta-test-$$-ke-$BATS_TEST_NUMBER
+	cat >two.ini <<-INI
+		[flows]
+		kind = keywrite
+		key = flow4
+		value = 4
+		slots = 16K
+		[hosts]
+		kind = keywrite
+		key = src6
+		value = 4
+		slots = 16K
+	INI
+	dta-collect --create --layout two.ini --region "$NAME"
+	dta-gen uniform -q -c 30 --truth truth.csv -w r.pcap
+	dta-translate -q -r r.pcap -R "$NAME"
+	sed 1d truth.csv | cut -d, -f3 >flows.txt
+	KEY=$(head -n 1 flows.txt)
+}
+
+teardown() { remove_regions "$NAME"; }
+
+query() { dta-query keywrite -R "$NAME" "$@"; }
+
+# refused KEY COLUMN TEXT: exit 1; the mark is under that column of the key.
+refused() {
+	local at
+
+	run -1 --separate-stderr query "$1"
+	echo "$stderr"
+	[[ ${stderr_lines[0]} == "dta-query: '$1' is no key of table flows ("*"$3" ]]
+	printf -v at '%*s^' $(($2 + 1)) ''
+	[ "${stderr_lines[1]}" = "dta-query: $at" ]
+}
+
+@test "blanks, capitals and arrows make no difference; rows show the key itself" {
+	query "$KEY" -o csv >want
+	grep -q ",found," want
+	loose=${KEY/>/ -> }
+	query " ${loose^^} " -o csv | cmp - want
+	query "${KEY/\// / }" -o csv | cmp - want
+	sed 's/>/  ->/; s/.*/\U&/' flows.txt >loose.txt
+	query --keys loose.txt -o csv | cmp - <(query --keys flows.txt -o csv)
+	run -3 query '[2001:DB8::1] ' -o csv
+	[[ ${lines[1]} == 2001:db8::1,* ]]
+}
+
+@test "what is wrong with a key, and where" {
+	refused '10.0.0.1:77777>10.0.0.2:1/tcp' 9 ": port 77777: above 65535"
+	refused '10.0.0.1:1 -> 10.0.0.256:1/tcp' 14 ": 10.0.0.256 is no IPv4 address"
+	refused '10.0.0.1:1>10.0.0.2:1/tpc' 22 \
+		": protocol tpc: tcp, udp, icmp, icmp6, sctp, gre, esp or a number"
+	refused '10.0.0.1:1>10.0.0.2:1' 21 ": the protocol is missing: /tcp?"
+	refused '10.0.0.1:01>10.0.0.2:1/tcp' 9 ": 01: a zero in front"
+	refused '10.0.0.1:x>10.0.0.2:1/tcp' 9 ": x is no port"
+	# Of two tables, the one whose keys it is most like.
+	run -1 --separate-stderr query '2001:db8::12345'
+	[[ $stderr == *": 2001:db8::12345 is no IPv6 address"* ]]
+}
+
+@test "a > that was not quoted, and the file that it made" {
+	run -1 --separate-stderr query 10.0.0.1:443
+	[[ $stderr == *": the > and the destination are missing"* ]]
+	[[ $stderr == *"a > must be quoted"* ]]
+	rc=0
+	query 10.0.0.1:443>10.0.0.2:5501 2>said || rc=$?
+	[ $rc = 1 ]
+	grep "a > must be quoted: .* here $PWD/10.0.0.2:5501" said
+}
+
+@test "--keys: ten lines that are none, then how many; a file of others ends it" {
+	{ cat flows.txt; seq -f '10.0.0.%g:99999>10.0.0.1:1/tcp' 1 200; } >mixed
+	run -1 --separate-stderr query --keys mixed --summary -o csv
+	[ "${lines[1]}" = 230,30,0,0,0,200 ]
+	[ "${#stderr_lines[@]}" = 11 ]
+	[[ ${stderr_lines[0]} == "dta-query: mixed:31: '10.0.0.1:99999>"*"above 65535" ]]
+	[ "${stderr_lines[10]}" = \
+		"dta-query: mixed: 200 lines are no keys; above are the first 10" ]
+	seq -f '10.0.0.%g:99999' 1 5000 >none
+	run -1 --separate-stderr query --keys none -o csv
+	[ "${#lines[@]}" = 1 ]
+	[ "${#stderr_lines[@]}" = 11 ]
+	[ "${stderr_lines[10]}" = \
+		"dta-query: none: none of 10 lines is a key: another file?" ]
+}
+
+@test "--column: keys out of CSV, by name or number; fields in quotes" {
+	query --keys flows.txt -o csv >want
+	query --keys truth.csv --column key -o csv | cmp - want
+	query --keys truth.csv --column 3 -o csv | cmp - want
+	{
+		printf '"the ""key""",n\n'
+		sed 's/.*/"&",1/' flows.txt
+	} >quoted.csv
+	query --keys quoted.csv --column 'the "key"' -o csv | cmp - want
+	query --keys - --column key -o csv <truth.csv | cmp - want
+	run -1 --separate-stderr query --keys truth.csv --column flow
+	[[ $stderr == *"truth.csv: no column 'flow' in: table,kind,key,"* ]]
+	run -2 --separate-stderr query --column key "$KEY"
+	[[ $stderr == *"--column needs --keys"* ]]
+}
+
+@test "keys come from stdin where none are named, or - is" {
+	query --keys flows.txt -o csv >want
+	query -o csv <flows.txt | cmp - want
+	sed '' flows.txt | query -o csv | cmp - want
+	query - -o csv <flows.txt | cmp - want
+	run -2 --separate-stderr query </dev/null
+	[[ $stderr == *"no keys: name some"* ]]
+}

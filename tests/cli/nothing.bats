@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Nothing of what came was of use: exit 1, and what it probably was.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	NAME=dta-test-$$-no-$BATS_TEST_NUMBER
+}
+
+teardown() { remove_regions "$NAME"; }
+
+# fails TEXT COMMAND...: exit 1 with a message that says so, behind the ledger,
+# which adds up.
+fails() {
+	local text=$1
+
+	shift
+	run -1 --separate-stderr "$@" -o ndjson
+	echo "$*: $(grep -v '^{' <<<"$stderr")"
+	balances - <<<"$stderr"
+	[[ $stderr == *": nothing was stored: "*"$text"* ]]
+}
+
+make_region() { # workload
+	dta-collect --create --layout "$EXAMPLES/$1.ini" --region "$NAME"
+}
+
+@test "dta-collect: reports, plain packets, another address, another ticket" {
+	make_region uniform
+	dta-gen uniform -q --count 50 -w reports.pcap
+	fails "these are DTA reports: dta-translate first" \
+		dta-collect --region "$NAME" -r reports.pcap
+	[[ $stderr == *"reports.pcap: nothing"* ]]
+	fails "no RoCEv2 packet" dta-collect --region "$NAME" -r "$CAPTURE"
+
+	dta-collect --region "$NAME" --ticket here.ini
+	dta-collect --region "$NAME" --ticket there.ini --ip 10.9.9.9
+	dta-translate -q -r reports.pcap --ticket there.ini -w there.pcap
+	fails "are for 10.9.9.9" dta-collect --region "$NAME" -r there.pcap
+	dta-translate -q -r reports.pcap --ticket here.ini -w here.pcap
+	fails "not from the translator" \
+		dta-collect --region "$NAME" --peer-ip 10.8.8.8 -r here.pcap
+	sed 's/^rkey.*/rkey = 0x1234/' here.ini >forged.ini
+	dta-translate -q -r reports.pcap --ticket forged.ini -w forged.pcap
+	fails "the ticket of another region" \
+		dta-collect --region "$NAME" -r forged.pcap
+}
+
+@test "dta-translate: RoCEv2 packets, plain ones, another layout, DTA/0" {
+	make_region uniform
+	dta-gen uniform -q --count 50 -w reports.pcap
+	dta-collect --region "$NAME" --ticket t.ini
+	dta-translate -q -r reports.pcap --ticket t.ini -w roce.pcap
+	fails "these are RoCEv2 packets, translated already: dta-collect" \
+		dta-translate -r roce.pcap --region "$NAME"
+	fails "no DTA report" dta-translate -r "$CAPTURE" --region "$NAME"
+	dta-gen uniform -q --kind append --count 50 -w append.pcap
+	fails "table 1 (keys) is keywrite, these reports say append" \
+		dta-translate -r append.pcap --region "$NAME"
+	dta-gen uniform -q --table 7 --count 50 -w seven.pcap
+	fails "for table 7, and there is 1 keys" \
+		dta-translate -r seven.pcap --region "$NAME"
+	dta-gen uniform -q --value 8 --count 50 -w eight.pcap
+	fails "values of 4 bytes, these reports of 8" \
+		dta-translate -r eight.pcap --region "$NAME"
+	dta-gen uniform -q --key-type u32 --count 50 -w flows.pcap
+	fails "keys of 13 bytes (flow4), these reports of 4" \
+		dta-translate -r flows.pcap --region "$NAME"
+	dta-gen uniform -q --format dta0b --key-type u32 --count 50 -w old.pcap
+	fails "say --format dta0a or dta0b" \
+		dta-translate -r old.pcap --region "$NAME"
+}
+
+@test "one good report among others is enough, and no report at all is none lost" {
+	make_region uniform
+	dta-gen uniform -q --count 1 -w one.pcap
+	dta-gen uniform -q --table 7 --count 50 -w seven.pcap
+	mergecap -F pcap -w both.pcap seven.pcap one.pcap
+	dta-translate -q -r both.pcap --region "$NAME"
+	head -c 24 one.pcap >none.pcap
+	dta-translate -q -r none.pcap --region "$NAME"
+	dta-collect -q -r none.pcap --region "$NAME"
+}

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What people mistype, and what a message then says; names for what is said
+# often.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	NAME=dta-test-$$-sl-$BATS_TEST_NUMBER
+	unset DTA_REGION
+}
+
+teardown() { remove_regions "$NAME"; }
+
+# refused TEXT COMMAND...: exit 2, nothing on stdout, a message that says so.
+refused() {
+	local text=$1
+
+	shift
+	run -2 --separate-stderr "$@"
+	echo "$*: $stderr"
+	[ -z "$output" ]
+	[[ $stderr == *"$text"* ]]
+}
+
+make_region() { # workload
+	dta-collect --create --layout "$EXAMPLES/$1.ini" --region "$NAME"
+}
+
+@test "options: ambiguous ones, slips, and names that are given twice" {
+	refused "--f is ambiguous: --flows, --from, --format" dta-gen int-path --f 1
+	refused "--re is ambiguous: --read, --region" dta-translate --re=x
+	refused "unknown option --regoin; did you mean --region?" \
+		dta-query keywrite --regoin x
+	refused "unknown option --sumary; did you mean --summary?" \
+		dta-query keywrite --sumary
+	refused "unknown option --unheard" dta-query keywrite --unheard
+	[[ $stderr != *"did you mean"* ]]
+	refused "--region is given twice: 'a' and 'b'" \
+		dta-query keywrite -R a --region b k
+	refused "--write is given twice" dta-gen uniform -w a -w b
+	dta-gen uniform -q -c 10 -c 20 -w - | cmp - <(dta-gen uniform -q -c 20 -w -)
+}
+
+@test "commands and words: did you mean" {
+	refused "'foo' is not keywrite" dta-query foo
+	[[ $stderr != *region* ]]
+	refused "did you mean keywrite?" dta-query keywrit
+	refused "did you mean packets?" dta-dump packet x
+	refused "did you mean hash?" dta-translate -r x -R y --steer hsah
+}
+
+@test "dta-gen: options of other workloads are refused" {
+	refused "--sample is for trajectory" dta-gen int-path --sample 4 -w -
+	refused "--kind is for uniform" dta-gen int-path --kind append -w -
+	refused "--window is for marple-lossy and sonata-result" \
+		dta-gen int-path --window 1s -w -
+}
+
+@test "--json is -o ndjson, in every program with rows" {
+	make_region uniform
+	dta-plan keywrite -l 1 --json | cmp - <(dta-plan keywrite -l 1 -o ndjson)
+	dta-dump region "$NAME" --json | jq -e .name
+	dta-gen --list --json | jq -se 'length > 10'
+	dta-gen uniform -c 10 --json -w r.pcap 2>&1 | jq -se 'length > 3'
+	dta-translate -r r.pcap -R "$NAME" --json 2>&1 | jq -se 'length > 3'
+	for p in dta-gen dta-translate dta-collect dta-query dta-dump dta-plan; do
+		run -0 "$p" -h
+		[[ $output == *"--json is --output ndjson"* ]]
+	done
+}
+
+@test "DTA_REGION is the region where no place is named" {
+	make_region uniform
+	export DTA_REGION=$NAME
+	dta-gen uniform -q -c 100 --truth truth.csv -w r.pcap
+	dta-translate -q -r r.pcap
+	dta-query verify --truth truth.csv -o ndjson | jq -e '.right == 100'
+	dta-dump region -o ndjson | jq -e '.used > 0'
+	dta-dump digest | cmp - <(dta-dump digest "$NAME")
+	dta-collect --snapshot s.dta
+	# It stays out of the way of what is named.
+	dta-query verify --truth truth.csv --snapshot s.dta -o ndjson |
+		jq -e '.right == 100'
+	run -1 dta-query keywrite --region "$NAME-none" 0x11
+	[[ $output == *"$NAME-none"* ]]
+	refused "which memory?" dta-collect --remove
+	DTA_REGION='' refused "--region" dta-query keywrite 0x11
+}
+
+@test "lists: those that there are" {
+	printf '[a]\nkind = append\nvalue = 4\nentries = 64\nlists = 1\n' >l.ini
+	printf '[b]\nkind = append\nvalue = 4\nentries = 64\nlists = 4\n' >>l.ini
+	dta-collect --create --layout l.ini --region "$NAME"
+	refused "list: '7': table a has list 0 alone" \
+		dta-query list -R "$NAME" -t a 7
+	refused "table b has lists 0 to 3" dta-query list -R "$NAME" -t b 4
+	refused "table a has list 0 alone, table b has lists 0 to 3" \
+		dta-query list -R "$NAME" x
+}
+
+@test "the shell: help of one command, slips, an epoch that there is not" {
+	make_region uniform
+	shell() { dta-query -i --region "$NAME" <<<"$1" 2>&1; }
+	run -0 shell "help list"
+	[[ $output == *"list [ID...]"*"--follow"* ]]
+	[[ $output != *"--truth"* && $output != *"keywrite KEY"* ]]
+	run -0 shell "help epochs"
+	[[ $output == epochs* && $output != *"--"* ]]
+	run -2 shell "help keywrit"
+	[[ $output == *"did you mean keywrite?"* ]]
+	run -2 shell "tabels"
+	[[ $output == *"'tabels' is no command; did you mean tables?" ]]
+	run -2 shell "set epoch 99"
+	[[ $output == *"set epoch: '99' is no epoch here" ]]
+	run -0 shell $'set epoch 99\nset'
+	[[ $output =~ epoch\ +all ]]
+	run -0 shell $'set epoch 1\nset epoch 99\nset\nepochs'
+	[[ $output =~ epoch\ +1 ]]
+}
+
+@test "a file that is not for us: whose it is" {
+	[ "$(id -u)" = 0 ] || skip "root's work"
+	make_region uniform
+	chmod 0700 "/dev/shm/$NAME"
+	run -1 setpriv --reuid 65534 --clear-groups \
+		"$(command -v dta-dump)" region "$NAME"
+	[[ $output == *"/dev/shm/$NAME: Permission denied: it belongs to root, with mode 0700"* ]]
+}
+
+@test "damaged blocks are told of also where copies make up for them" {
+	printf '[t]\nkind = keywrite\nkey = u32\nvalue = 4\nslots = 256K\n' >l.ini
+	dta-collect --create --layout l.ini --region "$NAME" --pages small
+	dta-gen uniform --key-type u32 --copies 2 --count 20000 -q \
+		--truth truth.csv -w r.pcap
+	dta-translate -q -r r.pcap --region "$NAME"
+	dta-collect --region "$NAME" --snapshot s.dta
+	sed 1d truth.csv | cut -d, -f3 >keys
+	run -0 --separate-stderr dta-query keywrite --snapshot s.dta --copies 2 \
+		--keys keys --summary -o ndjson
+	[ -z "$stderr" ]
+	printf '\125\252\125' | dd of=s.dta bs=1 conv=notrunc status=none \
+		seek=$(($(stat -c %s s.dta) / 2))
+	run -0 --separate-stderr dta-query keywrite --snapshot s.dta --copies 2 \
+		--keys keys --summary -o ndjson
+	[[ $stderr =~ "damaged blocks: "([0-9]+)" keys were answered without" ]]
+	[ "${BASH_REMATCH[1]}" -gt 0 ]
+	run -0 --separate-stderr dta-query keywrite --snapshot s.dta --copies 2 \
+		--keys keys --summary -q
+	[ -z "$stderr" ]
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The closed forms of INT-label against the authors' sheet, against other ways
+ * to the same number, and against their limits.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "label/theory.h"
+#include "test.h"
+
+/* f(i) = i / 5, as in Figs. 15 and 16. */
+static struct theory_labels fifths(double r)
+{
+	struct theory_labels l = {.r = r};
+
+	for (unsigned i = 0; i <= THEORY_HOPS; i++)
+		l.f[i] = i / 5.0;
+	return l;
+}
+
+static int near(double a, double b, double by)
+{
+	if (fabs(a - b) <= by)
+		return 1;
+	fprintf(stderr, "%.12g is not %.12g\n", a, b);
+	return 0;
+}
+
+/* ../spec/wire-facts.md 4.6: k = 20, r = 0.01. */
+static void test_sheet(void)
+{
+	static const double want[] = {0,	  .031813882, .010350970,
+				      .003971443, .001439871, .000388814};
+	struct theory_labels l = fifths(.01);
+	double a[THEORY_HOPS + 1], b[THEORY_HOPS + 1];
+
+	theory_tree_a(&l, 20, a);
+	theory_tree_b(&l, 20, b);
+	for (unsigned i = 1; i <= THEORY_HOPS; i++)
+		TEST(near(b[i], want[i], 5e-10));
+	TEST(near(theory_mean(a, 6), .048919, 5e-7));
+	TEST(near(theory_mean(b, 6), .072133703, 5e-10));
+}
+
+/* Distributions add up; Base A is binomial; the mean of it is r times hops. */
+static void test_distributions(void)
+{
+	for (unsigned k = 4; k <= 64; k += 2) {
+		struct theory_labels l = fifths(k / 100.0);
+		double h[6], a[6], b[6], sum[3] = {0};
+
+		theory_hops(k, h);
+		theory_tree_a(&l, k, a);
+		theory_tree_b(&l, k, b);
+		for (unsigned i = 0; i < 6; i++) {
+			sum[0] += h[i];
+			sum[1] += a[i];
+			sum[2] += b[i];
+		}
+		TEST(near(sum[0], 1, 1e-12) && near(sum[1], 1, 1e-12) &&
+		     near(sum[2], 1, 1e-12));
+		TEST(near(theory_mean(a, 6), l.r * theory_mean(h, 6), 1e-12));
+		TEST(theory_mean(b, 6) > theory_mean(a, 6));
+	}
+}
+
+static void test_limits(void)
+{
+	struct theory_labels l = {.r = 1};
+	double p[THEORY_HOPS_MAX + 1];
+
+	theory_base_b(&l, 5, p);
+	TEST(p[5] == 1 && p[4] == 0);
+	l = (struct theory_labels){.r = .3};
+	theory_base_a(&l, 3, p);
+	TEST(near(p[2], 3 * .09 * .7, 1e-15));
+	for (unsigned i = 1; i < THEORY_HOPS_MAX; i++)
+		l.f[i] = 1; /* F1: all behind the first label */
+	theory_base_b(&l, 3, p);
+	TEST(near(p[3], .3, 1e-15) && near(p[2], .7 * .3, 1e-15) &&
+	     near(p[1], .7 * .7 * .3, 1e-15));
+	theory_base_b(&l, THEORY_HOPS_MAX, p);
+	TEST(near(p[0], pow(.7, THEORY_HOPS_MAX), 1e-20));
+}
+
+/* f(0) = 1/2: the first hop labels for it as every other does. */
+static void test_first_f(void)
+{
+	struct theory_labels l = {.r = .1, .f = {.5, .5, .5}};
+	double p[4];
+
+	theory_base_b(&l, 2, p);
+	TEST(near(p[0], .45 * .45, 1e-15) && near(p[2], .55 * .55, 1e-15));
+}
+
+static void test_next(void)
+{
+	struct theory_times t = {50, 100, 0, 0};
+
+	TEST(theory_next(&t) == 1);
+	t.interval = 101;
+	TEST(theory_next(&t) == 0);
+	t = (struct theory_times){100, 100, 0, 10};
+	TEST(near(theory_next(&t), .5, 1e-15));
+	t.gap = 10 * M_SQRT2; /* one deviation of the difference */
+	TEST(near(theory_next(&t), .158655253931457, 1e-12));
+	t.interval = 100 - 30 * M_SQRT2;
+	t.gap = 0;
+	TEST(near(theory_next(&t), .998650101968370, 1e-12));
+}
+
+/* A renewal process of T and an exponential time, window by window. */
+static double windows(const struct theory_times *t, unsigned n)
+{
+	struct rng r = {.state = 7};
+	double at = 0, end = 0;
+	unsigned hit = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		end += t->telemetry;
+		hit += at < end;
+		while (at < end)
+			at += t->interval - t->gap * log(1 - rng_unit(&r));
+	}
+	return (double)hit / n;
+}
+
+static void test_window(void)
+{
+	static const struct theory_times of[] = {
+		{50, 100, 20, 0}, {80, 100, 10, 0}, {100, 100, 25, 0},
+		{150, 100, 5, 0}, {0, 100, 50, 0},
+	};
+	enum { N = 200000 };
+
+	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		double p = theory_window(&of[i]), m = windows(&of[i], N);
+
+		/* Windows that follow each other are not independent, but no
+		 * worse than the half of them would be. */
+		TEST(near(m, p, 3 * sqrt(2 * p * (1 - p) / N)));
+	}
+	TEST(theory_window(&(struct theory_times){50, 100, 0, 0}) == 1);
+	TEST(theory_window(&(struct theory_times){0, 0, 0, 0}) == 1);
+	TEST(near(theory_window(&(struct theory_times){200, 100, 0, 0}), .5,
+		  1e-15));
+}
+
+/* What is chosen holds what it promises, and a little more does not. */
+static void test_interval(void)
+{
+	struct theory_times t = {0, 100, 10, 5};
+	double want[] = {.5, .9, .99, .9999};
+
+	for (unsigned i = 0; i < 4; i++) {
+		t.interval = theory_interval_next(&t, want[i]);
+		TEST(near(theory_next(&t), want[i], 1e-9));
+		t.interval = theory_interval_window(&t, want[i]);
+		TEST(near(theory_window(&t), want[i], 1e-9));
+	}
+	/* T = Ti - Tp - sqrt(2) sigma Phi^-1(P) */
+	TEST(near(theory_interval_next(&t, .99),
+		  90 - 5 * M_SQRT2 * 2.3263478740408, 1e-9));
+	t.gap = 200;
+	TEST(theory_interval_next(&t, .9) == 0);
+	TEST(theory_interval_window(&t, .9) == 0);
+	t = (struct theory_times){0, 100, 10, 0};
+	TEST(near(theory_interval_next(&t, .99), 90, 1e-9));
+}
+
+int main(void)
+{
+	test_sheet();
+	test_distributions();
+	test_limits();
+	test_first_f();
+	test_next();
+	test_window();
+	test_interval();
+	return test_end();
+}

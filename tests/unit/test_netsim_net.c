@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the simulator stands on: the order of events, the two networks, ways
+ * through them, Euler trails over them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "netsim/euler.h"
+#include "netsim/event.h"
+#include "netsim/fabric.h"
+#include "test.h"
+#include "wire/key.h"
+
+/* Taken in the order of time, those of one instant as they were put. */
+static void test_events(void)
+{
+	struct events q = {.order = UINT32_MAX - 500}; /* wraps on the way */
+	struct rng r = {.state = 1};
+	struct event e, last = {0};
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 5000; i++)
+		events_put(&q, rng_below(&r, 100), i);
+	while (events_take(&q, &e)) {
+		TEST(!n || e.ns > last.ns ||
+		     (e.ns == last.ns && e.what > last.what));
+		last = e;
+		n++;
+	}
+	TEST(n == 5000 && q.err == 0);
+	events_fini(&q);
+}
+
+/* Each port's peer has it for a peer. */
+static void check_links(const struct fabric *f)
+{
+	for (uint32_t i = 0; i < f->ports; i++) {
+		const struct fabric_port *p = &f->port[i];
+
+		TEST(p->peer != FABRIC_NONE && f->port[p->peer].peer == i);
+		if (i < f->switch_ports)
+			TEST(fabric_find(f, f->node[p->node].id,
+					 fabric_number(f, i)) == i);
+	}
+}
+
+/* Follows a way; true if it ends where it says. */
+static int leads_there(const struct fabric *f, const struct fabric_way *w)
+{
+	uint32_t at = f->port[f->port[f->node[w->src].first].peer].node;
+
+	for (unsigned i = 0; i < w->len; i++) {
+		uint32_t port = f->node[at].first + w->out[i];
+
+		if (f->node[at].tier == FABRIC_HOST)
+			return 0;
+		at = f->port[f->port[port].peer].node;
+	}
+	return at == w->dst;
+}
+
+static void test_paper(void)
+{
+	struct fabric f;
+	bool used[64] = {false};
+	unsigned n = 0, hops = 0;
+	struct fault why;
+
+	TEST(fabric_paper(&f) == 0);
+	TEST(f.switches == 12 && fabric_hosts(&f) == 8 && f.ways == 14);
+	check_links(&f);
+	for (unsigned i = 0; i < f.ways; i++) {
+		const struct fabric_way *w = &f.way[i];
+		uint32_t at = f.port[f.port[f.node[w->src].first].peer].node;
+
+		TEST(leads_there(&f, w));
+		hops += w->len;
+		for (unsigned h = 0; h < w->len; h++) {
+			uint32_t port = f.node[at].first + w->out[h];
+
+			n += !used[port];
+			used[port] = true;
+			at = f.port[f.port[port].peer].node;
+		}
+	}
+	/* ../spec/wire-facts.md 4.4, 4.5: ports in use, hops of all routes. */
+	TEST(n == 25 && hops == 2 * 27);
+	TEST(fabric_add_way(&f, "9 8-4", &why) == -EINVAL);
+	TEST(fabric_add_way(&f, "1 8-5", &why) == -EINVAL);
+	TEST(fabric_add_way(&f, "1 9-3", &why) == -EINVAL);
+	TEST(fabric_add_way(&f, "1 8-1", &why) == -EINVAL);
+	TEST(fabric_add_way(&f, "1 8-1 4-4 9-3 x", &why) == -EINVAL);
+	TEST(fabric_add_way(&f, "2 8-3", &why) == 0 && f.ways == 15);
+	fabric_fini(&f);
+}
+
+static void random_key(uint8_t *key, struct rng *r)
+{
+	for (unsigned i = 0; i < KEY_FLOW4_LEN; i++)
+		key[i] = (uint8_t)rng_u64(r);
+}
+
+/* Ids and ports are those of traffic/topo.h. */
+static void same_as_topo(const struct fabric *f, struct rng *r)
+{
+	uint8_t key[KEY_FLOW4_LEN];
+	struct topo_path path;
+	struct fabric_way w;
+	uint32_t at;
+
+	random_key(key, r);
+	topo_path(&f->topo, &path, key, sizeof(key));
+	TEST(fabric_flow(f, key, sizeof(key), &w) && w.len == path.len);
+	TEST(leads_there(f, &w));
+	at = f->port[f->port[f->node[w.src].first].peer].node;
+	for (unsigned i = 0; i < w.len; i++) {
+		uint32_t port = f->node[at].first + w.out[i];
+
+		TEST(f->node[at].id == path.hop[i].id);
+		TEST(fabric_number(f, port) == path.hop[i].out);
+		if (i + 1 < w.len)
+			TEST(fabric_number(f, f->port[port].peer) ==
+			     path.hop[i + 1].in);
+		at = f->port[f->port[port].peer].node;
+	}
+}
+
+static void test_tree(void)
+{
+	struct rng r = {.state = 5};
+
+	for (unsigned k = 4; k <= 16; k += 2) {
+		struct fabric f;
+		struct fabric_way w;
+
+		TEST(fabric_tree(&f, k) == 0);
+		TEST(f.switches == 5 * k * k / 4);
+		TEST(fabric_hosts(&f) == k * k * k / 4);
+		check_links(&f);
+		for (unsigned i = 0; i < 200; i++) {
+			uint32_t hosts = fabric_hosts(&f);
+			uint32_t a = (uint32_t)rng_below(&r, hosts);
+			uint32_t b = (uint32_t)rng_below(&r, hosts);
+
+			same_as_topo(&f, &r);
+			TEST(fabric_pick(&f, f.switches + a, f.switches + b,
+					 rng_u64(&r), &w) == (a != b));
+			if (a != b)
+				TEST(leads_there(&f, &w));
+		}
+		fabric_fini(&f);
+	}
+}
+
+/* Every equal way is taken; those over a link that is down are not. */
+static void test_ecmp(void)
+{
+	struct rng r = {.state = 9};
+	unsigned seen[8][8] = {{0}};
+	struct fabric_way w;
+	struct fabric f;
+	uint32_t src, dst;
+
+	fabric_tree(&f, 8);
+	src = f.switches;
+	dst = f.switches + 127;
+	for (unsigned i = 0; i < 16000; i++) {
+		fabric_pick(&f, src, dst, rng_u64(&r), &w);
+		seen[w.out[0]][w.out[1]]++;
+	}
+	for (unsigned a = 4; a < 8; a++)
+		for (unsigned c = 4; c < 8; c++) /* 1000, 3 deviations: 92 */
+			TEST(seen[a][c] > 900 && seen[a][c] < 1100);
+	f.down[f.node[0].first + 5] = true;
+	f.down[f.port[f.node[0].first + 6].peer] = true;
+	for (unsigned i = 0; i < 1000; i++) {
+		TEST(fabric_pick(&f, src, dst, rng_u64(&r), &w));
+		TEST(w.out[0] != 5 && w.out[0] != 6);
+	}
+	f.down[f.node[0].first + 4] = f.down[f.node[0].first + 7] = true;
+	TEST(!fabric_pick(&f, src, dst, 1, &w));
+	TEST(fabric_pick(&f, src, src + 1, 1, &w) && w.len == 1);
+	fabric_fini(&f);
+}
+
+/* Each link is on one trail, once, and trails hang together. */
+static void check_trails(const struct fabric *f, const struct euler *e,
+			 uint32_t links)
+{
+	bool *seen = calloc(f->ports, sizeof(*seen));
+	uint32_t n = 0;
+
+	for (uint32_t t = 0; t < e->trails; t++)
+		for (uint32_t i = 0; i < e->trail[t].len; i++) {
+			uint32_t q = e->port[e->trail[t].first + i];
+
+			TEST(!seen[q] && !seen[f->port[q].peer]);
+			seen[q] = true;
+			n++;
+			if (i)
+				TEST(f->port[q].node ==
+				     f->port[f->port[e->port[e->trail[t].first +
+							     i - 1]]
+						     .peer]
+					     .node);
+		}
+	TEST(n == links && e->ports == links);
+	free(seen);
+}
+
+static void test_euler(void)
+{
+	for (unsigned k = 4; k <= 20; k += 2) {
+		struct fabric f;
+		struct euler e;
+
+		fabric_tree(&f, k);
+		TEST(euler_plan(&e, &f) == 0);
+		/* Edge switches have k/2 links: k^2/2 odd ones, or none. */
+		TEST(e.odd == (k % 4 ? k * k / 2 : 0));
+		TEST(e.trails == (e.odd ? e.odd / 2 : 1));
+		check_trails(&f, &e, k * k * k / 2);
+		euler_fini(&e);
+		/* A link less: two vertices change. */
+		f.down[f.node[0].first + k - 1] = true;
+		TEST(euler_plan(&e, &f) == 0);
+		TEST(e.trails == (e.odd ? e.odd / 2 : 1));
+		check_trails(&f, &e, k * k * k / 2 - 1);
+		euler_fini(&e);
+		fabric_fini(&f);
+	}
+}
+
+int main(void)
+{
+	test_events();
+	test_paper();
+	test_tree();
+	test_ecmp();
+	test_euler();
+	return test_end();
+}
