@@ -108,11 +108,6 @@ label_control_counters(const struct label_control *c)
 	return &c->ctr;
 }
 
-uint64_t label_control_patience(const struct label_control *c)
-{
-	return c->patience_ns;
-}
-
 uint64_t label_control_now(const struct label_control *c)
 {
 	return c->now_ns;

@@ -125,7 +125,4 @@ const struct label_paths *label_control_paths(const struct label_control *c);
 const struct label_control_ledger *
 label_control_counters(const struct label_control *c);
 
-/* k * T. */
-uint64_t label_control_patience(const struct label_control *c);
-
 #endif

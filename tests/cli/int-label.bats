@@ -352,7 +352,7 @@ labels=7:1>2@1000us,latency=0,queue=0,number=3" ]
 	[[ $output == *" int-label0 normal path_len=1 length=54 \
 labels=3:4>5@4196us,latency=100000,queue=7,number=0" ]]
 	run -0 int-label-ctl -q -r proto.pcap -R port -o csv
-	[[ ${lines[1]} == *,3,5,4,100000,7,4196,,1,0,,0,false ]]
+	[[ ${lines[1]} == *,3,5,4,100000,7,4196,,1,0,,0,false,7,0 ]]
 }
 
 # Devices 1 to 3 in a row; the line behind device 2 loses every third packet,
