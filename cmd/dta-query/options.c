@@ -33,8 +33,16 @@ static int read_policy(void *opts, const char *text, struct fault *why)
 
 static int read_as(void *opts, const char *text, struct fault *why)
 {
-	if (render_of(&((struct opts *)opts)->render, text ? text : "hex") < 0)
-		return fault_set(why, -EINVAL, "is not %s", render_names);
+	struct opts *o = opts;
+
+	o->as_given = text != NULL;
+	o->show.n = 0;
+	if (text && strpbrk(text, ",:"))
+		return show_of(&o->show, text, why);
+	if (render_of(&o->render, text ? text : "hex") < 0)
+		return fault_set(why, -EINVAL,
+				 "is not %s; nor a list of such: flow4,u8,u32",
+				 render_names);
 	return 0;
 }
 
@@ -83,7 +91,9 @@ static const struct cli_option options[] = {
 	 "why: keys, one a line or CSV: whose memory may be", CLI_IN, AT(known),
 	 .verbs = "why"},
 	{0, "as", "TYPE",
-	 "show values as hex (default), u32, u32s, text, a key type...",
+	 "show values as hex (default), u32, u32s, text, a key type...; or as "
+	 "a "
+	 "list of types, a column each: flow4,u8:ttl",
 	 CLI_CALL, .read = read_as},
 	{'o', "output", "FORMAT", "rows as text (default), csv or ndjson",
 	 CLI_FORMAT, AT(format)},

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "query/render.h"
+#include "query/show.h"
 #include "places/places.h"
 #include "query/query.h"
 
@@ -36,6 +36,8 @@ struct opts {
 	struct query_rule rule;	  /* copies 0: the default */
 	enum row_format format;
 	struct render render; /* of values */
+	struct show show;     /* --as a list of types: instead */
+	bool as_given;	      /* not what the layout says */
 	bool interactive, quiet, summary;
 	bool follow, count_only, from_given, last_given; /* list */
 	uint64_t first, last;

@@ -91,16 +91,34 @@ static const char *hops_text(struct why *w, const struct table *t,
 	return w->room.text;
 }
 
+/* As --as says, or the layout. */
+static void value_text(struct why *w, const struct table *t,
+		       const uint8_t *value, char text[1024])
+{
+	struct show s = w->o->show;
+	struct fault why;
+
+	if (!w->o->as_given && *t->show && show_of(&s, t->show, &why) < 0)
+		s.n = 0;
+	if (s.n)
+		show_text(&s, &w->room, text, 1024, value, t->value_len);
+	else
+		snprintf(text, 1024, "%s",
+			 render_text(&w->o->render, &w->room, value,
+				     t->value_len));
+}
+
 static void put_value(struct why *w, const struct table *t,
 		      const struct looked *l)
 {
+	char text[1024];
+
 	if (l->holds != LOOK_KEY)
 		return;
 	if (t->kind == TABLE_KEYWRITE) {
 		row_bytes(w->rows, CHECKSUM, l->sum, sizeof(l->sum));
-		row_str(w->rows, VALUE,
-			render_text(&w->o->render, &w->room, l->value,
-				    t->value_len));
+		value_text(w, t, l->value, text);
+		row_str(w->rows, VALUE, text);
 	} else if (t->kind == TABLE_POSTCARD) {
 		row_str(w->rows, VALUE, hops_text(w, t, l));
 	} else {
