@@ -7,6 +7,7 @@
 #   make check-all       the same, and at full size
 #   make setup GOAL...   installs what that needs first
 #   make bench fuzz lint demo demo-int install
+#   make p4 check-p4     the switches' programs; their tests: p4/README.md
 
 VERSION := 1.0.0
 PREFIX ?= /usr/local
@@ -89,8 +90,13 @@ BENCHES := $(call ours,tests/bench/bench_*.c)
 FUZZERS := $(patsubst %.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
 
+# p4/v1model/NAME/NAME.p4: programs for BMv2.
+P4C ?= p4c-bm2-ss
+P4_PROGRAMS := $(patsubst p4/v1model/%/,$B/p4/%.json,$(dir $(wildcard \
+	p4/v1model/*/*.p4)))
+
 .DELETE_ON_ERROR:
-.PHONY: all check check-all bench fuzz lint demo demo-int install uninstall clean format
+.PHONY: all p4 check-p4 check check-all bench fuzz lint demo demo-int install uninstall clean format
 all: $(BINS)
 
 $B/%.o: %.c Makefile
@@ -144,6 +150,19 @@ $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 
 check check-all: $(BINS) $(UNITS) $(AIDS) $(BENCHES)
 	$(Q)V=$(V) tests/run.sh $B $(if $(filter %-all,$@),all)
+
+p4: $(sort $(P4_PROGRAMS))
+
+$B/p4/%.json: p4/v1model/%/*.p4 p4/include/*.p4
+	$(call say,P4C)
+	@command -v $(P4C) >/dev/null || { echo "$(P4C) is missing: p4/README.md \
+	tells where to get it; P4C= names another" >&2; exit 1; }
+	$(Q)mkdir -p $(@D) && $(P4C) --std p4-16 -I p4/include -o $@ \
+		p4/v1model/$*/$*.p4
+
+# Without a compiler, the tests say so, one by one.
+check-p4: $(BINS) $(AIDS) $(if $(shell command -v $(P4C)),p4)
+	$(Q)BUILD=$(CURDIR)/$B bats tests/p4
 
 bench: $(BINS) $(BENCHES)
 	$(Q)tests/bench/run.sh $B

@@ -99,7 +99,7 @@ for t in "$build"/tests/unit/test_*; do
 	t=${t#"$build"/}
 	[ -e "$t.c" ] && units+=("$t") # else a stale binary
 done
-mapfile -t suites < <(for d in rxe faults net cli; do
+mapfile -t suites < <(for d in rxe faults net p4 cli; do
 	ls -S tests/$d/*.bats 2>/dev/null
 done)
 printf '%s\0' "${suites[@]}" "${units[@]}" |

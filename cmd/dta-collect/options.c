@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/text.h"
+#include "bmv2.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 
@@ -54,6 +55,16 @@ static int read_mac(void *opts, const char *text, struct fault *why)
 static int read_peer_mac(void *opts, const char *text, struct fault *why)
 {
 	return mac_of(text, ((struct opts *)opts)->at.peer_mac, why);
+}
+
+/* What is no format of rows. */
+static int read_output(void *opts, const char *text, struct fault *why)
+{
+	if (strcmp(text, "bmv2") != 0)
+		return fault_set(why, -EINVAL,
+				 "is not text, csv or ndjson, or bmv2");
+	((struct opts *)opts)->ticket_as = bmv2_write;
+	return 0;
 }
 
 static const struct cli_option options[] = {
@@ -121,8 +132,10 @@ static const struct cli_option options[] = {
 	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
 	CLI_SOCKET_OPTIONS(struct opts),
 	CLI_USER_OPTION(struct opts, live, "-i|--verbs"),
-	{'o', "output", "FORMAT", "ledger as text, csv or ndjson", CLI_FORMAT,
-	 AT(format)},
+	{'o', "output", "FORMAT",
+	 "ledger as text, csv or ndjson; bmv2: the ticket as commands for a P4 "
+	 "switch",
+	 CLI_FORMAT, AT(format), .read = read_output},
 	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
 	{0},
 };
@@ -217,6 +230,7 @@ struct opts options_read(int argc, char **argv)
 {
 	struct opts o = {
 		.responder.receives = UINT64_MAX,
+		.ticket_as = ticket_write,
 		.grace_ns = VERBS_TARGET_GRACE_MS * UINT64_C(1000000),
 	};
 	int n = cli_read(&cli, &o, argc, argv);
@@ -239,6 +253,8 @@ struct opts options_read(int argc, char **argv)
 	    (is_dash(o.ticket) || is_dash(o.snapshot) || is_dash(o.write)))
 		cli_usage(&cli, "stdout cannot take two files: with --notify "
 				"no other may be -");
+	if (o.ticket_as == bmv2_write && !o.ticket)
+		cli_usage(&cli, "-o bmv2 needs --ticket");
 	if (o.at.mtu & (o.at.mtu - 1))
 		cli_refuse("--mtu: '%u' is not 256, 512, 1024, 2048 or 4096",
 			   o.at.mtu);

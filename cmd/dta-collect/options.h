@@ -12,6 +12,7 @@
 #include "op/ticket.h"
 #include "verbs/verbs_target.h"
 #include "store/region.h"
+#include "ticket_file.h"
 
 struct opts {
 	const char *region, *layout, *ticket, *read, *write, *snapshot;
@@ -26,6 +27,7 @@ struct opts {
 	struct cli_live live; /* -i and what goes with it */
 	struct ticket at;     /* addresses and MTU, as given */
 	enum row_format format;
+	ticket_writer *ticket_as;
 };
 
 static inline bool is_dash(const char *path)

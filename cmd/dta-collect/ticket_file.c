@@ -12,7 +12,8 @@
 #include "cli/live.h"
 
 /* A pipe or a device cannot be replaced. */
-static int put_here(const struct ticket *t, const char *path)
+static int put_here(const struct ticket *t, const char *path,
+		    ticket_writer *write)
 {
 	FILE *out;
 	int rc;
@@ -22,20 +23,21 @@ static int put_here(const struct ticket *t, const char *path)
 	while (!out && errno == EINTR);
 	if (!out)
 		return -errno;
-	rc = ticket_write(t, out);
+	rc = write(t, out);
 	if (fclose(out) != 0 && !rc)
 		rc = -errno;
 	return rc;
 }
 
-static int put_aside(const struct ticket *t, const char *path)
+static int put_aside(const struct ticket *t, const char *path,
+		     ticket_writer *write)
 {
 	char *aside;
 	int rc;
 
 	if (asprintf(&aside, "%s.%d.new", path, (int)getpid()) < 0)
 		return -ENOMEM;
-	rc = put_here(t, aside);
+	rc = put_here(t, aside, write);
 	if (!rc && rename(aside, path) < 0)
 		rc = -errno;
 	if (rc < 0)
@@ -77,18 +79,18 @@ int ticket_can_put(const char *path)
 	return rc;
 }
 
-int ticket_put(const struct ticket *t, const char *path)
+int ticket_put(const struct ticket *t, const char *path, ticket_writer *write)
 {
 	struct stat st;
 	char *real;
 	int rc;
 
 	if (!strcmp(path, "-"))
-		return ticket_write(t, stdout);
+		return write(t, stdout);
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return put_here(t, path);
+		return put_here(t, path, write);
 	real = realpath(path, NULL); /* what a link names, not the link */
-	rc = put_aside(t, real ? real : path);
+	rc = put_aside(t, real ? real : path, write);
 	free(real);
 	return rc;
 }

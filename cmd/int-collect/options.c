@@ -20,6 +20,7 @@ static const char *const choices[ROWS_CHOICES] = {
 	[ROWS_HOP] = "hop",
 	[ROWS_DISTRIBUTION] = "distribution",
 	[ROWS_BIN] = "bin",
+	[ROWS_SNAPSHOT] = "snapshot",
 };
 
 static const char *choice_name(unsigned i)
@@ -100,8 +101,8 @@ static const struct cli_option options[] = {
 	{0, "help-fields", NULL, "list what a filter can ask about", CLI_FLAG,
 	 AT(help_fields)},
 	{'R', "rows", "LIST",
-	 "rows on stdout: event,value (default), flow, hop, distribution, bin; "
-	 "all, none",
+	 "rows on stdout: event,value (default), flow, hop, distribution, bin, "
+	 "snapshot; all, none",
 	 CLI_CALL, .read = read_rows},
 	{'e', "events", "LIST",
 	 "events that are told: new_key, change, rise... (all)", CLI_CALL,
@@ -207,11 +208,13 @@ const struct cli cli = {
 /* What takes all packets cannot be told of events. */
 static void check_xdp(const struct opts *o)
 {
-	unsigned all = 1 << ROWS_HOP | 1 << ROWS_DISTRIBUTION | 1 << ROWS_BIN;
+	unsigned all = 1 << ROWS_HOP | 1 << ROWS_DISTRIBUTION | 1 << ROWS_BIN |
+		       1 << ROWS_SNAPSHOT;
 
 	if (o->xdp && o->rows & all)
-		cli_refuse("--xdp: rows of hop, distribution and bin take the "
-			   "values of all packets, which stay in the kernel");
+		cli_refuse("--xdp: rows of hop, distribution, bin and snapshot "
+			   "take the values of all packets, which stay in the "
+			   "kernel");
 	if (o->xdp && o->live.options.filter)
 		cli_refuse("--xdp: there is no filter in the kernel; without "
 			   "--xdp there is");

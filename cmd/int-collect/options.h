@@ -20,6 +20,7 @@ enum row_choice {
 	ROWS_HOP,
 	ROWS_DISTRIBUTION,
 	ROWS_BIN,
+	ROWS_SNAPSHOT,
 	ROWS_CHOICES,
 };
 

@@ -115,6 +115,7 @@ static void share_out(struct outlets *out, const struct opts *o)
 		[ROWS_HOP] = &to->hop,
 		[ROWS_DISTRIBUTION] = &to->distribution,
 		[ROWS_BIN] = &to->bin,
+		[ROWS_SNAPSHOT] = &to->snapshot,
 	};
 
 	for (int i = 0; i < ROWS_CHOICES; i++)

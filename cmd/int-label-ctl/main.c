@@ -13,8 +13,10 @@ static const struct {
 	int (*main)(int argc, char **argv);
 } commands[] = {
 	{"run", run_main},
+	{"label", hop_main},
 	{"sim", sim_main},
 	{"theory", theory_main},
+	{"flow", flow_main},
 };
 
 int main(int argc, char **argv)

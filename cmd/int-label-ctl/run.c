@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "cli/loop.h"
 #include "commands.h"
+#include "label/state.h"
 #include "run.h"
 
 struct run {
@@ -14,6 +15,8 @@ struct run {
 	struct run_rows rows;
 	struct cli_loop loop;
 	uint64_t behind_ns; /* the clock less the packets' time */
+	uint64_t save_ns;   /* the state, of clock_coarse_ns() */
+	bool save_failed;   /* and that was said */
 	int error;
 	struct fault fault;
 };
@@ -26,6 +29,9 @@ static void print_ledgers(void *run)
 		   r->o.format);
 	cli_ledger(&label_db_ledger, label_db_counters(label_control_db(r->c)),
 		   r->o.format);
+	if (r->rows.orders)
+		cli_ledger(&orders_ledger, orders_counters(r->rows.orders),
+			   r->o.format);
 }
 
 static void hangup(void *run)
@@ -43,6 +49,28 @@ static const void *counters(void *run, uint64_t *received)
 	return l;
 }
 
+/* One that cannot be saved is said once, and tried again. */
+static void save(struct run *r)
+{
+	struct fault f;
+	int rc = label_state_save(r->o.state, label_control_db(r->c), &f);
+
+	if (rc && !r->save_failed)
+		cli_warn("--state: %s", f.text);
+	r->save_failed = rc;
+	r->save_ns = clock_coarse_ns() + r->o.state_ns;
+}
+
+static void load(struct run *r)
+{
+	struct fault f;
+	int rc = label_state_load(r->o.state, label_control_db(r->c), &f);
+
+	if (rc && rc != -ENOENT)
+		cli_fail("--state: %s", f.text);
+	r->save_ns = clock_coarse_ns() + r->o.state_ns;
+}
+
 /* A batch; or nothing came, and yet time goes on. */
 static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 {
@@ -56,6 +84,10 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		r->behind_ns = clock_wall_ns() - pkts[n - 1].ts_ns;
 	if (!n)
 		label_control_tick(r->c, clock_wall_ns() - r->behind_ns);
+	if (r->rows.orders)
+		orders_turn(r->rows.orders);
+	if (r->o.state && clock_coarse_ns() >= r->save_ns)
+		save(r);
 	if (!rc && n < PKT_BATCH)
 		rc = run_rows_flush(&r->rows);
 	if (rc < 0)
@@ -72,6 +104,8 @@ static void run_open(struct run *r)
 	run_rows_open(&r->rows, &r->o, &r->o.control.calls);
 	if (label_control_open(&r->c, &r->o.control) < 0)
 		cli_fail("out of memory");
+	if (r->o.state)
+		load(r);
 	if (r->o.read && src_open(&r->loop.s, r->o.read, &f) < 0)
 		cli_fault(r->o.read, &f);
 	if (r->o.live.name)
@@ -87,10 +121,13 @@ static void run_open(struct run *r)
 static int run_close(struct run *r)
 {
 	uint64_t received;
-	int flushed;
+	int flushed, told;
 
 	label_control_end(r->c);
 	flushed = run_rows_flush(&r->rows);
+	if (r->o.state)
+		save(r);
+	told = r->rows.orders ? orders_end(r->rows.orders) : 0;
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
 	if (!r->o.quiet) {
@@ -105,7 +142,8 @@ static int run_close(struct run *r)
 	run_rows_close(&r->rows);
 	label_control_close(r->c);
 	src_close(r->loop.s);
-	return r->error || flushed < 0 ? CLI_FAIL : CLI_OK;
+	return r->error || flushed < 0 || told < 0 || r->save_failed ? CLI_FAIL
+								     : CLI_OK;
 }
 
 int run_main(int argc, char **argv)

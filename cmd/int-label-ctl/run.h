@@ -5,6 +5,7 @@
 
 #include "cli/live.h"
 #include "label/rows.h"
+#include "orders.h"
 
 enum {
 	RANGES_MAX = 64,
@@ -18,11 +19,21 @@ struct run_options {
 	bool no_pro;
 	uint64_t skew_ns, s_max, expected;
 	struct label_range device[RANGES_MAX];
+	const char *state;
+	uint64_t state_ns; /* how often it is saved */
+	unsigned commands; /* 1 + enum label_command_form; 0: not said */
+	struct orders_options orders;
 	enum row_format format;
 	bool quiet;
 };
 
 extern const struct cli run_cli;
+
+/* Whether switches are told what was decided. */
+static inline bool run_gives_orders(const struct run_options *o)
+{
+	return o->commands || o->orders.exec || o->orders.send;
+}
 
 void run_options_read(struct run_options *o, int argc, char **argv);
 
@@ -30,6 +41,7 @@ void run_options_read(struct run_options *o, int argc, char **argv);
 struct run_rows {
 	struct row_sink *screen;
 	struct rows *rows[LABEL_ROWS]; /* NULL: not asked for */
+	struct orders *orders;	       /* NULL: nobody is told */
 	int err;		       /* the first of stdout */
 };
 

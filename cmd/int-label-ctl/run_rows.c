@@ -29,10 +29,15 @@ static void interval(void *ctx, const struct label_interval_sum *sum)
 
 static void decision(void *ctx, const struct label_decision *d)
 {
-	struct row_batch *b = hand(ctx, LABEL_ROWS_DECISION);
+	struct run_rows *r = ctx;
+	struct row_batch *b = hand(r, LABEL_ROWS_DECISION);
 
+	if (r->orders)
+		orders_take(r->orders, d);
+	if (!b)
+		return;
 	label_row_decision(b, d);
-	end(ctx, LABEL_ROWS_DECISION);
+	end(r, LABEL_ROWS_DECISION);
 }
 
 static void silence(void *ctx, const struct label_record *port, bool silent,
@@ -78,10 +83,12 @@ void run_rows_open(struct run_rows *r, const struct run_options *o,
 		cli_fail("out of memory");
 	for (int k = 0; k < LABEL_ROWS; k++)
 		open_kind(r, o, (enum label_rows_kind)k);
+	if (run_gives_orders(o))
+		r->orders = orders_open(&o->orders);
 	*calls = (struct label_control_calls){
 		.ctx = r,
 		.interval = r->rows[LABEL_ROWS_INTERVAL] ? interval : NULL,
-		.decision = r->rows[LABEL_ROWS_DECISION] ? decision : NULL,
+		.decision = decision,
 		.silent = r->rows[LABEL_ROWS_SILENCE] ? silence : NULL,
 		.port = r->rows[LABEL_ROWS_PORT] ? port : NULL,
 		.path = r->rows[LABEL_ROWS_HOP] ? path : NULL,
@@ -99,5 +106,6 @@ void run_rows_close(struct run_rows *r)
 {
 	for (int k = 0; k < LABEL_ROWS; k++)
 		rows_close(r->rows[k]);
+	orders_close(r->orders);
 	r->screen->close(r->screen);
 }

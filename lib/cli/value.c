@@ -185,6 +185,8 @@ int cli_set(const struct cli_option *o, void *opts, const char *text,
 	double f;
 	int rc;
 
+	if (o->type == CLI_FORMAT && o->read && row_format_of(text) < 0)
+		return o->read(opts, text, why);
 	switch (o->type) {
 	case CLI_CALL:
 		return o->read(opts, text, why);

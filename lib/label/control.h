@@ -29,9 +29,9 @@ struct label_control_ledger {
 	uint64_t specific;  /* of the labelled, of specific flows */
 	uint64_t intervals; /* that are over */
 	uint64_t raised;    /* S, */
-	uint64_t lowered;
-	uint64_t silent; /* ports fell silent, */
-	uint64_t heard;	 /* and were heard again */
+	uint64_t lowered;   /* by reset, too */
+	uint64_t silent;    /* ports fell silent, */
+	uint64_t heard;	    /* and were heard again */
 };
 
 extern const struct ledger label_control_ledger;
@@ -49,8 +49,15 @@ struct label_interval_sum {
 	uint8_t s_most;
 };
 
+enum label_reason {
+	LABEL_SILENT, /* S is raised */
+	LABEL_HEARD,  /* and lowered */
+	LABEL_RESET,  /* the device began anew, with S 0 perhaps: 0 it is */
+};
+
 /* Pro has moved S of a port. */
 struct label_decision {
+	enum label_reason reason;
 	uint64_t now_ns;
 	const struct label_record *port; /* with its new S */
 	uint8_t from;			 /* S before */

@@ -162,6 +162,12 @@ int label_db_restore(struct label_db *db, const struct label_record *r)
 	return *slot == EMPTY ? add(db, slot, r) : -EEXIST;
 }
 
+void label_db_clear(struct label_db *db)
+{
+	memset(db->slot, 0, 2 * (size_t)db->room * sizeof(*db->slot));
+	db->n = 0;
+}
+
 /* --- numbers -------------------------------------------------------------- */
 
 static int32_t number_ahead(const struct label_record *r, uint32_t number)

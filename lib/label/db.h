@@ -122,6 +122,8 @@ struct label_record *label_db_find(struct label_db *db, uint32_t device,
 
 /* A record as it was saved: state.h. -EEXIST, -ENOMEM, -ENOSPC. */
 int label_db_restore(struct label_db *db, const struct label_record *r);
+/* Forgets all ports. */
+void label_db_clear(struct label_db *db);
 
 const struct label_db_ledger *label_db_counters(const struct label_db *db);
 

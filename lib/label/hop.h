@@ -50,6 +50,8 @@ struct label_hop_options {
 enum {
 	LABEL_FLOWS_MAX = 256, /* specific flows of a hop */
 	LABEL_HOP_GROWTH = LABEL_GROWTH,
+	LABEL_EXPORT_REST = 8, /* bytes behind the labels that are told, too:
+				  ports */
 };
 
 struct label_hop;
@@ -73,8 +75,8 @@ struct label_outcome {
 
 /*
  * Takes a frame through. out has room for cap bytes: LABEL_GROWTH more than len
- * are enough; export for as many: an Ethernet frame that ends behind its
- * labels.
+ * are enough; export for as many: an Ethernet frame that ends
+ * LABEL_EXPORT_REST behind its labels.
  */
 struct label_outcome label_hop_pass(struct label_hop *h,
 				    const struct label_transit *t,

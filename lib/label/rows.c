@@ -144,6 +144,12 @@ const struct schema label_schema[LABEL_ROWS] = {
 	[LABEL_ROWS_HOP] = SCHEMA("label_hop", hop_fields),
 };
 
+static const char *const reasons[] = {
+	[LABEL_SILENT] = "silent",
+	[LABEL_HEARD] = "heard",
+	[LABEL_RESET] = "reset",
+};
+
 static void set(struct row_batch *b, unsigned field, uint64_t v)
 {
 	row_batch_set(b, field, ROW_U64)->u64 = v;
@@ -181,7 +187,7 @@ void label_row_decision(struct row_batch *b, const struct label_decision *d)
 	set(b, D_PORT, r->out);
 	set(b, D_S_BEFORE, d->from);
 	set(b, D_S, r->s);
-	row_batch_str(b, D_REASON, r->s > d->from ? "silent" : "heard");
+	row_batch_str(b, D_REASON, reasons[d->reason]);
 	set(b, D_SILENT_FOR, d->now_ns - r->seen_ns);
 	set(b, D_LOST, d->lost);
 }

@@ -44,6 +44,7 @@ enum {
 	TABLE_MAX = 64,	      /* tables of a region */
 	TABLE_NAME_MAX = 32,  /* with the NUL */
 	TABLE_BATCH_MAX = 64, /* Append entries per write */
+	TABLE_STORE_MAX = 64, /* strides up to here are written as one store */
 	/* Key-Write value, Append entry: a slot fits a path MTU of 1024. */
 	TABLE_VALUE_MAX = 1020,
 	TABLE_SHOW_MAX = 104,
@@ -139,6 +140,20 @@ static inline uint64_t table_kept(const struct table *t)
 static inline uint64_t table_unit(const struct table *t, uint64_t unit)
 {
 	return unit * t->stride;
+}
+
+/*
+ * Bytes written for one slot or chunk that is full. A whole stride is one store
+ * where it fits a cache line; beyond that, what the slot holds, in words.
+ */
+static inline uint32_t table_write_len(const struct table *t)
+{
+	uint32_t held = t->kind == TABLE_POSTCARD ? 4u * t->hops
+						  : 4u + t->value_len;
+
+	if (t->stride <= TABLE_STORE_MAX && !(t->stride & (t->stride - 1)))
+		return t->stride;
+	return (held + 3) & ~UINT32_C(3);
 }
 
 static inline uint64_t table_entry(const struct table *t, uint32_t list,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "telemetry/push.h"
-
 #include "telemetry/events.h"
+
 #include "telemetry/take.h"
 #include "telemetry/track.h"
 

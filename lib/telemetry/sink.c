@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "telemetry/events.h"
-#include "telemetry/push.h"
 #include "telemetry/take.h"
 #include "telemetry/vector.h"
 
@@ -219,23 +218,37 @@ static inline void want(const struct telemetry *t, const struct int_view *v,
 			   hops * sizeof(struct flow_wide));
 }
 
+/* Packets of a flow often come in a train. */
+static inline bool is_next(const struct int_view *v, const struct int_view *was)
+{
+	return v->key_len == KEY_FLOW4_LEN && was->key_len == KEY_FLOW4_LEN &&
+	       !memcmp(v->key, was->key, KEY_FLOW4_LEN);
+}
+
 static void take_chunk(struct telemetry *t, const struct int_view *v, size_t n)
 {
 	uint64_t hash[CHUNK];
 
 	for (size_t i = 0; i < n; i++) {
+		hash[i] = 0;
 		if (!v[i].key_len)
 			continue;
+		if (i && is_next(&v[i], &v[i - 1])) {
+			hash[i] = hash[i - 1];
+			continue;
+		}
 		hash[i] = flows_hash(v[i].key, v[i].key_len);
 		__builtin_prefetch(flows_row(&t->flows, hash[i]), 1);
 	}
 	for (size_t i = 0; i < n && i < AHEAD; i++)
 		want(t, &v[i], hash[i]);
 	for (size_t i = 0; i < n; i++) {
-		if (i + AHEAD < n)
-			want(t, &v[i + AHEAD], hash[i + AHEAD]);
+		size_t next = i + AHEAD;
+
+		if (next < n && hash[next] != hash[next - 1])
+			want(t, &v[next], hash[next]);
 		go_to(t, v[i].ts_ns);
-		take_view(t, &v[i], v[i].key_len ? hash[i] : 0);
+		take_view(t, &v[i], hash[i]);
 		if (t->widen_due)
 			events_widen(t, v[i].ts_ns);
 	}

@@ -5,6 +5,7 @@
  */
 #include "telemetry/take.h"
 
+#include "inband/ioam.h"
 #include "telemetry/events.h"
 #include "telemetry/steady.h"
 #include "telemetry/track.h"
@@ -79,12 +80,10 @@ static void take_metric(struct taking *c, const struct fields *fs,
 		return;
 	}
 	v = value_of(c->t, number);
-	if (!o || watch_out(&o->watch, v))
-		o = value_object(c->t, c->v->ts_ns, s->hop->place, m, v);
-	if (o) {
-		o->latest = v;
-		o->last_ns = c->v->ts_ns;
-	}
+	if (watch_out(&o->watch, v))
+		o = value_object(c->t, c->v->ts_ns, s->place, m, v);
+	o->latest = v;
+	o->last_ns = c->v->ts_ns;
 	meter_add(meter, v);
 	dist_add(s->place->node->dist[m], v);
 	c->t->ledger.values++;
@@ -162,15 +161,16 @@ static inline void end_to_end(struct telemetry *t, uint64_t ts_ns,
 	meter_add(&f->latency, v);
 	if (f->path)
 		dist_add(t->paths.path[f->path].dist, v);
-	t->ledger.values++;
 }
 
 static void take_end_to_end(struct taking *c)
 {
 	uint64_t ns = c->latency.sum;
 
-	if (c->latency.n == c->hops.n || view_end_to_end(c->t, &c->hops, &ns))
+	if (c->latency.n == c->hops.n || view_end_to_end(c->t, &c->hops, &ns)) {
 		end_to_end(c->t, c->v->ts_ns, c->f, ns);
+		c->t->ledger.values++;
+	}
 }
 
 /* Counts stay below 2^32: means forget by half each 2^31 packets. */
@@ -233,11 +233,11 @@ void take_news(struct telemetry *t, const struct reporter *r,
 	t->ledger.restarts += news->restart;
 }
 
-void take_number(struct telemetry *t, const struct int_from *from,
-		 uint64_t ts_ns)
+/* Not the number after the last one. */
+static __attribute__((noinline)) void
+take_other_number(struct telemetry *t, struct reporter *r,
+		  const struct int_from *from, uint64_t ts_ns)
 {
-	struct reporter *r = losses_of(&t->losses, from->has_node, from->node,
-				       from->hw_id, from->sequence_bits);
 	struct loss_news news;
 	uint64_t late, repeated;
 
@@ -245,8 +245,6 @@ void take_number(struct telemetry *t, const struct int_from *from,
 		t->ledger.unnumbered++;
 		return;
 	}
-	if (loss_next(r, from->sequence, ts_ns))
-		return;
 	late = r->late;
 	repeated = r->repeated;
 	news = loss_take(r, from->sequence, ts_ns);
@@ -254,6 +252,22 @@ void take_number(struct telemetry *t, const struct int_from *from,
 	t->ledger.reports_repeated += r->repeated - repeated;
 	if (news.lost || news.restart)
 		take_news(t, r, &news, ts_ns);
+}
+
+static inline void number(struct telemetry *t, const struct int_from *from,
+			  uint64_t ts_ns)
+{
+	struct reporter *r = losses_of(&t->losses, from->has_node, from->node,
+				       from->hw_id, from->sequence_bits);
+
+	if (!r || !loss_next(r, from->sequence, ts_ns))
+		take_other_number(t, r, from, ts_ns);
+}
+
+void take_number(struct telemetry *t, const struct int_from *from,
+		 uint64_t ts_ns)
+{
+	number(t, from, ts_ns);
 }
 
 enum {
@@ -281,6 +295,20 @@ static void take_metadata(struct taking *c)
 	}
 }
 
+/* Opaque snapshots of nodes; not of those that say there is none. */
+static void take_snapshots(struct telemetry *t, const struct view_hops *vh)
+{
+	const struct int_hops *h = &vh->v->stack;
+
+	for (unsigned i = 0; i < vh->stacked; i++) {
+		struct ioam_snapshot s = ioam_snapshot_of(h, h->n - 1 - i);
+
+		if (s.len || s.schema != IOAM_NO_SCHEMA)
+			row_snapshot(&t->rows, vh->v, i + 1, view_node(vh, i),
+				     s.schema, s.data, s.len);
+	}
+}
+
 static void take_any(struct telemetry *t, const struct int_view *v,
 		     struct flow_entry *f)
 {
@@ -292,6 +320,8 @@ static void take_any(struct telemetry *t, const struct int_view *v,
 		return;
 	}
 	t->ledger.used++;
+	if (v->stack.at && t->rows.snapshot)
+		take_snapshots(t, &c.hops);
 	if (c.hops.n)
 		take_metadata(&c);
 	else
@@ -304,17 +334,21 @@ static inline bool take_next(struct telemetry *t, const struct int_view *v,
 			     struct flow_entry *f)
 {
 	const struct made *m = t->latest;
+	unsigned values;
 	uint64_t latency;
 
 	if (!t->vector || !v->stack.n || !v->stack.plan || v->own.n ||
 	    v->flags & PARTIAL || !fields_are(&m->fields, v->stack.plan) ||
 	    !vector_take(t, f, v, &m->picks, &latency))
 		return false;
+	values = v->stack.n * m->picks.metrics_n + 1u; /* and the path */
+	if (m->fields.metric[METRIC_HOP_LATENCY].width) {
+		end_to_end(t, v->ts_ns, f, latency);
+		values++;
+	}
 	t->ledger.used++;
 	t->ledger.hops += v->stack.n;
-	t->ledger.values++; /* the path */
-	if (m->fields.metric[METRIC_HOP_LATENCY].width)
-		end_to_end(t, v->ts_ns, f, latency);
+	t->ledger.values += values;
 	return true;
 }
 
@@ -324,7 +358,7 @@ void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash)
 
 	t->ledger.views++;
 	if (v->from.numbered)
-		take_number(t, &v->from, v->ts_ns);
+		number(t, &v->from, v->ts_ns);
 	if (v->key_len) {
 		f = flows_get(&t->flows, hash, v->key, v->key_len);
 		take_flow(t, v, f);

@@ -36,16 +36,18 @@ void value_latency(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,
 		   0xff;
 }
 
-struct object *value_object(struct telemetry *t, uint64_t ts_ns, uint32_t place,
-			    enum metric m, uint32_t v)
+struct object *value_object(struct telemetry *t, uint64_t ts_ns,
+			    struct place *p, enum metric m, uint32_t v)
 {
 	struct telling what = telling_of(ts_ns, m);
-	struct place *p = &t->objects.place[place];
 	struct object *o;
 
 	track_dist(t, p->node, m);
-	if (p->node->id == NODE_UNKNOWN || !(o = object_of(&t->objects, p, m)))
-		return NULL;
+	if (p->node->id == NODE_UNKNOWN)
+		return &t->objects.nothing;
+	o = object_of(&t->objects, p, m);
+	if (o == &t->objects.nothing)
+		return o;
 	what.node = p->node_id;
 	what.egress = o->egress;
 	if (m == METRIC_BUFFER_OCCUPANCY)

@@ -12,10 +12,10 @@
 void value_latency(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,
 		   struct flow_hop *h, uint32_t v);
 
-/* Of a queue, a link or a buffer, which is returned; NULL: there is no room for
- * it, or its node is not known. */
-struct object *value_object(struct telemetry *t, uint64_t ts_ns, uint32_t place,
-			    enum metric m, uint32_t v);
+/* Of a queue, a link or a buffer, which is returned; `nothing` (objects.h) if
+ * there is no room for it, or its node is not known. */
+struct object *value_object(struct telemetry *t, uint64_t ts_ns,
+			    struct place *p, enum metric m, uint32_t v);
 
 /* Of a flow from end to end. */
 void value_flow(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,

@@ -30,7 +30,6 @@ enum {
 	STAGE = 512,	   /* packets from decoding to memory at once */
 	OPS_MAX = 4096,	   /* operations handed to the road at once, at most */
 	ARENA = 256 << 10, /* their payloads; a whole Append batch fits */
-	SLOT_ONE_STORE = 64, /* strides up to here are written as one store */
 	/* Bytes that all tables' caches may take together. */
 	CACHES_MAX = 48 << 20,
 	NO_LANE = 0xff,
@@ -351,11 +350,6 @@ static inline void op_make_immediate(struct translator *t, const struct lane *l,
 	last->verb = OP_WRITE_IMM;
 	last->immediate = (uint32_t)l->t.id << 16 | sequence;
 	t->ctr.immediates++;
-}
-
-static inline uint32_t round4(uint32_t len)
-{
-	return (len + 3) & ~UINT32_C(3);
 }
 
 #endif

@@ -63,20 +63,6 @@ static lane_run *const keywrite_of[] = {
 	[DART_CAS] = dart_cas_run,
 };
 
-/*
- * Bytes written for one slot or chunk that is full. A whole stride is one store
- * where it fits a cache line; beyond that, what the slot holds.
- */
-static uint32_t write_len_of(const struct table *t)
-{
-	uint32_t held = t->kind == TABLE_POSTCARD ? 4u * t->hops
-						  : 4u + t->value_len;
-
-	if (t->stride <= SLOT_ONE_STORE && !(t->stride & (t->stride - 1)))
-		return t->stride;
-	return round4(held);
-}
-
 static uint16_t data_len_of(const struct table *t)
 {
 	switch (t->kind) {
@@ -102,7 +88,7 @@ static void lane_init(struct lane *l, const struct table *t, unsigned index,
 		.index = (uint16_t)index,
 		.run = t->kind == TABLE_KEYWRITE ? keywrite_of[o->dart]
 						 : run_of[t->kind],
-		.write_len = write_len_of(t),
+		.write_len = table_write_len(t),
 		.copy = {.state = rng_mix(rng_mix(o->seed) + index)},
 		.t = *t,
 	};

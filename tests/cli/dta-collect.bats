@@ -112,6 +112,7 @@ fails() { # message option...
 	usage_error "stdout cannot" --region x --ticket - --snapshot -
 	usage_error "stdout cannot" --region x --ticket - -r y -w -
 	usage_error "stdout cannot" --region x -r y -w - --snapshot -
+	usage_error "needs --ticket" --region x -r y -o bmv2
 	usage_error "stdin cannot" --region x --create --layout - -r -
 	usage_error "no such argument" --region x --rotate y
 }
@@ -120,6 +121,7 @@ fails() { # message option...
 	refused "not auto" --region x --create --layout y --pages 4K
 	refused "is not 256" --region x --ticket - --mtu 1000
 	refused "IP address" --region x --ticket - --ip 10.0.0
+	refused "or bmv2" --region x --ticket - -o xml
 	refused "another family" --region x --ticket - --ip ::1 --peer-ip 10.0.0.1
 	usage_error "--readable needs --cm" --region x --verbs rxe0 --peer-ip 10.0.0.1 --readable
 	for mac in 02:00:00:00:00 2:0:0:0:0:1 02:00:00:00:00:001 \
@@ -492,4 +494,44 @@ stalled() { # program argument...
 	head -n 1 <<<"$stderr" | diff - /dev/fd/3 3<<-EOF
 		dta-collect: $NAME: requests from 10.0.0.101 are dropped: the translator is 10.0.0.77 (--peer-ip; --any-peer takes all)
 	EOF
+}
+
+# Whether a P4 switch takes them: tests/p4.
+@test "-o bmv2: the ticket as a switch's commands; what it cannot do is refused" {
+	cat >kw.ini <<-INI
+		[kw]
+		id = 7
+		kind = keywrite
+		key = flow4
+		value = 20
+		slots = 1K
+		immediate = yes
+	INI
+	dta-collect --create --layout kw.ini --region "$NAME"
+	dta-collect --region "$NAME" --ticket t.ini
+	dta-collect --region "$NAME" --ticket commands -o bmv2
+	grep -qx 'table_add TranslatorIngress.lanes TranslatorIngress.lane 7 => 0 1 13 20 2 1 0 1024 32 32 0 0' commands
+	address=$(sed -n 's/^address = //p' t.ini)
+	key=$(sed -n 's/^rkey = //p' t.ini)
+	grep -q "rdma.pair 0 => 02:00:00:00:00:02 02:00:00:00:00:01 0x0a000065 0x0a000033 0x11 $key $address 0\$" commands
+	grep -qx 'set_crc32_parameters calc_4 0x1edc6f41 0x0 0xffffffff true true' commands
+	dta-collect --remove --region "$NAME"
+	run -1 --separate-stderr dta-collect --create --layout kw.ini \
+		--region "$NAME" --ticket no -o bmv2 --ip ::1 --peer-ip ::2
+	[[ $stderr == *"IPv4 only" ]]
+	dta-collect --remove --region "$NAME"
+	for fields in 'kind=keywrite slots=1K key=u32 value=300' \
+		'kind=keywrite slots=1K key=hex:3 value=4' \
+		'kind=keywrite slots=1K hash=dta0 key=u32 value=4' \
+		'kind=append value=18 batch=16 ring=1K lists=1' \
+		'kind=append value=4 ring=64 lists=4097' \
+		'kind=postcard chunks=1K key=u32 values=1-9 cache=131072'; do
+		printf '%s\n' '[kw]' ${fields// /$'\n'} >no.ini
+		dta-collect --create --layout no.ini --region "$NAME"
+		run -1 --separate-stderr dta-collect --region "$NAME" \
+			--ticket no -o bmv2
+		[[ $stderr == *"the switch "* ]]
+		[ ! -e no ]
+		dta-collect --remove --region "$NAME"
+	done
 }

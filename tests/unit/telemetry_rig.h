@@ -260,9 +260,9 @@ static inline void rig_init(struct rig *rig)
 	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
 		rig->th.all[m].change = THRESHOLD_OFF;
 	rig->out.sink = (struct row_sink){rig_take, rig_nothing, rig_nothing};
-	rig->sinks = (struct telemetry_sinks){&rig->out.sink, &rig->out.sink,
-					      &rig->out.sink, &rig->out.sink,
-					      &rig->out.sink, &rig->out.sink};
+	rig->sinks = (struct telemetry_sinks){
+		&rig->out.sink, &rig->out.sink, &rig->out.sink, &rig->out.sink,
+		&rig->out.sink, &rig->out.sink, &rig->out.sink};
 }
 
 static inline void rig_open(struct rig *rig)

@@ -251,8 +251,8 @@ static void test_commands(void)
 		"register_write label_s 1 2 3",
 		"table_add label_flow label_specific 10.0.0.1 10.0.0.2 6 1 2",
 		"table_add label_flow label_specific 10.0.0.1 ::1 6 1 2 => 5",
-		"table_add label_flow label_specific 1.1.1.1 1.1.1.2 6 1 2 => "
-		"0",
+		"table_add label_flow label_specific 1.1.1.1 1.1.1.2 6 1 2 =>0",
+		"table_add label_flow label_specific ::1 ::2 6 1 2 => 0",
 		"table_delete_match label_flow 10.0.0.1 10.0.0.2 6 1 70000",
 		"table_delete_match flow 10.0.0.1 10.0.0.2 6 1 7",
 		"reset_state",

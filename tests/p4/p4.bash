@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# BMv2 switches in network namespaces: load ../helpers, then ../net/net, then p4.
+#
+# Nobody else must reach a switch's Thrift port, which listens on all addresses:
+# a switch runs in a namespace of its own.
+
+# Skips the test where a program or the switch is missing.
+need_p4() { # PROGRAM
+	need_net
+	[ -r "$BUILD/p4/$1.json" ] || skip "$1 is not compiled: make p4," \
+		"with p4c-bm2-ss (p4/README.md)"
+	command -v simple_switch simple_switch_CLI >/dev/null ||
+		skip "no simple_switch, simple_switch_CLI: p4/README.md"
+}
+
+# switch_up NAME PROGRAM INTERFACE...: in that namespace; its ports are 0, 1, ...
+switch_up() {
+	local name=$1 program=$2 ports=() i=0 port
+
+	shift 2
+	for port; do
+		# libpcap's ring has room for 32 packets if they may be as long
+		# as offloading makes them, else for a thousand
+		on "$name" ethtool -K "$port" gro off gso off tso off
+		ports+=(-i "$i@$port")
+		i=$((i + 1))
+	done
+	ip -n "$NET-$name" link set lo up
+	start "$name" "switch-$name.log" simple_switch --log-level warn \
+		"${ports[@]}" "$BUILD/p4/$program.json"
+	wait_for switch_answers "$name"
+}
+
+switch_answers() { on "$1" bash -c ': </dev/tcp/127.0.0.1/9090' 2>/dev/null; }
+
+# switch_tell NAME COMMANDS: a file of commands; each must be taken.
+switch_tell() {
+	on "$1" simple_switch_CLI <"$2" >told.log 2>&1
+	if grep -iE -B2 'error|invalid|unknown syntax|exception' told.log >&2; then
+		return 1
+	fi
+}
+
+# switch_counters NAME COUNTER: the first of them: a line each, index and packets.
+switch_counters() {
+	local i
+
+	for ((i = 0; i < 32; i++)); do
+		echo "counter_read $2 $i"
+	done | on "$1" simple_switch_CLI |
+		sed -nE 's/.*\[([0-9]+)\]=.*, ([0-9]+) packets.*/\1 \2/p'
+}
+
+# has_come NAMESPACE-NAME INTERFACE PACKETS: so many came in there.
+has_come() {
+	[ "$(on "$1" cat "/sys/class/net/$2/statistics/rx_packets")" -ge "$3" ]
+}
+
+# will_come NAME INTERFACE PACKETS: within a minute or so.
+will_come() {
+	local i
+
+	for i in 1 2 3 4 5 6 7 8; do
+		! wait_for has_come "$@" 2>/dev/null || return 0
+	done
+	echo "of $3 packets came" \
+		"$(on "$1" cat "/sys/class/net/$2/statistics/rx_packets")" >&2
+	return 1
+}
+
+# frames CAPTURE: their bytes, a line each.
+frames() {
+	tshark -r "$1" -T json -x 2>/dev/null |
+		jq -r '.[]._source.layers.frame_raw[0]'
+}
+
+packets() { capinfos -cMTr "$1" | awk '{ print $NF }'; }
