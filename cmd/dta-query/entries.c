@@ -153,7 +153,10 @@ static void entry_rows(struct entries *e, const struct target *target,
 	const struct table *t = target->t;
 	struct rows *r = e->rows;
 
-	for (uint64_t i = 0; i < n; i++) {
+	for (uint64_t i = 0; i < n && e->take; i++)
+		e->take(e->ctx, (unsigned)(target - e->targets.target),
+			e->buf + i * t->value_len);
+	for (uint64_t i = 0; i < n && !e->take; i++) {
 		row_u64(r, ENTRY_LIST, list);
 		row_u64(r, ENTRY_INDEX, index + i);
 		values_set(&e->values, r, target, e->buf + i * t->value_len);

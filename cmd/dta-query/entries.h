@@ -11,7 +11,9 @@ struct entries {
 	const struct opts *o;
 	struct places *p;
 	struct targets targets;
-	struct rows *rows;
+	struct rows *rows; /* or NULL: each entry is told to */
+	void (*take)(void *ctx, unsigned target, const uint8_t *entry);
+	void *ctx;
 	struct values values; /* the columns */
 	uint32_t *list;	      /* ids asked for; none: all that hold entries */
 	unsigned lists;

@@ -56,7 +56,7 @@ static int add_snapshot(void *opts, const char *path, struct fault *why)
 	return 0;
 }
 
-static const char with_keys[] = "keywrite path count why";
+static const char with_keys[] = "keywrite path count why top";
 static const char with_rows[] = "keywrite path count";
 
 static const struct cli_option options[] = {
@@ -110,6 +110,12 @@ static const struct cli_option options[] = {
 	{0, "count-only", NULL,
 	 "list: entries written, kept and lost of each list", CLI_FLAG,
 	 AT(count_only), .verbs = "list"},
+	{0, "by", "FIELD",
+	 "top: by this part of values (the first number), or sum (default), "
+	 "max or hops of paths",
+	 CLI_STR, AT(by), .verbs = "top"},
+	{0, "lines", "N", "top: so many (10)", CLI_SIZE, AT(lines), .min = 1,
+	 .max = 1000000, .verbs = "top"},
 	{0, "truth", "FILE", "verify: what was reported (CSV)", CLI_IN,
 	 AT(truth), .verbs = "verify"},
 	{0, "by-table", NULL, "verify: a row for each table", CLI_FLAG,
@@ -127,13 +133,10 @@ static const struct cli_group groups[] = {
 };
 
 static const char *const verbs[] = {
-	[VERB_KEYWRITE] = "keywrite",
-	[VERB_PATH] = "path",
-	[VERB_LIST] = "list",
-	[VERB_COUNT] = "count",
-	[VERB_VERIFY] = "verify",
-	[VERB_WHY] = "why",
-	[VERBS] = NULL,
+	[VERB_KEYWRITE] = "keywrite", [VERB_PATH] = "path",
+	[VERB_LIST] = "list",	      [VERB_COUNT] = "count",
+	[VERB_VERIFY] = "verify",     [VERB_WHY] = "why",
+	[VERB_TOP] = "top",	      [VERBS] = NULL,
 };
 
 const struct cli cli = {
@@ -145,6 +148,9 @@ const struct cli cli = {
 		 "dta-query why\n"
 		 "          (--region NAME | --snapshot FILE) [--table NAME]\n"
 		 "          [--known FILE] KEY...\n"
+		 "dta-query top (--region NAME | --snapshot FILE) [--table "
+		 "NAME]\n"
+		 "          [--by FIELD] [--lines N] [--keys FILE]\n"
 		 "dta-query verify (--region NAME | --snapshot FILE)\n"
 		 "          --truth FILE\n"
 		 "dta-query -i (--region NAME | --snapshot FILE)\n"
@@ -207,7 +213,8 @@ static void check_verb(struct opts *o)
 	bool keyed = o->verb == VERB_KEYWRITE || o->verb == VERB_PATH ||
 		     o->verb == VERB_COUNT || o->verb == VERB_WHY;
 
-	if (keyed && !o->in_shell && !o->keys && from_stdin(o))
+	if ((keyed || o->verb == VERB_TOP) && !o->in_shell && !o->keys &&
+	    from_stdin(o))
 		o->keys = "-";
 	if (keyed && !o->nargs && !o->keys)
 		cli_usage(&cli, "%s: no keys: name some, or --keys FILE",

@@ -22,6 +22,7 @@ enum verb {
 	VERB_COUNT,
 	VERB_VERIFY,
 	VERB_WHY,
+	VERB_TOP,
 	VERBS,
 };
 
@@ -42,6 +43,8 @@ struct opts {
 	bool follow, count_only, from_given, last_given; /* list */
 	uint64_t first, last;
 	bool by_table, list_wrong; /* verify */
+	const char *by;		   /* top: what is ranked; NULL: the default */
+	uint64_t lines;		   /* 0: the default */
 	bool in_shell;		   /* a command of the shell */
 	char **args;
 	int nargs;
