@@ -28,7 +28,7 @@ top() { dta-query top -R "$NAME" -o csv "$@"; }
 	# Equal ones may come in any order; a shared counter may be above.
 	tail -n +2 <<<"$output" | cut -d, -f3 | diff <(head -n 20 all | cut -d' ' -f1) -
 	tail -n +2 <<<"$output" | while IFS=, read -r _ key count _; do
-		grep -qx "$count $key" all
+		grep -qxF "$count $key" all
 	done
 	grep -q ',packets6$' <<<"$output"
 	cut -d' ' -f2 all | top --lines 20 | cmp - <(echo "$output")
