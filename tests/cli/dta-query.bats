@@ -497,14 +497,14 @@ last_values() { # table
 		keywrite --region $NAME 1 --policy consensus:1|--policy
 		keywrite --region $NAME 1 --policy consensus:|--policy
 		keywrite --region $NAME 1 --last 3|--last is for list
-		list --region $NAME --keys x|--keys is for keywrite, path, count and why
+		list --region $NAME --keys x|--keys is for keywrite, path, count, why and top
 		list --region $NAME --last 3 --from 3|only one of --last and --from
 		list -f --snapshot x|--follow needs a region
 		verify --region $NAME|--truth
 		verify --region $NAME --truth x 1|no keys
 		list --region $NAME --truth x|--truth is for verify
 		-i --region $NAME list|no subcommand
-		--region $NAME|keywrite, path, list, count, verify or why?
+		--region $NAME|keywrite, path, list, count, verify, why or top?
 	EOF
 }
 
