@@ -107,7 +107,7 @@ $B/%.o: %.c Makefile
 # what -g makes, BTF is wanted, and linking leaves the rest behind.
 $B/%.skel.h: %.bpf.c Makefile
 	$(call say,BPF)
-	$(Q)mkdir -p $(@D) && $(CLANG) -target bpf -std=gnu11 -O2 -g -Wall \
+	$(Q)mkdir -p $(@D) && $(CLANG) -target bpf -mcpu=v3 -std=gnu11 -O2 -g -Wall \
 		-Wextra $(if $(WERROR),-Werror) -Ilib \
 		-idirafter /usr/include/$(shell $(CC) -print-multiarch) \
 		-MMD -MP -MT $@ -c -o $(@:skel.h=debug.o) $<

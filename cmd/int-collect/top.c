@@ -341,12 +341,13 @@ static int print(struct top *top)
 	return rc;
 }
 
-int top_end(struct top *top)
+int top_end(struct top *top, void (*look)(void *ctx), void *ctx)
 {
 	if (!top->on)
 		return print(top);
 	top->ended = true;
 	while (!cli_stop) {
+		look(ctx);
 		if (!top_turn(top, true) || !keys(top, END_WAIT_MS))
 			break;
 	}

@@ -20,9 +20,10 @@ struct top *top_open(const struct opts *o, struct telemetry *t);
 
 /* Between batches; idle: there was none. False: the person has had enough. */
 bool top_turn(struct top *top, bool idle);
-/* The input has ended: until the person has had enough, or a signal comes.
- * Without a screen the rows are printed. 0, or -errno of stdout. */
-int top_end(struct top *top);
+/* The input has ended: until the person has had enough, or a signal comes; look
+ * is called meanwhile. Without a screen the rows are printed. 0, or -errno of
+ * stdout. */
+int top_end(struct top *top, void (*look)(void *ctx), void *ctx);
 void top_close(struct top *top); /* the terminal is as before; NULL is fine */
 
 #endif

@@ -363,6 +363,13 @@ assert seen.index(b"int-collect: influx:") > seen.index(b"\x1b[?1049l")' \
 	[ "${lines[-1]}" = 'status 1' ]
 }
 
+@test "the screen: messages after the input has ended, too" {
+	typist '
+until(b"the input has ended", b"influx://127.0.0.1:1/net: rows wait: ")
+key(b"q")' int-collect -q -r in.pcap --top flows --every 100ms --linger 1ms \
+		-x influx://127.0.0.1:1/net
+}
+
 @test "the screen: who has stderr in a file has messages at once" {
 	mkfifo pipe
 	bg bash -c 'exec >pipe; cat in.pcap; exec sleep 60' # without an end
