@@ -285,3 +285,81 @@ ask() {
 		[ "$(counter c.log "$name")" -gt 0 ] || { echo "no $name"; false; }
 	done
 }
+
+# A queue pair whose PSN is not the one that the collector wants: as if packets
+# had been lost behind the switch.
+@test "a NAK: on with the PSN that it tells, what is lost is counted" {
+	local psn
+
+	dta-gen uniform -q -n 120 -w all.pcap
+	editcap -r all.pcap a.pcap 1-60
+	editcap -r all.pcap lost.pcap 61
+	editcap -r all.pcap b.pcap 62-120
+	make_regions "$EXAMPLES/uniform.ini"
+	net_up
+	start c collect.log dta-collect -o bmv2 --region "$NET-wire" -i c0 \
+		--ticket commands
+	wait_for listens collect.log
+	switch_up t dta_translator t0 t1
+	switch_tell t commands
+	on r "$TOOLS/send" a.pcap r0 >sent
+	wait_for has_psn 120
+	psn=$(register rdma.psn)
+	echo "register_write TranslatorEgress.rdma.psn 0 $((psn + 5))" >gap
+	switch_tell t gap
+	on r "$TOOLS/send" lost.pcap r0 >sent
+	wait_for has_lost 7 # a gap of five, and the two copies
+	on r "$TOOLS/send" b.pcap r0 >sent
+	dta-translate -q -r a.pcap --region "$NET-file"
+	dta-translate -q -r b.pcap --region "$NET-file"
+	wait_for same_memory >/dev/null
+	[ "$(register rdma.psn)" = $(((psn + 118) % (1 << 24))) ]
+}
+
+register() { # name
+	on t simple_switch_CLI <<<"register_read TranslatorEgress.$1 0" |
+		sed -n 's/.*= *//p' | tail -n 1
+}
+
+# So many operations since the ticket.
+has_psn() {
+	[ "$(register rdma.psn)" = $((($(sed -n \
+		's/register_write .*psn 0 //p' commands) + $1) % (1 << 24))) ]
+}
+
+has_lost() { [ "$(register rdma.lost)" = "$1" ]; }
+
+@test "a rate: reports above it are left, and in strict order NACKed" {
+	dta-gen uniform -q --tracked -n 20 -w reports.pcap
+	cat >layout.ini <<-INI
+		[keys]
+		id = 1
+		kind = keywrite
+		key = flow4
+		value = 4
+		slots = 1K
+		sequence = strict
+	INI
+	make_regions layout.ini wire
+	dta-collect --region "$NET-wire" --ticket commands -o bmv2
+	# packets in a microsecond, and at once: no more than five in a test
+	echo "meter_set_rates TranslatorIngress.sequence.rate 0" \
+		"0.0000000001:5 0.0000000001:5" >>commands
+	net_up
+	switch_up t dta_translator t0 t1
+	switch_tell t commands
+	start r nacks.log "$TOOLS/recv" r0 nacks.pcap
+	wait_for grep -q . nacks.log.out
+	on r "$TOOLS/send" reports.pcap r0 >sent
+	will_come c c0 10
+	wait_for has_come r r0 1
+	stop "$PID"
+	switch_counters t TranslatorIngress.ledger >counters
+	grep -qx '0 5' counters  # stored
+	grep -qx '14 1' counters # rate_limited
+	grep -qx '12 14' counters # out_of_order
+	dta-dump packets nacks.pcap >nacks
+	[ "$(grep -c 'nack' nacks)" = 1 ]
+	cat nacks
+	grep 'sequence=4' nacks
+}

@@ -127,7 +127,8 @@ control TranslatorIngress(inout headers_t hdr, inout meta_t meta,
 			}
 			return;
 		}
-		if (!hdr.dta.isValid() && !hdr.flush.isValid()) {
+		if (meta.report == 0 && !hdr.flush.isValid()) {
+			ledger.count((bit<32>)LEDGER_RECEIVED);
 			ledger.count((bit<32>)LEDGER_FOREIGN);
 			ports.apply();
 			return;

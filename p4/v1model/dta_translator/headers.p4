@@ -71,6 +71,7 @@ struct meta_t {
 	/* of the report */
 	bit<16> key_len;
 	bit<16> data_len;
+	bit<1> report; /* goes by that name, at least */
 	bit<1> malformed;
 	bit<8> ledger; /* the counter that it goes under */
 	bit<4> copies;
