@@ -9,12 +9,17 @@
 #include "hash/crc.h"
 #include "hash/family.h"
 #include "wire/be.h"
+#include "wire/key.h"
 
 enum {
 	QUEUE = 65536, /* packets: a burst of reports, each several operations
 			*/
 	PORT = 1,      /* where the collector is */
-	REPLICAS = 4,  /* of a report, at most */
+	REPORTS_PORT = 2, /* of the reporter: where the translator is */
+	REPORTS = 4,	  /* of a packet */
+	SAMPLE = 127,	  /* a packet of 128 is sampled */
+	EVENT_LEN = KEY_FLOW4_LEN + 3,
+	REPLICAS = 4, /* of a report, at most */
 };
 
 /* The polynomials of the program's calculations, in the order in which its
@@ -109,17 +114,17 @@ static void write_hashes(FILE *out)
 }
 
 /* Group n: n replicas, which know themselves by their numbers from 0 on. */
-static void write_groups(FILE *out)
+static void write_groups(FILE *out, unsigned max, unsigned port)
 {
 	unsigned node = 0;
 
-	for (unsigned n = 1; n <= REPLICAS; n++) {
+	for (unsigned n = 1; n <= max; n++) {
 		fprintf(out, "mc_mgrp_create %u\n", n);
 		for (unsigned i = 0; i < n; i++, node++)
 			fprintf(out,
-				"mc_node_create %u %d\n"
+				"mc_node_create %u %u\n"
 				"mc_node_associate %u %u\n",
-				i, PORT, n, node);
+				i, port, n, node);
 	}
 }
 
@@ -191,21 +196,86 @@ static void write_pair(FILE *out, const struct ticket *t, unsigned i)
 		t->table[i].qp == TABLE_QP_UC, i, at->psn, at->qpn, i);
 }
 
+static int flushed(FILE *out)
+{
+	errno = 0;
+	if (fflush(out) != 0 || ferror(out))
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
 int bmv2_write(const struct ticket *t, FILE *out)
 {
 	uint32_t rows = 0, lists = 0;
 
 	fprintf(out, "set_queue_depth %d %d\n", QUEUE, PORT);
 	write_hashes(out);
-	write_groups(out);
+	write_groups(out, REPLICAS, PORT);
 	for (unsigned i = 0; i < t->n; i++) {
 		write_lane(out, &t->table[i], i);
 		write_pair(out, t, i);
 		rows += write_cache(out, &t->table[i], i, rows);
 		lists += write_ring(out, t, i, lists);
 	}
-	errno = 0;
-	if (fflush(out) != 0 || ferror(out))
-		return errno ? -errno : -EIO;
+	return flushed(out);
+}
+
+/* The first table of a kind that takes what the reporter has for it; 0 and no
+ * bit in *mask: there is none. */
+static unsigned table_for(const struct ticket *t, uint8_t kind, unsigned len,
+			  unsigned bit, unsigned *mask)
+{
+	for (unsigned i = 0; i < t->n; i++) {
+		const struct table *g = &t->table[i];
+
+		if (g->kind != kind || g->value_len != len ||
+		    (kind != TABLE_APPEND && g->key_type != KEY_FLOW4) ||
+		    (kind == TABLE_APPEND && g->lists < 2))
+			continue;
+		*mask |= bit;
+		return g->id;
+	}
 	return 0;
+}
+
+static void write_reporter(const struct ticket *t, FILE *out)
+{
+	static const uint8_t ip[4] = {10, 1, 0, 1};
+	unsigned mask = 0, value, list, counter, card;
+	char mac[TEXT_MAC_MAX];
+
+	value = table_for(t, TABLE_KEYWRITE, 4, 1, &mask);
+	list = table_for(t, TABLE_APPEND, EVENT_LEN, 2, &mask);
+	counter = table_for(t, TABLE_KEYINC, 8, 4, &mask);
+	card = table_for(t, TABLE_POSTCARD, 4, 8, &mask);
+	fprintf(out,
+		"table_set_default ReporterIngress.watched "
+		"ReporterIngress.watch %u %u 0x%08x\n"
+		"table_set_default ReporterEgress.reporter "
+		"ReporterEgress.config %s 02:00:00:01:00:01 0x%08x 0x%08x %u "
+		"%u %u %u 1 0 1\n",
+		mask, SAMPLE, be32_load(ip), text_of_mac(mac, t->peer_mac),
+		be32_load(ip), be32_load(t->ip), value, list, counter, card);
+}
+
+int bmv2_write_reporter(const struct ticket *t, FILE *out)
+{
+	fprintf(out,
+		"set_queue_depth %d %d\n"
+		"set_crc32_parameters calc_0 0x%08x 0xffffffff 0xffffffff true "
+		"true\n"
+		"set_crc32_parameters calc_1 0x%08x 0xffffffff 0xffffffff true "
+		"true\n",
+		QUEUE, REPORTS_PORT, crc_poly(CRC_CHECKSUM),
+		crc_poly(CRC_COLLECTOR));
+	write_groups(out, REPORTS, REPORTS_PORT);
+	for (unsigned n = 1; n <= REPORTS; n++)
+		fprintf(out, "mirroring_add_mc %u %u\n", n, n);
+	for (unsigned port = 0; port < 2; port++)
+		fprintf(out,
+			"table_add ReporterIngress.ports "
+			"ReporterIngress.to_port %u => %u\n",
+			port, !port);
+	write_reporter(t, out);
+	return flushed(out);
 }

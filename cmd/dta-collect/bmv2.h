@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bmv2.h - a ticket as commands for simple_switch_CLI, that is, for a BMv2
- * switch which runs p4/v1model/dta_translator: dta-p4(7).
+ * bmv2.h - a ticket as commands for simple_switch_CLI, that is, for BMv2
+ * switches which run p4/v1model/dta_translator or dta_reporter.
  */
 #ifndef DTA_COLLECT_BMV2_H
 #define DTA_COLLECT_BMV2_H
@@ -23,8 +23,10 @@ enum {
 /* Whether the program can serve these tables. Returns 0 or -EINVAL. */
 int bmv2_check(const struct ticket *t, struct fault *f);
 
-/* Writes the commands for a switch that has just been started; port 1 leads to
- * the collector. Returns 0 or -errno. */
+/* Write the commands for a switch that has just been started. The translator's
+ * port 1 leads to the collector, the reporter's port 2 to the translator.
+ * Return 0 or -errno. */
 int bmv2_write(const struct ticket *t, FILE *out);
+int bmv2_write_reporter(const struct ticket *t, FILE *out);
 
 #endif

@@ -60,10 +60,16 @@ static int read_peer_mac(void *opts, const char *text, struct fault *why)
 /* What is no format of rows. */
 static int read_output(void *opts, const char *text, struct fault *why)
 {
-	if (strcmp(text, "bmv2") != 0)
+	struct opts *o = opts;
+
+	if (strcmp(text, "bmv2") == 0)
+		o->ticket_as = bmv2_write;
+	else if (strcmp(text, "bmv2-reporter") == 0)
+		o->ticket_as = bmv2_write_reporter;
+	else
 		return fault_set(why, -EINVAL,
-				 "is not text, csv or ndjson, or bmv2");
-	((struct opts *)opts)->ticket_as = bmv2_write;
+				 "is not text, csv or ndjson, or bmv2, "
+				 "bmv2-reporter");
 	return 0;
 }
 
@@ -133,8 +139,8 @@ static const struct cli_option options[] = {
 	CLI_SOCKET_OPTIONS(struct opts),
 	CLI_USER_OPTION(struct opts, live, "-i|--verbs"),
 	{'o', "output", "FORMAT",
-	 "ledger as text, csv or ndjson; bmv2: the ticket as commands for a P4 "
-	 "switch",
+	 "ledger as text, csv or ndjson; bmv2, bmv2-reporter: the ticket as "
+	 "commands for a P4 switch",
 	 CLI_FORMAT, AT(format), .read = read_output},
 	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
 	{0},
@@ -253,7 +259,7 @@ struct opts options_read(int argc, char **argv)
 	    (is_dash(o.ticket) || is_dash(o.snapshot) || is_dash(o.write)))
 		cli_usage(&cli, "stdout cannot take two files: with --notify "
 				"no other may be -");
-	if (o.ticket_as == bmv2_write && !o.ticket)
+	if (o.ticket_as != ticket_write && !o.ticket)
 		cli_usage(&cli, "-o bmv2 needs --ticket");
 	if (o.at.mtu & (o.at.mtu - 1))
 		cli_refuse("--mtu: '%u' is not 256, 512, 1024, 2048 or 4096",

@@ -44,7 +44,7 @@ void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
 	if (ticket_check_mtu(region_table(r, 0), region_tables(r), t->mtu, &f) <
 		    0 ||
 	    ticket_of_region(t, r, &f) < 0 ||
-	    (o->ticket_as == bmv2_write && bmv2_check(t, &f) < 0))
+	    (o->ticket_as != ticket_write && bmv2_check(t, &f) < 0))
 		cli_fault(o->region, &f);
 }
 

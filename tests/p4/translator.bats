@@ -22,7 +22,7 @@ teardown() {
 # dta-translate; file and wire are the two memories. At the end the switch
 # flushes so many rows of table 1, 2, ...
 switch_and_c() {
-	local capture=$1 recv nacks
+	local capture=$1 recv nacks id=0 rows
 
 	make_regions "$2"
 	shift 2
@@ -41,25 +41,15 @@ switch_and_c() {
 	wait_for grep -q . recv.log.out
 	wait_for grep -q . nacks.log.out
 	on r "$TOOLS/send" "$capture" r0 >sent
-	flush "$@"
+	for rows; do
+		id=$((id + 1))
+		flush r r0 "$id" "$rows"
+	done
 	will_come c c0 "$(packets c.pcap)"
 	wait_for has_come r r0 "$(packets c-nacks.pcap)"
 	stop "$recv"
 	stop "$nacks"
 	dta-collect -q --region "$NET-wire" -r switch.pcap
-}
-
-# flush ROWS...: in one frame for each table.
-flush() {
-	local id=0 rows
-
-	for rows; do
-		id=$((id + 1))
-		printf '0000 02 00 00 00 00 01 02 00 00 00 00 09 88 b6 %s\n' \
-			"$(printf '%04x00000000%08x' $id "$rows" |
-				sed 's/../& /g')" | text2pcap -q - flush.pcap
-		on r "$TOOLS/send" flush.pcap r0 >sent
-	done
 }
 
 # The counters of ledger.p4, by the names that dta-translate's ledger has, too.
@@ -80,7 +70,7 @@ same_ledger() {
 
 same_packets() {
 	[ "$(packets c.pcap)" -gt 50 ]
-	diff <(frames c.pcap) <(frames switch.pcap)
+	same_frames c.pcap switch.pcap
 }
 
 @test "each calculation has its polynomial" {
@@ -235,7 +225,7 @@ same_packets() {
 	mergecap -a -F nsecpcap -w reports.pcap a.pcap b.pcap asks.pcap d.pcap
 	switch_and_c reports.pcap layout.ini
 	[ "$(packets c-nacks.pcap)" -gt 5 ]
-	diff <(frames c-nacks.pcap) <(frames switch-nacks.pcap)
+	same_frames c-nacks.pcap switch-nacks.pcap
 	same_packets
 	same_memory
 	same_ledger
