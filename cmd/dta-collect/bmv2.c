@@ -9,17 +9,14 @@
 #include "hash/crc.h"
 #include "hash/family.h"
 #include "wire/be.h"
-#include "wire/key.h"
 
 enum {
-	QUEUE = 65536, /* packets: a burst of reports, each several operations
-			*/
-	PORT = 1,      /* where the collector is */
-	REPORTS_PORT = 2, /* of the reporter: where the translator is */
-	REPORTS = 4,	  /* of a packet */
-	SAMPLE = 127,	  /* a packet of 128 is sampled */
-	EVENT_LEN = KEY_FLOW4_LEN + 3,
-	REPLICAS = 4, /* of a report, at most */
+	PORT = 1, /* where the collector is */
+	/* Operations of a report, at most: those of a row of the postcard cache
+	 * that makes room (of each copy as many as there are runs of hops), and
+	 * of another that is complete; and a packet that goes on to the next
+	 * row. */
+	REPLICAS = HASH_COPIES * (HASH_HOPS / 2 + 1) + 1,
 };
 
 /* The polynomials of the program's calculations, in the order in which its
@@ -102,19 +99,18 @@ int bmv2_check(const struct ticket *t, struct fault *f)
 	return rc ? rc : check_room(t, f);
 }
 
-static void write_hashes(FILE *out)
+void bmv2_polynomial(FILE *out, unsigned calculation, enum crc_id id,
+		     uint32_t begin)
 {
-	for (unsigned i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++) {
-		fputs("set_crc32_parameters calc", out);
-		if (hashes[i].calculation)
-			fprintf(out, "_%u", hashes[i].calculation - 1);
-		fprintf(out, " 0x%08x 0x0 0xffffffff true true\n",
-			crc_poly(hashes[i].id));
-	}
+	fputs("set_crc32_parameters calc", out);
+	if (calculation)
+		fprintf(out, "_%u", calculation - 1);
+	fprintf(out, " 0x%08x 0x%x 0xffffffff true true\n", crc_poly(id),
+		begin);
 }
 
 /* Group n: n replicas, which know themselves by their numbers from 0 on. */
-static void write_groups(FILE *out, unsigned max, unsigned port)
+void bmv2_groups(FILE *out, unsigned max, unsigned port)
 {
 	unsigned node = 0;
 
@@ -196,7 +192,7 @@ static void write_pair(FILE *out, const struct ticket *t, unsigned i)
 		t->table[i].qp == TABLE_QP_UC, i, at->psn, at->qpn, i);
 }
 
-static int flushed(FILE *out)
+int bmv2_flushed(FILE *out)
 {
 	errno = 0;
 	if (fflush(out) != 0 || ferror(out))
@@ -204,78 +200,21 @@ static int flushed(FILE *out)
 	return 0;
 }
 
-int bmv2_write(const struct ticket *t, FILE *out)
+int bmv2_write(const struct ticket *t, const struct ticket_form *form,
+	       FILE *out)
 {
 	uint32_t rows = 0, lists = 0;
 
-	fprintf(out, "set_queue_depth %d %d\n", QUEUE, PORT);
-	write_hashes(out);
-	write_groups(out, REPLICAS, PORT);
+	(void)form;
+	fprintf(out, "set_queue_depth %d %d\n", BMV2_QUEUE, PORT);
+	for (unsigned i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++)
+		bmv2_polynomial(out, hashes[i].calculation, hashes[i].id, 0);
+	bmv2_groups(out, REPLICAS, PORT);
 	for (unsigned i = 0; i < t->n; i++) {
 		write_lane(out, &t->table[i], i);
 		write_pair(out, t, i);
 		rows += write_cache(out, &t->table[i], i, rows);
 		lists += write_ring(out, t, i, lists);
 	}
-	return flushed(out);
-}
-
-/* The first table of a kind that takes what the reporter has for it; 0 and no
- * bit in *mask: there is none. */
-static unsigned table_for(const struct ticket *t, uint8_t kind, unsigned len,
-			  unsigned bit, unsigned *mask)
-{
-	for (unsigned i = 0; i < t->n; i++) {
-		const struct table *g = &t->table[i];
-
-		if (g->kind != kind || g->value_len != len ||
-		    (kind != TABLE_APPEND && g->key_type != KEY_FLOW4) ||
-		    (kind == TABLE_APPEND && g->lists < 2))
-			continue;
-		*mask |= bit;
-		return g->id;
-	}
-	return 0;
-}
-
-static void write_reporter(const struct ticket *t, FILE *out)
-{
-	static const uint8_t ip[4] = {10, 1, 0, 1};
-	unsigned mask = 0, value, list, counter, card;
-	char mac[TEXT_MAC_MAX];
-
-	value = table_for(t, TABLE_KEYWRITE, 4, 1, &mask);
-	list = table_for(t, TABLE_APPEND, EVENT_LEN, 2, &mask);
-	counter = table_for(t, TABLE_KEYINC, 8, 4, &mask);
-	card = table_for(t, TABLE_POSTCARD, 4, 8, &mask);
-	fprintf(out,
-		"table_set_default ReporterIngress.watched "
-		"ReporterIngress.watch %u %u 0x%08x\n"
-		"table_set_default ReporterEgress.reporter "
-		"ReporterEgress.config %s 02:00:00:01:00:01 0x%08x 0x%08x %u "
-		"%u %u %u 1 0 1\n",
-		mask, SAMPLE, be32_load(ip), text_of_mac(mac, t->peer_mac),
-		be32_load(ip), be32_load(t->ip), value, list, counter, card);
-}
-
-int bmv2_write_reporter(const struct ticket *t, FILE *out)
-{
-	fprintf(out,
-		"set_queue_depth %d %d\n"
-		"set_crc32_parameters calc_0 0x%08x 0xffffffff 0xffffffff true "
-		"true\n"
-		"set_crc32_parameters calc_1 0x%08x 0xffffffff 0xffffffff true "
-		"true\n",
-		QUEUE, REPORTS_PORT, crc_poly(CRC_CHECKSUM),
-		crc_poly(CRC_COLLECTOR));
-	write_groups(out, REPORTS, REPORTS_PORT);
-	for (unsigned n = 1; n <= REPORTS; n++)
-		fprintf(out, "mirroring_add_mc %u %u\n", n, n);
-	for (unsigned port = 0; port < 2; port++)
-		fprintf(out,
-			"table_add ReporterIngress.ports "
-			"ReporterIngress.to_port %u => %u\n",
-			port, !port);
-	write_reporter(t, out);
-	return flushed(out);
+	return bmv2_flushed(out);
 }

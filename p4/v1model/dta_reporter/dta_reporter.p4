@@ -23,7 +23,6 @@
 #include "net.p4"
 #include "dta.p4"
 
-const bit<32> SWITCH_FLOWS = 4096; /* rows of change detection, of counters */
 const bit<16> SWITCH_REPORT_PORT = 49374; /* UDP source */
 const bit<8> SWITCH_TTL = 64;
 
@@ -73,56 +72,18 @@ struct meta_t {
 	bit<1> flow; /* the packet is of one */
 }
 
-parser ReporterParser(packet_in packet, out headers_t hdr, inout meta_t meta,
-		      inout standard_metadata_t standard) {
-	state start {
-		packet.extract(hdr.ethernet);
-		transition select(hdr.ethernet.type) {
-			NET_ETHERTYPE_IP4: ipv4;
-			default: accept;
-		}
-	}
-	state ipv4 {
-		packet.extract(hdr.ipv4);
-		transition select(hdr.ipv4.plain,
-				  hdr.ipv4.fragment & NET_IP4_FRAGMENT,
-				  hdr.ipv4.proto) {
-			(NET_IP4_PLAIN, 0, NET_PROTO_UDP): udp;
-			(NET_IP4_PLAIN, 0, NET_PROTO_TCP): tcp;
-			default: accept;
-		}
-	}
-	state udp {
-		packet.extract(hdr.udp);
-		meta.src_port = hdr.udp.src_port;
-		meta.dst_port = hdr.udp.dst_port;
-		meta.flow = 1;
-		transition accept;
-	}
-	state tcp {
-		packet.extract(hdr.tcp);
-		meta.src_port = hdr.tcp.src_port;
-		meta.dst_port = hdr.tcp.dst_port;
-		meta.flow = 1;
-		transition accept;
-	}
-}
-
-control ReporterVerify(inout headers_t hdr, inout meta_t meta) {
-	apply {
-	}
-}
+#include "flows.p4"
 
 control ReporterIngress(inout headers_t hdr, inout meta_t meta,
 			inout standard_metadata_t standard) {
-	register<bit<64>>(SWITCH_FLOWS) seen;	  /* a flow's tag, its value */
+	Forward() forward;
+	Changes() changes;
 	register<bit<136>>(SWITCH_FLOWS) counted; /* a flow, its packets */
 	counter(2, CounterType.packets) nacks;	  /* 0: to us */
 	bit<32> row;
 	bit<32> tag;
 	bit<32> sample;
-	bit<64> was;
-	bit<64> now;
+	bit<1> changed;
 	bit<136> row_was;
 	bit<104> flow;
 	bit<32> packets;
@@ -130,18 +91,6 @@ control ReporterIngress(inout headers_t hdr, inout meta_t meta,
 	bit<4> wanted;
 	bit<32> own_ip;
 
-	action to_port(bit<9> port) {
-		standard.egress_spec = port;
-	}
-	action drop() {
-		mark_to_drop(standard);
-	}
-	table ports {
-		key = { standard.ingress_port: exact; }
-		actions = { to_port; drop; }
-		default_action = drop();
-		size = 512;
-	}
 	/* Which reports; one of how many packets is a sample: a power of two,
 	 * less one. */
 	action watch(bit<4> reports, bit<32> mask, bit<32> ip) {
@@ -169,11 +118,6 @@ control ReporterIngress(inout headers_t hdr, inout meta_t meta,
 		flow = hdr.ipv4.src ++ hdr.ipv4.dst ++ meta.src_port ++
 		       meta.dst_port ++ hdr.ipv4.proto;
 	}
-	action detect_change() {
-		seen.read(was, row);
-		now = tag ++ meta.port ++ hdr.ipv4.ttl ++ hdr.ipv4.tos;
-		seen.write(row, now);
-	}
 	action count_packet() {
 		counted.read(row_was, row);
 		packets = row_was[135:32] == flow ? row_was[31:0] + 1 : 32w1;
@@ -183,7 +127,7 @@ control ReporterIngress(inout headers_t hdr, inout meta_t meta,
 
 	apply {
 		watched.apply();
-		ports.apply();
+		forward.apply(standard);
 		if (hdr.udp.isValid() && hdr.udp.dst_port == DTA_NACK_PORT &&
 		    hdr.ipv4.dst == own_ip) {
 			nacks.count(0);
@@ -197,9 +141,10 @@ control ReporterIngress(inout headers_t hdr, inout meta_t meta,
 		if (hdr.tcp.isValid())
 			meta.flags = hdr.tcp.flags;
 		hash_flow();
-		detect_change();
+		changes.apply(row, tag, meta.port ++ hdr.ipv4.ttl ++ hdr.ipv4.tos,
+			      changed);
 		count_packet();
-		if (was != now)
+		if (changed == 1)
 			meta.reports = meta.reports | REPORT_CHANGE;
 		if (meta.flags & (NET_TCP_SYN | NET_TCP_ACK) == NET_TCP_SYN ||
 		    meta.flags & (NET_TCP_FIN | NET_TCP_RST) != 0)
@@ -394,5 +339,5 @@ control ReporterDeparser(packet_out packet, in headers_t hdr) {
 	}
 }
 
-V1Switch(ReporterParser(), ReporterVerify(), ReporterIngress(), ReporterEgress(),
+V1Switch(FlowParser(), NoVerify(), ReporterIngress(), ReporterEgress(),
 	 ReporterChecksums(), ReporterDeparser()) main;
