@@ -92,8 +92,8 @@ SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
 
 # p4/v1model/NAME/NAME.p4: programs for BMv2.
 P4C ?= p4c-bm2-ss
-P4_PROGRAMS := $(patsubst p4/v1model/%/,$B/p4/%.json,$(dir $(wildcard \
-	p4/v1model/*/*.p4)))
+P4_PROGRAMS := $(patsubst p4/v1model/%/,$B/p4/%.json,$(sort $(dir $(wildcard \
+	p4/v1model/d*/*.p4 p4/v1model/i*/*.p4))))
 
 .DELETE_ON_ERROR:
 .PHONY: all p4 check-p4 check check-all bench fuzz lint demo demo-int figures install uninstall clean format
@@ -107,7 +107,7 @@ $B/%.o: %.c Makefile
 # what -g makes, BTF is wanted, and linking leaves the rest behind.
 $B/%.skel.h: %.bpf.c Makefile
 	$(call say,BPF)
-	$(Q)mkdir -p $(@D) && $(CLANG) -target bpf -std=gnu11 -O2 -g -Wall \
+	$(Q)mkdir -p $(@D) && $(CLANG) -target bpf -mcpu=v3 -std=gnu11 -O2 -g -Wall \
 		-Wextra $(if $(WERROR),-Werror) -Ilib \
 		-idirafter /usr/include/$(shell $(CC) -print-multiarch) \
 		-MMD -MP -MT $@ -c -o $(@:skel.h=debug.o) $<
@@ -151,13 +151,14 @@ $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 check check-all: $(BINS) $(UNITS) $(AIDS) $(BENCHES)
 	$(Q)V=$(V) tests/run.sh $B $(if $(filter %-all,$@),all)
 
-p4: $(sort $(P4_PROGRAMS))
+p4: $(P4_PROGRAMS)
 
-$B/p4/%.json: p4/v1model/%/*.p4 p4/include/*.p4
+$B/p4/%.json: p4/v1model/%/*.p4 p4/v1model/common/*.p4 p4/include/*.p4
 	$(call say,P4C)
 	@command -v $(P4C) >/dev/null || { echo "$(P4C) is missing: p4/README.md \
 	tells where to get it; P4C= names another" >&2; exit 1; }
-	$(Q)mkdir -p $(@D) && $(P4C) --std p4-16 -I p4/include -o $@ \
+	$(Q)mkdir -p $(@D) && $(P4C) --std p4-16 -I p4/include \
+		-I p4/v1model/common -o $@ \
 		p4/v1model/$*/$*.p4
 
 # Without a compiler, the tests say so, one by one.
@@ -196,7 +197,7 @@ install: $(BINS) $B/libdta.a
 	install -m 644 cmd/dta-collect/examples/*.ini \
 		$(DESTDIR)$(PREFIX)/share/dta/examples
 	for h in $(wildcard lib/*/*.h); do case $$h in \
-		lib/cli/*|*/private.h|*_private.h) ;; *) \
+		lib/cli/*|lib/screen/*|*/private.h|*_private.h) ;; *) \
 		install -D -m 644 $$h \
 		$(DESTDIR)$(PREFIX)/include/dta/$${h#lib/} || exit 1;; \
 		esac; done

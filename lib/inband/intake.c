@@ -362,8 +362,10 @@ static int take_packet(struct intake *in, const struct pkt *p)
 
 static inline void want(const struct pkt *p)
 {
-	for (size_t k = 0; k < p->len && k < AHEAD_BYTES; k += LINE)
-		__builtin_prefetch(p->data + k);
+	uint32_t len = p->len < AHEAD_BYTES ? p->len : AHEAD_BYTES;
+
+	for (const uint8_t *at = p->data, *end = at + len; at < end; at += LINE)
+		__builtin_prefetch(at);
 }
 
 int intake_take(struct intake *in, const struct pkt *pkts, size_t n)

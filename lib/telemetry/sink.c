@@ -88,7 +88,7 @@ static int open_none(struct telemetry *t)
 	if (!t->none)
 		return -ENOMEM;
 	t->none->shape = (struct dist_shape){.width = 1, .bins = bins};
-	t->vector = vector_can(t->o.shape);
+	t->vector = !t->o.judge && vector_can(t->o.shape);
 	vector_lanes_of(&t->lanes, t->o.shape);
 	return 0;
 }
@@ -162,8 +162,12 @@ void telemetry_close(struct telemetry *t)
 int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th)
 {
 	size_t size = th->nodes * sizeof(*th->node);
-	struct node_threshold *copy = malloc(size ? size : 1);
+	struct node_threshold *copy;
+	int rc = th->ends ? flows_end(&t->flows) : 0;
 
+	if (rc < 0)
+		return rc;
+	copy = malloc(size ? size : 1);
 	if (!copy)
 		return -ENOMEM;
 	if (size)
@@ -172,6 +176,8 @@ int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th)
 	t->node_threshold = copy;
 	t->node_thresholds = th->nodes;
 	memcpy(t->all, th->all, sizeof(t->all));
+	memcpy(t->end, th->end, sizeof(t->end));
+	t->ends = th->ends;
 	events_set(t);
 	return 0;
 }
@@ -261,11 +267,11 @@ int telemetry_take(struct telemetry *t, const struct int_view *v, size_t n)
 	return t->rows.err;
 }
 
-int telemetry_number(struct telemetry *t, uint64_t ts_ns,
-		     const struct int_from *from)
+int telemetry_numbers(struct telemetry *t, uint64_t ts_ns,
+		      const struct int_from *from, uint32_t n, bool anew)
 {
 	go_to(t, ts_ns);
-	take_number(t, from, ts_ns);
+	take_numbers(t, ts_ns, from, n, anew);
 	return t->rows.err;
 }
 

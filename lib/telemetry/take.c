@@ -234,9 +234,10 @@ void take_news(struct telemetry *t, const struct reporter *r,
 }
 
 /* Not the number after the last one. */
-static __attribute__((noinline)) void
-take_other_number(struct telemetry *t, struct reporter *r,
-		  const struct int_from *from, uint64_t ts_ns)
+static __attribute__((noinline)) void take_other_number(struct telemetry *t,
+							struct reporter *r,
+							uint32_t number,
+							uint64_t ts_ns)
 {
 	struct loss_news news;
 	uint64_t late, repeated;
@@ -247,27 +248,37 @@ take_other_number(struct telemetry *t, struct reporter *r,
 	}
 	late = r->late;
 	repeated = r->repeated;
-	news = loss_take(r, from->sequence, ts_ns);
+	news = loss_take(r, number, ts_ns);
 	t->ledger.reports_late += r->late - late;
 	t->ledger.reports_repeated += r->repeated - repeated;
 	if (news.lost || news.restart)
 		take_news(t, r, &news, ts_ns);
 }
 
-static inline void number(struct telemetry *t, const struct int_from *from,
-			  uint64_t ts_ns)
+static inline void take_number(struct telemetry *t, struct reporter *r,
+			       uint32_t number, uint64_t ts_ns)
 {
-	struct reporter *r = losses_of(&t->losses, from->has_node, from->node,
-				       from->hw_id, from->sequence_bits);
-
-	if (!r || !loss_next(r, from->sequence, ts_ns))
-		take_other_number(t, r, from, ts_ns);
+	if (!r || !loss_next(r, number, ts_ns))
+		take_other_number(t, r, number, ts_ns);
 }
 
-void take_number(struct telemetry *t, const struct int_from *from,
-		 uint64_t ts_ns)
+static inline struct reporter *reporter_of(struct telemetry *t,
+					   const struct int_from *from)
 {
-	number(t, from, ts_ns);
+	return losses_of(&t->losses, from->has_node, from->node, from->hw_id,
+			 from->sequence_bits);
+}
+
+void take_numbers(struct telemetry *t, uint64_t ts_ns,
+		  const struct int_from *from, uint32_t n, bool anew)
+{
+	uint32_t mask = UINT32_MAX >> (32 - from->sequence_bits);
+	struct reporter *r = reporter_of(t, from);
+
+	if (r && anew)
+		loss_skip(r, from->sequence);
+	for (uint32_t i = 0; i < n; i++)
+		take_number(t, r, (from->sequence + i) & mask, ts_ns);
 }
 
 enum {
@@ -282,16 +293,19 @@ static void take_metadata(struct taking *c)
 	l->hops += c->hops.n;
 	l->keyless += !c->f;
 	l->partial += !c->whole;
-	if (c->f && c->whole && steady_is(c->t, c->f, &c->hops)) {
+	if (c->f && c->whole && !c->t->o.judge &&
+	    steady_is(c->t, c->f, &c->hops)) {
 		c->latency = steady_take(c->t, c->f, &c->hops);
 	} else {
-		if (c->f && c->whole && !where_it_was(c))
+		if (c->f && c->whole && (c->t->o.judge || !where_it_was(c)))
 			track_path(c->t, c->f, &c->hops);
 		take_hops(c);
 	}
 	if (c->f && c->whole) {
 		l->values++; /* the path */
 		take_end_to_end(c);
+		if (c->t->ends)
+			value_ends(c->t, c->f, &c->hops);
 	}
 }
 
@@ -309,8 +323,9 @@ static void take_snapshots(struct telemetry *t, const struct view_hops *vh)
 	}
 }
 
-static void take_any(struct telemetry *t, const struct int_view *v,
-		     struct flow_entry *f)
+/* Not inlined, so that the short way keeps no registers for it. */
+static __attribute__((noinline)) void
+take_any(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
 {
 	struct taking c = {.t = t, .v = v, .f = f};
 
@@ -326,6 +341,15 @@ static void take_any(struct telemetry *t, const struct int_view *v,
 		take_metadata(&c);
 	else
 		t->ledger.hopless++;
+}
+
+static __attribute__((noinline)) void
+take_ends(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
+{
+	struct view_hops vh;
+
+	view_hops_of(t, &vh, v);
+	value_ends(t, f, &vh);
 }
 
 /* A stack of the plan that was seen last, along the path that the flow took.
@@ -346,6 +370,8 @@ static inline bool take_next(struct telemetry *t, const struct int_view *v,
 		end_to_end(t, v->ts_ns, f, latency);
 		values++;
 	}
+	if (t->ends)
+		take_ends(t, v, f);
 	t->ledger.used++;
 	t->ledger.hops += v->stack.n;
 	t->ledger.values += values;
@@ -358,7 +384,8 @@ void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash)
 
 	t->ledger.views++;
 	if (v->from.numbered)
-		number(t, &v->from, v->ts_ns);
+		take_number(t, reporter_of(t, &v->from), v->from.sequence,
+			    v->ts_ns);
 	if (v->key_len) {
 		f = flows_get(&t->flows, hash, v->key, v->key_len);
 		take_flow(t, v, f);

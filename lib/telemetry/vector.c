@@ -254,8 +254,8 @@ VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 	const unsigned n = v->stack.n;
 	struct told told[HOPS_MAX];
 
-	if (n != f->hops || n > t->flows.o.hops || n > HOPS_MAX ||
-	    f->kept < n || !p->usable || v->stack.at ||
+	if (n != f->hops || f->kept < n || n > t->flows.o.hops || !p->usable ||
+	    v->stack.at || n > HOPS_MAX ||
 	    !read_hops(t, flow_hops(f), &v->stack, p, told, latency))
 		return false;
 	if (p->present == USUAL)

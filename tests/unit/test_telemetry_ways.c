@@ -78,10 +78,14 @@ enum way {
 static void open_way(struct rig *rig, enum way way)
 {
 	rig_init(rig);
+	rig->sinks.snapshot = NULL; /* tell_places() tells of none */
 	for (unsigned m = 0; m < METRIC_NUMBERS; m++) {
 		TEST(!dist_log(&rig->o.shape[m], 50, 2000, 2));
 		rig->th.all[m] = (struct threshold){500, 2900, 2000};
 	}
+	for (unsigned m = 0; m < METRIC_ENDS; m++)
+		rig->th.end[m] = (struct threshold){500, 2900, 2000};
+	rig->th.ends = (1 << METRIC_ENDS) - 1;
 	rig_open(rig);
 	if (way == STEADY)
 		rig->t->vector = false;
