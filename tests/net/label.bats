@@ -110,6 +110,15 @@ tells() {
 	jq -es "any(.device == $1 and ($2))" control.log.out >/dev/null
 }
 
+# All that d3 exported, and tells of on SIGUSR1, is in the controller's rows of
+# ports, by their times.
+all_told() {
+	kill -USR1 "${DEVICE[3]}"
+	wait_for grep -q exported d3.log
+	[ "$(jq -r .time control.log.out | sort -u | wc -l)" = \
+		"$(counter d3.log exported)" ]
+}
+
 # The receiver: whatever comes by one connection, to a file.
 receive() { # FILE
 	start h2 receive.log python3 -c '
@@ -145,6 +154,7 @@ transfer() { # OPTION of the devices...
 	cmp sent received
 	# What h2 saw of the labels: nothing. It knows no protocol 253.
 	[ "$(on h2 nstat -az IpInUnknownProtos | awk '/Unknown/ { print $2 }')" = 0 ]
+	wait_for all_told
 	network_down
 	for n in 1 2 3; do
 		labels=$(counter "d$n.log" labels)
