@@ -32,18 +32,17 @@ teardown() {
 
 # One link of the chain: right of the one to left of the other, e0 of hosts.
 link_up() { # NAME NAME
-	local near=right far=left
+	local near=right far=left mtu=2000
 
-	[[ $1 != h* ]] || near=e0
-	[[ $2 != h* ]] || far=e0
-	ip -n "$NET-$1" link add $near mtu 2000 type veth peer name $far \
-		mtu 2000 netns "$NET-$2"
+	[[ $1 != h* ]] || near=e0 mtu=1500
+	[[ $2 != h* ]] || far=e0 mtu=1500
+	ip -n "$NET-$1" link add $near mtu $mtu type veth peer name $far \
+		mtu $mtu netns "$NET-$2"
 	ip -n "$NET-$1" link set $near up
 	ip -n "$NET-$2" link set $far up
 }
 
-# Hosts have their MTU of 1500, and complete their checksums and segments
-# themselves.
+# Hosts complete their checksums and segments themselves.
 chain_up() {
 	local i n
 
@@ -57,7 +56,6 @@ chain_up() {
 		link_up "${CHAIN[i - 1]}" "${CHAIN[i]}"
 	done
 	for i in 1 2; do
-		ip -n "$NET-h$i" link set e0 mtu 1500
 		ip -n "$NET-h$i" address add 10.9.0.$i/24 dev e0
 		on h$i ethtool -K e0 tx off tso off gso off gro off >/dev/null
 	done
@@ -159,6 +157,7 @@ transfer() { # OPTION of the devices...
 	for n in 1 2 3; do
 		labels=$(counter "d$n.log" labels)
 		[ "$labels" -ge 2 ]
+		[ "$(counter "d$n.log" over_mtu)" = 0 ]
 		tells "$n" ".port == 2"
 	done
 	[ "$(counter d3.log restored)" -gt 0 ]
