@@ -244,13 +244,25 @@ static bool nothing_stored(const struct translate_ledger *l)
 	return !l->stored && l->received > l->questions && !cli_stop;
 }
 
+/* What was sent counts as stored; nobody knows whether it is. */
+static void say_unconfirmed(const struct road_account *a)
+{
+	if (a->sent > a->acked)
+		cli_warn("%llu of %llu requests were never acknowledged: what "
+			 "is stored of their reports may be missing there",
+			 (unsigned long long)(a->sent - a->acked),
+			 (unsigned long long)a->sent);
+}
+
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status,
  * or exits. */
 static int run_close(struct run *r)
 {
 	struct translate_ledger end = *translate_counters(r->t);
+	struct road_account account = {0};
 	int flushed = translate_flush(r->t), nacks = 0;
 	int closed = road_finish(r->road);
+	bool told = road_account(r->road, &account);
 	uint64_t unsent = road_unsent(r->road);
 	const char *why = road_why(r->road);
 	struct fault nothing, where, probably;
@@ -265,6 +277,8 @@ static int run_close(struct run *r)
 		print_ledgers(r);
 		cli_live_drops(&r->o.live, r->loop.s, unsent);
 	}
+	if (told && account.acked && !r->o.quiet)
+		say_unconfirmed(&account);
 	/* They are the road's, which goes. */
 	fault_set(&nothing, -1, "%s", why ? why : "");
 	fault_set(&where, -1, "%s", r->road->name);
