@@ -72,7 +72,7 @@ static void print_ticket(const struct opts *o, const struct region *r)
 	int rc;
 
 	ticket_for(&t, o, r);
-	rc = ticket_put(&t, o->ticket, o->ticket_as);
+	rc = ticket_put(&t, o->ticket, &o->form);
 	ticket_fini(&t);
 	if (rc < 0)
 		cli_fail("%s: %s", o->ticket, strerror(-rc));

@@ -170,7 +170,8 @@ static void open_live(struct hop_run *r)
 	struct live_options all = r->o.live.options;
 	struct fault f = {0};
 
-	all.kind = LIVE_PACKET;
+	if (all.kind != LIVE_XDP)
+		all.kind = LIVE_PACKET;
 	all.promiscuous = true;
 	for (int i = 0; i < HOP_SIDES; i++) {
 		struct way *w = &r->way[i];

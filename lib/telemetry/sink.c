@@ -162,8 +162,12 @@ void telemetry_close(struct telemetry *t)
 int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th)
 {
 	size_t size = th->nodes * sizeof(*th->node);
-	struct node_threshold *copy = malloc(size ? size : 1);
+	struct node_threshold *copy;
+	int rc = th->ends ? flows_end(&t->flows) : 0;
 
+	if (rc < 0)
+		return rc;
+	copy = malloc(size ? size : 1);
 	if (!copy)
 		return -ENOMEM;
 	if (size)
@@ -172,6 +176,8 @@ int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th)
 	t->node_threshold = copy;
 	t->node_thresholds = th->nodes;
 	memcpy(t->all, th->all, sizeof(t->all));
+	memcpy(t->end, th->end, sizeof(t->end));
+	t->ends = th->ends;
 	events_set(t);
 	return 0;
 }

@@ -62,6 +62,10 @@ struct node_threshold {
 
 struct telemetry_thresholds {
 	struct threshold all[METRIC_NUMBERS];
+	/* From METRIC_FLOW_QUEUE_OCCUPANCY on; ends: which of them are
+	 * watched, 1 << each. They cost ingest, and flows memory. */
+	struct threshold end[METRIC_ENDS];
+	unsigned ends;
 	const struct node_threshold *node;
 	unsigned nodes; /* of node[]; the last that fits counts */
 };

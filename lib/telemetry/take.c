@@ -304,6 +304,8 @@ static void take_metadata(struct taking *c)
 	if (c->f && c->whole) {
 		l->values++; /* the path */
 		take_end_to_end(c);
+		if (c->t->ends)
+			value_ends(c->t, c->f, &c->hops);
 	}
 }
 
@@ -341,6 +343,15 @@ take_any(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
 		t->ledger.hopless++;
 }
 
+static __attribute__((noinline)) void
+take_ends(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
+{
+	struct view_hops vh;
+
+	view_hops_of(t, &vh, v);
+	value_ends(t, f, &vh);
+}
+
 /* A stack of the plan that was seen last, along the path that the flow took.
  * False: it is not, or not to be taken so; nothing was done. */
 static inline bool take_next(struct telemetry *t, const struct int_view *v,
@@ -359,6 +370,8 @@ static inline bool take_next(struct telemetry *t, const struct int_view *v,
 		end_to_end(t, v->ts_ns, f, latency);
 		values++;
 	}
+	if (t->ends)
+		take_ends(t, v, f);
 	t->ledger.used++;
 	t->ledger.hops += v->stack.n;
 	t->ledger.values += values;

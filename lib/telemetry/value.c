@@ -68,3 +68,47 @@ void value_flow(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,
 	f->flags = (uint8_t)event_judge(t, &f->watch, f->flags,
 					&t->all[METRIC_FLOW_LATENCY], v, &what);
 }
+
+/* False: no hop tells it. */
+static bool largest(const struct view_hops *vh, enum metric m, uint32_t *out)
+{
+	uint64_t most = 0;
+	bool any = false;
+
+	for (unsigned i = 0; i < vh->n; i++) {
+		bool told;
+		uint64_t v = field_number(&view_fields(vh, i)->metric[m],
+					  view_hop(vh, i), &told);
+
+		any |= told;
+		if (told && v > most)
+			most = v;
+	}
+	/* That it is above 32 bits was counted with the hop. */
+	*out = most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
+	return any;
+}
+
+void value_ends(struct telemetry *t, struct flow_entry *f,
+		const struct view_hops *vh)
+{
+	struct flow_end *end = flow_ends(&t->flows, f);
+	struct telling what;
+	uint32_t v;
+
+	for (unsigned m = 0; m < METRIC_ENDS; m++, end++) {
+		if (!(t->ends >> m & 1) ||
+		    !largest(vh, METRIC_QUEUE_OCCUPANCY + m, &v))
+			continue;
+		if (watch_out(&end->watch, v)) {
+			what = telling_of(vh->v->ts_ns,
+					  METRIC_FLOW_QUEUE_OCCUPANCY + m);
+			set_flow(&what, f);
+			end->flags = (uint8_t)event_judge(t, &end->watch,
+							  end->flags,
+							  &t->end[m], v, &what);
+		}
+		end->latest = v;
+		t->ledger.values++;
+	}
+}

@@ -6,7 +6,7 @@
 #ifndef TELEMETRY_VALUE_H
 #define TELEMETRY_VALUE_H
 
-#include "telemetry/private.h"
+#include "telemetry/hops.h"
 
 /* Of a flow's hop at a place. f NULL: the hop is kept nowhere, no event. */
 void value_latency(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,
@@ -20,5 +20,10 @@ struct object *value_object(struct telemetry *t, uint64_t ts_ns,
 /* Of a flow from end to end. */
 void value_flow(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,
 		uint32_t v);
+
+/* What else is watched of a flow from end to end: of each metric the largest
+ * that the hops of its path tell now, whoever of them tells it. */
+void value_ends(struct telemetry *t, struct flow_entry *f,
+		const struct view_hops *vh);
 
 #endif

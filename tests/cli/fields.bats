@@ -88,7 +88,7 @@ rates() {
 		for kind in interval port decision silence; do
 			header int-label-ctl -q -r label.pcap -R $kind -t 1us
 		done
-		counters int-label-ctl -r label.pcap -R none --exec true
+		counters int-label-ctl -r label.pcap -R none --exec true -x file:l.rows
 		counters int-label-ctl label -d 1 -r int.pcap
 		header int-label-ctl sim -q -d 100ms
 		header int-label-ctl sim --trace 1

@@ -11,6 +11,7 @@
 load ../helpers
 load net
 
+DEVICE_OPTIONS=()
 CHAIN=(h1 d1 d2 w d3 h2)
 
 setup() {
@@ -68,7 +69,7 @@ device() {
 
 	shift
 	start "d$n" "d$n.log" int-label-ctl label -d "$n" -i left --to right \
-		--control "$PWD/d$n.sock" -o ndjson "$@"
+		--control "$PWD/d$n.sock" -o ndjson "${DEVICE_OPTIONS[@]}" "$@"
 	wait_for test -S "d$n.sock"
 	DEVICE[n]=$PID
 }
@@ -133,7 +134,9 @@ with open(sys.argv[1], "rb") as f:
 ' "$1"
 }
 
-@test "a TCP transfer is complete and unchanged while labels flow" {
+# A TCP transfer is complete and unchanged while labels flow.
+transfer() { # OPTION of the devices...
+	DEVICE_OPTIONS=("$@")
 	network_up -R port
 	head -c 20000000 /dev/urandom >sent
 	receive received
@@ -151,6 +154,9 @@ with open(sys.argv[1], "rb") as f:
 	[ "$(counter d3.log restored)" -gt 0 ]
 	[ "$(counter control.log malformed)" = 0 ]
 }
+
+@test "a TCP transfer while labels flow, by AF_PACKET" { transfer; }
+@test "a TCP transfer while labels flow, by AF_XDP" { transfer --xdp; }
 
 # s_of DEVICE: what Pro last decided of its port to h2.
 s_of() {

@@ -122,7 +122,7 @@ enum {
 
 /* A row: numbers that are null are -1, texts "". */
 struct rig_row {
-	char measurement[20], event[16], metric[20], flow[64], reason[12];
+	char measurement[20], event[16], metric[24], flow[64], reason[12];
 	int64_t ts, node, egress, queue, buffer, hw_id;
 	int64_t value, reference, threshold, packets, hop, samples;
 	int64_t latency, occupancy, flow_latency, count, low, high;

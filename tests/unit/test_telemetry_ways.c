@@ -83,6 +83,9 @@ static void open_way(struct rig *rig, enum way way)
 		TEST(!dist_log(&rig->o.shape[m], 50, 2000, 2));
 		rig->th.all[m] = (struct threshold){500, 2900, 2000};
 	}
+	for (unsigned m = 0; m < METRIC_ENDS; m++)
+		rig->th.end[m] = (struct threshold){500, 2900, 2000};
+	rig->th.ends = (1 << METRIC_ENDS) - 1;
 	rig_open(rig);
 	if (way == STEADY)
 		rig->t->vector = false;
