@@ -120,6 +120,17 @@ static const struct {
 	{"imm_h", "", ROCE_IMM_LEN},
 	{"aeth_h", "", ROCE_AETH_LEN},
 	{"icrc_h", "", ROCE_ICRC_LEN},
+	{"int_shim_h", "", INT_SHIM_LEN},
+	{"int_shim_h", "words", INT_SHIM_AT_WORDS},
+	{"int_md_h", "", INT_HEADER2_LEN},
+	{"int_md_h", "remaining", INT_AT_REMAINING},
+	{"int_md_h", "bitmap", INT_AT_BITMAP},
+	{"int_md_h", "domain", INT_AT_DOMAIN},
+	{"int_md_h", "domain_bits", INT_AT_DOMAIN_BITS},
+	{"int_md_h", "domain_flags", INT_AT_DOMAIN_FLAGS},
+	{"treport_group_h", "", TREPORT_V2_GROUP_LEN},
+	{"treport_group_h", "node", TREPORT_V2_AT_NODE},
+	{"treport_h", "", TREPORT_V2_LEN},
 };
 
 static void add(struct number *list, unsigned *n, const char *name,
