@@ -6,7 +6,7 @@
 #   make check           unit tests and tests of the programs; SAN=1: sanitized
 #   make check-all       the same, and at full size
 #   make setup GOAL...   installs what that needs first
-#   make bench fuzz lint demo demo-int install
+#   make bench fuzz lint demo demo-int figures install
 #   make p4 check-p4     the switches' programs; their tests: p4/README.md
 
 VERSION := 1.0.0
@@ -96,7 +96,7 @@ P4_PROGRAMS := $(patsubst p4/v1model/%/,$B/p4/%.json,$(sort $(dir $(wildcard \
 	p4/v1model/d*/*.p4 p4/v1model/i*/*.p4))))
 
 .DELETE_ON_ERROR:
-.PHONY: all p4 check-p4 check check-all bench fuzz lint demo demo-int install uninstall clean format
+.PHONY: all p4 check-p4 check check-all bench fuzz lint demo demo-int figures install uninstall clean format
 all: $(BINS)
 
 $B/%.o: %.c Makefile
@@ -107,7 +107,7 @@ $B/%.o: %.c Makefile
 # what -g makes, BTF is wanted, and linking leaves the rest behind.
 $B/%.skel.h: %.bpf.c Makefile
 	$(call say,BPF)
-	$(Q)mkdir -p $(@D) && $(CLANG) -target bpf -std=gnu11 -O2 -g -Wall \
+	$(Q)mkdir -p $(@D) && $(CLANG) -target bpf -mcpu=v3 -std=gnu11 -O2 -g -Wall \
 		-Wextra $(if $(WERROR),-Werror) -Ilib \
 		-idirafter /usr/include/$(shell $(CC) -print-multiarch) \
 		-MMD -MP -MT $@ -c -o $(@:skel.h=debug.o) $<
@@ -183,6 +183,10 @@ demo: $(BINS)
 demo-int: $(BINS)
 	$(Q)tests/demo-int.sh $B
 
+# Of the INT-label paper; gnuplot draws them.
+figures: $(BINS)
+	$(Q)tests/figures/run.sh $B
+
 # The pkg-config file and everything else that a package would hold. The library
 # is an archive: what it needs, every program needs that is linked with it.
 install: $(BINS) $B/libdta.a
@@ -193,7 +197,7 @@ install: $(BINS) $B/libdta.a
 	install -m 644 cmd/dta-collect/examples/*.ini \
 		$(DESTDIR)$(PREFIX)/share/dta/examples
 	for h in $(wildcard lib/*/*.h); do case $$h in \
-		lib/cli/*|*/private.h|*_private.h) ;; *) \
+		lib/cli/*|lib/screen/*|*/private.h|*_private.h) ;; *) \
 		install -D -m 644 $$h \
 		$(DESTDIR)$(PREFIX)/include/dta/$${h#lib/} || exit 1;; \
 		esac; done

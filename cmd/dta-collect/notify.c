@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/table.h"
 
 enum {
 	WAIT_MS = 500,
@@ -95,7 +96,7 @@ struct notify *notify_open(const struct opts *o, struct region *r)
 	n->r = r;
 	n->seen = region_notified(r);
 	if (o->notify)
-		n->rows = rows_print(stdout, o->format, &immediates, true);
+		n->rows = cli_rows(o->format, &immediates);
 	if (o->notify && !n->rows)
 		cli_fail("out of memory");
 	if (o->notify_exec)
@@ -260,7 +261,7 @@ void notify_tell(struct notify *n)
 			break;
 	}
 	if (n->rows && n->seen != was)
-		fflush(stdout);
+		rows_flush(n->rows);
 	look_at_child(n, WNOHANG);
 	if (n->o->notify_exec && n->pending && !n->child)
 		start(n);

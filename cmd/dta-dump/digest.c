@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "whole.h"
+#include "cli/table.h"
 
 enum field {
 	TABLE,
@@ -46,7 +47,7 @@ static bool digest_row(struct rows *r, const struct whole *w,
 int dump_digest(const struct opts *o)
 {
 	static const struct schema digests = {"digest", fields, FIELDS};
-	struct rows *r = rows_print(stdout, o->format, &digests, true);
+	struct rows *r = cli_rows(o->format, &digests);
 	struct view v = {NULL};
 	struct whole w;
 	bool good = true;

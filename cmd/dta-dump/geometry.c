@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 
 #include "hash/family.h"
-#include "load.h"
 #include "query/query.h"
 #include "whole.h"
 #include "wire/key.h"
+#include "cli/table.h"
 
 enum field {
 	NAME,
@@ -95,17 +95,18 @@ static const struct row_field fields[FIELDS] = {
 	[QP] = {"qp", ROW_STR, 2, ROW_TAG},
 	[WRITTEN] = {"written", ROW_U64, 12},
 	[LISTS_USED] = {"lists_used", ROW_U64, 6},
-	[LOST] = {"lost", ROW_U64, 12},
+	[LOST] = {"lost", ROW_U64, 12, .good = "0"},
 	[SUM] = {"sum", ROW_U64, 12},
 	[USED] = {"used", ROW_U64, 10},
 	[USED_SHARE] = {"used_share", ROW_F64, 8},
 	[LOAD] = {"load", ROW_F64, 8},
-	[LOAD_ABOVE] = {"load_above", ROW_F64, 8},
+	[LOAD_ABOVE] = {"load_above", ROW_F64, 8, .spare = 1},
 	[SUCCESS] = {"success", ROW_F64, 8},
-	[SUCCESS_BELOW] = {"success_below", ROW_F64, 8},
+	[SUCCESS_BELOW] = {"success_below", ROW_F64, 8, .spare = 1},
 	[AVERAGE_SUCCESS] = {"average_success", ROW_F64, 8},
-	[AVERAGE_SUCCESS_BELOW] = {"average_success_below", ROW_F64, 8},
-	[UNREADABLE] = {"unreadable", ROW_U64, 10},
+	[AVERAGE_SUCCESS_BELOW] = {"average_success_below", ROW_F64, 8,
+				   .spare = 1},
+	[UNREADABLE] = {"unreadable", ROW_U64, 10, .good = "0"},
 	[OLDEST] = {"oldest", ROW_U64, 6},
 	[NEWEST] = {"newest", ROW_U64, 6},
 	[EPOCHS] = {"epochs", ROW_U64, 6},
@@ -113,7 +114,7 @@ static const struct row_field fields[FIELDS] = {
 	[PAGES] = {"pages", ROW_STR, 14, ROW_TAG},
 	[SIZE] = {"size", ROW_U64, 12, ROW_VALUE, "bytes"},
 	[BLOCKS] = {"blocks", ROW_U64, 8},
-	[DAMAGED] = {"damaged", ROW_U64, 7},
+	[DAMAGED] = {"damaged", ROW_U64, 7, .good = "0"},
 	[PATH] = {"path", ROW_STR, 20},
 };
 
@@ -193,7 +194,7 @@ static void out_open(struct out *w, const struct opts *o, const struct part *p)
 		w->at[f] = i;
 	}
 	w->schema = (struct schema){"table", w->field, p->n};
-	w->rows = rows_print(stdout, o->format, &w->schema, true);
+	w->rows = cli_rows(o->format, &w->schema);
 	if (!w->rows)
 		cli_fail("out of memory");
 }
@@ -220,7 +221,8 @@ static void put_load(struct out *w, const struct view *v)
 {
 	struct load l;
 
-	load_of(&l, v);
+	if (load_of(&l, v, &cli_stop) < 0)
+		cli_fail("out of memory");
 	if (v->t->kind == TABLE_APPEND) {
 		put_u64(w, WRITTEN, l.written);
 		put_u64(w, LISTS_USED, l.lists_used);

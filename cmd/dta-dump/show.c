@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "dump.h"
+#include "cli/table.h"
 
 static const struct row_field fields[SHOW_FIELDS] = {
 	[SHOW_NUMBER] = {"number", ROW_U64, 0},
@@ -36,6 +37,7 @@ static const struct row_field fields[SHOW_FIELDS] = {
 	[SHOW_ICRC] = {"icrc", ROW_STR, 0},
 	[SHOW_DATA] = {"data", ROW_BYTES, 0},
 	[SHOW_REASON] = {"reason", ROW_STR, 0, ROW_TAG},
+	[SHOW_LABELS] = {"labels", ROW_STR, 0},
 };
 
 static const struct schema packets = {"packet", fields, SHOW_FIELDS};
@@ -45,7 +47,7 @@ void show_open(struct show *s, enum row_format format)
 	s->rows = NULL;
 	if (format == ROW_TEXT)
 		return;
-	s->rows = rows_print(stdout, format, &packets, true);
+	s->rows = cli_rows(format, &packets);
 	if (!s->rows)
 		cli_fail("out of memory");
 }
@@ -118,4 +120,14 @@ void show_end(struct show *s)
 		row_write(s->rows);
 	else if (putchar('\n') == EOF)
 		cli_fail("standard output: %s", strerror(errno));
+}
+
+void show_head(struct show *s, const char *src, const char *dst,
+	       const char *protocol)
+{
+	if (src) {
+		show_str(s, SHOW_SRC, src);
+		show_str(s, SHOW_DST, dst);
+	}
+	show_str(s, SHOW_PROTOCOL, protocol);
 }

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "whole.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/zero.h"
-
-enum {
-	BLOCK = 65536, /* bytes looked at at once */
-};
 
 static bool wanted(const struct opts *o, const struct table *t)
 {
@@ -73,32 +66,11 @@ bool whole_next(const struct whole *w, const struct opts *o, struct view *v)
 	return false;
 }
 
-uint64_t whole_scan(const struct view *v, whole_unit *each, void *ctx)
+uint64_t whole_scan(const struct view *v, view_unit *each, void *ctx)
 {
-	const struct table *t = v->t;
-	uint64_t units = t->units * (t->lists ? t->lists : 1);
-	uint64_t at_once = t->stride < BLOCK ? BLOCK / t->stride : 1, bad = 0;
-	uint8_t *buf = malloc((size_t)(at_once * t->stride));
+	int64_t bad = view_scan(v, each, ctx, &cli_stop);
 
-	if (!buf)
+	if (bad < 0)
 		cli_fail("out of memory");
-	for (uint64_t u = 0; u < units && !cli_stop; u += at_once) {
-		uint64_t n = units - u < at_once ? units - u : at_once;
-		const uint8_t *p = buf;
-
-		if (v->mem) {
-			p = v->mem + u * t->stride;
-		} else if (memory_load(v, u * t->stride, buf,
-				       (size_t)(n * t->stride)) < 0) {
-			bad += n;
-			continue;
-		}
-		if (is_zero(p, (size_t)(n * t->stride)))
-			continue;
-		for (uint64_t i = 0; i < n; i++)
-			if (!is_zero(p + i * t->stride, t->stride))
-				each(ctx, u + i, p + i * t->stride);
-	}
-	free(buf);
-	return bad;
+	return (uint64_t)bad;
 }

@@ -7,6 +7,7 @@
 #define DUMP_WHOLE_H
 
 #include "dump.h"
+#include "query/load.h"
 #include "store/region.h"
 #include "snapshot/snapshot.h"
 
@@ -29,12 +30,8 @@ void whole_close(struct whole *w);
  */
 bool whole_next(const struct whole *w, const struct opts *o, struct view *v);
 
-/*
- * Calls each() with every unit of a table (slot, chunk, counter, entry of all
- * rings) whose bytes are not all zero. Returns how many could not be read.
- */
-typedef void whole_unit(void *ctx, uint64_t unit, const uint8_t *bytes);
-uint64_t whole_scan(const struct view *v, whole_unit *each, void *ctx);
+/* view_scan(), until told to stop. Returns how many could not be read. */
+uint64_t whole_scan(const struct view *v, view_unit *each, void *ctx);
 
 /* The rows of --slots and --lists. Each returns units (lists) not readable. */
 uint64_t whole_slots(const struct whole *w, const struct opts *o);

@@ -9,6 +9,7 @@
 #include "input.h"
 #include "int.h"
 #include "link.h"
+#include "cli/table.h"
 
 enum {
 	CLOCK_EVERY = 1024, /* packets */
@@ -29,7 +30,7 @@ static const struct schema workload_rows = {
 
 static int list(enum row_format fmt)
 {
-	struct rows *r = rows_print(stdout, fmt, &workload_rows, true);
+	struct rows *r = cli_rows(fmt, &workload_rows);
 	int rc = 0;
 
 	if (!r)

@@ -8,6 +8,7 @@
 #include "row/row.h"
 #include "model/plan.h"
 #include "store/table.h"
+#include "cli/table.h"
 
 enum {
 	CHECKSUM_BITS = 32, /* what the tables hold */
@@ -61,19 +62,21 @@ static const struct row_field fields[FIELDS] = {
 	[F_PRIMITIVE] = {"primitive", ROW_STR, 0, ROW_TAG},
 	[F_COPIES] = {"copies", ROW_U64, 0},
 	[F_LOAD] = {"load", ROW_F64, 8},
-	[F_AGE] = {"age", ROW_F64, 0},
+	[F_AGE] = {"age", ROW_F64, 0, .spare = 1},
 	[F_SUCCESS] = {"success", ROW_F64, 8},
-	[F_EMPTY] = {"empty", ROW_F64, 11},
+	[F_EMPTY] = {"empty", ROW_F64, 11, .spare = 1},
 	[F_WRONG] = {"wrong", ROW_F64, 11},
-	[F_WRONG_LOW] = {"wrong_low", ROW_F64, 11},
+	[F_WRONG_LOW] = {"wrong_low", ROW_F64, 11, .spare = 1},
 	[F_AVERAGE] = {"average_success", ROW_F64, 0},
 	[F_BEST] = {"best", ROW_BOOL, 5},
-	[F_SLOTS] = {"slots", ROW_U64, 10},
-	[F_SLOT_BYTES] = {"slot_bytes", ROW_U64, 0, ROW_VALUE, "bytes"},
+	[F_SLOTS] = {"slots", ROW_U64, 10, .spare = 1},
+	[F_SLOT_BYTES] = {"slot_bytes", ROW_U64, 0, ROW_VALUE, "bytes",
+			  .spare = 1},
 	[F_MEMORY] = {"memory_bytes", ROW_U64, 12, ROW_VALUE, "bytes"},
 	[F_FLOWS] = {"flows", ROW_U64, 10},
-	[F_BYTES_PER_FLOW] = {"bytes_per_flow", ROW_F64, 0, ROW_VALUE, "bytes"},
-	[F_USED_SHARE] = {"used_share", ROW_F64, 0},
+	[F_BYTES_PER_FLOW] = {"bytes_per_flow", ROW_F64, 0, ROW_VALUE, "bytes",
+			      .spare = 1},
+	[F_USED_SHARE] = {"used_share", ROW_F64, 0, .spare = 1},
 };
 
 static const struct schema plans = {"plan", fields, FIELDS};
@@ -363,7 +366,7 @@ int main(int argc, char **argv)
 
 	cli_start(&program);
 	o = parse(argc, argv);
-	r = rows_print(stdout, o.fmt, &plans, true);
+	r = cli_rows(o.fmt, &plans);
 	if (!r)
 		cli_fail("%s", strerror(ENOMEM));
 	rc = plan(r, &o);

@@ -5,6 +5,7 @@
 
 #include "hash/family.h"
 #include "shell.h"
+#include "cli/table.h"
 
 enum table_field {
 	TABLE_NAME,
@@ -46,7 +47,7 @@ static int show_tables(struct shell *sh)
 {
 	static const struct schema tables = {"tables", table_fields,
 					     TABLE_FIELDS};
-	struct rows *r = rows_print(stdout, sh->o.format, &tables, true);
+	struct rows *r = cli_rows(sh->o.format, &tables);
 
 	for (unsigned i = 0; r && i < sh->p->sources; i++) {
 		const struct source *s = &sh->p->source[i];
@@ -76,7 +77,7 @@ static int show_epochs(struct shell *sh)
 {
 	static const struct schema epochs = {"epochs", epoch_fields,
 					     EPOCH_FIELDS};
-	struct rows *r = rows_print(stdout, sh->o.format, &epochs, true);
+	struct rows *r = cli_rows(sh->o.format, &epochs);
 
 	places_only(sh->p, (struct epochs){.until = UINT64_MAX});
 	for (unsigned i = 0; r && i < sh->p->n; i++) {
@@ -148,6 +149,9 @@ static int help(struct shell *sh)
 		{"path KEY...", "paths out of postcards"},
 		{"count KEY...", "counters"},
 		{"list [ID...]", "entries of lists; -f follows"},
+		{"top --keys FILE",
+		 "the keys with the largest counters or values"},
+		{"why KEY...", "where a key may be, and why it is not found"},
 		{"verify --truth FILE", "answers against what was reported"},
 	};
 

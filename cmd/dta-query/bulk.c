@@ -8,6 +8,8 @@
 #include "keys.h"
 #include "run.h"
 #include "sources.h"
+#include "values.h"
+#include "cli/table.h"
 
 enum {
 	KEY_COLUMN = 47, /* any flow4: 255.255.255.255:65535>.../tcp */
@@ -28,14 +30,14 @@ enum keywrite_field {
 
 static const struct row_field keywrite_fields[KW_FIELDS] = {
 	[KW_KEY] = {"key", ROW_STR, KEY_COLUMN},
-	[KW_ANSWER] = {"answer", ROW_STR, 10},
+	[KW_ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
 	[KW_VALUE] = {"value", ROW_BYTES, 16},
-	[KW_AGREED] = {"agreed", ROW_U64, 6},
-	[KW_MATCHED] = {"matched", ROW_U64, 7},
-	[KW_COPIES] = {"copies", ROW_U64, 6},
-	[KW_EPOCH] = {"epoch", ROW_U64, 5},
-	[KW_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
-	[KW_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
+	[KW_AGREED] = {"agreed", ROW_U64, 6, .spare = 1},
+	[KW_MATCHED] = {"matched", ROW_U64, 7, .spare = 1},
+	[KW_COPIES] = {"copies", ROW_U64, 6, .spare = 1},
+	[KW_EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
+	[KW_SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
+	[KW_TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
 enum path_field {
@@ -55,16 +57,16 @@ enum path_field {
 
 static const struct row_field path_fields[PATH_FIELDS] = {
 	[PATH_KEY] = {"key", ROW_STR, KEY_COLUMN},
-	[PATH_ANSWER] = {"answer", ROW_STR, 10},
+	[PATH_ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
 	[PATH_PATH] = {"path", ROW_LIST, 24},
-	[PATH_HOPS] = {"hops", ROW_U64, 4},
-	[PATH_AGREED] = {"agreed", ROW_U64, 6},
-	[PATH_VALID] = {"valid", ROW_U64, 5},
+	[PATH_HOPS] = {"hops", ROW_U64, 4, .spare = 1},
+	[PATH_AGREED] = {"agreed", ROW_U64, 6, .spare = 1},
+	[PATH_VALID] = {"valid", ROW_U64, 5, .spare = 1},
 	[PATH_HOLES] = {"holes", ROW_LIST, 5},
-	[PATH_COPIES] = {"copies", ROW_U64, 6},
-	[PATH_EPOCH] = {"epoch", ROW_U64, 5},
-	[PATH_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
-	[PATH_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
+	[PATH_COPIES] = {"copies", ROW_U64, 6, .spare = 1},
+	[PATH_EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
+	[PATH_SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
+	[PATH_TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
 enum count_field {
@@ -80,12 +82,12 @@ enum count_field {
 
 static const struct row_field count_fields[COUNT_FIELDS] = {
 	[COUNT_KEY] = {"key", ROW_STR, KEY_COLUMN},
-	[COUNT_ANSWER] = {"answer", ROW_STR, 10},
+	[COUNT_ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
 	[COUNT_COUNT] = {"count", ROW_U64, 12},
-	[COUNT_COPIES] = {"copies", ROW_U64, 6},
-	[COUNT_EPOCH] = {"epoch", ROW_U64, 5},
-	[COUNT_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
-	[COUNT_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
+	[COUNT_COPIES] = {"copies", ROW_U64, 6, .spare = 1},
+	[COUNT_EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
+	[COUNT_SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
+	[COUNT_TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
 enum sum_field {
@@ -101,10 +103,10 @@ enum sum_field {
 static const struct row_field sum_fields[SUM_FIELDS] = {
 	[SUM_ASKED] = {"asked", ROW_U64, 10},
 	[SUM_FOUND] = {"found", ROW_U64, 10},
-	[SUM_NOT_FOUND] = {"not_found", ROW_U64, 10},
-	[SUM_AMBIGUOUS] = {"ambiguous", ROW_U64, 10},
-	[SUM_UNREADABLE] = {"unreadable", ROW_U64, 10},
-	[SUM_MALFORMED] = {"malformed", ROW_U64, 10},
+	[SUM_NOT_FOUND] = {"not_found", ROW_U64, 10, .good = "0"},
+	[SUM_AMBIGUOUS] = {"ambiguous", ROW_U64, 10, .good = "0"},
+	[SUM_UNREADABLE] = {"unreadable", ROW_U64, 10, .good = "0"},
+	[SUM_MALFORMED] = {"malformed", ROW_U64, 10, .good = "0"},
 };
 
 static const struct schema keywrite_rows = {"keywrite", keywrite_fields,
@@ -113,22 +115,28 @@ static const struct schema path_rows = {"path", path_fields, PATH_FIELDS};
 static const struct schema count_rows = {"count", count_fields, COUNT_FIELDS};
 static const struct schema sum_rows = {"keys", sum_fields, SUM_FIELDS};
 
-_Static_assert((int)KW_FIELDS <= (int)PATH_FIELDS &&
-		       (int)COUNT_FIELDS <= (int)PATH_FIELDS,
+_Static_assert((int)KW_FIELDS <= (int)VALUES_FIELDS &&
+		       (int)PATH_FIELDS <= (int)VALUES_FIELDS &&
+		       (int)COUNT_FIELDS <= (int)VALUES_FIELDS,
 	       "room for any");
 
 struct bulk {
 	const struct opts *o;
 	struct rows *rows;
-	struct row_field fields[PATH_FIELDS]; /* of the verb */
-	struct schema schema;
-	struct render render;
-	struct rendered room;
+	struct values values; /* the columns of the verb */
 	uint64_t answers[ANSWER_UNREADABLE + 1];
 	uint64_t impaired; /* answered, though copies are unreadable */
 	struct keys keys;
 	struct reply reply[QUERY_BATCH];
 };
+
+/* The copies that are to be expected: where --copies does not say, more slots
+ * are looked at, since a report may ask for more than its table does. */
+static unsigned copies_of(const struct bulk *b, const struct asked *a,
+			  const struct reply *r)
+{
+	return b->o->rule.copies ? r->copies : a->target->t->copies;
+}
 
 static void keywrite_row(struct bulk *b, const struct asked *a,
 			 const struct reply *r)
@@ -138,15 +146,14 @@ static void keywrite_row(struct bulk *b, const struct asked *a,
 	row_str(rows, KW_KEY, a->text);
 	row_str(rows, KW_ANSWER, answer_name(r->answer));
 	if (r->answer == ANSWER_FOUND)
-		render_set(&b->render, &b->room, rows, KW_VALUE, r->value,
-			   a->target->t->value_len);
-	row_u64(rows, KW_AGREED, r->agreed);
-	row_u64(rows, KW_MATCHED, r->matched);
-	row_u64(rows, KW_COPIES, r->copies);
+		values_set(&b->values, rows, a->target, r->value);
+	row_u64(rows, values_field(&b->values, KW_AGREED), r->agreed);
+	row_u64(rows, values_field(&b->values, KW_MATCHED), r->matched);
+	row_u64(rows, values_field(&b->values, KW_COPIES), copies_of(b, a, r));
 	if (r->source)
-		row_u64(rows, KW_EPOCH, r->epoch);
-	row_str(rows, KW_SOURCE, r->source);
-	row_str(rows, KW_TABLE, a->target->t->name);
+		row_u64(rows, values_field(&b->values, KW_EPOCH), r->epoch);
+	row_str(rows, values_field(&b->values, KW_SOURCE), r->source);
+	row_str(rows, values_field(&b->values, KW_TABLE), a->target->t->name);
 	row_write(rows);
 }
 
@@ -172,7 +179,7 @@ static void path_row(struct bulk *b, const struct asked *a,
 	}
 	row_u64(rows, PATH_AGREED, r->agreed);
 	row_u64(rows, PATH_VALID, r->source ? p->valid : 0);
-	row_u64(rows, PATH_COPIES, r->copies);
+	row_u64(rows, PATH_COPIES, copies_of(b, a, r));
 	if (r->source)
 		row_u64(rows, PATH_EPOCH, r->epoch);
 	row_str(rows, PATH_SOURCE, r->source);
@@ -191,7 +198,7 @@ static void count_row(struct bulk *b, const struct asked *a,
 		row_u64(rows, COUNT_COUNT, r->count);
 	else if (r->answer == ANSWER_NOT_FOUND)
 		row_u64(rows, COUNT_COUNT, 0);
-	row_u64(rows, COUNT_COPIES, r->copies);
+	row_u64(rows, COUNT_COPIES, copies_of(b, a, r));
 	if (r->source)
 		row_u64(rows, COUNT_EPOCH, r->epoch);
 	row_str(rows, COUNT_SOURCE, r->source);
@@ -237,41 +244,32 @@ static void ask_batch(struct bulk *b, struct ask *ask, const struct targets *t)
 	}
 }
 
-/* Text columns as wide as the keys of the command line and the values need. */
-static void set_widths(struct bulk *b, const struct targets *t)
+/* The column of keys, as wide as those of the command line need. */
+static uint8_t key_width(const struct opts *o)
 {
-	const struct opts *o = b->o;
-	size_t key = o->keys ? KEY_COLUMN : 0, value = 0;
+	size_t key = o->keys ? KEY_COLUMN : 0;
 
 	for (int i = 0; i < o->nargs; i++)
 		if (strlen(o->args[i]) > key)
 			key = strlen(o->args[i]);
-	for (unsigned i = 0; i < t->n; i++)
-		if (t->target[i].t->value_len > value)
-			value = t->target[i].t->value_len;
-	b->fields[0].width = (uint8_t)(key > UINT8_MAX ? UINT8_MAX : key);
-	if (o->verb == VERB_KEYWRITE) {
-		b->fields[KW_VALUE].type = render_type(&o->render);
-		b->fields[KW_VALUE].width = render_column(&o->render, value);
-	}
+	return (uint8_t)(key > UINT8_MAX ? UINT8_MAX : key);
 }
 
 static void open_rows(struct bulk *b, const struct targets *t)
 {
 	const struct opts *o = b->o;
-	const struct schema *s = &keywrite_rows;
+	struct values *v = &b->values;
+	const struct schema *s = o->verb == VERB_PATH ? &path_rows
+						      : &count_rows;
 
-	b->render = o->render;
-	b->render.escape_blank = o->format == ROW_TEXT;
-	if (o->verb == VERB_PATH)
-		s = &path_rows;
-	else if (o->verb == VERB_COUNT)
-		s = &count_rows;
-	memcpy(b->fields, s->fields, s->n * sizeof(*s->fields));
-	b->schema = (struct schema){s->name, b->fields, s->n};
-	set_widths(b, t);
-	b->rows = rows_print(stdout, o->format,
-			     o->summary ? &sum_rows : &b->schema, true);
+	if (o->verb == VERB_KEYWRITE) {
+		values_open(v, &keywrite_rows, KW_VALUE, o, t);
+	} else {
+		memcpy(v->field, s->fields, s->n * sizeof(*s->fields));
+		v->schema = (struct schema){s->name, v->field, s->n};
+	}
+	v->field[0].width = key_width(o);
+	b->rows = cli_rows(o->format, o->summary ? &sum_rows : &v->schema);
 	if (!b->rows)
 		cli_fail("out of memory");
 }
@@ -330,7 +328,7 @@ int run_keys(const struct opts *o, struct places *p)
 		/* No more at hand: who asks through a pipe wants answers. */
 		if (b->keys.n < QUERY_BATCH && b->keys.from_file &&
 		    !b->keys.lines.regular)
-			fflush(stdout);
+			rows_flush(b->rows);
 	}
 	if (o->summary)
 		sum_row(b);

@@ -34,7 +34,7 @@ static void offer(struct choices *c, const char *dashes, const char *text)
 
 static void offer_commands(struct choices *c)
 {
-	for (int v = VERB_KEYWRITE; v <= VERB_VERIFY; v++)
+	for (int v = VERB_KEYWRITE; v < VERBS; v++)
 		offer(c, "", verb_name((enum verb)v));
 	for (const struct builtin *b = builtins; b->name; b++)
 		offer(c, "", b->name);

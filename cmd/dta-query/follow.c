@@ -65,7 +65,7 @@ static void read_list(struct entries *e, unsigned target, unsigned place,
 	if (!lost)
 		return;
 	e->lost += lost;
-	fflush(stdout);
+	rows_flush(e->rows);
 	cli_warn("%s: list %u: %llu entries lost", v->t->name, list,
 		 (unsigned long long)lost);
 }
@@ -234,7 +234,7 @@ int entries_follow(struct entries *e)
 		do {
 			read_all(f);
 		} while (turn_all(f) && !cli_stop);
-		fflush(stdout);
+		rows_flush(e->rows);
 		if (polls % POLLS_PER_CHECK == 0 && !all_there(f)) {
 			rc = CLI_FAIL;
 			break;

@@ -183,6 +183,9 @@ static bool next_lines(struct keys *k)
 
 	while (k->n < QUERY_BATCH && !hopeless(k) &&
 	       (line = lines_next(&k->lines, &len))) {
+		if (k->truth && k->lines.number == 1 &&
+		    !strncmp(line, "table,kind,key,", 15))
+			k->column = "key";
 		if (!len || (*line == '#' && !k->column))
 			continue;
 		else if (!k->column)

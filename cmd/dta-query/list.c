@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "follow.h"
+#include "list.h"
 #include "run.h"
 
 enum {
@@ -24,7 +25,7 @@ static const struct row_field count_fields[COUNT_FIELDS] = {
 	[COUNT_LIST] = {"list", ROW_U64, 6},
 	[COUNT_WRITTEN] = {"written", ROW_U64, 12},
 	[COUNT_KEPT] = {"kept", ROW_U64, 10},
-	[COUNT_LOST] = {"lost", ROW_U64, 12},
+	[COUNT_LOST] = {"lost", ROW_U64, 12, .good = "0"},
 	[COUNT_EPOCH] = {"epoch", ROW_U64, 5},
 	[COUNT_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
 	[COUNT_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
@@ -159,6 +160,24 @@ static void print_all(struct entries *e)
 			print_places(e, i, list);
 		}
 	}
+}
+
+void list_each(const struct opts *o, struct places *p, const struct targets *t,
+	       void (*take)(void *ctx, unsigned target, const uint8_t *entry),
+	       void *ctx)
+{
+	struct entries *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		cli_fail("out of memory");
+	e->o = o;
+	e->p = p;
+	e->targets = *t;
+	e->take = take;
+	e->ctx = ctx;
+	print_all(e);
+	free(e->buf);
+	free(e);
 }
 
 int run_list(const struct opts *o, struct places *p)

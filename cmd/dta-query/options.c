@@ -33,8 +33,16 @@ static int read_policy(void *opts, const char *text, struct fault *why)
 
 static int read_as(void *opts, const char *text, struct fault *why)
 {
-	if (render_of(&((struct opts *)opts)->render, text ? text : "hex") < 0)
-		return fault_set(why, -EINVAL, "is not %s", render_names);
+	struct opts *o = opts;
+
+	o->as_given = text != NULL;
+	o->show.n = 0;
+	if (text && strpbrk(text, ",:"))
+		return show_of(&o->show, text, why);
+	if (render_of(&o->render, text ? text : "hex") < 0)
+		return fault_set(why, -EINVAL,
+				 "is not %s; nor a list of such: flow4,u8,u32",
+				 render_names);
 	return 0;
 }
 
@@ -48,7 +56,8 @@ static int add_snapshot(void *opts, const char *path, struct fault *why)
 	return 0;
 }
 
-static const char with_keys[] = "keywrite path count";
+static const char with_keys[] = "keywrite path count why top";
+static const char with_rows[] = "keywrite path count";
 
 static const struct cli_option options[] = {
 	{'R', "region", "NAME", "ask this region", CLI_STR, AT(from.region)},
@@ -78,13 +87,18 @@ static const struct cli_option options[] = {
 	{0, "column", "NAME",
 	 "--keys is CSV with a header: the column with the keys", CLI_STR,
 	 AT(column), .verbs = with_keys},
+	{0, "known", "FILE",
+	 "why: keys, one a line or CSV: whose memory may be", CLI_IN, AT(known),
+	 .verbs = "why"},
 	{0, "as", "TYPE",
-	 "show values as hex (default), u32, u32s, text, a key type...",
+	 "show values as hex (default), u32, u32s, text, a key type...; or as "
+	 "a "
+	 "list of types, a column each: flow4,u8:ttl",
 	 CLI_CALL, .read = read_as},
 	{'o', "output", "FORMAT", "rows as text (default), csv or ndjson",
 	 CLI_FORMAT, AT(format)},
 	{0, "summary", NULL, "one row: asked, found, not found", CLI_FLAG,
-	 AT(summary), .verbs = with_keys},
+	 AT(summary), .verbs = with_rows},
 	{'q', "quiet", NULL, "no closing lines on standard error", CLI_FLAG,
 	 AT(quiet)},
 	{'f', "follow", NULL, "list: new entries as they come", CLI_FLAG,
@@ -96,6 +110,12 @@ static const struct cli_option options[] = {
 	{0, "count-only", NULL,
 	 "list: entries written, kept and lost of each list", CLI_FLAG,
 	 AT(count_only), .verbs = "list"},
+	{0, "by", "FIELD",
+	 "top: by this part of values (the first number), or sum (default), "
+	 "max or hops of paths",
+	 CLI_STR, AT(by), .verbs = "top"},
+	{0, "lines", "N", "top: so many (10)", CLI_SIZE, AT(lines), .min = 1,
+	 .max = 1000000, .verbs = "top"},
 	{0, "truth", "FILE", "verify: what was reported (CSV)", CLI_IN,
 	 AT(truth), .verbs = "verify"},
 	{0, "by-table", NULL, "verify: a row for each table", CLI_FLAG,
@@ -115,7 +135,8 @@ static const struct cli_group groups[] = {
 static const char *const verbs[] = {
 	[VERB_KEYWRITE] = "keywrite", [VERB_PATH] = "path",
 	[VERB_LIST] = "list",	      [VERB_COUNT] = "count",
-	[VERB_VERIFY] = "verify",     [VERBS] = NULL,
+	[VERB_VERIFY] = "verify",     [VERB_WHY] = "why",
+	[VERB_TOP] = "top",	      [VERBS] = NULL,
 };
 
 const struct cli cli = {
@@ -124,6 +145,12 @@ const struct cli cli = {
 	.usage = "dta-query keywrite|path|count|list\n"
 		 "          (--region NAME | --snapshot FILE) [--table NAME]\n"
 		 "          [--copies N] [--policy P] [KEY... | --keys FILE]\n"
+		 "dta-query why\n"
+		 "          (--region NAME | --snapshot FILE) [--table NAME]\n"
+		 "          [--known FILE] KEY...\n"
+		 "dta-query top (--region NAME | --snapshot FILE) [--table "
+		 "NAME]\n"
+		 "          [--by FIELD] [--lines N] [--keys FILE]\n"
 		 "dta-query verify (--region NAME | --snapshot FILE)\n"
 		 "          --truth FILE\n"
 		 "dta-query -i (--region NAME | --snapshot FILE)\n"
@@ -184,9 +211,10 @@ static bool from_stdin(struct opts *o)
 static void check_verb(struct opts *o)
 {
 	bool keyed = o->verb == VERB_KEYWRITE || o->verb == VERB_PATH ||
-		     o->verb == VERB_COUNT;
+		     o->verb == VERB_COUNT || o->verb == VERB_WHY;
 
-	if (keyed && !o->in_shell && !o->keys && from_stdin(o))
+	if ((keyed || o->verb == VERB_TOP) && !o->in_shell && !o->keys &&
+	    from_stdin(o))
 		o->keys = "-";
 	if (keyed && !o->nargs && !o->keys)
 		cli_usage(&cli, "%s: no keys: name some, or --keys FILE",
@@ -195,8 +223,9 @@ static void check_verb(struct opts *o)
 		cli_usage(&cli, "verify takes no keys");
 	if (o->verb == VERB_VERIFY && !o->truth)
 		cli_usage(&cli, "verify needs --truth");
-	if (o->column && !o->keys)
-		cli_usage(&cli, "--column needs --keys");
+	if (o->column && !o->keys && !o->known)
+		cli_usage(&cli, "--column needs --keys%s",
+			  o->verb == VERB_WHY ? " or --known" : "");
 	if (o->keys && o->nargs)
 		cli_usage(&cli, "keys as arguments or from --keys, not both");
 	if (o->follow &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sources.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 void sources_open(struct places *p, struct opts *o)
@@ -16,6 +17,8 @@ void sources_open(struct places *p, struct opts *o)
 		places_close(p);
 		exit(CLI_NOTHING);
 	}
+	if (rc == -EINVAL && o->from.verbs)
+		cli_refuse("--verbs: %s", f.text);
 	if (rc < 0)
 		cli_fail("%s", f.text);
 }

@@ -8,6 +8,7 @@
 #include "places/verify.h"
 #include "run.h"
 #include "sources.h"
+#include "cli/table.h"
 
 enum field {
 	TABLE,
@@ -29,12 +30,12 @@ static const struct row_field fields[FIELDS] = {
 	[KIND] = {"kind", ROW_STR, 8, ROW_TAG},
 	[ASKED] = {"asked", ROW_U64, 9},
 	[RIGHT] = {"right", ROW_U64, 9},
-	[WRONG] = {"wrong", ROW_U64, 9},
-	[MISSING] = {"missing", ROW_U64, 9},
-	[AMBIGUOUS] = {"ambiguous", ROW_U64, 9},
-	[OVER] = {"over", ROW_U64, 9},
+	[WRONG] = {"wrong", ROW_U64, 9, .good = "0"},
+	[MISSING] = {"missing", ROW_U64, 9, .good = "0"},
+	[AMBIGUOUS] = {"ambiguous", ROW_U64, 9, .good = "0"},
+	[OVER] = {"over", ROW_U64, 9, .good = "0"},
 	[INCOMPLETE] = {"incomplete", ROW_U64, 10},
-	[TOO_LONG] = {"too_long", ROW_U64, 8},
+	[TOO_LONG] = {"too_long", ROW_U64, 8, .good = "0"},
 	[OVERWRITTEN] = {"overwritten", ROW_U64, 11},
 };
 
@@ -184,7 +185,7 @@ static void score_row(struct rows *r, const char *table, const char *kind,
 
 static struct rows *open_rows(const struct opts *o, const struct schema *s)
 {
-	struct rows *r = rows_print(stdout, o->format, s, true);
+	struct rows *r = cli_rows(o->format, s);
 
 	if (!r)
 		cli_fail("out of memory");

@@ -2,6 +2,7 @@
 /* road.c - opens the road that the options name, and sets its tables. */
 #include "run.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "fleet/packet_road.h"
@@ -121,10 +122,13 @@ void run_open_road(struct run *r, void (*turn)(void *run))
 {
 	const struct opts *o = &r->o;
 	struct fault f = {0};
+	int rc = 0;
 
 	if (o->region && local_road_open(&r->road, o->region, &f) < 0)
 		cli_fault(o->region, &f);
-	if (o->verbs && open_verbs(r, &f) < 0)
+	if (o->verbs && (rc = open_verbs(r, &f)) == -EINVAL)
+		cli_refuse("--verbs: %s", f.text);
+	if (rc < 0)
 		cli_fault(o->verbs, &f);
 	if ((o->ticket || o->cluster) && open_packets(r, turn, &f) < 0)
 		cli_fail("%s", f.text);

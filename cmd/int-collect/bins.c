@@ -52,7 +52,7 @@ int bins_read(struct bins *b, const char *text, struct fault *why)
 				 "is not METRIC=FROM:TO:N, METRIC=log or "
 				 "METRIC=none");
 	*what++ = '\0';
-	metric = number_metric(buf, why);
+	metric = number_metric(buf, false, why);
 	if (metric < 0)
 		return metric;
 	b->set &= ~(1U << metric);

@@ -89,14 +89,14 @@ static const void *counters(void *run, uint64_t *received)
 	return l;
 }
 
-/* Views to the sink. With --xdp most of a reporter's numbers stay in the
- * kernel, and a filter leaves some out: those that come are no sequence. */
+/* Views to the sink. A filter leaves some out: numbers of reports that come are
+ * no sequence. */
 static int tell(struct run *r, const struct int_view *v, size_t n)
 {
 	struct int_view one;
 	int rc = 0;
 
-	if (!r->xdp && !r->filter)
+	if (!r->filter)
 		return telemetry_take(r->t, v, n);
 	for (size_t i = 0; i < n && !rc; i++) {
 		one = v[i];
@@ -110,7 +110,7 @@ static int number(void *run, uint64_t ts_ns, const struct int_from *from)
 {
 	struct run *r = run;
 
-	return r->xdp || r->filter ? 0 : telemetry_number(r->t, ts_ns, from);
+	return r->filter ? 0 : telemetry_numbers(r->t, ts_ns, from, 1, false);
 }
 
 /* Those that the filter lets through, as many at once as stand together. */
@@ -133,6 +133,13 @@ static int views(void *run, const struct int_view *v, size_t n)
 	return rc;
 }
 
+static int take_frames(struct run *r, const struct pkt *pkts, int n)
+{
+	int rc = intake_take(r->in, pkts, (size_t)n);
+
+	return rc || !r->xdp ? rc : xdp_judge_all(r->xdp);
+}
+
 /* A batch; or nothing came, and yet time goes on. Who reads what we write must
  * not wait for full buffers while packets are few. */
 static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
@@ -141,7 +148,7 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 	int rc;
 
 	if (n) {
-		rc = intake_take(r->in, pkts, (size_t)n);
+		rc = take_frames(r, pkts, n);
 		if (src_size(r->loop.s) == 0)
 			r->behind_ns = clock_wall_ns() - pkts[n - 1].ts_ns;
 	} else {
@@ -170,7 +177,7 @@ static void open_interface(struct run *r)
 
 	if (r->o.xdp)
 		r->xdp = xdp_open(&r->o, &r->profile, &r->th.t,
-				  &r->outlets.sinks, &r->loop.s);
+				  &r->outlets.sinks, r->t, &r->loop.s);
 	else
 		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
 }
@@ -234,6 +241,11 @@ static void open_telemetry(struct run *r)
 		to.push_ns = r->o.push_ns;
 	to.events_max = r->o.budget;
 	to.kinds = r->o.events;
+	if (r->o.xdp) { /* which pushes what it judges */
+		to.judge = xdp_judge;
+		to.judge_ctx = &r->xdp;
+		to.push_ns = 0;
+	}
 	bins_use(&r->o.bins, to.shape);
 	rc = telemetry_open(&r->t, &to, &r->th.t, &r->outlets.sinks);
 	if (rc < 0)
@@ -277,7 +289,7 @@ static void run_open(struct run *r)
 	if (r->o.live.name)
 		open_interface(r);
 	src_wait(r->loop.s, CLI_LOOK_AROUND_MS); /* pipes fall silent, too */
-	if (r->o.top)
+	if (r->o.top.top)
 		r->top = top_open(&r->o, r->t);
 	cli_user(r->o.live.user);
 	r->loop.quiet = r->o.quiet || r->top;
@@ -300,7 +312,7 @@ static int drain(struct run *r)
 	while (!rc && ((n = src_rx(r->loop.s, pkts, PKT_BATCH, &f)) > 0 ||
 		       n == -EINTR))
 		if (n > 0)
-			rc = intake_take(r->in, pkts, (size_t)n);
+			rc = take_frames(r, pkts, n);
 	if (!rc && n < 0 && n != -EAGAIN) {
 		cli_warn_fault(r->o.live.name, &f);
 		rc = n;
@@ -308,10 +320,15 @@ static int drain(struct run *r)
 	return rc < 0 ? rc : xdp_flush(r->xdp);
 }
 
+static void look_on(void *run)
+{
+	outlets_look(&((struct run *)run)->outlets);
+}
+
 /* The table while flows are still there. */
 static int look_last(struct run *r)
 {
-	int rc = r->top && !r->error ? top_end(r->top) : 0;
+	int rc = r->top && !r->error ? top_end(r->top, look_on, r) : 0;
 
 	top_close(r->top);
 	return rc;

@@ -56,6 +56,23 @@ static int levels_of(struct threshold *th, int metric, char *text,
 	return 0;
 }
 
+/* Of all nodes, or of flows: what is watched from end to end beside the latency
+ * is so because it has a threshold. */
+static void set_all(struct telemetry_thresholds *t, int metric,
+		    const struct threshold *th)
+{
+	unsigned end = (unsigned)metric - METRIC_FLOW_QUEUE_OCCUPANCY;
+
+	if (metric < METRIC_NUMBERS) {
+		t->all[metric] = *th;
+		return;
+	}
+	t->end[end] = *th;
+	t->ends &= ~(1U << end);
+	if (th->change != THRESHOLD_OFF || th->high)
+		t->ends |= 1U << end;
+}
+
 /* One of a node, or of all: name is "METRIC[@NODE]". */
 static int set(struct thresholds *out, const char *name, const char *value,
 	       struct fault *f)
@@ -70,7 +87,7 @@ static int set(struct thresholds *out, const char *name, const char *value,
 	memcpy(text, name, strlen(name) + 1);
 	if ((node = strchr(text, '@')))
 		*node++ = '\0';
-	metric = number_metric(text, f);
+	metric = number_metric(text, true, f);
 	if (metric < 0)
 		return metric;
 	if (node &&
@@ -84,7 +101,7 @@ static int set(struct thresholds *out, const char *name, const char *value,
 	if ((rc = levels_of(&th, metric, text, f)) < 0)
 		return rc;
 	if (!node) {
-		out->t.all[metric] = th;
+		set_all(&out->t, metric, &th);
 		return 0;
 	}
 	if (out->t.nodes == THRESHOLDS_MAX)
@@ -152,5 +169,9 @@ int thresholds_read(struct thresholds *out, const struct opts *o,
 	for (unsigned i = 0; i < o->n_thresholds; i++)
 		if ((rc = read_option(out, o->threshold[i], f)) < 0)
 			return rc;
+	if (o->xdp && out->t.ends)
+		return fault_set(f, -EINVAL,
+				 "with --xdp the kernel compares no flow_* but "
+				 "flow_latency");
 	return 0;
 }

@@ -2,22 +2,26 @@
 #include "values.h"
 
 #include <errno.h>
-#include <stdbool.h>
 
 #include "base/text.h"
 #include "measure/metric.h"
 
-int number_metric(const char *name, struct fault *why)
+int number_metric(const char *name, bool ends, struct fault *why)
 {
 	int metric = metric_of(name);
 
-	if (metric >= 0 && metric < METRIC_NUMBERS)
+	if (metric >= 0 && metric != METRIC_PATH &&
+	    metric < (ends ? (int)METRICS : (int)METRIC_NUMBERS))
 		return metric;
-	return fault_set(why, -EINVAL,
-			 "'%s' is no metric: hop_latency, queue_occupancy, "
-			 "link_utilization, queue_congestion, "
-			 "buffer_occupancy, flow_latency",
-			 name);
+	return fault_set(
+		why, -EINVAL,
+		"'%s' is no metric: hop_latency, queue_occupancy, "
+		"link_utilization, queue_congestion, buffer_occupancy, "
+		"flow_latency%s",
+		name,
+		ends ? ", flow_queue_occupancy, flow_link_utilization, "
+		       "flow_queue_congestion, flow_buffer_occupancy"
+		     : "");
 }
 
 static bool is_latency(int metric)

@@ -32,6 +32,7 @@ enum {
 
 struct xdp {
 	struct int_fast *fast;
+	struct telemetry *t; /* of what comes up whole */
 	struct telemetry_rows rows;
 	unsigned kinds; /* of events that are told */
 	uint64_t push_ns, idle_ns, push_due, idle_due;
@@ -115,6 +116,18 @@ static void tell_path(struct xdp *x, const struct fast_path *p,
 		tell(x, EVENT_LOOP, what);
 }
 
+static void tell_run(struct xdp *x, const struct fast_run *r, uint64_t ts_ns)
+{
+	const struct int_from from = {.report = true,
+				      .has_node = true,
+				      .node = r->node,
+				      .hw_id = (uint8_t)r->hw_id,
+				      .sequence_bits = (uint8_t)r->bits,
+				      .sequence = r->first};
+
+	telemetry_numbers(x->t, ts_ns, &from, r->n, r->anew);
+}
+
 static void told(void *ctx, const struct fast_record *r, size_t len,
 		 uint64_t ts_ns)
 {
@@ -126,6 +139,61 @@ static void told(void *ctx, const struct fast_record *r, size_t len,
 	else if (r->type == FAST_PATH &&
 		 len >= offsetof(struct fast_path, node))
 		tell_path(ctx, (const struct fast_path *)r, &what);
+	else if (r->type == FAST_RUN && len >= sizeof(struct fast_run))
+		tell_run(ctx, (const struct fast_run *)r, ts_ns);
+}
+
+static void on_run(void *ctx, const struct fast_run *r)
+{
+	tell_run(ctx, r, clock_wall_ns());
+}
+
+static bool is_narrow(uint64_t node)
+{
+	return node < UINT32_MAX || node == NODE_UNKNOWN;
+}
+
+static bool say_path(struct xdp *x, const struct fast_flow_key *flow,
+		     struct nodes path)
+{
+	uint32_t node[FAST_HOPS];
+
+	if (!path.n || path.n > FAST_HOPS)
+		return false;
+	for (unsigned i = 0; i < path.n; i++) {
+		if (!is_narrow(path.at[i]))
+			return false;
+		node[i] = (uint32_t)path.at[i];
+	}
+	return int_fast_say_path(x->fast, flow, node, path.n) == 0;
+}
+
+bool xdp_judge(void *ctx, const struct telling *what)
+{
+	struct xdp *x = *(struct xdp **)ctx;
+	bool buffer = what->metric == METRIC_BUFFER_OCCUPANCY;
+	struct fast_saying say = {
+		.metric = (uint32_t)what->metric,
+		.node = (uint32_t)what->node,
+		.egress = what->egress,
+		.id = buffer ? what->buffer : what->queue,
+		.value = (uint32_t)what->value,
+	};
+	struct fast_flow_key flow = {0};
+
+	if (!x || !is_narrow(what->node) || what->key_len > FAST_KEY)
+		return false;
+	flow.len = what->key_len;
+	if (flow.len)
+		memcpy(flow.key, what->key, flow.len);
+	if (what->metric == METRIC_PATH)
+		return say_path(x, &flow, what->path);
+	return int_fast_say(x->fast, what->key_len ? &flow : NULL, &say) == 0;
+}
+
+int xdp_judge_all(struct xdp *x)
+{
+	return int_fast_judge(x->fast);
 }
 
 static int set_nodes(struct xdp *x, const struct fast_threshold *all,
@@ -157,7 +225,8 @@ int xdp_set(struct xdp *x, const struct telemetry_thresholds *th)
 
 struct xdp *xdp_open(const struct opts *o, const struct int_profile *p,
 		     const struct telemetry_thresholds *th,
-		     const struct telemetry_sinks *sinks, struct src **s)
+		     const struct telemetry_sinks *sinks, struct telemetry *t,
+		     struct src **s)
 {
 	const struct int_fast_options fo = {.profile = p};
 	struct xdp *x = calloc(1, sizeof(*x));
@@ -166,6 +235,7 @@ struct xdp *xdp_open(const struct opts *o, const struct int_profile *p,
 
 	if (!x || telemetry_rows_open(&x->rows, sinks, GATHER) < 0)
 		cli_fail("out of memory");
+	x->t = t;
 	x->kinds = o->events;
 	x->push_ns = o->push_ns != UINT64_MAX ? o->push_ns : PUSH * SECOND;
 	x->idle_ns = o->flow_idle_ns != UINT64_MAX ? o->flow_idle_ns
@@ -206,6 +276,8 @@ static void tell_flow(void *ctx, const struct int_fast_flow *f)
 	memcpy(e.key, f->key.key, FAST_KEY);
 	for (unsigned i = 0; i < f->n; i++)
 		at[i] = f->node[i];
+	if (!e.packets)
+		return; /* they came up whole */
 	row_flow(&l->x->rows, clock_wall_ns(), &e, l->why,
 		 (struct nodes){at, f->n});
 }
@@ -239,6 +311,7 @@ void xdp_stop(struct xdp *x)
 
 int xdp_flush(struct xdp *x)
 {
+	int_fast_runs(x->fast, on_run, x);
 	leave(x, FLOW_FLUSHED, UINT64_MAX);
 	return telemetry_rows_flush(&x->rows);
 }

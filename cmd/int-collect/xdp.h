@@ -15,10 +15,18 @@
 
 struct xdp;
 
-/* Exits if it cannot. *s is what the frames come by. */
+/* Exits if it cannot. *s is what the frames come by; t, which judges numbers of
+ * reports, gets them. */
 struct xdp *xdp_open(const struct opts *o, const struct int_profile *p,
 		     const struct telemetry_thresholds *th,
-		     const struct telemetry_sinks *sinks, struct src **s);
+		     const struct telemetry_sinks *sinks, struct telemetry *t,
+		     struct src **s);
+/* telemetry_options.judge, ctx points to the struct xdp: paths and values that
+ * were read here are judged in the kernel. 32 bits of a node's id are told
+ * there; what has more is judged here. */
+bool xdp_judge(void *ctx, const struct telling *what);
+/* Those that were gathered; 0 or -errno. */
+int xdp_judge_all(struct xdp *x);
 /* Other thresholds from now on; 0 or -errno. */
 int xdp_set(struct xdp *x, const struct telemetry_thresholds *th);
 /* It is so late: values are pushed, flows expire, rows go out. 0 or -errno of a

@@ -5,7 +5,9 @@
 #define INT_LABEL_CTL_COMMANDS_H
 
 int run_main(int argc, char **argv);
+int hop_main(int argc, char **argv); /* label */
 int sim_main(int argc, char **argv);
 int theory_main(int argc, char **argv);
+int flow_main(int argc, char **argv);
 
 #endif

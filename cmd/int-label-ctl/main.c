@@ -12,9 +12,8 @@ static const struct {
 	const char *name;
 	int (*main)(int argc, char **argv);
 } commands[] = {
-	{"run", run_main},
-	{"sim", sim_main},
-	{"theory", theory_main},
+	{"run", run_main},	 {"label", hop_main}, {"sim", sim_main},
+	{"theory", theory_main}, {"flow", flow_main},
 };
 
 int main(int argc, char **argv)

@@ -6,14 +6,19 @@
 #include "base/clock.h"
 #include "cli/loop.h"
 #include "commands.h"
+#include "label/state.h"
 #include "run.h"
 
 struct run {
 	struct run_options o;
 	struct label_control *c;
 	struct run_rows rows;
+	struct tables tables;
+	struct browse *top; /* NULL: none */
 	struct cli_loop loop;
 	uint64_t behind_ns; /* the clock less the packets' time */
+	uint64_t save_ns;   /* the state, of clock_coarse_ns() */
+	bool save_failed;   /* and that was said */
 	int error;
 	struct fault fault;
 };
@@ -26,6 +31,10 @@ static void print_ledgers(void *run)
 		   r->o.format);
 	cli_ledger(&label_db_ledger, label_db_counters(label_control_db(r->c)),
 		   r->o.format);
+	if (r->rows.orders)
+		cli_ledger(&orders_ledger, orders_counters(r->rows.orders),
+			   r->o.format);
+	databases_ledgers(&r->rows.list, r->o.format);
 }
 
 static void hangup(void *run)
@@ -43,6 +52,28 @@ static const void *counters(void *run, uint64_t *received)
 	return l;
 }
 
+/* One that cannot be saved is said once, and tried again. */
+static void save(struct run *r)
+{
+	struct fault f;
+	int rc = label_state_save(r->o.state, label_control_db(r->c), &f);
+
+	if (rc && !r->save_failed)
+		cli_warn("--state: %s", f.text);
+	r->save_failed = rc;
+	r->save_ns = clock_coarse_ns() + r->o.state_ns;
+}
+
+static void load(struct run *r)
+{
+	struct fault f;
+	int rc = label_state_load(r->o.state, label_control_db(r->c), &f);
+
+	if (rc && rc != -ENOENT)
+		cli_fail("--state: %s", f.text);
+	r->save_ns = clock_coarse_ns() + r->o.state_ns;
+}
+
 /* A batch; or nothing came, and yet time goes on. */
 static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 {
@@ -56,8 +87,15 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		r->behind_ns = clock_wall_ns() - pkts[n - 1].ts_ns;
 	if (!n)
 		label_control_tick(r->c, clock_wall_ns() - r->behind_ns);
+	if (r->rows.orders)
+		orders_turn(r->rows.orders);
+	databases_look(&r->rows.list);
+	if (r->o.state && clock_coarse_ns() >= r->save_ns)
+		save(r);
 	if (!rc && n < PKT_BATCH)
 		rc = run_rows_flush(&r->rows);
+	if (!rc && r->top && !browse_turn(r->top, !n))
+		cli_stop = 1; /* as if by a signal */
 	if (rc < 0)
 		fault_set(f, rc, "%s", strerror(-rc));
 	return rc;
@@ -72,14 +110,34 @@ static void run_open(struct run *r)
 	run_rows_open(&r->rows, &r->o, &r->o.control.calls);
 	if (label_control_open(&r->c, &r->o.control) < 0)
 		cli_fail("out of memory");
+	if (r->o.state)
+		load(r);
 	if (r->o.read && src_open(&r->loop.s, r->o.read, &f) < 0)
 		cli_fault(r->o.read, &f);
 	if (r->o.live.name)
 		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
 	src_wait(r->loop.s, CLI_LOOK_AROUND_MS); /* pipes fall silent, too */
+	if (r->o.top.top) {
+		r->tables.c = r->c;
+		r->tables.run = r;
+		r->tables.from = r->o.read ? r->o.read : r->o.live.name;
+		r->top = browse_open(&tables, &r->tables, &r->o.top,
+				     r->o.format);
+	}
 	cli_user(r->o.live.user);
+	r->loop.quiet = r->o.quiet || r->top;
 	r->loop.stats = cli_stats_open(&label_control_ledger,
 				       r->o.live.stats_ns, r->o.format, NULL);
+}
+
+/* While the screen stays and nothing comes any more. */
+static void look_on(void *ctx)
+{
+	struct run *r = ((struct tables *)ctx)->run;
+
+	databases_look(&r->rows.list);
+	if (r->rows.orders)
+		orders_turn(r->rows.orders);
 }
 
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status.
@@ -87,10 +145,15 @@ static void run_open(struct run *r)
 static int run_close(struct run *r)
 {
 	uint64_t received;
-	int flushed;
+	int looked = r->top && !r->error ? browse_end(r->top, stdout, look_on)
+					 : 0,
+	    ended;
 
+	browse_close(r->top);
 	label_control_end(r->c);
-	flushed = run_rows_flush(&r->rows);
+	if (r->o.state)
+		save(r);
+	ended = run_rows_end(&r->rows);
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
 	if (!r->o.quiet) {
@@ -105,7 +168,8 @@ static int run_close(struct run *r)
 	run_rows_close(&r->rows);
 	label_control_close(r->c);
 	src_close(r->loop.s);
-	return r->error || flushed < 0 ? CLI_FAIL : CLI_OK;
+	return r->error || looked < 0 || ended < 0 || r->save_failed ? CLI_FAIL
+								     : CLI_OK;
 }
 
 int run_main(int argc, char **argv)

@@ -9,6 +9,8 @@
 #include "label/policy.h"
 #include "run.h"
 
+#define STATE_EVERY_NS UINT64_C(10000000000)
+
 #define AT(field) CLI_AT(struct run_options, field)
 
 static const char *const kinds[LABEL_ROWS] = {
@@ -64,6 +66,16 @@ static int read_devices(void *opts, const char *text, struct fault *why)
 	return 0;
 }
 
+static int add_export(void *opts, const char *text, struct fault *why)
+{
+	struct run_options *o = opts;
+
+	if (o->n_exports == DATABASES_MAX)
+		return fault_set(why, -E2BIG, "is one above %d", DATABASES_MAX);
+	o->export[o->n_exports++] = text;
+	return 0;
+}
+
 static const struct cli_option options[] = {
 	{'r', "read", "FILE", "a capture with labelled packets (- is stdin)",
 	 CLI_IN, AT(read)},
@@ -97,6 +109,31 @@ static const struct cli_option options[] = {
 	{0, "skew", "TIME",
 	 "a label time that is further off is odd, or a reboot (10s)", CLI_TIME,
 	 AT(skew_ns), .min = 1000},
+	BROWSE_OPTIONS(struct run_options, top,
+		       "look on: ports, silent, links or paths; live on a "
+		       "terminal",
+		       table_names),
+	{'x', "export", "URL",
+	 "rows of all kinds go there, too: influx:, clickhouse:, redis:, "
+	 "kafka:, prometheus:, file:",
+	 CLI_CALL, .read = add_export},
+	{0, "redis", "URL",
+	 "the database there, with the keys of the published prototype",
+	 CLI_STR, AT(redis)},
+	{0, "state", "FILE", "begin with these ports, and save them there",
+	 CLI_STR, AT(state)},
+	{0, "state-every", "TIME", "save them so often (10s), and at the end",
+	 CLI_TIME, AT(state_ns), .min = 1000000, .needs = "--state"},
+	{0, "commands", "FORM",
+	 "what was decided as lines for a switch: bmv2 (default) or prototype; "
+	 "on stdout those of one device",
+	 CLI_WORD, AT(commands), .min = 1, .words = label_command_form_names},
+	{0, "exec", "COMMAND",
+	 "lines to this command, a run for each device, $LABEL_DEVICE", CLI_STR,
+	 AT(orders.exec)},
+	{0, "send", "PATH",
+	 "lines as datagrams to a socket, {device} in its path", CLI_STR,
+	 AT(orders.send)},
 	FORMAT_OPTIONS(struct run_options, control.format),
 	CLI_LIMIT_OPTIONS(struct run_options),
 	CLI_STATS_OPTION(struct run_options, live, "-r|-i"),
@@ -112,6 +149,12 @@ static const struct cli_group groups[] = {
 	{"-r -i", .ask = "where are the packets?"},
 	CLI_SOCKET_GROUP,
 	{"--no-pro --s-max"},
+	{"--top --rows", .why = "the table has stdout"},
+	{"--top --stats"},
+	{"--exec --send"},
+	{"--no-pro --commands", .why = "there is nothing to be told"},
+	{"--no-pro --exec", .why = "there is nothing to be told"},
+	{"--no-pro --send", .why = "there is nothing to be told"},
 	{0},
 };
 
@@ -119,16 +162,42 @@ const struct cli run_cli = {
 	.name = "int-label-ctl",
 	.summary = "INT-label's controller: the newest state of every port",
 	.usage = "int-label-ctl [run] -r FILE [-R LIST]\n"
-		 "int-label-ctl [run] -i IFACE [-R LIST] [FILTER]",
+		 "int-label-ctl [run] -i IFACE [-R LIST] [FILTER]\n"
+		 "int-label-ctl [run] -r FILE|-i IFACE --top TABLE [--once]\n"
+		 "int-label-ctl label|flow ...: see int-label-ctl label -h",
 	.options = options,
 	.groups = groups,
 };
+
+/* Lines on stdout do not say whose they are. */
+static void check_stdout(const struct run_options *o)
+{
+	const struct label_db_options *db = &o->control.db;
+
+	if (!o->commands || o->orders.exec || o->orders.send)
+		return;
+	if (db->n_devices != 1 || o->device[0].from != o->device[0].to)
+		cli_refuse("--commands: lines on stdout are of one switch: say "
+			   "which by --devices, or --exec or --send");
+	if (o->rows || o->top.top)
+		cli_refuse("--commands: rows go to stdout already; say --rows "
+			   "none");
+}
+
+/* On an interface, once is after the first interval. */
+static void set_top(struct run_options *o)
+{
+	if (browse_defaults(&o->top, o->live.name) && !o->live.duration_ns &&
+	    !o->live.count)
+		o->live.duration_ns = o->top.every_ns;
+}
 
 void run_options_read(struct run_options *o, int argc, char **argv)
 {
 	int n;
 
 	label_control_defaults(&o->control);
+	o->state_ns = STATE_EVERY_NS;
 	o->rows = 1 << LABEL_ROWS_INTERVAL | 1 << LABEL_ROWS_DECISION |
 		  1 << LABEL_ROWS_SILENCE;
 	n = cli_read(&run_cli, o, argc, argv);
@@ -136,6 +205,13 @@ void run_options_read(struct run_options *o, int argc, char **argv)
 		cli_usage(&run_cli, "'%s': no such argument", argv[n]);
 	cli_live_filter(&o->live, argc - n, argv + n);
 	cli_check(&run_cli, o, -1);
+	if (o->top.top) {
+		o->rows = 0;
+		set_top(o);
+	}
+	check_stdout(o);
+	o->orders.form = (enum label_command_form)(o->commands ? o->commands - 1
+							       : 0);
 	o->control.pro = !o->no_pro;
 	o->control.db.skew_us = o->skew_ns / 1000;
 	o->live.format = o->format;

@@ -186,6 +186,15 @@ static void close_outputs(struct sim *s)
 	rows_close(s->rows);
 }
 
+static int trace(const struct sim_options *o)
+{
+	int rc = sim_trace(o);
+
+	if (rc)
+		cli_fail("standard output: %s", strerror(-rc));
+	return CLI_OK;
+}
+
 int sim_main(int argc, char **argv)
 {
 	static struct sim s; /* a page and more */
@@ -193,6 +202,8 @@ int sim_main(int argc, char **argv)
 	struct netsim *net;
 
 	sim_read(&s.o, argc, argv);
+	if (s.o.trace)
+		return trace(&s.o);
 	set_up(&s);
 	open_outputs(&s);
 	if (s.snk)

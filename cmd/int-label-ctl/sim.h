@@ -16,6 +16,7 @@ struct sim_options {
 	struct netsim_options net;
 	const char *routes, *out;
 	uint64_t arity, rate, link_bps, queue, mtu, senders, flows, packet;
+	uint64_t trace, switches; /* path tracing: sim_trace.c */
 	uint64_t specific, max_hop, s_max, interval_ns, rest_ns, warmup_ns;
 	double loss; /* percent */
 	enum netsim_arrivals arrivals;
@@ -37,5 +38,8 @@ struct netsim_failure sim_failure(const struct fabric *f, const char *text);
 extern const struct schema sim_schema;
 int sim_row(struct rows *r, const struct netsim_interval *v, uint64_t span_ns,
 	    double coverage);
+
+/* sim_trace.c: rows of path tracing. 0 or -errno of the stream. */
+int sim_trace(const struct sim_options *o);
 
 #endif

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "netsim/pint.h"
+#include "policy.h"
 #include "sim.h"
 #include "wire/label.h"
 
@@ -40,13 +42,6 @@ static int read_fail(void *opts, const char *text, struct fault *why)
 	return add(o->fail, &o->n_fail, SIM_FAILURES_MAX, text, why);
 }
 
-static int read_f(void *opts, const char *text, struct fault *why)
-{
-	struct sim_options *o = opts;
-
-	return label_policy_f(&o->net.policy, text, why);
-}
-
 /* clang-format off */
 static const struct cli_option options[] = {
 	{ 'a', "arity", "K", "a K-ary fat tree (the paper's network)",
@@ -56,14 +51,7 @@ static const struct cli_option options[] = {
 	{ 'S', "scheme", "SCHEME",
 	  "label (default), int, hula, int-path, pingmesh, none",
 	  CLI_WORD, AT(net.scheme), .words = netsim_scheme_names },
-	{ 'b', "base", "A|B", "which packets a port labels (A)",
-	  CLI_WORD, AT(net.policy.kind), .words = label_kind_names },
-	{ 't', "label", "TIME", "a port labels a packet each (50ms)",
-	  CLI_TIME, AT(interval_ns), .min = 1000 },
-	{ 0, "f", "F", "of B: f1 (default), f2, f3, or f(0),f(1),...",
-	  CLI_CALL, .read = read_f },
-	{ 0, "rest", "TIME", "of B: so long after a label, none (0)",
-	  CLI_TIME, AT(rest_ns) },
+	POLICY_OPTIONS(struct sim_options, net.policy, interval_ns, rest_ns),
 	{ 0, "max-hop", "N", "labels of a packet, at most (5)",
 	  CLI_U64, AT(max_hop), .min = 1, .max = LABEL_MAX_HOP_MOST },
 	{ 'P', "pro", NULL, "the controller moves S where ports are silent",
@@ -89,7 +77,7 @@ static const struct cli_option options[] = {
 	  CLI_SIZE, AT(flows), .min = 1, .max = 1 << 30, .needs = "--arity" },
 	{ 0, "specific", "N", "so many flows are labelled at each hop (0)",
 	  CLI_SIZE, AT(specific), .max = 1 << 30 },
-	{ 'f', "from", "CAPTURE", "the traffic of a capture, on a fat tree",
+	{ 0, "from", "CAPTURE", "the traffic of a capture, on a fat tree",
 	  CLI_IN, AT(net.capture), .needs = "--arity" },
 	{ 0, "repeat", NULL, "the capture, again and again",
 	  CLI_FLAG, AT(net.repeat), .needs = "--from" },
@@ -113,6 +101,12 @@ static const struct cli_option options[] = {
 	  CLI_TIME, AT(net.reroute_ns) },
 	{ 0, "probe-interval", "TIME", "of hula, int-path, pingmesh (100ms)",
 	  CLI_TIME, AT(net.probe_ns), .min = 1000 },
+	{ 0, "trace", "HOPS",
+	  "path tracing instead, up to so many hops: label, int and pint",
+	  CLI_U64, AT(trace), .min = 1, .max = PINT_HOPS_MAX },
+	{ 0, "switches", "N", "with --trace: in the network (80)",
+	  CLI_U64, AT(switches), .min = PINT_HOPS_MAX,
+	  .max = PINT_SWITCHES_MAX, .needs = "--trace" },
 	{ 'd', "duration", "TIME", "of the run (10s)",
 	  CLI_TIME, AT(net.duration_ns), .min = 1000 },
 	{ 0, "warmup", "TIME", "so long, nothing is printed (0)",
@@ -132,6 +126,8 @@ static const struct cli_option options[] = {
 static const struct cli_group groups[] = {
 	{"--rate --from"},
 	{"--arity --routes"},
+	{"--trace --scheme"},
+	{"--trace --write"},
 	{0},
 };
 
@@ -191,9 +187,8 @@ struct netsim_failure sim_failure(const struct fabric *f, const char *text)
 
 static void settle(struct sim_options *o)
 {
-	o->net.policy.interval_us = o->interval_ns / 1000;
-	o->net.policy.rest_us = o->rest_ns / 1000;
-	o->net.policy.max_hop = (uint8_t)o->max_hop;
+	policy_set(&o->net.policy, (uint8_t)o->max_hop, o->interval_ns,
+		   o->rest_ns);
 	o->net.rate = (double)o->rate;
 	o->net.link_bps = o->link_bps;
 	o->net.queue = (uint32_t)o->queue;
@@ -209,8 +204,6 @@ static void settle(struct sim_options *o)
 							   : NETSIM_PACED;
 	if (o->arity % 2)
 		cli_usage(&cli_sim, "--arity: %ju is odd", (uintmax_t)o->arity);
-	if (o->rest_ns > o->interval_ns)
-		cli_usage(&cli_sim, "--rest is longer than --label");
 }
 
 void sim_read(struct sim_options *o, int argc, char **argv)
@@ -223,8 +216,9 @@ void sim_read(struct sim_options *o, int argc, char **argv)
 			.control_ns = 1000000,
 			.delay_ns = 10000,
 			.reroute_ns = 50000000,
-			.k = 2},
-		.interval_ns = 50000000,
+			.k = 2,
+			.policy = policy_default},
+		.interval_ns = POLICY_INTERVAL_NS,
 		.max_hop = 5,
 		.s_max = 6,
 		.rate = 625,
@@ -233,6 +227,7 @@ void sim_read(struct sim_options *o, int argc, char **argv)
 		.link_bps = 1000000000,
 		.queue = 100,
 		.mtu = 1500,
+		.switches = 80,
 	};
 	cli_start(&cli_sim);
 	if (cli_read(&cli_sim, o, argc, argv) < argc)

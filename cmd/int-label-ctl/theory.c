@@ -91,7 +91,7 @@ static const struct cli_option options[] = {
 	{ 'r', "ratio", "R",
 	  "labels: Ts/T, packets' interval to that of labels (0.01)",
 	  CLI_F64, AT(ratio), .low = 0, .high = 1, .verbs = "labels" },
-	{ 0, "f", "F", "labels: of base B, f1, f2 or f(0),f(1),... "
+	{ 'f', "chance", "F", "labels: of base B, f1, f2 or f(0),f(1),... "
 	  "(0,.2,.4,.6,.8,1)",
 	  CLI_CALL, .read = read_f, .verbs = "labels" },
 	{ 't', "label", "TIME", "coverage: labelling interval, T (50ms)",
@@ -121,7 +121,7 @@ static const struct cli cli_theory = {
 	.name = "int-label-ctl theory",
 	.summary = "INT-label in closed forms",
 	.usage = "int-label-ctl theory labels [-a K | --hops H] [-r R] "
-		 "[--f F]\n"
+		 "[-f F]\n"
 		 "int-label-ctl theory coverage [-t TIME] [-T TIME] [-g TIME] "
 		 "[--sigma TIME]\n"
 		 "int-label-ctl theory interval [-w PERCENT] [-T TIME] "

@@ -225,3 +225,29 @@ const char *text_of_ip(char buf[TEXT_IP_MAX], uint8_t version,
 	return inet_ntop(version == 6 ? AF_INET6 : AF_INET, ip, buf,
 			 TEXT_IP_MAX);
 }
+
+bool text_host(char *host, size_t room, const char **port, const char *text)
+{
+	const char *end = text + strlen(text), *colon;
+	size_t len;
+
+	if (*text == '[') {
+		end = strchr(++text, ']');
+		if (!end || (end[1] && end[1] != ':'))
+			return false;
+		colon = end[1] ? end + 1 : NULL;
+	} else {
+		colon = strchr(text, ':');
+		if (colon && strchr(colon + 1, ':'))
+			colon = NULL; /* a bare IPv6 address */
+		if (colon)
+			end = colon;
+	}
+	len = (size_t)(end - text);
+	if (!len || len >= room || (colon && !colon[1]))
+		return false;
+	memcpy(host, text, len);
+	host[len] = '\0';
+	*port = colon ? colon + 1 : NULL;
+	return true;
+}

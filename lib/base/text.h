@@ -75,6 +75,13 @@ static inline char *text_put_hex(char *out, const uint8_t *data, size_t len)
 	return out;
 }
 
+/*
+ * HOST[:PORT]; an IPv6 address with a port stands in brackets. The host is
+ * copied, without them; *port is what is behind the colon, in text, or NULL.
+ * False: it is neither, or the host too long.
+ */
+bool text_host(char *host, size_t room, const char **port, const char *text);
+
 /* Texts of addresses, in buf, which is returned. */
 const char *text_of_mac(char buf[TEXT_MAC_MAX], const uint8_t mac[6]);
 const char *text_of_ip(char buf[TEXT_IP_MAX], uint8_t version,

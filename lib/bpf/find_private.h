@@ -5,8 +5,10 @@
  * inband/int_md.h and inband/treport.h, whose rules these are; what is not
  * plain in every respect is left to them.
  *
- * The frame is read where it was copied to, at masked offsets: so that the
- * verifier is content. That a number is within the frame is checked apart.
+ * A frame is read where it is, if all that may matter of it is in one piece,
+ * else where it was copied to; at masked offsets, so that the verifier is
+ * content. That a number is within what the headers say is checked apart: what
+ * is read behind the frame's end is 0.
  */
 #ifndef BPF_FIND_PRIVATE_H
 #define BPF_FIND_PRIVATE_H
@@ -30,12 +32,15 @@ enum found {
 /* A frame, or what begins within it, and where its parts are. */
 struct place {
 	__u32 end; /* of what was captured, later of what the headers say */
+	bool cut;  /* not all of the IP packet is there, perhaps */
 	__u32 ip, l4;
 	__u32 ip_len; /* later: without INT */
 	__u32 version, protocol, tos;
 	__u32 words; /* enum fast_words */
 	__u32 header, stack, stack_len;
 	__u32 hop_len, hops;
+	__u64 reporter; /* key of its numbers; 0: it has none */
+	__u32 number;
 	struct fast_flow_key flow;
 };
 
@@ -48,29 +53,56 @@ struct {
 	__uint(max_entries, 8192);
 } int_plans SEC(".maps");
 
-static __always_inline const __u8 *bytes_at(const struct fast_whole *f,
-					    __u32 at)
+struct frame {
+	const __u8 *data, *end;
+	const struct fast_whole *copy; /* instead; or NULL */
+};
+
+static __always_inline __u32 load8(const struct frame *f, __u32 at)
 {
-	return &f->byte[at & (FAST_FRAME - 1)];
+	const __u8 *p = f->data + (at & (FAST_FRAME - 1));
+
+	if (f->copy)
+		return f->copy->byte[at & (FAST_FRAME - 1)];
+	return p + 1 > f->end ? 0 : *p;
 }
 
-static __always_inline __u32 load8(const struct fast_whole *f, __u32 at)
+static __always_inline __u32 load16(const struct frame *f, __u32 at)
 {
-	return *bytes_at(f, at);
+	const __u8 *p = f->data + (at & (FAST_FRAME - 1));
+
+	if (f->copy)
+		p = &f->copy->byte[at & (FAST_FRAME - 1)];
+	else if (p + 2 > f->end)
+		return 0;
+	return bpf_ntohs(*(const __u16 *)p);
 }
 
-static __always_inline __u32 load16(const struct fast_whole *f, __u32 at)
+static __always_inline __u32 load32(const struct frame *f, __u32 at)
 {
-	return bpf_ntohs(*(const __u16 *)bytes_at(f, at));
+	const __u8 *p = f->data + (at & (FAST_FRAME - 1));
+
+	if (f->copy)
+		p = &f->copy->byte[at & (FAST_FRAME - 1)];
+	else if (p + 4 > f->end)
+		return 0;
+	return bpf_ntohl(*(const __u32 *)p);
 }
 
-static __always_inline __u32 load32(const struct fast_whole *f, __u32 at)
+/* As it is in the frame. */
+static __always_inline __u64 bytes8(const struct frame *f, __u32 at)
 {
-	return bpf_ntohl(*(const __u32 *)bytes_at(f, at));
+	const __u8 *p = f->data + (at & (FAST_FRAME - 1));
+
+	if (f->copy)
+		p = &f->copy->byte[at & (FAST_FRAME - 1)];
+	else if (p + 8 > f->end)
+		return 0;
+	return *(const __u64 *)p;
 }
 
 /* Behind the Ethernet header and VLAN tags at *at: the type; 0: cut short. */
-static __always_inline __u32 link_skip(const struct fast_whole *f,
+static __always_inline __u32 link_skip(const struct frame *f,
 				       const struct place *p, __u32 *at)
 {
 	__u32 type = load16(f, *at + NET_ETH_AT_TYPE);
@@ -85,8 +117,8 @@ static __always_inline __u32 link_skip(const struct fast_whole *f,
 	return *at > p->end ? 0 : type;
 }
 
-static __always_inline enum found ip4_at(const struct fast_whole *f,
-					 struct place *p, __u32 at)
+static __always_inline enum found ip4_at(const struct frame *f, struct place *p,
+					 __u32 at)
 {
 	__u32 len = load16(f, at + NET_IP4_AT_LEN);
 
@@ -104,8 +136,8 @@ static __always_inline enum found ip4_at(const struct fast_whole *f,
 	return FOUND_STACK;
 }
 
-static __always_inline enum found ip6_at(const struct fast_whole *f,
-					 struct place *p, __u32 at)
+static __always_inline enum found ip6_at(const struct frame *f, struct place *p,
+					 __u32 at)
 {
 	if (at + NET_IP6_LEN > p->end)
 		return FOUND_NOT;
@@ -124,8 +156,8 @@ static __always_inline enum found ip6_at(const struct fast_whole *f,
 }
 
 /* To the header behind IP's, of what begins with that Ethernet type. */
-static __always_inline enum found ip_at(const struct fast_whole *f,
-					struct place *p, __u32 type, __u32 at)
+static __always_inline enum found ip_at(const struct frame *f, struct place *p,
+					__u32 type, __u32 at)
 {
 	enum found is = FOUND_NOT;
 
@@ -145,7 +177,7 @@ static __always_inline enum found ip_at(const struct fast_whole *f,
 
 /* A UDP header that is there, and not longer than its packet; the packet ends
  * with it. */
-static __always_inline bool udp_at(const struct fast_whole *f, struct place *p)
+static __always_inline bool udp_at(const struct frame *f, struct place *p)
 {
 	__u32 len = load16(f, p->l4 + NET_UDP_AT_LEN);
 
@@ -162,30 +194,26 @@ static __always_inline bool has_ports(__u32 protocol)
 	return protocol == NET_PROTO_TCP || protocol == NET_PROTO_UDP;
 }
 
-/* The flow; ports: where they are. */
-static __always_inline void flow_of(const struct fast_whole *f, struct place *p,
+/* The flow; ports: where they are. Its key is written by words: what is hashed
+ * next would wait for bytes. */
+static __always_inline void flow_of(const struct frame *f, struct place *p,
 				    __u32 ports, __u32 protocol)
 {
-	struct fast_flow_key *k = &p->flow;
-	__u32 addresses = p->version == 4 ? 2 * KEY_IP4_LEN : 2 * KEY_IP6_LEN;
+	__u64 rest = (__u64)load32(f, ports) << 32 | protocol << 24, len;
+	__u64 *word = p->flow.word;
 
-	__builtin_memset(k, 0, sizeof(*k));
-	if (p->version == 4)
-		__builtin_memcpy(k->key, bytes_at(f, p->ip + NET_IP4_AT_SRC),
-				 2 * KEY_IP4_LEN);
-	else
-		__builtin_memcpy(k->key, bytes_at(f, p->ip + NET_IP6_AT_SRC),
-				 2 * KEY_IP6_LEN);
 	if (p->version == 4) {
-		__builtin_memcpy(k->key + 2 * KEY_IP4_LEN, bytes_at(f, ports),
-				 4);
-		k->key[2 * KEY_IP4_LEN + 4] = protocol;
+		len = 2 * KEY_IP4_LEN + KEY_FLOW_REST;
+		word[0] = bytes8(f, p->ip + NET_IP4_AT_SRC);
+		word[1] = bpf_cpu_to_be64(rest);
+		word[2] = word[3] = 0;
+		rest = 0;
 	} else {
-		__builtin_memcpy(k->key + 2 * KEY_IP6_LEN, bytes_at(f, ports),
-				 4);
-		k->key[2 * KEY_IP6_LEN + 4] = protocol;
+		len = 2 * KEY_IP6_LEN + KEY_FLOW_REST;
+		for (int i = 0; i < 4; i++)
+			word[i] = bytes8(f, p->ip + NET_IP6_AT_SRC + 8 * i);
 	}
-	k->len = addresses + KEY_FLOW_REST;
+	word[4] = bpf_cpu_to_be64(rest | len << 16);
 }
 
 static __always_inline void set_port(struct place *p, __u32 port)
@@ -202,7 +230,7 @@ static __always_inline void set_port(struct place *p, __u32 port)
  * version: inband/int_md.h. Packets that say M (metadata were left out) have
  * not all of their path.
  */
-static __always_inline bool divide(const struct fast_whole *f, struct place *p,
+static __always_inline bool divide(const struct frame *f, struct place *p,
 				   const struct fast_plan *plan)
 {
 	__u32 word = load32(f, p->header);
@@ -229,8 +257,8 @@ static __always_inline bool divide(const struct fast_whole *f, struct place *p,
 }
 
 /* Which words a header's version has, if the profile takes it. */
-static __always_inline bool words_of(const struct fast_whole *f,
-				     struct place *p, bool old)
+static __always_inline bool words_of(const struct frame *f, struct place *p,
+				     bool old)
 {
 	__u32 ver = load8(f, p->header) >> 4;
 
@@ -243,7 +271,7 @@ static __always_inline bool words_of(const struct fast_whole *f,
 }
 
 /* The shim at that place, and the header and the stack behind it. */
-static __always_inline bool shim_at(const struct fast_whole *f, struct place *p,
+static __always_inline bool shim_at(const struct frame *f, struct place *p,
 				    __u32 at)
 {
 	__u32 first = load8(f, at), len, least;
@@ -269,12 +297,12 @@ static __always_inline bool shim_at(const struct fast_whole *f, struct place *p,
 }
 
 /* Next protocol type of a shim of 2.x: section 5.7.2. */
-static __always_inline __u32 npt_of(const struct fast_whole *f, __u32 shim)
+static __always_inline __u32 npt_of(const struct frame *f, __u32 shim)
 {
 	return load8(f, shim) >> 2 & 3;
 }
 
-static __always_inline enum found by_mark(const struct fast_whole *f,
+static __always_inline enum found by_mark(const struct frame *f,
 					  struct place *p, __u32 at)
 {
 	if (!shim_at(f, p, at) || (p->words == FAST_2 && npt_of(f, at)))
@@ -286,7 +314,7 @@ static __always_inline enum found by_mark(const struct fast_whole *f,
 }
 
 /* Behind a UDP port that says it; in 2.x the shim says what was there. */
-static __always_inline enum found by_port(const struct fast_whole *f,
+static __always_inline enum found by_port(const struct frame *f,
 					  struct place *p, __u32 at)
 {
 	__u32 next = load16(f, at + INT_SHIM_AT_NEXT), end;
@@ -309,7 +337,7 @@ static __always_inline enum found by_port(const struct fast_whole *f,
 	return FOUND_STACK;
 }
 
-static __always_inline bool has_marker(const struct fast_whole *f,
+static __always_inline bool has_marker(const struct frame *f,
 				       const struct place *p, __u32 at)
 {
 	return profile.marker && at + INT_MARKER_LEN <= p->end &&
@@ -317,8 +345,8 @@ static __always_inline bool has_marker(const struct fast_whole *f,
 	       load32(f, at + 4) == (__u32)profile.marker;
 }
 
-static __always_inline enum found marked(const struct fast_whole *f,
-					 struct place *p, __u32 at)
+static __always_inline enum found marked(const struct frame *f, struct place *p,
+					 __u32 at)
 {
 	if (has_marker(f, p, at))
 		return FOUND_UNSURE;
@@ -328,8 +356,7 @@ static __always_inline enum found marked(const struct fast_whole *f,
 	return FOUND_NOT;
 }
 
-static __always_inline enum found in_udp(const struct fast_whole *f,
-					 struct place *p)
+static __always_inline enum found in_udp(const struct frame *f, struct place *p)
 {
 	__u32 port = load16(f, p->l4 + NET_UDP_AT_DST);
 
@@ -343,8 +370,7 @@ static __always_inline enum found in_udp(const struct fast_whole *f,
 	return marked(f, p, p->l4 + NET_UDP_LEN);
 }
 
-static __always_inline enum found in_tcp(const struct fast_whole *f,
-					 struct place *p)
+static __always_inline enum found in_tcp(const struct frame *f, struct place *p)
 {
 	__u32 len = (load8(f, p->l4 + NET_TCP_AT_OFFSET) >> 4) * 4;
 
@@ -359,8 +385,7 @@ static __always_inline enum found in_tcp(const struct fast_whole *f,
 }
 
 /* INT behind the IP header that was found. */
-static __always_inline enum found in_ip(const struct fast_whole *f,
-					struct place *p)
+static __always_inline enum found in_ip(const struct frame *f, struct place *p)
 {
 	switch (p->protocol) {
 	case NET_PROTO_UDP:
@@ -377,8 +402,29 @@ static __always_inline enum found in_ip(const struct fast_whole *f,
 	return FOUND_NOT;
 }
 
+/* Whose number a report has: from 1.0 on. Of 0.5 those that have one are not
+ * known here. */
+static __always_inline void number_of(const struct frame *f, struct place *p,
+				      __u32 at)
+{
+	__u32 first = load32(f, at), ver = first >> 28;
+	__u32 hw_id = first & TREPORT_HW_ID_MASK, who = FAST_REPORTER_USED;
+
+	if ((!profile.any && profile.words == FAST_0_5) ||
+	    (ver != 1 && ver != 2))
+		return;
+	p->number = load32(f, at + TREPORT_V1_AT_SEQUENCE);
+	if (ver == 2) {
+		hw_id = first >> 22 & TREPORT_HW_ID_MASK;
+		who |= FAST_REPORTER_22;
+		p->number = first & TREPORT_SEQUENCE2_MASK;
+	}
+	p->reporter = (__u64)(who | hw_id) << 32 |
+		      load32(f, at + TREPORT_V1_AT_NODE);
+}
+
 /* A report's packet: where it begins, and as what; 0: look closer. */
-static __always_inline __u32 inner_of(const struct fast_whole *f,
+static __always_inline __u32 inner_of(const struct frame *f,
 				      const struct place *p, __u32 at,
 				      __u32 *type)
 {
@@ -420,11 +466,12 @@ static __always_inline __u32 inner_of(const struct fast_whole *f,
 }
 
 /* A report: the place becomes that of its packet. */
-static __always_inline enum found in_report(const struct fast_whole *f,
+static __always_inline enum found in_report(const struct frame *f,
 					    struct place *p)
 {
 	__u32 type = 0, at = inner_of(f, p, p->l4 + NET_UDP_LEN, &type);
 
+	number_of(f, p, p->l4 + NET_UDP_LEN);
 	if (!at || ip_at(f, p, type, at) != FOUND_STACK ||
 	    in_ip(f, p) != FOUND_STACK)
 		return FOUND_UNSURE;

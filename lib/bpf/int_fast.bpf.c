@@ -12,65 +12,13 @@
  * Hops: as many as INT's length bytes allow. They are walked by bpf_loop()
  * (Linux 5.17), so that the verifier looks at one.
  */
-#include "bpf/judge_private.h"
+#include "bpf/numbers_private.h"
+#include "bpf/said_private.h"
+#include "bpf/steady_private.h"
 
 enum {
 	OURS = 1 << 8,
 };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, struct fast_flow_key);
-	__type(value, struct fast_flow);
-	__uint(max_entries, 131072);
-} int_flows SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, struct fast_parked_key);
-	__type(value, struct fast_seen);
-	__uint(max_entries, 16384);
-} int_parked SEC(".maps");
-
-/* The walk along a stack; hops are numbered from the source. */
-struct walk {
-	struct work *w;
-	const struct fast_plan *plan;
-	struct fast_flow *flow; /* the chunk in which the hop is, or NULL */
-	__u32 hops, hop_len, stack;
-	__u32 told; /* latencies, and their sum */
-	__u64 sum;
-	__u64 ns;
-	bool odd; /* it cannot be compared here */
-	bool changed;
-};
-
-static __always_inline __u32 hop_at(const struct walk *k, __u32 i)
-{
-	return k->stack + (k->hops - 1 - i) * k->hop_len;
-}
-
-static __always_inline __u32 word_of(const struct walk *k, __u32 at)
-{
-	return load32(&k->w->whole, at);
-}
-
-/* The flow's chunk in which hop i is, if a new one begins there. */
-static __always_inline void turn_chunk(struct walk *k, __u32 i)
-{
-	struct fast_flow_key *key = &k->w->place.flow;
-
-	if (!i || i % FAST_CHUNK)
-		return;
-	key->chunk = i / FAST_CHUNK;
-	k->flow = bpf_map_lookup_elem(&int_flows, key);
-	key->chunk = 0;
-}
-
-static __always_inline struct fast_hop *hop_of(const struct walk *k, __u32 i)
-{
-	return &k->flow->hop[i & (FAST_CHUNK - 1)];
-}
 
 /* First: nothing has been changed yet, if the packet cannot be taken. */
 static long look_hop(__u32 i, struct walk *k)
@@ -190,115 +138,6 @@ static long take_hop(__u32 i, struct walk *k)
 	return 0;
 }
 
-/* The nodes of the old path, where they are not the new one's. */
-static long old_hop(__u32 i, struct walk *k)
-{
-	struct fast_path *p = &k->w->path;
-
-	turn_chunk(k, i);
-	if (!k->flow)
-		return 1;
-	p->node[(p->n + i) & (FAST_NODES - 1)] = hop_of(k, i)->node;
-	p->old = i + 1;
-	return 0;
-}
-
-static long new_hop(__u32 i, struct walk *k)
-{
-	k->w->path.node[i & (FAST_NODES - 1)] = word_of(
-		k, hop_at(k, i) + k->plan->node);
-	return 0;
-}
-
-/* A hop that was: what is known of its node's latency stays the flow's. */
-static long park_hop(__u32 i, struct walk *k)
-{
-	struct fast_parked_key key = {.flow = k->w->place.flow};
-	struct fast_hop *h;
-
-	turn_chunk(k, i);
-	if (!k->flow)
-		return 1;
-	h = hop_of(k, i);
-	key.node = h->node;
-	if (h->latency.flags)
-		bpf_map_update_elem(&int_parked, &key, &h->latency, BPF_ANY);
-	return 0;
-}
-
-static __always_inline void make_chunk(struct walk *k, __u32 i)
-{
-	static const struct fast_flow fresh;
-	struct fast_flow_key *key = &k->w->place.flow;
-
-	key->chunk = i / FAST_CHUNK;
-	bpf_map_update_elem(&int_flows, key, &fresh, BPF_NOEXIST);
-	k->flow = bpf_map_lookup_elem(&int_flows, key);
-	key->chunk = 0;
-}
-
-static long put_hop(__u32 i, struct walk *k)
-{
-	struct fast_parked_key key = {.flow = k->w->place.flow};
-	struct fast_seen *was;
-	struct fast_hop *h;
-
-	turn_chunk(k, i);
-	if (!k->flow)
-		make_chunk(k, i);
-	if (!k->flow)
-		return 1;
-	h = hop_of(k, i);
-	h->node = word_of(k, hop_at(k, i) + k->plan->node);
-	key.node = h->node;
-	was = bpf_map_lookup_elem(&int_parked, &key);
-	__builtin_memset(h->object, 0, sizeof(h->object));
-	if (was)
-		h->latency = *was;
-	else
-		h->latency = (struct fast_seen){0};
-	return 0;
-}
-
-/* The path is told; it is the flow's then. */
-static __noinline int take_path(struct walk *k, struct fast_flow *flow)
-{
-	struct fast_path *p = &k->w->path;
-	__u32 hops = flow->hops, kinds = FAST_VALUE;
-	__u64 len;
-
-	k->flow = flow;
-	p->n = k->hops;
-	p->old = 0;
-	bpf_loop(k->hops, new_hop, k, 0);
-	if (k->changed) {
-		kinds = hops ? FAST_CHANGE : FAST_NEW;
-		bpf_loop(hops, old_hop, k, 0);
-	}
-	p->record = (struct fast_record){FAST_PATH, kinds, bpf_ktime_get_ns()};
-	p->flow = k->w->place.flow;
-	len = offsetof(struct fast_path, node) + (p->n + p->old) * 4;
-	if (len > sizeof(*p) || !send(p, len))
-		return 0;
-	flow->era = rules.era;
-	if (!k->changed)
-		return 1;
-	k->flow = flow;
-	bpf_loop(hops, park_hop, k, 0);
-	k->flow = flow;
-	bpf_loop(k->hops, put_hop, k, 0);
-	flow->hops = k->hops;
-	return 1;
-}
-
-static __always_inline struct fast_flow *new_flow(struct walk *k)
-{
-	make_chunk(k, 0);
-	if (k->flow)
-		k->flow->first_ns = k->ns;
-	return k->flow;
-}
-
 static __always_inline void take_end_to_end(struct walk *k,
 					    struct fast_flow *flow)
 {
@@ -315,8 +154,9 @@ static __always_inline void take_end_to_end(struct walk *k,
 /* False: it is not for this program. */
 __noinline int take(struct work *w)
 {
-	struct walk k = {.w = w, .ns = bpf_ktime_get_coarse_ns()};
+	struct walk k = {.w = w};
 	struct fast_flow *flow;
+	__u32 era = rules.era;
 
 	if (!w)
 		return false;
@@ -324,21 +164,21 @@ __noinline int take(struct work *w)
 	k.hops = w->place.hops;
 	k.hop_len = w->place.hop_len;
 	k.stack = w->place.stack;
-	flow = bpf_map_lookup_elem(&int_flows, &w->place.flow);
+	flow = flow_find(&w->place.flow);
 	k.flow = flow;
 	k.changed = !flow || flow->hops != k.hops;
 	bpf_loop(k.hops, look_hop, &k, 0);
-	if (k.odd || (!flow && !(flow = new_flow(&k))))
+	if (k.odd || (!flow && !(flow = new_flow(&k, now_of(w)))))
 		return false;
-	__sync_fetch_and_add(&flow->packets, 1);
-	__sync_fetch_and_add(&flow->bytes, w->place.ip_len);
-	flow->last_ns = k.ns;
+	count_packet(w, flow);
+	w->untold = false;
 	if (k.changed || (flow->era ^ rules.era) & FAST_EPOCHS)
 		if (!take_path(&k, flow) && k.changed)
 			return true; /* the whole packet waits for the next */
 	k.flow = flow;
 	bpf_loop(k.hops, take_hop, &k, 0);
 	take_end_to_end(&k, flow);
+	flow->settled = w->untold ? 0 : era;
 	return true;
 }
 
@@ -354,6 +194,7 @@ static __always_inline int send_whole(struct work *w, struct fast_counters *c,
 	w->whole.len = n;
 	if (bpf_ringbuf_output(&int_ring, &w->whole, len + n, 0)) {
 		c->lost++;
+		number_lost(w);
 		return ours ? XDP_DROP : XDP_PASS;
 	}
 	if (ours)
@@ -363,32 +204,11 @@ static __always_inline int send_whole(struct work *w, struct fast_counters *c,
 	return ours ? XDP_DROP : XDP_PASS;
 }
 
-/* enum found, and OURS: it is a report, or INT that can be taken. */
-__noinline int find(struct work *w)
-{
-	struct place *p;
-	enum found is;
-
-	if (!w)
-		return FOUND_NOT;
-	p = &w->place;
-	is = ip_at(&w->whole, p, NET_ETHERTYPE_ETH, 0);
-	if (is != FOUND_STACK)
-		return is;
-	if (profile.report_port && p->protocol == NET_PROTO_UDP &&
-	    load16(&w->whole, p->l4 + NET_UDP_AT_DST) == profile.report_port &&
-	    udp_at(&w->whole, p))
-		return OURS | in_report(&w->whole, p);
-	is = in_ip(&w->whole, p);
-	return is == FOUND_STACK ? OURS | is : is;
-}
-
 /* The plan of the packet's bitmap, in w->plan. */
-static __always_inline bool has_plan(struct work *w)
+static __always_inline bool has_plan(struct work *w, const struct frame *f)
 {
-	struct fast_plan_key key = {
-		w->place.words,
-		load16(&w->whole, w->place.header + INT_AT_BITMAP)};
+	struct fast_plan_key key = {w->place.words,
+				    load16(f, w->place.header + INT_AT_BITMAP)};
 	const struct fast_plan *plan;
 
 	if (key.words != w->plan_key.words ||
@@ -400,45 +220,136 @@ static __always_inline bool has_plan(struct work *w)
 		w->plan_key = key;
 	}
 	/* No plan yet: its key would be that of a bitmap without bits. */
-	return w->plan.len && divide(&w->whole, &w->place, &w->plan);
+	return w->plan.len && divide(f, &w->place, &w->plan);
 }
 
-SEC("xdp.frags") int int_take(struct xdp_md *ctx)
+/* enum found, and OURS: it is a report, or INT that can be taken. */
+static __always_inline int find_in(struct work *w, const struct frame *f)
 {
-	struct fast_counters *c = counters();
-	__u32 zero = 0;
-	__u64 len; /* 64 bits: the verifier follows those */
-	struct work *w;
-	bool ours;
-	int is;
+	struct place *p = &w->place;
+	__u32 end = p->end, ours = OURS;
+	enum found is = ip_at(f, p, NET_ETHERTYPE_ETH, 0);
 
-	w = bpf_map_lookup_elem(&int_work, &zero);
-	if (!c || !w)
-		return XDP_PASS;
-	c->frames++;
+	p->reporter = 0;
+	if (is != FOUND_STACK)
+		return is;
+	p->cut = p->ip + p->ip_len > end;
+	if (profile.report_port && p->protocol == NET_PROTO_UDP &&
+	    load16(f, p->l4 + NET_UDP_AT_DST) == profile.report_port &&
+	    udp_at(f, p)) {
+		is = in_report(f, p);
+	} else {
+		is = in_ip(f, p);
+		if (is != FOUND_STACK)
+			ours = 0;
+	}
+	if (is == FOUND_STACK && !has_plan(w, f))
+		is = FOUND_UNSURE;
+	return ours | is;
+}
+
+int find(struct xdp_md *ctx, struct work *w);
+int find_copied(struct work *w);
+
+/* In a frame that is in one piece. */
+__noinline int find(struct xdp_md *ctx, struct work *w)
+{
+	const struct frame f = {.data = (const __u8 *)(long)ctx->data,
+				.end = (const __u8 *)(long)ctx->data_end};
+
+	return w ? find_in(w, &f) : FOUND_NOT;
+}
+
+__noinline int find_copied(struct work *w)
+{
+	const struct frame f = {.copy = &w->whole};
+
+	return w ? find_in(w, &f) : FOUND_NOT;
+}
+
+/* As much of the frame as is looked at, to w->whole. */
+static __always_inline bool copy(struct xdp_md *ctx, struct work *w)
+{
+	__u64 len;
+
+	if (w->copied)
+		return true;
 	len = bpf_xdp_get_buff_len(ctx);
 	w->whole.wire_len = len;
 	if (len > FAST_FRAME)
 		len = FAST_FRAME;
 	w->whole.len = len;
 	w->place.end = len;
-	if (len < NET_ETH_LEN ||
-	    bpf_xdp_load_bytes(ctx, 0, w->whole.byte, len)) {
-		c->passed++;
+	w->copied = len >= NET_ETH_LEN &&
+		    !bpf_xdp_load_bytes(ctx, 0, w->whole.byte, len);
+	return w->copied;
+}
+
+/* Frames in several pieces are copied first. Whether one is costs a call, which
+ * most do not need. */
+static __always_inline int find_all(struct xdp_md *ctx, struct work *w)
+{
+	__u64 len = ctx->data_end - ctx->data; /* 64 bits: the verifier's */
+	int is;
+
+	w->place.end = len < FAST_FRAME ? len : FAST_FRAME;
+	w->place.cut = true;
+	w->copied = false;
+	is = find(ctx, w);
+	if (!w->place.cut || len >= FAST_FRAME ||
+	    bpf_xdp_get_buff_len(ctx) == len)
+		return is;
+	return copy(ctx, w) ? find_copied(w) : FOUND_NOT;
+}
+
+SEC("xdp.frags") int int_take(struct xdp_md *ctx)
+{
+	struct fast_counters *c = counters();
+	__u32 zero = 0;
+	struct work *w;
+	int is, ours;
+
+	w = bpf_map_lookup_elem(&int_work, &zero);
+	if (!c || !w)
 		return XDP_PASS;
-	}
-	is = find(w);
-	ours = is & OURS;
-	is &= ~OURS;
+	c->frames++;
+	is = find_all(ctx, w);
 	if (is == FOUND_NOT) {
 		c->passed++;
 		return XDP_PASS;
 	}
-	if (is == FOUND_STACK && has_plan(w) && take(w)) {
+	ours = is & OURS;
+	is &= ~OURS;
+	if (is == FOUND_STACK && !w->copied && steady(ctx, w)) {
 		c->taken++;
+		number_next(w);
 		return XDP_DROP;
 	}
+	if (!copy(ctx, w)) {
+		c->passed++;
+		return XDP_PASS;
+	}
+	if (is == FOUND_STACK && take(w)) {
+		c->taken++;
+		number_next(w);
+		return XDP_DROP;
+	}
+	number_aside(w);
 	return send_whole(w, c, ours);
+}
+
+/* All of said: its flow's path, and values in their order. */
+SEC("syscall") int int_judge(void *ctx)
+{
+	struct work *w = &said_work;
+
+	(void)ctx;
+	w->place.flow = said.flow;
+	w->saying = true;
+	if (said.hops)
+		take_said_path(w);
+	bpf_loop(said.n, take_saying, NULL, 0);
+	return 0;
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

@@ -7,16 +7,17 @@
 #include <linux/if_link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include "bpf/int_fast.skel.h"
+#include "base/clock.h"
+#include "bpf/int_fast_private.h"
+#include "wire/proto.h"
 
 enum {
 	RING = 1 << 23,
 	BITMAPS = 1 << INT_BITMAP_BITS,
 	PROCESSORS_MAX = 1024,
-	KEYS_MAX = 1 << 20, /* looked at in a walk: flows come and go under it
-			     */
 };
 
 #define FIELD(counter, role) LEDGER_FIELD(struct fast_counters, counter, role)
@@ -25,25 +26,13 @@ static const struct ledger_field fields[] = {
 	FIELD(taken, LEDGER_DONE),    FIELD(whole, LEDGER_DONE),
 	FIELD(copied, LEDGER_DONE),   FIELD(lost, LEDGER_DROP),
 	FIELD(events, LEDGER_NOTE),   FIELD(delayed, LEDGER_NOTE),
-	FIELD(unplaced, LEDGER_NOTE),
+	FIELD(unplaced, LEDGER_NOTE), FIELD(unheard, LEDGER_NOTE),
 };
 #undef FIELD
 LEDGER_COMPLETE(fields, struct fast_counters);
 
 const struct ledger int_fast_ledger = {"fast", "frames", fields,
 				       sizeof(fields) / sizeof(fields[0])};
-
-struct int_fast {
-	struct int_fast_bpf *s;
-	struct ring_buffer *ring;
-	int link;
-	const char *mode;
-	unsigned nodes; /* thresholds of single nodes, of this generation */
-	struct fast_threshold_key *node;
-	int processors;
-	int (*record)(void *ctx, const struct fast_record *r, size_t len);
-	void *ctx;
-};
 
 /* A field within a word of 4 bytes; false: it is somewhere else. */
 static bool field_of(struct fast_field *out, const struct int_plan *plan,
@@ -158,7 +147,7 @@ static int load(struct int_fast *x, const struct int_fast_options *o)
 	if (!(x->s = int_fast_bpf__open()))
 		return -errno;
 	put_profile((struct fast_profile *)&x->s->rodata->profile, o->profile);
-	*(uint32_t *)&x->s->rodata->processors = (uint32_t)x->processors;
+	*(uint32_t *)&x->s->rodata->processors = (uint32_t)x->processors + 1;
 	rc = bpf_map__set_max_entries(x->s->maps.int_ring,
 				      (uint32_t)(o->ring ? o->ring : RING));
 	if (!rc)
@@ -167,6 +156,13 @@ static int load(struct int_fast *x, const struct int_fast_options *o)
 		rc = put_plans(x, o->profile);
 	if (rc)
 		return rc;
+	x->near = mmap(NULL, sizeof(*x->near) * FAST_NEAR,
+		       PROT_READ | PROT_WRITE, MAP_SHARED,
+		       bpf_map__fd(x->s->maps.int_near), 0);
+	if (x->near == MAP_FAILED) {
+		x->near = NULL;
+		return -errno;
+	}
 	x->ring = ring_buffer__new(bpf_map__fd(x->s->maps.int_ring), on_record,
 				   x, NULL);
 	return x->ring ? 0 : -errno;
@@ -334,43 +330,80 @@ int int_fast_poll(struct int_fast *x,
 	return ring_buffer__consume(x->ring);
 }
 
-/* The flow's path, out of its chunks; they go. */
-static void take_away(const struct int_fast *x, struct int_fast_flow *f)
+void int_fast_runs(struct int_fast *x,
+		   void (*run)(void *ctx, const struct fast_run *r), void *ctx)
 {
-	int fd = bpf_map__fd(x->s->maps.int_flows);
-	struct fast_flow_key key = f->key;
-	struct fast_flow chunk = f->flow;
+	for (unsigned i = 0; i < FAST_REPORTERS; i++) {
+		const struct fast_reporter *r = &x->s->bss->reporters[i];
+		uint32_t who = (uint32_t)(r->key >> 32);
+		struct fast_run each = {
+			.record = {.type = FAST_RUN, .ns = clock_ns()},
+			.node = (uint32_t)r->key,
+			.hw_id = who & TREPORT_HW_ID_MASK,
+			.bits = who & FAST_REPORTER_22 ? 22 : 32,
+			.first = (uint32_t)(r->numbers >> 32),
+			.anew = r->anew,
+		};
 
-	bpf_map_delete_elem(fd, &key);
-	for (f->n = 0; f->n < f->flow.hops && f->n < FAST_HOPS; f->n++) {
-		key.chunk = (uint16_t)(f->n / FAST_CHUNK);
-		if (key.chunk && f->n % FAST_CHUNK == 0 &&
-		    bpf_map_lookup_and_delete_elem(fd, &key, &chunk) < 0)
-			break;
-		f->node[f->n] = chunk.hop[f->n % FAST_CHUNK].node;
+		each.n = (uint32_t)r->numbers - each.first;
+		if (each.bits == 22)
+			each.n &= TREPORT_SEQUENCE2_MASK;
+		if (each.n)
+			run(ctx, &each);
 	}
 }
 
-void int_fast_flows(struct int_fast *x, uint64_t silent_since_ns,
-		    void (*flow)(void *ctx, const struct int_fast_flow *f),
-		    void *ctx)
+int int_fast_judge(struct int_fast *x)
 {
-	int fd = bpf_map__fd(x->s->maps.int_flows);
-	struct fast_flow_key key, next;
-	struct int_fast_flow f;
-	bool more = !bpf_map_get_next_key(fd, NULL, &key);
+	LIBBPF_OPTS(bpf_test_run_opts, o);
+	struct fast_said *s = &x->s->bss->said;
+	int rc = 0;
 
-	for (unsigned i = 0; more && i < KEYS_MAX; i++) {
-		more = !bpf_map_get_next_key(fd, &key, &next);
-		f.key = key;
-		key = next;
-		if (f.key.chunk || bpf_map_lookup_elem(fd, &f.key, &f.flow) < 0)
-			continue;
-		if (f.flow.last_ns > silent_since_ns)
-			continue;
-		take_away(x, &f);
-		flow(ctx, &f);
-	}
+	if (s->n || s->hops)
+		rc = bpf_prog_test_run_opts(
+			bpf_program__fd(x->s->progs.int_judge), &o);
+	s->n = s->hops = 0;
+	return rc < 0 ? -errno : 0;
+}
+
+/* What is of another flow goes first; NULL: it is of none. */
+static int say_of(struct int_fast *x, const struct fast_flow_key *flow)
+{
+	struct fast_said *s = &x->s->bss->said;
+	int rc = 0;
+
+	if (!flow || !memcmp(&s->flow, flow, sizeof(*flow)))
+		return 0;
+	rc = int_fast_judge(x);
+	s->flow = *flow;
+	return rc;
+}
+
+int int_fast_say_path(struct int_fast *x, const struct fast_flow_key *flow,
+		      const uint32_t *node, unsigned n)
+{
+	struct fast_said *s = &x->s->bss->said;
+	int rc = int_fast_judge(x);
+
+	if (rc || !n || n > FAST_HOPS)
+		return rc ? rc : -EINVAL;
+	s->flow = *flow;
+	memcpy(s->node, node, n * sizeof(*node));
+	s->hops = n;
+	return 0;
+}
+
+int int_fast_say(struct int_fast *x, const struct fast_flow_key *flow,
+		 const struct fast_saying *value)
+{
+	struct fast_said *s = &x->s->bss->said;
+	int rc = say_of(x, flow);
+
+	if (!rc && s->n == FAST_SAYINGS)
+		rc = int_fast_judge(x);
+	if (!rc)
+		s->value[s->n++] = *value;
+	return rc;
 }
 
 void int_fast_counters(const struct int_fast *x, struct fast_counters *out)
@@ -393,6 +426,8 @@ void int_fast_close(struct int_fast *x)
 	int_fast_detach(x);
 	free(x->node);
 	ring_buffer__free(x->ring);
+	if (x->near)
+		munmap(x->near, sizeof(*x->near) * FAST_NEAR);
 	int_fast_bpf__destroy(x->s);
 	free(x);
 }

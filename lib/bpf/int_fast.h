@@ -72,6 +72,23 @@ int int_fast_poll(struct int_fast *x,
 				size_t len),
 		  void *ctx);
 
+/* Numbers of reports that came last, one after the other: when the program is
+ * detached, and all records have been handed out. */
+void int_fast_runs(struct int_fast *x,
+		   void (*run)(void *ctx, const struct fast_run *r), void *ctx);
+
+/*
+ * What was read in user space, of frames that came up whole, is judged with the
+ * same references: a flow's path, and values behind it. They are gathered;
+ * int_fast_judge() has them judged, and what is an event comes as a record as
+ * others do. flow NULL: of a queue, a link or a buffer.
+ */
+int int_fast_say_path(struct int_fast *x, const struct fast_flow_key *flow,
+		      const uint32_t *node, unsigned n);
+int int_fast_say(struct int_fast *x, const struct fast_flow_key *flow,
+		 const struct fast_saying *value);
+int int_fast_judge(struct int_fast *x);
+
 /* A flow; node: its hops in the order of the path. */
 struct int_fast_flow {
 	struct fast_flow_key key;

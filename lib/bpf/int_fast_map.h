@@ -99,9 +99,14 @@ enum fast_flag {
 };
 
 struct fast_flow_key {
-	__u8 key[FAST_KEY];
-	__u8 len;
-	__u16 chunk; /* hops from chunk * FAST_CHUNK on */
+	union {
+		struct {
+			__u8 key[FAST_KEY];
+			__u8 len;
+			__u16 chunk; /* hops from chunk * FAST_CHUNK on */
+		};
+		__u64 word[5];
+	};
 };
 
 /* object: numbers of int_objects, of FAST_QUEUE_OCCUPANCY and on; where they
@@ -119,14 +124,48 @@ struct fast_flow {
 	__u32 hops;		 /* of the path that was told; 0: none was */
 	__u32 era;
 	struct fast_seen latency;
-	__u32 unused;
+	__u32 settled; /* the era in which all of its path has been told */
 	struct fast_hop hop[FAST_CHUNK]; /* the source's first */
 };
+
+/* A flow, or a chunk of one, where it is found at once. */
+struct fast_near {
+	struct fast_flow_key key;
+	struct fast_flow flow;
+};
+
+enum {
+	FAST_NEAR = 131072, /* a power of two; its last places begin no row */
+	FAST_WAYS = 8,	    /* places where a flow may be, in a row */
+};
+
+static inline __u64 fast_hash(const struct fast_flow_key *k)
+{
+	__u64 h = k->word[0] * 0x9e3779b97f4a7c15 ^
+		  k->word[1] * 0xbf58476d1ce4e5b9 ^
+		  k->word[2] * 0x94d049bb133111eb ^
+		  k->word[3] * 0xff51afd7ed558ccd ^
+		  k->word[4] * 0xc4ceb9fe1a85ec53;
+
+	h ^= h >> 32;
+	return h * 0x9e3779b97f4a7c15;
+}
+
+/* The first place where it may be. */
+static inline __u32 fast_place(__u64 hash)
+{
+	return (hash >> 32) * (FAST_NEAR - FAST_WAYS) >> 32;
+}
+
+static inline __u32 fast_tag(__u64 hash)
+{
+	return (__u32)hash | 1;
+}
 
 /* A hop that has left its flow's path. */
 struct fast_parked_key {
 	struct fast_flow_key flow;
-	__u32 node;
+	__u32 node, unused;
 };
 
 /* A queue, a link or a buffer: whose number it is. */
@@ -137,6 +176,39 @@ struct fast_object_key {
 struct fast_object {
 	struct fast_object_key key;
 	struct fast_seen seen;
+};
+
+/* A reporter's numbers that came one after the other and were not told yet. */
+struct fast_reporter {
+	__u64 key;     /* of fast_reporter_key(); 0: none */
+	__u64 numbers; /* the first << 32 | the one behind the last */
+	__u32 anew;    /* others could not be told: */
+	__u32 quiet;   /* up to there nothing is known to be lost */
+};
+
+enum {
+	FAST_REPORTERS = 4096, /* a power of two */
+	FAST_REPORTER_USED = 1 << 15,
+	FAST_REPORTER_22 = 1 << 14, /* numbers have 22 bits, not 32 */
+};
+
+/* A value that was read in user space: ids as in fast_object_key. */
+struct fast_saying {
+	__u32 metric, node, egress, id, value;
+};
+
+enum {
+	FAST_SAYINGS = 2048, /* powers of two */
+	FAST_SAID_HOPS = 256,
+};
+
+/* What is to be judged now. */
+struct fast_said {
+	struct fast_flow_key flow; /* of hops' and the flow's latencies */
+	__u32 hops;		   /* of its path; 0: it is not said */
+	__u32 n;
+	__u32 node[FAST_SAID_HOPS];
+	struct fast_saying value[FAST_SAYINGS];
 };
 
 /* frames = passed + taken + whole + copied + lost. */
@@ -151,6 +223,7 @@ struct fast_counters {
 	__u64 events;	/* records, and of values that are pushed */
 	__u64 delayed;	/* records that had no room: next time, if still true */
 	__u64 unplaced; /* values of queues, links, buffers: no room for more */
+	__u64 unheard;	/* reports whose numbers had no room in the ring */
 };
 
 /* What the ring carries. */
@@ -158,6 +231,7 @@ enum fast_type {
 	FAST_NUMBER,
 	FAST_PATH,
 	FAST_WHOLE,
+	FAST_RUN,
 };
 
 enum fast_kind {
@@ -190,6 +264,14 @@ struct fast_path {
 	struct fast_flow_key flow;
 	__u32 n, old;
 	__u32 node[FAST_NODES];
+};
+
+/* n numbers of a reporter, one after the other. */
+struct fast_run {
+	struct fast_record record;
+	__u32 node, hw_id, bits;
+	__u32 first, n;
+	__u32 anew; /* what was before them is not known */
 };
 
 struct fast_whole {

@@ -6,7 +6,7 @@
 #ifndef BPF_JUDGE_PRIVATE_H
 #define BPF_JUDGE_PRIVATE_H
 
-#include "bpf/find_private.h"
+#include "bpf/flows_private.h"
 
 /* What a processor works on. */
 struct work {
@@ -16,7 +16,11 @@ struct work {
 	struct fast_number number;
 	struct fast_plan_key plan_key; /* of the last packet's plan */
 	struct fast_plan plan;
-	__u32 objects; /* numbers that this processor has given */
+	__u32 objects;	    /* numbers that this processor has given */
+	__u64 tick, now_ns; /* CLOCK_MONOTONIC at that tick */
+	bool saying;	    /* of what user space says, by no processor */
+	bool copied;	    /* the frame is in whole */
+	bool untold;	    /* of this packet: a record found no room */
 };
 
 struct {
@@ -45,14 +49,11 @@ struct {
 	__uint(max_entries, FAST_OBJECTS);
 } int_numbers SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__type(key, __u32);
-	__type(value, struct fast_object);
-	__uint(max_entries, FAST_OBJECTS);
-} int_objects SEC(".maps"); /* 0 is none */
+/* By their numbers; 0 is none. */
+struct fast_object objects[FAST_OBJECTS];
 
-const volatile __u32 processors = 1; /* each gives numbers of its own */
+/* Each gives numbers of its own; one more is user space. */
+const volatile __u32 processors = 2;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -62,6 +63,18 @@ struct {
 } int_thresholds SEC(".maps");
 
 volatile struct fast_rules rules;
+
+/* A clock that is asked once a tick. */
+static __always_inline __u64 now_of(struct work *w)
+{
+	__u64 tick = bpf_jiffies64();
+
+	if (tick != w->tick) {
+		w->tick = tick;
+		w->now_ns = bpf_ktime_get_coarse_ns();
+	}
+	return w->now_ns;
+}
 
 static __always_inline struct fast_counters *counters(void)
 {
@@ -167,8 +180,10 @@ __noinline int judge(struct work *w, struct fast_seen *s, __u32 v, bool of_flow)
 		n->flow = w->place.flow;
 	else
 		n->flow.len = 0;
-	if (!send(n, sizeof(*n)))
+	if (!send(n, sizeof(*n))) {
+		w->untold = true;
 		return 0;
+	}
 	s->flags |= FAST_KNOWN;
 	if (kinds & FAST_RISE)
 		s->flags |= FAST_RISEN;
@@ -188,19 +203,23 @@ static __always_inline bool is_out(const struct fast_seen *s, __u32 v)
 static __noinline __u32 new_object(struct work *w,
 				   const struct fast_object_key *key)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
+	__u32 cpu = w->saying ? processors - 1 : bpf_get_smp_processor_id();
 	__u32 n = 1 + cpu + w->objects * processors, *had;
-	struct fast_object *o = bpf_map_lookup_elem(&int_objects, &n);
 
-	if (!o)
+	if (n >= FAST_OBJECTS)
 		return 0;
-	*o = (struct fast_object){.key = *key};
+	objects[n] = (struct fast_object){.key = *key};
 	if (!bpf_map_update_elem(&int_numbers, key, &n, BPF_NOEXIST)) {
 		w->objects++;
 		return n;
 	}
 	had = bpf_map_lookup_elem(&int_numbers, key); /* another processor's */
 	return had ? *had : 0;
+}
+
+static __always_inline struct fast_object *object_at(__u32 number)
+{
+	return &objects[number & (FAST_OBJECTS - 1)];
 }
 
 static __always_inline bool same_object(const struct fast_object *o,
@@ -214,15 +233,15 @@ static __always_inline bool same_object(const struct fast_object *o,
 static __always_inline struct fast_object *
 object_of(struct work *w, const struct fast_object_key *key, __u32 *last)
 {
-	struct fast_object *o = bpf_map_lookup_elem(&int_objects, last);
+	struct fast_object *o = object_at(*last);
 	__u32 *number;
 
-	if (o && same_object(o, key))
+	if (same_object(o, key))
 		return o;
 	number = bpf_map_lookup_elem(&int_numbers, key);
 	*last = number ? *number : new_object(w, key);
-	o = bpf_map_lookup_elem(&int_objects, last);
-	return o && same_object(o, key) ? o : NULL;
+	o = object_at(*last);
+	return same_object(o, key) ? o : NULL;
 }
 
 #endif

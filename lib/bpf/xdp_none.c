@@ -74,6 +74,39 @@ int int_fast_poll(struct int_fast *x,
 	return -ENOTSUP;
 }
 
+void int_fast_runs(struct int_fast *x,
+		   void (*run)(void *ctx, const struct fast_run *r), void *ctx)
+{
+	(void)x;
+	(void)run;
+	(void)ctx;
+}
+
+int int_fast_say_path(struct int_fast *x, const struct fast_flow_key *flow,
+		      const uint32_t *node, unsigned n)
+{
+	(void)x;
+	(void)flow;
+	(void)node;
+	(void)n;
+	return -ENOTSUP;
+}
+
+int int_fast_say(struct int_fast *x, const struct fast_flow_key *flow,
+		 const struct fast_saying *value)
+{
+	(void)x;
+	(void)flow;
+	(void)value;
+	return -ENOTSUP;
+}
+
+int int_fast_judge(struct int_fast *x)
+{
+	(void)x;
+	return -ENOTSUP;
+}
+
 void int_fast_flows(struct int_fast *x, uint64_t silent_since_ns,
 		    void (*flow)(void *ctx, const struct int_fast_flow *f),
 		    void *ctx)

@@ -13,6 +13,7 @@ volatile sig_atomic_t cli_stop, cli_report, cli_hangup;
 
 static void ledger_text(const struct ledger *l, const void *ctr)
 {
+	bool colour = tty_colour(STDERR_FILENO);
 	int width = 0;
 
 	for (unsigned i = 0; i < l->n; i++)
@@ -24,8 +25,10 @@ static void ledger_text(const struct ledger *l, const void *ctr)
 		uint8_t role = l->fields[i].role;
 
 		if (v || role == LEDGER_IN || role == LEDGER_DONE)
-			fprintf(stderr, "  %-*s  %12ju\n", width,
-				l->fields[i].name, (uintmax_t)v);
+			fprintf(stderr, "%s  %-*s  %12ju%s\n",
+				colour && role == LEDGER_DROP ? "\033[31m" : "",
+				width, l->fields[i].name, (uintmax_t)v,
+				colour && role == LEDGER_DROP ? "\033[m" : "");
 	}
 }
 

@@ -135,6 +135,13 @@ void tty_size(unsigned *columns, unsigned *lines)
 	*lines = w.ws_row ? w.ws_row : 24;
 }
 
+bool tty_colour(int fd)
+{
+	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+
+	return isatty(fd) && (!no || !*no) && term && strcmp(term, "dumb") != 0;
+}
+
 static int letter_key(char c)
 {
 	static const char letters[] = "ABCDHF";

@@ -45,6 +45,10 @@ void tty_size(unsigned *columns, unsigned *lines);
  * is lost. */
 void tty_put(const char *text, size_t len);
 
+/* Whether colours may go to a descriptor: a terminal that knows them, and
+ * NO_COLOR is not set (no-color.org). */
+bool tty_colour(int fd);
+
 /* The key at the beginning of bytes that came, and how many it takes: n > 0. */
 int tty_decode(const char *bytes, size_t n, size_t *used);
 

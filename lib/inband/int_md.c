@@ -155,9 +155,10 @@ static uint32_t source_len(const struct int_profile *p,
  * is at its end; where the profile does not say how much, all that is less than
  * a hop.
  */
-static enum int_result divide(struct int_view *v, const struct int_profile *p,
-			      const uint8_t *stack, uint32_t len,
-			      uint32_t hop_len)
+static inline enum int_result divide(struct int_view *v,
+				     const struct int_profile *p,
+				     const uint8_t *stack, uint32_t len,
+				     uint32_t hop_len)
 {
 	uint32_t source = 0;
 

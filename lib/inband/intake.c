@@ -131,22 +131,37 @@ static int number(struct intake *in, uint64_t ts_ns,
 	return rc ? rc : in->o.number(in->o.ctx, ts_ns, from);
 }
 
-/* A datagram of reports. */
-static int take_reports(struct intake *in, const struct pkt *p,
-			const struct net_udp *u)
+/* A report has been read into a view. */
+static inline void took(struct intake *in, struct int_view *v,
+			const struct pkt *p, bool first)
 {
-	struct intake_report_ledger *c = &in->report_ctr;
+	in->report_ctr.reports++;
+	in->report_ctr.taken++;
+	v->ts_ns = p->ts_ns;
+	v->from.numbered = first && v->from.has_node;
+}
+
+static void refused(struct intake *in, enum treport_reason why)
+{
+	in->report_ctr.reports++;
+	(*report_reason(&in->report_ctr, why))++;
+}
+
+/* Any datagram of reports. */
+static __attribute__((noinline)) int take_reports(struct intake *in,
+						  const struct pkt *p,
+						  const uint8_t *data,
+						  size_t len)
+{
 	struct treport_reader r;
 	struct treport report;
 	enum treport_reason why;
 	bool first = true;
 	int rc = 0;
 
-	in->ctr.reports++;
-	why = treport_begin(&r, &in->reports, u->payload, u->len);
+	why = treport_begin(&r, &in->reports, data, len);
 	if (why != TREPORT_OK) {
-		c->reports++;
-		(*report_reason(c, why))++;
+		refused(in, why);
 		return number(in, p->ts_ns, &r.from);
 	}
 	while (!rc) {
@@ -155,18 +170,32 @@ static int take_reports(struct intake *in, const struct pkt *p,
 		why = treport_next(&r, &report, v);
 		if (why == TREPORT_END)
 			break;
-		c->reports++;
 		if (why != TREPORT_OK) {
-			(*report_reason(c, why))++;
+			refused(in, why);
 			continue;
 		}
-		c->taken++;
-		v->ts_ns = p->ts_ns;
-		v->from.numbered = first && v->from.has_node;
-		first = false;
+		took(in, v, p, first);
 		in->n += in->n < VIEWS;
+		first = false;
 	}
 	return first && !rc ? number(in, p->ts_ns, &r.from) : rc;
+}
+
+static inline int take_datagram(struct intake *in, const struct pkt *p,
+				const uint8_t *data, size_t len)
+{
+	struct int_view *v;
+	int rc;
+
+	in->ctr.reports++;
+	if (in->n == VIEWS && (rc = hand_out(in)))
+		return rc;
+	v = &in->view[in->n];
+	if (!treport_read_plain(v, &in->reports, data, len))
+		return take_reports(in, p, data, len);
+	took(in, v, p, true);
+	in->n++;
+	return 0;
 }
 
 /* Told at once of most that is no report: IPv4 without tags and options that
@@ -182,13 +211,23 @@ static inline bool is_another(const struct pkt *p, uint16_t port)
 		be16_load(l4 + NET_UDP_AT_DST) != port);
 }
 
-static bool is_report(const struct intake *in, const struct pkt *p,
-		      struct net_udp *u)
+/* *data, *len: the payload. */
+static inline bool is_report(const struct intake *in, const struct pkt *p,
+			     const uint8_t **data, size_t *len)
 {
 	uint16_t port = in->o.profile->report_port;
+	struct net_udp u, any;
 
-	return port && !is_another(p, port) &&
-	       net_udp_decode(u, p->data, p->len) == 0 && u->dst_port == port;
+	if (!port || is_another(p, port))
+		return false;
+	if (!net_udp4_plain(&u, p->data, p->len)) {
+		if (net_udp_decode(&any, p->data, p->len))
+			return false;
+		u = any;
+	}
+	*data = u.payload;
+	*len = u.len;
+	return u.dst_port == port;
 }
 
 static int pass(struct intake *in, const struct pkt *p)
@@ -323,21 +362,24 @@ static int take_packet(struct intake *in, const struct pkt *p)
 
 static inline void want(const struct pkt *p)
 {
-	for (size_t k = 0; k < p->len && k < AHEAD_BYTES; k += LINE)
-		__builtin_prefetch(p->data + k);
+	uint32_t len = p->len < AHEAD_BYTES ? p->len : AHEAD_BYTES;
+
+	for (const uint8_t *at = p->data, *end = at + len; at < end; at += LINE)
+		__builtin_prefetch(at);
 }
 
 int intake_take(struct intake *in, const struct pkt *pkts, size_t n)
 {
-	struct net_udp u;
+	const uint8_t *data = NULL;
+	size_t len = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < n && !rc; i++) {
 		if (i + AHEAD < n)
 			want(&pkts[i + AHEAD]);
 		in->ctr.frames++;
-		rc = is_report(in, &pkts[i], &u)
-			     ? take_reports(in, &pkts[i], &u)
+		rc = is_report(in, &pkts[i], &data, &len)
+			     ? take_datagram(in, &pkts[i], data, len)
 			     : take_packet(in, &pkts[i]);
 	}
 	return rc ? rc : hand_out(in);

@@ -244,9 +244,9 @@ enum ioam_reason ioam_next(struct ioam_reader *r, struct ioam *out)
 	return why;
 }
 
-struct ioam_snapshot ioam_snapshot_of(const struct ioam *t, unsigned i)
+struct ioam_snapshot ioam_snapshot_of(const struct int_hops *h, unsigned i)
 {
-	const uint8_t *p = int_hop(&t->view.stack, i) + t->view.stack.len;
+	const uint8_t *p = int_hop(h, i) + h->len;
 
 	return (struct ioam_snapshot){
 		.schema = be24_load(p + 1),

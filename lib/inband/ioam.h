@@ -88,14 +88,14 @@ void ioam_begin(struct ioam_reader *r, struct ioam_decoder *d,
  */
 enum ioam_reason ioam_next(struct ioam_reader *r, struct ioam *out);
 
-/* The snapshot of node i, i < view.stack.n; t->opaque. */
+/* The snapshot of node i, i < h->n, of a trace with snapshots: h->at. */
 struct ioam_snapshot {
 	uint32_t schema; /* IOAM_NO_SCHEMA: there is none */
 	const uint8_t *data;
 	size_t len; /* bytes */
 };
 
-struct ioam_snapshot ioam_snapshot_of(const struct ioam *t, unsigned i);
+struct ioam_snapshot ioam_snapshot_of(const struct int_hops *h, unsigned i);
 
 /* What a source asks. */
 struct ioam_ask {

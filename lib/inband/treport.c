@@ -105,7 +105,15 @@ static void clear(struct int_view *v)
 	v->source_len = 0;
 }
 
-static uint16_t ether_type(uint8_t inner)
+/* The packet that a report is about. */
+struct packet {
+	const uint8_t *p; /* NULL: none */
+	size_t len;
+	unsigned type;		/* enum treport_inner */
+	enum int_result result; /* INT in it */
+};
+
+static uint16_t ether_type(unsigned inner)
 {
 	return inner == TREPORT_ETHERNET ? NET_ETHERTYPE_ETH
 	       : inner == TREPORT_IP4	 ? NET_ETHERTYPE_IP4
@@ -117,26 +125,37 @@ static uint16_t ether_type(uint8_t inner)
  * flow. Of a packet that is itself a report there is nothing to learn that that
  * one does not tell, and if it was made of another one's, no end.
  */
-static enum treport_reason look_into(struct treport *t,
-				     struct treport_decoder *d, uint8_t flags)
+static inline enum treport_reason look_into(struct int_view *v,
+					    struct packet *in,
+					    struct treport_decoder *d,
+					    uint8_t flags)
 {
 	uint16_t own = d->profile->report_port;
-	struct int_view *v = t->view;
 
-	t->packet = INT_NONE;
-	if (t->inner && flags & INT_TRACKED)
-		t->packet = (uint8_t)int_read(v, &d->packets,
-					      ether_type(t->inner_type),
-					      t->inner, t->inner_len);
-	if (t->packet != INT_OK) {
+	in->result = INT_NONE;
+	if (in->p && flags & INT_TRACKED)
+		in->result = int_read(v, &d->packets, ether_type(in->type),
+				      in->p, in->len);
+	if (in->result != INT_OK) {
 		clear(v);
-		if (t->inner_type == TREPORT_ETHERNET)
-			int_view_frame(v, t->inner, t->inner_len);
-		else if (t->inner)
-			int_view_ip(v, t->inner, t->inner_len);
+		if (in->type == TREPORT_ETHERNET)
+			int_view_frame(v, in->p, in->len);
+		else if (in->p)
+			int_view_ip(v, in->p, in->len);
 	}
 	v->flags |= flags;
 	return own && int_view_to_udp(v, own) ? TREPORT_OWN : TREPORT_OK;
+}
+
+/* The packet is what the report has said it is. */
+static enum treport_reason look_inside(struct treport *t,
+				       struct treport_decoder *d, uint8_t flags)
+{
+	struct packet in = {t->inner, t->inner_len, t->inner_type, INT_NONE};
+	enum treport_reason why = look_into(t->view, &in, d, flags);
+
+	t->packet = (uint8_t)in.result;
+	return why;
 }
 
 static void set_inner(struct treport *t, unsigned type, const uint8_t *data,
@@ -187,7 +206,7 @@ static enum treport_reason next05(struct treport_reader *r, struct treport *t)
 	if (left < len)
 		return TREPORT_TRUNCATED;
 	set_inner(t, TREPORT_ETHERNET, p + len, left - len);
-	why = look_into(t, r->d, flags_of(first >> 21));
+	why = look_inside(t, r->d, flags_of(first >> 21));
 	if (next != TREPORT_PLAIN)
 		own_metadata(t->view,
 			     next == TREPORT_DROP ? &r->d->drop : &r->d->local,
@@ -206,45 +225,78 @@ static size_t length1(const struct treport_decoder *d, uint32_t first,
 	return words * 4 < least ? 0 : words * 4;
 }
 
-static enum treport_reason next1(struct treport_reader *r, struct treport *t)
+/* What of a header of 1.0 says who sent it. Field by field: a copy of the whole
+ * waits for its parts. */
+static inline void from1(struct int_from *from, const uint8_t *p)
 {
-	const struct int_plan *plan;
-	const uint8_t *p = r->p;
-	size_t left = (size_t)(r->end - p), len;
-	enum treport_reason why;
-	uint32_t first;
-	unsigned type;
+	from->report = true;
+	from->version = 1;
+	from->hw_id = be32_load(p) & TREPORT_HW_ID_MASK;
+	from->sequence_bits = 32;
+	from->numbered = false;
+	from->has_node = true;
+	from->node = be32_load(p + TREPORT_V1_AT_NODE);
+	from->sequence = be32_load(p + TREPORT_V1_AT_SEQUENCE);
+	from->has_time = true;
+	from->time = be32_load(p + TREPORT_V1_AT_TIME);
+}
 
-	r->p = r->end;
-	if (left < TREPORT_V1_LEN)
-		return TREPORT_TRUNCATED;
-	first = be32_load(p);
-	r->from = (struct int_from){
-		.report = true,
-		.version = 1,
-		.hw_id = first & TREPORT_HW_ID_MASK,
-		.sequence_bits = 32,
-		.has_node = true,
-		.node = be32_load(p + TREPORT_V1_AT_NODE),
-		.sequence = be32_load(p + TREPORT_V1_AT_SEQUENCE),
-		.has_time = true,
-		.time = be32_load(p + TREPORT_V1_AT_TIME),
-	};
-	type = first >> 21 & 7;
+/* A report of left bytes, which are enough for its header, and the packet
+ * behind it. */
+static inline __attribute__((always_inline)) enum treport_reason
+read_report1(struct int_view *v, struct packet *in, struct treport_decoder *d,
+	     const uint8_t *p, size_t left)
+{
+	uint32_t first = be32_load(p);
+	const struct int_plan *plan;
+	unsigned type = first >> 21 & 7;
+	enum treport_reason why;
+	size_t len;
+
 	if (type > TREPORT_IP6 - TREPORT_ETHERNET)
 		return TREPORT_TYPE;
-	plan = int_plans_get(&r->d->plans1, first >> 15 & 0x3f);
-	len = length1(r->d, first, plan);
+	plan = int_plans_get(&d->plans1, first >> 15 & 0x3f);
+	len = length1(d, first, plan);
 	if (!len)
 		return TREPORT_LENGTH;
 	if (left < len)
 		return TREPORT_TRUNCATED;
-	set_inner(t, TREPORT_ETHERNET + type, p + len, left - len);
-	why = look_into(t, r->d, flags_of(first >> 6));
+	*in = (struct packet){p + len, left - len, TREPORT_ETHERNET + type,
+			      INT_NONE};
+	why = look_into(v, in, d, flags_of(first >> 6));
 	if (len > TREPORT_V1_LEN)
-		own_metadata(t->view, plan, p + TREPORT_V1_LEN,
-			     len - TREPORT_V1_LEN);
+		own_metadata(v, plan, p + TREPORT_V1_LEN, len - TREPORT_V1_LEN);
 	return why;
+}
+
+static enum treport_reason next1(struct treport_reader *r, struct treport *t)
+{
+	struct packet in = {.result = INT_NONE};
+	size_t left = (size_t)(r->end - r->p);
+	const uint8_t *p = r->p;
+	enum treport_reason why;
+
+	r->p = r->end;
+	if (left < TREPORT_V1_LEN)
+		return TREPORT_TRUNCATED;
+	from1(&r->from, p);
+	why = read_report1(t->view, &in, r->d, p, left);
+	set_inner(t, in.type, in.p, in.len);
+	t->packet = (uint8_t)in.result;
+	return why;
+}
+
+bool treport_read_plain(struct int_view *view, struct treport_decoder *d,
+			const uint8_t *payload, size_t len)
+{
+	struct packet in;
+
+	if (len < TREPORT_V1_LEN || payload[0] >> 4 != 1 ||
+	    d->profile->version == INT_V0_5 ||
+	    read_report1(view, &in, d, payload, len) != TREPORT_OK)
+		return false;
+	from1(&view->from, payload);
+	return true;
 }
 
 /* One TLV; the first packet and the first domain's data are the report's. */
@@ -360,9 +412,9 @@ static enum treport_reason next2(struct treport_reader *r, struct treport *t)
 	}
 	if ((why = contents(t, first >> 24 & 15, &c)))
 		return why;
-	why = look_into(t, r->d,
-			(uint8_t)(flags_of(first >> 5) |
-				  (first & 0x10 ? INT_INTERMEDIATE : 0)));
+	why = look_inside(t, r->d,
+			  (uint8_t)(flags_of(first >> 5) |
+				    (first & 0x10 ? INT_INTERMEDIATE : 0)));
 	if (main)
 		int_contents(t, plan, main, words);
 	return why;

@@ -32,7 +32,7 @@ size_t label_command_s(char buf[LABEL_COMMAND_MAX],
 		return 0;
 	return (size_t)snprintf(buf, LABEL_COMMAND_MAX,
 				"table_modify set_flag_table set_flag %u => %d",
-				port - 1, s > 0);
+				port - 1u, s > 0);
 }
 
 size_t label_command_flow(char buf[LABEL_COMMAND_MAX], const uint8_t *key,

@@ -17,6 +17,7 @@ struct label_control {
 	struct label_db *db;
 	struct label_paths *paths;
 	bool begun; /* a frame came */
+	uint64_t begun_ns;
 	uint64_t now_ns;
 	uint64_t patience_ns, look_ns; /* k * T, and the time between looks */
 	uint64_t next_end_ns, next_look_ns;
@@ -107,11 +108,6 @@ label_control_counters(const struct label_control *c)
 	return &c->ctr;
 }
 
-uint64_t label_control_patience(const struct label_control *c)
-{
-	return c->patience_ns;
-}
-
 uint64_t label_control_now(const struct label_control *c)
 {
 	return c->now_ns;
@@ -184,19 +180,20 @@ static void tell_silence(struct label_control *c, struct label_record *r,
 		c->o.calls.silent(c->o.calls.ctx, r, silent, now_ns, since_ns);
 }
 
-static void set_s(struct label_control *c, struct label_record *r, int by,
-		  uint64_t now_ns)
+static void set_s(struct label_control *c, struct label_record *r, uint8_t s,
+		  enum label_reason reason, uint64_t now_ns)
 {
 	struct label_decision d = {.now_ns = now_ns,
+				   .reason = reason,
 				   .port = r,
 				   .from = r->s,
 				   .lost = label_lost(r) - r->reported};
 
-	if (by > 0)
+	if (s > r->s)
 		c->ctr.raised++;
 	else
 		c->ctr.lowered++;
-	r->s = (uint8_t)(r->s + by);
+	r->s = s;
 	r->changed_ns = now_ns;
 	r->reported = label_lost(r);
 	if (c->o.calls.decision)
@@ -207,16 +204,17 @@ static void set_s(struct label_control *c, struct label_record *r, int by,
 static void look_at(struct label_control *c, struct label_record *r,
 		    uint64_t now_ns)
 {
-	bool silent = now_ns - r->seen_ns > c->patience_ns;
+	uint64_t since_ns = r->seen_ns > c->begun_ns ? r->seen_ns : c->begun_ns;
+	bool silent = now_ns - since_ns > c->patience_ns;
 
 	if (silent && !r->silent)
 		tell_silence(c, r, true, now_ns, r->seen_ns);
 	if (!c->o.pro || now_ns - r->changed_ns <= c->patience_ns)
 		return;
 	if (silent && r->s < c->o.s_max)
-		set_s(c, r, 1, now_ns);
+		set_s(c, r, (uint8_t)(r->s + 1), LABEL_SILENT, now_ns);
 	else if (!silent && r->s > 0)
-		set_s(c, r, -1, now_ns);
+		set_s(c, r, (uint8_t)(r->s - 1), LABEL_HEARD, now_ns);
 }
 
 static void look(struct label_control *c, uint64_t now_ns)
@@ -225,12 +223,27 @@ static void look(struct label_control *c, uint64_t now_ns)
 		look_at(c, label_db_at(c->db, i), now_ns);
 }
 
+/* Ports of an earlier run: how long they have been silent while nobody
+ * listened, nobody knows. */
+static void resume(struct label_control *c, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < label_db_ports(c->db); i++) {
+		struct label_record *r = label_db_at(c->db, i);
+
+		if (r->seen_ns > now_ns) /* of a later capture */
+			r->seen_ns = r->before_ns = now_ns;
+		r->changed_ns = now_ns;
+		c->silent += r->silent;
+	}
+}
+
 /* --- time ----------------------------------------------------------------- */
 
 static void begin(struct label_control *c, uint64_t now_ns)
 {
 	c->begun = true;
-	c->now_ns = now_ns;
+	c->now_ns = c->begun_ns = now_ns;
+	resume(c, now_ns);
 	c->next_look_ns = now_ns - now_ns % c->look_ns + c->look_ns;
 	begin_interval(c, now_ns - now_ns % c->o.interval_ns);
 }
@@ -291,12 +304,33 @@ static void heard(struct label_control *c, struct label_record *r)
 
 static int take_item(struct label_control *c, const struct label_item *item)
 {
+	struct label_record *r;
 	uint32_t place;
 	int rc = label_db_take(c->db, item, c->now_ns, &place);
 
-	if (rc == LABEL_TAKEN || rc == LABEL_BEGUN)
-		heard(c, label_db_at(c->db, place));
-	return rc < 0 ? rc : 0;
+	if (rc != LABEL_TAKEN && rc != LABEL_BEGUN)
+		return rc < 0 ? rc : 0;
+	r = label_db_at(c->db, place);
+	if (rc == LABEL_BEGUN && r->s)
+		set_s(c, r, 0, LABEL_RESET, c->now_ns);
+	heard(c, r);
+	return 0;
+}
+
+/* Hops that follow each other are the ends of a link. */
+static void learn_links(struct label_control *c, const struct label_path *p)
+{
+	for (unsigned i = 0; i + 1 < p->n; i++) {
+		const struct label_item *hop = &p->hop[i];
+		struct label_record *r = label_db_find(c->db, hop->device,
+						       hop->out);
+
+		if (!r)
+			continue;
+		r->has_next = true;
+		r->next_device = hop[1].device;
+		r->next_in = hop[1].in;
+	}
 }
 
 static void take_path(struct label_control *c, const struct label_view *v)
@@ -305,6 +339,8 @@ static void take_path(struct label_control *c, const struct label_view *v)
 
 	c->ctr.specific++;
 	path = label_paths_take(c->paths, v, c->now_ns);
+	if (path)
+		learn_links(c, path);
 	if (path && c->o.calls.path)
 		c->o.calls.path(c->o.calls.ctx, path);
 }

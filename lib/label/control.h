@@ -9,6 +9,9 @@
  * labelled. Pro raises S of a silent port each k * T, up to s_max, and lowers
  * it again each k * T that it is not.
  *
+ * What is behind a port's link is learnt from specific flows, whose packets
+ * have a label of each hop.
+ *
  * There is no clock inside: time is what take and tick are told, virtual or
  * real; it is not let go back. Intervals and looks at the ports begin at
  * multiples of their length, so that the same packets give the same rows
@@ -29,9 +32,9 @@ struct label_control_ledger {
 	uint64_t specific;  /* of the labelled, of specific flows */
 	uint64_t intervals; /* that are over */
 	uint64_t raised;    /* S, */
-	uint64_t lowered;
-	uint64_t silent; /* ports fell silent, */
-	uint64_t heard;	 /* and were heard again */
+	uint64_t lowered;   /* by reset, too */
+	uint64_t silent;    /* ports fell silent, */
+	uint64_t heard;	    /* and were heard again */
 };
 
 extern const struct ledger label_control_ledger;
@@ -49,8 +52,15 @@ struct label_interval_sum {
 	uint8_t s_most;
 };
 
+enum label_reason {
+	LABEL_SILENT, /* S is raised */
+	LABEL_HEARD,  /* and lowered */
+	LABEL_RESET,  /* the device began anew, with S 0 perhaps: 0 it is */
+};
+
 /* Pro has moved S of a port. */
 struct label_decision {
+	enum label_reason reason;
 	uint64_t now_ns;
 	const struct label_record *port; /* with its new S */
 	uint8_t from;			 /* S before */
@@ -114,8 +124,5 @@ struct label_db *label_control_db(struct label_control *c);
 const struct label_paths *label_control_paths(const struct label_control *c);
 const struct label_control_ledger *
 label_control_counters(const struct label_control *c);
-
-/* k * T. */
-uint64_t label_control_patience(const struct label_control *c);
 
 #endif

@@ -162,6 +162,12 @@ int label_db_restore(struct label_db *db, const struct label_record *r)
 	return *slot == EMPTY ? add(db, slot, r) : -EEXIST;
 }
 
+void label_db_clear(struct label_db *db)
+{
+	memset(db->slot, 0, 2 * (size_t)db->room * sizeof(*db->slot));
+	db->n = 0;
+}
+
 /* --- numbers -------------------------------------------------------------- */
 
 static int32_t number_ahead(const struct label_record *r, uint32_t number)
@@ -192,12 +198,12 @@ static void count_gap(struct label_db *db, struct label_record *r,
 static bool seen_before(struct label_db *db, struct label_record *r,
 			const struct label_item *item)
 {
-	int32_t behind = -number_ahead(r, item->number);
+	uint32_t behind = r->number - item->number;
 	uint64_t bit;
 
 	if (!item->number || !r->number)
 		return item->time_us == r->time_us;
-	if (behind < 0 || behind > 63)
+	if (behind > 63)
 		return false;
 	bit = UINT64_C(1) << behind;
 	if (r->window & bit)

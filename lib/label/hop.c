@@ -24,7 +24,8 @@ struct label_hop {
 };
 
 /* clang-format off */
-#define FIELD(counter, role) LEDGER_FIELD(struct label_hop_ledger, counter, role)
+#define FIELD(counter, role) \
+	LEDGER_FIELD(struct label_hop_ledger, counter, role)
 static const struct ledger_field fields[] = {
 	FIELD(packets, LEDGER_IN),
 	FIELD(plain, LEDGER_DONE),
@@ -80,11 +81,6 @@ bool label_hop_set_s(struct label_hop *h, uint16_t port, uint64_t s)
 	return true;
 }
 
-uint8_t label_hop_s(const struct label_hop *h, uint16_t port)
-{
-	return h->port[port].s;
-}
-
 /* --- specific flows ------------------------------------------------------- */
 
 static struct flow *find_flow(struct label_hop *h, const uint8_t *key,
@@ -127,10 +123,13 @@ static struct flow *flow_due(struct label_hop *h, const struct label_view *v,
 			     uint64_t now_us)
 {
 	uint8_t key[KEY_FLOW6_LEN];
-	struct flow *flow = NULL;
+	struct flow *flow;
+	unsigned len;
 
-	if (h->flows)
-		flow = find_flow(h, key, label_flow_key(key, v));
+	if (!h->flows)
+		return NULL;
+	len = label_flow_key(key, v);
+	flow = find_flow(h, key, len);
 	if (!flow || (flow->marked && ((now_us - flow->last_us) &
 				       LABEL_TIME_MASK) < flow->period_us))
 		return NULL;
@@ -215,7 +214,9 @@ static struct label_outcome restore(struct label_hop *h, struct passage *p,
 	struct label_view v;
 
 	label_find(&v, &h->o.format, labelled, len);
-	o.export = (size_t)(v.rest - labelled);
+	o.export = (size_t)(v.rest - labelled) + (v.rest_len < LABEL_EXPORT_REST
+							  ? v.rest_len
+							  : LABEL_EXPORT_REST);
 	memcpy(export, labelled, o.export);
 	if (labelled == p->out) { /* in place, and back to its beginning */
 		o.len = len - label_extent(&v);

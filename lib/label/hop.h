@@ -50,6 +50,8 @@ struct label_hop_options {
 enum {
 	LABEL_FLOWS_MAX = 256, /* specific flows of a hop */
 	LABEL_HOP_GROWTH = LABEL_GROWTH,
+	LABEL_EXPORT_REST = 8, /* bytes behind the labels that are told, too:
+				  ports */
 };
 
 struct label_hop;
@@ -73,8 +75,8 @@ struct label_outcome {
 
 /*
  * Takes a frame through. out has room for cap bytes: LABEL_GROWTH more than len
- * are enough; export for as many: an Ethernet frame that ends behind its
- * labels.
+ * are enough; export for as many: an Ethernet frame that ends
+ * LABEL_EXPORT_REST behind its labels.
  */
 struct label_outcome label_hop_pass(struct label_hop *h,
 				    const struct label_transit *t,
@@ -83,7 +85,6 @@ struct label_outcome label_hop_pass(struct label_hop *h,
 
 /* S of a port, the control's register. Above LABEL_S_MAX: false. */
 bool label_hop_set_s(struct label_hop *h, uint16_t port, uint64_t s);
-uint8_t label_hop_s(const struct label_hop *h, uint16_t port);
 
 /* A specific flow, one packet of which is marked each period; added again it
  * gets the new one. 0, -ENOSPC; -ENOENT: there is none. */

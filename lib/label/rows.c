@@ -85,6 +85,8 @@ enum {
 	P_LOST,
 	P_S,
 	P_SILENT,
+	P_QUEUE_MAX,
+	P_RESETS,
 };
 
 static const struct row_field port_fields[] = {
@@ -101,6 +103,8 @@ static const struct row_field port_fields[] = {
 	[P_LOST] = {"lost", ROW_U64, 5},
 	[P_S] = {"s", ROW_U64, 3},
 	[P_SILENT] = {"silent", ROW_BOOL, 6},
+	[P_QUEUE_MAX] = {"queue_max", ROW_U64, 9},
+	[P_RESETS] = {"resets", ROW_U64, 6},
 };
 
 enum {
@@ -144,6 +148,12 @@ const struct schema label_schema[LABEL_ROWS] = {
 	[LABEL_ROWS_HOP] = SCHEMA("label_hop", hop_fields),
 };
 
+static const char *const reasons[] = {
+	[LABEL_SILENT] = "silent",
+	[LABEL_HEARD] = "heard",
+	[LABEL_RESET] = "reset",
+};
+
 static void set(struct row_batch *b, unsigned field, uint64_t v)
 {
 	row_batch_set(b, field, ROW_U64)->u64 = v;
@@ -181,7 +191,7 @@ void label_row_decision(struct row_batch *b, const struct label_decision *d)
 	set(b, D_PORT, r->out);
 	set(b, D_S_BEFORE, d->from);
 	set(b, D_S, r->s);
-	row_batch_str(b, D_REASON, r->s > d->from ? "silent" : "heard");
+	row_batch_str(b, D_REASON, reasons[d->reason]);
 	set(b, D_SILENT_FOR, d->now_ns - r->seen_ns);
 	set(b, D_LOST, d->lost);
 }
@@ -214,6 +224,8 @@ void label_row_port(struct row_batch *b, const struct label_record *r)
 		set(b, P_LOST, label_lost(r));
 	set(b, P_S, r->s);
 	row_batch_set(b, P_SILENT, ROW_BOOL)->u64 = r->silent;
+	set(b, P_QUEUE_MAX, r->queue_most);
+	set(b, P_RESETS, r->resets);
 }
 
 void label_row_hop(struct row_batch *b, const struct label_path *p, unsigned i)

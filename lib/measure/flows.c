@@ -63,6 +63,17 @@ void flows_fini(struct flows *fl)
 	area_fini(&fl->row);
 	area_fini(&fl->entry);
 	area_fini(&fl->block);
+	area_fini(&fl->end);
+}
+
+int flows_end(struct flows *fl)
+{
+	size_t entries = (size_t)fl->o.rows * fl->o.buckets + 1;
+
+	return fl->end.base
+		       ? 0
+		       : area_init(&fl->end, entries * METRIC_ENDS *
+						     sizeof(struct flow_end));
 }
 
 static struct block *block_at(const struct flows *fl, uint32_t i)
@@ -198,12 +209,15 @@ static void entry_free(struct flows *fl, uint32_t at)
 static uint32_t entry_new(struct flows *fl)
 {
 	uint32_t at = fl->free;
+	struct flow_end *end;
 
 	if (at)
 		fl->free = flows_entry(fl, at)->path;
 	else
 		at = ++fl->used;
 	memset(flows_entry(fl, at), 0, sizeof(struct flow_entry));
+	if ((end = flow_ends(fl, flows_entry(fl, at))))
+		memset(end, 0, METRIC_ENDS * sizeof(*end));
 	fl->ledger.created++;
 	fl->ledger.live++;
 	return at;

@@ -9,7 +9,9 @@
  * Memory: 8 bytes a bucket, and for each flow that there is (or has been at one
  * time) 128 bytes, and 96 for each of options.hops (64 if not wide): 704 for 6.
  * Flows of more hops take blocks of 8 (832 bytes) from a bounded number of
- * them. All is taken at the beginning, and touched as it is used.
+ * them. All is taken at the beginning, and touched as it is used; what is
+ * watched from end to end beside the latency takes 80 bytes more, once asked
+ * for.
  *
  * Flows in: created = live + evicted + expired + flushed.
  */
@@ -100,6 +102,13 @@ struct flow_entry {
 _Static_assert(sizeof(struct flow_hop) == 64, "a line");
 _Static_assert(sizeof(struct flow_entry) == 128, "two lines");
 
+/* A metric from end to end. */
+struct flow_end {
+	struct watch watch;
+	uint32_t latest;
+	uint8_t flags; /* enum watch_flag */
+};
+
 struct flow_bucket {
 	uint32_t tag;
 	uint32_t at; /* 0: free, and so are those behind */
@@ -125,7 +134,7 @@ extern const struct ledger flows_ledger;
 struct flows {
 	struct flows_options o;
 	size_t stride; /* of an entry */
-	struct area row, entry, block;
+	struct area row, entry, block, end;
 	uint32_t used, free; /* entries: highest number, first free one */
 	uint32_t blocks_used, blocks_free;
 	struct flows_ledger ledger;
@@ -192,6 +201,20 @@ static inline struct flow_entry *flows_get(struct flows *fl, uint64_t hash,
 	if (first->tag == (uint32_t)hash && flow_is(f, key, len))
 		return f; /* entry 0 is no flow */
 	return flows_find(fl, hash, key, len);
+}
+
+/* From now on flows have METRIC_ENDS of struct flow_end. 0 or -ENOMEM. */
+int flows_end(struct flows *fl);
+
+/* NULL: they have none. */
+static inline struct flow_end *flow_ends(const struct flows *fl,
+					 const struct flow_entry *f)
+{
+	size_t at = (size_t)((const uint8_t *)f - fl->entry.base);
+
+	if (!fl->end.base)
+		return NULL;
+	return (struct flow_end *)fl->end.base + at / fl->stride * METRIC_ENDS;
 }
 
 static inline struct flow_hop *flow_hops(struct flow_entry *f)

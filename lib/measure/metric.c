@@ -11,6 +11,10 @@ static const char *const names[METRICS] = {
 	[METRIC_BUFFER_OCCUPANCY] = "buffer_occupancy",
 	[METRIC_FLOW_LATENCY] = "flow_latency",
 	[METRIC_PATH] = "path",
+	[METRIC_FLOW_QUEUE_OCCUPANCY] = "flow_queue_occupancy",
+	[METRIC_FLOW_LINK_UTILIZATION] = "flow_link_utilization",
+	[METRIC_FLOW_QUEUE_CONGESTION] = "flow_queue_congestion",
+	[METRIC_FLOW_BUFFER_OCCUPANCY] = "flow_buffer_occupancy",
 };
 
 const char *metric_name(enum metric m)

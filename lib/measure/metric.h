@@ -11,6 +11,8 @@
  * buffer_occupancy   node, buffer          INT 2.x
  * flow_latency       flow                  ns from end to end
  * path               flow                  nodes, the source first
+ * flow_*             flow                  of another metric, the largest that
+ *                                          the nodes of a packet's path told
  *
  * Values have 32 bits; what is larger is UINT32_MAX and counted.
  */
@@ -31,7 +33,13 @@ enum metric {
 	METRIC_FLOW_LATENCY = METRIC_OF_HOP,
 	METRIC_NUMBERS, /* those above are numbers */
 	METRIC_PATH = METRIC_NUMBERS,
+	/* From end to end, those of a hop but its latency, in their order. */
+	METRIC_FLOW_QUEUE_OCCUPANCY,
+	METRIC_FLOW_LINK_UTILIZATION,
+	METRIC_FLOW_QUEUE_CONGESTION,
+	METRIC_FLOW_BUFFER_OCCUPANCY,
 	METRICS,
+	METRIC_ENDS = METRICS - METRIC_FLOW_QUEUE_OCCUPANCY,
 };
 
 /* Names of rows and options; metric_of() gives -1 for others. */

@@ -134,7 +134,7 @@ static struct netsim_counters since(struct netsim *s)
 {
 	const uint64_t *now = (const uint64_t *)&s->ctr;
 	uint64_t *before = (uint64_t *)&s->before;
-	struct netsim_counters out;
+	struct netsim_counters out = {0};
 	uint64_t *diff = (uint64_t *)&out;
 
 	for (unsigned i = 0; i < sizeof(out) / sizeof(*diff); i++) {
@@ -169,13 +169,40 @@ static void tick(struct netsim *s)
 	sim_at(s, s->now_ns + s->o.telemetry_ns, EV_TICK, 0);
 }
 
+static void deliver(struct netsim *s, uint32_t i)
+{
+	s->ctr.delivered++;
+	sim_free(s, i);
+}
+
+static void arrive(struct netsim *s, uint32_t i)
+{
+	struct sim_packet *p = sim_packet(s, i);
+	uint32_t in = s->f->port[p->port].peer, node = s->f->port[in].node;
+	const struct fabric_node *n = &s->f->node[node];
+
+	sim_let_go(s, &s->port[p->port]);
+	if (s->port[p->port].down || s->port[in].down)
+		sim_lose(s, i, &s->ctr.down);
+	else if (p->lost)
+		sim_lose(s, i, &s->ctr.lost);
+	else if (p->kind != OF_TRAFFIC)
+		probe_arrive(s, i, in);
+	else if (n->tier == FABRIC_HOST)
+		deliver(s, i);
+	else if (p->hop >= p->len)
+		sim_lose(s, i, &s->ctr.no_route);
+	else
+		sim_send(s, i, n->first + p->out[p->hop++], in);
+}
+
 static void happen(struct netsim *s, const struct event *e)
 {
 	uint32_t i = e->what & EV_MASK;
 
 	switch ((enum event_kind)(e->what >> EV_BITS)) {
 	case EV_ARRIVE:
-		sim_arrive(s, i);
+		arrive(s, i);
 		break;
 	case EV_SOURCE:
 		source_send(s, i);

@@ -88,7 +88,7 @@ struct netsim_options {
 	uint64_t probe_ns;	    /* of HULA, INT_PATH, PINGMESH: interval */
 
 	bool adapt; /* Pro */
-	double k;   /* of Pro: stale after k T */
+	double k;   /* of Pro: silent after k T; above 0 */
 	uint8_t s_max;
 	uint64_t control_ns; /* from the last hop to the controller, and from
 				the controller to a switch */

@@ -132,18 +132,21 @@ static inline uint32_t sim_bytes(const struct sim_packet *p)
 	       (uint32_t)p->labels * LABEL_ITEM_LEN;
 }
 
-/* The run ends with an error; -errno. */
+/* packet.c: the run ends with an error, -errno. */
 void sim_fail(struct netsim *s, int err);
 
-/* forward.c: a new packet, cleared; POOL_NONE after sim_fail(). */
+/* packet.c: a new one, cleared; POOL_NONE after sim_fail(). */
 uint32_t sim_make(struct netsim *s, enum packet_kind kind, uint32_t bytes);
 /* It is gone, and its labels. */
 void sim_free(struct netsim *s, uint32_t i);
-/* Into the queue of a port; in: the one it came by, POOL_NONE: a host's. */
+/* The same of one that does not arrive, counted there. */
+void sim_lose(struct netsim *s, uint32_t i, uint64_t *why);
+
+/* forward.c: into the queue of a port; in: the one it came by, POOL_NONE: of a
+ * host, or of the switch itself. */
 void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in);
-void sim_arrive(struct netsim *s, uint32_t i);
-/* One that cannot go on: counted, and gone. */
-void sim_unroutable(struct netsim *s, uint32_t i);
+/* The port forgets those that have left. */
+void sim_let_go(struct netsim *s, struct sim_port *q);
 
 /* carry.c: labels at a port through which the packet leaves at ns. */
 void carry_label(struct netsim *s, struct sim_packet *p, uint32_t port,

@@ -24,7 +24,9 @@ struct fast {
 	uint8_t *room;	 /* PKT_BATCH times ROOM: frames outlast records */
 	struct pkt *pkts;
 	int n, max;
-	uint64_t epoch_ns; /* the clock less CLOCK_MONOTONIC */
+	struct fast_path held; /* a record behind frames that go out first */
+	size_t held_len;       /* 0: none */
+	uint64_t epoch_ns;     /* the clock less CLOCK_MONOTONIC */
 	void (*told)(void *ctx, const struct fast_record *r, size_t len,
 		     uint64_t ts_ns);
 	void *ctx;
@@ -45,16 +47,30 @@ static void keep(struct fast *s, const struct fast_whole *w, size_t len)
 	s->src.done += n;
 }
 
-/* The batch is full: the record is handled, and no other comes. */
+/* The batch is full: the record is handled, and no other comes. What came
+ * behind frames is told when they have been taken. */
 static int on_record(void *ctx, const struct fast_record *r, size_t len)
 {
 	struct fast *s = ctx;
 
-	if (r->type == FAST_WHOLE)
+	if (r->type == FAST_WHOLE) {
 		keep(s, (const struct fast_whole *)r, len);
-	else
+	} else if (!s->n) {
 		s->told(s->ctx, r, len, r->ns + s->epoch_ns);
+	} else if (len <= sizeof(s->held)) {
+		memcpy(&s->held, r, len);
+		s->held_len = len;
+		return -ENOBUFS;
+	}
 	return s->n < s->max ? 0 : -ENOBUFS;
+}
+
+static void tell_held(struct fast *s)
+{
+	if (s->held_len)
+		s->told(s->ctx, &s->held.record, s->held_len,
+			s->held.record.ns + s->epoch_ns);
+	s->held_len = 0;
 }
 
 static int wait(struct fast *s, struct fault *f)
@@ -84,6 +100,7 @@ static int fast_rx(struct src *src, struct pkt *pkts, int max, struct fault *f)
 	s->max = max < PKT_BATCH ? max : PKT_BATCH;
 	s->n = 0;
 	s->epoch_ns = clock_wall_ns() - clock_ns();
+	tell_held(s);
 	rc = int_fast_poll(s->x, on_record, s);
 	if (!rc && !(rc = wait(s, f)))
 		rc = int_fast_poll(s->x, on_record, s);

@@ -82,3 +82,10 @@ int snk_open_live(struct snk **out, const char *name,
 	rc = iface_find(&i, name, f);
 	return rc ? rc : ring_snk_open(out, &i, f);
 }
+
+unsigned live_mtu(const char *name)
+{
+	struct iface i;
+
+	return is_unix(name) || iface_find(&i, name, NULL) < 0 ? 0 : i.mtu;
+}

@@ -137,6 +137,9 @@ struct live_address {
  */
 bool live_address(struct live_address *out, const char *name);
 
+/* Bytes that an IP packet on an interface may have; 0: as above. */
+unsigned live_mtu(const char *name);
+
 /*
  * The Ethernet address of a neighbour on an interface of that name; false: the
  * kernel does not know it. A link that is set down loses them all, the

@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "query/keyfault.h"
 
 /* What keys of a type look like. */
 static const char *example_of(enum key_type type)
@@ -53,8 +56,9 @@ static void explain(const struct table *const *t, unsigned n, const char *loose,
 
 	for (unsigned i = 0; i < n; i++) {
 		struct key_fault one;
-		size_t right = key_explain(&one, (enum key_type)t[i]->key_type,
-					   t[i]->key_len, loose);
+		size_t right = keyfault_explain(&one,
+						(enum key_type)t[i]->key_type,
+						t[i]->key_len, loose);
 
 		like = 2 * right +
 		       of_a_version(loose, (enum key_type)t[i]->key_type);
@@ -103,7 +107,7 @@ int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
 	if (found != -ENOENT)
 		return found;
 	no_key(t, n, &f->why);
-	if (!key_loosen(bare, at, sizeof(bare), text))
+	if (!keyfault_loosen(bare, at, sizeof(bare), text))
 		return -EINVAL;
 	*loose = true;
 	found = pick(key, t, n, bare, &f->why);

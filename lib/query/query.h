@@ -98,6 +98,35 @@ void path_query(struct path_answer *out, const struct view *v,
 int count_query(uint64_t *out, const struct view *v, unsigned copies,
 		const uint8_t *key);
 
+/* What one of the units that a key may be in holds: slot, chunk, counter. */
+enum look {
+	LOOK_NOTHING,  /* it is all zero */
+	LOOK_KEY,      /* the key, by its checksum; a counter that is not 0 */
+	LOOK_OTHER,    /* another key */
+	LOOK_REPEATED, /* a copy before this one is there, too */
+	LOOK_UNREADABLE,
+};
+
+struct looked {
+	enum look holds;
+	uint64_t unit;
+	uint8_t sum[4]; /* keywrite: as it lies there; its value: */
+	uint8_t value[TABLE_VALUE_MAX];
+	uint64_t count; /* keyinc */
+	/* Postcards, as if the chunk were the key's: hops that hold a value,
+	 * and it is a path if they come first and all others are blank. */
+	uint8_t known;
+	bool path;
+	uint32_t hop[HASH_HOPS];
+};
+
+/* "nothing", "this_key", "another_key", "repeated", "unreadable". */
+const char *look_name(enum look l);
+
+/* Copies 0 .. n of a key, n <= HASH_COPIES. */
+void query_look(struct looked *out, const struct view *v, unsigned n,
+		const uint8_t *key);
+
 /* An answer of any kind, and where it is if several memories are asked. */
 struct reply {
 	enum answer answer;

@@ -16,6 +16,15 @@ static inline uint32_t sum_in_memory(const struct table *t, uint32_t sum)
 	return t->hash == HASH_DTA0 ? htole32(sum) : htobe32(sum);
 }
 
+void keywrite_sum(uint8_t out[SUM_LEN], const struct table *t,
+		  const uint8_t *key)
+{
+	uint32_t sum = sum_in_memory(
+		t, hash_checksum((enum hash_family)t->hash, key, t->key_len));
+
+	memcpy(out, &sum, SUM_LEN);
+}
+
 /* The matching copies of one key, and what the rule makes of them. */
 struct verdict {
 	enum answer answer;

@@ -74,6 +74,26 @@ static int chunk_load(struct chunk *c, const struct view *v, unsigned copy,
 	return 0;
 }
 
+int path_look(struct looked *out, const struct view *v, unsigned copy,
+	      const uint8_t *key)
+{
+	const struct table *t = v->t;
+	uint32_t mask[HASH_HOPS];
+	struct chunk c = {.known = 0};
+	int rc;
+
+	for (unsigned i = 0; i < t->hops; i++)
+		mask[i] = hash_hop((enum hash_family)t->hash, i, key,
+				   t->key_len);
+	rc = chunk_load(&c, v, copy, key, mask);
+	if (rc < 0)
+		return rc;
+	memcpy(out->hop, c.value, sizeof(out->hop));
+	out->known = c.known;
+	out->path = valid_hops(&c, t->hops) > 0;
+	return 0;
+}
+
 /* Whether two chunks hold the same values where both hold any. */
 static bool agree(const struct chunk *a, const struct chunk *b, unsigned hops)
 {

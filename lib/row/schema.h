@@ -34,6 +34,9 @@ struct row_field {
 			     right-aligned */
 	uint8_t role;	  /* enum row_role */
 	const char *unit; /* "bytes", "ns"; NULL: a number, or no number */
+	const char *good; /* as text: any other value is something wrong, for
+			     who shows it to people; NULL: none is */
+	uint8_t spare;	  /* 1: who has no room for all does without it */
 };
 
 struct schema {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * aside.h - private to this room: files that are whole or absent. Such a file
+ * aside.h - files that are whole or absent. Such a file
  * is written without a name (O_TMPFILE), so that whoever is killed leaves
  * nothing; where a file system cannot, under a name of its own,
  * .NAME.PID.new.

@@ -61,6 +61,8 @@ unsigned event_judge(struct telemetry *t, struct watch *w, unsigned flags,
 
 	what->value = v;
 	what->has_value = true;
+	if (t->o.judge && t->o.judge(t->o.judge_ctx, what))
+		return flags;
 	what->reference = w->ref;
 	what->has_reference = flags & WATCH_KNOWN;
 	events = watch_judge(w, &flags, th, t->widen, v);
@@ -82,10 +84,16 @@ void event_told(struct telemetry *t, struct watch *w, unsigned flags,
 
 void events_renew(struct telemetry *t, struct flow_entry *f)
 {
+	struct flow_end *end = flow_ends(&t->flows, f);
+
 	f->generation = t->generation;
 	if (f->flags & WATCH_KNOWN)
 		event_told(t, &f->watch, f->flags, &t->all[METRIC_FLOW_LATENCY],
 			   f->watch.ref);
+	for (unsigned m = 0; end && m < METRIC_ENDS; m++)
+		if (end[m].flags & WATCH_KNOWN)
+			event_told(t, &end[m].watch, end[m].flags, &t->end[m],
+				   end[m].watch.ref);
 	for (unsigned i = 0; i < f->kept; i++) {
 		struct flow_hop *h = flow_hop(&t->flows, f, i);
 		const struct node *n = t->objects.place[h->place].node;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* events.h - thresholds and what passes them; private to the sink. */
+/* events.h - thresholds and what passes them; what goes out by time, and at the
+ * end (push.c); private to the sink. */
 #ifndef TELEMETRY_EVENTS_H
 #define TELEMETRY_EVENTS_H
 
@@ -32,5 +33,17 @@ void events_set(struct telemetry *t);
 void events_widen(struct telemetry *t, uint64_t ts_ns);
 /* Seconds have ended: thresholds may be narrower again. */
 void events_second(struct telemetry *t, uint64_t now_ns);
+
+/* Live values whose turn it is; a key is alive if it has reported since its
+ * value went out by this way. */
+void push_values(struct telemetry *t);
+
+/* Reporters that are silent: what they miss is lost. */
+void push_losses(struct telemetry *t, bool all);
+
+/* flows.leave; ctx: the telemetry. */
+void push_flow(void *ctx, struct flow_entry *f, enum flow_leaves why);
+
+void push_distributions(struct telemetry *t);
 
 #endif

@@ -75,7 +75,8 @@ void fields_of(struct fields *f, const struct int_plan *plan)
 	f->egress_time = field_of(plan, INT_EGRESS_TIME);
 	f->seconds = field_of(plan, INT_TIME_SECONDS);
 	f->fraction = field_of(plan, INT_TIME_FRACTION);
-	f->step_node = f->node.width == FIELD_4 && f->node.mask == UINT32_MAX;
+	f->step_node = !f->node.width ||
+		       (f->node.width == FIELD_4 && f->node.mask == UINT32_MAX);
 	f->derives = !f->metric[METRIC_HOP_LATENCY].width &&
 		     (f->egress_time.width || f->seconds.width);
 }

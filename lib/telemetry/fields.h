@@ -56,7 +56,7 @@ struct fields {
 	struct hop_field node, id[FIELD_IDS], metric[METRIC_OF_HOP];
 	struct step step[METRIC_OF_HOP]; /* those that there are */
 	uint8_t steps;
-	bool step_node; /* the node, too, is a word of 4 bytes */
+	bool step_node; /* the node, too, is a word of 4 bytes, or not told */
 	bool derives;	/* no latency, but time stamps */
 	struct hop_field ingress_time, egress_time, seconds, fraction;
 };

@@ -42,11 +42,13 @@ static size_t arrange(struct objects *os, uint8_t *base)
 	return at;
 }
 
-static void set_key(struct place *p)
+/* Nothing is known there yet. */
+static void begin_place(struct objects *os, struct place *p, uint64_t node,
+			struct node *n)
 {
-	p->key[0] = p->node_id < METRIC_NONE ? (uint32_t)p->node_id
-					     : METRIC_NONE;
-	memcpy(p->key + 1, p->id, sizeof(p->id));
+	*p = (struct place){.node_id = node, .node = n};
+	for (unsigned m = 0; m < METRIC_OF_HOP; m++)
+		p->object[m] = &os->nothing;
 }
 
 int objects_init(struct objects *os, const struct objects_options *o)
@@ -65,9 +67,7 @@ int objects_init(struct objects *os, const struct objects_options *o)
 		return rc;
 	arrange(os, os->area.base);
 	/* No hop is there: no id is that of a node and of none. */
-	os->place[0] = (struct place){.node_id = NODE_UNKNOWN - 1,
-				      .node = &os->nobody};
-	set_key(&os->place[0]);
+	begin_place(os, &os->place[0], NODE_UNKNOWN - 1, &os->nobody);
 	return 0;
 }
 
@@ -126,9 +126,8 @@ uint32_t place_of(struct objects *os, uint64_t node,
 	if (!(n = node_of(os, node, begin, ctx)))
 		return 0;
 	*slot = (uint32_t)++os->counters.places;
-	os->place[*slot] = (struct place){.node_id = node, .node = n};
+	begin_place(os, &os->place[*slot], node, n);
 	memcpy(os->place[*slot].id, id, sizeof(os->place[*slot].id));
-	set_key(&os->place[*slot]);
 	return *slot;
 }
 
@@ -150,7 +149,7 @@ struct object *object_of(struct objects *os, struct place *p, enum metric m)
 	struct object *o;
 	uint64_t i;
 
-	if (p->object[m])
+	if (p->object[m] != &os->nothing)
 		return p->object[m];
 	key_of(p, m, &egress, &id);
 	i = rng_mix((p->node_id << 3 | m) ^
@@ -166,7 +165,7 @@ struct object *object_of(struct objects *os, struct place *p, enum metric m)
 	}
 	if (os->counters.objects == os->o.objects) {
 		os->counters.no_object++;
-		return NULL;
+		return &os->nothing;
 	}
 	o = &os->object[os->counters.objects++];
 	*slot = (uint32_t)os->counters.objects;

@@ -36,16 +36,19 @@ struct object {
 };
 
 struct place {
-	/* The node, if its id has 32 bits, and id: for vector.c. Nothing that a
-	 * hop tells in words of 4 bytes if it has more. */
-	uint32_t key[1 + FIELD_IDS];
+	/* What a hop tells is compared with these as one vector: vector.c. */
 	uint64_t node_id;
 	uint32_t id[FIELD_IDS];
+	uint32_t zero[6 - FIELD_IDS];
 	struct node *node;
-	/* By metric; NULL until something is reported. That of hop latency is
-	 * not used: each flow has its own. */
+	/* By metric; never NULL: `nothing` until something is reported. That
+	 * of hop latency is not used: each flow has its own. */
 	struct object *object[METRIC_OF_HOP];
 } __attribute__((aligned(64)));
+
+_Static_assert(offsetof(struct place, node) == 32 &&
+		       offsetof(struct place, id) == sizeof(uint64_t),
+	       "node and ids are a vector");
 
 struct objects_options {
 	uint32_t nodes, places, objects; /* at most; below 2^24 */
@@ -65,7 +68,9 @@ struct objects {
 	uint32_t *node_slot, *place_slot, *object_slot; /* hash tables */
 	uint32_t node_mask, place_mask, object_mask;
 	struct objects_counters counters;
-	struct node nobody; /* what place 0 leads to */
+	struct node nobody;    /* what place 0 leads to */
+	struct object nothing; /* what nothing is known of, nor kept: any value
+				  is outside of its watch's range */
 };
 
 /* A node is new: thresholds and distributions are to be set. */
@@ -80,7 +85,7 @@ uint32_t place_of(struct objects *os, uint64_t node,
 		  const uint32_t id[FIELD_IDS], node_begin *begin, void *ctx);
 
 /* That of which a place tells a metric of queue, link or buffer; its watch is
- * new where it is. NULL: no room. */
+ * new where it is; `nothing` if there is no room. */
 struct object *object_of(struct objects *os, struct place *p, enum metric m);
 
 #endif

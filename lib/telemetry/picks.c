@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "measure/flows.h"
+#include "telemetry/objects.h"
 
 /* A field's bytes become those of the word at byte `to`. */
 static void pick(struct pick *p, unsigned to, const struct hop_field *f)
@@ -21,20 +22,18 @@ static void need(struct picks *p, const struct hop_field *f)
 	p->words |= (uint16_t)(1U << f->word / 4);
 }
 
-/* A meter is {latest, n, sum}: 16 bytes. */
-static void pick_meter(struct pick *p, uint64_t *ones, uint64_t *keep,
-		       unsigned at, const struct hop_field *f)
+static void pick_meter(struct pick_meters *p, size_t at, unsigned m)
 {
-	pick(p, at, f);
-	pick(p, at + 8, f);
-	ones[at / 8] = 1ULL << 32;
-	keep[at / 8] = 0xffffffff00000000;
+	unsigned latest = (unsigned)at / 4, sum = latest + 2;
+
+	p->from[latest] = p->from[sum] = m;
+	p->set |= (uint16_t)(1U << latest | 1U << sum);
+	p->ones |= (uint16_t)(1U << (latest + 1));
+	p->keep &= (uint16_t) ~(1U << latest);
 }
 
 static void pick_metric(struct picks *p, unsigned m, const struct hop_field *f)
 {
-	const unsigned first = offsetof(struct flow_hop, meter);
-
 	need(p, f);
 	if (!p->usable)
 		return;
@@ -42,25 +41,30 @@ static void pick_metric(struct picks *p, unsigned m, const struct hop_field *f)
 	p->metrics_n++;
 	pick(&p->metrics, 4 * m, f);
 	if (m < FLOW_METERS)
-		pick_meter(&p->hop, p->ones, p->keep, first + 16 * m, f);
+		pick_meter(&p->hop, offsetof(struct flow_hop, meter[m]), m);
 	else
-		pick_meter(&p->wide, p->ones_wide, p->keep_wide,
-			   16 * (m - FLOW_METERS), f);
+		pick_meter(&p->wide, (m - FLOW_METERS) * sizeof(struct meter),
+			   m);
+}
+
+static void pick_id(struct picks *p, unsigned at, unsigned words,
+		    const struct hop_field *f)
+{
+	if (!f->width) {
+		memset(&p->absent[at / 4], 0xff, 4 * words);
+		return;
+	}
+	need(p, f);
+	if (p->usable)
+		pick(&p->ids, at, f);
 }
 
 static void pick_ids(struct picks *p, const struct fields *f)
 {
-	const struct hop_field *id[1 + FIELD_IDS] = {&f->node, &f->id[0],
-						     &f->id[1], &f->id[2]};
-
-	for (unsigned i = 0; i < 1 + FIELD_IDS; i++) {
-		p->absent[i] = id[i]->width ? 0 : METRIC_NONE;
-		if (!id[i]->width)
-			continue;
-		need(p, id[i]);
-		if (p->usable)
-			pick(&p->ids, 4 * i, id[i]);
-	}
+	pick_id(p, offsetof(struct place, node_id), 2, &f->node);
+	for (unsigned i = 0; i < FIELD_IDS; i++)
+		pick_id(p, (unsigned)offsetof(struct place, id[i]), 1,
+			&f->id[i]);
 }
 
 void picks_of(struct picks *p, const struct fields *f)
@@ -70,8 +74,7 @@ void picks_of(struct picks *p, const struct fields *f)
 		    f->len <= PICK_BYTES && f->len >= 4;
 	if (!p->usable)
 		return;
-	memset(p->keep, 0xff, sizeof(p->keep));
-	memset(p->keep_wide, 0xff, sizeof(p->keep_wide));
+	p->hop.keep = p->wide.keep = UINT16_MAX;
 	p->bytes = UINT64_MAX >> (PICK_BYTES - f->len);
 	pick_ids(p, f);
 	for (unsigned m = 0; m < METRIC_OF_HOP; m++)

@@ -18,27 +18,28 @@ struct pick {
 	uint64_t set;		  /* bits: of the bytes that are not 0 */
 } __attribute__((aligned(64)));
 
+/* What values by metric are to meters, {latest, n, sum} of 4 words each. */
+struct pick_meters {
+	uint32_t from[16]; /* by word: the metric */
+	uint16_t set;	   /* bits: words that are a value, the rest are 0 */
+	uint16_t ones;	   /* those that are 1 */
+	uint16_t keep;	   /* those that are added to: all but the latest */
+} __attribute__((aligned(64)));
+
 struct picks {
-	struct pick ids;	   /* words: node, egress, queue, buffer */
-	struct pick metrics;	   /* words, by metric */
-	struct pick hop;	   /* what is added to a struct flow_hop */
-	struct pick wide;	   /* and to a struct flow_wide */
-	uint64_t ones[8], keep[8]; /* added, too: counts; and what stays: all
-				      but the latest values */
-	uint64_t ones_wide[4], keep_wide[4];
-	uint32_t absent[4]; /* of ids: ones where there is none */
-	uint64_t bytes;	    /* bits: the bytes of a hop */
-	uint16_t words;	    /* bits: those that must not be all ones */
-	uint8_t present;    /* bits: metrics */
+	struct pick ids;	      /* as struct place begins: node, id[] */
+	struct pick metrics;	      /* words, by metric */
+	struct pick_meters hop, wide; /* struct flow_hop, struct flow_wide */
+	uint32_t absent[8];	      /* of ids: ones where there is none */
+	uint64_t bytes;		      /* bits: the bytes of a hop */
+	uint16_t words;	 /* bits: those that must not be all ones */
+	uint8_t present; /* bits: metrics */
 	uint8_t metrics_n;
 	bool usable;
 } __attribute__((aligned(64)));
 
 /* Vectors are loaded where they are. */
-_Static_assert(offsetof(struct picks, ones) % 64 == 0 &&
-		       offsetof(struct picks, ones_wide) % 64 == 0 &&
-		       offsetof(struct picks, absent) % 16 == 0,
-	       "not aligned");
+_Static_assert(offsetof(struct picks, absent) % 32 == 0, "not aligned");
 
 void picks_of(struct picks *p, const struct fields *f);
 

@@ -25,7 +25,8 @@ struct vector_lanes {
 
 struct telemetry {
 	struct telemetry_options o;
-	struct threshold all[METRIC_NUMBERS];
+	struct threshold all[METRIC_NUMBERS], end[METRIC_ENDS];
+	unsigned ends; /* of end[], those that are watched: 1 << each */
 	struct node_threshold *node_threshold;
 	unsigned node_thresholds;
 	uint32_t generation; /* of thresholds; 0 is none */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "telemetry/push.h"
-
 #include "telemetry/events.h"
+
 #include "telemetry/take.h"
 #include "telemetry/track.h"
 
@@ -44,6 +43,22 @@ static void push_hop(struct telemetry *t, struct flow_entry *f, unsigned i)
 		   &p->node->threshold[METRIC_HOP_LATENCY], m->latest);
 }
 
+static void push_ends(struct telemetry *t, struct flow_entry *f)
+{
+	struct flow_end *end = flow_ends(&t->flows, f);
+
+	for (unsigned m = 0; m < METRIC_ENDS; m++, end++) {
+		const struct meter value = {.latest = end->latest};
+		struct telling what;
+
+		if (!(t->ends >> m & 1) || !(end->flags & WATCH_KNOWN))
+			continue;
+		what = telling_flow(f, METRIC_FLOW_QUEUE_OCCUPANCY + m, &value);
+		tell(t, &what);
+		event_told(t, &end->watch, end->flags, &t->end[m], end->latest);
+	}
+}
+
 static void push_entry(struct telemetry *t, struct flow_entry *f)
 {
 	uint64_t room[PATH_NODES_MAX];
@@ -65,6 +80,8 @@ static void push_entry(struct telemetry *t, struct flow_entry *f)
 		event_told(t, &f->watch, f->flags, &t->all[METRIC_FLOW_LATENCY],
 			   f->latency.latest);
 	}
+	if (t->ends)
+		push_ends(t, f);
 	for (unsigned i = 0; i < f->kept; i++)
 		push_hop(t, f, i);
 }

@@ -7,32 +7,6 @@
 #include "telemetry/fields.h"
 #include "telemetry/paths.h"
 
-static const char *const kinds[EVENTS] = {
-	[EVENT_NEW_KEY] = "new_key",
-	[EVENT_CHANGE] = "change",
-	[EVENT_RISE] = "rise",
-	[EVENT_FALL] = "fall",
-	[EVENT_PATH_CHANGE] = "path_change",
-	[EVENT_LOOP] = "loop",
-	[EVENT_REPORT_LOSS] = "report_loss",
-	[EVENT_RESTART] = "restart",
-	[EVENT_WIDEN] = "widen",
-	[EVENT_NARROW] = "narrow",
-};
-
-const char *event_name(enum telemetry_kind k)
-{
-	return kinds[k];
-}
-
-int event_of(const char *name)
-{
-	for (int k = 0; k < EVENTS; k++)
-		if (!strcmp(kinds[k], name))
-			return k;
-	return -1;
-}
-
 enum {
 	E_TIME,
 	E_EVENT,
@@ -200,6 +174,26 @@ static const struct row_field bin_fields[] = {
 	[B_COUNT] = {"count", ROW_U64, 10},
 };
 
+enum {
+	T_TIME,
+	T_NODE,
+	T_SCHEMA,
+	T_NAMESPACE,
+	T_FLOW,
+	T_HOP,
+	T_DATA,
+};
+
+static const struct row_field snapshot_fields[] = {
+	[T_TIME] = {"time", ROW_TIME, 20, ROW_WHEN},
+	[T_NODE] = {"node", ROW_U64, 6, ROW_TAG},
+	[T_SCHEMA] = {"schema", ROW_U64, 8, ROW_TAG},
+	[T_NAMESPACE] = {"namespace", ROW_U64, 9, ROW_TAG},
+	[T_FLOW] = {"flow", ROW_STR, 36},
+	[T_HOP] = {"hop", ROW_U64, 3},
+	[T_DATA] = {"data", ROW_BYTES, 8},
+};
+
 #define FIELDS(f) f, sizeof(f) / sizeof((f)[0])
 
 enum {
@@ -209,6 +203,7 @@ enum {
 	S_HOP,
 	S_DISTRIBUTION,
 	S_BIN,
+	S_SNAPSHOT,
 	SCHEMAS,
 };
 
@@ -219,6 +214,7 @@ static const struct schema schemas[SCHEMAS] = {
 	[S_HOP] = {"int_hop", FIELDS(hop_fields)},
 	[S_DISTRIBUTION] = {"int_distribution", FIELDS(distribution_fields)},
 	[S_BIN] = {"int_bin", FIELDS(bin_fields)},
+	[S_SNAPSHOT] = {"int_snapshot", FIELDS(snapshot_fields)},
 };
 
 const struct telling telling_nothing = {
@@ -230,26 +226,25 @@ const struct telling telling_nothing = {
 	.hw_id = -1,
 };
 
-static int open_one(struct rows **r, struct row_sink *sink, unsigned which,
-		    unsigned gather)
-{
-	*r = sink ? rows_open(sink, &schemas[which], gather) : NULL;
-	return sink && !*r ? -ENOMEM : 0;
-}
-
 int telemetry_rows_open(struct telemetry_rows *rs,
 			const struct telemetry_sinks *s, unsigned gather)
 {
+	struct row_sink *const to[SCHEMAS] = {
+		s->event,	 s->value, s->flow,    s->hop,
+		s->distribution, s->bin,   s->snapshot};
+	struct rows **const each[SCHEMAS] = {
+		&rs->event,	   &rs->value, &rs->flow,    &rs->hop,
+		&rs->distribution, &rs->bin,   &rs->snapshot};
+
 	*rs = (struct telemetry_rows){0};
-	if (open_one(&rs->event, s->event, S_EVENT, gather) ||
-	    open_one(&rs->value, s->value, S_VALUE, gather) ||
-	    open_one(&rs->flow, s->flow, S_FLOW, gather) ||
-	    open_one(&rs->hop, s->hop, S_HOP, gather) ||
-	    open_one(&rs->distribution, s->distribution, S_DISTRIBUTION,
-		     gather) ||
-	    open_one(&rs->bin, s->bin, S_BIN, gather)) {
-		telemetry_rows_close(rs);
-		return -ENOMEM;
+	for (unsigned i = 0; i < SCHEMAS; i++) {
+		if (!to[i])
+			continue;
+		*each[i] = rows_open(to[i], &schemas[i], gather);
+		if (!*each[i]) {
+			telemetry_rows_close(rs);
+			return -ENOMEM;
+		}
 	}
 	return 0;
 }
@@ -264,8 +259,9 @@ static void end(struct telemetry_rows *rs, struct rows *r)
 
 int telemetry_rows_flush(struct telemetry_rows *rs)
 {
-	struct rows *each[] = {rs->event, rs->value,	    rs->flow,
-			       rs->hop,	  rs->distribution, rs->bin};
+	struct rows *each[] = {rs->event,   rs->value,	      rs->flow,
+			       rs->hop,	    rs->distribution, rs->bin,
+			       rs->snapshot};
 
 	for (unsigned i = 0; i < SCHEMAS; i++) {
 		int rc = each[i] ? rows_flush(each[i]) : 0;
@@ -284,6 +280,7 @@ void telemetry_rows_close(struct telemetry_rows *rs)
 	rows_close(rs->hop);
 	rows_close(rs->distribution);
 	rows_close(rs->bin);
+	rows_close(rs->snapshot);
 	*rs = (struct telemetry_rows){0};
 }
 
@@ -341,7 +338,7 @@ void row_event(struct telemetry_rows *rs, const struct telling *what)
 	if (!r)
 		return;
 	row_time(r, E_TIME, (int64_t)what->ts_ns);
-	row_str(r, E_EVENT, kinds[what->kind]);
+	row_str(r, E_EVENT, event_name((enum telemetry_kind)what->kind));
 	set_subject(r, E_METRIC, E_FLOW, what);
 	if (what->hw_id >= 0)
 		row_u64(r, E_HW_ID, (uint64_t)what->hw_id);
@@ -425,6 +422,23 @@ void row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
 	for (unsigned m = 0; wide && m < FLOW_WIDE; m++)
 		set_meter(r, H_METRICS + 2 * (FLOW_METERS + m),
 			  &wide->meter[m]);
+	end(rs, r);
+}
+
+void row_snapshot(struct telemetry_rows *rs, const struct int_view *v,
+		  unsigned hop, uint64_t node, uint32_t schema,
+		  const uint8_t *data, size_t len)
+{
+	struct rows *r = rs->snapshot;
+
+	row_time(r, T_TIME, (int64_t)v->ts_ns);
+	set_node(r, T_NODE, node);
+	row_u64(r, T_SCHEMA, schema);
+	row_u64(r, T_NAMESPACE, v->domain);
+	if (v->key_len)
+		set_flow(r, T_FLOW, v->key, v->key_len);
+	row_u64(r, T_HOP, hop);
+	row_bytes(r, T_DATA, data, len);
 	end(rs, r);
 }
 

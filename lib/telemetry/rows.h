@@ -25,6 +25,8 @@
  * int_distribution  how many samples of a metric at a node, or on a path from
  *            end to end, and the bounds of the bins of its quantiles
  * int_bin    a bin of it that is not empty: low <= value <= high
+ * int_snapshot  what a node of IOAM has put behind its data (RFC 9197, section
+ *            4.4.2.13), packet by packet: opaque bytes of a schema
  *
  * Latencies are in ns, other metrics in units of the nodes. In a list of nodes
  * an unknown one is 4294967295: no switch of INT has that id.
@@ -65,11 +67,12 @@ static inline uint64_t rows_node(uint64_t id)
 
 /* Where each measurement goes; NULL: nowhere. They may be the same. */
 struct telemetry_sinks {
-	struct row_sink *event, *value, *flow, *hop, *distribution, *bin;
+	struct row_sink *event, *value, *flow, *hop, *distribution, *bin,
+		*snapshot;
 };
 
 struct telemetry_rows {
-	struct rows *event, *value, *flow, *hop, *distribution, *bin;
+	struct rows *event, *value, *flow, *hop, *distribution, *bin, *snapshot;
 	int err; /* of the sinks, the first */
 };
 
@@ -114,6 +117,11 @@ void row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
 	     const struct flow_entry *f, unsigned hop, uint64_t node,
 	     uint32_t egress, uint32_t queue, const struct flow_hop *h,
 	     const struct flow_wide *wide);
+
+/* Of a packet's hop, 1 is the first. Only if rs->snapshot is there. */
+void row_snapshot(struct telemetry_rows *rs, const struct int_view *v,
+		  unsigned hop, uint64_t node, uint32_t schema,
+		  const uint8_t *data, size_t len);
 
 /* Of a node, or with NODE_UNKNOWN of a path; with its bins. */
 void row_distribution(struct telemetry_rows *rs, uint64_t ts_ns, enum metric m,

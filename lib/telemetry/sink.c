@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "telemetry/events.h"
-#include "telemetry/push.h"
 #include "telemetry/take.h"
 #include "telemetry/vector.h"
 
@@ -89,7 +88,7 @@ static int open_none(struct telemetry *t)
 	if (!t->none)
 		return -ENOMEM;
 	t->none->shape = (struct dist_shape){.width = 1, .bins = bins};
-	t->vector = vector_can(t->o.shape);
+	t->vector = !t->o.judge && vector_can(t->o.shape);
 	vector_lanes_of(&t->lanes, t->o.shape);
 	return 0;
 }
@@ -163,8 +162,12 @@ void telemetry_close(struct telemetry *t)
 int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th)
 {
 	size_t size = th->nodes * sizeof(*th->node);
-	struct node_threshold *copy = malloc(size ? size : 1);
+	struct node_threshold *copy;
+	int rc = th->ends ? flows_end(&t->flows) : 0;
 
+	if (rc < 0)
+		return rc;
+	copy = malloc(size ? size : 1);
 	if (!copy)
 		return -ENOMEM;
 	if (size)
@@ -173,6 +176,8 @@ int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th)
 	t->node_threshold = copy;
 	t->node_thresholds = th->nodes;
 	memcpy(t->all, th->all, sizeof(t->all));
+	memcpy(t->end, th->end, sizeof(t->end));
+	t->ends = th->ends;
 	events_set(t);
 	return 0;
 }
@@ -219,23 +224,37 @@ static inline void want(const struct telemetry *t, const struct int_view *v,
 			   hops * sizeof(struct flow_wide));
 }
 
+/* Packets of a flow often come in a train. */
+static inline bool is_next(const struct int_view *v, const struct int_view *was)
+{
+	return v->key_len == KEY_FLOW4_LEN && was->key_len == KEY_FLOW4_LEN &&
+	       !memcmp(v->key, was->key, KEY_FLOW4_LEN);
+}
+
 static void take_chunk(struct telemetry *t, const struct int_view *v, size_t n)
 {
 	uint64_t hash[CHUNK];
 
 	for (size_t i = 0; i < n; i++) {
+		hash[i] = 0;
 		if (!v[i].key_len)
 			continue;
+		if (i && is_next(&v[i], &v[i - 1])) {
+			hash[i] = hash[i - 1];
+			continue;
+		}
 		hash[i] = flows_hash(v[i].key, v[i].key_len);
 		__builtin_prefetch(flows_row(&t->flows, hash[i]), 1);
 	}
 	for (size_t i = 0; i < n && i < AHEAD; i++)
 		want(t, &v[i], hash[i]);
 	for (size_t i = 0; i < n; i++) {
-		if (i + AHEAD < n)
-			want(t, &v[i + AHEAD], hash[i + AHEAD]);
+		size_t next = i + AHEAD;
+
+		if (next < n && hash[next] != hash[next - 1])
+			want(t, &v[next], hash[next]);
 		go_to(t, v[i].ts_ns);
-		take_view(t, &v[i], v[i].key_len ? hash[i] : 0);
+		take_view(t, &v[i], hash[i]);
 		if (t->widen_due)
 			events_widen(t, v[i].ts_ns);
 	}
@@ -248,11 +267,11 @@ int telemetry_take(struct telemetry *t, const struct int_view *v, size_t n)
 	return t->rows.err;
 }
 
-int telemetry_number(struct telemetry *t, uint64_t ts_ns,
-		     const struct int_from *from)
+int telemetry_numbers(struct telemetry *t, uint64_t ts_ns,
+		      const struct int_from *from, uint32_t n, bool anew)
 {
 	go_to(t, ts_ns);
-	take_number(t, from, ts_ns);
+	take_numbers(t, ts_ns, from, n, anew);
 	return t->rows.err;
 }
 

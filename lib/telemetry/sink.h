@@ -62,6 +62,10 @@ struct node_threshold {
 
 struct telemetry_thresholds {
 	struct threshold all[METRIC_NUMBERS];
+	/* From METRIC_FLOW_QUEUE_OCCUPANCY on; ends: which of them are
+	 * watched, 1 << each. They cost ingest, and flows memory. */
+	struct threshold end[METRIC_ENDS];
+	unsigned ends;
 	const struct node_threshold *node;
 	unsigned nodes; /* of node[]; the last that fits counts */
 };
@@ -79,6 +83,13 @@ struct telemetry_options {
 	uint32_t widen_max;  /* by this at most, a power of two */
 	uint32_t kinds;	 /* events that are told: 1 << enum telemetry_kind */
 	unsigned gather; /* rows that are put at once */
+	/*
+	 * Judges a path or a value instead, where what is known of its key is
+	 * kept elsewhere: of what only key, node, egress, queue, buffer, value
+	 * and path are set. False: it is judged here. NULL: all are.
+	 */
+	bool (*judge)(void *ctx, const struct telling *what);
+	void *judge_ctx;
 };
 
 /* 2^19 rows of 12 buckets, 6 hops, 60 s; 10 s; bins of a sixteenth, and the
@@ -98,9 +109,10 @@ int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th);
 
 /* These return 0, or the first -errno of a sink. */
 int telemetry_take(struct telemetry *t, const struct int_view *v, size_t n);
-/* A number of a reporter that came without a view. */
-int telemetry_number(struct telemetry *t, uint64_t ts_ns,
-		     const struct int_from *from);
+/* Numbers of a reporter that came without views: n, from from->sequence on.
+ * anew: what was before them is not known, and none of it lost. */
+int telemetry_numbers(struct telemetry *t, uint64_t ts_ns,
+		      const struct int_from *from, uint32_t n, bool anew);
 /* It is so late now, though no views come: flows expire, values are pushed. */
 int telemetry_tick(struct telemetry *t, uint64_t now_ns);
 /* The rows that there are go out. */

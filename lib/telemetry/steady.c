@@ -6,7 +6,8 @@
 static inline bool is_at(const struct fields *fs, const uint8_t *hop,
 			 const struct place *p)
 {
-	uint32_t node = be32_load(hop + fs->node.word);
+	uint64_t node = fs->node.width ? be32_load(hop + fs->node.word)
+				       : NODE_UNKNOWN;
 	uint64_t differ = node ^ p->node_id;
 
 	for (unsigned k = 0; k < FIELD_IDS; k++)
@@ -35,17 +36,15 @@ bool steady_is(const struct telemetry *t, struct flow_entry *f,
 
 /* A metric of a hop but its latency. */
 static inline void take_metric(struct telemetry *t, uint64_t ts_ns,
-			       const struct flow_hop *h, struct place *p,
-			       struct meter *meter, enum metric m, uint32_t v)
+			       struct place *p, struct meter *meter,
+			       enum metric m, uint32_t v)
 {
 	struct object *o = p->object[m];
 
-	if (!o || watch_out(&o->watch, v))
-		o = value_object(t, ts_ns, h->place, m, v);
-	if (o) {
-		o->latest = v;
-		o->last_ns = ts_ns;
-	}
+	if (watch_out(&o->watch, v))
+		o = value_object(t, ts_ns, p, m, v);
+	o->latest = v;
+	o->last_ns = ts_ns;
 	meter_add(meter, v);
 	dist_add(p->node->dist[m], v);
 }
@@ -117,7 +116,7 @@ struct latencies steady_take(struct telemetry *t, struct flow_entry *f,
 				ls.sum += v;
 				ls.n++;
 			} else {
-				take_metric(t, ts_ns, h, p,
+				take_metric(t, ts_ns, p,
 					    meter_of(h, wide, s->metric),
 					    s->metric, v);
 			}

@@ -5,6 +5,7 @@
  */
 #include "telemetry/take.h"
 
+#include "inband/ioam.h"
 #include "telemetry/events.h"
 #include "telemetry/steady.h"
 #include "telemetry/track.h"
@@ -79,12 +80,10 @@ static void take_metric(struct taking *c, const struct fields *fs,
 		return;
 	}
 	v = value_of(c->t, number);
-	if (!o || watch_out(&o->watch, v))
-		o = value_object(c->t, c->v->ts_ns, s->hop->place, m, v);
-	if (o) {
-		o->latest = v;
-		o->last_ns = c->v->ts_ns;
-	}
+	if (watch_out(&o->watch, v))
+		o = value_object(c->t, c->v->ts_ns, s->place, m, v);
+	o->latest = v;
+	o->last_ns = c->v->ts_ns;
 	meter_add(meter, v);
 	dist_add(s->place->node->dist[m], v);
 	c->t->ledger.values++;
@@ -162,15 +161,16 @@ static inline void end_to_end(struct telemetry *t, uint64_t ts_ns,
 	meter_add(&f->latency, v);
 	if (f->path)
 		dist_add(t->paths.path[f->path].dist, v);
-	t->ledger.values++;
 }
 
 static void take_end_to_end(struct taking *c)
 {
 	uint64_t ns = c->latency.sum;
 
-	if (c->latency.n == c->hops.n || view_end_to_end(c->t, &c->hops, &ns))
+	if (c->latency.n == c->hops.n || view_end_to_end(c->t, &c->hops, &ns)) {
 		end_to_end(c->t, c->v->ts_ns, c->f, ns);
+		c->t->ledger.values++;
+	}
 }
 
 /* Counts stay below 2^32: means forget by half each 2^31 packets. */
@@ -233,11 +233,12 @@ void take_news(struct telemetry *t, const struct reporter *r,
 	t->ledger.restarts += news->restart;
 }
 
-void take_number(struct telemetry *t, const struct int_from *from,
-		 uint64_t ts_ns)
+/* Not the number after the last one. */
+static __attribute__((noinline)) void take_other_number(struct telemetry *t,
+							struct reporter *r,
+							uint32_t number,
+							uint64_t ts_ns)
 {
-	struct reporter *r = losses_of(&t->losses, from->has_node, from->node,
-				       from->hw_id, from->sequence_bits);
 	struct loss_news news;
 	uint64_t late, repeated;
 
@@ -245,15 +246,39 @@ void take_number(struct telemetry *t, const struct int_from *from,
 		t->ledger.unnumbered++;
 		return;
 	}
-	if (loss_next(r, from->sequence, ts_ns))
-		return;
 	late = r->late;
 	repeated = r->repeated;
-	news = loss_take(r, from->sequence, ts_ns);
+	news = loss_take(r, number, ts_ns);
 	t->ledger.reports_late += r->late - late;
 	t->ledger.reports_repeated += r->repeated - repeated;
 	if (news.lost || news.restart)
 		take_news(t, r, &news, ts_ns);
+}
+
+static inline void take_number(struct telemetry *t, struct reporter *r,
+			       uint32_t number, uint64_t ts_ns)
+{
+	if (!r || !loss_next(r, number, ts_ns))
+		take_other_number(t, r, number, ts_ns);
+}
+
+static inline struct reporter *reporter_of(struct telemetry *t,
+					   const struct int_from *from)
+{
+	return losses_of(&t->losses, from->has_node, from->node, from->hw_id,
+			 from->sequence_bits);
+}
+
+void take_numbers(struct telemetry *t, uint64_t ts_ns,
+		  const struct int_from *from, uint32_t n, bool anew)
+{
+	uint32_t mask = UINT32_MAX >> (32 - from->sequence_bits);
+	struct reporter *r = reporter_of(t, from);
+
+	if (r && anew)
+		loss_skip(r, from->sequence);
+	for (uint32_t i = 0; i < n; i++)
+		take_number(t, r, (from->sequence + i) & mask, ts_ns);
 }
 
 enum {
@@ -268,21 +293,39 @@ static void take_metadata(struct taking *c)
 	l->hops += c->hops.n;
 	l->keyless += !c->f;
 	l->partial += !c->whole;
-	if (c->f && c->whole && steady_is(c->t, c->f, &c->hops)) {
+	if (c->f && c->whole && !c->t->o.judge &&
+	    steady_is(c->t, c->f, &c->hops)) {
 		c->latency = steady_take(c->t, c->f, &c->hops);
 	} else {
-		if (c->f && c->whole && !where_it_was(c))
+		if (c->f && c->whole && (c->t->o.judge || !where_it_was(c)))
 			track_path(c->t, c->f, &c->hops);
 		take_hops(c);
 	}
 	if (c->f && c->whole) {
 		l->values++; /* the path */
 		take_end_to_end(c);
+		if (c->t->ends)
+			value_ends(c->t, c->f, &c->hops);
 	}
 }
 
-static void take_any(struct telemetry *t, const struct int_view *v,
-		     struct flow_entry *f)
+/* Opaque snapshots of nodes; not of those that say there is none. */
+static void take_snapshots(struct telemetry *t, const struct view_hops *vh)
+{
+	const struct int_hops *h = &vh->v->stack;
+
+	for (unsigned i = 0; i < vh->stacked; i++) {
+		struct ioam_snapshot s = ioam_snapshot_of(h, h->n - 1 - i);
+
+		if (s.len || s.schema != IOAM_NO_SCHEMA)
+			row_snapshot(&t->rows, vh->v, i + 1, view_node(vh, i),
+				     s.schema, s.data, s.len);
+	}
+}
+
+/* Not inlined, so that the short way keeps no registers for it. */
+static __attribute__((noinline)) void
+take_any(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
 {
 	struct taking c = {.t = t, .v = v, .f = f};
 
@@ -292,10 +335,21 @@ static void take_any(struct telemetry *t, const struct int_view *v,
 		return;
 	}
 	t->ledger.used++;
+	if (v->stack.at && t->rows.snapshot)
+		take_snapshots(t, &c.hops);
 	if (c.hops.n)
 		take_metadata(&c);
 	else
 		t->ledger.hopless++;
+}
+
+static __attribute__((noinline)) void
+take_ends(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
+{
+	struct view_hops vh;
+
+	view_hops_of(t, &vh, v);
+	value_ends(t, f, &vh);
 }
 
 /* A stack of the plan that was seen last, along the path that the flow took.
@@ -304,17 +358,23 @@ static inline bool take_next(struct telemetry *t, const struct int_view *v,
 			     struct flow_entry *f)
 {
 	const struct made *m = t->latest;
+	unsigned values;
 	uint64_t latency;
 
 	if (!t->vector || !v->stack.n || !v->stack.plan || v->own.n ||
 	    v->flags & PARTIAL || !fields_are(&m->fields, v->stack.plan) ||
 	    !vector_take(t, f, v, &m->picks, &latency))
 		return false;
+	values = v->stack.n * m->picks.metrics_n + 1u; /* and the path */
+	if (m->fields.metric[METRIC_HOP_LATENCY].width) {
+		end_to_end(t, v->ts_ns, f, latency);
+		values++;
+	}
+	if (t->ends)
+		take_ends(t, v, f);
 	t->ledger.used++;
 	t->ledger.hops += v->stack.n;
-	t->ledger.values++; /* the path */
-	if (m->fields.metric[METRIC_HOP_LATENCY].width)
-		end_to_end(t, v->ts_ns, f, latency);
+	t->ledger.values += values;
 	return true;
 }
 
@@ -324,7 +384,8 @@ void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash)
 
 	t->ledger.views++;
 	if (v->from.numbered)
-		take_number(t, &v->from, v->ts_ns);
+		take_number(t, reporter_of(t, &v->from), v->from.sequence,
+			    v->ts_ns);
 	if (v->key_len) {
 		f = flows_get(&t->flows, hash, v->key, v->key_len);
 		take_flow(t, v, f);

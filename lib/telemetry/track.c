@@ -99,9 +99,7 @@ static bool take_up(struct telemetry *t, struct flow_entry *f, unsigned i,
 	return true;
 }
 
-static void tell_path(struct telemetry *t, struct flow_entry *f,
-		      enum telemetry_kind kind, struct nodes old,
-		      struct nodes now)
+static struct telling telling_path(const struct flow_entry *f, struct nodes now)
 {
 	struct telling what = telling_nothing;
 
@@ -110,8 +108,31 @@ static void tell_path(struct telemetry *t, struct flow_entry *f,
 	what.key = f->key;
 	what.key_len = f->key_len;
 	what.path = now;
+	return what;
+}
+
+static void tell_path(struct telemetry *t, const struct flow_entry *f,
+		      struct nodes old, struct nodes now)
+{
+	struct telling what = telling_path(f, now);
+
 	what.old_path = old;
-	event_tell(t, kind, &what);
+	event_tell(t, old.n ? EVENT_PATH_CHANGE : EVENT_NEW_KEY, &what);
+	what.old_path = (struct nodes){0};
+	if (f->path ? t->paths.path[f->path].loop : path_loops(now.at, now.n))
+		event_tell(t, EVENT_LOOP, &what);
+}
+
+/* Whether what is known of it is kept elsewhere. */
+static bool path_judged(struct telemetry *t, const struct flow_entry *f,
+			struct nodes now)
+{
+	struct telling what;
+
+	if (!t->o.judge)
+		return false;
+	what = telling_path(f, now);
+	return t->o.judge(t->o.judge_ctx, &what);
 }
 
 static void take_path(struct telemetry *t, struct flow_entry *f,
@@ -134,11 +155,10 @@ static void take_path(struct telemetry *t, struct flow_entry *f,
 }
 
 static void change_path(struct telemetry *t, struct flow_entry *f,
-			struct nodes now)
+			struct nodes now, bool judged)
 {
 	uint64_t room[PATH_NODES_MAX];
 	struct nodes old = track_nodes(t, f, room);
-	bool loop;
 
 	for (unsigned i = 0; i < kept_of_path(f); i++)
 		flow_hop(&t->flows, f, i)->flags |= FLOW_HOP_SEEN;
@@ -147,11 +167,8 @@ static void change_path(struct telemetry *t, struct flow_entry *f,
 			break;
 	f->hops = (uint16_t)now.n;
 	take_path(t, f, now);
-	tell_path(t, f, old.n ? EVENT_PATH_CHANGE : EVENT_NEW_KEY, old, now);
-	loop = f->path ? t->paths.path[f->path].loop
-		       : path_loops(now.at, now.n);
-	if (loop)
-		tell_path(t, f, EVENT_LOOP, (struct nodes){0}, now);
+	if (!judged)
+		tell_path(t, f, old, now);
 }
 
 void track_path(struct telemetry *t, struct flow_entry *f,
@@ -159,11 +176,13 @@ void track_path(struct telemetry *t, struct flow_entry *f,
 {
 	uint64_t at[PATH_NODES_MAX];
 	struct nodes now = {at, vh->n};
+	bool judged;
 
 	for (unsigned i = 0; i < now.n; i++)
 		at[i] = view_node(vh, i);
+	judged = path_judged(t, f, now);
 	if (!same_nodes(t, f, now))
-		change_path(t, f, now);
+		change_path(t, f, now, judged);
 	for (unsigned i = 0; i < kept_of_path(f); i++) {
 		struct flow_hop *h = flow_hop(&t->flows, f, i);
 

@@ -36,16 +36,18 @@ void value_latency(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,
 		   0xff;
 }
 
-struct object *value_object(struct telemetry *t, uint64_t ts_ns, uint32_t place,
-			    enum metric m, uint32_t v)
+struct object *value_object(struct telemetry *t, uint64_t ts_ns,
+			    struct place *p, enum metric m, uint32_t v)
 {
 	struct telling what = telling_of(ts_ns, m);
-	struct place *p = &t->objects.place[place];
 	struct object *o;
 
 	track_dist(t, p->node, m);
-	if (p->node->id == NODE_UNKNOWN || !(o = object_of(&t->objects, p, m)))
-		return NULL;
+	if (p->node->id == NODE_UNKNOWN)
+		return &t->objects.nothing;
+	o = object_of(&t->objects, p, m);
+	if (o == &t->objects.nothing)
+		return o;
 	what.node = p->node_id;
 	what.egress = o->egress;
 	if (m == METRIC_BUFFER_OCCUPANCY)
@@ -65,4 +67,48 @@ void value_flow(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,
 	set_flow(&what, f);
 	f->flags = (uint8_t)event_judge(t, &f->watch, f->flags,
 					&t->all[METRIC_FLOW_LATENCY], v, &what);
+}
+
+/* False: no hop tells it. */
+static bool largest(const struct view_hops *vh, enum metric m, uint32_t *out)
+{
+	uint64_t most = 0;
+	bool any = false;
+
+	for (unsigned i = 0; i < vh->n; i++) {
+		bool told;
+		uint64_t v = field_number(&view_fields(vh, i)->metric[m],
+					  view_hop(vh, i), &told);
+
+		any |= told;
+		if (told && v > most)
+			most = v;
+	}
+	/* That it is above 32 bits was counted with the hop. */
+	*out = most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
+	return any;
+}
+
+void value_ends(struct telemetry *t, struct flow_entry *f,
+		const struct view_hops *vh)
+{
+	struct flow_end *end = flow_ends(&t->flows, f);
+	struct telling what;
+	uint32_t v;
+
+	for (unsigned m = 0; m < METRIC_ENDS; m++, end++) {
+		if (!(t->ends >> m & 1) ||
+		    !largest(vh, METRIC_QUEUE_OCCUPANCY + m, &v))
+			continue;
+		if (watch_out(&end->watch, v)) {
+			what = telling_of(vh->v->ts_ns,
+					  METRIC_FLOW_QUEUE_OCCUPANCY + m);
+			set_flow(&what, f);
+			end->flags = (uint8_t)event_judge(t, &end->watch,
+							  end->flags,
+							  &t->end[m], v, &what);
+		}
+		end->latest = v;
+		t->ledger.values++;
+	}
 }

@@ -6,19 +6,24 @@
 #ifndef TELEMETRY_VALUE_H
 #define TELEMETRY_VALUE_H
 
-#include "telemetry/private.h"
+#include "telemetry/hops.h"
 
 /* Of a flow's hop at a place. f NULL: the hop is kept nowhere, no event. */
 void value_latency(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,
 		   struct flow_hop *h, uint32_t v);
 
-/* Of a queue, a link or a buffer, which is returned; NULL: there is no room for
- * it, or its node is not known. */
-struct object *value_object(struct telemetry *t, uint64_t ts_ns, uint32_t place,
-			    enum metric m, uint32_t v);
+/* Of a queue, a link or a buffer, which is returned; `nothing` (objects.h) if
+ * there is no room for it, or its node is not known. */
+struct object *value_object(struct telemetry *t, uint64_t ts_ns,
+			    struct place *p, enum metric m, uint32_t v);
 
 /* Of a flow from end to end. */
 void value_flow(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,
 		uint32_t v);
+
+/* What else is watched of a flow from end to end: of each metric the largest
+ * that the hops of its path tell now, whoever of them tells it. */
+void value_ends(struct telemetry *t, struct flow_entry *f,
+		const struct view_hops *vh);
 
 #endif

@@ -7,6 +7,10 @@
 
 #include <immintrin.h>
 
+enum {
+	HOPS_MAX = 64, /* of a view that is taken so */
+};
+
 #define VECTOR                                                                 \
 	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd"    \
 			      ",avx512vbmi,lzcnt,bmi,bmi2")))
@@ -25,191 +29,243 @@ bool vector_can(const struct dist_shape shape[METRIC_NUMBERS])
 	       __builtin_cpu_supports("bmi2");
 }
 
-VECTOR static inline __m512i hop_bytes(const struct picks *p,
-				       const uint8_t *hop)
-{
-	return _mm512_maskz_loadu_epi8(p->bytes, hop);
-}
-
 VECTOR static inline __m512i picked(const struct pick *p, __m512i hop)
 {
 	return _mm512_maskz_permutexvar_epi8(p->set, _mm512_load_si512(p->from),
 					     hop);
 }
 
-VECTOR static inline bool is_steady(const struct telemetry *t,
-				    struct flow_entry *f,
-				    const struct int_hops *stack,
-				    const struct picks *p)
+/* What a hop tells, by metric: values, and which of its distribution's counts
+ * each belongs to. */
+struct told {
+	uint32_t v[8], bin[8];
+} __attribute__((aligned(64)));
+
+/* struct vector_lanes in registers. */
+struct lanes {
+	__m256i min, range, over, sub, first, most_shift;
+	__mmask8 present;
+};
+
+VECTOR static inline __m256i lane(const uint32_t v[8])
 {
-	const struct flow_hop *h = flow_hops(f);
-	const uint8_t *hop = stack->data + (size_t)stack->n * stack->len;
-	__m128i absent = _mm_load_si128((const void *)p->absent);
-	unsigned differ = 0;
+	return _mm256_load_si256((const void *)v);
+}
 
-	if (stack->n != f->hops || f->hops > t->flows.o.hops ||
-	    f->kept < f->hops || !p->usable || stack->at)
-		return false;
-	for (; hop > stack->data; h++) {
-		__m512i b = hop_bytes(p, hop -= stack->len);
-		__m128i ids = _mm512_castsi512_si128(picked(&p->ids, b));
-		const void *was = t->objects.place[h->place].key;
-
-		ids = _mm_or_si128(ids, absent);
-		differ |= _mm512_mask_cmpeq_epi32_mask(p->words, b,
-						       _mm512_set1_epi32(-1));
-		differ |= _mm_cmpneq_epi32_mask(ids, _mm_load_si128(was));
-	}
-	return !differ;
+VECTOR static inline struct lanes lanes_of(const struct vector_lanes *l,
+					   const struct picks *p)
+{
+	return (struct lanes){.min = lane(l->min),
+			      .range = lane(l->range),
+			      .over = lane(l->over),
+			      .sub = lane(l->sub),
+			      .first = lane(l->first),
+			      .most_shift = lane(l->most_shift),
+			      .present = p->present};
 }
 
 /* Which bin each metric's value belongs to; all shapes are log. */
-VECTOR static inline __m256i bins_of(const struct vector_lanes *l, __m256i v,
-				     unsigned present)
+VECTOR static inline __m256i bins_of(const struct lanes *l, __m256i v)
 {
-	__m256i sub = _mm256_load_si256((const void *)l->sub);
-	__m256i first = _mm256_load_si256((const void *)l->first);
-	__m256i most = _mm256_load_si256((const void *)l->most_shift);
-	__m256i range = _mm256_load_si256((const void *)l->range);
-	__m256i min = _mm256_load_si256((const void *)l->min);
-	__m256i x = _mm256_sub_epi32(v, min), shift, bin;
-	__mmask8 beside = _mm256_cmpgt_epu32_mask(x, range);
+	__m256i x = _mm256_sub_epi32(v, l->min), shift, bin;
+	__mmask8 beside = _mm256_mask_cmpgt_epu32_mask(l->present, x, l->range);
 
-	shift = _mm256_sub_epi32(most,
-				 _mm256_lzcnt_epi32(_mm256_or_si256(x, first)));
-	bin = _mm256_add_epi32(_mm256_sllv_epi32(shift, sub),
+	shift = _mm256_sub_epi32(
+		l->most_shift,
+		_mm256_lzcnt_epi32(_mm256_or_si256(x, l->first)));
+	bin = _mm256_add_epi32(_mm256_sllv_epi32(shift, l->sub),
 			       _mm256_srlv_epi32(x, shift));
 	bin = _mm256_add_epi32(bin, _mm256_set1_epi32(1));
-	if (beside & present) {
-		__m256i over = _mm256_load_si256((const void *)l->over);
-
-		bin = _mm256_mask_mov_epi32(bin, beside, over);
-		beside &= _mm256_cmplt_epu32_mask(v, min);
+	if (beside) {
+		bin = _mm256_mask_mov_epi32(bin, beside, l->over);
+		beside &= _mm256_cmplt_epu32_mask(v, l->min);
 		bin = _mm256_mask_mov_epi32(bin, beside,
 					    _mm256_setzero_si256());
 	}
 	return bin;
 }
 
-/* Latest, counts and sums of a hop, a line. */
-VECTOR static inline void add_up(const struct picks *p, __m512i bytes,
-				 struct flow_hop *h, struct flow_wide *wide)
+/* Whether all hops, the source's first, are where they were, and say so:
+ * nothing is written but what they tell. */
+VECTOR static bool read_hops(const struct telemetry *t,
+			     const struct flow_hop *h,
+			     const struct int_hops *stack,
+			     const struct picks *p, struct told *told,
+			     uint64_t *latency)
 {
-	__m512i add = _mm512_add_epi64(picked(&p->hop, bytes),
-				       _mm512_load_si512(p->ones));
-	__m512i was = _mm512_and_si512(_mm512_loadu_si512(h),
-				       _mm512_load_si512(p->keep));
-	__m256i add4, was4;
+	const struct place *places = t->objects.place;
+	const unsigned n = stack->n; /* before anything is written */
+	const size_t len = stack->len;
+	const uint8_t *hop = stack->data + (n - 1) * len;
+	const struct lanes lanes = lanes_of(&t->lanes, p);
+	__m256i absent = lane(p->absent), differ = _mm256_setzero_si256();
+	__m512i most = _mm512_setzero_si512();
+	__m256i sum = _mm256_setzero_si256(); /* of the first metrics */
 
-	_mm512_storeu_si512(h, _mm512_add_epi64(was, add));
-	if (!(p->present >> FLOW_METERS) || !wide)
-		return;
-	add4 = _mm512_castsi512_si256(picked(&p->wide, bytes));
-	add4 = _mm256_add_epi64(add4,
-				_mm256_load_si256((const void *)p->ones_wide));
-	was4 = _mm256_and_si256(_mm256_loadu_si256((const void *)wide),
-				_mm256_load_si256((const void *)p->keep_wide));
-	_mm256_storeu_si256((void *)wide, _mm256_add_epi64(was4, add4));
+	for (unsigned i = 0; i < n; i++, hop -= len) {
+		__m512i b = _mm512_maskz_loadu_epi8(p->bytes, hop);
+		__m256i ids = _mm512_castsi512_si256(picked(&p->ids, b));
+		__m256i values = _mm512_castsi512_si256(picked(&p->metrics, b));
+		__m256i was = lane((const void *)&places[h[i].place]);
+
+		ids = _mm256_or_si256(ids, absent);
+		differ = _mm256_or_si256(differ, _mm256_xor_si256(ids, was));
+		most = _mm512_max_epu32(most, b);
+		sum = _mm256_add_epi64(
+			sum,
+			_mm256_cvtepu32_epi64(_mm256_castsi256_si128(values)));
+		_mm256_store_si256((void *)told[i].v, values);
+		_mm256_store_si256((void *)told[i].bin,
+				   bins_of(&lanes, values));
+	}
+	_Static_assert(!METRIC_HOP_LATENCY, "the first metric");
+	*latency = (uint64_t)_mm_cvtsi128_si64(_mm256_castsi256_si128(sum));
+	return !_mm512_mask_cmpeq_epi32_mask(p->words, most,
+					     _mm512_set1_epi32(-1)) &&
+	       _mm256_testz_si256(differ, differ);
 }
 
-/* A hop that is being taken: its values and their bins, by metric. */
+/* Latest values, counts and sums of the hops, a line each. */
+VECTOR static void add_up(const struct pick_meters *p, const struct told *told,
+			  struct flow_hop *h, unsigned n)
+{
+	const __m512i from = _mm512_load_si512(p->from);
+	const __m512i ones = _mm512_maskz_set1_epi32(p->ones, 1);
+	const __mmask16 set = p->set, keep = p->keep;
+
+	for (unsigned i = 0; i < n; i++) {
+		__m512i v = _mm512_castsi256_si512(lane(told[i].v));
+		__m512i was = _mm512_maskz_loadu_epi32(keep, &h[i]);
+
+		v = _mm512_maskz_permutexvar_epi32(set, from, v);
+		was = _mm512_add_epi64(was, ones);
+		_mm512_storeu_si512(&h[i], _mm512_add_epi64(was, v));
+	}
+}
+
+/* The same of what is kept besides, half a line. */
+VECTOR static void add_up_wide(const struct pick_meters *p,
+			       const struct told *told, struct flow_wide *wide,
+			       unsigned n)
+{
+	const __m256i from = lane(p->from);
+	const __m256i ones = _mm256_maskz_set1_epi32((__mmask8)p->ones, 1);
+	const __mmask8 set = (__mmask8)p->set, keep = (__mmask8)p->keep;
+
+	for (unsigned i = 0; i < n; i++) {
+		__m256i v = lane(told[i].v);
+		__m256i was = _mm256_maskz_loadu_epi32(keep, &wide[i]);
+
+		v = _mm256_maskz_permutexvar_epi32(set, from, v);
+		was = _mm256_add_epi64(was, ones);
+		_mm256_storeu_si256((void *)&wide[i], _mm256_add_epi64(was, v));
+	}
+}
+
+static inline void count(const struct node *n, const struct told *told,
+			 enum metric m)
+{
+	n->dist[m]->count[told->bin[m]]++;
+}
+
+/* A hop that is being taken. */
 struct standing {
 	struct telemetry *t;
-	struct flow_entry *f;
-	struct flow_hop *h;
 	struct place *place;
+	const struct node *node;
+	const struct told *told;
 	uint64_t ts_ns;
-	unsigned present;
-	uint32_t v[8] __attribute__((aligned(32)));
-	uint32_t bin[8] __attribute__((aligned(32)));
 };
 
-static inline bool may_be_event(const struct standing *s, enum metric m)
+/* Of a queue, a link or a buffer. */
+static inline void take_metric(struct standing s, enum metric m)
 {
-	const struct object *o = s->place->object[m];
+	struct object *o = s.place->object[m];
+	uint32_t v = s.told->v[m];
 
-	return s->present >> m & 1 && (!o || watch_out(&o->watch, s->v[m]));
+	if (watch_out(&o->watch, v))
+		o = value_object(s.t, s.ts_ns, s.place, m, v);
+	o->latest = v;
+	o->last_ns = s.ts_ns;
+	count(s.node, s.told, m);
 }
 
-static __attribute__((noinline)) void look_closer(const struct standing *s,
-						  bool latency)
+static inline void take_latency(struct standing s, struct flow_entry *f,
+				struct flow_hop *h)
 {
-	if (latency)
-		value_latency(s->t, s->ts_ns, s->f, s->h,
-			      s->v[METRIC_HOP_LATENCY]);
-	for (unsigned m = 1; m < METRIC_OF_HOP; m++)
-		if (may_be_event(s, (enum metric)m))
-			value_object(s->t, s->ts_ns, s->h->place,
-				     (enum metric)m, s->v[m]);
+	const enum metric m = METRIC_HOP_LATENCY;
+
+	if (watch_out(&h->watch, s.told->v[m]))
+		value_latency(s.t, s.ts_ns, f, h, s.told->v[m]);
+	count(s.node, s.told, m);
 }
 
-static inline void told(const struct standing *s, enum metric m)
+/* What the hops told; present: of these metrics. */
+static inline __attribute__((always_inline)) void
+take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
+	  const struct told *told, unsigned present)
 {
-	struct object *o = s->place->object[m];
+	struct flow_hop *h = flow_hops(f), *end = h + v->stack.n;
+	struct standing s = {.t = t, .ts_ns = v->ts_ns};
 
-	if (!(s->present >> m & 1))
-		return;
-	if (o) {
-		o->latest = s->v[m];
-		o->last_ns = s->ts_ns;
+	for (; h < end; h++, told++) {
+		s.place = &t->objects.place[h->place];
+		s.node = s.place->node;
+		s.told = told;
+		if (present & 1 << METRIC_HOP_LATENCY)
+			take_latency(s, f, h);
+		if (present & 1 << METRIC_QUEUE_OCCUPANCY)
+			take_metric(s, METRIC_QUEUE_OCCUPANCY);
+		if (present & 1 << METRIC_LINK_UTILIZATION)
+			take_metric(s, METRIC_LINK_UTILIZATION);
+		if (present & 1 << METRIC_QUEUE_CONGESTION)
+			take_metric(s, METRIC_QUEUE_CONGESTION);
+		if (present & 1 << METRIC_BUFFER_OCCUPANCY)
+			take_metric(s, METRIC_BUFFER_OCCUPANCY);
 	}
-	s->place->node->dist[m]->count[s->bin[m]]++;
 }
 
-/* First all is looked at, then all is written: that is faster. */
-static inline void take_hop(const struct standing *s, const struct watch *was)
-{
-	bool latency = s->present & 1U << METRIC_HOP_LATENCY;
-	bool out = latency && watch_out(was, s->v[METRIC_HOP_LATENCY]);
+/* Latency, queue and link, which is what INT 1.0 and 2.x have in common: the
+ * loop has nothing of the other metrics. */
+enum {
+	USUAL = 1 << METRIC_HOP_LATENCY | 1 << METRIC_QUEUE_OCCUPANCY |
+		1 << METRIC_LINK_UTILIZATION,
+};
 
-	if (out || may_be_event(s, METRIC_QUEUE_OCCUPANCY) ||
-	    may_be_event(s, METRIC_LINK_UTILIZATION) ||
-	    may_be_event(s, METRIC_QUEUE_CONGESTION) ||
-	    may_be_event(s, METRIC_BUFFER_OCCUPANCY))
-		look_closer(s, out);
-	told(s, METRIC_QUEUE_OCCUPANCY);
-	told(s, METRIC_LINK_UTILIZATION);
-	told(s, METRIC_QUEUE_CONGESTION);
-	told(s, METRIC_BUFFER_OCCUPANCY);
-	if (latency)
-		s->place->node->dist[METRIC_HOP_LATENCY]
-			->count[s->bin[METRIC_HOP_LATENCY]]++;
+static __attribute__((noinline)) void take_usual(struct telemetry *t,
+						 struct flow_entry *f,
+						 const struct int_view *v,
+						 const struct told *told)
+{
+	take_hops(t, f, v, told, USUAL);
+}
+
+static __attribute__((noinline)) void
+take_any(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
+	 const struct told *told, unsigned present)
+{
+	take_hops(t, f, v, told, present);
 }
 
 VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
-			const struct int_view *view, const struct picks *p,
+			const struct int_view *v, const struct picks *p,
 			uint64_t *latency)
 {
-	const struct int_hops *stack = &view->stack;
-	const uint8_t *hop = stack->data + (size_t)stack->n * stack->len;
-	struct flow_hop *h = flow_hops(f);
-	struct flow_wide *wide = t->flows.o.wide
-					 ? (struct flow_wide *)(h +
-								t->flows.o.hops)
-					 : NULL;
-	struct standing s = {
-		.t = t, .f = f, .ts_ns = view->ts_ns, .present = p->present};
-	uint64_t sum = 0;
+	const unsigned n = v->stack.n;
+	struct told told[HOPS_MAX];
 
-	if (!is_steady(t, f, stack, p))
+	if (n != f->hops || f->kept < n || n > t->flows.o.hops || !p->usable ||
+	    v->stack.at || n > HOPS_MAX ||
+	    !read_hops(t, flow_hops(f), &v->stack, p, told, latency))
 		return false;
-	for (; hop > stack->data; h++) {
-		__m512i b = hop_bytes(p, hop -= stack->len);
-		__m256i values = _mm512_castsi512_si256(picked(&p->metrics, b));
-		struct watch was = h->watch;
-
-		s.h = h;
-		s.place = &t->objects.place[h->place];
-		add_up(p, b, h, wide);
-		wide += wide != NULL;
-		_mm256_store_si256((void *)s.v, values);
-		_mm256_store_si256((void *)s.bin,
-				   bins_of(&t->lanes, values, p->present));
-		sum += s.v[METRIC_HOP_LATENCY]; /* 0 if absent */
-		take_hop(&s, &was);
-	}
-	*latency = sum;
-	t->ledger.values += (uint64_t)stack->n * p->metrics_n;
+	if (p->present == USUAL)
+		take_usual(t, f, v, told);
+	else
+		take_any(t, f, v, told, p->present);
+	if (p->hop.set)
+		add_up(&p->hop, told, flow_hops(f), n);
+	if (p->wide.set && t->flows.o.wide)
+		add_up_wide(&p->wide, told, flow_wide(&t->flows, f, 0), n);
 	return true;
 }
 

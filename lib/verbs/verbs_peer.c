@@ -16,33 +16,18 @@ enum {
 	REJECT_CONSUMER = 28,	/* the collector's own word follows */
 };
 
-/* Splits ADDRESS[:PORT]; an IPv6 address with a port stands in brackets. */
+/* ADDRESS[:PORT], the port ours if it is not said. */
 static int split(const char *address, char *host, size_t room, char *port,
 		 size_t port_room)
 {
-	const char *end = address + strlen(address), *colon;
-	size_t len;
+	const char *said;
 
-	if (*address == '[') {
-		end = strchr(++address, ']');
-		if (!end || (end[1] && end[1] != ':'))
-			return -EINVAL;
-		colon = end[1] ? end + 1 : NULL;
-	} else {
-		colon = strchr(address, ':');
-		if (colon && strchr(colon + 1, ':'))
-			colon = NULL; /* a bare IPv6 address */
-		if (colon)
-			end = colon;
-	}
-	len = (size_t)(end - address);
-	if (!len || len >= room || (colon && !colon[1]))
+	if (!text_host(host, room, &said, address))
 		return -EINVAL;
-	memcpy(host, address, len);
-	host[len] = '\0';
-	snprintf(port, port_room, "%d", VERBS_ROAD_PORT);
-	if (colon)
-		snprintf(port, port_room, "%s", colon + 1);
+	if (said)
+		snprintf(port, port_room, "%s", said);
+	else
+		snprintf(port, port_room, "%d", VERBS_ROAD_PORT);
 	return 0;
 }
 
@@ -67,7 +52,7 @@ static int look_up(struct verbs_peer *p, const char *address, struct fault *f)
 				 address);
 	rc = getaddrinfo(host, port, &hints, &found);
 	if (rc)
-		return fault_set(f, -EINVAL, "%s: %s", address,
+		return fault_set(f, -EADDRNOTAVAIL, "%s: %s", address,
 				 gai_strerror(rc));
 	memcpy(&p->at, found->ai_addr, found->ai_addrlen);
 	freeaddrinfo(found);

@@ -63,6 +63,7 @@ void int_plans_init(struct int_plans *p, const struct int_word *words,
 	memset(p, 0, sizeof(*p));
 	p->words = words;
 	p->bits = bits;
+	p->latest = p->plan; /* the one of no bits, as it should be */
 }
 
 const struct int_plan *int_plans_make(struct int_plans *p, uint32_t bitmap)

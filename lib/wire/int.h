@@ -120,7 +120,8 @@ enum {
 struct int_plans {
 	const struct int_word *words; /* of bits bits */
 	unsigned bits;
-	uint32_t made; /* so many, from 1 */
+	const struct int_plan *latest; /* that was given */
+	uint32_t made;		       /* so many, from 1 */
 	uint32_t slot[INT_PLANS_SLOTS];
 	struct int_plan plan[INT_PLANS_MAX];
 };
@@ -128,6 +129,7 @@ struct int_plans {
 /* The words stay the caller's and must last. */
 void int_plans_init(struct int_plans *p, const struct int_word *words,
 		    unsigned bits);
+/* For int_plans_get(). */
 const struct int_plan *int_plans_make(struct int_plans *p, uint32_t bitmap);
 
 static inline unsigned int_plans_slot(uint32_t bitmap)
@@ -138,12 +140,16 @@ static inline unsigned int_plans_slot(uint32_t bitmap)
 static inline const struct int_plan *int_plans_get(struct int_plans *p,
 						   uint32_t bitmap)
 {
-	uint32_t nr = p->slot[int_plans_slot(bitmap)];
-	const struct int_plan *plan = &p->plan[nr % INT_PLANS_MAX];
+	uint32_t nr;
 
-	if (nr && p->made - nr < INT_PLANS_LAST && plan->bitmap == bitmap)
-		return plan;
-	return int_plans_make(p, bitmap);
+	if (p->latest->bitmap == bitmap)
+		return p->latest; /* none was made since */
+	nr = p->slot[int_plans_slot(bitmap)];
+	p->latest = &p->plan[nr % INT_PLANS_MAX];
+	if (!nr || p->made - nr >= INT_PLANS_LAST ||
+	    p->latest->bitmap != bitmap)
+		p->latest = int_plans_make(p, bitmap);
+	return p->latest;
 }
 
 /* Hops of one plan, the last node of the path first. */

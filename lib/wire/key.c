@@ -262,6 +262,26 @@ int key_parse(uint8_t *out, enum key_type t, size_t len, const char *text)
 	return 0;
 }
 
+bool key_reverse(uint8_t *out, enum key_type t, const uint8_t *key)
+{
+	size_t hop = t == KEY_HOP4 || t == KEY_HOP6 ? KEY_HOP_ID : 0;
+	size_t len = t == KEY_FLOW4 || t == KEY_HOP4   ? KEY_IP4_LEN
+		     : t == KEY_FLOW6 || t == KEY_HOP6 ? KEY_IP6_LEN
+						       : 0;
+	const uint8_t *ports = key + hop + 2 * len;
+
+	if (!len)
+		return false;
+	memcpy(out, key, hop);
+	memcpy(out + hop, key + hop + len, len);
+	memcpy(out + hop + len, key + hop, len);
+	out += hop + 2 * len;
+	memcpy(out, ports + 2, 2);
+	memcpy(out + 2, ports, 2);
+	out[4] = ports[4];
+	return true;
+}
+
 size_t key_of_packet(uint8_t *out, const struct net_packet *p)
 {
 	size_t address = p->version == 4 ? KEY_IP4_LEN : KEY_IP6_LEN;

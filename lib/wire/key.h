@@ -55,28 +55,14 @@ size_t key_type_len(enum key_type t);
  */
 int key_parse(uint8_t *out, enum key_type t, size_t len, const char *text);
 
-/*
- * A text without what people put in and makes no difference: blanks, capitals,
- * -> for >. at[i] is where out[i] was; both have room for so many. Returns its
- * length, 0 if there is no room.
- */
-size_t key_loosen(char *out, uint16_t *at, size_t room, const char *text);
-
-/* Why a text is no key. */
-struct key_fault {
-	const char *part; /* of the text: where it stops being one */
-	bool shell;	  /* where > would stand: perhaps a shell took it */
-	char why[128];	  /* "port 77777: above 65535" */
-};
-
-/* For a (loosened) text that key_parse() refused. Returns how much of it was
- * right. */
-size_t key_explain(struct key_fault *f, enum key_type t, size_t len,
-		   const char *text);
-
 /* Bytes to text, NUL-terminated; returns its length. buf: KEY_TEXT_MAX bytes.
  */
 size_t key_format(char *buf, enum key_type t, const uint8_t *key, size_t len);
+
+/* The key of a flow's other direction, at the same switch. False: it is no
+ * flow.
+ */
+bool key_reverse(uint8_t *out, enum key_type t, const uint8_t *key);
 
 /* The flow key of a packet: flow4 or flow6. Returns its length. out: KEY_MAX.
  */

@@ -251,40 +251,6 @@ static int udp_decode(struct net_udp *out, struct net_ip *ip)
 	return 0;
 }
 
-/*
- * The common case at once: no VLAN tag, IPv4 without options or fragments, no
- * UDP checksum, and nothing wrong. Anything else is told apart by the long way.
- */
-static bool udp4_plain(struct net_udp *out, const uint8_t *frame, size_t len)
-{
-	const uint8_t *ip = frame + NET_ETH_LEN, *udp = ip + NET_IP4_LEN;
-	size_t ip_len, udp_len;
-
-	if (len < NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN ||
-	    be16_load(frame + NET_ETH_AT_TYPE) != NET_ETHERTYPE_IP4 ||
-	    ip[0] != NET_IP4_PLAIN || ip[NET_IP4_AT_PROTO] != NET_PROTO_UDP ||
-	    be16_load(ip + NET_IP4_AT_FRAGMENT) & NET_IP4_FRAGMENT ||
-	    be16_load(udp + NET_UDP_AT_SUM) ||
-	    !sum_right(sum_words(ip, NET_IP4_LEN)))
-		return false;
-	ip_len = be16_load(ip + NET_IP4_AT_LEN);
-	udp_len = be16_load(udp + NET_UDP_AT_LEN);
-	if (ip_len > len - NET_ETH_LEN || udp_len < NET_UDP_LEN ||
-	    udp_len + NET_IP4_LEN > ip_len)
-		return false;
-	*out = (struct net_udp){
-		.version = 4,
-		.ip = ip,
-		.src = ip + NET_IP4_AT_SRC,
-		.dst = ip + NET_IP4_AT_DST,
-		.src_port = be16_load(udp),
-		.dst_port = be16_load(udp + NET_UDP_AT_DST),
-		.payload = udp + NET_UDP_LEN,
-		.len = udp_len - NET_UDP_LEN,
-	};
-	return true;
-}
-
 /* Not inlined, so that the short way keeps no registers for it. */
 static __attribute__((noinline)) int
 udp_decode_any(struct net_udp *out, const uint8_t *frame, size_t len)
@@ -306,7 +272,7 @@ udp_decode_any(struct net_udp *out, const uint8_t *frame, size_t len)
 
 int net_udp_decode(struct net_udp *out, const uint8_t *frame, size_t len)
 {
-	if (udp4_plain(out, frame, len))
+	if (net_udp4_plain(out, frame, len))
 		return 0;
 	return udp_decode_any(out, frame, len);
 }

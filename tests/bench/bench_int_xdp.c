@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * INT's comparisons in the kernel, on a veth interface in a network namespace
- * of its own, next to XDP_DROP on the same interface. All of it is done by one
+ * of its own, next to XDP_DROP on the same interface, and next to one that
+ * reads a word of each line of the packet before. All of it is done by one
  * core: the kernel makes the packets (a process in BPF_PROG_TEST_RUN, which is
  * cheap), sends them through veth, and gives them to the program. No value
  * changes: there are no events.
@@ -24,6 +25,7 @@
 #include "inband/int_source.h"
 #include "inband/treport.h"
 #include "packet/pkt.h"
+#include "wire/be.h"
 #include "wire/net.h"
 
 enum {
@@ -37,6 +39,7 @@ enum {
 static struct {
 	uint8_t bytes[2048];
 	size_t len, key_at; /* 4 bytes of the flow's key */
+	size_t number_at;   /* a report's number, 4 bytes */
 } frame;
 
 static void die(const char *what)
@@ -89,6 +92,7 @@ static void make_packet(const struct int_profile *p, uint16_t bitmap,
 		die("no INT");
 	frame.len = (size_t)len;
 	frame.key_at = NET_ETH_LEN + NET_IP4_AT_SRC;
+	frame.number_at = 0; /* the MAC address, which is no matter */
 }
 
 /* A report of the packet that was made. */
@@ -113,6 +117,7 @@ static void make_report(uint8_t version)
 	if (len < 0)
 		die("no report");
 	frame.key_at += HEADERS + (size_t)len - frame.len;
+	frame.number_at = HEADERS + TREPORT_V1_AT_SEQUENCE;
 	frame.len = HEADERS + (size_t)len;
 	if (net_udp4_encode(frame.bytes, HEADERS, &h, (size_t)len) < 0)
 		die("no report's packet");
@@ -138,20 +143,49 @@ static int load(const struct bpf_insn *text, size_t size)
 	return fd;
 }
 
-/* Gives its packet one of so many flows and sends it by an interface. */
+/* A number that programs count. */
+static int new_counter(void)
+{
+	union bpf_attr a = {.map_type = BPF_MAP_TYPE_ARRAY,
+			    .key_size = 4,
+			    .value_size = 4,
+			    .max_entries = 1};
+	int fd = (int)bpf(BPF_MAP_CREATE, &a);
+
+	if (fd < 0)
+		skip(strerror(errno));
+	return fd;
+}
+
+/* Gives its packet one of so many flows, and a report its number, and sends it
+ * by an interface. */
 static int load_generator(int ifindex, int flows)
 {
-	enum { R0, R1, R2, R6 = 6, R7, R8 };
+	enum { R0, R1, R2, R6 = 6, R7, R8, R9, R10 };
+	const int counter = new_counter();
 	const struct bpf_insn text[] = {
 		{BPF_ALU64 | BPF_MOV | BPF_X, R6, R1, 0, 0},
+		{BPF_ST | BPF_MEM | BPF_W, R10, 0, -4, 0},
+		{BPF_LD | BPF_DW | BPF_IMM, R1, BPF_PSEUDO_MAP_FD, 0, counter},
+		{0},
+		{BPF_ALU64 | BPF_MOV | BPF_X, R2, R10, 0, 0},
+		{BPF_ALU64 | BPF_ADD | BPF_K, R2, 0, 0, -4},
+		{BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_map_lookup_elem},
+		{BPF_JMP | BPF_JEQ | BPF_K, R0, 0, 16, 0}, /* never */
+		{BPF_LDX | BPF_MEM | BPF_W, R9, R0, 0, 0},
+		{BPF_ALU64 | BPF_ADD | BPF_K, R9, 0, 0, 1},
+		{BPF_STX | BPF_MEM | BPF_W, R0, R9, 0, 0},
+		{BPF_ALU | BPF_END | BPF_TO_BE, R9, 0, 0, 32},
 		{BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_get_prandom_u32},
 		{BPF_ALU64 | BPF_AND | BPF_K, R0, 0, 0, flows},
 		{BPF_LDX | BPF_MEM | BPF_W, R7, R6, 0, 0}, /* data */
 		{BPF_LDX | BPF_MEM | BPF_W, R8, R6, 4, 0}, /* data_end */
 		{BPF_ALU64 | BPF_MOV | BPF_X, R2, R7, 0, 0},
 		{BPF_ALU64 | BPF_ADD | BPF_K, R2, 0, 0, (int)frame.len},
-		{BPF_JMP | BPF_JGT | BPF_X, R2, R8, 4, 0},
+		{BPF_JMP | BPF_JGT | BPF_X, R2, R8, 5, 0},
 		{BPF_STX | BPF_MEM | BPF_W, R7, R0, (int16_t)frame.key_at, 0},
+		{BPF_STX | BPF_MEM | BPF_W, R7, R9, (int16_t)frame.number_at,
+		 0},
 		{BPF_ALU64 | BPF_MOV | BPF_K, R1, 0, 0, ifindex},
 		{BPF_ALU64 | BPF_MOV | BPF_K, R2, 0, 0, 0},
 		{BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect},
@@ -169,6 +203,28 @@ static int load_drop(void)
 	};
 
 	return load(text, sizeof(text));
+}
+
+/* The same behind a look at each line. */
+static int load_read(void)
+{
+	enum { R0, R1, R2, R3, LINE = 64 };
+	struct bpf_insn text[64] = {
+		{BPF_LDX | BPF_MEM | BPF_W, R2, R1, 4, 0}, /* data_end */
+		{BPF_LDX | BPF_MEM | BPF_W, R1, R1, 0, 0}, /* data */
+		{BPF_ALU64 | BPF_MOV | BPF_K, R0, 0, 0, XDP_DROP},
+		{BPF_ALU64 | BPF_MOV | BPF_X, R3, R1, 0, 0},
+		{BPF_ALU64 | BPF_ADD | BPF_K, R3, 0, 0, (int)frame.len},
+		{BPF_JMP | BPF_JLE | BPF_X, R3, R2, 1, 0},
+		{BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
+	};
+	unsigned n = 7;
+
+	for (size_t at = 0; at + 4 <= frame.len && n < 63; at += LINE)
+		text[n++] = (struct bpf_insn){BPF_LDX | BPF_MEM | BPF_W, R3, R1,
+					      (int16_t)at, 0};
+	text[n++] = (struct bpf_insn){BPF_JMP | BPF_EXIT, 0, 0, 0, 0};
+	return load(text, n * sizeof(*text));
 }
 
 static int attach(int prog)
@@ -199,7 +255,8 @@ static pid_t send_on(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (snk_open_live(&k, "va", &o, &f) < 0)
 		die(f.text);
-	for (;;) {
+	for (uint32_t i = 0;; i++) {
+		be32_store(frame.bytes + frame.number_at, i);
 		memcpy(snk_room(k, frame.len), frame.bytes, frame.len);
 		snk_done(k, frame.len, 0);
 	}
@@ -279,16 +336,29 @@ static double count(struct int_fast *x, pid_t pid, int ms)
 	return (double)(came() - had) / (spent(pid) - before) / 1e6;
 }
 
+static void put_row(const char *what, int flows, const char *limit,
+		    double *ours, double *theirs)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "XDP, %s, %s (limit: %s)", what,
+		 flows < 0   ? "from a socket"
+		 : flows > 0 ? "64 K flows"
+			     : "1 flow",
+		 limit);
+	bench_row(name, bench_median(ours, BENCH_ROUNDS),
+		  bench_median(theirs, BENCH_ROUNDS), NULL);
+}
+
 /* flows: of packets that XDP makes, a mask; -1: sent by a socket, of one. */
 static void run(const struct int_profile *p, const char *what, int flows)
 {
 	static const struct fast_threshold all[FAST_NUMBERS];
-	double ours[BENCH_ROUNDS], drop[BENCH_ROUNDS];
+	double ours[BENCH_ROUNDS], drop[BENCH_ROUNDS], read[BENCH_ROUNDS];
 	const struct int_fast_options o = {.profile = p};
 	struct fast_counters c;
 	struct int_fast *x;
 	struct fault f;
-	char name[96];
 	pid_t pid;
 	int link;
 
@@ -304,6 +374,9 @@ static void run(const struct int_profile *p, const char *what, int flows)
 		link = attach(load_drop());
 		drop[i] = count(x, pid, ROUND_MS);
 		close(link);
+		link = attach(load_read());
+		read[i] = count(x, pid, ROUND_MS);
+		close(link);
 		link = attach(int_fast_prog(x));
 		ours[i] = count(x, pid, ROUND_MS);
 		close(link);
@@ -316,12 +389,8 @@ static void run(const struct int_profile *p, const char *what, int flows)
 	    c.passed + c.copied > 100)
 		die("not all packets were taken");
 	int_fast_close(x);
-	snprintf(name, sizeof(name), "XDP, %s, %s (limit: XDP_DROP)", what,
-		 flows < 0   ? "from a socket"
-		 : flows > 0 ? "64 K flows"
-			     : "1 flow");
-	bench_row(name, bench_median(ours, BENCH_ROUNDS),
-		  bench_median(drop, BENCH_ROUNDS), NULL);
+	put_row(what, flows, "XDP_DROP", ours, drop);
+	put_row(what, flows, "XDP_DROP that reads", ours, read);
 }
 
 int main(void)

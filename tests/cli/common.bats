@@ -100,6 +100,7 @@ blame() {
 					--max-copies --ages --checksum-bits \
 					--arity --hops --ipv6 --value --cm \
 					--reports --report-port --int-port \
+					--s-max --protocol --max-hop --export-port \
 					" == \
 					*[[:space:]]$option[[:space:]]* ]] ;;
 			esac
@@ -158,7 +159,7 @@ blame() {
 		"$p" -h | grep -q -- '--output ' || continue
 		run -2 --separate-stderr "$p" --output xml
 		blame "$p"
-		[[ -z $output && $stderr == *"'xml' is not text, csv or ndjson"* ]]
+		[[ -z $output && $stderr == *"'xml' is not text, csv"*ndjson* ]]
 	done
 }
 

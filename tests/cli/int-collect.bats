@@ -271,6 +271,28 @@ binned() {
 	[ "$(cat nodes)" = "$node" ]
 }
 
+@test "from end to end: what each flow's path has of the most, if asked for" {
+	generate md 2.1
+	[ "$(int-collect -q -r in.pcap -R event,value -o csv | grep -c flow_link)" = 0 ]
+	int-collect -q -r in.pcap -R event -o ndjson -e change,new_key \
+		-t link_utilization=0 -t flow_link_utilization=0 >rows
+	# The most of a flow is that of one of its nodes, and of all of them.
+	int-collect -q -r in.pcap -R hop -o ndjson |
+		jq -rs 'group_by(.flow)[] | "\(.[0].flow) \(map(.link_utilization) | max)"' |
+		sort >hops
+	jq -r 'select(.metric == "flow_link_utilization") | "\(.flow) \(.value)"' rows |
+		tac | sort -u -k 1,1 | sort >flows
+	[ "$(wc -l <flows)" = "$FLOWS" ]
+	diff hops flows
+	int-collect -q -r in.pcap -R event,value -t flow_link_utilization=0 \
+		-t flow_link_utilization=off -o csv >none
+	run ! grep flow_link none
+	run -2 int-collect -r in.pcap -t flow_link_utilization@3=1
+	[[ $output == *"nor is this metric a node's"* ]]
+	run -2 int-collect -i lo --xdp -t flow_link_utilization=1
+	[[ $output == *"with --xdp"* ]]
+}
+
 @test "thresholds that are none are refused, with file and line" {
 	generate md 2.1
 	printf 'hop_latency = 1us\nqueue = 7\n' >bad.ini

@@ -42,7 +42,7 @@ same_as_run() { # ARGS...
 
 @test "the controller prints the same of what last hops export" {
 	same_as_run -d 2s
-	same_as_run -d 2s -b B --f f2
+	same_as_run -d 2s -b B -f f2
 	same_as_run -d 1s -a 8 -R 20000
 	same_as_run -d 2s --loss 30 --pro
 	every=30ms same_as_run -d 900ms -T 30ms -t 20ms
@@ -128,7 +128,7 @@ same_as_run() { # ARGS...
 	holds 'map(.mean_a * 1e6 | round) | unique == [48920]'
 	holds 'map(.base_b * 1e7 | round) | .[1:] ==
 		[318139, 103510, 39714, 14399, 3888]'
-	int-label-ctl theory labels --hops 3 -r 0.5 --f f1 -o ndjson >rows
+	int-label-ctl theory labels --hops 3 -r 0.5 -f f1 -o ndjson >rows
 	holds 'map(.base_b) == [0.125, 0.125, 0.25, 0.5]'
 	holds 'map(.base_a) == [0.125, 0.375, 0.375, 0.125]'
 	int-label-ctl theory coverage -t 100ms -T 100ms -g 25ms -o ndjson >rows
@@ -148,6 +148,22 @@ same_as_run() { # ARGS...
 	[ "${lines[0]}" = arity,hops,ratio,labels,base_a,base_b,mean_a,mean_b ]
 	run -0 int-label-ctl theory coverage -o csv
 	[ "${lines[0]}" = label,telemetry,gap,sigma,want,next,window ]
+	run -0 int-label-ctl sim --trace 1 -o csv
+	[ "${lines[0]}" = scheme,hops,packets,error,extra_bits,path_bits ]
+	for name in ${names//,/ } arity hops ratio base_a base_b mean_a mean_b \
+		gap sigma want next window scheme error extra_bits path_bits; do
+		echo "field: $name"
+		grep -qx "\.It $name" "$TOP/man/int-label-ctl.1"
+	done
+}
+
+@test "path tracing: one packet with labels, ever more with PINT" {
+	int-label-ctl sim --trace 6 -o ndjson >rows
+	holds 'length == 18 and all(.[] | select(.scheme != "pint"); .packets == 1)'
+	holds 'map(select(.scheme == "pint") | .packets) | . == sort and
+		.[0] > 1.5 and .[0] < 2.1 and .[4] > 14 and .[4] < 17'
+	holds 'map(select(.scheme == "label" and .hops == 5)) | .[0] |
+		.extra_bits == 8 * (2 + 5 * 32) and .path_bits == 176'
 }
 
 refused() { # WORDS ARGS...: exit 2, WORDS on stderr, nothing on stdout
@@ -164,7 +180,7 @@ refused() { # WORDS ARGS...: exit 2, WORDS on stderr, nothing on stdout
 	refused "--arity" sim -a 2
 	refused "no operands" sim x
 	refused "--scheme" sim -S dart
-	refused "longer than --label" sim -b B --rest 60ms
+	refused "--rest" sim -b B --rest 60ms
 	refused "needs --pro" sim --s-max 3
 	refused "--lose: '8-1' is not" sim --lose 8-1
 	refused "--lose: '8-9=1' is not" sim --lose 8-9=1
@@ -172,12 +188,12 @@ refused() { # WORDS ARGS...: exit 2, WORDS on stderr, nothing on stdout
 	refused "--fail: '8-1' is not" sim --fail 8-1
 	refused "--fail: '8-1@2s-1s' is not" sim --fail 8-1@2s-1s
 	refused "--fail: '99-1@2s' is not" sim --fail 99-1@2s
-	refused "--f" sim --f f9
+	refused "--chance" sim -f f9
 	refused "--arity and --routes" sim -a 4 --routes x
 	refused "needs --arity" sim --from x
 	refused "labels" theory
 	refused "labels" theory x
 	refused "for labels" theory coverage -a 4
-	refused "depends on time" theory labels --f f3
+	refused "depends on time" theory labels -f f3
 	refused "is odd" theory labels -a 7
 }

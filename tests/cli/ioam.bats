@@ -51,6 +51,52 @@ for line in sys.stdin:
 	[ ! -s wrong ]
 }
 
+@test "opaque snapshots are rows, in all outputs" {
+	"$TOOLS/ioam" make made.pcap 600
+	# schemas and words of data, as read by the test above, and tshark
+	"$TOOLS/ioam" dump made.pcap | python3 -c '
+import sys
+text = b"of any length.".ljust(16, b"\0")
+for line in sys.stdin:
+	lens, schemas = line.split()[20:22]
+	if schemas == "-":
+		continue
+	for n, schema in zip(lens.split(","), schemas.split(",")):
+		if n != "0" or schema != "16777215":
+			print(schema, text[:4 * int(n)].hex())' | sort >want
+	[ "$(wc -l <want)" -gt 500 ]
+	int-collect -q -r made.pcap -R snapshot -o ndjson -x file:all >rows
+	jq -r '"\(.schema) \(.data)"' rows | sort | cmp want -
+	grep int_snapshot all | cmp rows -
+	int-collect -q -r made.pcap -R snapshot -o csv |
+		sed 's/""//' | awk -F, 'NR > 1 { print $3, $NF }' | sort | cmp want -
+	int-collect -q -r made.pcap -R snapshot |
+		awk 'NR > 1 { print $3, $NF == "\"\"" ? "" : $NF }' | sort | cmp want -
+	# ids of 56 bits are whole; jq would not read them so
+	[ "$(jq -s 'map(.hop) | min' rows)" = 1 ]
+	grep -o '"node":[0-9][0-9]*' rows | cut -d: -f2 | sort -u >nodes
+	[ "$(awk 'length > 10' nodes | wc -l)" -gt 10 ]
+	"$TOOLS/ioam" dump made.pcap | awk '{ print $8; print $16 }' |
+		tr , '\n' | sort -u | comm -23 nodes - >strange
+	[ ! -s strange ]
+}
+
+@test "paths as DTA reports: those that have wide ids are counted, not cut" {
+	"$TOOLS/ioam" make made.pcap 600
+	int-collect -r made.pcap -R event -o ndjson --dta dta.pcap >events 2>log
+	balances log
+	# new paths and other ones, of up to 5 nodes
+	grep '"metric":"path"' events | grep -e new_key -e path_change |
+		grep -o '"path":[[][0-9,]*' | awk -F'[[,]' 'NF <= 6 {
+			for (i = 2; i <= NF; i++)
+				if (length($i) > 10 || $i + 0 > 4294967295) {
+					n++
+					break
+				} } END { print n }' >wide
+	[ "$(cat wide)" -gt 10 ]
+	[ "$(counter log wide_node)" = "$(cat wide)" ]
+}
+
 @test "without the traces it is the packets that they were put into" {
 	"$TOOLS/ioam" make made.pcap 600
 	"$TOOLS/ioam" strip made.pcap plain.pcap

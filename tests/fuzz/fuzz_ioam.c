@@ -51,8 +51,8 @@ static unsigned read_all(const uint8_t *data, size_t size)
 					    int_hop(&t.view.stack, i), f, &v))
 					use(v);
 			if (t.opaque) {
-				struct ioam_snapshot s = ioam_snapshot_of(&t,
-									  i);
+				struct ioam_snapshot s = ioam_snapshot_of(
+					&t.view.stack, i);
 
 				must(s.data + s.len <= data + size);
 			}

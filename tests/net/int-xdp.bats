@@ -63,28 +63,42 @@ flows() {
 		.flow_latency_mean)' "$1" | sort
 }
 
-# same CAPTURE WHERE OPTIONS...: all of its packets are counted as WHERE, and
-# events and flows are those of the capture.
-same() {
-	local capture=$1 where=$2
+# Flows of which packets came both ways have two rows.
+flow_sums() {
+	flows "$1" | jq -sc 'group_by(.flow) | map({flow: .[0].flow,
+		packets: map(.packets) | add, bytes: map(.bytes) | add}) | .[]'
+}
 
-	shift 2
+# both CAPTURE OPTIONS...: events and flows are those of the capture.
+both() {
+	local capture=$1
+
+	shift
 	collect x.log -R event,flow "$@"
 	send "$capture"
 	wait_for has_counted fast frames "$(packets "$capture")" "$PID" x.log
 	stop "$PID"
 	balances x.log
-	[ "$(last_of x.log "$where")" = "$(packets "$capture")" ]
 	int-collect -q -r "$capture" -R event,flow "${OPTIONS[@]}" "$@" >u.out
 	events x.log.out >x.events
 	events u.out >u.events
 	test -s u.events
 	diff x.events u.events
+	diff <(flow_sums x.log.out) <(flow_sums u.out)
+}
+
+# same CAPTURE WHERE OPTIONS...: and all of its packets are counted as WHERE.
+same() {
+	local capture=$1 where=$2
+
+	shift 2
+	both "$capture" "$@"
+	[ "$(last_of x.log "$where")" = "$(packets "$capture")" ]
 	diff <(flows x.log.out) <(flows u.out)
 }
 
 # made OPTIONS...: a capture of some flows, values that change.
-made() { dta-gen int -q -n 40 -c 1500 -w m.pcap "$@"; }
+made() { dta-gen int -q -n 40 -c 1500 -w "${INTO:-m.pcap}" "$@"; }
 
 @test "packets of INT-MD 0.5, 1.0 and 2.1: the events of the same capture" {
 	for version in 0.5 1.0 2.1; do
@@ -103,9 +117,73 @@ made() { dta-gen int -q -n 40 -c 1500 -w m.pcap "$@"; }
 @test "reports 0.5, 1.0 and 2.0" {
 	for version in 0.5 1.0 2.0; do
 		made -p 2.1 -F report --report-version $version
-		same m.pcap taken -p 2.1 -e \
-			new_key,change,rise,fall,path_change,loop
+		same m.pcap taken -p 2.1
 	done
+}
+
+@test "reports that are lost or late, or are numbered anew" {
+	for version in 1.0 2.0; do
+		made -F report --report-version $version --loss 3 --reorder 5
+		INTO=n.pcap made -F report --report-version $version \
+			--over vxlan
+		mergecap -a -w all.pcapng m.pcap n.pcap m.pcap
+		both all.pcapng -e report_loss,restart
+		grep -q '"event":"report_loss"' u.events
+		grep -q '"event":"restart"' u.events
+		[ "$(last_of x.log whole)" = 1500 ]
+	done
+}
+
+# One after the other: frames that come up whole are judged behind those that
+# the kernel takes meanwhile.
+in_turns() { # captures, with OPTIONS of int-collect in TELL
+	local n=0 capture
+
+	collect x.log -R event,flow "${TELL[@]}"
+	for capture; do
+		send "$capture"
+		n=$((n + $(packets "$capture")))
+		wait_for has_counted fast frames "$n" "$PID" x.log
+		wait_for settled
+	done
+	stop "$PID"
+	balances x.log
+	mergecap -a -w turns.pcapng "$@"
+	int-collect -q -r turns.pcapng -R event,flow "${OPTIONS[@]}" \
+		"${TELL[@]}" >u.out
+	events x.log.out >x.events
+	events u.out >u.events
+	test -s u.events
+	diff x.events u.events
+	diff <(flow_sums x.log.out) <(flow_sums u.out)
+}
+
+# All frames that came up have been taken.
+settled() {
+	has_counted intake frames $(($(last_of x.log whole) +
+		$(last_of x.log copied))) "$PID" x.log
+}
+
+@test "keys of which both tell have one reference" {
+	TELL=(-p 2.1 -t hop_latency=2us -t queue_occupancy=20,150,100)
+	made -p 2.1
+	INTO=v.pcap made -p 2.1 --over vxlan -s 1 --values steady
+	INTO=n.pcap made -p 2.1 --hops 4
+	INTO=w.pcap made -p 2.1 --hops 7 --over gre
+	in_turns m.pcap v.pcap m.pcap n.pcap w.pcap v.pcap n.pcap
+	[ "$(last_of x.log taken)" = 6000 ]
+	[ "$(last_of x.log copied)" = 4500 ]
+	for event in new_key change rise fall path_change; do
+		grep -q "\"event\":\"$event\"" u.events
+	done
+}
+
+@test "a flow's nodes one by one, and with its path: one reference" {
+	TELL=(-p 2.1 -e new_key,change,rise,fall,path_change --user nobody)
+	made -p 2.1 -F report
+	dta-gen int -q -F xd -n 40 -c 1500 -w d.pcap
+	in_turns d.pcap m.pcap d.pcap m.pcap
+	[ "$(last_of x.log whole)" = $((2 * $(packets d.pcap))) ]
 }
 
 @test "in UDP by its port, and by a new header; IPv6" {
@@ -125,7 +203,7 @@ made() { dta-gen int -q -n 40 -c 1500 -w m.pcap "$@"; }
 	made -F ioam
 	same m.pcap copied
 	dta-gen int -q -F xd -n 40 -c 300 -w m.pcap
-	same m.pcap whole -e new_key,change,rise,fall
+	same m.pcap whole
 }
 
 @test "thresholds: of one node, of all, crossings" {
@@ -139,7 +217,7 @@ made() { dta-gen int -q -n 40 -c 1500 -w m.pcap "$@"; }
 
 @test "a path that changes, and back: nothing of its nodes is forgotten" {
 	made -p 2.1 --hops 4
-	made -p 2.1 --hops 10 -w n.pcap
+	INTO=n.pcap made -p 2.1 --hops 10
 	mergecap -a -w all.pcapng m.pcap n.pcap m.pcap
 	same all.pcapng taken -p 2.1
 	grep -q '"event":"path_change"' u.events
@@ -220,6 +298,26 @@ queue_occupancy@11 = 500" >th
 	# each event that had room is a row or, of one value, several
 	[ "$(events x.log.out | grep -vc '"rise"\|"fall"')" = \
 		"$(last_of x.log events)" ]
+}
+
+@test "a ring that nobody reads: no report is said to be lost" {
+	dta-gen int -q -F report -n 5000 -c 70000 --reorder 20 -w 1.pcap
+	dta-gen int -q -F xd -n 5000 -c 70000 -w 2.pcap
+	for capture in 1.pcap 2.pcap; do
+		editcap -r $capture first.pcap 1-60000
+		editcap $capture rest.pcap 1-60000
+		collect x.log -p 2.1 -R event
+		kill -STOP "$PID"
+		send first.pcap
+		kill -CONT "$PID"
+		wait_for has_counted fast frames 60000 "$PID" x.log
+		wait_for settled
+		send rest.pcap
+		stop "$PID"
+		balances x.log
+		[ "$(last_of x.log unheard)" -gt 0 ]
+		run ! grep -q report_loss x.log.out
+	done
 }
 
 @test "frames that find no room in the ring are counted as lost" {

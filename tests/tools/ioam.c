@@ -122,10 +122,10 @@ static void dump_snapshots(const struct ioam *t)
 	struct list len = {0}, schema = {0};
 
 	for (unsigned i = 0; t->opaque && i < t->view.stack.n; i++)
-		put(&len, ioam_snapshot_of(t, i).len / 4);
+		put(&len, ioam_snapshot_of(&t->view.stack, i).len / 4);
 	end(&len);
 	for (unsigned i = 0; t->opaque && i < t->view.stack.n; i++)
-		put(&schema, ioam_snapshot_of(t, i).schema);
+		put(&schema, ioam_snapshot_of(&t->view.stack, i).schema);
 	end(&schema);
 }
 

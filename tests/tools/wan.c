@@ -3,15 +3,17 @@
  * wan - a long and bad line between two Ethernet interfaces.
  *
  *	wan [-s SEED] [-v VLAN] [-d DELAY_MS] [-j JITTER_MS] [-b BITS]
- *	    [-q QUEUE_MS] [-l LOSS] [-u DUPLICATION] [-r REORDER] HOST TRUNK
+ *	    [-q QUEUE_MS] [-l LOSS] [-p PROTOCOL] [-u DUPLICATION] [-r REORDER]
+ *	    HOST TRUNK
  *
  * What comes in at HOST leaves at TRUNK with the tag of the VLAN, and what
  * comes in at TRUNK with that tag leaves at HOST without it; no -v: no tag.
  * Several share a trunk. In each direction a frame waits for those before it at
  * BITS per second, is lost where that takes longer than QUEUE_MS, and then
  * travels for DELAY_MS and up to JITTER_MS more. A chance per frame, 0 to 1:
- * lose it; send it twice; let others overtake it. SIGTERM ends it; what was
- * done is told on stdout.
+ * lose it; send it twice; let others overtake it. -p: it loses nothing but
+ * untagged IPv4 of that protocol, and that from one SIGUSR1 to the next.
+ *SIGTERM ends it; what was done is told on stdout.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,9 +32,11 @@
 #include "badlink.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "wire/be.h"
+#include "wire/proto.h"
 
 enum {
-	FRAME_MAX = 1600,
+	FRAME_MAX = 2048,
 	MACS = 12, /* both addresses; a tag comes behind them */
 	TAG = 4,
 	SOCKET_BYTES = 8 << 20,
@@ -64,12 +68,15 @@ static struct {
 } count;
 
 static double delay_ms, jitter_ms, bits, queue_ms, loss, duplication, reorder;
-static volatile sig_atomic_t stop;
+static uint64_t protocol; /* of what is lost; 0: of all */
+static volatile sig_atomic_t stop, losing;
 
-static void on_term(int signal)
+static void on_signal(int signal)
 {
-	(void)signal;
-	stop = 1;
+	if (signal == SIGUSR1)
+		losing = !losing;
+	else
+		stop = 1;
 }
 
 static void die(const char *what)
@@ -173,12 +180,23 @@ static uint64_t line_sends(struct way *w, size_t len)
 	return w->idle_at;
 }
 
+static bool loses(const struct frame *f)
+{
+	const uint8_t *ip = f->data + MACS + 2;
+
+	if (protocol && (!losing || f->len < MACS + 2 + NET_IP4_LEN ||
+			 be16_load(f->data + MACS) != NET_ETHERTYPE_IP4 ||
+			 ip[NET_IP4_AT_PROTO] != protocol))
+		return false;
+	return chance(loss);
+}
+
 static void pass(struct way *w, struct frame *f)
 {
 	uint64_t at = line_sends(w, f->len);
 
 	count.in++;
-	if (!at || chance(loss)) {
+	if (!at || loses(f)) {
 		count.full += !at;
 		count.lost += at > 0;
 		return;
@@ -269,11 +287,13 @@ static unsigned parse(int argc, char **argv)
 	bool ok = true;
 	int ch;
 
-	while (ok && (ch = getopt(argc, argv, "s:v:d:j:b:q:l:u:r:")) != -1) {
+	while (ok && (ch = getopt(argc, argv, "s:v:d:j:b:q:l:p:u:r:")) != -1) {
 		if (ch == 's')
 			ok = text_u64(&rng.state, optarg, UINT64_MAX);
 		else if (ch == 'v')
 			ok = text_u64(&vlan, optarg, 4094);
+		else if (ch == 'p')
+			ok = text_u64(&protocol, optarg, UINT8_MAX);
 		else
 			ok = text_f64(number(ch), optarg);
 	}
@@ -284,13 +304,14 @@ static unsigned parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct sigaction action = {.sa_handler = on_term};
+	struct sigaction action = {.sa_handler = on_signal};
 	struct way there = {0}, back = {0};
 	struct port host, trunk;
 	unsigned vlan = parse(argc, argv);
 
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGUSR1, &action, NULL);
 	port_open(&host, argv[optind], 0);
 	port_open(&trunk, argv[optind + 1], vlan);
 	there.from = back.to = &host;

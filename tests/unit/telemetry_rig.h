@@ -122,7 +122,7 @@ enum {
 
 /* A row: numbers that are null are -1, texts "". */
 struct rig_row {
-	char measurement[20], event[16], metric[20], flow[64], reason[12];
+	char measurement[20], event[16], metric[24], flow[64], reason[12];
 	int64_t ts, node, egress, queue, buffer, hw_id;
 	int64_t value, reference, threshold, packets, hop, samples;
 	int64_t latency, occupancy, flow_latency, count, low, high;
@@ -260,9 +260,9 @@ static inline void rig_init(struct rig *rig)
 	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
 		rig->th.all[m].change = THRESHOLD_OFF;
 	rig->out.sink = (struct row_sink){rig_take, rig_nothing, rig_nothing};
-	rig->sinks = (struct telemetry_sinks){&rig->out.sink, &rig->out.sink,
-					      &rig->out.sink, &rig->out.sink,
-					      &rig->out.sink, &rig->out.sink};
+	rig->sinks = (struct telemetry_sinks){
+		&rig->out.sink, &rig->out.sink, &rig->out.sink, &rig->out.sink,
+		&rig->out.sink, &rig->out.sink, &rig->out.sink};
 }
 
 static inline void rig_open(struct rig *rig)

@@ -71,9 +71,9 @@ static void test_opaque(void)
 	TEST(t->view.stack.n == 2 && t->remaining == 1);
 	TEST(node_is(t, 0, INT_NODE, 3) && node_is(t, 1, INT_NODE, 2));
 	TEST(node_is(t, 1, INT_EGRESS, 12));
-	s = ioam_snapshot_of(t, 0);
+	s = ioam_snapshot_of(&t->view.stack, 0);
 	TEST(s.schema == 0xabcdef && s.len == 8 && s.data[7] == 0x22);
-	s = ioam_snapshot_of(t, 1);
+	s = ioam_snapshot_of(&t->view.stack, 1);
 	TEST(s.schema == IOAM_NO_SCHEMA && s.len == 0);
 	TEST(flow_is(t, flow) && t->view.ip_len == 52);
 	free(f.copy);
@@ -389,7 +389,8 @@ static void check_inside(const struct found *f, size_t len)
 					    int_hop(&t->view.stack, k), x, &v))
 					sum += v;
 			if (t->opaque) {
-				struct ioam_snapshot s = ioam_snapshot_of(t, k);
+				struct ioam_snapshot s = ioam_snapshot_of(
+					&t->view.stack, k);
 
 				TEST(s.data + s.len <= end);
 			}

@@ -151,6 +151,40 @@ static void model_hop(struct model *m, const struct rig *rig, int64_t flow,
 	}
 }
 
+/* The largest that a hop tells, of what is watched from end to end. */
+static void model_ends(struct model *m, const struct rig *rig, int64_t flow,
+		       const struct rig_hop *hop, unsigned n, uint32_t has)
+{
+	static const uint8_t field[METRIC_ENDS] = {
+		INT_OCCUPANCY, INT_UTILIZATION, INT_CONGESTION,
+		INT_BUFFER_OCCUPANCY};
+
+	for (unsigned i = 0; i < METRIC_ENDS; i++) {
+		int metric = METRIC_FLOW_QUEUE_OCCUPANCY + (int)i;
+		int64_t most = -1;
+
+		for (unsigned k = 0; k < n; k++)
+			if (told(hop[k].field[field[i]]) &&
+			    (int64_t)hop[k].field[field[i]] > most)
+				most = (int64_t)hop[k].field[field[i]];
+		if (!(rig->th.ends >> i & 1) || !(has >> field[i] & 1) ||
+		    most < 0)
+			continue;
+		judge(m, key_of(m, metric, flow, -1, -1, -1), &rig->th.end[i],
+		      (uint32_t)most);
+	}
+}
+
+/* Keys that are no flow's from end to end, beside the latency. */
+static uint64_t keys_of_hops(const struct model *m)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < m->n; i++)
+		n += m->key[i].metric < METRIC_NUMBERS;
+	return n;
+}
+
 static void check(const struct model *m, const struct rig *rig, size_t from)
 {
 	unsigned k = 0;
@@ -208,16 +242,23 @@ static void make_hop(struct rng *r, struct rig_hop *h, uint64_t node)
 							     : UINT32_MAX;
 }
 
+static struct threshold any_threshold(struct rng *r)
+{
+	struct threshold th = {.change = (uint32_t)rng_below(r, 200),
+			       .low = (uint32_t)rng_below(r, 300)};
+
+	th.high = th.low + (uint32_t)rng_below(r, 90);
+	return th;
+}
+
 static void swap_thresholds(struct rng *r, struct rig *rig,
 			    struct node_threshold *node, unsigned nodes)
 {
-	for (unsigned m = 0; m < METRIC_NUMBERS; m++) {
-		struct threshold *th = &rig->th.all[m];
-
-		th->change = (uint32_t)rng_below(r, 200);
-		th->low = (uint32_t)rng_below(r, 300);
-		th->high = th->low + (uint32_t)rng_below(r, 90);
-	}
+	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
+		rig->th.all[m] = any_threshold(r);
+	for (unsigned m = 0; m < METRIC_ENDS; m++)
+		rig->th.end[m] = any_threshold(r);
+	rig->th.ends = (unsigned)rng_below(r, 1 << METRIC_ENDS);
 	for (unsigned i = 0; i < nodes; i++) {
 		node[i].node = rng_below(r, 8);
 		node[i].metric = (uint8_t)rng_below(r, METRIC_OF_HOP);
@@ -273,6 +314,7 @@ static void check_random(const struct int_word *words, uint32_t bitmap,
 			judge(&m,
 			      key_of(&m, METRIC_FLOW_LATENCY, flow, -1, -1, -1),
 			      &rig.th.all[METRIC_FLOW_LATENCY], (uint32_t)sum);
+		model_ends(&m, &rig, flow, hop, n, plan.has);
 		m.values++; /* the path */
 		rig_make(&rv, i * 1000, flow, &plan, hop, n);
 		TEST(!telemetry_take(rig.t, &rv.v, 1));
@@ -282,7 +324,7 @@ static void check_random(const struct int_word *words, uint32_t bitmap,
 	TEST(ledger_balanced(&telemetry_ledger, telemetry_counters(rig.t)));
 	TEST(telemetry_counters(rig.t)->events == rig.out.n);
 	TEST(telemetry_counters(rig.t)->values == m.values);
-	TEST(rig_keys(rig.t) == m.n + FLOWS);
+	TEST(rig_keys(rig.t) == keys_of_hops(&m) + FLOWS);
 	rig_close(&rig);
 }
 

@@ -151,6 +151,61 @@ static void test_push(void)
 	rig_close(&rig);
 }
 
+/* Two hops' utilisations, of which the larger one is the flow's. */
+static void send_ends(struct rig *rig, uint64_t ts, uint32_t flow,
+		      uint64_t first, uint64_t second)
+{
+	struct rig_hop hop[2] = {{{[INT_NODE] = 1}}, {{[INT_NODE] = 2}}};
+
+	hop[0].field[INT_UTILIZATION] = first;
+	hop[1].field[INT_UTILIZATION] = second;
+	rig_make(&rv, ts, flow, &plan, hop, 2);
+	TEST(!telemetry_take(rig->t, &rv.v, 1));
+}
+
+/* Of utilisation from end to end: a value that is pushed is what was told; a
+ * node that cannot tell does not count; who comes after a flow in the cache
+ * begins anew. */
+static void test_ends(void)
+{
+	static const char *const m = "flow_link_utilization";
+	const struct rig_row *r;
+	struct rig rig;
+
+	rig_init(&rig);
+	rig.o.flows.rows = rig.o.flows.buckets = 1;
+	rig.o.push_ns = SECOND;
+	rig.th.end[1] = (struct threshold){.change = 40, .high = 500};
+	rig.th.ends = 1 << 1;
+	rig_open(&rig);
+	send_ends(&rig, 1, 1, 100, 20);
+	send_ends(&rig, 2, 1, 20, 130);
+	r = rig_last(&rig, NULL, "new_key", m);
+	TEST(r->value == 100 && *r->flow && r->node == -1);
+	TEST(!telemetry_tick(rig.t, SECOND + SECOND / 2));
+	TEST(!telemetry_tick(rig.t, 3ULL * SECOND));
+	TEST(rig_count(&rig, "int_value", NULL, m) == 1);
+	TEST(rig_last(&rig, "int_value", NULL, m)->value == 130);
+	TEST(rig_count(&rig, NULL, "change", NULL) == 0);
+	send_ends(&rig, 4ULL * SECOND, 1, UINT32_MAX, 89);
+	r = rig_last(&rig, NULL, "change", m);
+	TEST(r->value == 89 && r->reference == 130 && r->threshold == 40);
+	send_ends(&rig, 4ULL * SECOND, 1, UINT32_MAX, UINT32_MAX);
+	send_ends(&rig, 4ULL * SECOND, 1, 7, 500);
+	TEST(rig_last(&rig, NULL, "rise", m)->value == 500);
+	TEST(rig_count(&rig, "int_event", NULL, m) == 4);
+	send_ends(&rig, 5ULL * SECOND, 2, 7, 8);
+	r = rig_last(&rig, NULL, NULL, m);
+	TEST(!strcmp(r->event, "new_key") && r->value == 8);
+	/* No longer: nothing of it is told. */
+	rig.th.ends = 0;
+	TEST(!telemetry_set(rig.t, &rig.th));
+	send_ends(&rig, 6ULL * SECOND, 2, 7, 5000);
+	TEST(!telemetry_tick(rig.t, 9ULL * SECOND));
+	TEST(rig_last(&rig, NULL, NULL, m)->value == 8);
+	rig_close(&rig);
+}
+
 /* One in which all happens that may happen by time. */
 static void open_busy(struct rig *rig)
 {
@@ -212,6 +267,7 @@ int main(void)
 	test_budget();
 	test_swap();
 	test_push();
+	test_ends();
 	test_batches();
 	return test_end();
 }

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * why: every unit that a key may be in, in every epoch, and what is in it; then
+ * what that most likely means, in words on stderr.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "keys.h"
+#include "known.h"
+#include "places/ask.h"
+#include "query/load.h"
+#include "run.h"
+#include "sources.h"
+#include "cli/table.h"
+
+enum field {
+	KEY,
+	COPY,
+	UNIT,
+	HOLDS,
+	CHECKSUM,
+	VALUE,
+	WHOSE,
+	EPOCH,
+	SOURCE,
+	TABLE,
+	FIELDS,
+};
+
+static const struct row_field fields[FIELDS] = {
+	[KEY] = {"key", ROW_STR, 0},
+	[COPY] = {"copy", ROW_U64, 4},
+	[UNIT] = {"unit", ROW_U64, 10},
+	[HOLDS] = {"holds", ROW_STR, 11, ROW_TAG},
+	[CHECKSUM] = {"checksum", ROW_BYTES, 8, .spare = 1},
+	[VALUE] = {"value", ROW_STR, 16},
+	[WHOSE] = {"whose", ROW_STR, 16},
+	[EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
+	[SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
+	[TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
+};
+
+static const struct schema why_rows = {"why", fields, FIELDS};
+
+/* What was seen of one key. */
+struct seen {
+	bool any;	   /* an epoch was there to be looked at */
+	bool unreadable;   /* some unit was not */
+	bool back;	   /* the other direction of the flow is there */
+	bool known;	   /* it is one of the known keys: it was reported */
+	unsigned taken;	   /* epochs in which all units are other keys' */
+	uint64_t taken_in; /* the newest of them */
+	uint64_t gone;	   /* epochs 1 to this are, 0: none */
+};
+
+struct why {
+	const struct opts *o;
+	struct places *p;
+	struct rows *rows;
+	struct rendered room;
+	const struct targets *targets;
+	struct known known;
+	struct keys keys;
+	struct ask ask;
+	uint64_t found;
+};
+
+static unsigned copies_of(const struct why *w, const struct table *t)
+{
+	return w->o->rule.copies ? w->o->rule.copies : t->copies;
+}
+
+/* "6,5,-,3": hops that hold no value are -. */
+static const char *hops_text(struct why *w, const struct table *t,
+			     const struct looked *l)
+{
+	size_t n = 0, room = sizeof(w->room.text);
+	unsigned hops = t->hops;
+
+	while (hops && !(l->known >> (hops - 1) & 1))
+		hops--;
+	*w->room.text = '\0';
+	for (unsigned i = 0; i < hops; i++)
+		n += (size_t)(l->known >> i & 1
+				      ? snprintf(w->room.text + n, room - n,
+						 "%s%u", i ? "," : "",
+						 l->hop[i])
+				      : snprintf(w->room.text + n, room - n,
+						 "%s-", i ? "," : ""));
+	return w->room.text;
+}
+
+/* As --as says, or the layout. */
+static void value_text(struct why *w, const struct table *t,
+		       const uint8_t *value, char text[1024])
+{
+	struct show s = w->o->show;
+	struct fault why;
+
+	if (!w->o->as_given && *t->show && show_of(&s, t->show, &why) < 0)
+		s.n = 0;
+	if (s.n)
+		show_text(&s, &w->room, text, 1024, value, t->value_len);
+	else
+		snprintf(text, 1024, "%s",
+			 render_text(&w->o->render, &w->room, value,
+				     t->value_len));
+}
+
+static void put_value(struct why *w, const struct table *t,
+		      const struct looked *l)
+{
+	char text[1024];
+
+	if (l->holds != LOOK_KEY)
+		return;
+	if (t->kind == TABLE_KEYWRITE) {
+		row_bytes(w->rows, CHECKSUM, l->sum, sizeof(l->sum));
+		value_text(w, t, l->value, text);
+		row_str(w->rows, VALUE, text);
+	} else if (t->kind == TABLE_POSTCARD) {
+		row_str(w->rows, VALUE, hops_text(w, t, l));
+	} else {
+		snprintf(w->room.text, sizeof(w->room.text), "%llu",
+			 (unsigned long long)l->count);
+		row_str(w->rows, VALUE, w->room.text);
+	}
+}
+
+/* A known key that the unit belongs to, or is shared with. */
+static const uint8_t *whose(const struct why *w, const struct view *v,
+			    const struct target *t, const struct looked *l,
+			    const uint8_t *key)
+{
+	const struct keymap *m = &w->known.keys[t - w->targets->target];
+	unsigned n = copies_of(w, t->t);
+
+	for (size_t i = 0; i < m->n && !cli_stop; i++) {
+		const uint8_t *k = keymap_key(m, i);
+		struct looked other[HASH_COPIES];
+
+		if (!memcmp(k, key, t->t->key_len))
+			continue;
+		query_look(other, v, n, k);
+		for (unsigned c = 0; c < n; c++)
+			if (other[c].unit == l->unit &&
+			    other[c].holds == LOOK_KEY)
+				return k;
+	}
+	return NULL;
+}
+
+static void put_row(struct why *w, const struct asked *a, const struct view *v,
+		    const struct place *at, unsigned copy,
+		    const struct looked *l)
+{
+	const struct table *t = a->target->t;
+	const uint8_t *k = NULL;
+	char text[KEY_TEXT_MAX];
+
+	if (l->holds == LOOK_OTHER ||
+	    (l->holds == LOOK_KEY && t->kind == TABLE_KEYINC))
+		k = whose(w, v, a->target, l, a->key);
+	row_str(w->rows, KEY, a->text);
+	row_u64(w->rows, COPY, copy);
+	row_u64(w->rows, UNIT, l->unit);
+	row_str(w->rows, HOLDS, look_name(l->holds));
+	if (l->holds == LOOK_OTHER && t->kind == TABLE_KEYWRITE)
+		row_bytes(w->rows, CHECKSUM, l->sum, sizeof(l->sum));
+	put_value(w, t, l);
+	if (k) {
+		key_format(text, (enum key_type)t->key_type, k, t->key_len);
+		row_str(w->rows, WHOSE, text);
+	}
+	row_u64(w->rows, EPOCH, at->epoch);
+	row_str(w->rows, SOURCE, w->p->source[at->source].name);
+	row_str(w->rows, TABLE, t->name);
+	row_write(w->rows);
+}
+
+/* One epoch. */
+static void look_in(struct why *w, const struct asked *a, unsigned place,
+		    struct seen *s)
+{
+	const struct place at = w->p->place[place];
+	struct looked l[HASH_COPIES];
+	unsigned n = copies_of(w, a->target->t), others = 0, units = 0;
+	struct view v;
+
+	if (!target_view(&v, w->p, a->target, place))
+		return;
+	query_look(l, &v, n, a->key);
+	if (place_stale(w->p, place))
+		return;
+	s->any = true;
+	for (unsigned c = 0; c < n; c++) {
+		put_row(w, a, &v, &at, c, &l[c]);
+		units += l[c].holds != LOOK_REPEATED;
+		others += l[c].holds == LOOK_OTHER;
+		s->unreadable |= l[c].holds == LOOK_UNREADABLE;
+	}
+	if (others == units && !s->taken++)
+		s->taken_in = at.epoch;
+}
+
+static enum answer ask_one(struct why *w, const struct target *t,
+			   const uint8_t *key, struct reply *r)
+{
+	const uint8_t *keys[] = {key};
+	struct reply *replies[] = {r};
+
+	ask_keys(&w->ask, t, keys, 1, replies);
+	sources_check(w->p);
+	return r->answer;
+}
+
+/* Flows have another direction, of which something may be known. */
+static void look_back(struct why *w, const struct asked *a, struct seen *s)
+{
+	const struct table *t = a->target->t;
+	struct {
+		uint8_t headroom[CRC_HEADROOM], key[KEY_MAX];
+	} back = {{0}, {0}};
+	char text[KEY_TEXT_MAX];
+	struct reply r;
+
+	if (!key_reverse(back.key, (enum key_type)t->key_type, a->key) ||
+	    ask_one(w, a->target, back.key, &r) != ANSWER_FOUND)
+		return;
+	s->back = true;
+	key_format(text, (enum key_type)t->key_type, back.key, t->key_len);
+	cli_warn("%s: the other direction is there, in epoch %llu: %s", a->text,
+		 (unsigned long long)r.epoch, text);
+}
+
+static void look_for_gone(const struct why *w, const struct asked *a,
+			  struct seen *s)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	for (unsigned i = 0; i < w->p->n; i++)
+		if (w->p->place[i].epoch < oldest)
+			oldest = w->p->place[i].epoch;
+	if (oldest == 1 || oldest == UINT64_MAX || w->o->from.only.text)
+		return;
+	s->gone = oldest - 1;
+	cli_warn(s->gone > 1 ? "%s: epochs 1 to %llu are gone, and what was in "
+			       "them"
+			     : "%s: epoch %llu is gone, and what was in it",
+		 a->text, (unsigned long long)s->gone);
+}
+
+static double or_else(double known, double bound)
+{
+	return isnan(known) ? bound : known;
+}
+
+/* The load of the epoch in which all units are others', or the newest one. */
+static bool find_load(const struct why *w, const struct asked *a,
+		      const struct seen *s, struct load *l, uint64_t *epoch)
+{
+	struct view v;
+
+	for (unsigned i = 0; i < w->p->n; i++) {
+		*epoch = w->p->place[i].epoch;
+		if ((!s->taken || *epoch == s->taken_in) &&
+		    target_view(&v, w->p, a->target, i) && !v.memory->far)
+			return !load_of(l, &v, &cli_stop);
+	}
+	return false;
+}
+
+static void tell_load(const struct asked *a, const struct load *l,
+		      uint64_t epoch)
+{
+	const struct table *t = a->target->t;
+
+	cli_warn("%s: table %s, epoch %llu: %.3g%% of its %s are in use (load "
+		 "%s%.3g); the oldest key is still found with %.3g%%, any with "
+		 "%.3g%%",
+		 a->text, t->name, (unsigned long long)epoch,
+		 100 * l->used_share,
+		 t->kind == TABLE_POSTCARD ? "chunks"
+		 : t->kind == TABLE_KEYINC ? "counters"
+					   : "slots",
+		 isnan(l->load) ? "above " : "", or_else(l->load, l->above),
+		 100 * or_else(l->success, l->success_below),
+		 100 * or_else(l->average, l->average_below));
+}
+
+/* All of its units are taken: the odds of either. */
+static const char *odds(const struct why *w, const struct asked *a,
+			const struct seen *s, const struct load *l,
+			char text[256])
+{
+	double lost = 1 - or_else(l->average, l->average_below);
+	double chance = pow(l->used_share, copies_of(w, a->target->t));
+
+	if (s->known)
+		return "it was overwritten: it is one of the known keys, and "
+		       "all of its units are other keys' now";
+	snprintf(text, 256,
+		 "it was %s: of the keys that were stored %.3g%% are "
+		 "overwritten, and one that never was looks the same with "
+		 "%.3g%%",
+		 lost > chance ? "overwritten" : "never reported", 100 * lost,
+		 100 * chance);
+	return text;
+}
+
+static const char *likely(const struct why *w, const struct asked *a,
+			  const struct seen *s, const struct load *l,
+			  char text[256])
+{
+	if (!s->any)
+		return "there is no epoch to look at";
+	if (s->unreadable)
+		return "it is in a damaged block";
+	if (s->taken && l)
+		return odds(w, a, s, l, text);
+	if (s->taken)
+		return "it was overwritten, or never reported";
+	if (s->back)
+		return "only the other direction was reported";
+	if (s->gone)
+		return "it was reported in an epoch that is gone, or never: "
+		       "one that was stored since leaves none of its units "
+		       "empty";
+	if (l && !l->used)
+		return "nothing was ever stored in this table: does "
+		       "dta-translate write here, and reports of this layout?";
+	if (s->known)
+		return "its reports were lost before they were stored: see "
+		       "missing and the drops in dta-translate's ledger";
+	return "it was never reported, or its reports were lost: one that was "
+	       "stored leaves none of its units empty";
+}
+
+static bool is_known(const struct why *w, const struct asked *a)
+{
+	const struct keymap *m = &w->known.keys[a->target - w->targets->target];
+
+	for (size_t i = 0; i < m->n; i++)
+		if (!memcmp(keymap_key(m, i), a->key, m->key_len))
+			return true;
+	return false;
+}
+
+static void explain(struct why *w, const struct asked *a, struct seen *s)
+{
+	char text[256];
+	struct load l;
+	struct reply r;
+	uint64_t epoch = 0;
+	bool loaded;
+	enum answer answer = ask_one(w, a->target, a->key, &r);
+
+	w->found += answer == ANSWER_FOUND;
+	if (w->o->quiet)
+		return;
+	if (answer == ANSWER_FOUND) {
+		cli_warn("%s: found in epoch %llu", a->text,
+			 (unsigned long long)r.epoch);
+		return;
+	}
+	cli_warn("%s: %s", a->text, answer_name(answer));
+	if (answer == ANSWER_AMBIGUOUS) {
+		cli_warn("%s: most likely: it was reported several times, and "
+			 "some of its copies were overwritten since: --policy "
+			 "first takes one",
+			 a->text);
+		return;
+	}
+	look_back(w, a, s);
+	look_for_gone(w, a, s);
+	s->known = is_known(w, a);
+	loaded = find_load(w, a, s, &l, &epoch);
+	if (loaded && l.used)
+		tell_load(a, &l, epoch);
+	cli_warn("%s: most likely: %s", a->text,
+		 likely(w, a, s, loaded ? &l : NULL, text));
+}
+
+static void look_for(struct why *w, const struct asked *a)
+{
+	struct seen s = {0};
+
+	places_refresh(w->p);
+	places_of_key(w->p, a->key, a->target->t->key_len);
+	for (unsigned i = 0; i < w->p->n && !cli_stop; i++)
+		if (!place_repeats(w->p, i))
+			look_in(w, a, i, &s);
+	rows_flush(w->rows);
+	fflush(stdout);
+	explain(w, a, &s);
+}
+
+/* All tables with keys, or the one that is named. */
+static void pick_tables(struct targets *t, const struct places *p,
+			const char *name)
+{
+	static const int kinds[] = {TABLE_KEYWRITE, TABLE_POSTCARD,
+				    TABLE_KEYINC};
+	struct targets some;
+	struct fault f = {""};
+
+	t->n = 0;
+	for (unsigned i = 0; i < 3; i++) {
+		if (targets_pick(&some, p, kinds[i], name, &f) < 0)
+			continue;
+		memcpy(t->target + t->n, some.target,
+		       some.n * sizeof(*some.target));
+		t->n += some.n;
+	}
+	if (!t->n)
+		cli_fail("%s", f.text);
+}
+
+int run_why(const struct opts *o, struct places *p)
+{
+	struct targets *t = malloc(sizeof(*t));
+	struct why *w = calloc(1, sizeof(*w));
+	int rc;
+
+	if (!t || !w)
+		cli_fail("out of memory");
+	w->o = o;
+	w->p = p;
+	w->ask = (struct ask){.places = p, .rule = o->rule};
+	w->targets = t;
+	pick_tables(t, p, o->table);
+	if (o->known)
+		known_read(&w->known, o, o->known, t);
+	keys_open(&w->keys, o, t);
+	w->rows = cli_rows(o->format, &why_rows);
+	if (!w->rows)
+		cli_fail("out of memory");
+	while (!cli_stop && keys_next(&w->keys))
+		for (size_t i = 0; i < w->keys.n && !cli_stop; i++)
+			look_for(w, &w->keys.asked[i]);
+	rows_close(w->rows);
+	keys_close(&w->keys);
+	if (o->known)
+		known_free(&w->known, t);
+	rc = w->keys.malformed ? CLI_FAIL : w->found ? CLI_OK : CLI_NOTHING;
+	free(w);
+	free(t);
+	return rc;
+}

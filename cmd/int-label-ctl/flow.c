@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* flow.c - int-label-ctl flow: which flows a device marks as specific. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "commands.h"
+#include "label/command.h"
+#include "orders_private.h"
+
+enum {
+	FLOW_ADD,
+	FLOW_DEL,
+};
+
+struct flow_options {
+	uint64_t every_ns, device;
+	const char *send;
+};
+
+#define AT(field) CLI_AT(struct flow_options, field)
+
+static const struct cli_option options[] = {
+	{0, "every", "TIME", "mark one of its packets so often (10ms)",
+	 CLI_TIME, AT(every_ns), .min = 1000, .verbs = "add"},
+	{'d', "device", "N", "the device where the flow comes in, for --send",
+	 CLI_U64, AT(device), .max = UINT32_MAX, .needs = "--send"},
+	{0, "send", "PATH", "to its socket, {device} in its path; not stdout",
+	 CLI_STR, AT(send)},
+	{0},
+};
+
+static const char *const verbs[] = {"add", "del", NULL};
+
+static const struct cli cli = {
+	.name = "int-label-ctl flow",
+	.summary = "have every device on the way of a flow label its packets",
+	.usage = "int-label-ctl flow add FLOW... [--every TIME]\n"
+		 "         [--send PATH [-d N]]\n"
+		 "int-label-ctl flow del FLOW... [--send PATH [-d N]]",
+	.options = options,
+	.verbs = verbs,
+};
+
+static size_t read_key(uint8_t key[KEY_MAX], const char *text)
+{
+	static const enum key_type types[] = {KEY_FLOW4, KEY_FLOW6};
+
+	for (unsigned i = 0; i < 2; i++) {
+		size_t len = key_type_len(types[i]);
+
+		if (strchr(text, '>') && !key_parse(key, types[i], len, text))
+			return len;
+	}
+	cli_refuse("'%s' is no flow: 10.0.0.1:443>10.0.0.2:5501/tcp", text);
+}
+
+static void tell(const struct flow_options *o, int fd, const char *line)
+{
+	int rc;
+
+	if (!o->send) {
+		printf("%s\n", line);
+		return;
+	}
+	rc = orders_datagram(fd, o->send, (uint32_t)o->device, line);
+	if (rc < 0)
+		cli_fail("%s: %s", o->send, strerror(-rc));
+}
+
+int flow_main(int argc, char **argv)
+{
+	struct flow_options o = {.every_ns = 10000000};
+	char line[LABEL_COMMAND_MAX];
+	uint8_t key[KEY_MAX];
+	int n, verb, fd;
+
+	cli_start(&cli);
+	n = cli_read(&cli, &o, argc, argv);
+	verb = cli_verb(&cli, argv[n]);
+	cli_check(&cli, &o, verb);
+	if (n + 1 == argc)
+		cli_usage(&cli, "%s which flow?", verbs[verb]);
+	fd = o.send ? orders_socket() : -1;
+	for (int i = n + 1; i < argc; i++) {
+		size_t len = read_key(key, argv[i]);
+
+		label_command_flow(line, key, len,
+				   verb == FLOW_ADD ? o.every_ns / 1000 : 0);
+		tell(&o, fd, line);
+	}
+	orders_socket_close(fd);
+	return CLI_OK;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* hop_options.c - the command line of int-label-ctl label. */
+#include <string.h>
+
+#include "base/rng.h"
+#include "cli/cli.h"
+#include "format.h"
+#include "hop.h"
+#include "policy.h"
+
+#define AT(field) CLI_AT(struct hop_options, field)
+
+static int read_device(void *opts, const char *text, struct fault *why)
+{
+	struct hop_options *o = opts;
+
+	(void)why;
+	o->hop.device = (uint32_t)cli_u64("--device", text, 0, UINT32_MAX);
+	o->has_device = true;
+	return 0;
+}
+
+static const char *const edges[] = {"none", "in", "out", "both", NULL};
+
+static const struct cli_option options[] = {
+	{'r', "read", "FILE", "packets that come in, a capture (- is stdin)",
+	 CLI_IN, AT(read)},
+	{'w', "write", "FILE", "packets that leave, to a capture", CLI_OUT,
+	 AT(write), .needs = "-r"},
+	{'i', "interface", "IFACE", "the interface of the one side", CLI_STR,
+	 AT(live.name), .needs = "--to"},
+	{0, "to", "IFACE", "and of the other: packets pass both ways", CLI_STR,
+	 AT(to), .needs = "-i"},
+	{'d', "device", "N", "its number, by which its labels are known",
+	 CLI_CALL, .read = read_device},
+	{0, "in-port", "N", "number of its port at -r or -i (1)", CLI_U64,
+	 AT(port[HOP_IN]), .max = 65535},
+	{0, "out-port", "N", "number of its port at -w or --to (2)", CLI_U64,
+	 AT(port[HOP_OUT]), .max = 65535},
+	{0, "edge", "SIDE",
+	 "where hosts are: in, out, both or none (default): labels end there",
+	 CLI_WORD, AT(edge), .words = edges},
+	POLICY_OPTIONS(struct hop_options, hop.policy, interval_ns, rest_ns),
+	{0, "mtu", "BYTES",
+	 "leave IP packets no longer than that (the interface's)", CLI_SIZE,
+	 AT(mtu), .min = 68, .max = 65535},
+	{'e', "export", "FILE", "labels that end here, to a capture", CLI_OUT,
+	 AT(export)},
+	{0, "collector", "ADDRESS", "labels that end here, to ADDRESS[:PORT]",
+	 CLI_STR, AT(collector)},
+	{0, "control", "PATH",
+	 "obey lines from a file, a FIFO, stdin (-), or a socket made there",
+	 CLI_STR, AT(control)},
+	FORMAT_OPTIONS(struct hop_options, hop.format),
+	{0, "seed", "N", "of chance (another each time)", CLI_U64,
+	 AT(hop.seed)},
+	CLI_LIMIT_OPTIONS(struct hop_options),
+	CLI_STATS_OPTION(struct hop_options, live, "-r|-i"),
+	{0, "xdp", NULL, "receive by AF_XDP or fail", CLI_FLAG,
+	 AT(live.options.kind), .min = LIVE_XDP, .needs = "-i"},
+	CLI_USER_OPTION(struct hop_options, live, NULL),
+	{'o', "output", "FORMAT", "ledger as text, csv or ndjson", CLI_FORMAT,
+	 AT(format)},
+	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
+	{0},
+};
+
+static const struct cli_group groups[] = {
+	{"-r -i", .ask = "where are the packets?"},
+	{"--export --collector"},
+	{0},
+};
+
+const struct cli hop_cli = {
+	.name = "int-label-ctl label",
+	.summary = "a device of INT-label: labels packets on their way",
+	.usage = "int-label-ctl label -d N -r FILE [-w FILE] [-e FILE]\n"
+		 "int-label-ctl label -d N -i IFACE --to IFACE "
+		 "[--collector ADDRESS]",
+	.options = options,
+	.groups = groups,
+};
+
+void hop_options_read(struct hop_options *o, int argc, char **argv)
+{
+	int n;
+
+	*o = (struct hop_options){
+		.hop = {.policy = policy_default,
+			.format = label_format_default,
+			.seed = rng_seed()},
+		.interval_ns = POLICY_INTERVAL_NS,
+		.port = {1, 2},
+	};
+	n = cli_read(&hop_cli, o, argc, argv);
+	if (n < argc)
+		cli_usage(&hop_cli, "'%s': no such argument", argv[n]);
+	cli_check(&hop_cli, o, -1);
+	if (!o->has_device)
+		cli_usage(&hop_cli, "which --device is it?");
+	if (o->port[HOP_IN] == o->port[HOP_OUT])
+		cli_refuse("--out-port: %ju is --in-port, too",
+			   (uintmax_t)o->port[HOP_OUT]);
+	policy_set(&o->hop.policy, o->hop.format.max_hop, o->interval_ns,
+		   o->rest_ns);
+	o->live.format = o->format;
+}

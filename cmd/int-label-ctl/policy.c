@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "policy.h"
+
+#include "cli/cli.h"
+
+const struct label_policy policy_default = {.kind = LABEL_BASE_A};
+
+/* The last --f: there is one policy in a command. */
+static struct label_policy chosen;
+
+int policy_read_f(void *opts, const char *text, struct fault *why)
+{
+	(void)opts;
+	return label_policy_f(&chosen, text, why);
+}
+
+void policy_set(struct label_policy *p, uint8_t max_hop, uint64_t interval_ns,
+		uint64_t rest_ns)
+{
+	enum label_kind kind = p->kind;
+
+	if (rest_ns > interval_ns)
+		cli_refuse("--rest: it is longer than the labelling interval");
+	*p = chosen;
+	p->kind = kind;
+	p->max_hop = max_hop;
+	p->interval_us = interval_ns / 1000;
+	p->rest_us = rest_ns / 1000;
+}

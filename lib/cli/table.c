@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/tty.h"
+#include "row/outbuf.h"
+
+enum {
+	SCREENFUL = 128, /* rows whose columns are measured together */
+	GAP = 2,	 /* blanks between columns */
+	LEAST = 8,	 /* columns are not cut shorter */
+	SAY_MAX = 96,	 /* of a value that is said once */
+};
+
+static const char red[] = "\033[31m", plain[] = "\033[m";
+
+struct table {
+	struct row_sink sink;
+	const struct schema *s;
+	unsigned room; /* columns of the terminal */
+	bool colour, headed;
+	unsigned *width; /* of each column; 0: it is not there, */
+	bool *spared;	 /* for want of room, or it is said once */
+	char **said;	 /* what was said then */
+	char **cell;	 /* the texts of a batch */
+	struct outbuf o; /* for cells */
+};
+
+/* A program that fails shows what it had so far. */
+static struct rows *showing;
+
+static void show_rest(void)
+{
+	if (showing)
+		rows_flush(showing);
+}
+
+/* Characters, of which those of UTF-8 have several bytes. */
+static unsigned width_of(const char *text)
+{
+	unsigned n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
+}
+
+static void put_bytes(struct outbuf *o, uint64_t v)
+{
+	static const char *const unit[] = {"", "KiB", "MiB", "GiB", "TiB"};
+	double x = (double)v;
+	unsigned i = 0;
+	char text[32];
+
+	while (x >= 1024 && i < 4) {
+		x /= 1024;
+		i++;
+	}
+	snprintf(text, sizeof(text), x < 10 && i ? "%.1f%s" : "%.0f%s", x,
+		 unit[i]);
+	outbuf_word(o, text);
+}
+
+static void put_f64(struct outbuf *o, double v)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.4g", v);
+	outbuf_word(o, text);
+}
+
+/* Local time, without the date if it is today, and with as many digits as say
+ * anything: none, 3, 6 or 9. */
+static void put_time(struct outbuf *o, int64_t ns)
+{
+	time_t seconds = (time_t)(ns / 1000000000), now = time(NULL);
+	long rest = (long)(ns % 1000000000);
+	struct tm at, today;
+	char text[64], fraction[16];
+	int digits = !rest ? -1 : rest % 1000 ? 9 : rest % 1000000 ? 6 : 3;
+
+	localtime_r(&seconds, &at);
+	localtime_r(&now, &today);
+	strftime(text, sizeof(text),
+		 at.tm_year == today.tm_year && at.tm_yday == today.tm_yday
+			 ? "%H:%M:%S"
+			 : "%Y-%m-%d %H:%M:%S",
+		 &at);
+	snprintf(fraction, sizeof(fraction), ".%09ld", rest);
+	outbuf_word(o, text);
+	outbuf_bytes(o, fraction, (size_t)(digits + 1));
+}
+
+static void put_cell(struct outbuf *o, const struct row_batch *b,
+		     const struct row_field *f, const struct row_cell *c)
+{
+	if (encode_is_null(c))
+		outbuf_char(o, '-');
+	else if (c->kind == ROW_BOOL)
+		outbuf_word(o, c->u64 ? "*" : "");
+	else if (c->kind == ROW_TIME)
+		put_time(o, c->i64);
+	else if (c->kind == ROW_U64 && f->unit && !strcmp(f->unit, "bytes"))
+		put_bytes(o, c->u64);
+	else if (c->kind == ROW_F64)
+		put_f64(o, c->f64);
+	else if (c->kind == ROW_STR)
+		outbuf_plain(o, (const char *)b->bytes + c->at, c->len, true);
+	else if (c->kind == ROW_LIST)
+		outbuf_list(o, (const void *)(b->bytes + c->at), c->len);
+	else
+		encode_cell(o, b, c);
+}
+
+static char *cell_text(struct table *t, const struct row_batch *b,
+		       unsigned field, const struct row_cell *c)
+{
+	size_t len;
+
+	put_cell(&t->o, b, &t->s->fields[field], c);
+	return outbuf_take(&t->o, &len);
+}
+
+static bool is_right(const struct row_field *f)
+{
+	return f->type == ROW_U64 || f->type == ROW_I64 || f->type == ROW_F64;
+}
+
+static unsigned total(const struct table *t)
+{
+	unsigned sum = 0;
+
+	for (unsigned i = 0; i < t->s->n; i++)
+		sum += t->width[i] ? t->width[i] + GAP : 0;
+	return sum ? sum - GAP : 0;
+}
+
+/* Whether all rows of the batch have one text in a column. */
+static bool is_same(const struct table *t, unsigned rows, unsigned field)
+{
+	for (unsigned r = 1; r < rows; r++)
+		if (strcmp(t->cell[r * t->s->n + field], t->cell[field]) != 0)
+			return false;
+	return rows > 0 && width_of(t->cell[field]) <= SAY_MAX;
+}
+
+/* Cuts the widest columns, the first one last, until all have room. */
+static void cut(struct table *t)
+{
+	while (total(t) > t->room) {
+		unsigned widest = 0;
+
+		for (unsigned i = 1; i < t->s->n; i++)
+			if (t->width[i] > LEAST &&
+			    (!widest || t->width[i] > t->width[widest]))
+				widest = i;
+		if (t->width[widest] <= LEAST)
+			return;
+		t->width[widest]--;
+	}
+}
+
+static void measure(struct table *t, unsigned rows)
+{
+	for (unsigned i = 0; i < t->s->n; i++) {
+		unsigned w = width_of(t->s->fields[i].name);
+
+		for (unsigned r = 0; r < rows; r++) {
+			unsigned n = width_of(t->cell[r * t->s->n + i]);
+
+			w = n > w ? n : w;
+		}
+		t->width[i] = w;
+	}
+	for (unsigned i = t->s->n; i-- > 1 && total(t) > t->room;)
+		if (is_same(t, rows, i)) {
+			t->width[i] = 0;
+			t->said[i] = strdup(t->cell[i]);
+		}
+	for (unsigned i = t->s->n; i-- > 1 && total(t) > t->room;)
+		if (t->width[i] && t->s->fields[i].spare) {
+			t->width[i] = 0;
+			t->spared[i] = true;
+		}
+	cut(t);
+}
+
+static void put_text(const char *text, unsigned width, bool right, bool last)
+{
+	unsigned n = width_of(text);
+
+	if (n > width) {
+		for (n = 0; n < width - 3; n += (*text & 0xc0) != 0x80)
+			putchar(*text++);
+		fputs("...", stdout);
+		return;
+	}
+	printf("%*s%s", right ? (int)(width - n) : 0, "", text);
+	if (!right && !last)
+		printf("%*s", (int)(width - n), "");
+}
+
+static unsigned last_of(const struct table *t)
+{
+	unsigned last = t->s->n - 1;
+
+	while (last && !t->width[last])
+		last--;
+	return last;
+}
+
+/* The columns that are said once; or those that there is no room for. */
+static void put_others(const struct table *t, bool spared, const char *lead)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < t->s->n; i++) {
+		if (t->width[i] || t->spared[i] != spared)
+			continue;
+		printf("%s%s%s%s%s", any ? "" : lead, any ? ", " : ": ",
+		       t->s->fields[i].name, t->said[i] ? " " : "",
+		       t->said[i] ? t->said[i] : "");
+		any = true;
+	}
+	if (any)
+		putchar('\n');
+}
+
+static void put_head(struct table *t)
+{
+	char name[128];
+
+	put_others(t, false, "all rows");
+	put_others(t, true, "no room for");
+	for (unsigned i = 0; i <= last_of(t); i++) {
+		size_t n = 0;
+
+		if (!t->width[i])
+			continue;
+		for (const char *p = t->s->fields[i].name;
+		     *p && n < sizeof(name) - 1; p++)
+			name[n++] = (char)toupper((unsigned char)*p);
+		name[n] = '\0';
+		printf("%*s", i ? GAP : 0, "");
+		put_text(name, t->width[i], is_right(&t->s->fields[i]),
+			 i == last_of(t));
+	}
+	putchar('\n');
+	t->headed = true;
+}
+
+static void put_row(const struct table *t, char *const *cell)
+{
+	unsigned last = last_of(t);
+
+	for (unsigned i = 0; i <= last; i++) {
+		const struct row_field *f = &t->s->fields[i];
+		bool wrong = t->colour && f->good && strcmp(cell[i], "-") &&
+			     strcmp(cell[i], f->good) != 0;
+
+		if (!t->width[i])
+			continue;
+		printf("%*s%s", i ? GAP : 0, "", wrong ? red : "");
+		put_text(cell[i], t->width[i], is_right(f), i == last);
+		fputs(wrong ? plain : "", stdout);
+	}
+	putchar('\n');
+}
+
+/* Whether what was said once is still so. */
+static bool is_as_said(const struct table *t, unsigned rows)
+{
+	for (unsigned i = 0; i < t->s->n; i++)
+		if (!t->width[i] && !t->spared[i] &&
+		    (!is_same(t, rows, i) || !t->said[i] ||
+		     strcmp(t->said[i], t->cell[i]) != 0))
+			return false;
+	return true;
+}
+
+static int show(struct table *t, unsigned rows)
+{
+	if (!t->headed || !is_as_said(t, rows)) {
+		for (unsigned i = 0; i < t->s->n; i++) {
+			free(t->said[i]);
+			t->said[i] = NULL;
+			t->spared[i] = false;
+		}
+		measure(t, rows);
+		put_head(t);
+	}
+	for (unsigned r = 0; r < rows; r++)
+		put_row(t, t->cell + (size_t)r * t->s->n);
+	return fflush(stdout) || ferror(stdout) ? (errno ? -errno : -EIO) : 0;
+}
+
+static int table_put(struct row_sink *sink, struct row_batch *b)
+{
+	struct table *t = (struct table *)sink;
+	size_t cells = (size_t)b->rows * t->s->n;
+	int rc = -ENOMEM;
+
+	if (!b->rows && t->headed)
+		return 0;
+	t->cell = calloc(cells + 1, sizeof(*t->cell));
+	for (size_t i = 0; t->cell && i < cells; i++)
+		if (!(t->cell[i] = cell_text(t, b, i % t->s->n, &b->cells[i])))
+			goto out;
+	if (t->cell)
+		rc = show(t, b->rows);
+out:
+	for (size_t i = 0; t->cell && i < cells; i++)
+		free(t->cell[i]);
+	free(t->cell);
+	t->cell = NULL;
+	return rc;
+}
+
+static int table_flush(struct row_sink *sink)
+{
+	(void)sink;
+	return fflush(stdout) ? -errno : 0;
+}
+
+static int table_close(struct row_sink *sink)
+{
+	struct table *t = (struct table *)sink;
+
+	for (unsigned i = 0; t->said && i < t->s->n; i++)
+		free(t->said[i]);
+	showing = NULL;
+	free(t->said);
+	free(t->width);
+	free(t->spared);
+	free(t);
+	return 0;
+}
+
+struct rows *cli_rows(enum row_format fmt, const struct schema *s)
+{
+	static bool hooked;
+	struct table *t;
+	struct rows *r = NULL;
+	unsigned lines;
+
+	if (fmt != ROW_TEXT || !isatty(STDOUT_FILENO))
+		return rows_print(stdout, fmt, s, true);
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	t->sink = (struct row_sink){table_put, table_flush, table_close};
+	t->s = s;
+	t->colour = tty_colour(STDOUT_FILENO);
+	tty_size(&t->room, &lines);
+	t->width = calloc(s->n, sizeof(*t->width));
+	t->spared = calloc(s->n, sizeof(*t->spared));
+	t->said = calloc(s->n, sizeof(*t->said));
+	if (t->width && t->said && t->spared)
+		r = rows_open(&t->sink, s, SCREENFUL);
+	if (!r) {
+		table_close(&t->sink);
+		return NULL;
+	}
+	r->own = true;
+	if (!hooked)
+		atexit(show_rest);
+	hooked = true;
+	showing = r;
+	return r;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * table.h - rows on a terminal: columns as wide as what is in them, and all of
+ * them as wide as the terminal. What is the same in all rows is said once where
+ * there is no room; what is too long then is cut, with "...". Bytes are KiB and
+ * MiB, times local, a flag is *, and what is wrong (row_field.good) is red,
+ * unless NO_COLOR is set. Whatever is no terminal gets rows as they are.
+ */
+#ifndef CLI_TABLE_H
+#define CLI_TABLE_H
+
+#include "row/row.h"
+
+/* rows_print() on stdout. Text on a terminal is shown by screenfuls, and by
+ * rows_flush(). NULL: no memory. */
+struct rows *cli_rows(enum row_format fmt, const struct schema *s);
+
+#endif

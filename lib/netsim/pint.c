@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "netsim/pint.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	PENDING_MAX = 4096, /* exclusive ors of more than one unknown hop */
+	XOR_ONE_IN = 10,
+};
+
+/* A digest: hops that are in it, a bit each. */
+struct digest {
+	uint64_t packet, hops;
+	uint32_t value;
+};
+
+struct trace {
+	const struct pint_options *o;
+	uint32_t path[PINT_HOPS_MAX];
+	uint32_t *left;			/* candidates, hop by hop */
+	unsigned n_left[PINT_HOPS_MAX]; /* how many */
+	uint64_t known;			/* hops */
+	struct digest *pending;
+	unsigned n_pending;
+	uint64_t salt;
+};
+
+/* What all agree on: a number from 0 to 1 of a packet and a hop, 0 the packet's
+ * own. */
+static double global(const struct trace *t, uint64_t packet, unsigned hop)
+{
+	return (double)(rng_mix(t->salt + packet * (PINT_HOPS_MAX + 1) + hop) >>
+			11) *
+	       0x1p-53;
+}
+
+static uint32_t hash_of(const struct trace *t, uint32_t id, uint64_t packet)
+{
+	uint64_t h = rng_mix(t->salt ^ rng_mix(packet << 20 | id));
+
+	return (uint32_t)(h >> (64 - t->o->bits));
+}
+
+/* What a packet has when it has come through. */
+static struct digest carry(const struct trace *t, uint64_t packet)
+{
+	struct digest d = {.packet = packet};
+	bool reservoir = global(t, packet, 0) < 0.5;
+
+	for (unsigned i = 0; i < t->o->hops; i++) {
+		double g = global(t, packet, i + 1);
+
+		if (reservoir && g < 1.0 / (i + 1)) {
+			d.hops = UINT64_C(1) << i;
+			d.value = hash_of(t, t->path[i], packet);
+		} else if (!reservoir && g < 1.0 / XOR_ONE_IN) {
+			d.hops |= UINT64_C(1) << i;
+			d.value ^= hash_of(t, t->path[i], packet);
+		}
+	}
+	return d;
+}
+
+/* The digest is of this hop alone: true if the hop has become known. */
+static bool sift(struct trace *t, unsigned hop, const struct digest *d,
+		 uint32_t value)
+{
+	uint32_t *left = t->left + (size_t)hop * t->o->switches;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < t->n_left[hop]; i++)
+		if (hash_of(t, left[i], d->packet) == value)
+			left[n++] = left[i];
+	t->n_left[hop] = n;
+	if (n != 1)
+		return false;
+	t->known |= UINT64_C(1) << hop;
+	return true;
+}
+
+/* Takes what is known out of a digest; true if a hop has become known. */
+static bool use(struct trace *t, const struct digest *d, bool *done)
+{
+	uint64_t unknown = d->hops & ~t->known, at = d->hops & t->known;
+	uint32_t value = d->value;
+
+	*done = !unknown || !(unknown & (unknown - 1));
+	if (!*done || !unknown)
+		return false;
+	for (; at; at &= at - 1) {
+		unsigned hop = (unsigned)__builtin_ctzll(at);
+
+		value ^= hash_of(t, t->left[(size_t)hop * t->o->switches],
+				 d->packet);
+	}
+	return sift(t, (unsigned)__builtin_ctzll(unknown), d, value);
+}
+
+/* One hop more is known: others may follow from what has waited. */
+static void look_again(struct trace *t)
+{
+	bool more = true, done;
+
+	while (more) {
+		unsigned n = 0;
+
+		more = false;
+		for (unsigned i = 0; i < t->n_pending; i++) {
+			struct digest d = t->pending[i];
+
+			more |= use(t, &d, &done);
+			if (!done)
+				t->pending[n++] = d;
+		}
+		t->n_pending = n;
+	}
+}
+
+static void receive(struct trace *t, uint64_t packet)
+{
+	struct digest d = carry(t, packet);
+	bool done;
+
+	if (use(t, &d, &done))
+		look_again(t);
+	if (!done && t->n_pending < PENDING_MAX)
+		t->pending[t->n_pending++] = d;
+}
+
+/* A path of different switches, any of which each hop may be. */
+static void begin(struct trace *t, struct rng *rng)
+{
+	unsigned n = t->o->switches;
+
+	for (unsigned hop = 0; hop < t->o->hops; hop++) {
+		uint32_t *left = t->left + (size_t)hop * n;
+
+		for (unsigned i = 0; i < n; i++)
+			left[i] = i;
+		t->n_left[hop] = n;
+		t->path[hop] = (uint32_t)rng_below(rng, n);
+		for (unsigned i = 0; i < hop; i++)
+			if (t->path[i] == t->path[hop]) {
+				t->path[hop] = (t->path[hop] + 1) % n;
+				i = UINT32_MAX; /* from the beginning */
+			}
+	}
+	t->salt = rng_u64(rng);
+}
+
+int pint_trace(const struct pint_options *o, struct rng *rng)
+{
+	uint64_t all = o->hops < 64 ? (UINT64_C(1) << o->hops) - 1 : UINT64_MAX;
+	struct trace t = {.o = o};
+	int packets = 0;
+
+	t.left = calloc((size_t)o->hops * o->switches, sizeof(*t.left));
+	t.pending = calloc(PENDING_MAX, sizeof(*t.pending));
+	if (t.left && t.pending) {
+		begin(&t, rng);
+		for (; t.known != all && packets < PINT_PACKETS_MAX; packets++)
+			receive(&t, (uint64_t)packets);
+		packets = t.known == all ? packets : 0;
+	} else {
+		packets = -ENOMEM;
+	}
+	free(t.left);
+	free(t.pending);
+	return packets;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "query/load.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/zero.h"
+#include "model/plan.h"
+#include "query/query.h"
+
+enum {
+	CHECKSUM_BITS = 32,
+	BLOCK = 65536, /* bytes looked at at once */
+};
+
+int64_t view_scan(const struct view *v, view_unit *each, void *ctx,
+		  const volatile sig_atomic_t *stop)
+{
+	const struct table *t = v->t;
+	uint64_t units = t->units * (t->lists ? t->lists : 1);
+	uint64_t at_once = t->stride < BLOCK ? BLOCK / t->stride : 1;
+	uint8_t *buf = malloc((size_t)(at_once * t->stride));
+	int64_t bad = 0;
+
+	if (!buf)
+		return -ENOMEM;
+	for (uint64_t u = 0; u < units && !*stop; u += at_once) {
+		uint64_t n = units - u < at_once ? units - u : at_once;
+		const uint8_t *p = buf;
+
+		if (v->mem) {
+			p = v->mem + u * t->stride;
+		} else if (memory_load(v, u * t->stride, buf,
+				       (size_t)(n * t->stride)) < 0) {
+			bad += (int64_t)n;
+			continue;
+		}
+		if (is_zero(p, (size_t)(n * t->stride)))
+			continue;
+		for (uint64_t i = 0; i < n; i++)
+			if (!is_zero(p + i * t->stride, t->stride))
+				each(ctx, u + i, p + i * t->stride);
+	}
+	free(buf);
+	return bad;
+}
+
+static void see_unit(void *ctx, uint64_t unit, const uint8_t *bytes)
+{
+	struct load *l = ctx;
+
+	(void)unit, (void)bytes;
+	l->used++;
+}
+
+static void see_counter(void *ctx, uint64_t unit, const uint8_t *bytes)
+{
+	struct load *l = ctx;
+	uint64_t count;
+
+	(void)unit;
+	memcpy(&count, bytes, sizeof(count));
+	l->used++;
+	if (__builtin_add_overflow(l->sum, count, &l->sum))
+		l->sum_fits = false;
+}
+
+static void see_lists(struct load *l, const struct view *v)
+{
+	for (uint32_t i = 0; i < v->t->lists; i++) {
+		uint64_t n;
+
+		if (list_count(&n, v, i) < 0) {
+			l->unreadable++;
+			continue;
+		}
+		l->written += n;
+		l->lists_used += n > 0;
+		l->used += n - list_oldest(v->t, n);
+	}
+}
+
+/* The chance that a foreign unit passes for a key's own. */
+static double pass(const struct table *t)
+{
+	double values = (double)t->values;
+
+	if (t->kind == TABLE_KEYWRITE)
+		return plan_pass_keywrite(CHECKSUM_BITS);
+	if (t->kind == TABLE_KEYINC)
+		return 0; /* nothing is compared */
+	if (!t->values)
+		values = (double)t->value_max - t->value_min + 1;
+	return plan_pass_postcard(CHECKSUM_BITS, values, t->hops);
+}
+
+/* What the share of used units tells. */
+static void judge(struct load *l, const struct table *t, uint64_t units)
+{
+	struct plan_load of = plan_load_of(t->copies, units, l->used);
+	bool known = !isnan(of.load);
+	struct plan p;
+
+	l->load = of.load;
+	l->above = of.above;
+	if (!known && isnan(of.above))
+		return;
+	p = plan_at(t->copies, known ? of.load : of.above, pass(t));
+	/* A counter is wrong by who shares it, whether older or younger. */
+	if (t->kind == TABLE_KEYINC)
+		p.average_success = p.success;
+	*(known ? &l->success : &l->success_below) = p.success;
+	*(known ? &l->average : &l->average_below) = p.average_success;
+}
+
+int load_of(struct load *l, const struct view *v,
+	    const volatile sig_atomic_t *stop)
+{
+	const struct table *t = v->t;
+	bool append = t->kind == TABLE_APPEND, keyinc = t->kind == TABLE_KEYINC;
+	int64_t bad = 0;
+	uint64_t units;
+
+	*l = (struct load){.load = NAN,
+			   .above = NAN,
+			   .success = NAN,
+			   .average = NAN,
+			   .success_below = NAN,
+			   .average_below = NAN,
+			   .sum_fits = true};
+	if (append)
+		see_lists(l, v);
+	else
+		bad = view_scan(v, keyinc ? see_counter : see_unit, l, stop);
+	if (bad < 0)
+		return (int)bad;
+	l->unreadable += (uint64_t)bad;
+	units = append ? table_kept(t) * (t->lists - l->unreadable)
+		       : t->units - l->unreadable;
+	l->used_share = (double)l->used / (double)units; /* NAN of none */
+	if (!append)
+		judge(l, t, units);
+	return 0;
+}

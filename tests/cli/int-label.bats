@@ -1,0 +1,423 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# INT-label through captures: devices that label and give back what came, the
+# controller that reads the labels; the live ones are in tests/net.
+
+load ../helpers
+load ../terminal
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+}
+
+# Traffic of 2 s: 20000 packets a second of IPv4 and IPv6.
+traffic() {
+	dta-gen uniform -q -c 40000 --rate 20000 --ipv6 30 --seed 1 -w "$1"
+}
+
+# The controller's ledgers add up, and so many frames came.
+controls() { # LEDGER FRAMES
+	balances "$1"
+	[ "$(counter "$1" frames)" = "$2" ]
+}
+
+# Three devices in a row; OPTIONS go to each. Leaves back.pcap, labels.pcap.
+three_hops() { # CAPTURE OPTION...
+	local from=$1
+
+	shift
+	int-label-ctl label -q -d 1 --edge in -r "$from" -w one.pcap "$@"
+	int-label-ctl label -q -d 2 -r one.pcap -w two.pcap "$@"
+	int-label-ctl label -q -d 3 --edge out -r two.pcap -w back.pcap \
+		-e labels.pcap "$@"
+}
+
+@test "what leaves the last hop is what came to the first; all is covered" {
+	traffic plain.pcap
+	three_hops plain.pcap
+	cmp plain.pcap back.pcap
+	run ! cmp -s plain.pcap one.pcap
+	int-label-ctl -q -r labels.pcap -R interval -o csv >rows
+	[ "$(wc -l <rows)" = 21 ]
+	[ "$(tail -n +2 rows | cut -d, -f2-4 | sort -u)" = 3,3,100 ]
+}
+
+frames_of() { tcpdump -r "$1" --nano -tt -nn -xx 2>/dev/null; }
+
+@test "real traffic: bit for bit as it was, with each policy" {
+	for capture in "${CAPTURES[@]}"; do
+		for policy in "-b A -t 1ms" "-b B -t 1ms" "-b B -t 1ms -f f3" \
+			"-b B -t 10ms -f 0,0.5,1 --rest 1ms"; do
+			# A packet of its own IP protocol is the hosts' forgery.
+			# shellcheck disable=SC2086
+			three_hops "$capture" $policy --protocol 254 --seed 7
+			diff <(frames_of <(zcat -f "$capture")) \
+				<(frames_of back.pcap)
+		done
+	done
+}
+
+@test "all frames that carry labels are read: on the way, exported, both" {
+	traffic plain.pcap
+	three_hops plain.pcap
+	# The labels of the last hop are told only behind it.
+	for f in one.pcap two.pcap labels.pcap; do
+		int-label-ctl -q -r $f -R port -o csv |
+			tail -n +2 | cut -d, -f2 | sort -un | tail -n 1
+	done >devices
+	[ "$(echo $(<devices))" = "1 2 3" ]
+	int-label-ctl -r two.pcap -R none -o ndjson 2>ledger
+	controls ledger 40000
+}
+
+# A label of device, port 2: in INT OPTION behind IPv4, as text2pcap reads it.
+label_frame() { # DEVICE MICROSECONDS NUMBER
+	printf '000000 020000000002 020000000001 0800 4500003a 00010000 40fd0000 '
+	printf '0a000001 0a000002 1101 %08x 0001 0002 %012x 0000 00000000 ' "$1" "$2"
+	printf '00000000 %08x 00000000 0000000000000000' "$3"
+}
+
+# Frames, a line each: SECONDS DEVICE MICROSECONDS NUMBER, to a capture.
+labels_to() { # CAPTURE
+	local when device us number
+
+	while read -r when device us number; do
+		echo "$when"
+		label_frame "$device" "$us" "$number" | sed 's/ //2g; s/^000000/& /' |
+			sed -E 's/^(000000) *(.*)/\1 \2/; s/([0-9a-f]{2})/\1 /g; s/^00 00 00 */000000 /'
+		echo
+	done >hex
+	text2pcap -q -F pcap -t '%s.%f' hex "$1" 2>/dev/null
+}
+
+@test "odd times: false ones are not believed, a reboot is" {
+	labels_to odd.pcap <<-END
+		100.000000 1 50000000 1
+		100.050000 1 50050000 2
+		100.100000 1 99950050000 3
+		100.150000 1 50150000 4
+		100.200000 2 70000000 0
+		100.250000 2 1000 0
+		100.300000 2 51000 0
+		100.350000 2 101000 0
+		100.400000 1 2000 1
+		100.450000 1 52000 2
+	END
+	run -0 --separate-stderr int-label-ctl -r odd.pcap -R port -o csv
+	[ "$(tail -n +2 <<<"$output" | cut -d, -f2,7,8,11)" = "\
+1,50000000,1,0
+1,50050000,2,0
+1,50150000,4,1
+2,70000000,,
+2,101000,,
+1,2000,1,1
+1,52000,2,1" ]
+	int-label-ctl -r odd.pcap -R none -o ndjson 2>ledger
+	controls ledger 10
+	[ "$(jq -r 'select(.counter | IN("future", "back", "reset"))
+		| "\(.counter) \(.value)"' ledger | sort)" = "back 2
+future 1
+reset 2" ]
+}
+
+@test "repeated and late exports; labels of foreign devices" {
+	labels_to late.pcap <<-END
+		100.000000 1 1000 1
+		100.010000 1 3000 3
+		100.020000 1 2000 2
+		100.030000 1 2000 2
+		100.040000 9 1000 1
+		100.050000 1 5000 5
+	END
+	int-label-ctl -r late.pcap -R none -D 1-3,5 -o ndjson 2>ledger
+	controls ledger 6
+	[ "$(jq -r 'select(.stage == "database" and .role != "done" and .value > 0)
+		| "\(.counter) \(.value)"' ledger | xargs)" = \
+		"items 6 late 1 duplicate 1 unknown 1 missing 2 found 1" ]
+}
+
+@test "silence, and what Pro makes of it" {
+	labels_to silent.pcap <<-END
+		100.000000 1 1000 1
+		100.000000 2 1000 1
+		100.090000 2 91000 2
+		100.180000 2 181000 3
+		100.270000 2 271000 4
+		100.360000 2 361000 5
+		100.450000 1 451000 9
+		100.540000 2 541000 7
+	END
+	run -0 --separate-stderr int-label-ctl -q -r silent.pcap \
+		-R silence,decision -o ndjson
+	# Device 1 is silent from 100.0 to 100.45; looks are each 25 ms.
+	[ "$(jq -r 'select(.device == 1) | if .measurement == "label_silence"
+		then "\(.time) \(.event) since \(.since)"
+		else "\(.time) S \(.s_before) to \(.s), lost \(.lost)" end' \
+		<<<"$output")" = "\
+100.125000000 silent since 100.000000000
+100.125000000 S 0 to 1, lost 0
+100.250000000 S 1 to 2, lost 0
+100.375000000 S 2 to 3, lost 0
+100.450000000 heard since 100.000000000
+100.500000000 S 3 to 2, lost 7" ]
+	run -0 int-label-ctl -q -r silent.pcap -R decision --no-pro -o csv
+	[ -z "$output" ]
+	run -0 int-label-ctl -q -r silent.pcap -R decision --s-max 1 -o csv
+	[ "$(tail -n +2 <<<"$output" | cut -d, -f2,5 | head -n 1)" = 1,1 ]
+	[ "$(tail -n +2 <<<"$output" | cut -d, -f5 | sort -u | xargs)" = "0 1" ]
+}
+
+@test "labels over a bad link: all are counted, nothing crashes" {
+	need_tools mangle
+	traffic plain.pcap
+	three_hops plain.pcap -t 1ms -b B
+	for seed in 1 2 3 4 5; do
+		"$TOOLS/mangle" -s $seed -l 0.1 -d 0.1 -f 0.5 -c 0.2 -r 0.1 \
+			<labels.pcap >bad.pcap 2>told
+		int-label-ctl -r bad.pcap -R none -o ndjson 2>ledger
+		controls ledger "$(sed -n 's/.* out=\([0-9]*\)$/\1/p' told)"
+		"$TOOLS/mangle" -s $seed -l 0.1 -f 0.5 -c 0.2 <two.pcap >bad.pcap 2>told
+		int-label-ctl label -d 3 --edge out -r bad.pcap -w back.pcap \
+			-o ndjson 2>ledger
+		balances - "$(sed -n 's/.* out=\([0-9]*\)$/\1/p' told)" <ledger
+	done
+}
+
+@test "commands to a hop: S, flows; what is none is refused" {
+	traffic plain.pcap
+	printf '%s\n' 'register_write label_s 2 2' 'register_write label_s 2 99' \
+		'table_add label_flow label_specific 10.1.0.1 10.0.0.51 17 1 2 => 100' \
+		nonsense >lines
+	run -0 --separate-stderr int-label-ctl label -q -d 1 -r plain.pcap \
+		-w one.pcap --control - <lines
+	[[ $stderr == *"'register_write label_s 2 99' has no S from 0 to 20"* ]]
+	[[ $stderr == *"'nonsense' is no command that is known"* ]]
+	# 2 s of labels each 50 / 4 ms, and the first one
+	n=$(int-label-ctl -q -r one.pcap -R port -o csv | tail -n +2 | wc -l)
+	[ "$n" -ge 155 ]
+	[ "$n" -le 161 ]
+}
+
+@test "usage: what is missing, and what does not go together" {
+	run -2 --separate-stderr int-label-ctl run
+	[[ $stderr == "int-label-ctl: where are the packets?"* ]]
+	run -2 --separate-stderr int-label-ctl label -r x
+	[[ $stderr == "int-label-ctl label: which --device is it?"* ]]
+	run -2 --separate-stderr int-label-ctl label -d 1 -i lo
+	[[ $stderr == *"--to"* ]]
+	run -2 --separate-stderr int-label-ctl label -d 1 -r x --rest 60ms
+	[[ $stderr == *"longer than the labelling interval"* ]]
+	run -2 --separate-stderr int-label-ctl label -d 1 -r x -f f9
+	[[ $stderr == *"--chance: 'f9' is not f1, f2, f3 or"* ]]
+	run -2 --separate-stderr int-label-ctl -r x --devices 3-1
+	[[ $stderr == *"--devices: '3-1' is not a list of N or N-M"* ]]
+	run -2 --separate-stderr int-label-ctl label -d 1 -r x --out-port 1
+	[[ $stderr == *"--out-port: 1 is --in-port, too"* ]]
+	run -1 --separate-stderr int-label-ctl -r nothing.pcap
+	[ "$stderr" = "int-label-ctl: nothing.pcap: No such file or directory" ]
+}
+
+# Devices 1 and 2 fall silent, and are heard again.
+falls_silent() { # CAPTURE
+	labels_to "$1" <<-END
+		100.000000 1 1000 1
+		100.000000 2 1000 1
+		100.200000 3 1000 1
+		100.400000 1 401000 5
+		100.400000 2 401000 5
+		100.550000 3 351000 2
+	END
+}
+
+@test "decisions as lines: on stdout of one switch, BMv2's or the prototype's" {
+	falls_silent silent.pcap
+	run -0 int-label-ctl -q -r silent.pcap -R none -D 2 --commands bmv2
+	[ "$output" = "register_write label_s 2 2" ]
+	run -0 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
+		-D 2 --commands prototype
+	[ "$output" = "table_modify set_flag_table set_flag 1 => 1" ]
+	balances - <<<"$stderr"
+	run -2 int-label-ctl -q -r silent.pcap -R none --commands bmv2
+	[[ $output == *"--commands: lines on stdout are of one switch"* ]]
+	run -2 int-label-ctl -q -r silent.pcap -D 2 --commands bmv2
+	[[ $output == *"--commands: rows go to stdout already"* ]]
+}
+
+@test "decisions to a command for each switch; one that fails is tried again" {
+	falls_silent silent.pcap
+	cat >tell <<-'END'
+		#!/bin/bash
+		[ "$LABEL_DEVICE" = 1 ] || { echo "$LABEL_DEVICE $(cat)" >>told; exit; }
+		echo x >>tried
+		[ "$(wc -l <tried)" -gt 2 ] || exit 7
+		echo "1 $(cat)" >>told
+	END
+	chmod +x tell
+	run -0 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
+		--exec ./tell
+	[ "$(sort told | grep -c 'register_write label_s 2')" = 3 ]
+	[[ $stderr == *"device 1: a command was not taken, and will be tried again: exit status 7"* ]]
+	[[ $stderr == *"device 1 takes commands again"* ]]
+	balances - <<<"$stderr"
+	[ "$(counter - failed orders <<<"$stderr")" = 2 ]
+	[ "$(counter - unsent orders <<<"$stderr")" = 0 ]
+}
+
+@test "a switch that never obeys: counted at the end, exit 1" {
+	falls_silent silent.pcap
+	run -1 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
+		-D 1 --send "$PWD/nobody-{device}"
+	[[ $stderr == *"device 1: a command was not taken"*"No such file"* ]]
+	[[ $stderr == *"1 decisions were not taken by their switches"* ]]
+	balances - <<<"$stderr"
+	[ "$(counter - unsent orders <<<"$stderr")" = 1 ]
+}
+
+@test "the controller's datagrams are what a hop obeys" {
+	falls_silent silent.pcap
+	mkfifo in.pcap
+	bg int-label-ctl label -d 1 -r in.pcap -w one.pcap --control "$PWD/hop-1"
+	exec 7>in.pcap
+	wait_for test -S hop-1
+	int-label-ctl -q -r silent.pcap -R none -D 1 --send "$PWD/hop-{device}"
+	dta-gen uniform -q -c 40000 --rate 20000 --seed 1 -w - >&7
+	exec 7>&-
+	wait "${BG_PIDS[-1]}"
+	n=$(int-label-ctl -q -r one.pcap -R port -o csv | tail -n +2 | wc -l)
+	[ "$n" -gt 120 ] # S 2: 160 and not 40, but for a first batch before it
+	[ ! -e hop-1 ]
+}
+
+@test "state: ports and S are known after a restart; other files are refused" {
+	falls_silent silent.pcap
+	int-label-ctl -q -r silent.pcap -R none --state net.state
+	labels_to later.pcap <<-END
+		200.000000 1 100001000 6
+	END
+	# Of three ports one is heard; S of the others is raised again from
+	# where it was only when they were silent once more.
+	run -0 int-label-ctl -q -r later.pcap -R interval -o csv --state net.state
+	[[ ${lines[1]} == 200.100000000,3,1,* ]]
+	run -0 int-label-ctl -q -r later.pcap -R decision --state net.state -o csv
+	[ -z "$output" ]
+	sed 's/^INTLABEL\x00\x00\x00\x01/INTLABEL\x00\x00\x00\x09/' net.state >new.state
+	run -1 --separate-stderr int-label-ctl -q -r later.pcap --state new.state
+	[ "$stderr" = "int-label-ctl: --state: new.state: of version 9, and this is 1" ]
+	run -1 --separate-stderr int-label-ctl -q -r later.pcap --state silent.pcap
+	[[ $stderr == *"silent.pcap: no state of int-label-ctl" ]]
+	run -1 --separate-stderr int-label-ctl -q -r later.pcap -R none --state no/dir
+	[[ $stderr == *"--state: no/dir: No such file or directory" ]]
+}
+
+@test "specific flows: added, followed hop by hop, taken away again" {
+	traffic plain.pcap
+	read -r src sport dst dport < <(tshark -r plain.pcap -c 1 -T fields \
+		-e ip.src -e udp.srcport -e ip.dst -e udp.dstport 2>/dev/null)
+	flow="$src:$sport>$dst:$dport/udp"
+	int-label-ctl flow add "$flow" --every 5ms >lines
+	int-label-ctl label -q -d 1 --edge in -r plain.pcap -w one.pcap \
+		--control lines
+	int-label-ctl label -q -d 2 -r one.pcap -w two.pcap
+	int-label-ctl label -q -d 3 --edge out -r two.pcap -w back.pcap \
+		-e labels.pcap
+	cmp plain.pcap back.pcap
+	int-label-ctl -q -r labels.pcap -R hop -o csv >hops
+	[ "$(tail -n +2 hops | cut -d, -f2 | sort -u)" = "$flow" ]
+	[ "$(tail -n +2 hops | cut -d, -f3-5 | sort | uniq -c |
+		awk '{ print ($1 > 390), $2 }' | xargs)" = "1 1,3,1 1 2,3,2 1 3,3,3" ]
+	int-label-ctl flow del "$flow" >>lines
+	int-label-ctl label -q -d 1 -r plain.pcap -w one.pcap --control lines
+	int-label-ctl -r one.pcap -R none -o ndjson 2>ledger
+	[ "$(counter ledger specific controller)" = 0 ]
+	run -2 --separate-stderr int-label-ctl flow add 10.0.0.1
+	[[ $stderr == *"'10.0.0.1' is no flow"* ]]
+	run -2 int-label-ctl flow add
+	run -1 --separate-stderr int-label-ctl flow del "$flow" --send ./none -d 3
+	[[ $stderr == *"./none: No such file or directory" ]]
+}
+
+@test "dta-dump packets shows labels, and the prototype's" {
+	labels_to one.pcap <<-END
+		100.000000 7 1000 3
+	END
+	run -0 dta-dump packets one.pcap
+	[ "$output" = "1 100.000000000 10.0.0.1 > 10.0.0.2 int-label normal \
+key=10.0.0.1:0>10.0.0.2:0/udp path_len=1 length=76 \
+labels=7:1>2@1000us,latency=0,queue=0,number=3" ]
+	# wire-facts 4.1: Ethernet, a source route of one hop, INT OPTION, item
+	printf '0000 %s\n' "$(echo "020000000002 020000000001 0700 0000 8001 0701
+		0001 03040500 000000001000 000000001064 00002000 00 000007
+		00000050 00 000001" | tr -d ' \n\t' | sed 's/../& /g')" >hex
+	text2pcap -q -F pcap hex proto.pcap 2>/dev/null
+	run -0 dta-dump packets proto.pcap
+	[[ $output == *" int-label0 normal path_len=1 length=54 \
+labels=3:4>5@4196us,latency=100000,queue=7,number=0" ]]
+	run -0 int-label-ctl -q -r proto.pcap -R port -o csv
+	[[ ${lines[1]} == *,3,5,4,100000,7,4196,,1,0,,0,false,7,0 ]]
+}
+
+# Devices 1 to 3 in a row; the line behind device 2 loses every third packet,
+# and all of them in the last half second.
+over_a_line_that_loses() {
+	traffic plain.pcap
+	int-label-ctl flow add --every 3ms "$(dta-dump packets plain.pcap -c 1 \
+		-o ndjson | jq -r '"\(.src)>\(.dst)/udp"')" >lines
+	int-label-ctl label -q -d 1 --edge in -r plain.pcap -w one.pcap \
+		-t 7ms --control lines
+	int-label-ctl label -q -d 2 -r one.pcap -w two.pcap -t 7ms
+	editcap -F nsecpcap -B 1700000001.5 two.pcap some.pcap
+	"$TOOLS/mangle" -s 1 -l 0.3 <some.pcap >lossy.pcap 2>/dev/null
+	int-label-ctl label -q -d 3 --edge out -r lossy.pcap -w back.pcap \
+		-e labels.pcap -t 7ms
+}
+
+# table NAME OPTION...: as CSV, without its head.
+table() {
+	local name=$1
+
+	shift
+	int-label-ctl -q -r labels.pcap --top "$name" --once -o csv "$@" |
+		tail -n +2
+}
+
+@test "tables: worst queues, suspected loss, silent ports, ways of flows" {
+	need_tools mangle
+	over_a_line_that_loses
+	[ "$(table ports --sort device --reverse | cut -d, -f2,3 | xargs)" = "1,2 2,2 3,2" ]
+	[ "$(table ports --lines 1 | wc -l)" = 1 ]
+	# Where numbers are missing, and what is behind these ports.
+	table links >links
+	[ "$(cut -d, -f1-4,9 links | sort | xargs)" = "1,2,2,1,numbers 2,2,3,1,numbers" ]
+	while IFS=, read -r _ _ _ _ labels lost loss _; do
+		awk -v n="$labels" -v lost="$lost" -v loss="$loss" 'BEGIN {
+			exit !(lost > n / 10 && lost < n &&
+				(loss - 100 * lost / (n + lost)) ^ 2 < 0.01) }'
+	done <links
+	[ "$(table paths | cut -d'"' -f2)" = 1,2,3 ]
+	[ -z "$(table silent)" ]
+	# Device 9 stops in the middle.
+	int-label-ctl label -q -d 9 -r plain.pcap -w - -t 7ms |
+		editcap -F nsecpcap -B 1700000000.5 - nine.pcap
+	mergecap -F nsecpcap -w labels.pcap nine.pcap one.pcap
+	[[ $(table silent | cut -d, -f2-5) == 9,2,silent,1700000000.4* ]]
+	[ "$(table links | cut -d, -f1,9)" = 9,silence ]
+	[ "$(table links | cut -d, -f8)" = 6 ]
+	run -2 int-label-ctl -r labels.pcap --top links --sort nonsense
+	[[ $output == *"--sort: 'nonsense': links have device, port"* ]]
+	run -2 int-label-ctl -r labels.pcap --top links -R port
+	[[ $output == *"the table has stdout"* ]]
+}
+
+@test "the screen: tables and their keys; there are no filters" {
+	traffic plain.pcap
+	three_hops plain.pcap
+	typist '
+until(b"the input has ended", b"by queue; ? for keys", b"ports 3; labels")
+assert len([r for r in rows() if r]) == 3, rows()
+key(b"s"); until(b"by label_time")
+key(b"2"); until(b": silent", b"by silent_for")
+key(b"l"); until(b": links", b"by lost")
+key(b"4"); until(b": paths", b"by latency")
+key(b"/x\r"); until(b"there are no filters here")
+key(b"q")' int-label-ctl -q -r labels.pcap --top ports
+	[ "$output" = 'status 0' ]
+}

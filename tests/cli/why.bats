@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# dta-query why: what is in each place of a key, and the likeliest reason why it
+# is not found.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	NAME=dta-test-$$-wh-$BATS_TEST_NUMBER
+}
+
+teardown() { remove_regions "$NAME"; }
+
+make() { # kind slots epochs [line...]
+	{
+		printf '[flows]\nkind = %s\nkey = flow4\n' "$1"
+		[ "$1" = keyinc ] || [ "$1" = postcard ] || echo value = 20
+		if [ "$1" = postcard ]; then echo "chunks = $2"; else echo "slots = $2"; fi
+		printf '%s\n' "${@:4}"
+	} >l.ini
+	dta-collect --create --layout l.ini --region "$NAME" --epochs "$3"
+}
+
+fill() { # workload flows
+	dta-gen "$1" --flows "$2" -q --truth truth.csv -w r.pcap
+	dta-translate -q -r r.pcap -R "$NAME"
+	sed 1d truth.csv | cut -d, -f3 | sort -u >keys
+}
+
+why() { run --separate-stderr dta-query why -R "$NAME" -o csv "$@"; }
+likely() { [[ ${stderr_lines[-1]} == *": most likely: $1"* ]]; }
+
+@test "a key that is there: its slots and value; COPIES are the table's" {
+	make keywrite 1M 1
+	fill int-path 50
+	key=$(head -n 1 keys)
+	why --as u32s "$key"
+	[ "$status" = 0 ]
+	[ "${lines[0]}" = key,copy,unit,holds,checksum,value,whose,epoch,source,table ]
+	[ "${#lines[@]}" = 3 ]
+	value=$(dta-query keywrite -R "$NAME" --as u32s "$key" -o ndjson |
+		jq -r '.value | map(tostring) | join(",")')
+	[[ ${lines[1]} == "$key,0,"*",this_key,"*",\"$value\",,1,region,flows" ]]
+	[[ ${lines[2]} == "$key,1,"*",this_key,"*"\"$value\""* ]]
+	[ "$stderr" = "dta-query: $key: found in epoch 1" ]
+	dta-query keywrite -R "$NAME" "$key" -o ndjson | jq -e '.copies == 2'
+}
+
+@test "never reported, the other direction, an empty table, an epoch that is gone" {
+	make keywrite 1M 2
+	key='10.9.9.9:1>10.9.9.8:2/tcp'
+	why "$key"
+	[ "$status" = 3 ]
+	[[ ${lines[1]} == *,nothing,,,,1,region,flows ]]
+	likely "nothing was ever stored in this table"
+	fill int-path 50
+	why "$key"
+	likely "it was never reported, or its reports were lost"
+	[[ $stderr == *"epoch 1: 0.00"*"% of its slots are in use"* ]]
+	there=$(head -n 1 keys)
+	back=$(sed -E 's#(.*)>(.*)/#\2>\1/#' <<<"$there")
+	why "$back"
+	[[ $stderr == *"the other direction is there, in epoch 1: $there"* ]]
+	likely "only the other direction was reported"
+	echo "$key" >known
+	why "$key" --known known
+	likely "its reports were lost before they were stored"
+	dta-collect -R "$NAME" --rotate
+	why "$there"
+	[[ $status == 0 && $stderr == *"found in epoch 1"* ]]
+	dta-collect -R "$NAME" --rotate
+	why "$there"
+	[ "$status" = 3 ]
+	[[ $stderr == *"epoch 1 is gone, and what was in it"* ]]
+	likely "it was reported in an epoch that is gone, or never"
+}
+
+@test "overwritten: by whom, where keys are known, and the odds" {
+	make keywrite 1K 1
+	fill int-path 2000
+	dta-query keywrite -R "$NAME" --keys keys -o csv |
+		sed -n 's/,not_found,.*//p' | head -n 1 >lost
+	lost=$(<lost)
+	why "$lost"
+	[ "$status" = 3 ]
+	[[ ${lines[1]} == *,another_key,* && ${lines[2]} == *,another_key,* ]]
+	[[ ${stderr_lines[-1]} =~ "it was "(overwritten|never reported)": of the keys that were stored "[0-9.]+"% are overwritten, and one that never was looks the same with "[0-9.]+% ]]
+	why "$lost" --known truth.csv
+	likely "it was overwritten: it is one of the known keys"
+	whose=$(cut -d, -f7 <<<"${lines[1]}")
+	grep -qxF "$whose" keys
+	[ "$whose" != "$lost" ]
+	# That one is where it is said to be.
+	unit=$(cut -d, -f3 <<<"${lines[1]}")
+	why "$whose"
+	[[ $output == *",$unit,this_key,"* ]]
+}
+
+@test "why of paths and counters" {
+	make postcard 64K 1 "values = 1-262144"
+	fill int-postcard 50
+	key=$(head -n 1 keys)
+	why "$key"
+	path=$(dta-query path -R "$NAME" "$key" -o ndjson |
+		jq -r '.path | map(tostring) | join(",")')
+	[[ ${lines[1]} == "$key,0,"*",this_key,,\"$path\",,1,region,flows" ]]
+	why '10.9.9.9:1>10.9.9.8:2/tcp'
+	likely "it was never reported"
+	dta-collect --remove -R "$NAME"
+	make keyinc 64K 1
+	fill turboflow 50
+	key=$(head -n 1 keys)
+	why "$key"
+	count=$(dta-query count -R "$NAME" "$key" -o ndjson | jq .count)
+	[[ ${lines[1]} == "$key,0,"*",this_key,,$count,,1,region,flows" ]]
+}

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# INT-label live: three devices between two hosts that know nothing of it, the
+# controller at the last one.
+#
+#   h1 --- d1 --- d2 --- w --- d3 --- h2
+#
+# w is a line that loses packets with labels when it is told to. Labels of the
+# way to h2 are told by d3, which is the last device there; those of the way
+# back end at d1, which tells nobody.
+
+load ../helpers
+load net
+
+DEVICE_OPTIONS=()
+CHAIN=(h1 d1 d2 w d3 h2)
+
+setup() {
+	need_net
+	need_tools wan
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	chain_up
+}
+
+teardown() {
+	local n
+
+	end_bg
+	for n in "${CHAIN[@]}"; do
+		ip netns del "$NET-$n" 2>/dev/null || :
+	done
+}
+
+# One link of the chain: right of the one to left of the other, e0 of hosts.
+link_up() { # NAME NAME
+	local near=right far=left
+
+	[[ $1 != h* ]] || near=e0
+	[[ $2 != h* ]] || far=e0
+	ip -n "$NET-$1" link add $near mtu 2000 type veth peer name $far \
+		mtu 2000 netns "$NET-$2"
+	ip -n "$NET-$1" link set $near up
+	ip -n "$NET-$2" link set $far up
+}
+
+# Hosts have their MTU of 1500, and complete their checksums and segments
+# themselves.
+chain_up() {
+	local i n
+
+	for n in "${CHAIN[@]}"; do
+		ip netns add "$NET-$n"
+		ip -n "$NET-$n" link set lo up
+		on "$n" sysctl -qw net.ipv6.conf.all.disable_ipv6=1 \
+			net.ipv6.conf.default.disable_ipv6=1 || :
+	done
+	for ((i = 1; i < ${#CHAIN[@]}; i++)); do
+		link_up "${CHAIN[i - 1]}" "${CHAIN[i]}"
+	done
+	for i in 1 2; do
+		ip -n "$NET-h$i" link set e0 mtu 1500
+		ip -n "$NET-h$i" address add 10.9.0.$i/24 dev e0
+		on h$i ethtool -K e0 tx off tso off gso off gro off >/dev/null
+	done
+}
+
+# device N OPTION...
+device() {
+	local n=$1
+
+	shift
+	start "d$n" "d$n.log" int-label-ctl label -d "$n" -i left --to right \
+		--control "$PWD/d$n.sock" -o ndjson "${DEVICE_OPTIONS[@]}" "$@"
+	wait_for test -S "d$n.sock"
+	DEVICE[n]=$PID
+}
+
+# controller OPTION...: its rows are in control.log.out.
+controller() {
+	start d3 control.log int-label-ctl -i lo --no-xdp -o ndjson "$@"
+	CONTROLLER=$PID
+	wait_for listens control.log
+}
+
+network_up() { # OPTION of the controller...
+	start w w.log "$TOOLS/wan" -l 1 -p 253 left right
+	LINE=$PID
+	device 1 --edge in
+	device 2
+	device 3 --edge out --collector 127.0.0.1
+	controller --send "$PWD/d{device}.sock" "$@"
+	wait_for reaches
+}
+
+reaches() { on h1 ping -q -c 1 -W 1 10.9.0.2 >/dev/null; }
+
+network_down() {
+	local n
+
+	stop "$CONTROLLER"
+	for n in 1 2 3; do
+		stop "${DEVICE[n]}"
+		balances "d$n.log"
+	done
+	stop "$LINE"
+	balances control.log
+}
+
+# tells DEVICE CONDITION: a row of the controller does.
+tells() {
+	jq -es "any(.device == $1 and ($2))" control.log.out >/dev/null
+}
+
+# The receiver: whatever comes by one connection, to a file.
+receive() { # FILE
+	start h2 receive.log python3 -c '
+import socket, sys
+s = socket.create_server(("10.9.0.2", 7777))
+print("ready", flush=True)
+c, _ = s.accept()
+with open(sys.argv[1], "wb") as f:
+    while data := c.recv(65536):
+        f.write(data)
+' "$1"
+	RECEIVER=$PID
+	wait_for grep -q ready receive.log.out
+}
+
+send_file() { # FILE
+	on h1 python3 -c '
+import socket, sys
+s = socket.create_connection(("10.9.0.2", 7777))
+with open(sys.argv[1], "rb") as f:
+    s.sendfile(f)
+' "$1"
+}
+
+# A TCP transfer is complete and unchanged while labels flow.
+transfer() { # OPTION of the devices...
+	DEVICE_OPTIONS=("$@")
+	network_up -R port
+	head -c 20000000 /dev/urandom >sent
+	receive received
+	send_file sent
+	wait "$RECEIVER"
+	cmp sent received
+	# What h2 saw of the labels: nothing. It knows no protocol 253.
+	[ "$(on h2 nstat -az IpInUnknownProtos | awk '/Unknown/ { print $2 }')" = 0 ]
+	network_down
+	for n in 1 2 3; do
+		labels=$(counter "d$n.log" labels)
+		[ "$labels" -ge 2 ]
+		tells "$n" ".port == 2"
+	done
+	[ "$(counter d3.log restored)" -gt 0 ]
+	[ "$(counter control.log malformed)" = 0 ]
+}
+
+@test "a TCP transfer while labels flow, by AF_PACKET" { transfer; }
+@test "a TCP transfer while labels flow, by AF_XDP" { transfer --xdp; }
+
+# s_of DEVICE: what Pro last decided of its port to h2.
+s_of() {
+	jq -r "select(.measurement == \"label_decision\" and .device == $1 and
+		.port == 2) | .s" control.log.out | tail -n 1
+}
+
+known() {
+	jq -es 'any(.measurement == "label_interval" and .ports == 3)' \
+		control.log.out >/dev/null 2>&1
+}
+raised() { [ "$(s_of 1)" = 6 ] && [ "$(s_of 2)" = 6 ]; }
+lowered() { [ "$(s_of 1)" = 0 ] && [ "$(s_of 2)" = 0 ]; }
+
+@test "Pro raises S of the ports whose labelled packets are lost, and lowers it" {
+	network_up -R decision,silence,interval
+	# Packets for labels, however slow this machine is: until it is stopped.
+	start h1 ping.log ping -q -i 0.002 10.9.0.2
+	PING=$PID
+	wait_for known
+	kill -USR1 "$LINE"
+	wait_for raised
+	kill -USR1 "$LINE"
+	wait_for lowered
+	kill -INT "$PING"
+	wait "$PING" || :
+	network_down
+	# The devices obeyed.
+	[ "$(counter control.log told orders)" -ge 24 ]
+	# The evidence: numbers that are missing, of those two ports.
+	for n in 1 2; do
+		tells $n '.measurement == "label_decision" and .lost > 0'
+	done
+}

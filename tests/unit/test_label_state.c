@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The database at rest: what is saved is loaded, and nothing that is damaged or
+ * of another version. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "hash/crc.h"
+#include "label/state.h"
+#include "test.h"
+#include "wire/be.h"
+
+enum {
+	PORTS = 100,
+	FILE_MAX = 1 << 16,
+};
+
+static char path[] = "/tmp/dta-test-state-XXXXXX";
+
+static struct label_db *open_db(uint32_t ports_max)
+{
+	struct label_db_options o = {.ports_max = ports_max};
+	struct label_db *db = NULL;
+
+	TEST(label_db_open(&db, &o) == 0);
+	return db;
+}
+
+static void fill(struct label_db *db)
+{
+	uint32_t place;
+
+	for (uint32_t i = 0; i < 3 * PORTS; i++) {
+		struct label_item item = {.device = i % PORTS,
+					  .in = 1,
+					  .out = 2,
+					  .time_us = 1000 + i,
+					  .latency_ns = 5 * i,
+					  .queue = i,
+					  .number = 1 + 2 * (i / PORTS)};
+
+		label_db_take(db, &item, 1000000 + i * 1000, &place);
+		label_db_at(db, place)->s = (uint8_t)(i % 7);
+	}
+	label_db_at(db, 3)->silent = true;
+}
+
+static size_t read_back(uint8_t *buf)
+{
+	int fd = open(path, O_RDONLY);
+	ssize_t n = read(fd, buf, FILE_MAX);
+
+	close(fd);
+	return n > 0 ? (size_t)n : 0;
+}
+
+static int load_bytes(const uint8_t *data, size_t len, uint32_t ports_max,
+		      struct fault *why)
+{
+	struct label_db *db = open_db(ports_max);
+	int fd = open(path, O_WRONLY | O_TRUNC), rc;
+
+	TEST(write(fd, data, len) == (ssize_t)len);
+	close(fd);
+	rc = label_state_load(path, db, why);
+	TEST(!rc || label_db_ports(db) == 0);
+	label_db_close(db);
+	return rc;
+}
+
+static bool same(const struct label_record *a, const struct label_record *b)
+{
+	return a->device == b->device && a->out == b->out && a->in == b->in &&
+	       a->time_us == b->time_us && a->seen_ns == b->seen_ns &&
+	       a->before_ns == b->before_ns && a->first_ns == b->first_ns &&
+	       a->latency_ns == b->latency_ns && a->queue == b->queue &&
+	       a->queue_most == b->queue_most && a->number == b->number &&
+	       a->labels == b->labels && a->late == b->late &&
+	       a->missing == b->missing && a->found == b->found &&
+	       a->resets == b->resets && a->window == b->window &&
+	       a->s == b->s && a->silent == b->silent;
+}
+
+static void test_round(void)
+{
+	struct label_db *db = open_db(0), *back = open_db(0);
+	struct fault why;
+	bool right = true;
+
+	fill(db);
+	TEST(label_state_save(path, db, &why) == 0);
+	TEST(label_state_load(path, back, &why) == 0);
+	TEST(label_db_ports(back) == PORTS);
+	for (uint32_t i = 0; i < PORTS; i++)
+		right &= same(label_db_at(db, i), label_db_find(back, i, 2));
+	TEST(right && label_lost(label_db_at(back, 0)) == 2);
+	/* over what is there */
+	label_db_close(back);
+	back = open_db(0);
+	TEST(label_state_save(path, back, &why) == 0);
+	TEST(label_state_load(path, back, &why) == 0 &&
+	     label_db_ports(back) == 0);
+	TEST(label_state_save("/no/such/place", db, &why) == -ENOENT);
+	TEST(!strcmp(why.text, "/no/such/place: No such file or directory"));
+	TEST(label_state_load("/no/such/place", db, &why) == -ENOENT);
+	TEST(label_state_save(path, db, &why) == 0);
+	label_db_close(back);
+	label_db_close(db);
+}
+
+/* The CRC anew, so that what is behind it is looked at. */
+static void seal(uint8_t *data, size_t len)
+{
+	be32_store(data + len - 4, crc(CRC_CHECKSUM, data, len - 4));
+}
+
+static void test_damage(void)
+{
+	static uint8_t good[FILE_MAX], bad[FILE_MAX];
+	size_t len = read_back(good);
+	struct fault why;
+	struct rng rng = {5};
+
+	TEST(len == 24 + PORTS * 106 + 4);
+	TEST(load_bytes(good, len, 0, &why) == 0);
+	for (size_t n = 0; n < len; n += n < 200 ? 1 : 97)
+		TEST(load_bytes(good, n, 0, &why) == -EBADMSG);
+	for (int i = 0; i < 200; i++) {
+		memcpy(bad, good, len);
+		bad[rng_below(&rng, len)] ^= (uint8_t)(1 +
+						       rng_below(&rng, 255));
+		TEST(load_bytes(bad, len, 0, &why) < 0);
+	}
+	memcpy(bad, good, len);
+	be32_store(bad + 8, 2);
+	seal(bad, len);
+	TEST(load_bytes(bad, len, 0, &why) == -ENOTSUP);
+	TEST(strstr(why.text, "of version 2, and this is 1") != NULL);
+	memcpy(bad, good, len);
+	memcpy(bad + 24, bad + 24 + 106, 106); /* a port twice */
+	seal(bad, len);
+	TEST(load_bytes(bad, len, 0, &why) == -EBADMSG);
+	memcpy(bad, good, len);
+	bad[24 + 104] = 21; /* S */
+	seal(bad, len);
+	TEST(load_bytes(bad, len, 0, &why) == -EBADMSG);
+	TEST(load_bytes(good, len, PORTS - 1, &why) == -ENOSPC);
+}
+
+int main(void)
+{
+	int fd = mkstemp(path);
+
+	if (fd < 0)
+		return TEST_SKIP;
+	close(fd);
+	test_round();
+	test_damage();
+	unlink(path);
+	return test_end();
+}
