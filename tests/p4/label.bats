@@ -185,3 +185,43 @@ labels() {
 	[ "$(labels 1)" = 1 ]
 	[ "$(labels 2)" -ge $((n - 1)) ]
 }
+
+# TCP between two hosts' own stacks, every packet labelled on the way.
+@test "TCP works through it, and the controller hears of the ports on its way" {
+	local l
+
+	links
+	mapfile -t COMMANDS < <(edges 0 && echo "mirroring_add 1 2")
+	device 1 "1 0 0 1500" t0 a0
+	mapfile -t COMMANDS < <(edges 1)
+	device 2 "1 0 0 1500" a1 t1 d0
+	for l in r:r0:1 c:c0:2; do
+		IFS=: read -r ns if host <<<"$l"
+		ip -n "$NET-$ns" addr add "10.9.0.$host/24" dev "$if"
+		on "$ns" ethtool -K "$if" tx off tso off gso off gro off >/dev/null
+		on "$ns" ip link set "$if" mtu 1400
+	done
+	head -c 200000 /dev/urandom >sent.bytes
+	listen t d1
+	start c got.log python3 -c 'import socket, sys
+s = socket.create_server(("10.9.0.2", 9000))
+c, _ = s.accept()
+data = b""
+while True:
+    more = c.recv(65536)
+    if not more:
+        break
+    data += more
+open("got.bytes", "wb").write(data)'
+	wait_for on c bash -c 'ss -ltn | grep -q :9000'
+	on r timeout 60 python3 -c 'import socket
+s = socket.create_connection(("10.9.0.2", 9000), 30)
+s.sendall(open("sent.bytes", "rb").read())
+s.close()'
+	wait_for test -s got.bytes
+	cmp sent.bytes got.bytes
+	heard
+	[ "$(packets d1.pcap)" -gt 100 ]
+	int-label-ctl -r d1.pcap -R none -o ndjson 2>ledger
+	[ "$(counter ledger new)" = 2 ]
+}
