@@ -88,7 +88,7 @@ static int open_none(struct telemetry *t)
 	if (!t->none)
 		return -ENOMEM;
 	t->none->shape = (struct dist_shape){.width = 1, .bins = bins};
-	t->vector = !t->o.judge && vector_can(t->o.shape);
+	t->vector = !t->o.judge && vector_can();
 	vector_lanes_of(&t->lanes, t->o.shape);
 	return 0;
 }
