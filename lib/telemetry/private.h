@@ -4,6 +4,7 @@
 #define TELEMETRY_PRIVATE_H
 
 #include "measure/loss.h"
+#include "measure/states.h"
 #include "telemetry/paths.h"
 #include "telemetry/picks.h"
 #include "telemetry/sink.h"
@@ -39,6 +40,7 @@ struct telemetry {
 	struct paths paths;
 	struct dists dists;
 	struct losses losses;
+	struct states states;
 	struct telemetry_rows rows;
 	struct dist *none; /* for what has no distribution: counts only */
 	bool vector;	   /* vector.h does what steady.h does */

@@ -207,7 +207,7 @@ static inline void take_latency(struct standing s, struct flow_entry *f,
 	const enum metric m = METRIC_HOP_LATENCY;
 
 	if (watch_out(&h->watch, s.told->v[m]))
-		value_latency(s.t, s.ts_ns, f, h, s.told->v[m]);
+		value_latency(s.t, f, h, s.told->v[m]);
 	count(s.node, s.told, m);
 }
 
