@@ -8,11 +8,15 @@ THRIFT=9090 # port of the switch that is talked to
 
 # Skips the test where a program or the switch is missing.
 need_p4() { # PROGRAM
+	local f
+
 	need_net
 	[ -r "$BUILD/p4/$1.json" ] || skip "$1 is not compiled: make p4," \
 		"with p4c-bm2-ss (p4/README.md)"
-	command -v simple_switch simple_switch_CLI >/dev/null ||
-		skip "no simple_switch, simple_switch_CLI: p4/README.md"
+	for f in simple_switch simple_switch_CLI; do
+		command -v $f >/dev/null || skip "no $f: p4/README.md"
+	done
+	command -v ethtool >/dev/null || skip "no ethtool"
 }
 
 # switch_up NAME PROGRAM INTERFACE...: in that namespace; its ports are 0, 1, ...
