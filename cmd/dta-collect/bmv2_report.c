@@ -26,7 +26,7 @@ static void write_ports(FILE *out, const char *where)
 		fprintf(out,
 			"table_add %s.forward.ports %s.forward.to_port %u => "
 			"%u\n",
-			where, where, port, !port);
+			where, where, port, 1 - port);
 }
 
 /* The first table of a kind that takes what the reporter has for it; 0 and no
