@@ -150,6 +150,8 @@ int netsim_open(struct netsim **out, const struct netsim_options *o,
 /* Until the end. 0 or -errno, f set. */
 int netsim_run(struct netsim *s, struct fault *f);
 const struct netsim_counters *netsim_counters(const struct netsim *s);
+/* How many packets there was room for: that were under way at once. */
+uint32_t netsim_most(const struct netsim *s);
 void netsim_close(struct netsim *s); /* NULL is fine */
 
 #endif

@@ -9,6 +9,30 @@
 /* A node is new: node_begin of objects.h; ctx: the telemetry. */
 void events_node(void *ctx, struct node *n);
 
+/* Of a flow, by its last packet. */
+static inline struct telling telling_flow(const struct flow_entry *f,
+					  enum metric m)
+{
+	struct telling what = telling_nothing;
+
+	what.ts_ns = f->last_ns;
+	what.metric = (int8_t)m;
+	what.key = f->key;
+	what.key_len = f->key_len;
+	return what;
+}
+
+/* Of a queue, a link or a buffer. */
+static inline void event_of_object(struct telling *what, const struct object *o)
+{
+	bool buffer = o->metric == METRIC_BUFFER_OCCUPANCY;
+
+	what->metric = (int8_t)o->metric;
+	what->node = o->node->id;
+	what->egress = o->egress;
+	*(buffer ? &what->buffer : &what->queue) = o->id;
+}
+
 /* Counts an event and tells it, if it is of those that are told. */
 void event_tell(struct telemetry *t, enum telemetry_kind kind,
 		struct telling *what);

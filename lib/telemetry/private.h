@@ -4,6 +4,7 @@
 #define TELEMETRY_PRIVATE_H
 
 #include "measure/loss.h"
+#include "measure/states.h"
 #include "telemetry/paths.h"
 #include "telemetry/picks.h"
 #include "telemetry/sink.h"
@@ -21,6 +22,7 @@ struct made {
 /* Shapes of distributions, a lane for each metric of a hop: vector.c. */
 struct vector_lanes {
 	uint32_t min[8], range[8], over[8], sub[8], first[8], most_shift[8];
+	unsigned fixed; /* bits: metrics whose bins are of one width */
 } __attribute__((aligned(64)));
 
 struct telemetry {
@@ -38,6 +40,7 @@ struct telemetry {
 	struct paths paths;
 	struct dists dists;
 	struct losses losses;
+	struct states states;
 	struct telemetry_rows rows;
 	struct dist *none; /* for what has no distribution: counts only */
 	bool vector;	   /* vector.h does what steady.h does */

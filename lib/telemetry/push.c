@@ -10,19 +10,13 @@ static void tell(struct telemetry *t, const struct telling *what)
 	row_value(&t->rows, what);
 }
 
-static struct telling telling_flow(const struct flow_entry *f, enum metric m,
-				   const struct meter *value)
+static struct telling telling_latest(const struct flow_entry *f, enum metric m,
+				     uint32_t latest)
 {
-	struct telling what = telling_nothing;
+	struct telling what = telling_flow(f, m);
 
-	what.ts_ns = f->last_ns;
-	what.metric = (int8_t)m;
-	what.key = f->key;
-	what.key_len = f->key_len;
-	if (value) {
-		what.has_value = true;
-		what.value = value->latest;
-	}
+	what.has_value = true;
+	what.value = latest;
 	return what;
 }
 
@@ -36,7 +30,7 @@ static void push_hop(struct telemetry *t, struct flow_entry *f, unsigned i)
 	if ((i >= f->hops && !(h->flags & FLOW_HOP_SEEN)) || !m->n)
 		return;
 	h->flags &= ~(unsigned)FLOW_HOP_SEEN & 0xff;
-	what = telling_flow(f, METRIC_HOP_LATENCY, m);
+	what = telling_latest(f, METRIC_HOP_LATENCY, m->latest);
 	what.node = p->node_id;
 	tell(t, &what);
 	event_told(t, &h->watch, h->flags,
@@ -48,12 +42,11 @@ static void push_ends(struct telemetry *t, struct flow_entry *f)
 	struct flow_end *end = flow_ends(&t->flows, f);
 
 	for (unsigned m = 0; m < METRIC_ENDS; m++, end++) {
-		const struct meter value = {.latest = end->latest};
-		struct telling what;
+		struct telling what = telling_latest(
+			f, METRIC_FLOW_QUEUE_OCCUPANCY + m, end->latest);
 
 		if (!(t->ends >> m & 1) || !(end->flags & WATCH_KNOWN))
 			continue;
-		what = telling_flow(f, METRIC_FLOW_QUEUE_OCCUPANCY + m, &value);
 		tell(t, &what);
 		event_told(t, &end->watch, end->flags, &t->end[m], end->latest);
 	}
@@ -70,12 +63,13 @@ static void push_entry(struct telemetry *t, struct flow_entry *f)
 	if (f->generation != t->generation)
 		events_renew(t, f);
 	if (f->hops) {
-		what = telling_flow(f, METRIC_PATH, NULL);
+		what = telling_flow(f, METRIC_PATH);
 		what.path = track_nodes(t, f, room);
 		tell(t, &what);
 	}
 	if (f->latency.n) {
-		what = telling_flow(f, METRIC_FLOW_LATENCY, &f->latency);
+		what = telling_latest(f, METRIC_FLOW_LATENCY,
+				      f->latency.latest);
 		tell(t, &what);
 		event_told(t, &f->watch, f->flags, &t->all[METRIC_FLOW_LATENCY],
 			   f->latency.latest);
@@ -94,13 +88,7 @@ static void push_object(struct telemetry *t, struct object *o)
 		return;
 	o->pushed_ns = o->last_ns;
 	what.ts_ns = o->last_ns;
-	what.metric = (int8_t)o->metric;
-	what.node = o->node->id;
-	what.egress = o->egress;
-	if (o->metric == METRIC_BUFFER_OCCUPANCY)
-		what.buffer = o->id;
-	else
-		what.queue = o->id;
+	event_of_object(&what, o);
 	what.has_value = true;
 	what.value = o->latest;
 	tell(t, &what);

@@ -26,7 +26,7 @@
  *            end to end, and the bounds of the bins of its quantiles
  * int_bin    a bin of it that is not empty: low <= value <= high
  * int_snapshot  what a node of IOAM has put behind its data (RFC 9197, section
- *            4.4.2.13), packet by packet: opaque bytes of a schema
+ *            4.4.2.13), when it differs from the last: opaque bytes of a schema
  *
  * Latencies are in ns, other metrics in units of the nodes. In a list of nodes
  * an unknown one is 4294967295: no switch of INT has that id.
@@ -118,7 +118,7 @@ void row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
 	     uint32_t egress, uint32_t queue, const struct flow_hop *h,
 	     const struct flow_wide *wide);
 
-/* Of a packet's hop, 1 is the first. Only if rs->snapshot is there. */
+/* Of a packet's hop, 1 is the first. */
 void row_snapshot(struct telemetry_rows *rs, const struct int_view *v,
 		  unsigned hop, uint64_t node, uint32_t schema,
 		  const uint8_t *data, size_t len);

@@ -29,6 +29,8 @@ static const struct ledger_field fields[] = {
 	NOTE(forgotten),
 	NOTE(events),
 	NOTE(pushed),
+	NOTE(snapshots),
+	NOTE(snapshots_told),
 	NOTE(reports_lost),
 	NOTE(reports_late),
 	NOTE(reports_repeated),
@@ -66,6 +68,7 @@ void telemetry_defaults(struct telemetry_options *o)
 		.paths = 16384,
 		.path_nodes = 16384 * 16,
 		.reporters = 4096,
+		.states = 4096,
 		.dist_bytes = 32 << 20,
 		.push_ns = 10000000000,
 		.widen_max = 1024,
@@ -88,7 +91,7 @@ static int open_none(struct telemetry *t)
 	if (!t->none)
 		return -ENOMEM;
 	t->none->shape = (struct dist_shape){.width = 1, .bins = bins};
-	t->vector = !t->o.judge && vector_can(t->o.shape);
+	t->vector = !t->o.judge && vector_can();
 	vector_lanes_of(&t->lanes, t->o.shape);
 	return 0;
 }
@@ -108,6 +111,8 @@ static int open_parts(struct telemetry *t, const struct telemetry_sinks *sinks)
 		rc = dists_init(&t->dists, o->dist_bytes);
 	if (!rc)
 		rc = losses_init(&t->losses, o->reporters);
+	if (!rc)
+		rc = states_init(&t->states, o->states);
 	if (!rc)
 		rc = telemetry_rows_open(&t->rows, sinks, o->gather);
 	return rc;
@@ -154,6 +159,7 @@ void telemetry_close(struct telemetry *t)
 	paths_fini(&t->paths);
 	dists_fini(&t->dists);
 	losses_fini(&t->losses);
+	states_fini(&t->states);
 	free(t->node_threshold);
 	free(t->none);
 	free(t);
@@ -298,7 +304,8 @@ const struct telemetry_ledger *telemetry_counters(struct telemetry *t)
 {
 	const struct objects_counters *oc = &t->objects.counters;
 
-	t->ledger.unplaced = oc->no_node + oc->no_place + oc->no_object;
+	t->ledger.unplaced = oc->no_node + oc->no_place + oc->no_object +
+			     t->states.no_room;
 	t->ledger.undistributed = dist_samples(t->none);
 	t->ledger.pathless = t->paths.no_room;
 	return &t->ledger;

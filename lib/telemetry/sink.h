@@ -41,12 +41,13 @@ struct telemetry_ledger {
 	uint64_t saturated;	/* values above 32 bits */
 	uint64_t skewed;	/* latencies below 0, by clocks that differ */
 	uint64_t unplaced;	/* times that there was no room for a place, a
-				   node, or an object */
+				   node, an object, or a snapshot */
 	uint64_t undistributed; /* values that are in no distribution */
 	uint64_t pathless;	/* times that there was no room for a path */
 	uint64_t forgotten;	/* hops not kept: no room in the flow */
 	uint64_t events;
-	uint64_t pushed; /* rows of live values */
+	uint64_t pushed;		    /* rows of live values */
+	uint64_t snapshots, snapshots_told; /* of nodes; those that differed */
 	uint64_t reports_lost, reports_late, reports_repeated, restarts;
 	uint64_t unnumbered; /* reports: no room for their reporter */
 };
@@ -75,7 +76,8 @@ struct telemetry_options {
 	struct objects_options objects;
 	uint32_t paths, path_nodes; /* and nodes of all paths together */
 	uint32_t reporters;
-	size_t dist_bytes;			 /* for all distributions */
+	uint32_t states;   /* snapshots of nodes that are kept */
+	size_t dist_bytes; /* for all distributions */
 	struct dist_shape shape[METRIC_NUMBERS]; /* bins 0: none */
 	uint64_t push_ns;    /* values of live keys, so often; 0: never */
 	uint64_t events_max; /* a second, more of them widen thresholds; 0: any

@@ -49,12 +49,12 @@ static inline void take_metric(struct telemetry *t, uint64_t ts_ns,
 	dist_add(p->node->dist[m], v);
 }
 
-static inline void take_latency(struct telemetry *t, uint64_t ts_ns,
-				struct flow_entry *f, struct flow_hop *h,
-				const struct place *p, uint32_t v)
+static inline void take_latency(struct telemetry *t, struct flow_entry *f,
+				struct flow_hop *h, const struct place *p,
+				uint32_t v)
 {
 	if (watch_out(&h->watch, v))
-		value_latency(t, ts_ns, f, h, v);
+		value_latency(t, f, h, v);
 	meter_add(&h->meter[METRIC_HOP_LATENCY], v);
 	dist_add(p->node->dist[METRIC_HOP_LATENCY], v);
 }
@@ -71,7 +71,7 @@ other_latency(struct telemetry *t, struct flow_entry *f,
 	if (!view_latency(t, vh, i, &ns))
 		return;
 	v = value_of(t, ns);
-	take_latency(t, vh->v->ts_ns, f, h, &t->objects.place[h->place], v);
+	take_latency(t, f, h, &t->objects.place[h->place], v);
 	t->ledger.values++;
 	ls->sum += v;
 	ls->n++;
@@ -112,7 +112,7 @@ struct latencies steady_take(struct telemetry *t, struct flow_entry *f,
 				if (s->metric == METRIC_HOP_LATENCY)
 					other_latency(t, f, vh, i, &ls);
 			} else if (s->metric == METRIC_HOP_LATENCY) {
-				take_latency(t, ts_ns, f, h, p, v);
+				take_latency(t, f, h, p, v);
 				ls.sum += v;
 				ls.n++;
 			} else {

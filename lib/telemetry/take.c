@@ -55,8 +55,7 @@ static void take_latency(struct taking *c, unsigned i, const struct fields *fs,
 	c->latency.sum += v;
 	c->latency.n++;
 	if (watch_out(&s->hop->watch, v))
-		value_latency(c->t, c->v->ts_ns, s->kept ? c->f : NULL, s->hop,
-			      v);
+		value_latency(c->t, s->kept ? c->f : NULL, s->hop, v);
 	meter_add(&s->hop->meter[METRIC_HOP_LATENCY], v);
 	dist_add(s->place->node->dist[METRIC_HOP_LATENCY], v);
 	c->t->ledger.values++;
@@ -151,13 +150,13 @@ static bool where_it_was(const struct taking *c)
 	return true;
 }
 
-static inline void end_to_end(struct telemetry *t, uint64_t ts_ns,
-			      struct flow_entry *f, uint64_t ns)
+static inline void end_to_end(struct telemetry *t, struct flow_entry *f,
+			      uint64_t ns)
 {
 	uint32_t v = value_of(t, ns);
 
 	if (watch_out(&f->watch, v))
-		value_flow(t, ts_ns, f, v);
+		value_flow(t, f, v);
 	meter_add(&f->latency, v);
 	if (f->path)
 		dist_add(t->paths.path[f->path].dist, v);
@@ -168,7 +167,7 @@ static void take_end_to_end(struct taking *c)
 	uint64_t ns = c->latency.sum;
 
 	if (c->latency.n == c->hops.n || view_end_to_end(c->t, &c->hops, &ns)) {
-		end_to_end(c->t, c->v->ts_ns, c->f, ns);
+		end_to_end(c->t, c->f, ns);
 		c->t->ledger.values++;
 	}
 }
@@ -305,21 +304,32 @@ static void take_metadata(struct taking *c)
 		l->values++; /* the path */
 		take_end_to_end(c);
 		if (c->t->ends)
-			value_ends(c->t, c->f, &c->hops);
+			value_ends(c->t, c->f, c->v);
 	}
 }
 
-/* Opaque snapshots of nodes; not of those that say there is none. */
+/* Opaque snapshots of nodes that differ from what was told; not of nodes that
+ * say there is none. */
 static void take_snapshots(struct telemetry *t, const struct view_hops *vh)
 {
 	const struct int_hops *h = &vh->v->stack;
+	uint64_t node;
 
 	for (unsigned i = 0; i < vh->stacked; i++) {
 		struct ioam_snapshot s = ioam_snapshot_of(h, h->n - 1 - i);
 
-		if (s.len || s.schema != IOAM_NO_SCHEMA)
-			row_snapshot(&t->rows, vh->v, i + 1, view_node(vh, i),
-				     s.schema, s.data, s.len);
+		if (!s.len && s.schema == IOAM_NO_SCHEMA)
+			continue;
+		t->ledger.snapshots++;
+		node = view_node(vh, i);
+		/* Of one that is not known, nobody knows what was the last. */
+		if (node != NODE_UNKNOWN &&
+		    !states_differ(&t->states, node, vh->v->domain, s.schema,
+				   s.data, s.len))
+			continue;
+		t->ledger.snapshots_told++;
+		row_snapshot(&t->rows, vh->v, i + 1, node, s.schema, s.data,
+			     s.len);
 	}
 }
 
@@ -343,15 +353,6 @@ take_any(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
 		t->ledger.hopless++;
 }
 
-static __attribute__((noinline)) void
-take_ends(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
-{
-	struct view_hops vh;
-
-	view_hops_of(t, &vh, v);
-	value_ends(t, f, &vh);
-}
-
 /* A stack of the plan that was seen last, along the path that the flow took.
  * False: it is not, or not to be taken so; nothing was done. */
 static inline bool take_next(struct telemetry *t, const struct int_view *v,
@@ -367,11 +368,11 @@ static inline bool take_next(struct telemetry *t, const struct int_view *v,
 		return false;
 	values = v->stack.n * m->picks.metrics_n + 1u; /* and the path */
 	if (m->fields.metric[METRIC_HOP_LATENCY].width) {
-		end_to_end(t, v->ts_ns, f, latency);
+		end_to_end(t, f, latency);
 		values++;
 	}
 	if (t->ends)
-		take_ends(t, v, f);
+		value_ends(t, f, v);
 	t->ledger.used++;
 	t->ledger.hops += v->stack.n;
 	t->ledger.values += values;

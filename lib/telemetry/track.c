@@ -101,12 +101,8 @@ static bool take_up(struct telemetry *t, struct flow_entry *f, unsigned i,
 
 static struct telling telling_path(const struct flow_entry *f, struct nodes now)
 {
-	struct telling what = telling_nothing;
+	struct telling what = telling_flow(f, METRIC_PATH);
 
-	what.ts_ns = f->last_ns;
-	what.metric = METRIC_PATH;
-	what.key = f->key;
-	what.key_len = f->key_len;
 	what.path = now;
 	return what;
 }

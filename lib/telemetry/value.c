@@ -2,33 +2,19 @@
 #include "telemetry/value.h"
 
 #include "telemetry/events.h"
+#include "telemetry/hops.h"
 #include "telemetry/track.h"
 
-static struct telling telling_of(uint64_t ts_ns, enum metric m)
-{
-	struct telling what = telling_nothing;
-
-	what.ts_ns = ts_ns;
-	what.metric = (int8_t)m;
-	return what;
-}
-
-static void set_flow(struct telling *what, const struct flow_entry *f)
-{
-	what->key = f->key;
-	what->key_len = f->key_len;
-}
-
-void value_latency(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,
+void value_latency(struct telemetry *t, struct flow_entry *f,
 		   struct flow_hop *h, uint32_t v)
 {
-	struct telling what = telling_of(ts_ns, METRIC_HOP_LATENCY);
+	struct telling what;
 	const struct place *p = &t->objects.place[h->place];
 
 	track_dist(t, p->node, METRIC_HOP_LATENCY);
 	if (!f)
 		return;
-	set_flow(&what, f);
+	what = telling_flow(f, METRIC_HOP_LATENCY);
 	what.node = p->node_id;
 	h->flags = event_judge(t, &h->watch, h->flags,
 			       &p->node->threshold[METRIC_HOP_LATENCY], v,
@@ -39,7 +25,7 @@ void value_latency(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,
 struct object *value_object(struct telemetry *t, uint64_t ts_ns,
 			    struct place *p, enum metric m, uint32_t v)
 {
-	struct telling what = telling_of(ts_ns, m);
+	struct telling what = telling_nothing;
 	struct object *o;
 
 	track_dist(t, p->node, m);
@@ -48,23 +34,17 @@ struct object *value_object(struct telemetry *t, uint64_t ts_ns,
 	o = object_of(&t->objects, p, m);
 	if (o == &t->objects.nothing)
 		return o;
-	what.node = p->node_id;
-	what.egress = o->egress;
-	if (m == METRIC_BUFFER_OCCUPANCY)
-		what.buffer = o->id;
-	else
-		what.queue = o->id;
+	what.ts_ns = ts_ns;
+	event_of_object(&what, o);
 	o->flags = (uint8_t)event_judge(t, &o->watch, o->flags,
 					&p->node->threshold[m], v, &what);
 	return o;
 }
 
-void value_flow(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,
-		uint32_t v)
+void value_flow(struct telemetry *t, struct flow_entry *f, uint32_t v)
 {
-	struct telling what = telling_of(ts_ns, METRIC_FLOW_LATENCY);
+	struct telling what = telling_flow(f, METRIC_FLOW_LATENCY);
 
-	set_flow(&what, f);
 	f->flags = (uint8_t)event_judge(t, &f->watch, f->flags,
 					&t->all[METRIC_FLOW_LATENCY], v, &what);
 }
@@ -90,20 +70,20 @@ static bool largest(const struct view_hops *vh, enum metric m, uint32_t *out)
 }
 
 void value_ends(struct telemetry *t, struct flow_entry *f,
-		const struct view_hops *vh)
+		const struct int_view *view)
 {
 	struct flow_end *end = flow_ends(&t->flows, f);
+	struct view_hops vh;
 	struct telling what;
 	uint32_t v;
 
+	view_hops_of(t, &vh, view);
 	for (unsigned m = 0; m < METRIC_ENDS; m++, end++) {
 		if (!(t->ends >> m & 1) ||
-		    !largest(vh, METRIC_QUEUE_OCCUPANCY + m, &v))
+		    !largest(&vh, METRIC_QUEUE_OCCUPANCY + m, &v))
 			continue;
 		if (watch_out(&end->watch, v)) {
-			what = telling_of(vh->v->ts_ns,
-					  METRIC_FLOW_QUEUE_OCCUPANCY + m);
-			set_flow(&what, f);
+			what = telling_flow(f, METRIC_FLOW_QUEUE_OCCUPANCY + m);
 			end->flags = (uint8_t)event_judge(t, &end->watch,
 							  end->flags,
 							  &t->end[m], v, &what);

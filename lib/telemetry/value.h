@@ -6,10 +6,10 @@
 #ifndef TELEMETRY_VALUE_H
 #define TELEMETRY_VALUE_H
 
-#include "telemetry/hops.h"
+#include "telemetry/private.h"
 
 /* Of a flow's hop at a place. f NULL: the hop is kept nowhere, no event. */
-void value_latency(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,
+void value_latency(struct telemetry *t, struct flow_entry *f,
 		   struct flow_hop *h, uint32_t v);
 
 /* Of a queue, a link or a buffer, which is returned; `nothing` (objects.h) if
@@ -18,12 +18,11 @@ struct object *value_object(struct telemetry *t, uint64_t ts_ns,
 			    struct place *p, enum metric m, uint32_t v);
 
 /* Of a flow from end to end. */
-void value_flow(struct telemetry *t, uint64_t ts_ns, struct flow_entry *f,
-		uint32_t v);
+void value_flow(struct telemetry *t, struct flow_entry *f, uint32_t v);
 
 /* What else is watched of a flow from end to end: of each metric the largest
  * that the hops of its path tell now, whoever of them tells it. */
 void value_ends(struct telemetry *t, struct flow_entry *f,
-		const struct view_hops *vh);
+		const struct int_view *view);
 
 #endif

@@ -15,11 +15,8 @@ enum {
 	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd"    \
 			      ",avx512vbmi,lzcnt,bmi,bmi2")))
 
-bool vector_can(const struct dist_shape shape[METRIC_NUMBERS])
+bool vector_can(void)
 {
-	for (unsigned m = 0; m < METRIC_OF_HOP; m++)
-		if (shape[m].bins && !shape[m].log)
-			return false;
 	return __builtin_cpu_supports("avx512f") &&
 	       __builtin_cpu_supports("avx512bw") &&
 	       __builtin_cpu_supports("avx512dq") &&
@@ -64,7 +61,7 @@ VECTOR static inline struct lanes lanes_of(const struct vector_lanes *l,
 			      .present = p->present};
 }
 
-/* Which bin each metric's value belongs to; all shapes are log. */
+/* Which bin each metric's value belongs to, of those whose shape is log. */
 VECTOR static inline __m256i bins_of(const struct lanes *l, __m256i v)
 {
 	__m256i x = _mm256_sub_epi32(v, l->min), shift, bin;
@@ -123,6 +120,20 @@ VECTOR static bool read_hops(const struct telemetry *t,
 	return !_mm512_mask_cmpeq_epi32_mask(p->words, most,
 					     _mm512_set1_epi32(-1)) &&
 	       _mm256_testz_si256(differ, differ);
+}
+
+/* The bins of the other metrics, one after the other. */
+static __attribute__((noinline)) void set_fixed_bins(const struct telemetry *t,
+						     struct told *told,
+						     unsigned n,
+						     unsigned metrics)
+{
+	for (; metrics; metrics &= metrics - 1) {
+		unsigned m = (unsigned)__builtin_ctz(metrics);
+
+		for (unsigned i = 0; i < n; i++)
+			told[i].bin[m] = dist_bin(&t->o.shape[m], told[i].v[m]);
+	}
 }
 
 /* Latest values, counts and sums of the hops, a line each. */
@@ -196,7 +207,7 @@ static inline void take_latency(struct standing s, struct flow_entry *f,
 	const enum metric m = METRIC_HOP_LATENCY;
 
 	if (watch_out(&h->watch, s.told->v[m]))
-		value_latency(s.t, s.ts_ns, f, h, s.told->v[m]);
+		value_latency(s.t, f, h, s.told->v[m]);
 	count(s.node, s.told, m);
 }
 
@@ -258,6 +269,8 @@ VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 	    v->stack.at || n > HOPS_MAX ||
 	    !read_hops(t, flow_hops(f), &v->stack, p, told, latency))
 		return false;
+	if (t->lanes.fixed & p->present)
+		set_fixed_bins(t, told, n, t->lanes.fixed & p->present);
 	if (p->present == USUAL)
 		take_usual(t, f, v, told);
 	else
@@ -271,9 +284,8 @@ VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 
 #else
 
-bool vector_can(const struct dist_shape shape[METRIC_NUMBERS])
+bool vector_can(void)
 {
-	(void)shape;
 	return false;
 }
 
@@ -293,6 +305,7 @@ void vector_lanes_of(struct vector_lanes *l,
 	for (unsigned m = 0; m < METRIC_OF_HOP; m++) {
 		const struct dist_shape *s = &shape[m];
 
+		l->fixed |= (unsigned)(s->bins && !s->log) << m;
 		l->min[m] = s->min;
 		l->range[m] = s->max - s->min;
 		l->over[m] = s->bins + 1;

@@ -12,8 +12,8 @@
 
 #include "telemetry/steady.h"
 
-/* Whether this CPU can do it, and the distributions are such that it does. */
-bool vector_can(const struct dist_shape shape[METRIC_NUMBERS]);
+/* Whether this CPU can do it. */
+bool vector_can(void);
 
 void vector_lanes_of(struct vector_lanes *l,
 		     const struct dist_shape shape[METRIC_NUMBERS]);

@@ -81,6 +81,27 @@ for line in sys.stdin:
 	[ ! -s strange ]
 }
 
+@test "a snapshot is told again when it is another, and all are counted" {
+	"$TOOLS/ioam" make made.pcap 600
+	int-collect -r made.pcap -R snapshot -o ndjson >rows 2>log
+	n=$(wc -l <rows)
+	[ "$(counter log snapshots)" = "$n" ]
+	# The same packets again; nodes of which the id is null may be any.
+	{ cat made.pcap && tail -c +25 made.pcap; } >twice.pcap
+	python3 -c '
+import json
+last, rows = {}, [json.loads(line) for line in open("rows")]
+for r in rows + rows:
+	k = r["node"], r["schema"], r["namespace"]
+	if r["node"] is None or last.get(k) != r["data"]:
+		print(json.dumps(r, separators=(",", ":")))
+	last[k] = r["data"]' >want
+	[ "$(wc -l <want)" -lt $((2 * n - 100)) ]
+	int-collect -r twice.pcap -R snapshot -o ndjson 2>log | cmp want -
+	[ "$(counter log snapshots)" = $((2 * n)) ]
+	[ "$(counter log snapshots_told)" = "$(wc -l <want)" ]
+}
+
 @test "paths as DTA reports: those that have wide ids are counted, not cut" {
 	"$TOOLS/ioam" make made.pcap 600
 	int-collect -r made.pcap -R event -o ndjson --dta dta.pcap >events 2>log

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # figures.sh - each figure of the INT-label paper: what is run, what is drawn,
-# and why it differs where it does. DURATION is that of a run.
+# and why it differs where it does. DURATION is that of a run, CHANCE
+# how many packets of Figs. 15 and 16 there are.
 
 long=(-d "${DURATION:-400s}" --warmup 2s)
 
@@ -262,7 +263,7 @@ by_chance() {
 
 	f=$(jq -nr "[range(6) | ($3 * . / 5) as \$f | \$f + $2 * (1 - \$f)] |
 		map(tostring) | join(\",\")")
-	sim -a "$1" -b B -f "$f" -t 300d -R 1000000 -d 1500ms --warmup 500ms \
+	sim -a "$1" -b B -f "$f" -t 300d -R "${CHANCE:-1000000}" -d 1500ms --warmup 500ms \
 		-s "$1$3${2#*.}" --flows 1G --link-rate 100G | jq -r ".carried as \$c | (\$c | add) as \$n |
 		([\$c | to_entries[] | .key * .value] | add / \$n) as \$m |
 		([\$c | to_entries[] | .key * .key * .value] | add / \$n) as \$q |

@@ -2,7 +2,7 @@
 # plot.gp - how a figure looks: out, heading, x, y, y2 (the right axis, or none)
 # and log (x, y, xy or none) are given by -e before it, what to plot behind it.
 set datafile separator ','
-set terminal svg size 720,420 font 'sans,13' background '#ffffff'
+set terminal svg noenhanced size 720,420 font 'sans,13' background '#ffffff'
 set output out
 set title heading
 set xlabel x

@@ -3,10 +3,12 @@
  * The ways that a view may take through the sink leave the same: that of this
  * CPU's vectors, the short one of any CPU, the one for any view; views one by
  * one or many at a time. Flows' hops say their nodes in 4 bytes, in 8, or not
- * at all, and values are under and over the range of their distributions.
+ * at all, and values are under and over the range of their distributions, whose
+ * bins are all logarithmic, or of one width where that is said.
  */
 #include "base/rng.h"
 #include "telemetry/private.h"
+#include "telemetry/vector.h"
 #include "telemetry_rig.h"
 
 enum {
@@ -75,12 +77,16 @@ enum way {
 	WAYS,
 };
 
-static void open_way(struct rig *rig, enum way way)
+/* fixed: bits of the metrics whose bins are of one width. */
+static void open_way(struct rig *rig, enum way way, unsigned fixed)
 {
 	rig_init(rig);
 	rig->sinks.snapshot = NULL; /* tell_places() tells of none */
 	for (unsigned m = 0; m < METRIC_NUMBERS; m++) {
-		TEST(!dist_log(&rig->o.shape[m], 50, 2000, 2));
+		if (fixed >> m & 1)
+			TEST(!dist_fixed(&rig->o.shape[m], 40, 7 + m, 200));
+		else
+			TEST(!dist_log(&rig->o.shape[m], 50, 2000, 2));
 		rig->th.all[m] = (struct threshold){500, 2900, 2000};
 	}
 	for (unsigned m = 0; m < METRIC_ENDS; m++)
@@ -133,19 +139,28 @@ static void same(const struct rig *a, const struct rig *b)
 		     sizeof(struct telemetry_ledger)));
 }
 
-int main(void)
+static void compare(unsigned fixed)
 {
 	struct rig rig[WAYS];
 
 	for (unsigned way = 0; way < WAYS; way++) {
-		open_way(&rig[way], (enum way)way);
+		open_way(&rig[way], (enum way)way, fixed);
 		run(&rig[way], (enum way)way);
 	}
+	/* Whatever the shapes, what the CPU can do is done. */
+	TEST(rig[VECTOR].t->vector == vector_can());
 	TEST(rig_count(&rig[ANY], "int_event", NULL, NULL) > 100);
 	TEST(rig_count(&rig[ANY], "int_distribution", NULL, NULL) > 10);
 	for (unsigned way = 0; way < WAYS; way++)
 		same(&rig[way], &rig[ANY]);
 	for (unsigned way = 0; way < WAYS; way++)
 		rig_close(&rig[way]);
+}
+
+int main(void)
+{
+	compare(0);
+	compare(1 << METRIC_QUEUE_OCCUPANCY);
+	compare(1 << METRIC_HOP_LATENCY | 1 << METRIC_BUFFER_OCCUPANCY);
 	return test_end();
 }

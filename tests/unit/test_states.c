@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Snapshots of nodes: which are another than the last, and what is done where
+ * there is no room. */
+#include <string.h>
+
+#include "measure/states.h"
+#include "test.h"
+
+enum {
+	ROOM = 3,
+	LONGEST = 255 * 4,
+};
+
+static bool differs(struct states *ss, uint64_t node, uint16_t domain,
+		    uint32_t schema, const char *text)
+{
+	return states_differ(ss, node, domain, schema, (const uint8_t *)text,
+			     strlen(text));
+}
+
+static void test_last(void)
+{
+	struct states ss;
+
+	TEST(!states_init(&ss, ROOM));
+	TEST(differs(&ss, 1, 0, 7, "abcd"));
+	TEST(!differs(&ss, 1, 0, 7, "abcd"));
+	TEST(differs(&ss, 1, 0, 7, "abce"));
+	TEST(differs(&ss, 1, 0, 7, "abcd")); /* the last one counts */
+	TEST(differs(&ss, 1, 0, 7, "abcdefgh"));
+	TEST(differs(&ss, 1, 0, 7, "abcd"));
+	/* Of another schema, namespace: for itself; and nothing is something.
+	 */
+	TEST(differs(&ss, 1, 0, 8, ""));
+	TEST(!differs(&ss, 1, 0, 8, ""));
+	TEST(differs(&ss, 1, 9, 7, "abcd"));
+	TEST(!differs(&ss, 1, 0, 7, "abcd"));
+	TEST(ss.no_room == 0);
+	/* Another node finds no room: each of its own is told. */
+	TEST(differs(&ss, 2, 0, 7, "abcd"));
+	TEST(differs(&ss, 2, 0, 7, "abcd"));
+	TEST(ss.no_room == 2);
+	states_fini(&ss);
+}
+
+static void test_long(void)
+{
+	static uint8_t data[LONGEST + 4];
+	struct states ss;
+
+	TEST(!states_init(&ss, ROOM));
+	TEST(states_differ(&ss, 1, 0, 7, data, LONGEST));
+	TEST(!states_differ(&ss, 1, 0, 7, data, LONGEST));
+	data[LONGEST - 1] = 1;
+	TEST(states_differ(&ss, 1, 0, 7, data, LONGEST));
+	TEST(states_differ(&ss, 1, 0, 7, data, LONGEST + 4));
+	TEST(states_differ(&ss, 1, 0, 7, data, LONGEST + 4));
+	states_fini(&ss);
+}
+
+int main(void)
+{
+	test_last();
+	test_long();
+	return test_end();
+}
