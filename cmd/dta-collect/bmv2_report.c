@@ -26,7 +26,7 @@ static void write_ports(FILE *out, const char *where)
 		fprintf(out,
 			"table_add %s.forward.ports %s.forward.to_port %u => "
 			"%u\n",
-			where, where, port, !port);
+			where, where, port, 1 - port);
 }
 
 /* The first table of a kind that takes what the reporter has for it; 0 and no
@@ -58,7 +58,7 @@ static void write_reporter(const struct ticket *t, FILE *out)
 	card = table_for(t, TABLE_POSTCARD, 4, 8, &mask);
 	fprintf(out,
 		"table_set_default ReporterIngress.watched "
-		"ReporterIngress.watch %u %u 0x%08x\n"
+		"ReporterIngress.watch %u %d 0x%08x\n"
 		"table_set_default ReporterEgress.reporter "
 		"ReporterEgress.config %s 02:00:00:01:00:01 0x%08x 0x%08x %u "
 		"%u %u %u 1 0 1\n",
