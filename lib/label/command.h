@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * command.h - what the controller says to a switch, as lines that
- * simple_switch_CLI of BMv2 takes:
+ * command.h - what the controller says to a switch, as lines like those of
+ * BMv2's simple_switch_CLI:
  *
  *	register_write label_s PORT S
  *	table_add label_flow label_specific KEY => PERIOD_US
@@ -11,6 +11,8 @@
  * KEY is SRC DST PROTOCOL SRC_PORT DST_PORT; flows of IPv6 are in label_flow6.
  * The last line is the published prototype's, which knows no S but a flag:
  * label every packet (wire-facts 4.2). Our own hop reads the others.
+ * simple_switch_CLI deletes entries by their handles alone, which only the
+ * switch knows: there, the third line is for a person to put into its words.
  */
 #ifndef LABEL_COMMAND_H
 #define LABEL_COMMAND_H
