@@ -351,6 +351,7 @@ int top_end(struct top *top, void (*look)(void *ctx), void *ctx)
 		if (!top_turn(top, true) || !keys(top, END_WAIT_MS))
 			break;
 	}
+	look(ctx); /* what a signal asked for before the last key */
 	return 0;
 }
 
