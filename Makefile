@@ -6,7 +6,7 @@
 #   make check           unit tests and tests of the programs; SAN=1: sanitized
 #   make check-all       the same, and at full size
 #   make setup GOAL...   installs what that needs first
-#   make bench fuzz lint demo demo-int install
+#   make bench fuzz lint demo demo-int figures install
 #   make p4 check-p4     the switches' programs; their tests: p4/README.md
 
 VERSION := 1.0.0
@@ -92,11 +92,11 @@ SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
 
 # p4/v1model/NAME/NAME.p4: programs for BMv2.
 P4C ?= p4c-bm2-ss
-P4_PROGRAMS := $(patsubst p4/v1model/%/,$B/p4/%.json,$(dir $(wildcard \
-	p4/v1model/*/*.p4)))
+P4_PROGRAMS := $(patsubst p4/v1model/%/,$B/p4/%.json,$(sort $(dir $(wildcard \
+	p4/v1model/d*/*.p4 p4/v1model/i*/*.p4))))
 
 .DELETE_ON_ERROR:
-.PHONY: all p4 check-p4 check check-all bench fuzz lint demo demo-int install uninstall clean format
+.PHONY: all p4 check-p4 check check-all bench fuzz lint demo demo-int figures install uninstall clean format
 all: $(BINS)
 
 $B/%.o: %.c Makefile
@@ -151,13 +151,14 @@ $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 check check-all: $(BINS) $(UNITS) $(AIDS) $(BENCHES)
 	$(Q)V=$(V) tests/run.sh $B $(if $(filter %-all,$@),all)
 
-p4: $(sort $(P4_PROGRAMS))
+p4: $(P4_PROGRAMS)
 
-$B/p4/%.json: p4/v1model/%/*.p4 p4/include/*.p4
+$B/p4/%.json: p4/v1model/%/*.p4 p4/v1model/common/*.p4 p4/include/*.p4
 	$(call say,P4C)
 	@command -v $(P4C) >/dev/null || { echo "$(P4C) is missing: p4/README.md \
 	tells where to get it; P4C= names another" >&2; exit 1; }
-	$(Q)mkdir -p $(@D) && $(P4C) --std p4-16 -I p4/include -o $@ \
+	$(Q)mkdir -p $(@D) && $(P4C) --std p4-16 -I p4/include \
+		-I p4/v1model/common -o $@ \
 		p4/v1model/$*/$*.p4
 
 # Without a compiler, the tests say so, one by one.
@@ -182,6 +183,10 @@ demo: $(BINS)
 demo-int: $(BINS)
 	$(Q)tests/demo-int.sh $B
 
+# Of the INT-label paper; gnuplot draws them.
+figures: $(BINS)
+	$(Q)tests/figures/run.sh $B
+
 # The pkg-config file and everything else that a package would hold. The library
 # is an archive: what it needs, every program needs that is linked with it.
 install: $(BINS) $B/libdta.a
@@ -192,7 +197,7 @@ install: $(BINS) $B/libdta.a
 	install -m 644 cmd/dta-collect/examples/*.ini \
 		$(DESTDIR)$(PREFIX)/share/dta/examples
 	for h in $(wildcard lib/*/*.h); do case $$h in \
-		lib/cli/*|*/private.h|*_private.h) ;; *) \
+		lib/cli/*|lib/screen/*|*/private.h|*_private.h) ;; *) \
 		install -D -m 644 $$h \
 		$(DESTDIR)$(PREFIX)/include/dta/$${h#lib/} || exit 1;; \
 		esac; done

@@ -26,7 +26,7 @@ run "dta-translate -r reports.pcap --region $name-a"
 
 say "3. Ask it: which switches did these flows cross?"
 flow=$(awk -F, 'NR > 1 && n < 3 { n++; printf "'"'%s' "'", $3 }' truth.csv)
-run "dta-query keywrite --as u32s --region $name-a $flow"
+run "dta-query keywrite --region $name-a $flow"
 
 say "4. Ask about every flow, and compare with what was reported."
 run "dta-query verify --region $name-a --truth truth.csv"
@@ -43,6 +43,6 @@ echo "  Two roads, one memory, byte for byte."
 say "6. Packet losses as events in a list (NetSeer, Append)."
 run "dta-collect --create --layout netseer-loss.ini --region $name-events"
 run "dta-gen netseer-loss --count 1000 -w - | dta-translate -r - --region $name-events"
-run "dta-query list --region $name-events --table losses --last 3 --as flow4"
+run "dta-query list --region $name-events --table losses --last 3"
 
 say "Done. Next: man man/dta.7, then README.md's tour."

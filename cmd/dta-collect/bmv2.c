@@ -11,10 +11,12 @@
 #include "wire/be.h"
 
 enum {
-	QUEUE = 65536, /* packets: a burst of reports, each several operations
-			*/
-	PORT = 1,      /* where the collector is */
-	REPLICAS = 4,  /* of a report, at most */
+	PORT = 1, /* where the collector is */
+	/* Operations of a report, at most: those of a row of the postcard cache
+	 * that makes room (of each copy as many as there are runs of hops), and
+	 * of another that is complete; and a packet that goes on to the next
+	 * row. */
+	REPLICAS = HASH_COPIES * (HASH_HOPS / 2 + 1) + 1,
 };
 
 /* The polynomials of the program's calculations, in the order in which its
@@ -97,29 +99,28 @@ int bmv2_check(const struct ticket *t, struct fault *f)
 	return rc ? rc : check_room(t, f);
 }
 
-static void write_hashes(FILE *out)
+void bmv2_polynomial(FILE *out, unsigned calculation, enum crc_id id,
+		     uint32_t begin)
 {
-	for (unsigned i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++) {
-		fputs("set_crc32_parameters calc", out);
-		if (hashes[i].calculation)
-			fprintf(out, "_%u", hashes[i].calculation - 1);
-		fprintf(out, " 0x%08x 0x0 0xffffffff true true\n",
-			crc_poly(hashes[i].id));
-	}
+	fputs("set_crc32_parameters calc", out);
+	if (calculation)
+		fprintf(out, "_%u", calculation - 1);
+	fprintf(out, " 0x%08x 0x%x 0xffffffff true true\n", crc_poly(id),
+		begin);
 }
 
 /* Group n: n replicas, which know themselves by their numbers from 0 on. */
-static void write_groups(FILE *out)
+void bmv2_groups(FILE *out, unsigned max, unsigned port)
 {
 	unsigned node = 0;
 
-	for (unsigned n = 1; n <= REPLICAS; n++) {
+	for (unsigned n = 1; n <= max; n++) {
 		fprintf(out, "mc_mgrp_create %u\n", n);
 		for (unsigned i = 0; i < n; i++, node++)
 			fprintf(out,
-				"mc_node_create %u %d\n"
+				"mc_node_create %u %u\n"
 				"mc_node_associate %u %u\n",
-				i, PORT, n, node);
+				i, port, n, node);
 	}
 }
 
@@ -191,21 +192,29 @@ static void write_pair(FILE *out, const struct ticket *t, unsigned i)
 		t->table[i].qp == TABLE_QP_UC, i, at->psn, at->qpn, i);
 }
 
-int bmv2_write(const struct ticket *t, FILE *out)
+int bmv2_flushed(FILE *out)
+{
+	errno = 0;
+	if (fflush(out) != 0 || ferror(out))
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+int bmv2_write(const struct ticket *t, const struct ticket_form *form,
+	       FILE *out)
 {
 	uint32_t rows = 0, lists = 0;
 
-	fprintf(out, "set_queue_depth %d %d\n", QUEUE, PORT);
-	write_hashes(out);
-	write_groups(out);
+	(void)form;
+	fprintf(out, "set_queue_depth %d %d\n", BMV2_QUEUE, PORT);
+	for (unsigned i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++)
+		bmv2_polynomial(out, hashes[i].calculation, hashes[i].id, 0);
+	bmv2_groups(out, REPLICAS, PORT);
 	for (unsigned i = 0; i < t->n; i++) {
 		write_lane(out, &t->table[i], i);
 		write_pair(out, t, i);
 		rows += write_cache(out, &t->table[i], i, rows);
 		lists += write_ring(out, t, i, lists);
 	}
-	errno = 0;
-	if (fflush(out) != 0 || ferror(out))
-		return errno ? -errno : -EIO;
-	return 0;
+	return bmv2_flushed(out);
 }

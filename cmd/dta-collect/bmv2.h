@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bmv2.h - a ticket as commands for simple_switch_CLI, that is, for a BMv2
- * switch which runs p4/v1model/dta_translator: dta-p4(7).
+ * bmv2.h - a ticket as commands for simple_switch_CLI, that is, for BMv2
+ * switches which run p4/v1model/dta_translator, dta_reporter or dart_reporter.
  */
 #ifndef DTA_COLLECT_BMV2_H
 #define DTA_COLLECT_BMV2_H
@@ -9,7 +9,9 @@
 #include <stdio.h>
 
 #include "base/fault.h"
+#include "hash/crc.h"
 #include "op/ticket.h"
+#include "ticket_file.h"
 
 /* What that program has room for; also in its headers.p4, and a unit test
  * compares them. */
@@ -20,11 +22,29 @@ enum {
 	P4_KEY_MIN = 4,
 };
 
+enum {
+	BMV2_QUEUE = 65536, /* packets, of a port: a burst of operations */
+};
+
 /* Whether the program can serve these tables. Returns 0 or -EINVAL. */
 int bmv2_check(const struct ticket *t, struct fault *f);
 
-/* Writes the commands for a switch that has just been started; port 1 leads to
- * the collector. Returns 0 or -errno. */
-int bmv2_write(const struct ticket *t, FILE *out);
+/* Write the commands for a switch that has just been started. The translator's
+ * port 1 leads to the collector, the reporter's port 2 to the translator.
+ * Return 0 or -errno. */
+ticket_writer bmv2_write, bmv2_write_reporter;
+
+/* For a switch with dart_reporter, whose port 2 + number leads to this
+ * collector. -ENOENT: no table takes what it has (key flow4, value 4). */
+ticket_writer bmv2_write_dart;
+
+/* What the above share. A calculation is known by its place in the program's
+ * source, from 0 on; its CRC begins with begin, or with 0. */
+void bmv2_polynomial(FILE *out, unsigned calculation, enum crc_id id,
+		     uint32_t begin);
+/* Multicast groups 1 to max: group n has n replicas, numbered from 0, to port.
+ */
+void bmv2_groups(FILE *out, unsigned max, unsigned port);
+int bmv2_flushed(FILE *out);
 
 #endif

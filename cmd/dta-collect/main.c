@@ -12,6 +12,7 @@
 #include "nic.h"
 #include "notify.h"
 #include "options.h"
+#include "query/show.h"
 #include "respond.h"
 #include "store/layout.h"
 #include "snapshot/snapshot.h"
@@ -24,6 +25,16 @@ static void create(const struct opts *o)
 
 	if (layout_read(&layout, o->layout, &f) < 0)
 		cli_fail("%s", f.text);
+	for (unsigned i = 0; i < layout.n; i++) {
+		const struct table *t = &layout.table[i];
+		struct show types;
+		struct fault why;
+
+		if (*t->show && show_of(&types, t->show, &why) < 0)
+			cli_fail("%s: table %s: show: %s",
+				 is_dash(o->layout) ? "stdin" : o->layout,
+				 t->name, why.text);
+	}
 	if (ticket_check_mtu(layout.table, layout.n, o->at.mtu, &f) < 0)
 		cli_fault(is_dash(o->layout) ? "stdin" : o->layout, &f);
 	if (region_create(NULL, o->region, &layout, &o->make, &f) < 0)
@@ -61,7 +72,7 @@ static void print_ticket(const struct opts *o, const struct region *r)
 	int rc;
 
 	ticket_for(&t, o, r);
-	rc = ticket_put(&t, o->ticket, o->ticket_as);
+	rc = ticket_put(&t, o->ticket, &o->form);
 	ticket_fini(&t);
 	if (rc < 0)
 		cli_fail("%s: %s", o->ticket, strerror(-rc));

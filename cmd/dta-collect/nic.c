@@ -119,7 +119,7 @@ static void put_ticket(const struct nics *all, unsigned i)
 
 	if (!t || !all->ticket[i])
 		return;
-	rc = ticket_put(t, all->ticket[i], all->o->ticket_as);
+	rc = ticket_put(t, all->ticket[i], &all->o->form);
 	if (rc < 0) /* the old one is of no use any more, but we are */
 		cli_warn("%s: %s", all->ticket[i], strerror(-rc));
 }

@@ -57,13 +57,32 @@ static int read_peer_mac(void *opts, const char *text, struct fault *why)
 	return mac_of(text, ((struct opts *)opts)->at.peer_mac, why);
 }
 
+/* "bmv2-dart:1/3": the second of three collectors. */
+static bool read_dart(struct ticket_form *form, const char *text)
+{
+	char end;
+
+	form->write = bmv2_write_dart;
+	form->of = 1;
+	return !strcmp(text, "bmv2-dart") ||
+	       (sscanf(text, "bmv2-dart:%2u/%2u%c", &form->number, &form->of,
+		       &end) == 2 &&
+		form->number < form->of);
+}
+
 /* What is no format of rows. */
 static int read_output(void *opts, const char *text, struct fault *why)
 {
-	if (strcmp(text, "bmv2") != 0)
+	struct ticket_form *form = &((struct opts *)opts)->form;
+
+	if (!strcmp(text, "bmv2"))
+		form->write = bmv2_write;
+	else if (!strcmp(text, "bmv2-reporter"))
+		form->write = bmv2_write_reporter;
+	else if (!read_dart(form, text))
 		return fault_set(why, -EINVAL,
-				 "is not text, csv or ndjson, or bmv2");
-	((struct opts *)opts)->ticket_as = bmv2_write;
+				 "is not text, csv or ndjson, or bmv2, "
+				 "bmv2-reporter, bmv2-dart[:N/OF]");
 	return 0;
 }
 
@@ -133,8 +152,8 @@ static const struct cli_option options[] = {
 	CLI_SOCKET_OPTIONS(struct opts),
 	CLI_USER_OPTION(struct opts, live, "-i|--verbs"),
 	{'o', "output", "FORMAT",
-	 "ledger as text, csv or ndjson; bmv2: the ticket as commands for a P4 "
-	 "switch",
+	 "ledger as text, csv or ndjson; bmv2, bmv2-reporter, bmv2-dart: the "
+	 "ticket as commands for a P4 switch",
 	 CLI_FORMAT, AT(format), .read = read_output},
 	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
 	{0},
@@ -230,7 +249,6 @@ struct opts options_read(int argc, char **argv)
 {
 	struct opts o = {
 		.responder.receives = UINT64_MAX,
-		.ticket_as = ticket_write,
 		.grace_ns = VERBS_TARGET_GRACE_MS * UINT64_C(1000000),
 	};
 	int n = cli_read(&cli, &o, argc, argv);
@@ -253,7 +271,7 @@ struct opts options_read(int argc, char **argv)
 	    (is_dash(o.ticket) || is_dash(o.snapshot) || is_dash(o.write)))
 		cli_usage(&cli, "stdout cannot take two files: with --notify "
 				"no other may be -");
-	if (o.ticket_as == bmv2_write && !o.ticket)
+	if (o.form.write && !o.ticket)
 		cli_usage(&cli, "-o bmv2 needs --ticket");
 	if (o.at.mtu & (o.at.mtu - 1))
 		cli_refuse("--mtu: '%u' is not 256, 512, 1024, 2048 or 4096",

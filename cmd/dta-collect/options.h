@@ -27,7 +27,7 @@ struct opts {
 	struct cli_live live; /* -i and what goes with it */
 	struct ticket at;     /* addresses and MTU, as given */
 	enum row_format format;
-	ticket_writer *ticket_as;
+	struct ticket_form form; /* of the ticket */
 };
 
 static inline bool is_dash(const char *path)

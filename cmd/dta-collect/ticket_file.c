@@ -11,9 +11,15 @@
 
 #include "cli/live.h"
 
+static int write_form(const struct ticket *t, const struct ticket_form *form,
+		      FILE *out)
+{
+	return form->write ? form->write(t, form, out) : ticket_write(t, out);
+}
+
 /* A pipe or a device cannot be replaced. */
 static int put_here(const struct ticket *t, const char *path,
-		    ticket_writer *write)
+		    const struct ticket_form *form)
 {
 	FILE *out;
 	int rc;
@@ -23,21 +29,21 @@ static int put_here(const struct ticket *t, const char *path,
 	while (!out && errno == EINTR);
 	if (!out)
 		return -errno;
-	rc = write(t, out);
+	rc = write_form(t, form, out);
 	if (fclose(out) != 0 && !rc)
 		rc = -errno;
 	return rc;
 }
 
 static int put_aside(const struct ticket *t, const char *path,
-		     ticket_writer *write)
+		     const struct ticket_form *form)
 {
 	char *aside;
 	int rc;
 
 	if (asprintf(&aside, "%s.%d.new", path, (int)getpid()) < 0)
 		return -ENOMEM;
-	rc = put_here(t, aside, write);
+	rc = put_here(t, aside, form);
 	if (!rc && rename(aside, path) < 0)
 		rc = -errno;
 	if (rc < 0)
@@ -79,18 +85,19 @@ int ticket_can_put(const char *path)
 	return rc;
 }
 
-int ticket_put(const struct ticket *t, const char *path, ticket_writer *write)
+int ticket_put(const struct ticket *t, const char *path,
+	       const struct ticket_form *form)
 {
 	struct stat st;
 	char *real;
 	int rc;
 
 	if (!strcmp(path, "-"))
-		return write(t, stdout);
+		return write_form(t, form, stdout);
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return put_here(t, path, write);
+		return put_here(t, path, form);
 	real = realpath(path, NULL); /* what a link names, not the link */
-	rc = put_aside(t, real ? real : path, write);
+	rc = put_aside(t, real ? real : path, form);
 	free(real);
 	return rc;
 }

@@ -5,14 +5,23 @@
 
 #include "op/ticket.h"
 
-/* ticket_write(), or what makes something else of it. Returns 0 or -errno. */
-typedef int ticket_writer(const struct ticket *t, FILE *out);
+struct ticket_form;
+typedef int ticket_writer(const struct ticket *t,
+			  const struct ticket_form *form, FILE *out);
+
+/* How a ticket is written: as it is, or as what write() makes of it (bmv2.h).
+ */
+struct ticket_form {
+	ticket_writer *write; /* NULL: ticket_write() */
+	unsigned number, of;  /* of the collectors, this one, from 0 */
+};
 
 /*
  * Writes a ticket to a file, "-" is stdout: a file is replaced at once, so that
  * a translator reads the old one or the new one. Returns 0 or -errno.
  */
-int ticket_put(const struct ticket *t, const char *path, ticket_writer *write);
+int ticket_put(const struct ticket *t, const char *path,
+	       const struct ticket_form *form);
 
 /* Whether it could: 0 or -errno. NULL and "-" are fine. */
 int ticket_can_put(const char *path);

@@ -16,6 +16,7 @@ enum verb {
 	VERB_SNAPSHOT,
 	VERB_DIGEST,
 	VERB_SERVE,
+	VERB_REGIONS,
 	VERBS,
 };
 
@@ -46,5 +47,6 @@ int dump_packets(const struct opts *o);
 int dump_memory(const struct opts *o); /* region, snapshot */
 int dump_digest(const struct opts *o);
 int dump_serve(const struct opts *o);
+int dump_regions(const struct opts *o);
 
 #endif

@@ -45,7 +45,7 @@ static const struct cli_option options[] = {
 	{0, "lists", NULL, "entries of each list", CLI_FLAG, AT(lists),
 	 .verbs = memory},
 	{0, "no-load", NULL, "do not count the slots in use", CLI_FLAG,
-	 AT(no_load), .verbs = memory},
+	 AT(no_load), .verbs = "region snapshot regions"},
 	{0, "snapshot", "FILE", "digest: of a snapshot", CLI_IN, AT(snapshot),
 	 .verbs = "digest"},
 	{0},
@@ -58,9 +58,13 @@ static const struct cli_group groups[] = {
 };
 
 static const char *const verbs[] = {
-	[VERB_PACKETS] = "packets",   [VERB_REGION] = "region",
-	[VERB_SNAPSHOT] = "snapshot", [VERB_DIGEST] = "digest",
-	[VERB_SERVE] = "serve",	      [VERBS] = NULL,
+	[VERB_PACKETS] = "packets",
+	[VERB_REGION] = "region",
+	[VERB_SNAPSHOT] = "snapshot",
+	[VERB_DIGEST] = "digest",
+	[VERB_SERVE] = "serve",
+	[VERB_REGIONS] = "regions",
+	[VERBS] = NULL,
 };
 
 static const struct cli cli = {
@@ -68,6 +72,7 @@ static const struct cli cli = {
 	.summary = "show packets, regions and snapshots",
 	.usage = "dta-dump packets FILE|- [-c N] [--format F]\n"
 		 "         [--region NAME | --ticket FILE | --layout FILE]\n"
+		 "dta-dump regions [--no-load]\n"
 		 "dta-dump region NAME [--epoch N|all] [--table NAME]\n"
 		 "         [--slots | --lists | --no-load]\n"
 		 "dta-dump snapshot FILE [--epoch N|all] [--table NAME]\n"
@@ -92,7 +97,9 @@ static struct opts parse(int argc, char **argv)
 		o.what = cli_env("DTA_REGION");
 	if (n + 2 < argc)
 		cli_usage(&cli, "'%s': one at a time", argv[n + 2]);
-	if (!o.what && !o.snapshot)
+	if (o.verb == VERB_REGIONS && o.what)
+		cli_usage(&cli, "regions shows all of them; region NAME one");
+	if (!o.what && !o.snapshot && o.verb != VERB_REGIONS)
 		cli_usage(&cli, "%s of what?", verbs[o.verb]);
 	cli_check(&cli, &o, (int)o.verb);
 	if (o.snapshot && o.what)
@@ -112,6 +119,8 @@ int main(int argc, char **argv)
 		return dump_packets(&o);
 	case VERB_DIGEST:
 		return dump_digest(&o);
+	case VERB_REGIONS:
+		return dump_regions(&o);
 	case VERB_SERVE:
 		return dump_serve(&o);
 	default:

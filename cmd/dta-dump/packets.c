@@ -20,17 +20,6 @@ static void endpoint(char *out, uint8_t version, const uint8_t *ip,
 		 text_of_ip(text, version, ip), port);
 }
 
-/* Addresses and protocol name, which every packet begins with. */
-static void show_head(struct show *s, const char *src, const char *dst,
-		      const char *protocol)
-{
-	if (src) {
-		show_str(s, SHOW_SRC, src);
-		show_str(s, SHOW_DST, dst);
-	}
-	show_str(s, SHOW_PROTOCOL, protocol);
-}
-
 /* Not a UDP packet to a port that we know. rc: why. */
 static void show_other(struct show *s, const struct pkt *p, int rc)
 {
@@ -79,10 +68,13 @@ static void show_packet(struct show *s, const struct opts *o,
 			uint64_t number)
 {
 	struct net_udp u;
-	int rc = net_udp_decode(&u, p->data, p->len);
+	int rc;
 
 	show_u64(s, SHOW_NUMBER, number);
 	show_time(s, p->ts_ns);
+	if (show_label(s, p))
+		return;
+	rc = net_udp_decode(&u, p->data, p->len);
 	if (rc == 0 && (u.dst_port == DTA_PORT || u.dst_port == DTA_NACK_PORT ||
 			u.dst_port == ROCE_PORT))
 		show_udp(s, o, t, p, &u);

@@ -37,6 +37,7 @@ static const struct row_field fields[SHOW_FIELDS] = {
 	[SHOW_ICRC] = {"icrc", ROW_STR, 0},
 	[SHOW_DATA] = {"data", ROW_BYTES, 0},
 	[SHOW_REASON] = {"reason", ROW_STR, 0, ROW_TAG},
+	[SHOW_LABELS] = {"labels", ROW_STR, 0},
 };
 
 static const struct schema packets = {"packet", fields, SHOW_FIELDS};
@@ -119,4 +120,14 @@ void show_end(struct show *s)
 		row_write(s->rows);
 	else if (putchar('\n') == EOF)
 		cli_fail("standard output: %s", strerror(errno));
+}
+
+void show_head(struct show *s, const char *src, const char *dst,
+	       const char *protocol)
+{
+	if (src) {
+		show_str(s, SHOW_SRC, src);
+		show_str(s, SHOW_DST, dst);
+	}
+	show_str(s, SHOW_PROTOCOL, protocol);
 }

@@ -42,6 +42,7 @@ enum show_field {
 	SHOW_ICRC,
 	SHOW_DATA,
 	SHOW_REASON,
+	SHOW_LABELS,
 	SHOW_FIELDS,
 };
 
@@ -57,6 +58,10 @@ void show_u64(struct show *s, enum show_field f, uint64_t v);
 void show_time(struct show *s, uint64_t ns); /* SHOW_TIME */
 void show_str(struct show *s, enum show_field f, const char *v);
 void show_bytes(struct show *s, enum show_field f, const void *p, size_t n);
+/* Addresses and protocol name, which every packet begins with; src may be
+ * NULL. */
+void show_head(struct show *s, const char *src, const char *dst,
+	       const char *protocol);
 void show_end(struct show *s);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* --slots and --lists: what the memory of a table holds, as it lies there. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "query/query.h"
+#include "query/show.h"
 #include "whole.h"
 #include "wire/be.h"
 #include "cli/table.h"
@@ -30,8 +32,6 @@ static const struct row_field slot_fields[SLOT_FIELDS] = {
 	[SLOT_VALUE] = {"value", ROW_BYTES, 16},
 };
 
-static const struct schema slots = {"slot", slot_fields, SLOT_FIELDS};
-
 enum list_field {
 	LIST_TABLE,
 	LIST_EPOCH,
@@ -57,16 +57,57 @@ enum {
 	SUM_LEN = 4,
 };
 
+/* The columns that layouts tell of come behind the bytes. */
 struct slots {
 	struct rows *rows;
-	const struct table *t;
+	const struct table *tables, *t;
 	uint64_t epoch;
+	struct row_field field[SLOT_FIELDS + SHOW_COLUMNS];
+	struct schema schema;
+	struct shown shown;
+	struct rendered room;
+	struct show show[TABLE_MAX]; /* of each table */
+	uint8_t column[TABLE_MAX][SHOW_PARTS];
 };
+
+static void slots_open(struct slots *s, const struct whole *w,
+		       const struct opts *o)
+{
+	const struct memory *m = w->memory;
+	struct view v = {NULL};
+	struct fault why;
+
+	s->tables = m->table;
+	memcpy(s->field, slot_fields, sizeof(slot_fields));
+	while (whole_next(w, o, &v)) {
+		unsigned i = (unsigned)(v.t - m->table);
+
+		if (*v.t->show &&
+		    (show_of(&s->show[i], v.t->show, &why) < 0 ||
+		     !shown_add(&s->shown, &s->show[i], s->column[i])))
+			s->show[i].n = 0;
+	}
+	memcpy(s->field + SLOT_FIELDS, s->shown.field,
+	       s->shown.n * sizeof(*s->field));
+	s->schema = (struct schema){"slot", s->field, SLOT_FIELDS + s->shown.n};
+	s->rows = cli_rows(o->format, &s->schema);
+	if (!s->rows)
+		cli_fail("out of memory");
+}
+
+/* What is in the bytes of a value, by its types. */
+static void put_parts(struct slots *s, const uint8_t *value)
+{
+	unsigned i = (unsigned)(s->t - s->tables);
+
+	shown_set(&s->show[i], s->column[i], &s->room, s->rows, SLOT_FIELDS,
+		  value, s->t->value_len);
+}
 
 /* A unit may be written meanwhile: it is copied once, and the copy shown. */
 static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 {
-	const struct slots *s = ctx;
+	struct slots *s = ctx;
 	const struct table *t = s->t;
 	uint8_t copy[SUM_LEN + TABLE_VALUE_MAX];
 	size_t len = t->kind == TABLE_KEYWRITE ? SUM_LEN + (size_t)t->value_len
@@ -83,6 +124,7 @@ static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 	case TABLE_KEYWRITE:
 		row_bytes(r, SLOT_CHECKSUM, copy, SUM_LEN);
 		row_bytes(r, SLOT_VALUE, copy + SUM_LEN, t->value_len);
+		put_parts(s, copy + SUM_LEN);
 		break;
 	case TABLE_KEYINC:
 		memcpy(&count, copy, sizeof(count));
@@ -91,6 +133,7 @@ static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 	case TABLE_APPEND:
 		row_u64(r, SLOT_LIST, unit / t->units);
 		row_u64(r, SLOT_ENTRY, unit % t->units);
+		put_parts(s, copy);
 		/* fall through */
 	default:
 		row_bytes(r, SLOT_VALUE, copy, len);
@@ -123,18 +166,20 @@ static void list_rows(struct rows *r, const struct view *v, uint64_t epoch,
 
 uint64_t whole_slots(const struct whole *w, const struct opts *o)
 {
-	struct slots s = {.rows = cli_rows(o->format, &slots)};
+	struct slots *s = calloc(1, sizeof(*s));
 	struct view v = {NULL};
 	uint64_t bad = 0;
 
-	if (!s.rows)
+	if (!s)
 		cli_fail("out of memory");
+	slots_open(s, w, o);
 	while (whole_next(w, o, &v)) {
-		s.t = v.t;
-		s.epoch = v.epoch;
-		bad += whole_scan(&v, slot_row, &s);
+		s->t = v.t;
+		s->epoch = v.epoch;
+		bad += whole_scan(&v, slot_row, s);
 	}
-	rows_close(s.rows);
+	rows_close(s->rows);
+	free(s);
 	return bad;
 }
 

@@ -149,6 +149,8 @@ static int help(struct shell *sh)
 		{"path KEY...", "paths out of postcards"},
 		{"count KEY...", "counters"},
 		{"list [ID...]", "entries of lists; -f follows"},
+		{"top --keys FILE",
+		 "the keys with the largest counters or values"},
 		{"why KEY...", "where a key may be, and why it is not found"},
 		{"verify --truth FILE", "answers against what was reported"},
 	};

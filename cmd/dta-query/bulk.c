@@ -8,6 +8,7 @@
 #include "keys.h"
 #include "run.h"
 #include "sources.h"
+#include "values.h"
 #include "cli/table.h"
 
 enum {
@@ -114,17 +115,15 @@ static const struct schema path_rows = {"path", path_fields, PATH_FIELDS};
 static const struct schema count_rows = {"count", count_fields, COUNT_FIELDS};
 static const struct schema sum_rows = {"keys", sum_fields, SUM_FIELDS};
 
-_Static_assert((int)KW_FIELDS <= (int)PATH_FIELDS &&
-		       (int)COUNT_FIELDS <= (int)PATH_FIELDS,
+_Static_assert((int)KW_FIELDS <= (int)VALUES_FIELDS &&
+		       (int)PATH_FIELDS <= (int)VALUES_FIELDS &&
+		       (int)COUNT_FIELDS <= (int)VALUES_FIELDS,
 	       "room for any");
 
 struct bulk {
 	const struct opts *o;
 	struct rows *rows;
-	struct row_field fields[PATH_FIELDS]; /* of the verb */
-	struct schema schema;
-	struct render render;
-	struct rendered room;
+	struct values values; /* the columns of the verb */
 	uint64_t answers[ANSWER_UNREADABLE + 1];
 	uint64_t impaired; /* answered, though copies are unreadable */
 	struct keys keys;
@@ -147,15 +146,14 @@ static void keywrite_row(struct bulk *b, const struct asked *a,
 	row_str(rows, KW_KEY, a->text);
 	row_str(rows, KW_ANSWER, answer_name(r->answer));
 	if (r->answer == ANSWER_FOUND)
-		render_set(&b->render, &b->room, rows, KW_VALUE, r->value,
-			   a->target->t->value_len);
-	row_u64(rows, KW_AGREED, r->agreed);
-	row_u64(rows, KW_MATCHED, r->matched);
-	row_u64(rows, KW_COPIES, copies_of(b, a, r));
+		values_set(&b->values, rows, a->target, r->value);
+	row_u64(rows, values_field(&b->values, KW_AGREED), r->agreed);
+	row_u64(rows, values_field(&b->values, KW_MATCHED), r->matched);
+	row_u64(rows, values_field(&b->values, KW_COPIES), copies_of(b, a, r));
 	if (r->source)
-		row_u64(rows, KW_EPOCH, r->epoch);
-	row_str(rows, KW_SOURCE, r->source);
-	row_str(rows, KW_TABLE, a->target->t->name);
+		row_u64(rows, values_field(&b->values, KW_EPOCH), r->epoch);
+	row_str(rows, values_field(&b->values, KW_SOURCE), r->source);
+	row_str(rows, values_field(&b->values, KW_TABLE), a->target->t->name);
 	row_write(rows);
 }
 
@@ -246,40 +244,32 @@ static void ask_batch(struct bulk *b, struct ask *ask, const struct targets *t)
 	}
 }
 
-/* Text columns as wide as the keys of the command line and the values need. */
-static void set_widths(struct bulk *b, const struct targets *t)
+/* The column of keys, as wide as those of the command line need. */
+static uint8_t key_width(const struct opts *o)
 {
-	const struct opts *o = b->o;
-	size_t key = o->keys ? KEY_COLUMN : 0, value = 0;
+	size_t key = o->keys ? KEY_COLUMN : 0;
 
 	for (int i = 0; i < o->nargs; i++)
 		if (strlen(o->args[i]) > key)
 			key = strlen(o->args[i]);
-	for (unsigned i = 0; i < t->n; i++)
-		if (t->target[i].t->value_len > value)
-			value = t->target[i].t->value_len;
-	b->fields[0].width = (uint8_t)(key > UINT8_MAX ? UINT8_MAX : key);
-	if (o->verb == VERB_KEYWRITE) {
-		b->fields[KW_VALUE].type = render_type(&o->render);
-		b->fields[KW_VALUE].width = render_column(&o->render, value);
-	}
+	return (uint8_t)(key > UINT8_MAX ? UINT8_MAX : key);
 }
 
 static void open_rows(struct bulk *b, const struct targets *t)
 {
 	const struct opts *o = b->o;
-	const struct schema *s = &keywrite_rows;
+	struct values *v = &b->values;
+	const struct schema *s = o->verb == VERB_PATH ? &path_rows
+						      : &count_rows;
 
-	b->render = o->render;
-	b->render.escape_blank = o->format == ROW_TEXT;
-	if (o->verb == VERB_PATH)
-		s = &path_rows;
-	else if (o->verb == VERB_COUNT)
-		s = &count_rows;
-	memcpy(b->fields, s->fields, s->n * sizeof(*s->fields));
-	b->schema = (struct schema){s->name, b->fields, s->n};
-	set_widths(b, t);
-	b->rows = cli_rows(o->format, o->summary ? &sum_rows : &b->schema);
+	if (o->verb == VERB_KEYWRITE) {
+		values_open(v, &keywrite_rows, KW_VALUE, o, t);
+	} else {
+		memcpy(v->field, s->fields, s->n * sizeof(*s->fields));
+		v->schema = (struct schema){s->name, v->field, s->n};
+	}
+	v->field[0].width = key_width(o);
+	b->rows = cli_rows(o->format, o->summary ? &sum_rows : &v->schema);
 	if (!b->rows)
 		cli_fail("out of memory");
 }

@@ -20,7 +20,7 @@ enum entry_field {
 	ENTRY_FIELDS,
 };
 
-static struct row_field entry_fields[ENTRY_FIELDS] = {
+static const struct row_field entry_fields[ENTRY_FIELDS] = {
 	[ENTRY_LIST] = {"list", ROW_U64, 6},
 	[ENTRY_INDEX] = {"index", ROW_U64, 10},
 	[ENTRY_VALUE] = {"value", ROW_BYTES, 36},
@@ -75,20 +75,13 @@ static void parse_lists(struct entries *e)
 void entries_open(struct entries *e, const struct opts *o, struct places *p,
 		  const struct schema *other)
 {
-	size_t value = 0;
-
 	e->o = o;
 	e->p = p;
-	e->render = o->render;
-	e->render.escape_blank = o->format == ROW_TEXT;
 	sources_pick(&e->targets, p, TABLE_APPEND, o->table);
 	parse_lists(e);
-	entry_fields[ENTRY_VALUE].type = render_type(&o->render);
-	for (unsigned i = 0; i < e->targets.n; i++)
-		if (e->targets.target[i].t->value_len > value)
-			value = e->targets.target[i].t->value_len;
-	entry_fields[ENTRY_VALUE].width = render_column(&o->render, value);
-	e->rows = cli_rows(o->format, other ? other : &entry_rows_schema);
+	values_open(&e->values, &entry_rows_schema, ENTRY_VALUE, o,
+		    &e->targets);
+	e->rows = cli_rows(o->format, other ? other : &e->values.schema);
 	if (!e->rows)
 		cli_fail("out of memory");
 }
@@ -153,20 +146,24 @@ uint64_t entries_count(struct entries *e, unsigned place, const struct view *v,
 	return 0;
 }
 
-static void entry_rows(struct entries *e, const struct table *t,
+static void entry_rows(struct entries *e, const struct target *target,
 		       const struct place *at, uint32_t list, uint64_t index,
 		       uint64_t n)
 {
+	const struct table *t = target->t;
 	struct rows *r = e->rows;
 
-	for (uint64_t i = 0; i < n; i++) {
+	for (uint64_t i = 0; i < n && e->take; i++)
+		e->take(e->ctx, (unsigned)(target - e->targets.target),
+			e->buf + i * t->value_len);
+	for (uint64_t i = 0; i < n && !e->take; i++) {
 		row_u64(r, ENTRY_LIST, list);
 		row_u64(r, ENTRY_INDEX, index + i);
-		render_set(&e->render, &e->room, r, ENTRY_VALUE,
-			   e->buf + i * t->value_len, t->value_len);
-		row_u64(r, ENTRY_EPOCH, at->epoch);
-		row_str(r, ENTRY_SOURCE, e->p->source[at->source].name);
-		row_str(r, ENTRY_TABLE, t->name);
+		values_set(&e->values, r, target, e->buf + i * t->value_len);
+		row_u64(r, values_field(&e->values, ENTRY_EPOCH), at->epoch);
+		row_str(r, values_field(&e->values, ENTRY_SOURCE),
+			e->p->source[at->source].name);
+		row_str(r, values_field(&e->values, ENTRY_TABLE), t->name);
 		row_write(r);
 	}
 	e->printed += n;
@@ -191,7 +188,6 @@ uint64_t entries_print(struct entries *e, unsigned target, unsigned place,
 		       const struct view *v, uint32_t list, uint64_t from,
 		       uint64_t until, uint64_t *lost)
 {
-	const struct table *t = e->targets.target[target].t;
 	const struct place at = e->p->place[place];
 	uint64_t next, gone;
 
@@ -213,7 +209,8 @@ uint64_t entries_print(struct entries *e, unsigned target, unsigned place,
 		*lost += gone;
 		if (!n && !gone)
 			return next;
-		entry_rows(e, t, &at, list, next - (uint64_t)n, (uint64_t)n);
+		entry_rows(e, &e->targets.target[target], &at, list,
+			   next - (uint64_t)n, (uint64_t)n);
 		from = next;
 	}
 	return from;

@@ -5,16 +5,17 @@
 #ifndef QUERY_ENTRIES_H
 #define QUERY_ENTRIES_H
 
-#include "options.h"
+#include "values.h"
 
 struct entries {
 	const struct opts *o;
 	struct places *p;
 	struct targets targets;
-	struct rows *rows;
-	struct render render;
-	struct rendered room;
-	uint32_t *list; /* ids asked for; none: all that hold entries */
+	struct rows *rows; /* or NULL: each entry is told to */
+	void (*take)(void *ctx, unsigned target, const uint8_t *entry);
+	void *ctx;
+	struct values values; /* the columns */
+	uint32_t *list;	      /* ids asked for; none: all that hold entries */
 	unsigned lists;
 	uint64_t printed, lost;
 	bool damaged; /* something could not be read */

@@ -1,32 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * known.h - keys that somebody wrote down (--known): a memory that stores
- * checksums in their place can say nothing of others.
+ * known.h - keys that somebody wrote down: a memory that stores checksums in
+ * their place can say nothing of others.
  */
 #ifndef QUERY_KNOWN_H
 #define QUERY_KNOWN_H
 
-#include "hash/crc.h"
 #include "options.h"
-
-struct known_key {
-	const struct target *target; /* the table that takes it */
-	uint8_t headroom[CRC_HEADROOM];
-	uint8_t key[KEY_MAX];
-};
+#include "query/keymap.h"
 
 struct known {
-	struct known_key *key;
-	size_t n, room;
+	struct keymap keys[TABLE_MAX]; /* of each target */
+	uint64_t malformed;	       /* lines that are no keys */
 };
 
 /*
  * Reads a file of keys, one a line; or CSV, of which o->column, or the column
- * key of what dta-gen --truth writes, has them. Each once, in the order of the
- * file. Exits on failure.
+ * key of what dta-gen --truth writes, has them; NULL: those that o names. Each
+ * once, in their order. Exits on failure.
  */
 void known_read(struct known *k, const struct opts *o, const char *file,
 		const struct targets *t);
-void known_free(struct known *k);
+void known_free(struct known *k, const struct targets *t);
 
 #endif

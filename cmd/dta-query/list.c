@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "follow.h"
+#include "list.h"
 #include "run.h"
 
 enum {
@@ -159,6 +160,24 @@ static void print_all(struct entries *e)
 			print_places(e, i, list);
 		}
 	}
+}
+
+void list_each(const struct opts *o, struct places *p, const struct targets *t,
+	       void (*take)(void *ctx, unsigned target, const uint8_t *entry),
+	       void *ctx)
+{
+	struct entries *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		cli_fail("out of memory");
+	e->o = o;
+	e->p = p;
+	e->targets = *t;
+	e->take = take;
+	e->ctx = ctx;
+	print_all(e);
+	free(e->buf);
+	free(e);
 }
 
 int run_list(const struct opts *o, struct places *p)

@@ -33,8 +33,16 @@ static int read_policy(void *opts, const char *text, struct fault *why)
 
 static int read_as(void *opts, const char *text, struct fault *why)
 {
-	if (render_of(&((struct opts *)opts)->render, text ? text : "hex") < 0)
-		return fault_set(why, -EINVAL, "is not %s", render_names);
+	struct opts *o = opts;
+
+	o->as_given = text != NULL;
+	o->show.n = 0;
+	if (text && strpbrk(text, ",:"))
+		return show_of(&o->show, text, why);
+	if (render_of(&o->render, text ? text : "hex") < 0)
+		return fault_set(why, -EINVAL,
+				 "is not %s; nor a list of such: flow4,u8,u32",
+				 render_names);
 	return 0;
 }
 
@@ -48,7 +56,7 @@ static int add_snapshot(void *opts, const char *path, struct fault *why)
 	return 0;
 }
 
-static const char with_keys[] = "keywrite path count why";
+static const char with_keys[] = "keywrite path count why top";
 static const char with_rows[] = "keywrite path count";
 
 static const struct cli_option options[] = {
@@ -83,7 +91,9 @@ static const struct cli_option options[] = {
 	 "why: keys, one a line or CSV: whose memory may be", CLI_IN, AT(known),
 	 .verbs = "why"},
 	{0, "as", "TYPE",
-	 "show values as hex (default), u32, u32s, text, a key type...",
+	 "show values as hex (default), u32, u32s, text, a key type...; or as "
+	 "a "
+	 "list of types, a column each: flow4,u8:ttl",
 	 CLI_CALL, .read = read_as},
 	{'o', "output", "FORMAT", "rows as text (default), csv or ndjson",
 	 CLI_FORMAT, AT(format)},
@@ -100,6 +110,12 @@ static const struct cli_option options[] = {
 	{0, "count-only", NULL,
 	 "list: entries written, kept and lost of each list", CLI_FLAG,
 	 AT(count_only), .verbs = "list"},
+	{0, "by", "FIELD",
+	 "top: by this part of values (the first number), or sum (default), "
+	 "max or hops of paths",
+	 CLI_STR, AT(by), .verbs = "top"},
+	{0, "lines", "N", "top: so many (10)", CLI_SIZE, AT(lines), .min = 1,
+	 .max = 1000000, .verbs = "top"},
 	{0, "truth", "FILE", "verify: what was reported (CSV)", CLI_IN,
 	 AT(truth), .verbs = "verify"},
 	{0, "by-table", NULL, "verify: a row for each table", CLI_FLAG,
@@ -117,13 +133,10 @@ static const struct cli_group groups[] = {
 };
 
 static const char *const verbs[] = {
-	[VERB_KEYWRITE] = "keywrite",
-	[VERB_PATH] = "path",
-	[VERB_LIST] = "list",
-	[VERB_COUNT] = "count",
-	[VERB_VERIFY] = "verify",
-	[VERB_WHY] = "why",
-	[VERBS] = NULL,
+	[VERB_KEYWRITE] = "keywrite", [VERB_PATH] = "path",
+	[VERB_LIST] = "list",	      [VERB_COUNT] = "count",
+	[VERB_VERIFY] = "verify",     [VERB_WHY] = "why",
+	[VERB_TOP] = "top",	      [VERBS] = NULL,
 };
 
 const struct cli cli = {
@@ -135,6 +148,9 @@ const struct cli cli = {
 		 "dta-query why\n"
 		 "          (--region NAME | --snapshot FILE) [--table NAME]\n"
 		 "          [--known FILE] KEY...\n"
+		 "dta-query top (--region NAME | --snapshot FILE) [--table "
+		 "NAME]\n"
+		 "          [--by FIELD] [--lines N] [--keys FILE]\n"
 		 "dta-query verify (--region NAME | --snapshot FILE)\n"
 		 "          --truth FILE\n"
 		 "dta-query -i (--region NAME | --snapshot FILE)\n"
@@ -197,7 +213,8 @@ static void check_verb(struct opts *o)
 	bool keyed = o->verb == VERB_KEYWRITE || o->verb == VERB_PATH ||
 		     o->verb == VERB_COUNT || o->verb == VERB_WHY;
 
-	if (keyed && !o->in_shell && !o->keys && from_stdin(o))
+	if ((keyed || o->verb == VERB_TOP) && !o->in_shell && !o->keys &&
+	    from_stdin(o))
 		o->keys = "-";
 	if (keyed && !o->nargs && !o->keys)
 		cli_usage(&cli, "%s: no keys: name some, or --keys FILE",

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "query/render.h"
+#include "query/show.h"
 #include "places/places.h"
 #include "query/query.h"
 
@@ -22,6 +22,7 @@ enum verb {
 	VERB_COUNT,
 	VERB_VERIFY,
 	VERB_WHY,
+	VERB_TOP,
 	VERBS,
 };
 
@@ -36,10 +37,14 @@ struct opts {
 	struct query_rule rule;	  /* copies 0: the default */
 	enum row_format format;
 	struct render render; /* of values */
+	struct show show;     /* --as a list of types: instead */
+	bool as_given;	      /* not what the layout says */
 	bool interactive, quiet, summary;
 	bool follow, count_only, from_given, last_given; /* list */
 	uint64_t first, last;
 	bool by_table, list_wrong; /* verify */
+	const char *by;		   /* top: what is ranked; NULL: the default */
+	uint64_t lines;		   /* 0: the default */
 	bool in_shell;		   /* a command of the shell */
 	char **args;
 	int nargs;

@@ -9,6 +9,7 @@
 int run_keys(const struct opts *o, struct places *p);
 int run_list(const struct opts *o, struct places *p);
 int run_verify(const struct opts *o, struct places *p);
+int run_top(const struct opts *o, struct places *p);
 int run_why(const struct opts *o, struct places *p);
 
 /* One of them, by o->verb. */

@@ -60,6 +60,7 @@ struct why {
 	struct places *p;
 	struct rows *rows;
 	struct rendered room;
+	const struct targets *targets;
 	struct known known;
 	struct keys keys;
 	struct ask ask;
@@ -91,16 +92,34 @@ static const char *hops_text(struct why *w, const struct table *t,
 	return w->room.text;
 }
 
+/* As --as says, or the layout. */
+static void value_text(struct why *w, const struct table *t,
+		       const uint8_t *value, char text[1024])
+{
+	struct show s = w->o->show;
+	struct fault why;
+
+	if (!w->o->as_given && *t->show && show_of(&s, t->show, &why) < 0)
+		s.n = 0;
+	if (s.n)
+		show_text(&s, &w->room, text, 1024, value, t->value_len);
+	else
+		snprintf(text, 1024, "%s",
+			 render_text(&w->o->render, &w->room, value,
+				     t->value_len));
+}
+
 static void put_value(struct why *w, const struct table *t,
 		      const struct looked *l)
 {
+	char text[1024];
+
 	if (l->holds != LOOK_KEY)
 		return;
 	if (t->kind == TABLE_KEYWRITE) {
 		row_bytes(w->rows, CHECKSUM, l->sum, sizeof(l->sum));
-		row_str(w->rows, VALUE,
-			render_text(&w->o->render, &w->room, l->value,
-				    t->value_len));
+		value_text(w, t, l->value, text);
+		row_str(w->rows, VALUE, text);
 	} else if (t->kind == TABLE_POSTCARD) {
 		row_str(w->rows, VALUE, hops_text(w, t, l));
 	} else {
@@ -111,19 +130,20 @@ static void put_value(struct why *w, const struct table *t,
 }
 
 /* A known key that the unit belongs to, or is shared with. */
-static const struct known_key *whose(const struct why *w, const struct view *v,
-				     const struct target *t,
-				     const struct looked *l, const uint8_t *key)
+static const uint8_t *whose(const struct why *w, const struct view *v,
+			    const struct target *t, const struct looked *l,
+			    const uint8_t *key)
 {
+	const struct keymap *m = &w->known.keys[t - w->targets->target];
 	unsigned n = copies_of(w, t->t);
 
-	for (size_t i = 0; i < w->known.n && !cli_stop; i++) {
-		const struct known_key *k = &w->known.key[i];
+	for (size_t i = 0; i < m->n && !cli_stop; i++) {
+		const uint8_t *k = keymap_key(m, i);
 		struct looked other[HASH_COPIES];
 
-		if (k->target->t != t->t || !memcmp(k->key, key, t->t->key_len))
+		if (!memcmp(k, key, t->t->key_len))
 			continue;
-		query_look(other, v, n, k->key);
+		query_look(other, v, n, k);
 		for (unsigned c = 0; c < n; c++)
 			if (other[c].unit == l->unit &&
 			    other[c].holds == LOOK_KEY)
@@ -137,7 +157,7 @@ static void put_row(struct why *w, const struct asked *a, const struct view *v,
 		    const struct looked *l)
 {
 	const struct table *t = a->target->t;
-	const struct known_key *k = NULL;
+	const uint8_t *k = NULL;
 	char text[KEY_TEXT_MAX];
 
 	if (l->holds == LOOK_OTHER ||
@@ -151,8 +171,7 @@ static void put_row(struct why *w, const struct asked *a, const struct view *v,
 		row_bytes(w->rows, CHECKSUM, l->sum, sizeof(l->sum));
 	put_value(w, t, l);
 	if (k) {
-		key_format(text, (enum key_type)t->key_type, k->key,
-			   t->key_len);
+		key_format(text, (enum key_type)t->key_type, k, t->key_len);
 		row_str(w->rows, WHOSE, text);
 	}
 	row_u64(w->rows, EPOCH, at->epoch);
@@ -321,11 +340,10 @@ static const char *likely(const struct why *w, const struct asked *a,
 
 static bool is_known(const struct why *w, const struct asked *a)
 {
-	const struct table *t = a->target->t;
+	const struct keymap *m = &w->known.keys[a->target - w->targets->target];
 
-	for (size_t i = 0; i < w->known.n; i++)
-		if (w->known.key[i].target->t == t &&
-		    !memcmp(w->known.key[i].key, a->key, t->key_len))
+	for (size_t i = 0; i < m->n; i++)
+		if (!memcmp(keymap_key(m, i), a->key, m->key_len))
 			return true;
 	return false;
 }
@@ -411,6 +429,7 @@ int run_why(const struct opts *o, struct places *p)
 	w->o = o;
 	w->p = p;
 	w->ask = (struct ask){.places = p, .rule = o->rule};
+	w->targets = t;
 	pick_tables(t, p, o->table);
 	if (o->known)
 		known_read(&w->known, o, o->known, t);
@@ -423,7 +442,8 @@ int run_why(const struct opts *o, struct places *p)
 			look_for(w, &w->keys.asked[i]);
 	rows_close(w->rows);
 	keys_close(&w->keys);
-	known_free(&w->known);
+	if (o->known)
+		known_free(&w->known, t);
 	rc = w->keys.malformed ? CLI_FAIL : w->found ? CLI_OK : CLI_NOTHING;
 	free(w);
 	free(t);

@@ -87,6 +87,8 @@ static uint64_t alarm_set(const struct run *r)
 static void pass_on(const struct run *r)
 {
 	road_flush(r->road);
+	if (r->keylog)
+		keylog_flush(r->keylog);
 	if (r->t_options.nacks)
 		snk_flush(r->t_options.nacks);
 }
@@ -164,6 +166,8 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		r->silent = false;
 		/* the road's clock stood still while we waited */
 		rc = road_tick(r->road);
+		if (r->keylog)
+			keylog_rx(r->keylog, pkts, (size_t)n);
 		if (!translate_counters(r->t)->stored)
 			why_look(&r->why, r->o.dta, pkts, (size_t)n);
 		if (!rc)
@@ -219,6 +223,9 @@ static void run_open(struct run *r)
 	take_parts(r);
 	r->t_options.format = r->o.dta;
 	r->t_options.nacks = open_nacks(&r->o);
+	if (r->o.key_log)
+		r->keylog = keylog_open(r->o.key_log, r->o.dta, r->table,
+					r->tables);
 	r->t_options.op_rate = r->o.op_rate;
 	r->t_options.op_burst = r->o.op_burst;
 	if (translate_open(&r->t, r->table, r->road->tables, r->road,
@@ -244,13 +251,25 @@ static bool nothing_stored(const struct translate_ledger *l)
 	return !l->stored && l->received > l->questions && !cli_stop;
 }
 
+/* What was sent counts as stored; nobody knows whether it is. */
+static void say_unconfirmed(const struct road_account *a)
+{
+	if (a->sent > a->acked)
+		cli_warn("%llu of %llu requests were never acknowledged: what "
+			 "is stored of their reports may be missing there",
+			 (unsigned long long)(a->sent - a->acked),
+			 (unsigned long long)a->sent);
+}
+
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status,
  * or exits. */
 static int run_close(struct run *r)
 {
 	struct translate_ledger end = *translate_counters(r->t);
-	int flushed = translate_flush(r->t), nacks = 0;
+	struct road_account account = {0};
+	int flushed = translate_flush(r->t), nacks = 0, keys;
 	int closed = road_finish(r->road);
+	bool told = road_account(r->road, &account);
 	uint64_t unsent = road_unsent(r->road);
 	const char *why = road_why(r->road);
 	struct fault nothing, where, probably;
@@ -265,9 +284,12 @@ static int run_close(struct run *r)
 		print_ledgers(r);
 		cli_live_drops(&r->o.live, r->loop.s, unsent);
 	}
+	if (told && account.acked && !r->o.quiet)
+		say_unconfirmed(&account);
 	/* They are the road's, which goes. */
 	fault_set(&nothing, -1, "%s", why ? why : "");
 	fault_set(&where, -1, "%s", r->road->name);
+	keys = keylog_close(r->keylog);
 	translate_close(r->t);
 	r->road->close(r->road);
 	src_close(r->loop.s);
@@ -275,6 +297,8 @@ static int run_close(struct run *r)
 		cli_fault(r->o.read ? r->o.read : r->o.live.name, &r->fault);
 	if (closed < 0)
 		cli_fail("%s: %s", where.text, strerror(-closed));
+	if (keys < 0)
+		cli_fail("%s: %s", r->o.key_log, strerror(-keys));
 	if (nacks < 0)
 		cli_fail("%s: %s", r->o.nacks ? r->o.nacks : r->o.live.name,
 			 strerror(-nacks));

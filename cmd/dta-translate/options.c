@@ -28,6 +28,9 @@ static const struct cli_option options[] = {
 	 "with tcpdump",
 	 CLI_STR, AT(live.name)},
 	{'R', "region", "NAME", "write into this region", CLI_STR, AT(region)},
+	{0, "layout", "FILE",
+	 "make the region of this layout, if there is none yet", CLI_IN,
+	 AT(layout), .needs = "--region"},
 	{0, "ticket", "FILE", "the collector's ticket", CLI_IN, AT(ticket)},
 	{0, "verbs", "ADDR[:PORT]",
 	 "write by this machine's RDMA device to the collector that listens "
@@ -77,6 +80,9 @@ static const struct cli_option options[] = {
 	{0, "nacks", "FILE",
 	 "write the NACKs of strict sequence checks to a capture", CLI_OUT,
 	 AT(nacks)},
+	{0, "key-log", "FILE",
+	 "write the keys of reports, one a line, for dta-query --keys", CLI_OUT,
+	 AT(key_log)},
 	{0, "op-rate", "N", "at most so many operations a second (any number)",
 	 CLI_SIZE, AT(op_rate), .min = 1, .max = RATE_MAX},
 	{0, "op-burst", "N", "and at once (a hundredth of it, at least 64)",
@@ -105,7 +111,7 @@ static const struct cli_group groups[] = {
 const struct cli cli = {
 	.name = "dta-translate",
 	.summary = "turn telemetry reports into memory operations",
-	.usage = "dta-translate -r FILE --region NAME\n"
+	.usage = "dta-translate -r FILE --region NAME [--layout FILE]\n"
 		 "dta-translate -r FILE --ticket FILE -w FILE|--to IFACE\n"
 		 "dta-translate -r FILE --verbs ADDR[:PORT]\n"
 		 "dta-translate -i IFACE --region NAME [FILTER]\n"

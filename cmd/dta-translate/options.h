@@ -16,6 +16,8 @@ enum {
 };
 
 struct opts {
+	const char *key_log; /* a file, or NULL */
+	const char *layout;  /* of the region, if it is to be made; or NULL */
 	const char *read, *region, *ticket, *write, *nacks, *cluster;
 	struct cli_live live; /* -i and what goes with it */
 	const char *verbs;    /* ADDRESS[:PORT] of a collector */

@@ -8,6 +8,7 @@
 #include "fleet/packet_road.h"
 #include "op/local.h"
 #include "store/layout.h"
+#include "store/region.h"
 #include "verbs/verbs_road.h"
 #include "wire/proto.h"
 
@@ -118,12 +119,34 @@ static void apply(struct table *table, unsigned n, const char *setting)
 			   setting, batch);
 }
 
+/* The region, where there is none of that name yet. */
+static void make_region(const struct opts *o)
+{
+	static const struct region_options make = {.epochs = 1};
+	struct region *r = NULL;
+	struct layout layout;
+	struct fault f = {0};
+	int rc = region_open(&r, o->region, false, &f);
+
+	region_close(r);
+	if (rc != -ENOENT)
+		return;
+	if (layout_read(&layout, o->layout, &f) < 0)
+		cli_fail("%s", f.text);
+	rc = region_create(NULL, o->region, &layout, &make, &f);
+	layout_fini(&layout);
+	if (rc < 0 && rc != -EEXIST) /* somebody was faster */
+		cli_fault(o->region, &f);
+}
+
 void run_open_road(struct run *r, void (*turn)(void *run))
 {
 	const struct opts *o = &r->o;
 	struct fault f = {0};
 	int rc = 0;
 
+	if (o->layout)
+		make_region(o);
 	if (o->region && local_road_open(&r->road, o->region, &f) < 0)
 		cli_fault(o->region, &f);
 	if (o->verbs && (rc = open_verbs(r, &f)) == -EINVAL)

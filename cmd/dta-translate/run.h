@@ -5,6 +5,7 @@
 
 #include "cli/loop.h"
 #include "op/op.h"
+#include "keylog.h"
 #include "options.h"
 #include "packet/pkt.h"
 #include "translate/translate.h"
@@ -16,6 +17,7 @@ struct run {
 	struct table table[TABLE_MAX]; /* the road's, as -T changes them */
 	unsigned tables;
 	struct why why;
+	struct keylog *keylog; /* or NULL */
 	struct translate_options t_options;
 	struct translator *t;
 	struct cli_loop loop;

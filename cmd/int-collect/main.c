@@ -289,7 +289,7 @@ static void run_open(struct run *r)
 	if (r->o.live.name)
 		open_interface(r);
 	src_wait(r->loop.s, CLI_LOOK_AROUND_MS); /* pipes fall silent, too */
-	if (r->o.top)
+	if (r->o.top.top)
 		r->top = top_open(&r->o, r->t);
 	cli_user(r->o.live.user);
 	r->loop.quiet = r->o.quiet || r->top;

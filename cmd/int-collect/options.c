@@ -5,11 +5,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tables.h"
-
-#define TOP_EVERY_NS UINT64_C(1000000000)
 
 #define AT(field) CLI_AT(struct opts, field)
 
@@ -147,20 +144,11 @@ static const struct cli_option options[] = {
 	{0, "linger", "TIME",
 	 "at the end, wait for databases so long (5s; 0: not at all)", CLI_TIME,
 	 AT(end_ns), .needs = "-x"},
-	{0, "top", "TABLE",
-	 "look on: flows, nodes, queues, links or paths; live on a terminal",
-	 CLI_WORD, AT(top), .min = 1, .words = table_names},
-	{0, "once", NULL,
-	 "the table as rows: at the end of FILE, or after --every", CLI_FLAG,
-	 AT(once), .needs = "--top"},
-	{0, "sort", "COLUMN", "by which rows of the table are sorted", CLI_STR,
-	 AT(sort), .needs = "--top"},
-	{0, "reverse", NULL, "the least first", CLI_FLAG, AT(reverse),
-	 .needs = "--top"},
-	{0, "lines", "N", "rows of the table (all; on a terminal 1000)",
-	 CLI_SIZE, AT(lines), .min = 1, .max = UINT32_MAX, .needs = "--top"},
-	{0, "every", "TIME", "draw the table so often (1s)", CLI_TIME,
-	 AT(every_ns), .min = 1000000, .needs = "--top"},
+	BROWSE_OPTIONS(
+		struct opts, top,
+		"look on: flows, nodes, queues, links or paths; live on a "
+		"terminal",
+		table_names),
 	CLI_LIMIT_OPTIONS(struct opts),
 	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
 	{0, "xdp", NULL,
@@ -228,14 +216,12 @@ static bool is_stdout(const char *file)
 /* The table has stdout. On an interface, once is after the first interval. */
 static void set_top(struct opts *o)
 {
-	if (!o->top)
+	if (!o->top.top)
 		return;
 	o->rows = 0;
-	if (!o->every_ns)
-		o->every_ns = TOP_EVERY_NS;
-	if (o->live.name && !o->live.duration_ns && !o->live.count &&
-	    (o->once || !isatty(STDOUT_FILENO)))
-		o->live.duration_ns = o->every_ns;
+	if (browse_defaults(&o->top, o->live.name) && !o->live.duration_ns &&
+	    !o->live.count)
+		o->live.duration_ns = o->top.every_ns;
 }
 
 struct opts options_read(int argc, char **argv)
@@ -255,7 +241,7 @@ struct opts options_read(int argc, char **argv)
 	cli_live_filter(&o.live, argc - n, argv + n);
 	cli_check(&cli, &o, -1);
 	set_top(&o);
-	if (o.top && (is_stdout(o.write) || is_stdout(o.dta)))
+	if (o.top.top && (is_stdout(o.write) || is_stdout(o.dta)))
 		cli_refuse("--%s: the table goes to stdout already",
 			   is_stdout(o.write) ? "write" : "dta");
 	if (o.rows && (is_stdout(o.write) || is_stdout(o.dta)))

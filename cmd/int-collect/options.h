@@ -4,11 +4,13 @@
 #define INT_COLLECT_OPTIONS_H
 
 #include "bins.h"
+#include "cli/databases.h"
 #include "cli/live.h"
 #include "cli/option.h"
+#include "screen/browse.h"
 
 enum {
-	EXPORTS_MAX = 8,
+	EXPORTS_MAX = DATABASES_MAX,
 	THRESHOLDS_MAX = 256, /* on the command line, and in a file */
 };
 
@@ -43,10 +45,7 @@ struct opts {
 	unsigned n_exports;
 	const char *spool, *dta;
 	uint64_t spool_size, queue, end_ns;
-	unsigned top; /* 1 + enum table; 0: none */
-	const char *sort;
-	uint64_t lines, every_ns;
-	bool reverse, once;
+	struct browse_options top;
 	enum row_format format;
 	bool quiet;
 };

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "outlets.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "dta.h"
-#include "export/export.h"
 #include "row/tee.h"
 
 /* Flows are what they last were, all else is one after the other. */
@@ -97,14 +95,6 @@ static struct row_sink *tee(const struct outlets *out, const struct opts *o,
 	return s;
 }
 
-/* Databases take rows in their own time: nobody waits for them before the end.
- */
-static int no_wait(struct row_sink *s)
-{
-	(void)s;
-	return 0;
-}
-
 static void share_out(struct outlets *out, const struct opts *o)
 {
 	struct telemetry_sinks *to = &out->sinks;
@@ -130,34 +120,22 @@ static uint64_t end_of(const struct opts *o)
 				       : QUEUE_NO_TIME;
 }
 
-/* Whether a signal came since the end began. */
-static int stop_before;
-
-static bool hurry(void)
-{
-	return cli_stop > stop_before;
-}
-
 static void open_databases(struct outlets *out, const struct opts *o)
 {
 	struct export_options eo = {
 		.queue = {.bytes = o->queue,
 			  .spool = o->spool,
 			  .spool_size = o->spool_size,
-			  .end_ns = end_of(o),
-			  .hurry = hurry},
+			  .end_ns = end_of(o)},
 		.rules = rules,
 		.n_rules = sizeof(rules) / sizeof(rules[0]),
 		.names = names,
 		.n_names = sizeof(names) / sizeof(names[0]),
 	};
-	struct fault f = {0};
 
 	for (unsigned i = 0; i < o->n_exports; i++)
-		if (export_open(&out->database[i], o->export[i], &eo, &f) < 0)
-			cli_refuse("--export: %s", f.text);
-	out->n = o->n_exports;
-	out->url = o->export;
+		databases_add(&out->list, "--export", o->export[i], &eo);
+	out->databases = databases_all(&out->list);
 }
 
 void outlets_open(struct outlets *out, const struct opts *o)
@@ -170,73 +148,12 @@ void outlets_open(struct outlets *out, const struct opts *o)
 		cli_fault(o->dta, &f);
 	if (!(out->screen = stream_sink_mixed(stdout, o->format, true)))
 		cli_fail("out of memory");
-	if (out->n) {
-		if (!(out->databases = tee_open(out->database, out->n)))
-			cli_fail("out of memory");
-		out->databases->flush = no_wait;
-	}
 	share_out(out, o);
-}
-
-enum {
-	NAME_MAX_SHOWN = 256,
-};
-
-/* A URL as it may be seen: without user, password and options. */
-static void show(char *out, size_t size, const char *url)
-{
-	char *place, *at;
-
-	snprintf(out, size, "%.*s", (int)strcspn(url, "?"), url);
-	place = strstr(out, "//");
-	at = place ? strrchr(place, '@') : NULL;
-	if (at)
-		memmove(place + 2, at + 1, strlen(at));
 }
 
 void outlets_look(struct outlets *out)
 {
-	char name[NAME_MAX_SHOWN];
-
-	for (unsigned i = 0; i < out->n; i++) {
-		struct queue_status st;
-
-		queue_status(out->database[i], &st);
-		if (st.changes == out->changes[i])
-			continue;
-		out->changes[i] = st.changes;
-		show(name, sizeof(name), out->url[i]);
-		if (st.failing)
-			cli_warn("%s: rows wait: %s", name, st.why.text);
-		else
-			cli_warn("%s: rows are taken again", name);
-	}
-}
-
-static void warn_of(const char *url, uint64_t rows, const char *what,
-		    const char *why)
-{
-	char name[NAME_MAX_SHOWN];
-
-	if (!rows)
-		return;
-	show(name, sizeof(name), url);
-	cli_warn("%s: %" PRIu64 " rows %s%s%s", name, rows, what,
-		 *why ? ": " : "", why);
-}
-
-/* Says what became of rows that the database has not got. */
-static int judge(const char *url, const struct queue_status *st)
-{
-	const struct queue_ledger *l = &st->ledger;
-
-	warn_of(url, l->refused, "were refused", st->refusal.text);
-	warn_of(url, l->full, "found no room in the queue", st->why.text);
-	warn_of(url, l->damaged, "were damaged in the spool", "");
-	warn_of(url, l->unsent, "could not be sent", st->why.text);
-	warn_of(url, l->kept, "wait in the spool for the next run",
-		st->why.text);
-	return l->refused || l->full || l->damaged || l->unsent || l->kept;
+	databases_look(&out->list);
 }
 
 int outlets_end(struct outlets *out)
@@ -244,32 +161,18 @@ int outlets_end(struct outlets *out)
 	int status = out->screen->flush(out->screen) < 0 ? -1 : 0;
 	int rc = out->dta ? out->dta->flush(out->dta) : 0;
 
-	stop_before = cli_stop;
 	if (rc < 0) {
 		cli_warn("%s: %s", out->dta_name, strerror(-rc));
 		status = -1;
 	}
-	for (unsigned i = 0; i < out->n; i++) {
-		struct queue_status st;
-
-		queue_end(out->database[i]);
-		queue_status(out->database[i], &st);
-		if (judge(out->url[i], &st))
-			status = -1;
-	}
-	return status;
+	return databases_end(&out->list) < 0 ? -1 : status;
 }
 
 void outlets_ledgers(struct outlets *out, enum row_format fmt)
 {
 	if (out->dta)
 		cli_ledger(&dta_ledger, dta_counters(out->dta), fmt);
-	for (unsigned i = 0; i < out->n; i++) {
-		struct queue_status st;
-
-		queue_status(out->database[i], &st);
-		cli_ledger(&queue_ledger, &st.ledger, fmt);
-	}
+	databases_ledgers(&out->list, fmt);
 }
 
 void outlets_close(struct outlets *out)
@@ -282,6 +185,5 @@ void outlets_close(struct outlets *out)
 		out->databases->close(out->databases);
 	if (out->dta)
 		out->dta->close(out->dta);
-	for (unsigned i = 0; i < out->n; i++)
-		out->database[i]->close(out->database[i]);
+	databases_close(&out->list);
 }

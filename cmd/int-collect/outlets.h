@@ -3,19 +3,18 @@
 #ifndef INT_COLLECT_OUTLETS_H
 #define INT_COLLECT_OUTLETS_H
 
+#include "cli/databases.h"
 #include "options.h"
 #include "telemetry/rows.h"
 
 struct outlets {
 	struct telemetry_sinks sinks; /* for telemetry_open() */
 	struct row_sink *screen;
-	struct row_sink *database[EXPORTS_MAX], *dta;
+	struct databases list;
+	struct row_sink *dta;
 	struct row_sink *databases;	    /* all of them; NULL: none */
 	struct row_sink *tee[ROWS_CHOICES]; /* one for each kind of rows */
-	unsigned n;
-	uint64_t changes[EXPORTS_MAX]; /* of each database, that were said */
 	const char *dta_name;
-	const char *const *url;
 };
 
 /* Exits if one cannot be opened. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "screen/browse.h"
 #include "telemetry/paths.h"
 
 const char *const table_names[] = {"flows", "nodes", "queues",
@@ -363,16 +364,6 @@ unsigned table_fixed(enum table which)
 	return tables[which].fixed;
 }
 
-int table_column(enum table which, const char *name)
-{
-	const struct schema *s = &tables[which].schema;
-
-	for (unsigned i = 0; i < s->n; i++)
-		if (!strcmp(s->fields[i].name, name))
-			return (int)i;
-	return -1;
-}
-
 uint32_t table_size(const struct lookup *l, enum table which)
 {
 	return telemetry_looks(l->t, tables[which].look);
@@ -432,58 +423,16 @@ void lookup_end(struct lookup *l)
 	free(l->now);
 }
 
-static uint64_t key_of_bytes(const uint8_t *p, uint32_t len)
-{
-	uint64_t key = 0;
-
-	for (unsigned i = 0; i < 8; i++)
-		key = key << 8 | (i < len ? p[i] : 0);
-	return key;
-}
-
-/* By the first node; of those with the same one, that is of 32 bits, by the
- * second. */
-static uint64_t key_of_list(const void *list, uint32_t len)
-{
-	uint64_t two[2] = {0};
-
-	memcpy(two, list, (len < 2 ? len : 2) * sizeof(two[0]));
-	if (two[0] > UINT32_MAX)
-		return two[0];
-	return two[0] << 32 | (two[1] < UINT32_MAX ? two[1] : UINT32_MAX);
-}
-
-static bool cell_key(const struct row_batch *b, const struct row_cell *c,
-		     uint64_t *key)
-{
-	switch (c->kind) {
-	case ROW_NULL:
-		return false;
-	case ROW_STR:
-		*key = key_of_bytes(b->bytes + c->at, c->len);
-		return true;
-	case ROW_LIST:
-		*key = key_of_list(b->bytes + c->at, c->len);
-		return true;
-	case ROW_F64: /* of means: not below 0, and so in order */
-		memcpy(key, &c->f64, sizeof(*key));
-		return true;
-	default: /* times are not below 0 either */
-		*key = c->u64;
-		return true;
-	}
-}
-
 bool table_key(const struct lookup *l, enum table which, uint32_t i,
 	       unsigned column, struct row_batch *b, uint64_t *key)
 {
 	if (which == TABLE_FLOWS && column == F_FLOW) {
 		const struct flow_entry *f = look_flow(l->t, i);
 
-		*key = key_of_bytes(f->key, f->key_len);
+		*key = browse_bytes(f->key, f->key_len);
 		return true;
 	}
 	row_batch_clear(b);
 	tables[which].put(l, i, column, b);
-	return cell_key(b, &b->hand[column], key);
+	return browse_key(b, &b->hand[column], key);
 }

@@ -57,8 +57,6 @@ const struct schema *table_schema(enum table which);
  * that say what a row is about. */
 unsigned table_sort(enum table which);
 unsigned table_fixed(enum table which);
-/* -1: there is no such column. */
-int table_column(enum table which, const char *name);
 
 /* How many numbers there are; not each is a row. */
 uint32_t table_size(const struct lookup *l, enum table which);

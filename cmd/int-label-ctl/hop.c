@@ -170,7 +170,8 @@ static void open_live(struct hop_run *r)
 	struct live_options all = r->o.live.options;
 	struct fault f = {0};
 
-	all.kind = LIVE_PACKET;
+	if (all.kind != LIVE_XDP)
+		all.kind = LIVE_PACKET;
 	all.promiscuous = true;
 	for (int i = 0; i < HOP_SIDES; i++) {
 		struct way *w = &r->way[i];
@@ -201,16 +202,22 @@ static void open_captures(struct hop_run *r)
 	src_wait(w->src, CLI_LOOK_AROUND_MS);
 }
 
-/* The shorter of the two links', unless it was said. */
+/* Of the links that labels leave by, not those to hosts; of two the shorter. 0:
+ * there is no limit. */
 static size_t mtu_of(const struct hop_options *o)
 {
-	unsigned a, b;
+	const char *name[HOP_SIDES] = {o->live.name, o->to};
+	size_t mtu = 0;
 
 	if (o->mtu || !o->live.name)
 		return o->mtu;
-	a = live_mtu(o->live.name);
-	b = live_mtu(o->to);
-	return a < b ? a : b;
+	for (int i = 0; i < HOP_SIDES; i++) {
+		size_t its = o->edge >> i & 1 ? 0 : live_mtu(name[i]);
+
+		if (its && (!mtu || its < mtu))
+			mtu = its;
+	}
+	return mtu;
 }
 
 static void hop_open(struct hop_run *r)

@@ -56,6 +56,8 @@ static const struct cli_option options[] = {
 	 AT(hop.seed)},
 	CLI_LIMIT_OPTIONS(struct hop_options),
 	CLI_STATS_OPTION(struct hop_options, live, "-r|-i"),
+	{0, "xdp", NULL, "receive by AF_XDP or fail", CLI_FLAG,
+	 AT(live.options.kind), .min = LIVE_XDP, .needs = "-i"},
 	CLI_USER_OPTION(struct hop_options, live, NULL),
 	{'o', "output", "FORMAT", "ledger as text, csv or ndjson", CLI_FORMAT,
 	 AT(format)},

@@ -15,8 +15,6 @@
 #include "cli/cli.h"
 #include "orders_private.h"
 
-extern char **environ;
-
 static size_t line_of(char *line, const struct order *o,
 		      enum label_command_form form)
 {
@@ -51,7 +49,7 @@ static int file_of(const struct orders_switch *sw, enum label_command_form form)
 /* The command's own output goes where messages go. */
 static int spawn(pid_t *pid, const char *command, int in)
 {
-	char *argv[] = {"sh", "-c", (char *)command, NULL};
+	const char *const argv[] = {"sh", "-c", command, NULL};
 	posix_spawn_file_actions_t to;
 	int rc = posix_spawn_file_actions_init(&to);
 
@@ -62,7 +60,8 @@ static int spawn(pid_t *pid, const char *command, int in)
 		rc = posix_spawn_file_actions_adddup2(&to, STDERR_FILENO,
 						      STDOUT_FILENO);
 	if (!rc)
-		rc = posix_spawn(pid, "/bin/sh", &to, NULL, argv, environ);
+		rc = posix_spawn(pid, "/bin/sh", &to, NULL, (char *const *)argv,
+				 environ);
 	posix_spawn_file_actions_destroy(&to);
 	return -rc;
 }

@@ -13,6 +13,8 @@ struct run {
 	struct run_options o;
 	struct label_control *c;
 	struct run_rows rows;
+	struct tables tables;
+	struct browse *top; /* NULL: none */
 	struct cli_loop loop;
 	uint64_t behind_ns; /* the clock less the packets' time */
 	uint64_t save_ns;   /* the state, of clock_coarse_ns() */
@@ -32,6 +34,7 @@ static void print_ledgers(void *run)
 	if (r->rows.orders)
 		cli_ledger(&orders_ledger, orders_counters(r->rows.orders),
 			   r->o.format);
+	databases_ledgers(&r->rows.list, r->o.format);
 }
 
 static void hangup(void *run)
@@ -86,10 +89,13 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		label_control_tick(r->c, clock_wall_ns() - r->behind_ns);
 	if (r->rows.orders)
 		orders_turn(r->rows.orders);
+	databases_look(&r->rows.list);
 	if (r->o.state && clock_coarse_ns() >= r->save_ns)
 		save(r);
 	if (!rc && n < PKT_BATCH)
 		rc = run_rows_flush(&r->rows);
+	if (!rc && r->top && !browse_turn(r->top, !n))
+		cli_stop = 1; /* as if by a signal */
 	if (rc < 0)
 		fault_set(f, rc, "%s", strerror(-rc));
 	return rc;
@@ -111,9 +117,28 @@ static void run_open(struct run *r)
 	if (r->o.live.name)
 		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
 	src_wait(r->loop.s, CLI_LOOK_AROUND_MS); /* pipes fall silent, too */
+	if (r->o.top.top) {
+		r->tables.c = r->c;
+		r->tables.run = r;
+		r->tables.from = r->o.read ? r->o.read : r->o.live.name;
+		r->top = browse_open(&tables, &r->tables, &r->o.top,
+				     r->o.format);
+	}
 	cli_user(r->o.live.user);
+	r->loop.quiet = r->o.quiet || r->top;
 	r->loop.stats = cli_stats_open(&label_control_ledger,
 				       r->o.live.stats_ns, r->o.format, NULL);
+}
+
+/* While the screen stays and nothing comes any more. */
+static void look_on(void *ctx)
+{
+	struct run *r = ((struct tables *)ctx)->run;
+
+	databases_look(&r->rows.list);
+	if (r->rows.orders)
+		orders_turn(r->rows.orders);
+	cli_loop_turn(&r->loop);
 }
 
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status.
@@ -121,13 +146,15 @@ static void run_open(struct run *r)
 static int run_close(struct run *r)
 {
 	uint64_t received;
-	int flushed, told;
+	int looked = r->top && !r->error ? browse_end(r->top, stdout, look_on)
+					 : 0,
+	    ended;
 
+	browse_close(r->top);
 	label_control_end(r->c);
-	flushed = run_rows_flush(&r->rows);
 	if (r->o.state)
 		save(r);
-	told = r->rows.orders ? orders_end(r->rows.orders) : 0;
+	ended = run_rows_end(&r->rows);
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
 	if (!r->o.quiet) {
@@ -142,7 +169,7 @@ static int run_close(struct run *r)
 	run_rows_close(&r->rows);
 	label_control_close(r->c);
 	src_close(r->loop.s);
-	return r->error || flushed < 0 || told < 0 || r->save_failed ? CLI_FAIL
+	return r->error || looked < 0 || ended < 0 || r->save_failed ? CLI_FAIL
 								     : CLI_OK;
 }
 

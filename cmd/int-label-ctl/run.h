@@ -3,9 +3,12 @@
 #ifndef INT_LABEL_CTL_RUN_H
 #define INT_LABEL_CTL_RUN_H
 
+#include "cli/databases.h"
 #include "cli/live.h"
 #include "label/rows.h"
+#include "mirror.h"
 #include "orders.h"
+#include "tables.h"
 
 enum {
 	RANGES_MAX = 64,
@@ -19,8 +22,11 @@ struct run_options {
 	bool no_pro;
 	uint64_t skew_ns, s_max, expected;
 	struct label_range device[RANGES_MAX];
+	const char *export[DATABASES_MAX], *redis;
+	unsigned n_exports;
 	const char *state;
 	uint64_t state_ns; /* how often it is saved */
+	struct browse_options top;
 	unsigned commands; /* 1 + enum label_command_form; 0: not said */
 	struct orders_options orders;
 	enum row_format format;
@@ -40,9 +46,13 @@ void run_options_read(struct run_options *o, int argc, char **argv);
 /* Rows of what the controller calls back with; run_rows.c. */
 struct run_rows {
 	struct row_sink *screen;
-	struct rows *rows[LABEL_ROWS]; /* NULL: not asked for */
-	struct orders *orders;	       /* NULL: nobody is told */
-	int err;		       /* the first of stdout */
+	struct databases list;
+	struct row_sink *databases;	   /* all of -x; NULL: none */
+	struct row_sink *tees[LABEL_ROWS]; /* NULL: not asked for */
+	struct mirror *mirror;		   /* NULL: none */
+	struct rows *rows[LABEL_ROWS];	   /* NULL: not asked for */
+	struct orders *orders;		   /* NULL: nobody is told */
+	int err;			   /* the first of stdout */
 };
 
 /* Exits if there is no memory. calls gets what it calls. */
@@ -50,6 +60,8 @@ void run_rows_open(struct run_rows *r, const struct run_options *o,
 		   struct label_control_calls *calls);
 /* Those that wait are written. 0 or the first -errno. */
 int run_rows_flush(struct run_rows *r);
+/* The same at the end, for databases, too. 0, or -1, and that was said. */
+int run_rows_end(struct run_rows *r);
 void run_rows_close(struct run_rows *r);
 
 #endif

@@ -66,6 +66,16 @@ static int read_devices(void *opts, const char *text, struct fault *why)
 	return 0;
 }
 
+static int add_export(void *opts, const char *text, struct fault *why)
+{
+	struct run_options *o = opts;
+
+	if (o->n_exports == DATABASES_MAX)
+		return fault_set(why, -E2BIG, "is one above %d", DATABASES_MAX);
+	o->export[o->n_exports++] = text;
+	return 0;
+}
+
 static const struct cli_option options[] = {
 	{'r', "read", "FILE", "a capture with labelled packets (- is stdin)",
 	 CLI_IN, AT(read)},
@@ -99,6 +109,17 @@ static const struct cli_option options[] = {
 	{0, "skew", "TIME",
 	 "a label time that is further off is odd, or a reboot (10s)", CLI_TIME,
 	 AT(skew_ns), .min = 1000},
+	BROWSE_OPTIONS(struct run_options, top,
+		       "look on: ports, silent, links or paths; live on a "
+		       "terminal",
+		       table_names),
+	{'x', "export", "URL",
+	 "rows of all kinds go there, too: influx:, clickhouse:, redis:, "
+	 "kafka:, prometheus:, file:",
+	 CLI_CALL, .read = add_export},
+	{0, "redis", "URL",
+	 "the database there, with the keys of the published prototype",
+	 CLI_STR, AT(redis)},
 	{0, "state", "FILE", "begin with these ports, and save them there",
 	 CLI_STR, AT(state)},
 	{0, "state-every", "TIME", "save them so often (10s), and at the end",
@@ -128,6 +149,8 @@ static const struct cli_group groups[] = {
 	{"-r -i", .ask = "where are the packets?"},
 	CLI_SOCKET_GROUP,
 	{"--no-pro --s-max"},
+	{"--top --rows", .why = "the table has stdout"},
+	{"--top --stats"},
 	{"--exec --send"},
 	{"--no-pro --commands", .why = "there is nothing to be told"},
 	{"--no-pro --exec", .why = "there is nothing to be told"},
@@ -139,7 +162,9 @@ const struct cli run_cli = {
 	.name = "int-label-ctl",
 	.summary = "INT-label's controller: the newest state of every port",
 	.usage = "int-label-ctl [run] -r FILE [-R LIST]\n"
-		 "int-label-ctl [run] -i IFACE [-R LIST] [FILTER]",
+		 "int-label-ctl [run] -i IFACE [-R LIST] [FILTER]\n"
+		 "int-label-ctl [run] -r FILE|-i IFACE --top TABLE [--once]\n"
+		 "int-label-ctl label|flow ...: see int-label-ctl label -h",
 	.options = options,
 	.groups = groups,
 };
@@ -154,9 +179,17 @@ static void check_stdout(const struct run_options *o)
 	if (db->n_devices != 1 || o->device[0].from != o->device[0].to)
 		cli_refuse("--commands: lines on stdout are of one switch: say "
 			   "which by --devices, or --exec or --send");
-	if (o->rows)
+	if (o->rows || o->top.top)
 		cli_refuse("--commands: rows go to stdout already; say --rows "
 			   "none");
+}
+
+/* On an interface, once is after the first interval. */
+static void set_top(struct run_options *o)
+{
+	if (browse_defaults(&o->top, o->live.name) && !o->live.duration_ns &&
+	    !o->live.count)
+		o->live.duration_ns = o->top.every_ns;
 }
 
 void run_options_read(struct run_options *o, int argc, char **argv)
@@ -172,6 +205,10 @@ void run_options_read(struct run_options *o, int argc, char **argv)
 		cli_usage(&run_cli, "'%s': no such argument", argv[n]);
 	cli_live_filter(&o->live, argc - n, argv + n);
 	cli_check(&run_cli, o, -1);
+	if (o->top.top) {
+		o->rows = 0;
+		set_top(o);
+	}
 	check_stdout(o);
 	o->orders.form = (enum label_command_form)(o->commands ? o->commands - 1
 							       : 0);

@@ -3,7 +3,14 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
+#include "row/tee.h"
 #include "run.h"
+
+/* The newest state of a port, all else is one after the other. */
+static const struct export_rule rules[] = {
+	{"label_port", EXPORT_STATE, "port:{device}-{port}"},
+	{"label_hop", EXPORT_STATE, "hop:{flow}:{hop}"},
+};
 
 /* The row in hand of a kind; NULL: nobody asked. */
 static struct row_batch *hand(struct run_rows *r, enum label_rows_kind kind)
@@ -21,10 +28,15 @@ static void end(struct run_rows *r, enum label_rows_kind kind)
 
 static void interval(void *ctx, const struct label_interval_sum *sum)
 {
-	struct row_batch *b = hand(ctx, LABEL_ROWS_INTERVAL);
+	struct run_rows *r = ctx;
+	struct row_batch *b = hand(r, LABEL_ROWS_INTERVAL);
 
+	if (r->mirror)
+		mirror_interval(r->mirror, sum);
+	if (!b)
+		return;
 	label_row_interval(b, sum);
-	end(ctx, LABEL_ROWS_INTERVAL);
+	end(r, LABEL_ROWS_INTERVAL);
 }
 
 static void decision(void *ctx, const struct label_decision *d)
@@ -34,6 +46,8 @@ static void decision(void *ctx, const struct label_decision *d)
 
 	if (r->orders)
 		orders_take(r->orders, d);
+	if (r->mirror)
+		mirror_s(r->mirror, d->port);
 	if (!b)
 		return;
 	label_row_decision(b, d);
@@ -51,10 +65,15 @@ static void silence(void *ctx, const struct label_record *port, bool silent,
 
 static void port(void *ctx, const struct label_record *record)
 {
-	struct row_batch *b = hand(ctx, LABEL_ROWS_PORT);
+	struct run_rows *r = ctx;
+	struct row_batch *b = hand(r, LABEL_ROWS_PORT);
 
+	if (r->mirror)
+		mirror_port(r->mirror, record);
+	if (!b)
+		return;
 	label_row_port(b, record);
-	end(ctx, LABEL_ROWS_PORT);
+	end(r, LABEL_ROWS_PORT);
 }
 
 static void path(void *ctx, const struct label_path *p)
@@ -65,15 +84,42 @@ static void path(void *ctx, const struct label_path *p)
 	}
 }
 
+/* Rows that are asked for go to the screen, all to databases. */
 static void open_kind(struct run_rows *r, const struct run_options *o,
 		      enum label_rows_kind kind)
 {
-	if (!(o->rows >> kind & 1))
+	struct row_sink *to[2];
+	unsigned n = 0;
+
+	if (o->rows >> kind & 1)
+		to[n++] = r->screen;
+	if (r->databases)
+		to[n++] = r->databases;
+	if (!n)
 		return;
+	r->tees[kind] = tee_open(to, n);
 	/* One at a time, so that kinds stay in the order things happened. */
-	r->rows[kind] = rows_open(r->screen, &label_schema[kind], 1);
+	if (r->tees[kind])
+		r->rows[kind] = rows_open(r->tees[kind], &label_schema[kind],
+					  1);
 	if (!r->rows[kind])
 		cli_fail("out of memory");
+}
+
+static void open_databases(struct run_rows *r, const struct run_options *o)
+{
+	const struct export_options eo = {
+		.rules = rules,
+		.n_rules = sizeof(rules) / sizeof(rules[0]),
+	};
+
+	for (unsigned i = 0; i < o->n_exports; i++)
+		databases_add(&r->list, "--export", o->export[i], &eo);
+	r->databases = databases_all(&r->list);
+	/* Behind those of -x, which get other rows. */
+	if (o->redis)
+		r->mirror = mirror_open(&r->list, o->redis,
+					o->control.interval_ns);
 }
 
 void run_rows_open(struct run_rows *r, const struct run_options *o,
@@ -81,16 +127,17 @@ void run_rows_open(struct run_rows *r, const struct run_options *o,
 {
 	if (!(r->screen = stream_sink_mixed(stdout, o->format, true)))
 		cli_fail("out of memory");
+	open_databases(r, o);
 	for (int k = 0; k < LABEL_ROWS; k++)
 		open_kind(r, o, (enum label_rows_kind)k);
 	if (run_gives_orders(o))
 		r->orders = orders_open(&o->orders);
 	*calls = (struct label_control_calls){
 		.ctx = r,
-		.interval = r->rows[LABEL_ROWS_INTERVAL] ? interval : NULL,
+		.interval = interval,
 		.decision = decision,
 		.silent = r->rows[LABEL_ROWS_SILENCE] ? silence : NULL,
-		.port = r->rows[LABEL_ROWS_PORT] ? port : NULL,
+		.port = r->mirror || r->rows[LABEL_ROWS_PORT] ? port : NULL,
 		.path = r->rows[LABEL_ROWS_HOP] ? path : NULL,
 	};
 }
@@ -99,13 +146,31 @@ int run_rows_flush(struct run_rows *r)
 {
 	int rc = r->screen->flush(r->screen);
 
+	if (r->mirror)
+		mirror_flush(r->mirror);
 	return r->err ? r->err : rc;
+}
+
+int run_rows_end(struct run_rows *r)
+{
+	int rc = run_rows_flush(r), told = 0;
+
+	if (r->orders)
+		told = orders_end(r->orders);
+	return databases_end(&r->list) < 0 || told < 0 || rc < 0 ? -1 : 0;
 }
 
 void run_rows_close(struct run_rows *r)
 {
 	for (int k = 0; k < LABEL_ROWS; k++)
 		rows_close(r->rows[k]);
+	for (int k = 0; k < LABEL_ROWS; k++)
+		if (r->tees[k])
+			r->tees[k]->close(r->tees[k]);
+	mirror_close(r->mirror);
 	orders_close(r->orders);
+	if (r->databases)
+		r->databases->close(r->databases);
+	databases_close(&r->list);
 	r->screen->close(r->screen);
 }

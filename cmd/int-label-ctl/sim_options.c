@@ -81,7 +81,7 @@ static const struct cli_option options[] = {
 	  CLI_IN, AT(net.capture), .needs = "--arity" },
 	{ 0, "repeat", NULL, "the capture, again and again",
 	  CLI_FLAG, AT(net.repeat), .needs = "--from" },
-	{ 0, "link-rate", "BPS", "of each link; K, M, G of 1024 (1G)",
+	{ 0, "link-rate", "BPS", "of each link; K, M, G of 1024 (1000000000)",
 	  CLI_SIZE, AT(link_bps), .min = 1000, .max = UINT64_C(1) << 40 },
 	{ 0, "link-delay", "TIME", "of each link (10us)",
 	  CLI_TIME, AT(net.delay_ns) },

@@ -77,7 +77,8 @@ static void pint(struct rows *r, const struct sim_options *o, unsigned hops)
 	double sum = 0, square = 0, mean;
 
 	for (unsigned i = 0; i < RUNS; i++) {
-		int n = pint_trace(&p, &rng);
+		unsigned wrong;
+		int n = pint_trace(&p, &rng, &wrong);
 
 		if (n <= 0)
 			cli_fail("%s", n ? strerror(-n)

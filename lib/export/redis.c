@@ -6,8 +6,9 @@
  *	hash.SCHEMA=KEY		the latest row is a hash, with expiry
  *	list.SCHEMA=KEY		the latest row is a list, with expiry: the
  *				values of fields that the key does not say
- *	expire=TIME		of hashes and lists; 60s, 0: never
- *	maxlen=N		of a stream, about; 100000
+ *	push.SCHEMA=KEY		the values are added to a list
+ *	expire=TIME		of hashes and latest rows; 60s, 0: never
+ *	maxlen=N		of a stream, about, and of a list; 100000
  *
  * KEY as in template.h; in a URL, { and } as they are. Rows of schemas that
  * neither the URL nor the caller's rules name go to a stream of their
@@ -39,6 +40,7 @@ static const char *const families[] = {
 	[EXPORT_EVENT] = "stream",
 	[EXPORT_STATE] = "hash",
 	[EXPORT_LIST] = "list",
+	[EXPORT_PUSH] = "push",
 };
 
 enum {
@@ -219,12 +221,25 @@ static void expire(struct redis *x, struct item *i)
 	i->parts++;
 }
 
+/* The last maxlen values stay. */
+static void trim(struct redis *x, struct item *i)
+{
+	char first[24];
+
+	snprintf(first, sizeof(first), "-%llu", (unsigned long long)x->maxlen);
+	begin(x, 4, "LTRIM", i);
+	put_text(&x->commands, first);
+	put_text(&x->commands, "-1");
+	i->parts++;
+}
+
 /* The commands of a row, in x->commands. */
 static void command(struct redis *x, const struct form *m, struct item *i,
 		    const struct row_batch *b, unsigned row)
 {
-	uint32_t n = m->kind == EXPORT_LIST ? put_values(x, m, b, row)
-					    : put_pairs(x, m, b, row);
+	bool values = m->kind == EXPORT_LIST || m->kind == EXPORT_PUSH;
+	uint32_t n = values ? put_values(x, m, b, row)
+			    : put_pairs(x, m, b, row);
 	size_t len;
 	const char *words = outbuf_text(&x->words, &len);
 
@@ -238,12 +253,16 @@ static void command(struct redis *x, const struct form *m, struct item *i,
 	} else if (m->kind == EXPORT_STATE) {
 		begin(x, n + 2, "HSET", i);
 	} else {
-		begin(x, 2, "DEL", i);
+		if (m->kind == EXPORT_LIST) {
+			begin(x, 2, "DEL", i);
+			i->parts++;
+		}
 		begin(x, n + 2, "RPUSH", i);
-		i->parts++;
 	}
 	outbuf_bytes(&x->commands, words ? words : "", words ? len : 0);
-	if (m->kind != EXPORT_EVENT && x->expire_ns)
+	if (m->kind == EXPORT_PUSH)
+		trim(x, i);
+	else if (m->kind != EXPORT_EVENT && x->expire_ns)
 		expire(x, i);
 }
 

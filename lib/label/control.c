@@ -108,11 +108,6 @@ label_control_counters(const struct label_control *c)
 	return &c->ctr;
 }
 
-uint64_t label_control_patience(const struct label_control *c)
-{
-	return c->patience_ns;
-}
-
 uint64_t label_control_now(const struct label_control *c)
 {
 	return c->now_ns;
@@ -322,12 +317,30 @@ static int take_item(struct label_control *c, const struct label_item *item)
 	return 0;
 }
 
+/* Hops that follow each other are the ends of a link. */
+static void learn_links(struct label_control *c, const struct label_path *p)
+{
+	for (unsigned i = 0; i + 1 < p->n; i++) {
+		const struct label_item *hop = &p->hop[i];
+		struct label_record *r = label_db_find(c->db, hop->device,
+						       hop->out);
+
+		if (!r)
+			continue;
+		r->has_next = true;
+		r->next_device = hop[1].device;
+		r->next_in = hop[1].in;
+	}
+}
+
 static void take_path(struct label_control *c, const struct label_view *v)
 {
 	const struct label_path *path;
 
 	c->ctr.specific++;
 	path = label_paths_take(c->paths, v, c->now_ns);
+	if (path)
+		learn_links(c, path);
 	if (path && c->o.calls.path)
 		c->o.calls.path(c->o.calls.ctx, path);
 }

@@ -9,6 +9,9 @@
  * labelled. Pro raises S of a silent port each k * T, up to s_max, and lowers
  * it again each k * T that it is not.
  *
+ * What is behind a port's link is learnt from specific flows, whose packets
+ * have a label of each hop.
+ *
  * There is no clock inside: time is what take and tick are told, virtual or
  * real; it is not let go back. Intervals and looks at the ports begin at
  * multiples of their length, so that the same packets give the same rows
@@ -121,8 +124,5 @@ struct label_db *label_control_db(struct label_control *c);
 const struct label_paths *label_control_paths(const struct label_control *c);
 const struct label_control_ledger *
 label_control_counters(const struct label_control *c);
-
-/* k * T. */
-uint64_t label_control_patience(const struct label_control *c);
 
 #endif

@@ -198,12 +198,12 @@ static void count_gap(struct label_db *db, struct label_record *r,
 static bool seen_before(struct label_db *db, struct label_record *r,
 			const struct label_item *item)
 {
-	int32_t behind = -number_ahead(r, item->number);
+	uint32_t behind = r->number - item->number;
 	uint64_t bit;
 
 	if (!item->number || !r->number)
 		return item->time_us == r->time_us;
-	if (behind < 0 || behind > 63)
+	if (behind > 63)
 		return false;
 	bit = UINT64_C(1) << behind;
 	if (r->window & bit)

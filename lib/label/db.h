@@ -52,8 +52,11 @@ struct label_record {
 	uint64_t odd_us, odd_ns;
 	uint8_t odd; /* in a row */
 	/* Of the controller: control.h. */
-	uint8_t s;	     /* as it wants it */
-	bool silent;	     /* it has told so */
+	uint8_t s;     /* as it wants it */
+	bool silent;   /* it has told so */
+	bool has_next; /* what is behind its link: next */
+	uint32_t next_device;
+	uint16_t next_in;    /* its port there */
 	uint64_t changed_ns; /* LRT: when s was last looked at to some effect */
 	uint64_t interval;   /* the last one it was seen in, from 1 */
 	uint64_t reported;   /* of missing - found, in the last decision */

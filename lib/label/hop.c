@@ -81,11 +81,6 @@ bool label_hop_set_s(struct label_hop *h, uint16_t port, uint64_t s)
 	return true;
 }
 
-uint8_t label_hop_s(const struct label_hop *h, uint16_t port)
-{
-	return h->port[port].s;
-}
-
 /* --- specific flows ------------------------------------------------------- */
 
 static struct flow *find_flow(struct label_hop *h, const uint8_t *key,

@@ -85,7 +85,6 @@ struct label_outcome label_hop_pass(struct label_hop *h,
 
 /* S of a port, the control's register. Above LABEL_S_MAX: false. */
 bool label_hop_set_s(struct label_hop *h, uint16_t port, uint64_t s);
-uint8_t label_hop_s(const struct label_hop *h, uint16_t port);
 
 /* A specific flow, one packet of which is marked each period; added again it
  * gets the new one. 0, -ENOSPC; -ENOENT: there is none. */

@@ -85,6 +85,8 @@ enum {
 	P_LOST,
 	P_S,
 	P_SILENT,
+	P_QUEUE_MAX,
+	P_RESETS,
 };
 
 static const struct row_field port_fields[] = {
@@ -101,6 +103,8 @@ static const struct row_field port_fields[] = {
 	[P_LOST] = {"lost", ROW_U64, 5},
 	[P_S] = {"s", ROW_U64, 3},
 	[P_SILENT] = {"silent", ROW_BOOL, 6},
+	[P_QUEUE_MAX] = {"queue_max", ROW_U64, 9},
+	[P_RESETS] = {"resets", ROW_U64, 6},
 };
 
 enum {
@@ -220,6 +224,8 @@ void label_row_port(struct row_batch *b, const struct label_record *r)
 		set(b, P_LOST, label_lost(r));
 	set(b, P_S, r->s);
 	row_batch_set(b, P_SILENT, ROW_BOOL)->u64 = r->silent;
+	set(b, P_QUEUE_MAX, r->queue_most);
+	set(b, P_RESETS, r->resets);
 }
 
 void label_row_hop(struct row_batch *b, const struct label_path *p, unsigned i)

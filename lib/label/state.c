@@ -171,8 +171,8 @@ static int take_header(struct cur *c, const uint8_t *data, size_t len,
 	return 0;
 }
 
-static int take_all(struct label_db *db, const uint8_t *data, size_t len,
-		    struct fault *why)
+int label_state_take(const uint8_t *data, size_t len, struct label_db *db,
+		     struct fault *why)
 {
 	struct cur c = cur_of(data, len);
 	struct label_record r;
@@ -228,7 +228,7 @@ int label_state_load(const char *path, struct label_db *db, struct fault *why)
 
 	if (rc)
 		return fault_set(why, rc, "%s: %s", path, strerror(-rc));
-	if ((rc = take_all(db, data, len, &f)))
+	if ((rc = label_state_take(data, len, db, &f)))
 		fault_of(why, rc, path, &f);
 	free(data);
 	return rc;

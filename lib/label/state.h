@@ -22,4 +22,8 @@ int label_state_save(const char *path, struct label_db *db, struct fault *why);
  */
 int label_state_load(const char *path, struct label_db *db, struct fault *why);
 
+/* The same of a file's bytes. */
+int label_state_take(const uint8_t *data, size_t len, struct label_db *db,
+		     struct fault *why);
+
 #endif

@@ -13,6 +13,7 @@ enum {
 	SERVICE = 5001,
 	TTL = 64,
 	FRAME_ROOM = 2048,
+	LABELS_MAX = FRAME_ROOM / LABEL_ITEM_LEN,
 };
 
 /* A packet of the model: UDP between the hosts; flows differ by their source

@@ -45,10 +45,12 @@ int listen_open(struct netsim *s)
 	label_control_defaults(&o);
 	o.format = s->format;
 	o.interval_ns = s->o.telemetry_ns;
-	/* Nobody asks for silent ports where nothing comes of it. */
-	o.t_ns = s->o.adapt ? s->o.policy.interval_us * 1000
-			    : s->o.telemetry_ns;
-	o.k = s->o.k;
+	/* Where S is not moved nobody asks for silent ports. */
+	o.t_ns = s->o.telemetry_ns;
+	if (s->o.adapt) {
+		o.t_ns = s->o.policy.interval_us * 1000;
+		o.k = s->o.k;
+	}
 	o.pro = s->o.adapt;
 	o.s_max = s->o.s_max;
 	o.calls = (struct label_control_calls){

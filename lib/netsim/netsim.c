@@ -263,6 +263,11 @@ const struct netsim_counters *netsim_counters(const struct netsim *s)
 	return &s->ctr;
 }
 
+uint32_t netsim_most(const struct netsim *s)
+{
+	return s->packets.made;
+}
+
 void netsim_close(struct netsim *s)
 {
 	if (!s)

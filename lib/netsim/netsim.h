@@ -88,7 +88,7 @@ struct netsim_options {
 	uint64_t probe_ns;	    /* of HULA, INT_PATH, PINGMESH: interval */
 
 	bool adapt; /* Pro */
-	double k;   /* of Pro: stale after k T */
+	double k;   /* of Pro: silent after k T; above 0 */
 	uint8_t s_max;
 	uint64_t control_ns; /* from the last hop to the controller, and from
 				the controller to a switch */
@@ -150,6 +150,8 @@ int netsim_open(struct netsim **out, const struct netsim_options *o,
 /* Until the end. 0 or -errno, f set. */
 int netsim_run(struct netsim *s, struct fault *f);
 const struct netsim_counters *netsim_counters(const struct netsim *s);
+/* How many packets there was room for: that were under way at once. */
+uint32_t netsim_most(const struct netsim *s);
 void netsim_close(struct netsim *s); /* NULL is fine */
 
 #endif

@@ -151,7 +151,17 @@ static void begin(struct trace *t, struct rng *rng)
 	t->salt = rng_u64(rng);
 }
 
-int pint_trace(const struct pint_options *o, struct rng *rng)
+static unsigned mistaken(const struct trace *t)
+{
+	unsigned n = 0;
+
+	for (unsigned hop = 0; hop < t->o->hops; hop++)
+		n += t->n_left[hop] == 1 &&
+		     t->left[(size_t)hop * t->o->switches] != t->path[hop];
+	return n;
+}
+
+int pint_trace(const struct pint_options *o, struct rng *rng, unsigned *wrong)
 {
 	uint64_t all = o->hops < 64 ? (UINT64_C(1) << o->hops) - 1 : UINT64_MAX;
 	struct trace t = {.o = o};
@@ -164,6 +174,7 @@ int pint_trace(const struct pint_options *o, struct rng *rng)
 		for (; t.known != all && packets < PINT_PACKETS_MAX; packets++)
 			receive(&t, (uint64_t)packets);
 		packets = t.known == all ? packets : 0;
+		*wrong = mistaken(&t);
 	} else {
 		packets = -ENOMEM;
 	}

@@ -35,7 +35,8 @@ struct pint_options {
 	unsigned bits;	   /* of a digest, 1 to 32 */
 };
 
-/* Packets until a random path was known; 0: given up. -ENOMEM. */
-int pint_trace(const struct pint_options *o, struct rng *rng);
+/* Packets until a random path was known; 0: given up. -ENOMEM. *wrong: hops of
+ * which the receiver took another switch for theirs. */
+int pint_trace(const struct pint_options *o, struct rng *rng, unsigned *wrong);
 
 #endif

@@ -25,13 +25,11 @@ enum event_kind {
 enum {
 	EV_BITS = 28,
 	EV_MASK = (1 << EV_BITS) - 1,
-	OPTION_LEN = LABEL_OPTION_LEN,
-	LABELS_MAX = 128, /* that a probe carries; all of the MTU */
 };
 
 enum packet_kind {
 	OF_TRAFFIC,
-	OF_WAY,	  /* a probe along a trail of probes.h */
+	OF_WAY,	  /* a probe along one of probe.c's trails */
 	OF_FLOOD, /* a probe that switches copy */
 	OF_PING,
 };
@@ -88,15 +86,15 @@ struct netsim {
 	struct sim_port *port;
 	struct pool packets, labels, heads;
 	struct rng traffic, chance, labelling;
-	struct label_policy none; /* labels nothing but specific flows */
 	struct label_format format;
 
 	struct sim_source *source;
 	uint32_t sources;
 	double gap_ns; /* of a source, mean */
 	struct traffic *capture;
-	struct traffic_packet ahead; /* of the capture: the next one */
-	uint64_t capture_ns, lap_ns; /* when it begins; of this lap */
+	struct traffic_counters read; /* of it; nobody asks */
+	struct traffic_packet ahead;  /* of the capture: the next one */
+	uint64_t capture_ns, lap_ns;  /* when it begins; of this lap */
 
 	struct probes *probes;
 	struct listener *listener;
@@ -128,7 +126,7 @@ static inline void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
 /* What it has on the wire. */
 static inline uint32_t sim_bytes(const struct sim_packet *p)
 {
-	return p->bytes + (p->labels ? OPTION_LEN : 0) +
+	return p->bytes + (p->labels ? LABEL_OPTION_LEN : 0) +
 	       (uint32_t)p->labels * LABEL_ITEM_LEN;
 }
 

@@ -89,10 +89,8 @@ static void of_model(struct netsim *s, uint32_t i)
 
 static int open_capture(struct netsim *s, struct fault *f)
 {
-	struct traffic_options t = {.capture = s->o.capture};
-	static struct traffic_counters ignored;
+	struct traffic_options t = {.capture = s->o.capture, .ctr = &s->read};
 
-	t.ctr = &ignored;
 	return traffic_open(&s->capture, &t, f);
 }
 

@@ -95,6 +95,25 @@ static int set_flush(const struct field *field, void *object, const char *value,
 	return 0;
 }
 
+static int set_show(const struct field *field, void *object, const char *value,
+		    struct fault *f)
+{
+	char show[TABLE_SHOW_MAX] = "";
+	struct table *t = object;
+	size_t n = 0;
+
+	(void)field;
+	for (; *value; value++)
+		if (*value != ' ' && *value != '\t' && n < sizeof(show))
+			show[n++] = *value;
+	if (n == sizeof(show) || !n || !table_show_ok(show))
+		return fault_set(f, -EINVAL,
+				 "is not a list of types of 1 to %d characters",
+				 TABLE_SHOW_MAX - 1);
+	memcpy(t->show, show, sizeof(show));
+	return 0;
+}
+
 static const char *const kind_names[] = {
 	"",
 	[TABLE_KEYWRITE] = "keywrite",
@@ -155,6 +174,8 @@ static const struct field fields[] = {
 	{ "sequence", NAME(sequence, sequence_names), .use = FOR_ALL },
 	{ "immediate", NAME(immediate, yes_names), .use = FOR_ALL },
 	{ "qp", NAME(qp, qp_names), .use = FOR_ALL },
+	{ "show", FIELD_OTHER, .set = set_show,
+	  .use = FOR_KEYWRITE | FOR_APPEND },
 	{ NULL },
 };
 /* clang-format on */

@@ -26,6 +26,7 @@
  *	sequence = count        ; off, count, strict
  *	immediate = no          ; yes: every report wakes the collector
  *	qp = rc                 ; or uc
+ *	show = flow4, u32:bytes ; what a value is made of, for people
  *
  * Required: kind; slots (chunks, entries or ring) or memory; key, but for
  * append; value (keywrite, append); values (postcard); lists (append). The

@@ -66,6 +66,25 @@ int region_remove(const char *name, struct fault *f);
 
 const char *region_path(const struct region *r);
 
+/* The regions of this machine: those that have names. */
+typedef void region_each(void *ctx, const char *path, const char *name);
+void region_list(region_each *each, void *ctx);
+
+/* Who writes it now, one by one: begin with *at 0; false behind the last. */
+struct region_writer {
+	uint32_t pid;
+	char program[16];
+	uint64_t since_ns; /* the process began, since 1970 */
+};
+
+bool region_writer(const struct region *r, unsigned *at,
+		   struct region_writer *out);
+
+/* When the current epoch began, and when a writer last left, in ns since 1970;
+ * 0: not known. */
+uint64_t region_epoch_began(const struct region *r);
+uint64_t region_left(const struct region *r);
+
 /*
  * "1G", "2M", "2M-transparent", "4K", "4K+2M-transparent": what the pages
  * are, by looking at some of them.

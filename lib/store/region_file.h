@@ -62,7 +62,9 @@ struct region_state {
 	uint32_t immediate; /* the last one */
 	uint32_t waiters;   /* in futex calls */
 	uint64_t seated;    /* writers that ever took a seat */
-	uint8_t reserved[2048 - 40];
+	uint64_t began_ns;  /* of the current epoch, since 1970; 0: not told */
+	uint64_t left_ns;   /* when a writer last gave up its seat */
+	uint8_t reserved[2048 - 56];
 	/* The last immediates: number n is in n % REGION_IMMEDIATES, with the
 	 * low half of n above it. */
 	uint64_t ring[REGION_IMMEDIATES];
@@ -182,6 +184,9 @@ int region_map(struct region *r);
 
 int region_lock(struct region *r, enum region_lock which, struct fault *f);
 void region_unlock(struct region *r, enum region_lock which);
+
+/* The regions of a directory, in the order of their names. */
+void region_list_dir(const char *dir, region_each *each, void *ctx);
 
 /* Start time of a live process, or 0. */
 uint64_t region_process_start(uint32_t pid);

@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "hash/crc.h"
 #include "store/region_file.h"
 
@@ -118,6 +119,7 @@ static void write_header(struct region *r, const struct layout *l)
 	memcpy(r->map, &r->h, sizeof(r->h));
 	r->state->epoch = 1;
 	r->state->oldest = 1;
+	r->state->began_ns = clock_wall_ns();
 }
 
 /* One attempt at a region, in a place that choose_pages would have. */

@@ -171,6 +171,17 @@ int region_find(struct region_place *out, const char *name, struct fault *f)
 	return rc == -ENOENT ? place(out, shm, name, 0) : rc;
 }
 
+void region_list(region_each *each, void *ctx)
+{
+	struct mounts m;
+
+	region_list_dir(shm, each, ctx);
+	mounts_read(&m);
+	for (unsigned i = 0; i < m.n; i++)
+		region_list_dir(m.at[i].dir, each, ctx);
+	mounts_fini(&m);
+}
+
 /* The mount with the largest pages that are not larger than the region. */
 static const struct mount *best_mount(const struct mounts *m, uint64_t size)
 {

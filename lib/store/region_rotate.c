@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "store/region_file.h"
 
 enum {
@@ -77,6 +78,8 @@ static int rotate(struct region *r, uint64_t *old, struct fault *f)
 				 __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	memset(r->map + region_set_at(r, next), 0, r->h.set_len);
+	__atomic_store_n(&r->state->began_ns, clock_wall_ns(),
+			 __ATOMIC_RELAXED);
 	__atomic_store_n(&r->state->epoch, next, __ATOMIC_SEQ_CST);
 	if (old)
 		*old = epoch;

@@ -304,6 +304,17 @@ static int check_size(const struct table *t, struct fault *f)
 	return 0;
 }
 
+bool table_show_ok(const char show[TABLE_SHOW_MAX])
+{
+	for (size_t i = 0; i < TABLE_SHOW_MAX; i++) {
+		if (!show[i])
+			return true;
+		if (show[i] < ' ' || show[i] > '~')
+			return false;
+	}
+	return false;
+}
+
 int table_check(const struct table *t, struct fault *f)
 {
 	int rc;
@@ -336,6 +347,8 @@ int table_check(const struct table *t, struct fault *f)
 	    t->immediate > 1)
 		return fault_set(f, -EINVAL,
 				 "qp, sequence or immediate: unknown number");
+	if (!table_show_ok(t->show))
+		return fault_set(f, -EINVAL, "show: not a text");
 	if ((rc = check_key(t, f)) < 0 || (rc = check_hash(t, f)) < 0 ||
 	    (rc = check_stride(t, f)) < 0 || (rc = check_kind(t, f)) < 0)
 		return rc;

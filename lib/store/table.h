@@ -16,6 +16,7 @@
 #ifndef STORE_TABLE_H
 #define STORE_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,7 @@ enum {
 	TABLE_STORE_MAX = 64, /* strides up to here are written as one store */
 	/* Key-Write value, Append entry: a slot fits a path MTU of 1024. */
 	TABLE_VALUE_MAX = 1020,
+	TABLE_SHOW_MAX = 104,
 	/* A stride for table_finish() to work out; 0: the next power of 2. */
 	TABLE_STRIDE_PACKED = 1,
 };
@@ -79,7 +81,12 @@ struct table {
 	uint64_t offset;     /* in the region's file, of the first epoch set */
 	uint64_t length;     /* bytes, in each epoch */
 	uint64_t heads;	     /* Append: offset of the counts in the table */
-	uint8_t reserved[136];
+	/*
+	 * What a value is made of, for people: "flow4,u8,u32:reason", ends with
+	 * a NUL; "": not told. Nothing here knows the types (query/show.h).
+	 */
+	char show[TABLE_SHOW_MAX];
+	uint8_t reserved[136 - TABLE_SHOW_MAX];
 };
 
 _Static_assert(sizeof(struct table) == 256, "the region format");
@@ -94,6 +101,9 @@ int table_kind_of(const char *name);
  * without overflow. f names the field. Returns 0 or -EINVAL.
  */
 int table_check(const struct table *t, struct fault *f);
+
+/* Whether what is told of a value is text that ends. */
+bool table_show_ok(const char show[TABLE_SHOW_MAX]);
 
 /*
  * Completes a geometry that was set field by field (layout_set): defaults of

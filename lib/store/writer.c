@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "store/region_file.h"
 #include "store/writer_wide.h"
 
@@ -75,6 +76,8 @@ void writer_close(struct writer *w)
 	if (!w)
 		return;
 	writer_leave(w);
+	__atomic_store_n(&w->region->state->left_ns, clock_wall_ns(),
+			 __ATOMIC_RELAXED);
 	__atomic_store_n(&w->seat->pid, 0, __ATOMIC_RELEASE);
 	free(w);
 }

@@ -18,6 +18,7 @@ const bit<16> NET_IP4_LEN = 20;
 const bit<8> NET_PROTO_TCP = 6;
 const bit<8> NET_PROTO_UDP = 17;
 const bit<16> NET_UDP_LEN = 8;
+const bit<16> NET_TCP_LEN = 20; /* without options */
 const bit<16> NET_ETH_LEN = 14;
 const bit<8> NET_TCP_FIN = 0x01;
 const bit<8> NET_TCP_SYN = 0x02;

@@ -122,6 +122,8 @@ fails() { # message option...
 	refused "is not 256" --region x --ticket - --mtu 1000
 	refused "IP address" --region x --ticket - --ip 10.0.0
 	refused "or bmv2" --region x --ticket - -o xml
+	refused "or bmv2" --region x --ticket - -o bmv2-dart:2/2
+	refused "or bmv2" --region x --ticket - -o bmv2-dart:0/2x
 	refused "another family" --region x --ticket - --ip ::1 --peer-ip 10.0.0.1
 	usage_error "--readable needs --cm" --region x --verbs rxe0 --peer-ip 10.0.0.1 --readable
 	for mac in 02:00:00:00:00 2:0:0:0:0:1 02:00:00:00:00:001 \

@@ -491,7 +491,7 @@ request() { # pieces
 		echo "$args: $stderr"
 		[[ -z $output && $stderr == *"$message"* ]]
 	done <<-'EOF'
-		packet x|'packet' is not packets, region, snapshot, digest or serve
+		packet x|'packet' is not packets, region, snapshot, digest, serve or regions
 		packets|packets of what?
 		packets a b|'b': one at a time
 		packets a --region x --ticket y|one of --region, --ticket and --layout
@@ -522,7 +522,7 @@ request() { # pieces
 		dta-dump region "$NAME" --slots -o csv | head -n 1
 		dta-dump region "$NAME" --lists -o csv | head -n 1
 	) <<-'EOF'
-		number,time,src,dst,protocol,opcode,table,key,list,hop,path_len,copies,sequence,flags,qp,psn,va,rkey,length,slot,entry,imm,add,compare,syndrome,msn,original,icrc,data,reason
+		number,time,src,dst,protocol,opcode,table,key,list,hop,path_len,copies,sequence,flags,qp,psn,va,rkey,length,slot,entry,imm,add,compare,syndrome,msn,original,icrc,data,reason,labels
 		name,kind,id,epoch,key_type,key_length,value_length,copies,hash,units,stride,offset,length,lists,entries,heads,batch,flush_ms,hops,value_min,value_max,values,values_offset,cache_rows,sequence,immediate,qp,written,lists_used,lost,sum,used,used_share,load,load_above,success,success_below,average_success,average_success_below,unreadable,oldest,newest,epochs,notified,pages,size,blocks,damaged,path
 		table,epoch,unit,list,entry,checksum,count,value
 		table,epoch,list,written,kept,lost

@@ -60,7 +60,7 @@ last_values() { # table
 @test "keywrite: the last value of every key that theory does not let go" {
 	prepare marple-hosts
 	last_values 1 >want
-	cut -d' ' -f1 want | dta-query keywrite --region "$NAME" --keys - \
+	cut -d' ' -f1 want | dta-query keywrite --region "$NAME" --as hex --keys - \
 		-o csv | columns key value | sort >got
 	[ "$(wc -l <got)" -gt 100 ]
 	# 3000 reports in 1M slots: hardly a key is lost, and none is wrong.
@@ -126,7 +126,7 @@ last_values() { # table
 @test "list: entries in order, as another program reads them" {
 	prepare int-congestion
 	awk -F, 'NR > 1 && $1 == 1 && $3 == 0 { print $7 }' truth.csv >want
-	dta-query list --region "$NAME" -t 1 0 -q -o csv | columns value >got
+	dta-query list --region "$NAME" -t 1 0 -q --as hex -o csv | columns value >got
 	diff want got
 	region.py list "$NAME" congestion 0 | diff want -
 }
@@ -244,7 +244,7 @@ last_values() { # table
 	prepare int-path --ipv6 40
 	sed 1d truth.csv | cut -d, -f1,3 | sort -u -t, -k1,1 >two
 	[ "$(wc -l <two)" = 2 ]
-	dta-query keywrite --region "$NAME" $(cut -d, -f2 two) -o csv |
+	dta-query keywrite --region "$NAME" $(cut -d, -f2 two) --as hex -o csv |
 		columns answer table >got
 	diff got - <<<$'found flows\nfound flows6'
 	key=$(sed -n 's/^2,//p' two)
@@ -497,14 +497,14 @@ last_values() { # table
 		keywrite --region $NAME 1 --policy consensus:1|--policy
 		keywrite --region $NAME 1 --policy consensus:|--policy
 		keywrite --region $NAME 1 --last 3|--last is for list
-		list --region $NAME --keys x|--keys is for keywrite, path, count and why
+		list --region $NAME --keys x|--keys is for keywrite, path, count, why and top
 		list --region $NAME --last 3 --from 3|only one of --last and --from
 		list -f --snapshot x|--follow needs a region
 		verify --region $NAME|--truth
 		verify --region $NAME --truth x 1|no keys
 		list --region $NAME --truth x|--truth is for verify
 		-i --region $NAME list|no subcommand
-		--region $NAME|keywrite, path, list, count, verify or why?
+		--region $NAME|keywrite, path, list, count, verify, why or top?
 	EOF
 }
 

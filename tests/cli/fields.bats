@@ -49,12 +49,17 @@ rates() {
 		header dta-query keywrite --region "$path" "$flow"
 		header dta-query keywrite --summary --region "$path" "$flow"
 		header dta-query path --region "$NAME-int-postcard" "$flow"
+		header dta-query list --as hex --region "$NAME-netseer-loss"
 		header dta-query list --region "$NAME-netseer-loss"
 		header dta-query list --count-only --region "$NAME-netseer-loss"
 		header dta-query count --region "$NAME-marple-hosts-sum" 10.0.0.1
+		header dta-query why --region "$path" "$flow"
+		header dta-query top --region "$NAME-marple-hosts-sum" 10.0.0.1
+		header dta-query top --region "$NAME-netseer-loss"
 		header dta-query verify --region "$path" --truth int-path.csv
 		header dta-query verify --list-wrong --region "$path" --truth int-path.csv
 		header dta-dump packets int-path.pcap
+		header dta-dump regions --no-load
 		header dta-dump region "$path"
 		header dta-dump region --slots "$path"
 		header dta-dump region --lists "$NAME-netseer-loss"
@@ -83,7 +88,7 @@ rates() {
 		for kind in interval port decision silence; do
 			header int-label-ctl -q -r label.pcap -R $kind -t 1us
 		done
-		counters int-label-ctl -r label.pcap -R none --exec true
+		counters int-label-ctl -r label.pcap -R none --exec true -x file:l.rows
 		counters int-label-ctl label -d 1 -r int.pcap
 		header int-label-ctl sim -q -d 100ms
 		header int-label-ctl sim --trace 1

@@ -3,6 +3,7 @@
 # controller that reads the labels; the live ones are in tests/net.
 
 load ../helpers
+load ../terminal
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
@@ -332,4 +333,91 @@ falls_silent() { # CAPTURE
 	run -2 int-label-ctl flow add
 	run -1 --separate-stderr int-label-ctl flow del "$flow" --send ./none -d 3
 	[[ $stderr == *"./none: No such file or directory" ]]
+}
+
+@test "dta-dump packets shows labels, and the prototype's" {
+	labels_to one.pcap <<-END
+		100.000000 7 1000 3
+	END
+	run -0 dta-dump packets one.pcap
+	[ "$output" = "1 100.000000000 10.0.0.1 > 10.0.0.2 int-label normal \
+key=10.0.0.1:0>10.0.0.2:0/udp path_len=1 length=76 \
+labels=7:1>2@1000us,latency=0,queue=0,number=3" ]
+	# wire-facts 4.1: Ethernet, a source route of one hop, INT OPTION, item
+	printf '0000 %s\n' "$(echo "020000000002 020000000001 0700 0000 8001 0701
+		0001 03040500 000000001000 000000001064 00002000 00 000007
+		00000050 00 000001" | tr -d ' \n\t' | sed 's/../& /g')" >hex
+	text2pcap -q -F pcap hex proto.pcap 2>/dev/null
+	run -0 dta-dump packets proto.pcap
+	[[ $output == *" int-label0 normal path_len=1 length=54 \
+labels=3:4>5@4196us,latency=100000,queue=7,number=0" ]]
+	run -0 int-label-ctl -q -r proto.pcap -R port -o csv
+	[[ ${lines[1]} == *,3,5,4,100000,7,4196,,1,0,,0,false,7,0 ]]
+}
+
+# Devices 1 to 3 in a row; the line behind device 2 loses every third packet,
+# and all of them in the last half second.
+over_a_line_that_loses() {
+	traffic plain.pcap
+	int-label-ctl flow add --every 3ms "$(dta-dump packets plain.pcap -c 1 \
+		-o ndjson | jq -r '"\(.src)>\(.dst)/udp"')" >lines
+	int-label-ctl label -q -d 1 --edge in -r plain.pcap -w one.pcap \
+		-t 7ms --control lines
+	int-label-ctl label -q -d 2 -r one.pcap -w two.pcap -t 7ms
+	editcap -F nsecpcap -B 1700000001.5 two.pcap some.pcap
+	"$TOOLS/mangle" -s 1 -l 0.3 <some.pcap >lossy.pcap 2>/dev/null
+	int-label-ctl label -q -d 3 --edge out -r lossy.pcap -w back.pcap \
+		-e labels.pcap -t 7ms
+}
+
+# table NAME OPTION...: as CSV, without its head.
+table() {
+	local name=$1
+
+	shift
+	int-label-ctl -q -r labels.pcap --top "$name" --once -o csv "$@" |
+		tail -n +2
+}
+
+@test "tables: worst queues, suspected loss, silent ports, ways of flows" {
+	need_tools mangle
+	over_a_line_that_loses
+	[ "$(table ports --sort device --reverse | cut -d, -f2,3 | xargs)" = "1,2 2,2 3,2" ]
+	[ "$(table ports --lines 1 | wc -l)" = 1 ]
+	# Where numbers are missing, and what is behind these ports.
+	table links >links
+	[ "$(cut -d, -f1-4,9 links | sort | xargs)" = "1,2,2,1,numbers 2,2,3,1,numbers" ]
+	while IFS=, read -r _ _ _ _ labels lost loss _; do
+		awk -v n="$labels" -v lost="$lost" -v loss="$loss" 'BEGIN {
+			exit !(lost > n / 10 && lost < n &&
+				(loss - 100 * lost / (n + lost)) ^ 2 < 0.01) }'
+	done <links
+	[ "$(table paths | cut -d'"' -f2)" = 1,2,3 ]
+	[ -z "$(table silent)" ]
+	# Device 9 stops in the middle.
+	int-label-ctl label -q -d 9 -r plain.pcap -w - -t 7ms |
+		editcap -F nsecpcap -B 1700000000.5 - nine.pcap
+	mergecap -F nsecpcap -w labels.pcap nine.pcap one.pcap
+	[[ $(table silent | cut -d, -f2-5) == 9,2,silent,1700000000.4* ]]
+	[ "$(table links | cut -d, -f1,9)" = 9,silence ]
+	[ "$(table links | cut -d, -f8)" = 6 ]
+	run -2 int-label-ctl -r labels.pcap --top links --sort nonsense
+	[[ $output == *"--sort: 'nonsense': links have device, port"* ]]
+	run -2 int-label-ctl -r labels.pcap --top links -R port
+	[[ $output == *"the table has stdout"* ]]
+}
+
+@test "the screen: tables and their keys; there are no filters" {
+	traffic plain.pcap
+	three_hops plain.pcap
+	typist '
+until(b"the input has ended", b"by queue; ? for keys", b"ports 3; labels")
+assert len([r for r in rows() if r]) == 3, rows()
+key(b"s"); until(b"by label_time")
+key(b"2"); until(b": silent", b"by silent_for")
+key(b"l"); until(b": links", b"by lost")
+key(b"4"); until(b": paths", b"by latency")
+key(b"/x\r"); until(b"there are no filters here")
+key(b"q")' int-label-ctl -q -r labels.pcap --top ports
+	[ "$output" = 'status 0' ]
 }

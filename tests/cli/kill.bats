@@ -64,7 +64,7 @@ paths_are_right() {
 
 # Every entry in a list is one that was reported.
 entries_were_reported() {
-	dta-query list --region "$NAME" -o csv 2>/dev/null |
+	dta-query list --as hex --region "$NAME" -o csv 2>/dev/null |
 		awk -F, 'NR == FNR { reported[$7]; next }
 			FNR == 1 { for (i = 1; i <= NF; i++) if ($i == "value") c = i
 				next }

@@ -82,3 +82,35 @@ make_region() { # workload
 	dta-translate -q -r none.pcap --region "$NAME"
 	dta-collect -q -r none.pcap --region "$NAME"
 }
+
+@test "what was never acknowledged: said, though it counts as stored" {
+	printf '[t]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 64K\n' >l.ini
+	dta-collect --create --layout l.ini --region "$NAME"
+	dta-collect --region "$NAME" --ticket t.ini
+	dta-gen uniform -q --count 200 -N 1 -w r.pcap
+	mkfifo frames answers
+	exec 7<>frames 8<>answers
+	# Half of it is taken; all of it fits the pipe.
+	timeout 60 dta-collect -q -r - -w - --count 100 --region "$NAME" \
+		<&7 >&8 3>&- 7>&- 8>&- &
+	run -0 --separate-stderr timeout 60 dta-translate -r r.pcap \
+		--ticket t.ini -w frames --answers answers --ack-every 8
+	exec 7>&- 8>&-
+	[[ $stderr == *"104 of 200 requests were never acknowledged"* ]]
+	wait
+}
+
+@test "dta-translate --layout makes the region, if there is none yet" {
+	dta-gen uniform -q --count 50 --truth truth.csv -w r.pcap
+	for i in 1 2; do
+		dta-translate -q -r r.pcap --region "$NAME" \
+			--layout "$EXAMPLES/uniform.ini"
+	done
+	dta-query verify --region "$NAME" --truth truth.csv -o ndjson |
+		jq -e '.right == 50'
+	run -2 --separate-stderr dta-translate -r r.pcap --ticket t --layout x -w y
+	[[ $stderr == *"--layout needs --region"* ]]
+	run -1 --separate-stderr dta-translate -r r.pcap --region "$NAME-no" \
+		--layout nowhere.ini
+	[[ $stderr == *nowhere.ini* ]]
+}

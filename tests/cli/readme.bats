@@ -18,7 +18,7 @@ teardown() {
 commands() {
 	sed -n '/^## A tour/,/^## Where/s/^    \$ //p' "$TOP/README.md" |
 		sed -E "s/--from office.pcap/--flows 10000/
-			s/(--region|region) (fabric|events|paths)\b/\1 $PREFIX\2/g"
+			s/(--region|region) (fabric|events|paths|counts)\b/\1 $PREFIX\2/g"
 }
 
 @test "every command of the tour works" {
@@ -41,6 +41,7 @@ commands() {
 	[ ! -e "/dev/shm/${PREFIX}fabric" ]
 	[ ! -e "/dev/shm/${PREFIX}events" ]
 	[ ! -e "/dev/shm/${PREFIX}paths" ]
+	[ ! -e "/dev/shm/${PREFIX}counts" ]
 }
 
 @test "the files that README.md names are there" {

@@ -11,6 +11,7 @@
 load ../helpers
 load net
 
+DEVICE_OPTIONS=()
 CHAIN=(h1 d1 d2 w d3 h2)
 
 setup() {
@@ -31,18 +32,17 @@ teardown() {
 
 # One link of the chain: right of the one to left of the other, e0 of hosts.
 link_up() { # NAME NAME
-	local near=right far=left
+	local near=right far=left mtu=2000
 
-	[[ $1 != h* ]] || near=e0
-	[[ $2 != h* ]] || far=e0
-	ip -n "$NET-$1" link add $near mtu 2000 type veth peer name $far \
-		mtu 2000 netns "$NET-$2"
+	[[ $1 != h* ]] || near=e0 mtu=1500
+	[[ $2 != h* ]] || far=e0 mtu=1500
+	ip -n "$NET-$1" link add $near mtu $mtu type veth peer name $far \
+		mtu $mtu netns "$NET-$2"
 	ip -n "$NET-$1" link set $near up
 	ip -n "$NET-$2" link set $far up
 }
 
-# Hosts have their MTU of 1500, and complete their checksums and segments
-# themselves.
+# Hosts complete their checksums and segments themselves.
 chain_up() {
 	local i n
 
@@ -56,7 +56,6 @@ chain_up() {
 		link_up "${CHAIN[i - 1]}" "${CHAIN[i]}"
 	done
 	for i in 1 2; do
-		ip -n "$NET-h$i" link set e0 mtu 1500
 		ip -n "$NET-h$i" address add 10.9.0.$i/24 dev e0
 		on h$i ethtool -K e0 tx off tso off gso off gro off >/dev/null
 	done
@@ -68,7 +67,7 @@ device() {
 
 	shift
 	start "d$n" "d$n.log" int-label-ctl label -d "$n" -i left --to right \
-		--control "$PWD/d$n.sock" -o ndjson "$@"
+		--control "$PWD/d$n.sock" -o ndjson "${DEVICE_OPTIONS[@]}" "$@"
 	wait_for test -S "d$n.sock"
 	DEVICE[n]=$PID
 }
@@ -109,6 +108,15 @@ tells() {
 	jq -es "any(.device == $1 and ($2))" control.log.out >/dev/null
 }
 
+# All that d3 exported, and tells of on SIGUSR1, is in the controller's rows of
+# ports, by their times.
+all_told() {
+	kill -USR1 "${DEVICE[3]}"
+	wait_for grep -q exported d3.log
+	[ "$(jq -r .time control.log.out | sort -u | wc -l)" = \
+		"$(counter d3.log exported)" ]
+}
+
 # The receiver: whatever comes by one connection, to a file.
 receive() { # FILE
 	start h2 receive.log python3 -c '
@@ -133,7 +141,9 @@ with open(sys.argv[1], "rb") as f:
 ' "$1"
 }
 
-@test "a TCP transfer is complete and unchanged while labels flow" {
+# A TCP transfer is complete and unchanged while labels flow.
+transfer() { # OPTION of the devices...
+	DEVICE_OPTIONS=("$@")
 	network_up -R port
 	head -c 20000000 /dev/urandom >sent
 	receive received
@@ -142,15 +152,20 @@ with open(sys.argv[1], "rb") as f:
 	cmp sent received
 	# What h2 saw of the labels: nothing. It knows no protocol 253.
 	[ "$(on h2 nstat -az IpInUnknownProtos | awk '/Unknown/ { print $2 }')" = 0 ]
+	wait_for all_told
 	network_down
 	for n in 1 2 3; do
 		labels=$(counter "d$n.log" labels)
 		[ "$labels" -ge 2 ]
+		[ "$(counter "d$n.log" over_mtu)" = 0 ]
 		tells "$n" ".port == 2"
 	done
 	[ "$(counter d3.log restored)" -gt 0 ]
 	[ "$(counter control.log malformed)" = 0 ]
 }
+
+@test "a TCP transfer while labels flow, by AF_PACKET" { transfer; }
+@test "a TCP transfer while labels flow, by AF_XDP" { transfer --xdp; }
 
 # s_of DEVICE: what Pro last decided of its port to h2.
 s_of() {

@@ -67,7 +67,7 @@ start_collectors() {
 # on a busy machine: a full one turns away what is sent afterwards, too.
 start_translator() { # options
 	start t translate.log dta-translate -o ndjson -i t0 --to t1 --no-xdp \
-		--window 256K "$@"
+		--window 256Ki "$@"
 	TRANSLATE=$PID
 	wait_for listens translate.log
 }

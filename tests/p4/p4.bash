@@ -4,13 +4,19 @@
 # Nobody else must reach a switch's Thrift port, which listens on all addresses:
 # a switch runs in a namespace of its own.
 
+THRIFT=9090 # port of the switch that is talked to
+
 # Skips the test where a program or the switch is missing.
 need_p4() { # PROGRAM
+	local f
+
 	need_net
 	[ -r "$BUILD/p4/$1.json" ] || skip "$1 is not compiled: make p4," \
 		"with p4c-bm2-ss (p4/README.md)"
-	command -v simple_switch simple_switch_CLI >/dev/null ||
-		skip "no simple_switch, simple_switch_CLI: p4/README.md"
+	for f in simple_switch simple_switch_CLI; do
+		command -v $f >/dev/null || skip "no $f: p4/README.md"
+	done
+	command -v ethtool >/dev/null || skip "no ethtool"
 }
 
 # switch_up NAME PROGRAM INTERFACE...: in that namespace; its ports are 0, 1, ...
@@ -26,16 +32,16 @@ switch_up() {
 		i=$((i + 1))
 	done
 	ip -n "$NET-$name" link set lo up
-	start "$name" "switch-$name.log" simple_switch --log-level warn \
-		"${ports[@]}" "$BUILD/p4/$program.json"
+	start "$name" "switch-$program.log" simple_switch --log-level warn \
+		--thrift-port "$THRIFT" "${ports[@]}" "$BUILD/p4/$program.json"
 	wait_for switch_answers "$name"
 }
 
-switch_answers() { on "$1" bash -c ': </dev/tcp/127.0.0.1/9090' 2>/dev/null; }
+switch_answers() { on "$1" bash -c ": </dev/tcp/127.0.0.1/$THRIFT" 2>/dev/null; }
 
 # switch_tell NAME COMMANDS: a file of commands; each must be taken.
 switch_tell() {
-	on "$1" simple_switch_CLI <"$2" >told.log 2>&1
+	on "$1" simple_switch_CLI --thrift-port "$THRIFT" <"$2" >told.log 2>&1
 	if grep -iE -B2 'error|invalid|unknown syntax|exception' told.log >&2; then
 		return 1
 	fi
@@ -47,7 +53,7 @@ switch_counters() {
 
 	for ((i = 0; i < 32; i++)); do
 		echo "counter_read $2 $i"
-	done | on "$1" simple_switch_CLI |
+	done | on "$1" simple_switch_CLI --thrift-port "$THRIFT" |
 		sed -nE 's/.*\[([0-9]+)\]=.*, ([0-9]+) packets.*/\1 \2/p'
 }
 
@@ -74,4 +80,20 @@ frames() {
 		jq -r '.[]._source.layers.frame_raw[0]'
 }
 
+# same_frames CAPTURE CAPTURE: and there are some.
+same_frames() {
+	[ "$(packets "$1")" -gt 0 ]
+	diff <(frames "$1") <(frames "$2") >differ ||
+		{ head -n 4 differ >&2; return 1; }
+}
+
 packets() { capinfos -cMTr "$1" | awk '{ print $NF }'; }
+
+# flush NAME INTERFACE TABLE ROWS: tells the translator behind it to write what
+# waits in that table (headers.p4).
+flush() {
+	printf '0000 02 00 00 00 00 01 02 00 00 00 00 09 88 b6 %s\n' \
+		"$(printf '%04x00000000%08x' "$3" "$4" | sed 's/../& /g')" |
+		text2pcap -q - flush.pcap
+	on "$1" "$TOOLS/send" flush.pcap "$2" >sent
+}

@@ -22,7 +22,7 @@ teardown() {
 # dta-translate; file and wire are the two memories. At the end the switch
 # flushes so many rows of table 1, 2, ...
 switch_and_c() {
-	local capture=$1 recv nacks
+	local capture=$1 recv nacks id=0 rows
 
 	make_regions "$2"
 	shift 2
@@ -41,25 +41,15 @@ switch_and_c() {
 	wait_for grep -q . recv.log.out
 	wait_for grep -q . nacks.log.out
 	on r "$TOOLS/send" "$capture" r0 >sent
-	flush "$@"
+	for rows; do
+		id=$((id + 1))
+		flush r r0 "$id" "$rows"
+	done
 	will_come c c0 "$(packets c.pcap)"
 	wait_for has_come r r0 "$(packets c-nacks.pcap)"
 	stop "$recv"
 	stop "$nacks"
 	dta-collect -q --region "$NET-wire" -r switch.pcap
-}
-
-# flush ROWS...: in one frame for each table.
-flush() {
-	local id=0 rows
-
-	for rows; do
-		id=$((id + 1))
-		printf '0000 02 00 00 00 00 01 02 00 00 00 00 09 88 b6 %s\n' \
-			"$(printf '%04x00000000%08x' $id "$rows" |
-				sed 's/../& /g')" | text2pcap -q - flush.pcap
-		on r "$TOOLS/send" flush.pcap r0 >sent
-	done
 }
 
 # The counters of ledger.p4, by the names that dta-translate's ledger has, too.
@@ -80,7 +70,7 @@ same_ledger() {
 
 same_packets() {
 	[ "$(packets c.pcap)" -gt 50 ]
-	diff <(frames c.pcap) <(frames switch.pcap)
+	same_frames c.pcap switch.pcap
 }
 
 @test "each calculation has its polynomial" {
@@ -197,7 +187,9 @@ same_packets() {
 }
 
 @test "Postcards: rows that are complete, rows that make room, what is left" {
-	dta-gen int-postcard -q -n 40 --interleave 7 -w reports.pcap
+	dta-gen int-postcard -q -n 40 --interleave 7 -w all.pcap
+	# without some: rows with two or three runs of hops
+	seq 2 3 200 | xargs editcap -F nsecpcap all.pcap reports.pcap
 	cat >layout.ini <<-INI
 		[paths]
 		id = 1
@@ -205,7 +197,7 @@ same_packets() {
 		key = flow4
 		chunks = 256
 		hops = 5
-		copies = 2
+		copies = 4
 		values = 1-1000
 		cache = 4
 	INI
@@ -235,7 +227,7 @@ same_packets() {
 	mergecap -a -F nsecpcap -w reports.pcap a.pcap b.pcap asks.pcap d.pcap
 	switch_and_c reports.pcap layout.ini
 	[ "$(packets c-nacks.pcap)" -gt 5 ]
-	diff <(frames c-nacks.pcap) <(frames switch-nacks.pcap)
+	same_frames c-nacks.pcap switch-nacks.pcap
 	same_packets
 	same_memory
 	same_ledger
@@ -284,4 +276,82 @@ ask() {
 		bad_copies bad_hop bad_list bad_value foreign; do
 		[ "$(counter c.log "$name")" -gt 0 ] || { echo "no $name"; false; }
 	done
+}
+
+# A queue pair whose PSN is not the one that the collector wants: as if packets
+# had been lost behind the switch.
+@test "a NAK: on with the PSN that it tells, what is lost is counted" {
+	local psn
+
+	dta-gen uniform -q -n 120 -w all.pcap
+	editcap -r all.pcap a.pcap 1-60
+	editcap -r all.pcap lost.pcap 61
+	editcap -r all.pcap b.pcap 62-120
+	make_regions "$EXAMPLES/uniform.ini"
+	net_up
+	start c collect.log dta-collect -o bmv2 --region "$NET-wire" -i c0 \
+		--ticket commands
+	wait_for listens collect.log
+	switch_up t dta_translator t0 t1
+	switch_tell t commands
+	on r "$TOOLS/send" a.pcap r0 >sent
+	wait_for has_psn 120
+	psn=$(register rdma.psn)
+	echo "register_write TranslatorEgress.rdma.psn 0 $((psn + 5))" >gap
+	switch_tell t gap
+	on r "$TOOLS/send" lost.pcap r0 >sent
+	wait_for has_lost 7 # a gap of five, and the two copies
+	on r "$TOOLS/send" b.pcap r0 >sent
+	dta-translate -q -r a.pcap --region "$NET-file"
+	dta-translate -q -r b.pcap --region "$NET-file"
+	wait_for same_memory >/dev/null
+	[ "$(register rdma.psn)" = $(((psn + 118) % (1 << 24))) ]
+}
+
+register() { # name
+	on t simple_switch_CLI <<<"register_read TranslatorEgress.$1 0" |
+		sed -n 's/.*= *//p' | tail -n 1
+}
+
+# So many operations since the ticket.
+has_psn() {
+	[ "$(register rdma.psn)" = $((($(sed -n \
+		's/register_write .*psn 0 //p' commands) + $1) % (1 << 24))) ]
+}
+
+has_lost() { [ "$(register rdma.lost)" = "$1" ]; }
+
+@test "a rate: reports above it are left, and in strict order NACKed" {
+	dta-gen uniform -q --tracked -n 20 -w reports.pcap
+	cat >layout.ini <<-INI
+		[keys]
+		id = 1
+		kind = keywrite
+		key = flow4
+		value = 4
+		slots = 1K
+		sequence = strict
+	INI
+	make_regions layout.ini wire
+	dta-collect --region "$NET-wire" --ticket commands -o bmv2
+	# packets in a microsecond, and at once: no more than five in a test
+	echo "meter_set_rates TranslatorIngress.sequence.rate 0" \
+		"0.0000000001:5 0.0000000001:5" >>commands
+	net_up
+	switch_up t dta_translator t0 t1
+	switch_tell t commands
+	start r nacks.log "$TOOLS/recv" r0 nacks.pcap
+	wait_for grep -q . nacks.log.out
+	on r "$TOOLS/send" reports.pcap r0 >sent
+	will_come c c0 10
+	wait_for has_come r r0 1
+	stop "$PID"
+	switch_counters t TranslatorIngress.ledger >counters
+	grep -qx '0 5' counters  # stored
+	grep -qx '14 1' counters # rate_limited
+	grep -qx '12 14' counters # out_of_order
+	dta-dump packets nacks.pcap >nacks
+	[ "$(grep -c 'nack' nacks)" = 1 ]
+	cat nacks
+	grep 'sequence=4' nacks
 }

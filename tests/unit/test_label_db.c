@@ -98,6 +98,19 @@ static void test_round(void)
 	done(db);
 }
 
+/* A late one whose number is half the circle away, ahead or behind. */
+static void test_half(void)
+{
+	struct label_db *db = open_db(NULL);
+
+	take(db, 1000, 9, S);
+	TEST(take(db, 900, 9 + 0x80000000u, S) == LABEL_LEFT);
+	TEST(label_db_counters(db)->late == 1);
+	TEST(take(db, 1100, 9 + 0x80000000u, S) == LABEL_TAKEN);
+	TEST(label_lost(port(db)) == 0);
+	done(db);
+}
+
 /* One false time changes nothing; a clock that was set is followed. */
 static void test_future(void)
 {
@@ -211,6 +224,7 @@ int main(void)
 	test_newest();
 	test_no_numbers();
 	test_round();
+	test_half();
 	test_future();
 	test_reboot();
 	test_skew();

@@ -132,11 +132,14 @@ static void look_at_queue(void *ctx, uint64_t ns, const uint8_t *frame,
 {
 	struct label_view v;
 	struct label_item item;
+	uint64_t newer = UINT64_MAX;
 
 	(void)ctx, (void)ns;
 	TEST(label_find(&v, &label_format_default, frame, len) == 0);
 	for (unsigned i = 0; i < v.n; i++) {
 		label_item_get(&item, &v, i);
+		TEST(item.time_us < newer);
+		newer = item.time_us;
 		if (item.queue > deepest)
 			deepest = item.queue;
 		/* 1000 bytes at 8 Mbit/s: 1 ms for each packet before it, less
@@ -264,6 +267,23 @@ static void schemes(void)
 	}
 }
 
+/* Memory goes with the network, not with how many packets have passed. */
+static void memory(void)
+{
+	struct rig a, b;
+
+	rig_init(&a, 8);
+	rig_init(&b, 8);
+	a.o.rate = b.o.rate = 200000;
+	a.o.duration_ns = 200 * MS;
+	b.o.duration_ns = 2000 * (uint64_t)MS;
+	rig_run(&a);
+	rig_run(&b);
+	TEST(b.end.packets > 9 * a.end.packets);
+	TEST(a.most > 0 && b.most < 2 * a.most);
+	TEST(b.most < 80 * 8);
+}
+
 /* Sampled at the ingress: all hops or none. */
 static void ingress(void)
 {
@@ -291,5 +311,6 @@ int main(void)
 	pro();
 	schemes();
 	ingress();
+	memory();
 	return test_end();
 }

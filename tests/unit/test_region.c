@@ -112,10 +112,13 @@ static void test_page(void)
 	TEST(offsetof(struct table, offset) == 96);
 	TEST(offsetof(struct table, length) == 104);
 	TEST(offsetof(struct table, heads) == 112);
-	TEST(offsetof(struct table, reserved) == 120);
+	TEST(offsetof(struct table, show) == 120);
+	TEST(offsetof(struct table, reserved) == 224);
 	TEST(REGION_STATE_AT == 20480 && REGION_SEATS_AT == 24576);
 	TEST(offsetof(struct region_state, notified) == 16);
 	TEST(offsetof(struct region_state, seated) == 32);
+	TEST(offsetof(struct region_state, began_ns) == 40);
+	TEST(offsetof(struct region_state, left_ns) == 48);
 	TEST(offsetof(struct region_state, ring) == 2048);
 	TEST(REGION_IMMEDIATES == 256);
 	TEST(sizeof(struct region_seat) == 4224);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "cli/best.h"
-#include "cli/screen.h"
+#include "screen/best.h"
+#include "screen/screen.h"
 #include "cli/tty.h"
 #include "test.h"
 

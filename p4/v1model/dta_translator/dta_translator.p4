@@ -127,7 +127,8 @@ control TranslatorIngress(inout headers_t hdr, inout meta_t meta,
 			}
 			return;
 		}
-		if (!hdr.dta.isValid() && !hdr.flush.isValid()) {
+		if (meta.report == 0 && !hdr.flush.isValid()) {
+			ledger.count((bit<32>)LEDGER_RECEIVED);
 			ledger.count((bit<32>)LEDGER_FOREIGN);
 			ports.apply();
 			return;
@@ -218,6 +219,8 @@ control TranslatorEgress(inout headers_t hdr, inout meta_t meta,
 
 	action begin() {
 		replica = (bit<8>)standard.egress_rid;
+		op.pair = meta.lane;
+		op.resync = meta.to_pair;
 		op.atomic = 0;
 		op.immediate = 0;
 		op.add = 0;
@@ -286,8 +289,19 @@ control TranslatorEgress(inout headers_t hdr, inout meta_t meta,
 			else
 				add_to_slot();
 		}
-		if (op.len != 0 || op.atomic == 1 || meta.to_pair == 1)
-			rdma.apply(hdr, meta, op, standard);
+		if (op.len != 0 || op.atomic == 1) {
+			hdr.flush.setInvalid();
+			hdr.dta.setInvalid();
+			hdr.key.b64.setInvalid();
+			hdr.key.b32.setInvalid();
+			hdr.key.b16.setInvalid();
+			hdr.key.b8.setInvalid();
+			hdr.key.b4.setInvalid();
+			hdr.key.b2.setInvalid();
+			hdr.key.b1.setInvalid();
+		}
+		if (op.len != 0 || op.atomic == 1 || op.resync == 1)
+			rdma.apply(hdr, op, standard);
 	}
 }
 

@@ -17,7 +17,6 @@ const bit<32> P4_ROWS = 65536;	 /* of postcard caches */
 const bit<32> P4_LISTS = 4096;
 const bit<32> P4_WRITE_LEN = 256; /* bytes of an operation */
 const bit<32> P4_KEY_MIN = 4;	  /* bytes: bytes.p4 */
-const bit<8> SWITCH_TTL = 64;	  /* of packets made here */
 const bit<32> SWITCH_REPORTERS = 4096;
 
 /* Frames of the control plane: IEEE 802's second type for experiments. */
@@ -71,6 +70,7 @@ struct meta_t {
 	/* of the report */
 	bit<16> key_len;
 	bit<16> data_len;
+	bit<1> report; /* goes by that name, at least */
 	bit<1> malformed;
 	bit<8> ledger; /* the counter that it goes under */
 	bit<4> copies;

@@ -37,6 +37,7 @@ parser TranslatorParser(packet_in packet, out headers_t hdr, inout meta_t meta,
 		}
 	}
 	state dta {
+		meta.report = 1; /* be it cut short */
 		packet.extract(hdr.dta);
 		meta.table_id = hdr.dta.table_id;
 		meta.reason = hdr.dta.hop ++ hdr.dta.path_len;

@@ -11,6 +11,7 @@
 
 #include "headers.p4"
 #include "ledger.p4"
+#include "rdma.p4"
 
 const bit<16> SWITCH_FAR = 16384; /* a gap as wide is given up */
 const bit<8> SWITCH_NACK_EVERY = 64;

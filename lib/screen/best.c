@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/best.h"
+#include "screen/best.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,15 +2,24 @@
 /*
  * rdma.p4 - an operation to a RoCEv2 packet: DTA 5.2, DART 6, rdma.md.
  *
- * A replica of a report becomes one RDMA operation. Egress says which; here its
- * packet is made, with the queue pair's next PSN and the iCRC over it all.
+ * Egress says which operation; here its packet is made of the one in hand, with
+ * the queue pair's next PSN and the iCRC over it all. The program's headers_t has
+ * ethernet, ipv4, udp, bth, reth, atomic, imm, data (bytes_t) and icrc; it is
+ * the program that takes away the others.
  */
-#ifndef DTA_TRANSLATOR_RDMA
-#define DTA_TRANSLATOR_RDMA
+#ifndef P4_RDMA
+#define P4_RDMA
 
-#include "headers.p4"
+#include "net.p4"
+#include "roce.p4"
+#include "bytes.p4"
+
+const bit<32> SWITCH_PAIRS = 64;
+const bit<8> SWITCH_TTL = 64; /* of packets made here */
 
 struct operation_t {
+	bit<8> pair;	  /* the number of its queue pair */
+	bit<1> resync;	  /* no operation: the packet is a NAK of the pair's */
 	bit<1> atomic;	  /* FETCH_ADD, else WRITE */
 	bit<1> immediate; /* WRITE with Immediate */
 	bit<64> offset; /* in the table */
@@ -21,10 +30,10 @@ struct operation_t {
 }
 
 
-control Rdma(inout headers_t hdr, inout meta_t meta, in operation_t op,
+control Rdma(inout headers_t hdr, in operation_t op,
 	     inout standard_metadata_t standard) {
-	register<bit<24>>(TABLE_MAX) psn;  /* the next one */
-	register<bit<64>>(TABLE_MAX) lost; /* operations that NAKs passed over */
+	register<bit<24>>(SWITCH_PAIRS) psn;  /* the next one */
+	register<bit<64>>(SWITCH_PAIRS) lost; /* operations that NAKs passed over */
 	NumberToBytes() put_data;
 	bit<8> opcode;
 	bit<64> address;
@@ -50,21 +59,16 @@ control Rdma(inout headers_t hdr, inout meta_t meta, in operation_t op,
 		uc = is_uc;
 	}
 	table pairs {
-		key = { meta.lane: exact; }
+		key = { op.pair: exact; }
 		actions = { pair; }
-		size = 64;
+		size = 64; /* SWITCH_PAIRS */
 	}
 
-	action no_report() {
-		hdr.flush.setInvalid();
-		hdr.dta.setInvalid();
-		hdr.key.b64.setInvalid();
-		hdr.key.b32.setInvalid();
-		hdr.key.b16.setInvalid();
-		hdr.key.b8.setInvalid();
-		hdr.key.b4.setInvalid();
-		hdr.key.b2.setInvalid();
-		hdr.key.b1.setInvalid();
+	action begin() {
+		hdr.ipv4.setValid();
+		hdr.udp.setValid();
+		hdr.bth.setValid();
+		hdr.icrc.setValid();
 		hdr.data.b256.setInvalid();
 		hdr.data.b128.setInvalid();
 		hdr.data.b64.setInvalid();
@@ -74,10 +78,9 @@ control Rdma(inout headers_t hdr, inout meta_t meta, in operation_t op,
 		hdr.data.b4.setInvalid();
 		hdr.data.b2.setInvalid();
 		hdr.data.b1.setInvalid();
-		hdr.ipv4.setValid();
-		hdr.udp.setValid();
-		hdr.bth.setValid();
-		hdr.icrc.setValid();
+		address = 0;
+		rkey = 0;
+		uc = 0;
 	}
 
 	action bth() {
@@ -86,8 +89,8 @@ control Rdma(inout headers_t hdr, inout meta_t meta, in operation_t op,
 		hdr.bth.pkey = 0xffff;
 		hdr.bth.reserved = 0;
 		hdr.bth.ack_req = 0;
-		psn.read(hdr.bth.psn, (bit<32>)meta.lane);
-		psn.write((bit<32>)meta.lane, hdr.bth.psn + 1);
+		psn.read(hdr.bth.psn, (bit<32>)op.pair);
+		psn.write((bit<32>)op.pair, hdr.bth.psn + 1);
 	}
 	action write() {
 		hdr.reth.setValid();
@@ -131,10 +134,10 @@ control Rdma(inout headers_t hdr, inout meta_t meta, in operation_t op,
 		bit<24> next;
 		bit<64> n;
 
-		psn.read(next, (bit<32>)meta.lane);
-		lost.read(n, (bit<32>)meta.lane);
-		lost.write((bit<32>)meta.lane, n + (bit<64>)(next - hdr.bth.psn));
-		psn.write((bit<32>)meta.lane, hdr.bth.psn);
+		psn.read(next, (bit<32>)op.pair);
+		lost.read(n, (bit<32>)op.pair);
+		lost.write((bit<32>)op.pair, n + (bit<64>)(next - hdr.bth.psn));
+		psn.write((bit<32>)op.pair, hdr.bth.psn);
 		mark_to_drop(standard);
 	}
 	/*
@@ -171,14 +174,11 @@ control Rdma(inout headers_t hdr, inout meta_t meta, in operation_t op,
 	}
 
 	apply {
-		if (meta.to_pair == 1) {
+		if (op.resync == 1) {
 			resync();
 			return;
 		}
-		address = 0;
-		rkey = 0;
-		uc = 0;
-		no_report();
+		begin();
 		pairs.apply();
 		pad = -op.len & 3;
 		data = left(op.data, pad);

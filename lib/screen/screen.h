@@ -10,8 +10,8 @@
  *
  * Bytes of cells beyond ASCII are counted a column each.
  */
-#ifndef CLI_SCREEN_H
-#define CLI_SCREEN_H
+#ifndef SCREEN_SCREEN_H
+#define SCREEN_SCREEN_H
 
 #include <stdbool.h>
 

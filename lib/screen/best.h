@@ -4,8 +4,8 @@
  * a heap with the last of them on top. Of equal ones the first by their own
  * number; things whose number is not known are behind all others.
  */
-#ifndef CLI_BEST_H
-#define CLI_BEST_H
+#ifndef SCREEN_BEST_H
+#define SCREEN_BEST_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/screen.h"
+#include "screen/screen.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* regions: those of this machine, a row each. */
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/table.h"
+#include "query/load.h"
+#include "dump.h"
+#include "store/region.h"
+
+enum field {
+	NAME,
+	SIZE,
+	TABLES,
+	EPOCH,
+	AGE,
+	FILL,
+	WRITERS,
+	WRITER,
+	SINCE,
+	WRITTEN,
+	PATH,
+	FIELDS,
+};
+
+static const struct row_field fields[FIELDS] = {
+	[NAME] = {"name", ROW_STR, 16, ROW_TAG},
+	[SIZE] = {"size", ROW_U64, 12, ROW_VALUE, "bytes"},
+	[TABLES] = {"tables", ROW_U64, 6},
+	[EPOCH] = {"epoch", ROW_U64, 5},
+	[AGE] = {"age", ROW_U64, 8, ROW_VALUE, "s"},
+	[FILL] = {"fill", ROW_F64, 8},
+	[WRITERS] = {"writers", ROW_U64, 7},
+	[WRITER] = {"writer", ROW_STR, 24},
+	[SINCE] = {"since", ROW_TIME, 20},
+	[WRITTEN] = {"last_write", ROW_TIME, 20},
+	[PATH] = {"path", ROW_STR, 20, .spare = 1},
+};
+
+static const struct schema schema = {"region", fields, FIELDS};
+
+struct list {
+	const struct opts *o;
+	struct rows *rows;
+	unsigned n;
+	bool bad;
+};
+
+/* How full its fullest table is, in the current epoch. */
+static double fill_of(struct region *r)
+{
+	struct memory *m = region_memory(r);
+	double fill = NAN;
+
+	for (unsigned i = 0; i < m->tables && !cli_stop; i++) {
+		struct view v;
+		struct load l;
+
+		memory_view(&v, m, &m->table[i], m->newest);
+		if (load_of(&l, &v, &cli_stop) < 0)
+			cli_fail("out of memory");
+		if (isnan(fill) || l.used_share > fill)
+			fill = l.used_share;
+	}
+	return fill;
+}
+
+/* "1234 dta-translate, 1240 dta-collect" */
+static void put_writers(struct rows *rows, const struct region *r)
+{
+	struct region_writer w;
+	uint64_t written = region_left(r);
+	uint64_t since = UINT64_MAX;
+	char text[256] = "";
+	unsigned at = 0, n = 0;
+	size_t len = 0;
+
+	while (region_writer(r, &at, &w)) {
+		if (len < sizeof(text))
+			len += (size_t)snprintf(text + len, sizeof(text) - len,
+						"%s%u %s", n ? ", " : "", w.pid,
+						w.program);
+		n++;
+		since = w.since_ns < since ? w.since_ns : since;
+		written = clock_wall_ns(); /* it may be at it */
+	}
+	row_u64(rows, WRITERS, n);
+	if (n) {
+		row_str(rows, WRITER, text);
+		row_time(rows, SINCE, (int64_t)since);
+	}
+	if (written)
+		row_time(rows, WRITTEN, (int64_t)written);
+}
+
+static void show(void *ctx, const char *path, const char *name)
+{
+	struct list *l = ctx;
+	struct rows *rows = l->rows;
+	struct fault f = {""};
+	struct region *r;
+	uint64_t began, now = clock_wall_ns();
+
+	if (cli_stop)
+		return;
+	if (region_open(&r, path, false, &f) < 0) {
+		cli_warn_fault(path, &f);
+		l->bad = true;
+		return;
+	}
+	began = region_epoch_began(r);
+	row_str(rows, NAME, name);
+	row_u64(rows, SIZE, region_size(r));
+	row_u64(rows, TABLES, region_tables(r));
+	row_u64(rows, EPOCH, region_epoch(r));
+	if (began && began <= now)
+		row_u64(rows, AGE, (now - began) / 1000000000);
+	if (!l->o->no_load)
+		row_f64(rows, FILL, fill_of(r));
+	put_writers(rows, r);
+	row_str(rows, PATH, path);
+	row_write(rows);
+	l->n++;
+	region_close(r);
+}
+
+int dump_regions(const struct opts *o)
+{
+	struct list l = {.o = o, .rows = cli_rows(o->format, &schema)};
+
+	if (!l.rows)
+		cli_fail("out of memory");
+	region_list(show, &l);
+	rows_close(l.rows);
+	return l.bad ? CLI_FAIL : l.n ? CLI_OK : CLI_NOTHING;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * values.h - the columns of values: one, as --as says; or one for each part of
+ * a value, as a list of --as or the layouts of the tables say.
+ */
+#ifndef QUERY_VALUES_H
+#define QUERY_VALUES_H
+
+#include "options.h"
+
+enum {
+	VALUES_FIELDS = 16, /* of a schema, at most, before they are put in */
+};
+
+struct values {
+	unsigned at;	/* the field that they begin at */
+	unsigned shift; /* so many columns more than one */
+	struct row_field field[VALUES_FIELDS + SHOW_COLUMNS];
+	struct schema schema;
+	struct shown shown; /* n 0: one column, by render */
+	struct render render[TABLE_MAX];
+	struct rendered room;
+	const struct targets *targets;
+	struct show show[TABLE_MAX]; /* of each target */
+	uint8_t column[TABLE_MAX][SHOW_PARTS];
+};
+
+/* The schema with columns in the place of its field at. Exits if they are too
+ * many. */
+void values_open(struct values *v, const struct schema *s, unsigned at,
+		 const struct opts *o, const struct targets *t);
+
+/* A field of the schema that it was, in rows of what it is now. */
+static inline unsigned values_field(const struct values *v, unsigned field)
+{
+	return field > v->at ? field + v->shift : field;
+}
+
+void values_set(struct values *v, struct rows *rows, const struct target *t,
+		const uint8_t *value);
+
+#endif

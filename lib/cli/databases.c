@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/databases.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "row/tee.h"
+
+/* Databases take rows in their own time: nobody waits for them before the end.
+ */
+static int no_wait(struct row_sink *s)
+{
+	(void)s;
+	return 0;
+}
+
+/* Whether a signal came since the end began. */
+static int stop_before;
+
+static bool hurry(void)
+{
+	return cli_stop > stop_before;
+}
+
+struct row_sink *databases_add(struct databases *d, const char *option,
+			       const char *url, const struct export_options *o)
+{
+	struct export_options mine = *o;
+	struct fault f = {0};
+
+	if (d->n == DATABASES_MAX)
+		cli_refuse("%s: one above %d", option, DATABASES_MAX);
+	mine.queue.hurry = hurry;
+	if (export_open(&d->sink[d->n], url, &mine, &f) < 0)
+		cli_refuse("%s: %s", option, f.text);
+	if (!(d->url[d->n] = strdup(url)))
+		cli_fail("out of memory");
+	d->sink[d->n]->flush = no_wait;
+	return d->sink[d->n++];
+}
+
+struct row_sink *databases_all(const struct databases *d)
+{
+	struct row_sink *all;
+
+	if (!d->n)
+		return NULL;
+	if (!(all = tee_open(d->sink, d->n)))
+		cli_fail("out of memory");
+	all->flush = no_wait;
+	return all;
+}
+
+enum {
+	NAME_MAX_SHOWN = 256,
+};
+
+/* A URL as it may be seen: without user, password and options. */
+static void show(char *out, size_t size, const char *url)
+{
+	char *place, *at;
+
+	snprintf(out, size, "%.*s", (int)strcspn(url, "?"), url);
+	place = strstr(out, "//");
+	at = place ? strrchr(place, '@') : NULL;
+	if (at)
+		memmove(place + 2, at + 1, strlen(at));
+}
+
+void databases_look(struct databases *d)
+{
+	char name[NAME_MAX_SHOWN];
+
+	for (unsigned i = 0; i < d->n; i++) {
+		struct queue_status st;
+
+		queue_status(d->sink[i], &st);
+		if (st.changes == d->changes[i] || d->quiet[i])
+			continue;
+		d->changes[i] = st.changes;
+		show(name, sizeof(name), d->url[i]);
+		if (st.failing)
+			cli_warn("%s: rows wait: %s", name, st.why.text);
+		else
+			cli_warn("%s: rows are taken again", name);
+	}
+}
+
+static void warn_of(const char *url, uint64_t rows, const char *what,
+		    const char *why)
+{
+	char name[NAME_MAX_SHOWN];
+
+	if (!rows)
+		return;
+	show(name, sizeof(name), url);
+	cli_warn("%s: %" PRIu64 " rows %s%s%s", name, rows, what,
+		 *why ? ": " : "", why);
+}
+
+/* Says what became of rows that the database has not got. */
+static int judge(const char *url, const struct queue_status *st)
+{
+	const struct queue_ledger *l = &st->ledger;
+
+	warn_of(url, l->refused, "were refused", st->refusal.text);
+	warn_of(url, l->full, "found no room in the queue", st->why.text);
+	warn_of(url, l->damaged, "were damaged in the spool", "");
+	warn_of(url, l->unsent, "could not be sent", st->why.text);
+	warn_of(url, l->kept, "wait in the spool for the next run",
+		st->why.text);
+	return l->refused || l->full || l->damaged || l->unsent || l->kept;
+}
+
+int databases_end(struct databases *d)
+{
+	int status = 0;
+
+	stop_before = cli_stop;
+	for (unsigned i = 0; i < d->n; i++) {
+		struct queue_status st;
+
+		queue_end(d->sink[i]);
+		queue_status(d->sink[i], &st);
+		if (judge(d->url[i], &st))
+			status = -1;
+	}
+	return status;
+}
+
+void databases_ledgers(const struct databases *d, enum row_format fmt)
+{
+	for (unsigned i = 0; i < d->n; i++) {
+		struct queue_status st;
+
+		queue_status(d->sink[i], &st);
+		cli_ledger(&queue_ledger, &st.ledger, fmt);
+	}
+}
+
+void databases_close(struct databases *d)
+{
+	for (unsigned i = 0; i < d->n; i++) {
+		d->sink[i]->close(d->sink[i]);
+		free(d->url[i]);
+	}
+	d->n = 0;
+}

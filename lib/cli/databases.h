@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * databases.h - the sinks of export/ that a program was told of by URL: they
+ * take rows in their own time, nobody waits for them before the end, and what
+ * becomes of the rows is said.
+ */
+#ifndef CLI_DATABASES_H
+#define CLI_DATABASES_H
+
+#include "export/export.h"
+#include "row/encode.h"
+
+enum {
+	DATABASES_MAX = 8,
+};
+
+struct databases {
+	struct row_sink *sink[DATABASES_MAX];
+	char *url[DATABASES_MAX];
+	uint64_t changes[DATABASES_MAX]; /* that were said */
+	bool quiet[DATABASES_MAX]; /* the one before it is on the same server:
+				      that one fails or not is said of it */
+	unsigned n;
+};
+
+/*
+ * One more; exits if the URL is none, having named the option. o->queue.hurry
+ * is ours. Returns the sink, which stays ours, and whose
+ * flush waits for nothing.
+ */
+struct row_sink *databases_add(struct databases *d, const char *option,
+			       const char *url, const struct export_options *o);
+
+/* A sink before all of them, which is the caller's, and whose flush waits for
+ * nothing. NULL: there are none. */
+struct row_sink *databases_all(const struct databases *d);
+
+/* Says which have ceased to answer, or do again, since last time. */
+void databases_look(struct databases *d);
+/* Sends what waits, until a signal comes. 0, or -1: not all rows could be, and
+ * that was said. */
+int databases_end(struct databases *d);
+void databases_ledgers(const struct databases *d, enum row_format fmt);
+void databases_close(struct databases *d);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * browse.h - tables of what a program has in hand, the first so many rows by
+ * one of their columns: live on a terminal, or once as rows on stdout.
+ *
+ * Looking does not hold up packets: what there is is gone through a few things
+ * at a time between batches; which rows are first is known when that is done,
+ * what is in them is of the moment they are drawn.
+ */
+#ifndef SCREEN_BROWSE_H
+#define SCREEN_BROWSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/fault.h"
+#include "cli/option.h"
+#include "row/batch.h"
+#include "row/row.h"
+
+enum {
+	BROWSE_LINE = 640, /* bytes of a line above the table */
+};
+
+/* What there is to look at. Things of a table are numbered; not each number is
+ * a row. All get ctx. */
+struct browse_tables {
+	const char *const *names; /* NULL behind the last */
+	const struct schema *(*schema)(unsigned table);
+	/* The column by which rows are sorted unless told, and columns from the
+	 * left that say what a row is about. */
+	unsigned (*sort)(unsigned table);
+	unsigned (*fixed)(unsigned table);
+	int (*begin)(void *ctx); /* of a round: 0 or -ENOMEM; or NULL */
+	uint32_t (*size)(void *ctx, unsigned table);
+	bool (*has)(void *ctx, unsigned table, uint32_t i);
+	/* Sets all columns of the row in hand. */
+	void (*row)(void *ctx, unsigned table, uint32_t i, struct row_batch *b);
+	/* What a row is sorted by in a column, perhaps by way of a batch's row
+	 * in hand: browse_key(). False: null. */
+	bool (*key)(void *ctx, unsigned table, uint32_t i, unsigned column,
+		    struct row_batch *b, uint64_t *key);
+	/* The person's filter, "" is none: 0, or -EINVAL and why, then the old
+	 * one holds. NULL: there are no filters. */
+	int (*filter)(void *ctx, const char *text, struct fault *why);
+	bool (*match)(void *ctx, unsigned table, uint32_t i);
+	/* Two lines above the table; ended: the input has. */
+	void (*head)(void *ctx, unsigned table, bool ended,
+		     char line[2][BROWSE_LINE]);
+};
+
+struct browse_options {
+	unsigned top;	  /* 1 + table; 0: none is asked for */
+	const char *sort; /* a column's name, or NULL */
+	uint64_t lines;	  /* rows at most; 0: all, on a terminal 1000 */
+	uint64_t every_ns;
+	bool reverse, once;
+};
+
+/* Rows of a program's table of options, for opts with a struct browse_options;
+ * what: the help of --top, of: the -r or -i that it needs. */
+/* clang-format off */
+#define BROWSE_OPTIONS(opts, field, what, table_names)                        \
+	{ 0, "top", "TABLE", what, CLI_WORD, CLI_AT(opts, field.top),          \
+	  .min = 1, .words = table_names },                                    \
+	{ 0, "once", NULL,                                                     \
+	  "the table as rows: at the end of FILE, or after --every",           \
+	  CLI_FLAG, CLI_AT(opts, field.once), .needs = "--top" },              \
+	{ 0, "sort", "COLUMN", "by which rows of the table are sorted",        \
+	  CLI_STR, CLI_AT(opts, field.sort), .needs = "--top" },               \
+	{ 0, "reverse", NULL, "the least first", CLI_FLAG,                     \
+	  CLI_AT(opts, field.reverse), .needs = "--top" },                     \
+	{ 0, "lines", "N", "rows of the table (all; on a terminal 1000)",      \
+	  CLI_SIZE, CLI_AT(opts, field.lines), .min = 1, .max = UINT32_MAX,    \
+	  .needs = "--top" },                                                  \
+	{ 0, "every", "TIME", "draw the table so often (1s)", CLI_TIME,        \
+	  CLI_AT(opts, field.every_ns), .min = 1000000, .needs = "--top" }
+/* clang-format on */
+
+/* The defaults of what was not given; whether it is to end after every_ns: once
+ * on an interface that nothing else ends. */
+bool browse_defaults(struct browse_options *o, bool live);
+
+struct browse;
+
+/* Exits if it cannot. On a terminal, unless once, the screen is on now. The
+ * tables, ctx and options outlive it. */
+struct browse *browse_open(const struct browse_tables *t, void *ctx,
+			   const struct browse_options *o,
+			   enum row_format format);
+
+/* Between batches; idle: there was none. False: the person has had enough. */
+bool browse_turn(struct browse *top, bool idle);
+/* The input has ended: until the person has had enough, or a signal comes; look
+ * gets ctx meanwhile, and at the end. Without a screen the rows are printed to
+ * out. 0, or -errno of it. */
+int browse_end(struct browse *top, FILE *out, void (*look)(void *ctx));
+/* The terminal is as before; NULL is fine. */
+void browse_close(struct browse *top);
+
+/* What a cell is sorted by: its number; texts, bytes and lists by how they
+ * begin. False: null. */
+bool browse_key(const struct row_batch *b, const struct row_cell *c,
+		uint64_t *key);
+uint64_t browse_bytes(const uint8_t *p, uint32_t len);
+
+#endif

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What the INT-label paper says in numbers, as int-label-ctl sim comes to it:
+# the claims of tests/figures/README.md, in shorter runs, by seed; and the
+# figures' scripts.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	RUN=(-q --summary -o ndjson -d 100s --warmup 2s)
+}
+
+sim() { # ARGS...: the summary, in the file NAME that the first argument says
+	local name=$1
+
+	shift
+	int-label-ctl sim "${RUN[@]}" "$@" >"$name"
+}
+
+# holds CONDITION FILE...: of the summaries, an array in that order.
+holds() {
+	cat "${@:2}"
+	[ "$(jq -s "$1" "${@:2}")" = true ]
+}
+
+@test "99.7 % coverage: labels each 50 ms, telemetry each 100 ms" {
+	sim a -R 800
+	sim b -R 800 -b B
+	holds 'all(.[]; .coverage > 99.6)' a b
+	sim c # at 5 Mbit/s: the authors' sheet has 99.42
+	holds '.[0].coverage > 99 and .[0].coverage < 99.7' c
+}
+
+@test "B labels 35 % fewer packets than A at T = 100 ms, with more labels" {
+	sim a -t 100ms
+	sim b -t 100ms -b B
+	holds '1 - .[1].labelled / .[0].labelled | . > 0.32 and . < 0.37' a b
+	holds '.[1].items > .[0].items' a b
+	# Of 10,000 packets, the authors' sheets: 2344, 1520; 3597, 4412.
+	holds 'map(.labelled / .packets * 10000) |
+		(.[0] / 2344 - 1 | fabs) < 0.05 and
+		(.[1] / 1520 - 1 | fabs) < 0.05' a b
+	holds 'map(.items / .packets * 10000) |
+		(.[0] / 3597 - 1 | fabs) < 0.05 and
+		(.[1] / 4412 - 1 | fabs) < 0.05' a b
+}
+
+@test "the knee of coverage is at a ratio of 1.6" {
+	sim a -t 100ms
+	sim b -t 62500us
+	sim c -t 50ms
+	holds 'map(.coverage) | .[1] - .[0] > 8 and .[2] - .[1] < 1 and
+		(.[1] - 98.52 | fabs) < 0.6 and (.[2] - 99.42 | fabs) < 0.5' a b c
+}
+
+@test "Pro holds 99 % where A falls to 88 %" {
+	sim a -t 100ms
+	sim p -t 100ms --pro -k 0.3
+	holds '.[0].coverage < 91 and .[1].coverage > 99' a p
+}
+
+@test "92 % coverage and more at 60 % loss with Pro" {
+	local o=(-R 1250 --port-rate 100 --queue 10)
+
+	sim a "${o[@]}"
+	sim p "${o[@]}" --pro -k 1
+	sim q "${o[@]}" --pro -k 0.3
+	holds 'all(.[]; .loss > 0.6)' a p q
+	holds 'map(.coverage) | .[0] < 93 and .[1] > 94.5 and .[2] > 98' a p q
+}
+
+@test "no loss with labels where HULA loses 5 to 12 %" {
+	local o=(--port-rate 220 --queue 20)
+
+	sim h "${o[@]}" -S hula --probe-interval 40ms
+	sim i "${o[@]}" -S hula --probe-interval 50ms
+	sim a "${o[@]}" -t 10ms
+	sim b "${o[@]}" -t 10ms -b B
+	holds 'map(.loss) | .[0] > 0.05 and .[0] < 0.12 and .[1] > 0.05 and
+		.[2] == 0 and .[3] == 0' h i a b
+}
+
+@test "bandwidth: HULA far above all, INT-path above labels, at k = 6" {
+	RUN=(-q --summary -o ndjson -d 1s -a 6 -R 54000 --link-rate 100G)
+	sim a -t 62500us
+	sim i -S int-path
+	sim h -S hula
+	sim p -S pingmesh
+	holds 'map(.label_bandwidth + .probe_bandwidth) | .[0] > 0 and
+		.[1] > .[0] and .[2] > 10 * .[0] and .[3] > 10 * .[0]' a i h p
+	holds '.[0].coverage == 100' a
+}
+
+@test "rest time and probability functions of B" {
+	sim a -b B
+	sim b -b B --rest 25ms
+	sim c -b B --rest 50ms
+	holds 'map(.labelled) | . == sort' a b c
+	holds 'map(.items) | . == (sort | reverse)' a b c
+	sim d -b B -f f2
+	sim e -b B -f f3
+	holds 'map(.labelled) | . == sort' a d e
+}
+
+@test "figures: numbers, a picture and a table" {
+	command -v gnuplot >/dev/null || skip "gnuplot is not here"
+	export DURATION=10s CHANCE=100000
+	"$TOP/tests/figures/run.sh" "$BUILD" figs 07_08 15 22 >page
+	[ "$(wc -l <figs/fig07.csv)" = 11 ]
+	[ "$(head -n 1 figs/fig07.csv)" = T_ms,A_paper,A,B_paper,B ]
+	grep -q '</svg>' figs/fig08.svg
+	[ "$(grep -c '^## Fig\.' page)" = 4 ]
+	# Nothing further than 3 standard errors off.
+	awk -F, 'NR > 1 && $5 != "?" { if ($5^2 > 9 || $9^2 > 9) bad = 1; n++ }
+		END { exit bad || n != 5 }' figs/fig15.csv
+}

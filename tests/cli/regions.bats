@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# dta-dump regions: all regions of this machine, how old and full they are, and
+# who writes them.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	NAME=dta-test-$$-re-$BATS_TEST_NUMBER
+	printf '[flows]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 64K\n' >l.ini
+}
+
+teardown() {
+	end_bg
+	remove_regions "$NAME"
+}
+
+# Those of this test.
+mine() {
+	dta-dump regions "$@" -o ndjson | jq -c "select(.name | startswith(\"$NAME\"))"
+}
+
+@test "size, tables, epoch and its age, fill, the last write" {
+	before=$(date +%s)
+	dta-collect --create --layout l.ini --region "$NAME-a" --epochs 2
+	dta-collect --create --layout l.ini --region "$NAME-b"
+	mine | jq -se --arg n "$NAME" 'length == 2 and .[0].name == $n + "-a" and
+		all(.tables == 1 and .epoch == 1 and .fill == 0 and .writers == 0 and
+			.writer == null and .last_write == null and .age >= 0)'
+	dta-gen uniform -c 20000 -q -w r.pcap
+	dta-translate -q -r r.pcap -R "$NAME-a"
+	mine | jq -se --argjson before "$before" '.[0] | .fill > 0.3 and .fill < 0.6
+		and (.last_write | tonumber) >= $before'
+	mine --no-load | jq -se '.[0].fill == null'
+	dta-collect --rotate -R "$NAME-a"
+	mine | jq -se '.[0] | .epoch == 2 and .fill == 0 and .age < 60'
+	mine | jq -se --arg p "/dev/shm/$NAME-b" '.[1].path == $p or
+		(.[1].path | endswith("-b"))'
+	run -2 --separate-stderr dta-dump regions x
+	[[ $stderr == *"region NAME one"* ]]
+}
+
+@test "who writes a region, as long as it does" {
+	dta-collect --create --layout l.ini --region "$NAME"
+	dta-gen uniform -c 10 -q -w r.pcap
+	mkfifo pipe
+	bg dta-translate -q -r pipe -R "$NAME"
+	pid=$!
+	exec 5>pipe
+	cat r.pcap >&5
+	wait_for grep -q "\"writer\":\"$pid dta-translate\"" <(mine) ||
+		wait_for sh -c "dta-dump regions -o ndjson | grep -q '\"$pid dta-translate\"'"
+	mine | jq -e '.writers == 1 and (.since | tonumber) > 0'
+	exec 5>&-
+	wait "$pid"
+	mine | jq -e '.writers == 0 and .since == null'
+}
