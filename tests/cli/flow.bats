@@ -220,8 +220,9 @@ all_there() {
 
 @test "Unix sockets as the wire: a pace, the rates, an end in time" {
 	region keyinc
-	timeout 60 dta-translate -o ndjson -i unix:t.sock,g.sock \
-		-R "$NAME" 2>translate 3>&- &
+	# by env: $! is not a shell's that runs a function
+	env timeout --foreground 60 dta-translate -o ndjson \
+		-i unix:t.sock,g.sock -R "$NAME" 2>translate 3>&- &
 	local translate=$!
 	BG_PIDS+=("$translate")
 	wait_for test -S t.sock
