@@ -322,7 +322,10 @@ static int drain(struct run *r)
 
 static void look_on(void *run)
 {
-	outlets_look(&((struct run *)run)->outlets);
+	struct run *r = run;
+
+	outlets_look(&r->outlets);
+	cli_loop_turn(&r->loop);
 }
 
 /* The table while flows are still there. */

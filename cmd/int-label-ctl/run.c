@@ -138,6 +138,7 @@ static void look_on(void *ctx)
 	databases_look(&r->rows.list);
 	if (r->rows.orders)
 		orders_turn(r->rows.orders);
+	cli_loop_turn(&r->loop);
 }
 
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status.

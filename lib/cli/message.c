@@ -2,6 +2,7 @@
 /* message.c - messages: on stderr, or kept while a screen would hide them. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 enum {
 	MESSAGE_MAX = 1024, /* bytes; four times as many when all are \xNN */
 	HELD_MAX = 32,
+	REPORTS_MAX = 1 << 16, /* bytes, after which no other one begins */
 };
 
 static const char *program = "dta";
@@ -21,6 +23,9 @@ static struct {
 	char text[HELD_MAX][4 * MESSAGE_MAX];
 	unsigned n;
 	unsigned more; /* that there was no room for */
+	FILE *reports; /* ledgers; NULL: none */
+	char *report;
+	size_t report_len;
 } held;
 
 const char *cli_name(void)
@@ -61,10 +66,37 @@ void cli_release(void)
 		return;
 	for (unsigned i = 0; i < held.n; i++)
 		tell(held.text[i], strlen(held.text[i]));
+	if (held.reports) {
+		fclose(held.reports);
+		fwrite(held.report, 1, held.report_len, stderr);
+		free(held.report);
+		held.reports = NULL;
+	}
 	if (held.more)
 		fprintf(stderr, "%s: and %u messages more\n", program,
 			held.more);
 	held.n = held.more = 0;
+}
+
+/* Whether what is written to stderr would be over a screen. */
+static bool is_hidden(void)
+{
+	return tty_is_open() && isatty(STDERR_FILENO);
+}
+
+FILE *cli_report_to(void)
+{
+	if (!is_hidden()) {
+		cli_release();
+		cli_progress_clear();
+		return stderr;
+	}
+	if (!held.reports)
+		held.reports = open_memstream(&held.report, &held.report_len);
+	if (held.reports && ftell(held.reports) < REPORTS_MAX)
+		return held.reports;
+	held.more++;
+	return NULL;
 }
 
 /* What a database or a file said is in it perhaps: it must not reach the
@@ -79,7 +111,7 @@ void cli_message(const char *fmt, va_list ap)
 	for (len = strlen(text); len && strchr("\r\n", text[len - 1]); len--)
 		text[len - 1] = '\0';
 	outbuf_plain(&o, text, len, true);
-	if (tty_is_open() && isatty(STDERR_FILENO)) {
+	if (is_hidden()) {
 		hold(o.buf, o.len);
 		return;
 	}

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "cli/option.h"
 
@@ -26,6 +27,10 @@ unsigned cli_count_given(const struct cli *c, const char *names);
 /* The program's name, from cli_start(). */
 const char *cli_name(void);
 void cli_set_name(const char *name);
+
+/* Where a ledger goes: stderr or, while a screen is on it, what is held like
+ * messages; NULL: too much is held, and this is counted. */
+FILE *cli_report_to(void);
 
 /* A message of the program's, as cli_warn() prints it. */
 void cli_message(const char *fmt, va_list ap)

@@ -11,7 +11,7 @@
 
 volatile sig_atomic_t cli_stop, cli_report, cli_hangup;
 
-static void ledger_text(const struct ledger *l, const void *ctr)
+static void ledger_text(FILE *to, const struct ledger *l, const void *ctr)
 {
 	bool colour = tty_colour(STDERR_FILENO);
 	int width = 0;
@@ -19,20 +19,20 @@ static void ledger_text(const struct ledger *l, const void *ctr)
 	for (unsigned i = 0; i < l->n; i++)
 		if ((int)strlen(l->fields[i].name) > width)
 			width = (int)strlen(l->fields[i].name);
-	fprintf(stderr, "%s: %s, %s\n", cli_name(), l->stage, l->unit);
+	fprintf(to, "%s: %s, %s\n", cli_name(), l->stage, l->unit);
 	for (unsigned i = 0; i < l->n; i++) {
 		uint64_t v = ledger_get(l, ctr, i);
 		uint8_t role = l->fields[i].role;
 
 		if (v || role == LEDGER_IN || role == LEDGER_DONE)
-			fprintf(stderr, "%s  %-*s  %12ju%s\n",
+			fprintf(to, "%s  %-*s  %12ju%s\n",
 				colour && role == LEDGER_DROP ? "\033[31m" : "",
 				width, l->fields[i].name, (uintmax_t)v,
 				colour && role == LEDGER_DROP ? "\033[m" : "");
 	}
 }
 
-static void ledger_rows(const struct ledger *l, const void *ctr,
+static void ledger_rows(FILE *to, const struct ledger *l, const void *ctr,
 			enum row_format fmt)
 {
 	static const struct row_field fields[] = {
@@ -44,7 +44,7 @@ static void ledger_rows(const struct ledger *l, const void *ctr,
 	static const struct schema ledger = {"ledger", fields, 4};
 	static const char *const roles[] = {"in", "done", "drop", "note"};
 	static bool headed; /* one header for all ledgers of a program */
-	struct rows *r = rows_print(stderr, fmt, &ledger, !headed);
+	struct rows *r = rows_print(to, fmt, &ledger, !headed);
 
 	if (!r)
 		return;
@@ -61,11 +61,14 @@ static void ledger_rows(const struct ledger *l, const void *ctr,
 
 void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt)
 {
-	cli_progress_clear();
+	FILE *to = cli_report_to();
+
+	if (!to)
+		return;
 	if (fmt == ROW_TEXT)
-		ledger_text(l, ctr);
+		ledger_text(to, l, ctr);
 	else
-		ledger_rows(l, ctr, fmt);
+		ledger_rows(to, l, ctr, fmt);
 	if (!ledger_balanced(l, ctr))
 		cli_warn("%s: the ledger does not add up", l->stage);
 }

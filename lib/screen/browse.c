@@ -365,6 +365,7 @@ int browse_end(struct browse *top, FILE *out, void (*look)(void *ctx))
 		if (!browse_turn(top, true) || !keys(top, END_WAIT_MS))
 			break;
 	}
+	look(top->ctx); /* what a signal asked for before the last key */
 	return 0;
 }
 

@@ -303,6 +303,33 @@ assert seen.index(b"int-collect: influx:") > seen.index(b"\x1b[?1049l")' \
 	[ "${lines[-1]}" = 'status 1' ]
 }
 
+@test "the screen: ledgers that are asked for wait for its end" {
+	typist '
+until(b"the input has ended")
+for i in range(2):
+    os.kill(pid, signal.SIGUSR1)
+    key(b"n"); until(b": nodes"); key(b"f"); until(b": flows")
+assert b"telemetry" not in seen
+time.sleep(0.5); more() # it is seen between two looks at the keys
+assert b"telemetry" not in seen
+key(b"q")
+until(b"\x1b[?1049l"); until(b"int-collect: telemetry, views")
+assert seen.count(b"int-collect: flows, flows") >= 1' \
+		int-collect -q -r in.pcap --top flows
+	[ "$output" = 'status 0' ]
+	# while packets come
+	mkfifo pipe
+	bg bash -c 'exec >pipe; cat in.pcap; exec sleep 60' # without an end
+	typist '
+until(b": flows;")
+os.kill(pid, signal.SIGUSR1)
+time.sleep(0.5); more()
+assert b"telemetry" not in seen, seen
+key(b"q")
+until(b"\x1b[?1049l"); until(b"int-collect: telemetry, views")' \
+		int-collect -q -r pipe --top flows --every 100ms
+}
+
 @test "the screen: messages after the input has ended, too" {
 	typist '
 until(b"the input has ended", b"influx://127.0.0.1:1/net: rows wait: ")
