@@ -9,7 +9,7 @@
  * n for n of them, and egress makes the operation of each (rdma.p4).
  *
  * Tables and registers are filled by what dta-collect --ticket FILE -o bmv2
- * writes: dta-p4(7).
+ * writes: p4/README.md.
  */
 #include <core.p4>
 #include <v1model.p4>

@@ -7,7 +7,7 @@
  * Base A (algorithm 1), Base B (algorithm 2: `label_f` has f as chances), Pro
  * (the controller moves the register label_s), specific flows (section 3.3).
  * lib/label does the same in C; int-label-ctl writes the commands for
- * label_s and label_flow, dta-p4 README the others.
+ * label_s and label_flow, p4/README.md the others.
  */
 #include <core.p4>
 #include <v1model.p4>

@@ -6,7 +6,7 @@
  * flows in `watchlist`; each node on the way adds its metadata on top of the
  * stack; a sink takes INT out, so that the receiver gets what the sender sent,
  * and reports it: a clone, with the sink's own metadata, in a telemetry report
- * 2.0 to the collector. What a node is, tables say; dta-p4(7).
+ * 2.0 to the collector. What a node is, tables say; p4/README.md.
  *
  * Checksums are changed by what comes and goes (INT 2.1, 5.8; RFC 1624), so that
  * a wrong one stays wrong; UDP's 0 stays 0.
