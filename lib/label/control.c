@@ -232,6 +232,8 @@ static void resume(struct label_control *c, uint64_t now_ns)
 
 		if (r->seen_ns > now_ns) /* of a later capture */
 			r->seen_ns = r->before_ns = now_ns;
+		if (r->first_ns > now_ns)
+			r->first_ns = now_ns;
 		r->changed_ns = now_ns;
 		c->silent += r->silent;
 	}

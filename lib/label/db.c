@@ -257,6 +257,8 @@ static void set_state(struct label_record *r, const struct label_item *item,
 	r->time_us = item->time_us;
 	r->before_ns = r->seen_ns;
 	r->seen_ns = now_ns;
+	if (r->first_ns > now_ns) /* our clock was set back */
+		r->first_ns = now_ns;
 	r->latency_ns = item->latency_ns;
 	r->queue = item->queue;
 	if (item->queue > r->queue_most)

@@ -306,6 +306,9 @@ falls_silent() { # CAPTURE
 	[[ $stderr == *"silent.pcap: no state of int-label-ctl" ]]
 	run -1 --separate-stderr int-label-ctl -q -r later.pcap -R none --state no/dir
 	[[ $stderr == *"--state: no/dir: No such file or directory" ]]
+	for _ in 1 2 3; do # a capture older than the state
+		run -0 int-label-ctl -q -r silent.pcap -R none --state net.state
+	done
 }
 
 @test "specific flows: added, followed hop by hop, taken away again" {

@@ -174,10 +174,13 @@ patient() {
 on_a() { GUEST=a guest_run "$@" 2>&1; }
 on_b() { GUEST=b guest_run "$@" 2>&1; }
 
-guest_fails() {
+guest_fails() { # [-STATUS] MESSAGE COMMAND: 1 unless told otherwise
+	local want=1
+
+	[[ $1 != -* ]] || { want=${1#-}; shift; }
 	run guest_run "$2"
 	echo "$output"
-	[ "$status" = 1 ]
+	[ "$status" = "$want" ]
 	[ "${#lines[@]}" = 1 ]
 	[[ $output == "$1"* ]]
 }

@@ -196,16 +196,21 @@ refuses() { # ADDRESS MESSAGE
 		"dta-translate -q -r first.pcap --verbs '$1'"
 }
 
+misused() { # ADDRESS
+	GUEST=b guest_fails -2 "dta-translate: --verbs: $1: not ADDRESS" \
+		"dta-translate -q -r first.pcap --verbs '$1'"
+}
+
 @test "what is wrong with an address" {
 	refuses 10.0.0.51:99 "nobody listens at port 99 of this address"
 	refuses '[fd00::51]' "nobody listens at port 40040"
 	refuses 127.0.0.1 "no RDMA device leads there"
 	refuses 10.0.0.77 "Connection timed out"
-	refuses :9 "not ADDRESS"
-	refuses '[fd00::51' "not ADDRESS"
-	refuses 10.0.0.51:0 "not ADDRESS"
-	refuses 10.0.0.51:65536 "not ADDRESS"
-	refuses 10.0.0.51: "not ADDRESS"
+	misused :9
+	misused '[fd00::51'
+	misused 10.0.0.51:0
+	misused 10.0.0.51:65536
+	misused 10.0.0.51:
 	on_b 'chmod 600 /dev/infiniband/rdma_cm; chmod 644 first.pcap'
 	run on_b "su nobody -s /bin/sh -c 'dta-translate -r /host/first.pcap --verbs 10.0.0.51'"
 	echo "$output"

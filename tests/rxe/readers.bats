@@ -269,12 +269,17 @@ refuses() { # ADDRESS MESSAGE
 		"dta-query count -k flows --verbs '$1'"
 }
 
+misused() { # ADDRESS
+	GUEST=b guest_fails -2 "dta-query: --verbs: $1: not ADDRESS" \
+		"dta-query count -k flows --verbs '$1'"
+}
+
 @test "what is wrong with an address; one that is not to be read" {
 	collect r 40040
 	refuses 10.0.0.51 "the collector does not let itself be read: dta-collect --cm 40040 --readable does"
 	refuses 10.0.0.51:99 "nobody listens at port 99 of this address"
 	refuses 127.0.0.1 "no RDMA device leads there"
-	refuses 10.0.0.51: "not ADDRESS"
+	misused 10.0.0.51:
 	refuses no.such.host ""
 }
 

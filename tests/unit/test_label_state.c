@@ -111,6 +111,25 @@ static void test_round(void)
 	label_db_close(db);
 }
 
+/* Our own clock was set back, or an older capture follows: what is saved then is
+ * taken back, too. */
+static void test_clock_back(void)
+{
+	struct label_item item = {.device = 1, .out = 2, .time_us = 5000};
+	struct label_db *db = open_db(0), *back = open_db(0);
+	struct fault why;
+	uint32_t place;
+
+	label_db_take(db, &item, 9000000, &place);
+	item.time_us++;
+	TEST(label_db_take(db, &item, 8000000, &place) >= 0);
+	TEST(label_state_save(path, db, &why) == 0);
+	TEST(label_state_load(path, back, &why) == 0);
+	TEST(label_db_ports(back) == 1);
+	label_db_close(back);
+	label_db_close(db);
+}
+
 /* The CRC anew, so that what is behind it is looked at. */
 static void seal(uint8_t *data, size_t len)
 {
@@ -159,6 +178,7 @@ int main(void)
 	close(fd);
 	test_round();
 	test_damage();
+	test_clock_back();
 	unlink(path);
 	return test_end();
 }
