@@ -252,6 +252,8 @@ awk '
 			print where "a check by ! cannot fail here: run !"
 		if (line ~ /^[[:space:]]*\[.*\] &&[[:space:]]+\[/ && after !~ /^}/)
 			print where "a check before && cannot fail: two lines"
+		if (line ~ /(^[[:space:]]*|; )wait( *(\|\||;)|$)/)
+			print where "wait for whom? bats has a child, too"
 	}
 	FNR == 1 { judge(""); line = "" }
 	line ~ /(\\|&&|\|)$/ { line = line " " $0; next }

@@ -160,6 +160,7 @@ int bad(const char *s)\n{\n\treturn atoi(s);\n}\n'
 		rm tests/x.bats
 	}
 	wart 'tests/x.bats:3: a check by ! cannot fail' '\t~ false\n\ttrue\n'
+	wart 'tests/x.bats:3: wait for whom' '\twait\n\ttrue\n'
 	wart 'tests/x.bats:4: a check by ! cannot fail' \
 		'\tif true; then\n\t\t~ false\n\tfi\n'
 	wart 'a check by ! cannot fail' '\ttrue && ~ true |\n\t\ttrue\n\ttrue\n'

@@ -93,11 +93,12 @@ make_region() { # workload
 	# Half of it is taken; all of it fits the pipe.
 	timeout 60 dta-collect -q -r - -w - --count 100 --region "$NAME" \
 		<&7 >&8 3>&- 7>&- 8>&- &
+	local collector=$!
 	run -0 --separate-stderr timeout 60 dta-translate -r r.pcap \
 		--ticket t.ini -w frames --answers answers --ack-every 8
 	exec 7>&- 8>&-
 	[[ $stderr == *"104 of 200 requests were never acknowledged"* ]]
-	wait
+	wait "$collector"
 }
 
 @test "dta-translate --layout makes the region, if there is none yet" {
