@@ -15,6 +15,7 @@
 #define MS	      UINT64_C(1000000)
 #define WAIT_FIRST_NS (100 * MS) /* after a failure; twice that each time */
 #define WAIT_MOST_NS  (10000 * MS)
+#define WAIT_FULL_NS  MS /* a socket takes only so many, until they are read */
 #define END_NS	      (2000 * MS)
 
 enum {
@@ -168,11 +169,22 @@ static void heard(struct orders *o, struct orders_switch *sw)
 }
 
 /* What was said waits again, but for what is newer. */
-static void not_heard(struct orders *o, struct orders_switch *sw,
-		      const char *why)
+static void wait_again(struct orders *o, struct orders_switch *sw,
+		       uint64_t wait_ns)
 {
 	struct orders_list newer = sw->waiting;
 
+	sw->next_ns = clock_ns() + wait_ns;
+	sw->waiting = sw->said;
+	sw->said = newer;
+	for (unsigned i = 0; i < newer.n; i++)
+		add(o, &sw->waiting, &newer.at[i]);
+	sw->said.n = 0;
+}
+
+static void not_heard(struct orders *o, struct orders_switch *sw,
+		      const char *why)
+{
 	o->ctr.failed++;
 	if (!sw->wait_ns)
 		cli_warn("device %" PRIu32 ": a command was not taken, and "
@@ -181,12 +193,23 @@ static void not_heard(struct orders *o, struct orders_switch *sw,
 	sw->wait_ns = sw->wait_ns ? 2 * sw->wait_ns : WAIT_FIRST_NS;
 	if (sw->wait_ns > WAIT_MOST_NS)
 		sw->wait_ns = WAIT_MOST_NS;
-	sw->next_ns = clock_ns() + sw->wait_ns;
-	sw->waiting = sw->said;
-	sw->said = newer;
-	for (unsigned i = 0; i < newer.n; i++)
-		add(o, &sw->waiting, &newer.at[i]);
-	sw->said.n = 0;
+	wait_again(o, sw, sw->wait_ns);
+}
+
+/* Datagrams, as many as there is room for: those that got there are not said
+ * again. A full socket is no failure; it is read, if later. */
+static int send_said(struct orders *o, struct orders_switch *sw)
+{
+	unsigned sent;
+	int rc = orders_send(sw, o->o.form, o->fd, o->o.send, &sent);
+
+	if (rc < 0) {
+		o->ctr.told += sent;
+		sw->said.n -= sent;
+		memmove(sw->said.at, sw->said.at + sent,
+			sw->said.n * sizeof(*sw->said.at));
+	}
+	return rc;
 }
 
 static void say(struct orders *o, struct orders_switch *sw)
@@ -201,10 +224,12 @@ static void say(struct orders *o, struct orders_switch *sw)
 	if (o->o.exec)
 		rc = orders_exec(sw, o->o.form, o->o.exec);
 	else if (o->o.send)
-		rc = orders_send(sw, o->o.form, o->fd, o->o.send);
+		rc = send_said(o, sw);
 	else
 		rc = orders_print(sw, o->o.form);
-	if (rc < 0) {
+	if (rc == -EAGAIN && o->o.send) {
+		wait_again(o, sw, WAIT_FULL_NS);
+	} else if (rc < 0) {
 		snprintf(why, sizeof(why), "%s", strerror(-rc));
 		not_heard(o, sw, why);
 	} else if (!sw->pid) {

@@ -69,20 +69,21 @@ frames_of() { tcpdump -r "$1" --nano -tt -nn -xx 2>/dev/null; }
 	controls ledger 40000
 }
 
-# A label of device, port 2: in INT OPTION behind IPv4, as text2pcap reads it.
-label_frame() { # DEVICE MICROSECONDS NUMBER
+# A label of device, port 2 or so: in INT OPTION behind IPv4, as text2pcap reads it.
+label_frame() { # DEVICE MICROSECONDS NUMBER [PORT]
 	printf '000000 020000000002 020000000001 0800 4500003a 00010000 40fd0000 '
-	printf '0a000001 0a000002 1101 %08x 0001 0002 %012x 0000 00000000 ' "$1" "$2"
+	printf '0a000001 0a000002 1101 %08x 0001 %04x %012x 0000 00000000 ' "$1" "${4:-2}" "$2"
 	printf '00000000 %08x 00000000 0000000000000000' "$3"
 }
 
-# Frames, a line each: SECONDS DEVICE MICROSECONDS NUMBER, to a capture.
+# Frames, a line each: SECONDS DEVICE MICROSECONDS NUMBER [PORT], to a
+# capture.
 labels_to() { # CAPTURE
-	local when device us number
+	local when device us number port
 
-	while read -r when device us number; do
+	while read -r when device us number port; do
 		echo "$when"
-		label_frame "$device" "$us" "$number" | sed 's/ //2g; s/^000000/& /' |
+		label_frame "$device" "$us" "$number" $port | sed 's/ //2g; s/^000000/& /' |
 			sed -E 's/^(000000) *(.*)/\1 \2/; s/([0-9a-f]{2})/\1 /g; s/^00 00 00 */000000 /'
 		echo
 	done >hex
@@ -285,6 +286,32 @@ falls_silent() { # CAPTURE
 	n=$(int-label-ctl -q -r one.pcap -R port -o csv | tail -n +2 | wc -l)
 	[ "$n" -gt 120 ] # S 2: 160 and not 40, but for a first batch before it
 	[ ! -e hop-1 ]
+}
+
+@test "more datagrams than a socket has room for: each is there once" {
+	{
+		printf '100.000000 1 1000 1 %s\n' {1..60}
+		echo 100.200000 1 201000 1 61
+	} | labels_to many.pcap
+	bg python3 -c 'if True:
+		import socket
+		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+		s.bind("hop-1")
+		lines = []
+		while not lines or lines[-1] != "end":
+			lines.append(s.recv(100).decode())
+		open("lines", "w").write("\n".join(lines))'
+	wait_for test -S hop-1
+	run -0 --separate-stderr int-label-ctl -o ndjson -r many.pcap -R none \
+		--send "$PWD/hop-{device}"
+	balances - <<<"$stderr"
+	[ "$(counter - told orders <<<"$stderr")" = 60 ]
+	[ "$(counter - failed orders <<<"$stderr")" = 0 ]
+	python3 -c 'import socket
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"end", "hop-1")'
+	wait "${BG_PIDS[-1]}"
+	[ "$(grep -c 'label_s' lines)" = 60 ]
+	[ "$(sort -u lines | grep -c label_s)" = 60 ]
 }
 
 @test "state: ports and S are known after a restart; other files are refused" {
