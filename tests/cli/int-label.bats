@@ -167,6 +167,18 @@ reset 2" ]
 	[ "$(tail -n +2 <<<"$output" | cut -d, -f5 | sort -u | xargs)" = "0 1" ]
 }
 
+@test "a pipe whose writer pauses: time is that of its packets" {
+	falls_silent silent.pcap
+	int-label-ctl -q -r silent.pcap -o csv >whole
+	bytes=$(stat -c %s silent.pcap)
+	{
+		head -c $((bytes / 2)) silent.pcap
+		sleep 0.5
+		tail -c +$((bytes / 2 + 1)) silent.pcap
+	} | int-label-ctl -q -r - -o csv >paused
+	cmp whole paused
+}
+
 @test "labels over a bad link: all are counted, nothing crashes" {
 	need_tools mangle
 	traffic plain.pcap
