@@ -175,8 +175,14 @@ static int32_t number_ahead(const struct label_record *r, uint32_t number)
 	return (int32_t)(number - r->number);
 }
 
-/* A newer item's number. One that is not above the last is of a device that
- * began anew without its clock going back. */
+/* Whether a device began anew without its clock going back. */
+static bool counts_anew(const struct label_record *r, uint32_t number)
+{
+	return number && number <= LABEL_NUMBERS_NEW && number < r->number &&
+	       number_ahead(r, number) <= 0;
+}
+
+/* A newer item's number. */
 static void count_gap(struct label_db *db, struct label_record *r,
 		      uint32_t number)
 {
@@ -290,21 +296,38 @@ static int take_new(struct label_db *db, uint32_t *slot,
 	return LABEL_BEGUN;
 }
 
-static int take_odd(struct label_db *db, struct label_record *r,
-		    const struct label_item *item, uint64_t now_ns)
+static int begin_anew(struct label_db *db, struct label_record *r,
+		      const struct label_item *item, uint64_t now_ns)
 {
-	if (!begins_anew(db, r, item, now_ns)) {
-		if (ahead(r->time_us, item->time_us) > 0)
-			db->ctr.future++;
-		else
-			db->ctr.back++;
-		return LABEL_LEFT;
-	}
 	db->ctr.reset++;
 	r->resets++;
 	r->window = 1;
 	set_state(r, item, now_ns);
 	return LABEL_BEGUN;
+}
+
+static int take_odd(struct label_db *db, struct label_record *r,
+		    const struct label_item *item, uint64_t now_ns)
+{
+	if (begins_anew(db, r, item, now_ns))
+		return begin_anew(db, r, item, now_ns);
+	if (ahead(r->time_us, item->time_us) > 0)
+		db->ctr.future++;
+	else
+		db->ctr.back++;
+	return LABEL_LEFT;
+}
+
+static int take_late(struct label_db *db, struct label_record *r,
+		     const struct label_item *item)
+{
+	if (seen_before(db, r, item)) {
+		db->ctr.duplicate++;
+	} else {
+		r->late++;
+		db->ctr.late++;
+	}
+	return LABEL_LEFT;
 }
 
 static int take_known(struct label_db *db, struct label_record *r,
@@ -314,19 +337,14 @@ static int take_known(struct label_db *db, struct label_record *r,
 
 	if (!may_pass(db, by, now_ns - r->seen_ns))
 		return take_odd(db, r, item, now_ns);
-	if (by > 0) {
-		count_gap(db, r, item->number);
-		set_state(r, item, now_ns);
-		db->ctr.updated++;
-		return LABEL_TAKEN;
-	}
-	if (seen_before(db, r, item)) {
-		db->ctr.duplicate++;
-	} else {
-		r->late++;
-		db->ctr.late++;
-	}
-	return LABEL_LEFT;
+	if (by <= 0)
+		return take_late(db, r, item);
+	if (counts_anew(r, item->number))
+		return begin_anew(db, r, item, now_ns);
+	count_gap(db, r, item->number);
+	set_state(r, item, now_ns);
+	db->ctr.updated++;
+	return LABEL_TAKEN;
 }
 
 static bool is_ours(const struct label_db_options *o, uint32_t device)

@@ -13,7 +13,8 @@
  * damaged, or the clock was set, or the device began anew. It is not taken,
  * unless the numbers begin anew with it or ODD_MAX in a row agree with each
  * other: then the record begins anew, so that neither one false time nor a
- * reboot silences a port for ever.
+ * reboot silences a port for ever. Numbers that begin anew while the clock goes
+ * on are of a new start, too.
  *
  * There is no clock inside: now_ns is whoever calls's, virtual or real, and
  * must not go back.

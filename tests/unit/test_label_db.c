@@ -159,8 +159,11 @@ static void test_reboot(void)
 	/* numbers begin anew, the clock does not: no loss of 4 billion */
 	db = open_db(NULL);
 	take(db, then, 1000, 100 * S);
-	TEST(take(db, then + 1000, 1, 100 * S) == LABEL_TAKEN);
+	TEST(take(db, then + 1000, 1, 100 * S) == LABEL_BEGUN);
 	TEST(label_lost(port(db)) == 0);
+	TEST(port(db)->resets == 1 && label_db_counters(db)->reset == 1);
+	TEST(take(db, then + 2000, 3, 100 * S) == LABEL_TAKEN);
+	TEST(label_lost(port(db)) == 1);
 	done(db);
 }
 
