@@ -182,13 +182,23 @@ static bool counts_anew(const struct label_record *r, uint32_t number)
 	       number_ahead(r, number) <= 0;
 }
 
+/* Numbers that are left out before a newer item's, or, if that is not ahead, 0.
+ * 0 is no number: it is not missing where they go round. */
+static uint32_t gap_before(const struct label_record *r, uint32_t number)
+{
+	int32_t by = number_ahead(r, number);
+
+	if (!number || !r->number || by <= 0)
+		return 0;
+	return (uint32_t)by - 1 - (number < r->number);
+}
+
 /* A newer item's number. */
 static void count_gap(struct label_db *db, struct label_record *r,
 		      uint32_t number)
 {
 	int32_t by = number_ahead(r, number);
-	/* 0 is no number: it is not missing where they go round. */
-	uint32_t gap = (uint32_t)by - 1 - (number < r->number);
+	uint32_t gap = gap_before(r, number);
 
 	if (!number || !r->number || by <= 0) {
 		r->window = 1;
@@ -238,7 +248,19 @@ static bool may_pass(const struct label_db *db, int64_t there_us,
 	       there_us <= (int64_t)(here_ns / 1000 + db->o.skew_us);
 }
 
-/* An item whose time does not fit. Whether the record begins anew with it. */
+/* Whether so many labels may have been written in so long, there or here. */
+static bool may_miss(const struct label_record *r,
+		     const struct label_item *item, uint64_t now_ns)
+{
+	uint64_t there_us = (uint64_t)ahead(r->time_us, item->time_us);
+	uint64_t here_us = (now_ns - r->seen_ns) / 1000;
+
+	return gap_before(r, item->number) <=
+	       LABEL_BURST + (there_us > here_us ? there_us : here_us);
+}
+
+/* An item whose time or number does not fit. Whether the record begins anew
+ * with it. */
 static bool begins_anew(const struct label_db *db, struct label_record *r,
 			const struct label_item *item, uint64_t now_ns)
 {
@@ -341,6 +363,8 @@ static int take_known(struct label_db *db, struct label_record *r,
 		return take_late(db, r, item);
 	if (counts_anew(r, item->number))
 		return begin_anew(db, r, item, now_ns);
+	if (!may_miss(r, item, now_ns))
+		return take_odd(db, r, item, now_ns);
 	count_gap(db, r, item->number);
 	set_state(r, item, now_ns);
 	db->ctr.updated++;

@@ -10,11 +10,12 @@
  * A device's clock is its own: its label times are compared with each other and
  * not with ours. Between two labels of a port as much time should have passed
  * there as here. If it is more, or less, than skew_us allows, the item is odd:
- * damaged, or the clock was set, or the device began anew. It is not taken,
- * unless the numbers begin anew with it or ODD_MAX in a row agree with each
- * other: then the record begins anew, so that neither one false time nor a
- * reboot silences a port for ever. Numbers that begin anew while the clock goes
- * on are of a new start, too.
+ * damaged, or the clock was set, or the device began anew. Odd, too, is a
+ * number that says that more labels were lost than microseconds went by, and a
+ * burst. An odd item is not taken, unless the numbers begin anew with it or
+ * ODD_MAX in a row agree with each other: then the record begins anew, so that
+ * neither one false time nor a reboot silences a port for ever. Numbers that
+ * begin anew while the clock goes on are of a new start, too.
  *
  * There is no clock inside: now_ns is whoever calls's, virtual or real, and
  * must not go back.
@@ -30,6 +31,7 @@
 enum {
 	LABEL_ODD_MAX = 3,     /* odd items that agree: it is the clock */
 	LABEL_NUMBERS_NEW = 8, /* a number up to this can be of a new start */
+	LABEL_BURST = 1024,    /* labels of a port, if more than one in 1 us */
 };
 
 /* A port. Its own numbers are for the database alone. */
@@ -76,7 +78,7 @@ struct label_db_ledger {
 	uint64_t reset;	    /* begun anew: the device was */
 	uint64_t late;	    /* behind a newer one */
 	uint64_t duplicate; /* seen before */
-	uint64_t future;    /* label time too far ahead */
+	uint64_t future;    /* label time, or number, too far ahead */
 	uint64_t back;	    /* too far back */
 	uint64_t unknown;   /* of a device that is none of ours */
 	uint64_t full;	    /* no room for one port more */

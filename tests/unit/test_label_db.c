@@ -167,6 +167,29 @@ static void test_reboot(void)
 	done(db);
 }
 
+/* One false number changes nothing; a counter that was set is followed, and is
+ * no loss. */
+static void test_false_number(void)
+{
+	struct label_db *db = open_db(NULL);
+	uint32_t far = UINT32_C(1) << 31;
+
+	take(db, 1000, 1, S);
+	TEST(take(db, 51000, far, S + 50 * MS) == LABEL_LEFT);
+	TEST(take(db, 101000, 3, S + 100 * MS) == LABEL_TAKEN);
+	TEST(label_lost(port(db)) == 1);
+	TEST(label_db_counters(db)->future == 1);
+	TEST(take(db, 151000, far, S + 150 * MS) == LABEL_LEFT);
+	TEST(take(db, 201000, far + 1, S + 200 * MS) == LABEL_LEFT);
+	TEST(take(db, 251000, far + 2, S + 250 * MS) == LABEL_BEGUN);
+	TEST(take(db, 301000, far + 3, S + 300 * MS) == LABEL_TAKEN);
+	TEST(label_lost(port(db)) == 1 && port(db)->resets == 1);
+	/* so many were lost while nothing came */
+	TEST(take(db, 1000000000, far + 900000000, 1000 * S) == LABEL_TAKEN);
+	TEST(label_lost(port(db)) == 1 + 900000000 - 4);
+	done(db);
+}
+
 static void test_skew(void)
 {
 	struct label_db_options o = {.skew_us = 1000};
@@ -230,6 +253,7 @@ int main(void)
 	test_half();
 	test_future();
 	test_reboot();
+	test_false_number();
 	test_skew();
 	test_devices();
 	test_many();
