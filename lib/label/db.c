@@ -175,6 +175,12 @@ static int32_t number_ahead(const struct label_record *r, uint32_t number)
 	return (int32_t)(number - r->number);
 }
 
+/* Whether it is the newer one of two labels of the same microsecond. */
+static bool is_next(const struct label_record *r, uint32_t number)
+{
+	return number && r->number && number_ahead(r, number) > 0;
+}
+
 /* Whether a device began anew without its clock going back. */
 static bool counts_anew(const struct label_record *r, uint32_t number)
 {
@@ -186,11 +192,9 @@ static bool counts_anew(const struct label_record *r, uint32_t number)
  * 0 is no number: it is not missing where they go round. */
 static uint32_t gap_before(const struct label_record *r, uint32_t number)
 {
-	int32_t by = number_ahead(r, number);
-
-	if (!number || !r->number || by <= 0)
+	if (!is_next(r, number))
 		return 0;
-	return (uint32_t)by - 1 - (number < r->number);
+	return (uint32_t)number_ahead(r, number) - 1 - (number < r->number);
 }
 
 /* A newer item's number. */
@@ -200,7 +204,7 @@ static void count_gap(struct label_db *db, struct label_record *r,
 	int32_t by = number_ahead(r, number);
 	uint32_t gap = gap_before(r, number);
 
-	if (!number || !r->number || by <= 0) {
+	if (!is_next(r, number)) {
 		r->window = 1;
 		return;
 	}
@@ -359,7 +363,7 @@ static int take_known(struct label_db *db, struct label_record *r,
 
 	if (!may_pass(db, by, now_ns - r->seen_ns))
 		return take_odd(db, r, item, now_ns);
-	if (by <= 0)
+	if (by < 0 || (!by && !is_next(r, item->number)))
 		return take_late(db, r, item);
 	if (counts_anew(r, item->number))
 		return begin_anew(db, r, item, now_ns);

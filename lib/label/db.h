@@ -3,9 +3,10 @@
  * db.h - the INT database (paper 004, sections 2 and 3.4): of each port that
  * ever labelled a packet the newest state.
  *
- * The newest label time wins. What comes behind a newer one is late and not
- * taken, but for its number: a port numbers its labels (wire/label.h), so a gap
- * is labels lost, until one that fills it comes late.
+ * The newest label time wins, and of the same one the higher number. What comes
+ * behind a newer one is late and not taken, but for its number: a port numbers
+ * its labels (wire/label.h), so a gap is labels lost, until one that fills it
+ * comes late.
  *
  * A device's clock is its own: its label times are compared with each other and
  * not with ours. Between two labels of a port as much time should have passed

@@ -67,6 +67,22 @@ static void test_newest(void)
 	done(db);
 }
 
+/* Two labels of the same microsecond: the higher number is newer. */
+static void test_same_time(void)
+{
+	struct label_db *db = open_db(NULL);
+
+	take(db, 1000, 1, S);
+	TEST(take(db, 1000, 3, S) == LABEL_TAKEN);
+	TEST(port(db)->queue == 3 && label_lost(port(db)) == 1);
+	TEST(take(db, 1000, 2, S) == LABEL_LEFT);
+	TEST(take(db, 1000, 3, S) == LABEL_LEFT);
+	TEST(label_db_counters(db)->late == 1);
+	TEST(label_db_counters(db)->duplicate == 1);
+	TEST(label_lost(port(db)) == 0);
+	done(db);
+}
+
 /* Devices that do not count: time alone tells. */
 static void test_no_numbers(void)
 {
@@ -248,6 +264,7 @@ static void test_many(void)
 int main(void)
 {
 	test_newest();
+	test_same_time();
 	test_no_numbers();
 	test_round();
 	test_half();
