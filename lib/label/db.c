@@ -155,10 +155,20 @@ static int add(struct label_db *db, uint32_t *slot,
 	return 0;
 }
 
+static bool is_ours(const struct label_db_options *o, uint32_t device)
+{
+	for (unsigned i = 0; i < o->n_devices; i++)
+		if (device >= o->devices[i].from && device <= o->devices[i].to)
+			return true;
+	return !o->n_devices;
+}
+
 int label_db_restore(struct label_db *db, const struct label_record *r)
 {
 	uint32_t *slot = find(db, r->device, r->out);
 
+	if (!is_ours(&db->o, r->device))
+		return 0;
 	return *slot == EMPTY ? add(db, slot, r) : -EEXIST;
 }
 
@@ -373,14 +383,6 @@ static int take_known(struct label_db *db, struct label_record *r,
 	set_state(r, item, now_ns);
 	db->ctr.updated++;
 	return LABEL_TAKEN;
-}
-
-static bool is_ours(const struct label_db_options *o, uint32_t device)
-{
-	for (unsigned i = 0; i < o->n_devices; i++)
-		if (device >= o->devices[i].from && device <= o->devices[i].to)
-			return true;
-	return !o->n_devices;
 }
 
 int label_db_take(struct label_db *db, const struct label_item *item,

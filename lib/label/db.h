@@ -127,7 +127,8 @@ struct label_record *label_db_at(struct label_db *db, uint32_t place);
 struct label_record *label_db_find(struct label_db *db, uint32_t device,
 				   uint16_t out);
 
-/* A record as it was saved: state.h. -EEXIST, -ENOMEM, -ENOSPC. */
+/* A record as it was saved: state.h; of a device that is none of ours it is
+ * left out. 0, -EEXIST, -ENOMEM, -ENOSPC. */
 int label_db_restore(struct label_db *db, const struct label_record *r);
 /* Forgets all ports. */
 void label_db_clear(struct label_db *db);

@@ -337,7 +337,13 @@ socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"end", "hop-1")'
 	run -0 int-label-ctl -q -r later.pcap -R interval -o csv --state net.state
 	[[ ${lines[1]} == 200.100000000,3,1,* ]]
 	run -0 int-label-ctl -q -r later.pcap -R decision --state net.state -o csv
-	[ -z "$output" ]
+	[ "$(tail -n +2 <<<"$output" | cut -d, -f2-6 | sort)" = "\
+1,2,0,2,resumed
+2,2,0,2,resumed
+3,2,0,2,resumed" ]
+	run -0 int-label-ctl -q -r later.pcap -R none -D 2 --commands prototype \
+		--state net.state
+	[ "$output" = "table_modify set_flag_table set_flag 1 => 1" ]
 	sed 's/^INTLABEL\x00\x00\x00\x01/INTLABEL\x00\x00\x00\x09/' net.state >new.state
 	run -1 --separate-stderr int-label-ctl -q -r later.pcap --state new.state
 	[ "$stderr" = "int-label-ctl: --state: new.state: of version 9, and this is 1" ]
