@@ -19,7 +19,8 @@
 #define END_NS	      (2000 * MS)
 
 enum {
-	FIRST = 64, /* switches there is room for at first */
+	FIRST = 64,	   /* switches there is room for at first */
+	COMMANDS_MAX = 16, /* that run at once */
 };
 
 /* clang-format off */
@@ -45,8 +46,10 @@ struct orders {
 	struct orders_ledger ctr;
 	struct orders_switch *at; /* a hash table of room, a power of two */
 	uint32_t n, room;
-	uint32_t busy; /* switches that are to be told something */
-	int fd;	       /* of --send */
+	uint32_t busy;	   /* switches that are to be told something */
+	uint32_t commands; /* that run */
+	uint32_t first;	   /* whose turn it is, a place of at */
+	int fd;		   /* of --send */
 };
 
 struct orders *orders_open(const struct orders_options *options)
@@ -234,6 +237,8 @@ static void say(struct orders *o, struct orders_switch *sw)
 		not_heard(o, sw, why);
 	} else if (!sw->pid) {
 		heard(o, sw);
+	} else {
+		o->commands++;
 	}
 }
 
@@ -243,6 +248,7 @@ static void look_for(struct orders *o, struct orders_switch *sw)
 	char why[128];
 	int rc = orders_reap(sw, why, sizeof(why));
 
+	o->commands -= !sw->pid;
 	if (rc > 0)
 		heard(o, sw);
 	else if (rc < 0)
@@ -255,20 +261,28 @@ static void turn(struct orders *o, struct orders_switch *sw, uint64_t now_ns)
 		return;
 	if (sw->pid)
 		look_for(o, sw);
-	if (!sw->pid && sw->waiting.n && now_ns >= sw->next_ns)
+	if (!sw->pid && sw->waiting.n && now_ns >= sw->next_ns &&
+	    o->commands < COMMANDS_MAX)
 		say(o, sw);
 	o->busy -= !is_busy(sw);
 }
 
 void orders_turn(struct orders *o)
 {
+	uint32_t first = o->first;
 	uint64_t now_ns;
+	bool room;
 
 	if (!o->busy)
 		return;
 	now_ns = clock_ns();
-	for (uint32_t i = 0; i < o->room && o->busy; i++)
-		turn(o, &o->at[i], now_ns);
+	for (uint32_t i = 0; i < o->room && o->busy; i++) {
+		room = o->commands < COMMANDS_MAX;
+		turn(o, &o->at[(first + i) & (o->room - 1)], now_ns);
+		/* Those behind the last one that got in are the next. */
+		if (room && o->commands == COMMANDS_MAX)
+			o->first = first + i + 1;
+	}
 }
 
 int orders_end(struct orders *o)

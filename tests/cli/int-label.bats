@@ -275,6 +275,33 @@ falls_silent() { # CAPTURE
 	[ "$(counter - unsent orders <<<"$stderr")" = 0 ]
 }
 
+@test "commands of many switches: all are told, few run at once" {
+	{
+		for device in {1..60}; do
+			echo 100.000000 $device 1000 1
+		done
+		echo 100.200000 99 201000 1
+	} | labels_to many.pcap
+	mkdir running
+	cat >tell <<-'END'
+		#!/bin/bash
+		mkdir "running/$LABEL_DEVICE"
+		ls running | wc -l >>counts
+		sleep 0.1
+		rmdir "running/$LABEL_DEVICE"
+		echo "$LABEL_DEVICE" >>told
+	END
+	chmod +x tell
+	all_told() {
+		[ -e told ] && [ "$(sort -u told | wc -l)" = 60 ]
+	}
+	{
+		cat many.pcap
+		wait_for all_told
+	} | int-label-ctl -q -r - -R none --exec ./tell
+	[ "$(sort -n counts | tail -n 1)" -le 16 ]
+}
+
 @test "a switch that never obeys: counted at the end, exit 1" {
 	falls_silent silent.pcap
 	run -1 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
