@@ -15,10 +15,12 @@
 #define MS	      UINT64_C(1000000)
 #define WAIT_FIRST_NS (100 * MS) /* after a failure; twice that each time */
 #define WAIT_MOST_NS  (10000 * MS)
+#define WAIT_FULL_NS  MS /* a socket takes only so many, until they are read */
 #define END_NS	      (2000 * MS)
 
 enum {
-	FIRST = 64, /* switches there is room for at first */
+	FIRST = 64,	   /* switches there is room for at first */
+	COMMANDS_MAX = 16, /* that run at once */
 };
 
 /* clang-format off */
@@ -44,8 +46,10 @@ struct orders {
 	struct orders_ledger ctr;
 	struct orders_switch *at; /* a hash table of room, a power of two */
 	uint32_t n, room;
-	uint32_t busy; /* switches that are to be told something */
-	int fd;	       /* of --send */
+	uint32_t busy;	   /* switches that are to be told something */
+	uint32_t commands; /* that run */
+	uint32_t first;	   /* whose turn it is, a place of at */
+	int fd;		   /* of --send */
 };
 
 struct orders *orders_open(const struct orders_options *options)
@@ -168,11 +172,22 @@ static void heard(struct orders *o, struct orders_switch *sw)
 }
 
 /* What was said waits again, but for what is newer. */
-static void not_heard(struct orders *o, struct orders_switch *sw,
-		      const char *why)
+static void wait_again(struct orders *o, struct orders_switch *sw,
+		       uint64_t wait_ns)
 {
 	struct orders_list newer = sw->waiting;
 
+	sw->next_ns = clock_ns() + wait_ns;
+	sw->waiting = sw->said;
+	sw->said = newer;
+	for (unsigned i = 0; i < newer.n; i++)
+		add(o, &sw->waiting, &newer.at[i]);
+	sw->said.n = 0;
+}
+
+static void not_heard(struct orders *o, struct orders_switch *sw,
+		      const char *why)
+{
 	o->ctr.failed++;
 	if (!sw->wait_ns)
 		cli_warn("device %" PRIu32 ": a command was not taken, and "
@@ -181,12 +196,23 @@ static void not_heard(struct orders *o, struct orders_switch *sw,
 	sw->wait_ns = sw->wait_ns ? 2 * sw->wait_ns : WAIT_FIRST_NS;
 	if (sw->wait_ns > WAIT_MOST_NS)
 		sw->wait_ns = WAIT_MOST_NS;
-	sw->next_ns = clock_ns() + sw->wait_ns;
-	sw->waiting = sw->said;
-	sw->said = newer;
-	for (unsigned i = 0; i < newer.n; i++)
-		add(o, &sw->waiting, &newer.at[i]);
-	sw->said.n = 0;
+	wait_again(o, sw, sw->wait_ns);
+}
+
+/* Datagrams, as many as there is room for: those that got there are not said
+ * again. A full socket is no failure; it is read, if later. */
+static int send_said(struct orders *o, struct orders_switch *sw)
+{
+	unsigned sent;
+	int rc = orders_send(sw, o->o.form, o->fd, o->o.send, &sent);
+
+	if (rc < 0) {
+		o->ctr.told += sent;
+		sw->said.n -= sent;
+		memmove(sw->said.at, sw->said.at + sent,
+			sw->said.n * sizeof(*sw->said.at));
+	}
+	return rc;
 }
 
 static void say(struct orders *o, struct orders_switch *sw)
@@ -201,14 +227,18 @@ static void say(struct orders *o, struct orders_switch *sw)
 	if (o->o.exec)
 		rc = orders_exec(sw, o->o.form, o->o.exec);
 	else if (o->o.send)
-		rc = orders_send(sw, o->o.form, o->fd, o->o.send);
+		rc = send_said(o, sw);
 	else
 		rc = orders_print(sw, o->o.form);
-	if (rc < 0) {
+	if (rc == -EAGAIN && o->o.send) {
+		wait_again(o, sw, WAIT_FULL_NS);
+	} else if (rc < 0) {
 		snprintf(why, sizeof(why), "%s", strerror(-rc));
 		not_heard(o, sw, why);
 	} else if (!sw->pid) {
 		heard(o, sw);
+	} else {
+		o->commands++;
 	}
 }
 
@@ -218,6 +248,7 @@ static void look_for(struct orders *o, struct orders_switch *sw)
 	char why[128];
 	int rc = orders_reap(sw, why, sizeof(why));
 
+	o->commands -= !sw->pid;
 	if (rc > 0)
 		heard(o, sw);
 	else if (rc < 0)
@@ -230,20 +261,28 @@ static void turn(struct orders *o, struct orders_switch *sw, uint64_t now_ns)
 		return;
 	if (sw->pid)
 		look_for(o, sw);
-	if (!sw->pid && sw->waiting.n && now_ns >= sw->next_ns)
+	if (!sw->pid && sw->waiting.n && now_ns >= sw->next_ns &&
+	    o->commands < COMMANDS_MAX)
 		say(o, sw);
 	o->busy -= !is_busy(sw);
 }
 
 void orders_turn(struct orders *o)
 {
+	uint32_t first = o->first;
 	uint64_t now_ns;
+	bool room;
 
 	if (!o->busy)
 		return;
 	now_ns = clock_ns();
-	for (uint32_t i = 0; i < o->room && o->busy; i++)
-		turn(o, &o->at[i], now_ns);
+	for (uint32_t i = 0; i < o->room && o->busy; i++) {
+		room = o->commands < COMMANDS_MAX;
+		turn(o, &o->at[(first + i) & (o->room - 1)], now_ns);
+		/* Those behind the last one that got in are the next. */
+		if (room && o->commands == COMMANDS_MAX)
+			o->first = first + i + 1;
+	}
 }
 
 int orders_end(struct orders *o)

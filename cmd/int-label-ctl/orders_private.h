@@ -32,8 +32,9 @@ struct orders_switch {
 int orders_print(const struct orders_switch *sw, enum label_command_form form);
 int orders_exec(struct orders_switch *sw, enum label_command_form form,
 		const char *command);
+/* *sent: the first of said that got there, if not all did. */
 int orders_send(const struct orders_switch *sw, enum label_command_form form,
-		int fd, const char *path);
+		int fd, const char *path, unsigned *sent);
 
 /* How the command has ended: 1 well, -1 not, and why; 0: it has not. */
 int orders_reap(struct orders_switch *sw, char *why, size_t size);

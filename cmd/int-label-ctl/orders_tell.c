@@ -146,13 +146,17 @@ int orders_datagram(int fd, const char *path, uint32_t device, const char *line)
 }
 
 int orders_send(const struct orders_switch *sw, enum label_command_form form,
-		int fd, const char *path)
+		int fd, const char *path, unsigned *sent)
 {
 	char line[LABEL_COMMAND_MAX];
 	int rc = 0;
 
-	for (unsigned i = 0; i < sw->said.n && !rc; i++)
-		if (line_of(line, &sw->said.at[i], form))
-			rc = orders_datagram(fd, path, sw->device, line);
-	return rc;
+	for (*sent = 0; *sent < sw->said.n; ++*sent) {
+		if (!line_of(line, &sw->said.at[*sent], form))
+			continue;
+		rc = orders_datagram(fd, path, sw->device, line);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }

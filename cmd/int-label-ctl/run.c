@@ -74,7 +74,8 @@ static void load(struct run *r)
 	r->save_ns = clock_coarse_ns() + r->o.state_ns;
 }
 
-/* A batch; or nothing came, and yet time goes on. */
+/* A batch; or nothing came, and yet time goes on: on an interface. A pipe's
+ * time is that of its packets, however long their writer takes. */
 static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 {
 	struct run *r = run;
@@ -83,9 +84,9 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 	for (int i = 0; i < n && !rc; i++)
 		rc = label_control_frame(r->c, pkts[i].data, pkts[i].len,
 					 pkts[i].ts_ns);
-	if (n && src_size(r->loop.s) == 0)
+	if (n && r->o.live.name)
 		r->behind_ns = clock_wall_ns() - pkts[n - 1].ts_ns;
-	if (!n)
+	if (!n && r->o.live.name)
 		label_control_tick(r->c, clock_wall_ns() - r->behind_ns);
 	if (r->rows.orders)
 		orders_turn(r->rows.orders);

@@ -223,6 +223,19 @@ static void look(struct label_control *c, uint64_t now_ns)
 		look_at(c, label_db_at(c->db, i), now_ns);
 }
 
+/* S of an earlier run. Whether the switch still has it nobody knows: it is told
+ * again. */
+static void resume_s(struct label_control *c, struct label_record *r,
+		     uint64_t now_ns)
+{
+	uint8_t s = r->s < c->o.s_max ? r->s : c->o.s_max;
+
+	if (!c->o.pro || !s)
+		return;
+	r->s = 0;
+	set_s(c, r, s, LABEL_RESUMED, now_ns);
+}
+
 /* Ports of an earlier run: how long they have been silent while nobody
  * listened, nobody knows. */
 static void resume(struct label_control *c, uint64_t now_ns)
@@ -236,6 +249,7 @@ static void resume(struct label_control *c, uint64_t now_ns)
 			r->first_ns = now_ns;
 		r->changed_ns = now_ns;
 		c->silent += r->silent;
+		resume_s(c, r, now_ns);
 	}
 }
 

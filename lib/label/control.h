@@ -53,9 +53,11 @@ struct label_interval_sum {
 };
 
 enum label_reason {
-	LABEL_SILENT, /* S is raised */
-	LABEL_HEARD,  /* and lowered */
-	LABEL_RESET,  /* the device began anew, with S 0 perhaps: 0 it is */
+	LABEL_SILENT,  /* S is raised */
+	LABEL_HEARD,   /* and lowered */
+	LABEL_RESET,   /* the device began anew, with S 0 perhaps: 0 it is */
+	LABEL_RESUMED, /* of an earlier run, from 0: the switch may have lost it
+			*/
 };
 
 /* Pro has moved S of a port. */

@@ -155,10 +155,20 @@ static int add(struct label_db *db, uint32_t *slot,
 	return 0;
 }
 
+static bool is_ours(const struct label_db_options *o, uint32_t device)
+{
+	for (unsigned i = 0; i < o->n_devices; i++)
+		if (device >= o->devices[i].from && device <= o->devices[i].to)
+			return true;
+	return !o->n_devices;
+}
+
 int label_db_restore(struct label_db *db, const struct label_record *r)
 {
 	uint32_t *slot = find(db, r->device, r->out);
 
+	if (!is_ours(&db->o, r->device))
+		return 0;
 	return *slot == EMPTY ? add(db, slot, r) : -EEXIST;
 }
 
@@ -175,16 +185,36 @@ static int32_t number_ahead(const struct label_record *r, uint32_t number)
 	return (int32_t)(number - r->number);
 }
 
-/* A newer item's number. One that is not above the last is of a device that
- * began anew without its clock going back. */
+/* Whether it is the newer one of two labels of the same microsecond. */
+static bool is_next(const struct label_record *r, uint32_t number)
+{
+	return number && r->number && number_ahead(r, number) > 0;
+}
+
+/* Whether a device began anew without its clock going back. */
+static bool counts_anew(const struct label_record *r, uint32_t number)
+{
+	return number && number <= LABEL_NUMBERS_NEW && number < r->number &&
+	       number_ahead(r, number) <= 0;
+}
+
+/* Numbers that are left out before a newer item's, or, if that is not ahead, 0.
+ * 0 is no number: it is not missing where they go round. */
+static uint32_t gap_before(const struct label_record *r, uint32_t number)
+{
+	if (!is_next(r, number))
+		return 0;
+	return (uint32_t)number_ahead(r, number) - 1 - (number < r->number);
+}
+
+/* A newer item's number. */
 static void count_gap(struct label_db *db, struct label_record *r,
 		      uint32_t number)
 {
 	int32_t by = number_ahead(r, number);
-	/* 0 is no number: it is not missing where they go round. */
-	uint32_t gap = (uint32_t)by - 1 - (number < r->number);
+	uint32_t gap = gap_before(r, number);
 
-	if (!number || !r->number || by <= 0) {
+	if (!is_next(r, number)) {
 		r->window = 1;
 		return;
 	}
@@ -232,7 +262,19 @@ static bool may_pass(const struct label_db *db, int64_t there_us,
 	       there_us <= (int64_t)(here_ns / 1000 + db->o.skew_us);
 }
 
-/* An item whose time does not fit. Whether the record begins anew with it. */
+/* Whether so many labels may have been written in so long, there or here. */
+static bool may_miss(const struct label_record *r,
+		     const struct label_item *item, uint64_t now_ns)
+{
+	uint64_t there_us = (uint64_t)ahead(r->time_us, item->time_us);
+	uint64_t here_us = (now_ns - r->seen_ns) / 1000;
+
+	return gap_before(r, item->number) <=
+	       LABEL_BURST + (there_us > here_us ? there_us : here_us);
+}
+
+/* An item whose time or number does not fit. Whether the record begins anew
+ * with it. */
 static bool begins_anew(const struct label_db *db, struct label_record *r,
 			const struct label_item *item, uint64_t now_ns)
 {
@@ -292,16 +334,9 @@ static int take_new(struct label_db *db, uint32_t *slot,
 	return LABEL_BEGUN;
 }
 
-static int take_odd(struct label_db *db, struct label_record *r,
-		    const struct label_item *item, uint64_t now_ns)
+static int begin_anew(struct label_db *db, struct label_record *r,
+		      const struct label_item *item, uint64_t now_ns)
 {
-	if (!begins_anew(db, r, item, now_ns)) {
-		if (ahead(r->time_us, item->time_us) > 0)
-			db->ctr.future++;
-		else
-			db->ctr.back++;
-		return LABEL_LEFT;
-	}
 	db->ctr.reset++;
 	r->resets++;
 	r->window = 1;
@@ -309,19 +344,21 @@ static int take_odd(struct label_db *db, struct label_record *r,
 	return LABEL_BEGUN;
 }
 
-static int take_known(struct label_db *db, struct label_record *r,
-		      const struct label_item *item, uint64_t now_ns)
+static int take_odd(struct label_db *db, struct label_record *r,
+		    const struct label_item *item, uint64_t now_ns)
 {
-	int64_t by = ahead(r->time_us, item->time_us);
+	if (begins_anew(db, r, item, now_ns))
+		return begin_anew(db, r, item, now_ns);
+	if (ahead(r->time_us, item->time_us) > 0)
+		db->ctr.future++;
+	else
+		db->ctr.back++;
+	return LABEL_LEFT;
+}
 
-	if (!may_pass(db, by, now_ns - r->seen_ns))
-		return take_odd(db, r, item, now_ns);
-	if (by > 0) {
-		count_gap(db, r, item->number);
-		set_state(r, item, now_ns);
-		db->ctr.updated++;
-		return LABEL_TAKEN;
-	}
+static int take_late(struct label_db *db, struct label_record *r,
+		     const struct label_item *item)
+{
 	if (seen_before(db, r, item)) {
 		db->ctr.duplicate++;
 	} else {
@@ -331,12 +368,23 @@ static int take_known(struct label_db *db, struct label_record *r,
 	return LABEL_LEFT;
 }
 
-static bool is_ours(const struct label_db_options *o, uint32_t device)
+static int take_known(struct label_db *db, struct label_record *r,
+		      const struct label_item *item, uint64_t now_ns)
 {
-	for (unsigned i = 0; i < o->n_devices; i++)
-		if (device >= o->devices[i].from && device <= o->devices[i].to)
-			return true;
-	return !o->n_devices;
+	int64_t by = ahead(r->time_us, item->time_us);
+
+	if (!may_pass(db, by, now_ns - r->seen_ns))
+		return take_odd(db, r, item, now_ns);
+	if (by < 0 || (!by && !is_next(r, item->number)))
+		return take_late(db, r, item);
+	if (counts_anew(r, item->number))
+		return begin_anew(db, r, item, now_ns);
+	if (!may_miss(r, item, now_ns))
+		return take_odd(db, r, item, now_ns);
+	count_gap(db, r, item->number);
+	set_state(r, item, now_ns);
+	db->ctr.updated++;
+	return LABEL_TAKEN;
 }
 
 int label_db_take(struct label_db *db, const struct label_item *item,

@@ -3,17 +3,20 @@
  * db.h - the INT database (paper 004, sections 2 and 3.4): of each port that
  * ever labelled a packet the newest state.
  *
- * The newest label time wins. What comes behind a newer one is late and not
- * taken, but for its number: a port numbers its labels (wire/label.h), so a gap
- * is labels lost, until one that fills it comes late.
+ * The newest label time wins, and of the same one the higher number. What comes
+ * behind a newer one is late and not taken, but for its number: a port numbers
+ * its labels (wire/label.h), so a gap is labels lost, until one that fills it
+ * comes late.
  *
  * A device's clock is its own: its label times are compared with each other and
  * not with ours. Between two labels of a port as much time should have passed
  * there as here. If it is more, or less, than skew_us allows, the item is odd:
- * damaged, or the clock was set, or the device began anew. It is not taken,
- * unless the numbers begin anew with it or ODD_MAX in a row agree with each
- * other: then the record begins anew, so that neither one false time nor a
- * reboot silences a port for ever.
+ * damaged, or the clock was set, or the device began anew. Odd, too, is a
+ * number that says that more labels were lost than microseconds went by, and a
+ * burst. An odd item is not taken, unless the numbers begin anew with it or
+ * ODD_MAX in a row agree with each other: then the record begins anew, so that
+ * neither one false time nor a reboot silences a port for ever. Numbers that
+ * begin anew while the clock goes on are of a new start, too.
  *
  * There is no clock inside: now_ns is whoever calls's, virtual or real, and
  * must not go back.
@@ -29,6 +32,7 @@
 enum {
 	LABEL_ODD_MAX = 3,     /* odd items that agree: it is the clock */
 	LABEL_NUMBERS_NEW = 8, /* a number up to this can be of a new start */
+	LABEL_BURST = 1024,    /* labels of a port, if more than one in 1 us */
 };
 
 /* A port. Its own numbers are for the database alone. */
@@ -75,7 +79,7 @@ struct label_db_ledger {
 	uint64_t reset;	    /* begun anew: the device was */
 	uint64_t late;	    /* behind a newer one */
 	uint64_t duplicate; /* seen before */
-	uint64_t future;    /* label time too far ahead */
+	uint64_t future;    /* label time, or number, too far ahead */
 	uint64_t back;	    /* too far back */
 	uint64_t unknown;   /* of a device that is none of ours */
 	uint64_t full;	    /* no room for one port more */
@@ -123,7 +127,8 @@ struct label_record *label_db_at(struct label_db *db, uint32_t place);
 struct label_record *label_db_find(struct label_db *db, uint32_t device,
 				   uint16_t out);
 
-/* A record as it was saved: state.h. -EEXIST, -ENOMEM, -ENOSPC. */
+/* A record as it was saved: state.h; of a device that is none of ours it is
+ * left out. 0, -EEXIST, -ENOMEM, -ENOSPC. */
 int label_db_restore(struct label_db *db, const struct label_record *r);
 /* Forgets all ports. */
 void label_db_clear(struct label_db *db);

@@ -152,6 +152,7 @@ static const char *const reasons[] = {
 	[LABEL_SILENT] = "silent",
 	[LABEL_HEARD] = "heard",
 	[LABEL_RESET] = "reset",
+	[LABEL_RESUMED] = "resumed",
 };
 
 static void set(struct row_batch *b, unsigned field, uint64_t v)

@@ -69,20 +69,21 @@ frames_of() { tcpdump -r "$1" --nano -tt -nn -xx 2>/dev/null; }
 	controls ledger 40000
 }
 
-# A label of device, port 2: in INT OPTION behind IPv4, as text2pcap reads it.
-label_frame() { # DEVICE MICROSECONDS NUMBER
+# A label of device, port 2 or so: in INT OPTION behind IPv4, as text2pcap reads it.
+label_frame() { # DEVICE MICROSECONDS NUMBER [PORT]
 	printf '000000 020000000002 020000000001 0800 4500003a 00010000 40fd0000 '
-	printf '0a000001 0a000002 1101 %08x 0001 0002 %012x 0000 00000000 ' "$1" "$2"
+	printf '0a000001 0a000002 1101 %08x 0001 %04x %012x 0000 00000000 ' "$1" "${4:-2}" "$2"
 	printf '00000000 %08x 00000000 0000000000000000' "$3"
 }
 
-# Frames, a line each: SECONDS DEVICE MICROSECONDS NUMBER, to a capture.
+# Frames, a line each: SECONDS DEVICE MICROSECONDS NUMBER [PORT], to a
+# capture.
 labels_to() { # CAPTURE
-	local when device us number
+	local when device us number port
 
-	while read -r when device us number; do
+	while read -r when device us number port; do
 		echo "$when"
-		label_frame "$device" "$us" "$number" | sed 's/ //2g; s/^000000/& /' |
+		label_frame "$device" "$us" "$number" $port | sed 's/ //2g; s/^000000/& /' |
 			sed -E 's/^(000000) *(.*)/\1 \2/; s/([0-9a-f]{2})/\1 /g; s/^00 00 00 */000000 /'
 		echo
 	done >hex
@@ -164,6 +165,18 @@ reset 2" ]
 	run -0 int-label-ctl -q -r silent.pcap -R decision --s-max 1 -o csv
 	[ "$(tail -n +2 <<<"$output" | cut -d, -f2,5 | head -n 1)" = 1,1 ]
 	[ "$(tail -n +2 <<<"$output" | cut -d, -f5 | sort -u | xargs)" = "0 1" ]
+}
+
+@test "a pipe whose writer pauses: time is that of its packets" {
+	falls_silent silent.pcap
+	int-label-ctl -q -r silent.pcap -o csv >whole
+	bytes=$(stat -c %s silent.pcap)
+	{
+		head -c $((bytes / 2)) silent.pcap
+		sleep 0.5
+		tail -c +$((bytes / 2 + 1)) silent.pcap
+	} | int-label-ctl -q -r - -o csv >paused
+	cmp whole paused
 }
 
 @test "labels over a bad link: all are counted, nothing crashes" {
@@ -262,6 +275,33 @@ falls_silent() { # CAPTURE
 	[ "$(counter - unsent orders <<<"$stderr")" = 0 ]
 }
 
+@test "commands of many switches: all are told, few run at once" {
+	{
+		for device in {1..60}; do
+			echo 100.000000 $device 1000 1
+		done
+		echo 100.200000 99 201000 1
+	} | labels_to many.pcap
+	mkdir running
+	cat >tell <<-'END'
+		#!/bin/bash
+		mkdir "running/$LABEL_DEVICE"
+		ls running | wc -l >>counts
+		sleep 0.1
+		rmdir "running/$LABEL_DEVICE"
+		echo "$LABEL_DEVICE" >>told
+	END
+	chmod +x tell
+	all_told() {
+		[ -e told ] && [ "$(sort -u told | wc -l)" = 60 ]
+	}
+	{
+		cat many.pcap
+		wait_for all_told
+	} | int-label-ctl -q -r - -R none --exec ./tell
+	[ "$(sort -n counts | tail -n 1)" -le 16 ]
+}
+
 @test "a switch that never obeys: counted at the end, exit 1" {
 	falls_silent silent.pcap
 	run -1 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
@@ -287,6 +327,32 @@ falls_silent() { # CAPTURE
 	[ ! -e hop-1 ]
 }
 
+@test "more datagrams than a socket has room for: each is there once" {
+	{
+		printf '100.000000 1 1000 1 %s\n' {1..60}
+		echo 100.200000 1 201000 1 61
+	} | labels_to many.pcap
+	bg python3 -c 'if True:
+		import socket
+		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+		s.bind("hop-1")
+		lines = []
+		while not lines or lines[-1] != "end":
+			lines.append(s.recv(100).decode())
+		open("lines", "w").write("\n".join(lines))'
+	wait_for test -S hop-1
+	run -0 --separate-stderr int-label-ctl -o ndjson -r many.pcap -R none \
+		--send "$PWD/hop-{device}"
+	balances - <<<"$stderr"
+	[ "$(counter - told orders <<<"$stderr")" = 60 ]
+	[ "$(counter - failed orders <<<"$stderr")" = 0 ]
+	python3 -c 'import socket
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"end", "hop-1")'
+	wait "${BG_PIDS[-1]}"
+	[ "$(grep -c 'label_s' lines)" = 60 ]
+	[ "$(sort -u lines | grep -c label_s)" = 60 ]
+}
+
 @test "state: ports and S are known after a restart; other files are refused" {
 	falls_silent silent.pcap
 	int-label-ctl -q -r silent.pcap -R none --state net.state
@@ -298,7 +364,13 @@ falls_silent() { # CAPTURE
 	run -0 int-label-ctl -q -r later.pcap -R interval -o csv --state net.state
 	[[ ${lines[1]} == 200.100000000,3,1,* ]]
 	run -0 int-label-ctl -q -r later.pcap -R decision --state net.state -o csv
-	[ -z "$output" ]
+	[ "$(tail -n +2 <<<"$output" | cut -d, -f2-6 | sort)" = "\
+1,2,0,2,resumed
+2,2,0,2,resumed
+3,2,0,2,resumed" ]
+	run -0 int-label-ctl -q -r later.pcap -R none -D 2 --commands prototype \
+		--state net.state
+	[ "$output" = "table_modify set_flag_table set_flag 1 => 1" ]
 	sed 's/^INTLABEL\x00\x00\x00\x01/INTLABEL\x00\x00\x00\x09/' net.state >new.state
 	run -1 --separate-stderr int-label-ctl -q -r later.pcap --state new.state
 	[ "$stderr" = "int-label-ctl: --state: new.state: of version 9, and this is 1" ]

@@ -199,6 +199,34 @@ static void test_pro(void)
 	done(c);
 }
 
+/* S of an earlier run is told again, no higher than it may be now. */
+static void test_resume(void)
+{
+	static const uint8_t was[] = {0, 2, 6};
+	static const uint32_t other[] = {9};
+	struct label_control_options o;
+	struct label_control *c;
+
+	label_control_defaults(&o);
+	o.s_max = 4;
+	for (int pro = 1; pro >= 0; pro--) {
+		o.pro = pro;
+		c = open_control(&o);
+		for (uint32_t i = 0; i < 3; i++) {
+			struct label_record r = {.device = i, .s = was[i]};
+
+			label_db_restore(label_control_db(c), &r);
+		}
+		feed(c, other, 1, T0, 1, false);
+		TEST(n_decisions == (pro ? 2 : 0));
+		if (!pro)
+			TEST(label_db_at(label_control_db(c), 1)->s == 2);
+		done(c);
+	}
+	TEST(decided[0] == 2 && decided[1] == 4);
+	TEST(decisions[0].reason == LABEL_RESUMED && !decisions[0].from);
+}
+
 /* So long a time without anything is not told interval by interval; time that
  * goes back stands still. */
 static void test_time(void)
@@ -253,6 +281,7 @@ int main(void)
 {
 	test_coverage();
 	test_pro();
+	test_resume();
 	test_time();
 	test_paths();
 	return test_end();

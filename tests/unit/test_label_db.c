@@ -67,6 +67,22 @@ static void test_newest(void)
 	done(db);
 }
 
+/* Two labels of the same microsecond: the higher number is newer. */
+static void test_same_time(void)
+{
+	struct label_db *db = open_db(NULL);
+
+	take(db, 1000, 1, S);
+	TEST(take(db, 1000, 3, S) == LABEL_TAKEN);
+	TEST(port(db)->queue == 3 && label_lost(port(db)) == 1);
+	TEST(take(db, 1000, 2, S) == LABEL_LEFT);
+	TEST(take(db, 1000, 3, S) == LABEL_LEFT);
+	TEST(label_db_counters(db)->late == 1);
+	TEST(label_db_counters(db)->duplicate == 1);
+	TEST(label_lost(port(db)) == 0);
+	done(db);
+}
+
 /* Devices that do not count: time alone tells. */
 static void test_no_numbers(void)
 {
@@ -159,8 +175,34 @@ static void test_reboot(void)
 	/* numbers begin anew, the clock does not: no loss of 4 billion */
 	db = open_db(NULL);
 	take(db, then, 1000, 100 * S);
-	TEST(take(db, then + 1000, 1, 100 * S) == LABEL_TAKEN);
+	TEST(take(db, then + 1000, 1, 100 * S) == LABEL_BEGUN);
 	TEST(label_lost(port(db)) == 0);
+	TEST(port(db)->resets == 1 && label_db_counters(db)->reset == 1);
+	TEST(take(db, then + 2000, 3, 100 * S) == LABEL_TAKEN);
+	TEST(label_lost(port(db)) == 1);
+	done(db);
+}
+
+/* One false number changes nothing; a counter that was set is followed, and is
+ * no loss. */
+static void test_false_number(void)
+{
+	struct label_db *db = open_db(NULL);
+	uint32_t far = UINT32_C(1) << 31;
+
+	take(db, 1000, 1, S);
+	TEST(take(db, 51000, far, S + 50 * MS) == LABEL_LEFT);
+	TEST(take(db, 101000, 3, S + 100 * MS) == LABEL_TAKEN);
+	TEST(label_lost(port(db)) == 1);
+	TEST(label_db_counters(db)->future == 1);
+	TEST(take(db, 151000, far, S + 150 * MS) == LABEL_LEFT);
+	TEST(take(db, 201000, far + 1, S + 200 * MS) == LABEL_LEFT);
+	TEST(take(db, 251000, far + 2, S + 250 * MS) == LABEL_BEGUN);
+	TEST(take(db, 301000, far + 3, S + 300 * MS) == LABEL_TAKEN);
+	TEST(label_lost(port(db)) == 1 && port(db)->resets == 1);
+	/* so many were lost while nothing came */
+	TEST(take(db, 1000000000, far + 900000000, 1000 * S) == LABEL_TAKEN);
+	TEST(label_lost(port(db)) == 1 + 900000000 - 4);
 	done(db);
 }
 
@@ -222,11 +264,13 @@ static void test_many(void)
 int main(void)
 {
 	test_newest();
+	test_same_time();
 	test_no_numbers();
 	test_round();
 	test_half();
 	test_future();
 	test_reboot();
+	test_false_number();
 	test_skew();
 	test_devices();
 	test_many();
