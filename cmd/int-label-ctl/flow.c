@@ -25,7 +25,8 @@ struct flow_options {
 
 static const struct cli_option options[] = {
 	{0, "every", "TIME", "mark one of its packets so often (10ms)",
-	 CLI_TIME, AT(every_ns), .min = 1000, .verbs = "add"},
+	 CLI_TIME, AT(every_ns), .min = 1000,
+	 .max = UINT32_MAX * UINT64_C(1000), .verbs = "add"},
 	{'d', "device", "N", "the device where the flow comes in, for --send",
 	 CLI_U64, AT(device), .max = UINT32_MAX, .needs = "--send"},
 	{0, "send", "PATH", "to its socket, {device} in its path; not stdout",

@@ -164,7 +164,7 @@ const struct cli run_cli = {
 	.usage = "int-label-ctl [run] -r FILE [-R LIST]\n"
 		 "int-label-ctl [run] -i IFACE [-R LIST] [FILTER]\n"
 		 "int-label-ctl [run] -r FILE|-i IFACE --top TABLE [--once]\n"
-		 "int-label-ctl label|flow ...: see int-label-ctl label -h",
+		 "int-label-ctl label|flow|sim|theory ...: -h tells of each",
 	.options = options,
 	.groups = groups,
 };

@@ -175,6 +175,15 @@ static void path_row(struct row_batch *b, const struct label_path *p)
 	row_batch_list(b, W_QUEUES, queue, p->n);
 }
 
+/* The time of the packets; before the first of them, that of the record. */
+static uint64_t now_at(const struct label_control *c,
+		       const struct label_record *r)
+{
+	uint64_t now_ns = label_control_now(c);
+
+	return now_ns > r->seen_ns ? now_ns : r->seen_ns;
+}
+
 static void row(void *ctx, unsigned table, uint32_t i, struct row_batch *b)
 {
 	struct label_control *c = ((struct tables *)ctx)->c;
@@ -188,7 +197,7 @@ static void row(void *ctx, unsigned table, uint32_t i, struct row_batch *b)
 	if (table == TABLE_PORTS)
 		label_row_port(b, r);
 	else if (table == TABLE_SILENT)
-		label_row_silence(b, r, true, label_control_now(c), r->seen_ns);
+		label_row_silence(b, r, true, now_at(c, r), r->seen_ns);
 	else
 		link_row(b, r);
 }
@@ -199,6 +208,17 @@ static bool key(void *ctx, unsigned table, uint32_t i, unsigned column,
 	row_batch_clear(b);
 	row(ctx, table, i, b);
 	return browse_key(b, &b->hand[column], out);
+}
+
+/* Of a state that was loaded, the ports that were silent are counted, too. */
+static uint32_t silent_ports(struct label_control *c)
+{
+	struct label_db *db = label_control_db(c);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < label_db_ports(db); i++)
+		n += label_db_at(db, i)->silent;
+	return n;
 }
 
 static uint64_t per_second(uint64_t now, uint64_t before, uint64_t ns)
@@ -223,10 +243,10 @@ static void head(void *ctx, unsigned table, bool ended,
 		 per_second(l->labelled, t->before.labelled, ns));
 	snprintf(line[1], BROWSE_LINE,
 		 "ports %" PRIu32 "; labels %" PRIu64 "; missing %" PRIu64
-		 "; silent %" PRIu64 "; S raised %" PRIu64 " times, lowered "
+		 "; silent %" PRIu32 "; S raised %" PRIu64 " times, lowered "
 		 "%" PRIu64,
 		 label_db_ports(label_control_db(t->c)), db->items,
-		 db->missing - db->found, l->silent - l->heard, l->raised,
+		 db->missing - db->found, silent_ports(t->c), l->raised,
 		 l->lowered);
 	t->before = *l;
 	t->before_ns = now_ns;

@@ -150,9 +150,10 @@ static void end_interval(struct label_control *c)
 	const struct label_db_ledger *was = &c->before;
 	uint64_t missing = now->missing - was->missing;
 	uint64_t found = now->found - was->found;
+	uint32_t known = label_db_ports(c->db);
 
 	c->ctr.intervals++;
-	c->sum.ports = c->o.expected ? c->o.expected : label_db_ports(c->db);
+	c->sum.ports = c->o.expected > known ? c->o.expected : known;
 	c->sum.labels = now->items - was->items;
 	c->sum.late = now->late - was->late;
 	c->sum.odd = now->future - was->future + now->back - was->back;

@@ -378,6 +378,12 @@ socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"end", "hop-1")'
 	[[ $stderr == *"silent.pcap: no state of int-label-ctl" ]]
 	run -1 --separate-stderr int-label-ctl -q -r later.pcap -R none --state no/dir
 	[[ $stderr == *"--state: no/dir: No such file or directory" ]]
+	# before the first packet, silence is as long as it was
+	head -c 24 silent.pcap >none.pcap
+	run -0 int-label-ctl -q -r none.pcap --state net.state --top silent \
+		--once -o csv
+	[ "${#lines[@]}" = 2 ]
+	[[ ${lines[1]} == *,silent,*,0 ]]
 	for _ in 1 2 3; do # a capture older than the state
 		run -0 int-label-ctl -q -r silent.pcap -R none --state net.state
 	done
@@ -495,4 +501,14 @@ key(b"4"); until(b": paths", b"by latency")
 key(b"/x\r"); until(b"there are no filters here")
 key(b"q")' int-label-ctl -q -r labels.pcap --top ports
 	[ "$output" = 'status 0' ]
+}
+
+@test "ports that are more than --ports count; a period is one that fits" {
+	falls_silent silent.pcap
+	run -0 int-label-ctl -q -r silent.pcap -R interval -o csv --ports 1
+	[ "${#lines[@]}" -gt 2 ]
+	awk -F, 'NR > 1 { if ($4 > 100) exit 1 }' <<<"$output"
+	run -2 --separate-stderr int-label-ctl flow add --every 2h \
+		'10.0.0.1:1>10.0.0.2:2/tcp'
+	[[ $stderr == *"'2h' is above 4294.97s"* ]]
 }
