@@ -293,7 +293,7 @@ falls_silent() { # CAPTURE
 	END
 	chmod +x tell
 	all_told() {
-		[ -e told ] && [ "$(sort -u told | wc -l)" = 60 ]
+		[ "$(sort -u told 2>/dev/null | wc -l)" = 60 ]
 	}
 	{
 		cat many.pcap

@@ -111,8 +111,8 @@ static void test_round(void)
 	label_db_close(db);
 }
 
-/* Our own clock was set back, or an older capture follows: what is saved then is
- * taken back, too. */
+/* Our own clock was set back, or an older capture follows: what is saved then
+ * is taken back, too. */
 static void test_clock_back(void)
 {
 	struct label_item item = {.device = 1, .out = 2, .time_us = 5000};
