@@ -36,6 +36,11 @@ int orders_exec(struct orders_switch *sw, enum label_command_form form,
 int orders_send(const struct orders_switch *sw, enum label_command_form form,
 		int fd, const char *path, unsigned *sent);
 
+/* A command, by sh, with these as its standard input and output. 0 or -errno.
+ */
+void orders_environment(uint32_t device); /* LABEL_DEVICE, for it */
+int orders_spawn(pid_t *pid, const char *command, int in, int out);
+
 /* How the command has ended: 1 well, -1 not, and why; 0: it has not. */
 int orders_reap(struct orders_switch *sw, char *why, size_t size);
 

@@ -46,8 +46,7 @@ static int file_of(const struct orders_switch *sw, enum label_command_form form)
 	return fd;
 }
 
-/* The command's own output goes where messages go. */
-static int spawn(pid_t *pid, const char *command, int in)
+int orders_spawn(pid_t *pid, const char *command, int in, int out)
 {
 	const char *const argv[] = {"sh", "-c", command, NULL};
 	posix_spawn_file_actions_t to;
@@ -57,8 +56,7 @@ static int spawn(pid_t *pid, const char *command, int in)
 		return -rc;
 	rc = posix_spawn_file_actions_adddup2(&to, in, STDIN_FILENO);
 	if (!rc)
-		rc = posix_spawn_file_actions_adddup2(&to, STDERR_FILENO,
-						      STDOUT_FILENO);
+		rc = posix_spawn_file_actions_adddup2(&to, out, STDOUT_FILENO);
 	if (!rc)
 		rc = posix_spawn(pid, "/bin/sh", &to, NULL, (char *const *)argv,
 				 environ);
@@ -66,17 +64,24 @@ static int spawn(pid_t *pid, const char *command, int in)
 	return -rc;
 }
 
+void orders_environment(uint32_t device)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%" PRIu32, device);
+	setenv("LABEL_DEVICE", text, 1);
+}
+
 int orders_exec(struct orders_switch *sw, enum label_command_form form,
 		const char *command)
 {
 	int fd = file_of(sw, form), rc;
-	char device[16];
 
 	if (fd < 0)
 		return fd;
-	snprintf(device, sizeof(device), "%" PRIu32, sw->device);
-	setenv("LABEL_DEVICE", device, 1);
-	rc = spawn(&sw->pid, command, fd);
+	orders_environment(sw->device);
+	/* The command's own output goes where messages go. */
+	rc = orders_spawn(&sw->pid, command, fd, STDERR_FILENO);
 	close(fd);
 	if (rc)
 		sw->pid = 0;

@@ -19,7 +19,8 @@ need_p4() { # PROGRAM
 	command -v ethtool >/dev/null || skip "no ethtool"
 }
 
-# switch_up NAME PROGRAM INTERFACE...: in that namespace; its ports are 0, 1, ...
+# switch_up NAME PROGRAM INTERFACE...: in that namespace; its ports are 0, 1, ...,
+# or as NUMBER@INTERFACE says.
 switch_up() {
 	local name=$1 program=$2 ports=() i=0 port
 
@@ -27,8 +28,9 @@ switch_up() {
 	for port; do
 		# libpcap's ring has room for 32 packets if they may be as long
 		# as offloading makes them, else for a thousand
-		on "$name" ethtool -K "$port" gro off gso off tso off
-		ports+=(-i "$i@$port")
+		on "$name" ethtool -K "${port#*@}" gro off gso off tso off
+		[[ $port == *@* ]] || port=$i@$port
+		ports+=(-i "$port")
 		i=$((i + 1))
 	done
 	ip -n "$NET-$name" link set lo up

@@ -73,6 +73,7 @@ struct meta_t {
 }
 
 #include "flows.p4"
+#include "forward.p4"
 
 control ReporterIngress(inout headers_t hdr, inout meta_t meta,
 			inout standard_metadata_t standard) {
@@ -127,7 +128,7 @@ control ReporterIngress(inout headers_t hdr, inout meta_t meta,
 
 	apply {
 		watched.apply();
-		forward.apply(standard);
+		forward.apply(hdr, standard);
 		if (hdr.udp.isValid() && hdr.udp.dst_port == DTA_NACK_PORT &&
 		    hdr.ipv4.dst == own_ip) {
 			nacks.count(0);

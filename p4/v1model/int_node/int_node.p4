@@ -125,6 +125,8 @@ parser NodeParser(packet_in packet, out headers_t hdr, inout meta_t meta,
 	}
 }
 
+#include "forward.p4"
+
 control NodeVerify(inout headers_t hdr, inout meta_t meta) {
 	apply {
 	}
@@ -133,19 +135,7 @@ control NodeVerify(inout headers_t hdr, inout meta_t meta) {
 control NodeIngress(inout headers_t hdr, inout meta_t meta,
 		    inout standard_metadata_t standard) {
 	counter(4, CounterType.packets) counts; /* 0: source, 1: sink */
-
-	action to_port(bit<9> port) {
-		standard.egress_spec = port;
-	}
-	action drop() {
-		mark_to_drop(standard);
-	}
-	table ports {
-		key = { standard.ingress_port: exact; }
-		actions = { to_port; drop; }
-		default_action = drop();
-		size = 512;
-	}
+	Forward() forward;
 
 	/* A flow begins to carry INT here: header and instructions. */
 	action source(bit<16> bitmap, bit<5> hop_words, bit<8> hops) {
@@ -203,7 +193,7 @@ control NodeIngress(inout headers_t hdr, inout meta_t meta,
 	}
 
 	apply {
-		ports.apply();
+		forward.apply(hdr, standard);
 		if (standard.parser_error != error.NoError)
 			return;
 		if (hdr.udp.isValid() || hdr.tcp.isValid()) {
