@@ -20,8 +20,13 @@ need_p4() { # PROGRAM
 }
 
 # switch_up NAME PROGRAM INTERFACE...: in that namespace; its ports are 0, 1, ...,
-# or as NUMBER@INTERFACE says.
+# or as NUMBER@INTERFACE says. switch_start does not wait for it.
 switch_up() {
+	switch_start "$@"
+	wait_for switch_answers "$1"
+}
+
+switch_start() {
 	local name=$1 program=$2 ports=() i=0 port
 
 	shift 2
@@ -34,9 +39,9 @@ switch_up() {
 		i=$((i + 1))
 	done
 	ip -n "$NET-$name" link set lo up
-	start "$name" "switch-$program.log" simple_switch --log-level warn \
-		--thrift-port "$THRIFT" "${ports[@]}" "$BUILD/p4/$program.json"
-	wait_for switch_answers "$name"
+	start "$name" "switch-$program-$THRIFT.log" simple_switch \
+		--log-level warn --thrift-port "$THRIFT" "${ports[@]}" \
+		"$BUILD/p4/$program.json"
 }
 
 switch_answers() { on "$1" bash -c ": </dev/tcp/127.0.0.1/$THRIFT" 2>/dev/null; }
