@@ -32,8 +32,8 @@ static void print_ledgers(void *run)
 	cli_ledger(&label_db_ledger, label_db_counters(label_control_db(r->c)),
 		   r->o.format);
 	if (r->rows.orders)
-		cli_ledger(&orders_ledger, orders_counters(r->rows.orders),
-			   r->o.format);
+		cli_ledger(&label_orders_ledger,
+			   orders_counters(r->rows.orders), r->o.format);
 	databases_ledgers(&r->rows.list, r->o.format);
 }
 
