@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "label/due.h"
+#include "base/due.h"
 
 #define MS	      UINT64_C(1000000)
 #define WAIT_FIRST_NS (100 * MS) /* after a failure; twice that each time */

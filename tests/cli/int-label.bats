@@ -113,17 +113,19 @@ reset 2" ]
 	END
 	run -0 --separate-stderr int-label-ctl -q -r silent.pcap \
 		-R silence,decision -o ndjson
-	# Device 1 is silent from 100.0 to 100.45; looks are each 25 ms.
+	# Device 1 is silent from 100.0 to 100.45: a step each k * T, as the
+	# paper's algorithm 3 has it.
 	[ "$(jq -r 'select(.device == 1) | if .measurement == "label_silence"
 		then "\(.time) \(.event) since \(.since)"
 		else "\(.time) S \(.s_before) to \(.s), lost \(.lost)" end' \
 		<<<"$output")" = "\
-100.125000000 silent since 100.000000000
-100.125000000 S 0 to 1, lost 0
-100.250000000 S 1 to 2, lost 0
-100.375000000 S 2 to 3, lost 0
+100.100000000 silent since 100.000000000
+100.100000000 S 0 to 1, lost 0
+100.200000000 S 1 to 2, lost 0
+100.300000000 S 2 to 3, lost 0
+100.400000000 S 3 to 4, lost 0
 100.450000000 heard since 100.000000000
-100.500000000 S 3 to 2, lost 7" ]
+100.500000000 S 4 to 3, lost 7" ]
 	run -0 int-label-ctl -q -r silent.pcap -R decision --no-pro -o csv
 	[ -z "$output" ]
 	run -0 int-label-ctl -q -r silent.pcap -R decision --s-max 1 -o csv
@@ -205,9 +207,9 @@ reset 2" ]
 	[[ ${lines[1]} == 200.100000000,3,1,* ]]
 	run -0 int-label-ctl -q -r later.pcap -R decision --state net.state -o csv
 	[ "$(tail -n +2 <<<"$output" | cut -d, -f2-6 | sort)" = "\
-1,2,0,2,resumed
-2,2,0,2,resumed
-3,2,0,2,resumed" ]
+1,2,0,3,resumed
+2,2,0,3,resumed
+3,2,0,3,resumed" ]
 	run -0 int-label-ctl -q -r later.pcap -R none -D 2 --commands prototype \
 		--state net.state
 	[ "$output" = "table_modify set_flag_table set_flag 1 => 1" ]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "label/due.h"
+#include "base/due.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * wait, whom small numbers tell apart. Of one time the lowest number is first,
  * so that a run is the same each time.
  */
-#ifndef LABEL_DUE_H
-#define LABEL_DUE_H
+#ifndef BASE_DUE_H
+#define BASE_DUE_H
 
 #include <stdint.h>
 

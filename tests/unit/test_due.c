@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Who is due next, against a plain list. */
 #include "base/rng.h"
-#include "label/due.h"
+#include "base/due.h"
 #include "test.h"
 
 enum {
