@@ -33,6 +33,7 @@ enum {
 	LABEL_ODD_MAX = 3,     /* odd items that agree: it is the clock */
 	LABEL_NUMBERS_NEW = 8, /* a number up to this can be of a new start */
 	LABEL_BURST = 1024,    /* labels of a port, if more than one in 1 us */
+	LABEL_PORTS_MOST = 10000000, /* that ports_max may be: state.h */
 };
 
 /* A port. Its own numbers are for the database alone. */
@@ -120,8 +121,8 @@ enum label_taken {
 int label_db_take(struct label_db *db, const struct label_item *item,
 		  uint64_t now_ns, uint32_t *place);
 
-/* Records are numbered from 0 in the order they came; pointers are good until
- * the next item. */
+/* Records are numbered from 0 in the order they came, one behind the other;
+ * pointers are good until the next item. */
 uint32_t label_db_ports(const struct label_db *db);
 struct label_record *label_db_at(struct label_db *db, uint32_t place);
 /* Of a port; NULL: there is none. */

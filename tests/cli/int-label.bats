@@ -220,6 +220,16 @@ reset 2" ]
 	[[ $stderr == *"silent.pcap: no state of int-label-ctl" ]]
 	run -1 --separate-stderr int-label-ctl -q -r later.pcap -R none --state no/dir
 	[[ $stderr == *"--state: no/dir: No such file or directory" ]]
+	# At once, and not when all was read; and nothing but files.
+	mkfifo never.pcap
+	run -1 --separate-stderr timeout 60 int-label-ctl -q -r never.pcap \
+		--state "$PWD" 7<>never.pcap
+	[[ $stderr == *"--state: $PWD: "* ]]
+	run -1 --separate-stderr timeout 60 int-label-ctl -q -r - \
+		--state no/dir 7<>never.pcap <&7
+	[[ $stderr == *"--state: no/dir: No such file or directory" ]]
+	run -2 --separate-stderr int-label-ctl -r x --ports-max 10000001
+	[[ $stderr == *"--ports-max"* ]]
 	# before the first packet, silence is as long as it was
 	head -c 24 silent.pcap >none.pcap
 	run -0 int-label-ctl -q -r none.pcap --state net.state --top silent \
@@ -353,4 +363,42 @@ key(b"q")' int-label-ctl -q -r labels.pcap --top ports
 	run -2 --separate-stderr int-label-ctl flow add --every 2h \
 		'10.0.0.1:1>10.0.0.2:2/tcp'
 	[[ $stderr == *"'2h' is above 4294.97s"* ]]
+}
+
+# told_of LEDGER COUNTER...: of the controller.
+told_of() { # LEDGER COUNTER...
+	local log=$1 name
+
+	shift
+	for name; do counter "$log" "$name" controller; done | xargs
+}
+
+@test "clocks: one far time, a clock that was set back, gaps are counted" {
+	labels_to times.pcap <<-END
+		1000.000000 1 1000 1
+		1000.080000 1 81000 2
+		90000.000000 1 91000 3
+		1000.100000 1 101000 4
+		1000.190000 1 191000 5
+		100.000000 1 201000 6
+		100.060000 1 261000 7
+		100.120000 1 321000 8
+		100.250000 1 451000 9
+		1300.000000 1 500000 10
+		1300.250000 1 750000 11
+	END
+	run -0 --separate-stderr int-label-ctl -r times.pcap -o ndjson
+	echo "$stderr" >ledger
+	controls ledger 11
+	[ "$(told_of ledger leaps set skipped intervals)" = "4 1 11997 7" ]
+	jq -r 'select(.measurement == "label_interval") | "\(.time) \(.observed)"
+		+ " \(.packets) \(.skipped)"' <<<"$output" >rows
+	[ "$(<rows)" = "\
+1000.100000000 100000000 3 0
+1000.200000000 90000000 4 0
+100.200000000 80000000 1 0
+100.300000000 100000000 1 0
+1300.100000000 100000000 1 11997
+1300.200000000 100000000 0 0
+1300.300000000 50000000 1 0" ] || { cat rows; false; }
 }
