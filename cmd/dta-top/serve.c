@@ -2,8 +2,8 @@
 /*
  * serve.c - Prometheus has the endpoint of export/; here are its rows:
  *
- *	dta_counter_total	in, done and dropped, which only grow
- *	dta_note		the other counters
+ *	dta_counter_total	a counter of a ledger
+ *	dta_level		the same, of those that may fall
  *	dta_program_*		of a program as a whole
  *	dta_region_*		of a region
  */
@@ -34,7 +34,7 @@ enum {
 	COUNTER,
 	ROLE,
 	TOTAL,
-	NOTE,
+	LEVEL,
 };
 
 static const struct row_field counter_fields[] = {
@@ -45,7 +45,7 @@ static const struct row_field counter_fields[] = {
 	[COUNTER] = {"counter", ROW_STR, 0, ROW_TAG},
 	[ROLE] = {"role", ROW_STR, 0, ROW_TAG},
 	[TOTAL] = {"counter_total", ROW_U64},
-	[NOTE] = {"note", ROW_U64},
+	[LEVEL] = {"level", ROW_U64},
 };
 
 enum {
@@ -123,7 +123,7 @@ static void put_counters(struct rows *r, const struct program *p)
 		row_str(r, STAGE, p->page.stage[c->stage].name);
 		row_str(r, COUNTER, c->name);
 		row_str(r, ROLE, roles[c->role]);
-		row_u64(r, c->role == LEDGER_NOTE ? NOTE : TOTAL, c->value);
+		row_u64(r, c->level ? LEVEL : TOTAL, c->value);
 		row_end(r);
 	}
 }

@@ -17,12 +17,20 @@ static bool is_called(const struct ledger_counter *c, const char *name)
 	return !strcmp(c->name, name);
 }
 
+/* Packets that pass by, and were not meant to be stored, are no loss. */
+static bool is_passer_by(const struct ledger_counter *c)
+{
+	return is_called(c, "other") || is_called(c, "plain") ||
+	       is_called(c, "questions");
+}
+
 bool watch_is_drop(const struct ledger_page *p, unsigned i)
 {
 	const struct ledger_counter *c = &p->counter[i];
 
-	return c->role == LEDGER_DROP ||
-	       !strcmp(p->stage[c->stage].name, "interface");
+	if (!strcmp(p->stage[c->stage].name, "interface"))
+		return true;
+	return c->role == LEDGER_DROP && !c->level && !is_passer_by(c);
 }
 
 /* Done by the one at the other end, as he says. */

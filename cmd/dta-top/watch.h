@@ -8,7 +8,7 @@
 
 #include "base/fault.h"
 #include "ledger/page.h"
-#include "minute.h"
+#include "screen/minute.h"
 #include "store/region.h"
 
 /* A page that was not written for so long is of a program that stands still:
@@ -75,7 +75,8 @@ void watch_fini(struct watch *w);
 /* Whether a program writes a region. */
 bool watch_writes(const struct program *p, const struct seen_region *r);
 
-/* What counts as dropped: also what the kernel did. */
+/* What counts as dropped: what the kernel did, too; but not what was not meant
+ * for the program. */
 bool watch_is_drop(const struct ledger_page *p, unsigned counter);
 /* The counter that most are dropped by now; if nothing is, since the start; -1:
  * nothing ever was. */

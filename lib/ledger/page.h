@@ -55,7 +55,8 @@ struct ledger_counter {
 	char name[LEDGER_NAME]; /* letters a-z, digits, _ */
 	uint16_t stage;		/* its place in stage[] */
 	uint8_t role;		/* enum ledger_role */
-	uint8_t reserved[5];
+	uint8_t level;		/* 1: it may fall; else 0 */
+	uint8_t reserved[4];
 	uint64_t value;
 };
 

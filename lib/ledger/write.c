@@ -130,6 +130,7 @@ void ledger_page_add(struct ledger_writer *w, const struct ledger *l,
 		put_text(c->name, sizeof(c->name), l->fields[i].name);
 		c->stage = (uint16_t)p->stages;
 		c->role = l->fields[i].role;
+		c->level = l->fields[i].level;
 		c->value = ledger_get(l, ctr, i);
 	}
 	p->stages++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "minute.h"
+#include "screen/minute.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* minute.h - how much came of something in each part of the last minute. */
-#ifndef DTA_TOP_MINUTE_H
-#define DTA_TOP_MINUTE_H
+#ifndef SCREEN_MINUTE_H
+#define SCREEN_MINUTE_H
 
 #include <stdbool.h>
 #include <stdint.h>
