@@ -73,6 +73,12 @@ static double value_of(const struct minute *m, uint64_t i, uint64_t now_ns)
 		       : v;
 }
 
+/* The lowest is for nothing alone. */
+static unsigned level(double v, double most)
+{
+	return v > 0 ? 1 + (unsigned)(v / most * (LEVELS - 2) + 0.5) : 0;
+}
+
 static char *put_level(char *out, unsigned level, bool plain)
 {
 	if (plain) {
@@ -88,26 +94,23 @@ static char *put_level(char *out, unsigned level, bool plain)
 void minute_text(char out[MINUTE_TEXT], const struct minute *m, uint64_t now_ns,
 		 bool plain)
 {
-	uint64_t now = now_ns / PART_NS;
+	uint64_t first = now_ns / PART_NS - MINUTE_PARTS + 1;
 	double most = 0;
 
 	/* One that has just begun tells nothing. */
-	now -= now_ns % PART_NS < SOON_NS;
-	for (uint64_t i = now - MINUTE_PARTS + 1; i <= now; i++)
-		if (is_known(m, i) && value_of(m, i, now_ns) > most)
-			most = value_of(m, i, now_ns);
-	for (uint64_t i = now - MINUTE_PARTS + 1; i <= now; i++) {
-		double v = is_known(m, i) ? value_of(m, i, now_ns) : 0;
-
-		if (!is_known(m, i))
-			*out++ = ' ';
-		else
+	first -= now_ns % PART_NS < SOON_NS;
+	for (unsigned n = 0; n < MINUTE_PARTS; n++)
+		if (is_known(m, first + n) &&
+		    value_of(m, first + n, now_ns) > most)
+			most = value_of(m, first + n, now_ns);
+	for (unsigned n = 0; n < MINUTE_PARTS; n++) {
+		if (is_known(m, first + n))
 			out = put_level(
 				out,
-				v > 0 ? 1 + (unsigned)(v / most * (LEVELS - 2) +
-						       0.5)
-				      : 0,
+				level(value_of(m, first + n, now_ns), most),
 				plain);
+		else
+			*out++ = ' ';
 	}
 	*out = '\0';
 }
