@@ -21,16 +21,4 @@ void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 void emit_flush(struct gen *g); /* lets the reports so far go */
 int emit_close(struct gen *g);
 
-/* Shorthands over emit(). */
-void emit_keywrite(struct gen *g, bool v6, const void *key, size_t key_len,
-		   const void *value, size_t len, unsigned reporter,
-		   uint64_t ts_ns);
-void emit_append(struct gen *g, bool v6, uint32_t list, const void *entry,
-		 size_t len, unsigned reporter, uint64_t ts_ns);
-void emit_keyinc(struct gen *g, bool v6, const void *key, size_t key_len,
-		 uint64_t addend, unsigned reporter, uint64_t ts_ns);
-void emit_postcard(struct gen *g, bool v6, const void *key, size_t key_len,
-		   unsigned hop, unsigned path_len, uint32_t value,
-		   unsigned reporter, uint64_t ts_ns);
-
 #endif

@@ -14,10 +14,10 @@ static const struct ledger_field fields[] = {
 	{"reports", offsetof(struct gen_ledger, reports), LEDGER_NOTE},
 	{"report_bytes", offsetof(struct gen_ledger, report_bytes),
 	 LEDGER_NOTE},
-	{"retransmissions", offsetof(struct gen_ledger, retransmissions),
+	{"retransmissions", offsetof(struct gen_ledger, work.retransmissions),
 	 LEDGER_NOTE},
 	{"evicted", offsetof(struct gen_ledger, traffic.evicted), LEDGER_NOTE},
-	{"uncounted", offsetof(struct gen_ledger, uncounted), LEDGER_NOTE},
+	{"uncounted", offsetof(struct gen_ledger, work.uncounted), LEDGER_NOTE},
 	{"backoffs", offsetof(struct gen_ledger, backoffs), LEDGER_NOTE},
 };
 

@@ -104,8 +104,8 @@ static int open_nacks(struct gen *g, struct fault *f)
 /* Bytes of the longest report that can come. */
 static size_t report_max(const struct gen *g)
 {
-	const struct workload *w = g->w;
-	size_t value = w->needs == NEEDS_NOTHING   ? g->o.value_len
+	const struct workload *w = g->run.w;
+	size_t value = w->needs == NEEDS_NOTHING   ? g->o.work.value_len
 		       : w->value[0] > w->value[1] ? w->value[0]
 						   : w->value[1];
 
@@ -116,7 +116,7 @@ static int open_window(struct gen *g, struct fault *f)
 {
 	struct link *l = g->link;
 	struct resend_options o = {
-		.reporters = g->topology.switches + 1,
+		.reporters = g->run.topology.switches + 1,
 		.window = (unsigned)g->o.resend,
 		.payload_max = report_max(g),
 		.address = g->o.source,

@@ -101,7 +101,7 @@ static int run(struct gen *g, struct traffic *t, struct fault *f)
 		else if (rc <= 0)
 			break;
 		else
-			g->w->packet(g, &p);
+			workload_packet(&g->run, &p);
 		if (g->ctr.traffic.packets < next)
 			continue;
 		next = g->ctr.traffic.packets + CLOCK_EVERY;
@@ -111,16 +111,9 @@ static int run(struct gen *g, struct traffic *t, struct fault *f)
 	}
 	if (!g->o.quiet)
 		cli_progress_end();
-	if (g->w->end)
-		g->w->end(g);
+	workload_end(&g->run);
 	link_finish(g);
 	return rc < 0 ? rc : 0;
-}
-
-static void fini(struct gen *g)
-{
-	flowtab_close(g->flows);
-	free(g->state);
 }
 
 /* Tells what could not be done; returns the exit status. */
@@ -139,6 +132,27 @@ static int judge(const struct gen *g, int src_err, int snk_err,
 	return src_err || err || g->truth_err ? CLI_FAIL : CLI_OK;
 }
 
+static void take(void *ctx, struct dta_report *r, bool v6, unsigned reporter,
+		 uint64_t ts_ns)
+{
+	emit(ctx, r, v6, reporter, ts_ns);
+}
+
+static void start(struct gen *g, const struct settings *s)
+{
+	g->o = s->gen;
+	g->run = (struct workload_run){
+		.w = s->workload,
+		.o = s->gen.work,
+		.ctr = &g->ctr.work,
+		.traffic = &g->ctr.traffic,
+		.emit = take,
+		.ctx = g,
+	};
+	topo_fat_tree(&g->run.topology, (unsigned)g->o.arity,
+		      (unsigned)g->o.hops);
+}
+
 int main(int argc, char **argv)
 {
 	struct fault fault = {""};
@@ -153,14 +167,12 @@ int main(int argc, char **argv)
 	if (s.list)
 		return list(s.gen.output) < 0 ? CLI_FAIL : CLI_OK;
 	options_check(&s);
-	g.w = s.workload;
-	g.o = s.gen;
-	topo_fat_tree(&g.topology, (unsigned)g.o.arity, (unsigned)g.o.hops);
+	start(&g, &s);
 	cli_signals();
 	cli_user_check(g.o.live.user);
 	if (input_open(&t, &g, &fault) < 0)
 		cli_fault(g.o.from ? g.o.from : "traffic", &fault);
-	if (g.w->start && g.w->start(&g) < 0)
+	if (workload_start(&g.run) < 0)
 		cli_fail("out of memory");
 	if (emit_open(&g, &fault) < 0)
 		cli_fail("%s", fault.text);
@@ -172,6 +184,6 @@ int main(int argc, char **argv)
 	snk_err = emit_close(&g);
 	status = judge(&g, src_err, snk_err, &fault);
 	traffic_close(t);
-	fini(&g);
+	workload_fini(&g.run);
 	return status;
 }
