@@ -94,14 +94,13 @@ static int emit_kept(struct gen *g, const struct dta_report *r,
 	return n;
 }
 
-void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
-	  uint64_t ts_ns)
+void emit(struct gen *g, struct dta_report *r, enum key_type type,
+	  unsigned reporter, uint64_t ts_ns)
 {
 	int n;
 
 	if (g->err || g->done)
 		return;
-	r->table = (uint16_t)(g->o.table + v6);
 	r->tracked = g->o.tracked;
 	r->immediate = g->o.immediate;
 	if (g->o.copies && carries_copies(g, r->opcode))
@@ -118,7 +117,7 @@ void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 		return;
 	}
 	if (g->truth)
-		truth_row(g, r, v6);
+		truth_row(g, r, type);
 	g->ctr.report_bytes += (uint64_t)n;
 	if (++g->ctr.reports == g->o.count)
 		g->done = true;

@@ -29,9 +29,10 @@ struct gen_ledger {
 	struct traffic_counters traffic; /* packets, not_ip, malformed; note:
 					    evicted, of all flow tables */
 	uint64_t used;
-	uint64_t fragments; /* no ports: the flow cannot be told */
-	uint64_t not_tcp;   /* for workloads that follow TCP */
-	uint64_t ipv6;	    /* a 16-byte address does not fit a DTA/0 key */
+	uint64_t fragments;  /* no ports: the flow cannot be told */
+	uint64_t not_tcp;    /* for workloads that follow TCP */
+	uint64_t ipv6;	     /* a 16-byte address does not fit a DTA/0 key */
+	uint64_t unanswered; /* rows: answers that were not found */
 	/* notes */
 	uint64_t reports;
 	uint64_t report_bytes; /* UDP payload */
@@ -39,13 +40,15 @@ struct gen_ledger {
 	uint64_t backoffs; /* times that the pace was halved */
 };
 
-extern const struct ledger gen_ledger;
+/* Of traffic; and of rows, which are counted as packets. */
+extern const struct ledger gen_ledger, gen_rows_ledger;
 
 struct gen {
 	struct workload_run run;
 	struct gen_options o;
 	struct gen_ledger ctr;
-	uint64_t round_reports; /* reports before this round of flows */
+	const struct ledger *ledger; /* of ctr */
+	uint64_t round_reports;	     /* reports before this round of flows */
 	/* emit.c */
 	struct snk *snk;
 	struct link *link;
@@ -60,12 +63,5 @@ struct gen {
 	int truth_err;	  /* the first of the truth's file */
 	bool done;	  /* --count reports are out, or nobody takes more */
 };
-
-/* The key type of the table that v6 picks. */
-static inline enum key_type gen_key_type(const struct gen *g, bool v6)
-{
-	return g->run.w->needs == NEEDS_NOTHING ? g->o.work.key_type
-						: g->run.w->key[v6];
-}
 
 #endif

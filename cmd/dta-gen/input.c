@@ -4,7 +4,7 @@
 #include "emit.h"
 
 /* Synthetic time begins here: 2023-11-14 22:13:20 UTC. */
-static const uint64_t start_ns = 1700000000000000000;
+const uint64_t input_start_ns = 1700000000000000000;
 
 /* Whether the workload can use the packet; else the reason is counted. */
 static bool wanted(void *ctx, const struct traffic_packet *p)
@@ -55,7 +55,7 @@ int input_open(struct traffic **out, struct gen *g, struct fault *f)
 				.seed = g->o.work.seed,
 				.flows = g->o.flows,
 				.rate = g->o.rate,
-				.start_ns = start_ns,
+				.start_ns = input_start_ns,
 				.ipv6_percent = (unsigned)g->o.ipv6,
 				.gap_ns = g->o.work.gap_ns,
 				.rto_ns = g->o.work.rto_ns,

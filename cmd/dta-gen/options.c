@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "csv.h"
 #include "options.h"
 #include "traffic/flowtab.h"
 #include "traffic/topo.h"
@@ -41,6 +42,11 @@ static int read_key_type(void *opts, const char *text, struct fault *why)
 				 "src4, src6, u32 or hex:LENGTH");
 	o->work.key_len = (unsigned)key_type_len(o->work.key_type);
 	return 0;
+}
+
+static int read_as(void *opts, const char *text, struct fault *why)
+{
+	return show_of(&((struct settings *)opts)->gen.show, text, why);
 }
 
 static int ip4_of(uint8_t out[4], const char *text, struct fault *why)
@@ -92,7 +98,7 @@ static const struct cli_option options[] = {
 	  "synthetic flows (10000; -i: these again and again)",
 	  CLI_SIZE, AT(flows), .min = 1, .max = INT64_MAX },
 	{ 'f', "from", "CAPTURE",
-	  "take the traffic from a capture, - for stdin", CLI_IN, AT(from) },
+	  "take the traffic from a capture, rows from CSV; - for stdin", CLI_IN, AT(from) },
 	{ 'c', "count", "N", "stop after N reports; synthetic flows repeat",
 	  CLI_SIZE, AT(count), .min = 1, .max = INT64_MAX },
 	{ 's', "seed", "S", "seed of all that is random (1)",
@@ -165,7 +171,7 @@ static const struct cli_option options[] = {
 	  CLI_SIZE, AT(work.interleave), .max = 1 << 22, .verbs = "int-postcard" },
 	{ 0, "no-path-len", NULL, "postcards do not tell the path's length",
 	  CLI_FLAG, AT(work.no_path_len),
-	  .verbs = "int-postcard trajectory uniform" },
+	  .verbs = "int-postcard trajectory uniform csv" },
 	{ 0, "gap", "TIME", "silence that ends a flowlet (50ms)",
 	  CLI_TIME, AT(work.gap_ns), .verbs = "marple-flowlets" },
 	{ 0, "rto", "TIME", "silence that makes a timeout (200ms)",
@@ -190,20 +196,30 @@ static const struct cli_option options[] = {
 	{ 0, "sample", "N", "trajectory: one packet in N (16)",
 	  CLI_SIZE, AT(work.sample), .min = 1, .max = UINT32_MAX,
 	  .verbs = "trajectory" },
-	{ 0, "kind", "KIND", "uniform: keywrite, append, keyinc, postcard",
+	{ 0, "kind", "KIND", "uniform, csv: keywrite, append, keyinc, postcard",
 	  CLI_WORD, AT(work.kind), .min = DTA_KEYWRITE, .words = kinds,
-	  .verbs = "uniform" },
+	  .verbs = "uniform csv" },
 	{ 0, "key-type", "TYPE",
-	  "uniform: flow4 (default), u32, ..., hex:LENGTH",
-	  CLI_CALL, .read = read_key_type, .verbs = "uniform" },
+	  "uniform, csv: flow4 (default), u32, ..., hex:LENGTH",
+	  CLI_CALL, .read = read_key_type, .verbs = "uniform csv" },
 	{ 0, "value", "BYTES", "uniform: of a value or entry (4)",
 	  CLI_U64, AT(work.value_len), .min = 1, .max = VALUE_MAX,
 	  .verbs = "uniform" },
+	{ 0, "layout", "FILE", "csv: tables, keys and values are those of it",
+	  CLI_IN, AT(layout), .verbs = "csv" },
+	{ 0, "region", "NAME", "csv: the same of a region",
+	  CLI_STR, AT(region), .verbs = "csv" },
+	{ 0, "as", "TYPES", "csv: what values are made of, as dta-query --as",
+	  CLI_CALL, .read = read_as, .verbs = "csv" },
+	{ 0, "pace", NULL, "csv: with -i, send at the times of the rows",
+	  CLI_FLAG, AT(keep_times), .needs = "-i", .verbs = "csv" },
 	{ 0 },
 };
 /* clang-format on */
 
 static const struct cli_group groups[] = {
+	{"--layout --region"},
+	{"--pace --rate", .why = "--pace is that of the rows"},
 	{"-w -i"},
 	{"--ticket --cluster"},
 	{"--flows --from"},
@@ -220,6 +236,7 @@ const struct cli cli = {
 		 "dta-gen WORKLOAD ... [--tracked] [--rate PPS] -i IFACE\n"
 		 "dta-gen WORKLOAD ... --dart --ticket FILE|--cluster FILE -w "
 		 "FILE|-\n"
+		 "dta-gen csv --from FILE|- [--layout FILE] [--as TYPES] ...\n"
 		 "dta-gen int ..., in-band telemetry: see dta-gen int -h\n"
 		 "dta-gen --list",
 	.options = options,
@@ -265,10 +282,14 @@ void options_read(struct settings *s, int argc, char **argv)
 	if (n + 1 != argc)
 		cli_usage(&cli, n < argc ? "one workload at a time"
 					 : "which workload? See --list");
-	s->workload = workload_find(argv[n]);
+	s->workload = !strcmp(argv[n], csv_workload.name)
+			      ? &csv_workload
+			      : workload_find(argv[n]);
 	if (!s->workload)
 		cli_usage(&cli, "%s: no such workload; see --list", argv[n]);
 	s->gen.live.format = s->gen.output;
+	s->gen.table_given = cli_text(&cli, "--table");
+	s->gen.key_type_given = cli_text(&cli, "--key-type");
 	cli_check_named(&cli, s, s->workload->name);
 }
 
@@ -289,7 +310,8 @@ static void check_dta0(const struct workload *w, const struct gen_options *o)
 	char names[256] = "uniform with --key-type u32";
 	size_t n = strlen(names);
 
-	if (o->format == DTA_FORMAT_1 || fits_dta0(w, o))
+	if (o->format == DTA_FORMAT_1 || w->needs == NEEDS_ROWS ||
+	    fits_dta0(w, o))
 		return;
 	for (unsigned i = 0; i < n_workloads; i++)
 		if (workloads[i].needs != NEEDS_NOTHING &&
@@ -306,7 +328,9 @@ static void complete(struct settings *s, struct gen_options *o)
 	const struct workload *w = s->workload;
 
 	o->work.stream = synth_stream(o->work.seed);
-	if (!o->work.kind)
+	if (w->needs == NEEDS_ROWS)
+		o->work.value_len = VALUE_MAX;
+	else if (!o->work.kind)
 		o->work.kind = DTA_KEYWRITE;
 	if (o->work.kind == DTA_APPEND)
 		o->work.key_type = KEY_U32;
@@ -336,6 +360,9 @@ void options_check(struct settings *s)
 	    (o->nacks || o->wait || o->resend != UINT64_MAX))
 		cli_usage(&cli, "--nacks, --wait and --resend need --format "
 				"dta1: NACKs tell of no other");
+	if (!o->from && w->needs == NEEDS_ROWS)
+		cli_usage(&cli, "say with --from where the rows are, - for "
+				"stdin");
 	if (o->from && w->needs == NEEDS_NOTHING)
 		cli_usage(&cli, "uniform makes its own keys: no --from");
 	if (o->tracked && o->format == DTA_FORMAT_0A)
