@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "frame.h"
 #include "link.h"
-#include "translate/backoff.h"
+#include "resend/backoff.h"
 
 enum {
 	SECOND = 1000000000,

@@ -9,7 +9,7 @@
 #include "options.h"
 #include "traffic/flowtab.h"
 #include "traffic/topo.h"
-#include "translate/resend.h"
+#include "resend/resend.h"
 #include "wire/be.h"
 #include "workload.h"
 
