@@ -57,6 +57,7 @@ rates() {
 		header dta-query top --region "$NAME-marple-hosts-sum" 10.0.0.1
 		header dta-query top --region "$NAME-netseer-loss"
 		header dta-query verify --region "$path" --truth int-path.csv
+		header dta-query verify --by-age 1 --region "$path" --truth int-path.csv
 		header dta-query verify --list-wrong --region "$path" --truth int-path.csv
 		header dta-dump packets int-path.pcap
 		header dta-dump regions --no-load
