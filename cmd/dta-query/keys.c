@@ -2,12 +2,12 @@
 #include "keys.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/csv.h"
 #include "query/keytext.h"
 
 enum {
@@ -134,45 +134,38 @@ static bool next_args(struct keys *k)
 	return true;
 }
 
-/* The field of a CSV line (RFC 4180; none spans lines), cut out of it; NULL:
- * it has fewer. */
-static char *csv_field(char *line, unsigned at)
-{
-	for (char *p = line, *out, *field;; p++) {
-		field = out = p;
-		if (*p == '"')
-			for (p++; *p && (*p != '"' || *++p == '"'); p++)
-				*out++ = *p;
-		while (*p && *p != ',')
-			*out++ = *p++;
-		if (!at-- || !*p) {
-			bool there = at == UINT_MAX;
-
-			*out = '\0';
-			return there ? field : NULL;
-		}
-	}
-}
-
 /* The header tells which column is meant: by its name, or its number. */
 static void find_column(struct keys *k, const char *line)
 {
-	char copy[LINE_MAX_LEN + 1], *field;
+	char copy[LINE_MAX_LEN + 1], *field[CSV_FIELDS_MAX];
 	uint64_t number;
+	int n, at;
 
 	k->csv_head = true;
-	for (k->csv_at = 0;; k->csv_at++) {
-		snprintf(copy, sizeof(copy), "%s", line);
-		field = csv_field(copy, k->csv_at);
-		if (!field)
-			break;
-		if (!strcmp(field, k->column))
-			return;
-	}
-	if (!text_u64(&number, k->column, k->csv_at) || !number)
+	snprintf(copy, sizeof(copy), "%s", line);
+	n = csv_split(copy, field, CSV_FIELDS_MAX);
+	at = csv_find(field, n, k->column);
+	if (at < 0 && n > 0 && text_u64(&number, k->column, (uint64_t)n))
+		at = (int)number - 1;
+	if (at < 0)
 		cli_fail("%s: no column '%s' in: %s", k->lines.path, k->column,
 			 line);
-	k->csv_at = (unsigned)number - 1;
+	k->csv_at = at;
+}
+
+static void add_field(struct keys *k, char *line)
+{
+	static const struct keytext_fault unclosed = {
+		.why = {"is no CSV: a quote that is not closed"},
+		.at = SIZE_MAX,
+	};
+	char *field[CSV_FIELDS_MAX];
+	int n = csv_split(line, field, k->csv_at + 1);
+
+	if (n < 0)
+		refuse(k, line, &unclosed);
+	else if (n > k->csv_at)
+		add(k, field[k->csv_at]);
 }
 
 static bool next_lines(struct keys *k)
@@ -192,8 +185,8 @@ static bool next_lines(struct keys *k)
 			add(k, line);
 		else if (!k->csv_head)
 			find_column(k, line);
-		else if ((line = csv_field(line, k->csv_at)))
-			add(k, line);
+		else
+			add_field(k, line);
 	}
 	if (k->n || hopeless(k))
 		return k->n;

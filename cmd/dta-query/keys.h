@@ -26,7 +26,7 @@ struct keys {
 	const char *column; /* of a CSV file; NULL: lines are keys */
 	bool csv_head;	    /* its header was read: it is field csv_at */
 	bool truth;	    /* if it begins like a truth file, it is one: CSV */
-	unsigned csv_at;
+	int csv_at;
 	uint64_t malformed; /* keys refused; of the first, messages */
 	uint64_t good;	    /* those that are keys */
 	size_t n;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * w_flows.c - workloads that follow each flow: Marple's flowlets, TCP timeouts
+ * flows.c - workloads that follow each flow: Marple's flowlets, TCP timeouts
  * and lossy flows; loss events of NetSeer and PacketScope. A loss is seen by
  * its retransmission.
  */
 #include <string.h>
 
 #include "base/rng.h"
-#include "emit.h"
+#include "workload/private.h"
 #include "hash/family.h"
 #include "traffic/tcp.h"
 #include "wire/be.h"
@@ -34,7 +34,7 @@ struct flowlet {
 	uint32_t packets;
 };
 
-static int open_flows(struct gen *g, size_t data_len,
+static int open_flows(struct workload_run *g, size_t data_len,
 		      void (*on_evict)(void *ctx, struct flow *f))
 {
 	struct flowtab_options o = {
@@ -43,24 +43,24 @@ static int open_flows(struct gen *g, size_t data_len,
 		.seed = g->o.seed,
 		.on_evict = on_evict,
 		.ctx = g,
-		.evicted = &g->ctr.traffic.evicted,
+		.evicted = &g->traffic->evicted,
 	};
 
 	return flowtab_open(&g->flows, &o);
 }
 
-int flows_start(struct gen *g)
+int work_flows_start(struct workload_run *g)
 {
 	return open_flows(g, sizeof(struct tracked), NULL);
 }
 
-void flows_end(struct gen *g)
+void work_flows_end(struct workload_run *g)
 {
 	flowtab_drain(g->flows);
 }
 
-static enum tcp_verdict track(struct gen *g, const struct traffic_packet *p,
-			      struct flow **out)
+static enum tcp_verdict track(struct workload_run *g,
+			      const struct traffic_packet *p, struct flow **out)
 {
 	bool fresh;
 	struct flow *f = flowtab_get(g->flows, p->key, p->key_len, &fresh);
@@ -71,7 +71,7 @@ static enum tcp_verdict track(struct gen *g, const struct traffic_packet *p,
 	if (fresh)
 		t->start_ns = p->ts_ns;
 	if (v >= TCP_RETRANSMITTED)
-		g->ctr.retransmissions++;
+		g->ctr->retransmissions++;
 	*out = f;
 	return v;
 }
@@ -81,15 +81,16 @@ static bool is_v6(const struct flow *f)
 	return f->key_len == KEY_FLOW6_LEN;
 }
 
-static unsigned first_switch(const struct gen *g, const struct flow *f)
+static unsigned first_switch(const struct workload_run *g, const struct flow *f)
 {
 	return topo_edge(&g->topology, f->key, is_v6(f) ? 16 : 4);
 }
 
 /* A flow to a list, by its first switch. */
-static void append_flow(struct gen *g, unsigned list, const struct flow *f)
+static void append_flow(struct workload_run *g, unsigned list,
+			const struct flow *f)
 {
-	emit_append(g, is_v6(f), list, f->key, f->key_len, first_switch(g, f),
+	work_append(g, is_v6(f), list, f->key, f->key_len, first_switch(g, f),
 		    g->now_ns);
 }
 
@@ -102,12 +103,13 @@ static void report_flowlet(void *ctx, struct flow *f)
 	append_flow(ctx, list < FLOWLET_LISTS ? list : FLOWLET_LISTS - 1, f);
 }
 
-int marple_flowlets_start(struct gen *g)
+int work_marple_flowlets_start(struct workload_run *g)
 {
 	return open_flows(g, sizeof(struct flowlet), report_flowlet);
 }
 
-void marple_flowlets(struct gen *g, const struct traffic_packet *p)
+void work_marple_flowlets(struct workload_run *g,
+			  const struct traffic_packet *p)
 {
 	bool fresh;
 	struct flow *f = flowtab_get(g->flows, p->key, p->key_len, &fresh);
@@ -124,7 +126,8 @@ void marple_flowlets(struct gen *g, const struct traffic_packet *p)
 }
 
 /* Value: timeouts of the flow so far. */
-void marple_timeouts(struct gen *g, const struct traffic_packet *p)
+void work_marple_timeouts(struct workload_run *g,
+			  const struct traffic_packet *p)
 {
 	struct tracked *t;
 	uint32_t count_be;
@@ -134,7 +137,7 @@ void marple_timeouts(struct gen *g, const struct traffic_packet *p)
 		return;
 	t = flow_data(f);
 	count_be = htobe32(++t->lost);
-	emit_keywrite(g, p->v6, f->key, f->key_len, &count_be, sizeof(count_be),
+	work_keywrite(g, p->v6, f->key, f->key_len, &count_be, sizeof(count_be),
 		      first_switch(g, f), p->ts_ns);
 }
 
@@ -153,12 +156,12 @@ static void report_lossy(void *ctx, struct flow *f)
 		append_flow(ctx, list - 1, f);
 }
 
-int marple_lossy_start(struct gen *g)
+int work_marple_lossy_start(struct workload_run *g)
 {
 	return open_flows(g, sizeof(struct tracked), report_lossy);
 }
 
-void marple_lossy(struct gen *g, const struct traffic_packet *p)
+void work_marple_lossy(struct workload_run *g, const struct traffic_packet *p)
 {
 	struct flow *f;
 	enum tcp_verdict v = track(g, p, &f);
@@ -190,7 +193,7 @@ static const struct topo_hop *culprit(const struct topo_path *path,
  * Entry: flow (13 or 37), how the loss was repaired (1): 1 fast
  * retransmission, 2 timeout; sequence number of the lost segment (4).
  */
-void netseer_loss(struct gen *g, const struct traffic_packet *p)
+void work_netseer_loss(struct workload_run *g, const struct traffic_packet *p)
 {
 	uint8_t entry[KEY_FLOW6_LEN + 5];
 	struct topo_path path;
@@ -203,7 +206,7 @@ void netseer_loss(struct gen *g, const struct traffic_packet *p)
 	memcpy(entry, p->key, p->key_len);
 	entry[p->key_len] = v == TCP_TIMED_OUT ? 2 : 1;
 	be32_store(entry + p->key_len + 1, p->seq);
-	emit_append(g, p->v6, 0, entry, p->key_len + 5u, culprit(&path, p)->id,
+	work_append(g, p->v6, 0, entry, p->key_len + 5u, culprit(&path, p)->id,
 		    p->ts_ns);
 }
 
@@ -212,7 +215,8 @@ void netseer_loss(struct gen *g, const struct traffic_packet *p)
  * queue), protocol (1), CRC-32C of the flow key (4): 14 bytes for IPv4 and
  * IPv6.
  */
-void packetscope_loss(struct gen *g, const struct traffic_packet *p)
+void work_packetscope_loss(struct workload_run *g,
+			   const struct traffic_packet *p)
 {
 	const struct topo_hop *hop;
 	uint8_t entry[14];
@@ -228,5 +232,5 @@ void packetscope_loss(struct gen *g, const struct traffic_packet *p)
 	entry[8] = STAGE_QUEUE;
 	entry[9] = p->protocol;
 	be32_store(entry + 10, hash_checksum(HASH_DTA1, p->key, p->key_len));
-	emit_append(g, false, 0, entry, sizeof(entry), hop->id, p->ts_ns);
+	work_append(g, false, 0, entry, sizeof(entry), hop->id, p->ts_ns);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * w_counters.c - counters that outgrow a switch: Marple's per-host packet
+ * counters.c - counters that outgrow a switch: Marple's per-host packet
  * counters and TurboFlow's microflows. The switch counts in a
  * direct-mapped cache; what a newcomer pushes out is reported.
  */
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emit.h"
+#include "workload/private.h"
 #include "hash/bytes.h"
 
 /* A direct-mapped cache of counters: what a switch has room for. */
@@ -24,8 +24,8 @@ struct cache_entry {
  * Counts one packet for a key. Returns true when another key had to go: *out is
  * what was counted for it.
  */
-static bool cache_count(struct gen *g, const uint8_t *key, size_t len, bool v6,
-			unsigned reporter, struct cache_entry *out)
+static bool cache_count(struct workload_run *g, const uint8_t *key, size_t len,
+			bool v6, unsigned reporter, struct cache_entry *out)
 {
 	uint64_t hash = hash_bytes(0xcac4e, key, len);
 	struct cache_entry *cache = g->state, *e = &cache[hash % g->o.cache];
@@ -49,7 +49,7 @@ static bool cache_count(struct gen *g, const uint8_t *key, size_t len, bool v6,
  * Non-merging: the collector cannot add, so the report holds the host's total
  * so far, which the switch's CPU keeps (in the flow table).
  */
-static void report_total(struct gen *g, const struct cache_entry *e,
+static void report_total(struct workload_run *g, const struct cache_entry *e,
 			 uint64_t ts_ns)
 {
 	uint32_t *total, total_be;
@@ -58,19 +58,19 @@ static void report_total(struct gen *g, const struct cache_entry *e,
 	total = flow_data(flowtab_get(g->flows, e->key, e->key_len, &fresh));
 	*total += e->count;
 	total_be = htobe32(*total);
-	emit_keywrite(g, e->v6, e->key, e->key_len, &total_be, sizeof(total_be),
+	work_keywrite(g, e->v6, e->key, e->key_len, &total_be, sizeof(total_be),
 		      e->reporter, ts_ns);
 }
 
-static void report_sum(struct gen *g, const struct cache_entry *e,
+static void report_sum(struct workload_run *g, const struct cache_entry *e,
 		       uint64_t ts_ns)
 {
-	emit_keyinc(g, e->v6, e->key, e->key_len, e->count, e->reporter, ts_ns);
+	work_keyinc(g, e->v6, e->key, e->key_len, e->count, e->reporter, ts_ns);
 }
 
-static void count_host(struct gen *g, const struct traffic_packet *p,
-		       void (*report)(struct gen *, const struct cache_entry *,
-				      uint64_t))
+static void count_host(struct workload_run *g, const struct traffic_packet *p,
+		       void (*report)(struct workload_run *,
+				      const struct cache_entry *, uint64_t))
 {
 	const uint8_t *src = traffic_src(p);
 	size_t len = traffic_addr_len(p);
@@ -82,9 +82,9 @@ static void count_host(struct gen *g, const struct traffic_packet *p,
 		report(g, &old, p->ts_ns);
 }
 
-static void drain(struct gen *g,
-		  void (*report)(struct gen *, const struct cache_entry *,
-				 uint64_t))
+static void drain(struct workload_run *g,
+		  void (*report)(struct workload_run *,
+				 const struct cache_entry *, uint64_t))
 {
 	struct cache_entry *cache = g->state;
 
@@ -95,41 +95,42 @@ static void drain(struct gen *g,
 	}
 }
 
-int counters_start(struct gen *g)
+int work_counters_start(struct workload_run *g)
 {
 	g->state = calloc(g->o.cache, sizeof(struct cache_entry));
 	return g->state ? 0 : -ENOMEM;
 }
 
-int marple_hosts_start(struct gen *g)
+int work_marple_hosts_start(struct workload_run *g)
 {
 	struct flowtab_options o = {
 		.max = g->o.max_flows,
 		.data_len = sizeof(uint32_t), /* the total */
 		.seed = g->o.seed,
-		.evicted = &g->ctr.traffic.evicted,
+		.evicted = &g->traffic->evicted,
 	};
-	int rc = counters_start(g);
+	int rc = work_counters_start(g);
 
 	return rc < 0 ? rc : flowtab_open(&g->flows, &o);
 }
 
-void marple_hosts(struct gen *g, const struct traffic_packet *p)
+void work_marple_hosts(struct workload_run *g, const struct traffic_packet *p)
 {
 	count_host(g, p, report_total);
 }
 
-void marple_hosts_end(struct gen *g)
+void work_marple_hosts_end(struct workload_run *g)
 {
 	drain(g, report_total);
 }
 
-void marple_hosts_sum(struct gen *g, const struct traffic_packet *p)
+void work_marple_hosts_sum(struct workload_run *g,
+			   const struct traffic_packet *p)
 {
 	count_host(g, p, report_sum);
 }
 
-void turboflow(struct gen *g, const struct traffic_packet *p)
+void work_turboflow(struct workload_run *g, const struct traffic_packet *p)
 {
 	struct cache_entry old;
 
@@ -141,7 +142,7 @@ void turboflow(struct gen *g, const struct traffic_packet *p)
 		report_sum(g, &old, p->ts_ns);
 }
 
-void counters_end(struct gen *g)
+void work_counters_end(struct workload_run *g)
 {
 	drain(g, report_sum);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * theory.h - closed forms for INT-label: how likely a port is heard of in time,
+ * label.h - closed forms for INT-label: how likely a port is heard of in time,
  * how many labels a packet carries.
  *
  * Source: INT-label, sections 4.2 and 4.3. Times are in any one unit.
  */
-#ifndef LABEL_THEORY_H
-#define LABEL_THEORY_H
+#ifndef MODEL_LABEL_H
+#define MODEL_LABEL_H
 
 enum {
 	THEORY_HOPS = 5,      /* of the longest path of a fat tree */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * w_events.c - what packets do one by one: INT congestion events out of a
+ * events.c - what packets do one by one: INT congestion events out of a
  * modelled queue, Sonata's raw tuples, dShark's packet summaries.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emit.h"
+#include "workload/private.h"
 #include "hash/bytes.h"
 #include "wire/be.h"
 
@@ -21,14 +21,14 @@ struct queue {
 	uint64_t rest; /* of bits drained: billionths */
 };
 
-int int_congestion_start(struct gen *g)
+int work_int_congestion_start(struct workload_run *g)
 {
 	g->state = calloc(1, sizeof(struct queue));
 	return g->state ? 0 : -ENOMEM;
 }
 
 /* Entry: the depth in bytes that a packet finds, if at least --queue. */
-void int_congestion(struct gen *g, const struct traffic_packet *p)
+void work_int_congestion(struct workload_run *g, const struct traffic_packet *p)
 {
 	struct queue *q = g->state;
 	unsigned __int128 drained;
@@ -49,7 +49,7 @@ void int_congestion(struct gen *g, const struct traffic_packet *p)
 	if (depth < g->o.queue)
 		return;
 	depth_be = htobe32(depth > UINT32_MAX ? UINT32_MAX : (uint32_t)depth);
-	emit_append(
+	work_append(
 		g, false, 0, &depth_be, sizeof(depth_be),
 		topo_edge(&g->topology, traffic_dst(p), traffic_addr_len(p)),
 		p->ts_ns);
@@ -75,7 +75,7 @@ static bool query_matches(unsigned query, const struct traffic_packet *p)
 }
 
 /* Entry: flow (13 or 37), length of the IP packet (2), TCP flags (1). */
-void sonata_raw(struct gen *g, const struct traffic_packet *p)
+void work_sonata_raw(struct workload_run *g, const struct traffic_packet *p)
 {
 	unsigned edge = topo_edge(&g->topology, traffic_dst(p),
 				  traffic_addr_len(p));
@@ -86,7 +86,7 @@ void sonata_raw(struct gen *g, const struct traffic_packet *p)
 	entry[p->key_len + 2] = p->tcp_flags;
 	for (unsigned query = 0; query < 4; query++)
 		if (query_matches(query, p))
-			emit_append(g, p->v6, query, entry, p->key_len + 3u,
+			work_append(g, p->v6, query, entry, p->key_len + 3u,
 				    edge, p->ts_ns);
 }
 
@@ -96,7 +96,7 @@ void sonata_raw(struct gen *g, const struct traffic_packet *p)
  * id (4), time in microseconds mod 2^32 (4), IP id (2), IP length (2), TTL (1),
  * TCP flags (1), hop (1).
  */
-void dshark(struct gen *g, const struct traffic_packet *p)
+void work_dshark(struct workload_run *g, const struct traffic_packet *p)
 {
 	uint64_t hash = hash_bytes(0xd54a, p->key, p->key_len);
 	uint8_t entry[KEY_FLOW6_LEN + 15], *e = entry + p->key_len;
@@ -112,7 +112,7 @@ void dshark(struct gen *g, const struct traffic_packet *p)
 		be32_store(e, path.hop[i].id);
 		e[12] = (uint8_t)(p->ttl > i ? p->ttl - i : 0);
 		e[14] = (uint8_t)i;
-		emit_append(g, p->v6, (uint32_t)(hash % g->o.lists), entry,
+		work_append(g, p->v6, (uint32_t)(hash % g->o.lists), entry,
 			    p->key_len + 15u, path.hop[i].id, p->ts_ns);
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * w_path.c - workloads that tell of paths: INT-MD path tracing, INT postcards,
+ * path.c - workloads that tell of paths: INT-MD path tracing, INT postcards,
  * PacketScope traversal, PINT, Trajectory Sampling.
  */
 #include <errno.h>
@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "emit.h"
+#include "workload/private.h"
 #include "wire/be.h"
 
 /* Value: five switch ids, 0 past the path's end. Reporter: the INT sink. */
-void int_path(struct gen *g, const struct traffic_packet *p)
+void work_int_path(struct workload_run *g, const struct traffic_packet *p)
 {
 	uint8_t value[4 * TOPO_HOPS_MAX] = {0};
 	struct topo_path path;
@@ -20,7 +20,7 @@ void int_path(struct gen *g, const struct traffic_packet *p)
 	topo_path(&g->topology, &path, p->key, p->key_len);
 	for (unsigned i = 0; i < path.len; i++)
 		be32_store(value + 4 * i, path.hop[i].id);
-	emit_keywrite(g, p->v6, p->key, p->key_len, value, sizeof(value),
+	work_keywrite(g, p->v6, p->key, p->key_len, value, sizeof(value),
 		      path.hop[path.len - 1].id, p->ts_ns);
 }
 
@@ -38,7 +38,7 @@ struct postcards {
 	struct carded flow[];
 };
 
-int int_postcard_start(struct gen *g)
+int work_int_postcard_start(struct workload_run *g)
 {
 	uint64_t room = g->o.interleave + 1;
 	struct postcards *s = calloc(1, sizeof(*s) + room * sizeof(s->flow[0]));
@@ -50,7 +50,7 @@ int int_postcard_start(struct gen *g)
 	return 0;
 }
 
-void int_postcard_end(struct gen *g)
+void work_int_postcard_end(struct workload_run *g)
 {
 	struct postcards *s = g->state;
 
@@ -60,7 +60,7 @@ void int_postcard_end(struct gen *g)
 			uint32_t id = c->path.hop[hop].id;
 
 			if (hop < c->path.len)
-				emit_postcard(g, c->p.v6, c->p.key,
+				work_postcard(g, c->p.v6, c->p.key,
 					      c->p.key_len, hop, c->path.len,
 					      id, id, c->p.ts_ns);
 		}
@@ -68,7 +68,7 @@ void int_postcard_end(struct gen *g)
 	s->n = 0;
 }
 
-void int_postcard(struct gen *g, const struct traffic_packet *p)
+void work_int_postcard(struct workload_run *g, const struct traffic_packet *p)
 {
 	struct postcards *s = g->state;
 	struct carded *c = &s->flow[s->n++];
@@ -76,14 +76,15 @@ void int_postcard(struct gen *g, const struct traffic_packet *p)
 	c->p = *p;
 	topo_path(&g->topology, &c->path, p->key, p->key_len);
 	if (s->n == s->room)
-		int_postcard_end(g);
+		work_int_postcard_end(g);
 }
 
 /*
  * Key: switch id and flow. Value: ingress port (2), egress port (2), time of
  * the flow's first packet in microseconds mod 2^32 (4).
  */
-void packetscope_path(struct gen *g, const struct traffic_packet *p)
+void work_packetscope_path(struct workload_run *g,
+			   const struct traffic_packet *p)
 {
 	uint8_t key[4 + KEY_MAX], value[8];
 	struct topo_path path;
@@ -95,7 +96,7 @@ void packetscope_path(struct gen *g, const struct traffic_packet *p)
 		be32_store(key, path.hop[i].id);
 		be16_store(value, path.hop[i].in);
 		be16_store(value + 2, path.hop[i].out);
-		emit_keywrite(g, p->v6, key, 4u + p->key_len, value,
+		work_keywrite(g, p->v6, key, 4u + p->key_len, value,
 			      sizeof(value), path.hop[i].id, p->ts_ns);
 	}
 }
@@ -107,7 +108,7 @@ void packetscope_path(struct gen *g, const struct traffic_packet *p)
  * "using redundancies for data compression through n = f(pktID)" (Table 2): the
  * number of copies is 1 + f(id) mod 4.
  */
-void pint(struct gen *g, const struct traffic_packet *p)
+void work_pint(struct workload_run *g, const struct traffic_packet *p)
 {
 	uint64_t f = rng_mix(p->id);
 	struct topo_path path;
@@ -123,7 +124,7 @@ void pint(struct gen *g, const struct traffic_packet *p)
 
 	topo_path(&g->topology, &path, p->key, p->key_len);
 	digest = (uint8_t)rng_mix(p->id ^ path.hop[(f >> 32) % path.len].id);
-	emit(g, &r, p->v6, path.hop[path.len - 1].id, p->ts_ns);
+	work_report(g, &r, p->v6, path.hop[path.len - 1].id, p->ts_ns);
 }
 
 /*
@@ -131,7 +132,7 @@ void pint(struct gen *g, const struct traffic_packet *p)
  * does not change on the way. Key: 32 bits of that hash. Label: the switch's id
  * (upper 16 bits), 16 more bits of the hash; unique to the packet and the hop.
  */
-void trajectory(struct gen *g, const struct traffic_packet *p)
+void work_trajectory(struct workload_run *g, const struct traffic_packet *p)
 {
 	uint64_t hash = rng_mix(p->id);
 	struct topo_path path;
@@ -145,7 +146,7 @@ void trajectory(struct gen *g, const struct traffic_packet *p)
 	for (unsigned i = 0; i < path.len; i++) {
 		uint32_t id = path.hop[i].id;
 
-		emit_postcard(g, false, key, sizeof(key), i, path.len,
+		work_postcard(g, false, key, sizeof(key), i, path.len,
 			      id << 16 | (hash & 0xffff), id, p->ts_ns);
 	}
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * w_uniform.c - random keys, for the theory and for benchmarks: any kind of
+ * uniform.c - random keys, for the theory and for benchmarks: any kind of
  * report, any type of key. Value: the number of the key, from 0, in the first
  * four bytes, zeros after them.
  */
 #include <string.h>
 
 #include "base/rng.h"
-#include "emit.h"
+#include "workload/private.h"
 #include "wire/be.h"
 
 enum {
@@ -20,7 +20,7 @@ enum {
  * bits: Mueller's hash); longer ones are as good as different. The seed goes in
  * twice: before the mix alone, it would only change the order of the keys.
  */
-static void make_key(const struct gen *g, uint64_t i, uint8_t *key)
+static void make_key(const struct workload_run *g, uint64_t i, uint8_t *key)
 {
 	uint64_t state = g->o.stream.base ^ rng_mix(i),
 		 extra = g->o.stream.extra;
@@ -42,7 +42,7 @@ static void make_key(const struct gen *g, uint64_t i, uint8_t *key)
 	}
 }
 
-void uniform(struct gen *g, const struct traffic_packet *p)
+void work_uniform(struct workload_run *g, const struct traffic_packet *p)
 {
 	uint8_t key[KEY_MAX + 8], value[1024];
 	size_t len = g->o.value_len;
@@ -53,19 +53,19 @@ void uniform(struct gen *g, const struct traffic_packet *p)
 	be32_store(value, (uint32_t)i);
 	switch (g->o.kind) {
 	case DTA_KEYWRITE:
-		emit_keywrite(g, false, key, g->o.key_len, value, len, 1,
+		work_keywrite(g, false, key, g->o.key_len, value, len, 1,
 			      p->ts_ns);
 		break;
 	case DTA_APPEND:
-		emit_append(g, false, (uint32_t)(i % g->o.lists), value, len, 1,
+		work_append(g, false, (uint32_t)(i % g->o.lists), value, len, 1,
 			    p->ts_ns);
 		break;
 	case DTA_KEYINC:
-		emit_keyinc(g, false, key, g->o.key_len, i + 1, 1, p->ts_ns);
+		work_keyinc(g, false, key, g->o.key_len, i + 1, 1, p->ts_ns);
 		break;
 	case DTA_POSTCARD:
 		for (unsigned hop = 0; hop < UNIFORM_HOPS; hop++)
-			emit_postcard(
+			work_postcard(
 				g, false, key, g->o.key_len, hop, UNIFORM_HOPS,
 				1 + (uint32_t)((i + hop) % UNIFORM_VALUES), 1,
 				p->ts_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "label/theory.h"
+#include "model/label.h"
 
 #include <math.h>
 #include <string.h>

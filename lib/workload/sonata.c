@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * w_sonata.c - Sonata: the answers of network-wide queries, one per query and
+ * sonata.c - Sonata: the answers of network-wide queries, one per query and
  * window of time. Key: query id (4). Value: the host that leads (16, IPv4 as
  * ::ffff:a.b.c.d) and its count in the window (4).
  */
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emit.h"
+#include "workload/private.h"
 #include "hash/bytes.h"
 #include "wire/be.h"
 
@@ -44,7 +44,7 @@ struct sonata {
 	struct cell cell[CELLS];
 };
 
-int sonata_result_start(struct gen *g)
+int work_sonata_result_start(struct workload_run *g)
 {
 	struct sonata *s = calloc(1, sizeof(*s));
 
@@ -53,7 +53,8 @@ int sonata_result_start(struct gen *g)
 }
 
 /* The cell of a fingerprint, NULL if there is no room for a new one. */
-static struct cell *cell_of(struct gen *g, struct sonata *s, uint64_t print)
+static struct cell *cell_of(struct workload_run *g, struct sonata *s,
+			    uint64_t print)
 {
 	for (uint64_t i = print >> (64 - CELL_BITS);; i = (i + 1) % CELLS) {
 		struct cell *c = &s->cell[i];
@@ -63,7 +64,7 @@ static struct cell *cell_of(struct gen *g, struct sonata *s, uint64_t print)
 		if (c->window == s->window)
 			continue;
 		if (s->used == CELLS_USED_MAX) {
-			g->ctr.uncounted++;
+			g->ctr->uncounted++;
 			return NULL;
 		}
 		s->used++;
@@ -72,8 +73,8 @@ static struct cell *cell_of(struct gen *g, struct sonata *s, uint64_t print)
 	}
 }
 
-static void count(struct gen *g, enum query q, const struct traffic_packet *p,
-		  bool of_src, uint32_t add)
+static void count(struct workload_run *g, enum query q,
+		  const struct traffic_packet *p, bool of_src, uint32_t add)
 {
 	const uint8_t *addr = of_src ? traffic_src(p) : traffic_dst(p);
 	size_t len = traffic_addr_len(p);
@@ -93,7 +94,7 @@ static void count(struct gen *g, enum query q, const struct traffic_packet *p,
 }
 
 /* Counts only what this window has not seen with the same other end. */
-static void count_distinct(struct gen *g, enum query q,
+static void count_distinct(struct workload_run *g, enum query q,
 			   const struct traffic_packet *p, bool of_src,
 			   const uint8_t *other, size_t other_len)
 {
@@ -108,7 +109,7 @@ static void count_distinct(struct gen *g, enum query q,
 	}
 }
 
-static void close_window(struct gen *g, uint64_t ts_ns)
+static void close_window(struct workload_run *g, uint64_t ts_ns)
 {
 	struct sonata *s = g->state;
 
@@ -121,7 +122,7 @@ static void close_window(struct gen *g, uint64_t ts_ns)
 		be32_store(key, q);
 		memcpy(value, l->addr, 16);
 		be32_store(value + 16, l->count);
-		emit_keywrite(g, false, key, sizeof(key), value, sizeof(value),
+		work_keywrite(g, false, key, sizeof(key), value, sizeof(value),
 			      l->reporter, ts_ns);
 	}
 	memset(s->leader, 0, sizeof(s->leader));
@@ -129,7 +130,7 @@ static void close_window(struct gen *g, uint64_t ts_ns)
 	s->used = 0;
 }
 
-void sonata_result(struct gen *g, const struct traffic_packet *p)
+void work_sonata_result(struct workload_run *g, const struct traffic_packet *p)
 {
 	uint8_t dst_port[2];
 	struct sonata *s = g->state;
@@ -154,7 +155,7 @@ void sonata_result(struct gen *g, const struct traffic_packet *p)
 	count(g, VOLUME, p, false, p->ip_len);
 }
 
-void sonata_result_end(struct gen *g)
+void work_sonata_result_end(struct workload_run *g)
 {
 	struct sonata *s = g->state;
 
