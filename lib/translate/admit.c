@@ -329,8 +329,10 @@ void admit_look(struct translator *t, const struct pkt *pkts, size_t n)
 	unsigned common = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t head = admit_common(t, &pkts[i]);
+		uint64_t head;
 
+		if (!admit_common(t, &pkts[i], &head))
+			head = 0;
 		j->key[i] = pkts[i].data + AT_KEY;
 		j->at[i] = (uint16_t)i;
 		j->head[i] = head;
