@@ -14,10 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bmv2/entry.h"
 #include "cli/cli.h"
 #include "commands.h"
 #include "label/command.h"
-#include "orders_private.h"
+#include "orders.h"
 
 enum {
 	FLOW_ADD,
@@ -98,7 +99,8 @@ static void wait_for(const char *command, pid_t pid)
 }
 
 /* A line to the command; answer is what it says. */
-static void ask(const char *command, const char *line, char answer[ANSWER_MAX])
+static void ask(const struct flow_options *o, const char *line,
+		char answer[ANSWER_MAX])
 {
 	int in = nameless(), out = nameless(), rc;
 	ssize_t n;
@@ -106,10 +108,10 @@ static void ask(const char *command, const char *line, char answer[ANSWER_MAX])
 
 	if (dprintf(in, "%s\n", line) < 0 || lseek(in, 0, SEEK_SET) < 0)
 		cli_fail("--exec: %s", strerror(errno));
-	rc = orders_spawn(&pid, command, in, out);
+	rc = orders_spawn(&pid, o->exec, (uint32_t)o->device, in, out);
 	if (rc < 0)
 		cli_fail("--exec: %s", strerror(-rc));
-	wait_for(command, pid);
+	wait_for(o->exec, pid);
 	n = pread(out, answer, ANSWER_MAX - 1, 0);
 	answer[n > 0 ? n : 0] = '\0';
 	close(in);
@@ -120,7 +122,7 @@ static void ask(const char *command, const char *line, char answer[ANSWER_MAX])
 static void check(const char *flow, const char *answer)
 {
 	size_t len;
-	const char *why = label_command_refused(answer, &len);
+	const char *why = bmv2_refused(answer, &len);
 
 	if (why)
 		cli_fail("%s: the switch: %.*s", flow, (int)len, why);
@@ -134,9 +136,9 @@ static void tell_bmv2(const struct flow_options *o, const char *flow,
 	uint32_t handle;
 	int rc;
 
-	label_command_ask(line, key, len);
-	ask(o->exec, line, answer);
-	rc = label_command_handle(&handle, answer);
+	bmv2_entry_ask(line, key, len);
+	ask(o, line, answer);
+	rc = bmv2_entry_handle(&handle, answer);
 	if (rc == -EPROTO) {
 		check(flow, answer);
 		cli_fail("--exec: '%s' does not speak as simple_switch_CLI",
@@ -147,8 +149,8 @@ static void tell_bmv2(const struct flow_options *o, const char *flow,
 	if (rc == -ENOENT)
 		label_command_flow(line, key, len, period_us);
 	else
-		label_command_entry(line, len, handle, period_us);
-	ask(o->exec, line, answer);
+		bmv2_entry_change(line, len, handle, period_us);
+	ask(o, line, answer);
 	check(flow, answer);
 }
 
@@ -191,7 +193,6 @@ int flow_main(int argc, char **argv)
 	cli_check(&cli, &o, verb);
 	if (n + 1 == argc)
 		cli_usage(&cli, "%s which flow?", verbs[verb]);
-	orders_environment((uint32_t)o.device);
 	fd = o.send ? orders_socket() : -1;
 	for (int i = n + 1; i < argc; i++)
 		one_flow(&o, argv[i], verb == FLOW_ADD, fd);

@@ -8,19 +8,19 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "commands.h"
-#include "label/switch.h"
+#include "bmv2/switch.h"
 #include "policy.h"
 #include "wire/label.h"
 
 struct switch_options {
-	struct label_switch s;
+	struct bmv2_switch s;
 	uint64_t interval_ns, rest_ns;
 	bool has_device;
 };
 
 #define AT(field) CLI_AT(struct switch_options, s.field)
 
-static struct label_switch *of(void *opts)
+static struct bmv2_switch *of(void *opts)
 {
 	return &((struct switch_options *)opts)->s;
 }
@@ -39,7 +39,7 @@ static int read_hosts(void *opts, const char *text, struct fault *why)
 	uint64_t port;
 
 	do {
-		text = text_digits(&port, text, LABEL_SWITCH_PORTS - 1);
+		text = text_digits(&port, text, BMV2_PORTS - 1);
 		if (!text || (*text && *text != ','))
 			return fault_set(why, -EINVAL,
 					 "is not a list of ports: 3,4");
@@ -53,7 +53,7 @@ static int read_mirror(void *opts, const char *text, struct fault *why)
 	(void)why;
 	of(opts)->has_mirror = true;
 	of(opts)->mirror = (uint16_t)cli_u64("--mirror", text, 0,
-					     LABEL_SWITCH_PORTS - 1);
+					     BMV2_PORTS - 1);
 	return 0;
 }
 
@@ -99,16 +99,16 @@ static int read_instructions(void *opts, const char *text, struct fault *why)
 	uint64_t bits;
 
 	if (!text_number(&bits, text, UINT16_MAX) || !bits ||
-	    bits & ~(uint64_t)LABEL_SWITCH_ASKS)
+	    bits & ~(uint64_t)BMV2_ASKS)
 		return fault_set(why, -EINVAL, "has not bits of 0x%x alone",
-				 LABEL_SWITCH_ASKS);
+				 BMV2_ASKS);
 	of(opts)->instructions = (uint16_t)bits;
 	return 0;
 }
 
 static int add_watched(void *opts, const char *text, struct fault *why)
 {
-	return label_switch_watch(of(opts), text, why);
+	return bmv2_switch_watch(of(opts), text, why);
 }
 
 static const struct cli_option options[] = {
@@ -161,7 +161,7 @@ static const struct cli cli = {
 		 "int-label-ctl switch int_node -d N [--watch FLOW|all]\n"
 		 "         [--hosts LIST --mirror PORT] FROM=TO...",
 	.options = options,
-	.verbs = label_switch_names,
+	.verbs = bmv2_switch_names,
 };
 
 static void check(const struct switch_options *o)
@@ -176,15 +176,15 @@ static void check(const struct switch_options *o)
 		cli_refuse("--chance: the switch has no f3");
 }
 
-static struct label_way *read_ways(char *const *text, unsigned n)
+static struct bmv2_way *read_ways(char *const *text, unsigned n)
 {
-	struct label_way *ways = calloc(n + 1, sizeof(*ways));
+	struct bmv2_way *ways = calloc(n + 1, sizeof(*ways));
 	struct fault why;
 
 	if (!ways)
 		cli_fail("out of memory");
 	for (unsigned i = 0; i < n; i++)
-		if (label_way_read(&ways[i], text[i], &why) < 0)
+		if (bmv2_way_read(&ways[i], text[i], &why) < 0)
 			cli_refuse("'%s' %s", text[i], why.text);
 	return ways;
 }
@@ -197,21 +197,21 @@ int switch_main(int argc, char **argv)
 		      .hops = 8},
 		.interval_ns = POLICY_INTERVAL_NS,
 	};
-	struct label_way *ways;
+	struct bmv2_way *ways;
 	unsigned n;
 	int first;
 
 	cli_start(&cli);
 	first = cli_read(&cli, &o, argc, argv);
-	o.s.program = (enum label_switch_program)cli_verb(&cli, argv[first]);
+	o.s.program = (enum bmv2_program)cli_verb(&cli, argv[first]);
 	cli_check(&cli, &o, (int)o.s.program);
 	policy_set(&o.s.policy, label_format_default.max_hop, o.interval_ns,
 		   o.rest_ns);
 	check(&o);
-	label_switch_addresses(&o.s);
+	bmv2_switch_addresses(&o.s);
 	n = (unsigned)(argc - first - 1);
 	ways = read_ways(argv + first + 1, n);
-	label_switch_write(&o.s, ways, n, stdout);
+	bmv2_switch_write(&o.s, ways, n, stdout);
 	free(ways);
 	return CLI_OK;
 }

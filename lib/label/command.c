@@ -35,83 +35,26 @@ size_t label_command_s(char buf[LABEL_COMMAND_MAX],
 				port - 1u, s > 0);
 }
 
-/* "label_flow SRC DST PROTOCOL SRC_PORT DST_PORT", with word behind the table.
- */
-static void flow_words(char words[LABEL_COMMAND_MAX / 2], const uint8_t *key,
-		       size_t len, const char *word)
+size_t label_command_flow(char buf[LABEL_COMMAND_MAX], const uint8_t *key,
+			  size_t len, uint64_t period_us)
 {
 	bool six = len == KEY_FLOW6_LEN;
 	size_t addr = six ? KEY_IP6_LEN : KEY_IP4_LEN;
 	const uint8_t *rest = key + 2 * addr;
-	char src[TEXT_IP_MAX], dst[TEXT_IP_MAX];
+	char src[TEXT_IP_MAX], dst[TEXT_IP_MAX], words[LABEL_COMMAND_MAX / 2];
 
-	snprintf(words, LABEL_COMMAND_MAX / 2, "label_flow%s%s %s %s %u %u %u",
-		 six ? "6" : "", word, text_of_ip(src, six ? 6 : 4, key),
+	snprintf(words, sizeof(words), "%s %s %u %u %u",
+		 text_of_ip(src, six ? 6 : 4, key),
 		 text_of_ip(dst, six ? 6 : 4, key + addr), rest[4],
 		 be16_load(rest), be16_load(rest + 2));
-}
-
-size_t label_command_flow(char buf[LABEL_COMMAND_MAX], const uint8_t *key,
-			  size_t len, uint64_t period_us)
-{
-	char words[LABEL_COMMAND_MAX / 2];
-
-	flow_words(words, key, len, period_us ? " label_specific" : "");
 	if (!period_us)
 		return (size_t)snprintf(buf, LABEL_COMMAND_MAX,
-					"table_delete_match %s", words);
+					"table_delete_match label_flow%s %s",
+					six ? "6" : "", words);
 	return (size_t)snprintf(buf, LABEL_COMMAND_MAX,
-				"table_add %s => %" PRIu64, words, period_us);
-}
-
-size_t label_command_ask(char buf[LABEL_COMMAND_MAX], const uint8_t *key,
-			 size_t len)
-{
-	char words[LABEL_COMMAND_MAX / 2];
-
-	flow_words(words, key, len, "");
-	return (size_t)snprintf(buf, LABEL_COMMAND_MAX,
-				"table_dump_entry_from_key %s", words);
-}
-
-int label_command_handle(uint32_t *handle, const char *answer)
-{
-	const char *at = strstr(answer, "Dumping entry 0x");
-
-	if (!at)
-		return strstr(answer, "BAD_MATCH_KEY") ? -ENOENT : -EPROTO;
-	return sscanf(at, "Dumping entry %" SCNx32, handle) == 1 ? 0 : -EPROTO;
-}
-
-size_t label_command_entry(char buf[LABEL_COMMAND_MAX], size_t key_len,
-			   uint32_t handle, uint64_t period_us)
-{
-	const char *six = key_len == KEY_FLOW6_LEN ? "6" : "";
-
-	if (!period_us)
-		return (size_t)snprintf(buf, LABEL_COMMAND_MAX,
-					"table_delete label_flow%s %" PRIu32,
-					six, handle);
-	return (size_t)snprintf(buf, LABEL_COMMAND_MAX,
-				"table_modify label_flow%s label_specific "
-				"%" PRIu32 " => %" PRIu64,
-				six, handle, period_us);
-}
-
-const char *label_command_refused(const char *answer, size_t *len)
-{
-	static const char *const words[] = {"Invalid", "Unknown syntax",
-					    "Error"};
-
-	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		const char *at = strstr(answer, words[i]);
-
-		if (at) {
-			*len = strcspn(at, "\n");
-			return at;
-		}
-	}
-	return NULL;
+				"table_add label_flow%s label_specific %s => "
+				"%" PRIu64,
+				six ? "6" : "", words, period_us);
 }
 
 /* Blanks between words become ends. Returns their number. */

@@ -11,7 +11,8 @@
  * KEY is SRC DST PROTOCOL SRC_PORT DST_PORT; flows of IPv6 are in label_flow6.
  * The last line is the published prototype's, which knows no S but a flag:
  * label every packet (wire-facts 4.2). Our own hop reads the others.
- * simple_switch_CLI knows the first two of them.
+ * simple_switch_CLI knows the first two; what it needs for the third is in
+ * bmv2/entry.h.
  */
 #ifndef LABEL_COMMAND_H
 #define LABEL_COMMAND_H
@@ -40,22 +41,6 @@ enum {
 size_t label_command_s(char buf[LABEL_COMMAND_MAX],
 		       enum label_command_form form, uint16_t port,
 		       uint8_t before, uint8_t s);
-
-/*
- * simple_switch_CLI deletes and changes entries by their handles, which the
- * switch tells: ask it for a flow's, read the answer, and say it.
- */
-size_t label_command_ask(char buf[LABEL_COMMAND_MAX], const uint8_t *key,
-			 size_t len);
-/* Of what it answered. 0; -ENOENT: there is no such entry; -EPROTO: this is no
- * answer to that. */
-int label_command_handle(uint32_t *handle, const char *answer);
-/* period_us 0: the entry goes; else it has this period. */
-size_t label_command_entry(char buf[LABEL_COMMAND_MAX], size_t key_len,
-			   uint32_t handle, uint64_t period_us);
-/* simple_switch_CLI exits with 0 whatever the switch says. The line of an
- * answer that tells of a failure, *len bytes; or NULL. */
-const char *label_command_refused(const char *answer, size_t *len);
 
 /* A specific flow comes, or goes (period_us 0). key: flow4, flow6. */
 size_t label_command_flow(char buf[LABEL_COMMAND_MAX], const uint8_t *key,
