@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* theory.c - int-label-ctl theory: the closed forms of label/theory.h. */
+/* theory.c - int-label-ctl theory: the closed forms of model/label.h. */
 #include <errno.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "commands.h"
 #include "label/policy.h"
-#include "label/theory.h"
+#include "model/label.h"
 #include "traffic/topo.h"
 
 struct theory_options {

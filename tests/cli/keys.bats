@@ -115,3 +115,17 @@ refused() {
 	run -2 --separate-stderr query </dev/null
 	[[ $stderr == *"no keys: name some"* ]]
 }
+
+@test "a truth file, and answers, are files of keys" {
+	query --keys flows.txt -o csv >want
+	query --keys truth.csv -o csv | cmp - want
+	query --keys want -o csv | cmp - want
+	query - -o csv <truth.csv | cmp - want
+}
+
+@test "CSV whose quote is not closed: that line is no key" {
+	printf 'flow\n"%s"\n"%s\n' "$KEY" "$KEY" >odd.csv
+	run -1 --separate-stderr query --keys odd.csv --column flow --summary -o csv
+	[[ ${lines[1]} == *,1,0,0,0,1 ]]
+	[[ $stderr == *"odd.csv:3: "*"is no CSV: a quote that is not closed" ]]
+}
