@@ -20,7 +20,8 @@
 enum {
 	CREW_REPORTERS = 200,
 	CREW_KEYS = 700,
-	CREW_ROOM = 512, /* bytes of a frame, at most */
+	CREW_ROOM = 1152, /* bytes of a frame, at most */
+	CREW_LONG_LEN = 1000, /* whose batches have no room with each other */
 };
 
 /* The tables, by id. */
@@ -51,8 +52,8 @@ static const char *const crew_fields[][3] = {
 	{"lists", "value", "4"},	 {"lists", "ring", "100"},
 	{"lists", "lists", "40"},	 {"lists", "batch", "8"},
 	{"lists", "flush", "2ms"},	 {"long", "kind", "append"},
-	{"long", "value", "200"},	 {"long", "ring", "50"},
-	{"long", "lists", "3"},		 {"long", "batch", "16"},
+	{"long", "value", "1000"},	 {"long", "ring", "50"},
+	{"long", "lists", "41"},		 {"long", "batch", "4"},
 	{"sums", "kind", "keyinc"},	 {"sums", "key", "hex:13"},
 	{"sums", "slots", "300"},
 };
@@ -92,14 +93,14 @@ static inline void crew_report(struct traffic *tf, struct dta_report *r,
 	static const uint8_t kind[] = {0,	     DTA_KEYWRITE, DTA_KEYWRITE,
 				       DTA_KEYWRITE, DTA_POSTCARD, DTA_APPEND,
 				       DTA_APPEND,   DTA_KEYINC};
-	static const uint16_t len[] = {0, 4, 4, 20, 4, 4, 200, 8};
+	static const uint16_t len[] = {0, 4, 4, 20, 4, 4, CREW_LONG_LEN, 8};
 	unsigned table = tf->only ? tf->only : 1 + crew_pick(tf, CREW_TABLES);
 	unsigned who = crew_pick(tf, CREW_KEYS);
 
 	who = crew_pick(tf, 3) ? who : who % 7; /* some are frequent */
 	memset(key, 0, 13);
 	be32_store(key, kind[table] == DTA_APPEND ? who % 41 : who);
-	for (unsigned i = 0; i < 256; i += 8)
+	for (unsigned i = 0; i < CREW_LONG_LEN; i += 8)
 		be64_store(data + i, rng_u64(&tf->rng) % 1000 + 1);
 	be32_store(data, 1 + crew_pick(tf, 1000));
 	*r = (struct dta_report){
@@ -135,7 +136,7 @@ static inline void crew_oddity(struct traffic *tf, struct dta_report *r)
 static inline size_t crew_frame(struct traffic *tf, uint8_t *frame)
 {
 	unsigned who = crew_pick(tf, CREW_REPORTERS);
-	uint8_t key[16], data[256];
+	uint8_t key[16], data[CREW_LONG_LEN];
 	struct dta_report r;
 	int shape = crew_pick(tf, 12) ? SHAPE_COMMON
 				      : (int)crew_pick(tf, SHAPES);
