@@ -97,8 +97,7 @@ static bool is_counter(const struct ledger_page *p, unsigned i)
 	const struct ledger_counter *c = &p->counter[i];
 
 	return is_word(c->name, "_") && c->role <= LEDGER_NOTE &&
-	       c->level <= 1 &&
-	       c->stage < p->stages &&
+	       c->level <= 1 && c->stage < p->stages &&
 	       (!i || c->stage >= p->counter[i - 1].stage);
 }
 
