@@ -491,7 +491,7 @@ request() { # pieces
 		echo "$args: $stderr"
 		[[ -z $output && $stderr == *"$message"* ]]
 	done <<-'EOF'
-		packet x|'packet' is not packets, region, snapshot, digest, serve or regions
+		packet x|'packet' is not packets, region, snapshot, digest, serve, regions or keys
 		packets|packets of what?
 		packets a b|'b': one at a time
 		packets a --region x --ticket y|one of --region, --ticket and --layout

@@ -67,6 +67,7 @@ rates() {
 		header dta-dump snapshot s.dta
 		header dta-dump digest "$path"
 		header dta-collect --notify -q --region "$path" -r roce.pcap
+		header dta-dump keys "$NAME-netseer-loss"
 		header dta-plan keywrite --load 0.1
 		header dta-plan postcard --load 0.1
 		header dta-plan keywrite --frontier
