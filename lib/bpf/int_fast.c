@@ -342,7 +342,7 @@ void int_fast_runs(struct int_fast *x,
 			.hw_id = who & TREPORT_HW_ID_MASK,
 			.bits = who & FAST_REPORTER_22 ? 22 : 32,
 			.first = (uint32_t)(r->numbers >> 32),
-			.anew = r->anew,
+			.anew = r->untold != 0,
 		};
 
 		each.n = (uint32_t)r->numbers - each.first;

@@ -182,8 +182,8 @@ struct fast_object {
 struct fast_reporter {
 	__u64 key;     /* of fast_reporter_key(); 0: none */
 	__u64 numbers; /* the first << 32 | the one behind the last */
-	__u32 anew;    /* others could not be told: */
-	__u32 quiet;   /* up to there nothing is known to be lost */
+	__u64 untold;  /* 1 << 32 | the one behind those for which there was no
+			  room; 0: what was told is whole */
 };
 
 enum {
