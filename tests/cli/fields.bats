@@ -70,6 +70,7 @@ rates() {
 			header dta-top --once -t $table --every 1ms
 		done
 		header dta-collect --notify -q --region "$path" -r roce.pcap
+		header dta-dump keys "$NAME-netseer-loss"
 		header dta-plan keywrite --load 0.1
 		header dta-plan postcard --load 0.1
 		header dta-plan keywrite --frontier
