@@ -205,8 +205,8 @@ int switch_main(int argc, char **argv)
 	first = cli_read(&cli, &o, argc, argv);
 	o.s.program = (enum bmv2_program)cli_verb(&cli, argv[first]);
 	cli_check(&cli, &o, (int)o.s.program);
-	policy_set(&o.s.policy, label_format_default.max_hop, o.interval_ns,
-		   o.rest_ns);
+	policy_set(&cli, &o.s.policy, label_format_default.max_hop,
+		   o.interval_ns, o.rest_ns);
 	check(&o);
 	bmv2_switch_addresses(&o.s);
 	n = (unsigned)(argc - first - 1);
