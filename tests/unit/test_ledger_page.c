@@ -266,6 +266,7 @@ static void test_reuse(void)
 	TEST(!flock(fd, LOCK_EX));
 	TEST(read_page(name) == 0 && is_there(name) && !owner.since_ns);
 	close(fd);
+	TEST(read_page(name) == -ESRCH && !is_there(name));
 	/* the name says one thing, the page another */
 	put_file(own_name(), &old, sizeof(old));
 	TEST(read_page(own_name()) == -EBADMSG);
