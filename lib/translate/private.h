@@ -201,8 +201,8 @@ struct translator {
 	void (*wait)(struct translator *t);
 	struct worker *worker; /* whose it is there: crew.c */
 	enum pass pass;
-	uint64_t in_turn;   /* a bit for each table with jobs for PASS_TURN */
-	uint64_t in_rest;   /* and for PASS_REST */
+	uint64_t in_turn;    /* a bit for each table with jobs for PASS_TURN */
+	uint64_t in_rest;    /* and for PASS_REST */
 	uint64_t lanes_left; /* of the stage's jobs, for it */
 	struct road *road;
 	struct snk *nacks;

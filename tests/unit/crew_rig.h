@@ -20,7 +20,7 @@
 enum {
 	CREW_REPORTERS = 200,
 	CREW_KEYS = 700,
-	CREW_ROOM = 1152, /* bytes of a frame, at most */
+	CREW_ROOM = 1152,     /* bytes of a frame, at most */
 	CREW_LONG_LEN = 1000, /* whose batches have no room with each other */
 };
 
@@ -53,7 +53,7 @@ static const char *const crew_fields[][3] = {
 	{"lists", "lists", "40"},	 {"lists", "batch", "8"},
 	{"lists", "flush", "2ms"},	 {"long", "kind", "append"},
 	{"long", "value", "1000"},	 {"long", "ring", "50"},
-	{"long", "lists", "41"},		 {"long", "batch", "4"},
+	{"long", "lists", "41"},	 {"long", "batch", "4"},
 	{"sums", "kind", "keyinc"},	 {"sums", "key", "hex:13"},
 	{"sums", "slots", "300"},
 };
@@ -90,9 +90,14 @@ static inline uint64_t crew_time(struct traffic *tf)
 static inline void crew_report(struct traffic *tf, struct dta_report *r,
 			       uint8_t *key, uint8_t *data)
 {
-	static const uint8_t kind[] = {0,	     DTA_KEYWRITE, DTA_KEYWRITE,
-				       DTA_KEYWRITE, DTA_POSTCARD, DTA_APPEND,
-				       DTA_APPEND,   DTA_KEYINC};
+	static const uint8_t kind[] = {0,
+				       DTA_KEYWRITE,
+				       DTA_KEYWRITE,
+				       DTA_KEYWRITE,
+				       DTA_POSTCARD,
+				       DTA_APPEND,
+				       DTA_APPEND,
+				       DTA_KEYINC};
 	static const uint16_t len[] = {0, 4, 4, 20, 4, 4, CREW_LONG_LEN, 8};
 	unsigned table = tf->only ? tf->only : 1 + crew_pick(tf, CREW_TABLES);
 	unsigned who = crew_pick(tf, CREW_KEYS);

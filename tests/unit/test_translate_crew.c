@@ -138,8 +138,7 @@ static void region_make(const char *name, const char *const (*fields)[3],
 	struct layout l = {0};
 
 	for (size_t i = 0; i < n; i++) {
-		if (!l.n ||
-		    strcmp(l.table[l.n - 1].name, fields[i][0]) != 0) {
+		if (!l.n || strcmp(l.table[l.n - 1].name, fields[i][0]) != 0) {
 			snprintf(l.table[l.n].name, TABLE_NAME_MAX, "%s",
 				 fields[i][0]);
 			l.n++;
@@ -400,8 +399,8 @@ static struct summing summed(struct traffic *tf, unsigned workers,
 	run(t, tf, workers);
 	check(!s.bad, "one batch at a time", workers);
 	for (unsigned i = 0; i < translate_ledger.n; i++)
-		mix(&s.sum[0], ledger_get(&translate_ledger,
-					  translate_counters(t), i));
+		mix(&s.sum[0],
+		    ledger_get(&translate_ledger, translate_counters(t), i));
 	translate_close(t);
 	return s;
 }
