@@ -97,9 +97,17 @@ SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
 P4C ?= p4c-bm2-ss
 P4_PROGRAMS := $(patsubst p4/v1model/%/,$B/p4/%.json,$(sort $(dir $(wildcard \
 	p4/v1model/d*/*.p4 p4/v1model/i*/*.p4))))
+# p4/tna/NAME/NAME.p4: for Tofino. Compiled where there is a compiler, else their
+# types are checked where there is p4test with Tofino's include files.
+BFP4C ?= bf-p4c
+P4TEST ?= p4test
+TOFINO_INCLUDE ?= /usr/share/p4c/p4include
+TNA_PROGRAMS := $(patsubst p4/tna/%/,$B/p4/tna/%,$(sort $(dir $(wildcard \
+	p4/tna/d*/*.p4 p4/tna/i*/*.p4))))
+TNA_PATH = -D__TARGET_TOFINO__=1 -I p4/include -I p4/tna/common -I p4/tna/$*
 
 .DELETE_ON_ERROR:
-.PHONY: all p4 check-p4 check check-all bench fuzz lint demo demo-int figures install uninstall clean format
+.PHONY: all p4 p4-tna check-p4 check check-all bench fuzz lint demo demo-int figures install uninstall clean format
 all: $(BINS)
 
 $B/%.o: %.c Makefile
@@ -163,7 +171,7 @@ check check-all: $(BINS) $(UNITS) $(AIDS) $(BENCHES)
 	$(Q)V=$(V) tests/run.sh $B $(if $(filter %-all,$@),all)
 endif
 
-p4: $(P4_PROGRAMS)
+p4: $(P4_PROGRAMS) p4-tna
 
 $B/p4/%.json: p4/v1model/%/*.p4 p4/v1model/common/*.p4 p4/include/*.p4
 	$(call say,P4C)
@@ -174,8 +182,30 @@ $B/p4/%.json: p4/v1model/%/*.p4 p4/v1model/common/*.p4 p4/include/*.p4
 		p4/v1model/$*/$*.p4
 
 # Without a compiler, the tests say so, one by one.
+ifneq ($(shell command -v $(BFP4C)),)
+p4-tna: $(TNA_PROGRAMS)
+else ifneq ($(and $(shell command -v $(P4TEST)),$(wildcard \
+	$(TOFINO_INCLUDE)/tna.p4)),)
+p4-tna: $(TNA_PROGRAMS:%=%.types)
+else
+p4-tna:
+	@echo "p4/tna is not looked at: needs $(BFP4C), or $(P4TEST) and" \
+	"$(TOFINO_INCLUDE)/tna.p4; p4/README.md tells where to get them" >&2
+endif
+
+$B/p4/tna/%: p4/tna/%/*.p4 p4/tna/common/*.p4 p4/include/*.p4
+	$(call say,P4C)
+	$(Q)mkdir -p $(@D) && $(BFP4C) --target tofino --arch tna $(TNA_PATH) \
+		-o $@ p4/tna/$*/$*.p4
+
+$B/p4/tna/%.types: p4/tna/%/*.p4 p4/tna/common/*.p4 p4/include/*.p4
+	$(call say,P4T)
+	$(Q)mkdir -p $(@D) && $(P4TEST) --std p4-16 -I $(TOFINO_INCLUDE) \
+		$(TNA_PATH) p4/tna/$*/$*.p4 && touch $@
+
 check-p4: $(BINS) $(AIDS) $(if $(shell command -v $(P4C)),p4)
-	$(Q)BUILD=$(CURDIR)/$B bats tests/p4
+	$(Q)BUILD=$(CURDIR)/$B P4TEST=$(P4TEST) \
+		TOFINO_INCLUDE=$(TOFINO_INCLUDE) bats tests/p4
 
 bench: $(BINS) $(BENCHES)
 	$(Q)tests/bench/run.sh $B

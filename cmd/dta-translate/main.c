@@ -207,7 +207,6 @@ static void open_interface(struct run *r)
 	static const uint16_t ports[LIVE_PORTS] = {DTA_PORT};
 
 	r->loop.s = cli_live_open(&r->o.live, ports, r->o.quiet);
-	src_wait(r->loop.s, CLI_LOOK_AROUND_MS);
 }
 
 /* NACKs go to a capture, or back to where the reports come from. */
@@ -347,6 +346,11 @@ int main(int argc, char **argv)
 	run.o = options_read(argc, argv);
 	run.loop = (struct cli_loop){
 		.live = &run.o.live,
+		.region = run.o.region,
+		.input = run.o.read ? run.o.read : run.o.live.name,
+		.output = run.o.ticket	  ? run.o.ticket
+			  : run.o.cluster ? run.o.cluster
+					  : run.o.verbs,
 		.most = PKT_BATCH,
 		.quiet = run.o.quiet,
 		.ctx = &run,

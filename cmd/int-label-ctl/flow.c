@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "commands.h"
 #include "label/command.h"
-#include "orders_private.h"
+#include "orders.h"
 
 enum {
 	FLOW_ADD,

@@ -13,7 +13,7 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct resend_ledger, reports, LEDGER_IN),
 	LEDGER_FIELD(struct resend_ledger, confirmed, LEDGER_DONE),
 	LEDGER_FIELD(struct resend_ledger, lost, LEDGER_DROP),
-	LEDGER_FIELD(struct resend_ledger, unconfirmed, LEDGER_DROP),
+	LEDGER_LEVEL(struct resend_ledger, unconfirmed, LEDGER_DROP),
 	LEDGER_FIELD(struct resend_ledger, packets, LEDGER_NOTE),
 	LEDGER_FIELD(struct resend_ledger, resent, LEDGER_NOTE),
 	LEDGER_FIELD(struct resend_ledger, questions, LEDGER_NOTE),
@@ -24,7 +24,7 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct resend_ledger, nacks_resync, LEDGER_NOTE),
 	LEDGER_FIELD(struct resend_ledger, stale, LEDGER_NOTE),
 	LEDGER_FIELD(struct resend_ledger, strange, LEDGER_NOTE),
-	LEDGER_FIELD(struct resend_ledger, deaf, LEDGER_NOTE),
+	LEDGER_LEVEL(struct resend_ledger, deaf, LEDGER_NOTE),
 };
 
 LEDGER_COMPLETE(fields, struct resend_ledger);

@@ -72,6 +72,7 @@ void admit_init(struct lane *l)
 		  (uint64_t) !!l->t.immediate << HEAD_IMMEDIATE |
 		  (uint64_t)l->data_len << HEAD_DATA_LEN;
 	l->copies_head = (uint64_t)l->copies << HEAD_COPIES;
+	l->judged = l->kind == TABLE_POSTCARD || l->kind == TABLE_APPEND;
 	l->frame_len = NET_ETH_LEN + NET_IP4_LEN + (uint32_t)udp_len;
 }
 
@@ -94,8 +95,8 @@ static inline bool ip_sum_right(const uint8_t *p)
 }
 
 /* Whether a frame is of the common shape, with one value for this table. */
-static inline bool is_common(const struct lane *l, const uint8_t *f,
-			     uint32_t len)
+static inline __attribute__((always_inline)) bool
+is_common(const struct lane *l, const uint8_t *f, uint32_t len)
 {
 	uint64_t ip = load64(f + AT_IP_WORD) & htobe64(ip_mask);
 	uint64_t fragment = load64(f + AT_FRAGMENT) & htobe64(fragment_mask);
@@ -116,34 +117,31 @@ static inline bool common_judge(const struct lane *l, const uint8_t *key,
 		return hop < l->hops && path_len <= l->hops &&
 		       (!path_len || hop < path_len) &&
 		       load32(key + l->key_len) != TABLE_BLANK;
-	if (l->kind == TABLE_APPEND)
-		return be32_load(key) < l->lists;
-	return true;
+	return l->kind != TABLE_APPEND || be32_load(key) < l->lists;
 }
 
-/* The head of a packet of the common shape that is a good report, else 0. (No
- * head is 0: there is always an N.) */
-static inline uint64_t admit_common(const struct translator *t,
-				    const struct pkt *p)
+/* Whether a packet is of the common shape and a good report: then its head. */
+static inline __attribute__((always_inline)) bool
+admit_common(const struct translator *t, const struct pkt *p, uint64_t *head)
 {
 	const uint8_t *f = p->data;
 	const struct lane *l;
-	uint64_t h, n, head;
+	uint64_t h, n;
 	unsigned lane;
 
 	if (p->len < AT_KEY)
-		return 0;
+		return false;
 	h = be64_load(f + AT_DTA);
 	lane = t->by_id[h >> 16 & 0xffff];
 	if (lane == NO_LANE)
-		return 0;
+		return false;
 	l = &t->lane[lane];
 	n = h >> HEAD_COPIES & 15;
 	if ((h & (header_mask | t->slow)) != l->header || n > DTA_MAX_COPIES ||
 	    !is_common(l, f, p->len))
-		return 0;
-	head = (h & header_kept) | l->head | (n ? 0 : l->copies_head);
-	return common_judge(l, f + AT_KEY, head) ? head : 0;
+		return false;
+	*head = (h & header_kept) | l->head | (n ? 0 : l->copies_head);
+	return l->judged ? common_judge(l, f + AT_KEY, *head) : true;
 }
 
 /* Whether a report of the common shape is the next one of its reporter. */
@@ -285,17 +283,19 @@ admit_any(struct translator *t, const struct pkt *p, const uint8_t **key)
 	       (uint64_t)r.data_len << HEAD_DATA_LEN | r.sequence;
 }
 
-void admit(struct translator *t, const struct pkt *pkts, size_t n)
+/* Twice in the program, with and without a reporter's numbers to look at. */
+static inline __attribute__((always_inline)) size_t
+admit_with(struct translator *t, const struct pkt *pkts, size_t n,
+	   uint64_t *expected)
 {
 	struct jobs *j = &t->stage;
-	uint64_t all = UINT64_MAX, any = 0, *expected = t->expected;
-	unsigned jobs = 0;
+	uint64_t all = UINT64_MAX, any = 0, head;
+	size_t jobs = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const uint8_t *f = pkts[i].data;
-		uint64_t head = admit_common(t, &pkts[i]);
 
-		if (__builtin_expect(head != 0, 1)) {
+		if (__builtin_expect(admit_common(t, &pkts[i], &head), 1)) {
 			j->key[jobs] = f + AT_KEY;
 			if (expected && !is_next(expected, f + AT_SRC, head))
 				sequence_common(t, f + AT_SRC, head);
@@ -307,11 +307,19 @@ void admit(struct translator *t, const struct pkt *pkts, size_t n)
 		all &= head;
 		any |= head;
 	}
-	j->n = jobs;
 	j->all = all;
 	j->any = any;
+	return jobs;
+}
+
+void admit(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	struct jobs *j = &t->stage;
+
+	j->n = (unsigned)(t->expected ? admit_with(t, pkts, n, t->expected)
+				      : admit_with(t, pkts, n, NULL));
 	t->ctr.received += n;
-	t->ctr.stored += jobs;
+	t->ctr.stored += j->n;
 }
 
 void admit_look(struct translator *t, const struct pkt *pkts, size_t n)
@@ -321,8 +329,10 @@ void admit_look(struct translator *t, const struct pkt *pkts, size_t n)
 	unsigned common = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t head = admit_common(t, &pkts[i]);
+		uint64_t head;
 
+		if (!admit_common(t, &pkts[i], &head))
+			head = 0;
 		j->key[i] = pkts[i].data + AT_KEY;
 		j->at[i] = (uint16_t)i;
 		j->head[i] = head;

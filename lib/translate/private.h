@@ -160,6 +160,7 @@ struct lane {
 	uint32_t lists;
 	uint16_t data_len;
 	uint8_t kind, key_len, copies, hops;
+	bool judged;	/* by more than the words above */
 	bool busy;	/* the road's word, for this batch */
 	uint16_t index; /* of the table, for the road */
 
