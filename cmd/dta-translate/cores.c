@@ -14,16 +14,17 @@ struct cores {
 
 /* For a worker, in turn of taking: what is there. An end, and what is wrong,
  * the main thread finds, too. */
-static int take(void *ctx, struct pkt *pkts, int max)
+static int take(void *ctx, const struct pkt **pkts, struct pkt *room, int max)
 {
 	struct run *r = ctx;
 	struct fault f;
 	int n;
 
+	(void)pkts;
 	max = cli_limit_room(&r->loop.limit, max);
 	if (cli_stop || !max)
 		return 0;
-	n = src_rx_now(r->loop.s, pkts, max, &f);
+	n = src_rx_now(r->loop.s, room, max, &f);
 	cli_limit_took(&r->loop.limit, n);
 	if (n > 0)
 		r->silent = false;
