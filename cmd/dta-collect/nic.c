@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/page.h"
 #include "notify.h"
 #include "verbs/verbs_target.h"
 #include "ticket_file.h"
@@ -151,6 +152,14 @@ static void take_signals(const struct nics *all, const struct notify *n)
 	}
 }
 
+static void show_page(const struct nics *all, const struct notify *n)
+{
+	if (!cli_page_begin())
+		return;
+	report(all, n);
+	cli_page_end();
+}
+
 /* Returns 0, or -errno when a device or its address is gone. */
 static int work(const struct nics *all, struct notify *n, struct fault *f)
 {
@@ -169,6 +178,7 @@ static int work(const struct nics *all, struct notify *n, struct fault *f)
 			put_ticket(all, i);
 	}
 	notify_tell(n);
+	show_page(all, n);
 	return rc < 0 ? rc : 0;
 }
 
@@ -196,6 +206,10 @@ void nic_run(const struct opts *o, struct region *r)
 	if (o->live.user)
 		cli_user(o->live.user);
 	listen_all(&all);
+	cli_page_start(&(struct cli_page_about){.region = o->region,
+						.input = o->verbs,
+						.off = o->live.no_page,
+						.quiet = o->quiet});
 	while (!cli_stop && !rc)
 		rc = work(&all, n, &f);
 	for (unsigned i = 0; i < all.n; i++) /* what came last */

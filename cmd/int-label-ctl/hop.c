@@ -204,7 +204,6 @@ static void open_captures(struct hop_run *r)
 		cli_fault(r->o.read, &f);
 	if (r->o.write && cli_snk_open(&w->snk, r->o.write, &f) < 0)
 		cli_fault(r->o.write, &f);
-	src_wait(w->src, CLI_LOOK_AROUND_MS);
 }
 
 /* Of the links that labels leave by, not those to hosts; of two the shorter. 0:
@@ -301,6 +300,8 @@ int hop_main(int argc, char **argv)
 	hop_options_read(&run.o, argc, argv);
 	run.loop = (struct cli_loop){
 		.live = &run.o.live,
+		.input = run.o.read ? run.o.read : run.o.live.name,
+		.output = run.o.write ? run.o.write : run.o.to,
 		.quiet = run.o.quiet || run.o.live.name,
 		.ctx = &run,
 		.counters = counters,

@@ -188,7 +188,6 @@ static void run_open(struct run *r)
 		cli_fault(r->o.read, &f);
 	if (r->o.live.name)
 		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
-	src_wait(r->loop.s, CLI_LOOK_AROUND_MS); /* pipes fall silent, too */
 	if (r->o.top.top) {
 		r->tables.c = r->c;
 		r->tables.run = r;
@@ -258,6 +257,7 @@ int run_main(int argc, char **argv)
 	run_options_read(&run.o, argc, argv);
 	run.loop = (struct cli_loop){
 		.live = &run.o.live,
+		.input = run.o.read ? run.o.read : run.o.live.name,
 		.quiet = run.o.quiet,
 		.ctx = &run,
 		.counters = counters,
