@@ -7,6 +7,8 @@
  *	list.SCHEMA=KEY		the latest row is a list, with expiry: the
  *				values of fields that the key does not say
  *	push.SCHEMA=KEY		the values are added to a list
+ *	value.SCHEMA=KEY	the latest row's value is a string (SET); of
+ *				fields that the key does not say there is one
  *	expire=TIME		of hashes and latest rows; 60s, 0: never
  *	maxlen=N		of a stream, about, and of a list; 100000
  *
@@ -37,10 +39,9 @@ struct form {
 };
 
 static const char *const families[] = {
-	[EXPORT_EVENT] = "stream",
-	[EXPORT_STATE] = "hash",
-	[EXPORT_LIST] = "list",
-	[EXPORT_PUSH] = "push",
+	[EXPORT_EVENT] = "stream", [EXPORT_STATE] = "hash",
+	[EXPORT_LIST] = "list",	   [EXPORT_PUSH] = "push",
+	[EXPORT_VALUE] = "value",
 };
 
 enum {
@@ -237,7 +238,7 @@ static void trim(struct redis *x, struct item *i)
 static void command(struct redis *x, const struct form *m, struct item *i,
 		    const struct row_batch *b, unsigned row)
 {
-	bool values = m->kind == EXPORT_LIST || m->kind == EXPORT_PUSH;
+	bool values = m->kind >= EXPORT_LIST;
 	uint32_t n = values ? put_values(x, m, b, row)
 			    : put_pairs(x, m, b, row);
 	size_t len;
@@ -252,6 +253,8 @@ static void command(struct redis *x, const struct form *m, struct item *i,
 		put_text(&x->commands, "*");
 	} else if (m->kind == EXPORT_STATE) {
 		begin(x, n + 2, "HSET", i);
+	} else if (m->kind == EXPORT_VALUE) {
+		begin(x, n + 2, "SET", i);
 	} else {
 		if (m->kind == EXPORT_LIST) {
 			begin(x, 2, "DEL", i);
@@ -262,7 +265,8 @@ static void command(struct redis *x, const struct form *m, struct item *i,
 	outbuf_bytes(&x->commands, words ? words : "", words ? len : 0);
 	if (m->kind == EXPORT_PUSH)
 		trim(x, i);
-	else if (m->kind != EXPORT_EVENT && x->expire_ns)
+	else if ((m->kind == EXPORT_STATE || m->kind == EXPORT_LIST) &&
+		 x->expire_ns)
 		expire(x, i);
 }
 

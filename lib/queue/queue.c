@@ -105,19 +105,25 @@ static bool is_hurried(const struct queue *x)
 	return x->options.hurry && x->options.hurry();
 }
 
-/* Gives the threads their time; then ends them whatever they do. */
+/* Gives the threads their time; then ends them whatever they do. Who is asked
+ * whether to hurry may ask for the status. */
 static void end_threads(struct queue *x)
 {
 	uint64_t until = clock_ns() + x->options.end_ns, now;
+	bool hurry = is_hurried(x);
 
 	pthread_mutex_lock(&x->lock);
 	x->ending = true;
 	pthread_cond_broadcast(&x->batch);
 	pthread_cond_broadcast(&x->block);
 	while (!(x->sends ? x->sent : x->packed) &&
-	       (now = clock_ns()) < until && !is_hurried(x))
+	       (now = clock_ns()) < until && !hurry) {
 		sink_wait(x, &x->settled,
 			  until - now < HURRY_NS ? until : now + HURRY_NS);
+		pthread_mutex_unlock(&x->lock);
+		hurry = is_hurried(x);
+		pthread_mutex_lock(&x->lock);
+	}
 	x->stop.now = true;
 	pthread_cond_broadcast(&x->block);
 	pthread_mutex_unlock(&x->lock);
