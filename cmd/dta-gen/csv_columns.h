@@ -6,8 +6,8 @@
 #ifndef DTA_GEN_CSV_COLUMNS_H
 #define DTA_GEN_CSV_COLUMNS_H
 
-#include "cli/csv.h"
-#include "cli/lines.h"
+#include "reading/csv.h"
+#include "reading/lines.h"
 #include "gen.h"
 #include "query/show.h"
 #include "store/table.h"

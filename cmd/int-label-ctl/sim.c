@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/lines.h"
+#include "reading/lines.h"
 #include "commands.h"
 
 /* Captures begin here, or a little before: 2023-11-14 22:13:20 UTC. The
