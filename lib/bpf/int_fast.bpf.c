@@ -69,7 +69,7 @@ static __always_inline void
 take_object(struct walk *k, __u32 i, const struct fast_object_key *key, __u32 v)
 {
 	struct fast_object *o = object_of(
-		k->w, key, &hop_of(k, i)->object[key->metric - 1]);
+		key, &hop_of(k, i)->object[key->metric - 1]);
 	struct fast_number *n = &k->w->number;
 	struct fast_counters *c;
 
@@ -362,7 +362,6 @@ SEC("syscall") int int_judge(void *ctx)
 
 	(void)ctx;
 	w->place.flow = said.flow;
-	w->saying = true;
 	if (said.hops)
 		take_said_path(w);
 	bpf_loop(said.n, take_saying, NULL, 0);

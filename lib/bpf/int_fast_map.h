@@ -17,7 +17,7 @@ enum {
 	FAST_NODES = 512, /* of an old path and a new one, a power of two */
 	FAST_KEY = 37,
 	FAST_IDS = 3, /* egress, queue, buffer */
-	FAST_OBJECTS = 131072,
+	FAST_OBJECTS = 65536,
 };
 
 /* As enum metric of measure/metric.h. */

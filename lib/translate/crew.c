@@ -139,14 +139,13 @@ static void write_between(struct worker *w)
 
 /* More operations than there is room for: those before wait for their turn
  * here, as all later batches wait for this one's mark. */
-static void make_room(struct translator *t)
+static void wait_to_settle(struct translator *t)
 {
 	struct worker *w = t->worker;
 
 	turn_wait(&w->crew->settle, (uint32_t)w->batch);
 	w->share.ops += t->work.nops;
 	w->share.late += t->work.nops;
-	ops_hand_over(t);
 }
 
 /* A batch that is not full came live: what was sent must not wait for more. */
@@ -165,7 +164,10 @@ static void judge(struct worker *w, const struct pkt *pkts, size_t n)
 	if (c->o.look)
 		c->o.look(c->o.ctx, pkts, n, &t->ctr);
 	stage_begin(t);
-	stage_turn(t, n);
+	if (c->twins)
+		stage_turn(t, n);
+	else
+		stage_whole(t, n);
 	if (t->nacks && !is_full(n))
 		snk_flush(t->nacks);
 	course_give(w);
@@ -209,8 +211,6 @@ static void carry_in_turn(struct worker *w, const struct pkt *pkts, size_t n)
 	rc = road_tick(road);
 	if (!rc && !error_of(c)) {
 		judge(w, pkts, n);
-		stage_rest(w->t);
-		make_room(w->t);
 		settle(w);
 		if (!is_full(n))
 			road_flush(road);
@@ -276,7 +276,7 @@ int translate_crew_rx(struct translate_crew *c, const struct pkt *pkts,
 	if (c->lent)
 		course_give(w);
 	c->lent = false;
-	w->t->make_room = make_room;
+	w->t->wait = c->twins ? wait_to_settle : NULL;
 	turn_pass(&c->take);
 	carry(w, pkts, n);
 	turn_wait(&c->take, (uint32_t)w->batch);
@@ -298,7 +298,7 @@ int translate_crew_rest(struct translate_crew *c)
 	}
 	course_load(first->t, &c->course);
 	c->lent = true;
-	first->t->make_room = NULL;
+	first->t->wait = NULL;
 	return error_of(c);
 }
 
@@ -369,7 +369,7 @@ static int worker_open(struct translate_crew *c, unsigned number,
 		w->t = t;
 	if (!rc) {
 		w->t->worker = w;
-		w->t->make_room = make_room;
+		w->t->wait = c->twins ? wait_to_settle : NULL;
 	}
 	return rc;
 }
@@ -396,7 +396,7 @@ static void free_all(struct translate_crew *c)
 			twin_close(c->worker[i]->t, c->t);
 		free(c->worker[i]);
 	}
-	c->t->make_room = NULL;
+	c->t->wait = NULL;
 	c->t->worker = NULL;
 	free(c);
 }
@@ -427,7 +427,7 @@ int translate_crew_open(struct translate_crew **out, struct translator *t,
 		free_all(c);
 		return rc;
 	}
-	t->make_room = NULL;
+	t->wait = NULL;
 	*out = c;
 	return 0;
 }

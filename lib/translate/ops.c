@@ -22,32 +22,12 @@ void ops_done(struct translator *t)
 	t->ctr.ops += w->nops;
 	w->nops = 0;
 	w->used = 0;
-	w->stamps = 0;
 }
 
-/* In a crew: up to here, operations bear this time. */
-static void note(struct translator *t)
-{
-	struct work *w = &t->work;
-	struct stamp *last = &w->stamp[w->stamps - 1];
-
-	if (w->stamps && last->ns == t->stamp_ns) {
-		last->end = w->nops;
-		return;
-	}
-	w->stamp[w->stamps++] = (struct stamp){w->nops, t->stamp_ns};
-	if (w->stamps == STAMPS)
-		t->make_room(t);
-}
-
-void ops_run(struct translator *t)
+void ops_hand_over(struct translator *t)
 {
 	struct work *w = &t->work;
 
-	if (t->make_room) {
-		note(t);
-		return;
-	}
 	if (t->rate.per_s)
 		charge(t);
 	if (w->nops && !t->error)
@@ -55,27 +35,17 @@ void ops_run(struct translator *t)
 	ops_done(t);
 }
 
-void ops_make_room(struct translator *t)
+void ops_run(struct translator *t)
 {
-	ops_run(t);
-	if (t->make_room)
-		t->make_room(t);
+	if (!t->wait)
+		ops_hand_over(t);
 }
 
-void ops_hand_over(struct translator *t)
+void ops_make_room(struct translator *t)
 {
-	struct work *w = &t->work;
-	unsigned from = 0;
-
-	for (unsigned i = 0; i < w->stamps; i++) {
-		unsigned end = w->stamp[i].end;
-
-		if (end > from && !t->error)
-			t->error = t->road->exec(t->road, w->op + from,
-						 end - from, w->stamp[i].ns);
-		from = end;
-	}
-	ops_done(t);
+	if (t->wait)
+		t->wait(t);
+	ops_hand_over(t);
 }
 
 void lane_go(struct translator *t, unsigned lane, const struct jobs *j)

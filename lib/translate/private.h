@@ -34,7 +34,6 @@ enum {
 	CACHES_MAX = 48 << 20,
 	NO_LANE = 0xff,
 	EXPECTED_BITS = 14,
-	STAMPS = 64, /* times that a batch's operations can have, in a crew */
 };
 
 _Static_assert((int)STAGE <= (int)PKT_BATCH, "stages divide a batch");
@@ -177,20 +176,12 @@ struct lane {
 	struct table t;
 };
 
-/* Operations up to `end' that bear one time. */
-struct stamp {
-	unsigned end;
-	uint64_t ns;
-};
-
 /* What making operations of jobs needs, and none but who makes them: a worker's
  * own. */
 struct work {
 	uint32_t sum[STAGE], slot[HASH_COPIES][STAGE]; /* of the jobs in hand */
 	unsigned nops;
-	unsigned stamps; /* in a crew: of the operations so far */
-	size_t used;	 /* bytes of the arena */
-	struct stamp stamp[STAMPS];
+	size_t used; /* bytes of the arena */
 	struct op op[OPS_MAX];
 	uint8_t arena[ARENA] __attribute__((aligned(64)));
 };
@@ -204,15 +195,16 @@ enum pass {
 
 struct translator {
 	/*
-	 * In a crew: carries out what operations there are, when it is this
-	 * batch's turn, and makes room for others. NULL: not in a crew.
+	 * In a crew: waits for this batch's turn to carry out operations.
+	 * Operations are left for that time then. NULL: they are carried out as
+	 * they are made.
 	 */
-	void (*make_room)(struct translator *t);
+	void (*wait)(struct translator *t);
 	struct worker *worker; /* whose it is there: crew.c */
 	enum pass pass;
-	uint64_t in_turn;   /* a bit for each table with jobs for PASS_TURN */
-	uint64_t in_rest;   /* and for PASS_REST */
-	uint64_t lanes_now; /* those of the stage's jobs, between the two */
+	uint64_t in_turn;    /* a bit for each table with jobs for PASS_TURN */
+	uint64_t in_rest;    /* and for PASS_REST */
+	uint64_t lanes_left; /* of the stage's jobs, for it */
 	struct road *road;
 	struct snk *nacks;
 	enum dta_format format;
@@ -258,12 +250,14 @@ static inline size_t translator_size(unsigned lanes)
  *
  * In a crew a batch is one stage, which goes in three steps: look, which needs
  * nothing but the packets; turn, when all batches before have had theirs; rest,
- * which makes the remaining operations. Neither begin nor end is in them.
+ * which makes the remaining operations; or, for look and turn without rest,
+ * look and whole. Neither begin nor end is in them.
  */
 void stage_begin(struct translator *t);
 void stage_run(struct translator *t, const struct pkt *pkts, size_t n);
 void stage_look(struct translator *t, const struct pkt *pkts, size_t n);
 void stage_turn(struct translator *t, size_t n);
+void stage_whole(struct translator *t, size_t n);
 void stage_rest(struct translator *t);
 int stage_end(struct translator *t);
 
@@ -389,12 +383,11 @@ void append_flush_due(struct translator *t, struct lane *l, uint64_t now_ns);
 void append_flush(struct translator *t, struct lane *l); /* all lists */
 void append_close(struct lane *l);
 
-/* ops.c: hands the operations made so far to the road; in a crew, they wait for
- * who calls ops_hand_over(). */
+/* ops.c: hands the operations made so far to the road; in a crew, they wait. */
 void ops_run(struct translator *t);
-/* There is none for the next ones. */
+/* There is no room for the next ones. */
 void ops_make_room(struct translator *t);
-/* In a crew: all that there are, in order, to the road. */
+/* To the road, all that there are. */
 void ops_hand_over(struct translator *t);
 /* They were carried out. */
 void ops_done(struct translator *t);

@@ -2,32 +2,13 @@
 /* stage.c - the way of a batch's packets through the stages. */
 #include "translate/private.h"
 
-/* The heads of a lane's jobs, as they are now, back to where those were picked
- * from. */
-static void put_back(struct translator *t, unsigned lane)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < t->stage.n; i++)
-		if (head_lane(t->stage.head[i]) == lane)
-			t->stage.head[i] = t->bucket.head[n++];
-}
-
-/* Random copies of one table's jobs, which are drawn in their order. */
-static void draw(struct translator *t, unsigned table, struct jobs *j)
-{
-	dart_draw(&t->lane[table], j);
-	if (t->pass == PASS_TURN && j == &t->bucket)
-		put_back(t, table);
-}
-
 /* One table's jobs, to the lanes of their collectors. */
 static void table_go(struct translator *t, unsigned table, struct jobs *j)
 {
 	bool keywrite = t->lane[table].kind == TABLE_KEYWRITE;
 
 	if (t->dart == DART_ONE && keywrite && t->pass != PASS_REST)
-		draw(t, table, j);
+		dart_draw(&t->lane[table], j);
 	if (keywrite && t->pass == PASS_TURN)
 		return;
 	if (t->steering)
@@ -88,6 +69,19 @@ static uint64_t lanes_of(const struct jobs *j)
 	return lanes;
 }
 
+/* The heads of a lane's jobs, with the copies that were drawn, back to where
+ * pick() found them. */
+static void put_back(struct translator *t, unsigned lane, unsigned from,
+		     unsigned end)
+{
+	uint64_t *head = t->stage.head;
+	unsigned n = 0;
+
+	for (unsigned i = from; i < end; i++)
+		if (head_lane(head[i]) == lane)
+			head[i] = t->bucket.head[n++];
+}
+
 /* Jobs [from, end) of the stage: a lane after the other. Nearly always there is
  * but one, and they are all. */
 static void lanes_go(struct translator *t, uint64_t lanes, unsigned from,
@@ -106,6 +100,8 @@ static void lanes_go(struct translator *t, uint64_t lanes, unsigned from,
 		j = pick(t, lane, from, end);
 		if (j->n)
 			table_go(t, lane, j);
+		if (t->pass == PASS_TURN && t->dart == DART_ONE)
+			put_back(t, lane, from, end);
 	}
 }
 
@@ -149,25 +145,48 @@ void stage_look(struct translator *t, const struct pkt *pkts, size_t n)
 	admit_look(t, pkts, n);
 }
 
-void stage_turn(struct translator *t, size_t n)
+/* What admit_look() left, in order; returns the lanes of the good ones. */
+static uint64_t judge(struct translator *t, size_t n)
 {
-	t->pass = PASS_TURN;
 	admit_judge(t, t->pkts, n);
 	if (t->steering)
 		steer_aim(t);
-	t->lanes_now = lanes_of(&t->stage);
-	carry_out(t, t->pkts, n, t->lanes_now & t->in_turn);
+	return lanes_of(&t->stage);
+}
+
+/* Immediates of several tables come in the order in which one alone makes
+ * their operations. */
+static bool wants_order(const struct jobs *j)
+{
+	return head_immediate(j->any) && head_lane(j->all) != head_lane(j->any);
+}
+
+void stage_turn(struct translator *t, size_t n)
+{
+	uint64_t lanes = judge(t, n);
+
+	t->lanes_left = 0;
+	if (wants_order(&t->stage)) {
+		carry_out(t, t->pkts, n, lanes);
+		return;
+	}
+	t->pass = PASS_TURN;
+	carry_out(t, t->pkts, n, lanes & t->in_turn);
+	t->lanes_left = lanes & t->in_rest;
+}
+
+void stage_whole(struct translator *t, size_t n)
+{
+	carry_out(t, t->pkts, n, judge(t, n));
 }
 
 void stage_rest(struct translator *t)
 {
 	t->pass = PASS_REST;
 	for (unsigned i = 0; i < t->lanes; i++)
-		if (t->lane[i].postcards) {
+		if (t->lane[i].postcards)
 			postcard_emit(t, &t->lane[i]);
-			ops_run(t);
-		}
-	lanes_go(t, t->lanes_now & t->in_rest, 0, t->stage.n);
+	lanes_go(t, t->lanes_left, 0, t->stage.n);
 	t->pass = PASS_WHOLE;
 }
 

@@ -165,4 +165,32 @@ control Frame(inout egress_headers_t hdr, inout egress_meta_t meta) {
 	}
 }
 
+/* Both parts of the iCRC; least significant byte first. */
+control Join(inout egress_headers_t hdr, inout egress_meta_t meta) {
+	action join() {
+		meta.sum = meta.sum ^ meta.fixed;
+	}
+	action write_icrc() {
+		hdr.icrc.value = meta.sum[7:0] ++ meta.sum[15:8] ++
+				 meta.sum[23:16] ++ meta.sum[31:24];
+	}
+	apply {
+		join();
+		write_icrc();
+	}
+}
+
+/* WRITE's header. */
+control Write(inout egress_headers_t hdr, in egress_meta_t meta) {
+	action write() {
+		hdr.reth.setValid();
+		hdr.reth.address = meta.address_high ++ meta.address;
+		hdr.reth.rkey = meta.rkey;
+		hdr.reth.len = meta.dma_len;
+	}
+	apply {
+		write();
+	}
+}
+
 #endif

@@ -347,6 +347,7 @@ control Chunk(inout egress_headers_t hdr, inout egress_meta_t meta) {
 	}
 
 control Icrc(inout egress_headers_t hdr, inout egress_meta_t meta) {
+	Join() join;
 	ICRC_WRITE(4)
 	ICRC_WRITE(8)
 	ICRC_WRITE(16)
@@ -394,19 +395,11 @@ control Icrc(inout egress_headers_t hdr, inout egress_meta_t meta) {
 		}
 		size = 4;
 	}
-	action join() {
-		meta.sum = meta.sum ^ meta.fixed;
-	}
-	action write_icrc() {
-		hdr.icrc.value = meta.sum[7:0] ++ meta.sum[15:8] ++
-				 meta.sum[23:16] ++ meta.sum[31:24];
-	}
 	apply {
 		short_forms.apply();
 		middle_forms.apply();
 		long_forms.apply();
-		join();
-		write_icrc();
+		join.apply(hdr, meta);
 	}
 }
 
@@ -418,6 +411,7 @@ control Operation(inout egress_headers_t hdr, inout egress_meta_t meta,
 	Place() place;
 	Chunk() chunk;
 	Frame() frame;
+	Write() write;
 	Icrc() icrc;
 
 	action hash_checksum() {
@@ -481,12 +475,6 @@ control Operation(inout egress_headers_t hdr, inout egress_meta_t meta,
 		hdr.imm.setValid();
 		hdr.imm.value = hdr.bridge.table_id ++ hdr.bridge.sequence;
 	}
-	action write() {
-		hdr.reth.setValid();
-		hdr.reth.address = meta.address_high ++ meta.address;
-		hdr.reth.rkey = meta.rkey;
-		hdr.reth.len = meta.dma_len;
-	}
 	action fill_atomic() {
 		hdr.atomic.setValid();
 		hdr.atomic.swap_add = hdr.d1.v ++ hdr.d2.v;
@@ -524,7 +512,7 @@ control Operation(inout egress_headers_t hdr, inout egress_meta_t meta,
 		if (meta.form == TOFINO_FORM_ADD)
 			place_atomic();
 		else
-			write();
+			write.apply(hdr, meta);
 		icrc.apply(hdr, meta);
 	}
 }

@@ -12,6 +12,7 @@
 #define DTA_TRANSLATOR_ROWS
 
 #include "headers.p4"
+#include "row_field.p4"
 
 typedef bit<15> row_t;
 typedef bit<12> list_t;
@@ -105,33 +106,20 @@ control Words(inout ingress_headers_t hdr, in ingress_meta_t meta) {
 	}
 }
 
-/* A field of the row's flow. */
-#define ROW_KEY(name, bits, own, old) \
-	Register<bit<bits>, row_t>(TOFINO_ROWS) name; \
-	RegisterAction<bit<bits>, row_t, bit<bits>>(name) swap_##name = { \
-		void apply(inout bit<bits> v, out bit<bits> was) { \
-			was = v; \
-			v = own; \
-		} \
-	}; \
-	RegisterAction<bit<bits>, row_t, bit<bits>>(name) read_##name = { \
-		void apply(inout bit<bits> v, out bit<bits> was) { \
-			was = v; \
-		} \
-	}; \
-	action swap_row_##name() { \
-		old = swap_##name.execute(meta.row[14:0]); \
-	} \
-	action read_row_##name() { \
-		old = read_##name.execute(meta.row[14:0]); \
-	}
-
 /* A postcard's row: what it held and what it holds now. */
 control Postcards(inout ingress_headers_t hdr, inout ingress_meta_t meta) {
-	ROW_KEY(src, 32, hdr.flow.src, meta.old_src)
-	ROW_KEY(dst, 32, hdr.flow.dst, meta.old_dst)
-	ROW_KEY(ports, 32, meta.ports, meta.old_ports)
-	ROW_KEY(proto, 8, hdr.flow.proto, meta.old_proto)
+	ROW_FIELD(src, 32, hdr.flow.src, meta.old_src, meta.row[14:0], row_t,
+		  TOFINO_ROWS)
+	ROW_FIELD(dst, 32, hdr.flow.dst, meta.old_dst, meta.row[14:0], row_t,
+		  TOFINO_ROWS)
+	ROW_FIELD(ports, 32, meta.ports, meta.old_ports, meta.row[14:0], row_t,
+		  TOFINO_ROWS)
+	ROW_FIELD(proto, 8, hdr.flow.proto, meta.old_proto, meta.row[14:0],
+		  row_t, TOFINO_ROWS)
+	ROW_FIELD_READ(src, 32, meta.old_src, meta.row[14:0], row_t)
+	ROW_FIELD_READ(dst, 32, meta.old_dst, meta.row[14:0], row_t)
+	ROW_FIELD_READ(ports, 32, meta.old_ports, meta.row[14:0], row_t)
+	ROW_FIELD_READ(proto, 8, meta.old_proto, meta.row[14:0], row_t)
 	/* Hops that are there, or that the path has not; these alone, and
 	 * 0x100: an immediate one. */
 	Register<bit<8>, row_t>(TOFINO_ROWS) held;
