@@ -109,6 +109,8 @@ int csv_open(struct csv_input **out, struct gen *g, struct fault *f)
 	if (!c)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	c->g = g;
+	if (csv_columns_open(&c->columns, &g->o, f) < 0)
+		cli_fail("%s", f->text);
 	rc = lines_open(&c->lines, g->o.from);
 	if (rc < 0)
 		rc = fault_open(f, rc, g->o.from);

@@ -186,6 +186,12 @@ round() {
 	printf 'key,value\n10.0.0.1:1>10.0.0.2:2/tcp,7\n' |
 		dta-gen csv -f - -q --layout two.ini --kind keyinc --truth - -w a.pcap |
 		grep -qx '2,keyinc,10.0.0.1:1>10.0.0.2:2/tcp,0,0,0,7'
+	echo 'key,value' >head.csv
+	sed 's/1K/1Q/' two.ini >bad.ini
+	run -1 --separate-stderr dta-gen csv -f head.csv -w a.pcap --layout bad.ini
+	[[ $stderr == "dta-gen: bad.ini:"* ]]
+	run -1 --separate-stderr dta-gen csv -f head.csv -w a.pcap --region "$NAME"
+	[[ $stderr == "dta-gen: $NAME: "* ]]
 	: >head.csv
 	run -1 --separate-stderr dta-gen csv --from head.csv -w a.pcap
 	[ "$stderr" = "dta-gen: head.csv: empty: not even a header" ]
