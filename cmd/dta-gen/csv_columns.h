@@ -6,8 +6,8 @@
 #ifndef DTA_GEN_CSV_COLUMNS_H
 #define DTA_GEN_CSV_COLUMNS_H
 
-#include "reading/csv.h"
 #include "reading/lines.h"
+#include "row/csv.h"
 #include "gen.h"
 #include "query/show.h"
 #include "store/table.h"

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
-#include "reading/csv.h"
+#include "row/csv.h"
 #include "query/keytext.h"
 
 enum {
