@@ -33,7 +33,15 @@ enum {
 	LABEL_ODD_MAX = 3,     /* odd items that agree: it is the clock */
 	LABEL_NUMBERS_NEW = 8, /* a number up to this can be of a new start */
 	LABEL_BURST = 1024,    /* labels of a port, if more than one in 1 us */
+	LABEL_WAYS = 4,	       /* ports behind a port that are kept: links.h */
 	LABEL_PORTS_MOST = 10000000, /* that ports_max may be: state.h */
+};
+
+/* A port by which packets have left the next device. */
+struct label_way {
+	uint32_t device;
+	uint16_t out;
+	uint32_t seen; /* packets; 0: there is none here */
 };
 
 /* A port. Its own numbers are for the database alone. */
@@ -61,7 +69,8 @@ struct label_record {
 	bool silent;   /* it has told so */
 	bool has_next; /* what is behind its link: next */
 	uint32_t next_device;
-	uint16_t next_in;    /* its port there */
+	uint16_t next_in; /* its port there */
+	struct label_way way[LABEL_WAYS];
 	uint64_t changed_ns; /* LRT: when s was last looked at to some effect */
 	uint64_t interval;   /* the last one it was seen in, from 1 */
 	uint64_t reported;   /* of missing - found, in the last decision */

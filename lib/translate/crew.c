@@ -26,7 +26,7 @@ struct worker {
 	 */
 	struct footprint mark[2];
 	struct footprint before; /* of all that are not through */
-	uint16_t late[OPS_MAX];
+	uint16_t place[OPS_MAX], late[OPS_MAX]; /* of its operations */
 };
 
 struct translate_crew {
@@ -124,12 +124,12 @@ static void write_between(struct worker *w)
 	unsigned late;
 
 	footprint_clear(mark);
-	footprint_add(mark, t->work.op, t->work.nops);
+	footprint_add(mark, t->work.op, t->work.nops, t->append, w->place);
 	turn_wait(&c->mark, (uint32_t)w->batch);
 	turn_pass(&c->mark);
 	footprints_join(w);
 	late = footprint_late(&w->before, t->work.op, t->work.nops, t->append,
-			      w->late);
+			      w->place, w->late);
 	exec_early(w, late);
 	turn_wait(&c->settle, (uint32_t)w->batch);
 	exec_late(w, late);
@@ -257,11 +257,13 @@ static void work(void *ctx, unsigned number)
 {
 	struct translate_crew *c = ctx;
 	struct worker *w = c->worker[number];
-	struct pkt pkts[TRANSLATE_CREW_BATCH];
+	struct pkt room[TRANSLATE_CREW_BATCH];
+	const struct pkt *pkts;
 	int n;
 
 	while (turn_wait(&c->take, (uint32_t)w->batch), !c->over) {
-		n = c->o.take(c->o.ctx, pkts, TRANSLATE_CREW_BATCH);
+		pkts = room;
+		n = c->o.take(c->o.ctx, &pkts, room, TRANSLATE_CREW_BATCH);
 		turn_pass(&c->take);
 		carry(w, pkts, n > 0 ? (size_t)n : 0);
 	}

@@ -180,6 +180,10 @@ struct lane {
  * own. */
 struct work {
 	uint32_t sum[STAGE], slot[HASH_COPIES][STAGE]; /* of the jobs in hand */
+	/* admit_look(): of each packet, which word of `expected' to look at,
+	 * and what is expected there. */
+	uint16_t who[STAGE];
+	uint64_t next[STAGE];
 	unsigned nops;
 	size_t used; /* bytes of the arena */
 	struct op op[OPS_MAX];
@@ -296,9 +300,14 @@ void sequence_close(struct translator *t);
  * than this word. What follows 65535 is 65536, which does not come, so that
  * nobody loses count of them.
  */
+static inline uint32_t expected_index(uint32_t src)
+{
+	return src * UINT32_C(0x9e3779b1) >> (32 - EXPECTED_BITS);
+}
+
 static inline uint64_t *expected_at(uint64_t *expected, uint32_t src)
 {
-	return &expected[src * UINT32_C(0x9e3779b1) >> (32 - EXPECTED_BITS)];
+	return &expected[expected_index(src)];
 }
 
 static inline uint64_t expected_word(uint32_t number, uint32_t src)
