@@ -35,7 +35,9 @@ struct redis {
 struct form {
 	const struct schema *schema;
 	struct template *key;
-	uint8_t kind; /* enum export_kind */
+	uint8_t kind;	 /* enum export_kind */
+	char *names;	 /* of the fields, as words of commands */
+	size_t *name_at; /* where each begins, and the last ends */
 };
 
 static const char *const families[] = {
@@ -123,9 +125,31 @@ static void redis_unshape(void *shape)
 {
 	struct form *m = shape;
 
-	if (m)
+	if (m) {
 		template_close(m->key);
+		free(m->names);
+		free(m->name_at);
+	}
 	free(m);
+}
+
+static int shape_names(struct form *m, const struct schema *s)
+{
+	struct outbuf *o = calloc(1, sizeof(*o));
+	size_t len;
+
+	m->name_at = calloc(s->n + 1, sizeof(*m->name_at));
+	if (o && m->name_at) {
+		for (unsigned i = 0; i < s->n; i++) {
+			const char *name = s->fields[i].name;
+
+			redis_word(o, name, strlen(name));
+			m->name_at[i + 1] = outbuf_len(o);
+		}
+		m->names = outbuf_take(o, &len);
+	}
+	free(o);
+	return m->names ? 0 : -ENOMEM;
 }
 
 static int redis_shape(void **out, void *self, const struct schema *s,
@@ -135,6 +159,8 @@ static int redis_shape(void **out, void *self, const struct schema *s,
 	struct form *m = calloc(1, sizeof(*m));
 	int rc = m ? template_open(&m->key, rule.key, s, f) : -ENOMEM;
 
+	if (rc == 0)
+		rc = shape_names(m, s);
 	if (rc < 0) {
 		redis_unshape(m);
 		return rc;
@@ -183,7 +209,8 @@ static uint32_t put_pairs(struct redis *x, const struct form *m,
 	for (unsigned i = 0; i < m->schema->n; i++) {
 		if (encode_is_null(&c[i]))
 			continue;
-		put_text(&x->words, m->schema->fields[i].name);
+		outbuf_bytes(&x->words, m->names + m->name_at[i],
+			     m->name_at[i + 1] - m->name_at[i]);
 		put_cell(x, b, &c[i]);
 		n += 2;
 	}
