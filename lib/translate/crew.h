@@ -53,9 +53,9 @@ struct translate_crew_options {
 	unsigned workers; /* 1 to TRANSLATE_CREW_MAX */
 	/*
 	 * Packets for a worker but 0, which stay valid until workers more
-	 * batches were taken; no more than max. They go into room, or *pkts, which
-	 * is room, is changed to where they are. Returns how many, 0: none now. Called
-	 * in turn, by that worker's thread; must not wait.
+	 * batches were taken; no more than max. They go into room, or *pkts,
+	 * which is room, is changed to where they are. Returns how many, 0:
+	 * none now. Called in turn, by that worker's thread; must not wait.
 	 */
 	int (*take)(void *ctx, const struct pkt **pkts, struct pkt *room,
 		    int max);

@@ -132,6 +132,15 @@ by_node() { sort -s -k1,2; }
 		jq -s 'map(select(.metric == "hop_latency" and .node != null) |
 			.count) | add' >sum
 	[ "$(cat sum)" = "$(($(wc -l <truth.csv) - 1))" ]
+	# from end to end, by the path: once a packet
+	int-collect -q -r in.pcap -R distribution -o ndjson |
+		jq -r 'select(.metric == "flow_latency") |
+			"\(.path | map(tostring) | join(",")) \(.samples)"' |
+		sort >paths
+	awk -F, 'NR > 1 { p[$1] = p[$1] (p[$1] == "" ? "" : ",") $6 }
+		END { for (i in p) n[p[i]]++; for (i in n) print i, n[i] }' \
+		truth.csv | sort >want
+	diff want paths
 }
 
 # binned METRIC COLUMN FROM WIDTH N: rows of bins, "node low high count", by
@@ -248,6 +257,19 @@ binned() {
 	[ "$n" -gt $spikes ]
 	[ "$(int-collect -q -r in.pcap -R event -o ndjson -e change \
 		-t hop_latency=1s -t flow_latency=off | wc -l)" = 0 ]
+}
+
+@test "a budget of events: thresholds widen, and it is said" {
+	generate md 2.1
+	widened() {
+		int-collect -q -r in.pcap -R event -o ndjson "$@" |
+			jq -s 'map(select(.event == "widen")) | length'
+	}
+	[ "$(widened)" = 0 ]
+	[ "$(widened --budget 10)" -gt 0 ]
+	[ "$(widened --budget 100M)" = 0 ]
+	[ "$(int-collect -q -r in.pcap -R event --budget 10 | wc -l)" -lt \
+		"$(int-collect -q -r in.pcap -R event | wc -l)" ]
 }
 
 @test "thresholds: of a metric, of a node, with hysteresis, from a file" {
