@@ -361,6 +361,35 @@ binned() {
 		END { exit bad || NR < 10 }' out
 }
 
+@test "the flow cache as asked: rows, buckets, and hops that take a block" {
+	generate md 2.1
+	flows=$(cut -d, -f3 truth.csv | sed 1d | sort -u | wc -l)
+	int-collect -r in.pcap -R flow -o ndjson 2>log >all
+	[ "$(counter log created)" = "$flows" ]
+	[ "$(counter log evicted)" = 0 ]
+	# one row: as many stay as it has buckets
+	int-collect -r in.pcap -R flow -o ndjson --flow-rows 1 \
+		--flow-buckets 5 2>log >few
+	[ "$(jq -r 'select(.reason == "flushed") | .flow' few | wc -l)" = 5 ]
+	[ "$(counter log evicted)" = $(($(counter log created) - 5)) ]
+	[ "$(jq -s 'map(.packets) | add' few)" = \
+		"$(jq -s 'map(.packets) | add' all)" ]
+	# hops beyond those of most flows are kept as others are
+	int-collect -q -r in.pcap -R all -o ndjson | sort >want
+	int-collect -q -r in.pcap -R all -o ndjson --flow-hops 1 | sort | cmp - want
+}
+
+@test "INT by another UDP port than the profile's, if asked for" {
+	dta-gen int -q -p 2.1 --over udp -n 5 -c 50 -w in.pcap
+	printf '[profile]\nlike = 2.1\nudp_port = 5000\n' >other.ini
+	dta-gen int -q -p other.ini --over udp -n 5 -c 50 -w other.pcap
+	packets() { int-collect -R none -o ndjson "$@" 2>&1 | counter packets; }
+	[ "$(packets -p 2.1 -r in.pcap)" = 50 ]
+	[ "$(packets -p 2.1 -r other.pcap)" = 0 ]
+	[ "$(packets -p 2.1 --int-port 5000 -r other.pcap)" = 50 ]
+	[ "$(packets -p 2.1 --int-port 5000 -r in.pcap)" = 0 ]
+}
+
 # Packets of 5000 nodes with all that they say fill what there is room for.
 @test "all but the flow cache takes less than 64 MB" {
 	[[ $BUILD != *-san ]] || skip "sanitizers take memory of their own"
