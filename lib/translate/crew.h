@@ -43,8 +43,10 @@
 #include "translate/translate.h"
 
 enum {
-	TRANSLATE_CREW_BATCH = 512, /* packets, at most */
-	TRANSLATE_CREW_MAX = 32,    /* workers */
+	/* Packets, at most. Many: what goes on in turn moves from core to
+	 * core, 50 to 150 ns a cache line. */
+	TRANSLATE_CREW_BATCH = 4096,
+	TRANSLATE_CREW_MAX = 32, /* workers */
 };
 
 struct translate_crew;
