@@ -121,6 +121,21 @@ fake() {
 	[[ -z $output && $stderr == "dta-top: $DTA_LEDGERS: no program shows its page" ]]
 }
 
+@test "with more cores a page is whole, too, and nobody waits for it" {
+	dta-collect --create --layout l.ini --region "$NAME"
+	mkfifo pipe
+	begin t.log dta-translate -j 2 -o ndjson -r pipe -R "$NAME"
+	exec 5<>pipe
+	timeout 20 cat r.pcap >&5
+	wait_for sees counters 'any(.counter == "stored" and .value == 20000)'
+	top -t counters >seen
+	exec 5>&-
+	wait "${BG_PIDS[-1]}"
+	jq -r '[.stage, .counter, .role, .value] | join(" ")' seen | sort >got
+	ledger t.log | grep '^translate ' | sort >want
+	diff want got
+}
+
 @test "rates are what came between two looks; drops and their reasons" {
 	fake dta-fake fabric s:got:in:1 s:kept:done:2 s:bad:drop:1000 s:worse:drop:500 \
 		s:never:drop:0 s:other:drop:1 t:asked:in:3 t:acked:done:6 t:lost:drop:0
