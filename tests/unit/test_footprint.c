@@ -27,8 +27,8 @@ static uint32_t place[OPS];
 static uint16_t late[OPS];
 
 /* Which of ops wait for those before; a bit each. */
-static unsigned waiting(const struct op *before, size_t m,
-			const struct op *ops, size_t n, uint64_t whole)
+static unsigned waiting(const struct op *before, size_t m, const struct op *ops,
+			size_t n, uint64_t whole)
 {
 	static struct footprint f, own;
 	unsigned bits = 0, count;
