@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/lines.h"
+#include "reading/lines.h"
 #include "cli/table.h"
 #include "query/keymap.h"
 #include "query/keytext.h"
@@ -177,7 +177,7 @@ static void read_memory(struct dump_keys *d, const struct whole *w)
 static void read_line(struct dump_keys *d, const struct lines *l,
 		      const char *line)
 {
-	const struct table *t[TABLE_MAX];
+	const struct table *t[TABLE_MAX] = {NULL};
 	struct keytext_fault why;
 	uint8_t key[KEY_TEXT_MAX] = {0};
 	bool loose;

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "csv_row.h"
 #include "emit.h"
 #include "input.h"
 #include "link.h"
+#include "reading/csv_row.h"
 #include "wire/be.h"
 
 enum {
@@ -32,7 +32,8 @@ struct csv_input {
 	struct lines lines;
 	struct csv_columns columns;
 	struct csv_row row;
-	uint64_t first_ns; /* the time of the first row; 0: none yet */
+	bool timed;
+	uint64_t first_ns; /* timed: the time of the first row that has one */
 	char *field[CSV_FIELDS_MAX];
 };
 
@@ -93,7 +94,7 @@ static int read_header(struct csv_input *c, struct fault *f)
 		return lines_failed(c, rc, f);
 	if (!line)
 		return fault_set(f, -EINVAL, "empty: not even a header");
-	rc = csv_columns_read(&c->columns, skip_mark(line), &c->g->o, &why);
+	rc = csv_columns_read(&c->columns, skip_mark(line), &c->g->o.csv, &why);
 	if (rc < 0)
 		return fault_set(f, rc, "%s:%llu: %.480s", c->lines.path,
 				 (unsigned long long)c->lines.number, why.text);
@@ -109,6 +110,8 @@ int csv_open(struct csv_input **out, struct gen *g, struct fault *f)
 	if (!c)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	c->g = g;
+	if (csv_columns_open(&c->columns, &g->o.csv, f) < 0)
+		cli_fail("%s", f->text);
 	rc = lines_open(&c->lines, g->o.from);
 	if (rc < 0)
 		rc = fault_open(f, rc, g->o.from);
@@ -139,8 +142,9 @@ static uint64_t time_of(struct csv_input *c)
 	if (!c->row.has_time)
 		return input_start_ns + (uint64_t)((double)g->ctr.used *
 						   SECOND / (double)g->o.rate);
-	if (!c->first_ns)
+	if (!c->timed)
 		c->first_ns = ts;
+	c->timed = true;
 	if (g->o.keep_times && ts > c->first_ns)
 		link_until(c->g, ts - c->first_ns);
 	return ts;

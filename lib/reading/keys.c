@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "keys/keys.h"
+#include "reading/keys.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/csv.h"
+#include "row/csv.h"
 #include "query/keytext.h"
 
 enum {
