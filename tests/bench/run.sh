@@ -92,6 +92,10 @@ cat "$dir/reports.pcap" >/dev/null
 limit=$(jq -s 'map(select(.path | startswith("walk a capture"))) | .[0].rate_mps' "$out")
 program "dta-translate -r FILE --region NAME" $reports "${limit:-null}" \
 	"dta-translate -q -r '$dir/reports.pcap' --region $name"
+one=$(jq -s 'map(select(.path == "dta-translate -r FILE --region NAME"))
+	| .[0].rate_mps' "$out")
+program "dta-translate -r FILE --region NAME -j 2 (limit: -j 1)" $reports "$one" \
+	"dta-translate -q -r '$dir/reports.pcap' --region $name -j 2"
 program "dta-translate -r FILE --ticket T -w FILE" $reports null \
 	"dta-translate -q -r '$dir/reports.pcap' --ticket '$dir/ticket.ini' -w '$dir/roce.pcap'"
 program "dta-collect -r FILE" $reports null \
