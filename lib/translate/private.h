@@ -227,6 +227,7 @@ struct translator {
 	bool waiting;		/* a list may */
 	uint64_t stamp_ns;	/* what the road is told of the time */
 	const struct pkt *pkts; /* of the stage */
+	size_t npkts;
 	int error;		/* the batch's first -errno */
 	bool strict;		/* a table checks sequences strictly */
 	uint64_t slow; /* DTA/1 header bits that admit_common() leaves alone */
@@ -239,6 +240,7 @@ struct translator {
 	uint8_t first_of_kind[5];      /* lane of DTA/0 reports, or NO_LANE */
 	uint8_t by_id[UINT16_MAX + 1]; /* lane of a table id, or NO_LANE */
 
+	/* From here on nothing is zeroed but what is in hand: none. */
 	struct jobs stage, bucket; /* the stage in hand, one lane's part */
 	struct work work;
 	struct lane lane[];

@@ -125,7 +125,7 @@ static unsigned carry_out(struct translator *t, size_t k, size_t n,
 		k += t->waiting ? clock_until_due(t, pkts + k, n - k) : n - k;
 		clock_to(t, pkts[k - 1].ts_ns);
 		t->stamp_ns = t->last_ns;
-		end = from;
+		end = k < t->npkts ? from : t->stage.n;
 		while (end < t->stage.n && t->stage.at[end] < k)
 			end++;
 		lanes_go(t, lanes, from, end);
@@ -136,6 +136,7 @@ static unsigned carry_out(struct translator *t, size_t k, size_t n,
 void stage_run(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	t->pkts = pkts;
+	t->npkts = n;
 	admit(t, pkts, n);
 	if (t->steering)
 		steer_aim(t);
@@ -145,6 +146,7 @@ void stage_run(struct translator *t, const struct pkt *pkts, size_t n)
 void stage_look(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	t->pkts = pkts;
+	t->npkts = n;
 	admit_look(t, pkts, n);
 }
 

@@ -213,7 +213,10 @@ int translate_open(struct translator **out, const struct table *tables,
 	t = aligned_alloc(64, size);
 	if (!t)
 		return fault_set(f, -ENOMEM, "no memory for the translator");
-	memset(t, 0, size);
+	memset(t, 0, offsetof(struct translator, stage));
+	t->stage.n = 0;
+	t->work.nops = 0;
+	t->work.used = 0;
 	memset(t->by_id, NO_LANE, sizeof(t->by_id));
 	memset(t->first_of_kind, NO_LANE, sizeof(t->first_of_kind));
 	t->road = road;
