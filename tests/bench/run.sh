@@ -11,31 +11,13 @@ examples=$PWD/cmd/dta-collect/examples
 out=$build/bench.ndjson
 dir=$(mktemp -d)
 name=dta-test-$$-bench
-pages_before=
+. tests/bench/pages.sh
 trap 'dta-collect --remove --region $name 2>/dev/null || :
-	[ -z "$pages_before" ] || give_back
+	give_pages_back
 	rm -rf "$dir"' EXIT
 
-# Tables of gigabytes want 2 MB pages: where we may, they are reserved for the
-# time of the run, and a hugetlbfs mounted where regions are looked for.
-reserve() {
-	local pages=/proc/sys/vm/nr_hugepages want=3000
-	[ "$(id -u)" = 0 ] && [ -w $pages ] || return 0
-	[ "$(awk '/HugePages_Free/ { print $2 }' /proc/meminfo)" -lt $want ] || return 0
-	pages_before=$(cat $pages)
-	echo $((pages_before + want)) >$pages
-	grep -q ' hugetlbfs ' /proc/mounts || {
-		mkdir -p /dev/hugepages && mount -t hugetlbfs none /dev/hugepages &&
-			mounted=1
-	} || :
-}
-
-give_back() {
-	[ -z "${mounted-}" ] || umount /dev/hugepages || :
-	echo "$pages_before" >/proc/sys/vm/nr_hugepages
-}
 : >"$out"
-reserve
+reserve_pages 3000
 
 # Rows of NDJSON on stdin: to the file, and as a line of the table.
 row() {
