@@ -15,15 +15,6 @@ enum {
 	SIZES_MAX = 16,
 };
 
-#define PART(name) extern const struct peer name __attribute__((weak))
-PART(peer_absl);
-PART(peer_uthash);
-PART(peer_glib);
-PART(peer_lmdb);
-PART(peer_redis);
-PART(peer_rocksdb);
-PART(peer_sqlite);
-
 #define TABLE "exact,deletion,iteration"
 #define OURS  "nic,shared,epochs,persistence"
 
@@ -47,27 +38,24 @@ enum {
 	ENTRIES = sizeof(entries) / sizeof(entries[0]),
 };
 
+/* clang-format off */
 static const char legend[] =
 	"\n"
-	"exact        ours: the share found is the plan's 99 % for the oldest "
-	"key, as far as\n"
-	"             memory goes, more for younger ones; a wrong answer once "
-	"in "
-	"2^32 lookups\n"
-	"deletion,    ours: neither; a table keeps no keys, and old pairs give "
-	"way to new\n"
-	"iteration\n"
-	"persistence  ours: a region outlives its writer, snapshots outlive "
-	"the "
-	"machine\n"
+	"exact        ours: found is 99 % for the oldest key, as far as memory "
+		"goes, more for\n"
+	"             younger ones; of 2^32 wrong slots one passes for right\n"
+	"deletion, iteration\n"
+	"             ours: no; a table holds no keys, and old pairs give way\n"
+	"persistence  ours: a region outlives its writer, a snapshot the "
+		"machine\n"
 	"nic          a NIC or a switch writes it, without any CPU\n"
-	"shared       other processes read it as it lies in memory (SQLite: "
-	"the "
-	"file, by locks)\n"
-	"epochs       a new table at once, old ones kept to be asked\n"
+	"shared       other processes read it where it lies (SQLite: by "
+		"locks)\n"
+	"epochs       a new table at once, old ones are kept to be asked\n"
 	"snapshots    readers see one state while writers go on\n"
-	"Stores get 1024 pairs a transaction and wait for no disk; Redis has a "
-	"core of its own.\n";
+	"Stores get 1024 pairs a transaction, and wait for no disk. Redis has "
+		"a core of\nits own, if there is one.\n";
+/* clang-format on */
 
 struct opts {
 	uint64_t rounds, reports, store_flows, memory;
