@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bed.h - what the benchmarks of reports in memory share: frames one after the
+ * other, a region, a translator between the two.
+ */
+#ifndef TESTS_BENCH_BED_H
+#define TESTS_BENCH_BED_H
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "bench.h"
+#include "op/local.h"
+#include "translate/translate.h"
+#include "wire/be.h"
+#include "wire/dta.h"
+#include "wire/key.h"
+#include "wire/net.h"
+
+enum {
+	REPORTS = 1 << 20,
+	FRAME = 80, /* bytes from one frame to the next, mostly */
+	KEY = 13,
+	REPORTERS = 64,
+	BED_TABLES = 4, /* at most */
+};
+
+/* Frames one after the other, as in a capture that is in memory. */
+struct traffic {
+	size_t room; /* bytes from one frame to the next */
+	uint8_t *block;
+	struct pkt *pkt;
+	uint16_t numbers[REPORTERS];
+};
+
+static inline void die(const char *what)
+{
+	fprintf(stderr, "%s: %s\n", program_invocation_short_name, what);
+	exit(1);
+}
+
+static inline void *must(void *p)
+{
+	if (!p)
+		die("out of memory");
+	return p;
+}
+
+static inline struct traffic traffic_new(size_t room)
+{
+	return (struct traffic){
+		.room = room,
+		.block = must(calloc(REPORTS + 1, room)),
+		.pkt = must(calloc(REPORTS, sizeof(struct pkt))),
+	};
+}
+
+/* From one reporter or another, each of which numbers its own. */
+static inline void traffic_set(struct traffic *tf, unsigned i,
+			       const struct dta_report *report)
+{
+	uint8_t who = (uint8_t)(rng_mix(i) % REPORTERS);
+	struct dta_report numbered = *report, *r = &numbered;
+	struct net_udp4 h = {.src = {10, 0, 1, who},
+			     .dst = {10, 0, 0, 51},
+			     .src_port = 50000,
+			     .dst_port = DTA_PORT,
+			     .ttl = 64};
+	uint8_t *p = tf->block + (size_t)(i + 1) * tf->room;
+	int len;
+
+	r->sequence = tf->numbers[who]++;
+	len = dta_encode(p + 42, tf->room - 42, DTA_FORMAT_1, r);
+	if (len < 0 || net_udp4_encode(p, 42, &h, (size_t)len) < 0)
+		die("a report that does not fit");
+	tf->pkt[i] = (struct pkt){p, 42u + (uint32_t)len, 42u + (uint32_t)len,
+				  i * 100ull};
+}
+
+static inline void traffic_free(struct traffic *tf)
+{
+	free(tf->block);
+	free(tf->pkt);
+}
+
+/* Random keys, or few: key i is a function of its number. */
+static inline void key_of(uint8_t key[16], uint64_t number)
+{
+	be64_store(key, rng_mix(number + 1));
+	be64_store(key + 8, rng_mix(~number));
+}
+
+/* Seconds for all packets through a translator, in full batches. */
+static inline double run(struct translator *t, const struct traffic *tf)
+{
+	double start = bench_now();
+
+	for (unsigned i = 0; i < REPORTS; i += PKT_BATCH)
+		if (translate_rx(t, tf->pkt + i, PKT_BATCH))
+			die("translate_rx failed");
+	return bench_now() - start;
+}
+
+static inline struct table table_of(uint8_t kind, uint16_t key_len,
+				    uint16_t value_len, uint32_t stride,
+				    uint64_t units)
+{
+	struct table t = {.id = kind,
+			  .kind = kind,
+			  .copies = 1,
+			  .key_len = key_len,
+			  .key_type = KEY_HEX,
+			  .value_len = value_len,
+			  .stride = stride,
+			  .units = units,
+			  .sequence = TABLE_SEQ_COUNT};
+
+	snprintf(t.name, sizeof(t.name), "%s", table_kind_name(kind));
+	return t;
+}
+
+/* The region, its tables' memory, and a road into it. */
+struct bed {
+	char name[64];
+	struct region *region;
+	struct local_road *local;
+	unsigned n;
+	struct table table[BED_TABLES];
+	uint8_t *mem[BED_TABLES];
+	uint64_t slots;
+	const char *pages;
+};
+
+/* The tables of a layout that many slots make; as many as there is memory for,
+ * from 2^29 down. */
+static inline void bed_make(struct bed *b,
+			    struct layout (*layout_of)(uint64_t slots))
+{
+	struct region_options o = {.epochs = 1};
+	struct writer *w = NULL;
+	struct fault f = {0};
+	int rc = -ENOMEM;
+
+	snprintf(b->name, sizeof(b->name), "dta-test-%d-bench", getpid());
+	for (b->slots = 1u << 29; rc && b->slots >= 1u << 20; b->slots /= 2) {
+		struct layout l = layout_of(b->slots);
+
+		rc = region_create(&b->region, b->name, &l, &o, &f);
+	}
+	b->slots *= 2;
+	if (rc || local_open(&b->local, b->region, &f) ||
+	    writer_open(&w, b->region, &f))
+		die(f.text);
+	/* The name goes at once: nothing is left behind, come what may. */
+	region_remove(b->name, NULL);
+	b->pages = region_page_kind(b->region);
+	b->n = region_tables(b->region);
+	writer_enter(w);
+	for (unsigned i = 0; i < b->n; i++) {
+		b->table[i] = *region_table(b->region, i);
+		b->mem[i] = writer_mem(w, &b->table[i]);
+		/* map every page now, not in the first round */
+		memset(b->mem[i], 0, b->table[i].length);
+	}
+	writer_leave(w);
+	writer_close(w);
+}
+
+static inline void bed_unmake(struct bed *b)
+{
+	local_close(b->local);
+	region_close(b->region);
+}
+
+static inline struct translator *translator_new(const struct bed *b)
+{
+	struct translator *t;
+	struct fault f = {0};
+
+	if (translate_open(&t, b->table, b->n, local_road(b->local), NULL, &f))
+		die(f.text);
+	return t;
+}
+
+static inline void check(const struct translator *t)
+{
+	const struct translate_ledger *c = translate_counters(t);
+
+	if (c->stored != c->received)
+		die("a report was dropped");
+}
+
+/* Each of another key; the value is a table's, its last bytes the number. */
+static inline void keyed(struct traffic *tf, const struct table *t,
+			 uint8_t copies)
+{
+	uint8_t key[16], value[64] = {0};
+	struct dta_report r = {.opcode = t->kind,
+			       .copies = copies,
+			       .table = t->id,
+			       .key_len = KEY,
+			       .data_len = t->value_len,
+			       .key = key,
+			       .data = value};
+
+	for (unsigned i = 0; i < REPORTS; i++) {
+		key_of(key, i);
+		be32_store(value + r.data_len - 4, i);
+		traffic_set(tf, i, &r);
+	}
+}
+
+#endif
