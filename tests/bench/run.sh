@@ -85,7 +85,7 @@ for workload in "uniform --flows $reports" int-path; do
 	program "dta-gen ${workload%% *} -w - into a pipe" $reports null \
 		"dta-gen $workload --count $reports -q -w - | cat >/dev/null"
 done
-two=$(taskset -cp $$ | sed 's/.*: //' | awk -F'[,-]' '{ print NF > 1 ? $1 "," $2 : $1 }')
+two=$(taskset -cp $$ | sed 's/.*: //' | awk -F'[,-]' '{ print (NF > 1 ? $1 "," $2 : $1) }')
 program "dta-gen -w - | dta-translate -w - | dta-collect, two cores" $reports null \
 	"taskset -c $two dta-gen uniform --flows $reports --count $reports -q -w - |
 	taskset -c $two dta-translate -q -r - --ticket '$dir/ticket.ini' -w - |
