@@ -3,7 +3,8 @@
 # needs no edit here: it is found by its place.
 #
 #   make                 programs in build/
-#   make check           unit tests and tests of the programs; SAN=1: sanitized
+#   make check           unit tests and tests of the programs; SAN=1: sanitized;
+#                        SAN=thread: what has threads, under ThreadSanitizer
 #   make check-all       the same, and at full size
 #   make setup GOAL...   installs what that needs first
 #   make bench fuzz lint demo demo-int figures install
@@ -39,7 +40,7 @@ $(GOALS): setup
 	+$(Q)$(MAKE) --no-print-directory $@
 else
 
-B := build$(if $(SAN),-san)
+B := build$(if $(filter thread,$(SAN)),-tsan,$(if $(SAN),-san))
 say = $(if $(Q),@printf '  %-5s %s\n' $1 $@)
 
 CFLAGS ?= -O2 -g
@@ -66,9 +67,11 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ilib -MMD -MP \
 	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wno-missing-field-initializers \
 	-fno-omit-frame-pointer $(if $(WERROR),-Werror) \
-	$(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all) \
+	$(SAN_CFLAGS) \
 	-I$B/lib \
 	$(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS) $(CFLAGS)
+SAN_CFLAGS = $(if $(filter thread,$(SAN)),-fsanitize=thread,\
+	$(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all))
 # A program loads the libraries that it needs, no others.
 LIBS = -Wl,--as-needed $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) \
 	-lm -lpthread
@@ -115,9 +118,17 @@ SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch] \
 P4C ?= p4c-bm2-ss
 P4_PROGRAMS := $(patsubst p4/v1model/%/,$B/p4/%.json,$(sort $(dir $(wildcard \
 	p4/v1model/d*/*.p4 p4/v1model/i*/*.p4))))
+# p4/tna/NAME/NAME.p4: for Tofino. Compiled where there is a compiler, else their
+# types are checked where there is p4test with Tofino's include files.
+BFP4C ?= bf-p4c
+P4TEST ?= p4test
+TOFINO_INCLUDE ?= /usr/share/p4c/p4include
+TNA_PROGRAMS := $(patsubst p4/tna/%/,$B/p4/tna/%,$(sort $(dir $(wildcard \
+	p4/tna/d*/*.p4 p4/tna/i*/*.p4))))
+TNA_PATH = -D__TARGET_TOFINO__=1 -I p4/include -I p4/tna/common -I p4/tna/$*
 
 .DELETE_ON_ERROR:
-.PHONY: all p4 check-p4 check check-all bench bench-peers fuzz lint demo demo-int figures install uninstall clean format
+.PHONY: all p4 p4-tna check-p4 check check-all bench bench-peers fuzz lint demo demo-int figures install uninstall clean format
 all: $(BINS)
 
 $B/%.o: %.c Makefile
@@ -184,10 +195,20 @@ $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 	$(call say,LD)
 	$(Q)$(CLANG) -fsanitize=fuzzer$(,)address$(,)undefined -o $@ $^ $(LIBS)
 
+# What has threads, for SAN=thread.
+THREADED := $(addprefix tests/unit/test_,turn translate_crew queue spool) \
+	tests/cli/cores.bats
+ifeq ($(SAN),thread)
+check check-all: $(BINS) $(filter %.bats,$(THREADED:%=$B/%)) \
+		$(THREADED:tests/unit/%=$B/tests/unit/%)
+	$(Q)V=$(V) ONLY='$(THREADED)' tests/run.sh $B \
+		$(if $(filter %-all,$@),all)
+else
 check check-all: $(BINS) $(UNITS) $(AIDS) $(BENCHES) $(PEER)
 	$(Q)V=$(V) tests/run.sh $B $(if $(filter %-all,$@),all)
+endif
 
-p4: $(P4_PROGRAMS)
+p4: $(P4_PROGRAMS) p4-tna
 
 $B/p4/%.json: p4/v1model/%/*.p4 p4/v1model/common/*.p4 p4/include/*.p4
 	$(call say,P4C)
@@ -198,8 +219,30 @@ $B/p4/%.json: p4/v1model/%/*.p4 p4/v1model/common/*.p4 p4/include/*.p4
 		p4/v1model/$*/$*.p4
 
 # Without a compiler, the tests say so, one by one.
+ifneq ($(shell command -v $(BFP4C)),)
+p4-tna: $(TNA_PROGRAMS)
+else ifneq ($(and $(shell command -v $(P4TEST)),$(wildcard \
+	$(TOFINO_INCLUDE)/tna.p4)),)
+p4-tna: $(TNA_PROGRAMS:%=%.types)
+else
+p4-tna:
+	@echo "p4/tna is not looked at: needs $(BFP4C), or $(P4TEST) and" \
+	"$(TOFINO_INCLUDE)/tna.p4; p4/README.md tells where to get them" >&2
+endif
+
+$B/p4/tna/%: p4/tna/%/*.p4 p4/tna/common/*.p4 p4/include/*.p4
+	$(call say,P4C)
+	$(Q)mkdir -p $(@D) && $(BFP4C) --target tofino --arch tna $(TNA_PATH) \
+		-o $@ p4/tna/$*/$*.p4
+
+$B/p4/tna/%.types: p4/tna/%/*.p4 p4/tna/common/*.p4 p4/include/*.p4
+	$(call say,P4T)
+	$(Q)mkdir -p $(@D) && $(P4TEST) --std p4-16 -I $(TOFINO_INCLUDE) \
+		$(TNA_PATH) p4/tna/$*/$*.p4 && touch $@
+
 check-p4: $(BINS) $(AIDS) $(if $(shell command -v $(P4C)),p4)
-	$(Q)BUILD=$(CURDIR)/$B bats tests/p4
+	$(Q)BUILD=$(CURDIR)/$B P4TEST=$(P4TEST) \
+		TOFINO_INCLUDE=$(TOFINO_INCLUDE) bats tests/p4
 
 bench: $(BINS) $(BENCHES)
 	$(Q)tests/bench/run.sh $B
@@ -264,8 +307,8 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/include/dta $(DESTDIR)$(PREFIX)/share/dta
 
 clean:
-	rm -rf build build-san build-fuzz
+	rm -rf build build-san build-tsan build-fuzz
 
--include $(shell find build build-san build-fuzz -name '*.d' 2>/dev/null)
+-include $(shell find build build-san build-tsan build-fuzz -name '*.d' 2>/dev/null)
 
 endif # setup is not among the goals

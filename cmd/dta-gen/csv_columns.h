@@ -6,7 +6,7 @@
 #ifndef DTA_GEN_CSV_COLUMNS_H
 #define DTA_GEN_CSV_COLUMNS_H
 
-#include "cli/csv.h"
+#include "row/csv.h"
 #include "cli/lines.h"
 #include "gen.h"
 #include "query/show.h"

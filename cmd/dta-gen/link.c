@@ -14,7 +14,7 @@
 #include "cli/page.h"
 #include "frame.h"
 #include "link.h"
-#include "translate/backoff.h"
+#include "resend/backoff.h"
 
 enum {
 	SECOND = 1000000000,

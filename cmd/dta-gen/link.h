@@ -7,7 +7,7 @@
 #define DTA_GEN_LINK_H
 
 #include "gen.h"
-#include "translate/resend.h"
+#include "resend/resend.h"
 
 struct link;
 

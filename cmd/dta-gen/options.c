@@ -10,7 +10,7 @@
 #include "options.h"
 #include "traffic/flowtab.h"
 #include "traffic/topo.h"
-#include "translate/resend.h"
+#include "resend/resend.h"
 #include "wire/be.h"
 #include "workload/workload.h"
 

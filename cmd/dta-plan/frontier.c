@@ -108,7 +108,7 @@ int frontier_rows(struct rows *r, struct opts *o)
 {
 	static const double ladder[] = {0.5,  0.8,   0.9,   0.95,
 					0.99, 0.995, 0.999, 0.9999};
-	const struct cli_range *want = &o->range[DIM_WANT];
+	const struct range *want = &o->range[DIM_WANT];
 	const unsigned rungs = sizeof(ladder) / sizeof(ladder[0]);
 	double marked = want->n ? want->value[0] : usual;
 	bool budget = o->flows && o->memory, done = false;

@@ -21,54 +21,54 @@ static int read_load(void *opts, const char *text, struct fault *why)
 {
 	struct opts *o = opts;
 
-	return cli_range_read(&o->range[DIM_LOAD], text, CLI_F64, 0, 1e6, why);
+	return range_read(&o->range[DIM_LOAD], text, CLI_F64, 0, 1e6, why);
 }
 
 static int read_want(void *opts, const char *text, struct fault *why)
 {
 	struct opts *o = opts;
 
-	return cli_range_read(&o->range[DIM_WANT], text, CLI_F64, 1e-6,
-			      1 - 1e-12, why);
+	return range_read(&o->range[DIM_WANT], text, CLI_F64, 1e-6, 1 - 1e-12,
+			  why);
 }
 
 static int read_flows(void *opts, const char *text, struct fault *why)
 {
 	struct opts *o = opts;
 
-	return cli_range_read(&o->range[DIM_FLOWS], text, CLI_SIZE, 1,
-			      (double)SLOTS_MAX, why);
+	return range_read(&o->range[DIM_FLOWS], text, CLI_SIZE, 1,
+			  (double)SLOTS_MAX, why);
 }
 
 static int read_memory(void *opts, const char *text, struct fault *why)
 {
 	struct opts *o = opts;
 
-	return cli_range_read(&o->range[DIM_MEMORY], text, CLI_BYTES, 1,
-			      (double)SLOTS_MAX, why);
+	return range_read(&o->range[DIM_MEMORY], text, CLI_BYTES, 1,
+			  (double)SLOTS_MAX, why);
 }
 
 static int read_copies(void *opts, const char *text, struct fault *why)
 {
 	struct opts *o = opts;
 
-	return cli_range_read(&o->range[DIM_COPIES], text, CLI_U64, 1,
-			      PLAN_COPIES_MAX, why);
+	return range_read(&o->range[DIM_COPIES], text, CLI_U64, 1,
+			  PLAN_COPIES_MAX, why);
 }
 
 static int read_bits(void *opts, const char *text, struct fault *why)
 {
 	struct opts *o = opts;
 
-	return cli_range_read(&o->range[DIM_BITS], text, CLI_U64, 1, 64, why);
+	return range_read(&o->range[DIM_BITS], text, CLI_U64, 1, 64, why);
 }
 
 static int read_value(void *opts, const char *text, struct fault *why)
 {
 	struct opts *o = opts;
 
-	return cli_range_read(&o->range[DIM_VALUE], text, CLI_U64, 1,
-			      TABLE_VALUE_MAX, why);
+	return range_read(&o->range[DIM_VALUE], text, CLI_U64, 1,
+			  TABLE_VALUE_MAX, why);
 }
 
 static const char *const strides[] = {"pow2", "packed", NULL};
@@ -141,7 +141,7 @@ const struct cli program = {
 /* What makes no sense together, in words. */
 static void check(struct opts *o)
 {
-	const struct cli_range *r = o->range, *bits = &r[DIM_BITS];
+	const struct range *r = o->range, *bits = &r[DIM_BITS];
 	double least = bits->n ? bits->value[0] : CHECKSUM_BITS;
 	bool load = r[DIM_LOAD].n || r[DIM_WANT].n;
 

@@ -4,7 +4,7 @@
 #define DTA_PLAN_PLAN_H
 
 #include "cli/cli.h"
-#include "cli/range.h"
+#include "range.h"
 
 /* More than any machine has; its bytes still fit 64 bits. */
 #define SLOTS_MAX (UINT64_C(1) << 50)
@@ -23,7 +23,7 @@ enum dim {
 
 struct opts {
 	bool postcard, packed, average, dart, frontier;
-	struct cli_range range[DIMS];
+	struct range range[DIMS];
 	uint64_t max_copies, ages; /* 0: not given */
 	uint64_t values, hops;
 	uint64_t reports; /* DART's; 0: not given */

@@ -114,7 +114,7 @@ static int print(struct rows *r, const struct opts *o, const struct size *s,
 /* A row for each number of copies. */
 static int plan_load(struct rows *r, const struct opts *o)
 {
-	const struct cli_range *only = &o->range[DIM_COPIES];
+	const struct range *only = &o->range[DIM_COPIES];
 	unsigned n = only->n ? only->n : (unsigned)o->max_copies, best;
 	struct size s = size_of(o, o->load);
 	int rc = 0;
@@ -179,7 +179,7 @@ static void set(struct opts *o, enum dim dim, double v)
  * success rates, and copies are rows of a plan. */
 static int each(struct rows *r, struct opts *o, enum dim dim)
 {
-	const struct cli_range *range = &o->range[dim];
+	const struct range *range = &o->range[dim];
 	int rc = 0;
 
 	if (dim == DIM_COPIES || (dim == DIM_WANT && o->frontier))

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "keys.h"
-#include "known.h"
+#include "keys/keys.h"
+#include "keys/known.h"
 #include "places/ask.h"
 #include "query/load.h"
 #include "run.h"
@@ -422,6 +422,10 @@ int run_why(const struct opts *o, struct places *p)
 {
 	struct targets *t = malloc(sizeof(*t));
 	struct why *w = calloc(1, sizeof(*w));
+	const struct keys_from known = {
+		.file = o->known,
+		.column = o->keys.column,
+	};
 	int rc;
 
 	if (!t || !w)
@@ -432,8 +436,8 @@ int run_why(const struct opts *o, struct places *p)
 	w->targets = t;
 	pick_tables(t, p, o->table);
 	if (o->known)
-		known_read(&w->known, o, o->known, t);
-	keys_open(&w->keys, o, t);
+		known_read(&w->known, &known, t);
+	keys_open(&w->keys, &o->keys, t);
 	w->rows = cli_rows(o->format, &why_rows);
 	if (!w->rows)
 		cli_fail("out of memory");

@@ -108,7 +108,8 @@ static void head_of_worst(const struct run *r, char *line)
 		}
 	}
 	if (r->w.why.text[0])
-		snprintf(line, BROWSE_LINE, "not seen: %.500s", r->w.why.text);
+		snprintf(line, BROWSE_LINE, "%u pages are not seen; %.500s",
+			 r->w.unread, r->w.why.text);
 	else if (worst)
 		snprintf(line, BROWSE_LINE,
 			 "most drops: %s %u: %.0f a second, %s",
@@ -159,7 +160,7 @@ static void look_on(void *run)
 	watch_look(&r->w);
 }
 
-/* Twice, for rates. */
+/* Twice, for rates. Exits if nobody's page can be seen. */
 static void look_twice(struct run *r)
 {
 	const struct timespec t = {
@@ -169,7 +170,8 @@ static void look_twice(struct run *r)
 
 	watch_look(&r->w);
 	nanosleep(&t, NULL);
-	watch_look(&r->w);
+	if (watch_look(&r->w) < 0)
+		cli_fail("%s", r->w.why.text);
 }
 
 /* Whether there is such a region; exits if not. */
@@ -191,7 +193,8 @@ static int judge(struct run *r, int rc)
 	if (rc < 0)
 		return CLI_FAIL;
 	if (r->w.why.text[0])
-		cli_warn("%s", r->w.why.text);
+		cli_warn("%u pages are not seen; %s", r->w.unread,
+			 r->w.why.text);
 	if (table == TABLE_REGIONS ? r->w.n_regions : r->w.n_programs)
 		return CLI_OK;
 	if (table == TABLE_REGIONS)

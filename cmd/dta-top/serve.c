@@ -2,7 +2,7 @@
 /*
  * serve.c - Prometheus has the endpoint of export/; here are its rows:
  *
- *	dta_counter_total	a counter of a ledger
+ *	dta_ledger_total	a counter of a ledger
  *	dta_level		the same, of those that may fall
  *	dta_program_*		of a program as a whole
  *	dta_region_*		of a region
@@ -44,7 +44,7 @@ static const struct row_field counter_fields[] = {
 	[STAGE] = {"stage", ROW_STR, 0, ROW_TAG},
 	[COUNTER] = {"counter", ROW_STR, 0, ROW_TAG},
 	[ROLE] = {"role", ROW_STR, 0, ROW_TAG},
-	[TOTAL] = {"counter_total", ROW_U64},
+	[TOTAL] = {"ledger_total", ROW_U64},
 	[LEVEL] = {"level", ROW_U64},
 };
 

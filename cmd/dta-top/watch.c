@@ -238,13 +238,14 @@ static void look_at(void *ctx, const char *name)
 		p->met = true; /* it stopped while it wrote */
 	if (rc == 0 && is_asked_for(w, &w->scratch))
 		take(p ? p : meet(w, at, name, &owner), &w->scratch);
-	if (!rc || rc == -ESRCH || rc == -ENOENT || rc == -EAGAIN)
+	if (!rc || rc == -ESRCH || rc == -ENOENT || (rc == -EAGAIN && p))
 		return;
 	if (!w->unread++)
 		fault_set(&w->why, rc, "%s: %s", name,
-			  rc == -EBADMSG ? "damaged, or no page"
-			  : rc == -EPERM ? "it is not its process's"
-					 : strerror(-rc));
+			  rc == -EBADMSG  ? "damaged, or no page"
+			  : rc == -EPERM  ? "it is not its process's"
+			  : rc == -EAGAIN ? "it is never written to its end"
+					  : strerror(-rc));
 }
 
 static void forget(struct program *p)

@@ -245,6 +245,7 @@ static void open_telemetry(struct run *r)
 		to.judge = xdp_judge;
 		to.judge_ctx = &r->xdp;
 		to.push_ns = 0;
+		to.dist_bytes = XDP_DISTS;
 	}
 	bins_use(&r->o.bins, to.shape);
 	rc = telemetry_open(&r->t, &to, &r->th.t, &r->outlets.sinks);

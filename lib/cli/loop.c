@@ -74,14 +74,14 @@ static void show_progress(struct cli_loop *l)
 int cli_loop(struct cli_loop *l, struct fault *f)
 {
 	static struct pkt pkts[PKT_BATCH];
-	struct cli_limit limit = cli_limit_start(l->live);
 	int most = l->most ? l->most : PKT_BATCH, n, max, rc;
 
 	begin(l);
-	while (!cli_stop && (max = cli_limit_room(&limit, most))) {
+	l->limit = cli_limit_start(l->live);
+	while (!cli_stop && (max = cli_limit_room(&l->limit, most))) {
 		cli_loop_turn(l);
 		n = src_rx(l->s, pkts, max, f);
-		cli_limit_took(&limit, n);
+		cli_limit_took(&l->limit, n);
 		l->reading = n < 0 && n != -EINTR && n != -EAGAIN;
 		if (l->reading || !n)
 			return n;

@@ -37,6 +37,9 @@ struct cli_loop {
 	unsigned (*fds)(void *ctx, int *fd, unsigned max);
 	uint64_t (*due)(void *ctx);
 	bool reading; /* set: it is the source that failed */
+	/* Set: how many more packets may be received; take() may receive some
+	 * itself, and count them. */
+	struct cli_limit limit;
 };
 
 enum {

@@ -97,8 +97,7 @@ static bool is_counter(const struct ledger_page *p, unsigned i)
 	const struct ledger_counter *c = &p->counter[i];
 
 	return is_word(c->name, "_") && c->role <= LEDGER_NOTE &&
-	       c->level <= 1 &&
-	       c->stage < p->stages &&
+	       c->level <= 1 && c->stage < p->stages &&
 	       (!i || c->stage >= p->counter[i - 1].stage);
 }
 
@@ -183,9 +182,9 @@ static int read_open(struct ledger_page *out, struct ledger_owner *owner,
 	if (st.st_size != LEDGER_PAGE_SIZE)
 		return -EBADMSG;
 	rc = copy(fd, out);
-	if (rc)
-		return rc;
-	return is_head(out, pid, start) && is_body(out) ? 0 : -EBADMSG;
+	if ((rc && rc != -EAGAIN) || !is_head(out, pid, start))
+		return -EBADMSG;
+	return rc ? rc : is_body(out) ? 0 : -EBADMSG;
 }
 
 int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,

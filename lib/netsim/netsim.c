@@ -29,6 +29,7 @@ static const struct ledger_field fields[] = {
 	FIELD(labels, LEDGER_NOTE),
 	FIELD(too_long, LEDGER_NOTE),
 	FIELD(full, LEDGER_NOTE),
+	FIELD(foreign, LEDGER_NOTE),
 	FIELD(labelled, LEDGER_NOTE),
 	FIELD(items, LEDGER_NOTE),
 	FIELD(reports, LEDGER_NOTE),

@@ -321,3 +321,77 @@ void admit(struct translator *t, const struct pkt *pkts, size_t n)
 	t->ctr.received += n;
 	t->ctr.stored += j->n;
 }
+
+void admit_look(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	struct jobs *j = &t->stage;
+	uint64_t all = UINT64_MAX, any = 0;
+	unsigned common = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t head;
+
+		if (!admit_common(t, &pkts[i], &head))
+			head = 0;
+		j->key[i] = pkts[i].data + AT_KEY;
+		j->at[i] = (uint16_t)i;
+		j->head[i] = head;
+		common += head != 0;
+		all &= head;
+		any |= head;
+	}
+	j->n = common;
+	j->all = all;
+	j->any = any;
+}
+
+/* All are of the common shape. */
+static void judge_common(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	uint64_t *expected = t->expected;
+
+	for (size_t i = 0; i < n && expected; i++) {
+		const uint8_t *src = pkts[i].data + AT_SRC;
+		uint64_t head = t->stage.head[i];
+
+		if (!is_next(expected, src, head))
+			sequence_common(t, src, head);
+	}
+}
+
+/* Some are not; what is good moves up to the front. */
+static void judge_any(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	struct jobs *j = &t->stage;
+	uint64_t all = UINT64_MAX, any = 0, *expected = t->expected;
+	unsigned jobs = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *src = pkts[i].data + AT_SRC;
+		const uint8_t *key = j->key[i];
+		uint64_t head = j->head[i];
+
+		if (!head && !(head = admit_any(t, &pkts[i], &key)))
+			continue;
+		if (j->head[i] && expected && !is_next(expected, src, head))
+			sequence_common(t, src, head);
+		j->key[jobs] = key;
+		j->at[jobs] = (uint16_t)i;
+		j->head[jobs++] = head;
+		all &= head;
+		any |= head;
+	}
+	j->n = jobs;
+	j->all = all;
+	j->any = any;
+}
+
+void admit_judge(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	if (t->stage.n == n)
+		judge_common(t, pkts, n);
+	else
+		judge_any(t, pkts, n);
+	t->ctr.received += n;
+	t->ctr.stored += t->stage.n;
+}

@@ -3,7 +3,8 @@
  * hash.p4 - the hash family dta1, dta.md section 2: reflected CRC-32s, initial
  * value and final XOR 0xffffffff, a polynomial (in normal form) per purpose.
  *
- * BMv2 is told them when it runs: set_crc32_parameters, see p4/README.md.
+ * Tofino has them compiled in (tna/common/crc.p4); BMv2 is told them when it
+ * runs: set_crc32_parameters, p4/README.md.
  */
 #ifndef P4_HASH
 #define P4_HASH

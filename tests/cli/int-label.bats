@@ -10,6 +10,16 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 
+teardown() { end_bg; }
+
+# told_of LEDGER COUNTER...: of the controller.
+told_of() { # LEDGER COUNTER...
+	local log=$1 name
+
+	shift
+	for name; do counter "$log" "$name" controller; done | xargs
+}
+
 # The controller's ledgers add up, and so many frames came.
 controls() { # LEDGER FRAMES
 	balances "$1"
@@ -176,6 +186,119 @@ reset 2" ]
 	[ "$n" -le 161 ]
 }
 
+@test "commands by a socket: it is told of; a datagram that is cut is none" {
+	mkfifo in.pcap
+	int-label-ctl label -d 1 -r in.pcap -w one.pcap --control "$PWD/hop" \
+		2>log 3>&- &
+	BG_PIDS+=($!)
+	exec 7>in.pcap
+	wait_for test -S hop
+	[[ $(<log) == *"--control: a socket is at $PWD/hop, for commands"* ]]
+	# The rest of it would be no command; what is cut is one.
+	python3 -c 'if True:
+		import socket
+		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+		line = b"register_write label_s 2 2"
+		for n in (510, 511, 700):
+			s.sendto(line.ljust(n), "hop")
+		s.sendto(line + b"\n" + line.ljust(600), "hop")'
+	dta-gen uniform -q -c 40000 --rate 20000 --seed 1 -w - >&7
+	exec 7>&-
+	wait "${BG_PIDS[-1]}"
+	[ "$(grep -c "too long" log)" = 4 ]
+	[ "$(grep -c "a line is too long" log)" = 2 ]
+	[ ! -e hop ]
+}
+
+@test "commands from stdin: it is left as it was" {
+	traffic plain.pcap
+	mkfifo lines
+	exec 7<>lines
+	flags() { python3 -c 'import fcntl; print(fcntl.fcntl(7, fcntl.F_GETFL))'; }
+	before=$(flags)
+	echo 'register_write label_s 2 2' >&7
+	int-label-ctl label -q -d 1 -r plain.pcap -w one.pcap --control - <&7
+	[ "$(flags)" = "$before" ]
+	exec 7>&-
+	n=$(int-label-ctl -q -r one.pcap -R port -o csv | tail -n +2 | wc -l)
+	[ "$n" -ge 155 ]
+}
+
+@test "a full disk is not the input's fault" {
+	traffic plain.pcap
+	run -1 --separate-stderr int-label-ctl label -q -d 1 -r plain.pcap \
+		-w /dev/full
+	[ "$stderr" = "int-label-ctl label: /dev/full: No space left on device" ]
+	run -1 --separate-stderr int-label-ctl label -q -d 1 -r plain.pcap \
+		--edge out -e /dev/full
+	[ "$stderr" = "int-label-ctl label: /dev/full: No space left on device" ]
+}
+
+@test "packets that a router may cut up are not labelled, unless that is wanted" {
+	traffic plain.pcap
+	python3 - plain.pcap df.pcap <<-'END'
+		import struct, sys
+		data = bytearray(open(sys.argv[1], "rb").read())
+		at = 24
+		while at < len(data):
+		    size = struct.unpack_from("<I", data, at + 8)[0]
+		    at += 16
+		    if data[at + 12:at + 14] == b"\x08\x00":
+		        data[at + 20] &= 0xbf
+		        old = struct.unpack_from(">H", data, at + 24)[0] + 0x4000
+		        struct.pack_into(">H", data, at + 24, old % 0xffff)
+		    at += size
+		open(sys.argv[2], "wb").write(data)
+	END
+	run -0 --separate-stderr int-label-ctl label -d 1 -r df.pcap -w one.pcap \
+		-o ndjson
+	balances - <<<"$stderr"
+	[ "$(counter - fragile <<<"$stderr")" -gt 0 ]
+	[ -z "$(tshark -r one.pcap -Y "ip.proto == 253" 2>/dev/null)" ]
+	[ "$(counter - labels <<<"$stderr")" = 0 ]
+	int-label-ctl label -q -d 1 -r df.pcap -w one.pcap --no-df
+	[ -n "$(tshark -r one.pcap -Y "ip.proto == 253" 2>/dev/null)" ]
+}
+
+@test "checksums: damaged labels make no ports" {
+	need_tools mangle
+	traffic plain.pcap
+	int-label-ctl label -q -d 1 -r plain.pcap -w one.pcap
+	labels_to odd.pcap <<-END
+		100.000000 1 1000 1
+	END
+	sed 's/0a 00 00 01/0a 00 00 07/' hex >bad
+	text2pcap -q -F pcap bad bad.pcap 2>/dev/null
+	run -0 --separate-stderr int-label-ctl -r bad.pcap -R port -o ndjson
+	[ -z "$output" ]
+	[ "$(counter - checksum controller <<<"$stderr")" = 1 ]
+	balances - <<<"$stderr"
+}
+
+@test "ports that are forgotten: those of one label sooner; it is told" {
+	{
+		echo 100.000000 666 1000 1
+		echo 100.000000 2 1000 1
+		echo 100.050000 2 51000 2
+		for i in {0..25}; do
+			echo $((100 + 5 * i)).000000 1 $((1000 + 5000000 * i)) $((i + 1))
+		done
+	} | sort -s -k 1,1n | labels_to once.pcap
+	run -0 --separate-stderr int-label-ctl -r once.pcap -R silence,decision \
+		--forget-once 60s --forget 2m -o ndjson
+	[ "$(jq -r 'select(.event == "forgotten") | "\(.time) \(.device) \(
+		.since)"' <<<"$output")" = "\
+160.000000000 666 100.000000000
+220.050000000 2 100.050000000" ]
+	[ "$(jq -r 'select(.reason == "forgotten") | "\(.device) \(.s)"' \
+		<<<"$output" | xargs)" = "666 0 2 0" ]
+	[ "$(told_of - forgotten <<<"$stderr")" = 2 ]
+	run -0 int-label-ctl -q -r once.pcap --forget-once 0 --forget 0 \
+		--top silent --once -o csv
+	[ "$(tail -n +2 <<<"$output" | cut -d, -f2,5 | sort | xargs)" = \
+		"2,100.050000000 666,100.000000000" ]
+}
+
 @test "usage: what is missing, and what does not go together" {
 	run -2 --separate-stderr int-label-ctl run
 	[[ $stderr == "int-label-ctl: where are the packets?"* ]]
@@ -183,7 +306,7 @@ reset 2" ]
 	[[ $stderr == "int-label-ctl label: which --device is it?"* ]]
 	run -2 --separate-stderr int-label-ctl label -d 1 -i lo
 	[[ $stderr == *"--to"* ]]
-	run -2 --separate-stderr int-label-ctl label -d 1 -r x --rest 60ms
+	run -2 --separate-stderr int-label-ctl label -d 1 -r x -b B --rest 60ms
 	[[ $stderr == *"longer than the labelling interval"* ]]
 	run -2 --separate-stderr int-label-ctl label -d 1 -r x -f f9
 	[[ $stderr == *"--chance: 'f9' is not f1, f2, f3 or"* ]]
@@ -191,6 +314,21 @@ reset 2" ]
 	[[ $stderr == *"--devices: '3-1' is not a list of N or N-M"* ]]
 	run -2 --separate-stderr int-label-ctl label -d 1 -r x --out-port 1
 	[[ $stderr == *"--out-port: 1 is --in-port, too"* ]]
+	for o in "-f f2:--chance is of Base B" "--rest 1ms:--rest is of Base B" \
+		"-e x.pcap:--export: no labels end here: say --edge" \
+		"--edge in -e x.pcap:--export: no labels end here" \
+		"--collector 10.0.0.1:--collector: no labels end here" \
+		"--export-port 7:--export-port needs --collector"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr int-label-ctl label -d 1 -r x ${o%%:*}
+		[[ $stderr == *"${o#*:}"* ]] || { echo "$o: $stderr"; false; }
+	done
+	run -2 --separate-stderr int-label-ctl label -d 1 -i lo --to lo
+	[[ $stderr == *"--to: 'lo' is --interface, too"* ]]
+	run -2 --separate-stderr int-label-ctl lable -d 1
+	[[ $stderr == "int-label-ctl: 'lable' is no command; did you mean label?"* ]]
+	run -2 --separate-stderr int-label-ctl foo
+	[[ $stderr == *"'foo' is no command: run, label, flow, sim, theory"* ]]
 	run -1 --separate-stderr int-label-ctl -r nothing.pcap
 	[ "$stderr" = "int-label-ctl: nothing.pcap: No such file or directory" ]
 }
@@ -363,14 +501,6 @@ key(b"q")' int-label-ctl -q -r labels.pcap --top ports
 	run -2 --separate-stderr int-label-ctl flow add --every 2h \
 		'10.0.0.1:1>10.0.0.2:2/tcp'
 	[[ $stderr == *"'2h' is above 4294.97s"* ]]
-}
-
-# told_of LEDGER COUNTER...: of the controller.
-told_of() { # LEDGER COUNTER...
-	local log=$1 name
-
-	shift
-	for name; do counter "$log" "$name" controller; done | xargs
 }
 
 @test "clocks: one far time, a clock that was set back, gaps are counted" {

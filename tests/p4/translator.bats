@@ -64,7 +64,7 @@ same_ledger() {
 			'$1 == i { print $2 }' switch.counters)" ] ||
 			{ echo "$name: $index of" && cat switch.counters; return 1; }
 	done < <(sed -nE 's/^const bit<8> LEDGER_([A-Z_]+) = ([0-9]+);.*/\L\1 \2/p' \
-		"$TOP/p4/v1model/dta_translator/ledger.p4")
+		"$TOP/p4/include/ledger.p4")
 	[ "$n" -gt 15 ]
 }
 

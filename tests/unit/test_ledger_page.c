@@ -493,10 +493,9 @@ static void test_damaged(void)
 		refused += rc != 0;
 	}
 	TEST(taken > 100 && refused > 100);
-	for (unsigned i = 0; i < 200; i++) {
+	for (unsigned i = 0; i < 20; i++) {
 		for (size_t k = 0; k < sizeof(p); k++)
 			((uint8_t *)&p)[k] = (uint8_t)rng_u64(&rng);
-		p.sequence &= ~1ULL;
 		put_file(own_name(), &p, sizeof(p));
 		TEST(read_page(own_name()) == -EBADMSG);
 	}

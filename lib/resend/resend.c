@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* resend.c - reports and questions on their way out. */
-#include "translate/resend_private.h"
+#include "resend/resend_private.h"
 
 #include <errno.h>
 #include <stdlib.h>

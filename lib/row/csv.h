@@ -3,8 +3,8 @@
  * csv.h - a line of CSV (RFC 4180), cut into its fields where it lies. A field
  * in quotes may hold commas, and quotes written twice; none spans lines.
  */
-#ifndef CLI_CSV_H
-#define CLI_CSV_H
+#ifndef ROW_CSV_H
+#define ROW_CSV_H
 
 #include <stddef.h>
 

@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * keys.h - the keys that are asked for: arguments, or the lines of a file, in
- * batches; each with the table that takes it.
+ * batches; each with the table that takes it. What is none is told.
  */
-#ifndef QUERY_KEYS_H
-#define QUERY_KEYS_H
+#ifndef KEYS_KEYS_H
+#define KEYS_KEYS_H
 
-#include "hash/crc.h"
 #include "cli/lines.h"
-#include "options.h"
+#include "hash/crc.h"
+#include "places/places.h"
+#include "query/query.h"
+#include "wire/key.h"
+
+/* Where keys are. */
+struct keys_from {
+	const char *file; /* one a line; "-" is stdin; NULL: the arguments */
+	/* Then the file is CSV with a header, and keys are in the column of
+	 * this name or number. NULL: it is CSV, too, if its header begins as
+	 * that of a truth, or with key, and keys are in the column key. */
+	const char *column;
+	char **args;
+	int nargs;
+};
 
 struct asked {
 	const char *text; /* kept until the next batch; as it was given */
@@ -19,13 +32,10 @@ struct asked {
 struct keys {
 	const struct targets *targets;
 	const struct table *table[TABLE_MAX]; /* theirs */
-	char **args;
-	int nargs, arg;
-	bool from_file;
+	struct keys_from from;
+	int arg;
 	struct lines lines;
-	const char *column; /* of a CSV file; NULL: lines are keys */
-	bool csv_head;	    /* its header was read: it is field csv_at */
-	bool truth;	    /* if it begins like a truth file, it is one: CSV */
+	bool csv_head; /* its header was read: it is field csv_at */
 	int csv_at;
 	uint64_t malformed; /* keys refused; of the first, messages */
 	uint64_t good;	    /* those that are keys */
@@ -38,8 +48,9 @@ struct keys {
 	} room[QUERY_BATCH];
 };
 
-/* Keys of o for any of the targets. Exits if the file cannot be opened. */
-void keys_open(struct keys *k, const struct opts *o, const struct targets *t);
+/* For any of the targets. Exits if the file cannot be opened. */
+void keys_open(struct keys *k, const struct keys_from *from,
+	       const struct targets *t);
 void keys_close(struct keys *k);
 
 /*

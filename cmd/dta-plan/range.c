@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/range.h"
+#include "range.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -43,16 +43,16 @@ static bool read_one(double *out, const char *text, const struct kind *k)
 	return true;
 }
 
-static bool add(struct cli_range *r, double v, const struct kind *k)
+static bool add(struct range *r, double v, const struct kind *k)
 {
-	if (r->n == CLI_RANGE_MAX || v < k->low || v > k->high)
+	if (r->n == RANGE_MAX || v < k->low || v > k->high)
 		return false;
 	r->value[r->n++] = v;
 	return true;
 }
 
 /* "from:to:step"; step NULL: 1. As 0.3 is written, not as 0.1 adds up. */
-static bool add_range(struct cli_range *r, const char *from, const char *to,
+static bool add_range(struct range *r, const char *from, const char *to,
 		      const char *step, const struct kind *k)
 {
 	double a, b, by = 1, v;
@@ -72,8 +72,8 @@ static bool add_range(struct cli_range *r, const char *from, const char *to,
 	return true;
 }
 
-int cli_range_read(struct cli_range *r, const char *text, enum cli_type type,
-		   double low, double high, struct fault *why)
+int range_read(struct range *r, const char *text, enum cli_type type,
+	       double low, double high, struct fault *why)
 {
 	const struct kind k = {type, low, high};
 	char copy[128], *rest = copy, *from, *to, *step;
@@ -92,5 +92,5 @@ int cli_range_read(struct cli_range *r, const char *text, enum cli_type type,
 	return fault_set(why, -EINVAL,
 			 "is not a number from %.12g to %.12g, or a range of "
 			 "%d at most (from:to:step)",
-			 low, high, CLI_RANGE_MAX);
+			 low, high, RANGE_MAX);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "keys.h"
+#include "keys/keys.h"
 
 #include <errno.h>
 #include <string.h>
@@ -7,29 +7,28 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cli/csv.h"
+#include "cli/cli.h"
+#include "row/csv.h"
 #include "query/keytext.h"
 
 enum {
 	BAD_SHOWN = 10, /* messages of lines that are no keys */
 };
 
-void keys_open(struct keys *k, const struct opts *o, const struct targets *t)
+void keys_open(struct keys *k, const struct keys_from *from,
+	       const struct targets *t)
 {
 	int rc;
 
 	k->targets = t;
 	for (unsigned i = 0; i < t->n; i++)
 		k->table[i] = t->target[i].t;
-	k->args = o->args;
-	k->nargs = o->nargs;
+	k->from = *from;
 	k->arg = 0;
 	k->malformed = k->good = 0;
 	k->n = 0;
-	k->column = o->column;
-	k->from_file = o->keys != NULL;
-	if (k->from_file && (rc = lines_open(&k->lines, o->keys)) < 0)
-		cli_fail("%s: %s", o->keys, strerror(-rc));
+	if (from->file && (rc = lines_open(&k->lines, from->file)) < 0)
+		cli_fail("%s: %s", from->file, strerror(-rc));
 }
 
 /* Another file was meant: ten lines, and none is a key. */
@@ -40,7 +39,7 @@ static bool hopeless(const struct keys *k)
 
 void keys_close(struct keys *k)
 {
-	if (!k->from_file)
+	if (!k->from.file)
 		return;
 	if (hopeless(k))
 		cli_warn("%s: none of %llu lines is a key: another file?",
@@ -83,9 +82,9 @@ static void tell_of_shell(void)
 static void refuse(struct keys *k, const char *text,
 		   const struct keytext_fault *f)
 {
-	if (k->malformed++ >= BAD_SHOWN && k->from_file)
+	if (k->malformed++ >= BAD_SHOWN && k->from.file)
 		return;
-	if (k->from_file) {
+	if (k->from.file) {
 		cli_warn("%s:%llu: '%s' %s", k->lines.path,
 			 (unsigned long long)k->lines.number, text,
 			 f->why.text);
@@ -127,10 +126,10 @@ static void add(struct keys *k, const char *text)
 
 static bool next_args(struct keys *k)
 {
-	if (k->arg == k->nargs)
+	if (k->arg == k->from.nargs)
 		return false;
-	while (k->arg < k->nargs && k->n < QUERY_BATCH)
-		add(k, k->args[k->arg++]);
+	while (k->arg < k->from.nargs && k->n < QUERY_BATCH)
+		add(k, k->from.args[k->arg++]);
 	return true;
 }
 
@@ -144,12 +143,12 @@ static void find_column(struct keys *k, const char *line)
 	k->csv_head = true;
 	snprintf(copy, sizeof(copy), "%s", line);
 	n = csv_split(copy, field, CSV_FIELDS_MAX);
-	at = csv_find(field, n, k->column);
-	if (at < 0 && n > 0 && text_u64(&number, k->column, (uint64_t)n))
+	at = csv_find(field, n, k->from.column);
+	if (at < 0 && n > 0 && text_u64(&number, k->from.column, (uint64_t)n))
 		at = (int)number - 1;
 	if (at < 0)
-		cli_fail("%s: no column '%s' in: %s", k->lines.path, k->column,
-			 line);
+		cli_fail("%s: no column '%s' in: %s", k->lines.path,
+			 k->from.column, line);
 	k->csv_at = at;
 }
 
@@ -168,6 +167,13 @@ static void add_field(struct keys *k, char *line)
 		add(k, field[k->csv_at]);
 }
 
+/* The header of a truth, or of answers: no key looks like it. */
+static bool is_head(const char *line)
+{
+	return !strncmp(line, "table,kind,key,", 15) ||
+	       !strncmp(line, "key,", 4);
+}
+
 static bool next_lines(struct keys *k)
 {
 	char *line;
@@ -176,12 +182,11 @@ static bool next_lines(struct keys *k)
 
 	while (k->n < QUERY_BATCH && !hopeless(k) &&
 	       (line = lines_next(&k->lines, &len))) {
-		if (k->truth && k->lines.number == 1 &&
-		    !strncmp(line, "table,kind,key,", 15))
-			k->column = "key";
-		if (!len || (*line == '#' && !k->column))
+		if (k->lines.number == 1 && !k->from.column && is_head(line))
+			k->from.column = "key";
+		if (!len || (*line == '#' && !k->from.column))
 			continue;
-		else if (!k->column)
+		else if (!k->from.column)
 			add(k, line);
 		else if (!k->csv_head)
 			find_column(k, line);
@@ -202,5 +207,5 @@ static bool next_lines(struct keys *k)
 bool keys_next(struct keys *k)
 {
 	k->n = 0;
-	return k->from_file ? !hopeless(k) && next_lines(k) : next_args(k);
+	return k->from.file ? !hopeless(k) && next_lines(k) : next_args(k);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "translate/backoff.h"
+#include "resend/backoff.h"
 
 bool backoff_cut(struct backoff *b, double at, uint64_t now_ns)
 {

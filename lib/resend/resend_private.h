@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* resend_private.h - what resend.c (out) and resend_rx.c (back) share. */
-#ifndef TRANSLATE_RESEND_PRIVATE_H
-#define TRANSLATE_RESEND_PRIVATE_H
+#ifndef RESEND_RESEND_PRIVATE_H
+#define RESEND_RESEND_PRIVATE_H
 
 #include "base/snd.h"
-#include "translate/resend.h"
+#include "resend/resend.h"
 
 enum {
 	MS = 1000000,

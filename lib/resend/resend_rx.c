@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* resend_rx.c - what comes back, and what is done when nothing does. */
-#include "translate/resend_private.h"
+#include "resend/resend_private.h"
 
 #include "wire/be.h"
 #include "wire/dta.h"

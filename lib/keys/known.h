@@ -3,10 +3,10 @@
  * known.h - keys that somebody wrote down: a memory that stores checksums in
  * their place can say nothing of others.
  */
-#ifndef QUERY_KNOWN_H
-#define QUERY_KNOWN_H
+#ifndef KEYS_KNOWN_H
+#define KEYS_KNOWN_H
 
-#include "options.h"
+#include "keys/keys.h"
 #include "query/keymap.h"
 
 struct known {
@@ -14,12 +14,8 @@ struct known {
 	uint64_t malformed;	       /* lines that are no keys */
 };
 
-/*
- * Reads a file of keys, one a line; or CSV, of which o->column, or the column
- * key of what dta-gen --truth writes, has them; NULL: those that o names. Each
- * once, in their order. Exits on failure.
- */
-void known_read(struct known *k, const struct opts *o, const char *file,
+/* Reads all keys, each once, in their order. Exits on failure. */
+void known_read(struct known *k, const struct keys_from *from,
 		const struct targets *t);
 void known_free(struct known *k, const struct targets *t);
 

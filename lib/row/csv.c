@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/csv.h"
+#include "row/csv.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ledger.p4 - the counters: indices of Ingress.ledger, named as those of
+ * ledger.p4 - the counters of dta_translator: indices, named as those of
  * dta-translate's ledger; received = stored + the drops.
  */
-#ifndef DTA_TRANSLATOR_LEDGER
-#define DTA_TRANSLATOR_LEDGER
+#ifndef P4_LEDGER
+#define P4_LEDGER
 
 const bit<8> LEDGER_STORED = 0;
 const bit<8> LEDGER_FOREIGN = 1;

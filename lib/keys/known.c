@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "known.h"
+#include "keys/known.h"
 
 #include <stdlib.h>
 
-#include "keys.h"
+#include "cli/cli.h"
+#include "keys/keys.h"
 
-void known_read(struct known *k, const struct opts *o, const char *file,
+void known_read(struct known *k, const struct keys_from *from,
 		const struct targets *t)
 {
 	struct keys *keys = calloc(1, sizeof(*keys));
-	struct opts of = *o;
 
 	if (!keys)
 		cli_fail("out of memory");
 	for (unsigned i = 0; i < t->n; i++)
 		keymap_init(&k->keys[i], t->target[i].t->key_len, 1);
-	if (file)
-		of.keys = file;
-	keys_open(keys, &of, t);
-	keys->truth = !o->column;
+	keys_open(keys, from, t);
 	while (!cli_stop && keys_next(keys))
 		for (size_t i = 0; i < keys->n; i++) {
 			const struct asked *a = &keys->asked[i];

@@ -3,8 +3,8 @@
  * backoff.h - a sender's rate under a limit that it does not know: halved when
  * it is told to slow down, growing by a constant while it is not.
  */
-#ifndef TRANSLATE_BACKOFF_H
-#define TRANSLATE_BACKOFF_H
+#ifndef RESEND_BACKOFF_H
+#define RESEND_BACKOFF_H
 
 #include <stdbool.h>
 #include <stdint.h>

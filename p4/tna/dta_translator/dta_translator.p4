@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dta_translator.p4 - DTA reports in, RDMA operations out: the translator of
+ * DTA section 5, for Tofino (TNA).
+ *
+ * What it does with a report is what lib/translate and v1model/dta_translator do,
+ * and they leave the same memory; p4/README.md tells where it has less room.
+ * Ingress judges a report and keeps what must wait for others; egress makes an
+ * operation of each replica (operation.p4, rdma.p4).
+ *
+ * Registers and tables are filled by what dta-collect --ticket FILE -o tofino
+ * writes.
+ */
+#include <core.p4>
+#include <tna.p4>
+
+#include "headers.p4"
+#include "ledger.p4"
+#include "parser.p4"
+#include "judge.p4"
+#include "sequence.p4"
+#include "rows.p4"
+#include "operation.p4"
+
+control TranslatorIngress(inout ingress_headers_t hdr,
+			  inout ingress_meta_t meta,
+			  in ingress_intrinsic_metadata_t ingress,
+			  in ingress_intrinsic_metadata_from_parser_t parsed,
+			  inout ingress_intrinsic_metadata_for_deparser_t
+				  deparser,
+			  inout ingress_intrinsic_metadata_for_tm_t tm) {
+	/* Of ledger.p4: what became of packets; NACKs and gaps; what is written;
+	 * and postcards that came twice. */
+	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) ledger;
+	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) nacks;
+	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) gaps;
+	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) written;
+	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) duplicates;
+	Meter<bit<1>>(1, MeterType_t.PACKETS) rate;
+	KEY_HASH(checksum, CRC_CHECKSUM);
+	Judge() judge;
+	Sequence() sequence;
+	Postcards() postcards;
+	Append() append;
+	Words() words;
+	bit<48> mac;
+	bit<32> ip;
+
+	action to_port(PortId_t port) {
+		tm.ucast_egress_port = port;
+	}
+	action drop() {
+		deparser.drop_ctl = 1;
+	}
+	/* Where packets go that are no reports. */
+	table ports {
+		key = { ingress.ingress_port: exact; }
+		actions = { to_port; drop; }
+		const default_action = drop();
+		size = 512;
+	}
+
+	/*
+	 * What a table takes: of its reports the key's and the datagram's
+	 * lengths; how it is written; the words that are to be added to its
+	 * values as zeros (bit i: word i); the hops of its chunks, its part of
+	 * the rows; of its lists, an entry's words, the number of a batch's last
+	 * entry, and how many there are.
+	 */
+	action lane(bit<8> n, bit<4> kind, bit<8> key_len, bit<16> udp_len,
+		    bit<8> copies, bit<8> immediate, bit<2> sequence_check,
+		    bit<8> form, bit<8> pad, bit<8> hops, bit<32> row_mask,
+		    bit<32> row_first, bit<8> entry_words,
+		    bit<32> last_entry, bit<32> batch) {
+		hdr.bridge.lane = n;
+		meta.kind = kind;
+		meta.key_differs = hdr.dta.key_len ^ key_len;
+		meta.len_differs = hdr.udp.len ^ udp_len;
+		hdr.bridge.copies = copies;
+		hdr.bridge.immediate = immediate;
+		meta.sequence_check = sequence_check;
+		hdr.bridge.form = form;
+		meta.pad = pad;
+		meta.all = hops;
+		meta.row_mask = row_mask;
+		meta.row_first = row_first;
+		meta.entry_words = entry_words;
+		meta.last_entry = last_entry;
+		meta.batch = batch;
+		meta.known = 1;
+	}
+	table lanes {
+		key = { meta.table_id: exact; }
+		actions = { lane; NoAction; }
+		const default_action = NoAction();
+		size = 64; /* TOFINO_TABLES */
+	}
+	/* The queue pair that an answer is about. */
+	action answer(bit<8> n) {
+		hdr.bridge.lane = n;
+		hdr.bridge.op = SWITCH_RESYNC;
+		hdr.bridge.psn[31:8] = hdr.bth.psn;
+		/* to where its PSN is */
+		tm.ucast_egress_port = ingress.ingress_port;
+		deparser.drop_ctl = 0;
+	}
+	table answers {
+		key = {
+			hdr.bth.dest_qp: exact;
+			hdr.aeth.syndrome: exact;
+		}
+		actions = { answer; NoAction; }
+		const default_action = NoAction();
+		size = 64;
+	}
+
+	action begin() {
+		hdr.bridge.setValid();
+		hdr.bridge.op = SWITCH_PASS;
+		hdr.bridge.lane = 0;
+		hdr.bridge.form = 0;
+		hdr.bridge.copies = 0;
+		hdr.bridge.held = 0;
+		hdr.bridge.hop = 0;
+		hdr.bridge.immediate = 0;
+		hdr.bridge.blank = 0;
+		hdr.bridge.table_id = 0;
+		hdr.bridge.sequence = 0;
+		hdr.bridge.count_high = 0;
+		hdr.bridge.count = 0;
+		hdr.bridge.entries = 0;
+		hdr.bridge.list_no = 0;
+		hdr.bridge.psn = 0;
+		meta.known = 0;
+		meta.kind = 0;
+		meta.kind_is_right = 0;
+		meta.place_is_right = 0;
+		meta.question = 0;
+		meta.decoded = 0;
+		meta.answer = 0;
+		meta.direct = 0;
+		meta.color = 0;
+		meta.ahead = 0;
+		meta.behind = 0;
+		meta.missed = 0;
+		meta.far = 0;
+		meta.gone = 0;
+		meta.resubmit = 0;
+		meta.put = 0;
+		meta.gap = 0;
+		meta.repeats = 0;
+	}
+	action see_report() {
+		hdr.bridge.table_id = hdr.dta.table_id;
+		hdr.bridge.sequence = hdr.dta.sequence;
+		hdr.bridge.list_no = hdr.list_no.list_no;
+		hdr.bridge.hop = (bit<8>)hdr.dta.hop;
+		meta.reason = hdr.dta.hop ++ hdr.dta.path_len;
+		meta.rest = hdr.ipv4.len - hdr.udp.len;
+		meta.ports = hdr.flow.src_port ++ hdr.flow.dst_port;
+	}
+	action see_flush() {
+		hdr.bridge.table_id = hdr.flush.table_id;
+		hdr.bridge.list_no = hdr.flush.first;
+		meta.checksum = hdr.flush.first;
+		meta.own_held = 0;
+		meta.own_hop = 0;
+		meta.own_blank = 0;
+		meta.ledger = LEDGER_FLUSHES;
+	}
+	/* Reports of all kinds are charged: what goes wrong, too. */
+	action charge() {
+		meta.color = rate.execute(0);
+	}
+	action hash_key() {
+		meta.checksum = checksum.get(
+			{ hdr.flow.src, hdr.flow.dst, hdr.flow.src_port,
+			  hdr.flow.dst_port, hdr.flow.proto });
+	}
+	action own_copies() {
+		hdr.bridge.copies = (bit<8>)hdr.dta.copies;
+	}
+	action tell_at_once() {
+		hdr.bridge.immediate = 1;
+	}
+	action add_immediate() {
+		meta.own_blank = meta.own_blank | 0x100;
+	}
+	action mask_row() {
+		meta.row = meta.checksum & meta.row_mask;
+	}
+	action place_row() {
+		meta.row = meta.row | meta.row_first;
+	}
+	/* A hop's value is its word of the row; entries are multiples of one, two
+	 * or four. */
+	action one_word() {
+		meta.x0 = hdr.w1.v;
+		meta.x1 = hdr.w1.v;
+		meta.x2 = hdr.w1.v;
+		meta.x3 = hdr.w1.v;
+	}
+	action two_words() {
+		meta.x0 = hdr.w1.v;
+		meta.x1 = hdr.w2.v;
+		meta.x2 = hdr.w1.v;
+		meta.x3 = hdr.w2.v;
+	}
+	action four_words() {
+		meta.x0 = hdr.w1.v;
+		meta.x1 = hdr.w2.v;
+		meta.x2 = hdr.w3.v;
+		meta.x3 = hdr.w4.v;
+	}
+	table spread {
+		key = { meta.entry_words: exact; }
+		actions = { one_word; two_words; four_words; }
+		const default_action = one_word();
+		const entries = {
+			2: two_words();
+			4: four_words();
+		}
+		size = 4;
+	}
+	action put_hop() {
+		meta.put[7:0] = meta.own_hop;
+	}
+
+	action write_slot() {
+		hdr.bridge.op = SWITCH_SLOT;
+	}
+	action add_to_slot() {
+		hdr.bridge.op = SWITCH_ADD;
+	}
+	/* A postcard that is all of its path. */
+	action write_direct() {
+		hdr.bridge.op = SWITCH_CHUNK;
+		hdr.bridge.blank = meta.own_blank;
+		hdr.low.setValid();
+	}
+	action rows_8() {
+		hdr.low.setValid();
+	}
+	action rows_16() {
+		hdr.low.setValid();
+		hdr.high.setValid();
+	}
+	action to_group(bit<16> group) {
+		tm.mcast_grp_a = group;
+		deparser.drop_ctl = 0;
+		hdr.ipv4.setInvalid();
+		hdr.udp.setInvalid();
+		hdr.dta.setInvalid();
+	}
+	table groups {
+		key = {
+			hdr.bridge.op: exact;
+			hdr.bridge.copies: ternary;
+		}
+		actions = { to_group; NoAction; }
+		const default_action = NoAction();
+		const entries = {
+#define TO_COPIES(op, first) \
+			(op, 1): to_group(first + 1); \
+			(op, 2): to_group(first + 2); \
+			(op, 3): to_group(first + 3); \
+			(op, 4): to_group(first + 4);
+			TO_COPIES(SWITCH_SLOT, 0)
+			TO_COPIES(SWITCH_ADD, 0)
+			TO_COPIES(SWITCH_CHUNK, 0)
+			TO_COPIES(SWITCH_ENTRIES, TOFINO_GROUP_ENTRIES)
+			(SWITCH_BATCH, _): to_group(TOFINO_GROUP_BATCH);
+		}
+		size = 32;
+	}
+	action count_written(bit<8> what) {
+		written.count(what);
+	}
+	table writings {
+		key = {
+			hdr.bridge.op: exact;
+			meta.entries_lack: ternary;
+		}
+		actions = { count_written; NoAction; }
+		const default_action = NoAction();
+		const entries = {
+			(SWITCH_CHUNK, _): count_written(LEDGER_CHUNKS);
+			(SWITCH_ENTRIES, _): count_written(LEDGER_EARLY);
+			(SWITCH_BATCH, 0): count_written(LEDGER_BATCHES);
+			(SWITCH_BATCH, _):
+				count_written(LEDGER_PARTIAL_BATCHES);
+		}
+		size = 4;
+	}
+
+	/* The report becomes the answer to it. */
+	action send_back() {
+		mac = hdr.ethernet.dst;
+		hdr.ethernet.dst = hdr.ethernet.src;
+		hdr.ethernet.src = mac;
+		ip = hdr.ipv4.dst;
+		hdr.ipv4.dst = hdr.ipv4.src;
+		hdr.ipv4.src = ip;
+		hdr.ipv4.tos = 0;
+		hdr.ipv4.len = NET_IP4_LEN + NET_UDP_LEN + DTA_HEADER_LEN;
+		hdr.ipv4.id = 0;
+		hdr.ipv4.fragment = NET_IP4_DF;
+		hdr.ipv4.ttl = SWITCH_TTL;
+		hdr.udp.src_port = DTA_PORT;
+		hdr.udp.dst_port = DTA_NACK_PORT;
+		hdr.udp.len = NET_UDP_LEN + DTA_HEADER_LEN;
+		hdr.udp.sum = 0;
+		tm.ucast_egress_port = ingress.ingress_port;
+		deparser.drop_ctl = 0;
+	}
+	action fill_nack() {
+		hdr.dta.opcode = DTA_NACK;
+		hdr.dta.immediate = 0;
+		hdr.dta.tracked = 0;
+		hdr.dta.reserved = 0;
+		hdr.dta.copies = 0;
+		hdr.dta.key_len = 0;
+		hdr.dta.hop = meta.reason[7:4];
+		hdr.dta.path_len = meta.reason[3:0];
+		hdr.flow.setInvalid();
+		hdr.list_no.setInvalid();
+	}
+	/* What was last taken in order. */
+	action tell_last() {
+		hdr.dta.sequence = meta.last;
+	}
+	action no_words() {
+		hdr.w1.setInvalid();
+		hdr.w2.setInvalid();
+		hdr.w3.setInvalid();
+		hdr.w4.setInvalid();
+		hdr.w5.setInvalid();
+		hdr.w6.setInvalid();
+		hdr.w7.setInvalid();
+	}
+	/* A flush goes on with the next row, until it has been to all. */
+	action go_round() {
+		hdr.flush.first = hdr.flush.first + 1;
+		hdr.flush.rows = hdr.flush.rows - 1;
+		tm.ucast_egress_port = TOFINO_RECIRCULATE;
+		deparser.drop_ctl = 0;
+	}
+
+	apply {
+		begin();
+		if (hdr.bth.isValid()) {
+			drop();
+			meta.ledger = LEDGER_ANSWERS;
+			if (hdr.aeth.isValid())
+				answers.apply();
+		} else if (meta.report == 0 && meta.flush == 0) {
+			meta.ledger = LEDGER_FOREIGN;
+			ports.apply();
+		} else {
+			drop();
+			lanes.apply();
+			if (meta.flush == 1) {
+				see_flush();
+			} else {
+				see_report();
+				hash_key();
+				if (meta.again == 0)
+					charge();
+				if (hdr.dta.copies != 0)
+					own_copies();
+				if (hdr.dta.immediate == 1)
+					tell_at_once();
+				judge.apply(hdr, meta, parsed);
+				if (meta.decoded == 1)
+					sequence.apply(hdr, meta, deparser);
+			}
+			if (meta.ledger == LEDGER_STORED ||
+			    meta.flush == 1) {
+				/* bits to be added as zeros */
+#define PAD(i) \
+				if (meta.pad[i:i] == 1) { \
+					hdr.w##i.setValid(); \
+					hdr.w##i.v = 0; \
+				}
+				PAD(2)
+				PAD(3)
+				PAD(4)
+				PAD(5)
+				PAD(6)
+				PAD(7)
+				spread.apply();
+				if (hdr.bridge.immediate == 1)
+					add_immediate();
+				if (meta.kind == DTA_KEYWRITE) {
+					write_slot();
+				} else if (meta.kind == DTA_KEYINC) {
+					add_to_slot();
+				} else if (meta.kind == DTA_POSTCARD &&
+					   meta.direct == 1) {
+					write_direct();
+				} else if (meta.kind == DTA_POSTCARD) {
+					mask_row();
+					place_row();
+					rows_8();
+					put_hop();
+					postcards.apply(hdr, meta);
+					words.apply(hdr, meta);
+				} else {
+					rows_16();
+					append.apply(hdr, meta);
+					words.apply(hdr, meta);
+				}
+				groups.apply();
+				writings.apply();
+			}
+			if (meta.repeats != 0)
+				duplicates.count(LEDGER_DUPLICATES);
+			if (meta.gap == 1)
+				gaps.count(LEDGER_GAPS);
+			if (meta.answer == 1) {
+				nacks.count(LEDGER_NACKS_SENT);
+				send_back();
+				tell_last();
+				fill_nack();
+				no_words();
+			}
+			if (meta.flush == 1 && hdr.flush.rows != 1)
+				go_round();
+		}
+		if (meta.resubmit == 0)
+			ledger.count(meta.ledger);
+	}
+}
+
+control TranslatorEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
+			 in egress_intrinsic_metadata_t egress,
+			 in egress_intrinsic_metadata_from_parser_t parsed,
+			 inout egress_intrinsic_metadata_for_deparser_t deparser,
+			 inout egress_intrinsic_metadata_for_output_port_t
+				 output) {
+	Operation() operation;
+	apply {
+		if (egress.egress_port != TOFINO_RECIRCULATE &&
+		    hdr.bridge.op != SWITCH_PASS)
+			operation.apply(hdr, meta, egress, deparser);
+	}
+}
+
+Pipeline(TranslatorIngressParser(), TranslatorIngress(),
+	 TranslatorIngressDeparser(), TranslatorEgressParser(),
+	 TranslatorEgress(), TranslatorEgressDeparser()) pipe;
+Switch(pipe) main;

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * operation.p4 - egress: a replica's operation. Its place in the table, its data,
+ * and the part of its iCRC that is hashed (crc.p4, rdma.p4).
+ */
+#ifndef DTA_TRANSLATOR_OPERATION
+#define DTA_TRANSLATOR_OPERATION
+
+#include "headers.p4"
+#include "crc.p4"
+#include "rdma.p4"
+
+#define KEY \
+	{ hdr.flow.src, hdr.flow.dst, hdr.flow.src_port, hdr.flow.dst_port, \
+	  hdr.flow.proto }
+
+/* The replica's copy (of a slot), its role, and where that is. */
+control Place(inout egress_headers_t hdr, inout egress_meta_t meta,
+	      in egress_intrinsic_metadata_t egress,
+	      inout egress_intrinsic_metadata_for_deparser_t deparser) {
+	KEY_HASH(slot0, CRC_SLOT0);
+	KEY_HASH(slot1, CRC_SLOT1);
+	KEY_HASH(slot2, CRC_SLOT2);
+	KEY_HASH(slot3, CRC_SLOT3);
+
+	action hash0() {
+		meta.slot = slot0.get(KEY);
+	}
+	action hash1() {
+		meta.slot = slot1.get(KEY);
+	}
+	action hash2() {
+		meta.slot = slot2.get(KEY);
+	}
+	action hash3() {
+		meta.slot = slot3.get(KEY);
+	}
+	/* A batch is behind the entries before it. */
+	action from_count() {
+		meta.slot = hdr.bridge.count;
+	}
+#define COPY_OF \
+		key = { \
+			hdr.bridge.op: exact; \
+			egress.egress_rid[4:0]: ternary; \
+		}
+#define IS_COPY(i, action) \
+			(SWITCH_SLOT, i): action; \
+			(SWITCH_ADD, i): action; \
+			(SWITCH_CHUNK, i): action; \
+			(SWITCH_ENTRIES, 8 * i &&& 0x18): action;
+	table slots {
+		COPY_OF
+		actions = { hash0; hash1; hash2; from_count; NoAction; }
+		const default_action = NoAction();
+		const entries = {
+			IS_COPY(0, hash0())
+			IS_COPY(1, hash1())
+			IS_COPY(2, hash2())
+			(SWITCH_BATCH, _): from_count();
+		}
+		size = 16;
+	}
+	table last_slots {
+		COPY_OF
+		actions = { hash3; NoAction; }
+		const default_action = NoAction();
+		const entries = {
+			IS_COPY(3, hash3())
+		}
+		size = 4;
+	}
+
+	/* Slots are powers of two, and so are their lengths. */
+	action geometry(bit<32> mask, bit<8> shift, bit<8> hops) {
+		meta.slot_mask = mask;
+		meta.shift = shift;
+		meta.all = hops;
+	}
+	table geometries {
+		key = { hdr.bridge.lane: exact; }
+		actions = { geometry; NoAction; }
+		const default_action = NoAction();
+		size = 64;
+	}
+	/* Where a list's ring begins, and its count is. */
+	action ring(bit<32> at, bit<32> head) {
+		meta.ring = at;
+		meta.head = head;
+	}
+	table rings {
+		key = {
+			hdr.bridge.lane: exact;
+			hdr.bridge.list_no: exact;
+		}
+		actions = { ring; NoAction; }
+		const default_action = NoAction();
+		size = 4096; /* TOFINO_LISTS */
+	}
+
+	action whole() {
+		meta.form = hdr.bridge.form;
+		meta.add = 0;
+	}
+	/* The last operation of a report says that it is. */
+	action whole_immediate() {
+		meta.form = hdr.bridge.form | TOFINO_FORM_IMM;
+		meta.add = 0;
+	}
+	action counter() {
+		meta.form = TOFINO_FORM_ADD;
+		meta.add = 0;
+	}
+	action entry(bit<8> hop) {
+		meta.form = TOFINO_FORM_4;
+		meta.hop = hop;
+		meta.add = (bit<32>)(hop << 2);
+	}
+	action batch() {
+		meta.form = hdr.bridge.form;
+		meta.add = meta.ring;
+	}
+	action count() {
+		meta.form = TOFINO_FORM_8;
+		meta.add = meta.head;
+		meta.slot_mask = 0;
+	}
+	action count_immediate() {
+		meta.form = TOFINO_FORM_8 | TOFINO_FORM_IMM;
+		meta.add = meta.head;
+		meta.slot_mask = 0;
+	}
+	action drop() {
+		meta.form = 0;
+		deparser.drop_ctl = 1;
+	}
+	table roles {
+		key = {
+			hdr.bridge.op: exact;
+			egress.egress_rid[4:0]: ternary;
+			hdr.bridge.copies: ternary;
+			hdr.bridge.immediate: ternary;
+			hdr.bridge.blank: ternary;
+			hdr.bridge.held: ternary;
+		}
+		actions = {
+			whole;
+			whole_immediate;
+			counter;
+			entry;
+			batch;
+			count;
+			count_immediate;
+			drop;
+		}
+		const default_action = drop();
+		const entries = {
+#define LAST_OF(n) \
+			(SWITCH_SLOT, n - 1, n, 1, _, _): whole_immediate(); \
+			(SWITCH_CHUNK, n - 1, n, _, 0x100 &&& 0x100, _): \
+				whole_immediate();
+			LAST_OF(1)
+			LAST_OF(2)
+			LAST_OF(3)
+			LAST_OF(4)
+			(SWITCH_SLOT, _, _, _, _, _): whole();
+			(SWITCH_CHUNK, _, _, _, _, _): whole();
+			(SWITCH_ADD, _, _, _, _, _): counter();
+#define HOP(i) \
+			(SWITCH_ENTRIES, i &&& 7, _, _, _, 1 << i &&& 1 << i): \
+				entry(i);
+			HOP(0)
+			HOP(1)
+			HOP(2)
+			HOP(3)
+			HOP(4)
+			HOP(5)
+			HOP(6)
+			HOP(7)
+			(SWITCH_BATCH, 0, _, _, _, _): batch();
+			(SWITCH_BATCH, 1, _, 1, _, _): count_immediate();
+			(SWITCH_BATCH, 1, _, _, _, _): count();
+		}
+		size = 32;
+	}
+
+	action mask() {
+		meta.slot = meta.slot & meta.slot_mask;
+	}
+	action by_4() {
+		meta.offset = meta.slot << 2;
+	}
+	action by_8() {
+		meta.offset = meta.slot << 3;
+	}
+	action by_16() {
+		meta.offset = meta.slot << 4;
+	}
+	action by_32() {
+		meta.offset = meta.slot << 5;
+	}
+	table shifts {
+		key = { meta.shift: exact; }
+		actions = { by_4; by_8; by_16; by_32; }
+		const default_action = by_4();
+		const entries = {
+			3: by_8();
+			4: by_16();
+			5: by_32();
+		}
+		size = 4;
+	}
+	action add_rest() {
+		meta.offset = meta.offset + meta.add;
+	}
+
+	apply {
+		slots.apply();
+		last_slots.apply();
+		geometries.apply();
+		if (hdr.bridge.op == SWITCH_BATCH)
+			rings.apply();
+		roles.apply();
+		mask();
+		shifts.apply();
+		add_rest();
+	}
+}
+
+/*
+ * An entry of a chunk, dta.md section 3: csum_i of the key, with the value; or
+ * with ones, where the path has no such hop; 0 behind the table's hops.
+ */
+#define ENTRY(i) \
+	KEY_HASH(hop##i, CRC_HOP##i); \
+	action sum_##i() { \
+		meta.h##i = hop##i.get(KEY); \
+	} \
+	action value_##i() { \
+		hdr.d##i.v = hdr.d##i.v ^ meta.h##i; \
+	} \
+	action own_##i() { \
+		hdr.d##i.v = hdr.own.v ^ meta.h##i; \
+	} \
+	action blank_##i() { \
+		hdr.d##i.v = ~meta.h##i; \
+	} \
+	action clear_##i() { \
+		hdr.d##i.v = 0; \
+	} \
+	action pick_##i() { \
+		hdr.d0.v = hdr.d##i.v; \
+	} \
+	table entries_##i { \
+		key = { \
+			hdr.bridge.op: exact; \
+			hdr.bridge.hop: ternary; \
+			hdr.bridge.blank[i:i]: ternary; \
+			meta.all[i:i]: ternary; \
+		} \
+		actions = { value_##i; own_##i; blank_##i; clear_##i; } \
+		const default_action = value_##i(); \
+		const entries = { \
+			(SWITCH_CHUNK, _, _, 0): clear_##i(); \
+			(SWITCH_CHUNK, _, 1, _): blank_##i(); \
+			(SWITCH_ENTRIES, _, 1, _): blank_##i(); \
+			(SWITCH_CHUNK, i, _, _): own_##i(); \
+		} \
+		size = 4; \
+	}
+
+control Chunk(inout egress_headers_t hdr, inout egress_meta_t meta) {
+	ENTRY(0)
+	ENTRY(1)
+	ENTRY(2)
+	ENTRY(3)
+	ENTRY(4)
+	ENTRY(5)
+	ENTRY(6)
+	ENTRY(7)
+	/* One entry of a chunk that is not complete. */
+	table picks {
+		key = { meta.hop: exact; }
+		actions = {
+			pick_1;
+			pick_2;
+			pick_3;
+			pick_4;
+			pick_5;
+			pick_6;
+			pick_7;
+			NoAction;
+		}
+		const default_action = NoAction();
+		const entries = {
+			1: pick_1();
+			2: pick_2();
+			3: pick_3();
+			4: pick_4();
+			5: pick_5();
+			6: pick_6();
+			7: pick_7();
+		}
+		size = 8;
+	}
+	apply {
+		sum_0();
+		sum_1();
+		sum_2();
+		sum_3();
+		sum_4();
+		sum_5();
+		sum_6();
+		sum_7();
+		entries_0.apply();
+		entries_1.apply();
+		entries_2.apply();
+		entries_3.apply();
+		entries_4.apply();
+		entries_5.apply();
+		entries_6.apply();
+		entries_7.apply();
+		if (hdr.bridge.op == SWITCH_ENTRIES)
+			picks.apply();
+	}
+}
+
+/* The iCRC's part of a form. */
+#define ICRC_AHEAD hdr.bth.psn, meta.address_high, meta.address
+#define DATA_4 hdr.d0.v
+#define DATA_8 DATA_4, hdr.d1.v
+#define DATA_16 DATA_8, hdr.d2.v, hdr.d3.v
+#define DATA_32 DATA_16, hdr.d4.v, hdr.d5.v, hdr.d6.v, hdr.d7.v
+#define DATA_64 \
+	DATA_32, hdr.d8.w0, hdr.d8.w1, hdr.d8.w2, hdr.d8.w3, hdr.d8.w4, \
+	hdr.d8.w5, hdr.d8.w6, hdr.d8.w7
+#define ICRC_WRITE(n) \
+	ICRC_PART(write_##n); \
+	action icrc_##n() { \
+		meta.sum = write_##n.get({ ICRC_AHEAD, 64w0, DATA_##n }); \
+	}
+#define ICRC_WRITE_IMM(n) \
+	ICRC_PART(write_imm_##n); \
+	action icrc_imm_##n() { \
+		meta.sum = write_imm_##n.get( \
+			{ ICRC_AHEAD, 64w0, hdr.imm.value, DATA_##n }); \
+	}
+
+control Icrc(inout egress_headers_t hdr, inout egress_meta_t meta) {
+	Join() join;
+	ICRC_WRITE(4)
+	ICRC_WRITE(8)
+	ICRC_WRITE(16)
+	ICRC_WRITE(32)
+	ICRC_WRITE(64)
+	ICRC_WRITE_IMM(8)
+	ICRC_WRITE_IMM(16)
+	ICRC_WRITE_IMM(32)
+	ICRC_PART(fetch_add);
+	action icrc_add() {
+		meta.sum = fetch_add.get(
+			{ ICRC_AHEAD, 32w0, hdr.atomic.swap_add, 64w0 });
+	}
+	/* Three hashes of 32 bits are what a stage gives. */
+	table short_forms {
+		key = { meta.form: exact; }
+		actions = { icrc_4; icrc_8; icrc_imm_8; NoAction; }
+		const default_action = NoAction();
+		const entries = {
+			4: icrc_4();
+			8: icrc_8();
+			9: icrc_imm_8();
+		}
+		size = 4;
+	}
+	table middle_forms {
+		key = { meta.form: exact; }
+		actions = { icrc_16; icrc_imm_16; icrc_add; NoAction; }
+		const default_action = NoAction();
+		const entries = {
+			2: icrc_add();
+			16: icrc_16();
+			17: icrc_imm_16();
+		}
+		size = 4;
+	}
+	table long_forms {
+		key = { meta.form: exact; }
+		actions = { icrc_32; icrc_imm_32; icrc_64; NoAction; }
+		const default_action = NoAction();
+		const entries = {
+			32: icrc_32();
+			33: icrc_imm_32();
+			64: icrc_64();
+		}
+		size = 4;
+	}
+	apply {
+		short_forms.apply();
+		middle_forms.apply();
+		long_forms.apply();
+		join.apply(hdr, meta);
+	}
+}
+
+control Operation(inout egress_headers_t hdr, inout egress_meta_t meta,
+		  in egress_intrinsic_metadata_t egress,
+		  inout egress_intrinsic_metadata_for_deparser_t deparser) {
+	KEY_HASH(checksum, CRC_CHECKSUM);
+	Pair() pair;
+	Place() place;
+	Chunk() chunk;
+	Frame() frame;
+	Write() write;
+	Icrc() icrc;
+
+	action hash_checksum() {
+		hdr.d0.setValid();
+		hdr.d0.v = checksum.get(KEY);
+	}
+	action add_entries() {
+		meta.count = hdr.bridge.count + hdr.bridge.entries;
+	}
+	action carry() {
+		hdr.bridge.count_high = hdr.bridge.count_high + 1;
+	}
+	action write_count() {
+		hdr.d0.v = hdr.bridge.count_high;
+		hdr.d1.v = meta.count;
+	}
+	/* Of the words that came, those of the form. */
+	action keep_0() {
+		hdr.d1.setInvalid();
+		hdr.d2.setInvalid();
+	}
+	action keep_1() {
+		hdr.d1.setInvalid();
+		hdr.d2.setInvalid();
+		hdr.d3.setInvalid();
+		hdr.d4.setInvalid();
+		hdr.d5.setInvalid();
+		hdr.d6.setInvalid();
+		hdr.d7.setInvalid();
+	}
+	action keep_2() {
+		hdr.d2.setInvalid();
+		hdr.d3.setInvalid();
+		hdr.d4.setInvalid();
+		hdr.d5.setInvalid();
+		hdr.d6.setInvalid();
+		hdr.d7.setInvalid();
+		hdr.d8.setInvalid();
+	}
+	action keep_4() {
+		hdr.d4.setInvalid();
+		hdr.d5.setInvalid();
+		hdr.d6.setInvalid();
+		hdr.d7.setInvalid();
+	}
+	table shapes {
+		key = { meta.form: exact; }
+		actions = { keep_0; keep_1; keep_2; keep_4; NoAction; }
+		const default_action = NoAction();
+		const entries = {
+			2: keep_0();
+			4: keep_1();
+			8: keep_2();
+			9: keep_2();
+			16: keep_4();
+			17: keep_4();
+		}
+		size = 8;
+	}
+	action immediate() {
+		hdr.imm.setValid();
+		hdr.imm.value = hdr.bridge.table_id ++ hdr.bridge.sequence;
+	}
+	action fill_atomic() {
+		hdr.atomic.setValid();
+		hdr.atomic.swap_add = hdr.d1.v ++ hdr.d2.v;
+		hdr.atomic.compare = 0;
+	}
+	action place_atomic() {
+		hdr.atomic.address = meta.address_high ++ meta.address;
+		hdr.atomic.rkey = meta.rkey;
+	}
+
+	apply {
+		pair.apply(hdr, meta);
+		place.apply(hdr, meta, egress, deparser);
+		if (meta.form != 0) {
+			if (hdr.bridge.op == SWITCH_SLOT) {
+				hash_checksum();
+			} else if (hdr.bridge.op == SWITCH_ADD) {
+				fill_atomic();
+			} else if (hdr.bridge.op == SWITCH_BATCH) {
+				add_entries();
+				if (meta.count == 0)
+					carry();
+				if (meta.form[3:3] == 1 &&
+				    egress.egress_rid == 1)
+					write_count();
+			} else {
+				chunk.apply(hdr, meta);
+			}
+			shapes.apply();
+			if (meta.form[0:0] == 1)
+				immediate();
+		}
+		if (meta.form != 0 || hdr.bridge.op == SWITCH_RESYNC)
+			frame.apply(hdr, meta);
+		if (meta.form == TOFINO_FORM_ADD)
+			place_atomic();
+		else
+			write.apply(hdr, meta);
+		icrc.apply(hdr, meta);
+	}
+}
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* parser.p4 - ingress: DTA reports, answers of the collector, flushes. */
+#ifndef DTA_TRANSLATOR_PARSER
+#define DTA_TRANSLATOR_PARSER
+
+#include "headers.p4"
+#include "sums.p4"
+
+/* UDP's length, of reports with keys of flows and of lists, by words of data. */
+#define FLOW_WORDS(n) (NET_UDP_LEN + DTA_HEADER_LEN + KEY_FLOW4_LEN + 4 * n)
+#define LIST_WORDS(n) (NET_UDP_LEN + DTA_HEADER_LEN + 4 + 4 * n)
+
+/* What is not set here, begin() does. */
+@noWarn("uninitialized_out_param")
+parser TranslatorIngressParser(packet_in packet, out ingress_headers_t hdr,
+			       out ingress_meta_t meta,
+			       out ingress_intrinsic_metadata_t ingress) {
+	Checksum() ip_sum;
+
+	state start {
+		packet.extract(ingress);
+		meta.again = 0;
+		meta.report = 0;
+		meta.flush = 0;
+		meta.bad_sum = 0;
+		transition select(ingress.resubmit_flag) {
+			1: resubmitted;
+			default: arrived;
+		}
+	}
+	state resubmitted {
+		packet.advance(PORT_METADATA_SIZE);
+		meta.again = 1;
+		transition frame;
+	}
+	state arrived {
+		packet.advance(PORT_METADATA_SIZE);
+		transition frame;
+	}
+	state frame {
+		packet.extract(hdr.ethernet);
+		transition select(hdr.ethernet.type) {
+			NET_ETHERTYPE_IP4: ipv4;
+			SWITCH_ETHERTYPE_FLUSH: flush;
+			default: accept;
+		}
+	}
+	state flush {
+		packet.extract(hdr.flush);
+		meta.table_id = hdr.flush.table_id;
+		meta.flush = 1;
+		transition accept;
+	}
+	state ipv4 {
+		packet.extract(hdr.ipv4);
+		ip_sum.add(hdr.ipv4);
+		meta.bad_sum = (bit<1>)ip_sum.verify();
+		transition select(hdr.ipv4.plain, hdr.ipv4.fragment,
+				  hdr.ipv4.proto) {
+			(NET_IP4_PLAIN, 0 &&& NET_IP4_FRAGMENT, NET_PROTO_UDP):
+				udp;
+			default: accept;
+		}
+	}
+	state udp {
+		packet.extract(hdr.udp);
+		transition select(hdr.udp.dst_port) {
+			DTA_PORT: dta;
+			ROCE_PORT: answer;
+			default: accept;
+		}
+	}
+	state answer {
+		packet.extract(hdr.bth);
+		transition select(hdr.bth.opcode) {
+			ROCE_RC_ACK: aeth;
+			default: accept;
+		}
+	}
+	state aeth {
+		packet.extract(hdr.aeth);
+		transition accept;
+	}
+	/* One that ends before its header or key does is known by the parser's
+	 * error; one of another length than its table's goes no further. */
+	state dta {
+		meta.report = 1;
+		packet.extract(hdr.dta);
+		meta.table_id = hdr.dta.table_id;
+		transition select(hdr.dta.opcode, hdr.dta.key_len) {
+			(DTA_APPEND, 4): list_no;
+			(DTA_KEYWRITE, (bit<8>)KEY_FLOW4_LEN): flow;
+			(DTA_KEYINC, (bit<8>)KEY_FLOW4_LEN): flow;
+			(DTA_POSTCARD, (bit<8>)KEY_FLOW4_LEN): flow;
+			default: accept;
+		}
+	}
+	state list_no {
+		packet.extract(hdr.list_no);
+		transition select(hdr.udp.len) {
+			LIST_WORDS(1): short_list;
+			LIST_WORDS(2): words_2;
+			LIST_WORDS(3): words_3;
+			LIST_WORDS(4): words_4;
+			default: accept;
+		}
+	}
+	state short_list {
+		packet.extract(hdr.w1);
+		packet.extract(hdr.padding);
+		transition accept;
+	}
+	state flow {
+		packet.extract(hdr.flow);
+		transition select(hdr.udp.len) {
+			FLOW_WORDS(1): words_1;
+			FLOW_WORDS(2): words_2;
+			FLOW_WORDS(3): words_3;
+			FLOW_WORDS(4): words_4;
+			FLOW_WORDS(5): words_5;
+			FLOW_WORDS(6): words_6;
+			FLOW_WORDS(7): words_7;
+			default: accept;
+		}
+	}
+	state words_1 {
+		packet.extract(hdr.w1);
+		transition accept;
+	}
+	state words_2 {
+		packet.extract(hdr.w1);
+		packet.extract(hdr.w2);
+		transition accept;
+	}
+	state words_3 {
+		packet.extract(hdr.w1);
+		packet.extract(hdr.w2);
+		packet.extract(hdr.w3);
+		transition accept;
+	}
+	state words_4 {
+		packet.extract(hdr.w1);
+		packet.extract(hdr.w2);
+		packet.extract(hdr.w3);
+		packet.extract(hdr.w4);
+		transition accept;
+	}
+	state words_5 {
+		packet.extract(hdr.w1);
+		packet.extract(hdr.w2);
+		packet.extract(hdr.w3);
+		packet.extract(hdr.w4);
+		packet.extract(hdr.w5);
+		transition accept;
+	}
+	state words_6 {
+		packet.extract(hdr.w1);
+		packet.extract(hdr.w2);
+		packet.extract(hdr.w3);
+		packet.extract(hdr.w4);
+		packet.extract(hdr.w5);
+		packet.extract(hdr.w6);
+		transition accept;
+	}
+	state words_7 {
+		packet.extract(hdr.w1);
+		packet.extract(hdr.w2);
+		packet.extract(hdr.w3);
+		packet.extract(hdr.w4);
+		packet.extract(hdr.w5);
+		packet.extract(hdr.w6);
+		packet.extract(hdr.w7);
+		transition accept;
+	}
+}
+
+control TranslatorIngressDeparser(packet_out packet,
+				  inout ingress_headers_t hdr,
+				  in ingress_meta_t meta,
+				  in ingress_intrinsic_metadata_for_deparser_t
+					  deparser) {
+	Checksum() ip_sum;
+	Resubmit() resubmit;
+
+	apply {
+		if (deparser.resubmit_type == SWITCH_RESUBMIT)
+			resubmit.emit();
+		if (meta.answer == 1)
+			hdr.ipv4.sum = ip_sum.update({ IP4_FIELDS(hdr.ipv4) });
+		packet.emit(hdr.bridge);
+		packet.emit(hdr.flow);
+		packet.emit(hdr.low);
+		packet.emit(hdr.high);
+		packet.emit(hdr.w1);
+		packet.emit(hdr.w2);
+		packet.emit(hdr.w3);
+		packet.emit(hdr.w4);
+		packet.emit(hdr.w5);
+		packet.emit(hdr.w6);
+		packet.emit(hdr.w7);
+		packet.emit(hdr.ethernet);
+		packet.emit(hdr.flush);
+		packet.emit(hdr.ipv4);
+		packet.emit(hdr.udp);
+		packet.emit(hdr.dta);
+	}
+}
+
+/*
+ * Egress: what ingress says. A flush stands behind what it makes, and goes on
+ * alone; behind an operation it is behind the IP packet's length.
+ */
+@noWarn("uninitialized_out_param")
+parser TranslatorEgressParser(packet_in packet, out egress_headers_t hdr,
+			      out egress_meta_t meta,
+			      out egress_intrinsic_metadata_t egress) {
+	state start {
+		packet.extract(egress);
+		packet.extract(hdr.bridge);
+		transition select(egress.egress_port) {
+			TOFINO_RECIRCULATE: flush;
+			default: operation;
+		}
+	}
+	state flush {
+		transition select(hdr.bridge.op, hdr.bridge.form) {
+			(SWITCH_ENTRIES, _): skip_entries;
+			(SWITCH_BATCH, TOFINO_FORM_64): skip_long_batch;
+			(SWITCH_BATCH, _): skip_batch;
+			default: accept;
+		}
+	}
+	state skip_entries {
+		packet.advance(8 * ((bit<32>)KEY_FLOW4_LEN + 32));
+		transition accept;
+	}
+	state skip_batch {
+		packet.advance(8 * 32);
+		transition accept;
+	}
+	state skip_long_batch {
+		packet.advance(8 * 64);
+		transition accept;
+	}
+	state operation {
+		transition select(hdr.bridge.op, hdr.bridge.form) {
+			(SWITCH_SLOT, _): slot;
+			(SWITCH_ADD, _): add;
+			(SWITCH_CHUNK, _): chunk;
+			(SWITCH_ENTRIES, _): entries;
+			(SWITCH_BATCH, TOFINO_FORM_64): long_batch;
+			(SWITCH_BATCH, _): batch;
+			default: accept;
+		}
+	}
+	state slot {
+		packet.extract(hdr.flow);
+		packet.extract(hdr.d1);
+		transition select(hdr.bridge.form) {
+			TOFINO_FORM_8: accept;
+			TOFINO_FORM_16: slot_16;
+			default: slot_32;
+		}
+	}
+	state slot_16 {
+		packet.extract(hdr.d2);
+		packet.extract(hdr.d3);
+		transition accept;
+	}
+	state slot_32 {
+		packet.extract(hdr.d2);
+		packet.extract(hdr.d3);
+		packet.extract(hdr.d4);
+		packet.extract(hdr.d5);
+		packet.extract(hdr.d6);
+		packet.extract(hdr.d7);
+		transition accept;
+	}
+	state add {
+		packet.extract(hdr.flow);
+		packet.extract(hdr.d1);
+		packet.extract(hdr.d2);
+		transition accept;
+	}
+	state chunk {
+		packet.extract(hdr.flow);
+		packet.extract(hdr.d0);
+		packet.extract(hdr.d1);
+		packet.extract(hdr.d2);
+		packet.extract(hdr.d3);
+		packet.extract(hdr.d4);
+		packet.extract(hdr.d5);
+		packet.extract(hdr.d6);
+		packet.extract(hdr.d7);
+		packet.extract(hdr.own);
+		transition accept;
+	}
+	state entries {
+		packet.extract(hdr.flow);
+		transition batch;
+	}
+	state batch {
+		packet.extract(hdr.d0);
+		packet.extract(hdr.d1);
+		packet.extract(hdr.d2);
+		packet.extract(hdr.d3);
+		packet.extract(hdr.d4);
+		packet.extract(hdr.d5);
+		packet.extract(hdr.d6);
+		packet.extract(hdr.d7);
+		transition accept;
+	}
+	state long_batch {
+		packet.extract(hdr.d0);
+		packet.extract(hdr.d1);
+		packet.extract(hdr.d2);
+		packet.extract(hdr.d3);
+		packet.extract(hdr.d4);
+		packet.extract(hdr.d5);
+		packet.extract(hdr.d6);
+		packet.extract(hdr.d7);
+		packet.extract(hdr.d8);
+		transition accept;
+	}
+}
+
+control TranslatorEgressDeparser(packet_out packet, inout egress_headers_t hdr,
+				 in egress_meta_t meta,
+				 in egress_intrinsic_metadata_for_deparser_t
+					 deparser) {
+	Checksum() ip_sum;
+
+	apply {
+		if (hdr.ipv4.isValid())
+			hdr.ipv4.sum = ip_sum.update({ IP4_FIELDS(hdr.ipv4) });
+		packet.emit(hdr.ethernet);
+		packet.emit(hdr.ipv4);
+		packet.emit(hdr.udp);
+		packet.emit(hdr.bth);
+		packet.emit(hdr.reth);
+		packet.emit(hdr.atomic);
+		packet.emit(hdr.imm);
+		packet.emit(hdr.d0);
+		packet.emit(hdr.d1);
+		packet.emit(hdr.d2);
+		packet.emit(hdr.d3);
+		packet.emit(hdr.d4);
+		packet.emit(hdr.d5);
+		packet.emit(hdr.d6);
+		packet.emit(hdr.d7);
+		packet.emit(hdr.d8);
+		packet.emit(hdr.icrc);
+	}
+}
+
+#endif
