@@ -53,8 +53,10 @@ static const char legend[] =
 		"locks)\n"
 	"epochs       a new table at once, old ones are kept to be asked\n"
 	"snapshots    readers see one state while writers go on\n"
-	"Stores get 1024 pairs a transaction, and wait for no disk. Redis has "
-		"a core of\nits own, if there is one.\n";
+	"Tables are timed by the CPU, stores by the clock. Stores get 1024 "
+		"pairs a\n"
+	"transaction, and wait for no disk; Redis has a core of its own, if "
+		"there is one.\n";
 /* clang-format on */
 
 struct opts {
