@@ -52,8 +52,10 @@ PEERS=$BUILD/tests/bench/peers/peers
 	# Answers are judged by the last value that a flow had, a thousand at least
 	# of each peer; ours misses what the plan lets it miss, and so says found.
 	[ "$(jq -s 'map(select(.flows == 1000 and .n == 3 and .updates_mps > 0 and
-		.lookups_mps > 0 and .key_bytes > 17 and .wrong == 0 and
-		.why == null)) | length' rows)" = 9 ]
+		.lookups_mps > 0 and .wrong == 0 and .why == null)) | length' rows)" = 9 ]
+	# Sanitizers have a heap of their own, which does not tell.
+	[[ $BUILD == *-san ]] || [ "$(jq -s 'map(.key_bytes > 17) | all' rows)" = true ]
+	[ "$(jq -r 'select(.peer | startswith("ours")) | .pages' rows | grep -c .)" = 2 ]
 	[ "$(jq -s 'map(select(.gives | startswith("exact")) | .found) |
 		unique == [1]' rows)" = true ]
 	[ "$(jq -s 'map(select(.gives | startswith("exact") | not)

@@ -172,10 +172,12 @@ static void show(struct rows *out, const struct plan_of_run *p,
 		show_rates(out, UPDATES, &r->updates);
 		show_rates(out, LOOKUPS, &r->lookups);
 		row_f64(out, REPORT_NS, rounded(1e3 / r->updates.median));
-		row_f64(out, KEY_BYTES, rounded(r->key_bytes));
+		if (r->key_bytes > 0)
+			row_f64(out, KEY_BYTES, rounded(r->key_bytes));
 		row_f64(out, FOUND, r->found);
 		row_u64(out, WRONG, r->wrong);
-		row_str(out, PAGES, r->pages);
+		if (r->pages[0])
+			row_str(out, PAGES, r->pages);
 	} else {
 		row_str(out, WHY, r->why);
 	}

@@ -241,7 +241,8 @@ static void rise(struct table *t, struct seat *s)
 	r->lookups = rates_of(s->lookups, t->plan->rounds);
 	r->key_bytes = (double)bytes / (double)t->plan->flows;
 	r->found = (double)s->found / (double)s->asked;
-	r->pages = p->pages ? p->pages(s->state) : NULL;
+	if (p->pages)
+		snprintf(r->pages, sizeof(r->pages), "%s", p->pages(s->state));
 	p->close(s->state);
 }
 

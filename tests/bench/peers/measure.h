@@ -30,11 +30,11 @@ struct rates {
 struct result {
 	int measured;
 	struct rates updates, lookups;
-	double key_bytes;
-	double found;	/* share of the answers, */
-	uint64_t wrong; /* and how many of them were */
-	const char *pages;
-	char why[160]; /* if it was not measured */
+	double key_bytes; /* 0: not known */
+	double found;	  /* share of the answers, */
+	uint64_t wrong;	  /* and how many of them were */
+	char pages[32];	  /* "": nobody asked */
+	char why[160];	  /* if it was not measured */
 };
 
 struct plan_of_run {

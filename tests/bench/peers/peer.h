@@ -46,7 +46,8 @@ struct peer {
 	/* found[i]: whether it has the key; values[i] is set then. */
 	void (*lookup)(void *p, const uint8_t *const *keys, uint32_t *values,
 		       uint8_t *found, size_t n);
-	/* All its bytes; NULL: what it took of the heap while it was filled. */
+	/* All its bytes; NULL: what it took of the heap while it was filled,
+	 * which only glibc's malloc() tells. */
 	uint64_t (*bytes)(void *p);
 	/* What its memory's pages are, as of a region; NULL: nobody asks. */
 	const char *(*pages)(void *p);
