@@ -199,8 +199,7 @@ $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 THREADED := $(addprefix tests/unit/test_,turn translate_crew queue spool) \
 	tests/cli/cores.bats
 ifeq ($(SAN),thread)
-check check-all: $(BINS) $(filter %.bats,$(THREADED:%=$B/%)) \
-		$(THREADED:tests/unit/%=$B/tests/unit/%)
+check check-all: $(BINS) $(filter $(THREADED:%=$B/%),$(UNITS))
 	$(Q)V=$(V) ONLY='$(THREADED)' tests/run.sh $B \
 		$(if $(filter %-all,$@),all)
 else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * bmv2.h - a ticket as commands for simple_switch_CLI, that is, for BMv2
- * switches which run p4/v1model/dta_translator, dta_reporter or dart_reporter.
+ * switches which run p4/v1model/dta_translator, dta_reporter, int_node or
+ * dart_reporter.
  */
 #ifndef DTA_COLLECT_BMV2_H
 #define DTA_COLLECT_BMV2_H
@@ -33,6 +34,13 @@ int bmv2_check(const struct ticket *t, struct fault *f);
  * port 1 leads to the collector, the reporter's port 2 to the translator.
  * Return 0 or -errno. */
 ticket_writer bmv2_write, bmv2_write_reporter;
+
+/*
+ * For a switch with int_node that sends postcards (INT-XD), of all flows: node
+ * number of so many on the way, whose port 3 leads to the translator. -ENOENT:
+ * no table takes them (key flow4, that many hops).
+ */
+ticket_writer bmv2_write_node;
 
 /* For a switch with dart_reporter, whose port 2 + number leads to this
  * collector. -ENOENT: no table takes what it has (key flow4, value 4). */

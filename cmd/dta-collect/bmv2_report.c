@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* bmv2_report.c - what p4/v1model/dta_reporter and dart_reporter have to be
- * told. */
+/* bmv2_report.c - what p4/v1model/dta_reporter, int_node and dart_reporter have
+ * to be told. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -11,12 +11,13 @@
 
 enum {
 	REPORTS_PORT = 2, /* where the translator, or collector 0, is */
+	CARDS_PORT = 3,	  /* the same of int_node */
 	REPORTS = 4,	  /* of a packet */
 	SAMPLE = 127,	  /* a packet of 128 is sampled */
 	EVENT_LEN = KEY_FLOW4_LEN + 3,
 };
 
-/* The reporter's own address. */
+/* The reporter's own address; of a node the next ones, by its hop. */
 static const uint8_t reporter_ip[4] = {10, 1, 0, 1};
 
 /* Traffic comes by port 0 and leaves by 1, and the other way round. */
@@ -47,6 +48,16 @@ static unsigned table_for(const struct ticket *t, uint8_t kind, unsigned len,
 	return 0;
 }
 
+/* Whether some table looks at the numbers of reports: a reporter has one count
+ * for all. */
+static bool tracked(const struct ticket *t)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->table[i].sequence != TABLE_SEQ_OFF)
+			return true;
+	return false;
+}
+
 static void write_reporter(const struct ticket *t, FILE *out)
 {
 	unsigned mask = 0, value, list, counter, card;
@@ -61,10 +72,10 @@ static void write_reporter(const struct ticket *t, FILE *out)
 		"ReporterIngress.watch %u %d 0x%08x\n"
 		"table_set_default ReporterEgress.reporter "
 		"ReporterEgress.config %s 02:00:00:01:00:01 0x%08x 0x%08x %u "
-		"%u %u %u 1 0 1\n",
+		"%u %u %u 1 0 1 %d\n",
 		mask, SAMPLE, be32_load(reporter_ip),
 		text_of_mac(mac, t->peer_mac), be32_load(reporter_ip),
-		be32_load(t->ip), value, list, counter, card);
+		be32_load(t->ip), value, list, counter, card, tracked(t));
 }
 
 int bmv2_write_reporter(const struct ticket *t, const struct ticket_form *form,
@@ -79,6 +90,41 @@ int bmv2_write_reporter(const struct ticket *t, const struct ticket_form *form,
 		fprintf(out, "mirroring_add_mc %u %u\n", n, n);
 	write_ports(out, "ReporterIngress");
 	write_reporter(t, out);
+	return bmv2_flushed(out);
+}
+
+/* The first table of postcards that takes a node's; NULL: there is none. */
+static const struct table *table_for_cards(const struct ticket *t,
+					   unsigned hops)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->table[i].kind == TABLE_POSTCARD &&
+		    t->table[i].key_type == KEY_FLOW4 &&
+		    t->table[i].hops >= hops)
+			return &t->table[i];
+	return NULL;
+}
+
+int bmv2_write_node(const struct ticket *t, const struct ticket_form *form,
+		    FILE *out)
+{
+	const struct table *g = table_for_cards(t, form->of);
+	char mac[TEXT_MAC_MAX];
+
+	if (!g)
+		return -ENOENT;
+	fprintf(out,
+		"set_queue_depth %d %d\n"
+		"mirroring_add 2 %d\n"
+		"table_set_default NodeIngress.cards.flows "
+		"NodeIngress.cards.card %u %u %u 0\n"
+		"table_set_default NodeEgress.postcard.reporter "
+		"NodeEgress.postcard.translator %s 02:00:00:01:00:%02x 0x%08x "
+		"0x%08x %u %d\n",
+		BMV2_QUEUE, CARDS_PORT, CARDS_PORT, form->number, form->of,
+		form->what + 1, text_of_mac(mac, t->peer_mac), form->number + 1,
+		be32_load(reporter_ip) + form->number, be32_load(t->ip), g->id,
+		g->sequence != TABLE_SEQ_OFF);
 	return bmv2_flushed(out);
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bmv2.h"
 #include "cli/page.h"
 #include "notify.h"
 #include "verbs/verbs_target.h"
@@ -116,10 +117,13 @@ static void listen_all(struct nics *all)
 static void put_ticket(const struct nics *all, unsigned i)
 {
 	const struct ticket *t = verbs_target_ticket(all->target[i]);
+	struct fault f = {0};
 	int rc;
 
 	if (!t || !all->ticket[i])
 		return;
+	if (all->o->form.write && bmv2_check(t, &f) < 0)
+		cli_fault(all->o->region, &f);
 	rc = ticket_put(t, all->ticket[i], &all->o->form);
 	if (rc < 0) /* the old one is of no use any more, but we are */
 		cli_warn("%s: %s", all->ticket[i], strerror(-rc));

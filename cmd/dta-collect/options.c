@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "bmv2.h"
+#include "hash/family.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 
@@ -70,6 +71,23 @@ static bool read_dart(struct ticket_form *form, const char *text)
 		form->number < form->of);
 }
 
+/* "bmv2-node:1/3", "bmv2-node:1/3:latency": the second of three nodes. */
+static bool read_node(struct ticket_form *form, const char *text)
+{
+	static const char *const what[] = {"", ":latency", ":queue"};
+	int end = 0;
+
+	form->write = bmv2_write_node;
+	if (sscanf(text, "bmv2-node:%2u/%2u%n", &form->number, &form->of,
+		   &end) != 2 ||
+	    form->number >= form->of || form->of > HASH_HOPS)
+		return false;
+	for (form->what = 0; form->what < 3; form->what++)
+		if (!strcmp(text + end, what[form->what]))
+			return true;
+	return false;
+}
+
 /* What is no format of rows. */
 static int read_output(void *opts, const char *text, struct fault *why)
 {
@@ -79,10 +97,11 @@ static int read_output(void *opts, const char *text, struct fault *why)
 		form->write = bmv2_write;
 	else if (!strcmp(text, "bmv2-reporter"))
 		form->write = bmv2_write_reporter;
-	else if (!read_dart(form, text))
+	else if (!read_node(form, text) && !read_dart(form, text))
 		return fault_set(why, -EINVAL,
 				 "is not text, csv or ndjson, or bmv2, "
-				 "bmv2-reporter, bmv2-dart[:N/OF]");
+				 "bmv2-reporter, bmv2-dart[:N/OF], "
+				 "bmv2-node:HOP/OF[:latency|:queue]");
 	return 0;
 }
 
@@ -152,8 +171,8 @@ static const struct cli_option options[] = {
 	CLI_SOCKET_OPTIONS(struct opts),
 	CLI_USER_OPTION(struct opts, live, "-i|--verbs"),
 	{'o', "output", "FORMAT",
-	 "ledger as text, csv or ndjson; bmv2, bmv2-reporter, bmv2-dart: the "
-	 "ticket as commands for a P4 switch",
+	 "ledger as text, csv or ndjson; bmv2, bmv2-reporter, bmv2-node, "
+	 "bmv2-dart: the ticket as commands for a P4 switch",
 	 CLI_FORMAT, AT(format), .read = read_output},
 	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
 	{0},

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/lines.h"
+#include "reading/lines.h"
 #include "cli/table.h"
 #include "query/keymap.h"
 #include "query/keytext.h"

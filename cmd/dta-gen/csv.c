@@ -32,7 +32,8 @@ struct csv_input {
 	struct lines lines;
 	struct csv_columns columns;
 	struct csv_row row;
-	uint64_t first_ns; /* the time of the first row; 0: none yet */
+	bool timed;
+	uint64_t first_ns; /* timed: the time of the first row that has one */
 	char *field[CSV_FIELDS_MAX];
 };
 
@@ -109,6 +110,8 @@ int csv_open(struct csv_input **out, struct gen *g, struct fault *f)
 	if (!c)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	c->g = g;
+	if (csv_columns_open(&c->columns, &g->o, f) < 0)
+		cli_fail("%s", f->text);
 	rc = lines_open(&c->lines, g->o.from);
 	if (rc < 0)
 		rc = fault_open(f, rc, g->o.from);
@@ -139,8 +142,9 @@ static uint64_t time_of(struct csv_input *c)
 	if (!c->row.has_time)
 		return input_start_ns + (uint64_t)((double)g->ctr.used *
 						   SECOND / (double)g->o.rate);
-	if (!c->first_ns)
+	if (!c->timed)
 		c->first_ns = ts;
+	c->timed = true;
 	if (g->o.keep_times && ts > c->first_ns)
 		link_until(c->g, ts - c->first_ns);
 	return ts;

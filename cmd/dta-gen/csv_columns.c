@@ -253,25 +253,29 @@ static int check_kinds(const struct csv_columns *c, struct fault *f)
 	return 0;
 }
 
+int csv_columns_open(struct csv_columns *c, const struct gen_options *o,
+		     struct fault *f)
+{
+	*c = (struct csv_columns){.n = 0};
+	if (o->layout)
+		return of_layout(c, o->layout, f);
+	return o->region ? of_region(c, o->region, f) : 0;
+}
+
 int csv_columns_read(struct csv_columns *c, const char *line,
 		     const struct gen_options *o, struct fault *f)
 {
-	int rc = 0;
+	int rc;
 
-	*c = (struct csv_columns){.truth = !strcmp(line, truth_head)};
+	c->truth = !strcmp(line, truth_head);
 	snprintf(c->head, sizeof(c->head), "%s", line);
 	c->n = csv_split(c->head, c->name, CSV_FIELDS_MAX);
 	if (c->n < 0)
 		return fault_set(f, c->n, "a quote that is not closed");
 	find_columns(c);
-	if (o->layout)
-		rc = of_layout(c, o->layout, f);
-	else if (o->region)
-		rc = of_region(c, o->region, f);
-	else
+	if (!o->layout && !o->region)
 		of_options(c, o);
-	if (rc == 0)
-		rc = choose(c, o, line, f);
+	rc = choose(c, o, line, f);
 	return rc < 0 ? rc : check_kinds(c, f);
 }
 

@@ -6,8 +6,8 @@
 #ifndef DTA_GEN_CSV_COLUMNS_H
 #define DTA_GEN_CSV_COLUMNS_H
 
+#include "reading/lines.h"
 #include "row/csv.h"
-#include "cli/lines.h"
 #include "gen.h"
 #include "query/show.h"
 #include "store/table.h"
@@ -55,7 +55,13 @@ struct csv_columns {
 	struct csv_table table[TABLE_MAX];
 };
 
-/* Reads a header, which is copied, and finds the tables; 0, or -errno and f. */
+/* The tables of o's layout or region, if it has one. 0, or -errno and f, which
+ * names the file. */
+int csv_columns_open(struct csv_columns *c, const struct gen_options *o,
+		     struct fault *f);
+
+/* Then the header, which is copied: what is where, and the tables that rows may
+ * be for. 0, or -errno and f. */
 int csv_columns_read(struct csv_columns *c, const char *line,
 		     const struct gen_options *o, struct fault *f);
 

@@ -22,6 +22,10 @@ struct reader {
 	int n;
 	struct csv_row *row;
 	struct fault *f;
+	/* The tables that it may be for. */
+	int tables;
+	const struct csv_table *whole[TABLE_MAX];
+	const struct table *table[TABLE_MAX];
 };
 
 /* The field of a column; NULL: there is no such column, or it is empty. */
@@ -84,13 +88,10 @@ static bool is_other(const struct reader *r, const struct csv_table *t)
 	       !(text_u64(&id, name, UINT16_MAX) && id == t->t.id);
 }
 
-/* The tables that the row may be for. Returns how many, or -EINVAL. */
-static int candidates(const struct reader *r, const struct table **t,
-		      const struct csv_table **whole)
+static int find_tables(struct reader *r)
 {
 	const char *name = get(r, CSV_TABLE), *kind = get(r, CSV_KIND);
 	uint64_t id;
-	int n = 0;
 
 	if (r->c->made && name && !r->c->one_table &&
 	    !text_u64(&id, name, UINT16_MAX))
@@ -99,16 +100,17 @@ static int candidates(const struct reader *r, const struct table **t,
 				 "which number that is",
 				 name);
 	for (unsigned i = 0; i < r->c->n_tables; i++) {
-		if (is_other(r, &r->c->table[i]))
+		if (is_other(r, &r->c->table[i]) ||
+		    (r->tables && r->c->table[i].t.kind != r->table[0]->kind))
 			continue;
-		whole[n] = &r->c->table[i];
-		t[n++] = &r->c->table[i].t;
+		r->whole[r->tables] = &r->c->table[i];
+		r->table[r->tables++] = &r->c->table[i].t;
 	}
-	return n ? n
-		 : fault_set(r->f, -EINVAL,
-			     "no table takes a row of table '%.40s'%s%.40s",
-			     name ? name : "any", kind ? ", kind " : "",
-			     kind ? kind : "");
+	if (r->tables)
+		return 0;
+	return fault_set(
+		r->f, -EINVAL, "no table takes a row of table '%.40s'%s%.40s",
+		name ? name : "any", kind ? ", kind " : "", kind ? kind : "");
 }
 
 /* Without a layout, tables are numbers, which rows may tell. */
@@ -144,28 +146,20 @@ static const char *key_text(const struct reader *r, char *room, size_t size)
 
 static int read_key(struct reader *r)
 {
-	const struct csv_table *whole[TABLE_MAX];
-	const struct table *t[TABLE_MAX];
 	char room[2 * KEY_TEXT_MAX];
 	struct keytext_fault why;
-	const char *text;
+	const char *text = key_text(r, room, sizeof(room));
 	bool loose;
-	int n = candidates(r, t, whole), which;
+	int which = keytext_pick(r->row->key, &loose, r->table,
+				 (unsigned)r->tables, text, &why);
 
-	if (n < 0)
-		return n;
-	r->row->table = whole[0];
-	if (t[0]->kind == TABLE_APPEND)
-		return 0;
-	text = key_text(r, room, sizeof(room));
-	which = keytext_pick(r->row->key, &loose, t, (unsigned)n, text, &why);
 	if (which < 0)
 		return fault_set(r->f, -EINVAL, "key '%.120s' %s%s", text,
 				 why.why.text,
 				 r->c->made ? "; --layout or --key-type tell "
 					      "of other keys"
 					    : "");
-	r->row->table = whole[which];
+	r->row->table = r->whole[which];
 	return 0;
 }
 
@@ -320,14 +314,39 @@ static int read_postcard(struct reader *r)
 	return 0;
 }
 
+static int read_entry(struct reader *r)
+{
+	int rc = read_list(r);
+
+	return rc < 0 ? rc : read_bytes(r);
+}
+
+/* An entry has no key that tells whose it is: the first table that takes it;
+ * if none does, the first says why. */
+static int read_append(struct reader *r)
+{
+	struct fault *first = r->f, other;
+	int rc = -EINVAL;
+
+	for (int i = 0; i < r->tables && rc < 0; i++) {
+		r->row->table = r->whole[i];
+		rc = read_entry(r);
+		r->f = &other;
+	}
+	r->f = first;
+	return rc;
+}
+
 static int read_data(struct reader *r)
 {
-	int rc = 0;
+	int rc;
 
+	if (r->table[0]->kind == TABLE_APPEND)
+		return read_append(r);
+	rc = read_key(r);
+	if (rc < 0)
+		return rc;
 	switch (r->row->table->t.kind) {
-	case TABLE_APPEND:
-		rc = read_list(r);
-		return rc < 0 ? rc : read_bytes(r);
 	case TABLE_KEYINC:
 		return read_count(r);
 	case TABLE_POSTCARD:
@@ -340,7 +359,13 @@ static int read_data(struct reader *r)
 int csv_row_read(struct csv_row *row, const struct csv_columns *c,
 		 char *const *field, int n, struct fault *f)
 {
-	struct reader r = {c, field, n, row, f};
+	struct reader r = {
+		.c = c,
+		.field = field,
+		.n = n,
+		.row = row,
+		.f = f,
+	};
 	const char *answer = get(&r, CSV_ANSWER);
 	uint64_t copies = 0;
 	int rc;
@@ -355,7 +380,7 @@ int csv_row_read(struct csv_row *row, const struct csv_columns *c,
 	if (rc == 0)
 		rc = read_time(&r);
 	if (rc == 0)
-		rc = read_key(&r);
+		rc = find_tables(&r);
 	if (rc == 0)
 		rc = read_data(&r);
 	if (rc < 0)

@@ -5,7 +5,7 @@
 
 #include "places/ask.h"
 #include "options.h"
-#include "keys/keys.h"
+#include "reading/keys.h"
 #include "run.h"
 #include "sources.h"
 #include "values.h"

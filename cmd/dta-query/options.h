@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "keys/keys.h"
+#include "reading/keys.h"
 #include "query/show.h"
 #include "places/places.h"
 #include "query/query.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/table.h"
-#include "keys/known.h"
+#include "reading/known.h"
 #include "list.h"
 #include "places/ask.h"
 #include "run.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/lines.h"
+#include "reading/lines.h"
 #include "places/verify.h"
 #include "run.h"
 #include "sources.h"

@@ -74,30 +74,40 @@ static bool match(void *run, unsigned table, uint32_t i)
 	return is;
 }
 
-/* What goes on in all programs. */
+/* The region that was asked for, or what goes on in all programs. */
 static void head_of_all(const struct run *r, char *line)
 {
+	const struct seen_region *region = r->w.regions;
 	double total[TOTALS] = {0};
+	uint64_t now = clock_wall_ns();
+	int n = 0;
 
 	for (const struct program *p = r->w.programs; p; p = p->next)
 		for (unsigned i = 0; i < TOTALS; i++)
 			if (p->of_total[i].known)
 				total[i] += p->of_total[i].per_s;
-	snprintf(line, BROWSE_LINE,
-		 "dta-top%s%s: %u programs, %u regions; a second: %.0f "
-		 "received, %.0f done, %.0f dropped",
-		 r->o.region ? " " : "", r->o.region ? r->o.region : "",
-		 r->w.n_programs, r->w.n_regions, total[TOTAL_RECEIVED],
-		 total[TOTAL_DONE], total[TOTAL_DROPPED]);
+	if (r->o.region && region && region->began_ns <= now)
+		n = snprintf(line, BROWSE_LINE,
+			     "%s: epoch %" PRIu64 ", %" PRIu64
+			     " s old, %.1f%% full, %u writers; ",
+			     r->o.region, region->epoch,
+			     (now - region->began_ns) / 1000000000,
+			     region->fill * 100, region->writers);
+	else
+		n = snprintf(line, BROWSE_LINE, "%u programs, %u regions; ",
+			     r->w.n_programs, r->w.n_regions);
+	if (n < BROWSE_LINE)
+		snprintf(line + n, (size_t)(BROWSE_LINE - n),
+			 "a second: %.0f received, %.0f done, %.0f dropped",
+			 total[TOTAL_RECEIVED], total[TOTAL_DONE],
+			 total[TOTAL_DROPPED]);
 }
 
-/* What is wrong, the worst first; else the region. */
+/* What is wrong, the worst first. */
 static void head_of_worst(const struct run *r, char *line)
 {
-	const struct seen_region *region = r->w.regions;
 	const struct program *worst = NULL;
 	double most = 0;
-	uint64_t now = clock_wall_ns();
 
 	for (const struct program *p = r->w.programs; p; p = p->next) {
 		const struct speed *s = &p->of_total[TOTAL_DROPPED];
@@ -115,12 +125,6 @@ static void head_of_worst(const struct run *r, char *line)
 			 "most drops: %s %u: %.0f a second, %s",
 			 worst->page.program, worst->page.pid, most,
 			 worst->page.counter[watch_worst(worst)].name);
-	else if (r->o.region && region && region->began_ns <= now)
-		snprintf(line, BROWSE_LINE,
-			 "epoch %" PRIu64 ", %" PRIu64
-			 " s old; %.1f%% full; %u writers",
-			 region->epoch, (now - region->began_ns) / 1000000000,
-			 region->fill * 100, region->writers);
 	else
 		snprintf(line, BROWSE_LINE, "nothing is dropped");
 }

@@ -9,12 +9,11 @@
  */
 #include "serve.h"
 
-#include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "export/export.h"
 #include "row/row.h"
 
@@ -102,6 +101,7 @@ static const struct schema schemas[SCHEMAS] = {
 
 struct serving {
 	struct row_sink *sink;
+	atomic_bool blind; /* the last look could not see any page */
 	struct rows *rows[SCHEMAS];
 };
 
@@ -168,9 +168,18 @@ static void tell(struct serving *s, const struct watch *w)
 		rows_flush(s->rows[i]);
 }
 
+/* For /healthz. */
+static bool sees(void *ctx, struct fault *why)
+{
+	if (!((struct serving *)ctx)->blind)
+		return true;
+	fault_set(why, -1, "pages cannot be looked for");
+	return false;
+}
+
 static void open_sink(struct serving *s, const struct opts *o)
 {
-	const struct export_options none = {0};
+	const struct export_options eo = {.healthy = sees, .ctx = s};
 	uint64_t gone_ns = o->top.every_ns * GONE_AFTER;
 	char url[URL_MAX];
 	struct fault f;
@@ -183,7 +192,7 @@ static void open_sink(struct serving *s, const struct opts *o)
 	snprintf(url, sizeof(url),
 		 "prometheus://%.255s?linger=0&row_counts=0&expire=%llums",
 		 o->prometheus, (unsigned long long)(gone_ns / 1000000));
-	if (export_open(&s->sink, url, &none, &f) < 0)
+	if (export_open(&s->sink, url, &eo, &f) < 0)
 		cli_refuse("--prometheus: %s", f.text);
 	for (unsigned i = 0; i < SCHEMAS; i++)
 		if (!(s->rows[i] = rows_open(s->sink, &schemas[i], GATHER)))
@@ -201,12 +210,12 @@ static void rest(uint64_t ns)
 
 void serve(const struct opts *o, struct watch *w)
 {
-	struct serving s;
+	static struct serving s;
 
 	open_sink(&s, o);
 	cli_user(o->live.user);
 	while (!cli_stop) {
-		watch_look(w);
+		s.blind = watch_look(w) < 0;
 		tell(&s, w);
 		rest(o->top.every_ns);
 	}

@@ -7,22 +7,24 @@
 #include "translate/crew.h"
 
 struct cores {
-	struct translate_crew *crew;
+	struct translate_crew *crew;			  /* NULL: closed */
+	struct translate_share share[TRANSLATE_CREW_MAX]; /* of closed ones */
 	bool busy; /* a batch of the main thread's is under way */
 };
 
 /* For a worker, in turn of taking: what is there. An end, and what is wrong,
  * the main thread finds, too. */
-static int take(void *ctx, struct pkt *pkts, int max)
+static int take(void *ctx, const struct pkt **pkts, struct pkt *room, int max)
 {
 	struct run *r = ctx;
 	struct fault f;
 	int n;
 
+	(void)pkts;
 	max = cli_limit_room(&r->loop.limit, max);
 	if (cli_stop || !max)
 		return 0;
-	n = src_rx_now(r->loop.s, pkts, max, &f);
+	n = src_rx_now(r->loop.s, room, max, &f);
 	cli_limit_took(&r->loop.limit, n);
 	if (n > 0)
 		r->silent = false;
@@ -63,7 +65,7 @@ void cores_open(struct run *r)
 void cores_rest(struct run *r)
 {
 	/* What is wrong comes up with the next batch, or the flush. */
-	if (r->cores && !r->cores->busy)
+	if (r->cores && r->cores->crew && !r->cores->busy)
 		translate_crew_rest(r->cores->crew);
 }
 
@@ -86,14 +88,33 @@ int cores_rx(struct run *r, const struct pkt *pkts, size_t n)
 
 const struct translate_ledger *cores_counters(const struct run *r)
 {
-	return r->cores ? translate_crew_counters(r->cores->crew)
-			: translate_counters(r->t);
+	return r->cores && r->cores->crew
+		       ? translate_crew_counters(r->cores->crew)
+		       : translate_counters(r->t);
+}
+
+static void add_shares(struct run *r)
+{
+	for (unsigned i = 0; i < r->o.cores; i++) {
+		struct translate_share *sum = &r->cores->share[i];
+		struct translate_share s = translate_crew_share(r->cores->crew,
+								i);
+
+		sum->batches += s.batches;
+		sum->packets += s.packets;
+		sum->ops += s.ops;
+		sum->late += s.late;
+	}
 }
 
 void cores_stop(struct run *r)
 {
-	if (r->cores)
-		translate_crew_close(r->cores->crew);
+	if (!r->cores)
+		return;
+	translate_crew_rest(r->cores->crew);
+	add_shares(r);
+	translate_crew_close(r->cores->crew);
+	r->cores->crew = NULL;
 }
 
 void cores_go(struct run *r)
@@ -102,9 +123,28 @@ void cores_go(struct run *r)
 		crew_open(r);
 }
 
-void cores_close(struct run *r)
+void cores_print(const struct run *r)
 {
-	cores_stop(r);
-	free(r->cores);
-	r->cores = NULL;
+	static const struct row_field field[] = {
+		{"core", ROW_U64, 6, ROW_TAG}, {"batches", ROW_U64, 10},
+		{"packets", ROW_U64, 12},      {"operations", ROW_U64, 12},
+		{"waited", ROW_U64, 10},
+	};
+	static const struct schema schema = {"cores", field,
+					     sizeof(field) / sizeof(field[0])};
+	struct rows *rows;
+
+	if (!r->cores || !r->o.live.stats_ns)
+		return;
+	rows = rows_print(stderr, r->o.format, &schema, true);
+	for (unsigned i = 0; rows && i < r->o.cores; i++) {
+		const struct translate_share *s = &r->cores->share[i];
+		const uint64_t value[] = {i, s->batches, s->packets, s->ops,
+					  s->late};
+
+		for (unsigned k = 0; k < schema.n; k++)
+			row_u64(rows, k, value[k]);
+		row_end(rows);
+	}
+	rows_close(rows);
 }

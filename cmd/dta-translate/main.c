@@ -289,7 +289,7 @@ static int run_close(struct run *r)
 	uint64_t unsent;
 	bool told;
 
-	cores_close(r);
+	cores_stop(r);
 	end = *translate_counters(r->t);
 	flushed = translate_flush(r->t);
 	closed = road_finish(r->road);
@@ -298,6 +298,7 @@ static int run_close(struct run *r)
 	why = road_why(r->road);
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, translate_counters(r->t), r->loop.s);
+	cores_print(r);
 	if (r->t_options.nacks) {
 		unsent += snk_drops(r->t_options.nacks);
 		nacks = snk_close(r->t_options.nacks);

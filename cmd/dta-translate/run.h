@@ -47,7 +47,8 @@ void cores_rest(struct run *r);
 void cores_stop(struct run *r);
 void cores_go(struct run *r);
 const struct translate_ledger *cores_counters(const struct run *r);
-void cores_close(struct run *r);
+/* With --stats: what each has done, behind cores_stop(). */
+void cores_print(const struct run *r);
 
 /* Of every batch, in order, before it is translated. */
 void run_look(struct run *r, const struct pkt *pkts, size_t n,

@@ -15,7 +15,7 @@ static const struct {
 	int (*main)(int argc, char **argv);
 } commands[] = {
 	{"run", run_main},	 {"label", hop_main}, {"sim", sim_main},
-	{"theory", theory_main}, {"flow", flow_main},
+	{"theory", theory_main}, {"flow", flow_main}, {"switch", switch_main},
 };
 
 static void no_command(const char *word)

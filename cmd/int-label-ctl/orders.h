@@ -7,6 +7,8 @@
 #ifndef INT_LABEL_CTL_ORDERS_H
 #define INT_LABEL_CTL_ORDERS_H
 
+#include <sys/types.h>
+
 #include "label/orders.h"
 
 struct orders_options {
@@ -46,6 +48,12 @@ int orders_send(const struct label_orders_switch *sw,
 int orders_reap(struct label_orders_switch *sw, char *why, size_t size);
 /* Ends it, with all that it has begun. */
 void orders_kill(struct label_orders_switch *sw);
+
+/* A command for a device, by sh, with these as its input and output. 0 or
+ * -errno.
+ */
+int orders_spawn(pid_t *pid, const char *command, uint32_t device, int in,
+		 int out);
 
 /* A line to a switch's socket. 0 or -errno. */
 int orders_datagram(int fd, const char *path, uint32_t device,

@@ -64,9 +64,8 @@ static char **environment(char *device)
 	return env;
 }
 
-/* The command's own output goes where messages go. It leads a process group,
- * so that orders_kill() reaches what it has begun. */
-static int spawn(pid_t *pid, const char *command, int in, char **env)
+/* It leads a process group, so that orders_kill() reaches what it has begun. */
+static int spawn(pid_t *pid, const char *command, int in, int out, char **env)
 {
 	const char *const argv[] = {"sh", "-c", command, NULL};
 	posix_spawn_file_actions_t to;
@@ -79,8 +78,7 @@ static int spawn(pid_t *pid, const char *command, int in, char **env)
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
 	rc = posix_spawn_file_actions_adddup2(&to, in, STDIN_FILENO);
 	if (!rc)
-		rc = posix_spawn_file_actions_adddup2(&to, STDERR_FILENO,
-						      STDOUT_FILENO);
+		rc = posix_spawn_file_actions_adddup2(&to, out, STDOUT_FILENO);
 	if (!rc)
 		rc = posix_spawn(pid, "/bin/sh", &to, &attr,
 				 (char *const *)argv, env);
@@ -89,19 +87,29 @@ static int spawn(pid_t *pid, const char *command, int in, char **env)
 	return -rc;
 }
 
+int orders_spawn(pid_t *pid, const char *command, uint32_t device, int in,
+		 int out)
+{
+	char text[32], **env;
+	int rc = -ENOMEM;
+
+	snprintf(text, sizeof(text), "LABEL_DEVICE=%" PRIu32, device);
+	if ((env = environment(text)))
+		rc = spawn(pid, command, in, out, env);
+	free(env);
+	return rc;
+}
+
 int orders_exec(struct label_orders_switch *sw, enum label_command_form form,
 		const char *command)
 {
-	int fd = file_of(sw, form), rc = -ENOMEM;
-	char device[32], **env;
+	int fd = file_of(sw, form), rc;
 	pid_t pid = 0;
 
 	if (fd < 0)
 		return fd;
-	snprintf(device, sizeof(device), "LABEL_DEVICE=%" PRIu32, sw->device);
-	if ((env = environment(device)))
-		rc = spawn(&pid, command, fd, env);
-	free(env);
+	/* Its output goes where messages go. */
+	rc = orders_spawn(&pid, command, sw->device, fd, STDERR_FILENO);
 	close(fd);
 	sw->run = rc ? 0 : pid;
 	return rc ? rc : LABEL_ORDERS_UNDER_WAY;

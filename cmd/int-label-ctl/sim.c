@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/lines.h"
+#include "reading/lines.h"
 #include "cli/table.h"
 #include "commands.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "label/control_private.h"
+#include "label/links.h"
 
 /* clang-format off */
 #define FIELD(counter, role) \
@@ -73,7 +74,9 @@ void label_control_close(struct label_control *c)
 		return;
 	label_db_close(c->db);
 	label_paths_close(c->paths);
-	dues_fini(&c->due);
+	chain_fini(&c->heard);
+	chain_fini(&c->steps);
+	dues_fini(&c->forget);
 	free(c->held);
 	free(c);
 }
@@ -101,15 +104,23 @@ uint64_t label_control_now(const struct label_control *c)
 
 /* --- packets -------------------------------------------------------------- */
 
-static int take_item(struct label_control *c, const struct label_item *item)
+/* before: the place of the label under it, of an earlier hop; becomes this
+ * one's. */
+static int take_item(struct label_control *c, const struct label_item *item,
+		     uint32_t *before)
 {
 	uint32_t place, ports = label_db_ports(c->db);
 	int rc = label_db_take(c->db, item, c->now_ns, &place);
 
+	if (*before < ports &&
+	    label_link_joins(label_db_at(c->db, *before), item))
+		label_link_saw(label_db_at(c->db, *before), item->device,
+			       item->out);
+	*before = place;
 	if (rc != LABEL_TAKEN && rc != LABEL_BEGUN)
 		return rc < 0 ? rc : 0;
 	if (label_db_ports(c->db) > ports)
-		control_new(c, place);
+		c->with_s[0]++; /* a port more */
 	else if (rc == LABEL_BEGUN)
 		control_reset(c, place);
 	control_heard(c, place);
@@ -146,15 +157,18 @@ static void take_path(struct label_control *c, const struct label_view *v)
 
 static int take_labels(struct label_control *c, const struct label_view *v)
 {
-	struct label_item item;
+	struct label_item item[UINT8_MAX];
+	uint32_t before = UINT32_MAX;
 	int rc = 0;
 
 	c->ctr.labelled++;
 	c->sum.packets++;
-	for (unsigned i = v->n; i-- > 0 && !rc;) { /* oldest first */
-		label_item_get(&item, v, i);
-		rc = take_item(c, &item);
-	}
+	c->sum.carried[v->n < LABEL_CARRIED ? v->n : LABEL_CARRIED - 1]++;
+	for (unsigned i = 0; i < v->n; i++)
+		label_item_get(&item[i], v, i);
+	label_db_expect(c->db, item, v->n);
+	for (unsigned i = v->n; i-- > 0 && !rc;) /* oldest first */
+		rc = take_item(c, &item[i], &before);
 	if (v->specific && !rc)
 		take_path(c, v);
 	return rc;

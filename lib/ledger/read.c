@@ -21,7 +21,7 @@ const char ledger_magic[8] = {'D', 'T', 'A', 'L', 'E', 'D', 'G', '\n'};
 static const char prefix[] = "dta-ledger-";
 
 enum {
-	TRIES = 1000, /* a program takes microseconds to write its page */
+	TRIES = 100, /* a program takes microseconds to write its page */
 };
 
 void ledger_name(char out[LEDGER_FILE], uint32_t pid, uint64_t start)

@@ -5,6 +5,9 @@
 
 enum {
 	PLACE_BITS = 6,
+	/* Bits of the last two words. */
+	NEVER = FOOTPRINT_WORDS * 64,
+	ALWAYS = NEVER + 64,
 };
 
 static inline uint64_t first_of(const struct op *o)
@@ -40,22 +43,49 @@ static inline bool has(const struct footprint *f, unsigned bit)
 void footprint_clear(struct footprint *f)
 {
 	memset(f, 0, sizeof(*f));
+	f->word[FOOTPRINT_WORDS + 1] = UINT64_MAX;
 }
 
-static inline void add(struct footprint *f, const struct op *o)
+static inline bool is_single(const struct op *o)
 {
-	uint64_t place = first_of(o), last = last_of(o);
+	return (o->offset & ((1 << PLACE_BITS) - 1)) + o->length <=
+	       1 << PLACE_BITS;
+}
 
-	do
+static void add_all(struct footprint *f, const struct op *o)
+{
+	for (uint64_t place = first_of(o); place <= last_of(o); place++)
 		set(f, bit_of(o, place));
-	while (place++ < last);
 }
 
-void footprint_add(struct footprint *f, const struct op *ops, size_t n)
+/* An operation that is not one write to one place. */
+static unsigned add_other(struct footprint *f, const struct op *o,
+			  uint64_t whole)
 {
-	for (size_t i = 0; i < n; i++)
-		if (ops[i].verb != OP_FETCH_ADD)
-			add(f, &ops[i]);
+	if (o->verb == OP_FETCH_ADD)
+		return NEVER;
+	add_all(f, o);
+	if (o->verb == OP_WRITE_IMM || !is_single(o) ||
+	    (o->table < 64 && whole >> o->table & 1))
+		return ALWAYS; /* or to be looked at again */
+	return bit_of(o, first_of(o));
+}
+
+void footprint_add(struct footprint *f, const struct op *ops, size_t n,
+		   uint64_t whole, uint32_t *place)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct op *o = &ops[i];
+		unsigned bit;
+
+		if (o->verb == OP_WRITE && is_single(o) && !whole) {
+			bit = bit_of(o, first_of(o));
+			set(f, bit);
+		} else {
+			bit = add_other(f, o, whole);
+		}
+		place[i] = bit;
+	}
 }
 
 void footprint_join(struct footprint *f, const struct footprint *other)
@@ -64,35 +94,35 @@ void footprint_join(struct footprint *f, const struct footprint *other)
 		f->word[i] |= other->word[i];
 }
 
-static inline bool touches(const struct footprint *f, const struct op *o)
+static bool touches(const struct footprint *f, const struct op *o)
 {
-	uint64_t place = first_of(o), last = last_of(o);
 	bool any = false;
 
-	do
+	for (uint64_t place = first_of(o); place <= last_of(o); place++)
 		any = any || has(f, bit_of(o, place));
-	while (place++ < last);
 	return any;
 }
 
-static inline bool waits(const struct footprint *f, const struct op *o,
-			 uint64_t whole)
+/* Whether what may wait does. */
+static bool waits(const struct footprint *f, const struct op *o, bool whole)
 {
-	return o->verb != OP_FETCH_ADD &&
-	       (touches(f, o) || o->verb == OP_WRITE_IMM ||
-		(o->table < 64 && whole >> o->table & 1));
+	return whole || o->verb == OP_WRITE_IMM || touches(f, o);
 }
 
 unsigned footprint_late(struct footprint *f, const struct op *ops, size_t n,
-			uint64_t whole, uint16_t *late)
+			uint64_t whole, const uint32_t *place, uint16_t *late)
 {
 	unsigned count = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!waits(f, &ops[i], whole))
+		const struct op *o = &ops[i];
+
+		if (__builtin_expect(!has(f, place[i]), 1))
+			continue;
+		if (!waits(f, o, o->table < 64 && whole >> o->table & 1))
 			continue;
 		late[count++] = (uint16_t)i;
-		add(f, &ops[i]);
+		add_all(f, o);
 	}
 	return count;
 }

@@ -17,18 +17,24 @@
 #include "op/op.h"
 
 enum {
-	FOOTPRINT_BITS = 14,
+	FOOTPRINT_BITS = 17,
 	FOOTPRINT_WORDS = (1 << FOOTPRINT_BITS) / 64,
 };
 
 struct footprint {
-	uint64_t word[FOOTPRINT_WORDS];
+	/* The last two are 0 and all ones: for what never and always waits. */
+	uint64_t word[FOOTPRINT_WORDS + 2];
 } __attribute__((aligned(64)));
 
 void footprint_clear(struct footprint *f);
 
-/* Adds what n operations touch. */
-void footprint_add(struct footprint *f, const struct op *ops, size_t n);
+/*
+ * Adds what n operations touch. place[] gets what footprint_late() wants to
+ * know of each. whole: tables, a bit each, of numbers below 64, whose
+ * operations all wait: they are to be carried out in order.
+ */
+void footprint_add(struct footprint *f, const struct op *ops, size_t n,
+		   uint64_t whole, uint32_t *place);
 
 /* Adds what another has. */
 void footprint_join(struct footprint *f, const struct footprint *other);
@@ -36,11 +42,10 @@ void footprint_join(struct footprint *f, const struct footprint *other);
 /*
  * The numbers of those of n operations that must wait, in order, to late[], and
  * how many they are: what touches a place in f; what wakes the collector; what
- * is for the tables (bits, of numbers below 64) in whole, which want their
- * operations in order. f: of the earlier batches; what waits is added, so that
- * later ones do not overtake it.
+ * is for tables in whole. f: of the earlier batches; what waits is added, so
+ * that later ones do not overtake it.
  */
 unsigned footprint_late(struct footprint *f, const struct op *ops, size_t n,
-			uint64_t whole, uint16_t *late);
+			uint64_t whole, const uint32_t *place, uint16_t *late);
 
 #endif

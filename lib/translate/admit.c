@@ -322,6 +322,26 @@ void admit(struct translator *t, const struct pkt *pkts, size_t n)
 	t->ctr.stored += j->n;
 }
 
+/* For is_expected(): packet i, of the common shape. */
+static inline void look_for_next(struct work *w, size_t i, const uint8_t *src,
+				 uint64_t head)
+{
+	w->who[i] = (uint16_t)expected_index(load32(src));
+	w->next[i] = expected_word(head_sequence(head), load32(src));
+}
+
+/* is_next() of packet i. */
+static inline bool is_expected(uint64_t *expected, const struct work *w,
+			       size_t i)
+{
+	uint64_t *at = &expected[w->who[i]];
+
+	if (*at != w->next[i])
+		return false;
+	*at = w->next[i] + 1;
+	return true;
+}
+
 void admit_look(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	struct jobs *j = &t->stage;
@@ -329,11 +349,14 @@ void admit_look(struct translator *t, const struct pkt *pkts, size_t n)
 	unsigned common = 0;
 
 	for (size_t i = 0; i < n; i++) {
+		const uint8_t *f = pkts[i].data;
 		uint64_t head;
 
 		if (!admit_common(t, &pkts[i], &head))
 			head = 0;
-		j->key[i] = pkts[i].data + AT_KEY;
+		else if (t->expected)
+			look_for_next(&t->work, i, f + AT_SRC, head);
+		j->key[i] = f + AT_KEY;
 		j->at[i] = (uint16_t)i;
 		j->head[i] = head;
 		common += head != 0;
@@ -350,13 +373,10 @@ static void judge_common(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	uint64_t *expected = t->expected;
 
-	for (size_t i = 0; i < n && expected; i++) {
-		const uint8_t *src = pkts[i].data + AT_SRC;
-		uint64_t head = t->stage.head[i];
-
-		if (!is_next(expected, src, head))
-			sequence_common(t, src, head);
-	}
+	for (size_t i = 0; i < n && expected; i++)
+		if (!is_expected(expected, &t->work, i))
+			sequence_common(t, pkts[i].data + AT_SRC,
+					t->stage.head[i]);
 }
 
 /* Some are not; what is good moves up to the front. */
@@ -367,14 +387,15 @@ static void judge_any(struct translator *t, const struct pkt *pkts, size_t n)
 	unsigned jobs = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const uint8_t *src = pkts[i].data + AT_SRC;
 		const uint8_t *key = j->key[i];
 		uint64_t head = j->head[i];
 
-		if (!head && !(head = admit_any(t, &pkts[i], &key)))
+		if (!head)
+			head = admit_any(t, &pkts[i], &key);
+		else if (expected && !is_expected(expected, &t->work, i))
+			sequence_common(t, pkts[i].data + AT_SRC, head);
+		if (!head)
 			continue;
-		if (j->head[i] && expected && !is_next(expected, src, head))
-			sequence_common(t, src, head);
 		j->key[jobs] = key;
 		j->at[jobs] = (uint16_t)i;
 		j->head[jobs++] = head;

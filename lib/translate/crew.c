@@ -26,8 +26,9 @@ struct worker {
 	 */
 	struct footprint mark[2];
 	struct footprint before; /* of all that are not through */
-	uint16_t late[OPS_MAX];
-};
+	uint32_t place[OPS_MAX];
+	uint16_t late[OPS_MAX]; /* of its operations */
+} __attribute__((aligned(CREW_LINE)));
 
 struct translate_crew {
 	struct translate_crew_options o;
@@ -124,12 +125,12 @@ static void write_between(struct worker *w)
 	unsigned late;
 
 	footprint_clear(mark);
-	footprint_add(mark, t->work.op, t->work.nops);
+	footprint_add(mark, t->work.op, t->work.nops, t->append, w->place);
 	turn_wait(&c->mark, (uint32_t)w->batch);
 	turn_pass(&c->mark);
 	footprints_join(w);
 	late = footprint_late(&w->before, t->work.op, t->work.nops, t->append,
-			      w->late);
+			      w->place, w->late);
 	exec_early(w, late);
 	turn_wait(&c->settle, (uint32_t)w->batch);
 	exec_late(w, late);
@@ -257,11 +258,13 @@ static void work(void *ctx, unsigned number)
 {
 	struct translate_crew *c = ctx;
 	struct worker *w = c->worker[number];
-	struct pkt pkts[TRANSLATE_CREW_BATCH];
+	struct pkt room[TRANSLATE_CREW_BATCH];
+	const struct pkt *pkts;
 	int n;
 
 	while (turn_wait(&c->take, (uint32_t)w->batch), !c->over) {
-		n = c->o.take(c->o.ctx, pkts, TRANSLATE_CREW_BATCH);
+		pkts = room;
+		n = c->o.take(c->o.ctx, &pkts, room, TRANSLATE_CREW_BATCH);
 		turn_pass(&c->take);
 		carry(w, pkts, n > 0 ? (size_t)n : 0);
 	}
@@ -353,7 +356,7 @@ static void twin_close(struct translator *tw, const struct translator *t)
 static int worker_open(struct translate_crew *c, unsigned number,
 		       struct translator *t, struct fault *f)
 {
-	struct worker *w = aligned_alloc(64, sizeof(*w));
+	struct worker *w = aligned_alloc(CREW_LINE, sizeof(*w));
 	int rc = 0;
 
 	c->worker[number] = w;
@@ -410,7 +413,7 @@ int translate_crew_open(struct translate_crew **out, struct translator *t,
 	if (t->rate.per_s)
 		return fault_set(f, -ENOTSUP,
 				 "operations under a limit go one by one");
-	c = aligned_alloc(64, sizeof(*c));
+	c = aligned_alloc(CREW_LINE, sizeof(*c));
 	if (!c)
 		return fault_set(f, -ENOMEM, "no memory for the crew");
 	memset(c, 0, sizeof(*c));

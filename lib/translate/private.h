@@ -2,7 +2,7 @@
 /*
  * private.h - what the translator's own files share.
  *
- * A batch goes through in stages of STAGE packets: admit.c turns packets into
+ * A batch goes through in stages of STEP packets: admit.c turns packets into
  * jobs (reports that were judged good), stage.c parts them by lane (a
  * table and its state), and the lane's file makes operations of them:
  * keywrite.c (Key-Write and Key-Increment), postcard.c, append.c.
@@ -27,8 +27,9 @@
 #include "wire/net.h"
 
 enum {
-	STAGE = 512,	   /* packets from decoding to memory at once */
-	OPS_MAX = 4096,	   /* operations handed to the road at once, at most */
+	STEP = 1024,	   /* packets from decoding to memory at once */
+	STAGE = 4096,	   /* the same in a crew: few turns, for they cost */
+	OPS_MAX = 18432,   /* operations handed to the road at once, at most */
 	ARENA = 256 << 10, /* their payloads; a whole Append batch fits */
 	/* Bytes that all tables' caches may take together. */
 	CACHES_MAX = 48 << 20,
@@ -36,7 +37,8 @@ enum {
 	EXPECTED_BITS = 14,
 };
 
-_Static_assert((int)STAGE <= (int)PKT_BATCH, "stages divide a batch");
+_Static_assert((int)STEP <= (int)PKT_BATCH, "steps divide a batch");
+_Static_assert(STAGE % STEP == 0, "and a crew's batch");
 _Static_assert(STAGE *DTA_MAX_COPIES <= OPS_MAX, "one bucket's operations");
 
 /*
@@ -180,6 +182,11 @@ struct lane {
  * own. */
 struct work {
 	uint32_t sum[STAGE], slot[HASH_COPIES][STAGE]; /* of the jobs in hand */
+	/* admit_look(): of each packet, which word of `expected' to look at,
+	 * and what is expected there. */
+	uint16_t who[STAGE];
+	uint64_t next[STAGE];
+	void *row[STAGE]; /* postcard.c: of each job */
 	unsigned nops;
 	size_t used; /* bytes of the arena */
 	struct op op[OPS_MAX];
@@ -246,7 +253,7 @@ static inline size_t translator_size(unsigned lanes)
 
 /*
  * stage.c. begin and end: of a batch, on the road; end returns the batch's
- * first error. run: a stage, n <= STAGE packets, from decoding to memory.
+ * first error. run: a stage, n <= STEP packets, from decoding to memory.
  *
  * In a crew a batch is one stage, which goes in three steps: look, which needs
  * nothing but the packets; turn, when all batches before have had theirs; rest,
@@ -296,9 +303,14 @@ void sequence_close(struct translator *t);
  * than this word. What follows 65535 is 65536, which does not come, so that
  * nobody loses count of them.
  */
+static inline uint32_t expected_index(uint32_t src)
+{
+	return src * UINT32_C(0x9e3779b1) >> (32 - EXPECTED_BITS);
+}
+
 static inline uint64_t *expected_at(uint64_t *expected, uint32_t src)
 {
-	return &expected[src * UINT32_C(0x9e3779b1) >> (32 - EXPECTED_BITS)];
+	return &expected[expected_index(src)];
 }
 
 static inline uint64_t expected_word(uint32_t number, uint32_t src)

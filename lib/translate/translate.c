@@ -258,8 +258,8 @@ int translate_rx(struct translator *t, const struct pkt *pkts, size_t n)
 	if (!n)
 		return 0;
 	stage_begin(t);
-	for (size_t at = 0; at < n; at += STAGE)
-		stage_run(t, pkts + at, n - at < STAGE ? n - at : STAGE);
+	for (size_t at = 0; at < n; at += STEP)
+		stage_run(t, pkts + at, n - at < STEP ? n - at : STEP);
 	return stage_end(t);
 }
 

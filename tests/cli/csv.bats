@@ -61,6 +61,10 @@ round() {
 	head -n 1 answers.csv | grep -qx \
 		list,index,flow,repair,sequence,epoch,source,table
 	[ "$(cut -d, -f8 answers.csv | sort -u | wc -l)" = 3 ]
+	# Without their table, entries tell by their types whose they are.
+	cut -d, -f1-7 answers.csv |
+		dta-gen csv --from - --region "$NAME" -q --truth - -w a.pcap |
+		sort | diff <(sort truth.csv) -
 }
 
 @test "columns of one's own: parts of a flow, a value, times" {
@@ -186,6 +190,12 @@ round() {
 	printf 'key,value\n10.0.0.1:1>10.0.0.2:2/tcp,7\n' |
 		dta-gen csv -f - -q --layout two.ini --kind keyinc --truth - -w a.pcap |
 		grep -qx '2,keyinc,10.0.0.1:1>10.0.0.2:2/tcp,0,0,0,7'
+	echo 'key,value' >head.csv
+	sed 's/1K/1Q/' two.ini >bad.ini
+	run -1 --separate-stderr dta-gen csv -f head.csv -w a.pcap --layout bad.ini
+	[[ $stderr == "dta-gen: bad.ini:"* ]]
+	run -1 --separate-stderr dta-gen csv -f head.csv -w a.pcap --region "$NAME"
+	[[ $stderr == "dta-gen: $NAME: "* ]]
 	: >head.csv
 	run -1 --separate-stderr dta-gen csv --from head.csv -w a.pcap
 	[ "$stderr" = "dta-gen: head.csv: empty: not even a header" ]
@@ -223,7 +233,7 @@ round() {
 }
 
 @test "--pace: rows go out no sooner than their times say" {
-	printf 'key,value,time\n5,01,100.0\n6,02,100.7\n' >timed.csv
+	printf 'key,value,time\n5,01,0.0\n6,02,0.7\n' >timed.csv
 	began=$(date +%s%N)
 	dta-gen csv -f timed.csv -q --key-type u32 -i unix:a,b --pace
 	[ $(($(date +%s%N) - began)) -ge 700000000 ]

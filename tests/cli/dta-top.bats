@@ -443,6 +443,12 @@ key(b'q')" dta-top --every 300ms
 	is_gone() { metrics && ! grep -qF "pid=\"$pid\"" metrics; }
 	wait_for is_gone
 	scraped 'program="dta-fake"'
+	mv pages away
+	is_ill() { [ "$(curl -s "http://127.0.0.1:$PORT/healthz")" = "pages cannot be looked for" ]; }
+	wait_for is_ill
+	mv away pages
+	is_well() { [ "$(curl -s "http://127.0.0.1:$PORT/healthz")" = ok ]; }
+	wait_for is_well
 	# the address is taken
 	run -2 --separate-stderr dta-top --prometheus "127.0.0.1:$PORT"
 	[[ $stderr == *"Address already in use"* ]]

@@ -329,6 +329,16 @@ binned() {
 	run -1 grep -E '"event":"(new_key|change)","metric":"(hop_latency|path)' after
 }
 
+@test "text: columns are below their names, whatever the metric" {
+	generate md 2.1
+	int-collect -q -r in.pcap -R event -o text -t flow_queue_occupancy=10 >out
+	grep -q " flow_queue_occupancy " out
+	awk 'NR == 1 { end = index($0, "NODE") + 3; next }
+		substr($0, end, 1) == " " || substr($0, end + 1, 1) != " " {
+			print; bad = 1 }
+		END { exit bad || NR < 10 }' out
+}
+
 # Packets of 5000 nodes with all that they say fill what there is room for.
 @test "all but the flow cache takes less than 64 MB" {
 	[[ $BUILD != *-san ]] || skip "sanitizers take memory of their own"

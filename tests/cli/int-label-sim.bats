@@ -183,7 +183,9 @@ same_as_run() { # ARGS...
 		int-label-ctl sim -q -d 300ms --pro
 	END
 	script -qc "bash wide" /dev/null >seen
-	tr -d '\r' <seen | awk 'length($0) > 80 { exit 1 }' || { cat seen; false; }
+	# What is said once above the rows wraps.
+	tr -d '\r' <seen | awk '/^(all rows|no room for):/ { next }
+		length($0) > 80 { exit 1 }' || { cat seen; false; }
 	grep -q COVERAGE seen
 	int-label-ctl sim -q -d 300ms --pro | grep -q GENERATORS
 }

@@ -2,7 +2,7 @@
 # int_node on BMv2: INT's source, transit and sink in a row. The receiver gets
 # real traffic as it was sent; what the nodes said is in the sink's reports, and
 # int-collect, as a sink, makes of the packets before the last node what they
-# were.
+# were. With what the nodes have said lib/ makes the same packets and reports.
 #
 #	r0 --- t0 1 a0 --- a1 2 b0 --- b1 3 t1 --- c0
 #	                                  3 d0 --- d1 reports
@@ -13,7 +13,7 @@ load p4
 
 setup() {
 	need_p4 int_node
-	need_tools send recv
+	need_tools send recv again
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	PIDS=()
 }
@@ -23,21 +23,20 @@ teardown() {
 	net_down
 }
 
-# node ID IN OUT COMMANDS...: a switch from a port to another, and what it is.
+# node ID OPTIONS INTERFACE...: a switch from its first port to its second;
+# OPTIONS are those of int-label-ctl switch.
 node() {
-	local id=$1
+	local id=$1 options
 
+	read -ra options <<<"$2"
+	shift 2
 	THRIFT=909$id
-	switch_up t int_node "$2" "$3" ${4:+"$4"}
-	shift 4
-	printf '%s\n' "set_queue_depth 65536 1" "set_queue_depth 65536 2" \
-		"table_add NodeIngress.ports NodeIngress.to_port 0 => 1" \
-		"table_set_default NodeEgress.self NodeEgress.identity $id" \
-		"$@" >"node-$id"
+	switch_up t int_node "$@"
+	int-label-ctl switch int_node -d "$id" "${options[@]}" 0=1 >"node-$id"
 	switch_tell t "node-$id"
 }
 
-# chain INSTRUCTIONS WORDS HOPS
+# chain INSTRUCTIONS HOPS
 chain() {
 	local l
 
@@ -48,13 +47,10 @@ chain() {
 	for l in t:t0 t:t1 t:a0 t:a1 t:b0 t:b1 t:d0 t:d1 r:r0 c:c0; do
 		ip -n "$NET-${l%:*}" link set "${l#*:}" mtu 2000 up
 	done
-	node 1 t0 a0 "" "table_add NodeIngress.watchlist NodeIngress.source \
-0&&&0 0&&&0 0&&&0 0&&&0 0&&&0 => $1 $2 $3 1"
-	node 2 a1 b0 ""
-	node 3 b1 t1 d0 "table_add NodeIngress.sinks NodeIngress.sink 1 =>" \
-		"mirroring_add 1 2" \
-		"table_set_default NodeEgress.reports_to NodeEgress.collector \
-02:00:00:00:00:02 02:00:00:00:00:03 10.3.0.3 10.0.0.51"
+	node 1 "--watch all --instructions $1 --hops $2" t0 a0
+	node 2 "" a1 b0
+	node 3 "--hosts 1 --mirror 2 --collector 10.0.0.51 \
+--collector-mac 02:00:00:00:00:02" b1 t1 d0
 }
 
 # listen NAME INTERFACE: to INTERFACE.pcap.
@@ -90,7 +86,7 @@ ip.hdr_len == 20 && ip.flags.mf == 0 && ip.frag_offset == 0 && \
 	traffic
 	n=$(packets flows.pcap)
 	[ "$n" -gt 200 ]
-	chain 0xfc00 8 8
+	chain 0xfc00 8
 	listen t b1
 	listen t d1
 	listen c c0
@@ -101,6 +97,7 @@ ip.hdr_len == 20 && ip.flags.mf == 0 && ip.frag_offset == 0 && \
 	same_frames mix.pcap c0.pcap
 	int-collect -q -r b1.pcap -w sink.pcap --rows none
 	same_frames mix.pcap sink.pcap
+	like_ours 8
 	int-collect -r d1.pcap --rows none -o ndjson 2>ledger
 	balances ledger
 	[ "$(counter ledger taken report)" = "$n" ]
@@ -109,6 +106,14 @@ ip.hdr_len == 20 && ip.flags.mf == 0 && ip.frag_offset == 0 && \
 	# What the nodes keep of the last packet is what its report says.
 	diff <(python3 "$TOP/tests/p4/hops.py" d1.pcap 8) \
 		<(echo E 0; for id in 3 2 1; do echo "$id $(last_latency $id)"; done)
+}
+
+# like_ours HOPS: what came behind two nodes, and what the sink told.
+like_ours() {
+	"$TOOLS/again" int mix.pcap b1.pcap ours.pcap "$1" 2
+	same_frames ours.pcap b1.pcap
+	"$TOOLS/again" report flows.pcap d1.pcap ours.pcap "$1" 3
+	same_frames ours.pcap d1.pcap
 }
 
 last_latency() { # node
@@ -122,7 +127,7 @@ last_latency() { # node
 
 	traffic
 	n=$(packets flows.pcap)
-	chain 0xff81 13 2
+	chain 0xff81 2
 	listen t b1
 	listen t d1
 	listen c c0
@@ -133,6 +138,7 @@ last_latency() { # node
 	same_frames mix.pcap c0.pcap
 	int-collect -q -r b1.pcap -w sink.pcap --rows none
 	same_frames mix.pcap sink.pcap
+	like_ours 2
 	int-collect -r d1.pcap --rows none -o ndjson 2>ledger
 	balances ledger
 	[ "$(counter ledger hops)" = $((2 * n)) ]

@@ -121,7 +121,7 @@ static void run(struct translator *t, struct traffic *tf, unsigned workers)
 	tf->at = 0;
 	if (workers)
 		TEST(translate_crew_open(&c, t, &o, NULL) == 0);
-	while ((n = traffic_take(tf, pkts, TRANSLATE_CREW_BATCH)))
+	while ((n = traffic_take(tf, NULL, pkts, TRANSLATE_CREW_BATCH)))
 		if (workers)
 			TEST(translate_crew_rx(c, pkts, (size_t)n) == 0);
 		else

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "keys/known.h"
+#include "reading/known.h"
 
 #include <stdlib.h>
 
 #include "cli/cli.h"
-#include "keys/keys.h"
+#include "reading/keys.h"
 
 void known_read(struct known *k, const struct keys_from *from,
 		const struct targets *t)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "keys/keys.h"
+#include "reading/keys.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  * known.h - keys that somebody wrote down: a memory that stores checksums in
  * their place can say nothing of others.
  */
-#ifndef KEYS_KNOWN_H
-#define KEYS_KNOWN_H
+#ifndef READING_KNOWN_H
+#define READING_KNOWN_H
 
-#include "keys/keys.h"
+#include "reading/keys.h"
 #include "query/keymap.h"
 
 struct known {

@@ -3,10 +3,10 @@
  * keys.h - the keys that are asked for: arguments, or the lines of a file, in
  * batches; each with the table that takes it. What is none is told.
  */
-#ifndef KEYS_KEYS_H
-#define KEYS_KEYS_H
+#ifndef READING_KEYS_H
+#define READING_KEYS_H
 
-#include "cli/lines.h"
+#include "reading/lines.h"
 #include "hash/crc.h"
 #include "places/places.h"
 #include "query/query.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bed.h - what the benchmarks of reports in memory share: frames one after the
- * other, a region, a translator between the two.
+ * bench_reports.h - reports in memory, and a region for them: what the
+ * benchmarks of the translator have in common.
  */
-#ifndef TESTS_BENCH_BED_H
-#define TESTS_BENCH_BED_H
+#ifndef TESTS_BENCH_BENCH_REPORTS_H
+#define TESTS_BENCH_BENCH_REPORTS_H
 
 #include <errno.h>
 #include <string.h>
@@ -21,15 +21,23 @@
 
 enum {
 	REPORTS = 1 << 20,
-	FRAME = 80, /* bytes from one frame to the next, mostly */
+	FRAME = 80,	  /* bytes from one frame to the next, mostly */
+	LINE_FRAME = 128, /* of values that make a slot a line */
 	KEY = 13,
+	HOPS = 5,
+	LISTS = 255,
+	TABLES = 5,
+	LINE = 64, /* bytes of a line: the checksum, the value */
+	LINE_VALUE = LINE - 4,
+	LINE_TABLE = 9,
+	LINE_PART =
+		64, /* Key-Write slots for a line: an eighth of the memory */
 	REPORTERS = 64,
-	BED_TABLES = 4, /* at most */
 };
 
 /* Frames one after the other, as in a capture that is in memory. */
 struct traffic {
-	size_t room; /* bytes from one frame to the next */
+	size_t room; /* bytes from one to the next */
 	uint8_t *block;
 	struct pkt *pkt;
 	uint16_t numbers[REPORTERS];
@@ -37,7 +45,7 @@ struct traffic {
 
 static inline void die(const char *what)
 {
-	fprintf(stderr, "%s: %s\n", program_invocation_short_name, what);
+	fprintf(stderr, "bench: %s\n", what);
 	exit(1);
 }
 
@@ -48,13 +56,18 @@ static inline void *must(void *p)
 	return p;
 }
 
-static inline struct traffic traffic_new(size_t room)
+static inline struct traffic traffic_new_of(size_t room)
 {
 	return (struct traffic){
 		.room = room,
 		.block = must(calloc(REPORTS + 1, room)),
 		.pkt = must(calloc(REPORTS, sizeof(struct pkt))),
 	};
+}
+
+static inline struct traffic traffic_new(void)
+{
+	return traffic_new_of(FRAME);
 }
 
 /* From one reporter or another, each of which numbers its own. */
@@ -92,17 +105,6 @@ static inline void key_of(uint8_t key[16], uint64_t number)
 	be64_store(key + 8, rng_mix(~number));
 }
 
-/* Seconds for all packets through a translator, in full batches. */
-static inline double run(struct translator *t, const struct traffic *tf)
-{
-	double start = bench_now();
-
-	for (unsigned i = 0; i < REPORTS; i += PKT_BATCH)
-		if (translate_rx(t, tf->pkt + i, PKT_BATCH))
-			die("translate_rx failed");
-	return bench_now() - start;
-}
-
 static inline struct table table_of(uint8_t kind, uint16_t key_len,
 				    uint16_t value_len, uint32_t stride,
 				    uint64_t units)
@@ -121,30 +123,52 @@ static inline struct table table_of(uint8_t kind, uint16_t key_len,
 	return t;
 }
 
+/* A table of each kind; Key-Write is 4 GiB, if the machine has them. */
+static inline struct layout layout_of(uint64_t slots)
+{
+	struct layout l = {.n = TABLES};
+
+	l.table[0] = table_of(TABLE_KEYWRITE, KEY, 4, 8, slots);
+	l.table[1] = table_of(TABLE_APPEND, 4, 4, 4, 1 << 16);
+	l.table[1].key_type = KEY_U32;
+	l.table[1].lists = LISTS;
+	l.table[1].batch = 16;
+	l.table[1].flush_ms = 1000;
+	l.table[2] = table_of(TABLE_KEYINC, KEY, 8, 8, slots / 4);
+	l.table[3] = table_of(TABLE_POSTCARD, KEY, 4, 32, 1 << 22);
+	l.table[3].hops = HOPS;
+	l.table[3].cache_rows = 32768;
+	l.table[3].value_min = 1;
+	l.table[3].value_max = 1 << 18;
+	l.table[4] = table_of(TABLE_KEYWRITE, KEY, LINE_VALUE, LINE,
+			      slots / LINE_PART);
+	l.table[4].id = LINE_TABLE;
+	snprintf(l.table[4].name, sizeof(l.table[4].name), "lines");
+	return l;
+}
+
 /* The region, its tables' memory, and a road into it. */
 struct bed {
 	char name[64];
 	struct region *region;
 	struct local_road *local;
-	unsigned n;
-	struct table table[BED_TABLES];
-	uint8_t *mem[BED_TABLES];
+	struct table table[TABLES];
+	uint8_t *mem[TABLES];
 	uint64_t slots;
 	const char *pages;
 };
 
-/* The tables of a layout that many slots make; as many as there is memory for,
- * from 2^29 down. */
-static inline void bed_make(struct bed *b,
-			    struct layout (*layout_of)(uint64_t slots))
+/* Of so many Key-Write slots, or as many as there is memory for. */
+static inline void bed_make(struct bed *b, const char *name, uint64_t slots)
 {
 	struct region_options o = {.epochs = 1};
 	struct writer *w = NULL;
 	struct fault f = {0};
 	int rc = -ENOMEM;
 
-	snprintf(b->name, sizeof(b->name), "dta-test-%d-bench", getpid());
-	for (b->slots = 1u << 29; rc && b->slots >= 1u << 20; b->slots /= 2) {
+	snprintf(b->name, sizeof(b->name), "dta-test-%d-bench-%s", getpid(),
+		 name);
+	for (b->slots = slots / 2; rc && b->slots >= 1u << 20; b->slots /= 2) {
 		struct layout l = layout_of(b->slots);
 
 		rc = region_create(&b->region, b->name, &l, &o, &f);
@@ -156,9 +180,8 @@ static inline void bed_make(struct bed *b,
 	/* The name goes at once: nothing is left behind, come what may. */
 	region_remove(b->name, NULL);
 	b->pages = region_page_kind(b->region);
-	b->n = region_tables(b->region);
 	writer_enter(w);
-	for (unsigned i = 0; i < b->n; i++) {
+	for (unsigned i = 0; i < TABLES; i++) {
 		b->table[i] = *region_table(b->region, i);
 		b->mem[i] = writer_mem(w, &b->table[i]);
 		/* map every page now, not in the first round */
@@ -179,7 +202,8 @@ static inline struct translator *translator_new(const struct bed *b)
 	struct translator *t;
 	struct fault f = {0};
 
-	if (translate_open(&t, b->table, b->n, local_road(b->local), NULL, &f))
+	if (translate_open(&t, b->table, TABLES, local_road(b->local), NULL,
+			   &f))
 		die(f.text);
 	return t;
 }
@@ -192,11 +216,11 @@ static inline void check(const struct translator *t)
 		die("a report was dropped");
 }
 
-/* Each of another key; the value is a table's, its last bytes the number. */
+/* Of a table's kind and size; the value's last bytes are the key's number. */
 static inline void keyed(struct traffic *tf, const struct table *t,
 			 uint8_t copies)
 {
-	uint8_t key[16], value[64] = {0};
+	uint8_t key[16], value[LINE_VALUE] = {0};
 	struct dta_report r = {.opcode = t->kind,
 			       .copies = copies,
 			       .table = t->id,
@@ -208,6 +232,43 @@ static inline void keyed(struct traffic *tf, const struct table *t,
 	for (unsigned i = 0; i < REPORTS; i++) {
 		key_of(key, i);
 		be32_store(value + r.data_len - 4, i);
+		traffic_set(tf, i, &r);
+	}
+}
+
+/* Packets' postcards in order of the hops, between packets of other flows. */
+static inline void postcards(struct traffic *tf, unsigned between)
+{
+	uint8_t key[16], value[4];
+	struct dta_report r = {.opcode = TABLE_POSTCARD,
+			       .path_len = HOPS,
+			       .table = TABLE_POSTCARD,
+			       .key_len = KEY,
+			       .data_len = 4,
+			       .key = key,
+			       .data = value};
+
+	for (unsigned i = 0; i < REPORTS; i++) {
+		r.hop = (uint8_t)(i / between % HOPS);
+		key_of(key, i / (between * HOPS) * between + i % between);
+		be32_store(value, 1 + i % 1000);
+		traffic_set(tf, i, &r);
+	}
+}
+
+static inline void entries(struct traffic *tf, unsigned lists)
+{
+	uint8_t key[4], value[4];
+	struct dta_report r = {.opcode = TABLE_APPEND,
+			       .table = TABLE_APPEND,
+			       .key_len = 4,
+			       .data_len = 4,
+			       .key = key,
+			       .data = value};
+
+	for (unsigned i = 0; i < REPORTS; i++) {
+		be32_store(key, (uint32_t)(rng_mix(i) % lists));
+		be32_store(value, i);
 		traffic_set(tf, i, &r);
 	}
 }
