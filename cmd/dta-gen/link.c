@@ -269,12 +269,10 @@ bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 	return true;
 }
 
-bool link_turn(struct gen *g)
+static __attribute__((noinline)) bool wait_turn(struct gen *g)
 {
 	struct link *l = g->link;
 
-	if (!l->live)
-		return true;
 	while (!l->turns && !is_over(g)) {
 		uint64_t wait_ns = 0;
 
@@ -290,6 +288,11 @@ bool link_turn(struct gen *g)
 		return false;
 	l->turns--;
 	return true;
+}
+
+bool link_turn(struct gen *g)
+{
+	return !g->link->live || wait_turn(g);
 }
 
 void link_clock(struct gen *g)
