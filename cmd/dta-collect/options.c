@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "bmv2.h"
+#include "tofino.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 
@@ -58,32 +59,51 @@ static int read_peer_mac(void *opts, const char *text, struct fault *why)
 }
 
 /* "bmv2-dart:1/3": the second of three collectors. */
-static bool read_dart(struct ticket_form *form, const char *text)
+static bool read_number(struct ticket_form *form, const char *text)
 {
 	char end;
 
-	form->write = bmv2_write_dart;
-	form->of = 1;
-	return !strcmp(text, "bmv2-dart") ||
-	       (sscanf(text, "bmv2-dart:%2u/%2u%c", &form->number, &form->of,
-		       &end) == 2 &&
-		form->number < form->of);
+	return sscanf(text, ":%2u/%2u%c", &form->number, &form->of, &end) ==
+		       2 &&
+	       form->number < form->of;
 }
 
 /* What is no format of rows. */
 static int read_output(void *opts, const char *text, struct fault *why)
 {
+	static const struct {
+		const char *name;
+		ticket_writer *write;
+		ticket_checker *check;
+		bool numbered;
+	} forms[] = {
+		{"bmv2", bmv2_write, bmv2_check, false},
+		{"bmv2-reporter", bmv2_write_reporter, bmv2_check, false},
+		{"bmv2-dart", bmv2_write_dart, bmv2_check, true},
+		{"tofino", tofino_write, tofino_check, false},
+		{"tofino-reporter", tofino_write_reporter,
+		 tofino_check_reporter, false},
+		{"tofino-dart", tofino_write_dart, tofino_check_dart, true},
+	};
 	struct ticket_form *form = &((struct opts *)opts)->form;
 
-	if (!strcmp(text, "bmv2"))
-		form->write = bmv2_write;
-	else if (!strcmp(text, "bmv2-reporter"))
-		form->write = bmv2_write_reporter;
-	else if (!read_dart(form, text))
-		return fault_set(why, -EINVAL,
-				 "is not text, csv or ndjson, or bmv2, "
-				 "bmv2-reporter, bmv2-dart[:N/OF]");
-	return 0;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		size_t len = strlen(forms[i].name);
+
+		if (strncmp(text, forms[i].name, len) != 0)
+			continue;
+		form->write = forms[i].write;
+		form->check = forms[i].check;
+		form->number = 0;
+		form->of = 1;
+		if (!text[len] ||
+		    (forms[i].numbered && read_number(form, text + len)))
+			return 0;
+	}
+	return fault_set(why, -EINVAL,
+			 "is not text, csv or ndjson, or bmv2, "
+			 "bmv2-reporter, bmv2-dart[:N/OF], tofino, "
+			 "tofino-reporter, tofino-dart[:N/OF]");
 }
 
 static const struct cli_option options[] = {
@@ -152,8 +172,8 @@ static const struct cli_option options[] = {
 	CLI_SOCKET_OPTIONS(struct opts),
 	CLI_USER_OPTION(struct opts, live, "-i|--verbs"),
 	{'o', "output", "FORMAT",
-	 "ledger as text, csv or ndjson; bmv2, bmv2-reporter, bmv2-dart: the "
-	 "ticket as commands for a P4 switch",
+	 "ledger as text, csv or ndjson; bmv2 or tofino, alone or with "
+	 "-reporter, -dart: the ticket as commands for a P4 switch",
 	 CLI_FORMAT, AT(format), .read = read_output},
 	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
 	{0},
@@ -272,7 +292,7 @@ struct opts options_read(int argc, char **argv)
 		cli_usage(&cli, "stdout cannot take two files: with --notify "
 				"no other may be -");
 	if (o.form.write && !o.ticket)
-		cli_usage(&cli, "-o bmv2 needs --ticket");
+		cli_usage(&cli, "-o bmv2 and tofino need --ticket");
 	if (o.at.mtu & (o.at.mtu - 1))
 		cli_refuse("--mtu: '%u' is not 256, 512, 1024, 2048 or 4096",
 			   o.at.mtu);
