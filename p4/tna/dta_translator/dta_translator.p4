@@ -342,7 +342,7 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 	action go_round() {
 		hdr.flush.first = hdr.flush.first + 1;
 		hdr.flush.rows = hdr.flush.rows - 1;
-		tm.ucast_egress_port = TOFINO_RECIRCULATE;
+		tm.ucast_egress_port = SWITCH_RECIRCULATE;
 		deparser.drop_ctl = 0;
 	}
 
@@ -440,7 +440,7 @@ control TranslatorEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 				 output) {
 	Operation() operation;
 	apply {
-		if (egress.egress_port != TOFINO_RECIRCULATE &&
+		if (egress.egress_port != SWITCH_RECIRCULATE &&
 		    hdr.bridge.op != SWITCH_PASS)
 			operation.apply(hdr, meta, egress, deparser);
 	}

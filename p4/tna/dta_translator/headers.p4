@@ -20,7 +20,7 @@ const bit<32> SWITCH_REPORTERS = 4096;
 /* Frames of the control plane: IEEE 802's second type for experiments. */
 const bit<16> SWITCH_ETHERTYPE_FLUSH = 0x88b6;
 /* Where a flush goes round, in pipe 0. */
-const bit<9> TOFINO_RECIRCULATE = 68;
+const bit<9> SWITCH_RECIRCULATE = 68;
 
 const bit<3> SWITCH_RESUBMIT = 1;
 

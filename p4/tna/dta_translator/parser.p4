@@ -218,7 +218,7 @@ parser TranslatorEgressParser(packet_in packet, out egress_headers_t hdr,
 		packet.extract(egress);
 		packet.extract(hdr.bridge);
 		transition select(egress.egress_port) {
-			TOFINO_RECIRCULATE: flush;
+			SWITCH_RECIRCULATE: flush;
 			default: operation;
 		}
 	}

@@ -253,8 +253,8 @@ control Postcards(inout ingress_headers_t hdr, inout ingress_meta_t meta) {
 	}
 	table outcomes {
 		key = {
-			meta.flush: exact;
-			meta.same: exact;
+			meta.flush: ternary;
+			meta.same: ternary;
 			meta.held: ternary;
 			meta.held_lacks: ternary;
 			meta.now_lacks: ternary;
