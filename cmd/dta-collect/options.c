@@ -292,7 +292,7 @@ struct opts options_read(int argc, char **argv)
 		cli_usage(&cli, "stdout cannot take two files: with --notify "
 				"no other may be -");
 	if (o.form.write && !o.ticket)
-		cli_usage(&cli, "-o bmv2 and tofino need --ticket");
+		cli_usage(&cli, "-o bmv2 or tofino needs --ticket");
 	if (o.at.mtu & (o.at.mtu - 1))
 		cli_refuse("--mtu: '%u' is not 256, 512, 1024, 2048 or 4096",
 			   o.at.mtu);

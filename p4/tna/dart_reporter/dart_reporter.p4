@@ -64,7 +64,9 @@ struct ingress_meta_t {
 	bit<32> collector;
 	bit<32> collector_mask;
 	bit<8> lane;
-	MirrorId_t session;
+	MirrorId_t session; /* of the mirror, which begins with */
+	bit<8> op;
+	bit<32> psn;
 }
 
 struct egress_headers_t {
@@ -224,6 +226,8 @@ control DartIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	action report(bit<8> number, MirrorId_t session) {
 		meta.lane = number;
 		meta.session = session;
+		meta.op = SWITCH_SLOT;
+		meta.psn = 0;
 		deparser.mirror_type = SWITCH_MIRROR;
 		reports.count(0);
 	}
@@ -305,7 +309,7 @@ control DartIngressDeparser(packet_out packet, inout ingress_headers_t hdr,
 	apply {
 		if (deparser.mirror_type == SWITCH_MIRROR)
 			mirror.emit<bridge_h>(meta.session,
-					      { SWITCH_SLOT, meta.lane, 0,
+					      { meta.op, meta.lane, meta.psn,
 						meta.slot, meta.checksum,
 						meta.value });
 		packet.emit(hdr);

@@ -101,7 +101,9 @@ struct ingress_meta_t {
 	bit<8> proto_differs;
 	bit<1> same;
 	bit<32> packets;
-	MirrorId_t session;
+	MirrorId_t session; /* of the mirror, which begins with */
+	bit<8> what;
+	bit<4> reserved;
 }
 
 struct egress_headers_t {
@@ -308,6 +310,8 @@ control ReporterIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	}
 	action mirror(MirrorId_t replicas) {
 		meta.session = replicas;
+		meta.what = SWITCH_REPORT;
+		meta.reserved = 0;
 		deparser.mirror_type = SWITCH_MIRROR;
 	}
 	table mirrors {
@@ -383,7 +387,7 @@ control ReporterIngressDeparser(packet_out packet,
 	apply {
 		if (deparser.mirror_type == SWITCH_MIRROR)
 			mirror.emit<mirror_h>(meta.session,
-					      { SWITCH_REPORT, 0, meta.change,
+					      { meta.what, meta.reserved, meta.change,
 						meta.event, meta.count,
 						meta.sample, meta.port,
 						meta.old_src, meta.old_dst,

@@ -132,7 +132,7 @@ struct ingress_meta_t {
 	bit<1> again; /* resubmitted: a gap is given up */
 	bit<1> report; /* goes by that name, at least */
 	bit<1> flush;
-	bit<1> bad_sum;
+	bool bad_sum;
 	bit<1> question; /* of a reporter: no report */
 	bit<1> known;	 /* the table */
 	bit<1> answer; /* a NACK */

@@ -94,10 +94,10 @@ control Judge(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		const default_action = broken(LEDGER_MALFORMED);
 		const entries = {
 #define ANY4 _, _, _, _
-#define WELL 0, 0, (bit<16>)NET_IP4_LEN, DTA_VERSION_1
-			(0, 0, (bit<16>)NET_IP4_LEN, DTA_VERSION_1, DTA_NACK,
+#define WELL 0, false, (bit<16>)NET_IP4_LEN, DTA_VERSION_1
+			(0, false, (bit<16>)NET_IP4_LEN, DTA_VERSION_1, DTA_NACK,
 			 DTA_NACK_STATE, ANY4, _, _, _): question();
-			(0, 0, (bit<16>)NET_IP4_LEN, DTA_VERSION_1, DTA_NACK,
+			(0, false, (bit<16>)NET_IP4_LEN, DTA_VERSION_1, DTA_NACK,
 			 DTA_NACK_GONE, ANY4, _, _, _): question();
 			(WELL, DTA_NACK, _, ANY4, _, _, _):
 				broken(LEDGER_FOREIGN);
@@ -129,7 +129,7 @@ control Judge(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 				decoded(LEDGER_BAD_DATA);
 			(WELL, _, _, _, 1, 1, _, _, _, _):
 				decoded(LEDGER_BAD_KEY);
-			(0, 0, (bit<16>)NET_IP4_LEN, _, _, _, ANY4, _, _, _):
+			(0, false, (bit<16>)NET_IP4_LEN, _, _, _, ANY4, _, _, _):
 				broken(LEDGER_BAD_VERSION);
 		}
 		size = 32;

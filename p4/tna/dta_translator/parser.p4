@@ -22,7 +22,7 @@ parser TranslatorIngressParser(packet_in packet, out ingress_headers_t hdr,
 		meta.again = 0;
 		meta.report = 0;
 		meta.flush = 0;
-		meta.bad_sum = 0;
+		meta.bad_sum = false;
 		transition select(ingress.resubmit_flag) {
 			1: resubmitted;
 			default: arrived;
@@ -54,7 +54,7 @@ parser TranslatorIngressParser(packet_in packet, out ingress_headers_t hdr,
 	state ipv4 {
 		packet.extract(hdr.ipv4);
 		ip_sum.add(hdr.ipv4);
-		meta.bad_sum = (bit<1>)ip_sum.verify();
+		meta.bad_sum = ip_sum.verify();
 		transition select(hdr.ipv4.plain, hdr.ipv4.fragment,
 				  hdr.ipv4.proto) {
 			(NET_IP4_PLAIN, 0 &&& NET_IP4_FRAGMENT, NET_PROTO_UDP):

@@ -72,7 +72,7 @@ struct ingress_headers_t {
 
 struct ingress_meta_t {
 	bit<1> fits; /* IPv4 that may carry labels */
-	bit<1> wrong; /* checksum */
+	bool wrong; /* checksum */
 	bit<1> from_edge;
 	bit<1> marked;
 	bit<8> due;
@@ -80,7 +80,8 @@ struct ingress_meta_t {
 	bit<16> dst_port;
 	bit<32> period;
 	bit<32> now;
-	MirrorId_t session;
+	MirrorId_t session; /* of the mirror, which begins with */
+	bit<8> what;
 }
 
 struct egress_headers_t {
@@ -133,7 +134,7 @@ parser LabelIngressParser(packet_in packet, out ingress_headers_t hdr,
 		packet.extract(ingress);
 		packet.advance(PORT_METADATA_SIZE);
 		meta.fits = 0;
-		meta.wrong = 0;
+		meta.wrong = false;
 		meta.src_port = 0;
 		meta.dst_port = 0;
 		packet.extract(hdr.ethernet);
@@ -147,7 +148,7 @@ parser LabelIngressParser(packet_in packet, out ingress_headers_t hdr,
 	state ipv4 {
 		packet.extract(hdr.ipv4);
 		ip_sum.add(hdr.ipv4);
-		meta.wrong = (bit<1>)ip_sum.verify();
+		meta.wrong = ip_sum.verify();
 		transition select(hdr.ipv4.plain, hdr.ipv4.fragment,
 				  hdr.ipv4.sum, hdr.ipv4.proto) {
 			(_, _, 0xffff, _): accept;
@@ -183,7 +184,7 @@ control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		     inout ingress_intrinsic_metadata_for_tm_t tm) {
 	Counter<bit<32>, bit<1>>(2, CounterType_t.PACKETS) forged; /* dropped */
 	/* When a flow was marked, and whether it is time again; in 1024 us. */
-	KEY_HASH(of_flow, CRC_SLOT0);
+	ROW_HASH(of_flow, CRC_SLOT0, 10);
 	Register<bit<32>, bit<10>>(SWITCH_FLOWS) marks;
 	RegisterAction<bit<32>, bit<10>, bit<8>>(marks) mark = {
 		void apply(inout bit<32> last, out bit<8> due) {
@@ -245,7 +246,7 @@ control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	action find_mark() {
 		meta.due = mark.execute(of_flow.get(
 			{ hdr.ipv4.src, hdr.ipv4.dst, hdr.ipv4.proto,
-			  meta.src_port, meta.dst_port })[9:0]);
+			  meta.src_port, meta.dst_port }));
 	}
 	action begin() {
 		hdr.bridge.setValid();
@@ -307,6 +308,7 @@ control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	/* Session 1 leads to the controller. */
 	action tell() {
 		meta.session = 1;
+		meta.what = SWITCH_LABELS;
 		deparser.mirror_type = SWITCH_MIRROR_LABELS;
 	}
 
@@ -317,7 +319,7 @@ control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		edges_in.apply();
 		edges_out.apply();
 		if (hdr.option.isValid()) {
-			if (meta.from_edge == 1 || meta.wrong == 1) {
+			if (meta.from_edge == 1 || meta.wrong) {
 				forge();
 			} else {
 				counts.apply();
@@ -325,7 +327,7 @@ control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 				    hdr.bridge.count != 0)
 					tell();
 			}
-		} else if (meta.fits == 1 && meta.wrong == 0) {
+		} else if (meta.fits == 1 && !meta.wrong) {
 			may_be_labelled();
 			if (meta.from_edge == 1 && label_flow.apply().hit) {
 				find_mark();
@@ -345,7 +347,7 @@ control LabelIngressDeparser(packet_out packet, inout ingress_headers_t hdr,
 	apply {
 		if (deparser.mirror_type == SWITCH_MIRROR_LABELS)
 			mirror.emit<labels_h>(meta.session,
-					      { SWITCH_LABELS,
+					      { meta.what,
 						hdr.bridge.count });
 		packet.emit(hdr);
 	}
@@ -714,6 +716,7 @@ control LabelEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 	/* Told, with session 1, instead of written. */
 	action tell_own(bit<8> int_num) {
 		hdr.own.setValid();
+		hdr.own.what = SWITCH_OWN;
 		hdr.own.int_num = int_num;
 		hdr.own.ingress = hdr.bridge.ingress;
 		hdr.own.egress = 7w0 ++ egress.egress_port;
@@ -812,7 +815,7 @@ control LabelEgressDeparser(packet_out packet, inout egress_headers_t hdr,
 				out_sum.update({ IP4_FIELDS(hdr.out_ipv4) });
 		if (deparser.mirror_type == SWITCH_MIRROR_OWN)
 			mirror.emit<own_h>(meta.session,
-					   { SWITCH_OWN, hdr.own.int_num,
+					   { hdr.own.what, hdr.own.int_num,
 					     hdr.own.ingress, hdr.own.egress,
 					     hdr.own.time_high, hdr.own.time,
 					     hdr.own.latency, hdr.own.queue,

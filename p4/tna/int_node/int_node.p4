@@ -64,7 +64,9 @@ struct ingress_meta_t {
 	bit<16> ip_rest; /* of checksums */
 	bit<16> tcp_rest;
 	bit<16> udp_rest;
-	MirrorId_t session;
+	MirrorId_t session; /* of the mirror, which begins with */
+	bit<8> what;
+	bit<8> reserved;
 }
 
 struct egress_headers_t {
@@ -208,6 +210,8 @@ control NodeIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	}
 	action mirror() {
 		meta.session = 1;
+		meta.what = SWITCH_REPORT;
+		meta.reserved = 0;
 		deparser.mirror_type = SWITCH_MIRROR;
 		sunk.count(1);
 	}

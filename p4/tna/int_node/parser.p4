@@ -131,7 +131,7 @@ control NodeIngressDeparser(packet_out packet, inout ingress_headers_t hdr,
 	apply {
 		if (deparser.mirror_type == SWITCH_MIRROR)
 			mirror.emit<bridge_h>(meta.session,
-					      { SWITCH_REPORT, 0,
+					      { meta.what, meta.reserved,
 						hdr.bridge.from, hdr.bridge.to,
 						hdr.bridge.ingress_time });
 		if (meta.began == 1) {
@@ -175,8 +175,14 @@ parser NodeEgressParser(packet_in packet, out egress_headers_t hdr,
 		udp_sum.subtract({ hdr.shim, hdr.md });
 		meta.has_int = 1;
 		words.set(hdr.shim.words, 255, 0, 7, 253); /* less 3 */
-		transition select(hdr.bridge.what, words.is_zero()) {
-			(SWITCH_SINK, false): take_out;
+		transition select(hdr.bridge.what) {
+			SWITCH_SINK: stack;
+			default: rest;
+		}
+	}
+	state stack {
+		transition select(words.is_zero()) {
+			false: take_out;
 			default: rest;
 		}
 	}
