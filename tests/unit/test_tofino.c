@@ -25,7 +25,8 @@ enum {
 	FORM_IMM = 1,
 };
 
-static char translator[SOURCE_MAX], dart[SOURCE_MAX];
+static char translator[SOURCE_MAX], dart[SOURCE_MAX], rdma[SOURCE_MAX],
+	label[SOURCE_MAX];
 static struct rng rng;
 
 /* A source; line ends that are escaped are taken out. */
@@ -274,11 +275,83 @@ static void test_icrc(void)
 	check_form(dart, "write_8.get(", 8);
 }
 
+/* Whether a source still says so: what follows here is done as it does it. */
+static void says(const char *source, const char *line)
+{
+	if (!TEST(strstr(source, line) != NULL))
+		fprintf(stderr, "it does not say \"%s\" any more\n", line);
+}
+
+static uint32_t saturating_sub(uint32_t a, uint32_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* An address in two halves: base, and an offset in the table. */
+static void test_address(void)
+{
+	says(rdma, "meta.address = meta.base + meta.offset;");
+	says(rdma, "meta.over = meta.offset |-| meta.room;");
+	says(rdma, "if (meta.over != 0)");
+	for (int i = 0; i < 1000; i++) {
+		uint64_t base = rng_u64(&rng) >> 1;
+		uint32_t low = (uint32_t)base, high = (uint32_t)(base >> 32);
+		uint32_t offset = i % 3 == 0 ? ~low : (uint32_t)rng_u64(&rng);
+
+		offset += i % 3 == 0 && i % 2;
+		if (saturating_sub(offset, ~low))
+			high++;
+		TEST(((uint64_t)high << 32 | (uint32_t)(low + offset)) ==
+		     base + offset);
+	}
+}
+
+/* The PSN in the upper 24 bits; and how many a NAK passes over. */
+static void test_psn(void)
+{
+	says(rdma, "next = next + 0x100;");
+	says(rdma, "hdr.bth.psn = meta.psn[31:8];");
+	says(rdma, "meta.passed = meta.psn - hdr.bridge.psn;");
+	says(rdma, "meta.passed = meta.passed >> 8;");
+	for (int i = 0; i < 1000; i++) {
+		uint32_t psn = (uint32_t)rng_u64(&rng) & ROCE_PSN_MASK;
+		uint32_t back = (uint32_t)rng_below(&rng, 5000);
+		uint32_t next = psn << 8;
+		uint32_t nak = (psn - back) & ROCE_PSN_MASK;
+
+		TEST(next >> 8 == psn);
+		TEST((next - (nak << 8)) >> 8 == back);
+		next += 0x100;
+		TEST(next >> 8 == ((psn + 1) & ROCE_PSN_MASK));
+	}
+	TEST((uint32_t)((ROCE_PSN_MASK << 8) + 0x100) == 0);
+}
+
+/* A clock of 1024 a microsecond: microseconds, and nanoseconds of a latency. */
+static void test_clock(void)
+{
+	says(label, "meta.now = parsed.global_tstamp[41:10];");
+	says(label, "meta.latency_64th = meta.latency >> 6;");
+	says(label, "meta.latency_128th = meta.latency >> 7;");
+	for (int i = 0; i < 1000; i++) {
+		uint32_t ns = (uint32_t)rng_below(&rng, 4000000000u);
+		uint32_t x = (uint32_t)((uint64_t)ns * 1024 / 1000);
+		int64_t off = (int64_t)(x - (x >> 6) - (x >> 7)) - ns;
+
+		TEST(off >= -1 && off <= 2);
+	}
+}
+
 int main(void)
 {
 	rng.state = 1;
 	read_source(translator, "p4/tna/dta_translator/operation.p4");
 	read_source(dart, "p4/tna/dart_reporter/dart_reporter.p4");
+	read_source(rdma, "p4/tna/common/rdma.p4");
+	read_source(label, "p4/tna/int_label/int_label.p4");
 	test_icrc();
+	test_address();
+	test_psn();
+	test_clock();
 	return test_end();
 }

@@ -3,11 +3,11 @@
  * dart_reporter.p4 - a switch that forwards, and writes what it knows of flows
  * straight into collectors' memory: DART section 6, for Tofino (TNA).
  *
- * A report (the flow, new or changed: its port, TTL, TOS) is one RDMA WRITE of a
- * Key-Write slot: of a copy that is drawn at random, at the collector that a hash
- * of the key names. What is kept of a collector is in the table pairs, and its PSN;
- * there is no translator. The WRITE is made of a mirror of the packet, of which
- * egress leaves nothing. Commands: dta-collect -o tofino-dart.
+ * A report (the flow, new or changed: its port, TTL, TOS) is one RDMA WRITE of
+ * a Key-Write slot: of a copy that is drawn at random, at the collector that a
+ * hash of the key names. What is kept of a collector is in the table pairs, and
+ * its PSN; there is no translator. The WRITE is made of a mirror of the packet,
+ * of which egress leaves nothing. Commands: dta-collect -o tofino-dart.
  */
 #include <core.p4>
 #include <tna.p4>
@@ -150,8 +150,8 @@ control DartIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	KEY_HASH(of_checksum, CRC_CHECKSUM);
 	KEY_HASH(of_collector, CRC_COLLECTOR);
 
-	/* The table's slots and the collectors, powers of two, less one: nothing
-	 * until there are some. */
+	/* The table's slots and the collectors, powers of two, less one:
+	 * nothing until there are some. */
 	action geometry(bit<32> slot_mask, bit<32> collector_mask) {
 		meta.slot_mask = slot_mask;
 		meta.collector_mask = collector_mask;

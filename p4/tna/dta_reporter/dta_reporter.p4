@@ -155,7 +155,8 @@ parser ReporterIngressParser(packet_in packet, out ingress_headers_t hdr,
 control ReporterIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 			in ingress_intrinsic_metadata_t ingress,
 			in ingress_intrinsic_metadata_from_parser_t parsed,
-			inout ingress_intrinsic_metadata_for_deparser_t deparser,
+			inout ingress_intrinsic_metadata_for_deparser_t
+				deparser,
 			inout ingress_intrinsic_metadata_for_tm_t tm) {
 	Forward() forward;
 	Changes() changes;
@@ -387,7 +388,8 @@ control ReporterIngressDeparser(packet_out packet,
 	apply {
 		if (deparser.mirror_type == SWITCH_MIRROR)
 			mirror.emit<mirror_h>(meta.session,
-					      { meta.what, meta.reserved, meta.change,
+					      { meta.what, meta.reserved,
+						meta.change,
 						meta.event, meta.count,
 						meta.sample, meta.port,
 						meta.old_src, meta.old_dst,

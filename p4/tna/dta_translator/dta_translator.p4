@@ -3,10 +3,10 @@
  * dta_translator.p4 - DTA reports in, RDMA operations out: the translator of
  * DTA section 5, for Tofino (TNA).
  *
- * What it does with a report is what lib/translate and v1model/dta_translator do,
- * and they leave the same memory; p4/README.md tells where it has less room.
- * Ingress judges a report and keeps what must wait for others; egress makes an
- * operation of each replica (operation.p4, rdma.p4).
+ * What it does with a report is what lib/translate and v1model/dta_translator
+ * do, and they leave the same memory; p4/README.md tells where it has less
+ * room. Ingress judges a report and keeps what must wait for others; egress
+ * makes an operation of each replica (operation.p4, rdma.p4).
  *
  * Registers and tables are filled by what dta-collect --ticket FILE -o tofino
  * writes.
@@ -29,8 +29,8 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 			  inout ingress_intrinsic_metadata_for_deparser_t
 				  deparser,
 			  inout ingress_intrinsic_metadata_for_tm_t tm) {
-	/* Of ledger.p4: what became of packets; NACKs and gaps; what is written;
-	 * and postcards that came twice. */
+	/* Of ledger.p4: what became of packets; NACKs and gaps; what is
+	 * written; and postcards that came twice. */
 	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) ledger;
 	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) nacks;
 	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) gaps;
@@ -64,8 +64,8 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 	 * What a table takes: of its reports the key's and the datagram's
 	 * lengths; how it is written; the words that are to be added to its
 	 * values as zeros (bit i: word i); the hops of its chunks, its part of
-	 * the rows; of its lists, an entry's words, the number of a batch's last
-	 * entry, and how many there are.
+	 * the rows; of its lists, an entry's words, the number of a batch's
+	 * last entry, and how many there are.
 	 */
 	action lane(bit<8> n, bit<4> kind, bit<8> key_len, bit<16> udp_len,
 		    bit<8> copies, bit<8> immediate, bit<2> sequence_check,
@@ -192,8 +192,8 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 	action place_row() {
 		meta.row = meta.row | meta.row_first;
 	}
-	/* A hop's value is its word of the row; entries are multiples of one, two
-	 * or four. */
+	/* A hop's value is its word of the row; entries are multiples of one,
+	 * two or four. */
 	action one_word() {
 		meta.x0 = hdr.w1.v;
 		meta.x1 = hdr.w1.v;
@@ -435,7 +435,8 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 control TranslatorEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 			 in egress_intrinsic_metadata_t egress,
 			 in egress_intrinsic_metadata_from_parser_t parsed,
-			 inout egress_intrinsic_metadata_for_deparser_t deparser,
+			 inout egress_intrinsic_metadata_for_deparser_t
+				 deparser,
 			 inout egress_intrinsic_metadata_for_output_port_t
 				 output) {
 	Operation() operation;

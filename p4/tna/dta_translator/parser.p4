@@ -6,7 +6,7 @@
 #include "headers.p4"
 #include "sums.p4"
 
-/* UDP's length, of reports with keys of flows and of lists, by words of data. */
+/* UDP's length, of reports with keys of flows and of lists, by words. */
 #define FLOW_WORDS(n) (NET_UDP_LEN + DTA_HEADER_LEN + KEY_FLOW4_LEN + 4 * n)
 #define LIST_WORDS(n) (NET_UDP_LEN + DTA_HEADER_LEN + 4 + 4 * n)
 

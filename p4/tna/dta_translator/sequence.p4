@@ -48,7 +48,8 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		}
 	};
 	action find_reporter() {
-		meta.acquainted = meet.execute(of_address.get({ hdr.ipv4.src }));
+		meta.acquainted =
+			meet.execute(of_address.get({ hdr.ipv4.src }));
 	}
 
 	/* The next in order. */
@@ -298,7 +299,8 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		none.execute(of_unheeded.get({ hdr.ipv4.src }));
 	}
 	action count_unheeded() {
-		meta.unheeded = one_more.execute(of_unheeded.get({ hdr.ipv4.src }));
+		meta.unheeded =
+			one_more.execute(of_unheeded.get({ hdr.ipv4.src }));
 	}
 	/* A gap is told when it opens, then with every 64th report that is not
 	 * heeded for it. */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * int_label.p4 - INT-label, paper 004, for Tofino (TNA): each port labels some of
- * the packets that leave by it, as its registers say; the last switch gives
+ * int_label.p4 - INT-label, paper 004, for Tofino (TNA): each port labels some
+ * of the packets that leave by it, as its registers say; the last switch gives
  * packets back as they were and tells their labels to the controller.
  *
  * As v1model/int_label, but for two things. The last switch tells its own label
  * apart from those before it: these from a mirror made in ingress, before they
  * are taken out; its own from a mirror made in egress, where it is known. And S
- * selects an entry of the table intervals, as there is no shift by a number that
- * is not known beforehand.
+ * selects an entry of the table intervals, as there is no shift by a number
+ * that is not known beforehand.
  *
- * Clock: 1024 a microsecond (bf_ts_global_ts_inc_value_set), so that label times
- * are microseconds. Packets with a wrong checksum of the IP header get no labels;
- * those that have labels are dropped.
+ * Clock: 1024 a microsecond (bf_ts_global_ts_inc_value_set), so that label
+ * times are microseconds. Packets with a wrong checksum of the IP header get no
+ * labels; those that have labels are dropped.
  */
 #include <core.p4>
 #include <tna.p4>
@@ -264,8 +264,8 @@ control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	action take_time() {
 		meta.now = parsed.global_tstamp[41:10];
 	}
-	/* How many labels there are; above LABEL_MAX_HOP: of a specific flow. On
-	 * as it is, if there is no room for as many. */
+	/* How many labels there are; above LABEL_MAX_HOP: of a specific flow.
+	 * On as it is, if there is no room for as many. */
 	action labels(bit<8> count, bit<1> specific) {
 		hdr.bridge.what = SWITCH_LABEL;
 		hdr.bridge.labelled = 1;
@@ -450,7 +450,7 @@ parser LabelEgressParser(packet_in packet, out egress_headers_t hdr,
 	}
 }
 
-/* Labels as a datagram's payload: the packet with them, cut behind its ports. */
+/* Labels as a datagram's payload: the packet with them, up to its ports. */
 control Export(inout egress_headers_t hdr, inout egress_meta_t meta) {
 	/* Where the controller is, and from where it is told. */
 	action collector(bit<48> dst_mac, bit<48> src_mac, bit<32> src,
@@ -596,7 +596,7 @@ control LabelEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 		default_action = config(0, 0, 0xffff);
 		size = 1;
 	}
-	/* What must have passed since the last label, in us: T / 2^S, T1 / 2^S. */
+	/* What must have passed since the last label, us: T / 2^S, T1 / 2^S. */
 	action between(bit<32> interval, bit<32> rest) {
 		meta.interval = interval;
 		meta.rest = rest;
@@ -662,8 +662,9 @@ control LabelEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 	action now() {
 		meta.due = label_now.execute(egress.egress_port);
 	}
-	/* Whether it may: LABEL_MAX_HOP labels at most, of specific flows as many
-	 * as there is room for; and it must fit. To an edge, nothing is added. */
+	/* Whether it may: LABEL_MAX_HOP labels at most, of specific flows as
+	 * many as there is room for; and it must fit. To an edge, nothing is
+	 * added. */
 	table decisions {
 		key = {
 			hdr.bridge.specific: ternary;

@@ -2,15 +2,16 @@
 /*
  * int_node.p4 - INT-MD 2.1: source, transit and sink, for Tofino (TNA).
  *
- * As v1model/int_node: over TCP and UDP, by DSCP. Ingress begins INT in the flows
- * of `watchlist`, and makes a mirror of what has INT and leaves by a port of
- * `sinks`; egress adds this node's metadata, takes INT out for a sink's port, and
- * makes a telemetry report 2.0 of the mirror, with the sink's own metadata.
+ * As v1model/int_node: over TCP and UDP, by DSCP. Ingress begins INT in the
+ * flows of `watchlist`, and makes a mirror of what has INT and leaves by a port
+ * of `sinks`; egress adds this node's metadata, takes INT out for a sink's
+ * port, and makes a telemetry report 2.0 of the mirror, with the sink's own
+ * metadata.
  *
- * Checksums are changed by what comes and goes (INT 2.1, 5.8; RFC 1624), so that
- * a wrong one stays wrong; UDP's 0 stays 0. The parser takes what may change out
- * of them, the deparser adds what is there then; what INT is taken out of is
- * taken out of the checksum as the parser passes it.
+ * Checksums are changed by what comes and goes (INT 2.1, 5.8; RFC 1624), so
+ * that a wrong one stays wrong; UDP's 0 stays 0. The parser takes what may
+ * change out of them, the deparser adds what is there then; what INT is taken
+ * out of is taken out of the checksum as the parser passes it.
  */
 #include <core.p4>
 #include <tna.p4>
@@ -124,7 +125,8 @@ control NodeIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		    in ingress_intrinsic_metadata_from_parser_t parsed,
 		    inout ingress_intrinsic_metadata_for_deparser_t deparser,
 		    inout ingress_intrinsic_metadata_for_tm_t tm) {
-	Counter<bit<32>, bit<2>>(4, CounterType_t.PACKETS) counts; /* 0: source */
+	/* 0: source */
+	Counter<bit<32>, bit<2>>(4, CounterType_t.PACKETS) counts;
 	Counter<bit<32>, bit<2>>(4, CounterType_t.PACKETS) sunk;   /* 1: sink */
 
 	action to_port(PortId_t port) {
@@ -473,10 +475,12 @@ control NodeEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 		hdr.md.setInvalid();
 	}
 	action inner_udp() {
-		meta.inner = meta.len + (NET_IP4_LEN + NET_UDP_LEN + INT_SHIM_LEN);
+		meta.inner = meta.len + (NET_IP4_LEN + NET_UDP_LEN +
+					 INT_SHIM_LEN);
 	}
 	action inner_tcp() {
-		meta.inner = meta.len + (NET_IP4_LEN + NET_TCP_LEN + INT_SHIM_LEN);
+		meta.inner = meta.len + (NET_IP4_LEN + NET_TCP_LEN +
+					 INT_SHIM_LEN);
 	}
 	action number() {
 		hdr.group.sequence = next_report.execute(0)[21:0];

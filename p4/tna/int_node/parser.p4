@@ -4,8 +4,8 @@
 #ifndef INT_NODE_PARSER
 #define INT_NODE_PARSER
 
-/* Ethernet to TCP and UDP, which go on with these states. Lengths count in the pseudo
- * header, too. */
+/* Ethernet to TCP and UDP, which go on with these states. Lengths count in the
+ * pseudo header, too. */
 #define PACKET_STATES(after_udp, after_tcp) \
 	state frame { \
 		packet.extract(hdr.ethernet); \
@@ -90,8 +90,8 @@ parser NodeIngressParser(packet_in packet, out ingress_headers_t hdr,
 			default: accept;
 		}
 	}
-	/* A stack that can be taken out, of 3 to 67 words; what is else passes as
-	 * it is. */
+	/* A stack that can be taken out, of 3 to 67 words; what is else passes
+	 * as it is. */
 	state shim {
 		packet.extract(hdr.shim);
 		packet.extract(hdr.md);
