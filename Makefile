@@ -3,7 +3,8 @@
 # needs no edit here: it is found by its place.
 #
 #   make                 programs in build/
-#   make check           unit tests and tests of the programs; SAN=1: sanitized
+#   make check           unit tests and tests of the programs; SAN=1: sanitized;
+#                        SAN=thread: what has threads, under ThreadSanitizer
 #   make check-all       the same, and at full size
 #   make setup GOAL...   installs what that needs first
 #   make bench fuzz lint demo demo-int figures install
@@ -37,7 +38,7 @@ $(GOALS): setup
 	+$(Q)$(MAKE) --no-print-directory $@
 else
 
-B := build$(if $(SAN),-san)
+B := build$(if $(filter thread,$(SAN)),-tsan,$(if $(SAN),-san))
 say = $(if $(Q),@printf '  %-5s %s\n' $1 $@)
 
 CFLAGS ?= -O2 -g
@@ -64,9 +65,11 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ilib -MMD -MP \
 	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wno-missing-field-initializers \
 	-fno-omit-frame-pointer $(if $(WERROR),-Werror) \
-	$(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all) \
+	$(SAN_CFLAGS) \
 	-I$B/lib \
 	$(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS) $(CFLAGS)
+SAN_CFLAGS = $(if $(filter thread,$(SAN)),-fsanitize=thread,\
+	$(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all))
 # A program loads the libraries that it needs, no others.
 LIBS = -Wl,--as-needed $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) \
 	-lm -lpthread
@@ -156,8 +159,17 @@ $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 	$(call say,LD)
 	$(Q)$(CLANG) -fsanitize=fuzzer$(,)address$(,)undefined -o $@ $^ $(LIBS)
 
+# What has threads, for SAN=thread.
+THREADED := $(addprefix tests/unit/test_,turn translate_crew queue spool) \
+	tests/cli/cores.bats
+ifeq ($(SAN),thread)
+check check-all: $(BINS) $(filter $(THREADED:%=$B/%),$(UNITS))
+	$(Q)V=$(V) ONLY='$(THREADED)' tests/run.sh $B \
+		$(if $(filter %-all,$@),all)
+else
 check check-all: $(BINS) $(UNITS) $(AIDS) $(BENCHES)
 	$(Q)V=$(V) tests/run.sh $B $(if $(filter %-all,$@),all)
+endif
 
 p4: $(P4_PROGRAMS) p4-tna
 
@@ -252,8 +264,8 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/include/dta $(DESTDIR)$(PREFIX)/share/dta
 
 clean:
-	rm -rf build build-san build-fuzz
+	rm -rf build build-san build-tsan build-fuzz
 
--include $(shell find build build-san build-fuzz -name '*.d' 2>/dev/null)
+-include $(shell find build build-san build-tsan build-fuzz -name '*.d' 2>/dev/null)
 
 endif # setup is not among the goals

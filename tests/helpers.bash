@@ -9,6 +9,8 @@ PATH=$BUILD:$PATH
 TOOLS=$BUILD/tests/tools
 EXAMPLES=$TOP/cmd/dta-collect/examples
 BG_PIDS=()
+# Pages of programs that tests run are not among those of this machine.
+export DTA_LEDGERS=${BATS_RUN_TMPDIR:-/dev/shm}
 
 # Captures of real traffic: ours; and real-mix.pcap, which make check-all takes,
 # too, where it is.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # run.sh BUILD_DIR [all]: every unit test and every bats file, $JOBS at a time;
 # all: at full size. A line for each file, and what failed in it; with V=1 a line
-# for each test, with its time. Closes with the plain line "N passed, N failed,
+# for each test, with its time. ONLY: these files. Closes with the plain line "N passed, N failed,
 # N skipped".
 set -u
 build=$1
@@ -102,7 +102,9 @@ done
 mapfile -t suites < <(for d in rxe faults net p4 cli; do
 	ls -S tests/$d/*.bats 2>/dev/null
 done)
-printf '%s\0' "${suites[@]}" "${units[@]}" |
+files=("${suites[@]}" "${units[@]}")
+[ -z "${ONLY:-}" ] || read -ra files <<<"$ONLY"
+printf '%s\0' "${files[@]}" |
 	xargs -0 -P "${JOBS:-$(($(nproc) + 2))}" -I{} bash -c 'one "$1"' _ {}
 
 awk '{ p += $1; f += $2; s += $3 }

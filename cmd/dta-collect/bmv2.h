@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * bmv2.h - a ticket as commands for simple_switch_CLI, that is, for BMv2
- * switches which run p4/v1model/dta_translator, dta_reporter or dart_reporter.
+ * switches which run p4/v1model/dta_translator, dta_reporter, int_node or
+ * dart_reporter.
  */
 #ifndef DTA_COLLECT_BMV2_H
 #define DTA_COLLECT_BMV2_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/fault.h"
@@ -34,6 +36,13 @@ ticket_checker bmv2_check;
  * Return 0 or -errno. */
 ticket_writer bmv2_write, bmv2_write_reporter;
 
+/*
+ * For a switch with int_node that sends postcards (INT-XD), of all flows: node
+ * number of so many on the way, whose port 3 leads to the translator. -ENOENT:
+ * no table takes them (key flow4, that many hops).
+ */
+ticket_writer bmv2_write_node;
+
 /* For a switch with dart_reporter, whose port 2 + number leads to this
  * collector. -ENOENT: no table takes what it has (key flow4, value 4). */
 ticket_writer bmv2_write_dart;
@@ -50,7 +59,7 @@ int bmv2_flushed(FILE *out);
 enum {
 	BMV2_SAMPLE = 127, /* a packet of 128 is sampled */
 };
-/* The reporter's own address and MAC. */
+/* The reporter's own address, of a node the next ones, by its hop; its MAC. */
 extern const uint8_t bmv2_reporter_ip[4];
 extern const char bmv2_reporter_mac[];
 /* The tables that a reporter's reports go to: bits of the reports that there is
@@ -59,6 +68,12 @@ struct bmv2_targets {
 	unsigned mask, value, list, counter, card;
 };
 void bmv2_targets(struct bmv2_targets *out, const struct ticket *t);
+/* Whether some table looks at the numbers of reports: a reporter has one count
+ * for all. */
+bool bmv2_tracked(const struct ticket *t);
+/* The first table of postcards that takes a node's on a way of so many hops;
+ * NULL: there is none. */
+const struct table *bmv2_card_table(const struct ticket *t, unsigned hops);
 /* The table that dart_reporter writes to, by its index; -1: none. */
 int bmv2_dart_table(const struct ticket *t);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* bmv2_report.c - what p4/v1model/dta_reporter and dart_reporter have to be
- * told. */
+/* bmv2_report.c - what p4/v1model/dta_reporter, int_node and dart_reporter have
+ * to be told. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -11,6 +11,7 @@
 
 enum {
 	REPORTS_PORT = 2, /* where the translator, or collector 0, is */
+	CARDS_PORT = 3,	  /* the same of int_node */
 	REPORTS = 4,	  /* of a packet */
 	EVENT_LEN = KEY_FLOW4_LEN + 3,
 };
@@ -67,6 +68,14 @@ int bmv2_dart_table(const struct ticket *t)
 	return i;
 }
 
+bool bmv2_tracked(const struct ticket *t)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->table[i].sequence != TABLE_SEQ_OFF)
+			return true;
+	return false;
+}
+
 static void write_reporter(const struct ticket *t, FILE *out)
 {
 	struct bmv2_targets to;
@@ -78,11 +87,11 @@ static void write_reporter(const struct ticket *t, FILE *out)
 		"ReporterIngress.watch %u %d 0x%08x\n"
 		"table_set_default ReporterEgress.reporter "
 		"ReporterEgress.config %s %s 0x%08x 0x%08x %u "
-		"%u %u %u 1 0 1\n",
+		"%u %u %u 1 0 1 %d\n",
 		to.mask, BMV2_SAMPLE, be32_load(bmv2_reporter_ip),
 		text_of_mac(mac, t->peer_mac), bmv2_reporter_mac,
 		be32_load(bmv2_reporter_ip), be32_load(t->ip), to.value,
-		to.list, to.counter, to.card);
+		to.list, to.counter, to.card, bmv2_tracked(t));
 }
 
 int bmv2_write_reporter(const struct ticket *t, const struct ticket_form *form,
@@ -97,6 +106,39 @@ int bmv2_write_reporter(const struct ticket *t, const struct ticket_form *form,
 		fprintf(out, "mirroring_add_mc %u %u\n", n, n);
 	write_ports(out, "ReporterIngress");
 	write_reporter(t, out);
+	return bmv2_flushed(out);
+}
+
+const struct table *bmv2_card_table(const struct ticket *t, unsigned hops)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->table[i].kind == TABLE_POSTCARD &&
+		    t->table[i].key_type == KEY_FLOW4 &&
+		    t->table[i].hops >= hops)
+			return &t->table[i];
+	return NULL;
+}
+
+int bmv2_write_node(const struct ticket *t, const struct ticket_form *form,
+		    FILE *out)
+{
+	const struct table *g = bmv2_card_table(t, form->of);
+	char mac[TEXT_MAC_MAX];
+
+	if (!g)
+		return -ENOENT;
+	fprintf(out,
+		"set_queue_depth %d %d\n"
+		"mirroring_add 2 %d\n"
+		"table_set_default NodeIngress.cards.flows "
+		"NodeIngress.cards.card %u %u %u 0\n"
+		"table_set_default NodeEgress.postcard.reporter "
+		"NodeEgress.postcard.translator %s 02:00:00:01:00:%02x 0x%08x "
+		"0x%08x %u %d\n",
+		BMV2_QUEUE, CARDS_PORT, CARDS_PORT, form->number, form->of,
+		form->what + 1, text_of_mac(mac, t->peer_mac), form->number + 1,
+		be32_load(bmv2_reporter_ip) + form->number, be32_load(t->ip), g->id,
+		g->sequence != TABLE_SEQ_OFF);
 	return bmv2_flushed(out);
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/page.h"
 #include "notify.h"
 #include "verbs/verbs_target.h"
 #include "ticket_file.h"
@@ -115,10 +116,13 @@ static void listen_all(struct nics *all)
 static void put_ticket(const struct nics *all, unsigned i)
 {
 	const struct ticket *t = verbs_target_ticket(all->target[i]);
+	struct fault f = {0};
 	int rc;
 
 	if (!t || !all->ticket[i])
 		return;
+	if (all->o->form.check && all->o->form.check(t, &all->o->form, &f) < 0)
+		cli_fault(all->o->region, &f);
 	rc = ticket_put(t, all->ticket[i], &all->o->form);
 	if (rc < 0) /* the old one is of no use any more, but we are */
 		cli_warn("%s: %s", all->ticket[i], strerror(-rc));
@@ -151,6 +155,14 @@ static void take_signals(const struct nics *all, const struct notify *n)
 	}
 }
 
+static void show_page(const struct nics *all, const struct notify *n)
+{
+	if (!cli_page_begin())
+		return;
+	report(all, n);
+	cli_page_end();
+}
+
 /* Returns 0, or -errno when a device or its address is gone. */
 static int work(const struct nics *all, struct notify *n, struct fault *f)
 {
@@ -169,6 +181,7 @@ static int work(const struct nics *all, struct notify *n, struct fault *f)
 			put_ticket(all, i);
 	}
 	notify_tell(n);
+	show_page(all, n);
 	return rc < 0 ? rc : 0;
 }
 
@@ -196,6 +209,10 @@ void nic_run(const struct opts *o, struct region *r)
 	if (o->live.user)
 		cli_user(o->live.user);
 	listen_all(&all);
+	cli_page_start(&(struct cli_page_about){.region = o->region,
+						.input = o->verbs,
+						.off = o->live.no_page,
+						.quiet = o->quiet});
 	while (!cli_stop && !rc)
 		rc = work(&all, n, &f);
 	for (unsigned i = 0; i < all.n; i++) /* what came last */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/page.h"
 #include "cli/table.h"
 
 enum {
@@ -269,7 +270,14 @@ void notify_tell(struct notify *n)
 
 void notify_run(struct notify *n)
 {
+	cli_page_start(&(struct cli_page_about){.region = n->o->region,
+						.off = n->o->live.no_page,
+						.quiet = n->o->quiet});
 	while (!cli_stop) {
+		if (cli_page_begin()) {
+			notify_report(n);
+			cli_page_end();
+		}
 		if (cli_report) {
 			cli_report = 0;
 			notify_report(n);

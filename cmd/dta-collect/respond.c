@@ -248,10 +248,8 @@ static struct src *open_capture(const struct opts *o)
 static struct src *open_interface(struct opts *o)
 {
 	static const uint16_t ports[LIVE_PORTS] = {ROCE_PORT};
-	struct src *s = cli_live_open(&o->live, ports, o->quiet);
 
-	src_wait(s, CLI_LOOK_AROUND_MS);
-	return s;
+	return cli_live_open(&o->live, ports, o->quiet);
 }
 
 /* Answers go to a capture, or where the packets come from. */
@@ -327,6 +325,9 @@ void respond(struct opts *o, struct region *r)
 		.r = r,
 		.notify = notify,
 		.loop = {.live = &o->live,
+			 .region = o->region,
+			 .input = o->read ? o->read : o->live.name,
+			 .output = o->write,
 			 .quiet = o->quiet,
 			 /* No more immediates at once than a region
 			  * remembers. */

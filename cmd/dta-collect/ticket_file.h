@@ -18,7 +18,9 @@ typedef int ticket_checker(const struct ticket *t,
 struct ticket_form {
 	ticket_writer *write;  /* NULL: ticket_write() */
 	ticket_checker *check; /* where there is a write() */
-	unsigned number, of;  /* of the collectors, this one, from 0 */
+	unsigned number, of;   /* of the collectors, or nodes on the way, this
+				  one, from 0 */
+	unsigned what;	       /* a node tells: its id, latency, queue */
 };
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tofino.h - a ticket as lines for bfrt_python, the shell of Tofino's control
- * plane: for switches which run p4/tna/dta_translator, dta_reporter or
+ * plane: for switches which run p4/tna/dta_translator, dta_reporter, int_node or
  * dart_reporter.
  */
 #ifndef DTA_COLLECT_TOFINO_H
@@ -38,7 +38,8 @@ ticket_checker tofino_check, tofino_check_reporter, tofino_check_dart;
 
 /* Write the lines for a program that has just been loaded. Return 0 or -errno,
  * tofino_write_dart() as bmv2_write_dart(). */
-ticket_writer tofino_write, tofino_write_reporter, tofino_write_dart;
+ticket_writer tofino_write, tofino_write_reporter, tofino_write_node,
+	tofino_write_dart;
 
 /* What they share. Groups first + 1 to first + 4: of group first + n, each *
  * n replicas, numbered from 0 on, to the port that the variable names. */

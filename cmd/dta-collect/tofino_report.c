@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tofino_report.c - what p4/tna/dta_reporter and dart_reporter have to be told. */
+/* tofino_report.c - what p4/tna/dta_reporter, int_node and dart_reporter have to
+ * be told. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -17,6 +18,7 @@ enum {
 	CUT_HEADERS = NET_ETH_LEN + NET_IP4_LEN + NET_TCP_LEN,
 	CUT_REPORT = CUT_HEADERS + 21,
 	CUT_DART = CUT_HEADERS + 18,
+	CUT_CARD = 20, /* of nothing else */
 };
 
 /* Traffic comes by one port and leaves by the other. */
@@ -47,11 +49,12 @@ static void write_reporter(const struct ticket *t, FILE *out)
 		"p4.ReporterEgress.reporter.set_default_with_config("
 		"dst_mac='%s', src_mac='%s', src_ip=0x%08x, dst_ip=0x%08x, "
 		"value_id=%u, list_id=%u, count_id=%u, card_id=%u, node_id=1, "
-		"node_hop=0, hops=1)\n",
+		"node_hop=0, hops=1, tracked=%d)\n",
 		to.mask & 1, to.mask >> 1 & 1, to.mask >> 2 & 1,
 		to.mask >> 3 & 1, BMV2_SAMPLE, ip, DTA_NACK_PORT,
 		text_of_mac(mac, t->peer_mac), bmv2_reporter_mac, ip,
-		be32_load(t->ip), to.value, to.list, to.counter, to.card);
+		be32_load(t->ip), to.value, to.list, to.counter, to.card,
+		bmv2_tracked(t));
 }
 
 int tofino_write_reporter(const struct ticket *t,
@@ -69,6 +72,33 @@ int tofino_write_reporter(const struct ticket *t,
 			"max_pkt_len=%d)\n",
 			n, n, CUT_REPORT);
 	write_reporter(t, out);
+	return bmv2_flushed(out);
+}
+
+int tofino_write_node(const struct ticket *t, const struct ticket_form *form,
+		      FILE *out)
+{
+	const struct table *g = bmv2_card_table(t, form->of);
+	char mac[TEXT_MAC_MAX];
+
+	if (!g)
+		return -ENOENT;
+	fprintf(out,
+		"# bfshell -b THIS, where int_node has just been loaded\n"
+		"p4 = bfrt.int_node.pipe\n"
+		"translator = 3  # the port (DEV_PORT) that leads there\n"
+		"bfrt.mirror.cfg.add_with_normal(sid=2, direction='EGRESS', "
+		"session_enable=True, ucast_egress_port=translator, "
+		"ucast_egress_port_valid=True, max_pkt_len=%d)\n"
+		"p4.NodeIngress.cards.flows.set_default_with_card(hop=%u, "
+		"path_len=%u, what=%u, less_one=0)\n"
+		"p4.NodeEgress.postcard.reporter.set_default_with_translator("
+		"dst_mac='%s', src_mac='02:00:00:01:00:%02x', src=0x%08x, "
+		"dst=0x%08x, table_id=%u, tracked=%d)\n",
+		CUT_CARD, form->number, form->of, form->what + 1,
+		text_of_mac(mac, t->peer_mac), form->number + 1,
+		be32_load(bmv2_reporter_ip) + form->number, be32_load(t->ip),
+		g->id, g->sequence != TABLE_SEQ_OFF);
 	return bmv2_flushed(out);
 }
 

@@ -17,13 +17,14 @@ enum verb {
 	VERB_DIGEST,
 	VERB_SERVE,
 	VERB_REGIONS,
+	VERB_KEYS,
 	VERBS,
 };
 
 struct opts {
 	enum verb verb;
 	const char *what; /* a region's name, or a file; "-": stdin */
-	const char *region, *snapshot, *ticket, *layout;
+	const char *region, *snapshot, *ticket, *layout, *log;
 	const char *table;
 	uint64_t epoch; /* 0: the current (newest) one */
 	bool all_epochs;
@@ -48,5 +49,6 @@ int dump_memory(const struct opts *o); /* region, snapshot */
 int dump_digest(const struct opts *o);
 int dump_serve(const struct opts *o);
 int dump_regions(const struct opts *o);
+int dump_keys(const struct opts *o);
 
 #endif

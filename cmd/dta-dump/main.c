@@ -21,7 +21,7 @@ static int read_epoch(void *opts, const char *text, struct fault *why)
 }
 
 static const char memory[] = "region snapshot";
-static const char tables[] = "region snapshot digest";
+static const char tables[] = "region snapshot digest keys";
 
 static const struct cli_option options[] = {
 	{'o', "output", "FORMAT", "rows as text (default), csv or ndjson",
@@ -46,8 +46,10 @@ static const struct cli_option options[] = {
 	 .verbs = memory},
 	{0, "no-load", NULL, "do not count the slots in use", CLI_FLAG,
 	 AT(no_load), .verbs = "region snapshot regions"},
-	{0, "snapshot", "FILE", "digest: of a snapshot", CLI_IN, AT(snapshot),
-	 .verbs = "digest"},
+	{0, "snapshot", "FILE", "digest, keys: of a snapshot", CLI_IN,
+	 AT(snapshot), .verbs = "digest keys"},
+	{0, "log", "FILE", "keys: those of a key log (dta-translate --key-log)",
+	 CLI_IN, AT(log), .verbs = "keys"},
 	{0},
 };
 
@@ -58,13 +60,10 @@ static const struct cli_group groups[] = {
 };
 
 static const char *const verbs[] = {
-	[VERB_PACKETS] = "packets",
-	[VERB_REGION] = "region",
-	[VERB_SNAPSHOT] = "snapshot",
-	[VERB_DIGEST] = "digest",
-	[VERB_SERVE] = "serve",
-	[VERB_REGIONS] = "regions",
-	[VERBS] = NULL,
+	[VERB_PACKETS] = "packets",   [VERB_REGION] = "region",
+	[VERB_SNAPSHOT] = "snapshot", [VERB_DIGEST] = "digest",
+	[VERB_SERVE] = "serve",	      [VERB_REGIONS] = "regions",
+	[VERB_KEYS] = "keys",	      [VERBS] = NULL,
 };
 
 static const struct cli cli = {
@@ -79,6 +78,9 @@ static const struct cli cli = {
 		 "         [--slots | --lists | --no-load]\n"
 		 "dta-dump digest NAME|--snapshot FILE [--epoch N|all]\n"
 		 "         [--table NAME]\n"
+		 "dta-dump keys NAME|--snapshot FILE [--epoch N|all] [--table "
+		 "NAME]\n"
+		 "dta-dump keys --log FILE|- [NAME | --snapshot FILE]\n"
 		 "dta-dump serve NAME\n",
 	.options = options,
 	.groups = groups,
@@ -93,17 +95,18 @@ static struct opts parse(int argc, char **argv)
 	o.verb = (enum verb)cli_verb(&cli, argv[n]);
 	o.what = argv[n + 1];
 	if (!o.what && !o.snapshot &&
-	    (o.verb == VERB_REGION || o.verb == VERB_DIGEST))
+	    (o.verb == VERB_REGION || o.verb == VERB_DIGEST ||
+	     (o.verb == VERB_KEYS && !o.log)))
 		o.what = cli_env("DTA_REGION");
 	if (n + 2 < argc)
 		cli_usage(&cli, "'%s': one at a time", argv[n + 2]);
 	if (o.verb == VERB_REGIONS && o.what)
 		cli_usage(&cli, "regions shows all of them; region NAME one");
-	if (!o.what && !o.snapshot && o.verb != VERB_REGIONS)
+	if (!o.what && !o.snapshot && !o.log && o.verb != VERB_REGIONS)
 		cli_usage(&cli, "%s of what?", verbs[o.verb]);
 	cli_check(&cli, &o, (int)o.verb);
 	if (o.snapshot && o.what)
-		cli_usage(&cli, "--snapshot FILE stands in for NAME of digest");
+		cli_usage(&cli, "--snapshot FILE stands in for NAME");
 	return o;
 }
 
@@ -121,6 +124,8 @@ int main(int argc, char **argv)
 		return dump_digest(&o);
 	case VERB_REGIONS:
 		return dump_regions(&o);
+	case VERB_KEYS:
+		return dump_keys(&o);
 	case VERB_SERVE:
 		return dump_serve(&o);
 	default:

@@ -75,7 +75,7 @@ int dart_open(struct gen *g, struct fault *f)
 	struct translate_options o = {
 		.format = g->o.format,
 		.dart = DART_ONE,
-		.seed = g->o.seed,
+		.seed = g->o.work.seed,
 	};
 	struct dart_switch *d = g->dart;
 	int rc = open_fleet(g, d, f);

@@ -28,7 +28,8 @@ int emit_open(struct gen *g, struct fault *f)
 {
 	int rc;
 
-	g->sequence = calloc(g->topology.switches + 1, sizeof(*g->sequence));
+	g->sequence = calloc(g->run.topology.switches + 1,
+			     sizeof(*g->sequence));
 	if (!g->sequence)
 		return fault_set(f, -ENOMEM, "out of memory");
 	rc = frame_open(g, f);
@@ -93,14 +94,13 @@ static int emit_kept(struct gen *g, const struct dta_report *r,
 	return n;
 }
 
-void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
-	  uint64_t ts_ns)
+void emit(struct gen *g, struct dta_report *r, enum key_type type,
+	  unsigned reporter, uint64_t ts_ns)
 {
 	int n;
 
 	if (g->err || g->done)
 		return;
-	r->table = (uint16_t)(g->o.table + v6);
 	r->tracked = g->o.tracked;
 	r->immediate = g->o.immediate;
 	if (g->o.copies && carries_copies(g, r->opcode))
@@ -117,7 +117,7 @@ void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
 		return;
 	}
 	if (g->truth)
-		truth_row(g, r, v6);
+		truth_row(g, r, type);
 	g->ctr.report_bytes += (uint64_t)n;
 	if (++g->ctr.reports == g->o.count)
 		g->done = true;
@@ -145,67 +145,4 @@ int emit_close(struct gen *g)
 		g->truth_err = -errno;
 	g->truth = NULL;
 	return left < 0 ? left : rc;
-}
-
-void emit_keywrite(struct gen *g, bool v6, const void *key, size_t key_len,
-		   const void *value, size_t len, unsigned reporter,
-		   uint64_t ts_ns)
-{
-	struct dta_report r = {
-		.opcode = DTA_KEYWRITE,
-		.key = key,
-		.key_len = (uint16_t)key_len,
-		.data = value,
-		.data_len = (uint16_t)len,
-	};
-
-	emit(g, &r, v6, reporter, ts_ns);
-}
-
-void emit_append(struct gen *g, bool v6, uint32_t list, const void *entry,
-		 size_t len, unsigned reporter, uint64_t ts_ns)
-{
-	uint32_t list_be = htobe32(list);
-	struct dta_report r = {
-		.opcode = DTA_APPEND,
-		.key = (uint8_t *)&list_be,
-		.key_len = 4,
-		.data = entry,
-		.data_len = (uint16_t)len,
-	};
-
-	emit(g, &r, v6, reporter, ts_ns);
-}
-
-void emit_keyinc(struct gen *g, bool v6, const void *key, size_t key_len,
-		 uint64_t addend, unsigned reporter, uint64_t ts_ns)
-{
-	uint64_t addend_be = htobe64(addend);
-	struct dta_report r = {
-		.opcode = DTA_KEYINC,
-		.key = key,
-		.key_len = (uint16_t)key_len,
-		.data = (uint8_t *)&addend_be,
-		.data_len = 8,
-	};
-
-	emit(g, &r, v6, reporter, ts_ns);
-}
-
-void emit_postcard(struct gen *g, bool v6, const void *key, size_t key_len,
-		   unsigned hop, unsigned path_len, uint32_t value,
-		   unsigned reporter, uint64_t ts_ns)
-{
-	uint32_t value_be = htobe32(value);
-	struct dta_report r = {
-		.opcode = DTA_POSTCARD,
-		.hop = (uint8_t)hop,
-		.path_len = g->o.no_path_len ? 0 : (uint8_t)path_len,
-		.key = key,
-		.key_len = (uint16_t)key_len,
-		.data = (uint8_t *)&value_be,
-		.data_len = 4,
-	};
-
-	emit(g, &r, v6, reporter, ts_ns);
 }

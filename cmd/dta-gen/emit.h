@@ -12,25 +12,13 @@
 
 int emit_open(struct gen *g, struct fault *f); /* f names the file */
 /*
- * One report of switch reporter: a frame, and a row of the truth. r->table and
- * the flags are filled in here; v6 picks the table. After an error, or
- * when done, does nothing.
+ * One report of switch reporter, whose key is of that type: a frame, and a row
+ * of the truth. The flags, the sequence and, if --copies was given, the copies
+ * are filled in here. After an error, or when done, does nothing.
  */
-void emit(struct gen *g, struct dta_report *r, bool v6, unsigned reporter,
-	  uint64_t ts_ns);
+void emit(struct gen *g, struct dta_report *r, enum key_type type,
+	  unsigned reporter, uint64_t ts_ns);
 void emit_flush(struct gen *g); /* lets the reports so far go */
 int emit_close(struct gen *g);
-
-/* Shorthands over emit(). */
-void emit_keywrite(struct gen *g, bool v6, const void *key, size_t key_len,
-		   const void *value, size_t len, unsigned reporter,
-		   uint64_t ts_ns);
-void emit_append(struct gen *g, bool v6, uint32_t list, const void *entry,
-		 size_t len, unsigned reporter, uint64_t ts_ns);
-void emit_keyinc(struct gen *g, bool v6, const void *key, size_t key_len,
-		 uint64_t addend, unsigned reporter, uint64_t ts_ns);
-void emit_postcard(struct gen *g, bool v6, const void *key, size_t key_len,
-		   unsigned hop, unsigned path_len, uint32_t value,
-		   unsigned reporter, uint64_t ts_ns);
 
 #endif

@@ -14,18 +14,40 @@ static const struct ledger_field fields[] = {
 	{"reports", offsetof(struct gen_ledger, reports), LEDGER_NOTE},
 	{"report_bytes", offsetof(struct gen_ledger, report_bytes),
 	 LEDGER_NOTE},
-	{"retransmissions", offsetof(struct gen_ledger, retransmissions),
+	{"retransmissions", offsetof(struct gen_ledger, work.retransmissions),
 	 LEDGER_NOTE},
 	{"evicted", offsetof(struct gen_ledger, traffic.evicted), LEDGER_NOTE},
-	{"uncounted", offsetof(struct gen_ledger, uncounted), LEDGER_NOTE},
+	{"uncounted", offsetof(struct gen_ledger, work.uncounted), LEDGER_NOTE},
 	{"backoffs", offsetof(struct gen_ledger, backoffs), LEDGER_NOTE},
 };
 
-LEDGER_COMPLETE(fields, struct gen_ledger);
+static const struct ledger_field rows[] = {
+	{"rows", offsetof(struct gen_ledger, traffic.packets), LEDGER_IN},
+	{"used", offsetof(struct gen_ledger, used), LEDGER_DONE},
+	{"unanswered", offsetof(struct gen_ledger, unanswered), LEDGER_DROP},
+	{"malformed", offsetof(struct gen_ledger, traffic.malformed),
+	 LEDGER_DROP},
+	{"reports", offsetof(struct gen_ledger, reports), LEDGER_NOTE},
+	{"report_bytes", offsetof(struct gen_ledger, report_bytes),
+	 LEDGER_NOTE},
+	{"backoffs", offsetof(struct gen_ledger, backoffs), LEDGER_NOTE},
+};
+
+/* Traffic has no answers. */
+_Static_assert(sizeof(fields) / sizeof(fields[0]) + 1 ==
+		       sizeof(struct gen_ledger) / sizeof(uint64_t),
+	       "a counter has no name");
 
 const struct ledger gen_ledger = {
 	.stage = "gen",
 	.unit = "packets",
 	.fields = fields,
 	.n = sizeof(fields) / sizeof(fields[0]),
+};
+
+const struct ledger gen_rows_ledger = {
+	.stage = "gen",
+	.unit = "rows",
+	.fields = rows,
+	.n = sizeof(rows) / sizeof(rows[0]),
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * gen.h - one run of dta-gen: what its parts share. Packets come in from a
- * capture or a traffic model (input.h), a workload looks at each (workload.h)
- * and hands out reports (emit.h), which leave by a link (link.h) or a DART
- * switch (dart.h).
+ * capture or a traffic model (input.h), a workload looks at each and hands out
+ * reports (lib/workload); or rows of CSV are reports (csv.h). They go through
+ * emit.h and leave by a link (link.h) or a DART switch (dart.h).
  */
 #ifndef DTA_GEN_GEN_H
 #define DTA_GEN_GEN_H
@@ -15,11 +15,9 @@
 #include "base/ledger.h"
 #include "options.h"
 #include "packet/pkt.h"
-#include "traffic/flowtab.h"
-#include "traffic/topo.h"
 #include "traffic/traffic.h"
 #include "wire/net.h"
-#include "workload.h"
+#include "workload/workload.h"
 
 enum {
 	HEADER_LEN = NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN,
@@ -31,28 +29,26 @@ struct gen_ledger {
 	struct traffic_counters traffic; /* packets, not_ip, malformed; note:
 					    evicted, of all flow tables */
 	uint64_t used;
-	uint64_t fragments; /* no ports: the flow cannot be told */
-	uint64_t not_tcp;   /* for workloads that follow TCP */
-	uint64_t ipv6;	    /* a 16-byte address does not fit a DTA/0 key */
+	uint64_t fragments;  /* no ports: the flow cannot be told */
+	uint64_t not_tcp;    /* for workloads that follow TCP */
+	uint64_t ipv6;	     /* a 16-byte address does not fit a DTA/0 key */
+	uint64_t unanswered; /* rows: answers that were not found */
 	/* notes */
 	uint64_t reports;
 	uint64_t report_bytes; /* UDP payload */
-	uint64_t retransmissions;
-	uint64_t uncounted; /* sonata-result: no room in the window's table */
-	uint64_t backoffs;  /* times that the pace was halved */
+	struct workload_counters work;
+	uint64_t backoffs; /* times that the pace was halved */
 };
 
-extern const struct ledger gen_ledger;
+/* Of traffic; and of rows, which are counted as packets. */
+extern const struct ledger gen_ledger, gen_rows_ledger;
 
 struct gen {
-	const struct workload *w;
+	struct workload_run run;
 	struct gen_options o;
 	struct gen_ledger ctr;
-	struct topology topology;
-	struct flowtab *flows;
-	void *state;	 /* the workload's own, freed by free() */
-	uint64_t now_ns; /* time of the last packet: what the end is dated */
-	uint64_t round_reports; /* reports before this round of flows */
+	const struct ledger *ledger; /* of ctr */
+	uint64_t round_reports;	     /* reports before this round of flows */
 	/* emit.c */
 	struct snk *snk;
 	struct link *link;
@@ -67,11 +63,5 @@ struct gen {
 	int truth_err;	  /* the first of the truth's file */
 	bool done;	  /* --count reports are out, or nobody takes more */
 };
-
-/* The key type of the table that v6 picks. */
-static inline enum key_type gen_key_type(const struct gen *g, bool v6)
-{
-	return g->w->needs == NEEDS_NOTHING ? g->o.key_type : g->w->key[v6];
-}
 
 #endif

@@ -4,7 +4,7 @@
 #include "emit.h"
 
 /* Synthetic time begins here: 2023-11-14 22:13:20 UTC. */
-static const uint64_t start_ns = 1700000000000000000;
+const uint64_t input_start_ns = 1700000000000000000;
 
 /* Whether the workload can use the packet; else the reason is counted. */
 static bool wanted(void *ctx, const struct traffic_packet *p)
@@ -13,15 +13,15 @@ static bool wanted(void *ctx, const struct traffic_packet *p)
 	struct gen_ledger *c = &g->ctr;
 
 	if (p->v6 && g->o.format != DTA_FORMAT_1 &&
-	    g->w->key[1] != g->w->key[0]) {
+	    g->run.w->key[1] != g->run.w->key[0]) {
 		c->ipv6++;
 		return false;
 	}
-	if (p->fragment && g->w->needs != NEEDS_HOST) {
+	if (p->fragment && g->run.w->needs != NEEDS_HOST) {
 		c->fragments++;
 		return false;
 	}
-	if (p->protocol != NET_PROTO_TCP && g->w->needs == NEEDS_TCP) {
+	if (p->protocol != NET_PROTO_TCP && g->run.w->needs == NEEDS_TCP) {
 		c->not_tcp++;
 		return false;
 	}
@@ -52,18 +52,18 @@ int input_open(struct traffic **out, struct gen *g, struct fault *f)
 		.capture = g->o.from,
 		.model =
 			{
-				.seed = g->o.seed,
+				.seed = g->o.work.seed,
 				.flows = g->o.flows,
 				.rate = g->o.rate,
-				.start_ns = start_ns,
+				.start_ns = input_start_ns,
 				.ipv6_percent = (unsigned)g->o.ipv6,
-				.gap_ns = g->o.gap_ns,
-				.rto_ns = g->o.rto_ns,
+				.gap_ns = g->o.work.gap_ns,
+				.rto_ns = g->o.work.rto_ns,
 			},
-		.of = g->w->needs == NEEDS_NOTHING ? TRAFFIC_NUMBERS
-		      : g->w->per_flow		   ? TRAFFIC_FLOWS
-						   : TRAFFIC_PACKETS,
-		.max_flows = g->o.max_flows,
+		.of = g->run.w->needs == NEEDS_NOTHING ? TRAFFIC_NUMBERS
+		      : g->run.w->per_flow	       ? TRAFFIC_FLOWS
+						       : TRAFFIC_PACKETS,
+		.max_flows = g->o.work.max_flows,
 		.ctr = &g->ctr.traffic,
 		.wanted = wanted,
 		.again = again,

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/page.h"
 #include "gen.h"
 #include "traffic/frame.h"
 
@@ -237,6 +238,11 @@ static int run(struct int_gen *g, struct traffic *t, struct fault *f)
 			cli_report = 0;
 			cli_ledger(&int_gen_ledger, &g->ctr, g->o.output);
 		}
+		if ((g->o.live.name || n % CLOCK_EVERY == 0) &&
+		    cli_page_begin()) {
+			cli_ledger(&int_gen_ledger, &g->ctr, g->o.output);
+			cli_page_end();
+		}
 		if (!g->o.quiet && n % CLOCK_EVERY == 0)
 			progress(g, t);
 	}
@@ -290,6 +296,11 @@ int int_main(int argc, char **argv)
 	open_traffic(&g, &t);
 	open_out(&g);
 	cli_user(g.o.live.user);
+	cli_page_start(&(struct cli_page_about){
+		.input = g.o.from,
+		.output = g.o.out ? g.o.out : g.o.live.name,
+		.off = g.o.live.no_page,
+		.quiet = g.o.quiet});
 	err = run(&g, t, &fault);
 	status = end(&g, err, &fault);
 	traffic_close(t);

@@ -11,9 +11,10 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "cli/page.h"
 #include "frame.h"
 #include "link.h"
-#include "translate/backoff.h"
+#include "resend/backoff.h"
 
 enum {
 	SECOND = 1000000000,
@@ -104,8 +105,9 @@ static int open_nacks(struct gen *g, struct fault *f)
 /* Bytes of the longest report that can come. */
 static size_t report_max(const struct gen *g)
 {
-	const struct workload *w = g->w;
-	size_t value = w->needs == NEEDS_NOTHING   ? g->o.value_len
+	const struct workload *w = g->run.w;
+	size_t value = w->needs == NEEDS_NOTHING || w->needs == NEEDS_ROWS
+			       ? g->o.work.value_len
 		       : w->value[0] > w->value[1] ? w->value[0]
 						   : w->value[1];
 
@@ -116,7 +118,7 @@ static int open_window(struct gen *g, struct fault *f)
 {
 	struct link *l = g->link;
 	struct resend_options o = {
-		.reporters = g->topology.switches + 1,
+		.reporters = g->run.topology.switches + 1,
 		.window = (unsigned)g->o.resend,
 		.payload_max = report_max(g),
 		.address = g->o.source,
@@ -160,7 +162,7 @@ static void open_stats(struct gen *g)
 	struct cli_stats_more more = {l->resend ? kept : traffic, &sent, 1,
 				      read_sent, g};
 
-	l->stats = cli_stats_open(l->resend ? &resend_ledger : &gen_ledger,
+	l->stats = cli_stats_open(l->resend ? &resend_ledger : g->ledger,
 				  g->o.live.stats_ns, g->o.output, &more);
 }
 
@@ -197,6 +199,11 @@ int link_open(struct gen *g, struct fault *f)
 	if (g->o.duration_ns)
 		l->end_ns = l->now_ns + g->o.duration_ns;
 	open_stats(g);
+	cli_page_start(&(struct cli_page_about){
+		.input = g->o.from,
+		.output = g->o.out ? g->o.out : g->o.live.name,
+		.off = g->o.live.no_page,
+		.quiet = g->o.quiet});
 	return 0;
 }
 
@@ -211,10 +218,25 @@ static void failed(struct gen *g, int rc)
 		g->err = rc;
 }
 
+static void show_page(struct gen *g)
+{
+	struct link *l = g->link;
+
+	if (!cli_page_begin())
+		return;
+	cli_ledger(&gen_ledger, &g->ctr, g->o.output);
+	if (l->resend)
+		cli_ledger(&resend_ledger, rising(l), g->o.output);
+	if (l->live)
+		cli_interface(&g->o.live, l->nacks, snk_drops(g->snk));
+	cli_page_end();
+}
+
 void link_stats(struct gen *g)
 {
 	struct link *l = g->link;
 
+	show_page(g);
 	if (!l->stats)
 		return;
 	if (l->resend)
@@ -413,10 +435,31 @@ bool link_turn(struct gen *g)
 
 void link_clock(struct gen *g)
 {
+	show_page(g);
 	if (!g->link->end_ns)
 		return;
 	g->link->now_ns = clock_ns();
 	is_over(g);
+}
+
+void link_until(struct gen *g, uint64_t after_ns)
+{
+	struct link *l = g->link;
+	uint64_t until = l->start_ns + after_ns;
+
+	while ((l->now_ns = clock_ns()) < until && !is_over(g) && !cli_stop) {
+		uint64_t left = until - l->now_ns;
+
+		if (l->resend) {
+			serve(g, WAIT_MS);
+			continue;
+		}
+		snk_flush(g->snk);
+		link_stats(g);
+		nanosleep(&(struct timespec){.tv_nsec = (long)(left < MS ? left
+									 : MS)},
+			  NULL);
+	}
 }
 
 static void confirm_all(struct gen *g)

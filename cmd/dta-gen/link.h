@@ -7,7 +7,7 @@
 #define DTA_GEN_LINK_H
 
 #include "gen.h"
-#include "translate/resend.h"
+#include "resend/resend.h"
 
 struct link;
 
@@ -25,6 +25,9 @@ bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 
 /* Waits until a frame may go, on an interface. False: none may any more. */
 bool link_turn(struct gen *g);
+
+/* Waits until so long after link_open(), or the end. */
+void link_until(struct gen *g, uint64_t after_ns);
 
 /* Looks at the clock, for traffic of which there is nothing to report. */
 void link_clock(struct gen *g);

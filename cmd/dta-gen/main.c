@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "csv.h"
 #include "emit.h"
 #include "input.h"
 #include "int.h"
@@ -58,12 +59,18 @@ static void show(struct gen *g)
 
 	if (g->o.quiet)
 		return;
-	cli_ledger(&gen_ledger, &g->ctr, g->o.output);
+	cli_ledger(g->ledger, &g->ctr, g->o.output);
 	if (sent)
 		cli_ledger(&resend_ledger, sent, g->o.output);
 }
 
-static void progress(const struct gen *g, const struct traffic *t)
+/* What reports are made of: one of the two. */
+struct input {
+	struct traffic *traffic;
+	struct csv_input *rows;
+};
+
+static void progress(const struct gen *g, const struct input *in)
 {
 	struct cli_progress p = {
 		.unit = "reports",
@@ -72,21 +79,37 @@ static void progress(const struct gen *g, const struct traffic *t)
 		.limit_ns = g->o.duration_ns,
 	};
 
-	if (g->o.from) {
-		p.bytes = traffic_done(t);
-		p.bytes_all = traffic_size(t);
+	if (in->rows) {
+		p.bytes = csv_done(in->rows);
+		p.bytes_all = csv_size(in->rows);
+	} else if (g->o.from) {
+		p.bytes = traffic_done(in->traffic);
+		p.bytes_all = traffic_size(in->traffic);
 	} else if (!g->o.repeat) {
 		p.unit = "flows";
-		p.count = traffic_done(t);
-		p.count_all = traffic_size(t);
+		p.count = traffic_done(in->traffic);
+		p.count_all = traffic_size(in->traffic);
 	}
 	cli_progress(&p);
 }
 
-/* Every packet to the workload. Returns 0 or the source's -errno. */
-static int run(struct gen *g, struct traffic *t, struct fault *f)
+/* A packet to the workload, or some rows. */
+static int step(struct gen *g, const struct input *in, struct fault *f)
 {
 	struct traffic_packet p;
+	int rc;
+
+	if (in->rows)
+		return csv_next(in->rows, f);
+	rc = traffic_next(in->traffic, &p, f);
+	if (rc > 0)
+		workload_packet(&g->run, &p);
+	return rc;
+}
+
+/* All that there is. Returns 0 or the source's -errno. */
+static int run(struct gen *g, const struct input *in, struct fault *f)
+{
 	uint64_t next = CLOCK_EVERY;
 	int rc = 1;
 
@@ -95,32 +118,36 @@ static int run(struct gen *g, struct traffic *t, struct fault *f)
 			cli_report = 0;
 			show(g);
 		}
-		rc = traffic_next(t, &p, f);
+		rc = step(g, in, f);
 		if (rc == -EINTR)
 			rc = 1;
 		else if (rc <= 0)
 			break;
-		else
-			g->w->packet(g, &p);
 		if (g->ctr.traffic.packets < next)
 			continue;
 		next = g->ctr.traffic.packets + CLOCK_EVERY;
 		link_clock(g);
 		if (!g->o.quiet)
-			progress(g, t);
+			progress(g, in);
 	}
 	if (!g->o.quiet)
 		cli_progress_end();
-	if (g->w->end)
-		g->w->end(g);
+	workload_end(&g->run);
 	link_finish(g);
 	return rc < 0 ? rc : 0;
 }
 
-static void fini(struct gen *g)
+/* They were told of one by one. */
+static bool bad_rows(const struct gen *g)
 {
-	flowtab_close(g->flows);
-	free(g->state);
+	return g->ledger == &gen_rows_ledger && g->ctr.traffic.malformed;
+}
+
+static const char *source_name(const struct gen *g)
+{
+	if (g->ledger == &gen_rows_ledger && !strcmp(g->o.from, "-"))
+		return "stdin"; /* as in file:line */
+	return g->o.from ? g->o.from : "traffic";
 }
 
 /* Tells what could not be done; returns the exit status. */
@@ -130,19 +157,61 @@ static int judge(const struct gen *g, int src_err, int snk_err,
 	int err = g->err ? g->err : snk_err;
 
 	if (src_err)
-		cli_warn_fault(g->o.from, f);
+		cli_warn_fault(source_name(g), f);
 	if (err)
 		cli_warn("%s: %s", g->o.out ? g->o.out : g->o.live.name,
 			 strerror(-err));
 	if (g->truth_err)
 		cli_warn("%s: %s", g->o.truth, strerror(-g->truth_err));
-	return src_err || err || g->truth_err ? CLI_FAIL : CLI_OK;
+	return src_err || err || g->truth_err || bad_rows(g) ? CLI_FAIL
+							     : CLI_OK;
+}
+
+static void take(void *ctx, struct dta_report *r, bool v6, unsigned reporter,
+		 uint64_t ts_ns)
+{
+	struct gen *g = ctx;
+	const struct workload *w = g->run.w;
+
+	r->table = (uint16_t)(g->o.table + v6);
+	emit(g, r,
+	     w->needs == NEEDS_NOTHING ? (enum key_type)g->o.work.key_type
+				       : (enum key_type)w->key[v6],
+	     reporter, ts_ns);
+}
+
+static void start(struct gen *g, const struct settings *s)
+{
+	g->o = s->gen;
+	g->ledger = s->workload == &csv_workload ? &gen_rows_ledger
+						 : &gen_ledger;
+	g->run = (struct workload_run){
+		.w = s->workload,
+		.o = s->gen.work,
+		.ctr = &g->ctr.work,
+		.traffic = &g->ctr.traffic,
+		.emit = take,
+		.ctx = g,
+	};
+	topo_fat_tree(&g->run.topology, (unsigned)g->o.arity,
+		      (unsigned)g->o.hops);
+}
+
+static void open_input(struct input *in, struct gen *g)
+{
+	struct fault fault;
+	int rc = g->run.w == &csv_workload
+			 ? csv_open(&in->rows, g, &fault)
+			 : input_open(&in->traffic, g, &fault);
+
+	if (rc < 0)
+		cli_fault(source_name(g), &fault);
 }
 
 int main(int argc, char **argv)
 {
 	struct fault fault = {""};
-	struct traffic *t = NULL;
+	struct input in = {NULL, NULL};
 	struct settings s;
 	struct gen g = {0};
 	int src_err, snk_err, status;
@@ -153,25 +222,23 @@ int main(int argc, char **argv)
 	if (s.list)
 		return list(s.gen.output) < 0 ? CLI_FAIL : CLI_OK;
 	options_check(&s);
-	g.w = s.workload;
-	g.o = s.gen;
-	topo_fat_tree(&g.topology, (unsigned)g.o.arity, (unsigned)g.o.hops);
+	start(&g, &s);
 	cli_signals();
 	cli_user_check(g.o.live.user);
-	if (input_open(&t, &g, &fault) < 0)
-		cli_fault(g.o.from ? g.o.from : "traffic", &fault);
-	if (g.w->start && g.w->start(&g) < 0)
+	open_input(&in, &g);
+	if (workload_start(&g.run) < 0)
 		cli_fail("out of memory");
 	if (emit_open(&g, &fault) < 0)
 		cli_fail("%s", fault.text);
 	cli_user(g.o.live.user);
-	src_err = run(&g, t, &fault);
+	src_err = run(&g, &in, &fault);
 	show(&g);
 	if (!g.o.quiet)
 		link_drops(&g);
 	snk_err = emit_close(&g);
 	status = judge(&g, src_err, snk_err, &fault);
-	traffic_close(t);
-	fini(&g);
+	traffic_close(in.traffic);
+	csv_close(in.rows);
+	workload_fini(&g.run);
 	return status;
 }

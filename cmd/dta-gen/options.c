@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "csv.h"
 #include "options.h"
 #include "traffic/flowtab.h"
 #include "traffic/topo.h"
-#include "translate/resend.h"
+#include "resend/resend.h"
 #include "wire/be.h"
-#include "workload.h"
+#include "workload/workload.h"
 
 enum {
 	VALUE_MAX = 1020, /* what a table holds */
@@ -29,18 +30,23 @@ static int read_key_type(void *opts, const char *text, struct fault *why)
 	struct gen_options *o = &((struct settings *)opts)->gen;
 
 	if (!strncmp(text, "hex:", 4)) {
-		o->key_type = KEY_HEX;
-		o->key_len = (unsigned)cli_u64("--key-type hex", text + 4, 1,
-					       KEY_MAX);
+		o->work.key_type = KEY_HEX;
+		o->work.key_len = (unsigned)cli_u64("--key-type hex", text + 4,
+						    1, KEY_MAX);
 		return 0;
 	}
-	o->key_type = key_type_of(text);
-	if (o->key_type < 0 || o->key_type == KEY_HEX)
+	o->work.key_type = key_type_of(text);
+	if (o->work.key_type < 0 || o->work.key_type == KEY_HEX)
 		return fault_set(why, -EINVAL,
 				 "is no key type; flow4, flow6, hop4, hop6, "
 				 "src4, src6, u32 or hex:LENGTH");
-	o->key_len = (unsigned)key_type_len(o->key_type);
+	o->work.key_len = (unsigned)key_type_len(o->work.key_type);
 	return 0;
+}
+
+static int read_as(void *opts, const char *text, struct fault *why)
+{
+	return show_of(&((struct settings *)opts)->gen.show, text, why);
 }
 
 static int ip4_of(uint8_t out[4], const char *text, struct fault *why)
@@ -92,11 +98,11 @@ static const struct cli_option options[] = {
 	  "synthetic flows (10000; -i: these again and again)",
 	  CLI_SIZE, AT(flows), .min = 1, .max = INT64_MAX },
 	{ 'f', "from", "CAPTURE",
-	  "take the traffic from a capture, - for stdin", CLI_IN, AT(from) },
+	  "take the traffic from a capture, rows from CSV; - for stdin", CLI_IN, AT(from) },
 	{ 'c', "count", "N", "stop after N reports; synthetic flows repeat",
 	  CLI_SIZE, AT(count), .min = 1, .max = INT64_MAX },
 	{ 's', "seed", "S", "seed of all that is random (1)",
-	  CLI_U64, AT(seed) },
+	  CLI_U64, AT(work.seed) },
 	{ 'w', "write", "FILE", "where the reports go, as pcap; - for stdout",
 	  CLI_OUT, AT(out) },
 	{ 'i', "interface", "IFACE",
@@ -162,48 +168,58 @@ static const struct cli_option options[] = {
 	  CLI_U64, AT(hops), .min = 1, .max = 5 },
 	{ 0, "interleave", "N",
 	  "int-postcard: flows between a flow's postcards (0)",
-	  CLI_SIZE, AT(interleave), .max = 1 << 22, .verbs = "int-postcard" },
+	  CLI_SIZE, AT(work.interleave), .max = 1 << 22, .verbs = "int-postcard" },
 	{ 0, "no-path-len", NULL, "postcards do not tell the path's length",
-	  CLI_FLAG, AT(no_path_len),
-	  .verbs = "int-postcard trajectory uniform" },
+	  CLI_FLAG, AT(work.no_path_len),
+	  .verbs = "int-postcard trajectory uniform csv" },
 	{ 0, "gap", "TIME", "silence that ends a flowlet (50ms)",
-	  CLI_TIME, AT(gap_ns), .verbs = "marple-flowlets" },
+	  CLI_TIME, AT(work.gap_ns), .verbs = "marple-flowlets" },
 	{ 0, "rto", "TIME", "silence that makes a timeout (200ms)",
-	  CLI_TIME, AT(rto_ns), .verbs = tcp },
+	  CLI_TIME, AT(work.rto_ns), .verbs = tcp },
 	{ 0, "window", "TIME", "marple-lossy, sonata-result (1s)",
-	  CLI_TIME, AT(window_ns), .min = 1,
+	  CLI_TIME, AT(work.window_ns), .min = 1,
 	  .verbs = "marple-lossy sonata-result" },
 	{ 0, "link-rate", "BITS",
 	  "int-congestion: bits/s (20000000, or 9200 * PPS)",
-	  CLI_SIZE, AT(link_rate), .min = 1, .max = INT64_MAX,
+	  CLI_SIZE, AT(work.link_rate), .min = 1, .max = INT64_MAX,
 	  .verbs = "int-congestion" },
 	{ 0, "queue", "BYTES", "int-congestion: depth of an event (16K)",
-	  CLI_BYTES, AT(queue), .max = UINT32_MAX, .verbs = "int-congestion" },
+	  CLI_BYTES, AT(work.queue), .max = UINT32_MAX, .verbs = "int-congestion" },
 	{ 0, "cache", "N", "entries of a counting switch's cache (1024)",
-	  CLI_SIZE, AT(cache), .min = 1, .max = 1 << 24,
+	  CLI_SIZE, AT(work.cache), .min = 1, .max = 1 << 24,
 	  .verbs = "marple-hosts marple-hosts-sum turboflow" },
 	{ 0, "max-flows", "N", "flows remembered (524288)",
-	  CLI_SIZE, AT(max_flows), .min = 1, .max = FLOWTAB_MAX },
+	  CLI_SIZE, AT(work.max_flows), .min = 1, .max = FLOWTAB_MAX },
 	{ 0, "lists", "N", "dshark, uniform: lists (16)",
-	  CLI_SIZE, AT(lists), .min = 1, .max = UINT32_MAX,
+	  CLI_SIZE, AT(work.lists), .min = 1, .max = UINT32_MAX,
 	  .verbs = "dshark uniform" },
 	{ 0, "sample", "N", "trajectory: one packet in N (16)",
-	  CLI_SIZE, AT(sample), .min = 1, .max = UINT32_MAX,
+	  CLI_SIZE, AT(work.sample), .min = 1, .max = UINT32_MAX,
 	  .verbs = "trajectory" },
-	{ 0, "kind", "KIND", "uniform: keywrite, append, keyinc, postcard",
-	  CLI_WORD, AT(kind), .min = DTA_KEYWRITE, .words = kinds,
-	  .verbs = "uniform" },
+	{ 0, "kind", "KIND", "uniform, csv: keywrite, append, keyinc, postcard",
+	  CLI_WORD, AT(work.kind), .min = DTA_KEYWRITE, .words = kinds,
+	  .verbs = "uniform csv" },
 	{ 0, "key-type", "TYPE",
-	  "uniform: flow4 (default), u32, ..., hex:LENGTH",
-	  CLI_CALL, .read = read_key_type, .verbs = "uniform" },
+	  "uniform, csv: flow4 (default), u32, ..., hex:LENGTH",
+	  CLI_CALL, .read = read_key_type, .verbs = "uniform csv" },
 	{ 0, "value", "BYTES", "uniform: of a value or entry (4)",
-	  CLI_U64, AT(value_len), .min = 1, .max = VALUE_MAX,
+	  CLI_U64, AT(work.value_len), .min = 1, .max = VALUE_MAX,
 	  .verbs = "uniform" },
+	{ 0, "layout", "FILE", "csv: tables, keys and values are those of it",
+	  CLI_IN, AT(layout), .verbs = "csv" },
+	{ 0, "region", "NAME", "csv: the same of a region",
+	  CLI_STR, AT(region), .verbs = "csv" },
+	{ 0, "as", "TYPES", "csv: what values are made of, as dta-query --as",
+	  CLI_CALL, .read = read_as, .verbs = "csv" },
+	{ 0, "pace", NULL, "csv: with -i, send at the times of the rows",
+	  CLI_FLAG, AT(keep_times), .needs = "-i", .verbs = "csv" },
 	{ 0 },
 };
 /* clang-format on */
 
 static const struct cli_group groups[] = {
+	{"--layout --region"},
+	{"--pace --rate", .why = "--pace is that of the rows"},
 	{"-w -i"},
 	{"--ticket --cluster"},
 	{"--flows --from"},
@@ -220,6 +236,7 @@ const struct cli cli = {
 		 "dta-gen WORKLOAD ... [--tracked] [--rate PPS] -i IFACE\n"
 		 "dta-gen WORKLOAD ... --dart --ticket FILE|--cluster FILE -w "
 		 "FILE|-\n"
+		 "dta-gen csv --from FILE|- [--layout FILE] [--as TYPES] ...\n"
 		 "dta-gen int ..., in-band telemetry: see dta-gen int -h\n"
 		 "dta-gen --list",
 	.options = options,
@@ -233,23 +250,26 @@ void options_read(struct settings *s, int argc, char **argv)
 	*s = (struct settings){
 		.gen =
 			{
-				.seed = SYNTH_SEED_DEFAULT,
 				.table = 1,
 				.collector = {10, 0, 0, 51},
 				.source = 10u << 24 | 1 << 16,
 				.resend = UINT64_MAX,
 				.arity = 8,
-				.gap_ns = 50ull * MS,
-				.rto_ns = 200ull * MS,
-				.window_ns = 1000ull * MS,
-				.queue = 16384,
-				.cache = 1024,
-				.max_flows = 1 << 19,
-				.lists = 16,
-				.sample = 16,
-				.key_type = KEY_FLOW4,
-				.key_len = KEY_FLOW4_LEN,
-				.value_len = 4,
+				.work =
+					{
+						.seed = SYNTH_SEED_DEFAULT,
+						.gap_ns = 50ull * MS,
+						.rto_ns = 200ull * MS,
+						.window_ns = 1000ull * MS,
+						.queue = 16384,
+						.cache = 1024,
+						.max_flows = 1 << 19,
+						.lists = 16,
+						.sample = 16,
+						.key_type = KEY_FLOW4,
+						.key_len = KEY_FLOW4_LEN,
+						.value_len = 4,
+					},
 			},
 	};
 	cli_start(&cli);
@@ -262,10 +282,14 @@ void options_read(struct settings *s, int argc, char **argv)
 	if (n + 1 != argc)
 		cli_usage(&cli, n < argc ? "one workload at a time"
 					 : "which workload? See --list");
-	s->workload = workload_find(argv[n]);
+	s->workload = !strcmp(argv[n], csv_workload.name)
+			      ? &csv_workload
+			      : workload_find(argv[n]);
 	if (!s->workload)
 		cli_usage(&cli, "%s: no such workload; see --list", argv[n]);
 	s->gen.live.format = s->gen.output;
+	s->gen.table_given = cli_text(&cli, "--table");
+	s->gen.key_type_given = cli_text(&cli, "--key-type");
 	cli_check_named(&cli, s, s->workload->name);
 }
 
@@ -273,9 +297,9 @@ void options_read(struct settings *s, int argc, char **argv)
 static bool fits_dta0(const struct workload *w, const struct gen_options *o)
 {
 	bool uniform = w->needs == NEEDS_NOTHING;
-	unsigned kind = uniform ? (unsigned)o->kind : w->kind;
-	size_t key = uniform ? o->key_len : key_type_len(w->key[0]);
-	size_t value = uniform ? o->value_len : w->value[0];
+	unsigned kind = uniform ? (unsigned)o->work.kind : w->kind;
+	size_t key = uniform ? o->work.key_len : key_type_len(w->key[0]);
+	size_t value = uniform ? o->work.value_len : w->value[0];
 
 	return (key == 4 || kind == DTA_APPEND) &&
 	       (value == 4 || kind == DTA_KEYINC);
@@ -286,7 +310,8 @@ static void check_dta0(const struct workload *w, const struct gen_options *o)
 	char names[256] = "uniform with --key-type u32";
 	size_t n = strlen(names);
 
-	if (o->format == DTA_FORMAT_1 || fits_dta0(w, o))
+	if (o->format == DTA_FORMAT_1 || w->needs == NEEDS_ROWS ||
+	    fits_dta0(w, o))
 		return;
 	for (unsigned i = 0; i < n_workloads; i++)
 		if (workloads[i].needs != NEEDS_NOTHING &&
@@ -302,11 +327,13 @@ static void complete(struct settings *s, struct gen_options *o)
 {
 	const struct workload *w = s->workload;
 
-	o->stream = synth_stream(o->seed);
-	if (!o->kind)
-		o->kind = DTA_KEYWRITE;
-	if (o->kind == DTA_APPEND)
-		o->key_type = KEY_U32;
+	o->work.stream = synth_stream(o->work.seed);
+	if (w->needs == NEEDS_ROWS)
+		o->work.value_len = VALUE_MAX;
+	else if (!o->work.kind)
+		o->work.kind = DTA_KEYWRITE;
+	if (o->work.kind == DTA_APPEND)
+		o->work.key_type = KEY_U32;
 	if (!o->copies && o->format != DTA_FORMAT_1)
 		o->copies = COPIES0; /* it cannot say "the default" */
 	/* A capture ends with its flows, a wire when somebody says so. */
@@ -318,8 +345,8 @@ static void complete(struct settings *s, struct gen_options *o)
 		o->resend = 0;
 	else if (o->resend == UINT64_MAX)
 		o->resend = RESEND_DEFAULT;
-	if (!o->link_rate)
-		o->link_rate = o->from ? 20000000 : 9200 * o->rate;
+	if (!o->work.link_rate)
+		o->work.link_rate = o->from ? 20000000 : 9200 * o->rate;
 }
 
 void options_check(struct settings *s)
@@ -333,6 +360,9 @@ void options_check(struct settings *s)
 	    (o->nacks || o->wait || o->resend != UINT64_MAX))
 		cli_usage(&cli, "--nacks, --wait and --resend need --format "
 				"dta1: NACKs tell of no other");
+	if (!o->from && w->needs == NEEDS_ROWS)
+		cli_usage(&cli, "say with --from where the rows are, - for "
+				"stdin");
 	if (o->from && w->needs == NEEDS_NOTHING)
 		cli_usage(&cli, "uniform makes its own keys: no --from");
 	if (o->tracked && o->format == DTA_FORMAT_0A)

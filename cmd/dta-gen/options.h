@@ -8,17 +8,16 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
-#include "traffic/synth.h"
+#include "query/show.h"
 #include "wire/dta.h"
-
-struct workload;
+#include "workload/workload.h"
 
 struct gen_options {
 	const char *from, *out, *truth;
 	const char *ticket, *cluster; /* --dart */
 	bool dart;
-	uint64_t flows, count, seed;
-	struct synth_stream stream; /* of the seed */
+	uint64_t flows, count;
+	struct workload_options work;
 	bool repeat; /* synthetic flows come round again, until told to stop */
 	enum dta_format format;
 	bool tracked, immediate;
@@ -37,16 +36,11 @@ struct gen_options {
 	uint64_t resend;	/* reports kept of each switch */
 	uint64_t ipv6;		/* per cent of the synthetic flows */
 	uint64_t arity, hops;
-	uint64_t interleave;
-	bool no_path_len;
-	uint64_t gap_ns, rto_ns, window_ns;
-	uint64_t link_rate; /* bits/s; 0: the source's default */
-	uint64_t queue;	    /* bytes */
-	uint64_t cache, max_flows, lists, sample;
-	/* uniform */
-	int key_type, kind;
-	unsigned key_len;
-	uint64_t value_len;
+	/* csv */
+	const char *layout, *region;
+	struct show show; /* --as; none: as the layout says */
+	bool keep_times;
+	bool table_given, key_type_given;
 };
 
 struct settings {

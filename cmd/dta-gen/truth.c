@@ -54,7 +54,7 @@ static uint64_t number(const uint8_t *p, size_t len)
 	return v;
 }
 
-void truth_row(struct gen *g, const struct dta_report *r, bool v6)
+void truth_row(struct gen *g, const struct dta_report *r, enum key_type type)
 {
 	char row[ROW_MAX], *p = row;
 
@@ -62,7 +62,7 @@ void truth_row(struct gen *g, const struct dta_report *r, bool v6)
 	*p++ = ',';
 	p = put_text(p, dta_opcode_name(r->opcode));
 	*p++ = ',';
-	p += key_format(p, gen_key_type(g, v6), r->key, r->key_len);
+	p += key_format(p, type, r->key, r->key_len);
 	*p++ = ',';
 	p = put_dec(p, r->hop);
 	*p++ = ',';

@@ -8,6 +8,6 @@
 
 void truth_header(FILE *f);
 /* A row to g->truth; an error goes to g->truth_err. */
-void truth_row(struct gen *g, const struct dta_report *r, bool v6);
+void truth_row(struct gen *g, const struct dta_report *r, enum key_type type);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "places/ask.h"
 #include "options.h"
-#include "keys.h"
+#include "reading/keys.h"
 #include "run.h"
 #include "sources.h"
 #include "values.h"
@@ -247,11 +247,11 @@ static void ask_batch(struct bulk *b, struct ask *ask, const struct targets *t)
 /* The column of keys, as wide as those of the command line need. */
 static uint8_t key_width(const struct opts *o)
 {
-	size_t key = o->keys ? KEY_COLUMN : 0;
+	size_t key = o->keys.file ? KEY_COLUMN : 0;
 
-	for (int i = 0; i < o->nargs; i++)
-		if (strlen(o->args[i]) > key)
-			key = strlen(o->args[i]);
+	for (int i = 0; i < o->keys.nargs; i++)
+		if (strlen(o->keys.args[i]) > key)
+			key = strlen(o->keys.args[i]);
 	return (uint8_t)(key > UINT8_MAX ? UINT8_MAX : key);
 }
 
@@ -317,7 +317,7 @@ int run_keys(const struct opts *o, struct places *p)
 		cli_fail("out of memory");
 	b->o = o;
 	sources_pick(t, p, kind_of(o->verb), o->table);
-	keys_open(&b->keys, o, t);
+	keys_open(&b->keys, &o->keys, t);
 	open_rows(b, t);
 	while (!cli_stop && keys_next(&b->keys)) {
 		ask_batch(b, &ask, t);
@@ -326,7 +326,7 @@ int run_keys(const struct opts *o, struct places *p)
 			break; /* in the middle of asking */
 		print_batch(b);
 		/* No more at hand: who asks through a pipe wants answers. */
-		if (b->keys.n < QUERY_BATCH && b->keys.from_file &&
+		if (b->keys.n < QUERY_BATCH && b->keys.from.file &&
 		    !b->keys.lines.regular)
 			rows_flush(b->rows);
 	}

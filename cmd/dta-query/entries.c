@@ -60,14 +60,14 @@ static void parse_lists(struct entries *e)
 	for (unsigned i = 0; i < e->targets.n; i++)
 		if (e->targets.target[i].t->lists > max)
 			max = e->targets.target[i].t->lists;
-	e->list = calloc((size_t)o->nargs + 1, sizeof(e->list[0]));
+	e->list = calloc((size_t)o->keys.nargs + 1, sizeof(e->list[0]));
 	if (!e->list)
 		cli_fail("out of memory");
-	for (int i = 0; i < o->nargs; i++) {
+	for (int i = 0; i < o->keys.nargs; i++) {
 		uint64_t id;
 
-		if (!text_u64(&id, o->args[i], max - 1))
-			no_list(e, o->args[i]);
+		if (!text_u64(&id, o->keys.args[i], max - 1))
+			no_list(e, o->keys.args[i]);
 		e->list[e->lists++] = (uint32_t)id;
 	}
 }

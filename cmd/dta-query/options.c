@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "places/verify_age.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 
@@ -83,10 +84,10 @@ static const struct cli_option options[] = {
 	{0, "partial", NULL, "path: paths with holes, too", CLI_FLAG,
 	 AT(rule.partial)},
 	{'k', "keys", "FILE", "keys from a file, one a line (- is stdin)",
-	 CLI_IN, AT(keys), .verbs = with_keys},
+	 CLI_IN, AT(keys.file), .verbs = with_keys},
 	{0, "column", "NAME",
 	 "--keys is CSV with a header: the column with the keys", CLI_STR,
-	 AT(column), .verbs = with_keys},
+	 AT(keys.column), .verbs = with_keys},
 	{0, "known", "FILE",
 	 "why: keys, one a line or CSV: whose memory may be", CLI_IN, AT(known),
 	 .verbs = "why"},
@@ -120,6 +121,9 @@ static const struct cli_option options[] = {
 	 AT(truth), .verbs = "verify"},
 	{0, "by-table", NULL, "verify: a row for each table", CLI_FLAG,
 	 AT(by_table), .verbs = "verify"},
+	{0, "by-age", "N",
+	 "verify: success by age, of N bins of keys, and as planned", CLI_U64,
+	 AT(by_age), .min = 1, .max = VERIFY_AGES_MAX, .verbs = "verify"},
 	{0, "list-wrong", NULL, "verify: the keys that are not right instead",
 	 CLI_FLAG, AT(list_wrong), .verbs = "verify"},
 	{'i', "interactive", NULL, "a shell", CLI_FLAG, AT(interactive)},
@@ -128,7 +132,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_group groups[] = {
 	{"--last --from"},
-	{"--by-table --list-wrong"},
+	{"--by-table --list-wrong --by-age"},
 	{0},
 };
 
@@ -200,11 +204,11 @@ static bool from_stdin(struct opts *o)
 {
 	struct stat st;
 
-	if (o->nargs == 1 && !strcmp(o->args[0], "-")) {
-		o->nargs = 0;
+	if (o->keys.nargs == 1 && !strcmp(o->keys.args[0], "-")) {
+		o->keys.nargs = 0;
 		return true;
 	}
-	return !o->nargs && !fstat(STDIN_FILENO, &st) &&
+	return !o->keys.nargs && !fstat(STDIN_FILENO, &st) &&
 	       (S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode));
 }
 
@@ -213,20 +217,20 @@ static void check_verb(struct opts *o)
 	bool keyed = o->verb == VERB_KEYWRITE || o->verb == VERB_PATH ||
 		     o->verb == VERB_COUNT || o->verb == VERB_WHY;
 
-	if ((keyed || o->verb == VERB_TOP) && !o->in_shell && !o->keys &&
+	if ((keyed || o->verb == VERB_TOP) && !o->in_shell && !o->keys.file &&
 	    from_stdin(o))
-		o->keys = "-";
-	if (keyed && !o->nargs && !o->keys)
+		o->keys.file = "-";
+	if (keyed && !o->keys.nargs && !o->keys.file)
 		cli_usage(&cli, "%s: no keys: name some, or --keys FILE",
 			  verb_name(o->verb));
-	if (o->verb == VERB_VERIFY && o->nargs)
+	if (o->verb == VERB_VERIFY && o->keys.nargs)
 		cli_usage(&cli, "verify takes no keys");
 	if (o->verb == VERB_VERIFY && !o->truth)
 		cli_usage(&cli, "verify needs --truth");
-	if (o->column && !o->keys && !o->known)
+	if (o->keys.column && !o->keys.file && !o->known)
 		cli_usage(&cli, "--column needs --keys%s",
 			  o->verb == VERB_WHY ? " or --known" : "");
-	if (o->keys && o->nargs)
+	if (o->keys.file && o->keys.nargs)
 		cli_usage(&cli, "keys as arguments or from --keys, not both");
 	if (o->follow &&
 	    ((!o->from.region && !o->from.cluster.cluster) ||
@@ -272,7 +276,7 @@ void options_read(struct opts *o, int argc, char **argv)
 	}
 	o->verb = (enum verb)cli_verb(&cli, argv[n]);
 	cli_check(&cli, o, (int)o->verb);
-	o->args = argv + n + 1;
-	o->nargs = argc - n - 1;
+	o->keys.args = argv + n + 1;
+	o->keys.nargs = argc - n - 1;
 	check_verb(o);
 }

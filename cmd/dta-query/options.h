@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "reading/keys.h"
 #include "query/show.h"
 #include "places/places.h"
 #include "query/query.h"
@@ -30,11 +31,11 @@ struct opts {
 	enum verb verb;
 	struct places_options from; /* .snapshot is: */
 	const char *snapshot[SNAPSHOTS_MAX];
-	const char *table;	  /* name or id; NULL: by kind and key */
-	const char *keys, *truth; /* files, "-" for stdin */
-	const char *column;	  /* of a CSV file of keys, or NULL */
-	const char *known;	  /* a file of keys: whose memory it is */
-	struct query_rule rule;	  /* copies 0: the default */
+	const char *table; /* name or id; NULL: by kind and key */
+	struct keys_from keys;
+	const char *truth;	/* a file, "-" for stdin */
+	const char *known;	/* a file of keys: whose memory it is */
+	struct query_rule rule; /* copies 0: the default */
 	enum row_format format;
 	struct render render; /* of values */
 	struct show show;     /* --as a list of types: instead */
@@ -43,11 +44,10 @@ struct opts {
 	bool follow, count_only, from_given, last_given; /* list */
 	uint64_t first, last;
 	bool by_table, list_wrong; /* verify */
+	uint64_t by_age;	   /* verify: bins; 0: not */
 	const char *by;		   /* top: what is ranked; NULL: the default */
 	uint64_t lines;		   /* 0: the default */
 	bool in_shell;		   /* a command of the shell */
-	char **args;
-	int nargs;
 };
 
 extern const struct cli cli;

@@ -44,7 +44,7 @@ static int run_command(struct shell *sh)
 	optind = 0; /* getopt: from the start */
 	o->in_shell = true;
 	options_read(o, sh->argc + 1, sh->argv);
-	if (!sh->terminal && o->keys && !strcmp(o->keys, "-"))
+	if (!sh->terminal && o->keys.file && !strcmp(o->keys.file, "-"))
 		cli_usage(&cli, "--keys -: standard input holds the commands");
 	if (o->from.region != before.region || o->from.verbs != before.verbs ||
 	    o->from.cluster.cluster != before.cluster.cluster ||

@@ -3,7 +3,7 @@
 #ifndef QUERY_SHELL_H
 #define QUERY_SHELL_H
 
-#include "cli/lines.h"
+#include "reading/lines.h"
 #include "options.h"
 #include "base/words.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/table.h"
-#include "known.h"
+#include "reading/known.h"
 #include "list.h"
 #include "places/ask.h"
 #include "run.h"
@@ -299,12 +299,12 @@ int run_top(const struct opts *o, struct places *p)
 			choose_parts(top, i);
 	if (kind == TABLE_APPEND)
 		list_each(o, p, &top->targets, take_entry, top);
-	else if (!o->keys && !o->nargs)
+	else if (!o->keys.file && !o->keys.nargs)
 		cli_usage(&cli, "top: keys are not stored, only their "
 				"checksums: name them with --keys FILE (also "
 				"what dta-gen --truth wrote)");
 	else
-		known_read(&top->known, o, NULL, &top->targets);
+		known_read(&top->known, &o->keys, &top->targets);
 	for (unsigned i = 0; i < top->targets.n; i++)
 		if (kind == TABLE_APPEND)
 			add_seen(top, i);

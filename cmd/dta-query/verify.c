@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/lines.h"
+#include "reading/lines.h"
 #include "places/verify.h"
 #include "run.h"
 #include "sources.h"
+#include "verify_age.h"
 #include "cli/table.h"
 
 enum field {
@@ -236,7 +237,9 @@ static void verify_all(const struct verify *v, const struct truth *truth,
 	for (unsigned i = 0; i < truth->n && !cli_stop; i++) {
 		const struct table *t = truth->table[i].t;
 		struct score s = {0};
-		int rc = verify_table(v, &truth->table[i], &s);
+		int rc = o->by_age ? age_table(r, v, &truth->table[i],
+					       (unsigned)o->by_age, &s)
+				   : verify_table(v, &truth->table[i], &s);
 
 		sources_check(v->places);
 		if (rc < 0)
@@ -256,7 +259,9 @@ static void show_all(struct places *p, const struct opts *o,
 
 	if (!w)
 		cli_fail("out of memory");
-	r = open_rows(o, o->list_wrong ? &misses : &verdicts);
+	r = open_rows(o, o->list_wrong ? &misses
+			 : o->by_age   ? &age_rows
+				       : &verdicts);
 	if (o->list_wrong) {
 		w->rows = r;
 		w->render = o->render;
@@ -265,7 +270,7 @@ static void show_all(struct places *p, const struct opts *o,
 		v.ctx = w;
 	}
 	verify_all(&v, truth, r, o, total);
-	if (!o->list_wrong && !o->by_table)
+	if (!o->list_wrong && !o->by_table && !o->by_age)
 		score_row(r, "all", NULL, total);
 	rows_close(r);
 	free(w);

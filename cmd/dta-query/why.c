@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "keys.h"
-#include "known.h"
+#include "reading/keys.h"
+#include "reading/known.h"
 #include "places/ask.h"
 #include "query/load.h"
 #include "run.h"
 #include "sources.h"
+#include "writers.h"
 #include "cli/table.h"
 
 enum field {
@@ -65,6 +66,7 @@ struct why {
 	struct keys keys;
 	struct ask ask;
 	uint64_t found;
+	bool told; /* what the writers have lost */
 };
 
 static unsigned copies_of(const struct why *w, const struct table *t)
@@ -379,6 +381,9 @@ static void explain(struct why *w, const struct asked *a, struct seen *s)
 	loaded = find_load(w, a, s, &l, &epoch);
 	if (loaded && l.used)
 		tell_load(a, &l, epoch);
+	if (w->o->from.region && !w->told)
+		writers_tell(w->o->from.region);
+	w->told = true;
 	cli_warn("%s: most likely: %s", a->text,
 		 likely(w, a, s, loaded ? &l : NULL, text));
 }
@@ -422,6 +427,10 @@ int run_why(const struct opts *o, struct places *p)
 {
 	struct targets *t = malloc(sizeof(*t));
 	struct why *w = calloc(1, sizeof(*w));
+	const struct keys_from known = {
+		.file = o->known,
+		.column = o->keys.column,
+	};
 	int rc;
 
 	if (!t || !w)
@@ -432,8 +441,8 @@ int run_why(const struct opts *o, struct places *p)
 	w->targets = t;
 	pick_tables(t, p, o->table);
 	if (o->known)
-		known_read(&w->known, o, o->known, t);
-	keys_open(&w->keys, o, t);
+		known_read(&w->known, &known, t);
+	keys_open(&w->keys, &o->keys, t);
 	w->rows = cli_rows(o->format, &why_rows);
 	if (!w->rows)
 		cli_fail("out of memory");

@@ -14,9 +14,11 @@ static void print_ledgers(void *run)
 {
 	struct run *r = run;
 	struct road_ledger of_road[ROAD_LEDGERS];
-	unsigned n = road_ledgers(r->road, of_road);
+	unsigned n;
 
-	cli_ledger(&translate_ledger, translate_counters(r->t), r->o.format);
+	cores_rest(r);
+	n = road_ledgers(r->road, of_road);
+	cli_ledger(&translate_ledger, cores_counters(r), r->o.format);
 	for (unsigned i = 0; i < n; i++)
 		cli_ledger(of_road[i].ledger, of_road[i].counters, r->o.format);
 }
@@ -25,6 +27,7 @@ static void hangup(void *run)
 {
 	struct road *road = ((struct run *)run)->road;
 
+	cores_rest(run);
 	if (road->renew)
 		road->renew(road);
 	else
@@ -33,17 +36,20 @@ static void hangup(void *run)
 
 static const void *counters(void *run, uint64_t *received)
 {
-	const struct translate_ledger *l = translate_counters(
-		((struct run *)run)->t);
+	const struct translate_ledger *l = cores_counters(run);
 
 	*received = l->received;
 	return l;
 }
 
-/* While the road waits. */
+/* While the road waits. Another core's thread leaves what there is to do to the
+ * main one. */
 static void turn(void *run)
 {
-	cli_loop_turn(&((struct run *)run)->loop);
+	struct run *r = run;
+
+	if (pthread_equal(pthread_self(), r->main))
+		cli_loop_turn(&r->loop);
 }
 
 /* Interrupts a read that waits; the work is done where it returns. */
@@ -116,6 +122,7 @@ static int follow_parts(struct run *r)
 
 	if (!road_change(r->road, ROAD_ASK))
 		return 0;
+	cores_stop(r);
 	rc = translate_flush(r->t);
 	if (rc < 0)
 		return rc;
@@ -128,6 +135,7 @@ static int follow_parts(struct run *r)
 		take_parts(r);
 	}
 	road_change(r->road, ROAD_DONE);
+	cores_go(r);
 	return 0;
 }
 
@@ -146,12 +154,24 @@ static int idle(struct run *r)
 {
 	int rc = 0;
 
+	cores_rest(r);
 	if (alarm_rang && r->silent)
 		rc = translate_idle(r->t, r->alarm_ns);
 	r->silent = r->silent || alarm_rang;
 	alarm_rang = 0;
 	pass_on(r);
 	return rc;
+}
+
+void run_look(struct run *r, const struct pkt *pkts, size_t n,
+	      const struct translate_ledger *before)
+{
+	if (r->keylog)
+		keylog_rx(r->keylog, pkts, n);
+	if (r->cores && r->keylog && n < (size_t)r->loop.most)
+		keylog_flush(r->keylog);
+	if (!before->stored)
+		why_look(&r->why, r->o.dta, pkts, n);
 }
 
 static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
@@ -166,13 +186,9 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		r->silent = false;
 		/* the road's clock stood still while we waited */
 		rc = road_tick(r->road);
-		if (r->keylog)
-			keylog_rx(r->keylog, pkts, (size_t)n);
-		if (!translate_counters(r->t)->stored)
-			why_look(&r->why, r->o.dta, pkts, (size_t)n);
 		if (!rc)
-			rc = translate_rx(r->t, pkts, (size_t)n);
-		if (n < PKT_BATCH)
+			rc = cores_rx(r, pkts, (size_t)n);
+		if (n < r->loop.most && !r->cores) /* who do so themselves */
 			pass_on(r);
 	}
 	return rc ? rc : road_tick(r->road);
@@ -191,7 +207,6 @@ static void open_interface(struct run *r)
 	static const uint16_t ports[LIVE_PORTS] = {DTA_PORT};
 
 	r->loop.s = cli_live_open(&r->o.live, ports, r->o.quiet);
-	src_wait(r->loop.s, CLI_LOOK_AROUND_MS);
 }
 
 /* NACKs go to a capture, or back to where the reports come from. */
@@ -240,6 +255,7 @@ static void run_open(struct run *r)
 		r->loop.due = due;
 		src_wait(r->loop.s, 0); /* the loop waits */
 	}
+	cores_open(r);
 	r->loop.stats = run_open_stats(r);
 	r->alarm_ns = alarm_set(r);
 }
@@ -265,17 +281,24 @@ static void say_unconfirmed(const struct road_account *a)
  * or exits. */
 static int run_close(struct run *r)
 {
-	struct translate_ledger end = *translate_counters(r->t);
 	struct road_account account = {0};
-	int flushed = translate_flush(r->t), nacks = 0, keys;
-	int closed = road_finish(r->road);
-	bool told = road_account(r->road, &account);
-	uint64_t unsent = road_unsent(r->road);
-	const char *why = road_why(r->road);
+	struct translate_ledger end;
+	int flushed, closed, nacks = 0, keys;
 	struct fault nothing, where, probably;
+	const char *why;
+	uint64_t unsent;
+	bool told;
 
+	cores_stop(r);
+	end = *translate_counters(r->t);
+	flushed = translate_flush(r->t);
+	closed = road_finish(r->road);
+	told = road_account(r->road, &account);
+	unsent = road_unsent(r->road);
+	why = road_why(r->road);
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, translate_counters(r->t), r->loop.s);
+	cores_print(r);
 	if (r->t_options.nacks) {
 		unsent += snk_drops(r->t_options.nacks);
 		nacks = snk_close(r->t_options.nacks);
@@ -323,6 +346,12 @@ int main(int argc, char **argv)
 	run.o = options_read(argc, argv);
 	run.loop = (struct cli_loop){
 		.live = &run.o.live,
+		.region = run.o.region,
+		.input = run.o.read ? run.o.read : run.o.live.name,
+		.output = run.o.ticket	  ? run.o.ticket
+			  : run.o.cluster ? run.o.cluster
+					  : run.o.verbs,
+		.most = PKT_BATCH,
 		.quiet = run.o.quiet,
 		.ctx = &run,
 		.counters = counters,
@@ -330,6 +359,7 @@ int main(int argc, char **argv)
 		.report = print_ledgers,
 		.hangup = hangup,
 	};
+	run.main = pthread_self();
 	cli_signals();
 	cli_take_hangup();
 	run_open(&run);

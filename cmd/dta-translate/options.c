@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "roce/roce_out.h"
+#include "translate/crew.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 
@@ -88,6 +89,8 @@ static const struct cli_option options[] = {
 	{0, "op-burst", "N", "and at once (a hundredth of it, at least 64)",
 	 CLI_SIZE, AT(op_burst), .min = DTA_MAX_COPIES, .max = RATE_MAX,
 	 .needs = "--op-rate"},
+	{'j', "cores", "N", "work on so many cores at once (default 1)",
+	 CLI_SIZE, AT(cores), .min = 1, .max = TRANSLATE_CREW_MAX},
 	CLI_LIMIT_OPTIONS(struct opts),
 	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
 	CLI_SOCKET_OPTIONS(struct opts),
@@ -124,7 +127,7 @@ const struct cli cli = {
 
 struct opts options_read(int argc, char **argv)
 {
-	struct opts o = {.window = ROCE_OUT_WINDOW};
+	struct opts o = {.window = ROCE_OUT_WINDOW, .cores = 1};
 	int n = cli_read(&cli, &o, argc, argv);
 
 	if (n < argc && !o.live.name)

@@ -26,6 +26,7 @@ struct opts {
 	unsigned settings;
 	uint64_t op_rate, op_burst; /* 0: no limit, the default */
 	unsigned ack_every, window;
+	unsigned cores;
 	const char *answers; /* a capture of them, or NULL */
 	enum dta_format dta;
 	enum dart dart;

@@ -3,6 +3,8 @@
 #ifndef DTA_TRANSLATE_RUN_H
 #define DTA_TRANSLATE_RUN_H
 
+#include <pthread.h>
+
 #include "cli/loop.h"
 #include "op/op.h"
 #include "keylog.h"
@@ -20,9 +22,11 @@ struct run {
 	struct keylog *keylog; /* or NULL */
 	struct translate_options t_options;
 	struct translator *t;
+	pthread_t main;
+	struct cores *cores; /* NULL: there is one */
 	struct cli_loop loop;
 	uint64_t alarm_ns; /* of silence, 0: there is none */
-	bool silent;	   /* since the last alarm */
+	bool silent;	   /* since the last alarm; in turn of taking */
 	int error;	   /* what stopped it; fault: of the reports */
 	struct fault fault;
 };
@@ -30,6 +34,25 @@ struct run {
 /* road.c: the road that the options name, and its tables; exits if there is
  * none. turn(run) is called while it waits. */
 void run_open_road(struct run *r, void (*turn)(void *run));
+
+/*
+ * cores.c: -j. open: when all else is; exits if it cannot. rx: the next batch,
+ * as translate_rx(). rest: until then the translator, the road and the source
+ * are the caller's. stop, go: another translator may take its place between
+ * them. With one core, all but rx do nothing.
+ */
+void cores_open(struct run *r);
+int cores_rx(struct run *r, const struct pkt *pkts, size_t n);
+void cores_rest(struct run *r);
+void cores_stop(struct run *r);
+void cores_go(struct run *r);
+const struct translate_ledger *cores_counters(const struct run *r);
+/* With --stats: what each has done, behind cores_stop(). */
+void cores_print(const struct run *r);
+
+/* Of every batch, in order, before it is translated. */
+void run_look(struct run *r, const struct pkt *pkts, size_t n,
+	      const struct translate_ledger *before);
 
 /* stats.c: rows of --stats; NULL: none. */
 struct cli_stats *run_open_stats(struct run *r);

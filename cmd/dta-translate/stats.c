@@ -23,7 +23,7 @@ static void read_columns(void *ctx, uint64_t *value)
 	const struct run *r = ctx;
 	struct road_account a;
 
-	value[MISSING] = translate_counters(r->t)->missing;
+	value[MISSING] = cores_counters(r)->missing;
 	value[ACKED] = value[REFUSED_OR_LOST] = value[WAITING] =
 		CLI_STATS_UNKNOWN;
 	if (!road_account(r->road, &a))

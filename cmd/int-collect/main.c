@@ -245,6 +245,7 @@ static void open_telemetry(struct run *r)
 		to.judge = xdp_judge;
 		to.judge_ctx = &r->xdp;
 		to.push_ns = 0;
+		to.dist_bytes = XDP_DISTS;
 	}
 	bins_use(&r->o.bins, to.shape);
 	rc = telemetry_open(&r->t, &to, &r->th.t, &r->outlets.sinks);
@@ -288,7 +289,6 @@ static void run_open(struct run *r)
 	open_telemetry(r);
 	if (r->o.live.name)
 		open_interface(r);
-	src_wait(r->loop.s, CLI_LOOK_AROUND_MS); /* pipes fall silent, too */
 	if (r->o.top.top)
 		r->top = top_open(&r->o, r->t);
 	cli_user(r->o.live.user);
@@ -383,6 +383,8 @@ int main(int argc, char **argv)
 	run.o = options_read(argc, argv);
 	run.loop = (struct cli_loop){
 		.live = &run.o.live,
+		.input = run.o.read ? run.o.read : run.o.live.name,
+		.output = run.o.write ? run.o.write : run.o.to,
 		.quiet = run.o.quiet,
 		.ctx = &run,
 		.counters = counters,

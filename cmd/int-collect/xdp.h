@@ -13,6 +13,12 @@
 #include "telemetry/sink.h"
 #include "wire/int_profile.h"
 
+enum {
+	/* Bytes of distributions, of what comes up whole: the kernel's tables
+	 * take what they leave of 64 MB. */
+	XDP_DISTS = 8 << 20,
+};
+
 struct xdp;
 
 /* Exits if it cannot. *s is what the frames come by; t, which judges numbers of

@@ -31,6 +31,7 @@ struct hop_run {
 	uint8_t *room; /* PKT_MAX and a label, for exports */
 	int error;
 	struct fault fault;
+	const char *at; /* whose fault it is; NULL: the first way's source */
 };
 
 static void print_ledgers(void *run)
@@ -125,7 +126,11 @@ static int pass_back(struct hop_run *r, struct fault *f)
 	n = src_rx(w->src, pkts, PKT_BATCH, f);
 	if (n == -EAGAIN || n == -EINTR)
 		return 0;
-	return n < 0 ? n : pass(r, w, pkts, n);
+	if (n < 0) {
+		r->at = r->o.to;
+		return n;
+	}
+	return pass(r, w, pkts, n);
 }
 
 static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
@@ -199,7 +204,6 @@ static void open_captures(struct hop_run *r)
 		cli_fault(r->o.read, &f);
 	if (r->o.write && cli_snk_open(&w->snk, r->o.write, &f) < 0)
 		cli_fault(r->o.write, &f);
-	src_wait(w->src, CLI_LOOK_AROUND_MS);
 }
 
 /* Of the links that labels leave by, not those to hosts; of two the shorter. 0:
@@ -228,7 +232,7 @@ static void hop_open(struct hop_run *r)
 	if (!r->room || label_hop_open(&r->h, &r->o.hop) < 0)
 		cli_fail("out of memory");
 	/* First, as a pipe's packets may be long in coming. */
-	hop_control_open(&r->control, r->o.control);
+	hop_control_open(&r->control, r->o.control, r->o.quiet);
 	if (r->o.live.name)
 		open_live(r);
 	else
@@ -262,17 +266,23 @@ static int hop_close(struct hop_run *r)
 {
 	uint64_t received, unsent = 0;
 	int status = r->error ? CLI_FAIL : CLI_OK;
+	bool said;
 
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
-	if (close_ways(r, &unsent) < 0 || hop_export_close(&r->export) < 0)
+	said = close_ways(r, &unsent) < 0;
+	said |= hop_export_close(&r->export) < 0;
+	if (said)
 		status = CLI_FAIL;
 	if (!r->o.quiet) {
 		print_ledgers(r);
 		cli_live_drops(&r->o.live, r->loop.s, unsent);
 	}
-	if (r->error)
-		cli_warn_fault(r->o.read ? r->o.read : r->o.live.name,
+	/* What cannot be written is not the input's fault. */
+	if (r->error && (r->loop.reading || r->at || !said))
+		cli_warn_fault(r->at	   ? r->at
+			       : r->o.read ? r->o.read
+					   : r->o.live.name,
 			       &r->fault);
 	hop_control_close(&r->control);
 	src_close(r->way[0].src);
@@ -290,6 +300,8 @@ int hop_main(int argc, char **argv)
 	hop_options_read(&run.o, argc, argv);
 	run.loop = (struct cli_loop){
 		.live = &run.o.live,
+		.input = run.o.read ? run.o.read : run.o.live.name,
+		.output = run.o.write ? run.o.write : run.o.to,
 		.quiet = run.o.quiet || run.o.live.name,
 		.ctx = &run,
 		.counters = counters,

@@ -67,7 +67,8 @@ struct hop_control {
 	uint64_t taken, refused;
 };
 
-void hop_control_open(struct hop_control *c, const char *path);
+/* quiet: does not say that a socket was made. */
+void hop_control_open(struct hop_control *c, const char *path, bool quiet);
 /* Obeys what is there. */
 void hop_control_look(struct hop_control *c, struct label_hop *h);
 void hop_control_close(struct hop_control *c);

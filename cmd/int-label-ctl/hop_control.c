@@ -2,6 +2,7 @@
 /* hop_control.c - what the controller says to this device. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -30,7 +31,7 @@ static int make_socket(const char *path)
 	return fd;
 }
 
-void hop_control_open(struct hop_control *c, const char *path)
+void hop_control_open(struct hop_control *c, const char *path, bool quiet)
 {
 	struct stat st;
 
@@ -38,8 +39,9 @@ void hop_control_open(struct hop_control *c, const char *path)
 	if (!path)
 		return;
 	if (!strcmp(path, "-")) {
+		/* It may be a terminal, which others write to, too: whether
+		 * reading it waits is not changed, but asked each time. */
 		c->fd = dup(STDIN_FILENO);
-		fcntl(c->fd, F_SETFL, fcntl(c->fd, F_GETFL) | O_NONBLOCK);
 	} else if (!stat(path, &st) && !S_ISSOCK(st.st_mode)) {
 		/* A FIFO for writing, too: it does not end with its writer. */
 		c->fd = open(path, (S_ISFIFO(st.st_mode) ? O_RDWR : O_RDONLY) |
@@ -47,6 +49,9 @@ void hop_control_open(struct hop_control *c, const char *path)
 	} else {
 		c->fd = make_socket(path);
 		c->socket = true;
+		if (!quiet)
+			cli_warn("--control: a socket is at %s, for commands",
+				 path);
 	}
 	if (c->fd < 0)
 		cli_fail("%s: %s", path, strerror(errno));
@@ -77,6 +82,12 @@ static void obey(struct hop_control *c, struct label_hop *h, const char *line)
 	}
 }
 
+static void too_long(struct hop_control *c)
+{
+	cli_warn("--control: a line is too long");
+	c->refused++;
+}
+
 /* The lines in what came, the last one perhaps not whole yet. */
 static void obey_lines(struct hop_control *c, struct label_hop *h, bool whole)
 {
@@ -95,21 +106,45 @@ static void obey_lines(struct hop_control *c, struct label_hop *h, bool whole)
 	memmove(c->line, line, c->used);
 	if (c->used == sizeof(c->line) - 1) {
 		if (!c->skip)
-			cli_warn("--control: a line is too long");
-		c->refused += !c->skip;
+			too_long(c);
 		c->skip = true;
 		c->used = 0;
 	}
+}
+
+/* A datagram is its lines, whole; one that is cut is none. */
+static void obey_datagrams(struct hop_control *c, struct label_hop *h)
+{
+	ssize_t n;
+
+	while ((n = recv(c->fd, c->line, sizeof(c->line) - 1,
+			 MSG_DONTWAIT | MSG_TRUNC)) >= 0) {
+		if ((size_t)n >= sizeof(c->line)) {
+			too_long(c);
+			continue;
+		}
+		c->used = (size_t)n;
+		obey_lines(c, h, true);
+	}
+}
+
+static bool is_ready(const struct hop_control *c)
+{
+	struct pollfd p = {c->fd, POLLIN, 0};
+
+	return poll(&p, 1, 0) > 0;
 }
 
 void hop_control_look(struct hop_control *c, struct label_hop *h)
 {
 	ssize_t n;
 
-	while (c->fd >= 0) {
+	if (c->socket)
+		obey_datagrams(c, h);
+	while (c->fd >= 0 && !c->socket && is_ready(c)) {
 		n = read(c->fd, c->line + c->used,
 			 sizeof(c->line) - 1 - c->used);
-		if (n < 0 || (n == 0 && c->socket))
+		if (n < 0)
 			return;
 		if (n == 0) { /* stdin has ended */
 			obey_lines(c, h, true);
@@ -118,7 +153,7 @@ void hop_control_look(struct hop_control *c, struct label_hop *h)
 			return;
 		}
 		c->used += (size_t)n;
-		obey_lines(c, h, c->socket);
+		obey_lines(c, h, false);
 	}
 }
 

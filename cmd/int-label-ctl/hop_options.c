@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hop_options.c - the command line of int-label-ctl label. */
+#include <net/if.h>
 #include <string.h>
 
 #include "base/rng.h"
@@ -44,6 +45,9 @@ static const struct cli_option options[] = {
 	{0, "mtu", "BYTES",
 	 "leave IP packets no longer than that (the interface's)", CLI_SIZE,
 	 AT(mtu), .min = 68, .max = 65535},
+	{0, "no-df", NULL,
+	 "label packets of IPv4 that a router may cut up, too", CLI_FLAG,
+	 AT(hop.no_df)},
 	{'e', "export", "FILE", "labels that end here, to a capture", CLI_OUT,
 	 AT(export)},
 	{0, "collector", "ADDRESS", "labels that end here, to ADDRESS[:PORT]",
@@ -81,6 +85,31 @@ const struct cli hop_cli = {
 	.groups = groups,
 };
 
+/* Two names may be of one interface. */
+static bool same_interface(const char *a, const char *b)
+{
+	unsigned i = if_nametoindex(a);
+
+	return !strcmp(a, b) || (i && i == if_nametoindex(b));
+}
+
+/* What would be of no use. */
+static void check_use(const struct hop_options *o)
+{
+	unsigned ends = o->live.name ? 1 << HOP_IN | 1 << HOP_OUT
+				     : 1 << HOP_OUT;
+
+	if (o->live.name && same_interface(o->live.name, o->to))
+		cli_refuse("--to: '%s' is --interface, too", o->to);
+	if ((o->export || o->collector) && !(o->edge & ends))
+		cli_usage(&hop_cli,
+			  "--%s: no labels end here: say --edge, where hosts "
+			  "are",
+			  o->export ? "export" : "collector");
+	if (cli_text(&hop_cli, "--export-port") && !o->collector)
+		cli_usage(&hop_cli, "--export-port needs --collector");
+}
+
 void hop_options_read(struct hop_options *o, int argc, char **argv)
 {
 	int n;
@@ -98,10 +127,11 @@ void hop_options_read(struct hop_options *o, int argc, char **argv)
 	cli_check(&hop_cli, o, -1);
 	if (!o->has_device)
 		cli_usage(&hop_cli, "which --device is it?");
+	check_use(o);
 	if (o->port[HOP_IN] == o->port[HOP_OUT])
 		cli_refuse("--out-port: %ju is --in-port, too",
 			   (uintmax_t)o->port[HOP_OUT]);
-	policy_set(&o->hop.policy, o->hop.format.max_hop, o->interval_ns,
-		   o->rest_ns);
+	policy_set(&hop_cli, &o->hop.policy, o->hop.format.max_hop,
+		   o->interval_ns, o->rest_ns);
 	o->live.format = o->format;
 }

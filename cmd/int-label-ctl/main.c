@@ -6,15 +6,31 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "commands.h"
+#include "run.h"
 
 static const struct {
 	const char *name;
 	int (*main)(int argc, char **argv);
 } commands[] = {
 	{"run", run_main},	 {"label", hop_main}, {"sim", sim_main},
-	{"theory", theory_main}, {"flow", flow_main},
+	{"theory", theory_main}, {"flow", flow_main}, {"switch", switch_main},
 };
+
+static void no_command(const char *word)
+{
+	struct cli_guess g = {.word = word};
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		cli_guess(&g, commands[i].name);
+	cli_start(&run_cli);
+	if (g.best)
+		cli_usage(&run_cli, "'%s' is no command; did you mean %s?",
+			  word, g.best);
+	cli_usage(&run_cli, "'%s' is no command: run, label, flow, sim, theory",
+		  word);
+}
 
 int main(int argc, char **argv)
 {
@@ -23,5 +39,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < n && argc > 1; i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].main(argc - 1, argv + 1);
+	if (argc > 1 && argv[1][0] != '-')
+		no_command(argv[1]);
 	return run_main(argc, argv);
 }

@@ -6,6 +6,10 @@
  *	0	list of label time and latency, gone after a telemetry interval
  *	1	the same, which stays
  *	2	list of S, as Pro has it
+ *	3	numbers since we began, of packets that came with the option:
+ *		"receive" all, "int" those with labels, "0" to "5" by the number
+ *		of their labels (5: or more); "all" labels, "extra" those that
+ *		came while database 0 still had the port. "send" is not known
  *	4	"coverage": list of the shares of all intervals, the newest last
  */
 #ifndef INT_LABEL_CTL_MIRROR_H

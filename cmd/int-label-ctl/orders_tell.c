@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* orders_tell.c - lines to a switch: orders_private.h. */
+/* orders_tell.c - lines to a switch: orders.h. */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,84 +14,115 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "orders_private.h"
+#include "orders.h"
 
-static size_t line_of(char *line, const struct order *o,
-		      enum label_command_form form)
-{
-	return label_command_s(line, form, o->port, o->before, o->s);
-}
-
-int orders_print(const struct orders_switch *sw, enum label_command_form form)
+int orders_print(const struct label_orders_switch *sw,
+		 enum label_command_form form)
 {
 	char line[LABEL_COMMAND_MAX];
 
-	for (unsigned i = 0; i < sw->said.n; i++)
-		if (line_of(line, &sw->said.at[i], form))
-			printf("%s\n", line);
+	for (unsigned i = 0; i < sw->said.n; i++) {
+		label_order_line(line, form, &sw->said.at[i]);
+		printf("%s\n", line);
+	}
 	return fflush(stdout) ? -errno : 0; /* whoever reads acts on it */
 }
 
 /* All lines as a file without a name, to be read from its beginning. */
-static int file_of(const struct orders_switch *sw, enum label_command_form form)
+static int file_of(const struct label_orders_switch *sw,
+		   enum label_command_form form)
 {
 	int fd = memfd_create("label-commands", MFD_CLOEXEC);
 	char line[LABEL_COMMAND_MAX];
 
 	if (fd < 0)
 		return -errno;
-	for (unsigned i = 0; i < sw->said.n; i++)
-		if (line_of(line, &sw->said.at[i], form))
-			dprintf(fd, "%s\n", line);
+	for (unsigned i = 0; i < sw->said.n; i++) {
+		label_order_line(line, form, &sw->said.at[i]);
+		dprintf(fd, "%s\n", line);
+	}
 	lseek(fd, 0, SEEK_SET);
 	return fd;
 }
 
-/* The command's own output goes where messages go. */
-static int spawn(pid_t *pid, const char *command, int in)
+/* Our environment with LABEL_DEVICE in it, to be freed. Ours itself is not
+ * changed: threads of databases read it. */
+static char **environment(char *device)
+{
+	size_t n = 0, kept = 0;
+	char **env;
+
+	while (environ[n])
+		n++;
+	if (!(env = malloc((n + 2) * sizeof(*env))))
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(environ[i], device, strcspn(device, "=") + 1) != 0)
+			env[kept++] = environ[i];
+	env[kept++] = device;
+	env[kept] = NULL;
+	return env;
+}
+
+/* It leads a process group, so that orders_kill() reaches what it has begun. */
+static int spawn(pid_t *pid, const char *command, int in, int out, char **env)
 {
 	const char *const argv[] = {"sh", "-c", command, NULL};
 	posix_spawn_file_actions_t to;
+	posix_spawnattr_t attr;
 	int rc = posix_spawn_file_actions_init(&to);
 
 	if (rc)
 		return -rc;
+	posix_spawnattr_init(&attr); /* neither fails in Linux */
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
 	rc = posix_spawn_file_actions_adddup2(&to, in, STDIN_FILENO);
 	if (!rc)
-		rc = posix_spawn_file_actions_adddup2(&to, STDERR_FILENO,
-						      STDOUT_FILENO);
+		rc = posix_spawn_file_actions_adddup2(&to, out, STDOUT_FILENO);
 	if (!rc)
-		rc = posix_spawn(pid, "/bin/sh", &to, NULL, (char *const *)argv,
-				 environ);
+		rc = posix_spawn(pid, "/bin/sh", &to, &attr,
+				 (char *const *)argv, env);
+	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&to);
 	return -rc;
 }
 
-int orders_exec(struct orders_switch *sw, enum label_command_form form,
-		const char *command)
+int orders_spawn(pid_t *pid, const char *command, uint32_t device, int in,
+		 int out)
 {
-	int fd = file_of(sw, form), rc;
-	char device[16];
+	char text[32], **env;
+	int rc = -ENOMEM;
 
-	if (fd < 0)
-		return fd;
-	snprintf(device, sizeof(device), "%" PRIu32, sw->device);
-	setenv("LABEL_DEVICE", device, 1);
-	rc = spawn(&sw->pid, command, fd);
-	close(fd);
-	if (rc)
-		sw->pid = 0;
+	snprintf(text, sizeof(text), "LABEL_DEVICE=%" PRIu32, device);
+	if ((env = environment(text)))
+		rc = spawn(pid, command, in, out, env);
+	free(env);
 	return rc;
 }
 
-int orders_reap(struct orders_switch *sw, char *why, size_t size)
+int orders_exec(struct label_orders_switch *sw, enum label_command_form form,
+		const char *command)
+{
+	int fd = file_of(sw, form), rc;
+	pid_t pid = 0;
+
+	if (fd < 0)
+		return fd;
+	/* Its output goes where messages go. */
+	rc = orders_spawn(&pid, command, sw->device, fd, STDERR_FILENO);
+	close(fd);
+	sw->run = rc ? 0 : pid;
+	return rc ? rc : LABEL_ORDERS_UNDER_WAY;
+}
+
+int orders_reap(struct label_orders_switch *sw, char *why, size_t size)
 {
 	int status;
-	pid_t pid = waitpid(sw->pid, &status, WNOHANG);
+	pid_t pid = waitpid((pid_t)sw->run, &status, WNOHANG);
 
 	if (!pid)
 		return 0;
-	sw->pid = 0;
+	sw->run = 0;
 	if (pid > 0 && WIFEXITED(status) && !WEXITSTATUS(status))
 		return 1;
 	if (pid < 0)
@@ -100,6 +132,13 @@ int orders_reap(struct orders_switch *sw, char *why, size_t size)
 	else
 		snprintf(why, size, "signal %d", WTERMSIG(status));
 	return -1;
+}
+
+void orders_kill(struct label_orders_switch *sw)
+{
+	kill(-(pid_t)sw->run, SIGKILL);
+	waitpid((pid_t)sw->run, NULL, 0);
+	sw->run = 0;
 }
 
 int orders_socket(void)
@@ -145,18 +184,19 @@ int orders_datagram(int fd, const char *path, uint32_t device, const char *line)
 	return rc;
 }
 
-int orders_send(const struct orders_switch *sw, enum label_command_form form,
-		int fd, const char *path, unsigned *sent)
+int orders_send(const struct label_orders_switch *sw,
+		enum label_command_form form, int fd, const char *path,
+		unsigned *sent)
 {
 	char line[LABEL_COMMAND_MAX];
-	int rc = 0;
 
 	for (*sent = 0; *sent < sw->said.n; ++*sent) {
-		if (!line_of(line, &sw->said.at[*sent], form))
-			continue;
+		int rc;
+
+		label_order_line(line, form, &sw->said.at[*sent]);
 		rc = orders_datagram(fd, path, sw->device, line);
 		if (rc < 0)
-			return rc;
+			return rc == -EAGAIN ? LABEL_ORDERS_FULL : rc;
 	}
 	return 0;
 }

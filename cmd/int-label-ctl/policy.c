@@ -14,11 +14,15 @@ int policy_read_f(void *opts, const char *text, struct fault *why)
 	return label_policy_f(&chosen, text, why);
 }
 
-void policy_set(struct label_policy *p, uint8_t max_hop, uint64_t interval_ns,
-		uint64_t rest_ns)
+void policy_set(const struct cli *c, struct label_policy *p, uint8_t max_hop,
+		uint64_t interval_ns, uint64_t rest_ns)
 {
+	static const char *const of_b[] = {"--chance", "--rest"};
 	enum label_kind kind = p->kind;
 
+	for (unsigned i = 0; i < 2 && kind == LABEL_BASE_A; i++)
+		if (cli_text(c, of_b[i]))
+			cli_usage(c, "%s is of Base B: say --base B", of_b[i]);
 	if (rest_ns > interval_ns)
 		cli_refuse("--rest: it is longer than the labelling interval");
 	*p = chosen;

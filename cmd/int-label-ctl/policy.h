@@ -28,8 +28,9 @@ int policy_read_f(void *opts, const char *text, struct fault *why);
 	  CLI_TIME, CLI_AT(opts, rest) }
 /* clang-format on */
 
-/* Completes the policy when all is read; exits if the rest is too long. */
-void policy_set(struct label_policy *p, uint8_t max_hop, uint64_t interval_ns,
-		uint64_t rest_ns);
+/* Completes the policy when all is read; exits if the rest is too long, or what
+ * is Base B's is said of A. */
+void policy_set(const struct cli *c, struct label_policy *p, uint8_t max_hop,
+		uint64_t interval_ns, uint64_t rest_ns);
 
 #endif

@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "cli/loop.h"
 #include "commands.h"
+#include "label/clock.h"
+#include "label/saver.h"
 #include "label/state.h"
 #include "run.h"
 
@@ -16,9 +18,10 @@ struct run {
 	struct tables tables;
 	struct browse *top; /* NULL: none */
 	struct cli_loop loop;
-	uint64_t behind_ns; /* the clock less the packets' time */
-	uint64_t save_ns;   /* the state, of clock_coarse_ns() */
-	bool save_failed;   /* and that was said */
+	struct label_clock clock; /* of -i */
+	struct label_saver *saver;
+	uint64_t save_ns; /* the state, of clock_coarse_ns() */
+	bool save_failed; /* and that was said */
 	int error;
 	struct fault fault;
 };
@@ -32,8 +35,8 @@ static void print_ledgers(void *run)
 	cli_ledger(&label_db_ledger, label_db_counters(label_control_db(r->c)),
 		   r->o.format);
 	if (r->rows.orders)
-		cli_ledger(&orders_ledger, orders_counters(r->rows.orders),
-			   r->o.format);
+		cli_ledger(&label_orders_ledger,
+			   orders_counters(r->rows.orders), r->o.format);
 	databases_ledgers(&r->rows.list, r->o.format);
 }
 
@@ -53,15 +56,47 @@ static const void *counters(void *run, uint64_t *received)
 }
 
 /* One that cannot be saved is said once, and tried again. */
-static void save(struct run *r)
+static void saved(struct run *r, int rc, const struct fault *f)
+{
+	if (rc && !r->save_failed)
+		cli_warn("--state: %s", f->text);
+	r->save_failed = rc;
+}
+
+/* Now and then, while packets go on. */
+static void maybe_save(struct run *r)
 {
 	struct fault f;
-	int rc = label_state_save(r->o.state, label_control_db(r->c), &f);
+	int rc = label_saver_look(r->saver, &f);
 
-	if (rc && !r->save_failed)
-		cli_warn("--state: %s", f.text);
-	r->save_failed = rc;
+	if (rc != -EAGAIN)
+		saved(r, rc, &f);
+	if (clock_coarse_ns() < r->save_ns)
+		return;
 	r->save_ns = clock_coarse_ns() + r->o.state_ns;
+	rc = label_saver_begin(r->saver, label_control_db(r->c));
+	if (rc && rc != -EBUSY) {
+		fault_set(&f, rc, "%s: %s", r->o.state, strerror(-rc));
+		saved(r, rc, &f);
+	}
+}
+
+static void save_last(struct run *r)
+{
+	struct fault f;
+	int rc;
+
+	label_saver_close(r->saver);
+	rc = label_state_save(r->o.state, label_control_db(r->c), &f);
+	saved(r, rc, &f);
+}
+
+static void check_state(const struct run *r)
+{
+	struct fault f;
+
+	if (label_state_check(r->o.state, &f) < 0)
+		cli_fail("--state: %s", f.text);
 }
 
 static void load(struct run *r)
@@ -71,28 +106,53 @@ static void load(struct run *r)
 
 	if (rc && rc != -ENOENT)
 		cli_fail("--state: %s", f.text);
+	if (!r->o.live.user)
+		check_state(r);
+	if (label_saver_open(&r->saver, r->o.state) < 0)
+		cli_fail("out of memory");
 	r->save_ns = clock_coarse_ns() + r->o.state_ns;
 }
 
-/* A batch; or nothing came, and yet time goes on: on an interface. A pipe's
- * time is that of its packets, however long their writer takes. */
-static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
+/* A capture's time, or a pipe's, is that of its packets, however long their
+ * writer takes. */
+static int take_capture(struct run *r, const struct pkt *pkts, int n)
 {
-	struct run *r = run;
 	int rc = 0;
 
 	for (int i = 0; i < n && !rc; i++)
 		rc = label_control_frame(r->c, pkts[i].data, pkts[i].len,
 					 pkts[i].ts_ns);
-	if (n && r->o.live.name)
-		r->behind_ns = clock_wall_ns() - pkts[n - 1].ts_ns;
-	if (!n && r->o.live.name)
-		label_control_tick(r->c, clock_wall_ns() - r->behind_ns);
+	return rc;
+}
+
+/* Of an interface it goes on when nothing comes, or nothing with labels. */
+static int take_live(struct run *r, const struct pkt *pkts, int n)
+{
+	uint64_t wall_ns = clock_wall_ns(), mono_ns = clock_ns();
+	int rc = 0;
+
+	label_control_shift(r->c,
+			    label_clock_look(&r->clock, wall_ns, mono_ns));
+	for (int i = 0; i < n && !rc; i++)
+		rc = label_control_frame(r->c, pkts[i].data, pkts[i].len,
+					 label_clock_packet(&r->clock,
+							    pkts[i].ts_ns,
+							    wall_ns, mono_ns));
+	label_control_tick(r->c, label_clock_now(&r->clock, mono_ns));
+	return rc;
+}
+
+static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
+{
+	struct run *r = run;
+	int rc = r->o.live.name ? take_live(r, pkts, n)
+				: take_capture(r, pkts, n);
+
 	if (r->rows.orders)
 		orders_turn(r->rows.orders);
 	databases_look(&r->rows.list);
-	if (r->o.state && clock_coarse_ns() >= r->save_ns)
-		save(r);
+	if (r->saver)
+		maybe_save(r);
 	if (!rc && n < PKT_BATCH)
 		rc = run_rows_flush(&r->rows);
 	if (!rc && r->top && !browse_turn(r->top, !n))
@@ -100,6 +160,17 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 	if (rc < 0)
 		fault_set(f, rc, "%s", strerror(-rc));
 	return rc;
+}
+
+/* Ports of an earlier run, and those that are said to be there, are told of
+ * before the first label comes. */
+static void begin_live(struct run *r)
+{
+	uint64_t wall_ns = clock_wall_ns();
+
+	label_clock_look(&r->clock, wall_ns, clock_ns());
+	if (r->o.control.expected || label_db_ports(label_control_db(r->c)))
+		label_control_begin(r->c, wall_ns);
 }
 
 static void run_open(struct run *r)
@@ -117,7 +188,6 @@ static void run_open(struct run *r)
 		cli_fault(r->o.read, &f);
 	if (r->o.live.name)
 		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
-	src_wait(r->loop.s, CLI_LOOK_AROUND_MS); /* pipes fall silent, too */
 	if (r->o.top.top) {
 		r->tables.c = r->c;
 		r->tables.run = r;
@@ -126,6 +196,10 @@ static void run_open(struct run *r)
 				     r->o.format);
 	}
 	cli_user(r->o.live.user);
+	if (r->o.state && r->o.live.user) /* whose file it will be */
+		check_state(r);
+	if (r->o.live.name)
+		begin_live(r);
 	r->loop.quiet = r->o.quiet || r->top;
 	r->loop.stats = cli_stats_open(&label_control_ledger,
 				       r->o.live.stats_ns, r->o.format, NULL);
@@ -152,9 +226,10 @@ static int run_close(struct run *r)
 	    ended;
 
 	browse_close(r->top);
-	label_control_end(r->c);
+	if (label_control_end(r->c) < 0)
+		cli_fail("out of memory");
 	if (r->o.state)
-		save(r);
+		save_last(r);
 	ended = run_rows_end(&r->rows);
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
@@ -182,6 +257,7 @@ int run_main(int argc, char **argv)
 	run_options_read(&run.o, argc, argv);
 	run.loop = (struct cli_loop){
 		.live = &run.o.live,
+		.input = run.o.read ? run.o.read : run.o.live.name,
 		.quiet = run.o.quiet,
 		.ctx = &run,
 		.counters = counters,

@@ -63,6 +63,13 @@ static void silence(void *ctx, const struct label_record *port, bool silent,
 	end(ctx, LABEL_ROWS_SILENCE);
 }
 
+static void forgotten(void *ctx, const struct label_record *port,
+		      uint64_t now_ns)
+{
+	label_row_forgotten(hand(ctx, LABEL_ROWS_SILENCE), port, now_ns);
+	end(ctx, LABEL_ROWS_SILENCE);
+}
+
 static void port(void *ctx, const struct label_record *record)
 {
 	struct run_rows *r = ctx;
@@ -137,6 +144,7 @@ void run_rows_open(struct run_rows *r, const struct run_options *o,
 		.interval = interval,
 		.decision = decision,
 		.silent = r->rows[LABEL_ROWS_SILENCE] ? silence : NULL,
+		.forgotten = r->rows[LABEL_ROWS_SILENCE] ? forgotten : NULL,
 		.port = r->mirror || r->rows[LABEL_ROWS_PORT] ? port : NULL,
 		.path = r->rows[LABEL_ROWS_HOP] ? path : NULL,
 	};

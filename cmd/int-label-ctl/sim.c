@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/lines.h"
+#include "reading/lines.h"
+#include "cli/table.h"
 #include "commands.h"
 
 /* Captures begin here, or a little before: 2023-11-14 22:13:20 UTC. The
@@ -172,7 +173,7 @@ static void open_outputs(struct sim *s)
 		cli_fault(s->o.out, &s->fault);
 	if (taken)
 		return;
-	s->rows = rows_print(stdout, s->o.fmt, &sim_schema, true);
+	s->rows = cli_rows(s->o.fmt, &sim_schema);
 	if (!s->rows)
 		cli_fail("%s", strerror(ENOMEM));
 }

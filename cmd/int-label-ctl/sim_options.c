@@ -65,7 +65,8 @@ static const struct cli_option options[] = {
 	  CLI_TIME, AT(net.telemetry_ns), .min = 1000 },
 	{ 0, "control-delay", "TIME", "to and from the controller (1ms)",
 	  CLI_TIME, AT(net.control_ns) },
-	{ 'R', "rate", "PPS", "packets a second, in all (625)",
+	{ 'R', "rate", "PPS",
+	  "packets a second, in all (625; fat trees: 25 for each port)",
 	  CLI_SIZE, AT(rate), .min = 1, .max = 1000000000 },
 	{ 0, "packet", "BYTES", "of a frame (1000)",
 	  CLI_U64, AT(packet), .min = 64, .max = 9018 },
@@ -128,6 +129,14 @@ static const struct cli_group groups[] = {
 	{"--arity --routes"},
 	{"--trace --scheme"},
 	{"--trace --write"},
+	{"--trace --arity"},
+	{"--trace --routes"},
+	{"--trace --from"},
+	{"--trace --rate"},
+	{"--trace --duration"},
+	{"--trace --summary"},
+	{"--trace --pro"},
+	{"--trace --base"},
 	{0},
 };
 
@@ -141,21 +150,32 @@ static const struct cli cli_sim = {
 	.groups = groups,
 };
 
+/* A port of the network; exits where there is none. */
+static uint32_t find_port(const struct fabric *f, const char *option,
+			  const char *text, unsigned id, unsigned port)
+{
+	uint32_t p = fabric_find(f, id, port);
+
+	if (p == FABRIC_NONE)
+		cli_refuse("--%s: '%s': the network has no port %u-%u", option,
+			   text, id, port);
+	return p;
+}
+
 struct netsim_loss sim_loss(const struct fabric *f, const char *text)
 {
-	struct netsim_loss l = {FABRIC_NONE, 0};
 	unsigned id, port;
 	double percent;
 	int used = 0;
 
-	if (sscanf(text, "%u-%u=%lf%n", &id, &port, &percent, &used) == 3 &&
-	    !text[used] && percent >= 0 && percent <= 100)
-		l = (struct netsim_loss){fabric_find(f, id, port),
-					 percent / 100};
-	if (l.port == FABRIC_NONE)
-		cli_refuse("--lose: '%s' is not ID-PORT=PERCENT of the network",
+	if (sscanf(text, "%u-%u=%lf%n", &id, &port, &percent, &used) != 3 ||
+	    text[used])
+		cli_refuse("--lose: '%s' is not ID-PORT=PERCENT", text);
+	if (!(percent >= 0 && percent <= 100))
+		cli_refuse("--lose: '%s': a share is from 0 to 100 per cent",
 			   text);
-	return l;
+	return (struct netsim_loss){find_port(f, "lose", text, id, port),
+				    percent / 100};
 }
 
 /* A time as options have it. */
@@ -174,22 +194,64 @@ struct netsim_failure sim_failure(const struct fabric *f, const char *text)
 	char down[32] = "", up[32] = "";
 	unsigned id, port;
 
-	if (sscanf(text, "%u-%u@%31[^-]-%31s", &id, &port, down, up) >= 3 &&
-	    read_time(&x.down_ns, down) &&
-	    (!*up || (read_time(&x.up_ns, up) && x.up_ns > x.down_ns)))
-		x.port = fabric_find(f, id, port);
-	if (x.port == FABRIC_NONE)
-		cli_refuse("--fail: '%s' is not ID-PORT@TIME[-TIME] of the "
-			   "network",
-			   text);
+	if (sscanf(text, "%u-%u@%31[^-]-%31s", &id, &port, down, up) < 3 ||
+	    !read_time(&x.down_ns, down) || (*up && !read_time(&x.up_ns, up)))
+		cli_refuse("--fail: '%s' is not ID-PORT@TIME[-TIME]", text);
+	if (*up && x.up_ns <= x.down_ns)
+		cli_refuse("--fail: '%s': it recovers before it fails", text);
+	x.port = find_port(f, "fail", text, id, port);
 	return x;
+}
+
+/* What a scheme does not look at is refused. */
+static void check_scheme(const struct sim_options *o)
+{
+	static const unsigned label = 1 << NETSIM_LABEL,
+			      probes = 1 << NETSIM_HULA | 1 << NETSIM_INT_PATH |
+				       1 << NETSIM_PINGMESH;
+	const struct {
+		const char *name;
+		unsigned schemes;
+	} of[] = {
+		{"--base", label},     {"--chance", label},
+		{"--rest", label},     {"--pro", label},
+		{"--specific", label}, {"--probe-interval", probes},
+	};
+
+	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		if (cli_text(&cli_sim, of[i].name) &&
+		    !(of[i].schemes >> o->net.scheme & 1))
+			cli_usage(&cli_sim, "%s is nothing to --scheme %s",
+				  of[i].name,
+				  netsim_scheme_names[o->net.scheme]);
+	if (o->net.scheme == NETSIM_PINGMESH && !o->arity)
+		cli_usage(&cli_sim, "--scheme pingmesh needs --arity");
+}
+
+/* Intervals that are over by the end, and are not left out. */
+static void check_time(const struct sim_options *o)
+{
+	uint64_t each = o->net.telemetry_ns;
+	bool rows = !o->out || strcmp(o->out, "-") != 0;
+
+	if (rows && !o->trace &&
+	    o->net.duration_ns / each * each <= o->warmup_ns)
+		cli_refuse("--duration: no telemetry interval ends in it%s",
+			   o->warmup_ns ? " behind --warmup" : "");
+}
+
+/* That of the paper, 625 over 25 ports; a tree of switches with K ports has
+ * 5/4 K^3 of them. */
+static uint64_t default_rate(const struct sim_options *o)
+{
+	return o->arity ? 25 * (5 * o->arity * o->arity * o->arity / 4) : 625;
 }
 
 static void settle(struct sim_options *o)
 {
-	policy_set(&o->net.policy, (uint8_t)o->max_hop, o->interval_ns,
-		   o->rest_ns);
-	o->net.rate = (double)o->rate;
+	policy_set(&cli_sim, &o->net.policy, (uint8_t)o->max_hop,
+		   o->interval_ns, o->rest_ns);
+	o->net.rate = (double)(o->rate ? o->rate : default_rate(o));
 	o->net.link_bps = o->link_bps;
 	o->net.queue = (uint32_t)o->queue;
 	o->net.mtu = (uint32_t)o->mtu;
@@ -221,7 +283,6 @@ void sim_read(struct sim_options *o, int argc, char **argv)
 		.interval_ns = POLICY_INTERVAL_NS,
 		.max_hop = 5,
 		.s_max = 6,
-		.rate = 625,
 		.packet = 1000,
 		.flows = 65536,
 		.link_bps = 1000000000,
@@ -233,5 +294,7 @@ void sim_read(struct sim_options *o, int argc, char **argv)
 	if (cli_read(&cli_sim, o, argc, argv) < argc)
 		cli_usage(&cli_sim, "takes no operands");
 	cli_check(&cli_sim, o, -1);
+	check_scheme(o);
+	check_time(o);
 	settle(o);
 }

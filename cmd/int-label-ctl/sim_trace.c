@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/table.h"
 #include "netsim/pint.h"
 #include "sim.h"
 #include "traffic/frame.h"
@@ -112,7 +113,7 @@ static void whole(struct rows *r, unsigned hops, bool probe)
 int sim_trace(const struct sim_options *o)
 {
 	static const char *const names[] = {"label", "int", "pint"};
-	struct rows *r = rows_print(stdout, o->fmt, &trace_schema, true);
+	struct rows *r = cli_rows(o->fmt, &trace_schema);
 	int rc = 0;
 
 	if (!r)

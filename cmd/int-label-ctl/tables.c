@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "label/links.h"
 #include "label/rows.h"
 
 enum table {
@@ -28,6 +29,10 @@ enum {
 	L_LOSS,
 	L_S,
 	L_EVIDENCE,
+	L_SUSPECT,
+	L_BEHIND,
+	L_LINK,
+	L_SEEN,
 };
 
 static const struct row_field link_fields[] = {
@@ -40,6 +45,10 @@ static const struct row_field link_fields[] = {
 	[L_LOSS] = {"loss", ROW_F64, 7, ROW_VALUE, "%"},
 	[L_S] = {"s", ROW_U64, 3},
 	[L_EVIDENCE] = {"evidence", ROW_STR, 16, ROW_TAG},
+	[L_SUSPECT] = {"suspect", ROW_STR, 7, ROW_TAG},
+	[L_BEHIND] = {"loss_behind", ROW_F64, 11, ROW_VALUE, "%"},
+	[L_LINK] = {"loss_link", ROW_F64, 9, ROW_VALUE, "%"},
+	[L_SEEN] = {"seen", ROW_U64, 6},
 };
 
 enum {
@@ -129,7 +138,28 @@ static void set(struct row_batch *b, unsigned field, uint64_t v)
 	row_batch_set(b, field, ROW_U64)->u64 = v;
 }
 
-static void link_row(struct row_batch *b, const struct label_record *r)
+/* Which link it is, as far as the ports behind this one tell. */
+static void suspect(struct row_batch *b, struct label_control *c,
+		    const struct label_record *r)
+{
+	static const char *const places[] = {
+		[LABEL_PLACE_NONE] = NULL,
+		[LABEL_PLACE_ANY] = NULL,
+		[LABEL_PLACE_LINK] = "link",
+		[LABEL_PLACE_BEHIND] = "behind",
+	};
+	struct label_suspicion s = label_link_judge(label_control_db(c), r);
+
+	row_batch_str(b, L_SUSPECT, places[s.place]);
+	set(b, L_SEEN, s.seen);
+	if (!s.seen || !r->number)
+		return;
+	row_batch_set(b, L_BEHIND, ROW_F64)->f64 = 100 * s.behind;
+	row_batch_set(b, L_LINK, ROW_F64)->f64 = 100 * s.link;
+}
+
+static void link_row(struct row_batch *b, struct label_control *c,
+		     const struct label_record *r)
 {
 	static const char *const evidence[] = {"", "numbers", "silence",
 					       "numbers,silence"};
@@ -150,6 +180,7 @@ static void link_row(struct row_batch *b, const struct label_record *r)
 	}
 	set(b, L_S, r->s);
 	row_batch_str(b, L_EVIDENCE, evidence[(lost > 0) + 2 * r->silent]);
+	suspect(b, c, r);
 }
 
 static void path_row(struct row_batch *b, const struct label_path *p)
@@ -199,7 +230,7 @@ static void row(void *ctx, unsigned table, uint32_t i, struct row_batch *b)
 	else if (table == TABLE_SILENT)
 		label_row_silence(b, r, true, now_at(c, r), r->seen_ns);
 	else
-		link_row(b, r);
+		link_row(b, c, r);
 }
 
 static bool key(void *ctx, unsigned table, uint32_t i, unsigned column,

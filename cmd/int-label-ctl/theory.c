@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* theory.c - int-label-ctl theory: the closed forms of label/theory.h. */
+/* theory.c - int-label-ctl theory: the closed forms of model/label.h. */
 #include <errno.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/table.h"
 #include "commands.h"
 #include "label/policy.h"
-#include "label/theory.h"
+#include "model/label.h"
 #include "traffic/topo.h"
 
 struct theory_options {
@@ -183,20 +184,37 @@ static int coverage_row(struct rows *r, const struct theory_times *t)
 	return row_end(r);
 }
 
+/* By one of the forms: what that gives, or why there is nothing: 1. */
+static int longest(struct rows *r, const struct theory_options *o,
+		   struct theory_times t, double interval, const char *form)
+{
+	int rc;
+
+	t.interval = interval;
+	row_f64(r, T_WANT, o->want);
+	if (interval > 0)
+		return coverage_row(r, &t);
+	cli_warn("by %s no labelling interval gives %g %% in %g s, when a "
+		 "port's next packet is %g s away",
+		 form, o->want, t.telemetry, t.gap);
+	rc = row_end(r);
+	return rc ? rc : 1;
+}
+
 /* The longest interval that suffices by either form: a row each, whose other
  * form says what that would give. */
 static int interval(struct rows *r, const struct theory_options *o,
-		    struct theory_times t)
+		    const struct theory_times *t)
 {
 	double want = o->want / 100;
-	int rc;
+	int window = longest(r, o, *t, theory_interval_window(t, want),
+			     "window"),
+	    next;
 
-	t.interval = theory_interval_window(&t, want);
-	row_f64(r, T_WANT, o->want);
-	rc = coverage_row(r, &t);
-	t.interval = theory_interval_next(&t, want);
-	row_f64(r, T_WANT, o->want);
-	return rc ? rc : coverage_row(r, &t);
+	if (window < 0)
+		return window;
+	next = longest(r, o, *t, theory_interval_next(t, want), "next");
+	return next ? next : window;
 }
 
 static int answer(struct rows *r, const struct theory_options *o, int verb)
@@ -210,7 +228,7 @@ static int answer(struct rows *r, const struct theory_options *o, int verb)
 
 	if (verb == 0)
 		return labels(r, o);
-	return verb == 1 ? coverage_row(r, &t) : interval(r, o, t);
+	return verb == 1 ? coverage_row(r, &t) : interval(r, o, &t);
 }
 
 int theory_main(int argc, char **argv)
@@ -240,13 +258,12 @@ int theory_main(int argc, char **argv)
 	if (o.arity % 2)
 		cli_usage(&cli_theory, "--arity: %ju is odd",
 			  (uintmax_t)o.arity);
-	r = rows_print(stdout, o.fmt, verb ? &coverage_schema : &labels_schema,
-		       true);
+	r = cli_rows(o.fmt, verb ? &coverage_schema : &labels_schema);
 	if (!r)
 		cli_fail("%s", strerror(ENOMEM));
 	rc = answer(r, &o, verb);
 	rows_close(r);
-	if (rc)
+	if (rc < 0)
 		cli_fail("standard output: %s", strerror(-rc));
-	return CLI_OK;
+	return rc ? CLI_FAIL : CLI_OK;
 }

@@ -26,12 +26,17 @@ struct ledger_field {
 	const char *name;
 	uint16_t offset; /* of the uint64_t in the stage's struct */
 	uint8_t role;	 /* enum ledger_role */
+	uint8_t level;	 /* 1: how many there are now; others never fall */
 };
 
 /* clang-format off */
 /* An entry of the table: a counter of the struct, by its own name. */
 #define LEDGER_FIELD(type, counter, r) \
 	{ .name = #counter, .offset = offsetof(type, counter), .role = r }
+/* The same, where it is a level. */
+#define LEDGER_LEVEL(type, counter, r) \
+	{ .name = #counter, .offset = offsetof(type, counter), .role = r, \
+	  .level = 1 }
 
 /* Behind the table: every counter of the struct has its entry. */
 #define LEDGER_COMPLETE(table, type) \

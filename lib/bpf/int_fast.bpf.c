@@ -12,9 +12,9 @@
  * Hops: as many as INT's length bytes allow. They are walked by bpf_loop()
  * (Linux 5.17), so that the verifier looks at one.
  */
-#include "bpf/numbers_private.h"
 #include "bpf/said_private.h"
 #include "bpf/steady_private.h"
+#include "bpf/numbers_private.h"
 
 enum {
 	OURS = 1 << 8,
@@ -69,7 +69,7 @@ static __always_inline void
 take_object(struct walk *k, __u32 i, const struct fast_object_key *key, __u32 v)
 {
 	struct fast_object *o = object_of(
-		k->w, key, &hop_of(k, i)->object[key->metric - 1]);
+		key, &hop_of(k, i)->object[key->metric - 1]);
 	struct fast_number *n = &k->w->number;
 	struct fast_counters *c;
 
@@ -182,19 +182,37 @@ __noinline int take(struct work *w)
 	return true;
 }
 
+__noinline int send_run(struct fast_run *run)
+{
+	if (!run)
+		return false;
+	run->record.ns = bpf_ktime_get_ns();
+	return !bpf_ringbuf_output(&int_ring, run, sizeof(*run), 0);
+}
+
+__noinline int unheard(__u32 n)
+{
+	struct fast_counters *c = counters();
+
+	if (c)
+		c->unheard += n;
+	return 0;
+}
+
 static __always_inline int send_whole(struct work *w, struct fast_counters *c,
 				      bool ours)
 {
 	__u64 len = offsetof(struct fast_whole, byte), n = w->whole.len;
+	bool told = number_aside(w->place.reporter, w->place.number);
 
 	if (n > FAST_FRAME)
 		n = FAST_FRAME;
 	w->whole.record = (struct fast_record){FAST_WHOLE, 0,
 					       bpf_ktime_get_ns()};
 	w->whole.len = n;
-	if (bpf_ringbuf_output(&int_ring, &w->whole, len + n, 0)) {
+	if (!told || bpf_ringbuf_output(&int_ring, &w->whole, len + n, 0)) {
 		c->lost++;
-		number_lost(w);
+		number_lost(w->place.reporter, w->place.number);
 		return ours ? XDP_DROP : XDP_PASS;
 	}
 	if (ours)
@@ -322,7 +340,7 @@ SEC("xdp.frags") int int_take(struct xdp_md *ctx)
 	is &= ~OURS;
 	if (is == FOUND_STACK && !w->copied && steady(ctx, w)) {
 		c->taken++;
-		number_next(w);
+		number_next(w->place.reporter, w->place.number);
 		return XDP_DROP;
 	}
 	if (!copy(ctx, w)) {
@@ -331,10 +349,9 @@ SEC("xdp.frags") int int_take(struct xdp_md *ctx)
 	}
 	if (is == FOUND_STACK && take(w)) {
 		c->taken++;
-		number_next(w);
+		number_next(w->place.reporter, w->place.number);
 		return XDP_DROP;
 	}
-	number_aside(w);
 	return send_whole(w, c, ours);
 }
 
@@ -345,7 +362,6 @@ SEC("syscall") int int_judge(void *ctx)
 
 	(void)ctx;
 	w->place.flow = said.flow;
-	w->saying = true;
 	if (said.hops)
 		take_said_path(w);
 	bpf_loop(said.n, take_saying, NULL, 0);

@@ -147,7 +147,6 @@ static int load(struct int_fast *x, const struct int_fast_options *o)
 	if (!(x->s = int_fast_bpf__open()))
 		return -errno;
 	put_profile((struct fast_profile *)&x->s->rodata->profile, o->profile);
-	*(uint32_t *)&x->s->rodata->processors = (uint32_t)x->processors + 1;
 	rc = bpf_map__set_max_entries(x->s->maps.int_ring,
 				      (uint32_t)(o->ring ? o->ring : RING));
 	if (!rc)
@@ -342,7 +341,7 @@ void int_fast_runs(struct int_fast *x,
 			.hw_id = who & TREPORT_HW_ID_MASK,
 			.bits = who & FAST_REPORTER_22 ? 22 : 32,
 			.first = (uint32_t)(r->numbers >> 32),
-			.anew = r->anew,
+			.anew = r->untold != 0,
 		};
 
 		each.n = (uint32_t)r->numbers - each.first;

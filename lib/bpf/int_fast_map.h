@@ -17,7 +17,7 @@ enum {
 	FAST_NODES = 512, /* of an old path and a new one, a power of two */
 	FAST_KEY = 37,
 	FAST_IDS = 3, /* egress, queue, buffer */
-	FAST_OBJECTS = 131072,
+	FAST_OBJECTS = 65536,
 };
 
 /* As enum metric of measure/metric.h. */
@@ -182,8 +182,8 @@ struct fast_object {
 struct fast_reporter {
 	__u64 key;     /* of fast_reporter_key(); 0: none */
 	__u64 numbers; /* the first << 32 | the one behind the last */
-	__u32 anew;    /* others could not be told: */
-	__u32 quiet;   /* up to there nothing is known to be lost */
+	__u64 untold;  /* 1 << 32 | the one behind those for which there was no
+			  room; 0: what was told is whole */
 };
 
 enum {

@@ -16,9 +16,7 @@ struct work {
 	struct fast_number number;
 	struct fast_plan_key plan_key; /* of the last packet's plan */
 	struct fast_plan plan;
-	__u32 objects;	    /* numbers that this processor has given */
 	__u64 tick, now_ns; /* CLOCK_MONOTONIC at that tick */
-	bool saying;	    /* of what user space says, by no processor */
 	bool copied;	    /* the frame is in whole */
 	bool untold;	    /* of this packet: a record found no room */
 };
@@ -51,9 +49,7 @@ struct {
 
 /* By their numbers; 0 is none. */
 struct fast_object objects[FAST_OBJECTS];
-
-/* Each gives numbers of its own; one more is user space. */
-const volatile __u32 processors = 2;
+__u32 objects_used;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -200,19 +196,18 @@ static __always_inline bool is_out(const struct fast_seen *s, __u32 v)
 }
 
 /* A number for a key that has none. */
-static __noinline __u32 new_object(struct work *w,
-				   const struct fast_object_key *key)
+static __noinline __u32 new_object(const struct fast_object_key *key)
 {
-	__u32 cpu = w->saying ? processors - 1 : bpf_get_smp_processor_id();
-	__u32 n = 1 + cpu + w->objects * processors, *had;
+	__u32 n, *had;
 
-	if (n >= FAST_OBJECTS)
+	if (objects_used >= FAST_OBJECTS - 1)
+		return 0;
+	n = __sync_fetch_and_add(&objects_used, 1) + 1;
+	if (n >= FAST_OBJECTS) /* others were before */
 		return 0;
 	objects[n] = (struct fast_object){.key = *key};
-	if (!bpf_map_update_elem(&int_numbers, key, &n, BPF_NOEXIST)) {
-		w->objects++;
+	if (!bpf_map_update_elem(&int_numbers, key, &n, BPF_NOEXIST))
 		return n;
-	}
 	had = bpf_map_lookup_elem(&int_numbers, key); /* another processor's */
 	return had ? *had : 0;
 }
@@ -231,7 +226,7 @@ static __always_inline bool same_object(const struct fast_object *o,
 
 /* The key's object, by its number, or by where it was found last. */
 static __always_inline struct fast_object *
-object_of(struct work *w, const struct fast_object_key *key, __u32 *last)
+object_of(const struct fast_object_key *key, __u32 *last)
 {
 	struct fast_object *o = object_at(*last);
 	__u32 *number;
@@ -239,7 +234,7 @@ object_of(struct work *w, const struct fast_object_key *key, __u32 *last)
 	if (same_object(o, key))
 		return o;
 	number = bpf_map_lookup_elem(&int_numbers, key);
-	*last = number ? *number : new_object(w, key);
+	*last = number ? *number : new_object(key);
 	o = object_at(*last);
 	return same_object(o, key) ? o : NULL;
 }

@@ -86,7 +86,7 @@ static __noinline int take_said_object(struct work *w, __u32 v)
 	struct fast_object_key key = {n->node, n->metric, n->egress, n->id};
 	struct fast_counters *c = counters();
 	__u32 last = 0;
-	struct fast_object *o = object_of(w, &key, &last);
+	struct fast_object *o = object_of(&key, &last);
 
 	if (!o && c)
 		c->unplaced++;

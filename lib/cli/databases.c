@@ -17,12 +17,17 @@ static int no_wait(struct row_sink *s)
 	return 0;
 }
 
-/* Whether a signal came since the end began. */
+/* While the end waits: whose it is, whether a signal came since it began, and
+ * whether there is anything to wait for. */
+static struct databases *ending;
 static int stop_before;
+static bool in_vain;
 
 static bool hurry(void)
 {
-	return cli_stop > stop_before;
+	if (ending)
+		databases_look(ending);
+	return in_vain || cli_stop > stop_before;
 }
 
 struct row_sink *databases_add(struct databases *d, const char *option,
@@ -115,16 +120,49 @@ static int judge(const char *url, const struct queue_status *st)
 	return l->refused || l->full || l->damaged || l->unsent || l->kept;
 }
 
+/* Of one, and of those behind it on the same server. */
+static struct queue_status sum_of(const struct databases *d, unsigned i)
+{
+	struct queue_status sum, st;
+
+	queue_status(d->sink[i], &sum);
+	while (++i < d->n && d->quiet[i]) {
+		uint64_t *to = (uint64_t *)&sum.ledger;
+		const uint64_t *from = (const uint64_t *)&st.ledger;
+
+		queue_status(d->sink[i], &st);
+		for (unsigned k = 0; k < sizeof(st.ledger) / sizeof(*to); k++)
+			to[k] += from[k];
+		if (!*sum.why.text)
+			sum.why = st.why;
+		if (!*sum.refusal.text)
+			sum.refusal = st.refusal;
+	}
+	return sum;
+}
+
 int databases_end(struct databases *d)
 {
 	int status = 0;
 
 	stop_before = cli_stop;
+	ending = d;
+	for (unsigned i = 0; i < d->n; i++) {
+		struct queue_status st = {0};
+
+		if (i && d->quiet[i])
+			queue_status(d->sink[i - 1], &st);
+		in_vain = st.failing; /* the server is away */
+		queue_end(d->sink[i]);
+	}
+	in_vain = false;
+	ending = NULL;
 	for (unsigned i = 0; i < d->n; i++) {
 		struct queue_status st;
 
-		queue_end(d->sink[i]);
-		queue_status(d->sink[i], &st);
+		if (d->quiet[i])
+			continue;
+		st = sum_of(d, i);
 		if (judge(d->url[i], &st))
 			status = -1;
 	}
@@ -136,7 +174,9 @@ void databases_ledgers(const struct databases *d, enum row_format fmt)
 	for (unsigned i = 0; i < d->n; i++) {
 		struct queue_status st;
 
-		queue_status(d->sink[i], &st);
+		if (d->quiet[i])
+			continue;
+		st = sum_of(d, i);
 		cli_ledger(&queue_ledger, &st.ledger, fmt);
 	}
 }

@@ -19,7 +19,8 @@ struct databases {
 	char *url[DATABASES_MAX];
 	uint64_t changes[DATABASES_MAX]; /* that were said */
 	bool quiet[DATABASES_MAX]; /* the one before it is on the same server:
-				      that one fails or not is said of it */
+				      what is said is said of that one, with
+				      the rows of both */
 	unsigned n;
 };
 

@@ -115,13 +115,21 @@ static const struct ledger_field drop_fields[] = {
 static const struct ledger drop_ledger = {"interface", "packets", drop_fields,
 					  2};
 
+void cli_interface(const struct cli_live *l, const struct src *s,
+		   uint64_t unsent)
+{
+	const struct drops d = {s ? src_drops(s) : 0, unsent};
+
+	cli_ledger(&drop_ledger, &d, l->format);
+}
+
 void cli_live_drops(const struct cli_live *l, const struct src *s,
 		    uint64_t unsent)
 {
 	const struct drops d = {s ? src_drops(s) : 0, unsent};
 
 	if (l->format != ROW_TEXT && l->name)
-		cli_ledger(&drop_ledger, &d, l->format);
+		cli_interface(l, s, unsent);
 	if (l->format != ROW_TEXT)
 		return;
 	if (d.kernel)

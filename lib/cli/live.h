@@ -17,6 +17,7 @@ struct cli_live {
 	enum row_format format; /* of what cli_live_drops() says */
 	const char *user;
 	uint64_t count, duration_ns; /* 0: no such limit */
+	bool no_page;
 };
 
 /*
@@ -44,7 +45,11 @@ struct cli_live {
 #define CLI_SOCKET_GROUP { "--xdp --no-xdp" }
 #define CLI_STATS_OPTION(opts, live, of)                                       \
 	{ 0, "stats", "TIME", "rates on stderr, every so often (1s)",          \
-	  CLI_TIME, CLI_AT(opts, live.stats_ns), .min = 1, .needs = of }
+	  CLI_TIME, CLI_AT(opts, live.stats_ns), .min = 1, .needs = of },      \
+	CLI_PAGE_OPTION(opts, live)
+#define CLI_PAGE_OPTION(opts, live)                                            \
+	{ 0, "no-page", NULL, "dta-top is not to see this run", CLI_FLAG,      \
+	  CLI_AT(opts, live.no_page) }
 #define CLI_USER_OPTION(opts, live, of)                                        \
 	{ 0, "user", "NAME", "become this user when all is open", CLI_STR,     \
 	  CLI_AT(opts, live.user), .needs = of }
@@ -77,6 +82,10 @@ int cli_snk_open(struct snk **out, const char *path, struct fault *f);
  */
 void cli_live_drops(const struct cli_live *l, const struct src *s,
 		    uint64_t unsent);
+
+/* The same as a ledger, whether anything was lost or not. */
+void cli_interface(const struct cli_live *l, const struct src *s,
+		   uint64_t unsent);
 
 /* When a program has received enough: --count and --duration. */
 struct cli_limit {

@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include "base/clock.h"
+#include "cli/page.h"
 
 enum {
 	FDS_MAX = 8,
@@ -24,6 +25,23 @@ void cli_loop_turn(struct cli_loop *l)
 		l->hangup(l->ctx);
 	}
 	cli_stats_tick(l->stats, l->counters(l->ctx, &received), l->s);
+	if (cli_page_begin()) {
+		l->report(l->ctx);
+		if (l->live->name)
+			cli_interface(l->live, l->s, 0);
+		cli_page_end();
+	}
+}
+
+/* A pipe that falls silent must not stop the clock; a file does not. */
+static void begin(const struct cli_loop *l)
+{
+	const struct cli_page_about about = {l->region, l->input, l->output,
+					     l->live->no_page, l->quiet};
+
+	if (!l->fds && !src_size(l->s))
+		src_wait(l->s, CLI_LOOK_AROUND_MS);
+	cli_page_start(&about);
 }
 
 /* Until packets or others are there, or it is time for something. */
@@ -56,13 +74,14 @@ static void show_progress(struct cli_loop *l)
 int cli_loop(struct cli_loop *l, struct fault *f)
 {
 	static struct pkt pkts[PKT_BATCH];
-	struct cli_limit limit = cli_limit_start(l->live);
 	int most = l->most ? l->most : PKT_BATCH, n, max, rc;
 
-	while (!cli_stop && (max = cli_limit_room(&limit, most))) {
+	begin(l);
+	l->limit = cli_limit_start(l->live);
+	while (!cli_stop && (max = cli_limit_room(&l->limit, most))) {
 		cli_loop_turn(l);
 		n = src_rx(l->s, pkts, max, f);
-		cli_limit_took(&limit, n);
+		cli_limit_took(&l->limit, n);
 		l->reading = n < 0 && n != -EINTR && n != -EAGAIN;
 		if (l->reading || !n)
 			return n;

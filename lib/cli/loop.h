@@ -14,7 +14,10 @@ struct cli_loop {
 	struct src *s;
 	struct cli_stats *stats; /* rows of rates, or NULL */
 	bool quiet;		 /* no progress */
-	int most;		 /* packets at once; 0: PKT_BATCH */
+	/* For the page: the region, the capture or interface, and where what
+	 * comes of it goes; NULL: none. */
+	const char *region, *input, *output;
+	int most; /* packets at once; 0: PKT_BATCH */
 	/* What the program is made of; all get ctx. */
 	void *ctx;
 	/* Its counters, of the ledger of stats; received: of them, packets. */
@@ -24,7 +27,7 @@ struct cli_loop {
 	 * or a signal did. 0 or -errno, having f say why or not.
 	 */
 	int (*take)(void *ctx, const struct pkt *pkts, int n, struct fault *f);
-	void (*report)(void *ctx); /* SIGUSR1: prints its ledgers */
+	void (*report)(void *ctx); /* its ledgers: SIGUSR1, and the page */
 	void (*hangup)(void *ctx); /* SIGHUP, after cli_take_hangup() */
 	/*
 	 * What else is waited for: descriptors to be read, and a time of
@@ -34,6 +37,9 @@ struct cli_loop {
 	unsigned (*fds)(void *ctx, int *fd, unsigned max);
 	uint64_t (*due)(void *ctx);
 	bool reading; /* set: it is the source that failed */
+	/* Set: how many more packets may be received; take() may receive some
+	 * itself, and count them. */
+	struct cli_limit limit;
 };
 
 enum {

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/ledger.h"
 #include "cli/option.h"
 
 enum {
@@ -31,6 +32,10 @@ void cli_set_name(const char *name);
 /* Where a ledger goes: stderr or, while a screen is on it, what is held like
  * messages; NULL: too much is held, and this is counted. */
 FILE *cli_report_to(void);
+
+/* A ledger into the program's page, between cli_page_begin() and
+ * cli_page_end(); false: it is not then. */
+bool cli_page_takes(const struct ledger *l, const void *ctr);
 
 /* A message of the program's, as cli_warn() prints it. */
 void cli_message(const char *fmt, va_list ap)

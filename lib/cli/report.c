@@ -61,9 +61,9 @@ static void ledger_rows(FILE *to, const struct ledger *l, const void *ctr,
 
 void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt)
 {
-	FILE *to = cli_report_to();
+	FILE *to;
 
-	if (!to)
+	if (cli_page_takes(l, ctr) || !(to = cli_report_to()))
 		return;
 	if (fmt == ROW_TEXT)
 		ledger_text(to, l, ctr);

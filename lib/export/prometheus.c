@@ -5,6 +5,7 @@
  *
  *	series=N	at most; 10000
  *	expire=TIME	of a series without rows; 5m, 0: never
+ *	row_counts=0	leaves MEASUREMENT_rows_total out
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,7 +28,7 @@ enum {
 struct prometheus {
 	struct MHD_Daemon *daemon;
 	struct series *series;
-	uint64_t max, expire_ns;
+	uint64_t max, expire_ns, row_counts;
 	const struct export_options *options;
 	uint16_t port;
 };
@@ -38,6 +39,8 @@ static const struct field fields[] = {
 	 10000000},
 	{"expire", FIELD_OTHER, 0, offsetof(struct prometheus, expire_ns),
 	 .set = export_set_duration},
+	{"row_counts", FIELD_NUMBER, 8,
+	 offsetof(struct prometheus, row_counts), 0, 1},
 	{NULL},
 };
 /* clang-format on */
@@ -82,7 +85,7 @@ static enum MHD_Result metrics(struct prometheus *x, struct MHD_Connection *c)
 	size_t len;
 
 	if (o) {
-		series_render(x->series, o, clock_ns());
+		series_render(x->series, o, clock_ns(), x->row_counts);
 		text = outbuf_take(o, &len);
 		rc = answer(c, MHD_HTTP_OK, text, len);
 		free(o->text);
@@ -206,6 +209,7 @@ static int prometheus_open(void **out, struct export_url *u,
 	if (!x)
 		return fault_set(f, -ENOMEM, "out of memory");
 	*x = (struct prometheus){.max = 10000,
+				 .row_counts = 1,
 				 .expire_ns = UINT64_C(300000000000),
 				 .options = o};
 	rc = export_url_set(u, fields, x, f);

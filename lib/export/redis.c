@@ -7,6 +7,8 @@
  *	list.SCHEMA=KEY		the latest row is a list, with expiry: the
  *				values of fields that the key does not say
  *	push.SCHEMA=KEY		the values are added to a list
+ *	value.SCHEMA=KEY	the latest row's value is a string (SET); of
+ *				fields that the key does not say there is one
  *	expire=TIME		of hashes and latest rows; 60s, 0: never
  *	maxlen=N		of a stream, about, and of a list; 100000
  *
@@ -33,14 +35,15 @@ struct redis {
 struct form {
 	const struct schema *schema;
 	struct template *key;
-	uint8_t kind; /* enum export_kind */
+	uint8_t kind;	 /* enum export_kind */
+	char *names;	 /* of the fields, as words of commands */
+	size_t *name_at; /* where each begins, and the last ends */
 };
 
 static const char *const families[] = {
-	[EXPORT_EVENT] = "stream",
-	[EXPORT_STATE] = "hash",
-	[EXPORT_LIST] = "list",
-	[EXPORT_PUSH] = "push",
+	[EXPORT_EVENT] = "stream", [EXPORT_STATE] = "hash",
+	[EXPORT_LIST] = "list",	   [EXPORT_PUSH] = "push",
+	[EXPORT_VALUE] = "value",
 };
 
 enum {
@@ -122,9 +125,31 @@ static void redis_unshape(void *shape)
 {
 	struct form *m = shape;
 
-	if (m)
+	if (m) {
 		template_close(m->key);
+		free(m->names);
+		free(m->name_at);
+	}
 	free(m);
+}
+
+static int shape_names(struct form *m, const struct schema *s)
+{
+	struct outbuf *o = calloc(1, sizeof(*o));
+	size_t len;
+
+	m->name_at = calloc(s->n + 1, sizeof(*m->name_at));
+	if (o && m->name_at) {
+		for (unsigned i = 0; i < s->n; i++) {
+			const char *name = s->fields[i].name;
+
+			redis_word(o, name, strlen(name));
+			m->name_at[i + 1] = outbuf_len(o);
+		}
+		m->names = outbuf_take(o, &len);
+	}
+	free(o);
+	return m->names ? 0 : -ENOMEM;
 }
 
 static int redis_shape(void **out, void *self, const struct schema *s,
@@ -134,6 +159,8 @@ static int redis_shape(void **out, void *self, const struct schema *s,
 	struct form *m = calloc(1, sizeof(*m));
 	int rc = m ? template_open(&m->key, rule.key, s, f) : -ENOMEM;
 
+	if (rc == 0)
+		rc = shape_names(m, s);
 	if (rc < 0) {
 		redis_unshape(m);
 		return rc;
@@ -182,7 +209,8 @@ static uint32_t put_pairs(struct redis *x, const struct form *m,
 	for (unsigned i = 0; i < m->schema->n; i++) {
 		if (encode_is_null(&c[i]))
 			continue;
-		put_text(&x->words, m->schema->fields[i].name);
+		outbuf_bytes(&x->words, m->names + m->name_at[i],
+			     m->name_at[i + 1] - m->name_at[i]);
 		put_cell(x, b, &c[i]);
 		n += 2;
 	}
@@ -237,7 +265,7 @@ static void trim(struct redis *x, struct item *i)
 static void command(struct redis *x, const struct form *m, struct item *i,
 		    const struct row_batch *b, unsigned row)
 {
-	bool values = m->kind == EXPORT_LIST || m->kind == EXPORT_PUSH;
+	bool values = m->kind >= EXPORT_LIST;
 	uint32_t n = values ? put_values(x, m, b, row)
 			    : put_pairs(x, m, b, row);
 	size_t len;
@@ -252,6 +280,8 @@ static void command(struct redis *x, const struct form *m, struct item *i,
 		put_text(&x->commands, "*");
 	} else if (m->kind == EXPORT_STATE) {
 		begin(x, n + 2, "HSET", i);
+	} else if (m->kind == EXPORT_VALUE) {
+		begin(x, n + 2, "SET", i);
 	} else {
 		if (m->kind == EXPORT_LIST) {
 			begin(x, 2, "DEL", i);
@@ -262,7 +292,8 @@ static void command(struct redis *x, const struct form *m, struct item *i,
 	outbuf_bytes(&x->commands, words ? words : "", words ? len : 0);
 	if (m->kind == EXPORT_PUSH)
 		trim(x, i);
-	else if (m->kind != EXPORT_EVENT && x->expire_ns)
+	else if ((m->kind == EXPORT_STATE || m->kind == EXPORT_LIST) &&
+		 x->expire_ns)
 		expire(x, i);
 }
 

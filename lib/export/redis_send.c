@@ -47,6 +47,8 @@ struct redis_nodes {
 	struct item *item;
 	uint8_t *state, *to; /* by item: to which node */
 	uint32_t items, room;
+	struct block *block;
+	size_t at; /* of the next item that has not been read */
 	struct fault why;
 };
 
@@ -277,12 +279,30 @@ static uint8_t judge(struct run *r, uint32_t item, const char *text)
 	return passes(text) ? LATER : REFUSED;
 }
 
+/* Reads another item of the block: while those before are on their way, so that
+ * the server has something to do. What is none is the end of the block. */
+static bool read_item(struct redis_nodes *n)
+{
+	uint32_t i = n->items;
+
+	if (i == n->block->rows ||
+	    item_next(&n->item[i], n->block, &n->at) <= 0 || !n->item[i].parts)
+		return false;
+	n->state[i] = WAITS;
+	n->to[i] =
+		n->n > 1 ? n->of[redis_slot(n->item[i].key, n->item[i].key_len)]
+			 : 0;
+	n->items++;
+	return true;
+}
+
 /* The next item of this node from one on that is to be sent. */
 static uint32_t next_item(const struct run *r, uint32_t i)
 {
-	const struct redis_nodes *n = r->all;
+	struct redis_nodes *n = r->all;
 
-	while (i < n->items && (n->state[i] != WAITS || n->to[i] != r->number))
+	while ((i < n->items || read_item(n)) &&
+	       (n->state[i] != WAITS || n->to[i] != r->number))
 		i++;
 	return i;
 }
@@ -403,12 +423,11 @@ static int run_node(struct redis_nodes *n, uint8_t number, struct tally *t,
 	return rc;
 }
 
-static int read_items(struct redis_nodes *n, const struct block *b)
+static int begin_block(struct redis_nodes *n, struct block *b)
 {
-	size_t at = b->at;
-	uint32_t i = 0;
-	int rc = 1;
-
+	n->block = b;
+	n->at = b->at;
+	n->items = 0;
 	if (b->rows > n->room) {
 		free(n->item);
 		free(n->state);
@@ -420,17 +439,6 @@ static int read_items(struct redis_nodes *n, const struct block *b)
 		if (!n->room)
 			return -ENOMEM;
 	}
-	for (; i < b->rows && rc > 0; i++) {
-		rc = item_next(&n->item[i], b, &at);
-		if (rc > 0 && !n->item[i].parts)
-			rc = -EBADMSG;
-		if (rc <= 0)
-			return -EBADMSG;
-		n->state[i] = WAITS;
-		n->to[i] =
-			n->of[redis_slot(n->item[i].key, n->item[i].key_len)];
-	}
-	n->items = i;
 	return 0;
 }
 
@@ -463,26 +471,44 @@ static int run_all(struct redis_nodes *n, struct tally *t, struct fault *f)
 	return rc;
 }
 
+/* What became of all items, read or not; the block has those that wait. */
+static int end_block(struct redis_nodes *n, struct tally *t)
+{
+	struct block *b = n->block;
+	struct block rest;
+	uint32_t kept = 0;
+	bool *keep = calloc(b->rows + 1, sizeof(*keep));
+
+	if (!keep)
+		return -ENOMEM;
+	while (read_item(n))
+		;
+	for (uint32_t i = 0; i < n->items; i++) {
+		keep[i] = n->state[i] < REFUSED;
+		kept += keep[i];
+		t->written += n->state[i] == WRITTEN;
+	}
+	rest = (struct block){.rows = b->rows - n->items};
+	if (rest.rows)
+		block_refuse(&rest, t, "a block that is none of Redis");
+	b->rows = kept;
+	if (kept)
+		items_keep(b, keep, n->items);
+	free(keep);
+	return 0;
+}
+
 int redis_nodes_send(struct redis_nodes *n, struct block *b, struct tally *t,
 		     struct fault *f)
 {
-	int rc = read_items(n, b);
-	bool *keep;
+	int rc = begin_block(n, b);
 
-	if (rc == -EBADMSG) {
-		block_refuse(b, t, "a block that is none of Redis");
-		return 0;
-	}
-	if (rc < 0 || !(keep = calloc(b->rows + 1, sizeof(*keep))))
-		return fault_set(f, -ENOMEM, "out of memory");
+	if (rc < 0)
+		return fault_set(f, rc, "out of memory");
 	fault_set(&n->why, 0, "moved too often");
 	rc = run_all(n, t, f);
-	for (uint32_t i = 0; i < n->items; i++) {
-		keep[i] = n->state[i] < REFUSED;
-		t->written += n->state[i] == WRITTEN;
-	}
-	items_keep(b, keep, n->items);
-	free(keep);
+	if (end_block(n, t) < 0)
+		return fault_set(f, -ENOMEM, "out of memory");
 	if (rc == 0 && b->rows)
 		rc = fault_set(f, -EAGAIN, "%.*s", REASON, n->why.text);
 	return rc;

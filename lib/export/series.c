@@ -415,14 +415,16 @@ static void render_rows(const struct series_form *m, struct outbuf *o)
 	}
 }
 
-void series_render(struct series *x, struct outbuf *o, uint64_t now_ns)
+void series_render(struct series *x, struct outbuf *o, uint64_t now_ns,
+		   bool rows)
 {
 	pthread_mutex_lock(&x->lock);
 	sweep(x, now_ns);
 	for (const struct series_form *m = x->forms; m; m = m->next) {
 		for (unsigned i = 0; i < m->metrics; i++)
 			render_metric(m, i, o);
-		render_rows(m, o);
+		if (rows)
+			render_rows(m, o);
 	}
 	pthread_mutex_unlock(&x->lock);
 }

@@ -15,6 +15,7 @@
 #ifndef EXPORT_SERIES_H
 #define EXPORT_SERIES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "row/batch.h"
@@ -35,8 +36,9 @@ struct series_form *series_form(struct series *x, const struct schema *s);
 int series_take(struct series *x, struct series_form *m,
 		const struct row_batch *b, unsigned row, uint64_t now_ns);
 
-/* All metrics. */
-void series_render(struct series *x, struct outbuf *o, uint64_t now_ns);
+/* All metrics; with the counts of rows, or without. */
+void series_render(struct series *x, struct outbuf *o, uint64_t now_ns,
+		   bool rows);
 
 void series_close(struct series *x); /* NULL is fine */
 

@@ -7,15 +7,18 @@
  * A port is silent when nothing newer has come of it for k * T. One that never
  * labelled is not known and not silent: it carries no traffic, or none that is
  * labelled. Pro raises S of a silent port each k * T, up to s_max, and lowers
- * it again each k * T that it is not.
+ * it again each k * T that it is not; each step at the time at which it is due.
+ * A port that has been silent for very long is forgotten; one of which there
+ * was a single label, which may have been forged, sooner.
  *
  * What is behind a port's link is learnt from specific flows, whose packets
  * have a label of each hop.
  *
- * There is no clock inside: time is what take and tick are told, virtual or
- * real; it is not let go back. Intervals and looks at the ports begin at
- * multiples of their length, so that the same packets give the same rows
- * wherever they are read. A call of take or tick does first what was due.
+ * There is no clock inside: time is that of the frames, or what tick is told,
+ * virtual or real; it does not go back, but where the clock was set, as frames
+ * show, or label_control_shift() is told. Intervals begin at multiples of their
+ * length, so that the same packets give the same rows wherever they are read. A
+ * call of frame or tick does first what was due.
  */
 #ifndef LABEL_CONTROL_H
 #define LABEL_CONTROL_H
@@ -29,22 +32,36 @@ struct label_control_ledger {
 	uint64_t labelled; /* with labels, or the option alone */
 	uint64_t plain;	   /* no labels in it */
 	uint64_t malformed;
+	uint64_t checksum;  /* of IP or UDP: it is wrong */
 	uint64_t specific;  /* of the labelled, of specific flows */
-	uint64_t intervals; /* that are over */
+	uint64_t intervals; /* that are over, and told of, */
+	uint64_t skipped;   /* and not: nothing was in them */
 	uint64_t raised;    /* S, */
 	uint64_t lowered;   /* by reset, too */
 	uint64_t silent;    /* ports fell silent, */
-	uint64_t heard;	    /* and were heard again */
+	uint64_t heard;	    /* and were heard again, */
+	uint64_t forgotten; /* or never */
+	uint64_t leaps;	    /* frames whose time cannot be right */
+	uint64_t set;	    /* the clock was */
 };
 
 extern const struct ledger label_control_ledger;
 
+enum {
+	LABEL_CARRIED =
+		6, /* labels of a packet that are told apart, and more */
+};
+
 /* A telemetry interval that is over. */
 struct label_interval_sum {
 	uint64_t begin_ns, end_ns;
+	uint64_t observed_ns; /* of it: less than all in the first, the last,
+				 and where the clock was set */
+	uint64_t skipped;     /* intervals before it that are not told of */
 	uint32_t ports;	  /* that should be covered: known, or as expected */
 	uint32_t covered; /* those of which a newer state came */
-	uint64_t packets, labels;    /* that came */
+	uint64_t packets, labels;	 /* that came */
+	uint64_t carried[LABEL_CARRIED]; /* packets by their labels */
 	uint64_t late, missing, odd; /* of the labels; numbers left out, less
 					those that came late after all */
 	uint32_t silent;	     /* ports, at its end */
@@ -58,6 +75,7 @@ enum label_reason {
 	LABEL_RESET,   /* the device began anew, with S 0 perhaps: 0 it is */
 	LABEL_RESUMED, /* of an earlier run, from 0: the switch may have lost it
 			*/
+	LABEL_FORGOTTEN, /* the port is: 0 it is */
 };
 
 /* Pro has moved S of a port. */
@@ -77,6 +95,9 @@ struct label_control_calls {
 	/* A port fell silent, or is heard again, after so long. */
 	void (*silent)(void *ctx, const struct label_record *port, bool silent,
 		       uint64_t now_ns, uint64_t since_ns);
+	/* A port is forgotten; the record is the last of it. */
+	void (*forgotten)(void *ctx, const struct label_record *port,
+			  uint64_t now_ns);
 	/* A newer state of a port came. */
 	void (*port)(void *ctx, const struct label_record *port);
 	/* A packet of a specific flow came. */
@@ -93,11 +114,14 @@ struct label_control_options {
 	uint8_t s_max;	   /* LABEL_S_MAX at most */
 	uint32_t expected; /* ports that carry traffic; 0: those known */
 	uint32_t flows;	   /* whose ways are kept */
+	/* So long after its last label a port is forgotten; one that had a
+	 * single one. 0: never. */
+	uint64_t forget_ns, forget_once_ns;
 	struct label_control_calls calls;
 };
 
 /* T_i 100 ms, T 50 ms, k 2, Pro, S up to 6, 4096 flows: as the paper has them,
- * where it says. */
+ * where it says. Ports are forgotten after a day, and after 10 minutes. */
 void label_control_defaults(struct label_control_options *o);
 
 struct label_control;
@@ -107,20 +131,26 @@ int label_control_open(struct label_control **out,
 		       const struct label_control_options *o);
 void label_control_close(struct label_control *c); /* NULL is fine */
 
-/* A frame that came at now_ns; the same, already read. 0 or -ENOMEM. */
+/*
+ * A frame that came at now_ns. One whose time leaps ahead of the others', by
+ * more than db.skew_us, waits for the next one; of those as far behind,
+ * LABEL_ODD_MAX in a row that agree say that the clock was set. 0 or -ENOMEM.
+ */
 int label_control_frame(struct label_control *c, const uint8_t *frame,
 			size_t len, uint64_t now_ns);
-int label_control_take(struct label_control *c, const struct label_view *v,
-		       uint64_t now_ns);
 
-/* It is that late. Before the first frame nothing comes of it. */
+/* Time begins, before the first frame: for ports of an earlier run. */
+void label_control_begin(struct label_control *c, uint64_t now_ns);
+/* It is that late. Before time has begun nothing comes of it. */
 void label_control_tick(struct label_control *c, uint64_t now_ns);
+/* The clock was set by so much: all times that are known move with it. */
+void label_control_shift(struct label_control *c, int64_t by_ns);
 /* When there is something to be done: for tick. UINT64_MAX: nothing yet. */
 uint64_t label_control_due(const struct label_control *c);
 /* The time it has got to; 0: nothing came. */
 uint64_t label_control_now(const struct label_control *c);
-/* Ends the interval that is under way, if anything came in it. */
-void label_control_end(struct label_control *c);
+/* Ends the interval that is under way, if anything came in it. 0 or -ENOMEM. */
+int label_control_end(struct label_control *c);
 
 struct label_db *label_control_db(struct label_control *c);
 const struct label_paths *label_control_paths(const struct label_control *c);

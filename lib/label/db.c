@@ -38,6 +38,7 @@ static const struct ledger_field fields[] = {
 	FIELD(full, LEDGER_DROP),
 	FIELD(missing, LEDGER_NOTE),
 	FIELD(found, LEDGER_NOTE),
+	FIELD(forgotten, LEDGER_NOTE),
 };
 #undef FIELD
 LEDGER_COMPLETE(fields, struct label_db_ledger);
@@ -134,6 +135,11 @@ struct label_record *label_db_find(struct label_db *db, uint32_t device,
 	return slot == EMPTY ? NULL : &db->record[slot - 1];
 }
 
+uint64_t label_db_skew(const struct label_db *db)
+{
+	return db->o.skew_us;
+}
+
 const struct label_db_ledger *label_db_counters(const struct label_db *db)
 {
 	return &db->ctr;
@@ -170,6 +176,39 @@ int label_db_restore(struct label_db *db, const struct label_record *r)
 	if (!is_ours(&db->o, r->device))
 		return 0;
 	return *slot == EMPTY ? add(db, slot, r) : -EEXIST;
+}
+
+/* The slots behind an emptied one, up to the next empty one, close up: find()
+ * stops at that. */
+static void close_up(struct label_db *db, uint32_t hole)
+{
+	uint32_t mask = 2 * db->room - 1, i = hole;
+
+	db->slot[hole] = EMPTY;
+	for (i = (i + 1) & mask; db->slot[i] != EMPTY; i = (i + 1) & mask) {
+		const struct label_record *r = &db->record[db->slot[i] - 1];
+		uint32_t home = hash(db, r->device, r->out);
+
+		if (((i - home) & mask) < ((i - hole) & mask))
+			continue; /* it is found from behind the hole */
+		db->slot[hole] = db->slot[i];
+		db->slot[i] = EMPTY;
+		hole = i;
+	}
+}
+
+void label_db_forget(struct label_db *db, uint32_t place)
+{
+	struct label_record *r = &db->record[place];
+	const struct label_record *last = &db->record[db->n - 1];
+
+	close_up(db, (uint32_t)(find(db, r->device, r->out) - db->slot));
+	if (r != last) {
+		*find(db, last->device, last->out) = place + 1;
+		*r = *last;
+	}
+	db->n--;
+	db->ctr.forgotten++;
 }
 
 void label_db_clear(struct label_db *db)

@@ -33,6 +33,15 @@ enum {
 	LABEL_ODD_MAX = 3,     /* odd items that agree: it is the clock */
 	LABEL_NUMBERS_NEW = 8, /* a number up to this can be of a new start */
 	LABEL_BURST = 1024,    /* labels of a port, if more than one in 1 us */
+	LABEL_WAYS = 4,	       /* ports behind a port that are kept: links.h */
+	LABEL_PORTS_MOST = 10000000, /* that ports_max may be: state.h */
+};
+
+/* A port by which packets have left the next device. */
+struct label_way {
+	uint32_t device;
+	uint16_t out;
+	uint32_t seen; /* packets; 0: there is none here */
 };
 
 /* A port. Its own numbers are for the database alone. */
@@ -60,7 +69,8 @@ struct label_record {
 	bool silent;   /* it has told so */
 	bool has_next; /* what is behind its link: next */
 	uint32_t next_device;
-	uint16_t next_in;    /* its port there */
+	uint16_t next_in; /* its port there */
+	struct label_way way[LABEL_WAYS];
 	uint64_t changed_ns; /* LRT: when s was last looked at to some effect */
 	uint64_t interval;   /* the last one it was seen in, from 1 */
 	uint64_t reported;   /* of missing - found, in the last decision */
@@ -85,6 +95,7 @@ struct label_db_ledger {
 	uint64_t full;	    /* no room for one port more */
 	uint64_t missing;   /* numbers left out */
 	uint64_t found;	    /* of them came late */
+	uint64_t forgotten; /* ports */
 };
 
 extern const struct ledger label_db_ledger;
@@ -119,8 +130,8 @@ enum label_taken {
 int label_db_take(struct label_db *db, const struct label_item *item,
 		  uint64_t now_ns, uint32_t *place);
 
-/* Records are numbered from 0 in the order they came, and stay; pointers are
- * good until the next item. */
+/* Records are numbered from 0 in the order they came, one behind the other;
+ * pointers are good until the next item. */
 uint32_t label_db_ports(const struct label_db *db);
 struct label_record *label_db_at(struct label_db *db, uint32_t place);
 /* Of a port; NULL: there is none. */
@@ -130,9 +141,13 @@ struct label_record *label_db_find(struct label_db *db, uint32_t device,
 /* A record as it was saved: state.h; of a device that is none of ours it is
  * left out. 0, -EEXIST, -ENOMEM, -ENOSPC. */
 int label_db_restore(struct label_db *db, const struct label_record *r);
+/* Forgets a port: the last record has its number then. */
+void label_db_forget(struct label_db *db, uint32_t place);
 /* Forgets all ports. */
 void label_db_clear(struct label_db *db);
 
+/* As it was opened with. */
+uint64_t label_db_skew(const struct label_db *db);
 const struct label_db_ledger *label_db_counters(const struct label_db *db);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "label/paths.h"
+#include "wire/be.h"
 
 struct flow {
 	uint8_t key[KEY_FLOW6_LEN];
@@ -39,6 +40,7 @@ static const struct ledger_field fields[] = {
 	FIELD(specific, LEDGER_NOTE),
 	FIELD(over_mtu, LEDGER_NOTE),
 	FIELD(over_hops, LEDGER_NOTE),
+	FIELD(fragile, LEDGER_NOTE),
 	FIELD(unfit, LEDGER_NOTE),
 	FIELD(exported, LEDGER_NOTE),
 };
@@ -185,6 +187,13 @@ static size_t push(struct label_hop *h, struct passage *p, bool specific)
 	return (size_t)rc;
 }
 
+/* Whether a router may make fragments of it. */
+static bool may_be_cut(const struct label_view *v)
+{
+	return v->layout == LABEL_IP4 &&
+	       !(be16_load(v->ip + NET_IP4_AT_FRAGMENT) & NET_IP4_DF);
+}
+
 /* Labels it, if it is to be. */
 static size_t maybe_label(struct label_hop *h, struct passage *p)
 {
@@ -196,6 +205,10 @@ static size_t maybe_label(struct label_hop *h, struct passage *p)
 	if (!label_decide(&h->o.policy, &h->port[t->out], p->v.n, specific,
 			  t->now_us, &h->rng))
 		return 0;
+	if (!h->o.no_df && may_be_cut(&p->v)) {
+		h->ctr.fragile++;
+		return 0;
+	}
 	len = push(h, p, specific);
 	if (len && flow) {
 		flow->marked = true;
@@ -257,12 +270,12 @@ struct label_outcome label_hop_pass(struct label_hop *h,
 	h->ctr.packets++;
 	if (cap < len)
 		return drop(&h->ctr.too_long);
+	if (t->from_edge && label_claims(&h->o.format, frame, len))
+		return drop(&h->ctr.forged);
 	if (rc == -EBADMSG) /* as malformed for all others */
 		return as_it_is(&p, &h->ctr.malformed);
 	if ((rc && rc != -ENOENT) || p.v.layout == LABEL_PROTOTYPE)
 		return as_it_is(&p, &h->ctr.plain);
-	if (t->from_edge && p.v.labelled)
-		return drop(&h->ctr.forged);
 	with = maybe_label(h, &p);
 	if (t->to_edge && (with || p.v.labelled))
 		return restore(h, &p, with ? out : frame, with ? with : len,

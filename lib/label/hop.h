@@ -4,9 +4,14 @@
  * policy says, and, where a host is behind that port, given back as they were,
  * with their labels told (paper 004, algorithm 1 as a whole).
  *
- * An edge port has a host behind it. What comes from there with our IP protocol
- * is forged, and dropped: it would be read as labels on the way, and cut at its
- * end. Specific flows are marked where they come from an edge.
+ * An edge port has a host behind it. What comes from there with our IP
+ * protocol, readable or not, or as the prototype's frames, is forged, and
+ * dropped: it would be read as labels on the way, and cut at its end. Specific
+ * flows are marked where they come from an edge.
+ *
+ * A packet of IPv4 that a router may cut up (RFC 6864: DF is not set) is given
+ * no label: of its fragments only the first would have labels, and no hop could
+ * restore what comes of them.
  *
  * There is no clock inside. A hop belongs to one thread.
  */
@@ -33,6 +38,7 @@ struct label_hop_ledger {
 	uint64_t over_mtu;  /* labels not written: the packet would be too long,
 			     */
 	uint64_t over_hops; /* has MAX_hop of them, */
+	uint64_t fragile;   /* may be cut up, */
 	uint64_t unfit;	    /* or cannot be given any */
 	uint64_t exported;  /* packets whose labels were told */
 };
@@ -44,6 +50,7 @@ struct label_hop_options {
 	struct label_format format; /* export_port is not looked at */
 	uint32_t device;
 	size_t mtu; /* of the links to other devices; 0: IP's limit */
+	bool no_df; /* packets that may be cut up are labelled, too */
 	uint64_t seed;
 };
 

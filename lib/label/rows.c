@@ -14,6 +14,8 @@ enum {
 	I_SILENT,
 	I_RAISED,
 	I_S_MAX,
+	I_OBSERVED,
+	I_SKIPPED,
 };
 
 static const struct row_field interval_fields[] = {
@@ -29,6 +31,8 @@ static const struct row_field interval_fields[] = {
 	[I_SILENT] = {"silent", ROW_U64, 6},
 	[I_RAISED] = {"raised", ROW_U64, 6},
 	[I_S_MAX] = {"s_max", ROW_U64, 5},
+	[I_OBSERVED] = {"observed", ROW_U64, 11, ROW_VALUE, "ns"},
+	[I_SKIPPED] = {"skipped", ROW_U64, 7},
 };
 
 enum {
@@ -149,10 +153,9 @@ const struct schema label_schema[LABEL_ROWS] = {
 };
 
 static const char *const reasons[] = {
-	[LABEL_SILENT] = "silent",
-	[LABEL_HEARD] = "heard",
-	[LABEL_RESET] = "reset",
-	[LABEL_RESUMED] = "resumed",
+	[LABEL_SILENT] = "silent",	 [LABEL_HEARD] = "heard",
+	[LABEL_RESET] = "reset",	 [LABEL_RESUMED] = "resumed",
+	[LABEL_FORGOTTEN] = "forgotten",
 };
 
 static void set(struct row_batch *b, unsigned field, uint64_t v)
@@ -181,6 +184,8 @@ void label_row_interval(struct row_batch *b, const struct label_interval_sum *s)
 	set(b, I_SILENT, s->silent);
 	set(b, I_RAISED, s->raised);
 	set(b, I_S_MAX, s->s_most);
+	set(b, I_OBSERVED, s->observed_ns);
+	set(b, I_SKIPPED, s->skipped);
 }
 
 void label_row_decision(struct row_batch *b, const struct label_decision *d)
@@ -197,15 +202,27 @@ void label_row_decision(struct row_batch *b, const struct label_decision *d)
 	set(b, D_LOST, d->lost);
 }
 
-void label_row_silence(struct row_batch *b, const struct label_record *r,
-		       bool silent, uint64_t now_ns, uint64_t since_ns)
+static void row_silence(struct row_batch *b, const struct label_record *r,
+			const char *event, uint64_t now_ns, uint64_t since_ns)
 {
 	set_time(b, S_TIME, now_ns);
 	set(b, S_DEVICE, r->device);
 	set(b, S_PORT, r->out);
-	row_batch_str(b, S_EVENT, silent ? "silent" : "heard");
+	row_batch_str(b, S_EVENT, event);
 	set_time(b, S_SINCE, since_ns);
 	set(b, S_SILENT_FOR, now_ns - since_ns);
+}
+
+void label_row_silence(struct row_batch *b, const struct label_record *r,
+		       bool silent, uint64_t now_ns, uint64_t since_ns)
+{
+	row_silence(b, r, silent ? "silent" : "heard", now_ns, since_ns);
+}
+
+void label_row_forgotten(struct row_batch *b, const struct label_record *r,
+			 uint64_t now_ns)
+{
+	row_silence(b, r, "forgotten", now_ns, r->seen_ns);
 }
 
 void label_row_port(struct row_batch *b, const struct label_record *r)

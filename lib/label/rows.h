@@ -6,16 +6,17 @@
  *   a telemetry interval that is over, at time: of so many ports covered,
  *   coverage in per cent; packets and labels that came, of them late or odd;
  *   numbers that are missing, ports that are silent, ports whose S is raised,
- *   and the highest S
+ *   and the highest S; observed is how long of it was, skipped how many
+ *   intervals before it are not told of
  *
  * label_decision
- *   Pro has moved S of a port from s_before to s: it is silent, heard, reset or
- *   resumed; silent_for is since its newest label; lost by numbers since the
- *   decision before
+ *   Pro has moved S of a port from s_before to s: it is silent, heard, reset,
+ *   resumed or forgotten; silent_for is since its newest label; lost by numbers
+ * since the decision before
  *
  * label_silence
- *   a port is silent or heard again; since is when its newest label had come,
- *   silent_for how long that is ago
+ *   a port is silent, heard again, or forgotten; since is when its newest label
+ * had come, silent_for how long that is ago
  *
  * label_port
  *   a port's newest state
@@ -49,6 +50,8 @@ void label_row_interval(struct row_batch *b,
 void label_row_decision(struct row_batch *b, const struct label_decision *d);
 void label_row_silence(struct row_batch *b, const struct label_record *r,
 		       bool silent, uint64_t now_ns, uint64_t since_ns);
+void label_row_forgotten(struct row_batch *b, const struct label_record *r,
+			 uint64_t now_ns);
 void label_row_port(struct row_batch *b, const struct label_record *r);
 /* Hop i of a path, from 0. */
 void label_row_hop(struct row_batch *b, const struct label_path *p, unsigned i);

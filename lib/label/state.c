@@ -79,16 +79,19 @@ static void take_record(struct cur *c, struct label_record *r)
 	r->reported = r->missing - r->found;
 }
 
-static void put_all(struct put *w, struct label_db *db)
-{
-	uint32_t n = label_db_ports(db);
+_Static_assert(HEADER_LEN + CRC_LEN + (uint64_t)LABEL_PORTS_MOST * RECORD_LEN <=
+		       STATE_MAX,
+	       "a file may be saved that is not loaded");
 
+static void put_all(struct put *w, const struct label_record *records,
+		    uint32_t n)
+{
 	put_bytes(w, magic, MAGIC_LEN);
 	put_be32(w, STATE_VERSION);
 	put_be32(w, RECORD_LEN);
 	put_be64(w, n);
 	for (uint32_t i = 0; i < n; i++)
-		put_record(w, label_db_at(db, i));
+		put_record(w, &records[i]);
 	put_be32(w, crc(CRC_CHECKSUM, w->start, put_len(w)));
 }
 
@@ -123,20 +126,43 @@ static int write_file(const char *path, const uint8_t *data, size_t len)
 	return rc;
 }
 
-int label_state_save(const char *path, struct label_db *db, struct fault *why)
+int label_state_write(const char *path, const struct label_record *records,
+		      uint32_t n, struct fault *why)
 {
-	size_t len = HEADER_LEN + CRC_LEN +
-		     (size_t)label_db_ports(db) * RECORD_LEN;
+	size_t len = HEADER_LEN + CRC_LEN + (size_t)n * RECORD_LEN;
 	uint8_t *data = malloc(len);
 	struct put w = put_to(data, len);
 	int rc = -ENOMEM;
 
 	if (data) {
-		put_all(&w, db);
+		put_all(&w, records, n);
 		rc = write_file(path, data, len);
 	}
 	free(data);
 	return rc ? fault_set(why, rc, "%s: %s", path, strerror(-rc)) : 0;
+}
+
+int label_state_save(const char *path, struct label_db *db, struct fault *why)
+{
+	uint32_t n = label_db_ports(db);
+
+	return label_state_write(path, n ? label_db_at(db, 0) : NULL, n, why);
+}
+
+int label_state_check(const char *path, struct fault *why)
+{
+	struct aside a;
+	struct stat st;
+	int rc;
+
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return fault_set(why, -EINVAL, "%s: it is no file", path);
+	rc = aside_open(&a, path, 0644);
+	if (rc)
+		return fault_set(why, rc, "%s: %s", path, strerror(-rc));
+	aside_drop(&a);
+	close(a.fd);
+	return 0;
 }
 
 /* Whether a record is one that a database may hold. */

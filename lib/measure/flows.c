@@ -6,7 +6,7 @@
 
 static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct flows_ledger, created, LEDGER_IN),
-	LEDGER_FIELD(struct flows_ledger, live, LEDGER_DONE),
+	LEDGER_LEVEL(struct flows_ledger, live, LEDGER_DONE),
 	LEDGER_FIELD(struct flows_ledger, evicted, LEDGER_DONE),
 	LEDGER_FIELD(struct flows_ledger, expired, LEDGER_DONE),
 	LEDGER_FIELD(struct flows_ledger, flushed, LEDGER_DONE),

@@ -12,6 +12,7 @@
 struct listener {
 	struct label_control *control;
 	struct label_interval_sum sum; /* of the last interval */
+	uint64_t look_ns;	       /* of EV_LOOK; 0: there is none */
 };
 
 static void on_interval(void *ctx, const struct label_interval_sum *sum)
@@ -61,6 +62,30 @@ int listen_open(struct netsim *s)
 	return label_control_open(&s->listener->control, &o);
 }
 
+/* Pro moves S when that is due, not when the next labels come. */
+static void plan_look(struct netsim *s)
+{
+	struct listener *l = s->listener;
+	uint64_t due = label_control_due(l->control);
+
+	if (!s->o.adapt || s->over || due == UINT64_MAX)
+		return;
+	due -= s->o.start_ns;
+	if (due < s->now_ns)
+		due = s->now_ns;
+	if (l->look_ns && l->look_ns <= due)
+		return;
+	l->look_ns = due;
+	sim_at(s, due, EV_LOOK, 0);
+}
+
+void listen_look(struct netsim *s)
+{
+	s->listener->look_ns = 0;
+	label_control_tick(s->listener->control, s->o.start_ns + s->now_ns);
+	plan_look(s);
+}
+
 /* Ports that carry traffic and that the controller has heard of. */
 static void hear(struct netsim *s, const struct label_item *item)
 {
@@ -84,6 +109,7 @@ void listen_take(struct netsim *s, const struct sim_packet *p,
 		sim_fail(s, rc);
 	for (uint32_t l = p->label; l != POOL_NONE; l = sim_label(s, l)->next)
 		hear(s, &sim_label(s, l)->item);
+	plan_look(s);
 }
 
 /* S over the ports that carry traffic. */
@@ -108,11 +134,11 @@ void listen_tick(struct netsim *s, struct netsim_interval *out)
 {
 	struct listener *l = s->listener;
 
-	l->sum = (struct label_interval_sum){0};
 	label_control_tick(l->control, s->o.start_ns + s->now_ns);
 	out->known = l->sum.ports;
 	out->covered = l->sum.covered;
 	intervals(s, out);
+	plan_look(s);
 }
 
 void listen_command(struct netsim *s, uint32_t port)

@@ -29,6 +29,7 @@ static const struct ledger_field fields[] = {
 	FIELD(labels, LEDGER_NOTE),
 	FIELD(too_long, LEDGER_NOTE),
 	FIELD(full, LEDGER_NOTE),
+	FIELD(foreign, LEDGER_NOTE),
 	FIELD(labelled, LEDGER_NOTE),
 	FIELD(items, LEDGER_NOTE),
 	FIELD(reports, LEDGER_NOTE),
@@ -96,7 +97,8 @@ static int open_parts(struct netsim *s, struct fault *f)
 	if ((rc = listen_open(s)) < 0 || (rc = source_open(s, f)) < 0 ||
 	    (rc = probe_open(s, f)) < 0)
 		return rc;
-	sim_at(s, s->o.telemetry_ns, EV_TICK, 0);
+	s->tick_ns = s->o.telemetry_ns;
+	sim_at(s, s->tick_ns, EV_TICK, 0);
 	sim_at(s, s->o.duration_ns, EV_END, 0);
 	return s->events.err;
 }
@@ -166,7 +168,8 @@ static void tick(struct netsim *s)
 	s->interval++;
 	s->active = s->seen = 0;
 	s->calls.interval(s->calls.ctx, &v);
-	sim_at(s, s->now_ns + s->o.telemetry_ns, EV_TICK, 0);
+	s->tick_ns = s->now_ns + s->o.telemetry_ns;
+	sim_at(s, s->tick_ns, EV_TICK, 0);
 }
 
 static void deliver(struct netsim *s, uint32_t i)
@@ -211,7 +214,11 @@ static void happen(struct netsim *s, const struct event *e)
 		probe_send(s, i);
 		break;
 	case EV_EXPORT:
-		carry_arrived(s, i);
+		/* Behind the end of an interval, as the controller has it. */
+		if (s->now_ns == s->tick_ns)
+			sim_at(s, s->now_ns, EV_EXPORT, i);
+		else
+			carry_arrived(s, i);
 		break;
 	case EV_COMMAND:
 		listen_command(s, i);
@@ -222,7 +229,11 @@ static void happen(struct netsim *s, const struct event *e)
 	case EV_ROUTE:
 		route_event(s, i);
 		break;
+	case EV_LOOK:
+		listen_look(s);
+		break;
 	case EV_TICK:
+		s->tick_ns = 0;
 		if (s->now_ns <= s->o.duration_ns)
 			tick(s);
 		break;

@@ -104,6 +104,8 @@ struct netsim_counters {
 	uint64_t labels;       /* written */
 	uint64_t too_long;     /* not written: MTU */
 	uint64_t full;	       /* not written: MAX_hop */
+	uint64_t foreign;      /* packets of the capture that are left out: they
+				  say that they have labels */
 	uint64_t labelled;     /* packets delivered with labels */
 	uint64_t items;	       /* labels delivered */
 	uint64_t reports;      /* labels that the controller got */

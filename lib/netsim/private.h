@@ -18,7 +18,8 @@ enum event_kind {
 	EV_COMMAND, /* the controller's word reaches a port */
 	EV_LINK,    /* a failure begins or ends */
 	EV_ROUTE,   /* and routing knows */
-	EV_TICK,    /* the controller looks at what it has */
+	EV_TICK,    /* an interval of the controller's is over */
+	EV_LOOK,    /* something of a port is due there */
 	EV_END,
 };
 
@@ -101,7 +102,8 @@ struct netsim {
 
 	struct netsim_counters ctr, before; /* now; at the last interval */
 	uint64_t carried[NETSIM_CARRIED], carried_before[NETSIM_CARRIED];
-	uint64_t interval; /* number of the running one */
+	uint64_t interval; /* number of the running one, */
+	uint64_t tick_ns;  /* and when it is over; 0: there is none */
 	uint32_t active, seen;
 	int err;
 	struct fault fault;
@@ -172,6 +174,7 @@ int listen_open(struct netsim *s);
 void listen_take(struct netsim *s, const struct sim_packet *p,
 		 const uint8_t *frame, size_t len);
 void listen_tick(struct netsim *s, struct netsim_interval *out);
+void listen_look(struct netsim *s);		      /* EV_LOOK */
 void listen_command(struct netsim *s, uint32_t port); /* EV_COMMAND */
 void listen_close(struct netsim *s);
 

@@ -94,14 +94,18 @@ static int open_capture(struct netsim *s, struct fault *f)
 	return traffic_open(&s->capture, &t, f);
 }
 
-/* The next packet of the capture; false at its end, or s->err is set. */
+/* The next packet of the capture that is a host's; false at its end, or s->err
+ * is set. Of labels from elsewhere nobody here could tell the ports. */
 static bool look_ahead(struct netsim *s)
 {
+	bool foreign;
 	int rc;
 
-	do
+	do {
 		rc = traffic_next(s->capture, &s->ahead, &s->fault);
-	while (rc == -EINTR);
+		foreign = rc > 0 && s->ahead.protocol == s->format.protocol;
+		s->ctr.foreign += foreign;
+	} while (rc == -EINTR || foreign);
 	if (rc < 0)
 		sim_fail(s, rc);
 	return rc > 0;

@@ -258,6 +258,24 @@ static int local_exec(struct road *road, const struct op *ops, size_t n,
 	return rc;
 }
 
+static void close_twin(struct road *road)
+{
+	local_close(self(road));
+}
+
+/* A writer's seat of its own; the region is shared. */
+static int local_twin(struct road *road, struct road **out, struct fault *f)
+{
+	struct local_road *l;
+	int rc = local_open(&l, self(road)->region, f);
+
+	if (rc < 0)
+		return rc;
+	l->road.close = close_twin;
+	*out = &l->road;
+	return 0;
+}
+
 int local_open(struct local_road **out, struct region *r, struct fault *f)
 {
 	struct local_road *l = calloc(1, sizeof(*l));
@@ -270,6 +288,7 @@ int local_open(struct local_road **out, struct region *r, struct fault *f)
 		.exec = local_exec,
 		.end = local_end,
 		.head = local_head,
+		.twin = local_twin,
 	};
 	l->region = r;
 	l->n = region_tables(r);

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fault.h"
 #include "base/ledger.h"
 #include "store/table.h"
 
@@ -140,6 +141,12 @@ struct road {
 	 * something was, or nothing was sent, or nobody can tell. */
 	const char *(*why)(struct road *r);
 	uint64_t (*unsent)(const struct road *r); /* packets */
+	/*
+	 * Another way to the same memory, for another thread: begin(), exec(),
+	 * end(), head() and busy() of both may be called at the same time. It
+	 * is closed before this one. NULL: there is none.
+	 */
+	int (*twin)(struct road *r, struct road **out, struct fault *f);
 	void (*close)(struct road *r);
 };
 

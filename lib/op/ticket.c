@@ -162,6 +162,18 @@ static void write_ip(FILE *out, const char *field, const struct ticket *t,
 	fprintf(out, "%s = %s\n", field, text_of_ip(text, t->version, ip));
 }
 
+/* What is told for people. A ; would be a comment, and is in no type. */
+static void write_told(FILE *out, const struct table *g)
+{
+	char protocol[KEY_PROTOCOL_MAX];
+
+	if (g->protocol)
+		fprintf(out, "protocol = %s\n",
+			key_protocol_text(protocol, g->protocol));
+	if (*g->show && !strpbrk(g->show, ";#"))
+		fprintf(out, "show = %s\n", g->show);
+}
+
 /* What a kind of table has beside the fields of all. */
 static void write_kind(FILE *out, const struct table *g,
 		       const struct ticket_table *at)
@@ -195,6 +207,7 @@ static void write_kind(FILE *out, const struct table *g,
 					at->heads[i]);
 		break;
 	}
+	write_told(out, g);
 	fprintf(out, "sequence = %s\nimmediate = %s\nqp = %s\n",
 		sequence[g->sequence], g->immediate ? "yes" : "no",
 		g->qp == TABLE_QP_UC ? "uc" : "rc");

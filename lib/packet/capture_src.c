@@ -20,6 +20,8 @@
 enum {
 	HEADROOM = 64, /* CRC_HEADROOM, and a cache line */
 	WINDOW = WALK_RECORD_MAX + WALK_BLOCK,
+	KEPT_MEAN = 128,   /* bytes of a record, before any was seen */
+	KEPT_LEAST = 1024, /* bytes asked for beside the wanted packets */
 	MAGIC_MICRO = 0xa1b2c3d4,
 	MAGIC_NANO = 0xa1b23c4d,
 	MAGIC_NG = 0x0a0d0d0a,
@@ -36,8 +38,14 @@ struct capture {
 	bool begun;	   /* the format is known */
 	uint8_t *mem;	   /* HEADROOM, then the window */
 	size_t head, tail; /* unread bytes of the window */
-	uint64_t skip;	   /* bytes to come that nobody wants */
-	uint64_t read;	   /* bytes of the file */
+	/* src_keep(): the windows in turn, mem is one of them. */
+	unsigned windows, current;
+	uint8_t *kept[SRC_KEEP_MAX];
+	bool pinned;	 /* the call in hand has packets in the window */
+	bool turned;	 /* or is the first that has it */
+	uint64_t walked; /* bytes of records */
+	uint64_t skip;	 /* bytes to come that nobody wants */
+	uint64_t read;	 /* bytes of the file */
 	uint64_t packets;
 	struct gunzip *gz; /* NULL: the file is not compressed */
 	struct pcap_walk pcap;
@@ -98,21 +106,64 @@ static ssize_t read_gzip(struct capture *s, uint8_t *to, size_t room,
 	return n;
 }
 
-/* Moves what is left to the front and reads behind it. */
-static int fill(struct capture *s, struct fault *f)
+/* Where a capture in a file is read to at once. */
+static size_t block_left(const struct capture *s)
 {
-	uint8_t *w = window(s);
-	size_t left = s->tail - s->head, room = WINDOW - left;
-	ssize_t n;
+	return WALK_BLOCK - s->read % WALK_BLOCK;
+}
 
-	if (s->head)
-		memmove(w, w + s->head, left);
+/*
+ * Who keeps packets moves what is left to another window: that should be
+ * little. But batches of a file end where its blocks do, as they do without.
+ */
+static size_t kept_block(const struct capture *s, int wanted)
+{
+	uint64_t mean = s->packets ? s->walked / s->packets : KEPT_MEAN;
+	uint64_t room = (uint64_t)wanted * mean + KEPT_LEAST;
+
+	if (s->gz)
+		return room < WALK_BLOCK ? (size_t)room : WALK_BLOCK;
+	return room < block_left(s) ? (size_t)room : block_left(s);
+}
+
+/* Moves what is left to the front of the window, or of the next one. */
+static void move(struct capture *s)
+{
+	size_t left = s->tail - s->head;
+	const uint8_t *from = window(s) + s->head;
+
+	if (s->windows && !s->turned) {
+		s->turned = true;
+		s->current = (s->current + 1) % s->windows;
+		s->mem = s->kept[s->current];
+		memcpy(window(s), from, left);
+	} else if (s->head) {
+		memmove(window(s), from, left);
+	}
 	s->head = 0;
 	s->tail = left;
-	if (room > WALK_BLOCK)
-		room = WALK_BLOCK;
-	n = s->gz ? read_gzip(s, w + left, room, f)
-		  : read_plain(s, w + left, room, f);
+}
+
+/* Bytes of the file that are done with. */
+static uint64_t position(const struct capture *s)
+{
+	return s->read - (s->gz ? gunzip_left(s->gz) : s->tail - s->head);
+}
+
+/* Moves what is left to the front and reads behind it. wanted: packets. */
+static int fill(struct capture *s, int wanted, struct fault *f)
+{
+	size_t block = s->windows ? kept_block(s, wanted) : WALK_BLOCK, room;
+	uint8_t *end;
+	ssize_t n;
+
+	if (!s->pinned)
+		move(s);
+	end = window(s) + s->tail;
+	room = WINDOW - s->tail;
+	if (room > block)
+		room = block;
+	n = s->gz ? read_gzip(s, end, room, f) : read_plain(s, end, room, f);
 	if (n < 0)
 		return (int)n;
 	s->eof = !n;
@@ -126,14 +177,8 @@ static int fill_to(struct capture *s, size_t len, struct fault *f)
 	int rc = 0;
 
 	while (!rc && !s->eof && s->tail < len)
-		rc = fill(s, f);
+		rc = fill(s, PKT_BATCH, f);
 	return rc;
-}
-
-/* Bytes of the file that are done with. */
-static uint64_t position(const struct capture *s)
-{
-	return s->read - (s->gz ? gunzip_left(s->gz) : s->tail - s->head);
 }
 
 static bool is_gzip(const struct capture *s)
@@ -250,7 +295,16 @@ static int walk(struct capture *s, struct pkt *pkts, int max, struct fault *f)
 		win.used = win.len;
 	}
 	s->head += win.used;
+	s->walked += win.used;
 	return n;
+}
+
+/* Whether a batch that is not full waits for more: of a file, up to the end of
+ * a block. */
+static bool goes_on(const struct capture *s)
+{
+	return s->windows && s->src.size && !s->gz && !s->eof &&
+	       block_left(s) < WALK_BLOCK;
 }
 
 /* Packets, the end, or what is wrong. */
@@ -269,7 +323,7 @@ static int rx(struct capture *s, struct pkt *pkts, int max, struct fault *f)
 					 s->packets);
 		if (s->eof)
 			return 0;
-		if ((rc = fill(s, f)))
+		if ((rc = fill(s, max, f)))
 			return rc;
 	}
 	if (n < 0)
@@ -279,12 +333,36 @@ static int rx(struct capture *s, struct pkt *pkts, int max, struct fault *f)
 	return n;
 }
 
+/* More of the same batch; what is wrong comes up again at the next call. */
+static int rx_more(struct capture *s, struct pkt *pkts, int n, int max)
+{
+	struct fault later;
+	int more = 0;
+
+	s->pinned = true;
+	while (more >= 0 && n < max && goes_on(s)) {
+		more = fill(s, max - n, &later);
+		if (!more)
+			more = walk(s, pkts + n, max - n, &later);
+		if (more > 0) {
+			s->packets += (uint64_t)more;
+			n += more;
+		}
+	}
+	s->pinned = false;
+	return n;
+}
+
 static int capture_rx(struct src *src, struct pkt *pkts, int max,
 		      struct fault *f)
 {
 	struct capture *s = (struct capture *)src;
-	int n = rx(s, pkts, max, f);
+	int n;
 
+	s->turned = false;
+	n = rx(s, pkts, max, f);
+	if (n > 0)
+		n = rx_more(s, pkts, n, max);
 	s->src.done = position(s);
 	return n;
 }
@@ -297,12 +375,36 @@ static void capture_close(struct src *src)
 		close(s->src.fd);
 	pcapng_walk_close(&s->pcapng);
 	gunzip_close(s->gz);
+	for (unsigned i = 0; i < s->windows; i++)
+		if (s->kept[i] != s->mem)
+			free(s->kept[i]);
 	free(s->mem);
 	free(s);
 }
 
+static uint8_t *window_new(void)
+{
+	uint8_t *mem = aligned_alloc(HEADROOM, HEADROOM + WINDOW);
+
+	if (mem)
+		memset(mem, 0, HEADROOM);
+	return mem;
+}
+
+static int capture_keep(struct src *src, unsigned calls)
+{
+	struct capture *s = (struct capture *)src;
+
+	s->kept[0] = s->mem;
+	for (s->windows = 1; s->windows < calls; s->windows++)
+		if (!(s->kept[s->windows] = window_new()))
+			return -ENOMEM;
+	return 0;
+}
+
 static const struct src_ops ops = {
 	.rx = capture_rx,
+	.keep = capture_keep,
 	.close = capture_close,
 };
 
@@ -311,11 +413,10 @@ int src_open(struct src **out, const char *path, struct fault *f)
 	struct capture *s = calloc(1, sizeof(*s));
 	int rc;
 
-	if (!s || !(s->mem = aligned_alloc(HEADROOM, HEADROOM + WINDOW))) {
+	if (!s || !(s->mem = window_new())) {
 		free(s);
 		return fault_set(f, -ENOMEM, "out of memory");
 	}
-	memset(s->mem, 0, HEADROOM);
 	s->src = (struct src){
 		.ops = &ops,
 		.kind = "pcap",

@@ -20,6 +20,7 @@
 enum {
 	PKT_BATCH = 1024, /* packets that pass through a stage at once */
 	PKT_MAX = 262144, /* longest record taken, bytes (libpcap's limit) */
+	SRC_KEEP_MAX = 64,
 };
 
 struct pkt {
@@ -48,6 +49,19 @@ int src_open(struct src **out, const char *path, struct fault *f);
  * damaged (packets before it were returned).
  */
 int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f);
+
+/* The same without waiting: -EAGAIN if there are none now. */
+int src_rx_now(struct src *s, struct pkt *pkts, int max, struct fault *f);
+
+/*
+ * Packets are valid for so many more calls of src_rx() from now on, and not for
+ * one: for workers that take batches in turn, each of which has its own in hand
+ * while others take theirs. calls is 1 to SRC_KEEP_MAX. To be called once,
+ * before packets that are in hand are looked at for the last time. Batches of a
+ * capture in a file are cut where they would be without, as long as max divides
+ * what it was then. Returns 0 or -ENOMEM.
+ */
+int src_keep(struct src *s, unsigned calls);
 
 /* Bytes of the file read so far, as they are there, and in all (0: unknown, a
  * pipe), for a progress display. */

@@ -10,9 +10,13 @@
 
 #include "packet/pkt.h"
 
+struct shelf; /* shelf.h */
+
 struct src_ops {
 	int (*rx)(struct src *s, struct pkt *pkts, int max, struct fault *f);
 	uint64_t (*drops)(struct src *s); /* NULL: there are none */
+	/* src_keep(); NULL: src.c copies packets. */
+	int (*keep)(struct src *s, unsigned calls);
 	void (*close)(struct src *s);
 };
 
@@ -22,6 +26,7 @@ struct src {
 	int fd;
 	int wait_ms;
 	uint64_t done, size; /* bytes: see src_done() */
+	struct shelf *shelf; /* copies of packets, or NULL: src_keep() */
 };
 
 struct snk_ops {

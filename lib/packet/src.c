@@ -1,10 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What all sources have in common: the rest is up to their kinds. */
+#include <errno.h>
+#include <string.h>
+
 #include "packet/private.h"
+#include "packet/shelf.h"
 
 int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f)
 {
-	return s->ops->rx(s, pkts, max, f);
+	int n = s->ops->rx(s, pkts, max, f);
+
+	if (s->shelf && n > 0 && shelf_put(s->shelf, pkts, n) < 0)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	return n;
+}
+
+int src_rx_now(struct src *s, struct pkt *pkts, int max, struct fault *f)
+{
+	int wait_ms = s->wait_ms, n;
+
+	if (!s->size) /* a file never waits */
+		s->wait_ms = 0;
+	n = src_rx(s, pkts, max, f);
+	s->wait_ms = wait_ms;
+	return n;
+}
+
+int src_keep(struct src *s, unsigned calls)
+{
+	if (s->ops->keep)
+		return s->ops->keep(s, calls);
+	s->shelf = shelf_new(calls);
+	return s->shelf ? 0 : -ENOMEM;
 }
 
 uint64_t src_done(const struct src *s)
@@ -40,6 +67,8 @@ const char *src_kind(const struct src *s)
 
 void src_close(struct src *s)
 {
-	if (s)
-		s->ops->close(s);
+	if (!s)
+		return;
+	shelf_free(s->shelf);
+	s->ops->close(s);
 }

@@ -14,7 +14,7 @@
 #include "places/places.h"
 #include "query/verdict.h"
 
-/* An answer that is not right. */
+/* An answer; as a rule one that is not right. */
 struct verify_miss {
 	const struct table *t;
 	enum verdict verdict;
@@ -33,8 +33,11 @@ struct verify {
 	struct places *places;
 	struct query_rule rule; /* copies 0: those of the truth */
 	const volatile sig_atomic_t *stop;
-	/* Is told of each miss, in order; NULL: nobody is. */
+	/* Is told of each miss, in order; NULL: nobody is. all: of every
+	 * answer.
+	 */
 	void (*miss)(void *ctx, const struct verify_miss *m);
+	bool all;
 	void *ctx;
 };
 

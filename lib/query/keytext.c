@@ -71,18 +71,37 @@ static void explain(const struct table *const *t, unsigned n, const char *loose,
 	}
 }
 
+/* A key of a table. *added: its protocol was left out, and the table has one.
+ */
+static bool parse(uint8_t *key, const struct table *t, const char *text,
+		  bool *added)
+{
+	enum key_type type = (enum key_type)t->key_type;
+	char whole[KEY_TEXT_MAX], protocol[KEY_PROTOCOL_MAX];
+
+	*added = false;
+	if (key_parse(key, type, t->key_len, text) == 0)
+		return true;
+	if (!t->protocol || strchr(text, '/') ||
+	    strlen(text) + KEY_PROTOCOL_MAX >= sizeof(whole))
+		return false;
+	snprintf(whole, sizeof(whole), "%s/%s", text,
+		 key_protocol_text(protocol, t->protocol));
+	*added = key_parse(key, type, t->key_len, whole) == 0;
+	return *added;
+}
+
 /* The number of the only table that takes a text; -EINVAL: several do; -ENOENT:
  * none does. */
-static int pick(uint8_t *key, const struct table *const *t, unsigned n,
-		const char *text, struct fault *f)
+static int pick(uint8_t *key, bool *added, const struct table *const *t,
+		unsigned n, const char *text, struct fault *f)
 {
 	uint8_t other[KEY_MAX];
 	int found = -ENOENT;
+	bool one;
 
 	for (unsigned i = 0; i < n; i++) {
-		if (key_parse(found < 0 ? key : other,
-			      (enum key_type)t[i]->key_type, t[i]->key_len,
-			      text) < 0)
+		if (!parse(found < 0 ? key : other, t[i], text, &one))
 			continue;
 		if (found >= 0)
 			return fault_set(f, -EINVAL,
@@ -90,6 +109,7 @@ static int pick(uint8_t *key, const struct table *const *t, unsigned n,
 					 "--table",
 					 t[found]->name, t[i]->name);
 		found = (int)i;
+		*added = one;
 	}
 	return found;
 }
@@ -97,20 +117,20 @@ static int pick(uint8_t *key, const struct table *const *t, unsigned n,
 int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
 		 unsigned n, const char *text, struct keytext_fault *f)
 {
-	int found = pick(key, t, n, text, &f->why);
+	int found = pick(key, loose, t, n, text, &f->why);
 	char bare[KEY_TEXT_MAX];
 	uint16_t at[KEY_TEXT_MAX];
+	bool added;
 
-	*loose = false;
 	f->at = SIZE_MAX;
 	f->shell = false;
 	if (found != -ENOENT)
 		return found;
+	*loose = true;
 	no_key(t, n, &f->why);
 	if (!keyfault_loosen(bare, at, sizeof(bare), text))
 		return -EINVAL;
-	*loose = true;
-	found = pick(key, t, n, bare, &f->why);
+	found = pick(key, &added, t, n, bare, &f->why);
 	if (found == -ENOENT)
 		explain(t, n, bare, at, f);
 	return found < 0 ? -EINVAL : found;

@@ -18,8 +18,9 @@ struct keytext_fault {
 
 /*
  * Finds the table that takes a key: exactly one of n must, as it is or without
- * blanks, capitals and -> for >. Returns its number, with key (KEY_MAX bytes)
- * filled in; or -EINVAL: none does, or several do. *loose: it was not as it is.
+ * blanks, capitals and -> for >; a flow without its protocol has the table's.
+ * Returns its number, with key (KEY_MAX bytes) filled in; or -EINVAL: none
+ * does, or several do. *loose: it was not as it is.
  */
 int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
 		 unsigned n, const char *text, struct keytext_fault *f);

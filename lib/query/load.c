@@ -82,6 +82,39 @@ static void see_lists(struct load *l, const struct view *v)
 	}
 }
 
+/* Of the entries that all readable lists have room for. */
+static double share_of_lists(const struct load *l, const struct table *t)
+{
+	return (double)l->used /
+	       (double)(table_kept(t) * (t->lists - l->unreadable));
+}
+
+double load_sample(const struct view *v, uint64_t at_most)
+{
+	const struct table *t = v->t;
+	uint64_t units = t->units, n = units < at_most ? units : at_most;
+	uint64_t used = 0, read = 0;
+	struct load lists = {0};
+	uint8_t *buf;
+
+	if (t->kind == TABLE_APPEND) {
+		see_lists(&lists, v);
+		return share_of_lists(&lists, t);
+	}
+	if (!(buf = malloc(t->stride)))
+		return NAN;
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t u = (uint64_t)((double)units / (double)n * (double)i);
+
+		if (memory_load(v, u * t->stride, buf, t->stride) < 0)
+			continue;
+		read++;
+		used += !is_zero(buf, t->stride);
+	}
+	free(buf);
+	return (double)used / (double)read; /* NAN of none */
+}
+
 /* The chance that a foreign unit passes for a key's own. */
 static double pass(const struct table *t)
 {
@@ -137,10 +170,12 @@ int load_of(struct load *l, const struct view *v,
 	if (bad < 0)
 		return (int)bad;
 	l->unreadable += (uint64_t)bad;
-	units = append ? table_kept(t) * (t->lists - l->unreadable)
-		       : t->units - l->unreadable;
+	if (append) {
+		l->used_share = share_of_lists(l, t);
+		return 0;
+	}
+	units = t->units - l->unreadable;
 	l->used_share = (double)l->used / (double)units; /* NAN of none */
-	if (!append)
-		judge(l, t, units);
+	judge(l, t, units);
 	return 0;
 }

@@ -36,6 +36,13 @@ struct load {
 	bool sum_fits; /* 64 bits */
 };
 
+/*
+ * The share of units used alone, from so many of them at most, evenly apart
+ * (append: from all lists): half of one per cent off at the most, with 10,000
+ * and 2 of 3 times. NAN: none could be read.
+ */
+double load_sample(const struct view *v, uint64_t at_most);
+
 /* 0 or -ENOMEM. *stop ends it early. */
 int load_of(struct load *l, const struct view *v,
 	    const volatile sig_atomic_t *stop);

@@ -179,6 +179,7 @@ static int record_of(struct reader *r, struct truth_table *tt,
 		return no_memory(r);
 	if (!copies)
 		copies = t->copies;
+	(*out)->last = r->truth->rows & (UINT64_MAX >> 8);
 	if (!(*out)->copies || copies < (*out)->copies)
 		(*out)->copies = (uint8_t)copies;
 	return 0;
@@ -297,6 +298,7 @@ static int add_row(struct reader *r, char *line)
 		rc = find_table(r, &tt);
 	if (rc < 0)
 		return rc;
+	r->truth->rows++;
 	switch (tt->t->kind) {
 	case TABLE_KEYWRITE:
 		return add_keywrite(r, tt);

@@ -22,10 +22,11 @@ enum {
 
 /*
  * What is expected of a key: a record of its map. copies: the fewest slots that
- * one of its reports was stored in; those beyond may hold an older value.
+ * one of its reports was stored in; those beyond may hold an older value. last:
+ * the row that reported it last, of all rows, from 1.
  */
 struct truth_key {
-	uint8_t copies;
+	uint64_t copies : 8, last : 56;
 	union {
 		uint8_t value[TABLE_VALUE_MAX]; /* only value_len of it */
 		uint64_t sum;
@@ -53,7 +54,8 @@ struct truth_table {
 struct truth {
 	const struct table *const *known;
 	unsigned n_known;
-	bool begun; /* the header was there */
+	bool begun;    /* the header was there */
+	uint64_t rows; /* behind it */
 	unsigned n;
 	struct truth_table table[TABLE_MAX];
 };

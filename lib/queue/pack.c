@@ -45,14 +45,6 @@ static void free_forms(struct queue *x, struct form *m)
 	}
 }
 
-static void count(struct queue *x, uint64_t *counter, uint64_t n)
-{
-	pthread_mutex_lock(&x->lock);
-	*counter += n;
-	pthread_cond_broadcast(&x->settled);
-	pthread_mutex_unlock(&x->lock);
-}
-
 static void refuse(struct queue *x, uint64_t rows, const char *why)
 {
 	struct tally t = {.refused = rows};
@@ -166,6 +158,26 @@ static void pack_batch(struct queue *x, struct form **forms,
 		encode(x, m, b);
 }
 
+/* A batch whose rows have been packed. */
+static void release(struct queue *x, struct batch *n)
+{
+	bool keep;
+
+	row_batch_clear(&n->rows);
+	pthread_mutex_lock(&x->lock);
+	x->batch_bytes -= n->bytes;
+	keep = x->spares < SPARE_MAX;
+	if (keep) {
+		n->next = x->spare;
+		x->spare = n;
+		x->spares++;
+	}
+	pthread_cond_broadcast(&x->settled);
+	pthread_mutex_unlock(&x->lock);
+	if (!keep)
+		batch_free(n);
+}
+
 static void pack_all(struct queue *x, struct form **forms, struct batch *list)
 {
 	struct batch *next;
@@ -173,9 +185,7 @@ static void pack_all(struct queue *x, struct form **forms, struct batch *list)
 	for (; list; list = next) {
 		next = list->next;
 		pack_batch(x, forms, &list->rows);
-		count(x, &x->batch_bytes, -(uint64_t)list->bytes);
-		row_batch_fini(&list->rows);
-		free(list);
+		release(x, list);
 	}
 }
 
@@ -190,19 +200,41 @@ static uint64_t next_due(const struct form *m)
 	return due;
 }
 
-/* The batches that have come, or NULL: something is due, or the end. */
+enum {
+	NAP_NS = 2000000,
+	NAP_BATCHES = 16,
+};
+
+/* To wake a thread is dear for who puts rows: as long as they come, the packer
+ * looks from time to time instead. lock is held. */
+static void nap(struct queue *x)
+{
+	uint64_t until = clock_ns() + NAP_NS;
+
+	x->wanted = NAP_BATCHES;
+	while (x->waiting < x->wanted && !x->ending && !x->flushing &&
+	       clock_ns() < until)
+		sink_wait(x, &x->batch, until);
+	x->wanted = 1;
+}
+
+/* The batches that have come, or NULL: something is due, or the end. busy: some
+ * had come before. */
 static struct batch *take_batches(struct queue *x, const struct form *forms,
-				  bool *end, bool *all)
+				  bool busy, bool *end, bool *all)
 {
 	uint64_t due = next_due(forms);
 	struct batch *list;
 
 	pthread_mutex_lock(&x->lock);
+	if (busy && x->options.linger_ns)
+		nap(x);
 	while (!x->batches && !x->ending && !x->flushing && clock_ns() < due)
 		sink_wait(x, &x->batch, due);
 	list = x->batches;
 	x->batches = NULL;
 	x->last_batch = &x->batches;
+	x->waiting = 0;
 	*end = x->ending && !list;
 	*all = *end || (x->flushing && !list);
 	if (*all)
@@ -226,11 +258,12 @@ void *sink_pack(void *sink)
 {
 	struct queue *x = sink;
 	struct form *forms = NULL;
-	bool end = false, all;
+	bool busy = false, end = false, all;
 
 	while (!end) {
-		struct batch *list = take_batches(x, forms, &end, &all);
+		struct batch *list = take_batches(x, forms, busy, &end, &all);
 
+		busy = list != NULL;
 		pack_all(x, &forms, list);
 		finish_due(x, forms, all);
 	}

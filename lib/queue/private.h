@@ -18,6 +18,7 @@
 
 enum {
 	BLOCK_MAX = 1 << 20, /* bytes at which a block is sent */
+	SPARE_MAX = 16,	     /* batches */
 };
 
 struct batch {
@@ -43,8 +44,15 @@ struct queue {
 				   packer for room for one */
 	pthread_cond_t settled; /* who flushes or ends it waits */
 	struct batch *batches, **last_batch;
+	unsigned waiting; /* batches */
+	unsigned wanted;  /* so many of them wake the packer */
 	struct block *blocks, **last_block;
 	size_t batch_bytes, block_bytes, room; /* room: for each of them */
+	/* Batches whose rows have been packed: they are filled again, so that
+	 * who puts rows asks for no memory, and writes where it has written
+	 * lately. */
+	struct batch *spare;
+	unsigned spares;
 	struct block *hand; /* with the sender, at the end: not sent */
 	uint32_t hand_rows; /* that it had at first */
 	bool flushing;	    /* blocks do not wait for more rows */
@@ -71,6 +79,8 @@ static inline void sink_tally(struct queue *x, const struct tally *t)
 		x->status.refusal = t->why;
 	pthread_cond_broadcast(&x->settled);
 }
+
+void batch_free(struct batch *n); /* NULL is fine */
 
 void *sink_pack(void *sink); /* the threads */
 void *sink_send(void *sink);

@@ -38,42 +38,73 @@ static size_t bytes_of(const struct row_batch *b)
 	       (size_t)(b->room + 1) * b->schema->n * sizeof(b->cells[0]);
 }
 
+void batch_free(struct batch *n)
+{
+	if (n)
+		row_batch_fini(&n->rows);
+	free(n);
+}
+
+/* One that is like b, but empty; lock is held. NULL: there is none. */
+static struct batch *spare_like(struct queue *x, const struct row_batch *b)
+{
+	for (struct batch **at = &x->spare; *at; at = &(*at)->next) {
+		struct batch *n = *at;
+
+		if (n->rows.schema != b->schema || n->rows.room != b->room)
+			continue;
+		*at = n->next;
+		x->spares--;
+		return n;
+	}
+	return NULL;
+}
+
+/* What b holds, which is empty then. NULL: no memory. */
+static struct batch *take_rows(struct batch *spare, struct row_batch *b)
+{
+	struct batch *n = spare ? spare : malloc(sizeof(*n));
+	struct row_batch empty;
+
+	if (spare) {
+		empty = spare->rows;
+		spare->rows = *b;
+		*b = empty;
+	} else if (n && row_batch_take(&n->rows, b) < 0) {
+		free(n);
+		n = NULL;
+	}
+	return n;
+}
+
+static void append(struct queue *x, struct batch *n, size_t bytes)
+{
+	n->next = NULL;
+	n->bytes = bytes;
+	*x->last_batch = n;
+	x->last_batch = &n->next;
+	x->batch_bytes += bytes;
+	if (++x->waiting >= x->wanted)
+		pthread_cond_signal(&x->batch);
+}
+
 static int sink_put(struct row_sink *face, struct row_batch *b)
 {
 	struct queue *x = (struct queue *)face;
 	size_t bytes = bytes_of(b);
-	struct batch *n;
 	unsigned rows = b->rows;
-	bool room;
+	struct batch *n;
 
 	if (!rows)
 		return 0;
 	pthread_mutex_lock(&x->lock);
 	x->status.ledger.rows += rows;
 	/* one batch may be more than all the room */
-	room = (!x->batch_bytes || x->batch_bytes + bytes <= x->room) &&
-	       !x->ending;
-	if (!room)
+	if (x->ending || (x->batch_bytes && x->batch_bytes + bytes > x->room) ||
+	    !(n = take_rows(spare_like(x, b), b)))
 		x->status.ledger.full += rows;
-	pthread_mutex_unlock(&x->lock);
-	if (!room)
-		return 0;
-	n = malloc(sizeof(*n));
-	if (!n || row_batch_take(&n->rows, b) < 0) {
-		free(n);
-		n = NULL;
-	}
-	pthread_mutex_lock(&x->lock);
-	if (n) {
-		n->next = NULL;
-		n->bytes = bytes;
-		*x->last_batch = n;
-		x->last_batch = &n->next;
-		x->batch_bytes += bytes;
-		pthread_cond_signal(&x->batch);
-	} else {
-		x->status.ledger.full += rows;
-	}
+	else
+		append(x, n, bytes);
 	pthread_mutex_unlock(&x->lock);
 	return 0;
 }
@@ -105,19 +136,25 @@ static bool is_hurried(const struct queue *x)
 	return x->options.hurry && x->options.hurry();
 }
 
-/* Gives the threads their time; then ends them whatever they do. */
+/* Gives the threads their time; then ends them whatever they do. Who is asked
+ * whether to hurry may ask for the status. */
 static void end_threads(struct queue *x)
 {
 	uint64_t until = clock_ns() + x->options.end_ns, now;
+	bool hurry = is_hurried(x);
 
 	pthread_mutex_lock(&x->lock);
 	x->ending = true;
 	pthread_cond_broadcast(&x->batch);
 	pthread_cond_broadcast(&x->block);
 	while (!(x->sends ? x->sent : x->packed) &&
-	       (now = clock_ns()) < until && !is_hurried(x))
+	       (now = clock_ns()) < until && !hurry) {
 		sink_wait(x, &x->settled,
 			  until - now < HURRY_NS ? until : now + HURRY_NS);
+		pthread_mutex_unlock(&x->lock);
+		hurry = is_hurried(x);
+		pthread_mutex_lock(&x->lock);
+	}
 	x->stop.now = true;
 	pthread_cond_broadcast(&x->block);
 	pthread_mutex_unlock(&x->lock);
@@ -127,6 +164,16 @@ static void end_threads(struct queue *x)
 	if (x->sends)
 		pthread_join(x->sender, NULL);
 	x->packs = x->sends = false;
+}
+
+static void free_batches(struct batch *n)
+{
+	struct batch *next;
+
+	for (; n; n = next) {
+		next = n->next;
+		batch_free(n);
+	}
 }
 
 static void free_blocks(struct block *b)
@@ -202,6 +249,7 @@ static int sink_close(struct row_sink *face)
 	spool_close(x->spool);
 	if (x->stop.fd >= 0)
 		close(x->stop.fd);
+	free_batches(x->spare);
 	pthread_cond_destroy(&x->batch);
 	pthread_cond_destroy(&x->block);
 	pthread_cond_destroy(&x->settled);

@@ -109,7 +109,7 @@ static void meet(struct roce_out *o, struct requester *q, uint32_t psn)
 	q->guessed = false;
 	q->base = psn - (uint32_t)w->snd.una;
 	q->unused = psn;
-	q->burst = (uint32_t)w->mask + 1;
+	requester_begin_burst(q);
 	q->asked = false;
 	q->gone_back = UINT64_MAX;
 	q->tries = 0;

@@ -7,6 +7,10 @@ enum {
 	BURST_MIN = 2,
 	TIMEOUT_MIN = 1 * 1000000, /* ns */
 	TRIES_MAX = 5,		   /* what the back-off doubles at most */
+	BURST_FIRST = 128,
+	/* What is sent behind a loss is sent in vain. So of as many requests as
+	 * get through between two losses one SHARE-th is under way. */
+	SHARE = 16,
 };
 
 void requester_expect(const struct roce_out *o, struct requester *q)
@@ -44,6 +48,33 @@ static void measure(const struct roce_out *o, struct requester *q)
 	q->timed_at = 0;
 }
 
+static void set_burst(struct requester *q)
+{
+	uint64_t most = q->w.mask + 1;
+	uint64_t run = q->clear > q->apart ? q->clear : q->apart;
+	uint64_t burst = run / SHARE < BURST_MIN ? BURST_MIN : run / SHARE;
+
+	q->burst = (uint32_t)(burst < most ? burst : most);
+}
+
+/* Nothing is known of losses. */
+void requester_begin_burst(struct requester *q)
+{
+	q->clear = 0;
+	q->apart = BURST_FIRST * SHARE;
+	set_burst(q);
+}
+
+static void note_loss(struct requester *q)
+{
+	uint64_t most = (q->w.mask + 1) * SHARE;
+	uint64_t clear = q->clear < most ? q->clear : most;
+
+	q->apart = (q->apart * 3 + clear) / 4;
+	q->clear = 0;
+	set_burst(q);
+}
+
 /* All requests before one that is n past the oldest are carried out. */
 static void confirm(struct roce_out *o, struct requester *q, uint32_t n)
 {
@@ -59,23 +90,18 @@ static void confirm(struct roce_out *o, struct requester *q, uint32_t n)
 	q->deadline = 0;
 	if (snd_under_way(&w->snd))
 		requester_expect(o, q);
-	q->burst = q->burst + n <= w->mask ? q->burst + n
-					   : (uint32_t)w->mask + 1;
+	q->clear += n;
+	set_burst(q);
 }
 
 /* Sends everything again that is not confirmed. */
 static void go_back(const struct roce_out *o, struct requester *q)
 {
 	struct window *w = &q->w;
-	uint64_t flight = snd_under_way(&w->snd);
 
-	if (!flight)
+	if (!snd_under_way(&w->snd))
 		return;
-	/* Half of what did not get through: what is sent behind a loss is sent
-	 * in vain. */
-	if (q->burst > flight)
-		q->burst = (uint32_t)flight;
-	q->burst = q->burst / 2 < BURST_MIN ? BURST_MIN : q->burst / 2;
+	note_loss(q);
 	snd_back(&w->snd);
 	q->timed_at = 0;
 	requester_expect(o, q);

@@ -51,6 +51,9 @@ struct requester {
 	uint32_t farthest;    /* until it is met: of the probes of a PSN that
 				 was told, the last */
 	uint32_t burst;	      /* requests that may be under way */
+	uint64_t clear;	      /* confirmed since the last loss */
+	uint64_t apart;	      /* as many are confirmed between two, on average
+			       */
 	uint32_t since_ack;
 	unsigned probed; /* probes since what is expected is not known */
 	unsigned tries;	 /* probes since the last answer that told something */
@@ -131,6 +134,9 @@ void requester_heed(struct roce_out *o, struct requester *q, uint32_t n,
 
 /* An answer is waited for, from now on. */
 void requester_expect(const struct roce_out *o, struct requester *q);
+
+/* How many requests may be under way when a connection begins. */
+void requester_begin_burst(struct requester *q);
 
 /* Starts to ask for the expected PSN. */
 void requester_restart(struct requester *q, uint32_t psn);

@@ -53,6 +53,11 @@ void outbuf_spill(struct outbuf *o)
 
 const char *outbuf_text(struct outbuf *o, size_t *len)
 {
+	if (!o->text_len && o->len < OUTBUF_SIZE && !o->out) {
+		o->buf[o->len] = '\0';
+		*len = o->len;
+		return o->err ? NULL : o->buf;
+	}
 	outbuf_spill(o);
 	*len = o->text_len;
 	return o->err ? NULL : o->text;
@@ -62,8 +67,10 @@ char *outbuf_take(struct outbuf *o, size_t *len)
 {
 	char *text = NULL;
 
-	if (outbuf_text(o, len)) {
+	outbuf_spill(o);
+	if (!o->err) {
 		text = o->text;
+		*len = o->text_len;
 		o->text = NULL;
 		o->text_len = o->text_size = 0;
 	}

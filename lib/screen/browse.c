@@ -112,6 +112,7 @@ struct browse *browse_open(const struct browse_tables *t, void *ctx,
 	if ((rc = tty_open()) < 0)
 		cli_fail("the terminal: %s", strerror(-rc));
 	top->on = true;
+	top->s.colour = tty_colour(STDOUT_FILENO);
 	return top;
 }
 

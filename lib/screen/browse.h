@@ -59,7 +59,7 @@ struct browse_options {
 };
 
 /* Rows of a program's table of options, for opts with a struct browse_options;
- * what: the help of --top, of: the -r or -i that it needs. */
+ * what: the help of --top. Those of rows alone need what of says. */
 /* clang-format off */
 #define BROWSE_OPTIONS(opts, field, what, table_names)                        \
 	{ 0, "top", "TABLE", what, CLI_WORD, CLI_AT(opts, field.top),          \
@@ -67,15 +67,17 @@ struct browse_options {
 	{ 0, "once", NULL,                                                     \
 	  "the table as rows: at the end of FILE, or after --every",           \
 	  CLI_FLAG, CLI_AT(opts, field.once), .needs = "--top" },              \
+	BROWSE_ROW_OPTIONS(opts, field, "--top")
+#define BROWSE_ROW_OPTIONS(opts, field, of)                                   \
 	{ 0, "sort", "COLUMN", "by which rows of the table are sorted",        \
-	  CLI_STR, CLI_AT(opts, field.sort), .needs = "--top" },               \
+	  CLI_STR, CLI_AT(opts, field.sort), .needs = of },                    \
 	{ 0, "reverse", NULL, "the least first", CLI_FLAG,                     \
-	  CLI_AT(opts, field.reverse), .needs = "--top" },                     \
+	  CLI_AT(opts, field.reverse), .needs = of },                          \
 	{ 0, "lines", "N", "rows of the table (all; on a terminal 1000)",      \
 	  CLI_SIZE, CLI_AT(opts, field.lines), .min = 1, .max = UINT32_MAX,    \
-	  .needs = "--top" },                                                  \
+	  .needs = of },                                                       \
 	{ 0, "every", "TIME", "draw the table so often (1s)", CLI_TIME,        \
-	  CLI_AT(opts, field.every_ns), .min = 1000000, .needs = "--top" }
+	  CLI_AT(opts, field.every_ns), .min = 1000000, .needs = of }
 /* clang-format on */
 
 /* The defaults of what was not given; whether it is to end after every_ns: once

@@ -197,6 +197,27 @@ static const char *cell_text(struct screen *s, const struct row_batch *b,
 	return text ? text : "";
 }
 
+/* Bytes of the character at the beginning of a text, n > 0: U+2581 to U+2588
+ * have three. */
+static size_t glyph(const char *text, size_t n)
+{
+	const uint8_t *p = (const uint8_t *)text;
+
+	return n >= 3 && p[0] == 0xe2 && p[1] == 0x96 && p[2] >= 0x81 &&
+			       p[2] <= 0x88
+		       ? 3
+		       : 1;
+}
+
+static size_t columns_of(const char *text, size_t n)
+{
+	size_t columns = 0;
+
+	for (size_t i = 0; i < n; i += glyph(text + i, n - i))
+		columns++;
+	return columns;
+}
+
 /* Columns become as wide as what was in them, and no narrower: they stand
  * still. */
 static void widen(struct screen *s, const struct row_batch *rows)
@@ -205,7 +226,9 @@ static void widen(struct screen *s, const struct row_batch *rows)
 		size_t most = strlen(s->schema->fields[c].name), n;
 
 		for (unsigned i = 0; i < rows->rows; i++) {
-			cell_text(s, rows, i, c, &n);
+			const char *text = cell_text(s, rows, i, c, &n);
+
+			n = columns_of(text, n);
 			most = n > most ? n : most;
 		}
 		if (most > SCREEN_CELL_MAX)
@@ -223,12 +246,17 @@ struct pen {
 
 static void put(struct pen *p, const char *text, size_t n)
 {
-	if (n > p->left)
-		n = p->left;
-	for (size_t i = 0; i < n; i++) /* no control sequence of a stranger's */
-		outbuf_char(p->o,
-			    isprint((unsigned char)text[i]) ? text[i] : '.');
-	p->left -= (unsigned)n;
+	size_t bytes;
+
+	for (size_t i = 0; i < n && p->left; i += bytes, p->left--) {
+		bytes = glyph(text + i, n - i);
+		if (bytes > 1)
+			outbuf_bytes(p->o, text + i, bytes);
+		else /* no control sequence of a stranger's */
+			outbuf_char(p->o, isprint((unsigned char)text[i])
+						  ? text[i]
+						  : '.');
+	}
 }
 
 static void blanks(struct pen *p, size_t n)
@@ -245,17 +273,32 @@ static void put_cell(struct pen *p, const char *text, size_t n, unsigned width,
 		     bool right)
 {
 	size_t room = width < p->left ? width : p->left;
+	size_t columns = columns_of(text, n);
 
-	if (n > room) {
-		put(p, text, room ? room - 1 : 0);
+	if (columns > room) {
+		struct pen cut = {p->o, room ? (unsigned)room - 1 : 0};
+
+		put(&cut, text, n);
+		p->left -= room ? (unsigned)room - 1 : 0;
 		put(p, "+", 1);
 		return;
 	}
 	if (right)
-		blanks(p, room - n);
+		blanks(p, room - columns);
 	put(p, text, n);
 	if (!right)
-		blanks(p, room - n);
+		blanks(p, room - columns);
+}
+
+/* Whether a cell says that something is wrong. */
+static bool is_bad(const struct screen *s, const struct row_batch *rows,
+		   unsigned row, unsigned column, const char *text, size_t n)
+{
+	const char *good = s->schema->fields[column].good;
+
+	return s->colour && good &&
+	       !encode_is_null(row_batch_cell(rows, row, column)) &&
+	       (strlen(good) != n || memcmp(good, text, n) != 0);
 }
 
 /* The columns that are shown one after the other: of row -1 the names. */
@@ -267,16 +310,18 @@ static void put_columns(struct screen *s, const struct row_batch *rows, int row,
 		bool sorted = row < 0 && c == s->sort;
 		const char *text = f->name;
 		size_t n = strlen(text);
+		bool bad;
 
 		if (c >= s->fixed && c < s->fixed + s->left)
 			continue;
 		if (row >= 0)
 			text = cell_text(s, rows, (unsigned)row, c, &n);
-		if (sorted)
-			outbuf_word(p->o, "\033[4m");
+		bad = row >= 0 && is_bad(s, rows, (unsigned)row, c, text, n);
+		if (sorted || bad)
+			outbuf_word(p->o, sorted ? "\033[4m" : "\033[31m");
 		put_cell(p, text, n, s->width[c], is_number(f));
-		if (sorted)
-			outbuf_word(p->o, "\033[24m");
+		if (sorted || bad)
+			outbuf_word(p->o, sorted ? "\033[24m" : "\033[39m");
 		put(p, " ", 1);
 	}
 }

@@ -8,7 +8,8 @@
  *	/		edit the filter		space		stand still
  *	arrows, page up and down, home, end	scroll		?	keys
  *
- * Bytes of cells beyond ASCII are counted a column each.
+ * Of what is beyond ASCII only sparklines are shown, U+2581 to U+2588; other
+ * bytes are counted a column each. What is wrong (row_field.good) is red.
  */
 #ifndef SCREEN_SCREEN_H
 #define SCREEN_SCREEN_H
@@ -31,6 +32,7 @@ struct screen {
 	const char *const *tables;
 	const struct schema *schema;
 	unsigned fixed;
+	bool colour;	/* it may be red */
 	unsigned total; /* rows that there are to scroll through */
 	/* What is looked at. */
 	unsigned table, sort, first; /* first: row */

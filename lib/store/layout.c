@@ -114,6 +114,22 @@ static int set_show(const struct field *field, void *object, const char *value,
 	return 0;
 }
 
+static int set_protocol(const struct field *field, void *object,
+			const char *value, struct fault *f)
+{
+	struct table *t = object;
+	int protocol = key_protocol_of(value);
+
+	(void)field;
+	if (protocol <= 0)
+		return fault_set(f, -EINVAL,
+				 "'%s' is no protocol: tcp, udp, icmp, icmp6, "
+				 "sctp, gre, esp or a number from 1 to 255",
+				 value);
+	t->protocol = (uint8_t)protocol;
+	return 0;
+}
+
 static const char *const kind_names[] = {
 	"",
 	[TABLE_KEYWRITE] = "keywrite",
@@ -174,6 +190,8 @@ static const struct field fields[] = {
 	{ "sequence", NAME(sequence, sequence_names), .use = FOR_ALL },
 	{ "immediate", NAME(immediate, yes_names), .use = FOR_ALL },
 	{ "qp", NAME(qp, qp_names), .use = FOR_ALL },
+	{ "protocol", FIELD_OTHER, .set = set_protocol,
+	  .use = FOR_KEYWRITE | FOR_KEYINC | FOR_POSTCARD },
 	{ "show", FIELD_OTHER, .set = set_show,
 	  .use = FOR_KEYWRITE | FOR_APPEND },
 	{ NULL },

@@ -26,6 +26,7 @@
  *	sequence = count        ; off, count, strict
  *	immediate = no          ; yes: every report wakes the collector
  *	qp = rc                 ; or uc
+ *	protocol = tcp          ; flow keys: of those written without one
  *	show = flow4, u32:bytes ; what a value is made of, for people
  *
  * Required: kind; slots (chunks, entries or ring) or memory; key, but for

@@ -188,9 +188,6 @@ void region_unlock(struct region *r, enum region_lock which);
 /* The regions of a directory, in the order of their names. */
 void region_list_dir(const char *dir, region_each *each, void *ctx);
 
-/* Start time of a live process, or 0. */
-uint64_t region_process_start(uint32_t pid);
-
 /* Whether a taken seat's writer lives. */
 bool region_seat_lives(const struct region_seat *s);
 

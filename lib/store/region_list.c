@@ -6,10 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/process.h"
 #include "store/region_file.h"
 
 /* Whether a file begins as a region does; one that we may not read might be. */
@@ -48,16 +47,6 @@ void region_list_dir(const char *dir, region_each *each, void *ctx)
 		free(entry);
 }
 
-/* When a process began, by its start in ticks since the machine's. */
-static uint64_t began_ns(uint64_t start)
-{
-	uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
-	uint64_t up = clock_of(CLOCK_BOOTTIME);
-	uint64_t at = start / hz * 1000000000 + start % hz * 1000000000 / hz;
-
-	return clock_wall_ns() - (up > at ? up - at : 0);
-}
-
 static void read_program(char out[16], uint32_t pid)
 {
 	char path[32];
@@ -87,7 +76,7 @@ bool region_writer(const struct region *r, unsigned *at,
 			continue;
 		++*at;
 		out->pid = s.pid;
-		out->since_ns = began_ns(s.start);
+		out->since_ns = process_began_ns(s.start);
 		read_program(out->program, s.pid);
 		return true;
 	}

@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "store/region_file.h"
 
 /* Between processes a byte of the file, between threads a mutex. */
@@ -46,35 +46,10 @@ void region_unlock(struct region *r, enum region_lock which)
 	pthread_mutex_unlock(&r->mutex[which]);
 }
 
-/* proc(5): the name, in parentheses, may hold anything; state and the 20th
- * number after it are wanted. */
-uint64_t region_process_start(uint32_t pid)
-{
-	unsigned long long start = 0;
-	char path[32], text[1024], state, *p;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	p = strrchr(text, ')');
-	if (!p || sscanf(p + 1,
-			 " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
-			 "%*d %*d %*d %*d %*d %*d %llu",
-			 &state, &start) != 2)
-		return 0;
-	return state == 'Z' || state == 'X' ? 0 : start;
-}
-
 /* A number may have been given to another process since: the start tells. */
 bool region_seat_lives(const struct region_seat *s)
 {
-	uint64_t start = region_process_start(s->pid);
+	uint64_t start = process_start(s->pid);
 
 	/* No /proc to look into: whoever can be signalled lives. */
 	if (!start && access("/proc/self/stat", F_OK) < 0)

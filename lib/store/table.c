@@ -130,6 +130,9 @@ static int check_key(const struct table *t, struct fault *f)
 		return fault_set(f, -EINVAL, "key: %u bytes do not fit %s",
 				 t->key_len,
 				 key_type_name((enum key_type)t->key_type));
+	if (t->protocol && !key_has_protocol((enum key_type)t->key_type))
+		return fault_set(f, -EINVAL, "protocol: %s keys have none",
+				 key_type_name((enum key_type)t->key_type));
 	return 0;
 }
 

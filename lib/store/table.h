@@ -86,7 +86,8 @@ struct table {
 	 * a NUL; "": not told. Nothing here knows the types (query/show.h).
 	 */
 	char show[TABLE_SHOW_MAX];
-	uint8_t reserved[136 - TABLE_SHOW_MAX];
+	uint8_t protocol; /* of keys that do not say theirs; 0: they must */
+	uint8_t reserved[135 - TABLE_SHOW_MAX];
 };
 
 _Static_assert(sizeof(struct table) == 256, "the region format");

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/process.h"
 #include "store/region_file.h"
 #include "store/writer_wide.h"
 
@@ -31,7 +32,7 @@ static struct region_seat *take_seat(struct region *r)
 			continue;
 		s->epoch = 0;
 		s->state = JOURNAL_IDLE;
-		s->start = region_process_start(pid);
+		s->start = process_start(pid);
 		r->state->seated++;
 		/* Taken only now: killed before, nothing has happened. */
 		__atomic_store_n(&s->pid, pid, __ATOMIC_RELEASE);

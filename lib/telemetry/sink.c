@@ -69,7 +69,7 @@ void telemetry_defaults(struct telemetry_options *o)
 		.path_nodes = 16384 * 16,
 		.reporters = 4096,
 		.states = 4096,
-		.dist_bytes = 32 << 20,
+		.dist_bytes = 28 << 20,
 		.push_ns = 10000000000,
 		.widen_max = 1024,
 		.kinds = EVENTS_ALL,

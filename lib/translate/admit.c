@@ -72,6 +72,7 @@ void admit_init(struct lane *l)
 		  (uint64_t) !!l->t.immediate << HEAD_IMMEDIATE |
 		  (uint64_t)l->data_len << HEAD_DATA_LEN;
 	l->copies_head = (uint64_t)l->copies << HEAD_COPIES;
+	l->judged = l->kind == TABLE_POSTCARD || l->kind == TABLE_APPEND;
 	l->frame_len = NET_ETH_LEN + NET_IP4_LEN + (uint32_t)udp_len;
 }
 
@@ -94,8 +95,8 @@ static inline bool ip_sum_right(const uint8_t *p)
 }
 
 /* Whether a frame is of the common shape, with one value for this table. */
-static inline bool is_common(const struct lane *l, const uint8_t *f,
-			     uint32_t len)
+static inline __attribute__((always_inline)) bool
+is_common(const struct lane *l, const uint8_t *f, uint32_t len)
 {
 	uint64_t ip = load64(f + AT_IP_WORD) & htobe64(ip_mask);
 	uint64_t fragment = load64(f + AT_FRAGMENT) & htobe64(fragment_mask);
@@ -116,34 +117,31 @@ static inline bool common_judge(const struct lane *l, const uint8_t *key,
 		return hop < l->hops && path_len <= l->hops &&
 		       (!path_len || hop < path_len) &&
 		       load32(key + l->key_len) != TABLE_BLANK;
-	if (l->kind == TABLE_APPEND)
-		return be32_load(key) < l->lists;
-	return true;
+	return l->kind != TABLE_APPEND || be32_load(key) < l->lists;
 }
 
-/* The head of a packet of the common shape that is a good report, else 0. (No
- * head is 0: there is always an N.) */
-static inline uint64_t admit_common(const struct translator *t,
-				    const struct pkt *p)
+/* Whether a packet is of the common shape and a good report: then its head. */
+static inline __attribute__((always_inline)) bool
+admit_common(const struct translator *t, const struct pkt *p, uint64_t *head)
 {
 	const uint8_t *f = p->data;
 	const struct lane *l;
-	uint64_t h, n, head;
+	uint64_t h, n;
 	unsigned lane;
 
 	if (p->len < AT_KEY)
-		return 0;
+		return false;
 	h = be64_load(f + AT_DTA);
 	lane = t->by_id[h >> 16 & 0xffff];
 	if (lane == NO_LANE)
-		return 0;
+		return false;
 	l = &t->lane[lane];
 	n = h >> HEAD_COPIES & 15;
 	if ((h & (header_mask | t->slow)) != l->header || n > DTA_MAX_COPIES ||
 	    !is_common(l, f, p->len))
-		return 0;
-	head = (h & header_kept) | l->head | (n ? 0 : l->copies_head);
-	return common_judge(l, f + AT_KEY, head) ? head : 0;
+		return false;
+	*head = (h & header_kept) | l->head | (n ? 0 : l->copies_head);
+	return l->judged ? common_judge(l, f + AT_KEY, *head) : true;
 }
 
 /* Whether a report of the common shape is the next one of its reporter. */
@@ -285,17 +283,19 @@ admit_any(struct translator *t, const struct pkt *p, const uint8_t **key)
 	       (uint64_t)r.data_len << HEAD_DATA_LEN | r.sequence;
 }
 
-void admit(struct translator *t, const struct pkt *pkts, size_t n)
+/* Twice in the program, with and without a reporter's numbers to look at. */
+static inline __attribute__((always_inline)) size_t
+admit_with(struct translator *t, const struct pkt *pkts, size_t n,
+	   uint64_t *expected)
 {
 	struct jobs *j = &t->stage;
-	uint64_t all = UINT64_MAX, any = 0, *expected = t->expected;
-	unsigned jobs = 0;
+	uint64_t all = UINT64_MAX, any = 0, head;
+	size_t jobs = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const uint8_t *f = pkts[i].data;
-		uint64_t head = admit_common(t, &pkts[i]);
 
-		if (__builtin_expect(head != 0, 1)) {
+		if (__builtin_expect(admit_common(t, &pkts[i], &head), 1)) {
 			j->key[jobs] = f + AT_KEY;
 			if (expected && !is_next(expected, f + AT_SRC, head))
 				sequence_common(t, f + AT_SRC, head);
@@ -307,9 +307,112 @@ void admit(struct translator *t, const struct pkt *pkts, size_t n)
 		all &= head;
 		any |= head;
 	}
+	j->all = all;
+	j->any = any;
+	return jobs;
+}
+
+void admit(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	struct jobs *j = &t->stage;
+
+	j->n = (unsigned)(t->expected ? admit_with(t, pkts, n, t->expected)
+				      : admit_with(t, pkts, n, NULL));
+	t->ctr.received += n;
+	t->ctr.stored += j->n;
+}
+
+/* For is_expected(): packet i, of the common shape. */
+static inline void look_for_next(struct work *w, size_t i, const uint8_t *src,
+				 uint64_t head)
+{
+	w->who[i] = (uint16_t)expected_index(load32(src));
+	w->next[i] = expected_word(head_sequence(head), load32(src));
+}
+
+/* is_next() of packet i. */
+static inline bool is_expected(uint64_t *expected, const struct work *w,
+			       size_t i)
+{
+	uint64_t *at = &expected[w->who[i]];
+
+	if (*at != w->next[i])
+		return false;
+	*at = w->next[i] + 1;
+	return true;
+}
+
+void admit_look(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	struct jobs *j = &t->stage;
+	uint64_t all = UINT64_MAX, any = 0;
+	unsigned common = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *f = pkts[i].data;
+		uint64_t head;
+
+		if (!admit_common(t, &pkts[i], &head))
+			head = 0;
+		else if (t->expected)
+			look_for_next(&t->work, i, f + AT_SRC, head);
+		j->key[i] = f + AT_KEY;
+		j->at[i] = (uint16_t)i;
+		j->head[i] = head;
+		common += head != 0;
+		all &= head;
+		any |= head;
+	}
+	j->n = common;
+	j->all = all;
+	j->any = any;
+}
+
+/* All are of the common shape. */
+static void judge_common(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	uint64_t *expected = t->expected;
+
+	for (size_t i = 0; i < n && expected; i++)
+		if (!is_expected(expected, &t->work, i))
+			sequence_common(t, pkts[i].data + AT_SRC,
+					t->stage.head[i]);
+}
+
+/* Some are not; what is good moves up to the front. */
+static void judge_any(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	struct jobs *j = &t->stage;
+	uint64_t all = UINT64_MAX, any = 0, *expected = t->expected;
+	unsigned jobs = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *key = j->key[i];
+		uint64_t head = j->head[i];
+
+		if (!head)
+			head = admit_any(t, &pkts[i], &key);
+		else if (expected && !is_expected(expected, &t->work, i))
+			sequence_common(t, pkts[i].data + AT_SRC, head);
+		if (!head)
+			continue;
+		j->key[jobs] = key;
+		j->at[jobs] = (uint16_t)i;
+		j->head[jobs++] = head;
+		all &= head;
+		any |= head;
+	}
 	j->n = jobs;
 	j->all = all;
 	j->any = any;
+}
+
+void admit_judge(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	if (t->stage.n == n)
+		judge_common(t, pkts, n);
+	else
+		judge_any(t, pkts, n);
 	t->ctr.received += n;
-	t->ctr.stored += jobs;
+	t->ctr.stored += t->stage.n;
 }

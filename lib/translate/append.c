@@ -169,10 +169,28 @@ static inline void list_add(struct translator *t, const struct lane *l,
 		list_write(t, l, i);
 }
 
-void append_run(struct translator *t, struct lane *l, const struct jobs *j)
+/* Whether each job is one entry of one word, and nobody waits for a batch. */
+static bool are_words(const struct filler *to, const struct jobs *j)
 {
-	const struct filler to = filler_of(l);
+	return to->plain && !head_immediate(j->any) &&
+	       head_data_len(j->all) == to->value_len &&
+	       head_data_len(j->any) == to->value_len &&
+	       head_data_at(j->all) == head_data_at(j->any);
+}
 
+static void append_words(struct translator *t, const struct lane *l,
+			 const struct filler *to, const struct jobs *j)
+{
+	unsigned at = head_data_at(j->any);
+
+	for (unsigned k = 0; k < j->n; k++)
+		list_add(t, l, to, be32_load(j->key[k]), j->at[k],
+			 j->key[k] + at);
+}
+
+static void append_any(struct translator *t, const struct lane *l,
+		       const struct filler *to, const struct jobs *j)
+{
 	for (unsigned k = 0; k < j->n; k++) {
 		const uint8_t *key = j->key[k];
 		uint64_t head = j->head[k];
@@ -181,17 +199,27 @@ void append_run(struct translator *t, struct lane *l, const struct jobs *j)
 		uint32_t i = be32_load(key);
 
 		do {
-			list_add(t, l, &to, i, j->at[k], data);
-			data += to.value_len;
+			list_add(t, l, to, i, j->at[k], data);
+			data += to->value_len;
 		} while (data < end);
 		if (!head_immediate(head))
 			continue;
-		if (to.waiting[i])
+		if (to->waiting[i])
 			list_write(t, l, i);
 		/* the last operation is the count that covers the report */
 		op_make_immediate(t, l, &t->work.op[t->work.nops - 1],
 				  head_sequence(head));
 	}
+}
+
+void append_run(struct translator *t, struct lane *l, const struct jobs *j)
+{
+	const struct filler to = filler_of(l);
+
+	if (are_words(&to, j))
+		append_words(t, l, &to, j);
+	else
+		append_any(t, l, &to, j);
 }
 
 /* A list that was due then: what is written bears that time. */

@@ -15,7 +15,16 @@ static void charge(struct translator *t)
 	rate_charge(&t->rate, n);
 }
 
-void ops_run(struct translator *t)
+void ops_done(struct translator *t)
+{
+	struct work *w = &t->work;
+
+	t->ctr.ops += w->nops;
+	w->nops = 0;
+	w->used = 0;
+}
+
+void ops_hand_over(struct translator *t)
 {
 	struct work *w = &t->work;
 
@@ -23,9 +32,20 @@ void ops_run(struct translator *t)
 		charge(t);
 	if (w->nops && !t->error)
 		t->error = t->road->exec(t->road, w->op, w->nops, t->stamp_ns);
-	t->ctr.ops += w->nops;
-	w->nops = 0;
-	w->used = 0;
+	ops_done(t);
+}
+
+void ops_run(struct translator *t)
+{
+	if (!t->wait)
+		ops_hand_over(t);
+}
+
+void ops_make_room(struct translator *t)
+{
+	if (t->wait)
+		t->wait(t);
+	ops_hand_over(t);
 }
 
 void lane_go(struct translator *t, unsigned lane, const struct jobs *j)

@@ -51,6 +51,7 @@ _Static_assert(sizeof(uint32_t[HASH_HOPS]) >= CRC_HEADROOM, "key's headroom");
 
 struct postcards {
 	uint8_t *rows;
+	bool shared;	 /* the rows are another's */
 	size_t row_size; /* a power of two */
 	uint64_t nrows;
 	unsigned n;	       /* emissions */
@@ -132,8 +133,7 @@ static void emit_one(struct translator *t, const struct lane *l, unsigned k)
 				  e->sequence);
 }
 
-/* Emissions to operations. */
-static void emit(struct translator *t, const struct lane *l)
+void postcard_emit(struct translator *t, const struct lane *l)
 {
 	struct postcards *pc = l->postcards;
 	uint32_t *chunk[HASH_COPIES], *hop[HASH_HOPS];
@@ -158,7 +158,7 @@ static void row_emit(struct translator *t, const struct lane *l, struct row *r,
 	struct emission *e;
 
 	if (pc->n == EMISSIONS)
-		emit(t, l);
+		postcard_emit(t, l);
 	e = &pc->emission[pc->n++];
 	memcpy(e->value, r->value, sizeof(e->value));
 	memcpy(e->key, r->key, l->key_len);
@@ -230,7 +230,8 @@ void postcard_run(struct translator *t, struct lane *l, const struct jobs *j)
 		if (row_add(t, l, r, key, j->head[i]))
 			row_emit(t, l, r, true);
 	}
-	emit(t, l);
+	if (t->pass == PASS_WHOLE)
+		postcard_emit(t, l);
 }
 
 void postcard_flush(struct translator *t, struct lane *l)
@@ -243,7 +244,31 @@ void postcard_flush(struct translator *t, struct lane *l)
 		if (r->held)
 			row_emit(t, l, r, false);
 	}
-	emit(t, l);
+	postcard_emit(t, l);
+}
+
+static void keys_place(struct postcards *pc)
+{
+	for (unsigned k = 0; k < EMISSIONS; k++)
+		pc->key[k] = pc->emission[k].key;
+}
+
+int postcard_twin(struct lane *l)
+{
+	const struct postcards *of = l->postcards;
+	struct postcards *pc;
+
+	if (!of)
+		return 0;
+	l->postcards = pc = calloc(1, sizeof(*pc));
+	if (!pc)
+		return -ENOMEM;
+	pc->rows = of->rows;
+	pc->shared = true;
+	pc->row_size = of->row_size;
+	pc->nrows = of->nrows;
+	keys_place(pc);
+	return 0;
 }
 
 int postcard_open(struct lane *l, size_t *room, struct fault *f)
@@ -275,15 +300,14 @@ int postcard_open(struct lane *l, size_t *room, struct fault *f)
 	memset(pc->rows, 0, l->t.cache_rows * row_size);
 	pc->row_size = row_size;
 	pc->nrows = l->t.cache_rows;
-	for (unsigned k = 0; k < EMISSIONS; k++)
-		pc->key[k] = pc->emission[k].key;
+	keys_place(pc);
 	*room -= need;
 	return 0;
 }
 
 void postcard_close(struct lane *l)
 {
-	if (l->postcards)
+	if (l->postcards && !l->postcards->shared)
 		free(l->postcards->rows);
 	free(l->postcards);
 	l->postcards = NULL;

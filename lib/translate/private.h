@@ -3,7 +3,7 @@
  * private.h - what the translator's own files share.
  *
  * A batch goes through in stages of STAGE packets: admit.c turns packets into
- * jobs (reports that were judged good), translate.c parts them by lane (a
+ * jobs (reports that were judged good), stage.c parts them by lane (a
  * table and its state), and the lane's file makes operations of them:
  * keywrite.c (Key-Write and Key-Increment), postcard.c, append.c.
  *
@@ -122,11 +122,28 @@ struct jobs {
 	uint16_t at[STAGE]; /* which of the stage's packets */
 };
 
+/*
+ * What a batch hands on to the next one beside rows, lists and reporters: in a
+ * crew, from one worker's translator to another's.
+ */
+struct course {
+	struct translate_ledger ctr;
+	struct rate rate;
+	uint64_t last_ns, idle_ns, due_ns;
+	bool waiting;
+	struct {
+		struct rng copy;
+		uint64_t drawn;
+		unsigned draws;
+	} draw[TABLE_MAX]; /* with DART_ONE */
+};
+
 struct postcards; /* postcard.c: the cache of rows */
 struct lists;	  /* append.c: the batches */
 struct lane;
 struct reporters; /* sequence.c: the numbers of each reporter */
 struct steering;  /* steer.c: which collector */
+struct worker;
 
 typedef void lane_run(struct translator *t, struct lane *l,
 		      const struct jobs *j);
@@ -143,6 +160,7 @@ struct lane {
 	uint32_t lists;
 	uint16_t data_len;
 	uint8_t kind, key_len, copies, hops;
+	bool judged;	/* by more than the words above */
 	bool busy;	/* the road's word, for this batch */
 	uint16_t index; /* of the table, for the road */
 
@@ -162,13 +180,35 @@ struct lane {
  * own. */
 struct work {
 	uint32_t sum[STAGE], slot[HASH_COPIES][STAGE]; /* of the jobs in hand */
+	/* admit_look(): of each packet, which word of `expected' to look at,
+	 * and what is expected there. */
+	uint16_t who[STAGE];
+	uint64_t next[STAGE];
 	unsigned nops;
 	size_t used; /* bytes of the arena */
 	struct op op[OPS_MAX];
 	uint8_t arena[ARENA] __attribute__((aligned(64)));
 };
 
+/* How much of what a lane does with jobs is done at once: see crew.h. */
+enum pass {
+	PASS_WHOLE,
+	PASS_TURN, /* what hangs on the jobs before: draws, rows and lists */
+	PASS_REST, /* what does not */
+};
+
 struct translator {
+	/*
+	 * In a crew: waits for this batch's turn to carry out operations.
+	 * Operations are left for that time then. NULL: they are carried out as
+	 * they are made.
+	 */
+	void (*wait)(struct translator *t);
+	struct worker *worker; /* whose it is there: crew.c */
+	enum pass pass;
+	uint64_t in_turn;    /* a bit for each table with jobs for PASS_TURN */
+	uint64_t in_rest;    /* and for PASS_REST */
+	uint64_t lanes_left; /* of the stage's jobs, for it */
 	struct road *road;
 	struct snk *nacks;
 	enum dta_format format;
@@ -201,11 +241,40 @@ struct translator {
 	struct lane lane[];
 };
 
+static inline size_t translator_size(unsigned lanes)
+{
+	size_t size = sizeof(struct translator) + lanes * sizeof(struct lane);
+
+	return (size + 63) & ~(size_t)63;
+}
+
+/*
+ * stage.c. begin and end: of a batch, on the road; end returns the batch's
+ * first error. run: a stage, n <= STAGE packets, from decoding to memory.
+ *
+ * In a crew a batch is one stage, which goes in three steps: look, which needs
+ * nothing but the packets; turn, when all batches before have had theirs; rest,
+ * which makes the remaining operations; or, for look and turn without rest,
+ * look and whole. Neither begin nor end is in them.
+ */
+void stage_begin(struct translator *t);
+void stage_run(struct translator *t, const struct pkt *pkts, size_t n);
+void stage_look(struct translator *t, const struct pkt *pkts, size_t n);
+void stage_turn(struct translator *t, size_t n);
+void stage_whole(struct translator *t, size_t n);
+void stage_rest(struct translator *t);
+int stage_end(struct translator *t);
+
 /* admit.c: what a table's common report looks like. */
 void admit_init(struct lane *l);
 
 /* Packets to t->stage; n <= STAGE. */
 void admit(struct translator *t, const struct pkt *pkts, size_t n);
+
+/* The same in two steps: what one can see of packets by themselves; and what
+ * hangs on those before, in their order. */
+void admit_look(struct translator *t, const struct pkt *pkts, size_t n);
+void admit_judge(struct translator *t, const struct pkt *pkts, size_t n);
 
 /*
  * sequence.c. note: the number of a report that nothing hangs on. check: of a
@@ -231,9 +300,14 @@ void sequence_close(struct translator *t);
  * than this word. What follows 65535 is 65536, which does not come, so that
  * nobody loses count of them.
  */
+static inline uint32_t expected_index(uint32_t src)
+{
+	return src * UINT32_C(0x9e3779b1) >> (32 - EXPECTED_BITS);
+}
+
 static inline uint64_t *expected_at(uint64_t *expected, uint32_t src)
 {
-	return &expected[src * UINT32_C(0x9e3779b1) >> (32 - EXPECTED_BITS)];
+	return &expected[expected_index(src)];
 }
 
 static inline uint64_t expected_word(uint32_t number, uint32_t src)
@@ -270,10 +344,15 @@ int steer_open(struct translator *t, const struct translate_options *o,
 	       struct fault *f);
 void steer_aim(struct translator *t);
 void steer_run(struct translator *t, unsigned table, const struct jobs *j);
+int steer_twin(struct translator *t); /* of a copy: its own; 0 or -ENOMEM */
 void steer_close(struct translator *t);
 
 /* ops.c: a lane's jobs to operations, and those to the road. */
 void lane_go(struct translator *t, unsigned lane, const struct jobs *j);
+
+/* course.c */
+void course_save(struct course *c, const struct translator *t);
+void course_load(struct translator *t, const struct course *c);
 
 /* dart.c */
 int dart_check(const struct translate_options *o, const struct lane *l,
@@ -298,6 +377,12 @@ lane_run keywrite_run, keyinc_run, postcard_run, append_run;
 /* *room: bytes that caches may still take; lowered. */
 int postcard_open(struct lane *l, size_t *room, struct fault *f);
 void postcard_flush(struct translator *t, struct lane *l);
+/* What postcard_run() has taken out of the cache, to operations; it does so
+ * itself but in PASS_TURN. */
+void postcard_emit(struct translator *t, const struct lane *l);
+/* The lane is a copy of another's: the rows stay that one's, what is under way
+ * to memory becomes its own. 0 or -ENOMEM. */
+int postcard_twin(struct lane *l);
 void postcard_close(struct lane *l);
 
 int append_open(struct lane *l, size_t *room, struct fault *f);
@@ -307,14 +392,20 @@ void append_flush_due(struct translator *t, struct lane *l, uint64_t now_ns);
 void append_flush(struct translator *t, struct lane *l); /* all lists */
 void append_close(struct lane *l);
 
-/* ops.c: hands the operations made so far to the road. */
+/* ops.c: hands the operations made so far to the road; in a crew, they wait. */
 void ops_run(struct translator *t);
+/* There is no room for the next ones. */
+void ops_make_room(struct translator *t);
+/* To the road, all that there are. */
+void ops_hand_over(struct translator *t);
+/* They were carried out. */
+void ops_done(struct translator *t);
 
 /* Makes sure that nops operations and len bytes of payload fit. */
 static inline void ops_reserve(struct translator *t, unsigned nops, size_t len)
 {
 	if (t->work.nops + nops > OPS_MAX || t->work.used + len > ARENA)
-		ops_run(t);
+		ops_make_room(t);
 }
 
 /* len bytes of the arena, reserved before; payloads start 8-byte aligned. */

@@ -35,7 +35,7 @@
 
 #include "base/rng.h"
 #include "translate/numbers_private.h"
-#include "translate/resend.h"
+#include "resend/resend.h"
 
 enum {
 	REPORTERS = 65536,

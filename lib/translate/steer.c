@@ -175,6 +175,17 @@ int steer_open(struct translator *t, const struct translate_options *o,
 	return 0;
 }
 
+int steer_twin(struct translator *t)
+{
+	const struct steering *of = t->steering;
+	const struct translate_options o = {.collectors = of ? of->n : 0,
+					    .steer = of ? of->mode : 0,
+					    .address = of ? of->address : NULL};
+
+	t->steering = NULL;
+	return of ? steer_open(t, &o, NULL) : 0;
+}
+
 void steer_close(struct translator *t)
 {
 	if (t->steering)

@@ -7,19 +7,14 @@ static void inherit(struct translator *t, struct translator *from)
 {
 	struct reporters *reporters = t->reporters;
 	uint64_t *expected = t->expected;
+	struct course course;
 
-	t->ctr = from->ctr;
-	t->last_ns = from->last_ns;
-	t->rate = from->rate;
+	course_save(&course, from);
+	course_load(t, &course);
 	t->reporters = from->reporters;
 	from->reporters = reporters;
 	t->expected = from->expected;
 	from->expected = expected;
-	for (unsigned i = 0; i < t->n; i++) {
-		t->lane[i].copy = from->lane[i].copy;
-		t->lane[i].drawn = from->lane[i].drawn;
-		t->lane[i].draws = from->lane[i].draws;
-	}
 }
 
 int translate_succeed(struct translator **t, const struct table *tables,

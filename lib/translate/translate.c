@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* translate.c - open, close, and the way of a batch through the stages. */
+/* translate.c - open, close, and batches: what is made of them is in stage.c.
+ */
 #include "translate/private.h"
 
 #include <errno.h>
@@ -203,14 +204,13 @@ int translate_open(struct translator **out, const struct table *tables,
 	static const struct translate_options none;
 	const struct translate_options *o = options ? options : &none;
 	unsigned lanes = n * (o->collectors ? o->collectors : 1);
+	size_t size = translator_size(lanes);
 	struct translator *t;
-	size_t size;
 	int rc = check(tables, n, o, f);
 
 	if (rc < 0)
 		return rc;
-	size = sizeof(*t) + lanes * sizeof(t->lane[0]);
-	t = aligned_alloc(64, (size + 63) & ~(size_t)63);
+	t = aligned_alloc(64, size);
 	if (!t)
 		return fault_set(f, -ENOMEM, "no memory for the translator");
 	memset(t, 0, size);
@@ -253,172 +253,32 @@ const struct translate_ledger *translate_counters(const struct translator *t)
 	return &t->ctr;
 }
 
-/* One table's jobs, to the lanes of their collectors. */
-static void table_go(struct translator *t, unsigned table, struct jobs *j)
-{
-	if (t->dart == DART_ONE && t->lane[table].kind == TABLE_KEYWRITE)
-		dart_draw(&t->lane[table], j);
-	if (t->steering)
-		steer_run(t, table, j);
-	else
-		lane_go(t, table, j);
-}
-
-/* Of the stage's jobs [from, end) those of one lane, in their order. Without a
- * branch on the lane, which nobody could predict in mixed traffic. */
-static inline __attribute__((always_inline)) struct jobs *
-pick_with(struct translator *t, unsigned lane, unsigned from, unsigned end,
-	  bool at)
-{
-	const struct jobs *all_jobs = &t->stage;
-	struct jobs *to = &t->bucket;
-	uint64_t all = UINT64_MAX, any = 0;
-	unsigned n = 0;
-
-	for (unsigned i = from; i < end; i++) {
-		uint64_t head = all_jobs->head[i];
-		bool ours = head_lane(head) == lane;
-
-		to->key[n] = all_jobs->key[i];
-		if (at)
-			to->at[n] = all_jobs->at[i];
-		to->head[n] = head;
-		n += ours;
-		all &= ours ? head : UINT64_MAX;
-		any |= ours ? head : 0;
-	}
-	to->n = n;
-	to->all = all;
-	to->any = any;
-	return to;
-}
-
-static struct jobs *pick(struct translator *t, unsigned lane, unsigned from,
-			 unsigned end)
-{
-	/* Who came when is for lists alone; steering wants it, too. */
-	if (t->lane[lane].kind == TABLE_APPEND || t->steering)
-		return pick_with(t, lane, from, end, true);
-	return pick_with(t, lane, from, end, false);
-}
-
-/* The lanes of the stage's jobs, a bit each. */
-static uint64_t lanes_of(const struct jobs *j)
-{
-	uint64_t lanes = 0;
-
-	if (!j->n)
-		return 0;
-	if (head_lane(j->all) == head_lane(j->any))
-		return UINT64_C(1) << head_lane(j->any);
-	for (unsigned i = 0; i < j->n; i++)
-		lanes |= UINT64_C(1) << head_lane(j->head[i]);
-	return lanes;
-}
-
-/* Jobs [from, end) of the stage: a lane after the other. Nearly always there is
- * but one, and they are all. */
-static void lanes_go(struct translator *t, uint64_t lanes, unsigned from,
-		     unsigned end)
-{
-	struct jobs *j = &t->stage;
-
-	if (lanes && !(lanes & (lanes - 1)) && end - from == j->n) {
-		table_go(t, (unsigned)__builtin_ctzll(lanes), j);
-		return;
-	}
-	for (; lanes && from < end; lanes &= lanes - 1) {
-		unsigned lane = (unsigned)__builtin_ctzll(lanes);
-
-		j = pick(t, lane, from, end);
-		if (j->n)
-			table_go(t, lane, j);
-	}
-}
-
-/*
- * Packets to memory. Where lists wait, or will, those that come before one is
- * due are carried out before it is written: nearly always they are all.
- */
-static void stage(struct translator *t, const struct pkt *pkts, size_t n)
-{
-	unsigned from = 0, end;
-	uint64_t lanes;
-	bool lists;
-
-	t->pkts = pkts;
-	admit(t, pkts, n);
-	if (t->steering)
-		steer_aim(t);
-	lanes = lanes_of(&t->stage);
-	lists = lanes & t->append;
-	for (size_t k = 0; k < n; from = end) {
-		clock_to(t, pkts[k].ts_ns);
-		clock_flush(t);
-		t->waiting = t->waiting || lists;
-		k += t->waiting ? clock_until_due(t, pkts + k, n - k) : n - k;
-		clock_to(t, pkts[k - 1].ts_ns);
-		t->stamp_ns = t->last_ns;
-		for (end = k < n ? from : t->stage.n;
-		     end < t->stage.n && t->stage.at[end] < k;)
-			end++;
-		lanes_go(t, lanes, from, end);
-	}
-}
-
-/* A table is busy if it is so at one of the collectors: nobody knows yet where
- * a report will go. */
-static void ask_busy(struct translator *t)
-{
-	for (unsigned i = 0; i < t->n; i++)
-		t->lane[i].busy = false;
-	for (unsigned i = 0; i < t->lanes; i++)
-		if (t->road->busy(t->road, i))
-			t->lane[i % t->n].busy = true;
-}
-
-static void begin(struct translator *t)
-{
-	t->error = 0;
-	t->stamp_ns = t->last_ns;
-	t->generation = t->road->begin(t->road);
-	if (t->road->busy)
-		ask_busy(t);
-}
-
-static int end(struct translator *t)
-{
-	ops_run(t);
-	t->road->end(t->road);
-	return t->error;
-}
-
 int translate_rx(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	if (!n)
 		return 0;
-	begin(t);
+	stage_begin(t);
 	for (size_t at = 0; at < n; at += STAGE)
-		stage(t, pkts + at, n - at < STAGE ? n - at : STAGE);
-	return end(t);
+		stage_run(t, pkts + at, n - at < STAGE ? n - at : STAGE);
+	return stage_end(t);
 }
 
 int translate_idle(struct translator *t, uint64_t ns)
 {
-	begin(t);
+	stage_begin(t);
 	t->idle_ns += ns;
 	clock_flush(t);
-	return end(t);
+	return stage_end(t);
 }
 
 int translate_flush(struct translator *t)
 {
-	begin(t);
+	stage_begin(t);
 	for (unsigned i = 0; i < t->lanes; i++) {
 		if (t->lane[i].postcards)
 			postcard_flush(t, &t->lane[i]);
 		if (t->lane[i].append)
 			append_flush(t, &t->lane[i]);
 	}
-	return end(t);
+	return stage_end(t);
 }

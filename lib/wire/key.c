@@ -193,6 +193,19 @@ static bool take_protocol(const char **s, uint8_t *out)
 	return true;
 }
 
+bool key_has_protocol(enum key_type t)
+{
+	return t >= KEY_FLOW4 && t <= KEY_HOP6;
+}
+
+int key_protocol_of(const char *text)
+{
+	const char *end = text;
+	uint8_t number;
+
+	return take_protocol(&end, &number) && !*end ? number : -1;
+}
+
 static bool take_flow(const char **s, uint8_t *out, size_t address)
 {
 	uint8_t *ports = out + 2 * address;

@@ -38,8 +38,9 @@ enum key_type {
 };
 
 enum {
-	KEY_MAX = 64,	    /* longest key, bytes */
-	KEY_TEXT_MAX = 160, /* longest text, with its NUL */
+	KEY_MAX = 64,	      /* longest key, bytes */
+	KEY_TEXT_MAX = 160,   /* longest text, with its NUL */
+	KEY_PROTOCOL_MAX = 8, /* of a protocol, the same */
 };
 
 /* Name <-> type; key_type_of returns -1 for other names. */
@@ -58,6 +59,14 @@ int key_parse(uint8_t *out, enum key_type t, size_t len, const char *text);
 /* Bytes to text, NUL-terminated; returns its length. buf: KEY_TEXT_MAX bytes.
  */
 size_t key_format(char *buf, enum key_type t, const uint8_t *key, size_t len);
+
+/* Whether keys of a type have a protocol, as flows do. */
+bool key_has_protocol(enum key_type t);
+
+/* A protocol by its name, or number from 0 to 255; -1: it is none. And its
+ * text, as it stands in keys. Returns buf. */
+int key_protocol_of(const char *text);
+const char *key_protocol_text(char buf[KEY_PROTOCOL_MAX], uint8_t protocol);
 
 /* The key of a flow's other direction, at the same switch. False: it is no
  * flow.

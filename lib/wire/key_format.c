@@ -106,6 +106,16 @@ static char *put_flow(char *p, const uint8_t *key, size_t address)
 	return put_protocol(p, ports[4]);
 }
 
+const char *key_protocol_text(char buf[KEY_PROTOCOL_MAX], uint8_t protocol)
+{
+	char text[32]; /* it is written in words, the / before it */
+	size_t n = (size_t)(put_protocol(text, protocol) - text) - 1;
+
+	memcpy(buf, text + 1, n);
+	buf[n] = '\0';
+	return buf;
+}
+
 static char *put_hop(char *p, const uint8_t *key, size_t address)
 {
 	p = put_number(p, be32_load(key));

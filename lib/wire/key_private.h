@@ -7,12 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire/key.h"
+
 enum {
 	KEY_PROTOCOLS = 7,
 };
 
 struct key_protocol {
-	char name[8]; /* zeros to the end: also read and written whole */
+	char name[KEY_PROTOCOL_MAX]; /* zeros to the end: also read and written
+					whole */
 	uint8_t len, number;
 };
 

@@ -47,6 +47,8 @@ static int ip_header(struct label_view *v, struct cur *c)
 			return -EBADMSG;
 		v->layout = LABEL_IP6;
 		v->next = p[NET_IP6_AT_NEXT];
+		if (!be16_load(p + NET_IP6_AT_LEN) && v->next != NET_IP6_NONE)
+			return -ENOTSUP;
 		v->ip_len = NET_IP6_LEN + be16_load(p + NET_IP6_AT_LEN);
 	} else {
 		if (captured < NET_IP4_LEN || p[0] >> 4 != 4)
@@ -69,6 +71,11 @@ static int ip_header(struct label_view *v, struct cur *c)
 	return 0;
 }
 
+static bool ip4_damaged(const uint8_t *ip)
+{
+	return ip[0] >> 4 == 4 && net_checksum(ip, (ip[0] & 15) * 4u) != 0;
+}
+
 /* An IP packet, 0 or -ENOENT. */
 static int find_ip(struct label_view *v, const struct label_format *f,
 		   struct cur *c)
@@ -83,9 +90,20 @@ static int find_ip(struct label_view *v, const struct label_format *f,
 	if (!(option = cur_take(c, LABEL_OPTION_LEN)))
 		return -EBADMSG;
 	v->labelled = true;
+	v->damaged = ip4_damaged(v->ip);
 	v->next = option[0];
 	count(v, f, option[LABEL_AT_COUNT]);
 	return take_items(v, c);
+}
+
+/* Of a datagram that was captured whole. */
+static bool udp_damaged(const struct label_view *v, const uint8_t *udp,
+			size_t len)
+{
+	bool six = v->layout == LABEL_IP6;
+	const uint8_t *src = v->ip + (six ? NET_IP6_AT_SRC : NET_IP4_AT_SRC);
+
+	return udp && !net_udp_sum_right(src, six ? 6 : 4, udp, len);
 }
 
 /* A datagram to the export port, behind its IP header: 0, or -ENOENT. */
@@ -93,15 +111,23 @@ static int find_exported(struct label_view *v, const struct label_format *f,
 			 const uint8_t *udp, size_t len)
 {
 	struct label_view inner = {.exported = true};
-	struct cur c = cur_of(udp, len);
+	struct cur c = cur_of(udp, len), whole = c;
+	size_t udp_len;
 	int rc;
 
 	if (!f->export_port || v->next != NET_PROTO_UDP || len < NET_UDP_LEN ||
 	    be16_load(udp + NET_UDP_AT_DST) != f->export_port)
 		return -ENOENT;
+	udp_len = be16_load(udp + NET_UDP_AT_LEN);
+	if (udp_len < NET_UDP_LEN)
+		return -EBADMSG;
+	if (len > udp_len)
+		c = cur_of(udp, udp_len);
 	cur_take(&c, NET_UDP_LEN);
 	if ((rc = find_ip(&inner, f, &c)))
 		return rc == -ENOENT ? rc : -EBADMSG;
+	inner.damaged |= ip4_damaged(v->ip) ||
+			 udp_damaged(v, cur_take(&whole, udp_len), udp_len);
 	*v = inner;
 	return 0;
 }
@@ -157,6 +183,21 @@ int label_find(struct label_view *v, const struct label_format *f,
 		return -ENOTSUP;
 	rc = find_ip(v, f, &c);
 	return rc == -ENOENT ? find_exported(v, f, v->rest, v->rest_len) : rc;
+}
+
+bool label_claims(const struct label_format *f, const uint8_t *frame,
+		  size_t len)
+{
+	struct cur c = cur_of(frame, len);
+	const uint8_t *at;
+	int type = net_eth_skip(&c, &at);
+	size_t proto = type == NET_ETHERTYPE_IP6 ? NET_IP6_AT_NEXT
+						 : NET_IP4_AT_PROTO;
+
+	if (type == LABEL0_ETHERTYPE_ROUTE || type == LABEL0_ETHERTYPE)
+		return true;
+	return (type == NET_ETHERTYPE_IP4 || type == NET_ETHERTYPE_IP6) &&
+	       cur_left(&c) > proto && c.p[proto] == f->protocol;
 }
 
 /* The prototype's clocks are of 48 bits. */

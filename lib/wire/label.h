@@ -39,7 +39,9 @@
  * reserved is not looked at.
  *
  * Fragments of IPv4 carry no labels: those behind the first would have none to
- * be told by, and a router may make them of a packet that has some.
+ * be told by, and a router may make them of a packet that has some, which then
+ * cannot be restored: hop.h. Nor do packets of IPv6 whose length is told
+ * elsewhere (RFC 2675), or by nobody yet, as a network card would cut them up.
  *
  * The frames of the published prototype are read as well (wire-facts 4.1): they
  * have no IP header, and more about time, of which the label time is when the
@@ -93,6 +95,7 @@ struct label_view {
 	uint8_t layout;	       /* enum label_layout */
 	bool exported;	       /* it is the payload of a datagram */
 	bool labelled;	       /* it has the option */
+	bool damaged;	       /* and a checksum of IP or UDP is wrong */
 	bool specific;	       /* of a specific flow */
 	uint8_t n;	       /* labels */
 	uint8_t next;	       /* the packet's own protocol; prototype: 0 */
@@ -112,6 +115,12 @@ struct label_view {
  */
 int label_find(struct label_view *v, const struct label_format *f,
 	       const uint8_t *frame, size_t len);
+
+/* Whether a frame says that it carries labels, though they may not be readable:
+ * by the IP protocol, fragments as well, or by the prototype's Ethernet types.
+ */
+bool label_claims(const struct label_format *f, const uint8_t *frame,
+		  size_t len);
 
 /* Label i < v->n, 0 is the newest. */
 void label_item_get(struct label_item *out, const struct label_view *v,

@@ -219,11 +219,20 @@ static uint64_t sum_pseudo(const uint8_t *src, uint8_t version, size_t len)
 	       htobe16((uint16_t)len);
 }
 
-static bool udp_sum_right(const struct net_ip *ip, const uint8_t *udp,
-			  size_t len)
+static bool udp_sum_right(const uint8_t *src, uint8_t version,
+			  const uint8_t *udp, size_t len)
 {
-	return sum_right(sum_pseudo(ip->src, ip->version, len) +
-			 sum_words(udp, len));
+	return sum_right(sum_pseudo(src, version, len) + sum_words(udp, len));
+}
+
+bool net_udp_sum_right(const uint8_t *src, uint8_t version, const uint8_t *udp,
+		       size_t len)
+{
+	uint16_t sum;
+
+	memcpy(&sum, udp + NET_UDP_AT_SUM, sizeof(sum));
+	return !sum || sum == sum_fold(sum_pseudo(src, version, len)) ||
+	       udp_sum_right(src, version, udp, len);
 }
 
 static int udp_decode(struct net_udp *out, struct net_ip *ip)
@@ -236,7 +245,8 @@ static int udp_decode(struct net_udp *out, struct net_ip *ip)
 	len = be16_load(p + NET_UDP_AT_LEN);
 	if (len < NET_UDP_LEN || len > ip->l4_len)
 		return -EBADMSG;
-	if (be16_load(p + NET_UDP_AT_SUM) && !udp_sum_right(ip, p, len))
+	if (be16_load(p + NET_UDP_AT_SUM) &&
+	    !udp_sum_right(ip->src, ip->version, p, len))
 		return -EBADE;
 	*out = (struct net_udp){
 		.version = ip->version,

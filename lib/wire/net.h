@@ -127,6 +127,14 @@ int net_ip_decode(struct net_ip *out, uint16_t type, struct cur *c);
 /* One's complement sum (RFC 1071) of len bytes, complemented, host order. */
 uint16_t net_checksum(const void *data, size_t len);
 
+/*
+ * Whether the checksum of a UDP datagram of len bytes is right, is none, or is
+ * yet to be completed by a network card: then it is the sum of the pseudo
+ * header, as captures of the sender's own host have it. src: both addresses.
+ */
+bool net_udp_sum_right(const uint8_t *src, uint8_t version, const uint8_t *udp,
+		       size_t len);
+
 /* A checksum to whose sum of 16-bit words something is added: RFC 1624. */
 uint16_t net_checksum_add(uint16_t check, uint32_t sum);
 

@@ -57,6 +57,7 @@ enum {
 	NET_IP6_HOP_BY_HOP = 0,
 	NET_IP6_ROUTING = 43,
 	NET_IP6_FRAGMENT = 44,
+	NET_IP6_NONE = 59, /* nothing follows */
 	NET_IP6_DESTINATION = 60,
 	NET_IP6_OPTIONS_AT = 2, /* in a header of options */
 	NET_IP6_OPTIONS_MAX = 2048,

@@ -36,6 +36,12 @@ static inline double bench_median(double *v, int n)
 	return v[n / 2];
 }
 
+static inline _Noreturn void bench_die(const char *what)
+{
+	fprintf(stderr, "bench: %s\n", what);
+	exit(1);
+}
+
 /* Rates in millions a second. limit 0: there is none. pages NULL: no matter. */
 static inline void bench_row(const char *path, double rate, double limit,
 			     const char *pages)

@@ -4,19 +4,9 @@
  * does: found, decoded, put into the flow cache, watched, made into rows that
  * are thrown away. The limit is a loop that reads each frame once.
  */
-#include <libgen.h>
-#include <limits.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "bench.h"
+#include "frames.h"
 #include "inband/intake.h"
 #include "telemetry/sink.h"
-
-enum {
-	FRAMES = 1 << 17,
-	TEXT_MAX = 2 * PATH_MAX,
-};
 
 struct load {
 	const char *name, *options;
@@ -39,57 +29,6 @@ static const struct load loads[] = {
 	{"INT-MD 2.1, 1 hop x 1, flow mix",
 	 "-p 2.1 --instructions 0x2000 --hops 1 -n 20K", 100000},
 };
-
-struct frames {
-	struct pkt *pkt;
-	uint8_t *bytes;
-	size_t n, used, size;
-};
-
-static void die(const char *what)
-{
-	fprintf(stderr, "bench_int: %s\n", what);
-	exit(1);
-}
-
-static void keep(struct frames *fs, const struct pkt *p)
-{
-	if (fs->used + p->len > fs->size)
-		die("the frames are too long");
-	memcpy(fs->bytes + fs->used, p->data, p->len);
-	fs->pkt[fs->n] = *p;
-	fs->pkt[fs->n++].data = fs->bytes + fs->used;
-	fs->used += p->len + 16; /* headroom of checksums */
-}
-
-/* What the program beside us makes. */
-static void load_frames(struct frames *fs, const char *dir,
-			const struct load *l)
-{
-	char file[] = "/tmp/bench_int.XXXXXX", command[TEXT_MAX];
-	struct pkt pkts[PKT_BATCH];
-	struct fault f = {0};
-	struct src *s = NULL;
-	int fd = mkstemp(file), n;
-
-	if (fd < 0)
-		die("no temporary file");
-	close(fd);
-	snprintf(command, sizeof(command),
-		 "%s/dta-gen int -q %s -c %d --data 0 -w %s", dir, l->options,
-		 FRAMES, file);
-	if (system(command) || src_open(&s, file, &f) < 0)
-		die(command);
-	fs->n = 0;
-	fs->used = 16;
-	while ((n = src_rx(s, pkts, PKT_BATCH, &f)) > 0)
-		for (int i = 0; i < n; i++)
-			keep(fs, &pkts[i]);
-	src_close(s);
-	unlink(file);
-	if (fs->n != FRAMES)
-		die("not all frames are there");
-}
 
 static uint64_t events;
 
@@ -138,7 +77,7 @@ static double take_all(struct intake *in, const struct frames *fs)
 
 	for (size_t i = 0; i < fs->n; i += PKT_BATCH)
 		if (intake_take(in, fs->pkt + i, PKT_BATCH))
-			die("a row sink failed");
+			bench_die("a row sink failed");
 	return bench_now() - t;
 }
 
@@ -157,10 +96,10 @@ static void bench(const struct frames *fs, const struct load *l)
 		th.all[m].change = l->threshold;
 	telemetry_defaults(&o);
 	if (telemetry_open(&t, &o, &th, &sinks) < 0)
-		die("no telemetry");
+		bench_die("no telemetry");
 	io.ctx = t;
 	if (intake_open(&in, &io) < 0)
-		die("no intake");
+		bench_die("no intake");
 	take_all(in, fs); /* keys that are new */
 	events = 0;
 	for (int i = 0; i < BENCH_ROUNDS; i++) {
@@ -168,7 +107,7 @@ static void bench(const struct frames *fs, const struct load *l)
 		rate[i] = FRAMES / take_all(in, fs);
 	}
 	if (telemetry_counters(t)->used != (BENCH_ROUNDS + 1) * FRAMES)
-		die("not all views were used");
+		bench_die("not all views were used");
 	bench_row(l->name, bench_median(rate, BENCH_ROUNDS) / 1e6,
 		  bench_median(limit, BENCH_ROUNDS) / 1e6, NULL);
 	fprintf(stderr, "%s: %.3f rows a frame\n", l->name,
@@ -179,23 +118,15 @@ static void bench(const struct frames *fs, const struct load *l)
 
 int main(int argc, char **argv)
 {
-	static char self[PATH_MAX];
-	struct frames fs = {.size = (size_t)FRAMES * 1024};
-	char *dir;
+	struct frames fs;
+	char *dir = build_dir(argv[0]);
 
 	(void)argc;
-	if (!realpath(argv[0], self))
-		die("where am I?");
-	dir = dirname(dirname(dirname(self))); /* BUILD/tests/bench/... */
-	fs.pkt = calloc(FRAMES, sizeof(*fs.pkt));
-	fs.bytes = malloc(fs.size);
-	if (!fs.pkt || !fs.bytes)
-		die("out of memory");
+	frames_init(&fs);
 	for (unsigned i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
-		load_frames(&fs, dir, &loads[i]);
+		load_frames(&fs, dir, loads[i].options);
 		bench(&fs, &loads[i]);
 	}
-	free(fs.pkt);
-	free(fs.bytes);
+	frames_fini(&fs);
 	return 0;
 }

@@ -11,95 +11,15 @@
  * address translation, and the fewer instructions they have, the more of them
  * wait at the same time.
  */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
 
-#include "base/rng.h"
-#include "bench.h"
-#include "op/local.h"
-#include "translate/translate.h"
+#include "bench_reports.h"
 #include "wire/be.h"
-#include "wire/dta.h"
-#include "wire/key.h"
 #include "wire/net.h"
-
-enum {
-	REPORTS = 1 << 20,
-	FRAME = 80, /* bytes from one frame to the next */
-	KEY = 13,
-	HOPS = 5,
-	LISTS = 255,
-	TABLES = 4,
-	REPORTERS = 64,
-};
-
-/* Frames one after the other, as in a capture that is in memory. */
-struct traffic {
-	uint8_t *block;
-	struct pkt *pkt;
-	uint16_t numbers[REPORTERS];
-};
-
-static void die(const char *what)
-{
-	fprintf(stderr, "bench_translate: %s\n", what);
-	exit(1);
-}
-
-static void *must(void *p)
-{
-	if (!p)
-		die("out of memory");
-	return p;
-}
-
-static struct traffic traffic_new(void)
-{
-	return (struct traffic){
-		.block = must(calloc(REPORTS + 1, FRAME)),
-		.pkt = must(calloc(REPORTS, sizeof(struct pkt))),
-	};
-}
-
-/* From one reporter or another, each of which numbers its own. */
-static void traffic_set(struct traffic *tf, unsigned i,
-			const struct dta_report *report)
-{
-	uint8_t who = (uint8_t)(rng_mix(i) % REPORTERS);
-	struct dta_report numbered = *report, *r = &numbered;
-	struct net_udp4 h = {.src = {10, 0, 1, who},
-			     .dst = {10, 0, 0, 51},
-			     .src_port = 50000,
-			     .dst_port = DTA_PORT,
-			     .ttl = 64};
-	uint8_t *p = tf->block + (size_t)(i + 1) * FRAME;
-	int len;
-
-	r->sequence = tf->numbers[who]++;
-	len = dta_encode(p + 42, FRAME - 42, DTA_FORMAT_1, r);
-	if (len < 0 || net_udp4_encode(p, 42, &h, (size_t)len) < 0)
-		die("a report that does not fit");
-	tf->pkt[i] = (struct pkt){p, 42u + (uint32_t)len, 42u + (uint32_t)len,
-				  i * 100ull};
-}
-
-static void traffic_free(struct traffic *tf)
-{
-	free(tf->block);
-	free(tf->pkt);
-}
-
-/* Random keys, or few: key i is a function of its number. */
-static void key_of(uint8_t key[16], uint64_t number)
-{
-	be64_store(key, rng_mix(number + 1));
-	be64_store(key + 8, rng_mix(~number));
-}
 
 /* Seconds for all packets through a translator, in full batches. */
 static double run(struct translator *t, const struct traffic *tf)
@@ -230,129 +150,6 @@ static double reference_stream(const struct traffic *tf)
 	return bench_now() - start;
 }
 
-static struct table table_of(uint8_t kind, uint16_t key_len, uint16_t value_len,
-			     uint32_t stride, uint64_t units)
-{
-	struct table t = {.id = kind,
-			  .kind = kind,
-			  .copies = 1,
-			  .key_len = key_len,
-			  .key_type = KEY_HEX,
-			  .value_len = value_len,
-			  .stride = stride,
-			  .units = units,
-			  .sequence = TABLE_SEQ_COUNT};
-
-	snprintf(t.name, sizeof(t.name), "%s", table_kind_name(kind));
-	return t;
-}
-
-/* A table of each kind; Key-Write is 4 GiB, if the machine has them. */
-static struct layout layout_of(uint64_t slots)
-{
-	struct layout l = {.n = TABLES};
-
-	l.table[0] = table_of(TABLE_KEYWRITE, KEY, 4, 8, slots);
-	l.table[1] = table_of(TABLE_APPEND, 4, 4, 4, 1 << 16);
-	l.table[1].key_type = KEY_U32;
-	l.table[1].lists = LISTS;
-	l.table[1].batch = 16;
-	l.table[1].flush_ms = 1000;
-	l.table[2] = table_of(TABLE_KEYINC, KEY, 8, 8, slots / 4);
-	l.table[3] = table_of(TABLE_POSTCARD, KEY, 4, 32, 1 << 22);
-	l.table[3].hops = HOPS;
-	l.table[3].cache_rows = 32768;
-	l.table[3].value_min = 1;
-	l.table[3].value_max = 1 << 18;
-	return l;
-}
-
-/* The region, its tables' memory, and a road into it. */
-struct bed {
-	char name[64];
-	struct region *region;
-	struct local_road *local;
-	struct table table[TABLES];
-	uint8_t *mem[TABLES];
-	uint64_t slots;
-	const char *pages;
-};
-
-static void bed_make(struct bed *b)
-{
-	struct region_options o = {.epochs = 1};
-	struct writer *w = NULL;
-	struct fault f = {0};
-	int rc = -ENOMEM;
-
-	snprintf(b->name, sizeof(b->name), "dta-test-%d-bench-translate",
-		 getpid());
-	for (b->slots = 1u << 29; rc && b->slots >= 1u << 20; b->slots /= 2) {
-		struct layout l = layout_of(b->slots);
-
-		rc = region_create(&b->region, b->name, &l, &o, &f);
-	}
-	b->slots *= 2;
-	if (rc || local_open(&b->local, b->region, &f) ||
-	    writer_open(&w, b->region, &f))
-		die(f.text);
-	/* The name goes at once: nothing is left behind, come what may. */
-	region_remove(b->name, NULL);
-	b->pages = region_page_kind(b->region);
-	writer_enter(w);
-	for (unsigned i = 0; i < TABLES; i++) {
-		b->table[i] = *region_table(b->region, i);
-		b->mem[i] = writer_mem(w, &b->table[i]);
-		/* map every page now, not in the first round */
-		memset(b->mem[i], 0, b->table[i].length);
-	}
-	writer_leave(w);
-	writer_close(w);
-}
-
-static void bed_unmake(struct bed *b)
-{
-	local_close(b->local);
-	region_close(b->region);
-}
-
-static struct translator *translator_new(const struct bed *b)
-{
-	struct translator *t;
-	struct fault f = {0};
-
-	if (translate_open(&t, b->table, TABLES, local_road(b->local), NULL,
-			   &f))
-		die(f.text);
-	return t;
-}
-
-static void check(const struct translator *t)
-{
-	const struct translate_ledger *c = translate_counters(t);
-
-	if (c->stored != c->received)
-		die("a report was dropped");
-}
-
-static void keyed(struct traffic *tf, uint8_t kind, uint8_t copies)
-{
-	uint8_t key[16], value[8] = {0};
-	struct dta_report r = {.opcode = kind,
-			       .copies = copies,
-			       .table = kind,
-			       .key_len = KEY,
-			       .data_len = kind == TABLE_KEYINC ? 8 : 4,
-			       .key = key,
-			       .data = value};
-
-	for (unsigned i = 0; i < REPORTS; i++) {
-		key_of(key, i);
-		be32_store(value + r.data_len - 4, i);
-		traffic_set(tf, i, &r);
-	}
-}
-
 static void bench_keywrite(const struct bed *b)
 {
 	double rate[2][BENCH_ROUNDS], limit[BENCH_ROUNDS], lean[BENCH_ROUNDS];
@@ -402,28 +199,14 @@ static void bench_keyinc(const struct bed *b)
 	traffic_free(&tf);
 }
 
-/* Packets' postcards in order of the hops, between packets of other flows. */
 static void bench_postcards(const struct bed *b, const char *name,
 			    unsigned between)
 {
 	double rate[BENCH_ROUNDS], limit[BENCH_ROUNDS];
 	struct traffic tf = traffic_new();
 	struct translator *t = translator_new(b);
-	uint8_t key[16], value[4];
-	struct dta_report r = {.opcode = TABLE_POSTCARD,
-			       .path_len = HOPS,
-			       .table = TABLE_POSTCARD,
-			       .key_len = KEY,
-			       .data_len = 4,
-			       .key = key,
-			       .data = value};
 
-	for (unsigned i = 0; i < REPORTS; i++) {
-		r.hop = (uint8_t)(i / between % HOPS);
-		key_of(key, i / (between * HOPS) * between + i % between);
-		be32_store(value, 1 + i % 1000);
-		traffic_set(&tf, i, &r);
-	}
+	postcards(&tf, between);
 	for (int i = 0; i < BENCH_ROUNDS; i++) {
 		limit[i] = REPORTS / reference_stream(&tf);
 		rate[i] = REPORTS / run(t, &tf);
@@ -440,19 +223,8 @@ static void bench_append(const struct bed *b, const char *name, unsigned lists)
 	double rate[BENCH_ROUNDS], limit[BENCH_ROUNDS];
 	struct traffic tf = traffic_new();
 	struct translator *t = translator_new(b);
-	uint8_t key[4], value[4];
-	struct dta_report r = {.opcode = TABLE_APPEND,
-			       .table = TABLE_APPEND,
-			       .key_len = 4,
-			       .data_len = 4,
-			       .key = key,
-			       .data = value};
 
-	for (unsigned i = 0; i < REPORTS; i++) {
-		be32_store(key, (uint32_t)(rng_mix(i) % lists));
-		be32_store(value, i);
-		traffic_set(&tf, i, &r);
-	}
+	entries(&tf, lists);
 	for (int i = 0; i < BENCH_ROUNDS; i++) {
 		limit[i] = REPORTS / reference_stream(&tf);
 		rate[i] = REPORTS / run(t, &tf);
@@ -468,7 +240,7 @@ int main(void)
 {
 	struct bed b;
 
-	bed_make(&b);
+	bed_make(&b, "translate", 1u << 30);
 	bench_keywrite(&b);
 	bench_keyinc(&b);
 	bench_postcards(&b, "Postcards, 5 hops, 32K rows, no interleaving", 1);

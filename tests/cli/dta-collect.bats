@@ -124,6 +124,9 @@ fails() { # message option...
 	refused "or bmv2" --region x --ticket - -o xml
 	refused "or bmv2" --region x --ticket - -o bmv2-dart:2/2
 	refused "or bmv2" --region x --ticket - -o bmv2-dart:0/2x
+	refused "or bmv2" --region x --ticket - -o bmv2-node:3/3
+	refused "or bmv2" --region x --ticket - -o bmv2-node:0/9
+	refused "or bmv2" --region x --ticket - -o bmv2-node:0/3:colour
 	refused "another family" --region x --ticket - --ip ::1 --peer-ip 10.0.0.1
 	usage_error "--readable needs --cm" --region x --verbs rxe0 --peer-ip 10.0.0.1 --readable
 	for mac in 02:00:00:00:00 2:0:0:0:0:1 02:00:00:00:00:001 \
@@ -496,6 +499,40 @@ stalled() { # program argument...
 	head -n 1 <<<"$stderr" | diff - /dev/fd/3 3<<-EOF
 		dta-collect: $NAME: requests from 10.0.0.101 are dropped: the translator is 10.0.0.77 (--peer-ip; --any-peer takes all)
 	EOF
+}
+
+@test "-o bmv2-node: a node's postcards, of its id, latency or queue" {
+	cat >cards.ini <<-INI
+		[no]
+		id = 1
+		kind = keywrite
+		key = flow4
+		value = 4
+		slots = 1K
+		[cards]
+		id = 7
+		kind = postcard
+		key = flow4
+		hops = 3
+		values = 1-9
+		chunks = 1K
+	INI
+	dta-collect --create --layout cards.ini --region "$NAME"
+	dta-collect --region "$NAME" --ticket commands -o bmv2-node:2/3
+	diff - commands <<-'END'
+		set_queue_depth 65536 3
+		mirroring_add 2 3
+		table_set_default NodeIngress.cards.flows NodeIngress.cards.card 2 3 1 0
+		table_set_default NodeEgress.postcard.reporter NodeEgress.postcard.translator 02:00:00:00:00:01 02:00:00:01:00:03 0x0a010003 0x0a000033 7 1
+	END
+	dta-collect --region "$NAME" --ticket commands -o bmv2-node:0/2:latency
+	grep -qx '.*cards.card 0 2 2 0' commands
+	dta-collect --region "$NAME" --ticket commands -o bmv2-node:0/2:queue
+	grep -qx '.*cards.card 0 2 3 0' commands
+	rm commands
+	run -1 dta-collect --region "$NAME" --ticket commands -o bmv2-node:0/4
+	[ ! -e commands ]
+	dta-collect --remove --region "$NAME"
 }
 
 # Whether a P4 switch takes them: tests/p4.

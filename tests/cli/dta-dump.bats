@@ -491,12 +491,12 @@ request() { # pieces
 		echo "$args: $stderr"
 		[[ -z $output && $stderr == *"$message"* ]]
 	done <<-'EOF'
-		packet x|'packet' is not packets, region, snapshot, digest, serve or regions
+		packet x|'packet' is not packets, region, snapshot, digest, serve, regions or keys
 		packets|packets of what?
 		packets a b|'b': one at a time
 		packets a --region x --ticket y|one of --region, --ticket and --layout
 		packets a --slots|--slots is for region and snapshot
-		packets a --epoch 3|--epoch is for region, snapshot and digest
+		packets a --epoch 3|--epoch is for region, snapshot, digest and keys
 		packets a --format dta2|--format
 		packets a -c x|--count
 		region x --slots --lists|one of --slots, --lists and --no-load

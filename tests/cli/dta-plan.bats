@@ -19,6 +19,16 @@ row() {
 	[ "$(jq -s "map(select($1)) | length" rows)" = 1 ]
 }
 
+# refused WORDS ARGS...: exit 2, WORDS on stderr, nothing on stdout.
+refused() {
+	local words=$1
+
+	shift
+	run -2 --separate-stderr dta-plan "$@"
+	echo "dta-plan $*: $stderr"
+	[[ -z $output && $stderr == "dta-plan: "*"$words"* ]]
+}
+
 @test "the papers' numbers for Key-Write at a load of 0.1" {
 	plan keywrite --load 0.1
 	[ "$(wc -l <rows)" = 4 ]
@@ -144,6 +154,75 @@ row() {
 	[ ${#lines[@]} = 2 ]
 }
 
+@test "ranges: a row for each, as if asked one by one" {
+	dta-plan keywrite --load 0.1:2:0.1 -n 1:3 -o csv >all
+	[ "$(wc -l <all)" = 61 ]
+	{
+		dta-plan keywrite --load 1 -n 1 -o csv | head -n 1
+		for load in 0.{1..9} 1 1.{1..9} 2; do
+			for n in 1 2 3; do
+				dta-plan keywrite --load $load -n $n -o csv | sed 1d
+			done
+		done
+	} >each
+	# What is best is told among four copies, asked together or not.
+	cmp all each
+	dta-plan keywrite --flows 1K:3K:1K --memory 64K:128K:64K -n 2 -o csv |
+		cut -d, -f2,14,13 | diff - <(printf '%s\n' copies,memory_bytes,flows \
+		2,65536,1000 2,131072,1000 2,65536,2000 2,131072,2000 \
+		2,65536,3000 2,131072,3000)
+	[ "$(dta-plan keywrite --want 90%:99%:3% -n 1 -o csv | cut -d, -f5 |
+		paste -sd' ')" = "success 0.9 0.93 0.96 0.99" ]
+	[ "$(dta-plan keywrite -l 1 -s 4:20:8 -n 1 -o csv | cut -d, -f12 |
+		paste -sd' ')" = "slot_bytes 8 16 32" ]
+	[ "$(dta-plan keywrite -l 1 -b 16:32:8 -n 1 -o csv | sed 1d | wc -l)" = 3 ]
+	for bad in 1:0:1 1:2 1:2:0 1:2:-1 1:2:1:1 : 1: :1 0:1e6:1; do
+		refused --load keywrite "--load=$bad"
+	done
+	refused --copies keywrite --load 1 --copies 1:17
+}
+
+@test "the frontier: the least memory for a success rate, and what is best" {
+	dta-plan keywrite --frontier -o ndjson >rows
+	# More success takes more bytes, and each row is the least for its rate.
+	jq -se 'map(.bytes_per_flow) as $b | $b == ($b | sort) and length == 8 and
+		(map(select(.best)) | length == 1 and .[0].success == 0.99)' rows
+	while read -r success copies bytes; do
+		dta-plan keywrite --want "$success" --stride packed -o ndjson |
+			jq -se --argjson n "$copies" --argjson b "$bytes" \
+			'(map(.bytes_per_flow) | min) as $least |
+			$least == $b and (map(select(.best))[0].copies == $n)'
+	done < <(jq -r '"\(.success) \(.copies) \(.bytes_per_flow)"' rows)
+	# A rate of one's own stands in its place; a budget of bytes is one, too.
+	plan keywrite --frontier --want 97% --flows 1M
+	row '.best and .success == 0.97 and .slots != null'
+	[ "$(wc -l <rows)" = 9 ]
+	plan keywrite --frontier --flows 10M --memory 1G --value 20
+	row '.best and .copies == 3 and .slot_bytes == 24 and
+		.memory_bytes == 1073741808 and (.success * 1000 | round) == 883'
+	row '.success == 0.99 and .memory_bytes > 2500000000'
+	# Smaller checksums: less memory where the padding lets it, more errors.
+	plan keywrite --frontier --value 1 -b 16:32:16
+	row '.success == 0.99 and .checksum_bits == 32 and .slot_bytes == 8 and
+		.false_billion < 1'
+	row '.success == 0.99 and .checksum_bits == 16 and .slot_bytes == 4 and
+		.false_billion > 19000 and .bytes_per_flow < 43'
+	refused "one --want" keywrite --frontier --want 0.5:0.9:0.1
+	refused "one of --load and --frontier" keywrite --frontier --load 1
+}
+
+@test "field names of the frontier: a public interface" {
+	run -0 dta-plan keywrite --frontier -o csv
+	names=primitive,success,average_success,copies,bytes_per_flow,best
+	names+=,wrong_billion,false_billion,load,slots,memory_bytes,flows
+	names+=,slot_bytes,checksum_bits
+	[ "${lines[0]}" = "$names" ]
+	for name in ${names//,/ }; do
+		echo "field: $name"
+		grep -qx "\.It $name" "$TOP/man/dta-plan.1"
+	done
+}
+
 @test "edges: no load, absurd loads" {
 	plan keywrite --load 0
 	row '.copies == 4 and .success == 1 and .wrong == 0
@@ -157,16 +236,6 @@ row() {
 	row '.flows == 9223231299366420480'
 	run -1 --separate-stderr dta-plan keywrite --load 65536 --memory 1024T
 	[[ -z $output && $stderr == *"more than 2^63 keys"* ]]
-}
-
-# refused WORDS ARGS...: exit 2, WORDS on stderr, nothing on stdout.
-refused() {
-	local words=$1
-
-	shift
-	run -2 --separate-stderr dta-plan "$@"
-	echo "dta-plan $*: $stderr"
-	[[ -z $output && $stderr == "dta-plan: "*"$words"* ]]
 }
 
 @test "nonsense is refused, by name" {

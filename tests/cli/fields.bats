@@ -57,6 +57,7 @@ rates() {
 		header dta-query top --region "$NAME-marple-hosts-sum" 10.0.0.1
 		header dta-query top --region "$NAME-netseer-loss"
 		header dta-query verify --region "$path" --truth int-path.csv
+		header dta-query verify --by-age 1 --region "$path" --truth int-path.csv
 		header dta-query verify --list-wrong --region "$path" --truth int-path.csv
 		header dta-dump packets int-path.pcap
 		header dta-dump regions --no-load
@@ -65,9 +66,14 @@ rates() {
 		header dta-dump region --lists "$NAME-netseer-loss"
 		header dta-dump snapshot s.dta
 		header dta-dump digest "$path"
+		for table in programs drops counters regions; do
+			header dta-top --once -t $table --every 1ms
+		done
 		header dta-collect --notify -q --region "$path" -r roce.pcap
+		header dta-dump keys "$NAME-netseer-loss"
 		header dta-plan keywrite --load 0.1
 		header dta-plan postcard --load 0.1
+		header dta-plan keywrite --frontier
 		counters dta-gen int-path --count 10 --tracked --nacks int-path.pcap -w x.pcap
 		counters dta-translate -r int-path.pcap --ticket t.ini -w /dev/null --answers roce.pcap
 		counters dta-translate -r int-path.pcap --ticket t.ini --dart \

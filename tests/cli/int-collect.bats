@@ -329,6 +329,33 @@ binned() {
 	run -1 grep -E '"event":"(new_key|change)","metric":"(hop_latency|path)' after
 }
 
+# Packets of 5000 nodes with all that they say fill what there is room for.
+@test "all but the flow cache takes less than 64 MB" {
+	[[ $BUILD != *-san ]] || skip "sanitizers take memory of their own"
+	dta-gen int -q -F report -p 1.0 --instructions 0xff00 --hops 6 \
+		--switches 5000 -n 60K -c 120K -w 1.pcap
+	dta-gen int -q -F ioam --instructions 0xf20002 --hops 6 \
+		--switches 5000 -n 20K -c 30K -w 2.pcap
+	mergecap -a -F nsecpcap -w all.pcap 1.pcap 2.pcap
+	mkfifo pipe
+	int-collect -o ndjson -R all --flow-rows 1 -r pipe >out 2>log 3>&- &
+	BG_PIDS+=("$!")
+	exec 5>pipe
+	cat all.pcap >&5
+	taken() {
+		kill -USR1 "${BG_PIDS[0]}" && grep '^{"stage"' log >now &&
+			[ "$(counter now frames)" = 150000 ]
+	}
+	wait_for taken
+	[ "$(awk '/^VmHWM/ { print $2 }' "/proc/${BG_PIDS[0]}/status")" \
+		-lt $((64000000 / 1024)) ]
+	exec 5>&-
+	wait "${BG_PIDS[0]}"
+	for full in unplaced undistributed unnumbered; do
+		[ "$(counter log $full)" -gt 0 ]
+	done
+}
+
 @test "a filter: of nodes, latencies, nets, in one hop" {
 	generate md 2.1
 	node=$(cut -d, -f6 truth.csv | sed -n 2p)

@@ -28,6 +28,15 @@ teardown() { end_bg; }
 	[ "$(redis_ask -n 1 pttl 1-2)" = -1 ]
 	[ "$(redis_ask -n 4 lrange coverage 0 -1 | sort -u)" = 1 ]
 	[ "$(redis_ask -n 4 llen coverage)" = 10 ]
+	# Of packets and labels, as the rows of intervals have them: all packets
+	# have two labels here, and none was long in coming.
+	n=$(int-label-ctl -q -r labels.pcap -R interval -o csv | tail -n +2 |
+		awk -F, '{ n += $5 } END { print n }')
+	[ "$(redis_ask -n 3 mget receive int all 2 | xargs)" = \
+		"$n $n $((2 * n)) $n" ]
+	[ "$(redis_ask -n 3 exists 0 1 3 send)" = 0 ]
+	[ "$(redis_ask -n 3 type all)" = string ]
+	[ "$(redis_ask -n 3 get extra)" = $((2 * n - 2)) ]
 	gone() { [ "$(redis_ask -n 0 dbsize)" = 0 ]; }
 	wait_for gone
 }
@@ -43,10 +52,16 @@ teardown() { end_bg; }
 }
 
 @test "--redis: one that is away is told of once, the controller goes on" {
+	run -1 --separate-stderr int-label-ctl -r labels.pcap -R none \
+		--redis "$URL?retry=100ms" -o ndjson
+	[ "$(grep -c "$URL" <<<"$stderr")" = 2 ]
+	[[ $stderr == *"rows wait"*"could not be sent"* ]]
+	balances - <<<"$stderr"
+	[ "$(grep -c '"counter":"rows"' <<<"$stderr")" = 1 ]
 	run -1 --separate-stderr int-label-ctl -q -r labels.pcap -R interval \
 		-o csv --redis "$URL?retry=100ms"
 	[ ${#lines[@]} = 11 ]
-	[ "$(grep -c "rows wait" <<<"$stderr")" -le 1 ]
+	[ "$(grep -c "rows wait" <<<"$stderr")" = 1 ]
 	[[ $stderr == *"could not be sent"* ]]
 	run -2 --separate-stderr int-label-ctl -q -r labels.pcap --redis influx://x/y
 	[[ $stderr == *"--redis: 'influx://x/y' is not redis://HOST[:PORT]"* ]]

@@ -118,8 +118,8 @@ same_as_run() { # ARGS...
 	holds '.[0] | .generators == 0 and .items > 0'
 	sim -a 6 -S none -d 1s --summary
 	holds '.[0] | .labels == 0 and .probes == 0 and .overhead == 0'
-	run -1 --separate-stderr int-label-ctl sim -S pingmesh
-	[[ $stderr == *"in a fat tree only"* ]]
+	run -2 --separate-stderr int-label-ctl sim -S pingmesh
+	[[ $stderr == *"--scheme pingmesh needs --arity"* ]]
 }
 
 @test "theory: the check values, to their digits" {
@@ -136,6 +136,66 @@ same_as_run() { # ARGS...
 	int-label-ctl theory interval -w 99 -g 0 --sigma 10ms -o ndjson >rows
 	holds '.[1] | (.next * 1e4 | round) == 990000 and
 		(.label * 1e7 | round) == 671005'
+}
+
+@test "theory: an interval that cannot be had: why, and status 1" {
+	run -1 --separate-stderr int-label-ctl theory interval -T 1ms -g 1s -o csv
+	[ "$output" = "label,telemetry,gap,sigma,want,next,window
+,,,,99,,
+,,,,99,," ]
+	[[ $stderr == *"by window no labelling interval gives 99 % in 0.001 s"* ]]
+	[[ $stderr == *"by next no labelling interval gives"* ]]
+}
+
+@test "a capture with labels: they are left out, and counted" {
+	dta-gen uniform -q -c 2000 --rate 2000 --seed 1 -w plain.pcap
+	int-label-ctl label -q -d 1 -r plain.pcap -w some.pcap
+	run -0 --separate-stderr int-label-ctl sim -a 4 --from some.pcap -d 1s \
+		-o ndjson
+	balances - <<<"$stderr"
+	n=$(counter - foreign simulated <<<"$stderr")
+	[ "$n" = "$(tshark -r some.pcap -Y "ip.proto == 253" 2>/dev/null | wc -l)" ]
+	[ "$n" -gt 10 ]
+	[ "$(jq -s 'map(.packets) | add' <<<"$output")" = $((2000 - n)) ]
+}
+
+@test "an export that comes as an interval ends is of the next one" {
+	local i t
+
+	for i in {0..19}; do # a packet each 100 ms
+		printf '%d.%d\n000000 020000000002020000000001080045000032000140' \
+			$((100 + i / 10)) $((i % 10))
+		printf '00401100000a0000010a000002%080d\n' 0
+	done | sed -E '/^000000/ { s/^000000 //; s/(..)/\1 /g; s/^/000000 / }' >hex
+	text2pcap -q -F pcap -t '%s.%f' hex even.pcap 2>/dev/null
+	int-label-ctl sim -q -a 4 --from even.pcap -d 2s -w out.pcap >/dev/null
+	t=$(int-label-ctl -q -r out.pcap -R port -o csv | sed -n '2s/,.*//p')
+	# A delay that brings each of them there as an interval ends, and that
+	# is longer than one.
+	t=$((100000000 - 10#${t#*.} % 100000000))
+	same_as_run -a 4 --from even.pcap -d 2s --control-delay $((101000000 + t))ns
+	[ "$(cut -d, -f2 of_sim | sort -u)" != "0]" ]
+}
+
+@test "rows on a terminal are no wider than it is" {
+	cat >wide <<-'END'
+		stty cols 80 rows 24
+		int-label-ctl sim -q -d 300ms --pro
+	END
+	script -qc "bash wide" /dev/null >seen
+	# What is said once above the rows wraps.
+	tr -d '\r' <seen | awk '/^(all rows|no room for):/ { next }
+		length($0) > 80 { exit 1 }' || { cat seen; false; }
+	grep -q COVERAGE seen
+	int-label-ctl sim -q -d 300ms --pro | grep -q GENERATORS
+}
+
+@test "a fat tree's traffic is in proportion to its ports" {
+	for k in 4 8; do
+		sim -a $k -d 1s --summary
+		holds ".[0].packets / (25 * 5 * $k * $k * $k / 4) |
+			. > 0.9 and . < 1.1"
+	done
 }
 
 @test "field names: a public interface" {
@@ -183,11 +243,20 @@ refused() { # WORDS ARGS...: exit 2, WORDS on stderr, nothing on stdout
 	refused "--rest" sim -b B --rest 60ms
 	refused "needs --pro" sim --s-max 3
 	refused "--lose: '8-1' is not" sim --lose 8-1
-	refused "--lose: '8-9=1' is not" sim --lose 8-9=1
-	refused "--lose: '8-1=101' is not" sim --lose 8-1=101
+	refused "--lose: '8-9=1': the network has no port 8-9" sim --lose 8-9=1
+	refused "'8-1=101': a share is from 0 to 100" sim --lose 8-1=101
 	refused "--fail: '8-1' is not" sim --fail 8-1
-	refused "--fail: '8-1@2s-1s' is not" sim --fail 8-1@2s-1s
-	refused "--fail: '99-1@2s' is not" sim --fail 99-1@2s
+	refused "'8-1@2s-1s': it recovers before it fails" sim --fail 8-1@2s-1s
+	refused "'99-1@2s': the network has no port 99-1" sim --fail 99-1@2s
+	refused "no telemetry interval ends in it" sim -d 50ms
+	refused "behind --warmup" sim -d 1s --warmup 1s
+	refused "--chance is of Base B" sim -f f2
+	refused "--rest is of Base B" sim --rest 1ms
+	refused "--pro is nothing to --scheme hula" sim -S hula --pro
+	refused "--base is nothing to --scheme int" sim -S int -b B
+	refused "--probe-interval is nothing to --scheme label" sim \
+		--probe-interval 1s
+	refused "--trace and --rate" sim --trace 2 -R 5
 	refused "--chance" sim -f f9
 	refused "--arity and --routes" sim -a 4 --routes x
 	refused "needs --arity" sim --from x

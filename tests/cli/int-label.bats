@@ -3,32 +3,27 @@
 # controller that reads the labels; the live ones are in tests/net.
 
 load ../helpers
+load ../label
 load ../terminal
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 
-# Traffic of 2 s: 20000 packets a second of IPv4 and IPv6.
-traffic() {
-	dta-gen uniform -q -c 40000 --rate 20000 --ipv6 30 --seed 1 -w "$1"
+teardown() { end_bg; }
+
+# told_of LEDGER COUNTER...: of the controller.
+told_of() { # LEDGER COUNTER...
+	local log=$1 name
+
+	shift
+	for name; do counter "$log" "$name" controller; done | xargs
 }
 
 # The controller's ledgers add up, and so many frames came.
 controls() { # LEDGER FRAMES
 	balances "$1"
 	[ "$(counter "$1" frames)" = "$2" ]
-}
-
-# Three devices in a row; OPTIONS go to each. Leaves back.pcap, labels.pcap.
-three_hops() { # CAPTURE OPTION...
-	local from=$1
-
-	shift
-	int-label-ctl label -q -d 1 --edge in -r "$from" -w one.pcap "$@"
-	int-label-ctl label -q -d 2 -r one.pcap -w two.pcap "$@"
-	int-label-ctl label -q -d 3 --edge out -r two.pcap -w back.pcap \
-		-e labels.pcap "$@"
 }
 
 @test "what leaves the last hop is what came to the first; all is covered" {
@@ -67,27 +62,6 @@ frames_of() { tcpdump -r "$1" --nano -tt -nn -xx 2>/dev/null; }
 	[ "$(echo $(<devices))" = "1 2 3" ]
 	int-label-ctl -r two.pcap -R none -o ndjson 2>ledger
 	controls ledger 40000
-}
-
-# A label of device, port 2 or so: in INT OPTION behind IPv4, as text2pcap reads it.
-label_frame() { # DEVICE MICROSECONDS NUMBER [PORT]
-	printf '000000 020000000002 020000000001 0800 4500003a 00010000 40fd0000 '
-	printf '0a000001 0a000002 1101 %08x 0001 %04x %012x 0000 00000000 ' "$1" "${4:-2}" "$2"
-	printf '00000000 %08x 00000000 0000000000000000' "$3"
-}
-
-# Frames, a line each: SECONDS DEVICE MICROSECONDS NUMBER [PORT], to a
-# capture.
-labels_to() { # CAPTURE
-	local when device us number port
-
-	while read -r when device us number port; do
-		echo "$when"
-		label_frame "$device" "$us" "$number" $port | sed 's/ //2g; s/^000000/& /' |
-			sed -E 's/^(000000) *(.*)/\1 \2/; s/([0-9a-f]{2})/\1 /g; s/^00 00 00 */000000 /'
-		echo
-	done >hex
-	text2pcap -q -F pcap -t '%s.%f' hex "$1" 2>/dev/null
 }
 
 @test "odd times: false ones are not believed, a reboot is" {
@@ -149,17 +123,19 @@ reset 2" ]
 	END
 	run -0 --separate-stderr int-label-ctl -q -r silent.pcap \
 		-R silence,decision -o ndjson
-	# Device 1 is silent from 100.0 to 100.45; looks are each 25 ms.
+	# Device 1 is silent from 100.0 to 100.45: a step each k * T, as the
+	# paper's algorithm 3 has it.
 	[ "$(jq -r 'select(.device == 1) | if .measurement == "label_silence"
 		then "\(.time) \(.event) since \(.since)"
 		else "\(.time) S \(.s_before) to \(.s), lost \(.lost)" end' \
 		<<<"$output")" = "\
-100.125000000 silent since 100.000000000
-100.125000000 S 0 to 1, lost 0
-100.250000000 S 1 to 2, lost 0
-100.375000000 S 2 to 3, lost 0
+100.100000000 silent since 100.000000000
+100.100000000 S 0 to 1, lost 0
+100.200000000 S 1 to 2, lost 0
+100.300000000 S 2 to 3, lost 0
+100.400000000 S 3 to 4, lost 0
 100.450000000 heard since 100.000000000
-100.500000000 S 3 to 2, lost 7" ]
+100.500000000 S 4 to 3, lost 7" ]
 	run -0 int-label-ctl -q -r silent.pcap -R decision --no-pro -o csv
 	[ -z "$output" ]
 	run -0 int-label-ctl -q -r silent.pcap -R decision --s-max 1 -o csv
@@ -210,6 +186,119 @@ reset 2" ]
 	[ "$n" -le 161 ]
 }
 
+@test "commands by a socket: it is told of; a datagram that is cut is none" {
+	mkfifo in.pcap
+	int-label-ctl label -d 1 -r in.pcap -w one.pcap --control "$PWD/hop" \
+		2>log 3>&- &
+	BG_PIDS+=($!)
+	exec 7>in.pcap
+	wait_for test -S hop
+	[[ $(<log) == *"--control: a socket is at $PWD/hop, for commands"* ]]
+	# The rest of it would be no command; what is cut is one.
+	python3 -c 'if True:
+		import socket
+		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+		line = b"register_write label_s 2 2"
+		for n in (510, 511, 700):
+			s.sendto(line.ljust(n), "hop")
+		s.sendto(line + b"\n" + line.ljust(600), "hop")'
+	dta-gen uniform -q -c 40000 --rate 20000 --seed 1 -w - >&7
+	exec 7>&-
+	wait "${BG_PIDS[-1]}"
+	[ "$(grep -c "too long" log)" = 4 ]
+	[ "$(grep -c "a line is too long" log)" = 2 ]
+	[ ! -e hop ]
+}
+
+@test "commands from stdin: it is left as it was" {
+	traffic plain.pcap
+	mkfifo lines
+	exec 7<>lines
+	flags() { python3 -c 'import fcntl; print(fcntl.fcntl(7, fcntl.F_GETFL))'; }
+	before=$(flags)
+	echo 'register_write label_s 2 2' >&7
+	int-label-ctl label -q -d 1 -r plain.pcap -w one.pcap --control - <&7
+	[ "$(flags)" = "$before" ]
+	exec 7>&-
+	n=$(int-label-ctl -q -r one.pcap -R port -o csv | tail -n +2 | wc -l)
+	[ "$n" -ge 155 ]
+}
+
+@test "a full disk is not the input's fault" {
+	traffic plain.pcap
+	run -1 --separate-stderr int-label-ctl label -q -d 1 -r plain.pcap \
+		-w /dev/full
+	[ "$stderr" = "int-label-ctl label: /dev/full: No space left on device" ]
+	run -1 --separate-stderr int-label-ctl label -q -d 1 -r plain.pcap \
+		--edge out -e /dev/full
+	[ "$stderr" = "int-label-ctl label: /dev/full: No space left on device" ]
+}
+
+@test "packets that a router may cut up are not labelled, unless that is wanted" {
+	traffic plain.pcap
+	python3 - plain.pcap df.pcap <<-'END'
+		import struct, sys
+		data = bytearray(open(sys.argv[1], "rb").read())
+		at = 24
+		while at < len(data):
+		    size = struct.unpack_from("<I", data, at + 8)[0]
+		    at += 16
+		    if data[at + 12:at + 14] == b"\x08\x00":
+		        data[at + 20] &= 0xbf
+		        old = struct.unpack_from(">H", data, at + 24)[0] + 0x4000
+		        struct.pack_into(">H", data, at + 24, old % 0xffff)
+		    at += size
+		open(sys.argv[2], "wb").write(data)
+	END
+	run -0 --separate-stderr int-label-ctl label -d 1 -r df.pcap -w one.pcap \
+		-o ndjson
+	balances - <<<"$stderr"
+	[ "$(counter - fragile <<<"$stderr")" -gt 0 ]
+	[ -z "$(tshark -r one.pcap -Y "ip.proto == 253" 2>/dev/null)" ]
+	[ "$(counter - labels <<<"$stderr")" = 0 ]
+	int-label-ctl label -q -d 1 -r df.pcap -w one.pcap --no-df
+	[ -n "$(tshark -r one.pcap -Y "ip.proto == 253" 2>/dev/null)" ]
+}
+
+@test "checksums: damaged labels make no ports" {
+	need_tools mangle
+	traffic plain.pcap
+	int-label-ctl label -q -d 1 -r plain.pcap -w one.pcap
+	labels_to odd.pcap <<-END
+		100.000000 1 1000 1
+	END
+	sed 's/0a 00 00 01/0a 00 00 07/' hex >bad
+	text2pcap -q -F pcap bad bad.pcap 2>/dev/null
+	run -0 --separate-stderr int-label-ctl -r bad.pcap -R port -o ndjson
+	[ -z "$output" ]
+	[ "$(counter - checksum controller <<<"$stderr")" = 1 ]
+	balances - <<<"$stderr"
+}
+
+@test "ports that are forgotten: those of one label sooner; it is told" {
+	{
+		echo 100.000000 666 1000 1
+		echo 100.000000 2 1000 1
+		echo 100.050000 2 51000 2
+		for i in {0..25}; do
+			echo $((100 + 5 * i)).000000 1 $((1000 + 5000000 * i)) $((i + 1))
+		done
+	} | sort -s -k 1,1n | labels_to once.pcap
+	run -0 --separate-stderr int-label-ctl -r once.pcap -R silence,decision \
+		--forget-once 60s --forget 2m -o ndjson
+	[ "$(jq -r 'select(.event == "forgotten") | "\(.time) \(.device) \(
+		.since)"' <<<"$output")" = "\
+160.000000000 666 100.000000000
+220.050000000 2 100.050000000" ]
+	[ "$(jq -r 'select(.reason == "forgotten") | "\(.device) \(.s)"' \
+		<<<"$output" | xargs)" = "666 0 2 0" ]
+	[ "$(told_of - forgotten <<<"$stderr")" = 2 ]
+	run -0 int-label-ctl -q -r once.pcap --forget-once 0 --forget 0 \
+		--top silent --once -o csv
+	[ "$(tail -n +2 <<<"$output" | cut -d, -f2,5 | sort | xargs)" = \
+		"2,100.050000000 666,100.000000000" ]
+}
+
 @test "usage: what is missing, and what does not go together" {
 	run -2 --separate-stderr int-label-ctl run
 	[[ $stderr == "int-label-ctl: where are the packets?"* ]]
@@ -217,7 +306,7 @@ reset 2" ]
 	[[ $stderr == "int-label-ctl label: which --device is it?"* ]]
 	run -2 --separate-stderr int-label-ctl label -d 1 -i lo
 	[[ $stderr == *"--to"* ]]
-	run -2 --separate-stderr int-label-ctl label -d 1 -r x --rest 60ms
+	run -2 --separate-stderr int-label-ctl label -d 1 -r x -b B --rest 60ms
 	[[ $stderr == *"longer than the labelling interval"* ]]
 	run -2 --separate-stderr int-label-ctl label -d 1 -r x -f f9
 	[[ $stderr == *"--chance: 'f9' is not f1, f2, f3 or"* ]]
@@ -225,132 +314,23 @@ reset 2" ]
 	[[ $stderr == *"--devices: '3-1' is not a list of N or N-M"* ]]
 	run -2 --separate-stderr int-label-ctl label -d 1 -r x --out-port 1
 	[[ $stderr == *"--out-port: 1 is --in-port, too"* ]]
+	for o in "-f f2:--chance is of Base B" "--rest 1ms:--rest is of Base B" \
+		"-e x.pcap:--export: no labels end here: say --edge" \
+		"--edge in -e x.pcap:--export: no labels end here" \
+		"--collector 10.0.0.1:--collector: no labels end here" \
+		"--export-port 7:--export-port needs --collector"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr int-label-ctl label -d 1 -r x ${o%%:*}
+		[[ $stderr == *"${o#*:}"* ]] || { echo "$o: $stderr"; false; }
+	done
+	run -2 --separate-stderr int-label-ctl label -d 1 -i lo --to lo
+	[[ $stderr == *"--to: 'lo' is --interface, too"* ]]
+	run -2 --separate-stderr int-label-ctl lable -d 1
+	[[ $stderr == "int-label-ctl: 'lable' is no command; did you mean label?"* ]]
+	run -2 --separate-stderr int-label-ctl foo
+	[[ $stderr == *"'foo' is no command: run, label, flow, sim, theory"* ]]
 	run -1 --separate-stderr int-label-ctl -r nothing.pcap
 	[ "$stderr" = "int-label-ctl: nothing.pcap: No such file or directory" ]
-}
-
-# Devices 1 and 2 fall silent, and are heard again.
-falls_silent() { # CAPTURE
-	labels_to "$1" <<-END
-		100.000000 1 1000 1
-		100.000000 2 1000 1
-		100.200000 3 1000 1
-		100.400000 1 401000 5
-		100.400000 2 401000 5
-		100.550000 3 351000 2
-	END
-}
-
-@test "decisions as lines: on stdout of one switch, BMv2's or the prototype's" {
-	falls_silent silent.pcap
-	run -0 int-label-ctl -q -r silent.pcap -R none -D 2 --commands bmv2
-	[ "$output" = "register_write label_s 2 2" ]
-	run -0 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
-		-D 2 --commands prototype
-	[ "$output" = "table_modify set_flag_table set_flag 1 => 1" ]
-	balances - <<<"$stderr"
-	run -2 int-label-ctl -q -r silent.pcap -R none --commands bmv2
-	[[ $output == *"--commands: lines on stdout are of one switch"* ]]
-	run -2 int-label-ctl -q -r silent.pcap -D 2 --commands bmv2
-	[[ $output == *"--commands: rows go to stdout already"* ]]
-}
-
-@test "decisions to a command for each switch; one that fails is tried again" {
-	falls_silent silent.pcap
-	cat >tell <<-'END'
-		#!/bin/bash
-		[ "$LABEL_DEVICE" = 1 ] || { echo "$LABEL_DEVICE $(cat)" >>told; exit; }
-		echo x >>tried
-		[ "$(wc -l <tried)" -gt 2 ] || exit 7
-		echo "1 $(cat)" >>told
-	END
-	chmod +x tell
-	run -0 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
-		--exec ./tell
-	[ "$(sort told | grep -c 'register_write label_s 2')" = 3 ]
-	[[ $stderr == *"device 1: a command was not taken, and will be tried again: exit status 7"* ]]
-	[[ $stderr == *"device 1 takes commands again"* ]]
-	balances - <<<"$stderr"
-	[ "$(counter - failed orders <<<"$stderr")" = 2 ]
-	[ "$(counter - unsent orders <<<"$stderr")" = 0 ]
-}
-
-@test "commands of many switches: all are told, few run at once" {
-	{
-		for device in {1..60}; do
-			echo 100.000000 $device 1000 1
-		done
-		echo 100.200000 99 201000 1
-	} | labels_to many.pcap
-	mkdir running
-	cat >tell <<-'END'
-		#!/bin/bash
-		mkdir "running/$LABEL_DEVICE"
-		ls running | wc -l >>counts
-		sleep 0.1
-		rmdir "running/$LABEL_DEVICE"
-		echo "$LABEL_DEVICE" >>told
-	END
-	chmod +x tell
-	all_told() {
-		[ "$(sort -u told 2>/dev/null | wc -l)" = 60 ]
-	}
-	{
-		cat many.pcap
-		wait_for all_told
-	} | int-label-ctl -q -r - -R none --exec ./tell
-	[ "$(sort -n counts | tail -n 1)" -le 16 ]
-}
-
-@test "a switch that never obeys: counted at the end, exit 1" {
-	falls_silent silent.pcap
-	run -1 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
-		-D 1 --send "$PWD/nobody-{device}"
-	[[ $stderr == *"device 1: a command was not taken"*"No such file"* ]]
-	[[ $stderr == *"1 decisions were not taken by their switches"* ]]
-	balances - <<<"$stderr"
-	[ "$(counter - unsent orders <<<"$stderr")" = 1 ]
-}
-
-@test "the controller's datagrams are what a hop obeys" {
-	falls_silent silent.pcap
-	mkfifo in.pcap
-	bg int-label-ctl label -d 1 -r in.pcap -w one.pcap --control "$PWD/hop-1"
-	exec 7>in.pcap
-	wait_for test -S hop-1
-	int-label-ctl -q -r silent.pcap -R none -D 1 --send "$PWD/hop-{device}"
-	dta-gen uniform -q -c 40000 --rate 20000 --seed 1 -w - >&7
-	exec 7>&-
-	wait "${BG_PIDS[-1]}"
-	n=$(int-label-ctl -q -r one.pcap -R port -o csv | tail -n +2 | wc -l)
-	[ "$n" -gt 120 ] # S 2: 160 and not 40, but for a first batch before it
-	[ ! -e hop-1 ]
-}
-
-@test "more datagrams than a socket has room for: each is there once" {
-	{
-		printf '100.000000 1 1000 1 %s\n' {1..60}
-		echo 100.200000 1 201000 1 61
-	} | labels_to many.pcap
-	bg python3 -c 'if True:
-		import socket
-		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-		s.bind("hop-1")
-		lines = []
-		while not lines or lines[-1] != "end":
-			lines.append(s.recv(100).decode())
-		open("lines", "w").write("\n".join(lines))'
-	wait_for test -S hop-1
-	run -0 --separate-stderr int-label-ctl -o ndjson -r many.pcap -R none \
-		--send "$PWD/hop-{device}"
-	balances - <<<"$stderr"
-	[ "$(counter - told orders <<<"$stderr")" = 60 ]
-	[ "$(counter - failed orders <<<"$stderr")" = 0 ]
-	python3 -c 'import socket
-socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"end", "hop-1")'
-	wait "${BG_PIDS[-1]}"
-	[ "$(grep -c 'label_s' lines)" = 60 ]
-	[ "$(sort -u lines | grep -c label_s)" = 60 ]
 }
 
 @test "state: ports and S are known after a restart; other files are refused" {
@@ -365,9 +345,9 @@ socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"end", "hop-1")'
 	[[ ${lines[1]} == 200.100000000,3,1,* ]]
 	run -0 int-label-ctl -q -r later.pcap -R decision --state net.state -o csv
 	[ "$(tail -n +2 <<<"$output" | cut -d, -f2-6 | sort)" = "\
-1,2,0,2,resumed
-2,2,0,2,resumed
-3,2,0,2,resumed" ]
+1,2,0,3,resumed
+2,2,0,3,resumed
+3,2,0,3,resumed" ]
 	run -0 int-label-ctl -q -r later.pcap -R none -D 2 --commands prototype \
 		--state net.state
 	[ "$output" = "table_modify set_flag_table set_flag 1 => 1" ]
@@ -378,6 +358,16 @@ socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"end", "hop-1")'
 	[[ $stderr == *"silent.pcap: no state of int-label-ctl" ]]
 	run -1 --separate-stderr int-label-ctl -q -r later.pcap -R none --state no/dir
 	[[ $stderr == *"--state: no/dir: No such file or directory" ]]
+	# At once, and not when all was read; and nothing but files.
+	mkfifo never.pcap
+	run -1 --separate-stderr timeout 60 int-label-ctl -q -r never.pcap \
+		--state "$PWD" 7<>never.pcap
+	[[ $stderr == *"--state: $PWD: "* ]]
+	run -1 --separate-stderr timeout 60 int-label-ctl -q -r - \
+		--state no/dir 7<>never.pcap <&7
+	[[ $stderr == *"--state: no/dir: No such file or directory" ]]
+	run -2 --separate-stderr int-label-ctl -r x --ports-max 10000001
+	[[ $stderr == *"--ports-max"* ]]
 	# before the first packet, silence is as long as it was
 	head -c 24 silent.pcap >none.pcap
 	run -0 int-label-ctl -q -r none.pcap --state net.state --top silent \
@@ -511,4 +501,34 @@ key(b"q")' int-label-ctl -q -r labels.pcap --top ports
 	run -2 --separate-stderr int-label-ctl flow add --every 2h \
 		'10.0.0.1:1>10.0.0.2:2/tcp'
 	[[ $stderr == *"'2h' is above 4294.97s"* ]]
+}
+
+@test "clocks: one far time, a clock that was set back, gaps are counted" {
+	labels_to times.pcap <<-END
+		1000.000000 1 1000 1
+		1000.080000 1 81000 2
+		90000.000000 1 91000 3
+		1000.100000 1 101000 4
+		1000.190000 1 191000 5
+		100.000000 1 201000 6
+		100.060000 1 261000 7
+		100.120000 1 321000 8
+		100.250000 1 451000 9
+		1300.000000 1 500000 10
+		1300.250000 1 750000 11
+	END
+	run -0 --separate-stderr int-label-ctl -r times.pcap -o ndjson
+	echo "$stderr" >ledger
+	controls ledger 11
+	[ "$(told_of ledger leaps set skipped intervals)" = "4 1 11997 7" ]
+	jq -r 'select(.measurement == "label_interval") | "\(.time) \(.observed)"
+		+ " \(.packets) \(.skipped)"' <<<"$output" >rows
+	[ "$(<rows)" = "\
+1000.100000000 100000000 3 0
+1000.200000000 90000000 4 0
+100.200000000 80000000 1 0
+100.300000000 100000000 1 0
+1300.100000000 100000000 1 11997
+1300.200000000 100000000 0 0
+1300.300000000 50000000 1 0" ] || { cat rows; false; }
 }

@@ -115,3 +115,67 @@ refused() {
 	run -2 --separate-stderr query </dev/null
 	[[ $stderr == *"no keys: name some"* ]]
 }
+
+@test "a truth file, and answers, are files of keys" {
+	query --keys flows.txt -o csv >want
+	query --keys truth.csv -o csv | cmp - want
+	query --keys want -o csv | cmp - want
+	query - -o csv <truth.csv | cmp - want
+}
+
+@test "CSV whose quote is not closed: that line is no key" {
+	printf 'flow\n"%s"\n"%s\n' "$KEY" "$KEY" >odd.csv
+	run -1 --separate-stderr query --keys odd.csv --column flow --summary -o csv
+	[[ ${lines[1]} == *,1,0,0,0,1 ]]
+	[[ $stderr == *"odd.csv:3: "*"is no CSV: a quote that is not closed" ]]
+}
+
+@test "tcp left out: where the layout says what keys without a protocol are of" {
+	cat >tcp.ini <<-INI
+		[flows]
+		kind = keywrite
+		key = flow4
+		protocol = tcp
+		value = 4
+		show = u16:port, u16:count
+		slots = 16K
+		[paths]
+		kind = postcard
+		key = hop4
+		protocol = 47
+		values = 1-9
+		chunks = 1K
+	INI
+	dta-collect --remove --region "$NAME"
+	dta-collect --create --layout tcp.ini --region "$NAME"
+	printf 'key,value\n%s\n' '10.0.0.1:1>10.0.0.2:2,01bb0007' |
+		dta-gen csv -f - --region "$NAME" --kind keywrite -q -w - |
+		dta-translate -q -r - --region "$NAME"
+	for key in '10.0.0.1:1>10.0.0.2:2' '10.0.0.1:1 -> 10.0.0.2:2' \
+		'10.0.0.1:1>10.0.0.2:2/tcp' '10.0.0.1:1>10.0.0.2:2/6'; do
+		dta-query keywrite -R "$NAME" "$key" -o csv | sed 's/[^,]*,//' |
+			grep -q '^found,443,7,'
+	done
+	dta-query keywrite -R "$NAME" '10.0.0.1:1>10.0.0.2:2' -o csv |
+		grep -q '^10.0.0.1:1>10.0.0.2:2/tcp,'
+	run -3 dta-query keywrite -R "$NAME" '10.0.0.1:1>10.0.0.2:2/udp'
+	run -3 dta-query path -R "$NAME" '7@10.0.0.1:1>10.0.0.2:2' -o csv
+	[[ ${lines[1]} == '7@10.0.0.1:1>10.0.0.2:2/gre,not_found,'* ]]
+	# A ticket tells the same, and what values are made of.
+	dta-collect --region "$NAME" --ticket ticket.ini
+	grep -qx 'protocol = tcp' ticket.ini
+	grep -qx 'protocol = gre' ticket.ini
+	grep -qx 'show = u16:port,u16:count' ticket.ini
+	refuse() {
+		sed "s/protocol = tcp/$1/" tcp.ini >bad.ini
+		run -1 --separate-stderr dta-collect --create --layout bad.ini \
+			--region "$NAME-bad"
+		[[ $stderr == *"$2"* ]]
+	}
+	refuse 'protocol = tpc' "'tpc' is no protocol: tcp, udp"
+	refuse 'protocol = 0' "'0' is no protocol"
+	sed 's/flow4/src4/' tcp.ini >bad.ini
+	run -1 --separate-stderr dta-collect --create --layout bad.ini \
+		--region "$NAME-bad"
+	[[ $stderr == *"protocol: src4 keys have none"* ]]
+}

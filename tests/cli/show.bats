@@ -76,3 +76,16 @@ prepare() { # workload [option...]
 	run -2 --separate-stderr dta-query list -R "$NAME" --as u8:A,u8
 	[[ $stderr == *"'A' is no name"* ]]
 }
+
+@test "another machine's region: the same columns over ssh, tables by a cluster file" {
+	prepare sonata-result
+	printf '#!/bin/sh\nwhile [ "$1" = -o ]; do shift 2; done\nshift\nexec sh -c "$*"\n' \
+		>ssh
+	chmod +x ssh
+	printf '[cluster]\nversion = 1\n[collector 0]\nhost = far\nregion = %s\n' \
+		"$NAME" >cluster.ini
+	dta-query keywrite -R "$NAME" 1 2 -o csv | cut -d, -f1-4 >want
+	dta-query keywrite --cluster cluster.ini --ssh ./ssh 1 2 -o csv |
+		cut -d, -f1-4 | diff want -
+	grep -q '^key,answer,host,count$' want
+}

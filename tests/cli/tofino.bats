@@ -88,6 +88,14 @@ layout() {
 	python3 -m py_compile lines
 }
 
+@test "-o tofino-node: its lines name what is in int_node" {
+	layout
+	dta-collect --region "$NAME" --ticket lines -o tofino-node:1/5:latency
+	names lines int_node
+	grep -q 'card(hop=1, path_len=5, what=2, less_one=0)' lines
+	python3 -m py_compile lines
+}
+
 @test "-o tofino-dart: its lines name what is in dart_reporter" {
 	layout
 	dta-collect --region "$NAME" --ticket lines -o tofino-dart:0/2

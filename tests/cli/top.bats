@@ -95,3 +95,39 @@ top() { dta-query top -R "$NAME" -o csv "$@"; }
 	dta-translate -q -r l.pcap -R "$NAME" --key-log none
 	[ -e none ] && [ ! -s none ]
 }
+
+@test "dta-dump keys: those that entries name, and those of a key log" {
+	dta-collect --create --layout "$EXAMPLES/netseer-loss.ini" -R "$NAME"
+	dta-gen netseer-loss -n 3000 --ipv6 30 -q --truth truth.csv -w - |
+		dta-translate -q -r - -R "$NAME"
+	dta-query list -R "$NAME" -q -o csv | sed 1d | cut -d, -f3,8 | sort |
+		uniq -c | awk '{ print $2, $1 }' | sed 's/,\(.*\) / \1 /' >want
+	grep -q 'losses6' want
+	dta-dump keys "$NAME" -o csv | sed 1d |
+		awk -F, '{ print $1, $3, $2 }' | sort | diff <(sort want) -
+	dta-collect -R "$NAME" --snapshot s.dta
+	dta-dump keys --snapshot s.dta --table losses6 -o csv |
+		diff - <(dta-dump keys "$NAME" -o csv | grep -v ',losses$')
+	dta-collect --remove -R "$NAME"
+
+	dta-collect --create --layout "$EXAMPLES/int-path.ini" -R "$NAME"
+	dta-gen int-path -n 500 --ipv6 30 -q --truth truth.csv -w - |
+		dta-translate -q -r - -R "$NAME" --key-log log
+	run -3 --separate-stderr dta-dump keys "$NAME" -o csv
+	[ "$output" = key,seen,table ]
+	[[ $stderr == *"no keys are stored in flows, flows6"*"--key-log FILE"* ]]
+	dta-dump keys --log log -o csv | cut -d, -f1 | sed 1d | sort |
+		diff <(sed 1d truth.csv | cut -d, -f3 | sort -u) -
+	dta-dump keys --log log "$NAME" -o csv | sed 1d | cut -d, -f1,3 | sort |
+		diff <(sed 1d truth.csv | cut -d, -f3 | sort -u |
+			sed '/^\[/s/$/,flows6/; /^[^[]/s/$/,flows/') -
+	cat log log >twice
+	dta-dump keys --log - -o ndjson <twice | jq -se 'length == 500 and
+		all(.[]; .seen >= 2 and .table == null)'
+	echo 10.0.0.1:77777 >>log
+	run -1 --separate-stderr dta-dump keys --log log "$NAME" -o csv
+	[ "${#lines[@]}" = 501 ]
+	[[ $stderr == *"'10.0.0.1:77777' is no key of table flows"*"above 65535" ]]
+	run -2 dta-dump keys
+	run -2 dta-dump region "$NAME" --log log
+}

@@ -3,8 +3,12 @@
 #include "../unit/translate_road.h"
 #include "query_file.h"
 
+/* Beside those of the library, which end the program. */
 #define lines_open fuzz_lines_open
-#include "../../cmd/dta-query/keys.c"
+#define keys_open  fuzz_keys_open
+#define keys_close fuzz_keys_close
+#define keys_next  fuzz_keys_next
+#include "../../lib/reading/keys.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct keys keys;
 	static struct table tables[sizeof(types)];
 	static struct targets targets;
-	struct opts o = {0};
+	struct keys_from from = {0};
 	char path[32];
 	int fd = file_of(path, data, size);
 
@@ -45,9 +49,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		tables[i].key_type = types[i];
 		targets.target[i].t = &tables[i];
 	}
-	o.keys = path;
+	from.file = path;
 	if (!setjmp(bad_line)) {
-		keys_open(&keys, &o, &targets);
+		keys_open(&keys, &from, &targets);
 		while (keys_next(&keys))
 			judge(&keys);
 		keys_close(&keys);

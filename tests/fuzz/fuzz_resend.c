@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/put.h"
-#include "translate/resend.h"
+#include "resend/resend.h"
 #include "wire/dta.h"
 #include "wire/net.h"
 

@@ -23,21 +23,20 @@ teardown() {
 	net_down
 }
 
-# node ID IN OUT COMMANDS...: a switch from a port to another, and what it is.
+# node ID OPTIONS INTERFACE...: a switch from its first port to its second;
+# OPTIONS are those of int-label-ctl switch.
 node() {
-	local id=$1
+	local id=$1 options
 
+	read -ra options <<<"$2"
+	shift 2
 	THRIFT=909$id
-	switch_up t int_node "$2" "$3" ${4:+"$4"}
-	shift 4
-	printf '%s\n' "set_queue_depth 65536 1" "set_queue_depth 65536 2" \
-		"table_add NodeIngress.ports NodeIngress.to_port 0 => 1" \
-		"table_set_default NodeEgress.self NodeEgress.identity $id" \
-		"$@" >"node-$id"
+	switch_up t int_node "$@"
+	int-label-ctl switch int_node -d "$id" "${options[@]}" 0=1 >"node-$id"
 	switch_tell t "node-$id"
 }
 
-# chain INSTRUCTIONS WORDS HOPS
+# chain INSTRUCTIONS HOPS
 chain() {
 	local l
 
@@ -48,13 +47,10 @@ chain() {
 	for l in t:t0 t:t1 t:a0 t:a1 t:b0 t:b1 t:d0 t:d1 r:r0 c:c0; do
 		ip -n "$NET-${l%:*}" link set "${l#*:}" mtu 2000 up
 	done
-	node 1 t0 a0 "" "table_add NodeIngress.watchlist NodeIngress.source \
-0&&&0 0&&&0 0&&&0 0&&&0 0&&&0 => $1 $2 $3 1"
-	node 2 a1 b0 ""
-	node 3 b1 t1 d0 "table_add NodeIngress.sinks NodeIngress.sink 1 =>" \
-		"mirroring_add 1 2" \
-		"table_set_default NodeEgress.reports_to NodeEgress.collector \
-02:00:00:00:00:02 02:00:00:00:00:03 10.3.0.3 10.0.0.51"
+	node 1 "--watch all --instructions $1 --hops $2" t0 a0
+	node 2 "" a1 b0
+	node 3 "--hosts 1 --mirror 2 --collector 10.0.0.51 \
+--collector-mac 02:00:00:00:00:02" b1 t1 d0
 }
 
 # listen NAME INTERFACE: to INTERFACE.pcap.
@@ -90,7 +86,7 @@ ip.hdr_len == 20 && ip.flags.mf == 0 && ip.frag_offset == 0 && \
 	traffic
 	n=$(packets flows.pcap)
 	[ "$n" -gt 200 ]
-	chain 0xfc00 8 8
+	chain 0xfc00 8
 	listen t b1
 	listen t d1
 	listen c c0
@@ -122,7 +118,7 @@ last_latency() { # node
 
 	traffic
 	n=$(packets flows.pcap)
-	chain 0xff81 13 2
+	chain 0xff81 2
 	listen t b1
 	listen t d1
 	listen c c0

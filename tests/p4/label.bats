@@ -22,21 +22,22 @@ teardown() {
 	net_down
 }
 
-# device ID CONFIG PORTS...: a switch from its first port to its second; CONFIG is
-# T, T1, Base B, MTU. COMMANDS has more.
+# device ID OPTIONS PORTS...: a switch from its first port to its second and back;
+# OPTIONS are those of int-label-ctl switch.
 device() {
-	local id=$1 config=$2
+	local id=$1 options
 
+	read -ra options <<<"$2"
 	shift 2
 	THRIFT=909$id
 	switch_up t int_label "$@"
-	printf '%s\n' "set_queue_depth 65536 1" "set_queue_depth 65536 2" \
-		"table_add LabelIngress.ports LabelIngress.to_port 0 => 1" \
-		"table_add LabelIngress.ports LabelIngress.to_port 1 => 0" \
-		"table_set_default LabelEgress.self LabelEgress.config $id $config" \
-		"${COMMANDS[@]}" >"device-$id"
+	int-label-ctl switch int_label -d "$id" "${options[@]}" 0=1 1=0 \
+		>"device-$id"
 	switch_tell t "device-$id"
 }
+
+# Of the second switch: behind its port 1 the receiver, behind 2 the controller.
+LAST="--hosts 1 --mirror 2 --collector 10.0.0.51 --collector-mac 02:00:00:00:00:02"
 
 links() {
 	local l
@@ -48,17 +49,6 @@ links() {
 	for l in t:t0 t:t1 t:a0 t:a1 t:d0 t:d1 r:r0 c:c0; do
 		ip -n "$NET-${l%:*}" link set "${l#*:}" mtu 2000 up
 	done
-}
-
-# Of a switch with hosts behind ports.
-edges() {
-	for port; do
-		echo "table_add LabelIngress.edges_in LabelIngress.edge_in $port =>"
-		echo "table_add LabelIngress.edges_out LabelIngress.edge_out $port =>"
-	done
-	echo "mirroring_add 1 2"
-	echo "table_set_default LabelEgress.exports_to LabelEgress.collector \
-02:00:00:00:00:02 02:00:00:00:00:03 10.3.0.3 10.0.0.51"
 }
 
 listen() { # name interface
@@ -94,10 +84,8 @@ labels() {
 
 	traffic
 	links
-	mapfile -t COMMANDS < <(edges 0)
-	device 1 "1 0 0 0" t0 a0
-	mapfile -t COMMANDS < <(edges 1)
-	device 2 "1 0 0 0" a1 t1 d0
+	device 1 "-t 1us --hosts 0" t0 a0
+	device 2 "-t 1us $LAST" a1 t1 d0
 	listen t a1
 	listen t d1
 	listen c c0
@@ -120,38 +108,48 @@ labels() {
 	[ "$(counter ledger updated)" = $(($(labels 1) + $(labels 2) - 2)) ]
 }
 
+# flow add|del OPTION...: one of the mix, at the first switch.
+flow() {
+	on t int-label-ctl flow "$@" '192.168.0.1:55077>10.10.10.1:995/tcp' \
+		--exec 'simple_switch_CLI --thrift-port 9091'
+}
+
 # The interval is twelve days.
 @test "an interval, S of a port, a specific flow: as int-label-ctl says it" {
+	local n
+
 	traffic
 	links
-	mapfile -t COMMANDS < <(edges 0)
-	device 1 "1099511627776 0 0 0" t0 a0
-	mapfile -t COMMANDS < <(edges 1)
-	device 2 "1099511627776 0 0 0" a1 t1 d0
+	device 1 "-t 12d --hosts 0" t0 a0
+	device 2 "-t 12d $LAST" a1 t1 d0
 	listen t d1
 	listen c c0
 	on r "$TOOLS/send" mix.pcap r0 >sent
 	will_come c c0 300
 	[ "$(labels 1)" = 1 ]
 	THRIFT=9091
-	echo "table_add label_flow label_specific 192.168.0.1 10.10.10.1 6 55077 995 => 1" \
-		>flow
-	switch_tell t flow
+	flow add --every 1us
 	on r "$TOOLS/send" mix.pcap r0 >sent
 	will_come c c0 600
 	[ "$(labels 1)" -gt 1 ]
 	[ "$(labels 1)" -lt 100 ]
 	[ "$(labels 1)" = "$(labels 2)" ]
-	echo "table_delete label_flow 0" >flow # its first entry
-	switch_tell t flow
+	n=$(labels 1)
+	flow add --every 1h # another period: its entry is changed
+	on r "$TOOLS/send" mix.pcap r0 >sent
+	will_come c c0 900
+	[ "$(labels 1)" = "$n" ]
+	flow del
+	run -1 flow del
+	[[ $output == *"does not mark it" ]]
 	echo "register_write label_s 1 40" >s
 	switch_tell t s
 	on r "$TOOLS/send" mix.pcap r0 >sent
-	will_come c c0 900
+	will_come c c0 1200
 	[ "$(labels 1)" -gt 100 ]
 	heard
-	mergecap -a -F nsecpcap -w thrice.pcap mix.pcap mix.pcap mix.pcap
-	same_frames thrice.pcap c0.pcap
+	mergecap -a -F nsecpcap -w all.pcap mix.pcap mix.pcap mix.pcap mix.pcap
+	same_frames all.pcap c0.pcap
 	int-label-ctl -r d1.pcap -R none -o ndjson 2>ledger
 	[ "$(counter ledger specific)" -gt 0 ]
 	[ "$(counter ledger missing)" = 0 ]
@@ -167,11 +165,8 @@ labels() {
 	tshark -F nsecpcap -r mix.pcap -w plain.pcap -Y "!vlan && !ipv6" 2>/dev/null
 	int-label-ctl label -q -d 7 -t 1us -r plain.pcap -w labelled.pcap
 	links
-	COMMANDS=()
-	device 1 "1099511627776 0 0 0" t0 a0
-	mapfile -t COMMANDS < <(edges 1)
-	COMMANDS+=("table_add LabelEgress.label_f LabelEgress.chance 1 => 0x100000000")
-	device 2 "1099511627776 0 1 0" a1 t1 d0
+	device 1 "-t 12d" t0 a0
+	device 2 "-t 12d -b B -f 0,1,0 $LAST" a1 t1 d0
 	listen t d1
 	listen c c0
 	on r "$TOOLS/send" labelled.pcap r0 >sent
@@ -191,10 +186,8 @@ labels() {
 	local l
 
 	links
-	mapfile -t COMMANDS < <(edges 0 && echo "mirroring_add 1 2")
-	device 1 "1 0 0 1500" t0 a0
-	mapfile -t COMMANDS < <(edges 1)
-	device 2 "1 0 0 1500" a1 t1 d0
+	device 1 "-t 1us --hosts 0 --mtu 1500" t0 a0
+	device 2 "-t 1us $LAST --mtu 1500" a1 t1 d0
 	for l in r:r0:1 c:c0:2; do
 		IFS=: read -r ns if host <<<"$l"
 		ip -n "$NET-$ns" addr add "10.9.0.$host/24" dev "$if"

@@ -19,22 +19,29 @@ need_p4() { # PROGRAM
 	command -v ethtool >/dev/null || skip "no ethtool"
 }
 
-# switch_up NAME PROGRAM INTERFACE...: in that namespace; its ports are 0, 1, ...
+# switch_up NAME PROGRAM INTERFACE...: in that namespace; its ports are 0, 1, ...,
+# or as NUMBER@INTERFACE says. switch_start does not wait for it.
 switch_up() {
+	switch_start "$@"
+	wait_for switch_answers "$1"
+}
+
+switch_start() {
 	local name=$1 program=$2 ports=() i=0 port
 
 	shift 2
 	for port; do
 		# libpcap's ring has room for 32 packets if they may be as long
 		# as offloading makes them, else for a thousand
-		on "$name" ethtool -K "$port" gro off gso off tso off
-		ports+=(-i "$i@$port")
+		on "$name" ethtool -K "${port#*@}" gro off gso off tso off
+		[[ $port == *@* ]] || port=$i@$port
+		ports+=(-i "$port")
 		i=$((i + 1))
 	done
 	ip -n "$NET-$name" link set lo up
-	start "$name" "switch-$program.log" simple_switch --log-level warn \
-		--thrift-port "$THRIFT" "${ports[@]}" "$BUILD/p4/$program.json"
-	wait_for switch_answers "$name"
+	start "$name" "switch-$program-$THRIFT.log" simple_switch \
+		--log-level warn --thrift-port "$THRIFT" "${ports[@]}" \
+		"$BUILD/p4/$program.json"
 }
 
 switch_answers() { on "$1" bash -c ": </dev/tcp/127.0.0.1/$THRIFT" 2>/dev/null; }

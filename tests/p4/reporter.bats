@@ -109,3 +109,61 @@ switches_up() {
 		dta-dump packets reports.pcap | grep -q " dta1 $kind "
 	done
 }
+
+# nacks: that have come to the reporter.
+nacks() {
+	on t simple_switch_CLI <<<"counter_read ReporterIngress.nacks 0" |
+		sed -nE 's/.*, ([0-9]+) packets.*/\1/p'
+}
+
+sequence() { # of the next report
+	on t simple_switch_CLI <<<"register_read ReporterEgress.sequence 0" |
+		sed -n 's/.*sequence\[0\]= *//p'
+}
+
+reported() { [ "$(sequence)" = "$(packets "$1")" ]; }
+
+# Numbers that are left out, as if reports had been lost on the way: the
+# translator takes nothing behind them, and says so now and then.
+@test "NACKs: as many are counted as dta-translate has sent" {
+	local n
+
+	[ -r "$TOP/../shared/traces/real-mix.pcap" ] ||
+		skip "no shared/traces/real-mix.pcap"
+	tshark -F nsecpcap -r "$TOP/../shared/traces/real-mix.pcap" -w frames.pcap \
+		-Y "frame.len <= 1514 && frame.number > 60000" -c 61500 2>/dev/null
+	editcap -F nsecpcap -r frames.pcap mix.pcap 1-900
+	"$TOOLS/reporter" mix.pcap reports.pcap 1 0 1 127
+	n=$(packets reports.pcap)
+	sed -i 's/^kind = .*/&\nsequence = strict/' layout.ini
+	make_regions layout.ini wire
+	dta-collect --region "$NET-wire" --ticket reporter.commands -o bmv2-reporter
+	net_up
+	ip -n "$NET-t" link add u0 type veth peer name u1
+	ip -n "$NET-t" link add u2 type veth peer name v0
+	for port in u0 u1 u2 v0; do
+		ip -n "$NET-t" link set "$port" up
+	done
+	switch_up t dta_reporter t0 u0 u2
+	switch_tell t reporter.commands
+	start t translate.log dta-translate -i v0 --region "$NET-wire" -o ndjson
+	wait_for listens translate.log
+	editcap -r mix.pcap first.pcap 1-100
+	editcap -r mix.pcap rest.pcap 101-900
+	"$TOOLS/reporter" first.pcap some.pcap 1 0 1 127
+	on r "$TOOLS/send" first.pcap r0 >sent
+	wait_for reported some.pcap
+	echo "register_write ReporterEgress.sequence 0 $(($(packets some.pcap) + 5))" \
+		>gap
+	switch_tell t gap
+	on r "$TOOLS/send" rest.pcap r0 >sent
+	will_come t v0 "$n"
+	# One when the gap opens, and one of 64 reports behind it.
+	wait_for nacked $((1 + (n - $(packets some.pcap) - 1) / 64))
+	stop "$PID"
+	[ "$(nacks)" -gt 3 ]
+	[ "$(counter translate.log nacks_sent)" = "$(nacks)" ]
+	[ "$(counter translate.log stored)" = "$(packets some.pcap)" ]
+}
+
+nacked() { [ "$(nacks)" = "$1" ]; }

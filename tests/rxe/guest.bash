@@ -74,7 +74,7 @@ guest_start() { # name, peer
 
 	mkdir -p "$dir/run"
 	[ -e "$GUEST_DIR/image" ] ||
-		"$BATS_TEST_DIRNAME/image.sh" "$BUILD" "$GUEST_KERNEL" \
+		"$TOP/tests/rxe/image.sh" "$BUILD" "$GUEST_KERNEL" \
 			"$GUEST_DIR/image" || return
 	guest_settings "$name" >"$dir/settings"
 	mac=$(sed -n 's/.*GUEST_MAC=//p' "$dir/settings")

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * reporter IN OUT NODE HOP PATH_LEN SAMPLE: the reports that
+ * reporter IN OUT NODE HOP PATH_LEN SAMPLE [TABLE]: the reports that
  * p4/v1model/dta_reporter makes of a capture's packets, if they come in by port
  * 0. Tables are 1 (Key-Write), 2 (Append), 3 (Key-Increment) and 4 (Postcard).
+ * With TABLE: the postcards for it that int_node makes, which tell its id.
  */
 #include <endian.h>
 #include <stdbool.h>
@@ -33,13 +34,17 @@ static uint16_t sequence;
 static uint64_t seen[FLOWS];
 static struct flow counted[FLOWS];
 static unsigned node, hop, path_len, sample;
+static unsigned cards_table; /* 0: dta_reporter */
 
 static void report(uint8_t opcode, const void *key, size_t key_len,
 		   const void *data, size_t data_len, uint64_t ts_ns)
 {
+	uint8_t own = (uint8_t)(cards_table ? 1 + hop : 1);
 	struct dta_report r = {
 		.opcode = opcode,
-		.table = opcode, /* as the test has numbered them */
+		/* As the test has numbered them. */
+		.table = (uint16_t)(cards_table ? cards_table : opcode),
+		.tracked = true,
 		.sequence = sequence++,
 		.key = key,
 		.key_len = (uint16_t)key_len,
@@ -50,8 +55,8 @@ static void report(uint8_t opcode, const void *key, size_t key_len,
 	};
 	struct net_udp4 h = {
 		.eth_dst = {2, 0, 0, 0, 0, 1},
-		.eth_src = {2, 0, 0, 1, 0, 1},
-		.src = {10, 1, 0, 1},
+		.eth_src = {2, 0, 0, 1, 0, own},
+		.src = {10, 1, 0, own},
 		.dst = {10, 0, 0, 51},
 		.src_port = 49374,
 		.dst_port = DTA_PORT,
@@ -115,7 +120,9 @@ static void look_for_sample(const uint8_t *ip, const uint8_t *key,
 	memcpy(packet, key, KEY_FLOW4_LEN);
 	memcpy(packet + KEY_FLOW4_LEN, ip + NET_IP4_AT_ID, 2);
 	be32_store(value, node);
-	if (!(crc(CRC_COLLECTOR, packet, sizeof(packet)) & sample))
+	if (!(crc(cards_table ? CRC_SLOT0 : CRC_COLLECTOR, packet,
+		  sizeof(packet)) &
+	      sample))
 		report(DTA_POSTCARD, key, KEY_FLOW4_LEN, value, 4, ts_ns);
 }
 
@@ -152,6 +159,10 @@ static void packet(const struct pkt *p)
 	if (key[12] == NET_PROTO_TCP)
 		flags = ip[NET_IP4_LEN + NET_TCP_AT_FLAGS];
 	row = crc(CRC_SLOT0, key, sizeof(key)) % FLOWS;
+	if (cards_table) {
+		look_for_sample(ip, key, p->ts_ns);
+		return;
+	}
 	look_for_change(ip, key, row, p->ts_ns);
 	look_for_event(ip, key, flags, p->ts_ns);
 	count(key, row, p->ts_ns);
@@ -165,12 +176,13 @@ int main(int argc, char **argv)
 	struct src *s;
 	int n;
 
-	if (argc != 7)
+	if (argc != 7 && argc != 8)
 		return 2;
 	node = (unsigned)strtoul(argv[3], NULL, 0);
 	hop = (unsigned)strtoul(argv[4], NULL, 0);
 	path_len = (unsigned)strtoul(argv[5], NULL, 0);
 	sample = (unsigned)strtoul(argv[6], NULL, 0);
+	cards_table = argc > 7 ? (unsigned)strtoul(argv[7], NULL, 0) : 0;
 	if (src_open(&s, argv[1], &f) < 0 || snk_open(&out, argv[2], &f) < 0) {
 		fprintf(stderr, "reporter: %s\n", f.text);
 		return 1;

@@ -35,6 +35,7 @@ static inline void line_open(struct line *l)
 
 	if (pipe2(l->fd, O_CLOEXEC | O_NONBLOCK) < 0)
 		rig_die("pipe", NULL);
+	fcntl(l->fd[1], F_SETPIPE_SZ, LINK_BYTES);
 	snprintf(path, sizeof(path), "/dev/fd/%d", l->fd[1]);
 	if (snk_open(&l->sink, path, &f) < 0)
 		rig_die(path, &f);

@@ -4,7 +4,7 @@
 #define TESTS_UNIT_RESEND_RIG_H
 
 #include "test.h"
-#include "translate/resend.h"
+#include "resend/resend.h"
 #include "wire/be.h"
 #include "wire/dta.h"
 #include "wire/net.h"

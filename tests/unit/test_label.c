@@ -311,6 +311,54 @@ static void test_exported(void)
 	TEST(label_find(&v, format, outer, 42 + n) == -EBADMSG);
 }
 
+/* Whether a labelled frame is taken for damaged with a byte of it changed. */
+static bool damaged(uint8_t *frame, size_t len, size_t at)
+{
+	struct label_view v = {0};
+
+	frame[at] ^= 0x10;
+	TEST(label_find(&v, format, frame, len) == 0);
+	frame[at] ^= 0x10;
+	return v.damaged;
+}
+
+/* The checksum of an IPv4 header; of a datagram, if it has one. */
+static void test_damaged(void)
+{
+	uint8_t frame[FRAME_MAX], with[FRAME_MAX], *udp;
+	struct net_udp6 h = {.dst_port = LABEL_EXPORT_PORT, .src[0] = 0xfd};
+	uint8_t outer[NET_UDP6_LEN + FRAME_MAX];
+	size_t len = unhex(frame, sizeof(frame), good[0].hex), n;
+	struct label_view v;
+
+	n = labelled(with, frame, len, 1, false);
+	TEST(label_find(&v, format, with, n) == 0 && !v.damaged);
+	TEST(damaged(with, n, NET_ETH_LEN + NET_IP4_AT_SRC));
+	TEST(!damaged(with, n, n - 1)); /* nobody looks at what it carries */
+	n -= NET_ETH_LEN;
+	memcpy(outer + NET_UDP6_LEN, with + NET_ETH_LEN, n);
+	TEST(net_udp6_encode(outer, sizeof(outer), &h, with + NET_ETH_LEN, n) ==
+	     NET_UDP6_LEN);
+	n += NET_UDP6_LEN;
+	TEST(label_find(&v, format, outer, n) == 0 && v.exported && !v.damaged);
+	/* a label's time; the datagram's port; its address */
+	TEST(damaged(outer, n, NET_UDP6_LEN + NET_IP4_LEN + 2 + 12));
+	TEST(damaged(outer, n, NET_ETH_LEN + NET_IP6_LEN));
+	TEST(damaged(outer, n, NET_ETH_LEN + NET_IP6_AT_SRC));
+	TEST(!damaged(outer, n - 1, NET_ETH_LEN + NET_IP6_AT_SRC)); /* cut */
+	/* as the sender's own host has it, before a network card completes it:
+	 * the pseudo header's sum alone */
+	udp = outer + NET_ETH_LEN + NET_IP6_LEN;
+	be16_store(udp + NET_UDP_AT_SUM,
+		   (uint16_t)(0xfd00 + NET_PROTO_UDP +
+			      be16_load(udp + NET_UDP_AT_LEN)));
+	TEST(label_find(&v, format, outer, n) == 0 && !v.damaged);
+	memset(udp + NET_UDP_AT_SUM, 0, 2); /* there is none */
+	TEST(!damaged(outer, n, NET_UDP6_LEN + NET_IP4_LEN + 2 + 12));
+	be16_store(udp + NET_UDP_AT_LEN, 7); /* less than its own header */
+	TEST(label_find(&v, format, outer, n) == -EBADMSG);
+}
+
 /* wire-facts 4.1 */
 static void test_prototype(void)
 {
@@ -362,6 +410,7 @@ int main(void)
 	test_checksums();
 	test_malformed();
 	test_exported();
+	test_damaged();
 	test_prototype();
 	return test_end();
 }

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "label/clock.h"
 #include "label/control.h"
 #include "label/policy.h"
 #include "test.h"
+#include "wire/proto.h"
 
 #define MS UINT64_C(1000000) /* ns */
 /* Where time begins: a multiple of all intervals here. */
@@ -88,7 +90,7 @@ static size_t frame(uint8_t *out, size_t cap, const uint32_t *device,
 	uint8_t from[1024];
 	size_t len = unhex(out, cap,
 			   "020000000002 020000000001 0800 4500001c 00010000 "
-			   "40060000 0a000001 0a000002 01bb157d 00000000");
+			   "400666d9 0a000001 0a000002 01bb157d 00000000");
 	struct label_view v;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -170,8 +172,8 @@ static void test_pro(void)
 	feed(c, one, 1, now, number++, false);
 	label_control_tick(c, now + 1000 * MS);
 	TEST(n_decisions == 3 && decided[0] == 1 && decided[2] == 3);
-	for (unsigned i = 0; i < 3; i++) { /* looked at each 25 ms */
-		uint64_t at = T0 + 125 * MS * (i + 1);
+	for (unsigned i = 0; i < 3; i++) { /* when it is due, and no later */
+		uint64_t at = T0 + 100 * MS * (i + 1);
 
 		TEST(decisions[i].now_ns == at);
 		TEST(decisions[i].from == i);
@@ -227,9 +229,9 @@ static void test_resume(void)
 	TEST(decisions[0].reason == LABEL_RESUMED && !decisions[0].from);
 }
 
-/* So long a time without anything is not told interval by interval; time that
- * goes back stands still. */
-static void test_time(void)
+/* Algorithm 3 asks for more than k * T: a label that comes just then is in
+ * time; and of S that is above 0 when a port is heard again, at once. */
+static void test_exact(void)
 {
 	static const uint32_t one[] = {1};
 	struct label_control_options o;
@@ -237,14 +239,242 @@ static void test_time(void)
 
 	label_control_defaults(&o);
 	c = open_control(&o);
-	feed(c, one, 1, T0, 1, false);
-	feed(c, one, 1, T0 - 500 * MS, 2, false);
-	TEST(label_control_now(c) == T0);
-	label_control_tick(c, T0 + 3600 * UINT64_C(1000) * MS);
-	TEST(n_sums < 3);
-	feed(c, one, 1, T0 + 3600 * UINT64_C(1000) * MS + 110 * MS, 3, false);
-	TEST(n_sums < 5);
+	for (unsigned i = 0; i < 10; i++)
+		feed(c, one, 1, T0 + i * 100 * MS, i + 1, false);
+	TEST(n_decisions == 0 && n_silences == 0);
+	label_control_tick(c, T0 + 1000 * MS);
+	TEST(n_decisions == 0 && label_control_due(c) == T0 + 1000 * MS + 1);
+	label_control_tick(c, T0 + 1000 * MS + 1);
+	TEST(n_decisions == 1 && decisions[0].now_ns == T0 + 1000 * MS);
+	TEST(n_silences == 1 && silences[0].now_ns == T0 + 1000 * MS);
+	feed(c, one, 1, T0 + 1730 * MS, 20, false);
+	TEST(n_decisions == 7 && decided[5] == 6 && decided[6] == 5);
+	TEST(decisions[5].now_ns == T0 + 1500 * MS);
+	TEST(decisions[6].now_ns == T0 + 1730 * MS);
+	feed(c, one, 1, T0 + 1780 * MS, 21, false);
+	label_control_tick(c, T0 + 1931 * MS);
+	TEST(n_decisions == 9 && decided[7] == 4 && decided[8] == 5);
+	TEST(decisions[7].now_ns == T0 + 1830 * MS);
+	TEST(silences[2].silent && silences[2].now_ns == T0 + 1880 * MS);
+	TEST(decisions[8].now_ns == T0 + 1930 * MS);
 	done(c);
+}
+
+/* So long a time without anything is not told interval by interval, and that is
+ * told; Pro's steps and silence are. */
+static void test_gap(void)
+{
+	static const uint32_t one[] = {1};
+	const uint64_t hour = 3600000 * MS;
+	struct label_control_options o;
+	struct label_control *c;
+
+	label_control_defaults(&o);
+	c = open_control(&o);
+	feed(c, one, 1, T0 + 30 * MS, 1, false);
+	feed(c, one, 1, T0 + 60 * MS, 2, false);
+	label_control_tick(c, T0 + hour + 150 * MS);
+	TEST(n_sums == 1 && sums[0].observed_ns == 70 * MS);
+	TEST(!sums[0].skipped && label_control_counters(c)->skipped == 36000);
+	TEST(n_decisions == 6 && decisions[5].now_ns == T0 + 660 * MS);
+	feed(c, one, 1, T0 + hour + 160 * MS, 3, false);
+	label_control_end(c);
+	TEST(n_sums == 2 && sums[1].observed_ns == 60 * MS);
+	TEST(sums[1].end_ns == T0 + hour + 200 * MS);
+	TEST(sums[1].skipped == 36000 && sums[1].covered == 1);
+	done(c);
+}
+
+/* A frame's time that is far ahead, and no other one's, is not believed. */
+static void test_leap(void)
+{
+	static const uint32_t both[] = {1, 2};
+	const uint64_t year = 31536000000 * MS;
+	struct label_control_options o;
+	struct label_control *c;
+
+	label_control_defaults(&o);
+	c = open_control(&o);
+	feed(c, both, 2, T0, 1, false);
+	feed(c, both, 2, T0 + year, 2, false);
+	TEST(label_control_now(c) == T0);
+	feed(c, both, 2, T0 + 90 * MS, 3, false);
+	TEST(label_control_now(c) == T0 + 90 * MS);
+	feed(c, both, 2, T0 + 180 * MS, 4, false);
+	feed(c, both, 2, T0 + year, 5, false); /* and at the end */
+	label_control_end(c);
+	TEST(label_control_counters(c)->leaps == 2);
+	TEST(label_control_counters(c)->frames == 5);
+	TEST(n_sums == 2 && n_decisions == 0 && n_silences == 0);
+	done(c);
+	/* One that the next agrees with came when it says. */
+	c = open_control(&o);
+	feed(c, both, 2, T0, 1, false);
+	feed(c, both, 2, T0 + 60000 * MS, 2, false);
+	TEST(label_control_now(c) == T0);
+	feed(c, both, 2, T0 + 60010 * MS, 3, false);
+	TEST(label_control_now(c) == T0 + 60010 * MS);
+	TEST(n_silences == 4 && !silences[3].silent);
+	TEST(silences[3].now_ns == T0 + 60000 * MS);
+	TEST(label_control_counters(c)->leaps == 0);
+	done(c);
+}
+
+/* A clock that was set back by an hour: time goes on from there. */
+static void test_set_back(void)
+{
+	static const uint32_t one[] = {1}, other[] = {2};
+	const uint64_t hour = 3600000 * MS, back = T0 + 50 * MS;
+	struct label_control_options o;
+	struct label_control *c;
+	unsigned n;
+
+	label_control_defaults(&o);
+	c = open_control(&o);
+	feed(c, one, 1, T0 + hour, 1, false);
+	feed(c, other, 1, T0 + hour, 1, false);
+	feed(c, one, 1, T0 + 10 * MS, 2, false); /* one alone is an error */
+	TEST(label_control_now(c) == T0 + hour);
+	feed(c, one, 1, T0 + hour + 40 * MS, 3, false);
+	for (unsigned i = 0; i < 3; i++)
+		feed(c, one, 1, back + i * MS, i + 4, false);
+	TEST(label_control_now(c) == back + 2 * MS);
+	TEST(label_control_counters(c)->set == 1);
+	TEST(label_control_counters(c)->leaps == 4);
+	TEST(n_sums == 1 && sums[0].observed_ns == 40 * MS);
+	/* Device 2 was heard of 40 ms ago, as it had been. */
+	label_control_tick(c, back + 70 * MS);
+	TEST(n_silences == 1);
+	TEST(silences[0].since_ns == back + 2 * MS - 40 * MS);
+	TEST(silences[0].now_ns == back + 62 * MS);
+	n = n_sums;
+	feed(c, one, 1, back + 1000 * MS, 9, false);
+	TEST(n_sums == n + 9);
+	/* It is told: the same, either way. */
+	label_control_shift(c, (int64_t)hour);
+	TEST(label_control_now(c) == back + hour + 1000 * MS);
+	TEST(label_control_counters(c)->set == 2);
+	feed(c, one, 1, back + hour + 1010 * MS, 10, false);
+	TEST(label_control_counters(c)->leaps == 4);
+	done(c);
+}
+
+static unsigned n_forgotten;
+static uint32_t last_forgotten;
+
+static void forgotten(void *ctx, const struct label_record *r, uint64_t now_ns)
+{
+	(void)ctx;
+	(void)now_ns;
+	n_forgotten++;
+	last_forgotten = r->device;
+}
+
+/* Ports that were heard of once go sooner than those that were real; and where
+ * S was raised it is taken back. */
+static void test_forget(void)
+{
+	static const uint32_t real[] = {7}, here[] = {1};
+	const uint64_t minute = 60000 * MS;
+	struct label_control_options o;
+	struct label_control *c;
+
+	label_control_defaults(&o);
+	c = open_control(&o);
+	label_control_close(c);
+	o.forget_once_ns = 10 * minute;
+	o.forget_ns = 30 * minute;
+	o.calls.forgotten = forgotten;
+	TEST(label_control_open(&c, &o) == 0);
+	n_forgotten = 0;
+	for (uint32_t i = 100; i < 300; i++)
+		feed(c, &i, 1, T0, 1, false);
+	feed(c, real, 1, T0, 1, false);
+	feed(c, real, 1, T0 + 50 * MS, 2, false);
+	for (unsigned i = 0; i <= 10 * 60; i++) {
+		TEST(n_forgotten == 0);
+		feed(c, here, 1, T0 + i * 1000 * MS, i + 1, false);
+	}
+	label_control_tick(c, T0 + 10 * minute + 1);
+	TEST(n_forgotten == 200);
+	TEST(label_db_ports(label_control_db(c)) == 2);
+	TEST(label_db_counters(label_control_db(c))->forgotten == 200);
+	TEST(label_control_counters(c)->forgotten == 200);
+	for (uint32_t i = 0; i < 300; i++)
+		TEST((label_db_find(label_control_db(c), i, 2) != NULL) ==
+		     (i == 1 || i == 7));
+	/* That it is silent, and since when, is known for longer. */
+	TEST(label_db_find(label_control_db(c), 7, 2)->silent);
+	TEST(label_db_find(label_control_db(c), 7, 2)->s == 6);
+	TEST(label_db_find(label_control_db(c), 7, 2)->seen_ns == T0 + 50 * MS);
+	feed(c, here, 1, T0 + 10 * minute + 2 * MS, 1000, false);
+	n_decisions = 0;
+	label_control_tick(c, T0 + 30 * minute + 51 * MS);
+	TEST(n_forgotten == 201 && last_forgotten == 7);
+	TEST(decisions[n_decisions - 1].reason == LABEL_FORGOTTEN);
+	TEST(decided[n_decisions - 1] == 0);
+	done(c);
+}
+
+/* Frames that are damaged make no ports. */
+static void test_damaged(void)
+{
+	static const uint32_t one[] = {1};
+	struct label_control_options o;
+	struct label_control *c;
+	uint8_t buf[1024];
+	size_t len = frame(buf, sizeof(buf), one, 1, T0, 1, false);
+
+	label_control_defaults(&o);
+	c = open_control(&o);
+	buf[NET_ETH_LEN + NET_IP4_AT_SRC] ^= 1;
+	TEST(label_control_frame(c, buf, len, T0) == 0);
+	TEST(label_control_counters(c)->checksum == 1);
+	TEST(label_db_ports(label_control_db(c)) == 0);
+	done(c);
+}
+
+/* Ports of an earlier run are told of before the first frame. */
+static void test_begin(void)
+{
+	struct label_record r = {.device = 3, .seen_ns = T0 - 500 * MS};
+	struct label_control_options o;
+	struct label_control *c;
+
+	label_control_defaults(&o);
+	c = open_control(&o);
+	TEST(label_db_restore(label_control_db(c), &r) == 0);
+	label_control_tick(c, T0);
+	label_control_begin(c, T0);
+	label_control_tick(c, T0 + 250 * MS);
+	TEST(n_sums == 2 && sums[0].ports == 1 && sums[1].silent == 1);
+	TEST(n_silences == 1 && silences[0].since_ns == T0 - 500 * MS);
+	TEST(n_decisions == 2);
+	done(c);
+}
+
+/* Of an interface: the wall clock is set, by an hour back and by two ahead. */
+static void test_clock(void)
+{
+	const uint64_t hour = 3600000 * MS, wall = 5 * hour, mono = 77 * MS;
+	struct label_clock c = {0};
+
+	TEST(label_clock_look(&c, wall, mono) == 0);
+	TEST(label_clock_now(&c, mono + 20 * MS) == wall + 20 * MS);
+	TEST(label_clock_packet(&c, wall + 90 * MS, wall + 100 * MS,
+				mono + 100 * MS) == wall + 90 * MS);
+	TEST(label_clock_now(&c, mono + 100 * MS) == wall + 90 * MS);
+	TEST(label_clock_look(&c, wall + 300 * MS, mono + 200 * MS) == 0);
+	TEST(label_clock_look(&c, wall + 300 * MS - hour, mono + 200 * MS) ==
+	     -(int64_t)hour);
+	TEST(label_clock_now(&c, mono + 300 * MS) == wall + 290 * MS - hour);
+	/* stamped before that, and read after it */
+	TEST(label_clock_packet(&c, wall + 290 * MS, wall + 310 * MS - hour,
+				mono + 210 * MS) == wall + 310 * MS - hour);
+	TEST(label_clock_look(&c, wall + hour, mono + 300 * MS) >
+	     (int64_t)(2 * hour - 1000 * MS));
+	TEST(label_clock_packet(&c, wall - hour, wall + hour,
+				mono + 300 * MS) == wall + hour);
 }
 
 static void test_paths(void)
@@ -282,7 +512,14 @@ int main(void)
 	test_coverage();
 	test_pro();
 	test_resume();
-	test_time();
+	test_exact();
+	test_gap();
+	test_leap();
+	test_set_back();
+	test_forget();
+	test_damaged();
+	test_begin();
+	test_clock();
 	test_paths();
 	return test_end();
 }

@@ -11,6 +11,7 @@
 #include "label/hop.h"
 #include "test.h"
 #include "wire/be.h"
+#include "wire/net.h"
 
 enum {
 	HOPS = 3,
@@ -56,7 +57,9 @@ static size_t random_frame(uint8_t *out, struct rng *rng, size_t ip_len)
 		be16_store(out + head + 2, (uint16_t)ip_len);
 		be16_store(out + head + 6, 0x4000);
 		out[head + 9] = 17;
-		out[head + 10] &= 0x7f; /* no 0xffff */
+		be16_store(out + head + 10, 0);
+		be16_store(out + head + 10,
+			   net_checksum(out + head, (out[head] & 15) * 4u));
 	}
 	return head + ip_len;
 }
@@ -160,7 +163,7 @@ static void test_forged(void)
 	size_t len;
 
 	len = unhex(frame, sizeof(frame),
-		    "020000000002 020000000001 0800 45000018 00010000 40fd0000 "
+		    "020000000002 020000000001 0800 45000018 00014000 40fd0000 "
 		    "0a000001 0a000002 11000000");
 	TEST(label_hop_pass(h, &t, frame, len, out, export, FRAME_MAX).len ==
 	     0);
@@ -178,6 +181,84 @@ static void test_forged(void)
 	TEST(label_hop_pass(h, &t, frame, len, out, export, len - 1).len == 0);
 	TEST(label_hop_counters(h)->too_long == 1);
 	close_hop(h);
+}
+
+/* What says that it has labels does not come in from a host, readable or not.
+ */
+static void test_claims(void)
+{
+	static const char *const claims[] = {
+		/* cut short, a fragment, a later one; the prototype's */
+		"0800 45000028 00010000 40fd0000 0a000001 0a000002",
+		"0800 45000018 00012000 40fd0000 0a000001 0a000002 11000000",
+		"0800 45000018 00010001 40fd0000 0a000001 0a000002 11000000",
+		"86dd 60000000 0000fd40 fd000000000000000000000000000001 "
+		"fd000000000000000000000000000002",
+		"8100 0001 0800 45000018 00010000 40fd0000 0a000001 0a000002",
+		"0701 0000",
+		"0700 0000 8001 0701 0000"};
+	uint8_t frame[FRAME_MAX], out[FRAME_MAX], export[FRAME_MAX];
+	struct label_transit t = {.in = 1, .out = 2};
+	struct label_hop *h = open_hop(1, LABEL_BASE_A);
+	size_t head = unhex(frame, sizeof(frame), "020000000002 020000000001");
+	unsigned n = sizeof(claims) / sizeof(claims[0]);
+
+	for (unsigned i = 0; i < n; i++) {
+		size_t len = head + unhex(frame + head, sizeof(frame) - head,
+					  claims[i]);
+
+		for (int edge = 0; edge < 2; edge++) {
+			t.from_edge = edge;
+			TEST(label_hop_pass(h, &t, frame, len, out, export,
+					    FRAME_MAX)
+				     .len == (edge ? 0 : len));
+		}
+	}
+	TEST(label_hop_counters(h)->forged == n);
+	TEST(label_hop_counters(h)->labels == 0);
+	close_hop(h);
+}
+
+/* RFC 6864: without DF a router may make fragments of it. */
+static void test_fragile(void)
+{
+	uint8_t frame[FRAME_MAX], out[FRAME_MAX], export[FRAME_MAX];
+	struct label_hop_options o = {
+		.policy = {.max_hop = 5, .interval_us = 1000},
+		.format = label_format_default,
+	};
+	struct label_transit t = {.in = 1, .out = 2};
+	struct label_hop *h;
+	size_t len;
+
+	for (int no_df = 0; no_df < 2; no_df++) {
+		o.no_df = no_df;
+		TEST(label_hop_open(&h, &o) == 0);
+		len = unhex(frame, sizeof(frame),
+			    "020000000002 020000000001 0800 45000018 00010000 "
+			    "40110000 0a000001 0a000002 11000000");
+		for (unsigned i = 0; i < 2; i++) {
+			t.now_us = 2000 * i;
+			TEST(label_hop_pass(h, &t, frame, len, out, export,
+					    FRAME_MAX)
+				     .len ==
+			     (no_df || i ? len + LABEL_GROWTH : len));
+			frame[20] = 0x40;
+		}
+		TEST(label_hop_counters(h)->fragile == !no_df);
+		/* a length that is told elsewhere, or nowhere */
+		len = unhex(frame, sizeof(frame),
+			    "020000000002 020000000001 86dd 60000000 00000640 "
+			    "fd000000000000000000000000000001 "
+			    "fd000000000000000000000000000002 00000000");
+		t.now_us = 9000;
+		TEST(label_hop_pass(h, &t, frame, len, out, export, FRAME_MAX)
+			     .len == len);
+		frame[20] = 59; /* there is nothing */
+		TEST(label_hop_pass(h, &t, frame, len, out, export, FRAME_MAX)
+			     .len == len + LABEL_GROWTH);
+		close_hop(h);
+	}
 }
 
 /* A packet each period is labelled at every hop, beside all others. */
@@ -287,6 +368,8 @@ int main(void)
 	test_restored(LABEL_BASE_B);
 	test_s();
 	test_forged();
+	test_claims();
+	test_fragile();
 	test_flow();
 	test_commands();
 	return test_end();

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "label/theory.h"
+#include "model/label.h"
 #include "test.h"
 
 /* f(i) = i / 5, as in Figs. 15 and 16. */

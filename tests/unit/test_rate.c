@@ -2,7 +2,7 @@
 /* The token bucket against its closed form, the backoff against its own. */
 #include "base/rng.h"
 #include "test.h"
-#include "translate/backoff.h"
+#include "resend/backoff.h"
 #include "translate/rate.h"
 
 enum {

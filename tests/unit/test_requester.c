@@ -224,6 +224,40 @@ static void test_atomics(void)
 	}
 }
 
+/*
+ * A lost frame costs what was sent behind it. So a road that loses now and then
+ * has fewer requests under way, and again as many as it may when it does not.
+ */
+static void test_economical(void)
+{
+	enum {
+		OPS = 40000,
+		WINDOW = 4096,
+		RESENT_MAX = OPS / 10,
+		TURNS_MAX = 100,
+	};
+	struct odds with = {.loss = 0.001};
+	struct requester_ledger l;
+	uint64_t before;
+
+	rng.state = 9;
+	begin(WINDOW, &with);
+	for (unsigned i = 0; i < OPS; i += 64)
+		some_ops(64);
+	settle();
+	l = roce_out_ledger(o);
+	TEST(l.acked == OPS && l.resent > 0 && l.resent <= RESENT_MAX);
+	odds.loss = 0;
+	before = turns;
+	for (unsigned i = 0; i < OPS; i += 64)
+		some_ops(64);
+	settle();
+	TEST(turns - before < TURNS_MAX);
+	TEST(roce_out_ledger(o).resent == l.resent);
+	check_memory(true);
+	end();
+}
+
 /* No collector at all: the window fills, and what does not fit is counted. */
 static void test_full(void)
 {
@@ -304,6 +338,7 @@ int main(void)
 	test_ticket_renewed();
 	test_refused();
 	test_atomics();
+	test_economical();
 	test_full();
 	test_ticket_within();
 	g.p = NULL;

@@ -116,6 +116,58 @@ static void test_wide_cell(void)
 	SHOWS(40, 10, 4, "a            7    - -     ");
 }
 
+/* A column each, wherever they are cut; nothing else beyond ASCII. */
+static void test_sparkline(void)
+{
+	begin();
+	row_batch_str(&rows, 0, "\xe2\x96\x81\xe2\x96\x88\xe2\x96\x83");
+	row_batch_set(&rows, 1, ROW_U64)->u64 = 7;
+	row_batch_end(&rows);
+	row_batch_str(&rows, 0, "\xe2\x96\x89\xe2\x96");
+	row_batch_end(&rows);
+	SHOWS(40, 10, 6,
+	      "\xe2\x96\x81\xe2\x96\x88\xe2\x96\x83          7    - -     ");
+	SHOWS(40, 10, 7, ".....        -    - -     ");
+	SHOWS(2, 10, 6, "\xe2\x96\x81+");
+	SHOWS(3, 10, 6, "\xe2\x96\x81\xe2\x96\x88\xe2\x96\x83");
+}
+
+/* What is not as it should be is red, where there are colours. */
+static void test_red(void)
+{
+	static const struct row_field some[] = {
+		{"name", ROW_STR, 4},
+		{"drops", ROW_U64, 5, .good = "0"},
+	};
+	static const struct schema judged = {"judged", some, 2};
+	const uint64_t drops[] = {0, 10};
+	size_t len;
+
+	begin();
+	row_batch_fini(&rows);
+	TEST(!row_batch_init(&rows, &judged, 4));
+	screen_turn(&s, &judged, 1, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		row_batch_set(&rows, 1, ROW_U64)->u64 = drops[i];
+		row_batch_end(&rows);
+	}
+	row_batch_end(&rows); /* not known is not wrong */
+	for (int colour = 0; colour < 2; colour++) {
+		const char *p, *red;
+
+		s.colour = colour;
+		outbuf_cut(&out, 0);
+		screen_draw(&s, head, &rows, 40, 10, &out);
+		p = outbuf_text(&out, &len);
+		red = strstr(p, "\033[31m");
+		TEST(!red == !colour);
+		TEST(!red || !strncmp(red, "\033[31m   10\033[39m", 15));
+		TEST(!red || !strstr(red + 1, "\033[31m"));
+	}
+	row_batch_fini(&rows);
+	TEST(!row_batch_init(&rows, &schema, 4));
+}
+
 static void test_columns(void)
 {
 	begin();
@@ -305,6 +357,8 @@ int main(void)
 		return test_end();
 	test_drawing();
 	test_wide_cell();
+	test_sparkline();
+	test_red();
 	test_columns();
 	test_keys();
 	test_scrolling();

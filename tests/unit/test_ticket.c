@@ -51,7 +51,8 @@ static bool same_table(const struct table *a, const struct table *b)
 	       a->sequence == b->sequence && a->immediate == b->immediate &&
 	       a->flush_ms == b->flush_ms && a->cache_rows == b->cache_rows &&
 	       a->value_min == b->value_min && a->value_max == b->value_max &&
-	       a->length == b->length && a->heads == b->heads;
+	       a->length == b->length && a->heads == b->heads &&
+	       a->protocol == b->protocol && !strcmp(a->show, b->show);
 }
 
 static uint64_t head_of(const struct ticket *t, unsigned table, uint32_t list)
@@ -94,19 +95,27 @@ static void check_round_trip(const struct ticket *t)
 static void odd_layout(struct layout *l)
 {
 	static const char *const keywrite[][2] = {
-		{"kind", "keywrite"}, {"id", "77"},	   {"key", "hex:9"},
-		{"value", "20"},      {"slots", "1000"},   {"stride", "packed"},
-		{"copies", "4"},      {"sequence", "off"}, {"immediate", "yes"},
-		{"qp", "uc"},	      {NULL, NULL},
+		{"kind", "keywrite"},
+		{"id", "77"},
+		{"key", "hex:9"},
+		{"value", "20"},
+		{"slots", "1000"},
+		{"stride", "packed"},
+		{"copies", "4"},
+		{"sequence", "off"},
+		{"immediate", "yes"},
+		{"qp", "uc"},
+		{"show", "u16, u8:ttl, hex"},
+		{NULL, NULL},
 	};
 	static const char *const dta0[][2] = {
 		{"kind", "keywrite"}, {"key", "u32"},  {"value", "4"},
 		{"hash", "dta0"},     {"slots", "1K"}, {NULL, NULL},
 	};
 	static const char *const postcard[][2] = {
-		{"kind", "postcard"}, {"key", "flow6"}, {"hops", "3"},
-		{"values", "5-99"},   {"cache", "64"},	{"chunks", "512"},
-		{"copies", "1"},      {NULL, NULL},
+		{"kind", "postcard"}, {"key", "flow6"},	   {"hops", "3"},
+		{"values", "5-99"},   {"cache", "64"},	   {"chunks", "512"},
+		{"copies", "1"},      {"protocol", "udp"}, {NULL, NULL},
 	};
 	static const char *const append[][2] = {
 		{"kind", "append"},	{"value", "18"}, {"lists", "7"},

@@ -98,6 +98,7 @@ struct egress_meta_t {
 }
 
 #include "flows.p4"
+#include "forward.p4"
 #include "rdma.p4"
 
 @noWarn("uninitialized_out_param")
@@ -280,7 +281,7 @@ control DartIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 			if (hdr.aeth.isValid())
 				answers.apply();
 		} else {
-			forward.apply(ingress, deparser, tm);
+			forward.apply(hdr, ingress, deparser, tm);
 			if (meta.flow == 1 && meta.active == 1 &&
 			    parsed.parser_err == 0) {
 				hash_row();

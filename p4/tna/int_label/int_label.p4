@@ -177,11 +177,14 @@ parser LabelIngressParser(packet_in packet, out ingress_headers_t hdr,
 	}
 }
 
+#include "forward.p4"
+
 control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		     in ingress_intrinsic_metadata_t ingress,
 		     in ingress_intrinsic_metadata_from_parser_t parsed,
 		     inout ingress_intrinsic_metadata_for_deparser_t deparser,
 		     inout ingress_intrinsic_metadata_for_tm_t tm) {
+	Forward() forward;
 	Counter<bit<32>, bit<1>>(2, CounterType_t.PACKETS) forged; /* dropped */
 	/* When a flow was marked, and whether it is time again; in 1024 us. */
 	ROW_HASH(of_flow, CRC_SLOT0, 10);
@@ -196,18 +199,6 @@ control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		}
 	};
 
-	action to_port(PortId_t port) {
-		tm.ucast_egress_port = port;
-	}
-	action drop() {
-		deparser.drop_ctl = 1;
-	}
-	table ports {
-		key = { ingress.ingress_port: exact; }
-		actions = { to_port; drop; }
-		const default_action = drop();
-		size = 512;
-	}
 	/* A port with a host behind it. */
 	action edge_in() {
 		meta.from_edge = 1;
@@ -315,7 +306,7 @@ control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	apply {
 		begin();
 		take_time();
-		ports.apply();
+		forward.apply(hdr, ingress, deparser, tm);
 		edges_in.apply();
 		edges_out.apply();
 		if (hdr.option.isValid()) {

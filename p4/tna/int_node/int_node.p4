@@ -8,6 +8,9 @@
  * port, and makes a telemetry report 2.0 of the mirror, with the sink's own
  * metadata.
  *
+ * INT-XD: a node tells of a packet by itself, as a postcard to a translator
+ * (cards.p4).
+ *
  * Checksums are changed by what comes and goes (INT 2.1, 5.8; RFC 1624), so
  * that a wrong one stays wrong; UDP's 0 stays 0. The parser takes what may
  * change out of them, the deparser adds what is there then; what INT is taken
@@ -18,22 +21,40 @@
 
 #include "net.p4"
 #include "int.p4"
+#include "dta.p4"
 #include "sums.p4"
 
 const bit<8> SWITCH_TTL = 64;
 const bit<3> SWITCH_MIRROR = 1;
+const bit<3> SWITCH_MIRROR_CARD = 2;
 const bit<16> SWITCH_STACK_MAX = 256; /* bytes that can be taken out */
 const bit<8> SWITCH_PASS = 0; /* what egress does with a packet: nothing, */
 const bit<8> SWITCH_TRANSIT = 1; /* add metadata, */
 const bit<8> SWITCH_SINK = 2;	 /* take INT out, */
-const bit<8> SWITCH_REPORT = 3;	 /* report it */
+const bit<8> SWITCH_REPORT = 3;	 /* report it; */
+const bit<8> SWITCH_CARD = 4;	 /* it is a postcard */
 
 header bridge_h {
 	bit<8> what;
-	bit<8> reserved;
+	bit<8> says; /* SWITCH_CARD_...: a postcard, from this */
+	bit<4> hop;
+	bit<4> path_len;
 	bit<16> from; /* ports */
 	bit<16> to;
 	bit<48> ingress_time; /* ns */
+}
+
+/* In front of a mirror that becomes a postcard. */
+header card_h {
+	bit<8> what;
+	bit<4> hop;
+	bit<4> path_len;
+	bit<32> src;
+	bit<32> dst;
+	bit<16> src_port;
+	bit<16> dst_port;
+	bit<8> proto;
+	bit<32> value;
 }
 
 /* A hop's metadata, in the order of the instructions. */
@@ -67,7 +88,9 @@ struct ingress_meta_t {
 	bit<16> udp_rest;
 	MirrorId_t session; /* of the mirror, which begins with */
 	bit<8> what;
-	bit<8> reserved;
+	bit<8> says;
+	bit<4> hop;
+	bit<4> path_len;
 }
 
 struct egress_headers_t {
@@ -78,6 +101,10 @@ struct egress_headers_t {
 	udp_h out_udp;
 	treport_group_h group;
 	treport_h report;
+	card_h card;
+	dta_h dta;
+	flow4_h flow;
+	md4_h value;
 
 	ethernet_h ethernet;
 	ipv4_h ipv4;
@@ -116,9 +143,12 @@ struct egress_meta_t {
 	bit<8> over;
 	bit<16> len; /* of what comes, or goes */
 	bit<16> inner;
+	MirrorId_t session;
 }
 
 #include "parser.p4"
+#include "cards.p4"
+#include "forward.p4"
 
 control NodeIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		    in ingress_intrinsic_metadata_t ingress,
@@ -129,18 +159,11 @@ control NodeIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	Counter<bit<32>, bit<2>>(4, CounterType_t.PACKETS) counts;
 	Counter<bit<32>, bit<2>>(4, CounterType_t.PACKETS) sunk;   /* 1: sink */
 
-	action to_port(PortId_t port) {
-		tm.ucast_egress_port = port;
-		hdr.bridge.to = (bit<16>)port;
-	}
-	action drop() {
-		deparser.drop_ctl = 1;
-	}
-	table ports {
-		key = { ingress.ingress_port: exact; }
-		actions = { to_port; drop; }
-		const default_action = drop();
-		size = 512;
+	Forward() forward;
+	Cards() cards;
+
+	action leave() {
+		hdr.bridge.to = (bit<16>)tm.ucast_egress_port;
 	}
 	/* A flow begins to carry INT here: header and instructions. */
 	action source(bit<16> bitmap, bit<5> hop_words, bit<8> hops) {
@@ -193,7 +216,9 @@ control NodeIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	action begin() {
 		hdr.bridge.setValid();
 		hdr.bridge.what = SWITCH_PASS;
-		hdr.bridge.reserved = 0;
+		hdr.bridge.says = 0;
+		hdr.bridge.hop = 0;
+		hdr.bridge.path_len = 0;
 		hdr.bridge.from = 7w0 ++ ingress.ingress_port;
 		hdr.bridge.to = 0;
 		hdr.bridge.ingress_time = parsed.global_tstamp;
@@ -213,14 +238,17 @@ control NodeIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	action mirror() {
 		meta.session = 1;
 		meta.what = SWITCH_REPORT;
-		meta.reserved = 0;
+		meta.says = 0;
+		meta.hop = 0;
+		meta.path_len = 0;
 		deparser.mirror_type = SWITCH_MIRROR;
 		sunk.count(1);
 	}
 
 	apply {
 		begin();
-		ports.apply();
+		forward.apply(hdr, ingress, deparser, tm);
+		leave();
 		if (meta.has_int == 1) {
 			go_on();
 			sinks.apply();
@@ -239,6 +267,8 @@ control NodeIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 				hdr.bridge.what = SWITCH_PASS;
 			}
 		}
+		if (meta.flow == 1 && parsed.parser_err == 0)
+			cards.apply(hdr, meta);
 	}
 }
 
@@ -319,6 +349,8 @@ control NodeEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 		   inout egress_intrinsic_metadata_for_deparser_t deparser,
 		   inout egress_intrinsic_metadata_for_output_port_t output) {
 	Metadata() metadata;
+	Say() say;
+	Postcard() postcard;
 	Register<bit<32>, bit<1>>(1) reports; /* the next one's number */
 	RegisterAction<bit<32>, bit<1>, bit<32>>(reports) next_report = {
 		void apply(inout bit<32> n, out bit<32> now) {
@@ -523,7 +555,14 @@ control NodeEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 
 	apply {
 		self.apply();
-		if (hdr.bridge.what == SWITCH_SINK) {
+		measure();
+		if (!hdr.bridge.isValid())
+			postcard.apply(hdr);
+		else if (hdr.bridge.says != 0)
+			say.apply(hdr, meta, egress, deparser);
+		if (!hdr.bridge.isValid()) {
+			/* the postcard is all */
+		} else if (hdr.bridge.what == SWITCH_SINK) {
 			bytes_of_stack();
 			add_shim();
 			shorten();
@@ -542,7 +581,6 @@ control NodeEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 			else if (hdr.md.remaining == 0)
 				exceed();
 			if (meta.words != 0) {
-				measure();
 				push();
 				metadata.apply(hdr, meta, egress, parsed);
 				bytes_of_words();

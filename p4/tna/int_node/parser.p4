@@ -131,7 +131,8 @@ control NodeIngressDeparser(packet_out packet, inout ingress_headers_t hdr,
 	apply {
 		if (deparser.mirror_type == SWITCH_MIRROR)
 			mirror.emit<bridge_h>(meta.session,
-					      { meta.what, meta.reserved,
+					      { meta.what, meta.says,
+						meta.hop, meta.path_len,
 						hdr.bridge.from, hdr.bridge.to,
 						hdr.bridge.ingress_time });
 		if (meta.began == 1) {
@@ -159,15 +160,32 @@ parser NodeEgressParser(packet_in packet, out egress_headers_t hdr,
 
 	state start {
 		packet.extract(egress);
-		packet.extract(hdr.bridge);
 		meta.has_int = 0;
 		meta.udp_sum = 0;
-		transition select(hdr.bridge.what) {
-			SWITCH_PASS: accept;
+		transition select(packet.lookahead<bit<8>>()) {
+			SWITCH_CARD: card;
+			default: bridge;
+		}
+	}
+	state card {
+		packet.extract(hdr.card);
+		transition accept;
+	}
+	/* Of one that passes, its flow is needed for a postcard. */
+	state bridge {
+		packet.extract(hdr.bridge);
+		transition select(hdr.bridge.what, hdr.bridge.says) {
+			(SWITCH_PASS, 0): accept;
 			default: frame;
 		}
 	}
-	PACKET_STATES(shim, shim)
+	PACKET_STATES(shim_or_not, shim_or_not)
+	state shim_or_not {
+		transition select(hdr.bridge.what) {
+			SWITCH_PASS: accept;
+			default: shim;
+		}
+	}
 	state shim {
 		packet.extract(hdr.shim);
 		packet.extract(hdr.md);
@@ -216,8 +234,16 @@ control NodeEgressDeparser(packet_out packet, inout egress_headers_t hdr,
 	Checksum() tcp_sum;
 	Checksum() udp_sum;
 	Checksum() out_sum;
+	Mirror() mirror;
 
 	apply {
+		if (deparser.mirror_type == SWITCH_MIRROR_CARD)
+			mirror.emit<card_h>(meta.session,
+					    { hdr.card.what, hdr.card.hop,
+					      hdr.card.path_len, hdr.card.src,
+					      hdr.card.dst, hdr.card.src_port,
+					      hdr.card.dst_port, hdr.card.proto,
+					      hdr.card.value });
 		if (meta.has_int == 1) {
 			PACKET_SUMS;
 			hdr.tcp.sum = tcp_sum.update(
@@ -235,6 +261,9 @@ control NodeEgressDeparser(packet_out packet, inout egress_headers_t hdr,
 		packet.emit(hdr.out_udp);
 		packet.emit(hdr.group);
 		packet.emit(hdr.report);
+		packet.emit(hdr.dta);
+		packet.emit(hdr.flow);
+		packet.emit(hdr.value);
 		packet.emit(hdr.ethernet);
 		packet.emit(hdr.ipv4);
 		packet.emit(hdr.udp);

@@ -51,25 +51,6 @@ control NoVerify(inout headers_t hdr, inout meta_t meta) {
 	}
 }
 
-/* Where packets go: what comes by one port leaves by another. */
-control Forward(inout standard_metadata_t standard) {
-	action to_port(bit<9> port) {
-		standard.egress_spec = port;
-	}
-	action drop() {
-		mark_to_drop(standard);
-	}
-	table ports {
-		key = { standard.ingress_port: exact; }
-		actions = { to_port; drop; }
-		default_action = drop();
-		size = 512;
-	}
-	apply {
-		ports.apply();
-	}
-}
-
 const bit<32> SWITCH_FLOWS = 4096; /* rows of state by a flow's hash */
 
 /*

@@ -45,6 +45,7 @@ struct meta_t {
 }
 
 #include "flows.p4"
+#include "forward.p4"
 #include "rdma.p4"
 
 parser DartParser(packet_in packet, out headers_t hdr, inout meta_t meta,
@@ -148,7 +149,7 @@ control DartIngress(inout headers_t hdr, inout meta_t meta,
 			}
 			return;
 		}
-		forward.apply(standard);
+		forward.apply(hdr, standard);
 		table_of_flows.apply();
 		if (meta.flow == 0 || standard.parser_error != error.NoError ||
 		    n == 0)

@@ -74,6 +74,7 @@ struct meta_t {
 }
 
 #include "flows.p4"
+#include "forward.p4"
 
 control ReporterIngress(inout headers_t hdr, inout meta_t meta,
 			inout standard_metadata_t standard) {
@@ -128,7 +129,7 @@ control ReporterIngress(inout headers_t hdr, inout meta_t meta,
 
 	apply {
 		watched.apply();
-		forward.apply(standard);
+		forward.apply(hdr, standard);
 		if (hdr.udp.isValid() && hdr.udp.dst_port == DTA_NACK_PORT &&
 		    hdr.ipv4.dst == own_ip) {
 			nacks.count(0);
@@ -178,6 +179,7 @@ control ReporterEgress(inout headers_t hdr, inout meta_t meta,
 	bit<32> node;
 	bit<4> hop;
 	bit<4> path_len;
+	bit<1> track;
 	bit<48> eth_dst;
 	bit<48> eth_src;
 	bit<32> ip_src;
@@ -188,7 +190,7 @@ control ReporterEgress(inout headers_t hdr, inout meta_t meta,
 	action config(bit<48> dst_mac, bit<48> src_mac, bit<32> src_ip,
 		      bit<32> dst_ip, bit<16> value_id, bit<16> list_id,
 		      bit<16> count_id, bit<16> card_id, bit<32> node_id,
-		      bit<4> node_hop, bit<4> hops) {
+		      bit<4> node_hop, bit<4> hops, bit<1> tracked) {
 		eth_dst = dst_mac;
 		eth_src = src_mac;
 		ip_src = src_ip;
@@ -200,10 +202,11 @@ control ReporterEgress(inout headers_t hdr, inout meta_t meta,
 		node = node_id;
 		hop = node_hop;
 		path_len = hops;
+		track = tracked;
 	}
 	table reporter {
 		actions = { config; }
-		default_action = config(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+		default_action = config(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 	}
 
 	action begin() {
@@ -216,7 +219,7 @@ control ReporterEgress(inout headers_t hdr, inout meta_t meta,
 		hdr.dta.setValid();
 		hdr.dta.version = DTA_VERSION_1;
 		hdr.dta.immediate = 0;
-		hdr.dta.tracked = 0;
+		hdr.dta.tracked = track;
 		hdr.dta.reserved = 0;
 		hdr.dta.copies = 0; /* as the table has them */
 		hdr.dta.key_len = (bit<8>)KEY_FLOW4_LEN;

@@ -112,6 +112,8 @@ parser LabelParser(packet_in packet, out headers_t hdr, inout meta_t meta,
 	}
 }
 
+#include "forward.p4"
+
 control LabelVerify(inout headers_t hdr, inout meta_t meta) {
 	apply {
 	}
@@ -120,23 +122,12 @@ control LabelVerify(inout headers_t hdr, inout meta_t meta) {
 control LabelIngress(inout headers_t hdr, inout meta_t meta,
 		     inout standard_metadata_t standard) {
 	counter(2, CounterType.packets) forged; /* 0: dropped */
+	Forward() forward;
 	register<bit<48>>(SWITCH_FLOWS) marks; /* when a flow was marked */
 	bit<32> row;
 	bit<48> last;
 	bit<48> period;
 
-	action to_port(bit<9> port) {
-		standard.egress_spec = port;
-	}
-	action drop() {
-		mark_to_drop(standard);
-	}
-	table ports {
-		key = { standard.ingress_port: exact; }
-		actions = { to_port; drop; }
-		default_action = drop();
-		size = 512;
-	}
 	/* A port with a host behind it. */
 	action edge_in() {
 		meta.from_edge = 1;
@@ -180,7 +171,7 @@ control LabelIngress(inout headers_t hdr, inout meta_t meta,
 	}
 
 	apply {
-		ports.apply();
+		forward.apply(hdr, standard);
 		edges_in.apply();
 		edges_out.apply();
 		if (meta.from_edge == 1 && hdr.option.isValid()) {

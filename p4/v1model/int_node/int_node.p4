@@ -6,7 +6,9 @@
  * flows in `watchlist`; each node on the way adds its metadata on top of the
  * stack; a sink takes INT out, so that the receiver gets what the sender sent,
  * and reports it: a clone, with the sink's own metadata, in a telemetry report
- * 2.0 to the collector. What a node is, tables say; p4/README.md.
+ * 2.0 to the collector. INT-XD: a node tells of a packet by itself, as a
+ * postcard to a translator (cards.p4). What a node is, tables say;
+ * p4/README.md.
  *
  * Checksums are changed by what comes and goes (INT 2.1, 5.8; RFC 1624), so
  * that a wrong one stays wrong; UDP's 0 stays 0.
@@ -17,7 +19,9 @@
 #include "net.p4"
 #include "bytes.p4"
 #include "int.p4"
+#include "dta.p4"
 
+const bit<32> SWITCH_EGRESS_COPY = 2; /* instance_type */
 const bit<8> SWITCH_TTL = 64;
 const bit<16> SWITCH_STACK_MAX = 256; /* bytes that can be taken out */
 
@@ -37,6 +41,9 @@ struct headers_t {
 	udp_h out_udp;
 	treport_group_h group;
 	treport_h report;
+	dta_h dta;
+	flow4_h flow;
+	md4_h value;
 
 	ethernet_h ethernet;
 	ipv4_h ipv4;
@@ -62,8 +69,13 @@ struct meta_t {
 	@field_list(1) bit<9> to;
 	@field_list(1) bit<9> from;
 	@field_list(1) bit<48> ingress_us;
-	bit<16> src_port;
-	bit<16> dst_port;
+	@field_list(2) bit<16> src_port;
+	@field_list(2) bit<16> dst_port;
+	/* of a postcard */
+	@field_list(2) bit<4> hop;
+	@field_list(2) bit<4> path_len;
+	@field_list(2) bit<32> value;
+	bit<8> what; /* it says */
 	bit<16> stack_len;
 	bit<1> has_int;
 	bit<1> began; /* INT, here */
@@ -127,6 +139,9 @@ parser NodeParser(packet_in packet, out headers_t hdr, inout meta_t meta,
 	}
 }
 
+#include "forward.p4"
+#include "cards.p4"
+
 control NodeVerify(inout headers_t hdr, inout meta_t meta) {
 	apply {
 	}
@@ -135,19 +150,8 @@ control NodeVerify(inout headers_t hdr, inout meta_t meta) {
 control NodeIngress(inout headers_t hdr, inout meta_t meta,
 		    inout standard_metadata_t standard) {
 	counter(4, CounterType.packets) counts; /* 0: source, 1: sink */
-
-	action to_port(bit<9> port) {
-		standard.egress_spec = port;
-	}
-	action drop() {
-		mark_to_drop(standard);
-	}
-	table ports {
-		key = { standard.ingress_port: exact; }
-		actions = { to_port; drop; }
-		default_action = drop();
-		size = 512;
-	}
+	Forward() forward;
+	Cards() cards;
 
 	/* A flow begins to carry INT here: header and instructions. */
 	action source(bit<16> bitmap, bit<5> hop_words, bit<8> hops) {
@@ -205,7 +209,7 @@ control NodeIngress(inout headers_t hdr, inout meta_t meta,
 	}
 
 	apply {
-		ports.apply();
+		forward.apply(hdr, standard);
 		if (standard.parser_error != error.NoError)
 			return;
 		if (hdr.udp.isValid() || hdr.tcp.isValid()) {
@@ -213,6 +217,7 @@ control NodeIngress(inout headers_t hdr, inout meta_t meta,
 				watchlist.apply();
 			if (meta.has_int == 1)
 				sinks.apply();
+			cards.apply(hdr, meta);
 		}
 	}
 }
@@ -228,6 +233,8 @@ control NodeEgress(inout headers_t hdr, inout meta_t meta,
 	Change() push;
 	Change() exceed;
 	Change() strip;
+	Say() say;
+	Postcard() postcard;
 	bit<32> node;
 	bit<9> from;
 	bit<9> to;
@@ -291,6 +298,16 @@ control NodeEgress(inout headers_t hdr, inout meta_t meta,
 	action take_out() {
 		hdr.shim.setInvalid();
 		hdr.md.setInvalid();
+		hdr.node.setInvalid();
+		hdr.ports.setInvalid();
+		hdr.latency.setInvalid();
+		hdr.queue.setInvalid();
+		hdr.ingress_time.setInvalid();
+		hdr.egress_time.setInvalid();
+		hdr.ports2.setInvalid();
+		hdr.utilization.setInvalid();
+		hdr.buffer.setInvalid();
+		hdr.complement.setInvalid();
 		hdr.stack.b256.setInvalid();
 		hdr.stack.b128.setInvalid();
 		hdr.stack.b64.setInvalid();
@@ -338,6 +355,8 @@ control NodeEgress(inout headers_t hdr, inout meta_t meta,
 
 	apply {
 		self.apply();
+		if (meta.what != 0 && standard.instance_type == 0)
+			say.apply(hdr, meta, node, standard);
 		from = standard.ingress_port;
 		to = standard.egress_port;
 		ingress_us = standard.ingress_global_timestamp;
@@ -352,7 +371,11 @@ control NodeEgress(inout headers_t hdr, inout meta_t meta,
 			begin.apply(hdr, INT_SHIM_LEN + INT_HEADER2_LEN, 0,
 				    sum);
 		}
-		if (meta.sink == 1 && standard.instance_type == 0) {
+		if (standard.instance_type == SWITCH_EGRESS_COPY) {
+			hdr.ethernet.setInvalid();
+			take_out();
+			postcard.apply(hdr, meta);
+		} else if (meta.sink == 1 && standard.instance_type == 0) {
 			stack_number.apply(hdr.stack, stack);
 			sum_stripped();
 			n = INT_SHIM_LEN + ((bit<16>)hdr.shim.words << 2);
@@ -419,6 +442,9 @@ control NodeDeparser(packet_out packet, in headers_t hdr) {
 		packet.emit(hdr.out_udp);
 		packet.emit(hdr.group);
 		packet.emit(hdr.report);
+		packet.emit(hdr.dta);
+		packet.emit(hdr.flow);
+		packet.emit(hdr.value);
 		packet.emit(hdr.ethernet);
 		packet.emit(hdr.ipv4);
 		packet.emit(hdr.udp);

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "csv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "csv_row.h"
+#include "emit.h"
+#include "input.h"
+#include "link.h"
+#include "wire/be.h"
+
+enum {
+	BAD_ROWS = 10, /* so many, and another file was meant */
+	REPORTER = 1,  /* rows do not tell which switch it was */
+	SECOND = 1000000000,
+};
+
+const struct workload csv_workload = {
+	.name = "csv",
+	.kind = DTA_KEYWRITE,
+	.needs = NEEDS_ROWS,
+	.key = {KEY_FLOW4, KEY_FLOW6},
+	.system = "keys and values of one's own",
+};
+
+struct csv_input {
+	struct gen *g;
+	struct lines lines;
+	struct csv_columns columns;
+	struct csv_row row;
+	bool timed;
+	uint64_t first_ns; /* timed: the time of the first row that has one */
+	char *field[CSV_FIELDS_MAX];
+};
+
+/* A header may begin with the mark that some programs put before UTF-8. */
+static char *skip_mark(char *line)
+{
+	return strncmp(line, "\xef\xbb\xbf", 3) ? line : line + 3;
+}
+
+static void tell_unused(const struct csv_input *c)
+{
+	char unused[256];
+
+	csv_columns_unused(&c->columns, unused, sizeof(unused));
+	if (*unused && !c->g->o.quiet)
+		cli_warn("%s: columns that no report has, not used: %s",
+			 c->lines.path, unused);
+}
+
+/* The next line that is not empty; NULL at the end, or *rc tells why. */
+static char *next_line(struct csv_input *c, int *rc)
+{
+	char *line;
+	size_t len;
+
+	for (;;) {
+		while ((line = lines_next(&c->lines, &len)))
+			if (len)
+				return line;
+		if (!c->lines.regular && c->g->snk)
+			emit_flush(c->g); /* it may be a while */
+		*rc = lines_more(&c->lines);
+		if (*rc <= 0)
+			return NULL;
+	}
+}
+
+static int lines_failed(const struct csv_input *c, int rc, struct fault *f)
+{
+	if (rc == -E2BIG)
+		return fault_set(f, rc, "%s:%llu: a line longer than %d bytes",
+				 c->lines.path,
+				 (unsigned long long)c->lines.number + 1,
+				 LINE_MAX_LEN);
+	return rc < 0 ? fault_set(f, rc, "%s", strerror(-rc)) : 0;
+}
+
+static int read_header(struct csv_input *c, struct fault *f)
+{
+	struct fault why;
+	char *line;
+	int rc = 0;
+
+	do
+		line = next_line(c, &rc);
+	while (!line && rc == -EINTR && !cli_stop);
+	if (!line && rc < 0)
+		return lines_failed(c, rc, f);
+	if (!line)
+		return fault_set(f, -EINVAL, "empty: not even a header");
+	rc = csv_columns_read(&c->columns, skip_mark(line), &c->g->o, &why);
+	if (rc < 0)
+		return fault_set(f, rc, "%s:%llu: %.480s", c->lines.path,
+				 (unsigned long long)c->lines.number, why.text);
+	tell_unused(c);
+	return 0;
+}
+
+int csv_open(struct csv_input **out, struct gen *g, struct fault *f)
+{
+	struct csv_input *c = calloc(1, sizeof(*c));
+	int rc;
+
+	if (!c)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	c->g = g;
+	if (csv_columns_open(&c->columns, &g->o, f) < 0)
+		cli_fail("%s", f->text);
+	rc = lines_open(&c->lines, g->o.from);
+	if (rc < 0)
+		rc = fault_open(f, rc, g->o.from);
+	else
+		rc = read_header(c, f);
+	if (rc < 0) {
+		csv_close(c);
+		return rc;
+	}
+	*out = c;
+	return 0;
+}
+
+void csv_close(struct csv_input *c)
+{
+	if (!c)
+		return;
+	lines_close(&c->lines);
+	free(c);
+}
+
+/* The time of a row: its own, or as if reports came at --rate. */
+static uint64_t time_of(struct csv_input *c)
+{
+	const struct gen *g = c->g;
+	uint64_t ts = c->row.ts_ns;
+
+	if (!c->row.has_time)
+		return input_start_ns + (uint64_t)((double)g->ctr.used *
+						   SECOND / (double)g->o.rate);
+	if (!c->timed)
+		c->first_ns = ts;
+	c->timed = true;
+	if (g->o.keep_times && ts > c->first_ns)
+		link_until(c->g, ts - c->first_ns);
+	return ts;
+}
+
+static void report(struct csv_input *c, struct dta_report *r, uint64_t ts_ns)
+{
+	const struct table *t = &c->row.table->t;
+
+	r->opcode = t->kind;
+	r->table = c->row.id;
+	if (t->kind != TABLE_APPEND)
+		r->copies = c->row.copies;
+	r->key = c->row.key;
+	r->key_len = t->key_len;
+	emit(c->g, r, (enum key_type)t->key_type, REPORTER, ts_ns);
+}
+
+static void report_row(struct csv_input *c, uint64_t ts_ns)
+{
+	const struct csv_row *row = &c->row;
+	struct dta_report r = {
+		.data = row->value,
+		.data_len = (uint16_t)row->len,
+	};
+	uint8_t value[4];
+
+	if (row->table->t.kind != TABLE_POSTCARD) {
+		report(c, &r, ts_ns);
+		return;
+	}
+	for (unsigned i = 0; i < row->hops; i++) {
+		be32_store(value, row->card[i]);
+		r = (struct dta_report){
+			.hop = row->hop[i],
+			.path_len = c->g->o.work.no_path_len
+					    ? 0
+					    : (uint8_t)row->path_len,
+			.data = value,
+			.data_len = sizeof(value),
+		};
+		report(c, &r, ts_ns);
+	}
+}
+
+/* DTA/0 carries keys and values of 4 bytes. */
+static int check_format(const struct csv_input *c, struct fault *f)
+{
+	const struct table *t = &c->row.table->t;
+	bool counts = t->kind == TABLE_KEYINC || t->kind == TABLE_POSTCARD;
+
+	if (c->g->o.format == DTA_FORMAT_1 ||
+	    (t->key_len == 4 && (counts || c->row.len == 4)))
+		return 1;
+	return fault_set(f, -EINVAL,
+			 "does not fit %s: keys and values of 4 bytes do",
+			 dta_format_name(c->g->o.format));
+}
+
+static int refuse(struct csv_input *c, const struct fault *why, struct fault *f)
+{
+	unsigned long long bad = ++c->g->ctr.traffic.malformed;
+
+	cli_warn("%s:%llu: %s", c->lines.path,
+		 (unsigned long long)c->lines.number, why->text);
+	if (bad < BAD_ROWS)
+		return 1;
+	return fault_set(f, -EINVAL, "%d rows are no reports: stopped there",
+			 BAD_ROWS);
+}
+
+int csv_next(struct csv_input *c, struct fault *f)
+{
+	struct fault why = {""};
+	int rc = 0, n;
+	char *line = next_line(c, &rc);
+
+	if (!line)
+		return rc == -EINTR ? rc : lines_failed(c, rc, f);
+	c->g->ctr.traffic.packets++;
+	n = csv_split(line, c->field, CSV_FIELDS_MAX);
+	rc = n < 0 ? fault_set(&why, n, "a quote that is not closed")
+		   : csv_row_read(&c->row, &c->columns, c->field, n, &why);
+	if (rc > 0)
+		rc = check_format(c, &why);
+	if (rc < 0)
+		return refuse(c, &why, f);
+	if (rc == 0) {
+		c->g->ctr.unanswered++;
+		return 1;
+	}
+	report_row(c, time_of(c));
+	c->g->ctr.used++;
+	return 1;
+}
+
+uint64_t csv_done(const struct csv_input *c)
+{
+	off_t at = lseek(c->lines.fd, 0, SEEK_CUR);
+
+	return at > 0 ? (uint64_t)at : 0;
+}
+
+uint64_t csv_size(const struct csv_input *c)
+{
+	struct stat st;
+
+	return c->lines.regular && !fstat(c->lines.fd, &st)
+		       ? (uint64_t)st.st_size
+		       : 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * csv_columns.h - which column of a CSV file is what, by its header, and which
+ * tables its rows can be for.
+ */
+#ifndef DTA_GEN_CSV_COLUMNS_H
+#define DTA_GEN_CSV_COLUMNS_H
+
+#include "reading/lines.h"
+#include "row/csv.h"
+#include "gen.h"
+#include "query/show.h"
+#include "store/table.h"
+
+enum csv_column {
+	CSV_KEY,
+	CSV_SRC,
+	CSV_DST,
+	CSV_SPORT,
+	CSV_DPORT,
+	CSV_PROTO,
+	CSV_SWITCH,
+	CSV_LIST,
+	CSV_HOP,
+	CSV_PATH,
+	CSV_PATH_LEN,
+	CSV_HOLES,
+	CSV_COUNT,
+	CSV_VALUE,
+	CSV_TIME,
+	CSV_TABLE,
+	CSV_KIND,
+	CSV_COPIES,
+	CSV_ANSWER,
+	CSV_COLUMNS,
+};
+
+/* A table that rows may be for, and how its values are read. */
+struct csv_table {
+	struct table t; /* value_len 0: any */
+	struct show show;
+	bool parts; /* each part of show has its column: */
+	int part_at[SHOW_PARTS];
+};
+
+struct csv_columns {
+	char head[LINE_MAX_LEN + 1];
+	char *name[CSV_FIELDS_MAX];
+	int n;
+	int at[CSV_COLUMNS]; /* -1: none */
+	bool truth;	     /* of dta-gen --truth: values are bytes in hex */
+	bool made;	/* tables are not of a layout but of the options, */
+	bool one_table; /* and --table names the one of all rows */
+	unsigned n_tables;
+	struct csv_table table[TABLE_MAX];
+};
+
+/* The tables of o's layout or region, if it has one. 0, or -errno and f, which
+ * names the file. */
+int csv_columns_open(struct csv_columns *c, const struct gen_options *o,
+		     struct fault *f);
+
+/* Then the header, which is copied: what is where, and the tables that rows may
+ * be for. 0, or -errno and f. */
+int csv_columns_read(struct csv_columns *c, const char *line,
+		     const struct gen_options *o, struct fault *f);
+
+/* Columns that nothing is made of, in text; "" if there are none. */
+void csv_columns_unused(const struct csv_columns *c, char *text, size_t room);
+
+static inline bool csv_has(const struct csv_columns *c, enum csv_column column)
+{
+	return c->at[column] >= 0;
+}
+
+#endif

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "csv_row.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "hash/family.h"
+#include "query/keytext.h"
+#include "query/typed.h"
+#include "wire/be.h"
+
+enum {
+	SECOND_DIGITS = 9,
+};
+
+/* A row on its way in. */
+struct reader {
+	const struct csv_columns *c;
+	char *const *field;
+	int n;
+	struct csv_row *row;
+	struct fault *f;
+	/* The tables that it may be for. */
+	int tables;
+	const struct csv_table *whole[TABLE_MAX];
+	const struct table *table[TABLE_MAX];
+};
+
+/* The field of a column; NULL: there is no such column, or it is empty. */
+static const char *get(const struct reader *r, enum csv_column column)
+{
+	int at = r->c->at[column];
+
+	return at >= 0 && at < r->n && *r->field[at] ? r->field[at] : NULL;
+}
+
+/* A number of a column up to max; as it was if there is none. */
+static int number(const struct reader *r, enum csv_column column,
+		  const char *what, uint64_t max, uint64_t *out)
+{
+	const char *text = get(r, column);
+
+	if (!text || text_number(out, text, max))
+		return 0;
+	return fault_set(r->f, -EINVAL, "%s '%.40s' is no number up to %llu",
+			 what, text, (unsigned long long)max);
+}
+
+/* "1700000000.25": seconds since 1970. */
+static int read_time(struct reader *r)
+{
+	const char *text = get(r, CSV_TIME), *p;
+	uint64_t s, ns = 0;
+	unsigned digits = 0;
+
+	if (!text)
+		return 0;
+	p = text_digits(&s, text, UINT64_MAX / 2000000000);
+	if (p && *p == '.')
+		for (p++; *p >= '0' && *p <= '9'; p++, digits++)
+			if (digits < SECOND_DIGITS)
+				ns = ns * 10 + (uint64_t)(*p - '0');
+	if (!p || *p)
+		return fault_set(r->f, -EINVAL,
+				 "time '%.40s' is no seconds since 1970, like "
+				 "1700000000.25",
+				 text);
+	for (; digits < SECOND_DIGITS; digits++)
+		ns *= 10;
+	r->row->ts_ns = s * 1000000000 + ns;
+	r->row->has_time = true;
+	return 0;
+}
+
+/* Whether the row names a table, by name or id, and it is not this one. */
+static bool is_other(const struct reader *r, const struct csv_table *t)
+{
+	const char *name = get(r, CSV_TABLE), *kind = get(r, CSV_KIND);
+	uint64_t id;
+
+	if (kind && strcmp(kind, table_kind_name(t->t.kind)) != 0)
+		return true;
+	if (!name || r->c->made)
+		return false;
+	return strcmp(name, t->t.name) != 0 &&
+	       !(text_u64(&id, name, UINT16_MAX) && id == t->t.id);
+}
+
+static int find_tables(struct reader *r)
+{
+	const char *name = get(r, CSV_TABLE), *kind = get(r, CSV_KIND);
+	uint64_t id;
+
+	if (r->c->made && name && !r->c->one_table &&
+	    !text_u64(&id, name, UINT16_MAX))
+		return fault_set(r->f, -EINVAL,
+				 "table '%.40s': --layout or --region tells "
+				 "which number that is",
+				 name);
+	for (unsigned i = 0; i < r->c->n_tables; i++) {
+		if (is_other(r, &r->c->table[i]) ||
+		    (r->tables && r->c->table[i].t.kind != r->table[0]->kind))
+			continue;
+		r->whole[r->tables] = &r->c->table[i];
+		r->table[r->tables++] = &r->c->table[i].t;
+	}
+	if (r->tables)
+		return 0;
+	return fault_set(
+		r->f, -EINVAL, "no table takes a row of table '%.40s'%s%.40s",
+		name ? name : "any", kind ? ", kind " : "", kind ? kind : "");
+}
+
+/* Without a layout, tables are numbers, which rows may tell. */
+static uint16_t id_of(const struct reader *r)
+{
+	uint64_t id = r->row->table->t.id;
+
+	if (r->c->made && !r->c->one_table && get(r, CSV_TABLE))
+		text_u64(&id, get(r, CSV_TABLE), UINT16_MAX);
+	return (uint16_t)id;
+}
+
+/* A key in one column, or put together of those of a flow. */
+static const char *key_text(const struct reader *r, char *room, size_t size)
+{
+	const char *src = get(r, CSV_SRC), *dst = get(r, CSV_DST);
+	const char *sport = get(r, CSV_SPORT), *dport = get(r, CSV_DPORT);
+	const char *proto = get(r, CSV_PROTO), *at = get(r, CSV_SWITCH);
+	const char *open = src && strchr(src, ':') ? "[" : "";
+	const char *shut = *open ? "]" : "";
+
+	if (csv_has(r->c, CSV_KEY) || !csv_has(r->c, CSV_DST)) {
+		const char *key = get(r, csv_has(r->c, CSV_KEY) ? CSV_KEY
+								: CSV_SRC);
+		return key ? key : "";
+	}
+	snprintf(room, size, "%s%s%s%s%s:%s>%s%s%s:%s%s%s", at ? at : "",
+		 at ? "@" : "", open, src ? src : "", shut, sport ? sport : "",
+		 open, dst ? dst : "", shut, dport ? dport : "",
+		 proto ? "/" : "", proto ? proto : "");
+	return room;
+}
+
+static int read_key(struct reader *r)
+{
+	char room[2 * KEY_TEXT_MAX];
+	struct keytext_fault why;
+	const char *text = key_text(r, room, sizeof(room));
+	bool loose;
+	int which = keytext_pick(r->row->key, &loose, r->table,
+				 (unsigned)r->tables, text, &why);
+
+	if (which < 0)
+		return fault_set(r->f, -EINVAL, "key '%.120s' %s%s", text,
+				 why.why.text,
+				 r->c->made ? "; --layout or --key-type tell "
+					      "of other keys"
+					    : "");
+	r->row->table = r->whole[which];
+	return 0;
+}
+
+static int read_list(struct reader *r)
+{
+	bool as_key = !csv_has(r->c, CSV_LIST) && r->c->truth;
+	uint64_t list = 0;
+	int rc = number(r, as_key ? CSV_KEY : CSV_LIST, "list",
+			r->row->table->t.lists - 1, &list);
+
+	be32_store(r->row->key, (uint32_t)list);
+	return rc;
+}
+
+/* One part of a value, or all of it. */
+static int read_part(struct reader *r, const struct render *as, size_t at,
+		     size_t len, int column)
+{
+	const char *text = column < r->n ? r->field[column] : "";
+	struct fault why;
+	int n = typed_read(as, r->row->value + at, len,
+			   sizeof(r->row->value) - at, text, &why);
+
+	if (n < 0)
+		return fault_set(r->f, n, "%s '%.60s' %s", r->c->name[column],
+				 text, why.text);
+	r->row->len = at + (size_t)n;
+	return 0;
+}
+
+static int read_parts(struct reader *r)
+{
+	const struct csv_table *t = r->row->table;
+	int rc = 0;
+
+	for (unsigned i = 0; i < t->show.n && !rc; i++) {
+		const struct show_part *p = &t->show.part[i];
+		size_t rest = p->at < t->t.value_len ? t->t.value_len - p->at
+						     : 0;
+
+		rc = read_part(r, &p->render, p->at, p->len ? p->len : rest,
+			       t->part_at[i]);
+	}
+	return rc;
+}
+
+/* The value of Key-Write, the entry of a list: as long as the table's. */
+static int read_bytes(struct reader *r)
+{
+	static const struct render hex = {.as = RENDER_HEX};
+	const struct csv_table *t = r->row->table;
+	bool one = t->show.n == 1 && !r->c->truth;
+	size_t want = t->t.value_len;
+	int rc;
+
+	if (t->parts && !r->c->truth)
+		rc = read_parts(r);
+	else
+		rc = read_part(r, one ? &t->show.part[0].render : &hex, 0,
+			       one && !want ? t->show.part[0].len : want,
+			       r->c->at[CSV_VALUE]);
+	if (rc < 0 || !want || r->row->len == want)
+		return rc;
+	if (r->row->len > want)
+		return fault_set(r->f, -EINVAL,
+				 "a value of %zu bytes: those of table %s have "
+				 "%zu",
+				 r->row->len, t->t.name, want);
+	memset(r->row->value + r->row->len, 0, want - r->row->len);
+	r->row->len = want;
+	return 0;
+}
+
+static int read_count(struct reader *r)
+{
+	enum csv_column column = csv_has(r->c, CSV_COUNT) ? CSV_COUNT
+							  : CSV_VALUE;
+	uint64_t v = 0;
+
+	if (!get(r, column))
+		return fault_set(r->f, -EINVAL, "no count");
+	if (number(r, column, "count", UINT64_MAX, &v) < 0)
+		return -EINVAL;
+	be64_store(r->row->value, v);
+	r->row->len = 8;
+	return 0;
+}
+
+/* Numbers with commas between them, out of a column; how many, or -EINVAL. */
+static int numbers(struct reader *r, enum csv_column column, uint32_t *out)
+{
+	static const struct render list = {.as = RENDER_LIST, .width = 4};
+	uint8_t be[4 * CSV_HOPS];
+	const char *text = get(r, column);
+	struct fault why;
+	int n;
+
+	if (!text)
+		return 0;
+	n = typed_read(&list, be, 0, sizeof(be), text, &why);
+	if (n < 0)
+		return fault_set(r->f, n, "'%.60s' %s", text, why.text);
+	for (int i = 0; i < n / 4; i++)
+		out[i] = be32_load(be + 4 * i);
+	return n / 4;
+}
+
+/* A whole path, as dta-query writes it: a postcard for each hop that is known.
+ */
+static int read_path(struct reader *r)
+{
+	uint32_t value[CSV_HOPS], hole[CSV_HOPS];
+	struct csv_row *row = r->row;
+	int n = numbers(r, CSV_PATH, value), holes;
+
+	if (n < 0)
+		return n;
+	holes = numbers(r, CSV_HOLES, hole);
+	if (holes < 0 || !n)
+		return n ? holes : fault_set(r->f, -EINVAL, "no path");
+	row->path_len = holes ? 0 : (unsigned)n; /* not known whole */
+	for (int i = 0; i < n; i++) {
+		bool known = true;
+
+		for (int k = 0; k < holes; k++)
+			known &= hole[k] != (uint32_t)i;
+		if (!known)
+			continue;
+		row->hop[row->hops] = (uint8_t)i;
+		row->card[row->hops++] = value[i];
+	}
+	return 0;
+}
+
+static int read_postcard(struct reader *r)
+{
+	uint64_t hop = 0, path_len = 0, value = 0;
+
+	if (csv_has(r->c, CSV_PATH))
+		return read_path(r);
+	if (!get(r, CSV_HOP) || !get(r, CSV_VALUE))
+		return fault_set(r->f, -EINVAL, "no %s",
+				 get(r, CSV_HOP) ? "value" : "hop");
+	if (number(r, CSV_HOP, "hop", CSV_HOPS, &hop) < 0 ||
+	    number(r, CSV_PATH_LEN, "path length", CSV_HOPS, &path_len) < 0 ||
+	    number(r, CSV_VALUE, "value", UINT32_MAX, &value) < 0)
+		return -EINVAL;
+	r->row->hops = 1;
+	r->row->hop[0] = (uint8_t)hop;
+	r->row->card[0] = (uint32_t)value;
+	r->row->path_len = (unsigned)path_len;
+	return 0;
+}
+
+static int read_entry(struct reader *r)
+{
+	int rc = read_list(r);
+
+	return rc < 0 ? rc : read_bytes(r);
+}
+
+/* An entry has no key that tells whose it is: the first table that takes it;
+ * if none does, the first says why. */
+static int read_append(struct reader *r)
+{
+	struct fault *first = r->f, other;
+	int rc = -EINVAL;
+
+	for (int i = 0; i < r->tables && rc < 0; i++) {
+		r->row->table = r->whole[i];
+		rc = read_entry(r);
+		r->f = &other;
+	}
+	r->f = first;
+	return rc;
+}
+
+static int read_data(struct reader *r)
+{
+	int rc;
+
+	if (r->table[0]->kind == TABLE_APPEND)
+		return read_append(r);
+	rc = read_key(r);
+	if (rc < 0)
+		return rc;
+	switch (r->row->table->t.kind) {
+	case TABLE_KEYINC:
+		return read_count(r);
+	case TABLE_POSTCARD:
+		return read_postcard(r);
+	default:
+		return read_bytes(r);
+	}
+}
+
+int csv_row_read(struct csv_row *row, const struct csv_columns *c,
+		 char *const *field, int n, struct fault *f)
+{
+	struct reader r = {
+		.c = c,
+		.field = field,
+		.n = n,
+		.row = row,
+		.f = f,
+	};
+	const char *answer = get(&r, CSV_ANSWER);
+	uint64_t copies = 0;
+	int rc;
+
+	*row = (struct csv_row){0};
+	if (answer && strcmp(answer, "found") != 0)
+		return 0;
+	if (n < c->n)
+		return fault_set(f, -EINVAL,
+				 "%d columns, and the header has %d", n, c->n);
+	rc = number(&r, CSV_COPIES, "copies", HASH_COPIES, &copies);
+	if (rc == 0)
+		rc = read_time(&r);
+	if (rc == 0)
+		rc = find_tables(&r);
+	if (rc == 0)
+		rc = read_data(&r);
+	if (rc < 0)
+		return rc;
+	row->id = id_of(&r);
+	row->copies = (uint8_t)copies;
+	return 1;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dta-top - look on: the ledgers of running programs and the regions that they
+ * write, live on a screen, once as rows, or for Prometheus.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "cli/page.h"
+#include "cli/tty.h"
+#include "options.h"
+#include "serve.h"
+#include "tables.h"
+
+struct run {
+	struct opts o;
+	struct watch w;
+	uint64_t due_ns; /* the next look */
+	char filter[BROWSE_LINE];
+};
+
+static uint32_t size(void *run, unsigned table)
+{
+	return table_size(&((struct run *)run)->w, table);
+}
+
+static bool has(void *run, unsigned table, uint32_t i)
+{
+	return table_has(&((struct run *)run)->w, table, i);
+}
+
+static void row(void *run, unsigned table, uint32_t i, struct row_batch *b)
+{
+	table_row(&((struct run *)run)->w, table, i, b);
+}
+
+/* What falls is behind what stands still. */
+static bool key(void *run, unsigned table, uint32_t i, unsigned column,
+		struct row_batch *b, uint64_t *out)
+{
+	row_batch_clear(b);
+	row(run, table, i, b);
+	if (b->hand[column].kind == ROW_I64 && b->hand[column].i64 < 0)
+		b->hand[column].i64 = 0;
+	return browse_key(b, &b->hand[column], out);
+}
+
+static int filter(void *run, const char *text, struct fault *why)
+{
+	struct run *r = run;
+
+	(void)why;
+	snprintf(r->filter, sizeof(r->filter), "%s", text);
+	return 0;
+}
+
+/* Whether a text of the row has the filter's in it. */
+static bool match(void *run, unsigned table, uint32_t i)
+{
+	struct run *r = run;
+	struct row_batch b;
+	bool is = false;
+
+	if (row_batch_init(&b, table_schema(table), 1) < 0)
+		cli_fail("out of memory");
+	table_row(&r->w, table, i, &b);
+	for (unsigned c = 0; c < b.schema->n && !is; c++)
+		is = b.hand[c].kind == ROW_STR &&
+		     strstr((const char *)b.bytes + b.hand[c].at, r->filter);
+	row_batch_fini(&b);
+	return is;
+}
+
+/* The region that was asked for, or what goes on in all programs. */
+static void head_of_all(const struct run *r, char *line)
+{
+	const struct seen_region *region = r->w.regions;
+	double total[TOTALS] = {0};
+	uint64_t now = clock_wall_ns();
+	int n = 0;
+
+	for (const struct program *p = r->w.programs; p; p = p->next)
+		for (unsigned i = 0; i < TOTALS; i++)
+			if (p->of_total[i].known)
+				total[i] += p->of_total[i].per_s;
+	if (r->o.region && region && region->began_ns <= now)
+		n = snprintf(line, BROWSE_LINE,
+			     "%s: epoch %" PRIu64 ", %" PRIu64
+			     " s old, %.1f%% full, %u writers; ",
+			     r->o.region, region->epoch,
+			     (now - region->began_ns) / 1000000000,
+			     region->fill * 100, region->writers);
+	else
+		n = snprintf(line, BROWSE_LINE, "%u programs, %u regions; ",
+			     r->w.n_programs, r->w.n_regions);
+	if (n < BROWSE_LINE)
+		snprintf(line + n, (size_t)(BROWSE_LINE - n),
+			 "a second: %.0f received, %.0f done, %.0f dropped",
+			 total[TOTAL_RECEIVED], total[TOTAL_DONE],
+			 total[TOTAL_DROPPED]);
+}
+
+/* What is wrong, the worst first. */
+static void head_of_worst(const struct run *r, char *line)
+{
+	const struct program *worst = NULL;
+	double most = 0;
+
+	for (const struct program *p = r->w.programs; p; p = p->next) {
+		const struct speed *s = &p->of_total[TOTAL_DROPPED];
+
+		if (s->known && s->per_s > most) {
+			most = s->per_s;
+			worst = p;
+		}
+	}
+	if (r->w.why.text[0])
+		snprintf(line, BROWSE_LINE, "%u pages are not seen; %.500s",
+			 r->w.unread, r->w.why.text);
+	else if (worst)
+		snprintf(line, BROWSE_LINE,
+			 "most drops: %s %u: %.0f a second, %s",
+			 worst->page.program, worst->page.pid, most,
+			 worst->page.counter[watch_worst(worst)].name);
+	else
+		snprintf(line, BROWSE_LINE, "nothing is dropped");
+}
+
+static void head(void *run, unsigned table, bool ended,
+		 char line[2][BROWSE_LINE])
+{
+	(void)table;
+	(void)ended;
+	head_of_all(run, line[0]);
+	head_of_worst(run, line[1]);
+}
+
+static const struct browse_tables tables = {
+	.names = table_names,
+	.schema = table_schema,
+	.sort = table_sort,
+	.fixed = table_fixed,
+	.size = size,
+	.has = has,
+	.row = row,
+	.key = key,
+	.filter = filter,
+	.match = match,
+	.head = head,
+};
+
+/* Looks again, if it is time. */
+static void look_on(void *run)
+{
+	struct run *r = run;
+	uint64_t now = clock_ns();
+
+	if (now < r->due_ns)
+		return;
+	r->due_ns = now + r->o.top.every_ns;
+	watch_look(&r->w);
+}
+
+/* Twice, for rates. Exits if nobody's page can be seen. */
+static void look_twice(struct run *r)
+{
+	const struct timespec t = {
+		.tv_sec = (time_t)(r->o.top.every_ns / 1000000000),
+		.tv_nsec = (long)(r->o.top.every_ns % 1000000000),
+	};
+
+	watch_look(&r->w);
+	nanosleep(&t, NULL);
+	if (watch_look(&r->w) < 0)
+		cli_fail("%s", r->w.why.text);
+}
+
+/* Whether there is such a region; exits if not. */
+static void check_region(const char *name)
+{
+	struct fault f = {0};
+	struct region *r;
+
+	if (region_open(&r, name, false, &f) < 0)
+		cli_fault(name, &f);
+	region_close(r);
+}
+
+/* Of the table that was asked for; says why it is empty. */
+static int judge(struct run *r, int rc)
+{
+	unsigned table = r->o.top.top - 1;
+
+	if (rc < 0)
+		return CLI_FAIL;
+	if (r->w.why.text[0])
+		cli_warn("%u pages are not seen; %s", r->w.unread,
+			 r->w.why.text);
+	if (table == TABLE_REGIONS ? r->w.n_regions : r->w.n_programs)
+		return CLI_OK;
+	if (table == TABLE_REGIONS)
+		cli_warn("there are no regions");
+	else if (r->o.region)
+		cli_warn("%s: nobody who shows a page writes it", r->o.region);
+	else
+		cli_warn("%s: no program shows its page", r->w.dir);
+	return CLI_NOTHING;
+}
+
+static int show(struct run *r)
+{
+	struct browse *shown;
+	int rc;
+
+	tables_begin(!r->o.top.once, !tty_unicode());
+	shown = browse_open(&tables, r, &r->o.top, r->o.format);
+	if (r->o.top.once)
+		look_twice(r);
+	else
+		look_on(r);
+	rc = browse_end(shown, stdout, look_on);
+	browse_close(shown);
+	return r->o.top.once ? judge(r, rc) : rc < 0 ? CLI_FAIL : CLI_OK;
+}
+
+int main(int argc, char **argv)
+{
+	static struct run r;
+	int status = CLI_OK;
+
+	cli_start(&cli);
+	r.o = options_read(argc, argv);
+	cli_signals();
+	cli_user_check(r.o.live.user);
+	if (r.o.region)
+		check_region(r.o.region);
+	r.w.dir = cli_page_dir();
+	r.w.region = r.o.region;
+	if (r.o.prometheus)
+		serve(&r.o, &r.w);
+	else
+		status = show(&r);
+	watch_fini(&r.w);
+	return status;
+}

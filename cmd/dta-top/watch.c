@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* watch.c - programs, by their pages. */
+#include "watch.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/cli.h"
+#include "look.h"
+
+static bool is_called(const struct ledger_counter *c, const char *name)
+{
+	return !strcmp(c->name, name);
+}
+
+/* Packets that pass by, and were not meant to be stored, are no loss. */
+static bool is_passer_by(const struct ledger_counter *c)
+{
+	return is_called(c, "other") || is_called(c, "plain") ||
+	       is_called(c, "questions");
+}
+
+bool watch_is_drop(const struct ledger_page *p, unsigned i)
+{
+	const struct ledger_counter *c = &p->counter[i];
+
+	if (!strcmp(p->stage[c->stage].name, "interface"))
+		return true;
+	return c->role == LEDGER_DROP && !c->level && !is_passer_by(c);
+}
+
+/* Done by the one at the other end, as he says. */
+static bool is_confirmed(const struct ledger_counter *c)
+{
+	return c->role == LEDGER_DONE &&
+	       (is_called(c, "acked") || is_called(c, "confirmed") ||
+		is_called(c, "completed"));
+}
+
+static bool is_of(const struct ledger_page *p, unsigned i, enum total which)
+{
+	const struct ledger_counter *c = &p->counter[i];
+
+	switch (which) {
+	case TOTAL_RECEIVED:
+		return !c->stage && c->role == LEDGER_IN;
+	case TOTAL_DONE:
+		return !c->stage && c->role == LEDGER_DONE;
+	case TOTAL_DROPPED:
+		return watch_is_drop(p, i);
+	default:
+		return is_confirmed(c);
+	}
+}
+
+static uint64_t total_of(const struct ledger_page *p, enum total which)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < p->counters; i++)
+		if (is_of(p, i, which))
+			sum += p->counter[i].value;
+	return sum;
+}
+
+bool watch_waiting(const struct program *p, uint64_t *waiting)
+{
+	for (unsigned i = 0; i < p->page.counters; i++)
+		if (is_confirmed(&p->page.counter[i])) {
+			*waiting = ledger_page_rest(&p->page,
+						    p->page.counter[i].stage);
+			return true;
+		}
+	return false;
+}
+
+int watch_worst(const struct program *p)
+{
+	int worst = -1;
+	double speed = 0, value = 0;
+
+	for (unsigned i = 0; i < p->page.counters; i++) {
+		double now = p->counter[i].known ? p->counter[i].per_s : 0;
+		double all = (double)p->page.counter[i].value;
+
+		if (!watch_is_drop(&p->page, i) || !all || now < speed ||
+		    (now == speed && all <= value))
+			continue;
+		worst = (int)i;
+		speed = now;
+		value = all;
+	}
+	return worst;
+}
+
+uint64_t watch_silence(const struct watch *w, const struct program *p)
+{
+	uint64_t ns = w->at_ns > p->page.at_ns ? w->at_ns - p->page.at_ns : 0;
+
+	return ns < WATCH_SILENT_NS ? 0 : ns;
+}
+
+/* A counter by its names; -1: it was not there. It mostly is in its place. */
+static int find_counter(const struct ledger_page *p, const char *stage,
+			const char *name, unsigned place)
+{
+	for (unsigned i = 0; i < p->counters; i++) {
+		unsigned k = (place + i) % p->counters;
+		const struct ledger_counter *c = &p->counter[k];
+
+		if (!strcmp(c->name, name) &&
+		    !strcmp(p->stage[c->stage].name, stage))
+			return (int)k;
+	}
+	return -1;
+}
+
+/* The same page later: how fast its counters went. */
+static struct speed *advance(const struct program *p,
+			     const struct ledger_page *now)
+{
+	struct speed *s = calloc(now->counters + 1, sizeof(*s));
+
+	if (!s)
+		cli_fail("out of memory");
+	for (unsigned i = 0; i < now->counters; i++) {
+		const struct ledger_counter *c = &now->counter[i];
+		int was = find_counter(&p->page, now->stage[c->stage].name,
+				       c->name, i);
+
+		if (was < 0)
+			continue;
+		s[i] = p->counter[was];
+		speed_set(&s[i], p->page.at_ns, now->at_ns,
+			  p->page.counter[was].value, c->value);
+	}
+	return s;
+}
+
+/* Of a program that stands still nobody knows how fast it goes. */
+static void stand_still(struct program *p)
+{
+	for (unsigned i = 0; i < p->page.counters; i++)
+		p->counter[i].known = false;
+	for (unsigned i = 0; i < TOTALS; i++)
+		p->of_total[i].known = false;
+}
+
+static void take(struct program *p, const struct ledger_page *now)
+{
+	struct speed *s;
+
+	p->met = true;
+	if (now->at_ns == p->page.at_ns) {
+		if (clock_ns() - now->at_ns >= WATCH_SILENT_NS)
+			stand_still(p);
+		return;
+	}
+	s = advance(p, now);
+	free(p->counter);
+	p->counter = s;
+	for (unsigned i = 0; i < TOTALS; i++) {
+		uint64_t was = p->total[i];
+
+		p->total[i] = total_of(now, (enum total)i);
+		if (p->page.at_ns)
+			speed_set(&p->of_total[i], p->page.at_ns, now->at_ns,
+				  was, p->total[i]);
+	}
+	p->page = *now;
+}
+
+static void name_user(struct program *p)
+{
+	const struct passwd *user = getpwuid(p->owner.uid);
+
+	if (user)
+		snprintf(p->user, sizeof(p->user), "%s", user->pw_name);
+	else
+		snprintf(p->user, sizeof(p->user), "%u", p->owner.uid);
+}
+
+/* Its place, behind those of names before it; there is one, or there will be.
+ */
+static struct program **place_of(struct watch *w, const char *name)
+{
+	struct program **at = &w->programs;
+
+	while (*at && strcmp((*at)->name, name) < 0)
+		at = &(*at)->next;
+	return at;
+}
+
+static struct program *meet(struct watch *w, struct program **at,
+			    const char *name, const struct ledger_owner *owner)
+{
+	struct program *p = calloc(1, sizeof(*p));
+
+	if (!p || !(p->counter = calloc(1, sizeof(*p->counter))))
+		cli_fail("out of memory");
+	snprintf(p->name, sizeof(p->name), "%s", name);
+	p->owner = *owner;
+	name_user(p);
+	p->next = *at;
+	*at = p;
+	w->n_programs++;
+	return p;
+}
+
+static bool is_asked_for(const struct watch *w, const struct ledger_page *page)
+{
+	const struct program p = {.page = {.pid = page->pid}};
+
+	if (!w->region)
+		return true;
+	if (look_is_region(page->region, w->region))
+		return true;
+	for (const struct seen_region *r = w->regions; r; r = r->next)
+		if (watch_writes(&p, r))
+			return true;
+	return false;
+}
+
+static void look_at(void *ctx, const char *name)
+{
+	struct watch *w = ctx;
+	struct ledger_owner owner;
+	int rc = ledger_page_read(&w->scratch, &owner, w->dir, name);
+	struct program **at = place_of(w, name), *p = *at;
+
+	if (p && strcmp(p->name, name) != 0)
+		p = NULL;
+	if (rc == -EAGAIN && p)
+		p->met = true; /* it stopped while it wrote */
+	if (rc == 0 && is_asked_for(w, &w->scratch))
+		take(p ? p : meet(w, at, name, &owner), &w->scratch);
+	if (!rc || rc == -ESRCH || rc == -ENOENT || (rc == -EAGAIN && p))
+		return;
+	if (!w->unread++)
+		fault_set(&w->why, rc, "%s: %s", name,
+			  rc == -EBADMSG  ? "damaged, or no page"
+			  : rc == -EPERM  ? "it is not its process's"
+			  : rc == -EAGAIN ? "it is never written to its end"
+					  : strerror(-rc));
+}
+
+static void forget(struct program *p)
+{
+	free(p->counter);
+	free(p);
+}
+
+int watch_look(struct watch *w)
+{
+	struct program **at = &w->programs, *p;
+	int rc;
+
+	w->unread = 0;
+	w->why.text[0] = '\0';
+	look_regions(w);
+	for (p = w->programs; p; p = p->next)
+		p->met = false;
+	rc = ledger_pages(w->dir, look_at, w);
+	w->at_ns = clock_ns();
+	while ((p = *at)) {
+		if (p->met) {
+			at = &p->next;
+			continue;
+		}
+		*at = p->next;
+		forget(p);
+		w->n_programs--;
+	}
+	look_stored(w);
+	if (rc < 0)
+		fault_set(&w->why, rc, "%s: %s", w->dir, strerror(-rc));
+	return rc < 0 ? rc : 0;
+}
+
+void watch_fini(struct watch *w)
+{
+	struct program *p;
+
+	while ((p = w->programs)) {
+		w->programs = p->next;
+		forget(p);
+	}
+	look_fini(w);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/due.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	WAYS = 4, /* children of a node: four are in one line of the cache */
+	ROOM = 64,
+};
+
+static bool before(const struct due *a, const struct due *b)
+{
+	return a->ns != b->ns ? a->ns < b->ns : a->who < b->who;
+}
+
+static void put(struct dues *q, uint32_t i, struct due d)
+{
+	q->heap[i] = d;
+	q->place[d.who] = i + 1;
+}
+
+static void up(struct dues *q, uint32_t i, struct due d)
+{
+	for (; i && before(&d, &q->heap[(i - 1) / WAYS]); i = (i - 1) / WAYS)
+		put(q, i, q->heap[(i - 1) / WAYS]);
+	put(q, i, d);
+}
+
+/* The earliest child of a node, or 0. */
+static uint32_t least(const struct dues *q, uint32_t i)
+{
+	uint32_t first = WAYS * i + 1, last = first + WAYS, best = first;
+
+	if (first >= q->n)
+		return 0;
+	if (last > q->n)
+		last = q->n;
+	for (uint32_t c = first + 1; c < last; c++)
+		if (before(&q->heap[c], &q->heap[best]))
+			best = c;
+	return best;
+}
+
+static void down(struct dues *q, uint32_t i, struct due d)
+{
+	uint32_t child;
+
+	while ((child = least(q, i)) && before(&q->heap[child], &d)) {
+		put(q, i, q->heap[child]);
+		i = child;
+	}
+	put(q, i, d);
+}
+
+static void settle(struct dues *q, uint32_t i, struct due d)
+{
+	if (i && before(&d, &q->heap[(i - 1) / WAYS]))
+		up(q, i, d);
+	else
+		down(q, i, d);
+}
+
+static int make_room(struct dues *q, uint32_t who)
+{
+	uint32_t whos = q->whos ? q->whos : ROOM,
+		 room = q->room ? q->room : ROOM;
+	uint32_t *place;
+	struct due *heap;
+
+	while (whos <= who)
+		whos *= 2;
+	if (whos > q->whos) {
+		if (!(place = realloc(q->place, whos * sizeof(*place))))
+			return -ENOMEM;
+		memset(place + q->whos, 0, (whos - q->whos) * sizeof(*place));
+		q->place = place;
+		q->whos = whos;
+	}
+	if (q->n < q->room)
+		return 0;
+	room *= q->room ? 2 : 1;
+	if (!(heap = realloc(q->heap, room * sizeof(*heap))))
+		return -ENOMEM;
+	q->heap = heap;
+	q->room = room;
+	return 0;
+}
+
+static void take_out(struct dues *q, uint32_t who)
+{
+	uint32_t i = who < q->whos ? q->place[who] : 0;
+
+	if (!i)
+		return;
+	q->place[who] = 0;
+	if (--q->n != i - 1)
+		settle(q, i - 1, q->heap[q->n]);
+}
+
+int dues_set(struct dues *q, uint32_t who, uint64_t ns)
+{
+	struct due d = {ns, who};
+
+	if (ns == DUE_NEVER) {
+		take_out(q, who);
+		return 0;
+	}
+	if (who < q->whos && q->place[who]) {
+		settle(q, q->place[who] - 1, d);
+		return 0;
+	}
+	if (make_room(q, who) < 0)
+		return -ENOMEM;
+	up(q, q->n++, d);
+	return 0;
+}
+
+uint64_t dues_of(const struct dues *q, uint32_t who)
+{
+	if (who >= q->whos || !q->place[who])
+		return DUE_NEVER;
+	return q->heap[q->place[who] - 1].ns;
+}
+
+struct due dues_first(const struct dues *q)
+{
+	return q->n ? q->heap[0] : (struct due){.ns = DUE_NEVER};
+}
+
+void dues_move(struct dues *q, uint32_t last, uint32_t who)
+{
+	uint64_t ns = dues_of(q, last);
+
+	take_out(q, last);
+	take_out(q, who);
+	if (last != who && ns != DUE_NEVER) /* there is room: it waited */
+		up(q, q->n++, (struct due){ns, who});
+}
+
+void dues_shift(struct dues *q, int64_t by_ns)
+{
+	for (uint32_t i = 0; i < q->n; i++) {
+		uint64_t ns = q->heap[i].ns, back = (uint64_t)-by_ns;
+
+		if (by_ns >= 0)
+			ns += (uint64_t)by_ns;
+		else
+			ns = ns > back ? ns - back : 0;
+		q->heap[i].ns = ns;
+	}
+	/* Those that came to 0 are first, by their numbers. */
+	for (uint32_t i = q->n; i-- > 0;)
+		down(q, i, q->heap[i]);
+}
+
+void dues_fini(struct dues *q)
+{
+	free(q->heap);
+	free(q->place);
+	*q = (struct dues){0};
+}

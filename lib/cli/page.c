@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/page.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/private.h"
+#include "ledger/page.h"
+
+#define EVERY_NS UINT64_C(250000000)
+
+static struct {
+	struct cli_page_about about;
+	struct ledger_writer *page;
+	pid_t owner;
+	uint64_t due_ns; /* of clock_coarse_ns(); UINT64_MAX: never */
+	bool writing;
+} own = {.due_ns = UINT64_MAX};
+
+const char *cli_page_dir(void)
+{
+	const char *dir = cli_env("DTA_LEDGERS");
+
+	return dir ? dir : LEDGER_DIR;
+}
+
+void cli_page_start(const struct cli_page_about *a)
+{
+	own.about = *a;
+	if (!a->off)
+		own.due_ns = clock_coarse_ns() + EVERY_NS;
+}
+
+/* Also where the program ends by cli_fail(). */
+static void remove_page(void)
+{
+	if (own.owner == getpid())
+		ledger_page_close(own.page);
+	own.page = NULL;
+}
+
+static bool make(void)
+{
+	const struct cli_page_about *a = &own.about;
+	const struct ledger_about about = {cli_name(), VERSION, a->region,
+					   a->input, a->output};
+	struct fault f;
+
+	if (ledger_page_open(&own.page, cli_page_dir(), &about, &f) < 0) {
+		own.due_ns = UINT64_MAX;
+		if (!a->quiet)
+			cli_warn("dta-top will not see this program: %s",
+				 f.text);
+		return false;
+	}
+	own.owner = getpid();
+	atexit(remove_page);
+	return true;
+}
+
+bool cli_page_begin(void)
+{
+	uint64_t now;
+
+	if (own.due_ns == UINT64_MAX ||
+	    (now = clock_coarse_ns()) < own.due_ns || (!own.page && !make()))
+		return false;
+	own.due_ns = now + EVERY_NS;
+	own.writing = true;
+	ledger_page_begin(own.page);
+	return true;
+}
+
+void cli_page_end(void)
+{
+	ledger_page_end(own.page);
+	own.writing = false;
+}
+
+bool cli_page_takes(const struct ledger *l, const void *ctr)
+{
+	if (own.writing)
+		ledger_page_add(own.page, l, ctr);
+	return own.writing;
+}

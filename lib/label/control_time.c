@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * control_time.c - intervals, and the clock of the packets.
+ *
+ * That clock may be wrong for a packet, or have been set. A packet that leaps
+ * ahead of all others is held until the next one says whether it is right; of
+ * those far behind LABEL_ODD_MAX in a row that agree say that the clock was set
+ * back: then all that is known moves with it.
+ */
+#include "label/control_private.h"
+
+enum {
+	JUMP_MAX = 10000, /* intervals without anything, that are told of */
+};
+
+static void begin_interval(struct label_control *c, uint64_t now_ns)
+{
+	uint64_t begin_ns = now_ns - now_ns % c->o.interval_ns;
+
+	c->number++;
+	c->before = *label_db_counters(c->db);
+	c->sum = (struct label_interval_sum){
+		.begin_ns = begin_ns, .end_ns = begin_ns + c->o.interval_ns};
+	c->next_end_ns = c->sum.end_ns;
+	c->watched_ns = now_ns;
+}
+
+static void sum_s(struct label_control *c)
+{
+	for (uint8_t s = 1; s <= LABEL_S_MAX; s++) {
+		c->sum.raised += c->with_s[s];
+		if (c->with_s[s])
+			c->sum.s_most = s;
+	}
+}
+
+static void end_interval(struct label_control *c, uint64_t now_ns)
+{
+	const struct label_db_ledger *now = label_db_counters(c->db);
+	const struct label_db_ledger *was = &c->before;
+	uint64_t missing = now->missing - was->missing;
+	uint64_t found = now->found - was->found;
+	uint32_t known = label_db_ports(c->db);
+
+	c->ctr.intervals++;
+	c->sum.observed_ns = now_ns - c->watched_ns;
+	c->sum.ports = c->o.expected > known ? c->o.expected : known;
+	c->sum.labels = now->items - was->items;
+	c->sum.late = now->late - was->late;
+	c->sum.odd = now->future - was->future + now->back - was->back;
+	c->sum.missing = missing > found ? missing - found : 0;
+	c->sum.silent = c->silent;
+	sum_s(c);
+	if (c->o.calls.interval)
+		c->o.calls.interval(c->o.calls.ctx, &c->sum);
+}
+
+void control_begin(struct label_control *c, uint64_t now_ns)
+{
+	c->begun = true;
+	c->now_ns = c->begun_ns = now_ns;
+	control_resume(c);
+	begin_interval(c, now_ns);
+}
+
+void label_control_begin(struct label_control *c, uint64_t now_ns)
+{
+	if (!c->begun)
+		control_begin(c, now_ns);
+}
+
+uint64_t label_control_due(const struct label_control *c)
+{
+	struct due first = dues_first(&c->due);
+
+	if (!c->begun)
+		return UINT64_MAX;
+	return first.ns < c->next_end_ns ? first.ns + 1 : c->next_end_ns;
+}
+
+/* What is due of ports before a time. */
+static void look(struct label_control *c, uint64_t before_ns)
+{
+	struct due d;
+
+	while ((d = dues_first(&c->due)).ns < before_ns)
+		control_look(c, d.who, d.ns);
+}
+
+/* So long was nothing to be told that it is not, interval by interval. */
+static void jump(struct label_control *c, uint64_t now_ns)
+{
+	uint64_t begin_ns = now_ns - now_ns % c->o.interval_ns;
+	uint64_t skipped = (begin_ns - c->next_end_ns) / c->o.interval_ns;
+
+	look(c, c->next_end_ns);
+	end_interval(c, c->next_end_ns);
+	look(c, begin_ns);
+	begin_interval(c, begin_ns);
+	c->sum.skipped = skipped;
+	c->ctr.skipped += skipped;
+}
+
+void label_control_tick(struct label_control *c, uint64_t now_ns)
+{
+	if (!c->begun || now_ns <= c->now_ns)
+		return;
+	c->now_ns = now_ns;
+	if (now_ns > c->next_end_ns &&
+	    (now_ns - c->next_end_ns) / c->o.interval_ns > JUMP_MAX)
+		jump(c, now_ns);
+	for (; c->next_end_ns <= now_ns; begin_interval(c, c->next_end_ns)) {
+		look(c, c->next_end_ns);
+		end_interval(c, c->next_end_ns);
+	}
+	look(c, now_ns);
+}
+
+void control_end(struct label_control *c)
+{
+	if (c->begun && c->sum.packets)
+		end_interval(c, c->now_ns);
+	c->sum.packets = 0;
+}
+
+/* --- a clock that was set ------------------------------------------------- */
+
+static uint64_t shifted(uint64_t ns, int64_t by_ns)
+{
+	uint64_t back = (uint64_t)-by_ns;
+
+	if (!ns) /* no time */
+		return 0;
+	if (by_ns >= 0)
+		return ns + (uint64_t)by_ns;
+	return ns > back ? ns - back : 1;
+}
+
+static void shift_record(struct label_record *r, int64_t by_ns)
+{
+	r->seen_ns = shifted(r->seen_ns, by_ns);
+	r->before_ns = shifted(r->before_ns, by_ns);
+	r->first_ns = shifted(r->first_ns, by_ns);
+	r->changed_ns = shifted(r->changed_ns, by_ns);
+	r->odd_ns = shifted(r->odd_ns, by_ns);
+}
+
+void label_control_shift(struct label_control *c, int64_t by_ns)
+{
+	if (!c->begun || !by_ns)
+		return;
+	c->ctr.set++;
+	end_interval(c, c->now_ns);
+	for (uint32_t i = 0; i < label_db_ports(c->db); i++)
+		shift_record(label_db_at(c->db, i), by_ns);
+	label_paths_shift(c->paths, by_ns);
+	dues_shift(&c->due, by_ns);
+	c->begun_ns = shifted(c->begun_ns, by_ns);
+	c->now_ns = shifted(c->now_ns, by_ns);
+	c->back = 0;
+	begin_interval(c, c->now_ns);
+}
+
+/* Whether two times are so near to each other that both may be right. */
+static bool agree(const struct label_control *c, uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) <= label_db_skew(c->db) * 1000;
+}
+
+/* A frame that is far behind. */
+static void judge_back(struct label_control *c, uint64_t now_ns)
+{
+	c->ctr.leaps++;
+	c->back = c->back && agree(c, now_ns, c->back_ns) ? c->back + 1 : 1;
+	c->back_ns = now_ns;
+	if (c->back == LABEL_ODD_MAX)
+		label_control_shift(c, (int64_t)(now_ns - c->now_ns));
+}
+
+enum control_time control_judge(struct label_control *c, uint64_t *now_ns,
+				uint64_t *held_ns)
+{
+	bool ahead;
+
+	*held_ns = 0;
+	if (!c->begun)
+		return CONTROL_NOW;
+	if (c->holds) {
+		bool right = *now_ns > c->held_ns ||
+			     agree(c, *now_ns, c->held_ns);
+
+		c->holds = false;
+		c->ctr.leaps += !right;
+		*held_ns = right ? c->held_ns : c->now_ns;
+		label_control_tick(c, *held_ns);
+	}
+	ahead = *now_ns > c->now_ns;
+	if (agree(c, *now_ns, c->now_ns)) {
+		c->back = 0;
+	} else if (ahead) {
+		c->holds = true;
+		c->held_ns = *now_ns;
+		return CONTROL_HOLD;
+	} else {
+		judge_back(c, *now_ns);
+	}
+	if (*now_ns < c->now_ns)
+		*now_ns = c->now_ns;
+	return CONTROL_NOW;
+}

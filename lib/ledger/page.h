@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * page.h - the page of a running program: a small file in /dev/shm by which
+ * others see its ledgers while it runs.
+ *
+ * Name:    dta-ledger-PID-START: START is the process's start as process.h has
+ *          it, so that no name is used twice.
+ * Who:     its program alone writes it, and removes it at its end; its mode is
+ *          0640 (less the umask): the program's group may read it.
+ * Bytes:   LEDGER_PAGE_SIZE, as in struct ledger_page; numbers are of the
+ *          machine's byte order, which order tells, and on their own size.
+ * Texts are printable ASCII, and end with NUL. What is not used is zero.
+ * Reading: by pread(2), not mapped: a file that shrinks is no SIGBUS then.
+ *          sequence is odd while the program writes what is behind it. A
+ *          reader takes what it has read if sequence was the same even number
+ *          before and after; the part before it never changes.
+ * Trust:   whatever has such a name is input. A page holds if all of it is as
+ *          above, and it belongs to the user of the process that it names.
+ * Life:    the program holds a lock of it (flock(2), exclusive), which ends
+ *          with it. A page is dead if PID is no process of that start, and
+ *          nobody holds the lock: the lock alone is known of a program that is
+ *          in another PID namespace, or where /proc hides others. The dead are
+ *          removed by whoever looks and may, and by every program that makes
+ *          one.
+ */
+#ifndef LEDGER_PAGE_H
+#define LEDGER_PAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "base/ledger.h"
+
+#define LEDGER_DIR "/dev/shm" /* where programs have them unless told */
+
+enum {
+	LEDGER_VERSION = 1,
+	LEDGER_ORDER = 0x01020304,
+	LEDGER_PAGE_SIZE = 16384,
+	LEDGER_STAGES = 16,
+	LEDGER_COUNTERS = 256,
+	LEDGER_NAME = 32,   /* bytes of a name, its NUL included */
+	LEDGER_PLACE = 256, /* the same of what the program works on */
+	LEDGER_PATH = 4096,
+	LEDGER_PAGES_MAX = 1024, /* that are looked at in one place */
+};
+
+struct ledger_stage {
+	char name[LEDGER_NAME]; /* letters a-z, digits, _; each once */
+	char unit[LEDGER_NAME];
+};
+
+struct ledger_counter {
+	char name[LEDGER_NAME]; /* letters a-z, digits, _ */
+	uint16_t stage;		/* its place in stage[] */
+	uint8_t role;		/* enum ledger_role */
+	uint8_t level;		/* 1: it may fall; else 0 */
+	uint8_t reserved[4];
+	uint64_t value;
+};
+
+struct ledger_page {
+	char magic[8]; /* "DTALEDG\n" */
+	uint32_t order, version;
+	uint32_t size, pid;
+	uint64_t start;
+	char program[LEDGER_NAME]; /* letters a-z, digits, -, blanks */
+	char release[LEDGER_NAME]; /* the program's version */
+	/* What it works on; empty: nothing of that kind. */
+	char region[LEDGER_PLACE];
+	char input[LEDGER_PLACE];  /* an interface or a file */
+	char output[LEDGER_PLACE]; /* a ticket, a cluster file, an interface */
+	uint8_t reserved[160];
+	/* From here on it changes, under sequence. */
+	uint64_t sequence;
+	uint64_t at_ns; /* of CLOCK_MONOTONIC, when it was written last */
+	uint32_t stages, counters;
+	uint8_t more[40];
+	struct ledger_stage stage[LEDGER_STAGES];
+	struct ledger_counter counter[LEDGER_COUNTERS]; /* stage by stage */
+	uint8_t rest[LEDGER_PAGE_SIZE - 14400];
+};
+
+_Static_assert(offsetof(struct ledger_page, program) == 32 &&
+		       offsetof(struct ledger_page, region) == 96 &&
+		       offsetof(struct ledger_page, input) == 352 &&
+		       offsetof(struct ledger_page, output) == 608 &&
+		       offsetof(struct ledger_page, sequence) == 1024 &&
+		       offsetof(struct ledger_page, at_ns) == 1032 &&
+		       offsetof(struct ledger_page, stages) == 1040 &&
+		       offsetof(struct ledger_page, stage) == 1088 &&
+		       offsetof(struct ledger_page, counter) == 2112 &&
+		       sizeof(struct ledger_counter) == 48 &&
+		       sizeof(struct ledger_page) == LEDGER_PAGE_SIZE,
+	       "other programs read it");
+
+/* --- writing -------------------------------------------------------------- */
+
+struct ledger_writer;
+
+/* What does not change. Texts are cut if they are too long; NULL is empty. */
+struct ledger_about {
+	const char *program, *release, *region, *input, *output;
+};
+
+/* Makes this process's page in a directory, in which it removes dead ones. 0 or
+ * -errno with f set. */
+int ledger_page_open(struct ledger_writer **out, const char *dir,
+		     const struct ledger_about *about, struct fault *f);
+
+/*
+ * All ledgers of a program anew: begin, add each, end, which writes them; by
+ * system calls, so that it is for four times a second and not for each batch.
+ * A stage that is there already gets a number (queue, queue_2). What is above
+ * LEDGER_STAGES or LEDGER_COUNTERS is left out.
+ */
+void ledger_page_begin(struct ledger_writer *w);
+void ledger_page_add(struct ledger_writer *w, const struct ledger *l,
+		     const void *ctr);
+void ledger_page_end(struct ledger_writer *w);
+
+/* Removes the page. NULL is fine. */
+void ledger_page_close(struct ledger_writer *w);
+
+/* --- reading -------------------------------------------------------------- */
+
+/* Whose a page is. */
+struct ledger_owner {
+	uint32_t uid;
+	uint64_t since_ns; /* the process began, since 1970; 0: not known */
+};
+
+/*
+ * Copies a page that holds. 0; or -errno, and out is not to be used: -ESRCH:
+ * its program is dead, and the page was removed, if we may; -EBADMSG: it is
+ * damaged, or no page; -EPERM: it is of another user than its process; -EAGAIN:
+ * its program was stopped while it wrote; -EACCES and others.
+ */
+int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
+		     const char *dir, const char *name);
+
+/* Calls each() with the name of what looks like a page in a directory, in the
+ * order of names; LEDGER_PAGES_MAX at most. Returns how many there were above
+ * that, or -errno. */
+typedef void ledger_each(void *ctx, const char *name);
+int ledger_pages(const char *dir, ledger_each *each, void *ctx);
+
+/* In - done - drops of a stage: what is still under way in it. */
+uint64_t ledger_page_rest(const struct ledger_page *p, unsigned stage);
+
+#endif

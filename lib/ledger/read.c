@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* read.c - others' pages. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/process.h"
+#include "base/text.h"
+#include "ledger/private.h"
+
+const char ledger_magic[8] = {'D', 'T', 'A', 'L', 'E', 'D', 'G', '\n'};
+
+static const char prefix[] = "dta-ledger-";
+
+enum {
+	TRIES = 100, /* a program takes microseconds to write its page */
+};
+
+void ledger_name(char out[LEDGER_FILE], uint32_t pid, uint64_t start)
+{
+	snprintf(out, LEDGER_FILE, "%s%u-%llu", prefix, pid,
+		 (unsigned long long)start);
+}
+
+bool ledger_name_read(const char *name, uint32_t *pid, uint64_t *start)
+{
+	char own[LEDGER_FILE];
+	const char *p = name;
+	uint64_t number;
+
+	if (strncmp(p, prefix, sizeof(prefix) - 1) != 0)
+		return false;
+	p = text_digits(&number, p + sizeof(prefix) - 1, UINT32_MAX);
+	if (!p || *p != '-' || !text_u64(start, p + 1, UINT64_MAX))
+		return false;
+	*pid = (uint32_t)number;
+	ledger_name(own, *pid, *start);
+	return !strcmp(name, own); /* no 007 */
+}
+
+/* --- whether a page is one ------------------------------------------------ */
+
+/* Ends with NUL, and holds nothing but what is printable. */
+static bool is_text(const char *text, size_t room)
+{
+	size_t n = strnlen(text, room);
+
+	for (size_t i = 0; i < n; i++)
+		if (text[i] < ' ' || text[i] > '~')
+			return false;
+	return n < room;
+}
+
+static bool is_word(const char *word, const char *also)
+{
+	size_t n = strnlen(word, LEDGER_NAME);
+
+	for (size_t i = 0; i < n; i++)
+		if (!islower((unsigned char)word[i]) &&
+		    !isdigit((unsigned char)word[i]) && !strchr(also, word[i]))
+			return false;
+	return n && n < LEDGER_NAME;
+}
+
+static bool is_head(const struct ledger_page *p, uint32_t pid, uint64_t start)
+{
+	return !memcmp(p->magic, ledger_magic, sizeof(p->magic)) &&
+	       p->order == LEDGER_ORDER && p->version == LEDGER_VERSION &&
+	       p->size == LEDGER_PAGE_SIZE && p->pid == pid &&
+	       p->start == start && is_word(p->program, "- ") &&
+	       is_text(p->release, sizeof(p->release)) &&
+	       is_text(p->region, sizeof(p->region)) &&
+	       is_text(p->input, sizeof(p->input)) &&
+	       is_text(p->output, sizeof(p->output));
+}
+
+static bool is_stage(const struct ledger_page *p, unsigned i)
+{
+	for (unsigned k = 0; k < i; k++)
+		if (!strcmp(p->stage[k].name, p->stage[i].name))
+			return false;
+	return is_word(p->stage[i].name, "_") &&
+	       is_text(p->stage[i].unit, sizeof(p->stage[i].unit));
+}
+
+/* Counters are stage by stage. */
+static bool is_counter(const struct ledger_page *p, unsigned i)
+{
+	const struct ledger_counter *c = &p->counter[i];
+
+	return is_word(c->name, "_") && c->role <= LEDGER_NOTE &&
+	       c->level <= 1 && c->stage < p->stages &&
+	       (!i || c->stage >= p->counter[i - 1].stage);
+}
+
+static bool is_body(const struct ledger_page *p)
+{
+	bool is = p->stages <= LEDGER_STAGES && p->counters <= LEDGER_COUNTERS;
+
+	for (unsigned i = 0; is && i < p->stages; i++)
+		is = is_stage(p, i);
+	for (unsigned i = 0; is && i < p->counters; i++)
+		is = is_counter(p, i);
+	return is;
+}
+
+/* --- reading one ---------------------------------------------------------- */
+
+static bool get(int fd, void *out, size_t at, size_t len)
+{
+	return pread(fd, out, len, (off_t)at) == (ssize_t)len;
+}
+
+/* 0, -EBADMSG or -EAGAIN. What is read is judged by the caller. */
+static int copy(int fd, struct ledger_page *p)
+{
+	size_t at = offsetof(struct ledger_page, sequence);
+	uint64_t before, after;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		if (!get(fd, &before, at, sizeof(before)))
+			return -EBADMSG;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (!get(fd, p, 0, sizeof(*p)))
+			return -EBADMSG;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (!get(fd, &after, at, sizeof(after)))
+			return -EBADMSG;
+		if (before == after && before % 2 == 0)
+			return 0;
+		sched_yield();
+	}
+	return -EAGAIN;
+}
+
+/* Whether somebody holds it; who looks at the same moment as we does not. */
+static bool is_locked(int fd)
+{
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK;
+	flock(fd, LOCK_UN);
+	return false;
+}
+
+/* 0: it lives; -ESRCH: it is dead; -EPERM: it is not whose page this is. */
+static int judge_life(int fd, const struct stat *st, uint32_t pid,
+		      uint64_t start, struct ledger_owner *owner)
+{
+	uint32_t uid;
+
+	*owner = (struct ledger_owner){st->st_uid, 0};
+	if (!start || process_start(pid) != start)
+		return is_locked(fd) ? 0 : -ESRCH;
+	owner->since_ns = process_began_ns(start);
+	/* root makes what it likes */
+	return st->st_uid && process_user(&uid, pid) && uid != st->st_uid
+		       ? -EPERM
+		       : 0;
+}
+
+static int read_open(struct ledger_page *out, struct ledger_owner *owner,
+		     int fd, uint32_t pid, uint64_t start)
+{
+	struct stat st;
+	int rc;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EBADMSG;
+	rc = judge_life(fd, &st, pid, start, owner);
+	if (rc)
+		return rc;
+	if (st.st_size != LEDGER_PAGE_SIZE)
+		return -EBADMSG;
+	rc = copy(fd, out);
+	if ((rc && rc != -EAGAIN) || !is_head(out, pid, start))
+		return -EBADMSG;
+	return rc ? rc : is_body(out) ? 0 : -EBADMSG;
+}
+
+int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
+		     const char *dir, const char *name)
+{
+	char path[LEDGER_PATH];
+	uint64_t start;
+	uint32_t pid;
+	int fd, rc;
+
+	if (!ledger_name_read(name, &pid, &start))
+		return -EBADMSG;
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	/* Nor may a FIFO of that name hold us up. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return errno == ELOOP || errno == ENXIO ? -EBADMSG : -errno;
+	rc = read_open(out, owner, fd, pid, start);
+	close(fd);
+	if (rc == -ESRCH)
+		unlink(path);
+	return rc;
+}
+
+/* --- all of them ---------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* Names of pages, room at most. Returns how many there are. */
+static int list(DIR *d, char (*name)[LEDGER_FILE], int room)
+{
+	const struct dirent *e;
+	uint64_t start;
+	uint32_t pid;
+	int n = 0;
+
+	while ((e = readdir(d))) {
+		if (!ledger_name_read(e->d_name, &pid, &start))
+			continue;
+		if (n < room)
+			ledger_name(name[n], pid, start);
+		if (n < INT32_MAX)
+			n++;
+	}
+	return n;
+}
+
+int ledger_pages(const char *dir, ledger_each *each, void *ctx)
+{
+	char(*name)[LEDGER_FILE] = calloc(LEDGER_PAGES_MAX, LEDGER_FILE);
+	DIR *d = opendir(dir);
+	int n = d && name ? list(d, name, LEDGER_PAGES_MAX) : -errno;
+	int known = n < LEDGER_PAGES_MAX ? n : LEDGER_PAGES_MAX;
+
+	if (known > 0)
+		qsort(name, (size_t)known, LEDGER_FILE, by_name);
+	for (int i = 0; i < known; i++)
+		each(ctx, name[i]);
+	if (d)
+		closedir(d);
+	free(name);
+	return n > known ? n - known : n < 0 ? n : 0;
+}
+
+struct sweep {
+	const char *dir;
+	struct ledger_page page;
+};
+
+static void sweep_one(void *ctx, const char *name)
+{
+	struct sweep *s = ctx;
+	struct ledger_owner owner;
+
+	ledger_page_read(&s->page, &owner, s->dir, name);
+}
+
+void ledger_sweep(const char *dir)
+{
+	struct sweep s = {.dir = dir};
+
+	ledger_pages(dir, sweep_one, &s);
+}
+
+uint64_t ledger_page_rest(const struct ledger_page *p, unsigned stage)
+{
+	uint64_t rest = 0;
+
+	for (unsigned i = 0; i < p->counters; i++) {
+		const struct ledger_counter *c = &p->counter[i];
+
+		if (c->stage != stage || c->role == LEDGER_NOTE)
+			continue;
+		rest += c->role == LEDGER_IN ? c->value : -c->value;
+	}
+	return rest;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "model/label.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+	HALVINGS = 200, /* more than a double has digits */
+};
+
+/* 1 - Phi(x), without loss where it is small. */
+static double upper_tail(double x)
+{
+	return erfc(x / M_SQRT2) / 2;
+}
+
+double theory_next(const struct theory_times *t)
+{
+	double late = t->interval + t->gap - t->telemetry;
+
+	if (t->sigma <= 0)
+		return late <= 0;
+	return upper_tail(late / (M_SQRT2 * t->sigma));
+}
+
+double theory_window(const struct theory_times *t)
+{
+	double between = t->interval + t->gap;
+
+	if (between <= 0)
+		return 1;
+	if (t->telemetry < t->interval)
+		return t->telemetry / between;
+	if (t->gap <= 0)
+		return 1;
+	return 1 -
+	       t->gap * exp((t->interval - t->telemetry) / t->gap) / between;
+}
+
+/* Both forms fall as T grows. */
+static double longest(const struct theory_times *t, double want,
+		      double (*form)(const struct theory_times *))
+{
+	struct theory_times at = *t;
+	double low = 0, high = t->telemetry + 1;
+
+	at.interval = 0;
+	if (form(&at) < want)
+		return 0;
+	for (at.interval = high; form(&at) >= want && isfinite(high);)
+		at.interval = high *= 2;
+	for (unsigned i = 0; i < HALVINGS; i++) {
+		at.interval = low + (high - low) / 2;
+		*(form(&at) >= want ? &low : &high) = at.interval;
+	}
+	return low;
+}
+
+double theory_interval_next(const struct theory_times *t, double want)
+{
+	return longest(t, want, theory_next);
+}
+
+double theory_interval_window(const struct theory_times *t, double want)
+{
+	return longest(t, want, theory_window);
+}
+
+/* One hop more, which labels a packet of i labels with f(i) + r (1 - f(i)). */
+static void hop(const struct theory_labels *l, unsigned hops, double *p)
+{
+	p[hops + 1] = 0;
+	for (unsigned i = hops + 1; i-- > 0;) {
+		double q = l->f[i] + l->r * (1 - l->f[i]);
+
+		p[i + 1] += p[i] * q;
+		p[i] *= 1 - q;
+	}
+}
+
+void theory_base_b(const struct theory_labels *l, unsigned hops, double *p)
+{
+	p[0] = 1;
+	for (unsigned i = 0; i < hops; i++)
+		hop(l, i, p);
+}
+
+void theory_base_a(const struct theory_labels *l, unsigned hops, double *p)
+{
+	struct theory_labels plain = {.r = l->r};
+
+	theory_base_b(&plain, hops, p);
+}
+
+void theory_hops(unsigned k, double p[THEORY_HOPS + 1])
+{
+	double half = k / 2.0, others = half * half * k - 1;
+
+	memset(p, 0, (THEORY_HOPS + 1) * sizeof(*p));
+	p[1] = (half - 1) / others;
+	p[3] = (half - 1) * half / others;
+	p[5] = (k - 1) * half * half / others;
+}
+
+static void tree(const struct theory_labels *l, unsigned k,
+		 double p[THEORY_HOPS + 1],
+		 void (*base)(const struct theory_labels *, unsigned, double *))
+{
+	double hops[THEORY_HOPS + 1], of[THEORY_HOPS + 1];
+
+	theory_hops(k, hops);
+	memset(p, 0, (THEORY_HOPS + 1) * sizeof(*p));
+	for (unsigned h = 1; h <= THEORY_HOPS; h++) {
+		base(l, h, of);
+		for (unsigned i = 0; i <= h; i++)
+			p[i] += hops[h] * of[i];
+	}
+}
+
+void theory_tree_a(const struct theory_labels *l, unsigned k,
+		   double p[THEORY_HOPS + 1])
+{
+	tree(l, k, p, theory_base_a);
+}
+
+void theory_tree_b(const struct theory_labels *l, unsigned k,
+		   double p[THEORY_HOPS + 1])
+{
+	tree(l, k, p, theory_base_b);
+}
+
+double theory_mean(const double *p, unsigned n)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		sum += i * p[i];
+	return sum;
+}

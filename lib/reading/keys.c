@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "reading/keys.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "row/csv.h"
+#include "query/keytext.h"
+
+enum {
+	BAD_SHOWN = 10, /* messages of lines that are no keys */
+};
+
+void keys_open(struct keys *k, const struct keys_from *from,
+	       const struct targets *t)
+{
+	int rc;
+
+	k->targets = t;
+	for (unsigned i = 0; i < t->n; i++)
+		k->table[i] = t->target[i].t;
+	k->from = *from;
+	k->arg = 0;
+	k->malformed = k->good = 0;
+	k->n = 0;
+	if (from->file && (rc = lines_open(&k->lines, from->file)) < 0)
+		cli_fail("%s: %s", from->file, strerror(-rc));
+}
+
+/* Another file was meant: ten lines, and none is a key. */
+static bool hopeless(const struct keys *k)
+{
+	return !k->good && k->malformed >= BAD_SHOWN;
+}
+
+void keys_close(struct keys *k)
+{
+	if (!k->from.file)
+		return;
+	if (hopeless(k))
+		cli_warn("%s: none of %llu lines is a key: another file?",
+			 k->lines.path, (unsigned long long)k->malformed);
+	else if (k->malformed > BAD_SHOWN)
+		cli_warn("%s: %llu lines are no keys; above are the first %d",
+			 k->lines.path, (unsigned long long)k->malformed,
+			 BAD_SHOWN);
+	lines_close(&k->lines);
+}
+
+/* A line below the message, with a mark below the part that is wrong. */
+static void mark(const char *text, const struct keytext_fault *f)
+{
+	int at = 1; /* behind the quote */
+
+	for (size_t i = 0; i < f->at && text[i]; i++)
+		at += (text[i] & 0xc0) != 0x80; /* UTF-8: not a byte each */
+	cli_warn("%*s^", at, "");
+}
+
+/* What a shell does with a > that is not quoted. */
+static void tell_of_shell(void)
+{
+	struct stat st;
+	char path[4096];
+	ssize_t n;
+
+	if (fstat(STDOUT_FILENO, &st) < 0 || !S_ISREG(st.st_mode)) {
+		cli_warn("a > must be quoted: a shell takes it for itself");
+		return;
+	}
+	n = readlink("/proc/self/fd/1", path, sizeof(path) - 1);
+	path[n < 0 ? 0 : n] = '\0';
+	cli_warn("a > must be quoted: a shell takes what is behind it for the "
+		 "file that the output goes to, here %s",
+		 path);
+}
+
+static void refuse(struct keys *k, const char *text,
+		   const struct keytext_fault *f)
+{
+	if (k->malformed++ >= BAD_SHOWN && k->from.file)
+		return;
+	if (k->from.file) {
+		cli_warn("%s:%llu: '%s' %s", k->lines.path,
+			 (unsigned long long)k->lines.number, text,
+			 f->why.text);
+		return;
+	}
+	cli_warn("'%s' %s", text, f->why.text);
+	if (f->at != SIZE_MAX)
+		mark(text, f);
+	if (f->shell)
+		tell_of_shell();
+}
+
+static void add(struct keys *k, const char *text)
+{
+	struct asked *a = &k->asked[k->n];
+	struct keytext_fault why;
+	const struct table *t;
+	bool loose;
+	int which;
+
+	a->text = text;
+	a->key = k->room[k->n].key;
+	which = keytext_pick(a->key, &loose, k->table, k->targets->n, text,
+			     &why);
+	if (which < 0) {
+		refuse(k, text, &why);
+		return;
+	}
+	a->target = &k->targets->target[which];
+	t = k->table[which];
+	if (loose) { /* it is shown as all others are */
+		key_format(k->text[k->n], (enum key_type)t->key_type, a->key,
+			   t->key_len);
+		a->text = k->text[k->n];
+	}
+	k->good++;
+	k->n++;
+}
+
+static bool next_args(struct keys *k)
+{
+	if (k->arg == k->from.nargs)
+		return false;
+	while (k->arg < k->from.nargs && k->n < QUERY_BATCH)
+		add(k, k->from.args[k->arg++]);
+	return true;
+}
+
+/* The header tells which column is meant: by its name, or its number. */
+static void find_column(struct keys *k, const char *line)
+{
+	char copy[LINE_MAX_LEN + 1], *field[CSV_FIELDS_MAX];
+	uint64_t number;
+	int n, at;
+
+	k->csv_head = true;
+	snprintf(copy, sizeof(copy), "%s", line);
+	n = csv_split(copy, field, CSV_FIELDS_MAX);
+	at = csv_find(field, n, k->from.column);
+	if (at < 0 && n > 0 && text_u64(&number, k->from.column, (uint64_t)n))
+		at = (int)number - 1;
+	if (at < 0)
+		cli_fail("%s: no column '%s' in: %s", k->lines.path,
+			 k->from.column, line);
+	k->csv_at = at;
+}
+
+static void add_field(struct keys *k, char *line)
+{
+	static const struct keytext_fault unclosed = {
+		.why = {"is no CSV: a quote that is not closed"},
+		.at = SIZE_MAX,
+	};
+	char *field[CSV_FIELDS_MAX];
+	int n = csv_split(line, field, k->csv_at + 1);
+
+	if (n < 0)
+		refuse(k, line, &unclosed);
+	else if (n > k->csv_at)
+		add(k, field[k->csv_at]);
+}
+
+/* The header of a truth, or of answers: no key looks like it. */
+static bool is_head(const char *line)
+{
+	return !strncmp(line, "table,kind,key,", 15) ||
+	       !strncmp(line, "key,", 4);
+}
+
+static bool next_lines(struct keys *k)
+{
+	char *line;
+	size_t len;
+	int rc;
+
+	while (k->n < QUERY_BATCH && !hopeless(k) &&
+	       (line = lines_next(&k->lines, &len))) {
+		if (k->lines.number == 1 && !k->from.column && is_head(line))
+			k->from.column = "key";
+		if (!len || (*line == '#' && !k->from.column))
+			continue;
+		else if (!k->from.column)
+			add(k, line);
+		else if (!k->csv_head)
+			find_column(k, line);
+		else
+			add_field(k, line);
+	}
+	if (k->n || hopeless(k))
+		return k->n;
+	rc = cli_stop ? 0 : lines_more(&k->lines);
+	if (rc == -E2BIG)
+		cli_fail("%s:%llu: a line longer than %d bytes", k->lines.path,
+			 (unsigned long long)k->lines.number + 1, LINE_MAX_LEN);
+	if (rc < 0 && rc != -EINTR)
+		cli_fail("%s: %s", k->lines.path, strerror(-rc));
+	return rc != 0;
+}
+
+bool keys_next(struct keys *k)
+{
+	k->n = 0;
+	return k->from.file ? !hopeless(k) && next_lines(k) : next_args(k);
+}

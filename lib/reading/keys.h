@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * keys.h - the keys that are asked for: arguments, or the lines of a file, in
+ * batches; each with the table that takes it. What is none is told.
+ */
+#ifndef READING_KEYS_H
+#define READING_KEYS_H
+
+#include "reading/lines.h"
+#include "hash/crc.h"
+#include "places/places.h"
+#include "query/query.h"
+#include "wire/key.h"
+
+/* Where keys are. */
+struct keys_from {
+	const char *file; /* one a line; "-" is stdin; NULL: the arguments */
+	/* Then the file is CSV with a header, and keys are in the column of
+	 * this name or number. NULL: it is CSV, too, if its header begins as
+	 * that of a truth, or with key, and keys are in the column key. */
+	const char *column;
+	char **args;
+	int nargs;
+};
+
+struct asked {
+	const char *text; /* kept until the next batch; as it was given */
+	const struct target *target;
+	uint8_t *key;
+};
+
+struct keys {
+	const struct targets *targets;
+	const struct table *table[TABLE_MAX]; /* theirs */
+	struct keys_from from;
+	int arg;
+	struct lines lines;
+	bool csv_head; /* its header was read: it is field csv_at */
+	int csv_at;
+	uint64_t malformed; /* keys refused; of the first, messages */
+	uint64_t good;	    /* those that are keys */
+	size_t n;
+	struct asked asked[QUERY_BATCH];
+	char text[QUERY_BATCH][KEY_TEXT_MAX]; /* of those written otherwise */
+	struct {
+		uint8_t headroom[CRC_HEADROOM];
+		uint8_t key[KEY_MAX];
+	} room[QUERY_BATCH];
+};
+
+/* For any of the targets. Exits if the file cannot be opened. */
+void keys_open(struct keys *k, const struct keys_from *from,
+	       const struct targets *t);
+void keys_close(struct keys *k);
+
+/*
+ * The next batch, in k->asked[0 .. k->n): QUERY_BATCH keys, or fewer if the
+ * file has to be read on for more, perhaps none. False at the end. Exits if the
+ * file cannot be read.
+ */
+bool keys_next(struct keys *k);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lines.h - lines of a file, in large blocks. A line keeps its place until the
+ * block behind it has to be read, so that many can be taken at once.
+ */
+#ifndef READING_LINES_H
+#define READING_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lines {
+	int fd;
+	bool regular, end, too_long;
+	const char *path; /* for messages */
+	char *buf, *at, *stop;
+	uint64_t number; /* of the line in hand, from 1 */
+};
+
+enum {
+	LINE_MAX_LEN = 8191, /* longer ones are refused */
+};
+
+/* "-" is stdin. 0 or -errno. */
+int lines_open(struct lines *l, const char *path);
+void lines_close(struct lines *l);
+
+/*
+ * The next line if one is at hand, NUL-terminated, without its end (\n, \r\n)
+ * and blanks around it; NULL if more must be read first, or at the end.
+ */
+char *lines_next(struct lines *l, size_t *len);
+
+/*
+ * Reads more; lines taken before are gone. 1, 0 at the end, -EINTR on a signal,
+ * -E2BIG for a line that is too long, or -errno.
+ */
+int lines_more(struct lines *l);
+
+#endif

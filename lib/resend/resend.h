@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * resend.h - the reporters' side of the sequence (dta(7), FLOW CONTROL): each
+ * numbers its reports, keeps the last ones, and goes back to where a NACK says.
+ *
+ * A reporter begins by asking the translator where it stands, and goes on from
+ * there. Reports that nobody has confirmed are asked about now and then. What
+ * was pushed out of the window and turns out to be missing is given up, and the
+ * translator told so, or it would wait for it.
+ *
+ * A report is a number from 0 on, for good; on the wire are its lower 16 bits
+ * plus what the translator began with. Of a reporter's numbers
+ *
+ *	acked <= sent <= high <= next
+ *
+ * those before acked are confirmed or given up; sent goes out next; those
+ * before high were sent once at least. The last `window' ones are kept.
+ *
+ * Times are of a clock that never goes back. NACKs are packets from anybody.
+ */
+#ifndef RESEND_RESEND_H
+#define RESEND_RESEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "base/ledger.h"
+#include "packet/pkt.h"
+
+enum {
+	/* Beyond it no translator waits for a report: numbers have 16 bits. */
+	RESEND_WINDOW_MAX = 16384,
+};
+
+/* reports = confirmed + lost + unconfirmed. */
+struct resend_ledger {
+	uint64_t reports;
+	uint64_t confirmed;
+	uint64_t lost;	      /* missing, and not kept any more */
+	uint64_t unconfirmed; /* nobody told, so far */
+	/* notes */
+	uint64_t packets; /* all that were sent */
+	uint64_t resent;  /* reports among them that were sent before */
+	uint64_t questions, notices;
+	uint64_t answers, nacks_gap, nacks_rate, nacks_resync;
+	uint64_t stale;	  /* NACKs that told of the past */
+	uint64_t strange; /* packets that are no NACK for one of these */
+	uint64_t deaf;	  /* reporters that nobody answered */
+};
+
+extern const struct ledger resend_ledger;
+
+/*
+ * Sends a payload of a reporter; ts_ns as given to resend_add(), 0 if it is not
+ * the report's first time. Returns 0 or -errno.
+ */
+typedef int resend_send(void *ctx, unsigned reporter, const uint8_t *payload,
+			size_t len, uint64_t ts_ns);
+
+struct resend_options {
+	unsigned reporters;
+	unsigned window;    /* 1 to RESEND_WINDOW_MAX */
+	size_t payload_max; /* of a report */
+	uint32_t address;   /* of reporter 0; reporter i has address + i */
+	bool wait;	    /* rather than push out what is not confirmed */
+	resend_send *send;
+	void *ctx;
+};
+
+struct resend;
+
+int resend_open(struct resend **out, const struct resend_options *o,
+		struct fault *f);
+void resend_close(struct resend *w);
+
+/*
+ * Whether there is room for a report. If not, come again after resend_rx(),
+ * resend_tick() and resend_pump(): it does not last for ever.
+ */
+bool resend_room(struct resend *w, unsigned reporter);
+
+/* A new report, DTA/1, copied. There is room. Returns 0 or -ENOMEM. */
+int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
+	       size_t len, uint64_t ts_ns);
+
+/* Sends what is to be sent, at most max packets. Returns how many, or
+ * -errno. */
+int resend_pump(struct resend *w, unsigned max, uint64_t now_ns);
+bool resend_pending(const struct resend *w);
+
+/* Packets that came back. */
+void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
+	       uint64_t now_ns);
+
+/* Time has passed; to be called every few milliseconds. */
+void resend_tick(struct resend *w, uint64_t now_ns);
+
+/* No more packets will come back. */
+void resend_alone(struct resend *w);
+
+/* No more reports: to ask about the last ones without delay. */
+void resend_finish(struct resend *w);
+/* Whether all reports are confirmed, or nobody answers. */
+bool resend_settled(const struct resend *w);
+
+struct resend_ledger resend_counters(const struct resend *w);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* stage.c - the way of a batch's packets through the stages. */
+#include "translate/private.h"
+
+/* One table's jobs, to the lanes of their collectors. */
+static void table_go(struct translator *t, unsigned table, struct jobs *j)
+{
+	bool keywrite = t->lane[table].kind == TABLE_KEYWRITE;
+
+	if (t->dart == DART_ONE && keywrite && t->pass != PASS_REST)
+		dart_draw(&t->lane[table], j);
+	if (keywrite && t->pass == PASS_TURN)
+		return;
+	if (t->steering)
+		steer_run(t, table, j);
+	else
+		lane_go(t, table, j);
+}
+
+/* Of the stage's jobs [from, end) those of one lane, in their order. Without a
+ * branch on the lane, which nobody could predict in mixed traffic. */
+static inline __attribute__((always_inline)) struct jobs *
+pick_with(struct translator *t, unsigned lane, unsigned from, unsigned end,
+	  bool at)
+{
+	const struct jobs *all_jobs = &t->stage;
+	struct jobs *to = &t->bucket;
+	uint64_t all = UINT64_MAX, any = 0;
+	unsigned n = 0;
+
+	for (unsigned i = from; i < end; i++) {
+		uint64_t head = all_jobs->head[i];
+		bool ours = head_lane(head) == lane;
+
+		to->key[n] = all_jobs->key[i];
+		if (at)
+			to->at[n] = all_jobs->at[i];
+		to->head[n] = head;
+		n += ours;
+		all &= ours ? head : UINT64_MAX;
+		any |= ours ? head : 0;
+	}
+	to->n = n;
+	to->all = all;
+	to->any = any;
+	return to;
+}
+
+static struct jobs *pick(struct translator *t, unsigned lane, unsigned from,
+			 unsigned end)
+{
+	/* Who came when is for lists alone; steering wants it, too. */
+	if (t->lane[lane].kind == TABLE_APPEND || t->steering)
+		return pick_with(t, lane, from, end, true);
+	return pick_with(t, lane, from, end, false);
+}
+
+/* The lanes of the stage's jobs, a bit each. */
+static uint64_t lanes_of(const struct jobs *j)
+{
+	uint64_t lanes = 0;
+
+	if (!j->n)
+		return 0;
+	if (head_lane(j->all) == head_lane(j->any))
+		return UINT64_C(1) << head_lane(j->any);
+	for (unsigned i = 0; i < j->n; i++)
+		lanes |= UINT64_C(1) << head_lane(j->head[i]);
+	return lanes;
+}
+
+/* The heads of a lane's jobs, with the copies that were drawn, back to where
+ * pick() found them. */
+static void put_back(struct translator *t, unsigned lane, unsigned from,
+		     unsigned end)
+{
+	uint64_t *head = t->stage.head;
+	unsigned n = 0;
+
+	for (unsigned i = from; i < end; i++)
+		if (head_lane(head[i]) == lane)
+			head[i] = t->bucket.head[n++];
+}
+
+/* Jobs [from, end) of the stage: a lane after the other. Nearly always there is
+ * but one, and they are all. */
+static void lanes_go(struct translator *t, uint64_t lanes, unsigned from,
+		     unsigned end)
+{
+	struct jobs *j = &t->stage;
+
+	if (lanes && head_lane(j->all) == head_lane(j->any) &&
+	    end - from == j->n) {
+		table_go(t, (unsigned)__builtin_ctzll(lanes), j);
+		return;
+	}
+	for (; lanes && from < end; lanes &= lanes - 1) {
+		unsigned lane = (unsigned)__builtin_ctzll(lanes);
+
+		j = pick(t, lane, from, end);
+		if (j->n)
+			table_go(t, lane, j);
+		if (t->pass == PASS_TURN && t->dart == DART_ONE)
+			put_back(t, lane, from, end);
+	}
+}
+
+/*
+ * The stage's jobs of some lanes. Where lists wait, or will, those that come
+ * before one is due are carried out before it is written: nearly always they
+ * are all.
+ */
+static void carry_out(struct translator *t, const struct pkt *pkts, size_t n,
+		      uint64_t lanes)
+{
+	bool lists = lanes & t->append;
+	unsigned from = 0, end;
+
+	for (size_t k = 0; k < n; from = end) {
+		clock_to(t, pkts[k].ts_ns);
+		clock_flush(t);
+		t->waiting = t->waiting || lists;
+		k += t->waiting ? clock_until_due(t, pkts + k, n - k) : n - k;
+		clock_to(t, pkts[k - 1].ts_ns);
+		t->stamp_ns = t->last_ns;
+		for (end = k < n ? from : t->stage.n;
+		     end < t->stage.n && t->stage.at[end] < k;)
+			end++;
+		lanes_go(t, lanes, from, end);
+	}
+}
+
+void stage_run(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	t->pkts = pkts;
+	admit(t, pkts, n);
+	if (t->steering)
+		steer_aim(t);
+	carry_out(t, pkts, n, lanes_of(&t->stage));
+}
+
+void stage_look(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	t->pkts = pkts;
+	admit_look(t, pkts, n);
+}
+
+/* What admit_look() left, in order; returns the lanes of the good ones. */
+static uint64_t judge(struct translator *t, size_t n)
+{
+	admit_judge(t, t->pkts, n);
+	if (t->steering)
+		steer_aim(t);
+	return lanes_of(&t->stage);
+}
+
+/* Immediates of several tables come in the order in which one alone makes
+ * their operations. */
+static bool wants_order(const struct jobs *j)
+{
+	return head_immediate(j->any) && head_lane(j->all) != head_lane(j->any);
+}
+
+void stage_turn(struct translator *t, size_t n)
+{
+	uint64_t lanes = judge(t, n);
+
+	t->lanes_left = 0;
+	if (wants_order(&t->stage)) {
+		carry_out(t, t->pkts, n, lanes);
+		return;
+	}
+	t->pass = PASS_TURN;
+	carry_out(t, t->pkts, n, lanes & t->in_turn);
+	t->lanes_left = lanes & t->in_rest;
+}
+
+void stage_whole(struct translator *t, size_t n)
+{
+	carry_out(t, t->pkts, n, judge(t, n));
+}
+
+void stage_rest(struct translator *t)
+{
+	t->pass = PASS_REST;
+	for (unsigned i = 0; i < t->lanes; i++)
+		if (t->lane[i].postcards)
+			postcard_emit(t, &t->lane[i]);
+	lanes_go(t, t->lanes_left, 0, t->stage.n);
+	t->pass = PASS_WHOLE;
+}
+
+/* A table is busy if it is so at one of the collectors: nobody knows yet where
+ * a report will go. */
+static void ask_busy(struct translator *t)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		t->lane[i].busy = false;
+	for (unsigned i = 0; i < t->lanes; i++)
+		if (t->road->busy(t->road, i))
+			t->lane[i % t->n].busy = true;
+}
+
+void stage_begin(struct translator *t)
+{
+	t->error = 0;
+	t->stamp_ns = t->last_ns;
+	t->generation = t->road->begin(t->road);
+	if (t->road->busy)
+		ask_busy(t);
+}
+
+int stage_end(struct translator *t)
+{
+	ops_run(t);
+	t->road->end(t->road);
+	return t->error;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * workload.h - what systems report of traffic: a workload looks at each packet
+ * that a network carries and hands out reports (dta.md 1), one workload for
+ * each row of the DTA paper's Table 2.
+ *
+ * It sees only struct traffic_packet, so that what it computes from a capture
+ * it computes from synthetic traffic too, by the same code.
+ *
+ * Threads: none; a run belongs to one caller.
+ */
+#ifndef WORKLOAD_WORKLOAD_H
+#define WORKLOAD_WORKLOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "traffic/flowtab.h"
+#include "traffic/packet.h"
+#include "traffic/synth.h"
+#include "traffic/topo.h"
+#include "traffic/traffic.h"
+#include "wire/dta.h"
+
+enum workload_needs {
+	NEEDS_NOTHING, /* makes its own keys: uniform */
+	NEEDS_HOST,    /* addresses */
+	NEEDS_FLOW,    /* and ports */
+	NEEDS_TCP,     /* and sequence numbers */
+	NEEDS_ROWS,    /* no traffic at all: keys and values that are given */
+};
+
+struct workload_run;
+
+/* What is known of a workload before it runs. [0]: IPv4, [1]: IPv6. */
+struct workload {
+	const char *name;
+	uint8_t kind;	    /* enum dta_opcode */
+	uint8_t needs;	    /* enum workload_needs */
+	bool per_flow;	    /* looks at the first packet of a flow only */
+	uint8_t key[2];	    /* enum key_type; append: KEY_U32 */
+	uint16_t value[2];  /* bytes of value, entry */
+	const char *system; /* the row of the paper's Table 2 */
+	int (*start)(struct workload_run *g); /* may be NULL */
+	void (*packet)(struct workload_run *g, const struct traffic_packet *p);
+	void (*end)(struct workload_run *g); /* may be NULL */
+};
+
+extern const struct workload workloads[];
+extern const unsigned n_workloads;
+const struct workload *workload_find(const char *name); /* NULL: no such */
+
+struct workload_options {
+	uint64_t seed;
+	struct synth_stream stream; /* of the seed */
+	uint64_t interleave;	    /* flows between a flow's postcards */
+	bool no_path_len;	    /* postcards do not tell it */
+	uint64_t gap_ns, rto_ns, window_ns;
+	uint64_t link_rate; /* bits/s */
+	uint64_t queue;	    /* bytes */
+	uint64_t cache, max_flows, lists, sample;
+	/* uniform */
+	int key_type, kind;
+	unsigned key_len;
+	uint64_t value_len;
+};
+
+struct workload_counters {
+	uint64_t retransmissions;
+	uint64_t uncounted; /* sonata-result: no room in the window's table */
+};
+
+/* The caller fills in all but the last part, and zeroes that. */
+struct workload_run {
+	const struct workload *w;
+	struct workload_options o;
+	struct topology topology;
+	struct workload_counters *ctr;
+	struct traffic_counters *traffic; /* evicted, of all flow tables */
+	/*
+	 * A report of switch reporter; v6 picks the table. Table, copies and
+	 * sequence are the taker's. The bytes are the workload's: copy them.
+	 */
+	void (*emit)(void *ctx, struct dta_report *r, bool v6,
+		     unsigned reporter, uint64_t ts_ns);
+	void *ctx;
+
+	struct flowtab *flows;
+	void *state;	 /* the workload's own, freed by free() */
+	uint64_t now_ns; /* time of the last packet: what the end is dated */
+};
+
+/* 0, or -ENOMEM; workload_fini() after either. */
+int workload_start(struct workload_run *g);
+void workload_fini(struct workload_run *g);
+
+static inline void workload_packet(struct workload_run *g,
+				   const struct traffic_packet *p)
+{
+	g->w->packet(g, p);
+}
+
+/* The traffic is over: reports of what is remembered. */
+void workload_end(struct workload_run *g);
+
+#endif

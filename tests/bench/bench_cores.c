@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A translator on two cores beside one alone (the limit of each row), on the
+ * same reports in memory, into the same region, in the same rounds.
+ */
+#include <string.h>
+
+#include "bench_reports.h"
+#include "translate/crew.h"
+
+enum {
+	CORES = 2,
+};
+
+/* Where the workers take from. */
+struct cursor {
+	const struct traffic *tf;
+	unsigned at;
+};
+
+static int take(void *ctx, const struct pkt **pkts, struct pkt *room, int max)
+{
+	struct cursor *c = ctx;
+	unsigned n = REPORTS - c->at < (unsigned)max ? REPORTS - c->at
+						     : (unsigned)max;
+
+	(void)room;
+	*pkts = c->tf->pkt + c->at;
+	c->at += n;
+	return (int)n;
+}
+
+static double alone(struct translator *t, const struct traffic *tf)
+{
+	double start = bench_now();
+
+	for (unsigned i = 0; i < REPORTS; i += PKT_BATCH)
+		if (translate_rx(t, tf->pkt + i, PKT_BATCH))
+			die("translate_rx failed");
+	return bench_now() - start;
+}
+
+static double together(struct translate_crew *c, struct cursor *from)
+{
+	double start = bench_now();
+	const struct pkt *pkts;
+	int n;
+
+	from->at = 0;
+	while ((n = take(from, &pkts, NULL, TRANSLATE_CREW_BATCH)))
+		if (translate_crew_rx(c, pkts, (size_t)n))
+			die("translate_crew_rx failed");
+	translate_crew_rest(c);
+	return bench_now() - start;
+}
+
+static void compare(const struct bed *b, const char *name,
+		    const struct traffic *tf)
+{
+	double rate[BENCH_ROUNDS], limit[BENCH_ROUNDS];
+	struct translator *one = translator_new(b), *t = translator_new(b);
+	struct cursor from = {tf, 0};
+	const struct translate_crew_options o = {
+		.workers = CORES, .take = take, .ctx = &from};
+	struct translate_crew *c;
+	struct fault f = {0};
+
+	if (translate_crew_open(&c, t, &o, &f))
+		die(f.text);
+	for (int i = 0; i < BENCH_ROUNDS; i++) {
+		limit[i] = REPORTS / alone(one, tf);
+		rate[i] = REPORTS / together(c, &from);
+	}
+	translate_crew_close(c);
+	check(one);
+	check(t);
+	bench_row(name, bench_median(rate, BENCH_ROUNDS) / 1e6,
+		  bench_median(limit, BENCH_ROUNDS) / 1e6, b->pages);
+	translate_close(one);
+	translate_close(t);
+}
+
+int main(void)
+{
+	struct traffic tf = traffic_new();
+	struct bed b;
+
+	bed_make(&b, "cores", 1u << 26);
+	keyed(&tf, TABLE_KEYWRITE, 1);
+	compare(&b, "Two cores: Key-Write, N = 1 (limit: one)", &tf);
+	keyed(&tf, TABLE_KEYWRITE, 2);
+	compare(&b, "Two cores: Key-Write, N = 2", &tf);
+	keyed(&tf, TABLE_KEYINC, 1);
+	compare(&b, "Two cores: Key-Increment, N = 1", &tf);
+	postcards(&tf, 1);
+	compare(&b, "Two cores: Postcards, no interleaving", &tf);
+	postcards(&tf, 1024);
+	compare(&b, "Two cores: Postcards, 1K flows between", &tf);
+	entries(&tf, 1);
+	compare(&b, "Two cores: Append, one list", &tf);
+	entries(&tf, LISTS);
+	compare(&b, "Two cores: Append, 255 lists", &tf);
+	traffic_free(&tf);
+	bed_unmake(&b);
+	return 0;
+}

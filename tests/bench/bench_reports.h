@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_reports.h - reports in memory, and a region for them: what the benchmarks
+ * of the translator have in common.
+ */
+#ifndef TESTS_BENCH_BENCH_REPORTS_H
+#define TESTS_BENCH_BENCH_REPORTS_H
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "bench.h"
+#include "op/local.h"
+#include "translate/translate.h"
+#include "wire/be.h"
+#include "wire/dta.h"
+#include "wire/key.h"
+#include "wire/net.h"
+
+enum {
+	REPORTS = 1 << 20,
+	FRAME = 80, /* bytes from one frame to the next */
+	KEY = 13,
+	HOPS = 5,
+	LISTS = 255,
+	TABLES = 4,
+	REPORTERS = 64,
+};
+
+/* Frames one after the other, as in a capture that is in memory. */
+struct traffic {
+	uint8_t *block;
+	struct pkt *pkt;
+	uint16_t numbers[REPORTERS];
+};
+
+static inline void die(const char *what)
+{
+	fprintf(stderr, "bench: %s\n", what);
+	exit(1);
+}
+
+static inline void *must(void *p)
+{
+	if (!p)
+		die("out of memory");
+	return p;
+}
+
+static inline struct traffic traffic_new(void)
+{
+	return (struct traffic){
+		.block = must(calloc(REPORTS + 1, FRAME)),
+		.pkt = must(calloc(REPORTS, sizeof(struct pkt))),
+	};
+}
+
+/* From one reporter or another, each of which numbers its own. */
+static inline void traffic_set(struct traffic *tf, unsigned i,
+			const struct dta_report *report)
+{
+	uint8_t who = (uint8_t)(rng_mix(i) % REPORTERS);
+	struct dta_report numbered = *report, *r = &numbered;
+	struct net_udp4 h = {.src = {10, 0, 1, who},
+			     .dst = {10, 0, 0, 51},
+			     .src_port = 50000,
+			     .dst_port = DTA_PORT,
+			     .ttl = 64};
+	uint8_t *p = tf->block + (size_t)(i + 1) * FRAME;
+	int len;
+
+	r->sequence = tf->numbers[who]++;
+	len = dta_encode(p + 42, FRAME - 42, DTA_FORMAT_1, r);
+	if (len < 0 || net_udp4_encode(p, 42, &h, (size_t)len) < 0)
+		die("a report that does not fit");
+	tf->pkt[i] = (struct pkt){p, 42u + (uint32_t)len, 42u + (uint32_t)len,
+				  i * 100ull};
+}
+
+static inline void traffic_free(struct traffic *tf)
+{
+	free(tf->block);
+	free(tf->pkt);
+}
+
+/* Random keys, or few: key i is a function of its number. */
+static inline void key_of(uint8_t key[16], uint64_t number)
+{
+	be64_store(key, rng_mix(number + 1));
+	be64_store(key + 8, rng_mix(~number));
+}
+
+static inline struct table table_of(uint8_t kind, uint16_t key_len, uint16_t value_len,
+			     uint32_t stride, uint64_t units)
+{
+	struct table t = {.id = kind,
+			  .kind = kind,
+			  .copies = 1,
+			  .key_len = key_len,
+			  .key_type = KEY_HEX,
+			  .value_len = value_len,
+			  .stride = stride,
+			  .units = units,
+			  .sequence = TABLE_SEQ_COUNT};
+
+	snprintf(t.name, sizeof(t.name), "%s", table_kind_name(kind));
+	return t;
+}
+
+/* A table of each kind; Key-Write is 4 GiB, if the machine has them. */
+static inline struct layout layout_of(uint64_t slots)
+{
+	struct layout l = {.n = TABLES};
+
+	l.table[0] = table_of(TABLE_KEYWRITE, KEY, 4, 8, slots);
+	l.table[1] = table_of(TABLE_APPEND, 4, 4, 4, 1 << 16);
+	l.table[1].key_type = KEY_U32;
+	l.table[1].lists = LISTS;
+	l.table[1].batch = 16;
+	l.table[1].flush_ms = 1000;
+	l.table[2] = table_of(TABLE_KEYINC, KEY, 8, 8, slots / 4);
+	l.table[3] = table_of(TABLE_POSTCARD, KEY, 4, 32, 1 << 22);
+	l.table[3].hops = HOPS;
+	l.table[3].cache_rows = 32768;
+	l.table[3].value_min = 1;
+	l.table[3].value_max = 1 << 18;
+	return l;
+}
+
+/* The region, its tables' memory, and a road into it. */
+struct bed {
+	char name[64];
+	struct region *region;
+	struct local_road *local;
+	struct table table[TABLES];
+	uint8_t *mem[TABLES];
+	uint64_t slots;
+	const char *pages;
+};
+
+/* Of so many Key-Write slots, or as many as there is memory for. */
+static inline void bed_make(struct bed *b, const char *name, uint64_t slots)
+{
+	struct region_options o = {.epochs = 1};
+	struct writer *w = NULL;
+	struct fault f = {0};
+	int rc = -ENOMEM;
+
+	snprintf(b->name, sizeof(b->name), "dta-test-%d-bench-%s",
+		 getpid(), name);
+	for (b->slots = slots / 2; rc && b->slots >= 1u << 20; b->slots /= 2) {
+		struct layout l = layout_of(b->slots);
+
+		rc = region_create(&b->region, b->name, &l, &o, &f);
+	}
+	b->slots *= 2;
+	if (rc || local_open(&b->local, b->region, &f) ||
+	    writer_open(&w, b->region, &f))
+		die(f.text);
+	/* The name goes at once: nothing is left behind, come what may. */
+	region_remove(b->name, NULL);
+	b->pages = region_page_kind(b->region);
+	writer_enter(w);
+	for (unsigned i = 0; i < TABLES; i++) {
+		b->table[i] = *region_table(b->region, i);
+		b->mem[i] = writer_mem(w, &b->table[i]);
+		/* map every page now, not in the first round */
+		memset(b->mem[i], 0, b->table[i].length);
+	}
+	writer_leave(w);
+	writer_close(w);
+}
+
+static inline void bed_unmake(struct bed *b)
+{
+	local_close(b->local);
+	region_close(b->region);
+}
+
+static inline struct translator *translator_new(const struct bed *b)
+{
+	struct translator *t;
+	struct fault f = {0};
+
+	if (translate_open(&t, b->table, TABLES, local_road(b->local), NULL,
+			   &f))
+		die(f.text);
+	return t;
+}
+
+static inline void check(const struct translator *t)
+{
+	const struct translate_ledger *c = translate_counters(t);
+
+	if (c->stored != c->received)
+		die("a report was dropped");
+}
+
+static inline void keyed(struct traffic *tf, uint8_t kind, uint8_t copies)
+{
+	uint8_t key[16], value[8] = {0};
+	struct dta_report r = {.opcode = kind,
+			       .copies = copies,
+			       .table = kind,
+			       .key_len = KEY,
+			       .data_len = kind == TABLE_KEYINC ? 8 : 4,
+			       .key = key,
+			       .data = value};
+
+	for (unsigned i = 0; i < REPORTS; i++) {
+		key_of(key, i);
+		be32_store(value + r.data_len - 4, i);
+		traffic_set(tf, i, &r);
+	}
+}
+
+/* Packets' postcards in order of the hops, between packets of other flows. */
+static inline void postcards(struct traffic *tf, unsigned between)
+{
+	uint8_t key[16], value[4];
+	struct dta_report r = {.opcode = TABLE_POSTCARD,
+			       .path_len = HOPS,
+			       .table = TABLE_POSTCARD,
+			       .key_len = KEY,
+			       .data_len = 4,
+			       .key = key,
+			       .data = value};
+
+	for (unsigned i = 0; i < REPORTS; i++) {
+		r.hop = (uint8_t)(i / between % HOPS);
+		key_of(key, i / (between * HOPS) * between + i % between);
+		be32_store(value, 1 + i % 1000);
+		traffic_set(tf, i, &r);
+	}
+}
+
+static inline void entries(struct traffic *tf, unsigned lists)
+{
+	uint8_t key[4], value[4];
+	struct dta_report r = {.opcode = TABLE_APPEND,
+			       .table = TABLE_APPEND,
+			       .key_len = 4,
+			       .data_len = 4,
+			       .key = key,
+			       .data = value};
+
+	for (unsigned i = 0; i < REPORTS; i++) {
+		be32_store(key, (uint32_t)(rng_mix(i) % lists));
+		be32_store(value, i);
+		traffic_set(tf, i, &r);
+	}
+}
+
+#endif

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# dta-translate -j: on any number of cores the same memory, ledger, packets, NACKs
+# and keys as on one.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	NAME=dta-test-$$-cores-$BATS_TEST_NUMBER
+}
+
+teardown() {
+	end_bg
+	remove_regions "$NAME"
+}
+
+# on_all LAYOUT OPTION...: into a region each of 1 to 4 cores, all alike.
+on_all() {
+	local layout=$1 j
+
+	shift
+	make_regions "$layout" 1 2 3 4
+	for j in 1 2 3 4; do
+		dta-translate "$@" --region "$NAME-$j" -j "$j" -o ndjson 2>ledger.$j
+		same_memory "$NAME-1" "$NAME-$j"
+		diff ledger.1 ledger.$j
+	done
+	balances ledger.4
+	[ "$(counter ledger.4 stored)" -gt 0 ]
+}
+
+# Real traffic as reports of a workload.
+real() { # workload
+	local real=${TRACES:-$TOP/../shared/traces}/real-mix.pcap
+
+	[ -r "$real" ] || skip "no $real"
+	dta-gen "$1" --from "$real" -q -w reports.pcap
+	on_all "$EXAMPLES/$1.ini" -r reports.pcap
+}
+
+@test "int-path, real traffic: on 1 to 4 cores the same" { real int-path; }
+@test "int-postcard, real traffic: on 1 to 4 cores the same" { real int-postcard; }
+@test "int-congestion, real traffic: on 1 to 4 cores the same" { real int-congestion; }
+@test "marple-hosts-sum, real traffic: on 1 to 4 cores the same" { real marple-hosts-sum; }
+@test "marple-flowlets, real traffic: on 1 to 4 cores the same" { real marple-flowlets; }
+@test "packetscope-path, real traffic: on 1 to 4 cores the same" { real packetscope-path; }
+
+@test "few keys, four copies, immediates: the last report wins everywhere" {
+	dta-gen uniform --flows 50 --count 50000 --copies 4 --immediate -q -w some.pcap
+	dta-gen uniform --flows 3000 --count 50000 --seed 2 -q -w others.pcap
+	mergecap -F nsecpcap -a -w reports.pcap some.pcap others.pcap
+	on_all "$EXAMPLES/uniform.ini" -r reports.pcap
+}
+
+@test "a pipe, gzip, and records of all lengths: the same memory" {
+	local j
+
+	dta-gen int-postcard --count 40000 -q -w some.pcap
+	dta-gen int-path --count 5000 --collector 10.0.0.9 -q -w others.pcap
+	mergecap -F nsecpcap -w reports.pcap some.pcap others.pcap
+	gzip -k reports.pcap
+	make_regions "$EXAMPLES/int-postcard.ini" 1 gz 2 3
+	dta-translate -q -r reports.pcap --region "$NAME-1"
+	dta-translate -q -r reports.pcap.gz --region "$NAME-gz" -j 2
+	same_memory "$NAME-1" "$NAME-gz"
+	for j in 2 3; do
+		dd if=reports.pcap bs=777 status=none |
+			dta-translate -q -r - --region "$NAME-$j" -j "$j"
+		same_memory "$NAME-1" "$NAME-$j"
+	done
+}
+
+@test "strict order and losses: the same NACKs; the same keys are logged" {
+	local j
+
+	dta-gen int-path --count 30000 --tracked -q -w all.pcap
+	editcap -F nsecpcap all.pcap reports.pcap $(seq 90 1371 30000)
+	make_regions "$EXAMPLES/int-path.ini" 1 2 3 4
+	for j in 1 2 3 4; do
+		dta-translate -r reports.pcap --region "$NAME-$j" -j "$j" \
+			-T flows:sequence=strict --nacks nacks.$j \
+			--key-log keys.$j -o ndjson 2>ledger.$j
+		same_memory "$NAME-1" "$NAME-$j"
+		diff ledger.1 ledger.$j
+		cmp nacks.1 nacks.$j
+		cmp keys.1 keys.$j
+	done
+	[ "$(counter ledger.4 nacks_sent)" -gt 10 ]
+}
+
+@test "RoCEv2 packets are the same, to one collector and to three" {
+	local j c
+
+	dta-gen int-postcard --count 30000 -q -w reports.pcap
+	make_regions "$EXAMPLES/int-postcard.ini" 1 2 3
+	printf "[cluster]\nversion = 1\n" >cluster.ini
+	for c in 1 2 3; do
+		dta-collect --region "$NAME-$c" --ticket ticket.$c --ip 10.0.0.$c
+		printf '[collector %s]\nticket = ticket.%s\n' $c $c >>cluster.ini
+	done
+	for j in 1 2 3 4; do
+		dta-translate -q -r reports.pcap --ticket ticket.1 -w one.$j -j "$j"
+		cmp one.1 one.$j
+		dta-translate -q -r reports.pcap --cluster cluster.ini -w three.$j \
+			-j "$j"
+		cmp three.1 three.$j
+	done
+	[ "$(packets_in three.4)" -gt 10000 ]
+}
+
+@test "random copies, compare-and-swap, and a limit: drawn and counted alike" {
+	dta-gen uniform --flows 2000 --count 60000 --copies 2 -q -w reports.pcap
+	on_all "$EXAMPLES/uniform.ini" -r reports.pcap --dart --seed 3
+	remove_regions "$NAME"
+	on_all "$EXAMPLES/uniform.ini" -r reports.pcap --op-rate 500000 --op-burst 64
+}
+
+@test "-c counts the packets of all cores" {
+	dta-gen uniform --count 20000 -q -w reports.pcap
+	on_all "$EXAMPLES/uniform.ini" -r reports.pcap -c 12345
+	[ "$(counter ledger.4 received)" = 12345 ]
+}
+
+@test "a pipe that falls silent: lists are written when it is time; signals" {
+	cat >lists.ini <<-INI
+		[events]
+		kind = append
+		value = 4
+		lists = 5
+		entries = 1K
+		batch = 16
+		flush = 100ms
+	INI
+	dta-gen uniform --kind append --lists 5 --count 1007 -q -w reports.pcap
+	make_regions lists.ini 1 2
+	dta-translate -q -r reports.pcap --region "$NAME-1"
+	mkfifo pipe
+	bg env timeout --foreground 60 dta-translate -r pipe --region "$NAME-2" -j 2 -o ndjson
+	exec 7>pipe
+	cat reports.pcap >&7
+	wait_for same_memory "$NAME-1" "$NAME-2"
+	kill -USR1 "$(pgrep -P "${BG_PIDS[0]}")"
+	wait_for balances bg.log 1007
+	kill -TERM "$(pgrep -P "${BG_PIDS[0]}")"
+	wait_for run ! kill -0 "${BG_PIDS[0]}"
+	exec 7>&-
+	balances bg.log 1007
+}
+
+@test "--stats: what each core did; a number of cores that cannot be" {
+	dta-gen uniform --count 20000 -q -w reports.pcap
+	make_regions "$EXAMPLES/uniform.ini" 1
+	dta-translate -q -r reports.pcap --region "$NAME-1" -j 3 --stats 1h \
+		-o csv 2>stats
+	grep -A 3 '^core,batches,packets,operations,waited$' stats >cores
+	[ "$(awk -F, 'NR > 1 { n += $3; m += $4 } END { print NR, n, m }' cores)" = \
+		"4 20000 $(awk -F, 'NR > 1 { m += $4 } END { print m }' cores)" ]
+	run -2 --separate-stderr dta-translate -r x --region y -j 0
+	run -2 --separate-stderr dta-translate -r x --region y -j 33
+	[[ $stderr == *"from 1 to 32"* ]]
+}

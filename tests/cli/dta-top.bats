@@ -1,0 +1,458 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# dta-top: what running programs count, as they count it themselves; who is
+# there and who is not; what it makes of pages that are none; its screen; and
+# what Prometheus gets.
+
+load ../helpers
+load ../databases
+load ../terminal
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	NAME=dta-test-$$-top-$BATS_TEST_NUMBER
+	export DTA_LEDGERS=$PWD/pages
+	mkdir pages
+	printf '[flows]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 64K\n' >l.ini
+	dta-gen uniform -c 20000 -q -w r.pcap
+}
+
+teardown() {
+	end_bg
+	remove_regions "$NAME"
+	rm -rf "/dev/shm/$NAME"*
+}
+
+# begin LOG COMMAND...: in the background, without our pipes.
+begin() {
+	local log=$1
+
+	shift
+	"$@" >"$log" 2>&1 3>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+	BG_PIDS+=("$!")
+}
+
+# top [OPTIONS]: rows, soon.
+top() { dta-top --once --every 300ms -o ndjson "$@"; }
+
+# sees TABLE JQ: whether the rows of a table are such.
+sees() { top -t "$1" 2>/dev/null | jq -se "$2" >/dev/null; }
+
+# A program that is none: page.py PROGRAM REGION STAGE:COUNTER:ROLE:NS...
+# writes its page again and again; the counter grows by one each so many ns, as
+# long as the page says, so that its rate is known however busy the machine is.
+# It is made of the layout in ledger/page.h, not of our code.
+fake() {
+	cat >page.py <<-'EOP'
+		import fcntl, os, struct, sys, time
+		program, region, counters = sys.argv[1], sys.argv[2], sys.argv[3:]
+		pid = os.getpid()
+		start = int(open("/proc/self/stat").read().rsplit(")", 1)[1].split()[19])
+		name = "%s/dta-ledger-%d-%d" % (os.environ["DTA_LEDGERS"], pid, start)
+		roles = ["in", "done", "drop", "note"]
+		head = struct.pack("=8sIIIIQ32s32s256s256s256s160x", b"DTALEDG\n",
+		    0x01020304, 1, 16384, pid, start, program.encode(), b"9.9",
+		    region.encode(), b"in", b"out")
+		assert len(head) == 1024
+		f = os.open(name + ".new", os.O_RDWR | os.O_CREAT, 0o640)
+		fcntl.flock(f, fcntl.LOCK_EX)
+		os.pwrite(f, head + bytes(16384 - 1024), 0)
+		began, sequence = time.monotonic_ns(), 0
+		while True:
+		    stages, rows, now = [], b"", time.monotonic_ns()
+		    for c in counters:
+		        stage, counter, role, ns = c.split(":")
+		        if stage not in stages:
+		            stages.append(stage)
+		        rows += struct.pack("=32sHBB4xQ", counter.encode(),
+		            stages.index(stage), roles.index(role), 0,
+		            (now - began) // int(ns) if int(ns) else 0)
+		    names = b"".join(struct.pack("32s32s", s.encode(), b"things")
+		                     for s in stages)
+		    body = struct.pack("=QII40x1024s", now, len(stages),
+		                       len(counters), names) + rows
+		    os.pwrite(f, struct.pack("=Q", sequence + 1), 1024)
+		    os.pwrite(f, body, 1032)
+		    sequence += 2
+		    os.pwrite(f, struct.pack("=Q", sequence), 1024)
+		    if sequence == 2:
+		        os.rename(name + ".new", name)
+		    time.sleep(0.02)
+	EOP
+	begin fake.log python3 page.py "$@"
+}
+
+@test "a translator and a collector: each counter as in their own ledgers" {
+	dta-collect --create --layout l.ini --region "$NAME"
+	dta-collect --region "$NAME" --ticket t.ini
+	mkfifo pipe roce
+	begin c.log dta-collect -o ndjson -r roce -R "$NAME"
+	begin t.log dta-translate -o ndjson -r pipe --ticket t.ini -w roce
+	exec 5<>pipe
+	timeout 20 cat r.pcap >&5
+	# All of it has passed, and the input is open still: they wait.
+	wait_for sees counters 'any(.counter == "stored" and .value == 20000) and
+		any(.counter == "executed" and .value == 40000)'
+	top -t counters >seen
+	top -t programs >programs
+	exec 5>&-
+	for pid in "${BG_PIDS[@]}"; do
+		wait "$pid"
+	done
+	for p in translate collect; do
+		jq -r "select(.program == \"dta-$p\") |
+			[.stage, .counter, .role, .value] | join(\" \")" seen |
+			sort >got
+		ledger ${p:0:1}.log | sort >want
+		[ "$(wc -l <want)" -gt 15 ]
+		diff want got
+	done
+	jq -se --arg n "$NAME" 'length == 2 and
+		(map(select(.program == "dta-translate"))[0] |
+			.received == 20000 and .done == 20000 and .dropped == 0 and
+			.silent == 0 and .input == "pipe" and .output == "t.ini" and
+			.region == null and (.since | tonumber) > 0) and
+		(map(select(.program == "dta-collect"))[0] |
+			.received == 40000 and .region == $n and .input == "roce" and
+			.reason == null)' programs
+	# They have taken their pages with them.
+	[ -z "$(ls -A pages)" ]
+	run -3 --separate-stderr top
+	[[ -z $output && $stderr == "dta-top: $DTA_LEDGERS: no program shows its page" ]]
+}
+
+@test "rates are what came between two looks; drops and their reasons" {
+	fake dta-fake fabric s:got:in:1 s:kept:done:2 s:bad:drop:1000 s:worse:drop:500 \
+		s:never:drop:0 s:other:drop:1 t:asked:in:3 t:acked:done:6 t:lost:drop:0
+	wait_for sees programs 'length == 1'
+	top >rows
+	near() { jq -se ".[0] | $1 - $2 | . > -10 and . < 10" rows; }
+	near .received_s 1000000000
+	near .done_s 500000000
+	near .dropped_s 3000000 # what only passes by is not among them
+	near .acked_s 166666667
+	near .waiting '(.acked)' # as many as are done: half of them
+	jq -se '.[0] | .reason == "worse" and .program == "dta-fake" and
+		.region == "fabric" and .version == "9.9" and .user != null' rows
+	top -t drops | jq -se 'map(.counter) == ["worse", "bad"]'
+	top -t counters --sort counter --reverse --lines 2 |
+		jq -se 'map(.counter) == ["acked", "asked"]'
+	run -0 top -t counters
+	[ "${#lines[@]}" = 9 ]
+	run -2 top --sort nonsense
+	[[ $output == *nonsense*received_s* ]]
+}
+
+@test "two writers of one region, and others; who is killed is gone" {
+	dta-collect --create --layout l.ini --region "$NAME-a"
+	dta-collect --create --layout l.ini --region "$NAME-b"
+	mkfifo one two
+	begin log dta-translate -q -r one -R "$NAME-a"
+	one=$!
+	begin log dta-translate -q -r two -R "/$NAME-a"
+	two=$!
+	exec 5<>one 6<>two
+	timeout 20 cat r.pcap >&5
+	timeout 20 cat r.pcap >&6
+	fake dta-fake "$NAME-b" s:got:in:1
+	wait_for sees programs 'length == 3'
+	# By its page's name for it, or by the seat it has there.
+	for r in "$NAME-a" "/$NAME-a" "/dev/shm/$NAME-a"; do
+		top -R "$r" | jq -se "map(.pid) | sort == ([$one, $two] | sort)"
+	done
+	top -R "$NAME-b" | jq -se 'length == 1 and .[0].program == "dta-fake"'
+	wait_for sees programs 'map(select(.program == "dta-translate")) |
+		length == 2 and all(.received == 20000)'
+	top -t regions -R "$NAME-a" | jq -se 'length == 1 and .[0].writers == 2 and
+		.[0].epoch == 1 and .[0].tables == 1 and .[0].age >= 0'
+	# The fill is about what dta-dump counts.
+	top -t regions -R "$NAME-a" | jq .fill >about
+	dta-dump regions -o ndjson | jq "select(.name == \"$NAME-a\") | .fill" >exact
+	paste about exact | awk '{ d = $1 - $2; exit !($1 > 0.3 && d < 0.02 && d > -0.02) }'
+	kill -KILL "$one"
+	wait "$one" || :
+	top -R "$NAME-a" | jq -se "map(.pid) == [$two]"
+	[ -z "$(ls pages | grep -- "-$one-")" ]
+	exec 5>&- 6>&-
+	wait "$two"
+	run -3 --separate-stderr top -R "$NAME-a"
+	[[ $stderr == "dta-top: $NAME-a: nobody who shows a page writes it" ]]
+}
+
+@test "the cluster's regions are known by who writes them" {
+	for r in a b; do
+		dta-collect --create --layout l.ini --region "$NAME-$r"
+	done
+	printf '[cluster]\nversion = 1\n' >c.ini
+	printf '[collector %s]\nregion = %s\n' 0 "$NAME-a" 1 "$NAME-b" >>c.ini
+	mkfifo pipe
+	begin cluster.log dta-translate -q -r pipe --cluster c.ini
+	exec 5<>pipe
+	timeout 20 cat r.pcap >&5
+	wait_for sees programs 'length == 1 and .[0].output == "c.ini"'
+	for r in a b; do
+		top -R "$NAME-$r" | jq -se 'length == 1'
+	done
+	exec 5>&-
+}
+
+@test "a program that stands still: silent, and no rates" {
+	dta-collect --create --layout l.ini --region "$NAME"
+	mkfifo pipe
+	begin log dta-translate -q -r pipe -R "$NAME"
+	pid=$!
+	exec 5<>pipe
+	timeout 20 cat r.pcap >&5
+	wait_for sees programs '.[0].received_s == 0 and .[0].silent == 0'
+	kill -STOP "$pid"
+	wait_for sees programs '.[0].silent >= 2 and .[0].received_s == null'
+	kill -CONT "$pid"
+	wait_for sees programs '.[0].silent == 0 and .[0].received_s == 0'
+	exec 5>&-
+	wait "$pid"
+}
+
+@test "every program that runs on has a page" {
+	mkfifo a b c
+	dta-collect --create --layout l.ini --region "$NAME"
+	begin log dta-gen uniform -q -c 1G -w /dev/null
+	begin log dta-gen int -q -c 1G -w /dev/null
+	begin log dta-collect -q --notify -R "$NAME"
+	begin log int-collect -q -r a
+	begin log int-label-ctl run -q -r b
+	begin label.log int-label-ctl label -d 1 -q -r c -w /dev/null
+	exec 7<>a 8<>b 9<>c
+	for fd in 7 8 9; do
+		timeout 20 cat r.pcap >&$fd
+	done
+	wait_for sees programs 'map(.program) | sort == ["dta-collect", "dta-gen",
+		"dta-gen int", "int-collect", "int-label-ctl", "int-label-ctl label"]'
+	exec 7>&- 8>&- 9>&-
+}
+
+@test "--no-page, a place that cannot be had: the program goes on" {
+	dta-collect --create --layout l.ini --region "$NAME"
+	mkfifo pipe
+	# run_with LOG OPTION...: with a pipe that stays open for a while
+	run_with() {
+		local log=$1
+
+		shift
+		begin "$log" dta-translate -r pipe -R "$NAME" --stats 100ms "$@"
+		exec 5<>pipe
+		timeout 20 cat r.pcap >&5
+		# the fourth row of rates is later than the first page
+		wait_for awk '/^[0-9]+\.[0-9]/ { n++ } END { exit n < 6 }' "$log"
+		ls -A pages >there
+		exec 5>&-
+		wait "${BG_PIDS[-1]}"
+		grep -qE 'stored +20000' "$log"
+	}
+	run_with log
+	[ "$(grep -c '^dta-ledger-' there)" = 1 ]
+	run_with log --no-page
+	[ ! -s there ]
+	DTA_LEDGERS=/nowhere run_with log
+	[ "$(grep -c 'dta-top will not see this program: /nowhere/.*: No such' log)" = 1 ]
+	run -1 --separate-stderr env DTA_LEDGERS=/nowhere dta-top --once --every 1ms
+	[[ $stderr == "dta-top: /nowhere: No such file or directory" ]]
+	# a run that is over at once has no page, and no word of it
+	DTA_LEDGERS=/nowhere run -0 --separate-stderr dta-translate -r r.pcap -R "$NAME"
+	[[ $stderr != *dta-top* ]]
+}
+
+@test "no region; what does not go together" {
+	run -1 --separate-stderr top -R "$NAME-none"
+	[[ -z $output && $stderr == *"$NAME-none: no such region"* ]]
+	run -2 --separate-stderr dta-top
+	[[ $stderr == *"stdout is no terminal: say --once"* ]]
+	run -2 dta-top --once -t nonsense
+	run -2 dta-top --once --prometheus 127.0.0.1:1
+	run -2 dta-top --prometheus nowhere
+	[[ $output == *"'nowhere' is not [ADDR]:PORT"* ]]
+	run -2 dta-top --prometheus 127.0.0.1:1?series=1
+	run -2 dta-top --prometheus 127.0.0.1:1 --sort pid
+	run -2 dta-top --once x
+	run -3 --separate-stderr top -t regions -R "$NAME-none" || :
+}
+
+@test "pages that are none are told of, and do not hide others" {
+	fake dta-fake fabric s:got:in:1
+	wait_for sees programs 'length == 1'
+	start=$(sed 's/.*) //' /proc/$$/stat | cut -d' ' -f20)
+	own=pages/dta-ledger-$$-$start
+	for how in 'head -c 16384 /dev/urandom' 'head -c 100 /dev/zero' 'head -c 1M /dev/zero' :; do
+		$how >"$own"
+		run -0 --separate-stderr top
+		echo "$how: $stderr"
+		[ "$(jq -s 'map(.program) == ["dta-fake"]' <<<"$output")" = true ]
+		[[ $stderr == "dta-top: 1 pages are not seen; ${own#pages/}: damaged, or no page" ]]
+		rm "$own"
+	done
+	ln -s /dev/zero "$own"
+	run -0 --separate-stderr top
+	[[ $stderr == *"1 pages are not seen; "* ]]
+	rm "$own"
+	mkfifo "$own"
+	run -0 --separate-stderr timeout 20 dta-top --once --every 1ms
+	[[ $stderr == *"1 pages are not seen; "* ]]
+}
+
+@test "the group reads, others do not; nobody passes for another" {
+	[ "$(id -u)" = 0 ] || skip "not root: no other users"
+	# where others may look for what they are given
+	export DTA_LEDGERS=/dev/shm/$NAME-pages
+	mkdir -m 1777 "$DTA_LEDGERS"
+	cp "$BUILD/dta-top" "$DTA_LEDGERS/top"
+	dta-collect --create --layout l.ini --region "$NAME"
+	mkfifo pipe
+	begin log dta-translate -q -r pipe -R "$NAME"
+	pid=$!
+	exec 5<>pipe
+	timeout 20 cat r.pcap >&5
+	wait_for sees programs 'length == 1'
+	page=$(echo "$DTA_LEDGERS"/dta-ledger-*)
+	[ "$(stat -c %a "$page")" = 640 ]
+	as() { # GROUP COMMAND...
+		setpriv --reuid 65534 --regid "$1" --clear-groups "${@:2}"
+	}
+	run -0 --separate-stderr as "$(stat -c %g "$page")" "$DTA_LEDGERS/top" \
+		--once --every 1ms -o ndjson
+	[[ $output == *'"program":"dta-translate"'* && -z $stderr ]]
+	run -3 --separate-stderr as 65534 "$DTA_LEDGERS/top" --once --every 1ms
+	[[ $stderr == *"1 pages are not seen; ${page##*/}: Permission denied"* ]]
+	# a page of that process that somebody else has made
+	cp "$page" copy
+	kill -STOP "$pid"
+	rm "$page"
+	as 65534 sh -c "cat >$page" <copy
+	run -3 --separate-stderr top
+	[[ $stderr == *"${page##*/}: it is not its process's"* ]]
+	kill -CONT "$pid"
+	exec 5>&-
+	wait "$pid"
+}
+
+@test "a program in another PID namespace is seen, and not taken for dead" {
+	unshare -p -f true 2>/dev/null || skip "no PID namespaces here"
+	dta-collect --create --layout l.ini --region "$NAME"
+	mkfifo pipe
+	begin log unshare -p -f --mount-proc dta-translate -q -r pipe -R "$NAME"
+	exec 5<>pipe
+	timeout 20 cat r.pcap >&5
+	wait_for sees programs 'length == 1 and .[0].received == 20000'
+	top | jq -se '.[0].since == null and .[0].pid < 10'
+	exec 5>&-
+	wait "${BG_PIDS[-1]}"
+	run -3 top
+}
+
+@test "the screen: at 80 by 24, tables, sorting, the filter, help" {
+	fake dta-fake fabric s:got:in:1 s:kept:done:2 s:bad:drop:1000
+	fake dta-other fabric s:got:in:2 s:never:drop:0
+	wait_for sees programs 'length == 2'
+	LC_ALL=C.UTF-8 TERM=xterm NO_COLOR= typist '
+import re
+resize(24, 80)
+until(b"2 programs", b"by received_s; ? for keys", b"\xe2\x96\x88")
+until(b"most drops: dta-fake")
+assert b"\x1b[31m" in seen
+assert [r.split()[0] for r in rows()[:2]] == ["dta-fake", "dta-other"], rows()
+plain = [re.sub("\x1b\\[[0-9]*m", "", r) for r in rows()]
+assert len(plain) == 19 and all(len(r) <= 80 for r in plain), plain
+assert "1000000000" in rows()[0] and "500000000" in rows()[1], rows()
+key(b"r"); until(b"the least first")
+assert rows()[0].startswith("dta-other"), rows()
+key(b"d"); until(b"by value_s;")
+assert [r.split()[3] for r in rows() if r] == ["bad"], rows()
+key(b"3"); until(b"1 to 5 of 5, by value_s;")
+key(b"/other\r"); until(b"filter on")
+assert [r.split()[0] for r in rows() if r] == ["dta-other"] * 2, rows()
+key(b"/\x15\r"); until(b"by value_s; ?")
+key(b"4"); until(b"by stored_s;")
+key(b"?"); until(b"the other order")
+key(b"x"); until(b"by stored_s;")
+key(b"1"); until(b"by received_s;")
+key(b"\x1b[C" * 3); until(b"REASON".lower(), b"bad")
+key(b"q")' dta-top --every 300ms
+	[ "$output" = 'status 0' ]
+}
+
+@test "the screen: at 40 by 10, in plain ASCII, without colours" {
+	fake dta-fake fabric s:got:in:1 s:bad:drop:1000
+	wait_for sees programs 'length == 1'
+	LC_ALL=C TERM=xterm NO_COLOR=1 typist '
+resize(10, 40)
+until(b"1 to 1 of 1, by received_s; ? for keys")
+until(b"most drops: dta-fake")
+assert b"\x1b[31m" not in seen and b"\xe2" not in seen, seen
+assert len(rows()) == 5 and all(len(r) <= 40 for r in rows()), rows()
+assert rows()[0].startswith("dta-fake"), rows()
+key(b"d\x1b[C\x1b[C\x1b[C"); until(b"1 to 1 of 1, by value_s;", b"#")
+os.kill(pid, signal.SIGTERM)' dta-top --every 300ms
+	[ "$output" = 'status 0' ]
+}
+
+@test "the screen: programs come and go; nobody is there" {
+	dta-collect --create --layout l.ini --region "$NAME"
+	mkfifo pipe
+	bg bash -c "exec >pipe; cat r.pcap; while [ ! -e go ]; do sleep 0.1; done"
+	typist "
+until(b'0 programs', b'nothing is dropped')
+begun = os.spawnvp(os.P_NOWAIT, 'dta-translate', ['dta-translate', '-q', '-r', 'pipe', '-R', '$NAME'])
+until(b'1 programs', b'dta-translate')
+open('go', 'w').close()
+os.waitpid(begun, 0)
+key(b'r'); until(b'0 programs')
+key(b'q')" dta-top --every 300ms
+	[ "${lines[-1]}" = 'status 0' ]
+}
+
+@test "for Prometheus: promtool has nothing to say; who is gone is gone" {
+	need curl promtool
+	dta-collect --create --layout l.ini --region "$NAME"
+	mkfifo pipe
+	begin log dta-translate -q -r pipe -R "$NAME"
+	pid=$!
+	exec 5<>pipe
+	timeout 20 cat r.pcap >&5
+	fake dta-fake 'a"b\c' s:got:in:1 t:acked:done:2 t:asked:in:1
+	PORT=$(free_port)
+	begin served dta-top --every 200ms --prometheus "127.0.0.1:$PORT"
+	top=$!
+	metrics() { curl -sf "http://127.0.0.1:$PORT/metrics" >metrics; }
+	scraped() { metrics && grep -qF "$1" metrics; }
+	labels="program=\"dta-translate\",pid=\"$pid\",region=\"$NAME\""
+	wait_for scraped "dta_ledger_total{$labels,stage=\"translate\",counter=\"stored\",role=\"done\"} 20000"
+	wait_for scraped 'program="dta-fake"'
+	run promtool check metrics <metrics
+	echo "$output"
+	[ "$status" = 0 ]
+	[ -z "$output" ]
+	# each of a family by its type
+	grep -qFx '# TYPE dta_ledger_total counter' metrics
+	grep -q '^# HELP dta_ledger_total ' metrics
+	grep -qFx '# TYPE dta_region_fill_ratio gauge' metrics
+	grep -qFx "dta_region_writers{region=\"$NAME\"} 1" metrics
+	grep -qF 'region="a\"b\\c"' metrics
+	grep -qE '^dta_program_waiting\{program="dta-fake",.*\} [0-9.e+]+$' metrics
+	grep -qE "^dta_program_start_time_seconds\{$labels,.*\} [0-9.e+]+$" metrics
+	run -1 grep -F _rows_total metrics
+	[ "$(curl -sf "http://127.0.0.1:$PORT/healthz")" = ok ]
+	exec 5>&-
+	wait "$pid"
+	is_gone() { metrics && ! grep -qF "pid=\"$pid\"" metrics; }
+	wait_for is_gone
+	scraped 'program="dta-fake"'
+	mv pages away
+	is_ill() { [ "$(curl -s "http://127.0.0.1:$PORT/healthz")" = "pages cannot be looked for" ]; }
+	wait_for is_ill
+	mv away pages
+	is_well() { [ "$(curl -s "http://127.0.0.1:$PORT/healthz")" = ok ]; }
+	wait_for is_well
+	# the address is taken
+	run -2 --separate-stderr dta-top --prometheus "127.0.0.1:$PORT"
+	[[ $stderr == *"Address already in use"* ]]
+	kill -TERM "$top"
+	wait "$top"
+	[ ! -s served ]
+}

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Figures: what was measured by the age of keys beside what theory says, and the
+# best table that dta-plan offers against the real one.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	NAME=dta-test-$$-fig-$BATS_TEST_NUMBER
+}
+
+teardown() { remove_regions "$NAME"; }
+
+# table KIND LINE...: a region with one table of flow4 keys.
+table() {
+	printf '%s\n' '[keys]' "kind = $1" 'key = flow4' "${@:2}" >keys.ini
+	dta-collect --create --layout keys.ini --region "$NAME"
+}
+
+# report OPTION...: that many random keys, into the table, and their truth.
+report() {
+	dta-gen uniform -q "$@" --truth truth.csv -w - |
+		dta-translate -q -r - --region "$NAME"
+}
+
+by_age() {
+	dta-query verify --region "$NAME" --truth truth.csv --by-age "$@" \
+		-o ndjson >ages
+}
+
+# Success is within five standard deviations of what is planned, in each row.
+as_planned() {
+	cat ages
+	jq -se 'length > 0 and all(.[]; (.success - .planned) as $off |
+		$off * $off <= 25 * (.planned * (1 - .planned) + 1e-4) / .asked)' ages
+}
+
+@test "by age: bins of equal size, the youngest first, as theory has them" {
+	table keywrite 'value = 4' 'slots = 64K' 'copies = 2'
+	report -n 50K
+	by_age 10
+	as_planned
+	jq -se 'length == 10 and all(.[]; .asked == 5000 and .copies == 2 and
+		.wrong == 0 and .asked == .right + .missing + .ambiguous) and
+		(map(.age) == [range(1; 11) / 10]) and
+		(map(.success) | . == (sort | reverse))' ages
+	# They add up to the whole, and that is what dta-plan has for this load.
+	right=$(dta-query verify --region "$NAME" --truth truth.csv -o ndjson |
+		jq .right)
+	jq -se --argjson r "$right" 'map(.right) | add == $r' ages
+	by_age 1
+	plan=$(dta-plan keywrite --flows 50K --memory 512K -n 2 -o ndjson |
+		jq .average_success)
+	jq -e --argjson r "$right" --argjson p "$plan" '.success == $r / 50000 and
+		.load > 0.76 and (.planned - $p | fabs) < 1e-4' ages
+	# Rows of one more kind are no rows of another.
+	run -2 dta-query verify --region "$NAME" --truth truth.csv --by-age 3 --by-table
+	run -2 dta-query verify --region "$NAME" --truth truth.csv --by-age 0
+}
+
+@test "by age: a key that is reported again is young again" {
+	table keywrite 'value = 4' 'slots = 16K' 'copies = 1'
+	dta-gen uniform -q -n 20K --truth once.csv -w once.pcap
+	{
+		cat once.csv
+		sed -n 2,2001p once.csv
+	} >twice.csv
+	dta-gen csv --from twice.csv -q --truth truth.csv -w - |
+		dta-translate -q -r - --region "$NAME"
+	by_age 10
+	as_planned
+	jq -se '.[0].asked == 2000 and .[0].success > 0.9 and
+		.[9].success < 0.4' ages
+}
+
+@test "by age: reports of one copy and of four side by side" {
+	table keywrite 'value = 4' 'slots = 64K'
+	dta-gen uniform -q -n 20K --truth truth.csv -w none.pcap
+	awk -F, -v OFS=, 'NR > 1 { $6 = NR % 2 ? 4 : 1 } { print }' truth.csv >mixed.csv
+	dta-gen csv --from mixed.csv -q --truth truth.csv -w - |
+		dta-translate -q -r - --region "$NAME"
+	by_age 4
+	as_planned
+	jq -se 'all(.[]; .copies == null)' ages
+}
+
+@test "by age: paths; counters do not age" {
+	dta-collect --create --layout "$EXAMPLES/int-postcard.ini" --region "$NAME"
+	dta-gen int-postcard -q -n 2K --truth truth.csv -w - |
+		dta-translate -q -r - --region "$NAME"
+	by_age 2
+	jq -se 'length == 2 and all(.[]; .kind == "postcard" and .success == 1 and
+		.planned > 0.999)' ages
+	dta-collect --remove --region "$NAME"
+	table postcard 'chunks = 4K' 'hops = 5' 'values = 1-262144' 'copies = 2'
+	dta-gen uniform --kind postcard -q -n 4K --truth truth.csv -w - |
+		dta-translate -q -r - --region "$NAME"
+	by_age 5
+	as_planned
+	dta-collect --remove --region "$NAME"
+	table keyinc 'slots = 4K'
+	report --kind keyinc -n 100
+	by_age 5
+	[ ! -s ages ]
+}
+
+@test "by age: nothing is planned where an epoch is behind another" {
+	printf '%s\n' '[keys]' 'kind = keywrite' 'key = flow4' 'value = 4' \
+		'slots = 4K' >keys.ini
+	dta-collect --create --layout keys.ini --region "$NAME" --epochs 2
+	report -n 2K
+	by_age 1
+	jq -e '.planned != null' ages
+	dta-collect --region "$NAME" --rotate
+	dta-gen uniform -q -n 2K --seed 2 -w - | dta-translate -q -r - -R "$NAME"
+	by_age 1
+	jq -e '.planned == null and .success > 0.5' ages
+}
+
+@test "the best table of the frontier has the success that it promises" {
+	for want in 0.8 0.95 0.99; do
+		dta-plan keywrite --frontier --want $want --flows 40K -o ndjson |
+			jq 'select(.best)' >best
+		mapfile -t lines < <(jq -r '"slots = \(.slots)\ncopies = \(.copies)"' best)
+		table keywrite 'value = 4' 'stride = packed' "${lines[@]}"
+		[ "$(dta-dump region "$NAME" -o ndjson | jq .length)" = \
+			"$(jq .memory_bytes best)" ]
+		report -n 40K
+		by_age 20
+		as_planned
+		# The oldest twentieth is at least as good as the oldest key.
+		jq -se --argjson w $want '.[19].success >= $w - 0.01' ages
+		by_age 1
+		jq -se '.[0].average_success as $all | .[1] |
+			(.success - $all | fabs) <
+			5 * (($all * (1 - $all) / .asked) | sqrt)' best ages
+		dta-collect --remove --region "$NAME"
+	done
+}

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What the controller of INT-label tells switches: as lines on stdout, to
+# commands, as datagrams.
+
+load ../helpers
+load ../label
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+}
+
+teardown() { end_bg; }
+
+# as_told FIELDS...: the lines that the rows of decisions ask for, of device 2.
+as_told() {
+	int-label-ctl -q -r silent.pcap -R decision -D 2 -o ndjson | jq -r "$1"
+}
+
+@test "decisions as lines: on stdout of one switch, each of them, as counted" {
+	falls_silent silent.pcap
+	run -0 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
+		-D 2 --commands bmv2
+	[ "$output" = "$(as_told '"register_write label_s \(.port) \(.s)"')" ]
+	[ "${#lines[@]}" -gt 2 ]
+	balances - <<<"$stderr"
+	[ "$(counter - told orders <<<"$stderr")" = "${#lines[@]}" ]
+	[ "$(counter - decisions orders <<<"$stderr")" = "${#lines[@]}" ]
+	# A flag changes only with the first step from 0, and the last one to it.
+	run -0 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
+		-D 2 --commands prototype
+	[ "$output" = "$(as_told 'select((.s == 0) != (.s_before == 0)) |
+		"table_modify set_flag_table set_flag \(.port - 1) => \(
+			if .s > 0 then 1 else 0 end)"')" ]
+	balances - <<<"$stderr"
+	[ "$(counter - told orders <<<"$stderr")" = "${#lines[@]}" ]
+	[ "$(counter - nothing orders <<<"$stderr")" -gt 0 ]
+	run -2 int-label-ctl -q -r silent.pcap -R none --commands bmv2
+	[[ $output == *"--commands: lines on stdout are of one switch"* ]]
+	run -2 int-label-ctl -q -r silent.pcap -D 2 --commands bmv2
+	[[ $output == *"--commands: rows go to stdout already"* ]]
+}
+
+@test "decisions to a command for each switch; one that fails is tried again" {
+	falls_silent silent.pcap
+	cat >tell <<-'END'
+		#!/bin/bash
+		[ "$LABEL_DEVICE" = 1 ] || { echo "$LABEL_DEVICE $(cat)" >>told; exit; }
+		echo x >>tried
+		[ "$(wc -l <tried)" -gt 2 ] || exit 7
+		echo "1 $(cat)" >>told
+	END
+	chmod +x tell
+	run -0 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
+		--exec ./tell
+	[ "$(sort told | grep -c 'register_write label_s 2')" = 3 ]
+	[[ $stderr == *"device 1: commands were not taken, and will be tried again: exit status 7"* ]]
+	[[ $stderr == *"device 1 takes commands again"* ]]
+	balances - <<<"$stderr"
+	[ "$(counter - failed orders <<<"$stderr")" = 2 ]
+	[ "$(counter - unsent orders <<<"$stderr")" = 0 ]
+}
+
+@test "commands of many switches: all are told, few run at once" {
+	{
+		for device in {1..60}; do
+			echo 100.000000 $device 1000 1
+		done
+		echo 100.200000 99 201000 1
+	} | labels_to many.pcap
+	mkdir running
+	cat >tell <<-'END'
+		#!/bin/bash
+		mkdir "running/$LABEL_DEVICE"
+		ls running | wc -l >>counts
+		sleep 0.1
+		rmdir "running/$LABEL_DEVICE"
+		echo "$LABEL_DEVICE" >>told
+	END
+	chmod +x tell
+	all_told() {
+		[ "$(sort -u told 2>/dev/null | wc -l)" = 60 ]
+	}
+	{
+		cat many.pcap
+		wait_for all_told
+	} | int-label-ctl -q -r - -R none --exec ./tell
+	[ "$(sort -n counts | tail -n 1)" -le 16 ]
+}
+
+@test "a switch that never obeys: counted at the end, exit 1" {
+	falls_silent silent.pcap
+	run -1 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
+		-D 1 --send "$PWD/nobody-{device}"
+	[[ $stderr == *"device 1: commands were not taken"*"No such file"* ]]
+	[[ $stderr == *"1 decisions were not taken by their switches"* ]]
+	balances - <<<"$stderr"
+	[ "$(counter - unsent orders <<<"$stderr")" = 1 ]
+}
+
+@test "the controller's datagrams are what a hop obeys" {
+	falls_silent silent.pcap
+	mkfifo in.pcap
+	bg int-label-ctl label -d 1 -r in.pcap -w one.pcap --control "$PWD/hop-1"
+	exec 7>in.pcap
+	wait_for test -S hop-1
+	int-label-ctl -q -r silent.pcap -R none -D 1 --send "$PWD/hop-{device}"
+	dta-gen uniform -q -c 40000 --rate 20000 --seed 1 -w - >&7
+	exec 7>&-
+	wait "${BG_PIDS[-1]}"
+	n=$(int-label-ctl -q -r one.pcap -R port -o csv | tail -n +2 | wc -l)
+	[ "$n" -gt 120 ] # S 2: 160 and not 40, but for a first batch before it
+	[ ! -e hop-1 ]
+}
+
+@test "more datagrams than a socket has room for: each is there once" {
+	{
+		printf '100.000000 1 1000 1 %s\n' {1..60}
+		echo 100.200000 1 201000 1 61
+	} | labels_to many.pcap
+	bg python3 -c 'if True:
+		import socket
+		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+		s.bind("hop-1")
+		lines = []
+		while not lines or lines[-1] != "end":
+			lines.append(s.recv(100).decode())
+		open("lines", "w").write("\n".join(lines))'
+	wait_for test -S hop-1
+	run -0 --separate-stderr int-label-ctl -o ndjson -r many.pcap -R none \
+		--send "$PWD/hop-{device}"
+	balances - <<<"$stderr"
+	[ "$(counter - told orders <<<"$stderr")" = 60 ]
+	[ "$(counter - failed orders <<<"$stderr")" = 0 ]
+	python3 -c 'import socket
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"end", "hop-1")'
+	wait "${BG_PIDS[-1]}"
+	[ "$(grep -c 'label_s' lines)" = 60 ]
+	[ "$(sort -u lines | grep -c label_s)" = 60 ]
+}
+
+# All of the commands that wrote their number into pids have ended.
+gone() {
+	local pid
+
+	while read -r pid; do
+		# A zombie is whose it is now to wait for.
+		case $(ps -o stat= -p "$pid") in '' | Z*) ;; *) return 1 ;; esac
+	done <pids
+}
+
+@test "a command that hangs is ended, and counts as failed" {
+	falls_silent silent.pcap
+	cat >tell <<-'END'
+		#!/bin/bash
+		echo $$ >>pids
+		[ -e pass ] || {
+			env timeout --foreground 100 sleep 100 >/dev/null 2>&1 &
+			echo $! >>pids
+			wait
+		}
+		cat >>told
+	END
+	chmod +x tell
+	run -1 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
+		-D 1 --exec ./tell
+	balances - <<<"$stderr"
+	[ "$(counter - failed orders <<<"$stderr")" = 1 ]
+	[ "$(counter - unsent orders <<<"$stderr")" = 1 ]
+	[[ $stderr == *"device 1: commands were not taken"*"it did not end"* ]]
+	[ "$(wc -l <pids)" = 2 ]
+	wait_for gone
+	# Not only at the end: 10 s after it began.
+	rm pids
+	{
+		cat silent.pcap
+		wait_for test -e pids
+		touch pass
+		wait_for test -e told || wait_for test -e told
+	} | int-label-ctl -q -r - -R none -D 1 --exec ./tell
+	[[ $(<told) == "register_write label_s 2 "* ]]
+}
+
+@test "whoever starts us may ignore SIGCHLD: a command's end is known" {
+	falls_silent silent.pcap
+	run -0 --separate-stderr python3 -c 'if True:
+		import os, signal, sys
+		signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+		os.execvp(sys.argv[1], sys.argv[1:])' \
+		int-label-ctl -o ndjson -r silent.pcap -R none -D 1 --exec "cat >told"
+	[ "$(counter - failed orders <<<"$stderr")" = 0 ]
+	[ -s told ]
+}
+
+@test "a command has our environment, and LABEL_DEVICE once" {
+	falls_silent silent.pcap
+	LABEL_DEVICE=77 OTHER=x int-label-ctl -q -r silent.pcap -R none -D 1 \
+		--exec 'env | grep -a "^LABEL_DEVICE=\|^OTHER=" >told'
+	[ "$(sort told | xargs)" = "LABEL_DEVICE=1 OTHER=x" ]
+}
+
+@test "a switch that does not read its socket: that is said, not only at the end" {
+	{
+		printf '100.000000 1 1000 1 %s\n' {1..600}
+		echo 100.200000 1 201000 1 700
+	} | labels_to many.pcap
+	bg python3 -c 'if True:
+		import socket, time
+		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+		s.bind("hop-1")
+		time.sleep(60)'
+	wait_for test -S hop-1
+	mkfifo in.pcap
+	int-label-ctl -q -r in.pcap -R none --send "$PWD/hop-{device}" \
+		2>log 3>&- &
+	BG_PIDS+=($!)
+	cat many.pcap >in.pcap 3>&- &
+	exec 7<>in.pcap
+	wait_for grep -q "device 1: .*it does not read them" log
+	exec 7>&-
+	wait "${BG_PIDS[-1]}" || [ $? = 1 ]
+	[ "$(grep -c "device 1" log)" = 1 ]
+}

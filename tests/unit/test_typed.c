@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Values from text: what is shown is read back, and what is none is refused. */
+#include "query/typed.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "row/csv.h"
+#include "test.h"
+
+static void fill(uint8_t *p, size_t len, uint64_t seed)
+{
+	for (size_t i = 0; i < len; i++)
+		p[i] = (uint8_t)rng_mix(seed * 1000 + i);
+}
+
+/* Every type, of values as long as it is, as text and back. */
+static void test_round(void)
+{
+	static struct rendered room;
+	uint8_t value[64], back[64];
+	struct fault f;
+
+	for (unsigned i = 0; render_name_at(i); i++) {
+		struct render r = {.escape_blank = i % 2};
+		size_t len = 40;
+
+		TEST(render_of(&r, render_name_at(i)) == 0);
+		if (r.as == RENDER_NUMBER)
+			len = r.width;
+		else if (r.as == RENDER_KEY)
+			len = key_type_len((enum key_type)r.key) + i % 3;
+		for (uint64_t seed = 0; seed < 50; seed++) {
+			fill(value, len, seed);
+			value[len - 1] |= 1; /* no zeros that pad a text */
+			memset(back, 0xee, sizeof(back));
+			TEST(typed_read(&r, back, len, 0,
+					render_text(&r, &room, value, len),
+					&f) == (int)len);
+			TEST(!memcmp(value, back, len) && back[len] == 0xee);
+			TEST(typed_read(&r, back, 0, sizeof(back),
+					render_text(&r, &room, value, len),
+					&f) == (int)len);
+			TEST(!memcmp(value, back, len));
+		}
+	}
+}
+
+static int read_as(const char *type, size_t len, const char *text,
+		   struct fault *f)
+{
+	struct render r = {0};
+	uint8_t out[8];
+
+	f->text[0] = '\0';
+	TEST(render_of(&r, type) == 0);
+	return typed_read(&r, out, len, sizeof(out), text, f);
+}
+
+static void test_refused(void)
+{
+	static const struct {
+		const char *type;
+		size_t len;
+		const char *text, *why;
+	} bad[] = {
+		{"u8", 1, "256", "is above 255"},
+		{"u8", 1, "", "is empty"},
+		{"u8", 1, "-1", "is no number from 0 to 255"},
+		{"u64", 8, "18446744073709551616", "is no number from"},
+		{"u16s", 4, "1,2,3", "is more than the 4 bytes"},
+		{"u16s", 4, "1,65536", "is above 65535"},
+		{"u16s", 0, "1,2,3,4,5", "is more than the 8 bytes"},
+		{"text", 3, "abcd", "is more than the 3 bytes"},
+		{"hex", 4, "0102", "is 2 bytes of 4"},
+		{"hex", 4, "010203040", "is no bytes in hexadecimal"},
+		{"hex", 4, "01020g04", "is no bytes in hexadecimal"},
+		{"hex", 4, "0102030405", "is more than the 4 bytes"},
+		{"src4", 4, "10.0.0.256", "is no src4 key"},
+		{"src4", 8, "10.0.0.1+ff", "is 5 bytes of 8"},
+		{"src4", 4, "10.0.0.1+ff", "is more than the 4 bytes"},
+		{"flow4", 0, "10.0.0.1:1>10.0.0.2:2/tcp", "is more than the 8"},
+	};
+	struct fault f;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		int rc = read_as(bad[i].type, bad[i].len, bad[i].text, &f);
+
+		if (!TEST(rc == -EINVAL &&
+			  !strncmp(f.text, bad[i].why, strlen(bad[i].why))))
+			fprintf(stderr, "  %s '%s': %d %s\n", bad[i].type,
+				bad[i].text, rc, f.text);
+	}
+}
+
+/* Lists and texts may be shorter than their place: zeros behind. */
+static void test_padded(void)
+{
+	static const struct render list = {.as = RENDER_LIST, .width = 2};
+	static const struct render text = {.as = RENDER_TEXT};
+	uint8_t out[6];
+	struct fault f;
+
+	TEST(typed_read(&list, out, 6, 0, "1, 0x203", &f) == 6);
+	TEST(!memcmp(out, "\0\1\2\3\0\0", 6));
+	TEST(typed_read(&text, out, 6, 0, "a\\x01\\\\", &f) == 6);
+	TEST(!memcmp(out, "a\1\\\0\0\0", 6));
+}
+
+static int split(const char *line, char **field, int max)
+{
+	static char copy[256];
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	return csv_split(copy, field, max);
+}
+
+static void test_csv(void)
+{
+	char *f[8];
+
+	TEST(split("a,,\"b,c\",\"d\"\"e\",", f, 8) == 5);
+	TEST(!strcmp(f[0], "a") && !*f[1] && !strcmp(f[2], "b,c") &&
+	     !strcmp(f[3], "d\"e") && !*f[4]);
+	TEST(csv_find(f, 5, "b,c") == 2 && csv_find(f, 5, "x") == -1);
+	TEST(split("", f, 8) == 1 && !*f[0]);
+	TEST(split("\"\"", f, 8) == 1 && !*f[0]);
+	TEST(split("a,b,c", f, 2) == 2 && !strcmp(f[1], "b"));
+	TEST(split("a,\"b", f, 8) == -EINVAL);
+	TEST(split("a,\"b\"c,d", f, 8) == -EINVAL);
+	TEST(split("\"a\"\"", f, 8) == -EINVAL);
+}
+
+int main(void)
+{
+	test_round();
+	test_refused();
+	test_padded();
+	test_csv();
+	return test_end();
+}
