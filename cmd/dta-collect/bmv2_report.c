@@ -137,8 +137,8 @@ int bmv2_write_node(const struct ticket *t, const struct ticket_form *form,
 		"0x%08x %u %d\n",
 		BMV2_QUEUE, CARDS_PORT, CARDS_PORT, form->number, form->of,
 		form->what + 1, text_of_mac(mac, t->peer_mac), form->number + 1,
-		be32_load(bmv2_reporter_ip) + form->number, be32_load(t->ip), g->id,
-		g->sequence != TABLE_SEQ_OFF);
+		be32_load(bmv2_reporter_ip) + form->number, be32_load(t->ip),
+		g->id, g->sequence != TABLE_SEQ_OFF);
 	return bmv2_flushed(out);
 }
 

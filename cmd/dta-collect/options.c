@@ -65,10 +65,9 @@ static bool read_number(struct ticket_form *form, const char *text)
 	char end;
 
 	form->of = 1;
-	return !*text ||
-	       (sscanf(text, ":%2u/%2u%c", &form->number, &form->of, &end) ==
-			2 &&
-		form->number < form->of);
+	return !*text || (sscanf(text, ":%2u/%2u%c", &form->number, &form->of,
+				 &end) == 2 &&
+			  form->number < form->of);
 }
 
 /* ":1/3", ":1/3:latency": the second of three nodes. */

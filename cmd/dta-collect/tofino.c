@@ -125,8 +125,8 @@ static int check_room(const struct ticket *t, struct fault *f)
 	return 0;
 }
 
-int tofino_check_reporter(const struct ticket *t, const struct ticket_form *form,
-			  struct fault *f)
+int tofino_check_reporter(const struct ticket *t,
+			  const struct ticket_form *form, struct fault *f)
 {
 	(void)form;
 	return t->version == 4
@@ -181,9 +181,9 @@ void tofino_pair(FILE *out, const char *place, const struct ticket *t,
 		"p4.%s.frame.psn.mod(REGISTER_INDEX=%u, f1=0x%08x)\n",
 		place, number, text_of_mac(mac[0], t->mac),
 		text_of_mac(mac[1], t->peer_mac), be32_load(t->peer_ip),
-		be32_load(t->ip), roce_src_port(at->qpn), at->qpn,
-		at->rkey, (uint32_t)(at->address >> 32), low, ~low, place,
-		number, at->psn << 8);
+		be32_load(t->ip), roce_src_port(at->qpn), at->qpn, at->rkey,
+		(uint32_t)(at->address >> 32), low, ~low, place, number,
+		at->psn << 8);
 }
 
 /* A packet of that form, with nothing in it that is another's in the next. */
@@ -273,8 +273,8 @@ static void write_lane(FILE *out, const struct table *t, unsigned i,
 		t->sequence, form_of(t), padding(t), card ? hops : 0,
 		card ? t->cache_rows - 1 : 0, card ? row : 0,
 		list ? t->stride / 4 : 1, list ? t->batch - 1u : 0,
-		list ? t->batch : 0u, i, t->units - 1,
-		__builtin_ctz(t->stride), card ? hops : 0);
+		list ? t->batch : 0u, i, t->units - 1, __builtin_ctz(t->stride),
+		card ? hops : 0);
 }
 
 /* The hops of all paths that fit. */

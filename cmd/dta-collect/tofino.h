@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tofino.h - a ticket as lines for bfrt_python, the shell of Tofino's control
- * plane: for switches which run p4/tna/dta_translator, dta_reporter, int_node or
- * dart_reporter.
+ * plane: for switches which run p4/tna/dta_translator, dta_reporter, int_node
+ * or dart_reporter.
  */
 #ifndef DTA_COLLECT_TOFINO_H
 #define DTA_COLLECT_TOFINO_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tofino_report.c - what p4/tna/dta_reporter, int_node and dart_reporter have to
- * be told. */
+/* tofino_report.c - what p4/tna/dta_reporter, int_node and dart_reporter have
+ * to be told. */
 #include <errno.h>
 #include <inttypes.h>
 

@@ -37,20 +37,15 @@ static unsigned n_c, n_p4, n_fields;
 static struct field fields[FIELDS_MAX];
 
 static const char *const c_files[] = {
-	"lib/wire/proto.h",
-	"lib/wire/key.h",
-	"lib/store/table.h",
-	"cmd/dta-collect/bmv2.h",
+	"lib/wire/proto.h",	    "lib/wire/key.h",
+	"lib/store/table.h",	    "cmd/dta-collect/bmv2.h",
 	"cmd/dta-collect/tofino.h",
 };
 
 static const char *const p4_files[] = {
-	"p4/include/*.p4",
-	"p4/v1model/*/headers.p4",
-	"p4/tna/*/headers.p4",
-	"p4/tna/d*/d*_reporter.p4",
-	"p4/tna/i*/int_*.p4",
-	"p4/tna/common/*.p4",
+	"p4/include/*.p4",     "p4/v1model/*/headers.p4",
+	"p4/tna/*/headers.p4", "p4/tna/d*/d*_reporter.p4",
+	"p4/tna/i*/int_*.p4",  "p4/tna/common/*.p4",
 };
 
 /* Not said as numbers there. */

@@ -74,13 +74,12 @@ static const struct {
 	const char *name;
 	int word; /* of the data; -1: none */
 } words[] = {
-	{"hdr.d0.v", 0},   {"hdr.d1.v", 1},   {"hdr.d2.v", 2},
-	{"hdr.d3.v", 3},   {"hdr.d4.v", 4},   {"hdr.d5.v", 5},
-	{"hdr.d6.v", 6},   {"hdr.d7.v", 7},   {"hdr.d8.w0", 8},
-	{"hdr.d8.w1", 9},  {"hdr.d8.w2", 10}, {"hdr.d8.w3", 11},
-	{"hdr.d8.w4", 12}, {"hdr.d8.w5", 13}, {"hdr.d8.w6", 14},
-	{"hdr.d8.w7", 15}, {"hdr.data.checksum", 0},
-	{"hdr.data.value", 1},
+	{"hdr.d0.v", 0},   {"hdr.d1.v", 1},	     {"hdr.d2.v", 2},
+	{"hdr.d3.v", 3},   {"hdr.d4.v", 4},	     {"hdr.d5.v", 5},
+	{"hdr.d6.v", 6},   {"hdr.d7.v", 7},	     {"hdr.d8.w0", 8},
+	{"hdr.d8.w1", 9},  {"hdr.d8.w2", 10},	     {"hdr.d8.w3", 11},
+	{"hdr.d8.w4", 12}, {"hdr.d8.w5", 13},	     {"hdr.d8.w6", 14},
+	{"hdr.d8.w7", 15}, {"hdr.data.checksum", 0}, {"hdr.data.value", 1},
 };
 
 static void put_list(struct fields *f, const char *source, const char *list,
