@@ -245,12 +245,16 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		hdr.low.setValid();
 		hdr.high.setValid();
 	}
-	action to_group(bit<16> group) {
-		tm.mcast_grp_a = group;
-		deparser.drop_ctl = 0;
+	/* Of the report, nothing is left but its key and data. */
+	action no_frame() {
+		hdr.ethernet.setInvalid();
 		hdr.ipv4.setInvalid();
 		hdr.udp.setInvalid();
 		hdr.dta.setInvalid();
+	}
+	action to_group(bit<16> group) {
+		tm.mcast_grp_a = group;
+		deparser.drop_ctl = 0;
 	}
 	table groups {
 		key = {
@@ -370,12 +374,15 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 					own_copies();
 				if (hdr.dta.immediate == 1)
 					tell_at_once();
-				judge.apply(hdr, meta, parsed);
-				if (meta.decoded == 1)
-					sequence.apply(hdr, meta, deparser);
 			}
+			judge.apply(hdr, meta, parsed);
+			if (meta.decoded == 1)
+				sequence.apply(hdr, meta, deparser);
 			if (meta.ledger == LEDGER_STORED ||
-			    meta.flush == 1) {
+			    (meta.flush == 1 &&
+			     ((meta.kind == DTA_APPEND &&
+			       meta.place_is_right == 1) ||
+			      meta.kind == DTA_POSTCARD))) {
 				/* bits to be added as zeros */
 #define PAD(i) \
 				if (meta.pad[i:i] == 1) { \
@@ -406,7 +413,10 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 					postcards.apply(hdr, meta);
 					words.apply(hdr, meta);
 				} else {
-					rows_16();
+					if (hdr.bridge.form == TOFINO_FORM_64)
+						rows_16();
+					else
+						rows_8();
 					append.apply(hdr, meta);
 					words.apply(hdr, meta);
 				}
@@ -423,8 +433,11 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 				tell_last();
 				fill_nack();
 				no_words();
+			} else if (meta.flush == 0) {
+				no_frame();
 			}
-			if (meta.flush == 1 && hdr.flush.rows != 1)
+			if (meta.flush == 1 && hdr.flush.rows != 0 &&
+			    hdr.flush.rows != 1)
 				go_round();
 		}
 		if (meta.resubmit == 0)

@@ -139,12 +139,14 @@ control Judge(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	}
 
 	apply {
-		kinds.apply();
 		if (meta.kind == DTA_APPEND)
-			lists.apply();
-		else if (meta.kind == DTA_POSTCARD)
+			lists.apply(); /* a flush asks for one, too */
+		else if (meta.kind == DTA_POSTCARD && meta.flush == 0)
 			paths.apply();
-		judgements.apply();
+		if (meta.flush == 0) {
+			kinds.apply();
+			judgements.apply();
+		}
 	}
 }
 
