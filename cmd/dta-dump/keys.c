@@ -177,7 +177,7 @@ static void read_memory(struct dump_keys *d, const struct whole *w)
 static void read_line(struct dump_keys *d, const struct lines *l,
 		      const char *line)
 {
-	const struct table *t[TABLE_MAX];
+	const struct table *t[TABLE_MAX] = {NULL};
 	struct keytext_fault why;
 	uint8_t key[KEY_TEXT_MAX] = {0};
 	bool loose;

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "csv_row.h"
 #include "emit.h"
 #include "input.h"
 #include "link.h"
+#include "reading/csv_row.h"
 #include "wire/be.h"
 
 enum {
@@ -94,7 +94,7 @@ static int read_header(struct csv_input *c, struct fault *f)
 		return lines_failed(c, rc, f);
 	if (!line)
 		return fault_set(f, -EINVAL, "empty: not even a header");
-	rc = csv_columns_read(&c->columns, skip_mark(line), &c->g->o, &why);
+	rc = csv_columns_read(&c->columns, skip_mark(line), &c->g->o.csv, &why);
 	if (rc < 0)
 		return fault_set(f, rc, "%s:%llu: %.480s", c->lines.path,
 				 (unsigned long long)c->lines.number, why.text);
@@ -110,7 +110,7 @@ int csv_open(struct csv_input **out, struct gen *g, struct fault *f)
 	if (!c)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	c->g = g;
-	if (csv_columns_open(&c->columns, &g->o, f) < 0)
+	if (csv_columns_open(&c->columns, &g->o.csv, f) < 0)
 		cli_fail("%s", f->text);
 	rc = lines_open(&c->lines, g->o.from);
 	if (rc < 0)

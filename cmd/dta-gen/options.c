@@ -46,7 +46,7 @@ static int read_key_type(void *opts, const char *text, struct fault *why)
 
 static int read_as(void *opts, const char *text, struct fault *why)
 {
-	return show_of(&((struct settings *)opts)->gen.show, text, why);
+	return show_of(&((struct settings *)opts)->gen.csv.show, text, why);
 }
 
 static int ip4_of(uint8_t out[4], const char *text, struct fault *why)
@@ -98,7 +98,8 @@ static const struct cli_option options[] = {
 	  "synthetic flows (10000; -i: these again and again)",
 	  CLI_SIZE, AT(flows), .min = 1, .max = INT64_MAX },
 	{ 'f', "from", "CAPTURE",
-	  "take the traffic from a capture, rows from CSV; - for stdin", CLI_IN, AT(from) },
+	  "take the traffic from a capture, rows from CSV; - for stdin",
+	  CLI_IN, AT(from) },
 	{ 'c', "count", "N", "stop after N reports; synthetic flows repeat",
 	  CLI_SIZE, AT(count), .min = 1, .max = INT64_MAX },
 	{ 's', "seed", "S", "seed of all that is random (1)",
@@ -168,7 +169,8 @@ static const struct cli_option options[] = {
 	  CLI_U64, AT(hops), .min = 1, .max = 5 },
 	{ 0, "interleave", "N",
 	  "int-postcard: flows between a flow's postcards (0)",
-	  CLI_SIZE, AT(work.interleave), .max = 1 << 22, .verbs = "int-postcard" },
+	  CLI_SIZE, AT(work.interleave), .max = 1 << 22,
+	  .verbs = "int-postcard" },
 	{ 0, "no-path-len", NULL, "postcards do not tell the path's length",
 	  CLI_FLAG, AT(work.no_path_len),
 	  .verbs = "int-postcard trajectory uniform csv" },
@@ -184,7 +186,8 @@ static const struct cli_option options[] = {
 	  CLI_SIZE, AT(work.link_rate), .min = 1, .max = INT64_MAX,
 	  .verbs = "int-congestion" },
 	{ 0, "queue", "BYTES", "int-congestion: depth of an event (16K)",
-	  CLI_BYTES, AT(work.queue), .max = UINT32_MAX, .verbs = "int-congestion" },
+	  CLI_BYTES, AT(work.queue), .max = UINT32_MAX,
+	  .verbs = "int-congestion" },
 	{ 0, "cache", "N", "entries of a counting switch's cache (1024)",
 	  CLI_SIZE, AT(work.cache), .min = 1, .max = 1 << 24,
 	  .verbs = "marple-hosts marple-hosts-sum turboflow" },
@@ -206,9 +209,9 @@ static const struct cli_option options[] = {
 	  CLI_U64, AT(work.value_len), .min = 1, .max = VALUE_MAX,
 	  .verbs = "uniform" },
 	{ 0, "layout", "FILE", "csv: tables, keys and values are those of it",
-	  CLI_IN, AT(layout), .verbs = "csv" },
+	  CLI_IN, AT(csv.layout), .verbs = "csv" },
 	{ 0, "region", "NAME", "csv: the same of a region",
-	  CLI_STR, AT(region), .verbs = "csv" },
+	  CLI_STR, AT(csv.region), .verbs = "csv" },
 	{ 0, "as", "TYPES", "csv: what values are made of, as dta-query --as",
 	  CLI_CALL, .read = read_as, .verbs = "csv" },
 	{ 0, "pace", NULL, "csv: with -i, send at the times of the rows",
@@ -288,8 +291,6 @@ void options_read(struct settings *s, int argc, char **argv)
 	if (!s->workload)
 		cli_usage(&cli, "%s: no such workload; see --list", argv[n]);
 	s->gen.live.format = s->gen.output;
-	s->gen.table_given = cli_text(&cli, "--table");
-	s->gen.key_type_given = cli_text(&cli, "--key-type");
 	cli_check_named(&cli, s, s->workload->name);
 }
 
@@ -323,13 +324,24 @@ static void check_dta0(const struct workload *w, const struct gen_options *o)
 		   w->name, dta_format_name(o->format), names);
 }
 
+static void complete_csv(struct gen_options *o)
+{
+	o->work.value_len = VALUE_MAX;
+	o->csv.kind = o->work.kind;
+	o->csv.key_type = o->work.key_type;
+	o->csv.key_type_given = cli_text(&cli, "--key-type");
+	o->csv.key_len = o->work.key_len;
+	o->csv.table = (uint16_t)o->table;
+	o->csv.table_given = cli_text(&cli, "--table");
+}
+
 static void complete(struct settings *s, struct gen_options *o)
 {
 	const struct workload *w = s->workload;
 
 	o->work.stream = synth_stream(o->work.seed);
 	if (w->needs == NEEDS_ROWS)
-		o->work.value_len = VALUE_MAX;
+		complete_csv(o);
 	else if (!o->work.kind)
 		o->work.kind = DTA_KEYWRITE;
 	if (o->work.kind == DTA_APPEND)

@@ -8,7 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
-#include "query/show.h"
+#include "reading/csv_columns.h"
 #include "wire/dta.h"
 #include "workload/workload.h"
 
@@ -36,11 +36,8 @@ struct gen_options {
 	uint64_t resend;	/* reports kept of each switch */
 	uint64_t ipv6;		/* per cent of the synthetic flows */
 	uint64_t arity, hops;
-	/* csv */
-	const char *layout, *region;
-	struct show show; /* --as; none: as the layout says */
-	bool keep_times;
-	bool table_given, key_type_given;
+	struct csv_options csv;
+	bool keep_times; /* csv */
 };
 
 struct settings {

@@ -141,6 +141,8 @@ static const struct cli_option options[] = {
 	{0, "mtu", "BYTES",
 	 "leave IP packets to other switches no longer than that (any)",
 	 CLI_SIZE, AT(mtu), .min = 68, .max = 65535, .verbs = "int_label"},
+	{0, "no-df", NULL, "label IPv4 that routers may make fragments of, too",
+	 CLI_FLAG, AT(no_df), .verbs = "int_label"},
 	{0, "watch", "FLOW|all",
 	 "source: flows that carry INT from here on; again for more", CLI_CALL,
 	 .read = add_watched, .verbs = "int_node"},

@@ -164,8 +164,9 @@ static void write_label(const struct bmv2_switch *s, FILE *out)
 
 	fprintf(out,
 		"table_set_default LabelEgress.self LabelEgress.config "
-		"%" PRIu32 " %" PRIu64 " %" PRIu64 " %d %u\n",
-		s->device, s->policy.interval_us, s->policy.rest_us, b, s->mtu);
+		"%" PRIu32 " %" PRIu64 " %" PRIu64 " %d %u %d\n",
+		s->device, s->policy.interval_us, s->policy.rest_us, b, s->mtu,
+		s->no_df);
 	if (b)
 		write_chances(&s->policy, out);
 	for (unsigned port = 0; port < BMV2_PORTS; port++)

@@ -42,6 +42,7 @@ struct bmv2_switch {
 	/* int_label. f is not F3: the switch has none. */
 	struct label_policy policy;
 	uint16_t mtu; /* of IP packets to other switches; 0: any */
+	bool no_df;   /* packets that may be cut up are labelled, too */
 	/* int_node as a source. */
 	bool watch_all;
 	uint8_t watched[BMV2_WATCHED][KEY_FLOW4_LEN];

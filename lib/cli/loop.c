@@ -73,7 +73,7 @@ static void show_progress(struct cli_loop *l)
 
 int cli_loop(struct cli_loop *l, struct fault *f)
 {
-	static struct pkt pkts[PKT_BATCH];
+	static struct pkt pkts[CLI_LOOP_MOST];
 	int most = l->most ? l->most : PKT_BATCH, n, max, rc;
 
 	begin(l);

@@ -17,7 +17,7 @@ struct cli_loop {
 	/* For the page: the region, the capture or interface, and where what
 	 * comes of it goes; NULL: none. */
 	const char *region, *input, *output;
-	int most; /* packets at once; 0: PKT_BATCH */
+	int most; /* packets at once, up to CLI_LOOP_MOST; 0: PKT_BATCH */
 	/* What the program is made of; all get ctx. */
 	void *ctx;
 	/* Its counters, of the ledger of stats; received: of them, packets. */
@@ -43,6 +43,7 @@ struct cli_loop {
 };
 
 enum {
+	CLI_LOOP_MOST = 4096,
 	CLI_LOOK_AROUND_MS = 100, /* how long a live source may wait */
 };
 

@@ -9,7 +9,7 @@
  * sleeps. Numbers begin at 0 and may wrap, as long as those that are in use lie
  * less than 2^31 apart.
  *
- * Threads: any. A turn has a cache line of its own.
+ * Threads: any. A turn has cache lines of its own.
  */
 #ifndef CREW_TURN_H
 #define CREW_TURN_H
@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 enum {
-	CREW_LINE = 64, /* bytes of a cache line */
+	CREW_LINE = 128, /* bytes that move together: two cache lines */
 };
 
 struct turn {

@@ -175,6 +175,7 @@ static __attribute__((noinline)) int take_reports(struct intake *in,
 			continue;
 		}
 		took(in, v, p, first);
+		in->report_ctr.bad_inner += report.packet > INT_NONE;
 		in->n += in->n < VIEWS;
 		first = false;
 	}
@@ -198,8 +199,7 @@ static inline int take_datagram(struct intake *in, const struct pkt *p,
 	return 0;
 }
 
-/* Told at once of most that is no report: IPv4 without tags and options that
- * is not UDP to that port. */
+/* Told at once of most that is no report: plain IPv4, not UDP to that port. */
 static inline bool is_another(const struct pkt *p, uint16_t port)
 {
 	const uint8_t *ip = p->data + NET_ETH_LEN, *l4 = ip + NET_IP4_LEN;

@@ -293,7 +293,8 @@ bool treport_read_plain(struct int_view *view, struct treport_decoder *d,
 
 	if (len < TREPORT_V1_LEN || payload[0] >> 4 != 1 ||
 	    d->profile->version == INT_V0_5 ||
-	    read_report1(view, &in, d, payload, len) != TREPORT_OK)
+	    read_report1(view, &in, d, payload, len) != TREPORT_OK ||
+	    in.result > INT_NONE)
 		return false;
 	from1(&view->from, payload);
 	return true;

@@ -101,8 +101,8 @@ enum treport_reason treport_begin(struct treport_reader *r,
 enum treport_reason treport_next(struct treport_reader *r, struct treport *out,
 				 struct int_view *view);
 
-/* The same at once, of a datagram that is one good report 1.0. False: it is
- * something else, *view undefined. */
+/* The same at once, of a datagram that is one good report 1.0, INT inside, too.
+ * False: it is something else, *view undefined. */
 bool treport_read_plain(struct int_view *view, struct treport_decoder *d,
 			const uint8_t *payload, size_t len);
 

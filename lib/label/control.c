@@ -74,7 +74,9 @@ void label_control_close(struct label_control *c)
 		return;
 	label_db_close(c->db);
 	label_paths_close(c->paths);
-	dues_fini(&c->due);
+	chain_fini(&c->heard);
+	chain_fini(&c->steps);
+	dues_fini(&c->forget);
 	free(c->held);
 	free(c);
 }
@@ -118,7 +120,7 @@ static int take_item(struct label_control *c, const struct label_item *item,
 	if (rc != LABEL_TAKEN && rc != LABEL_BEGUN)
 		return rc < 0 ? rc : 0;
 	if (label_db_ports(c->db) > ports)
-		control_new(c, place);
+		c->with_s[0]++; /* a port more */
 	else if (rc == LABEL_BEGUN)
 		control_reset(c, place);
 	control_heard(c, place);
@@ -155,17 +157,18 @@ static void take_path(struct label_control *c, const struct label_view *v)
 
 static int take_labels(struct label_control *c, const struct label_view *v)
 {
+	struct label_item item[UINT8_MAX];
 	uint32_t before = UINT32_MAX;
-	struct label_item item;
 	int rc = 0;
 
 	c->ctr.labelled++;
 	c->sum.packets++;
 	c->sum.carried[v->n < LABEL_CARRIED ? v->n : LABEL_CARRIED - 1]++;
-	for (unsigned i = v->n; i-- > 0 && !rc;) { /* oldest first */
-		label_item_get(&item, v, i);
-		rc = take_item(c, &item, &before);
-	}
+	for (unsigned i = 0; i < v->n; i++)
+		label_item_get(&item[i], v, i);
+	label_db_expect(c->db, item, v->n);
+	for (unsigned i = v->n; i-- > 0 && !rc;) /* oldest first */
+		rc = take_item(c, &item[i], &before);
 	if (v->specific && !rc)
 		take_path(c, v);
 	return rc;

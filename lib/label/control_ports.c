@@ -3,14 +3,13 @@
  * control_ports.c - ports that are silent, Pro (paper 004, algorithm 3), ports
  * that are forgotten.
  *
- * Each port is looked at when something is due of it, and not before: its place
- * waits in c->due. What the paper asks for each time round its loop, more than
- * k * T ago, begins to hold right behind the k * T: what is due at a time is
- * done when that is over, and a label that comes just then is in time. A label
- * does not change what waits: whoever is looked at too early waits again.
+ * Each port is looked at when something is due of it, and not before. What the
+ * paper asks for each time round its loop, more than k * T ago, begins to hold
+ * right behind the k * T: what is due at a time is done when that is over, and
+ * a label that comes just then is in time. All waits for silence, and all for
+ * a step of S, are as long as each other: who began to wait first is first in a
+ * line, and a label is no more than a move to the end of one.
  */
-#include <errno.h>
-
 #include "label/control_private.h"
 
 /* When it was heard of, and could have been. */
@@ -36,58 +35,49 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* When S is to be moved, if all stays as it is. */
-static uint64_t step_due(const struct label_control *c,
-			 const struct label_record *r)
-{
-	if (!c->o.pro)
-		return DUE_NEVER;
-	if (!r->silent)
-		return r->s ? r->changed_ns + c->patience_ns : DUE_NEVER;
-	if (r->s >= c->o.s_max)
-		return DUE_NEVER;
-	return later(r->changed_ns, since(c, r)) + c->patience_ns;
-}
-
+/* A port of an earlier run is listened for before it is forgotten. */
 static uint64_t forget_due(const struct label_control *c,
 			   const struct label_record *r)
 {
-	uint64_t after = forget_after(c, r);
+	uint64_t after = forget_after(c, r), least = after;
 
 	if (!after || !r->silent)
 		return DUE_NEVER;
-	return later(r->seen_ns + after, since(c, r) + c->patience_ns);
+	if (c->o.forget_once_ns)
+		least = sooner(least, c->o.forget_once_ns);
+	return later(r->seen_ns + after,
+		     since(c, r) + later(least, c->patience_ns));
 }
 
-static void wait(struct label_control *c, uint32_t place)
+static void keep(struct label_control *c, int rc)
 {
-	const struct label_record *r = label_db_at(c->db, place);
-	uint64_t due = sooner(step_due(c, r), forget_due(c, r));
-
-	if (!r->silent)
-		due = sooner(due, since(c, r) + c->patience_ns);
-	if (dues_set(&c->due, place, due) < 0)
-		c->err = -ENOMEM;
+	if (rc < 0)
+		c->err = rc;
 }
 
-static void tell_silence(struct label_control *c, struct label_record *r,
-			 bool silent, uint64_t now_ns, uint64_t since_ns)
+static void tell_silence(struct label_control *c, uint32_t place, bool silent,
+			 uint64_t now_ns, uint64_t since_ns)
 {
+	struct label_record *r = label_db_at(c->db, place);
+
 	r->silent = silent;
 	if (silent) {
 		c->silent++;
 		c->ctr.silent++;
+		chain_drop(&c->heard, place);
 	} else {
 		c->silent--;
 		c->ctr.heard++;
 	}
+	keep(c, dues_set(&c->forget, place, forget_due(c, r)));
 	if (c->o.calls.silent)
 		c->o.calls.silent(c->o.calls.ctx, r, silent, now_ns, since_ns);
 }
 
-static void set_s(struct label_control *c, struct label_record *r, uint8_t s,
+static void set_s(struct label_control *c, uint32_t place, uint8_t s,
 		  enum label_reason reason, uint64_t now_ns)
 {
+	struct label_record *r = label_db_at(c->db, place);
 	struct label_decision d = {.now_ns = now_ns,
 				   .reason = reason,
 				   .port = r,
@@ -103,68 +93,101 @@ static void set_s(struct label_control *c, struct label_record *r, uint8_t s,
 	r->s = s;
 	r->changed_ns = now_ns;
 	r->reported = label_lost(r);
+	keep(c, chain_put(&c->steps, place));
 	if (c->o.calls.decision)
 		c->o.calls.decision(c->o.calls.ctx, &d);
 }
 
-/* Algorithm 3, for one port. */
-static void step(struct label_control *c, struct label_record *r, bool silent,
-		 uint64_t at_ns)
+/* Algorithm 3, for one port. One that stays as it is need not be looked at
+ * before it is heard, or silent. */
+static void step(struct label_control *c, uint32_t place, uint64_t at_ns)
 {
+	const struct label_record *r = label_db_at(c->db, place);
+
 	if (!c->o.pro || at_ns - r->changed_ns < c->patience_ns)
 		return;
-	if (silent && r->s < c->o.s_max)
-		set_s(c, r, (uint8_t)(r->s + 1), LABEL_SILENT, at_ns);
-	else if (!silent && r->s > 0)
-		set_s(c, r, (uint8_t)(r->s - 1), LABEL_HEARD, at_ns);
+	chain_drop(&c->steps, place);
+	if (r->silent && r->s < c->o.s_max)
+		set_s(c, place, (uint8_t)(r->s + 1), LABEL_SILENT, at_ns);
+	else if (!r->silent && r->s > 0)
+		set_s(c, place, (uint8_t)(r->s - 1), LABEL_HEARD, at_ns);
 }
 
 /* Should it come back its S is 0, here as there. */
 static void forget(struct label_control *c, uint32_t place, uint64_t at_ns)
 {
-	struct label_record *r = label_db_at(c->db, place);
+	const struct label_record *r = label_db_at(c->db, place);
 	uint32_t last = label_db_ports(c->db) - 1;
 
 	if (c->o.pro && r->s)
-		set_s(c, r, 0, LABEL_FORGOTTEN, at_ns);
+		set_s(c, place, 0, LABEL_FORGOTTEN, at_ns);
 	c->with_s[r->s]--;
-	c->silent -= r->silent;
+	c->silent--;
 	c->ctr.forgotten++;
 	if (c->o.calls.forgotten)
 		c->o.calls.forgotten(c->o.calls.ctx, r, at_ns);
 	label_db_forget(c->db, place);
-	dues_move(&c->due, last, place);
+	chain_move(&c->heard, last, place);
+	chain_move(&c->steps, last, place);
+	dues_move(&c->forget, last, place);
 }
 
-void control_look(struct label_control *c, uint32_t place, uint64_t at_ns)
+static uint64_t silence_due(const struct label_control *c)
 {
-	struct label_record *r = label_db_at(c->db, place);
-	bool silent = at_ns - since(c, r) >= c->patience_ns;
+	uint32_t place = chain_first(&c->heard);
 
-	if (silent && !r->silent)
-		tell_silence(c, r, true, at_ns, r->seen_ns);
-	if (silent && forget_due(c, r) <= at_ns) {
-		forget(c, place, at_ns);
-		return;
+	if (place == CHAIN_NOBODY)
+		return DUE_NEVER;
+	return since(c, label_db_at(c->db, place)) + c->patience_ns;
+}
+
+static uint64_t step_due(const struct label_control *c)
+{
+	uint32_t place = chain_first(&c->steps);
+
+	if (place == CHAIN_NOBODY || !c->o.pro)
+		return DUE_NEVER;
+	return label_db_at(c->db, place)->changed_ns + c->patience_ns;
+}
+
+uint64_t control_due(const struct label_control *c)
+{
+	return sooner(sooner(silence_due(c), step_due(c)),
+		      dues_first(&c->forget).ns);
+}
+
+/* The one that will be first next but one is asked for from memory. */
+static void expect(struct label_control *c, const struct chain *q)
+{
+	uint32_t place = chain_second(q);
+
+	if (place != CHAIN_NOBODY)
+		__builtin_prefetch(label_db_at(c->db, place), 1);
+}
+
+void control_look(struct label_control *c)
+{
+	uint64_t at_ns = control_due(c);
+	uint32_t place;
+
+	if (silence_due(c) == at_ns) {
+		expect(c, &c->heard);
+		place = chain_first(&c->heard);
+		tell_silence(c, place, true, at_ns,
+			     label_db_at(c->db, place)->seen_ns);
+		step(c, place, at_ns);
+	} else if (step_due(c) == at_ns) {
+		expect(c, &c->steps);
+		step(c, chain_first(&c->steps), at_ns);
+	} else {
+		forget(c, dues_first(&c->forget).who, at_ns);
 	}
-	step(c, r, silent, at_ns);
-	wait(c, place);
-}
-
-void control_new(struct label_control *c, uint32_t place)
-{
-	c->with_s[0]++;
-	wait(c, place);
 }
 
 void control_reset(struct label_control *c, uint32_t place)
 {
-	struct label_record *r = label_db_at(c->db, place);
-
-	if (!r->s)
-		return;
-	set_s(c, r, 0, LABEL_RESET, c->now_ns);
-	wait(c, place);
+	if (label_db_at(c->db, place)->s)
+		set_s(c, place, 0, LABEL_RESET, c->now_ns);
 }
 
 void control_heard(struct label_control *c, uint32_t place)
@@ -175,10 +198,10 @@ void control_heard(struct label_control *c, uint32_t place)
 		r->interval = c->number;
 		c->sum.covered++;
 	}
+	keep(c, chain_put(&c->heard, place));
 	if (r->silent) {
-		tell_silence(c, r, false, c->now_ns, r->before_ns);
-		step(c, r, false, c->now_ns);
-		wait(c, place);
+		tell_silence(c, place, false, c->now_ns, r->before_ns);
+		step(c, place, c->now_ns);
 	}
 	if (c->o.calls.port)
 		c->o.calls.port(c->o.calls.ctx, r);
@@ -186,8 +209,9 @@ void control_heard(struct label_control *c, uint32_t place)
 
 /* S of an earlier run. Whether the switch still has it nobody knows: it is told
  * again. */
-static void resume_s(struct label_control *c, struct label_record *r)
+static void resume_s(struct label_control *c, uint32_t place)
 {
+	struct label_record *r = label_db_at(c->db, place);
 	uint8_t s = r->s < c->o.s_max ? r->s : c->o.s_max;
 
 	if (!c->o.pro || !s) {
@@ -196,7 +220,7 @@ static void resume_s(struct label_control *c, struct label_record *r)
 	}
 	c->with_s[0]++;
 	r->s = 0;
-	set_s(c, r, s, LABEL_RESUMED, c->now_ns);
+	set_s(c, place, s, LABEL_RESUMED, c->now_ns);
 }
 
 /* How long they have been silent while nobody listened, nobody knows. */
@@ -211,7 +235,8 @@ void control_resume(struct label_control *c)
 			r->first_ns = c->now_ns;
 		r->changed_ns = c->now_ns;
 		c->silent += r->silent;
-		resume_s(c, r);
-		wait(c, i);
+		resume_s(c, i);
+		keep(c, chain_put(r->silent ? &c->steps : &c->heard, i));
+		keep(c, dues_set(&c->forget, i, forget_due(c, r)));
 	}
 }

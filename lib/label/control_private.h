@@ -3,6 +3,7 @@
 #ifndef LABEL_CONTROL_PRIVATE_H
 #define LABEL_CONTROL_PRIVATE_H
 
+#include "base/chain.h"
 #include "base/due.h"
 #include "label/control.h"
 #include "label/policy.h"
@@ -15,7 +16,11 @@ struct label_control {
 	bool begun; /* a frame came, or label_control_begin() */
 	uint64_t begun_ns, now_ns;
 	uint64_t patience_ns; /* k * T */
-	struct dues due;      /* what is to be done, by the places of ports */
+	/* Ports, by their places: those that are not silent, in the order in
+	 * which they were heard; those whose S may be to be moved, in the order
+	 * in which it was; and when silent ones are forgotten. */
+	struct chain heard, steps;
+	struct dues forget;
 	uint32_t silent, with_s[LABEL_S_MAX + 1]; /* ports */
 
 	uint64_t next_end_ns;
@@ -37,16 +42,16 @@ struct label_control {
 
 /* --- control_ports.c: silence, Pro, ports that are forgotten -------------- */
 
-/* A port that has not been there. */
-void control_new(struct label_control *c, uint32_t place);
 /* Its device began anew. */
 void control_reset(struct label_control *c, uint32_t place);
 /* Something newer came of it. */
 void control_heard(struct label_control *c, uint32_t place);
 /* Ports of an earlier run. */
 void control_resume(struct label_control *c);
-/* What is due at a time, for a port. */
-void control_look(struct label_control *c, uint32_t place, uint64_t at_ns);
+/* When something is due of a port, and is over when it is done: DUE_NEVER. */
+uint64_t control_due(const struct label_control *c);
+/* Does that, one thing. */
+void control_look(struct label_control *c);
 
 /* --- control_time.c: intervals, and clocks -------------------------------- */
 

@@ -71,20 +71,18 @@ void label_control_begin(struct label_control *c, uint64_t now_ns)
 
 uint64_t label_control_due(const struct label_control *c)
 {
-	struct due first = dues_first(&c->due);
+	uint64_t due = control_due(c);
 
 	if (!c->begun)
 		return UINT64_MAX;
-	return first.ns < c->next_end_ns ? first.ns + 1 : c->next_end_ns;
+	return due < c->next_end_ns ? due + 1 : c->next_end_ns;
 }
 
 /* What is due of ports before a time. */
 static void look(struct label_control *c, uint64_t before_ns)
 {
-	struct due d;
-
-	while ((d = dues_first(&c->due)).ns < before_ns)
-		control_look(c, d.who, d.ns);
+	while (control_due(c) < before_ns)
+		control_look(c);
 }
 
 /* So long was nothing to be told that it is not, interval by interval. */
@@ -154,7 +152,7 @@ void label_control_shift(struct label_control *c, int64_t by_ns)
 	for (uint32_t i = 0; i < label_db_ports(c->db); i++)
 		shift_record(label_db_at(c->db, i), by_ns);
 	label_paths_shift(c->paths, by_ns);
-	dues_shift(&c->due, by_ns);
+	dues_shift(&c->forget, by_ns);
 	c->begun_ns = shifted(c->begun_ns, by_ns);
 	c->now_ns = shifted(c->now_ns, by_ns);
 	c->back = 0;

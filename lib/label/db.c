@@ -426,6 +426,23 @@ static int take_known(struct label_db *db, struct label_record *r,
 	return LABEL_TAKEN;
 }
 
+void label_db_expect(const struct label_db *db, const struct label_item *items,
+		     unsigned n)
+{
+	const uint32_t *slot;
+
+	for (unsigned i = 0; i < n; i++)
+		__builtin_prefetch(
+			&db->slot[hash(db, items[i].device, items[i].out)]);
+	for (unsigned i = 0; i < n; i++) {
+		slot = &db->slot[hash(db, items[i].device, items[i].out)];
+		if (*slot == EMPTY)
+			continue;
+		__builtin_prefetch(&db->record[*slot - 1], 1);
+		__builtin_prefetch(&db->record[*slot - 1].window, 1);
+	}
+}
+
 int label_db_take(struct label_db *db, const struct label_item *item,
 		  uint64_t now_ns, uint32_t *place)
 {

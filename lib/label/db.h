@@ -44,36 +44,37 @@ struct label_way {
 	uint32_t seen; /* packets; 0: there is none here */
 };
 
-/* A port. Its own numbers are for the database alone. */
+/* A port. Its own numbers are for the database alone. What each label touches
+ * stands first: of many ports every line of the cache costs. */
 struct label_record {
 	uint32_t device;
 	uint16_t out, in;    /* in: where the labelled packet came from */
 	uint64_t time_us;    /* label time */
 	uint64_t seen_ns;    /* when that came */
 	uint64_t before_ns;  /* when the one before it came; 0: there is none */
-	uint64_t first_ns;   /* when the first one came */
-	uint32_t latency_ns; /* of the newest */
-	uint32_t queue, queue_most;
+	uint64_t changed_ns; /* LRT: when s was last moved; the controller's */
+	uint64_t interval;   /* the last one it was seen in, from 1; as well */
+	uint64_t labels;     /* taken */
 	uint32_t number;
-	uint64_t labels;  /* taken */
-	uint64_t late;	  /* and not taken */
-	uint64_t missing; /* numbers that were left out, */
-	uint64_t found;	  /* and those of them that came late */
-	uint64_t resets;
-	/* The labels before this one: bit i is number - i. */
-	uint64_t window;
-	uint64_t odd_us, odd_ns;
 	uint8_t odd; /* in a row */
 	/* Of the controller: control.h. */
 	uint8_t s;     /* as it wants it */
 	bool silent;   /* it has told so */
 	bool has_next; /* what is behind its link: next */
+	/* The labels before this one: bit i is number - i. */
+	uint64_t window;
+	uint64_t missing;    /* numbers that were left out, */
+	uint64_t found;	     /* and those of them that came late */
+	uint32_t latency_ns; /* of the newest */
+	uint32_t queue, queue_most;
 	uint32_t next_device;
-	uint16_t next_in; /* its port there */
+	uint16_t next_in;  /* its port there */
+	uint64_t first_ns; /* when the first one came */
+	uint64_t late;	   /* and not taken */
+	uint64_t resets;
+	uint64_t odd_us, odd_ns;
+	uint64_t reported; /* of missing - found, in the last decision */
 	struct label_way way[LABEL_WAYS];
-	uint64_t changed_ns; /* LRT: when s was last looked at to some effect */
-	uint64_t interval;   /* the last one it was seen in, from 1 */
-	uint64_t reported;   /* of missing - found, in the last decision */
 };
 
 static inline uint64_t label_lost(const struct label_record *r)
@@ -118,6 +119,10 @@ struct label_db;
 /* What is pointed at outlives it. 0 or -ENOMEM. */
 int label_db_open(struct label_db **out, const struct label_db_options *o);
 void label_db_close(struct label_db *db); /* NULL is fine */
+
+/* Items that will be taken soon: the memory that this needs is asked for. */
+void label_db_expect(const struct label_db *db, const struct label_item *items,
+		     unsigned n);
 
 enum label_taken {
 	LABEL_TAKEN, /* the record has its state */

@@ -72,7 +72,7 @@ static unsigned add_other(struct footprint *f, const struct op *o,
 }
 
 void footprint_add(struct footprint *f, const struct op *ops, size_t n,
-		   uint64_t whole, uint16_t *place)
+		   uint64_t whole, uint32_t *place)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct op *o = &ops[i];
@@ -84,7 +84,7 @@ void footprint_add(struct footprint *f, const struct op *ops, size_t n,
 		} else {
 			bit = add_other(f, o, whole);
 		}
-		place[i] = (uint16_t)bit;
+		place[i] = bit;
 	}
 }
 
@@ -110,7 +110,7 @@ static bool waits(const struct footprint *f, const struct op *o, bool whole)
 }
 
 unsigned footprint_late(struct footprint *f, const struct op *ops, size_t n,
-			uint64_t whole, const uint16_t *place, uint16_t *late)
+			uint64_t whole, const uint32_t *place, uint16_t *late)
 {
 	unsigned count = 0;
 

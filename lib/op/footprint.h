@@ -17,7 +17,7 @@
 #include "op/op.h"
 
 enum {
-	FOOTPRINT_BITS = 14,
+	FOOTPRINT_BITS = 17,
 	FOOTPRINT_WORDS = (1 << FOOTPRINT_BITS) / 64,
 };
 
@@ -34,7 +34,7 @@ void footprint_clear(struct footprint *f);
  * operations all wait: they are to be carried out in order.
  */
 void footprint_add(struct footprint *f, const struct op *ops, size_t n,
-		   uint64_t whole, uint16_t *place);
+		   uint64_t whole, uint32_t *place);
 
 /* Adds what another has. */
 void footprint_join(struct footprint *f, const struct footprint *other);
@@ -46,6 +46,6 @@ void footprint_join(struct footprint *f, const struct footprint *other);
  * that later ones do not overtake it.
  */
 unsigned footprint_late(struct footprint *f, const struct op *ops, size_t n,
-			uint64_t whole, const uint16_t *place, uint16_t *late);
+			uint64_t whole, const uint32_t *place, uint16_t *late);
 
 #endif

@@ -57,9 +57,9 @@ int src_rx_now(struct src *s, struct pkt *pkts, int max, struct fault *f);
  * Packets are valid for so many more calls of src_rx() from now on, and not for
  * one: for workers that take batches in turn, each of which has its own in hand
  * while others take theirs. calls is 1 to SRC_KEEP_MAX. To be called once,
- * before packets that are in hand are looked at for the last time. Batches of a
- * capture in a file are cut where they would be without, as long as max divides
- * what it was then. Returns 0 or -ENOMEM.
+ * before packets that are in hand are looked at for the last time. A batch of a
+ * capture in a file is full, unless batches of any size would end where it
+ * does. Returns 0 or -ENOMEM.
  */
 int src_keep(struct src *s, unsigned calls);
 

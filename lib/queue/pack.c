@@ -158,24 +158,37 @@ static void pack_batch(struct queue *x, struct form **forms,
 		encode(x, m, b);
 }
 
+/* The spare batch that has been one for longest, if there are too many: rows of
+ * its schema come seldom. lock is held. */
+static struct batch *one_too_many(struct queue *x)
+{
+	struct batch **at = &x->spare, *n;
+
+	if (x->spares <= SPARE_MAX)
+		return NULL;
+	while ((*at)->next)
+		at = &(*at)->next;
+	n = *at;
+	*at = NULL;
+	x->spares--;
+	return n;
+}
+
 /* A batch whose rows have been packed. */
 static void release(struct queue *x, struct batch *n)
 {
-	bool keep;
+	struct batch *drop;
 
 	row_batch_clear(&n->rows);
 	pthread_mutex_lock(&x->lock);
 	x->batch_bytes -= n->bytes;
-	keep = x->spares < SPARE_MAX;
-	if (keep) {
-		n->next = x->spare;
-		x->spare = n;
-		x->spares++;
-	}
+	n->next = x->spare;
+	x->spare = n;
+	x->spares++;
+	drop = one_too_many(x);
 	pthread_cond_broadcast(&x->settled);
 	pthread_mutex_unlock(&x->lock);
-	if (!keep)
-		batch_free(n);
+	batch_free(drop);
 }
 
 static void pack_all(struct queue *x, struct form **forms, struct batch *list)

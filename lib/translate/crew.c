@@ -26,8 +26,9 @@ struct worker {
 	 */
 	struct footprint mark[2];
 	struct footprint before; /* of all that are not through */
-	uint16_t place[OPS_MAX], late[OPS_MAX]; /* of its operations */
-};
+	uint32_t place[OPS_MAX];
+	uint16_t late[OPS_MAX]; /* of its operations */
+} __attribute__((aligned(CREW_LINE)));
 
 struct translate_crew {
 	struct translate_crew_options o;
@@ -355,7 +356,7 @@ static void twin_close(struct translator *tw, const struct translator *t)
 static int worker_open(struct translate_crew *c, unsigned number,
 		       struct translator *t, struct fault *f)
 {
-	struct worker *w = aligned_alloc(64, sizeof(*w));
+	struct worker *w = aligned_alloc(CREW_LINE, sizeof(*w));
 	int rc = 0;
 
 	c->worker[number] = w;
@@ -412,7 +413,7 @@ int translate_crew_open(struct translate_crew **out, struct translator *t,
 	if (t->rate.per_s)
 		return fault_set(f, -ENOTSUP,
 				 "operations under a limit go one by one");
-	c = aligned_alloc(64, sizeof(*c));
+	c = aligned_alloc(CREW_LINE, sizeof(*c));
 	if (!c)
 		return fault_set(f, -ENOMEM, "no memory for the crew");
 	memset(c, 0, sizeof(*c));

@@ -43,8 +43,10 @@
 #include "translate/translate.h"
 
 enum {
-	TRANSLATE_CREW_BATCH = 512, /* packets, at most */
-	TRANSLATE_CREW_MAX = 32,    /* workers */
+	/* Packets, at most. Many: what goes on in turn moves from core to
+	 * core, 50 to 150 ns a cache line. */
+	TRANSLATE_CREW_BATCH = 4096,
+	TRANSLATE_CREW_MAX = 32, /* workers */
 };
 
 struct translate_crew;
@@ -53,9 +55,9 @@ struct translate_crew_options {
 	unsigned workers; /* 1 to TRANSLATE_CREW_MAX */
 	/*
 	 * Packets for a worker but 0, which stay valid until workers more
-	 * batches were taken; no more than max. They go into room, or *pkts, which
-	 * is room, is changed to where they are. Returns how many, 0: none now. Called
-	 * in turn, by that worker's thread; must not wait.
+	 * batches were taken; no more than max. They go into room, or *pkts,
+	 * which is room, is changed to where they are. Returns how many, 0:
+	 * none now. Called in turn, by that worker's thread; must not wait.
 	 */
 	int (*take)(void *ctx, const struct pkt **pkts, struct pkt *room,
 		    int max);

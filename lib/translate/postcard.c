@@ -54,9 +54,8 @@ struct postcards {
 	bool shared;	 /* the rows are another's */
 	size_t row_size; /* a power of two */
 	uint64_t nrows;
-	unsigned n;	       /* emissions */
-	unsigned copies;       /* the most that one of them wants */
-	struct row *of[STAGE]; /* each job's row */
+	unsigned n;	 /* emissions */
+	unsigned copies; /* the most that one of them wants */
 	const uint8_t *key[EMISSIONS];
 	uint32_t chunk[HASH_COPIES][EMISSIONS], hop[HASH_HOPS][EMISSIONS];
 	struct emission emission[EMISSIONS];
@@ -211,16 +210,15 @@ void postcard_run(struct translator *t, struct lane *l, const struct jobs *j)
 	static const enum crc_id id = CRC_CHECKSUM;
 	struct postcards *pc = l->postcards;
 	uint32_t *sum = t->work.sum;
+	void **row = t->work.row;
 
 	crc_batch(&id, 1, j->key, l->key_len, j->n, &sum);
 	for (unsigned i = 0; i < j->n; i++) {
-		uint64_t row = hash_mod(sum[i], pc->nrows);
-
-		pc->of[i] = (struct row *)(pc->rows + row * pc->row_size);
-		__builtin_prefetch(pc->of[i], 1);
+		row[i] = pc->rows + hash_mod(sum[i], pc->nrows) * pc->row_size;
+		__builtin_prefetch(row[i], 1);
 	}
 	for (unsigned i = 0; i < j->n; i++) {
-		struct row *r = pc->of[i];
+		struct row *r = row[i];
 		const uint8_t *key = j->key[i];
 
 		if (r->held && !key_equal(r->key, key, l->key_len))

@@ -2,7 +2,7 @@
 /*
  * private.h - what the translator's own files share.
  *
- * A batch goes through in stages of STAGE packets: admit.c turns packets into
+ * A batch goes through in stages of STEP packets: admit.c turns packets into
  * jobs (reports that were judged good), stage.c parts them by lane (a
  * table and its state), and the lane's file makes operations of them:
  * keywrite.c (Key-Write and Key-Increment), postcard.c, append.c.
@@ -27,8 +27,9 @@
 #include "wire/net.h"
 
 enum {
-	STAGE = 512,	   /* packets from decoding to memory at once */
-	OPS_MAX = 4096,	   /* operations handed to the road at once, at most */
+	STEP = 1024,	   /* packets from decoding to memory at once */
+	STAGE = 4096,	   /* the same in a crew: few turns, for they cost */
+	OPS_MAX = 18432,   /* operations handed to the road at once, at most */
 	ARENA = 256 << 10, /* their payloads; a whole Append batch fits */
 	/* Bytes that all tables' caches may take together. */
 	CACHES_MAX = 48 << 20,
@@ -36,7 +37,8 @@ enum {
 	EXPECTED_BITS = 14,
 };
 
-_Static_assert((int)STAGE <= (int)PKT_BATCH, "stages divide a batch");
+_Static_assert((int)STEP <= (int)PKT_BATCH, "steps divide a batch");
+_Static_assert(STAGE % STEP == 0, "and a crew's batch");
 _Static_assert(STAGE *DTA_MAX_COPIES <= OPS_MAX, "one bucket's operations");
 
 /*
@@ -184,6 +186,7 @@ struct work {
 	 * and what is expected there. */
 	uint16_t who[STAGE];
 	uint64_t next[STAGE];
+	void *row[STAGE]; /* postcard.c: of each job */
 	unsigned nops;
 	size_t used; /* bytes of the arena */
 	struct op op[OPS_MAX];
@@ -224,6 +227,7 @@ struct translator {
 	bool waiting;		/* a list may */
 	uint64_t stamp_ns;	/* what the road is told of the time */
 	const struct pkt *pkts; /* of the stage */
+	size_t npkts;
 	int error;		/* the batch's first -errno */
 	bool strict;		/* a table checks sequences strictly */
 	uint64_t slow; /* DTA/1 header bits that admit_common() leaves alone */
@@ -236,6 +240,7 @@ struct translator {
 	uint8_t first_of_kind[5];      /* lane of DTA/0 reports, or NO_LANE */
 	uint8_t by_id[UINT16_MAX + 1]; /* lane of a table id, or NO_LANE */
 
+	/* From here on nothing is zeroed but what is in hand: none. */
 	struct jobs stage, bucket; /* the stage in hand, one lane's part */
 	struct work work;
 	struct lane lane[];
@@ -250,7 +255,7 @@ static inline size_t translator_size(unsigned lanes)
 
 /*
  * stage.c. begin and end: of a batch, on the road; end returns the batch's
- * first error. run: a stage, n <= STAGE packets, from decoding to memory.
+ * first error. run: a stage, n <= STEP packets, from decoding to memory.
  *
  * In a crew a batch is one stage, which goes in three steps: look, which needs
  * nothing but the packets; turn, when all batches before have had theirs; rest,

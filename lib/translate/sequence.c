@@ -8,7 +8,7 @@
  *
  *	off     nothing
  *	count   a gap and what is missing in it are counted, the report is
- *	        carried out (numbers.c)
+ *	        carried out (base/numbers.h)
  *	strict  the report is dropped; a NACK tells the last number in order,
  *	        from where the reporter sends again
  *
@@ -33,8 +33,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "base/numbers.h"
 #include "base/rng.h"
-#include "translate/numbers_private.h"
 #include "resend/resend.h"
 
 enum {
@@ -164,9 +164,13 @@ static void note(struct translator *t, struct reporter *who,
 {
 	struct reporters *rs = t->reporters;
 	uint64_t *expected = catch_up(rs, who);
+	struct numbers_count c = {0};
 
-	numbers_note(numbers_of(rs, who), &t->ctr, number,
+	numbers_note(numbers_of(rs, who), &c, number,
 		     !l || l->t.sequence == TABLE_SEQ_COUNT);
+	t->ctr.gaps += c.gaps;
+	t->ctr.missing += c.missing;
+	t->ctr.restarts += c.restarts;
 	leave_to_admit(rs, who, expected);
 }
 

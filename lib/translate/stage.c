@@ -106,42 +106,47 @@ static void lanes_go(struct translator *t, uint64_t lanes, unsigned from,
 }
 
 /*
- * The stage's jobs of some lanes. Where lists wait, or will, those that come
- * before one is due are carried out before it is written: nearly always they
- * are all.
+ * Of the stage's packets [k, n) the jobs of some lanes, which are those from
+ * `from' on; returns the first that is behind. Where lists wait, or will, those
+ * that come before one is due are carried out before it is written: nearly
+ * always they are all.
  */
-static void carry_out(struct translator *t, const struct pkt *pkts, size_t n,
-		      uint64_t lanes)
+static unsigned carry_out(struct translator *t, size_t k, size_t n,
+			  unsigned from, uint64_t lanes)
 {
+	const struct pkt *pkts = t->pkts;
 	bool lists = lanes & t->append;
-	unsigned from = 0, end;
+	unsigned end;
 
-	for (size_t k = 0; k < n; from = end) {
+	for (; k < n; from = end) {
 		clock_to(t, pkts[k].ts_ns);
 		clock_flush(t);
 		t->waiting = t->waiting || lists;
 		k += t->waiting ? clock_until_due(t, pkts + k, n - k) : n - k;
 		clock_to(t, pkts[k - 1].ts_ns);
 		t->stamp_ns = t->last_ns;
-		for (end = k < n ? from : t->stage.n;
-		     end < t->stage.n && t->stage.at[end] < k;)
+		end = k < t->npkts ? from : t->stage.n;
+		while (end < t->stage.n && t->stage.at[end] < k)
 			end++;
 		lanes_go(t, lanes, from, end);
 	}
+	return from;
 }
 
 void stage_run(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	t->pkts = pkts;
+	t->npkts = n;
 	admit(t, pkts, n);
 	if (t->steering)
 		steer_aim(t);
-	carry_out(t, pkts, n, lanes_of(&t->stage));
+	carry_out(t, 0, n, 0, lanes_of(&t->stage));
 }
 
 void stage_look(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	t->pkts = pkts;
+	t->npkts = n;
 	admit_look(t, pkts, n);
 }
 
@@ -161,23 +166,32 @@ static bool wants_order(const struct jobs *j)
 	return head_immediate(j->any) && head_lane(j->all) != head_lane(j->any);
 }
 
+/* In the steps in which one alone goes. */
+static void carry_steps(struct translator *t, size_t n, uint64_t lanes)
+{
+	unsigned from = 0;
+
+	for (size_t k = 0; k < n; k += STEP)
+		from = carry_out(t, k, n - k < STEP ? n : k + STEP, from,
+				 lanes);
+}
+
 void stage_turn(struct translator *t, size_t n)
 {
 	uint64_t lanes = judge(t, n);
 
 	t->lanes_left = 0;
-	if (wants_order(&t->stage)) {
-		carry_out(t, t->pkts, n, lanes);
-		return;
+	if (!wants_order(&t->stage)) {
+		t->lanes_left = lanes & t->in_rest;
+		lanes &= t->in_turn;
+		t->pass = PASS_TURN;
 	}
-	t->pass = PASS_TURN;
-	carry_out(t, t->pkts, n, lanes & t->in_turn);
-	t->lanes_left = lanes & t->in_rest;
+	carry_steps(t, n, lanes);
 }
 
 void stage_whole(struct translator *t, size_t n)
 {
-	carry_out(t, t->pkts, n, judge(t, n));
+	carry_steps(t, n, judge(t, n));
 }
 
 void stage_rest(struct translator *t)

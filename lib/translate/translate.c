@@ -213,7 +213,10 @@ int translate_open(struct translator **out, const struct table *tables,
 	t = aligned_alloc(64, size);
 	if (!t)
 		return fault_set(f, -ENOMEM, "no memory for the translator");
-	memset(t, 0, size);
+	memset(t, 0, offsetof(struct translator, stage));
+	t->stage.n = 0;
+	t->work.nops = 0;
+	t->work.used = 0;
 	memset(t->by_id, NO_LANE, sizeof(t->by_id));
 	memset(t->first_of_kind, NO_LANE, sizeof(t->first_of_kind));
 	t->road = road;
@@ -258,8 +261,8 @@ int translate_rx(struct translator *t, const struct pkt *pkts, size_t n)
 	if (!n)
 		return 0;
 	stage_begin(t);
-	for (size_t at = 0; at < n; at += STAGE)
-		stage_run(t, pkts + at, n - at < STAGE ? n - at : STAGE);
+	for (size_t at = 0; at < n; at += STEP)
+		stage_run(t, pkts + at, n - at < STEP ? n - at : STEP);
 	return stage_end(t);
 }
 

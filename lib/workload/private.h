@@ -6,8 +6,12 @@
 #include "workload/workload.h"
 
 /* One report. Keys, values and entries are bytes as on the wire. */
-void work_report(struct workload_run *g, struct dta_report *r, bool v6,
-		 unsigned reporter, uint64_t ts_ns);
+static inline void work_report(struct workload_run *g, struct dta_report *r,
+			       bool v6, unsigned reporter, uint64_t ts_ns)
+{
+	g->emit(g->ctx, r, v6, reporter, ts_ns);
+}
+
 void work_keywrite(struct workload_run *g, bool v6, const void *key,
 		   size_t key_len, const void *value, size_t len,
 		   unsigned reporter, uint64_t ts_ns);

@@ -23,12 +23,6 @@ void workload_fini(struct workload_run *g)
 	g->state = NULL;
 }
 
-void work_report(struct workload_run *g, struct dta_report *r, bool v6,
-		 unsigned reporter, uint64_t ts_ns)
-{
-	g->emit(g->ctx, r, v6, reporter, ts_ns);
-}
-
 void work_keywrite(struct workload_run *g, bool v6, const void *key,
 		   size_t key_len, const void *value, size_t len,
 		   unsigned reporter, uint64_t ts_ns)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * INT-label's controller and a hop, on frames in memory. The controller knows
- * 100,000 ports, and each label brings a newer state of one; Pro looks at all
- * ports as often as ever. Rates are labels, and packets of the hop.
+ * 100,000 ports, and each label brings a newer state of one; each port is
+ * looked at when it may be silent. Rates are labels, and packets of the hop.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "label/control.h"
 #include "label/hop.h"
 #include "wire/be.h"
+#include "wire/net.h"
 
 enum {
 	PORTS = 100000,
@@ -41,7 +42,9 @@ static void head(uint8_t *f, size_t len, uint8_t protocol)
 	be16_store(f + 12, NET_ETHERTYPE_IP4);
 	f[14] = NET_IP4_PLAIN;
 	be16_store(f + 16, (uint16_t)(len - 14));
+	be16_store(f + 20, NET_IP4_DF);
 	f[23] = protocol;
+	be16_store(f + 24, net_checksum(f + 14, NET_IP4_LEN));
 }
 
 /* Labels of ports at random, each newer than its last one. */

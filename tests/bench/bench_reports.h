@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_reports.h - reports in memory, and a region for them: what the benchmarks
- * of the translator have in common.
+ * bench_reports.h - reports in memory, and a region for them: what the
+ * benchmarks of the translator have in common.
  */
 #ifndef TESTS_BENCH_BENCH_REPORTS_H
 #define TESTS_BENCH_BENCH_REPORTS_H
@@ -59,7 +59,7 @@ static inline struct traffic traffic_new(void)
 
 /* From one reporter or another, each of which numbers its own. */
 static inline void traffic_set(struct traffic *tf, unsigned i,
-			const struct dta_report *report)
+			       const struct dta_report *report)
 {
 	uint8_t who = (uint8_t)(rng_mix(i) % REPORTERS);
 	struct dta_report numbered = *report, *r = &numbered;
@@ -92,8 +92,9 @@ static inline void key_of(uint8_t key[16], uint64_t number)
 	be64_store(key + 8, rng_mix(~number));
 }
 
-static inline struct table table_of(uint8_t kind, uint16_t key_len, uint16_t value_len,
-			     uint32_t stride, uint64_t units)
+static inline struct table table_of(uint8_t kind, uint16_t key_len,
+				    uint16_t value_len, uint32_t stride,
+				    uint64_t units)
 {
 	struct table t = {.id = kind,
 			  .kind = kind,
@@ -148,8 +149,8 @@ static inline void bed_make(struct bed *b, const char *name, uint64_t slots)
 	struct fault f = {0};
 	int rc = -ENOMEM;
 
-	snprintf(b->name, sizeof(b->name), "dta-test-%d-bench-%s",
-		 getpid(), name);
+	snprintf(b->name, sizeof(b->name), "dta-test-%d-bench-%s", getpid(),
+		 name);
 	for (b->slots = slots / 2; rc && b->slots >= 1u << 20; b->slots /= 2) {
 		struct layout l = layout_of(b->slots);
 

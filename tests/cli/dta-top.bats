@@ -17,6 +17,7 @@ setup() {
 }
 
 teardown() {
+	[ -z "${BG_PIDS[*]}" ] || kill -CONT "${BG_PIDS[@]}" 2>/dev/null || :
 	end_bg
 	remove_regions "$NAME"
 	rm -rf "/dev/shm/$NAME"*
@@ -178,6 +179,22 @@ fake() {
 	[[ $stderr == "dta-top: $NAME-a: nobody who shows a page writes it" ]]
 }
 
+@test "the fill of a small table, and of lists, is what dta-dump counts" {
+	sed -i 's/64K/8K/' l.ini
+	dta-collect --create --layout l.ini --region "$NAME-small"
+	dta-translate -q -r r.pcap -R "$NAME-small"
+	dta-collect --create --layout "$EXAMPLES/netseer-loss.ini" --region "$NAME-list"
+	dta-gen netseer-loss -c 3000 -q -w l.pcap
+	dta-translate -q -r l.pcap -R "$NAME-list"
+	dta-dump regions -o ndjson >all
+	for r in small list; do
+		want=$(jq "select(.name == \"$NAME-$r\") | .fill" all)
+		[ "$(jq -n "$want > 0")" = true ]
+		[ "$(dta-top --once --every 1ms -t regions -R "$NAME-$r" -o ndjson |
+			jq .fill)" = "$want" ]
+	done
+}
+
 @test "the cluster's regions are known by who writes them" {
 	for r in a b; do
 		dta-collect --create --layout l.ini --region "$NAME-$r"
@@ -272,7 +289,6 @@ fake() {
 	run -2 dta-top --prometheus 127.0.0.1:1?series=1
 	run -2 dta-top --prometheus 127.0.0.1:1 --sort pid
 	run -2 dta-top --once x
-	run -3 --separate-stderr top -t regions -R "$NAME-none" || :
 }
 
 @test "pages that are none are told of, and do not hide others" {
@@ -389,6 +405,24 @@ assert len(rows()) == 5 and all(len(r) <= 40 for r in rows()), rows()
 assert rows()[0].startswith("dta-fake"), rows()
 key(b"d\x1b[C\x1b[C\x1b[C"); until(b"1 to 1 of 1, by value_s;", b"#")
 os.kill(pid, signal.SIGTERM)' dta-top --every 300ms
+	[ "$output" = 'status 0' ]
+}
+
+@test "the screen: who stands still has no rates" {
+	fake dta-fake fabric s:got:in:1 s:bad:drop:1000
+	wait_for sees programs 'length == 1'
+	LC_ALL=C TERM=xterm typist "
+resize(24, 200)
+def until_row(test):
+    end = time.time() + 20
+    while not test(rows()[0].split()):
+        assert time.time() < end, rows()
+until_row(lambda r: r[3] == '1000000000')
+os.kill(${BG_PIDS[-1]}, signal.SIGSTOP)
+until_row(lambda r: r[3] == '-')
+os.kill(${BG_PIDS[-1]}, signal.SIGCONT)
+until_row(lambda r: r[3] == '1000000000')
+key(b'q')" dta-top --every 300ms
 	[ "$output" = 'status 0' ]
 }
 

@@ -132,6 +132,15 @@ by_node() { sort -s -k1,2; }
 		jq -s 'map(select(.metric == "hop_latency" and .node != null) |
 			.count) | add' >sum
 	[ "$(cat sum)" = "$(($(wc -l <truth.csv) - 1))" ]
+	# from end to end, by the path: once a packet
+	int-collect -q -r in.pcap -R distribution -o ndjson |
+		jq -r 'select(.metric == "flow_latency") |
+			"\(.path | map(tostring) | join(",")) \(.samples)"' |
+		sort >paths
+	awk -F, 'NR > 1 { p[$1] = p[$1] (p[$1] == "" ? "" : ",") $6 }
+		END { for (i in p) n[p[i]]++; for (i in n) print i, n[i] }' \
+		truth.csv | sort >want
+	diff want paths
 }
 
 # binned METRIC COLUMN FROM WIDTH N: rows of bins, "node low high count", by
@@ -250,6 +259,19 @@ binned() {
 		-t hop_latency=1s -t flow_latency=off | wc -l)" = 0 ]
 }
 
+@test "a budget of events: thresholds widen, and it is said" {
+	generate md 2.1
+	widened() {
+		int-collect -q -r in.pcap -R event -o ndjson "$@" |
+			jq -s 'map(select(.event == "widen")) | length'
+	}
+	[ "$(widened)" = 0 ]
+	[ "$(widened --budget 10)" -gt 0 ]
+	[ "$(widened --budget 100M)" = 0 ]
+	[ "$(int-collect -q -r in.pcap -R event --budget 10 | wc -l)" -lt \
+		"$(int-collect -q -r in.pcap -R event | wc -l)" ]
+}
+
 @test "thresholds: of a metric, of a node, with hysteresis, from a file" {
 	generate md 2.1
 	int-collect -q -r in.pcap -R event -o csv -e change,rise,fall \
@@ -327,6 +349,45 @@ binned() {
 	# no key is new the second time, no latency of a hop changes
 	tail -n +$((before + 1)) out >after
 	run -1 grep -E '"event":"(new_key|change)","metric":"(hop_latency|path)' after
+}
+
+@test "text: columns are below their names, whatever the metric" {
+	generate md 2.1
+	int-collect -q -r in.pcap -R event -o text -t flow_queue_occupancy=10 >out
+	grep -q " flow_queue_occupancy " out
+	awk 'NR == 1 { end = index($0, "NODE") + 3; next }
+		substr($0, end, 1) == " " || substr($0, end + 1, 1) != " " {
+			print; bad = 1 }
+		END { exit bad || NR < 10 }' out
+}
+
+@test "the flow cache as asked: rows, buckets, and hops that take a block" {
+	generate md 2.1
+	flows=$(cut -d, -f3 truth.csv | sed 1d | sort -u | wc -l)
+	int-collect -r in.pcap -R flow -o ndjson 2>log >all
+	[ "$(counter log created)" = "$flows" ]
+	[ "$(counter log evicted)" = 0 ]
+	# one row: as many stay as it has buckets
+	int-collect -r in.pcap -R flow -o ndjson --flow-rows 1 \
+		--flow-buckets 5 2>log >few
+	[ "$(jq -r 'select(.reason == "flushed") | .flow' few | wc -l)" = 5 ]
+	[ "$(counter log evicted)" = $(($(counter log created) - 5)) ]
+	[ "$(jq -s 'map(.packets) | add' few)" = \
+		"$(jq -s 'map(.packets) | add' all)" ]
+	# hops beyond those of most flows are kept as others are
+	int-collect -q -r in.pcap -R all -o ndjson | sort >want
+	int-collect -q -r in.pcap -R all -o ndjson --flow-hops 1 | sort | cmp - want
+}
+
+@test "INT by another UDP port than the profile's, if asked for" {
+	dta-gen int -q -p 2.1 --over udp -n 5 -c 50 -w in.pcap
+	printf '[profile]\nlike = 2.1\nudp_port = 5000\n' >other.ini
+	dta-gen int -q -p other.ini --over udp -n 5 -c 50 -w other.pcap
+	packets() { int-collect -R none -o ndjson "$@" 2>&1 | counter packets; }
+	[ "$(packets -p 2.1 -r in.pcap)" = 50 ]
+	[ "$(packets -p 2.1 -r other.pcap)" = 0 ]
+	[ "$(packets -p 2.1 --int-port 5000 -r other.pcap)" = 50 ]
+	[ "$(packets -p 2.1 --int-port 5000 -r in.pcap)" = 0 ]
 }
 
 # Packets of 5000 nodes with all that they say fill what there is room for.

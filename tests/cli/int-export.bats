@@ -140,6 +140,21 @@ packets_of_truth() {
 	[ "$(redis_ask xlen int_event)" -ge "$events" ]
 }
 
+@test "a spool so large: what it has no room for is counted" {
+	dta-gen int -q -F report -n 500 -c 6000 -w in.pcap
+	spooled() {
+		run -1 int-collect -r in.pcap -R none -o ndjson --linger 1ms \
+			-x "influx://127.0.0.1:1/db?rows=500" --spool "$@"
+	}
+	spooled small --spool-size 1M
+	[ "$(du -bs small | cut -f1)" -lt 1200000 ]
+	[ "$(counter - kept export <<<"$output")" -gt 0 ]
+	[ "$(counter - full export <<<"$output")" -gt 0 ]
+	spooled large
+	[ "$(du -bs large | cut -f1)" -gt 1200000 ]
+	[ "$(counter - full export <<<"$output")" = 0 ]
+}
+
 # answers REASON: an HTTP server that says so to each request; its port is in
 # port.
 answers() {

@@ -20,7 +20,7 @@ setup() {
 		set_queue_depth 65536 1
 		table_add LabelIngress.forward.routes LabelIngress.forward.to_port 10.2.0.1/32 => 1
 		table_add LabelIngress.forward.ports LabelIngress.forward.to_port 7 => 1
-		table_set_default LabelEgress.self LabelEgress.config 300 1000000 0 0 2000
+		table_set_default LabelEgress.self LabelEgress.config 300 1000000 0 0 2000 0
 		table_add LabelIngress.edges_in LabelIngress.edge_in 3 =>
 		table_add LabelIngress.edges_out LabelIngress.edge_out 3 =>
 		table_add LabelIngress.edges_in LabelIngress.edge_in 4 =>
@@ -32,9 +32,9 @@ setup() {
 }
 
 @test "int_label: f of Base B as chances of 2^32" {
-	run -0 int-label-ctl switch int_label -d 1 -b B -f f2 --rest 10ms
+	run -0 int-label-ctl switch int_label -d 1 -b B -f f2 --rest 10ms --no-df
 	diff - <(echo "$output") <<-'END'
-		table_set_default LabelEgress.self LabelEgress.config 1 50000 10000 1 0
+		table_set_default LabelEgress.self LabelEgress.config 1 50000 10000 1 0 1
 		table_add LabelEgress.label_f LabelEgress.chance 0 => 0
 		table_add LabelEgress.label_f LabelEgress.chance 1 => 1073741824
 		table_add LabelEgress.label_f LabelEgress.chance 2 => 2147483648

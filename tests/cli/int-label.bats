@@ -532,3 +532,41 @@ key(b"q")' int-label-ctl -q -r labels.pcap --top ports
 1300.200000000 100000000 0 0
 1300.300000000 50000000 1 0" ] || { cat rows; false; }
 }
+
+@test "which link it is: the loss that the ports behind it do not explain" {
+	local o=(-q -a 4 -R 8000 --specific 2000 --flows 4000 -t 10ms -d 10s)
+
+	int-label-ctl sim "${o[@]}" --lose 9-3=10 --lose 1-2=5 -w labels.pcap \
+		>/dev/null
+	table links >links
+	[ "$(grep -c ,numbers, links)" -ge 3 ]
+	# All but the two only stand before a link that loses.
+	[ "$(awk -F, '$10 == "link" { print $1 "-" $2 }' links | sort | xargs)" = \
+		"1-2 9-3" ]
+	awk -F, '$10 == "behind" && $12 > 3 { exit 1 }
+		$1 == 9 && ($12 < 8 || $12 > 12) { exit 1 }
+		$1 == 1 && $2 == 2 && ($12 < 3.5 || $12 > 6.5) { exit 1 }
+		$10 && !$13 { exit 1 }' links || { cat links; false; }
+	# A port of which nothing shows what is behind it: nobody knows.
+	int-label-ctl sim -q --lose 8-1=50 -d 20s -w labels.pcap >/dev/null
+	[[ $(table links | head -n 1) == 8,1,,,*,numbers,,,,0 ]]
+}
+
+@test "a link that fell silent, and what is behind it did not" {
+	traffic plain.pcap
+	int-label-ctl flow add --every 3ms "$(dta-dump packets plain.pcap -c 1 \
+		-o ndjson | jq -r '"\(.src)>\(.dst)/udp"')" >lines
+	int-label-ctl label -q -d 1 --edge in -r plain.pcap -w one.pcap \
+		--control lines
+	int-label-ctl label -q -d 2 -r one.pcap -w two.pcap
+	# Device 1 alone falls silent, as its labels do not get to device 2.
+	editcap -F nsecpcap -B 1700000001 two.pcap a.pcap
+	int-label-ctl label -q -d 2 -r plain.pcap -w other.pcap
+	editcap -F nsecpcap -A 1700000001 other.pcap b.pcap
+	mergecap -F nsecpcap -w labels.pcap a.pcap b.pcap
+	[[ $(table links | grep '^1,') == 1,2,2,1,*silence,link,* ]]
+	# Both do: it is behind device 1.
+	int-label-ctl label -q -d 7 -r plain.pcap -w c.pcap
+	mergecap -F nsecpcap -w labels.pcap a.pcap c.pcap
+	[[ $(table links | grep '^1,') == 1,2,2,1,*silence,behind,* ]]
+}

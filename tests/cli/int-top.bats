@@ -291,9 +291,21 @@ key(b"q")' bash -c 'int-collect -q -r - --top flows <pipe'
 	mkfifo pipe
 	bg bash -c 'exec >pipe; cat in.pcap; exec sleep 60' # without an end
 	typist '
+import re
+# a screen: lines to their ends, one below the other, and nothing else
+line = rb"(?:[^\x1b\r\n]|\x1b\[[0-9;]*m)*\x1b\[K"
+screens = rb"(?:\x1b\[H(?:%s\r+\n){%d}%s)*" % (line, 23, line)
+def undisturbed():
+    drawn = seen[seen.index(b"\x1b[H"):seen.rindex(b"\x1b[H")]
+    assert drawn and re.fullmatch(screens, drawn), drawn
 until(b"influx://127.0.0.1:1/net: rows wait: ")
-assert b"int-collect: influx:" not in seen, seen
+time.sleep(0.3); more(); more()
+undisturbed()
 key(b"/udp\r"); until(b"only udp; influx://127.0.0.1:1/net: rows wait: ")
+key(b" "); until(b"paused")
+key(b" "); until(b"only udp; influx://127.0.0.1:1/net: rows wait: ")
+time.sleep(0.3); more(); more()
+undisturbed()
 key(b"q")
 until(b"\x1b[?1049l")
 until(b"int-collect: influx://127.0.0.1:1/net: rows wait: ")

@@ -3,10 +3,12 @@
  * CSV for dta-gen: a header and rows, of a kind and with types that the first
  * byte picks. A row that is taken is a report.
  */
-#include "../../cmd/dta-gen/csv_columns.c"
-#include "../../cmd/dta-gen/csv_row.c"
-
 #include <stdlib.h>
+#include <string.h>
+
+#include "reading/csv_row.h"
+#include "row/csv.h"
+#include "wire/dta.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -39,7 +41,7 @@ static void judge(const struct csv_row *row)
 	}
 }
 
-static void read_rows(const struct gen_options *o, char *text)
+static void read_rows(const struct csv_options *o, char *text)
 {
 	static struct csv_columns c;
 	static struct csv_row row;
@@ -64,15 +66,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		NULL, "u32", "flow4,u8:ttl", "text", "u16s", "hex3:id,src6,us",
 	};
 	static const int types[] = {KEY_FLOW4, KEY_HOP6, KEY_SRC4, KEY_U32};
-	struct gen_options o = {.table = 1};
+	struct csv_options o = {.table = 1};
 	unsigned pick = size ? data[0] : 0;
 	struct fault f;
 	char *text;
 
 	if (!size)
 		return 0;
-	o.work.kind = (int)(pick % 5);
-	o.work.key_type = types[pick / 5 % 4];
+	o.kind = (int)(pick % 5);
+	o.key_type = types[pick / 5 % 4];
 	o.key_type_given = pick / 20 % 2;
 	if (as[pick / 40 % 6])
 		show_of(&o.show, as[pick / 40 % 6], &f);

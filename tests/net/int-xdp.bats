@@ -354,6 +354,24 @@ memory() { # pid; in kB
 		.node, .egress, .queue, .buffer]' u.out | sort -u | wc -l)" -gt 30000 ]
 }
 
+@test "what is in the ring at the end is read" {
+	dta-gen int -q -p 2.1 --over vxlan -n 40 -c 3000 -w m.pcap
+	collect x.log -p 2.1 -R event
+	kill -STOP "$PID"
+	send m.pcap
+	there() {
+		[ "$(on t cat /sys/class/net/t0/statistics/rx_packets)" -ge 3000 ]
+	}
+	wait_for there
+	kill -TERM "$PID"
+	kill -CONT "$PID"
+	wait "$PID"
+	[ "$(last_of x.log copied)" = 3000 ]
+	[ "$(counter x.log frames intake)" = 3000 ]
+	int-collect -q -r m.pcap -p 2.1 -R event "${OPTIONS[@]}" >u.out
+	diff <(events x.log.out) <(events u.out)
+}
+
 @test "frames that find no room in the ring are counted as lost" {
 	dta-gen int -q -p 2.1 --over vxlan -n 5000 -c 60000 -w m.pcap
 	collect x.log -p 2.1 -R none

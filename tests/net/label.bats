@@ -9,6 +9,7 @@
 # back end at d1, which tells nobody.
 
 load ../helpers
+load ../label
 load net
 
 DEVICE_OPTIONS=()
@@ -199,4 +200,26 @@ lowered() { [ "$(s_of 1)" = 0 ] && [ "$(s_of 2)" = 0 ]; }
 	for n in 1 2; do
 		tells $n '.measurement == "label_decision" and .lost > 0'
 	done
+}
+
+intervals() { # CONDITION: of a row of an interval
+	jq -es "any(.measurement == \"label_interval\" and ($1))" \
+		control.log.out >/dev/null 2>&1
+}
+
+@test "ports of an earlier run are told of before the first label comes" {
+	falls_silent silent.pcap
+	int-label-ctl -q -r silent.pcap -R none --state net.state
+	controller --state net.state -R interval,decision
+	# Nothing comes at all; then what has no labels.
+	wait_for intervals '.ports == 3 and .silent == 3 and .packets == 0'
+	wait_for tells 2 '.reason == "resumed"'
+	rows=$(wc -l <control.log.out)
+	start d3 ping.log ping -q -i 0.002 127.0.0.1
+	more() { [ "$(wc -l <control.log.out)" -gt $((rows + 20)) ]; }
+	wait_for more
+	kill -INT "$PID"
+	stop "$CONTROLLER"
+	balances control.log
+	[ "$(counter control.log plain controller)" -gt 0 ]
 }

@@ -2,7 +2,7 @@
 # int_node on BMv2: INT's source, transit and sink in a row. The receiver gets
 # real traffic as it was sent; what the nodes said is in the sink's reports, and
 # int-collect, as a sink, makes of the packets before the last node what they
-# were.
+# were. With what the nodes have said lib/ makes the same packets and reports.
 #
 #	r0 --- t0 1 a0 --- a1 2 b0 --- b1 3 t1 --- c0
 #	                                  3 d0 --- d1 reports
@@ -13,7 +13,7 @@ load p4
 
 setup() {
 	need_p4 int_node
-	need_tools send recv
+	need_tools send recv again
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	PIDS=()
 }
@@ -97,6 +97,7 @@ ip.hdr_len == 20 && ip.flags.mf == 0 && ip.frag_offset == 0 && \
 	same_frames mix.pcap c0.pcap
 	int-collect -q -r b1.pcap -w sink.pcap --rows none
 	same_frames mix.pcap sink.pcap
+	like_ours 8
 	int-collect -r d1.pcap --rows none -o ndjson 2>ledger
 	balances ledger
 	[ "$(counter ledger taken report)" = "$n" ]
@@ -105,6 +106,14 @@ ip.hdr_len == 20 && ip.flags.mf == 0 && ip.frag_offset == 0 && \
 	# What the nodes keep of the last packet is what its report says.
 	diff <(python3 "$TOP/tests/p4/hops.py" d1.pcap 8) \
 		<(echo E 0; for id in 3 2 1; do echo "$id $(last_latency $id)"; done)
+}
+
+# like_ours HOPS: what came behind two nodes, and what the sink told.
+like_ours() {
+	"$TOOLS/again" int mix.pcap b1.pcap ours.pcap "$1" 2
+	same_frames ours.pcap b1.pcap
+	"$TOOLS/again" report flows.pcap d1.pcap ours.pcap "$1" 3
+	same_frames ours.pcap d1.pcap
 }
 
 last_latency() { # node
@@ -129,6 +138,7 @@ last_latency() { # node
 	same_frames mix.pcap c0.pcap
 	int-collect -q -r b1.pcap -w sink.pcap --rows none
 	same_frames mix.pcap sink.pcap
+	like_ours 2
 	int-collect -r d1.pcap --rows none -o ndjson 2>ledger
 	balances ledger
 	[ "$(counter ledger hops)" = $((2 * n)) ]

@@ -319,6 +319,32 @@ static const struct {
 	 INT_BAD_LENGTH},
 };
 
+/* A packet under labels of MPLS is known by its first four bits (RFC 4928): of
+ * IPv4 and IPv6; what is neither is none of ours. */
+static void test_mpls(void)
+{
+	static const char *const links[] = {
+		"020000000002020000000001 8847 00064140",
+		"020000000002020000000001 8848 00064040 00065140",
+		"020000000002020000000001 81000003 8847 00064040 00065040"
+		"00066140",
+	};
+	static const char ip4[] =
+		"45000033123440003d1100000a0000010a000002 157d1000001f0000"
+		"14041f90 20000105 80000000 00000000 00000007 000000";
+	static const char not_ip[] = "00000033123440003d1100000a0000010a000002";
+	char hex[1024];
+	struct int_view v;
+
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+		snprintf(hex, sizeof(hex), "%s %s", links[i], ip4);
+		TEST(read_hex(&v, "2.1", hex) == INT_OK);
+		TEST(v.key_len == 13 && v.stack.n == 1);
+		snprintf(hex, sizeof(hex), "%s %s", links[i], not_ip);
+		TEST(read_hex(&v, "2.1", hex) == INT_NONE);
+	}
+}
+
 static void test_bad(void)
 {
 	struct int_view v;
@@ -340,5 +366,6 @@ int main(void)
 	}
 	test_any();
 	test_bad();
+	test_mpls();
 	return test_end();
 }

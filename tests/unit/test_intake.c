@@ -64,17 +64,25 @@ enum {
 
 static struct intake *in;
 
-/* A datagram, by the hexadecimal of its payload, is taken. */
-static void take(const char *hex)
+/* A datagram is taken. */
+static void take_bytes(const uint8_t *payload, size_t len)
 {
 	static uint8_t frame[FRAME_MAX];
 	struct net_udp4 h = {.dst_port = PORT, .ttl = 64};
-	size_t len = unhex(frame + HEAD, FRAME_MAX - HEAD, hex);
 	struct pkt p = {.data = frame, .ts_ns = 5};
 
+	memcpy(frame + HEAD, payload, len);
 	TEST(net_udp4_encode(frame, HEAD, &h, len) == HEAD);
 	p.len = p.wire_len = (uint32_t)(HEAD + len);
 	TEST(intake_take(in, &p, 1) == 0);
+}
+
+/* The same, by the hexadecimal of its payload. */
+static void take(const char *hex)
+{
+	uint8_t payload[FRAME_MAX - HEAD];
+
+	take_bytes(payload, unhex(payload, sizeof(payload), hex));
 }
 
 static void noted_is(uint32_t node, uint8_t hw_id, uint32_t sequence)
@@ -147,6 +155,45 @@ static void test_numbers05(struct intake_options *o)
 	intake_close(in);
 }
 
+/* Packets of reports: with INT whose shim is longer than they are, with none,
+ * and by a report 2.0 as well. */
+#define BAD_INT                                                                \
+	"455c0028 12340000 40110000 0a000001 0a000002 03e80050 00140000"       \
+	"10060000 20000206 90000000"
+#define NO_INT                                                                 \
+	"45000028 12340000 40110000 0a000001 0a000002 03e80050 00140000"       \
+	"10060000 20000206 90000000"
+
+static void test_inner(const struct intake_options *o)
+{
+	uint8_t inner[64], payload[128];
+	struct treport_say s = {
+		.from = {.version = 2, .node = 7},
+		.flags = INT_TRACKED,
+		.inner_type = TREPORT_IP4,
+		.inner = inner,
+	};
+	const struct intake_report_ledger *c;
+	int len;
+
+	TEST(intake_open(&in, o) == 0);
+	c = intake_report_counters(in);
+	n_seen = 0;
+	take("14200045 00000009 00000007 00000001" BAD_INT);
+	TEST(c->taken == 1 && c->bad_inner == 1);
+	TEST(n_seen == 1 && seen[0].from.numbered && seen[0].key_len == 13);
+	take("14200045 00000009 00000008 00000001" NO_INT);
+	TEST(c->taken == 2 && c->bad_inner == 1);
+	s.inner_len = unhex(inner, sizeof(inner), BAD_INT);
+	len = treport_encode(payload, sizeof(payload), &s);
+	TEST(len > 0);
+	take_bytes(payload, (size_t)len);
+	TEST(c->taken == 3 && c->bad_inner == 2);
+	TEST(ledger_balanced(&intake_report_ledger, c));
+	intake_close(in);
+	n_noted = 0;
+}
+
 int main(void)
 {
 	struct intake_options o = {.profile = int_profile_named("2.1"),
@@ -171,6 +218,7 @@ int main(void)
 			     intake_report_counters(in)));
 	intake_close(in);
 	TEST(n_noted == 0);
+	test_inner(&o);
 	test_numbers(&o);
 	test_numbers05(&o);
 	return test_end();

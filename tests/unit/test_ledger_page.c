@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/wait.h>
@@ -138,7 +139,7 @@ static void test_limits(void)
 	ledger_page_close(w);
 }
 
-static volatile bool enough;
+static atomic_bool enough;
 
 /* All counters are the same, whenever somebody looks. */
 static void *write_on(void *arg)

@@ -434,9 +434,23 @@ static void test_no_room(void)
 	rig_close(&rig);
 }
 
+/* What int-collect(1) says of them; paper 002 has these rows and buckets. */
+static void test_defaults(void)
+{
+	struct telemetry_options o;
+
+	telemetry_defaults(&o);
+	TEST(o.flows.rows == 1 << 19 && o.flows.buckets == 12);
+	TEST(o.flows.hops == 6 && o.flows.blocks == 8192);
+	TEST(o.flows.idle_ns == 60 * UINT64_C(1000000000));
+	TEST(o.push_ns == 10 * UINT64_C(1000000000));
+	TEST(o.dist_bytes == 28 << 20 && o.kinds == EVENTS_ALL);
+}
+
 int main(void)
 {
 	TEST(int_plan_of(&plan, rig_words, 16, ALL));
+	test_defaults();
 	test_path();
 	test_judge();
 	test_wide();

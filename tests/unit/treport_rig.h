@@ -64,12 +64,13 @@ static inline bool same_view(const struct int_view *a, const struct int_view *b)
 	       a->source_len == b->source_len;
 }
 
-/* A good report 1.0 is read at once as well, to the same view; nothing else. */
+/* A good report 1.0 whose INT is good, too, if it has any, is read at once as
+ * well, to the same view; nothing else. */
 static inline void hear_plain(const struct heard *h, size_t len)
 {
 	struct int_view v;
 	bool good = h->n == 1 && h->why[0] == TREPORT_OK &&
-		    h->view[0].from.version == 1;
+		    h->view[0].from.version == 1 && h->t[0].packet <= INT_NONE;
 
 	memset(&v, 0xa5, sizeof(v));
 	TEST(treport_read_plain(&v, &d, h->copy, len) == good);

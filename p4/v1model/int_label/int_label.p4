@@ -210,6 +210,7 @@ control LabelEgress(inout headers_t hdr, inout meta_t meta,
 	bit<48> rest_now;
 	bit<16> mtu;
 	bit<1> kind_b;
+	bit<1> fragile;
 	bit<48> now;
 	bit<48> last;
 	bit<48> elapsed;
@@ -223,18 +224,21 @@ control LabelEgress(inout headers_t hdr, inout meta_t meta,
 	bit<16> word_was;
 	bit<16> len_was;
 
-	/* T, T1 in us; MTU of the links to other switches, 0: any. */
+	/* T, T1 in us; MTU of the links to other switches, 0: any; whether
+	 * packets are labelled, too, that routers may make fragments of. */
 	action config(bit<32> id, bit<48> interval_us, bit<48> rest_us,
-		      bit<1> b, bit<16> mtu_bytes) {
+		      bit<1> b,
+		      bit<16> mtu_bytes, bit<1> no_df) {
 		device = id;
 		interval = interval_us;
 		rest = rest_us;
 		kind_b = b;
 		mtu = mtu_bytes;
+		fragile = no_df;
 	}
 	table self {
 		actions = { config; }
-		default_action = config(0, 50000, 0, 0, 0);
+		default_action = config(0, 50000, 0, 0, 0, 0);
 	}
 	/* Base B: f(labels), of 2^32. */
 	action chance(bit<33> of_2_32) {
@@ -396,6 +400,7 @@ control LabelEgress(inout headers_t hdr, inout meta_t meta,
 		 * room for. */
 		if ((meta.specific == 0 && meta.count >= LABEL_MAX_HOP) ||
 		    meta.count >= SWITCH_ITEMS ||
+		    (fragile == 0 && hdr.ipv4.fragment & NET_IP4_DF == 0) ||
 		    hdr.ipv4.len > 0xffff - growth ||
 		    (meta.to_edge == 0 && mtu != 0 &&
 		     hdr.ipv4.len + growth > mtu))

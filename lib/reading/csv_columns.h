@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * csv_columns.h - which column of a CSV file is what, by its header, and which
- * tables its rows can be for.
+ * csv_columns.h - CSV of reports: which column is what, by the header, and
+ * which tables rows can be for.
  */
-#ifndef DTA_GEN_CSV_COLUMNS_H
-#define DTA_GEN_CSV_COLUMNS_H
+#ifndef READING_CSV_COLUMNS_H
+#define READING_CSV_COLUMNS_H
 
 #include "reading/lines.h"
 #include "row/csv.h"
-#include "gen.h"
 #include "query/show.h"
 #include "store/table.h"
 
@@ -35,6 +34,19 @@ enum csv_column {
 	CSV_COLUMNS,
 };
 
+/* What is said of the rows beside their header. */
+struct csv_options {
+	const char *layout, *region; /* of the tables; NULL: one of the two, or
+					tables are made of what follows */
+	int kind;		     /* enum table_kind; 0: by the columns */
+	bool key_type_given;	     /* else flows of both IP versions */
+	int key_type;		     /* enum key_type */
+	unsigned key_len;	     /* of KEY_HEX */
+	bool table_given;	     /* all rows are for it */
+	uint16_t table;		     /* its id; of IPv6: the next */
+	struct show show;	     /* of values; n 0: as the layout says */
+};
+
 /* A table that rows may be for, and how its values are read. */
 struct csv_table {
 	struct table t; /* value_len 0: any */
@@ -57,13 +69,13 @@ struct csv_columns {
 
 /* The tables of o's layout or region, if it has one. 0, or -errno and f, which
  * names the file. */
-int csv_columns_open(struct csv_columns *c, const struct gen_options *o,
+int csv_columns_open(struct csv_columns *c, const struct csv_options *o,
 		     struct fault *f);
 
 /* Then the header, which is copied: what is where, and the tables that rows may
  * be for. 0, or -errno and f. */
 int csv_columns_read(struct csv_columns *c, const char *line,
-		     const struct gen_options *o, struct fault *f);
+		     const struct csv_options *o, struct fault *f);
 
 /* Columns that nothing is made of, in text; "" if there are none. */
 void csv_columns_unused(const struct csv_columns *c, char *text, size_t room);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * numbers_private.h - which of a reporter's numbers did not come. All zero is a
- * reporter of whom nothing has come.
+ * numbers.h - which of a sender's numbers did not come. All zero is a sender of
+ * whom nothing has come. Numbers have 16 bits, or 8, and wrap.
  *
  * The first number is taken as it is. One that is ahead of the last by up to
  * NUMBERS_RECENT leaves those between missing; each of them that comes late
@@ -10,17 +10,15 @@
  *
  * A number from elsewhere is believed when the next one follows it. Then it is
  * a loss, if it is ahead by NUMBERS_FAR at most and no beginning (0 or 1); else
- * the reporter has begun anew, and nobody knows what is missing between. What
- * was before is kept a while: where it goes on after all, two reporters share
+ * the sender has begun anew, and nobody knows what is missing between. What
+ * was before is kept a while: where it goes on after all, two senders share
  * an address, or much came late, and nothing was lost by the step.
  */
-#ifndef TRANSLATE_NUMBERS_PRIVATE_H
-#define TRANSLATE_NUMBERS_PRIVATE_H
+#ifndef BASE_NUMBERS_H
+#define BASE_NUMBERS_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "translate/translate.h"
 
 enum {
 	NUMBERS_RECENT = 1024,
@@ -45,9 +43,14 @@ struct numbers {
 	struct numbering row[2];
 };
 
+/* What is added to by what came; missing may become less again. */
+struct numbers_count {
+	uint64_t gaps, missing, restarts;
+};
+
 /* A number came. counted: what is missing before it is. */
-void numbers_note(struct numbers *n, struct translate_ledger *c,
-		  uint16_t number, bool counted);
+void numbers_note(struct numbers *n, struct numbers_count *c, uint16_t number,
+		  bool counted);
 
 /* So did all behind the last, up to this one, in order: less than 65536. */
 void numbers_follow(struct numbers *n, uint16_t last);

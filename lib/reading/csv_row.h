@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* csv_row.h - a row of CSV: the report, or the postcards, that it tells of. */
-#ifndef DTA_GEN_CSV_ROW_H
-#define DTA_GEN_CSV_ROW_H
+#ifndef READING_CSV_ROW_H
+#define READING_CSV_ROW_H
 
-#include "csv_columns.h"
+#include "reading/csv_columns.h"
+#include "wire/key.h"
 
 enum {
 	CSV_HOPS = 15, /* that a report can name (dta.md 1.1) */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "translate/numbers_private.h"
+#include "base/numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +67,8 @@ static void pass(struct numbers *n, uint16_t from, uint16_t to)
 	other->idle = true;
 }
 
-static void go_on(struct numbering *r, struct translate_ledger *c,
-		  uint16_t number, unsigned step, bool counted)
+static void go_on(struct numbering *r, struct numbers_count *c, uint16_t number,
+		  unsigned step, bool counted)
 {
 	if (step > 1) {
 		mark(r, (uint16_t)(r->last + 1), step - 1, !counted);
@@ -81,7 +81,7 @@ static void go_on(struct numbering *r, struct translate_ledger *c,
 }
 
 /* Late, or there already. */
-static void look_back(struct numbering *r, struct translate_ledger *c,
+static void look_back(struct numbering *r, struct numbers_count *c,
 		      uint16_t number)
 {
 	uint64_t *word = &r->came[number % NUMBERS_RECENT / 64];
@@ -95,8 +95,8 @@ static void look_back(struct numbering *r, struct translate_ledger *c,
 		r->step--;
 }
 
-static void take(struct numbering *r, struct translate_ledger *c,
-		 uint16_t number, int step, bool counted)
+static void take(struct numbering *r, struct numbers_count *c, uint16_t number,
+		 int step, bool counted)
 {
 	if (step > 0)
 		go_on(r, c, number, (unsigned)step, counted);
@@ -105,7 +105,7 @@ static void take(struct numbering *r, struct translate_ledger *c,
 }
 
 /* The second number of a row: the first was no stray one. */
-static void believe(struct numbers *n, struct translate_ledger *c, bool counted)
+static void believe(struct numbers *n, struct numbers_count *c, bool counted)
 {
 	struct numbering *r = &n->row[!n->now];
 
@@ -124,8 +124,8 @@ static void believe(struct numbers *n, struct translate_ledger *c, bool counted)
 }
 
 /* A number that goes with the row that was left. */
-static void change(struct numbers *n, struct translate_ledger *c,
-		   uint16_t number, int step, bool counted)
+static void change(struct numbers *n, struct numbers_count *c, uint16_t number,
+		   int step, bool counted)
 {
 	struct numbering *now = &n->row[n->now], *other = &n->row[!n->now];
 
@@ -153,8 +153,8 @@ static void hear(struct numbers *n, uint16_t number, int step)
 		other->step = (uint16_t)(step - 1);
 }
 
-void numbers_note(struct numbers *n, struct translate_ledger *c,
-		  uint16_t number, bool counted)
+void numbers_note(struct numbers *n, struct numbers_count *c, uint16_t number,
+		  bool counted)
 {
 	struct numbering *now = &n->row[n->now], *other = &n->row[!n->now];
 	int step, aside;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "csv_row.h"
+#include "reading/csv_row.h"
 
 #include <errno.h>
 #include <stdio.h>

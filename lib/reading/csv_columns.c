@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "csv_columns.h"
+#include "reading/csv_columns.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ static int of_region(struct csv_columns *c, const char *name, struct fault *f)
 	return 0;
 }
 
-static void make(struct csv_columns *c, const struct gen_options *o, int kind,
+static void make(struct csv_columns *c, const struct csv_options *o, int kind,
 		 int key_type, unsigned after)
 {
 	struct table *t = &c->table[c->n_tables++].t;
@@ -87,7 +87,7 @@ static void make(struct csv_columns *c, const struct gen_options *o, int kind,
 		.lists = kind == TABLE_APPEND ? UINT32_MAX : 0,
 	};
 	if (key_type == KEY_HEX)
-		t->key_len = (uint16_t)o->work.key_len;
+		t->key_len = (uint16_t)o->key_len;
 	snprintf(t->name, sizeof(t->name), "%u", t->id);
 }
 
@@ -103,9 +103,9 @@ static int kind_of_columns(const struct csv_columns *c)
 
 /* Without a layout: a table of each kind that there may be; flows of IPv6 go to
  * the next one, as those of workloads do. */
-static void of_options(struct csv_columns *c, const struct gen_options *o)
+static void of_options(struct csv_columns *c, const struct csv_options *o)
 {
-	int only = o->work.kind ? o->work.kind : kind_of_columns(c);
+	int only = o->kind ? o->kind : kind_of_columns(c);
 
 	c->made = true;
 	c->one_table = o->table_given;
@@ -115,7 +115,7 @@ static void of_options(struct csv_columns *c, const struct gen_options *o)
 		if (kind == TABLE_APPEND)
 			make(c, o, kind, KEY_U32, 0);
 		else
-			make(c, o, kind, o->work.key_type, 0);
+			make(c, o, kind, o->key_type, 0);
 		if (kind != TABLE_APPEND && !o->key_type_given)
 			make(c, o, kind, KEY_FLOW6, 1);
 	}
@@ -123,7 +123,7 @@ static void of_options(struct csv_columns *c, const struct gen_options *o)
 
 /* Finds the columns of a value's parts. */
 static void find_parts(const struct csv_columns *c, struct csv_table *t,
-		       const struct gen_options *o)
+		       const struct csv_options *o)
 {
 	struct fault why;
 
@@ -168,16 +168,16 @@ static const char *lacking(const struct csv_columns *c,
 
 /* Whether the options, or the columns, say that a table is not meant. */
 static bool is_meant(const struct csv_columns *c, const struct csv_table *t,
-		     const struct gen_options *o)
+		     const struct csv_options *o)
 {
 	int kind = kind_of_columns(c);
 
-	if (o->work.kind && t->t.kind != o->work.kind)
+	if (o->kind && t->t.kind != o->kind)
 		return false;
 	if (o->table_given && !c->made && t->t.id != o->table &&
 	    t->t.id != o->table + 1)
 		return false;
-	if (csv_has(c, CSV_KIND) || o->work.kind)
+	if (csv_has(c, CSV_KIND) || o->kind)
 		return true;
 	return kind == TABLE_KEYWRITE || kind == TABLE_KEYINC ||
 	       t->t.kind == kind;
@@ -209,7 +209,7 @@ static int tell_lacking(const struct csv_table *t, const char *column,
 }
 
 /* Keeps the tables that rows can be for. */
-static int choose(struct csv_columns *c, const struct gen_options *o,
+static int choose(struct csv_columns *c, const struct csv_options *o,
 		  const char *head, struct fault *f)
 {
 	const char *column = NULL, *first = NULL;
@@ -253,7 +253,7 @@ static int check_kinds(const struct csv_columns *c, struct fault *f)
 	return 0;
 }
 
-int csv_columns_open(struct csv_columns *c, const struct gen_options *o,
+int csv_columns_open(struct csv_columns *c, const struct csv_options *o,
 		     struct fault *f)
 {
 	*c = (struct csv_columns){.n = 0};
@@ -263,7 +263,7 @@ int csv_columns_open(struct csv_columns *c, const struct gen_options *o,
 }
 
 int csv_columns_read(struct csv_columns *c, const char *line,
-		     const struct gen_options *o, struct fault *f)
+		     const struct csv_options *o, struct fault *f)
 {
 	int rc;
 
