@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 #include "base/text.h"
-#include "export/redis_slot.h"
+#include "hash/redis_slot.h"
 
 enum {
 	PORT = 6379,
