@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 
 #include "base/text.h"
-#include "export/redis_slot.h"
 #include "export/redis_words.h"
+#include "hash/redis_slot.h"
 
 enum {
 	PORT = 6379,
