@@ -228,8 +228,8 @@ struct translator {
 	uint64_t stamp_ns;	/* what the road is told of the time */
 	const struct pkt *pkts; /* of the stage */
 	size_t npkts;
-	int error;		/* the batch's first -errno */
-	bool strict;		/* a table checks sequences strictly */
+	int error;     /* the batch's first -errno */
+	bool strict;   /* a table checks sequences strictly */
 	uint64_t slow; /* DTA/1 header bits that admit_common() leaves alone */
 	struct rate rate; /* of operations */
 
