@@ -83,7 +83,7 @@ static void show_page(struct gen *g)
 
 	if (!cli_page_begin())
 		return;
-	cli_ledger(&gen_ledger, &g->ctr, g->o.output);
+	cli_ledger(g->ledger, &g->ctr, g->o.output);
 	if (l->resend)
 		cli_ledger(&resend_ledger, rising(l), g->o.output);
 	if (l->live)
