@@ -8,6 +8,8 @@
 #   make check-all       the same, and at full size
 #   make setup GOAL...   installs what that needs first
 #   make bench fuzz lint demo demo-int figures install
+#   make bench-peers     the same tables by other people's means, which it
+#                        installs first; PEERS="-n 15 4M" is for the program
 #   make p4 check-p4     the switches' programs; their tests: p4/README.md
 
 VERSION := 1.0.0
@@ -90,8 +92,27 @@ ours = $(patsubst %.c,$B/%,$(filter-out $(foreach p,$(WITHOUT),\
 UNITS := $(call ours,tests/unit/test_*.c)
 AIDS := $(call ours,tests/tools/*.c)
 BENCHES := $(call ours,tests/bench/bench_*.c)
+# What make bench-peers compares with, a file for each; those are left out whose
+# packages are missing. Looked for when it is built only.
+PEERS_KNOWN := absl uthash glib lmdb redis rocksdb sqlite
+PKGS_absl := absl_flat_hash_map
+PKGS_glib := glib-2.0
+PKGS_lmdb := lmdb
+PKGS_rocksdb := rocksdb
+PKGS_sqlite := sqlite3
+has_peer = $(if $(PKGS_$1),$(call has,$(PKGS_$1)),\
+	$(wildcard /usr/include/$1.h /usr/local/include/$1.h))
+PEERS_HERE = $(foreach p,$(PEERS_KNOWN),$(if $(call has_peer,$p),$p))
+PEER_SRC := $(wildcard tests/bench/peers/*.c tests/bench/peers/*.cc)
+PEER_OBJ = $(addprefix $B/,$(addsuffix .o,$(basename $(filter-out \
+	$(foreach p,$(filter-out $(PEERS_HERE),$(PEERS_KNOWN)),\
+	tests/bench/peers/$p.%),$(PEER_SRC)))))
+PEER_LIBS = $(shell $(PKG_CONFIG) --libs \
+	$(foreach p,$(PEERS_HERE),$(PKGS_$p)) 2>/dev/null)
+PEER := $B/tests/bench/peers/peers
 FUZZERS := $(patsubst %.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
+SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch] \
+	tests/bench/peers/*.[ch] tests/bench/peers/*.cc)
 
 # p4/v1model/NAME/NAME.p4: programs for BMv2.
 P4C ?= p4c-bm2-ss
@@ -107,7 +128,7 @@ TNA_PROGRAMS := $(patsubst p4/tna/%/,$B/p4/tna/%,$(sort $(dir $(wildcard \
 TNA_PATH = -D__TARGET_TOFINO__=1 -I p4/include -I p4/tna/common -I p4/tna/$*
 
 .DELETE_ON_ERROR:
-.PHONY: all p4 p4-tna check-p4 check check-all bench fuzz lint demo demo-int figures install uninstall clean format
+.PHONY: all p4 p4-tna check-p4 check check-all bench bench-peers fuzz lint demo demo-int figures install uninstall clean format
 all: $(BINS)
 
 $B/%.o: %.c Makefile
@@ -146,6 +167,21 @@ $(UNITS) $(BENCHES) $(AIDS): $B/%: $B/%.o $B/libdta.a
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# The one C++ file is there for a table that is a template.
+$B/%.o: %.cc Makefile
+	$(call say,CXX)
+	$(Q)mkdir -p $(@D) && $(CXX) $(filter-out -std=gnu11 -Wstrict-prototypes \
+		-Wmissing-prototypes,$(ALL_CFLAGS)) -std=gnu++20 -c -o $@ $<
+
+$B/tests/bench/peers/%.o: ALL_CFLAGS += \
+	$(if $(PKGS_$(*F)),$(shell $(PKG_CONFIG) --cflags $(PKGS_$(*F))))
+
+$(PEER): $$(PEER_OBJ) $B/libdta.a
+	$(call say,LD)
+	$(Q)$(if $(filter absl,$(PEERS_HERE)),$(CXX),$(CC)) \
+		$(filter-out -std=gnu11,$(ALL_CFLAGS)) $(LDFLAGS) -o $@ $^ \
+		$(LIBS) $(PEER_LIBS)
+
 # Fuzzers: clang's libFuzzer, the library built for it in one go.
 FUZZ_CFLAGS = -fsanitize=fuzzer-no-link$(,)address$(,)undefined \
 	-fno-sanitize-recover=all
@@ -167,7 +203,7 @@ check check-all: $(BINS) $(filter $(THREADED:%=$B/%),$(UNITS))
 	$(Q)V=$(V) ONLY='$(THREADED)' tests/run.sh $B \
 		$(if $(filter %-all,$@),all)
 else
-check check-all: $(BINS) $(UNITS) $(AIDS) $(BENCHES)
+check check-all: $(BINS) $(UNITS) $(AIDS) $(BENCHES) $(PEER)
 	$(Q)V=$(V) tests/run.sh $B $(if $(filter %-all,$@),all)
 endif
 
@@ -209,6 +245,12 @@ check-p4: $(BINS) $(AIDS) $(if $(shell command -v $(P4C)),p4)
 
 bench: $(BINS) $(BENCHES)
 	$(Q)tests/bench/run.sh $B
+
+# A make of its own builds it: by then the packages are there.
+bench-peers:
+	$(Q)tests/bench/peers.sh install
+	+$(Q)$(MAKE) --no-print-directory $(PEER)
+	$(Q)tests/bench/peers.sh run $B $(PEERS)
 
 fuzz: $(FUZZERS)
 	$(Q)tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZERS)

@@ -24,6 +24,7 @@ need_built() {
 	local f san=
 
 	[[ $BUILD != *-san ]] || san=' SAN=1'
+	[[ $BUILD != *-tsan ]] || san=' SAN=thread'
 	for f; do
 		[ -x "$BUILD/$f" ] && continue
 		echo "$BUILD/$f is not built: make$san ${BUILD##*/}/$f," \

@@ -33,10 +33,11 @@ nobody_may='strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atoll|atof|strtok'
 nobody_may+='|alloca|rand|srand|tmpnam|mktemp'
 
 sources=("$@")
-c_files=() headers=()
+c_files=() cc_files=() headers=() beside=()
 for f in "$@"; do
 	case $f in
 	*.bpf.c) ;; # built for another machine
+	tests/bench/peers/*.c*) beside+=("$f") ;;
 	*.c) c_files+=("$f") ;;
 	*.h) headers+=("$f") ;;
 	esac
@@ -76,6 +77,18 @@ each() {
 cflags=$(pkg-config --cflags libpcap zlib libedit 2>/dev/null)
 # shellcheck disable=SC2206
 warnings+=($cflags "-I${BUILD:-build}/lib") # what make generates
+# Some of these need packages that make bench-peers alone installs.
+glib=$(pkg-config --cflags glib-2.0 2>/dev/null)
+for f in "${beside[@]}"; do
+	# shellcheck disable=SC2086
+	gcc $glib -Ilib -E "$f" >/dev/null 2>&1 || continue
+	case $f in
+	*.cc) cc_files+=("$f") ;;
+	*) c_files+=("$f") ;;
+	esac
+done
+# shellcheck disable=SC2206
+warnings+=($glib)
 mkdir -p "$work/objects" # what of it needs what: see circles below
 for f in "${c_files[@]}"; do
 	mkdir -p "$work/objects/${f%/*}"
@@ -83,6 +96,7 @@ done
 each gcc "${warnings[@]}" -O2 -c -o "$work/objects/{}.o" -- "${c_files[@]}"
 each clang "${warnings[@]}" -fsyntax-only -- "${c_files[@]}"
 each gcc "${warnings[@]}" -Wno-unused -fsyntax-only -x c -- "${headers[@]}"
+each g++ -std=gnu++20 -Werror -Wall -Wextra -fsyntax-only -- "${cc_files[@]}"
 
 # Tests are left out: they leak and go on when a check has failed, and run
 # under the sanitizers anyway.

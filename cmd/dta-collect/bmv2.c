@@ -87,10 +87,12 @@ static int check_room(const struct ticket *t, struct fault *f)
 	return 0;
 }
 
-int bmv2_check(const struct ticket *t, struct fault *f)
+int bmv2_check(const struct ticket *t, const struct ticket_form *form,
+	       struct fault *f)
 {
 	int rc = 0;
 
+	(void)form;
 	if (t->version != 4)
 		return fault_set(f, -EINVAL,
 				 "bmv2: the switch knows IPv4 only");

@@ -7,6 +7,7 @@
 #ifndef DTA_COLLECT_BMV2_H
 #define DTA_COLLECT_BMV2_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/fault.h"
@@ -28,7 +29,7 @@ enum {
 };
 
 /* Whether the program can serve these tables. Returns 0 or -EINVAL. */
-int bmv2_check(const struct ticket *t, struct fault *f);
+ticket_checker bmv2_check;
 
 /* Write the commands for a switch that has just been started. The translator's
  * port 1 leads to the collector, the reporter's port 2 to the translator.
@@ -53,6 +54,27 @@ void bmv2_polynomial(FILE *out, unsigned calculation, enum crc_id id,
 /* Multicast groups 1 to max: group n has n replicas, numbered from 0, to port.
  */
 void bmv2_groups(FILE *out, unsigned max, unsigned port);
+/* What they share with tofino.h: */
 int bmv2_flushed(FILE *out);
+enum {
+	BMV2_SAMPLE = 127, /* a packet of 128 is sampled */
+};
+/* The reporter's own address, of a node the next ones, by its hop; its MAC. */
+extern const uint8_t bmv2_reporter_ip[4];
+extern const char bmv2_reporter_mac[];
+/* The tables that a reporter's reports go to: bits of the reports that there is
+ * one for, in the order of the ids. */
+struct bmv2_targets {
+	unsigned mask, value, list, counter, card;
+};
+void bmv2_targets(struct bmv2_targets *out, const struct ticket *t);
+/* Whether some table looks at the numbers of reports: a reporter has one count
+ * for all. */
+bool bmv2_tracked(const struct ticket *t);
+/* The first table of postcards that takes a node's on a way of so many hops;
+ * NULL: there is none. */
+const struct table *bmv2_card_table(const struct ticket *t, unsigned hops);
+/* The table that dart_reporter writes to, by its index; -1: none. */
+int bmv2_dart_table(const struct ticket *t);
 
 #endif

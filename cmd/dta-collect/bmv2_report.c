@@ -13,12 +13,11 @@ enum {
 	REPORTS_PORT = 2, /* where the translator, or collector 0, is */
 	CARDS_PORT = 3,	  /* the same of int_node */
 	REPORTS = 4,	  /* of a packet */
-	SAMPLE = 127,	  /* a packet of 128 is sampled */
 	EVENT_LEN = KEY_FLOW4_LEN + 3,
 };
 
-/* The reporter's own address; of a node the next ones, by its hop. */
-static const uint8_t reporter_ip[4] = {10, 1, 0, 1};
+const uint8_t bmv2_reporter_ip[4] = {10, 1, 0, 1};
+const char bmv2_reporter_mac[] = "02:00:00:01:00:01";
 
 /* Traffic comes by port 0 and leaves by 1, and the other way round. */
 static void write_ports(FILE *out, const char *where)
@@ -48,9 +47,28 @@ static unsigned table_for(const struct ticket *t, uint8_t kind, unsigned len,
 	return 0;
 }
 
-/* Whether some table looks at the numbers of reports: a reporter has one count
- * for all. */
-static bool tracked(const struct ticket *t)
+void bmv2_targets(struct bmv2_targets *out, const struct ticket *t)
+{
+	out->mask = 0;
+	out->value = table_for(t, TABLE_KEYWRITE, 4, 1, &out->mask);
+	out->list = table_for(t, TABLE_APPEND, EVENT_LEN, 2, &out->mask);
+	out->counter = table_for(t, TABLE_KEYINC, 8, 4, &out->mask);
+	out->card = table_for(t, TABLE_POSTCARD, 4, 8, &out->mask);
+}
+
+int bmv2_dart_table(const struct ticket *t)
+{
+	unsigned mask = 0, id = table_for(t, TABLE_KEYWRITE, 4, 1, &mask);
+	int i = 0;
+
+	if (!mask)
+		return -1;
+	while (t->table[i].id != id)
+		i++;
+	return i;
+}
+
+bool bmv2_tracked(const struct ticket *t)
 {
 	for (unsigned i = 0; i < t->n; i++)
 		if (t->table[i].sequence != TABLE_SEQ_OFF)
@@ -60,22 +78,20 @@ static bool tracked(const struct ticket *t)
 
 static void write_reporter(const struct ticket *t, FILE *out)
 {
-	unsigned mask = 0, value, list, counter, card;
+	struct bmv2_targets to;
 	char mac[TEXT_MAC_MAX];
 
-	value = table_for(t, TABLE_KEYWRITE, 4, 1, &mask);
-	list = table_for(t, TABLE_APPEND, EVENT_LEN, 2, &mask);
-	counter = table_for(t, TABLE_KEYINC, 8, 4, &mask);
-	card = table_for(t, TABLE_POSTCARD, 4, 8, &mask);
+	bmv2_targets(&to, t);
 	fprintf(out,
 		"table_set_default ReporterIngress.watched "
 		"ReporterIngress.watch %u %d 0x%08x\n"
 		"table_set_default ReporterEgress.reporter "
-		"ReporterEgress.config %s 02:00:00:01:00:01 0x%08x 0x%08x %u "
+		"ReporterEgress.config %s %s 0x%08x 0x%08x %u "
 		"%u %u %u 1 0 1 %d\n",
-		mask, SAMPLE, be32_load(reporter_ip),
-		text_of_mac(mac, t->peer_mac), be32_load(reporter_ip),
-		be32_load(t->ip), value, list, counter, card, tracked(t));
+		to.mask, BMV2_SAMPLE, be32_load(bmv2_reporter_ip),
+		text_of_mac(mac, t->peer_mac), bmv2_reporter_mac,
+		be32_load(bmv2_reporter_ip), be32_load(t->ip), to.value,
+		to.list, to.counter, to.card, bmv2_tracked(t));
 }
 
 int bmv2_write_reporter(const struct ticket *t, const struct ticket_form *form,
@@ -93,9 +109,7 @@ int bmv2_write_reporter(const struct ticket *t, const struct ticket_form *form,
 	return bmv2_flushed(out);
 }
 
-/* The first table of postcards that takes a node's; NULL: there is none. */
-static const struct table *table_for_cards(const struct ticket *t,
-					   unsigned hops)
+const struct table *bmv2_card_table(const struct ticket *t, unsigned hops)
 {
 	for (unsigned i = 0; i < t->n; i++)
 		if (t->table[i].kind == TABLE_POSTCARD &&
@@ -108,7 +122,7 @@ static const struct table *table_for_cards(const struct ticket *t,
 int bmv2_write_node(const struct ticket *t, const struct ticket_form *form,
 		    FILE *out)
 {
-	const struct table *g = table_for_cards(t, form->of);
+	const struct table *g = bmv2_card_table(t, form->of);
 	char mac[TEXT_MAC_MAX];
 
 	if (!g)
@@ -123,8 +137,8 @@ int bmv2_write_node(const struct ticket *t, const struct ticket_form *form,
 		"0x%08x %u %d\n",
 		BMV2_QUEUE, CARDS_PORT, CARDS_PORT, form->number, form->of,
 		form->what + 1, text_of_mac(mac, t->peer_mac), form->number + 1,
-		be32_load(reporter_ip) + form->number, be32_load(t->ip), g->id,
-		g->sequence != TABLE_SEQ_OFF);
+		be32_load(bmv2_reporter_ip) + form->number, be32_load(t->ip),
+		g->id, g->sequence != TABLE_SEQ_OFF);
 	return bmv2_flushed(out);
 }
 
@@ -171,15 +185,12 @@ static void write_dart(const struct table *g, unsigned collectors, FILE *out)
 int bmv2_write_dart(const struct ticket *t, const struct ticket_form *form,
 		    FILE *out)
 {
-	unsigned i = 0, mask = 0;
-	unsigned id = table_for(t, TABLE_KEYWRITE, 4, 1, &mask);
+	int i = bmv2_dart_table(t);
 
-	if (!mask)
+	if (i < 0)
 		return -ENOENT;
-	while (t->table[i].id != id)
-		i++;
 	if (!form->number)
 		write_dart(&t->table[i], form->of, out);
-	write_collector(t, i, form->number, out);
+	write_collector(t, (unsigned)i, form->number, out);
 	return bmv2_flushed(out);
 }

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bmv2.h"
 #include "cli/page.h"
 #include "notify.h"
 #include "verbs/verbs_target.h"
@@ -122,7 +121,7 @@ static void put_ticket(const struct nics *all, unsigned i)
 
 	if (!t || !all->ticket[i])
 		return;
-	if (all->o->form.write && bmv2_check(t, &f) < 0)
+	if (all->o->form.check && all->o->form.check(t, &all->o->form, &f) < 0)
 		cli_fault(all->o->region, &f);
 	rc = ticket_put(t, all->ticket[i], &all->o->form);
 	if (rc < 0) /* the old one is of no use any more, but we are */

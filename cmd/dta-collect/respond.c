@@ -11,7 +11,6 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "base/zero.h"
-#include "bmv2.h"
 #include "notify.h"
 #include "packet/pkt.h"
 #include "ticket_file.h"
@@ -44,7 +43,7 @@ void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
 	if (ticket_check_mtu(region_table(r, 0), region_tables(r), t->mtu, &f) <
 		    0 ||
 	    ticket_of_region(t, r, &f) < 0 ||
-	    (o->form.write && bmv2_check(t, &f) < 0))
+	    (o->form.check && o->form.check(t, &o->form, &f) < 0))
 		cli_fault(o->region, &f);
 }
 

@@ -9,13 +9,18 @@ struct ticket_form;
 typedef int ticket_writer(const struct ticket *t,
 			  const struct ticket_form *form, FILE *out);
 
-/* How a ticket is written: as it is, or as what write() makes of it (bmv2.h).
- */
+/* Whether a switch can serve a ticket's tables: 0 or -EINVAL. */
+typedef int ticket_checker(const struct ticket *t,
+			   const struct ticket_form *form, struct fault *f);
+
+/* How a ticket is written: as it is, or as what write() makes of it (bmv2.h,
+ * tofino.h). */
 struct ticket_form {
-	ticket_writer *write; /* NULL: ticket_write() */
-	unsigned number, of;  /* of the collectors, or nodes on the way, this
-				 one, from 0 */
-	unsigned what;	      /* a node tells: its id, latency, queue */
+	ticket_writer *write;  /* NULL: ticket_write() */
+	ticket_checker *check; /* where there is a write() */
+	unsigned number, of;   /* of the collectors, or nodes on the way, this
+				  one, from 0 */
+	unsigned what;	       /* a node tells: its id, latency, queue */
 };
 
 /*

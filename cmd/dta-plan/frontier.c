@@ -5,6 +5,7 @@
  */
 #include "cli/table.h"
 #include "model/plan.h"
+#include "plan.h"
 #include "size.h"
 
 enum {

@@ -3,7 +3,7 @@
 #ifndef DTA_PLAN_SIZE_H
 #define DTA_PLAN_SIZE_H
 
-#include "plan.h"
+#include "options.h"
 
 /* A table of a size: what of it was asked for, and what follows. */
 struct size {

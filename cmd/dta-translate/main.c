@@ -9,18 +9,23 @@
 
 #include "run.h"
 
-/* The translator's ledger, and the road's. */
-static void print_ledgers(void *run)
+/* The translator's ledger, and the road's: while cores work, as of the last
+ * batch that is known. */
+static void show_ledgers(void *run)
 {
 	struct run *r = run;
 	struct road_ledger of_road[ROAD_LEDGERS];
-	unsigned n;
+	unsigned n = road_ledgers(r->road, of_road);
 
-	cores_rest(r);
-	n = road_ledgers(r->road, of_road);
 	cli_ledger(&translate_ledger, cores_counters(r), r->o.format);
 	for (unsigned i = 0; i < n; i++)
 		cli_ledger(of_road[i].ledger, of_road[i].counters, r->o.format);
+}
+
+static void print_ledgers(void *run)
+{
+	cores_rest(run);
+	show_ledgers(run);
 }
 
 static void hangup(void *run)
@@ -161,17 +166,6 @@ static int idle(struct run *r)
 	alarm_rang = 0;
 	pass_on(r);
 	return rc;
-}
-
-void run_look(struct run *r, const struct pkt *pkts, size_t n,
-	      const struct translate_ledger *before)
-{
-	if (r->keylog)
-		keylog_rx(r->keylog, pkts, n);
-	if (r->cores && r->keylog && n < (size_t)r->loop.most)
-		keylog_flush(r->keylog);
-	if (!before->stored)
-		why_look(&r->why, r->o.dta, pkts, n);
 }
 
 static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
@@ -357,6 +351,7 @@ int main(int argc, char **argv)
 		.counters = counters,
 		.take = take,
 		.report = print_ledgers,
+		.show = show_ledgers,
 		.hangup = hangup,
 	};
 	run.main = pthread_self();

@@ -26,7 +26,7 @@ void cli_loop_turn(struct cli_loop *l)
 	}
 	cli_stats_tick(l->stats, l->counters(l->ctx, &received), l->s);
 	if (cli_page_begin()) {
-		l->report(l->ctx);
+		(l->show ? l->show : l->report)(l->ctx);
 		if (l->live->name)
 			cli_interface(l->live, l->s, 0);
 		cli_page_end();

@@ -27,7 +27,10 @@ struct cli_loop {
 	 * or a signal did. 0 or -errno, having f say why or not.
 	 */
 	int (*take)(void *ctx, const struct pkt *pkts, int n, struct fault *f);
-	void (*report)(void *ctx); /* its ledgers: SIGUSR1, and the page */
+	void (*report)(void *ctx); /* SIGUSR1: prints its ledgers */
+	/* The same for the page, four times a second: it holds nobody up. NULL:
+	 * report() is such. */
+	void (*show)(void *ctx);
 	void (*hangup)(void *ctx); /* SIGHUP, after cli_take_hangup() */
 	/*
 	 * What else is waited for: descriptors to be read, and a time of

@@ -8,10 +8,14 @@
 #include <unistd.h>
 
 enum {
-	/* Some microseconds: a batch takes ten. Where cores are fewer than
-	 * threads, who is waited for may need this one. */
-	SPINS = 256,
-	YIELDS = 16,
+	/*
+	 * A batch takes a hundred microseconds, and so long is looked for the
+	 * turn before the thread sleeps; but after the first few only while
+	 * nobody else wants this processor: who is waited for may be the one.
+	 */
+	SPINS = 512,
+	YIELDS = 64,
+	SPINS_BETWEEN = 32,
 };
 
 void turn_init(struct turn *t)
@@ -40,16 +44,27 @@ static void nap(struct turn *t, uint32_t number)
 	__atomic_sub_fetch(&t->sleepers, 1, __ATOMIC_SEQ_CST);
 }
 
+/* Whether it came meanwhile. */
+static bool spin(const struct turn *t, uint32_t number, unsigned times)
+{
+	for (unsigned i = 0; i < times; i++) {
+		if (turn_reached(t, number))
+			return true;
+		pause_briefly();
+	}
+	return false;
+}
+
 void turn_wait(struct turn *t, uint32_t number)
 {
-	for (unsigned i = 0; !turn_reached(t, number); i++) {
-		if (i < SPINS)
-			pause_briefly();
-		else if (i < SPINS + YIELDS)
-			sched_yield();
-		else
-			nap(t, number);
+	bool here = spin(t, number, SPINS);
+
+	for (unsigned i = 0; !here && i < YIELDS; i++) {
+		sched_yield();
+		here = spin(t, number, SPINS_BETWEEN);
 	}
+	while (!turn_reached(t, number))
+		nap(t, number);
 }
 
 void turn_pass(struct turn *t)

@@ -14,6 +14,24 @@
 
 #include "base/rng.h"
 
+/* The last 0 to 7 bytes as a little-endian number; those that two of its loads
+ * have in common are the same in both. */
+static inline uint64_t hash_rest(const uint8_t *p, size_t len)
+{
+	uint32_t low, high;
+
+	if (len >= 4) {
+		memcpy(&low, p, 4);
+		memcpy(&high, p + len - 4, 4);
+		return le32toh(low) | (uint64_t)le32toh(high)
+					      << (8 * (len - 4));
+	}
+	if (!len)
+		return 0;
+	return p[0] | (uint64_t)p[len / 2] << (8 * (len / 2)) |
+	       (uint64_t)p[len - 1] << (8 * (len - 1));
+}
+
 static inline uint64_t hash_bytes(uint64_t seed, const uint8_t *p, size_t len)
 {
 	uint64_t h = rng_mix(seed + len), w;
@@ -22,10 +40,7 @@ static inline uint64_t hash_bytes(uint64_t seed, const uint8_t *p, size_t len)
 		memcpy(&w, p, 8);
 		h = rng_mix(h ^ le64toh(w));
 	}
-	w = 0;
-	for (size_t i = 0; i < len; i++)
-		w |= (uint64_t)p[i] << (8 * i);
-	return rng_mix(h ^ w);
+	return rng_mix(h ^ hash_rest(p, len));
 }
 
 #endif

@@ -118,9 +118,7 @@ static void fill_collector(const struct dart_out *o, uint8_t *frame,
 	memcpy(frame, st->mac, 6);
 	be16_store(frame + AT_IP_SUM, (uint16_t)~sum);
 	memcpy(frame + AT_IP_DST, st->ip, 4);
-	/* Some entropy for the paths of a fabric, as NICs do. */
-	be16_store(frame + ROCE_AT_UDP,
-		   (uint16_t)(0xc000 | (be24_load(st->qpn) & 0x3fff)));
+	be16_store(frame + ROCE_AT_UDP, roce_src_port(be24_load(st->qpn)));
 	memcpy(frame + ROCE_AT_DEST_QP, st->qpn, 3);
 	be32_store(frame + ROCE_AT_ACK_REQ, psn);
 	memcpy(frame + AT_RKEY, st->rkey, 4);

@@ -16,8 +16,7 @@ static int make_template(const struct roce_out *o, unsigned table,
 	const struct ticket *t = o->t;
 	struct roce r = {
 		.version = t->version,
-		/* Some entropy for the paths of a fabric, as NICs do. */
-		.src_port = (uint16_t)(0xc000 | (t->at[table].qpn & 0x3fff)),
+		.src_port = roce_src_port(t->at[table].qpn),
 		.ttl = 64,
 		.opcode = opcode,
 		.migreq = true,

@@ -19,9 +19,10 @@ struct traffic {
 	struct flowtab *seen; /* flows that had their first packet */
 	struct synth *synth;  /* the model, all packets */
 	/* the model, flow by flow: the next one, its time and the rest of that
-	 * in 1/rate ns */
+	 * in 1/rate ns; what a flow adds to the two */
 	struct synth_flows flows;
-	uint64_t flow, now_ns, rest;
+	uint64_t flow, now_ns, rest, step_ns, step_rest;
+	struct traffic_packet blank;
 };
 
 static int open_capture(struct traffic *t, struct fault *f)
@@ -50,6 +51,8 @@ static int open_model(struct traffic *t, struct fault *f)
 		return fault_set(f, -ENOMEM, "out of memory");
 	synth_flows_init(&t->flows, &t->o.model);
 	t->now_ns = t->o.model.start_ns;
+	t->step_ns = NS_PER_S / t->o.model.rate;
+	t->step_rest = NS_PER_S % t->o.model.rate;
 	return 0;
 }
 
@@ -144,14 +147,16 @@ static bool flow_next(struct traffic *t, struct traffic_packet *p)
 			return false;
 		t->flow = 0;
 	}
-	if (t->o.of == TRAFFIC_NUMBERS)
-		*p = (struct traffic_packet){.id = t->flow};
-	else
+	if (t->o.of == TRAFFIC_NUMBERS) {
+		*p = t->blank; /* cheaper than to clear it */
+		p->id = t->flow;
+	} else {
 		synth_flow(&t->flows, p, t->flow);
+	}
 	p->ts_ns = t->now_ns;
 	t->flow++;
-	t->now_ns += NS_PER_S / m->rate;
-	t->rest += NS_PER_S % m->rate;
+	t->now_ns += t->step_ns;
+	t->rest += t->step_rest;
 	if (t->rest >= m->rate) {
 		t->rest -= m->rate;
 		t->now_ns++;

@@ -2,6 +2,7 @@
 #include "wire/dta.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/cur.h"
 #include "base/put.h"
@@ -142,20 +143,28 @@ int dta_decode(struct dta_report *out, enum dta_format format,
 static int dta1_encode(struct put *w, const struct dta_report *r)
 {
 	bool nack = r->opcode == DTA_NACK;
+	uint8_t *p;
 
 	if (r->key_len > UINT8_MAX || r->copies > DTA_MAX_COPIES)
 		return -EINVAL;
 	if (!nack && (r->hop > 15 || r->path_len > 15))
 		return -EINVAL;
-	put_u8(w, (uint8_t)(DTA_VERSION_1 << 4 | r->opcode));
-	put_u8(w, (uint8_t)((r->immediate ? DTA_FLAG_IMMEDIATE : 0) |
-			    (r->tracked ? DTA_FLAG_TRACKED : 0) | r->copies));
-	put_u8(w, (uint8_t)r->key_len);
-	put_u8(w, nack ? r->hop : (uint8_t)(r->hop << 4 | r->path_len));
-	put_be16(w, r->table);
-	put_be16(w, r->sequence);
-	put_bytes(w, r->key, r->key_len);
-	put_bytes(w, r->data, r->data_len);
+	p = put_room(w, DTA_HEADER_LEN + (size_t)r->key_len + r->data_len);
+	if (!p)
+		return 0; /* who asks for the length hears of it */
+	p[0] = (uint8_t)(DTA_VERSION_1 << 4 | r->opcode);
+	p[DTA_AT_FLAGS] = (uint8_t)((r->immediate ? DTA_FLAG_IMMEDIATE : 0) |
+				    (r->tracked ? DTA_FLAG_TRACKED : 0) |
+				    r->copies);
+	p[DTA_AT_KEY_LEN] = (uint8_t)r->key_len;
+	p[DTA_AT_HOP] = nack ? r->hop : (uint8_t)(r->hop << 4 | r->path_len);
+	be16_store(p + DTA_AT_TABLE, r->table);
+	be16_store(p + DTA_AT_SEQUENCE, r->sequence);
+	p += DTA_HEADER_LEN;
+	if (r->key_len)
+		memcpy(p, r->key, r->key_len);
+	if (r->data_len)
+		memcpy(p + r->key_len, r->data, r->data_len);
 	return 0;
 }
 

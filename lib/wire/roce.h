@@ -71,6 +71,13 @@ int roce_decode(struct roce *out, const uint8_t *frame, size_t len);
  */
 int roce_encode(uint8_t *buf, size_t cap, const struct roce *r);
 
+/* The UDP source port of a queue pair's packets: some entropy for the paths of
+ * a fabric, as NICs do. */
+static inline uint16_t roce_src_port(uint32_t qpn)
+{
+	return (uint16_t)(0xc000 | (qpn & 0x3fff));
+}
+
 /* Where things are in a frame without VLAN tags and IPv4 options. */
 enum roce_offset {
 	ROCE_AT_IP = NET_ETH_LEN,

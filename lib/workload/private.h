@@ -62,7 +62,7 @@ void work_dshark(struct workload_run *g, const struct traffic_packet *p);
 int work_sonata_result_start(struct workload_run *g); /* sonata.c */
 void work_sonata_result(struct workload_run *g, const struct traffic_packet *p);
 void work_sonata_result_end(struct workload_run *g);
-void work_uniform(struct workload_run *g,
-		  const struct traffic_packet *p); /* uniform.c */
+int work_uniform_start(struct workload_run *g); /* uniform.c */
+void work_uniform(struct workload_run *g, const struct traffic_packet *p);
 
 #endif

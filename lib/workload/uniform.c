@@ -4,6 +4,8 @@
  * report, any type of key. Value: the number of the key, from 0, in the first
  * four bytes, zeros after them.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
@@ -38,18 +40,24 @@ static void make_key(const struct workload_run *g, uint64_t i, uint8_t *key)
 	}
 	for (unsigned at = 0; at < len; at += 8) {
 		w = htole64(rng_mix(state += 0x9e3779b97f4a7c15));
-		memcpy(key + at, &w, len - at < 8 ? len - at : 8);
+		memcpy(key + at, &w, 8); /* there is room for what is over */
 	}
+}
+
+/* The value of which only the number changes. */
+int work_uniform_start(struct workload_run *g)
+{
+	g->state = calloc(1, g->o.value_len < 4 ? 4 : g->o.value_len);
+	return g->state ? 0 : -ENOMEM;
 }
 
 void work_uniform(struct workload_run *g, const struct traffic_packet *p)
 {
-	uint8_t key[KEY_MAX + 8], value[1024];
+	uint8_t key[KEY_MAX + 8], *value = g->state;
 	size_t len = g->o.value_len;
 	uint64_t i = p->id;
 
 	make_key(g, i, key);
-	memset(value, 0, len < 4 ? 4 : len);
 	be32_store(value, (uint32_t)i);
 	switch (g->o.kind) {
 	case DTA_KEYWRITE:

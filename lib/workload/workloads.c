@@ -80,7 +80,7 @@ const struct workload workloads[] = {
 	  work_counters_end },
 	{ "uniform", DTA_KEYWRITE, NEEDS_NOTHING, true,
 	  { KEY_FLOW4, KEY_FLOW4 }, { 4, 4 }, "random keys, for the theory",
-	  NULL, work_uniform, NULL },
+	  work_uniform_start, work_uniform, NULL },
 };
 /* clang-format on */
 

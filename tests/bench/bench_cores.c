@@ -86,11 +86,11 @@ int main(void)
 	struct bed b;
 
 	bed_make(&b, "cores", 1u << 26);
-	keyed(&tf, TABLE_KEYWRITE, 1);
+	keyed(&tf, &b.table[0], 1);
 	compare(&b, "Two cores: Key-Write, N = 1 (limit: one)", &tf);
-	keyed(&tf, TABLE_KEYWRITE, 2);
+	keyed(&tf, &b.table[0], 2);
 	compare(&b, "Two cores: Key-Write, N = 2", &tf);
-	keyed(&tf, TABLE_KEYINC, 1);
+	keyed(&tf, &b.table[2], 1);
 	compare(&b, "Two cores: Key-Increment, N = 1", &tf);
 	postcards(&tf, 1);
 	compare(&b, "Two cores: Postcards, no interleaving", &tf);

@@ -21,16 +21,23 @@
 
 enum {
 	REPORTS = 1 << 20,
-	FRAME = 80, /* bytes from one frame to the next */
+	FRAME = 80,	  /* bytes from one frame to the next, mostly */
+	LINE_FRAME = 128, /* of values that make a slot a line */
 	KEY = 13,
 	HOPS = 5,
 	LISTS = 255,
-	TABLES = 4,
+	TABLES = 5,
+	LINE = 64, /* bytes of a line: the checksum, the value */
+	LINE_VALUE = LINE - 4,
+	LINE_TABLE = 9,
+	LINE_PART =
+		64, /* Key-Write slots for a line: an eighth of the memory */
 	REPORTERS = 64,
 };
 
 /* Frames one after the other, as in a capture that is in memory. */
 struct traffic {
+	size_t room; /* bytes from one to the next */
 	uint8_t *block;
 	struct pkt *pkt;
 	uint16_t numbers[REPORTERS];
@@ -49,12 +56,18 @@ static inline void *must(void *p)
 	return p;
 }
 
-static inline struct traffic traffic_new(void)
+static inline struct traffic traffic_new_of(size_t room)
 {
 	return (struct traffic){
-		.block = must(calloc(REPORTS + 1, FRAME)),
+		.room = room,
+		.block = must(calloc(REPORTS + 1, room)),
 		.pkt = must(calloc(REPORTS, sizeof(struct pkt))),
 	};
+}
+
+static inline struct traffic traffic_new(void)
+{
+	return traffic_new_of(FRAME);
 }
 
 /* From one reporter or another, each of which numbers its own. */
@@ -68,11 +81,11 @@ static inline void traffic_set(struct traffic *tf, unsigned i,
 			     .src_port = 50000,
 			     .dst_port = DTA_PORT,
 			     .ttl = 64};
-	uint8_t *p = tf->block + (size_t)(i + 1) * FRAME;
+	uint8_t *p = tf->block + (size_t)(i + 1) * tf->room;
 	int len;
 
 	r->sequence = tf->numbers[who]++;
-	len = dta_encode(p + 42, FRAME - 42, DTA_FORMAT_1, r);
+	len = dta_encode(p + 42, tf->room - 42, DTA_FORMAT_1, r);
 	if (len < 0 || net_udp4_encode(p, 42, &h, (size_t)len) < 0)
 		die("a report that does not fit");
 	tf->pkt[i] = (struct pkt){p, 42u + (uint32_t)len, 42u + (uint32_t)len,
@@ -127,6 +140,10 @@ static inline struct layout layout_of(uint64_t slots)
 	l.table[3].cache_rows = 32768;
 	l.table[3].value_min = 1;
 	l.table[3].value_max = 1 << 18;
+	l.table[4] = table_of(TABLE_KEYWRITE, KEY, LINE_VALUE, LINE,
+			      slots / LINE_PART);
+	l.table[4].id = LINE_TABLE;
+	snprintf(l.table[4].name, sizeof(l.table[4].name), "lines");
 	return l;
 }
 
@@ -199,14 +216,16 @@ static inline void check(const struct translator *t)
 		die("a report was dropped");
 }
 
-static inline void keyed(struct traffic *tf, uint8_t kind, uint8_t copies)
+/* Of a table's kind and size; the value's last bytes are the key's number. */
+static inline void keyed(struct traffic *tf, const struct table *t,
+			 uint8_t copies)
 {
-	uint8_t key[16], value[8] = {0};
-	struct dta_report r = {.opcode = kind,
+	uint8_t key[16], value[LINE_VALUE] = {0};
+	struct dta_report r = {.opcode = t->kind,
 			       .copies = copies,
-			       .table = kind,
+			       .table = t->id,
 			       .key_len = KEY,
-			       .data_len = kind == TABLE_KEYINC ? 8 : 4,
+			       .data_len = t->value_len,
 			       .key = key,
 			       .data = value};
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # run.sh BUILD_DIR: every benchmark, as a table and in BUILD_DIR/bench.ndjson
-# (path, rate_mps, limit_mps, ratio, ...). Figures depend on the machine and on
+# (path, rate_mps, limit_mps, ratio, cpu, ...). Figures depend on the machine and on
 # its neighbours; the ratios, measured in one run, depend less.
 set -euo pipefail
 build=$1
@@ -11,41 +11,25 @@ examples=$PWD/cmd/dta-collect/examples
 out=$build/bench.ndjson
 dir=$(mktemp -d)
 name=dta-test-$$-bench
-pages_before=
+. tests/bench/pages.sh
 trap 'dta-collect --remove --region $name 2>/dev/null || :
-	[ -z "$pages_before" ] || give_back
+	give_pages_back
 	rm -rf "$dir"' EXIT
 
-# Tables of gigabytes want 2 MB pages: where we may, they are reserved for the
-# time of the run, and a hugetlbfs mounted where regions are looked for.
-reserve() {
-	local pages=/proc/sys/vm/nr_hugepages want=3000
-	[ "$(id -u)" = 0 ] && [ -w $pages ] || return 0
-	[ "$(awk '/HugePages_Free/ { print $2 }' /proc/meminfo)" -lt $want ] || return 0
-	pages_before=$(cat $pages)
-	echo $((pages_before + want)) >$pages
-	grep -q ' hugetlbfs ' /proc/mounts || {
-		mkdir -p /dev/hugepages && mount -t hugetlbfs none /dev/hugepages &&
-			mounted=1
-	} || :
-}
-
-give_back() {
-	[ -z "${mounted-}" ] || umount /dev/hugepages || :
-	echo "$pages_before" >/proc/sys/vm/nr_hugepages
-}
 : >"$out"
-reserve
+reserve_pages 3000
 
 # Rows of NDJSON on stdin: to the file, and as a line of the table.
 row() {
-	tee -a "$out" | jq -r '[.path, .rate_mps // .instructions,
+	jq -c --unbuffered --arg cpu "$cpu" '. + {cpu: $cpu}' | tee -a "$out" | jq -r '[.path, .rate_mps // .instructions,
 		.limit_mps // .limit, .ratio, .pages]
 		| map(if . == null then "-" elif type == "number"
 			then (. * 100 | round / 100 | tostring) else . end) | @tsv' |
 		awk -F'\t' '{ printf "%-58s %9s %9s %6s  %s\n", $1, $2, $3, $4, $5 }'
 }
 
+cpu=$(sed -n '/^model name/ { s/.*: //p; q }' /proc/cpuinfo)
+echo "CPU: ${cpu:=unknown}"
 printf '%-58s %9s %9s %6s  %s\n' "path" "M/s" "limit" "ratio" "pages"
 for b in tests/bench/bench_*.c; do
 	b=${b##*/}
@@ -92,11 +76,21 @@ cat "$dir/reports.pcap" >/dev/null
 limit=$(jq -s 'map(select(.path | startswith("walk a capture"))) | .[0].rate_mps' "$out")
 program "dta-translate -r FILE --region NAME" $reports "${limit:-null}" \
 	"dta-translate -q -r '$dir/reports.pcap' --region $name"
+one=$(jq -s 'map(select(.path == "dta-translate -r FILE --region NAME"))
+	| .[0].rate_mps' "$out")
+program "dta-translate -r FILE --region NAME -j 2 (limit: -j 1)" $reports "$one" \
+	"dta-translate -q -r '$dir/reports.pcap' --region $name -j 2"
 program "dta-translate -r FILE --ticket T -w FILE" $reports null \
 	"dta-translate -q -r '$dir/reports.pcap' --ticket '$dir/ticket.ini' -w '$dir/roce.pcap'"
 program "dta-collect -r FILE" $reports null \
 	"dta-collect -q --region $name -r '$dir/roce.pcap'"
-program "dta-gen -w - | dta-translate -w - | dta-collect -r -" $reports null \
-	"dta-gen uniform --flows $reports --count $reports -q -w - |
-	dta-translate -q -r - --ticket '$dir/ticket.ini' -w - |
-	dta-collect -q --region $name -r -"
+# Into pipes; three programs on two cores.
+for workload in "uniform --flows $reports" int-path; do
+	program "dta-gen ${workload%% *} -w - into a pipe" $reports null \
+		"dta-gen $workload --count $reports -q -w - | cat >/dev/null"
+done
+two=$(taskset -cp $$ | sed 's/.*: //' | awk -F'[,-]' '{ print (NF > 1 ? $1 "," $2 : $1) }')
+program "dta-gen -w - | dta-translate -w - | dta-collect, two cores" $reports null \
+	"taskset -c $two dta-gen uniform --flows $reports --count $reports -q -w - |
+	taskset -c $two dta-translate -q -r - --ticket '$dir/ticket.ini' -w - |
+	taskset -c $two dta-collect -q --region $name -r -"

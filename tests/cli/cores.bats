@@ -159,3 +159,20 @@ real() { # workload
 	run -2 --separate-stderr dta-translate -r x --region y -j 33
 	[[ $stderr == *"from 1 to 32"* ]]
 }
+
+@test "live: what comes by an interface is the same on three cores" {
+	local pid
+
+	make_regions "$EXAMPLES/int-postcard.ini" 1 3
+	dta-gen int-postcard --count 20000 -q -w reports.pcap
+	dta-translate -q -r reports.pcap --region "$NAME-1"
+	bg env timeout --foreground 60 dta-translate -i unix:t.sock,g.sock -j 3 \
+		--region "$NAME-3" -o ndjson
+	wait_for test -S t.sock
+	dta-gen int-postcard --count 20000 --rate 100000 -q -i unix:g.sock,t.sock
+	kill -USR1 "$(pgrep -P "${BG_PIDS[0]}")"
+	wait_for balances bg.log 20000
+	kill -TERM "$(pgrep -P "${BG_PIDS[0]}")"
+	wait_for run ! kill -0 "${BG_PIDS[0]}"
+	same_memory "$NAME-1" "$NAME-3"
+}

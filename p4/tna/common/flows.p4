@@ -47,27 +47,6 @@
 		transition accept; \
 	}
 
-/* Where packets go: what comes by one port leaves by another. */
-control Forward(in ingress_intrinsic_metadata_t ingress,
-		inout ingress_intrinsic_metadata_for_deparser_t deparser,
-		inout ingress_intrinsic_metadata_for_tm_t tm) {
-	action to_port(PortId_t port) {
-		tm.ucast_egress_port = port;
-	}
-	action drop() {
-		deparser.drop_ctl = 1;
-	}
-	table ports {
-		key = { ingress.ingress_port: exact; }
-		actions = { to_port; drop; }
-		const default_action = drop();
-		size = 512;
-	}
-	apply {
-		ports.apply();
-	}
-}
-
 const bit<32> SWITCH_FLOWS = 4096; /* rows of state by a flow's hash */
 typedef bit<12> flow_row_t;
 

@@ -3,11 +3,11 @@
  * rdma.p4 - an operation to a RoCEv2 packet: DTA 5.2, DART 6, rdma.md.
  *
  * The program's egress_headers_t has ethernet, ipv4, udp, bth and reth, its
- * egress_meta_t what is named here. The iCRC (annex A17.3) is the exclusive or of
- * two parts (crc.p4): that of the packet with PSN, address, immediate and data 0,
- * which are the same for all packets of a queue pair and a form and are in the
- * table frames, with the masked fields as ones; and that of those fields, which the
- * program hashes.
+ * egress_meta_t what is named here. The iCRC (annex A17.3) is the exclusive or
+ * of two parts (crc.p4): that of the packet with PSN, address, immediate and
+ * data 0, which are the same for all packets of a queue pair and a form and are
+ * in the table frames, with the masked fields as ones; and that of those
+ * fields, which the program hashes.
  */
 #ifndef TNA_RDMA
 #define TNA_RDMA
@@ -21,8 +21,8 @@ const bit<8> SWITCH_RESYNC = 6; /* bridge.op: a NAK, for its PSN */
 
 /* Before the operation is known: who is written to, and where its PSN is. */
 control Pair(inout egress_headers_t hdr, inout egress_meta_t meta) {
-	/* The queue pair of a table, as the ticket says. room: what can be added
-	 * to the address's lower half before it overflows. */
+	/* The queue pair of a table, as the ticket says. room: what can be
+	 * added to the address's lower half before it overflows. */
 	action pair(bit<48> eth_dst, bit<48> eth_src, bit<32> ip_src,
 		    bit<32> ip_dst, bit<16> src_port, bit<24> qpn, bit<32> key,
 		    bit<32> high, bit<32> low, bit<32> room) {
@@ -61,7 +61,8 @@ control Frame(inout egress_headers_t hdr, inout egress_meta_t meta) {
 
 	/*
 	 * A NAK tells the PSN with which the responder goes on. What was sent
-	 * from there on is lost, as there is no room here to keep it (DTA 5.2.4).
+	 * from there on is lost, as there is no room here to keep it (DTA
+	 * 5.2.4).
 	 */
 	RegisterAction<bit<32>, bit<6>, bit<32>>(psn) set_psn = {
 		void apply(inout bit<32> next, out bit<32> was) {

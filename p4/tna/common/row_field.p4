@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* row_field.p4 - a field of a row that belongs to a flow: a register. A flow that
- * takes the row puts its own there, and learns what was. */
+/* row_field.p4 - a field of a row that belongs to a flow: a register. A flow
+ * that takes the row puts its own there, and learns what was. */
 #ifndef TNA_ROW_FIELD
 #define TNA_ROW_FIELD
 

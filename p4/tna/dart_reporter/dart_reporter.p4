@@ -3,11 +3,11 @@
  * dart_reporter.p4 - a switch that forwards, and writes what it knows of flows
  * straight into collectors' memory: DART section 6, for Tofino (TNA).
  *
- * A report (the flow, new or changed: its port, TTL, TOS) is one RDMA WRITE of a
- * Key-Write slot: of a copy that is drawn at random, at the collector that a hash
- * of the key names. What is kept of a collector is in the table pairs, and its PSN;
- * there is no translator. The WRITE is made of a mirror of the packet, of which
- * egress leaves nothing. Commands: dta-collect -o tofino-dart.
+ * A report (the flow, new or changed: its port, TTL, TOS) is one RDMA WRITE of
+ * a Key-Write slot: of a copy that is drawn at random, at the collector that a
+ * hash of the key names. What is kept of a collector is in the table pairs, and
+ * its PSN; there is no translator. The WRITE is made of a mirror of the packet,
+ * of which egress leaves nothing. Commands: dta-collect -o tofino-dart.
  */
 #include <core.p4>
 #include <tna.p4>
@@ -64,7 +64,9 @@ struct ingress_meta_t {
 	bit<32> collector;
 	bit<32> collector_mask;
 	bit<8> lane;
-	MirrorId_t session;
+	MirrorId_t session; /* of the mirror, which begins with */
+	bit<8> op;
+	bit<32> psn;
 }
 
 struct egress_headers_t {
@@ -96,6 +98,7 @@ struct egress_meta_t {
 }
 
 #include "flows.p4"
+#include "forward.p4"
 #include "rdma.p4"
 
 @noWarn("uninitialized_out_param")
@@ -148,8 +151,8 @@ control DartIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	KEY_HASH(of_checksum, CRC_CHECKSUM);
 	KEY_HASH(of_collector, CRC_COLLECTOR);
 
-	/* The table's slots and the collectors, powers of two, less one: nothing
-	 * until there are some. */
+	/* The table's slots and the collectors, powers of two, less one:
+	 * nothing until there are some. */
 	action geometry(bit<32> slot_mask, bit<32> collector_mask) {
 		meta.slot_mask = slot_mask;
 		meta.collector_mask = collector_mask;
@@ -224,6 +227,8 @@ control DartIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	action report(bit<8> number, MirrorId_t session) {
 		meta.lane = number;
 		meta.session = session;
+		meta.op = SWITCH_SLOT;
+		meta.psn = 0;
 		deparser.mirror_type = SWITCH_MIRROR;
 		reports.count(0);
 	}
@@ -276,7 +281,7 @@ control DartIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 			if (hdr.aeth.isValid())
 				answers.apply();
 		} else {
-			forward.apply(ingress, deparser, tm);
+			forward.apply(hdr, ingress, deparser, tm);
 			if (meta.flow == 1 && meta.active == 1 &&
 			    parsed.parser_err == 0) {
 				hash_row();
@@ -305,7 +310,7 @@ control DartIngressDeparser(packet_out packet, inout ingress_headers_t hdr,
 	apply {
 		if (deparser.mirror_type == SWITCH_MIRROR)
 			mirror.emit<bridge_h>(meta.session,
-					      { SWITCH_SLOT, meta.lane, 0,
+					      { meta.op, meta.lane, meta.psn,
 						meta.slot, meta.checksum,
 						meta.value });
 		packet.emit(hdr);

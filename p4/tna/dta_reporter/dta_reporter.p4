@@ -101,7 +101,9 @@ struct ingress_meta_t {
 	bit<8> proto_differs;
 	bit<1> same;
 	bit<32> packets;
-	MirrorId_t session;
+	MirrorId_t session; /* of the mirror, which begins with */
+	bit<8> what;
+	bit<4> reserved;
 }
 
 struct egress_headers_t {
@@ -133,6 +135,7 @@ struct egress_meta_t {
 }
 
 #include "flows.p4"
+#include "forward.p4"
 #include "row_field.p4"
 
 @noWarn("uninitialized_out_param")
@@ -153,7 +156,8 @@ parser ReporterIngressParser(packet_in packet, out ingress_headers_t hdr,
 control ReporterIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 			in ingress_intrinsic_metadata_t ingress,
 			in ingress_intrinsic_metadata_from_parser_t parsed,
-			inout ingress_intrinsic_metadata_for_deparser_t deparser,
+			inout ingress_intrinsic_metadata_for_deparser_t
+				deparser,
 			inout ingress_intrinsic_metadata_for_tm_t tm) {
 	Forward() forward;
 	Changes() changes;
@@ -308,6 +312,8 @@ control ReporterIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	}
 	action mirror(MirrorId_t replicas) {
 		meta.session = replicas;
+		meta.what = SWITCH_REPORT;
+		meta.reserved = 0;
 		deparser.mirror_type = SWITCH_MIRROR;
 	}
 	table mirrors {
@@ -342,7 +348,7 @@ control ReporterIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	apply {
 		begin();
 		watched.apply();
-		forward.apply(ingress, deparser, tm);
+		forward.apply(hdr, ingress, deparser, tm);
 		if (hdr.udp.isValid() && to_us.apply().hit) {
 			/* it goes no further */
 		} else if (meta.flow == 1 && parsed.parser_err == 0) {
@@ -383,7 +389,8 @@ control ReporterIngressDeparser(packet_out packet,
 	apply {
 		if (deparser.mirror_type == SWITCH_MIRROR)
 			mirror.emit<mirror_h>(meta.session,
-					      { SWITCH_REPORT, 0, meta.change,
+					      { meta.what, meta.reserved,
+						meta.change,
 						meta.event, meta.count,
 						meta.sample, meta.port,
 						meta.old_src, meta.old_dst,
@@ -453,7 +460,8 @@ control ReporterEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 	action config(bit<48> dst_mac, bit<48> src_mac, bit<32> src_ip,
 		      bit<32> dst_ip, bit<16> value_id, bit<16> list_id,
 		      bit<16> count_id, bit<16> card_id, bit<32> node_id,
-		      bit<4> node_hop, bit<4> hops) {
+		      bit<4> node_hop, bit<4> hops, bit<1> tracked) {
+		hdr.dta.tracked = tracked;
 		hdr.ethernet.dst = dst_mac;
 		hdr.ethernet.src = src_mac;
 		hdr.ipv4.src = src_ip;
@@ -468,7 +476,7 @@ control ReporterEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 	}
 	table reporter {
 		actions = { config; }
-		default_action = config(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+		default_action = config(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 		size = 1;
 	}
 
@@ -485,7 +493,6 @@ control ReporterEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 		hdr.dta.setValid();
 		hdr.dta.version = DTA_VERSION_1;
 		hdr.dta.immediate = 0;
-		hdr.dta.tracked = 0;
 		hdr.dta.reserved = 0;
 		hdr.dta.copies = 0; /* as the table has them */
 		hdr.dta.key_len = (bit<8>)KEY_FLOW4_LEN;

@@ -3,10 +3,10 @@
  * dta_translator.p4 - DTA reports in, RDMA operations out: the translator of
  * DTA section 5, for Tofino (TNA).
  *
- * What it does with a report is what lib/translate and v1model/dta_translator do,
- * and they leave the same memory; p4/README.md tells where it has less room.
- * Ingress judges a report and keeps what must wait for others; egress makes an
- * operation of each replica (operation.p4, rdma.p4).
+ * What it does with a report is what lib/translate and v1model/dta_translator
+ * do, and they leave the same memory; p4/README.md tells where it has less
+ * room. Ingress judges a report and keeps what must wait for others; egress
+ * makes an operation of each replica (operation.p4, rdma.p4).
  *
  * Registers and tables are filled by what dta-collect --ticket FILE -o tofino
  * writes.
@@ -29,8 +29,8 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 			  inout ingress_intrinsic_metadata_for_deparser_t
 				  deparser,
 			  inout ingress_intrinsic_metadata_for_tm_t tm) {
-	/* Of ledger.p4: what became of packets; NACKs and gaps; what is written;
-	 * and postcards that came twice. */
+	/* Of ledger.p4: what became of packets; NACKs and gaps; what is
+	 * written; and postcards that came twice. */
 	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) ledger;
 	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) nacks;
 	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) gaps;
@@ -64,8 +64,8 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 	 * What a table takes: of its reports the key's and the datagram's
 	 * lengths; how it is written; the words that are to be added to its
 	 * values as zeros (bit i: word i); the hops of its chunks, its part of
-	 * the rows; of its lists, an entry's words, the number of a batch's last
-	 * entry, and how many there are.
+	 * the rows; of its lists, an entry's words, the number of a batch's
+	 * last entry, and how many there are.
 	 */
 	action lane(bit<8> n, bit<4> kind, bit<8> key_len, bit<16> udp_len,
 		    bit<8> copies, bit<8> immediate, bit<2> sequence_check,
@@ -192,8 +192,8 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 	action place_row() {
 		meta.row = meta.row | meta.row_first;
 	}
-	/* A hop's value is its word of the row; entries are multiples of one, two
-	 * or four. */
+	/* A hop's value is its word of the row; entries are multiples of one,
+	 * two or four. */
 	action one_word() {
 		meta.x0 = hdr.w1.v;
 		meta.x1 = hdr.w1.v;
@@ -245,12 +245,16 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		hdr.low.setValid();
 		hdr.high.setValid();
 	}
-	action to_group(bit<16> group) {
-		tm.mcast_grp_a = group;
-		deparser.drop_ctl = 0;
+	/* Of the report, nothing is left but its key and data. */
+	action no_frame() {
+		hdr.ethernet.setInvalid();
 		hdr.ipv4.setInvalid();
 		hdr.udp.setInvalid();
 		hdr.dta.setInvalid();
+	}
+	action to_group(bit<16> group) {
+		tm.mcast_grp_a = group;
+		deparser.drop_ctl = 0;
 	}
 	table groups {
 		key = {
@@ -342,7 +346,7 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 	action go_round() {
 		hdr.flush.first = hdr.flush.first + 1;
 		hdr.flush.rows = hdr.flush.rows - 1;
-		tm.ucast_egress_port = TOFINO_RECIRCULATE;
+		tm.ucast_egress_port = SWITCH_RECIRCULATE;
 		deparser.drop_ctl = 0;
 	}
 
@@ -370,12 +374,15 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 					own_copies();
 				if (hdr.dta.immediate == 1)
 					tell_at_once();
-				judge.apply(hdr, meta, parsed);
-				if (meta.decoded == 1)
-					sequence.apply(hdr, meta, deparser);
 			}
+			judge.apply(hdr, meta, parsed);
+			if (meta.decoded == 1)
+				sequence.apply(hdr, meta, deparser);
 			if (meta.ledger == LEDGER_STORED ||
-			    meta.flush == 1) {
+			    (meta.flush == 1 &&
+			     ((meta.kind == DTA_APPEND &&
+			       meta.place_is_right == 1) ||
+			      meta.kind == DTA_POSTCARD))) {
 				/* bits to be added as zeros */
 #define PAD(i) \
 				if (meta.pad[i:i] == 1) { \
@@ -406,7 +413,10 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 					postcards.apply(hdr, meta);
 					words.apply(hdr, meta);
 				} else {
-					rows_16();
+					if (hdr.bridge.form == TOFINO_FORM_64)
+						rows_16();
+					else
+						rows_8();
 					append.apply(hdr, meta);
 					words.apply(hdr, meta);
 				}
@@ -423,8 +433,11 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 				tell_last();
 				fill_nack();
 				no_words();
+			} else if (meta.flush == 0) {
+				no_frame();
 			}
-			if (meta.flush == 1 && hdr.flush.rows != 1)
+			if (meta.flush == 1 && hdr.flush.rows != 0 &&
+			    hdr.flush.rows != 1)
 				go_round();
 		}
 		if (meta.resubmit == 0)
@@ -435,12 +448,13 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 control TranslatorEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 			 in egress_intrinsic_metadata_t egress,
 			 in egress_intrinsic_metadata_from_parser_t parsed,
-			 inout egress_intrinsic_metadata_for_deparser_t deparser,
+			 inout egress_intrinsic_metadata_for_deparser_t
+				 deparser,
 			 inout egress_intrinsic_metadata_for_output_port_t
 				 output) {
 	Operation() operation;
 	apply {
-		if (egress.egress_port != TOFINO_RECIRCULATE &&
+		if (egress.egress_port != SWITCH_RECIRCULATE &&
 		    hdr.bridge.op != SWITCH_PASS)
 			operation.apply(hdr, meta, egress, deparser);
 	}

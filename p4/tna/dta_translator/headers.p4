@@ -20,7 +20,7 @@ const bit<32> SWITCH_REPORTERS = 4096;
 /* Frames of the control plane: IEEE 802's second type for experiments. */
 const bit<16> SWITCH_ETHERTYPE_FLUSH = 0x88b6;
 /* Where a flush goes round, in pipe 0. */
-const bit<9> TOFINO_RECIRCULATE = 68;
+const bit<9> SWITCH_RECIRCULATE = 68;
 
 const bit<3> SWITCH_RESUBMIT = 1;
 
@@ -132,7 +132,7 @@ struct ingress_meta_t {
 	bit<1> again; /* resubmitted: a gap is given up */
 	bit<1> report; /* goes by that name, at least */
 	bit<1> flush;
-	bit<1> bad_sum;
+	bool bad_sum;
 	bit<1> question; /* of a reporter: no report */
 	bit<1> known;	 /* the table */
 	bit<1> answer; /* a NACK */

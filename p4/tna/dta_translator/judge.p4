@@ -41,9 +41,9 @@ control Judge(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		const default_action = NoAction();
 		size = 4096; /* TOFINO_LISTS */
 	}
-	/* The hops of the paths that fit into a table's chunks: the hop as a bit,
-	 * with it the hops that the path has not, these alone; whether that
-	 * is all. */
+	/* The hops of the paths that fit into a table's chunks: the hop as a
+	 * bit, with it the hops that the path has not, these alone; whether
+	 * that is all. */
 	action path(bit<8> hop, bit<8> held, bit<16> blank, bit<1> direct) {
 		meta.own_hop = hop;
 		meta.own_held = held;
@@ -94,10 +94,12 @@ control Judge(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		const default_action = broken(LEDGER_MALFORMED);
 		const entries = {
 #define ANY4 _, _, _, _
-#define WELL 0, 0, (bit<16>)NET_IP4_LEN, DTA_VERSION_1
-			(0, 0, (bit<16>)NET_IP4_LEN, DTA_VERSION_1, DTA_NACK,
+#define WELL 0, false, (bit<16>)NET_IP4_LEN, DTA_VERSION_1
+			(0, false, (bit<16>)NET_IP4_LEN, DTA_VERSION_1,
+			 DTA_NACK,
 			 DTA_NACK_STATE, ANY4, _, _, _): question();
-			(0, 0, (bit<16>)NET_IP4_LEN, DTA_VERSION_1, DTA_NACK,
+			(0, false, (bit<16>)NET_IP4_LEN, DTA_VERSION_1,
+			 DTA_NACK,
 			 DTA_NACK_GONE, ANY4, _, _, _): question();
 			(WELL, DTA_NACK, _, ANY4, _, _, _):
 				broken(LEDGER_FOREIGN);
@@ -129,19 +131,22 @@ control Judge(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 				decoded(LEDGER_BAD_DATA);
 			(WELL, _, _, _, 1, 1, _, _, _, _):
 				decoded(LEDGER_BAD_KEY);
-			(0, 0, (bit<16>)NET_IP4_LEN, _, _, _, ANY4, _, _, _):
+			(0, false, (bit<16>)NET_IP4_LEN, _, _, _, ANY4, _, _,
+			 _):
 				broken(LEDGER_BAD_VERSION);
 		}
 		size = 32;
 	}
 
 	apply {
-		kinds.apply();
 		if (meta.kind == DTA_APPEND)
-			lists.apply();
-		else if (meta.kind == DTA_POSTCARD)
+			lists.apply(); /* a flush asks for one, too */
+		else if (meta.kind == DTA_POSTCARD && meta.flush == 0)
 			paths.apply();
-		judgements.apply();
+		if (meta.flush == 0) {
+			kinds.apply();
+			judgements.apply();
+		}
 	}
 }
 

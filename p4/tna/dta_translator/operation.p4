@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * operation.p4 - egress: a replica's operation. Its place in the table, its data,
- * and the part of its iCRC that is hashed (crc.p4, rdma.p4).
+ * operation.p4 - egress: a replica's operation. Its place in the table, its
+ * data, and the part of its iCRC that is hashed (crc.p4, rdma.p4).
  */
 #ifndef DTA_TRANSLATOR_OPERATION
 #define DTA_TRANSLATOR_OPERATION

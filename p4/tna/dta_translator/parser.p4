@@ -6,7 +6,7 @@
 #include "headers.p4"
 #include "sums.p4"
 
-/* UDP's length, of reports with keys of flows and of lists, by words of data. */
+/* UDP's length, of reports with keys of flows and of lists, by words. */
 #define FLOW_WORDS(n) (NET_UDP_LEN + DTA_HEADER_LEN + KEY_FLOW4_LEN + 4 * n)
 #define LIST_WORDS(n) (NET_UDP_LEN + DTA_HEADER_LEN + 4 + 4 * n)
 
@@ -22,7 +22,7 @@ parser TranslatorIngressParser(packet_in packet, out ingress_headers_t hdr,
 		meta.again = 0;
 		meta.report = 0;
 		meta.flush = 0;
-		meta.bad_sum = 0;
+		meta.bad_sum = false;
 		transition select(ingress.resubmit_flag) {
 			1: resubmitted;
 			default: arrived;
@@ -54,7 +54,7 @@ parser TranslatorIngressParser(packet_in packet, out ingress_headers_t hdr,
 	state ipv4 {
 		packet.extract(hdr.ipv4);
 		ip_sum.add(hdr.ipv4);
-		meta.bad_sum = (bit<1>)ip_sum.verify();
+		meta.bad_sum = ip_sum.verify();
 		transition select(hdr.ipv4.plain, hdr.ipv4.fragment,
 				  hdr.ipv4.proto) {
 			(NET_IP4_PLAIN, 0 &&& NET_IP4_FRAGMENT, NET_PROTO_UDP):
@@ -218,7 +218,7 @@ parser TranslatorEgressParser(packet_in packet, out egress_headers_t hdr,
 		packet.extract(egress);
 		packet.extract(hdr.bridge);
 		transition select(egress.egress_port) {
-			TOFINO_RECIRCULATE: flush;
+			SWITCH_RECIRCULATE: flush;
 			default: operation;
 		}
 	}

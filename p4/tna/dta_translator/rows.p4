@@ -253,8 +253,8 @@ control Postcards(inout ingress_headers_t hdr, inout ingress_meta_t meta) {
 	}
 	table outcomes {
 		key = {
-			meta.flush: exact;
-			meta.same: exact;
+			meta.flush: ternary;
+			meta.same: ternary;
 			meta.held: ternary;
 			meta.held_lacks: ternary;
 			meta.now_lacks: ternary;
@@ -413,8 +413,8 @@ control Append(inout ingress_headers_t hdr, inout ingress_meta_t meta) {
 		meta.entries_lack = 1;
 		hdr.bridge.entries = meta.waiting;
 	}
-	/* A batch goes to the place that it has when it is full, also before: what
-	 * is behind its entries is not counted, and comes again. */
+	/* A batch goes to the place that it has when it is full, also before:
+	 * what is behind its entries is not counted, and comes again. */
 	action write_batch() {
 		hdr.bridge.op = SWITCH_BATCH;
 		hdr.w1.setInvalid();

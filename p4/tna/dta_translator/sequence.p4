@@ -26,10 +26,10 @@ const bit<8> SWITCH_RED = 3; /* MeterColor_t.RED */
 
 control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		 inout ingress_intrinsic_metadata_for_deparser_t deparser) {
-	KEY_HASH(of_address, CRC_SLOT0);
-	KEY_HASH(of_number, CRC_SLOT0);
-	KEY_HASH(of_gap, CRC_SLOT0);
-	KEY_HASH(of_unheeded, CRC_SLOT0);
+	ROW_HASH(of_address, CRC_SLOT0, 12);
+	ROW_HASH(of_number, CRC_SLOT0, 12);
+	ROW_HASH(of_gap, CRC_SLOT0, 12);
+	ROW_HASH(of_unheeded, CRC_SLOT0, 12);
 	Register<bit<32>, bit<12>>(SWITCH_REPORTERS) addresses;
 	Register<bit<16>, bit<12>>(SWITCH_REPORTERS) lasts; /* numbers */
 	Register<bit<8>, bit<12>>(SWITCH_REPORTERS) gaps;     /* open */
@@ -48,8 +48,8 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		}
 	};
 	action find_reporter() {
-		meta.acquainted = meet.execute(of_address.get(
-			{ hdr.ipv4.src })[11:0]);
+		meta.acquainted =
+			meet.execute(of_address.get({ hdr.ipv4.src }));
 	}
 
 	/* The next in order. */
@@ -80,17 +80,17 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		}
 	};
 	action take_number() {
-		meta.last = take.execute(of_number.get({ hdr.ipv4.src })[11:0]);
+		meta.last = take.execute(of_number.get({ hdr.ipv4.src }));
 	}
 	action jump_to_number() {
-		meta.last = jump.execute(of_number.get({ hdr.ipv4.src })[11:0]);
+		meta.last = jump.execute(of_number.get({ hdr.ipv4.src }));
 	}
 	action look_at_number() {
-		meta.last = look.execute(of_number.get({ hdr.ipv4.src })[11:0]);
+		meta.last = look.execute(of_number.get({ hdr.ipv4.src }));
 	}
 	action begin_numbers() {
 		meta.last =
-			begin.execute(of_number.get({ hdr.ipv4.src })[11:0]);
+			begin.execute(of_number.get({ hdr.ipv4.src }));
 	}
 	/* A report that goes too fast is not taken: it comes again. */
 	table numbers {
@@ -175,12 +175,11 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 
 	/* What becomes of it, and of a gap: it opens, stays, or is closed. */
 	action close() {
-		close_gap.execute(of_gap.get({ hdr.ipv4.src })[11:0]);
+		close_gap.execute(of_gap.get({ hdr.ipv4.src }));
 		meta.gap_was = 1;
 	}
 	action open() {
-		meta.gap_was = open_gap.execute(of_gap.get(
-			{ hdr.ipv4.src })[11:0]);
+		meta.gap_was = open_gap.execute(of_gap.get({ hdr.ipv4.src }));
 	}
 	action limited() {
 		meta.ledger = LEDGER_RATE_LIMITED;
@@ -297,11 +296,11 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		size = 32;
 	}
 	action heed() {
-		none.execute(of_unheeded.get({ hdr.ipv4.src })[11:0]);
+		none.execute(of_unheeded.get({ hdr.ipv4.src }));
 	}
 	action count_unheeded() {
-		meta.unheeded = one_more.execute(of_unheeded.get(
-			{ hdr.ipv4.src })[11:0]);
+		meta.unheeded =
+			one_more.execute(of_unheeded.get({ hdr.ipv4.src }));
 	}
 	/* A gap is told when it opens, then with every 64th report that is not
 	 * heeded for it. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * bytes.p4 - bytes, up to 256, whose number is known when the packet is there:
- * on the wire as headers whose lengths are powers of two (of 13 bytes b8, b4 and
- * b1 are valid), to work with as one number, the last byte on the right.
+ * on the wire as headers whose lengths are powers of two (of 13 bytes b8, b4
+ * and b1 are valid), to work with as one number, the last byte on the right.
  *
- * CRCs of them. A hash has fields of fixed lengths; but a CRC that begins with 0
- * stays 0 over leading zeros, so the CRC of the whole number is that of the
+ * CRCs of them. A hash has fields of fixed lengths; but a CRC that begins with
+ * 0 stays 0 over leading zeros, so the CRC of the whole number is that of the
  * bytes. A CRC that begins with another value c is one that begins with 0, of
  * bytes of which the first four have been changed by exclusive or with c, the
  * least significant byte first (polynomials here are reflected).

@@ -3,9 +3,9 @@
  * rdma.p4 - an operation to a RoCEv2 packet: DTA 5.2, DART 6, rdma.md.
  *
  * Egress says which operation; here its packet is made of the one in hand, with
- * the queue pair's next PSN and the iCRC over it all. The program's headers_t has
- * ethernet, ipv4, udp, bth, reth, atomic, imm, data (bytes_t) and icrc; it is
- * the program that takes away the others.
+ * the queue pair's next PSN and the iCRC over it all. The program's headers_t
+ * has ethernet, ipv4, udp, bth, reth, atomic, imm, data (bytes_t) and icrc; it
+ * is the program that takes away the others.
  */
 #ifndef P4_RDMA
 #define P4_RDMA
@@ -33,7 +33,8 @@ struct operation_t {
 control Rdma(inout headers_t hdr, in operation_t op,
 	     inout standard_metadata_t standard) {
 	register<bit<24>>(SWITCH_PAIRS) psn;  /* the next one */
-	register<bit<64>>(SWITCH_PAIRS) lost; /* operations that NAKs passed over */
+	/* operations that NAKs passed over */
+	register<bit<64>>(SWITCH_PAIRS) lost;
 	NumberToBytes() put_data;
 	bit<8> opcode;
 	bit<64> address;
@@ -128,7 +129,8 @@ control Rdma(inout headers_t hdr, in operation_t op,
 	}
 	/*
 	 * A NAK tells the PSN with which the responder goes on. What was sent
-	 * from there on is lost, as there is no room here to keep it (DTA 5.2.4).
+	 * from there on is lost, as there is no room here to keep it (DTA
+	 * 5.2.4).
 	 */
 	action resync() {
 		bit<24> next;

@@ -7,11 +7,12 @@
  *
  *	Key-Write	what the switch knows of the flow (port, TTL, TOS), when
  *			that has changed or is new: change detection
- *	Append		the flow begins (list 0) or ends (list 1): TCP SYN; FIN, RST
- *	Key-Increment	packets of another flow, when this one takes its place in
- *			the cache of counters
- *	Postcard	this switch's id, of packets that are sampled by a hash of
- *			what does not change on the way
+ *	Append		the flow begins (list 0) or ends (list 1): TCP SYN; FIN,
+ *			RST
+ *	Key-Increment	packets of another flow, when this one takes its place
+ *			in the cache of counters
+ *	Postcard	this switch's id, of packets that are sampled by a hash
+ *			of what does not change on the way
  *
  * The packet goes its way; a clone of it is multicast to as many replicas as
  * there are reports, and egress makes a report of each. tests/tools/reporter.c
@@ -142,7 +143,8 @@ control ReporterIngress(inout headers_t hdr, inout meta_t meta,
 		if (hdr.tcp.isValid())
 			meta.flags = hdr.tcp.flags;
 		hash_flow();
-		changes.apply(row, tag, meta.port ++ hdr.ipv4.ttl ++ hdr.ipv4.tos,
+		changes.apply(row, tag,
+			      meta.port ++ hdr.ipv4.ttl ++ hdr.ipv4.tos,
 			      changed);
 		count_packet();
 		if (changed == 1)
@@ -155,9 +157,11 @@ control ReporterIngress(inout headers_t hdr, inout meta_t meta,
 		if (sample & sample_mask == 0)
 			meta.reports = meta.reports | REPORT_SAMPLE;
 		meta.reports = meta.reports & wanted;
-		/* As many replicas as there are reports: mirror sessions 1 to 4. */
-		bit<32> n = (bit<32>)meta.reports[0:0] + (bit<32>)meta.reports[1:1] +
-			    (bit<32>)meta.reports[2:2] + (bit<32>)meta.reports[3:3];
+		/* As many replicas as there are reports: sessions 1 to 4. */
+		bit<32> n = (bit<32>)meta.reports[0:0] +
+			    (bit<32>)meta.reports[1:1] +
+			    (bit<32>)meta.reports[2:2] +
+			    (bit<32>)meta.reports[3:3];
 		if (n != 0)
 			clone_preserving_field_list(CloneType.I2E, n, 1);
 	}

@@ -12,7 +12,7 @@
 #include "headers.p4"
 #include "rdma.p4"
 
-/* In ingress: an entry to its list's batch, and what of that is to be written. */
+/* In ingress: an entry to its list's batch, and what of that is written. */
 control Append(in headers_t hdr, inout meta_t meta) {
 	register<bit<2048>>(P4_LISTS) batches; /* the last entry on the right */
 	register<bit<8>>(P4_LISTS) waiting;    /* entries of a batch */
@@ -46,7 +46,8 @@ control Append(in headers_t hdr, inout meta_t meta) {
 		counts.read(meta.count, at);
 		places.read(place, at);
 		fits = (bit<32>)meta.units - place;
-		meta.ring_at = (bit<64>)list_no * meta.units * (bit<64>)meta.stride;
+		meta.ring_at =
+			(bit<64>)list_no * meta.units * (bit<64>)meta.stride;
 		meta.batch_at = meta.ring_at +
 				(bit<64>)place * (bit<64>)meta.stride;
 		meta.head_at = heads + ((bit<64>)list_no << 3);
@@ -59,7 +60,8 @@ control Append(in headers_t hdr, inout meta_t meta) {
 		place = (bit<32>)n < fits ? place + (bit<32>)n
 					  : (bit<32>)n - fits;
 		places.write(at, place);
-		meta.append_writes = meta.first_len < meta.batch_len ? 8w3 : 8w2;
+		meta.append_writes =
+			meta.first_len < meta.batch_len ? 8w3 : 8w2;
 		meta.partial = n < full ? 1w1 : 1w0;
 	}
 
@@ -104,7 +106,8 @@ control AppendOperation(in meta_t meta, in bit<8> replica,
 			op.immediate = meta.immediate;
 		} else {
 			op.offset = meta.ring_at;
-			op.data = right(left(meta.batch, 256 - rest), 256 - rest);
+			op.data = right(left(meta.batch, 256 - rest),
+					256 - rest);
 			op.len = rest;
 		}
 	}

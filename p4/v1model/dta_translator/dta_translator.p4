@@ -146,7 +146,8 @@ control TranslatorIngress(inout headers_t hdr, inout meta_t meta,
 		} else {
 			ledger.count((bit<32>)LEDGER_RECEIVED);
 			meta.ledger = LEDGER_STORED;
-			if (meta.malformed == 1 || standard.checksum_error == 1 ||
+			if (meta.malformed == 1 ||
+			    standard.checksum_error == 1 ||
 			    standard.parser_error != error.NoError ||
 			    hdr.ipv4.len < NET_IP4_LEN + hdr.udp.len)
 				meta.ledger = LEDGER_MALFORMED;
@@ -164,7 +165,8 @@ control TranslatorIngress(inout headers_t hdr, inout meta_t meta,
 			else if (hdr.dta.copies > DTA_MAX_COPIES)
 				meta.ledger = LEDGER_BAD_COPIES;
 			else
-				judge.apply(hdr, meta, known, want_key, want_data);
+				judge.apply(hdr, meta, known, want_key,
+					    want_data);
 			if (meta.question == 1)
 				meta.ledger = LEDGER_QUESTIONS;
 			/* A report that was sent in order is not asked for

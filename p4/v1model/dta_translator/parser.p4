@@ -22,7 +22,8 @@ parser TranslatorParser(packet_in packet, out headers_t hdr, inout meta_t meta,
 	}
 	state ipv4 {
 		packet.extract(hdr.ipv4);
-		transition select(hdr.ipv4.plain, hdr.ipv4.fragment & NET_IP4_FRAGMENT,
+		transition select(hdr.ipv4.plain,
+				  hdr.ipv4.fragment & NET_IP4_FRAGMENT,
 				  hdr.ipv4.proto) {
 			(NET_IP4_PLAIN, 0, NET_PROTO_UDP): udp;
 			default: accept;
@@ -46,7 +47,8 @@ parser TranslatorParser(packet_in packet, out headers_t hdr, inout meta_t meta,
 				meta.key_len;
 		transition select(hdr.udp.len >= NET_UDP_LEN + DTA_HEADER_LEN +
 						 meta.key_len &&
-				  meta.key_len <= KEY_MAX && meta.data_len <= 256) {
+				  meta.key_len <= KEY_MAX &&
+				  meta.data_len <= 256) {
 			true: key_64;
 			default: malformed;
 		}
@@ -83,12 +85,14 @@ control VerifyChecksums(inout headers_t hdr, inout meta_t meta) {
 		verify_checksum(hdr.dta.isValid() && hdr.udp.sum != 0,
 				{ hdr.ipv4.src, hdr.ipv4.dst, 8w0,
 				  hdr.ipv4.proto, hdr.udp.len, hdr.udp.src_port,
-				  hdr.udp.dst_port, hdr.udp.len, hdr.dta.version,
+				  hdr.udp.dst_port, hdr.udp.len,
+				  hdr.dta.version,
 				  hdr.dta.opcode, hdr.dta.immediate,
 				  hdr.dta.tracked, hdr.dta.reserved,
 				  hdr.dta.copies, hdr.dta.key_len, hdr.dta.hop,
 				  hdr.dta.path_len, hdr.dta.table_id,
-				  hdr.dta.sequence, hdr.key.b64.v, hdr.key.b32.v,
+				  hdr.dta.sequence, hdr.key.b64.v,
+				  hdr.key.b32.v,
 				  hdr.key.b16.v, hdr.key.b8.v, hdr.key.b4.v,
 				  hdr.key.b2.v, hdr.key.b1.v, hdr.data.b256.v,
 				  hdr.data.b128.v, hdr.data.b64.v,
@@ -108,7 +112,7 @@ control ComputeChecksums(inout headers_t hdr, inout meta_t meta) {
 	}
 }
 
-/* A packet has a report or an operation, and what is emitted is in its order. */
+/* A packet has a report or an operation, and both are in their order. */
 control TranslatorDeparser(packet_out packet, in headers_t hdr) {
 	apply {
 		packet.emit(hdr.ethernet);

@@ -4,9 +4,9 @@
  * dta.md section 3; lib/translate/postcard.c does the same.
  *
  * A row keeps no key, but the twelve hashes that it needs when it is written.
- * Rows are told apart by those alone, and no key is taken for another: remainders
- * modulo twelve polynomials without common factors are those modulo their
- * product, of degree 384, and tell all keys up to 48 bytes apart.
+ * Rows are told apart by those alone, and no key is taken for another:
+ * remainders modulo twelve polynomials without common factors are those modulo
+ * their product, of degree 384, and tell all keys up to 48 bytes apart.
  */
 #ifndef DTA_TRANSLATOR_POSTCARD
 #define DTA_TRANSLATOR_POSTCARD
@@ -161,7 +161,8 @@ control Postcards(in headers_t hdr, inout meta_t meta) {
 		if (meta.own.copies < meta.copies)
 			meta.own.copies = meta.copies;
 		want = (8w1 << (meta.own.path_len == 0 ? meta.hops
-						       : meta.own.path_len)) - 1;
+						       : meta.own.path_len)) -
+		       1;
 		names.write(at, own_name);
 		values.write(at, meta.own.value);
 		state = meta.own.held ++ meta.own.path_len ++ meta.own.copies ++

@@ -102,7 +102,8 @@ control Sequence(in headers_t hdr, inout meta_t meta) {
 					meta.gap = ~gap;
 					gap = 1;
 				}
-				if (meta.gap == 1 || unheeded >= SWITCH_NACK_EVERY)
+				if (meta.gap == 1 ||
+				    unheeded >= SWITCH_NACK_EVERY)
 					nack(DTA_NACK_GAP);
 			}
 		} else {
@@ -112,7 +113,8 @@ control Sequence(in headers_t hdr, inout meta_t meta) {
 				meta.ledger = LEDGER_RATE_LIMITED;
 			if (known == 0)
 				step = 1;
-			if (meta.sequence_check == TABLE_SEQ_COUNT && step > 1 &&
+			if (meta.sequence_check == TABLE_SEQ_COUNT &&
+			    step > 1 &&
 			    step < 0x8000) {
 				meta.gap = 1;
 				missing.read(n, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * int_label.p4 - INT-label, paper 004, for v1model (BMv2): each port labels some
- * of the packets that leave by it, as its registers say; the last switch gives
- * packets back as they were and sends their labels to the controller.
+ * int_label.p4 - INT-label, paper 004, for v1model (BMv2): each port labels
+ * some of the packets that leave by it, as its registers say; the last switch
+ * gives packets back as they were and sends their labels to the controller.
  *
  * Base A (algorithm 1), Base B (algorithm 2: `label_f` has f as chances), Pro
  * (the controller moves the register label_s), specific flows (section 3.3).
@@ -185,7 +185,8 @@ control LabelIngress(inout headers_t hdr, inout meta_t meta,
 		    label_flow.apply().hit) {
 			find_mark();
 			if (last == 0 ||
-			    standard.ingress_global_timestamp - last >= period) {
+			    standard.ingress_global_timestamp - last >=
+				    period) {
 				meta.marked = 1;
 				marks.write(row,
 					    standard.ingress_global_timestamp);
@@ -196,8 +197,10 @@ control LabelIngress(inout headers_t hdr, inout meta_t meta,
 
 control LabelEgress(inout headers_t hdr, inout meta_t meta,
 		    inout standard_metadata_t standard) {
-	register<bit<48>>(SWITCH_PORTS) label_last;   /* Reg1: when it labelled */
-	register<bit<32>>(SWITCH_PORTS) label_number; /* labels written; 0: none */
+	/* Reg1: when it labelled */
+	register<bit<48>>(SWITCH_PORTS) label_last;
+	/* labels written; 0: none */
+	register<bit<32>>(SWITCH_PORTS) label_number;
 	register<bit<8>>(SWITCH_PORTS) label_s;	      /* Reg2: T and T1 / 2^S */
 	BytesToNumber() number_of_items;
 	NumberToBytes() items_of_number;
@@ -223,7 +226,8 @@ control LabelEgress(inout headers_t hdr, inout meta_t meta,
 
 	/* T, T1 in us; MTU of the links to other switches, 0: any; whether
 	 * packets are labelled, too, that routers may make fragments of. */
-	action config(bit<32> id, bit<48> interval_us, bit<48> rest_us, bit<1> b,
+	action config(bit<32> id, bit<48> interval_us, bit<48> rest_us,
+		      bit<1> b,
 		      bit<16> mtu_bytes, bit<1> no_df) {
 		device = id;
 		interval = interval_us;
@@ -290,7 +294,8 @@ control LabelEgress(inout headers_t hdr, inout meta_t meta,
 		hdr.item.egress = (bit<16>)standard.egress_port;
 		hdr.item.time = now;
 		hdr.item.reserved = 0;
-		hdr.item.latency = (bit<32>)(now - standard.ingress_global_timestamp);
+		hdr.item.latency =
+			(bit<32>)(now - standard.ingress_global_timestamp);
 		hdr.item.latency = hdr.item.latency * 1000;
 		hdr.item.queue = (bit<32>)standard.deq_qdepth;
 		hdr.item.number = number;
@@ -381,7 +386,8 @@ control LabelEgress(inout headers_t hdr, inout meta_t meta,
 		if (meta.marked == 1 || meta.specific == 1 || number == 0 ||
 		    elapsed > due) {
 			label = 1;
-		} else if (kind_b == 1 && (rest_now == 0 || elapsed > rest_now)) {
+		} else if (kind_b == 1 &&
+			   (rest_now == 0 || elapsed > rest_now)) {
 			threshold = 0;
 			label_f.apply();
 			if ((bit<33>)chance_now < threshold)
@@ -403,9 +409,11 @@ control LabelEgress(inout headers_t hdr, inout meta_t meta,
 			write_port();
 			if (meta.labelled == 0) {
 				new_option();
-				change_ip(LABEL_PROTOCOL, hdr.ipv4.len + growth);
+				change_ip(LABEL_PROTOCOL,
+					  hdr.ipv4.len + growth);
 			} else {
-				change_ip(hdr.ipv4.proto, hdr.ipv4.len + growth);
+				change_ip(hdr.ipv4.proto,
+					  hdr.ipv4.len + growth);
 			}
 			push();
 			hdr.option.count = hdr.option.count + 1;
@@ -418,7 +426,8 @@ control LabelEgress(inout headers_t hdr, inout meta_t meta,
 			meta.before_len = meta.items_len;
 			meta.int_num = hdr.option.count;
 			if (meta.count != 0)
-				clone_preserving_field_list(CloneType.E2E, 1, 1);
+				clone_preserving_field_list(CloneType.E2E, 1,
+							    1);
 			restore();
 		}
 	}

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cards.p4 - INT-XD as DTA: what a node has to say of a packet, as a postcard
- * for a translator, which gathers those of a path (DTA 5.2; dta.md 3). Commands:
- * dta-collect -o bmv2-node. The including program has headers_t and meta_t.
+ * for a translator, which gathers those of a path (DTA 5.2; dta.md 3).
+ * Commands: dta-collect -o bmv2-node. The including program has headers_t and
+ * meta_t.
  */
 #ifndef INT_NODE_CARDS
 #define INT_NODE_CARDS
 
 const bit<16> SWITCH_REPORT_PORT = 49374; /* UDP source */
-const bit<8> SWITCH_CARD_NODE = 1;	  /* what a card says; 0: there is none */
+/* what a card says; 0: there is none */
+const bit<8> SWITCH_CARD_NODE = 1;
 const bit<8> SWITCH_CARD_LATENCY = 2;	  /* us, */
 const bit<8> SWITCH_CARD_QUEUE = 3;	  /* packets: 65535 at most */
 const bit<32> SWITCH_CARD_ROWS = 1024;
@@ -22,7 +24,8 @@ control Cards(inout headers_t hdr, inout meta_t meta) {
 	bit<32> sample;
 	bit<32> mask;
 
-	action card(bit<4> hop, bit<4> path_len, bit<8> what, bit<32> less_one) {
+	action card(bit<4> hop, bit<4> path_len, bit<8> what,
+		    bit<32> less_one) {
 		meta.hop = hop;
 		meta.path_len = path_len;
 		meta.what = what;
@@ -79,7 +82,8 @@ control Say(in headers_t hdr, inout meta_t meta, in bit<32> node,
 	}
 }
 
-/* What is made of the copy, which has no headers but ipv4 and those behind it. */
+/* What is made of the copy, which has no headers but ipv4 and those behind it.
+ * */
 control Postcard(inout headers_t hdr, inout meta_t meta) {
 	register<bit<16>>(1) sequence; /* of the next one */
 
@@ -112,7 +116,8 @@ control Postcard(inout headers_t hdr, inout meta_t meta) {
 		hdr.out_ipv4.proto = NET_PROTO_UDP;
 		hdr.out_udp.src_port = SWITCH_REPORT_PORT;
 		hdr.out_udp.dst_port = DTA_PORT;
-		hdr.out_udp.len = NET_UDP_LEN + DTA_HEADER_LEN + KEY_FLOW4_LEN + 4;
+		hdr.out_udp.len = NET_UDP_LEN + DTA_HEADER_LEN + KEY_FLOW4_LEN +
+			4;
 		hdr.out_udp.sum = 0;
 		hdr.out_ipv4.len = NET_IP4_LEN + hdr.out_udp.len;
 		truncate((bit<32>)(NET_ETH_LEN + hdr.out_ipv4.len));

@@ -6,11 +6,12 @@
  * flows in `watchlist`; each node on the way adds its metadata on top of the
  * stack; a sink takes INT out, so that the receiver gets what the sender sent,
  * and reports it: a clone, with the sink's own metadata, in a telemetry report
- * 2.0 to the collector. INT-XD: a node tells of a packet by itself, as a postcard
- * to a translator (cards.p4). What a node is, tables say; p4/README.md.
+ * 2.0 to the collector. INT-XD: a node tells of a packet by itself, as a
+ * postcard to a translator (cards.p4). What a node is, tables say;
+ * p4/README.md.
  *
- * Checksums are changed by what comes and goes (INT 2.1, 5.8; RFC 1624), so that
- * a wrong one stays wrong; UDP's 0 stays 0.
+ * Checksums are changed by what comes and goes (INT 2.1, 5.8; RFC 1624), so
+ * that a wrong one stays wrong; UDP's 0 stays 0.
  */
 #include <core.p4>
 #include <v1model.p4>
@@ -64,7 +65,8 @@ struct headers_t {
 }
 
 struct meta_t {
-	@field_list(1) bit<9> to;		/* the port of the packet cloned */
+	/* the port of the packet cloned */
+	@field_list(1) bit<9> to;
 	@field_list(1) bit<9> from;
 	@field_list(1) bit<48> ingress_us;
 	@field_list(2) bit<16> src_port;
@@ -120,7 +122,8 @@ parser NodeParser(packet_in packet, out headers_t hdr, inout meta_t meta,
 	state shim {
 		packet.extract(hdr.shim);
 		packet.extract(hdr.md);
-		meta.stack_len = ((bit<16>)hdr.shim.words << 2) - INT_HEADER2_LEN;
+		meta.stack_len =
+			((bit<16>)hdr.shim.words << 2) - INT_HEADER2_LEN;
 		transition select(hdr.shim.type == INT_TYPE_MD &&
 				  hdr.shim.words >= 3 &&
 				  meta.stack_len <= SWITCH_STACK_MAX &&
@@ -365,7 +368,8 @@ control NodeEgress(inout headers_t hdr, inout meta_t meta,
 		if (meta.began == 1) {
 			set_dscp(INT_DSCP);
 			sum_begun();
-			begin.apply(hdr, INT_SHIM_LEN + INT_HEADER2_LEN, 0, sum);
+			begin.apply(hdr, INT_SHIM_LEN + INT_HEADER2_LEN, 0,
+				    sum);
 		}
 		if (standard.instance_type == SWITCH_EGRESS_COPY) {
 			hdr.ethernet.setInvalid();
@@ -461,5 +465,5 @@ control NodeDeparser(packet_out packet, in headers_t hdr) {
 	}
 }
 
-V1Switch(NodeParser(), NodeVerify(), NodeIngress(), NodeEgress(), NodeChecksums(),
-	 NodeDeparser()) main;
+V1Switch(NodeParser(), NodeVerify(), NodeIngress(), NodeEgress(),
+	 NodeChecksums(), NodeDeparser()) main;

@@ -22,8 +22,8 @@ bit<5> words_of(in bit<16> bitmap) {
 	return bitmap & ~SWITCH_BITS == 0 ? words : 5w0;
 }
 
-/* This hop's metadata onto the stack, as the instructions ask for them. all: the
- * same as one number, for the checksum. */
+/* This hop's metadata onto the stack, as the instructions ask for them. all:
+ * the same as one number, for the checksum. */
 control Metadata(inout headers_t hdr, in bit<32> node, in bit<9> from,
 		 in bit<9> to, in bit<48> ingress_us,
 		 in standard_metadata_t standard, out bit<384> all) {
@@ -63,12 +63,12 @@ control Metadata(inout headers_t hdr, in bit<32> node, in bit<9> from,
 		}
 		if (hdr.md.bitmap[10:10] == 1) {
 			hdr.egress_time.setValid();
-			hdr.egress_time.v =
-				(bit<64>)standard.egress_global_timestamp * 1000;
+			us = standard.egress_global_timestamp;
+			hdr.egress_time.v = (bit<64>)us * 1000;
 			all = all[319:0] ++ hdr.egress_time.v;
 		}
-		/* All ones: this switch has no such thing (INT 2.1, 5.8). They do
-		 * not change a sum. */
+		/* All ones: this switch has no such thing (INT 2.1, 5.8). They
+		 * do not change a sum. */
 		if (hdr.md.bitmap[9:9] == 1) {
 			hdr.ports2.setValid();
 			hdr.ports2.v = 0xffffffffffffffff;
@@ -91,8 +91,8 @@ control Metadata(inout headers_t hdr, in bit<32> node, in bit<9> from,
 
 /*
  * INT into and out of a packet: lengths and checksums. RFC 1624, eqn. 3: a
- * new checksum is the complement of the sum of the old one's complement, of what
- * comes, and of the complement of what goes.
+ * new checksum is the complement of the sum of the old one's complement, of
+ * what comes, and of the complement of what goes.
  */
 #define SHIM_AND_HEADER \
 	hdr.shim.type, hdr.shim.npt, hdr.shim.reserved, hdr.shim.words, \

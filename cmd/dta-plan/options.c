@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "options.h"
+
+#include <math.h>
+
+#include "model/plan.h"
+#include "store/table.h"
+
+enum {
+	CHECKSUM_BITS = 32, /* what the tables hold */
+	HOPS_MAX = 8,
+	AGES_MAX = 1000,
+	REPORTS_MAX = 1000,
+};
+
+#define AT(field) CLI_AT(struct opts, field)
+
+static int read_load(void *opts, const char *text, struct fault *why)
+{
+	struct opts *o = opts;
+
+	return range_read(&o->range[DIM_LOAD], text, CLI_F64, 0, 1e6, why);
+}
+
+static int read_want(void *opts, const char *text, struct fault *why)
+{
+	struct opts *o = opts;
+
+	return range_read(&o->range[DIM_WANT], text, CLI_F64, 1e-6, 1 - 1e-12,
+			  why);
+}
+
+static int read_flows(void *opts, const char *text, struct fault *why)
+{
+	struct opts *o = opts;
+
+	return range_read(&o->range[DIM_FLOWS], text, CLI_SIZE, 1,
+			  (double)SLOTS_MAX, why);
+}
+
+static int read_memory(void *opts, const char *text, struct fault *why)
+{
+	struct opts *o = opts;
+
+	return range_read(&o->range[DIM_MEMORY], text, CLI_BYTES, 1,
+			  (double)SLOTS_MAX, why);
+}
+
+static int read_copies(void *opts, const char *text, struct fault *why)
+{
+	struct opts *o = opts;
+
+	return range_read(&o->range[DIM_COPIES], text, CLI_U64, 1,
+			  PLAN_COPIES_MAX, why);
+}
+
+static int read_bits(void *opts, const char *text, struct fault *why)
+{
+	struct opts *o = opts;
+
+	return range_read(&o->range[DIM_BITS], text, CLI_U64, 1, 64, why);
+}
+
+static int read_value(void *opts, const char *text, struct fault *why)
+{
+	struct opts *o = opts;
+
+	return range_read(&o->range[DIM_VALUE], text, CLI_U64, 1,
+			  TABLE_VALUE_MAX, why);
+}
+
+static const char *const strides[] = {"pow2", "packed", NULL};
+
+static const struct cli_option options[] = {
+	{'l', "load", "A", "keys written per slot; a range: 0.1:2:0.1",
+	 CLI_CALL, .read = read_load},
+	{'f', "flows", "N", "keys to keep; K, M, G, T: powers of 1000",
+	 CLI_CALL, .read = read_flows},
+	{'m', "memory", "SIZE", "bytes to keep them in", CLI_CALL,
+	 .read = read_memory},
+	{'w', "want", "P", "success rate wanted: gives load or memory",
+	 CLI_CALL, .read = read_want},
+	{'a', "average", NULL, "want, best: over all keys, not the oldest",
+	 CLI_FLAG, AT(average)},
+	{'n', "copies", "N", "only this number of copies; a range: 1:3",
+	 CLI_CALL, .read = read_copies},
+	{0, "max-copies", "N", "rows for 1 to N copies (4)", CLI_U64,
+	 AT(max_copies), .min = 1, .max = PLAN_COPIES_MAX},
+	{0, "frontier", NULL, "the least memory for each success rate",
+	 CLI_FLAG, AT(frontier)},
+	{0, "ages", "K", "rows for K ages, the oldest last (1)", CLI_U64,
+	 AT(ages), .min = 1, .max = AGES_MAX},
+	{'b', "checksum-bits", "B", "bits of a checksum or hop (32)", CLI_CALL,
+	 .read = read_bits},
+	{'s', "value", "BYTES", "keywrite: length of a value (4)", CLI_CALL,
+	 .read = read_value, .verbs = "keywrite"},
+	{0, "dart", NULL, "keywrite: a report writes one random copy", CLI_FLAG,
+	 AT(dart), .verbs = "keywrite"},
+	{0, "reports", "R", "dart: how often a key is reported (1)", CLI_U64,
+	 AT(reports), .min = 1, .max = REPORTS_MAX, .needs = "--dart"},
+	{0, "values", "V", "postcard: values of a hop (262144)", CLI_SIZE,
+	 AT(values), .min = 1, .max = UINT32_MAX, .verbs = "postcard"},
+	{'B', "hops", "B", "postcard: hops of a chunk (5)", CLI_U64, AT(hops),
+	 .min = 1, .max = HOPS_MAX, .verbs = "postcard"},
+	{0, "stride", "pow2|packed", "padding of slots (pow2)", CLI_WORD,
+	 AT(packed), .words = strides},
+	{'o', "output", "FORMAT", "text, csv or ndjson", CLI_FORMAT, AT(fmt)},
+	{0},
+};
+
+static const struct cli_group groups[] = {
+	{"--load --want", .why = "--want finds the load"},
+	{"--load --frontier", .why = "it finds the load"},
+	{"--copies --frontier", .why = "it finds the copies: --max-copies"},
+	{"--ages --frontier"},
+	{"--dart --frontier"},
+	{0},
+};
+
+/* In this order: the second is postcard. */
+static const char *const primitives[] = {"keywrite", "postcard", NULL};
+
+const struct cli program = {
+	.name = "dta-plan",
+	.summary = "Success and error probability, and memory, of a collector.",
+	.usage = "dta-plan keywrite|postcard [--load A | --flows N --memory "
+		 "SIZE]\n"
+		 "[--want P [--flows N | --memory SIZE]] [--copies N]\n"
+		 "[--value BYTES] [--dart [--reports R]] [--values V]\n"
+		 "[--hops B] [--checksum-bits B]\n"
+		 "[--stride pow2|packed] [--ages K] [-o FORMAT]\n"
+		 "dta-plan keywrite|postcard --frontier [--want P | --flows N "
+		 "--memory SIZE]",
+	.options = options,
+	.groups = groups,
+	.verbs = primitives,
+};
+
+/* What makes no sense together, in words. */
+static void check(struct opts *o)
+{
+	const struct range *r = o->range, *bits = &r[DIM_BITS];
+	double least = bits->n ? bits->value[0] : CHECKSUM_BITS;
+	bool load = r[DIM_LOAD].n || r[DIM_WANT].n;
+
+	if (load && r[DIM_FLOWS].n && r[DIM_MEMORY].n)
+		cli_usage(&program, "--flows and --memory make the load: give "
+				    "one of them, or no --load and --want");
+	if (!load && !o->frontier && !r[DIM_FLOWS].n != !r[DIM_MEMORY].n)
+		cli_usage(&program, "--%s alone says nothing of the load",
+			  r[DIM_FLOWS].n ? "flows" : "memory");
+	o->reports = o->reports ? o->reports : 1;
+	o->values = o->values ? o->values : 1 << 18;
+	o->hops = o->hops ? o->hops : 5;
+	if (r[DIM_COPIES].n &&
+	    o->max_copies < r[DIM_COPIES].value[r[DIM_COPIES].n - 1])
+		o->max_copies =
+			(uint64_t)r[DIM_COPIES].value[r[DIM_COPIES].n - 1];
+	if (o->postcard && (double)o->values + 1.0 > exp2(least))
+		cli_usage(&program,
+			  "--values: %ju values and the blank do not "
+			  "fit %.0f bits",
+			  (uintmax_t)o->values, least);
+	if (o->frontier && r[DIM_WANT].n > 1)
+		cli_usage(&program, "--frontier: one --want, which is marked");
+	if (o->frontier && !cli_text(&program, "--stride"))
+		o->packed = true; /* what takes less */
+}
+
+struct opts options_read(int argc, char **argv)
+{
+	struct opts o = {.load = -1,
+			 .want = -1,
+			 .value = 4,
+			 .bits = CHECKSUM_BITS,
+			 .max_copies = 4,
+			 .ages = 1};
+	int n = cli_read(&program, &o, argc, argv);
+	int primitive = cli_verb(&program, argv[n]);
+
+	if (n + 1 < argc)
+		cli_usage(&program, "say keywrite or postcard, once");
+	o.postcard = primitive == 1;
+	cli_check(&program, &o, primitive);
+	check(&o);
+	return o;
+}

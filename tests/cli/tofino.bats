@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# dta-collect -o tofino, tofino-reporter, tofino-dart: lines for bfrt_python, whose
+# tables, actions and registers are those of the programs in p4/tna; and what the
+# switch cannot do is refused.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	NAME=dta-test-$$-tofino
+}
+
+teardown() {
+	dta-collect --remove --region "$NAME" 2>/dev/null || true
+}
+
+# names COMMANDS PROGRAM: the tables, actions and registers of the lines are in
+# the program's source, with those parameters.
+names() {
+	local line table action source list p
+
+	source=$(cat "$TOP"/p4/tna/common/*.p4 "$TOP/p4/tna/$2"/*.p4 | tr '\n\t' '  ')
+	while read -r line; do
+		table=${line%%.add_with_*}
+		table=${table%%.set_default_with_*}
+		table=${table%%.mod(*}
+		table=${table##*.}
+		grep -qE "(table $table \{|\) $table;)" <<<"$source" ||
+			{ echo "no $table: $line"; return 1; }
+		case $line in
+		*.mod*) continue ;;
+		esac
+		action=${line#*_with_}
+		action=${action%%(*}
+		list=$(grep -oE "action $action\([^)]*\)" <<<"$source" | head -n 1)
+		[ -n "$list" ] || { echo "no $action: $line"; return 1; }
+		for p in $(grep -oE '[a-z_0-9]+[,)]' <<<"$list" | tr -d ',)'); do
+			grep -qE "[(, ]$p=" <<<"$line" ||
+				{ echo "$action: no $p: $line"; return 1; }
+		done
+	done < <(grep -oE 'p4\.[A-Z][A-Za-z_.]*\.(add_with_|set_default_with_|mod\().*' "$1" |
+		sort -u)
+}
+
+layout() {
+	cat >layout.ini <<-INI
+		[seen]
+		id = 1
+		kind = keywrite
+		key = flow4
+		value = 4
+		slots = 4K
+		[events]
+		id = 2
+		kind = append
+		value = 16
+		lists = 2
+		entries = 60
+		batch = 4
+		[packets]
+		id = 3
+		kind = keyinc
+		key = flow4
+		slots = 1K
+		[paths]
+		id = 4
+		kind = postcard
+		key = flow4
+		chunks = 1K
+		hops = 5
+		values = 1-1000
+		cache = 64
+	INI
+	dta-collect --create --layout layout.ini --region "$NAME"
+}
+
+@test "-o tofino: its lines name what is in dta_translator" {
+	layout
+	dta-collect --region "$NAME" --ticket lines -o tofino
+	names lines dta_translator
+	python3 -m py_compile lines
+}
+
+@test "-o tofino-reporter: its lines name what is in dta_reporter" {
+	layout
+	dta-collect --region "$NAME" --ticket lines -o tofino-reporter
+	names lines dta_reporter
+	python3 -m py_compile lines
+}
+
+@test "-o tofino-node: its lines name what is in int_node" {
+	layout
+	dta-collect --region "$NAME" --ticket lines -o tofino-node:1/5:latency
+	names lines int_node
+	grep -q 'card(hop=1, path_len=5, what=2, less_one=0)' lines
+	python3 -m py_compile lines
+}
+
+@test "-o tofino-dart: its lines name what is in dart_reporter" {
+	layout
+	dta-collect --region "$NAME" --ticket lines -o tofino-dart:0/2
+	dta-collect --region "$NAME" --ticket more -o tofino-dart:1/2
+	cat more >>lines
+	names lines dart_reporter
+	python3 -m py_compile lines
+}
+
+@test "-o tofino: slots, batches, chunks, and the fixed part of iCRCs" {
+	layout
+	dta-collect --region "$NAME" --ticket t.ini
+	dta-collect --region "$NAME" --ticket lines -o tofino
+	# 4 bytes of value behind the checksum: 8; nothing to pad
+	grep -q 'lanes.add_with_lane(table_id=1, n=0, kind=1, key_len=13, udp_len=33, copies=2, .* form=8, pad=0x00, ' lines
+	grep -q 'geometry(lane=0, mask=0xfff, shift=3, ' lines
+	# four entries of four words
+	grep -q 'lane(table_id=2, .* form=64, pad=0x00, .* entry_words=4, last_entry=3, batch=4)' lines
+	# five hops in 32 bytes; a path of two has three that are blank
+	grep -q 'lane(table_id=4, .* form=32, pad=0x00, hops=0x1f, row_mask=0x3f, row_first=64, ' lines
+	grep -q 'path(lane=3, path_len=2, hop=1, own_hop=0x02, held=0x1e, blank=0x1c, direct=0)' lines
+	grep -q 'path(lane=3, path_len=1, hop=0, own_hop=0x01, held=0x1f, blank=0x1e, direct=1)' lines
+	[ "$(grep -c 'lane=3, path_len=' lines)" -eq 20 ]
+	# queue pairs and addresses, as the ticket has them
+	address=$(sed -n 's/^address = 0x//p' t.ini | head -n 1)
+	grep -q "pair(lane=0, .*high=0x$(printf %016x $((16#$address)) | cut -c1-8), low=0x$(printf %016x $((16#$address)) | cut -c9-)" lines
+	# an iCRC for each pair and form: 1 + 1 immediate for slots; batch, count
+	# and its immediate; the addition; chunk, its immediate, and an entry
+	[ "$(grep -c 'frames.add_with_frame(' lines)" -eq 9 ]
+	[ "$(grep -o 'icrc=.*' lines | sort -u | wc -l)" -eq 9 ]
+}
+
+@test "-o tofino: what the switch cannot do is refused" {
+	for fields in 'kind=keywrite slots=1K key=u32 value=4' \
+		'kind=keywrite slots=1000 key=flow4 value=4' \
+		'kind=keywrite slots=1K key=flow4 value=6' \
+		'kind=keywrite slots=1K key=flow4 value=32' \
+		'kind=append value=18 batch=2 ring=1K lists=1' \
+		'kind=append value=4 batch=32 ring=1K lists=1' \
+		'kind=append value=4 batch=16 ring=1000 lists=1' \
+		'kind=append value=4 ring=64 lists=4097' \
+		'kind=postcard chunks=1K key=flow4 values=1-9 cache=64K'; do
+		printf '%s\n' '[no]' ${fields// /$'\n'} >no.ini
+		dta-collect --create --layout no.ini --region "$NAME"
+		run -1 --separate-stderr dta-collect --region "$NAME" \
+			--ticket no -o tofino
+		[[ $stderr == *"the switch "* ]]
+		[ ! -e no ]
+		dta-collect --remove --region "$NAME"
+	done
+	layout
+	run -1 --separate-stderr dta-collect --region "$NAME" --ticket no \
+		-o tofino-dart:0/3
+	[[ $stderr == *"power of two of collectors"* ]]
+	run -1 --separate-stderr dta-collect --region "$NAME" --ticket no \
+		-o tofino --ip ::1 --peer-ip ::2
+	[[ $stderr == *"IPv4 only" ]]
+	[ ! -e no ]
+}
