@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "export/export.h"
-#include "export/redis_slot.h"
+#include "hash/redis_slot.h"
 #include "queue/private.h"
 #include "test.h"
 
