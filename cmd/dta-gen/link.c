@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "cli/page.h"
 #include "frame.h"
 #include "link_private.h"
 
@@ -77,25 +76,11 @@ static void failed(struct gen *g, int rc)
 		g->err = rc;
 }
 
-static void show_page(struct gen *g)
-{
-	struct link *l = g->link;
-
-	if (!cli_page_begin())
-		return;
-	cli_ledger(&gen_ledger, &g->ctr, g->o.output);
-	if (l->resend)
-		cli_ledger(&resend_ledger, rising(l), g->o.output);
-	if (l->live)
-		cli_interface(&g->o.live, l->nacks, snk_drops(g->snk));
-	cli_page_end();
-}
-
 void link_stats(struct gen *g)
 {
 	struct link *l = g->link;
 
-	show_page(g);
+	gen_show(g, l->resend ? rising(l) : NULL, l->nacks);
 	if (!l->stats)
 		return;
 	if (l->resend)
@@ -297,7 +282,7 @@ bool link_turn(struct gen *g)
 
 void link_clock(struct gen *g)
 {
-	show_page(g);
+	link_stats(g);
 	if (!g->link->end_ns)
 		return;
 	g->link->now_ns = clock_ns();
