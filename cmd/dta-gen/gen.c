@@ -2,9 +2,6 @@
 /* gen.c - the ledger of a run. */
 #include "gen.h"
 
-#include "cli/page.h"
-#include "resend/resend.h"
-
 static const struct ledger_field fields[] = {
 	{"packets", offsetof(struct gen_ledger, traffic.packets), LEDGER_IN},
 	{"used", offsetof(struct gen_ledger, used), LEDGER_DONE},
@@ -54,28 +51,3 @@ const struct ledger gen_rows_ledger = {
 	.fields = rows,
 	.n = sizeof(rows) / sizeof(rows[0]),
 };
-
-void gen_show_begin(const struct gen *g)
-{
-	const struct cli_page_about about = {
-		.input = g->o.from,
-		.output = g->o.out ? g->o.out : g->o.live.name,
-		.off = g->o.live.no_page,
-		.quiet = g->o.quiet,
-	};
-
-	cli_page_start(&about);
-}
-
-void gen_show(const struct gen *g, const struct resend_ledger *kept,
-	      const struct src *nacks)
-{
-	if (!cli_page_begin())
-		return;
-	cli_ledger(&gen_ledger, &g->ctr, g->o.output);
-	if (kept)
-		cli_ledger(&resend_ledger, kept, g->o.output);
-	if (g->o.live.name)
-		cli_interface(&g->o.live, nacks, snk_drops(g->snk));
-	cli_page_end();
-}

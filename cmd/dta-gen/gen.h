@@ -64,11 +64,4 @@ struct gen {
 	bool done;	  /* --count reports are out, or nobody takes more */
 };
 
-/* What dta-top sees of a run, from then on: its ledger, that of the reports
- * that are kept (NULL: none are), and what the interface lost. */
-struct resend_ledger;
-void gen_show_begin(const struct gen *g);
-void gen_show(const struct gen *g, const struct resend_ledger *kept,
-	      const struct src *nacks);
-
 #endif

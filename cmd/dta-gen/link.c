@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "cli/page.h"
 #include "frame.h"
 #include "link_private.h"
 
@@ -76,11 +77,25 @@ static void failed(struct gen *g, int rc)
 		g->err = rc;
 }
 
+static void show_page(struct gen *g)
+{
+	struct link *l = g->link;
+
+	if (!cli_page_begin())
+		return;
+	cli_ledger(&gen_ledger, &g->ctr, g->o.output);
+	if (l->resend)
+		cli_ledger(&resend_ledger, rising(l), g->o.output);
+	if (l->live)
+		cli_interface(&g->o.live, l->nacks, snk_drops(g->snk));
+	cli_page_end();
+}
+
 void link_stats(struct gen *g)
 {
 	struct link *l = g->link;
 
-	gen_show(g, l->resend ? rising(l) : NULL, l->nacks);
+	show_page(g);
 	if (!l->stats)
 		return;
 	if (l->resend)
@@ -282,7 +297,7 @@ bool link_turn(struct gen *g)
 
 void link_clock(struct gen *g)
 {
-	link_stats(g);
+	show_page(g);
 	if (!g->link->end_ns)
 		return;
 	g->link->now_ns = clock_ns();
