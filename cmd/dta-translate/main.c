@@ -168,17 +168,6 @@ static int idle(struct run *r)
 	return rc;
 }
 
-void run_look(struct run *r, const struct pkt *pkts, size_t n,
-	      const struct translate_ledger *before)
-{
-	if (r->keylog)
-		keylog_rx(r->keylog, pkts, n);
-	if (r->cores && r->keylog && n < (size_t)r->loop.most)
-		keylog_flush(r->keylog);
-	if (!before->stored)
-		why_look(&r->why, r->o.dta, pkts, n);
-}
-
 static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 {
 	struct run *r = run;

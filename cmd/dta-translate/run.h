@@ -50,7 +50,7 @@ const struct translate_ledger *cores_counters(const struct run *r);
 /* With --stats: what each has done, behind cores_stop(). */
 void cores_print(const struct run *r);
 
-/* Of every batch, in order, before it is translated. */
+/* look.c: of every batch, in order, before it is translated. */
 void run_look(struct run *r, const struct pkt *pkts, size_t n,
 	      const struct translate_ledger *before);
 

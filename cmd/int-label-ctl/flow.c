@@ -108,7 +108,7 @@ static void ask(const struct flow_options *o, const char *line,
 
 	if (dprintf(in, "%s\n", line) < 0 || lseek(in, 0, SEEK_SET) < 0)
 		cli_fail("--exec: %s", strerror(errno));
-	rc = orders_spawn(&pid, o->exec, (uint32_t)o->device, in, out);
+	rc = orders_spawn(&pid, o->exec, environ, (uint32_t)o->device, in, out);
 	if (rc < 0)
 		cli_fail("--exec: %s", strerror(-rc));
 	wait_for(o->exec, pid);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "orders.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/cli.h"
@@ -19,15 +23,27 @@ struct orders {
 	int fd; /* of --send */
 };
 
+static int print(const struct label_orders_switch *sw,
+		 enum label_command_form form)
+{
+	char line[LABEL_COMMAND_MAX];
+
+	for (unsigned i = 0; i < sw->said.n; i++) {
+		label_order_line(line, form, &sw->said.at[i]);
+		printf("%s\n", line);
+	}
+	return fflush(stdout) ? -errno : 0; /* whoever reads acts on it */
+}
+
 static int say(void *ctx, struct label_orders_switch *sw, unsigned *sent)
 {
 	struct orders *o = ctx;
 
 	if (o->o.exec)
-		return orders_exec(sw, o->o.form, o->o.exec);
+		return orders_exec(sw, o->o.form, o->o.exec, environ);
 	if (o->o.send)
 		return orders_send(sw, o->o.form, o->fd, o->o.send, sent);
-	return orders_print(sw, o->o.form);
+	return print(sw, o->o.form);
 }
 
 static int look(void *ctx, struct label_orders_switch *sw, char *why,
@@ -52,6 +68,21 @@ static void trouble(void *ctx, uint32_t device, const char *why)
 			 device, why);
 	else
 		cli_warn("device %" PRIu32 " takes commands again", device);
+}
+
+int orders_socket(void)
+{
+	int fd = orders_socket_open();
+
+	if (fd < 0)
+		cli_fail("--send: %s", strerror(-fd));
+	return fd;
+}
+
+void orders_socket_close(int fd)
+{
+	if (fd >= 0)
+		close(fd);
 }
 
 struct orders *orders_open(const struct orders_options *options)

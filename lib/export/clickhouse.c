@@ -44,7 +44,7 @@ static const char time_text[] = "String       ";
 
 struct clickhouse {
 	struct http *http;
-	struct export_url *url;
+	struct url *url;
 	uint8_t create, gzip;
 	uint64_t timeout_ns;
 	const char *engine;
@@ -95,7 +95,7 @@ static int name_database(struct clickhouse *x, struct fault *f)
 	return 0;
 }
 
-static int clickhouse_open(void **out, struct export_url *u,
+static int clickhouse_open(void **out, struct url *u,
 			   const struct export_options *o, struct stop *stop,
 			   struct fault *f)
 {
@@ -109,8 +109,8 @@ static int clickhouse_open(void **out, struct export_url *u,
 				 .gzip = 1,
 				 .engine = "MergeTree",
 				 .timeout_ns = EXPORT_TIMEOUT_NS};
-	rc = export_url_set(u, fields, x, f);
-	export_url_family(u, "table");
+	rc = url_set(u, fields, x, f);
+	url_family(u, "table");
 	if (rc == 0)
 		rc = http_open(&x->http, u, PORT, x->timeout_ns, stop, f);
 	if (rc == 0)
@@ -199,7 +199,7 @@ static void put_engine(struct outbuf *o, const char *engine,
 static void put_head(struct clickhouse *x, struct outbuf *o,
 		     const struct schema *s)
 {
-	const char *table = export_url_of(x->url, "table", s->name);
+	const char *table = url_of(x->url, "table", s->name);
 
 	if (!table)
 		table = s->name;

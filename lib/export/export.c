@@ -46,7 +46,7 @@ static const struct field fields[] = {
 
 /* What drivers look at for as long as they live. */
 struct place {
-	struct export_url url;
+	struct url url;
 	struct export_options options;
 };
 
@@ -64,7 +64,7 @@ static const struct export_scheme *scheme_of(const char *url)
 
 /* The name of its part of the spool: of a URL, whatever its options and
  * password. */
-static void name_spool(char name[64], const struct export_url *u)
+static void name_spool(char name[64], const struct url *u)
 {
 	unsigned long sum = crc32(0, (const Bytef *)u->shown,
 				  (uInt)strlen(u->shown));
@@ -81,7 +81,7 @@ static int start(struct place *p, struct queue *q,
 
 	if (rc < 0)
 		return rc;
-	rc = export_url_rest(&p->url, f);
+	rc = url_rest(&p->url, f);
 	if (rc < 0) {
 		scheme->driver.close(self);
 		return rc;
@@ -108,7 +108,7 @@ static int open_place(struct row_sink **out, struct place *p,
 		      const struct export_scheme *scheme, struct fault *f)
 {
 	struct queue *q;
-	int rc = export_url_set(&p->url, fields, &p->options.queue, f);
+	int rc = url_set(&p->url, fields, &p->options.queue, f);
 
 	if (rc < 0) {
 		free(p);
@@ -141,7 +141,7 @@ int export_open(struct row_sink **out, const char *url,
 		return fault_set(f, -ENOMEM, "out of memory");
 	if (o)
 		p->options = *o;
-	rc = export_url_read(&p->url, url, &why);
+	rc = url_read(&p->url, url, &why);
 	if (rc < 0) {
 		free(p);
 		return fault_set(f, rc, "%s", why.text);

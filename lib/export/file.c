@@ -100,9 +100,8 @@ static int start(struct file *x, const char *path, struct fault *f)
 	return 0;
 }
 
-static int file_open(void **out, struct export_url *u,
-		     const struct export_options *o, struct stop *stop,
-		     struct fault *f)
+static int file_open(void **out, struct url *u, const struct export_options *o,
+		     struct stop *stop, struct fault *f)
 {
 	struct file *x = calloc(1, sizeof(*x));
 	int rc;
@@ -113,7 +112,7 @@ static int file_open(void **out, struct export_url *u,
 	x->fd = -1;
 	x->stop = stop;
 	x->format = ROW_NDJSON;
-	rc = export_url_set(u, fields, x, f);
+	rc = url_set(u, fields, x, f);
 	if (rc == 0)
 		rc = start(x, u->path, f);
 	if (rc < 0) {

@@ -44,7 +44,7 @@ static size_t take_reply(char *data, size_t one, size_t n, void *reply)
 	return len;
 }
 
-static void set_options(struct http *h, const struct export_url *u,
+static void set_options(struct http *h, const struct url *u,
 			uint64_t timeout_ns)
 {
 	CURL *c = h->easy;
@@ -66,7 +66,7 @@ static void set_options(struct http *h, const struct export_url *u,
 	}
 }
 
-int http_open(struct http **out, const struct export_url *u, uint16_t port,
+int http_open(struct http **out, const struct url *u, uint16_t port,
 	      uint64_t timeout_ns, const struct stop *stop, struct fault *f)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -28,7 +28,7 @@ struct http_reply {
 
 /* For the URL's host; port is what it has if it does not say. What is pointed
  * at outlives it. 0 or -errno with f set. */
-int http_open(struct http **out, const struct export_url *u, uint16_t port,
+int http_open(struct http **out, const struct url *u, uint16_t port,
 	      uint64_t timeout_ns, const struct stop *stop, struct fault *f);
 
 /* A text as a value in a query; free() it. NULL: no memory. */

@@ -6,7 +6,7 @@
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-int http_open(struct http **out, const struct export_url *u, uint16_t port,
+int http_open(struct http **out, const struct url *u, uint16_t port,
 	      uint64_t timeout_ns, const struct stop *stop, struct fault *f)
 {
 	return fault_set(f, -ENOTSUP,

@@ -67,8 +67,7 @@ static int choose_names(struct influx *x, const struct export_options *o,
 }
 
 /* The request of a write, and of CREATE DATABASE. */
-static int make_requests(struct influx *x, const struct export_url *u,
-			 struct fault *f)
+static int make_requests(struct influx *x, const struct url *u, struct fault *f)
 {
 	char *db = http_escape(u->path), *rp = http_escape(x->rp ? x->rp : "");
 	int n;
@@ -105,7 +104,7 @@ static void influx_close(void *self)
 	free(x);
 }
 
-static int influx_open(void **out, struct export_url *u,
+static int influx_open(void **out, struct url *u,
 		       const struct export_options *o, struct stop *stop,
 		       struct fault *f)
 {
@@ -118,7 +117,7 @@ static int influx_open(void **out, struct export_url *u,
 	}
 	x->gzip = 1;
 	x->timeout_ns = EXPORT_TIMEOUT_NS;
-	rc = export_url_set(u, fields, x, f);
+	rc = url_set(u, fields, x, f);
 	if (rc == 0 && !*u->path)
 		rc = fault_set(f, -EINVAL, "no database: influx://HOST/DB");
 	if (rc == 0)

@@ -33,7 +33,7 @@ enum {
 
 struct kafka {
 	rd_kafka_t *rk; /* NULL: it is to be made, after a fatal error */
-	struct export_url *url;
+	struct url *url;
 	const struct export_options *options;
 	const struct stop *stop;
 	uint64_t timeout_ns;
@@ -112,7 +112,7 @@ static int set(rd_kafka_conf_t *c, const char *name, const char *value,
 
 static int configure(struct kafka *x, rd_kafka_conf_t *c, struct fault *f)
 {
-	const struct export_url *u = x->url;
+	const struct url *u = x->url;
 	char ms[24];
 	int rc = set(c, "bootstrap.servers", u->hosts, f);
 
@@ -161,9 +161,8 @@ static void kafka_close(void *self)
 	free(x);
 }
 
-static int kafka_open(void **out, struct export_url *u,
-		      const struct export_options *o, struct stop *stop,
-		      struct fault *f)
+static int kafka_open(void **out, struct url *u, const struct export_options *o,
+		      struct stop *stop, struct fault *f)
 {
 	struct kafka *x = calloc(1, sizeof(*x));
 	int rc;
@@ -174,9 +173,9 @@ static int kafka_open(void **out, struct export_url *u,
 	x->options = o;
 	x->stop = stop;
 	x->timeout_ns = EXPORT_TIMEOUT_NS;
-	rc = export_url_set(u, fields, x, f);
-	export_url_family(u, "key");
-	export_url_family(u, "conf");
+	rc = url_set(u, fields, x, f);
+	url_family(u, "key");
+	url_family(u, "conf");
 	if (rc == 0 && !*u->hosts)
 		rc = fault_set(f, -EINVAL, "no host");
 	if (rc == 0)
@@ -202,7 +201,7 @@ static void kafka_unshape(void *shape)
 
 static const char *key_of(const struct kafka *x, const char *schema)
 {
-	const char *key = export_url_of(x->url, "key", schema);
+	const char *key = url_of(x->url, "key", schema);
 
 	for (unsigned i = 0; !key && i < x->options->n_rules; i++)
 		if (!strcmp(x->options->rules[i].schema, schema))

@@ -4,7 +4,7 @@
 #define EXPORT_PRIVATE_H
 
 #include "export/export.h"
-#include "export/url.h"
+#include "base/url.h"
 #include "queue/driver.h"
 #include "row/outbuf.h"
 
@@ -15,9 +15,8 @@ struct export_scheme {
 	const char *scheme;
 	/* Reads the URL's options. The URL, the options and stop outlive what
 	 * it makes. 0 or -errno with f set. */
-	int (*open)(void **out, struct export_url *u,
-		    const struct export_options *o, struct stop *stop,
-		    struct fault *f);
+	int (*open)(void **out, struct url *u, const struct export_options *o,
+		    struct stop *stop, struct fault *f);
 	struct driver driver;
 };
 

@@ -125,8 +125,7 @@ static enum MHD_Result asked(void *self, struct MHD_Connection *c,
 }
 
 /* A socket that listens, so that errors have a reason. No address: all. */
-static int listen_on(struct prometheus *x, const struct export_url *u,
-		     struct fault *f)
+static int listen_on(struct prometheus *x, const struct url *u, struct fault *f)
 {
 	struct sockaddr_in a4 = {.sin_family = AF_INET,
 				 .sin_port = htons(u->port)};
@@ -178,8 +177,7 @@ static void prometheus_close(void *self)
 	free(x);
 }
 
-static int start(struct prometheus *x, const struct export_url *u,
-		 struct fault *f)
+static int start(struct prometheus *x, const struct url *u, struct fault *f)
 {
 	int fd;
 
@@ -198,7 +196,7 @@ static int start(struct prometheus *x, const struct export_url *u,
 	return fault_set(f, -EIO, "libmicrohttpd did not start");
 }
 
-static int prometheus_open(void **out, struct export_url *u,
+static int prometheus_open(void **out, struct url *u,
 			   const struct export_options *o, struct stop *stop,
 			   struct fault *f)
 {
@@ -212,7 +210,7 @@ static int prometheus_open(void **out, struct export_url *u,
 				 .row_counts = 1,
 				 .expire_ns = UINT64_C(300000000000),
 				 .options = o};
-	rc = export_url_set(u, fields, x, f);
+	rc = url_set(u, fields, x, f);
 	if (rc == 0)
 		rc = start(x, u, f);
 	if (rc < 0) {

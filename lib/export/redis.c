@@ -21,13 +21,14 @@
 #include <string.h>
 
 #include "export/redis_send.h"
+#include "export/redis_words.h"
 #include "row/encode.h"
 #include "row/template.h"
 
 struct redis {
 	struct redis_nodes *nodes;
 	const struct export_options *options;
-	struct export_url *url;
+	struct url *url;
 	uint64_t expire_ns, maxlen, timeout_ns;
 	struct outbuf key, words, cell, commands; /* the packer's */
 };
@@ -75,9 +76,8 @@ static void redis_close(void *self)
 	free(x);
 }
 
-static int redis_open(void **out, struct export_url *u,
-		      const struct export_options *o, struct stop *stop,
-		      struct fault *f)
+static int redis_open(void **out, struct url *u, const struct export_options *o,
+		      struct stop *stop, struct fault *f)
 {
 	struct redis *x = calloc(1, sizeof(*x));
 	int rc;
@@ -89,9 +89,9 @@ static int redis_open(void **out, struct export_url *u,
 	x->timeout_ns = EXPORT_TIMEOUT_NS;
 	x->options = o;
 	x->url = u;
-	rc = export_url_set(u, fields, x, f);
+	rc = url_set(u, fields, x, f);
 	for (unsigned i = 0; i < FAMILIES; i++)
-		export_url_family(u, families[i]);
+		url_family(u, families[i]);
 	if (rc == 0 && (!*u->host || strchr(u->host, ',')))
 		rc = fault_set(f, -EINVAL, "'%s' is not a host", u->host);
 	if (rc == 0 && redis_nodes_open(&x->nodes, u, x->timeout_ns, stop) < 0)
@@ -114,7 +114,7 @@ static struct export_rule rule_of(const struct redis *x, const char *schema)
 		if (!strcmp(x->options->rules[i].schema, schema))
 			rule = x->options->rules[i];
 	for (unsigned i = 0; i < FAMILIES; i++)
-		if ((key = export_url_of(x->url, families[i], schema)))
+		if ((key = url_of(x->url, families[i], schema)))
 			rule = (struct export_rule){schema, (uint8_t)i, key};
 	if (!rule.key)
 		rule.key = "{}";

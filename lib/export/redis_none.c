@@ -4,9 +4,8 @@
 
 #include "export/private.h"
 
-static int none_open(void **out, struct export_url *u,
-		     const struct export_options *o, struct stop *stop,
-		     struct fault *f)
+static int none_open(void **out, struct url *u, const struct export_options *o,
+		     struct stop *stop, struct fault *f)
 {
 	(void)out;
 	(void)u;

@@ -10,7 +10,8 @@
 #include <sys/socket.h>
 
 #include "base/text.h"
-#include "export/redis_slot.h"
+#include "export/redis_words.h"
+#include "hash/redis_slot.h"
 
 enum {
 	PORT = 6379,
@@ -37,7 +38,7 @@ struct node {
 };
 
 struct redis_nodes {
-	const struct export_url *url;
+	const struct url *url;
 	const struct stop *stop;
 	int timeout_ms;
 	unsigned n;
@@ -64,22 +65,6 @@ struct run {
 	struct tally *t;
 };
 
-void redis_command(struct outbuf *o, uint32_t words)
-{
-	outbuf_char(o, '*');
-	outbuf_u64(o, words);
-	outbuf_bytes(o, "\r\n", 2);
-}
-
-void redis_word(struct outbuf *o, const char *text, size_t len)
-{
-	outbuf_char(o, '$');
-	outbuf_u64(o, len);
-	outbuf_bytes(o, "\r\n", 2);
-	outbuf_bytes(o, text, len);
-	outbuf_bytes(o, "\r\n", 2);
-}
-
 static void say(struct outbuf *o, const char *text)
 {
 	redis_word(o, text, strlen(text));
@@ -96,7 +81,7 @@ static int name_node(struct node *d, const char *host, size_t len,
 	return 0;
 }
 
-int redis_nodes_open(struct redis_nodes **out, const struct export_url *u,
+int redis_nodes_open(struct redis_nodes **out, const struct url *u,
 		     uint64_t timeout_ns, const struct stop *stop)
 {
 	struct redis_nodes *n = calloc(1, sizeof(*n));
@@ -177,7 +162,7 @@ static int connect_node(struct redis_nodes *n, struct node *d, struct fault *f)
  * sent: a server that wants a password takes none for a long command. */
 static void greet(struct run *r)
 {
-	const struct export_url *u = r->all->url;
+	const struct url *u = r->all->url;
 
 	if (u->password) {
 		redis_command(&r->out, u->user && *u->user ? 3 : 2);

@@ -12,7 +12,7 @@
 struct redis_nodes;
 
 /* The first node, of the URL. 0 or -ENOMEM. */
-int redis_nodes_open(struct redis_nodes **out, const struct export_url *u,
+int redis_nodes_open(struct redis_nodes **out, const struct url *u,
 		     uint64_t timeout_ns, const struct stop *stop);
 
 /* As a driver's send: payloads are `parts' commands in RESP. */
@@ -20,9 +20,5 @@ int redis_nodes_send(struct redis_nodes *n, struct block *b, struct tally *t,
 		     struct fault *f);
 
 void redis_nodes_close(struct redis_nodes *n); /* NULL is fine */
-
-/* A command of so many words; and a word of it. */
-void redis_command(struct outbuf *o, uint32_t words);
-void redis_word(struct outbuf *o, const char *text, size_t len);
 
 #endif

@@ -245,11 +245,11 @@ static void carry(struct worker *w, const struct pkt *pkts, size_t n)
 		footprint_clear(mark_of(w->crew, w->batch));
 		carry_nothing(w);
 	} else {
+		w->share.batches++; /* before it is settled: others read it */
+		w->share.packets += n;
 		stage_look(w->t, pkts, n);
 		w->crew->twins ? carry_abreast(w, pkts, n)
 			       : carry_in_turn(w, pkts, n);
-		w->share.batches++;
-		w->share.packets += n;
 	}
 	w->batch += w->crew->o.workers;
 }

@@ -549,7 +549,8 @@ key(b"q")' int-label-ctl -q -r labels.pcap --top ports
 		$10 && !$13 { exit 1 }' links || { cat links; false; }
 	# A port of which nothing shows what is behind it: nobody knows.
 	int-label-ctl sim -q --lose 8-1=50 -d 20s -w labels.pcap >/dev/null
-	[[ $(table links | head -n 1) == 8,1,,,*,numbers,,,,0 ]]
+	table links >links
+	grep "^8,1,,,.*,,,,0$" links || { cat links; false; }
 }
 
 @test "a link that fell silent, and what is behind it did not" {

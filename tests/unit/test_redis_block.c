@@ -57,10 +57,10 @@ int main(void)
 {
 	struct stop stop = {.fd = eventfd(0, EFD_CLOEXEC)};
 	struct redis_nodes *n;
-	struct export_url u;
+	struct url u;
 	struct fault f = {0};
 
-	TEST(!export_url_read(&u, "redis://127.0.0.1:1", &f));
+	TEST(!url_read(&u, "redis://127.0.0.1:1", &f));
 	TEST(!redis_nodes_open(&n, &u, 1000000000, &stop));
 	check(n, 0, NULL, "no item at all, but text", 3);
 	check(n, 0, &partless, "", 1);

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Where rows go, in one word; and a cluster's slots. */
-#include "export/url.h"
+#include "base/url.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "export/export.h"
-#include "export/redis_slot.h"
+#include "hash/redis_slot.h"
 #include "queue/private.h"
 #include "test.h"
 
-static struct export_url u;
+static struct url u;
 static struct fault f;
 
 static void refuse(const char *text, const char *why)
 {
-	TEST(export_url_read(&u, text, &f) < 0);
+	TEST(url_read(&u, text, &f) < 0);
 	if (!TEST(!strcmp(f.text, why)))
 		fprintf(stderr, "%s: %s\n", text, f.text);
 }
 
 static void test_whole(void)
 {
-	TEST(export_url_read(&u,
-			     "influx:https://me:p%40ss:@db.example:8086/a%20b"
-			     "?create=yes&names=x%26y",
-			     &f) == 0);
+	TEST(url_read(&u,
+		      "influx:https://me:p%40ss:@db.example:8086/a%20b"
+		      "?create=yes&names=x%26y",
+		      &f) == 0);
 	TEST(!strcmp(u.scheme, "influx") && !strcmp(u.web, "https"));
 	TEST(!strcmp(u.user, "me") && !strcmp(u.password, "p@ss:"));
 	TEST(!strcmp(u.host, "db.example") && u.port == 8086);
@@ -37,16 +37,16 @@ static void test_whole(void)
 
 static void test_parts(void)
 {
-	TEST(export_url_read(&u, "redis://[::1]:7000", &f) == 0);
+	TEST(url_read(&u, "redis://[::1]:7000", &f) == 0);
 	TEST(!strcmp(u.host, "[::1]") && u.port == 7000 && !u.web && !u.user);
-	TEST(export_url_read(&u, "redis://[::1]/2", &f) == 0);
+	TEST(url_read(&u, "redis://[::1]/2", &f) == 0);
 	TEST(!strcmp(u.host, "[::1]") && !u.port && !strcmp(u.path, "2"));
-	TEST(export_url_read(&u, "redis://:secret@h", &f) == 0);
+	TEST(url_read(&u, "redis://:secret@h", &f) == 0);
 	TEST(!*u.user && !strcmp(u.password, "secret"));
 	TEST(!strstr(u.shown, "secret"));
-	TEST(export_url_read(&u, "kafka://a:1,b:2/t", &f) == 0);
+	TEST(url_read(&u, "kafka://a:1,b:2/t", &f) == 0);
 	TEST(!strcmp(u.hosts, "a:1,b:2") && !u.port && !strcmp(u.path, "t"));
-	TEST(export_url_read(&u, "file:/x%3fy?format=csv", &f) == 0);
+	TEST(url_read(&u, "file:/x%3fy?format=csv", &f) == 0);
 	TEST(!strcmp(u.path, "/x?y") && u.options == 1);
 }
 
@@ -66,7 +66,7 @@ static void test_refused(void)
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "file:", 5);
 	text[EXPORT_URL_MAX - 1] = '\0';
-	TEST(export_url_read(&u, text, &f) == 0);
+	TEST(url_read(&u, text, &f) == 0);
 	text[EXPORT_URL_MAX - 1] = 'x';
 	text[EXPORT_URL_MAX] = '\0';
 	refuse(text, "longer than 1023 characters");
@@ -87,19 +87,19 @@ static void test_options(void)
 		{NULL},
 	};
 
-	TEST(export_url_read(&u, "x://h?n=7&wait=5ms&text=a&key.b=c", &f) == 0);
-	TEST(export_url_set(&u, fields, &o, &f) == 0);
+	TEST(url_read(&u, "x://h?n=7&wait=5ms&text=a&key.b=c", &f) == 0);
+	TEST(url_set(&u, fields, &o, &f) == 0);
 	TEST(o.n == 7 && o.wait == 5000000 && !strcmp(o.text, "a"));
-	TEST(export_url_rest(&u, &f) < 0);
+	TEST(url_rest(&u, &f) < 0);
 	TEST(!strcmp(f.text, "key.b: x has no such option"));
-	TEST(export_url_family(&u, "key") && !export_url_family(&u, "ke"));
-	TEST(!strcmp(export_url_of(&u, "key", "b"), "c"));
-	TEST(!export_url_of(&u, "key", "c"));
-	TEST(export_url_rest(&u, &f) == 0);
-	TEST(export_url_read(&u, "x://h?n=11", &f) == 0);
-	TEST(export_url_set(&u, fields, &o, &f) < 0 && o.n == 7);
-	TEST(export_url_read(&u, "x://h?wait=soon", &f) == 0);
-	TEST(export_url_set(&u, fields, &o, &f) < 0);
+	TEST(url_family(&u, "key") && !url_family(&u, "ke"));
+	TEST(!strcmp(url_of(&u, "key", "b"), "c"));
+	TEST(!url_of(&u, "key", "c"));
+	TEST(url_rest(&u, &f) == 0);
+	TEST(url_read(&u, "x://h?n=11", &f) == 0);
+	TEST(url_set(&u, fields, &o, &f) < 0 && o.n == 7);
+	TEST(url_read(&u, "x://h?wait=soon", &f) == 0);
+	TEST(url_set(&u, fields, &o, &f) < 0);
 }
 
 /* As Redis has them: CLUSTER KEYSLOT. */

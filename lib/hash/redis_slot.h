@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* redis_slot.h - which of a Redis Cluster's slots a key is in (private to this
- * room; Redis Cluster specification, "Key distribution model"). */
-#ifndef EXPORT_REDIS_SLOT_H
-#define EXPORT_REDIS_SLOT_H
+/* redis_slot.h - which of a Redis Cluster's slots a key is in
+ * (Redis Cluster specification, "Key distribution model"). */
+#ifndef HASH_REDIS_SLOT_H
+#define HASH_REDIS_SLOT_H
 
 #include <stddef.h>
 #include <stdint.h>

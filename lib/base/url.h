@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * url.h - where rows go, in one word (private to this room):
+ * url.h - where rows go, in one word:
  *
  *	SCHEME:[http:|https:]//[USER[:PASSWORD]@]HOST[:PORT][/PATH][?OPTIONS]
  *	file:PATH[?OPTIONS]	NAME=VALUE&NAME=VALUE...
@@ -8,8 +8,8 @@
  * %XX stands for a byte in user, password, path and values; an IPv6 host is in
  * brackets. HOST may be several, for those that take it: a:1,b:2.
  */
-#ifndef EXPORT_URL_H
-#define EXPORT_URL_H
+#ifndef BASE_URL_H
+#define BASE_URL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ enum {
 	EXPORT_OPTIONS_MAX = 32,
 };
 
-struct export_url {
+struct url {
 	const char *scheme;	     /* "influx" */
 	const char *web;	     /* "http", "https"; NULL: not said */
 	const char *user, *password; /* NULL: none */
@@ -40,21 +40,20 @@ struct export_url {
 };
 
 /* 0, or -EINVAL with f set. */
-int export_url_read(struct export_url *out, const char *text, struct fault *f);
+int url_read(struct url *out, const char *text, struct fault *f);
 
 /* Sets the fields of an object by the options that are in the table. 0, or
  * -EINVAL with f set. */
-int export_url_set(struct export_url *u, const struct field *table,
-		   void *object, struct fault *f);
+int url_set(struct url *u, const struct field *table, void *object,
+	    struct fault *f);
 
 /* Options of the family PREFIX.NAME: the value of this name's, or NULL. */
-const char *export_url_of(const struct export_url *u, const char *prefix,
-			  const char *name);
+const char *url_of(const struct url *u, const char *prefix, const char *name);
 /* Whether an option is of a family: it counts as used then. */
-bool export_url_family(struct export_url *u, const char *prefix);
+bool url_family(struct url *u, const char *prefix);
 
 /* All options have been used: 0; or -EINVAL with f set. */
-int export_url_rest(const struct export_url *u, struct fault *f);
+int url_rest(const struct url *u, struct fault *f);
 
 /* For FIELD_OTHER: a duration in ns, uint64_t; a text, const char *, which
  * lives as long as the URL. */

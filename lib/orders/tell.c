@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* orders_tell.c - lines to a switch: orders.h. */
+#include "orders/tell.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -12,21 +13,6 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "cli/cli.h"
-#include "orders.h"
-
-int orders_print(const struct label_orders_switch *sw,
-		 enum label_command_form form)
-{
-	char line[LABEL_COMMAND_MAX];
-
-	for (unsigned i = 0; i < sw->said.n; i++) {
-		label_order_line(line, form, &sw->said.at[i]);
-		printf("%s\n", line);
-	}
-	return fflush(stdout) ? -errno : 0; /* whoever reads acts on it */
-}
 
 /* All lines as a file without a name, to be read from its beginning. */
 static int file_of(const struct label_orders_switch *sw,
@@ -45,20 +31,20 @@ static int file_of(const struct label_orders_switch *sw,
 	return fd;
 }
 
-/* Our environment with LABEL_DEVICE in it, to be freed. Ours itself is not
- * changed: threads of databases read it. */
-static char **environment(char *device)
+/* An environment with LABEL_DEVICE in it, to be freed. Ours itself is not
+ * changed: other threads read it. */
+static char **with_device(char *const *was, char *device)
 {
 	size_t n = 0, kept = 0;
 	char **env;
 
-	while (environ[n])
+	while (was[n])
 		n++;
 	if (!(env = malloc((n + 2) * sizeof(*env))))
 		return NULL;
 	for (size_t i = 0; i < n; i++)
-		if (strncmp(environ[i], device, strcspn(device, "=") + 1) != 0)
-			env[kept++] = environ[i];
+		if (strncmp(was[i], device, strcspn(device, "=") + 1) != 0)
+			env[kept++] = was[i];
 	env[kept++] = device;
 	env[kept] = NULL;
 	return env;
@@ -87,21 +73,21 @@ static int spawn(pid_t *pid, const char *command, int in, int out, char **env)
 	return -rc;
 }
 
-int orders_spawn(pid_t *pid, const char *command, uint32_t device, int in,
-		 int out)
+int orders_spawn(pid_t *pid, const char *command, char *const *environment,
+		 uint32_t device, int in, int out)
 {
 	char text[32], **env;
 	int rc = -ENOMEM;
 
 	snprintf(text, sizeof(text), "LABEL_DEVICE=%" PRIu32, device);
-	if ((env = environment(text)))
+	if ((env = with_device(environment, text)))
 		rc = spawn(pid, command, in, out, env);
 	free(env);
 	return rc;
 }
 
 int orders_exec(struct label_orders_switch *sw, enum label_command_form form,
-		const char *command)
+		const char *command, char *const *environment)
 {
 	int fd = file_of(sw, form), rc;
 	pid_t pid = 0;
@@ -109,7 +95,8 @@ int orders_exec(struct label_orders_switch *sw, enum label_command_form form,
 	if (fd < 0)
 		return fd;
 	/* Its output goes where messages go. */
-	rc = orders_spawn(&pid, command, sw->device, fd, STDERR_FILENO);
+	rc = orders_spawn(&pid, command, environment, sw->device, fd,
+			  STDERR_FILENO);
 	close(fd);
 	sw->run = rc ? 0 : pid;
 	return rc ? rc : LABEL_ORDERS_UNDER_WAY;
@@ -141,19 +128,11 @@ void orders_kill(struct label_orders_switch *sw)
 	sw->run = 0;
 }
 
-int orders_socket(void)
+int orders_socket_open(void)
 {
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	if (fd < 0)
-		cli_fail("--send: %s", strerror(errno));
-	return fd;
-}
-
-void orders_socket_close(int fd)
-{
-	if (fd >= 0)
-		close(fd);
+	return fd < 0 ? -errno : fd;
 }
 
 /* The path with the switch's number for {device}. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "label/orders.h"
+#include "orders/orders.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "export/url.h"
+#include "base/url.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static char *split(char *text, char at)
 	return found;
 }
 
-static int read_options(struct export_url *u, char *text, struct fault *f)
+static int read_options(struct url *u, char *text, struct fault *f)
 {
 	char *next, *value;
 
@@ -59,7 +59,7 @@ static int read_options(struct export_url *u, char *text, struct fault *f)
 }
 
 /* HOST[:PORT]; of several hosts each has its own. */
-static int read_hosts(struct export_url *u, char *text, struct fault *f)
+static int read_hosts(struct url *u, char *text, struct fault *f)
 {
 	char *behind = text[0] == '[' ? strchr(text, ']') : text;
 	char *port = behind ? strchr(behind, ':') : NULL;
@@ -78,8 +78,7 @@ static int read_hosts(struct export_url *u, char *text, struct fault *f)
 }
 
 /* What follows the scheme's double slash; hosts is room for a copy. */
-static int read_place(struct export_url *u, char *text, char *hosts,
-		      struct fault *f)
+static int read_place(struct url *u, char *text, char *hosts, struct fault *f)
 {
 	char *path = split(text, '/'), *at = strrchr(text, '@'), *password;
 
@@ -100,7 +99,7 @@ static int read_place(struct export_url *u, char *text, char *hosts,
 	return read_hosts(u, text, f);
 }
 
-static char *read_web(struct export_url *u, char *rest)
+static char *read_web(struct url *u, char *rest)
 {
 	static const char *const webs[] = {"http", "https"};
 	size_t n;
@@ -116,7 +115,7 @@ static char *read_web(struct export_url *u, char *rest)
 }
 
 /* The URL as it may be seen: no password, no options. */
-static void show(struct export_url *u)
+static void show(struct url *u)
 {
 	if (!strcmp(u->scheme, "file"))
 		snprintf(u->shown, sizeof(u->shown), "file:%.900s", u->path);
@@ -125,13 +124,13 @@ static void show(struct export_url *u)
 			 u->scheme, u->hosts, *u->path ? "/" : "", u->path);
 }
 
-int export_url_read(struct export_url *out, const char *text, struct fault *f)
+int url_read(struct url *out, const char *text, struct fault *f)
 {
 	size_t len = strlen(text);
 	char *rest, *options;
 	int rc;
 
-	*out = (struct export_url){.host = "", .hosts = "", .path = ""};
+	*out = (struct url){.host = "", .hosts = "", .path = ""};
 	if (len >= EXPORT_URL_MAX)
 		return fault_set(f, -EINVAL, "longer than %d characters",
 				 EXPORT_URL_MAX - 1);
@@ -156,8 +155,8 @@ int export_url_read(struct export_url *out, const char *text, struct fault *f)
 	return rc < 0 ? rc : read_options(out, options, f);
 }
 
-int export_url_set(struct export_url *u, const struct field *table,
-		   void *object, struct fault *f)
+int url_set(struct url *u, const struct field *table, void *object,
+	    struct fault *f)
 {
 	int place, rc;
 
@@ -182,8 +181,7 @@ static const char *behind(const char *name, const char *prefix)
 							   : NULL;
 }
 
-const char *export_url_of(const struct export_url *u, const char *prefix,
-			  const char *name)
+const char *url_of(const struct url *u, const char *prefix, const char *name)
 {
 	for (unsigned i = 0; i < u->options; i++) {
 		const char *of = behind(u->option[i].name, prefix);
@@ -194,7 +192,7 @@ const char *export_url_of(const struct export_url *u, const char *prefix,
 	return NULL;
 }
 
-bool export_url_family(struct export_url *u, const char *prefix)
+bool url_family(struct url *u, const char *prefix)
 {
 	bool any = false;
 
@@ -204,7 +202,7 @@ bool export_url_family(struct export_url *u, const char *prefix)
 	return any;
 }
 
-int export_url_rest(const struct export_url *u, struct fault *f)
+int url_rest(const struct url *u, struct fault *f)
 {
 	for (unsigned i = 0; i < u->options; i++)
 		if (!u->option[i].used)
