@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "netsim/rows.h"
 #include "sim.h"
 
 #include <errno.h>
@@ -70,8 +71,8 @@ static void on_interval(void *ctx, const struct netsim_interval *v)
 	if (s->o.summary)
 		add(s, v);
 	else
-		s->err = sim_row(s->rows, v, s->o.net.telemetry_ns,
-				 coverage(v));
+		s->err = netsim_row(s->rows, v, s->o.net.telemetry_ns,
+				    coverage(v));
 }
 
 static void on_export(void *ctx, uint64_t ns, const uint8_t *frame, size_t len)
@@ -112,9 +113,9 @@ static void print_summary(struct sim *s)
 	s->sum.covered = mean(s, s->covered);
 	s->sum.active = mean(s, s->active);
 	s->sum.seen = mean(s, s->seen);
-	s->err = sim_row(s->rows, &s->sum,
-			 s->sum.number * s->o.net.telemetry_ns,
-			 s->coverage / n);
+	s->err = netsim_row(s->rows, &s->sum,
+			    s->sum.number * s->o.net.telemetry_ns,
+			    s->coverage / n);
 }
 
 static void read_routes(struct sim *s)
@@ -173,7 +174,7 @@ static void open_outputs(struct sim *s)
 		cli_fault(s->o.out, &s->fault);
 	if (taken)
 		return;
-	s->rows = cli_rows(s->o.fmt, &sim_schema);
+	s->rows = cli_rows(s->o.fmt, &netsim_schema);
 	if (!s->rows)
 		cli_fail("%s", strerror(ENOMEM));
 }

@@ -34,11 +34,6 @@ void sim_read(struct sim_options *o, int argc, char **argv);
 struct netsim_loss sim_loss(const struct fabric *f, const char *text);
 struct netsim_failure sim_failure(const struct fabric *f, const char *text);
 
-/* sim_rows.c: an interval, or the sum of several, as a row. */
-extern const struct schema sim_schema;
-int sim_row(struct rows *r, const struct netsim_interval *v, uint64_t span_ns,
-	    double coverage);
-
 /* sim_trace.c: rows of path tracing. 0 or -errno of the stream. */
 int sim_trace(const struct sim_options *o);
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* switch.c - int-label-ctl switch: what a P4 switch has to be told. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/text.h"
 #include "cli/cli.h"
 #include "commands.h"
 #include "bmv2/switch.h"
@@ -33,19 +30,9 @@ static int read_device(void *opts, const char *text, struct fault *why)
 	return 0;
 }
 
-/* "3,4" */
 static int read_hosts(void *opts, const char *text, struct fault *why)
 {
-	uint64_t port;
-
-	do {
-		text = text_digits(&port, text, BMV2_PORTS - 1);
-		if (!text || (*text && *text != ','))
-			return fault_set(why, -EINVAL,
-					 "is not a list of ports: 3,4");
-		of(opts)->host[port] = true;
-	} while (*text++);
-	return 0;
+	return bmv2_switch_hosts(of(opts), text, why);
 }
 
 static int read_mirror(void *opts, const char *text, struct fault *why)
@@ -57,53 +44,29 @@ static int read_mirror(void *opts, const char *text, struct fault *why)
 	return 0;
 }
 
-static int ip_of(uint8_t out[4], const char *text, struct fault *why)
-{
-	uint8_t ip[16];
-
-	if (text_ip(ip, text) != 4)
-		return fault_set(why, -EINVAL, "is no IPv4 address");
-	memcpy(out, ip, 4);
-	return 0;
-}
-
 static int read_ip(void *opts, const char *text, struct fault *why)
 {
-	return ip_of(of(opts)->ip, text, why);
+	return bmv2_ip_read(of(opts)->ip, text, why);
 }
 
 static int read_peer_ip(void *opts, const char *text, struct fault *why)
 {
-	return ip_of(of(opts)->peer_ip, text, why);
-}
-
-static int mac_of(uint8_t out[6], const char *text, struct fault *why)
-{
-	return text_mac(out, text)
-		       ? 0
-		       : fault_set(why, -EINVAL, "is no MAC address");
+	return bmv2_ip_read(of(opts)->peer_ip, text, why);
 }
 
 static int read_mac(void *opts, const char *text, struct fault *why)
 {
-	return mac_of(of(opts)->mac, text, why);
+	return bmv2_mac_read(of(opts)->mac, text, why);
 }
 
 static int read_peer_mac(void *opts, const char *text, struct fault *why)
 {
-	return mac_of(of(opts)->peer_mac, text, why);
+	return bmv2_mac_read(of(opts)->peer_mac, text, why);
 }
 
 static int read_instructions(void *opts, const char *text, struct fault *why)
 {
-	uint64_t bits;
-
-	if (!text_number(&bits, text, UINT16_MAX) || !bits ||
-	    bits & ~(uint64_t)BMV2_ASKS)
-		return fault_set(why, -EINVAL, "has not bits of 0x%x alone",
-				 BMV2_ASKS);
-	of(opts)->instructions = (uint16_t)bits;
-	return 0;
+	return bmv2_switch_instructions(of(opts), text, why);
 }
 
 static int add_watched(void *opts, const char *text, struct fault *why)

@@ -68,6 +68,51 @@ int bmv2_way_read(struct bmv2_way *out, const char *text, struct fault *why)
 	return 0;
 }
 
+int bmv2_ip_read(uint8_t out[4], const char *text, struct fault *why)
+{
+	uint8_t ip[16];
+
+	if (text_ip(ip, text) != 4)
+		return fault_set(why, -EINVAL, "is no IPv4 address");
+	memcpy(out, ip, 4);
+	return 0;
+}
+
+int bmv2_mac_read(uint8_t out[6], const char *text, struct fault *why)
+{
+	return text_mac(out, text)
+		       ? 0
+		       : fault_set(why, -EINVAL, "is no MAC address");
+}
+
+int bmv2_switch_hosts(struct bmv2_switch *s, const char *text,
+		      struct fault *why)
+{
+	uint64_t port;
+
+	do {
+		text = text_digits(&port, text, BMV2_PORTS - 1);
+		if (!text || (*text && *text != ','))
+			return fault_set(why, -EINVAL,
+					 "is not a list of ports: 3,4");
+		s->host[port] = true;
+	} while (*text++);
+	return 0;
+}
+
+int bmv2_switch_instructions(struct bmv2_switch *s, const char *text,
+			     struct fault *why)
+{
+	uint64_t bits;
+
+	if (!text_number(&bits, text, UINT16_MAX) || !bits ||
+	    bits & ~(uint64_t)BMV2_ASKS)
+		return fault_set(why, -EINVAL, "has not bits of 0x%x alone",
+				 BMV2_ASKS);
+	s->instructions = (uint16_t)bits;
+	return 0;
+}
+
 int bmv2_switch_watch(struct bmv2_switch *s, const char *text,
 		      struct fault *why)
 {

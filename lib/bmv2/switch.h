@@ -63,6 +63,16 @@ struct bmv2_way {
 /* 0, or -EINVAL, and why is what is behind the text. */
 int bmv2_way_read(struct bmv2_way *out, const char *text, struct fault *why);
 
+/* Addresses of IPv4 and Ethernet. These, too. */
+int bmv2_ip_read(uint8_t out[4], const char *text, struct fault *why);
+int bmv2_mac_read(uint8_t out[6], const char *text, struct fault *why);
+
+/* Ports with hosts behind them, "3,4"; instructions, "0xfc00". */
+int bmv2_switch_hosts(struct bmv2_switch *s, const char *text,
+		      struct fault *why);
+int bmv2_switch_instructions(struct bmv2_switch *s, const char *text,
+			     struct fault *why);
+
 /* A flow to watch, or "all". 0; -EINVAL, -E2BIG, and why. */
 int bmv2_switch_watch(struct bmv2_switch *s, const char *text,
 		      struct fault *why);

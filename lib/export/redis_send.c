@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "base/text.h"
+#include "export/redis_error.h"
 #include "export/redis_words.h"
 #include "hash/redis_slot.h"
 
@@ -210,35 +211,6 @@ static int node_of(struct redis_nodes *n, const struct node *from,
 	return (int)n->n++;
 }
 
-/* Errors that pass (Redis: server.c, cluster.c). */
-static bool passes(const char *text)
-{
-	static const char *const begins[] = {
-		"LOADING",
-		"CLUSTERDOWN",
-		"TRYAGAIN",
-		"MASTERDOWN",
-		"READONLY",
-		"NOAUTH",
-		"WRONGPASS",
-		"OOM",
-		"NOREPLICAS",
-		"BUSY",
-		"NOPERM",
-		"MISCONF",
-		"ERR max number of clients",
-		"ERR invalid password",
-		"ERR DB index",
-		"ERR Client sent AUTH",
-		"ERR AUTH",
-	};
-
-	for (unsigned i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
-		if (!strncmp(text, begins[i], strlen(begins[i])))
-			return true;
-	return false;
-}
-
 /* What an error makes of an item. */
 static uint8_t judge(struct run *r, uint32_t item, const char *text)
 {
@@ -261,7 +233,7 @@ static uint8_t judge(struct run *r, uint32_t item, const char *text)
 		}
 	}
 	fault_set(&n->why, 0, "%.*s", REASON, text);
-	return passes(text) ? LATER : REFUSED;
+	return redis_passes(text) ? LATER : REFUSED;
 }
 
 /* Reads another item of the block: while those before are on their way, so that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* redis_slot.h - which of a Redis Cluster's slots a key is in
- * (Redis Cluster specification, "Key distribution model"). */
+/* redis_slot.h - which of a Redis Cluster's slots a key is in (Redis Cluster
+ * specification, "Key distribution model"). */
 #ifndef HASH_REDIS_SLOT_H
 #define HASH_REDIS_SLOT_H
 

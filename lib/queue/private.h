@@ -11,6 +11,7 @@
 #define QUEUE_PRIVATE_H
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "queue/driver.h"
 #include "queue/queue.h"
@@ -80,7 +81,13 @@ static inline void sink_tally(struct queue *x, const struct tally *t)
 	pthread_cond_broadcast(&x->settled);
 }
 
-void batch_free(struct batch *n); /* NULL is fine */
+/* NULL is fine. */
+static inline void batch_free(struct batch *n)
+{
+	if (n)
+		row_batch_fini(&n->rows);
+	free(n);
+}
 
 void *sink_pack(void *sink); /* the threads */
 void *sink_send(void *sink);

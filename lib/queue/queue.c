@@ -38,13 +38,6 @@ static size_t bytes_of(const struct row_batch *b)
 	       (size_t)(b->room + 1) * b->schema->n * sizeof(b->cells[0]);
 }
 
-void batch_free(struct batch *n)
-{
-	if (n)
-		row_batch_fini(&n->rows);
-	free(n);
-}
-
 /* One that is like b, but empty; lock is held. NULL: there is none. */
 static struct batch *spare_like(struct queue *x, const struct row_batch *b)
 {

@@ -156,7 +156,7 @@ gone() {
 		[ -e pass ] || {
 			env timeout --foreground 100 sleep 100 >/dev/null 2>&1 &
 			echo $! >>pids
-			wait
+			wait $!
 		}
 		cat >>told
 	END

@@ -323,7 +323,7 @@ static void test_psn(void)
 		next += 0x100;
 		TEST(next >> 8 == ((psn + 1) & ROCE_PSN_MASK));
 	}
-	TEST((uint32_t)((ROCE_PSN_MASK << 8) + 0x100) == 0);
+	TEST(((uint32_t)ROCE_PSN_MASK << 8) + 0x100 == 0);
 }
 
 /* A clock of 1024 a microsecond: microseconds, and nanoseconds of a latency. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sim_rows.c - what a simulation prints. */
-#include "sim.h"
+#include "netsim/rows.h"
 
 enum field {
 	F_INTERVAL,
@@ -55,7 +54,7 @@ static const struct row_field fields[FIELDS] = {
 	[F_GENERATORS] = {"generators", ROW_U64, 0, .spare = 1},
 };
 
-const struct schema sim_schema = {"sim", fields, FIELDS};
+const struct schema netsim_schema = {"sim", fields, FIELDS};
 
 static double share(uint64_t part, uint64_t all)
 {
@@ -82,8 +81,8 @@ static void bandwidth(struct rows *r, const struct netsim_counters *c,
 	row_f64(r, F_OVERHEAD, share(more, c->link_bytes - more));
 }
 
-int sim_row(struct rows *r, const struct netsim_interval *v, uint64_t span_ns,
-	    double coverage)
+int netsim_row(struct rows *r, const struct netsim_interval *v,
+	       uint64_t span_ns, double coverage)
 {
 	const struct netsim_counters *c = &v->ctr;
 

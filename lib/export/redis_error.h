@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* redis_error.h - what Redis says when it does not do what it was told. */
+#ifndef EXPORT_REDIS_ERROR_H
+#define EXPORT_REDIS_ERROR_H
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Errors that pass (Redis: server.c, cluster.c). */
+static inline bool redis_passes(const char *text)
+{
+	static const char *const begins[] = {
+		"LOADING",
+		"CLUSTERDOWN",
+		"TRYAGAIN",
+		"MASTERDOWN",
+		"READONLY",
+		"NOAUTH",
+		"WRONGPASS",
+		"OOM",
+		"NOREPLICAS",
+		"BUSY",
+		"NOPERM",
+		"MISCONF",
+		"ERR max number of clients",
+		"ERR invalid password",
+		"ERR DB index",
+		"ERR Client sent AUTH",
+		"ERR AUTH",
+	};
+
+	for (unsigned i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!strncmp(text, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
+#endif
