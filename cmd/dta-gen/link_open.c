@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/page.h"
 #include "link_private.h"
 
 static int open_sink(struct gen *g, struct fault *f)
@@ -119,6 +120,10 @@ int link_open(struct gen *g, struct fault *f)
 	if (g->o.duration_ns)
 		l->end_ns = l->now_ns + g->o.duration_ns;
 	open_stats(g);
-	gen_show_begin(g);
+	cli_page_start(&(struct cli_page_about){
+		.input = g->o.from,
+		.output = g->o.out ? g->o.out : g->o.live.name,
+		.off = g->o.live.no_page,
+		.quiet = g->o.quiet});
 	return 0;
 }
