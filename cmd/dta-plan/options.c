@@ -129,8 +129,8 @@ const struct cli program = {
 		 "[--value BYTES] [--dart [--reports R]] [--values V]\n"
 		 "[--hops B] [--checksum-bits B]\n"
 		 "[--stride pow2|packed] [--ages K] [-o FORMAT]\n"
-		 "dta-plan keywrite|postcard --frontier [--want P | --flows N "
-		 "--memory SIZE]",
+		 "dta-plan keywrite|postcard --frontier\n"
+		 "[--want P | --flows N --memory SIZE]",
 	.options = options,
 	.groups = groups,
 	.verbs = primitives,

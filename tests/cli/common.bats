@@ -100,7 +100,7 @@ blame() {
 					--max-copies --ages --checksum-bits \
 					--arity --hops --ipv6 --value --cm \
 					--reports --report-port --int-port \
-					--s-max --protocol --max-hop --export-port \
+					--s-max --protocol --max-hop --export-port --by-age \
 					" == \
 					*[[:space:]]$option[[:space:]]* ]] ;;
 			esac
