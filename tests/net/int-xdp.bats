@@ -57,7 +57,16 @@ last_of() { # log counter of the stage fast
 packets() { capinfos -cMTr "$1" | awk '{ print $NF }'; }
 
 # Events and flows without times, which differ: in an order of their own.
-events() { jq -c 'select(.event) | del(.time)' "$1" | sort; }
+# A reporter's losses are added up: what it was silent behind for a second, as a
+# busy machine may be, is told in two parts.
+events() {
+	jq -sc 'map(select(.event) | del(.time)) |
+		(map(select(.event != "report_loss")) | .[]),
+		(map(select(.event == "report_loss")) |
+			group_by([.node, .hw_id]) | map(.[0] +
+			{value: map(.value) | add, reference: null}) | .[])' \
+		"$1" | sort
+}
 flows() {
 	jq -c 'select(.reason) | del(.time, .first, .last, .flow_latency,
 		.flow_latency_mean)' "$1" | sort
