@@ -4,7 +4,7 @@
 #include "roce/requester_private.h"
 
 enum {
-	BURST_MIN = 2,
+	BURST_MIN = 8, /* with fewer, the loss of all is no rarity */
 	TIMEOUT_MIN = 1 * 1000000, /* ns */
 	TRIES_MAX = 5,		   /* what the back-off doubles at most */
 	BURST_FIRST = 128,
@@ -65,11 +65,15 @@ void requester_begin_burst(struct requester *q)
 	set_burst(q);
 }
 
+/* Where nothing got through since the last loss, it may be an outage, which
+ * tells nothing of how far losses are apart. */
 static void note_loss(struct requester *q)
 {
 	uint64_t most = (q->w.mask + 1) * SHARE;
 	uint64_t clear = q->clear < most ? q->clear : most;
 
+	if (!clear)
+		return;
 	q->apart = (q->apart * 3 + clear) / 4;
 	q->clear = 0;
 	set_burst(q);

@@ -120,10 +120,11 @@ hang_up() { # generation
 	wait_for grep "wire.ini: generation $1: " translate.log
 }
 
-settled() { # unanswered
+settled() { # requests that wait, sent or not
 	kill -USR1 "$TRANSLATE"
 	sleep 0.05
-	[ "$(counter translate.log unanswered)" = "$1" ]
+	[ $(($(counter translate.log unanswered) +
+		$(counter translate.log unsent))) = "$1" ]
 }
 
 @test "live: one comes, one dies and is taken out, and comes back" {
