@@ -431,7 +431,7 @@ os.kill(pid, signal.SIGTERM)' dta-top --every 300ms
 resize(24, 200)
 def until_row(test):
     end = time.time() + 20
-    while not test(rows()[0].split()):
+    while not (rows() and test(rows()[0].split())):
         assert time.time() < end, rows()
 until_row(lambda r: r[3] == '1000000000')
 os.kill(${BG_PIDS[-1]}, signal.SIGSTOP)

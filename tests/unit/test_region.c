@@ -113,7 +113,8 @@ static void test_page(void)
 	TEST(offsetof(struct table, length) == 104);
 	TEST(offsetof(struct table, heads) == 112);
 	TEST(offsetof(struct table, show) == 120);
-	TEST(offsetof(struct table, reserved) == 224);
+	TEST(offsetof(struct table, protocol) == 224);
+	TEST(offsetof(struct table, reserved) == 225);
 	TEST(REGION_STATE_AT == 20480 && REGION_SEATS_AT == 24576);
 	TEST(offsetof(struct region_state, notified) == 16);
 	TEST(offsetof(struct region_state, seated) == 32);
