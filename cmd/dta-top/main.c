@@ -112,7 +112,7 @@ static void head_of_worst(const struct run *r, char *line)
 	for (const struct program *p = r->w.programs; p; p = p->next) {
 		const struct speed *s = &p->of_total[TOTAL_DROPPED];
 
-		if (s->known && s->per_s > most) {
+		if (s->known && s->per_s > most && watch_worst(p) >= 0) {
 			most = s->per_s;
 			worst = p;
 		}

@@ -234,9 +234,13 @@ static void look_at(void *ctx, const char *name)
 
 	if (p && strcmp(p->name, name) != 0)
 		p = NULL;
-	if (rc == -EAGAIN && p)
-		p->met = true; /* it stopped while it wrote */
-	if (rc == 0 && is_asked_for(w, &w->scratch))
+	if (rc == -EAGAIN && p) { /* it stopped while it wrote */
+		p->met = true;
+		if (clock_ns() - p->page.at_ns >= WATCH_SILENT_NS)
+			stand_still(p);
+	}
+	/* at_ns 0: nothing was written yet */
+	if (rc == 0 && w->scratch.at_ns && is_asked_for(w, &w->scratch))
 		take(p ? p : meet(w, at, name, &owner), &w->scratch);
 	if (!rc || rc == -ESRCH || rc == -ENOENT || (rc == -EAGAIN && p))
 		return;

@@ -109,7 +109,7 @@ static void add_shares(struct run *r)
 
 void cores_stop(struct run *r)
 {
-	if (!r->cores)
+	if (!r->cores || !r->cores->crew)
 		return;
 	translate_crew_rest(r->cores->crew);
 	add_shares(r);

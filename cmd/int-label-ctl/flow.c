@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -106,9 +107,11 @@ static void ask(const struct flow_options *o, const char *line,
 	ssize_t n;
 	pid_t pid;
 
+	signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how it ended */
 	if (dprintf(in, "%s\n", line) < 0 || lseek(in, 0, SEEK_SET) < 0)
 		cli_fail("--exec: %s", strerror(errno));
-	rc = orders_spawn(&pid, o->exec, environ, (uint32_t)o->device, in, out);
+	rc = orders_spawn(&pid, o->exec, environ, (uint32_t)o->device, false,
+			  in, out);
 	if (rc < 0)
 		cli_fail("--exec: %s", strerror(-rc));
 	wait_for(o->exec, pid);

@@ -128,6 +128,8 @@ static bool has(void *ctx, unsigned table, uint32_t i)
 
 	if (table == TABLE_PATHS)
 		return label_paths_at(label_control_paths(c), i) != NULL;
+	if (i >= label_db_ports(label_control_db(c)))
+		return false; /* forgotten meanwhile */
 	r = label_db_at(label_control_db(c), i);
 	return table == TABLE_PORTS || r->silent ||
 	       (table == TABLE_LINKS && label_lost(r));

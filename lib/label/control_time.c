@@ -11,6 +11,7 @@
 
 enum {
 	JUMP_MAX = 10000, /* intervals without anything, that are told of */
+	LOOK_NS = 1000000000,
 };
 
 static void begin_interval(struct label_control *c, uint64_t now_ns)
@@ -159,10 +160,14 @@ void label_control_shift(struct label_control *c, int64_t by_ns)
 	begin_interval(c, c->now_ns);
 }
 
-/* Whether two times are so near to each other that both may be right. */
+/* Whether two times are so near to each other that both may be right. On an
+ * interface the clock is looked at now and then only. */
 static bool agree(const struct label_control *c, uint64_t a, uint64_t b)
 {
-	return (a > b ? a - b : b - a) <= label_db_skew(c->db) * 1000;
+	uint64_t skew_ns = label_db_skew(c->db) * 1000;
+
+	return (a > b ? a - b : b - a) <=
+	       (skew_ns > LOOK_NS ? skew_ns : LOOK_NS);
 }
 
 /* A frame that is far behind. */

@@ -166,6 +166,7 @@ static int judge_life(int fd, const struct stat *st, uint32_t pid,
 		       : 0;
 }
 
+/* out: NULL where it is only asked whether the writer lives. */
 static int read_open(struct ledger_page *out, struct ledger_owner *owner,
 		     int fd, uint32_t pid, uint64_t start)
 {
@@ -177,7 +178,7 @@ static int read_open(struct ledger_page *out, struct ledger_owner *owner,
 	if (!S_ISREG(st.st_mode))
 		return -EBADMSG;
 	rc = judge_life(fd, &st, pid, start, owner);
-	if (rc)
+	if (rc || !out)
 		return rc;
 	if (st.st_size != LEDGER_PAGE_SIZE)
 		return -EBADMSG;
@@ -187,7 +188,7 @@ static int read_open(struct ledger_page *out, struct ledger_owner *owner,
 	return rc ? rc : is_body(out) ? 0 : -EBADMSG;
 }
 
-int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
+static int page_read(struct ledger_page *out, struct ledger_owner *owner,
 		     const char *dir, const char *name)
 {
 	char path[LEDGER_PATH];
@@ -207,6 +208,12 @@ int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
 	if (rc == -ESRCH)
 		unlink(path);
 	return rc;
+}
+
+int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
+		     const char *dir, const char *name)
+{
+	return page_read(out, owner, dir, name);
 }
 
 /* --- all of them ---------------------------------------------------------- */
@@ -252,24 +259,16 @@ int ledger_pages(const char *dir, ledger_each *each, void *ctx)
 	return n > known ? n - known : n < 0 ? n : 0;
 }
 
-struct sweep {
-	const char *dir;
-	struct ledger_page page;
-};
-
 static void sweep_one(void *ctx, const char *name)
 {
-	struct sweep *s = ctx;
 	struct ledger_owner owner;
 
-	ledger_page_read(&s->page, &owner, s->dir, name);
+	page_read(NULL, &owner, ctx, name);
 }
 
 void ledger_sweep(const char *dir)
 {
-	struct sweep s = {.dir = dir};
-
-	ledger_pages(dir, sweep_one, &s);
+	ledger_pages(dir, sweep_one, (void *)dir);
 }
 
 uint64_t ledger_page_rest(const struct ledger_page *p, unsigned stage)

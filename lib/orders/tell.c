@@ -50,8 +50,8 @@ static char **with_device(char *const *was, char *device)
 	return env;
 }
 
-/* It leads a process group, so that orders_kill() reaches what it has begun. */
-static int spawn(pid_t *pid, const char *command, int in, int out, char **env)
+static int spawn(pid_t *pid, const char *command, bool group, int in, int out,
+		 char **env)
 {
 	const char *const argv[] = {"sh", "-c", command, NULL};
 	posix_spawn_file_actions_t to;
@@ -61,7 +61,7 @@ static int spawn(pid_t *pid, const char *command, int in, int out, char **env)
 	if (rc)
 		return -rc;
 	posix_spawnattr_init(&attr); /* neither fails in Linux */
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
+	posix_spawnattr_setflags(&attr, group ? POSIX_SPAWN_SETPGROUP : 0);
 	rc = posix_spawn_file_actions_adddup2(&to, in, STDIN_FILENO);
 	if (!rc)
 		rc = posix_spawn_file_actions_adddup2(&to, out, STDOUT_FILENO);
@@ -74,14 +74,14 @@ static int spawn(pid_t *pid, const char *command, int in, int out, char **env)
 }
 
 int orders_spawn(pid_t *pid, const char *command, char *const *environment,
-		 uint32_t device, int in, int out)
+		 uint32_t device, bool group, int in, int out)
 {
 	char text[32], **env;
 	int rc = -ENOMEM;
 
 	snprintf(text, sizeof(text), "LABEL_DEVICE=%" PRIu32, device);
 	if ((env = with_device(environment, text)))
-		rc = spawn(pid, command, in, out, env);
+		rc = spawn(pid, command, group, in, out, env);
 	free(env);
 	return rc;
 }
@@ -95,7 +95,7 @@ int orders_exec(struct label_orders_switch *sw, enum label_command_form form,
 	if (fd < 0)
 		return fd;
 	/* Its output goes where messages go. */
-	rc = orders_spawn(&pid, command, environment, sw->device, fd,
+	rc = orders_spawn(&pid, command, environment, sw->device, true, fd,
 			  STDERR_FILENO);
 	close(fd);
 	sw->run = rc ? 0 : pid;
@@ -123,8 +123,12 @@ int orders_reap(struct label_orders_switch *sw, char *why, size_t size)
 
 void orders_kill(struct label_orders_switch *sw)
 {
-	kill(-(pid_t)sw->run, SIGKILL);
-	waitpid((pid_t)sw->run, NULL, 0);
+	pid_t pid = (pid_t)sw->run;
+	bool ours = kill(pid, SIGKILL) == 0;
+
+	kill(-pid, SIGKILL);
+	/* What has become another user's, as by sudo, is not waited for. */
+	waitpid(pid, NULL, ours ? 0 : WNOHANG);
 	sw->run = 0;
 }
 

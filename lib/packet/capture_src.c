@@ -210,7 +210,7 @@ static int open_unknown(const uint8_t *p, struct fault *f)
 /* Looks at the first bytes to tell the format. After a signal: once more. */
 static int open_format(struct capture *s, struct fault *f)
 {
-	const uint8_t *p = window(s);
+	const uint8_t *p;
 	uint32_t magic;
 	int rc = fill_to(s, PCAP_HEADER_LEN, f);
 
@@ -222,6 +222,7 @@ static int open_format(struct capture *s, struct fault *f)
 		return fault_set(f, -EBADMSG, "empty: not a capture");
 	if (s->tail < sizeof(magic))
 		return fault_set(f, -EBADMSG, "too short for a capture");
+	p = window(s); /* where it is now: filling may have moved it */
 	magic = walk_u32(p, false);
 	s->begun = true;
 	if (magic == MAGIC_NG) {

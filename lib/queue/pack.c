@@ -225,8 +225,8 @@ static void nap(struct queue *x)
 	uint64_t until = clock_ns() + NAP_NS;
 
 	x->wanted = NAP_BATCHES;
-	while (x->waiting < x->wanted && !x->ending && !x->flushing &&
-	       clock_ns() < until)
+	while (x->waiting < x->wanted && x->batch_bytes < x->room / 2 &&
+	       !x->ending && !x->flushing && clock_ns() < until)
 		sink_wait(x, &x->batch, until);
 	x->wanted = 1;
 }

@@ -77,7 +77,7 @@ static void append(struct queue *x, struct batch *n, size_t bytes)
 	*x->last_batch = n;
 	x->last_batch = &n->next;
 	x->batch_bytes += bytes;
-	if (++x->waiting >= x->wanted)
+	if (++x->waiting >= x->wanted || x->batch_bytes >= x->room / 2)
 		pthread_cond_signal(&x->batch);
 }
 

@@ -34,6 +34,9 @@ void minute_add(struct minute *m, uint64_t from_ns, uint64_t to_ns,
 		go_on(m, from);
 	if (to > m->last)
 		go_on(m, to);
+	/* A page may say that it was written at the end of time. */
+	if (to - from >= MINUTE_PARTS)
+		from = to - MINUTE_PARTS + 1;
 	for (uint64_t i = from; i <= to; i++)
 		if (i >= m->first && i + MINUTE_PARTS > m->last)
 			m->part[i % MINUTE_PARTS] += (float)each;

@@ -429,15 +429,18 @@ os.kill(pid, signal.SIGTERM)' dta-top --every 300ms
 	wait_for sees programs 'length == 1'
 	LC_ALL=C TERM=xterm typist "
 resize(24, 200)
-def until_row(test):
+def until_row(rate):
     end = time.time() + 20
-    while not (rows() and test(rows()[0].split())):
+    while True:
+        row = (rows() or [''])[0].split()
+        if len(row) > 3 and row[3] == rate:
+            return
         assert time.time() < end, rows()
-until_row(lambda r: r[3] == '1000000000')
+until_row('1000000000')
 os.kill(${BG_PIDS[-1]}, signal.SIGSTOP)
-until_row(lambda r: r[3] == '-')
+until_row('-')
 os.kill(${BG_PIDS[-1]}, signal.SIGCONT)
-until_row(lambda r: r[3] == '1000000000')
+until_row('1000000000')
 key(b'q')" dta-top --every 300ms
 	[ "$output" = 'status 0' ]
 }

@@ -20,7 +20,9 @@ static const char *text(const struct minute *m, uint64_t now_ns)
 
 static void test_empty(void)
 {
-	struct minute m = {0};
+	struct minute m = {0}, endless = {0};
+
+	minute_add(&endless, 1, UINT64_MAX, 1); /* and comes to an end */
 
 	SHOWS(&m, 1000 * S, "               ");
 	/* a machine that has just begun */
