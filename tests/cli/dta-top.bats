@@ -17,7 +17,11 @@ setup() {
 }
 
 teardown() {
-	[ -z "${BG_PIDS[*]}" ] || kill -CONT "${BG_PIDS[@]}" 2>/dev/null || :
+	# None but those that a test stopped: see timeout in helpers.bash.
+	for pid in "${BG_PIDS[@]}"; do
+		! grep -qs '^State:.T (stopped)' "/proc/$pid/status" ||
+			kill -CONT "$pid" || :
+	done
 	end_bg
 	remove_regions "$NAME"
 	rm -rf "/dev/shm/$NAME"*
