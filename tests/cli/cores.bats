@@ -147,6 +147,26 @@ real() { # workload
 	balances bg.log 1007
 }
 
+# catches PID: whether it has a handler for SIGUSR1, bit 9.
+catches() {
+	(((0x$(awk '/^SigCgt/ { print $2 }' "/proc/$1/status") >> 9) & 1))
+}
+
+@test "a signal before the first byte of a pipe: the capture is read all the same" {
+	dta-gen int-path --flows 2000 -q -w reports.pcap
+	make_regions "$EXAMPLES/int-path.ini" 1 2
+	dta-translate -q -r reports.pcap --region "$NAME-1"
+	mkfifo pipe
+	exec 7<>pipe
+	dta-translate -q -r pipe --region "$NAME-2" -j 2 -o ndjson 2>log 3>&- 7>&- &
+	BG_PIDS+=("$!")
+	wait_for catches "$!"
+	kill -USR1 "$!"
+	wait_for [ -s log ]
+	cat reports.pcap >&7
+	wait_for same_memory "$NAME-1" "$NAME-2"
+}
+
 @test "--stats: what each core did; a number of cores that cannot be" {
 	dta-gen uniform --count 20000 -q -w reports.pcap
 	make_regions "$EXAMPLES/uniform.ini" 1

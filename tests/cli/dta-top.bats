@@ -19,8 +19,9 @@ setup() {
 teardown() {
 	# None but those that a test stopped: see timeout in helpers.bash.
 	for pid in "${BG_PIDS[@]}"; do
-		! grep -qs '^State:.T (stopped)' "/proc/$pid/status" ||
-			kill -CONT "$pid" || :
+		if grep -qs '^State:.T (stopped)' "/proc/$pid/status"; then
+			kill -CONT "$pid"
+		fi
 	done
 	end_bg
 	remove_regions "$NAME"

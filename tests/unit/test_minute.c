@@ -2,6 +2,7 @@
 /* Sparklines of the last minute: parts of 4 s, what was before, what is not
  * over yet. */
 #include <string.h>
+#include <unistd.h>
 
 #include "screen/minute.h"
 #include "test.h"
@@ -20,15 +21,27 @@ static const char *text(const struct minute *m, uint64_t now_ns)
 
 static void test_empty(void)
 {
-	struct minute m = {0}, endless = {0};
-
-	minute_add(&endless, 1, UINT64_MAX, 1); /* and comes to an end */
+	struct minute m = {0};
 
 	SHOWS(&m, 1000 * S, "               ");
 	/* a machine that has just begun */
 	SHOWS(&m, 3 * S, "               ");
 	minute_add(&m, 1000 * S, 1001 * S, 0);
 	SHOWS(&m, 1002 * S, "              _");
+}
+
+/* From the beginning of time to its end, as a page may say: in as many steps as
+ * there are parts. Otherwise each would take seconds. */
+static void test_endless(void)
+{
+	alarm(60);
+	for (unsigned i = 0; i < 200; i++) {
+		struct minute m = {0};
+
+		minute_add(&m, 1, UINT64_MAX, 1);
+		TEST(m.last == UINT64_MAX / (4 * S));
+	}
+	alarm(0);
 }
 
 /* 4 s a part, the latest on the right. */
@@ -111,6 +124,7 @@ static void test_unicode(void)
 int main(void)
 {
 	test_empty();
+	test_endless();
 	test_parts();
 	test_spread();
 	test_now();
