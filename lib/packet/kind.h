@@ -38,6 +38,9 @@ struct snk_ops {
 	void (*done)(struct snk *s, size_t len, uint32_t wire_len,
 		     uint64_t ts_ns);
 	int (*flush)(struct snk *s);
+	/* Frames that were flushed and wait for an interface that does not take
+	 * them; NULL: none do. */
+	uint64_t (*left)(const struct snk *s);
 	int (*close)(struct snk *s, int rc); /* after the last flush's rc */
 };
 
