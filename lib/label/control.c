@@ -20,6 +20,7 @@ static const struct ledger_field fields[] = {
 	FIELD(skipped, LEDGER_NOTE),
 	FIELD(raised, LEDGER_NOTE),
 	FIELD(lowered, LEDGER_NOTE),
+	FIELD(resumed, LEDGER_NOTE),
 	FIELD(silent, LEDGER_NOTE),
 	FIELD(heard, LEDGER_NOTE),
 	FIELD(forgotten, LEDGER_NOTE),

@@ -37,7 +37,8 @@ struct label_control_ledger {
 	uint64_t intervals; /* that are over, and told of, */
 	uint64_t skipped;   /* and not: nothing was in them */
 	uint64_t raised;    /* S, */
-	uint64_t lowered;   /* by reset, too */
+	uint64_t lowered;   /* by reset, too, */
+	uint64_t resumed;   /* or told again, of an earlier run */
 	uint64_t silent;    /* ports fell silent, */
 	uint64_t heard;	    /* and were heard again, */
 	uint64_t forgotten; /* or never */
@@ -73,8 +74,8 @@ enum label_reason {
 	LABEL_SILENT,  /* S is raised */
 	LABEL_HEARD,   /* and lowered */
 	LABEL_RESET,   /* the device began anew, with S 0 perhaps: 0 it is */
-	LABEL_RESUMED, /* of an earlier run, from 0: the switch may have lost it
-			*/
+	LABEL_RESUMED, /* of an earlier run, from 0, or to it: the switch may
+			  have another one */
 	LABEL_FORGOTTEN, /* the port is: 0 it is */
 };
 
