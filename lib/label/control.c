@@ -26,6 +26,7 @@ static const struct ledger_field fields[] = {
 	FIELD(forgotten, LEDGER_NOTE),
 	FIELD(leaps, LEDGER_NOTE),
 	FIELD(set, LEDGER_NOTE),
+	FIELD(woke, LEDGER_NOTE),
 };
 #undef FIELD
 LEDGER_COMPLETE(fields, struct label_control_ledger);

@@ -43,7 +43,8 @@ struct label_control_ledger {
 	uint64_t heard;	    /* and were heard again, */
 	uint64_t forgotten; /* or never */
 	uint64_t leaps;	    /* frames whose time cannot be right */
-	uint64_t set;	    /* the clock was */
+	uint64_t set;	    /* the clock was, */
+	uint64_t woke;	    /* or time went by while nobody listened */
 };
 
 extern const struct ledger label_control_ledger;
@@ -57,7 +58,8 @@ enum {
 struct label_interval_sum {
 	uint64_t begin_ns, end_ns;
 	uint64_t observed_ns; /* of it: less than all in the first, the last,
-				 and where the clock was set */
+				 and where the clock was set or nobody listened
+			       */
 	uint64_t skipped;     /* intervals before it that are not told of */
 	uint32_t ports;	  /* that should be covered: known, or as expected */
 	uint32_t covered; /* those of which a newer state came */
@@ -148,6 +150,9 @@ void label_control_begin(struct label_control *c, uint64_t now_ns);
 void label_control_tick(struct label_control *c, uint64_t now_ns);
 /* The clock was set by so much: all times that are known move with it. */
 void label_control_shift(struct label_control *c, int64_t by_ns);
+/* It is that late, and since the last time nobody listened: what a port missed
+ * meanwhile is not held against it. Intervals of that time are skipped. */
+void label_control_woke(struct label_control *c, uint64_t now_ns);
 /* When there is something to be done: for tick. UINT64_MAX: nothing yet. */
 uint64_t label_control_due(const struct label_control *c);
 /* The time it has got to; 0: nothing came. */

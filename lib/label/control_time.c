@@ -114,6 +114,28 @@ void control_end(struct label_control *c)
 	c->sum.packets = 0;
 }
 
+static uint64_t intervals_between(const struct label_control *c, uint64_t end_ns,
+				  uint64_t begin_ns)
+{
+	return begin_ns > end_ns ? (begin_ns - end_ns) / c->o.interval_ns : 0;
+}
+
+void label_control_woke(struct label_control *c, uint64_t now_ns)
+{
+	uint64_t end_ns = c->next_end_ns, skipped;
+
+	if (!c->begun || now_ns <= c->now_ns)
+		return;
+	c->ctr.woke++;
+	end_interval(c, c->now_ns);
+	c->now_ns = c->begun_ns = now_ns;
+	control_wait_anew(c);
+	begin_interval(c, now_ns);
+	skipped = intervals_between(c, end_ns, c->sum.begin_ns);
+	c->sum.skipped = skipped;
+	c->ctr.skipped += skipped;
+}
+
 /* --- a clock that was set ------------------------------------------------- */
 
 static uint64_t shifted(uint64_t ns, int64_t by_ns)

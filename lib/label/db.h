@@ -16,8 +16,8 @@
  * burst. An odd item is not taken, unless the numbers begin anew with it or
  * ODD_MAX in a row agree with each other, and go on as our clock does: then the
  * record begins anew, so that neither false times nor a reboot silence a port
- * for ever. Numbers that
- * begin anew while the clock goes on are of a new start, too.
+ * for ever. Numbers that begin anew while the clock goes on are of a new start,
+ * too.
  *
  * There is no clock inside: now_ns is whoever calls's, virtual or real, and
  * must not go back.

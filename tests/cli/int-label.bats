@@ -12,14 +12,6 @@ setup() {
 
 teardown() { end_bg; }
 
-# told_of LEDGER COUNTER...: of the controller.
-told_of() { # LEDGER COUNTER...
-	local log=$1 name
-
-	shift
-	for name; do counter "$log" "$name" controller; done | xargs
-}
-
 # The controller's ledgers add up, and so many frames came.
 controls() { # LEDGER FRAMES
 	balances "$1"

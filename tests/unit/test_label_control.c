@@ -431,6 +431,44 @@ static void test_set_back(void)
 	done(c);
 }
 
+/* Nobody listened for an hour: nobody is silent for that, nor forgotten; what was
+ * waited for is waited for from then on. */
+static void test_woke(void)
+{
+	static const uint32_t one[] = {1}, other[] = {2};
+	const uint64_t woken = T0 + 3600000 * MS + 30 * MS;
+	struct label_control_options o;
+	struct label_control *c;
+
+	label_control_defaults(&o);
+	c = open_control(&o);
+	label_control_woke(c, T0);
+	feed(c, other, 1, T0 + 10 * MS, 1, false);
+	for (unsigned i = 0; i < 13; i++)
+		feed(c, one, 1, T0 + i * 10 * MS + 10 * MS, i + 1, false);
+	TEST(n_sums == 1 && n_silences == 1 && n_decisions == 1);
+	label_control_woke(c, woken);
+	TEST(label_control_now(c) == woken);
+	TEST(n_sums == 2 && sums[1].observed_ns == 30 * MS);
+	TEST(label_control_counters(c)->woke == 1);
+	TEST(label_control_counters(c)->set == 0);
+	label_control_tick(c, woken + 100 * MS);
+	TEST(n_silences == 1 && n_decisions == 1);
+	TEST(n_sums == 3 && sums[2].observed_ns == 70 * MS);
+	TEST(sums[2].skipped == 35998 && sums[2].ports == 2);
+	/* Its clock and ours went on as far. */
+	feed(c, one, 1, woken + 100 * MS, 14, false);
+	TEST(label_db_find(label_control_db(c), 1, 2)->labels == 14);
+	label_control_tick(c, woken + 100 * MS + 1);
+	TEST(n_decisions == 2 && decided[1] == 2);
+	TEST(decisions[1].now_ns == woken + 100 * MS);
+	TEST(n_silences == 1);
+	label_control_tick(c, woken + 200 * MS + 1);
+	TEST(n_silences == 2 && silences[1].now_ns == woken + 200 * MS);
+	TEST(label_control_counters(c)->forgotten == 0);
+	done(c);
+}
+
 static unsigned n_forgotten;
 static uint32_t last_forgotten;
 
@@ -566,6 +604,7 @@ int main(void)
 	test_long_gap();
 	test_zero();
 	test_set_back();
+	test_woke();
 	test_forget();
 	test_damaged();
 	test_begin();
