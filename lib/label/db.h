@@ -14,9 +14,10 @@
  * damaged, or the clock was set, or the device began anew. Odd, too, is a
  * number that says that more labels were lost than microseconds went by, and a
  * burst. An odd item is not taken, unless the numbers begin anew with it or
- * ODD_MAX in a row agree with each other: then the record begins anew, so that
- * neither one false time nor a reboot silences a port for ever. Numbers that
- * begin anew while the clock goes on are of a new start, too.
+ * ODD_MAX in a row agree with each other, and go on as our clock does: then the
+ * record begins anew, so that neither false times nor a reboot silence a port
+ * for ever. Numbers that begin anew while the clock goes on are of a new start,
+ * too.
  *
  * There is no clock inside: now_ns is whoever calls's, virtual or real, and
  * must not go back.
@@ -142,6 +143,11 @@ struct label_record *label_db_at(struct label_db *db, uint32_t place);
 /* Of a port; NULL: there is none. */
 struct label_record *label_db_find(struct label_db *db, uint32_t device,
 				   uint16_t out);
+
+/* Whether a label says that it is now_ns: by its device's clock as much time has
+ * passed since the newest one of its port as by ours, about. */
+bool label_db_vouches(const struct label_db *db, const struct label_item *item,
+		      uint64_t now_ns);
 
 /* A record as it was saved: state.h; of a device that is none of ours it is
  * left out. 0, -EEXIST, -ENOMEM, -ENOSPC. */
