@@ -8,7 +8,7 @@
 
 #include "base/ledger.h"
 #include "cli/cli.h"
-#include "packet/pkt.h"
+#include "live/live.h"
 
 struct cli_live {
 	const char *name; /* of -i, NULL if not given */

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "packet/private.h"
+#include "packet/kind.h"
 
 uint8_t *snk_room(struct snk *s, size_t len)
 {

@@ -24,7 +24,7 @@
 #include "bpf/int_fast.h"
 #include "inband/int_source.h"
 #include "inband/treport.h"
-#include "packet/pkt.h"
+#include "live/live.h"
 #include "wire/be.h"
 #include "wire/net.h"
 

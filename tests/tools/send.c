@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "packet/pkt.h"
+#include "live/live.h"
 
 static int fail(const char *what, const struct fault *f)
 {

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "packet/pkt.h"
+#include "live/live.h"
 #include "test.h"
 #include "wire/net.h"
 

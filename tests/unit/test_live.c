@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "packet/pkt.h"
+#include "live/live.h"
 #include "test.h"
 #include "wire/net.h"
 

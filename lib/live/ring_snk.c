@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "packet/private.h"
+#include "live/private.h"
 #include "wire/be.h"
 #include "wire/proto.h"
 

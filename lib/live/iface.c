@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "packet/private.h"
+#include "live/private.h"
 
 _Static_assert(sizeof(((struct iface *)NULL)->name) == IFNAMSIZ, "name's room");
 

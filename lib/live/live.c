@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/un.h>
 
-#include "packet/private.h"
+#include "live/private.h"
 
 static const char unix_prefix[] = "unix:";
 

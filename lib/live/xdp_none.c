@@ -2,7 +2,7 @@
 /* xdp_none.c - in place of xdp*.c where what that is built with was missing. */
 #include <errno.h>
 
-#include "packet/private.h"
+#include "live/private.h"
 
 int xdp_src_open(struct src **out, const struct iface *i,
 		 const struct live_options *o, struct fault *f)

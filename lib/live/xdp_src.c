@@ -31,7 +31,7 @@
 #include "base/clock.h"
 #include "bpf/ports.h"
 #include "hash/crc.h"
-#include "packet/private.h"
+#include "live/private.h"
 
 enum {
 	/* Of a queue, a power of two: a batch in hand, the rest to be filled */
