@@ -24,6 +24,7 @@ static const struct ledger_field fields[] = {
 	FIELD(silent, LEDGER_NOTE),
 	FIELD(heard, LEDGER_NOTE),
 	FIELD(forgotten, LEDGER_NOTE),
+	FIELD(crowded, LEDGER_NOTE),
 	FIELD(leaps, LEDGER_NOTE),
 	FIELD(set, LEDGER_NOTE),
 	FIELD(woke, LEDGER_NOTE),
@@ -106,6 +107,20 @@ uint64_t label_control_now(const struct label_control *c)
 
 /* --- packets -------------------------------------------------------------- */
 
+/* A packet whose label of an earlier hop is that of a record, and the next one
+ * an item. */
+static int learn_way(struct label_control *c, struct label_record *r,
+		     const struct label_item *item)
+{
+	int rc;
+
+	if (!label_link_joins(r, item))
+		return 0;
+	rc = label_link_saw(r, item->device, item->out);
+	c->ctr.crowded += rc == -ENOSPC;
+	return rc == -ENOMEM ? rc : 0;
+}
+
 /* before: the place of the label under it, of an earlier hop; becomes this
  * one's. */
 static int take_item(struct label_control *c, const struct label_item *item,
@@ -114,10 +129,9 @@ static int take_item(struct label_control *c, const struct label_item *item,
 	uint32_t place, ports = label_db_ports(c->db);
 	int rc = label_db_take(c->db, item, c->now_ns, &place);
 
-	if (*before < ports &&
-	    label_link_joins(label_db_at(c->db, *before), item))
-		label_link_saw(label_db_at(c->db, *before), item->device,
-			       item->out);
+	if (rc >= 0 && *before < ports &&
+	    learn_way(c, label_db_at(c->db, *before), item) < 0)
+		return -ENOMEM;
 	*before = place;
 	if (rc != LABEL_TAKEN && rc != LABEL_BEGUN)
 		return rc < 0 ? rc : 0;

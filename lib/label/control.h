@@ -42,6 +42,8 @@ struct label_control_ledger {
 	uint64_t silent;    /* ports fell silent, */
 	uint64_t heard;	    /* and were heard again, */
 	uint64_t forgotten; /* or never */
+	uint64_t crowded;   /* labels of ports behind a link beyond those kept:
+			       links.h */
 	uint64_t leaps;	    /* frames whose time cannot be right */
 	uint64_t set;	    /* the clock was, */
 	uint64_t woke;	    /* or time went by while nobody listened */

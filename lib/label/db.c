@@ -112,6 +112,7 @@ void label_db_close(struct label_db *db)
 {
 	if (!db)
 		return;
+	label_db_clear(db);
 	free(db->record);
 	free(db->slot);
 	free(db);
@@ -202,6 +203,7 @@ void label_db_forget(struct label_db *db, uint32_t place)
 	struct label_record *r = &db->record[place];
 	const struct label_record *last = &db->record[db->n - 1];
 
+	free(r->ways.at);
 	close_up(db, (uint32_t)(find(db, r->device, r->out) - db->slot));
 	if (r != last) {
 		*find(db, last->device, last->out) = place + 1;
@@ -213,7 +215,10 @@ void label_db_forget(struct label_db *db, uint32_t place)
 
 void label_db_clear(struct label_db *db)
 {
-	memset(db->slot, 0, 2 * (size_t)db->room * sizeof(*db->slot));
+	for (uint32_t i = 0; i < db->n; i++)
+		free(db->record[i].ways.at);
+	if (db->slot)
+		memset(db->slot, 0, 2 * (size_t)db->room * sizeof(*db->slot));
 	db->n = 0;
 }
 

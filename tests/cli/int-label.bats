@@ -406,6 +406,22 @@ reset 2" ]
 	[ "$output" = "1 100.000000000 10.0.0.1 > 10.0.0.2 int-label normal \
 key=10.0.0.1:0>10.0.0.2:0/udp path_len=1 length=76 \
 labels=7:1>2@1000us,latency=0,queue=0,number=3" ]
+	# As the controller counts them: checksum, malformed.
+	sed 's/0a 00 00 01/0a 00 00 07/' hex >bad
+	text2pcap -q -F pcap bad bad.pcap 2>/dev/null
+	run -0 dta-dump packets bad.pcap
+	[[ $output == *" labels=7:1>2@1000us,latency=0,queue=0,number=3 ! wrong \
+IPv4 header or UDP checksum" ]]
+	for format in csv ndjson; do
+		dta-dump packets -o $format one.pcap >good
+		run ! grep -q wrong good
+		run -0 dta-dump packets -o $format bad.pcap
+		[[ $output == *"wrong IPv4 header or UDP checksum"*"7:1>2@1000us"* ]]
+	done
+	sed 's/11 01 00 00 00 07/11 02 00 00 00 07/' hex >cut
+	text2pcap -q -F pcap cut cut.pcap 2>/dev/null
+	run -0 dta-dump packets cut.pcap
+	[[ $output == *" int-label length=76 ! malformed or cut short" ]]
 	# wire-facts 4.1: Ethernet, a source route of one hop, INT OPTION, item
 	printf '0000 %s\n' "$(echo "020000000002 020000000001 0700 0000 8001 0701
 		0001 03040500 000000001000 000000001064 00002000 00 000007
