@@ -178,6 +178,8 @@ static void open_out(struct int_gen *g)
 
 	if (rc < 0)
 		cli_fault(name, &f);
+	if (!g->o.out && !g->o.quiet)
+		cli_warn("%s: %s", name, snk_kind(g->snk));
 	if (g->o.to_mac && !live_address(&g->address, name))
 		cli_fail("%s: it has no Ethernet address", name);
 	if (!g->o.truth)
@@ -253,10 +255,13 @@ static int run(struct int_gen *g, struct traffic *t, struct fault *f)
 
 static int end(struct int_gen *g, int src_err, const struct fault *f)
 {
+	uint64_t unsent = snk_drops(g->snk);
 	int err = snk_close(g->snk), status = CLI_OK;
 
 	if (!g->o.quiet)
 		cli_ledger(&int_gen_ledger, &g->ctr, g->o.output);
+	if (!g->o.quiet && g->o.live.name)
+		cli_live_drops(&g->o.live, NULL, unsent);
 	if (src_err) {
 		cli_warn_fault(g->o.from, f);
 		status = CLI_FAIL;
