@@ -41,6 +41,7 @@ struct program {
 	struct speed *counter; /* of each of the page's */
 	uint64_t total[TOTALS];
 	struct speed of_total[TOTALS];
+	struct minute waiting; /* watch_waiting() */
 };
 
 struct seen_region {
@@ -51,6 +52,7 @@ struct seen_region {
 	unsigned tables, writers;
 	uint32_t writer[REGION_WRITERS]; /* their processes */
 	double fill;	     /* of its fullest table, about; NAN: not known */
+	struct minute ages, fills;
 	struct speed stored; /* by the programs that show their pages */
 	bool met;
 };

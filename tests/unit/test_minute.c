@@ -13,7 +13,7 @@ static const char *text(const struct minute *m, uint64_t now_ns)
 {
 	static char out[MINUTE_TEXT];
 
-	minute_text(out, m, now_ns, true);
+	minute_text(out, m, now_ns, 0, true);
 	return out;
 }
 
@@ -117,7 +117,7 @@ static void test_unicode(void)
 
 	minute_add(&m, 1000 * S, 1003 * S, 0);
 	minute_add(&m, 1004 * S, 1007 * S, 1);
-	minute_text(out, &m, 1008 * S - 1, false);
+	minute_text(out, &m, 1008 * S - 1, 0, false);
 	TEST(!strcmp(out, "             \xe2\x96\x81\xe2\x96\x88"));
 }
 
