@@ -91,8 +91,7 @@ static void head_of_all(const struct run *r, char *line)
 		n = snprintf(line, BROWSE_LINE,
 			     "%s: epoch %" PRIu64 ", %" PRIu64
 			     " s old, %.1f%% full, %u writers; ",
-			     r->o.region, region->epoch,
-			     age_ns / 1000000000,
+			     r->o.region, region->epoch, age_ns / 1000000000,
 			     region->fill * 100, region->writers);
 	else
 		n = snprintf(line, BROWSE_LINE, "%u programs, %u regions; ",

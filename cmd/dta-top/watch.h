@@ -51,7 +51,7 @@ struct seen_region {
 	uint64_t size, epoch, began_ns, left_ns;
 	unsigned tables, writers;
 	uint32_t writer[REGION_WRITERS]; /* their processes */
-	double fill;	     /* of its fullest table, about; NAN: not known */
+	double fill; /* of its fullest table, about; NAN: not known */
 	struct minute ages, fills;
 	struct speed stored; /* by the programs that show their pages */
 	bool met;

@@ -75,8 +75,7 @@ bool cli_page_begin(void)
 {
 	uint64_t now;
 
-	if (own.due_ns == UINT64_MAX ||
-	    (now = clock_coarse_ns()) < own.due_ns)
+	if (own.due_ns == UINT64_MAX || (now = clock_coarse_ns()) < own.due_ns)
 		return false;
 	if (!have_page()) {
 		own.due_ns = now + AGAIN_NS;

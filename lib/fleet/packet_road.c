@@ -98,8 +98,7 @@ static struct road_account sum_up(struct packet_road *p)
 
 	p->requests = (struct requester_ledger){0};
 	for (unsigned i = 0; i < n; i++) {
-		struct requester_ledger l = p->over
-						    ? roce_out_ledger(roce[i])
+		struct requester_ledger l = p->over ? roce_out_ledger(roce[i])
 						    : roce_out_ledger_open(
 							      roce[i]);
 
