@@ -261,7 +261,7 @@ static struct snk *open_answers(const struct opts *o)
 	if (o->write && cli_snk_open(&k, o->write, &f) < 0)
 		cli_fault(o->write, &f);
 	if (!o->write && o->live.name &&
-	    snk_open_live(&k, o->live.name, &o->live.options, &f) < 0)
+	    snk_open_live(&k, o->live.name, LIVE_PACKET, &f) < 0)
 		cli_fault(o->live.name, &f);
 	return k;
 }

@@ -172,9 +172,9 @@ static void open_out(struct int_gen *g)
 {
 	const char *name = g->o.out ? g->o.out : g->o.live.name;
 	struct fault f = {0};
-	int rc = g->o.out
-			 ? cli_snk_open(&g->snk, name, &f)
-			 : snk_open_live(&g->snk, name, &g->o.live.options, &f);
+	int rc = g->o.out ? cli_snk_open(&g->snk, name, &f)
+			  : snk_open_live(&g->snk, name, g->o.live.options.kind,
+					  &f);
 
 	if (rc < 0)
 		cli_fault(name, &f);

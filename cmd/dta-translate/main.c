@@ -222,7 +222,7 @@ static struct snk *open_nacks(const struct opts *o)
 	if (k)
 		snk_flush(k); /* a pipe: the reader waits for the header */
 	if (!o->nacks && o->live.name &&
-	    snk_open_live(&k, o->live.name, &o->live.options, &f) < 0)
+	    snk_open_live(&k, o->live.name, LIVE_PACKET, &f) < 0)
 		cli_fault(o->live.name, &f);
 	return k;
 }

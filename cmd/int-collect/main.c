@@ -199,7 +199,7 @@ static void open_out(struct run *r)
 	if (r->o.write)
 		rc = cli_snk_open(&r->out, name, &f);
 	else if (r->o.to)
-		rc = snk_open_live(&r->out, name, &r->o.live.options, &f);
+		rc = snk_open_live(&r->out, name, LIVE_PACKET, &f);
 	if (rc < 0)
 		cli_fault(name, &f);
 }

@@ -185,7 +185,7 @@ static void open_live(struct hop_run *r)
 		w->to = (enum hop_side) !i;
 		if (src_open_live(&w->src, name[i], &all, &f) < 0)
 			cli_fault(name[i], &f);
-		if (snk_open_live(&w->snk, name[!i], &all, &f) < 0)
+		if (snk_open_live(&w->snk, name[!i], LIVE_PACKET, &f) < 0)
 			cli_fault(name[!i], &f);
 		src_wait(w->src, 0); /* the loop waits for both */
 	}

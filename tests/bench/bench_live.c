@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "packet/pkt.h"
+#include "live/live.h"
 #include "op/local.h"
 #include "translate/translate.h"
 #include "wire/dta.h"
