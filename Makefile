@@ -125,7 +125,8 @@ P4TEST ?= p4test
 TOFINO_INCLUDE ?= /usr/share/p4c/p4include
 TNA_PROGRAMS := $(patsubst p4/tna/%/,$B/p4/tna/%,$(sort $(dir $(wildcard \
 	p4/tna/d*/*.p4 p4/tna/i*/*.p4))))
-TNA_PATH = -D__TARGET_TOFINO__=1 -I p4/include -I p4/tna/common -I p4/tna/$*
+TNA_PATH = -D__TARGET_TOFINO__=1 -I $(TOFINO_INCLUDE) -I p4/include \
+	-I p4/tna/common -I p4/tna/$*
 
 .DELETE_ON_ERROR:
 .PHONY: all p4 p4-tna check-p4 check check-all bench bench-peers fuzz lint demo demo-int figures install uninstall clean format
@@ -231,16 +232,16 @@ endif
 
 $B/p4/tna/%: p4/tna/%/*.p4 p4/tna/common/*.p4 p4/include/*.p4
 	$(call say,P4C)
-	$(Q)mkdir -p $(@D) && $(BFP4C) --target tofino --arch tna $(TNA_PATH) \
-		-o $@ p4/tna/$*/$*.p4
+	$(Q)mkdir -p $@ && $(BFP4C) --std p4-16 --target tofino --arch tna \
+		$(TNA_PATH) -o $@ p4/tna/$*/$*.p4 || { rm -rf $@; exit 1; }
 
 $B/p4/tna/%.types: p4/tna/%/*.p4 p4/tna/common/*.p4 p4/include/*.p4
 	$(call say,P4T)
-	$(Q)mkdir -p $(@D) && $(P4TEST) --std p4-16 -I $(TOFINO_INCLUDE) \
-		$(TNA_PATH) p4/tna/$*/$*.p4 && touch $@
+	$(Q)mkdir -p $(@D) && $(P4TEST) --std p4-16 $(TNA_PATH) \
+		p4/tna/$*/$*.p4 && touch $@
 
 check-p4: $(BINS) $(AIDS) $(if $(shell command -v $(P4C)),p4)
-	$(Q)BUILD=$(CURDIR)/$B P4TEST=$(P4TEST) \
+	$(Q)BUILD=$(CURDIR)/$B P4TEST=$(P4TEST) BFP4C=$(BFP4C) \
 		TOFINO_INCLUDE=$(TOFINO_INCLUDE) bats tests/p4
 
 bench: $(BINS) $(BENCHES)
