@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "inband/int_md.h"
-#include "inband/ioam.h"
 #include "inband/treport.h"
+#include "ioam/ioam.h"
 #include "wire/be.h"
 #include "wire/net.h"
 

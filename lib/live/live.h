@@ -24,10 +24,13 @@
 #include "packet/pkt.h"
 
 enum live_kind {
-	LIVE_AUTO,   /* LIVE_XDP if the driver has it and ports says of what;
-			else LIVE_PACKET */
+	LIVE_AUTO, /* A source: LIVE_XDP if the driver has it and ports says of
+		      what, else LIVE_PACKET; a sink: which of them there is,
+		      in that order */
 	LIVE_PACKET, /* AF_PACKET: TPACKET_V3, PACKET_MMAP */
-	LIVE_XDP,    /* AF_XDP: what it takes is gone for the host */
+	LIVE_XDP,    /* AF_XDP: what it takes is gone for the host. It has the
+			queues that it receives by, or the one it sends by, for
+			itself: nobody else has an AF_XDP socket there. */
 };
 
 enum {
@@ -47,12 +50,13 @@ struct live_options {
 
 /*
  * A source, a sink. Where a capability or a limit is missing, f says which and
- * how to grant it. The sink uses PACKET_MMAP for every kind.
+ * how to grant it. What a sink by AF_XDP cannot hand over waits for the
+ * interface to come back, up to 2048 frames, and counts as dropped till then.
  */
 int src_open_live(struct src **out, const char *name,
 		  const struct live_options *o, struct fault *f);
-int snk_open_live(struct snk **out, const char *name,
-		  const struct live_options *o, struct fault *f);
+int snk_open_live(struct snk **out, const char *name, enum live_kind kind,
+		  struct fault *f);
 
 /*
  * The own addresses of an interface of that name, for frames that say where

@@ -18,6 +18,12 @@ struct iface {
 /* Finds an interface of Ethernet frames; f names it and what is wrong. */
 int iface_find(struct iface *i, const char *name, struct fault *f);
 
+/* Bytes of the longest frame that it may take, a tagged one. */
+size_t iface_longest(const struct iface *i);
+
+/* Whether the kernel would take a frame to be sent: by its length. */
+bool iface_fits(const struct iface *i, const uint8_t *frame, size_t len);
+
 /* Whether the interface with that index is there, under whatever name. */
 bool iface_there(int index);
 
@@ -61,6 +67,7 @@ int dgram_src_open(struct src **out, const char *path,
 		   const struct live_options *o, struct fault *f);
 int dgram_snk_open(struct snk **out, const char *path, struct fault *f);
 /* -ENOTSUP: this build, kernel, driver or user cannot. */
+int xdp_snk_open(struct snk **out, const struct iface *i, struct fault *f);
 int xdp_src_open(struct src **out, const struct iface *i,
 		 const struct live_options *o, struct fault *f);
 

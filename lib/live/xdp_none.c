@@ -4,13 +4,24 @@
 
 #include "live/private.h"
 
+static int missing(const struct iface *i, struct fault *f)
+{
+	return fault_set(f, -ENOTSUP,
+			 "%s: AF_XDP was not built in: it wants libxdp-dev, "
+			 "libbpf-dev, clang and bpftool",
+			 i->name);
+}
+
 int xdp_src_open(struct src **out, const struct iface *i,
 		 const struct live_options *o, struct fault *f)
 {
 	(void)out;
 	(void)o;
-	return fault_set(f, -ENOTSUP,
-			 "%s: AF_XDP was not built in: it wants libxdp-dev, "
-			 "libbpf-dev, clang and bpftool",
-			 i->name);
+	return missing(i, f);
+}
+
+int xdp_snk_open(struct snk **out, const struct iface *i, struct fault *f)
+{
+	(void)out;
+	return missing(i, f);
 }

@@ -28,6 +28,8 @@ struct src {
 	int wait_ms;
 	uint64_t done, size; /* bytes: see src_done() */
 	struct shelf *shelf; /* copies of packets, or NULL: src_keep() */
+	int error;	     /* that src_rx_now() met, and why: it stays */
+	struct fault why;
 };
 
 struct snk_ops {
@@ -38,6 +40,9 @@ struct snk_ops {
 	void (*done)(struct snk *s, size_t len, uint32_t wire_len,
 		     uint64_t ts_ns);
 	int (*flush)(struct snk *s);
+	/* Frames that were flushed and wait for an interface that does not take
+	 * them; NULL: none do. */
+	uint64_t (*left)(const struct snk *s);
 	int (*close)(struct snk *s, int rc); /* after the last flush's rc */
 };
 
