@@ -243,6 +243,9 @@ static int run(struct int_gen *g, struct traffic *t, struct fault *f)
 		if ((g->o.live.name || n % CLOCK_EVERY == 0) &&
 		    cli_page_begin()) {
 			cli_ledger(&int_gen_ledger, &g->ctr, g->o.output);
+			if (g->o.live.name)
+				cli_interface(&g->o.live, NULL,
+					      snk_drops(g->snk));
 			cli_page_end();
 		}
 		if (!g->o.quiet && n % CLOCK_EVERY == 0)
@@ -255,13 +258,13 @@ static int run(struct int_gen *g, struct traffic *t, struct fault *f)
 
 static int end(struct int_gen *g, int src_err, const struct fault *f)
 {
-	uint64_t unsent = snk_drops(g->snk);
+	uint64_t lost = snk_drops(g->snk);
 	int err = snk_close(g->snk), status = CLI_OK;
 
-	if (!g->o.quiet)
+	if (!g->o.quiet) {
 		cli_ledger(&int_gen_ledger, &g->ctr, g->o.output);
-	if (!g->o.quiet && g->o.live.name)
-		cli_live_drops(&g->o.live, NULL, unsent);
+		cli_live_drops(&g->o.live, NULL, lost);
+	}
 	if (src_err) {
 		cli_warn_fault(g->o.from, f);
 		status = CLI_FAIL;
