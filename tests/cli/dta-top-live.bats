@@ -66,6 +66,18 @@ fed() {
 	[[ $stderr == *"dta-fake (PID "*" writes this region; s: "*" came in, none dropped"* ]]
 }
 
+@test "what never came in is told, though nobody has dropped it" {
+	fake dta-fake fabric s:got:in:1000 s:missing:note:5000000
+	wait_for sees drops 'length == 1 and .[0].counter == "missing" and
+		.[0].value > 10'
+	top | jq -se '.[0] | .dropped == 0 and .reason == null'
+	LC_ALL=C TERM=xterm typist '
+until(b"nothing is dropped; never came in: dta-fake ", b" a second, ", b" missing")
+key(b"d"); until(b"1 to 1 of 1, by value_s;", b"missing")
+key(b"q")' dta-top --every 300ms
+	[ "$output" = 'status 0' ]
+}
+
 # unsent PROGRAM [N]: it says of its interface that so many were not taken, or
 # some; and it is among its drops.
 unsent() {
