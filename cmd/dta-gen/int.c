@@ -178,6 +178,8 @@ static void open_out(struct int_gen *g)
 
 	if (rc < 0)
 		cli_fault(name, &f);
+	if (!g->o.out && !g->o.quiet)
+		cli_warn("%s: %s", name, snk_kind(g->snk));
 	if (g->o.to_mac && !live_address(&g->address, name))
 		cli_fail("%s: it has no Ethernet address", name);
 	if (!g->o.truth)

@@ -304,6 +304,7 @@ void int_options_read(struct int_gen *g, int argc, char **argv)
 	if (n < argc)
 		cli_usage(&cli_int, "'%s': no such argument", argv[n]);
 	cli_check(&cli_int, o, -1);
+	o->live.format = o->output;
 	if (o->arity % 2)
 		cli_refuse("--arity: '%" PRIu64 "' is not an even number",
 			   o->arity);

@@ -254,7 +254,7 @@ static int show(struct run *r)
 		look_twice(r);
 	else
 		look_on(r);
-	rc = browse_end(shown, stdout, look_on);
+	rc = browse_end(shown, look_on);
 	browse_close(shown);
 	return r->o.top.once ? judge(r, rc) : rc < 0 ? CLI_FAIL : CLI_OK;
 }

@@ -55,14 +55,11 @@ static const void *counters(void *run, uint64_t *received)
 	return l;
 }
 
-/* While the road waits. Another core's thread leaves what there is to do to the
- * main one. */
+/* While the road waits. It may be another core's thread that does: the main one
+ * then stands in line for the road, and what it would do is this one's. */
 static void turn(void *run)
 {
-	struct run *r = run;
-
-	if (pthread_equal(pthread_self(), r->main))
-		cli_loop_turn(&r->loop);
+	cli_loop_turn(&((struct run *)run)->loop);
 }
 
 /* Interrupts a read that waits; the work is done where it returns. */
@@ -135,8 +132,9 @@ static int follow_parts(struct run *r)
 
 	if (!road_change(r->road, ROAD_ASK))
 		return 0;
-	cores_stop(r);
-	rc = translate_flush(r->t);
+	rc = cores_stop(r);
+	if (!rc)
+		rc = translate_flush(r->t);
 	if (rc < 0)
 		return rc;
 	road_change(r->road, ROAD_GO);
@@ -285,13 +283,15 @@ static int run_close(struct run *r)
 {
 	struct road_account account = {0};
 	struct translate_ledger end;
-	int flushed, closed, nacks = 0, keys;
+	int stopped, flushed, closed, nacks = 0, keys;
 	struct fault nothing, where, probably;
 	const char *why;
 	uint64_t lost;
 	bool told;
 
-	cores_stop(r);
+	stopped = cores_stop(r);
+	if (!r->error)
+		r->error = stopped;
 	end = *translate_counters(r->t);
 	flushed = translate_flush(r->t);
 	closed = road_finish(r->road);
@@ -361,7 +361,6 @@ int main(int argc, char **argv)
 		.unsent = unsent,
 		.hangup = hangup,
 	};
-	run.main = pthread_self();
 	cli_signals();
 	cli_take_hangup();
 	run_open(&run);

@@ -28,6 +28,8 @@ struct src {
 	int wait_ms;
 	uint64_t done, size; /* bytes: see src_done() */
 	struct shelf *shelf; /* copies of packets, or NULL: src_keep() */
+	int error;	     /* that src_rx_now() met, and why: it stays */
+	struct fault why;
 };
 
 struct snk_ops {

@@ -51,7 +51,8 @@ int src_open(struct src **out, const char *path, struct fault *f);
  */
 int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f);
 
-/* The same without waiting: -EAGAIN if there are none now. */
+/* The same without waiting: -EAGAIN if there are none now. f is not NULL. What
+ * is wrong comes up again at every later call of either. */
 int src_rx_now(struct src *s, struct pkt *pkts, int max, struct fault *f);
 
 /*
