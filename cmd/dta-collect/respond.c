@@ -261,7 +261,7 @@ static struct snk *open_answers(const struct opts *o)
 	if (o->write && cli_snk_open(&k, o->write, &f) < 0)
 		cli_fault(o->write, &f);
 	if (!o->write && o->live.name &&
-	    snk_open_live(&k, o->live.name, &o->live.options, &f) < 0)
+	    snk_open_live(&k, o->live.name, LIVE_PACKET, &f) < 0)
 		cli_fault(o->live.name, &f);
 	return k;
 }
@@ -293,23 +293,28 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 					 o->format, NULL);
 }
 
+static uint64_t unsent(void *ctx)
+{
+	const struct run *run = ctx;
+
+	return run->answers ? snk_drops(run->answers) : 0;
+}
+
 /* Ends it, with the ledger; the first error of the answers' sink. */
 static int run_close(struct run *run)
 {
 	const struct responder_ledger *l = responder_counters(run->p);
-	uint64_t unsent = 0;
+	uint64_t lost = unsent(run);
 	int closed = 0;
 
 	cli_progress_end();
 	say_refused(run, true);
 	cli_stats_close(run->loop.stats, l, run->loop.s);
-	if (run->answers) {
-		unsent = snk_drops(run->answers);
+	if (run->answers)
 		closed = snk_close(run->answers);
-	}
 	if (!run->o->quiet) {
 		cli_ledger(&responder_ledger, l, run->o->format);
-		cli_live_drops(&run->o->live, run->loop.s, unsent);
+		cli_live_drops(&run->o->live, run->loop.s, lost);
 	}
 	notify_close(run->notify);
 	responder_close(run->p);
@@ -336,6 +341,7 @@ void respond(struct opts *o, struct region *r)
 			 .counters = counters,
 			 .take = take,
 			 .report = report,
+			 .unsent = unsent,
 			 .hangup = hangup},
 	};
 	struct responder_ledger end;

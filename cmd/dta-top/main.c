@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "cli/page.h"
 #include "cli/tty.h"
+#include "look.h"
 #include "options.h"
 #include "serve.h"
 #include "tables.h"
@@ -79,19 +80,18 @@ static void head_of_all(const struct run *r, char *line)
 {
 	const struct seen_region *region = r->w.regions;
 	double total[TOTALS] = {0};
-	uint64_t now = clock_wall_ns();
+	uint64_t age_ns;
 	int n = 0;
 
 	for (const struct program *p = r->w.programs; p; p = p->next)
 		for (unsigned i = 0; i < TOTALS; i++)
 			if (p->of_total[i].known)
 				total[i] += p->of_total[i].per_s;
-	if (r->o.region && region && region->began_ns <= now)
+	if (r->o.region && region && look_age(region, &age_ns))
 		n = snprintf(line, BROWSE_LINE,
 			     "%s: epoch %" PRIu64 ", %" PRIu64
 			     " s old, %.1f%% full, %u writers; ",
-			     r->o.region, region->epoch,
-			     (now - region->began_ns) / 1000000000,
+			     r->o.region, region->epoch, age_ns / 1000000000,
 			     region->fill * 100, region->writers);
 	else
 		n = snprintf(line, BROWSE_LINE, "%u programs, %u regions; ",
@@ -184,7 +184,7 @@ static void check_region(const char *name)
 	struct fault f = {0};
 	struct region *r;
 
-	if (region_open(&r, name, false, &f) < 0)
+	if (region_look(&r, name, &f) < 0)
 		cli_fault(name, &f);
 	region_close(r);
 }
@@ -221,7 +221,7 @@ static int show(struct run *r)
 		look_twice(r);
 	else
 		look_on(r);
-	rc = browse_end(shown, stdout, look_on);
+	rc = browse_end(shown, look_on);
 	browse_close(shown);
 	return r->o.top.once ? judge(r, rc) : rc < 0 ? CLI_FAIL : CLI_OK;
 }

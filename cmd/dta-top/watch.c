@@ -38,7 +38,7 @@ static bool is_confirmed(const struct ledger_counter *c)
 {
 	return c->role == LEDGER_DONE &&
 	       (is_called(c, "acked") || is_called(c, "confirmed") ||
-		is_called(c, "completed"));
+		is_called(c, "completed") || is_called(c, "written"));
 }
 
 static bool is_of(const struct ledger_page *p, unsigned i, enum total which)
@@ -69,13 +69,18 @@ static uint64_t total_of(const struct ledger_page *p, enum total which)
 
 bool watch_waiting(const struct program *p, uint64_t *waiting)
 {
-	for (unsigned i = 0; i < p->page.counters; i++)
-		if (is_confirmed(&p->page.counter[i])) {
-			*waiting = ledger_page_rest(&p->page,
-						    p->page.counter[i].stage);
-			return true;
-		}
-	return false;
+	bool any = false;
+
+	*waiting = 0;
+	for (unsigned i = 0; i < p->page.counters; i++) {
+		const struct ledger_counter *c = &p->page.counter[i];
+
+		if (!is_confirmed(c))
+			continue;
+		*waiting += ledger_page_rest(&p->page, c->stage);
+		any = true;
+	}
+	return any;
 }
 
 int watch_worst(const struct program *p)
@@ -152,6 +157,7 @@ static void stand_still(struct program *p)
 
 static void take(struct program *p, const struct ledger_page *now)
 {
+	uint64_t waiting;
 	struct speed *s;
 
 	p->met = true;
@@ -172,6 +178,8 @@ static void take(struct program *p, const struct ledger_page *now)
 				  was, p->total[i]);
 	}
 	p->page = *now;
+	if (watch_waiting(p, &waiting))
+		minute_level(&p->waiting, clock_ns(), (double)waiting);
 }
 
 static void name_user(struct program *p)

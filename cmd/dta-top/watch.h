@@ -41,6 +41,7 @@ struct program {
 	struct speed *counter; /* of each of the page's */
 	uint64_t total[TOTALS];
 	struct speed of_total[TOTALS];
+	struct minute waiting; /* watch_waiting() */
 };
 
 struct seen_region {
@@ -50,7 +51,8 @@ struct seen_region {
 	uint64_t size, epoch, began_ns, left_ns;
 	unsigned tables, writers;
 	uint32_t writer[REGION_WRITERS]; /* their processes */
-	double fill;	     /* of its fullest table, about; NAN: not known */
+	double fill; /* of its fullest table, about; NAN: not known */
+	struct minute ages, fills;
 	struct speed stored; /* by the programs that show their pages */
 	bool met;
 };

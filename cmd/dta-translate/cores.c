@@ -9,7 +9,7 @@
 struct cores {
 	struct translate_crew *crew;			  /* NULL: closed */
 	struct translate_share share[TRANSLATE_CREW_MAX]; /* of closed ones */
-	bool busy; /* a batch of the main thread's is under way */
+	bool busy; /* batches are under way, and the main thread is with them */
 };
 
 /* For a worker, in turn of taking: what is there. An end, and what is wrong,
@@ -79,10 +79,10 @@ int cores_rx(struct run *r, const struct pkt *pkts, size_t n)
 	}
 	r->cores->busy = true;
 	rc = translate_crew_rx(r->cores->crew, pkts, n);
-	r->cores->busy = false;
 	/* A road for one at a time is looked after by this thread. */
 	if (!r->road->twin && !rc)
 		rc = translate_crew_rest(r->cores->crew);
+	r->cores->busy = false;
 	return rc;
 }
 
@@ -107,14 +107,17 @@ static void add_shares(struct run *r)
 	}
 }
 
-void cores_stop(struct run *r)
+int cores_stop(struct run *r)
 {
+	int rc;
+
 	if (!r->cores || !r->cores->crew)
-		return;
-	translate_crew_rest(r->cores->crew);
+		return 0;
+	rc = translate_crew_rest(r->cores->crew);
 	add_shares(r);
 	translate_crew_close(r->cores->crew);
 	r->cores->crew = NULL;
+	return rc;
 }
 
 void cores_go(struct run *r)

@@ -28,6 +28,14 @@ static void print_ledgers(void *run)
 	show_ledgers(run);
 }
 
+static uint64_t unsent(void *run)
+{
+	const struct run *r = run;
+	const struct snk *nacks = r->t_options.nacks;
+
+	return road_unsent(r->road) + (nacks ? snk_drops(nacks) : 0);
+}
+
 static void hangup(void *run)
 {
 	struct road *road = ((struct run *)run)->road;
@@ -47,14 +55,11 @@ static const void *counters(void *run, uint64_t *received)
 	return l;
 }
 
-/* While the road waits. Another core's thread leaves what there is to do to the
- * main one. */
+/* While the road waits. It may be another core's thread that does: the main one
+ * then stands in line for the road, and what it would do is this one's. */
 static void turn(void *run)
 {
-	struct run *r = run;
-
-	if (pthread_equal(pthread_self(), r->main))
-		cli_loop_turn(&r->loop);
+	cli_loop_turn(&((struct run *)run)->loop);
 }
 
 /* Interrupts a read that waits; the work is done where it returns. */
@@ -127,8 +132,9 @@ static int follow_parts(struct run *r)
 
 	if (!road_change(r->road, ROAD_ASK))
 		return 0;
-	cores_stop(r);
-	rc = translate_flush(r->t);
+	rc = cores_stop(r);
+	if (!rc)
+		rc = translate_flush(r->t);
 	if (rc < 0)
 		return rc;
 	road_change(r->road, ROAD_GO);
@@ -214,7 +220,7 @@ static struct snk *open_nacks(const struct opts *o)
 	if (k)
 		snk_flush(k); /* a pipe: the reader waits for the header */
 	if (!o->nacks && o->live.name &&
-	    snk_open_live(&k, o->live.name, &o->live.options, &f) < 0)
+	    snk_open_live(&k, o->live.name, LIVE_PACKET, &f) < 0)
 		cli_fault(o->live.name, &f);
 	return k;
 }
@@ -277,29 +283,29 @@ static int run_close(struct run *r)
 {
 	struct road_account account = {0};
 	struct translate_ledger end;
-	int flushed, closed, nacks = 0, keys;
+	int stopped, flushed, closed, nacks = 0, keys;
 	struct fault nothing, where, probably;
 	const char *why;
-	uint64_t unsent;
+	uint64_t lost;
 	bool told;
 
-	cores_stop(r);
+	stopped = cores_stop(r);
+	if (!r->error)
+		r->error = stopped;
 	end = *translate_counters(r->t);
 	flushed = translate_flush(r->t);
 	closed = road_finish(r->road);
 	told = road_account(r->road, &account);
-	unsent = road_unsent(r->road);
+	lost = unsent(r);
 	why = road_why(r->road);
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, translate_counters(r->t), r->loop.s);
 	cores_print(r);
-	if (r->t_options.nacks) {
-		unsent += snk_drops(r->t_options.nacks);
+	if (r->t_options.nacks)
 		nacks = snk_close(r->t_options.nacks);
-	}
 	if (!r->o.quiet) {
 		print_ledgers(r);
-		cli_live_drops(&r->o.live, r->loop.s, unsent);
+		cli_live_drops(&r->o.live, r->loop.s, lost);
 	}
 	if (told && account.acked && !r->o.quiet)
 		say_unconfirmed(&account);
@@ -352,9 +358,9 @@ int main(int argc, char **argv)
 		.take = take,
 		.report = print_ledgers,
 		.show = show_ledgers,
+		.unsent = unsent,
 		.hangup = hangup,
 	};
-	run.main = pthread_self();
 	cli_signals();
 	cli_take_hangup();
 	run_open(&run);

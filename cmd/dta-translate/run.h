@@ -3,8 +3,6 @@
 #ifndef DTA_TRANSLATE_RUN_H
 #define DTA_TRANSLATE_RUN_H
 
-#include <pthread.h>
-
 #include "cli/loop.h"
 #include "op/op.h"
 #include "keylog.h"
@@ -22,7 +20,6 @@ struct run {
 	struct keylog *keylog; /* or NULL */
 	struct translate_options t_options;
 	struct translator *t;
-	pthread_t main;
 	struct cores *cores; /* NULL: there is one */
 	struct cli_loop loop;
 	uint64_t alarm_ns; /* of silence, 0: there is none */
@@ -39,12 +36,13 @@ void run_open_road(struct run *r, void (*turn)(void *run));
  * cores.c: -j. open: when all else is; exits if it cannot. rx: the next batch,
  * as translate_rx(). rest: until then the translator, the road and the source
  * are the caller's. stop, go: another translator may take its place between
- * them. With one core, all but rx do nothing.
+ * them; stop returns 0, or -errno of the road that nobody was told of yet. With
+ * one core, all but rx do nothing.
  */
 void cores_open(struct run *r);
 int cores_rx(struct run *r, const struct pkt *pkts, size_t n);
 void cores_rest(struct run *r);
-void cores_stop(struct run *r);
+int cores_stop(struct run *r);
 void cores_go(struct run *r);
 const struct translate_ledger *cores_counters(const struct run *r);
 /* With --stats: what each has done, behind cores_stop(). */

@@ -14,7 +14,7 @@
 
 #include "hash/crc.h"
 #include "packet/gunzip.h"
-#include "packet/private.h"
+#include "packet/kind.h"
 #include "packet/walk.h"
 
 enum {
@@ -46,6 +46,7 @@ struct capture {
 	uint64_t walked; /* bytes of records */
 	uint64_t skip;	 /* bytes to come that nobody wants */
 	uint64_t read;	 /* bytes of the file */
+	uint64_t filled; /* bytes of the capture: more, if it was compressed */
 	uint64_t packets;
 	struct gunzip *gz; /* NULL: the file is not compressed */
 	struct pcap_walk pcap;
@@ -109,7 +110,7 @@ static ssize_t read_gzip(struct capture *s, uint8_t *to, size_t room,
 /* Where a capture in a file is read to at once. */
 static size_t block_left(const struct capture *s)
 {
-	return WALK_BLOCK - s->read % WALK_BLOCK;
+	return WALK_BLOCK - s->filled % WALK_BLOCK;
 }
 
 /*
@@ -121,8 +122,6 @@ static size_t kept_block(const struct capture *s, int wanted)
 	uint64_t mean = s->packets ? s->walked / s->packets : KEPT_MEAN;
 	uint64_t room = (uint64_t)wanted * mean + KEPT_LEAST;
 
-	if (s->gz)
-		return room < WALK_BLOCK ? (size_t)room : WALK_BLOCK;
 	return room < block_left(s) ? (size_t)room : block_left(s);
 }
 
@@ -144,6 +143,25 @@ static void move(struct capture *s)
 	s->tail = left;
 }
 
+/*
+ * Bytes behind the last ones. Of gzip data in a file so many as there is room
+ * for: how they come out of it is no place for a batch to end.
+ */
+static ssize_t read_behind(struct capture *s, size_t room, struct fault *f)
+{
+	size_t have = 0;
+	ssize_t n = 0;
+
+	if (!s->gz)
+		return read_plain(s, window(s) + s->tail, room, f);
+	do {
+		n = read_gzip(s, window(s) + s->tail + have, room - have, f);
+		have += n > 0 ? (size_t)n : 0;
+	} while (n > 0 && s->src.size && have < room);
+	/* What is wrong behind them comes up again. */
+	return have ? (ssize_t)have : n;
+}
+
 /* Bytes of the file that are done with. */
 static uint64_t position(const struct capture *s)
 {
@@ -154,20 +172,17 @@ static uint64_t position(const struct capture *s)
 static int fill(struct capture *s, int wanted, struct fault *f)
 {
 	size_t block = s->windows ? kept_block(s, wanted) : WALK_BLOCK, room;
-	uint8_t *end;
 	ssize_t n;
 
 	if (!s->pinned)
 		move(s);
-	end = window(s) + s->tail;
 	room = WINDOW - s->tail;
-	if (room > block)
-		room = block;
-	n = s->gz ? read_gzip(s, end, room, f) : read_plain(s, end, room, f);
+	n = read_behind(s, room < block ? room : block, f);
 	if (n < 0)
 		return (int)n;
 	s->eof = !n;
 	s->tail += (size_t)n;
+	s->filled += (uint64_t)n;
 	return 0;
 }
 
@@ -194,6 +209,7 @@ static int begin_gzip(struct capture *s, struct fault *f)
 	if (gunzip_open(&s->gz, window(s), s->tail))
 		return fault_set(f, -ENOMEM, "out of memory");
 	s->tail = 0;
+	s->filled = 0;
 	s->eof = false;
 	return fill_to(s, PCAP_HEADER_LEN, f);
 }
@@ -304,7 +320,7 @@ static int walk(struct capture *s, struct pkt *pkts, int max, struct fault *f)
  * a block. */
 static bool goes_on(const struct capture *s)
 {
-	return s->windows && s->src.size && !s->gz && !s->eof &&
+	return s->windows && s->src.size && !s->eof &&
 	       block_left(s) < WALK_BLOCK;
 }
 

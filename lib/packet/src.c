@@ -3,13 +3,16 @@
 #include <errno.h>
 #include <string.h>
 
-#include "packet/private.h"
+#include "packet/kind.h"
 #include "packet/shelf.h"
 
 int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f)
 {
-	int n = s->ops->rx(s, pkts, max, f);
+	int n;
 
+	if (s->error)
+		return fault_set(f, s->error, "%s", s->why.text);
+	n = s->ops->rx(s, pkts, max, f);
 	if (s->shelf && n > 0 && shelf_put(s->shelf, pkts, n) < 0)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	return n;
@@ -23,6 +26,12 @@ int src_rx_now(struct src *s, struct pkt *pkts, int max, struct fault *f)
 		s->wait_ms = 0;
 	n = src_rx(s, pkts, max, f);
 	s->wait_ms = wait_ms;
+	/* Who does not wait may not be who tells of it; and a socket tells of
+	 * an error once. */
+	if (n < 0 && n != -EAGAIN && n != -EINTR) {
+		s->error = n;
+		s->why = *f;
+	}
 	return n;
 }
 

@@ -9,6 +9,7 @@ void course_save(struct course *c, const struct translator *t)
 	c->last_ns = t->last_ns;
 	c->idle_ns = t->idle_ns;
 	c->due_ns = t->due_ns;
+	c->promised = t->promised;
 	c->waiting = t->waiting;
 	for (unsigned i = 0; i < t->n && t->dart == DART_ONE; i++) {
 		c->draw[i].copy = t->lane[i].copy;
@@ -24,6 +25,7 @@ void course_load(struct translator *t, const struct course *c)
 	t->last_ns = c->last_ns;
 	t->idle_ns = c->idle_ns;
 	t->due_ns = c->due_ns;
+	t->promised = c->promised;
 	t->waiting = c->waiting;
 	for (unsigned i = 0; i < t->n && t->dart == DART_ONE; i++) {
 		t->lane[i].copy = c->draw[i].copy;

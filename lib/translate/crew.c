@@ -379,12 +379,14 @@ static int worker_open(struct translate_crew *c, unsigned number,
 
 static void divide(struct translator *t)
 {
-	t->in_turn = t->in_rest = 0;
+	t->in_turn = t->in_rest = t->postcards = 0;
 	for (unsigned i = 0; i < t->n; i++) {
 		uint64_t bit = UINT64_C(1) << i;
 		uint8_t kind = t->lane[i].kind;
 		bool rest = kind == TABLE_KEYWRITE || kind == TABLE_KEYINC;
 
+		if (kind == TABLE_POSTCARD)
+			t->postcards |= bit;
 		if (rest)
 			t->in_rest |= bit;
 		if (!rest || (kind == TABLE_KEYWRITE && t->dart == DART_ONE))

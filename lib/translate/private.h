@@ -132,6 +132,7 @@ struct course {
 	struct translate_ledger ctr;
 	struct rate rate;
 	uint64_t last_ns, idle_ns, due_ns;
+	uint64_t promised;
 	bool waiting;
 	struct {
 		struct rng copy;
@@ -218,14 +219,17 @@ struct translator {
 	struct reporters *reporters; /* NULL: no table wants numbers */
 	uint64_t *expected;	     /* of them, see expected_at() */
 	struct translate_ledger ctr;
-	uint64_t generation;	/* of the road; list heads hold for one */
-	uint64_t last_ns;	/* the latest stamp of a packet: clock.h */
-	uint64_t idle_ns;	/* have passed since, without packets */
-	uint64_t due_ns;	/* no list is due before */
-	uint64_t flush_ns;	/* the shortest flush time; 0: no lists */
-	uint64_t append;	/* a bit for each table that is lists */
-	bool waiting;		/* a list may */
-	uint64_t stamp_ns;	/* what the road is told of the time */
+	uint64_t generation; /* of the road; list heads hold for one */
+	uint64_t last_ns;    /* the latest stamp of a packet: clock.h */
+	uint64_t idle_ns;    /* have passed since, without packets */
+	uint64_t due_ns;     /* no list is due before */
+	uint64_t flush_ns;   /* the shortest flush time; 0: no lists */
+	uint64_t append;     /* a bit for each table that is lists */
+	uint64_t postcards;  /* and for each of postcards */
+	uint64_t promised; /* in a crew: of them, whose rows may have immediates
+			    */
+	bool waiting;	   /* a list may */
+	uint64_t stamp_ns; /* what the road is told of the time */
 	const struct pkt *pkts; /* of the stage */
 	size_t npkts;
 	int error;     /* the batch's first -errno */

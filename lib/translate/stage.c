@@ -159,21 +159,51 @@ static uint64_t judge(struct translator *t, size_t n)
 	return lanes_of(&t->stage);
 }
 
-/* Immediates of several tables come in the order in which one alone makes
- * their operations. */
-static bool wants_order(const struct jobs *j)
+static bool are_several(uint64_t lanes)
 {
-	return head_immediate(j->any) && head_lane(j->all) != head_lane(j->any);
+	return lanes & (lanes - 1);
 }
 
-/* In the steps in which one alone goes. */
+/*
+ * Immediates of several tables come in the order in which one alone makes
+ * their operations. Those of postcards wait in their rows, and may come with
+ * reports that ask for none.
+ */
+static bool wants_order(struct translator *t, uint64_t lanes)
+{
+	bool asked = head_immediate(t->stage.any);
+
+	if (asked)
+		t->promised |= lanes & t->postcards;
+	return (asked && are_several(lanes)) ||
+	       are_several(lanes & t->promised);
+}
+
+/* Whether one of the stage's jobs from this one on, of packets before the n-th,
+ * is for a list. */
+static bool has_lists(const struct translator *t, unsigned from, size_t n)
+{
+	const struct jobs *j = &t->stage;
+
+	for (; from < j->n && j->at[from] < n; from++)
+		if (t->append >> head_lane(j->head[from]) & 1)
+			return true;
+	return false;
+}
+
+/* In the steps in which one alone goes: where a step has nothing for lists,
+ * none begins to wait in it. */
 static void carry_steps(struct translator *t, size_t n, uint64_t lanes)
 {
 	unsigned from = 0;
 
-	for (size_t k = 0; k < n; k += STEP)
-		from = carry_out(t, k, n - k < STEP ? n : k + STEP, from,
-				 lanes);
+	for (size_t k = 0; k < n; k += STEP) {
+		size_t end = n - k < STEP ? n : k + STEP;
+		bool lists = lanes & t->append && has_lists(t, from, end);
+
+		from = carry_out(t, k, end, from,
+				 lists ? lanes : lanes & ~t->append);
+	}
 }
 
 void stage_turn(struct translator *t, size_t n)
@@ -181,7 +211,7 @@ void stage_turn(struct translator *t, size_t n)
 	uint64_t lanes = judge(t, n);
 
 	t->lanes_left = 0;
-	if (!wants_order(&t->stage)) {
+	if (!wants_order(t, lanes)) {
 		t->lanes_left = lanes & t->in_rest;
 		lanes &= t->in_turn;
 		t->pass = PASS_TURN;

@@ -92,6 +92,7 @@ real() { # workload
 	local j c
 
 	dta-gen int-postcard --count 30000 -q -w reports.pcap
+	gzip -k reports.pcap
 	make_regions "$EXAMPLES/int-postcard.ini" 1 2 3
 	printf "[cluster]\nversion = 1\n" >cluster.ini
 	for c in 1 2 3; do
@@ -104,6 +105,9 @@ real() { # workload
 		dta-translate -q -r reports.pcap --cluster cluster.ini -w three.$j \
 			-j "$j"
 		cmp three.1 three.$j
+		dta-translate -q -r reports.pcap.gz --ticket ticket.1 -w gz.$j \
+			-j "$j"
+		cmp gz.1 gz.$j
 	done
 	[ "$(packets_in three.4)" -gt 10000 ]
 }
@@ -145,6 +149,92 @@ real() { # workload
 	wait_for run ! kill -0 "${BG_PIDS[0]}"
 	exec 7>&-
 	balances bg.log 1007
+}
+
+# is_past FILE BYTES: it is longer.
+is_past() {
+	[ "$(stat -c %s "$1")" -gt "$2" ]
+}
+
+# requests_of TIMEOUT LOG N: whether that program has taken so many.
+requests_of() {
+	kill -USR1 "$(pgrep -P "$1")"
+	sleep 0.05
+	[ "$(counter "$2" received)" = "$3" ]
+}
+
+# A cluster of two collectors by tickets.
+make_cluster() {
+	local c
+
+	make_regions "$1" 1 2
+	printf "[cluster]\nversion = 1\n" >cluster.ini
+	for c in 1 2; do
+		dta-collect --region "$NAME-$c" --ticket ticket.$c --ip 10.0.0.$c
+		printf '[collector %s]\nticket = ticket.%s\n' $c $c >>cluster.ini
+	done
+}
+
+@test "a window is full of what another core has sent: signals are heard" {
+	local pid
+
+	make_cluster "$EXAMPLES/uniform.ini"
+	# The first batch sends nothing, the second more than a window takes.
+	dta-gen uniform --count 4096 --table 99 -q -w none.pcap
+	dta-gen uniform --count 4096 -q -w some.pcap
+	mergecap -F nsecpcap -a -w reports.pcap none.pcap some.pcap
+	mkfifo answers
+	exec 8<>answers
+	head -c 24 some.pcap >&8 # a capture, so far without packets
+	bg env timeout --foreground 60 dta-translate -r reports.pcap -j 2 \
+		--cluster cluster.ini -w requests.pcap --answers answers -o ndjson
+	wait_for is_past requests.pcap 1000
+	pid=$(pgrep -P "${BG_PIDS[0]}")
+	kill -USR1 "$pid"
+	wait_for grep -q '"counter":"bad_table"' bg.log
+	echo nonsense >cluster.ini
+	kill -HUP "$pid"
+	wait_for grep -q "cluster.ini:1: " bg.log
+	kill -TERM "$pid"
+	exec 8>&-
+	wait_for run ! kill -0 "${BG_PIDS[0]}"
+	balances bg.log
+}
+
+@test "to another cluster, and the way out is full: told, and that is the end" {
+	local j rc
+
+	sed 's/cache = .*/cache = 64K/' "$EXAMPLES/int-postcard.ini" >layout.ini
+	make_cluster layout.ini
+	cp cluster.ini members.ini
+	# The first hops of paths: nearly all stay in the cache until then.
+	dta-gen int-postcard --flows 20000 --interleave 20000 --count 15000 -q \
+		-w reports.pcap
+	for j in 1 2; do
+		printf '[generation 1]\ncollectors = 1\n' |
+			cat members.ini - >cluster.ini
+		rm -f pipe
+		mkfifo pipe
+		(
+			trap '' XFSZ # a write fails
+			ulimit -f 256
+			exec env timeout --foreground 60 dta-translate -r pipe -j $j \
+				--cluster cluster.ini -w requests.$j -o ndjson \
+				>log.$j 2>&1 3>&-
+		) &
+		BG_PIDS+=("$!")
+		exec 9>pipe
+		cat reports.pcap >&9
+		wait_for requests_of "$!" log.$j 15000
+		printf '%s\n' '[generation 1]' 'collectors = 1' '[generation 2]' \
+			'collectors = 1 2' 'epoch = 2' | cat members.ini - >cluster.ini
+		kill -HUP "$(pgrep -P "$!")"
+		rc=0
+		wait "$!" || rc=$?
+		[ $rc = 1 ]
+		exec 9>&-
+		tail -n 1 log.$j | tee /dev/stderr | grep "requests.$j: File too large"
+	done
 }
 
 # catches PID: whether it has a handler for SIGUSR1, bit 9.

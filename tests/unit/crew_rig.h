@@ -33,7 +33,8 @@ enum {
 	CREW_LISTS,	  /* Append, few bytes, many lists */
 	CREW_LONG,	  /* Append, many bytes */
 	CREW_SUMS,
-	CREW_TABLES = CREW_SUMS,
+	CREW_OTHERS, /* postcards, too */
+	CREW_TABLES = CREW_OTHERS,
 };
 
 static const char *const crew_fields[][3] = {
@@ -55,7 +56,9 @@ static const char *const crew_fields[][3] = {
 	{"long", "value", "1000"},	 {"long", "ring", "50"},
 	{"long", "lists", "41"},	 {"long", "batch", "4"},
 	{"sums", "kind", "keyinc"},	 {"sums", "key", "hex:13"},
-	{"sums", "slots", "300"},
+	{"sums", "slots", "300"},	 {"others", "kind", "postcard"},
+	{"others", "key", "hex:13"},	 {"others", "chunks", "300"},
+	{"others", "values", "1-1000"},	 {"others", "cache", "64"},
 };
 
 struct traffic {
@@ -63,6 +66,10 @@ struct traffic {
 	uint16_t number[CREW_REPORTERS];
 	uint64_t now_ns;
 	unsigned only; /* this table's reports, 0: all */
+	/* So many of one table, then so many of the other; 0: not so. */
+	unsigned spell, either[2];
+	bool quiet;   /* nobody asks for immediates */
+	size_t batch; /* of so many packets all; 0: any */
 	size_t n;
 	struct pkt *pkt;
 	uint8_t *block;
@@ -86,6 +93,13 @@ static inline uint64_t crew_time(struct traffic *tf)
 	return what < 50 ? tf->now_ns - 20000 : tf->now_ns; /* out of order */
 }
 
+static inline unsigned crew_table(struct traffic *tf)
+{
+	if (tf->spell)
+		return tf->either[tf->at / tf->spell % 2];
+	return tf->only ? tf->only : 1 + crew_pick(tf, CREW_TABLES);
+}
+
 /* A report for a table of its own choice, all but its number. */
 static inline void crew_report(struct traffic *tf, struct dta_report *r,
 			       uint8_t *key, uint8_t *data)
@@ -97,9 +111,10 @@ static inline void crew_report(struct traffic *tf, struct dta_report *r,
 				       DTA_POSTCARD,
 				       DTA_APPEND,
 				       DTA_APPEND,
-				       DTA_KEYINC};
-	static const uint16_t len[] = {0, 4, 4, 20, 4, 4, CREW_LONG_LEN, 8};
-	unsigned table = tf->only ? tf->only : 1 + crew_pick(tf, CREW_TABLES);
+				       DTA_KEYINC,
+				       DTA_POSTCARD};
+	static const uint16_t len[] = {0, 4, 4, 20, 4, 4, CREW_LONG_LEN, 8, 4};
+	unsigned table = crew_table(tf);
 	unsigned who = crew_pick(tf, CREW_KEYS);
 
 	who = crew_pick(tf, 3) ? who : who % 7; /* some are frequent */
@@ -110,7 +125,7 @@ static inline void crew_report(struct traffic *tf, struct dta_report *r,
 	be32_store(data, 1 + crew_pick(tf, 1000));
 	*r = (struct dta_report){
 		.opcode = kind[table],
-		.immediate = !crew_pick(tf, 60),
+		.immediate = !crew_pick(tf, 60) && !tf->quiet,
 		.table = (uint16_t)table,
 		.copies = crew_pick(tf, 4) ? 0 : (uint8_t)crew_pick(tf, 5),
 		.key_len = kind[table] == DTA_APPEND ? 4 : 13,
@@ -161,18 +176,16 @@ static inline size_t crew_frame(struct traffic *tf, uint8_t *frame)
 	return frame_of(frame, DTA_FORMAT_1, &r, (uint8_t)who, shape);
 }
 
-static inline struct traffic *traffic_new(size_t n, uint64_t seed,
-					  unsigned only)
+static inline struct traffic *traffic_make(const struct traffic *like)
 {
 	struct traffic *tf = calloc(1, sizeof(*tf));
+	size_t n = like->n;
 
-	tf->rng.state = seed;
+	*tf = *like;
 	tf->now_ns = UINT64_C(50000000000);
-	tf->only = only;
-	tf->n = n;
 	tf->pkt = calloc(n, sizeof(*tf->pkt));
 	tf->block = calloc(n + 1, CREW_ROOM);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++, tf->at++) {
 		uint8_t *p = tf->block + (i + 1) * CREW_ROOM, frame[FRAME_ROOM];
 		uint32_t len = (uint32_t)crew_frame(tf, frame);
 
@@ -182,6 +195,13 @@ static inline struct traffic *traffic_new(size_t n, uint64_t seed,
 		tf->pkt[i] = (struct pkt){p, len, len, crew_time(tf)};
 	}
 	return tf;
+}
+
+static inline struct traffic *traffic_new(size_t n, uint64_t seed,
+					  unsigned only)
+{
+	return traffic_make(
+		&(struct traffic){.n = n, .rng.state = seed, .only = only});
 }
 
 static inline void traffic_free(struct traffic *tf)
@@ -199,6 +219,8 @@ static inline int traffic_take(void *ctx, const struct pkt **pkts,
 	size_t n = rng_mix(tf->at) % 8 ? 400
 				       : 1 + rng_mix(tf->at) % (size_t)max;
 
+	if (tf->batch)
+		n = tf->batch;
 	if (n > tf->n - tf->at)
 		n = tf->n - tf->at;
 	(void)pkts;

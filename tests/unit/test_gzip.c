@@ -327,6 +327,48 @@ static void test_arrival(void)
 	close(fds[0]);
 }
 
+/* The packets behind which batches of a file end, where full ones are taken in
+ * steps of PKT_BATCH. keep: as workers in turn take them. Their number. */
+static size_t batch_ends(size_t *end, size_t most, bool keep)
+{
+	static struct pkt pkts[4 * PKT_BATCH];
+	int max = keep ? 4 * PKT_BATCH : PKT_BATCH, n;
+	size_t ends = 0, total = 0;
+	struct fault f;
+	struct src *s;
+
+	if (!TEST(!src_open(&s, path, &f)))
+		return 0;
+	TEST(!keep || !src_keep(s, 3));
+	while ((n = src_rx(s, pkts, max, &f)) > 0 && ends < most) {
+		for (int k = PKT_BATCH; k < n; k += PKT_BATCH)
+			end[ends++] = total + (size_t)k;
+		total += (size_t)n;
+		end[ends++] = total;
+	}
+	TEST(n == 0);
+	src_close(s);
+	return ends;
+}
+
+/* What is made of batches bears their times: workers' end where others do. */
+static void test_batches(uint32_t len)
+{
+	enum { MOST = 1000 };
+	static size_t alone[MOST + 4], kept[MOST + 4];
+	size_t n;
+
+	pcap_begin();
+	for (uint32_t k = 0; image.len < 5 << 20; k++)
+		pcap_record(k, k, k * 7919 % len, 0);
+	packed.len = 0;
+	member(0, image.len, Z_FINISH);
+	save_packed(packed.len);
+	n = batch_ends(alone, MOST, false);
+	TEST(n > 5 && n == batch_ends(kept, MOST, true));
+	TEST(!memcmp(alone, kept, n * sizeof(*alone)));
+}
+
 int main(void)
 {
 	capture_init();
@@ -338,6 +380,8 @@ int main(void)
 	test_damaged();
 	test_not_a_capture();
 	test_arrival();
+	test_batches(20011);
+	test_batches(200);
 	unlink(plain);
 	return capture_end();
 }

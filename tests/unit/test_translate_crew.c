@@ -310,6 +310,54 @@ static void one_table(void)
 	}
 }
 
+/* A hop of a path of two, in the place of the i-th packet. */
+static void put_hop(struct traffic *tf, size_t i, unsigned table, unsigned who,
+		    unsigned hop)
+{
+	uint8_t *p = tf->block + (i + 1) * CREW_ROOM, key[13] = {0};
+	uint8_t data[4] = {0, 0, 0, 1}, frame[FRAME_ROOM];
+	struct dta_report r = {
+		.opcode = DTA_POSTCARD,
+		.immediate = !hop,
+		.table = (uint16_t)table,
+		.hop = (uint8_t)hop,
+		.path_len = 2,
+		.key_len = sizeof(key),
+		.data_len = sizeof(data),
+		.key = key,
+		.data = data,
+	};
+	uint32_t len;
+
+	be32_store(key, who);
+	len = (uint32_t)frame_of(frame, DTA_FORMAT_1, &r, 1, SHAPE_COMMON);
+	memcpy(p, frame, len);
+	tf->pkt[i] = (struct pkt){p, len, len, tf->pkt[i].ts_ns};
+}
+
+/*
+ * Postcards of two tables, whose rows keep immediates of a batch before; the
+ * table that comes first has its paths completed last.
+ */
+static void late_immediates(void)
+{
+	struct traffic *tf = traffic_make(
+		&(struct traffic){.n = 4 * TRANSLATE_CREW_BATCH,
+				  .rng.state = 3,
+				  .only = CREW_COUNTED,
+				  .quiet = true,
+				  .batch = TRANSLATE_CREW_BATCH});
+
+	for (unsigned who = 0; who < 10; who++) {
+		put_hop(tf, who, CREW_PATHS, who, 0);
+		put_hop(tf, 10 + who, CREW_OTHERS, who, 0);
+		put_hop(tf, tf->batch + who, CREW_OTHERS, who, 1);
+		put_hop(tf, tf->batch * 2 - 10 + who, CREW_PATHS, who, 1);
+	}
+	by_all(tf, DART_OFF, ALL_OF(crew_fields));
+	traffic_free(tf);
+}
+
 static void swaps(void)
 {
 	static const char *const fields[][3] = {
@@ -405,9 +453,8 @@ static struct summing summed(struct traffic *tf, unsigned workers,
 	return s;
 }
 
-static void in_turn(unsigned collectors)
+static void in_turn(struct traffic *tf, unsigned collectors)
 {
-	struct traffic *tf = traffic_new(REPORTS, 9, 0);
 	struct table table[TABLE_MAX];
 	struct summing alone, s;
 	struct region *region;
@@ -437,7 +484,15 @@ int main(void)
 	all_tables(DART_ONE);
 	swaps();
 	one_table();
-	in_turn(1);
-	in_turn(3);
+	late_immediates();
+	in_turn(traffic_new(REPORTS, 9, 0), 1);
+	in_turn(traffic_new(REPORTS, 9, 0), 3);
+	/* Now and then nothing comes for lists. */
+	in_turn(traffic_make(&(struct traffic){
+			.n = REPORTS,
+			.rng.state = 4,
+			.spell = 1500,
+			.either = {CREW_COUNTED, CREW_LISTS}}),
+		1);
 	return test_end();
 }
