@@ -139,6 +139,7 @@ int control_judge(struct label_control *c, const uint8_t *frame, size_t len,
 
 	correct(c, now_ns);
 	if (ahead && is_vouched_for(c, frame, len, now_ns)) {
+		c->back = 0;
 		while (!rc && c->holds)
 			rc = release(c);
 		return rc ? rc : control_take(c, frame, len, now_ns);
