@@ -49,3 +49,11 @@ falls_silent() { # CAPTURE
 		100.550000 3 351000 2
 	END
 }
+
+# told_of LEDGER COUNTER...: of the controller.
+told_of() { # LEDGER COUNTER...
+	local log=$1 name
+
+	shift
+	for name; do counter "$log" "$name" controller; done | xargs
+}

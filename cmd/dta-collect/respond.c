@@ -30,6 +30,7 @@ struct run {
 	struct region *r;
 	struct responder *p;
 	struct responder_crew *crew; /* NULL: this thread alone */
+	uint64_t unsent;	     /* answers, before it went on */
 	struct snk *answers;
 	struct notify *notify;
 	struct cli_loop loop;
@@ -181,8 +182,10 @@ static const struct responder_ledger *counted(const struct run *run)
  * with that. */
 static void rest(struct run *run)
 {
-	if (run->crew)
-		responder_crew_rest(run->crew);
+	if (!run->crew)
+		return;
+	responder_crew_rest(run->crew);
+	run->unsent = run->answers ? snk_drops(run->answers) : 0;
 }
 
 static const void *counters(void *ctx, uint64_t *received)
@@ -363,7 +366,7 @@ static struct snk *open_answers(const struct opts *o)
 	if (o->write && cli_snk_open(&k, o->write, &f) < 0)
 		cli_fault(o->write, &f);
 	if (!o->write && o->live.name &&
-	    snk_open_live(&k, o->live.name, &o->live.options, &f) < 0)
+	    snk_open_live(&k, o->live.name, LIVE_PACKET, &f) < 0)
 		cli_fault(o->live.name, &f);
 	return k;
 }
@@ -396,24 +399,31 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 					 o->format, NULL);
 }
 
+/* While cores answer, as of when they last rested. */
+static uint64_t unsent(void *ctx)
+{
+	const struct run *run = ctx;
+
+	if (run->crew)
+		return run->unsent;
+	return run->answers ? snk_drops(run->answers) : 0;
+}
+
 /* Ends it, with the ledger; the first error of the answers' sink. */
 static int run_close(struct run *run)
 {
 	const struct responder_ledger *l = responder_counters(run->p);
-	uint64_t unsent = 0;
-	int closed = 0, stopped;
+	int closed = 0, stopped = crew_close(run);
+	uint64_t lost = unsent(run);
 
 	cli_progress_end();
-	stopped = crew_close(run);
 	say_refused(run, true);
 	cli_stats_close(run->loop.stats, l, run->loop.s);
-	if (run->answers) {
-		unsent = snk_drops(run->answers);
+	if (run->answers)
 		closed = snk_close(run->answers);
-	}
 	if (!run->o->quiet) {
 		cli_ledger(&responder_ledger, l, run->o->format);
-		cli_live_drops(&run->o->live, run->loop.s, unsent);
+		cli_live_drops(&run->o->live, run->loop.s, lost);
 	}
 	notify_close(run->notify);
 	responder_close(run->p);
@@ -441,6 +451,7 @@ void respond(struct opts *o, struct region *r)
 			 .take = take,
 			 .report = report,
 			 .show = show,
+			 .unsent = unsent,
 			 .hangup = hangup},
 	};
 	struct responder_ledger end;

@@ -34,9 +34,9 @@ static void show_other(struct show *s, const struct pkt *p, int rc)
 	show_head(s, known ? src : NULL, dst, "other");
 	show_u64(s, SHOW_LENGTH, p->wire_len);
 	if (rc == -EBADE)
-		show_str(s, SHOW_REASON, "wrong IPv4 header or UDP checksum");
+		show_str(s, SHOW_REASON, show_wrong_checksum);
 	else if (rc == -EBADMSG)
-		show_str(s, SHOW_REASON, "malformed or cut short");
+		show_str(s, SHOW_REASON, show_malformed);
 	show_end(s);
 }
 

@@ -104,7 +104,7 @@ static void show(void *ctx, const char *path, const char *name)
 
 	if (cli_stop)
 		return;
-	if (region_open(&r, path, false, &f) < 0) {
+	if (region_look(&r, path, &f) < 0) {
 		cli_warn_fault(path, &f);
 		l->bad = true;
 		return;

@@ -40,6 +40,9 @@ static const struct row_field fields[SHOW_FIELDS] = {
 	[SHOW_LABELS] = {"labels", ROW_STR, 0},
 };
 
+const char show_wrong_checksum[] = "wrong IPv4 header or UDP checksum";
+const char show_malformed[] = "malformed or cut short";
+
 static const struct schema packets = {"packet", fields, SHOW_FIELDS};
 
 void show_open(struct show *s, enum row_format format)

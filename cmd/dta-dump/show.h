@@ -46,6 +46,9 @@ enum show_field {
 	SHOW_FIELDS,
 };
 
+/* Of SHOW_REASON. */
+extern const char show_wrong_checksum[], show_malformed[];
+
 struct show {
 	struct rows *rows; /* NULL: lines */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* show_label.c - labels of a packet: INT-label. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -60,13 +61,26 @@ static void show_ends(struct show *s, const struct label_view *v)
 	show_head(s, src, dst, "int-label");
 }
 
+/* It says that it carries labels, and they are not to be read. */
+static bool show_unreadable(struct show *s, const struct pkt *p)
+{
+	if (!label_claims(&label_format_default, p->data, p->len))
+		return false;
+	show_head(s, NULL, NULL, "int-label");
+	show_u64(s, SHOW_LENGTH, p->wire_len);
+	show_str(s, SHOW_REASON, show_malformed);
+	show_end(s);
+	return true;
+}
+
 bool show_label(struct show *s, const struct pkt *p)
 {
 	static char text[UINT8_MAX * LABEL_TEXT];
 	struct label_view v;
+	int rc = label_find(&v, &label_format_default, p->data, p->len);
 
-	if (label_find(&v, &label_format_default, p->data, p->len))
-		return false;
+	if (rc)
+		return rc == -EBADMSG && show_unreadable(s, p);
 	write_labels(text, sizeof(text), &v);
 	show_ends(s, &v);
 	show_str(s, SHOW_OPCODE, v.specific ? "specific" : "normal");
@@ -74,6 +88,8 @@ bool show_label(struct show *s, const struct pkt *p)
 	show_u64(s, SHOW_PATH_LEN, v.n);
 	show_u64(s, SHOW_LENGTH, p->wire_len);
 	show_str(s, SHOW_LABELS, text);
+	if (v.damaged) /* behind them: it is about all of the line */
+		show_str(s, SHOW_REASON, show_wrong_checksum);
 	show_end(s);
 	return true;
 }

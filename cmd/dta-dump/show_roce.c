@@ -148,9 +148,9 @@ static void show_bad(struct show *s, const struct net_udp *u, int rc)
 	if (rc == -ENOTSUP)
 		show_str(s, SHOW_REASON, "an opcode that is not known");
 	else if (rc == -EBADE)
-		show_str(s, SHOW_REASON, "wrong IPv4 header or UDP checksum");
+		show_str(s, SHOW_REASON, show_wrong_checksum);
 	else
-		show_str(s, SHOW_REASON, "malformed or cut short");
+		show_str(s, SHOW_REASON, show_malformed);
 	show_end(s);
 }
 

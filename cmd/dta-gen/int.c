@@ -172,12 +172,14 @@ static void open_out(struct int_gen *g)
 {
 	const char *name = g->o.out ? g->o.out : g->o.live.name;
 	struct fault f = {0};
-	int rc = g->o.out
-			 ? cli_snk_open(&g->snk, name, &f)
-			 : snk_open_live(&g->snk, name, &g->o.live.options, &f);
+	int rc = g->o.out ? cli_snk_open(&g->snk, name, &f)
+			  : snk_open_live(&g->snk, name, g->o.live.options.kind,
+					  &f);
 
 	if (rc < 0)
 		cli_fault(name, &f);
+	if (!g->o.out && !g->o.quiet)
+		cli_warn("%s: %s", name, snk_kind(g->snk));
 	if (g->o.to_mac && !live_address(&g->address, name))
 		cli_fail("%s: it has no Ethernet address", name);
 	if (!g->o.truth)
@@ -241,6 +243,9 @@ static int run(struct int_gen *g, struct traffic *t, struct fault *f)
 		if ((g->o.live.name || n % CLOCK_EVERY == 0) &&
 		    cli_page_begin()) {
 			cli_ledger(&int_gen_ledger, &g->ctr, g->o.output);
+			if (g->o.live.name)
+				cli_interface(&g->o.live, NULL,
+					      snk_drops(g->snk));
 			cli_page_end();
 		}
 		if (!g->o.quiet && n % CLOCK_EVERY == 0)
@@ -253,10 +258,13 @@ static int run(struct int_gen *g, struct traffic *t, struct fault *f)
 
 static int end(struct int_gen *g, int src_err, const struct fault *f)
 {
+	uint64_t lost = snk_drops(g->snk);
 	int err = snk_close(g->snk), status = CLI_OK;
 
-	if (!g->o.quiet)
+	if (!g->o.quiet) {
 		cli_ledger(&int_gen_ledger, &g->ctr, g->o.output);
+		cli_live_drops(&g->o.live, NULL, lost);
+	}
 	if (src_err) {
 		cli_warn_fault(g->o.from, f);
 		status = CLI_FAIL;

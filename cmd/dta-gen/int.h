@@ -9,7 +9,7 @@
 
 #include "cli/live.h"
 #include "inband/int_source.h"
-#include "inband/ioam.h"
+#include "ioam/ioam.h"
 #include "inband/treport.h"
 #include "traffic/inband.h"
 #include "traffic/traffic.h"

@@ -70,6 +70,7 @@ static const struct cli_option options[] = {
 	  CLI_OUT, AT(out) },
 	{ 'i', "interface", "IFACE", "send them there",
 	  CLI_STR, AT(live.name) },
+	CLI_XDP_OPTIONS(struct int_options, live, "xdp", "send", "-i"),
 	{ 't', "truth", "FILE", "write what was said, as CSV; - for stdout",
 	  CLI_OUT, AT(truth) },
 	{ 'R', "rate", "PPS", "synthetic packets a second (1000000); -i: of "
@@ -128,6 +129,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_group groups[] = {
 	{"-w -i", .ask = "where shall the frames go?"},
+	CLI_SOCKET_GROUP,
 	{"--flows --from"},
 	{"--src --from"},
 	{"--src --ipv6"},
@@ -302,6 +304,7 @@ void int_options_read(struct int_gen *g, int argc, char **argv)
 	if (n < argc)
 		cli_usage(&cli_int, "'%s': no such argument", argv[n]);
 	cli_check(&cli_int, o, -1);
+	o->live.format = o->output;
 	if (o->arity % 2)
 		cli_refuse("--arity: '%" PRIu64 "' is not an even number",
 			   o->arity);

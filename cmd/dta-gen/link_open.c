@@ -18,7 +18,7 @@ static int open_sink(struct gen *g, struct fault *f)
 		rc = cli_snk_open(&g->snk, o->out, &why);
 		return rc < 0 ? fault_of(f, rc, o->out, &why) : 0;
 	}
-	rc = snk_open_live(&g->snk, o->live.name, &o->live.options, &why);
+	rc = snk_open_live(&g->snk, o->live.name, o->live.options.kind, &why);
 	return rc < 0 ? fault_of(f, rc, o->live.name, &why) : 0;
 }
 

@@ -232,6 +232,7 @@ int main(int argc, char **argv)
 		cli_fail("%s", fault.text);
 	cli_user(g.o.live.user);
 	src_err = run(&g, &in, &fault);
+	emit_flush(&g); /* what is not taken then is not sent */
 	show(&g);
 	if (!g.o.quiet)
 		link_drops(&g);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "query/load.h"
 
@@ -30,6 +31,24 @@ void speed_set(struct speed *s, uint64_t from_ns, uint64_t to_ns, uint64_t was,
 bool look_is_region(const char *a, const char *b)
 {
 	return *a && !strcmp(a + (*a == '/'), b + (*b == '/'));
+}
+
+bool look_age(const struct seen_region *r, uint64_t *age_ns)
+{
+	uint64_t now = clock_wall_ns();
+
+	*age_ns = now - r->began_ns;
+	return r->began_ns && r->began_ns <= now;
+}
+
+static void note_levels(struct seen_region *s)
+{
+	uint64_t age_ns, now = clock_ns();
+
+	if (look_age(s, &age_ns))
+		minute_level(&s->ages, now, (double)age_ns);
+	if (!isnan(s->fill))
+		minute_level(&s->fills, now, s->fill);
 }
 
 static double fill_of(struct region *r)
@@ -76,7 +95,7 @@ static void look_at(void *ctx, const char *path, const char *name)
 	struct region *r;
 	unsigned at = 0;
 
-	if (region_open(&r, path, false, &f) < 0)
+	if (region_look(&r, path, &f) < 0)
 		return; /* dta-dump regions tells why */
 	s = find(w, region_path(r), name);
 	s->met = true;
@@ -88,6 +107,7 @@ static void look_at(void *ctx, const char *path, const char *name)
 	for (s->writers = 0; region_writer(r, &at, &one);)
 		s->writer[s->writers++] = one.pid;
 	s->fill = fill_of(r);
+	note_levels(s);
 	region_close(r);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "look.h"
 
 const char *const table_names[] = {"programs", "drops", "counters", "regions",
 				   NULL};
@@ -29,6 +30,7 @@ enum {
 	P_ACKED_S,
 	P_ACKED_MINUTE,
 	P_WAITING,
+	P_WAITING_MINUTE,
 	P_SILENT,
 	P_RECEIVED,
 	P_DONE,
@@ -61,7 +63,9 @@ enum {
 	R_REGION,
 	R_EPOCH,
 	R_AGE,
+	R_AGE_MINUTE,
 	R_FILL,
+	R_FILL_MINUTE,
 	R_WRITERS,
 	R_STORED_S,
 	R_STORED_MINUTE,
@@ -97,6 +101,7 @@ static const struct row_field programs[P_ALL] = {
 	[P_ACKED_S] = PER_S("acked_s"),
 	[P_ACKED_MINUTE] = MINUTE,
 	[P_WAITING] = {"waiting", ROW_U64, 8},
+	[P_WAITING_MINUTE] = MINUTE,
 	[P_SILENT] = {"silent", ROW_U64, 6, ROW_VALUE, "s", "0"},
 	[P_RECEIVED] = {"received", ROW_U64, 12},
 	[P_DONE] = {"done", ROW_U64, 12},
@@ -126,7 +131,9 @@ static const struct row_field regions[R_ALL] = {
 	[R_REGION] = {"region", ROW_STR, 16, ROW_TAG},
 	[R_EPOCH] = {"epoch", ROW_U64, 6},
 	[R_AGE] = {"age", ROW_U64, 8, ROW_VALUE, "s"},
+	[R_AGE_MINUTE] = MINUTE,
 	[R_FILL] = {"fill", ROW_F64, 9},
+	[R_FILL_MINUTE] = MINUTE,
 	[R_WRITERS] = {"writers", ROW_U64, 7},
 	[R_STORED_S] = PER_S("stored_s"),
 	[R_STORED_MINUTE] = MINUTE,
@@ -216,19 +223,26 @@ static void put_time(const struct making *m, unsigned column, uint64_t ns)
 			(int64_t)ns;
 }
 
+/* A sparkline, where there are any; least: as of minute_text(). */
+static void put_minute(const struct making *m, unsigned column,
+		       const struct minute *minute_of, double least)
+{
+	char text[MINUTE_TEXT];
+
+	if (m->place[column] < 0)
+		return;
+	minute_text(text, minute_of, m->now_ns, least, own.plain);
+	put_str(m, column, text);
+}
+
 /* A rate, and the sparkline in the column that is for it. */
 static void put_speed(const struct making *m, unsigned column, unsigned minutes,
 		      const struct speed *s)
 {
-	char text[MINUTE_TEXT];
-
 	if (s->known)
 		row_batch_set(m->b, (unsigned)m->place[column], ROW_I64)->i64 =
 			llround(s->per_s);
-	if (m->place[minutes] < 0)
-		return;
-	minute_text(text, &s->minute, m->now_ns, own.plain);
-	put_str(m, minutes, text);
+	put_minute(m, minutes, &s->minute, 0);
 }
 
 static const struct program *program_at(const struct watch *w, uint32_t i)
@@ -261,6 +275,7 @@ static void put_program(const struct making *m, const struct watch *w,
 	if (watch_waiting(p, &waiting)) {
 		put_speed(m, P_ACKED_S, P_ACKED_MINUTE, &s[TOTAL_ACKED]);
 		put_u64(m, P_WAITING, waiting);
+		put_minute(m, P_WAITING_MINUTE, &p->waiting, 0);
 		put_u64(m, P_ACKED, p->total[TOTAL_ACKED]);
 	}
 	put_str(m, P_INPUT, p->page.input);
@@ -310,19 +325,21 @@ static const struct seen_region *region_at(const struct watch *w, uint32_t i)
 
 static void put_region(const struct making *m, const struct seen_region *r)
 {
-	uint64_t now = clock_wall_ns();
+	uint64_t age_ns;
 
 	put_str(m, R_REGION, r->name);
 	put_u64(m, R_EPOCH, r->epoch);
-	if (r->began_ns && r->began_ns <= now)
-		put_u64(m, R_AGE, (now - r->began_ns) / SECOND);
+	if (look_age(r, &age_ns))
+		put_u64(m, R_AGE, age_ns / SECOND);
+	put_minute(m, R_AGE_MINUTE, &r->ages, 0);
 	row_batch_set(m->b, (unsigned)m->place[R_FILL], ROW_F64)->f64 = r->fill;
+	put_minute(m, R_FILL_MINUTE, &r->fills, 1);
 	put_u64(m, R_WRITERS, r->writers);
 	put_speed(m, R_STORED_S, R_STORED_MINUTE, &r->stored);
 	put_u64(m, R_SIZE, r->size);
 	put_u64(m, R_TABLES, r->tables);
 	/* Who is at it may write now. */
-	put_time(m, R_LAST_WRITE, r->writers ? now : r->left_ns);
+	put_time(m, R_LAST_WRITE, r->writers ? clock_wall_ns() : r->left_ns);
 	put_str(m, R_PATH, r->path);
 }
 
@@ -350,7 +367,9 @@ bool table_has(const struct watch *w, unsigned table, uint32_t i)
 		return i < w->n_regions;
 	p = counter_at(w, i, &k);
 	return p && (table == TABLE_COUNTERS ||
-		     (watch_is_drop(&p->page, k) && p->page.counter[k].value));
+		     ((watch_is_drop(&p->page, k) ||
+		       watch_is_lost(&p->page, k)) &&
+		      p->page.counter[k].value));
 }
 
 void table_row(const struct watch *w, unsigned table, uint32_t i,

@@ -33,12 +33,21 @@ bool watch_is_drop(const struct ledger_page *p, unsigned i)
 	return c->role == LEDGER_DROP && !c->level && !is_passer_by(c);
 }
 
+bool watch_is_lost(const struct ledger_page *p, unsigned i)
+{
+	const struct ledger_counter *c = &p->counter[i];
+
+	return c->role == LEDGER_NOTE &&
+	       (is_called(c, "missing") || is_called(c, "lost_reports") ||
+		is_called(c, "lost"));
+}
+
 /* Done by the one at the other end, as he says. */
 static bool is_confirmed(const struct ledger_counter *c)
 {
 	return c->role == LEDGER_DONE &&
 	       (is_called(c, "acked") || is_called(c, "confirmed") ||
-		is_called(c, "completed"));
+		is_called(c, "completed") || is_called(c, "written"));
 }
 
 static bool is_of(const struct ledger_page *p, unsigned i, enum total which)
@@ -69,16 +78,22 @@ static uint64_t total_of(const struct ledger_page *p, enum total which)
 
 bool watch_waiting(const struct program *p, uint64_t *waiting)
 {
-	for (unsigned i = 0; i < p->page.counters; i++)
-		if (is_confirmed(&p->page.counter[i])) {
-			*waiting = ledger_page_rest(&p->page,
-						    p->page.counter[i].stage);
-			return true;
-		}
-	return false;
+	bool any = false;
+
+	*waiting = 0;
+	for (unsigned i = 0; i < p->page.counters; i++) {
+		const struct ledger_counter *c = &p->page.counter[i];
+
+		if (!is_confirmed(c))
+			continue;
+		*waiting += ledger_page_rest(&p->page, c->stage);
+		any = true;
+	}
+	return any;
 }
 
-int watch_worst(const struct program *p)
+static int most_of(const struct program *p,
+		   bool (*is)(const struct ledger_page *p, unsigned counter))
 {
 	int worst = -1;
 	double speed = 0, value = 0;
@@ -87,7 +102,7 @@ int watch_worst(const struct program *p)
 		double now = p->counter[i].known ? p->counter[i].per_s : 0;
 		double all = (double)p->page.counter[i].value;
 
-		if (!watch_is_drop(&p->page, i) || !all || now < speed ||
+		if (!is(&p->page, i) || !all || now < speed ||
 		    (now == speed && all <= value))
 			continue;
 		worst = (int)i;
@@ -95,6 +110,16 @@ int watch_worst(const struct program *p)
 		value = all;
 	}
 	return worst;
+}
+
+int watch_worst(const struct program *p)
+{
+	return most_of(p, watch_is_drop);
+}
+
+int watch_most_lost(const struct program *p)
+{
+	return most_of(p, watch_is_lost);
 }
 
 uint64_t watch_silence(const struct watch *w, const struct program *p)
@@ -152,6 +177,7 @@ static void stand_still(struct program *p)
 
 static void take(struct program *p, const struct ledger_page *now)
 {
+	uint64_t waiting;
 	struct speed *s;
 
 	p->met = true;
@@ -172,6 +198,8 @@ static void take(struct program *p, const struct ledger_page *now)
 				  was, p->total[i]);
 	}
 	p->page = *now;
+	if (watch_waiting(p, &waiting))
+		minute_level(&p->waiting, clock_ns(), (double)waiting);
 }
 
 static void name_user(struct program *p)

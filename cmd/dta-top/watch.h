@@ -41,6 +41,7 @@ struct program {
 	struct speed *counter; /* of each of the page's */
 	uint64_t total[TOTALS];
 	struct speed of_total[TOTALS];
+	struct minute waiting; /* watch_waiting() */
 };
 
 struct seen_region {
@@ -50,7 +51,8 @@ struct seen_region {
 	uint64_t size, epoch, began_ns, left_ns;
 	unsigned tables, writers;
 	uint32_t writer[REGION_WRITERS]; /* their processes */
-	double fill;	     /* of its fullest table, about; NAN: not known */
+	double fill; /* of its fullest table, about; NAN: not known */
+	struct minute ages, fills;
 	struct speed stored; /* by the programs that show their pages */
 	bool met;
 };
@@ -78,9 +80,13 @@ bool watch_writes(const struct program *p, const struct seen_region *r);
 /* What counts as dropped: what the kernel did, too; but not what was not meant
  * for the program. */
 bool watch_is_drop(const struct ledger_page *p, unsigned counter);
+/* What counts as lost: by its numbers it was sent, and it never came in. */
+bool watch_is_lost(const struct ledger_page *p, unsigned counter);
 /* The counter that most are dropped by now; if nothing is, since the start; -1:
  * nothing ever was. */
 int watch_worst(const struct program *p);
+/* The same of what was lost. */
+int watch_most_lost(const struct program *p);
 /* What waits for its confirmation. False: nothing is confirmed. */
 bool watch_waiting(const struct program *p, uint64_t *waiting);
 /* For how long a page was not written, in ns; 0: it is, as it should be. */

@@ -28,6 +28,14 @@ static void print_ledgers(void *run)
 	show_ledgers(run);
 }
 
+static uint64_t unsent(void *run)
+{
+	const struct run *r = run;
+	const struct snk *nacks = r->t_options.nacks;
+
+	return road_unsent(r->road) + (nacks ? snk_drops(nacks) : 0);
+}
+
 static void hangup(void *run)
 {
 	struct road *road = ((struct run *)run)->road;
@@ -212,7 +220,7 @@ static struct snk *open_nacks(const struct opts *o)
 	if (k)
 		snk_flush(k); /* a pipe: the reader waits for the header */
 	if (!o->nacks && o->live.name &&
-	    snk_open_live(&k, o->live.name, &o->live.options, &f) < 0)
+	    snk_open_live(&k, o->live.name, LIVE_PACKET, &f) < 0)
 		cli_fault(o->live.name, &f);
 	return k;
 }
@@ -278,7 +286,7 @@ static int run_close(struct run *r)
 	int stopped, flushed, closed, nacks = 0, keys;
 	struct fault nothing, where, probably;
 	const char *why;
-	uint64_t unsent;
+	uint64_t lost;
 	bool told;
 
 	stopped = cores_stop(r);
@@ -288,18 +296,16 @@ static int run_close(struct run *r)
 	flushed = translate_flush(r->t);
 	closed = road_finish(r->road);
 	told = road_account(r->road, &account);
-	unsent = road_unsent(r->road);
+	lost = unsent(r);
 	why = road_why(r->road);
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, translate_counters(r->t), r->loop.s);
 	cores_print(r);
-	if (r->t_options.nacks) {
-		unsent += snk_drops(r->t_options.nacks);
+	if (r->t_options.nacks)
 		nacks = snk_close(r->t_options.nacks);
-	}
 	if (!r->o.quiet) {
 		print_ledgers(r);
-		cli_live_drops(&r->o.live, r->loop.s, unsent);
+		cli_live_drops(&r->o.live, r->loop.s, lost);
 	}
 	if (told && account.acked && !r->o.quiet)
 		say_unconfirmed(&account);
@@ -352,6 +358,7 @@ int main(int argc, char **argv)
 		.take = take,
 		.report = print_ledgers,
 		.show = show_ledgers,
+		.unsent = unsent,
 		.hangup = hangup,
 	};
 	cli_signals();

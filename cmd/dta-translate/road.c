@@ -17,12 +17,22 @@ static const char *way_out(const struct opts *o)
 	return o->write ? o->write : o->to ? o->to : o->live.name;
 }
 
+/* AF_XDP has a queue of the interface for itself: not where reports come
+ * from. */
 static int open_sink(void *ctx, struct snk **out, struct fault *f)
 {
 	const struct opts *o = &((struct run *)ctx)->o;
+	const char *name = way_out(o);
+	bool shared = o->live.name && !strcmp(name, o->live.name);
+	int rc;
 
-	return o->write ? cli_snk_open(out, o->write, f)
-			: snk_open_live(out, way_out(o), &o->live.options, f);
+	if (o->write)
+		return cli_snk_open(out, o->write, f);
+	rc = snk_open_live(out, name,
+			   shared ? LIVE_PACKET : o->live.options.kind, f);
+	if (!rc && o->to && !o->quiet)
+		cli_warn("--to %s: %s", name, snk_kind(*out));
+	return rc;
 }
 
 static int open_answers(void *ctx, struct src **out, struct fault *f)

@@ -28,7 +28,6 @@ static const struct ledger_field fields[] = {
 	FIELD(reported, LEDGER_DONE),
 	FIELD(long_path, LEDGER_DROP),
 	FIELD(wide_node, LEDGER_DROP),
-	FIELD(no_key, LEDGER_DROP),
 	FIELD(reports, LEDGER_NOTE),
 };
 #undef FIELD
@@ -109,8 +108,9 @@ static void report(struct dta_sink *s, struct dta_report *d, uint64_t ts_ns)
 	s->ctr.reports++;
 }
 
-/* The flow of a row as a report's key; keys of IPv6 go to the next table. */
-static bool set_key(struct dta_report *d, uint8_t key[KEY_MAX],
+/* The flow of a row as a report's key; keys of IPv6 go to the next table. Its
+ * text is of key_format(), and so there is a key. */
+static void set_key(struct dta_report *d, uint8_t key[KEY_MAX],
 		    const struct reading *r)
 {
 	const char *flow = text(r, "flow");
@@ -119,7 +119,7 @@ static bool set_key(struct dta_report *d, uint8_t key[KEY_MAX],
 	d->key = key;
 	d->key_len = (uint16_t)key_type_len(type);
 	d->table += type == KEY_FLOW6;
-	return key_parse(key, type, d->key_len, flow) == 0;
+	key_parse(key, type, d->key_len, flow);
 }
 
 /* Node ids as a report has them. False: one does not fit. */
@@ -140,7 +140,7 @@ static void put_path(struct dta_sink *s, const struct reading *r,
 		     uint64_t ts_ns)
 {
 	const struct row_cell *c = cell(r, "path");
-	uint8_t key[KEY_MAX], ids[4 * DTA_PATH] = {0};
+	uint8_t key[KEY_MAX] = {0}, ids[4 * DTA_PATH] = {0};
 	struct dta_report d = {.opcode = DTA_KEYWRITE,
 			       .table = PATH_TABLE,
 			       .data = ids,
@@ -154,10 +154,7 @@ static void put_path(struct dta_sink *s, const struct reading *r,
 		s->ctr.wide_node++;
 		return;
 	}
-	if (!set_key(&d, key, r)) {
-		s->ctr.no_key++;
-		return;
-	}
+	set_key(&d, key, r);
 	s->ctr.reported++;
 	report(s, &d, ts_ns);
 	d.opcode = DTA_POSTCARD;
@@ -206,7 +203,7 @@ static void put_flow(struct dta_sink *s, const struct reading *r)
 		uint16_t table;
 		const char *name;
 	} counters[] = {{PACKETS_TABLE, "packets"}, {BYTES_TABLE, "bytes"}};
-	uint8_t key[KEY_MAX], n[DTA_COUNTER_LEN];
+	uint8_t key[KEY_MAX] = {0}, n[DTA_COUNTER_LEN];
 
 	for (unsigned i = 0; i < 2; i++) {
 		struct dta_report d = {.opcode = DTA_KEYINC,
@@ -215,10 +212,7 @@ static void put_flow(struct dta_sink *s, const struct reading *r)
 				       .data_len = sizeof(n)};
 
 		be64_store(n, number(r, counters[i].name));
-		if (!set_key(&d, key, r)) {
-			s->ctr.no_key++;
-			return;
-		}
+		set_key(&d, key, r);
 		report(s, &d, number(r, "time"));
 	}
 	s->ctr.reported++;

@@ -33,7 +33,6 @@ struct dta_ledger {
 	uint64_t reported;
 	uint64_t long_path; /* more nodes than DTA_PATH */
 	uint64_t wide_node; /* an id of more than 32 bits in the path */
-	uint64_t no_key;    /* no flow that could be one */
 	uint64_t reports;   /* note */
 };
 

@@ -56,6 +56,14 @@ static void print_ledgers(void *run)
 		cli_ledger(&filter_ledger, &r->filtered, fmt);
 	cli_ledger(&telemetry_ledger, telemetry_counters(r->t), fmt);
 	cli_ledger(&flows_ledger, telemetry_flows(r->t), fmt);
+	outlets_ledgers(&r->outlets, fmt);
+}
+
+static uint64_t unsent(void *run)
+{
+	const struct run *r = run;
+
+	return r->out ? snk_drops(r->out) : 0;
 }
 
 /* Thresholds anew; if they cannot be used the old ones hold. */
@@ -191,7 +199,7 @@ static void open_out(struct run *r)
 	if (r->o.write)
 		rc = cli_snk_open(&r->out, name, &f);
 	else if (r->o.to)
-		rc = snk_open_live(&r->out, name, &r->o.live.options, &f);
+		rc = snk_open_live(&r->out, name, LIVE_PACKET, &f);
 	if (rc < 0)
 		cli_fault(name, &f);
 }
@@ -343,7 +351,7 @@ static int run_close(struct run *r)
 {
 	int drained = drain(r), looked = look_last(r);
 	int flushed = telemetry_flush(r->t), out = 0;
-	uint64_t unsent = r->out ? snk_drops(r->out) : 0, received;
+	uint64_t lost = unsent(r), received;
 	int status = r->error || drained ? CLI_FAIL : CLI_OK;
 
 	cli_progress_end();
@@ -353,8 +361,7 @@ static int run_close(struct run *r)
 	flushed = outlets_end(&r->outlets) ? -EIO : flushed;
 	if (!r->o.quiet) {
 		print_ledgers(r);
-		outlets_ledgers(&r->outlets, r->o.format);
-		cli_live_drops(&r->o.live, r->loop.s, unsent);
+		cli_live_drops(&r->o.live, r->loop.s, lost);
 	}
 	if (r->error)
 		cli_warn_fault(r->loop.reading
@@ -390,6 +397,7 @@ int main(int argc, char **argv)
 		.counters = counters,
 		.take = take,
 		.report = print_ledgers,
+		.unsent = unsent,
 		.hangup = hangup,
 	};
 	if (run.o.list_profiles)

@@ -177,7 +177,7 @@ int top_end(struct top *top, void (*look)(void *ctx), void *ctx)
 {
 	top->look_on = look;
 	top->look_ctx = ctx;
-	return browse_end(top->shown, stdout, look_on);
+	return browse_end(top->shown, look_on);
 }
 
 void top_close(struct top *top)

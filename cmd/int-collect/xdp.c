@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "packet/fast.h"
+#include "live/fast.h"
 #include "telemetry/fields.h"
 #include "telemetry/paths.h"
 

@@ -185,7 +185,7 @@ static void open_live(struct hop_run *r)
 		w->to = (enum hop_side) !i;
 		if (src_open_live(&w->src, name[i], &all, &f) < 0)
 			cli_fault(name[i], &f);
-		if (snk_open_live(&w->snk, name[!i], &all, &f) < 0)
+		if (snk_open_live(&w->snk, name[!i], LIVE_PACKET, &f) < 0)
 			cli_fault(name[!i], &f);
 		src_wait(w->src, 0); /* the loop waits for both */
 	}
@@ -244,8 +244,19 @@ static void hop_open(struct hop_run *r)
 				       r->o.format, NULL);
 }
 
+static uint64_t unsent(void *run)
+{
+	const struct hop_run *r = run;
+	uint64_t sum = 0;
+
+	for (int i = 0; i < HOP_SIDES; i++)
+		if (r->way[i].snk)
+			sum += snk_drops(r->way[i].snk);
+	return sum;
+}
+
 /* 0, or -1: a sink's trouble, and that was said. */
-static int close_ways(struct hop_run *r, uint64_t *unsent)
+static int close_ways(struct hop_run *r)
 {
 	const char *name = r->o.write ? r->o.write : "interfaces";
 	int rc, status = 0;
@@ -253,7 +264,6 @@ static int close_ways(struct hop_run *r, uint64_t *unsent)
 	for (int i = 0; i < HOP_SIDES; i++) {
 		if (!r->way[i].snk)
 			continue;
-		*unsent += snk_drops(r->way[i].snk);
 		if ((rc = snk_close(r->way[i].snk)) < 0) {
 			cli_warn("%s: %s", name, strerror(-rc));
 			status = -1;
@@ -264,19 +274,19 @@ static int close_ways(struct hop_run *r, uint64_t *unsent)
 
 static int hop_close(struct hop_run *r)
 {
-	uint64_t received, unsent = 0;
+	uint64_t received, lost = unsent(r);
 	int status = r->error ? CLI_FAIL : CLI_OK;
 	bool said;
 
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
-	said = close_ways(r, &unsent) < 0;
+	said = close_ways(r) < 0;
 	said |= hop_export_close(&r->export) < 0;
 	if (said)
 		status = CLI_FAIL;
 	if (!r->o.quiet) {
 		print_ledgers(r);
-		cli_live_drops(&r->o.live, r->loop.s, unsent);
+		cli_live_drops(&r->o.live, r->loop.s, lost);
 	}
 	/* What cannot be written is not the input's fault. */
 	if (r->error && (r->loop.reading || r->at || !said))
@@ -307,6 +317,7 @@ int hop_main(int argc, char **argv)
 		.counters = counters,
 		.take = take,
 		.report = print_ledgers,
+		.unsent = unsent,
 		.hangup = hangup,
 	};
 	cli_signals();

@@ -125,20 +125,30 @@ static int take_capture(struct run *r, const struct pkt *pkts, int n)
 	return rc;
 }
 
+static struct label_times now(void)
+{
+	return (struct label_times){
+		.wall_ns = clock_wall_ns(),
+		.boot_ns = clock_boot_ns(),
+		.awake_ns = clock_ns(),
+	};
+}
+
 /* Of an interface it goes on when nothing comes, or nothing with labels. */
 static int take_live(struct run *r, const struct pkt *pkts, int n)
 {
-	uint64_t wall_ns = clock_wall_ns(), mono_ns = clock_ns();
+	struct label_times t = now();
+	struct label_clock_news news = label_clock_look(&r->clock, &t);
 	int rc = 0;
 
-	label_control_shift(r->c,
-			    label_clock_look(&r->clock, wall_ns, mono_ns));
+	label_control_shift(r->c, news.set_ns);
+	if (news.slept)
+		label_control_woke(r->c, label_clock_now(&r->clock, &t));
 	for (int i = 0; i < n && !rc; i++)
-		rc = label_control_frame(r->c, pkts[i].data, pkts[i].len,
-					 label_clock_packet(&r->clock,
-							    pkts[i].ts_ns,
-							    wall_ns, mono_ns));
-	label_control_tick(r->c, label_clock_now(&r->clock, mono_ns));
+		rc = label_control_frame(
+			r->c, pkts[i].data, pkts[i].len,
+			label_clock_packet(&r->clock, pkts[i].ts_ns, &t));
+	label_control_tick(r->c, label_clock_now(&r->clock, &t));
 	return rc;
 }
 
@@ -166,11 +176,11 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
  * before the first label comes. */
 static void begin_live(struct run *r)
 {
-	uint64_t wall_ns = clock_wall_ns();
+	struct label_times t = now();
 
-	label_clock_look(&r->clock, wall_ns, clock_ns());
+	label_clock_look(&r->clock, &t);
 	if (r->o.control.expected || label_db_ports(label_control_db(r->c)))
-		label_control_begin(r->c, wall_ns);
+		label_control_begin(r->c, t.wall_ns);
 }
 
 static void run_open(struct run *r)
@@ -221,7 +231,7 @@ static void look_on(void *ctx)
 static int run_close(struct run *r)
 {
 	uint64_t received;
-	int looked = r->top && !r->error ? browse_end(r->top, stdout, look_on)
+	int looked = r->top && !r->error ? browse_end(r->top, look_on)
 					 : 0,
 	    ended;
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
+#include "cli/table.h"
 #include "row/tee.h"
 #include "run.h"
 
@@ -132,7 +133,7 @@ static void open_databases(struct run_rows *r, const struct run_options *o)
 void run_rows_open(struct run_rows *r, const struct run_options *o,
 		   struct label_control_calls *calls)
 {
-	if (!(r->screen = stream_sink_mixed(stdout, o->format, true)))
+	if (!(r->screen = cli_stream(o->format)))
 		cli_fail("out of memory");
 	open_databases(r, o);
 	for (int k = 0; k < LABEL_ROWS; k++)

@@ -38,17 +38,17 @@ enum {
 static const struct row_field link_fields[] = {
 	[L_DEVICE] = {"device", ROW_U64, 6, ROW_TAG},
 	[L_PORT] = {"port", ROW_U64, 5, ROW_TAG},
-	[L_NEXT_DEVICE] = {"next_device", ROW_U64, 11},
-	[L_NEXT_PORT] = {"next_port", ROW_U64, 9},
+	[L_NEXT_DEVICE] = {"next_device", ROW_U64, 11, .spare = 1},
+	[L_NEXT_PORT] = {"next_port", ROW_U64, 9, .spare = 1},
 	[L_LABELS] = {"labels", ROW_U64, 8},
 	[L_LOST] = {"lost", ROW_U64, 6},
 	[L_LOSS] = {"loss", ROW_F64, 7, ROW_VALUE, "%"},
 	[L_S] = {"s", ROW_U64, 3},
-	[L_EVIDENCE] = {"evidence", ROW_STR, 16, ROW_TAG},
+	[L_EVIDENCE] = {"evidence", ROW_STR, 16, ROW_TAG, .spare = 1},
 	[L_SUSPECT] = {"suspect", ROW_STR, 7, ROW_TAG},
-	[L_BEHIND] = {"loss_behind", ROW_F64, 11, ROW_VALUE, "%"},
+	[L_BEHIND] = {"loss_behind", ROW_F64, 11, ROW_VALUE, "%", .spare = 1},
 	[L_LINK] = {"loss_link", ROW_F64, 9, ROW_VALUE, "%"},
-	[L_SEEN] = {"seen", ROW_U64, 6},
+	[L_SEEN] = {"seen", ROW_U64, 6, .spare = 1},
 };
 
 enum {
@@ -65,12 +65,12 @@ enum {
 static const struct row_field path_fields[] = {
 	[W_FLOW] = {"flow", ROW_STR, 40, ROW_TAG},
 	[W_TIME] = {"time", ROW_TIME, 20, ROW_WHEN},
-	[W_PACKETS] = {"packets", ROW_U64, 8},
+	[W_PACKETS] = {"packets", ROW_U64, 8, .spare = 1},
 	[W_HOPS] = {"hops", ROW_U64, 4},
 	[W_LATENCY] = {"latency", ROW_U64, 10, ROW_VALUE, "ns"},
 	[W_PATH] = {"path", ROW_LIST, 12},
-	[W_LATENCIES] = {"latencies", ROW_LIST, 24, ROW_VALUE, "ns"},
-	[W_QUEUES] = {"queues", ROW_LIST, 0},
+	[W_LATENCIES] = {"latencies", ROW_LIST, 24, ROW_VALUE, "ns", .spare = 1},
+	[W_QUEUES] = {"queues", ROW_LIST, 0, .spare = 1},
 };
 
 #define SCHEMA(name, fields)                                                   \

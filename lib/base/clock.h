@@ -31,6 +31,12 @@ static inline uint64_t clock_coarse_ns(void)
 	return clock_of(CLOCK_MONOTONIC_COARSE);
 }
 
+/* Never goes back either, and goes on while the host is suspended. */
+static inline uint64_t clock_boot_ns(void)
+{
+	return clock_of(CLOCK_BOOTTIME);
+}
+
 /* Since 1970 (UTC), as captures have it; somebody may set it. */
 static inline uint64_t clock_wall_ns(void)
 {

@@ -44,7 +44,7 @@ uint64_t process_start(uint32_t pid)
 uint64_t process_began_ns(uint64_t start)
 {
 	uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
-	uint64_t up = clock_of(CLOCK_BOOTTIME);
+	uint64_t up = clock_boot_ns();
 	uint64_t at = start / hz * 1000000000 + start % hz * 1000000000 / hz;
 
 	return clock_wall_ns() - (up > at ? up - at : 0);

@@ -8,7 +8,7 @@
 
 #include "base/ledger.h"
 #include "cli/cli.h"
-#include "packet/pkt.h"
+#include "live/live.h"
 
 struct cli_live {
 	const char *name; /* of -i, NULL if not given */
@@ -35,13 +35,17 @@ struct cli_live {
 #define CLI_SOCKET_OPTIONS(opts) CLI_SOCKET_OPTIONS_AS(opts, "xdp")
 /* The same for a program where --xdp is something else. */
 #define CLI_SOCKET_OPTIONS_AS(opts, af_xdp)                                    \
-	{ 0, af_xdp, NULL, "receive by AF_XDP or fail", CLI_FLAG,              \
-	  CLI_AT(opts, live.options.kind), .min = LIVE_XDP, .needs = "-i" },   \
-	{ 0, "no-xdp", NULL, "receive by AF_PACKET", CLI_FLAG,                 \
-	  CLI_AT(opts, live.options.kind), .min = LIVE_PACKET,                 \
-	  .needs = "-i" },                                                     \
+	CLI_XDP_OPTIONS(opts, live, af_xdp, "receive", "-i"),                  \
+	CLI_PROMISCUOUS_OPTION(opts)
+#define CLI_PROMISCUOUS_OPTION(opts)                                           \
 	{ 0, "promiscuous", NULL, "take frames for other MAC addresses, too",  \
 	  CLI_FLAG, CLI_AT(opts, live.options.promiscuous), .needs = "-i" }
+/* does: receive, or send; of: what is an interface. */
+#define CLI_XDP_OPTIONS(opts, live, af_xdp, does, of)                          \
+	{ 0, af_xdp, NULL, does " by AF_XDP or fail", CLI_FLAG,                \
+	  CLI_AT(opts, live.options.kind), .min = LIVE_XDP, .needs = of },     \
+	{ 0, "no-xdp", NULL, does " by AF_PACKET", CLI_FLAG,                   \
+	  CLI_AT(opts, live.options.kind), .min = LIVE_PACKET, .needs = of }
 #define CLI_SOCKET_GROUP { "--xdp --no-xdp" }
 #define CLI_STATS_OPTION(opts, live, of)                                       \
 	{ 0, "stats", "TIME", "rates on stderr, every so often (1s)",          \

@@ -12,6 +12,19 @@ enum {
 	MS = 1000000, /* ns */
 };
 
+static void show_page(struct cli_loop *l)
+{
+	uint64_t unsent;
+
+	if (!cli_page_begin())
+		return;
+	unsent = l->unsent ? l->unsent(l->ctx) : 0;
+	(l->show ? l->show : l->report)(l->ctx);
+	if (l->live->name || unsent)
+		cli_interface(l->live, l->s, unsent);
+	cli_page_end();
+}
+
 void cli_loop_turn(struct cli_loop *l)
 {
 	uint64_t received;
@@ -25,12 +38,7 @@ void cli_loop_turn(struct cli_loop *l)
 		l->hangup(l->ctx);
 	}
 	cli_stats_tick(l->stats, l->counters(l->ctx, &received), l->s);
-	if (cli_page_begin()) {
-		(l->show ? l->show : l->report)(l->ctx);
-		if (l->live->name)
-			cli_interface(l->live, l->s, 0);
-		cli_page_end();
-	}
+	show_page(l);
 }
 
 int cli_loop_more(struct cli_loop *l, struct pkt *room, int max)

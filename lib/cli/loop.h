@@ -31,6 +31,9 @@ struct cli_loop {
 	/* The same for the page, four times a second: it holds nobody up. NULL:
 	 * report() is such. */
 	void (*show)(void *ctx);
+	/* Packets that interfaces did not take so far: snk_drops() of all
+	 * sinks; NULL: there are none. */
+	uint64_t (*unsent)(void *ctx);
 	void (*hangup)(void *ctx); /* SIGHUP, after cli_take_hangup() */
 	/*
 	 * What else is waited for: descriptors to be read, and a time of

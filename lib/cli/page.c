@@ -9,6 +9,7 @@
 #include "ledger/page.h"
 
 #define EVERY_NS UINT64_C(250000000)
+#define AGAIN_NS UINT64_C(2000000000) /* where none could be made */
 
 static struct {
 	struct cli_page_about about;
@@ -16,6 +17,7 @@ static struct {
 	pid_t owner;
 	uint64_t due_ns; /* of clock_coarse_ns(); UINT64_MAX: never */
 	bool writing;
+	bool said; /* that there is none */
 } own = {.due_ns = UINT64_MAX};
 
 const char *cli_page_dir(void)
@@ -48,24 +50,37 @@ static bool make(void)
 	struct fault f;
 
 	if (ledger_page_open(&own.page, cli_page_dir(), &about, &f) < 0) {
-		own.due_ns = UINT64_MAX;
-		if (!a->quiet)
-			cli_warn("dta-top will not see this program: %s",
+		if (!a->quiet && !own.said)
+			cli_warn("dta-top does not see this program: %s; "
+				 "it is tried again",
 				 f.text);
+		own.said = true;
 		return false;
 	}
+	if (!own.owner)
+		atexit(remove_page);
 	own.owner = getpid();
-	atexit(remove_page);
 	return true;
+}
+
+/* Whether there is a page: one that somebody has removed is made anew. */
+static bool have_page(void)
+{
+	if (own.page && ledger_page_is_lost(own.page))
+		remove_page();
+	return own.page || make();
 }
 
 bool cli_page_begin(void)
 {
 	uint64_t now;
 
-	if (own.due_ns == UINT64_MAX ||
-	    (now = clock_coarse_ns()) < own.due_ns || (!own.page && !make()))
+	if (own.due_ns == UINT64_MAX || (now = clock_coarse_ns()) < own.due_ns)
 		return false;
+	if (!have_page()) {
+		own.due_ns = now + AGAIN_NS;
+		return false;
+	}
 	own.due_ns = now + EVERY_NS;
 	own.writing = true;
 	ledger_page_begin(own.page);

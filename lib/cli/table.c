@@ -25,7 +25,9 @@ struct table {
 	const struct schema *s;
 	unsigned room; /* columns of the terminal */
 	bool colour, headed;
-	unsigned *width; /* of each column; 0: it is not there, */
+	bool live;	 /* rows come one by one */
+	unsigned *whole; /* of each column: what would hold all that came */
+	unsigned *width; /* what it has; 0: it is not there, */
 	bool *spared;	 /* for want of room, or it is said once */
 	char **said;	 /* what was said then */
 	char **cell;	 /* the texts of a batch */
@@ -75,15 +77,20 @@ static void put_f64(struct outbuf *o, double v)
 	outbuf_word(o, text);
 }
 
-/* Local time, without the date if it is today, and with as many digits as say
- * anything: none, 3, 6 or 9. */
-static void put_time(struct outbuf *o, int64_t ns)
+/* As many as say anything: none, 3, 6 or 9. -1: not even the point. */
+static int digits_of(long ns)
+{
+	return !ns ? -1 : ns % 1000 ? 9 : ns % 1000000 ? 6 : 3;
+}
+
+/* Local time, without the date if it is today. */
+static void put_time(struct outbuf *o, int64_t ns, bool live)
 {
 	time_t seconds = (time_t)(ns / 1000000000), now = time(NULL);
 	long rest = (long)(ns % 1000000000);
 	struct tm at, today;
 	char text[64], fraction[16];
-	int digits = !rest ? -1 : rest % 1000 ? 9 : rest % 1000000 ? 6 : 3;
+	int digits = live ? 6 : digits_of(rest);
 
 	localtime_r(&seconds, &at);
 	localtime_r(&now, &today);
@@ -97,15 +104,17 @@ static void put_time(struct outbuf *o, int64_t ns)
 	outbuf_bytes(o, fraction, (size_t)(digits + 1));
 }
 
-static void put_cell(struct outbuf *o, const struct row_batch *b,
+static void put_cell(struct table *t, const struct row_batch *b,
 		     const struct row_field *f, const struct row_cell *c)
 {
+	struct outbuf *o = &t->o;
+
 	if (encode_is_null(c))
 		outbuf_char(o, '-');
 	else if (c->kind == ROW_BOOL)
 		outbuf_word(o, c->u64 ? "*" : "");
 	else if (c->kind == ROW_TIME)
-		put_time(o, c->i64);
+		put_time(o, c->i64, t->live);
 	else if (c->kind == ROW_U64 && f->unit && !strcmp(f->unit, "bytes"))
 		put_bytes(o, c->u64);
 	else if (c->kind == ROW_F64)
@@ -123,7 +132,7 @@ static char *cell_text(struct table *t, const struct row_batch *b,
 {
 	size_t len;
 
-	put_cell(&t->o, b, &t->s->fields[field], c);
+	put_cell(t, b, &t->s->fields[field], c);
 	return outbuf_take(&t->o, &len);
 }
 
@@ -166,20 +175,40 @@ static void cut(struct table *t)
 	}
 }
 
+static unsigned most(unsigned a, unsigned b)
+{
+	return a > b ? a : b;
+}
+
+/* What a column begins with. */
+static unsigned least_width(const struct table *t, unsigned field)
+{
+	const struct row_field *f = &t->s->fields[field];
+	unsigned name = width_of(f->name);
+
+	return t->live && f->type != ROW_TIME ? most(f->width, name) : name;
+}
+
+static unsigned widest_cell(const struct table *t, unsigned rows,
+			    unsigned field)
+{
+	unsigned w = 0;
+
+	for (unsigned r = 0; r < rows; r++)
+		w = most(w, width_of(t->cell[r * t->s->n + field]));
+	return w;
+}
+
 static void measure(struct table *t, unsigned rows)
 {
 	for (unsigned i = 0; i < t->s->n; i++) {
-		unsigned w = width_of(t->s->fields[i].name);
+		unsigned w = most(least_width(t, i), widest_cell(t, rows, i));
 
-		for (unsigned r = 0; r < rows; r++) {
-			unsigned n = width_of(t->cell[r * t->s->n + i]);
-
-			w = n > w ? n : w;
-		}
-		t->width[i] = w;
+		t->whole[i] = t->live ? most(t->whole[i], w) : w;
+		t->width[i] = t->whole[i];
 	}
 	for (unsigned i = t->s->n; i-- > 1 && total(t) > t->room;)
-		if (is_same(t, rows, i)) {
+		if (!t->live && is_same(t, rows, i)) {
 			t->width[i] = 0;
 			t->said[i] = strdup(t->cell[i]);
 		}
@@ -284,9 +313,19 @@ static bool is_as_said(const struct table *t, unsigned rows)
 	return true;
 }
 
+/* Whether a column has to grow. */
+static bool is_wider(const struct table *t, unsigned rows)
+{
+	for (unsigned i = 0; i < t->s->n; i++)
+		if (t->width[i] && widest_cell(t, rows, i) > t->whole[i])
+			return true;
+	return false;
+}
+
 static int show(struct table *t, unsigned rows)
 {
-	if (!t->headed || !is_as_said(t, rows)) {
+	if (!t->headed ||
+	    (t->live ? is_wider(t, rows) : !is_as_said(t, rows))) {
 		for (unsigned i = 0; i < t->s->n; i++) {
 			free(t->said[i]);
 			t->said[i] = NULL;
@@ -300,12 +339,43 @@ static int show(struct table *t, unsigned rows)
 	return fflush(stdout) || ferror(stdout) ? (errno ? -errno : -EIO) : 0;
 }
 
+static void forget_columns(struct table *t)
+{
+	for (unsigned i = 0; t->said && i < t->s->n; i++)
+		free(t->said[i]);
+	free(t->said);
+	free(t->whole);
+	free(t->width);
+	free(t->spared);
+	t->said = NULL;
+	t->whole = t->width = NULL;
+	t->spared = NULL;
+}
+
+/* Rows of another kind. */
+static int turn_to(struct table *t, const struct schema *s)
+{
+	forget_columns(t);
+	t->s = s;
+	t->headed = false;
+	t->whole = calloc(s->n, sizeof(*t->whole));
+	t->width = calloc(s->n, sizeof(*t->width));
+	t->spared = calloc(s->n, sizeof(*t->spared));
+	t->said = calloc(s->n, sizeof(*t->said));
+	if (t->whole && t->width && t->spared && t->said)
+		return 0;
+	forget_columns(t);
+	return -ENOMEM;
+}
+
 static int table_put(struct row_sink *sink, struct row_batch *b)
 {
 	struct table *t = (struct table *)sink;
-	size_t cells = (size_t)b->rows * t->s->n;
+	size_t cells = (size_t)b->rows * b->schema->n;
 	int rc = -ENOMEM;
 
+	if (t->s != b->schema && turn_to(t, b->schema) < 0)
+		return -ENOMEM;
 	if (!b->rows && t->headed)
 		return 0;
 	t->cell = calloc(cells + 1, sizeof(*t->cell));
@@ -332,37 +402,49 @@ static int table_close(struct row_sink *sink)
 {
 	struct table *t = (struct table *)sink;
 
-	for (unsigned i = 0; t->said && i < t->s->n; i++)
-		free(t->said[i]);
-	showing = NULL;
-	free(t->said);
-	free(t->width);
-	free(t->spared);
+	if (!t->live)
+		showing = NULL;
+	if (t->s)
+		forget_columns(t);
 	free(t);
 	return 0;
+}
+
+static struct table *table_open(bool live)
+{
+	struct table *t = calloc(1, sizeof(*t));
+	unsigned lines;
+
+	if (!t)
+		return NULL;
+	t->sink = (struct row_sink){table_put, table_flush, table_close};
+	t->live = live;
+	t->colour = tty_colour(STDOUT_FILENO);
+	tty_size(&t->room, &lines);
+	return t;
+}
+
+struct row_sink *cli_stream(enum row_format fmt)
+{
+	struct table *t;
+
+	if (fmt != ROW_TEXT || !isatty(STDOUT_FILENO))
+		return stream_sink_mixed(stdout, fmt, true);
+	t = table_open(true);
+	return t ? &t->sink : NULL;
 }
 
 struct rows *cli_rows(enum row_format fmt, const struct schema *s)
 {
 	static bool hooked;
 	struct table *t;
-	struct rows *r = NULL;
-	unsigned lines;
+	struct rows *r;
 
 	if (fmt != ROW_TEXT || !isatty(STDOUT_FILENO))
 		return rows_print(stdout, fmt, s, true);
-	t = calloc(1, sizeof(*t));
-	if (!t)
+	if (!(t = table_open(false)))
 		return NULL;
-	t->sink = (struct row_sink){table_put, table_flush, table_close};
-	t->s = s;
-	t->colour = tty_colour(STDOUT_FILENO);
-	tty_size(&t->room, &lines);
-	t->width = calloc(s->n, sizeof(*t->width));
-	t->spared = calloc(s->n, sizeof(*t->spared));
-	t->said = calloc(s->n, sizeof(*t->said));
-	if (t->width && t->said && t->spared)
-		r = rows_open(&t->sink, s, SCREENFUL);
+	r = rows_open(&t->sink, s, SCREENFUL);
 	if (!r) {
 		table_close(&t->sink);
 		return NULL;

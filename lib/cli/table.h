@@ -5,6 +5,10 @@
  * there is no room; what is too long then is cut, with "...". Bytes are KiB and
  * MiB, times local, a flag is *, and what is wrong (row_field.good) is red,
  * unless NO_COLOR is set. Whatever is no terminal gets rows as they are.
+ *
+ * Of rows that come one by one nobody knows what is in the next: columns are as
+ * wide as their schema says, and as what came; nothing is said once, and times
+ * have microseconds.
  */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
@@ -14,5 +18,9 @@
 /* rows_print() on stdout. Text on a terminal is shown by screenfuls, and by
  * rows_flush(). NULL: no memory. */
 struct rows *cli_rows(enum row_format fmt, const struct schema *s);
+
+/* stream_sink_mixed() on stdout, for rows that are shown as they come, each put
+ * alone. NULL: no memory. */
+struct row_sink *cli_stream(enum row_format fmt);
 
 #endif

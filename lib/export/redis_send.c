@@ -27,9 +27,15 @@ enum {
 enum {
 	WAITS, /* not sent, or not answered */
 	MOVED, /* its node is another */
+	ASKED, /* the same, this once: its slot is on its way there */
 	LATER, /* the server is not ready for it */
 	REFUSED,
 	WRITTEN,
+};
+
+struct fate {
+	uint8_t state, to; /* to: number of its node */
+	bool ask;	   /* that node is told that it is ASKED */
 };
 
 struct node {
@@ -47,7 +53,7 @@ struct redis_nodes {
 	uint8_t of[REDIS_SLOTS]; /* the node of a slot, as far as known */
 	/* Of the block in hand. */
 	struct item *item;
-	uint8_t *state, *to; /* by item: to which node */
+	struct fate *fate; /* by item */
 	uint32_t items, room;
 	struct block *block;
 	size_t at; /* of the next item that has not been read */
@@ -117,8 +123,7 @@ void redis_nodes_close(struct redis_nodes *n)
 		disconnect(&n->node[i]);
 	if (n) {
 		free(n->item);
-		free(n->state);
-		free(n->to);
+		free(n->fate);
 	}
 	free(n);
 }
@@ -211,29 +216,34 @@ static int node_of(struct redis_nodes *n, const struct node *from,
 	return (int)n->n++;
 }
 
-/* What an error makes of an item. */
-static uint8_t judge(struct run *r, uint32_t item, const char *text)
+/* An item belongs to another node: for good, and its slot with it, or this once
+ * (Redis Cluster specification, "ASK redirection"). False: to none. */
+static bool redirect(struct run *r, struct fate *item, const char *text)
 {
 	struct redis_nodes *n = r->all;
 	bool ask = !strncmp(text, "ASK ", 4);
 	uint64_t slot;
 	int node;
 
-	if (ask || !strncmp(text, "MOVED ", 6)) {
-		node = node_of(n, r->node, text + (ask ? 4 : 6), &slot);
-		if (node >= 0 && ask) {
-			/* the slot is on its way: ask again a little later */
-			fault_set(&n->why, 0, "%.*s", REASON, text);
-			return LATER;
-		}
-		if (node >= 0) {
-			n->of[slot] = (uint8_t)node;
-			n->to[item] = (uint8_t)node;
-			return MOVED;
-		}
-	}
-	fault_set(&n->why, 0, "%.*s", REASON, text);
-	return redis_passes(text) ? LATER : REFUSED;
+	if (!ask && strncmp(text, "MOVED ", 6))
+		return false;
+	node = node_of(n, r->node, text + (ask ? 4 : 6), &slot);
+	if (node < 0)
+		return false;
+	if (!ask)
+		n->of[slot] = (uint8_t)node;
+	item->to = (uint8_t)node;
+	item->state = ask ? ASKED : MOVED;
+	return true;
+}
+
+/* What an error makes of an item. */
+static void judge(struct run *r, struct fate *item, const char *text)
+{
+	if (redirect(r, item, text))
+		return;
+	fault_set(&r->all->why, 0, "%.*s", REASON, text);
+	item->state = redis_passes(text) ? LATER : REFUSED;
 }
 
 /* Reads another item of the block: while those before are on their way, so that
@@ -245,10 +255,10 @@ static bool read_item(struct redis_nodes *n)
 	if (i == n->block->rows ||
 	    item_next(&n->item[i], n->block, &n->at) <= 0 || !n->item[i].parts)
 		return false;
-	n->state[i] = WAITS;
-	n->to[i] =
-		n->n > 1 ? n->of[redis_slot(n->item[i].key, n->item[i].key_len)]
-			 : 0;
+	n->fate[i] = (struct fate){.state = WAITS};
+	if (n->n > 1)
+		n->fate[i].to =
+			n->of[redis_slot(n->item[i].key, n->item[i].key_len)];
 	n->items++;
 	return true;
 }
@@ -259,35 +269,41 @@ static uint32_t next_item(const struct run *r, uint32_t i)
 	struct redis_nodes *n = r->all;
 
 	while ((i < n->items || read_item(n)) &&
-	       (n->state[i] != WAITS || n->to[i] != r->number))
+	       (n->fate[i].state != WAITS || n->fate[i].to != r->number))
 		i++;
 	return i;
+}
+
+/* The last greeting is a PING, which a user may not be allowed. */
+static int hear_greeting(struct run *r, const redisReply *reply,
+			 struct fault *f)
+{
+	r->greetings--;
+	if (reply->type != REDIS_REPLY_ERROR ||
+	    (!r->greetings && !strncmp(reply->str, "NOPERM", 6)))
+		return 0;
+	return fault_set(f, -EAGAIN, "%.*s", REASON, reply->str);
 }
 
 static int hear(struct run *r, const redisReply *reply, struct fault *f)
 {
 	struct redis_nodes *n = r->all;
-	bool bad = reply->type == REDIS_REPLY_ERROR;
-	uint32_t i;
+	struct fate *item = &n->fate[r->read];
 
-	if (r->greetings) {
-		r->greetings--;
-		return bad ? fault_set(f, -EAGAIN, "%.*s", REASON, reply->str)
-			   : 0;
-	}
+	if (r->greetings)
+		return hear_greeting(r, reply, f);
 	if (r->read >= r->write)
 		return fault_set(f, -EAGAIN, "replies to nothing");
-	i = r->read;
-	if (bad && n->state[i] == WAITS)
-		n->state[i] = judge(r, i, reply->str);
-	if (++r->heard < n->item[i].parts)
+	if (reply->type == REDIS_REPLY_ERROR && item->state == WAITS)
+		judge(r, item, reply->str);
+	if (++r->heard < n->item[r->read].parts << item->ask)
 		return 0;
-	if (n->state[i] == WAITS)
-		n->state[i] = WRITTEN;
-	if (n->state[i] == REFUSED && !r->t->refused++)
+	if (item->state == WAITS)
+		item->state = WRITTEN;
+	if (item->state == REFUSED && !r->t->refused++)
 		r->t->why = n->why;
 	r->heard = 0;
-	r->read = next_item(r, i + 1);
+	r->read = next_item(r, r->read + 1);
 	return 0;
 }
 
@@ -319,8 +335,8 @@ static void fill(struct run *r)
 		r->write = next_item(r, r->write);
 		if (r->write >= n->items)
 			break;
-		outbuf_bytes(&r->out, n->item[r->write].payload,
-			     n->item[r->write].len);
+		redis_commands(&r->out, n->item[r->write].payload,
+			       n->item[r->write].len, n->fate[r->write].ask);
 		r->write++;
 	}
 }
@@ -387,12 +403,10 @@ static int begin_block(struct redis_nodes *n, struct block *b)
 	n->items = 0;
 	if (b->rows > n->room) {
 		free(n->item);
-		free(n->state);
-		free(n->to);
+		free(n->fate);
 		n->item = calloc(b->rows, sizeof(*n->item));
-		n->state = calloc(b->rows, 1);
-		n->to = calloc(b->rows, 1);
-		n->room = n->item && n->state && n->to ? b->rows : 0;
+		n->fate = calloc(b->rows, sizeof(*n->fate));
+		n->room = n->item && n->fate ? b->rows : 0;
 		if (!n->room)
 			return -ENOMEM;
 	}
@@ -405,8 +419,9 @@ static uint32_t move(struct redis_nodes *n)
 	uint32_t moved = 0;
 
 	for (uint32_t i = 0; i < n->items; i++)
-		if (n->state[i] == MOVED) {
-			n->state[i] = WAITS;
+		if (n->fate[i].state == MOVED || n->fate[i].state == ASKED) {
+			n->fate[i].ask = n->fate[i].state == ASKED;
+			n->fate[i].state = WAITS;
 			moved++;
 		}
 	return moved;
@@ -441,9 +456,9 @@ static int end_block(struct redis_nodes *n, struct tally *t)
 	while (read_item(n))
 		;
 	for (uint32_t i = 0; i < n->items; i++) {
-		keep[i] = n->state[i] < REFUSED;
+		keep[i] = n->fate[i].state < REFUSED;
 		kept += keep[i];
-		t->written += n->state[i] == WRITTEN;
+		t->written += n->fate[i].state == WRITTEN;
 	}
 	rest = (struct block){.rows = b->rows - n->items};
 	if (rest.rows)

@@ -2,7 +2,8 @@
 /*
  * redis_send.h - items, each of them commands on one key, to Redis or to the
  * nodes of a Redis Cluster, pipelined (private to this room). Items that a node
- * has MOVED go where it says, and so do their slots from then on.
+ * has MOVED go where it says, and so do their slots from then on; those that it
+ * says are to be ASKED elsewhere go there this once.
  */
 #ifndef EXPORT_REDIS_SEND_H
 #define EXPORT_REDIS_SEND_H

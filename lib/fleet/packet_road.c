@@ -98,7 +98,9 @@ static struct road_account sum_up(struct packet_road *p)
 
 	p->requests = (struct requester_ledger){0};
 	for (unsigned i = 0; i < n; i++) {
-		struct requester_ledger l = roce_out_ledger(roce[i]);
+		struct requester_ledger l = p->over ? roce_out_ledger(roce[i])
+						    : roce_out_ledger_open(
+							      roce[i]);
 
 		ledger_add(&requester_ledger, &p->requests, &l);
 		for (unsigned k = 0; k < p->road.tables; k++)
@@ -153,7 +155,9 @@ static const char *packet_why(struct road *r)
 
 static uint64_t packet_unsent(const struct road *r)
 {
-	return ((const struct packet_road *)r)->unsent;
+	const struct packet_road *p = (const struct packet_road *)r;
+
+	return p->sink ? snk_drops(p->sink) : p->unsent;
 }
 
 static int packet_finish(struct road *r)

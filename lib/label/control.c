@@ -20,11 +20,14 @@ static const struct ledger_field fields[] = {
 	FIELD(skipped, LEDGER_NOTE),
 	FIELD(raised, LEDGER_NOTE),
 	FIELD(lowered, LEDGER_NOTE),
+	FIELD(resumed, LEDGER_NOTE),
 	FIELD(silent, LEDGER_NOTE),
 	FIELD(heard, LEDGER_NOTE),
 	FIELD(forgotten, LEDGER_NOTE),
+	FIELD(crowded, LEDGER_NOTE),
 	FIELD(leaps, LEDGER_NOTE),
 	FIELD(set, LEDGER_NOTE),
+	FIELD(woke, LEDGER_NOTE),
 };
 #undef FIELD
 LEDGER_COMPLETE(fields, struct label_control_ledger);
@@ -77,7 +80,7 @@ void label_control_close(struct label_control *c)
 	chain_fini(&c->heard);
 	chain_fini(&c->steps);
 	dues_fini(&c->forget);
-	free(c->held);
+	control_held_free(c);
 	free(c);
 }
 
@@ -104,6 +107,20 @@ uint64_t label_control_now(const struct label_control *c)
 
 /* --- packets -------------------------------------------------------------- */
 
+/* A packet whose label of an earlier hop is that of a record, and the next one
+ * an item. */
+static int learn_way(struct label_control *c, struct label_record *r,
+		     const struct label_item *item)
+{
+	int rc;
+
+	if (!label_link_joins(r, item))
+		return 0;
+	rc = label_link_saw(r, item->device, item->out);
+	c->ctr.crowded += rc == -ENOSPC;
+	return rc == -ENOMEM ? rc : 0;
+}
+
 /* before: the place of the label under it, of an earlier hop; becomes this
  * one's. */
 static int take_item(struct label_control *c, const struct label_item *item,
@@ -112,10 +129,9 @@ static int take_item(struct label_control *c, const struct label_item *item,
 	uint32_t place, ports = label_db_ports(c->db);
 	int rc = label_db_take(c->db, item, c->now_ns, &place);
 
-	if (*before < ports &&
-	    label_link_joins(label_db_at(c->db, *before), item))
-		label_link_saw(label_db_at(c->db, *before), item->device,
-			       item->out);
+	if (rc >= 0 && *before < ports &&
+	    learn_way(c, label_db_at(c->db, *before), item) < 0)
+		return -ENOMEM;
 	*before = place;
 	if (rc != LABEL_TAKEN && rc != LABEL_BEGUN)
 		return rc < 0 ? rc : 0;
@@ -174,9 +190,8 @@ static int take_labels(struct label_control *c, const struct label_view *v)
 	return rc;
 }
 
-/* A frame that came at now_ns, or is said to have. */
-static int take(struct label_control *c, const uint8_t *frame, size_t len,
-		uint64_t now_ns)
+int control_take(struct label_control *c, const uint8_t *frame, size_t len,
+		 uint64_t now_ns)
 {
 	struct label_view v;
 	int rc = label_find(&v, &c->o.format, frame, len);
@@ -196,45 +211,17 @@ static int take(struct label_control *c, const uint8_t *frame, size_t len,
 	return c->err;
 }
 
-static int hold(struct label_control *c, const uint8_t *frame, size_t len)
-{
-	uint8_t *room;
-
-	if (len > c->held_room) {
-		if (!(room = realloc(c->held, len)))
-			return -ENOMEM;
-		c->held = room;
-		c->held_room = len;
-	}
-	memcpy(c->held, frame, len);
-	c->held_len = len;
-	return 0;
-}
-
 int label_control_frame(struct label_control *c, const uint8_t *frame,
 			size_t len, uint64_t now_ns)
 {
-	uint64_t held_ns;
-	enum control_time is = control_judge(c, &now_ns, &held_ns);
-	int rc = 0;
-
-	if (held_ns)
-		rc = take(c, c->held, c->held_len, held_ns);
-	if (rc)
-		return rc;
-	return is == CONTROL_HOLD ? hold(c, frame, len)
-				  : take(c, frame, len, now_ns);
+	return c->begun ? control_judge(c, frame, len, now_ns)
+			: control_take(c, frame, len, now_ns);
 }
 
 int label_control_end(struct label_control *c)
 {
-	int rc = 0;
+	int rc = control_judge_last(c);
 
-	if (c->holds) { /* nobody says whether it is right */
-		c->holds = false;
-		c->ctr.leaps++;
-		rc = take(c, c->held, c->held_len, c->now_ns);
-	}
 	control_end(c);
 	return rc;
 }

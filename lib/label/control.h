@@ -37,12 +37,16 @@ struct label_control_ledger {
 	uint64_t intervals; /* that are over, and told of, */
 	uint64_t skipped;   /* and not: nothing was in them */
 	uint64_t raised;    /* S, */
-	uint64_t lowered;   /* by reset, too */
+	uint64_t lowered;   /* by reset, too, */
+	uint64_t resumed;   /* or told again, of an earlier run */
 	uint64_t silent;    /* ports fell silent, */
 	uint64_t heard;	    /* and were heard again, */
 	uint64_t forgotten; /* or never */
+	uint64_t crowded;   /* labels of ports behind a link beyond those kept:
+			       links.h */
 	uint64_t leaps;	    /* frames whose time cannot be right */
-	uint64_t set;	    /* the clock was */
+	uint64_t set;	    /* the clock was, */
+	uint64_t woke;	    /* or time went by while nobody listened */
 };
 
 extern const struct ledger label_control_ledger;
@@ -56,7 +60,8 @@ enum {
 struct label_interval_sum {
 	uint64_t begin_ns, end_ns;
 	uint64_t observed_ns; /* of it: less than all in the first, the last,
-				 and where the clock was set */
+				 and where the clock was set or nobody listened
+			       */
 	uint64_t skipped;     /* intervals before it that are not told of */
 	uint32_t ports;	  /* that should be covered: known, or as expected */
 	uint32_t covered; /* those of which a newer state came */
@@ -70,11 +75,11 @@ struct label_interval_sum {
 };
 
 enum label_reason {
-	LABEL_SILENT,  /* S is raised */
-	LABEL_HEARD,   /* and lowered */
-	LABEL_RESET,   /* the device began anew, with S 0 perhaps: 0 it is */
-	LABEL_RESUMED, /* of an earlier run, from 0: the switch may have lost it
-			*/
+	LABEL_SILENT,	 /* S is raised */
+	LABEL_HEARD,	 /* and lowered */
+	LABEL_RESET,	 /* the device began anew, with S 0 perhaps: 0 it is */
+	LABEL_RESUMED,	 /* of an earlier run, from 0, or to it: the switch may
+			    have another one */
 	LABEL_FORGOTTEN, /* the port is: 0 it is */
 };
 
@@ -133,8 +138,10 @@ void label_control_close(struct label_control *c); /* NULL is fine */
 
 /*
  * A frame that came at now_ns. One whose time leaps ahead of the others', by
- * more than db.skew_us, waits for the next one; of those as far behind,
- * LABEL_ODD_MAX in a row that agree say that the clock was set. 0 or -ENOMEM.
+ * more than db.skew_us, is believed if a label in it says the same; else it
+ * waits until LABEL_ODD_MAX have come, none of them before another one, or one
+ * that shows it to be wrong. Of those as far behind, LABEL_ODD_MAX in a row
+ * that agree say that the clock was set. 0 or -ENOMEM.
  */
 int label_control_frame(struct label_control *c, const uint8_t *frame,
 			size_t len, uint64_t now_ns);
@@ -145,6 +152,9 @@ void label_control_begin(struct label_control *c, uint64_t now_ns);
 void label_control_tick(struct label_control *c, uint64_t now_ns);
 /* The clock was set by so much: all times that are known move with it. */
 void label_control_shift(struct label_control *c, int64_t by_ns);
+/* It is that late, and since the last time nobody listened: what a port missed
+ * meanwhile is not held against it. Intervals of that time are skipped. */
+void label_control_woke(struct label_control *c, uint64_t now_ns);
 /* When there is something to be done: for tick. UINT64_MAX: nothing yet. */
 uint64_t label_control_due(const struct label_control *c);
 /* The time it has got to; 0: nothing came. */

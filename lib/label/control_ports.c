@@ -84,7 +84,9 @@ static void set_s(struct label_control *c, uint32_t place, uint8_t s,
 				   .from = r->s,
 				   .lost = label_lost(r) - r->reported};
 
-	if (s > r->s)
+	if (reason == LABEL_RESUMED)
+		c->ctr.resumed++;
+	else if (s > r->s)
 		c->ctr.raised++;
 	else
 		c->ctr.lowered++;
@@ -207,14 +209,15 @@ void control_heard(struct label_control *c, uint32_t place)
 		c->o.calls.port(c->o.calls.ctx, r);
 }
 
-/* S of an earlier run. Whether the switch still has it nobody knows: it is told
- * again. */
+/* S of an earlier run. Whether the switch has that one nobody knows: it may
+ * have begun anew, or S may have been moved since the state was saved. It is
+ * told again, 0 as well. */
 static void resume_s(struct label_control *c, uint32_t place)
 {
 	struct label_record *r = label_db_at(c->db, place);
 	uint8_t s = r->s < c->o.s_max ? r->s : c->o.s_max;
 
-	if (!c->o.pro || !s) {
+	if (!c->o.pro) {
 		c->with_s[r->s]++;
 		return;
 	}
@@ -233,10 +236,19 @@ void control_resume(struct label_control *c)
 			r->seen_ns = r->before_ns = c->now_ns;
 		if (r->first_ns > c->now_ns)
 			r->first_ns = c->now_ns;
-		r->changed_ns = c->now_ns;
 		c->silent += r->silent;
 		resume_s(c, i);
 		keep(c, chain_put(r->silent ? &c->steps : &c->heard, i));
+	}
+	control_wait_anew(c);
+}
+
+void control_wait_anew(struct label_control *c)
+{
+	for (uint32_t i = 0; i < label_db_ports(c->db); i++) {
+		struct label_record *r = label_db_at(c->db, i);
+
+		r->changed_ns = c->now_ns;
 		keep(c, dues_set(&c->forget, i, forget_due(c, r)));
 	}
 }

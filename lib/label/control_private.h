@@ -8,6 +8,13 @@
 #include "label/control.h"
 #include "label/policy.h"
 
+/* A frame that waits until it is clear when it came. */
+struct control_held {
+	uint8_t *frame;
+	size_t len, room;
+	uint64_t ns; /* as it says */
+};
+
 struct label_control {
 	struct label_control_options o;
 	struct label_control_ledger ctr;
@@ -29,12 +36,10 @@ struct label_control {
 	struct label_interval_sum sum;
 	struct label_db_ledger before; /* when it began */
 
-	/* Packets' time: a frame that is far ahead of the others; how many in a
-	 * row were far behind, and the last one's. */
-	uint8_t *held;
-	size_t held_len, held_room;
-	uint64_t held_ns;
-	bool holds;
+	/* Packets' time: frames that are far ahead of the others, as they came;
+	 * how many in a row were far behind, and the last one's. */
+	struct control_held held[LABEL_ODD_MAX - 1];
+	unsigned holds;
 	unsigned back;
 	uint64_t back_ns;
 	int err; /* of the memory for due */
@@ -48,6 +53,8 @@ void control_reset(struct label_control *c, uint32_t place);
 void control_heard(struct label_control *c, uint32_t place);
 /* Ports of an earlier run. */
 void control_resume(struct label_control *c);
+/* What is waited for of ports is waited for from now on. */
+void control_wait_anew(struct label_control *c);
 /* When something is due of a port, and is over when it is done: DUE_NEVER. */
 uint64_t control_due(const struct label_control *c);
 /* Does that, one thing. */
@@ -59,14 +66,20 @@ void control_begin(struct label_control *c, uint64_t now_ns);
 /* The interval that is under way ends, if anything came in it. */
 void control_end(struct label_control *c);
 
-enum control_time {
-	CONTROL_NOW,  /* *now_ns is when the frame came */
-	CONTROL_HOLD, /* it is not clear yet */
-};
+/* --- control_held.c: frames whose time leaps ------------------------------ */
 
-/* When a frame came that says now_ns. One that is held may be released then:
- * *held_ns is when that came; 0: none is. */
-enum control_time control_judge(struct label_control *c, uint64_t *now_ns,
-				uint64_t *held_ns);
+/* Takes a frame that says it came at now_ns, or holds it, and takes those that
+ * were held until then. 0 or -ENOMEM. */
+int control_judge(struct label_control *c, const uint8_t *frame, size_t len,
+		  uint64_t now_ns);
+/* Nothing comes any more. 0 or -ENOMEM. */
+int control_judge_last(struct label_control *c);
+void control_held_free(struct label_control *c);
+
+/* --- control.c ------------------------------------------------------------ */
+
+/* A frame that came at now_ns, or is said to have. 0 or -ENOMEM. */
+int control_take(struct label_control *c, const uint8_t *frame, size_t len,
+		 uint64_t now_ns);
 
 #endif

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * control_time.c - intervals, and the clock of the packets.
- *
- * That clock may be wrong for a packet, or have been set. A packet that leaps
- * ahead of all others is held until the next one says whether it is right; of
- * those far behind LABEL_ODD_MAX in a row that agree say that the clock was set
- * back: then all that is known moves with it.
- */
+/* control_time.c - telemetry intervals, and a clock that was set. */
 #include "label/control_private.h"
 
 enum {
 	JUMP_MAX = 10000, /* intervals without anything, that are told of */
-	LOOK_NS = 1000000000,
 };
 
 static void begin_interval(struct label_control *c, uint64_t now_ns)
@@ -122,6 +114,28 @@ void control_end(struct label_control *c)
 	c->sum.packets = 0;
 }
 
+static uint64_t intervals_between(const struct label_control *c,
+				  uint64_t end_ns, uint64_t begin_ns)
+{
+	return begin_ns > end_ns ? (begin_ns - end_ns) / c->o.interval_ns : 0;
+}
+
+void label_control_woke(struct label_control *c, uint64_t now_ns)
+{
+	uint64_t end_ns = c->next_end_ns, skipped;
+
+	if (!c->begun || now_ns <= c->now_ns)
+		return;
+	c->ctr.woke++;
+	end_interval(c, c->now_ns);
+	c->now_ns = c->begun_ns = now_ns;
+	control_wait_anew(c);
+	begin_interval(c, now_ns);
+	skipped = intervals_between(c, end_ns, c->sum.begin_ns);
+	c->sum.skipped = skipped;
+	c->ctr.skipped += skipped;
+}
+
 /* --- a clock that was set ------------------------------------------------- */
 
 static uint64_t shifted(uint64_t ns, int64_t by_ns)
@@ -158,56 +172,4 @@ void label_control_shift(struct label_control *c, int64_t by_ns)
 	c->now_ns = shifted(c->now_ns, by_ns);
 	c->back = 0;
 	begin_interval(c, c->now_ns);
-}
-
-/* Whether two times are so near to each other that both may be right. On an
- * interface the clock is looked at now and then only. */
-static bool agree(const struct label_control *c, uint64_t a, uint64_t b)
-{
-	uint64_t skew_ns = label_db_skew(c->db) * 1000;
-
-	return (a > b ? a - b : b - a) <=
-	       (skew_ns > LOOK_NS ? skew_ns : LOOK_NS);
-}
-
-/* A frame that is far behind. */
-static void judge_back(struct label_control *c, uint64_t now_ns)
-{
-	c->ctr.leaps++;
-	c->back = c->back && agree(c, now_ns, c->back_ns) ? c->back + 1 : 1;
-	c->back_ns = now_ns;
-	if (c->back == LABEL_ODD_MAX)
-		label_control_shift(c, (int64_t)(now_ns - c->now_ns));
-}
-
-enum control_time control_judge(struct label_control *c, uint64_t *now_ns,
-				uint64_t *held_ns)
-{
-	bool ahead;
-
-	*held_ns = 0;
-	if (!c->begun)
-		return CONTROL_NOW;
-	if (c->holds) {
-		bool right = *now_ns > c->held_ns ||
-			     agree(c, *now_ns, c->held_ns);
-
-		c->holds = false;
-		c->ctr.leaps += !right;
-		*held_ns = right ? c->held_ns : c->now_ns;
-		label_control_tick(c, *held_ns);
-	}
-	ahead = *now_ns > c->now_ns;
-	if (agree(c, *now_ns, c->now_ns)) {
-		c->back = 0;
-	} else if (ahead) {
-		c->holds = true;
-		c->held_ns = *now_ns;
-		return CONTROL_HOLD;
-	} else {
-		judge_back(c, *now_ns);
-	}
-	if (*now_ns < c->now_ns)
-		*now_ns = c->now_ns;
-	return CONTROL_NOW;
 }

@@ -112,6 +112,7 @@ void label_db_close(struct label_db *db)
 {
 	if (!db)
 		return;
+	label_db_clear(db);
 	free(db->record);
 	free(db->slot);
 	free(db);
@@ -202,6 +203,7 @@ void label_db_forget(struct label_db *db, uint32_t place)
 	struct label_record *r = &db->record[place];
 	const struct label_record *last = &db->record[db->n - 1];
 
+	free(r->ways.at);
 	close_up(db, (uint32_t)(find(db, r->device, r->out) - db->slot));
 	if (r != last) {
 		*find(db, last->device, last->out) = place + 1;
@@ -213,7 +215,10 @@ void label_db_forget(struct label_db *db, uint32_t place)
 
 void label_db_clear(struct label_db *db)
 {
-	memset(db->slot, 0, 2 * (size_t)db->room * sizeof(*db->slot));
+	for (uint32_t i = 0; i < db->n; i++)
+		free(db->record[i].ways.at);
+	if (db->slot)
+		memset(db->slot, 0, 2 * (size_t)db->room * sizeof(*db->slot));
 	db->n = 0;
 }
 
@@ -301,6 +306,25 @@ static bool may_pass(const struct label_db *db, int64_t there_us,
 	       there_us <= (int64_t)(here_ns / 1000 + db->o.skew_us);
 }
 
+/* Whether about as much has passed there as here. */
+static bool keeps_pace(const struct label_db *db, int64_t there_us,
+		       uint64_t here_ns)
+{
+	return may_pass(db, there_us, here_ns) &&
+	       there_us + (int64_t)db->o.skew_us >= (int64_t)(here_ns / 1000);
+}
+
+bool label_db_vouches(const struct label_db *db, const struct label_item *item,
+		      uint64_t now_ns)
+{
+	uint32_t slot = *find(db, item->device, item->out);
+	const struct label_record *r = slot ? &db->record[slot - 1] : NULL;
+
+	return r && now_ns >= r->seen_ns &&
+	       keeps_pace(db, ahead(r->time_us, item->time_us),
+			  now_ns - r->seen_ns);
+}
+
 /* Whether so many labels may have been written in so long, there or here. */
 static bool may_miss(const struct label_record *r,
 		     const struct label_item *item, uint64_t now_ns)
@@ -318,7 +342,8 @@ static bool begins_anew(const struct label_db *db, struct label_record *r,
 			const struct label_item *item, uint64_t now_ns)
 {
 	int64_t by = ahead(r->odd_us, item->time_us);
-	bool agrees = r->odd && by > 0 && may_pass(db, by, now_ns - r->odd_ns);
+	bool agrees = r->odd && by > 0 &&
+		      keeps_pace(db, by, now_ns - r->odd_ns);
 
 	r->odd = agrees ? (uint8_t)(r->odd + 1) : 1;
 	r->odd_us = item->time_us;

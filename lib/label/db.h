@@ -14,9 +14,10 @@
  * damaged, or the clock was set, or the device began anew. Odd, too, is a
  * number that says that more labels were lost than microseconds went by, and a
  * burst. An odd item is not taken, unless the numbers begin anew with it or
- * ODD_MAX in a row agree with each other: then the record begins anew, so that
- * neither one false time nor a reboot silences a port for ever. Numbers that
- * begin anew while the clock goes on are of a new start, too.
+ * ODD_MAX in a row agree with each other, and go on as our clock does: then the
+ * record begins anew, so that neither false times nor a reboot silence a port
+ * for ever. Numbers that begin anew while the clock goes on are of a new start,
+ * too.
  *
  * There is no clock inside: now_ns is whoever calls's, virtual or real, and
  * must not go back.
@@ -33,7 +34,7 @@ enum {
 	LABEL_ODD_MAX = 3,     /* odd items that agree: it is the clock */
 	LABEL_NUMBERS_NEW = 8, /* a number up to this can be of a new start */
 	LABEL_BURST = 1024,    /* labels of a port, if more than one in 1 us */
-	LABEL_WAYS = 4,	       /* ports behind a port that are kept: links.h */
+	LABEL_WAYS_MOST = 256, /* ports behind a port that are kept: links.h */
 	LABEL_PORTS_MOST = 10000000, /* that ports_max may be: state.h */
 };
 
@@ -41,7 +42,13 @@ enum {
 struct label_way {
 	uint32_t device;
 	uint16_t out;
-	uint32_t seen; /* packets; 0: there is none here */
+	uint32_t seen; /* packets */
+};
+
+/* All of them. */
+struct label_ways {
+	struct label_way *at; /* the database's */
+	unsigned n, room;
 };
 
 /* A port. Its own numbers are for the database alone. What each label touches
@@ -74,7 +81,7 @@ struct label_record {
 	uint64_t resets;
 	uint64_t odd_us, odd_ns;
 	uint64_t reported; /* of missing - found, in the last decision */
-	struct label_way way[LABEL_WAYS];
+	struct label_ways ways;
 };
 
 static inline uint64_t label_lost(const struct label_record *r)
@@ -143,8 +150,13 @@ struct label_record *label_db_at(struct label_db *db, uint32_t place);
 struct label_record *label_db_find(struct label_db *db, uint32_t device,
 				   uint16_t out);
 
-/* A record as it was saved: state.h; of a device that is none of ours it is
- * left out. 0, -EEXIST, -ENOMEM, -ENOSPC. */
+/* Whether a label says that it is now_ns: by its device's clock as much time
+ * has passed since the newest one of its port as by ours, about. */
+bool label_db_vouches(const struct label_db *db, const struct label_item *item,
+		      uint64_t now_ns);
+
+/* A record as it was saved: state.h, without ways; of a device that is none of
+ * ours it is left out. 0, -EEXIST, -ENOMEM, -ENOSPC. */
 int label_db_restore(struct label_db *db, const struct label_record *r);
 /* Forgets a port: the last record has its number then. */
 void label_db_forget(struct label_db *db, uint32_t place);

@@ -41,6 +41,7 @@ static const struct ledger_field fields[] = {
 	FIELD(over_mtu, LEDGER_NOTE),
 	FIELD(over_hops, LEDGER_NOTE),
 	FIELD(fragile, LEDGER_NOTE),
+	FIELD(checksum, LEDGER_NOTE),
 	FIELD(unfit, LEDGER_NOTE),
 	FIELD(exported, LEDGER_NOTE),
 };
@@ -205,6 +206,10 @@ static size_t maybe_label(struct label_hop *h, struct passage *p)
 	if (!label_decide(&h->o.policy, &h->port[t->out], p->v.n, specific,
 			  t->now_us, &h->rng))
 		return 0;
+	if (label_ip_damaged(&p->v)) {
+		h->ctr.checksum++;
+		return 0;
+	}
 	if (!h->o.no_df && may_be_cut(&p->v)) {
 		h->ctr.fragile++;
 		return 0;

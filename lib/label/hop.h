@@ -11,7 +11,8 @@
  *
  * A packet of IPv4 that a router may cut up (RFC 6864: DF is not set) is given
  * no label: of its fragments only the first would have labels, and no hop could
- * restore what comes of them.
+ * restore what comes of them. Nor is one whose header has a wrong checksum: the
+ * next router drops it, and what it would tell is not believed.
  *
  * There is no clock inside. A hop belongs to one thread.
  */
@@ -39,6 +40,7 @@ struct label_hop_ledger {
 			     */
 	uint64_t over_hops; /* has MAX_hop of them, */
 	uint64_t fragile;   /* may be cut up, */
+	uint64_t checksum;  /* has a wrong one, of IPv4, */
 	uint64_t unfit;	    /* or cannot be given any */
 	uint64_t exported;  /* packets whose labels were told */
 };

@@ -1,21 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "label/links.h"
 
-void label_link_saw(struct label_record *r, uint32_t device, uint16_t out)
+#include <errno.h>
+#include <stdlib.h>
+
+static struct label_way *find(const struct label_ways *w, uint32_t device,
+			      uint16_t out)
 {
-	struct label_way *least = &r->way[0];
+	for (unsigned i = 0; i < w->n; i++)
+		if (w->at[i].device == device && w->at[i].out == out)
+			return &w->at[i];
+	return NULL;
+}
 
-	for (unsigned i = 0; i < LABEL_WAYS; i++) {
-		struct label_way *w = &r->way[i];
+static int make_room(struct label_ways *w)
+{
+	unsigned room = w->room ? 2 * w->room : 4;
+	struct label_way *at;
 
-		if (w->seen && w->device == device && w->out == out) {
-			w->seen += w->seen < UINT32_MAX;
-			return;
-		}
-		if (w->seen < least->seen)
-			least = w;
+	if (w->n == LABEL_WAYS_MOST)
+		return -ENOSPC;
+	if (w->n < w->room)
+		return 0;
+	if (!(at = realloc(w->at, room * sizeof(*at))))
+		return -ENOMEM;
+	w->at = at;
+	w->room = room;
+	return 0;
+}
+
+int label_link_saw(struct label_record *r, uint32_t device, uint16_t out)
+{
+	struct label_way *way = find(&r->ways, device, out);
+	int rc;
+
+	if (way) {
+		way->seen += way->seen < UINT32_MAX;
+		return 0;
 	}
-	*least = (struct label_way){device, out, 1};
+	if ((rc = make_room(&r->ways)))
+		return rc;
+	r->ways.at[r->ways.n++] = (struct label_way){device, out, 1};
+	return 0;
 }
 
 /* What is known of the ports behind a link. */
@@ -36,10 +62,10 @@ static struct behind look_behind(struct label_db *db,
 {
 	struct behind b = {0};
 
-	for (unsigned i = 0; i < LABEL_WAYS; i++) {
-		const struct label_way *w = &r->way[i];
-		const struct label_record *q =
-			w->seen ? label_db_find(db, w->device, w->out) : NULL;
+	for (unsigned i = 0; i < r->ways.n; i++) {
+		const struct label_way *w = &r->ways.at[i];
+		const struct label_record *q = label_db_find(db, w->device,
+							     w->out);
 
 		if (!q || labels_of(q) < 1)
 			continue;

@@ -12,9 +12,9 @@
 
 #include "label/db.h"
 
-/* A packet has come by a port, its link, and the next device's port out. Of
- * LABEL_WAYS that are kept the one seen least gives way to a new one. */
-void label_link_saw(struct label_record *r, uint32_t device, uint16_t out);
+/* A packet has come by a port, its link, and the next device's port out. 0,
+ * -ENOMEM, or -ENOSPC: LABEL_WAYS_MOST are kept, and this is another one. */
+int label_link_saw(struct label_record *r, uint32_t device, uint16_t out);
 
 /* Whether a label of one hop and one of another are of a link's two ends. */
 static inline bool label_link_joins(const struct label_record *r,

@@ -20,19 +20,19 @@ enum {
 
 static const struct row_field interval_fields[] = {
 	[I_TIME] = {"time", ROW_TIME, 20, ROW_WHEN},
-	[I_PORTS] = {"ports", ROW_U64, 6},
-	[I_COVERED] = {"covered", ROW_U64, 7},
+	[I_PORTS] = {"ports", ROW_U64, 6, .spare = 1},
+	[I_COVERED] = {"covered", ROW_U64, 7, .spare = 1},
 	[I_COVERAGE] = {"coverage", ROW_F64, 8, ROW_VALUE, "%"},
 	[I_PACKETS] = {"packets", ROW_U64, 8},
 	[I_LABELS] = {"labels", ROW_U64, 8},
-	[I_LATE] = {"late", ROW_U64, 5},
-	[I_ODD] = {"odd", ROW_U64, 4},
+	[I_LATE] = {"late", ROW_U64, 5, .spare = 1},
+	[I_ODD] = {"odd", ROW_U64, 4, .spare = 1},
 	[I_MISSING] = {"missing", ROW_U64, 7},
 	[I_SILENT] = {"silent", ROW_U64, 6},
-	[I_RAISED] = {"raised", ROW_U64, 6},
-	[I_S_MAX] = {"s_max", ROW_U64, 5},
-	[I_OBSERVED] = {"observed", ROW_U64, 11, ROW_VALUE, "ns"},
-	[I_SKIPPED] = {"skipped", ROW_U64, 7},
+	[I_RAISED] = {"raised", ROW_U64, 6, .spare = 1},
+	[I_S_MAX] = {"s_max", ROW_U64, 5, .spare = 1},
+	[I_OBSERVED] = {"observed", ROW_U64, 11, ROW_VALUE, "ns", .spare = 1},
+	[I_SKIPPED] = {"skipped", ROW_U64, 7, .spare = 1},
 };
 
 enum {
@@ -53,7 +53,7 @@ static const struct row_field decision_fields[] = {
 	[D_S_BEFORE] = {"s_before", ROW_U64, 8},
 	[D_S] = {"s", ROW_U64, 3},
 	[D_REASON] = {"reason", ROW_STR, 6},
-	[D_SILENT_FOR] = {"silent_for", ROW_U64, 11, ROW_VALUE, "ns"},
+	[D_SILENT_FOR] = {"silent_for", ROW_U64, 11, ROW_VALUE, "ns", .spare = 1},
 	[D_LOST] = {"lost", ROW_U64, 5},
 };
 
@@ -71,7 +71,7 @@ static const struct row_field silence_fields[] = {
 	[S_DEVICE] = {"device", ROW_U64, 6, ROW_TAG},
 	[S_PORT] = {"port", ROW_U64, 5, ROW_TAG},
 	[S_EVENT] = {"event", ROW_STR, 6, ROW_TAG},
-	[S_SINCE] = {"since", ROW_TIME, 20},
+	[S_SINCE] = {"since", ROW_TIME, 20, .spare = 1},
 	[S_SILENT_FOR] = {"silent_for", ROW_U64, 11, ROW_VALUE, "ns"},
 };
 
@@ -97,18 +97,18 @@ static const struct row_field port_fields[] = {
 	[P_TIME] = {"time", ROW_TIME, 20, ROW_WHEN},
 	[P_DEVICE] = {"device", ROW_U64, 6, ROW_TAG},
 	[P_PORT] = {"port", ROW_U64, 5, ROW_TAG},
-	[P_INGRESS] = {"ingress", ROW_U64, 7},
+	[P_INGRESS] = {"ingress", ROW_U64, 7, .spare = 1},
 	[P_LATENCY] = {"latency", ROW_U64, 9, ROW_VALUE, "ns"},
 	[P_QUEUE] = {"queue", ROW_U64, 6},
-	[P_LABEL_TIME] = {"label_time", ROW_U64, 16, ROW_VALUE, "us"},
-	[P_NUMBER] = {"number", ROW_U64, 8},
+	[P_LABEL_TIME] = {"label_time", ROW_U64, 16, ROW_VALUE, "us", .spare = 1},
+	[P_NUMBER] = {"number", ROW_U64, 8, .spare = 1},
 	[P_LABELS] = {"labels", ROW_U64, 8},
-	[P_LATE] = {"late", ROW_U64, 5},
+	[P_LATE] = {"late", ROW_U64, 5, .spare = 1},
 	[P_LOST] = {"lost", ROW_U64, 5},
-	[P_S] = {"s", ROW_U64, 3},
-	[P_SILENT] = {"silent", ROW_BOOL, 6},
-	[P_QUEUE_MAX] = {"queue_max", ROW_U64, 9},
-	[P_RESETS] = {"resets", ROW_U64, 6},
+	[P_S] = {"s", ROW_U64, 3, .spare = 1},
+	[P_SILENT] = {"silent", ROW_BOOL, 6, .spare = 1},
+	[P_QUEUE_MAX] = {"queue_max", ROW_U64, 9, .spare = 1},
+	[P_RESETS] = {"resets", ROW_U64, 6, .spare = 1},
 };
 
 enum {
@@ -129,14 +129,14 @@ static const struct row_field hop_fields[] = {
 	[H_TIME] = {"time", ROW_TIME, 20, ROW_WHEN},
 	[H_FLOW] = {"flow", ROW_STR, 40, ROW_TAG},
 	[H_HOP] = {"hop", ROW_U64, 3, ROW_TAG},
-	[H_HOPS] = {"hops", ROW_U64, 4},
+	[H_HOPS] = {"hops", ROW_U64, 4, .spare = 1},
 	[H_DEVICE] = {"device", ROW_U64, 6, ROW_TAG},
-	[H_INGRESS] = {"ingress", ROW_U64, 7},
+	[H_INGRESS] = {"ingress", ROW_U64, 7, .spare = 1},
 	[H_PORT] = {"port", ROW_U64, 5},
 	[H_LATENCY] = {"latency", ROW_U64, 9, ROW_VALUE, "ns"},
-	[H_LATENCY_SUM] = {"latency_sum", ROW_U64, 11, ROW_VALUE, "ns"},
-	[H_QUEUE] = {"queue", ROW_U64, 6},
-	[H_LABEL_TIME] = {"label_time", ROW_U64, 16, ROW_VALUE, "us"},
+	[H_LATENCY_SUM] = {"latency_sum", ROW_U64, 11, ROW_VALUE, "ns", .spare = 1},
+	[H_QUEUE] = {"queue", ROW_U64, 6, .spare = 1},
+	[H_LABEL_TIME] = {"label_time", ROW_U64, 16, ROW_VALUE, "us", .spare = 1},
 };
 
 #define SCHEMA(name, fields)                                                   \

@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/aside.h"
 #include "base/cur.h"
 #include "base/put.h"
 #include "hash/crc.h"
 #include "label/policy.h"
-#include "store/aside.h"
 
 enum {
 	STATE_VERSION = 1,

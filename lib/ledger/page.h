@@ -26,6 +26,7 @@
 #ifndef LEDGER_PAGE_H
 #define LEDGER_PAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -120,6 +121,10 @@ void ledger_page_add(struct ledger_writer *w, const struct ledger *l,
 		     const void *ctr);
 void ledger_page_end(struct ledger_writer *w);
 
+/* Whether nobody finds it any more: its name was removed, or is another
+ * file's. */
+bool ledger_page_is_lost(const struct ledger_writer *w);
+
 /* Removes the page. NULL is fine. */
 void ledger_page_close(struct ledger_writer *w);
 
@@ -146,7 +151,8 @@ int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
 typedef void ledger_each(void *ctx, const char *name);
 int ledger_pages(const char *dir, ledger_each *each, void *ctx);
 
-/* In - done - drops of a stage: what is still under way in it. */
+/* In - done - drops of a stage: what is still under way in it. Those that may
+ * fall are parts of that. */
 uint64_t ledger_page_rest(const struct ledger_page *p, unsigned stage);
 
 #endif

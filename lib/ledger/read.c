@@ -278,7 +278,7 @@ uint64_t ledger_page_rest(const struct ledger_page *p, unsigned stage)
 	for (unsigned i = 0; i < p->counters; i++) {
 		const struct ledger_counter *c = &p->counter[i];
 
-		if (c->stage != stage || c->role == LEDGER_NOTE)
+		if (c->stage != stage || c->role == LEDGER_NOTE || c->level)
 			continue;
 		rest += c->role == LEDGER_IN ? c->value : -c->value;
 	}

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* write.c - a program's own page. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/aside.h"
 #include "base/clock.h"
 #include "base/process.h"
 #include "ledger/private.h"
-#include "store/aside.h"
 
 struct ledger_writer {
 	int fd;
@@ -154,11 +156,20 @@ void ledger_page_end(struct ledger_writer *w)
 	put(w, head, sizeof(p->sequence));
 }
 
+bool ledger_page_is_lost(const struct ledger_writer *w)
+{
+	struct stat own, there;
+
+	return fstat(w->fd, &own) < 0 ||
+	       fstatat(AT_FDCWD, w->path, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
+	       own.st_dev != there.st_dev || own.st_ino != there.st_ino;
+}
+
 void ledger_page_close(struct ledger_writer *w)
 {
 	if (!w)
 		return;
-	if (w->path[0])
+	if (w->path[0] && !ledger_page_is_lost(w))
 		unlink(w->path);
 	if (w->fd >= 0)
 		close(w->fd);

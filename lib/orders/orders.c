@@ -339,7 +339,8 @@ int label_orders_take(struct label_orders *o, const struct label_decision *d,
 		      uint64_t now_ns)
 {
 	uint32_t i = switch_of(o, d->port->device);
-	struct label_order order = {d->port->out, d->from, d->port->s, false};
+	struct label_order order = {d->port->out, d->from, d->port->s,
+				    d->reason == LABEL_RESUMED};
 
 	o->ctr.decisions++;
 	if (i == UINT32_MAX) {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "packet/private.h"
+#include "packet/kind.h"
 #include "packet/walk.h"
 
 enum {

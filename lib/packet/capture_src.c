@@ -14,7 +14,7 @@
 
 #include "hash/crc.h"
 #include "packet/gunzip.h"
-#include "packet/private.h"
+#include "packet/kind.h"
 #include "packet/walk.h"
 
 enum {

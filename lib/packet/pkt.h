@@ -5,7 +5,8 @@
  * A source fills an array of struct pkt that point into its own buffer; they
  * are valid until the next src_rx() or src_close(). The CRC_HEADROOM
  * bytes before each packet are readable. A sink takes frames, or lends room
- * for one at a time so that it is built in place.
+ * for one at a time so that it is built in place. Here are those of captures;
+ * those of interfaces are live/'s.
  */
 #ifndef PACKET_PKT_H
 #define PACKET_PKT_H
@@ -94,74 +95,6 @@ int snk_open(struct snk **out, const char *path, struct fault *f);
  * a second in which he takes nothing fails with -ECANCELED.
  */
 void snk_until(struct snk *s, const volatile sig_atomic_t *stop);
-
-/*
- * Live interfaces: the same sources and sinks. name is a network interface, or
- * "unix:LOCAL,REMOTE": Ethernet frames as datagrams of a Unix socket, as QEMU's
- * -netdev dgram speaks them: LOCAL is received on (a source; it makes
- * the socket and removes it), REMOTE is sent to (a sink).
- *
- * A source does not see what its own host sends, and goes on when the interface
- * goes down and comes back; one that was removed is an error, -ENODEV.
- * A sink does not fail for want of a peer, an interface that is up, or room in
- * its queues: it counts the frames as drops. Frames are shown as on the wire,
- * VLAN tags in place.
- */
-enum live_kind {
-	LIVE_AUTO,   /* LIVE_XDP if the driver has it and ports says of what;
-			else LIVE_PACKET */
-	LIVE_PACKET, /* AF_PACKET: TPACKET_V3, PACKET_MMAP */
-	LIVE_XDP,    /* AF_XDP: what it takes is gone for the host */
-};
-
-enum {
-	LIVE_PORTS = 4,
-};
-
-struct live_options {
-	enum live_kind kind;
-	/*
-	 * UDP destination ports that are wanted, 0 for no more; none: all
-	 * packets. Other packets may stay away, and stay the host's.
-	 */
-	uint16_t port[LIVE_PORTS];
-	const char *filter; /* a BPF filter expression as tcpdump's, or NULL */
-	bool promiscuous;
-};
-
-/*
- * A source, a sink. Where a capability or a limit is missing, f says which and
- * how to grant it. The sink uses PACKET_MMAP for every kind.
- */
-int src_open_live(struct src **out, const char *name,
-		  const struct live_options *o, struct fault *f);
-int snk_open_live(struct snk **out, const char *name,
-		  const struct live_options *o, struct fault *f);
-
-/*
- * The own addresses of an interface of that name, for frames that say where
- * they come from. IPv6: not the link's own one, which no router takes.
- */
-struct live_address {
-	uint8_t mac[6];
-	uint8_t ip4[4], ip6[16];
-	bool has_ip4, has_ip6;
-};
-
-/* false: it has none, as sockets and the loopback interface, or is not there.
- */
-bool live_address(struct live_address *out, const char *name);
-
-/* Bytes that an IP packet on an interface may have; 0: as above. */
-unsigned live_mtu(const char *name);
-
-/*
- * The Ethernet address of a neighbour on an interface of that name; false: the
- * kernel does not know it. A link that is set down loses them all, the
- * permanent ones, too.
- */
-bool live_neighbour(uint8_t mac[6], const char *name, uint8_t version,
-		    const uint8_t *ip);
 
 /* Room for one frame of up to len bytes (at most PKT_MAX), or NULL with errno
  * set when the buffer before it could not be written. */

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "packet/private.h"
+#include "packet/kind.h"
 
 uint8_t *snk_room(struct snk *s, size_t len)
 {
@@ -51,7 +51,7 @@ void snk_until(struct snk *s, const volatile sig_atomic_t *stop)
 
 uint64_t snk_drops(const struct snk *s)
 {
-	return s->drops;
+	return s->drops + (s->ops->left ? s->ops->left(s) : 0);
 }
 
 const char *snk_kind(const struct snk *s)

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "packet/private.h"
+#include "packet/kind.h"
 #include "packet/shelf.h"
 
 int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f)

@@ -67,12 +67,13 @@ static void see_counter(void *ctx, uint64_t unit, const uint8_t *bytes)
 		l->sum_fits = false;
 }
 
-static void see_lists(struct load *l, const struct view *v)
+/* n lists, evenly apart. */
+static void see_lists(struct load *l, const struct view *v, uint32_t lists)
 {
-	for (uint32_t i = 0; i < v->t->lists; i++) {
-		uint64_t n;
+	for (uint32_t i = 0; i < lists; i++) {
+		uint64_t list = (uint64_t)v->t->lists * i / lists, n;
 
-		if (list_count(&n, v, i) < 0) {
+		if (list_count(&n, v, (uint32_t)list) < 0) {
 			l->unreadable++;
 			continue;
 		}
@@ -82,11 +83,13 @@ static void see_lists(struct load *l, const struct view *v)
 	}
 }
 
-/* Of the entries that all readable lists have room for. */
-static double share_of_lists(const struct load *l, const struct table *t)
+/* Of the entries that the readable ones of so many lists have room for; NAN of
+ * none. */
+static double share_of_lists(const struct load *l, const struct table *t,
+			     uint32_t lists)
 {
 	return (double)l->used /
-	       (double)(table_kept(t) * (t->lists - l->unreadable));
+	       (double)(table_kept(t) * (lists - l->unreadable));
 }
 
 double load_sample(const struct view *v, uint64_t at_most)
@@ -98,8 +101,10 @@ double load_sample(const struct view *v, uint64_t at_most)
 	uint8_t *buf;
 
 	if (t->kind == TABLE_APPEND) {
-		see_lists(&lists, v);
-		return share_of_lists(&lists, t);
+		if (t->lists < at_most)
+			at_most = t->lists;
+		see_lists(&lists, v, (uint32_t)at_most);
+		return share_of_lists(&lists, t, (uint32_t)at_most);
 	}
 	if (!(buf = malloc(t->stride)))
 		return NAN;
@@ -164,14 +169,14 @@ int load_of(struct load *l, const struct view *v,
 			   .average_below = NAN,
 			   .sum_fits = true};
 	if (append)
-		see_lists(l, v);
+		see_lists(l, v, t->lists);
 	else
 		bad = view_scan(v, keyinc ? see_counter : see_unit, l, stop);
 	if (bad < 0)
 		return (int)bad;
 	l->unreadable += (uint64_t)bad;
 	if (append) {
-		l->used_share = share_of_lists(l, t);
+		l->used_share = share_of_lists(l, t, t->lists);
 		return 0;
 	}
 	units = t->units - l->unreadable;

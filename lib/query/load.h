@@ -38,8 +38,8 @@ struct load {
 
 /*
  * The share of units used alone, from so many of them at most, evenly apart
- * (append: from all lists): half of one per cent off at the most, with 10,000
- * and 2 of 3 times. NAN: none could be read.
+ * (append: from so many lists): half of one per cent off at the most, with
+ * 10,000 and 2 of 3 times. NAN: none could be read.
  */
 double load_sample(const struct view *v, uint64_t at_most);
 

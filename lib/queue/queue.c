@@ -14,11 +14,12 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct queue_ledger, rows, LEDGER_IN),
 	LEDGER_FIELD(struct queue_ledger, found, LEDGER_IN),
 	LEDGER_FIELD(struct queue_ledger, written, LEDGER_DONE),
-	LEDGER_FIELD(struct queue_ledger, kept, LEDGER_DONE),
+	LEDGER_LEVEL(struct queue_ledger, kept, LEDGER_DONE),
 	LEDGER_FIELD(struct queue_ledger, full, LEDGER_DROP),
 	LEDGER_FIELD(struct queue_ledger, refused, LEDGER_DROP),
 	LEDGER_FIELD(struct queue_ledger, unsent, LEDGER_DROP),
 	LEDGER_FIELD(struct queue_ledger, damaged, LEDGER_DROP),
+	LEDGER_LEVEL(struct queue_ledger, waiting, LEDGER_DROP),
 	LEDGER_FIELD(struct queue_ledger, spooled, LEDGER_NOTE),
 	LEDGER_FIELD(struct queue_ledger, blocks, LEDGER_NOTE),
 	LEDGER_FIELD(struct queue_ledger, retries, LEDGER_NOTE),
@@ -252,13 +253,24 @@ static int sink_close(struct row_sink *face)
 	return rc;
 }
 
+/* Of what is under way, what is in the spool; more may just have come there. */
+static uint64_t in_spool(const struct queue *x, uint64_t under_way)
+{
+	uint64_t rows = x->spool ? spool_rows(x->spool) : 0;
+
+	return rows < under_way ? rows : under_way;
+}
+
 void queue_status(struct row_sink *face, struct queue_status *out)
 {
 	struct queue *x = (struct queue *)face;
+	struct queue_ledger *l = &out->ledger;
 
 	pthread_mutex_lock(&x->lock);
 	*out = x->status;
 	pthread_mutex_unlock(&x->lock);
+	l->kept += in_spool(x, ledger_rest(&queue_ledger, l));
+	l->waiting = ledger_rest(&queue_ledger, l);
 	if (x->driver->port)
 		out->port = x->driver->port(x->self);
 }

@@ -35,11 +35,12 @@ struct queue_ledger {
 	uint64_t rows;	  /* put */
 	uint64_t found;	  /* in the spool, of an earlier run */
 	uint64_t written; /* the database has them */
-	uint64_t kept;	  /* in the spool at the end */
+	uint64_t kept;	  /* in the spool now; at the end for the next run */
 	uint64_t full;	  /* no room in the queue, or in the spool */
 	uint64_t refused; /* by the database: what they say is not for it */
 	uint64_t unsent;  /* at the end, and no spool */
 	uint64_t damaged; /* in the spool, and not as they were written */
+	uint64_t waiting; /* in memory; 0 at the end */
 	uint64_t spooled; /* notes: rows that went into the spool, */
 	uint64_t blocks;  /* blocks sent, */
 	uint64_t retries; /* and tries that were in vain */

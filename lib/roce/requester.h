@@ -14,18 +14,16 @@
 /* requests = acked + uc + drops by reason, at any time. */
 struct requester_ledger {
 	uint64_t requests;
-	uint64_t acked; /* the collector has carried them out */
-	uint64_t uc;	/* of UC tables: sent; nobody ever tells more */
-	/* Sent, never confirmed: carried out or not. While the road is open,
-	 * also those under way. */
-	uint64_t unanswered;
+	uint64_t acked;	      /* the collector has carried them out */
+	uint64_t uc;	      /* of UC tables: sent; nobody ever tells more */
+	uint64_t unanswered;  /* sent, never confirmed: carried out or not */
 	uint64_t window_full; /* no room to wait for answers: never sent */
 	uint64_t refused;  /* the collector has refused, and so not carried out,
 			      this request or one before it */
 	uint64_t outdated; /* list entries for places that a new ticket does
 			      not have any more */
-	uint64_t unsent; /* at the end still waiting to be sent; while the road
-			    is open, those that wait */
+	uint64_t unsent;   /* at the end still waiting to be sent */
+	uint64_t waiting; /* while the road is open: under way, or to be sent */
 	/* notes */
 	uint64_t packets; /* all that were sent */
 	uint64_t resent;  /* requests sent again */

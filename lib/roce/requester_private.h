@@ -148,7 +148,8 @@ void requester_doubt(struct requester *q);
 int requester_ask(struct roce_out *o, unsigned table);
 int requester_ask_anew(struct roce_out *o, unsigned table);
 
-/* Somebody says what is expected: asks about that when all have spoken. */
+/* An answer tells what is expected: a probe asks about that, once no other
+ * answer has come for a while. */
 void requester_guess(const struct roce_out *o, struct requester *q,
 		     uint32_t expected);
 

@@ -23,6 +23,7 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct requester_ledger, refused, LEDGER_DROP),
 	LEDGER_FIELD(struct requester_ledger, outdated, LEDGER_DROP),
 	LEDGER_FIELD(struct requester_ledger, unsent, LEDGER_DROP),
+	LEDGER_LEVEL(struct requester_ledger, waiting, LEDGER_DROP),
 	LEDGER_FIELD(struct requester_ledger, packets, LEDGER_NOTE),
 	LEDGER_FIELD(struct requester_ledger, resent, LEDGER_NOTE),
 	LEDGER_FIELD(struct requester_ledger, probes, LEDGER_NOTE),
@@ -143,6 +144,22 @@ struct requester_ledger roce_out_ledger(const struct roce_out *o)
 		else
 			l.unsent += q->w.snd.end - q->w.snd.max;
 		l.unanswered += q->w.snd.max - q->w.snd.una;
+	}
+	return l;
+}
+
+struct requester_ledger roce_out_ledger_open(const struct roce_out *o)
+{
+	struct requester_ledger l = roce_out_ledger(o);
+
+	for (unsigned i = 0; i < o->t->n; i++) {
+		const struct requester *q = &o->pair[i].q;
+
+		if (q->phase == PHASE_DEAD)
+			continue;
+		l.unsent -= q->w.snd.end - q->w.snd.max;
+		l.unanswered -= q->w.snd.max - q->w.snd.una;
+		l.waiting += q->w.snd.end - q->w.snd.una;
 	}
 	return l;
 }

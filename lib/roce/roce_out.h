@@ -84,8 +84,10 @@ int roce_out_accepts(const struct roce_out *o, const struct ticket *t,
 int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		      struct fault *f);
 
-/* What became of the requests so far. All 0 without a window. */
+/* What became of the requests if this is the end; and if it goes on, for what
+ * is under way. All 0 without a window. */
 struct requester_ledger roce_out_ledger(const struct roce_out *o);
+struct requester_ledger roce_out_ledger_open(const struct roce_out *o);
 
 /* How a table's requests get on. All 0 without a window. */
 struct roce_out_progress {

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "screen/best.h"
 #include "cli/cli.h"
+#include "cli/table.h"
 #include "screen/screen.h"
 #include "cli/tty.h"
 
@@ -337,10 +338,10 @@ bool browse_turn(struct browse *top, bool idle)
 /* --- once ------------------------------------------------------------------
  */
 
-static int print(struct browse *top, FILE *out)
+static int print(struct browse *top)
 {
 	const struct schema *schema = top->tables->schema(top->s.table);
-	struct rows *r = rows_print(out, top->format, schema, true);
+	struct rows *r = cli_rows(top->format, schema);
 	int rc = 0;
 
 	if (!r)
@@ -356,10 +357,10 @@ static int print(struct browse *top, FILE *out)
 	return rc;
 }
 
-int browse_end(struct browse *top, FILE *out, void (*look)(void *ctx))
+int browse_end(struct browse *top, void (*look)(void *ctx))
 {
 	if (!top->on)
-		return print(top, out);
+		return print(top);
 	top->ended = true;
 	while (!cli_stop) {
 		look(top->ctx);

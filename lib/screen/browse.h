@@ -96,8 +96,8 @@ struct browse *browse_open(const struct browse_tables *t, void *ctx,
 bool browse_turn(struct browse *top, bool idle);
 /* The input has ended: until the person has had enough, or a signal comes; look
  * gets ctx meanwhile, and at the end. Without a screen the rows are printed to
- * out. 0, or -errno of it. */
-int browse_end(struct browse *top, FILE *out, void (*look)(void *ctx));
+ * stdout. 0, or -errno of it. */
+int browse_end(struct browse *top, void (*look)(void *ctx));
 /* The terminal is as before; NULL is fine. */
 void browse_close(struct browse *top);
 

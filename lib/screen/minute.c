@@ -10,16 +10,18 @@ enum {
 	LEVELS = 8,
 };
 
-/* Parts that nothing came in yet are there, too. */
+/* Parts that nothing came in yet are there, too; a level is as it was. */
 static void go_on(struct minute *m, uint64_t to)
 {
+	float as = m->level ? m->part[m->last % MINUTE_PARTS] : 0;
+	uint64_t i = m->last + 1;
+
 	if (!m->last)
-		m->first = m->last = to;
-	else if (to - m->last >= MINUTE_PARTS)
-		memset(m->part, 0, sizeof(m->part));
-	else
-		for (uint64_t i = m->last + 1; i <= to; i++)
-			m->part[i % MINUTE_PARTS] = 0;
+		m->first = i = to;
+	else if (to - m->last > MINUTE_PARTS)
+		i = to - MINUTE_PARTS + 1;
+	for (; i <= to; i++)
+		m->part[i % MINUTE_PARTS] = as;
 	m->last = to;
 }
 
@@ -40,6 +42,16 @@ void minute_add(struct minute *m, uint64_t from_ns, uint64_t to_ns,
 	for (uint64_t i = from; i <= to; i++)
 		if (i >= m->first && i + MINUTE_PARTS > m->last)
 			m->part[i % MINUTE_PARTS] += (float)each;
+}
+
+void minute_level(struct minute *m, uint64_t now_ns, double height)
+{
+	uint64_t now = now_ns / PART_NS;
+
+	m->level = true;
+	if (now > m->last)
+		go_on(m, now);
+	m->part[now % MINUTE_PARTS] = (float)height;
 }
 
 static bool is_known(const struct minute *m, uint64_t i)
@@ -63,12 +75,14 @@ void minute_sum(struct minute *m, const struct minute *other)
 				other->part[(m->last - n) % MINUTE_PARTS];
 }
 
-/* Of a part that is not over, as much as it will be. */
+/* Of a part that is not over, as much as it will be; a level stays. */
 static double value_of(const struct minute *m, uint64_t i, uint64_t now_ns)
 {
 	double v = m->part[i % MINUTE_PARTS];
 	uint64_t begun_ns = now_ns - i * PART_NS;
 
+	if (m->level)
+		return m->part[(i < m->last ? i : m->last) % MINUTE_PARTS];
 	if (i > m->last)
 		return 0;
 	return begun_ns >= SOON_NS && begun_ns < PART_NS
@@ -95,13 +109,13 @@ static char *put_level(char *out, unsigned level, bool plain)
 }
 
 void minute_text(char out[MINUTE_TEXT], const struct minute *m, uint64_t now_ns,
-		 bool plain)
+		 double least, bool plain)
 {
 	uint64_t first = now_ns / PART_NS - MINUTE_PARTS + 1;
-	double most = 0;
+	double most = least;
 
-	/* One that has just begun tells nothing. */
-	first -= now_ns % PART_NS < SOON_NS;
+	/* One that has just begun tells nothing of how much will come. */
+	first -= !m->level && now_ns % PART_NS < SOON_NS;
 	for (unsigned n = 0; n < MINUTE_PARTS; n++)
 		if (is_known(m, first + n) &&
 		    value_of(m, first + n, now_ns) > most)

@@ -34,7 +34,7 @@ void memory_view(struct view *out, struct memory *m, const struct table *t,
 		 uint64_t epoch)
 {
 	*out = (struct view){.t = t, .memory = m, .epoch = epoch};
-	if (t->values) /* both are multiples of 4 */
+	if (t->values && m->values) /* both are multiples of 4 */
 		out->values = (const void *)(m->values +
 					     (t->values_at - m->values_at));
 	if (m->ops->direct)

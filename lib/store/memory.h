@@ -73,7 +73,8 @@ struct memory {
 	unsigned tables;
 	uint64_t oldest, newest; /* epochs, as of the last memory_renew() */
 	bool far;		 /* a load takes a round trip */
-	const uint8_t *values;	 /* V sets: the file's bytes at values_at */
+	const uint8_t *values;	 /* V sets: the file's bytes at values_at;
+				    NULL: not read */
 	uint64_t values_at;
 	const struct memory_ops *ops;
 	struct memory_batch batch;

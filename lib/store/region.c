@@ -27,6 +27,13 @@ struct region *region_new(void)
 	return r;
 }
 
+static void set_map(struct region *r, uint8_t *map)
+{
+	r->map = map;
+	r->state = (struct region_state *)(map + REGION_STATE_AT);
+	r->seat = (struct region_seat *)(map + REGION_SEATS_AT);
+}
+
 /*
  * Maps the file at an address that a huge page can begin at, or huge pages in
  * the file would be mapped as small ones.
@@ -57,10 +64,20 @@ int region_map(struct region *r)
 		munmap(room, skip);
 	if (align - skip)
 		munmap(p + size, align - skip);
-	r->map = p;
-	r->state = (struct region_state *)(p + REGION_STATE_AT);
-	r->seat = (struct region_seat *)(p + REGION_SEATS_AT);
+	set_map(r, p);
 	return 0;
+}
+
+static int copy_head(struct region *r)
+{
+	uint8_t *head = malloc(REGION_HEAD_LEN);
+	ssize_t n;
+
+	if (!head)
+		return -ENOMEM;
+	set_map(r, head);
+	n = pread(r->fd, head, REGION_HEAD_LEN, 0);
+	return n == REGION_HEAD_LEN ? 0 : n < 0 ? -errno : -ESTALE;
 }
 
 static int fail(const struct region *r, int err, struct fault *f)
@@ -89,7 +106,7 @@ static int absent(const char *path, const char *name, const char *cure,
 	return fault_set(f, -ENOENT, "%s: no such region%s", path, cure);
 }
 
-/* Reads and judges the header, then maps the file. */
+/* Reads and judges the header, then maps the file, or copies its head. */
 static int load(struct region *r, struct fault *f)
 {
 	struct fault why = {""};
@@ -110,10 +127,11 @@ static int load(struct region *r, struct fault *f)
 	rc = region_check(&r->h, (uint64_t)st.st_size, &why);
 	if (rc < 0)
 		return fault_set(f, rc, "%s: %.400s", r->path, why.text);
-	rc = region_map(r);
+	rc = r->look ? copy_head(r) : region_map(r);
 	if (rc < 0)
 		return fail(r, rc, f);
-	rc = region_check_values(&r->h, r->map + r->h.values_at, &why);
+	if (!r->look)
+		rc = region_check_values(&r->h, r->map + r->h.values_at, &why);
 	if (!rc && !region_epoch(r))
 		rc = fault_set(&why, -EBADMSG, "damaged: there is no epoch 0");
 	return rc < 0 ? fault_set(f, rc, "%s: %.400s", r->path, why.text) : 0;
@@ -147,8 +165,8 @@ static int open_at(struct region *r, const char *name, struct fault *f)
 	return 0;
 }
 
-int region_open(struct region **out, const char *name, bool write,
-		struct fault *f)
+static int open_new(struct region **out, const char *name, bool write,
+		    bool look, struct fault *f)
 {
 	struct region *r = region_new();
 	int rc;
@@ -156,6 +174,7 @@ int region_open(struct region **out, const char *name, bool write,
 	if (!r)
 		return fault_set(f, -ENOMEM, "out of memory");
 	r->write = write;
+	r->look = look;
 	rc = open_at(r, name, f);
 	if (rc < 0)
 		region_close(r);
@@ -164,11 +183,24 @@ int region_open(struct region **out, const char *name, bool write,
 	return rc;
 }
 
+int region_open(struct region **out, const char *name, bool write,
+		struct fault *f)
+{
+	return open_new(out, name, write, false, f);
+}
+
+int region_look(struct region **out, const char *name, struct fault *f)
+{
+	return open_new(out, name, false, true, f);
+}
+
 void region_close(struct region *r)
 {
 	if (!r)
 		return;
-	if (r->map)
+	if (r->look)
+		free(r->map);
+	else if (r->map)
 		munmap(r->map, r->h.file_size);
 	if (r->fd >= 0)
 		close(r->fd);

@@ -62,6 +62,14 @@ int region_create(struct region **out, const char *name, const struct layout *l,
 int region_open(struct region **out, const char *name, bool write,
 		struct fault *f);
 void region_close(struct region *r); /* NULL is fine */
+
+/*
+ * Opens for a look at what anybody may have made, and may cut short meanwhile:
+ * nothing is mapped. What the head says is of this moment, V sets are neither
+ * read nor judged, and tables are there by region_memory() alone, which reads
+ * the file (-ESTALE: it ends before). Not for region_read() and the like.
+ */
+int region_look(struct region **out, const char *name, struct fault *f);
 int region_remove(const char *name, struct fault *f);
 
 const char *region_path(const struct region *r);

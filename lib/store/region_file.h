@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/aside.h"
+#include "base/aside.h"
 #include "store/region.h"
 
 enum {
@@ -116,6 +116,7 @@ struct region {
 	struct aside aside; /* until it is published */
 	int fd;
 	bool write;
+	bool look;    /* region_look(): map is a copy of the head */
 	uint8_t *map; /* the whole file, or NULL */
 	struct region_state *state;
 	struct region_seat *seat;

@@ -5,7 +5,7 @@
  */
 #include "telemetry/take.h"
 
-#include "inband/ioam.h"
+#include "ioam/ioam.h"
 #include "telemetry/events.h"
 #include "telemetry/steady.h"
 #include "telemetry/track.h"

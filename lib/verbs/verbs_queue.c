@@ -198,33 +198,38 @@ static uint8_t *stage(struct verbs_queue *q, const uint8_t *data,
 	return to;
 }
 
-static inline void put_payload(struct verbs_queue *q, const struct op *op)
+static inline bool is_atomic(const struct op *op)
 {
-	bool fits = op->length <= q->inline_max;
-	/* Before the request is begun: it may post those before it. */
-	const uint8_t *data = fits ? op->data : stage(q, op->data, op->length);
-	struct ibv_send_wr *wr = &q->wr[q->chained];
+	return op->verb == OP_FETCH_ADD || op->verb == OP_CMP_SWAP;
+}
 
+/* A work request of the chain, with the payload of an operation at data. */
+static inline void put_payload(const struct verbs_queue *q,
+			       struct ibv_send_wr *wr, const struct op *op,
+			       const uint8_t *data, unsigned flags,
+			       struct verbs_road_ledger *sum)
+{
 	wr->sg_list->addr = (uintptr_t)data;
 	wr->sg_list->length = op->length;
 	wr->num_sge = op->length != 0; /* to some, length 0 means 2^31 */
-	wr->send_flags = fits ? IBV_SEND_INLINE : 0;
+	wr->send_flags = flags;
+	sum->inlined += flags == IBV_SEND_INLINE;
 	wr->opcode = IBV_WR_RDMA_WRITE;
 	wr->wr.rdma.remote_addr = q->address + op->offset;
 	wr->wr.rdma.rkey = q->rkey;
-	q->ctr->writes++;
-	q->ctr->bytes += op->length;
-	q->ctr->inlined += fits;
+	sum->writes++;
+	sum->bytes += op->length;
 	if (op->verb == OP_WRITE_IMM) {
 		wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
 		wr->imm_data = htobe32(op->immediate);
-		q->ctr->immediates++;
+		sum->immediates++;
 	}
 }
 
-static inline void put_atomic(struct verbs_queue *q, const struct op *op)
+static inline void put_atomic(const struct verbs_queue *q,
+			      struct ibv_send_wr *wr, const struct op *op,
+			      struct verbs_road_ledger *sum)
 {
-	struct ibv_send_wr *wr = &q->wr[q->chained];
 	uint64_t operand[2];
 
 	wr->sg_list->addr = (uintptr_t)q->memory;
@@ -242,42 +247,83 @@ static inline void put_atomic(struct verbs_queue *q, const struct op *op)
 		wr->wr.atomic.compare_add = operand[0];
 		wr->wr.atomic.swap = operand[1];
 	}
-	q->ctr->atomics++;
+	sum->atomics++;
 }
 
-/* Numbers the work request that was made last. */
-static inline void chain(struct verbs_queue *q)
+/* Numbers the work request that was just made. */
+static void number(struct verbs_queue *q, struct ibv_send_wr *wr, uint64_t n)
 {
-	uint64_t number = q->posted + q->chained;
+	wr->wr_id = n;
+	q->given[n & (q->depth - 1)] = q->head;
+}
 
-	q->wr[q->chained].wr_id = number;
-	q->given[number & (q->depth - 1)] = q->head;
+/*
+ * Chains operations up to the first whose payload does not go inside the
+ * request, or to the end of the chain; their data must stay until the next
+ * post_chain(). Returns the first that is left.
+ */
+static const struct op *put_ready(struct verbs_queue *q, const struct op *op,
+				  const struct op *end,
+				  struct verbs_road_ledger *sum)
+{
+	struct ibv_send_wr *wr = &q->wr[q->chained];
+	uint64_t n = q->posted + q->chained;
+
+	for (; op < end && wr < q->wr + VERBS_CHAIN; op++, wr++) {
+		if (is_atomic(op))
+			put_atomic(q, wr, op, sum);
+		else if (op->length <= q->inline_max)
+			put_payload(q, wr, op, op->data, IBV_SEND_INLINE, sum);
+		else
+			break;
+		number(q, wr, n++);
+	}
+	q->chained = (unsigned)(wr - q->wr);
+	return op;
+}
+
+/* The next work request of the chain was made. */
+static void chain(struct verbs_queue *q)
+{
+	number(q, &q->wr[q->chained], q->posted + q->chained);
 	if (++q->chained == VERBS_CHAIN)
 		post_chain(q);
 }
 
-/* Chains one operation; its data must stay until the next post_chain(). */
-static inline void put(struct verbs_queue *q, const struct op *op)
+/* Chains an operation whose payload goes through the ring. */
+static void put_staged(struct verbs_queue *q, const struct op *op,
+		       struct verbs_road_ledger *sum)
 {
-	if (op->verb == OP_WRITE || op->verb == OP_WRITE_IMM)
-		put_payload(q, op);
-	else
-		put_atomic(q, op);
+	/* Before the request is begun: it may post those before it. */
+	const uint8_t *data = stage(q, op->data, op->length);
+
+	put_payload(q, &q->wr[q->chained], op, data, 0, sum);
 	chain(q);
 }
 
 void verbs_queue_exec(struct verbs_queue *q, const struct op *ops, size_t n)
 {
-	for (const struct op *op = ops; op < ops + n; op++) {
-		if (q->broken)
-			q->ctr->unconnected++;
-		else if (op->length > VERBS_STAGE / 2)
-			q->ctr->failed++;
-		else
-			put(q, op);
+	const struct op *op = ops, *end = ops + n;
+	struct verbs_road_ledger *c = q->ctr;
+	struct verbs_road_ledger sum = {0}; /* this call's: in registers */
+
+	while (op < end && !q->broken) {
+		op = put_ready(q, op, end, &sum);
+		if (q->chained == VERBS_CHAIN)
+			post_chain(q);
+		else if (op < end && op->length > VERBS_STAGE / 2)
+			c->failed++, op++;
+		else if (op < end)
+			put_staged(q, op++, &sum);
 	}
 	if (q->chained)
 		post_chain(q);
+	c->unconnected += (uint64_t)(end - op);
+	c->writes += sum.writes;
+	c->inlined += sum.inlined;
+	c->immediates += sum.immediates;
+	c->atomics += sum.atomics;
+	c->bytes += sum.bytes;
 }
 
 void verbs_queue_read(struct verbs_queue *q, uint64_t offset, uint32_t at,

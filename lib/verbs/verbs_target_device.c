@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "base/zero.h"
-#include "packet/pkt.h"
+#include "live/live.h"
 #include "verbs/verbs_private.h"
 #include "verbs/verbs_target_private.h"
 

@@ -71,9 +71,15 @@ static int ip_header(struct label_view *v, struct cur *c)
 	return 0;
 }
 
-static bool ip4_damaged(const uint8_t *ip)
+bool label_ip_damaged(const struct label_view *v)
 {
-	return ip[0] >> 4 == 4 && net_checksum(ip, (ip[0] & 15) * 4u) != 0;
+	size_t head;
+
+	if (v->layout != LABEL_IP4)
+		return false;
+	head = (v->ip[0] & 15) * 4u;
+	return head == NET_IP4_LEN ? !net_ip4_sum_right(v->ip)
+				   : net_checksum(v->ip, head) != 0;
 }
 
 /* An IP packet, 0 or -ENOENT. */
@@ -90,7 +96,7 @@ static int find_ip(struct label_view *v, const struct label_format *f,
 	if (!(option = cur_take(c, LABEL_OPTION_LEN)))
 		return -EBADMSG;
 	v->labelled = true;
-	v->damaged = ip4_damaged(v->ip);
+	v->damaged = label_ip_damaged(v);
 	v->next = option[0];
 	count(v, f, option[LABEL_AT_COUNT]);
 	return take_items(v, c);
@@ -126,7 +132,7 @@ static int find_exported(struct label_view *v, const struct label_format *f,
 	cur_take(&c, NET_UDP_LEN);
 	if ((rc = find_ip(&inner, f, &c)))
 		return rc == -ENOENT ? rc : -EBADMSG;
-	inner.damaged |= ip4_damaged(v->ip) ||
+	inner.damaged |= label_ip_damaged(v) ||
 			 udp_damaged(v, cur_take(&whole, udp_len), udp_len);
 	*v = inner;
 	return 0;

@@ -116,6 +116,9 @@ struct label_view {
 int label_find(struct label_view *v, const struct label_format *f,
 	       const uint8_t *frame, size_t len);
 
+/* Whether the checksum of its IPv4 header is wrong. */
+bool label_ip_damaged(const struct label_view *v);
+
 /* Whether a frame says that it carries labels, though they may not be readable:
  * by the IP protocol, fragments as well, or by the prototype's Ethernet types.
  */

@@ -24,7 +24,7 @@
 #include "bpf/int_fast.h"
 #include "inband/int_source.h"
 #include "inband/treport.h"
-#include "packet/pkt.h"
+#include "live/live.h"
 #include "wire/be.h"
 #include "wire/net.h"
 
@@ -245,7 +245,6 @@ static int attach(int prog)
 /* A process that sends the packet by a packet socket until it is killed. */
 static pid_t send_on(void)
 {
-	struct live_options o = {0};
 	struct fault f;
 	struct snk *k;
 	pid_t pid = fork();
@@ -253,7 +252,7 @@ static pid_t send_on(void)
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (snk_open_live(&k, "va", &o, &f) < 0)
+	if (snk_open_live(&k, "va", LIVE_PACKET, &f) < 0)
 		die(f.text);
 	for (uint32_t i = 0;; i++) {
 		be32_store(frame.bytes + frame.number_at, i);

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Live receive into a region, over veth in a network namespace of its own, next
- * to a loop that only counts the packets. All of it is done by one core: the
+ * Live interfaces, over veth in a network namespace of its own; all is done by
+ * one core.
+ *
+ * Sending: reports of random keys, by AF_XDP next to AF_PACKET; the other end
+ * drops them at once (XDP_DROP), which is cheap.
+ *
+ * Receiving into a region, next to a loop that only counts the packets: the
  * kernel makes reports of random keys (a process in BPF_PROG_TEST_RUN, which is
  * cheap) and sends them through veth, receives them, and hands them to us.
  */
 #include <errno.h>
 #include <linux/bpf.h>
 #include <linux/ethtool.h>
+#include <linux/if_link.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <sched.h>
@@ -20,8 +26,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/rng.h"
 #include "bench.h"
-#include "packet/pkt.h"
+#include "live/live.h"
 #include "op/local.h"
 #include "translate/translate.h"
 #include "wire/dta.h"
@@ -69,6 +76,41 @@ static long bpf(int command, union bpf_attr *attr)
 	return syscall(SYS_bpf, command, attr, sizeof(*attr));
 }
 
+static int load(const struct bpf_insn *text, unsigned n)
+{
+	union bpf_attr a = {
+		.prog_type = BPF_PROG_TYPE_XDP,
+		.insns = (uintptr_t)text,
+		.insn_cnt = n,
+		.license = (uintptr_t) "GPL",
+	};
+
+	return (int)bpf(BPF_PROG_LOAD, &a);
+}
+
+/* Has an interface drop all that it receives, until what is returned is
+ * closed. */
+static int drop_all(int ifindex)
+{
+	static const struct bpf_insn text[] = {
+		{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, XDP_DROP},
+		{BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
+	};
+	int prog = load(text, 2), link;
+	union bpf_attr a = {.link_create = {
+				    .prog_fd = (uint32_t)prog,
+				    .target_ifindex = (uint32_t)ifindex,
+				    .attach_type = BPF_XDP,
+				    .flags = XDP_FLAGS_DRV_MODE,
+			    }};
+
+	link = prog < 0 ? -1 : (int)bpf(BPF_LINK_CREATE, &a);
+	if (link < 0)
+		die(strerror(errno));
+	close(prog);
+	return link;
+}
+
 /* A program that gives its packet a random key and sends it by an interface. */
 static int load_generator(int ifindex)
 {
@@ -87,14 +129,8 @@ static int load_generator(int ifindex)
 		{BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect},
 		{BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
 	};
-	union bpf_attr a = {
-		.prog_type = BPF_PROG_TYPE_XDP,
-		.insns = (uintptr_t)text,
-		.insn_cnt = sizeof(text) / sizeof(text[0]),
-		.license = (uintptr_t) "GPL",
-	};
 
-	return (int)bpf(BPF_PROG_LOAD, &a);
+	return load(text, sizeof(text) / sizeof(text[0]));
 }
 
 static int generator;
@@ -146,6 +182,64 @@ static double receive(struct src *s, struct translator *t)
 	if (!t && bytes != n * FRAME)
 		die("not our packets");
 	return (double)n / took / 1e6;
+}
+
+static struct snk *open_sink(enum live_kind kind)
+{
+	struct fault f = {0};
+	struct snk *k;
+
+	if (!snk_open_live(&k, "va", kind, &f))
+		return k;
+	fprintf(stderr, "bench_live: %s\n", f.text);
+	return NULL;
+}
+
+/* Millions of frames a second that the interface took. */
+static double send_round(struct snk *k)
+{
+	static struct rng rng = {.state = 1};
+	uint64_t n = 0, drops = snk_drops(k);
+	double start = bench_now(), took;
+
+	while ((took = bench_now() - start) < ROUND_MS / 1000.0) {
+		for (int i = 0; i < PKT_BATCH; i++, n++) {
+			uint8_t *at = snk_room(k, FRAME);
+			uint64_t key = rng_u64(&rng);
+
+			memcpy(at, frame, FRAME);
+			memcpy(at + KEY_AT, &key, sizeof(key));
+			snk_done(k, FRAME, 0);
+		}
+		if (snk_flush(k))
+			die("snk_flush failed");
+	}
+	return (double)(n - (snk_drops(k) - drops)) / took / 1e6;
+}
+
+static void run_sinks(void)
+{
+	struct snk *packet = open_sink(LIVE_PACKET), *xdp = open_sink(LIVE_XDP);
+	double rate[2][BENCH_ROUNDS];
+	int drop;
+	char name[80];
+
+	if (!packet || !xdp)
+		return;
+	drop = drop_all((int)if_nametoindex("vb"));
+	for (int i = 0; i < BENCH_ROUNDS; i++) {
+		rate[0][i] = send_round(packet);
+		rate[1][i] = send_round(xdp);
+	}
+	close(drop);
+	bench_row("AF_PACKET, sent", bench_median(rate[0], BENCH_ROUNDS), 0,
+		  NULL);
+	snprintf(name, sizeof(name), "%s, sent (limit: AF_PACKET)",
+		 snk_kind(xdp));
+	bench_row(name, bench_median(rate[1], BENCH_ROUNDS),
+		  bench_median(rate[0], BENCH_ROUNDS), NULL);
+	snk_close(packet);
+	snk_close(xdp);
 }
 
 static void run(enum live_kind kind, struct translator *t)
@@ -237,6 +331,7 @@ int main(void)
 	    translate_open(&t, region_table(region, 0), 1, local_road(local),
 			   NULL, &f))
 		die(f.text);
+	run_sinks();
 	run(LIVE_PACKET, t);
 	run(LIVE_XDP, t);
 	translate_close(t);

@@ -12,14 +12,6 @@ setup() {
 
 teardown() { end_bg; }
 
-# told_of LEDGER COUNTER...: of the controller.
-told_of() { # LEDGER COUNTER...
-	local log=$1 name
-
-	shift
-	for name; do counter "$log" "$name" controller; done | xargs
-}
-
 # The controller's ledgers add up, and so many frames came.
 controls() { # LEDGER FRAMES
 	balances "$1"
@@ -414,6 +406,22 @@ reset 2" ]
 	[ "$output" = "1 100.000000000 10.0.0.1 > 10.0.0.2 int-label normal \
 key=10.0.0.1:0>10.0.0.2:0/udp path_len=1 length=76 \
 labels=7:1>2@1000us,latency=0,queue=0,number=3" ]
+	# As the controller counts them: checksum, malformed.
+	sed 's/0a 00 00 01/0a 00 00 07/' hex >bad
+	text2pcap -q -F pcap bad bad.pcap 2>/dev/null
+	run -0 dta-dump packets bad.pcap
+	[[ $output == *" labels=7:1>2@1000us,latency=0,queue=0,number=3 ! wrong \
+IPv4 header or UDP checksum" ]]
+	for format in csv ndjson; do
+		dta-dump packets -o $format one.pcap >good
+		run ! grep -q wrong good
+		run -0 dta-dump packets -o $format bad.pcap
+		[[ $output == *"wrong IPv4 header or UDP checksum"*"7:1>2@1000us"* ]]
+	done
+	sed 's/11 01 00 00 00 07/11 02 00 00 00 07/' hex >cut
+	text2pcap -q -F pcap cut cut.pcap 2>/dev/null
+	run -0 dta-dump packets cut.pcap
+	[[ $output == *" int-label length=76 ! malformed or cut short" ]]
 	# wire-facts 4.1: Ethernet, a source route of one hop, INT OPTION, item
 	printf '0000 %s\n' "$(echo "020000000002 020000000001 0700 0000 8001 0701
 		0001 03040500 000000001000 000000001064 00002000 00 000007
@@ -503,28 +511,29 @@ key(b"q")' int-label-ctl -q -r labels.pcap --top ports
 	[[ $stderr == *"'2h' is above 4294.97s"* ]]
 }
 
-@test "clocks: one far time, a clock that was set back, gaps are counted" {
+@test "clocks: two far times, a clock that was set back, gaps are counted" {
 	labels_to times.pcap <<-END
 		1000.000000 1 1000 1
 		1000.080000 1 81000 2
 		90000.000000 1 91000 3
+		90000.000000 1 91500 3
 		1000.100000 1 101000 4
 		1000.190000 1 191000 5
 		100.000000 1 201000 6
 		100.060000 1 261000 7
 		100.120000 1 321000 8
 		100.250000 1 451000 9
-		1300.000000 1 500000 10
-		1300.250000 1 750000 11
+		1300.000000 1 1200201000 10
+		1300.250000 1 1200451000 11
 	END
 	run -0 --separate-stderr int-label-ctl -r times.pcap -o ndjson
 	echo "$stderr" >ledger
-	controls ledger 11
-	[ "$(told_of ledger leaps set skipped intervals)" = "4 1 11997 7" ]
+	controls ledger 12
+	[ "$(told_of ledger leaps set skipped intervals)" = "5 1 11997 7" ]
 	jq -r 'select(.measurement == "label_interval") | "\(.time) \(.observed)"
 		+ " \(.packets) \(.skipped)"' <<<"$output" >rows
 	[ "$(<rows)" = "\
-1000.100000000 100000000 3 0
+1000.100000000 100000000 4 0
 1000.200000000 90000000 4 0
 100.200000000 80000000 1 0
 100.300000000 100000000 1 0

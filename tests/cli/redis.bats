@@ -109,3 +109,67 @@ teardown() { end_bg; }
 	[ "$(redis-cli -c -p "$PORT" xlen hop)" = 1000 ]
 	[ "$(redis-cli -c -p "$PORT" hget 'flow:10.0.0.2:7->10.0.1.1:443' latency)" = 2007 ]
 }
+
+# slot_goes FROM TO SLOT: the slot is on its way; what FROM has of it stays.
+slot_goes() { # ports, slot
+	redis-cli -p "$2" cluster setslot "$3" importing \
+		"$(redis-cli -p "$1" cluster myid)" >answer
+	redis-cli -p "$1" cluster setslot "$3" migrating \
+		"$(redis-cli -p "$2" cluster myid)" >>answer
+	[ "$(xargs <answer)" = "OK OK" ]
+}
+
+# Keys of a slot that is on its way to TO: the slot has arrived now.
+slot_is_there() { # ports, slot
+	redis-cli -p "$2" cluster setslot "$3" node \
+		"$(redis-cli -p "$2" cluster myid)" >answer
+	[ "$(cat answer)" = OK ]
+}
+
+@test "a cluster: who is to be ASKED is asked, this once" {
+	local flow='flow:10.0.0.2:7->10.0.1.1:443' key slot from to
+
+	redis_cluster_up
+	for key in hop "$flow"; do
+		slot=$(redis_ask cluster keyslot "$key")
+		from=$((PORT + slot / 5462)) to=$((PORT + (slot / 5462 + 1) % 3))
+		slot_goes "$from" "$to" "$slot"
+	done
+	begin "$URL?rows=100"
+	printf 'put 1000 hop\nput 2000 flow\nuntil written 3000\nstatus\n' >&7
+	wait_for grep -q rows log
+	for key in "$flow" hop; do
+		slot=$(redis_ask cluster keyslot "$key")
+		from=$((PORT + slot / 5462)) to=$((PORT + (slot / 5462 + 1) % 3))
+		slot_is_there "$from" "$to" "$slot"
+	done
+	echo 'put 500 hop' >&7
+	finish
+	balances log 3500
+	[ "$(counter log written)" = 3500 ]
+	[ "$(counter log retries)" = 0 ]
+	# in their order, each once
+	redis-cli -p "$to" xrange hop - + | grep -A 1 '^latency$' |
+		grep -v -e latency -e -- >latencies
+	[ "$(wc -l <latencies)" = 1500 ]
+	sort -nuc latencies
+	[ "$(redis-cli -c -p "$PORT" hget "$flow" latency)" = 2007 ]
+	[ "$(redis-cli -c -p "$PORT" pttl "$flow")" -gt 0 ]
+}
+
+@test "a user who may not: those rows are refused, the others are there" {
+	redis_up
+	redis_ask acl setuser teller on '>pw' '~hop' '~list' +xadd +rpush >answer
+	[ "$(cat answer)" = OK ]
+	rows_to "redis://teller:pw@127.0.0.1:$PORT?push.label=list" \
+		<<<$'put 300 hop\nput 20 flow\nput 10 label' >log
+	balances log 330
+	[ "$(counter log written)" = 300 ]
+	[ "$(counter log refused)" = 30 ] # hset; rpush, but no ltrim
+	grep -q '^refused: NOPERM' log
+	[ "$(redis_ask xlen hop)" = 300 ]
+	# who may not use that database's number waits: rows belong there
+	redis_ask acl setuser teller -select >answer
+	run -1 rows_to -e 1 "redis://teller:pw@127.0.0.1:$PORT/3" <<<"put 1"
+	[[ $output == *"down: NOPERM"* ]]
+}

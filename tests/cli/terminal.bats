@@ -80,3 +80,52 @@ prepare() {
 	run -1 on_terminal 200 dta-query keywrite -R "$NAME" --keys broken
 	[[ $output == *"a line longer than"* && $output == *"$(head -n 1 keys)"* ]]
 }
+
+# Two devices fall silent, and are heard again, beside a flow that is followed.
+labels() {
+	dta-gen uniform -q -c 400 --rate 4000 --seed 1 -w plain.pcap
+	int-label-ctl flow add --every 3ms "$(dta-dump packets plain.pcap -c 1 \
+		-o ndjson | jq -r '"\(.src)>\(.dst)/udp"')" >lines
+	int-label-ctl label -q -d 1 --edge in -r plain.pcap -w one.pcap \
+		-t 7ms --control lines
+	int-label-ctl label -q -d 2 -r one.pcap -w labels.pcap -t 7ms
+}
+
+@test "rows that come one by one, of several kinds: they fit it, too" {
+	labels
+	for n in 200 100 80; do
+		on_terminal $n int-label-ctl -q -r labels.pcap -R all -t 1ms \
+			-k 1 >shown
+		fits $n shown
+		# Nothing is said once of rows that nobody knows yet; heads come
+		# where the kind changes, or a column grows.
+		run ! grep -q '^all rows' shown
+		for kind in 'TIME .*PORTS.*COVERAGE' 'TIME .*S_BEFORE.*REASON' \
+			'TIME .*EVENT' 'TIME .*LATENCY.*QUEUE' 'TIME .*FLOW.*HOP'; do
+			grep -q "^$kind" shown || [ $n != 200 ]
+		done
+		for kind in interval decision silence port hop; do
+			on_terminal $n int-label-ctl -q -r labels.pcap -R $kind \
+				-t 1ms -k 1 >shown
+			fits $n shown
+			[ "$(grep -vc '^TIME\|^no room' shown)" = "$(int-label-ctl \
+				-q -r labels.pcap -R $kind -t 1ms -k 1 -o ndjson |
+				wc -l)" ]
+			[ "$(grep -c '^TIME' shown)" -le 3 ]
+		done
+	done
+	# What matters most has room.
+	on_terminal 80 int-label-ctl -q -r labels.pcap -R interval >shown
+	grep -q '^TIME  *COVERAGE  *PACKETS  *LABELS  *MISSING  *SILENT$' shown
+	run ! grep -qF ... shown
+	# No terminal: as ever; nor in CSV.
+	int-label-ctl -q -r labels.pcap -R interval | grep -q 'OBSERVED  SKIPPED$'
+	on_terminal 80 int-label-ctl -q -r labels.pcap -R port -o csv |
+		cmp - <(int-label-ctl -q -r labels.pcap -R port -o csv)
+	for table in ports silent links paths; do
+		on_terminal 80 int-label-ctl -q -r labels.pcap --top $table \
+			--once >shown
+		sed -i "/^all rows/d" shown # they wrap
+		fits 80 shown
+	done
+}

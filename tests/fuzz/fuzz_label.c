@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The first byte picks the edges, the rest is a frame. Labels that are found
- * lie in it; one more is read again; without all of them it is what it was
- * before the first one. A hop takes it through, and the controller reads it.
+ * The first byte picks the edges, whether the frame's time is far ahead or
+ * behind, and whether its IPv4 checksum is made right; the rest is a frame.
+ * Labels that are found lie in it; one more is read again; without all of them
+ * it is what it was before the first one. A hop takes it through, and the
+ * controller reads it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,6 +12,8 @@
 
 #include "label/control.h"
 #include "label/hop.h"
+#include "wire/be.h"
+#include "wire/net.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,7 +23,7 @@ enum {
 
 static struct label_hop *hop;
 static struct label_control *control;
-static uint64_t now;
+static uint64_t now = 100000000; /* ms of the controller, us of the hop */
 
 static void prepare(void)
 {
@@ -90,8 +94,37 @@ static void pass(uint8_t edges, const uint8_t *frame, size_t size)
 		abort();
 }
 
+static void control_it(uint8_t pick, const uint8_t *frame, size_t size)
+{
+	static const int64_t leap_ms[] = {0, 0, 3600000, -3600000};
+	uint64_t ms = now + (uint64_t)leap_ms[pick >> 2 & 3];
+
+	if (label_control_frame(control, frame, size, ms * 1000000) ||
+	    !ledger_balanced(&label_control_ledger,
+			     label_control_counters(control)) ||
+	    !ledger_balanced(&label_db_ledger,
+			     label_db_counters(label_control_db(control))))
+		abort();
+}
+
+/* Else few would get to the database. */
+static const uint8_t *right_checksum(const uint8_t *frame, size_t size)
+{
+	static uint8_t copy[FRAME_MAX];
+	uint8_t *ip = copy + NET_ETH_LEN;
+	size_t head = size > NET_ETH_LEN ? (frame[NET_ETH_LEN] & 15) * 4u : 0;
+
+	memcpy(copy, frame, size);
+	if (head < NET_IP4_LEN || size < NET_ETH_LEN + head)
+		return copy;
+	be16_store(ip + NET_IP4_AT_SUM, 0);
+	be16_store(ip + NET_IP4_AT_SUM, net_checksum(ip, head));
+	return copy;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	const uint8_t *frame = data + 1;
 	struct label_view v;
 	int rc;
 
@@ -99,18 +132,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		prepare();
 	if (!size || size > FRAME_MAX)
 		return 0;
-	rc = label_find(&v, &label_format_default, data + 1, size - 1);
+	if (data[0] & 16)
+		frame = right_checksum(frame, size - 1);
+	rc = label_find(&v, &label_format_default, frame, size - 1);
 	if (rc == 0 || rc == -ENOENT) {
-		look(&v, data + 1, size - 1);
-		push_and_strip(&v, data + 1, size - 1);
+		look(&v, frame, size - 1);
+		push_and_strip(&v, frame, size - 1);
 	}
 	now++;
-	pass(data[0], data + 1, size - 1);
-	if (label_control_frame(control, data + 1, size - 1, now * 1000000) ||
-	    !ledger_balanced(&label_control_ledger,
-			     label_control_counters(control)) ||
-	    !ledger_balanced(&label_db_ledger,
-			     label_db_counters(label_control_db(control))))
-		abort();
+	pass(data[0], frame, size - 1);
+	control_it(data[0], frame, size - 1);
 	return 0;
 }

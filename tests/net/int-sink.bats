@@ -55,6 +55,48 @@ bump() {
 @test "by AF_PACKET" { bump --no-xdp; }
 @test "by AF_XDP" { bump --af-xdp; }
 
+# A bridge hands up what is for its own address or for all, and other frames
+# only to those that ask for them.
+bridge_up() {
+	ip -n "$NET-t" link add br0 type bridge mcast_snooping 0 2>why ||
+		skip "no bridges here: $(cat why)"
+	ip -n "$NET-t" link set t0 master br0
+	ip -n "$NET-t" link set br0 up
+}
+
+# seen STAGE LOG N: that stage has counted so many frames, asked for just now.
+seen() {
+	kill -USR1 "$PID"
+	[ "$(counter "$2" frames "$1")" = "$3" ]
+}
+
+# mirror STAGE SOCKET_OPTION: frames for somebody else, and one for all.
+mirror() {
+	local n
+
+	bridge_up
+	dta-gen int -q -n 5 -c 40 -w in.pcap
+	n=$(packets_in in.pcap)
+	[ "$n" -ge 40 ]
+	echo '0 ff ff ff ff ff ff 02 00 00 00 00 01 88 b5' |
+		text2pcap -q - for-all.pcap
+	start t own.log int-collect -i br0 "$2" -o ndjson
+	wait_for grep -q 'AF_PACKET\|XDP' own.log
+	on r "$TOOLS/send" in.pcap r0 >sent
+	on r "$TOOLS/send" for-all.pcap r0 >sent # behind the others
+	wait_for seen "$1" own.log 1
+	stop "$PID"
+	start t all.log int-collect -i br0 "$2" -o ndjson --promiscuous
+	wait_for grep -q 'AF_PACKET\|XDP' all.log
+	on r "$TOOLS/send" in.pcap r0 >sent
+	wait_for seen "$1" all.log "$n"
+	stop "$PID"
+}
+
+@test "frames for others: --promiscuous, by AF_PACKET" { mirror intake --no-xdp; }
+@test "frames for others: --promiscuous, by AF_XDP" { mirror intake --af-xdp; }
+@test "frames for others: --promiscuous, in the kernel" { mirror fast --xdp; }
+
 @test "silent flows expire, and live values are told, by the clock" {
 	dta-gen int -q -n 5 -c 20 -F report -w in.pcap --truth truth.csv
 	flows=$(sed 1d truth.csv | cut -d, -f3 | sort -u | wc -l)

@@ -223,3 +223,42 @@ intervals() { # CONDITION: of a row of an interval
 	balances control.log
 	[ "$(counter control.log plain controller)" -gt 0 ]
 }
+
+# suspend.so: while there is a file "slept", as if the host had been suspended
+# for an hour: the wall clock and the boot clock went on, the other one did not.
+suspend_so() {
+	cat >suspend.c <<-C
+		#include <sys/syscall.h>
+		#include <time.h>
+		#include <unistd.h>
+		int clock_gettime(clockid_t id, struct timespec *t)
+		{
+			long rc = syscall(SYS_clock_gettime, id, t);
+			if ((id == CLOCK_REALTIME || id == CLOCK_BOOTTIME) &&
+			    !access("$PWD/slept", F_OK))
+				t->tv_sec += 3600;
+			return (int)rc;
+		}
+	C
+	gcc -shared -fPIC -o suspend.so suspend.c
+}
+
+@test "a host that was suspended: its clock was not set, nobody is silent for it" {
+	local n
+
+	suspend_so
+	falls_silent silent.pcap
+	int-label-ctl -q -r silent.pcap -R none --state net.state
+	export ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0
+	LD_PRELOAD=$PWD/suspend.so controller --state net.state \
+		-R interval,decision --forget 0 --forget-once 0
+	unset ASAN_OPTIONS
+	for n in 1 2 3; do
+		wait_for tells $n '.s == 6'
+	done
+	touch slept
+	wait_for intervals '.skipped > 30000'
+	stop "$CONTROLLER"
+	balances control.log
+	[ "$(told_of control.log woke set raised)" = "1 0 9" ]
+}

@@ -87,11 +87,12 @@ one_memory() { # workload kind options...
 	dta-gen "$workload" --seed 7 --count 10000 -q -w reports.pcap
 	live reports.pcap "$@"
 	grep -q ": $kind\$" collect.log
-	grep -q ": $kind\$" translate.log
+	grep -qx "dta-translate: t0: $kind" translate.log
+	grep -qx "dta-translate: --to t1: $kind" translate.log
 }
 
 need_xdp() {
-	[ -e "$BUILD/lib/packet/xdp.o" ] || skip "built without libxdp"
+	[ -e "$BUILD/lib/live/xdp_src.o" ] || skip "built without libxdp"
 }
 
 @test "AF_PACKET: Key-Write" { one_memory uniform AF_PACKET --no-xdp; }
@@ -125,38 +126,41 @@ need_xdp() {
 }
 
 # dta-gen in the place of the capture that it writes otherwise.
-generated() { # workload options...
-	local workload=$1
+generated() { # workload kind option
+	local workload=$1 kind=$2 how=$3
 
-	shift
 	report() {
 		on r dta-gen "$workload" --seed 7 --count 5000 -i r0 \
 			--to-mac 02:00:00:00:00:02 --rate 50000 -o ndjson \
-			2>gen.log
+			$how 2>gen.log
+		grep -qx "dta-gen: r0: $kind" gen.log
+		[ "$(counter gen.log unsent)" = 0 ]
 		balances gen.log
 	}
 	net_up
 	make_regions "$EXAMPLES/$workload.ini"
 	dta-gen "$workload" --seed 7 --count 5000 --rate 50000 -q -w reports.pcap
-	live reports.pcap "$@"
+	live reports.pcap "$how"
 }
 
 @test "dta-gen to dta-translate to dta-collect, AF_PACKET" {
-	generated int-postcard --no-xdp
+	generated int-postcard AF_PACKET --no-xdp
 }
 
 @test "dta-gen to dta-translate to dta-collect, AF_XDP" {
 	need_xdp
-	generated marple-timeouts --xdp
+	generated marple-timeouts "AF_XDP copy" --xdp
 }
 
 # The link fails while tracked reports are under way: those that are lost are
 # NACKed and sent again, and what is stored is what there would be without it.
-outage() { # options...
+outage() { # option
+	local how=$1
+
 	report() {
 		start r gen.log dta-gen uniform --seed 7 --count 10000 -i r0 \
 			--to-mac 02:00:00:00:00:02 --rate 10000 --tracked \
-			--resend 10000 --wait -o ndjson
+			--resend 10000 --wait -o ndjson "$how"
 		local gen=$PID n
 		for n in 500 2000; do
 			wait_for has_stored_above "$translate" translate.log $n
@@ -185,6 +189,76 @@ has_stored_above() { # pid log count
 @test "an outage: what was lost is sent again, AF_XDP" {
 	need_xdp
 	outage --xdp
+}
+
+# What an interface does not take is told, and so is what it took.
+unsent() { # option
+	net_up
+	ip -n "$NET-r" link set r0 down
+	on r dta-gen uniform --count 3000 -i r0 --to-mac 02:00:00:00:00:02 \
+		-o ndjson "$1" 2>down.log
+	ip -n "$NET-r" link set r0 up
+	ip -n "$NET-t" link set t0 down
+	on r dta-gen uniform --count 3000 -i r0 --to-mac 02:00:00:00:00:02 \
+		-o ndjson "$1" 2>alone.log
+	on r dta-gen int --count 300 -i r0 --to-mac 02:00:00:00:00:02 \
+		-o ndjson "$1" 2>int.log
+	on r dta-gen int --count 300 -i r0 --to-mac 02:00:00:00:00:02 \
+		"$1" 2>text.log
+	[ "$(counter down.log unsent)" = 3000 ]
+	[ "$(counter alone.log unsent)" = 3000 ]
+	[ "$(counter int.log unsent)" = "$(counter int.log frames)" ]
+	grep -q '^dta-gen int: [0-9]* packets could not be sent$' text.log
+	balances down.log
+	balances alone.log
+}
+
+@test "an interface takes nothing: all is unsent, AF_PACKET" {
+	unsent --no-xdp
+}
+
+@test "an interface takes nothing: all is unsent, AF_XDP" {
+	need_xdp
+	unsent --xdp
+}
+
+# A run without an end that is stopped: what it counts has been sent.
+stopped() { # kind signal option
+	local gen sent
+
+	net_up
+	make_regions "$EXAMPLES/uniform.ini"
+	start t translate.log dta-translate -o ndjson -i t0 --no-xdp \
+		--region "$NET-wire"
+	wait_for listens translate.log
+	local translate=$PID
+	start r gen.log dta-gen uniform --rate 20000 -i r0 \
+		--to-mac 02:00:00:00:00:02 -o ndjson "$3"
+	gen=$PID
+	wait_for has_stored_above "$translate" translate.log 2000
+	kill -"$2" "$gen"
+	wait "$gen"
+	grep -qx "dta-gen: r0: $1" gen.log
+	balances gen.log
+	sent=$(counter gen.log reports)
+	[ "$(counter gen.log unsent)" = 0 ]
+	wait_for has_received "$translate" translate.log "$sent"
+	stop "$translate"
+}
+
+@test "a signal ends it, and what was made is sent, AF_PACKET" {
+	stopped AF_PACKET TERM --no-xdp
+}
+
+@test "a signal ends it, and what was made is sent, AF_XDP" {
+	need_xdp
+	stopped "AF_XDP copy" INT --xdp
+}
+
+@test "unasked, dta-gen and --to send by AF_XDP" {
+	need_xdp
+	generated uniform "AF_XDP copy" --no-page
+	grep -qx "dta-translate: --to t1: AF_XDP copy" translate.log
 }
 
 @test "a filter expression: AF_PACKET, and only what it lets in" {
@@ -364,7 +438,7 @@ is_all_there() {
 		--ticket ticket.ini
 	local collect=$PID kind=--no-xdp
 	wait_for test -s ticket.ini
-	[ ! -e "$BUILD/lib/packet/xdp.o" ] || kind=--xdp
+	[ ! -e "$BUILD/lib/live/xdp_src.o" ] || kind=--xdp
 	start t translate.log dta-translate -o ndjson -i t0 $kind \
 		--ticket ticket.ini --ack-every 8
 	wait_for listens translate.log

@@ -67,5 +67,5 @@ stop() {
 	wait "$1"
 }
 
-# A program says on what it listens once it does.
-listens() { grep -q "AF_PACKET\|AF_XDP" "$1"; } # log
+# A program says on what it listens once it does, how it sends before that.
+listens() { grep -v -- --to "$1" | grep -q "AF_PACKET\|AF_XDP"; } # log

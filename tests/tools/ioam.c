@@ -19,7 +19,7 @@
 
 #include "base/rng.h"
 #include "base/text.h"
-#include "inband/ioam.h"
+#include "ioam/ioam.h"
 #include "packet/pkt.h"
 #include "wire/key.h"
 #include "wire/net.h"

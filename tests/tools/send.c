@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "packet/pkt.h"
+#include "live/live.h"
 
 static int fail(const char *what, const struct fault *f)
 {
@@ -20,7 +20,6 @@ static int fail(const char *what, const struct fault *f)
 int main(int argc, char **argv)
 {
 	static struct pkt pkts[PKT_BATCH];
-	struct live_options o = {0};
 	struct fault f = {0};
 	uint64_t sent = 0, count = 1;
 	struct snk *k;
@@ -29,7 +28,7 @@ int main(int argc, char **argv)
 
 	if (argc < 3 || (argc > 3 && !text_u64(&count, argv[3], UINT64_MAX)))
 		return 2;
-	if (snk_open_live(&k, argv[2], &o, &f) < 0)
+	if (snk_open_live(&k, argv[2], LIVE_PACKET, &f) < 0)
 		return fail(argv[2], &f);
 	do {
 		if (src_open(&s, argv[1], &f) < 0)

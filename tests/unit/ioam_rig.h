@@ -8,7 +8,7 @@
 #define TESTS_UNIT_IOAM_RIG_H
 
 #include "bytes.h"
-#include "inband/ioam.h"
+#include "ioam/ioam.h"
 #include "test.h"
 #include "wire/key.h"
 

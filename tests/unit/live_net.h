@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "packet/pkt.h"
+#include "live/live.h"
 #include "test.h"
 #include "wire/net.h"
 
@@ -62,17 +62,21 @@ static inline struct src *net_source(const char *name,
 	return s;
 }
 
-static inline struct snk *net_sink(const char *name)
+static inline struct snk *net_sink_of(const char *name, enum live_kind kind)
 {
-	struct live_options o = {0};
 	struct fault f = {0};
 	struct snk *k;
 
-	if (!TEST(!snk_open_live(&k, name, &o, &f))) {
+	if (!TEST(!snk_open_live(&k, name, kind, &f))) {
 		fprintf(stderr, "%s: %s\n", name, f.text);
 		exit(test_end());
 	}
 	return k;
+}
+
+static inline struct snk *net_sink(const char *name)
+{
+	return net_sink_of(name, LIVE_PACKET);
 }
 
 /* A frame of len bytes, at least 42: UDP to a port, behind tags VLAN tags; its

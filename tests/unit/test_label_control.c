@@ -108,14 +108,22 @@ static size_t frame(uint8_t *out, size_t cap, const uint32_t *device,
 	return len;
 }
 
-static void feed(struct label_control *c, const uint32_t *device, unsigned n,
-		 uint64_t now_ns, uint32_t number, bool specific)
+/* Its labels are of another time than it says. */
+static void feed_at(struct label_control *c, const uint32_t *device, unsigned n,
+		    uint64_t label_ns, uint64_t now_ns, uint32_t number,
+		    bool specific)
 {
 	uint8_t buf[1024];
-	size_t len = frame(buf, sizeof(buf), device, n, now_ns, number,
+	size_t len = frame(buf, sizeof(buf), device, n, label_ns, number,
 			   specific);
 
 	TEST(label_control_frame(c, buf, len, now_ns) == 0);
+}
+
+static void feed(struct label_control *c, const uint32_t *device, unsigned n,
+		 uint64_t now_ns, uint32_t number, bool specific)
+{
+	feed_at(c, device, n, now_ns, now_ns, number, specific);
 }
 
 /* Ports 1 and 2 are known; in the second interval only one is covered. */
@@ -200,7 +208,8 @@ static void test_pro(void)
 	done(c);
 }
 
-/* S of an earlier run is told again, no higher than it may be now. */
+/* S of an earlier run is told again, no higher than it may be now, and where it
+ * is 0 as well: the switch may have had another one since it was saved. */
 static void test_resume(void)
 {
 	static const uint8_t was[] = {0, 2, 6};
@@ -219,13 +228,18 @@ static void test_resume(void)
 			label_db_restore(label_control_db(c), &r);
 		}
 		feed(c, other, 1, T0, 1, false);
-		TEST(n_decisions == (pro ? 2 : 0));
+		TEST(n_decisions == (pro ? 3 : 0));
+		TEST(label_control_counters(c)->resumed == n_decisions);
+		TEST(!label_control_counters(c)->raised &&
+		     !label_control_counters(c)->lowered);
 		if (!pro)
 			TEST(label_db_at(label_control_db(c), 1)->s == 2);
 		done(c);
 	}
-	TEST(decided[0] == 2 && decided[1] == 4);
-	TEST(decisions[0].reason == LABEL_RESUMED && !decisions[0].from);
+	TEST(decided[0] == 0 && decided[1] == 2 && decided[2] == 4);
+	for (unsigned i = 0; i < 3; i++)
+		TEST(decisions[i].reason == LABEL_RESUMED &&
+		     !decisions[i].from);
 }
 
 /* Algorithm 3 asks for more than k * T: a label that comes just then is in
@@ -284,38 +298,97 @@ static void test_gap(void)
 	done(c);
 }
 
-/* A frame's time that is far ahead, and no other one's, is not believed. */
+/* Frames' times that are far ahead, one or two in a row, are not believed:
+ * those of their labels are not. */
 static void test_leap(void)
 {
 	static const uint32_t both[] = {1, 2};
 	const uint64_t year = 31536000000 * MS;
 	struct label_control_options o;
 	struct label_control *c;
+	uint64_t now = T0;
+	uint32_t number = 1;
 
 	label_control_defaults(&o);
 	c = open_control(&o);
-	feed(c, both, 2, T0, 1, false);
-	feed(c, both, 2, T0 + year, 2, false);
-	TEST(label_control_now(c) == T0);
-	feed(c, both, 2, T0 + 90 * MS, 3, false);
-	TEST(label_control_now(c) == T0 + 90 * MS);
-	feed(c, both, 2, T0 + 180 * MS, 4, false);
-	feed(c, both, 2, T0 + year, 5, false); /* and at the end */
+	for (unsigned wrong = 0; wrong < 3; wrong++) {
+		feed(c, both, 2, now, number++, false);
+		for (unsigned i = 0; i < wrong; i++)
+			feed_at(c, both, 2, now + (i + 1) * MS,
+				now + year + i * MS, number++, false);
+		TEST(label_control_now(c) == now);
+		now += 90 * MS;
+	}
+	feed(c, both, 2, now, number++, false);
+	TEST(label_control_now(c) == now);
+	TEST(label_control_counters(c)->leaps == 3);
+	for (unsigned i = 0; i < 2; i++) /* and at the end */
+		feed_at(c, both, 2, now + (i + 1) * MS, now + year, number++,
+			false);
 	label_control_end(c);
-	TEST(label_control_counters(c)->leaps == 2);
-	TEST(label_control_counters(c)->frames == 5);
-	TEST(n_sums == 2 && n_decisions == 0 && n_silences == 0);
+	TEST(label_control_now(c) == now);
+	TEST(label_control_counters(c)->leaps == 5);
+	TEST(label_control_counters(c)->labelled == number - 1);
+	TEST(label_db_counters(label_control_db(c))->updated ==
+	     2 * (number - 2));
+	TEST(n_sums == 3 && n_decisions == 0 && n_silences == 0);
 	done(c);
-	/* One that the next agrees with came when it says. */
+}
+
+/* So long was nothing heard: three frames that are not before each other say
+ * so, however far they are apart, or one, if its labels do. */
+static void test_long_gap(void)
+{
+	static const uint32_t both[] = {1, 2};
+	const uint64_t minute = 60000 * MS;
+	struct label_control_options o;
+	struct label_control *c;
+
+	label_control_defaults(&o);
+	for (unsigned step = 1; step <= 30; step += 29) { /* seconds */
+		c = open_control(&o);
+		feed(c, both, 2, T0, 1, false);
+		for (unsigned i = 0; i < 3; i++) {
+			TEST(label_control_now(c) == T0);
+			feed_at(c, both, 2, T0 + i + 1,
+				T0 + minute + i * step * 1000 * MS, i + 2,
+				false);
+		}
+		TEST(label_control_now(c) ==
+		     T0 + minute + (step == 1 ? 2000 * MS : 0));
+		TEST(n_silences >= 4 && !silences[3].silent);
+		TEST(silences[3].now_ns == T0 + minute);
+		TEST(label_control_counters(c)->leaps == 0);
+		label_control_end(c);
+		done(c);
+	}
 	c = open_control(&o);
 	feed(c, both, 2, T0, 1, false);
-	feed(c, both, 2, T0 + 60000 * MS, 2, false);
-	TEST(label_control_now(c) == T0);
-	feed(c, both, 2, T0 + 60010 * MS, 3, false);
-	TEST(label_control_now(c) == T0 + 60010 * MS);
-	TEST(n_silences == 4 && !silences[3].silent);
-	TEST(silences[3].now_ns == T0 + 60000 * MS);
-	TEST(label_control_counters(c)->leaps == 0);
+	feed(c, both, 2, T0 + minute, 2, false);
+	TEST(label_control_now(c) == T0 + minute);
+	/* A wrong one behind does not undo it. */
+	feed_at(c, both, 2, T0 + 2 * minute, T0 + 9 * minute, 3, false);
+	feed(c, both, 2, T0 + 2 * minute, 4, false);
+	TEST(label_control_now(c) == T0 + 2 * minute);
+	TEST(label_control_counters(c)->leaps == 1);
+	done(c);
+}
+
+/* Time may begin with 0: a frame that waited is taken. */
+static void test_zero(void)
+{
+	static const uint32_t one[] = {1};
+	struct label_control_options o;
+	struct label_control *c;
+
+	label_control_defaults(&o);
+	c = open_control(&o);
+	feed_at(c, one, 1, MS, 0, 1, false);
+	feed_at(c, one, 1, 2 * MS, 60000 * MS, 2, false);
+	feed_at(c, one, 1, 3 * MS, 0, 3, false);
+	TEST(label_control_counters(c)->frames == 3);
+	TEST(label_db_find(label_control_db(c), 1, 2)->labels == 3);
+	label_control_end(c);
 	done(c);
 }
 
@@ -355,6 +428,44 @@ static void test_set_back(void)
 	TEST(label_control_counters(c)->set == 2);
 	feed(c, one, 1, back + hour + 1010 * MS, 10, false);
 	TEST(label_control_counters(c)->leaps == 4);
+	done(c);
+}
+
+/* Nobody listened for an hour: nobody is silent for that, nor forgotten; what
+ * was waited for is waited for from then on. */
+static void test_woke(void)
+{
+	static const uint32_t one[] = {1}, other[] = {2};
+	const uint64_t woken = T0 + 3600000 * MS + 30 * MS;
+	struct label_control_options o;
+	struct label_control *c;
+
+	label_control_defaults(&o);
+	c = open_control(&o);
+	label_control_woke(c, T0);
+	feed(c, other, 1, T0 + 10 * MS, 1, false);
+	for (unsigned i = 0; i < 13; i++)
+		feed(c, one, 1, T0 + i * 10 * MS + 10 * MS, i + 1, false);
+	TEST(n_sums == 1 && n_silences == 1 && n_decisions == 1);
+	label_control_woke(c, woken);
+	TEST(label_control_now(c) == woken);
+	TEST(n_sums == 2 && sums[1].observed_ns == 30 * MS);
+	TEST(label_control_counters(c)->woke == 1);
+	TEST(label_control_counters(c)->set == 0);
+	label_control_tick(c, woken + 100 * MS);
+	TEST(n_silences == 1 && n_decisions == 1);
+	TEST(n_sums == 3 && sums[2].observed_ns == 70 * MS);
+	TEST(sums[2].skipped == 35998 && sums[2].ports == 2);
+	/* Its clock and ours went on as far. */
+	feed(c, one, 1, woken + 100 * MS, 14, false);
+	TEST(label_db_find(label_control_db(c), 1, 2)->labels == 14);
+	label_control_tick(c, woken + 100 * MS + 1);
+	TEST(n_decisions == 2 && decided[1] == 2);
+	TEST(decisions[1].now_ns == woken + 100 * MS);
+	TEST(n_silences == 1);
+	label_control_tick(c, woken + 200 * MS + 1);
+	TEST(n_silences == 2 && silences[1].now_ns == woken + 200 * MS);
+	TEST(label_control_counters(c)->forgotten == 0);
 	done(c);
 }
 
@@ -448,7 +559,7 @@ static void test_begin(void)
 	label_control_tick(c, T0 + 250 * MS);
 	TEST(n_sums == 2 && sums[0].ports == 1 && sums[1].silent == 1);
 	TEST(n_silences == 1 && silences[0].since_ns == T0 - 500 * MS);
-	TEST(n_decisions == 2);
+	TEST(n_decisions == 3 && decided[0] == 0 && decided[2] == 2);
 	done(c);
 }
 
@@ -490,7 +601,10 @@ int main(void)
 	test_exact();
 	test_gap();
 	test_leap();
+	test_long_gap();
+	test_zero();
 	test_set_back();
+	test_woke();
 	test_forget();
 	test_damaged();
 	test_begin();

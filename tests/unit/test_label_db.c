@@ -145,6 +145,9 @@ static void test_future(void)
 	TEST(take(db, hour + 2000000, 6, 6 * S) == LABEL_BEGUN);
 	TEST(take(db, hour + 3000000, 7, 7 * S) == LABEL_TAKEN);
 	TEST(port(db)->resets == 1 && label_db_counters(db)->reset == 1);
+	/* nor is a time believed that does not go on as ours does */
+	for (unsigned i = 0; i < 5; i++)
+		TEST(take(db, 5 * hour + i, 8, (7 + 20 * i) * S) == LABEL_LEFT);
 	/* so long was nothing heard that it is no wonder */
 	TEST(take(db, 3 * hour, 8, (7 + 7200) * S) == LABEL_TAKEN);
 	done(db);

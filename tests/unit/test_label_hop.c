@@ -163,7 +163,7 @@ static void test_forged(void)
 	size_t len;
 
 	len = unhex(frame, sizeof(frame),
-		    "020000000002 020000000001 0800 45000018 00014000 40fd0000 "
+		    "020000000002 020000000001 0800 45000018 00014000 40fd25e6 "
 		    "0a000001 0a000002 11000000");
 	TEST(label_hop_pass(h, &t, frame, len, out, export, FRAME_MAX).len ==
 	     0);
@@ -236,7 +236,7 @@ static void test_fragile(void)
 		TEST(label_hop_open(&h, &o) == 0);
 		len = unhex(frame, sizeof(frame),
 			    "020000000002 020000000001 0800 45000018 00010000 "
-			    "40110000 0a000001 0a000002 11000000");
+			    "401166d2 0a000001 0a000002 11000000");
 		for (unsigned i = 0; i < 2; i++) {
 			t.now_us = 2000 * i;
 			TEST(label_hop_pass(h, &t, frame, len, out, export,
@@ -244,6 +244,7 @@ static void test_fragile(void)
 				     .len ==
 			     (no_df || i ? len + LABEL_GROWTH : len));
 			frame[20] = 0x40;
+			frame[24] ^= 0x40; /* its checksum */
 		}
 		TEST(label_hop_counters(h)->fragile == !no_df);
 		/* a length that is told elsewhere, or nowhere */
@@ -259,6 +260,41 @@ static void test_fragile(void)
 			     .len == len + LABEL_GROWTH);
 		close_hop(h);
 	}
+}
+
+/* A header whose checksum is wrong: the packet goes on as it is, labels of
+ * earlier hops are taken out at the last one, and the label that is due is the
+ * next packet's. */
+static void test_checksum(void)
+{
+	uint8_t frame[FRAME_MAX], out[FRAME_MAX], export[FRAME_MAX];
+	struct label_hop *h = open_hop(1, LABEL_BASE_A);
+	struct label_transit t = {.in = 1, .out = 2, .now_us = 5};
+	size_t len = unhex(frame, sizeof(frame),
+			   "020000000002 020000000001 0800 45000018 00014000 "
+			   "401126d2 0a000001 0a000002 11000000");
+	struct label_outcome o;
+
+	frame[25] ^= 1;
+	o = label_hop_pass(h, &t, frame, len, out, export, FRAME_MAX);
+	TEST(o.len == len && !memcmp(frame, out, len));
+	TEST(label_hop_counters(h)->checksum == 1);
+	TEST(label_hop_counters(h)->plain == 1);
+	frame[25] ^= 1;
+	o = label_hop_pass(h, &t, frame, len, out, export, FRAME_MAX);
+	TEST(o.len == len + LABEL_GROWTH);
+	t.now_us = 5000;
+	memcpy(frame, out, o.len);
+	frame[25] ^= 1;
+	o = label_hop_pass(h, &t, frame, o.len, out, export, FRAME_MAX);
+	TEST(o.len == len + LABEL_GROWTH && !memcmp(frame, out, o.len));
+	TEST(label_hop_counters(h)->carried == 1);
+	t.to_edge = true;
+	o = label_hop_pass(h, &t, frame, o.len, out, export, FRAME_MAX);
+	TEST(o.len == len && label_hop_counters(h)->restored == 1);
+	TEST(label_hop_counters(h)->checksum == 3);
+	TEST(label_hop_counters(h)->labels == 1);
+	close_hop(h);
 }
 
 /* A packet each period is labelled at every hop, beside all others. */
@@ -370,6 +406,7 @@ int main(void)
 	test_forged();
 	test_claims();
 	test_fragile();
+	test_checksum();
 	test_flow();
 	test_commands();
 	return test_end();

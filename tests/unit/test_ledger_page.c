@@ -69,7 +69,7 @@ static void test_page(void)
 	ledger_page_close(NULL);
 }
 
-/* What is under way: in - done - drops, notes aside. */
+/* What is under way: in - done - drops, notes aside; what may fall is of it. */
 static void test_rest(void)
 {
 	struct ledger_writer *w = open_page();
@@ -86,6 +86,11 @@ static void test_rest(void)
 	TEST(read_page(own_name()) == 0);
 	TEST(ledger_page_rest(&page, 0) == 10 * (10 - 3 - 3));
 	TEST(ledger_page_rest(&page, 1) == 10 * (10 - 3 - 3) + 1);
+	field[LEDGER_DONE].level = field[LEDGER_DROP].level = 1;
+	write_page(w);
+	field[LEDGER_DONE].level = field[LEDGER_DROP].level = 0;
+	TEST(read_page(own_name()) == 0);
+	TEST(ledger_page_rest(&page, 0) == 10 * (10 - 3 - 3) + 1 + 3 + 3);
 	ledger_page_close(w);
 }
 

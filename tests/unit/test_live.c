@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "packet/pkt.h"
+#include "live/live.h"
 #include "test.h"
 #include "wire/net.h"
 
@@ -46,11 +46,10 @@ static struct src *source(const char *filter)
 
 static struct snk *sink(void)
 {
-	struct live_options o = {0};
 	struct fault f = {0};
 	struct snk *k;
 
-	if (TEST(!snk_open_live(&k, both, &o, &f)))
+	if (TEST(!snk_open_live(&k, both, LIVE_AUTO, &f)))
 		return k;
 	exit(test_end());
 }
@@ -219,7 +218,6 @@ static void refused(const char *name, const char *filter, int rc,
 
 static void test_refused(void)
 {
-	struct live_options o = {0};
 	struct fault f = {0};
 	struct snk *k;
 	char longest[200];
@@ -237,9 +235,9 @@ static void test_refused(void)
 	refused("unix:/nonexistent/x,", NULL, -ENOENT, "/nonexistent/x");
 	refused(both, "udp and and", -EINVAL, "filter 'udp and and'");
 	refused(both, "tcp portt 5", -EINVAL, "filter 'tcp portt 5'");
-	TEST(snk_open_live(&k, "unix:/tmp/x,", &o, &f) == -EINVAL);
+	TEST(snk_open_live(&k, "unix:/tmp/x,", LIVE_AUTO, &f) == -EINVAL);
 	TEST(!!strstr(f.text, "REMOTE is missing"));
-	TEST(snk_open_live(&k, "no-such-if0", &o, &f) == -ENODEV);
+	TEST(snk_open_live(&k, "no-such-if0", LIVE_AUTO, &f) == -ENODEV);
 }
 
 int main(void)

@@ -241,7 +241,7 @@ static void check_permission(void)
 	TEST(!!strstr(f.text, "vb: needs the capability CAP_NET_RAW"));
 	TEST(!!strstr(f.text, "setcap cap_net_raw+ep"));
 	f.text[0] = '\0';
-	TEST(snk_open_live(&k, "vb", &plain, &f) == -EPERM);
+	TEST(snk_open_live(&k, "vb", LIVE_AUTO, &f) == -EPERM);
 	TEST(!!strstr(f.text, "CAP_NET_RAW"));
 }
 

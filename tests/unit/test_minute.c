@@ -13,7 +13,7 @@ static const char *text(const struct minute *m, uint64_t now_ns)
 {
 	static char out[MINUTE_TEXT];
 
-	minute_text(out, m, now_ns, true);
+	minute_text(out, m, now_ns, 0, true);
 	return out;
 }
 
@@ -109,6 +109,30 @@ static void test_sum(void)
 	SHOWS(&all, 1012 * S - 1, "            =##");
 }
 
+/* How high something stands: it stays as it was seen last, also in parts that
+ * nobody looked in, and one that has just begun is shown. */
+static void test_level(void)
+{
+	struct minute m = {0};
+	char out[MINUTE_TEXT];
+
+	minute_level(&m, 1000 * S, 4);
+	SHOWS(&m, 1000 * S, "              #");
+	minute_level(&m, 1001 * S, 8); /* the latest of a part */
+	minute_level(&m, 1004 * S, 4);
+	SHOWS(&m, 1004 * S, "             #=");
+	minute_level(&m, 1017 * S, 0);
+	SHOWS(&m, 1018 * S, "          #===_");
+	SHOWS(&m, 1026 * S, "        #===___");
+	minute_level(&m, 1200 * S, 8);
+	SHOWS(&m, 1200 * S, "______________#");
+	/* beside what would be the highest */
+	minute_text(out, &m, 1200 * S, 16, true);
+	TEST(!strcmp(out, "______________="));
+	minute_text(out, &m, 1200 * S, 1, true);
+	TEST(!strcmp(out, "______________#"));
+}
+
 /* Three bytes each, the lowest is not blank. */
 static void test_unicode(void)
 {
@@ -117,7 +141,7 @@ static void test_unicode(void)
 
 	minute_add(&m, 1000 * S, 1003 * S, 0);
 	minute_add(&m, 1004 * S, 1007 * S, 1);
-	minute_text(out, &m, 1008 * S - 1, false);
+	minute_text(out, &m, 1008 * S - 1, 0, false);
 	TEST(!strcmp(out, "             \xe2\x96\x81\xe2\x96\x88"));
 }
 
@@ -129,6 +153,7 @@ int main(void)
 	test_spread();
 	test_now();
 	test_sum();
+	test_level();
 	test_unicode();
 	return test_end();
 }

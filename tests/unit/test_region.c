@@ -2,9 +2,11 @@
 /* Regions: made, opened, and refused, whatever is wrong with them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <sys/stat.h>
 
 #include "hash/crc.h"
+#include "query/load.h"
 #include "store/region_file.h"
 #include "store_sample.h"
 
@@ -217,6 +219,72 @@ static void test_shrunk(void)
 	unlink(path);
 }
 
+/* A look at it, while somebody cuts it short, and lets it grow again. */
+static void test_look(void)
+{
+	char path[80], was[8], is[8];
+	struct memory *m;
+	struct region *r;
+	struct stat st;
+	struct fault f;
+	struct view v;
+
+	name = sample_create(2);
+	snprintf(path, sizeof(path), "/dev/shm/%s", name);
+	TEST(region_look(&r, name, &f) == 0);
+	TEST(region_epoch(r) == 1 && region_tables(r) == SAMPLE_TABLES);
+	TEST(stat(path, &st) == 0 && (uint64_t)st.st_size == region_size(r));
+	m = region_memory(r);
+	for (unsigned i = 0; i < m->tables; i++) {
+		memory_view(&v, m, &m->table[i], m->newest);
+		TEST(!v.mem && !v.values);
+		TEST(memory_load(&v, 0, was, sizeof(was)) == 0);
+	}
+	TEST(truncate(path, REGION_HEAD_LEN) == 0);
+	TEST(memory_load(&v, 0, is, sizeof(is)) == -ESTALE);
+	TEST(isnan(load_sample(&v, 100)));
+	TEST(region_epoch(r) == 1 && region_live_writers(r) == 0);
+	TEST(truncate(path, st.st_size) == 0);
+	TEST(memory_load(&v, 0, is, sizeof(is)) == 0 && !memcmp(is, was, 8));
+	region_close(r);
+	TEST(truncate(path, REGION_HEAD_LEN) == 0);
+	TEST(region_look(&r, name, &f) == -ESTALE && says(&f, "shrank"));
+	region_remove(name, NULL);
+	TEST(region_look(&r, name, &f) == -ENOENT);
+}
+
+/* The bytes that are looked at are those of the table, in its epoch. */
+static void test_look_bytes(void)
+{
+	struct region *r, *mapped;
+	struct fault f;
+	struct view v;
+	char got[16];
+
+	name = sample_create(2);
+	mapped = sample_open(name, true);
+	TEST(region_rotate(mapped, NULL, &f) == 0);
+	for (unsigned i = 0; i < region_tables(mapped); i++) {
+		const struct table *t = region_table(mapped, i);
+		uint8_t *to = (uint8_t *)region_read(mapped, t, 2);
+
+		memset(to + t->length - 16, 'a' + (int)i, 16);
+	}
+	TEST(region_look(&r, name, &f) == 0 && region_epoch(r) == 2);
+	for (unsigned i = 0; i < region_tables(r); i++) {
+		struct memory *m = region_memory(r);
+		const struct table *t = &m->table[i];
+
+		memory_view(&v, m, t, m->newest);
+		TEST(memory_load(&v, t->length - 16, got, 16) == 0);
+		TEST(got[0] == 'a' + (int)i && got[15] == got[0]);
+		TEST(memory_load(&v, t->length - 15, got, 16) == -ERANGE);
+	}
+	region_close(r);
+	region_close(mapped);
+	region_remove(name, NULL);
+}
+
 /* A header with right sums and wrong contents. */
 static int forge(void (*change)(struct region_header *h), struct fault *f)
 {
@@ -372,6 +440,8 @@ int main(void)
 	test_pick();
 	test_flips();
 	test_shrunk();
+	test_look();
+	test_look_bytes();
 	test_forged();
 	test_pages();
 	return test_end();

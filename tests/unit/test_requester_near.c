@@ -129,6 +129,19 @@ static void test_late_answers(unsigned table)
 	end();
 }
 
+/* While it goes on, nothing of what is under way is lost. */
+static void check_open(void)
+{
+	struct requester_ledger l = roce_out_ledger(o);
+
+	TEST(l.unanswered && !l.waiting);
+	TEST(l.unanswered + l.unsent + l.acked == l.requests);
+	TEST(ledger_balanced(&requester_ledger, &l));
+	l = roce_out_ledger_open(o);
+	TEST(!l.unanswered && !l.unsent && l.waiting == l.requests - l.acked);
+	TEST(ledger_balanced(&requester_ledger, &l));
+}
+
 /*
  * A queue pair dies when it has carried out some of the first requests, whose
  * answers are lost, and is made anew: nobody takes it for the old one, which
@@ -146,6 +159,7 @@ static void test_made_anew(void)
 		send_ops(RIG_INC, FLIGHT);
 		while (!roce_out_ledger(o).unanswered)
 			turn(); /* until they are under way */
+		check_open();
 		n = line_take(&there);
 		for (size_t i = 0; i < n && i < run % FLIGHT + 1; i++)
 			arrive(true, &there.pkts[i]);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "inband/ioam.h"
+#include "ioam/ioam.h"
 #include "telemetry/fields.h"
 #include "test.h"
 

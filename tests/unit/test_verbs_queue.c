@@ -24,12 +24,14 @@ static struct verbs_road_ledger ctr;
 static uint64_t table[TABLE / 8], expected[TABLE / 8];
 static uint8_t memory[VERBS_MEMORY];
 static struct rng rng = {.state = 5};
+static struct verbs_road_ledger wanted; /* its notes on operations */
 
 static void start(void)
 {
 	memset(table, 0, sizeof(table));
 	memset(expected, 0, sizeof(expected));
 	memset(&ctr, 0, sizeof(ctr));
+	memset(&wanted, 0, sizeof(wanted));
 	fake_init(&fake, (uint8_t *)table, 0x7000, TABLE);
 	fake.registered = memory;
 	fake.registered_len = sizeof(memory);
@@ -58,8 +60,13 @@ static void imagine(const struct op *op)
 
 	if (op->verb == OP_WRITE || op->verb == OP_WRITE_IMM) {
 		memcpy(at, op->data, op->length);
+		wanted.writes++;
+		wanted.immediates += op->verb == OP_WRITE_IMM;
+		wanted.inlined += op->length <= FAKE_INLINE;
+		wanted.bytes += op->length;
 		return;
 	}
+	wanted.atomics++;
 	memcpy(&v, at, 8);
 	if (op->verb == OP_FETCH_ADD) {
 		v += op->add;
@@ -121,6 +128,9 @@ static void same_memory(unsigned pace)
 	TEST(memcmp(table, expected, TABLE) == 0);
 	TEST(ctr.completed == OPS && !lost());
 	TEST(ctr.writes + ctr.atomics == OPS);
+	TEST(ctr.writes == wanted.writes && ctr.atomics == wanted.atomics);
+	TEST(ctr.immediates == wanted.immediates);
+	TEST(ctr.inlined == wanted.inlined && ctr.bytes == wanted.bytes);
 	TEST(q.done == OPS && q.posted == OPS && fake.posted == OPS);
 	TEST(fake.most > FAKE_DEPTH / 2 && fake.most <= FAKE_DEPTH);
 	TEST(ctr.inlined > OPS / 8 && ctr.inlined < ctr.writes);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ioam_encode.c - what sources and nodes do: ioam.h. */
+/* encode.c - what sources and nodes do: ioam.h. */
 #include <errno.h>
 
 #include "base/cur.h"
-#include "inband/ioam.h"
-#include "inband/ioam_private.h"
+#include "ioam/ioam.h"
+#include "ioam/private.h"
 #include "wire/net.h"
 
 /* Words of a node that a trace type asks for, but snapshots. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * xdp.c - AF_XDP: packets go from the driver to sockets, one a queue of the
+ * xdp_src.c - AF_XDP: packets go from the driver to sockets, one a queue of the
  * interface, past the host's stack; into memory of ours that the card writes
  * itself (zero-copy), or that the kernel copies to (copy), or copies to from
  * the packets of the stack where the driver knows no XDP (generic).
@@ -11,27 +11,21 @@
  * Source: Documentation/networking/af_xdp.rst of Linux 6.1; libxdp(3).
  */
 #include <errno.h>
-#include <linux/ethtool.h>
-#include <linux/sockios.h>
-#include <net/if.h>
+#include <linux/if_ether.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 #include <xdp/libxdp.h>
-#include <xdp/xsk.h>
 
 #include "base/clock.h"
 #include "bpf/ports.h"
 #include "hash/crc.h"
-#include "packet/private.h"
+#include "live/private.h"
+#include "live/xdp_private.h"
 
 enum {
 	/* Of a queue, a power of two: a batch in hand, the rest to be filled */
@@ -42,7 +36,6 @@ enum {
 	CHUNK_MIN = 2048,
 	CHUNK_MAX = 4096,
 	HEADROOM = 256, /* XDP_PACKET_HEADROOM, which the kernel leaves free */
-	BUSY_MAX = 50,	/* looks at a queue that is taken, 10 ms between them */
 	ROUND_MS = 500, /* nobody tells of an interface that was removed */
 };
 
@@ -225,52 +218,10 @@ static const struct src_ops ops = {
 	.close = xdp_close,
 };
 
-/* Receive queues; 1 where the driver does not say. */
-static unsigned count_queues(const struct iface *i)
-{
-	struct ethtool_channels c = {.cmd = ETHTOOL_GCHANNELS};
-	struct ifreq r = {.ifr_data = (char *)&c};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	unsigned n = 0;
-
-	memcpy(r.ifr_name, i->name, sizeof(r.ifr_name));
-	if (fd >= 0 && ioctl(fd, SIOCETHTOOL, &r) == 0)
-		n = c.rx_count + c.combined_count;
-	if (fd >= 0)
-		close(fd);
-	return n ? n : 1;
-}
-
-/* What is missing, and how to get it. */
 static int refused(const struct xdp *s, int rc, const char *what,
 		   struct fault *f)
 {
-	struct rlimit l = {0};
-
-	if (rc == -EPERM || rc == -EACCES)
-		return fault_set(f, rc,
-				 "%s: AF_XDP needs the capabilities "
-				 "CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF and "
-				 "CAP_PERFMON: run as root, or setcap "
-				 "cap_net_raw,cap_net_admin,cap_bpf,"
-				 "cap_perfmon+ep on the program",
-				 s->iface.name);
-	if (rc == -EBUSY)
-		return fault_set(f, rc,
-				 "%s: another XDP program or AF_XDP socket has "
-				 "it: ip link show tells which; or use "
-				 "AF_PACKET",
-				 s->iface.name);
-	getrlimit(RLIMIT_MEMLOCK, &l);
-	if (rc == -ENOBUFS)
-		return fault_set(f, rc,
-				 "%s: AF_XDP locks %zu MB of memory, the limit "
-				 "is %llu KB: raise it by ulimit -l unlimited, "
-				 "or grant the capability CAP_IPC_LOCK",
-				 s->iface.name, mem_size(s) * s->n >> 20,
-				 (unsigned long long)l.rlim_cur >> 10);
-	return fault_set(f, rc, "%s: AF_XDP: %s: %s", s->iface.name, what,
-			 strerror(-rc));
+	return xdp_refused(&s->iface, mem_size(s) * s->n, rc, what, f);
 }
 
 /* All frames wait to be filled. */
@@ -283,25 +234,6 @@ static void fill_all(const struct xdp *s, struct queue *q)
 	for (uint32_t i = 0; i < s->frames; i++)
 		*xsk_ring_prod__fill_addr(&q->fill, at + i) = i * s->chunk;
 	xsk_ring_prod__submit(&q->fill, s->frames);
-}
-
-/*
- * The kernel lets go of a closed socket's queue a little later than close()
- * does: who starts again at once waits for that.
- */
-static int create_socket(struct xdp *s, struct queue *q, unsigned i,
-			 const struct xsk_socket_config *c)
-{
-	struct timespec t = {.tv_nsec = 10000000};
-	int rc;
-
-	for (int n = 0;; n++) {
-		rc = xsk_socket__create(&q->socket, s->iface.name, i, q->umem,
-					&q->rx, NULL, c);
-		if (rc != -EBUSY || n == BUSY_MAX)
-			return rc;
-		nanosleep(&t, NULL);
-	}
 }
 
 static int queue_open(struct xdp *s, unsigned i, bool generic, struct fault *f)
@@ -330,7 +262,8 @@ static int queue_open(struct xdp *s, unsigned i, bool generic, struct fault *f)
 	if (rc)
 		return refused(s, rc, "memory", f);
 	fill_all(s, q);
-	rc = create_socket(s, q, i, &socket);
+	rc = xdp_create(&q->socket, &s->iface, i, q->umem, &q->rx, NULL,
+			&socket);
 	if (rc)
 		return refused(s, rc, "socket", f);
 	s->poll[i] = (struct pollfd){
@@ -356,18 +289,6 @@ static int join(struct xdp *s)
 	return s->src.fd < 0 ? -errno : 0;
 }
 
-static const char *kind(const struct xdp *s, bool generic)
-{
-	struct xdp_options o = {0};
-	socklen_t len = sizeof(o);
-
-	if (generic)
-		return "AF_XDP generic";
-	getsockopt(s->poll[0].fd, SOL_XDP, XDP_OPTIONS, &o, &len);
-	return o.flags & XDP_OPTIONS_ZEROCOPY ? "AF_XDP zero-copy"
-					      : "AF_XDP copy";
-}
-
 static int open_mode(struct xdp *s, const struct live_options *o, bool generic,
 		     struct fault *f)
 {
@@ -383,13 +304,13 @@ static int open_mode(struct xdp *s, const struct live_options *o, bool generic,
 		return rc;
 	if ((rc = join(s)))
 		return refused(s, rc, "epoll", f);
-	s->src.kind = kind(s, generic);
+	s->src.kind = generic ? "AF_XDP generic" : xdp_kind(s->poll[0].fd);
 	return 0;
 }
 
 static int measure(struct xdp *s, struct fault *f)
 {
-	s->n = count_queues(&s->iface);
+	s->n = xdp_queues(&s->iface, false);
 	if (s->n > QUEUES_MAX)
 		return fault_set(f, -ENOTSUP,
 				 "%s: AF_XDP: %u queues, at most %d are read: "

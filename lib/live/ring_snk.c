@@ -10,7 +10,6 @@
  * Source: packet(7); Documentation/networking/packet_mmap.rst of Linux 6.1.
  */
 #include <errno.h>
-#include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "packet/private.h"
-#include "wire/be.h"
-#include "wire/proto.h"
+#include "live/private.h"
 
 enum {
 	RING = 8 << 20, /* bytes */
@@ -44,7 +41,6 @@ struct ring {
 	unsigned slot_size, slots;
 	unsigned head;	 /* the next slot */
 	unsigned queued; /* before it: built, not handed over */
-	size_t longest;	 /* frame that the interface takes */
 	bool stuck;	 /* it took nothing lately: do not wait again */
 };
 
@@ -163,19 +159,6 @@ static int ring_room(struct snk *snk, size_t len)
 	return 0;
 }
 
-/* As the kernel would judge it: packet_extra_vlan_len_allowed(). */
-static bool fits(const struct ring *s, const uint8_t *frame, size_t len)
-{
-	size_t longest = s->longest;
-
-	if (len < ETH_HLEN)
-		return false;
-	if (be16_load(frame + NET_ETH_AT_TYPE) == NET_ETHERTYPE_VLAN &&
-	    !s->iface.loopback)
-		longest += NET_VLAN_LEN;
-	return len <= longest;
-}
-
 static void ring_done(struct snk *snk, size_t len, uint32_t wire_len,
 		      uint64_t ts_ns)
 {
@@ -184,7 +167,7 @@ static void ring_done(struct snk *snk, size_t len, uint32_t wire_len,
 
 	(void)wire_len;
 	(void)ts_ns;
-	if (!fits(s, snk->at, len) || !is_free(s, s->head)) {
+	if (!iface_fits(&s->iface, snk->at, len) || !is_free(s, s->head)) {
 		snk->drops++;
 		show_room(s);
 		return;
@@ -235,9 +218,8 @@ static int map_ring(struct ring *s, struct fault *f)
 	struct tpacket_req req = {0};
 	void *map;
 
-	s->longest = s->iface.mtu + ETH_HLEN;
 	s->slot_size = SLOT_MIN;
-	while (s->slot_size < HEADER + s->longest + NET_VLAN_LEN)
+	while (s->slot_size < HEADER + iface_longest(&s->iface))
 		s->slot_size *= 2;
 	req.tp_block_size = s->slot_size < BLOCK ? BLOCK : s->slot_size;
 	req.tp_block_nr = RING / req.tp_block_size;

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "hash/crc.h"
-#include "packet/private.h"
+#include "live/private.h"
 
 enum {
 	BATCH = 256,

@@ -5,8 +5,8 @@
  * nothing; where a file system cannot, under a name of its own,
  * .NAME.PID.new.
  */
-#ifndef STORE_ASIDE_H
-#define STORE_ASIDE_H
+#ifndef BASE_ASIDE_H
+#define BASE_ASIDE_H
 
 #include <sys/types.h>
 

@@ -11,7 +11,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "packet/private.h"
+#include "live/private.h"
+#include "wire/be.h"
+#include "wire/proto.h"
 
 _Static_assert(sizeof(((struct iface *)NULL)->name) == IFNAMSIZ, "name's room");
 
@@ -89,6 +91,21 @@ bool live_address(struct live_address *out, const char *name)
 			take_ip(out, a->ifa_addr);
 	freeifaddrs(all);
 	return true;
+}
+
+size_t iface_longest(const struct iface *i)
+{
+	return i->mtu + NET_ETH_LEN + NET_VLAN_LEN;
+}
+
+/* packet_extra_vlan_len_allowed() */
+bool iface_fits(const struct iface *i, const uint8_t *frame, size_t len)
+{
+	bool tagged = len >= NET_ETH_LEN && !i->loopback &&
+		      be16_load(frame + NET_ETH_AT_TYPE) == NET_ETHERTYPE_VLAN;
+
+	return len >= NET_ETH_LEN &&
+	       len <= iface_longest(i) - (tagged ? 0 : NET_VLAN_LEN);
 }
 
 bool iface_there(int index)

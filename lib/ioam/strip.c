@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ioam_strip.c - packets without IOAM again: ioam.h. */
+/* strip.c - packets without IOAM again: ioam.h. */
 #include <errno.h>
 
 #include "base/cur.h"
-#include "inband/ioam.h"
-#include "inband/ioam_private.h"
+#include "ioam/ioam.h"
+#include "ioam/private.h"
 #include "wire/net.h"
 
 /*

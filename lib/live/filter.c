@@ -17,7 +17,7 @@
 
 #include <linux/filter.h> /* struct sock_filter; struct bpf_insn is libpcap's */
 
-#include "packet/private.h"
+#include "live/private.h"
 
 enum {
 	TEXT_MAX = 4096, /* an expression, with that of the ports */

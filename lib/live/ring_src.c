@@ -19,7 +19,7 @@
 #include <arpa/inet.h>
 
 #include "hash/crc.h"
-#include "packet/private.h"
+#include "live/private.h"
 #include "wire/proto.h"
 
 enum {

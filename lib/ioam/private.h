@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ioam_private.h - what the ioam*.c share. */
-#ifndef INBAND_IOAM_PRIVATE_H
-#define INBAND_IOAM_PRIVATE_H
+/* private.h - what this room's files share. */
+#ifndef IOAM_PRIVATE_H
+#define IOAM_PRIVATE_H
 
 #include "base/put.h"
 #include "wire/be.h"

@@ -3,8 +3,8 @@
  * fast.h - a source of the frames that the program of bpf/int_fast.h sends up;
  * its other records go elsewhere.
  */
-#ifndef PACKET_FAST_H
-#define PACKET_FAST_H
+#ifndef LIVE_FAST_H
+#define LIVE_FAST_H
 
 #include "bpf/int_fast.h"
 #include "packet/pkt.h"

@@ -1,55 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * private.h - what the kinds of sources and sinks agree on; private to packet/.
- *
- * A kind embeds struct src or struct snk as the first member of its own. What
- * is done packet by packet takes no more than one indirect call.
- */
-#ifndef PACKET_PRIVATE_H
-#define PACKET_PRIVATE_H
+/* private.h - private to live/: interfaces, filters, the kinds. */
+#ifndef LIVE_PRIVATE_H
+#define LIVE_PRIVATE_H
 
-#include "packet/pkt.h"
-
-struct shelf; /* shelf.h */
-
-struct src_ops {
-	int (*rx)(struct src *s, struct pkt *pkts, int max, struct fault *f);
-	uint64_t (*drops)(struct src *s); /* NULL: there are none */
-	/* src_keep(); NULL: src.c copies packets. */
-	int (*keep)(struct src *s, unsigned calls);
-	void (*close)(struct src *s);
-};
-
-struct src {
-	const struct src_ops *ops;
-	const char *kind;
-	int fd;
-	int wait_ms;
-	uint64_t done, size; /* bytes: see src_done() */
-	struct shelf *shelf; /* copies of packets, or NULL: src_keep() */
-	int error;	     /* that src_rx_now() met, and why: it stays */
-	struct fault why;
-};
-
-struct snk_ops {
-	/* at and room are too small for a frame: makes them large enough.
-	 * Returns 0 or -errno. */
-	int (*room)(struct snk *s, size_t len);
-	/* A frame of len bytes was put at at. */
-	void (*done)(struct snk *s, size_t len, uint32_t wire_len,
-		     uint64_t ts_ns);
-	int (*flush)(struct snk *s);
-	int (*close)(struct snk *s, int rc); /* after the last flush's rc */
-};
-
-struct snk {
-	const struct snk_ops *ops;
-	const char *kind;
-	uint8_t *at;			   /* where the next frame goes */
-	size_t room;			   /* bytes there */
-	uint64_t drops;			   /* frames that were not taken */
-	const volatile sig_atomic_t *stop; /* snk_until(), or NULL */
-};
+#include "live/live.h"
+#include "packet/kind.h"
 
 /* An interface. */
 struct iface {
@@ -62,6 +17,12 @@ struct iface {
 
 /* Finds an interface of Ethernet frames; f names it and what is wrong. */
 int iface_find(struct iface *i, const char *name, struct fault *f);
+
+/* Bytes of the longest frame that it may take, a tagged one. */
+size_t iface_longest(const struct iface *i);
+
+/* Whether the kernel would take a frame to be sent: by its length. */
+bool iface_fits(const struct iface *i, const uint8_t *frame, size_t len);
 
 /* Whether the interface with that index is there, under whatever name. */
 bool iface_there(int index);
@@ -106,6 +67,7 @@ int dgram_src_open(struct src **out, const char *path,
 		   const struct live_options *o, struct fault *f);
 int dgram_snk_open(struct snk **out, const char *path, struct fault *f);
 /* -ENOTSUP: this build, kernel, driver or user cannot. */
+int xdp_snk_open(struct snk **out, const struct iface *i, struct fault *f);
 int xdp_src_open(struct src **out, const struct iface *i,
 		 const struct live_options *o, struct fault *f);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inband/ioam.h"
+#include "ioam/ioam.h"
 
 #include <string.h>
 
-#include "inband/ioam_private.h"
+#include "ioam/private.h"
 #include "wire/net.h"
 
 /* RFC 9197, section 4.4.2. */

@@ -16,8 +16,8 @@
  *
  * What Linux does with it: spec/ioam.md.
  */
-#ifndef INBAND_IOAM_H
-#define INBAND_IOAM_H
+#ifndef IOAM_IOAM_H
+#define IOAM_IOAM_H
 
 #include "wire/int.h"
 #include "wire/int_profile.h"

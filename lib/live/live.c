@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/un.h>
 
-#include "packet/private.h"
+#include "live/private.h"
 
 static const char unix_prefix[] = "unix:";
 
@@ -67,20 +67,24 @@ int src_open_live(struct src **out, const char *name,
 	return ring_src_open(out, &i, o, f);
 }
 
-int snk_open_live(struct snk **out, const char *name,
-		  const struct live_options *o, struct fault *f)
+int snk_open_live(struct snk **out, const char *name, enum live_kind kind,
+		  struct fault *f)
 {
 	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	struct iface i;
 	int rc;
 
-	(void)o;
 	if (is_unix(name)) {
 		rc = unix_path(path, sizeof(path), name, 1, f);
 		return rc ? rc : dgram_snk_open(out, path, f);
 	}
-	rc = iface_find(&i, name, f);
-	return rc ? rc : ring_snk_open(out, &i, f);
+	if ((rc = iface_find(&i, name, f)))
+		return rc;
+	if (kind == LIVE_XDP)
+		return xdp_snk_open(out, &i, f);
+	if (kind == LIVE_AUTO && !xdp_snk_open(out, &i, f))
+		return 0;
+	return ring_snk_open(out, &i, f);
 }
 
 unsigned live_mtu(const char *name)

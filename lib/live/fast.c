@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "packet/fast.h"
+#include "live/fast.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "hash/crc.h"
-#include "packet/private.h"
+#include "live/private.h"
 
 enum {
 	ROOM = CRC_HEADROOM + FAST_FRAME,

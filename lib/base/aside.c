@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "store/aside.h"
+#include "base/aside.h"
 
 #include <errno.h>
 #include <fcntl.h>

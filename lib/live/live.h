@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * live.h - sources and sinks of live interfaces, and what interfaces say of
+ * themselves.
+ *
+ * A name is that of a network interface, or "unix:LOCAL,REMOTE": Ethernet
+ * frames as datagrams of a Unix socket, as QEMU's -netdev dgram speaks them:
+ * LOCAL is received on (a source; it makes the socket and removes it), REMOTE
+ * is sent to (a sink).
+ *
+ * A source does not see what its own host sends, and goes on when the interface
+ * goes down and comes back; one that was removed is an error, -ENODEV.
+ * A sink does not fail for want of a peer, an interface that is up, or room in
+ * its queues: it counts the frames as drops. Frames are shown as on the wire,
+ * VLAN tags in place.
+ */
+#ifndef LIVE_LIVE_H
+#define LIVE_LIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "packet/pkt.h"
+
+enum live_kind {
+	LIVE_AUTO, /* A source: LIVE_XDP if the driver has it and ports says of
+		      what, else LIVE_PACKET; a sink: which of them there is,
+		      in that order */
+	LIVE_PACKET, /* AF_PACKET: TPACKET_V3, PACKET_MMAP */
+	LIVE_XDP,    /* AF_XDP: what it takes is gone for the host. It has the
+			queues that it receives by, or the one it sends by, for
+			itself: nobody else has an AF_XDP socket there. */
+};
+
+enum {
+	LIVE_PORTS = 4,
+};
+
+struct live_options {
+	enum live_kind kind;
+	/*
+	 * UDP destination ports that are wanted, 0 for no more; none: all
+	 * packets. Other packets may stay away, and stay the host's.
+	 */
+	uint16_t port[LIVE_PORTS];
+	const char *filter; /* a BPF filter expression as tcpdump's, or NULL */
+	bool promiscuous;
+};
+
+/*
+ * A source, a sink. Where a capability or a limit is missing, f says which and
+ * how to grant it. What a sink by AF_XDP cannot hand over waits for the
+ * interface to come back, up to 2048 frames, and counts as dropped till then.
+ */
+int src_open_live(struct src **out, const char *name,
+		  const struct live_options *o, struct fault *f);
+int snk_open_live(struct snk **out, const char *name, enum live_kind kind,
+		  struct fault *f);
+
+/*
+ * The own addresses of an interface of that name, for frames that say where
+ * they come from. IPv6: not the link's own one, which no router takes.
+ */
+struct live_address {
+	uint8_t mac[6];
+	uint8_t ip4[4], ip6[16];
+	bool has_ip4, has_ip6;
+};
+
+/* false: it has none, as sockets and the loopback interface, or is not there.
+ */
+bool live_address(struct live_address *out, const char *name);
+
+/* Bytes that an IP packet on an interface may have; 0: as above. */
+unsigned live_mtu(const char *name);
+
+/*
+ * The Ethernet address of a neighbour on an interface of that name; false: the
+ * kernel does not know it. A link that is set down loses them all, the
+ * permanent ones, too.
+ */
+bool live_neighbour(uint8_t mac[6], const char *name, uint8_t version,
+		    const uint8_t *ip);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* xdp_none.c - in place of xdp*.c where what that is built with was missing. */
+#include <errno.h>
+
+#include "live/private.h"
+
+static int missing(const struct iface *i, struct fault *f)
+{
+	return fault_set(f, -ENOTSUP,
+			 "%s: AF_XDP was not built in: it wants libxdp-dev, "
+			 "libbpf-dev, clang and bpftool",
+			 i->name);
+}
+
+int xdp_src_open(struct src **out, const struct iface *i,
+		 const struct live_options *o, struct fault *f)
+{
+	(void)out;
+	(void)o;
+	return missing(i, f);
+}
+
+int xdp_snk_open(struct snk **out, const struct iface *i, struct fault *f)
+{
+	(void)out;
+	return missing(i, f);
+}

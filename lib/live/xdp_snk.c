@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xdp_snk.c - AF_XDP: frames are built in memory that the card reads itself
+ * (zero-copy), or that the kernel copies from (copy), and leave by one queue of
+ * the interface, past the host's queueing discipline.
+ *
+ * A frame is in one of four places: free; built, and in the ring, but not shown
+ * to the kernel yet; shown, and not taken: drops while that is so, for it may
+ * be sent after all when the link is back; taken, and free again when the
+ * kernel says that it is sent. Copying, the kernel looks at the ring in our
+ * send() only, and no further than 32 frames.
+ *
+ * Drivers that read frames themselves do so only while the interface has an XDP
+ * program. Ours hands all packets to the host.
+ *
+ * Source: Documentation/networking/af_xdp.rst and net/xdp/xsk.c of Linux 6.1;
+ * libxdp(3).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include <xdp/libxdp.h>
+
+#include "bpf/ports.h"
+#include "live/xdp_private.h"
+
+enum {
+	FRAMES = 2048, /* a power of two */
+	CHUNK_MIN = 2048,
+	CHUNK_MAX = 4096,
+	QUEUE_MAX = 512, /* frames for the kernel, if nobody flushes before */
+	NAP_US = 100,
+	WAIT_MS = 100, /* for the interface to take something */
+	SEND_BUFFER = 16 << 20,
+};
+
+struct xdp_out {
+	struct snk snk;
+	struct iface iface;
+	struct ports ports;
+	struct xsk_ring_prod tx, fill; /* nothing is ever filled */
+	struct xsk_ring_cons completion;
+	struct xsk_umem *umem;
+	struct xsk_socket *socket;
+	uint8_t *mem, *aside;
+	size_t chunk; /* of a frame */
+	int fd;
+	int err;	 /* the first error, for good */
+	unsigned queued; /* built, and not shown */
+	bool zero_copy;
+	bool stuck; /* it took nothing lately: do not wait again */
+	unsigned n; /* free ones: their places in mem */
+	uint64_t at[FRAMES];
+};
+
+/* Frames that were shown to the kernel and not taken. */
+static uint32_t left(const struct xdp_out *s)
+{
+	return s->tx.cached_prod - s->queued -
+	       __atomic_load_n(s->tx.consumer, __ATOMIC_ACQUIRE);
+}
+
+/* The next frame goes to a free place, if there is one, or aside. */
+static void show_room(struct xdp_out *s)
+{
+	s->snk.at = s->n ? s->mem + s->at[s->n - 1] : s->aside;
+	s->snk.room = s->n ? s->chunk : 0;
+}
+
+/* Takes back what was sent. */
+static void reclaim(struct xdp_out *s)
+{
+	uint32_t at, n = xsk_ring_cons__peek(&s->completion, FRAMES, &at);
+
+	for (uint32_t i = 0; i < n; i++)
+		s->at[s->n++] = *xsk_ring_cons__comp_addr(&s->completion,
+							  at + i);
+	xsk_ring_cons__release(&s->completion, n);
+}
+
+/* Has the kernel look at the ring. Returns whether it took something. */
+static bool push(struct xdp_out *s)
+{
+	uint32_t before = left(s);
+	int rc = sendto(s->fd, NULL, 0, MSG_DONTWAIT, NULL, 0) < 0 ? -errno : 0;
+
+	if (rc == -EBUSY) /* took one, which the interface did not */
+		s->snk.drops++;
+	if (rc == -EBUSY || left(s) != before)
+		return true;
+	if (rc == -ENETDOWN)
+		s->stuck = true;
+	else if (rc == -ENXIO && !iface_there(s->iface.index))
+		s->err = -ENODEV;
+	return false;
+}
+
+/* The same, again and again until it does. */
+static bool push_long(struct xdp_out *s)
+{
+	struct timespec nap = {.tv_nsec = NAP_US * 1000};
+	bool any = push(s);
+
+	for (int us = 0; !any && !s->stuck && !s->err && us < WAIT_MS * 1000;
+	     us += NAP_US) {
+		nanosleep(&nap, NULL);
+		any = push(s);
+	}
+	return any;
+}
+
+static int xdp_flush(struct snk *snk)
+{
+	struct xdp_out *s = (struct xdp_out *)snk;
+
+	xsk_ring_prod__submit(&s->tx, s->queued);
+	s->queued = 0;
+	if (s->zero_copy && xsk_ring_prod__needs_wakeup(&s->tx))
+		push(s);
+	while (!s->zero_copy && left(s) && !s->err) {
+		s->stuck = !push_long(s);
+		if (s->stuck)
+			break;
+	}
+	reclaim(s);
+	show_room(s);
+	return s->err;
+}
+
+static bool wait_free(struct xdp_out *s)
+{
+	struct timespec nap = {.tv_nsec = NAP_US * 1000};
+
+	for (int us = 0; !s->n && us < WAIT_MS * 1000; us += NAP_US) {
+		nanosleep(&nap, NULL);
+		reclaim(s);
+	}
+	return s->n;
+}
+
+static int xdp_room(struct snk *snk, size_t len)
+{
+	struct xdp_out *s = (struct xdp_out *)snk;
+
+	if (!s->n)
+		xdp_flush(snk);
+	if (!s->n && !s->stuck && !s->err)
+		s->stuck = !wait_free(s);
+	if (s->err)
+		return s->err;
+	show_room(s);
+	if (len > snk->room) {
+		snk->at = s->aside;
+		snk->room = PKT_MAX;
+	}
+	return 0;
+}
+
+static void xdp_done(struct snk *snk, size_t len, uint32_t wire_len,
+		     uint64_t ts_ns)
+{
+	struct xdp_out *s = (struct xdp_out *)snk;
+	uint32_t at;
+
+	(void)wire_len;
+	(void)ts_ns;
+	if (!s->n || !iface_fits(&s->iface, snk->at, len) ||
+	    !xsk_ring_prod__reserve(&s->tx, 1, &at)) {
+		snk->drops++;
+		show_room(s);
+		return;
+	}
+	s->n--;
+	if (snk->at == s->aside)
+		memcpy(s->mem + s->at[s->n], s->aside, len);
+	*xsk_ring_prod__tx_desc(&s->tx, at) = (struct xdp_desc){
+		.addr = s->at[s->n],
+		.len = (uint32_t)len,
+	};
+	if (++s->queued >= QUEUE_MAX)
+		xdp_flush(snk);
+	else
+		show_room(s);
+}
+
+static uint64_t xdp_left(const struct snk *snk)
+{
+	return left((const struct xdp_out *)snk);
+}
+
+static void close_all(struct xdp_out *s)
+{
+	xsk_socket__delete(s->socket);
+	if (s->umem)
+		xsk_umem__delete(s->umem);
+	if (s->mem)
+		munmap(s->mem, s->chunk * FRAMES);
+	ports_close(&s->ports);
+	s->socket = NULL;
+	s->umem = NULL;
+	s->mem = NULL;
+}
+
+/* What the card has not read yet would go with the socket. */
+static int wait_sent(struct xdp_out *s, int rc)
+{
+	struct timespec nap = {.tv_nsec = NAP_US * 1000};
+	unsigned before = s->n;
+
+	for (int us = 0; s->n < FRAMES && us < WAIT_MS * 1000; us += NAP_US) {
+		nanosleep(&nap, NULL);
+		reclaim(s);
+		us = s->n > before ? 0 : us;
+		before = s->n;
+	}
+	return rc ? rc : s->n < FRAMES ? -ENETDOWN : 0;
+}
+
+static int xdp_close(struct snk *snk, int rc)
+{
+	struct xdp_out *s = (struct xdp_out *)snk;
+
+	if (s->socket && s->zero_copy)
+		rc = wait_sent(s, rc);
+	close_all(s);
+	free(s->aside);
+	free(s);
+	return rc;
+}
+
+static const struct snk_ops ops = {
+	.room = xdp_room,
+	.done = xdp_done,
+	.flush = xdp_flush,
+	.left = xdp_left,
+	.close = xdp_close,
+};
+
+static int refused(const struct xdp_out *s, int rc, const char *what,
+		   struct fault *f)
+{
+	return xdp_refused(&s->iface, s->chunk * FRAMES, rc, what, f);
+}
+
+/* The first queue that nobody has; else the last one, as it is given back. */
+static int open_socket(struct xdp_out *s, uint16_t flags)
+{
+	const struct xsk_socket_config c = {
+		.tx_size = FRAMES,
+		.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
+		.bind_flags = (uint16_t)(XDP_USE_NEED_WAKEUP | flags),
+	};
+	unsigned n = xdp_queues(&s->iface, true);
+
+	for (unsigned i = 0; i + 1 < n; i++) {
+		int rc = xsk_socket__create(&s->socket, s->iface.name, i,
+					    s->umem, NULL, &s->tx, &c);
+
+		if (rc != -EBUSY)
+			return rc;
+	}
+	return xdp_create(&s->socket, &s->iface, n - 1, s->umem, NULL, &s->tx,
+			  &c);
+}
+
+static int open_memory(struct xdp_out *s)
+{
+	const struct xsk_umem_config c = {
+		.fill_size = FRAMES,
+		.comp_size = FRAMES,
+		.frame_size = (uint32_t)s->chunk,
+	};
+	size_t size = s->chunk * FRAMES;
+	void *mem = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (mem == MAP_FAILED)
+		return -errno;
+	s->mem = mem;
+	for (s->n = 0; s->n < FRAMES; s->n++)
+		s->at[s->n] = s->n * s->chunk;
+	return xsk_umem__create(&s->umem, mem, size, &s->fill, &s->completion,
+				&c);
+}
+
+/* Another's program does as well. */
+static int open_program(struct xdp_out *s)
+{
+	static const uint16_t all[PORTS_MAX];
+	int rc = ports_load(&s->ports, 1, all);
+
+	if (!rc)
+		rc = ports_attach(&s->ports, s->iface.index, false);
+	return rc == -EBUSY ? 0 : rc;
+}
+
+static int open_mode(struct xdp_out *s, uint16_t flags, struct fault *f)
+{
+	int bytes = SEND_BUFFER, rc = open_memory(s);
+
+	if (rc)
+		return refused(s, rc, "memory", f);
+	if ((rc = open_socket(s, flags)))
+		return refused(s, rc, "socket", f);
+	s->fd = xsk_socket__fd(s->socket);
+	s->zero_copy = flags & XDP_ZEROCOPY;
+	if (s->zero_copy && (rc = open_program(s)))
+		return refused(s, rc, "program", f);
+	if (setsockopt(s->fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes,
+		       sizeof(bytes)) < 0)
+		setsockopt(s->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	s->snk.kind = xdp_kind(s->fd);
+	return 0;
+}
+
+static int open_out(struct xdp_out *s, struct fault *f)
+{
+	int rc;
+
+	for (s->chunk = CHUNK_MIN; s->chunk < iface_longest(&s->iface);)
+		s->chunk *= 2;
+	if (s->chunk > CHUNK_MAX)
+		return fault_set(f, -ENOTSUP,
+				 "%s: AF_XDP: the MTU is %u, frames above %d "
+				 "bytes do not fit",
+				 s->iface.name, s->iface.mtu, CHUNK_MAX);
+	if (!(s->aside = malloc(PKT_MAX)))
+		return fault_set(f, -ENOMEM, "out of memory");
+	rc = open_mode(s, XDP_ZEROCOPY, f);
+	if (!rc || rc == -EPERM || rc == -EBUSY || rc == -ENOBUFS)
+		return rc;
+	close_all(s);
+	return open_mode(s, XDP_COPY, f);
+}
+
+int xdp_snk_open(struct snk **out, const struct iface *i, struct fault *f)
+{
+	struct xdp_out *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return fault_set(f, -ENOMEM, "out of memory");
+	libxdp_set_print(NULL); /* what is wrong is said by f */
+	s->snk.ops = &ops;
+	s->ports = (struct ports){-1, -1, -1};
+	s->iface = *i;
+	if ((rc = open_out(s, f))) {
+		xdp_close(&s->snk, 0);
+		return rc;
+	}
+	show_room(s);
+	*out = &s->snk;
+	return 0;
+}

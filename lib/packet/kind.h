@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kind.h - what the kinds of sources and sinks agree on: for those who make
+ * one, here and in live/.
+ *
+ * A kind embeds struct src or struct snk as the first member of its own. What
+ * is done packet by packet takes no more than one indirect call.
+ */
+#ifndef PACKET_KIND_H
+#define PACKET_KIND_H
+
+#include "packet/pkt.h"
+
+struct shelf; /* shelf.h */
+
+struct src_ops {
+	int (*rx)(struct src *s, struct pkt *pkts, int max, struct fault *f);
+	uint64_t (*drops)(struct src *s); /* NULL: there are none */
+	/* src_keep(); NULL: src.c copies packets. */
+	int (*keep)(struct src *s, unsigned calls);
+	void (*close)(struct src *s);
+};
+
+struct src {
+	const struct src_ops *ops;
+	const char *kind;
+	int fd;
+	int wait_ms;
+	uint64_t done, size; /* bytes: see src_done() */
+	struct shelf *shelf; /* copies of packets, or NULL: src_keep() */
+	int error;	     /* that src_rx_now() met, and why: it stays */
+	struct fault why;
+};
+
+struct snk_ops {
+	/* at and room are too small for a frame: makes them large enough.
+	 * Returns 0 or -errno. */
+	int (*room)(struct snk *s, size_t len);
+	/* A frame of len bytes was put at at. */
+	void (*done)(struct snk *s, size_t len, uint32_t wire_len,
+		     uint64_t ts_ns);
+	int (*flush)(struct snk *s);
+	/* Frames that were flushed and wait for an interface that does not take
+	 * them; NULL: none do. */
+	uint64_t (*left)(const struct snk *s);
+	int (*close)(struct snk *s, int rc); /* after the last flush's rc */
+};
+
+struct snk {
+	const struct snk_ops *ops;
+	const char *kind;
+	uint8_t *at;			   /* where the next frame goes */
+	size_t room;			   /* bytes there */
+	uint64_t drops;			   /* frames that were not taken */
+	const volatile sig_atomic_t *stop; /* snk_until(), or NULL */
+};
+
+#endif

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# dta-top: what waits and what is lost while programs run, levels over the last
+# minute, pages that cannot be made or are never whole, and regions that others
+# cut short.
+
+load ../helpers
+load ../databases
+load ../terminal
+load ../top
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	NAME=dta-test-$$-live-$BATS_TEST_NUMBER
+	export DTA_LEDGERS=$PWD/pages
+	mkdir pages
+	printf '[flows]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 64K\n' >l.ini
+}
+
+teardown() {
+	end_bg
+	remove_regions "$NAME"
+}
+
+# fed PIPE: whoever reads it has got a few packets of r.pcap, and waits for more.
+fed() {
+	exec 5<>"$1"
+	timeout 20 cat r.pcap >&5
+}
+
+@test "what is under way waits, and is not dropped; the end tells what was lost" {
+	dta-collect --create --layout l.ini --region "$NAME"
+	dta-collect --region "$NAME" --ticket t.ini
+	dta-gen uniform -q --count 200 -N 1 -w r.pcap
+	mkfifo reports frames answers
+	exec 7<>frames 8<>answers
+	# Half of it is taken; all of it fits the pipe.
+	env timeout --foreground 60 dta-collect -q -r - -w - --count 100 \
+		--region "$NAME" <&7 >&8 3>&- 5>&- 7>&- 8>&- &
+	BG_PIDS+=("$!")
+	begin t.log dta-translate -r reports --ticket t.ini -w frames \
+		--answers answers --ack-every 8
+	translator=$!
+	fed reports
+	wait_for sees programs 'map(select(.program == "dta-translate"))[0] |
+		.received == 200 and .acked == 96 and .waiting == 104 and
+		.dropped == 0 and .reason == null'
+	run -0 --separate-stderr top -t drops
+	[ -z "$output" ]
+	top -t counters | jq -se 'map({key: .counter, value: .value}) | from_entries |
+		.waiting == 104 and .unanswered == 0 and .unsent == 0'
+	exec 5>&- 7>&- 8>&-
+	wait "$translator"
+	grep -qE 'unanswered +104' t.log
+	run -1 grep -E 'waiting' t.log
+}
+
+@test "what may fall is under way, and nothing that was dropped" {
+	dta-collect --create --layout l.ini --region "$NAME"
+	fake dta-fake "$NAME" s:got:in:1000 s:acked:done:2000 s:held:drop*:4000
+	wait_for sees programs 'length == 1'
+	top | jq -se '.[0] | .dropped == 0 and .reason == null and
+		.waiting > .received * 0.45'
+	run -0 --separate-stderr top -t drops
+	[ -z "$output" ]
+	run -3 --separate-stderr dta-query why -R "$NAME" '1.2.3.4:5>6.7.8.9:10/tcp'
+	[[ $stderr == *"dta-fake (PID "*" writes this region; s: "*" came in, none dropped"* ]]
+}
+
+@test "what never came in is told, though nobody has dropped it" {
+	fake dta-fake fabric s:got:in:1000 s:missing:note:5000000
+	wait_for sees drops 'length == 1 and .[0].counter == "missing" and
+		.[0].value > 10'
+	top | jq -se '.[0] | .dropped == 0 and .reason == null'
+	LC_ALL=C TERM=xterm typist '
+until(b"nothing is dropped; never came in: dta-fake ", b" a second, ", b" missing")
+key(b"d"); until(b"1 to 1 of 1, by value_s;", b"missing")
+key(b"q")' dta-top --every 300ms
+	[ "$output" = 'status 0' ]
+}
+
+# unsent PROGRAM [N]: it says of its interface that so many were not taken, or
+# some; and it is among its drops.
+unsent() {
+	local want='>= 1'
+
+	[ -z "${2:-}" ] || want="== $2"
+	sees drops "map(select(.program == \"$1\" and .stage == \"interface\" and
+		.counter == \"unsent\").value) | add $want"
+}
+
+@test "what an interface does not take is seen while the program runs" {
+	need_tools send
+	mkfifo in reports
+	dta-gen int -q -n 20 -w r.pcap
+	begin i.log int-collect -q -R none -r in --to unix:own,nobody
+	fed in
+	wait_for unsent int-collect "$(packets_in r.pcap)"
+	exec 5>&-
+	wait "${BG_PIDS[-1]}"
+	dta-gen uniform -q --count 50 -N 1 -w r.pcap
+	dta-collect --create --layout l.ini --region "$NAME"
+	dta-collect --region "$NAME" --ticket t.ini
+	begin t.log dta-translate -q -r reports --ticket t.ini --to unix:own2,nobody
+	fed reports
+	wait_for unsent dta-translate
+	exec 5>&-
+	begin c.log dta-collect -q -i unix:own3,nobody --region "$NAME"
+	dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap
+	wait_for sees counters 'any(.program == "dta-collect" and
+		.counter == "unsent" and .value == 0)'
+	# What comes twice is answered.
+	"$TOOLS/send" roce.pcap unix:,own3 >/dev/null
+	"$TOOLS/send" roce.pcap unix:,own3 >/dev/null
+	wait_for unsent dta-collect
+	# Who asks why a key is not there is told of it.
+	run -3 --separate-stderr dta-query why -R "$NAME" '1.2.3.4:5>6.7.8.9:10/tcp'
+	[[ $stderr == *'dta-collect (PID '*'interface has lost 0 packets on the way'* ]]
+	[[ $stderr == *"and $(packets_in roce.pcap) on the way out (unsent)"* ]]
+	begin g.log dta-gen int -q -n 1K -c 1G -R 1000 -i unix:own4,nobody
+	wait_for unsent "dta-gen int"
+	begin l.log int-label-ctl label -q -d 1 -i unix:own5,nobody --to unix:own6,nobody
+	wait_for sees programs 'any(.program == "int-label-ctl label")'
+	dta-gen int -q -n 20 -w r.pcap
+	"$TOOLS/send" r.pcap unix:,own5 >/dev/null
+	wait_for unsent "int-label-ctl label"
+}
+
+@test "what waits for a database is seen, in memory and in the spool" {
+	PORT=$(free_port)
+	mkfifo a b
+	dta-gen int -q -n 200 -w r.pcap
+	begin a.log int-collect -R event -q -r a -x "influx://127.0.0.1:$PORT/x"
+	begin b.log int-collect -R event -q -r b -x "influx://127.0.0.1:$PORT/x" \
+		--spool spool
+	spooler=$!
+	exec 6<>a 7<>b
+	timeout 20 cat r.pcap >&6
+	timeout 20 cat r.pcap >&7
+	kept() {
+		sees counters "map(select(.pid == $spooler and .stage == \"export\")) |
+			map({key: .counter, value: .value}) | from_entries |
+			.kept > 0 and .kept + .waiting == .rows and .unsent == 0"
+	}
+	in_memory() {
+		sees counters "map(select(.pid != $spooler and .stage == \"export\")) |
+			map({key: .counter, value: .value}) | from_entries |
+			.rows > 0 and .kept == 0 and .waiting == .rows and .unsent == 0"
+	}
+	wait_for kept
+	wait_for in_memory
+	# Neither has been dropped, and both wait.
+	sees programs 'length == 2 and all(.waiting > 0 and .acked == 0 and
+		.dropped == 0)'
+	kill -USR1 "$spooler"
+	wait_for grep -qE '^  kept +[1-9]' b.log
+	run -1 grep 'does not add up' b.log
+	exec 6>&- 7>&-
+	for pid in "${BG_PIDS[@]}"; do
+		wait "$pid" || :
+	done
+}
+
+@test "a page that cannot be made is tried again, and one that is gone" {
+	dta-gen uniform -c 2000 -q -w r.pcap
+	dta-collect --create --layout l.ini --region "$NAME"
+	mkfifo pipe
+	export DTA_LEDGERS=$PWD/later
+	begin log dta-translate -r pipe -R "$NAME"
+	fed pipe
+	wait_for grep -q 'does not see this program' log
+	mkdir later
+	wait_for sees programs 'length == 1 and .[0].received == 2000'
+	rm later/*
+	wait_for sees programs 'length == 1 and .[0].received == 2000'
+	# a file that is not ours has the name
+	page=$(echo later/*)
+	rm "$page"
+	echo not ours >"$page"
+	own() { grep -q DTALEDG "$page"; }
+	sleep 0.6 # two turns, in which it must not write there
+	[ "$(cat "$page")" = 'not ours' ]
+	rm "$page"
+	wait_for own
+	exec 5>&-
+	wait "${BG_PIDS[-1]}"
+	[ -z "$(ls -A later)" ]
+	[ "$(grep -c 'dta-top' log)" = 1 ]
+}
+
+@test "a page that is never written to its end: known, or new" {
+	# Its writer stops in the middle of the third time, at once if "new".
+	fake_half() {
+		fake dta-half fabric s:got:in:1
+		end_bg
+		BG_PIDS=()
+		sed -i "s/^    time.sleep(0.02)/    if os.path.exists(\"half\"):\n\
+        os.pwrite(f, struct.pack(\"=Q\", sequence + 1), 1024)\n\
+        while True:\n            time.sleep(1)\n&/" page.py
+		begin half.log python3 page.py dta-half fabric s:got:in:1
+	}
+	fake_half
+	half=$!
+	wait_for sees programs 'length == 1 and .[0].received_s > 0'
+	begin watching dta-top --prometheus "127.0.0.1:$(free_port)"
+	touch half
+	never_whole() {
+		run -3 --separate-stderr top || return 1
+		[[ $stderr == *"1 pages are not seen; dta-ledger-$half-"*": it is never written to its end"* ]]
+	}
+	# Who comes now has never seen it whole,
+	wait_for never_whole
+	rm half
+	kill -KILL "$half"
+	wait "$half" || :
+	# and who has seen it keeps it, silent and without rates.
+	fake_half
+	wait_for sees programs 'length == 1'
+	LC_ALL=C TERM=xterm typist '
+resize(24, 120)
+def until_row(place, good):
+    end = time.time() + 20
+    while True:
+        row = (rows() or [""])[0].split()
+        if len(row) > place and good(row[place]):
+            return
+        assert time.time() < end, rows()
+until_row(3, lambda r: r.isdigit() and int(r) > 0)
+open("half", "w").close()
+until_row(3, lambda r: r == "-")
+until(b"nothing is dropped")
+assert rows()[0].startswith("dta-half"), rows()
+key(b"q")' dta-top --every 300ms
+	[ "$output" = 'status 0' ]
+}
+
+@test "a region whose memory is not there ends nobody, and gets none by a look" {
+	unshare -rm mount -t tmpfs -o size=600k none /mnt 2>/dev/null ||
+		skip "no mounts here"
+	dta-collect --create --layout l.ini --region "$NAME"
+	# Of a sparse copy, pages come as they are asked for: there is room for
+	# the head, and a few. Who maps it gets SIGBUS.
+	cat >in-there <<-EOP
+		mount -t tmpfs -o size=600k none /mnt &&
+		cp --sparse=always /dev/shm/$NAME /mnt/region || exit 9
+		used() { df --output=used /mnt | tail -n 1; }
+		before=\$(used)
+		dta-top --once --every 1ms -t regions -R /mnt/region -o ndjson || exit 1
+		[ "\$(used)" = "\$before" ]
+	EOP
+	run -0 --separate-stderr unshare -rm bash in-there
+	jq -se 'length == 1 and .[0].fill == 0 and .[0].epoch == 1' <<<"$output"
+}
+
+@test "the screen: fill, age and the window over the last minute" {
+	fake dta-fake fabric s:got:in:1000 t:asked:in:1000 t:acked:done:1001
+	wait_for sees programs 'length == 1'
+	dta-collect --create --layout l.ini --region "$NAME"
+	dta-gen uniform -c 64000 -q -w r.pcap
+	dta-translate -q -r r.pcap -R "$NAME"
+	LC_ALL=C TERM=xterm NO_COLOR=1 typist "
+resize(24, 200)
+def row_is(good):
+    end = time.time() + 20
+    while True:
+        row = (rows() or [''])[0]
+        if good(row.split()):
+            return
+        assert time.time() < end, row
+until(b'1 programs')
+key(b'4/$NAME\r'); until(b'1 to 1 of 1, by stored_s')
+# Region, epoch, age, its minute, fill, its minute: the age is as high as the
+# oldest, the fill as high as it is.
+row_is(lambda r: len(r) > 5 and r[1] == '1' and 0.4 < float(r[4]) < 1
+       and set(r[3]) <= set('_.:-=+*#') and r[3][-1] == '#'
+       and r[5][-1] in '=+*')
+key(b'1/\x15\r'); until(b'by received_s')
+key(b'\x1b[C' * 9); until(b'waiting minute')
+row_is(lambda r: r and r[0] == 'dta-fake' and r[-11][-1] == '#')
+key(b'q')" dta-top --every 300ms
+	[ "$output" = 'status 0' ]
+}
