@@ -135,8 +135,7 @@ static struct queue_pair *screen(struct responder *p, const struct roce *r)
  * time on AMD, and the atomics wait for what is left.
  */
 static void read_lines(const struct responder *p, unsigned n,
-		       const struct roce *seen,
-		       struct queue_pair *const *whose)
+		       const struct roce *seen, struct queue_pair *const *whose)
 {
 	const uint8_t *line[ROCE_BATCH];
 	unsigned k = 0;
