@@ -30,6 +30,7 @@ struct run {
 	struct region *r;
 	struct responder *p;
 	struct responder_crew *crew; /* NULL: this thread alone */
+	uint64_t unsent;	     /* answers, before it went on */
 	struct snk *answers;
 	struct notify *notify;
 	struct cli_loop loop;
@@ -181,8 +182,10 @@ static const struct responder_ledger *counted(const struct run *run)
  * with that. */
 static void rest(struct run *run)
 {
-	if (run->crew)
-		responder_crew_rest(run->crew);
+	if (!run->crew)
+		return;
+	responder_crew_rest(run->crew);
+	run->unsent = run->answers ? snk_drops(run->answers) : 0;
 }
 
 static const void *counters(void *ctx, uint64_t *received)
@@ -396,10 +399,13 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 					 o->format, NULL);
 }
 
+/* While cores answer, as of when they last rested. */
 static uint64_t unsent(void *ctx)
 {
 	const struct run *run = ctx;
 
+	if (run->crew)
+		return run->unsent;
 	return run->answers ? snk_drops(run->answers) : 0;
 }
 
