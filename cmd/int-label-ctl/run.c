@@ -231,8 +231,7 @@ static void look_on(void *ctx)
 static int run_close(struct run *r)
 {
 	uint64_t received;
-	int looked = r->top && !r->error ? browse_end(r->top, look_on)
-					 : 0,
+	int looked = r->top && !r->error ? browse_end(r->top, look_on) : 0,
 	    ended;
 
 	browse_close(r->top);
