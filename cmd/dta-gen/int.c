@@ -276,7 +276,8 @@ static int end(struct int_gen *g, int src_err, const struct fault *f)
 	}
 	if (g->ctr.unfit && !g->ctr.carried) {
 		cli_warn("no packet has room for that: fewer hops or "
-			 "instructions, or another place (--over)");
+			 "instructions; or none has a place for it: another "
+			 "--over, or more flows");
 		status = CLI_FAIL;
 	}
 	if (g->truth && (ferror(g->truth) || fflush(g->truth))) {
