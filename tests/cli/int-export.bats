@@ -192,3 +192,26 @@ answers() {
 		run -1 grep -qP '[\x00-\x09\x0b-\x1f\x7f]|\xc2\x9b' <<<"$stderr"
 	done
 }
+
+@test "Kafka: all that is told of a flow has its key, and is in one partition" {
+	[ -x "$TOOLS/kafka_log" ] || skip "built without librdkafka: make setup"
+	bg "$TOOLS/kafka_log" int_event int_flow int_hop int_value \
+		int_distribution int_bin
+	wait_for test -s bg.log
+	collect "kafka://$(head -n 1 bg.log)"
+	rows=$(counter log rows export)
+	all_here() { [ "$(wc -l <bg.log)" = $((rows + 1)) ]; }
+	wait_for all_here
+	flow=$(flow_of_truth)
+	# of each measurement that has flows; what has none has no key of one
+	sed 1d bg.log | grep -F "\"flow\":\"$flow\"" | cut -d' ' -f1-3 |
+		sort -u >of-flow
+	for measurement in int_event int_flow int_hop; do
+		grep -q "^$measurement " of-flow
+	done
+	[ "$(cut -d' ' -f3 of-flow | sort -u)" = "$flow" ]
+	[ "$(cut -d' ' -f2 of-flow | sort -u | wc -l)" = 1 ]
+	[ "$(sed 1d bg.log | grep -F '"flow":null' | cut -d' ' -f3 | sort -u)" = - ]
+	# and flows are not all in one
+	[ "$(sed 1d bg.log | cut -d' ' -f2 | sort -u | wc -l)" = 4 ]
+}
