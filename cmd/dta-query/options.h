@@ -45,6 +45,7 @@ struct opts {
 	uint64_t first, last;
 	bool by_table, list_wrong; /* verify */
 	uint64_t by_age;	   /* verify: bins; 0: not */
+	uint64_t cores;		   /* 0: one */
 	const char *by;		   /* top: what is ranked; NULL: the default */
 	uint64_t lines;		   /* 0: the default */
 	bool in_shell;		   /* a command of the shell */

@@ -35,8 +35,8 @@ static size_t put_drops(char *text, size_t room, const struct ledger_page *p,
 	for (unsigned i = 0; i < p->counters; i++) {
 		const struct ledger_counter *c = &p->counter[i];
 
-		if (c->stage != stage || c->role != LEDGER_DROP)
-			continue;
+		if (c->stage != stage || c->role != LEDGER_DROP || c->level)
+			continue; /* what may fall is under way */
 		drops += c->value;
 		if (!worst || c->value > worst->value)
 			worst = c;
@@ -82,6 +82,27 @@ static uint64_t received(const struct ledger_page *p, unsigned stage,
 	return 0;
 }
 
+/* What an interface lost before its program saw it, or did not take from it. */
+static void tell_interface(const struct ledger_page *p, unsigned stage)
+{
+	uint64_t kernel = 0, unsent = 0;
+
+	for (unsigned i = 0; i < p->counters; i++) {
+		const struct ledger_counter *c = &p->counter[i];
+
+		if (c->stage == stage && !strcmp(c->name, "kernel_drops"))
+			kernel += c->value;
+		else if (c->stage == stage && !strcmp(c->name, "unsent"))
+			unsent += c->value;
+	}
+	if (kernel || unsent)
+		cli_warn("%s (PID %u): its interface has lost %llu packets on "
+			 "the way in (kernel_drops), and %llu on the way out "
+			 "(unsent)",
+			 p->program, p->pid, (unsigned long long)kernel,
+			 (unsigned long long)unsent);
+}
+
 static void tell(const struct ledger_page *p)
 {
 	for (unsigned s = 0; s < p->stages; s++) {
@@ -90,6 +111,8 @@ static void tell(const struct ledger_page *p)
 		uint64_t in = received(p, s, &there);
 		size_t n;
 
+		if (!strcmp(p->stage[s].name, "interface"))
+			tell_interface(p, s);
 		if (!there)
 			continue;
 		n = put_lost(text, sizeof(text), p, s);

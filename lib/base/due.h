@@ -7,14 +7,9 @@
 #ifndef BASE_DUE_H
 #define BASE_DUE_H
 
-#include <stdint.h>
+#include "base/heap.h"
 
 #define DUE_NEVER UINT64_MAX
-
-struct due {
-	uint64_t ns;
-	uint32_t who;
-};
 
 /* Zeros to begin with. */
 struct dues {

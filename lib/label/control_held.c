@@ -5,10 +5,10 @@
  *
  * A packet whose time is far ahead of all others' is right if a device says so:
  * if since the newest label of a port as much time has passed by that device's
- * clock. Else it waits for as many as make LABEL_ODD_MAX with it: those ahead of
- * one that comes later were wrong. Of packets far behind LABEL_ODD_MAX in a row
- * that agree with each other say that the clock was set back: then all that is
- * known moves with it.
+ * clock. Else it waits for as many as make LABEL_ODD_MAX with it: those ahead
+ * of one that comes later were wrong. Of packets far behind LABEL_ODD_MAX in a
+ * row that agree with each other say that the clock was set back: then all that
+ * is known moves with it.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -114,8 +114,8 @@ void control_end(struct label_control *c)
 	c->sum.packets = 0;
 }
 
-static uint64_t intervals_between(const struct label_control *c, uint64_t end_ns,
-				  uint64_t begin_ns)
+static uint64_t intervals_between(const struct label_control *c,
+				  uint64_t end_ns, uint64_t begin_ns)
 {
 	return begin_ns > end_ns ? (begin_ns - end_ns) / c->o.interval_ns : 0;
 }

@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "bench.h"
 #include "op/local.h"
-#include "roce/responder.h"
+#include "responder/responder.h"
 #include "roce/roce_out.h"
 #include "store/layout.h"
 

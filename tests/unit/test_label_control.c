@@ -298,8 +298,8 @@ static void test_gap(void)
 	done(c);
 }
 
-/* Frames' times that are far ahead, one or two in a row, are not believed: those
- * of their labels are not. */
+/* Frames' times that are far ahead, one or two in a row, are not believed:
+ * those of their labels are not. */
 static void test_leap(void)
 {
 	static const uint32_t both[] = {1, 2};
@@ -431,8 +431,8 @@ static void test_set_back(void)
 	done(c);
 }
 
-/* Nobody listened for an hour: nobody is silent for that, nor forgotten; what was
- * waited for is waited for from then on. */
+/* Nobody listened for an hour: nobody is silent for that, nor forgotten; what
+ * was waited for is waited for from then on. */
 static void test_woke(void)
 {
 	static const uint32_t one[] = {1}, other[] = {2};

@@ -78,22 +78,24 @@ control Frame(inout egress_headers_t hdr, inout egress_meta_t meta) {
 	};
 
 	action number() {
-		meta.psn = next_psn.execute(hdr.bridge.lane[5:0]);
+		hdr.bth.psn = next_psn.execute(hdr.bridge.lane[5:0])[31:8];
 	}
 	action go_back() {
-		meta.psn = set_psn.execute(hdr.bridge.lane[5:0]);
+		meta.passed = set_psn.execute(hdr.bridge.lane[5:0]);
 	}
+	/* A default action reaches no register by a field. */
 	table numbers {
-		key = { hdr.bridge.op: exact; }
-		actions = { number; go_back; }
-		const default_action = number();
+		key = { hdr.bridge.op: ternary; }
+		actions = { number; go_back; NoAction; }
+		const default_action = NoAction();
 		const entries = {
 			SWITCH_RESYNC: go_back();
+			_: number();
 		}
-		size = 1;
+		size = 2;
 	}
 	action pass_over() {
-		meta.passed = meta.psn - hdr.bridge.psn;
+		meta.passed = meta.passed - hdr.bridge.psn;
 	}
 	action count_passed() {
 		meta.passed = meta.passed >> 8;
@@ -146,9 +148,6 @@ control Frame(inout egress_headers_t hdr, inout egress_meta_t meta) {
 	action carry() {
 		meta.address_high = meta.address_high + 1;
 	}
-	action number_bth() {
-		hdr.bth.psn = meta.psn[31:8];
-	}
 
 	apply {
 		numbers.apply();
@@ -162,7 +161,6 @@ control Frame(inout egress_headers_t hdr, inout egress_meta_t meta) {
 		place();
 		if (meta.over != 0)
 			carry();
-		number_bth();
 	}
 }
 

@@ -91,7 +91,6 @@ struct egress_meta_t {
 	bit<32> address_high;
 	bit<32> address;
 	bit<32> dma_len;
-	bit<32> psn;
 	bit<32> passed;
 	bit<32> fixed;
 	bit<32> sum;
@@ -203,27 +202,6 @@ control DartIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	action hash3() {
 		meta.slot = slot3.get({ FLOW_FIELDS });
 	}
-	/* Three hashes of 32 bits are what a stage gives. */
-	table slots {
-		key = { meta.copy: exact; }
-		actions = { hash0; hash1; hash2; NoAction; }
-		const default_action = NoAction();
-		const entries = {
-			0: hash0();
-			1: hash1();
-			2: hash2();
-		}
-		size = 4;
-	}
-	table last_slots {
-		key = { meta.copy: exact; }
-		actions = { hash3; NoAction; }
-		const default_action = NoAction();
-		const entries = {
-			3: hash3();
-		}
-		size = 1;
-	}
 	action report(bit<8> number, MirrorId_t session) {
 		meta.lane = number;
 		meta.session = session;
@@ -289,8 +267,15 @@ control DartIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 				hash_collector();
 				see();
 				draws.apply();
-				slots.apply();
-				last_slots.apply();
+				/* A table takes one hash of 32 bits. */
+				if (meta.copy == 0)
+					hash0();
+				else if (meta.copy == 1)
+					hash1();
+				else if (meta.copy == 2)
+					hash2();
+				else if (meta.copy == 3)
+					hash3();
 				mask();
 				changes.apply(meta.row, meta.checksum,
 					      meta.value, meta.changed);
