@@ -215,3 +215,48 @@ answers() {
 	# and flows are not all in one
 	[ "$(sed 1d bg.log | cut -d' ' -f2 | sort -u | wc -l)" = 4 ]
 }
+
+# example DATABASE ADDRESS: runs what int-collect(1) has for it, there.
+example() {
+	sed -n "/^\.\\\\\" needs $1\$/,/^\./{/^\./d;s/^\$ //;s/\\\\e\$/\\\\/;p}" \
+		"$TOP/man/int-collect.1" >example.sh
+	[ "$(grep -c int-collect example.sh)" = 1 ]
+	sed -E -i "s|[a-z]+\.example(:[0-9]+)?|$2|" example.sh
+	grep -F "$2" example.sh
+	dta-gen int --flows 3 -q -w int.pcap
+	bash -e example.sh
+}
+
+@test "int-collect(1): the example of InfluxDB" {
+	need influxd influx curl
+	PORT=$(free_port)
+	influx_up
+	example influx "127.0.0.1:$PORT"
+	[ "$(influx_ask "SELECT count(packets) FROM int_flow" | cut -d, -f3)" = 3 ]
+}
+
+@test "int-collect(1): the example of ClickHouse" {
+	need clickhouse-server curl
+	PORT=$(free_port)
+	clickhouse_up
+	example clickhouse "127.0.0.1:$PORT"
+	[ "$(clickhouse_ask 'SELECT count() FROM int_flow')" = 3 ]
+}
+
+@test "int-collect(1): the example of Redis" {
+	need redis-server redis-cli
+	PORT=$(free_port)
+	redis_up
+	example redis "127.0.0.1:$PORT"
+	[ "$(redis_ask keys 'flow:*' | wc -l)" = 3 ]
+	[ "$(redis_ask keys 'events:*' | wc -l)" -gt 5 ]
+}
+
+@test "int-collect(1): the example of Kafka" {
+	[ -x "$TOOLS/kafka_log" ] || skip "built without librdkafka: make setup"
+	bg "$TOOLS/kafka_log" int
+	wait_for test -s bg.log
+	example kafka "$(head -n 1 bg.log)"
+	flows_are() { [ "$(grep -c '"measurement":"int_flow"' bg.log)" = 3 ]; }
+	wait_for flows_are
+}
