@@ -413,16 +413,18 @@ static uint64_t unsent(void *ctx)
 static int run_close(struct run *run)
 {
 	const struct responder_ledger *l = responder_counters(run->p);
-	uint64_t lost;
+	uint64_t lost = 0;
 	int closed = 0, stopped;
 
 	cli_progress_end();
 	stopped = crew_close(run);
-	lost = unsent(run); /* of the other cores' answers, too */
 	say_refused(run, true);
 	cli_stats_close(run->loop.stats, l, run->loop.s);
-	if (run->answers)
+	if (run->answers) {
+		snk_settle(run->answers); /* snk_close() tells of an error */
+		lost = unsent(run);
 		closed = snk_close(run->answers);
+	}
 	if (!run->o->quiet) {
 		cli_ledger(&responder_ledger, l, run->o->format);
 		cli_live_drops(&run->o->live, run->loop.s, lost);

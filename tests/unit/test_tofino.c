@@ -315,7 +315,8 @@ static void test_address(void)
 static void test_psn(void)
 {
 	says(rdma, "next = next + 0x100;");
-	says(rdma, "hdr.bth.psn = next_psn.execute(hdr.bridge.lane[5:0])[31:8];");
+	says(rdma,
+	     "hdr.bth.psn = next_psn.execute(hdr.bridge.lane[5:0])[31:8];");
 	says(rdma, "meta.passed = meta.passed - hdr.bridge.psn;");
 	says(rdma, "meta.passed = meta.passed >> 8;");
 	for (int i = 0; i < 1000; i++) {
