@@ -277,8 +277,7 @@ static void write_lane(FILE *out, const struct table *t, unsigned i,
 		list ? t->stride / 4 : card, list ? t->batch - 1u : 0,
 		list ? t->batch : 0u, i,
 		(t->units - 1) & ~(uint64_t)(list ? t->batch - 1u : 0),
-		__builtin_ctz(t->stride),
-		card ? hops : 0);
+		__builtin_ctz(t->stride), card ? hops : 0);
 }
 
 /* The hops of all paths that fit. */
@@ -304,8 +303,9 @@ static void write_paths(FILE *out, const struct table *t)
 
 /* The beginning of a list's ring, for the replica that is its batch, and the
  * place of its count, for the one that is that. */
-#define RING \
-	"p4.TranslatorEgress.operation.place.rings.add_with_ring(list_row=%u, " \
+#define RING                                                                   \
+	"p4.TranslatorEgress.operation.place.rings.add_with_ring(list_row=%u," \
+	" "                                                                    \
 	"egress_rid=%u, at=0x%" PRIx64 ")\n"
 
 /* A list's row, its place, and what has been written of it. */
@@ -317,8 +317,7 @@ static void write_list(FILE *out, const struct ticket *t, unsigned i,
 
 	fprintf(out,
 		"p4.TranslatorIngress.judge.lists.add_with_row_of(table_id=%u, "
-		"list_no=%u, row=%u, list_row=%u)\n"
-		RING RING,
+		"list_no=%u, row=%u, list_row=%u)\n" RING RING,
 		g->id, list, row, list_row, list_row, 0,
 		list * g->units * g->stride, list_row, HASH_HOPS,
 		g->heads + 8 * (uint64_t)list);
