@@ -413,14 +413,18 @@ static uint64_t unsent(void *ctx)
 static int run_close(struct run *run)
 {
 	const struct responder_ledger *l = responder_counters(run->p);
-	int closed = 0, stopped = crew_close(run);
-	uint64_t lost = unsent(run);
+	uint64_t lost = 0;
+	int closed = 0, stopped;
 
 	cli_progress_end();
+	stopped = crew_close(run);
 	say_refused(run, true);
 	cli_stats_close(run->loop.stats, l, run->loop.s);
-	if (run->answers)
+	if (run->answers) {
+		snk_settle(run->answers); /* snk_close() tells of an error */
+		lost = unsent(run);
 		closed = snk_close(run->answers);
+	}
 	if (!run->o->quiet) {
 		cli_ledger(&responder_ledger, l, run->o->format);
 		cli_live_drops(&run->o->live, run->loop.s, lost);
@@ -450,8 +454,8 @@ void respond(struct opts *o, struct region *r)
 			 .counters = counters,
 			 .take = take,
 			 .report = report,
-			 .show = show,
 			 .unsent = unsent,
+			 .show = show,
 			 .hangup = hangup},
 	};
 	struct responder_ledger end;

@@ -47,14 +47,16 @@ void keys_close(struct keys *k)
 	lines_close(&k->lines);
 }
 
-/* A line below the message, with a mark below the part that is wrong. */
+/* The key again, below the message, which may fill more than one line of a
+ * terminal; and a mark below the part that is wrong. */
 static void mark(const char *text, const struct keytext_fault *f)
 {
-	int at = 1; /* behind the quote */
+	int at = 0;
 
 	for (size_t i = 0; i < f->at && text[i]; i++)
 		at += (text[i] & 0xc0) != 0x80; /* UTF-8: not a byte each */
-	cli_warn("%*s^", at, "");
+	cli_warn("  %s", text);
+	cli_warn("  %*s^", at, "");
 }
 
 /* What a shell does with a > that is not quoted. */

@@ -109,3 +109,36 @@ mirror() {
 	[ "$(counter sink.log flushed)" = 0 ]
 	[ "$(counter sink.log expired)" = "$flows" ]
 }
+
+# The examples of int-collect(1) that need an interface, one a line.
+live_examples() {
+	awk '/^\.Sh / { inside = $2 == "EXAMPLES" }
+		inside && (/^# int-collect / || more) {
+			sub(/^# /, "")
+			more = sub(/\\e$/, "")
+			printf "%s%s", $0, more ? " " : "\n"
+		}' "$TOP/man/int-collect.1"
+}
+
+@test "int-collect(1): the examples on interfaces" {
+	local line n=0
+
+	dta-gen int -q -n 5 -c 200 -w in.pcap
+	live_examples >examples
+	[ "$(wc -l <examples)" -ge 4 ]
+	while read -r line <&9; do
+		line=$(sed -E 's/\beth1\b/t0/g; s/\beth2\b/t1/g
+			s|/var/spool/int|spool|; s/[a-z]+\.example/127.0.0.1/
+			s/[a-z]+\.example/127.0.0.1/; s/[a-z]+\.example/127.0.0.1/
+			s/^int-collect/& --duration 2s/' <<<"$line")
+		echo "$line"
+		start t "example$n.log" env timeout --foreground 30 bash -c "$line"
+		while kill -0 "$PID" 2>/dev/null; do
+			on r "$TOOLS/send" in.pcap r0 >sent
+		done
+		wait "$PID"
+		n=$((n + 1))
+	done 9<examples
+	[ "$(grep -c '"event":"new_key"' rows)" -gt 20 ] # from one to another
+	grep -q QUEUE *.log.out				 # the table
+}

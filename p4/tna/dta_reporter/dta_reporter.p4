@@ -207,6 +207,7 @@ control ReporterIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	action nacked() {
 		nacks.count(0);
 		deparser.drop_ctl = 1;
+		meta.flow = 0;
 	}
 	table to_us {
 		key = {
@@ -279,9 +280,10 @@ control ReporterIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	}
 	table counts {
 		key = { meta.same: exact; }
-		actions = { count_on; count_anew; }
-		const default_action = count_anew();
+		actions = { count_on; count_anew; NoAction; }
+		const default_action = NoAction();
 		const entries = {
+			0: count_anew();
 			1: count_on();
 		}
 		size = 2;
@@ -349,9 +351,9 @@ control ReporterIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		begin();
 		watched.apply();
 		forward.apply(hdr, ingress, deparser, tm);
-		if (hdr.udp.isValid() && to_us.apply().hit) {
-			/* it goes no further */
-		} else if (meta.flow == 1 && parsed.parser_err == 0) {
+		if (hdr.udp.isValid())
+			to_us.apply();
+		if (meta.flow == 1 && parsed.parser_err == 0) {
 			hash_row();
 			hash_tag();
 			hash_sample();
