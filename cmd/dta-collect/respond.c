@@ -30,6 +30,7 @@ struct run {
 	struct region *r;
 	struct responder *p;
 	struct responder_crew *crew; /* NULL: this thread alone */
+	uint64_t unsent;	     /* answers, before it went on */
 	struct snk *answers;
 	struct notify *notify;
 	struct cli_loop loop;
@@ -181,8 +182,10 @@ static const struct responder_ledger *counted(const struct run *run)
  * with that. */
 static void rest(struct run *run)
 {
-	if (run->crew)
-		responder_crew_rest(run->crew);
+	if (!run->crew)
+		return;
+	responder_crew_rest(run->crew);
+	run->unsent = run->answers ? snk_drops(run->answers) : 0;
 }
 
 static const void *counters(void *ctx, uint64_t *received)
@@ -396,10 +399,13 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 					 o->format, NULL);
 }
 
+/* While cores answer, as of when they last rested. */
 static uint64_t unsent(void *ctx)
 {
 	const struct run *run = ctx;
 
+	if (run->crew)
+		return run->unsent;
 	return run->answers ? snk_drops(run->answers) : 0;
 }
 
@@ -407,16 +413,18 @@ static uint64_t unsent(void *ctx)
 static int run_close(struct run *run)
 {
 	const struct responder_ledger *l = responder_counters(run->p);
-	uint64_t lost;
+	uint64_t lost = 0;
 	int closed = 0, stopped;
 
 	cli_progress_end();
 	stopped = crew_close(run);
-	lost = unsent(run); /* of the other cores' answers, too */
 	say_refused(run, true);
 	cli_stats_close(run->loop.stats, l, run->loop.s);
-	if (run->answers)
+	if (run->answers) {
+		snk_settle(run->answers); /* snk_close() tells of an error */
+		lost = unsent(run);
 		closed = snk_close(run->answers);
+	}
 	if (!run->o->quiet) {
 		cli_ledger(&responder_ledger, l, run->o->format);
 		cli_live_drops(&run->o->live, run->loop.s, lost);

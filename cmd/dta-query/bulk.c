@@ -9,7 +9,6 @@
 #include "reading/keys.h"
 #include "run.h"
 #include "sources.h"
-#include "values.h"
 #include "cli/table.h"
 
 enum {
@@ -268,6 +267,7 @@ static uint8_t key_width(const struct opts *o)
 
 static struct bulk *bulk_open(const struct opts *o, const struct targets *t)
 {
+	const struct values_as as = opts_values(o);
 	struct bulk *b = calloc(1, sizeof(*b));
 	const struct schema *s = o->verb == VERB_PATH ? &path_rows
 						      : &count_rows;
@@ -278,7 +278,7 @@ static struct bulk *bulk_open(const struct opts *o, const struct targets *t)
 	b->o = o;
 	v = &b->values;
 	if (o->verb == VERB_KEYWRITE) {
-		values_open(v, &keywrite_rows, KW_VALUE, o, t);
+		values_open(v, &keywrite_rows, KW_VALUE, &as, t);
 	} else {
 		memcpy(v->field, s->fields, s->n * sizeof(*s->fields));
 		v->schema = (struct schema){s->name, v->field, s->n};

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "asking/values.h"
 #include "cli/cli.h"
 #include "reading/keys.h"
 #include "query/show.h"
@@ -52,6 +53,13 @@ struct opts {
 };
 
 extern const struct cli cli;
+
+/* How it shows values. */
+static inline struct values_as opts_values(const struct opts *o)
+{
+	return (struct values_as){&o->render, &o->show, o->as_given,
+				  o->format == ROW_TEXT};
+}
 
 /* Ends a row; exits where stdout takes no more. */
 static inline void row_write(struct rows *r)

@@ -48,24 +48,24 @@ static size_t put_drops(char *text, size_t room, const struct ledger_page *p,
 				(unsigned long long)worst->value);
 }
 
-/* Reports that never came in, or never arrived: notes, not drops. */
+/* What never came in: notes, not drops. */
 static size_t put_lost(char *text, size_t room, const struct ledger_page *p,
 		       unsigned stage)
 {
-	static const char *const lost[] = {"missing", "lost_reports", "lost"};
 	size_t n = 0;
 
-	for (unsigned i = 0; i < p->counters; i++)
-		for (size_t k = 0; k < sizeof(lost) / sizeof(lost[0]); k++)
-			if (p->counter[i].stage == stage &&
-			    p->counter[i].role == LEDGER_NOTE &&
-			    p->counter[i].value && n < room &&
-			    !strcmp(p->counter[i].name, lost[k]))
-				n += (size_t)snprintf(
-					text + n, room - n, ", %llu %s",
-					(unsigned long long)p->counter[i].value,
-					k ? lost[k]
-					  : "missing (they never came in)");
+	for (unsigned i = 0; i < p->counters && n < room; i++) {
+		const struct ledger_counter *c = &p->counter[i];
+		uint64_t lost = ledger_page_lost(p, i);
+
+		if (c->stage != stage || !lost)
+			continue;
+		n += (size_t)snprintf(text + n, room - n, ", %llu %s%s",
+				      (unsigned long long)lost, c->name,
+				      strcmp(c->name, "missing")
+					      ? ""
+					      : " (they never came in)");
+	}
 	return n;
 }
 

@@ -107,8 +107,8 @@ static void head_of_all(const struct run *r, char *line)
 static void head_of_lost(const struct run *r, char *text, size_t size)
 {
 	const struct program *worst = NULL;
-	const struct ledger_counter *c;
 	double speed = 0, value = 0;
+	unsigned most;
 
 	for (const struct program *p = r->w.programs; p; p = p->next) {
 		int i = watch_most_lost(p);
@@ -117,7 +117,7 @@ static void head_of_lost(const struct run *r, char *text, size_t size)
 		if (i < 0)
 			continue;
 		now = p->counter[i].known ? p->counter[i].per_s : 0;
-		all = (double)p->page.counter[i].value;
+		all = (double)ledger_page_lost(&p->page, (unsigned)i);
 		if (worst && (now < speed || (now == speed && all <= value)))
 			continue;
 		worst = p;
@@ -127,11 +127,12 @@ static void head_of_lost(const struct run *r, char *text, size_t size)
 	text[0] = '\0';
 	if (!worst)
 		return;
-	c = &worst->page.counter[watch_most_lost(worst)];
+	most = (unsigned)watch_most_lost(worst);
 	snprintf(text, size,
 		 "; never came in: %s %u: %.0f a second, %" PRIu64 " %s",
-		 worst->page.program, worst->page.pid, speed, c->value,
-		 c->name);
+		 worst->page.program, worst->page.pid, speed,
+		 ledger_page_lost(&worst->page, most),
+		 worst->page.counter[most].name);
 }
 
 /* What is wrong, the worst first. */

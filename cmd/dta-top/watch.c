@@ -35,11 +35,7 @@ bool watch_is_drop(const struct ledger_page *p, unsigned i)
 
 bool watch_is_lost(const struct ledger_page *p, unsigned i)
 {
-	const struct ledger_counter *c = &p->counter[i];
-
-	return c->role == LEDGER_NOTE &&
-	       (is_called(c, "missing") || is_called(c, "lost_reports") ||
-		is_called(c, "lost"));
+	return ledger_page_lost(p, i) > 0;
 }
 
 /* Done by the one at the other end, as he says. */

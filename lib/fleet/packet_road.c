@@ -174,6 +174,7 @@ static int packet_finish(struct road *r)
 	p->answers = NULL;
 	p->over = true;
 	if (p->sink) {
+		snk_settle(p->sink); /* snk_close() tells of an error */
 		p->unsent = snk_drops(p->sink);
 		closed = snk_close(p->sink);
 	}

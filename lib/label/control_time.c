@@ -170,6 +170,8 @@ void label_control_shift(struct label_control *c, int64_t by_ns)
 	dues_shift(&c->forget, by_ns);
 	c->begun_ns = shifted(c->begun_ns, by_ns);
 	c->now_ns = shifted(c->now_ns, by_ns);
+	for (unsigned i = 0; i < c->holds; i++)
+		c->held[i].ns = shifted(c->held[i].ns, by_ns);
 	c->back = 0;
 	begin_interval(c, c->now_ns);
 }

@@ -7,7 +7,7 @@
 #ifndef NETSIM_EVENT_H
 #define NETSIM_EVENT_H
 
-#include "base/heap.h"
+#include "base/due.h"
 
 /* Zeros to begin with. */
 struct events {

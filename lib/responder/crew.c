@@ -24,6 +24,7 @@ struct worker {
 	struct responder_share share;
 	const struct pkt *pkts;
 	size_t n;
+	uint64_t whole; /* tables with additions and others: in their order */
 	struct roce seen[PKT_BATCH];
 	struct queue_pair *whose[PKT_BATCH];
 	struct pkt room[PKT_BATCH];
@@ -88,6 +89,7 @@ static void act(struct responder_crew *c, unsigned worker)
 				     w->seen + at, w->whose + at);
 		rc = rc ? rc : some;
 	}
+	w->whole = p->s->added & p->s->written;
 	fail(c, rc);
 	count(c, p);
 	if (!worker)
@@ -106,6 +108,7 @@ static void carry_out(struct responder_crew *c, unsigned worker, uint64_t batch)
 		.road = local_road(w->p->local),
 		.op = w->p->op,
 		.n = w->p->nops,
+		.whole = w->whole,
 		.ts_ns = w->p->ts_ns,
 	};
 

@@ -209,7 +209,10 @@ static int do_atomic_later(struct responder *p, struct queue_pair *q,
 {
 	uint64_t *operand = p->operand[p->nops];
 
-	if (op->verb == OP_CMP_SWAP) {
+	if (op->verb == OP_FETCH_ADD) {
+		p->s->added |= UINT64_C(1) << op->table;
+	} else {
+		p->s->written |= UINT64_C(1) << op->table;
 		operand[0] = r->compare;
 		operand[1] = r->swap_add;
 		op->data = (const uint8_t *)operand;
@@ -255,6 +258,7 @@ static int do_write(struct responder *p, struct queue_pair *q,
 
 	p->ctr.writes++;
 	p->ctr.bytes += r->len;
+	p->s->written |= UINT64_C(1) << (q - p->s->qp);
 	if (imm) {
 		p->ctr.immediates++;
 		if (p->s->receives != UINT64_MAX)

@@ -54,6 +54,9 @@ struct responder_state {
 	bool rc[TABLE_MAX]; /* not UC */
 	uint64_t epoch;
 	uint64_t receives;
+	/* Tables, a bit each, that were added to; and that had anything else
+	 * done to them, without an answer. */
+	uint64_t added, written;
 	/* The first sender that is not the ticket's peer; version 0: none. */
 	struct {
 		uint8_t version, ip[16];

@@ -392,6 +392,30 @@ static void test_zero(void)
 	done(c);
 }
 
+/* The clock is set while a frame waits: its time moves with the others'. */
+static void test_held_shift(void)
+{
+	static const uint32_t one[] = {1};
+	const uint64_t hour = 3600000 * MS, minute = 60000 * MS;
+	struct label_control_options o;
+	struct label_control *c;
+
+	label_control_defaults(&o);
+	c = open_control(&o);
+	feed(c, one, 1, T0 + hour, 1, false);
+	feed_at(c, one, 1, T0 + hour + MS, T0 + hour + minute, 2, false);
+	label_control_shift(c, -(int64_t)hour);
+	TEST(label_control_now(c) == T0);
+	for (unsigned i = 1; i <= 2; i++)
+		feed_at(c, one, 1, T0 + hour + (i + 1) * MS,
+			T0 + minute + i * MS, i + 2, false);
+	TEST(label_control_now(c) == T0 + minute + 2 * MS);
+	TEST(label_control_counters(c)->leaps == 0);
+	TEST(label_control_counters(c)->set == 1);
+	label_control_end(c);
+	done(c);
+}
+
 /* A clock that was set back by an hour: time goes on from there. */
 static void test_set_back(void)
 {
@@ -601,6 +625,7 @@ int main(void)
 	test_exact();
 	test_gap();
 	test_leap();
+	test_held_shift();
 	test_long_gap();
 	test_zero();
 	test_set_back();

@@ -37,7 +37,7 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) written;
 	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) duplicates;
 	Meter<bit<1>>(1, MeterType_t.PACKETS) rate;
-	KEY_HASH(checksum, CRC_CHECKSUM);
+	ROW_HASH(checksum, CRC_CHECKSUM, 16);
 	Judge() judge;
 	Sequence() sequence;
 	Postcards() postcards;
@@ -69,11 +69,12 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 	 */
 	action lane(bit<8> n, bit<4> kind, bit<8> key_len, bit<16> udp_len,
 		    bit<8> copies, bit<8> immediate, bit<2> sequence_check,
-		    bit<8> form, bit<8> pad, bit<8> hops, bit<32> row_mask,
-		    bit<32> row_first, bit<8> entry_words,
-		    bit<32> last_entry, bit<32> batch) {
+		    bit<8> form, bit<8> pad, bit<8> hops, bit<16> row_mask,
+		    bit<16> row_first, bit<8> entry_words,
+		    bit<8> last_entry, bit<32> batch) {
 		hdr.bridge.lane = n;
 		meta.kind = kind;
+		meta.kind_differs = hdr.dta.opcode ^ kind;
 		meta.key_differs = hdr.dta.key_len ^ key_len;
 		meta.len_differs = hdr.udp.len ^ udp_len;
 		hdr.bridge.copies = copies;
@@ -90,7 +91,7 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		meta.known = 1;
 	}
 	table lanes {
-		key = { meta.table_id: exact; }
+		key = { hdr.bridge.table_id: exact; }
 		actions = { lane; NoAction; }
 		const default_action = NoAction();
 		size = 64; /* TOFINO_TABLES */
@@ -114,58 +115,12 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		size = 64;
 	}
 
-	action begin() {
-		hdr.bridge.setValid();
-		hdr.bridge.op = SWITCH_PASS;
-		hdr.bridge.lane = 0;
-		hdr.bridge.form = 0;
-		hdr.bridge.copies = 0;
-		hdr.bridge.held = 0;
-		hdr.bridge.hop = 0;
-		hdr.bridge.immediate = 0;
-		hdr.bridge.blank = 0;
-		hdr.bridge.table_id = 0;
-		hdr.bridge.sequence = 0;
-		hdr.bridge.count_high = 0;
-		hdr.bridge.count = 0;
-		hdr.bridge.entries = 0;
-		hdr.bridge.list_no = 0;
-		hdr.bridge.psn = 0;
-		meta.known = 0;
-		meta.kind = 0;
-		meta.kind_is_right = 0;
-		meta.place_is_right = 0;
-		meta.question = 0;
-		meta.decoded = 0;
-		meta.answer = 0;
-		meta.direct = 0;
-		meta.color = 0;
-		meta.ahead = 0;
-		meta.behind = 0;
-		meta.missed = 0;
-		meta.far = 0;
-		meta.gone = 0;
-		meta.resubmit = 0;
-		meta.put = 0;
-		meta.gap = 0;
-		meta.repeats = 0;
-	}
 	action see_report() {
-		hdr.bridge.table_id = hdr.dta.table_id;
-		hdr.bridge.sequence = hdr.dta.sequence;
-		hdr.bridge.list_no = hdr.list_no.list_no;
-		hdr.bridge.hop = (bit<8>)hdr.dta.hop;
-		meta.reason = hdr.dta.hop ++ hdr.dta.path_len;
 		meta.rest = hdr.ipv4.len - hdr.udp.len;
 		meta.ports = hdr.flow.src_port ++ hdr.flow.dst_port;
 	}
 	action see_flush() {
-		hdr.bridge.table_id = hdr.flush.table_id;
-		hdr.bridge.list_no = hdr.flush.first;
-		meta.checksum = hdr.flush.first;
-		meta.own_held = 0;
-		meta.own_hop = 0;
-		meta.own_blank = 0;
+		meta.checksum = hdr.flush.first[15:0];
 		meta.ledger = LEDGER_FLUSHES;
 	}
 	/* Reports of all kinds are charged: what goes wrong, too. */
@@ -178,7 +133,7 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 			  hdr.flow.dst_port, hdr.flow.proto });
 	}
 	action own_copies() {
-		hdr.bridge.copies = (bit<8>)hdr.dta.copies;
+		hdr.bridge.copies[3:0] = hdr.dta.copies;
 	}
 	action tell_at_once() {
 		hdr.bridge.immediate = 1;
@@ -192,33 +147,24 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 	action place_row() {
 		meta.row = meta.row | meta.row_first;
 	}
-	/* A hop's value is its word of the row; entries are multiples of one,
-	 * two or four. */
+	/* A hop's value is its word of the row; of four words, entries are one,
+	 * two or all. Slots have what came. */
 	action one_word() {
-		meta.x0 = hdr.w1.v;
-		meta.x1 = hdr.w1.v;
-		meta.x2 = hdr.w1.v;
-		meta.x3 = hdr.w1.v;
+		hdr.w2.v = hdr.w1.v;
+		hdr.w3.v = hdr.w1.v;
+		hdr.w4.v = hdr.w1.v;
 	}
 	action two_words() {
-		meta.x0 = hdr.w1.v;
-		meta.x1 = hdr.w2.v;
-		meta.x2 = hdr.w1.v;
-		meta.x3 = hdr.w2.v;
-	}
-	action four_words() {
-		meta.x0 = hdr.w1.v;
-		meta.x1 = hdr.w2.v;
-		meta.x2 = hdr.w3.v;
-		meta.x3 = hdr.w4.v;
+		hdr.w3.v = hdr.w1.v;
+		hdr.w4.v = hdr.w2.v;
 	}
 	table spread {
 		key = { meta.entry_words: exact; }
-		actions = { one_word; two_words; four_words; }
-		const default_action = one_word();
+		actions = { one_word; two_words; NoAction; }
+		const default_action = NoAction();
 		const entries = {
+			1: one_word();
 			2: two_words();
-			4: four_words();
 		}
 		size = 4;
 	}
@@ -237,6 +183,15 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		hdr.bridge.op = SWITCH_CHUNK;
 		hdr.bridge.blank = meta.own_blank;
 		hdr.low.setValid();
+		hdr.low.w0 = hdr.w1.v;
+		hdr.low.w1 = hdr.w1.v;
+		hdr.low.w2 = hdr.w1.v;
+		hdr.low.w3 = hdr.w1.v;
+		hdr.low.w4 = hdr.w1.v;
+		hdr.low.w5 = hdr.w1.v;
+		hdr.low.w6 = hdr.w1.v;
+		hdr.low.w7 = hdr.w1.v;
+		hdr.w1.setInvalid();
 	}
 	action rows_8() {
 		hdr.low.setValid();
@@ -324,14 +279,13 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		hdr.dta.reserved = 0;
 		hdr.dta.copies = 0;
 		hdr.dta.key_len = 0;
-		hdr.dta.hop = meta.reason[7:4];
-		hdr.dta.path_len = meta.reason[3:0];
+		hdr.dta.hop = 0; /* with path_len, which is there, the reason */
 		hdr.flow.setInvalid();
 		hdr.list_no.setInvalid();
 	}
 	/* What was last taken in order. */
 	action tell_last() {
-		hdr.dta.sequence = meta.last;
+		hdr.dta.sequence = hdr.dta.sequence - meta.step;
 	}
 	action no_words() {
 		hdr.w1.setInvalid();
@@ -351,7 +305,7 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 	}
 
 	apply {
-		begin();
+#ifndef NOIN
 		if (hdr.bth.isValid()) {
 			drop();
 			meta.ledger = LEDGER_ANSWERS;
@@ -405,19 +359,21 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 				} else if (meta.kind == DTA_POSTCARD &&
 					   meta.direct == 1) {
 					write_direct();
-				} else if (meta.kind == DTA_POSTCARD) {
-					mask_row();
-					place_row();
-					rows_8();
-					put_hop();
-					postcards.apply(hdr, meta);
-					words.apply(hdr, meta);
 				} else {
-					if (hdr.bridge.form == TOFINO_FORM_64)
-						rows_16();
-					else
+					if (meta.kind == DTA_POSTCARD) {
+						mask_row();
+						place_row();
 						rows_8();
-					append.apply(hdr, meta);
+						put_hop();
+						postcards.apply(hdr, meta);
+					} else {
+						if (hdr.bridge.form ==
+						    TOFINO_FORM_64)
+							rows_16();
+						else
+							rows_8();
+						append.apply(hdr, meta);
+					}
 					words.apply(hdr, meta);
 				}
 				groups.apply();
@@ -442,6 +398,7 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		}
 		if (meta.resubmit == 0)
 			ledger.count(meta.ledger);
+#endif
 	}
 }
 
@@ -454,9 +411,11 @@ control TranslatorEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 				 output) {
 	Operation() operation;
 	apply {
+#ifndef NOEG
 		if (egress.egress_port != SWITCH_RECIRCULATE &&
 		    hdr.bridge.op != SWITCH_PASS)
 			operation.apply(hdr, meta, egress, deparser);
+#endif
 	}
 }
 

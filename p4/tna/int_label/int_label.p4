@@ -5,10 +5,10 @@
  * packets back as they were and tells their labels to the controller.
  *
  * As v1model/int_label, but for two things. The last switch tells its own label
- * apart from those before it: these from a mirror made in ingress, before they
- * are taken out; its own from a mirror made in egress, where it is known. And S
- * selects an entry of the table intervals, as there is no shift by a number
- * that is not known beforehand.
+ * apart from those before it: these from a mirror made in ingress, where they
+ * are taken out, as egress parses 160 bytes at most; its own from a mirror made
+ * in egress, where it is known. And S selects an entry of the table intervals,
+ * as there is no shift by a number that is not known beforehand.
  *
  * Clock: 1024 a microsecond (bf_ts_global_ts_inc_value_set), so that label
  * times are microseconds. Packets with a wrong checksum of the IP header get no
@@ -40,7 +40,7 @@ header bridge_h {
 	bit<16> ingress; /* port */
 	bit<32> ingress_time;
 	bit<5> reserved;
-	bit<1> labelled;
+	bit<1> labelled; /* it has an option */
 	bit<1> specific; /* flow: a packet that is due, or was marked before */
 	bit<1> to_edge;
 }
@@ -56,11 +56,15 @@ header own_h {
 	bit<8> int_num;
 	bit<16> ingress;
 	bit<16> egress;
-	bit<16> time_high;
-	bit<32> time;
+	bit<48> time;
 	bit<32> latency;
 	bit<32> queue;
 	bit<32> number;
+}
+
+/* A label that is there: SWITCH_ITEMS of them, what is last is first here. */
+header item_bytes_h {
+	bit<256> v;
 }
 
 struct ingress_headers_t {
@@ -68,6 +72,14 @@ struct ingress_headers_t {
 	ethernet_h ethernet;
 	ipv4_h ipv4;
 	label_option_h option;
+	item_bytes_h item8;
+	item_bytes_h item7;
+	item_bytes_h item6;
+	item_bytes_h item5;
+	item_bytes_h item4;
+	item_bytes_h item3;
+	item_bytes_h item2;
+	item_bytes_h item1;
 }
 
 struct ingress_meta_t {
@@ -100,16 +112,14 @@ struct egress_headers_t {
 }
 
 struct egress_meta_t {
-	bit<1> fits;
-	bit<1> exported; /* the IP header is new */
+	bit<1> may_change; /* the IP header */
+	bit<1> exported;
 	bit<1> kind_b;
-	bit<32> device;
 	bit<16> mtu;
 	bit<16> len;
 	bit<16> over;
 	bit<16> labels_len; /* of what is in the packet */
 	bit<32> now;
-	bit<16> now_high;
 	bit<8> s;
 	bit<32> interval; /* at least, between two labels */
 	bit<32> rest;
@@ -117,11 +127,12 @@ struct egress_meta_t {
 	bit<32> threshold;
 	bit<1> may_be_lucky;
 	bit<8> due;
-	bit<32> number;
 	bit<32> latency;
 	bit<32> latency_64th;
 	bit<32> latency_128th;
 	MirrorId_t session;
+	bit<8> what;
+	bit<8> int_num;
 }
 
 @noWarn("uninitialized_out_param")
@@ -149,17 +160,18 @@ parser LabelIngressParser(packet_in packet, out ingress_headers_t hdr,
 		packet.extract(hdr.ipv4);
 		ip_sum.add(hdr.ipv4);
 		meta.wrong = ip_sum.verify();
-		transition select(hdr.ipv4.plain, hdr.ipv4.fragment,
-				  hdr.ipv4.sum, hdr.ipv4.proto) {
-			(_, _, 0xffff, _): accept;
-			(NET_IP4_PLAIN, 0 &&& NET_IP4_FRAGMENT, _,
-			 LABEL_PROTOCOL): option;
-			(NET_IP4_PLAIN, 0 &&& NET_IP4_FRAGMENT, _,
-			 NET_PROTO_TCP): ports;
-			(NET_IP4_PLAIN, 0 &&& NET_IP4_FRAGMENT, _,
-			 NET_PROTO_UDP): ports;
-			(NET_IP4_PLAIN, 0 &&& NET_IP4_FRAGMENT, _, _): whole;
+		transition select(hdr.ipv4.plain, hdr.ipv4.fragment) {
+			(NET_IP4_PLAIN, 0 &&& NET_IP4_FRAGMENT): first;
 			default: accept;
+		}
+	}
+	state first {
+		transition select(hdr.ipv4.sum, hdr.ipv4.proto) {
+			(0xffff, _): accept;
+			(_, LABEL_PROTOCOL): option;
+			(_, NET_PROTO_TCP): ports;
+			(_, NET_PROTO_UDP): ports;
+			default: whole;
 		}
 	}
 	state ports {
@@ -167,10 +179,41 @@ parser LabelIngressParser(packet_in packet, out ingress_headers_t hdr,
 		meta.dst_port = packet.lookahead<bit<32>>()[15:0];
 		transition whole;
 	}
+	/* Above LABEL_MAX_HOP: of a specific flow. On as it is, if there is no
+	 * room for as many. */
 	state option {
 		packet.extract(hdr.option);
-		transition whole;
+		transition select(hdr.option.count) {
+			0: whole;
+			1: item_1;
+			2: item_2;
+			3: item_3;
+			4: item_4;
+			5: item_5;
+			6: item_1;
+			7: item_2;
+			8: item_3;
+			9: item_4;
+			10: item_5;
+			11: item_6;
+			12: item_7;
+			13: item_8;
+			default: accept;
+		}
 	}
+#define ITEM_STATE(n, then) \
+	state item_##n { \
+		packet.extract(hdr.item##n); \
+		transition then; \
+	}
+	ITEM_STATE(8, item_7)
+	ITEM_STATE(7, item_6)
+	ITEM_STATE(6, item_5)
+	ITEM_STATE(5, item_4)
+	ITEM_STATE(4, item_3)
+	ITEM_STATE(3, item_2)
+	ITEM_STATE(2, item_1)
+	ITEM_STATE(1, whole)
 	state whole {
 		meta.fits = 1;
 		transition accept;
@@ -186,7 +229,8 @@ control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		     inout ingress_intrinsic_metadata_for_tm_t tm) {
 	Forward() forward;
 	Counter<bit<32>, bit<1>>(2, CounterType_t.PACKETS) forged; /* dropped */
-	/* When a flow was marked, and whether it is time again; in 1024 us. */
+	Hash<bit<32>>(HashAlgorithm_t.IDENTITY) now_of;
+	/* When a flow was marked, us, and whether it is time again. */
 	ROW_HASH(of_flow, CRC_SLOT0, 10);
 	Register<bit<32>, bit<10>>(SWITCH_FLOWS) marks;
 	RegisterAction<bit<32>, bit<10>, bit<8>>(marks) mark = {
@@ -253,10 +297,9 @@ control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		meta.due = 0;
 	}
 	action take_time() {
-		meta.now = parsed.global_tstamp[41:10];
+		meta.now = now_of.get({ parsed.global_tstamp[41:10] });
 	}
-	/* How many labels there are; above LABEL_MAX_HOP: of a specific flow.
-	 * On as it is, if there is no room for as many. */
+	/* How many labels there are. */
 	action labels(bit<8> count, bit<1> specific) {
 		hdr.bridge.what = SWITCH_LABEL;
 		hdr.bridge.labelled = 1;
@@ -303,6 +346,42 @@ control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		deparser.mirror_type = SWITCH_MIRROR_LABELS;
 	}
 
+	/* The packet as it was before its first label; less is negative, as
+	 * a table's parameter cannot be subtracted. */
+	action restore(bit<16> less) {
+		hdr.ipv4.proto = hdr.option.next;
+		hdr.ipv4.len = hdr.ipv4.len + less;
+		hdr.bridge.labelled = 0;
+		hdr.option.setInvalid();
+		hdr.item8.setInvalid();
+		hdr.item7.setInvalid();
+		hdr.item6.setInvalid();
+		hdr.item5.setInvalid();
+		hdr.item4.setInvalid();
+		hdr.item3.setInvalid();
+		hdr.item2.setInvalid();
+		hdr.item1.setInvalid();
+	}
+	table restores {
+		key = { hdr.bridge.count: exact; }
+		actions = { restore; NoAction; }
+		const default_action = NoAction();
+		const entries = {
+#define RESTORE(n) \
+			n: restore(0 - (LABEL_OPTION_LEN + n * LABEL_ITEM_LEN));
+			RESTORE(0)
+			RESTORE(1)
+			RESTORE(2)
+			RESTORE(3)
+			RESTORE(4)
+			RESTORE(5)
+			RESTORE(6)
+			RESTORE(7)
+			RESTORE(8)
+		}
+		size = 16;
+	}
+
 	apply {
 		begin();
 		take_time();
@@ -312,16 +391,19 @@ control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		if (hdr.option.isValid()) {
 			if (meta.from_edge == 1 || meta.wrong) {
 				forge();
-			} else {
+			} else if (meta.fits == 1 && parsed.parser_err == 0) {
 				counts.apply();
-				if (hdr.bridge.to_edge == 1 &&
-				    hdr.bridge.count != 0)
-					tell();
+				if (hdr.bridge.to_edge == 1) {
+					if (hdr.bridge.count != 0)
+						tell();
+					restores.apply();
+				}
 			}
 		} else if (meta.fits == 1 && !meta.wrong) {
 			may_be_labelled();
-			if (meta.from_edge == 1 && label_flow.apply().hit) {
-				find_mark();
+			if (meta.from_edge == 1) {
+				if (label_flow.apply().hit)
+					find_mark();
 				if (meta.due == 1)
 					mark_flow();
 			}
@@ -350,7 +432,7 @@ parser LabelEgressParser(packet_in packet, out egress_headers_t hdr,
 			 out egress_intrinsic_metadata_t egress) {
 	state start {
 		packet.extract(egress);
-		meta.fits = 0;
+		meta.may_change = 0;
 		meta.exported = 0;
 		transition select(packet.lookahead<bit<8>>()) {
 			SWITCH_LABEL: label;
@@ -367,10 +449,9 @@ parser LabelEgressParser(packet_in packet, out egress_headers_t hdr,
 		packet.extract(hdr.bridge);
 		packet.extract(hdr.ethernet);
 		packet.extract(hdr.ipv4);
-		meta.fits = 1;
-		transition select(hdr.bridge.labelled, hdr.bridge.to_edge) {
-			(1, 0): option;
-			(1, 1): strip;
+		meta.may_change = 1;
+		transition select(hdr.bridge.labelled) {
+			1: option;
 			default: accept;
 		}
 	}
@@ -378,64 +459,26 @@ parser LabelEgressParser(packet_in packet, out egress_headers_t hdr,
 		packet.extract(hdr.option);
 		transition accept;
 	}
-	/* What is taken out. */
-	state strip {
-		packet.extract(hdr.option);
-		transition select(hdr.bridge.count) {
-			1: strip_1;
-			2: strip_2;
-			3: strip_3;
-			4: strip_4;
-			5: strip_5;
-			6: strip_6;
-			7: strip_7;
-			8: strip_8;
-			default: accept;
-		}
-	}
-	state strip_1 {
-		packet.advance(8 * 32 * 1);
-		transition accept;
-	}
-	state strip_2 {
-		packet.advance(8 * 32 * 2);
-		transition accept;
-	}
-	state strip_3 {
-		packet.advance(8 * 32 * 3);
-		transition accept;
-	}
-	state strip_4 {
-		packet.advance(8 * 32 * 4);
-		transition accept;
-	}
-	state strip_5 {
-		packet.advance(8 * 32 * 5);
-		transition accept;
-	}
-	state strip_6 {
-		packet.advance(8 * 32 * 6);
-		transition accept;
-	}
-	state strip_7 {
-		packet.advance(8 * 32 * 7);
-		transition accept;
-	}
-	state strip_8 {
-		packet.advance(8 * 32 * 8);
-		transition accept;
-	}
 	state labels {
 		packet.extract(hdr.labels);
 		packet.extract(hdr.ethernet);
 		packet.extract(hdr.ipv4);
+		meta.may_change = 1;
 		meta.exported = 1;
 		transition accept;
 	}
 	state own {
 		packet.extract(hdr.own);
+		hdr.item.setValid();
+		hdr.item.ingress = hdr.own.ingress;
+		hdr.item.egress = hdr.own.egress;
+		hdr.item.time = hdr.own.time;
+		hdr.item.latency = hdr.own.latency;
+		hdr.item.queue = hdr.own.queue;
+		hdr.item.number = hdr.own.number;
 		packet.extract(hdr.ethernet);
 		packet.extract(hdr.ipv4);
+		meta.may_change = 1;
 		meta.exported = 1;
 		transition accept;
 	}
@@ -479,15 +522,7 @@ control Export(inout egress_headers_t hdr, inout egress_meta_t meta) {
 		hdr.option.count = hdr.own.int_num;
 		hdr.ipv4.proto = LABEL_PROTOCOL;
 		hdr.ipv4.len = hdr.ipv4.len + LABEL_OPTION_LEN + LABEL_ITEM_LEN;
-		hdr.item.setValid();
-		hdr.item.device = meta.device;
-		hdr.item.ingress = hdr.own.ingress;
-		hdr.item.egress = hdr.own.egress;
-		hdr.item.time = hdr.own.time_high ++ hdr.own.time;
 		hdr.item.reserved = 0;
-		hdr.item.latency = hdr.own.latency;
-		hdr.item.queue = hdr.own.queue;
-		hdr.item.number = hdr.own.number;
 		hdr.item.reserved2 = 0;
 		meta.len = NET_IP4_LEN + LABEL_OPTION_LEN + LABEL_ITEM_LEN +
 			   SWITCH_EXPORT_REST;
@@ -541,6 +576,13 @@ control LabelEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 		    inout egress_intrinsic_metadata_for_output_port_t output) {
 	Export() export;
 	Random<bit<32>>() random;
+	/* Bits of fields in other places, which no action moves in one step:
+	 * a hash does. */
+	Hash<bit<32>>(HashAlgorithm_t.IDENTITY) now_of;
+	Hash<bit<16>>(HashAlgorithm_t.IDENTITY) high_of;
+	Hash<bit<32>>(HashAlgorithm_t.IDENTITY) queue_of;
+	Hash<bit<16>>(HashAlgorithm_t.IDENTITY) port_of;
+	bit<16> high; /* half of the time */
 	/* Of ports: Reg1, when one labelled; labels written; Reg2, S. */
 	Register<bit<32>, PortId_t>(SWITCH_PORTS) label_last;
 	Register<bit<32>, PortId_t>(SWITCH_PORTS) label_number;
@@ -578,7 +620,7 @@ control LabelEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 
 	/* MTU of the links to other switches. */
 	action config(bit<32> id, bit<1> b, bit<16> mtu_bytes) {
-		meta.device = id;
+		hdr.item.device = id;
 		meta.kind_b = b;
 		meta.mtu = mtu_bytes;
 	}
@@ -612,14 +654,32 @@ control LabelEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 	action begin() {
 		meta.may_be_lucky = 0;
 		meta.due = 0;
-		meta.chance = random.get();
-		meta.s = read_s.execute(egress.egress_port);
 		meta.latency = parsed.global_tstamp[31:0] -
 			       hdr.bridge.ingress_time;
+		hdr.item.ingress = hdr.bridge.ingress;
+		hdr.item.reserved = 0;
+		hdr.item.reserved2 = 0;
+	}
+	action draw() {
+		meta.chance = random.get();
+	}
+	action find_s() {
+		meta.s = read_s.execute(egress.egress_port);
 	}
 	action take_time() {
-		meta.now = parsed.global_tstamp[41:10];
-		meta.now_high = 10w0 ++ parsed.global_tstamp[47:42];
+		meta.now = now_of.get({ parsed.global_tstamp[41:10] });
+	}
+	action take_high_time() {
+		high = high_of.get({ 10w0, parsed.global_tstamp[47:42] });
+	}
+	action take_queue() {
+		hdr.item.queue = queue_of.get({ 13w0, egress.deq_qdepth });
+	}
+	action take_port() {
+		hdr.item.egress = port_of.get({ 7w0, egress.egress_port });
+	}
+	action write_time() {
+		hdr.item.time = high ++ meta.now;
 	}
 	/* 1024 of these are a microsecond: 1 - 1/64 - 1/128 is 1/1.024. */
 	action latency_parts() {
@@ -630,7 +690,7 @@ control LabelEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 		meta.latency = meta.latency - meta.latency_64th;
 	}
 	action latency_less_128th() {
-		meta.latency = meta.latency - meta.latency_128th;
+		hdr.item.latency = meta.latency - meta.latency_128th;
 	}
 	action luck() {
 		meta.chance = meta.chance |-| meta.threshold;
@@ -676,21 +736,12 @@ control LabelEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 		size = 8;
 	}
 	action number() {
-		meta.number = next_number.execute(egress.egress_port);
+		hdr.item.number = next_number.execute(egress.egress_port);
 	}
 	action push() {
 		hdr.option.count = hdr.option.count + 1;
 		hdr.ipv4.len = meta.len;
 		hdr.item.setValid();
-		hdr.item.device = meta.device;
-		hdr.item.ingress = hdr.bridge.ingress;
-		hdr.item.egress = 7w0 ++ egress.egress_port;
-		hdr.item.time = meta.now_high ++ meta.now;
-		hdr.item.reserved = 0;
-		hdr.item.latency = meta.latency;
-		hdr.item.queue = 13w0 ++ egress.deq_qdepth;
-		hdr.item.number = meta.number;
-		hdr.item.reserved2 = 0;
 	}
 	action new_option() {
 		hdr.option.setValid();
@@ -707,52 +758,25 @@ control LabelEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 	}
 	/* Told, with session 1, instead of written. */
 	action tell_own(bit<8> int_num) {
-		hdr.own.setValid();
-		hdr.own.what = SWITCH_OWN;
-		hdr.own.int_num = int_num;
-		hdr.own.ingress = hdr.bridge.ingress;
-		hdr.own.egress = 7w0 ++ egress.egress_port;
-		hdr.own.time_high = meta.now_high;
-		hdr.own.time = meta.now;
-		hdr.own.latency = meta.latency;
-		hdr.own.queue = 13w0 ++ egress.deq_qdepth;
-		hdr.own.number = meta.number;
+		meta.what = SWITCH_OWN;
+		meta.int_num = int_num;
 		meta.session = 1;
 		deparser.mirror_type = SWITCH_MIRROR_OWN;
 	}
-	/* The packet as it was before its first label. */
-	action restore(bit<16> len) {
-		hdr.ipv4.proto = hdr.option.next;
-		hdr.ipv4.len = hdr.ipv4.len - len;
-		hdr.option.setInvalid();
-	}
-	table restores {
-		key = { hdr.bridge.count: exact; }
-		actions = { restore; NoAction; }
-		const default_action = NoAction();
-		const entries = {
-#define RESTORE(n) n: restore(LABEL_OPTION_LEN + n * LABEL_ITEM_LEN);
-			RESTORE(0)
-			RESTORE(1)
-			RESTORE(2)
-			RESTORE(3)
-			RESTORE(4)
-			RESTORE(5)
-			RESTORE(6)
-			RESTORE(7)
-			RESTORE(8)
-		}
-		size = 16;
-	}
-
 	apply {
 		self.apply();
 		if (meta.exported == 1) {
 			export.apply(hdr, meta);
-		} else if (meta.fits == 1) {
+		} else if (meta.may_change == 1) {
 			begin();
+			draw();
+			find_s();
 			take_time();
+			take_high_time();
+			take_queue();
+			take_port();
 			intervals.apply();
+			write_time();
 			latency_parts();
 			latency_less_64th();
 			latency_less_128th();
@@ -784,9 +808,6 @@ control LabelEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 					push();
 				}
 			}
-			if (hdr.bridge.to_edge == 1 &&
-			    hdr.bridge.labelled == 1)
-				restores.apply();
 		}
 	}
 }
@@ -800,18 +821,18 @@ control LabelEgressDeparser(packet_out packet, inout egress_headers_t hdr,
 	Mirror() mirror;
 
 	apply {
-		if (meta.fits == 1 || meta.exported == 1)
+		if (meta.may_change == 1)
 			hdr.ipv4.sum = ip_sum.update({ IP4_FIELDS(hdr.ipv4) });
 		if (meta.exported == 1)
 			hdr.out_ipv4.sum =
 				out_sum.update({ IP4_FIELDS(hdr.out_ipv4) });
 		if (deparser.mirror_type == SWITCH_MIRROR_OWN)
 			mirror.emit<own_h>(meta.session,
-					   { hdr.own.what, hdr.own.int_num,
-					     hdr.own.ingress, hdr.own.egress,
-					     hdr.own.time_high, hdr.own.time,
-					     hdr.own.latency, hdr.own.queue,
-					     hdr.own.number });
+					   { meta.what, meta.int_num,
+					     hdr.item.ingress, hdr.item.egress,
+					     hdr.item.time, hdr.item.latency,
+					     hdr.item.queue,
+					     hdr.item.number });
 		packet.emit(hdr.out_ethernet);
 		packet.emit(hdr.out_ipv4);
 		packet.emit(hdr.out_udp);
