@@ -264,16 +264,17 @@ static void write_lane(FILE *out, const struct table *t, unsigned i,
 	fprintf(out,
 		"p4.TranslatorIngress.lanes.add_with_lane(table_id=%u, n=%u, "
 		"kind=%u, key_len=%u, udp_len=%u, copies=%u, immediate=%u, "
-		"sequence_check=%u, form=%u, pad=0x%02x, hops=0x%02x, "
-		"row_mask=0x%x, row_first=%u, entry_words=%u, last_entry=%u, "
-		"batch=%u)\n"
+		"sequence_check=%u, form=%u)\n"
+		"p4.TranslatorIngress.rooms.add_with_room(table_id=%u, "
+		"pad=0x%02x, hops=0x%02x, row_mask=0x%x, row_first=%u, "
+		"entry_words=%u, last_entry=%u, batch=%u)\n"
 		"p4.TranslatorEgress.operation.place.geometries."
 		"add_with_geometry(lane=%u, mask=0x%" PRIx64 ", shift=%d, "
 		"hops=0x%02x)\n",
 		t->id, i, t->kind, t->key_len,
 		REPORT_LEN + t->key_len + t->value_len, t->copies, t->immediate,
-		t->sequence, form_of(t), padding(t), card ? hops : 0,
-		card ? t->cache_rows - 1 : 0, card ? row : 0,
+		t->sequence, form_of(t), t->id, padding(t), card ? hops : 0,
+		card ? t->cache_rows - 1 : UINT16_MAX, row,
 		list ? t->stride / 4 : card, list ? t->batch - 1u : 0,
 		list ? t->batch : 0u, i,
 		(t->units - 1) & ~(uint64_t)(list ? t->batch - 1u : 0),
@@ -308,19 +309,18 @@ static void write_paths(FILE *out, const struct table *t)
 	" "                                                                    \
 	"egress_rid=%u, at=0x%" PRIx64 ")\n"
 
-/* A list's row, its place, and what has been written of it. */
+/* A list's number, its place, and what has been written of it. */
 static void write_list(FILE *out, const struct ticket *t, unsigned i,
-		       uint32_t list, uint32_t row, uint32_t list_row)
+		       uint32_t list, uint32_t list_row)
 {
 	const struct table *g = &t->table[i];
 	uint64_t head = t->at[i].heads ? t->at[i].heads[list] : 0;
 
 	fprintf(out,
 		"p4.TranslatorIngress.judge.lists.add_with_row_of(table_id=%u, "
-		"list_no=%u, row=%u, list_row=%u)\n" RING RING,
-		g->id, list, row, list_row, list_row, 0,
-		list * g->units * g->stride, list_row, HASH_HOPS,
-		g->heads + 8 * (uint64_t)list);
+		"list_no=%u, list_row=%u)\n" RING RING,
+		g->id, list, list_row, list_row, 0, list * g->units * g->stride,
+		list_row, HASH_HOPS, g->heads + 8 * (uint64_t)list);
 	if (head)
 		fprintf(out,
 			"p4.TranslatorIngress.append.counts.mod("
@@ -380,7 +380,7 @@ int tofino_write(const struct ticket *t, const struct ticket_form *form,
 		if (g->kind == TABLE_POSTCARD)
 			write_paths(out, g);
 		for (uint32_t l = 0; l < g->lists; l++)
-			write_list(out, t, i, l, row + l, list_row++);
+			write_list(out, t, i, l, list_row++);
 		row += rows_of(g);
 	}
 	return bmv2_flushed(out);

@@ -70,13 +70,6 @@ control Frame(inout egress_headers_t hdr, inout egress_meta_t meta) {
 			next = hdr.bridge.psn;
 		}
 	};
-	Register<bit<32>, bit<6>>(SWITCH_PAIRS) lost; /* operations */
-	RegisterAction<bit<32>, bit<6>, bit<32>>(lost) add_lost = {
-		void apply(inout bit<32> n) {
-			n = n + meta.passed;
-		}
-	};
-
 	action number() {
 		hdr.bth.psn = next_psn.execute(hdr.bridge.lane[5:0])[31:8];
 	}
@@ -85,23 +78,18 @@ control Frame(inout egress_headers_t hdr, inout egress_meta_t meta) {
 	}
 	/* A default action reaches no register by a field. */
 	table numbers {
-		key = { hdr.bridge.op: ternary; }
+		key = {
+			hdr.bridge.op: ternary;
+			meta.form: ternary;
+		}
 		actions = { number; go_back; NoAction; }
 		const default_action = NoAction();
 		const entries = {
-			SWITCH_RESYNC: go_back();
-			_: number();
+			(SWITCH_RESYNC, _): go_back();
+			(_, 0): NoAction(); /* nothing is written */
+			(_, _): number();
 		}
-		size = 2;
-	}
-	action pass_over() {
-		meta.passed = meta.passed - hdr.bridge.psn;
-	}
-	action count_passed() {
-		meta.passed = meta.passed >> 8;
-	}
-	action add_passed() {
-		add_lost.execute(hdr.bridge.lane[5:0]);
+		size = 4;
 	}
 	/* What is the same for all packets of a queue pair and a form. */
 	action frame(bit<8> opcode, bit<16> ip_len, bit<16> udp_len,
@@ -152,16 +140,37 @@ control Frame(inout egress_headers_t hdr, inout egress_meta_t meta) {
 
 	apply {
 		numbers.apply();
-		if (hdr.bridge.op == SWITCH_RESYNC) {
-			pass_over();
-			count_passed();
-			add_passed();
-		}
 		frames.apply();
 		headers();
 		place();
 		if (meta.room != 0)
 			carry();
+	}
+}
+
+/* Behind Frame, of a NAK: what it costs. */
+control Lost(inout egress_headers_t hdr, inout egress_meta_t meta) {
+	Register<bit<32>, bit<6>>(SWITCH_PAIRS) lost; /* operations */
+	RegisterAction<bit<32>, bit<6>, bit<32>>(lost) add_lost = {
+		void apply(inout bit<32> n) {
+			n = n + meta.passed;
+		}
+	};
+
+	action pass_over() {
+		meta.passed = meta.passed - hdr.bridge.psn;
+	}
+	action count_passed() {
+		meta.passed = meta.passed >> 8;
+	}
+	action add_passed() {
+		add_lost.execute(hdr.bridge.lane[5:0]);
+	}
+
+	apply {
+		pass_over();
+		count_passed();
+		add_passed();
 	}
 }
 

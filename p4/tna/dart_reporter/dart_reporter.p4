@@ -326,6 +326,7 @@ control DartEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 	Pair() pair;
 	Frame() frame;
 	Join() join;
+	Lost() lost;
 	ICRC_PART(write_8);
 
 	action write_slot() {
@@ -353,8 +354,10 @@ control DartEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 			icrc_8();
 			join.apply(hdr, meta);
 		}
-		if (hdr.bridge.op == SWITCH_RESYNC)
+		if (hdr.bridge.op == SWITCH_RESYNC) {
+			lost.apply(hdr, meta);
 			drop();
+		}
 	}
 }
 

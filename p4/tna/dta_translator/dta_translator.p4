@@ -60,18 +60,11 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		size = 512;
 	}
 
-	/*
-	 * What a table takes: of its reports the key's and the datagram's
-	 * lengths; how it is written; the words that are to be added to its
-	 * values as zeros (bit i: word i); the hops of its chunks, its part of
-	 * the rows; of its lists, an entry's words, the number of a batch's
-	 * last entry, and how many there are.
-	 */
+	/* What a table takes: of its reports the key's and the datagram's
+	 * lengths; how it is written. */
 	action lane(bit<8> n, bit<4> kind, bit<8> key_len, bit<16> udp_len,
 		    bit<8> copies, bit<8> immediate, bit<2> sequence_check,
-		    bit<8> form, bit<8> pad, bit<8> hops, bit<16> row_mask,
-		    bit<16> row_first, bit<8> entry_words,
-		    bit<8> last_entry, bit<32> batch) {
+		    bit<8> form) {
 		hdr.bridge.lane = n;
 		meta.kind = kind;
 		meta.kind_differs = hdr.dta.opcode ^ kind;
@@ -81,6 +74,23 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		hdr.bridge.immediate = immediate;
 		meta.sequence_check = sequence_check;
 		hdr.bridge.form = form;
+		meta.known = 1;
+	}
+	table lanes {
+		key = { hdr.bridge.table_id: exact; }
+		actions = { lane; NoAction; }
+		const default_action = NoAction();
+		size = 64; /* TOFINO_TABLES */
+	}
+	/*
+	 * The words that are to be added to its values as zeros (bit i: word
+	 * i); the hops of its chunks; its part of the rows; of its lists, an
+	 * entry's words, the number of a batch's last entry, and how many
+	 * there are.
+	 */
+	action room(bit<8> pad, bit<8> hops, bit<16> row_mask,
+		    bit<16> row_first, bit<8> entry_words,
+		    bit<8> last_entry, bit<32> batch) {
 		meta.pad = pad;
 		meta.all = hops;
 		meta.row_mask = row_mask;
@@ -88,11 +98,10 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		meta.entry_words = entry_words;
 		meta.last_entry = last_entry;
 		meta.batch = batch;
-		meta.known = 1;
 	}
-	table lanes {
+	table rooms {
 		key = { hdr.bridge.table_id: exact; }
-		actions = { lane; NoAction; }
+		actions = { room; NoAction; }
 		const default_action = NoAction();
 		size = 64; /* TOFINO_TABLES */
 	}
@@ -120,7 +129,6 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		meta.ports = hdr.flow.src_port ++ hdr.flow.dst_port;
 	}
 	action see_flush() {
-		meta.checksum = hdr.flush.first[15:0];
 		meta.ledger = LEDGER_FLUSHES;
 	}
 	/* Reports of all kinds are charged: what goes wrong, too. */
@@ -131,6 +139,9 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		meta.checksum = checksum.get(
 			{ hdr.flow.src, hdr.flow.dst, hdr.flow.src_port,
 			  hdr.flow.dst_port, hdr.flow.proto });
+	}
+	action take_list() {
+		meta.checksum = meta.list_no[15:0];
 	}
 	action own_copies() {
 		hdr.bridge.copies[3:0] = hdr.dta.copies;
@@ -145,7 +156,7 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		meta.row = meta.checksum & meta.row_mask;
 	}
 	action place_row() {
-		meta.row = meta.row | meta.row_first;
+		meta.row = meta.row + meta.row_first;
 	}
 	/* A hop's value is its word of the row; of four words, entries are one,
 	 * two or all. Slots have what came. */
@@ -305,7 +316,6 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 	}
 
 	apply {
-#ifndef NOIN
 		if (hdr.bth.isValid()) {
 			drop();
 			meta.ledger = LEDGER_ANSWERS;
@@ -317,11 +327,15 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		} else {
 			drop();
 			lanes.apply();
+			rooms.apply();
+			if (meta.flush == 1 || hdr.dta.opcode == DTA_APPEND)
+				take_list();
+			else
+				hash_key();
 			if (meta.flush == 1) {
 				see_flush();
 			} else {
 				see_report();
-				hash_key();
 				if (meta.again == 0)
 					charge();
 				if (hdr.dta.copies != 0)
@@ -330,6 +344,25 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 					tell_at_once();
 			}
 			judge.apply(hdr, meta, parsed);
+			/* Not of use to all, but early. */
+			mask_row();
+			place_row();
+			put_hop();
+			/* bits to be added as zeros */
+#define PAD(i) \
+			if (meta.pad[i:i] == 1) { \
+				hdr.w##i.setValid(); \
+				hdr.w##i.v = 0; \
+			}
+			PAD(2)
+			PAD(3)
+			PAD(4)
+			PAD(5)
+			PAD(6)
+			PAD(7)
+			spread.apply();
+			if (hdr.bridge.immediate == 1)
+				add_immediate();
 			if (meta.decoded == 1)
 				sequence.apply(hdr, meta, deparser);
 			if (meta.ledger == LEDGER_STORED ||
@@ -337,21 +370,6 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 			     ((meta.kind == DTA_APPEND &&
 			       meta.place_is_right == 1) ||
 			      meta.kind == DTA_POSTCARD))) {
-				/* bits to be added as zeros */
-#define PAD(i) \
-				if (meta.pad[i:i] == 1) { \
-					hdr.w##i.setValid(); \
-					hdr.w##i.v = 0; \
-				}
-				PAD(2)
-				PAD(3)
-				PAD(4)
-				PAD(5)
-				PAD(6)
-				PAD(7)
-				spread.apply();
-				if (hdr.bridge.immediate == 1)
-					add_immediate();
 				if (meta.kind == DTA_KEYWRITE) {
 					write_slot();
 				} else if (meta.kind == DTA_KEYINC) {
@@ -361,10 +379,7 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 					write_direct();
 				} else {
 					if (meta.kind == DTA_POSTCARD) {
-						mask_row();
-						place_row();
 						rows_8();
-						put_hop();
 						postcards.apply(hdr, meta);
 					} else {
 						if (hdr.bridge.form ==
@@ -398,7 +413,6 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		}
 		if (meta.resubmit == 0)
 			ledger.count(meta.ledger);
-#endif
 	}
 }
 
@@ -411,11 +425,9 @@ control TranslatorEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 				 output) {
 	Operation() operation;
 	apply {
-#ifndef NOEG
 		if (egress.egress_port != SWITCH_RECIRCULATE &&
 		    hdr.bridge.op != SWITCH_PASS)
 			operation.apply(hdr, meta, egress, deparser);
-#endif
 	}
 }
 

@@ -8,9 +8,8 @@
 
 control Judge(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	      in ingress_intrinsic_metadata_from_parser_t parsed) {
-	/* The lists that there are: their rows. */
-	action row_of(bit<16> row, bit<16> list_row) {
-		meta.row = row;
+	/* The lists that there are, numbered through all tables. */
+	action row_of(bit<16> list_row) {
 		hdr.bridge.list_row = list_row;
 		meta.place_is_right = 1;
 	}

@@ -355,6 +355,7 @@ control Operation(inout egress_headers_t hdr, inout egress_meta_t meta,
 	Place() place;
 	Chunk() chunk;
 	Frame() frame;
+	Lost() lost;
 	Icrc() icrc;
 
 	action hash_checksum() {
@@ -421,17 +422,20 @@ control Operation(inout egress_headers_t hdr, inout egress_meta_t meta,
 		hdr.dma_len.setValid();
 	}
 
+	/* Frame goes before the data, which take longer to be made. */
 	apply {
 		pair.apply(hdr, meta);
 		place.apply(hdr, meta, egress, deparser);
-		if (meta.form != 0) {
+		frame.apply(hdr, meta);
+		if (hdr.bridge.op == SWITCH_RESYNC) {
+			lost.apply(hdr, meta);
+		} else {
 			if (hdr.bridge.op == SWITCH_SLOT) {
 				hash_checksum();
 			} else if (hdr.bridge.op == SWITCH_BATCH) {
 				if (hdr.bridge.count == 0)
 					carry();
-				if (meta.form[3:3] == 1 &&
-				    egress.egress_rid == 8)
+				if (egress.egress_rid == 8)
 					write_count();
 			} else if (hdr.bridge.op != SWITCH_ADD) {
 				chunk.apply(hdr, meta);
@@ -439,12 +443,10 @@ control Operation(inout egress_headers_t hdr, inout egress_meta_t meta,
 			shapes.apply();
 			if (meta.form[0:0] == 1)
 				immediate();
+			if (meta.form != TOFINO_FORM_ADD)
+				tell_length();
+			icrc.apply(hdr, meta);
 		}
-		if (meta.form != 0 || hdr.bridge.op == SWITCH_RESYNC)
-			frame.apply(hdr, meta);
-		if (meta.form != TOFINO_FORM_ADD)
-			tell_length();
-		icrc.apply(hdr, meta);
 	}
 }
 
