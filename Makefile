@@ -197,8 +197,9 @@ $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 	$(Q)$(CLANG) -fsanitize=fuzzer$(,)address$(,)undefined -o $@ $^ $(LIBS)
 
 # What has threads, for SAN=thread.
-THREADED := $(addprefix tests/unit/test_,turn translate_crew queue spool) \
-	tests/cli/cores.bats
+THREADED := $(addprefix tests/unit/test_,turn translate_crew responder_crew queue \
+	spool label_state) \
+	$(addprefix tests/cli/cores,.bats -query.bats -collect.bats)
 ifeq ($(SAN),thread)
 check check-all: $(BINS) $(filter $(THREADED:%=$B/%),$(UNITS))
 	$(Q)V=$(V) ONLY='$(THREADED)' tests/run.sh $B \

@@ -19,6 +19,7 @@ sees() { top -t "$1" 2>/dev/null | jq -se "$2" >/dev/null; }
 # A program that is none: page.py PROGRAM REGION STAGE:COUNTER:ROLE:NS...
 # writes its page again and again; the counter grows by one each so many ns, as
 # long as the page says, so that its rate is known however busy the machine is.
+# A role with a * behind it is of a counter that may fall.
 # It is made of the layout in ledger/page.h, not of our code.
 fake() {
 	cat >page.py <<-'EOP'
@@ -43,7 +44,7 @@ fake() {
 		        if stage not in stages:
 		            stages.append(stage)
 		        rows += struct.pack("=32sHBB4xQ", counter.encode(),
-		            stages.index(stage), roles.index(role), 0,
+		            stages.index(stage), roles.index(role.strip("*")), role[-1] == "*",
 		            (now - began) // int(ns) if int(ns) else 0)
 		    names = b"".join(struct.pack("32s32s", s.encode(), b"things")
 		                     for s in stages)

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "bmv2.h"
 #include "hash/family.h"
+#include "responder/crew.h"
 #include "tofino.h"
 
 #define AT(field) CLI_AT(struct opts, field)
@@ -176,6 +177,9 @@ static const struct cli_option options[] = {
 	 "receives posted for immediates (default: never short)", CLI_SIZE,
 	 AT(responder.receives), .max = UINT64_MAX - 1,
 	 .needs = "-r|-i|--verbs"},
+	{'j', "cores", "N", "respond on so many cores at once (default 1)",
+	 CLI_SIZE, AT(cores), .min = 1, .max = RESPONDER_CREW_MAX,
+	 .needs = "-r|-i"},
 	{0, "any-peer", NULL, "take packets from any address", CLI_FLAG,
 	 AT(responder.any_peer), .needs = "-r|-i"},
 	{0, "verbs", "DEV[@PEER],...", "let RDMA devices write", CLI_STR,

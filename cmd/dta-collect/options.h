@@ -8,7 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
-#include "roce/responder.h"
+#include "responder/responder.h"
 #include "op/ticket.h"
 #include "verbs/verbs_target.h"
 #include "store/region.h"
@@ -22,6 +22,7 @@ struct opts {
 	uint16_t cm_port;  /* 0: do not listen */
 	uint64_t grace_ns; /* of an old epoch's R_Keys */
 	uint64_t epoch;	   /* 0: all */
+	uint64_t cores;	   /* of the responder; 0: one */
 	struct region_options make;
 	struct responder_options responder;
 	struct cli_live live; /* -i and what goes with it */

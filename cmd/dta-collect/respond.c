@@ -3,6 +3,7 @@
 #include "respond.h"
 
 #include "cli/loop.h"
+#include "cli/shares.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/zero.h"
 #include "notify.h"
 #include "packet/pkt.h"
+#include "responder/crew.h"
 #include "ticket_file.h"
 #include "why.h"
 #include "wire/roce.h"
@@ -27,6 +29,8 @@ struct run {
 	const struct opts *o;
 	struct region *r;
 	struct responder *p;
+	struct responder_crew *crew; /* NULL: this thread alone */
+	uint64_t unsent;	     /* answers, before it went on */
 	struct snk *answers;
 	struct notify *notify;
 	struct cli_loop loop;
@@ -167,32 +171,85 @@ static void look_after(struct run *run)
 	}
 }
 
+/* While cores work, as of the last batch that is known. */
+static const struct responder_ledger *counted(const struct run *run)
+{
+	return run->crew ? responder_crew_counters(run->crew)
+			 : responder_counters(run->p);
+}
+
+/* The responder is this thread's until the next batch. What is wrong comes up
+ * with that. */
+static void rest(struct run *run)
+{
+	if (!run->crew)
+		return;
+	responder_crew_rest(run->crew);
+	run->unsent = run->answers ? snk_drops(run->answers) : 0;
+}
+
 static const void *counters(void *ctx, uint64_t *received)
 {
-	const struct responder_ledger *l = responder_counters(
-		((struct run *)ctx)->p);
+	const struct responder_ledger *l = counted(ctx);
 
 	*received = l->received;
 	return l;
 }
 
-static void report(void *ctx)
+static void show(void *ctx)
 {
 	struct run *run = ctx;
 
-	cli_ledger(&responder_ledger, responder_counters(run->p),
-		   run->o->format);
+	cli_ledger(&responder_ledger, counted(run), run->o->format);
 	notify_report(run->notify);
+}
+
+static void report(void *ctx)
+{
+	rest(ctx);
+	show(ctx);
 }
 
 static void hangup(void *ctx)
 {
 	struct run *run = ctx;
 
+	rest(run);
 	begin_anew(run);
 	if (!run->o->quiet)
 		cli_warn("%s: SIGHUP: all queue pairs are made anew",
 			 run->o->region);
+}
+
+/* Of every batch, in order, before it is acted on. */
+static void look(void *ctx, const struct pkt *pkts, size_t n,
+		 const struct responder_ledger *before)
+{
+	if (!before->executed)
+		why_look(&((struct run *)ctx)->why, pkts, n);
+}
+
+static int respond_to(struct run *run, const struct pkt *pkts, size_t n)
+{
+	if (!n)
+		return 0;
+	if (run->crew)
+		return responder_crew_rx(run->crew, pkts, n);
+	look(run, pkts, n, responder_counters(run->p));
+	return responder_rx(run->p, pkts, n);
+}
+
+/* What is to be done, and told, between batches: cores rest for it, if there is
+ * something, and when nothing comes. */
+static void between(struct run *run, bool idle)
+{
+	if (run->crew && !idle && !responder_crew_news(run->crew))
+		return;
+	if (run->crew) {
+		rest(run);
+		say_refused(run, false);
+	}
+	look_after(run);
 }
 
 /* Packets through the responder. Answers go out after each batch: whoever sent
@@ -202,17 +259,65 @@ static int take(void *ctx, const struct pkt *pkts, int n, struct fault *f)
 	struct run *run = ctx;
 	int rc;
 
-	look_after(run);
-	if (!responder_counters(run->p)->executed)
-		why_look(&run->why, pkts, (size_t)n);
-	rc = n ? responder_rx(run->p, pkts, (size_t)n) : 0;
+	between(run, !n);
+	rc = respond_to(run, pkts, (size_t)n);
 	if (rc < 0)
 		return fault_set(f, rc, "%s", strerror(-rc));
-	say_refused(run, false);
+	if (!run->crew)
+		say_refused(run, false);
 	notify_tell(run->notify);
-	if (n && run->answers)
-		snk_flush(run->answers); /* snk_close() tells of an error */
+	if (n && run->answers && !run->crew) /* who does so itself */
+		snk_flush(run->answers);     /* snk_close() tells of an error */
 	return 0;
+}
+
+/* For a worker, in turn of taking. */
+static int more(void *ctx, struct pkt *room, int max)
+{
+	return cli_loop_more(&((struct run *)ctx)->loop, room, max);
+}
+
+/* Immediates are told as they come: no more at once than a region remembers,
+ * and so by one core. */
+static void crew_open(struct run *run)
+{
+	const struct responder_crew_options co = {
+		.workers = (unsigned)run->o->cores,
+		.take = more,
+		.look = look,
+		.ctx = run,
+	};
+	struct fault f = {0};
+
+	if (run->o->cores < 2 || run->notify)
+		return;
+	if (src_keep(run->loop.s, co.workers) < 0)
+		cli_fail("out of memory");
+	if (responder_crew_open(&run->crew, run->p, &co, &f) < 0)
+		cli_fail("-j: %s", f.text);
+}
+
+/* The responder is this thread's again; with --stats, what each core has done.
+ * 0 or -errno. */
+static int crew_close(struct run *run)
+{
+	struct cli_share share[RESPONDER_CREW_MAX];
+	int rc;
+
+	if (!run->crew)
+		return 0;
+	rc = responder_crew_rest(run->crew);
+	for (unsigned i = 0; i < run->o->cores; i++) {
+		struct responder_share s = responder_crew_share(run->crew, i);
+
+		share[i] = (struct cli_share){s.batches, s.packets, s.ops,
+					      s.late};
+	}
+	responder_crew_close(run->crew);
+	run->crew = NULL;
+	if (run->o->live.stats_ns)
+		cli_shares(share, (unsigned)run->o->cores, run->o->format);
+	return rc;
 }
 
 /*
@@ -289,14 +394,18 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 	if (rc < 0)
 		cli_fail("%s: %s", o->ticket, strerror(-rc));
 	cli_user(o->live.user);
+	crew_open(run);
 	run->loop.stats = cli_stats_open(&responder_ledger, o->live.stats_ns,
 					 o->format, NULL);
 }
 
+/* While cores answer, as of when they last rested. */
 static uint64_t unsent(void *ctx)
 {
 	const struct run *run = ctx;
 
+	if (run->crew)
+		return run->unsent;
 	return run->answers ? snk_drops(run->answers) : 0;
 }
 
@@ -304,14 +413,18 @@ static uint64_t unsent(void *ctx)
 static int run_close(struct run *run)
 {
 	const struct responder_ledger *l = responder_counters(run->p);
-	uint64_t lost = unsent(run);
-	int closed = 0;
+	uint64_t lost = 0;
+	int closed = 0, stopped;
 
 	cli_progress_end();
+	stopped = crew_close(run);
 	say_refused(run, true);
 	cli_stats_close(run->loop.stats, l, run->loop.s);
-	if (run->answers)
+	if (run->answers) {
+		snk_settle(run->answers); /* snk_close() tells of an error */
+		lost = unsent(run);
 		closed = snk_close(run->answers);
+	}
 	if (!run->o->quiet) {
 		cli_ledger(&responder_ledger, l, run->o->format);
 		cli_live_drops(&run->o->live, run->loop.s, lost);
@@ -319,7 +432,7 @@ static int run_close(struct run *run)
 	notify_close(run->notify);
 	responder_close(run->p);
 	src_close(run->loop.s);
-	return closed;
+	return closed ? closed : stopped;
 }
 
 void respond(struct opts *o, struct region *r)
@@ -342,6 +455,7 @@ void respond(struct opts *o, struct region *r)
 			 .take = take,
 			 .report = report,
 			 .unsent = unsent,
+			 .show = show,
 			 .hangup = hangup},
 	};
 	struct responder_ledger end;
@@ -356,6 +470,7 @@ void respond(struct opts *o, struct region *r)
 		first_psns(&t);
 	run_open(&run, o, &t);
 	rc = cli_loop(&run.loop, &f);
+	rest(&run);
 	end = *responder_counters(run.p);
 	closed = run_close(&run);
 	why_text(&why, &run.why, &end, &t);

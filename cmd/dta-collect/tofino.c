@@ -148,22 +148,24 @@ int tofino_check(const struct ticket *t, const struct ticket_form *form,
 	return rc ? rc : check_room(t, f);
 }
 
-void tofino_groups(FILE *out, unsigned first, unsigned each, const char *port)
+void tofino_groups(FILE *out, unsigned first, unsigned each, unsigned step,
+		   const char *port)
 {
 	for (unsigned n = 1; n <= HASH_COPIES; n++) {
 		unsigned group = first + n;
 
 		fprintf(out,
-			"for rid in range(%u):\n"
-			"    bfrt.pre.node.add(MULTICAST_NODE_ID=%u + rid, "
-			"MULTICAST_RID=rid, MULTICAST_LAG_ID=[], "
-			"DEV_PORT=[%s])\n\n"
+			"for n in range(%u):\n"
+			"    bfrt.pre.node.add(MULTICAST_NODE_ID=%u + n, "
+			"MULTICAST_RID=n // %u * %u + n %% %u, "
+			"MULTICAST_LAG_ID=[], DEV_PORT=[%s])\n\n"
 			"bfrt.pre.mgid.add(MGID=%u, "
 			"MULTICAST_NODE_ID=list(range(%u, %u)), "
 			"MULTICAST_NODE_L1_XID_VALID=[False] * %u, "
 			"MULTICAST_NODE_L1_XID=[0] * %u)\n",
-			each * n, group * NODES, port, group, group * NODES,
-			group * NODES + each * n, each * n, each * n);
+			each * n, group * NODES, each, step, each, port, group,
+			group * NODES, group * NODES + each * n, each * n,
+			each * n);
 	}
 }
 
@@ -262,23 +264,25 @@ static void write_lane(FILE *out, const struct table *t, unsigned i,
 	fprintf(out,
 		"p4.TranslatorIngress.lanes.add_with_lane(table_id=%u, n=%u, "
 		"kind=%u, key_len=%u, udp_len=%u, copies=%u, immediate=%u, "
-		"sequence_check=%u, form=%u, pad=0x%02x, hops=0x%02x, "
-		"row_mask=0x%x, row_first=%u, entry_words=%u, last_entry=%u, "
-		"batch=%u)\n"
+		"sequence_check=%u, form=%u)\n"
+		"p4.TranslatorIngress.rooms.add_with_room(table_id=%u, "
+		"pad=0x%02x, hops=0x%02x, row_mask=0x%x, row_first=%u, "
+		"entry_words=%u, last_entry=%u, batch=%u)\n"
 		"p4.TranslatorEgress.operation.place.geometries."
 		"add_with_geometry(lane=%u, mask=0x%" PRIx64 ", shift=%d, "
 		"hops=0x%02x)\n",
 		t->id, i, t->kind, t->key_len,
 		REPORT_LEN + t->key_len + t->value_len, t->copies, t->immediate,
-		t->sequence, form_of(t), padding(t), card ? hops : 0,
-		card ? t->cache_rows - 1 : 0, card ? row : 0,
-		list ? t->stride / 4 : 1, list ? t->batch - 1u : 0,
-		list ? t->batch : 0u, i, t->units - 1, __builtin_ctz(t->stride),
-		card ? hops : 0);
+		t->sequence, form_of(t), t->id, padding(t), card ? hops : 0,
+		card ? t->cache_rows - 1 : UINT16_MAX, row,
+		list ? t->stride / 4 : card, list ? t->batch - 1u : 0,
+		list ? t->batch : 0u, i,
+		(t->units - 1) & ~(uint64_t)(list ? t->batch - 1u : 0),
+		__builtin_ctz(t->stride), card ? hops : 0);
 }
 
 /* The hops of all paths that fit. */
-static void write_paths(FILE *out, const struct table *t, unsigned i)
+static void write_paths(FILE *out, const struct table *t)
 {
 	unsigned all = (1u << t->hops) - 1;
 
@@ -289,28 +293,34 @@ static void write_paths(FILE *out, const struct table *t, unsigned i)
 		for (unsigned hop = 0; hop < end; hop++)
 			fprintf(out,
 				"p4.TranslatorIngress.judge.paths."
-				"add_with_path(lane=%u, path_len=%u, hop=%u, "
-				"own_hop=0x%02x, held=0x%02x, blank=0x%02x, "
-				"direct=%d)\n",
-				i, len, hop, 1u << hop, 1u << hop | blank,
-				blank, (1u << hop | blank) == all);
+				"add_with_path(table_id=%u, path_len=%u, "
+				"hop=%u, own_hop=0x%02x, rest=0x%02x, "
+				"blank=0x%02x, direct=%d)\n",
+				t->id, len, hop, 1u << hop,
+				all & ~(1u << hop | blank), blank,
+				(1u << hop | blank) == all);
 	}
 }
 
-/* A list's row, its place, and what has been written of it. */
+/* The beginning of a list's ring, for the replica that is its batch, and the
+ * place of its count, for the one that is that. */
+#define RING                                                                   \
+	"p4.TranslatorEgress.operation.place.rings.add_with_ring(list_row=%u," \
+	" "                                                                    \
+	"egress_rid=%u, at=0x%" PRIx64 ")\n"
+
+/* A list's number, its place, and what has been written of it. */
 static void write_list(FILE *out, const struct ticket *t, unsigned i,
-		       uint32_t list, uint32_t row, uint32_t list_row)
+		       uint32_t list, uint32_t list_row)
 {
 	const struct table *g = &t->table[i];
 	uint64_t head = t->at[i].heads ? t->at[i].heads[list] : 0;
 
 	fprintf(out,
-		"p4.TranslatorIngress.judge.lists.add_with_row_of(lane=%u, "
-		"list_no=%u, row=%u, list_row=%u)\n"
-		"p4.TranslatorEgress.operation.place.rings.add_with_ring("
-		"lane=%u, list_no=%u, at=0x%" PRIx64 ", head=0x%" PRIx64 ")\n",
-		i, list, row, list_row, i, list, list * g->units * g->stride,
-		g->heads + 8 * (uint64_t)list);
+		"p4.TranslatorIngress.judge.lists.add_with_row_of(table_id=%u, "
+		"list_no=%u, list_row=%u)\n" RING RING,
+		g->id, list, list_row, list_row, 0, list * g->units * g->stride,
+		list_row, HASH_HOPS, g->heads + 8 * (uint64_t)list);
 	if (head)
 		fprintf(out,
 			"p4.TranslatorIngress.append.counts.mod("
@@ -358,8 +368,9 @@ int tofino_write(const struct ticket *t, const struct ticket_form *form,
 	      "p4 = bfrt.dta_translator.pipe\n"
 	      "collector = 1  # the port (DEV_PORT) that leads there\n",
 	      out);
-	tofino_groups(out, 0, 1, "collector");
-	tofino_groups(out, TOFINO_GROUP_ENTRIES, HASH_HOPS, "collector");
+	tofino_groups(out, 0, 1, HASH_HOPS, "collector");
+	tofino_groups(out, TOFINO_GROUP_ENTRIES, HASH_HOPS, HASH_HOPS,
+		      "collector");
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct table *g = &t->table[i];
 
@@ -367,9 +378,9 @@ int tofino_write(const struct ticket *t, const struct ticket_form *form,
 		write_lane(out, g, i, row);
 		write_pair(out, t, i);
 		if (g->kind == TABLE_POSTCARD)
-			write_paths(out, g, i);
+			write_paths(out, g);
 		for (uint32_t l = 0; l < g->lists; l++)
-			write_list(out, t, i, l, row + l, list_row++);
+			write_list(out, t, i, l, list_row++);
 		row += rows_of(g);
 	}
 	return bmv2_flushed(out);

@@ -41,9 +41,11 @@ ticket_checker tofino_check, tofino_check_reporter, tofino_check_dart;
 ticket_writer tofino_write, tofino_write_reporter, tofino_write_node,
 	tofino_write_dart;
 
-/* What they share. Groups first + 1 to first + 4: of group first + n, each *
- * n replicas, numbered from 0 on, to the port that the variable names. */
-void tofino_groups(FILE *out, unsigned first, unsigned each, const char *port);
+/* What they share. Groups first + 1 to first + 4: of group first + n, n copies
+ * of each replicas, numbered from step * copy on, to the port that the variable
+ * names. */
+void tofino_groups(FILE *out, unsigned first, unsigned each, unsigned step,
+		   const char *port);
 /* The entries of table pairs and of the table frames for a queue pair; forms: n
  * of them, of WRITEs or FETCH_ADD. place: of the tables' control. */
 void tofino_pair(FILE *out, const char *place, const struct ticket *t,

@@ -63,7 +63,7 @@ int tofino_write_reporter(const struct ticket *t,
 	(void)form;
 	write_ports(out, "dta_reporter", "ReporterIngress");
 	fputs("translator = 2  # the port (DEV_PORT) that leads there\n", out);
-	tofino_groups(out, 0, 1, "translator");
+	tofino_groups(out, 0, 1, 1, "translator");
 	for (unsigned n = 1; n <= HASH_COPIES; n++)
 		fprintf(out,
 			"bfrt.mirror.cfg.add_with_normal(sid=%u, "

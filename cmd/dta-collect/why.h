@@ -3,7 +3,7 @@
 #ifndef DTA_COLLECT_WHY_H
 #define DTA_COLLECT_WHY_H
 
-#include "roce/responder.h"
+#include "responder/responder.h"
 #include "wire/roce.h"
 
 /* Zeroed before: what was seen while nothing was stored yet. */

@@ -30,8 +30,9 @@ static const struct cli_option options[] = {
 	 .verbs = "packets"},
 	{'F', "format", "F", "packets: dta1 (default), dta0a, dta0b", CLI_WORD,
 	 AT(dta), .words = dta_format_names, .verbs = "packets"},
-	{'R', "region", "NAME", "packets: tables of this region", CLI_STR,
-	 AT(region), .verbs = "packets"},
+	{'R', "region", "NAME",
+	 "packets: tables of this region; else the NAME itself", CLI_STR,
+	 AT(region), .verbs = "packets region digest keys serve"},
 	{0, "ticket", "FILE", "packets: tables of this ticket", CLI_IN,
 	 AT(ticket), .verbs = "packets"},
 	{0, "layout", "FILE", "packets: tables of this layout", CLI_IN,
@@ -94,6 +95,11 @@ static struct opts parse(int argc, char **argv)
 
 	o.verb = (enum verb)cli_verb(&cli, argv[n]);
 	o.what = argv[n + 1];
+	if (o.region && o.what && o.verb != VERB_PACKETS)
+		cli_usage(&cli, "'%s' and --region %s: one at a time", o.what,
+			  o.region);
+	if (!o.what && o.verb != VERB_PACKETS && o.verb != VERB_SNAPSHOT)
+		o.what = o.region;
 	if (!o.what && !o.snapshot &&
 	    (o.verb == VERB_REGION || o.verb == VERB_DIGEST ||
 	     (o.verb == VERB_KEYS && !o.log)))

@@ -258,8 +258,12 @@ static int run(struct int_gen *g, struct traffic *t, struct fault *f)
 
 static int end(struct int_gen *g, int src_err, const struct fault *f)
 {
-	uint64_t lost = snk_drops(g->snk);
-	int err = snk_close(g->snk), status = CLI_OK;
+	int err, status = CLI_OK;
+	uint64_t lost;
+
+	snk_settle(g->snk); /* snk_close() tells of an error */
+	lost = snk_drops(g->snk);
+	err = snk_close(g->snk);
 
 	if (!g->o.quiet) {
 		cli_ledger(&int_gen_ledger, &g->ctr, g->o.output);
@@ -276,7 +280,8 @@ static int end(struct int_gen *g, int src_err, const struct fault *f)
 	}
 	if (g->ctr.unfit && !g->ctr.carried) {
 		cli_warn("no packet has room for that: fewer hops or "
-			 "instructions, or another place (--over)");
+			 "instructions; or none has a place for it: another "
+			 "--over, or more flows");
 		status = CLI_FAIL;
 	}
 	if (g->truth && (ferror(g->truth) || fflush(g->truth))) {

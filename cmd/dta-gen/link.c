@@ -360,8 +360,10 @@ void link_drops(const struct gen *g)
 {
 	const struct link *l = g->link;
 
-	if (l->live)
-		cli_live_drops(&g->o.live, l->nacks, snk_drops(g->snk));
+	if (!l->live)
+		return;
+	snk_settle(g->snk); /* snk_close() tells of an error */
+	cli_live_drops(&g->o.live, l->nacks, snk_drops(g->snk));
 }
 
 int link_close(struct gen *g)

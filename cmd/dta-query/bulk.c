@@ -2,13 +2,13 @@
 /* keywrite, path, count: keys in, a row each out, in their order. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "places/ask.h"
+#include "asking/askers.h"
 #include "options.h"
 #include "reading/keys.h"
 #include "run.h"
 #include "sources.h"
-#include "values.h"
 #include "cli/table.h"
 
 enum {
@@ -126,8 +126,17 @@ struct bulk {
 	struct values values; /* the columns of the verb */
 	uint64_t answers[ANSWER_UNREADABLE + 1];
 	uint64_t impaired; /* answered, though copies are unreadable */
+	FILE *out;	   /* one of several: what it has made of its share, */
+	char *text;
+	size_t len;
+};
+
+/* The keys of all, and what is made of them by one, or by each of several. */
+struct bulks {
+	const struct opts *o;
 	struct keys keys;
 	struct reply reply[QUERY_BATCH];
+	struct bulk *of[1 + ASKERS_MAX]; /* the first: of all together */
 };
 
 /* The copies that are to be expected: where --copies does not say, more slots
@@ -206,11 +215,12 @@ static void count_row(struct bulk *b, const struct asked *a,
 	row_write(rows);
 }
 
-static void print_batch(struct bulk *b)
+static void print_batch(struct bulk *b, const struct keys *keys,
+			const struct reply *reply)
 {
-	for (size_t i = 0; i < b->keys.n; i++) {
-		const struct asked *a = &b->keys.asked[i];
-		const struct reply *r = &b->reply[i];
+	for (size_t i = 0; i < keys->n; i++) {
+		const struct asked *a = &keys->asked[i];
+		const struct reply *r = &reply[i];
 
 		b->answers[r->answer]++;
 		b->impaired += r->unreadable && r->answer != ANSWER_UNREADABLE;
@@ -226,7 +236,7 @@ static void print_batch(struct bulk *b)
 }
 
 /* The keys of a batch, table by table. */
-static void ask_batch(struct bulk *b, struct ask *ask, const struct targets *t)
+static void ask_batch(struct bulks *b, struct ask *ask, const struct targets *t)
 {
 	for (unsigned k = 0; k < t->n; k++) {
 		const uint8_t *key[QUERY_BATCH];
@@ -255,28 +265,39 @@ static uint8_t key_width(const struct opts *o)
 	return (uint8_t)(key > UINT8_MAX ? UINT8_MAX : key);
 }
 
-static void open_rows(struct bulk *b, const struct targets *t)
+static struct bulk *bulk_open(const struct opts *o, const struct targets *t)
 {
-	const struct opts *o = b->o;
-	struct values *v = &b->values;
+	const struct values_as as = opts_values(o);
+	struct bulk *b = calloc(1, sizeof(*b));
 	const struct schema *s = o->verb == VERB_PATH ? &path_rows
 						      : &count_rows;
+	struct values *v;
 
+	if (!b)
+		cli_fail("out of memory");
+	b->o = o;
+	v = &b->values;
 	if (o->verb == VERB_KEYWRITE) {
-		values_open(v, &keywrite_rows, KW_VALUE, o, t);
+		values_open(v, &keywrite_rows, KW_VALUE, &as, t);
 	} else {
 		memcpy(v->field, s->fields, s->n * sizeof(*s->fields));
 		v->schema = (struct schema){s->name, v->field, s->n};
 	}
 	v->field[0].width = key_width(o);
-	b->rows = cli_rows(o->format, o->summary ? &sum_rows : &v->schema);
+	return b;
+}
+
+static void open_rows(struct bulk *b)
+{
+	b->rows = cli_rows(b->o->format,
+			   b->o->summary ? &sum_rows : &b->values.schema);
 	if (!b->rows)
 		cli_fail("out of memory");
 }
 
-static void sum_row(struct bulk *b)
+static void sum_row(struct bulk *b, uint64_t malformed)
 {
-	uint64_t asked = b->keys.malformed;
+	uint64_t asked = malformed;
 
 	for (unsigned i = 0; i <= ANSWER_UNREADABLE; i++)
 		asked += b->answers[i];
@@ -285,7 +306,7 @@ static void sum_row(struct bulk *b)
 	row_u64(b->rows, SUM_NOT_FOUND, b->answers[ANSWER_NOT_FOUND]);
 	row_u64(b->rows, SUM_AMBIGUOUS, b->answers[ANSWER_AMBIGUOUS]);
 	row_u64(b->rows, SUM_UNREADABLE, b->answers[ANSWER_UNREADABLE]);
-	row_u64(b->rows, SUM_MALFORMED, b->keys.malformed);
+	row_u64(b->rows, SUM_MALFORMED, malformed);
 	row_write(b->rows);
 }
 
@@ -306,11 +327,109 @@ static int kind_of(enum verb v)
 				  : TABLE_KEYINC;
 }
 
+static void ask_alone(struct bulks *b, struct places *p,
+		      const struct targets *t)
+{
+	struct ask ask = {.places = p, .rule = b->o->rule};
+
+	while (!cli_stop && keys_next(&b->keys)) {
+		ask_batch(b, &ask, t);
+		sources_check(p);
+		if (cli_stop && places_incomplete(p))
+			break; /* in the middle of asking */
+		print_batch(b->of[0], &b->keys, b->reply);
+		/* No more at hand: who asks through a pipe wants answers. */
+		if (b->keys.n < QUERY_BATCH && b->keys.from.file &&
+		    !b->keys.lines.regular)
+			rows_flush(b->of[0]->rows);
+	}
+}
+
+/* One of several: its rows wait in memory for their turn. */
+static void one_opens(void *ctx, unsigned worker, const struct targets *t)
+{
+	struct bulks *b = ctx;
+	struct bulk *own = bulk_open(b->o, t);
+
+	b->of[1 + worker] = own;
+	own->out = open_memstream(&own->text, &own->len);
+	if (own->out)
+		own->rows = rows_print(own->out, b->o->format,
+				       &own->values.schema, false);
+	if (!own->rows)
+		cli_fail("out of memory");
+}
+
+static void one_answers(void *ctx, unsigned worker, const struct keys *k,
+			const struct reply *reply)
+{
+	print_batch(((struct bulks *)ctx)->of[1 + worker], k, reply);
+}
+
+/* What one has made of its share, to where all of it goes. */
+static void one_shows(void *ctx, unsigned worker, bool live, bool drop)
+{
+	struct bulks *b = ctx;
+	struct bulk *own = b->of[1 + worker], *all = b->of[0];
+
+	rows_flush(own->rows);
+	if (!drop) {
+		fwrite(own->text, 1, own->len, stdout);
+		for (unsigned i = 0; i <= ANSWER_UNREADABLE; i++)
+			all->answers[i] += own->answers[i];
+		all->impaired += own->impaired;
+	}
+	if (live)
+		fflush(stdout);
+	memset(own->answers, 0, sizeof(own->answers));
+	own->impaired = 0;
+	rewind(own->out);
+}
+
+static void ask_abreast(struct bulks *b)
+{
+	const struct opts *o = b->o;
+	const struct askers_options ao = {
+		.workers = (unsigned)o->cores,
+		.from = &o->from,
+		.rule = o->rule,
+		.kind = kind_of(o->verb),
+		.table = o->table,
+		.keys = &b->keys,
+		.stop = &cli_stop,
+		.ctx = b,
+		.begin = one_opens,
+		.answers = one_answers,
+		.show = one_shows,
+	};
+	struct fault f = {""};
+
+	if (!o->summary)
+		rows_head(b->of[0]->rows);
+	if (askers_run(&ao, &f) < 0)
+		cli_fail("%s", f.text);
+	for (unsigned i = 1; i <= o->cores; i++) {
+		rows_close(b->of[i]->rows);
+		fclose(b->of[i]->out);
+		free(b->of[i]->text);
+		free(b->of[i]);
+	}
+}
+
+/* Other machines are waited for, not worked for; and a terminal's rows are
+ * measured together. */
+static bool is_abreast(const struct opts *o, const struct places *p)
+{
+	return o->cores > 1 && o->keys.file && !p->collectors &&
+	       !o->from.verbs &&
+	       (o->summary || o->format != ROW_TEXT || !isatty(STDOUT_FILENO));
+}
+
 int run_keys(const struct opts *o, struct places *p)
 {
 	struct targets *t = malloc(sizeof(*t));
-	struct bulk *b = calloc(1, sizeof(*b));
-	struct ask ask = {.places = p, .rule = o->rule};
+	struct bulks *b = calloc(1, sizeof(*b));
+	struct bulk *all;
 	int rc;
 
 	if (!t || !b)
@@ -318,26 +437,21 @@ int run_keys(const struct opts *o, struct places *p)
 	b->o = o;
 	sources_pick(t, p, kind_of(o->verb), o->table);
 	keys_open(&b->keys, &o->keys, t);
-	open_rows(b, t);
-	while (!cli_stop && keys_next(&b->keys)) {
-		ask_batch(b, &ask, t);
-		sources_check(p);
-		if (cli_stop && places_incomplete(p))
-			break; /* in the middle of asking */
-		print_batch(b);
-		/* No more at hand: who asks through a pipe wants answers. */
-		if (b->keys.n < QUERY_BATCH && b->keys.from.file &&
-		    !b->keys.lines.regular)
-			rows_flush(b->rows);
-	}
+	all = b->of[0] = bulk_open(o, t);
+	open_rows(all);
+	if (is_abreast(o, p))
+		ask_abreast(b);
+	else
+		ask_alone(b, p, t);
 	if (o->summary)
-		sum_row(b);
-	rows_close(b->rows);
+		sum_row(all, b->keys.malformed);
+	rows_close(all->rows);
 	keys_close(&b->keys);
-	say_damage(b);
-	rc = b->keys.malformed		? CLI_FAIL
-	     : b->answers[ANSWER_FOUND] ? CLI_OK
-					: CLI_NOTHING;
+	say_damage(all);
+	rc = b->keys.malformed		  ? CLI_FAIL
+	     : all->answers[ANSWER_FOUND] ? CLI_OK
+					  : CLI_NOTHING;
+	free(all);
 	free(b);
 	free(t);
 	return rc;

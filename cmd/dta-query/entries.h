@@ -5,7 +5,7 @@
 #ifndef QUERY_ENTRIES_H
 #define QUERY_ENTRIES_H
 
-#include "values.h"
+#include "options.h"
 
 struct entries {
 	const struct opts *o;

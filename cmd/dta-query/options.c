@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "asking/askers.h"
 #include "base/text.h"
 #include "places/verify_age.h"
 
@@ -100,6 +101,8 @@ static const struct cli_option options[] = {
 	 CLI_FORMAT, AT(format)},
 	{0, "summary", NULL, "one row: asked, found, not found", CLI_FLAG,
 	 AT(summary), .verbs = with_rows},
+	{'j', "cores", "N", "ask on so many cores at once (default 1)",
+	 CLI_SIZE, AT(cores), .min = 1, .max = ASKERS_MAX, .verbs = with_rows},
 	{'q', "quiet", NULL, "no closing lines on standard error", CLI_FLAG,
 	 AT(quiet)},
 	{'f', "follow", NULL, "list: new entries as they come", CLI_FLAG,

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "asking/values.h"
 #include "cli/cli.h"
 #include "reading/keys.h"
 #include "query/show.h"
@@ -45,12 +46,20 @@ struct opts {
 	uint64_t first, last;
 	bool by_table, list_wrong; /* verify */
 	uint64_t by_age;	   /* verify: bins; 0: not */
+	uint64_t cores;		   /* 0: one */
 	const char *by;		   /* top: what is ranked; NULL: the default */
 	uint64_t lines;		   /* 0: the default */
 	bool in_shell;		   /* a command of the shell */
 };
 
 extern const struct cli cli;
+
+/* How it shows values. */
+static inline struct values_as opts_values(const struct opts *o)
+{
+	return (struct values_as){&o->render, &o->show, o->as_given,
+				  o->format == ROW_TEXT};
+}
 
 /* Ends a row; exits where stdout takes no more. */
 static inline void row_write(struct rows *r)

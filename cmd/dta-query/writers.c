@@ -35,8 +35,8 @@ static size_t put_drops(char *text, size_t room, const struct ledger_page *p,
 	for (unsigned i = 0; i < p->counters; i++) {
 		const struct ledger_counter *c = &p->counter[i];
 
-		if (c->stage != stage || c->role != LEDGER_DROP)
-			continue;
+		if (c->stage != stage || c->role != LEDGER_DROP || c->level)
+			continue; /* what may fall is under way */
 		drops += c->value;
 		if (!worst || c->value > worst->value)
 			worst = c;
@@ -48,24 +48,24 @@ static size_t put_drops(char *text, size_t room, const struct ledger_page *p,
 				(unsigned long long)worst->value);
 }
 
-/* Reports that never came in, or never arrived: notes, not drops. */
+/* What never came in: notes, not drops. */
 static size_t put_lost(char *text, size_t room, const struct ledger_page *p,
 		       unsigned stage)
 {
-	static const char *const lost[] = {"missing", "lost_reports", "lost"};
 	size_t n = 0;
 
-	for (unsigned i = 0; i < p->counters; i++)
-		for (size_t k = 0; k < sizeof(lost) / sizeof(lost[0]); k++)
-			if (p->counter[i].stage == stage &&
-			    p->counter[i].role == LEDGER_NOTE &&
-			    p->counter[i].value && n < room &&
-			    !strcmp(p->counter[i].name, lost[k]))
-				n += (size_t)snprintf(
-					text + n, room - n, ", %llu %s",
-					(unsigned long long)p->counter[i].value,
-					k ? lost[k]
-					  : "missing (they never came in)");
+	for (unsigned i = 0; i < p->counters && n < room; i++) {
+		const struct ledger_counter *c = &p->counter[i];
+		uint64_t lost = ledger_page_lost(p, i);
+
+		if (c->stage != stage || !lost)
+			continue;
+		n += (size_t)snprintf(text + n, room - n, ", %llu %s%s",
+				      (unsigned long long)lost, c->name,
+				      strcmp(c->name, "missing")
+					      ? ""
+					      : " (they never came in)");
+	}
 	return n;
 }
 
@@ -82,6 +82,27 @@ static uint64_t received(const struct ledger_page *p, unsigned stage,
 	return 0;
 }
 
+/* What an interface lost before its program saw it, or did not take from it. */
+static void tell_interface(const struct ledger_page *p, unsigned stage)
+{
+	uint64_t kernel = 0, unsent = 0;
+
+	for (unsigned i = 0; i < p->counters; i++) {
+		const struct ledger_counter *c = &p->counter[i];
+
+		if (c->stage == stage && !strcmp(c->name, "kernel_drops"))
+			kernel += c->value;
+		else if (c->stage == stage && !strcmp(c->name, "unsent"))
+			unsent += c->value;
+	}
+	if (kernel || unsent)
+		cli_warn("%s (PID %u): its interface has lost %llu packets on "
+			 "the way in (kernel_drops), and %llu on the way out "
+			 "(unsent)",
+			 p->program, p->pid, (unsigned long long)kernel,
+			 (unsigned long long)unsent);
+}
+
 static void tell(const struct ledger_page *p)
 {
 	for (unsigned s = 0; s < p->stages; s++) {
@@ -90,6 +111,8 @@ static void tell(const struct ledger_page *p)
 		uint64_t in = received(p, s, &there);
 		size_t n;
 
+		if (!strcmp(p->stage[s].name, "interface"))
+			tell_interface(p, s);
 		if (!there)
 			continue;
 		n = put_lost(text, sizeof(text), p, s);

@@ -366,8 +366,9 @@ bool table_has(const struct watch *w, unsigned table, uint32_t i)
 	if (table == TABLE_REGIONS)
 		return i < w->n_regions;
 	p = counter_at(w, i, &k);
-	return p && (table == TABLE_COUNTERS ||
-		     (watch_is_drop(&p->page, k) && p->page.counter[k].value));
+	return p && (table == TABLE_COUNTERS || ((watch_is_drop(&p->page, k) ||
+						  watch_is_lost(&p->page, k)) &&
+						 p->page.counter[k].value));
 }
 
 void table_row(const struct watch *w, unsigned table, uint32_t i,

@@ -9,7 +9,7 @@
 
 enum table_of {
 	TABLE_PROGRAMS,
-	TABLE_DROPS, /* of the counters those by which something was dropped */
+	TABLE_DROPS, /* of the counters those of what was dropped or lost */
 	TABLE_COUNTERS,
 	TABLE_REGIONS,
 	TABLES,

@@ -33,6 +33,11 @@ bool watch_is_drop(const struct ledger_page *p, unsigned i)
 	return c->role == LEDGER_DROP && !c->level && !is_passer_by(c);
 }
 
+bool watch_is_lost(const struct ledger_page *p, unsigned i)
+{
+	return ledger_page_lost(p, i) > 0;
+}
+
 /* Done by the one at the other end, as he says. */
 static bool is_confirmed(const struct ledger_counter *c)
 {
@@ -83,7 +88,8 @@ bool watch_waiting(const struct program *p, uint64_t *waiting)
 	return any;
 }
 
-int watch_worst(const struct program *p)
+static int most_of(const struct program *p,
+		   bool (*is)(const struct ledger_page *p, unsigned counter))
 {
 	int worst = -1;
 	double speed = 0, value = 0;
@@ -92,7 +98,7 @@ int watch_worst(const struct program *p)
 		double now = p->counter[i].known ? p->counter[i].per_s : 0;
 		double all = (double)p->page.counter[i].value;
 
-		if (!watch_is_drop(&p->page, i) || !all || now < speed ||
+		if (!is(&p->page, i) || !all || now < speed ||
 		    (now == speed && all <= value))
 			continue;
 		worst = (int)i;
@@ -100,6 +106,16 @@ int watch_worst(const struct program *p)
 		value = all;
 	}
 	return worst;
+}
+
+int watch_worst(const struct program *p)
+{
+	return most_of(p, watch_is_drop);
+}
+
+int watch_most_lost(const struct program *p)
+{
+	return most_of(p, watch_is_lost);
 }
 
 uint64_t watch_silence(const struct watch *w, const struct program *p)

@@ -80,9 +80,13 @@ bool watch_writes(const struct program *p, const struct seen_region *r);
 /* What counts as dropped: what the kernel did, too; but not what was not meant
  * for the program. */
 bool watch_is_drop(const struct ledger_page *p, unsigned counter);
+/* What counts as lost: by its numbers it was sent, and it never came in. */
+bool watch_is_lost(const struct ledger_page *p, unsigned counter);
 /* The counter that most are dropped by now; if nothing is, since the start; -1:
  * nothing ever was. */
 int watch_worst(const struct program *p);
+/* The same of what was lost. */
+int watch_most_lost(const struct program *p);
 /* What waits for its confirmation. False: nothing is confirmed. */
 bool watch_waiting(const struct program *p, uint64_t *waiting);
 /* For how long a page was not written, in ns; 0: it is, as it should be. */

@@ -3,30 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/shares.h"
 #include "run.h"
 #include "translate/crew.h"
 
 struct cores {
-	struct translate_crew *crew;			  /* NULL: closed */
-	struct translate_share share[TRANSLATE_CREW_MAX]; /* of closed ones */
+	struct translate_crew *crew;		    /* NULL: closed */
+	struct cli_share share[TRANSLATE_CREW_MAX]; /* of closed ones */
 	bool busy; /* batches are under way, and the main thread is with them */
 };
 
-/* For a worker, in turn of taking: what is there. An end, and what is wrong,
- * the main thread finds, too. */
+/* For a worker, in turn of taking. */
 static int take(void *ctx, const struct pkt **pkts, struct pkt *room, int max)
 {
 	struct run *r = ctx;
-	struct fault f;
-	int n;
+	int n = cli_loop_more(&r->loop, room, max);
 
 	(void)pkts;
-	max = cli_limit_room(&r->loop.limit, max);
-	if (cli_stop || !max)
-		return 0;
-	n = src_rx_now(r->loop.s, room, max, &f);
-	cli_limit_took(&r->loop.limit, n);
-	if (n > 0)
+	if (n)
 		r->silent = false;
 	return n;
 }
@@ -96,7 +90,7 @@ const struct translate_ledger *cores_counters(const struct run *r)
 static void add_shares(struct run *r)
 {
 	for (unsigned i = 0; i < r->o.cores; i++) {
-		struct translate_share *sum = &r->cores->share[i];
+		struct cli_share *sum = &r->cores->share[i];
 		struct translate_share s = translate_crew_share(r->cores->crew,
 								i);
 
@@ -128,26 +122,6 @@ void cores_go(struct run *r)
 
 void cores_print(const struct run *r)
 {
-	static const struct row_field field[] = {
-		{"core", ROW_U64, 6, ROW_TAG}, {"batches", ROW_U64, 10},
-		{"packets", ROW_U64, 12},      {"operations", ROW_U64, 12},
-		{"waited", ROW_U64, 10},
-	};
-	static const struct schema schema = {"cores", field,
-					     sizeof(field) / sizeof(field[0])};
-	struct rows *rows;
-
-	if (!r->cores || !r->o.live.stats_ns)
-		return;
-	rows = rows_print(stderr, r->o.format, &schema, true);
-	for (unsigned i = 0; rows && i < r->o.cores; i++) {
-		const struct translate_share *s = &r->cores->share[i];
-		const uint64_t value[] = {i, s->batches, s->packets, s->ops,
-					  s->late};
-
-		for (unsigned k = 0; k < schema.n; k++)
-			row_u64(rows, k, value[k]);
-		row_end(rows);
-	}
-	rows_close(rows);
+	if (r->cores && r->o.live.stats_ns)
+		cli_shares(r->cores->share, r->o.cores, r->o.format);
 }

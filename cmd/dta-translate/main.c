@@ -295,6 +295,8 @@ static int run_close(struct run *r)
 	end = *translate_counters(r->t);
 	flushed = translate_flush(r->t);
 	closed = road_finish(r->road);
+	if (r->t_options.nacks) /* snk_close() tells of an error */
+		snk_settle(r->t_options.nacks);
 	told = road_account(r->road, &account);
 	lost = unsent(r);
 	why = road_why(r->road);

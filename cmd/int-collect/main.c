@@ -351,13 +351,16 @@ static int run_close(struct run *r)
 {
 	int drained = drain(r), looked = look_last(r);
 	int flushed = telemetry_flush(r->t), out = 0;
-	uint64_t lost = unsent(r), received;
+	uint64_t lost = 0, received;
 	int status = r->error || drained ? CLI_FAIL : CLI_OK;
 
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
-	if (r->out)
+	if (r->out) {
+		snk_settle(r->out); /* snk_close() tells of an error */
+		lost = unsent(r);
 		out = snk_close(r->out);
+	}
 	flushed = outlets_end(&r->outlets) ? -EIO : flushed;
 	if (!r->o.quiet) {
 		print_ledgers(r);

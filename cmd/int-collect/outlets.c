@@ -8,10 +8,14 @@
 #include "dta.h"
 #include "row/tee.h"
 
-/* Flows are what they last were, all else is one after the other. */
+/* Flows are what they last were, all else is one after the other; in a log all
+ * that is told of a flow is in one place. */
 static const struct export_rule rules[] = {
-	{"int_flow", EXPORT_STATE, "flow:{flow}"},
-	{"int_hop", EXPORT_STATE, "hop:{flow}:{node}"},
+	{"int_event", EXPORT_EVENT, NULL, "{flow}"},
+	{"int_value", EXPORT_EVENT, NULL, "{flow}"},
+	{"int_snapshot", EXPORT_EVENT, NULL, "{flow}"},
+	{"int_flow", EXPORT_STATE, "flow:{flow}", "{flow}"},
+	{"int_hop", EXPORT_STATE, "hop:{flow}:{node}", "{flow}"},
 	{"int_distribution", EXPORT_STATE,
 	 "distribution:{metric}:{node}:{path_id}"},
 	{"int_bin", EXPORT_STATE, "bin:{metric}:{node}:{path_id}:{low}"},

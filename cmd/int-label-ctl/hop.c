@@ -274,12 +274,16 @@ static int close_ways(struct hop_run *r)
 
 static int hop_close(struct hop_run *r)
 {
-	uint64_t received, lost = unsent(r);
+	uint64_t received, lost;
 	int status = r->error ? CLI_FAIL : CLI_OK;
 	bool said;
 
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
+	for (int i = 0; i < HOP_SIDES; i++)
+		if (r->way[i].snk) /* snk_close() tells of an error */
+			snk_settle(r->way[i].snk);
+	lost = unsent(r);
 	said = close_ways(r) < 0;
 	said |= hop_export_close(&r->export) < 0;
 	if (said)

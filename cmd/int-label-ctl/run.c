@@ -145,10 +145,9 @@ static int take_live(struct run *r, const struct pkt *pkts, int n)
 	if (news.slept)
 		label_control_woke(r->c, label_clock_now(&r->clock, &t));
 	for (int i = 0; i < n && !rc; i++)
-		rc = label_control_frame(r->c, pkts[i].data, pkts[i].len,
-					 label_clock_packet(&r->clock,
-							    pkts[i].ts_ns,
-							    &t));
+		rc = label_control_frame(
+			r->c, pkts[i].data, pkts[i].len,
+			label_clock_packet(&r->clock, pkts[i].ts_ns, &t));
 	label_control_tick(r->c, label_clock_now(&r->clock, &t));
 	return rc;
 }
@@ -232,8 +231,7 @@ static void look_on(void *ctx)
 static int run_close(struct run *r)
 {
 	uint64_t received;
-	int looked = r->top && !r->error ? browse_end(r->top, look_on)
-					 : 0,
+	int looked = r->top && !r->error ? browse_end(r->top, look_on) : 0,
 	    ended;
 
 	browse_close(r->top);

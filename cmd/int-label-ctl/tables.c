@@ -69,7 +69,8 @@ static const struct row_field path_fields[] = {
 	[W_HOPS] = {"hops", ROW_U64, 4},
 	[W_LATENCY] = {"latency", ROW_U64, 10, ROW_VALUE, "ns"},
 	[W_PATH] = {"path", ROW_LIST, 12},
-	[W_LATENCIES] = {"latencies", ROW_LIST, 24, ROW_VALUE, "ns", .spare = 1},
+	[W_LATENCIES] = {"latencies", ROW_LIST, 24, ROW_VALUE, "ns",
+			 .spare = 1},
 	[W_QUEUES] = {"queues", ROW_LIST, 0, .spare = 1},
 };
 

@@ -2,65 +2,25 @@
 #include "base/due.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	WAYS = 4, /* children of a node: four are in one line of the cache */
 	ROOM = 64,
 };
 
-static bool before(const struct due *a, const struct due *b)
-{
-	return a->ns != b->ns ? a->ns < b->ns : a->who < b->who;
-}
-
-static void put(struct dues *q, uint32_t i, struct due d)
-{
-	q->heap[i] = d;
-	q->place[d.who] = i + 1;
-}
-
-static void up(struct dues *q, uint32_t i, struct due d)
-{
-	for (; i && before(&d, &q->heap[(i - 1) / WAYS]); i = (i - 1) / WAYS)
-		put(q, i, q->heap[(i - 1) / WAYS]);
-	put(q, i, d);
-}
-
-/* The earliest child of a node, or 0. */
-static uint32_t least(const struct dues *q, uint32_t i)
-{
-	uint32_t first = WAYS * i + 1, last = first + WAYS, best = first;
-
-	if (first >= q->n)
-		return 0;
-	if (last > q->n)
-		last = q->n;
-	for (uint32_t c = first + 1; c < last; c++)
-		if (before(&q->heap[c], &q->heap[best]))
-			best = c;
-	return best;
-}
-
-static void down(struct dues *q, uint32_t i, struct due d)
-{
-	uint32_t child;
-
-	while ((child = least(q, i)) && before(&q->heap[child], &d)) {
-		put(q, i, q->heap[child]);
-		i = child;
-	}
-	put(q, i, d);
-}
-
 static void settle(struct dues *q, uint32_t i, struct due d)
 {
-	if (i && before(&d, &q->heap[(i - 1) / WAYS]))
-		up(q, i, d);
+	if (i && heap_before(&d, &q->heap[(i - 1) / HEAP_WAYS]))
+		heap_up(q->heap, q->place, i, d);
 	else
-		down(q, i, d);
+		heap_down(q->heap, q->place, q->n, i, d);
+}
+
+/* One more; there is room. */
+static void add(struct dues *q, uint32_t who, uint64_t ns)
+{
+	heap_up(q->heap, q->place, q->n++, (struct due){ns, who, who});
 }
 
 static int make_room(struct dues *q, uint32_t who)
@@ -102,7 +62,7 @@ static void take_out(struct dues *q, uint32_t who)
 
 int dues_set(struct dues *q, uint32_t who, uint64_t ns)
 {
-	struct due d = {ns, who};
+	struct due d = {ns, who, who};
 
 	if (ns == DUE_NEVER) {
 		take_out(q, who);
@@ -114,7 +74,7 @@ int dues_set(struct dues *q, uint32_t who, uint64_t ns)
 	}
 	if (make_room(q, who) < 0)
 		return -ENOMEM;
-	up(q, q->n++, d);
+	add(q, who, ns);
 	return 0;
 }
 
@@ -137,7 +97,7 @@ void dues_move(struct dues *q, uint32_t last, uint32_t who)
 	take_out(q, last);
 	take_out(q, who);
 	if (last != who && ns != DUE_NEVER) /* there is room: it waited */
-		up(q, q->n++, (struct due){ns, who});
+		add(q, who, ns);
 }
 
 void dues_shift(struct dues *q, int64_t by_ns)
@@ -153,7 +113,7 @@ void dues_shift(struct dues *q, int64_t by_ns)
 	}
 	/* Those that came to 0 are first, by their numbers. */
 	for (uint32_t i = q->n; i-- > 0;)
-		down(q, i, q->heap[i]);
+		heap_down(q->heap, q->place, q->n, i, q->heap[i]);
 }
 
 void dues_fini(struct dues *q)

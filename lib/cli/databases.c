@@ -141,6 +141,15 @@ static struct queue_status sum_of(const struct databases *d, unsigned i)
 	return sum;
 }
 
+static bool is_failing(struct row_sink *sink)
+{
+	struct queue_status st;
+
+	queue_status(sink, &st);
+	return st.failing;
+}
+
+/* Of a server that is away, one is waited for, and those behind it are not. */
 int databases_end(struct databases *d)
 {
 	int status = 0;
@@ -148,12 +157,9 @@ int databases_end(struct databases *d)
 	stop_before = cli_stop;
 	ending = d;
 	for (unsigned i = 0; i < d->n; i++) {
-		struct queue_status st = {0};
-
-		if (i && d->quiet[i])
-			queue_status(d->sink[i - 1], &st);
-		in_vain = st.failing; /* the server is away */
 		queue_end(d->sink[i]);
+		in_vain = i + 1 < d->n && d->quiet[i + 1] &&
+			  (in_vain || is_failing(d->sink[i]));
 	}
 	in_vain = false;
 	ending = NULL;

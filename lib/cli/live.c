@@ -104,12 +104,13 @@ int cli_snk_open(struct snk **out, const char *path, struct fault *f)
 }
 
 struct drops {
-	uint64_t kernel, unsent;
+	uint64_t kernel_drops;
+	uint64_t unsent; /* falls where a link takes later what it did not */
 };
 
 static const struct ledger_field drop_fields[] = {
-	{"kernel_drops", offsetof(struct drops, kernel), LEDGER_NOTE},
-	{"unsent", offsetof(struct drops, unsent), LEDGER_NOTE},
+	LEDGER_FIELD(struct drops, kernel_drops, LEDGER_NOTE),
+	LEDGER_LEVEL(struct drops, unsent, LEDGER_NOTE),
 };
 
 static const struct ledger drop_ledger = {"interface", "packets", drop_fields,
@@ -128,13 +129,13 @@ void cli_live_drops(const struct cli_live *l, const struct src *s,
 {
 	const struct drops d = {s ? src_drops(s) : 0, unsent};
 
-	if (l->format != ROW_TEXT && l->name)
+	if (l->format != ROW_TEXT && (l->name || unsent))
 		cli_interface(l, s, unsent);
 	if (l->format != ROW_TEXT)
 		return;
-	if (d.kernel)
+	if (d.kernel_drops)
 		cli_warn("%s: %ju packets were dropped by the kernel", l->name,
-			 (uintmax_t)d.kernel);
+			 (uintmax_t)d.kernel_drops);
 	if (d.unsent)
 		cli_warn("%ju packets could not be sent", (uintmax_t)d.unsent);
 }

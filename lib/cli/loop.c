@@ -41,6 +41,19 @@ void cli_loop_turn(struct cli_loop *l)
 	show_page(l);
 }
 
+int cli_loop_more(struct cli_loop *l, struct pkt *room, int max)
+{
+	struct fault f;
+	int n;
+
+	max = cli_limit_room(&l->limit, max);
+	if (cli_stop || !max)
+		return 0;
+	n = src_rx_now(l->s, room, max, &f);
+	cli_limit_took(&l->limit, n);
+	return n > 0 ? n : 0;
+}
+
 /* A pipe that falls silent must not stop the clock; a file does not. */
 static void begin(const struct cli_loop *l)
 {

@@ -56,6 +56,13 @@ enum {
 /* Until the end. Returns 0, or -errno of the source, or of take(). */
 int cli_loop(struct cli_loop *l, struct fault *f);
 
+/*
+ * For a thread that takes batches beside the loop's, in turn with it: what is
+ * there now, within the limit, or 0. An end, and what is wrong, the loop finds,
+ * too.
+ */
+int cli_loop_more(struct cli_loop *l, struct pkt *room, int max);
+
 /* What signals ask for, and a row of rates, if it is time: for take() that
  * lasts long. */
 void cli_loop_turn(struct cli_loop *l);

@@ -23,12 +23,12 @@ static void ledger_text(FILE *to, const struct ledger *l, const void *ctr)
 	for (unsigned i = 0; i < l->n; i++) {
 		uint64_t v = ledger_get(l, ctr, i);
 		uint8_t role = l->fields[i].role;
+		bool red = colour && role == LEDGER_DROP && !l->fields[i].level;
 
 		if (v || role == LEDGER_IN || role == LEDGER_DONE)
 			fprintf(to, "%s  %-*s  %12ju%s\n",
-				colour && role == LEDGER_DROP ? "\033[31m" : "",
-				width, l->fields[i].name, (uintmax_t)v,
-				colour && role == LEDGER_DROP ? "\033[m" : "");
+				red ? "\033[31m" : "", width, l->fields[i].name,
+				(uintmax_t)v, red ? "\033[m" : "");
 	}
 }
 

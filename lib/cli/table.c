@@ -365,6 +365,7 @@ static int turn_to(struct table *t, const struct schema *s)
 	if (t->whole && t->width && t->spared && t->said)
 		return 0;
 	forget_columns(t);
+	t->s = NULL;
 	return -ENOMEM;
 }
 

@@ -50,6 +50,9 @@ struct export_rule {
 	const char *schema;
 	uint8_t kind;	 /* enum export_kind */
 	const char *key; /* template.h; NULL: the measurement */
+	/* Of messages in a log, Kafka's: those of one group stay in their
+	 * order. NULL: key. */
+	const char *group;
 };
 
 /* Names of somebody else's, for names=NAME. */

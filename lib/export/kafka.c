@@ -39,6 +39,7 @@ struct kafka {
 	uint64_t timeout_ns;
 	struct outbuf key, json; /* the packer's */
 	/* The sender's, of the block in hand. */
+	rd_kafka_topic_t *topic; /* of the last message, or NULL */
 	uint8_t *state;
 	uint32_t room, reports; /* messages that were reported */
 	struct fault why, refusal;
@@ -199,13 +200,18 @@ static void kafka_unshape(void *shape)
 	free(m);
 }
 
+static const char *group_of(const struct export_rule *r)
+{
+	return r->group ? r->group : r->key;
+}
+
 static const char *key_of(const struct kafka *x, const char *schema)
 {
 	const char *key = url_of(x->url, "key", schema);
 
 	for (unsigned i = 0; !key && i < x->options->n_rules; i++)
 		if (!strcmp(x->options->rules[i].schema, schema))
-			key = x->options->rules[i].key;
+			key = group_of(&x->options->rules[i]);
 	return key;
 }
 
@@ -258,22 +264,43 @@ static void kafka_encode(void *self, void *shape, struct outbuf *to,
 		item_put(to, &i);
 }
 
+static void leave_topic(struct kafka *x)
+{
+	if (x->topic)
+		rd_kafka_topic_destroy(x->topic);
+	x->topic = NULL;
+}
+
+/* The topic of an item is x->topic. To open it asks for its partitions at once;
+ * one that messages only name is looked for within a second, each. */
+static bool enter_topic(struct kafka *x, const struct item *i)
+{
+	char name[256];
+
+	if (i->parts >= sizeof(name) || i->parts > i->len)
+		return false;
+	memcpy(name, i->payload, i->parts);
+	name[i->parts] = '\0';
+	if (x->topic && !strcmp(rd_kafka_topic_name(x->topic), name))
+		return true;
+	leave_topic(x);
+	x->topic = rd_kafka_topic_new(x->rk, name, NULL);
+	return x->topic;
+}
+
 /* True: a report will come. */
 static bool produce(struct kafka *x, const struct item *i, uint8_t *state)
 {
 	const char *key = i->key_len ? i->key : NULL;
-	char topic[256];
 	rd_kafka_resp_err_t err;
 
-	if (i->parts >= sizeof(topic) || i->parts > i->len) {
+	if (!enter_topic(x, i)) {
 		judge(x, state, RD_KAFKA_RESP_ERR_INVALID_MSG);
 		return false;
 	}
-	memcpy(topic, i->payload, i->parts);
-	topic[i->parts] = '\0';
 	do {
 		err = rd_kafka_producev(
-			x->rk, RD_KAFKA_V_TOPIC(topic),
+			x->rk, RD_KAFKA_V_RKT(x->topic),
 			RD_KAFKA_V_KEY(key, i->key_len),
 			RD_KAFKA_V_VALUE((void *)(i->payload + i->parts),
 					 i->len - i->parts),
@@ -319,6 +346,7 @@ static void send_items(struct kafka *x, const struct block *b)
 		produced += produce(x, &item, &x->state[i]);
 	}
 	hear(x, produced);
+	leave_topic(x);
 }
 
 /* A producer that cannot go on: the next send makes another. */

@@ -89,6 +89,13 @@ static bool is_confirmed(const struct packet_road *p)
 	return false;
 }
 
+/* Of one collector: before the end what is under way is not lost. */
+static struct requester_ledger ledger_of(const struct packet_road *p,
+					 const struct roce_out *o)
+{
+	return p->over ? roce_out_ledger(o) : roce_out_ledger_open(o);
+}
+
 /* What became of all requests so far. */
 static struct road_account sum_up(struct packet_road *p)
 {
@@ -98,9 +105,7 @@ static struct road_account sum_up(struct packet_road *p)
 
 	p->requests = (struct requester_ledger){0};
 	for (unsigned i = 0; i < n; i++) {
-		struct requester_ledger l = p->over ? roce_out_ledger(roce[i])
-						    : roce_out_ledger_open(
-							      roce[i]);
+		struct requester_ledger l = ledger_of(p, roce[i]);
 
 		ledger_add(&requester_ledger, &p->requests, &l);
 		for (unsigned k = 0; k < p->road.tables; k++)
@@ -169,6 +174,7 @@ static int packet_finish(struct road *r)
 	p->answers = NULL;
 	p->over = true;
 	if (p->sink) {
+		snk_settle(p->sink); /* snk_close() tells of an error */
 		p->unsent = snk_drops(p->sink);
 		closed = snk_close(p->sink);
 	}

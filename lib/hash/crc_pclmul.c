@@ -72,6 +72,51 @@ PCLMUL static __m128i fold_bulk(__m128i acc, const struct crc_poly_data *d,
 	return fold(x[2], d->fold[2], acc);
 }
 
+/* Four bytes, and never more at once: see crc_pclmul_words(). */
+static inline int word(const uint8_t *p)
+{
+	int v;
+
+	memcpy(&v, p, sizeof(v));
+	__asm__("" : "+r"(v)); /* a word of its own to the compiler */
+	return v;
+}
+
+PCLMUL static inline __m128i load_words(const uint8_t *p)
+{
+	return _mm_set_epi32(word(p + 12), word(p + 8), word(p + 4), word(p));
+}
+
+/* The first words, so many that blocks follow, with the register added. */
+PCLMUL static inline __m128i first_words(const uint8_t *p, size_t n, int reg)
+{
+	int first = word(p) ^ reg;
+
+	switch (n) {
+	case 1:
+		return _mm_set_epi32(first, 0, 0, 0);
+	case 2:
+		return _mm_set_epi32(word(p + 4), first, 0, 0);
+	case 3:
+		return _mm_set_epi32(word(p + 8), word(p + 4), first, 0);
+	default:
+		return _mm_set_epi32(word(p + 12), word(p + 8), word(p + 4),
+				     first);
+	}
+}
+
+PCLMUL uint32_t crc_pclmul_words(enum crc_id id, uint32_t reg, const uint8_t *p,
+				 size_t len)
+{
+	const struct crc_poly_data *d = &crc_data[id];
+	size_t first = (len - 4) % 16 + 4;
+	__m128i acc = first_words(p, first / 4, (int)reg);
+
+	for (p += first, len -= first; len; p += 16, len -= 16)
+		acc = fold(acc, d->fold[2], load_words(p));
+	return reduce(acc, d);
+}
+
 PCLMUL static uint32_t pclmul_extend(enum crc_id id, uint32_t reg,
 				     const uint8_t *p, size_t len)
 {
@@ -80,6 +125,8 @@ PCLMUL static uint32_t pclmul_extend(enum crc_id id, uint32_t reg,
 	uint32_t rest = head < 4 ? reg >> 8 * head : 0;
 	__m128i acc;
 
+	if (crc_is_words(len))
+		return crc_pclmul_words(id, reg, p, len);
 	if (len < 16)
 		return crc_table_ops.extend(id, reg, p, len);
 	/* Whole blocks up to the end; what is left over comes first. */

@@ -90,6 +90,8 @@ VPCLMUL static uint32_t vpclmul_extend(enum crc_id id, uint32_t reg,
 	__m512i k = lanes(d->fold512), acc = _mm512_setzero_si512();
 	size_t head = len % 64;
 
+	if (crc_is_words(len))
+		return crc_pclmul_words(id, reg, p, len);
 	/* Whole blocks up to the end; what is left over comes first. */
 	if (head >= 4) {
 		acc = load_to_end(p, head, reg);

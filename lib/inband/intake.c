@@ -199,15 +199,24 @@ static inline int take_datagram(struct intake *in, const struct pkt *p,
 	return 0;
 }
 
-/* Told at once of most that is no report: plain IPv4, not UDP to that port. */
+/* Told at once of most that is no report: TCP, or UDP to another port, in plain
+ * IPv4 or IPv6. */
 static inline bool is_another(const struct pkt *p, uint16_t port)
 {
 	const uint8_t *ip = p->data + NET_ETH_LEN, *l4 = ip + NET_IP4_LEN;
+	uint16_t type;
 
-	return p->len >= NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN &&
-	       be16_load(p->data + NET_ETH_AT_TYPE) == NET_ETHERTYPE_IP4 &&
-	       ip[0] == NET_IP4_PLAIN &&
-	       (ip[NET_IP4_AT_PROTO] != NET_PROTO_UDP ||
+	if (p->len < NET_ETH_LEN + NET_IP6_LEN + NET_UDP_LEN)
+		return false;
+	type = be16_load(p->data + NET_ETH_AT_TYPE);
+	if (type == NET_ETHERTYPE_IP4 && ip[0] == NET_IP4_PLAIN)
+		return ip[NET_IP4_AT_PROTO] != NET_PROTO_UDP ||
+		       be16_load(l4 + NET_UDP_AT_DST) != port;
+	if (type != NET_ETHERTYPE_IP6)
+		return false;
+	l4 = ip + NET_IP6_LEN;
+	return ip[NET_IP6_AT_NEXT] == NET_PROTO_TCP ||
+	       (ip[NET_IP6_AT_NEXT] == NET_PROTO_UDP &&
 		be16_load(l4 + NET_UDP_AT_DST) != port);
 }
 

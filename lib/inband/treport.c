@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cur.h"
+#include "inband/int_plain.h"
 #include "wire/be.h"
 
 void treport_init(struct treport_decoder *d, const struct int_profile *profile)
@@ -125,17 +126,16 @@ static uint16_t ether_type(unsigned inner)
  * flow. Of a packet that is itself a report there is nothing to learn that that
  * one does not tell, and if it was made of another one's, no end.
  */
-static inline enum treport_reason look_into(struct int_view *v,
-					    struct packet *in,
-					    struct treport_decoder *d,
-					    uint8_t flags)
+static inline __attribute__((always_inline)) enum treport_reason
+look_into(struct int_view *v, struct packet *in, struct treport_decoder *d,
+	  uint8_t flags)
 {
 	uint16_t own = d->profile->report_port;
 
 	in->result = INT_NONE;
 	if (in->p && flags & INT_TRACKED)
-		in->result = int_read(v, &d->packets, ether_type(in->type),
-				      in->p, in->len);
+		in->result = int_read_here(v, &d->packets, ether_type(in->type),
+					   in->p, in->len);
 	if (in->result != INT_OK) {
 		clear(v);
 		if (in->type == TREPORT_ETHERNET)

@@ -75,11 +75,11 @@ struct label_interval_sum {
 };
 
 enum label_reason {
-	LABEL_SILENT,  /* S is raised */
-	LABEL_HEARD,   /* and lowered */
-	LABEL_RESET,   /* the device began anew, with S 0 perhaps: 0 it is */
-	LABEL_RESUMED, /* of an earlier run, from 0, or to it: the switch may
-			  have another one */
+	LABEL_SILENT,	 /* S is raised */
+	LABEL_HEARD,	 /* and lowered */
+	LABEL_RESET,	 /* the device began anew, with S 0 perhaps: 0 it is */
+	LABEL_RESUMED,	 /* of an earlier run, from 0, or to it: the switch may
+			    have another one */
 	LABEL_FORGOTTEN, /* the port is: 0 it is */
 };
 
@@ -140,8 +140,8 @@ void label_control_close(struct label_control *c); /* NULL is fine */
  * A frame that came at now_ns. One whose time leaps ahead of the others', by
  * more than db.skew_us, is believed if a label in it says the same; else it
  * waits until LABEL_ODD_MAX have come, none of them before another one, or one
- * that shows it to be wrong. Of those as far behind, LABEL_ODD_MAX in a row that
- * agree say that the clock was set. 0 or -ENOMEM.
+ * that shows it to be wrong. Of those as far behind, LABEL_ODD_MAX in a row
+ * that agree say that the clock was set. 0 or -ENOMEM.
  */
 int label_control_frame(struct label_control *c, const uint8_t *frame,
 			size_t len, uint64_t now_ns);

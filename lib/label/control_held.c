@@ -5,10 +5,10 @@
  *
  * A packet whose time is far ahead of all others' is right if a device says so:
  * if since the newest label of a port as much time has passed by that device's
- * clock. Else it waits for as many as make LABEL_ODD_MAX with it: those ahead of
- * one that comes later were wrong. Of packets far behind LABEL_ODD_MAX in a row
- * that agree with each other say that the clock was set back: then all that is
- * known moves with it.
+ * clock. Else it waits for as many as make LABEL_ODD_MAX with it: those ahead
+ * of one that comes later were wrong. Of packets far behind LABEL_ODD_MAX in a
+ * row that agree with each other say that the clock was set back: then all that
+ * is known moves with it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -139,6 +139,7 @@ int control_judge(struct label_control *c, const uint8_t *frame, size_t len,
 
 	correct(c, now_ns);
 	if (ahead && is_vouched_for(c, frame, len, now_ns)) {
+		c->back = 0;
 		while (!rc && c->holds)
 			rc = release(c);
 		return rc ? rc : control_take(c, frame, len, now_ns);

@@ -209,9 +209,9 @@ void control_heard(struct label_control *c, uint32_t place)
 		c->o.calls.port(c->o.calls.ctx, r);
 }
 
-/* S of an earlier run. Whether the switch has that one nobody knows: it may have
- * begun anew, or S may have been moved since the state was saved. It is told
- * again, 0 as well. */
+/* S of an earlier run. Whether the switch has that one nobody knows: it may
+ * have begun anew, or S may have been moved since the state was saved. It is
+ * told again, 0 as well. */
 static void resume_s(struct label_control *c, uint32_t place)
 {
 	struct label_record *r = label_db_at(c->db, place);

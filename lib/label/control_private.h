@@ -76,7 +76,7 @@ int control_judge(struct label_control *c, const uint8_t *frame, size_t len,
 int control_judge_last(struct label_control *c);
 void control_held_free(struct label_control *c);
 
-/* --- control.c ------------------------------------------------------------ */
+/* --- control_take.c ------------------------------------------------------- */
 
 /* A frame that came at now_ns, or is said to have. 0 or -ENOMEM. */
 int control_take(struct label_control *c, const uint8_t *frame, size_t len,

@@ -114,8 +114,8 @@ void control_end(struct label_control *c)
 	c->sum.packets = 0;
 }
 
-static uint64_t intervals_between(const struct label_control *c, uint64_t end_ns,
-				  uint64_t begin_ns)
+static uint64_t intervals_between(const struct label_control *c,
+				  uint64_t end_ns, uint64_t begin_ns)
 {
 	return begin_ns > end_ns ? (begin_ns - end_ns) / c->o.interval_ns : 0;
 }
@@ -170,6 +170,8 @@ void label_control_shift(struct label_control *c, int64_t by_ns)
 	dues_shift(&c->forget, by_ns);
 	c->begun_ns = shifted(c->begun_ns, by_ns);
 	c->now_ns = shifted(c->now_ns, by_ns);
+	for (unsigned i = 0; i < c->holds; i++)
+		c->held[i].ns = shifted(c->held[i].ns, by_ns);
 	c->back = 0;
 	begin_interval(c, c->now_ns);
 }

@@ -150,8 +150,8 @@ struct label_record *label_db_at(struct label_db *db, uint32_t place);
 struct label_record *label_db_find(struct label_db *db, uint32_t device,
 				   uint16_t out);
 
-/* Whether a label says that it is now_ns: by its device's clock as much time has
- * passed since the newest one of its port as by ours, about. */
+/* Whether a label says that it is now_ns: by its device's clock as much time
+ * has passed since the newest one of its port as by ours, about. */
 bool label_db_vouches(const struct label_db *db, const struct label_item *item,
 		      uint64_t now_ns);
 

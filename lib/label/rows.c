@@ -53,7 +53,8 @@ static const struct row_field decision_fields[] = {
 	[D_S_BEFORE] = {"s_before", ROW_U64, 8},
 	[D_S] = {"s", ROW_U64, 3},
 	[D_REASON] = {"reason", ROW_STR, 6},
-	[D_SILENT_FOR] = {"silent_for", ROW_U64, 11, ROW_VALUE, "ns", .spare = 1},
+	[D_SILENT_FOR] = {"silent_for", ROW_U64, 11, ROW_VALUE, "ns",
+			  .spare = 1},
 	[D_LOST] = {"lost", ROW_U64, 5},
 };
 
@@ -100,7 +101,8 @@ static const struct row_field port_fields[] = {
 	[P_INGRESS] = {"ingress", ROW_U64, 7, .spare = 1},
 	[P_LATENCY] = {"latency", ROW_U64, 9, ROW_VALUE, "ns"},
 	[P_QUEUE] = {"queue", ROW_U64, 6},
-	[P_LABEL_TIME] = {"label_time", ROW_U64, 16, ROW_VALUE, "us", .spare = 1},
+	[P_LABEL_TIME] = {"label_time", ROW_U64, 16, ROW_VALUE, "us",
+			  .spare = 1},
 	[P_NUMBER] = {"number", ROW_U64, 8, .spare = 1},
 	[P_LABELS] = {"labels", ROW_U64, 8},
 	[P_LATE] = {"late", ROW_U64, 5, .spare = 1},
@@ -134,9 +136,11 @@ static const struct row_field hop_fields[] = {
 	[H_INGRESS] = {"ingress", ROW_U64, 7, .spare = 1},
 	[H_PORT] = {"port", ROW_U64, 5},
 	[H_LATENCY] = {"latency", ROW_U64, 9, ROW_VALUE, "ns"},
-	[H_LATENCY_SUM] = {"latency_sum", ROW_U64, 11, ROW_VALUE, "ns", .spare = 1},
+	[H_LATENCY_SUM] = {"latency_sum", ROW_U64, 11, ROW_VALUE, "ns",
+			   .spare = 1},
 	[H_QUEUE] = {"queue", ROW_U64, 6, .spare = 1},
-	[H_LABEL_TIME] = {"label_time", ROW_U64, 16, ROW_VALUE, "us", .spare = 1},
+	[H_LABEL_TIME] = {"label_time", ROW_U64, 16, ROW_VALUE, "us",
+			  .spare = 1},
 };
 
 #define SCHEMA(name, fields)                                                   \

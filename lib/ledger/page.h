@@ -155,4 +155,8 @@ int ledger_pages(const char *dir, ledger_each *each, void *ctx);
  * fall are parts of that. */
 uint64_t ledger_page_rest(const struct ledger_page *p, unsigned stage);
 
+/* How much never came in, by a note that tells of that: by its numbers it was
+ * sent, and what came late is not among it. 0: nothing, or another counter. */
+uint64_t ledger_page_lost(const struct ledger_page *p, unsigned counter);
+
 #endif

@@ -11,7 +11,8 @@
  * send() only, and no further than 32 frames.
  *
  * Drivers that read frames themselves do so only while the interface has an XDP
- * program. Ours hands all packets to the host.
+ * program, and receive into the same memory. Ours hands all packets to the
+ * host.
  *
  * Source: Documentation/networking/af_xdp.rst and net/xdp/xsk.c of Linux 6.1;
  * libxdp(3).
@@ -42,18 +43,20 @@ struct xdp_out {
 	struct snk snk;
 	struct iface iface;
 	struct ports ports;
-	struct xsk_ring_prod tx, fill; /* nothing is ever filled */
+	struct xsk_ring_prod tx, fill;
 	struct xsk_ring_cons completion;
 	struct xsk_umem *umem;
 	struct xsk_socket *socket;
 	uint8_t *mem, *aside;
 	size_t chunk; /* of a frame */
+	size_t size;  /* of mem */
 	int fd;
 	int err;	 /* the first error, for good */
 	unsigned queued; /* built, and not shown */
 	bool zero_copy;
-	bool stuck; /* it took nothing lately: do not wait again */
-	unsigned n; /* free ones: their places in mem */
+	bool stuck;   /* it took nothing lately: do not wait again */
+	bool settled; /* what is not sent now is not sent any more */
+	unsigned n;   /* free ones: their places in mem */
 	uint64_t at[FRAMES];
 };
 
@@ -80,6 +83,8 @@ static void reclaim(struct xdp_out *s)
 		s->at[s->n++] = *xsk_ring_cons__comp_addr(&s->completion,
 							  at + i);
 	xsk_ring_cons__release(&s->completion, n);
+	if (n && s->zero_copy) /* the link is back */
+		s->stuck = false;
 }
 
 /* Has the kernel look at the ring. Returns whether it took something. */
@@ -187,9 +192,15 @@ static void xdp_done(struct snk *snk, size_t len, uint32_t wire_len,
 		show_room(s);
 }
 
+/* A card that reads frames itself takes them when it likes: which of them it
+ * does not send shows at the end. */
 static uint64_t xdp_left(const struct snk *snk)
 {
-	return left((const struct xdp_out *)snk);
+	const struct xdp_out *s = (const struct xdp_out *)snk;
+
+	if (!s->zero_copy)
+		return left(s);
+	return s->settled ? FRAMES - s->n : 0;
 }
 
 static void close_all(struct xdp_out *s)
@@ -198,7 +209,7 @@ static void close_all(struct xdp_out *s)
 	if (s->umem)
 		xsk_umem__delete(s->umem);
 	if (s->mem)
-		munmap(s->mem, s->chunk * FRAMES);
+		munmap(s->mem, s->size);
 	ports_close(&s->ports);
 	s->socket = NULL;
 	s->umem = NULL;
@@ -206,26 +217,27 @@ static void close_all(struct xdp_out *s)
 }
 
 /* What the card has not read yet would go with the socket. */
-static int wait_sent(struct xdp_out *s, int rc)
+static void xdp_settle(struct snk *snk)
 {
+	struct xdp_out *s = (struct xdp_out *)snk;
 	struct timespec nap = {.tv_nsec = NAP_US * 1000};
 	unsigned before = s->n;
 
+	if (!s->socket || !s->zero_copy)
+		return;
 	for (int us = 0; s->n < FRAMES && us < WAIT_MS * 1000; us += NAP_US) {
 		nanosleep(&nap, NULL);
 		reclaim(s);
 		us = s->n > before ? 0 : us;
 		before = s->n;
 	}
-	return rc ? rc : s->n < FRAMES ? -ENETDOWN : 0;
+	s->settled = true;
 }
 
 static int xdp_close(struct snk *snk, int rc)
 {
 	struct xdp_out *s = (struct xdp_out *)snk;
 
-	if (s->socket && s->zero_copy)
-		rc = wait_sent(s, rc);
 	close_all(s);
 	free(s->aside);
 	free(s);
@@ -237,13 +249,14 @@ static const struct snk_ops ops = {
 	.done = xdp_done,
 	.flush = xdp_flush,
 	.left = xdp_left,
+	.settle = xdp_settle,
 	.close = xdp_close,
 };
 
 static int refused(const struct xdp_out *s, int rc, const char *what,
 		   struct fault *f)
 {
-	return xdp_refused(&s->iface, s->chunk * FRAMES, rc, what, f);
+	return xdp_refused(&s->iface, s->size, rc, what, f);
 }
 
 /* The first queue that nobody has; else the last one, as it is given back. */
@@ -267,6 +280,23 @@ static int open_socket(struct xdp_out *s, uint16_t flags)
 			  &c);
 }
 
+/*
+ * A card that reads our memory receives into it, too: all that comes in by the
+ * queue, which our program hands to the host, and whose frames the driver then
+ * fills again (xsk_buff_free()). Without any the host would be deaf there.
+ */
+static void fill_all(struct xdp_out *s)
+{
+	uint32_t at;
+
+	if (xsk_ring_prod__reserve(&s->fill, FRAMES, &at) != FRAMES)
+		return;
+	for (uint32_t i = 0; i < FRAMES; i++)
+		*xsk_ring_prod__fill_addr(&s->fill, at + i) = (FRAMES + i) *
+							      s->chunk;
+	xsk_ring_prod__submit(&s->fill, FRAMES);
+}
+
 static int open_memory(struct xdp_out *s)
 {
 	const struct xsk_umem_config c = {
@@ -274,17 +304,22 @@ static int open_memory(struct xdp_out *s)
 		.comp_size = FRAMES,
 		.frame_size = (uint32_t)s->chunk,
 	};
-	size_t size = s->chunk * FRAMES;
-	void *mem = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	void *mem;
+	int rc;
 
+	s->size = s->chunk * FRAMES * (s->zero_copy ? 2 : 1);
+	mem = mmap(NULL, s->size, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (mem == MAP_FAILED)
 		return -errno;
 	s->mem = mem;
 	for (s->n = 0; s->n < FRAMES; s->n++)
 		s->at[s->n] = s->n * s->chunk;
-	return xsk_umem__create(&s->umem, mem, size, &s->fill, &s->completion,
-				&c);
+	rc = xsk_umem__create(&s->umem, mem, s->size, &s->fill, &s->completion,
+			      &c);
+	if (!rc && s->zero_copy)
+		fill_all(s);
+	return rc;
 }
 
 /* Another's program does as well. */
@@ -300,14 +335,14 @@ static int open_program(struct xdp_out *s)
 
 static int open_mode(struct xdp_out *s, uint16_t flags, struct fault *f)
 {
-	int bytes = SEND_BUFFER, rc = open_memory(s);
+	int bytes = SEND_BUFFER, rc;
 
-	if (rc)
+	s->zero_copy = flags & XDP_ZEROCOPY;
+	if ((rc = open_memory(s)))
 		return refused(s, rc, "memory", f);
 	if ((rc = open_socket(s, flags)))
 		return refused(s, rc, "socket", f);
 	s->fd = xsk_socket__fd(s->socket);
-	s->zero_copy = flags & XDP_ZEROCOPY;
 	if (s->zero_copy && (rc = open_program(s)))
 		return refused(s, rc, "program", f);
 	if (setsockopt(s->fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes,

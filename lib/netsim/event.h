@@ -7,26 +7,20 @@
 #ifndef NETSIM_EVENT_H
 #define NETSIM_EVENT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct event {
-	uint64_t ns;
-	uint32_t order; /* of putting; wraps */
-	uint32_t what;	/* the caller's: a kind and a number */
-};
+#include "base/due.h"
 
 /* Zeros to begin with. */
 struct events {
-	struct event *heap;
+	struct due *heap; /* in the order of putting; who: see below */
 	uint32_t n, room, order;
 	int err; /* sticky: -ENOMEM */
 };
 
+/* what: the caller's, a kind and a number. It is the who of what is taken. */
 void events_put(struct events *q, uint64_t ns, uint32_t what);
 
 /* The earliest one; false if there is none. */
-bool events_take(struct events *q, struct event *out);
+bool events_take(struct events *q, struct due *out);
 
 void events_fini(struct events *q);
 

@@ -199,11 +199,11 @@ static void arrive(struct netsim *s, uint32_t i)
 		sim_send(s, i, n->first + p->out[p->hop++], in);
 }
 
-static void happen(struct netsim *s, const struct event *e)
+static void happen(struct netsim *s, const struct due *e)
 {
-	uint32_t i = e->what & EV_MASK;
+	uint32_t i = e->who & EV_MASK;
 
-	switch ((enum event_kind)(e->what >> EV_BITS)) {
+	switch ((enum event_kind)(e->who >> EV_BITS)) {
 	case EV_ARRIVE:
 		arrive(s, i);
 		break;
@@ -251,7 +251,7 @@ static bool stopped(const struct netsim *s, uint32_t turn)
 
 int netsim_run(struct netsim *s, struct fault *f)
 {
-	struct event e;
+	struct due e;
 
 	for (uint32_t turn = 1; !s->err && events_take(&s->events, &e);
 	     turn++) {

@@ -62,11 +62,12 @@ static void add_all(struct footprint *f, const struct op *o)
 static unsigned add_other(struct footprint *f, const struct op *o,
 			  uint64_t whole)
 {
-	if (o->verb == OP_FETCH_ADD)
+	bool all = o->table < 64 && whole >> o->table & 1;
+
+	if (o->verb == OP_FETCH_ADD && !all)
 		return NEVER;
 	add_all(f, o);
-	if (o->verb == OP_WRITE_IMM || !is_single(o) ||
-	    (o->table < 64 && whole >> o->table & 1))
+	if (o->verb == OP_WRITE_IMM || !is_single(o) || all)
 		return ALWAYS; /* or to be looked at again */
 	return bit_of(o, first_of(o));
 }

@@ -7,7 +7,8 @@
  * places; of those that share one, the later waits: a worker that holds the
  * footprints of all earlier batches that are not through yet carries out at
  * once what none of them touches, and the rest when they are. As additions
- * commute, they leave no footprint and wait for nobody.
+ * commute, they leave no footprint and wait for nobody, where nothing else is
+ * done to their table.
  *
  * Footprints are filters: now and then an operation waits that need not.
  */
@@ -31,7 +32,8 @@ void footprint_clear(struct footprint *f);
 /*
  * Adds what n operations touch. place[] gets what footprint_late() wants to
  * know of each. whole: tables, a bit each, of numbers below 64, whose
- * operations all wait: they are to be carried out in order.
+ * operations all wait: they are to be carried out in order; as where there are
+ * additions and others.
  */
 void footprint_add(struct footprint *f, const struct op *ops, size_t n,
 		   uint64_t whole, uint32_t *place);

@@ -43,6 +43,9 @@ struct snk_ops {
 	/* Frames that were flushed and wait for an interface that does not take
 	 * them; NULL: none do. */
 	uint64_t (*left)(const struct snk *s);
+	/* After the last flush: waits for what is on its way out; NULL: nothing
+	 * ever is. */
+	void (*settle)(struct snk *s);
 	int (*close)(struct snk *s, int rc); /* after the last flush's rc */
 };
 

@@ -111,6 +111,9 @@ int snk_tx(struct snk *s, const struct pkt *pkts, size_t n);
 /* Writes out what is buffered. Returns 0 or -errno. */
 int snk_flush(struct snk *s);
 
+/* The same at the end: behind it snk_drops() does not change any more. */
+int snk_settle(struct snk *s);
+
 /* Frames that a live interface did not take; 0 for captures. */
 uint64_t snk_drops(const struct snk *s);
 const char *snk_kind(const struct snk *s);

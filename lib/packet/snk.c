@@ -44,6 +44,15 @@ int snk_flush(struct snk *s)
 	return s->ops->flush(s);
 }
 
+int snk_settle(struct snk *s)
+{
+	int rc = snk_flush(s);
+
+	if (s->ops->settle)
+		s->ops->settle(s);
+	return rc;
+}
+
 void snk_until(struct snk *s, const volatile sig_atomic_t *stop)
 {
 	s->stop = stop;
@@ -61,5 +70,5 @@ const char *snk_kind(const struct snk *s)
 
 int snk_close(struct snk *s)
 {
-	return s ? s->ops->close(s, snk_flush(s)) : 0;
+	return s ? s->ops->close(s, snk_settle(s)) : 0;
 }

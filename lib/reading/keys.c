@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "reading/keys.h"
+#include "reading/keys_private.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,10 +10,6 @@
 #include "cli/cli.h"
 #include "row/csv.h"
 #include "query/keytext.h"
-
-enum {
-	BAD_SHOWN = 10, /* messages of lines that are no keys */
-};
 
 void keys_open(struct keys *k, const struct keys_from *from,
 	       const struct targets *t)
@@ -34,7 +30,7 @@ void keys_open(struct keys *k, const struct keys_from *from,
 /* Another file was meant: ten lines, and none is a key. */
 static bool hopeless(const struct keys *k)
 {
-	return !k->good && k->malformed >= BAD_SHOWN;
+	return !k->later && !k->good && k->malformed >= KEYS_SHOWN;
 }
 
 void keys_close(struct keys *k)
@@ -44,21 +40,23 @@ void keys_close(struct keys *k)
 	if (hopeless(k))
 		cli_warn("%s: none of %llu lines is a key: another file?",
 			 k->lines.path, (unsigned long long)k->malformed);
-	else if (k->malformed > BAD_SHOWN)
+	else if (k->malformed > KEYS_SHOWN)
 		cli_warn("%s: %llu lines are no keys; above are the first %d",
 			 k->lines.path, (unsigned long long)k->malformed,
-			 BAD_SHOWN);
+			 KEYS_SHOWN);
 	lines_close(&k->lines);
 }
 
-/* A line below the message, with a mark below the part that is wrong. */
+/* The key again, below the message, which may fill more than one line of a
+ * terminal; and a mark below the part that is wrong. */
 static void mark(const char *text, const struct keytext_fault *f)
 {
-	int at = 1; /* behind the quote */
+	int at = 0;
 
 	for (size_t i = 0; i < f->at && text[i]; i++)
 		at += (text[i] & 0xc0) != 0x80; /* UTF-8: not a byte each */
-	cli_warn("%*s^", at, "");
+	cli_warn("  %s", text);
+	cli_warn("  %*s^", at, "");
 }
 
 /* What a shell does with a > that is not quoted. */
@@ -79,15 +77,39 @@ static void tell_of_shell(void)
 		 path);
 }
 
+/* To be told when all before have been. */
+static void refuse_later(struct keys *k, const char *text,
+			 const struct keytext_fault *f)
+{
+	struct keys_later *l = k->later;
+
+	k->malformed++;
+	l->first_bad += !k->good;
+	if (l->n == KEYS_SHOWN)
+		return;
+	l->bad[l->n].number = k->lines.number;
+	l->bad[l->n].why = f->why;
+	l->bad[l->n++].text = strdup(text);
+}
+
+void keys_warn(const struct keys *k, uint64_t number, const char *text,
+	       const struct fault *why)
+{
+	cli_warn("%s:%llu: '%s' %s", k->lines.path, (unsigned long long)number,
+		 text, why->text);
+}
+
 static void refuse(struct keys *k, const char *text,
 		   const struct keytext_fault *f)
 {
-	if (k->malformed++ >= BAD_SHOWN && k->from.file)
+	if (k->later) {
+		refuse_later(k, text, f);
+		return;
+	}
+	if (k->malformed++ >= KEYS_SHOWN && k->from.file)
 		return;
 	if (k->from.file) {
-		cli_warn("%s:%llu: '%s' %s", k->lines.path,
-			 (unsigned long long)k->lines.number, text,
-			 f->why.text);
+		keys_warn(k, k->lines.number, text, &f->why);
 		return;
 	}
 	cli_warn("'%s' %s", text, f->why.text);
@@ -133,8 +155,7 @@ static bool next_args(struct keys *k)
 	return true;
 }
 
-/* The header tells which column is meant: by its name, or its number. */
-static void find_column(struct keys *k, const char *line)
+void keys_find_column(struct keys *k, const char *line)
 {
 	char copy[LINE_MAX_LEN + 1], *field[CSV_FIELDS_MAX];
 	uint64_t number;
@@ -167,11 +188,18 @@ static void add_field(struct keys *k, char *line)
 		add(k, field[k->csv_at]);
 }
 
-/* The header of a truth, or of answers: no key looks like it. */
-static bool is_head(const char *line)
+bool keys_is_head(const char *line)
 {
 	return !strncmp(line, "table,kind,key,", 15) ||
 	       !strncmp(line, "key,", 4);
+}
+
+void keys_fail(const struct keys *k, uint64_t number, int error)
+{
+	if (error == -E2BIG)
+		cli_fail("%s:%llu: a line longer than %d bytes", k->lines.path,
+			 (unsigned long long)number + 1, LINE_MAX_LEN);
+	cli_fail("%s: %s", k->lines.path, strerror(-error));
 }
 
 static bool next_lines(struct keys *k)
@@ -182,25 +210,28 @@ static bool next_lines(struct keys *k)
 
 	while (k->n < QUERY_BATCH && !hopeless(k) &&
 	       (line = lines_next(&k->lines, &len))) {
-		if (k->lines.number == 1 && !k->from.column && is_head(line))
+		if (k->lines.number == 1 && !k->later && !k->from.column &&
+		    keys_is_head(line))
 			k->from.column = "key";
 		if (!len || (*line == '#' && !k->from.column))
 			continue;
 		else if (!k->from.column)
 			add(k, line);
 		else if (!k->csv_head)
-			find_column(k, line);
+			keys_find_column(k, line);
 		else
 			add_field(k, line);
 	}
 	if (k->n || hopeless(k))
 		return k->n;
+	if (k->later) {
+		if (k->lines.too_long)
+			k->later->error = -E2BIG;
+		return false;
+	}
 	rc = cli_stop ? 0 : lines_more(&k->lines);
-	if (rc == -E2BIG)
-		cli_fail("%s:%llu: a line longer than %d bytes", k->lines.path,
-			 (unsigned long long)k->lines.number + 1, LINE_MAX_LEN);
 	if (rc < 0 && rc != -EINTR)
-		cli_fail("%s: %s", k->lines.path, strerror(-rc));
+		keys_fail(k, k->lines.number, rc);
 	return rc != 0;
 }
 

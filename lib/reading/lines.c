@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -113,4 +114,50 @@ int lines_more(struct lines *l)
 	if (!n)
 		l->end = true;
 	return n > 0 || left > 0;
+}
+
+int lines_room(struct lines *l)
+{
+	*l = (struct lines){.fd = -1, .buf = malloc(BLOCK + 2)};
+	l->at = l->stop = l->buf;
+	return l->buf ? 0 : -ENOMEM;
+}
+
+bool lines_share(struct lines *l, struct lines *to, size_t most)
+{
+	size_t n = (size_t)(l->stop - l->at);
+	const char *last;
+
+	if (most > BLOCK)
+		most = BLOCK;
+	if (n > most || !l->end) {
+		last = memrchr(l->at, '\n', n < most ? n : most);
+		n = last ? (size_t)(last + 1 - l->at) : 0;
+	}
+	if (!n)
+		return false;
+	memcpy(to->buf, l->at, n);
+	to->at = to->buf;
+	to->stop = to->buf + n;
+	to->end = true; /* the last one may have none of its own */
+	to->too_long = false;
+	to->number = 0;
+	to->path = l->path;
+	l->at += n;
+	return true;
+}
+
+bool lines_peek(const struct lines *l, char *line, size_t size)
+{
+	size_t left = (size_t)(l->stop - l->at);
+	const char *at = l->at, *end = memchr(at, '\n', left);
+
+	if (!left || (!end && !l->end && left <= LINE_MAX_LEN))
+		return false;
+	if (!end)
+		end = l->stop;
+	while (at < end && is_blank(*at))
+		at++;
+	snprintf(line, size, "%.*s", (int)(end - at), at);
+	return true;
 }

@@ -38,4 +38,16 @@ char *lines_next(struct lines *l, size_t *len);
  */
 int lines_more(struct lines *l);
 
+/*
+ * Whole lines that are at hand go to another's room, most bytes at most and as
+ * many as there are: for a thread of its own, which has no more than those.
+ * False: more must be read first. lines_room(): such a room, without a file.
+ */
+bool lines_share(struct lines *l, struct lines *to, size_t most);
+int lines_room(struct lines *l); /* 0 or -ENOMEM */
+
+/* The next line, to be looked at only; cut to fit in size bytes. False as
+ * above. */
+bool lines_peek(const struct lines *l, char *line, size_t size);
+
 #endif

@@ -40,6 +40,11 @@ static int put(struct rows *r)
 	return r->err;
 }
 
+int rows_head(struct rows *r)
+{
+	return put(r);
+}
+
 int row_end(struct rows *r)
 {
 	int rc = row_batch_end(&r->b);

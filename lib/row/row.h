@@ -79,6 +79,9 @@ static inline void row_list(struct rows *r, unsigned field, const uint64_t *v,
 	row_batch_list(&r->b, field, v, n);
 }
 
+/* The header at once, of rows that come from elsewhere: once, and before any. 0
+ * or -errno. */
+int rows_head(struct rows *r);
 /* Ends the row. Returns 0, or -errno of the sink, which stays. */
 int row_end(struct rows *r);
 int rows_flush(struct rows *r);

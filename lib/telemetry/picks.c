@@ -27,8 +27,8 @@ static void pick_meter(struct pick_meters *p, size_t at, unsigned m)
 	unsigned latest = (unsigned)at / 4, sum = latest + 2;
 
 	p->from[latest] = p->from[sum] = m;
-	p->set |= (uint16_t)(1U << latest | 1U << sum);
-	p->ones |= (uint16_t)(1U << (latest + 1));
+	p->from[latest + 1] = PICK_ONE;
+	p->set |= (uint16_t)(1U << latest | 1U << (latest + 1) | 1U << sum);
 	p->keep &= (uint16_t) ~(1U << latest);
 }
 

@@ -11,6 +11,8 @@
 enum {
 	PICK_NONE = 0x80, /* in a list: this byte is 0 */
 	PICK_BYTES = 64,
+	PICK_ONE = 24, /* not of the values, but of words that are 1: the second
+			  of two vectors, be they of 8 words or of 16 */
 };
 
 struct pick {
@@ -20,9 +22,8 @@ struct pick {
 
 /* What values by metric are to meters, {latest, n, sum} of 4 words each. */
 struct pick_meters {
-	uint32_t from[16]; /* by word: the metric */
+	uint32_t from[16]; /* by word: the metric, or PICK_ONE */
 	uint16_t set;	   /* bits: words that are a value, the rest are 0 */
-	uint16_t ones;	   /* those that are 1 */
 	uint16_t keep;	   /* those that are added to: all but the latest */
 } __attribute__((aligned(64)));
 

@@ -21,7 +21,7 @@ struct made {
 
 /* Shapes of distributions, a lane for each metric of a hop: vector.c. */
 struct vector_lanes {
-	uint32_t min[8], range[8], over[8], sub[8], first[8], most_shift[8];
+	uint32_t min[8], range[8], sub[8], first[8], most_shift[8];
 	unsigned fixed; /* bits: metrics whose bins are of one width */
 } __attribute__((aligned(64)));
 

@@ -40,8 +40,7 @@ struct told {
 
 /* struct vector_lanes in registers. */
 struct lanes {
-	__m256i min, range, over, sub, first, most_shift;
-	__mmask8 present;
+	__m256i min, sub, first, most_shift;
 };
 
 VECTOR static inline __m256i lane(const uint32_t v[8])
@@ -49,84 +48,70 @@ VECTOR static inline __m256i lane(const uint32_t v[8])
 	return _mm256_load_si256((const void *)v);
 }
 
-VECTOR static inline struct lanes lanes_of(const struct vector_lanes *l,
-					   const struct picks *p)
+VECTOR static inline struct lanes lanes_of(const struct vector_lanes *l)
 {
 	return (struct lanes){.min = lane(l->min),
-			      .range = lane(l->range),
-			      .over = lane(l->over),
 			      .sub = lane(l->sub),
 			      .first = lane(l->first),
-			      .most_shift = lane(l->most_shift),
-			      .present = p->present};
+			      .most_shift = lane(l->most_shift)};
 }
 
-/* Which bin each metric's value belongs to, of those whose shape is log. */
-VECTOR static inline __m256i bins_of(const struct lanes *l, __m256i v)
+/* Which bin each metric's value belongs to, x above its least: of those whose
+ * shape is log, and that are in its range. */
+VECTOR static inline __m256i bins_of(const struct lanes *l, __m256i x)
 {
-	__m256i x = _mm256_sub_epi32(v, l->min), shift, bin;
-	__mmask8 beside = _mm256_mask_cmpgt_epu32_mask(l->present, x, l->range);
-
-	shift = _mm256_sub_epi32(
+	__m256i shift = _mm256_sub_epi32(
 		l->most_shift,
 		_mm256_lzcnt_epi32(_mm256_or_si256(x, l->first)));
-	bin = _mm256_add_epi32(_mm256_sllv_epi32(shift, l->sub),
-			       _mm256_srlv_epi32(x, shift));
-	bin = _mm256_add_epi32(bin, _mm256_set1_epi32(1));
-	if (beside) {
-		bin = _mm256_mask_mov_epi32(bin, beside, l->over);
-		beside &= _mm256_cmplt_epu32_mask(v, l->min);
-		bin = _mm256_mask_mov_epi32(bin, beside,
-					    _mm256_setzero_si256());
-	}
-	return bin;
+	__m256i bin = _mm256_add_epi32(_mm256_sllv_epi32(shift, l->sub),
+				       _mm256_srlv_epi32(x, shift));
+
+	return _mm256_add_epi32(bin, _mm256_set1_epi32(1));
 }
 
 /* Whether all hops, the source's first, are where they were, and say so:
- * nothing is written but what they tell. */
+ * nothing is written but what they tell. *beside: bits, metrics of which some
+ * are out of their range. */
 VECTOR static bool read_hops(const struct telemetry *t,
 			     const struct flow_hop *h,
 			     const struct int_hops *stack,
 			     const struct picks *p, struct told *told,
-			     uint64_t *latency)
+			     unsigned *beside)
 {
 	const struct place *places = t->objects.place;
 	const unsigned n = stack->n; /* before anything is written */
 	const size_t len = stack->len;
 	const uint8_t *hop = stack->data + (n - 1) * len;
-	const struct lanes lanes = lanes_of(&t->lanes, p);
+	const struct lanes lanes = lanes_of(&t->lanes);
 	__m256i absent = lane(p->absent), differ = _mm256_setzero_si256();
 	__m512i most = _mm512_setzero_si512();
-	__m256i sum = _mm256_setzero_si256(); /* of the first metrics */
+	__m256i far = _mm256_setzero_si256(); /* from the least */
 
 	for (unsigned i = 0; i < n; i++, hop -= len) {
 		__m512i b = _mm512_maskz_loadu_epi8(p->bytes, hop);
 		__m256i ids = _mm512_castsi512_si256(picked(&p->ids, b));
 		__m256i values = _mm512_castsi512_si256(picked(&p->metrics, b));
 		__m256i was = lane((const void *)&places[h[i].place]);
+		__m256i x = _mm256_sub_epi32(values, lanes.min);
 
 		ids = _mm256_or_si256(ids, absent);
 		differ = _mm256_or_si256(differ, _mm256_xor_si256(ids, was));
 		most = _mm512_max_epu32(most, b);
-		sum = _mm256_add_epi64(
-			sum,
-			_mm256_cvtepu32_epi64(_mm256_castsi256_si128(values)));
+		far = _mm256_max_epu32(far, x);
 		_mm256_store_si256((void *)told[i].v, values);
-		_mm256_store_si256((void *)told[i].bin,
-				   bins_of(&lanes, values));
+		_mm256_store_si256((void *)told[i].bin, bins_of(&lanes, x));
 	}
-	_Static_assert(!METRIC_HOP_LATENCY, "the first metric");
-	*latency = (uint64_t)_mm_cvtsi128_si64(_mm256_castsi256_si128(sum));
+	*beside = _mm256_mask_cmpgt_epu32_mask(p->present, far,
+					       lane(t->lanes.range));
 	return !_mm512_mask_cmpeq_epi32_mask(p->words, most,
 					     _mm512_set1_epi32(-1)) &&
 	       _mm256_testz_si256(differ, differ);
 }
 
 /* The bins of the other metrics, one after the other. */
-static __attribute__((noinline)) void set_fixed_bins(const struct telemetry *t,
-						     struct told *told,
-						     unsigned n,
-						     unsigned metrics)
+static __attribute__((noinline)) void set_bins(const struct telemetry *t,
+					       struct told *told, unsigned n,
+					       unsigned metrics)
 {
 	for (; metrics; metrics &= metrics - 1) {
 		unsigned m = (unsigned)__builtin_ctz(metrics);
@@ -141,15 +126,14 @@ VECTOR static void add_up(const struct pick_meters *p, const struct told *told,
 			  struct flow_hop *h, unsigned n)
 {
 	const __m512i from = _mm512_load_si512(p->from);
-	const __m512i ones = _mm512_maskz_set1_epi32(p->ones, 1);
+	const __m512i one = _mm512_set1_epi32(1);
 	const __mmask16 set = p->set, keep = p->keep;
 
 	for (unsigned i = 0; i < n; i++) {
 		__m512i v = _mm512_castsi256_si512(lane(told[i].v));
 		__m512i was = _mm512_maskz_loadu_epi32(keep, &h[i]);
 
-		v = _mm512_maskz_permutexvar_epi32(set, from, v);
-		was = _mm512_add_epi64(was, ones);
+		v = _mm512_maskz_permutex2var_epi32(set, v, from, one);
 		_mm512_storeu_si512(&h[i], _mm512_add_epi64(was, v));
 	}
 }
@@ -160,15 +144,14 @@ VECTOR static void add_up_wide(const struct pick_meters *p,
 			       unsigned n)
 {
 	const __m256i from = lane(p->from);
-	const __m256i ones = _mm256_maskz_set1_epi32((__mmask8)p->ones, 1);
+	const __m256i one = _mm256_set1_epi32(1);
 	const __mmask8 set = (__mmask8)p->set, keep = (__mmask8)p->keep;
 
 	for (unsigned i = 0; i < n; i++) {
 		__m256i v = lane(told[i].v);
 		__m256i was = _mm256_maskz_loadu_epi32(keep, &wide[i]);
 
-		v = _mm256_maskz_permutexvar_epi32(set, from, v);
-		was = _mm256_add_epi64(was, ones);
+		v = _mm256_maskz_permutex2var_epi32(set, v, from, one);
 		_mm256_storeu_si256((void *)&wide[i], _mm256_add_epi64(was, v));
 	}
 }
@@ -201,30 +184,33 @@ static inline void take_metric(struct standing s, enum metric m)
 	count(s.node, s.told, m);
 }
 
-static inline void take_latency(struct standing s, struct flow_entry *f,
-				struct flow_hop *h)
+static inline uint32_t take_latency(struct standing s, struct flow_entry *f,
+				    struct flow_hop *h)
 {
 	const enum metric m = METRIC_HOP_LATENCY;
 
 	if (watch_out(&h->watch, s.told->v[m]))
 		value_latency(s.t, f, h, s.told->v[m]);
 	count(s.node, s.told, m);
+	return s.told->v[m];
 }
 
-/* What the hops told; present: of these metrics. */
-static inline __attribute__((always_inline)) void
+/* What the hops told; present: of these metrics. Returns the sum of their
+ * latencies. */
+static inline __attribute__((always_inline)) uint64_t
 take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
 	  const struct told *told, unsigned present)
 {
 	struct flow_hop *h = flow_hops(f), *end = h + v->stack.n;
 	struct standing s = {.t = t, .ts_ns = v->ts_ns};
+	uint64_t latency = 0;
 
 	for (; h < end; h++, told++) {
 		s.place = &t->objects.place[h->place];
 		s.node = s.place->node;
 		s.told = told;
 		if (present & 1 << METRIC_HOP_LATENCY)
-			take_latency(s, f, h);
+			latency += take_latency(s, f, h);
 		if (present & 1 << METRIC_QUEUE_OCCUPANCY)
 			take_metric(s, METRIC_QUEUE_OCCUPANCY);
 		if (present & 1 << METRIC_LINK_UTILIZATION)
@@ -234,6 +220,7 @@ take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
 		if (present & 1 << METRIC_BUFFER_OCCUPANCY)
 			take_metric(s, METRIC_BUFFER_OCCUPANCY);
 	}
+	return latency;
 }
 
 /* Latency, queue and link, which is what INT 1.0 and 2.x have in common: the
@@ -243,19 +230,19 @@ enum {
 		1 << METRIC_LINK_UTILIZATION,
 };
 
-static __attribute__((noinline)) void take_usual(struct telemetry *t,
-						 struct flow_entry *f,
-						 const struct int_view *v,
-						 const struct told *told)
+static __attribute__((noinline)) uint64_t take_usual(struct telemetry *t,
+						     struct flow_entry *f,
+						     const struct int_view *v,
+						     const struct told *told)
 {
-	take_hops(t, f, v, told, USUAL);
+	return take_hops(t, f, v, told, USUAL);
 }
 
-static __attribute__((noinline)) void
+static __attribute__((noinline)) uint64_t
 take_any(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
 	 const struct told *told, unsigned present)
 {
-	take_hops(t, f, v, told, present);
+	return take_hops(t, f, v, told, present);
 }
 
 VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
@@ -264,17 +251,17 @@ VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 {
 	const unsigned n = v->stack.n;
 	struct told told[HOPS_MAX];
+	unsigned others;
 
 	if (n != f->hops || f->kept < n || n > t->flows.o.hops || !p->usable ||
 	    v->stack.at || n > HOPS_MAX ||
-	    !read_hops(t, flow_hops(f), &v->stack, p, told, latency))
+	    !read_hops(t, flow_hops(f), &v->stack, p, told, &others))
 		return false;
-	if (t->lanes.fixed & p->present)
-		set_fixed_bins(t, told, n, t->lanes.fixed & p->present);
-	if (p->present == USUAL)
-		take_usual(t, f, v, told);
-	else
-		take_any(t, f, v, told, p->present);
+	others |= t->lanes.fixed & p->present;
+	if (others)
+		set_bins(t, told, n, others);
+	*latency = p->present == USUAL ? take_usual(t, f, v, told)
+				       : take_any(t, f, v, told, p->present);
 	if (p->hop.set)
 		add_up(&p->hop, told, flow_hops(f), n);
 	if (p->wide.set && t->flows.o.wide)
@@ -308,9 +295,14 @@ void vector_lanes_of(struct vector_lanes *l,
 		l->fixed |= (unsigned)(s->bins && !s->log) << m;
 		l->min[m] = s->min;
 		l->range[m] = s->max - s->min;
-		l->over[m] = s->bins + 1;
 		l->sub[m] = s->sub;
 		l->first[m] = 1U << s->sub;
 		l->most_shift[m] = 31U - s->sub;
+		if (s->bins)
+			continue;
+		/* None: all is shifted out, and counted together. */
+		l->range[m] = UINT32_MAX;
+		l->sub[m] = 32;
+		l->most_shift[m] = 64;
 	}
 }

@@ -6,40 +6,39 @@
 #include <stdlib.h>
 
 #include "crew/crew.h"
-#include "crew/turn.h"
-#include "op/footprint.h"
+#include "op/abreast.h"
 #include "translate/private.h"
 
 _Static_assert((int)TRANSLATE_CREW_BATCH == (int)STAGE, "a batch is a stage");
 _Static_assert((int)TRANSLATE_CREW_MAX <= (int)CREW_MAX, "workers");
 
+enum step {
+	TURN,
+	MARK,
+	SETTLE,
+	STEPS,
+};
+
 struct worker {
 	struct translator *t; /* worker 0's is the crew's */
 	struct translate_crew *crew;
 	unsigned number;
-	uint64_t batch; /* the one in hand, or the next */
+	uint64_t batch; /* the one in hand */
 	struct translate_share share;
-	/*
-	 * Of every other batch. Who is still at the footprint of the one before
-	 * has not settled its own batch, so this worker cannot have come to the
-	 * one behind.
-	 */
-	struct footprint mark[2];
-	struct footprint before; /* of all that are not through */
-	uint32_t place[OPS_MAX];
-	uint16_t late[OPS_MAX]; /* of its operations */
+	const struct pkt *pkts; /* of it */
+	size_t n;
+	struct pkt room[TRANSLATE_CREW_BATCH];
 } __attribute__((aligned(CREW_LINE)));
 
 struct translate_crew {
+	struct relay relay;
+	struct abreast *abreast;
 	struct translate_crew_options o;
 	struct translator *t;
-	struct crew *threads;
 	bool twins; /* the road has them */
-	bool over;  /* in turn of take: no more batches */
 	bool lent;  /* worker 0's translator has the course */
 	int error;  /* the first; written in turn of settle */
 	struct translate_ledger counters;
-	struct turn take, turn, mark, settle;
 	struct course course; /* in turn of turn */
 	struct worker *worker[TRANSLATE_CREW_MAX];
 };
@@ -72,69 +71,25 @@ static void course_give(struct worker *w)
 	memset(&w->t->ctr, 0, sizeof(w->t->ctr));
 }
 
-/* The footprint of a worker's batch. */
-static struct footprint *mark_of(struct translate_crew *c, uint64_t batch)
-{
-	struct worker *w = c->worker[batch % c->o.workers];
-
-	return &w->mark[batch / c->o.workers % 2];
-}
-
-static void footprints_join(struct worker *w)
-{
-	uint32_t under_way = (uint32_t)w->batch - turn_now(&w->crew->settle);
-
-	footprint_clear(&w->before);
-	for (uint64_t k = w->batch - under_way; k < w->batch; k++)
-		footprint_join(&w->before, mark_of(w->crew, k));
-}
-
-/* Operations but those whose numbers are in late, in the runs between them. */
-static void exec_early(struct worker *w, unsigned late)
-{
-	struct translator *t = w->t;
-	unsigned from = 0;
-
-	for (unsigned i = 0; i <= late; i++) {
-		unsigned end = i < late ? w->late[i] : t->work.nops;
-
-		if (end > from && !t->error)
-			t->error = t->road->exec(t->road, t->work.op + from,
-						 end - from, t->stamp_ns);
-		from = end + 1;
-	}
-}
-
-static void exec_late(struct worker *w, unsigned late)
-{
-	struct translator *t = w->t;
-
-	for (unsigned i = 0; i < late && !t->error; i++)
-		t->error = t->road->exec(t->road, &t->work.op[w->late[i]], 1,
-					 t->stamp_ns);
-	w->share.late += late;
-}
-
 /* What of its operations no batch before can touch any more, then the others,
  * in turn. */
 static void write_between(struct worker *w)
 {
-	struct translate_crew *c = w->crew;
 	struct translator *t = w->t;
-	struct footprint *mark = mark_of(c, w->batch);
-	unsigned late;
+	struct abreast_work work = {
+		.worker = w->number,
+		.batch = w->batch,
+		.road = t->road,
+		.op = t->work.op,
+		.n = t->work.nops,
+		.whole = t->append,
+		.ts_ns = t->stamp_ns,
+		.error = t->error,
+	};
 
-	footprint_clear(mark);
-	footprint_add(mark, t->work.op, t->work.nops, t->append, w->place);
-	turn_wait(&c->mark, (uint32_t)w->batch);
-	turn_pass(&c->mark);
-	footprints_join(w);
-	late = footprint_late(&w->before, t->work.op, t->work.nops, t->append,
-			      w->place, w->late);
-	exec_early(w, late);
-	turn_wait(&c->settle, (uint32_t)w->batch);
-	exec_late(w, late);
-	w->share.ops += t->work.nops;
+	w->share.late += abreast_exec(w->crew->abreast, &work);
+	t->error = work.error;
+	w->share.ops += work.n;
 	ops_done(t);
 }
 
@@ -144,7 +99,7 @@ static void wait_to_settle(struct translator *t)
 {
 	struct worker *w = t->worker;
 
-	turn_wait(&w->crew->settle, (uint32_t)w->batch);
+	abreast_wait(w->crew->abreast, w->batch);
 	w->share.ops += t->work.nops;
 	w->share.late += t->work.nops;
 }
@@ -156,20 +111,20 @@ static bool is_full(size_t n)
 }
 
 /* In turn. */
-static void judge(struct worker *w, const struct pkt *pkts, size_t n)
+static void judge(struct worker *w)
 {
 	struct translate_crew *c = w->crew;
 	struct translator *t = w->t;
 
 	course_take(w);
 	if (c->o.look)
-		c->o.look(c->o.ctx, pkts, n, &t->ctr);
+		c->o.look(c->o.ctx, w->pkts, w->n, &t->ctr);
 	stage_begin(t);
 	if (c->twins)
-		stage_turn(t, n);
+		stage_turn(t, w->n);
 	else
-		stage_whole(t, n);
-	if (t->nacks && !is_full(n))
+		stage_whole(t, w->n);
+	if (t->nacks && !is_full(w->n))
 		snk_flush(t->nacks);
 	course_give(w);
 	if (!w->number)
@@ -188,87 +143,70 @@ static void settle(struct worker *w)
 }
 
 /* A road that many go at once. */
-static void carry_abreast(struct worker *w, const struct pkt *pkts, size_t n)
+static void carry_abreast(struct worker *w)
 {
 	struct translate_crew *c = w->crew;
 
-	turn_wait(&c->turn, (uint32_t)w->batch);
-	judge(w, pkts, n);
-	turn_pass(&c->turn);
+	relay_wait(&c->relay, TURN, w->batch);
+	judge(w);
+	relay_pass(&c->relay, TURN);
 	stage_rest(w->t);
 	write_between(w);
 	settle(w);
-	turn_pass(&c->settle);
+	relay_pass(&c->relay, SETTLE);
 }
 
 /* A road for one at a time, which has something to do between batches. */
-static void carry_in_turn(struct worker *w, const struct pkt *pkts, size_t n)
+static void carry_in_turn(struct worker *w)
 {
 	struct translate_crew *c = w->crew;
 	struct road *road = w->t->road;
 	int rc;
 
-	turn_wait(&c->turn, (uint32_t)w->batch);
+	relay_wait(&c->relay, TURN, w->batch);
 	rc = road_tick(road);
 	if (!rc && !error_of(c)) {
-		judge(w, pkts, n);
+		judge(w);
 		settle(w);
-		if (!is_full(n))
+		if (!is_full(w->n))
 			road_flush(road);
 		rc = road_tick(road);
 	}
 	if (rc)
 		fail(c, rc);
-	turn_wait(&c->mark, (uint32_t)w->batch);
-	turn_pass(&c->mark);
-	turn_wait(&c->settle, (uint32_t)w->batch);
-	turn_pass(&c->settle);
-	turn_pass(&c->turn);
-}
-
-/* Nothing was taken. */
-static void carry_nothing(struct worker *w)
-{
-	struct translate_crew *c = w->crew;
-	struct turn *turns[] = {&c->turn, &c->mark, &c->settle};
-
-	for (unsigned i = 0; i < sizeof(turns) / sizeof(turns[0]); i++) {
-		turn_wait(turns[i], (uint32_t)w->batch);
-		turn_pass(turns[i]);
-	}
+	abreast_skip(c->abreast, w->batch);
+	relay_pass(&c->relay, TURN);
 }
 
 /* All that is made of a batch behind the taking. */
-static void carry(struct worker *w, const struct pkt *pkts, size_t n)
-{
-	if (!n) {
-		footprint_clear(mark_of(w->crew, w->batch));
-		carry_nothing(w);
-	} else {
-		w->share.batches++; /* before it is settled: others read it */
-		w->share.packets += n;
-		stage_look(w->t, pkts, n);
-		w->crew->twins ? carry_abreast(w, pkts, n)
-			       : carry_in_turn(w, pkts, n);
-	}
-	w->batch += w->crew->o.workers;
-}
-
-static void work(void *ctx, unsigned number)
+static void carry(void *ctx, unsigned worker, uint64_t batch, bool any)
 {
 	struct translate_crew *c = ctx;
-	struct worker *w = c->worker[number];
-	struct pkt room[TRANSLATE_CREW_BATCH];
-	const struct pkt *pkts;
+	struct worker *w = c->worker[worker];
+
+	w->batch = batch;
+	if (!any) {
+		relay_wait(&c->relay, TURN, batch);
+		relay_pass(&c->relay, TURN);
+		abreast_skip(c->abreast, batch);
+		return;
+	}
+	w->share.batches++; /* before it is settled: others read it */
+	w->share.packets += w->n;
+	stage_look(w->t, w->pkts, w->n);
+	c->twins ? carry_abreast(w) : carry_in_turn(w);
+}
+
+static bool take(void *ctx, unsigned worker)
+{
+	struct translate_crew *c = ctx;
+	struct worker *w = c->worker[worker];
 	int n;
 
-	while (turn_wait(&c->take, (uint32_t)w->batch), !c->over) {
-		pkts = room;
-		n = c->o.take(c->o.ctx, &pkts, room, TRANSLATE_CREW_BATCH);
-		turn_pass(&c->take);
-		carry(w, pkts, n > 0 ? (size_t)n : 0);
-	}
-	turn_pass(&c->take); /* the others are to see it, too */
+	w->pkts = w->room;
+	n = c->o.take(c->o.ctx, &w->pkts, w->room, TRANSLATE_CREW_BATCH);
+	w->n = n > 0 ? (size_t)n : 0;
+	return n > 0;
 }
 
 int translate_crew_rx(struct translate_crew *c, const struct pkt *pkts,
@@ -280,9 +218,9 @@ int translate_crew_rx(struct translate_crew *c, const struct pkt *pkts,
 		course_give(w);
 	c->lent = false;
 	w->t->wait = c->twins ? wait_to_settle : NULL;
-	turn_pass(&c->take);
-	carry(w, pkts, n);
-	turn_wait(&c->take, (uint32_t)w->batch);
+	w->pkts = pkts;
+	w->n = n;
+	relay_go(&c->relay, n > 0);
 	return error_of(c);
 }
 
@@ -292,7 +230,7 @@ int translate_crew_rest(struct translate_crew *c)
 
 	if (c->lent)
 		return error_of(c);
-	turn_wait(&c->settle, (uint32_t)first->batch);
+	relay_rest(&c->relay);
 	for (unsigned i = 0; i < c->o.workers; i++) {
 		struct translator *t = c->worker[i]->t;
 
@@ -365,7 +303,6 @@ static int worker_open(struct translate_crew *c, unsigned number,
 	memset(w, 0, sizeof(*w));
 	w->crew = c;
 	w->number = number;
-	w->batch = number;
 	if (number)
 		rc = twin_open(&w->t, t, c->twins, f);
 	else
@@ -401,6 +338,7 @@ static void free_all(struct translate_crew *c)
 			twin_close(c->worker[i]->t, c->t);
 		free(c->worker[i]);
 	}
+	abreast_close(c->abreast);
 	c->t->wait = NULL;
 	c->t->worker = NULL;
 	free(c);
@@ -410,12 +348,16 @@ int translate_crew_open(struct translate_crew **out, struct translator *t,
 			const struct translate_crew_options *o, struct fault *f)
 {
 	struct translate_crew *c;
+	struct relay_options relay = {.workers = o->workers,
+				      .steps = STEPS,
+				      .take = take,
+				      .carry = carry};
 	int rc = 0;
 
 	if (t->rate.per_s)
 		return fault_set(f, -ENOTSUP,
 				 "operations under a limit go one by one");
-	c = aligned_alloc(CREW_LINE, sizeof(*c));
+	relay.ctx = c = aligned_alloc(CREW_LINE, sizeof(*c));
 	if (!c)
 		return fault_set(f, -ENOMEM, "no memory for the crew");
 	memset(c, 0, sizeof(*c));
@@ -426,7 +368,10 @@ int translate_crew_open(struct translate_crew **out, struct translator *t,
 	divide(t);
 	for (unsigned i = 0; i < o->workers && !rc; i++)
 		rc = worker_open(c, i, t, f);
-	if (!rc && (rc = crew_start(&c->threads, o->workers, work, c)) < 0)
+	if (!rc &&
+	    abreast_open(&c->abreast, &c->relay, o->workers, OPS_MAX) < 0)
+		rc = fault_set(f, -ENOMEM, "no memory for the crew");
+	if (!rc && (rc = relay_open(&c->relay, &relay)) < 0)
 		fault_set(f, rc, "threads: %s", strerror(-rc));
 	if (rc < 0) {
 		free_all(c);
@@ -442,8 +387,6 @@ void translate_crew_close(struct translate_crew *c)
 	if (!c)
 		return;
 	translate_crew_rest(c);
-	c->over = true;
-	turn_pass(&c->take);
-	crew_join(c->threads);
+	relay_close(&c->relay);
 	free_all(c);
 }

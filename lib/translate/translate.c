@@ -29,7 +29,7 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct translate_ledger, nacks, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, nacks_sent, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, gaps, LEDGER_NOTE),
-	LEDGER_FIELD(struct translate_ledger, missing, LEDGER_NOTE),
+	LEDGER_LEVEL(struct translate_ledger, missing, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, restarts, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, lost_reports, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, ops, LEDGER_NOTE),

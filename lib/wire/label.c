@@ -73,8 +73,13 @@ static int ip_header(struct label_view *v, struct cur *c)
 
 bool label_ip_damaged(const struct label_view *v)
 {
-	return v->layout == LABEL_IP4 &&
-	       net_checksum(v->ip, (v->ip[0] & 15) * 4u) != 0;
+	size_t head;
+
+	if (v->layout != LABEL_IP4)
+		return false;
+	head = (v->ip[0] & 15) * 4u;
+	return head == NET_IP4_LEN ? !net_ip4_sum_right(v->ip)
+				   : net_checksum(v->ip, head) != 0;
 }
 
 /* An IP packet, 0 or -ENOENT. */

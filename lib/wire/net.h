@@ -40,15 +40,16 @@ int net_udp_decode(struct net_udp *out, const uint8_t *frame, size_t len);
  * zeros, is right: RFC 1071. */
 static inline bool net_ip4_sum_right(const uint8_t ip[NET_IP4_LEN])
 {
-	uint32_t w[NET_IP4_LEN / 4];
-	uint64_t sum;
+	uint64_t a, b;
+	uint32_t c;
 
-	memcpy(w, ip, sizeof(w));
-	sum = (uint64_t)w[0] + w[1] + w[2] + w[3] + w[4];
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return sum == 0xffff;
+	memcpy(&a, ip, sizeof(a));
+	memcpy(&b, ip + sizeof(a), sizeof(b));
+	memcpy(&c, ip + sizeof(a) + sizeof(b), sizeof(c));
+	/* A one's complement sum is the remainder by 2^16 - 1. */
+	return ((a >> 32) + (uint32_t)a + (b >> 32) + (uint32_t)b + c) %
+		       0xffff ==
+	       0;
 }
 
 /*

@@ -258,10 +258,10 @@ static double benchmark_rate(uint16_t port)
 		 "redis-cli -p %u XREVRANGE int_event + - COUNT 1", port);
 	if (!said(text, sizeof(text), command))
 		bench_die("Redis has no rows");
-	n = snprintf(command, sizeof(command),
-		     "redis-benchmark -p %u -P 64 -n %d --csv XADD int_event "
-		     "MAXLEN '~' 100000 '*'",
-		     port, COMMANDS);
+	n = snprintf(
+		command, sizeof(command),
+		"redis-benchmark -p %u -P 64 -n %d --csv XADD int_event '*'",
+		port, COMMANDS);
 	strtok_r(text, "\n", &rest); /* its id */
 	while ((line = strtok_r(NULL, "\n", &rest)))
 		n += snprintf(command + n, sizeof(command) - (size_t)n, " '%s'",

@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "bench.h"
 #include "op/local.h"
-#include "roce/responder.h"
+#include "responder/crew.h"
 #include "roce/roce_out.h"
 #include "store/layout.h"
 
@@ -267,6 +267,71 @@ static void bench_responder(uint16_t table, bool answers, const char *what)
 		  region_page_kind(b.region));
 }
 
+/* Where workers take from. */
+struct cursor {
+	uint16_t table;
+	int at;
+};
+
+static int take(void *ctx, struct pkt *room, int max)
+{
+	struct cursor *c = ctx;
+	const uint8_t *from = b.frames +
+			      ((size_t)c->table * FRAMES + (size_t)c->at) *
+				      FRAME_ROOM;
+	int n = FRAMES - c->at < max ? FRAMES - c->at : max;
+
+	for (int i = 0; i < n; i++, from += FRAME_ROOM)
+		room[i] = (struct pkt){from, b.frame_len[c->table],
+				       b.frame_len[c->table], 0};
+	c->at += n;
+	return n;
+}
+
+static double run_crew(uint16_t table, bool answers)
+{
+	struct responder_options o = {.receives = UINT64_MAX};
+	struct cursor from = {table, 0};
+	const struct responder_crew_options co = {
+		.workers = 2, .take = take, .ctx = &from};
+	static struct pkt pkts[PKT_BATCH];
+	struct responder_crew *c;
+	struct fault f = {""};
+	struct responder *p;
+	struct snk *k = NULL;
+	double t;
+	int n;
+
+	if ((answers && snk_open(&k, "/dev/null", &f) < 0) ||
+	    responder_open(&p, b.region, &b.ticket, k, &o, &f) < 0 ||
+	    responder_crew_open(&c, p, &co, &f) < 0)
+		die(&f);
+	t = bench_now();
+	while ((n = take(&from, pkts, PKT_BATCH)))
+		if (responder_crew_rx(c, pkts, (size_t)n) < 0)
+			exit(1);
+	responder_crew_rest(c);
+	t = bench_now() - t;
+	responder_crew_close(c);
+	if (responder_counters(p)->executed != FRAMES)
+		exit(1);
+	responder_close(p);
+	snk_close(k);
+	return FRAMES / t / 1e6;
+}
+
+static void bench_crew(uint16_t table, bool answers, const char *what)
+{
+	double ours[BENCH_ROUNDS], one[BENCH_ROUNDS];
+
+	for (int r = 0; r < BENCH_ROUNDS; r++) {
+		one[r] = run_responder(table, answers);
+		ours[r] = run_crew(table, answers);
+	}
+	bench_row(what, bench_median(ours, BENCH_ROUNDS),
+		  bench_median(one, BENCH_ROUNDS), region_page_kind(b.region));
+}
+
 int main(void)
 {
 	char name[64], path[64];
@@ -287,6 +352,9 @@ int main(void)
 	bench_responder(0, false, "responder, 8-byte WRITE");
 	bench_responder(1, false, "responder, FETCH_ADD");
 	bench_responder(1, true, "responder, FETCH_ADD answered");
+	bench_crew(0, false, "Two cores: responder, WRITE (limit: one)");
+	bench_crew(1, false, "Two cores: responder, FETCH_ADD");
+	bench_crew(1, true, "Two cores: responder, FETCH_ADD answered");
 	free(b.frames);
 	ticket_fini(&b.ticket);
 	local_close(b.local);

@@ -60,6 +60,11 @@ program() { # path reports limit_mps command
 		else null end)}' | row
 }
 
+# The rate of a row that is there.
+rate_of() { # path
+	jq -s --arg path "$1" 'map(select(.path == $path)) | .[0].rate_mps' "$out"
+}
+
 reports=4000000
 cat >"$dir/bench.ini" <<-INI
 	[flows]
@@ -76,14 +81,23 @@ cat "$dir/reports.pcap" >/dev/null
 limit=$(jq -s 'map(select(.path | startswith("walk a capture"))) | .[0].rate_mps' "$out")
 program "dta-translate -r FILE --region NAME" $reports "${limit:-null}" \
 	"dta-translate -q -r '$dir/reports.pcap' --region $name"
-one=$(jq -s 'map(select(.path == "dta-translate -r FILE --region NAME"))
-	| .[0].rate_mps' "$out")
-program "dta-translate -r FILE --region NAME -j 2 (limit: -j 1)" $reports "$one" \
+program "dta-translate -r FILE --region NAME -j 2 (limit: -j 1)" $reports \
+	"$(rate_of "dta-translate -r FILE --region NAME")" \
 	"dta-translate -q -r '$dir/reports.pcap' --region $name -j 2"
 program "dta-translate -r FILE --ticket T -w FILE" $reports null \
 	"dta-translate -q -r '$dir/reports.pcap' --ticket '$dir/ticket.ini' -w '$dir/roce.pcap'"
 program "dta-collect -r FILE" $reports null \
 	"dta-collect -q --region $name -r '$dir/roce.pcap'"
+program "dta-collect -r FILE -j 2 (limit: -j 1)" $reports "$(rate_of "dta-collect -r FILE")" \
+	"dta-collect -q --region $name -r '$dir/roce.pcap' -j 2"
+dta-gen uniform --flows $reports --count $reports -q -t "$dir/truth.csv" -w /dev/null
+cut -d, -f3 "$dir/truth.csv" | tail -n +2 >"$dir/keys"
+rm "$dir/truth.csv"
+program "dta-query keywrite --keys FILE -o csv" $reports null \
+	"dta-query keywrite --region $name -k '$dir/keys' -o csv >/dev/null"
+program "dta-query keywrite --keys FILE -o csv -j 2 (limit: -j 1)" $reports \
+	"$(rate_of "dta-query keywrite --keys FILE -o csv")" \
+	"dta-query keywrite --region $name -k '$dir/keys' -o csv -j 2 >/dev/null"
 # Into pipes; three programs on two cores.
 for workload in "uniform --flows $reports" int-path; do
 	program "dta-gen ${workload%% *} -w - into a pipe" $reports null \

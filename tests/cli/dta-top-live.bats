@@ -54,6 +54,30 @@ fed() {
 	run -1 grep -E 'waiting' t.log
 }
 
+@test "what may fall is under way, and nothing that was dropped" {
+	dta-collect --create --layout l.ini --region "$NAME"
+	fake dta-fake "$NAME" s:got:in:1000 s:acked:done:2000 s:held:drop*:4000
+	wait_for sees programs 'length == 1'
+	top | jq -se '.[0] | .dropped == 0 and .reason == null and
+		.waiting > .received * 0.45'
+	run -0 --separate-stderr top -t drops
+	[ -z "$output" ]
+	run -3 --separate-stderr dta-query why -R "$NAME" '1.2.3.4:5>6.7.8.9:10/tcp'
+	[[ $stderr == *"dta-fake (PID "*" writes this region; s: "*" came in, none dropped"* ]]
+}
+
+@test "what never came in is told, though nobody has dropped it" {
+	fake dta-fake fabric s:got:in:1000 s:missing:note:5000000
+	wait_for sees drops 'length == 1 and .[0].counter == "missing" and
+		.[0].value > 10'
+	top | jq -se '.[0] | .dropped == 0 and .reason == null'
+	LC_ALL=C TERM=xterm typist '
+until(b"nothing is dropped; never came in: dta-fake ", b" a second, ", b" missing")
+key(b"d"); until(b"1 to 1 of 1, by value_s;", b"missing")
+key(b"q")' dta-top --every 300ms
+	[ "$output" = 'status 0' ]
+}
+
 # unsent PROGRAM [N]: it says of its interface that so many were not taken, or
 # some; and it is among its drops.
 unsent() {
@@ -88,6 +112,10 @@ unsent() {
 	"$TOOLS/send" roce.pcap unix:,own3 >/dev/null
 	"$TOOLS/send" roce.pcap unix:,own3 >/dev/null
 	wait_for unsent dta-collect
+	# Who asks why a key is not there is told of it.
+	run -3 --separate-stderr dta-query why -R "$NAME" '1.2.3.4:5>6.7.8.9:10/tcp'
+	[[ $stderr == *'dta-collect (PID '*'interface has lost 0 packets on the way'* ]]
+	[[ $stderr == *"and $(packets_in roce.pcap) on the way out (unsent)"* ]]
 	begin g.log dta-gen int -q -n 1K -c 1G -R 1000 -i unix:own4,nobody
 	wait_for unsent "dta-gen int"
 	begin l.log int-label-ctl label -q -d 1 -i unix:own5,nobody --to unix:own6,nobody

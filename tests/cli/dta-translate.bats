@@ -394,3 +394,16 @@ sys.exit(rc)' "$@"
 	[ "${#lines[@]}" = 1 ]
 	[[ $output == "dta-translate: "* ]]
 }
+
+@test "--to: what nobody takes is told at the end, in each format" {
+	make_region int-path
+	dta-collect --region "$NAME" --ticket t.ini
+	dta-gen int-path -q --flows 50 --count 50 -w few.pcap
+	run -0 --separate-stderr dta-translate -r few.pcap --ticket t.ini --window 0 \
+		--to unix:own,nobody -o ndjson
+	grep '^{' <<<"$stderr" | jq -es \
+		'any(.stage == "interface" and .counter == "unsent" and .value >= 50)'
+	run -0 --separate-stderr dta-translate -r few.pcap --ticket t.ini --window 0 \
+		--to unix:own,nobody
+	[[ $stderr == *" packets could not be sent"* ]]
+}

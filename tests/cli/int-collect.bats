@@ -76,6 +76,21 @@ by_node() { sort -s -k1,2; }
 	diff <(told latency | by_node) <(heard | by_node)
 }
 
+@test "reports over IPv6 tell what they tell over IPv4" {
+	need_tools six
+	for version in 0.5 1.0 2.0; do
+		dta-gen int -q -F report --report-version $version -n 5 -c 200 \
+			--ipv6 50 -w four.pcap
+		"$TOOLS/six" four.pcap six.pcap
+		int-collect -r four.pcap -R all -o ndjson >four 2>four.log
+		int-collect -r six.pcap -R all -o ndjson >six 2>six.log
+		[ "$(counter six.log reports intake)" = 200 ]
+		[ "$(grep -c '"event":"new_key"' six)" -gt 20 ]
+		diff four six
+		diff four.log six.log
+	done
+}
+
 @test "IOAM: latencies where nodes tell them, and by their neighbours' times" {
 	generate ioam 2.1 --instructions 0xc80000 # hop limit, ids; latency
 	diff <(told latency | by_node) <(heard | by_node)

@@ -192,3 +192,71 @@ answers() {
 		run -1 grep -qP '[\x00-\x09\x0b-\x1f\x7f]|\xc2\x9b' <<<"$stderr"
 	done
 }
+
+@test "Kafka: all that is told of a flow has its key, and is in one partition" {
+	[ -x "$TOOLS/kafka_log" ] || skip "built without librdkafka: make setup"
+	bg "$TOOLS/kafka_log" int_event int_flow int_hop int_value \
+		int_distribution int_bin
+	wait_for test -s bg.log
+	collect "kafka://$(head -n 1 bg.log)"
+	rows=$(counter log rows export)
+	all_here() { [ "$(wc -l <bg.log)" = $((rows + 1)) ]; }
+	wait_for all_here
+	flow=$(flow_of_truth)
+	# of each measurement that has flows; what has none has no key of one
+	sed 1d bg.log | grep -F "\"flow\":\"$flow\"" | cut -d' ' -f1-3 |
+		sort -u >of-flow
+	for measurement in int_event int_flow int_hop; do
+		grep -q "^$measurement " of-flow
+	done
+	[ "$(cut -d' ' -f3 of-flow | sort -u)" = "$flow" ]
+	[ "$(cut -d' ' -f2 of-flow | sort -u | wc -l)" = 1 ]
+	[ "$(sed 1d bg.log | grep -F '"flow":null' | cut -d' ' -f3 | sort -u)" = - ]
+	# and flows are not all in one
+	[ "$(sed 1d bg.log | cut -d' ' -f2 | sort -u | wc -l)" = 4 ]
+}
+
+# example DATABASE ADDRESS: runs what int-collect(1) has for it, there.
+example() {
+	sed -n "/^\.\\\\\" needs $1\$/,/^\./{/^\./d;s/^\$ //;s/\\\\e\$/\\\\/;p}" \
+		"$TOP/man/int-collect.1" >example.sh
+	[ "$(grep -c int-collect example.sh)" = 1 ]
+	sed -E -i "s|[a-z]+\.example(:[0-9]+)?|$2|" example.sh
+	grep -F "$2" example.sh
+	dta-gen int --flows 3 -q -w int.pcap
+	bash -e example.sh
+}
+
+@test "int-collect(1): the example of InfluxDB" {
+	need influxd influx curl
+	PORT=$(free_port)
+	influx_up
+	example influx "127.0.0.1:$PORT"
+	[ "$(influx_ask "SELECT count(packets) FROM int_flow" | cut -d, -f3)" = 3 ]
+}
+
+@test "int-collect(1): the example of ClickHouse" {
+	need clickhouse-server curl
+	PORT=$(free_port)
+	clickhouse_up
+	example clickhouse "127.0.0.1:$PORT"
+	[ "$(clickhouse_ask 'SELECT count() FROM int_flow')" = 3 ]
+}
+
+@test "int-collect(1): the example of Redis" {
+	need redis-server redis-cli
+	PORT=$(free_port)
+	redis_up
+	example redis "127.0.0.1:$PORT"
+	[ "$(redis_ask keys 'flow:*' | wc -l)" = 3 ]
+	[ "$(redis_ask keys 'events:*' | wc -l)" -gt 5 ]
+}
+
+@test "int-collect(1): the example of Kafka" {
+	[ -x "$TOOLS/kafka_log" ] || skip "built without librdkafka: make setup"
+	bg "$TOOLS/kafka_log" int
+	wait_for test -s bg.log
+	example kafka "$(head -n 1 bg.log)"
+	flows_are() { [ "$(grep -c '"measurement":"int_flow"' bg.log)" = 3 ]; }
+	wait_for flows_are
+}

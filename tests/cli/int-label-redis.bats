@@ -63,6 +63,12 @@ teardown() { end_bg; }
 	[ ${#lines[@]} = 11 ]
 	[ "$(grep -c "rows wait" <<<"$stderr")" = 1 ]
 	[[ $stderr == *"could not be sent"* ]]
+	# At the end it is waited for once, and not again for the databases behind
+	# one that has no rows, 2. One that is waited for tries 50 times, others
+	# each second.
+	run -1 --separate-stderr int-label-ctl -r labels.pcap -R none --no-pro \
+		--redis "$URL?retry=1s" -o ndjson
+	[ "$(grep '^{' <<<"$stderr" | counter - retries export)" -le 100 ]
 	run -2 --separate-stderr int-label-ctl -q -r labels.pcap --redis influx://x/y
 	[[ $stderr == *"--redis: 'influx://x/y' is not redis://HOST[:PORT]"* ]]
 }

@@ -183,3 +183,11 @@ setup() {
 	wait "${BG_PIDS[0]}" || status=$?
 	[ "$status" = 1 ]
 }
+
+@test "dta-gen int: packets that are all of another protocol have no place for it" {
+	# these three are TCP
+	run -1 dta-gen int -q --over udp -n 3 -w x.pcap
+	[[ $output == *"none has a place for it: another --over, or more flows"* ]]
+	dta-gen int -q --over udp -n 30 -w x.pcap
+	[ "$(int-collect -q -r x.pcap -R flow -o csv | grep -c /udp,)" -gt 1 ]
+}

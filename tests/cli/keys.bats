@@ -36,8 +36,9 @@ refused() {
 	run -1 --separate-stderr query "$1"
 	echo "$stderr"
 	[[ ${stderr_lines[0]} == "dta-query: '$1' is no key of table flows ("*"$3" ]]
-	printf -v at '%*s^' $(($2 + 1)) ''
-	[ "${stderr_lines[1]}" = "dta-query: $at" ]
+	printf -v at '%*s^' "$2" ''
+	[ "${stderr_lines[1]}" = "dta-query:   $1" ]
+	[ "${stderr_lines[2]}" = "dta-query:   $at" ]
 }
 
 @test "blanks, capitals and arrows make no difference; rows show the key itself" {

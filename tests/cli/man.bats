@@ -4,7 +4,8 @@
 #
 # An example is a line "$ command" in EXAMPLES; it goes on while a line ends
 # with a backslash or a bar. The lines that follow are what it prints, compared
-# if there are any. Roff comments before it: .\" exit N, .\" output varies.
+# if there are any. Roff comments before it: .\" exit N, .\" output varies; those
+# with .\" needs DATABASE are run where there is one: int-export.bats.
 # Regions in examples are called example or example-something; here they get
 # names of our own, so that no two runs meet.
 
@@ -76,6 +77,7 @@ split_examples() {
 	/^\.Ed/ { literal = 0; next }
 	/^\.\\" exit / { code = $3; next }
 	/^\.\\" output varies/ { varies = 1; next }
+	/^\.\\" needs / { needs = $3; next }
 	/^\./ || !literal { next }
 	{ $0 = unroff($0) }
 	/^\$ / || more {
@@ -84,7 +86,10 @@ split_examples() {
 			print code >(dir "/" n ".exit")
 			if (varies)
 				print "" >(dir "/" n ".varies")
+			if (needs)
+				print needs >(dir "/" n ".needs")
 			code = varies = 0
+			needs = ""
 		}
 		sub(/^\$ /, "")
 		print >(dir "/" n ".sh")
@@ -198,7 +203,8 @@ run_example() {
 		n=$(split_examples "$TOP/man/$page" ../"$page.examples")
 		[[ $page != *.1 || $n -gt 0 ]]
 		for ((i = 1; i <= n; i++)); do
-			run_example ../"$page.examples" "$i"
+			[ -e "../$page.examples/$i.needs" ] ||
+				run_example ../"$page.examples" "$i"
 		done
 		cd ..
 		# Examples take their regions away themselves.

@@ -49,6 +49,13 @@ teardown() { end_bg; }
 	[ "$status" = 0 ]
 	[ "$(redis_ask -n 3 hget at:leaf1 latency)" = 996 ]
 	[ "$(redis_ask -n 3 xlen of:flow)" -lt 300 ]
+	# each stream of a key that fields say, though all are added to in turn
+	rows_to "$URL/3?stream.hop=in:{node}&maxlen=100" <<<'put 4000' >log
+	[ "$(counter log written)" = 4000 ]
+	for key in $(redis_ask -n 3 keys 'in:*'); do
+		[ "$(redis_ask -n 3 xlen "$key")" -lt 300 ]
+	done
+	[ "$(redis_ask -n 3 keys 'in:*' | wc -l)" -ge 4 ]
 	expired() { [ "$(redis_ask -n 3 exists at:leaf1)" = 0 ]; }
 	wait_for expired
 	[ "$(redis_ask dbsize)" = 0 ]

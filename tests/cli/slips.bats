@@ -88,6 +88,18 @@ make_region() { # workload
 	DTA_REGION='' refused "--region" dta-query keywrite 0x11
 }
 
+@test "dta-dump: a region by its name, or as everywhere else by -R" {
+	make_region uniform
+	for what in region digest; do
+		dta-dump $what "$NAME" >named
+		dta-dump $what -R "$NAME" >by_option
+		[ -s named ]
+		cmp named by_option
+	done
+	refused "'$NAME' and --region x: one at a time" dta-dump region "$NAME" -R x
+	refused "snapshot of what?" dta-dump snapshot -R "$NAME"
+}
+
 @test "lists: those that there are" {
 	printf '[a]\nkind = append\nvalue = 4\nentries = 64\nlists = 1\n' >l.ini
 	printf '[b]\nkind = append\nvalue = 4\nentries = 64\nlists = 4\n' >>l.ini

@@ -110,15 +110,22 @@ layout() {
 	dta-collect --region "$NAME" --ticket t.ini
 	dta-collect --region "$NAME" --ticket lines -o tofino
 	# 4 bytes of value behind the checksum: 8; nothing to pad
-	grep -q 'lanes.add_with_lane(table_id=1, n=0, kind=1, key_len=13, udp_len=33, copies=2, .* form=8, pad=0x00, ' lines
+	grep -q 'lanes.add_with_lane(table_id=1, n=0, kind=1, key_len=13, udp_len=33, copies=2, .* form=8)' lines
+	grep -q 'rooms.add_with_room(table_id=1, pad=0x00, ' lines
 	grep -q 'geometry(lane=0, mask=0xfff, shift=3, ' lines
 	# four entries of four words
-	grep -q 'lane(table_id=2, .* form=64, pad=0x00, .* entry_words=4, last_entry=3, batch=4)' lines
+	grep -q 'lane(table_id=2, .* form=64)' lines
+	grep -q 'room(table_id=2, pad=0x00, .* entry_words=4, last_entry=3, batch=4)' lines
+	# its ring has 64 entries, in batches
+	grep -q 'geometry(lane=1, mask=0x3c, shift=4, ' lines
+	grep -q 'ring(list_row=1, egress_rid=0, at=0x400)' lines
+	grep -q 'ring(list_row=1, egress_rid=8, at=0x8' lines
 	# five hops in 32 bytes; a path of two has three that are blank
-	grep -q 'lane(table_id=4, .* form=32, pad=0x00, hops=0x1f, row_mask=0x3f, row_first=64, ' lines
-	grep -q 'path(lane=3, path_len=2, hop=1, own_hop=0x02, held=0x1e, blank=0x1c, direct=0)' lines
-	grep -q 'path(lane=3, path_len=1, hop=0, own_hop=0x01, held=0x1f, blank=0x1e, direct=1)' lines
-	[ "$(grep -c 'lane=3, path_len=' lines)" -eq 20 ]
+	grep -q 'lane(table_id=4, .* form=32)' lines
+	grep -q 'room(table_id=4, pad=0x00, hops=0x1f, row_mask=0x3f, row_first=64, ' lines
+	grep -q 'path(table_id=4, path_len=2, hop=1, own_hop=0x02, rest=0x01, blank=0x1c, direct=0)' lines
+	grep -q 'path(table_id=4, path_len=1, hop=0, own_hop=0x01, rest=0x00, blank=0x1e, direct=1)' lines
+	[ "$(grep -c 'table_id=4, path_len=' lines)" -eq 20 ]
 	# queue pairs and addresses, as the ticket has them
 	address=$(sed -n 's/^address = 0x//p' t.ini | head -n 1)
 	grep -q "pair(lane=0, .*high=0x$(printf %016x $((16#$address)) | cut -c1-8), low=0x$(printf %016x $((16#$address)) | cut -c9-)" lines

@@ -70,6 +70,11 @@ seen() {
 	[ "$(counter "$2" frames "$1")" = "$3" ]
 }
 
+need_xdp() {
+	int-collect -i nowhere --xdp 2>probe || :
+	! grep -q "not built in" probe || skip "$(cat probe)"
+}
+
 # mirror STAGE SOCKET_OPTION: frames for somebody else, and one for all.
 mirror() {
 	local n
@@ -95,7 +100,10 @@ mirror() {
 
 @test "frames for others: --promiscuous, by AF_PACKET" { mirror intake --no-xdp; }
 @test "frames for others: --promiscuous, by AF_XDP" { mirror intake --af-xdp; }
-@test "frames for others: --promiscuous, in the kernel" { mirror fast --xdp; }
+@test "frames for others: --promiscuous, in the kernel" {
+	need_xdp
+	mirror fast --xdp
+}
 
 @test "silent flows expire, and live values are told, by the clock" {
 	dta-gen int -q -n 5 -c 20 -F report -w in.pcap --truth truth.csv
@@ -108,4 +116,37 @@ mirror() {
 	stop "$SINK"
 	[ "$(counter sink.log flushed)" = 0 ]
 	[ "$(counter sink.log expired)" = "$flows" ]
+}
+
+# The examples of int-collect(1) that need an interface, one a line.
+live_examples() {
+	awk '/^\.Sh / { inside = $2 == "EXAMPLES" }
+		inside && (/^# int-collect / || more) {
+			sub(/^# /, "")
+			more = sub(/\\e$/, "")
+			printf "%s%s", $0, more ? " " : "\n"
+		}' "$TOP/man/int-collect.1"
+}
+
+@test "int-collect(1): the examples on interfaces" {
+	local line n=0
+
+	need_xdp
+	dta-gen int -q -n 5 -c 200 -w in.pcap
+	live_examples >examples
+	[ "$(wc -l <examples)" -ge 4 ]
+	while read -r line <&9; do
+		line=$(sed -E 's/\beth1\b/t0/g; s/\beth2\b/t1/g
+			s|/var/spool/int|spool|; s/[a-z]+\.example/127.0.0.1/
+			s/[a-z]+\.example/127.0.0.1/; s/[a-z]+\.example/127.0.0.1/
+			s/ -q / /; s/^int-collect/& --duration 2s/' <<<"$line")
+		echo "$line"
+		start t "example$n.log" env timeout --foreground 60 bash -c "$line"
+		wait_for grep -q 'AF_PACKET\|XDP' "example$n.log"
+		on r "$TOOLS/send" in.pcap r0 >sent
+		wait "$PID"
+		n=$((n + 1))
+	done 9<examples
+	[ "$(grep -c '"event":"new_key"' rows)" -gt 20 ] # from one to another
+	grep -q QUEUE *.log.out				 # the table
 }

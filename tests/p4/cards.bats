@@ -13,13 +13,13 @@
 load ../helpers
 load ../net/net
 load p4
+load row
 
 setup() {
 	need_p4 int_node
 	need_p4 dta_translator
 	need_tools send recv reporter
 	cd "$BATS_TEST_TMPDIR" || exit 1
-	PIDS=()
 	cat >layout.ini <<-INI
 		[cards]
 		id = 3
@@ -42,30 +42,18 @@ teardown() {
 
 # node HOP OPTIONS WHAT INTERFACE...
 node() {
-	local hop=$1 what=$3 options
+	local hop=$1
 
-	read -ra options <<<"$2"
-	shift 3
-	THRIFT=909$((hop + 1))
-	switch_up t int_node "$@"
-	int-label-ctl switch int_node -d $((hop + 11)) "${options[@]}" 0=1 >"node-$hop"
+	device_up int_node $((hop + 1)) "-d $((hop + 11)) $2 0=1" "${@:4}"
 	dta-collect -q --region "$NET-wire" --ticket cards-$hop \
-		-o "bmv2-node:$hop/3$what"
-	sed "s/\(cards.card .*\) 0$/\1 ${LESS_ONE:-0}/" cards-$hop >>"node-$hop"
+		-o "bmv2-node:$hop/3$3"
+	sed "s/\(cards.card .*\) 0$/\1 ${LESS_ONE:-0}/" cards-$hop >"node-$hop"
 	switch_tell t "node-$hop"
 }
 
 # chain [:latency|:queue]: what cards say; the collector listens.
 chain() {
-	local l
-
-	net_up
-	for l in a0:a1 b0:b1 d0:d1 e0:e1 f0:f1 g0:g1 h0:h1; do
-		ip -n "$NET-t" link add "${l%:*}" type veth peer name "${l#*:}"
-	done
-	for l in t:t0 t:t1 t:{a,b,d,e,f,g,h}{0,1} r:r0 c:c0; do
-		ip -n "$NET-${l%:*}" link set "${l#*:}" mtu 2000 up
-	done
+	row_up a0:a1 b0:b1 d0:d1 e0:e1 f0:f1 g0:g1 h0:h1
 	start t collect.log dta-collect -o bmv2 --region "$NET-wire" -i h1 \
 		--ticket commands
 	wait_for listens collect.log
@@ -76,32 +64,6 @@ chain() {
 	node 1 "" "$1" 0@a1 1@b0 3@f0
 	node 2 "--hosts 1 --mirror 2 --collector 10.0.0.51 --collector-mac \
 02:00:00:00:00:02" "$1" 0@b1 1@t1 2@d0 3@g0
-}
-
-# listen NAME INTERFACE: to INTERFACE.pcap.
-listen() {
-	start "$1" "$2.log" "$TOOLS/recv" "$2" "$2.pcap"
-	PIDS+=("$PID")
-	wait_for grep -q . "$2.log.out"
-}
-
-heard() {
-	local pid
-
-	for pid in "${PIDS[@]}"; do
-		stop "$pid"
-	done
-}
-
-traffic() {
-	[ -r "$TOP/../shared/traces/real-mix.pcap" ] ||
-		skip "no shared/traces/real-mix.pcap"
-	tshark -F nsecpcap -r "$TOP/../shared/traces/real-mix.pcap" -w frames.pcap \
-		-Y "frame.len <= 1400 && ip.dsfield.dscp != 0x17" -c 600 2>/dev/null
-	editcap -F nsecpcap -r frames.pcap mix.pcap 1-250
-	tshark -F nsecpcap -r mix.pcap -w flows.pcap -Y "!vlan && ip.version == 4 && \
-ip.hdr_len == 20 && ip.flags.mf == 0 && ip.frag_offset == 0 && \
-(udp || tcp) && !icmp" 2>/dev/null
 }
 
 # translated N: reports, within a minute or so.
@@ -123,7 +85,7 @@ stored() {
 @test "ids: the reports, and the memory of dta-translate and of int-collect --dta" {
 	local n hop to=(e1 f1 g1)
 
-	traffic
+	int_mix 250
 	n=$(packets flows.pcap)
 	[ "$n" -gt 150 ]
 	chain ""
@@ -158,7 +120,7 @@ stored() {
 @test "one packet of four: the same at each node" {
 	local hop to=(e1 f1 g1) LESS_ONE=3
 
-	traffic
+	int_mix 250
 	chain ""
 	for hop in 0 1 2; do
 		"$TOOLS/reporter" mix.pcap cards-$hop.pcap $((hop + 11)) $hop 3 3 3
@@ -190,7 +152,7 @@ said() {
 @test "latencies: dta-query path says what the nodes' registers say" {
 	local row flow n=0 zero
 
-	traffic
+	int_mix 250
 	python3 "$TOP/tests/p4/flows.py" flows.pcap one.pcap >rows
 	[ "$(wc -l <rows)" -gt 20 ]
 	chain :latency

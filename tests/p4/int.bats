@@ -10,12 +10,12 @@
 load ../helpers
 load ../net/net
 load p4
+load row
 
 setup() {
 	need_p4 int_node
 	need_tools send recv again
 	cd "$BATS_TEST_TMPDIR" || exit 1
-	PIDS=()
 }
 
 teardown() {
@@ -23,67 +23,22 @@ teardown() {
 	net_down
 }
 
-# node ID OPTIONS INTERFACE...: a switch from its first port to its second;
-# OPTIONS are those of int-label-ctl switch.
-node() {
-	local id=$1 options
-
-	read -ra options <<<"$2"
-	shift 2
-	THRIFT=909$id
-	switch_up t int_node "$@"
-	int-label-ctl switch int_node -d "$id" "${options[@]}" 0=1 >"node-$id"
-	switch_tell t "node-$id"
-}
+# node ID OPTIONS INTERFACE...: a switch from its first port to its second.
+node() { device_up int_node "$1" "-d $1 $2 0=1" "${@:3}"; }
 
 # chain INSTRUCTIONS HOPS
 chain() {
-	local l
-
-	net_up
-	for l in a0:a1 b0:b1 d0:d1; do
-		ip -n "$NET-t" link add "${l%:*}" type veth peer name "${l#*:}"
-	done
-	for l in t:t0 t:t1 t:a0 t:a1 t:b0 t:b1 t:d0 t:d1 r:r0 c:c0; do
-		ip -n "$NET-${l%:*}" link set "${l#*:}" mtu 2000 up
-	done
+	row_up a0:a1 b0:b1 d0:d1
 	node 1 "--watch all --instructions $1 --hops $2" t0 a0
 	node 2 "" a1 b0
 	node 3 "--hosts 1 --mirror 2 --collector 10.0.0.51 \
 --collector-mac 02:00:00:00:00:02" b1 t1 d0
 }
 
-# listen NAME INTERFACE: to INTERFACE.pcap.
-listen() {
-	start "$1" "$2.log" "$TOOLS/recv" "$2" "$2.pcap"
-	PIDS+=("$PID")
-	wait_for grep -q . "$2.log.out"
-}
-
-heard() {
-	local pid
-
-	for pid in "${PIDS[@]}"; do
-		stop "$pid"
-	done
-}
-
-traffic() {
-	[ -r "$TOP/../shared/traces/real-mix.pcap" ] ||
-		skip "no shared/traces/real-mix.pcap"
-	tshark -F nsecpcap -r "$TOP/../shared/traces/real-mix.pcap" -w frames.pcap \
-		-Y "frame.len <= 1400 && ip.dsfield.dscp != 0x17" -c 600 2>/dev/null
-	editcap -F nsecpcap -r frames.pcap mix.pcap 1-300
-	# those that INT goes into
-	tshark -F nsecpcap -r mix.pcap -w flows.pcap -Y "!vlan && ip.version == 4 && \
-ip.hdr_len == 20 && ip.flags.mf == 0 && ip.frag_offset == 0 && \
-(udp || tcp) && !icmp" 2>/dev/null
-}
-
 @test "three nodes: the packets as they were sent, and what each node has said" {
 	local n
 
-	traffic
+	int_mix 300
 	n=$(packets flows.pcap)
 	[ "$n" -gt 200 ]
 	chain 0xfc00 8
@@ -125,7 +80,7 @@ last_latency() { # node
 @test "all instructions, and fewer hops than nodes" {
 	local n
 
-	traffic
+	int_mix 300
 	n=$(packets flows.pcap)
 	chain 0xff81 2
 	listen t b1

@@ -9,12 +9,12 @@
 load ../helpers
 load ../net/net
 load p4
+load row
 
 setup() {
 	need_p4 int_label
 	need_tools send recv again
 	cd "$BATS_TEST_TMPDIR" || exit 1
-	PIDS=()
 }
 
 teardown() {
@@ -22,56 +22,14 @@ teardown() {
 	net_down
 }
 
-# device ID OPTIONS PORTS...: a switch from its first port to its second and back;
-# OPTIONS are those of int-label-ctl switch.
-device() {
-	local id=$1 options
-
-	read -ra options <<<"$2"
-	shift 2
-	THRIFT=909$id
-	switch_up t int_label "$@"
-	int-label-ctl switch int_label -d "$id" "${options[@]}" 0=1 1=0 \
-		>"device-$id"
-	switch_tell t "device-$id"
-}
+# device ID OPTIONS PORTS...: a switch from its first port to its second and back.
+device() { device_up int_label "$1" "-d $1 $2 0=1 1=0" "${@:3}"; }
 
 # Of the second switch: behind its port 1 the receiver, behind 2 the controller.
 LAST="--hosts 1 --mirror 2 --collector 10.0.0.51 --collector-mac 02:00:00:00:00:02"
 
-links() {
-	local l
-
-	net_up
-	for l in a0:a1 d0:d1; do
-		ip -n "$NET-t" link add "${l%:*}" type veth peer name "${l#*:}"
-	done
-	for l in t:t0 t:t1 t:a0 t:a1 t:d0 t:d1 r:r0 c:c0; do
-		ip -n "$NET-${l%:*}" link set "${l#*:}" mtu 2000 up
-	done
-}
-
-listen() { # name interface
-	start "$1" "$2.log" "$TOOLS/recv" "$2" "$2.pcap"
-	PIDS+=("$PID")
-	wait_for grep -q . "$2.log.out"
-}
-
-heard() {
-	local pid
-
-	for pid in "${PIDS[@]}"; do
-		stop "$pid"
-	done
-}
-
 traffic() { # [FILTER]
-	[ -r "$TOP/../shared/traces/real-mix.pcap" ] ||
-		skip "no shared/traces/real-mix.pcap"
-	tshark -F nsecpcap -r "$TOP/../shared/traces/real-mix.pcap" -w frames.pcap \
-		-o ip.check_checksum:TRUE -Y "frame.len <= 1400${1:+ && $1}" \
-		-c 600 2>/dev/null
-	editcap -F nsecpcap -r frames.pcap mix.pcap 1-300
+	real_mix 300 "$1" -o ip.check_checksum:TRUE
 }
 
 # labels DEVICE: written by its port 1.
@@ -84,7 +42,7 @@ labels() {
 	local n told
 
 	traffic
-	links
+	row_up a0:a1 d0:d1
 	device 1 "-t 1us --no-df --hosts 0" t0 a0
 	device 2 "-t 1us --no-df $LAST" a1 t1 d0
 	listen t a1
@@ -128,7 +86,7 @@ flow() {
 
 	# labels with a wrong checksum would not be taken
 	traffic '!(ip.checksum.status == "Bad")'
-	links
+	row_up a0:a1 d0:d1
 	device 1 "-t 12d --no-df --hosts 0" t0 a0
 	device 2 "-t 12d --no-df $LAST" a1 t1 d0
 	listen t d1
@@ -167,7 +125,7 @@ flow() {
 
 @test "packets that routers may cut up are labelled if that is said" {
 	traffic
-	links
+	row_up a0:a1 d0:d1
 	device 1 "-t 1us --hosts 0" t0 a0
 	listen t a1
 	on r "$TOOLS/send" mix.pcap r0 >sent
@@ -193,7 +151,7 @@ seen() { # FILTER: labelled
 	# the device labels IPv6 and behind VLAN tags, too
 	tshark -F nsecpcap -r mix.pcap -w plain.pcap -Y "!vlan && !ipv6" 2>/dev/null
 	int-label-ctl label -q -d 7 -t 1us -r plain.pcap -w labelled.pcap
-	links
+	row_up a0:a1 d0:d1
 	device 1 "-t 12d" t0 a0
 	device 2 "-t 12d -b B -f 0,1,0 $LAST" a1 t1 d0
 	listen t d1
@@ -214,7 +172,7 @@ seen() { # FILTER: labelled
 @test "TCP works through it, and the controller hears of the ports on its way" {
 	local l
 
-	links
+	row_up a0:a1 d0:d1
 	device 1 "-t 1us --hosts 0 --mtu 1500" t0 a0
 	device 2 "-t 1us $LAST --mtu 1500" a1 t1 d0
 	for l in r:r0:1 c:c0:2; do

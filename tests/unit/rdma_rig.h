@@ -19,7 +19,7 @@
 #include "hash/crc.h"
 #include "packet/pkt.h"
 #include "op/local.h"
-#include "roce/responder.h"
+#include "responder/responder.h"
 #include "roce/roce_out.h"
 #include "op/ticket.h"
 #include "store/layout.h"

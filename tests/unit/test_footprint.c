@@ -64,6 +64,8 @@ static void rules(void)
 	TEST(waiting(before, 1, ops, 10, 1u << 4) == 0x3f1);
 	TEST(waiting(before, 0, ops, 10, 0) == 0x180);
 	TEST(waiting(before, 1, ops, 1, 1u << 1) == 1);
+	/* Additions beside writes. */
+	TEST(waiting(before, 1, ops + 3, 1, 1u << 1) == 1);
 }
 
 /* Nothing that touches what is there goes ahead; of the rest, few wait. */

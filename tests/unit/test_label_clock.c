@@ -8,7 +8,8 @@
 static const uint64_t hour = 3600000 * MS, wall = 5 * 3600000 * MS,
 		      boot = 77 * MS;
 
-/* ms after it began, by clocks that were set by set_ns; the host slept for some. */
+/* ms after it began, by clocks that were set by set_ns; the host slept for
+ * some. */
 static struct label_times at(uint64_t ms, int64_t set_ns, uint64_t slept_ns)
 {
 	return (struct label_times){

@@ -94,6 +94,33 @@ static void test_rest(void)
 	ledger_page_close(w);
 }
 
+/* What never came in: by three names, less what came late. */
+static void test_lost(void)
+{
+	static const struct ledger_field notes[] = {
+		{"missing", 0, LEDGER_NOTE},
+		{"found", 8, LEDGER_NOTE},
+		{"reports_lost", 16, LEDGER_NOTE},
+		{"lost", 24, LEDGER_NOTE},
+		{"lost_reports", 32, LEDGER_NOTE}};
+	static const struct ledger_field drops[] = {
+		{"missing", 0, LEDGER_DROP}, {"lost_reports", 8, LEDGER_NOTE}};
+	static const struct ledger first = {"first", "things", notes, 5},
+				   second = {"second", "things", drops, 2};
+	static const uint64_t of[] = {7, 5, 9, 100, 3};
+	static const uint64_t want[] = {2, 0, 4, 0, 0, 0, 5};
+	struct ledger_writer *w = open_page();
+
+	ledger_page_begin(w);
+	ledger_page_add(w, &first, of);
+	ledger_page_add(w, &second, of);
+	ledger_page_end(w);
+	TEST(read_page(own_name()) == 0 && page.counters == 7);
+	for (unsigned i = 0; i < page.counters; i++)
+		TEST(ledger_page_lost(&page, i) == want[i]);
+	ledger_page_close(w);
+}
+
 static void test_limits(void)
 {
 	static const struct ledger_about strange = {
@@ -289,6 +316,7 @@ int main(void)
 	test_process();
 	test_page();
 	test_rest();
+	test_lost();
 	test_limits();
 	test_both();
 	test_dead();

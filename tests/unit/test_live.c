@@ -218,7 +218,6 @@ static void refused(const char *name, const char *filter, int rc,
 
 static void test_refused(void)
 {
-	struct live_options o = {0};
 	struct fault f = {0};
 	struct snk *k;
 	char longest[200];

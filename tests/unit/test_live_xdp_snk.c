@@ -232,7 +232,7 @@ static void check_memlock(void)
 	c[0].permitted &= ~(1u << CAP_IPC_LOCK);
 	TEST(!syscall(SYS_capset, &h, c) && !setrlimit(RLIMIT_MEMLOCK, &l));
 	TEST(snk_open_live(&k, "va", LIVE_XDP, &f) == -ENOBUFS);
-	TEST(!!strstr(f.text, "locks 4 MB of memory, the limit is 1024 KB"));
+	TEST(!!strstr(f.text, "locks 8 MB of memory, the limit is 1024 KB"));
 }
 
 int main(void)

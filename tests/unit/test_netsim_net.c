@@ -19,14 +19,14 @@ static void test_events(void)
 {
 	struct events q = {.order = UINT32_MAX - 500}; /* wraps on the way */
 	struct rng r = {.state = 1};
-	struct event e, last = {0};
+	struct due e, last = {0};
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < 5000; i++)
 		events_put(&q, rng_below(&r, 100), i);
 	while (events_take(&q, &e)) {
 		TEST(!n || e.ns > last.ns ||
-		     (e.ns == last.ns && e.what > last.what));
+		     (e.ns == last.ns && e.who > last.who));
 		last = e;
 		n++;
 	}

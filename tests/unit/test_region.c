@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Regions: made, opened, and refused, whatever is wrong with them. */
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -285,6 +286,38 @@ static void test_look_bytes(void)
 	region_remove(name, NULL);
 }
 
+/* How full lists are, from so many of them, evenly apart. */
+static void test_look_lists(void)
+{
+	struct region *r, *mapped;
+	const uint64_t one = htobe64(1);
+	struct fault f;
+	struct view v;
+
+	name = sample_create(1);
+	mapped = sample_open(name, true);
+	TEST(region_look(&r, name, &f) == 0);
+	for (unsigned i = 0; i < region_tables(r); i++) {
+		struct memory *m = region_memory(r);
+		const struct table *t = &m->table[i];
+
+		if (t->kind != TABLE_APPEND || t->lists < 2)
+			continue;
+		memory_view(&v, m, t, m->newest);
+		memcpy((uint8_t *)region_read(mapped, t, 1) +
+			       table_head(t, t->lists - 1),
+		       &one, sizeof(one));
+		TEST(load_sample(&v, t->lists) > 0);
+		TEST(load_sample(&v, t->lists) < 1);
+		TEST(load_sample(&v, 1) == 0); /* the first */
+		name = NULL;
+	}
+	TEST(!name); /* there were some */
+	TEST(!unlink(region_path(r)));
+	region_close(r);
+	region_close(mapped);
+}
+
 /* A header with right sums and wrong contents. */
 static int forge(void (*change)(struct region_header *h), struct fault *f)
 {
@@ -442,6 +475,7 @@ int main(void)
 	test_shrunk();
 	test_look();
 	test_look_bytes();
+	test_look_lists();
 	test_forged();
 	test_pages();
 	return test_end();

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packet/private.h"
+#include "packet/kind.h"
 #include "test.h"
 
 /* A source that has nothing, is interrupted, fails once, and goes on. */

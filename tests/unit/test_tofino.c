@@ -100,6 +100,14 @@ static void put_macro(struct fields *f, const char *source, const char *name,
 		put_list(f, source, at + strlen(define), form, p);
 }
 
+/* What is added is in the words 1 and 2. */
+static uint32_t word_of(const struct packet *p, unsigned form, int word)
+{
+	if (form != FORM_ADD)
+		return be32_load(p->data + 4 * word);
+	return (uint32_t)(p->add >> (word == 1 ? 32 : 0));
+}
+
 static void put_field(struct fields *f, const char *source, const char *name,
 		      unsigned form, const struct packet *p)
 {
@@ -107,19 +115,17 @@ static void put_field(struct fields *f, const char *source, const char *name,
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strcmp(name, words[i].name)) {
-			put(f, be32_load(p->data + 4 * words[i].word), 4);
+			put(f, word_of(p, form, words[i].word), 4);
 			return;
 		}
 	if (!strcmp(name, "hdr.bth.psn"))
 		put(f, p->psn, 3);
-	else if (!strcmp(name, "meta.address_high"))
+	else if (!strcmp(name, "hdr.place.high"))
 		put(f, p->address >> 32, 4);
-	else if (!strcmp(name, "meta.address"))
+	else if (!strcmp(name, "hdr.place.low"))
 		put(f, p->address & UINT32_MAX, 4);
 	else if (!strcmp(name, "hdr.imm.value"))
 		put(f, p->imm, 4);
-	else if (!strcmp(name, "hdr.atomic.swap_add"))
-		put(f, p->add, 8);
 	else if (sscanf(name, "%uw0", &bits) == 1)
 		put(f, 0, bits / 8);
 	else
@@ -289,9 +295,9 @@ static uint32_t saturating_sub(uint32_t a, uint32_t b)
 /* An address in two halves: base, and an offset in the table. */
 static void test_address(void)
 {
-	says(rdma, "meta.address = meta.base + meta.offset;");
-	says(rdma, "meta.over = meta.offset |-| meta.room;");
-	says(rdma, "if (meta.over != 0)");
+	says(rdma, "hdr.place.low = hdr.place.low + meta.offset;");
+	says(rdma, "meta.room = meta.offset |-| meta.room;");
+	says(rdma, "if (meta.room != 0)");
 	for (int i = 0; i < 1000; i++) {
 		uint64_t base = rng_u64(&rng) >> 1;
 		uint32_t low = (uint32_t)base, high = (uint32_t)(base >> 32);
@@ -309,7 +315,8 @@ static void test_address(void)
 static void test_psn(void)
 {
 	says(rdma, "next = next + 0x100;");
-	says(rdma, "hdr.bth.psn = next_psn.execute(hdr.bridge.lane[5:0])[31:8];");
+	says(rdma,
+	     "hdr.bth.psn = next_psn.execute(hdr.bridge.lane[5:0])[31:8];");
 	says(rdma, "meta.passed = meta.passed - hdr.bridge.psn;");
 	says(rdma, "meta.passed = meta.passed >> 8;");
 	for (int i = 0; i < 1000; i++) {

@@ -2,7 +2,7 @@
 /*
  * rdma.p4 - an operation to a RoCEv2 packet: DTA 5.2, DART 6, rdma.md.
  *
- * The program's egress_headers_t has ethernet, ipv4, udp, bth and reth, its
+ * The program's egress_headers_t has ethernet, ipv4, udp, bth, place, dma_len and icrc, its
  * egress_meta_t what is named here. The iCRC (annex A17.3) is the exclusive or
  * of two parts (crc.p4): that of the packet with PSN, address, immediate and
  * data 0, which are the same for all packets of a queue pair and a form and are
@@ -32,9 +32,9 @@ control Pair(inout egress_headers_t hdr, inout egress_meta_t meta) {
 		hdr.ipv4.dst = ip_dst;
 		hdr.udp.src_port = src_port;
 		hdr.bth.dest_qp = qpn;
-		meta.rkey = key;
-		meta.address_high = high;
-		meta.base = low;
+		hdr.place.rkey = key;
+		hdr.place.high = high;
+		hdr.place.low = low;
 		meta.room = room;
 	}
 	table pairs {
@@ -70,13 +70,6 @@ control Frame(inout egress_headers_t hdr, inout egress_meta_t meta) {
 			next = hdr.bridge.psn;
 		}
 	};
-	Register<bit<32>, bit<6>>(SWITCH_PAIRS) lost; /* operations */
-	RegisterAction<bit<32>, bit<6>, bit<32>>(lost) add_lost = {
-		void apply(inout bit<32> n) {
-			n = n + meta.passed;
-		}
-	};
-
 	action number() {
 		hdr.bth.psn = next_psn.execute(hdr.bridge.lane[5:0])[31:8];
 	}
@@ -85,23 +78,18 @@ control Frame(inout egress_headers_t hdr, inout egress_meta_t meta) {
 	}
 	/* A default action reaches no register by a field. */
 	table numbers {
-		key = { hdr.bridge.op: ternary; }
+		key = {
+			hdr.bridge.op: ternary;
+			meta.form: ternary;
+		}
 		actions = { number; go_back; NoAction; }
 		const default_action = NoAction();
 		const entries = {
-			SWITCH_RESYNC: go_back();
-			_: number();
+			(SWITCH_RESYNC, _): go_back();
+			(_, 0): NoAction(); /* nothing is written */
+			(_, _): number();
 		}
-		size = 2;
-	}
-	action pass_over() {
-		meta.passed = meta.passed - hdr.bridge.psn;
-	}
-	action count_passed() {
-		meta.passed = meta.passed >> 8;
-	}
-	action add_passed() {
-		add_lost.execute(hdr.bridge.lane[5:0]);
+		size = 4;
 	}
 	/* What is the same for all packets of a queue pair and a form. */
 	action frame(bit<8> opcode, bit<16> ip_len, bit<16> udp_len,
@@ -109,7 +97,7 @@ control Frame(inout egress_headers_t hdr, inout egress_meta_t meta) {
 		hdr.bth.opcode = opcode;
 		hdr.ipv4.len = ip_len;
 		hdr.udp.len = udp_len;
-		meta.dma_len = dma_len;
+		hdr.dma_len.v = dma_len;
 		meta.fixed = icrc;
 	}
 	table frames {
@@ -139,56 +127,63 @@ control Frame(inout egress_headers_t hdr, inout egress_meta_t meta) {
 		hdr.bth.pkey = 0xffff;
 		hdr.bth.reserved = 0;
 		hdr.bth.ack_req = 0;
+		hdr.place.setValid();
 		hdr.icrc.setValid();
 	}
 	action place() {
-		meta.address = meta.base + meta.offset;
-		meta.over = meta.offset |-| meta.room;
+		hdr.place.low = hdr.place.low + meta.offset;
+		meta.room = meta.offset |-| meta.room;
 	}
 	action carry() {
-		meta.address_high = meta.address_high + 1;
+		hdr.place.high = hdr.place.high + 1;
 	}
 
 	apply {
 		numbers.apply();
-		if (hdr.bridge.op == SWITCH_RESYNC) {
-			pass_over();
-			count_passed();
-			add_passed();
-		}
 		frames.apply();
 		headers();
 		place();
-		if (meta.over != 0)
+		if (meta.room != 0)
 			carry();
+	}
+}
+
+/* Behind Frame, of a NAK: what it costs. */
+control Lost(inout egress_headers_t hdr, inout egress_meta_t meta) {
+	Register<bit<32>, bit<6>>(SWITCH_PAIRS) lost; /* operations */
+	RegisterAction<bit<32>, bit<6>, bit<32>>(lost) add_lost = {
+		void apply(inout bit<32> n) {
+			n = n + meta.passed;
+		}
+	};
+
+	action pass_over() {
+		meta.passed = meta.passed - hdr.bridge.psn;
+	}
+	action count_passed() {
+		meta.passed = meta.passed >> 8;
+	}
+	action add_passed() {
+		add_lost.execute(hdr.bridge.lane[5:0]);
+	}
+
+	apply {
+		pass_over();
+		count_passed();
+		add_passed();
 	}
 }
 
 /* Both parts of the iCRC; least significant byte first. */
 control Join(inout egress_headers_t hdr, inout egress_meta_t meta) {
 	action join() {
-		meta.sum = meta.sum ^ meta.fixed;
-	}
-	action write_icrc() {
-		hdr.icrc.value = meta.sum[7:0] ++ meta.sum[15:8] ++
-				 meta.sum[23:16] ++ meta.sum[31:24];
+		hdr.icrc.value[31:24] = meta.sum[7:0] ^ meta.fixed[7:0];
+		hdr.icrc.value[23:16] = meta.sum[15:8] ^ meta.fixed[15:8];
+		hdr.icrc.value[15:8] = meta.sum[23:16] ^ meta.fixed[23:16];
+		hdr.icrc.value[7:0] = meta.sum[31:24] ^ meta.fixed[31:24];
 	}
 	apply {
 		join();
-		write_icrc();
-	}
-}
-
-/* WRITE's header. */
-control Write(inout egress_headers_t hdr, in egress_meta_t meta) {
-	action write() {
-		hdr.reth.setValid();
-		hdr.reth.address = meta.address_high ++ meta.address;
-		hdr.reth.rkey = meta.rkey;
-		hdr.reth.len = meta.dma_len;
-	}
-	apply {
-		write();
 	}
 }
 

@@ -15,6 +15,7 @@
 #include "net.p4"
 #include "dta.p4"
 #include "roce.p4"
+#include "place.p4"
 #include "sums.p4"
 
 const bit<3> SWITCH_MIRROR = 1;
@@ -75,7 +76,8 @@ struct egress_headers_t {
 	ipv4_h ipv4;
 	udp_h udp;
 	bth_h bth;
-	reth_h reth;
+	place_h place;
+	dma_len_h dma_len;
 	value_h data;
 	icrc_h icrc;
 }
@@ -83,14 +85,8 @@ struct egress_headers_t {
 /* rdma.p4 */
 struct egress_meta_t {
 	bit<8> form;
-	bit<32> rkey;
-	bit<32> base;
 	bit<32> room;
 	bit<32> offset;
-	bit<32> over;
-	bit<32> address_high;
-	bit<32> address;
-	bit<32> dma_len;
 	bit<32> passed;
 	bit<32> fixed;
 	bit<32> sum;
@@ -329,8 +325,8 @@ control DartEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 		   inout egress_intrinsic_metadata_for_output_port_t output) {
 	Pair() pair;
 	Frame() frame;
-	Write() write;
 	Join() join;
+	Lost() lost;
 	ICRC_PART(write_8);
 
 	action write_slot() {
@@ -341,8 +337,8 @@ control DartEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 		hdr.data.value = hdr.bridge.value;
 	}
 	action icrc_8() {
-		meta.sum = write_8.get({ hdr.bth.psn, meta.address_high,
-					 meta.address, 64w0, hdr.data.checksum,
+		meta.sum = write_8.get({ hdr.bth.psn, hdr.place.high,
+					 hdr.place.low, 64w0, hdr.data.checksum,
 					 hdr.data.value });
 	}
 	action drop() {
@@ -354,12 +350,14 @@ control DartEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 			write_slot();
 			pair.apply(hdr, meta);
 			frame.apply(hdr, meta);
-			write.apply(hdr, meta);
+			hdr.dma_len.setValid();
 			icrc_8();
 			join.apply(hdr, meta);
 		}
-		if (hdr.bridge.op == SWITCH_RESYNC)
+		if (hdr.bridge.op == SWITCH_RESYNC) {
+			lost.apply(hdr, meta);
 			drop();
+		}
 	}
 }
 
@@ -376,7 +374,8 @@ control DartEgressDeparser(packet_out packet, inout egress_headers_t hdr,
 		packet.emit(hdr.ipv4);
 		packet.emit(hdr.udp);
 		packet.emit(hdr.bth);
-		packet.emit(hdr.reth);
+		packet.emit(hdr.place);
+		packet.emit(hdr.dma_len);
 		packet.emit(hdr.data);
 		packet.emit(hdr.icrc);
 	}

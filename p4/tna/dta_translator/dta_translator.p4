@@ -37,7 +37,7 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) written;
 	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) duplicates;
 	Meter<bit<1>>(1, MeterType_t.PACKETS) rate;
-	KEY_HASH(checksum, CRC_CHECKSUM);
+	ROW_HASH(checksum, CRC_CHECKSUM, 16);
 	Judge() judge;
 	Sequence() sequence;
 	Postcards() postcards;
@@ -60,26 +60,37 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		size = 512;
 	}
 
-	/*
-	 * What a table takes: of its reports the key's and the datagram's
-	 * lengths; how it is written; the words that are to be added to its
-	 * values as zeros (bit i: word i); the hops of its chunks, its part of
-	 * the rows; of its lists, an entry's words, the number of a batch's
-	 * last entry, and how many there are.
-	 */
+	/* What a table takes: of its reports the key's and the datagram's
+	 * lengths; how it is written. */
 	action lane(bit<8> n, bit<4> kind, bit<8> key_len, bit<16> udp_len,
 		    bit<8> copies, bit<8> immediate, bit<2> sequence_check,
-		    bit<8> form, bit<8> pad, bit<8> hops, bit<32> row_mask,
-		    bit<32> row_first, bit<8> entry_words,
-		    bit<32> last_entry, bit<32> batch) {
+		    bit<8> form) {
 		hdr.bridge.lane = n;
 		meta.kind = kind;
+		meta.kind_differs = hdr.dta.opcode ^ kind;
 		meta.key_differs = hdr.dta.key_len ^ key_len;
 		meta.len_differs = hdr.udp.len ^ udp_len;
 		hdr.bridge.copies = copies;
 		hdr.bridge.immediate = immediate;
 		meta.sequence_check = sequence_check;
 		hdr.bridge.form = form;
+		meta.known = 1;
+	}
+	table lanes {
+		key = { hdr.bridge.table_id: exact; }
+		actions = { lane; NoAction; }
+		const default_action = NoAction();
+		size = 64; /* TOFINO_TABLES */
+	}
+	/*
+	 * The words that are to be added to its values as zeros (bit i: word
+	 * i); the hops of its chunks; its part of the rows; of its lists, an
+	 * entry's words, the number of a batch's last entry, and how many
+	 * there are.
+	 */
+	action room(bit<8> pad, bit<8> hops, bit<16> row_mask,
+		    bit<16> row_first, bit<8> entry_words,
+		    bit<8> last_entry, bit<32> batch) {
 		meta.pad = pad;
 		meta.all = hops;
 		meta.row_mask = row_mask;
@@ -87,11 +98,10 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		meta.entry_words = entry_words;
 		meta.last_entry = last_entry;
 		meta.batch = batch;
-		meta.known = 1;
 	}
-	table lanes {
-		key = { meta.table_id: exact; }
-		actions = { lane; NoAction; }
+	table rooms {
+		key = { hdr.bridge.table_id: exact; }
+		actions = { room; NoAction; }
 		const default_action = NoAction();
 		size = 64; /* TOFINO_TABLES */
 	}
@@ -114,58 +124,11 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		size = 64;
 	}
 
-	action begin() {
-		hdr.bridge.setValid();
-		hdr.bridge.op = SWITCH_PASS;
-		hdr.bridge.lane = 0;
-		hdr.bridge.form = 0;
-		hdr.bridge.copies = 0;
-		hdr.bridge.held = 0;
-		hdr.bridge.hop = 0;
-		hdr.bridge.immediate = 0;
-		hdr.bridge.blank = 0;
-		hdr.bridge.table_id = 0;
-		hdr.bridge.sequence = 0;
-		hdr.bridge.count_high = 0;
-		hdr.bridge.count = 0;
-		hdr.bridge.entries = 0;
-		hdr.bridge.list_no = 0;
-		hdr.bridge.psn = 0;
-		meta.known = 0;
-		meta.kind = 0;
-		meta.kind_is_right = 0;
-		meta.place_is_right = 0;
-		meta.question = 0;
-		meta.decoded = 0;
-		meta.answer = 0;
-		meta.direct = 0;
-		meta.color = 0;
-		meta.ahead = 0;
-		meta.behind = 0;
-		meta.missed = 0;
-		meta.far = 0;
-		meta.gone = 0;
-		meta.resubmit = 0;
-		meta.put = 0;
-		meta.gap = 0;
-		meta.repeats = 0;
-	}
 	action see_report() {
-		hdr.bridge.table_id = hdr.dta.table_id;
-		hdr.bridge.sequence = hdr.dta.sequence;
-		hdr.bridge.list_no = hdr.list_no.list_no;
-		hdr.bridge.hop = (bit<8>)hdr.dta.hop;
-		meta.reason = hdr.dta.hop ++ hdr.dta.path_len;
 		meta.rest = hdr.ipv4.len - hdr.udp.len;
 		meta.ports = hdr.flow.src_port ++ hdr.flow.dst_port;
 	}
 	action see_flush() {
-		hdr.bridge.table_id = hdr.flush.table_id;
-		hdr.bridge.list_no = hdr.flush.first;
-		meta.checksum = hdr.flush.first;
-		meta.own_held = 0;
-		meta.own_hop = 0;
-		meta.own_blank = 0;
 		meta.ledger = LEDGER_FLUSHES;
 	}
 	/* Reports of all kinds are charged: what goes wrong, too. */
@@ -177,8 +140,11 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 			{ hdr.flow.src, hdr.flow.dst, hdr.flow.src_port,
 			  hdr.flow.dst_port, hdr.flow.proto });
 	}
+	action take_list() {
+		meta.checksum = meta.list_no[15:0];
+	}
 	action own_copies() {
-		hdr.bridge.copies = (bit<8>)hdr.dta.copies;
+		hdr.bridge.copies[3:0] = hdr.dta.copies;
 	}
 	action tell_at_once() {
 		hdr.bridge.immediate = 1;
@@ -190,35 +156,26 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		meta.row = meta.checksum & meta.row_mask;
 	}
 	action place_row() {
-		meta.row = meta.row | meta.row_first;
+		meta.row = meta.row + meta.row_first;
 	}
-	/* A hop's value is its word of the row; entries are multiples of one,
-	 * two or four. */
+	/* A hop's value is its word of the row; of four words, entries are one,
+	 * two or all. Slots have what came. */
 	action one_word() {
-		meta.x0 = hdr.w1.v;
-		meta.x1 = hdr.w1.v;
-		meta.x2 = hdr.w1.v;
-		meta.x3 = hdr.w1.v;
+		hdr.w2.v = hdr.w1.v;
+		hdr.w3.v = hdr.w1.v;
+		hdr.w4.v = hdr.w1.v;
 	}
 	action two_words() {
-		meta.x0 = hdr.w1.v;
-		meta.x1 = hdr.w2.v;
-		meta.x2 = hdr.w1.v;
-		meta.x3 = hdr.w2.v;
-	}
-	action four_words() {
-		meta.x0 = hdr.w1.v;
-		meta.x1 = hdr.w2.v;
-		meta.x2 = hdr.w3.v;
-		meta.x3 = hdr.w4.v;
+		hdr.w3.v = hdr.w1.v;
+		hdr.w4.v = hdr.w2.v;
 	}
 	table spread {
 		key = { meta.entry_words: exact; }
-		actions = { one_word; two_words; four_words; }
-		const default_action = one_word();
+		actions = { one_word; two_words; NoAction; }
+		const default_action = NoAction();
 		const entries = {
+			1: one_word();
 			2: two_words();
-			4: four_words();
 		}
 		size = 4;
 	}
@@ -237,6 +194,15 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		hdr.bridge.op = SWITCH_CHUNK;
 		hdr.bridge.blank = meta.own_blank;
 		hdr.low.setValid();
+		hdr.low.w0 = hdr.w1.v;
+		hdr.low.w1 = hdr.w1.v;
+		hdr.low.w2 = hdr.w1.v;
+		hdr.low.w3 = hdr.w1.v;
+		hdr.low.w4 = hdr.w1.v;
+		hdr.low.w5 = hdr.w1.v;
+		hdr.low.w6 = hdr.w1.v;
+		hdr.low.w7 = hdr.w1.v;
+		hdr.w1.setInvalid();
 	}
 	action rows_8() {
 		hdr.low.setValid();
@@ -324,14 +290,13 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		hdr.dta.reserved = 0;
 		hdr.dta.copies = 0;
 		hdr.dta.key_len = 0;
-		hdr.dta.hop = meta.reason[7:4];
-		hdr.dta.path_len = meta.reason[3:0];
+		hdr.dta.hop = 0; /* with path_len, which is there, the reason */
 		hdr.flow.setInvalid();
 		hdr.list_no.setInvalid();
 	}
 	/* What was last taken in order. */
 	action tell_last() {
-		hdr.dta.sequence = meta.last;
+		hdr.dta.sequence = hdr.dta.sequence - meta.step;
 	}
 	action no_words() {
 		hdr.w1.setInvalid();
@@ -351,7 +316,6 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 	}
 
 	apply {
-		begin();
 		if (hdr.bth.isValid()) {
 			drop();
 			meta.ledger = LEDGER_ANSWERS;
@@ -363,11 +327,15 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		} else {
 			drop();
 			lanes.apply();
+			rooms.apply();
+			if (meta.flush == 1 || hdr.dta.opcode == DTA_APPEND)
+				take_list();
+			else
+				hash_key();
 			if (meta.flush == 1) {
 				see_flush();
 			} else {
 				see_report();
-				hash_key();
 				if (meta.again == 0)
 					charge();
 				if (hdr.dta.copies != 0)
@@ -376,6 +344,25 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 					tell_at_once();
 			}
 			judge.apply(hdr, meta, parsed);
+			/* Not of use to all, but early. */
+			mask_row();
+			place_row();
+			put_hop();
+			/* bits to be added as zeros */
+#define PAD(i) \
+			if (meta.pad[i:i] == 1) { \
+				hdr.w##i.setValid(); \
+				hdr.w##i.v = 0; \
+			}
+			PAD(2)
+			PAD(3)
+			PAD(4)
+			PAD(5)
+			PAD(6)
+			PAD(7)
+			spread.apply();
+			if (hdr.bridge.immediate == 1)
+				add_immediate();
 			if (meta.decoded == 1)
 				sequence.apply(hdr, meta, deparser);
 			if (meta.ledger == LEDGER_STORED ||
@@ -383,21 +370,6 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 			     ((meta.kind == DTA_APPEND &&
 			       meta.place_is_right == 1) ||
 			      meta.kind == DTA_POSTCARD))) {
-				/* bits to be added as zeros */
-#define PAD(i) \
-				if (meta.pad[i:i] == 1) { \
-					hdr.w##i.setValid(); \
-					hdr.w##i.v = 0; \
-				}
-				PAD(2)
-				PAD(3)
-				PAD(4)
-				PAD(5)
-				PAD(6)
-				PAD(7)
-				spread.apply();
-				if (hdr.bridge.immediate == 1)
-					add_immediate();
 				if (meta.kind == DTA_KEYWRITE) {
 					write_slot();
 				} else if (meta.kind == DTA_KEYINC) {
@@ -405,19 +377,18 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 				} else if (meta.kind == DTA_POSTCARD &&
 					   meta.direct == 1) {
 					write_direct();
-				} else if (meta.kind == DTA_POSTCARD) {
-					mask_row();
-					place_row();
-					rows_8();
-					put_hop();
-					postcards.apply(hdr, meta);
-					words.apply(hdr, meta);
 				} else {
-					if (hdr.bridge.form == TOFINO_FORM_64)
-						rows_16();
-					else
+					if (meta.kind == DTA_POSTCARD) {
 						rows_8();
-					append.apply(hdr, meta);
+						postcards.apply(hdr, meta);
+					} else {
+						if (hdr.bridge.form ==
+						    TOFINO_FORM_64)
+							rows_16();
+						else
+							rows_8();
+						append.apply(hdr, meta);
+					}
 					words.apply(hdr, meta);
 				}
 				groups.apply();

@@ -6,6 +6,7 @@
 #include "net.p4"
 #include "dta.p4"
 #include "roce.p4"
+#include "place.p4"
 
 /*
  * What this program has room for; dta-collect looks before it writes commands.
@@ -79,16 +80,14 @@ header bridge_h {
 	bit<8> form; /* of whole slots, chunks, batches */
 	bit<8> copies;
 	bit<8> held; /* hops of a chunk that is not complete */
-	bit<8> hop;   /* of the report's own postcard */
 	bit<8> immediate;
 	bit<16> blank; /* hops that the path does not have; 0x100: immediate */
 	bit<16> table_id;
 	bit<16> sequence;
-	/* Append: entries ever written but for these; and these */
+	bit<16> list_row;
+	/* Append: entries ever written, with these */
 	bit<32> count_high;
 	bit<32> count;
-	bit<32> entries;
-	bit<32> list_no;
 	bit<32> psn; /* of a NAK, in the upper 24 bits */
 }
 
@@ -138,13 +137,11 @@ struct ingress_meta_t {
 	bit<1> answer; /* a NACK */
 	bit<1> gap;    /* is new */
 	bit<8> ledger; /* the counter that it goes under */
-	bit<8> reason;
 	bit<8> color;
-	bit<16> table_id;
 	bit<16> rest; /* of the IP packet, the UDP datagram left out */
 	/* what the table takes: differences from it */
 	bit<4> kind;
-	bit<1> kind_is_right;
+	bit<4> kind_differs;
 	bit<1> place_is_right; /* list, or hop and path */
 	bit<1> decoded; /* a report, at least */
 	bit<1> direct;	/* complete by itself */
@@ -154,8 +151,7 @@ struct ingress_meta_t {
 	bit<2> sequence_check;
 	/* sequence.p4 */
 	bit<8> acquainted; /* the reporter: known */
-	bit<16> last;	   /* number */
-	bit<16> step;	   /* from it */
+	bit<16> step;	   /* from its last number */
 	bit<16> passed;	   /* numbers */
 	bit<8> gap_was; /* open */
 	bit<8> unheeded;
@@ -166,43 +162,35 @@ struct ingress_meta_t {
 	bit<1> gone;
 	bit<1> resubmit;
 	/* the row of the report, and what was in it */
-	bit<32> checksum;
-	bit<32> row_mask;
-	bit<32> row_first;
-	bit<32> row;
-	bit<32> list_row;
+	bit<16> checksum;
+	bit<16> row_mask;
+	bit<16> row_first;
+	bit<16> row;
+	bit<32> list_no;
 	bit<32> ports; /* of the report's flow */
+	/* of the key, what was there: its difference from the report's */
 	bit<32> old_src;
 	bit<32> old_dst;
 	bit<32> old_ports;
 	bit<8> old_proto;
-	bit<32> src_differs; /* 0: the same */
-	bit<32> dst_differs;
-	bit<32> ports_differ;
-	bit<8> proto_differs;
 	bit<1> same; /* key */
-	/* hops of a chunk */
+	/* hops of a chunk: bits */
 	bit<8> all;
 	bit<8> own_hop;
-	bit<8> own_held;   /* and those that the path has not */
-	bit<16> own_blank; /* these alone; 0x100: immediate */
-	bit<8> held;
+	bit<8> own_rest;   /* what is to come behind it, if it is the first */
+	bit<16> own_blank; /* those the path has not; 0x100: immediate */
+	bit<8> lacked;	   /* before this one; 0: none was waited for */
+	bit<8> now_lacks;  /* 0: complete */
 	bit<16> blank;
-	bit<8> held_lacks;
-	bit<8> now_held;
-	bit<8> now_lacks; /* 0: complete */
 	bit<8> repeats;
 	/* Append */
 	bit<8> entry_words;
-	bit<32> waiting; /* entries, before this one */
-	bit<32> last_entry;
-	bit<32> entries_lack;
+	bit<8> waiting; /* entries, before this one */
+	bit<8> last_entry;
+	bit<8> entries_lack;
 	bit<32> batch;
-	bit<16> put; /* bit i: word i of the row is the report's, */
-	bit<32> x0;  /* this one, or i mod 4 */
-	bit<32> x1;
-	bit<32> x2;
-	bit<32> x3;
+	bit<32> entries; /* waiting, with this one */
+	bit<16> put; /* bit i: word i of the row is the report's, 1 + i mod 4 */
 }
 
 /* Entries of full batches of a list. */
@@ -218,8 +206,8 @@ struct egress_headers_t {
 	ipv4_h ipv4;
 	udp_h udp;
 	bth_h bth;
-	reth_h reth;
-	atomic_h atomic;
+	place_h place;
+	dma_len_h dma_len;
 	imm_h imm;
 	word_h d0;
 	word_h d1;
@@ -231,43 +219,23 @@ struct egress_headers_t {
 	word_h d7;
 	words8_h d8;
 	icrc_h icrc;
-	word_h own; /* the report's postcard: not emitted */
 }
 
 struct egress_meta_t {
 	/* rdma.p4 */
 	bit<8> form;
-	bit<32> rkey;
-	bit<32> base;	/* of the address; its lower half, as is room */
-	bit<32> room;
+	bit<32> room;	/* of the address's lower half */
 	bit<32> offset; /* in the table */
-	bit<32> over;	/* 0: it does not overflow */
-	bit<32> address_high;
-	bit<32> address;
-	bit<32> dma_len;
-	bit<32> psn; /* in the upper 24 bits */
 	bit<32> passed;
 	bit<32> fixed; /* iCRC but for what is hashed here */
 	bit<32> sum;
 	/* the place in the table */
-	bit<32> slot;
 	bit<32> slot_mask;
 	bit<8> shift;
 	bit<32> add;
-	bit<32> ring;
-	bit<32> head;
-	bit<32> count; /* of a list, with these entries */
 	/* a chunk */
 	bit<8> all; /* hops */
 	bit<8> hop; /* the one that is written */
-	bit<32> h0; /* csum_i of the key */
-	bit<32> h1;
-	bit<32> h2;
-	bit<32> h3;
-	bit<32> h4;
-	bit<32> h5;
-	bit<32> h6;
-	bit<32> h7;
 }
 
 #endif

@@ -24,53 +24,22 @@ control Place(inout egress_headers_t hdr, inout egress_meta_t meta,
 	KEY_HASH(slot3, CRC_SLOT3);
 
 	action hash0() {
-		meta.slot = slot0.get(KEY);
+		meta.offset = slot0.get(KEY);
 	}
 	action hash1() {
-		meta.slot = slot1.get(KEY);
+		meta.offset = slot1.get(KEY);
 	}
 	action hash2() {
-		meta.slot = slot2.get(KEY);
+		meta.offset = slot2.get(KEY);
 	}
 	action hash3() {
-		meta.slot = slot3.get(KEY);
+		meta.offset = slot3.get(KEY);
 	}
-	/* A batch is behind the entries before it. */
+	/* A batch is where its last entry is: the mask leaves the entries
+	 * of a batch out. */
 	action from_count() {
-		meta.slot = hdr.bridge.count;
+		meta.offset = hdr.bridge.count - 1;
 	}
-#define COPY_OF \
-		key = { \
-			hdr.bridge.op: exact; \
-			egress.egress_rid[4:0]: ternary; \
-		}
-#define IS_COPY(i, action) \
-			(SWITCH_SLOT, i): action; \
-			(SWITCH_ADD, i): action; \
-			(SWITCH_CHUNK, i): action; \
-			(SWITCH_ENTRIES, 8 * i &&& 0x18): action;
-	table slots {
-		COPY_OF
-		actions = { hash0; hash1; hash2; from_count; NoAction; }
-		const default_action = NoAction();
-		const entries = {
-			IS_COPY(0, hash0())
-			IS_COPY(1, hash1())
-			IS_COPY(2, hash2())
-			(SWITCH_BATCH, _): from_count();
-		}
-		size = 16;
-	}
-	table last_slots {
-		COPY_OF
-		actions = { hash3; NoAction; }
-		const default_action = NoAction();
-		const entries = {
-			IS_COPY(3, hash3())
-		}
-		size = 4;
-	}
-
 	/* Slots are powers of two, and so are their lengths. */
 	action geometry(bit<32> mask, bit<8> shift, bit<8> hops) {
 		meta.slot_mask = mask;
@@ -83,51 +52,41 @@ control Place(inout egress_headers_t hdr, inout egress_meta_t meta,
 		const default_action = NoAction();
 		size = 64;
 	}
-	/* Where a list's ring begins, and its count is. */
-	action ring(bit<32> at, bit<32> head) {
-		meta.ring = at;
-		meta.head = head;
+	/* Where a list's ring begins, and (replica 8) its count is. */
+	action ring(bit<32> at) {
+		meta.add = at;
 	}
 	table rings {
 		key = {
-			hdr.bridge.lane: exact;
-			hdr.bridge.list_no: exact;
+			hdr.bridge.list_row: exact;
+			egress.egress_rid: exact;
 		}
 		actions = { ring; NoAction; }
 		const default_action = NoAction();
-		size = 4096; /* TOFINO_LISTS */
+		size = 8192; /* 2 * TOFINO_LISTS */
 	}
 
 	action whole() {
 		meta.form = hdr.bridge.form;
-		meta.add = 0;
 	}
 	/* The last operation of a report says that it is. */
 	action whole_immediate() {
 		meta.form = hdr.bridge.form | TOFINO_FORM_IMM;
-		meta.add = 0;
 	}
 	action counter() {
 		meta.form = TOFINO_FORM_ADD;
-		meta.add = 0;
 	}
-	action entry(bit<8> hop) {
+	action entry(bit<8> hop, bit<32> at) {
 		meta.form = TOFINO_FORM_4;
 		meta.hop = hop;
-		meta.add = (bit<32>)(hop << 2);
-	}
-	action batch() {
-		meta.form = hdr.bridge.form;
-		meta.add = meta.ring;
+		meta.add = at;
 	}
 	action count() {
 		meta.form = TOFINO_FORM_8;
-		meta.add = meta.head;
 		meta.slot_mask = 0;
 	}
 	action count_immediate() {
 		meta.form = TOFINO_FORM_8 | TOFINO_FORM_IMM;
-		meta.add = meta.head;
 		meta.slot_mask = 0;
 	}
 	action drop() {
@@ -148,7 +107,6 @@ control Place(inout egress_headers_t hdr, inout egress_meta_t meta,
 			whole_immediate;
 			counter;
 			entry;
-			batch;
 			count;
 			count_immediate;
 			drop;
@@ -156,8 +114,9 @@ control Place(inout egress_headers_t hdr, inout egress_meta_t meta,
 		const default_action = drop();
 		const entries = {
 #define LAST_OF(n) \
-			(SWITCH_SLOT, n - 1, n, 1, _, _): whole_immediate(); \
-			(SWITCH_CHUNK, n - 1, n, _, 0x100 &&& 0x100, _): \
+			(SWITCH_SLOT, 8 * (n - 1), n, 1, _, _): \
+				whole_immediate(); \
+			(SWITCH_CHUNK, 8 * (n - 1), n, _, 0x100 &&& 0x100, _): \
 				whole_immediate();
 			LAST_OF(1)
 			LAST_OF(2)
@@ -168,7 +127,7 @@ control Place(inout egress_headers_t hdr, inout egress_meta_t meta,
 			(SWITCH_ADD, _, _, _, _, _): counter();
 #define HOP(i) \
 			(SWITCH_ENTRIES, i &&& 7, _, _, _, 1 << i &&& 1 << i): \
-				entry(i);
+				entry(i, 4 * i);
 			HOP(0)
 			HOP(1)
 			HOP(2)
@@ -177,27 +136,27 @@ control Place(inout egress_headers_t hdr, inout egress_meta_t meta,
 			HOP(5)
 			HOP(6)
 			HOP(7)
-			(SWITCH_BATCH, 0, _, _, _, _): batch();
-			(SWITCH_BATCH, 1, _, 1, _, _): count_immediate();
-			(SWITCH_BATCH, 1, _, _, _, _): count();
+			(SWITCH_BATCH, 0, _, _, _, _): whole();
+			(SWITCH_BATCH, 8, _, 1, _, _): count_immediate();
+			(SWITCH_BATCH, 8, _, _, _, _): count();
 		}
 		size = 32;
 	}
 
 	action mask() {
-		meta.slot = meta.slot & meta.slot_mask;
+		meta.offset = meta.offset & meta.slot_mask;
 	}
 	action by_4() {
-		meta.offset = meta.slot << 2;
+		meta.offset = meta.offset << 2;
 	}
 	action by_8() {
-		meta.offset = meta.slot << 3;
+		meta.offset = meta.offset << 3;
 	}
 	action by_16() {
-		meta.offset = meta.slot << 4;
+		meta.offset = meta.offset << 4;
 	}
 	action by_32() {
-		meta.offset = meta.slot << 5;
+		meta.offset = meta.offset << 5;
 	}
 	table shifts {
 		key = { meta.shift: exact; }
@@ -210,20 +169,31 @@ control Place(inout egress_headers_t hdr, inout egress_meta_t meta,
 		}
 		size = 4;
 	}
+	/* What is added to the slot's place, and so takes of the room. */
 	action add_rest() {
-		meta.offset = meta.offset + meta.add;
+		hdr.place.low = hdr.place.low + meta.add;
+		meta.room = meta.room - meta.add;
 	}
 
 	apply {
-		slots.apply();
-		last_slots.apply();
+		/* A table takes one hash of 32 bits. */
+		if (hdr.bridge.op == SWITCH_BATCH)
+			from_count();
+		else if (egress.egress_rid[4:3] == 0)
+			hash0();
+		else if (egress.egress_rid[4:3] == 1)
+			hash1();
+		else if (egress.egress_rid[4:3] == 2)
+			hash2();
+		else
+			hash3();
 		geometries.apply();
 		if (hdr.bridge.op == SWITCH_BATCH)
 			rings.apply();
 		roles.apply();
+		add_rest();
 		mask();
 		shifts.apply();
-		add_rest();
 	}
 }
 
@@ -233,41 +203,27 @@ control Place(inout egress_headers_t hdr, inout egress_meta_t meta,
  */
 #define ENTRY(i) \
 	KEY_HASH(hop##i, CRC_HOP##i); \
-	action sum_##i() { \
-		meta.h##i = hop##i.get(KEY); \
-	} \
-	action value_##i() { \
-		hdr.d##i.v = hdr.d##i.v ^ meta.h##i; \
-	} \
-	action own_##i() { \
-		hdr.d##i.v = hdr.own.v ^ meta.h##i; \
-	} \
 	action blank_##i() { \
-		hdr.d##i.v = ~meta.h##i; \
+		hdr.d##i.v = 0xffffffff; \
+	} \
+	action sum_##i() { \
+		hdr.d##i.v = hdr.d##i.v ^ hop##i.get(KEY); \
 	} \
 	action clear_##i() { \
 		hdr.d##i.v = 0; \
-	} \
+	}
+#define PICK(i) \
 	action pick_##i() { \
 		hdr.d0.v = hdr.d##i.v; \
-	} \
-	table entries_##i { \
-		key = { \
-			hdr.bridge.op: exact; \
-			hdr.bridge.hop: ternary; \
-			hdr.bridge.blank[i:i]: ternary; \
-			meta.all[i:i]: ternary; \
-		} \
-		actions = { value_##i; own_##i; blank_##i; clear_##i; } \
-		const default_action = value_##i(); \
-		const entries = { \
-			(SWITCH_CHUNK, _, _, 0): clear_##i(); \
-			(SWITCH_CHUNK, _, 1, _): blank_##i(); \
-			(SWITCH_ENTRIES, _, 1, _): blank_##i(); \
-			(SWITCH_CHUNK, i, _, _): own_##i(); \
-		} \
-		size = 4; \
 	}
+#define BLANK(i) \
+	if (hdr.bridge.blank[i:i] == 1) \
+		blank_##i();
+#define SUM(i) \
+	if (meta.all[i:i] == 1) \
+		sum_##i(); \
+	else \
+		clear_##i();
 
 control Chunk(inout egress_headers_t hdr, inout egress_meta_t meta) {
 	ENTRY(0)
@@ -278,6 +234,13 @@ control Chunk(inout egress_headers_t hdr, inout egress_meta_t meta) {
 	ENTRY(5)
 	ENTRY(6)
 	ENTRY(7)
+	PICK(1)
+	PICK(2)
+	PICK(3)
+	PICK(4)
+	PICK(5)
+	PICK(6)
+	PICK(7)
 	/* One entry of a chunk that is not complete. */
 	table picks {
 		key = { meta.hop: exact; }
@@ -304,29 +267,29 @@ control Chunk(inout egress_headers_t hdr, inout egress_meta_t meta) {
 		size = 8;
 	}
 	apply {
-		sum_0();
-		sum_1();
-		sum_2();
-		sum_3();
-		sum_4();
-		sum_5();
-		sum_6();
-		sum_7();
-		entries_0.apply();
-		entries_1.apply();
-		entries_2.apply();
-		entries_3.apply();
-		entries_4.apply();
-		entries_5.apply();
-		entries_6.apply();
-		entries_7.apply();
+		BLANK(0)
+		BLANK(1)
+		BLANK(2)
+		BLANK(3)
+		BLANK(4)
+		BLANK(5)
+		BLANK(6)
+		BLANK(7)
+		SUM(0)
+		SUM(1)
+		SUM(2)
+		SUM(3)
+		SUM(4)
+		SUM(5)
+		SUM(6)
+		SUM(7)
 		if (hdr.bridge.op == SWITCH_ENTRIES)
 			picks.apply();
 	}
 }
 
 /* The iCRC's part of a form. */
-#define ICRC_AHEAD hdr.bth.psn, meta.address_high, meta.address
+#define ICRC_AHEAD hdr.bth.psn, hdr.place.high, hdr.place.low
 #define DATA_4 hdr.d0.v
 #define DATA_8 DATA_4, hdr.d1.v
 #define DATA_16 DATA_8, hdr.d2.v, hdr.d3.v
@@ -359,46 +322,27 @@ control Icrc(inout egress_headers_t hdr, inout egress_meta_t meta) {
 	ICRC_PART(fetch_add);
 	action icrc_add() {
 		meta.sum = fetch_add.get(
-			{ ICRC_AHEAD, 32w0, hdr.atomic.swap_add, 64w0 });
-	}
-	/* Three hashes of 32 bits are what a stage gives. */
-	table short_forms {
-		key = { meta.form: exact; }
-		actions = { icrc_4; icrc_8; icrc_imm_8; NoAction; }
-		const default_action = NoAction();
-		const entries = {
-			4: icrc_4();
-			8: icrc_8();
-			9: icrc_imm_8();
-		}
-		size = 4;
-	}
-	table middle_forms {
-		key = { meta.form: exact; }
-		actions = { icrc_16; icrc_imm_16; icrc_add; NoAction; }
-		const default_action = NoAction();
-		const entries = {
-			2: icrc_add();
-			16: icrc_16();
-			17: icrc_imm_16();
-		}
-		size = 4;
-	}
-	table long_forms {
-		key = { meta.form: exact; }
-		actions = { icrc_32; icrc_imm_32; icrc_64; NoAction; }
-		const default_action = NoAction();
-		const entries = {
-			32: icrc_32();
-			33: icrc_imm_32();
-			64: icrc_64();
-		}
-		size = 4;
+			{ ICRC_AHEAD, 32w0, hdr.d1.v, hdr.d2.v, 64w0 });
 	}
 	apply {
-		short_forms.apply();
-		middle_forms.apply();
-		long_forms.apply();
+		if (meta.form == TOFINO_FORM_4)
+			icrc_4();
+		else if (meta.form == TOFINO_FORM_8)
+			icrc_8();
+		else if (meta.form == (TOFINO_FORM_8 | TOFINO_FORM_IMM))
+			icrc_imm_8();
+		else if (meta.form == TOFINO_FORM_16)
+			icrc_16();
+		else if (meta.form == (TOFINO_FORM_16 | TOFINO_FORM_IMM))
+			icrc_imm_16();
+		else if (meta.form == TOFINO_FORM_ADD)
+			icrc_add();
+		else if (meta.form == TOFINO_FORM_32)
+			icrc_32();
+		else if (meta.form == (TOFINO_FORM_32 | TOFINO_FORM_IMM))
+			icrc_imm_32();
+		else if (meta.form == TOFINO_FORM_64)
+			icrc_64();
 		join.apply(hdr, meta);
 	}
 }
@@ -411,27 +355,26 @@ control Operation(inout egress_headers_t hdr, inout egress_meta_t meta,
 	Place() place;
 	Chunk() chunk;
 	Frame() frame;
-	Write() write;
+	Lost() lost;
 	Icrc() icrc;
 
 	action hash_checksum() {
 		hdr.d0.setValid();
 		hdr.d0.v = checksum.get(KEY);
 	}
-	action add_entries() {
-		meta.count = hdr.bridge.count + hdr.bridge.entries;
-	}
 	action carry() {
 		hdr.bridge.count_high = hdr.bridge.count_high + 1;
 	}
 	action write_count() {
 		hdr.d0.v = hdr.bridge.count_high;
-		hdr.d1.v = meta.count;
+		hdr.d1.v = hdr.bridge.count;
 	}
 	/* Of the words that came, those of the form. */
 	action keep_0() {
-		hdr.d1.setInvalid();
-		hdr.d2.setInvalid();
+		hdr.d3.setValid(); /* what it is compared with, though it is not */
+		hdr.d3.v = 0;
+		hdr.d4.setValid();
+		hdr.d4.v = 0;
 	}
 	action keep_1() {
 		hdr.d1.setInvalid();
@@ -475,45 +418,35 @@ control Operation(inout egress_headers_t hdr, inout egress_meta_t meta,
 		hdr.imm.setValid();
 		hdr.imm.value = hdr.bridge.table_id ++ hdr.bridge.sequence;
 	}
-	action fill_atomic() {
-		hdr.atomic.setValid();
-		hdr.atomic.swap_add = hdr.d1.v ++ hdr.d2.v;
-		hdr.atomic.compare = 0;
-	}
-	action place_atomic() {
-		hdr.atomic.address = meta.address_high ++ meta.address;
-		hdr.atomic.rkey = meta.rkey;
+	action tell_length() {
+		hdr.dma_len.setValid();
 	}
 
+	/* Frame goes before the data, which take longer to be made. */
 	apply {
 		pair.apply(hdr, meta);
 		place.apply(hdr, meta, egress, deparser);
-		if (meta.form != 0) {
+		frame.apply(hdr, meta);
+		if (hdr.bridge.op == SWITCH_RESYNC) {
+			lost.apply(hdr, meta);
+		} else {
 			if (hdr.bridge.op == SWITCH_SLOT) {
 				hash_checksum();
-			} else if (hdr.bridge.op == SWITCH_ADD) {
-				fill_atomic();
 			} else if (hdr.bridge.op == SWITCH_BATCH) {
-				add_entries();
-				if (meta.count == 0)
+				if (hdr.bridge.count == 0)
 					carry();
-				if (meta.form[3:3] == 1 &&
-				    egress.egress_rid == 1)
+				if (egress.egress_rid == 8)
 					write_count();
-			} else {
+			} else if (hdr.bridge.op != SWITCH_ADD) {
 				chunk.apply(hdr, meta);
 			}
 			shapes.apply();
 			if (meta.form[0:0] == 1)
 				immediate();
+			if (meta.form != TOFINO_FORM_ADD)
+				tell_length();
+			icrc.apply(hdr, meta);
 		}
-		if (meta.form != 0 || hdr.bridge.op == SWITCH_RESYNC)
-			frame.apply(hdr, meta);
-		if (meta.form == TOFINO_FORM_ADD)
-			place_atomic();
-		else
-			write.apply(hdr, meta);
-		icrc.apply(hdr, meta);
 	}
 }
 

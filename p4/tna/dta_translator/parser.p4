@@ -23,6 +23,51 @@ parser TranslatorIngressParser(packet_in packet, out ingress_headers_t hdr,
 		meta.report = 0;
 		meta.flush = 0;
 		meta.bad_sum = false;
+		hdr.bridge.setValid();
+		hdr.bridge.op = SWITCH_PASS;
+		hdr.bridge.lane = 0;
+		hdr.bridge.form = 0;
+		hdr.bridge.copies = 0;
+		hdr.bridge.held = 0;
+		hdr.bridge.immediate = 0;
+		hdr.bridge.blank = 0;
+		hdr.bridge.table_id = 0;
+		hdr.bridge.sequence = 0;
+		hdr.bridge.count_high = 0;
+		hdr.bridge.count = 0;
+		hdr.bridge.list_row = 0;
+		meta.list_no = 0;
+		hdr.bridge.psn = 0;
+		meta.known = 0;
+		meta.kind = 0;
+		meta.kind_differs = 0;
+		meta.key_differs = 0;
+		meta.len_differs = 0;
+		meta.place_is_right = 0;
+		meta.question = 0;
+		meta.decoded = 0;
+		meta.answer = 0;
+		meta.direct = 0;
+		meta.color = 0;
+		meta.acquainted = 0;
+		meta.ahead = 0;
+		meta.behind = 0;
+		meta.missed = 0;
+		meta.far = 0;
+		meta.gone = 0;
+		meta.resubmit = 0;
+		meta.put = 0;
+		meta.gap = 0;
+		meta.gap_was = 1;
+		meta.unheeded = 0;
+		meta.repeats = 0;
+		meta.same = 0;
+		meta.own_hop = 0;
+		meta.own_rest = 0;
+		meta.own_blank = 0;
+		meta.pad = 0;
+		meta.sequence_check = 0;
+		meta.ledger = 0;
 		transition select(ingress.resubmit_flag) {
 			1: resubmitted;
 			default: arrived;
@@ -47,7 +92,8 @@ parser TranslatorIngressParser(packet_in packet, out ingress_headers_t hdr,
 	}
 	state flush {
 		packet.extract(hdr.flush);
-		meta.table_id = hdr.flush.table_id;
+		hdr.bridge.table_id = hdr.flush.table_id;
+		meta.list_no = hdr.flush.first;
 		meta.flush = 1;
 		transition accept;
 	}
@@ -86,7 +132,8 @@ parser TranslatorIngressParser(packet_in packet, out ingress_headers_t hdr,
 	state dta {
 		meta.report = 1;
 		packet.extract(hdr.dta);
-		meta.table_id = hdr.dta.table_id;
+		hdr.bridge.table_id = hdr.dta.table_id;
+		hdr.bridge.sequence = hdr.dta.sequence;
 		transition select(hdr.dta.opcode, hdr.dta.key_len) {
 			(DTA_APPEND, 4): list_no;
 			(DTA_KEYWRITE, (bit<8>)KEY_FLOW4_LEN): flow;
@@ -97,6 +144,7 @@ parser TranslatorIngressParser(packet_in packet, out ingress_headers_t hdr,
 	}
 	state list_no {
 		packet.extract(hdr.list_no);
+		meta.list_no = hdr.list_no.list_no;
 		transition select(hdr.udp.len) {
 			LIST_WORDS(1): short_list;
 			LIST_WORDS(2): words_2;
@@ -215,6 +263,9 @@ parser TranslatorEgressParser(packet_in packet, out egress_headers_t hdr,
 			      out egress_meta_t meta,
 			      out egress_intrinsic_metadata_t egress) {
 	state start {
+		meta.add = 0;
+		meta.form = 0;
+		meta.all = 0;
 		packet.extract(egress);
 		packet.extract(hdr.bridge);
 		transition select(egress.egress_port) {
@@ -292,7 +343,6 @@ parser TranslatorEgressParser(packet_in packet, out egress_headers_t hdr,
 		packet.extract(hdr.d5);
 		packet.extract(hdr.d6);
 		packet.extract(hdr.d7);
-		packet.extract(hdr.own);
 		transition accept;
 	}
 	state entries {
@@ -337,8 +387,8 @@ control TranslatorEgressDeparser(packet_out packet, inout egress_headers_t hdr,
 		packet.emit(hdr.ipv4);
 		packet.emit(hdr.udp);
 		packet.emit(hdr.bth);
-		packet.emit(hdr.reth);
-		packet.emit(hdr.atomic);
+		packet.emit(hdr.place);
+		packet.emit(hdr.dma_len);
 		packet.emit(hdr.imm);
 		packet.emit(hdr.d0);
 		packet.emit(hdr.d1);

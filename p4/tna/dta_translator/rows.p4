@@ -23,14 +23,14 @@ typedef bit<12> list_t;
 	Register<bit<32>, row_t>(TOFINO_ROWS) word##i; \
 	RegisterAction<bit<32>, row_t, bit<32>>(word##i) put_##i = { \
 		void apply(inout bit<32> w, out bit<32> now) { \
-			w = meta.x; \
+			w = x; \
 			now = w; \
 		} \
 	}; \
 	RegisterAction<bit<32>, row_t, bit<32>>(word##i) swap_##i = { \
 		void apply(inout bit<32> w, out bit<32> was) { \
 			was = w; \
-			w = meta.x; \
+			w = x; \
 		} \
 	}; \
 	RegisterAction<bit<32>, row_t, bit<32>>(word##i) read_##i = { \
@@ -51,6 +51,7 @@ typedef bit<12> list_t;
 		key = { \
 			meta.kind: exact; \
 			meta.put[i:i]: exact; \
+			meta.same: ternary; \
 		} \
 		actions = { \
 			put_word##i; \
@@ -60,31 +61,32 @@ typedef bit<12> list_t;
 		} \
 		const default_action = NoAction(); \
 		const entries = { \
-			(DTA_APPEND, 1): put_word##i(); \
-			(DTA_APPEND, 0): read_word##i(); \
-			(DTA_POSTCARD, 1): swap_word##i(); \
-			(DTA_POSTCARD, 0): read_word##i(); \
+			(DTA_APPEND, 1, _): put_word##i(); \
+			(DTA_APPEND, 0, _): read_word##i(); \
+			(DTA_POSTCARD, 1, 1): put_word##i(); \
+			(DTA_POSTCARD, 1, 0): swap_word##i(); \
+			(DTA_POSTCARD, 0, _): read_word##i(); \
 		} \
-		size = 4; \
+		size = 8; \
 	}
 
 control Words(inout ingress_headers_t hdr, in ingress_meta_t meta) {
-	ROW_WORD(0, x0, hdr.low.w0)
-	ROW_WORD(1, x1, hdr.low.w1)
-	ROW_WORD(2, x2, hdr.low.w2)
-	ROW_WORD(3, x3, hdr.low.w3)
-	ROW_WORD(4, x0, hdr.low.w4)
-	ROW_WORD(5, x1, hdr.low.w5)
-	ROW_WORD(6, x2, hdr.low.w6)
-	ROW_WORD(7, x3, hdr.low.w7)
-	ROW_WORD(8, x0, hdr.high.w0)
-	ROW_WORD(9, x1, hdr.high.w1)
-	ROW_WORD(10, x2, hdr.high.w2)
-	ROW_WORD(11, x3, hdr.high.w3)
-	ROW_WORD(12, x0, hdr.high.w4)
-	ROW_WORD(13, x1, hdr.high.w5)
-	ROW_WORD(14, x2, hdr.high.w6)
-	ROW_WORD(15, x3, hdr.high.w7)
+	ROW_WORD(0, hdr.w1.v, hdr.low.w0)
+	ROW_WORD(1, hdr.w2.v, hdr.low.w1)
+	ROW_WORD(2, hdr.w3.v, hdr.low.w2)
+	ROW_WORD(3, hdr.w4.v, hdr.low.w3)
+	ROW_WORD(4, hdr.w1.v, hdr.low.w4)
+	ROW_WORD(5, hdr.w2.v, hdr.low.w5)
+	ROW_WORD(6, hdr.w3.v, hdr.low.w6)
+	ROW_WORD(7, hdr.w4.v, hdr.low.w7)
+	ROW_WORD(8, hdr.w1.v, hdr.high.w0)
+	ROW_WORD(9, hdr.w2.v, hdr.high.w1)
+	ROW_WORD(10, hdr.w3.v, hdr.high.w2)
+	ROW_WORD(11, hdr.w4.v, hdr.high.w3)
+	ROW_WORD(12, hdr.w1.v, hdr.high.w4)
+	ROW_WORD(13, hdr.w2.v, hdr.high.w5)
+	ROW_WORD(14, hdr.w3.v, hdr.high.w6)
+	ROW_WORD(15, hdr.w4.v, hdr.high.w7)
 
 	apply {
 		words0.apply();
@@ -120,27 +122,27 @@ control Postcards(inout ingress_headers_t hdr, inout ingress_meta_t meta) {
 	ROW_FIELD_READ(dst, 32, meta.old_dst, meta.row[14:0], row_t)
 	ROW_FIELD_READ(ports, 32, meta.old_ports, meta.row[14:0], row_t)
 	ROW_FIELD_READ(proto, 8, meta.old_proto, meta.row[14:0], row_t)
-	/* Hops that are there, or that the path has not; these alone, and
-	 * 0x100: an immediate one. */
-	Register<bit<8>, row_t>(TOFINO_ROWS) held;
+	/* Hops that are to come; those that the path has not, and 0x100: an
+	 * immediate one. */
+	Register<bit<8>, row_t>(TOFINO_ROWS) lacking;
 	Register<bit<16>, row_t>(TOFINO_ROWS) blanks;
 
-	RegisterAction<bit<8>, row_t, bit<8>>(held) add_hop = {
+	RegisterAction<bit<8>, row_t, bit<8>>(lacking) add_hop = {
 		void apply(inout bit<8> hops, out bit<8> were) {
 			were = hops;
-			if (hops == meta.all)
-				hops = meta.own_held;
+			if (hops == 0)
+				hops = meta.own_rest;
 			else
-				hops = hops | meta.own_held;
+				hops = hops & meta.own_rest;
 		}
 	};
-	RegisterAction<bit<8>, row_t, bit<8>>(held) first_hop = {
+	RegisterAction<bit<8>, row_t, bit<8>>(lacking) first_hop = {
 		void apply(inout bit<8> hops, out bit<8> were) {
 			were = hops;
-			hops = meta.own_held;
+			hops = meta.own_rest;
 		}
 	};
-	RegisterAction<bit<8>, row_t, bit<8>>(held) clear = {
+	RegisterAction<bit<8>, row_t, bit<8>>(lacking) clear = {
 		void apply(inout bit<8> hops, out bit<8> were) {
 			were = hops;
 			hops = 0;
@@ -160,20 +162,20 @@ control Postcards(inout ingress_headers_t hdr, inout ingress_meta_t meta) {
 	};
 
 	action differ() {
-		meta.src_differs = meta.old_src ^ hdr.flow.src;
-		meta.dst_differs = meta.old_dst ^ hdr.flow.dst;
-		meta.ports_differ = meta.old_ports ^ meta.ports;
-		meta.proto_differs = meta.old_proto ^ hdr.flow.proto;
+		meta.old_src = meta.old_src ^ hdr.flow.src;
+		meta.old_dst = meta.old_dst ^ hdr.flow.dst;
+		meta.old_ports = meta.old_ports ^ meta.ports;
+		meta.old_proto = meta.old_proto ^ hdr.flow.proto;
 	}
 	action is_same() {
 		meta.same = 1;
 	}
 	table same_key {
 		key = {
-			meta.src_differs: exact;
-			meta.dst_differs: exact;
-			meta.ports_differ: exact;
-			meta.proto_differs: exact;
+			meta.old_src: exact;
+			meta.old_dst: exact;
+			meta.old_ports: exact;
+			meta.old_proto: exact;
 		}
 		actions = { is_same; NoAction; }
 		const default_action = NoAction();
@@ -183,36 +185,33 @@ control Postcards(inout ingress_headers_t hdr, inout ingress_meta_t meta) {
 		size = 1;
 	}
 	action add() {
-		meta.held = add_hop.execute(meta.row[14:0]);
+		meta.lacked = add_hop.execute(meta.row[14:0]);
 	}
 	action begin() {
-		meta.held = first_hop.execute(meta.row[14:0]);
+		meta.lacked = first_hop.execute(meta.row[14:0]);
 	}
 	action flush() {
-		meta.held = clear.execute(meta.row[14:0]);
+		meta.lacked = clear.execute(meta.row[14:0]);
 	}
 	table holdings {
 		key = {
 			meta.flush: exact;
 			meta.same: exact;
 		}
-		actions = { add; begin; flush; }
-		const default_action = begin();
+		actions = { add; begin; flush; NoAction; }
+		const default_action = NoAction();
 		const entries = {
 			(0, 1): add();
+			(0, 0): begin();
 			(1, 0): flush();
 			(1, 1): flush();
 		}
 		size = 4;
 	}
-	/* 0: there are no more to come, or there were none. */
 	action compare() {
-		meta.held_lacks = meta.held ^ meta.all;
-		meta.now_held = meta.held | meta.own_held;
-		meta.repeats = meta.held & meta.own_hop;
-	}
-	action lacks() {
-		meta.now_lacks = meta.now_held ^ meta.all;
+		meta.now_lacks = meta.lacked & meta.own_rest;
+		hdr.bridge.held = meta.lacked ^ meta.all;
+		meta.repeats = ~meta.lacked & meta.own_hop;
 	}
 	action go_on() {
 		meta.blank = add_blanks.execute(meta.row[14:0]);
@@ -223,57 +222,57 @@ control Postcards(inout ingress_headers_t hdr, inout ingress_meta_t meta) {
 	/* A flow goes on where its chunk was not complete. */
 	table blankings {
 		key = {
-			meta.flush: exact;
-			meta.same: exact;
-			meta.held_lacks: ternary;
+			meta.flush: ternary;
+			meta.same: ternary;
+			meta.lacked: ternary;
 		}
-		actions = { go_on; start; }
-		const default_action = start();
+		actions = { go_on; start; NoAction; }
+		const default_action = NoAction();
 		const entries = {
 			(0, 1, 0): start();
 			(0, 1, _): go_on();
+			(_, _, _): start();
 		}
 		size = 4;
 	}
 	action whole() {
 		hdr.bridge.op = SWITCH_CHUNK;
 		hdr.bridge.blank = meta.blank;
+		hdr.w1.setInvalid();
 	}
 	action early() {
 		hdr.bridge.op = SWITCH_ENTRIES;
-		hdr.bridge.held = meta.held;
 		hdr.bridge.blank = meta.blank;
 		hdr.flow.setValid();
-		hdr.flow.src = meta.old_src;
-		hdr.flow.dst = meta.old_dst;
-		hdr.flow.src_port = meta.old_ports[31:16];
-		hdr.flow.dst_port = meta.old_ports[15:0];
-		hdr.flow.proto = meta.old_proto;
+		hdr.flow.src = hdr.flow.src ^ meta.old_src;
+		hdr.flow.dst = hdr.flow.dst ^ meta.old_dst;
+		hdr.flow.src_port = hdr.flow.src_port ^ meta.old_ports[31:16];
+		hdr.flow.dst_port = hdr.flow.dst_port ^ meta.old_ports[15:0];
+		hdr.flow.proto = hdr.flow.proto ^ meta.old_proto;
 		hdr.w1.setInvalid();
 	}
 	table outcomes {
 		key = {
 			meta.flush: ternary;
 			meta.same: ternary;
-			meta.held: ternary;
-			meta.held_lacks: ternary;
+			meta.lacked: ternary;
 			meta.now_lacks: ternary;
 		}
 		actions = { whole; early; NoAction; }
 		const default_action = NoAction();
 		const entries = {
-			(0, 1, _, 0, _): NoAction(); /* begins anew */
-			(0, 1, _, _, 0): whole();
-			(0, 1, _, _, _): NoAction();
-			(_, _, 0, _, _): NoAction(); /* was free */
-			(_, _, _, 0, _): NoAction(); /* was complete */
-			(_, _, _, _, _): early();
+			(_, _, 0, _): NoAction(); /* was free */
+			(0, 1, _, 0): whole();
+			(0, 1, _, _): NoAction();
+			(_, _, _, _): early();
 		}
-		size = 8;
+		size = 4;
+	}
+	action nothing_twice() {
+		meta.repeats = 0;
 	}
 
 	apply {
-		meta.same = 0;
 		if (meta.flush == 1) {
 			read_row_src();
 			read_row_dst();
@@ -289,23 +288,22 @@ control Postcards(inout ingress_headers_t hdr, inout ingress_meta_t meta) {
 		same_key.apply();
 		holdings.apply();
 		compare();
-		lacks();
 		blankings.apply();
 		outcomes.apply();
-		if (meta.same == 0 || meta.held_lacks == 0)
-			meta.repeats = 0;
+		if (meta.same == 0 || meta.lacked == 0)
+			nothing_twice();
 	}
 }
 
 /* A list's entry: its place in the batch, and whether that is written. */
 control Append(inout ingress_headers_t hdr, inout ingress_meta_t meta) {
-	Register<bit<32>, list_t>(TOFINO_LISTS) waiting; /* entries */
+	Register<bit<8>, list_t>(TOFINO_LISTS) waiting; /* entries */
 	/* Entries of full batches, ever: the lower half, and both. */
 	Register<bit<32>, list_t>(TOFINO_LISTS) counts;
 	Register<count_t, list_t>(TOFINO_LISTS) high_counts;
 
-	RegisterAction<bit<32>, list_t, bit<32>>(waiting) one_more = {
-		void apply(inout bit<32> n, out bit<32> was) {
+	RegisterAction<bit<8>, list_t, bit<8>>(waiting) one_more = {
+		void apply(inout bit<8> n, out bit<8> was) {
 			was = n;
 			if (n == meta.last_entry)
 				n = 0;
@@ -313,20 +311,20 @@ control Append(inout ingress_headers_t hdr, inout ingress_meta_t meta) {
 				n = n + 1;
 		}
 	};
-	RegisterAction<bit<32>, list_t, bit<32>>(waiting) read_waiting = {
-		void apply(inout bit<32> n, out bit<32> was) {
+	RegisterAction<bit<8>, list_t, bit<8>>(waiting) read_waiting = {
+		void apply(inout bit<8> n, out bit<8> was) {
 			was = n;
 		}
 	};
 	RegisterAction<bit<32>, list_t, bit<32>>(counts) add_batch = {
-		void apply(inout bit<32> n, out bit<32> was) {
-			was = n;
+		void apply(inout bit<32> n, out bit<32> now) {
 			n = n + meta.batch;
+			now = n;
 		}
 	};
 	RegisterAction<bit<32>, list_t, bit<32>>(counts) read_count = {
-		void apply(inout bit<32> n, out bit<32> was) {
-			was = n;
+		void apply(inout bit<32> n, out bit<32> now) {
+			now = n + meta.entries;
 		}
 	};
 	RegisterAction<count_t, list_t, bit<32>>(high_counts) add_high = {
@@ -344,10 +342,10 @@ control Append(inout ingress_headers_t hdr, inout ingress_meta_t meta) {
 	};
 
 	action wait_one() {
-		meta.waiting = one_more.execute(meta.list_row[11:0]);
+		meta.waiting = one_more.execute(hdr.bridge.list_row[11:0]);
 	}
 	action wait_none() {
-		meta.waiting = read_waiting.execute(meta.list_row[11:0]);
+		meta.waiting = read_waiting.execute(hdr.bridge.list_row[11:0]);
 	}
 	/* Of entries of 1, 2 or 4 words: the words of number n, and where it is
 	 * written, if it is. */
@@ -357,7 +355,7 @@ control Append(inout ingress_headers_t hdr, inout ingress_meta_t meta) {
 	table places {
 		key = {
 			meta.entry_words: exact;
-			meta.waiting[7:0]: exact;
+			meta.waiting: exact;
 		}
 		actions = { at; }
 		const default_action = at(0);
@@ -394,24 +392,23 @@ control Append(inout ingress_headers_t hdr, inout ingress_meta_t meta) {
 		size = 32;
 	}
 	action add_to_counts() {
-		hdr.bridge.count = add_batch.execute(meta.list_row[11:0]);
+		hdr.bridge.count = add_batch.execute(hdr.bridge.list_row[11:0]);
 	}
 	action read_counts() {
-		hdr.bridge.count = read_count.execute(meta.list_row[11:0]);
+		hdr.bridge.count = read_count.execute(hdr.bridge.list_row[11:0]);
 	}
 	action add_to_high() {
-		hdr.bridge.count_high = add_high.execute(meta.list_row[11:0]);
+		hdr.bridge.count_high = add_high.execute(hdr.bridge.list_row[11:0]);
 	}
 	action read_highs() {
-		hdr.bridge.count_high = read_high.execute(meta.list_row[11:0]);
+		hdr.bridge.count_high = read_high.execute(hdr.bridge.list_row[11:0]);
 	}
 	action compare() {
 		meta.entries_lack = meta.waiting ^ meta.last_entry;
-		hdr.bridge.entries = meta.waiting + 1;
+		meta.entries = meta.entries + 1;
 	}
 	action compare_flush() {
 		meta.entries_lack = 1;
-		hdr.bridge.entries = meta.waiting;
 	}
 	/* A batch goes to the place that it has when it is full, also before:
 	 * what is behind its entries is not counted, and comes again. */
@@ -441,11 +438,14 @@ control Append(inout ingress_headers_t hdr, inout ingress_meta_t meta) {
 	}
 
 	apply {
+		meta.entries = 0;
 		if (meta.flush == 1) {
 			wait_none();
+			meta.entries[7:0] = meta.waiting;
 			compare_flush();
 		} else {
 			wait_one();
+			meta.entries[7:0] = meta.waiting;
 			compare();
 			places.apply();
 		}

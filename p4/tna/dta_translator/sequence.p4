@@ -54,50 +54,50 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 
 	/* The next in order. */
 	RegisterAction<bit<16>, bit<12>, bit<16>>(lasts) take = {
-		void apply(inout bit<16> last, out bit<16> was) {
-			was = last;
+		void apply(inout bit<16> last, out bit<16> step) {
+			step = hdr.dta.sequence - last;
 			if (hdr.dta.sequence - last == 1)
 				last = hdr.dta.sequence;
 		}
 	};
 	/* Any that is ahead. */
 	RegisterAction<bit<16>, bit<12>, bit<16>>(lasts) jump = {
-		void apply(inout bit<16> last, out bit<16> was) {
-			was = last;
+		void apply(inout bit<16> last, out bit<16> step) {
+			step = hdr.dta.sequence - last;
 			if ((int<16>)(hdr.dta.sequence - last) > 0)
 				last = hdr.dta.sequence;
 		}
 	};
 	RegisterAction<bit<16>, bit<12>, bit<16>>(lasts) look = {
-		void apply(inout bit<16> last, out bit<16> was) {
-			was = last;
+		void apply(inout bit<16> last, out bit<16> step) {
+			step = hdr.dta.sequence - last;
 		}
 	};
 	RegisterAction<bit<16>, bit<12>, bit<16>>(lasts) begin = {
-		void apply(inout bit<16> last, out bit<16> was) {
-			was = hdr.dta.sequence;
+		void apply(inout bit<16> last, out bit<16> step) {
+			step = 0;
 			last = hdr.dta.sequence;
 		}
 	};
 	action take_number() {
-		meta.last = take.execute(of_number.get({ hdr.ipv4.src }));
+		meta.step = take.execute(of_number.get({ hdr.ipv4.src }));
 	}
 	action jump_to_number() {
-		meta.last = jump.execute(of_number.get({ hdr.ipv4.src }));
+		meta.step = jump.execute(of_number.get({ hdr.ipv4.src }));
 	}
 	action look_at_number() {
-		meta.last = look.execute(of_number.get({ hdr.ipv4.src }));
+		meta.step = look.execute(of_number.get({ hdr.ipv4.src }));
 	}
 	action begin_numbers() {
-		meta.last =
+		meta.step =
 			begin.execute(of_number.get({ hdr.ipv4.src }));
 	}
 	/* A report that goes too fast is not taken: it comes again. */
 	table numbers {
 		key = {
-			meta.acquainted: exact;
-			meta.question: exact;
-			meta.reason: ternary;
+			meta.acquainted: ternary;
+			meta.question: ternary;
+			hdr.dta.path_len: ternary;
 			meta.sequence_check: ternary;
 			hdr.dta.tracked: ternary;
 			meta.again: ternary;
@@ -108,24 +108,23 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 			jump_to_number;
 			look_at_number;
 			begin_numbers;
+			NoAction;
 		}
-		const default_action = begin_numbers();
+		const default_action = NoAction();
 		const entries = {
-			(1, 1, DTA_NACK_GONE, _, _, _, _): jump_to_number();
+			(1, 1, (bit<4>)DTA_NACK_GONE, _, _, _, _): jump_to_number();
 			(1, 1, _, _, _, _, _): look_at_number();
 			(1, 0, _, TABLE_SEQ_STRICT, 1, 1, _): jump_to_number();
 			(1, 0, _, TABLE_SEQ_STRICT, 1, 0, SWITCH_RED):
 				look_at_number();
 			(1, 0, _, TABLE_SEQ_STRICT, 1, 0, _): take_number();
 			(1, 0, _, _, _, _, _): jump_to_number();
+			(0, _, _, _, _, _, _): begin_numbers();
 		}
 		size = 8;
 	}
 
 	/* Numbers passed over: up to a notice, or before a report. */
-	action step_from_last() {
-		meta.step = hdr.dta.sequence - meta.last;
-	}
 	action pass_over() {
 		meta.passed = meta.step - 1;
 	}
@@ -184,7 +183,7 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	action limited() {
 		meta.ledger = LEDGER_RATE_LIMITED;
 		meta.answer = 1;
-		meta.reason = DTA_NACK_RATE;
+		hdr.dta.path_len = (bit<4>)DTA_NACK_RATE;
 		open();
 	}
 	action ahead() {
@@ -218,7 +217,7 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	}
 	action answer() {
 		meta.answer = 1;
-		meta.reason = DTA_NACK_STATE;
+		hdr.dta.path_len = (bit<4>)DTA_NACK_STATE;
 	}
 	action answer_gone() {
 		answer();
@@ -229,7 +228,7 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		key = {
 			meta.acquainted: ternary;
 			meta.question: exact;
-			meta.reason: ternary;
+			hdr.dta.path_len: ternary;
 			meta.sequence_check: ternary;
 			hdr.dta.tracked: ternary;
 			meta.again: ternary;
@@ -255,7 +254,7 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		const entries = {
 			(_, 1, _, _, _, _, SAME, _, _): answer();
 			(_, 1, _, _, _, _, BEHIND, _, _): answer();
-			(_, 1, DTA_NACK_GONE, _, _, _, _, _, _): answer_gone();
+			(_, 1, (bit<4>)DTA_NACK_GONE, _, _, _, _, _, _): answer_gone();
 			(_, 1, _, _, _, _, _, _, _): answer();
 			(0, 0, _, TABLE_SEQ_STRICT, 1, _, _, _, _): close();
 			(1, 0, _, TABLE_SEQ_STRICT, 1, 1, NOT_FAR, _, _):
@@ -306,22 +305,23 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	 * heeded for it. */
 	table tellings {
 		key = {
-			meta.ahead: exact;
-			meta.behind: exact;
+			meta.ahead: ternary;
+			meta.behind: ternary;
 			meta.gap_was: ternary;
 		}
-		actions = { heed; count_unheeded; }
-		const default_action = heed();
+		actions = { heed; count_unheeded; NoAction; }
+		const default_action = NoAction();
 		const entries = {
 			(1, 0, 0): heed();
 			(1, 0, _): count_unheeded();
 			(0, 1, _): count_unheeded();
+			(_, _, _): heed();
 		}
 		size = 4;
 	}
 	action tell() {
 		meta.answer = 1;
-		meta.reason = DTA_NACK_GAP;
+		hdr.dta.path_len = (bit<4>)DTA_NACK_GAP;
 	}
 	action tell_first() {
 		meta.gap = 1;
@@ -344,11 +344,8 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	}
 
 	apply {
-		meta.gap_was = 1;
-		meta.unheeded = 0;
 		find_reporter();
 		numbers.apply();
-		step_from_last();
 		pass_over();
 		verdicts.apply();
 		if (meta.missed == 1)

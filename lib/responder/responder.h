@@ -7,8 +7,8 @@
  * bounds, alignment and lengths are judged before a byte is written;
  * nothing outside the tables can be reached.
  */
-#ifndef ROCE_RESPONDER_H
-#define ROCE_RESPONDER_H
+#ifndef RESPONDER_RESPONDER_H
+#define RESPONDER_RESPONDER_H
 
 #include "base/ledger.h"
 #include "packet/pkt.h"

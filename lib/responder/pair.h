@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * responder_pair.h - private to this room: the responder's queue pairs. What a
+ * pair.h - private to this room: the responder's queue pairs. What a
  * packet says by itself is judged in responder.c; what depends on the packets
- * before it, in responder_pair.c.
+ * before it, in pair.c.
  */
-#ifndef ROCE_RESPONDER_PAIR_H
-#define ROCE_RESPONDER_PAIR_H
+#ifndef RESPONDER_PAIR_H
+#define RESPONDER_PAIR_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include "roce/template.h"
 #include "op/local.h"
 #include "wire/roce_batch.h"
-#include "roce/responder.h"
+#include "responder/responder.h"
 #include "wire/roce.h"
 
 enum {
@@ -48,22 +48,36 @@ struct queue_pair {
 	struct answers answers;
 };
 
-struct responder {
-	struct region *region;
-	struct local_road *local;
-	struct ticket t; /* addresses; R_Keys of the epoch */
-	struct snk *answers;
-	struct responder_options o;
-	struct responder_ledger ctr;
-	uint64_t epoch, ts_ns;
+/* What packets leave for those that come after them. */
+struct responder_state {
+	struct ticket t;    /* addresses; R_Keys of the epoch */
+	bool rc[TABLE_MAX]; /* not UC */
+	uint64_t epoch;
+	uint64_t receives;
+	/* Tables, a bit each, that were added to; and that had anything else
+	 * done to them, without an answer. */
+	uint64_t added, written;
 	/* The first sender that is not the ticket's peer; version 0: none. */
 	struct {
 		uint8_t version, ip[16];
 		bool told;
 	} stranger;
+	struct queue_pair qp[TABLE_MAX];
+};
+
+/* In a crew there are several, with one state. */
+struct responder {
+	struct region *region;
+	struct local_road *local;
+	struct snk *answers;
+	struct responder_options o;
+	struct responder_state *s;
+	struct responder_ledger ctr;
+	uint64_t ts_ns;
+	uint8_t strange_version, strange_ip[16]; /* the first at hand */
 	unsigned nops;
 	struct op op[PKT_BATCH];
-	struct queue_pair qp[TABLE_MAX];
+	uint64_t operand[PKT_BATCH][2]; /* of those that compare and swap */
 	/* The packets at hand; those for a queue pair of ours have one. */
 	struct roce seen[ROCE_BATCH];
 	struct queue_pair *whose[ROCE_BATCH];
@@ -96,11 +110,27 @@ static inline bool is_answer(uint8_t opcode)
  */
 int pair_rx(struct responder *p, struct queue_pair *q, const struct roce *r);
 
+/* Whether somebody is to be told of a refusal, a stranger, a dead queue pair,
+ * or another epoch. */
+bool responder_has_news(const struct responder *p);
+
 /* The epoch before this one whose R_Key it is; 0: of none that is known. */
 uint64_t pair_epoch_of(const struct responder *p, unsigned table,
 		       uint32_t rkey);
 
 /* Carries out what waits. The road's bounds hold: they were judged. */
 int pair_flush(struct responder *p);
+
+/*
+ * responder.c, for who takes the steps of responder_rx() one by one. look: what
+ * can be said of n <= ROCE_BATCH packets without knowing what came before; they
+ * are decoded to seen, and those for a queue pair have it in whose. begin, act:
+ * in the packets' order; act returns 0 or -errno of the answers' sink.
+ */
+void responder_look(struct responder *p, const struct pkt *pkts, unsigned n,
+		    struct roce *seen, struct queue_pair **whose);
+void responder_begin(struct responder *p);
+int responder_act(struct responder *p, const struct pkt *pkts, unsigned n,
+		  const struct roce *seen, struct queue_pair *const *whose);
 
 #endif

@@ -4,7 +4,7 @@
  * rdma.md. A packet is judged in full before a byte is written; writes gather
  * and go down the local road together.
  */
-#include "roce/responder_pair.h"
+#include "responder/pair.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,7 +20,7 @@ enum {
 
 uint64_t pair_epoch_of(const struct responder *p, unsigned table, uint32_t rkey)
 {
-	uint64_t now = p->epoch;
+	uint64_t now = p->s->epoch;
 	struct ticket_table at;
 
 	for (uint64_t e = now; e-- > 1 && now - e <= EPOCHS_BACK;) {
@@ -133,7 +133,7 @@ static bool is_outdated(struct responder *p, struct queue_pair *q,
 		return false;
 	if (r->rkey != q->other_rkey) {
 		q->other_rkey = r->rkey;
-		q->other_epoch = pair_epoch_of(p, (unsigned)(q - p->qp),
+		q->other_epoch = pair_epoch_of(p, (unsigned)(q - p->s->qp),
 					       r->rkey);
 	}
 	return q->other_epoch;
@@ -186,7 +186,7 @@ static uint8_t judge_access(const struct responder *p,
 		if (r->pad || (r->va & 7) || !takes_atomics(q->table))
 			return ROCE_NAK_INVALID;
 	} else if (r->dma_len != r->len || r->pad != (-r->len & 3) ||
-		   r->len > p->t.mtu) {
+		   r->len > p->s->t.mtu) {
 		return ROCE_NAK_INVALID;
 	}
 	if (!len)
@@ -197,13 +197,39 @@ static uint8_t judge_access(const struct responder *p,
 	return 0;
 }
 
+static void keep_replay(struct queue_pair *q, uint32_t psn, uint64_t old)
+{
+	q->replay[q->next_replay] = (struct replay){psn, true, old};
+	q->next_replay = (q->next_replay + 1) % REPLAYS;
+}
+
+/* Nobody asks what was there: it waits with the others. */
+static int do_atomic_later(struct responder *p, struct queue_pair *q,
+			   const struct roce *r, struct op *op)
+{
+	uint64_t *operand = p->operand[p->nops];
+
+	if (op->verb == OP_FETCH_ADD) {
+		p->s->added |= UINT64_C(1) << op->table;
+	} else {
+		p->s->written |= UINT64_C(1) << op->table;
+		operand[0] = r->compare;
+		operand[1] = r->swap_add;
+		op->data = (const uint8_t *)operand;
+		keep_replay(q, r->psn, 0);
+	}
+	p->op[p->nops++] = *op;
+	p->ctr.acks++;
+	return 0;
+}
+
 static int do_atomic(struct responder *p, struct queue_pair *q,
 		     const struct roce *r)
 {
 	uint64_t operand[2] = {r->compare, r->swap_add}, old;
 	struct op op = {
 		.verb = OP_CMP_SWAP,
-		.table = (uint16_t)(q - p->qp),
+		.table = (uint16_t)(q - p->s->qp),
 		.offset = r->va - q->address,
 		.length = 8,
 		.data = (const uint8_t *)operand,
@@ -216,16 +242,12 @@ static int do_atomic(struct responder *p, struct queue_pair *q,
 		op.verb = OP_FETCH_ADD;
 		op.add = r->swap_add;
 	}
-	if (!p->answers && op.verb == OP_FETCH_ADD) {
-		p->op[p->nops++] = op; /* nobody asks what was there */
-		p->ctr.acks++;
-		return 0;
-	}
+	if (!p->answers)
+		return do_atomic_later(p, q, r, &op);
 	if ((rc = pair_flush(p)) < 0) /* in order */
 		return rc;
 	old = local_atomic(p->local, &op);
-	q->replay[q->next_replay] = (struct replay){r->psn, true, old};
-	q->next_replay = (q->next_replay + 1) % REPLAYS;
+	keep_replay(q, r->psn, old);
 	return answer(p, q, r, r->psn, ROCE_ACK, &old);
 }
 
@@ -236,14 +258,15 @@ static int do_write(struct responder *p, struct queue_pair *q,
 
 	p->ctr.writes++;
 	p->ctr.bytes += r->len;
+	p->s->written |= UINT64_C(1) << (q - p->s->qp);
 	if (imm) {
 		p->ctr.immediates++;
-		if (p->o.receives != UINT64_MAX)
-			p->o.receives--;
+		if (p->s->receives != UINT64_MAX)
+			p->s->receives--;
 	}
 	p->op[p->nops++] = (struct op){
 		.verb = imm ? OP_WRITE_IMM : OP_WRITE,
-		.table = (uint16_t)(q - p->qp),
+		.table = (uint16_t)(q - p->s->qp),
 		.offset = r->len ? r->va - q->address : 0,
 		.length = (uint32_t)r->len,
 		.data = r->payload,
@@ -260,7 +283,7 @@ static int execute(struct responder *p, struct queue_pair *q,
 {
 	uint8_t why;
 
-	if (is_immediate(r->opcode) && !p->o.receives) {
+	if (is_immediate(r->opcode) && !p->s->receives) {
 		p->ctr.rnr++;
 		return is_rc(r->opcode) ? answer(p, q, r, r->psn,
 						 ROCE_RNR_NAK | RNR_TIMER, NULL)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The software responder: takes batches of packets, decodes and screens them,
- * and hands the good ones to their queue pairs (responder_pair.c).
+ * and hands the good ones to their queue pairs (pair.c).
  */
-#include "roce/responder.h"
+#include "responder/responder.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
-#include "roce/responder_pair.h"
+#include "responder/pair.h"
 #include "wire/net.h"
 
 static const struct ledger_field fields[] = {
@@ -48,38 +48,40 @@ const struct ledger responder_ledger = {
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
 
+/* Without a look at it: others may act on it meanwhile. */
 static struct queue_pair *find_qp(struct responder *p, uint32_t qpn)
 {
-	uint32_t guess = qpn - p->qp[0].qpn; /* they are numbered in a row */
+	const struct ticket *t = &p->s->t;
+	uint32_t guess = qpn - t->at[0].qpn; /* they are numbered in a row */
 
-	if (guess < p->t.n && p->qp[guess].qpn == qpn)
-		return &p->qp[guess];
-	for (unsigned i = 0; i < p->t.n; i++)
-		if (p->qp[i].qpn == qpn)
-			return &p->qp[i];
+	if (guess < t->n && t->at[guess].qpn == qpn)
+		return &p->s->qp[guess];
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->at[i].qpn == qpn)
+			return &p->s->qp[i];
 	return NULL;
 }
 
 static bool from_peer(const struct responder *p, const struct roce *r)
 {
 	return p->o.any_peer ||
-	       (r->version == p->t.version &&
-		!memcmp(r->src, p->t.peer_ip, r->version == 4 ? 4 : 16));
+	       (r->version == p->s->t.version &&
+		!memcmp(r->src, p->s->t.peer_ip, r->version == 4 ? 4 : 16));
 }
 
 static void note_stranger(struct responder *p, const struct roce *r)
 {
 	p->ctr.bad_peer++;
-	if (p->stranger.version)
+	if (p->strange_version)
 		return;
-	p->stranger.version = r->version;
-	memcpy(p->stranger.ip, r->src, sizeof(r->src));
+	p->strange_version = r->version;
+	memcpy(p->strange_ip, r->src, sizeof(r->src));
 }
 
 static bool to_us(const struct responder *p, const struct roce *r)
 {
-	return r->version == p->t.version &&
-	       !memcmp(r->dst, p->t.ip, r->version == 4 ? 4 : 16);
+	return r->version == p->s->t.version &&
+	       !memcmp(r->dst, p->s->t.ip, r->version == 4 ? 4 : 16);
 }
 
 /* Counts a packet that roce_decode() did not take. */
@@ -107,7 +109,7 @@ static struct queue_pair *screen(struct responder *p, const struct roce *r)
 
 	if (!r->icrc_ok)
 		ctr->bad_icrc++;
-	else if (memcmp(r->eth_dst, p->t.mac, 6) != 0)
+	else if (memcmp(r->eth_dst, p->s->t.mac, 6) != 0)
 		ctr->foreign++;
 	else if ((r->pkey & 0x7fff) != 0x7fff)
 		ctr->bad_pkey++;
@@ -116,7 +118,7 @@ static struct queue_pair *screen(struct responder *p, const struct roce *r)
 	else if (!q)
 		ctr->bad_qp++;
 	else if (is_answer(r->opcode) ||
-		 is_rc(r->opcode) != (q->table->qp == TABLE_QP_RC))
+		 is_rc(r->opcode) != p->s->rc[q - p->s->qp])
 		ctr->bad_opcode++;
 	else if (!from_peer(p, r))
 		note_stranger(p, r);
@@ -128,29 +130,32 @@ static struct queue_pair *screen(struct responder *p, const struct roce *r)
 }
 
 /*
- * Asks for the lines that atomics will need. In a loop of its own, so short
- * that the misses of all overlap.
+ * Reads the lines that atomics will need. In a loop of its own, so short that
+ * the misses of all overlap. Prefetches in such a row are half as many at a
+ * time on AMD, and the atomics wait for what is left.
  */
-static void want_lines(const struct responder *p, unsigned n)
+static void read_lines(const struct responder *p, unsigned n,
+		       const struct roce *seen, struct queue_pair *const *whose)
 {
 	const uint8_t *line[ROCE_BATCH];
 	unsigned k = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		const struct roce *r = &p->seen[i];
-		const struct queue_pair *q = p->whose[i];
+		const struct roce *r = &seen[i];
+		const struct queue_pair *q = whose[i];
 
 		if (q && is_atomic(r->opcode) &&
 		    r->va - q->address < q->table->length)
-			line[k++] = local_mem(p->local, (unsigned)(q - p->qp)) +
+			line[k++] = local_mem(p->local,
+					      (unsigned)(q - p->s->qp)) +
 				    (r->va - q->address);
 	}
 	for (unsigned i = 0; i < k; i++)
-		__builtin_prefetch(line[i], 1);
+		(void)*(const volatile uint8_t *)line[i];
 }
 
-/* Decodes and screens some packets. */
-static void look_at(struct responder *p, const struct pkt *pkts, unsigned n)
+void responder_look(struct responder *p, const struct pkt *pkts, unsigned n,
+		    struct roce *seen, struct queue_pair **whose)
 {
 	const uint8_t *frames[ROCE_BATCH];
 	uint32_t lens[ROCE_BATCH], taken;
@@ -159,34 +164,47 @@ static void look_at(struct responder *p, const struct pkt *pkts, unsigned n)
 		frames[i] = pkts[i].data;
 		lens[i] = pkts[i].len;
 	}
-	taken = roce_decode_batch(p->seen, frames, lens, n);
+	taken = n ? roce_decode_batch(seen, frames, lens, n) : 0;
 	p->ctr.received += n;
 	for (unsigned i = 0; i < n; i++) {
-		struct roce *r = &p->seen[i];
 		struct queue_pair *q = NULL;
 		int rc = 0;
 
 		if (!(taken >> i & 1))
-			rc = roce_decode(r, pkts[i].data, pkts[i].len);
+			rc = roce_decode(&seen[i], pkts[i].data, pkts[i].len);
 		if (rc < 0)
 			not_decoded(&p->ctr, &pkts[i], rc);
 		else
-			q = screen(p, r);
-		p->whose[i] = q;
+			q = screen(p, &seen[i]);
+		whose[i] = q;
 	}
-	if (p->answers) /* else additions wait, for a loop that asks itself */
-		want_lines(p, n);
 }
 
-static int act_on(struct responder *p, const struct pkt *pkts, unsigned n)
+/* Of several who look, the first in the packets' order counts. */
+static void take_stranger(struct responder *p)
+{
+	struct responder_state *s = p->s;
+
+	if (p->strange_version && !s->stranger.version) {
+		s->stranger.version = p->strange_version;
+		memcpy(s->stranger.ip, p->strange_ip, sizeof(p->strange_ip));
+	}
+	p->strange_version = 0;
+}
+
+int responder_act(struct responder *p, const struct pkt *pkts, unsigned n,
+		  const struct roce *seen, struct queue_pair *const *whose)
 {
 	int rc = 0, one;
 
+	take_stranger(p);
+	if (p->answers) /* else additions wait, for a loop that asks itself */
+		read_lines(p, n, seen, whose);
 	for (unsigned i = 0; i < n; i++) {
-		if (!p->whose[i])
+		if (!whose[i])
 			continue;
 		p->ts_ns = pkts[i].ts_ns;
-		one = pair_rx(p, p->whose[i], &p->seen[i]);
+		one = pair_rx(p, whose[i], &seen[i]);
 		rc = rc ? rc : one;
 	}
 	return rc;
@@ -197,14 +215,21 @@ static void follow_epoch(struct responder *p, uint64_t epoch)
 {
 	struct ticket_table at;
 
-	if (epoch == p->epoch)
+	if (epoch == p->s->epoch)
 		return;
-	for (unsigned i = 0; i < p->t.n; i++) {
+	for (unsigned i = 0; i < p->s->t.n; i++) {
 		ticket_place(&at, p->region, i, epoch);
-		p->qp[i].rkey = at.rkey;
-		p->qp[i].address = at.address;
+		p->s->qp[i].rkey = at.rkey;
+		p->s->qp[i].address = at.address;
 	}
-	p->epoch = epoch;
+	p->s->epoch = epoch;
+}
+
+void responder_begin(struct responder *p)
+{
+	struct road *road = local_road(p->local);
+
+	follow_epoch(p, road->begin(road));
 }
 
 /* Whatever the answers' sink says, every packet is judged and counted. */
@@ -213,13 +238,13 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 	struct road *road = local_road(p->local);
 	int rc = 0, some;
 
-	follow_epoch(p, road->begin(road));
+	responder_begin(p);
 	for (size_t at = 0; at < n; at += ROCE_BATCH) {
 		size_t left = n - at;
 		unsigned m = left < ROCE_BATCH ? (unsigned)left : ROCE_BATCH;
 
-		look_at(p, pkts + at, m);
-		some = act_on(p, pkts + at, m);
+		responder_look(p, pkts + at, m, p->seen, p->whose);
+		some = responder_act(p, pkts + at, m, p->seen, p->whose);
 		rc = rc ? rc : some;
 	}
 	some = pair_flush(p);
@@ -246,13 +271,13 @@ static int check_ticket(const struct region *r, const struct ticket *t,
 
 static void make_pairs(struct responder *p, const struct ticket *t)
 {
-	p->t = *t;
-	p->epoch = t->epoch;
+	p->s->t = *t;
+	p->s->epoch = t->epoch;
 	for (unsigned i = 0; i < t->n; i++) {
-		p->t.at[i].heads = NULL; /* the ticket's own */
-		const struct queue_pair *old = &p->qp[i];
+		p->s->t.at[i].heads = NULL; /* the ticket's own */
+		const struct queue_pair *old = &p->s->qp[i];
 
-		p->qp[i] = (struct queue_pair){
+		p->s->qp[i] = (struct queue_pair){
 			.refused = old->refused,
 			.told = old->told,
 			.refused_rkey = old->refused_rkey,
@@ -262,6 +287,7 @@ static void make_pairs(struct responder *p, const struct ticket *t)
 			.address = t->at[i].address,
 			.expected = t->at[i].psn,
 		};
+		p->s->rc[i] = region_table(p->region, i)->qp == TABLE_QP_RC;
 	}
 }
 
@@ -272,7 +298,7 @@ void responder_renumber(const struct responder *p, struct ticket *t)
 	const uint32_t away = ROCE_PSN_HALF / 2;
 
 	for (unsigned i = 0; i < t->n; i++)
-		t->at[i].psn = (p->qp[i].expected + away +
+		t->at[i].psn = (p->s->qp[i].expected + away +
 				(uint32_t)rng_below(&rng, ROCE_PSN_HALF)) &
 			       ROCE_PSN_MASK;
 }
@@ -297,15 +323,18 @@ int responder_open(struct responder **out, struct region *r,
 	if (rc < 0)
 		return rc;
 	p = calloc(1, sizeof(*p));
-	if (!p)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	if ((rc = local_open(&p->local, r, f)) < 0) {
-		free(p);
+	if (!p || !(p->s = calloc(1, sizeof(*p->s))))
+		rc = fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	if (!rc)
+		rc = local_open(&p->local, r, f);
+	if (rc < 0) {
+		responder_close(p);
 		return rc;
 	}
 	p->region = r;
 	p->answers = answers;
 	p->o = *o;
+	p->s->receives = o->receives;
 	make_pairs(p, t);
 	*out = p;
 	return 0;
@@ -313,20 +342,20 @@ int responder_open(struct responder **out, struct region *r,
 
 bool responder_stranger(struct responder *p, struct responder_stranger *out)
 {
-	if (!p->stranger.version || p->stranger.told)
+	if (!p->s->stranger.version || p->s->stranger.told)
 		return false;
-	p->stranger.told = true;
-	out->version = p->stranger.version;
-	memcpy(out->ip, p->stranger.ip, 16);
-	out->peer_version = p->t.version;
-	memcpy(out->peer_ip, p->t.peer_ip, 16);
+	p->s->stranger.told = true;
+	out->version = p->s->stranger.version;
+	memcpy(out->ip, p->s->stranger.ip, 16);
+	out->peer_version = p->s->t.version;
+	memcpy(out->peer_ip, p->s->t.peer_ip, 16);
 	return true;
 }
 
 bool responder_refused(struct responder *p, struct responder_refusal *out)
 {
-	for (unsigned i = 0; i < p->t.n; i++) {
-		struct queue_pair *q = &p->qp[i];
+	for (unsigned i = 0; i < p->s->t.n; i++) {
+		struct queue_pair *q = &p->s->qp[i];
 
 		if (q->refused == q->told)
 			continue;
@@ -341,22 +370,33 @@ bool responder_refused(struct responder *p, struct responder_refusal *out)
 
 bool responder_is_dead(const struct responder *p)
 {
-	for (unsigned i = 0; i < p->t.n; i++)
-		if (p->qp[i].error)
+	for (unsigned i = 0; i < p->s->t.n; i++)
+		if (p->s->qp[i].error)
 			return true;
 	return false;
 }
 
+bool responder_has_news(const struct responder *p)
+{
+	const struct responder_state *s = p->s;
+
+	for (unsigned i = 0; i < s->t.n; i++)
+		if (s->qp[i].error || s->qp[i].refused != s->qp[i].told)
+			return true;
+	return s->epoch != s->t.epoch ||
+	       (s->stranger.version && !s->stranger.told);
+}
+
 uint64_t responder_epoch(const struct responder *p)
 {
-	return p->t.epoch;
+	return p->s->t.epoch;
 }
 
 void responder_post(struct responder *p, uint64_t n)
 {
-	if (n > UINT64_MAX - p->o.receives)
-		n = UINT64_MAX - p->o.receives;
-	p->o.receives += n;
+	if (n > UINT64_MAX - p->s->receives)
+		n = UINT64_MAX - p->s->receives;
+	p->s->receives += n;
 }
 
 const struct responder_ledger *responder_counters(const struct responder *p)
@@ -369,5 +409,6 @@ void responder_close(struct responder *p)
 	if (!p)
 		return;
 	local_close(p->local);
+	free(p->s);
 	free(p);
 }

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "values.h"
+#include "asking/values.h"
 
 #include <string.h>
+
+#include "cli/cli.h"
 
 /*
  * What is said of a table's values: --as, or the layout. Flows of IPv6 are none
  * of IPv4, whatever --as says of all tables.
  */
-static void choose(struct values *v, unsigned i, const struct opts *o)
+static void choose(struct values *v, unsigned i, const struct values_as *as)
 {
 	const struct table *t = v->targets->target[i].t;
 	struct show *s = &v->show[i], told = {0};
 	struct fault why;
 
-	v->render[i] = o->render;
+	v->render[i] = *as->render;
 	s->n = 0;
 	if (*t->show && show_of(&told, t->show, &why) < 0)
 		told.n = 0; /* of a newer version: as it is */
-	if (o->show.n)
-		*s = o->show;
-	else if (!o->as_given)
+	if (as->show->n)
+		*s = *as->show;
+	else if (!as->given)
 		*s = told;
-	else if (o->render.as == RENDER_KEY && told.n &&
+	else if (as->render->as == RENDER_KEY && told.n &&
 		 told.part[0].render.as == RENDER_KEY)
 		v->render[i] = told.part[0].render;
 	/* One part without a name is no column of its own. */
@@ -29,7 +31,7 @@ static void choose(struct values *v, unsigned i, const struct opts *o)
 		v->render[i] = s->part[0].render;
 		s->n = 0;
 	}
-	v->render[i].escape_blank = o->format == ROW_TEXT;
+	v->render[i].escape_blank = as->text;
 }
 
 /* Whether the values of all tables go to one column. */
@@ -66,14 +68,14 @@ static void others(struct values *v)
 }
 
 void values_open(struct values *v, const struct schema *s, unsigned at,
-		 const struct opts *o, const struct targets *t)
+		 const struct values_as *as, const struct targets *t)
 {
 	v->at = at;
 	v->targets = t;
 	memcpy(v->field, s->fields, s->n * sizeof(*s->fields));
 	v->schema = (struct schema){s->name, v->field, s->n};
 	for (unsigned i = 0; i < t->n; i++)
-		choose(v, i, o);
+		choose(v, i, as);
 	if (is_one_column(v)) {
 		one_column(v);
 		return;

@@ -3,13 +3,24 @@
  * values.h - the columns of values: one, as --as says; or one for each part of
  * a value, as a list of --as or the layouts of the tables say.
  */
-#ifndef QUERY_VALUES_H
-#define QUERY_VALUES_H
+#ifndef ASKING_VALUES_H
+#define ASKING_VALUES_H
 
-#include "options.h"
+#include "places/places.h"
+#include "query/render.h"
+#include "query/show.h"
+#include "row/row.h"
 
 enum {
 	VALUES_FIELDS = 16, /* of a schema, at most, before they are put in */
+};
+
+/* How values are to be shown. */
+struct values_as {
+	const struct render *render; /* all alike */
+	const struct show *show;     /* a list of types, n of them: instead */
+	bool given;		     /* that or this: not what layouts say */
+	bool text;		     /* for people */
 };
 
 struct values {
@@ -28,7 +39,7 @@ struct values {
 /* The schema with columns in the place of its field at. Exits if they are too
  * many. */
 void values_open(struct values *v, const struct schema *s, unsigned at,
-		 const struct opts *o, const struct targets *t);
+		 const struct values_as *as, const struct targets *t);
 
 /* A field of the schema that it was, in rows of what it is now. */
 static inline unsigned values_field(const struct values *v, unsigned field)
