@@ -120,10 +120,11 @@ hang_up() { # generation
 	wait_for grep "wire.ini: generation $1: " translate.log
 }
 
-settled() { # requests that wait, sent or not
+settled() { # requests that wait, sent or not; lost when nobody is there
 	kill -USR1 "$TRANSLATE"
 	sleep 0.05
-	[ $(($(counter translate.log unanswered) +
+	[ $(($(counter translate.log waiting) +
+		$(counter translate.log unanswered) +
 		$(counter translate.log unsent))) = "$1" ]
 }
 
