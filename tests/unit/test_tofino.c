@@ -336,8 +336,7 @@ static void test_psn(void)
 /* A clock of 1024 a microsecond: microseconds, and nanoseconds of a latency. */
 static void test_clock(void)
 {
-	says(label,
-	     "meta.now = now_of.get({ parsed.global_tstamp[41:10] });");
+	says(label, "meta.now = now_of.get({ parsed.global_tstamp[41:10] });");
 	says(label, "meta.latency_64th = meta.latency >> 6;");
 	says(label, "meta.latency_128th = meta.latency >> 7;");
 	for (int i = 0; i < 1000; i++) {
