@@ -42,4 +42,3 @@ fits() {
 @test "tna/dta_reporter: fits" { fits dta_reporter; }
 @test "tna/dart_reporter: fits" { fits dart_reporter; }
 @test "tna/int_label: fits" { fits int_label; }
-@test "tna/int_node: fits" { fits int_node; }

@@ -119,19 +119,12 @@ control Say(inout egress_headers_t hdr, inout egress_meta_t meta,
 		hdr.card.path_len = hdr.bridge.path_len;
 		hdr.card.src = hdr.ipv4.src;
 		hdr.card.dst = hdr.ipv4.dst;
+		hdr.card.src_port = meta.src_port;
+		hdr.card.dst_port = meta.dst_port;
 		hdr.card.proto = hdr.ipv4.proto;
 		meta.session = 2;
 		deparser.mirror_type = SWITCH_MIRROR_CARD;
 	}
-	action udp_ports() {
-		hdr.card.src_port = hdr.udp.src_port;
-		hdr.card.dst_port = hdr.udp.dst_port;
-	}
-	action tcp_ports() {
-		hdr.card.src_port = hdr.tcp.src_port;
-		hdr.card.dst_port = hdr.tcp.dst_port;
-	}
-
 	apply {
 		parts();
 		add_parts();
@@ -140,10 +133,6 @@ control Say(inout egress_headers_t hdr, inout egress_meta_t meta,
 		divide();
 		values.apply();
 		mirror();
-		if (hdr.udp.isValid())
-			udp_ports();
-		else
-			tcp_ports();
 	}
 }
 

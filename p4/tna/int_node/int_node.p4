@@ -3,10 +3,9 @@
  * int_node.p4 - INT-MD 2.1: source, transit and sink, for Tofino (TNA).
  *
  * As v1model/int_node: over TCP and UDP, by DSCP. Ingress begins INT in the
- * flows of `watchlist`, and makes a mirror of what has INT and leaves by a port
- * of `sinks`; egress adds this node's metadata, takes INT out for a sink's
- * port, and makes a telemetry report 2.0 of the mirror, with the sink's own
- * metadata.
+ * flows of `watchlist`, and takes it out of what leaves by a port of `sinks`, of
+ * which it makes a mirror; egress adds this node's metadata, and makes a
+ * telemetry report 2.0 of the mirror, with the sink's own metadata.
  *
  * INT-XD: a node tells of a packet by itself, as a postcard to a translator
  * (cards.p4).
@@ -27,12 +26,10 @@
 const bit<8> SWITCH_TTL = 64;
 const bit<3> SWITCH_MIRROR = 1;
 const bit<3> SWITCH_MIRROR_CARD = 2;
-const bit<16> SWITCH_STACK_MAX = 256; /* bytes that can be taken out */
 const bit<8> SWITCH_PASS = 0; /* what egress does with a packet: nothing, */
 const bit<8> SWITCH_TRANSIT = 1; /* add metadata, */
-const bit<8> SWITCH_SINK = 2;	 /* take INT out, */
-const bit<8> SWITCH_REPORT = 3;	 /* report it; */
-const bit<8> SWITCH_CARD = 4;	 /* it is a postcard */
+const bit<8> SWITCH_REPORT = 2;	 /* report it; */
+const bit<8> SWITCH_CARD = 3;	 /* it is a postcard */
 
 header bridge_h {
 	bit<8> what;
@@ -66,6 +63,14 @@ header md8_h {
 	bit<64> v;
 }
 
+header md16_h {
+	bit<128> v;
+}
+
+header md32_h {
+	bit<256> v;
+}
+
 struct ingress_headers_t {
 	bridge_h bridge;
 	ethernet_h ethernet;
@@ -74,6 +79,13 @@ struct ingress_headers_t {
 	tcp_h tcp;
 	int_shim_h shim;
 	int_md_h md;
+	/* the stack, as its length has it */
+	md4_h one;
+	md8_h two;
+	md16_h four;
+	md32_h eight_3;
+	md32_h eight_2;
+	md32_h eight_1;
 }
 
 struct ingress_meta_t {
@@ -82,10 +94,12 @@ struct ingress_meta_t {
 	bit<1> flow;
 	bit<1> has_int;
 	bit<1> began; /* here */
-	bit<1> udp_sum; /* there is one */
+	bit<1> sunk; /* INT goes here */
+	bit<1> changed; /* either */
+	bit<1> udp_sum; /* there is one, that changes */
 	bit<16> ip_rest; /* of checksums */
-	bit<16> tcp_rest;
-	bit<16> udp_rest;
+	bit<16> rest;
+	bit<16> len; /* of what goes */
 	MirrorId_t session; /* of the mirror, which begins with */
 	bit<8> what;
 	bit<8> says;
@@ -122,15 +136,15 @@ struct egress_headers_t {
 	md4_h utilization;
 	md4_h buffer;
 	md4_h complement;
-	md4_h[64] stack; /* what is taken out */
 }
 
 struct egress_meta_t {
+	bit<16> src_port;
+	bit<16> dst_port;
 	bit<1> has_int;
 	bit<1> udp_sum;
 	bit<16> ip_rest;
-	bit<16> tcp_rest;
-	bit<16> udp_rest;
+	bit<16> rest;
 	bit<32> node;
 	bit<32> latency;
 	bit<8> words_1;
@@ -161,6 +175,8 @@ control NodeIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 
 	Forward() forward;
 	Cards() cards;
+	/* A field of 8 bits in one of 16, four times as much. */
+	Hash<bit<16>>(HashAlgorithm_t.IDENTITY) len_of;
 
 	action leave() {
 		hdr.bridge.to = (bit<16>)tm.ucast_egress_port;
@@ -205,7 +221,7 @@ control NodeIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	/* Packets that leave there leave INT behind; mirror session 1 leads to
 	 * the collector. */
 	action sink() {
-		hdr.bridge.what = SWITCH_SINK;
+		meta.sunk = 1;
 	}
 	table sinks {
 		key = { tm.ucast_egress_port: exact; }
@@ -223,9 +239,12 @@ control NodeIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		hdr.bridge.to = 0;
 		hdr.bridge.ingress_time = parsed.global_tstamp;
 		meta.began = 0;
+		meta.sunk = 0;
+		meta.changed = 0;
 	}
 	action begin_int() {
 		hdr.bridge.what = SWITCH_TRANSIT;
+		meta.changed = 1;
 		hdr.ipv4.tos[7:2] = INT_DSCP;
 		hdr.ipv4.len = hdr.ipv4.len + INT_SHIM_LEN + INT_HEADER2_LEN;
 	}
@@ -234,6 +253,30 @@ control NodeIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	}
 	action go_on() {
 		hdr.bridge.what = SWITCH_TRANSIT;
+	}
+	action keep_sum() {
+		meta.udp_sum = 0;
+	}
+	/* INT goes: the shim, header and stack. */
+	action bytes_of_stack() {
+		meta.len = len_of.get({ 6w0, hdr.shim.words, 2w0 });
+	}
+	action add_shim() {
+		meta.len = meta.len + INT_SHIM_LEN;
+	}
+	action take_out() {
+		meta.changed = 1;
+		hdr.ipv4.len = hdr.ipv4.len - meta.len;
+		hdr.udp.len = hdr.udp.len - meta.len;
+		hdr.ipv4.tos[7:2] = hdr.shim.dscp;
+		hdr.shim.setInvalid();
+		hdr.md.setInvalid();
+		hdr.one.setInvalid();
+		hdr.two.setInvalid();
+		hdr.four.setInvalid();
+		hdr.eight_3.setInvalid();
+		hdr.eight_2.setInvalid();
+		hdr.eight_1.setInvalid();
 	}
 	action mirror() {
 		meta.session = 1;
@@ -249,24 +292,29 @@ control NodeIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		begin();
 		forward.apply(hdr, ingress, deparser, tm);
 		leave();
+		sinks.apply();
 		if (meta.has_int == 1) {
-			go_on();
-			sinks.apply();
-			if (hdr.bridge.what == SWITCH_SINK)
+			if (meta.sunk == 1) {
 				mirror();
+				bytes_of_stack();
+				add_shim();
+				take_out();
+			} else {
+				go_on();
+			}
 		} else if (meta.flow == 1 && !hdr.shim.isValid() &&
 			   parsed.parser_err == 0) {
 			/* What would begin and end here does not begin. */
-			if (!sinks.apply().hit)
+			if (meta.sunk == 0)
 				watchlist.apply();
 			if (meta.began == 1) {
 				begin_int();
 				if (hdr.udp.isValid())
 					lengthen_udp();
-			} else {
-				hdr.bridge.what = SWITCH_PASS;
 			}
 		}
+		if (meta.changed == 0)
+			keep_sum();
 		if (meta.flow == 1 && parsed.parser_err == 0)
 			cards.apply(hdr, meta);
 	}
@@ -351,6 +399,9 @@ control NodeEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 	Metadata() metadata;
 	Say() say;
 	Postcard() postcard;
+	/* Fields of 8 bits in one of 16, four times as much. */
+	Hash<bit<16>>(HashAlgorithm_t.IDENTITY) len_of;
+	Hash<bit<16>>(HashAlgorithm_t.IDENTITY) added_of;
 	Register<bit<32>, bit<1>>(1) reports; /* the next one's number */
 	RegisterAction<bit<32>, bit<1>, bit<32>>(reports) next_report = {
 		void apply(inout bit<32> n, out bit<32> now) {
@@ -486,33 +537,31 @@ control NodeEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 		hdr.shim.words = hdr.shim.words + meta.words;
 	}
 	action bytes_of_words() {
-		meta.len = (bit<16>)meta.words << 2;
+		meta.len = added_of.get({ 6w0, meta.words, 2w0 });
 	}
 	action bytes_of_stack() {
-		meta.len = (bit<16>)hdr.shim.words << 2;
+		meta.len = len_of.get({ 6w0, hdr.shim.words, 2w0 });
 	}
 	action lengthen() {
 		hdr.ipv4.len = hdr.ipv4.len + meta.len;
 		hdr.udp.len = hdr.udp.len + meta.len;
 	}
-	/* INT goes: the shim, header and stack. */
-	action add_shim() {
-		meta.len = meta.len + INT_SHIM_LEN;
-	}
-	action shorten() {
-		hdr.ipv4.len = hdr.ipv4.len - meta.len;
-		hdr.udp.len = hdr.udp.len - meta.len;
-		hdr.ipv4.tos[7:2] = hdr.shim.dscp;
-		hdr.shim.setInvalid();
-		hdr.md.setInvalid();
+	action keep_sum() {
+		meta.udp_sum = 0;
 	}
 	action inner_udp() {
 		meta.inner = meta.len + (NET_IP4_LEN + NET_UDP_LEN +
 					 INT_SHIM_LEN);
+		hdr.report.words = hdr.shim.words +
+				   (bit<8>)((NET_IP4_LEN + NET_UDP_LEN +
+					     INT_SHIM_LEN) >> 2);
 	}
 	action inner_tcp() {
 		meta.inner = meta.len + (NET_IP4_LEN + NET_TCP_LEN +
 					 INT_SHIM_LEN);
+		hdr.report.words = hdr.shim.words +
+				   (bit<8>)((NET_IP4_LEN + NET_TCP_LEN +
+					     INT_SHIM_LEN) >> 2);
 	}
 	action number() {
 		hdr.group.sequence = next_report.execute(0)[21:0];
@@ -550,7 +599,6 @@ control NodeEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 				  TREPORT_V2_GROUP_LEN + TREPORT_V2_LEN);
 		hdr.out_ipv4.len = meta.inner + (NET_IP4_LEN + NET_UDP_LEN +
 				   TREPORT_V2_GROUP_LEN + TREPORT_V2_LEN);
-		hdr.report.words = (bit<8>)(meta.inner >> 2);
 	}
 
 	apply {
@@ -562,11 +610,9 @@ control NodeEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 			say.apply(hdr, meta, egress, deparser);
 		if (!hdr.bridge.isValid()) {
 			/* the postcard is all */
-		} else if (hdr.bridge.what == SWITCH_SINK) {
-			bytes_of_stack();
-			add_shim();
-			shorten();
-		} else if (hdr.bridge.what != SWITCH_PASS) {
+		} else if (hdr.bridge.what == SWITCH_PASS) {
+			keep_sum();
+		} else {
 			meta.unknown = 0;
 			words_of_15_12.apply();
 			words_of_11_8.apply();

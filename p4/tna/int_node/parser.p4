@@ -4,60 +4,32 @@
 #ifndef INT_NODE_PARSER
 #define INT_NODE_PARSER
 
-/* Ethernet to TCP and UDP, which go on with these states. Lengths count in the
- * pseudo header, too. */
-#define PACKET_STATES(after_udp, after_tcp) \
-	state frame { \
-		packet.extract(hdr.ethernet); \
-		transition select(hdr.ethernet.type) { \
-			NET_ETHERTYPE_IP4: ipv4; \
-			default: accept; \
-		} \
-	} \
-	state ipv4 { \
-		packet.extract(hdr.ipv4); \
-		ip_sum.subtract({ hdr.ipv4.plain, hdr.ipv4.tos, hdr.ipv4.len, \
-				  hdr.ipv4.sum }); \
-		meta.ip_rest = ip_sum.get(); \
-		tcp_sum.subtract({ hdr.ipv4.len }); \
-		transition select(hdr.ipv4.plain, hdr.ipv4.fragment, \
-				  hdr.ipv4.proto) { \
-			(NET_IP4_PLAIN, 0 &&& NET_IP4_FRAGMENT, \
-			 NET_PROTO_UDP): udp; \
-			(NET_IP4_PLAIN, 0 &&& NET_IP4_FRAGMENT, \
-			 NET_PROTO_TCP): tcp; \
-			default: accept; \
-		} \
-	} \
-	state udp { \
-		packet.extract(hdr.udp); \
-		udp_sum.subtract({ hdr.udp.len, hdr.udp.len, hdr.udp.sum }); \
-		transition select(hdr.udp.sum) { \
-			0: udp_without_sum; \
-			default: udp_with_sum; \
-		} \
-	} \
-	state udp_without_sum { \
-		meta.udp_sum = 0; \
-		transition after_udp; \
-	} \
-	state udp_with_sum { \
-		meta.udp_sum = 1; \
-		transition after_udp; \
-	} \
-	state tcp { \
-		packet.extract(hdr.tcp); \
-		tcp_sum.subtract({ hdr.tcp.sum }); \
-		transition after_tcp; \
-	}
+/* Lengths count in the pseudo header, too. */
+#define EXTRACT_IPV4 \
+	packet.extract(hdr.ipv4); \
+	ip_sum.subtract({ hdr.ipv4.plain, hdr.ipv4.tos, hdr.ipv4.len, \
+			  hdr.ipv4.sum }); \
+	meta.ip_rest = ip_sum.get(); \
+	sum.subtract({ hdr.ipv4.len });
+
+#define EXTRACT_UDP \
+	packet.extract(hdr.udp); \
+	meta.src_port = hdr.udp.src_port; \
+	meta.dst_port = hdr.udp.dst_port; \
+	sum.subtract({ hdr.udp.len, hdr.udp.sum });
+
+#define EXTRACT_TCP \
+	packet.extract(hdr.tcp); \
+	meta.src_port = hdr.tcp.src_port; \
+	meta.dst_port = hdr.tcp.dst_port; \
+	sum.subtract({ hdr.tcp.sum });
 
 @noWarn("uninitialized_out_param")
 parser NodeIngressParser(packet_in packet, out ingress_headers_t hdr,
 			 out ingress_meta_t meta,
 			 out ingress_intrinsic_metadata_t ingress) {
 	Checksum() ip_sum;
-	Checksum() tcp_sum;
-	Checksum() udp_sum;
+	Checksum() sum;
 
 	state start {
 		packet.extract(ingress);
@@ -69,49 +41,168 @@ parser NodeIngressParser(packet_in packet, out ingress_headers_t hdr,
 		meta.dst_port = 0;
 		transition frame;
 	}
-	PACKET_STATES(udp_flow, tcp_flow)
-	state udp_flow {
-		meta.flow = 1;
-		meta.src_port = hdr.udp.src_port;
-		meta.dst_port = hdr.udp.dst_port;
-		meta.udp_rest = udp_sum.get();
-		transition int_or_not;
-	}
-	state tcp_flow {
-		meta.flow = 1;
-		meta.src_port = hdr.tcp.src_port;
-		meta.dst_port = hdr.tcp.dst_port;
-		meta.tcp_rest = tcp_sum.get();
-		transition int_or_not;
-	}
-	state int_or_not {
-		transition select(hdr.ipv4.tos) {
-			(bit<8>)INT_DSCP << 2 &&& 0xfc: shim;
+	state frame {
+		packet.extract(hdr.ethernet);
+		transition select(hdr.ethernet.type) {
+			NET_ETHERTYPE_IP4: ipv4;
 			default: accept;
 		}
 	}
-	/* A stack that can be taken out, of 3 to 67 words; what is else passes
+	state ipv4 {
+		EXTRACT_IPV4
+		transition select(hdr.ipv4.plain, hdr.ipv4.fragment,
+				  hdr.ipv4.proto) {
+			(NET_IP4_PLAIN, 0 &&& NET_IP4_FRAGMENT,
+			 NET_PROTO_UDP): udp_or_int;
+			(NET_IP4_PLAIN, 0 &&& NET_IP4_FRAGMENT,
+			 NET_PROTO_TCP): tcp_or_int;
+			default: accept;
+		}
+	}
+	state udp_or_int {
+		meta.flow = 1;
+		transition select(hdr.ipv4.tos) {
+			(bit<8>)INT_DSCP << 2 &&& 0xfc: udp_with_int;
+			default: udp;
+		}
+	}
+	state tcp_or_int {
+		meta.flow = 1;
+		transition select(hdr.ipv4.tos) {
+			(bit<8>)INT_DSCP << 2 &&& 0xfc: tcp_with_int;
+			default: tcp;
+		}
+	}
+	state udp {
+		EXTRACT_UDP
+		meta.rest = sum.get();
+		transition select(hdr.udp.sum) {
+			0: accept;
+			default: udp_sum;
+		}
+	}
+	state udp_sum {
+		meta.udp_sum = 1;
+		transition accept;
+	}
+	state tcp {
+		EXTRACT_TCP
+		meta.rest = sum.get();
+		transition accept;
+	}
+	state udp_with_int {
+		EXTRACT_UDP
+		transition select(hdr.udp.sum) {
+			0: shim;
+			default: shim_udp_sum;
+		}
+	}
+	state shim_udp_sum {
+		meta.udp_sum = 1;
+		transition shim;
+	}
+	state tcp_with_int {
+		EXTRACT_TCP
+		transition shim;
+	}
+	/* A stack that can be taken out, of up to 31 words; what is else passes
 	 * as it is. */
 	state shim {
 		packet.extract(hdr.shim);
-		packet.extract(hdr.md);
-		transition select(hdr.shim.type, hdr.shim.words,
-				  hdr.md.version) {
-			(INT_TYPE_MD, 0 &&& 0xfc, 2): short_stack;
-			(INT_TYPE_MD, 0 &&& 0xc0, 2): has_int;
-			(INT_TYPE_MD, 0x40 &&& 0xfc, 2): has_int;
+		sum.subtract({ hdr.shim });
+		transition select(hdr.shim.type, packet.lookahead<bit<4>>()) {
+			(INT_TYPE_MD, 2): words;
 			default: accept;
 		}
 	}
-	state short_stack {
+	/* Behind the header's 3 words, a remainder of up to 7, and eights. */
+#define STACK(remainder, eights, words) words: take_##remainder##_##eights;
+#define STACKS(eights) \
+	STACK(0, eights, 3 + 8 * eights) \
+	STACK(1, eights, 4 + 8 * eights) \
+	STACK(2, eights, 5 + 8 * eights) \
+	STACK(3, eights, 6 + 8 * eights) \
+	STACK(4, eights, 7 + 8 * eights) \
+	STACK(5, eights, 8 + 8 * eights) \
+	STACK(6, eights, 9 + 8 * eights) \
+	STACK(7, eights, 10 + 8 * eights)
+	state words {
 		transition select(hdr.shim.words) {
-			3: has_int;
+			STACKS(0)
+			STACKS(1)
+			STACKS(2)
+			STACKS(3)
 			default: accept;
 		}
 	}
-	state has_int {
-		meta.has_int = 1;
-		transition accept;
+#define TAKE(header) \
+	packet.extract(hdr.header); \
+	sum.subtract({ hdr.header });
+#define TAKE_STATES(eights, then) \
+	state take_0_##eights { \
+		TAKE(md) \
+		then \
+	} \
+	state take_1_##eights { \
+		TAKE(md) \
+		TAKE(one) \
+		then \
+	} \
+	state take_2_##eights { \
+		TAKE(md) \
+		TAKE(two) \
+		then \
+	} \
+	state take_3_##eights { \
+		TAKE(md) \
+		TAKE(one) \
+		TAKE(two) \
+		then \
+	} \
+	state take_4_##eights { \
+		TAKE(md) \
+		TAKE(four) \
+		then \
+	} \
+	state take_5_##eights { \
+		TAKE(md) \
+		TAKE(one) \
+		TAKE(four) \
+		then \
+	} \
+	state take_6_##eights { \
+		TAKE(md) \
+		TAKE(two) \
+		TAKE(four) \
+		then \
+	} \
+	state take_7_##eights { \
+		TAKE(md) \
+		TAKE(one) \
+		TAKE(two) \
+		TAKE(four) \
+		then \
+	}
+/* The state that is the last: one that takes something. */
+#define LAST \
+	meta.has_int = 1; \
+	meta.rest = sum.get(); \
+	transition accept;
+	TAKE_STATES(0, LAST)
+	TAKE_STATES(1, transition eight_1;)
+	TAKE_STATES(2, transition eight_2;)
+	TAKE_STATES(3, transition eight_3;)
+	state eight_3 {
+		TAKE(eight_3)
+		transition eight_2;
+	}
+	state eight_2 {
+		TAKE(eight_2)
+		transition eight_1;
+	}
+	state eight_1 {
+		TAKE(eight_1)
+		LAST
 	}
 }
 
@@ -135,16 +226,15 @@ control NodeIngressDeparser(packet_out packet, inout ingress_headers_t hdr,
 						meta.hop, meta.path_len,
 						hdr.bridge.from, hdr.bridge.to,
 						hdr.bridge.ingress_time });
-		if (meta.began == 1) {
+		if (meta.changed == 1) {
 			PACKET_SUMS;
-			hdr.tcp.sum = tcp_sum.update(
-				{ hdr.ipv4.len, hdr.shim, hdr.md,
-				  meta.tcp_rest });
+			hdr.tcp.sum = tcp_sum.update({ hdr.ipv4.len, hdr.shim,
+						       hdr.md, meta.rest });
 		}
-		if (meta.began == 1 && meta.udp_sum == 1)
+		if (meta.udp_sum == 1)
 			hdr.udp.sum = udp_sum.update(
-				{ hdr.udp.len, hdr.udp.len, hdr.shim, hdr.md,
-				  meta.udp_rest }, true);
+				{ hdr.ipv4.len, hdr.udp.len, hdr.shim, hdr.md,
+				  meta.rest }, true);
 		packet.emit(hdr);
 	}
 }
@@ -154,9 +244,7 @@ parser NodeEgressParser(packet_in packet, out egress_headers_t hdr,
 			out egress_meta_t meta,
 			out egress_intrinsic_metadata_t egress) {
 	Checksum() ip_sum;
-	Checksum() tcp_sum;
-	Checksum() udp_sum;
-	ParserCounter() words; /* of the stack, that are to be taken out */
+	Checksum() sum;
 
 	state start {
 		packet.extract(egress);
@@ -179,7 +267,30 @@ parser NodeEgressParser(packet_in packet, out egress_headers_t hdr,
 			default: frame;
 		}
 	}
-	PACKET_STATES(shim_or_not, shim_or_not)
+	/* Ingress has seen that it is a flow's. */
+	state frame {
+		packet.extract(hdr.ethernet);
+		EXTRACT_IPV4
+		transition select(hdr.ipv4.proto) {
+			NET_PROTO_UDP: udp;
+			default: tcp;
+		}
+	}
+	state udp {
+		EXTRACT_UDP
+		transition select(hdr.udp.sum) {
+			0: shim_or_not;
+			default: udp_sum;
+		}
+	}
+	state udp_sum {
+		meta.udp_sum = 1;
+		transition shim_or_not;
+	}
+	state tcp {
+		EXTRACT_TCP
+		transition shim_or_not;
+	}
 	state shim_or_not {
 		transition select(hdr.bridge.what) {
 			SWITCH_PASS: accept;
@@ -189,34 +300,9 @@ parser NodeEgressParser(packet_in packet, out egress_headers_t hdr,
 	state shim {
 		packet.extract(hdr.shim);
 		packet.extract(hdr.md);
-		tcp_sum.subtract({ hdr.shim, hdr.md });
-		udp_sum.subtract({ hdr.shim, hdr.md });
+		sum.subtract({ hdr.shim, hdr.md });
 		meta.has_int = 1;
-		words.set(hdr.shim.words, 255, 0, 7, 253); /* less 3 */
-		transition select(hdr.bridge.what) {
-			SWITCH_SINK: stack;
-			default: rest;
-		}
-	}
-	state stack {
-		transition select(words.is_zero()) {
-			false: take_out;
-			default: rest;
-		}
-	}
-	state take_out {
-		packet.extract(hdr.stack.next);
-		tcp_sum.subtract({ hdr.stack.last.v });
-		udp_sum.subtract({ hdr.stack.last.v });
-		words.decrement(1);
-		transition select(words.is_zero()) {
-			false: take_out;
-			default: rest;
-		}
-	}
-	state rest {
-		meta.tcp_rest = tcp_sum.get();
-		meta.udp_rest = udp_sum.get();
+		meta.rest = sum.get();
 		transition accept;
 	}
 }
@@ -247,12 +333,12 @@ control NodeEgressDeparser(packet_out packet, inout egress_headers_t hdr,
 		if (meta.has_int == 1) {
 			PACKET_SUMS;
 			hdr.tcp.sum = tcp_sum.update(
-				{ hdr.ipv4.len, METADATA, meta.tcp_rest });
+				{ hdr.ipv4.len, METADATA, meta.rest });
 		}
-		if (meta.has_int == 1 && meta.udp_sum == 1)
+		if (meta.udp_sum == 1)
 			hdr.udp.sum = udp_sum.update(
-				{ hdr.udp.len, hdr.udp.len, METADATA,
-				  meta.udp_rest }, true);
+				{ hdr.ipv4.len, hdr.udp.len, METADATA,
+				  meta.rest }, true);
 		if (hdr.out_ipv4.isValid())
 			hdr.out_ipv4.sum =
 				out_sum.update({ IP4_FIELDS(hdr.out_ipv4) });
