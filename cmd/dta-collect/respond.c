@@ -297,11 +297,11 @@ static void crew_open(struct run *run)
 		cli_fail("-j: %s", f.text);
 }
 
-/* The responder is this thread's again; with --stats, what each core has done.
- * 0 or -errno. */
-static int crew_close(struct run *run)
+/* The responder is this thread's again. What each core has done; 0 or -errno.
+ */
+static int crew_close(struct run *run,
+		      struct cli_share share[RESPONDER_CREW_MAX])
 {
-	struct cli_share share[RESPONDER_CREW_MAX];
 	int rc;
 
 	if (!run->crew)
@@ -315,8 +315,6 @@ static int crew_close(struct run *run)
 	}
 	responder_crew_close(run->crew);
 	run->crew = NULL;
-	if (run->o->live.stats_ns)
-		cli_shares(share, (unsigned)run->o->cores, run->o->format);
 	return rc;
 }
 
@@ -413,13 +411,17 @@ static uint64_t unsent(void *ctx)
 static int run_close(struct run *run)
 {
 	const struct responder_ledger *l = responder_counters(run->p);
+	struct cli_share share[RESPONDER_CREW_MAX];
+	bool several = run->crew;
 	uint64_t lost = 0;
 	int closed = 0, stopped;
 
 	cli_progress_end();
-	stopped = crew_close(run);
+	stopped = crew_close(run, share);
 	say_refused(run, true);
 	cli_stats_close(run->loop.stats, l, run->loop.s);
+	if (several && run->o->live.stats_ns)
+		cli_shares(share, (unsigned)run->o->cores, run->o->format);
 	if (run->answers) {
 		snk_settle(run->answers); /* snk_close() tells of an error */
 		lost = unsent(run);

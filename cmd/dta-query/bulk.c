@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* keywrite, path, count: keys in, a row each out, in their order. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -374,13 +375,14 @@ static void one_shows(void *ctx, unsigned worker, bool live, bool drop)
 
 	rows_flush(own->rows);
 	if (!drop) {
-		fwrite(own->text, 1, own->len, stdout);
+		if (fwrite(own->text, 1, own->len, stdout) != own->len)
+			cli_fail("standard output: %s", strerror(errno));
 		for (unsigned i = 0; i <= ANSWER_UNREADABLE; i++)
 			all->answers[i] += own->answers[i];
 		all->impaired += own->impaired;
 	}
-	if (live)
-		fflush(stdout);
+	if (live && fflush(stdout))
+		cli_fail("standard output: %s", strerror(errno));
 	memset(own->answers, 0, sizeof(own->answers));
 	own->impaired = 0;
 	rewind(own->out);

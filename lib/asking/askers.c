@@ -128,12 +128,27 @@ static void close_all(struct askers *c)
 	free(c);
 }
 
-/* Who reads a pipe alone waits for more; the others look. */
+static bool is_hopeless(const struct askers *c)
+{
+	return __atomic_load_n(&c->hopeless, __ATOMIC_RELAXED);
+}
+
+/*
+ * Who reads a pipe alone waits for more; the others look. Before it does, all
+ * that was taken is shown: it may be the end of it.
+ */
+static bool take_first(struct askers *c)
+{
+	if (take_share(c, 0, false))
+		return true;
+	relay_rest(&c->relay);
+	return !is_hopeless(c) && take_share(c, 0, true);
+}
+
 static void go_on(struct askers *c)
 {
-	while (!c->over && !*c->o->stop &&
-	       !__atomic_load_n(&c->hopeless, __ATOMIC_RELAXED))
-		relay_go(&c->relay, take_share(c, 0, true));
+	while (!c->over && !*c->o->stop && !is_hopeless(c))
+		relay_go(&c->relay, take_first(c));
 }
 
 int askers_run(const struct askers_options *o, struct fault *f)

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/private.h"
 #include "cli/tty.h"
+#include "crew/crew.h"
 
 volatile sig_atomic_t cli_stop, cli_report, cli_hangup;
 
@@ -78,6 +79,7 @@ static void on_stop(int sig)
 	(void)sig;
 	if (cli_stop < 2)
 		cli_stop++;
+	crew_wake();
 }
 
 static void on_report(int sig)
@@ -90,6 +92,12 @@ static void on_hangup(int sig)
 {
 	(void)sig;
 	cli_hangup = 1;
+}
+
+/* It has interrupted what a thread waited for. */
+static void on_wake(int sig)
+{
+	(void)sig;
 }
 
 static void on_bus(int sig)
@@ -118,10 +126,8 @@ void cli_signals(void)
 		int sig;
 		void (*handler)(int);
 	} table[] = {
-		{SIGINT, on_stop},
-		{SIGTERM, on_stop},
-		{SIGUSR1, on_report},
-		{SIGBUS, on_bus},
+		{SIGINT, on_stop}, {SIGTERM, on_stop},	 {SIGUSR1, on_report},
+		{SIGBUS, on_bus},  {CREW_WAKE, on_wake},
 	};
 	struct sigaction was;
 

@@ -4,13 +4,19 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 struct worker {
 	struct crew *crew;
 	unsigned number;
 	pthread_t thread;
 };
+
+/* Of all workers that run, by place; 0: nobody's. For signal handlers. */
+static _Atomic pid_t running[CREW_MAX];
 
 struct crew {
 	crew_run *run;
@@ -26,14 +32,41 @@ static void *work(void *arg)
 {
 	struct worker *w = arg;
 	struct crew *c = w->crew;
+	pid_t nobody = 0, own = (pid_t)syscall(SYS_gettid);
+	unsigned at = 0;
 	int rc;
 
 	pthread_mutex_lock(&c->gate);
 	rc = c->rc;
 	pthread_mutex_unlock(&c->gate);
-	if (!rc)
-		c->run(c->ctx, w->number);
+	if (rc)
+		return NULL;
+	while (at < CREW_MAX &&
+	       !atomic_compare_exchange_strong(&running[at], &nobody, own))
+		nobody = 0, at++;
+	c->run(c->ctx, w->number);
+	if (at < CREW_MAX)
+		running[at] = 0;
 	return NULL;
+}
+
+void crew_wake(void)
+{
+	int before = errno;
+
+	for (unsigned i = 0; i < CREW_MAX; i++)
+		if (running[i])
+			syscall(SYS_tgkill, getpid(), running[i], CREW_WAKE);
+	errno = before;
+}
+
+/* What a worker does not block: what wakes it, and what it has done itself. */
+static void mask(sigset_t *set)
+{
+	sigfillset(set);
+	sigdelset(set, CREW_WAKE);
+	sigdelset(set, SIGPIPE);
+	sigdelset(set, SIGBUS);
 }
 
 static void start(struct crew *c, unsigned n)
@@ -50,7 +83,7 @@ static void start(struct crew *c, unsigned n)
 int crew_start(struct crew **out, unsigned n, crew_run *run, void *ctx)
 {
 	struct crew *c = calloc(1, sizeof(*c));
-	sigset_t all, before;
+	sigset_t own, before;
 	int rc;
 
 	if (!c)
@@ -58,8 +91,8 @@ int crew_start(struct crew **out, unsigned n, crew_run *run, void *ctx)
 	c->run = run;
 	c->ctx = ctx;
 	pthread_mutex_init(&c->gate, NULL);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	mask(&own);
+	pthread_sigmask(SIG_SETMASK, &own, &before);
 	pthread_mutex_lock(&c->gate);
 	start(c, n < CREW_MAX ? n : CREW_MAX);
 	rc = c->rc;

@@ -135,6 +135,8 @@ real() { # workload
 	grep -A 3 '^core,batches,packets,operations,waited$' stats >cores
 	[ "$(awk -F, 'NR > 1 { n += $3; m += $4 } END { print NR, n, m }' cores)" = \
 		"4 40000 40000" ]
+	# Behind the last row of rates.
+	diff <(tail -n 4 stats) cores
 	run -2 dta-collect -r x --region y -j 0
 	run -2 --separate-stderr dta-collect -r x --region y -j 33
 	[[ $stderr == *"from 1 to 32"* ]]

@@ -188,3 +188,18 @@ has_lines() { [ "$(wc -l <out)" = "$1" ]; }
 	[[ $stderr == *"from 1 to 32"* ]]
 	run -2 dta-query list --region x -j 2
 }
+
+@test "rows that nobody takes: the same end as on one core" {
+	stored uniform 20000
+	for j in 1 2 3; do
+		run -1 --separate-stderr timeout 60 bash -c 'exec "$@" >/dev/full' - \
+			dta-query keywrite -k keys --region "$NAME-1" -j $j -o csv
+		echo "$j: $stderr"
+		[[ $stderr == *"No space left on device"* ]]
+		set +o pipefail
+		timeout 60 dta-query keywrite -k keys --region "$NAME-1" -j $j \
+			-o csv 2>err.$j | head -n 1 >/dev/null
+		[ "${PIPESTATUS[0]}" = 141 ]
+		[ ! -s err.$j ]
+	done
+}

@@ -457,6 +457,11 @@ stalled() { # program argument...
 	stalled dta-gen uniform --count 100M -w out
 	stalled dta-translate -r reports.pcap --ticket ticket -w out
 	stalled dta-collect --region "$NAME" -r roce.pcap --any-peer -w out
+	# So does the one who writes, if it is another core.
+	for j in 2 3; do
+		stalled dta-translate -r reports.pcap --ticket ticket -w out -j $j
+		stalled dta-collect --region "$NAME" -r roce.pcap --any-peer -w out -j $j
+	done
 }
 
 @test "signals end the wait for a FIFO's other end: the ledger, exit 0" {

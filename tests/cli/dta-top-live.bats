@@ -48,8 +48,9 @@ fed() {
 	[ -z "$output" ]
 	top -t counters | jq -se 'map({key: .counter, value: .value}) | from_entries |
 		.waiting == 104 and .unanswered == 0 and .unsent == 0'
-	exec 5>&- 7>&- 8>&-
+	exec 5>&- 8>&- # its probes go on being read until it ends
 	wait "$translator"
+	exec 7>&-
 	grep -qE 'unanswered +104' t.log
 	run -1 grep -E 'waiting' t.log
 }
