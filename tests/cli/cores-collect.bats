@@ -99,7 +99,7 @@ real() { # workload
 	done
 }
 
-@test "live: lost packets, and a refusal, on three cores" {
+@test "live: the memory; queue pairs that are made anew, on three cores" {
 	local pid
 
 	dta-gen uniform --count 20000 -q -w reports.pcap
