@@ -145,24 +145,29 @@ struct result {
 	uint8_t answers[ANSWERS_MAX];
 };
 
-static void run(struct responder *p, struct traffic *tf, unsigned workers)
+/* Whether there was something to tell on the way. */
+static bool run(struct responder *p, struct traffic *tf, unsigned workers)
 {
 	struct responder_crew_options o = {
 		.workers = workers, .take = take, .ctx = tf};
 	struct responder_crew *c = NULL;
 	struct pkt pkts[PKT_BATCH];
+	bool news = false;
 	int n;
 
 	tf->at = 0;
 	if (workers)
 		TEST(responder_crew_open(&c, p, &o, NULL) == 0);
-	while ((n = take(tf, pkts, PKT_BATCH)))
+	while ((n = take(tf, pkts, PKT_BATCH))) {
 		TEST((workers ? responder_crew_rx(c, pkts, (size_t)n)
 			      : responder_rx(p, pkts, (size_t)n)) == 0);
+		news |= workers && responder_crew_news(c);
+	}
 	if (workers)
 		TEST(responder_crew_rest(c) == 0 &&
 		     responder_crew_news(c) == 0);
 	responder_crew_close(c);
+	return news;
 }
 
 static void result_of(struct result *r, struct rig *g)
@@ -198,6 +203,7 @@ static struct result *by(struct traffic *tf, uint64_t seed, unsigned workers,
 	struct responder_options o = {.receives = receives};
 	struct result *r = malloc(sizeof(*r));
 	struct rig g;
+	bool news;
 
 	rig_open(&g, &o);
 	tf->rng.state = seed; /* the same requests, with this rig's keys */
@@ -209,8 +215,9 @@ static struct result *by(struct traffic *tf, uint64_t seed, unsigned workers,
 		responder_close(g.p);
 		TEST(responder_open(&g.p, g.region, &g.t, NULL, &o, NULL) == 0);
 	}
-	run(g.p, tf, workers);
+	news = run(g.p, tf, workers);
 	result_of(r, &g);
+	TEST(!workers || news == (r->stranger || r->refused || r->dead));
 	rig_close(&g);
 	return r;
 }
