@@ -132,7 +132,8 @@ control Say(inout egress_headers_t hdr, inout egress_meta_t meta,
 		add_all();
 		divide();
 		values.apply();
-		mirror();
+		if (hdr.bridge.says != 0)
+			mirror();
 	}
 }
 

@@ -30,6 +30,7 @@ const bit<8> SWITCH_PASS = 0; /* what egress does with a packet: nothing, */
 const bit<8> SWITCH_TRANSIT = 1; /* add metadata, */
 const bit<8> SWITCH_REPORT = 2;	 /* report it; */
 const bit<8> SWITCH_CARD = 3;	 /* it is a postcard */
+const bit<8> SWITCH_UNKNOWN = 32; /* words of an unknown instruction */
 
 header bridge_h {
 	bit<8> what;
@@ -150,13 +151,9 @@ struct egress_meta_t {
 	bit<8> words_1;
 	bit<8> words_2;
 	bit<8> words_3;
-	bit<8> words; /* this hop's; 0: none */
-	bit<8> words_differ;
-	bit<1> unknown; /* instructions */
-	bit<8> room;
-	bit<8> over;
-	bit<16> len; /* of what comes, or goes */
-	bit<16> inner;
+	bit<8> words; /* that the instructions ask for */
+	bit<1> adds; /* this hop does */
+	bit<16> len; /* of header and stack */
 	MirrorId_t session;
 }
 
@@ -399,9 +396,8 @@ control NodeEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 	Metadata() metadata;
 	Say() say;
 	Postcard() postcard;
-	/* Fields of 8 bits in one of 16, four times as much. */
+	/* A field of 8 bits in one of 16, four times as much. */
 	Hash<bit<16>>(HashAlgorithm_t.IDENTITY) len_of;
-	Hash<bit<16>>(HashAlgorithm_t.IDENTITY) added_of;
 	Register<bit<32>, bit<1>>(1) reports; /* the next one's number */
 	RegisterAction<bit<32>, bit<1>, bit<32>>(reports) next_report = {
 		void apply(inout bit<32> n, out bit<32> now) {
@@ -434,7 +430,8 @@ control NodeEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 		size = 1;
 	}
 
-	/* Words that the instructions ask for, and whether all are known. */
+	/* Words that the instructions ask for: more than a hop can have, where
+	 * one is not known. */
 	action words_1(bit<8> n) {
 		meta.words_1 = n;
 	}
@@ -492,14 +489,10 @@ control NodeEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 	action words_3(bit<8> n) {
 		meta.words_3 = n;
 	}
-	action not_known() {
-		meta.words_3 = 0;
-		meta.unknown = 1;
-	}
 	table words_of_7_0 {
 		key = { hdr.md.bitmap[7:0]: exact @name("bits"); }
-		actions = { words_3; not_known; }
-		const default_action = not_known();
+		actions = { words_3; }
+		const default_action = words_3(SWITCH_UNKNOWN);
 		const entries = {
 			0x00: words_3(0);
 			0x01: words_3(1);
@@ -514,54 +507,67 @@ control NodeEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 	action add_words_3() {
 		meta.words = meta.words + meta.words_3;
 	}
-	action compare() {
-		meta.words_differ = meta.words ^ (bit<8>)hdr.md.hop_words;
-		meta.room = 255 - meta.words;
-	}
-	action look_over() {
-		meta.over = hdr.shim.words |-| meta.room;
-	}
-	action no_words() {
-		meta.words = 0;
-	}
 	action exceed() {
 		hdr.md.exceeded = 1;
-		meta.words = 0;
+	}
+	action add(bit<8> words, bit<16> bytes) {
+		hdr.md.remaining = hdr.md.remaining - 1;
+		hdr.shim.words = hdr.shim.words + words;
+		hdr.ipv4.len = hdr.ipv4.len + bytes;
+		hdr.udp.len = hdr.udp.len + bytes;
+		meta.adds = 1;
+	}
+	/* Whether these words are those that each hop adds: else it is not for
+	 * us. There is always room, as ingress takes stacks of 31 words at
+	 * most. */
+#define HOP_WORDS(n) \
+	(n, n, 0): exceed(); \
+	(n, n, _): add(n, 4 * n);
+	table hop {
+		key = {
+			meta.words: exact;
+			hdr.md.hop_words: exact;
+			hdr.md.remaining: ternary;
+		}
+		actions = { add; exceed; NoAction; }
+		const default_action = NoAction();
+		const entries = {
+			(0, 0, 0): exceed();
+			HOP_WORDS(1)
+			HOP_WORDS(2)
+			HOP_WORDS(3)
+			HOP_WORDS(4)
+			HOP_WORDS(5)
+			HOP_WORDS(6)
+			HOP_WORDS(7)
+			HOP_WORDS(8)
+			HOP_WORDS(9)
+			HOP_WORDS(10)
+			HOP_WORDS(11)
+			HOP_WORDS(12)
+			HOP_WORDS(13)
+		}
+		size = 27;
 	}
 	action measure() {
 		meta.latency = parsed.global_tstamp[31:0] -
 			       hdr.bridge.ingress_time[31:0];
 	}
-	action push() {
-		hdr.md.remaining = hdr.md.remaining - 1;
-		hdr.shim.words = hdr.shim.words + meta.words;
-	}
-	action bytes_of_words() {
-		meta.len = added_of.get({ 6w0, meta.words, 2w0 });
-	}
 	action bytes_of_stack() {
 		meta.len = len_of.get({ 6w0, hdr.shim.words, 2w0 });
 	}
-	action lengthen() {
-		hdr.ipv4.len = hdr.ipv4.len + meta.len;
-		hdr.udp.len = hdr.udp.len + meta.len;
+	/* What is in a report: the headers up to the shim, and the stack. */
+#define LENGTHS(inner) \
+	hdr.report.words = hdr.shim.words + (bit<8>)((inner) >> 2); \
+	hdr.out_udp.len = meta.len + (inner + NET_UDP_LEN + \
+				      TREPORT_V2_GROUP_LEN + TREPORT_V2_LEN); \
+	hdr.out_ipv4.len = meta.len + (inner + NET_IP4_LEN + NET_UDP_LEN + \
+				       TREPORT_V2_GROUP_LEN + TREPORT_V2_LEN);
+	action lengths_udp() {
+		LENGTHS(NET_IP4_LEN + NET_UDP_LEN + INT_SHIM_LEN)
 	}
-	action keep_sum() {
-		meta.udp_sum = 0;
-	}
-	action inner_udp() {
-		meta.inner = meta.len + (NET_IP4_LEN + NET_UDP_LEN +
-					 INT_SHIM_LEN);
-		hdr.report.words = hdr.shim.words +
-				   (bit<8>)((NET_IP4_LEN + NET_UDP_LEN +
-					     INT_SHIM_LEN) >> 2);
-	}
-	action inner_tcp() {
-		meta.inner = meta.len + (NET_IP4_LEN + NET_TCP_LEN +
-					 INT_SHIM_LEN);
-		hdr.report.words = hdr.shim.words +
-				   (bit<8>)((NET_IP4_LEN + NET_TCP_LEN +
-					     INT_SHIM_LEN) >> 2);
+	action lengths_tcp() {
+		LENGTHS(NET_IP4_LEN + NET_TCP_LEN + INT_SHIM_LEN)
 	}
 	action number() {
 		hdr.group.sequence = next_report.execute(0)[21:0];
@@ -594,54 +600,34 @@ control NodeEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 		hdr.report.intermediate = 0;
 		hdr.report.reserved = 0;
 	}
-	action report_lengths() {
-		hdr.out_udp.len = meta.inner + (NET_UDP_LEN +
-				  TREPORT_V2_GROUP_LEN + TREPORT_V2_LEN);
-		hdr.out_ipv4.len = meta.inner + (NET_IP4_LEN + NET_UDP_LEN +
-				   TREPORT_V2_GROUP_LEN + TREPORT_V2_LEN);
-	}
 
+	/* Stages go one after another through what hangs on one condition: what
+	 * takes several of them has none where it can do without. */
 	apply {
 		self.apply();
-		measure();
-		if (!hdr.bridge.isValid())
-			postcard.apply(hdr);
-		else if (hdr.bridge.says != 0)
-			say.apply(hdr, meta, egress, deparser);
 		if (!hdr.bridge.isValid()) {
-			/* the postcard is all */
-		} else if (hdr.bridge.what == SWITCH_PASS) {
-			keep_sum();
+			postcard.apply(hdr);
 		} else {
-			meta.unknown = 0;
+			measure();
+			say.apply(hdr, meta, egress, deparser);
 			words_of_15_12.apply();
 			words_of_11_8.apply();
 			words_of_7_0.apply();
 			add_words_2();
 			add_words_3();
-			compare();
-			look_over();
-			if (meta.unknown == 1 || meta.words_differ != 0 ||
-			    meta.over != 0)
-				no_words(); /* not for us, or no room */
-			else if (hdr.md.remaining == 0)
-				exceed();
-			if (meta.words != 0) {
-				push();
+			if (hdr.bridge.what != SWITCH_PASS)
+				hop.apply();
+			if (meta.adds == 1)
 				metadata.apply(hdr, meta, egress, parsed);
-				bytes_of_words();
-				lengthen();
-			}
 			if (hdr.bridge.what == SWITCH_REPORT) {
 				reports_to.apply();
 				number();
+				report();
 				bytes_of_stack();
 				if (hdr.udp.isValid())
-					inner_udp();
+					lengths_udp();
 				else
-					inner_tcp();
-				report();
-				report_lengths();
+					lengths_tcp();
 			}
 		}
 	}

@@ -250,6 +250,7 @@ parser NodeEgressParser(packet_in packet, out egress_headers_t hdr,
 		packet.extract(egress);
 		meta.has_int = 0;
 		meta.udp_sum = 0;
+		meta.adds = 0;
 		transition select(packet.lookahead<bit<8>>()) {
 			SWITCH_CARD: card;
 			default: bridge;
@@ -278,20 +279,18 @@ parser NodeEgressParser(packet_in packet, out egress_headers_t hdr,
 	}
 	state udp {
 		EXTRACT_UDP
-		transition select(hdr.udp.sum) {
-			0: shim_or_not;
+		transition select(hdr.bridge.what, hdr.udp.sum) {
+			(SWITCH_PASS, _): accept;
+			(_, 0): shim;
 			default: udp_sum;
 		}
 	}
 	state udp_sum {
 		meta.udp_sum = 1;
-		transition shim_or_not;
+		transition shim;
 	}
 	state tcp {
 		EXTRACT_TCP
-		transition shim_or_not;
-	}
-	state shim_or_not {
 		transition select(hdr.bridge.what) {
 			SWITCH_PASS: accept;
 			default: shim;
