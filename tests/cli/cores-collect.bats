@@ -103,7 +103,9 @@ real() { # workload
 	local pid
 
 	dta-gen uniform --count 20000 -q -w reports.pcap
-	make_regions "$EXAMPLES/uniform.ini" 1 3
+	make_regions "$EXAMPLES/uniform.ini" 1
+	dta-collect --create --layout "$EXAMPLES/uniform.ini" --epochs 2 \
+		--region "$NAME-3"
 	dta-translate -q -r reports.pcap --region "$NAME-1"
 	bg env timeout --foreground 60 dta-collect -i unix:c.sock,t.sock -j 3 \
 		--region "$NAME-3" --ticket ticket -o ndjson
@@ -117,11 +119,14 @@ real() { # workload
 	wait_for balances bg.log
 	[ "$(counter bg.log executed)" -ge 20000 ]
 	# In a new epoch, and with queue pairs that are made anew.
-	dta-collect --region "$NAME-3" --rotate || :
+	dta-collect --region "$NAME-3" --rotate
 	kill -HUP "$pid"
 	wait_for grep -q SIGHUP bg.log
 	timeout 60 dta-translate -q -r reports.pcap --ticket ticket \
 		--to unix:t.sock,c.sock
+	# The same, but for the epoch's number.
+	diff <(dta-dump digest "$NAME-1" -o csv | cut -d, -f1,4-) \
+		<(dta-dump digest "$NAME-3" -o csv | cut -d, -f1,4-)
 	kill -TERM "$pid"
 	wait_for run ! kill -0 "${BG_PIDS[0]}"
 	balances bg.log
