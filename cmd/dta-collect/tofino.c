@@ -173,19 +173,17 @@ void tofino_pair(FILE *out, const char *place, const struct ticket *t,
 		 unsigned i, unsigned number)
 {
 	const struct ticket_table *at = &t->at[i];
-	uint32_t low = (uint32_t)at->address;
 	char mac[2][TEXT_MAC_MAX];
 
 	fprintf(out,
 		"p4.%s.pair.pairs.add_with_pair(lane=%u, eth_dst='%s', "
 		"eth_src='%s', ip_src=0x%08x, ip_dst=0x%08x, src_port=%u, "
-		"qpn=0x%x, key=0x%08x, high=0x%08x, low=0x%08x, room=0x%08x)\n"
+		"qpn=0x%x, key=0x%08x, address=0x%016" PRIx64 ")\n"
 		"p4.%s.frame.psn.mod(REGISTER_INDEX=%u, f1=0x%08x)\n",
 		place, number, text_of_mac(mac[0], t->mac),
 		text_of_mac(mac[1], t->peer_mac), be32_load(t->peer_ip),
 		be32_load(t->ip), roce_src_port(at->qpn), at->qpn, at->rkey,
-		(uint32_t)(at->address >> 32), low, ~low, place, number,
-		at->psn << 8);
+		at->address, place, number, at->psn << 8);
 }
 
 /* A packet of that form, with nothing in it that is another's in the next. */
@@ -264,21 +262,20 @@ static void write_lane(FILE *out, const struct table *t, unsigned i,
 	fprintf(out,
 		"p4.TranslatorIngress.lanes.add_with_lane(table_id=%u, n=%u, "
 		"kind=%u, key_len=%u, udp_len=%u, copies=%u, immediate=%u, "
-		"sequence_check=%u, form=%u)\n"
-		"p4.TranslatorIngress.rooms.add_with_room(table_id=%u, "
-		"pad=0x%02x, hops=0x%02x, row_mask=0x%x, row_first=%u, "
-		"entry_words=%u, last_entry=%u, batch=%u)\n"
+		"sequence_check=%u, form=%u, pad=0x%02x, hops=0x%02x, "
+		"row_mask=0x%x, row_first=%u, "
+		"entry_words=%u, last_entry=%u)\n"
+		"p4.TranslatorEgress.operation.place.masks.add_with_mask("
+		"lane=%u, slots=0x%" PRIx64 ")\n"
 		"p4.TranslatorEgress.operation.place.geometries."
-		"add_with_geometry(lane=%u, mask=0x%" PRIx64 ", shift=%d, "
-		"hops=0x%02x)\n",
+		"add_with_geometry(lane=%u, shift=%d)\n",
 		t->id, i, t->kind, t->key_len,
 		REPORT_LEN + t->key_len + t->value_len, t->copies, t->immediate,
-		t->sequence, form_of(t), t->id, padding(t), card ? hops : 0,
+		t->sequence, form_of(t), padding(t), card ? hops : 0,
 		card ? t->cache_rows - 1 : UINT16_MAX, row,
-		list ? t->stride / 4 : card, list ? t->batch - 1u : 0,
-		list ? t->batch : 0u, i,
-		(t->units - 1) & ~(uint64_t)(list ? t->batch - 1u : 0),
-		__builtin_ctz(t->stride), card ? hops : 0);
+		list ? t->stride / 4 : 0, list ? t->batch - 1u : 0, i,
+		(t->units - 1) & ~(uint64_t)(list ? t->batch - 1u : 0), i,
+		__builtin_ctz(t->stride));
 }
 
 /* The hops of all paths that fit. */
@@ -295,9 +292,9 @@ static void write_paths(FILE *out, const struct table *t)
 				"p4.TranslatorIngress.judge.paths."
 				"add_with_path(table_id=%u, path_len=%u, "
 				"hop=%u, own_hop=0x%02x, rest=0x%02x, "
-				"blank=0x%02x, direct=%d)\n",
+				"direct=%d)\n",
 				t->id, len, hop, 1u << hop,
-				all & ~(1u << hop | blank), blank,
+				all & ~(1u << hop | blank),
 				(1u << hop | blank) == all);
 	}
 }
@@ -311,7 +308,7 @@ static void write_paths(FILE *out, const struct table *t)
 
 /* A list's number, its place, and what has been written of it. */
 static void write_list(FILE *out, const struct ticket *t, unsigned i,
-		       uint32_t list, uint32_t list_row)
+		       uint32_t list, uint32_t list_row, uint32_t row)
 {
 	const struct table *g = &t->table[i];
 	uint64_t head = t->at[i].heads ? t->at[i].heads[list] : 0;
@@ -323,12 +320,11 @@ static void write_list(FILE *out, const struct ticket *t, unsigned i,
 		list_row, HASH_HOPS, g->heads + 8 * (uint64_t)list);
 	if (head)
 		fprintf(out,
-			"p4.TranslatorIngress.append.counts.mod("
+			"p4.TranslatorIngress.owners.port.mod("
 			"REGISTER_INDEX=%u, f1=0x%08x)\n"
 			"p4.TranslatorIngress.append.high_counts.mod("
-			"REGISTER_INDEX=%u, low=0x%08x, high=0x%08x)\n",
-			list_row, (uint32_t)head, list_row, (uint32_t)head,
-			(uint32_t)(head >> 32));
+			"REGISTER_INDEX=%u, f1=0x%08x)\n",
+			row, (uint32_t)head, row, (uint32_t)(head >> 32));
 }
 
 static void write_frames(FILE *out, const struct ticket *t, unsigned i)
@@ -380,7 +376,7 @@ int tofino_write(const struct ticket *t, const struct ticket_form *form,
 		if (g->kind == TABLE_POSTCARD)
 			write_paths(out, g);
 		for (uint32_t l = 0; l < g->lists; l++)
-			write_list(out, t, i, l, list_row++);
+			write_list(out, t, i, l, list_row++, row + l);
 		row += rows_of(g);
 	}
 	return bmv2_flushed(out);

@@ -110,29 +110,44 @@ layout() {
 	dta-collect --region "$NAME" --ticket t.ini
 	dta-collect --region "$NAME" --ticket lines -o tofino
 	# 4 bytes of value behind the checksum: 8; nothing to pad
-	grep -q 'lanes.add_with_lane(table_id=1, n=0, kind=1, key_len=13, udp_len=33, copies=2, .* form=8)' lines
-	grep -q 'rooms.add_with_room(table_id=1, pad=0x00, ' lines
-	grep -q 'geometry(lane=0, mask=0xfff, shift=3, ' lines
+	grep -q 'lanes.add_with_lane(table_id=1, n=0, kind=1, key_len=13, udp_len=33, copies=2, .* form=8, pad=0x00, ' lines
+	grep -q 'mask(lane=0, slots=0xfff)' lines
+	grep -q 'geometry(lane=0, shift=3)' lines
 	# four entries of four words
-	grep -q 'lane(table_id=2, .* form=64)' lines
-	grep -q 'room(table_id=2, pad=0x00, .* entry_words=4, last_entry=3, batch=4)' lines
+	grep -q 'lane(table_id=2, .* form=64, pad=0x00, .* entry_words=4, last_entry=3)' lines
 	# its ring has 64 entries, in batches
-	grep -q 'geometry(lane=1, mask=0x3c, shift=4, ' lines
+	grep -q 'mask(lane=1, slots=0x3c)' lines
+	grep -q 'geometry(lane=1, shift=4)' lines
 	grep -q 'ring(list_row=1, egress_rid=0, at=0x400)' lines
 	grep -q 'ring(list_row=1, egress_rid=8, at=0x8' lines
 	# five hops in 32 bytes; a path of two has three that are blank
-	grep -q 'lane(table_id=4, .* form=32)' lines
-	grep -q 'room(table_id=4, pad=0x00, hops=0x1f, row_mask=0x3f, row_first=64, ' lines
-	grep -q 'path(table_id=4, path_len=2, hop=1, own_hop=0x02, rest=0x01, blank=0x1c, direct=0)' lines
-	grep -q 'path(table_id=4, path_len=1, hop=0, own_hop=0x01, rest=0x00, blank=0x1e, direct=1)' lines
+	grep -q 'lane(table_id=4, .* form=32, pad=0x00, hops=0x1f, row_mask=0x3f, row_first=64, ' lines
+	grep -q 'path(table_id=4, path_len=2, hop=1, own_hop=0x02, rest=0x01, direct=0)' lines
+	grep -q 'path(table_id=4, path_len=1, hop=0, own_hop=0x01, rest=0x00, direct=1)' lines
 	[ "$(grep -c 'table_id=4, path_len=' lines)" -eq 20 ]
 	# queue pairs and addresses, as the ticket has them
 	address=$(sed -n 's/^address = 0x//p' t.ini | head -n 1)
-	grep -q "pair(lane=0, .*high=0x$(printf %016x $((16#$address)) | cut -c1-8), low=0x$(printf %016x $((16#$address)) | cut -c9-)" lines
+	grep -q "pair(lane=0, .*address=0x$(printf %016x $((16#$address))))" lines
 	# an iCRC for each pair and form: 1 + 1 immediate for slots; batch, count
 	# and its immediate; the addition; chunk, its immediate, and an entry
 	[ "$(grep -c 'frames.add_with_frame(' lines)" -eq 9 ]
 	[ "$(grep -o 'icrc=.*' lines | sort -u | wc -l)" -eq 9 ]
+}
+
+@test "-o tofino: a list goes on with its count" {
+	printf '%s\n' '[paths]' kind=postcard key=flow4 chunks=1K hops=5 \
+		values=1-9 cache=64 '[events]' kind=append value=16 lists=2 \
+		entries=60 batch=4 >layout.ini
+	dta-collect --create --layout layout.ini --region "$NAME"
+	dta-gen uniform --kind append --table 2 --lists 2 --value 16 -c 24 -q -w - |
+		dta-translate -q -r - --region "$NAME"
+	dta-collect --region "$NAME" --ticket lines -o tofino
+	grep -q 'lane(table_id=2, .* row_first=64, ' lines
+	for list in 0 1; do
+		grep -q "owners.port.mod(REGISTER_INDEX=$((64 + list)), f1=0x0000000c)" lines
+		grep -q "high_counts.mod(REGISTER_INDEX=$((64 + list)), f1=0x00000000)" lines
+	done
+	names lines dta_translator
 }
 
 @test "-o tofino: what the switch cannot do is refused" {

@@ -27,7 +27,7 @@ types() {
 }
 
 # fits PROGRAM: it is compiled, into the twelve stages that there are; a compiler
-# may write more of them, which only the assembler refuses
+# may write more of them, which only the assembler refuses, and more besides
 fits() {
 	look "$1" "${BFP4C:-bf-p4c}" --target tofino --arch tna \
 		-o "$BATS_TEST_TMPDIR/out"
@@ -35,6 +35,10 @@ fits() {
 	grep -q '^stage 0 ' "$BATS_TEST_TMPDIR/out/pipe/$1.bfa"
 	run -1 grep -E '^stage (1[2-9]|[2-9].) ' \
 		"$BATS_TEST_TMPDIR/out/pipe/$1.bfa"
+	[ -n "${BFAS:-}" ] || return 0
+	cd "$BATS_TEST_TMPDIR/out/pipe" || return 1
+	run -0 "$BFAS" "$1.bfa"
+	[ -s tofino.bin ]
 }
 
 @test "tna/dta_translator: types" { types dta_translator; }
@@ -43,6 +47,7 @@ fits() {
 @test "tna/int_label: types" { types int_label; }
 @test "tna/int_node: types" { types int_node; }
 
+@test "tna/dta_translator: fits" { fits dta_translator; }
 @test "tna/dta_reporter: fits" { fits dta_reporter; }
 @test "tna/dart_reporter: fits" { fits dart_reporter; }
 @test "tna/int_label: fits" { fits int_label; }

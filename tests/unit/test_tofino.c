@@ -14,12 +14,12 @@
 
 #include "base/rng.h"
 #include "hash/crc.h"
+#include "p4_source.h"
 #include "test.h"
 #include "wire/be.h"
 #include "wire/roce.h"
 
 enum {
-	SOURCE_MAX = 65536,
 	FIELDS_MAX = 256, /* bytes */
 	FORM_ADD = 2,	  /* TOFINO_FORM_* of headers.p4; test_p4 has them */
 	FORM_IMM = 1,
@@ -28,25 +28,6 @@ enum {
 static char translator[SOURCE_MAX], dart[SOURCE_MAX], rdma[SOURCE_MAX],
 	label[SOURCE_MAX];
 static struct rng rng;
-
-/* A source; line ends that are escaped are taken out. */
-static void read_source(char out[SOURCE_MAX], const char *path)
-{
-	FILE *f = fopen(path, "r");
-	size_t n = 0;
-	int c;
-
-	if (!TEST(f != NULL))
-		return;
-	while ((c = fgetc(f)) != EOF && n < SOURCE_MAX - 1) {
-		if (c == '\n' && n && out[n - 1] == '\\')
-			n--;
-		else
-			out[n++] = (char)c;
-	}
-	out[n] = '\0';
-	fclose(f);
-}
 
 /* The fields of a packet, in the order in which a hash takes them. */
 struct fields {
@@ -120,10 +101,8 @@ static void put_field(struct fields *f, const char *source, const char *name,
 		}
 	if (!strcmp(name, "hdr.bth.psn"))
 		put(f, p->psn, 3);
-	else if (!strcmp(name, "hdr.place.high"))
-		put(f, p->address >> 32, 4);
-	else if (!strcmp(name, "hdr.place.low"))
-		put(f, p->address & UINT32_MAX, 4);
+	else if (!strcmp(name, "hdr.place.address"))
+		put(f, p->address, 8);
 	else if (!strcmp(name, "hdr.imm.value"))
 		put(f, p->imm, 4);
 	else if (sscanf(name, "%uw0", &bits) == 1)
@@ -280,37 +259,6 @@ static void test_icrc(void)
 	check_form(dart, "write_8.get(", 8);
 }
 
-/* Whether a source still says so: what follows here is done as it does it. */
-static void says(const char *source, const char *line)
-{
-	if (!TEST(strstr(source, line) != NULL))
-		fprintf(stderr, "it does not say \"%s\" any more\n", line);
-}
-
-static uint32_t saturating_sub(uint32_t a, uint32_t b)
-{
-	return a > b ? a - b : 0;
-}
-
-/* An address in two halves: base, and an offset in the table. */
-static void test_address(void)
-{
-	says(rdma, "hdr.place.low = hdr.place.low + meta.offset;");
-	says(rdma, "meta.room = meta.offset |-| meta.room;");
-	says(rdma, "if (meta.room != 0)");
-	for (int i = 0; i < 1000; i++) {
-		uint64_t base = rng_u64(&rng) >> 1;
-		uint32_t low = (uint32_t)base, high = (uint32_t)(base >> 32);
-		uint32_t offset = i % 3 == 0 ? ~low : (uint32_t)rng_u64(&rng);
-
-		offset += i % 3 == 0 && i % 2;
-		if (saturating_sub(offset, ~low))
-			high++;
-		TEST(((uint64_t)high << 32 | (uint32_t)(low + offset)) ==
-		     base + offset);
-	}
-}
-
 /* The PSN in the upper 24 bits; and how many a NAK passes over. */
 static void test_psn(void)
 {
@@ -348,6 +296,105 @@ static void test_clock(void)
 	}
 }
 
+/* IF_DUE(||), and, when the clock wrapped, IF_DUE(&&). */
+static bool if_due(uint32_t *last, uint32_t now, uint32_t interval)
+{
+	uint32_t before = now - interval;
+	uint32_t wrapped = interval > now ? interval - now : 0;
+	bool due = wrapped ? *last <= before && *last > now
+			   : *last <= before || *last > now;
+
+	if (due)
+		*last = now;
+	return due;
+}
+
+/* Times of which the clock wraps between some of them. */
+static uint32_t any_time(uint32_t now)
+{
+	switch (rng_below(&rng, 4)) {
+	case 0:
+		return (uint32_t)rng_u64(&rng);
+	case 1:
+		return now;
+	case 2:
+		return now - (uint32_t)rng_below(&rng, 4);
+	default:
+		return (uint32_t)rng_below(&rng, 4) - 2;
+	}
+}
+
+static void check_due(uint32_t last, uint32_t now, uint32_t interval)
+{
+	bool due = (uint32_t)(now - last) >= interval;
+	uint32_t reg = last;
+
+	if (!TEST(if_due(&reg, now, interval) == due) ||
+	    !TEST(reg == (due ? now : last)))
+		fprintf(stderr, "last %u, now %u, interval %u\n", last, now,
+			interval);
+}
+
+/* Paper 004: a label where now - last >= T. The register is compared with the
+ * ends of what is too early. */
+static void test_due(void)
+{
+	says(label, "if (last <= meta.before or_and last > meta.now) { ");
+	says(label, "(marks) mark = IF_DUE(||);");
+	says(label, "mark_wrapped =\n\t\tIF_DUE(&&);");
+	says(label, "label_in_turn =\n\t\tIF_DUE(||);");
+	says(label, "label_in_turn_wrapped = IF_DUE(&&);");
+	says(label, "meta.before = meta.now - meta.period;");
+	says(label, "meta.wrapped = meta.period |-| meta.now;");
+	says(label, "meta.before = meta.now - meta.interval;");
+	says(label, "meta.wrapped = meta.interval |-| meta.now;");
+	says(label, "0: find_mark();\n\t\t\t_: find_mark_wrapped();");
+	says(label, "(0, 1, _, _, 0): in_turn();\n"
+		    "\t\t\t(0, 1, _, _, _): in_turn_wrapped();\n"
+		    "\t\t\t(0, 0, 0, _, 0): in_turn();\n"
+		    "\t\t\t(0, 0, 0, _, _): in_turn_wrapped();");
+	for (int i = 0; i < 100000; i++) {
+		uint32_t now = any_time(0);
+		uint32_t last = any_time(now);
+		uint32_t interval = any_time(now - last);
+
+		check_due(last, now, interval);
+	}
+	/* idle for more than half of what the clock counts */
+	check_due(0, 0xf0000000, 50000);
+	check_due(0xf0000000, 0xe0000000, 50000);
+}
+
+/* Numbers from 1 on; behind the last one 1 again. */
+static uint32_t next_number(uint32_t *next)
+{
+	uint32_t n = *next > 1 ? *next : 1;
+
+	if (*next == 0)
+		*next = 2;
+	else
+		*next = *next + 1;
+	return n;
+}
+
+static void test_number(void)
+{
+	static const uint32_t first[] = {1, 2, 3},
+			      last[] = {UINT32_MAX - 1, UINT32_MAX, 1, 2};
+	uint32_t next = 0;
+
+	says(label, "n = max(next, 1);\n"
+		    "\t\t\tif (next == 0)\n"
+		    "\t\t\t\tnext = 2;\n"
+		    "\t\t\telse\n"
+		    "\t\t\t\tnext = next + 1;");
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
+		TEST(next_number(&next) == first[i]);
+	next = UINT32_MAX - 1;
+	for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++)
+		TEST(next_number(&next) == last[i]);
+}
+
 int main(void)
 {
 	rng.state = 1;
@@ -356,8 +403,9 @@ int main(void)
 	read_source(rdma, "p4/tna/common/rdma.p4");
 	read_source(label, "p4/tna/int_label/int_label.p4");
 	test_icrc();
-	test_address();
 	test_psn();
 	test_clock();
+	test_due();
+	test_number();
 	return test_end();
 }

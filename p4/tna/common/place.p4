@@ -6,8 +6,7 @@
 /* Where an operation writes to, of RETH and of AtomicETH; RETH goes on with
  * the length. */
 header place_h {
-	bit<32> high;
-	bit<32> low;
+	bit<64> address;
 	bit<32> rkey;
 }
 

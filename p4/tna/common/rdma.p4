@@ -21,11 +21,10 @@ const bit<8> SWITCH_RESYNC = 6; /* bridge.op: a NAK, for its PSN */
 
 /* Before the operation is known: who is written to, and where its PSN is. */
 control Pair(inout egress_headers_t hdr, inout egress_meta_t meta) {
-	/* The queue pair of a table, as the ticket says. room: what can be
-	 * added to the address's lower half before it overflows. */
+	/* The queue pair of a table, as the ticket says. */
 	action pair(bit<48> eth_dst, bit<48> eth_src, bit<32> ip_src,
 		    bit<32> ip_dst, bit<16> src_port, bit<24> qpn, bit<32> key,
-		    bit<32> high, bit<32> low, bit<32> room) {
+		    bit<64> address) {
 		hdr.ethernet.dst = eth_dst;
 		hdr.ethernet.src = eth_src;
 		hdr.ipv4.src = ip_src;
@@ -33,9 +32,7 @@ control Pair(inout egress_headers_t hdr, inout egress_meta_t meta) {
 		hdr.udp.src_port = src_port;
 		hdr.bth.dest_qp = qpn;
 		hdr.place.rkey = key;
-		hdr.place.high = high;
-		hdr.place.low = low;
-		meta.room = room;
+		hdr.place.address = address;
 	}
 	table pairs {
 		key = { hdr.bridge.lane: exact; }
@@ -131,11 +128,7 @@ control Frame(inout egress_headers_t hdr, inout egress_meta_t meta) {
 		hdr.icrc.setValid();
 	}
 	action place() {
-		hdr.place.low = hdr.place.low + meta.offset;
-		meta.room = meta.offset |-| meta.room;
-	}
-	action carry() {
-		hdr.place.high = hdr.place.high + 1;
+		hdr.place.address = hdr.place.address + meta.offset;
 	}
 
 	apply {
@@ -143,12 +136,11 @@ control Frame(inout egress_headers_t hdr, inout egress_meta_t meta) {
 		frames.apply();
 		headers();
 		place();
-		if (meta.room != 0)
-			carry();
 	}
 }
 
-/* Behind Frame, of a NAK: what it costs. */
+/* Behind Frame, of a NAK: what it costs. Under no condition as long as it does
+ * no harm: a block under one takes stages of its own. */
 control Lost(inout egress_headers_t hdr, inout egress_meta_t meta) {
 	Register<bit<32>, bit<6>>(SWITCH_PAIRS) lost; /* operations */
 	RegisterAction<bit<32>, bit<6>, bit<32>>(lost) add_lost = {
@@ -170,7 +162,8 @@ control Lost(inout egress_headers_t hdr, inout egress_meta_t meta) {
 	apply {
 		pass_over();
 		count_passed();
-		add_passed();
+		if (hdr.bridge.op == SWITCH_RESYNC)
+			add_passed();
 	}
 }
 

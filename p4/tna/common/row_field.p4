@@ -16,15 +16,4 @@
 		old = swap_##name.execute(at); \
 	}
 
-/* The same is only read. */
-#define ROW_FIELD_READ(name, bits, old, at, index_t) \
-	RegisterAction<bit<bits>, index_t, bit<bits>>(name) read_##name = { \
-		void apply(inout bit<bits> v, out bit<bits> was) { \
-			was = v; \
-		} \
-	}; \
-	action read_row_##name() { \
-		old = read_##name.execute(at); \
-	}
-
 #endif

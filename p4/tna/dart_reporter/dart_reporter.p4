@@ -85,8 +85,7 @@ struct egress_headers_t {
 /* rdma.p4 */
 struct egress_meta_t {
 	bit<8> form;
-	bit<32> room;
-	bit<32> offset;
+	bit<64> offset;
 	bit<32> passed;
 	bit<32> fixed;
 	bit<32> sum;
@@ -303,6 +302,7 @@ parser DartEgressParser(packet_in packet, out egress_headers_t hdr,
 			out egress_meta_t meta,
 			out egress_intrinsic_metadata_t egress) {
 	state start {
+		meta.offset = 0;
 		packet.extract(egress);
 		packet.extract(hdr.bridge);
 		transition select(hdr.bridge.op) {
@@ -331,15 +331,14 @@ control DartEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 
 	action write_slot() {
 		meta.form = TOFINO_FORM_8;
-		meta.offset = hdr.bridge.slot << 3;
+		meta.offset[31:0] = hdr.bridge.slot << 3;
 		hdr.data.setValid();
 		hdr.data.checksum = hdr.bridge.checksum;
 		hdr.data.value = hdr.bridge.value;
 	}
 	action icrc_8() {
-		meta.sum = write_8.get({ hdr.bth.psn, hdr.place.high,
-					 hdr.place.low, 64w0, hdr.data.checksum,
-					 hdr.data.value });
+		meta.sum = write_8.get({ hdr.bth.psn, hdr.place.address, 64w0,
+					 hdr.data.checksum, hdr.data.value });
 	}
 	action drop() {
 		deparser.drop_ctl = 1;
@@ -354,10 +353,9 @@ control DartEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 			icrc_8();
 			join.apply(hdr, meta);
 		}
-		if (hdr.bridge.op == SWITCH_RESYNC) {
-			lost.apply(hdr, meta);
+		lost.apply(hdr, meta);
+		if (hdr.bridge.op == SWITCH_RESYNC)
 			drop();
-		}
 	}
 }
 

@@ -22,6 +22,19 @@
 #include "rows.p4"
 #include "operation.p4"
 
+/* Half words, for what is moved as it is: words are rare, and what a hash is
+ * added to has to be one. */
+@pa_container_size("ingress", "hdr.high.w0", 16)
+@pa_container_size("ingress", "hdr.high.w1", 16)
+@pa_container_size("ingress", "hdr.high.w2", 16)
+@pa_container_size("ingress", "hdr.high.w3", 16)
+@pa_container_size("ingress", "hdr.high.w4", 16)
+@pa_container_size("ingress", "hdr.high.w5", 16)
+@pa_container_size("ingress", "hdr.high.w6", 16)
+@pa_container_size("ingress", "hdr.high.w7", 16)
+@pa_container_size("ingress", "hdr.w5.v", 16)
+@pa_container_size("ingress", "hdr.w6.v", 16)
+@pa_container_size("ingress", "hdr.w7.v", 16)
 control TranslatorIngress(inout ingress_headers_t hdr,
 			  inout ingress_meta_t meta,
 			  in ingress_intrinsic_metadata_t ingress,
@@ -30,16 +43,17 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 				  deparser,
 			  inout ingress_intrinsic_metadata_for_tm_t tm) {
 	/* Of ledger.p4: what became of packets; NACKs and gaps; what is
-	 * written; and postcards that came twice. */
+	 * written. */
 	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) ledger;
 	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) nacks;
 	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) gaps;
 	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) written;
-	Counter<bit<32>, bit<8>>(32, CounterType_t.PACKETS) duplicates;
 	Meter<bit<1>>(1, MeterType_t.PACKETS) rate;
 	ROW_HASH(checksum, CRC_CHECKSUM, 16);
 	Judge() judge;
 	Sequence() sequence;
+	Chunk() chunk;
+	Owners() owners;
 	Postcards() postcards;
 	Append() append;
 	Words() words;
@@ -60,11 +74,19 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		size = 512;
 	}
 
-	/* What a table takes: of its reports the key's and the datagram's
-	 * lengths; how it is written. */
+	/*
+	 * What a table takes: of its reports the key's and the datagram's
+	 * lengths; how it is written; the words that are to be added to its
+	 * values as zeros (bit i: word i); the hops of its chunks; its part of
+	 * the rows; of its lists, an entry's words, and the number of a batch's
+	 * last entry. One table, as fields of two are not put into one
+	 * container in one stage.
+	 */
 	action lane(bit<8> n, bit<4> kind, bit<8> key_len, bit<16> udp_len,
 		    bit<8> copies, bit<8> immediate, bit<2> sequence_check,
-		    bit<8> form) {
+		    bit<8> form, bit<8> pad, bit<8> hops, bit<16> row_mask,
+		    bit<16> row_first, bit<8> entry_words,
+		    bit<8> last_entry) {
 		hdr.bridge.lane = n;
 		meta.kind = kind;
 		meta.kind_differs = hdr.dta.opcode ^ kind;
@@ -75,33 +97,16 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		meta.sequence_check = sequence_check;
 		hdr.bridge.form = form;
 		meta.known = 1;
-	}
-	table lanes {
-		key = { hdr.bridge.table_id: exact; }
-		actions = { lane; NoAction; }
-		const default_action = NoAction();
-		size = 64; /* TOFINO_TABLES */
-	}
-	/*
-	 * The words that are to be added to its values as zeros (bit i: word
-	 * i); the hops of its chunks; its part of the rows; of its lists, an
-	 * entry's words, the number of a batch's last entry, and how many
-	 * there are.
-	 */
-	action room(bit<8> pad, bit<8> hops, bit<16> row_mask,
-		    bit<16> row_first, bit<8> entry_words,
-		    bit<8> last_entry, bit<32> batch) {
 		meta.pad = pad;
 		meta.all = hops;
 		meta.row_mask = row_mask;
 		meta.row_first = row_first;
 		meta.entry_words = entry_words;
 		meta.last_entry = last_entry;
-		meta.batch = batch;
 	}
-	table rooms {
+	table lanes {
 		key = { hdr.bridge.table_id: exact; }
-		actions = { room; NoAction; }
+		actions = { lane; NoAction; }
 		const default_action = NoAction();
 		size = 64; /* TOFINO_TABLES */
 	}
@@ -128,9 +133,6 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		meta.rest = hdr.ipv4.len - hdr.udp.len;
 		meta.ports = hdr.flow.src_port ++ hdr.flow.dst_port;
 	}
-	action see_flush() {
-		meta.ledger = LEDGER_FLUSHES;
-	}
 	/* Reports of all kinds are charged: what goes wrong, too. */
 	action charge() {
 		meta.color = rate.execute(0);
@@ -148,9 +150,6 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 	}
 	action tell_at_once() {
 		hdr.bridge.immediate = 1;
-	}
-	action add_immediate() {
-		meta.own_blank = meta.own_blank | 0x100;
 	}
 	action mask_row() {
 		meta.row = meta.checksum & meta.row_mask;
@@ -192,24 +191,34 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 	/* A postcard that is all of its path. */
 	action write_direct() {
 		hdr.bridge.op = SWITCH_CHUNK;
-		hdr.bridge.blank = meta.own_blank;
 		hdr.low.setValid();
-		hdr.low.w0 = hdr.w1.v;
-		hdr.low.w1 = hdr.w1.v;
-		hdr.low.w2 = hdr.w1.v;
-		hdr.low.w3 = hdr.w1.v;
-		hdr.low.w4 = hdr.w1.v;
-		hdr.low.w5 = hdr.w1.v;
-		hdr.low.w6 = hdr.w1.v;
-		hdr.low.w7 = hdr.w1.v;
 		hdr.w1.setInvalid();
 	}
-	action rows_8() {
-		hdr.low.setValid();
+	action go_to_row(bit<8> access) {
+		meta.access = access;
 	}
-	action rows_16() {
-		hdr.low.setValid();
-		hdr.high.setValid();
+	/* What is stored at once; and what waits in a row, with what it does
+	 * there. */
+	table works {
+		key = { ROW_KEYS }
+		actions = {
+			write_slot;
+			add_to_slot;
+			write_direct;
+			go_to_row;
+			NoAction;
+		}
+		const default_action = NoAction();
+		const entries = {
+			(LEDGER_STORED, DTA_KEYWRITE, _, _): write_slot();
+			(LEDGER_STORED, DTA_KEYINC, _, _): add_to_slot();
+			(LEDGER_STORED, DTA_POSTCARD, 1, _): write_direct();
+			(OF_POSTCARD): go_to_row(SWITCH_ROW_POSTCARD);
+			(OF_ENTRY): go_to_row(SWITCH_ROW_ENTRY);
+			(OF_FLUSH_ROW): go_to_row(SWITCH_FLUSH_ROW);
+			(OF_FLUSH_LIST): go_to_row(SWITCH_FLUSH_LIST);
+		}
+		size = 8;
 	}
 	/* Of the report, nothing is left but its key and data. */
 	action no_frame() {
@@ -249,14 +258,14 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 	table writings {
 		key = {
 			hdr.bridge.op: exact;
-			meta.entries_lack: ternary;
+			meta.full: ternary;
 		}
 		actions = { count_written; NoAction; }
 		const default_action = NoAction();
 		const entries = {
 			(SWITCH_CHUNK, _): count_written(LEDGER_CHUNKS);
 			(SWITCH_ENTRIES, _): count_written(LEDGER_EARLY);
-			(SWITCH_BATCH, 0): count_written(LEDGER_BATCHES);
+			(SWITCH_BATCH, 1): count_written(LEDGER_BATCHES);
 			(SWITCH_BATCH, _):
 				count_written(LEDGER_PARTIAL_BATCHES);
 		}
@@ -307,7 +316,6 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		hdr.w6.setInvalid();
 		hdr.w7.setInvalid();
 	}
-	/* A flush goes on with the next row, until it has been to all. */
 	action go_round() {
 		hdr.flush.first = hdr.flush.first + 1;
 		hdr.flush.rows = hdr.flush.rows - 1;
@@ -315,102 +323,74 @@ control TranslatorIngress(inout ingress_headers_t hdr,
 		deparser.drop_ctl = 0;
 	}
 
+	/*
+	 * Conditions are tables' keys, or of one action: what is under a
+	 * condition together is done before or behind all the rest, and takes
+	 * stages of its own.
+	 */
 	apply {
-		if (hdr.bth.isValid()) {
-			drop();
-			meta.ledger = LEDGER_ANSWERS;
-			if (hdr.aeth.isValid())
-				answers.apply();
-		} else if (meta.report == 0 && meta.flush == 0) {
-			meta.ledger = LEDGER_FOREIGN;
+		if (meta.sort == SWITCH_IS_FOREIGN)
 			ports.apply();
-		} else {
+		else
 			drop();
-			lanes.apply();
-			rooms.apply();
-			if (meta.flush == 1 || hdr.dta.opcode == DTA_APPEND)
-				take_list();
-			else
-				hash_key();
-			if (meta.flush == 1) {
-				see_flush();
-			} else {
-				see_report();
-				if (meta.again == 0)
-					charge();
-				if (hdr.dta.copies != 0)
-					own_copies();
-				if (hdr.dta.immediate == 1)
-					tell_at_once();
-			}
-			judge.apply(hdr, meta, parsed);
-			/* Not of use to all, but early. */
-			mask_row();
-			place_row();
-			put_hop();
-			/* bits to be added as zeros */
+		lanes.apply();
+		if (hdr.aeth.isValid())
+			answers.apply();
+		if (meta.sort == SWITCH_IS_FLUSH || hdr.dta.opcode == DTA_APPEND)
+			take_list();
+		else
+			hash_key();
+		see_report();
+		if (meta.sort == SWITCH_IS_REPORT && meta.again == 0)
+			charge();
+		if (meta.sort == SWITCH_IS_REPORT && hdr.dta.copies != 0)
+			own_copies();
+		if (meta.sort == SWITCH_IS_REPORT && hdr.dta.immediate == 1)
+			tell_at_once();
+		/* A flush goes on with the next row, until it has been to all. */
+		if (meta.sort == SWITCH_IS_FLUSH && hdr.flush.rows != 0 &&
+		    hdr.flush.rows != 1)
+			go_round();
+		judge.apply(hdr, meta, parsed);
+		mask_row();
+		place_row();
+		put_hop();
+		/* bits to be added as zeros */
 #define PAD(i) \
-			if (meta.pad[i:i] == 1) { \
-				hdr.w##i.setValid(); \
-				hdr.w##i.v = 0; \
-			}
-			PAD(2)
-			PAD(3)
-			PAD(4)
-			PAD(5)
-			PAD(6)
-			PAD(7)
-			spread.apply();
-			if (hdr.bridge.immediate == 1)
-				add_immediate();
-			if (meta.decoded == 1)
-				sequence.apply(hdr, meta, deparser);
-			if (meta.ledger == LEDGER_STORED ||
-			    (meta.flush == 1 &&
-			     ((meta.kind == DTA_APPEND &&
-			       meta.place_is_right == 1) ||
-			      meta.kind == DTA_POSTCARD))) {
-				if (meta.kind == DTA_KEYWRITE) {
-					write_slot();
-				} else if (meta.kind == DTA_KEYINC) {
-					add_to_slot();
-				} else if (meta.kind == DTA_POSTCARD &&
-					   meta.direct == 1) {
-					write_direct();
-				} else {
-					if (meta.kind == DTA_POSTCARD) {
-						rows_8();
-						postcards.apply(hdr, meta);
-					} else {
-						if (hdr.bridge.form ==
-						    TOFINO_FORM_64)
-							rows_16();
-						else
-							rows_8();
-						append.apply(hdr, meta);
-					}
-					words.apply(hdr, meta);
-				}
-				groups.apply();
-				writings.apply();
-			}
-			if (meta.repeats != 0)
-				duplicates.count(LEDGER_DUPLICATES);
-			if (meta.gap == 1)
-				gaps.count(LEDGER_GAPS);
-			if (meta.answer == 1) {
-				nacks.count(LEDGER_NACKS_SENT);
-				send_back();
-				tell_last();
-				fill_nack();
-				no_words();
-			} else if (meta.flush == 0) {
-				no_frame();
-			}
-			if (meta.flush == 1 && hdr.flush.rows != 0 &&
-			    hdr.flush.rows != 1)
-				go_round();
+		if (meta.sort == SWITCH_IS_REPORT && meta.pad[i:i] == 1) { \
+			hdr.w##i.setValid(); \
+			hdr.w##i.v = 0; \
 		}
+		PAD(2)
+		PAD(3)
+		PAD(4)
+		PAD(5)
+		PAD(6)
+		PAD(7)
+		spread.apply();
+		chunk.apply(hdr, meta);
+		sequence.apply(hdr, meta, parsed, deparser);
+		works.apply();
+		owners.apply(hdr, meta);
+		postcards.apply(hdr, meta);
+		append.apply(hdr, meta);
+		words.apply(hdr, meta);
+		groups.apply();
+		writings.apply();
+		if (meta.gap == 1)
+			gaps.count(LEDGER_GAPS);
+		if (meta.answer == 1)
+			nacks.count(LEDGER_NACKS_SENT);
+		if (meta.answer == 1)
+			send_back();
+		if (meta.answer == 1)
+			tell_last();
+		if (meta.answer == 1)
+			fill_nack();
+		if (meta.answer == 1)
+			no_words();
+		if (meta.sort == SWITCH_IS_REPORT && meta.answer == 0)
+			no_frame();
 		if (meta.resubmit == 0)
 			ledger.count(meta.ledger);
 	}

@@ -8,6 +8,10 @@
 #include "roce.p4"
 #include "place.p4"
 
+#define KEY \
+	{ hdr.flow.src, hdr.flow.dst, hdr.flow.src_port, hdr.flow.dst_port, \
+	  hdr.flow.proto }
+
 /*
  * What this program has room for; dta-collect looks before it writes commands.
  */
@@ -32,6 +36,12 @@ const bit<8> SWITCH_ADD = 2;	 /* Key-Increment, the same */
 const bit<8> SWITCH_CHUNK = 3;	 /* a chunk that is complete, the same */
 const bit<8> SWITCH_ENTRIES = 4; /* one that is not: replica 8 * copy + hop */
 const bit<8> SWITCH_BATCH = 5;	 /* 0: entries, 1: the list's count */
+
+/* What a packet is: meta.sort. */
+const bit<8> SWITCH_IS_FOREIGN = 0;
+const bit<8> SWITCH_IS_REPORT = 1; /* goes by that name, at least */
+const bit<8> SWITCH_IS_FLUSH = 2;
+const bit<8> SWITCH_IS_ANSWER = 3; /* of the collector */
 
 /* Multicast groups: n for n copies; 8 + n, of a row that makes room. */
 const bit<16> TOFINO_GROUP_BATCH = 2;
@@ -81,7 +91,6 @@ header bridge_h {
 	bit<8> copies;
 	bit<8> held; /* hops of a chunk that is not complete */
 	bit<8> immediate;
-	bit<16> blank; /* hops that the path does not have; 0x100: immediate */
 	bit<16> table_id;
 	bit<16> sequence;
 	bit<16> list_row;
@@ -129,8 +138,7 @@ struct ingress_headers_t {
 
 struct ingress_meta_t {
 	bit<1> again; /* resubmitted: a gap is given up */
-	bit<1> report; /* goes by that name, at least */
-	bit<1> flush;
+	bit<8> sort;
 	bool bad_sum;
 	bit<1> question; /* of a reporter: no report */
 	bit<1> known;	 /* the table */
@@ -142,7 +150,8 @@ struct ingress_meta_t {
 	/* what the table takes: differences from it */
 	bit<4> kind;
 	bit<4> kind_differs;
-	bit<1> place_is_right; /* list, or hop and path */
+	bit<1> list_known;
+	bit<1> path_fits; /* and its hop */
 	bit<1> decoded; /* a report, at least */
 	bit<1> direct;	/* complete by itself */
 	bit<8> pad;	/* words to be added */
@@ -173,30 +182,18 @@ struct ingress_meta_t {
 	bit<32> old_dst;
 	bit<32> old_ports;
 	bit<8> old_proto;
+	bit<8> access; /* what is done with the row */
 	bit<1> same; /* key */
 	/* hops of a chunk: bits */
 	bit<8> all;
 	bit<8> own_hop;
 	bit<8> own_rest;   /* what is to come behind it, if it is the first */
-	bit<16> own_blank; /* those the path has not; 0x100: immediate */
 	bit<8> lacked;	   /* before this one; 0: none was waited for */
-	bit<8> now_lacks;  /* 0: complete */
-	bit<16> blank;
-	bit<8> repeats;
 	/* Append */
 	bit<8> entry_words;
-	bit<8> waiting; /* entries, before this one */
 	bit<8> last_entry;
-	bit<8> entries_lack;
-	bit<32> batch;
-	bit<32> entries; /* waiting, with this one */
+	bit<1> full; /* a batch */
 	bit<16> put; /* bit i: word i of the row is the report's, 1 + i mod 4 */
-}
-
-/* Entries of full batches of a list. */
-struct count_t {
-	bit<32> low;
-	bit<32> high;
 }
 
 struct egress_headers_t {
@@ -224,18 +221,11 @@ struct egress_headers_t {
 struct egress_meta_t {
 	/* rdma.p4 */
 	bit<8> form;
-	bit<32> room;	/* of the address's lower half */
-	bit<32> offset; /* in the table */
+	bit<64> offset; /* in the table */
 	bit<32> passed;
 	bit<32> fixed; /* iCRC but for what is hashed here */
 	bit<32> sum;
-	/* the place in the table */
-	bit<32> slot_mask;
-	bit<8> shift;
-	bit<32> add;
-	/* a chunk */
-	bit<8> all; /* hops */
-	bit<8> hop; /* the one that is written */
+	bit<8> shift; /* of a slot's number, for its length */
 }
 
 #endif

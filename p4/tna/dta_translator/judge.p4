@@ -11,7 +11,7 @@ control Judge(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	/* The lists that there are, numbered through all tables. */
 	action row_of(bit<16> list_row) {
 		hdr.bridge.list_row = list_row;
-		meta.place_is_right = 1;
+		meta.list_known = 1;
 	}
 	table lists {
 		key = {
@@ -23,14 +23,12 @@ control Judge(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		size = 4096; /* TOFINO_LISTS */
 	}
 	/* The hops of the paths that fit into a table's chunks, as bits: the
-	 * hop; the others that the path has; those that it has not; whether
-	 * the hop is all. */
-	action path(bit<8> own_hop, bit<8> rest, bit<16> blank, bit<1> direct) {
+	 * hop; the others that the path has; whether the hop is all. */
+	action path(bit<8> own_hop, bit<8> rest, bit<1> direct) {
 		meta.own_hop = own_hop;
 		meta.own_rest = rest;
-		meta.own_blank = blank;
 		meta.direct = direct;
-		meta.place_is_right = 1;
+		meta.path_fits = 1;
 	}
 	table paths {
 		key = {
@@ -43,20 +41,13 @@ control Judge(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		size = 2048;
 	}
 
-	action question() {
-		meta.ledger = LEDGER_QUESTIONS;
-		meta.question = 1;
-		meta.decoded = 1;
-	}
-	action decoded(bit<8> ledger) {
-		meta.ledger = ledger;
-		meta.decoded = 1;
-	}
-	action broken(bit<8> ledger) {
+	action is(bit<8> ledger) {
 		meta.ledger = ledger;
 	}
+	/* Where it is counted, unless its number says something else. */
 	table judgements {
 		key = {
+			meta.sort: ternary;
 			parsed.parser_err: ternary;
 			meta.bad_sum: ternary;
 			meta.rest: ternary;
@@ -69,63 +60,56 @@ control Judge(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 			meta.kind_differs: ternary;
 			meta.key_differs: ternary;
 			meta.len_differs: ternary;
-			meta.place_is_right: ternary;
+			meta.list_known: ternary;
+			meta.path_fits: ternary;
 			hdr.w1.v: ternary;
 		}
-		actions = { question; decoded; broken; }
-		const default_action = broken(LEDGER_MALFORMED);
+		actions = { is; }
+		const default_action = is(LEDGER_MALFORMED);
 		const entries = {
 #define ANY3 _, _, _
 #define ANY4 _, _, _, _
-#define WELL 0, false, (bit<16>)NET_IP4_LEN, DTA_VERSION_1
-			(WELL, DTA_NACK, 0, (bit<4>)DTA_NACK_STATE, ANY4, _, _,
-			 _): question();
-			(WELL, DTA_NACK, 0, (bit<4>)DTA_NACK_GONE, ANY4, _, _,
-			 _): question();
-			(WELL, DTA_NACK, _, _, ANY4, _, _, _):
-				broken(LEDGER_FOREIGN);
-			(WELL, 0, _, _, ANY4, _, _, _):
-				broken(LEDGER_BAD_OPCODE);
-			(WELL, 4w8 &&& 4w8, _, _, ANY4, _, _, _):
-				broken(LEDGER_BAD_OPCODE);
-			(WELL, 5, _, _, ANY4, _, _, _):
-				broken(LEDGER_BAD_OPCODE);
-			(WELL, 6 &&& 6, _, _, ANY4, _, _, _):
-				broken(LEDGER_BAD_OPCODE);
-			(WELL, ANY3, 8 &&& 8, _, _, _, _, _, _):
-				broken(LEDGER_BAD_COPIES);
-			(WELL, ANY3, 5, _, _, _, _, _, _):
-				broken(LEDGER_BAD_COPIES);
-			(WELL, ANY3, 6 &&& 6, _, _, _, _, _, _):
-				broken(LEDGER_BAD_COPIES);
-			(WELL, ANY3, _, 0, _, _, _, _, _):
-				decoded(LEDGER_BAD_TABLE);
-			(WELL, DTA_APPEND, _, _, _, 1, 0, 0, 0, 0, _):
-				decoded(LEDGER_BAD_LIST);
-			(WELL, DTA_POSTCARD, _, _, _, 1, 0, 0, 0, 0, _):
-				decoded(LEDGER_BAD_HOP);
-			(WELL, DTA_POSTCARD, _, _, _, 1, 0, 0, 0, 1,
-			 0xffffffff): decoded(LEDGER_BAD_VALUE);
-			(WELL, ANY3, _, 1, 0, 0, 0, _, _):
-				decoded(LEDGER_STORED);
-			(WELL, ANY3, _, 1, 0, 0, _, _, _):
-				decoded(LEDGER_BAD_DATA);
-			(WELL, ANY3, _, 1, 0, _, _, _, _):
-				decoded(LEDGER_BAD_KEY);
-			(WELL, ANY3, _, 1, _, _, _, _, _):
-				decoded(LEDGER_BAD_OPCODE);
-			(0, false, (bit<16>)NET_IP4_LEN, _, ANY3, ANY4, _, _,
-			 _): broken(LEDGER_BAD_VERSION);
+#define ANY7 ANY3, ANY4
+#define WHOLE SWITCH_IS_REPORT, 0, false, (bit<16>)NET_IP4_LEN
+#define WELL WHOLE, DTA_VERSION_1
+			(SWITCH_IS_FLUSH, ANY3, ANY4, ANY4, ANY4):
+				is(LEDGER_FLUSHES);
+			(SWITCH_IS_ANSWER, ANY3, ANY4, ANY4, ANY4):
+				is(LEDGER_ANSWERS);
+			(SWITCH_IS_FOREIGN, ANY3, ANY4, ANY4, ANY4):
+				is(LEDGER_FOREIGN);
+			(WELL, DTA_NACK, 0, (bit<4>)DTA_NACK_STATE, _, ANY7):
+				is(LEDGER_QUESTIONS);
+			(WELL, DTA_NACK, 0, (bit<4>)DTA_NACK_GONE, _, ANY7):
+				is(LEDGER_QUESTIONS);
+			(WELL, DTA_NACK, ANY3, ANY7): is(LEDGER_FOREIGN);
+			(WELL, 0, ANY3, ANY7): is(LEDGER_BAD_OPCODE);
+			(WELL, 8 &&& 8, ANY3, ANY7): is(LEDGER_BAD_OPCODE);
+			(WELL, 5, ANY3, ANY7): is(LEDGER_BAD_OPCODE);
+			(WELL, 6 &&& 6, ANY3, ANY7): is(LEDGER_BAD_OPCODE);
+			(WELL, ANY3, 8 &&& 8, ANY7): is(LEDGER_BAD_COPIES);
+			(WELL, ANY3, 5, ANY7): is(LEDGER_BAD_COPIES);
+			(WELL, ANY3, 6 &&& 6, ANY7): is(LEDGER_BAD_COPIES);
+			(WELL, ANY4, 0, ANY3, ANY3): is(LEDGER_BAD_TABLE);
+			(WELL, DTA_APPEND, ANY3, 1, 0, 0, 0, 0, _, _):
+				is(LEDGER_BAD_LIST);
+			(WELL, DTA_POSTCARD, ANY3, 1, 0, 0, 0, _, 0, _):
+				is(LEDGER_BAD_HOP);
+			(WELL, DTA_POSTCARD, ANY3, 1, 0, 0, 0, _, 1,
+			 0xffffffff): is(LEDGER_BAD_VALUE);
+			(WELL, ANY4, 1, 0, 0, 0, ANY3): is(LEDGER_STORED);
+			(WELL, ANY4, 1, 0, 0, _, ANY3): is(LEDGER_BAD_DATA);
+			(WELL, ANY4, 1, 0, ANY3, _, _): is(LEDGER_BAD_KEY);
+			(WELL, ANY4, 1, ANY4, _, _): is(LEDGER_BAD_OPCODE);
+			(WHOLE, ANY4, ANY4, ANY4): is(LEDGER_BAD_VERSION);
 		}
 		size = 32;
 	}
 
 	apply {
-		lists.apply(); /* a flush asks for one, too */
-		if (meta.flush == 0) {
-			paths.apply();
-			judgements.apply();
-		}
+		lists.apply();
+		paths.apply();
+		judgements.apply();
 	}
 }
 

@@ -20,8 +20,7 @@ parser TranslatorIngressParser(packet_in packet, out ingress_headers_t hdr,
 	state start {
 		packet.extract(ingress);
 		meta.again = 0;
-		meta.report = 0;
-		meta.flush = 0;
+		meta.sort = SWITCH_IS_FOREIGN;
 		meta.bad_sum = false;
 		hdr.bridge.setValid();
 		hdr.bridge.op = SWITCH_PASS;
@@ -30,7 +29,6 @@ parser TranslatorIngressParser(packet_in packet, out ingress_headers_t hdr,
 		hdr.bridge.copies = 0;
 		hdr.bridge.held = 0;
 		hdr.bridge.immediate = 0;
-		hdr.bridge.blank = 0;
 		hdr.bridge.table_id = 0;
 		hdr.bridge.sequence = 0;
 		hdr.bridge.count_high = 0;
@@ -43,7 +41,8 @@ parser TranslatorIngressParser(packet_in packet, out ingress_headers_t hdr,
 		meta.kind_differs = 0;
 		meta.key_differs = 0;
 		meta.len_differs = 0;
-		meta.place_is_right = 0;
+		meta.list_known = 0;
+		meta.path_fits = 0;
 		meta.question = 0;
 		meta.decoded = 0;
 		meta.answer = 0;
@@ -60,11 +59,12 @@ parser TranslatorIngressParser(packet_in packet, out ingress_headers_t hdr,
 		meta.gap = 0;
 		meta.gap_was = 1;
 		meta.unheeded = 0;
-		meta.repeats = 0;
+		meta.access = 0;
 		meta.same = 0;
+		meta.lacked = 0;
+		meta.full = 0;
 		meta.own_hop = 0;
 		meta.own_rest = 0;
-		meta.own_blank = 0;
 		meta.pad = 0;
 		meta.sequence_check = 0;
 		meta.ledger = 0;
@@ -94,7 +94,7 @@ parser TranslatorIngressParser(packet_in packet, out ingress_headers_t hdr,
 		packet.extract(hdr.flush);
 		hdr.bridge.table_id = hdr.flush.table_id;
 		meta.list_no = hdr.flush.first;
-		meta.flush = 1;
+		meta.sort = SWITCH_IS_FLUSH;
 		transition accept;
 	}
 	state ipv4 {
@@ -117,6 +117,7 @@ parser TranslatorIngressParser(packet_in packet, out ingress_headers_t hdr,
 		}
 	}
 	state answer {
+		meta.sort = SWITCH_IS_ANSWER;
 		packet.extract(hdr.bth);
 		transition select(hdr.bth.opcode) {
 			ROCE_RC_ACK: aeth;
@@ -130,7 +131,7 @@ parser TranslatorIngressParser(packet_in packet, out ingress_headers_t hdr,
 	/* One that ends before its header or key does is known by the parser's
 	 * error; one of another length than its table's goes no further. */
 	state dta {
-		meta.report = 1;
+		meta.sort = SWITCH_IS_REPORT;
 		packet.extract(hdr.dta);
 		hdr.bridge.table_id = hdr.dta.table_id;
 		hdr.bridge.sequence = hdr.dta.sequence;
@@ -263,17 +264,16 @@ parser TranslatorEgressParser(packet_in packet, out egress_headers_t hdr,
 			      out egress_meta_t meta,
 			      out egress_intrinsic_metadata_t egress) {
 	state start {
-		meta.add = 0;
+		meta.offset = 0;
 		meta.form = 0;
-		meta.all = 0;
 		packet.extract(egress);
-		packet.extract(hdr.bridge);
 		transition select(egress.egress_port) {
 			SWITCH_RECIRCULATE: flush;
 			default: operation;
 		}
 	}
 	state flush {
+		packet.extract(hdr.bridge);
 		transition select(hdr.bridge.op, hdr.bridge.form) {
 			(SWITCH_ENTRIES, _): skip_entries;
 			(SWITCH_BATCH, TOFINO_FORM_64): skip_long_batch;
@@ -293,19 +293,46 @@ parser TranslatorEgressParser(packet_in packet, out egress_headers_t hdr,
 		packet.advance(8 * 64);
 		transition accept;
 	}
+	/* The words of an operation's form, and none that it has not. What goes
+	 * by the packet's end is behind all words that came. */
 	state operation {
-		transition select(hdr.bridge.op, hdr.bridge.form) {
-			(SWITCH_SLOT, _): slot;
-			(SWITCH_ADD, _): add;
-			(SWITCH_CHUNK, _): chunk;
-			(SWITCH_ENTRIES, _): entries;
-			(SWITCH_BATCH, TOFINO_FORM_64): long_batch;
-			(SWITCH_BATCH, _): batch;
+		packet.extract(hdr.bridge);
+		transition select(hdr.bridge.op) {
+			SWITCH_PASS: accept;
+			SWITCH_ADD: add;
+			default: write;
+		}
+	}
+	state write {
+		hdr.dma_len.setValid();
+		transition select(hdr.bridge.op, hdr.bridge.form,
+				  egress.egress_rid[7:0]) {
+			(SWITCH_SLOT, _, _): slot;
+			(SWITCH_CHUNK, TOFINO_FORM_4, _): chunk_4;
+			(SWITCH_CHUNK, TOFINO_FORM_8, _): chunk_8;
+			(SWITCH_CHUNK, TOFINO_FORM_16, _): chunk_16;
+			(SWITCH_CHUNK, _, _): chunk_32;
+			(SWITCH_ENTRIES, _, 0 &&& 7): entry_0;
+			(SWITCH_ENTRIES, _, 1 &&& 7): entry_1;
+			(SWITCH_ENTRIES, _, 2 &&& 7): entry_2;
+			(SWITCH_ENTRIES, _, 3 &&& 7): entry_3;
+			(SWITCH_ENTRIES, _, 4 &&& 7): entry_4;
+			(SWITCH_ENTRIES, _, 5 &&& 7): entry_5;
+			(SWITCH_ENTRIES, _, 6 &&& 7): entry_6;
+			(SWITCH_ENTRIES, _, 7 &&& 7): entry_7;
+			(SWITCH_BATCH, TOFINO_FORM_64, 8): skip_long_batch;
+			(SWITCH_BATCH, TOFINO_FORM_64, _): long_batch;
+			(SWITCH_BATCH, _, 8): skip_batch;
+			(SWITCH_BATCH, TOFINO_FORM_4, _): words_4;
+			(SWITCH_BATCH, TOFINO_FORM_8, _): words_8;
+			(SWITCH_BATCH, TOFINO_FORM_16, _): words_16;
+			(SWITCH_BATCH, _, _): words_32;
 			default: accept;
 		}
 	}
 	state slot {
 		packet.extract(hdr.flow);
+		hdr.d0.setValid(); /* the checksum */
 		packet.extract(hdr.d1);
 		transition select(hdr.bridge.form) {
 			TOFINO_FORM_8: accept;
@@ -327,29 +354,47 @@ parser TranslatorEgressParser(packet_in packet, out egress_headers_t hdr,
 		packet.extract(hdr.d7);
 		transition accept;
 	}
+	/* AtomicETH has no length, and what its value is compared with, though
+	 * it is not: 0. */
 	state add {
 		packet.extract(hdr.flow);
 		packet.extract(hdr.d1);
 		packet.extract(hdr.d2);
+		hdr.d3.setValid();
+		hdr.d3.v = 0;
+		hdr.d4.setValid();
+		hdr.d4.v = 0;
 		transition accept;
 	}
-	state chunk {
-		packet.extract(hdr.flow);
+#define CHUNK(n) \
+	state chunk_##n { \
+		packet.extract(hdr.flow); \
+		transition words_##n; \
+	}
+	CHUNK(4)
+	CHUNK(8)
+	CHUNK(16)
+	CHUNK(32)
+	state words_4 {
+		packet.extract(hdr.d0);
+		packet.advance(8 * 28);
+		transition accept;
+	}
+	state words_8 {
+		packet.extract(hdr.d0);
+		packet.extract(hdr.d1);
+		packet.advance(8 * 24);
+		transition accept;
+	}
+	state words_16 {
 		packet.extract(hdr.d0);
 		packet.extract(hdr.d1);
 		packet.extract(hdr.d2);
 		packet.extract(hdr.d3);
-		packet.extract(hdr.d4);
-		packet.extract(hdr.d5);
-		packet.extract(hdr.d6);
-		packet.extract(hdr.d7);
+		packet.advance(8 * 16);
 		transition accept;
 	}
-	state entries {
-		packet.extract(hdr.flow);
-		transition batch;
-	}
-	state batch {
+	state words_32 {
 		packet.extract(hdr.d0);
 		packet.extract(hdr.d1);
 		packet.extract(hdr.d2);
@@ -372,6 +417,23 @@ parser TranslatorEgressParser(packet_in packet, out egress_headers_t hdr,
 		packet.extract(hdr.d8);
 		transition accept;
 	}
+	/* One entry of a row: the replica's. */
+#define ONE_ENTRY(i) \
+	state entry_##i { \
+		packet.extract(hdr.flow); \
+		packet.advance(8 * 4 * i); \
+		packet.extract(hdr.d0); \
+		packet.advance(8 * 4 * (7 - i)); \
+		transition accept; \
+	}
+	ONE_ENTRY(0)
+	ONE_ENTRY(1)
+	ONE_ENTRY(2)
+	ONE_ENTRY(3)
+	ONE_ENTRY(4)
+	ONE_ENTRY(5)
+	ONE_ENTRY(6)
+	ONE_ENTRY(7)
 }
 
 control TranslatorEgressDeparser(packet_out packet, inout egress_headers_t hdr,

@@ -5,6 +5,9 @@
  *
  * A reporter is known by its source address. Two that have the same place here
  * push each other out, and each begins anew with the number that it sends.
+ *
+ * Stages: whether the reporter is known, its number, what becomes of the report,
+ * and then, beside what is done with it, what is told.
  */
 #ifndef DTA_TRANSLATOR_SEQUENCE
 #define DTA_TRANSLATOR_SEQUENCE
@@ -12,6 +15,7 @@
 #include "headers.p4"
 #include "ledger.p4"
 #include "crc.p4"
+#include "judge.p4"
 
 const bit<8> SWITCH_NACK_EVERY = 64;
 const bit<8> SWITCH_RED = 3; /* MeterColor_t.RED */
@@ -25,6 +29,7 @@ const bit<8> SWITCH_RED = 3; /* MeterColor_t.RED */
 #define BEHIND 0x8000 &&& 0x8000
 
 control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
+		 in ingress_intrinsic_metadata_from_parser_t parsed,
 		 inout ingress_intrinsic_metadata_for_deparser_t deparser) {
 	ROW_HASH(of_address, CRC_SLOT0, 12);
 	ROW_HASH(of_number, CRC_SLOT0, 12);
@@ -34,10 +39,9 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	Register<bit<16>, bit<12>>(SWITCH_REPORTERS) lasts; /* numbers */
 	Register<bit<8>, bit<12>>(SWITCH_REPORTERS) gaps;     /* open */
 	Register<bit<8>, bit<12>>(SWITCH_REPORTERS) unheeded; /* since a NACK */
-	/* Numbers: of gaps, where they count, and given up, where order is
+	/* Numbers: 0: of gaps, where they count; 1: given up, where order is
 	 * strict. */
-	Register<bit<32>, bit<1>>(1) missing;
-	Register<bit<32>, bit<1>>(1) lost;
+	Register<bit<32>, bit<1>>(2) lost;
 
 	RegisterAction<bit<32>, bit<12>, bit<8>>(addresses) meet = {
 		void apply(inout bit<32> a, out bit<8> known) {
@@ -48,8 +52,44 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		}
 	};
 	action find_reporter() {
+		meta.decoded = 1;
 		meta.acquainted =
 			meet.execute(of_address.get({ hdr.ipv4.src }));
+	}
+	action find_asking() {
+		meta.question = 1;
+		find_reporter();
+	}
+	/* Reports whose number is looked at: if one of a table that there is
+	 * not, too; and questions. */
+	table meetings {
+		key = {
+			meta.sort: ternary;
+			parsed.parser_err: ternary;
+			meta.bad_sum: ternary;
+			meta.rest: ternary;
+			hdr.dta.version: ternary;
+			hdr.dta.opcode: ternary;
+			hdr.dta.hop: ternary;
+			hdr.dta.path_len: ternary;
+			hdr.dta.copies: ternary;
+		}
+		actions = { find_reporter; find_asking; NoAction; }
+		const default_action = NoAction();
+		const entries = {
+			(WELL, DTA_NACK, 0, (bit<4>)DTA_NACK_STATE, _):
+				find_asking();
+			(WELL, DTA_NACK, 0, (bit<4>)DTA_NACK_GONE, _):
+				find_asking();
+#define DECODED(opcode) \
+			(WELL, opcode, _, _, 0 &&& 0xc): find_reporter(); \
+			(WELL, opcode, _, _, DTA_MAX_COPIES): find_reporter();
+			DECODED(DTA_KEYWRITE)
+			DECODED(DTA_APPEND)
+			DECODED(DTA_KEYINC)
+			DECODED(DTA_POSTCARD)
+		}
+		size = 16;
 	}
 
 	/* The next in order. */
@@ -95,6 +135,7 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	/* A report that goes too fast is not taken: it comes again. */
 	table numbers {
 		key = {
+			meta.decoded: ternary;
 			meta.acquainted: ternary;
 			meta.question: ternary;
 			hdr.dta.path_len: ternary;
@@ -112,14 +153,16 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		}
 		const default_action = NoAction();
 		const entries = {
-			(1, 1, (bit<4>)DTA_NACK_GONE, _, _, _, _): jump_to_number();
-			(1, 1, _, _, _, _, _): look_at_number();
-			(1, 0, _, TABLE_SEQ_STRICT, 1, 1, _): jump_to_number();
-			(1, 0, _, TABLE_SEQ_STRICT, 1, 0, SWITCH_RED):
+			(0, _, _, _, _, _, _, _): NoAction();
+			(_, 1, 1, (bit<4>)DTA_NACK_GONE, _, _, _, _):
+				jump_to_number();
+			(_, 1, 1, _, _, _, _, _): look_at_number();
+			(_, 1, 0, _, TABLE_SEQ_STRICT, 1, 1, _): jump_to_number();
+			(_, 1, 0, _, TABLE_SEQ_STRICT, 1, 0, SWITCH_RED):
 				look_at_number();
-			(1, 0, _, TABLE_SEQ_STRICT, 1, 0, _): take_number();
-			(1, 0, _, _, _, _, _): jump_to_number();
-			(0, _, _, _, _, _, _): begin_numbers();
+			(_, 1, 0, _, TABLE_SEQ_STRICT, 1, 0, _): take_number();
+			(_, 1, 0, _, _, _, _, _): jump_to_number();
+			(_, 0, _, _, _, _, _, _): begin_numbers();
 		}
 		size = 8;
 	}
@@ -156,21 +199,40 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 			n = 0;
 		}
 	};
-	RegisterAction<bit<32>, bit<1>, bit<32>>(missing) add_missing = {
+	RegisterAction<bit<32>, bit<1>, bit<32>>(lost) add_passed = {
 		void apply(inout bit<32> n) {
 			n = n + (bit<32>)meta.passed;
 		}
 	};
-	RegisterAction<bit<32>, bit<1>, bit<32>>(lost) add_far = {
-		void apply(inout bit<32> n) {
-			n = n + (bit<32>)meta.passed;
-		}
-	};
-	RegisterAction<bit<32>, bit<1>, bit<32>>(lost) add_gone = {
+	RegisterAction<bit<32>, bit<1>, bit<32>>(lost) add_step = {
 		void apply(inout bit<32> n) {
 			n = n + (bit<32>)meta.step;
 		}
 	};
+	action miss() {
+		add_passed.execute(0);
+	}
+	action lose() {
+		add_passed.execute(1);
+	}
+	action lose_all() {
+		add_step.execute(1);
+	}
+	table losses {
+		key = {
+			meta.missed: exact;
+			meta.far: exact;
+			meta.gone: exact;
+		}
+		actions = { miss; lose; lose_all; NoAction; }
+		const default_action = NoAction();
+		const entries = {
+			(1, 0, 0): miss();
+			(0, 1, 0): lose();
+			(0, 0, 1): lose_all();
+		}
+		size = 4;
+	}
 
 	/* What becomes of it, and of a gap: it opens, stays, or is closed. */
 	action close() {
@@ -195,8 +257,12 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		meta.ledger = LEDGER_REPEATED;
 		meta.behind = 1;
 	}
+	/* It comes again, and is not to be stored twice. What is dropped is not
+	 * resubmitted. */
 	action give_up() {
 		deparser.resubmit_type = SWITCH_RESUBMIT;
+		deparser.drop_ctl = 0;
+		meta.ledger = LEDGER_OUT_OF_ORDER;
 		meta.resubmit = 1;
 	}
 	action given_up() {
@@ -226,8 +292,9 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	}
 	table verdicts {
 		key = {
+			meta.decoded: ternary;
 			meta.acquainted: ternary;
-			meta.question: exact;
+			meta.question: ternary;
 			hdr.dta.path_len: ternary;
 			meta.sequence_check: ternary;
 			hdr.dta.tracked: ternary;
@@ -252,45 +319,46 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		}
 		const default_action = NoAction();
 		const entries = {
-			(_, 1, _, _, _, _, SAME, _, _): answer();
-			(_, 1, _, _, _, _, BEHIND, _, _): answer();
-			(_, 1, (bit<4>)DTA_NACK_GONE, _, _, _, _, _, _): answer_gone();
-			(_, 1, _, _, _, _, _, _, _): answer();
-			(0, 0, _, TABLE_SEQ_STRICT, 1, _, _, _, _): close();
-			(1, 0, _, TABLE_SEQ_STRICT, 1, 1, NOT_FAR, _, _):
+			(0, _, _, _, _, _, _, _, _, _): NoAction();
+			(_, _, 1, _, _, _, _, SAME, _, _): answer();
+			(_, _, 1, _, _, _, _, BEHIND, _, _): answer();
+			(_, _, 1, (bit<4>)DTA_NACK_GONE, _, _, _, _, _, _): answer_gone();
+			(_, _, 1, _, _, _, _, _, _, _): answer();
+			(_, 0, 0, _, TABLE_SEQ_STRICT, 1, _, _, _, _): close();
+			(_, 1, 0, _, TABLE_SEQ_STRICT, 1, 1, NOT_FAR, _, _):
 				close();
-			(1, 0, _, TABLE_SEQ_STRICT, 1, 1, FAR, _, _):
+			(_, 1, 0, _, TABLE_SEQ_STRICT, 1, 1, FAR, _, _):
 				given_up();
-			(1, 0, _, TABLE_SEQ_STRICT, 1, 1, _, _, _): close();
-			(1, 0, _, TABLE_SEQ_STRICT, 1, 0, NEXT, SWITCH_RED, _):
+			(_, 1, 0, _, TABLE_SEQ_STRICT, 1, 1, _, _, _): close();
+			(_, 1, 0, _, TABLE_SEQ_STRICT, 1, 0, NEXT, SWITCH_RED, _):
 				limited();
-			(1, 0, _, TABLE_SEQ_STRICT, 1, 0, NEXT, _, _): close();
-			(1, 0, _, TABLE_SEQ_STRICT, 1, 0, SAME, _, _): behind();
-			(1, 0, _, TABLE_SEQ_STRICT, 1, 0, BEHIND, _, _):
+			(_, 1, 0, _, TABLE_SEQ_STRICT, 1, 0, NEXT, _, _): close();
+			(_, 1, 0, _, TABLE_SEQ_STRICT, 1, 0, SAME, _, _): behind();
+			(_, 1, 0, _, TABLE_SEQ_STRICT, 1, 0, BEHIND, _, _):
 				behind();
-			(1, 0, _, TABLE_SEQ_STRICT, 1, 0, NOT_FAR, _, _):
+			(_, 1, 0, _, TABLE_SEQ_STRICT, 1, 0, NOT_FAR, _, _):
 				ahead();
-			(1, 0, _, TABLE_SEQ_STRICT, 1, 0, FAR, _, _): give_up();
-			(1, 0, _, TABLE_SEQ_STRICT, 1, 0, _, _, _): ahead();
-			(0, 0, _, _, _, _, _, SWITCH_RED, LEDGER_STORED):
+			(_, 1, 0, _, TABLE_SEQ_STRICT, 1, 0, FAR, _, _): give_up();
+			(_, 1, 0, _, TABLE_SEQ_STRICT, 1, 0, _, _, _): ahead();
+			(_, 0, 0, _, _, _, _, _, SWITCH_RED, LEDGER_STORED):
 				drop_loose();
-			(1, 0, _, TABLE_SEQ_COUNT, _, _, NEXT, SWITCH_RED,
+			(_, 1, 0, _, TABLE_SEQ_COUNT, _, _, NEXT, SWITCH_RED,
 			 LEDGER_STORED): drop_loose();
-			(1, 0, _, TABLE_SEQ_COUNT, _, _, SAME, SWITCH_RED,
+			(_, 1, 0, _, TABLE_SEQ_COUNT, _, _, SAME, SWITCH_RED,
 			 LEDGER_STORED): drop_loose();
-			(1, 0, _, TABLE_SEQ_COUNT, _, _, BEHIND, SWITCH_RED,
+			(_, 1, 0, _, TABLE_SEQ_COUNT, _, _, BEHIND, SWITCH_RED,
 			 LEDGER_STORED): drop_loose();
-			(1, 0, _, TABLE_SEQ_COUNT, _, _, _, SWITCH_RED,
+			(_, 1, 0, _, TABLE_SEQ_COUNT, _, _, _, SWITCH_RED,
 			 LEDGER_STORED): drop_and_miss();
-			(1, 0, _, _, _, _, _, SWITCH_RED, LEDGER_STORED):
+			(_, 1, 0, _, _, _, _, _, SWITCH_RED, LEDGER_STORED):
 				drop_loose();
-			(1, 0, _, TABLE_SEQ_COUNT, _, _, NEXT, _, _):
+			(_, 1, 0, _, TABLE_SEQ_COUNT, _, _, NEXT, _, _):
 				NoAction();
-			(1, 0, _, TABLE_SEQ_COUNT, _, _, SAME, _, _):
+			(_, 1, 0, _, TABLE_SEQ_COUNT, _, _, SAME, _, _):
 				NoAction();
-			(1, 0, _, TABLE_SEQ_COUNT, _, _, BEHIND, _, _):
+			(_, 1, 0, _, TABLE_SEQ_COUNT, _, _, BEHIND, _, _):
 				NoAction();
-			(1, 0, _, TABLE_SEQ_COUNT, _, _, _, _, _): missed();
+			(_, 1, 0, _, TABLE_SEQ_COUNT, _, _, _, _, _): missed();
 		}
 		size = 32;
 	}
@@ -305,6 +373,8 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	 * heeded for it. */
 	table tellings {
 		key = {
+			meta.decoded: ternary;
+			meta.resubmit: ternary;
 			meta.ahead: ternary;
 			meta.behind: ternary;
 			meta.gap_was: ternary;
@@ -312,10 +382,10 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		actions = { heed; count_unheeded; NoAction; }
 		const default_action = NoAction();
 		const entries = {
-			(1, 0, 0): heed();
-			(1, 0, _): count_unheeded();
-			(0, 1, _): count_unheeded();
-			(_, _, _): heed();
+			(1, 0, 1, 0, 0): heed();
+			(1, 0, 1, 0, _): count_unheeded();
+			(1, 0, 0, 1, _): count_unheeded();
+			(1, 0, _, _, _): heed();
 		}
 		size = 4;
 	}
@@ -344,18 +414,12 @@ control Sequence(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	}
 
 	apply {
-		find_reporter();
+		meetings.apply();
 		numbers.apply();
 		pass_over();
 		verdicts.apply();
-		if (meta.missed == 1)
-			add_missing.execute(0);
-		if (meta.far == 1)
-			add_far.execute(0);
-		else if (meta.gone == 1)
-			add_gone.execute(0);
-		if (meta.resubmit == 0)
-			tellings.apply();
+		losses.apply();
+		tellings.apply();
 		gaps_told.apply();
 	}
 }

@@ -10,6 +10,11 @@
  * in egress, where it is known. And S selects an entry of the table intervals,
  * as there is no shift by a number that is not known beforehand.
  *
+ * A register's action compares what it has with one field at a time. So, for
+ * `now - last >= interval`, it compares the last time with both ends of what is
+ * too early, behind `now - interval` up to now, which are known before; and the
+ * clock wraps in 71 minutes: then what is too early has 0 in it.
+ *
  * Clock: 1024 a microsecond (bf_ts_global_ts_inc_value_set), so that label
  * times are microseconds. Packets with a wrong checksum of the IP header get no
  * labels; those that have labels are dropped.
@@ -92,6 +97,8 @@ struct ingress_meta_t {
 	bit<16> dst_port;
 	bit<32> period;
 	bit<32> now;
+	bit<32> before; /* now - period */
+	bit<32> wrapped; /* since then: not 0 */
 	MirrorId_t session; /* of the mirror, which begins with */
 	bit<8> what;
 }
@@ -122,6 +129,8 @@ struct egress_meta_t {
 	bit<32> now;
 	bit<8> s;
 	bit<32> interval; /* at least, between two labels */
+	bit<32> before; /* now - interval */
+	bit<32> wrapped; /* since then: not 0 */
 	bit<32> rest;
 	bit<32> chance;
 	bit<32> threshold;
@@ -222,6 +231,18 @@ parser LabelIngressParser(packet_in packet, out ingress_headers_t hdr,
 
 #include "forward.p4"
 
+/* Not too early: up to `before`, or behind now; and both, where the clock
+ * wrapped between the two. */
+#define IF_DUE(or_and) { \
+	void apply(inout bit<32> last, out bit<8> due) { \
+		due = 0; \
+		if (last <= meta.before or_and last > meta.now) { \
+			due = 1; \
+			last = meta.now; \
+		} \
+	} \
+}
+
 control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		     in ingress_intrinsic_metadata_t ingress,
 		     in ingress_intrinsic_metadata_from_parser_t parsed,
@@ -233,15 +254,9 @@ control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 	/* When a flow was marked, us, and whether it is time again. */
 	ROW_HASH(of_flow, CRC_SLOT0, 10);
 	Register<bit<32>, bit<10>>(SWITCH_FLOWS) marks;
-	RegisterAction<bit<32>, bit<10>, bit<8>>(marks) mark = {
-		void apply(inout bit<32> last, out bit<8> due) {
-			due = 0;
-			if (meta.now - last >= meta.period) {
-				due = 1;
-				last = meta.now;
-			}
-		}
-	};
+	RegisterAction<bit<32>, bit<10>, bit<8>>(marks) mark = IF_DUE(||);
+	RegisterAction<bit<32>, bit<10>, bit<8>>(marks) mark_wrapped =
+		IF_DUE(&&);
 
 	/* A port with a host behind it. */
 	action edge_in() {
@@ -278,10 +293,29 @@ control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		const default_action = NoAction();
 		size = 256;
 	}
+	action find_before() {
+		meta.before = meta.now - meta.period;
+		meta.wrapped = meta.period |-| meta.now;
+	}
+#define MARK_OF_FLOW \
+	of_flow.get({ hdr.ipv4.src, hdr.ipv4.dst, hdr.ipv4.proto, \
+		      meta.src_port, meta.dst_port })
 	action find_mark() {
-		meta.due = mark.execute(of_flow.get(
-			{ hdr.ipv4.src, hdr.ipv4.dst, hdr.ipv4.proto,
-			  meta.src_port, meta.dst_port }));
+		meta.due = mark.execute(MARK_OF_FLOW);
+	}
+	action find_mark_wrapped() {
+		meta.due = mark_wrapped.execute(MARK_OF_FLOW);
+	}
+	/* Keys, as a default action reaches no register by a field. */
+	table find_marks {
+		key = { meta.wrapped: ternary; }
+		actions = { find_mark; find_mark_wrapped; NoAction; }
+		const default_action = NoAction();
+		const entries = {
+			0: find_mark();
+			_: find_mark_wrapped();
+		}
+		size = 2;
 	}
 	action begin() {
 		hdr.bridge.setValid();
@@ -402,8 +436,10 @@ control LabelIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		} else if (meta.fits == 1 && !meta.wrong) {
 			may_be_labelled();
 			if (meta.from_edge == 1) {
-				if (label_flow.apply().hit)
-					find_mark();
+				if (label_flow.apply().hit) {
+					find_before();
+					find_marks.apply();
+				}
 				if (meta.due == 1)
 					mark_flow();
 			}
@@ -583,33 +619,28 @@ control LabelEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 	Hash<bit<32>>(HashAlgorithm_t.IDENTITY) queue_of;
 	Hash<bit<16>>(HashAlgorithm_t.IDENTITY) port_of;
 	bit<16> high; /* half of the time */
-	/* Of ports: Reg1, when one labelled; labels written; Reg2, S. */
+	/* Of ports: Reg1, when one labelled; its next label's number; Reg2, S. */
 	Register<bit<32>, PortId_t>(SWITCH_PORTS) label_last;
 	Register<bit<32>, PortId_t>(SWITCH_PORTS) label_number;
 	Register<bit<8>, PortId_t>(SWITCH_PORTS) label_s;
-	RegisterAction<bit<32>, PortId_t, bit<8>>(label_last) label_in_turn = {
-		void apply(inout bit<32> last, out bit<8> due) {
-			due = 0;
-			if (meta.now - last >= meta.interval) {
-				due = 1;
-				last = meta.now;
-			}
-		}
-	};
+	RegisterAction<bit<32>, PortId_t, bit<8>>(label_last) label_in_turn =
+		IF_DUE(||);
+	RegisterAction<bit<32>, PortId_t, bit<8>>(label_last)
+		label_in_turn_wrapped = IF_DUE(&&);
 	RegisterAction<bit<32>, PortId_t, bit<8>>(label_last) label_now = {
 		void apply(inout bit<32> last, out bit<8> due) {
 			due = 1;
 			last = meta.now;
 		}
 	};
-	/* 0 is none. */
+	/* 0 is none. Compared with 0, as all ones are no constant for that. */
 	RegisterAction<bit<32>, PortId_t, bit<32>>(label_number) next_number = {
-		void apply(inout bit<32> n, out bit<32> now) {
-			if (n == 0xffffffff)
-				n = 1;
+		void apply(inout bit<32> next, out bit<32> n) {
+			n = max(next, 1);
+			if (next == 0)
+				next = 2;
 			else
-				n = n + 1;
-			now = n;
+				next = next + 1;
 		}
 	};
 	RegisterAction<bit<8>, PortId_t, bit<8>>(label_s) read_s = {
@@ -707,8 +738,15 @@ control LabelEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 	action fit() {
 		meta.over = meta.len |-| meta.mtu;
 	}
+	action find_before() {
+		meta.before = meta.now - meta.interval;
+		meta.wrapped = meta.interval |-| meta.now;
+	}
 	action in_turn() {
 		meta.due = label_in_turn.execute(egress.egress_port);
+	}
+	action in_turn_wrapped() {
+		meta.due = label_in_turn_wrapped.execute(egress.egress_port);
 	}
 	action now() {
 		meta.due = label_now.execute(egress.egress_port);
@@ -722,16 +760,19 @@ control LabelEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 			hdr.bridge.to_edge: ternary;
 			meta.over: ternary;
 			hdr.bridge.count: ternary;
+			meta.wrapped: ternary;
 		}
-		actions = { in_turn; now; NoAction; }
+		actions = { in_turn; in_turn_wrapped; now; NoAction; }
 		const default_action = NoAction();
 		const entries = {
-			(_, _, _, SWITCH_ITEMS): NoAction();
-			(1, 1, _, _): now();
-			(1, 0, 0, _): now();
-			(0, _, _, LABEL_MAX_HOP): NoAction();
-			(0, 1, _, _): in_turn();
-			(0, 0, 0, _): in_turn();
+			(_, _, _, SWITCH_ITEMS, _): NoAction();
+			(1, 1, _, _, _): now();
+			(1, 0, 0, _, _): now();
+			(0, _, _, LABEL_MAX_HOP, _): NoAction();
+			(0, 1, _, _, 0): in_turn();
+			(0, 1, _, _, _): in_turn_wrapped();
+			(0, 0, 0, _, 0): in_turn();
+			(0, 0, 0, _, _): in_turn_wrapped();
 		}
 		size = 8;
 	}
@@ -785,6 +826,7 @@ control LabelEgress(inout egress_headers_t hdr, inout egress_meta_t meta,
 			luck();
 			if (meta.may_be_lucky == 1 && meta.chance == 0)
 				be_lucky();
+			find_before();
 			if (hdr.bridge.labelled == 1)
 				grow();
 			else

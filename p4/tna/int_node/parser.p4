@@ -41,40 +41,38 @@ parser NodeIngressParser(packet_in packet, out ingress_headers_t hdr,
 		meta.dst_port = 0;
 		transition frame;
 	}
+	/* What is looked at of an IPv4 header is more than the four bytes that a
+	 * state can keep for the next one; and a header of which a checksum is
+	 * taken must not be split. So its first byte is looked at here. */
 	state frame {
 		packet.extract(hdr.ethernet);
-		transition select(hdr.ethernet.type) {
-			NET_ETHERTYPE_IP4: ipv4;
+		transition select(hdr.ethernet.type,
+				  packet.lookahead<bit<8>>()) {
+			(NET_ETHERTYPE_IP4, NET_IP4_PLAIN): ipv4;
+			(NET_ETHERTYPE_IP4, _): ipv4_not_plain;
 			default: accept;
 		}
+	}
+	state ipv4_not_plain {
+		packet.extract(hdr.ipv4);
+		transition accept;
 	}
 	state ipv4 {
 		EXTRACT_IPV4
-		transition select(hdr.ipv4.plain, hdr.ipv4.fragment,
-				  hdr.ipv4.proto) {
-			(NET_IP4_PLAIN, 0 &&& NET_IP4_FRAGMENT,
-			 NET_PROTO_UDP): udp_or_int;
-			(NET_IP4_PLAIN, 0 &&& NET_IP4_FRAGMENT,
-			 NET_PROTO_TCP): tcp_or_int;
+		transition select(hdr.ipv4.fragment, hdr.ipv4.proto,
+				  hdr.ipv4.tos) {
+			(0 &&& NET_IP4_FRAGMENT, NET_PROTO_UDP,
+			 (bit<8>)INT_DSCP << 2 &&& 0xfc): udp_with_int;
+			(0 &&& NET_IP4_FRAGMENT, NET_PROTO_TCP,
+			 (bit<8>)INT_DSCP << 2 &&& 0xfc): tcp_with_int;
+			(0 &&& NET_IP4_FRAGMENT, NET_PROTO_UDP, _): udp;
+			(0 &&& NET_IP4_FRAGMENT, NET_PROTO_TCP, _): tcp;
 			default: accept;
-		}
-	}
-	state udp_or_int {
-		meta.flow = 1;
-		transition select(hdr.ipv4.tos) {
-			(bit<8>)INT_DSCP << 2 &&& 0xfc: udp_with_int;
-			default: udp;
-		}
-	}
-	state tcp_or_int {
-		meta.flow = 1;
-		transition select(hdr.ipv4.tos) {
-			(bit<8>)INT_DSCP << 2 &&& 0xfc: tcp_with_int;
-			default: tcp;
 		}
 	}
 	state udp {
 		EXTRACT_UDP
+		meta.flow = 1;
 		meta.rest = sum.get();
 		transition select(hdr.udp.sum) {
 			0: accept;
@@ -87,11 +85,13 @@ parser NodeIngressParser(packet_in packet, out ingress_headers_t hdr,
 	}
 	state tcp {
 		EXTRACT_TCP
+		meta.flow = 1;
 		meta.rest = sum.get();
 		transition accept;
 	}
 	state udp_with_int {
 		EXTRACT_UDP
+		meta.flow = 1;
 		transition select(hdr.udp.sum) {
 			0: shim;
 			default: shim_udp_sum;
@@ -103,6 +103,7 @@ parser NodeIngressParser(packet_in packet, out ingress_headers_t hdr,
 	}
 	state tcp_with_int {
 		EXTRACT_TCP
+		meta.flow = 1;
 		transition shim;
 	}
 	/* A stack that can be taken out, of up to 31 words; what is else passes

@@ -114,8 +114,15 @@ parser LabelParser(packet_in packet, out headers_t hdr, inout meta_t meta,
 
 #include "forward.p4"
 
+#define IP4_FIELDS(ip) \
+	{ ip.plain, ip.tos, ip.len, ip.id, ip.fragment, ip.ttl, ip.proto, \
+	  ip.src, ip.dst }
+
+/* A packet with a wrong one gets no label, as nobody would believe it. */
 control LabelVerify(inout headers_t hdr, inout meta_t meta) {
 	apply {
+		verify_checksum(meta.fits == 1, IP4_FIELDS(hdr.ipv4),
+				hdr.ipv4.sum, HashAlgorithm.csum16);
 	}
 }
 
@@ -182,7 +189,7 @@ control LabelIngress(inout headers_t hdr, inout meta_t meta,
 		}
 		period = 0;
 		if (meta.from_edge == 1 && meta.fits == 1 &&
-		    label_flow.apply().hit) {
+		    standard.checksum_error == 0 && label_flow.apply().hit) {
 			find_mark();
 			if (last == 0 ||
 			    standard.ingress_global_timestamp - last >=
@@ -398,7 +405,8 @@ control LabelEgress(inout headers_t hdr, inout meta_t meta,
 			growth = LABEL_ITEM_LEN + LABEL_OPTION_LEN;
 		/* MAX_hop labels at most, of specific flows as many as there is
 		 * room for. */
-		if ((meta.specific == 0 && meta.count >= LABEL_MAX_HOP) ||
+		if (standard.checksum_error == 1 ||
+		    (meta.specific == 0 && meta.count >= LABEL_MAX_HOP) ||
 		    meta.count >= SWITCH_ITEMS ||
 		    (fragile == 0 && hdr.ipv4.fragment & NET_IP4_DF == 0) ||
 		    hdr.ipv4.len > 0xffff - growth ||
@@ -436,12 +444,8 @@ control LabelEgress(inout headers_t hdr, inout meta_t meta,
 control LabelChecksums(inout headers_t hdr, inout meta_t meta) {
 	apply {
 		update_checksum(hdr.out_ipv4.isValid(),
-				{ hdr.out_ipv4.plain, hdr.out_ipv4.tos,
-				  hdr.out_ipv4.len, hdr.out_ipv4.id,
-				  hdr.out_ipv4.fragment, hdr.out_ipv4.ttl,
-				  hdr.out_ipv4.proto, hdr.out_ipv4.src,
-				  hdr.out_ipv4.dst },
-				hdr.out_ipv4.sum, HashAlgorithm.csum16);
+				IP4_FIELDS(hdr.out_ipv4), hdr.out_ipv4.sum,
+				HashAlgorithm.csum16);
 	}
 }
 
