@@ -83,7 +83,8 @@ LIB_SRC := $(filter-out %.bpf.c $(foreach p,$(PARTS),$(if \
 	$(filter $p,$(WITHOUT)),$(call part,$p),$(wildcard lib/*/$p_none.c))),\
 	$(wildcard lib/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$B/%.o)
-SKELETONS := $(patsubst %.bpf.c,$B/%.skel.h,$(wildcard lib/*/*.bpf.c))
+SKELETONS := $(if $(filter xdp,$(WITHOUT)),,\
+	$(patsubst %.bpf.c,$B/%.skel.h,$(wildcard lib/*/*.bpf.c)))
 TOOLS := $(notdir $(patsubst %/main.c,%,$(wildcard cmd/*/main.c)))
 BINS := $(TOOLS:%=$B/%)
 # Tests and benchmarks of a part that is left out are left out with it.
@@ -119,7 +120,8 @@ P4C ?= p4c-bm2-ss
 P4_PROGRAMS := $(patsubst p4/v1model/%/,$B/p4/%.json,$(sort $(dir $(wildcard \
 	p4/v1model/d*/*.p4 p4/v1model/i*/*.p4))))
 # p4/tna/NAME/NAME.p4: for Tofino. Compiled where there is a compiler, else their
-# types are checked where there is p4test with Tofino's include files.
+# types are checked where there is p4test with Tofino's include files. BFAS, the
+# assembler behind the compiler, is for check-p4.
 BFP4C ?= bf-p4c
 P4TEST ?= p4test
 TOFINO_INCLUDE ?= /usr/share/p4c/p4include
@@ -168,6 +170,9 @@ $(UNITS) $(BENCHES) $(AIDS): $B/%: $B/%.o $B/libdta.a
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# It looks at the clock where workers wait for their turns.
+$B/tests/bench/bench_turns: LDFLAGS += -Wl,--wrap=turn_wait -Wl,--wrap=turn_pass
+
 # The one C++ file is there for a table that is a template.
 $B/%.o: %.cc Makefile
 	$(call say,CXX)
@@ -197,11 +202,12 @@ $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 	$(Q)$(CLANG) -fsanitize=fuzzer$(,)address$(,)undefined -o $@ $^ $(LIBS)
 
 # What has threads, for SAN=thread.
-THREADED := $(addprefix tests/unit/test_,turn translate_crew responder_crew queue \
-	spool label_state) \
-	$(addprefix tests/cli/cores,.bats -query.bats -collect.bats)
+THREADED := $(addprefix tests/unit/test_,turn translate_team responder_team \
+	collect_team queue queue_apart spool label_state) \
+	$(addprefix tests/cli/cores,.bats -query.bats -collect.bats \
+	-intcollect.bats)
 ifeq ($(SAN),thread)
-check check-all: $(BINS) $(filter $(THREADED:%=$B/%),$(UNITS))
+check check-all: $(BINS) $(filter $(THREADED:%=$B/%),$(UNITS)) $B/tests/tools/send
 	$(Q)V=$(V) ONLY='$(THREADED)' tests/run.sh $B \
 		$(if $(filter %-all,$@),all)
 else
@@ -243,7 +249,7 @@ $B/p4/tna/%.types: p4/tna/%/*.p4 p4/tna/common/*.p4 p4/include/*.p4
 
 check-p4: $(BINS) $(AIDS) $(if $(shell command -v $(P4C)),p4)
 	$(Q)BUILD=$(CURDIR)/$B P4TEST=$(P4TEST) BFP4C=$(BFP4C) \
-		TOFINO_INCLUDE=$(TOFINO_INCLUDE) bats tests/p4
+		BFAS=$(BFAS) TOFINO_INCLUDE=$(TOFINO_INCLUDE) bats tests/p4
 
 bench: $(BINS) $(BENCHES)
 	$(Q)tests/bench/run.sh $B

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # run.sh BUILD_DIR [all]: every unit test and every bats file, $JOBS at a time;
 # all: at full size. A line for each file, and what failed in it; with V=1 a line
-# for each test, with its time. ONLY: these files. Closes with the plain line "N passed, N failed,
-# N skipped".
+# for each test, with its time. ONLY: these files. Closes with the plain line
+# "N passed, N failed, N skipped".
 set -u
 build=$1
 cd "$(dirname "$0")/.." || exit 1
-export BUILD=$PWD/$build ALL=${2:-} V=${V:-} LIMIT=${LIMIT:-900}
+export BUILD=$PWD/$build ALL=${2:-} V=${V:-} LIMIT=${LIMIT:-900} \
+	SANITIZE=${TSAN_OPTIONS:-}
 work=$(mktemp -d)
 export work
 rm -f "$BUILD/faults.txt" # tests/faults and tests/rxe write it
@@ -69,15 +70,27 @@ shown() { # output
 	fi
 }
 
+# What ThreadSanitizer has found in programs of a file (SAN=thread): also in
+# those whose end no test looks at.
+races() { # output
+	local race=("$1".race.*)
+
+	[ -e "${race[0]}" ] || return
+	echo "not ok: races in programs: ${#race[@]}, the first:"
+	head -n 60 "${race[0]}"
+}
+
 one() { # FILE
 	local out=$work/${1//\//.} began=$EPOCHREALTIME sums why="" p f s
 
+	export TSAN_OPTIONS="$SANITIZE log_path=$out.race"
 	case $1 in
 	*.bats) suite "$1" "$out" ;;
 	*) unit "$1" "$out" ;;
 	esac
-	echo "$sums" >>"$work/sums"
 	read -r p f s <<<"$sums"
+	races "$out" >>"$out" && f=$((f + 1))
+	echo "$p $f $s" >>"$work/sums"
 	{
 		flock 9
 		printf '%-9s%-36s%6.1f s  %d passed%s%s%s\n' \
@@ -88,7 +101,7 @@ one() { # FILE
 		[ "$f$V" = 0 ] || shown "$out"
 	} 9>>"$work/lock"
 }
-export -f one unit suite shown end_late
+export -f one unit suite shown end_late races
 
 # Those that take long and wait much begin, so that two more of them run than
 # there are processors; the rest by size, so that what is left for the end is

@@ -178,6 +178,7 @@ int main(int argc, char **argv)
 
 	cli_start(&cli);
 	o = options_read(argc, argv);
+	prefetch_set(o.prefetch);
 	cli_signals();
 	cli_user_check(o.live.user);
 	if (o.remove) {

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "bmv2.h"
 #include "hash/family.h"
-#include "responder/crew.h"
+#include "responder/team.h"
 #include "tofino.h"
 
 #define AT(field) CLI_AT(struct opts, field)
@@ -178,7 +178,7 @@ static const struct cli_option options[] = {
 	 AT(responder.receives), .max = UINT64_MAX - 1,
 	 .needs = "-r|-i|--verbs"},
 	{'j', "cores", "N", "respond on so many cores at once (default 1)",
-	 CLI_SIZE, AT(cores), .min = 1, .max = RESPONDER_CREW_MAX,
+	 CLI_SIZE, AT(cores), .min = 1, .max = RESPONDER_TEAM_MAX,
 	 .needs = "-r|-i"},
 	{0, "any-peer", NULL, "take packets from any address", CLI_FLAG,
 	 AT(responder.any_peer), .needs = "-r|-i"},
@@ -198,6 +198,10 @@ static const struct cli_option options[] = {
 	 AT(notify)},
 	{0, "notify-exec", "CMD", "run CMD for immediates", CLI_STR,
 	 AT(notify_exec)},
+	{0, "prefetch", "WHEN",
+	 "ask for memory before it is written: auto (default, by the CPU), on "
+	 "or off",
+	 CLI_WORD, AT(prefetch), .words = prefetch_names},
 	CLI_LIMIT_OPTIONS(struct opts),
 	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
 	CLI_SOCKET_OPTIONS(struct opts),
@@ -310,6 +314,7 @@ struct opts options_read(int argc, char **argv)
 	/* What is to be gone must be named. */
 	if (!o.remove)
 		cli_from_env(&cli, &o, "--region", "DTA_REGION");
+	cli_from_env(&cli, &o, "--prefetch", "DTA_PREFETCH");
 	cli_check(&cli, &o, -1);
 	if (!works() && !o.create && !o.restore && !o.remove)
 		cli_usage(&cli, "nothing to do: say --create, --ticket, -r, "

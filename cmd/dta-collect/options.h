@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
+#include "op/prefetch.h"
 #include "responder/responder.h"
 #include "op/ticket.h"
 #include "verbs/verbs_target.h"
@@ -27,6 +28,7 @@ struct opts {
 	struct responder_options responder;
 	struct cli_live live; /* -i and what goes with it */
 	struct ticket at;     /* addresses and MTU, as given */
+	enum prefetch prefetch;
 	enum row_format format;
 	struct ticket_form form; /* of the ticket */
 };

@@ -14,7 +14,7 @@
 #include "base/zero.h"
 #include "notify.h"
 #include "packet/pkt.h"
-#include "responder/crew.h"
+#include "responder/team.h"
 #include "ticket_file.h"
 #include "why.h"
 #include "wire/roce.h"
@@ -29,8 +29,8 @@ struct run {
 	const struct opts *o;
 	struct region *r;
 	struct responder *p;
-	struct responder_crew *crew; /* NULL: this thread alone */
-	uint64_t unsent;	     /* answers, before it went on */
+	struct responder_team *team; /* NULL: this thread alone */
+	uint64_t unsent;	     /* atomic: answers, as of the last batch */
 	struct snk *answers;
 	struct notify *notify;
 	struct cli_loop loop;
@@ -174,18 +174,26 @@ static void look_after(struct run *run)
 /* While cores work, as of the last batch that is known. */
 static const struct responder_ledger *counted(const struct run *run)
 {
-	return run->crew ? responder_crew_counters(run->crew)
+	return run->team ? responder_team_counters(run->team)
 			 : responder_counters(run->p);
+}
+
+/* In turn, or at rest: the sink is nobody else's then. */
+static void note_unsent(struct run *run)
+{
+	uint64_t n = run->answers ? snk_drops(run->answers) : 0;
+
+	__atomic_store_n(&run->unsent, n, __ATOMIC_RELAXED);
 }
 
 /* The responder is this thread's until the next batch. What is wrong comes up
  * with that. */
 static void rest(struct run *run)
 {
-	if (!run->crew)
+	if (!run->team)
 		return;
-	responder_crew_rest(run->crew);
-	run->unsent = run->answers ? snk_drops(run->answers) : 0;
+	responder_team_rest(run->team);
+	note_unsent(run);
 }
 
 static const void *counters(void *ctx, uint64_t *received)
@@ -225,16 +233,20 @@ static void hangup(void *ctx)
 static void look(void *ctx, const struct pkt *pkts, size_t n,
 		 const struct responder_ledger *before)
 {
+	struct run *run = ctx;
+
+	if (run->team)
+		note_unsent(run);
 	if (!before->executed)
-		why_look(&((struct run *)ctx)->why, pkts, n);
+		why_look(&run->why, pkts, n);
 }
 
 static int respond_to(struct run *run, const struct pkt *pkts, size_t n)
 {
 	if (!n)
 		return 0;
-	if (run->crew)
-		return responder_crew_rx(run->crew, pkts, n);
+	if (run->team)
+		return responder_team_rx(run->team, pkts, n);
 	look(run, pkts, n, responder_counters(run->p));
 	return responder_rx(run->p, pkts, n);
 }
@@ -243,9 +255,9 @@ static int respond_to(struct run *run, const struct pkt *pkts, size_t n)
  * something, and when nothing comes. */
 static void between(struct run *run, bool idle)
 {
-	if (run->crew && !idle && !responder_crew_news(run->crew))
+	if (run->team && !idle && !responder_team_news(run->team))
 		return;
-	if (run->crew) {
+	if (run->team) {
 		rest(run);
 		say_refused(run, false);
 	}
@@ -263,10 +275,10 @@ static int take(void *ctx, const struct pkt *pkts, int n, struct fault *f)
 	rc = respond_to(run, pkts, (size_t)n);
 	if (rc < 0)
 		return fault_set(f, rc, "%s", strerror(-rc));
-	if (!run->crew)
+	if (!run->team)
 		say_refused(run, false);
 	notify_tell(run->notify);
-	if (n && run->answers && !run->crew) /* who does so itself */
+	if (n && run->answers && !run->team) /* who does so itself */
 		snk_flush(run->answers);     /* snk_close() tells of an error */
 	return 0;
 }
@@ -279,9 +291,9 @@ static int more(void *ctx, struct pkt *room, int max)
 
 /* Immediates are told as they come: no more at once than a region remembers,
  * and so by one core. */
-static void crew_open(struct run *run)
+static void team_open(struct run *run)
 {
-	const struct responder_crew_options co = {
+	const struct responder_team_options co = {
 		.workers = (unsigned)run->o->cores,
 		.take = more,
 		.look = look,
@@ -293,28 +305,28 @@ static void crew_open(struct run *run)
 		return;
 	if (src_keep(run->loop.s, co.workers) < 0)
 		cli_fail("out of memory");
-	if (responder_crew_open(&run->crew, run->p, &co, &f) < 0)
+	if (responder_team_open(&run->team, run->p, &co, &f) < 0)
 		cli_fail("-j: %s", f.text);
 }
 
 /* The responder is this thread's again. What each core has done; 0 or -errno.
  */
-static int crew_close(struct run *run,
-		      struct cli_share share[RESPONDER_CREW_MAX])
+static int team_close(struct run *run,
+		      struct cli_share share[RESPONDER_TEAM_MAX])
 {
 	int rc;
 
-	if (!run->crew)
+	if (!run->team)
 		return 0;
-	rc = responder_crew_rest(run->crew);
+	rc = responder_team_rest(run->team);
 	for (unsigned i = 0; i < run->o->cores; i++) {
-		struct responder_share s = responder_crew_share(run->crew, i);
+		struct responder_share s = responder_team_share(run->team, i);
 
 		share[i] = (struct cli_share){s.batches, s.packets, s.ops,
 					      s.late};
 	}
-	responder_crew_close(run->crew);
-	run->crew = NULL;
+	responder_team_close(run->team);
+	run->team = NULL;
 	return rc;
 }
 
@@ -392,18 +404,17 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 	if (rc < 0)
 		cli_fail("%s: %s", o->ticket, strerror(-rc));
 	cli_user(o->live.user);
-	crew_open(run);
+	team_open(run);
 	run->loop.stats = cli_stats_open(&responder_ledger, o->live.stats_ns,
 					 o->format, NULL);
 }
 
-/* While cores answer, as of when they last rested. */
 static uint64_t unsent(void *ctx)
 {
 	const struct run *run = ctx;
 
-	if (run->crew)
-		return run->unsent;
+	if (run->team)
+		return __atomic_load_n(&run->unsent, __ATOMIC_RELAXED);
 	return run->answers ? snk_drops(run->answers) : 0;
 }
 
@@ -411,13 +422,13 @@ static uint64_t unsent(void *ctx)
 static int run_close(struct run *run)
 {
 	const struct responder_ledger *l = responder_counters(run->p);
-	struct cli_share share[RESPONDER_CREW_MAX];
-	bool several = run->crew;
+	struct cli_share share[RESPONDER_TEAM_MAX];
+	bool several = run->team;
 	uint64_t lost = 0;
 	int closed = 0, stopped;
 
 	cli_progress_end();
-	stopped = crew_close(run, share);
+	stopped = team_close(run, share);
 	say_refused(run, true);
 	cli_stats_close(run->loop.stats, l, run->loop.s);
 	if (several && run->o->live.stats_ns)

@@ -11,7 +11,10 @@ enum {
 	HOPS_MAX = 8,
 	AGES_MAX = 1000,
 	REPORTS_MAX = 1000,
+	CORES_MAX = 1024,
 };
+
+#define NS_MAX 1e9
 
 #define AT(field) CLI_AT(struct opts, field)
 
@@ -69,29 +72,37 @@ static int read_value(void *opts, const char *text, struct fault *why)
 			  TABLE_VALUE_MAX, why);
 }
 
+static int read_cores(void *opts, const char *text, struct fault *why)
+{
+	return range_read(&((struct opts *)opts)->cores, text, CLI_U64, 1,
+			  CORES_MAX, why);
+}
+
+static const char tables[] = "keywrite postcard";
+
 static const char *const strides[] = {"pow2", "packed", NULL};
 
 static const struct cli_option options[] = {
 	{'l', "load", "A", "keys written per slot; a range: 0.1:2:0.1",
-	 CLI_CALL, .read = read_load},
+	 CLI_CALL, .read = read_load, .verbs = tables},
 	{'f', "flows", "N", "keys to keep; K, M, G, T: powers of 1000",
-	 CLI_CALL, .read = read_flows},
+	 CLI_CALL, .read = read_flows, .verbs = tables},
 	{'m', "memory", "SIZE", "bytes to keep them in", CLI_CALL,
-	 .read = read_memory},
+	 .read = read_memory, .verbs = tables},
 	{'w', "want", "P", "success rate wanted: gives load or memory",
-	 CLI_CALL, .read = read_want},
+	 CLI_CALL, .read = read_want, .verbs = tables},
 	{'a', "average", NULL, "want, best: over all keys, not the oldest",
-	 CLI_FLAG, AT(average)},
+	 CLI_FLAG, AT(average), .verbs = tables},
 	{'n', "copies", "N", "only this number of copies; a range: 1:3",
-	 CLI_CALL, .read = read_copies},
+	 CLI_CALL, .read = read_copies, .verbs = tables},
 	{0, "max-copies", "N", "rows for 1 to N copies (4)", CLI_U64,
-	 AT(max_copies), .min = 1, .max = PLAN_COPIES_MAX},
+	 AT(max_copies), .min = 1, .max = PLAN_COPIES_MAX, .verbs = tables},
 	{0, "frontier", NULL, "the least memory for each success rate",
-	 CLI_FLAG, AT(frontier)},
+	 CLI_FLAG, AT(frontier), .verbs = tables},
 	{0, "ages", "K", "rows for K ages, the oldest last (1)", CLI_U64,
-	 AT(ages), .min = 1, .max = AGES_MAX},
+	 AT(ages), .min = 1, .max = AGES_MAX, .verbs = tables},
 	{'b', "checksum-bits", "B", "bits of a checksum or hop (32)", CLI_CALL,
-	 .read = read_bits},
+	 .read = read_bits, .verbs = tables},
 	{'s', "value", "BYTES", "keywrite: length of a value (4)", CLI_CALL,
 	 .read = read_value, .verbs = "keywrite"},
 	{0, "dart", NULL, "keywrite: a report writes one random copy", CLI_FLAG,
@@ -103,7 +114,26 @@ static const struct cli_option options[] = {
 	{'B', "hops", "B", "postcard: hops of a chunk (5)", CLI_U64, AT(hops),
 	 .min = 1, .max = HOPS_MAX, .verbs = "postcard"},
 	{0, "stride", "pow2|packed", "padding of slots (pow2)", CLI_WORD,
-	 AT(packed), .words = strides},
+	 AT(packed), .words = strides, .verbs = tables},
+	{'j', "cores", "N", "cores: of so many; a range: 1:64", CLI_CALL,
+	 .read = read_cores, .verbs = "cores"},
+	{0, "alone", "NS", "cores: a report takes one core so many ns", CLI_F64,
+	 AT(alone_ns), .low = 0.01, .high = NS_MAX, .verbs = "cores",
+	 .needs = "--work --turn"},
+	{0, "work", "NS", "cores: and each of several", CLI_F64, AT(work_ns),
+	 .low = 0.01, .high = NS_MAX, .verbs = "cores", .needs = "--alone"},
+	{0, "turn", "NS", "cores: of that, the longest step in turn", CLI_F64,
+	 AT(turn_ns), .low = 0.01, .high = NS_MAX, .verbs = "cores",
+	 .needs = "--alone"},
+	{0, "operations", "X", "cores: to memory, for a report (1)", CLI_F64,
+	 AT(ops), .low = 0, .high = 1000, .verbs = "cores", .needs = "--alone"},
+	{0, "late", "NS", "cores: one of them that waited (44)", CLI_F64,
+	 AT(late_ns), .low = 0, .high = NS_MAX, .verbs = "cores"},
+	{0, "join", "NS", "cores: the places of another batch (355)", CLI_F64,
+	 AT(join_ns), .low = 0, .high = NS_MAX, .verbs = "cores"},
+	{0, "memory-rate", "N", "cores: operations a second, of all (any)",
+	 CLI_SIZE, AT(memory_s), .min = 1, .max = UINT64_C(1) << 50,
+	 .verbs = "cores"},
 	{'o', "output", "FORMAT", "text, csv or ndjson", CLI_FORMAT, AT(fmt)},
 	{0},
 };
@@ -117,8 +147,18 @@ static const struct cli_group groups[] = {
 	{0},
 };
 
-/* In this order: the second is postcard. */
-static const char *const primitives[] = {"keywrite", "postcard", NULL};
+enum verb {
+	KEYWRITE,
+	POSTCARD,
+	CORES,
+};
+
+static const char *const verbs[] = {
+	[KEYWRITE] = "keywrite",
+	[POSTCARD] = "postcard",
+	[CORES] = "cores",
+	NULL,
+};
 
 const struct cli program = {
 	.name = "dta-plan",
@@ -130,10 +170,12 @@ const struct cli program = {
 		 "[--hops B] [--checksum-bits B]\n"
 		 "[--stride pow2|packed] [--ages K] [-o FORMAT]\n"
 		 "dta-plan keywrite|postcard --frontier\n"
-		 "[--want P | --flows N --memory SIZE]",
+		 "[--want P | --flows N --memory SIZE]\n"
+		 "dta-plan cores [--cores N] [--alone NS --work NS --turn NS]\n"
+		 "[--operations X] [--late NS] [--join NS] [--memory-rate N]",
 	.options = options,
 	.groups = groups,
-	.verbs = primitives,
+	.verbs = verbs,
 };
 
 /* What makes no sense together, in words. */
@@ -142,7 +184,6 @@ static void check(struct opts *o)
 	const struct range *r = o->range, *bits = &r[DIM_BITS];
 	double least = bits->n ? bits->value[0] : CHECKSUM_BITS;
 	bool load = r[DIM_LOAD].n || r[DIM_WANT].n;
-
 	if (load && r[DIM_FLOWS].n && r[DIM_MEMORY].n)
 		cli_usage(&program, "--flows and --memory make the load: give "
 				    "one of them, or no --load and --want");
@@ -174,14 +215,18 @@ struct opts options_read(int argc, char **argv)
 			 .value = 4,
 			 .bits = CHECKSUM_BITS,
 			 .max_copies = 4,
-			 .ages = 1};
+			 .ages = 1,
+			 .ops = 1,
+			 .late_ns = 44,
+			 .join_ns = 355};
 	int n = cli_read(&program, &o, argc, argv);
-	int primitive = cli_verb(&program, argv[n]);
+	int verb = cli_verb(&program, argv[n]);
 
 	if (n + 1 < argc)
-		cli_usage(&program, "say keywrite or postcard, once");
-	o.postcard = primitive == 1;
-	cli_check(&program, &o, primitive);
+		cli_usage(&program, "say keywrite, postcard or cores, once");
+	o.postcard = verb == POSTCARD;
+	o.team = verb == CORES;
+	cli_check(&program, &o, verb);
 	check(&o);
 	return o;
 }

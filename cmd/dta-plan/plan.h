@@ -13,4 +13,8 @@ int plan_rows(struct opts *o);
 extern const struct schema frontier_schema;
 int frontier_rows(struct rows *r, struct opts *o);
 
+/* Those of the verb cores: what several cores make of a translator. */
+extern const struct schema cores_schema;
+int cores_rows(struct rows *r, const struct opts *o);
+
 #endif

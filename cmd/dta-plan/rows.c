@@ -195,13 +195,14 @@ static int each(struct rows *r, struct opts *o, enum dim dim)
 
 int plan_rows(struct opts *o)
 {
-	struct rows *r = cli_rows(o->fmt,
-				  o->frontier ? &frontier_schema : &plans);
+	struct rows *r = cli_rows(o->fmt, o->team	? &cores_schema
+					  : o->frontier ? &frontier_schema
+							: &plans);
 	int rc;
 
 	if (!r)
 		cli_fail("%s", strerror(ENOMEM));
-	rc = each(r, o, 0);
+	rc = o->team ? cores_rows(r, o) : each(r, o, 0);
 	rows_close(r);
 	return rc;
 }

@@ -138,6 +138,7 @@ struct bulks {
 	struct keys keys;
 	struct reply reply[QUERY_BATCH];
 	struct bulk *of[1 + ASKERS_MAX]; /* the first: of all together */
+	bool begun;			 /* the header was shown */
 };
 
 /* The copies that are to be expected: where --copies does not say, more slots
@@ -374,6 +375,10 @@ static void one_shows(void *ctx, unsigned worker, bool live, bool drop)
 	struct bulk *own = b->of[1 + worker], *all = b->of[0];
 
 	rows_flush(own->rows);
+	if (!drop && own->len && !b->begun) {
+		rows_head(all->rows);
+		b->begun = true;
+	}
 	if (!drop) {
 		if (fwrite(own->text, 1, own->len, stdout) != own->len)
 			cli_fail("standard output: %s", strerror(errno));
@@ -406,8 +411,6 @@ static void ask_abreast(struct bulks *b)
 	};
 	struct fault f = {""};
 
-	if (!o->summary)
-		rows_head(b->of[0]->rows);
 	if (askers_run(&ao, &f) < 0)
 		cli_fail("%s", f.text);
 	for (unsigned i = 1; i <= o->cores; i++) {

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reading/lines.h"
+#include "asking/truths.h"
+#include "asking/verifiers.h"
 #include "places/verify.h"
 #include "run.h"
 #include "sources.h"
@@ -193,57 +194,30 @@ static struct rows *open_rows(const struct opts *o, const struct schema *s)
 	return r;
 }
 
-static void read_line(struct truth *t, const struct lines *l, char *line)
+/* Other machines are waited for, not worked for. */
+static unsigned cores_of(const struct opts *o, const struct places *p)
 {
-	struct fault f = {""};
-	int rc = truth_line(t, line, &f);
-
-	if (rc == -ENOMEM)
-		cli_fail("out of memory");
-	if (rc < 0)
-		cli_fail("%s:%llu: %s", l->path, (unsigned long long)l->number,
-			 f.text);
-}
-
-static void read_truth(struct truth *t, const char *path)
-{
-	struct lines l;
-	char *line;
-	size_t len;
-	int rc = lines_open(&l, path);
-
-	if (rc < 0)
-		cli_fail("%s: %s", path, strerror(-rc));
-	while ((rc = lines_more(&l)) > 0 || rc == -EINTR) {
-		if (cli_stop)
-			exit(CLI_FAIL);
-		while ((line = lines_next(&l, &len)))
-			read_line(t, &l, line);
-	}
-	if (rc == -E2BIG)
-		cli_fail("%s:%llu: a line longer than %d bytes", l.path,
-			 (unsigned long long)l.number + 1, LINE_MAX_LEN);
-	if (rc < 0)
-		cli_fail("%s: %s", path, strerror(-rc));
-	if (!l.number)
-		cli_fail("%s: empty: not even a header", path);
-	lines_close(&l);
+	return p->collectors || o->from.verbs ? 1 : (unsigned)o->cores;
 }
 
 static void verify_all(const struct verify *v, const struct truth *truth,
 		       struct rows *r, const struct opts *o,
 		       struct score *total)
 {
+	const struct verifiers_options by = {cores_of(o, v->places), &o->from};
+	struct fault f = {""};
+
 	for (unsigned i = 0; i < truth->n && !cli_stop; i++) {
 		const struct table *t = truth->table[i].t;
 		struct score s = {0};
-		int rc = o->by_age ? age_table(r, v, &truth->table[i],
-					       (unsigned)o->by_age, &s)
-				   : verify_table(v, &truth->table[i], &s);
+		const struct truth_table *tt = &truth->table[i];
+		int rc = o->by_age ? age_table(r, &by, v, tt,
+					       (unsigned)o->by_age, &s, &f)
+				   : verifiers_table(&by, v, tt, &s, &f);
 
 		sources_check(v->places);
 		if (rc < 0)
-			cli_fail("%s: %s", t->name, strerror(-rc));
+			cli_fail("%s", f.text);
 		if (o->by_table)
 			score_row(r, t->name, table_kind_name(t->kind), &s);
 		score_add(total, &s);
@@ -286,7 +260,9 @@ int run_verify(const struct opts *o, struct places *p)
 	if (!truth || n < 0)
 		cli_fail("out of memory");
 	truth_init(truth, tables, (unsigned)n);
-	read_truth(truth, o->truth);
+	truths_read(truth, o->truth, o->cores ? (unsigned)o->cores : 1);
+	if (cli_stop)
+		exit(CLI_FAIL);
 	show_all(p, o, truth, &total);
 	truth_fini(truth);
 	free(truth);

@@ -75,8 +75,9 @@ static double values_of(const struct table *t)
 			 : (double)t->value_max - t->value_min + 1;
 }
 
-int age_table(struct rows *r, const struct verify *v,
-	      const struct truth_table *tt, unsigned bins, struct score *s)
+int age_table(struct rows *r, const struct verifiers_options *by,
+	      const struct verify *v, const struct truth_table *tt,
+	      unsigned bins, struct score *s, struct fault *f)
 {
 	struct verify by_age = *v;
 	struct verify_age a;
@@ -84,13 +85,13 @@ int age_table(struct rows *r, const struct verify *v,
 	int rc;
 
 	if (tt->t->kind != TABLE_KEYWRITE && tt->t->kind != TABLE_POSTCARD)
-		return verify_table(v, tt, s);
+		return verifiers_table(by, v, tt, s, f);
 	if (verify_age_open(&a, tt, &v->rule, values_of(tt->t), bins) < 0)
 		cli_fail("out of memory");
 	by_age.miss = note;
 	by_age.all = true;
 	by_age.ctx = &a;
-	rc = verify_table(&by_age, tt, s);
+	rc = verifiers_table(by, &by_age, tt, s, f);
 	/* In older epochs, and on other collectors, keys overwrite no others.
 	 */
 	for (unsigned i = 0; i < bins && rc == 0; i++)

@@ -4,13 +4,14 @@
 #define QUERY_VERIFY_AGE_H
 
 #include "options.h"
-#include "places/verify.h"
+#include "asking/verifiers.h"
 
 extern const struct schema age_rows;
 
-/* verify_table(), with a row for each bin; tables whose keys do not age have
+/* verifiers_table(), with a row for each bin; tables whose keys do not age have
  * none. */
-int age_table(struct rows *r, const struct verify *v,
-	      const struct truth_table *tt, unsigned bins, struct score *s);
+int age_table(struct rows *r, const struct verifiers_options *by,
+	      const struct verify *v, const struct truth_table *tt,
+	      unsigned bins, struct score *s, struct fault *f);
 
 #endif

@@ -31,9 +31,8 @@ static void print_ledgers(void *run)
 static uint64_t unsent(void *run)
 {
 	const struct run *r = run;
-	const struct snk *nacks = r->t_options.nacks;
 
-	return road_unsent(r->road) + (nacks ? snk_drops(nacks) : 0);
+	return road_unsent(r->road) + cores_unsent(r);
 }
 
 static void hangup(void *run)
@@ -225,6 +224,16 @@ static struct snk *open_nacks(const struct opts *o)
 	return k;
 }
 
+static void warn_of_hold(const struct run *r)
+{
+	for (unsigned i = 0; i < r->tables; i++)
+		if (r->table[i].sequence == TABLE_SEQ_STRICT)
+			return;
+	if (r->o.hold)
+		cli_warn("--hold: nothing will be held, for no table has "
+			 "sequence=strict");
+}
+
 static void run_open(struct run *r)
 {
 	struct fault f = {0};
@@ -236,11 +245,13 @@ static void run_open(struct run *r)
 		open_capture(r);
 	run_open_road(r, turn);
 	take_parts(r);
+	warn_of_hold(r);
 	r->t_options.format = r->o.dta;
 	r->t_options.nacks = open_nacks(&r->o);
 	if (r->o.key_log)
 		r->keylog = keylog_open(r->o.key_log, r->o.dta, r->table,
 					r->tables);
+	r->t_options.hold = r->o.hold;
 	r->t_options.op_rate = r->o.op_rate;
 	r->t_options.op_burst = r->o.op_burst;
 	if (translate_open(&r->t, r->table, r->road->tables, r->road,
@@ -346,6 +357,7 @@ int main(int argc, char **argv)
 
 	cli_start(&cli);
 	run.o = options_read(argc, argv);
+	prefetch_set(run.o.prefetch);
 	run.loop = (struct cli_loop){
 		.live = &run.o.live,
 		.region = run.o.region,

@@ -4,8 +4,9 @@
 
 #include <errno.h>
 
+#include "reporters/hold.h"
 #include "roce/roce_out.h"
-#include "translate/crew.h"
+#include "translate/team.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 
@@ -81,6 +82,10 @@ static const struct cli_option options[] = {
 	{0, "nacks", "FILE",
 	 "write the NACKs of strict sequence checks to a capture", CLI_OUT,
 	 AT(nacks)},
+	{0, "hold", "N",
+	 "hold so many reports that a strict check would drop behind a gap "
+	 "(default 0)",
+	 CLI_SIZE, AT(hold), .max = HOLD_MAX},
 	{0, "key-log", "FILE",
 	 "write the keys of reports, one a line, for dta-query --keys", CLI_OUT,
 	 AT(key_log)},
@@ -90,7 +95,11 @@ static const struct cli_option options[] = {
 	 CLI_SIZE, AT(op_burst), .min = DTA_MAX_COPIES, .max = RATE_MAX,
 	 .needs = "--op-rate"},
 	{'j', "cores", "N", "work on so many cores at once (default 1)",
-	 CLI_SIZE, AT(cores), .min = 1, .max = TRANSLATE_CREW_MAX},
+	 CLI_SIZE, AT(cores), .min = 1, .max = TRANSLATE_TEAM_MAX},
+	{0, "prefetch", "WHEN",
+	 "ask for memory before it is written: auto (default, by the CPU), on "
+	 "or off",
+	 CLI_WORD, AT(prefetch), .words = prefetch_names},
 	CLI_LIMIT_OPTIONS(struct opts),
 	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
 	CLI_XDP_OPTIONS(struct opts, live, "xdp",
@@ -137,6 +146,7 @@ struct opts options_read(int argc, char **argv)
 	cli_live_filter(&o.live, argc - n, argv + n);
 	cli_from_env(&cli, &o, "--region --ticket --cluster --verbs",
 		     "DTA_REGION");
+	cli_from_env(&cli, &o, "--prefetch", "DTA_PREFETCH");
 	cli_check(&cli, &o, -1);
 	if (o.ticket && !o.write && !o.to && !o.live.name)
 		cli_usage(&cli,
@@ -145,6 +155,8 @@ struct opts options_read(int argc, char **argv)
 	if (o.write && !o.answers && cli_text(&cli, "--window"))
 		cli_usage(&cli, "--window needs --answers beside -w: nothing "
 				"is confirmed without");
+	if (o.hold && o.cores > 1)
+		cli_usage(&cli, "--hold works on one core: leave out -j");
 	o.live.format = o.format;
 	o.steer_given = cli_text(&cli, "--steer") != NULL;
 	if (o.op_rate && !o.op_burst)

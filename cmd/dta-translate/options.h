@@ -7,7 +7,8 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
-#include "translate/rate.h"
+#include "op/prefetch.h"
+#include "op/rate.h"
 #include "translate/translate.h"
 #include "wire/dta.h"
 
@@ -27,12 +28,14 @@ struct opts {
 	uint64_t op_rate, op_burst; /* 0: no limit, the default */
 	unsigned ack_every, window;
 	unsigned cores;
+	unsigned hold;	     /* reports, 0: none */
 	const char *answers; /* a capture of them, or NULL */
 	enum dta_format dta;
 	enum dart dart;
 	uint64_t seed;
 	enum steer steer; /* if steer_given; else the cluster file's */
 	bool steer_given, mirror;
+	enum prefetch prefetch;
 	enum row_format format;
 	bool quiet;
 };

@@ -45,6 +45,8 @@ void cores_rest(struct run *r);
 int cores_stop(struct run *r);
 void cores_go(struct run *r);
 const struct translate_ledger *cores_counters(const struct run *r);
+/* NACKs that the interface did not take. */
+uint64_t cores_unsent(const struct run *r);
 /* With --stats: what each has done, behind cores_stop(). */
 void cores_print(const struct run *r);
 

@@ -7,7 +7,7 @@
 
 #include "cli/live.h"
 #include "measure/metric.h"
-#include "telemetry/rows.h"
+#include "measure/rows.h"
 #include "wire/be.h"
 #include "wire/dta.h"
 #include "wire/net.h"

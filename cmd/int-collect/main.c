@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "cli/loop.h"
-#include "filter/filter.h"
-#include "inband/intake.h"
+#include "collect/gate.h"
+#include "cores.h"
 #include "lists.h"
 #include "options.h"
 #include "outlets.h"
@@ -25,14 +25,14 @@ enum {
 struct run {
 	struct opts o;
 	struct int_profile profile;
-	struct intake *in;
 	struct expr *filter; /* NULL: none */
-	struct filter_ledger filtered;
 	struct telemetry *t;
+	struct cores *cores;
 	struct xdp *xdp; /* --xdp, or NULL */
 	struct top *top; /* --top, or NULL */
 	struct snk *out; /* of packets */
 	struct outlets outlets;
+	struct gate *gate; /* to their sinks, of several cores; or NULL */
 	struct thresholds th;
 	struct cli_loop loop;
 	uint64_t batches;   /* that were full */
@@ -45,17 +45,18 @@ static void print_ledgers(void *run)
 {
 	struct run *r = run;
 	enum row_format fmt = r->o.format;
+	struct collect_ledgers l;
 
+	cores_ledgers(r->cores, &l);
 	if (r->xdp)
 		xdp_ledger(r->xdp, fmt);
-	cli_ledger(&intake_ledger, intake_counters(r->in), fmt);
-	if (intake_report_counters(r->in)->reports)
-		cli_ledger(&intake_report_ledger, intake_report_counters(r->in),
-			   fmt);
+	cli_ledger(&intake_ledger, &l.intake, fmt);
+	if (l.reports.reports)
+		cli_ledger(&intake_report_ledger, &l.reports, fmt);
 	if (r->filter)
-		cli_ledger(&filter_ledger, &r->filtered, fmt);
-	cli_ledger(&telemetry_ledger, telemetry_counters(r->t), fmt);
-	cli_ledger(&flows_ledger, telemetry_flows(r->t), fmt);
+		cli_ledger(&filter_ledger, &l.filtered, fmt);
+	cli_ledger(&telemetry_ledger, &l.telemetry, fmt);
+	cli_ledger(&flows_ledger, &l.flows, fmt);
 	outlets_ledgers(&r->outlets, fmt);
 }
 
@@ -63,6 +64,7 @@ static uint64_t unsent(void *run)
 {
 	const struct run *r = run;
 
+	cores_rest(r->cores); /* who send them on */
 	return r->out ? snk_drops(r->out) : 0;
 }
 
@@ -76,7 +78,7 @@ static void hangup(void *run)
 			 : fault_set(&f, -ENOENT, "no --thresholds to read");
 
 	if (!rc)
-		rc = telemetry_set(r->t, &r->th.t);
+		rc = cores_set(r->cores, &r->th.t);
 	if (!rc && r->xdp)
 		rc = xdp_set(r->xdp, &r->th.t);
 	if (rc < 0)
@@ -89,7 +91,7 @@ static void hangup(void *run)
 static const void *counters(void *run, uint64_t *received)
 {
 	struct run *r = run;
-	const struct intake_ledger *l = intake_counters(r->in);
+	const struct intake_ledger *l = cores_counters(r->cores);
 
 	if (r->xdp)
 		return xdp_counters(r->xdp, received);
@@ -97,59 +99,30 @@ static const void *counters(void *run, uint64_t *received)
 	return l;
 }
 
-/* Views to the sink. A filter leaves some out: numbers of reports that come are
- * no sequence. */
-static int tell(struct run *r, const struct int_view *v, size_t n)
-{
-	struct int_view one;
-	int rc = 0;
-
-	if (!r->filter)
-		return telemetry_take(r->t, v, n);
-	for (size_t i = 0; i < n && !rc; i++) {
-		one = v[i];
-		one.from.numbered = false;
-		rc = telemetry_take(r->t, &one, 1);
-	}
-	return rc;
-}
-
-static int number(void *run, uint64_t ts_ns, const struct int_from *from)
-{
-	struct run *r = run;
-
-	return r->filter ? 0 : telemetry_numbers(r->t, ts_ns, from, 1, false);
-}
-
-/* Those that the filter lets through, as many at once as stand together. */
-static int views(void *run, const struct int_view *v, size_t n)
-{
-	struct run *r = run;
-	size_t from = 0, to;
-	int rc = 0;
-
-	if (!r->filter)
-		return tell(r, v, n);
-	r->filtered.views += n;
-	for (; from < n && !rc; from = to + 1) {
-		for (to = from; to < n && expr_match(r->filter, &v[to]);)
-			to++;
-		r->filtered.matched += to - from;
-		r->filtered.others += to < n;
-		rc = tell(r, v + from, to - from);
-	}
-	return rc;
-}
-
 static int take_frames(struct run *r, const struct pkt *pkts, int n)
 {
-	int rc = intake_take(r->in, pkts, (size_t)n);
+	int rc = cores_rx(r->cores, pkts, (size_t)n);
 
 	return rc || !r->xdp ? rc : xdp_judge_all(r->xdp);
 }
 
-/* A batch; or nothing came, and yet time goes on. Who reads what we write must
- * not wait for full buffers while packets are few. */
+/* What there is goes out: who reads what we write must not wait for full
+ * buffers while packets are few. Several cores do so themselves as long as some
+ * come. */
+static int pass_on(struct run *r, int n)
+{
+	int rc = r->xdp ? xdp_tick(r->xdp) : 0;
+
+	if (n && r->o.cores > 1)
+		return rc;
+	if (!rc)
+		rc = cores_pass(r->cores);
+	if (r->out)
+		snk_flush(r->out); /* snk_close() tells of an error */
+	return rc;
+}
+
+/* A batch; or nothing came, and yet time goes on. */
 static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 {
 	struct run *r = run;
@@ -160,20 +133,17 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		if (src_size(r->loop.s) == 0)
 			r->behind_ns = clock_wall_ns() - pkts[n - 1].ts_ns;
 	} else {
-		rc = telemetry_tick(r->t, clock_wall_ns() - r->behind_ns);
+		rc = cores_tick(r->cores, clock_wall_ns() - r->behind_ns);
 	}
-	if (n < PKT_BATCH) { /* live, or the end */
-		if (!rc && r->xdp)
-			rc = xdp_tick(r->xdp);
-		if (!rc)
-			rc = telemetry_pass(r->t);
-		if (r->out)
-			snk_flush(r->out); /* snk_close() tells of an error */
-	}
+	if (!rc && n < PKT_BATCH) /* live, or the end */
+		rc = pass_on(r, n);
 	if (n < PKT_BATCH || ++r->batches % LOOK_EVERY == 0)
 		outlets_look(&r->outlets);
-	if (!rc && r->top && !top_turn(r->top, !n))
-		cli_stop = 1; /* as if by a signal */
+	if (!rc && r->top) {
+		cores_rest(r->cores); /* all that is kept is shown */
+		if (!top_turn(r->top, !n))
+			cli_stop = 1; /* as if by a signal */
+	}
 	if (rc < 0)
 		fault_set(f, rc, "%s", strerror(-rc));
 	return rc;
@@ -204,16 +174,35 @@ static void open_out(struct run *r)
 		cli_fault(name, &f);
 }
 
-static void open_intake(struct run *r)
+/* Where rows go: with several cores, one after the other. */
+static const struct telemetry_sinks *sinks_of(struct run *r)
 {
-	struct intake_options io = {.profile = &r->profile,
-				    .out = r->out,
-				    .views = views,
-				    .number = number,
-				    .ctx = r};
-
-	if (intake_open(&r->in, &io) < 0)
+	if (r->o.cores == 1)
+		return &r->outlets.sinks;
+	if (!r->gate && !(r->gate = gate_open(&r->outlets.sinks)))
 		cli_fail("out of memory");
+	return gate_sinks(r->gate);
+}
+
+/* For another core, in turn with the loop. */
+static int take_more(void *run, struct pkt *room, int max)
+{
+	return cli_loop_more(&((struct run *)run)->loop, room, max);
+}
+
+static void open_cores(struct run *r)
+{
+	const struct cores_options co = {.o = &r->o,
+					 .t = r->t,
+					 .sinks = sinks_of(r),
+					 .profile = &r->profile,
+					 .filter = r->filter,
+					 .out = r->out,
+					 .source = r->loop.s,
+					 .take = take_more,
+					 .ctx = r};
+
+	r->cores = cores_open(&co);
 }
 
 static void set_flows(struct flows_options *f, const struct opts *o)
@@ -256,7 +245,7 @@ static void open_telemetry(struct run *r)
 		to.dist_bytes = XDP_DISTS;
 	}
 	bins_use(&r->o.bins, to.shape);
-	rc = telemetry_open(&r->t, &to, &r->th.t, &r->outlets.sinks);
+	rc = telemetry_open(&r->t, &to, &r->th.t, sinks_of(r));
 	if (rc < 0)
 		cli_fail("a flow cache of %u rows of %u flows: %s",
 			 to.flows.rows, to.flows.buckets,
@@ -293,13 +282,13 @@ static void run_open(struct run *r)
 	if (r->o.read && src_open(&r->loop.s, r->o.read, &f) < 0)
 		cli_fault(r->o.read, &f);
 	open_out(r);
-	open_intake(r);
 	open_telemetry(r);
 	if (r->o.live.name)
 		open_interface(r);
 	if (r->o.top.top)
 		r->top = top_open(&r->o, r->t);
 	cli_user(r->o.live.user);
+	open_cores(r);
 	r->loop.quiet = r->o.quiet || r->top;
 	r->loop.stats = cli_stats_open(r->xdp ? &int_fast_ledger
 					      : &intake_ledger,
@@ -350,12 +339,13 @@ static int look_last(struct run *r)
 static int run_close(struct run *r)
 {
 	int drained = drain(r), looked = look_last(r);
-	int flushed = telemetry_flush(r->t), out = 0;
+	int flushed = cores_flush(r->cores), out = 0;
 	uint64_t lost = 0, received;
 	int status = r->error || drained ? CLI_FAIL : CLI_OK;
 
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
+	cores_print(r->cores);
 	if (r->out) {
 		snk_settle(r->out); /* snk_close() tells of an error */
 		lost = unsent(r);
@@ -376,9 +366,10 @@ static int run_close(struct run *r)
 			 strerror(-out));
 	if (out < 0 || flushed < 0 || looked < 0)
 		status = CLI_FAIL;
+	cores_close(r->cores);
 	telemetry_close(r->t);
+	gate_close(r->gate);
 	expr_free(r->filter);
-	intake_close(r->in);
 	src_close(r->loop.s);
 	xdp_close(r->xdp);
 	outlets_close(&r->outlets);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "telemetry/paths.h"
+#include "measure/paths.h"
 
 /* Hops as on the wire, each field in words of its own. */
 static const struct int_word words[] = {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collect/team.h"
 #include "tables.h"
 
 #define AT(field) CLI_AT(struct opts, field)
@@ -151,6 +152,8 @@ static const struct cli_option options[] = {
 		table_names),
 	CLI_LIMIT_OPTIONS(struct opts),
 	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
+	{'j', "cores", "N", "work on so many cores at once (default 1)",
+	 CLI_SIZE, AT(cores), .min = 1, .max = COLLECT_TEAM_MAX},
 	{0, "xdp", NULL,
 	 "compare in the kernel, before the host's stack: only events come up",
 	 CLI_FLAG, AT(xdp), .needs = "-i"},
@@ -177,6 +180,7 @@ static const struct cli_group groups[] = {
 	{"--xdp --filter", .why = WITHOUT_XDP},
 	{"--xdp -c", .why = WITHOUT_XDP},
 	{"--xdp --bins", .why = WITHOUT_XDP},
+	{"--xdp -j", .why = WITHOUT_XDP},
 	{"--xdp --budget", .why = "thresholds do not widen in the kernel"},
 	{0},
 };
@@ -228,6 +232,7 @@ struct opts options_read(int argc, char **argv)
 {
 	struct opts o = {
 		.profile = "any",
+		.cores = 1,
 		.rows = 1 << ROWS_EVENT | 1 << ROWS_VALUE,
 		.events = EVENTS_ALL,
 		.push_ns = UINT64_MAX,

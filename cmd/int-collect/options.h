@@ -29,6 +29,7 @@ enum row_choice {
 struct opts {
 	const char *read, *write, *to;
 	struct cli_live live;
+	unsigned cores;
 	bool xdp; /* events are found in the kernel */
 	const char *profile;
 	bool show_profile, list_profiles, help_fields;

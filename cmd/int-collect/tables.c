@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "screen/browse.h"
-#include "telemetry/paths.h"
+#include "measure/paths.h"
 
 const char *const table_names[] = {"flows", "nodes", "queues",
 				   "links", "paths", NULL};

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "live/fast.h"
-#include "telemetry/fields.h"
-#include "telemetry/paths.h"
+#include "measure/fields.h"
+#include "measure/paths.h"
 
 _Static_assert(
 	(int)FAST_HOP_LATENCY == (int)METRIC_HOP_LATENCY &&

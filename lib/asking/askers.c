@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "crew/relay.h"
+#include "team/relay.h"
 
 struct asker {
 	struct places places;
@@ -16,9 +16,8 @@ struct asker {
 struct askers {
 	struct relay relay;
 	const struct askers_options *o;
-	bool over;	  /* in turn of taking: the keys' end */
-	bool hopeless;	  /* in turn of showing: nothing more is wanted */
-	const char *gone; /* in turn of showing: why nobody can be asked */
+	bool over;     /* in turn of taking: the keys' end */
+	bool hopeless; /* in turn of showing: nothing more is wanted */
 	struct asker *asker[ASKERS_MAX];
 };
 
@@ -44,11 +43,10 @@ static void ask_share(struct askers *c, unsigned worker)
 {
 	struct asker *a = c->asker[worker];
 
-	while (!a->places.gone && keys_next(&a->keys)) {
+	while (keys_next(&a->keys)) {
 		for (unsigned i = 0; i < a->targets.n; i++)
 			ask_target(a, &c->o->rule, &a->targets.target[i]);
-		if (!a->places.gone)
-			c->o->answers(c->o->ctx, worker, &a->keys, a->reply);
+		c->o->answers(c->o->ctx, worker, &a->keys, a->reply);
 	}
 }
 
@@ -72,9 +70,7 @@ static void show(struct askers *c, unsigned worker)
 {
 	const struct keys *share = &c->asker[worker]->keys;
 
-	if (!c->gone)
-		c->gone = c->asker[worker]->places.gone;
-	if (c->gone || (!c->hopeless && !keys_told(c->o->keys, share)))
+	if (!c->hopeless && !keys_told(c->o->keys, share))
 		__atomic_store_n(&c->hopeless, true, __ATOMIC_RELAXED);
 	c->o->show(c->o->ctx, worker, !c->o->keys->lines.regular, c->hopeless);
 	if (!c->hopeless)
@@ -153,7 +149,7 @@ static void go_on(struct askers *c)
 
 int askers_run(const struct askers_options *o, struct fault *f)
 {
-	struct askers *c = aligned_alloc(CREW_LINE, sizeof(*c));
+	struct askers *c = aligned_alloc(TEAM_LINE, sizeof(*c));
 	struct relay_options relay = {.workers = o->workers,
 				      .steps = 1,
 				      .take = take,
@@ -171,10 +167,6 @@ int askers_run(const struct askers_options *o, struct fault *f)
 	if (!rc) {
 		go_on(c);
 		relay_close(&c->relay);
-		if (c->gone)
-			rc = fault_set(f, -EIO, "%s: %s",
-				       c->asker[0]->places.source[0].path,
-				       c->gone);
 	}
 	close_all(c);
 	return rc;

@@ -20,8 +20,10 @@ enum {
 };
 
 struct askers_options {
-	unsigned workers;		   /* 1 to ASKERS_MAX */
-	const struct places_options *from; /* no cluster */
+	unsigned workers; /* 1 to ASKERS_MAX */
+	/* On this machine: no cluster, no address. The only places that can be
+	 * lost while they are asked (places->gone) are elsewhere. */
+	const struct places_options *from;
 	struct query_rule rule;
 	int kind; /* of the tables; and which, or NULL: targets_pick() */
 	const char *table;
@@ -38,7 +40,7 @@ struct askers_options {
 	void (*show)(void *ctx, unsigned worker, bool live, bool drop);
 };
 
-/* 0 or -errno; -EIO: what was asked can no longer be read. */
+/* 0 or -errno. */
 int askers_run(const struct askers_options *o, struct fault *f);
 
 #endif

@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 #include "cli/private.h"
 #include "cli/tty.h"
-#include "crew/crew.h"
+#include "team/team.h"
 
 volatile sig_atomic_t cli_stop, cli_report, cli_hangup;
 
@@ -79,7 +79,7 @@ static void on_stop(int sig)
 	(void)sig;
 	if (cli_stop < 2)
 		cli_stop++;
-	crew_wake();
+	team_wake();
 }
 
 static void on_report(int sig)
@@ -127,7 +127,7 @@ void cli_signals(void)
 		void (*handler)(int);
 	} table[] = {
 		{SIGINT, on_stop}, {SIGTERM, on_stop},	 {SIGUSR1, on_report},
-		{SIGBUS, on_bus},  {CREW_WAKE, on_wake},
+		{SIGBUS, on_bus},  {TEAM_WAKE, on_wake},
 	};
 	struct sigaction was;
 

@@ -190,17 +190,12 @@ static void put_cell(struct redis *x, const struct row_batch *b,
 	redis_word(&x->words, text ? text : "", len);
 }
 
-static void put_text(struct outbuf *o, const char *text)
-{
-	redis_word(o, text, strlen(text));
-}
-
 static void put_number(struct outbuf *o, uint64_t n)
 {
 	char text[24];
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
-	put_text(o, text);
+	redis_text(o, text);
 }
 
 /* Names and values of what is not null, in x->words. Returns their number: a
@@ -221,8 +216,8 @@ static uint32_t put_pairs(struct redis *x, const struct form *m,
 	}
 	if (n)
 		return n;
-	put_text(&x->words, "none");
-	put_text(&x->words, "true");
+	redis_text(&x->words, "none");
+	redis_text(&x->words, "true");
 	return 2;
 }
 
@@ -243,7 +238,7 @@ static void begin(struct redis *x, uint32_t words, const char *name,
 		  const struct item *i)
 {
 	redis_command(&x->commands, words);
-	put_text(&x->commands, name);
+	redis_text(&x->commands, name);
 	redis_word(&x->commands, i->key, i->key_len);
 }
 
@@ -261,8 +256,8 @@ static void trim(struct redis *x, struct item *i)
 
 	snprintf(first, sizeof(first), "-%llu", (unsigned long long)x->maxlen);
 	begin(x, 4, "LTRIM", i);
-	put_text(&x->commands, first);
-	put_text(&x->commands, "-1");
+	redis_text(&x->commands, first);
+	redis_text(&x->commands, "-1");
 	i->parts++;
 }
 
@@ -274,11 +269,11 @@ static void add(struct redis *x, struct form *m, struct item *i, uint32_t pairs)
 
 	begin(x, pairs + (cut ? 6 : 3), "XADD", i);
 	if (cut) {
-		put_text(&x->commands, "MAXLEN");
-		put_text(&x->commands, "~");
+		redis_text(&x->commands, "MAXLEN");
+		redis_text(&x->commands, "~");
 		put_number(&x->commands, x->maxlen);
 	}
-	put_text(&x->commands, "*");
+	redis_text(&x->commands, "*");
 }
 
 /* The commands of a row, in x->commands. */

@@ -6,6 +6,13 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* Errors that pass, of one slot of a cluster: the others are served. */
+static inline bool redis_passes_slot(const char *text)
+{
+	return !strncmp(text, "CLUSTERDOWN Hash slot", 21) ||
+	       !strncmp(text, "TRYAGAIN", 8);
+}
+
 /* Errors that pass (Redis: server.c, cluster.c). What a user may not do is that
  * user's rows' fault: others need not wait. */
 static inline bool redis_passes(const char *text)

@@ -2,22 +2,20 @@
 #include "export/redis_send.h"
 
 #include <errno.h>
-#include <hiredis/hiredis.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/text.h"
 #include "export/redis_error.h"
+#include "export/redis_link.h"
 #include "export/redis_words.h"
 #include "hash/redis_slot.h"
 
 enum {
 	PORT = 6379,
 	NODES = 256,
-	HOST = 256,
 	ROUNDS = 8,	 /* that items are moved before they wait */
 	AHEAD = 1 << 16, /* bytes sent before replies are read */
 	REASON = 200,	 /* characters of an error that are told */
@@ -29,8 +27,17 @@ enum {
 	MOVED, /* its node is another */
 	ASKED, /* the same, this once: its slot is on its way there */
 	LATER, /* the server is not ready for it */
+	HELD,  /* its slot is not */
 	REFUSED,
 	WRITTEN,
+};
+
+/* Of a slot. An item that is sent again goes alone at first: others of its slot
+ * may not overtake it. */
+enum {
+	FREE,
+	HOLD,
+	PROBED, /* by the block in hand */
 };
 
 struct fate {
@@ -38,19 +45,15 @@ struct fate {
 	bool ask;	   /* that node is told that it is ASKED */
 };
 
-struct node {
-	char host[HOST];
-	uint16_t port;
-	redisContext *c; /* NULL: not connected */
-};
-
 struct redis_nodes {
 	const struct url *url;
 	const struct stop *stop;
 	int timeout_ms;
 	unsigned n;
-	struct node node[NODES];
-	uint8_t of[REDIS_SLOTS]; /* the node of a slot, as far as known */
+	struct redis_link node[NODES];
+	uint8_t of[REDIS_SLOTS];   /* the node of a slot, as far as known */
+	uint8_t held[REDIS_SLOTS]; /* it was not served: its items wait */
+	bool any_held;
 	/* Of the block in hand. */
 	struct item *item;
 	struct fate *fate; /* by item */
@@ -63,7 +66,7 @@ struct redis_nodes {
 /* Items of one node on their way: numbers of items. */
 struct run {
 	struct redis_nodes *all;
-	struct node *node;
+	struct redis_link *node;
 	uint8_t number;
 	uint32_t write, read; /* the next item to send, to hear of */
 	uint32_t heard;	      /* commands of that which are answered */
@@ -71,22 +74,6 @@ struct run {
 	struct outbuf out;
 	struct tally *t;
 };
-
-static void say(struct outbuf *o, const char *text)
-{
-	redis_word(o, text, strlen(text));
-}
-
-static int name_node(struct node *d, const char *host, size_t len,
-		     uint16_t port)
-{
-	if (!len || len >= HOST)
-		return -EINVAL;
-	memcpy(d->host, host, len);
-	d->host[len] = '\0';
-	d->port = port;
-	return 0;
-}
 
 int redis_nodes_open(struct redis_nodes **out, const struct url *u,
 		     uint64_t timeout_ns, const struct stop *stop)
@@ -102,66 +89,24 @@ int redis_nodes_open(struct redis_nodes **out, const struct url *u,
 	n->n = 1;
 	/* brackets of IPv6 are the URL's, not the resolver's */
 	if (u->host[0] == '[')
-		name_node(&n->node[0], u->host + 1, len - 2,
-			  u->port ? u->port : PORT);
+		redis_link_name(&n->node[0], u->host + 1, len - 2,
+				u->port ? u->port : PORT);
 	else
-		name_node(&n->node[0], u->host, len, u->port ? u->port : PORT);
+		redis_link_name(&n->node[0], u->host, len,
+				u->port ? u->port : PORT);
 	*out = n;
 	return 0;
-}
-
-static void disconnect(struct node *d)
-{
-	if (d->c)
-		redisFree(d->c);
-	d->c = NULL;
 }
 
 void redis_nodes_close(struct redis_nodes *n)
 {
 	for (unsigned i = 0; n && i < n->n; i++)
-		disconnect(&n->node[i]);
+		redis_link_close(&n->node[i]);
 	if (n) {
 		free(n->item);
 		free(n->fate);
 	}
 	free(n);
-}
-
-/* Until something of the socket, or the end. -errno; else what there is. */
-static int wait_for(const struct redis_nodes *n, int fd, short events,
-		    struct fault *f)
-{
-	struct pollfd p[2] = {{.fd = fd, .events = events},
-			      {.fd = n->stop->fd, .events = POLLIN}};
-	int rc = poll(p, 2, n->timeout_ms);
-
-	if (rc == 0)
-		return fault_set(f, -EAGAIN, "no answer for %d ms",
-				 n->timeout_ms);
-	if (rc < 0 || n->stop->now)
-		return fault_set(f, -EAGAIN, "it is the end");
-	return p[0].revents;
-}
-
-static int connect_node(struct redis_nodes *n, struct node *d, struct fault *f)
-{
-	int err = 0, rc;
-	socklen_t len = sizeof(err);
-
-	d->c = redisConnectNonBlock(d->host, d->port);
-	if (!d->c)
-		return fault_set(f, -ENOMEM, "out of memory");
-	rc = d->c->err ? fault_set(f, -EAGAIN, "%s:%u: %.128s", d->host,
-				   (unsigned)d->port, d->c->errstr)
-		       : wait_for(n, d->c->fd, POLLOUT, f);
-	if (rc >= 0 &&
-	    getsockopt(d->c->fd, SOL_SOCKET, SO_ERROR, &err, &len) == 0 && err)
-		rc = fault_set(f, -EAGAIN, "%s:%u: %s", d->host,
-			       (unsigned)d->port, strerror(err));
-	if (rc < 0)
-		disconnect(d);
-	return rc < 0 ? rc : 0;
 }
 
 /* What a new connection begins with, and is to be answered before items are
@@ -172,29 +117,29 @@ static void greet(struct run *r)
 
 	if (u->password) {
 		redis_command(&r->out, u->user && *u->user ? 3 : 2);
-		say(&r->out, "AUTH");
+		redis_text(&r->out, "AUTH");
 		if (u->user && *u->user)
-			say(&r->out, u->user);
-		say(&r->out, u->password);
+			redis_text(&r->out, u->user);
+		redis_text(&r->out, u->password);
 		r->greetings++;
 	}
 	if (*u->path) {
 		redis_command(&r->out, 2);
-		say(&r->out, "SELECT");
-		say(&r->out, u->path);
+		redis_text(&r->out, "SELECT");
+		redis_text(&r->out, u->path);
 		r->greetings++;
 	}
 	redis_command(&r->out, 1);
-	say(&r->out, "PING");
+	redis_text(&r->out, "PING");
 	r->greetings++;
 }
 
 /* The node "SLOT HOST:PORT" names, which may be new; -1: none. Without a host
  * it is on that of who says it. */
-static int node_of(struct redis_nodes *n, const struct node *from,
+static int node_of(struct redis_nodes *n, const struct redis_link *from,
 		   const char *text, uint64_t *slot)
 {
-	struct node d = {0};
+	struct redis_link d = {0};
 	const char *host = text_digits(slot, text, REDIS_SLOTS - 1), *colon;
 	uint64_t port;
 
@@ -202,9 +147,10 @@ static int node_of(struct redis_nodes *n, const struct node *from,
 	if (!colon || !text_u64(&port, colon + 1, UINT16_MAX))
 		return -1;
 	if (colon == host)
-		name_node(&d, from->host, strlen(from->host), (uint16_t)port);
-	else if (name_node(&d, host, (size_t)(colon - host), (uint16_t)port) <
-		 0)
+		redis_link_name(&d, from->host, strlen(from->host),
+				(uint16_t)port);
+	else if (redis_link_name(&d, host, (size_t)(colon - host),
+				 (uint16_t)port) < 0)
 		return -1;
 	for (unsigned i = 0; i < n->n; i++)
 		if (n->node[i].port == d.port &&
@@ -237,13 +183,43 @@ static bool redirect(struct run *r, struct fate *item, const char *text)
 	return true;
 }
 
-/* What an error makes of an item. */
+static unsigned slot_of(const struct item *i)
+{
+	return redis_slot(i->key, i->key_len);
+}
+
+/* What comes for the slot of an item waits, too. */
+static void hold(struct redis_nodes *n, const struct item *i)
+{
+	n->held[slot_of(i)] = HOLD;
+	n->any_held = true;
+}
+
+/* Whether an item may not be sent; one of each slot may that are tried again.
+ */
+static bool is_held(struct redis_nodes *n, const struct item *i)
+{
+	uint8_t *held = &n->held[n->any_held ? slot_of(i) : 0];
+
+	if (!n->any_held || *held == FREE)
+		return false;
+	if (!n->block->again || *held == PROBED)
+		return true;
+	*held = PROBED;
+	return false;
+}
+
+/* What an error makes of the item that is answered. */
 static void judge(struct run *r, struct fate *item, const char *text)
 {
 	if (redirect(r, item, text))
 		return;
 	fault_set(&r->all->why, 0, "%.*s", REASON, text);
-	item->state = redis_passes(text) ? LATER : REFUSED;
+	item->state = redis_passes_slot(text) ? HELD
+		      : redis_passes(text)    ? LATER
+					      : REFUSED;
+	if (item->state == HELD)
+		hold(r->all, &r->all->item[r->read]);
 }
 
 /* Reads another item of the block: while those before are on their way, so that
@@ -257,8 +233,9 @@ static bool read_item(struct redis_nodes *n)
 		return false;
 	n->fate[i] = (struct fate){.state = WAITS};
 	if (n->n > 1)
-		n->fate[i].to =
-			n->of[redis_slot(n->item[i].key, n->item[i].key_len)];
+		n->fate[i].to = n->of[slot_of(&n->item[i])];
+	if (is_held(n, &n->item[i]))
+		n->fate[i].state = HELD;
 	n->items++;
 	return true;
 }
@@ -298,8 +275,11 @@ static int hear(struct run *r, const redisReply *reply, struct fault *f)
 		judge(r, item, reply->str);
 	if (++r->heard < n->item[r->read].parts << item->ask)
 		return 0;
-	if (item->state == WAITS)
+	if (item->state == WAITS) {
 		item->state = WRITTEN;
+		if (n->any_held)
+			n->held[slot_of(&n->item[r->read])] = FREE;
+	}
 	if (item->state == REFUSED && !r->t->refused++)
 		r->t->why = n->why;
 	r->heard = 0;
@@ -341,6 +321,12 @@ static void fill(struct run *r)
 	}
 }
 
+static int wait_for(const struct run *r, short events, struct fault *f)
+{
+	return redis_link_wait(r->node, events, r->all->timeout_ms,
+			       r->all->stop, f);
+}
+
 /* Sends the buffer, and reads what comes meanwhile. */
 static int exchange(struct run *r, struct fault *f)
 {
@@ -350,7 +336,7 @@ static int exchange(struct run *r, struct fault *f)
 	ssize_t sent;
 
 	while (rc >= 0 && at < len) {
-		rc = wait_for(r->all, fd, POLLIN | POLLOUT, f);
+		rc = wait_for(r, POLLIN | POLLOUT, f);
 		if (rc >= 0 && (rc & POLLOUT)) {
 			sent = send(fd, text + at, len - at, MSG_NOSIGNAL);
 			if (sent < 0 && errno != EAGAIN && errno != EINTR)
@@ -378,7 +364,7 @@ static int run_node(struct redis_nodes *n, uint8_t number, struct tally *t,
 		.all = n, .node = &n->node[number], .number = number, .t = t};
 	r->read = next_item(r, 0);
 	if (r->read < n->items && !r->node->c) {
-		rc = connect_node(n, r->node, f);
+		rc = redis_link_open(r->node, n->timeout_ms, n->stop, f);
 		greet(r);
 	}
 	while (!rc && (r->greetings || r->read < n->items)) {
@@ -386,11 +372,11 @@ static int run_node(struct redis_nodes *n, uint8_t number, struct tally *t,
 			fill(r);
 		if (outbuf_len(&r->out))
 			rc = exchange(r, f);
-		else if ((rc = wait_for(n, r->node->c->fd, POLLIN, f)) >= 0)
+		else if ((rc = wait_for(r, POLLIN, f)) >= 0)
 			rc = read_replies(r, f);
 	}
 	if (rc < 0)
-		disconnect(r->node);
+		redis_link_close(r->node);
 	free(r->out.text);
 	free(r);
 	return rc;
@@ -413,13 +399,22 @@ static int begin_block(struct redis_nodes *n, struct block *b)
 	return 0;
 }
 
-/* Those that were moved wait for their next node. Returns their number. */
+/* Whether an item may be sent now: it was moved, or its slot is served now. */
+static bool may_go(const struct redis_nodes *n, uint32_t i)
+{
+	uint8_t state = n->fate[i].state;
+
+	return state == MOVED || state == ASKED ||
+	       (state == HELD && n->held[slot_of(&n->item[i])] == FREE);
+}
+
+/* Those wait again. Returns their number. */
 static uint32_t move(struct redis_nodes *n)
 {
 	uint32_t moved = 0;
 
 	for (uint32_t i = 0; i < n->items; i++)
-		if (n->fate[i].state == MOVED || n->fate[i].state == ASKED) {
+		if (may_go(n, i)) {
 			n->fate[i].ask = n->fate[i].state == ASKED;
 			n->fate[i].state = WAITS;
 			moved++;
@@ -443,11 +438,27 @@ static int run_all(struct redis_nodes *n, struct tally *t, struct fault *f)
 	return rc;
 }
 
+/* Whether items wait, and all that do for slots that are not served. Those that
+ * are set apart already hold theirs, whatever they wait for. */
+static bool is_apart(struct redis_nodes *n)
+{
+	bool any = false, all = true;
+
+	for (uint32_t i = 0; i < n->items; i++) {
+		if (n->fate[i].state >= REFUSED)
+			continue;
+		any = true;
+		all = all && n->fate[i].state == HELD;
+		if (n->block->again)
+			hold(n, &n->item[i]);
+	}
+	return any && all;
+}
+
 /* What became of all items, read or not; the block has those that wait. */
 static int end_block(struct redis_nodes *n, struct tally *t)
 {
-	struct block *b = n->block;
-	struct block rest;
+	struct block *b = n->block, rest;
 	uint32_t kept = 0;
 	bool *keep = calloc(b->rows + 1, sizeof(*keep));
 
@@ -460,6 +471,7 @@ static int end_block(struct redis_nodes *n, struct tally *t)
 		kept += keep[i];
 		t->written += n->fate[i].state == WRITTEN;
 	}
+	b->apart = is_apart(n);
 	rest = (struct block){.rows = b->rows - n->items};
 	if (rest.rows)
 		block_refuse(&rest, t, "a block that is none of Redis");
@@ -477,7 +489,8 @@ int redis_nodes_send(struct redis_nodes *n, struct block *b, struct tally *t,
 
 	if (rc < 0)
 		return fault_set(f, rc, "out of memory");
-	fault_set(&n->why, 0, "moved too often");
+	fault_set(&n->why, 0,
+		  n->any_held ? "slots are not served" : "moved too often");
 	rc = run_all(n, t, f);
 	if (end_block(n, t) < 0)
 		return fault_set(f, -ENOMEM, "out of memory");

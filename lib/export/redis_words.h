@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "export/private.h"
 
@@ -68,6 +69,11 @@ static inline void redis_commands(struct outbuf *o, const char *p, size_t len,
 		outbuf_bytes(o, p, (size_t)(next - p));
 	}
 	outbuf_bytes(o, p, (size_t)(end - p));
+}
+
+static inline void redis_text(struct outbuf *o, const char *text)
+{
+	redis_word(o, text, strlen(text));
 }
 
 #endif

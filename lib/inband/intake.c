@@ -11,9 +11,7 @@
 #include "wire/net.h"
 
 enum {
-	VIEWS = 64, /* handed out at once: they stay in the first cache, and
-		       their plans alive (wire/int.h) */
-	AHEAD = 8,  /* frames between asking for their bytes and their use */
+	AHEAD = 8, /* frames between asking for their bytes and their use */
 	AHEAD_BYTES = 512, /* of each */
 	LINE = 64,
 };
@@ -70,8 +68,9 @@ struct intake {
 	struct ioam_decoder traces;
 	struct intake_ledger ctr;
 	struct intake_report_ledger report_ctr;
-	unsigned n; /* of view[] */
-	struct int_view view[VIEWS];
+	unsigned n;	       /* of view[] */
+	struct int_view *view; /* INTAKE_VIEWS */
+	struct int_view own[INTAKE_VIEWS];
 };
 
 static uint64_t *packet_reason(struct intake_ledger *c, enum int_result r)
@@ -103,20 +102,27 @@ static uint64_t *report_reason(struct intake_report_ledger *c,
 	return reason[r] ? reason[r] : &c->truncated;
 }
 
+static void begin_room(struct intake *in)
+{
+	in->n = 0;
+	if (in->o.room)
+		in->view = in->o.room(in->o.ctx);
+}
+
 static int hand_out(struct intake *in)
 {
-	unsigned n = in->n;
+	int rc = in->n ? in->o.views(in->o.ctx, in->view, in->n) : 0;
 
-	in->n = 0;
-	return n ? in->o.views(in->o.ctx, in->view, n) : 0;
+	begin_room(in);
+	return rc;
 }
 
 /* Room for a view; *rc is what handing out the others came to. */
 static struct int_view *room(struct intake *in, int *rc)
 {
-	if (in->n == VIEWS && !*rc)
+	if (in->n == INTAKE_VIEWS && !*rc)
 		*rc = hand_out(in);
-	return &in->view[in->n < VIEWS ? in->n : VIEWS - 1];
+	return &in->view[in->n < INTAKE_VIEWS ? in->n : INTAKE_VIEWS - 1];
 }
 
 /* The number of a datagram of which there is no view: it came all the same. */
@@ -176,7 +182,7 @@ static __attribute__((noinline)) int take_reports(struct intake *in,
 		}
 		took(in, v, p, first);
 		in->report_ctr.bad_inner += report.packet > INT_NONE;
-		in->n += in->n < VIEWS;
+		in->n += in->n < INTAKE_VIEWS;
 		first = false;
 	}
 	return first && !rc ? number(in, p->ts_ns, &r.from) : rc;
@@ -189,7 +195,7 @@ static inline int take_datagram(struct intake *in, const struct pkt *p,
 	int rc;
 
 	in->ctr.reports++;
-	if (in->n == VIEWS && (rc = hand_out(in)))
+	if (in->n == INTAKE_VIEWS && (rc = hand_out(in)))
 		return rc;
 	v = &in->view[in->n];
 	if (!treport_read_plain(v, &in->reports, data, len))
@@ -323,7 +329,7 @@ static int take_traces(struct intake *in, const struct pkt *p)
 			continue; /* it asks, and says nothing */
 		t.view.ts_ns = p->ts_ns;
 		*room(in, &rc) = t.view;
-		in->n += in->n < VIEWS;
+		in->n += in->n < INTAKE_VIEWS;
 		/* Where its snapshots are is in t. */
 		if (!rc && t.view.stack.at)
 			rc = hand_out(in);
@@ -359,7 +365,7 @@ static int take_packet(struct intake *in, const struct pkt *p)
 
 	if (r == INT_OK) {
 		v->ts_ns = p->ts_ns;
-		in->n += in->n < VIEWS;
+		in->n += in->n < INTAKE_VIEWS;
 		in->ctr.packets++;
 		return rc ? rc : restore(in, &at, p);
 	}
@@ -383,6 +389,7 @@ int intake_take(struct intake *in, const struct pkt *pkts, size_t n)
 	size_t len = 0;
 	int rc = 0;
 
+	begin_room(in);
 	for (size_t i = 0; i < n && !rc; i++) {
 		if (i + AHEAD < n)
 			want(&pkts[i + AHEAD]);
@@ -401,6 +408,7 @@ int intake_open(struct intake **out, const struct intake_options *o)
 	if (!in)
 		return -ENOMEM;
 	in->o = *o;
+	in->view = in->own;
 	int_decoder_init(&in->packets, o->profile);
 	treport_init(&in->reports, o->profile);
 	ioam_init(&in->traces, o->profile);

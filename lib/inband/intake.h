@@ -52,6 +52,11 @@ struct intake_report_ledger {
 
 extern const struct ledger intake_ledger, intake_report_ledger;
 
+enum {
+	INTAKE_VIEWS = 64, /* handed out at once, at most: they stay in the
+			      first cache, and their plans alive (wire/int.h) */
+};
+
 struct intake_options {
 	const struct int_profile *profile; /* must last */
 	/*
@@ -63,6 +68,10 @@ struct intake_options {
 	/* Gets views as they are made, some at a time; they point into the
 	 * frames. 0, or an -errno that ends intake_take(). */
 	int (*views)(void *ctx, const struct int_view *v, size_t n);
+	/* Where they are made: room for INTAKE_VIEWS, asked for when
+	 * intake_take() begins and behind each views(). NULL: in one place,
+	 * again and again. */
+	struct int_view *(*room)(void *ctx);
 	/* Gets the number of a datagram of reports that were all refused, where
 	 * it can be read: nothing is missing there (wire/int.h, numbered).
 	 * NULL: nobody asks. */

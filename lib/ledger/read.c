@@ -15,6 +15,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "ledger/private.h"
+#include "team/fence.h"
 
 const char ledger_magic[8] = {'D', 'T', 'A', 'L', 'E', 'D', 'G', '\n'};
 
@@ -128,10 +129,10 @@ static int copy(int fd, struct ledger_page *p)
 	for (unsigned i = 0; i < TRIES; i++) {
 		if (!get(fd, &before, at, sizeof(before)))
 			return -EBADMSG;
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		fence_loads();
 		if (!get(fd, p, 0, sizeof(*p)))
 			return -EBADMSG;
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		fence_loads();
 		if (!get(fd, &after, at, sizeof(after)))
 			return -EBADMSG;
 		if (before == after && before % 2 == 0)

@@ -76,6 +76,14 @@ uint64_t dist_samples(const struct dist *d)
 	return n;
 }
 
+void dist_move(struct dist *to, struct dist *from)
+{
+	for (uint32_t i = 0; i < from->shape.bins + 2; i++) {
+		to->count[i] += from->count[i];
+		from->count[i] = 0;
+	}
+}
+
 bool dist_quantile(const struct dist *d, double q, uint32_t *from, uint32_t *to)
 {
 	uint64_t n = dist_samples(d), rank = (uint64_t)ceil(q * (double)n);

@@ -78,6 +78,8 @@ void dist_bounds(const struct dist_shape *s, uint32_t bin, uint32_t *from,
 		 uint32_t *to);
 
 uint64_t dist_samples(const struct dist *d);
+/* All samples of one to another of the same shape; it has none then. */
+void dist_move(struct dist *to, struct dist *from);
 
 /*
  * Where the quantile is, 0 < q <= 1: the bounds of the bin that holds the

@@ -37,6 +37,14 @@ static size_t stride_of(const struct flows_options *o)
 	return (sizeof(struct flow_entry) + o->hops * hop + 63) & ~(size_t)63;
 }
 
+/* One for each flow that there is room for, and entry 0, which is none. */
+static size_t entries_of(const struct flows_options *o)
+{
+	uint32_t shards = o->shards ? o->shards : 1;
+
+	return ((size_t)o->rows + shards - 1) / shards * o->buckets + 1;
+}
+
 int flows_init(struct flows *fl, const struct flows_options *o)
 {
 	uint64_t n = (uint64_t)o->rows * o->buckets;
@@ -49,7 +57,9 @@ int flows_init(struct flows *fl, const struct flows_options *o)
 	fl->age.period_ns = o->idle_ns ? o->idle_ns / 2 + 1 : 0;
 	rc = area_init(&fl->row, n * sizeof(struct flow_bucket));
 	if (!rc)
-		rc = area_init(&fl->entry, (n + 1) * fl->stride);
+		rc = area_init(&fl->some, (o->rows / 64 + 1ULL) * 8);
+	if (!rc)
+		rc = area_init(&fl->entry, entries_of(o) * fl->stride);
 	if (!rc)
 		rc = area_init(&fl->block,
 			       (o->blocks + 1ULL) * sizeof(struct block));
@@ -61,6 +71,7 @@ int flows_init(struct flows *fl, const struct flows_options *o)
 void flows_fini(struct flows *fl)
 {
 	area_fini(&fl->row);
+	area_fini(&fl->some);
 	area_fini(&fl->entry);
 	area_fini(&fl->block);
 	area_fini(&fl->end);
@@ -68,11 +79,9 @@ void flows_fini(struct flows *fl)
 
 int flows_end(struct flows *fl)
 {
-	size_t entries = (size_t)fl->o.rows * fl->o.buckets + 1;
-
 	return fl->end.base
 		       ? 0
-		       : area_init(&fl->end, entries * METRIC_ENDS *
+		       : area_init(&fl->end, entries_of(&fl->o) * METRIC_ENDS *
 						     sizeof(struct flow_end));
 }
 
@@ -115,6 +124,8 @@ static bool take_block(struct flows *fl, struct flow_entry *f)
 {
 	uint32_t *last = &f->more, i = fl->blocks_free;
 
+	if (fl->share && !fl->share(fl->ctx, true))
+		return false;
 	if (i)
 		fl->blocks_free = block_at(fl, i)->next;
 	else if (fl->blocks_used < fl->o.blocks)
@@ -137,6 +148,8 @@ static void give_blocks(struct flows *fl, struct flow_entry *f)
 		b->next = fl->blocks_free;
 		fl->blocks_free = f->more;
 		f->more = next;
+		if (fl->share)
+			fl->share(fl->ctx, false);
 	}
 }
 
@@ -223,6 +236,17 @@ static uint32_t entry_new(struct flows *fl)
 	return at;
 }
 
+/* Of a hash's row, whether there are flows. */
+static uint64_t *some_word(const struct flows *fl, uint64_t hash)
+{
+	return (uint64_t *)fl->some.base + flows_row_of(fl, hash) / 64;
+}
+
+static uint64_t some_bit(const struct flows *fl, uint64_t hash)
+{
+	return 1ULL << flows_row_of(fl, hash) % 64;
+}
+
 static void evict(struct flows *fl, const struct flow_bucket *b)
 {
 	fl->ledger.evicted++;
@@ -247,6 +271,8 @@ struct flow_entry *flows_find(struct flows *fl, uint64_t hash,
 	}
 	if (i == fl->o.buckets)
 		evict(fl, &row[--i]);
+	if (!i)
+		*some_word(fl, hash) |= some_bit(fl, hash);
 	row[i] = (struct flow_bucket){(uint32_t)hash, entry_new(fl)};
 	f = flows_entry(fl, row[i].at);
 	to_front(row, i);
@@ -267,6 +293,8 @@ static void row_drop(struct flows *fl, uint64_t hash, uint32_t at)
 	for (; i + 1 < fl->o.buckets && row[i + 1].at; i++)
 		row[i] = row[i + 1];
 	row[i] = (struct flow_bucket){0};
+	if (!i)
+		*some_word(fl, hash) &= ~some_bit(fl, hash);
 }
 
 static void leave(struct flows *fl, uint32_t at, enum flow_leaves why)
@@ -278,19 +306,43 @@ static void leave(struct flows *fl, uint32_t at, enum flow_leaves why)
 	entry_free(fl, at);
 }
 
-void flows_age(struct flows *fl, uint64_t now_ns)
+uint64_t flows_next(const struct flows *fl, uint64_t row, uint64_t to)
 {
-	uint64_t from, to = sweep_due(&fl->age, now_ns, fl->used, &from);
+	const uint64_t *some = (const uint64_t *)fl->some.base;
 
-	for (; from < to; from++) {
-		uint32_t at = (uint32_t)from + 1;
-		const struct flow_entry *f = flows_entry(fl, at);
+	while (row < to) {
+		uint64_t left = some[row / 64] >> row % 64;
 
-		if (!f->key_len || f->last_ns + fl->o.idle_ns > now_ns)
+		if (left) {
+			row += (unsigned)__builtin_ctzll(left);
+			break;
+		}
+		row = (row | 63) + 1;
+	}
+	return row < to ? row : to;
+}
+
+static void age_row(struct flows *fl, const struct flow_bucket *row,
+		    uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < fl->o.buckets && row[i].at;) {
+		uint32_t at = row[i].at;
+
+		if (flows_entry(fl, at)->last_ns + fl->o.idle_ns > now_ns) {
+			i++;
 			continue;
+		}
 		fl->ledger.expired++;
 		leave(fl, at, FLOW_EXPIRED);
 	}
+}
+
+void flows_age(struct flows *fl, uint64_t now_ns)
+{
+	uint64_t from, to = sweep_due(&fl->age, now_ns, fl->o.rows, &from);
+
+	while ((from = flows_next(fl, from, to)) < to)
+		age_row(fl, flows_row_at(fl, from++), now_ns);
 }
 
 void flows_flush(struct flows *fl)

@@ -30,7 +30,9 @@
 
 struct flows_options {
 	uint32_t rows, buckets; /* of a row */
-	uint32_t hops;		/* of a flow, before it takes blocks */
+	uint32_t shards; /* 0: all flows come here; else those of one of so
+			    many runs of rows, and there is room for them */
+	uint32_t hops;	 /* of a flow, before it takes blocks */
 	uint32_t blocks;
 	bool wide;	  /* congestion and buffers, too, are kept by hop */
 	uint64_t idle_ns; /* flows are silent so long, or half as much again,
@@ -135,12 +137,17 @@ struct flows {
 	struct flows_options o;
 	size_t stride; /* of an entry */
 	struct area row, entry, block, end;
+	struct area some;    /* a bit for each row: there is a flow in it */
 	uint32_t used, free; /* entries: highest number, first free one */
 	uint32_t blocks_used, blocks_free;
 	struct flows_ledger ledger;
 	struct sweep age;
 	/* A flow leaves; it still holds everything. */
 	void (*leave)(void *ctx, struct flow_entry *f, enum flow_leaves why);
+	/* Where several caches share o.blocks: whether there is one more
+	 * block for a flow; or, not taken, that one is free. NULL: there
+	 * is one cache. */
+	bool (*share)(void *ctx, bool taken);
 	void *ctx;
 };
 
@@ -159,12 +166,22 @@ static inline uint64_t flows_hash(const uint8_t *key, size_t len)
 	return rng_mix(le64toh(a) ^ rng_mix(le64toh(b)));
 }
 
+static inline struct flow_bucket *flows_row_at(const struct flows *fl,
+					       uint64_t row)
+{
+	return (struct flow_bucket *)fl->row.base + row * fl->o.buckets;
+}
+
+/* The number of a hash's row. */
+static inline uint64_t flows_row_of(const struct flows *fl, uint64_t hash)
+{
+	return (hash >> 32) * fl->o.rows >> 32;
+}
+
 static inline struct flow_bucket *flows_row(const struct flows *fl,
 					    uint64_t hash)
 {
-	uint64_t row = (hash >> 32) * fl->o.rows >> 32;
-
-	return (struct flow_bucket *)fl->row.base + row * fl->o.buckets;
+	return flows_row_at(fl, flows_row_of(fl, hash));
 }
 
 static inline struct flow_entry *flows_entry(const struct flows *fl,
@@ -176,12 +193,25 @@ static inline struct flow_entry *flows_entry(const struct flows *fl,
 /* Probably the flow of a hash, NULL if it is new: to be prefetched. */
 struct flow_entry *flows_guess(const struct flows *fl, uint64_t hash);
 
+/* Keys of IPv4: compilers make one call of two comparisons whose lengths
+ * differ, and it is long for these. */
+static inline bool flow_key4_is(const uint8_t *a, const uint8_t *b)
+{
+	uint64_t a1, a2, b1, b2;
+
+	memcpy(&a1, a, 8);
+	memcpy(&a2, a + KEY_FLOW4_LEN - 8, 8);
+	memcpy(&b1, b, 8);
+	memcpy(&b2, b + KEY_FLOW4_LEN - 8, 8);
+	return a1 == b1 && a2 == b2;
+}
+
 static inline bool flow_is(const struct flow_entry *f, const uint8_t *key,
 			   size_t len)
 {
 	if (f->key_len != len)
 		return false;
-	return len == KEY_FLOW4_LEN ? !memcmp(f->key, key, KEY_FLOW4_LEN)
+	return len == KEY_FLOW4_LEN ? flow_key4_is(f->key, key)
 				    : !memcmp(f->key, key, len);
 }
 
@@ -232,6 +262,13 @@ struct flow_wide *flow_wide(const struct flows *fl, struct flow_entry *f,
 bool flow_grow(struct flows *fl, struct flow_entry *f);
 void flow_swap(const struct flows *fl, struct flow_entry *f, unsigned i,
 	       unsigned k);
+
+/*
+ * The first row from number row on in which there are flows, below to; or to.
+ * Who goes through the flows as time goes by goes through rows: when it is a
+ * flow's turn depends on its key and the time, not on other flows.
+ */
+uint64_t flows_next(const struct flows *fl, uint64_t row, uint64_t to);
 
 /* Those of the flows whose turn it is, and that were silent too long, expire.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * metric.h - what is measured, and of what: the keys of INTCollector's table I,
- * and buffers. An id that nothing has told is METRIC_NONE.
+ * and buffers. An id that nothing has told is METRIC_NONE, a node NODE_UNKNOWN.
  *
  * metric             key                   value
  * hop_latency        flow, node            ns within the node
@@ -21,7 +21,16 @@
 
 #include <stdint.h>
 
-#define METRIC_NONE UINT32_MAX
+#define METRIC_NONE  UINT32_MAX
+#define NODE_UNKNOWN UINT64_MAX
+
+/* What identifies that of which a hop tells. */
+enum field_id {
+	FIELD_EGRESS,
+	FIELD_QUEUE,
+	FIELD_BUFFER,
+	FIELD_IDS,
+};
 
 enum metric {
 	METRIC_HOP_LATENCY,

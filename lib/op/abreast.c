@@ -16,7 +16,7 @@ struct side {
 	struct footprint before; /* of all that are not through */
 	uint32_t *place;
 	uint16_t *late; /* numbers of its operations */
-} __attribute__((aligned(CREW_LINE)));
+} __attribute__((aligned(TEAM_LINE)));
 
 struct abreast {
 	struct relay *relay;
@@ -31,7 +31,7 @@ int abreast_open(struct abreast **out, struct relay *r, unsigned workers,
 	bool ok = a != NULL;
 
 	if (ok)
-		a->side = aligned_alloc(CREW_LINE, workers * sizeof(*a->side));
+		a->side = aligned_alloc(TEAM_LINE, workers * sizeof(*a->side));
 	ok = ok && a->side;
 	if (ok) {
 		a->relay = r;

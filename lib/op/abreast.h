@@ -10,7 +10,7 @@
 #ifndef OP_ABREAST_H
 #define OP_ABREAST_H
 
-#include "crew/relay.h"
+#include "team/relay.h"
 #include "op/footprint.h"
 
 struct abreast;

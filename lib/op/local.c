@@ -4,8 +4,8 @@
  * caches and most miss the TLB; what can be had is many misses at once. Runs of
  * like operations therefore go through loops that judge and store and do
  * nothing else: so short that the processor has some thirty of them in flight.
- * (Measured: asking for lines ahead helps only where locked additions keep the
- * processor from looking ahead itself.)
+ * Lines are asked for ahead where locked additions keep the processor from
+ * looking ahead itself; and everywhere, where that helps (prefetch.h).
  */
 #include "op/local.h"
 
@@ -16,8 +16,10 @@
 #include <immintrin.h>
 #endif
 
+#include "op/prefetch.h"
+
 enum {
-	AHEAD = 16, /* operations between asking for a line and adding to it */
+	AHEAD = 16, /* operations between asking for a line and writing it */
 };
 
 struct local_road {
@@ -73,6 +75,7 @@ struct run {
 	uint32_t length;
 	uint16_t table;
 	uint8_t verb;
+	bool ask; /* for lines, ahead */
 };
 
 typedef void one_op(uint8_t *to, const struct op *op, uint32_t length);
@@ -100,7 +103,7 @@ static inline __attribute__((always_inline)) size_t loop(const struct run *r,
 			break;
 		/* Wherever it points: asking does no harm. */
 		if (ahead && i + ahead < n)
-			__builtin_prefetch(mem + op[ahead].offset, 1);
+			prefetch_line(mem + op[ahead].offset);
 		one(mem + op->offset, op, length);
 	}
 	return i;
@@ -118,7 +121,7 @@ static inline void one8(uint8_t *to, const struct op *op, uint32_t length)
 
 static size_t store8(const struct run *r, const struct op *ops, size_t n)
 {
-	return loop(r, ops, n, 0, one8);
+	return r->ask ? loop(r, ops, n, AHEAD, one8) : loop(r, ops, n, 0, one8);
 }
 
 static inline void one_add(uint8_t *to, const struct op *op, uint32_t length)
@@ -141,7 +144,8 @@ static inline void one16(uint8_t *to, const struct op *op, uint32_t length)
 
 static size_t store16(const struct run *r, const struct op *ops, size_t n)
 {
-	return loop(r, ops, n, 0, one16);
+	return r->ask ? loop(r, ops, n, AHEAD, one16)
+		      : loop(r, ops, n, 0, one16);
 }
 
 /* Up to 64 bytes anywhere: AVX-512's masked store is one instruction. */
@@ -157,7 +161,8 @@ one_masked(uint8_t *to, const struct op *op, uint32_t length)
 __attribute__((target("avx512bw"))) static size_t
 store_masked(const struct run *r, const struct op *ops, size_t n)
 {
-	return loop(r, ops, n, 0, one_masked);
+	return r->ask ? loop(r, ops, n, AHEAD, one_masked)
+		      : loop(r, ops, n, 0, one_masked);
 }
 #endif
 
@@ -240,6 +245,7 @@ static int local_exec(struct road *road, const struct op *ops, size_t n,
 			.length = ops->length,
 			.table = ops->table,
 			.verb = ops->verb,
+			.ask = road->mem != NULL,
 		};
 		run_loop *run;
 
@@ -290,6 +296,8 @@ int local_open(struct local_road **out, struct region *r, struct fault *f)
 		.head = local_head,
 		.twin = local_twin,
 	};
+	if (prefetch_is_on())
+		l->road.mem = l->mem;
 	l->region = r;
 	l->n = region_tables(r);
 	for (unsigned i = 0; i < l->n; i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * local.h - the local road: operations straight into a region, the SmartNIC
- * mode of DTA. Runs of equal operations go through a dense loop with prefetch.
+ * mode of DTA. Runs of equal operations go through a dense loop. Whether lines
+ * are asked for ahead is settled when it is opened (prefetch.h).
  */
 #ifndef OP_LOCAL_H
 #define OP_LOCAL_H

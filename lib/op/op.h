@@ -106,6 +106,11 @@ struct road {
 	 * tables are then left to be sent again. May be NULL: never.
 	 */
 	bool (*busy)(struct road *r, unsigned table);
+	/*
+	 * Where each table is in memory, between begin() and end(): to be asked
+	 * for before exec() (prefetch.h). NULL: nothing is gained by that.
+	 */
+	uint8_t *const *mem;
 
 	const char *name;	   /* where it leads, for messages */
 	const struct table *table; /* what it writes to; of each part */

@@ -20,23 +20,27 @@ int verify_tables(const struct table *const **out, const struct places *p)
 	return n;
 }
 
-/* The source that has a table. */
-static unsigned source_of(const struct places *p, const struct table *t)
+struct verify_at verify_at(const struct places *p, const struct table *t)
 {
-	unsigned s = 0;
+	struct verify_at at = {0, 0};
 
-	for (; s < p->sources; s++)
-		for (unsigned i = 0; i < source_tables(&p->source[s]); i++)
-			if (source_table(&p->source[s], i) == t)
-				return s;
-	return s;
+	for (; at.source < p->sources; at.source++)
+		for (at.table = 0;
+		     at.table < source_tables(&p->source[at.source]);
+		     at.table++)
+			if (source_table(&p->source[at.source], at.table) == t)
+				return at;
+	return at;
 }
 
 int verify_table(const struct verify *v, const struct truth_table *tt,
 		 struct score *s)
 {
+	struct verify_at at = verify_at(v->places, tt->t);
 	struct verifying w = {.v = v, .truth = tt, .s = s};
 
-	target_of(&w.target, v->places, source_of(v->places, tt->t), tt->t);
-	return tt->t->kind == TABLE_APPEND ? verify_lists(&w) : verify_keys(&w);
+	if (tt->t->kind != TABLE_APPEND)
+		return verify_keys(v, tt, at, s);
+	target_of(&w.target, v->places, at.source, tt->t);
+	return verify_lists(&w);
 }

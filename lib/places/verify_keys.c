@@ -15,6 +15,18 @@ struct batch {
 	size_t n;
 };
 
+enum {
+	BATCHES = 4,
+	PART = BATCHES * QUERY_BATCH,
+};
+
+struct verify_part {
+	struct verifying w;
+	struct score score;
+	unsigned used; /* batches */
+	struct batch batch[BATCHES];
+};
+
 static const struct truth_key *want_of(const struct verifying *w,
 				       const struct batch *b, size_t i)
 {
@@ -27,13 +39,10 @@ static void add(const struct verifying *w, struct batch *b, size_t record)
 	b->record[b->n++] = record;
 }
 
-/* The keys of the batch, which have their replies. -EIO as verify_table(). */
-static int judge(struct verifying *w, struct batch *b)
+static void judge(struct verifying *w, struct batch *b)
 {
 	const struct table *t = w->truth->t;
 
-	if (w->v->places->gone)
-		return -EIO;
 	for (size_t i = 0; i < b->n; i++) {
 		const struct truth_key *want = want_of(w, b, i);
 
@@ -46,19 +55,18 @@ static int judge(struct verifying *w, struct batch *b)
 				   .got = &b->reply[i],
 			   });
 	}
-	b->n = 0;
-	return 0;
 }
 
-static int ask_batch(struct verifying *w, struct ask *ask, struct batch *b)
+static void ask_batch(struct verifying *w, unsigned copies, struct batch *b)
 {
+	struct ask ask = {.places = w->v->places, .rule = w->v->rule};
 	struct reply *reply[QUERY_BATCH];
 
+	if (!ask.rule.copies)
+		ask.rule.copies = (uint8_t)copies;
 	for (size_t i = 0; i < b->n; i++)
 		reply[i] = &b->reply[i];
-	if (b->n)
-		ask_keys(ask, &w->target, b->key, b->n, reply);
-	return judge(w, b);
+	ask_keys(&ask, &w->target, b->key, b->n, reply);
 }
 
 /* A path of which a hop was not reported is not asked for. */
@@ -73,27 +81,6 @@ static bool is_asked(struct verifying *w, const struct truth_key *k)
 	w->s->incomplete += !whole;
 	w->s->too_long += truth_path_long(k, t);
 	return whole;
-}
-
-/* The keys that were stored in so many copies: no more are to be asked. */
-static int ask_all(struct verifying *w, struct batch *b, unsigned copies)
-{
-	const struct keymap *keys = &w->truth->keys;
-	struct ask ask = {.places = w->v->places, .rule = w->v->rule};
-	int rc = 0;
-
-	if (!ask.rule.copies)
-		ask.rule.copies = (uint8_t)copies;
-	for (size_t i = 0; i < keys->n && !*w->v->stop && !rc; i++) {
-		const struct truth_key *k = keymap_record(keys, i);
-
-		if (k->copies != copies || !is_asked(w, k))
-			continue;
-		add(w, b, i);
-		if (b->n == QUERY_BATCH)
-			rc = ask_batch(w, &ask, b);
-	}
-	return rc ? rc : ask_batch(w, &ask, b);
 }
 
 /* The sum over all epochs: each has counters of its own. */
@@ -165,32 +152,130 @@ static void count_batch(const struct verifying *w, struct batch *b)
 			collectors_failed_set(c);
 }
 
-static int count_all(struct verifying *w, struct batch *b)
+/* The copies of its keys, a bit each: of counters, they are asked together. */
+static uint32_t copies_in(const struct truth_table *tt)
 {
-	const struct keymap *keys = &w->truth->keys;
-	int rc = 0;
+	uint32_t set = 0;
 
-	for (size_t i = 0; i < keys->n && !*w->v->stop && !rc;) {
-		while (b->n < QUERY_BATCH && i < keys->n)
-			add(w, b, i++);
-		count_batch(w, b);
-		rc = judge(w, b);
+	if (tt->t->kind == TABLE_KEYINC)
+		return 1;
+	for (size_t i = 0; i < tt->keys.n; i++) {
+		const struct truth_key *k = keymap_record(&tt->keys, i);
+
+		set |= 1u << k->copies;
 	}
-	return rc;
+	return set;
 }
 
-int verify_keys(struct verifying *w)
+void verify_walk_open(struct verify_walk *walk, const struct truth_table *tt)
 {
-	struct batch *b = calloc(1, sizeof(*b));
-	int rc = 0;
+	*walk = (struct verify_walk){
+		.keys = tt->keys.n,
+		.left = tt->keys.n ? copies_in(tt) : 0,
+	};
+}
 
-	if (!b)
+bool verify_walk_next(struct verify_walk *walk, struct verify_range *r)
+{
+	if (!walk->left)
+		return false;
+	*r = (struct verify_range){
+		.copies = (unsigned)__builtin_ctz(walk->left),
+		.from = walk->at,
+		.until = walk->keys - walk->at < PART ? walk->keys
+						      : walk->at + PART,
+	};
+	walk->at = r->until;
+	if (walk->at == walk->keys) {
+		walk->at = 0;
+		walk->left &= walk->left - 1;
+	}
+	return true;
+}
+
+/* The keys that were stored in so many copies: no more are to be asked. */
+static bool is_among(struct verifying *w, size_t record, unsigned copies)
+{
+	const struct truth_key *k = keymap_record(&w->truth->keys, record);
+
+	return !copies || (k->copies == copies && is_asked(w, k));
+}
+
+int verify_part_ask(struct verify_part *p, const struct verify_range *r)
+{
+	struct batch *b = p->batch;
+
+	for (unsigned i = 0; i < BATCHES; i++)
+		b[i].n = 0;
+	for (size_t i = r->from; i < r->until; i++) {
+		if (!is_among(&p->w, i, r->copies))
+			continue;
+		add(&p->w, b, i);
+		b += b->n == QUERY_BATCH;
+	}
+	for (b = p->batch; b < p->batch + BATCHES && b->n; b++) {
+		if (r->copies)
+			ask_batch(&p->w, r->copies, b);
+		else
+			count_batch(&p->w, b);
+		if (p->w.v->places->gone)
+			return -EIO;
+	}
+	return 0;
+}
+
+void verify_part_judge(struct verify_part *p)
+{
+	for (unsigned i = 0; i < BATCHES; i++)
+		judge(&p->w, &p->batch[i]);
+}
+
+const struct score *verify_part_score(const struct verify_part *p)
+{
+	return &p->score;
+}
+
+int verify_part_open(struct verify_part **out, const struct verify *v,
+		     const struct truth_table *tt, struct verify_at at)
+{
+	struct verify_part *p = calloc(1, sizeof(*p));
+	const struct source *s = &v->places->source[at.source];
+
+	if (!p)
 		return -ENOMEM;
-	if (w->truth->t->kind == TABLE_KEYINC)
-		rc = count_all(w, b);
-	else
-		for (unsigned c = 1; c <= HASH_COPIES && !rc; c++)
-			rc = ask_all(w, b, c);
-	free(b);
+	p->w = (struct verifying){.v = v, .truth = tt, .s = &p->score};
+	if (at.source >= v->places->sources || at.table >= source_tables(s)) {
+		free(p);
+		return -ENOENT;
+	}
+	target_of(&p->w.target, v->places, at.source,
+		  source_table(s, at.table));
+	*out = p;
+	return 0;
+}
+
+void verify_part_close(struct verify_part *p)
+{
+	free(p);
+}
+
+int verify_keys(const struct verify *v, const struct truth_table *tt,
+		struct verify_at at, struct score *s)
+{
+	struct verify_walk walk;
+	struct verify_range r;
+	struct verify_part *p;
+	int rc = verify_part_open(&p, v, tt, at);
+
+	if (rc < 0)
+		return rc;
+	verify_walk_open(&walk, tt);
+	while (!rc && !*v->stop && verify_walk_next(&walk, &r)) {
+		rc = verify_part_ask(p, &r);
+		if (!rc)
+			verify_part_judge(p);
+	}
+	score_add(s, &p->score);
+	verify_part_close(p);
 	return rc;
 }

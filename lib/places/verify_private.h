@@ -24,7 +24,8 @@ static inline void verify_note(const struct verifying *w,
 }
 
 /* 0, -ENOMEM, -EIO. */
-int verify_keys(struct verifying *w);
+int verify_keys(const struct verify *v, const struct truth_table *tt,
+		struct verify_at at, struct score *s);
 int verify_lists(struct verifying *w);
 
 #endif

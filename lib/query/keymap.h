@@ -16,7 +16,7 @@ struct keymap {
 	size_t key_len, key_room, record_len;
 	size_t n, cap;
 	uint8_t *records; /* record, headroom for the CRC, key */
-	uint32_t *index;  /* number of the record + 1, or 0 */
+	uint64_t *index;  /* hash << 32, number of the record + 1; or 0 */
 	size_t buckets;	  /* a power of two */
 };
 
@@ -28,6 +28,15 @@ void keymap_fini(struct keymap *m);
  * NULL: no memory.
  */
 void *keymap_get(struct keymap *m, const uint8_t *key);
+
+/*
+ * The same in steps, for many keys: expect, by any thread at any time, and
+ * near, by who may call put, have memory look for what put needs of a key.
+ */
+uint32_t keymap_hash(const uint8_t *key, size_t len);
+void keymap_expect(const struct keymap *m, uint32_t hash);
+void keymap_near(const struct keymap *m, uint32_t hash);
+void *keymap_put(struct keymap *m, const uint8_t *key, uint32_t hash);
 
 /* Record and key number i < m->n; the key has CRC_HEADROOM before it. */
 void *keymap_record(const struct keymap *m, size_t i);

@@ -6,6 +6,7 @@
 
 #include "query/query.h"
 #include "query/view.h"
+#include "team/fence.h"
 
 static bool is_far(const struct view *v)
 {
@@ -171,7 +172,7 @@ int64_t list_read(const struct view *v, uint32_t list, uint64_t from, void *buf,
 	*next = n < 0 ? start + 1 : start + (uint64_t)n;
 	if (n < 0)
 		return n;
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	fence_loads();
 	/* What was overwritten under the copy is not to be believed. */
 	if (list_count(&count, v, list) == 0 && list_oldest(t, count) > start)
 		gone = list_oldest(t, count) - start;

@@ -21,9 +21,14 @@ struct block {
 	struct block *next;
 	char *bytes;
 	size_t len;
-	size_t at;     /* where the rows begin which are not sent */
-	uint32_t rows; /* not sent yet */
-	bool spooled;  /* it is in the spool, too */
+	size_t at;	/* where the rows begin which are not sent */
+	uint32_t rows;	/* not sent yet */
+	bool spooled;	/* it is in the spool, too */
+	size_t charged; /* bytes that count as queued for it */
+	/* By send(): what is left waits for a part of the database that other
+	 * rows do not need, so that blocks behind it may go before. */
+	bool apart;
+	bool again; /* all that was set apart, in its order */
 };
 
 /* What became of rows in one call. */

@@ -39,7 +39,10 @@ struct driver {
 		       const struct row_batch *b, unsigned row, uint32_t rows);
 	/*
 	 * Sends a block's rows, as many as it can: moves at, lowers rows, and
-	 * counts. 0: none are left; or -errno, later again, with f set.
+	 * counts. 0: none are left; or -errno, later again, with f set. Where
+	 * it sets a block apart, it holds back the rows of later blocks that
+	 * wait for the same, until all those before them are tried again, and
+	 * then those of them that are left.
 	 */
 	int (*send)(void *self, struct block *b, struct tally *t,
 		    struct fault *f);

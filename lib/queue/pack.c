@@ -60,8 +60,8 @@ static void refuse(struct queue *x, uint64_t rows, const char *why)
 static bool to_spool(struct queue *x, const struct block *b)
 {
 	return x->spool &&
-	       (x->status.failing || x->block_bytes + b->len > x->room ||
-		spool_rows(x->spool));
+	       ((x->status.failing && !x->apart) ||
+		x->block_bytes + b->len > x->room || spool_rows(x->spool));
 }
 
 static void spool(struct queue *x, struct block *b)
@@ -93,7 +93,8 @@ static void hand_on(struct queue *x, struct block *b)
 		pthread_cond_wait(&x->block, &x->lock);
 	*x->last_block = b;
 	x->last_block = &b->next;
-	x->block_bytes += b->len;
+	b->charged = b->len;
+	x->block_bytes += b->charged;
 	pthread_cond_broadcast(&x->block);
 	pthread_mutex_unlock(&x->lock);
 }

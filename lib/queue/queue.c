@@ -183,7 +183,7 @@ static void free_blocks(struct block *b)
 
 /* What the sender was at goes before what waits, unless it is in the spool as
  * it is. */
-static struct block *leftovers(struct queue *x)
+static struct block *in_hand(struct queue *x)
 {
 	struct block *hand = x->hand, *rest = x->blocks;
 
@@ -198,6 +198,18 @@ static struct block *leftovers(struct queue *x)
 		spool_done(x->spool);
 	hand->next = rest;
 	return hand;
+}
+
+/* What was set apart came before. */
+static struct block *leftovers(struct queue *x)
+{
+	struct block *apart = x->apart, *rest = in_hand(x);
+
+	x->apart = NULL;
+	if (!apart)
+		return rest;
+	apart->next = rest;
+	return apart;
 }
 
 static void keep(struct queue *x)

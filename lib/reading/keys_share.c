@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* keys_share.c - the keys of a file, for threads that take them in turn. */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,21 +60,10 @@ static bool begin(struct keys *of)
 	return of->from.column ? of->csv_head : of->begun;
 }
 
-static bool waits(const struct lines *l)
-{
-	struct pollfd p = {.fd = l->fd, .events = POLLIN};
-
-	return !l->regular && poll(&p, 1, 0) <= 0;
-}
-
-/* The next lines, with how far the header reached for the first. */
+/* The next lines. */
 static bool take(struct keys *of, struct keys *share)
 {
-	if (!begin(of) || !lines_share(&of->lines, &share->lines, SHARE))
-		return false;
-	share->lines.number = of->lines.number;
-	of->lines.number = 0;
-	return true;
+	return begin(of) && lines_share(&of->lines, &share->lines, SHARE);
 }
 
 int keys_share(struct keys *of, struct keys *share, bool wait)
@@ -87,12 +75,15 @@ int keys_share(struct keys *of, struct keys *share, bool wait)
 	share->lines.at = share->lines.stop;
 	share->lines.number = 0;
 	while (rc > 0 && !take(of, share)) {
-		if (!wait && waits(&of->lines))
+		if (!wait && lines_wait(&of->lines))
 			return -EAGAIN;
 		rc = cli_stop ? 0 : lines_more(&of->lines);
 		if (rc == -EINTR)
 			return -EAGAIN;
 	}
+	/* The first has the lines of the header, too. */
+	share->lines.number = of->lines.number;
+	of->lines.number = 0;
 	share->from.file = of->from.file;
 	share->from.column = of->from.column;
 	share->csv_head = of->csv_head;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,13 @@ int lines_more(struct lines *l)
 	if (!n)
 		l->end = true;
 	return n > 0 || left > 0;
+}
+
+bool lines_wait(const struct lines *l)
+{
+	struct pollfd p = {.fd = l->fd, .events = POLLIN};
+
+	return !l->regular && poll(&p, 1, 0) <= 0;
 }
 
 int lines_room(struct lines *l)

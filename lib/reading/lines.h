@@ -38,6 +38,9 @@ char *lines_next(struct lines *l, size_t *len);
  */
 int lines_more(struct lines *l);
 
+/* Whether a pipe has nothing for it now. */
+bool lines_wait(const struct lines *l);
+
 /*
  * Whole lines that are at hand go to another's room, most bytes at most and as
  * many as there are: for a thread of its own, which has no more than those.

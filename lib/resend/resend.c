@@ -64,7 +64,7 @@ void resend_close(struct resend *w)
 	free(w);
 }
 
-static struct slot *slot_of(const struct resend *w, const struct reporter *r,
+static struct slot *slot_of(const struct resend *w, const struct sender *r,
 			    uint64_t number)
 {
 	return (void *)(r->mem + number % w->o.window * w->stride);
@@ -72,22 +72,25 @@ static struct slot *slot_of(const struct resend *w, const struct reporter *r,
 
 /* What may go before there is an answer: on a way back not too much, or all of
  * it would be for nothing when the first is lost again. */
-static uint64_t limit(const struct reporter *r)
+static uint64_t limit(const struct sender *r)
 {
 	if (r->phase == PHASE_OPENING)
 		return 0;
-	if (r->behind && r->phase != PHASE_DEAF &&
-	    r->snd.end - r->snd.una > r->burst)
+	if (r->phase == PHASE_DEAF)
+		return r->snd.end;
+	if (r->again_end && r->doubt == DOUBT_LAST)
+		return r->snd.nxt;
+	if (r->behind && r->snd.end - r->snd.una > r->burst)
 		return r->snd.una + r->burst;
 	return r->snd.end;
 }
 
-static bool is_ready(const struct reporter *r)
+static bool is_ready(const struct sender *r)
 {
-	return r->question || r->snd.nxt < limit(r);
+	return r->question || r->again < r->again_end || r->snd.nxt < limit(r);
 }
 
-void resend_queue(struct resend *w, struct reporter *r)
+void resend_queue(struct resend *w, struct sender *r)
 {
 	if (r->queued || !is_ready(r))
 		return;
@@ -97,7 +100,7 @@ void resend_queue(struct resend *w, struct reporter *r)
 	w->last = &r->ready;
 }
 
-void resend_ask(struct resend *w, struct reporter *r, enum question q)
+void resend_ask(struct resend *w, struct sender *r, enum question q)
 {
 	if (r->question < q)
 		r->question = (uint8_t)q;
@@ -106,7 +109,7 @@ void resend_ask(struct resend *w, struct reporter *r, enum question q)
 
 static void unqueue_first(struct resend *w)
 {
-	struct reporter *r = w->first;
+	struct sender *r = w->first;
 
 	w->first = r->ready;
 	if (!w->first)
@@ -118,7 +121,7 @@ static void unqueue_first(struct resend *w)
  * and if that is what the caller wants. */
 bool resend_room(struct resend *w, unsigned reporter)
 {
-	struct reporter *r = &w->reporter[reporter];
+	struct sender *r = &w->reporter[reporter];
 
 	if (r->snd.end - r->snd.una < w->o.window || r->phase == PHASE_DEAF ||
 	    w->alone || (!w->o.wait && r->phase != PHASE_OPENING))
@@ -130,7 +133,7 @@ bool resend_room(struct resend *w, unsigned reporter)
 int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 	       size_t len, uint64_t ts_ns)
 {
-	struct reporter *r = &w->reporter[reporter];
+	struct sender *r = &w->reporter[reporter];
 	struct slot *s;
 
 	if (len < DTA_HEADER_LEN || len > w->o.payload_max)
@@ -139,6 +142,7 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 		return -ENOMEM;
 	if (r->phase == PHASE_UNUSED) {
 		r->phase = w->alone ? PHASE_DEAF : PHASE_OPENING;
+		r->doubt = DOUBT_LAST;
 		r->heard_ns = UINT64_MAX;
 		resend_ask(w, r, ASK_STATE);
 	}
@@ -148,6 +152,8 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 	memcpy(s->payload, payload, len);
 	if (r->snd.nxt < kept_from(w, r)) /* pushed out before its turn came */
 		r->snd.nxt = kept_from(w, r);
+	if (r->again < kept_from(w, r))
+		r->again = kept_from(w, r);
 	if (r->snd.max < r->snd.nxt)
 		r->snd.max = r->snd.nxt;
 	w->ctr.reports++;
@@ -155,13 +161,22 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 	return 0;
 }
 
-static int send_question(struct resend *w, struct reporter *r, uint64_t now_ns)
+/* 0 is that of a reporter which begins. */
+static uint16_t next_id(struct sender *r)
+{
+	if (!++r->question_id)
+		r->question_id = 1;
+	return r->question_id;
+}
+
+static int send_question(struct resend *w, struct sender *r, uint64_t now_ns)
 {
 	bool gone = r->question == ASK_GONE;
+	uint16_t id = r->phase == PHASE_OPENING ? 0 : next_id(r);
 	struct dta_report q = {
 		.opcode = DTA_NACK,
 		.hop = gone ? DTA_NACK_GONE : DTA_NACK_STATE,
-		.table = ++r->question_id,
+		.table = id,
 		.sequence = (uint16_t)(r->snd.una + r->shift - 1),
 	};
 	uint8_t payload[DTA_HEADER_LEN];
@@ -180,14 +195,18 @@ static int send_question(struct resend *w, struct reporter *r, uint64_t now_ns)
 				 (size_t)n, 0);
 }
 
-static int send_report(struct resend *w, struct reporter *r)
+static int send_report(struct resend *w, struct sender *r)
 {
-	struct slot *s = slot_of(w, r, r->snd.nxt);
-	bool again;
+	bool alone = r->again < r->again_end;
+	uint64_t number = alone ? r->again++ : r->snd.nxt;
+	struct slot *s = slot_of(w, r, number);
+	bool again = alone || !snd_next(&r->snd);
 
-	be16_store(s->payload + DTA_AT_SEQUENCE,
-		   (uint16_t)(r->snd.nxt + r->shift));
-	again = !snd_next(&r->snd);
+	be16_store(s->payload + DTA_AT_SEQUENCE, (uint16_t)(number + r->shift));
+	if (r->reach < r->snd.nxt)
+		r->reach = r->snd.nxt;
+	if (alone && r->again == r->again_end)
+		r->question = ASK_STATE;
 	w->ctr.resent += again;
 	return w->o.send(w->o.ctx, (unsigned)(r - w->reporter), s->payload,
 			 s->len, again ? 0 : s->ts_ns);
@@ -195,7 +214,7 @@ static int send_report(struct resend *w, struct reporter *r)
 
 /* Asks in time, so that the window does not fill for want of an answer; and
  * where it cannot go on without one. */
-static bool wants_answer(const struct resend *w, const struct reporter *r)
+static bool wants_answer(const struct resend *w, const struct sender *r)
 {
 	if (r->phase != PHASE_OPEN || r->snd.nxt <= r->asked || r->tries)
 		return false;
@@ -209,7 +228,7 @@ int resend_pump(struct resend *w, unsigned max, uint64_t now_ns)
 	int rc;
 
 	while (w->first && n < max) {
-		struct reporter *r = w->first;
+		struct sender *r = w->first;
 
 		if (!is_ready(r)) {
 			unqueue_first(w);
@@ -240,7 +259,7 @@ void resend_finish(struct resend *w)
 bool resend_settled(const struct resend *w)
 {
 	for (unsigned i = 0; i < w->o.reporters; i++) {
-		const struct reporter *r = &w->reporter[i];
+		const struct sender *r = &w->reporter[i];
 
 		if (r->question || r->snd.nxt < r->snd.end ||
 		    (r->snd.una < r->snd.end && r->phase != PHASE_DEAF))

@@ -14,16 +14,51 @@ enum {
 	DEAF = 1000 * MS,
 	BURST_FIRST = 64, /* reports of a way back, before an answer */
 	BURST_MIN = 4,
+	/* Reports that the link may have put behind others, in a row: as they
+	 * arrive, one that drops what is behind a gap goes on, too. */
+	LATE = 16,
 };
+
+/*
+ * How many reports go out again alone, by enum doubt. Where the next one is
+ * lost, too, one is enough again; who does not know yet wants to know it of all
+ * that a small window holds.
+ */
+static const uint8_t alone[] = {1, 1, 4};
+
+_Static_assert(sizeof(alone) == DOUBT_ENOUGH, "one for each doubt");
 
 /* Without an answer for so long: nobody is there, or is any more. */
 static const uint64_t opening_ns = UINT64_C(1000) * MS;
 static const uint64_t open_ns = UINT64_C(10000) * MS;
 
+/* All from there on. */
+static void go_back(struct sender *r)
+{
+	if (r->snd.nxt == r->snd.max)
+		r->reach = r->snd.una;
+	r->snd.nxt = r->asked = r->snd.una;
+	r->burst = !r->behind		      ? BURST_FIRST
+		   : r->burst > 2 * BURST_MIN ? r->burst / 2
+					      : BURST_MIN;
+	r->behind = r->snd.max;
+}
+
+/* What is missing, alone: a translator that holds the others goes on behind
+ * them. */
+static void send_alone(struct sender *r)
+{
+	uint64_t left = r->snd.max - r->snd.una, n = alone[r->doubt];
+
+	r->again = r->snd.una;
+	r->again_end = r->snd.una + (n < left ? n : left);
+	r->tail = r->snd.max;
+}
+
 /* From the first report that is missing, or, if that is not kept any more, from
  * the first that is. Not twice to the same before an answer can have come. */
-static void go_back(struct resend *w, struct reporter *r, bool sure,
-		    uint64_t now_ns)
+static void send_again(struct resend *w, struct sender *r, bool sure,
+		       uint64_t now_ns)
 {
 	uint64_t kept = kept_from(w, r);
 
@@ -38,17 +73,16 @@ static void go_back(struct resend *w, struct reporter *r, bool sure,
 	}
 	r->back = r->snd.una + 1;
 	r->back_ns = now_ns;
-	r->snd.nxt = r->asked = r->snd.una;
 	r->sure = false;
-	r->burst = !r->behind		      ? BURST_FIRST
-		   : r->burst > 2 * BURST_MIN ? r->burst / 2
-					      : BURST_MIN;
-	r->behind = r->snd.max;
+	if (r->behind || r->doubt == DOUBT_ENOUGH)
+		go_back(r);
+	else
+		send_alone(r);
 	resend_queue(w, r);
 }
 
 /* Four round trips, smoothed. */
-static void measure(struct resend *w, const struct reporter *r, uint64_t now_ns)
+static void measure(struct resend *w, const struct sender *r, uint64_t now_ns)
 {
 	uint64_t rtt = now_ns - r->asked_ns;
 
@@ -61,14 +95,14 @@ static void measure(struct resend *w, const struct reporter *r, uint64_t now_ns)
 }
 
 /* Whether it answers the last question, and not one before. */
-static bool is_answer(const struct reporter *r, const struct dta_report *nack)
+static bool is_answer(const struct sender *r, const struct dta_report *nack)
 {
 	return nack->hop == DTA_NACK_STATE && nack->table == r->question_id;
 }
 
 /* The first number that the translator has not, as it told; the newest one that
  * can be meant. */
-static uint64_t told(const struct reporter *r, uint16_t last)
+static uint64_t told(const struct sender *r, uint16_t last)
 {
 	uint16_t behind = (uint16_t)(r->snd.max + r->shift - 1 - last);
 
@@ -76,7 +110,7 @@ static uint64_t told(const struct reporter *r, uint16_t last)
 }
 
 /* The answer to the first question. */
-static void opened(struct resend *w, struct reporter *r, uint16_t last,
+static void opened(struct resend *w, struct sender *r, uint16_t last,
 		   uint64_t now_ns)
 {
 	r->shift = (uint16_t)(last + 1);
@@ -86,8 +120,29 @@ static void opened(struct resend *w, struct reporter *r, uint16_t last,
 	resend_queue(w, r);
 }
 
+/*
+ * What has come, up to this one, tells whether the translator holds reports
+ * behind a gap: then those are there that were sent once, behind what was sent
+ * again. On a way back, where a wrong guess sends all again each time, a few
+ * are not enough.
+ */
+static void learn(struct sender *r, uint64_t at)
+{
+	if (r->again_end && at >= r->again_end) {
+		if (r->again_end < r->tail)
+			r->doubt = at > r->again_end ? DOUBT_NONE
+						     : r->doubt + 1;
+		r->again = r->again_end = 0;
+	}
+	if (r->behind && at > r->reach + LATE && r->reach < r->behind) {
+		r->doubt = DOUBT_NONE;
+		r->behind = 0;
+		r->snd.nxt = r->snd.max;
+	}
+}
+
 /* What a NACK tells, in order. */
-static void heard(struct resend *w, struct reporter *r,
+static void heard(struct resend *w, struct sender *r,
 		  const struct dta_report *nack, uint64_t now_ns)
 {
 	uint64_t at = told(r, nack->sequence), missing = r->snd.max;
@@ -116,9 +171,11 @@ static void heard(struct resend *w, struct reporter *r,
 	w->ctr.confirmed += come;
 	if (come)
 		r->urgent = false;
+	learn(r, at);
 	snd_confirm(&r->snd, at);
+	resend_queue(w, r);
 	if (at < missing) {
-		go_back(w, r, answer && r->sure, now_ns);
+		send_again(w, r, answer && r->sure, now_ns);
 	} else if (r->behind) {
 		/* As many more as got through: an answer that tells nothing new
 		 * is no reason to send more. */
@@ -156,7 +213,7 @@ void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
 	unsigned i;
 
 	for (size_t k = 0; k < n; k++) {
-		struct reporter *r;
+		struct sender *r;
 
 		if (!decode(w, &pkts[k], &nack, &i)) {
 			w->ctr.strange++;
@@ -167,7 +224,7 @@ void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
 		if (r->phase != PHASE_OPENING) {
 			heard(w, r, &nack, now_ns);
 		} else if (nack.hop == DTA_NACK_STATE) {
-			if (is_answer(r, &nack))
+			if (is_answer(r, &nack) && r->tries == 1)
 				measure(w, r, now_ns);
 			opened(w, r, nack.sequence, now_ns);
 		}
@@ -175,27 +232,29 @@ void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
 }
 
 /* How long after the last question the next one is due. */
-static uint64_t patience(const struct resend *w, const struct reporter *r)
+static uint64_t patience(const struct resend *w, const struct sender *r)
 {
 	uint64_t ns;
 
 	if (r->phase == PHASE_DEAF)
 		return DEAF;
 	if (r->phase != PHASE_OPENING && !r->tries && !r->urgent &&
-	    !r->behind && !w->finish)
+	    !r->behind && !r->again_end && !w->finish)
 		return LAZY;
 	ns = w->timeout_ns << (r->tries < 8 * TRIES ? r->tries / TRIES : 8);
+	if (r->again_end) /* all waits for it; and it costs no report */
+		ns /= 2;
 	return ns < TIMEOUT_MAX ? ns : TIMEOUT_MAX;
 }
 
-static void deafen(struct resend *w, struct reporter *r)
+static void deafen(struct resend *w, struct sender *r)
 {
 	r->phase = PHASE_DEAF;
 	w->ctr.deaf++;
 	resend_queue(w, r);
 }
 
-static bool is_deaf(const struct resend *w, const struct reporter *r,
+static bool is_deaf(const struct resend *w, const struct sender *r,
 		    uint64_t now_ns)
 {
 	uint64_t ns = r->phase == PHASE_OPENING && !w->o.wait ? opening_ns
@@ -205,7 +264,7 @@ static bool is_deaf(const struct resend *w, const struct reporter *r,
 	       (r->tries >= TRIES && now_ns - r->heard_ns >= ns);
 }
 
-static void tick(struct resend *w, struct reporter *r, uint64_t now_ns)
+static void tick(struct resend *w, struct sender *r, uint64_t now_ns)
 {
 	bool now = (r->urgent || w->finish) && r->snd.nxt == r->snd.end &&
 		   !r->tries && r->asked != r->snd.nxt;
@@ -229,7 +288,7 @@ void resend_alone(struct resend *w)
 {
 	w->alone = true;
 	for (unsigned i = 0; i < w->o.reporters; i++) {
-		struct reporter *r = &w->reporter[i];
+		struct sender *r = &w->reporter[i];
 
 		if (r->phase == PHASE_OPENING || r->phase == PHASE_OPEN)
 			deafen(w, r);

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "op/prefetch.h"
+
 enum {
 	RNR_TIMER = 1, /* 0.01 ms: the shortest (InfiniBand table 45) */
 	ANSWER_MAX = 128,
@@ -31,13 +33,40 @@ uint64_t pair_epoch_of(const struct responder *p, unsigned table, uint32_t rkey)
 	return 0;
 }
 
-int pair_flush(struct responder *p)
+/* Those before this one. */
+static int carry_out(struct responder *p, unsigned end)
 {
 	struct road *road = local_road(p->local);
-	int rc = p->nops ? road->exec(road, p->op, p->nops, p->ts_ns) : 0;
+	unsigned from = p->carried_out;
 
-	p->nops = 0;
+	p->carried_out = end;
+	return from < end ? road->exec(road, p->op + from, end - from, p->ts_ns)
+			  : 0;
+}
+
+int pair_flush(struct responder *p)
+{
+	int rc = carry_out(p, p->nops);
+
+	p->nops = p->asked = p->carried_out = 0;
 	return rc;
+}
+
+int pair_flush_asked(struct responder *p)
+{
+	int rc = carry_out(p, p->asked);
+
+	p->asked = p->nops;
+	return rc;
+}
+
+/* An operation that waits, from now on. */
+static inline void wait_with(struct responder *p, const struct op *op)
+{
+	p->op[p->nops++] = *op;
+	if (p->asks)
+		prefetch_lines(local_mem(p->local, op->table) + op->offset,
+			       op->length);
 }
 
 static int make_answers(struct answers *a, const struct queue_pair *q,
@@ -218,7 +247,7 @@ static int do_atomic_later(struct responder *p, struct queue_pair *q,
 		op->data = (const uint8_t *)operand;
 		keep_replay(q, r->psn, 0);
 	}
-	p->op[p->nops++] = *op;
+	wait_with(p, op);
 	p->ctr.acks++;
 	return 0;
 }
@@ -255,6 +284,7 @@ static int do_write(struct responder *p, struct queue_pair *q,
 		    const struct roce *r)
 {
 	bool imm = is_immediate(r->opcode);
+	struct op op;
 
 	p->ctr.writes++;
 	p->ctr.bytes += r->len;
@@ -264,7 +294,7 @@ static int do_write(struct responder *p, struct queue_pair *q,
 		if (p->s->receives != UINT64_MAX)
 			p->s->receives--;
 	}
-	p->op[p->nops++] = (struct op){
+	op = (struct op){
 		.verb = imm ? OP_WRITE_IMM : OP_WRITE,
 		.table = (uint16_t)(q - p->s->qp),
 		.offset = r->len ? r->va - q->address : 0,
@@ -272,6 +302,7 @@ static int do_write(struct responder *p, struct queue_pair *q,
 		.data = r->payload,
 		.immediate = r->imm,
 	};
+	wait_with(p, &op);
 	if (is_rc(r->opcode) && r->ack_req)
 		return answer(p, q, r, r->psn, ROCE_ACK, NULL);
 	return 0;

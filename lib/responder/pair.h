@@ -65,7 +65,7 @@ struct responder_state {
 	struct queue_pair qp[TABLE_MAX];
 };
 
-/* In a crew there are several, with one state. */
+/* In a team there are several, with one state. */
 struct responder {
 	struct region *region;
 	struct local_road *local;
@@ -75,6 +75,9 @@ struct responder {
 	struct responder_ledger ctr;
 	uint64_t ts_ns;
 	uint8_t strange_version, strange_ip[16]; /* the first at hand */
+	bool asks;	      /* for the lines of operations: prefetch.h */
+	unsigned carried_out; /* of nops; then those that were asked for */
+	unsigned asked;	      /* before the packets at hand */
 	unsigned nops;
 	struct op op[PKT_BATCH];
 	uint64_t operand[PKT_BATCH][2]; /* of those that compare and swap */
@@ -120,6 +123,8 @@ uint64_t pair_epoch_of(const struct responder *p, unsigned table,
 
 /* Carries out what waits. The road's bounds hold: they were judged. */
 int pair_flush(struct responder *p);
+/* Of that, what waited already when this was called last. */
+int pair_flush_asked(struct responder *p);
 
 /*
  * responder.c, for who takes the steps of responder_rx() one by one. look: what

@@ -246,6 +246,8 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 		responder_look(p, pkts + at, m, p->seen, p->whose);
 		some = responder_act(p, pkts + at, m, p->seen, p->whose);
 		rc = rc ? rc : some;
+		some = p->asks ? pair_flush_asked(p) : 0;
+		rc = rc ? rc : some;
 	}
 	some = pair_flush(p);
 	road->end(road);
@@ -332,6 +334,7 @@ int responder_open(struct responder **out, struct region *r,
 		return rc;
 	}
 	p->region = r;
+	p->asks = local_road(p->local)->mem != NULL;
 	p->answers = answers;
 	p->o = *o;
 	p->s->receives = o->receives;

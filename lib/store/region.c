@@ -14,6 +14,7 @@
 
 #include "hash/crc.h"
 #include "store/region_file.h"
+#include "team/fence.h"
 
 struct region *region_new(void)
 {
@@ -295,7 +296,7 @@ uint64_t region_oldest(const struct region *r)
 	uint64_t oldest;
 
 	/* What was read before this call was read before. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	fence_loads();
 	oldest = __atomic_load_n(&r->state->oldest, __ATOMIC_ACQUIRE);
 	return region_oldest_of(&r->h, oldest, region_epoch(r));
 }

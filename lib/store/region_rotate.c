@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "store/region_file.h"
+#include "team/fence.h"
 
 enum {
 	WAIT_MS = 10000,
@@ -76,7 +77,7 @@ static int rotate(struct region *r, uint64_t *old, struct fault *f)
 	if (next > r->h.epochs)
 		__atomic_store_n(&r->state->oldest, next - r->h.epochs + 1,
 				 __ATOMIC_SEQ_CST);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	fence_all();
 	memset(r->map + region_set_at(r, next), 0, r->h.set_len);
 	__atomic_store_n(&r->state->began_ns, clock_wall_ns(),
 			 __ATOMIC_RELAXED);

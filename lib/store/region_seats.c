@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -83,7 +82,6 @@ static void bury(struct region *r, struct region_seat *s)
 	    in_region(r, offset, length))
 		memcpy(r->map + offset, s->payload, length);
 	/* Killed here, the next one does it again: the same bytes. */
-	atomic_thread_fence(memory_order_release);
 	__atomic_store_n(&s->state, JOURNAL_IDLE, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->epoch, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->pid, 0, __ATOMIC_RELEASE);

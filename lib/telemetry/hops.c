@@ -3,6 +3,7 @@
 
 #include "base/rng.h"
 #include "telemetry/events.h"
+#include "telemetry/shard_private.h"
 
 enum {
 	SECOND = 1000000000,
@@ -21,7 +22,7 @@ static const struct made *made_of(struct telemetry *t,
 
 	if (fields_are(&t->latest->fields, plan))
 		return t->latest;
-	m = &t->plan[rng_mix((uintptr_t)plan) % PLANS];
+	m = &t->plan[rng_mix((uintptr_t)plan->words ^ plan->bitmap) % PLANS];
 	if (!fields_are(&m->fields, plan))
 		make(m, plan);
 	return t->latest = m;
@@ -88,6 +89,8 @@ uint32_t view_place(struct telemetry *t, const struct view_hops *vh, unsigned i)
 	uint32_t id[FIELD_IDS];
 
 	ids_of(vh, i, id);
+	if (t->shard)
+		return t->shard->place(t, view_node(vh, i), id);
 	return place_of(&t->objects, view_node(vh, i), id, events_node, t);
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "measure/flows.h"
-#include "telemetry/objects.h"
+#include "measure/objects.h"
 
 /* A field's bytes become those of the word at byte `to`. */
 static void pick(struct pick *p, unsigned to, const struct hop_field *f)

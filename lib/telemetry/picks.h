@@ -6,7 +6,7 @@
 #ifndef TELEMETRY_PICKS_H
 #define TELEMETRY_PICKS_H
 
-#include "telemetry/fields.h"
+#include "measure/fields.h"
 
 enum {
 	PICK_NONE = 0x80, /* in a list: this byte is 0 */

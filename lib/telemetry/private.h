@@ -5,7 +5,7 @@
 
 #include "measure/loss.h"
 #include "measure/states.h"
-#include "telemetry/paths.h"
+#include "measure/paths.h"
 #include "telemetry/picks.h"
 #include "telemetry/sink.h"
 
@@ -25,12 +25,18 @@ struct vector_lanes {
 	unsigned fixed; /* bits: metrics whose bins are of one width */
 } __attribute__((aligned(64)));
 
+struct telemetry_shard;
+
 struct telemetry {
 	struct telemetry_options o;
+	struct telemetry_shard *shard; /* shard.h; NULL: it is whole */
 	struct threshold all[METRIC_NUMBERS], end[METRIC_ENDS];
 	unsigned ends; /* of end[], those that are watched: 1 << each */
 	struct node_threshold *node_threshold;
 	unsigned node_thresholds;
+	struct node_threshold *node_room; /* telemetry_set_room() */
+	unsigned node_rooms;
+	unsigned full;	     /* shard_private.h; atomic */
 	uint32_t generation; /* of thresholds; 0 is none */
 	uint32_t widen;	     /* thresholds of change are multiplied by */
 	bool widen_due;

@@ -57,7 +57,7 @@ static void push_entry(struct telemetry *t, struct flow_entry *f)
 	uint64_t room[PATH_NODES_MAX];
 	struct telling what;
 
-	if (!f->key_len || (uint32_t)f->packets == f->pushed)
+	if ((uint32_t)f->packets == f->pushed)
 		return;
 	f->pushed = (uint32_t)f->packets;
 	if (f->generation != t->generation)
@@ -96,13 +96,19 @@ static void push_object(struct telemetry *t, struct object *o)
 		   o->latest);
 }
 
+static void push_row(struct telemetry *t, const struct flow_bucket *row)
+{
+	for (uint32_t i = 0; i < t->flows.o.buckets && row[i].at; i++)
+		push_entry(t, flows_entry(&t->flows, row[i].at));
+}
+
 void push_values(struct telemetry *t)
 {
 	uint64_t from, to;
 
-	to = sweep_due(&t->push_flows, t->now_ns, t->flows.used, &from);
-	for (; from < to; from++)
-		push_entry(t, flows_entry(&t->flows, (uint32_t)from + 1));
+	to = sweep_due(&t->push_flows, t->now_ns, t->flows.o.rows, &from);
+	while ((from = flows_next(&t->flows, from, to)) < to)
+		push_row(t, flows_row_at(&t->flows, from++));
 	to = sweep_due(&t->push_objects, t->now_ns, t->objects.counters.objects,
 		       &from);
 	for (; from < to; from++)

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "telemetry/events.h"
+#include "telemetry/shard_private.h"
 #include "telemetry/take.h"
+#include "telemetry/train.h"
 #include "telemetry/vector.h"
 
 #define NOTE(name) LEDGER_FIELD(struct telemetry_ledger, name, LEDGER_NOTE)
@@ -48,11 +50,8 @@ const struct ledger telemetry_ledger = {
 };
 
 enum {
-	KEEP_NS = 10000000,	/* things are looked after so often */
 	SETTLE_NS = 1000000000, /* a reporter that is silent as long */
 	CHUNK = 64,		/* views that are hashed at once */
-	AHEAD = 4, /* views between asking for a flow's memory and its use */
-	LINE = 64,
 };
 
 void telemetry_defaults(struct telemetry_options *o)
@@ -161,25 +160,35 @@ void telemetry_close(struct telemetry *t)
 	losses_fini(&t->losses);
 	states_fini(&t->states);
 	free(t->node_threshold);
+	free(t->node_room);
 	free(t->none);
 	free(t);
 }
 
+int telemetry_set_room(struct telemetry *t,
+		       const struct telemetry_thresholds *th)
+{
+	int rc = th->ends ? flows_end(&t->flows) : 0;
+
+	if (rc < 0 || (t->node_room && t->node_rooms >= th->nodes))
+		return rc;
+	free(t->node_room);
+	t->node_rooms = th->nodes;
+	t->node_room = calloc(th->nodes + 1ULL, sizeof(*th->node));
+	return t->node_room ? 0 : -ENOMEM;
+}
+
 int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th)
 {
-	size_t size = th->nodes * sizeof(*th->node);
-	struct node_threshold *copy;
-	int rc = th->ends ? flows_end(&t->flows) : 0;
+	int rc = telemetry_set_room(t, th);
 
 	if (rc < 0)
 		return rc;
-	copy = malloc(size ? size : 1);
-	if (!copy)
-		return -ENOMEM;
-	if (size)
-		memcpy(copy, th->node, size);
+	if (th->nodes)
+		memcpy(t->node_room, th->node, th->nodes * sizeof(*th->node));
 	free(t->node_threshold);
-	t->node_threshold = copy;
+	t->node_threshold = t->node_room;
+	t->node_room = NULL;
 	t->node_thresholds = th->nodes;
 	memcpy(t->all, th->all, sizeof(t->all));
 	memcpy(t->end, th->end, sizeof(t->end));
@@ -188,10 +197,8 @@ int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th)
 	return 0;
 }
 
-/* Time has come to ts_ns. */
-static void keep(struct telemetry *t)
+void telemetry_keep(struct telemetry *t)
 {
-	t->keep_ns = t->now_ns + KEEP_NS;
 	events_second(t, t->now_ns);
 	flows_age(&t->flows, t->now_ns);
 	push_values(t);
@@ -200,34 +207,8 @@ static void keep(struct telemetry *t)
 
 static inline void go_to(struct telemetry *t, uint64_t ts_ns)
 {
-	if (ts_ns <= t->now_ns)
-		return;
-	t->now_ns = ts_ns;
-	if (ts_ns >= t->keep_ns)
-		keep(t);
-}
-
-static inline void want_lines(const void *p, size_t len)
-{
-	for (size_t i = 0; i < len; i += LINE)
-		__builtin_prefetch((const char *)p + i, 1);
-}
-
-static inline void want(const struct telemetry *t, const struct int_view *v,
-			uint64_t hash)
-{
-	struct flow_entry *f;
-	unsigned hops = (unsigned)v->stack.n + v->own.n;
-
-	if (!v->key_len || !(f = flows_guess(&t->flows, hash)))
-		return;
-	if (hops > t->flows.o.hops)
-		hops = t->flows.o.hops;
-	want_lines(f, sizeof(*f) + hops * sizeof(struct flow_hop));
-	if (hops && t->flows.o.wide && t->latest &&
-	    t->latest->picks.present >> FLOW_METERS)
-		want_lines(flow_wide(&t->flows, f, 0),
-			   hops * sizeof(struct flow_wide));
+	if (telemetry_time(&t->now_ns, &t->keep_ns, ts_ns))
+		telemetry_keep(t);
 }
 
 /* Packets of a flow often come in a train. */
@@ -237,10 +218,9 @@ static inline bool is_next(const struct int_view *v, const struct int_view *was)
 	       !memcmp(v->key, was->key, KEY_FLOW4_LEN);
 }
 
-static void take_chunk(struct telemetry *t, const struct int_view *v, size_t n)
+static void hash_chunk(const struct telemetry *t, const struct int_view *v,
+		       size_t n, uint64_t *hash)
 {
-	uint64_t hash[CHUNK];
-
 	for (size_t i = 0; i < n; i++) {
 		hash[i] = 0;
 		if (!v[i].key_len)
@@ -252,14 +232,47 @@ static void take_chunk(struct telemetry *t, const struct int_view *v, size_t n)
 		hash[i] = flows_hash(v[i].key, v[i].key_len);
 		__builtin_prefetch(flows_row(&t->flows, hash[i]), 1);
 	}
-	for (size_t i = 0; i < n && i < AHEAD; i++)
-		want(t, &v[i], hash[i]);
-	for (size_t i = 0; i < n; i++) {
-		size_t next = i + AHEAD;
+}
 
-		if (next < n && hash[next] != hash[next - 1])
-			want(t, &v[next], hash[next]);
+/* View i is about to be taken, or was: the memory of a later one is asked for.
+ */
+static inline void want_next(const struct telemetry *t,
+			     const struct int_view *v, const uint64_t *hash,
+			     size_t i, size_t n)
+{
+	size_t next = i + AHEAD;
+
+	if (next < n && hash[next] != hash[next - 1])
+		take_want(t, &v[next], hash[next]);
+}
+
+static size_t take_train(struct telemetry *t, const struct int_view *v,
+			 const uint64_t *hash, size_t n)
+{
+	size_t k = train_take(t, v, n, hash[0]);
+
+	for (size_t i = 0; i < k; i++)
+		want_next(t, v, hash, i, n);
+	return k;
+}
+
+static void take_chunk(struct telemetry *t, const struct int_view *v, size_t n)
+{
+	uint64_t hash[CHUNK];
+
+	hash_chunk(t, v, n, hash);
+	for (size_t i = 0; i < n && i < AHEAD; i++)
+		take_want(t, &v[i], hash[i]);
+	for (size_t i = 0; i < n; i++) {
 		go_to(t, v[i].ts_ns);
+		if (i + TRAIN_LEAST <= n &&
+		    hash[i] == hash[i + TRAIN_LEAST - 1]) {
+			i += take_train(t, &v[i], &hash[i], n - i);
+			if (i == n)
+				break;
+			go_to(t, v[i].ts_ns);
+		}
+		want_next(t, v, hash, i, n);
 		take_view(t, &v[i], hash[i]);
 		if (t->widen_due)
 			events_widen(t, v[i].ts_ns);
@@ -307,6 +320,8 @@ const struct telemetry_ledger *telemetry_counters(struct telemetry *t)
 	t->ledger.unplaced = oc->no_node + oc->no_place + oc->no_object +
 			     t->states.no_room;
 	t->ledger.undistributed = dist_samples(t->none);
+	if (t->shard)
+		t->ledger.undistributed += dist_samples(t->shard->never);
 	t->ledger.pathless = t->paths.no_room;
 	return &t->ledger;
 }

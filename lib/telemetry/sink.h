@@ -21,8 +21,8 @@
 #include "base/ledger.h"
 #include "measure/dist.h"
 #include "measure/flows.h"
-#include "telemetry/objects.h"
-#include "telemetry/rows.h"
+#include "measure/objects.h"
+#include "measure/rows.h"
 #include "measure/watch.h"
 #include "wire/int.h"
 
@@ -105,6 +105,11 @@ struct telemetry;
 int telemetry_open(struct telemetry **out, const struct telemetry_options *o,
 		   const struct telemetry_thresholds *th,
 		   const struct telemetry_sinks *sinks);
+
+/* Takes the memory that telemetry_set() needs of these, which cannot fail then.
+ * 0 or -ENOMEM: as it was. */
+int telemetry_set_room(struct telemetry *t,
+		       const struct telemetry_thresholds *th);
 
 /* From now on; nothing is forgotten. 0 or -ENOMEM: as it was. */
 int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th);

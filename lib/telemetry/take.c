@@ -7,6 +7,7 @@
 
 #include "ioam/ioam.h"
 #include "telemetry/events.h"
+#include "telemetry/shard_private.h"
 #include "telemetry/steady.h"
 #include "telemetry/track.h"
 #include "telemetry/value.h"
@@ -81,6 +82,7 @@ static void take_metric(struct taking *c, const struct fields *fs,
 	v = value_of(c->t, number);
 	if (watch_out(&o->watch, v))
 		o = value_object(c->t, c->v->ts_ns, s->place, m, v);
+	told_value(c->t, m, v);
 	o->latest = v;
 	o->last_ns = c->v->ts_ns;
 	meter_add(meter, v);
@@ -93,6 +95,7 @@ static void take_hop(struct taking *c, unsigned i, struct standing *s)
 	const struct fields *fs = view_fields(&c->hops, i);
 	const uint8_t *hop = view_hop(&c->hops, i);
 
+	told_hop(c->t, s->hop->place);
 	take_latency(c, i, fs, hop, s);
 	for (unsigned m = 1; m < FLOW_METERS; m++)
 		take_metric(c, fs, hop, s, (enum metric)m, &s->hop->meter[m]);
@@ -172,7 +175,6 @@ static void take_end_to_end(struct taking *c)
 	}
 }
 
-/* Counts stay below 2^32: means forget by half each 2^31 packets. */
 static __attribute__((noinline)) void halve(struct telemetry *t,
 					    struct flow_entry *f)
 {
@@ -195,7 +197,7 @@ static inline void take_flow(struct telemetry *t, const struct int_view *v,
 		f->first_ns = v->ts_ns;
 		f->generation = t->generation;
 	}
-	if ((f->packets & 0x7fffffff) == 0)
+	if (f->packets % HALVE_PACKETS == 0)
 		halve(t, f);
 	f->bytes += v->ip_len;
 	f->last_ns = v->ts_ns;
@@ -261,18 +263,11 @@ static inline void take_number(struct telemetry *t, struct reporter *r,
 		take_other_number(t, r, number, ts_ns);
 }
 
-static inline struct reporter *reporter_of(struct telemetry *t,
-					   const struct int_from *from)
-{
-	return losses_of(&t->losses, from->has_node, from->node, from->hw_id,
-			 from->sequence_bits);
-}
-
 void take_numbers(struct telemetry *t, uint64_t ts_ns,
 		  const struct int_from *from, uint32_t n, bool anew)
 {
 	uint32_t mask = UINT32_MAX >> (32 - from->sequence_bits);
-	struct reporter *r = reporter_of(t, from);
+	struct reporter *r = take_reporter(t, from);
 
 	if (r && anew)
 		loss_skip(r, from->sequence);
@@ -280,15 +275,11 @@ void take_numbers(struct telemetry *t, uint64_t ts_ns,
 		take_number(t, r, (from->sequence + i) & mask, ts_ns);
 }
 
-enum {
-	PARTIAL = INT_DROPPED | INT_INTERMEDIATE | INT_MTU_EXCEEDED,
-};
-
 static void take_metadata(struct taking *c)
 {
 	struct telemetry_ledger *l = &c->t->ledger;
 
-	c->whole = c->hops.stacked && !(c->v->flags & PARTIAL);
+	c->whole = c->hops.stacked && !(c->v->flags & TAKE_PARTIAL);
 	l->hops += c->hops.n;
 	l->keyless += !c->f;
 	l->partial += !c->whole;
@@ -363,7 +354,7 @@ static inline bool take_next(struct telemetry *t, const struct int_view *v,
 	uint64_t latency;
 
 	if (!t->vector || !v->stack.n || !v->stack.plan || v->own.n ||
-	    v->flags & PARTIAL || !fields_are(&m->fields, v->stack.plan) ||
+	    v->flags & TAKE_PARTIAL || !fields_are(&m->fields, v->stack.plan) ||
 	    !vector_take(t, f, v, &m->picks, &latency))
 		return false;
 	values = v->stack.n * m->picks.metrics_n + 1u; /* and the path */
@@ -379,13 +370,26 @@ static inline bool take_next(struct telemetry *t, const struct int_view *v,
 	return true;
 }
 
+void take_beside(struct telemetry *t, const struct int_view *v)
+{
+	struct view_hops vh;
+
+	if (v->from.numbered)
+		take_number(t, take_reporter(t, &v->from), v->from.sequence,
+			    v->ts_ns);
+	if (v->stack.at && t->rows.snapshot) {
+		view_hops_of(t, &vh, v);
+		take_snapshots(t, &vh);
+	}
+}
+
 void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash)
 {
 	struct flow_entry *f = NULL;
 
 	t->ledger.views++;
-	if (v->from.numbered)
-		take_number(t, reporter_of(t, &v->from), v->from.sequence,
+	if (v->from.numbered && !t->shard)
+		take_number(t, take_reporter(t, &v->from), v->from.sequence,
 			    v->ts_ns);
 	if (v->key_len) {
 		f = flows_get(&t->flows, hash, v->key, v->key_len);

@@ -5,8 +5,59 @@
 
 #include "telemetry/private.h"
 
+enum {
+	/* Not of the whole path. */
+	TAKE_PARTIAL = INT_DROPPED | INT_INTERMEDIATE | INT_MTU_EXCEEDED,
+};
+
+/* Means forget by half each so many packets: counts stay below 2^32. */
+#define HALVE_PACKETS (1U << 31)
+
+static inline struct reporter *take_reporter(struct telemetry *t,
+					     const struct int_from *from)
+{
+	return losses_of(&t->losses, from->has_node, from->node, from->hw_id,
+			 from->sequence_bits);
+}
+
+enum {
+	AHEAD = 4, /* views between asking for a flow's memory and its use */
+	LINE = 64,
+};
+
+static inline void want_lines(const void *p, size_t len)
+{
+	for (size_t i = 0; i < len; i += LINE)
+		__builtin_prefetch((const char *)p + i, 1);
+}
+
+/* The memory of a view's flow, for a view that comes soon. */
+static inline void take_want(const struct telemetry *t,
+			     const struct int_view *v, uint64_t hash)
+{
+	struct flow_entry *f;
+	unsigned hops = (unsigned)v->stack.n + v->own.n;
+
+	if (!v->key_len || !(f = flows_guess(&t->flows, hash)))
+		return;
+	if (hops > t->flows.o.hops)
+		hops = t->flows.o.hops;
+	want_lines(f, sizeof(*f) + hops * sizeof(struct flow_hop));
+	if (hops && t->flows.o.wide && t->latest &&
+	    t->latest->picks.present >> FLOW_METERS)
+		want_lines(flow_wide(&t->flows, f, 0),
+			   hops * sizeof(struct flow_wide));
+}
+
 /* hash: of its key, if it has one. */
 void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash);
+
+/* What a view tells of others than its flow's, and of queues, links and
+ * buffers: its reporter's number, and snapshots of nodes. */
+void take_beside(struct telemetry *t, const struct int_view *v);
+
+/* Things are looked after: it is time (telemetry_time()). */
+void telemetry_keep(struct telemetry *t);
 
 /* telemetry_numbers(); and what a reporter's numbers have shown. */
 void take_numbers(struct telemetry *t, uint64_t ts_ns,

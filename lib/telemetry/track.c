@@ -2,6 +2,7 @@
 #include "telemetry/track.h"
 
 #include "telemetry/events.h"
+#include "telemetry/shard_private.h"
 
 void track_dist(struct telemetry *t, struct node *n, enum metric m)
 {
@@ -10,7 +11,8 @@ void track_dist(struct telemetry *t, struct node *n, enum metric m)
 	if (n->dist[m] != t->none || !t->o.shape[m].bins ||
 	    n->id == NODE_UNKNOWN)
 		return;
-	d = dists_new(&t->dists, &t->o.shape[m]);
+	d = t->shard ? t->shard->dist(t, n->id, m)
+		     : dists_new(&t->dists, &t->o.shape[m]);
 	if (d)
 		n->dist[m] = d;
 }
@@ -131,23 +133,19 @@ static bool path_judged(struct telemetry *t, const struct flow_entry *f,
 	return t->o.judge(t->o.judge_ctx, &what);
 }
 
-static void take_path(struct telemetry *t, struct flow_entry *f,
-		      struct nodes now)
+uint32_t track_path_of(struct telemetry *t, struct nodes now)
 {
-	struct paths *ps = &t->paths;
+	const struct dist_shape *shape = &t->o.shape[METRIC_FLOW_LATENCY];
 	bool fresh;
+	uint32_t nr = path_of(&t->paths, now.at, now.n, &fresh);
+	struct dist *d = NULL;
 
-	f->path = path_of(ps, now.at, now.n, &fresh);
 	if (!fresh)
-		return;
-	ps->path[f->path].dist = t->none;
-	if (t->o.shape[METRIC_FLOW_LATENCY].bins) {
-		struct dist *d = dists_new(&t->dists,
-					   &t->o.shape[METRIC_FLOW_LATENCY]);
-
-		if (d)
-			ps->path[f->path].dist = d;
-	}
+		return nr;
+	if (shape->bins)
+		d = dists_new(&t->dists, shape);
+	t->paths.path[nr].dist = d ? d : t->none;
+	return nr;
 }
 
 static void change_path(struct telemetry *t, struct flow_entry *f,
@@ -162,9 +160,19 @@ static void change_path(struct telemetry *t, struct flow_entry *f,
 		if (!take_up(t, f, i, now.at[i]))
 			break;
 	f->hops = (uint16_t)now.n;
-	take_path(t, f, now);
+	f->path = t->shard ? t->shard->path(t, now) : track_path_of(t, now);
 	if (!judged)
 		tell_path(t, f, old, now);
+}
+
+/* A hop whose latency is watched, and so is looked at no more, may come from a
+ * place that there was no room for: to a node that is new. */
+static void set_place(struct telemetry *t, struct flow_hop *h, uint32_t place)
+{
+	h->place = place & 0xffffff;
+	if (h->flags & WATCH_KNOWN)
+		track_dist(t, t->objects.place[h->place].node,
+			   METRIC_HOP_LATENCY);
 }
 
 void track_path(struct telemetry *t, struct flow_entry *f,
@@ -183,7 +191,7 @@ void track_path(struct telemetry *t, struct flow_entry *f,
 		struct flow_hop *h = flow_hop(&t->flows, f, i);
 
 		if (!view_is_at(vh, i, &t->objects.place[h->place]))
-			h->place = view_place(t, vh, i) & 0xffffff;
+			set_place(t, h, view_place(t, vh, i));
 	}
 }
 
@@ -200,6 +208,6 @@ int track_hop(struct telemetry *t, struct flow_entry *f,
 	h = flow_hop(&t->flows, f, k);
 	h->flags |= FLOW_HOP_SEEN;
 	if (!view_is_at(vh, i, &t->objects.place[h->place]))
-		h->place = view_place(t, vh, i) & 0xffffff;
+		set_place(t, h, view_place(t, vh, i));
 	return (int)k;
 }

@@ -22,6 +22,9 @@ int track_hop(struct telemetry *t, struct flow_entry *f,
 struct nodes track_nodes(const struct telemetry *t, struct flow_entry *f,
 			 uint64_t *room);
 
+/* The number of a path, with its distribution if it is new; 0: no room. */
+uint32_t track_path_of(struct telemetry *t, struct nodes now);
+
 /* Its distributions begin with a node's first values. */
 void track_dist(struct telemetry *t, struct node *n, enum metric m);
 

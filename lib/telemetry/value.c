@@ -3,6 +3,7 @@
 
 #include "telemetry/events.h"
 #include "telemetry/hops.h"
+#include "telemetry/shard_private.h"
 #include "telemetry/track.h"
 
 void value_latency(struct telemetry *t, struct flow_entry *f,
@@ -25,10 +26,17 @@ void value_latency(struct telemetry *t, struct flow_entry *f,
 struct object *value_object(struct telemetry *t, uint64_t ts_ns,
 			    struct place *p, enum metric m, uint32_t v)
 {
+	track_dist(t, p->node, m);
+	return t->shard ? shard_object(t, p, m)
+			: value_judge(t, ts_ns, p, m, v);
+}
+
+struct object *value_judge(struct telemetry *t, uint64_t ts_ns, struct place *p,
+			   enum metric m, uint32_t v)
+{
 	struct telling what = telling_nothing;
 	struct object *o;
 
-	track_dist(t, p->node, m);
 	if (p->node->id == NODE_UNKNOWN)
 		return &t->objects.nothing;
 	o = object_of(&t->objects, p, m);

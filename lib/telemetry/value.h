@@ -17,6 +17,10 @@ void value_latency(struct telemetry *t, struct flow_entry *f,
 struct object *value_object(struct telemetry *t, uint64_t ts_ns,
 			    struct place *p, enum metric m, uint32_t v);
 
+/* The same, where the node's distributions are seen to. */
+struct object *value_judge(struct telemetry *t, uint64_t ts_ns, struct place *p,
+			   enum metric m, uint32_t v);
+
 /* Of a flow from end to end. */
 void value_flow(struct telemetry *t, struct flow_entry *f, uint32_t v);
 

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "telemetry/vector.h"
 
+#include "telemetry/shard_private.h"
 #include "telemetry/value.h"
 
 #ifdef __x86_64__
 
-#include <immintrin.h>
-
-enum {
-	HOPS_MAX = 64, /* of a view that is taken so */
-};
-
-#define VECTOR                                                                 \
-	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd"    \
-			      ",avx512vbmi,lzcnt,bmi,bmi2")))
+#include "telemetry/lanes.h"
 
 bool vector_can(void)
 {
@@ -26,99 +19,61 @@ bool vector_can(void)
 	       __builtin_cpu_supports("bmi2");
 }
 
-VECTOR static inline __m512i picked(const struct pick *p, __m512i hop)
-{
-	return _mm512_maskz_permutexvar_epi8(p->set, _mm512_load_si512(p->from),
-					     hop);
-}
-
-/* What a hop tells, by metric: values, and which of its distribution's counts
- * each belongs to. */
-struct told {
-	uint32_t v[8], bin[8];
-} __attribute__((aligned(64)));
-
-/* struct vector_lanes in registers. */
-struct lanes {
-	__m256i min, sub, first, most_shift;
-};
-
-VECTOR static inline __m256i lane(const uint32_t v[8])
-{
-	return _mm256_load_si256((const void *)v);
-}
-
-VECTOR static inline struct lanes lanes_of(const struct vector_lanes *l)
-{
-	return (struct lanes){.min = lane(l->min),
-			      .sub = lane(l->sub),
-			      .first = lane(l->first),
-			      .most_shift = lane(l->most_shift)};
-}
-
-/* Which bin each metric's value belongs to, x above its least: of those whose
- * shape is log, and that are in its range. */
-VECTOR static inline __m256i bins_of(const struct lanes *l, __m256i x)
-{
-	__m256i shift = _mm256_sub_epi32(
-		l->most_shift,
-		_mm256_lzcnt_epi32(_mm256_or_si256(x, l->first)));
-	__m256i bin = _mm256_add_epi32(_mm256_sllv_epi32(shift, l->sub),
-				       _mm256_srlv_epi32(x, shift));
-
-	return _mm256_add_epi32(bin, _mm256_set1_epi32(1));
-}
-
 /* Whether all hops, the source's first, are where they were, and say so:
- * nothing is written but what they tell. *beside: bits, metrics of which some
- * are out of their range. */
+ * nothing is written but what they tell. *others: metrics whose bins are not
+ * set. */
 VECTOR static bool read_hops(const struct telemetry *t,
 			     const struct flow_hop *h,
 			     const struct int_hops *stack,
 			     const struct picks *p, struct told *told,
-			     unsigned *beside)
+			     unsigned *others)
 {
 	const struct place *places = t->objects.place;
 	const unsigned n = stack->n; /* before anything is written */
 	const size_t len = stack->len;
 	const uint8_t *hop = stack->data + (n - 1) * len;
-	const struct lanes lanes = lanes_of(&t->lanes);
+	const struct lanes lanes = lanes_of(&t->lanes, p);
+	const struct picking pick = picking_of(&p->ids);
+	const __mmask64 bytes = p->bytes;
 	__m256i absent = lane(p->absent), differ = _mm256_setzero_si256();
 	__m512i most = _mm512_setzero_si512();
 	__m256i far = _mm256_setzero_si256(); /* from the least */
 
 	for (unsigned i = 0; i < n; i++, hop -= len) {
-		__m512i b = _mm512_maskz_loadu_epi8(p->bytes, hop);
-		__m256i ids = _mm512_castsi512_si256(picked(&p->ids, b));
-		__m256i values = _mm512_castsi512_si256(picked(&p->metrics, b));
+		__m512i b = _mm512_maskz_loadu_epi8(bytes, hop);
+		__m256i ids = _mm256_or_si256(picked(pick, b), absent);
 		__m256i was = lane((const void *)&places[h[i].place]);
-		__m256i x = _mm256_sub_epi32(values, lanes.min);
 
-		ids = _mm256_or_si256(ids, absent);
 		differ = _mm256_or_si256(differ, _mm256_xor_si256(ids, was));
 		most = _mm512_max_epu32(most, b);
-		far = _mm256_max_epu32(far, x);
-		_mm256_store_si256((void *)told[i].v, values);
-		_mm256_store_si256((void *)told[i].bin, bins_of(&lanes, x));
+		tell(&told[i], &lanes, b, &far);
 	}
-	*beside = _mm256_mask_cmpgt_epu32_mask(p->present, far,
-					       lane(t->lanes.range));
+	*others = beside(t, p, far);
 	return !_mm512_mask_cmpeq_epi32_mask(p->words, most,
 					     _mm512_set1_epi32(-1)) &&
 	       _mm256_testz_si256(differ, differ);
 }
 
-/* The bins of the other metrics, one after the other. */
-static __attribute__((noinline)) void set_bins(const struct telemetry *t,
-					       struct told *told, unsigned n,
-					       unsigned metrics)
+/* What hops of queues, links and buffers tell, for who judges it: shard.h. A
+ * hop's latency, which is the first of its values, gives way to its place. */
+VECTOR static __attribute__((noinline)) void
+tell_hops(struct telemetry_shard *s, const struct flow_hop *h,
+	  const struct told *told, unsigned n, unsigned present)
 {
-	for (; metrics; metrics &= metrics - 1) {
-		unsigned m = (unsigned)__builtin_ctz(metrics);
+	const unsigned metrics = present & ~(1U << METRIC_HOP_LATENCY);
+	const __mmask8 words = (__mmask8)(metrics | 1);
+	const unsigned step = (unsigned)__builtin_popcount(words);
+	uint32_t *at = s->told;
 
-		for (unsigned i = 0; i < n; i++)
-			told[i].bin[m] = dist_bin(&t->o.shape[m], told[i].v[m]);
+	for (unsigned i = 0; metrics && i < n; i++, at += step) {
+		__m256i v = _mm256_mask_set1_epi32(
+			lane(told[i].v), 1,
+			(int)(h[i].place | metrics << SHARD_METRICS));
+
+		_mm256_storeu_si256((void *)at,
+				    _mm256_maskz_compress_epi32(words, v));
 	}
+	s->told = at;
 }
 
 /* Latest values, counts and sums of the hops, a line each. */
@@ -223,13 +178,6 @@ take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
 	return latency;
 }
 
-/* Latency, queue and link, which is what INT 1.0 and 2.x have in common: the
- * loop has nothing of the other metrics. */
-enum {
-	USUAL = 1 << METRIC_HOP_LATENCY | 1 << METRIC_QUEUE_OCCUPANCY |
-		1 << METRIC_LINK_UTILIZATION,
-};
-
 static __attribute__((noinline)) uint64_t take_usual(struct telemetry *t,
 						     struct flow_entry *f,
 						     const struct int_view *v,
@@ -257,7 +205,8 @@ VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 	    v->stack.at || n > HOPS_MAX ||
 	    !read_hops(t, flow_hops(f), &v->stack, p, told, &others))
 		return false;
-	others |= t->lanes.fixed & p->present;
+	if (t->shard)
+		tell_hops(t->shard, flow_hops(f), told, n, p->present);
 	if (others)
 		set_bins(t, told, n, others);
 	*latency = p->present == USUAL ? take_usual(t, f, v, told)

@@ -221,10 +221,8 @@ static uint64_t *decode(struct translator *t, const struct pkt *p,
 	if (r->opcode != DTA_NACK)
 		return NULL;
 	if (t->reporters &&
-	    (r->hop == DTA_NACK_STATE || r->hop == DTA_NACK_GONE)) {
-		sequence_ask(t, u, r, p);
-		return &c->questions;
-	}
+	    (r->hop == DTA_NACK_STATE || r->hop == DTA_NACK_GONE))
+		return sequence_ask(t, u, r, p);
 	c->nacks++;
 	return &c->foreign;
 }
@@ -283,43 +281,60 @@ admit_any(struct translator *t, const struct pkt *p, const uint8_t **key)
 	       (uint64_t)r.data_len << HEAD_DATA_LEN | r.sequence;
 }
 
-/* Twice in the program, with and without a reporter's numbers to look at. */
+/* Four times in the program: with and without a reporter's numbers to look at,
+ * and lines to ask for. */
 static inline __attribute__((always_inline)) size_t
-admit_with(struct translator *t, const struct pkt *pkts, size_t n,
-	   uint64_t *expected)
+admit_with(struct translator *t, const struct pkt *pkts, size_t n, size_t first,
+	   uint64_t *expected, struct asking *asking)
 {
 	struct jobs *j = &t->stage;
-	uint64_t all = UINT64_MAX, any = 0, head;
-	size_t jobs = 0;
+	uint64_t all = j->all, any = j->any, head;
+	size_t jobs = j->n;
 
 	for (size_t i = 0; i < n; i++) {
 		const uint8_t *f = pkts[i].data;
 
+		if (asking)
+			asking_next(asking);
 		if (__builtin_expect(admit_common(t, &pkts[i], &head), 1)) {
 			j->key[jobs] = f + AT_KEY;
 			if (expected && !is_next(expected, f + AT_SRC, head))
 				sequence_common(t, f + AT_SRC, head);
-		} else if (!(head = admit_any(t, &pkts[i], &j->key[jobs]))) {
-			continue;
+		} else {
+			head = admit_any(t, &pkts[i], &j->key[jobs]);
+			if (t->halt)
+				n = i + (t->halt == HALT_BEHIND);
+			if (!head)
+				continue;
 		}
-		j->at[jobs] = (uint16_t)i;
+		j->at[jobs] = (uint16_t)(first + i);
 		j->head[jobs++] = head;
 		all &= head;
 		any |= head;
 	}
+	j->n = (unsigned)jobs;
 	j->all = all;
 	j->any = any;
-	return jobs;
+	return n;
 }
 
-void admit(struct translator *t, const struct pkt *pkts, size_t n)
+size_t admit(struct translator *t, const struct pkt *pkts, size_t n,
+	     size_t first)
 {
-	struct jobs *j = &t->stage;
+	uint64_t *e = t->expected;
+	struct asking *a = t->asking;
+	unsigned before = t->stage.n;
 
-	j->n = (unsigned)(t->expected ? admit_with(t, pkts, n, t->expected)
-				      : admit_with(t, pkts, n, NULL));
+	t->halt = HALT_NOT;
+	if (a)
+		n = e ? admit_with(t, pkts, n, first, e, a)
+		      : admit_with(t, pkts, n, first, NULL, a);
+	else
+		n = e ? admit_with(t, pkts, n, 0, e, NULL)
+		      : admit_with(t, pkts, n, 0, NULL, NULL);
 	t->ctr.received += n;
-	t->ctr.stored += j->n;
+	t->ctr.stored += t->stage.n - before;
+	return n;
 }
 
 /* For is_expected(): packet i, of the common shape. */

@@ -91,7 +91,7 @@ static void list_write(struct translator *t, const struct lane *l, uint32_t i)
 
 	ops_reserve(t, 3, len + 16); /* the count, and padding */
 	list_locate(t, l, i);
-	p = arena_take(t, len);
+	p = made_take(t->made, len);
 	memcpy(p, a->entries + (size_t)i * a->batch * a->stride, len);
 	fits = l->t.units - s->at < n ? (uint32_t)(l->t.units - s->at) : n;
 	op_write(t, l, table_entry(&l->t, i, s->at), p, fits * a->stride);
@@ -102,7 +102,7 @@ static void list_write(struct translator *t, const struct lane *l, uint32_t i)
 	s->at = fits < n ? n - fits : s->at + n;
 	if (s->at == l->t.units)
 		s->at = 0;
-	p = arena_take(t, 8);
+	p = made_take(t->made, 8);
 	be64_store(p, s->count);
 	op_write(t, l, table_head(&l->t, i), p, 8);
 	a->waiting[i] = 0;
@@ -207,7 +207,7 @@ static void append_any(struct translator *t, const struct lane *l,
 		if (to->waiting[i])
 			list_write(t, l, i);
 		/* the last operation is the count that covers the report */
-		op_make_immediate(t, l, &t->work.op[t->work.nops - 1],
+		op_make_immediate(t, l, &t->made->op[t->made->n - 1],
 				  head_sequence(head));
 	}
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* clock.c - the flush times of lists, by the packets' time. */
-#include "translate/clock.h"
-
+#include "packet/clock.h"
 #include "translate/private.h"
 
 static void flush_all(struct translator *t)

@@ -75,8 +75,8 @@ one_block(struct translator *t, const struct lane *l, const struct jobs *j,
 {
 	const uint64_t units = l->t.units, stride = l->t.stride;
 	const unsigned key_len = l->key_len;
-	struct op *op = &t->work.op[t->work.nops];
-	uint8_t *p = t->work.arena + t->work.used;
+	struct op *op = &t->made->op[t->made->n];
+	uint8_t *p = t->made->arena + t->made->used;
 
 	for (unsigned i = first; i < end; i++, op++) {
 		uint64_t head = j->head[i];
@@ -89,9 +89,9 @@ one_block(struct translator *t, const struct lane *l, const struct jobs *j,
 			op_make_immediate(t, l, op, head_sequence(head));
 		p += (len + 7) & ~7u;
 	}
-	t->ctr.bytes += (uint64_t)(op - &t->work.op[t->work.nops]) * len;
-	t->work.nops = (unsigned)(op - t->work.op);
-	t->work.used = (size_t)(p - t->work.arena);
+	t->ctr.bytes += (uint64_t)(op - &t->made->op[t->made->n]) * len;
+	t->made->n = (unsigned)(op - t->made->op);
+	t->made->used = (size_t)(p - t->made->arena);
 }
 
 void dart_one_run(struct translator *t, struct lane *l, const struct jobs *j)
@@ -121,14 +121,14 @@ static void cas_one(struct translator *t, const struct lane *l,
 		    const uint8_t *key, uint64_t head, unsigned i)
 {
 	uint64_t units = l->t.units;
-	uint8_t *p = arena_take(t, 2 * SLOT_CAS);
+	uint8_t *p = made_take(t->made, 2 * SLOT_CAS);
 	struct op *op;
 
 	memset(p, 0, SLOT_CAS);
 	slot_fill(p + SLOT_CAS, l, t->work.sum[i], key + l->key_len,
 		  SLOT_CAS - 4, SLOT_CAS);
 	if (head_copies(head) > 1) {
-		op = &t->work.op[t->work.nops++];
+		op = &t->made->op[t->made->n++];
 		op_fill(op, l, hash_mod(t->work.slot[1][i], units) * SLOT_CAS,
 			p, SLOT_CAS);
 		op->verb = OP_CMP_SWAP;

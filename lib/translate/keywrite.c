@@ -52,8 +52,8 @@ keywrite_block(struct translator *t, const struct lane *l, const struct jobs *j,
 {
 	const uint64_t units = l->t.units, stride = l->t.stride;
 	const unsigned key_len = l->key_len;
-	struct op *op = &t->work.op[t->work.nops];
-	uint8_t *p = t->work.arena + t->work.used;
+	struct op *op = &t->made->op[t->made->n];
+	uint8_t *p = t->made->arena + t->made->used;
 
 	for (unsigned i = first; i < end; i++) {
 		uint64_t head = j->head[i];
@@ -69,9 +69,9 @@ keywrite_block(struct translator *t, const struct lane *l, const struct jobs *j,
 			op_make_immediate(t, l, op - 1, head_sequence(head));
 		p += (len + 7) & ~7u;
 	}
-	t->ctr.bytes += (uint64_t)(op - &t->work.op[t->work.nops]) * len;
-	t->work.nops = (unsigned)(op - t->work.op);
-	t->work.used = (size_t)(p - t->work.arena);
+	t->ctr.bytes += (uint64_t)(op - &t->made->op[t->made->n]) * len;
+	t->made->n = (unsigned)(op - t->made->op);
+	t->made->used = (size_t)(p - t->made->arena);
 }
 
 void keywrite_run(struct translator *t, struct lane *l, const struct jobs *j)
@@ -104,7 +104,7 @@ void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j)
 
 	slots_hash(t, l, j, false);
 	ops_reserve(t, j->n * HASH_COPIES, 0);
-	op = &t->work.op[t->work.nops];
+	op = &t->made->op[t->made->n];
 	for (unsigned i = 0; i < j->n; i++) {
 		uint64_t add = be64_load(j->key[i] + key_len);
 		unsigned copies = head_copies(j->head[i]), c = 0;
@@ -120,6 +120,6 @@ void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j)
 			};
 		while (++c < copies);
 	}
-	t->ctr.bytes += (uint64_t)(op - &t->work.op[t->work.nops]) * 8;
-	t->work.nops = (unsigned)(op - t->work.op);
+	t->ctr.bytes += (uint64_t)(op - &t->made->op[t->made->n]) * 8;
+	t->made->n = (unsigned)(op - t->made->op);
 }

@@ -2,13 +2,16 @@
 /* ops.c - the operations made so far, to the road. */
 #include "translate/private.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 /* Postcards and entries are charged when they are written. */
 static void charge(struct translator *t)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < t->work.nops; i++) {
-		uint8_t kind = t->lane[t->work.op[i].table].kind;
+	for (unsigned i = 0; i < t->made->n; i++) {
+		uint8_t kind = t->lane[t->made->op[i].table].kind;
 
 		n += kind == TABLE_POSTCARD || kind == TABLE_APPEND;
 	}
@@ -17,28 +20,49 @@ static void charge(struct translator *t)
 
 void ops_done(struct translator *t)
 {
-	struct work *w = &t->work;
+	struct made *m = t->made;
 
-	t->ctr.ops += w->nops;
-	w->nops = 0;
-	w->used = 0;
+	t->ctr.ops += m->n;
+	m->n = 0;
+	m->used = 0;
+}
+
+static void hand_over(struct translator *t)
+{
+	struct made *m = t->made;
+
+	if (t->rate.per_s)
+		charge(t);
+	if (m->n && !t->error)
+		t->error = t->road->exec(t->road, m->op, m->n, t->stamp_ns);
+	ops_done(t);
+}
+
+static void earlier_hand_over(struct translator *t)
+{
+	asking_swap(t->asking, &t->made);
+	hand_over(t);
+	asking_swap(t->asking, &t->made);
 }
 
 void ops_hand_over(struct translator *t)
 {
-	struct work *w = &t->work;
+	if (t->asking)
+		earlier_hand_over(t);
+	hand_over(t);
+}
 
-	if (t->rate.per_s)
-		charge(t);
-	if (w->nops && !t->error)
-		t->error = t->road->exec(t->road, w->op, w->nops, t->stamp_ns);
-	ops_done(t);
+void ops_ask(struct translator *t, size_t packets)
+{
+	earlier_hand_over(t);
+	asking_swap(t->asking, &t->made);
+	asking_start(t->asking, t->road, packets);
 }
 
 void ops_run(struct translator *t)
 {
-	if (!t->wait)
-		ops_hand_over(t);
+	if (!t->wait && !t->asking)
+		hand_over(t);
 }
 
 void ops_make_room(struct translator *t)
@@ -54,4 +78,17 @@ void lane_go(struct translator *t, unsigned lane, const struct jobs *j)
 
 	l->run(t, l, j);
 	ops_run(t);
+}
+
+int ops_open(struct translator *t, bool asking)
+{
+	t->made = made_new();
+	t->asking = asking ? asking_new() : NULL;
+	return t->made && (t->asking || !asking) ? 0 : -ENOMEM;
+}
+
+void ops_close(struct translator *t)
+{
+	asking_free(t->asking);
+	free(t->made);
 }

@@ -112,7 +112,7 @@ static void emit_one(struct translator *t, const struct lane *l, unsigned k)
 	uint8_t *p;
 
 	ops_reserve(t, RUNS_MAX * e->copies, room);
-	p = arena_take(t, room);
+	p = made_take(t->made, room);
 	for (unsigned i = 0; i < l->hops; i++)
 		be32_store(p + 4 * i,
 			   pc->hop[i][k] ^ (e->held >> i & 1 ? e->value[i]
@@ -128,7 +128,7 @@ static void emit_one(struct translator *t, const struct lane *l, unsigned k)
 			write_runs(t, l, offset, p, which);
 	}
 	if (e->immediate)
-		op_make_immediate(t, l, &t->work.op[t->work.nops - 1],
+		op_make_immediate(t, l, &t->made->op[t->made->n - 1],
 				  e->sequence);
 }
 

@@ -10,6 +10,10 @@
  * Operations and their payloads lie in two arrays of the translator that are
  * handed to the road whenever a lane is through, or they are full. Nothing is
  * allocated after translate_open().
+ *
+ * Where the road wants its lines asked for (op.h), stages are short, and what a
+ * stage has made is handed over behind the next one: admit.c asks for a line of
+ * it after each packet.
  */
 #ifndef TRANSLATE_PRIVATE_H
 #define TRANSLATE_PRIVATE_H
@@ -21,24 +25,26 @@
 
 #include "base/rng.h"
 #include "hash/family.h"
-#include "translate/rate.h"
+#include "op/made.h"
+#include "op/rate.h"
+#include "reporters/hold.h"
+#include "reporters/reporters.h"
 #include "translate/translate.h"
 #include "wire/key.h"
 #include "wire/net.h"
 
 enum {
-	STEP = 1024,	   /* packets from decoding to memory at once */
-	STAGE = 4096,	   /* the same in a crew: few turns, for they cost */
-	OPS_MAX = 18432,   /* operations handed to the road at once, at most */
-	ARENA = 256 << 10, /* their payloads; a whole Append batch fits */
+	STEP = 1024,	  /* packets from decoding to memory at once */
+	STAGE = 4096,	  /* the same in a team: few turns, for they cost */
+	STEP_ASKING = 64, /* and where lines are asked for */
 	/* Bytes that all tables' caches may take together. */
 	CACHES_MAX = 48 << 20,
 	NO_LANE = 0xff,
-	EXPECTED_BITS = 14,
 };
 
 _Static_assert((int)STEP <= (int)PKT_BATCH, "steps divide a batch");
-_Static_assert(STAGE % STEP == 0, "and a crew's batch");
+_Static_assert(STAGE % STEP == 0, "and a team's batch");
+_Static_assert(STEP % STEP_ASKING == 0, "and those divide a step");
 _Static_assert(STAGE *DTA_MAX_COPIES <= OPS_MAX, "one bucket's operations");
 
 /*
@@ -126,7 +132,7 @@ struct jobs {
 
 /*
  * What a batch hands on to the next one beside rows, lists and reporters: in a
- * crew, from one worker's translator to another's.
+ * team, from one worker's translator to another's.
  */
 struct course {
 	struct translate_ledger ctr;
@@ -144,8 +150,7 @@ struct course {
 struct postcards; /* postcard.c: the cache of rows */
 struct lists;	  /* append.c: the batches */
 struct lane;
-struct reporters; /* sequence.c: the numbers of each reporter */
-struct steering;  /* steer.c: which collector */
+struct steering; /* steer.c: which collector */
 struct worker;
 
 typedef void lane_run(struct translator *t, struct lane *l,
@@ -188,36 +193,50 @@ struct work {
 	uint16_t who[STAGE];
 	uint64_t next[STAGE];
 	void *row[STAGE]; /* postcard.c: of each job */
-	unsigned nops;
-	size_t used; /* bytes of the arena */
-	struct op op[OPS_MAX];
-	uint8_t arena[ARENA] __attribute__((aligned(64)));
 };
 
-/* How much of what a lane does with jobs is done at once: see crew.h. */
+/* How much of what a lane does with jobs is done at once: see team.h. */
 enum pass {
 	PASS_WHOLE,
 	PASS_TURN, /* what hangs on the jobs before: draws, rows and lists */
 	PASS_REST, /* what does not */
 };
 
+/* A stage ends early where held reports are next: held.c. */
+enum halt {
+	HALT_NOT,
+	HALT_BEFORE, /* the packet in hand, which is judged behind them */
+	HALT_BEHIND, /* it */
+};
+
 struct translator {
 	/*
-	 * In a crew: waits for this batch's turn to carry out operations.
+	 * In a team: waits for this batch's turn to carry out operations.
 	 * Operations are left for that time then. NULL: they are carried out as
 	 * they are made.
 	 */
 	void (*wait)(struct translator *t);
-	struct worker *worker; /* whose it is there: crew.c */
+	struct worker *worker; /* whose it is there: team.c */
 	enum pass pass;
 	uint64_t in_turn;    /* a bit for each table with jobs for PASS_TURN */
 	uint64_t in_rest;    /* and for PASS_REST */
 	uint64_t lanes_left; /* of the stage's jobs, for it */
 	struct road *road;
+	struct made *made;     /* in the stage in hand */
+	struct asking *asking; /* in the one before, where lines are asked for;
+				  else NULL */
 	struct snk *nacks;
 	enum dta_format format;
 	struct reporters *reporters; /* NULL: no table wants numbers */
 	uint64_t *expected;	     /* of them, see expected_at() */
+	struct hold *hold;	     /* NULL: no report is held */
+	enum halt halt;		     /* where this stage ends */
+	struct {
+		struct reporter *who; /* whose held reports are next */
+		uint16_t gone;	      /* up to there nothing else will come */
+		bool going_on;	      /* they are on their way */
+		uint64_t put_off;     /* packets that are judged again */
+	} next;
 	struct translate_ledger ctr;
 	uint64_t generation; /* of the road; list heads hold for one */
 	uint64_t last_ns;    /* the latest stamp of a packet: clock.h */
@@ -226,10 +245,10 @@ struct translator {
 	uint64_t flush_ns;   /* the shortest flush time; 0: no lists */
 	uint64_t append;     /* a bit for each table that is lists */
 	uint64_t postcards;  /* and for each of postcards */
-	uint64_t promised; /* in a crew: of them, whose rows may have immediates
-			    */
-	bool waiting;	   /* a list may */
-	uint64_t stamp_ns; /* what the road is told of the time */
+	uint64_t promised;   /* in a team, or with `asking': of them, whose rows
+				may have immediates */
+	bool waiting;	     /* a list may */
+	uint64_t stamp_ns;   /* what the road is told of the time */
 	const struct pkt *pkts; /* of the stage */
 	size_t npkts;
 	int error;     /* the batch's first -errno */
@@ -259,15 +278,16 @@ static inline size_t translator_size(unsigned lanes)
 
 /*
  * stage.c. begin and end: of a batch, on the road; end returns the batch's
- * first error. run: a stage, n <= STEP packets, from decoding to memory.
+ * first error. run: a stage, n <= STEP packets, from decoding to memory;
+ * returns how many it took, not all if t->halt is set.
  *
- * In a crew a batch is one stage, which goes in three steps: look, which needs
+ * In a team a batch is one stage, which goes in three steps: look, which needs
  * nothing but the packets; turn, when all batches before have had theirs; rest,
  * which makes the remaining operations; or, for look and turn without rest,
  * look and whole. Neither begin nor end is in them.
  */
 void stage_begin(struct translator *t);
-void stage_run(struct translator *t, const struct pkt *pkts, size_t n);
+size_t stage_run(struct translator *t, const struct pkt *pkts, size_t n);
 void stage_look(struct translator *t, const struct pkt *pkts, size_t n);
 void stage_turn(struct translator *t, size_t n);
 void stage_whole(struct translator *t, size_t n);
@@ -277,8 +297,10 @@ int stage_end(struct translator *t);
 /* admit.c: what a table's common report looks like. */
 void admit_init(struct lane *l);
 
-/* Packets to t->stage; n <= STAGE. */
-void admit(struct translator *t, const struct pkt *pkts, size_t n);
+/* Packets to t->stage, whose packets they are from `first' on; asks for lines
+ * meanwhile. Returns how many were judged, not all if t->halt is set. */
+size_t admit(struct translator *t, const struct pkt *pkts, size_t n,
+	     size_t first);
 
 /* The same in two steps: what one can see of packets by themselves; and what
  * hangs on those before, in their order. */
@@ -290,38 +312,28 @@ void admit_judge(struct translator *t, const struct pkt *pkts, size_t n);
  * tracked one, where a table is strict; NULL if it is to be carried out, else
  * the counter of what is done instead. l may be NULL (no such table); good:
  * nothing else speaks against it. ask: a NACK by a reporter. common: as note,
- * of a frame of the common shape and its head.
+ * of a frame of the common shape and its head. check and ask may set t->halt.
  */
-int sequence_open(struct translator *t, struct fault *f);
+int sequence_open(struct translator *t, unsigned hold, struct fault *f);
 void sequence_note(struct translator *t, const struct lane *l,
 		   const struct net_udp *u, const struct dta_report *r);
 uint64_t *sequence_check(struct translator *t, const struct lane *l,
 			 const struct net_udp *u, const struct dta_report *r,
 			 const struct pkt *p, bool good);
-void sequence_ask(struct translator *t, const struct net_udp *u,
-		  const struct dta_report *r, const struct pkt *p);
+uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
+		       const struct dta_report *r, const struct pkt *p);
 void sequence_common(struct translator *t, const uint8_t *src, uint64_t head);
 void sequence_close(struct translator *t);
 
-/*
- * The source address, as it is in the packet, << 32 and the number that follows
- * the last one of an IPv4 reporter: where that comes, admit.c needs no more
- * than this word. What follows 65535 is 65536, which does not come, so that
- * nobody loses count of them.
- */
-static inline uint32_t expected_index(uint32_t src)
-{
-	return src * UINT32_C(0x9e3779b1) >> (32 - EXPECTED_BITS);
-}
+/* held.c: where a stage has halted, before the next packet, which it has not
+ * judged. */
+void held_go_on(struct translator *t, const struct pkt *next);
 
-static inline uint64_t *expected_at(uint64_t *expected, uint32_t src)
+static inline bool has_held(const struct translator *t,
+			    const struct reporter *who)
 {
-	return &expected[expected_index(src)];
-}
-
-static inline uint64_t expected_word(uint32_t number, uint32_t src)
-{
-	return (uint64_t)src << 32 | number;
+	return t->hold &&
+	       hold_count(t->hold, reporter_index(t->reporters, who));
 }
 
 /* nack.c: to the reporter of u, which was in p. */
@@ -401,8 +413,15 @@ void append_flush_due(struct translator *t, struct lane *l, uint64_t now_ns);
 void append_flush(struct translator *t, struct lane *l); /* all lists */
 void append_close(struct lane *l);
 
-/* ops.c: hands the operations made so far to the road; in a crew, they wait. */
+/* ops.c: hands the operations made so far to the road; in a team, or where
+ * lines are asked for, they wait. */
 void ops_run(struct translator *t);
+/* Those that waited longer, to the road; the others are asked for during the
+ * next stage, of about so many packets. */
+void ops_ask(struct translator *t, size_t packets);
+/* asking: the road has mem. 0 or -ENOMEM; to be closed either way. */
+int ops_open(struct translator *t, bool asking);
+void ops_close(struct translator *t);
 /* There is no room for the next ones. */
 void ops_make_room(struct translator *t);
 /* To the road, all that there are. */
@@ -413,24 +432,15 @@ void ops_done(struct translator *t);
 /* Makes sure that nops operations and len bytes of payload fit. */
 static inline void ops_reserve(struct translator *t, unsigned nops, size_t len)
 {
-	if (t->work.nops + nops > OPS_MAX || t->work.used + len > ARENA)
+	if (t->made->n + nops > OPS_MAX || t->made->used + len > ARENA)
 		ops_make_room(t);
-}
-
-/* len bytes of the arena, reserved before; payloads start 8-byte aligned. */
-static inline uint8_t *arena_take(struct translator *t, size_t len)
-{
-	uint8_t *p = t->work.arena + t->work.used;
-
-	t->work.used += (len + 7) & ~(size_t)7;
-	return p;
 }
 
 static inline struct op *op_write(struct translator *t, const struct lane *l,
 				  uint64_t offset, const uint8_t *data,
 				  uint32_t len)
 {
-	struct op *o = &t->work.op[t->work.nops++];
+	struct op *o = &t->made->op[t->made->n++];
 
 	*o = (struct op){
 		.offset = offset,

@@ -15,9 +15,7 @@
  * Strict tables look at tracked reports alone. A reporter that has sent them
  * some may number its other ones as it likes: those are not looked at then.
  *
- * The first number of a reporter is taken as it is. There is room for
- * REPORTERS; one more takes the place of the one of its set that was silent
- * longest.
+ * The first number of a reporter is taken as it is.
  *
  * A gap is NACKed when it opens, and again with every NACK_EVERY reports that
  * are dropped while it is open or because they were there already. A reporter
@@ -27,135 +25,60 @@
  * that it is gone for good; or, from a reporter that does neither, a number
  * comes that is FAR ahead, when no reporter has the missing one any more. What
  * did not come is then counted, each number once, and dropped if it comes late.
+ *
+ * Where reports are held (translate_options, hold), those of DTA/1 behind a gap
+ * are not dropped. When it ends the stage halts for them: held.c. While reports
+ * of a reporter are held, a gap is open.
  */
 #include "translate/private.h"
 
-#include <errno.h>
-#include <sys/mman.h>
+#include <stdlib.h>
 
-#include "base/numbers.h"
-#include "base/rng.h"
 #include "resend/resend.h"
 
 enum {
-	REPORTERS = 65536,
-	WAYS = 4, /* reporters of a set */
 	NACK_EVERY = 64,
 	/* How far ahead a report may be before the gap is given up: as many as
 	 * a reporter keeps at most (resend.h); for numbers of 8 bits. */
 	FAR = RESEND_WINDOW_MAX,
 	FAR0 = 64,
-	NARROW = 0x80, /* in the place of an IP version: of DTA/0, too */
 };
 
-/* No reporter's: the high bits are not 0. */
-static const uint64_t nobody = UINT64_MAX;
-
-struct reporter {
-	uint8_t address[16];
-	uint64_t heard;	   /* when: the count of checks; 0: nobody */
-	uint16_t last;	   /* last number in order, if a table is strict */
-	uint16_t unheeded; /* reports dropped since it was told */
-	uint8_t version;   /* of IP, and NARROW */
-	bool gap;	   /* a gap is open */
-	bool strict;	   /* has sent to a strict table */
-};
-
-struct reporters {
-	uint64_t checks;
-	uint64_t expected[1 << EXPECTED_BITS];
-	struct reporter set[REPORTERS / WAYS][WAYS];
-	struct numbers numbers[REPORTERS];
-};
-
-/* The place of a reporter: its own, or the one that it may have. */
-static struct reporter *place_of(struct reporters *rs, const uint8_t *src,
-				 uint8_t version, bool *own)
+/* What is held of a reporter is dropped, as it would have been at once. */
+static void drop_held(struct translator *t, struct reporter *who)
 {
-	uint8_t address[16] = {0};
-	struct reporter *set, *oldest;
-	uint64_t a, b;
+	unsigned n;
 
-	memcpy(address, src, (version & 15) == 6 ? 16 : 4);
-	memcpy(&a, address, 8);
-	memcpy(&b, address + 8, 8);
-	set = rs->set[rng_mix(a ^ rng_mix(b + version)) % (REPORTERS / WAYS)];
-	oldest = set;
-	for (unsigned i = 0; i < WAYS; i++) {
-		*own = set[i].heard && set[i].version == version &&
-		       !memcmp(set[i].address, address, 16);
-		if (*own)
-			return &set[i];
-		if (set[i].heard < oldest->heard)
-			oldest = &set[i];
-	}
-	return oldest;
+	if (!has_held(t, who))
+		return;
+	n = hold_drop(t->hold, reporter_index(t->reporters, who));
+	t->ctr.held -= n;
+	t->ctr.out_of_order += n;
+	who->gap = false;
 }
 
-static struct numbers *numbers_of(struct reporters *rs,
-				  const struct reporter *who)
+/* A place for one report more: those of a reporter that has fallen silent.
+ * False: there is none. */
+static bool make_room(struct translator *t)
 {
-	return &rs->numbers[who - rs->set[0]];
+	uint16_t owner;
+
+	if (!hold_silent(t->hold, &owner))
+		return false;
+	drop_held(t, reporter_at(t->reporters, owner));
+	return true;
 }
 
-static struct reporter *reporter_find(struct reporters *rs,
-				      const struct net_udp *u)
+static struct reporter *find(struct translator *t, const struct net_udp *u)
 {
-	uint8_t version = u->version | (is_dta0(u) ? NARROW : 0);
-	struct reporter *who;
-	bool own;
+	bool own, narrow = is_dta0(u);
+	struct reporter *who = reporters_find(t->reporters, u, narrow, &own);
 
-	who = place_of(rs, u->src, version, &own);
 	if (own)
 		return who;
-	*who = (struct reporter){.version = version};
-	memcpy(who->address, u->src, u->version == 6 ? 16 : 4);
-	*numbers_of(rs, who) = (struct numbers){.narrow = is_dta0(u)};
+	drop_held(t, who);
+	reporter_init(t->reporters, who, u, narrow);
 	return who;
-}
-
-/* Where admit.c looks for a reporter, NULL: it does not. */
-static uint64_t *expected_of(struct reporters *rs, const struct reporter *who)
-{
-	uint32_t src;
-
-	if (who->version != 4)
-		return NULL;
-	memcpy(&src, who->address, sizeof(src));
-	return expected_at(rs->expected, src);
-}
-
-/* What admit.c has let pass since is made known, whoever it was from. Returns
- * expected_of(). */
-static uint64_t *catch_up(struct reporters *rs, struct reporter *who)
-{
-	uint64_t *expected = expected_of(rs, who);
-	uint32_t src;
-	bool own = false;
-
-	if (!expected || *expected == nobody)
-		return expected;
-	src = (uint32_t)(*expected >> 32);
-	if (memcmp(who->address, &src, sizeof(src)) != 0)
-		who = place_of(rs, (const uint8_t *)&src, 4, &own);
-	else
-		own = true;
-	if (own)
-		numbers_follow(numbers_of(rs, who), (uint16_t)(*expected - 1));
-	*expected = nobody;
-	return expected;
-}
-
-/* From now on admit.c looks for the reporter's next number. */
-static void leave_to_admit(struct reporters *rs, const struct reporter *who,
-			   uint64_t *expected)
-{
-	uint32_t src;
-
-	if (!expected || who->strict)
-		return;
-	memcpy(&src, who->address, sizeof(src));
-	*expected = expected_word(numbers_last(numbers_of(rs, who)) + 1U, src);
 }
 
 /* A number that nothing hangs on. */
@@ -163,15 +86,16 @@ static void note(struct translator *t, struct reporter *who,
 		 const struct lane *l, uint16_t number)
 {
 	struct reporters *rs = t->reporters;
-	uint64_t *expected = catch_up(rs, who);
+	uint64_t *expected = expected_catch_up(rs, who);
 	struct numbers_count c = {0};
 
-	numbers_note(numbers_of(rs, who), &c, number,
+	numbers_note(reporter_numbers(rs, who), &c, number,
 		     !l || l->t.sequence == TABLE_SEQ_COUNT);
 	t->ctr.gaps += c.gaps;
 	t->ctr.missing += c.missing;
 	t->ctr.restarts += c.restarts;
-	leave_to_admit(rs, who, expected);
+	if (!who->strict)
+		expected_set(rs, who, expected);
 }
 
 void sequence_note(struct translator *t, const struct lane *l,
@@ -181,7 +105,7 @@ void sequence_note(struct translator *t, const struct lane *l,
 
 	if (is_dta0(u) && t->format == DTA_FORMAT_0A)
 		return; /* that one has no numbers */
-	who = reporter_find(t->reporters, u);
+	who = find(t, u);
 	who->heard = ++t->reporters->checks;
 	if (!who->strict)
 		note(t, who, l, r->sequence);
@@ -194,15 +118,6 @@ void sequence_common(struct translator *t, const uint8_t *src, uint64_t head)
 	const struct dta_report r = {.sequence = head_sequence(head)};
 
 	sequence_note(t, &t->lane[head_lane(head)], &u, &r);
-}
-
-/* How far seq is ahead of last, numbers wrapping at 8 or 16 bits. */
-static int ahead(const struct net_udp *u, const struct dta_report *r,
-		 uint16_t last)
-{
-	if (is_dta0(u))
-		return (int8_t)(r->sequence - last);
-	return (int16_t)(r->sequence - last);
 }
 
 /* Tells the reporter, but of one gap not all the time. */
@@ -227,6 +142,17 @@ static enum dta_nack_reason refused(struct translator *t, const struct lane *l,
 	return 0;
 }
 
+/* The stage ends for a reporter's held reports. Returns what a packet counts as
+ * that comes again behind them. */
+static uint64_t *halt(struct translator *t, enum halt where,
+		      struct reporter *who, uint16_t gone)
+{
+	t->halt = where;
+	t->next.who = who;
+	t->next.gone = gone;
+	return &t->next.put_off;
+}
+
 /* A number in order, for a strict table. */
 static uint64_t *in_order(struct translator *t, const struct lane *l,
 			  struct reporter *who, const struct net_udp *u,
@@ -237,12 +163,30 @@ static uint64_t *in_order(struct translator *t, const struct lane *l,
 
 	who->unheeded = 0;
 	who->gap = why != 0;
+	if (has_held(t, who) && (why != 0) == t->next.going_on)
+		halt(t, HALT_BEHIND, who, r->sequence);
 	if (!why) {
 		who->last = r->sequence;
 		return NULL;
 	}
 	nack_send(t, u, r->table, p, who->last, why);
 	return why == DTA_NACK_RATE ? &t->ctr.rate_limited : &t->ctr.resyncing;
+}
+
+/* A report behind a gap: what it counts as. */
+static uint64_t *set_aside(struct translator *t, const struct reporter *who,
+			   uint16_t number, const struct pkt *p)
+{
+	uint16_t owner = reporter_index(t->reporters, who);
+	bool again;
+
+	if (!t->hold || who->narrow)
+		return &t->ctr.out_of_order;
+	again = hold_has(t->hold, owner, number);
+	if (hold_put(t->hold, owner, number, p) ||
+	    (make_room(t) && hold_put(t->hold, owner, number, p)))
+		return again ? &t->ctr.repeated : &t->ctr.held;
+	return &t->ctr.out_of_order;
 }
 
 /* A number that is not the next one, for a strict table. */
@@ -256,7 +200,7 @@ static uint64_t *out_of_order(struct translator *t, struct reporter *who,
 	who->gap = who->gap || opens;
 	t->ctr.gaps += opens;
 	remind(t, who, u, r, p, opens);
-	return step > 0 ? &t->ctr.out_of_order : &t->ctr.repeated;
+	return step > 0 ? set_aside(t, who, r->sequence, p) : &t->ctr.repeated;
 }
 
 /* A tracked report for a strict table. */
@@ -265,12 +209,15 @@ static uint64_t *check_strictly(struct translator *t, const struct lane *l,
 				const struct dta_report *r, const struct pkt *p,
 				bool good)
 {
-	int step = ahead(u, r, who->last);
+	int step = reporter_ahead(who, r->sequence);
 	uint64_t *instead;
 
-	catch_up(t->reporters, who);
+	expected_catch_up(t->reporters, who);
 	who->strict = true;
 	if (step > (is_dta0(u) ? FAR0 : FAR)) {
+		if (has_held(t, who))
+			return halt(t, HALT_BEFORE, who,
+				    (uint16_t)(r->sequence - 1));
 		t->ctr.lost_reports += (unsigned)step - 1;
 		who->last = (uint16_t)(r->sequence - 1);
 		step = 1;
@@ -279,7 +226,8 @@ static uint64_t *check_strictly(struct translator *t, const struct lane *l,
 		return out_of_order(t, who, u, r, p, step);
 	instead = in_order(t, l, who, u, r, p, good);
 	if (!instead)
-		numbers_settle(numbers_of(t->reporters, who), r->sequence);
+		numbers_settle(reporter_numbers(t->reporters, who),
+			       r->sequence);
 	return instead;
 }
 
@@ -287,7 +235,7 @@ uint64_t *sequence_check(struct translator *t, const struct lane *l,
 			 const struct net_udp *u, const struct dta_report *r,
 			 const struct pkt *p, bool good)
 {
-	struct reporter *who = reporter_find(t->reporters, u);
+	struct reporter *who = find(t, u);
 	int step;
 
 	if (!who->heard)
@@ -295,13 +243,15 @@ uint64_t *sequence_check(struct translator *t, const struct lane *l,
 	who->heard = ++t->reporters->checks;
 	if (l && l->t.sequence == TABLE_SEQ_STRICT)
 		return check_strictly(t, l, who, u, r, p, good);
-	step = ahead(u, r, who->last);
+	step = reporter_ahead(who, r->sequence);
 	if (step == 1)
 		who->gap = false;
 	if (who->gap)
 		return NULL; /* it is the strict table's to close */
 	if (step == 1 || (step > 0 && l && l->t.sequence == TABLE_SEQ_COUNT))
 		who->last = r->sequence;
+	if (has_held(t, who))
+		halt(t, HALT_BEHIND, who, r->sequence);
 	note(t, who, l, r->sequence);
 	return NULL;
 }
@@ -309,21 +259,36 @@ uint64_t *sequence_check(struct translator *t, const struct lane *l,
 /* The last number in order, for one who asks. */
 static uint16_t stand_of(struct translator *t, struct reporter *who)
 {
-	catch_up(t->reporters, who);
+	expected_catch_up(t->reporters, who);
 	return t->strict ? who->last
-			 : numbers_last(numbers_of(t->reporters, who));
+			 : numbers_last(reporter_numbers(t->reporters, who));
 }
 
-void sequence_ask(struct translator *t, const struct net_udp *u,
-		  const struct dta_report *r, const struct pkt *p)
+/*
+ * A reporter that begins anew: its numbers go on where the translator stands,
+ * so that what is held would be taken for what it sends next. It asks with
+ * table 0 (resend.h), or tells a number that nobody told it.
+ */
+static bool begins(const struct reporter *who, const struct dta_report *r)
 {
-	struct reporter *who = reporter_find(t->reporters, u);
+	return r->hop == DTA_NACK_STATE &&
+	       (!r->table || abs((int16_t)(who->last - r->sequence)) > FAR);
+}
+
+uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
+		       const struct dta_report *r, const struct pkt *p)
+{
+	struct reporter *who = find(t, u);
 	bool known = who->heard;
 	int step;
 
 	who->last = known ? stand_of(t, who) : r->sequence;
 	who->heard = ++t->reporters->checks;
-	step = r->hop == DTA_NACK_GONE ? ahead(u, r, who->last) : 0;
+	if (begins(who, r))
+		drop_held(t, who);
+	step = r->hop == DTA_NACK_GONE ? reporter_ahead(who, r->sequence) : 0;
+	if (step > 0 && has_held(t, who))
+		return halt(t, HALT_BEFORE, who, r->sequence);
 	if (step > 0) {
 		t->ctr.lost_reports += (unsigned)step;
 		who->last = r->sequence;
@@ -331,28 +296,26 @@ void sequence_ask(struct translator *t, const struct net_udp *u,
 		who->unheeded = 0;
 	}
 	if (!known || step > 0)
-		numbers_settle(numbers_of(t->reporters, who), who->last);
+		numbers_settle(reporter_numbers(t->reporters, who), who->last);
 	nack_send(t, u, r->table, p, who->last, DTA_NACK_STATE);
+	return &t->ctr.questions;
 }
 
-/* Pages come as reporters do; there are seldom many. */
-int sequence_open(struct translator *t, struct fault *f)
+int sequence_open(struct translator *t, unsigned hold, struct fault *f)
 {
-	void *mem = mmap(NULL, sizeof(struct reporters), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int rc = reporters_open(&t->reporters, f);
 
-	if (mem == MAP_FAILED)
-		return fault_set(f, -ENOMEM, "no memory for the reporters");
-	t->reporters = mem;
+	if (rc < 0)
+		return rc;
 	t->expected = t->reporters->expected;
-	memset(t->expected, 0xff, sizeof(t->reporters->expected));
-	return 0;
+	return t->strict && hold ? hold_open(&t->hold, hold, f) : 0;
 }
 
 void sequence_close(struct translator *t)
 {
-	if (t->reporters)
-		munmap(t->reporters, sizeof(*t->reporters));
+	reporters_close(t->reporters);
+	hold_close(t->hold);
 	t->reporters = NULL;
 	t->expected = NULL;
+	t->hold = NULL;
 }

@@ -133,14 +133,64 @@ static unsigned carry_out(struct translator *t, size_t k, size_t n,
 	return from;
 }
 
-void stage_run(struct translator *t, const struct pkt *pkts, size_t n)
+static void jobs_clear(struct jobs *j)
 {
+	j->n = 0;
+	j->all = UINT64_MAX;
+	j->any = 0;
+}
+
+/*
+ * Whether jobs may be carried out before the stage's other packets are looked
+ * at, and nobody sees the difference: none waits for its place among other
+ * tables' (an immediate, now or later out of a row), or hangs on the time (a
+ * list). And there are enough of them, or they would fall to pieces.
+ */
+static bool may_go(struct translator *t, uint64_t lanes)
+{
+	if (head_immediate(t->stage.any)) {
+		t->promised |= lanes & t->postcards;
+		return false;
+	}
+	return lanes && !(lanes & (t->promised | t->append)) &&
+	       t->stage.n >=
+		       STEP_ASKING * (unsigned)__builtin_popcountll(lanes);
+}
+
+/* A stage in parts, each while lines of the one before are asked for. What is
+ * left of it in t->stage is for its end. Returns as admit(). */
+static size_t admit_parts(struct translator *t, const struct pkt *pkts,
+			  size_t n)
+{
+	struct jobs *j = &t->stage;
+	size_t k = 0, part = 0;
+
+	do {
+		size_t step = n - k < STEP_ASKING ? n - k : STEP_ASKING;
+		uint64_t lanes;
+
+		k += admit(t, pkts + k, step, k);
+		lanes = lanes_of(j);
+		if (!may_go(t, lanes))
+			continue;
+		lanes_go(t, lanes, 0, j->n);
+		ops_ask(t, k - part);
+		jobs_clear(j);
+		part = k;
+	} while (k < n && !t->halt);
+	return k;
+}
+
+size_t stage_run(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	jobs_clear(&t->stage);
+	n = t->asking ? admit_parts(t, pkts, n) : admit(t, pkts, n, 0);
 	t->pkts = pkts;
 	t->npkts = n;
-	admit(t, pkts, n);
 	if (t->steering)
 		steer_aim(t);
 	carry_out(t, 0, n, 0, lanes_of(&t->stage));
+	return n;
 }
 
 void stage_look(struct translator *t, const struct pkt *pkts, size_t n)
@@ -256,7 +306,7 @@ void stage_begin(struct translator *t)
 
 int stage_end(struct translator *t)
 {
-	ops_run(t);
+	ops_hand_over(t);
 	t->road->end(t->road);
 	return t->error;
 }

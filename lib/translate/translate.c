@@ -40,6 +40,8 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct translate_ledger, duplicates, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, batches, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, partial_batches, LEDGER_NOTE),
+	/* A drop, but last: rows are read by their columns' places, too. */
+	LEDGER_LEVEL(struct translate_ledger, held, LEDGER_DROP),
 };
 
 LEDGER_COMPLETE(fields, struct translate_ledger);
@@ -127,8 +129,11 @@ static int lane_open(struct translator *t, unsigned i,
 		return rc;
 	if (l->kind == TABLE_KEYWRITE)
 		return dart_check(o, l, f);
-	if (l->kind == TABLE_POSTCARD)
+	if (l->kind == TABLE_POSTCARD) {
+		if (i < t->n)
+			t->postcards |= UINT64_C(1) << i;
 		return postcard_open(l, room, f);
+	}
 	/* A list is of one collector: its batch waits in one lane alone. */
 	if (l->kind != TABLE_APPEND)
 		return 0;
@@ -141,7 +146,7 @@ static int lane_open(struct translator *t, unsigned i,
 	return rc;
 }
 
-static int sequences_open(struct translator *t, struct fault *f)
+static int sequences_open(struct translator *t, unsigned hold, struct fault *f)
 {
 	bool wanted = false;
 
@@ -153,7 +158,7 @@ static int sequences_open(struct translator *t, struct fault *f)
 	}
 	if (t->strict)
 		t->slow = UINT64_C(1) << HEADER_TRACKED;
-	return wanted ? sequence_open(t, f) : 0;
+	return wanted ? sequence_open(t, hold, f) : 0;
 }
 
 /* What the caller gave. */
@@ -215,8 +220,6 @@ int translate_open(struct translator **out, const struct table *tables,
 		return fault_set(f, -ENOMEM, "no memory for the translator");
 	memset(t, 0, offsetof(struct translator, stage));
 	t->stage.n = 0;
-	t->work.nops = 0;
-	t->work.used = 0;
 	memset(t->by_id, NO_LANE, sizeof(t->by_id));
 	memset(t->first_of_kind, NO_LANE, sizeof(t->first_of_kind));
 	t->road = road;
@@ -227,9 +230,13 @@ int translate_open(struct translator **out, const struct table *tables,
 	t->lanes = lanes;
 	if (o->op_rate)
 		rate_init(&t->rate, o->op_rate, o->op_burst);
-	rc = lanes_open(t, tables, o, f);
+	/* A limit wants to know at once what was carried out. */
+	if ((rc = ops_open(t, road->mem && !o->op_rate)) < 0)
+		fault_set(f, rc, "no memory for operations");
+	else
+		rc = lanes_open(t, tables, o, f);
 	if (!rc)
-		rc = sequences_open(t, f);
+		rc = sequences_open(t, o->hold, f);
 	if (rc < 0) {
 		translate_close(t);
 		return rc;
@@ -248,6 +255,7 @@ void translate_close(struct translator *t)
 	}
 	steer_close(t);
 	sequence_close(t);
+	ops_close(t);
 	free(t);
 }
 
@@ -261,8 +269,11 @@ int translate_rx(struct translator *t, const struct pkt *pkts, size_t n)
 	if (!n)
 		return 0;
 	stage_begin(t);
-	for (size_t at = 0; at < n; at += STEP)
-		stage_run(t, pkts + at, n - at < STEP ? n - at : STEP);
+	for (size_t at = 0; at < n;) {
+		at += stage_run(t, pkts + at, n - at < STEP ? n - at : STEP);
+		if (t->halt)
+			held_go_on(t, pkts + at);
+	}
 	return stage_end(t);
 }
 

@@ -42,6 +42,7 @@ bool int_plan_of(struct int_plan *out, const struct int_word *words,
 	unsigned others = 0;
 
 	memset(out, 0, sizeof(*out));
+	out->words = words;
 	out->bitmap = bitmap;
 	for (unsigned bit = 0; bit < bits; bit++) {
 		if (!(bitmap >> (bits - 1 - bit) & 1))

@@ -86,6 +86,7 @@ struct int_word {
 
 /* Which fields a hop has, and where. */
 struct int_plan {
+	const struct int_word *words; /* with the bitmap: all that follows */
 	uint32_t bitmap;
 	uint32_t has;  /* 1 << enum int_field */
 	uint16_t len;  /* bytes of a hop that the bitmap asks for */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench_reports.h"
-#include "translate/crew.h"
+#include "translate/team.h"
 
 enum {
 	CORES = 2,
@@ -40,17 +40,17 @@ static double alone(struct translator *t, const struct traffic *tf)
 	return bench_now() - start;
 }
 
-static double together(struct translate_crew *c, struct cursor *from)
+static double together(struct translate_team *c, struct cursor *from)
 {
 	double start = bench_now();
 	const struct pkt *pkts;
 	int n;
 
 	from->at = 0;
-	while ((n = take(from, &pkts, NULL, TRANSLATE_CREW_BATCH)))
-		if (translate_crew_rx(c, pkts, (size_t)n))
-			die("translate_crew_rx failed");
-	translate_crew_rest(c);
+	while ((n = take(from, &pkts, NULL, TRANSLATE_TEAM_BATCH)))
+		if (translate_team_rx(c, pkts, (size_t)n))
+			die("translate_team_rx failed");
+	translate_team_rest(c);
 	return bench_now() - start;
 }
 
@@ -60,18 +60,18 @@ static void compare(const struct bed *b, const char *name,
 	double rate[BENCH_ROUNDS], limit[BENCH_ROUNDS];
 	struct translator *one = translator_new(b), *t = translator_new(b);
 	struct cursor from = {tf, 0};
-	const struct translate_crew_options o = {
+	const struct translate_team_options o = {
 		.workers = CORES, .take = take, .ctx = &from};
-	struct translate_crew *c;
+	struct translate_team *c;
 	struct fault f = {0};
 
-	if (translate_crew_open(&c, t, &o, &f))
+	if (translate_team_open(&c, t, &o, &f))
 		die(f.text);
 	for (int i = 0; i < BENCH_ROUNDS; i++) {
 		limit[i] = REPORTS / alone(one, tf);
 		rate[i] = REPORTS / together(c, &from);
 	}
-	translate_crew_close(c);
+	translate_team_close(c);
 	check(one);
 	check(t);
 	bench_row(name, bench_median(rate, BENCH_ROUNDS) / 1e6,

@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "bench.h"
 #include "op/local.h"
-#include "responder/crew.h"
+#include "responder/team.h"
 #include "roce/roce_out.h"
 #include "store/layout.h"
 
@@ -288,14 +288,14 @@ static int take(void *ctx, struct pkt *room, int max)
 	return n;
 }
 
-static double run_crew(uint16_t table, bool answers)
+static double run_team(uint16_t table, bool answers)
 {
 	struct responder_options o = {.receives = UINT64_MAX};
 	struct cursor from = {table, 0};
-	const struct responder_crew_options co = {
+	const struct responder_team_options co = {
 		.workers = 2, .take = take, .ctx = &from};
 	static struct pkt pkts[PKT_BATCH];
-	struct responder_crew *c;
+	struct responder_team *c;
 	struct fault f = {""};
 	struct responder *p;
 	struct snk *k = NULL;
@@ -304,15 +304,15 @@ static double run_crew(uint16_t table, bool answers)
 
 	if ((answers && snk_open(&k, "/dev/null", &f) < 0) ||
 	    responder_open(&p, b.region, &b.ticket, k, &o, &f) < 0 ||
-	    responder_crew_open(&c, p, &co, &f) < 0)
+	    responder_team_open(&c, p, &co, &f) < 0)
 		die(&f);
 	t = bench_now();
 	while ((n = take(&from, pkts, PKT_BATCH)))
-		if (responder_crew_rx(c, pkts, (size_t)n) < 0)
+		if (responder_team_rx(c, pkts, (size_t)n) < 0)
 			exit(1);
-	responder_crew_rest(c);
+	responder_team_rest(c);
 	t = bench_now() - t;
-	responder_crew_close(c);
+	responder_team_close(c);
 	if (responder_counters(p)->executed != FRAMES)
 		exit(1);
 	responder_close(p);
@@ -320,13 +320,13 @@ static double run_crew(uint16_t table, bool answers)
 	return FRAMES / t / 1e6;
 }
 
-static void bench_crew(uint16_t table, bool answers, const char *what)
+static void bench_team(uint16_t table, bool answers, const char *what)
 {
 	double ours[BENCH_ROUNDS], one[BENCH_ROUNDS];
 
 	for (int r = 0; r < BENCH_ROUNDS; r++) {
 		one[r] = run_responder(table, answers);
-		ours[r] = run_crew(table, answers);
+		ours[r] = run_team(table, answers);
 	}
 	bench_row(what, bench_median(ours, BENCH_ROUNDS),
 		  bench_median(one, BENCH_ROUNDS), region_page_kind(b.region));
@@ -352,9 +352,9 @@ int main(void)
 	bench_responder(0, false, "responder, 8-byte WRITE");
 	bench_responder(1, false, "responder, FETCH_ADD");
 	bench_responder(1, true, "responder, FETCH_ADD answered");
-	bench_crew(0, false, "Two cores: responder, WRITE (limit: one)");
-	bench_crew(1, false, "Two cores: responder, FETCH_ADD");
-	bench_crew(1, true, "Two cores: responder, FETCH_ADD answered");
+	bench_team(0, false, "Two cores: responder, WRITE (limit: one)");
+	bench_team(1, false, "Two cores: responder, FETCH_ADD");
+	bench_team(1, true, "Two cores: responder, FETCH_ADD answered");
 	free(b.frames);
 	ticket_fini(&b.ticket);
 	local_close(b.local);

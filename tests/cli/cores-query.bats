@@ -127,6 +127,12 @@ stored() { # workload count
 	printf %s "$(cat good)" >keys
 	on_all keywrite -o csv
 	[ "$(wc -l <out.1)" = 20002 ]
+	{
+		echo key,answer
+		head -c 300000 /dev/zero | tr '\0' x
+	} >keys
+	on_all keywrite -o csv
+	grep "keys:2: a line longer" err.1
 }
 
 @test "a snapshot with damaged blocks" {
@@ -180,7 +186,176 @@ stored() { # workload count
 	exec 8>&-
 }
 
+# lines N: of 32 bytes; 1024 of them are what a core takes at once.
+lines() { head -n "$1" keys | awk '{ printf "%-31s\n", substr($0, 1, 31) }'; }
+
+@test "a pipe whose first ten lines are no keys: its end is not waited for" {
+	local rc=0 line=""
+
+	stored uniform 2000
+	mkfifo in err
+	exec 8<>in 7<>err
+	# The second core has them, and is held up by messages that nobody reads,
+	# until the first has come to where it would wait for more.
+	{
+		lines 1024 | sed 's/^./#/'
+		seq 10
+	} >&8
+	head -c 65536 /dev/zero >&7
+	env timeout --foreground 60 dta-query keywrite --region "$NAME-1" -k in \
+		-o csv -j 2 >out 2>&7 8>&- 3>&- &
+	BG_PIDS+=("$!")
+	sleep 0.3
+	head -c 65536 <&7 >/dev/null
+	wait_for run ! kill -0 "$!"
+	wait "$!" || rc=$?
+	[ $rc = 1 ]
+	while [[ $line != *"none of 10 lines is a key"* ]]; do
+		read -r -t 5 line <&7
+	done
+	exec 8>&- 7>&-
+}
+
+@test "a region that shrinks under a core that is not the first" {
+	local rc=0 row
+
+	printf '[switches]\nkind = keywrite\nkey = u32\nvalue = 4\nslots = 16M\n' >u32.ini
+	make_regions u32.ini 1
+	seq 100000 101023 >keys
+	mkfifo out
+	# By turns: what the first one takes when it goes on needs no memory.
+	{
+		lines 1024
+		lines 1024
+		lines 1024 | sed 's/^./#/'
+		lines 1024
+	} >asked
+	env timeout --foreground 60 dta-query keywrite --region "$NAME-1" -k asked \
+		-o csv -j 2 >out 2>err 3>&- &
+	BG_PIDS+=("$!")
+	exec 9<out
+	read -r -t 20 row <&9 # the rows of the first share are on their way
+	[[ $row == key,answer,* ]]
+	truncate -s 1M "/dev/shm/$NAME-1"
+	timeout 20 cat <&9 >/dev/null
+	wait "$!" || rc=$?
+	[ $rc = 1 ]
+	[ "$(cat err)" = "dta-query: a mapped file shrank while it was in use" ]
+}
+
 has_lines() { [ "$(wc -l <out)" = "$1" ]; }
+
+# verified OPTION...: verify by 1 to 4 cores, the truth from a file and a pipe.
+verified() {
+	local j
+
+	for j in 1 2 3 4; do
+		status_of verify --truth truth.csv "$@" -j "$j" >out.$j 2>err.$j
+		status_of verify --truth - "$@" -j "$j" < <(cat truth.csv) \
+			2>&1 >piped.$j | sed 's/stdin/truth.csv/' >err.piped.$j
+		cmp out.1 out.$j
+		diff err.1 err.$j
+		cmp out.1 piped.$j
+		diff err.1 err.piped.$j
+	done
+	tail -n 1 out.1
+}
+
+@test "verify: Key-Write by the counts, the misses and the ages" {
+	# Keys that come again, with fewer copies, too; and more than there is
+	# room for.
+	dta-gen uniform --count 20000 --flows 18000 -q --truth truth.csv -w a.pcap
+	dta-gen uniform --count 15000 --flows 9000 --copies 1 --seed 2 -q \
+		--truth more.csv -w b.pcap
+	tail -n +2 more.csv >>truth.csv
+	mergecap -F nsecpcap -a -w reports.pcap a.pcap b.pcap
+	sed 's/4M/16K/' "$EXAMPLES/uniform.ini" >small.ini
+	make_regions small.ini 1
+	dta-translate -q -r reports.pcap --region "$NAME-1"
+	verified -o ndjson
+	jq -e '.asked > 20000 and .right > 10000 and .missing > 1000' \
+		<(head -n 1 out.1)
+	verified -o csv --list-wrong
+	[ "$(wc -l <out.1)" -gt 1000 ]
+	verified -o csv --by-age 20
+	[ "$(wc -l <out.1)" = 22 ]
+	verified -o csv --by-table --copies 1
+	# Blank lines, and no end of the last.
+	sed -i '5G; 900G; 2000s/$/\r/' truth.csv
+	truncate -s -1 truth.csv
+	verified -o csv
+}
+
+@test "verify: paths, counters and lists in one truth" {
+	cat >all.ini <<-INI
+		[keys]
+		id = 1
+		kind = keywrite
+		key = flow4
+		value = 4
+		slots = 64K
+		[sums]
+		id = 2
+		kind = keyinc
+		key = flow4
+		slots = 64K
+		[events]
+		id = 3
+		kind = append
+		value = 4
+		lists = 5
+		entries = 4K
+		batch = 16
+	INI
+	make_regions all.ini 1
+	dta-gen uniform --count 9000 -q --truth 1.csv -w 1.pcap
+	dta-gen uniform --kind keyinc --table 2 --count 9000 --flows 4000 -q \
+		--truth 2.csv -w 2.pcap
+	dta-gen uniform --kind append --table 3 --lists 5 --count 9000 -q \
+		--truth 3.csv -w 3.pcap
+	mergecap -F nsecpcap -a -w reports.pcap 1.pcap 2.pcap 3.pcap
+	dta-translate -q -r reports.pcap --region "$NAME-1"
+	{
+		cat 1.csv
+		paste -d '\n' <(tail -n +2 2.csv) <(tail -n +2 3.csv)
+	} >truth.csv
+	verified -o csv --by-table
+	[ "$(wc -l <out.1)" = 5 ]
+	verified -o csv --list-wrong
+	remove_regions "$NAME"
+	dta-gen int-postcard --count 40000 -q --truth truth.csv -w reports.pcap
+	make_regions "$EXAMPLES/int-postcard.ini" 1
+	dta-translate -q -r reports.pcap --region "$NAME-1"
+	verified -o csv
+	verified -o csv --list-wrong
+	verified -o csv --by-age 7
+}
+
+@test "verify: a truth that is none, and where it ceases to be one" {
+	local line
+
+	dta-gen uniform --count 20000 -q --truth good -w reports.pcap
+	make_regions "$EXAMPLES/uniform.ini" 1
+	for line in 'x' '1,keywrite,10.0.0.1:1>10.0.0.2:2/tcp,,,0,00' \
+		'9,keywrite,x,,,0,00000000' '1,append,1,,,,00000000'; do
+		sed "15000s|.*|$line|; 17000s/.*/y/" good >truth.csv
+		verified
+		[ "$(tail -n 1 out.1)" = "exit 1" ]
+		grep -q "^dta-query: truth.csv:15000: " err.1
+	done
+	sed "12000s/.*/$(printf '%9000s' x)/" good >truth.csv
+	verified
+	grep -q "truth.csv:12000: a line longer than" err.1
+	tail -n +2 good >truth.csv
+	verified
+	grep -q "truth.csv:1: not the header of a truth" err.1
+	: >truth.csv
+	verified
+	grep -q "truth.csv: empty: not even a header" err.1
+	head -n 1 good >truth.csv
+	verified -o csv
+	[ "$(tail -n 1 out.1)" = "exit 3" ]
+}
 
 @test "numbers of cores that cannot be" {
 	run -2 dta-query keywrite --region x -k y -j 0

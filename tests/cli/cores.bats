@@ -3,6 +3,8 @@
 # and keys as on one.
 
 load ../helpers
+load ../terminal
+load ../top
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
@@ -237,8 +239,10 @@ make_cluster() {
 	done
 }
 
-# catches PID: whether it has a handler for SIGUSR1, bit 9.
+# catches PID: whether it has a handler for SIGUSR1, bit 9; and not the one of the
+# shell that it was before.
 catches() {
+	[ "$(<"/proc/$1/comm")" != bash ] || return 1
 	(((0x$(awk '/^SigCgt/ { print $2 }' "/proc/$1/status") >> 9) & 1))
 }
 
@@ -285,4 +289,32 @@ catches() {
 	kill -TERM "$(pgrep -P "${BG_PIDS[0]}")"
 	wait_for run ! kill -0 "${BG_PIDS[0]}"
 	same_memory "$NAME-1" "$NAME-3"
+}
+
+# unsent: the page of the program tells that NACKs were not taken.
+unsent() {
+	sees drops 'any(.program == "dta-translate" and .counter == "unsent" and
+		.value >= 1)'
+}
+
+@test "live: NACKs that nobody takes are told while three cores work" {
+	need_tools send
+	export DTA_LEDGERS=$PWD/pages
+	mkdir pages
+	make_regions "$EXAMPLES/int-path.ini" 3
+	dta-gen int-path --count 3000 --tracked -q -w all.pcap
+	editcap -F nsecpcap all.pcap reports.pcap $(seq 90 371 3000)
+	bg env timeout --foreground 60 dta-translate -i unix:t.sock,nobody -j 3 \
+		--region "$NAME-3" -T flows:sequence=strict -o ndjson
+	wait_for test -S t.sock
+	# Never silent, until the page has it.
+	env timeout --foreground 60 "$TOOLS/send" reports.pcap unix:,t.sock 100000000 \
+		>sent 2>&1 3>&- &
+	BG_PIDS+=("$!")
+	wait_for unsent
+	kill "$!"
+	kill -TERM "$(pgrep -P "${BG_PIDS[0]}")"
+	wait_for run ! kill -0 "${BG_PIDS[0]}"
+	[ "$(counter bg.log nacks_sent)" -gt 0 ]
+	[ "$(counter bg.log unsent)" = "$(counter bg.log nacks_sent)" ]
 }

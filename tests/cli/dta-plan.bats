@@ -238,9 +238,44 @@ refused() {
 	[[ -z $output && $stderr == *"more than 2^63 keys"* ]]
 }
 
+@test "cores: what keeps each number of them from more, by the closed form" {
+	# Work, until the turn takes all; a join is 1 ns for each report here.
+	plan cores --alone 20 --work 30 --turn 2 --late 0 --join 4096 \
+		-j 1:64
+	[ "$(wc -l <rows)" = 64 ]
+	jq -se 'all(.[]; .workload == "own" and
+		(.reports_s - (if .cores == 1 then 1e9 / 20 elif .cores <= 28
+			then .cores * 1e9 / (28 + .cores) else 1e9 / 2 end) | fabs) <= 1
+		and .bound == (if .cores <= 28 then "cores" else "turn" end)
+		and (.speedup - .reports_s / 5e7 | fabs) < 1e-5)' rows
+	# Two operations a report, of which 1 - e^(-(n-1)/16) wait.
+	plan cores --alone 20 --work 30 --turn 2 --operations 2 --late 10 --cores 9
+	row '(.waiting - (1 - (-0.5 | exp)) | fabs) < 1e-6 and .bound == "waiting" and
+		(.reports_s * 20 * .waiting / 1e9 - 1 | fabs) < 1e-5'
+	plan cores --alone 20 --work 30 --turn 2 --operations 2 --memory-rate 90M -j 2
+	row '.reports_s == 45000000 and .bound == "memory" and .busy == 0.675'
+}
+
+@test "cores: workloads that were measured, and the numbers that are usual" {
+	plan cores
+	[ "$(jq -r .workload rows | uniq | wc -l)" = 7 ]
+	[ "$(jq -r 'select(.workload == "append").cores' rows | xargs)" = \
+		"1 2 4 8 16 32 64" ]
+	jq -se 'all(.[]; .reports_s > 1e6 and .busy > 0 and .busy <= 1 and
+		(.cores > 1 or .speedup == 1))' rows
+	run -0 dta-plan cores -j 4 -o csv
+	[ "${#lines[@]}" = 8 ]
+}
+
 @test "nonsense is refused, by name" {
-	refused "keywrite or postcard"
-	refused "keywrite or postcard" append
+	refused "for cores" keywrite --join 3
+	refused "for keywrite and postcard" cores --load 1
+	refused "--work" cores --alone 3
+	refused "--alone" cores --turn 3
+	refused "--alone" cores --operations 3
+	refused --cores cores --cores 0
+	refused "keywrite, postcard or cores"
+	refused "keywrite, postcard or cores" append
 	refused "once" keywrite postcard
 	refused "from 1e-06 to 0.999999999999" keywrite --want 1
 	refused "one of --load and --want" keywrite --load 1 --want 0.9

@@ -108,6 +108,79 @@ all_there() {
 @test "10 %: all is there" { all_there 0.1 5000; }
 @test "30 %: all is there" { all_there 0.3 1000; }
 
+# What is lost goes again, and nothing else but the first few; without, each
+# loss takes what comes behind it along.
+@test "held behind a gap: 1 % lost, all is there, and hardly more is sent again" {
+	TRANSLATE=(--hold 16384)
+	region append
+	loop "-l 0.01" --kind append --lists 4 --count 20000 --wait \
+		--truth truth.csv
+	[ "$(counter translate stored)" = 20000 ]
+	[ "$(counter translate held)" = 0 ]
+	[ "$(counter translate lost_reports)" = 0 ]
+	[ "$(counter gen resent)" -gt 0 ]
+	[ "$(counter gen resent)" -lt 2000 ]
+	verify
+}
+
+@test "held behind a gap, or not for want of room: 10 % lost, doubled, reordered, cut" {
+	local hold
+
+	for hold in 16384 10; do
+		TRANSLATE=(--hold $hold)
+		region append
+		loop "-l 0.1 -d 0.1 -r 0.1 -c 0.02" --kind append --lists 4 \
+			--count 5000 --wait --truth truth.csv
+		[ "$(counter translate stored)" = 5000 ]
+		[ "$(counter translate held)" = 0 ]
+		verify
+		dta-collect --remove --region "$NAME"
+	done
+}
+
+@test "out of order on the wire, held: stored as if in order, nobody sends again" {
+	local prefetch
+
+	make_regions keywrite.ini all off on
+	dta-gen uniform --count 70000 --tracked -q -w all.pcap
+	"$TOOLS/mangle" -r 0.2 -d 0.1 -s 3 <all.pcap >some.pcap 2>mangled
+	dta-translate -q -r all.pcap -R "$NAME-all"
+	# with prefetch, what stages make waits for the next
+	for prefetch in off on; do
+		dta-translate -o ndjson -r some.pcap -R "$NAME-$prefetch" --hold 1000 \
+			--prefetch $prefetch 2>translate
+		[ "$(counter translate stored)" = 70000 ]
+		[ "$(counter translate out_of_order)" = 0 ]
+		[ "$(counter translate gaps)" -gt 1000 ]
+		[ "$(counter translate repeated)" -gt 1000 ]
+		balances translate
+		same_memory "$NAME-all" "$NAME-$prefetch"
+	done
+}
+
+@test "what is held at the end is counted; held by one core alone" {
+	region keywrite
+	dta-gen uniform --count 100 --tracked -q -w all.pcap
+	editcap -F nsecpcap all.pcap gap.pcap 50
+	dta-translate -o ndjson -r gap.pcap -R "$NAME" --hold 30 2>translate
+	[ "$(counter translate stored)" = 49 ]
+	[ "$(counter translate held)" = 30 ]
+	[ "$(counter translate out_of_order)" = 20 ]
+	balances translate
+	run -2 --separate-stderr dta-translate -r gap.pcap -R "$NAME" --hold 30 -j 2
+	[[ $stderr == *"--hold works on one core: leave out -j"* ]]
+}
+
+@test "--hold where no table is strict: a warning" {
+	region keywrite
+	dta-gen uniform --count 10 --tracked -q -w r.pcap
+	run -0 --separate-stderr dta-translate -r r.pcap -R "$NAME" --hold 30 \
+		-T 1:sequence=count
+	[[ $stderr == *"--hold: nothing will be held, for no table has sequence=strict"* ]]
+	run -0 --separate-stderr dta-translate -r r.pcap -R "$NAME" --hold 30
+	[[ $stderr != *"nothing will be held"* ]]
+}
+
 @test "flipped bits, cut packets: all is there" {
 	region append
 	loop "-l 0.01 -c 0.01" --kind append --lists 4 --count 10000 --wait \

@@ -70,3 +70,33 @@ time.sleep(1234)" & }'
 	[[ $output == *"still there after 3 s:"*"time.sleep(1234)"* ]]
 	run ! pgrep -f 'time.sleep(1234)'
 }
+
+@test "a race of threads has failed, also in a program that is let go" {
+	cat >race.c <<-'EOC'
+		#include <pthread.h>
+
+		static int shared;
+
+		static void *add(void *arg)
+		{
+			shared++;
+			return arg;
+		}
+
+		int main(void)
+		{
+			pthread_t t;
+
+			if (pthread_create(&t, 0, add, 0))
+				return 2;
+			add(0);
+			return pthread_join(t, 0);
+		}
+	EOC
+	gcc -g -fsanitize=thread -o race race.c
+	suite net "@test \"a\" { $PWD/race 2>/dev/null 3>&- & wait \$! || :; }"
+	runs 1
+	[ "${lines[-1]}" = "4 passed, 2 failed, 1 skipped" ]
+	[[ $output == *"not ok   tests/net/net.bats "*" 1 passed, 1 failed
+not ok: races in programs: 1, the first:"*" add /"*"/race.c:7 "* ]]
+}

@@ -190,6 +190,28 @@ installs() { # packages
 	[ "$status" = 0 ]
 }
 
+# This tree itself, on a machine that has the packages of [build] alone.
+@test "without what the parts need: all programs are built, and say what is missing" {
+	local parts
+
+	[[ $BUILD != *-san ]] || skip "built without sanitizers already"
+	parts=$(sed -n 's/^PKGS_[a-z]* := //p' "$TOP/Makefile" | tr '\n' ' ')
+	[[ $parts == *libibverbs*libxdp*libbpf*hiredis* ]]
+	fake pkg-config 'for a; do
+		[[ " '"$parts"'" != *" $a "* ]] || exit 1
+	done
+	exec '"$(type -P pkg-config)"' "$@"'
+	make -s -C "$TOP" -j2 CFLAGS=-O0 B="$PWD/bare" CLANG=/none BPFTOOL=/none \
+		PKG_CONFIG="$PWD/bin/pkg-config" all >log 2>&1 || { tail log; false; }
+	for p in $(programs); do
+		"bare/$p" -V
+	done
+	run -1 bare/int-collect -i lo --xdp
+	[[ $output == *"not built in: it wants libxdp-dev, libbpf-dev, clang and bpftool" ]]
+	run -2 bare/int-collect -i lo -x redis://h
+	[[ $output == *"built without hiredis; install libhiredis-dev, and make again" ]]
+}
+
 # The kernel of tests/rxe.
 
 kernel() {

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "base/rng.h"
+#include "op/prefetch.h"
 #include "rdma_rig.h"
 #include "test.h"
 
@@ -196,10 +197,11 @@ static void test_epochs(void)
 		     expected[RIG_KW], 8 * 1024));
 }
 
-int main(void)
+static void test_road(enum prefetch prefetch)
 {
 	struct fault f = {""};
 
+	prefetch_set(prefetch);
 	rig_open(&g, NULL);
 	if (local_open(&l, g.region, &f) < 0)
 		rig_die("road", &f);
@@ -208,9 +210,17 @@ int main(void)
 	test_runs();
 	test_refused();
 	test_epochs();
-	for (unsigned i = 0; i < RIG_TABLES; i++)
+	for (unsigned i = 0; i < RIG_TABLES; i++) {
 		free(expected[i]);
+		expected[i] = NULL;
+	}
 	local_close(l);
 	rig_close(&g);
+}
+
+int main(void)
+{
+	test_road(PREFETCH_OFF);
+	test_road(PREFETCH_ON);
 	return test_end();
 }

@@ -3,7 +3,7 @@
 #include "base/rng.h"
 #include "test.h"
 #include "resend/backoff.h"
-#include "translate/rate.h"
+#include "op/rate.h"
 
 enum {
 	SECOND = 1000000000,

@@ -43,17 +43,31 @@ static struct resend *hand_open(unsigned window, bool wait)
 	return w;
 }
 
-static void nack(struct resend *w, uint8_t reason, uint16_t last, uint64_t now)
+static void told(struct resend *w, uint8_t reason, uint16_t last,
+		 uint16_t table, uint64_t now)
 {
 	struct net_udp4 h = {.dst = {10, 1, 0, 1}, .dst_port = DTA_NACK_PORT};
-	struct dta_report r = {
-		.opcode = DTA_NACK, .hop = reason, .sequence = last};
+	struct dta_report r = {.opcode = DTA_NACK,
+			       .hop = reason,
+			       .table = table,
+			       .sequence = last};
 	uint8_t frame[64];
 	struct pkt p = {.data = frame, .len = 50};
 
 	TEST(dta_encode(frame + 42, 8, DTA_FORMAT_1, &r) == 8);
 	TEST(net_udp4_encode(frame, 42, &h, 8) == 42);
 	resend_rx(w, &p, 1, now);
+}
+
+static void nack(struct resend *w, uint8_t reason, uint16_t last, uint64_t now)
+{
+	told(w, reason, last, 0, now);
+}
+
+/* To the last question. */
+static void answer(struct resend *w, uint16_t last, uint64_t now)
+{
+	told(w, DTA_NACK_STATE, last, asked, now);
 }
 
 /* What was sent since the last time: kinds, and sequence numbers from one on.
@@ -190,9 +204,130 @@ static void silence(void)
 	resend_close(w);
 }
 
+/* So many reports, numbered from 0 on the wire, have gone. */
+static struct resend *gone(unsigned n)
+{
+	struct resend *w = hand_open(1024, true);
+
+	add(w, 1, 0);
+	resend_pump(w, 100, 0);
+	TEST(asked == 0); /* as one does who begins */
+	answer(w, 0xffff, 1);
+	for (unsigned i = 1; i < n; i++)
+		add(w, 1, i);
+	TEST(went(w, 1, n, DTA_APPEND, 0, true));
+	return w;
+}
+
+/* Some reports that went before, and a question. */
+static bool went_alone(struct resend *w, uint64_t now, uint16_t from,
+		       unsigned n)
+{
+	bool right;
+
+	nsent = 0;
+	resend_pump(w, UINT32_MAX, now);
+	right = nsent == n + 1 && sent[n].opcode == DTA_NACK && asked != 0;
+	for (unsigned i = 0; right && i < n; i++)
+		right = sent[i].opcode == DTA_APPEND && !sent[i].first &&
+			sent[i].sequence == (uint16_t)(from + i);
+	return right;
+}
+
+/* A translator that holds what comes behind a gap gets what is missing. */
+static void selectively(void)
+{
+	struct resend *w = gone(200);
+	uint16_t before;
+
+	/* Nobody knows yet that it does: new reports wait for it. */
+	nack(w, DTA_NACK_GAP, 9, 2);
+	TEST(went_alone(w, 2, 10, 4));
+	add(w, 1, 200);
+	TEST(went(w, 3, 0, 0, 0, false));
+	before = asked;
+	nack(w, DTA_NACK_GAP, 49, 4);
+	TEST(!went_alone(w, 4, 50, 1) && nsent == 3);
+	TEST(sent[0].sequence == 50 && !sent[0].first);
+	TEST(sent[1].opcode == DTA_NACK);
+	TEST(sent[2].sequence == 200 && sent[2].first);
+	/* and the answer that tells no more than the NACK */
+	told(w, DTA_NACK_STATE, 49, before, 4);
+	TEST(went(w, 5, 0, 0, 0, false));
+	/* It was lost again; new reports go on. */
+	add(w, 1, 201);
+	TEST(went(w, 6, 1, DTA_APPEND, 201, true));
+	answer(w, 49, 7);
+	TEST(went_alone(w, 7, 50, 1));
+	/* The next is lost, too: alone again, twice; then all. */
+	answer(w, 50, 8);
+	TEST(went_alone(w, 8, 51, 1));
+	answer(w, 51, 9);
+	TEST(went_alone(w, 9, 52, 4));
+	answer(w, 55, 10);
+	resend_pump(w, UINT32_MAX, 10);
+	nsent = 0;
+	answer(w, 60, 11);
+	resend_pump(w, UINT32_MAX, 11);
+	TEST(nsent > 8 && sent[0].sequence == 61 && sent[1].sequence == 62);
+	/* What was not sent again has come: it does hold. */
+	nack(w, DTA_NACK_GAP, 190, 12);
+	TEST(went_alone(w, 12, 191, 1));
+	answer(w, 201, 13);
+	TEST(resend_settled(w) && went(w, 13, 0, 0, 0, false));
+	resend_close(w);
+}
+
+/* One that does not: from the second loss on all as if nothing could. */
+static void from_there_on(void)
+{
+	struct resend *w = gone(200);
+
+	nack(w, DTA_NACK_GAP, 9, 2);
+	TEST(went_alone(w, 2, 10, 4));
+	answer(w, 13, 3);
+	TEST(went_alone(w, 3, 14, 64));
+	answer(w, 77, 4);
+	TEST(went_alone(w, 4, 78, 122));
+	answer(w, 199, 5);
+	TEST(resend_settled(w));
+	for (unsigned i = 200; i < 300; i++)
+		add(w, 1, i);
+	resend_pump(w, UINT32_MAX, 6);
+	nack(w, DTA_NACK_GAP, 219, 7);
+	nsent = 0;
+	resend_pump(w, UINT32_MAX, 7);
+	TEST(nsent > 8 && sent[0].sequence == 220 && sent[7].sequence == 227);
+	resend_close(w);
+}
+
+/* The last of all is missing: whether what comes behind is held, it does not
+ * tell. */
+static void the_last(void)
+{
+	struct resend *w = gone(10);
+
+	for (unsigned round = 0; round < 5; round++) {
+		uint16_t last = (uint16_t)(9 + round);
+
+		resend_finish(w);
+		resend_tick(w, (1 + round) * 1000 * MS);
+		resend_pump(w, UINT32_MAX, (1 + round) * 1000 * MS);
+		answer(w, (uint16_t)(last - 1), (1 + round) * 1000 * MS + 1);
+		TEST(went_alone(w, (1 + round) * 1000 * MS + 2, last, 1));
+		answer(w, last, (1 + round) * 1000 * MS + 3);
+		add(w, 1, last + 1u);
+		resend_pump(w, UINT32_MAX, (1 + round) * 1000 * MS + 4);
+	}
+	resend_close(w);
+}
+
 int main(void)
 {
 	by_hand();
+	selectively();
+	from_there_on();
+	the_last();
 	beyond();
 	waits();
 	silence();

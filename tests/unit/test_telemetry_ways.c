@@ -2,9 +2,10 @@
 /*
  * The ways that a view may take through the sink leave the same: that of this
  * CPU's vectors, the short one of any CPU, the one for any view; views one by
- * one or many at a time. Flows' hops say their nodes in 4 bytes, in 8, or not
- * at all, and values are under and over the range of their distributions, whose
- * bins are all logarithmic, or of one width where that is said.
+ * one or many at a time, of which those of one flow come in trains. Flows' hops
+ * say their nodes in 4 bytes, in 8, or not at all, and values are under and
+ * over the range of their distributions, whose bins are all logarithmic, or of
+ * one width where that is said.
  */
 #include "base/rng.h"
 #include "telemetry/private.h"
@@ -12,11 +13,13 @@
 #include "telemetry_rig.h"
 
 enum {
-	VIEWS = 6000,
+	VIEWS = 12000,
 	FLOWS = 7,
 	PLANS_USED = 5,
 	BATCH = 37,
 	HOPS = 5,
+	STEP_NS = 100000,
+	CALM = 12, /* views at the end of which the last ones are no news */
 };
 
 static const struct int_word words8[16] = {
@@ -45,28 +48,70 @@ static uint64_t node_of(struct rng *r, const struct int_plan *plan, unsigned i)
 							  : node;
 }
 
-static void make_view(struct rng *r, struct rig_view *rv, unsigned i,
+/* A hop of a flow, most often much as it was. */
+static void make_hop(struct rng *r, struct rig_hop *h,
+		     const struct int_plan *plan, uint32_t flow, unsigned k)
+{
+	uint32_t spread = rng_below(r, 40) ? 50 : 3000;
+	uint64_t *f = h->field;
+
+	f[INT_NODE] = node_of(r, plan, k);
+	f[INT_LATENCY] = 100 * flow + rng_below(r, spread);
+	f[INT_OCCUPANCY] = rng_below(r, 100);
+	f[INT_UTILIZATION] = rng_below(r, spread);
+	f[INT_BUFFER_OCCUPANCY] = rng_below(r, 300);
+	f[INT_EGRESS] = k;
+	if (rng_below(r, 1000) == 0)
+		f[INT_LATENCY] = UINT32_MAX;
+}
+
+/* What else there is about a view that keeps it from being as those before. */
+static void make_other(struct rng *r, struct int_view *v, unsigned i)
+{
+	v->ip_len = 40 + (uint32_t)rng_below(r, 1000);
+	if (rng_below(r, 30) == 0)
+		v->ts_ns -= 5 * STEP_NS;
+	if (rng_below(r, 50) == 0)
+		v->flags = INT_DROPPED;
+	if (rng_below(r, 50) == 0)
+		v->stack.n--;
+	v->from = (struct int_from){.report = true,
+				    .numbered = rng_below(r, 50) != 0,
+				    .has_node = true,
+				    .node = HOPS,
+				    .version = 2,
+				    .sequence = i,
+				    .sequence_bits = 22};
+}
+
+/* The next packet is of this flow. */
+static uint32_t flow_next(struct rng *r, uint32_t flow)
+{
+	return rng_below(r, 12) ? flow : (uint32_t)rng_below(r, FLOWS);
+}
+
+static void make_calm(struct rig_view *rv, unsigned i,
 		      const struct int_plan *plan)
 {
+	struct rig_hop hop[HOPS];
+
+	for (unsigned k = 0; k < HOPS; k++)
+		hop[k] = rig_hop_of(k, 100 * k + i % CALM);
+	rig_make(rv, (i + 10) * (uint64_t)STEP_NS, 0, plan, hop, HOPS);
+}
+
+static void make_view(struct rng *r, struct rig_view *rv, unsigned i,
+		      uint32_t flow, const struct int_plan *plan)
+{
 	/* Some flows are told by one plan, some now by one and now another. */
-	uint32_t flow = (uint32_t)rng_below(r, FLOWS);
 	const struct int_plan *p =
 		&plan[flow < PLANS_USED ? flow : rng_below(r, PLANS_USED)];
 	struct rig_hop hop[HOPS] = {0};
 
-	for (unsigned k = 0; k < HOPS; k++) {
-		uint64_t *f = hop[k].field;
-
-		f[INT_NODE] = node_of(r, p, k);
-		f[INT_LATENCY] = rng_below(r, 3000);
-		f[INT_OCCUPANCY] = rng_below(r, 100);
-		f[INT_UTILIZATION] = rng_below(r, 5000);
-		f[INT_BUFFER_OCCUPANCY] = rng_below(r, 300);
-		f[INT_EGRESS] = k;
-		if (rng_below(r, 100) == 0)
-			f[INT_LATENCY] = UINT32_MAX;
-	}
-	rig_make(rv, i * 1000ULL, flow, p, hop, HOPS);
+	for (unsigned k = 0; k < HOPS; k++)
+		make_hop(r, &hop[k], p, flow, k);
+	rig_make(rv, (i + 10) * (uint64_t)STEP_NS, flow, p, hop, HOPS);
+	make_other(r, &rv->v, i);
 }
 
 enum way {
@@ -77,13 +122,21 @@ enum way {
 	WAYS,
 };
 
-/* fixed: bits of the metrics whose bins are of one width. */
-static void open_way(struct rig *rig, enum way way, unsigned fixed)
+struct house {
+	unsigned fixed; /* bits: metrics whose bins are of one width */
+	unsigned ends;
+	uint32_t events_max;
+};
+
+static void open_way(struct rig *rig, enum way way, const struct house *as)
 {
 	rig_init(rig);
 	rig->sinks.snapshot = NULL; /* tell_places() tells of none */
+	rig->o.push_ns = 50000000;
+	rig->o.flows.idle_ns = 20000000;
+	rig->o.events_max = as->events_max;
 	for (unsigned m = 0; m < METRIC_NUMBERS; m++) {
-		if (fixed >> m & 1)
+		if (as->fixed >> m & 1)
 			TEST(!dist_fixed(&rig->o.shape[m], 40, 7 + m, 200));
 		else
 			TEST(!dist_log(&rig->o.shape[m], 50, 2000, 2));
@@ -91,7 +144,7 @@ static void open_way(struct rig *rig, enum way way, unsigned fixed)
 	}
 	for (unsigned m = 0; m < METRIC_ENDS; m++)
 		rig->th.end[m] = (struct threshold){500, 2900, 2000};
-	rig->th.ends = (1 << METRIC_ENDS) - 1;
+	rig->th.ends = as->ends;
 	rig_open(rig);
 	if (way == STEADY)
 		rig->t->vector = false;
@@ -114,10 +167,15 @@ static void run(struct rig *rig, enum way way)
 	struct int_plan plan[PLANS_USED];
 	struct rng r = {7};
 	unsigned most = way == BATCHES ? BATCH : 1, n = 0;
+	uint32_t flow = 0;
 
 	make_plans(plan);
 	for (unsigned i = 0; i < VIEWS; i++) {
-		make_view(&r, &rv[n], i, plan);
+		flow = flow_next(&r, flow);
+		if (i + CALM < VIEWS)
+			make_view(&r, &rv[n], i, flow, plan);
+		else
+			make_calm(&rv[n], i, &plan[3]);
 		v[n] = rv[n].v;
 		if (way == ANY)
 			tell_places(&v[n]);
@@ -126,10 +184,9 @@ static void run(struct rig *rig, enum way way)
 		TEST(!telemetry_take(rig->t, v, n));
 		n = 0;
 	}
-	TEST(!telemetry_flush(rig->t));
 }
 
-static void same(const struct rig *a, const struct rig *b)
+static void same_rows(const struct rig *a, const struct rig *b)
 {
 	TEST(a->out.n == b->out.n);
 	for (size_t i = 0; i < a->out.n && i < b->out.n; i++)
@@ -139,28 +196,66 @@ static void same(const struct rig *a, const struct rig *b)
 		     sizeof(struct telemetry_ledger)));
 }
 
-static void compare(unsigned fixed)
+/* Flows with all that they keep. */
+static void same_flows(const struct rig *a, const struct rig *b)
+{
+	TEST(a->t->flows.used == b->t->flows.used);
+	TEST(!memcmp(&a->t->flows.ledger, &b->t->flows.ledger,
+		     sizeof(struct flows_ledger)));
+	TEST(!memcmp(a->t->flows.entry.base, b->t->flows.entry.base,
+		     (a->t->flows.used + 1ULL) * a->t->flows.stride));
+}
+
+static void same_objects(const struct rig *a, const struct rig *b)
+{
+	TEST(telemetry_looks(a->t, LOOK_OBJECT) ==
+	     telemetry_looks(b->t, LOOK_OBJECT));
+	for (uint32_t i = 0; i < telemetry_looks(a->t, LOOK_OBJECT); i++) {
+		const struct object *x = look_object(a->t, i);
+		const struct object *y = look_object(b->t, i);
+
+		TEST(x && y && x->latest == y->latest &&
+		     x->last_ns == y->last_ns && x->flags == y->flags &&
+		     !memcmp(&x->watch, &y->watch, sizeof(x->watch)));
+	}
+}
+
+static void compare(const struct house *as)
 {
 	struct rig rig[WAYS];
 
 	for (unsigned way = 0; way < WAYS; way++) {
-		open_way(&rig[way], (enum way)way, fixed);
+		open_way(&rig[way], (enum way)way, as);
 		run(&rig[way], (enum way)way);
 	}
 	/* Whatever the shapes, what the CPU can do is done. */
 	TEST(rig[VECTOR].t->vector == vector_can());
 	TEST(rig_count(&rig[ANY], "int_event", NULL, NULL) > 100);
+	TEST(rig_count(&rig[ANY], "int_value", NULL, NULL) > 100);
+	for (unsigned way = 0; way < WAYS; way++) {
+		same_rows(&rig[way], &rig[ANY]);
+		same_flows(&rig[way], &rig[ANY]);
+		same_objects(&rig[way], &rig[ANY]);
+	}
+	for (unsigned way = 0; way < WAYS; way++)
+		TEST(!telemetry_flush(rig[way].t));
 	TEST(rig_count(&rig[ANY], "int_distribution", NULL, NULL) > 10);
 	for (unsigned way = 0; way < WAYS; way++)
-		same(&rig[way], &rig[ANY]);
+		same_rows(&rig[way], &rig[ANY]);
 	for (unsigned way = 0; way < WAYS; way++)
 		rig_close(&rig[way]);
 }
 
 int main(void)
 {
-	compare(0);
-	compare(1 << METRIC_QUEUE_OCCUPANCY);
-	compare(1 << METRIC_HOP_LATENCY | 1 << METRIC_BUFFER_OCCUPANCY);
+	const unsigned ends = (1 << METRIC_ENDS) - 1;
+
+	compare(&(struct house){0});
+	compare(&(struct house){.ends = ends});
+	compare(&(struct house){.fixed = 1 << METRIC_QUEUE_OCCUPANCY,
+				.ends = ends});
+	compare(&(struct house){.fixed = 1 << METRIC_HOP_LATENCY |
+					 1 << METRIC_BUFFER_OCCUPANCY});
+	compare(&(struct house){.events_max = 20});
 	return test_end();
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "query/keytext.h"
-#include "query/verdict.h"
+#include "truth/verdict.h"
 #include "test.h"
 #include "translate_road.h"
 #include "wire/be.h"

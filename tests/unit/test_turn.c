@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Turns: in order, whoever waits and however long; and crews of threads. */
+/* Turns: in order, whoever waits and however long; and teams of threads. */
 #include <signal.h>
 #include <stdint.h>
 #include <unistd.h>
 
-#include "crew/crew.h"
-#include "crew/turn.h"
+#include "team/team.h"
+#include "team/turn.h"
 #include "test.h"
 
 enum {
@@ -41,15 +41,15 @@ static void run(void *ctx, unsigned worker)
 /* first: what the turn begins with. */
 static void in_order(uint32_t first)
 {
-	struct crew *c;
+	struct team *c;
 	bool right = true;
 
 	turn_init(&turn);
 	turn.now = first;
 	at = 0;
-	TEST(crew_start(&c, WORKERS, run, &first) == 0);
+	TEST(team_start(&c, WORKERS, run, &first) == 0);
 	take_turns(0, first);
-	crew_join(c);
+	team_join(c);
 	for (uint32_t k = 0; k < WORKERS * ROUNDS; k++)
 		right = right && order[k] == k;
 	TEST(right && at == WORKERS * ROUNDS);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * truths.h - a truth of a file, read by several cores as by one.
+ *
+ * Workers take lines in turn. Each finds out by itself what its lines say, all
+ * at once; then, in turn, the truth takes that.
+ */
+#ifndef ASKING_TRUTHS_H
+#define ASKING_TRUTHS_H
+
+#include "truth/truth.h"
+
+/* path: "-" is stdin. workers: 1 to ASKERS_MAX. Exits if the file cannot be
+ * read, or is none. If cli_stop is set, the rest is not read. */
+void truths_read(struct truth *t, const char *path, unsigned workers);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "measure/fields.h"
+
+static uint8_t shift_of(const struct int_part *p)
+{
+	return (uint8_t)(8 * (p->word + p->word_len - p->at - p->len));
+}
+
+static void add_other(struct hop_field *f, const struct int_part *p)
+{
+	f->width = FIELD_ODD;
+	f->other.word = p->word;
+	f->other.shift = shift_of(p);
+	f->other.len = p->word_len;
+	f->other.bytes = p->len;
+}
+
+static struct hop_field field_of(const struct int_plan *plan,
+				 enum int_field which)
+{
+	const struct int_part *p = &plan->part[which];
+	struct hop_field f = {.word = p->word, .len = p->word_len, .scale = 1};
+
+	if (!(plan->has & 1U << which) || !p->len || p->at < p->word ||
+	    p->at + p->len > p->word + p->word_len)
+		return f;
+	f.width = p->word_len == 4   ? FIELD_4
+		  : p->word_len == 8 ? FIELD_8
+				     : FIELD_ODD;
+	f.shift = shift_of(p);
+	f.mask = int_ones(p->len);
+	f.scale = p->scale;
+	if (p->other)
+		add_other(&f, &plan->part[INT_FIELDS - 1 + p->other]);
+	return f;
+}
+
+static bool is_narrow(const struct hop_field *f)
+{
+	return f->width <= FIELD_4 && f->scale == 1;
+}
+
+void fields_of(struct fields *f, const struct int_plan *plan)
+{
+	static const uint8_t id[FIELD_IDS] = {INT_EGRESS, INT_QUEUE,
+					      INT_BUFFER};
+	static const uint8_t metric[METRIC_OF_HOP] = {
+		[METRIC_HOP_LATENCY] = INT_LATENCY,
+		[METRIC_QUEUE_OCCUPANCY] = INT_OCCUPANCY,
+		[METRIC_LINK_UTILIZATION] = INT_UTILIZATION,
+		[METRIC_QUEUE_CONGESTION] = INT_CONGESTION,
+		[METRIC_BUFFER_OCCUPANCY] = INT_BUFFER_OCCUPANCY,
+	};
+
+	*f = (struct fields){
+		.words = plan->words, .bitmap = plan->bitmap, .len = plan->len};
+	f->node = field_of(plan, INT_NODE);
+	f->narrow = is_narrow(&f->node);
+	for (unsigned i = 0; i < FIELD_IDS; i++) {
+		f->id[i] = field_of(plan, id[i]);
+		f->narrow = f->narrow && is_narrow(&f->id[i]);
+	}
+	for (unsigned i = 0; i < METRIC_OF_HOP; i++) {
+		f->metric[i] = field_of(plan, metric[i]);
+		f->narrow = f->narrow && is_narrow(&f->metric[i]);
+	}
+	for (unsigned i = 0; i < METRIC_OF_HOP; i++)
+		if (f->metric[i].width == FIELD_4)
+			f->step[f->steps++] = (struct step){
+				f->metric[i].word, f->metric[i].shift,
+				(uint8_t)i, (uint32_t)f->metric[i].mask};
+	f->ingress_time = field_of(plan, INT_INGRESS_TIME);
+	f->egress_time = field_of(plan, INT_EGRESS_TIME);
+	f->seconds = field_of(plan, INT_TIME_SECONDS);
+	f->fraction = field_of(plan, INT_TIME_FRACTION);
+	f->step_node = !f->node.width ||
+		       (f->node.width == FIELD_4 && f->node.mask == UINT32_MAX);
+	f->derives = !f->metric[METRIC_HOP_LATENCY].width &&
+		     (f->egress_time.width || f->seconds.width);
+}
+
+uint64_t field_odd(const struct hop_field *f, const uint8_t *hop, bool *told)
+{
+	uint64_t w = int_load(hop + f->word, f->len);
+
+	*told = w != int_ones(f->len);
+	if (*told || !f->other.len)
+		return w >> f->shift & f->mask;
+	w = int_load(hop + f->other.word, f->other.len);
+	*told = w != int_ones(f->other.len);
+	return w >> f->other.shift & int_ones(f->other.bytes);
+}
