@@ -174,6 +174,7 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 		   m <= MEANS_GAP) {
 		/* We asked, and this is all it says. */
 		q->phase = PHASE_ASKING;
+		q->doubted = true;
 		q->probed = 0;
 		requester_guess(o, q, expected);
 	} else {

@@ -12,7 +12,10 @@
  * the ticket says is expected. That PSN comes back when it was right. Any other
  * answer tells a better one, or is a late one of another run: so there is a
  * pause until no more come, and then a probe of what the last one told. Until
- * then nothing that matters is sent: it might be taken for a duplicate.
+ * then nothing that matters is sent: it might be taken for a duplicate. A third
+ * of what is sent into silence is the ticket's PSN again: it may have been
+ * lost, and a queue pair that has had no request need not say the truth about
+ * others.
  */
 #include "roce/requester_private.h"
 
@@ -76,6 +79,8 @@ int requester_ask_anew(struct roce_out *o, unsigned table)
 		q->guessed = false;
 		if (((q->probe - q->farthest) & ROCE_PSN_MASK) < ROCE_PSN_HALF)
 			q->farthest = q->probe;
+	} else if (q->tries % 3 == 0 && !snd_under_way(&q->w.snd)) {
+		q->probe = o->t->at[table].psn;
 	} else {
 		q->probe += ROCE_PSN_HALF;
 	}
@@ -88,6 +93,7 @@ int requester_ask_anew(struct roce_out *o, unsigned table)
 void requester_doubt(struct requester *q)
 {
 	q->phase = PHASE_ASKING;
+	q->doubted = true;
 	q->probe = psn_of(q, q->w.snd.una) - 1;
 	q->asked_about = q->w.snd.max;
 	q->guessed = false;
@@ -106,7 +112,7 @@ static void meet(struct roce_out *o, struct requester *q, uint32_t psn)
 		o->ctr.resyncs++;
 	q->met = true;
 	q->phase = PHASE_OPEN;
-	q->guessed = false;
+	q->doubted = q->guessed = false;
 	q->base = psn - (uint32_t)w->snd.una;
 	q->unused = psn;
 	requester_begin_burst(q);
@@ -116,12 +122,16 @@ static void meet(struct roce_out *o, struct requester *q, uint32_t psn)
 	q->deadline = q->resume = q->timed_at = 0;
 }
 
-/* Somebody says what is expected: asks about that when all have spoken. */
+/*
+ * Somebody says what is expected: asks about that when all have spoken. If that
+ * is what it was asked about, it did not take it for what it expects: soft-RoCE
+ * answers so before its first request. To ask the same again leads nowhere.
+ */
 void requester_guess(const struct roce_out *o, struct requester *q,
 		     uint32_t expected)
 {
+	q->guessed |= expected != q->probe;
 	q->probe = expected;
-	q->guessed = true;
 	q->deadline = o->now_ns + q->timeout;
 }
 
@@ -169,11 +179,10 @@ int requester_listen(struct roce_out *o, unsigned table, uint32_t expected,
 	uint32_t n = (expected - psn_of(q, q->w.snd.una)) & ROCE_PSN_MASK;
 
 	/* The connection that was doubted. */
-	if (q->phase == PHASE_ASKING && n <= snd_under_way(&q->w.snd) &&
-	    (snd_under_way(&q->w.snd) || q->met)) {
+	if (q->doubted && n <= snd_under_way(&q->w.snd)) {
 		q->phase = PHASE_OPEN;
 		q->asked = true;
-		q->guessed = false;
+		q->doubted = q->guessed = false;
 		requester_heed(o, q, n, MEANS_ACK, 0);
 	} else if (ack && !q->guessed &&
 		   expected == ((q->probe + 1) & ROCE_PSN_MASK)) {

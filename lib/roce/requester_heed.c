@@ -28,7 +28,7 @@ void requester_restart(struct requester *q, uint32_t psn)
 {
 	q->phase = PHASE_ASKING;
 	q->probe = psn;
-	q->asked = q->guessed = q->stale = false;
+	q->asked = q->doubted = q->guessed = q->stale = false;
 	q->tries = q->probed = 0;
 	q->deadline = q->resume = q->timed_at = 0;
 	q->w.snd.nxt = q->w.snd.max = q->w.snd.una;

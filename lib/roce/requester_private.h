@@ -38,6 +38,8 @@ struct requester {
 	bool on;
 	bool met;	      /* was open once */
 	bool asked;	      /* open, and a probe is out */
+	bool doubted;	      /* asking, and it may be the one that was open:
+				 the PSNs of requests may still be right */
 	bool guessed;	      /* probe is what somebody said, not sent yet */
 	bool stale;	      /* refused for its R_Key or address, and nothing
 				 was confirmed since */

@@ -80,6 +80,43 @@ static void test_restarts(void)
 	}
 }
 
+/* First probes that are lost, to a queue pair that does not know yet what to
+ * say of the others. */
+static void test_first_lost(void)
+{
+	struct responder_options ro = {.receives = UINT64_MAX};
+	const struct odds with = {.loss = 0.3};
+
+	forgetful = true;
+	for (unsigned run = 0; run < RUNS; run++) {
+		struct requester_ledger l;
+		struct fault f = {""};
+
+		rng.state = 6000000 + run;
+		begin(32, &with);
+		some_ops((unsigned)rng_below(&rng, 64) + 1);
+		settle();
+		responder_close(g.p);
+		for (unsigned i = 0; i < g.t.n; i++) {
+			tickets[1].at[i].qpn ^= 0x100;
+			tickets[1].at[i].psn = (uint32_t)rng_u64(&rng) &
+					       ROCE_PSN_MASK;
+		}
+		if (responder_open(&g.p, g.region, &tickets[1], back.sink, &ro,
+				   &f) < 0)
+			rig_die("responder", &f);
+		TEST(roce_out_reticket(o, &tickets[1], &f) == 0);
+		some_ops((unsigned)rng_below(&rng, 64) + 1);
+		turns = 0;
+		settle();
+		l = roce_out_ledger(o);
+		TEST(l.acked == l.requests && !l.unanswered);
+		check_memory(true);
+		end();
+	}
+	forgetful = false;
+}
+
 /* The same ticket again, or one with another first PSN, of a collector that was
  * there all the time: nothing is lost, nothing is sent twice, and all goes on.
  */
@@ -333,6 +370,7 @@ int main(void)
 	g.p = NULL;
 	test_faults();
 	test_restarts();
+	test_first_lost();
 	test_ticket_again();
 	test_ticket_of_restarted();
 	test_ticket_renewed();
