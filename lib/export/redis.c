@@ -20,8 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/redis_send.h"
-#include "export/redis_words.h"
+#include "export/private.h"
+#include "redis/send.h"
+#include "redis/words.h"
 #include "row/encode.h"
 #include "row/template.h"
 

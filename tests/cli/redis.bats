@@ -232,3 +232,57 @@ slot_back() {
 	[ "$(wc -l <latencies)" = 1500 ]
 	sort -nuc latencies
 }
+
+# A cluster that serves what it can, and finds out soon who died.
+patient_cluster_up() {
+	local i
+
+	redis_cluster_up
+	for i in 0 1 2; do
+		redis-cli -p $((PORT + i)) config set \
+			cluster-require-full-coverage no
+		redis-cli -p $((PORT + i)) config set cluster-node-timeout 1000
+	done >answer
+	NODE=$(redis_ask info server | sed -n 's/^process_id:\([0-9]*\).*/\1/p')
+}
+
+# Rows for all nodes, then the first one dies, which is the URL's.
+first_dies() {
+	begin "$URL?rows=100"
+	printf 'put 300 flow\nuntil written 300\nstatus\n' >&7
+	wait_for grep -q '^up' log
+	crash "$NODE"
+}
+
+@test "a cluster: a node that died holds up its own rows alone" {
+	patient_cluster_up
+	first_dies
+	printf 'put 3000 flow\nuntil written 2100\nstatus\n' >&7
+	wait_for grep -q '^down' log
+	[ "$(counter log written)" -ge 2100 ]
+	[ "$(counter log waiting)" -ge 500 ]
+	grep -q "^down: .*:$PORT" log
+	redis_up "$PORT" --cluster-enabled yes --cluster-port $((PORT + 10))
+	finish
+	balances log 3300
+	[ "$(counter log written)" = 3300 ]
+}
+
+@test "a cluster: the replica of a node that died gets its rows" {
+	local replica=$((PORT + 3))
+
+	patient_cluster_up
+	redis_up "$replica" --cluster-enabled yes --cluster-port $((PORT + 13)) \
+		--cluster-node-timeout 1000
+	redis-cli --cluster add-node "127.0.0.1:$replica" "127.0.0.1:$PORT" \
+		--cluster-slave --cluster-master-id \
+		"$(redis_ask cluster myid)" >cluster.log
+	wait_for eval '[ "$(redis-cli -p '"$replica"' info replication |
+		grep -c master_link_status:up)" = 1 ]'
+	first_dies
+	printf 'put 3000 flow\n' >&7
+	finish
+	balances log 3300
+	[ "$(counter log written)" = 3300 ]
+	[ "$(redis-cli -p "$replica" dbsize)" -gt 500 ]
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Blocks of a spool that hold what no driver has written: nobody answers here,
  * what is whole waits, the rest is refused. */
-#include "export/redis_send.h"
+#include "redis/send.h"
 
 #include <errno.h>
 #include <stdlib.h>

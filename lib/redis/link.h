@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* redis_link.h - a connection to a node of Redis (private to this room). */
-#ifndef EXPORT_REDIS_LINK_H
-#define EXPORT_REDIS_LINK_H
+/* link.h - a connection to a node of Redis (private to this room). */
+#ifndef REDIS_LINK_H
+#define REDIS_LINK_H
 
 #include <hiredis/hiredis.h>
 
-#include "export/private.h"
+#include "queue/driver.h"
 
 enum {
 	REDIS_HOST = 256,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* redis_error.h - what Redis says when it does not do what it was told. */
-#ifndef EXPORT_REDIS_ERROR_H
-#define EXPORT_REDIS_ERROR_H
+/* error.h - what Redis says when it does not do what it was told. */
+#ifndef REDIS_ERROR_H
+#define REDIS_ERROR_H
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * redis_send.h - items, each of them commands on one key, to Redis or to the
- * nodes of a Redis Cluster, pipelined (private to this room). Items that a node
- * has MOVED go where it says, and so do their slots from then on; those that it
- * says are to be ASKED elsewhere go there this once.
+ * send.h - items, each of them commands on one key, to Redis or to the nodes of
+ * a Redis Cluster, pipelined. Items that a node has MOVED go where it says, and
+ * so do their slots from then on; those that it says are to be ASKED elsewhere
+ * go there this once. Where a slot is not served, or its node is not there
+ * while another one is, its items wait, and no others.
  */
-#ifndef EXPORT_REDIS_SEND_H
-#define EXPORT_REDIS_SEND_H
+#ifndef REDIS_SEND_H
+#define REDIS_SEND_H
 
-#include "export/private.h"
+#include "base/url.h"
+#include "queue/driver.h"
 
 struct redis_nodes;
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * redis_words.h - commands as Redis reads them (RESP; private to this room): a
- * command of so many words, "*N\r\n", and its words, "$LENGTH\r\nBYTES\r\n".
+ * words.h - commands as Redis reads them (RESP): a command of so many words,
+ * "*N\r\n", and its words, "$LENGTH\r\nBYTES\r\n".
  */
-#ifndef EXPORT_REDIS_WORDS_H
-#define EXPORT_REDIS_WORDS_H
+#ifndef REDIS_WORDS_H
+#define REDIS_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "export/private.h"
+#include "row/outbuf.h"
 
 static inline void redis_command(struct outbuf *o, uint32_t words)
 {
@@ -56,7 +56,7 @@ static inline const char *redis_command_end(const char *p, const char *end)
 	return p ? p : end;
 }
 
-/* Commands; with ask, each as one that was ASKED (redis_send.h). */
+/* Commands; with ask, each as one that was ASKED (send.h). */
 static inline void redis_commands(struct outbuf *o, const char *p, size_t len,
 				  bool ask)
 {

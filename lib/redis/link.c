@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "export/redis_link.h"
+#include "redis/link.h"
 
 #include <errno.h>
 #include <poll.h>
