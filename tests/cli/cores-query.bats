@@ -220,7 +220,7 @@ lines() { head -n "$1" keys | awk '{ printf "%-31s\n", substr($0, 1, 31) }'; }
 	local rc=0 row
 
 	printf '[switches]\nkind = keywrite\nkey = u32\nvalue = 4\nslots = 16M\n' >u32.ini
-	make_regions u32.ini 1
+	dta-collect --create --layout u32.ini --region "$NAME-1" --pages small
 	seq 100000 101023 >keys
 	mkfifo out
 	# By turns: what the first one takes when it goes on needs no memory.

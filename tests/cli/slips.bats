@@ -23,8 +23,8 @@ refused() {
 	[[ $stderr == *"$text"* ]]
 }
 
-make_region() { # workload
-	dta-collect --create --layout "$EXAMPLES/$1.ini" --region "$NAME"
+make_region() { # workload, options
+	dta-collect --create --layout "$EXAMPLES/$1.ini" --region "$NAME" "${@:2}"
 }
 
 @test "options: ambiguous ones, slips, and names that are given twice" {
@@ -133,7 +133,7 @@ make_region() { # workload
 
 @test "a file that is not for us: whose it is" {
 	[ "$(id -u)" = 0 ] || skip "root's work"
-	make_region uniform
+	make_region uniform --pages small
 	chmod 0700 "/dev/shm/$NAME"
 	run -1 setpriv --reuid 65534 --clear-groups \
 		"$(command -v dta-dump)" region "$NAME"
