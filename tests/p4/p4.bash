@@ -27,9 +27,14 @@ switch_up() {
 }
 
 switch_start() {
-	local name=$1 program=$2 ports=() i=0 port
+	local name=$1 program=$2 ports=() own=() i=0 port
 
 	shift 2
+	# one that has this option binds a socket in /tmp by its device's number,
+	# which would have to be another one for each switch of the machine
+	if simple_switch --help | grep notifications-addr >/dev/null; then
+		own=(--notifications-addr inproc://own)
+	fi
 	for port; do
 		# libpcap's ring has room for 32 packets if they may be as long
 		# as offloading makes them, else for a thousand
@@ -40,7 +45,7 @@ switch_start() {
 	done
 	ip -n "$NET-$name" link set lo up
 	start "$name" "switch-$program-$THRIFT.log" simple_switch \
-		--log-level warn --thrift-port "$THRIFT" "${ports[@]}" \
+		--log-level warn --thrift-port "$THRIFT" "${own[@]}" "${ports[@]}" \
 		"$BUILD/p4/$program.json"
 }
 

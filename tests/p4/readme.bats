@@ -11,12 +11,16 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 
+# What a switch that has notifications leaves: a socket with its number.
+teardown() { rm -f "/tmp/bmv2-$$"[12]-notifications.ipc; }
+
 # The lines that are set in, of the chapter. The controller, the third job, ends when
-# its rows have been shown.
+# its rows have been shown. Switches have numbers that nobody else's have.
 commands() {
 	awk '/^## / { mine = /Try it on a laptop/ }
 		mine && sub(/^    /, "") { print; blank = 0; next }
-		mine && !blank++ { print "" }' "$TOP/p4/README.md" >all
+		mine && !blank++ { print "" }' "$TOP/p4/README.md" |
+		sed "s/--device-id /&$$/" >all
 	sed '/^cut /q' all
 	echo "kill %3; wait %3"
 	sed '1,/^cut /d' all
@@ -29,7 +33,9 @@ commands() {
 		commands
 	} >try
 	grep -q simple_switch try
-	timeout 200 unshare -m -p -f --kill-child --mount-proc bash -e try >log 2>&1 || {
+	# unshare blocks SIGTERM while it waits
+	timeout -s KILL 200 unshare -m -p -f --kill-child --mount-proc \
+		bash -e try >log 2>&1 || {
 		cat try log
 		return 1
 	}
