@@ -13,7 +13,6 @@
 
 enum {
 	RNR_TIMER = 1, /* 0.01 ms: the shortest (InfiniBand table 45) */
-	ANSWER_MAX = 128,
 };
 
 enum {
@@ -69,40 +68,18 @@ static inline void wait_with(struct responder *p, const struct op *op)
 			       op->length);
 }
 
-static int make_answers(struct answers *a, const struct queue_pair *q,
-			const struct roce *r)
+int pair_answer(struct responder *p)
 {
-	struct roce to = {
-		.version = r->version,
-		.src_port = r->src_port,
-		.ttl = 64,
-		.opcode = ROCE_RC_ACK,
-		.migreq = true,
-		.pkey = 0xffff,
-		.dest_qp = q->qpn, /* the translator's has the same number */
-	};
 	int rc;
 
-	memcpy(to.eth_dst, r->eth_src, 6);
-	memcpy(to.eth_src, r->eth_dst, 6);
-	memcpy(to.src, r->dst, 16);
-	memcpy(to.dst, r->src, 16);
-	a->to.version = 0;
-	if ((rc = template_make(&a->ack, &to)) < 0)
+	if (!p->due.n)
+		return 0;
+	/* An ACK promises that the write is done, whatever happens next. */
+	if ((rc = pair_flush(p)) < 0) {
+		p->due.n = 0;
 		return rc;
-	to.opcode = ROCE_RC_ATOMIC_ACK;
-	if ((rc = template_make(&a->atomic, &to)) < 0)
-		return rc;
-	a->to = to;
-	return 0;
-}
-
-static bool same_way(const struct answers *a, const struct roce *r)
-{
-	return a->to.version == r->version && a->to.src_port == r->src_port &&
-	       !memcmp(a->to.eth_dst, r->eth_src, 6) &&
-	       !memcmp(a->to.eth_src, r->eth_dst, 6) &&
-	       !memcmp(a->to.dst, r->src, 16) && !memcmp(a->to.src, r->dst, 16);
+	}
+	return answers_send(&p->due, p->answers);
 }
 
 /* An answer to r: positive, negative, or with an atomic's old value. */
@@ -110,9 +87,7 @@ static int answer(struct responder *p, struct queue_pair *q,
 		  const struct roce *r, uint32_t psn, uint8_t syndrome,
 		  const uint64_t *old)
 {
-	const struct template *f = old ? &q->answers.atomic : &q->answers.ack;
-	uint8_t *frame;
-	int rc;
+	int rc = 0;
 
 	if (syndrome == ROCE_ACK)
 		p->ctr.acks++;
@@ -120,21 +95,16 @@ static int answer(struct responder *p, struct queue_pair *q,
 		p->ctr.naks++;
 	if (!p->answers)
 		return 0;
-	/* An ACK promises that the write is done, whatever happens next. */
-	if ((rc = pair_flush(p)) < 0)
-		return rc;
-	if (!same_way(&q->answers, r) &&
-	    (rc = make_answers(&q->answers, q, r)) < 0)
-		return rc;
-	frame = snk_room(p->answers, ANSWER_MAX);
-	if (!frame)
-		return errno ? -errno : -EIO;
-	template_start(frame, f, psn);
-	be32_store(frame + f->ext, (uint32_t)syndrome << 24 | q->msn);
-	if (old)
-		be64_store(frame + f->ext + ROCE_AETH_LEN, *old);
-	snk_done(p->answers, template_end(frame, f), p->ts_ns);
-	return 0;
+	if (!answers_fit(&q->answers, r)) {
+		/* Those that wait are made as it is now. The translator's queue
+		 * pair has the same number. */
+		rc = pair_answer(p);
+		if (answers_make(&q->answers, q->qpn, r) < 0)
+			return -EINVAL;
+	}
+	answers_add(&p->due, &q->answers, psn,
+		    (uint32_t)syndrome << 24 | q->msn, old, p->ts_ns);
+	return rc;
 }
 
 /* RC: a NAK, and the queue pair is dead. UC: silence, and it lives on. */
@@ -273,7 +243,7 @@ static int do_atomic(struct responder *p, struct queue_pair *q,
 	}
 	if (!p->answers)
 		return do_atomic_later(p, q, r, &op);
-	if ((rc = pair_flush(p)) < 0) /* in order */
+	if (p->nops && (rc = pair_flush(p)) < 0) /* in order */
 		return rc;
 	old = local_atomic(p->local, &op);
 	keep_replay(q, r->psn, old);

@@ -10,9 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "roce/template.h"
 #include "op/local.h"
 #include "wire/roce_batch.h"
+#include "responder/answers.h"
+#include "responder/known.h"
 #include "responder/responder.h"
 #include "wire/roce.h"
 
@@ -24,12 +25,6 @@ struct replay {
 	uint32_t psn;
 	bool used;
 	uint64_t old;
-};
-
-/* Answers to one requester: most queue pairs have no other. */
-struct answers {
-	struct roce to; /* where they go; version 0: not made yet */
-	struct template ack, atomic;
 };
 
 struct queue_pair {
@@ -52,6 +47,7 @@ struct queue_pair {
 struct responder_state {
 	struct ticket t;    /* addresses; R_Keys of the epoch */
 	bool rc[TABLE_MAX]; /* not UC */
+	uint64_t made;	    /* how often the queue pairs were */
 	uint64_t epoch;
 	uint64_t receives;
 	/* Tables, a bit each, that were added to; and that had anything else
@@ -81,9 +77,13 @@ struct responder {
 	unsigned nops;
 	struct op op[PKT_BATCH];
 	uint64_t operand[PKT_BATCH][2]; /* of those that compare and swap */
-	/* The packets at hand; those for a queue pair of ours have one. */
-	struct roce seen[ROCE_BATCH];
-	struct queue_pair *whose[ROCE_BATCH];
+	/* The packets at hand, and those behind them; those for a queue pair of
+	 * ours have one. */
+	struct roce seen[2][ROCE_BATCH];
+	struct queue_pair *whose[2][ROCE_BATCH];
+	struct answers_due due;
+	uint64_t made; /* that known is about */
+	struct knowns known;
 };
 
 static inline bool is_rc(uint8_t opcode)
@@ -109,10 +109,10 @@ static inline bool is_answer(uint8_t opcode)
 
 /*
  * A packet of a queue pair: carried out, answered, counted. Writes may wait for
- * pair_flush(). Returns 0 or -errno of the answers' sink.
+ * pair_flush(), answers wait for pair_answer(), which is to be called after
+ * ROCE_BATCH packets at most. Returns 0 or -errno of the answers' sink.
  */
 int pair_rx(struct responder *p, struct queue_pair *q, const struct roce *r);
-
 /* Whether somebody is to be told of a refusal, a stranger, a dead queue pair,
  * or another epoch. */
 bool responder_has_news(const struct responder *p);
@@ -120,6 +120,7 @@ bool responder_has_news(const struct responder *p);
 /* The epoch before this one whose R_Key it is; 0: of none that is known. */
 uint64_t pair_epoch_of(const struct responder *p, unsigned table,
 		       uint32_t rkey);
+int pair_answer(struct responder *p);
 
 /* Carries out what waits. The road's bounds hold: they were judged. */
 int pair_flush(struct responder *p);
@@ -129,12 +130,17 @@ int pair_flush_asked(struct responder *p);
 /*
  * responder.c, for who takes the steps of responder_rx() one by one. look: what
  * can be said of n <= ROCE_BATCH packets without knowing what came before; they
- * are decoded to seen, and those for a queue pair have it in whose. begin, act:
- * in the packets' order; act returns 0 or -errno of the answers' sink.
+ * are decoded to seen, and those for a queue pair have it in whose. begin, ask,
+ * act: in the packets' order; act returns 0 or -errno of the answers' sink.
+ * ask: for the lines that atomics need at once where their answers say what was
+ * there; they come while packets before these are acted on. Other additions
+ * wait, for a loop that asks itself.
  */
 void responder_look(struct responder *p, const struct pkt *pkts, unsigned n,
 		    struct roce *seen, struct queue_pair **whose);
 void responder_begin(struct responder *p);
+void responder_ask(const struct responder *p, unsigned n,
+		   const struct roce *seen, struct queue_pair *const *whose);
 int responder_act(struct responder *p, const struct pkt *pkts, unsigned n,
 		  const struct roce *seen, struct queue_pair *const *whose);
 

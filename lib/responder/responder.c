@@ -129,43 +129,29 @@ static struct queue_pair *screen(struct responder *p, const struct roce *r)
 	return NULL;
 }
 
-/*
- * Reads the lines that atomics will need. In a loop of its own, so short that
- * the misses of all overlap. Prefetches in such a row are half as many at a
- * time on AMD, and the atomics wait for what is left.
- */
-static void read_lines(const struct responder *p, unsigned n,
-		       const struct roce *seen, struct queue_pair *const *whose)
+/* Who was known to whom is over. */
+static void follow_pairs(struct responder *p)
 {
-	const uint8_t *line[ROCE_BATCH];
-	unsigned k = 0;
-
-	for (unsigned i = 0; i < n; i++) {
-		const struct roce *r = &seen[i];
-		const struct queue_pair *q = whose[i];
-
-		if (q && is_atomic(r->opcode) &&
-		    r->va - q->address < q->table->length)
-			line[k++] = local_mem(p->local,
-					      (unsigned)(q - p->s->qp)) +
-				    (r->va - q->address);
-	}
-	for (unsigned i = 0; i < k; i++)
-		(void)*(const volatile uint8_t *)line[i];
+	if (p->made == p->s->made)
+		return;
+	p->made = p->s->made;
+	memset(&p->known, 0, sizeof(p->known));
 }
 
-void responder_look(struct responder *p, const struct pkt *pkts, unsigned n,
-		    struct roce *seen, struct queue_pair **whose)
+/* Packets that are known by nothing, in a row. */
+static void look_closely(struct responder *p, const struct pkt *pkts,
+			 unsigned n, struct roce *seen,
+			 struct queue_pair **whose)
 {
 	const uint8_t *frames[ROCE_BATCH];
 	uint32_t lens[ROCE_BATCH], taken;
+	unsigned last = n;
 
 	for (unsigned i = 0; i < n; i++) {
 		frames[i] = pkts[i].data;
 		lens[i] = pkts[i].len;
 	}
 	taken = n ? roce_decode_batch(seen, frames, lens, n) : 0;
-	p->ctr.received += n;
 	for (unsigned i = 0; i < n; i++) {
 		struct queue_pair *q = NULL;
 		int rc = 0;
@@ -177,6 +163,32 @@ void responder_look(struct responder *p, const struct pkt *pkts, unsigned n,
 		else
 			q = screen(p, &seen[i]);
 		whose[i] = q;
+	}
+	/* One of them: what never comes again costs little. */
+	while (last && !(whose[last - 1] && taken >> (last - 1) & 1))
+		last--;
+	if (last--)
+		known_learn(&p->known, &pkts[last], &seen[last], whose[last]);
+}
+
+void responder_look(struct responder *p, const struct pkt *pkts, unsigned n,
+		    struct roce *seen, struct queue_pair **whose)
+{
+	uint32_t known;
+	unsigned end;
+
+	follow_pairs(p);
+	known = known_take(&p->known, pkts, n, seen, whose);
+	p->ctr.received += n;
+	for (unsigned i = 0; i < n; i = end) {
+		end = i + 1;
+		if (known >> i & 1) {
+			p->ctr.bad_icrc += !whose[i];
+			continue;
+		}
+		while (end < n && !(known >> end & 1))
+			end++;
+		look_closely(p, pkts + i, end - i, seen + i, whose + i);
 	}
 }
 
@@ -192,14 +204,29 @@ static void take_stranger(struct responder *p)
 	p->strange_version = 0;
 }
 
+void responder_ask(const struct responder *p, unsigned n,
+		   const struct roce *seen, struct queue_pair *const *whose)
+{
+	for (unsigned i = 0; i < n; i++) {
+		const struct roce *r = &seen[i];
+		const struct queue_pair *q = whose[i];
+		unsigned table;
+
+		if (!q || !is_atomic(r->opcode) ||
+		    r->va - q->address >= q->table->length)
+			continue;
+		table = (unsigned)(q - p->s->qp);
+		__builtin_prefetch(local_mem(p->local, table) +
+				   (r->va - q->address));
+	}
+}
+
 int responder_act(struct responder *p, const struct pkt *pkts, unsigned n,
 		  const struct roce *seen, struct queue_pair *const *whose)
 {
 	int rc = 0, one;
 
 	take_stranger(p);
-	if (p->answers) /* else additions wait, for a loop that asks itself */
-		read_lines(p, n, seen, whose);
 	for (unsigned i = 0; i < n; i++) {
 		if (!whose[i])
 			continue;
@@ -207,7 +234,8 @@ int responder_act(struct responder *p, const struct pkt *pkts, unsigned n,
 		one = pair_rx(p, whose[i], &seen[i]);
 		rc = rc ? rc : one;
 	}
-	return rc;
+	one = pair_answer(p);
+	return rc ? rc : one;
 }
 
 /* A new epoch has new places and new R_Keys; queue pairs stay. */
@@ -232,23 +260,50 @@ void responder_begin(struct responder *p)
 	follow_epoch(p, road->begin(road));
 }
 
-/* Whatever the answers' sink says, every packet is judged and counted. */
-int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
+/* Runs of packets: the next is looked at before one is acted on. */
+static int rx_answered(struct responder *p, const struct pkt *pkts, size_t n)
 {
-	struct road *road = local_road(p->local);
+	unsigned m = n < ROCE_BATCH ? (unsigned)n : ROCE_BATCH, next;
+	unsigned at = 0;
 	int rc = 0, some;
 
-	responder_begin(p);
+	responder_look(p, pkts, m, p->seen[at], p->whose[at]);
+	responder_ask(p, m, p->seen[at], p->whose[at]);
+	for (; n; pkts += m, n -= m, m = next, at = !at) {
+		next = n - m < ROCE_BATCH ? (unsigned)(n - m) : ROCE_BATCH;
+		responder_look(p, pkts + m, next, p->seen[!at], p->whose[!at]);
+		responder_ask(p, next, p->seen[!at], p->whose[!at]);
+		some = responder_act(p, pkts, m, p->seen[at], p->whose[at]);
+		rc = rc ? rc : some;
+	}
+	return rc;
+}
+
+static int rx_silently(struct responder *p, const struct pkt *pkts, size_t n)
+{
+	int rc = 0, some;
+
 	for (size_t at = 0; at < n; at += ROCE_BATCH) {
 		size_t left = n - at;
 		unsigned m = left < ROCE_BATCH ? (unsigned)left : ROCE_BATCH;
 
-		responder_look(p, pkts + at, m, p->seen, p->whose);
-		some = responder_act(p, pkts + at, m, p->seen, p->whose);
+		responder_look(p, pkts + at, m, p->seen[0], p->whose[0]);
+		some = responder_act(p, pkts + at, m, p->seen[0], p->whose[0]);
 		rc = rc ? rc : some;
 		some = p->asks ? pair_flush_asked(p) : 0;
 		rc = rc ? rc : some;
 	}
+	return rc;
+}
+
+/* Whatever the answers' sink says, every packet is judged and counted. */
+int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
+{
+	struct road *road = local_road(p->local);
+	int rc, some;
+
+	responder_begin(p);
+	rc = p->answers ? rx_answered(p, pkts, n) : rx_silently(p, pkts, n);
 	some = pair_flush(p);
 	road->end(road);
 	return rc ? rc : some;
@@ -275,6 +330,7 @@ static void make_pairs(struct responder *p, const struct ticket *t)
 {
 	p->s->t = *t;
 	p->s->epoch = t->epoch;
+	p->s->made++;
 	for (unsigned i = 0; i < t->n; i++) {
 		p->s->t.at[i].heads = NULL; /* the ticket's own */
 		const struct queue_pair *old = &p->s->qp[i];

@@ -67,6 +67,13 @@ static void look(struct worker *w)
 			       w->whose + at);
 }
 
+/* For the run from at on, if there is one. */
+static void ask(struct worker *w, size_t at)
+{
+	if (w->p->answers && at < w->n)
+		responder_ask(w->p, run_at(w, at), w->seen + at, w->whose + at);
+}
+
 /* To what was counted by all. In turn of act. */
 static void count(struct responder_team *c, struct responder *p)
 {
@@ -84,7 +91,9 @@ static void act(struct responder_team *c, unsigned worker)
 	if (c->o.look)
 		c->o.look(c->o.ctx, w->pkts, w->n, &c->all);
 	responder_begin(p);
+	ask(w, 0);
 	for (size_t at = 0; at < w->n; at += ROCE_BATCH) {
+		ask(w, at + ROCE_BATCH);
 		some = responder_act(p, w->pkts + at, run_at(w, at),
 				     w->seen + at, w->whose + at);
 		rc = rc ? rc : some;

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "responder/known.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include "hash/crc.h"
+#include "wire/be.h"
+
+enum {
+	KNOWN_BITS = 6,
+	VAIN_MAX = 8, /* runs without many */
+	ONE_IN = 32,  /* then this many are looked at */
+	/* What differs from one to the other lies in these words: the length,
+	 * the number of the IP packet; the source port; the queue pair. */
+	AT_LEN = ROCE_AT_IP + NET_IP4_AT_LEN,
+	AT_QP = ROCE_AT_BTH + ROCE_BTH_AT_RESERVED,
+	AT_EXT = ROCE_AT_RETH,
+};
+
+_Static_assert(1 << KNOWN_BITS == KNOWN_MAX, "places");
+
+static uint64_t load64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static uint32_t load32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static unsigned place_of(const uint8_t *frame)
+{
+	uint32_t v = load32(frame + AT_LEN) * 0x9e3779b1u ^
+		     load32(frame + ROCE_AT_UDP);
+
+	v = (v ^ load32(frame + AT_QP)) * 0x9e3779b1u;
+	return v >> (32 - KNOWN_BITS);
+}
+
+static inline bool begins_alike(const uint8_t *a, const uint8_t *b)
+{
+	uint64_t differs = load64(a + KNOWN_HEAD - 8) ^
+			   load64(b + KNOWN_HEAD - 8);
+
+	for (unsigned i = 0; i + 8 <= KNOWN_HEAD; i += 8)
+		differs |= load64(a + i) ^ load64(b + i);
+	return !differs;
+}
+
+static const struct known *find(const struct knowns *k, const struct pkt *pkt)
+{
+	const struct known *one;
+
+	if (pkt->len < AT_EXT)
+		return NULL;
+	one = &k->at[place_of(pkt->data)];
+	return one->tail && begins_alike(one->head, pkt->data) &&
+			       pkt->len >= KNOWN_HEAD + (size_t)one->tail +
+						   ROCE_ICRC_LEN
+		       ? one
+		       : NULL;
+}
+
+/* What follows the head. */
+static void fill(struct roce *out, const struct known *one,
+		 const uint8_t *frame)
+{
+	const uint8_t *ext = frame + AT_EXT;
+	uint32_t last = be32_load(frame + KNOWN_HEAD);
+
+	*out = one->r;
+	out->ack_req = last >> 31;
+	out->psn = last & ROCE_PSN_MASK;
+	out->va = be64_load(ext);
+	out->rkey = be32_load(ext + ROCE_RETH_AT_RKEY);
+	if (one->r.opcode == ROCE_RC_FETCH_ADD) {
+		out->swap_add = be64_load(ext + ROCE_ATOMIC_AT_SWAP);
+		out->compare = be64_load(ext + ROCE_ATOMIC_AT_COMPARE);
+		out->payload = frame + KNOWN_HEAD + one->tail;
+	} else {
+		out->dma_len = be32_load(ext + ROCE_RETH_AT_LEN);
+		out->payload = frame + ROCE_AT_PAYLOAD;
+	}
+}
+
+/* Those whose tail is as long as that of the first, which is i; then they are
+ * done. */
+static void check_icrcs(const struct pkt *pkts, const struct known **like,
+			unsigned i, unsigned n, struct roce *out,
+			struct queue_pair **whose)
+{
+	const enum crc_id icrc = CRC_SLOT0;
+	const size_t tail = like[i]->tail;
+	const uint8_t *from[ROCE_BATCH];
+	uint32_t sums[ROCE_BATCH], *to = sums;
+	unsigned which[ROCE_BATCH], count = 0;
+
+	for (unsigned j = i; j < n; j++) {
+		from[count] = pkts[j].data + KNOWN_HEAD;
+		which[count] = j;
+		count += like[j] && like[j]->tail == tail;
+	}
+	crc_batch(&icrc, 1, from, tail, count, &to);
+	for (unsigned j = 0; j < count; j++) {
+		const struct known *one = like[which[j]];
+		bool right = (sums[j] ^ one->sum) ==
+			     le32toh(load32(from[j] + tail));
+
+		out[which[j]].icrc_ok = right;
+		whose[which[j]] = right ? one->q : NULL;
+		like[which[j]] = NULL;
+	}
+}
+
+/* Where hardly any are known, not every run is worth it. */
+static bool is_worth_it(const struct knowns *k)
+{
+	return k->vain < VAIN_MAX || k->run % ONE_IN == 0;
+}
+
+uint32_t known_take(struct knowns *k, const struct pkt *pkts, unsigned n,
+		    struct roce *out, struct queue_pair **whose)
+{
+	const struct known *like[ROCE_BATCH];
+	uint32_t taken = 0;
+	unsigned count = 0;
+
+	k->run++;
+	if (!is_worth_it(k))
+		return 0;
+	for (unsigned i = 0; i < n; i++) {
+		like[i] = find(k, &pkts[i]);
+		if (!like[i])
+			continue;
+		fill(&out[i], like[i], pkts[i].data);
+		taken |= UINT32_C(1) << i;
+		count++;
+	}
+	if (count < (n + 1) / 2) {
+		k->vain += k->vain < VAIN_MAX;
+		return 0; /* what is left is decoded better at one go */
+	}
+	k->vain = 0;
+	for (unsigned i = 0; i < n; i++)
+		if (like[i])
+			check_icrcs(pkts, like, i, n, out, whose);
+	return taken;
+}
+
+void known_learn(struct knowns *k, const struct pkt *pkt, const struct roce *r,
+		 struct queue_pair *q)
+{
+	struct known *one = &k->at[place_of(pkt->data)];
+	const uint8_t *tail = pkt->data + KNOWN_HEAD;
+	size_t len = (size_t)(r->payload + r->len + r->pad - tail);
+
+	if (!is_worth_it(k))
+		return;
+	memcpy(one->head, pkt->data, KNOWN_HEAD);
+	one->tail = (uint16_t)len;
+	one->sum = le32toh(load32(tail + len)) ^ crc(CRC_SLOT0, tail, len);
+	one->q = q;
+	one->r = *r;
+}
