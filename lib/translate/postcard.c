@@ -20,10 +20,12 @@
 #include <stdlib.h>
 
 #include "hash/crc.h"
+#include "hash/keys.h"
 #include "wire/be.h"
 
 enum {
 	EMISSIONS = 512,
+	ROWS_ASKED = 32,	  /* at once */
 	RUNS_MAX = HASH_HOPS / 2, /* of adjacent hops in a row */
 };
 
@@ -60,22 +62,6 @@ struct postcards {
 	uint32_t chunk[HASH_COPIES][EMISSIONS], hop[HASH_HOPS][EMISSIONS];
 	struct emission emission[EMISSIONS];
 };
-
-/* Equal bytes; keys are short, and a call of memcmp() costs more. */
-static inline bool key_equal(const uint8_t *a, const uint8_t *b, size_t len)
-{
-	size_t i = 0;
-
-	for (; i + 8 <= len; i += 8)
-		if (be64_load(a + i) != be64_load(b + i))
-			return false;
-	if (len >= 8) /* the last 8 bytes again, or for the first time */
-		return be64_load(a + len - 8) == be64_load(b + len - 8);
-	for (; i < len; i++)
-		if (a[i] != b[i])
-			return false;
-	return true;
-}
 
 static inline unsigned mask_of(unsigned hops)
 {
@@ -160,7 +146,7 @@ static void row_emit(struct translator *t, const struct lane *l, struct row *r,
 		postcard_emit(t, l);
 	e = &pc->emission[pc->n++];
 	memcpy(e->value, r->value, sizeof(e->value));
-	memcpy(e->key, r->key, l->key_len);
+	key_copy(e->key, r->key, l->key_len);
 	e->sequence = r->sequence;
 	e->held = r->held;
 	e->path_len = r->path_len;
@@ -179,7 +165,7 @@ static void row_emit(struct translator *t, const struct lane *l, struct row *r,
 static inline void row_begin(struct row *r, const struct lane *l,
 			     const uint8_t *key)
 {
-	memcpy(r->key, key, l->key_len);
+	key_copy(r->key, key, l->key_len);
 	r->path_len = 0;
 	r->copies = 0;
 	r->immediate = 0;
@@ -205,23 +191,38 @@ static inline bool row_add(struct translator *t, const struct lane *l,
 	return (r->held & want) == want;
 }
 
-void postcard_run(struct translator *t, struct lane *l, const struct jobs *j)
+/* Asks for the rows of the next jobs; returns the first behind them. */
+static unsigned find_rows(struct translator *t, const struct lane *l,
+			  const struct jobs *j, unsigned from)
 {
 	static const enum crc_id id = CRC_CHECKSUM;
-	struct postcards *pc = l->postcards;
-	uint32_t *sum = t->work.sum;
-	void **row = t->work.row;
+	const struct postcards *pc = l->postcards;
+	unsigned n = j->n - from < ROWS_ASKED ? j->n - from : ROWS_ASKED;
+	uint32_t sum[ROWS_ASKED], *to = sum;
 
-	crc_batch(&id, 1, j->key, l->key_len, j->n, &sum);
-	for (unsigned i = 0; i < j->n; i++) {
-		row[i] = pc->rows + hash_mod(sum[i], pc->nrows) * pc->row_size;
-		__builtin_prefetch(row[i], 1);
+	crc_batch(&id, 1, j->key + from, l->key_len, n, &to);
+	for (unsigned i = 0; i < n; i++) {
+		void *row = pc->rows +
+			    hash_mod(sum[i], pc->nrows) * pc->row_size;
+
+		t->work.row[from + i] = row;
+		__builtin_prefetch(row, 1);
 	}
-	for (unsigned i = 0; i < j->n; i++) {
-		struct row *r = row[i];
-		const uint8_t *key = j->key[i];
+	return from + n;
+}
 
-		if (r->held && !key_equal(r->key, key, l->key_len))
+void postcard_run(struct translator *t, struct lane *l, const struct jobs *j)
+{
+	unsigned found = find_rows(t, l, j, 0);
+
+	for (unsigned i = 0; i < j->n; i++) {
+		const uint8_t *key = j->key[i];
+		struct row *r;
+
+		if (i + ROWS_ASKED >= found && found < j->n)
+			found = find_rows(t, l, j, found);
+		r = t->work.row[i];
+		if (r->held && !keys_equal(r->key, key, l->key_len))
 			row_emit(t, l, r, false);
 		if (!r->held)
 			row_begin(r, l, key);
