@@ -148,8 +148,8 @@ static void find_slots(struct found *f, const struct view *v, unsigned copies,
  * as the machine can have. Plain loads: twice as many as prefetches, measured
  * on Zen 4; judging between the loads leaves room for fewer.
  */
-static void load_words(struct found *f, const struct view *v, unsigned copies,
-		       size_t n)
+static inline __attribute__((always_inline)) void
+load_words(struct found *f, const struct view *v, unsigned copies, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		for (unsigned c = 0; c < copies; c++)
@@ -212,9 +212,9 @@ static inline struct verdict unanimous(const uint8_t *value, unsigned n,
 }
 
 /* Slots of 8 bytes: nearly always they agree. */
-static inline struct verdict judge_words(const struct found *f, unsigned copies,
-					 const struct query_rule *rule,
-					 size_t i)
+static inline __attribute__((always_inline)) struct verdict
+judge_words(const struct found *f, unsigned copies,
+	    const struct query_rule *rule, size_t i)
 {
 	const uint8_t *match[HASH_COPIES];
 	uint64_t slot[HASH_COPIES], differ = 0;
@@ -241,22 +241,30 @@ struct batch {
 	uint8_t *answer, *agreed, *value;
 };
 
-static inline void answer_word(const struct batch *b, size_t i)
+static inline __attribute__((always_inline)) void
+answer_copies(const struct batch *b, unsigned copies, size_t n)
 {
-	struct verdict verdict = judge_words(b->found, b->rule->copies, b->rule,
-					     i);
+	load_words(b->found, b->view, copies, n);
+	for (size_t i = 0; i < n; i++) {
+		struct verdict verdict = judge_words(b->found, copies, b->rule,
+						     i);
 
-	b->answer[i] = (uint8_t)verdict.answer;
-	b->agreed[i] = verdict.agreed;
-	if (verdict.value)
-		memcpy(b->value + 4 * i, verdict.value, 4);
+		b->answer[i] = (uint8_t)verdict.answer;
+		b->agreed[i] = verdict.agreed;
+		if (verdict.value)
+			memcpy(b->value + 4 * i, verdict.value, 4);
+	}
 }
 
+/* The usual numbers of copies have loops of their own. */
 static void answer_words(const struct batch *b, size_t n)
 {
-	load_words(b->found, b->view, b->rule->copies, n);
-	for (size_t i = 0; i < n; i++)
-		answer_word(b, i);
+	if (b->rule->copies == 2)
+		answer_copies(b, 2, n);
+	else if (b->rule->copies == 1)
+		answer_copies(b, 1, n);
+	else
+		answer_copies(b, b->rule->copies, n);
 }
 
 static void answer_slots(const struct batch *b, size_t n)
