@@ -133,6 +133,8 @@ uint32_t known_take(struct knowns *k, const struct pkt *pkts, unsigned n,
 	uint32_t taken = 0;
 	unsigned count = 0;
 
+	if (!n) /* that says nothing of what is known */
+		return 0;
 	k->run++;
 	if (!is_worth_it(k))
 		return 0;

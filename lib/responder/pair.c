@@ -87,7 +87,7 @@ static int answer(struct responder *p, struct queue_pair *q,
 		  const struct roce *r, uint32_t psn, uint8_t syndrome,
 		  const uint64_t *old)
 {
-	int rc = 0;
+	int rc;
 
 	if (syndrome == ROCE_ACK)
 		p->ctr.acks++;
@@ -99,12 +99,14 @@ static int answer(struct responder *p, struct queue_pair *q,
 		/* Those that wait are made as it is now. The translator's queue
 		 * pair has the same number. */
 		rc = pair_answer(p);
+		if (rc < 0)
+			return rc; /* what r asks for was not carried out */
 		if (answers_make(&q->answers, q->qpn, r) < 0)
 			return -EINVAL;
 	}
 	answers_add(&p->due, &q->answers, psn,
 		    (uint32_t)syndrome << 24 | q->msn, old, p->ts_ns);
-	return rc;
+	return 0;
 }
 
 /* RC: a NAK, and the queue pair is dead. UC: silence, and it lives on. */

@@ -113,6 +113,11 @@ static inline bool is_answer(uint8_t opcode)
  * ROCE_BATCH packets at most. Returns 0 or -errno of the answers' sink.
  */
 int pair_rx(struct responder *p, struct queue_pair *q, const struct roce *r);
+
+/* Sends the answers that wait, once pair_flush() has carried out what they are
+ * about; if it fails, they are dropped. */
+int pair_answer(struct responder *p);
+
 /* Whether somebody is to be told of a refusal, a stranger, a dead queue pair,
  * or another epoch. */
 bool responder_has_news(const struct responder *p);
@@ -120,7 +125,6 @@ bool responder_has_news(const struct responder *p);
 /* The epoch before this one whose R_Key it is; 0: of none that is known. */
 uint64_t pair_epoch_of(const struct responder *p, unsigned table,
 		       uint32_t rkey);
-int pair_answer(struct responder *p);
 
 /* Carries out what waits. The road's bounds hold: they were judged. */
 int pair_flush(struct responder *p);
