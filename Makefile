@@ -206,7 +206,7 @@ $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 THREADED := $(addprefix tests/unit/test_,turn translate_team responder_team \
 	collect_team queue queue_apart spool label_state) \
 	$(addprefix tests/cli/cores,.bats -query.bats -collect.bats \
-	-intcollect.bats)
+	-intcollect.bats) tests/net/cores.bats
 ifeq ($(SAN),thread)
 check check-all: $(BINS) $(filter $(THREADED:%=$B/%),$(UNITS)) $B/tests/tools/send
 	$(Q)V=$(V) ONLY='$(THREADED)' tests/run.sh $B \

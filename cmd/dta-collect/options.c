@@ -334,6 +334,12 @@ struct opts options_read(int argc, char **argv)
 			   o.at.mtu);
 	if (o.verbs)
 		check_verbs(&o);
+	/* Immediates are told as they come: no more at once than a region
+	 * remembers, and so by one core. */
+	if (o.notify || o.notify_exec)
+		o.cores = 1;
+	o.live.options.workers = (unsigned)o.cores;
+	o.live.options.order = LIVE_BY_QP;
 	o.live.format = o.format;
 	if (!o.make.epochs)
 		o.make.epochs = 1;

@@ -289,8 +289,6 @@ static int more(void *ctx, struct pkt *room, int max)
 	return cli_loop_more(&((struct run *)ctx)->loop, room, max);
 }
 
-/* Immediates are told as they come: no more at once than a region remembers,
- * and so by one core. */
 static void team_open(struct run *run)
 {
 	const struct responder_team_options co = {
@@ -301,7 +299,7 @@ static void team_open(struct run *run)
 	};
 	struct fault f = {0};
 
-	if (run->o->cores < 2 || run->notify)
+	if (run->o->cores < 2)
 		return;
 	if (src_keep(run->loop.s, co.workers) < 0)
 		cli_fail("out of memory");

@@ -61,7 +61,7 @@ static void team_open(struct run *r)
 
 void cores_open(struct run *r)
 {
-	if (r->o.cores == 1 || r->o.op_rate)
+	if (r->o.cores == 1)
 		return;
 	r->cores = calloc(1, sizeof(*r->cores));
 	if (!r->cores || src_keep(r->loop.s, r->o.cores) < 0)

@@ -35,6 +35,13 @@ enum live_kind {
 
 enum {
 	LIVE_PORTS = 4,
+	LIVE_WORKERS = 64,
+};
+
+/* Packets that must stay in their order. */
+enum live_order {
+	LIVE_BY_SOURCE, /* those of an IP source address */
+	LIVE_BY_QP,	/* RoCEv2 requests to a queue pair */
 };
 
 struct live_options {
@@ -46,6 +53,16 @@ struct live_options {
 	uint16_t port[LIVE_PORTS];
 	const char *filter; /* a BPF filter expression as tcpdump's, or NULL */
 	bool promiscuous;
+	/*
+	 * Workers that take batches in turn, 0 is 1: so many rings AF_PACKET
+	 * has, up to LIVE_WORKERS, 16 MB each. What order names comes by one
+	 * ring, and in its order; other packets may overtake each other, by 50
+	 * ms or so. A batch is out of one ring: src_rx()'s of the first, each
+	 * src_rx_now() behind it of the next; or of another, if that one is
+	 * empty or that far ahead.
+	 */
+	unsigned workers;
+	enum live_order order;
 };
 
 /*

@@ -3,7 +3,10 @@
  * ring_src.c - AF_PACKET with TPACKET_V3: the kernel fills blocks of a ring
  * that is mapped here, and hands each over when it is full or its time is up.
  * Packets are walked in place; a block goes back at the call after the one that
- * showed its last packet.
+ * showed its last packet, or as many calls later as packets are kept.
+ *
+ * There may be several rings (fanout.c). A batch is out of one: of that which
+ * the call is due for, else of the next one that has packets.
  *
  * Source: packet(7); Documentation/networking/packet_mmap.rst of Linux 6.1.
  */
@@ -11,8 +14,10 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -20,60 +25,91 @@
 
 #include "hash/crc.h"
 #include "live/private.h"
+#include "live/ring.h"
+#include "packet/clock.h"
 #include "wire/proto.h"
 
 enum {
-	BLOCK = 1 << 18, /* holds the longest frame that there is, GRO's 64K */
-	BLOCKS = 64,
-	FRAME = 1 << 11, /* the kernel wants to know; blocks are filled densely
-			    whatever it is */
-	RETIRE_MS = 1,	 /* after that a block is handed over half empty */
+	/* No further one ring is read ahead of another that has packets. Less
+	 * than CLOCK_BACK_NS: time must not seem to be set back. */
+	AHEAD_NS = 50000000,
 };
 
-/* In front of a block's first packet are the block's header and its own. */
-_Static_assert(sizeof(struct tpacket_block_desc) +
-			       sizeof(struct tpacket3_hdr) >=
-		       CRC_HEADROOM,
-	       "the first packet needs headroom");
+_Static_assert((int)AHEAD_NS < (int)CLOCK_BACK_NS, "rings are nearly in step");
 
-struct ring {
+/* What one call has walked. */
+struct walked {
+	struct ring *ring;
+	unsigned blocks; /* to their ends */
+};
+
+struct rings {
 	struct src src;
 	struct iface iface;
-	uint8_t *map;
-	unsigned head;	/* the block in hand */
-	unsigned held;	/* blocks before it that are walked, not given back */
-	uint32_t left;	/* packets of the block in hand; 0: none is */
-	uint8_t *next;	/* the first of them */
-	uint64_t drops; /* what the kernel's count was when it was last reset */
-	int promiscuous;       /* a descriptor, or -1 */
+	char kind[32];
+	uint64_t drops;	 /* what the kernel's counts were when last reset */
+	int promiscuous; /* a descriptor, or -1 */
 	struct filter *filter; /* what the kernel could not run */
+	struct walked *walked; /* by the last calls, whose packets are kept */
+	unsigned keep;	       /* so many */
+	unsigned call;	       /* of walked: the last one */
+	unsigned most;	       /* blocks that a call may walk */
+	unsigned n;
+	struct ring ring[];
 };
 
-static struct tpacket_block_desc *block(const struct ring *s, unsigned i)
+static struct tpacket_block_desc *block(const struct ring *r, unsigned i)
 {
-	return (void *)(s->map + (size_t)(i % BLOCKS) * BLOCK);
+	return (void *)(r->map + (size_t)(i % RING_BLOCKS) * RING_BLOCK);
 }
 
-static void give_back(struct ring *s)
+static void give_back(struct walked *w)
 {
-	for (; s->held; s->held--)
+	for (; w->blocks; w->blocks--)
 		__atomic_store_n(
-			&block(s, s->head - s->held)->hdr.bh1.block_status,
+			&block(w->ring, w->ring->tail++)->hdr.bh1.block_status,
 			TP_STATUS_KERNEL, __ATOMIC_RELEASE);
 }
 
-/* Takes the block at the head in hand, if it is ours, and not one that was
- * shown and is still held. */
-static bool take(struct ring *s)
+/* Whether the block at the head is ours, and not one that was shown and is
+ * still held. */
+static bool is_there(const struct ring *r)
 {
-	struct tpacket_block_desc *b = block(s, s->head);
+	return r->head - r->tail < RING_BLOCKS &&
+	       __atomic_load_n(&block(r, r->head)->hdr.bh1.block_status,
+			       __ATOMIC_ACQUIRE) &
+		       TP_STATUS_USER;
+}
 
-	if (s->held == BLOCKS ||
-	    !(__atomic_load_n(&b->hdr.bh1.block_status, __ATOMIC_ACQUIRE) &
-	      TP_STATUS_USER))
+/* When the first packet came of the block at the head. */
+static uint64_t begin_ns(const struct ring *r)
+{
+	const struct tpacket_bd_ts *t =
+		&block(r, r->head)->hdr.bh1.ts_first_pkt;
+
+	return t->ts_sec * UINT64_C(1000000000) + t->ts_nsec;
+}
+
+/* Whether another ring has packets that are too much older. */
+static bool is_ahead(const struct rings *s, const struct ring *r)
+{
+	for (const struct ring *o = s->ring; o < s->ring + s->n; o++)
+		if (o != r && is_there(o) &&
+		    begin_ns(r) > begin_ns(o) + AHEAD_NS)
+			return true;
+	return false;
+}
+
+/* Takes the block at the head in hand. */
+static bool take(struct rings *s, struct ring *r)
+{
+	struct tpacket_block_desc *b = block(r, r->head);
+
+	if (s->walked[s->call].blocks == s->most || !is_there(r) ||
+	    (s->n > 1 && is_ahead(s, r)))
 		return false;
-	s->left = b->hdr.bh1.num_pkts;
-	s->next = (uint8_t *)b + b->hdr.bh1.offset_to_first_pkt;
+	r->left = b->hdr.bh1.num_pkts;
+	r->next = (uint8_t *)b + b->hdr.bh1.offset_to_first_pkt;
 	s->src.done += b->hdr.bh1.blk_len;
 	return true;
 }
@@ -113,207 +149,255 @@ static uint8_t *show(struct pkt *p, uint8_t *at)
 }
 
 /* What is there. The loop keeps what it walks in registers. */
-static int walk(struct ring *s, struct pkt *pkts, int max)
+static int walk(struct rings *s, struct ring *r, struct pkt *pkts, int max)
 {
+	struct walked *w = &s->walked[s->call];
 	int n = 0;
 
-	while (n < max && (s->left || take(s))) {
-		uint32_t k = s->left;
-		uint8_t *at = s->next;
+	w->ring = r;
+	while (n < max && (r->left || take(s, r))) {
+		uint32_t k = r->left;
+		uint8_t *at = r->next;
 
 		if (k > (uint32_t)(max - n))
 			k = (uint32_t)(max - n);
-		s->left -= k;
+		r->left -= k;
 		for (; k; k--) {
 			__builtin_prefetch(at + 2 * 256);
 			at = show(&pkts[n++], at);
 		}
-		s->next = at;
-		if (!s->left) {
-			s->head++;
-			s->held++;
+		r->next = at;
+		if (!r->left) {
+			r->head++;
+			w->blocks++;
 		}
 	}
 	return n;
 }
 
+/* Of the ring that is due, or the next one that has some. */
+static int walk_one(struct rings *s, struct pkt *pkts, int max)
+{
+	int n = 0;
+
+	for (unsigned i = 0; i < s->n && !n; i++)
+		n = walk(s, &s->ring[(s->src.share + i) % s->n], pkts, max);
+	return n;
+}
+
+static int failed(const struct rings *s, const char *what, int rc,
+		  struct fault *f)
+{
+	return fault_set(f, rc, "%s: %s: %s", s->iface.name, what,
+			 strerror(-rc));
+}
+
 /* Waits for a block. Returns 0, -EAGAIN, -EINTR or what is wrong for good. */
-static int wait(struct ring *s, struct fault *f)
+static int wait_one(const struct rings *s, struct fault *f)
 {
 	struct pollfd p = {.fd = s->src.fd, .events = POLLIN | POLLERR};
-	int n = poll(&p, 1, s->src.wait_ms), err = 0;
-	socklen_t len = sizeof(err);
+	int n = poll(&p, 1, s->src.wait_ms);
 
 	if (n < 0)
 		return fault_set(f, -errno, "%s: %s", s->iface.name,
 				 strerror(errno));
 	if (!n)
 		return -EAGAIN;
-	if (!(p.revents & POLLERR))
-		return 0;
-	if (getsockopt(s->src.fd, SOL_SOCKET, SO_ERROR, &err, &len) < 0)
-		err = errno;
-	/* Down: it may come back, and the kernel listens on when it does. */
-	if (err == ENETDOWN && iface_there(s->iface.index))
-		return 0;
-	if (err == ENETDOWN || err == ENODEV || err == ENXIO)
-		return iface_gone(&s->iface, f);
-	return err ? fault_set(f, -err, "%s: %s", s->iface.name, strerror(err))
-		   : 0;
+	return p.revents & POLLERR ? ring_judge(s->ring, &s->iface, f) : 0;
 }
 
-static int ring_rx(struct src *src, struct pkt *pkts, int max, struct fault *f)
+/* The same for several: for one that was handed over since the last time, as
+ * sockets are always ready while blocks are kept. */
+static int wait_any(const struct rings *s, struct fault *f)
 {
-	struct ring *s = (struct ring *)src;
+	struct epoll_event e[LIVE_WORKERS];
+	int n = epoll_wait(s->src.fd, e, LIVE_WORKERS, s->src.wait_ms), rc = 0;
+
+	if (n < 0)
+		return failed(s, "epoll", -errno, f);
+	for (int i = 0; i < n && !rc; i++)
+		if (e[i].events & EPOLLERR)
+			rc = ring_judge(e[i].data.ptr, &s->iface, f);
+	return n ? rc : -EAGAIN;
+}
+
+static int rings_rx(struct src *src, struct pkt *pkts, int max, struct fault *f)
+{
+	struct rings *s = (struct rings *)src;
 	int n, rc;
 
+	s->call = (s->call + 1) % s->keep;
 	for (;;) {
-		give_back(s);
-		n = walk(s, pkts, max);
+		give_back(&s->walked[s->call]);
+		n = walk_one(s, pkts, max);
+		if (!n && (rc = s->n > 1 ? wait_any(s, f) : wait_one(s, f)))
+			return rc;
 		if (n && s->filter)
 			n = filter_batch(s->filter, pkts, n);
 		if (n)
 			return n;
-		if (!s->held && (rc = wait(s, f)))
-			return rc;
 	}
 }
 
-/* The kernel's count begins anew whenever it is asked for. */
-static uint64_t ring_drops(struct src *src)
+/* Half of a ring at least is the kernel's, whichever ring they are all out of.
+ */
+static int rings_keep(struct src *src, unsigned calls)
 {
-	struct ring *s = (struct ring *)src;
+	struct rings *s = (struct rings *)src;
+	struct walked *w = realloc(s->walked, calls * sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	memset(w + 1, 0, (calls - 1) * sizeof(*w)); /* 0: what is in hand */
+	s->walked = w;
+	s->keep = calls;
+	s->most = calls < RING_BLOCKS / 2 ? RING_BLOCKS / 2 / calls : 1;
+	return 0;
+}
+
+/* The kernel's counts begin anew whenever they are asked for. */
+static uint64_t rings_drops(struct src *src)
+{
+	struct rings *s = (struct rings *)src;
 	struct tpacket_stats_v3 st;
 	socklen_t len = sizeof(st);
 
-	if (!getsockopt(src->fd, SOL_PACKET, PACKET_STATISTICS, &st, &len))
-		s->drops += st.tp_drops;
+	for (unsigned i = 0; i < s->n; i++)
+		if (!getsockopt(s->ring[i].fd, SOL_PACKET, PACKET_STATISTICS,
+				&st, &len))
+			s->drops += st.tp_drops;
 	return s->drops;
 }
 
-static void ring_close(struct src *src)
+static void rings_close(struct src *src)
 {
-	struct ring *s = (struct ring *)src;
+	struct rings *s = (struct rings *)src;
 
-	if (s->map)
-		munmap(s->map, (size_t)BLOCK * BLOCKS);
-	if (src->fd >= 0)
+	for (unsigned i = 0; i < s->n; i++)
+		ring_close(&s->ring[i]);
+	if (s->n > 1 && src->fd >= 0)
 		close(src->fd);
 	if (s->promiscuous >= 0)
 		close(s->promiscuous);
 	filter_close(s->filter);
+	free(s->walked);
 	free(s);
 }
 
-static const struct src_ops ops = {
-	.rx = ring_rx,
-	.drops = ring_drops,
-	.close = ring_close,
+/* One ring does not keep packets, but has them copied. */
+static const struct src_ops one = {
+	.rx = rings_rx,
+	.drops = rings_drops,
+	.close = rings_close,
 };
 
-static int option(const struct ring *s, int name, int value, struct fault *f)
+static const struct src_ops several = {
+	.rx = rings_rx,
+	.drops = rings_drops,
+	.keep = rings_keep,
+	.close = rings_close,
+};
+
+/* x: what the kernel is to let in, or NULL: all that comes from outside. */
+static int attach(const struct rings *s, const struct ring *r,
+		  const struct filter *x, struct fault *f)
 {
-	if (!setsockopt(s->src.fd, SOL_PACKET, name, &value, sizeof(value)))
-		return 0;
-	return fault_set(f, -errno, "%s: AF_PACKET option %d: %s",
-			 s->iface.name, name, strerror(errno));
+	int rc = s->n > 1 ? filter_attach_incoming(x, r->fd)
+		 : x	  ? filter_attach(x, r->fd)
+			  : 0;
+
+	return rc ? failed(s, "filter", rc, f) : 0;
 }
 
-static int map_ring(struct ring *s, struct fault *f)
+/* One ring gets all from bind() on. Several get nothing before each knows which
+ * packets are its own: so none comes twice, or out of order. */
+static int open_alone(struct rings *s, const struct filter *x, struct fault *f)
 {
-	struct tpacket_req3 req = {
-		.tp_block_size = BLOCK,
-		.tp_block_nr = BLOCKS,
-		.tp_frame_size = FRAME,
-		.tp_frame_nr = BLOCK / FRAME * BLOCKS,
-		.tp_retire_blk_tov = RETIRE_MS,
-	};
-	void *map;
+	int rc = ring_open(s->ring, &s->iface, f);
 
-	if (setsockopt(s->src.fd, SOL_PACKET, PACKET_RX_RING, &req,
-		       sizeof(req)) < 0)
-		return fault_set(f, -errno, "%s: a ring of %d MB: %s",
-				 s->iface.name, BLOCK / 1024 * BLOCKS / 1024,
-				 strerror(errno));
-	map = mmap(NULL, (size_t)BLOCK * BLOCKS, PROT_READ | PROT_WRITE,
-		   MAP_SHARED | MAP_POPULATE, s->src.fd, 0);
-	if (map == MAP_FAILED)
-		return fault_set(f, -errno, "%s: mapping the ring: %s",
-				 s->iface.name, strerror(errno));
-	s->map = map;
-	return 0;
+	s->src.fd = s->ring->fd;
+	if (!rc)
+		rc = attach(s, s->ring, x, f);
+	return rc ? rc : ring_listen(s->ring, &s->iface, f);
 }
 
-/* In the kernel what can be there; the rest here. Before bind(), so that
- * nothing else ever comes. */
-static int attach(struct ring *s, const struct live_options *o, struct fault *f)
+static int open_several(struct rings *s, const struct filter *x,
+			enum live_order order, struct fault *f)
+{
+	struct epoll_event e = {.events = EPOLLIN | EPOLLET};
+	int rc = 0, group = -1;
+
+	s->src.fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->src.fd < 0)
+		return failed(s, "epoll", -errno, f);
+	for (struct ring *r = s->ring; r < s->ring + s->n; r++) {
+		if ((rc = ring_open(r, &s->iface, f)))
+			return rc;
+		if ((rc = filter_attach_none(r->fd)))
+			return failed(s, "filter", rc, f);
+		if ((rc = ring_listen(r, &s->iface, f)))
+			return rc;
+		if ((rc = fanout_join(r->fd, &group, order)))
+			return failed(s, "PACKET_FANOUT", rc, f);
+		e.data.ptr = r;
+		if (epoll_ctl(s->src.fd, EPOLL_CTL_ADD, r->fd, &e) < 0)
+			return failed(s, "epoll", -errno, f);
+	}
+	for (unsigned i = 0; i < s->n && !rc; i++)
+		rc = attach(s, &s->ring[i], x, f);
+	return rc;
+}
+
+/* In the kernel what can be there; the rest here. */
+static int open_all(struct rings *s, const struct live_options *o,
+		    struct fault *f)
 {
 	struct filter *x;
 	int rc = filter_open(&x, o, true, f);
 
-	if (!rc && x && (rc = filter_attach(x, s->src.fd)))
-		fault_set(f, rc, "%s: filter: %s", s->iface.name,
-			  strerror(-rc));
+	if (rc)
+		return rc;
+	rc = s->n > 1 ? open_several(s, x, o->order, f) : open_alone(s, x, f);
 	filter_close(x);
 	if (!rc && filter_of_vlan(o->filter))
 		rc = filter_open(&s->filter, o, false, f);
-	return rc;
-}
-
-static int listen_on(struct ring *s, const struct live_options *o,
-		     struct fault *f)
-{
-	struct sockaddr_ll to = {
-		.sll_family = AF_PACKET,
-		.sll_protocol = htons(ETH_P_ALL),
-		.sll_ifindex = s->iface.index,
-	};
-
-	if (bind(s->src.fd, (struct sockaddr *)&to, sizeof(to)) < 0)
-		return fault_set(f, -errno, "%s: %s", s->iface.name,
-				 strerror(errno));
-	if (o->promiscuous)
-		s->promiscuous = iface_promiscuous(&s->iface, f);
-	return o->promiscuous && s->promiscuous < 0 ? s->promiscuous : 0;
-}
-
-static int open_ring(struct ring *s, const struct live_options *o,
-		     struct fault *f)
-{
-	int rc;
-
-	/* Protocol 0: nothing comes before bind() */
-	s->src.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-	if (s->src.fd < 0)
-		return iface_refused(&s->iface, errno, f);
-	rc = option(s, PACKET_VERSION, TPACKET_V3, f);
-	if (!rc)
-		rc = option(s, PACKET_IGNORE_OUTGOING, 1, f);
-	if (!rc)
-		rc = map_ring(s, f);
-	if (!rc)
-		rc = attach(s, o, f);
-	return rc ? rc : listen_on(s, o, f);
+	if (rc || !o->promiscuous)
+		return rc;
+	s->promiscuous = iface_promiscuous(&s->iface, f);
+	return s->promiscuous < 0 ? s->promiscuous : 0;
 }
 
 int ring_src_open(struct src **out, const struct iface *i,
 		  const struct live_options *o, struct fault *f)
 {
-	struct ring *s = calloc(1, sizeof(*s));
+	unsigned n = o->workers > 1 ? o->workers : 1;
+	struct rings *s;
 	int rc;
 
-	if (!s)
+	if (n > LIVE_WORKERS)
+		n = LIVE_WORKERS;
+	s = calloc(1, sizeof(*s) + n * sizeof(s->ring[0]));
+	if (!s || !(s->walked = calloc(1, sizeof(*s->walked)))) {
+		free(s);
 		return fault_set(f, -ENOMEM, "out of memory");
+	}
+	snprintf(s->kind, sizeof(s->kind),
+		 n > 1 ? "AF_PACKET, %u rings" : "AF_PACKET", n);
 	s->src = (struct src){
-		.ops = &ops,
-		.kind = "AF_PACKET",
+		.ops = n > 1 ? &several : &one,
+		.kind = s->kind,
 		.fd = -1,
 		.wait_ms = -1,
 	};
 	s->promiscuous = -1;
+	s->keep = 1;
+	s->most = RING_BLOCKS;
 	s->iface = *i;
-	if ((rc = open_ring(s, o, f))) {
-		ring_close(&s->src);
+	s->n = n;
+	for (unsigned k = 0; k < n; k++)
+		s->ring[k].fd = -1;
+	if ((rc = open_all(s, o, f))) {
+		rings_close(&s->src);
 		return rc;
 	}
 	*out = &s->src;

@@ -58,10 +58,11 @@ int src_rx_now(struct src *s, struct pkt *pkts, int max, struct fault *f);
 /*
  * Packets are valid for so many more calls of src_rx() from now on, and not for
  * one: for workers that take batches in turn, each of which has its own in hand
- * while others take theirs. calls is 1 to SRC_KEEP_MAX. To be called once,
- * before packets that are in hand are looked at for the last time. A batch of a
- * capture in a file is full, unless batches of any size would end where it
- * does. Returns 0 or -ENOMEM.
+ * while others take theirs. Calls that return none count, too: after one of
+ * src_rx() all workers are to rest. calls is 1 to SRC_KEEP_MAX. To be called
+ * once, before packets that are in hand are looked at for the last time. A
+ * batch of a capture in a file is full, unless batches of any size would end
+ * where it does. Returns 0 or -ENOMEM.
  */
 int src_keep(struct src *s, unsigned calls);
 

@@ -6,7 +6,7 @@
 #include "packet/kind.h"
 #include "packet/shelf.h"
 
-int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f)
+static int take(struct src *s, struct pkt *pkts, int max, struct fault *f)
 {
 	int n;
 
@@ -18,13 +18,20 @@ int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f)
 	return n;
 }
 
+int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f)
+{
+	s->share = 0;
+	return take(s, pkts, max, f);
+}
+
 int src_rx_now(struct src *s, struct pkt *pkts, int max, struct fault *f)
 {
 	int wait_ms = s->wait_ms, n;
 
 	if (!s->size) /* a file never waits */
 		s->wait_ms = 0;
-	n = src_rx(s, pkts, max, f);
+	s->share++;
+	n = take(s, pkts, max, f);
 	s->wait_ms = wait_ms;
 	/* Who does not wait may not be who tells of it; and a socket tells of
 	 * an error once. */

@@ -14,12 +14,14 @@
  *	write	at once		carries out what no earlier batch touches
  *	settle	in turn		carries out the rest
  *
- * A queue pair's packets are so acted on in their order, whoever sent them.
- *With a sink for answers, operations are carried out in act, too: an answer
- *promises that they are done, and an atomic's tells what was there.
+ * A queue pair's packets are so acted on in the order in which they are taken,
+ * whoever sent them. A source may have a queue for each worker (live.h): it
+ * keeps that order for each queue pair, and no more.
+ * With a sink for answers, operations are carried out in act, too: an answer
+ * promises that they are done, and an atomic's tells what was there.
  *
  * Ownership: p, its region and sink outlive the team. While it is open p
- *belongs to it; responder_team_rest() lends it back until the next batch.
+ * belongs to it; responder_team_rest() lends it back until the next batch.
  * Threads:   the functions are for the thread that opened it, worker 0.
  */
 #ifndef RESPONDER_TEAM_H

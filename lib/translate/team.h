@@ -27,6 +27,10 @@
  * No report or word goes from one core to another; lists, rows and what is
  * known of reporters do, a cache line at a time, with the turn.
  *
+ * The order of packets is that in which they are taken. A source may have a
+ * queue for each worker (live.h): then it is kept within what must stay in one,
+ * a reporter's, and no more.
+ *
  * A road without a twin (op.h) takes the operations of one batch at a time:
  * there turn, rest and settle are one step, with road_tick() before and behind;
  * behind a batch that is not full, what was sent is flushed.

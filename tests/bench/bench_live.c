@@ -9,6 +9,9 @@
  * Receiving into a region, next to a loop that only counts the packets: the
  * kernel makes reports of random keys (a process in BPF_PROG_TEST_RUN, which is
  * cheap) and sends them through veth, receives them, and hands them to us.
+ *
+ * The same by two workers on all cores: a ring each, next to one ring that they
+ * share and copies of its packets; by the time, and by what they take of it.
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -21,6 +24,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -30,7 +34,7 @@
 #include "bench.h"
 #include "live/live.h"
 #include "op/local.h"
-#include "translate/translate.h"
+#include "translate/team.h"
 #include "wire/dta.h"
 #include "wire/key.h"
 #include "wire/net.h"
@@ -39,6 +43,8 @@ enum {
 	FRAME = 67,
 	KEY = 13,
 	KEY_AT = 50, /* in the frame */
+	ID_AT = 19,  /* low bytes, which are changed so that the sum stays */
+	SRC_AT = 29,
 	SLOTS = 1 << 22,
 	ROUND_MS = 300,
 };
@@ -51,7 +57,7 @@ static void die(const char *what)
 
 static void make_report(uint8_t *frame)
 {
-	struct net_udp4 h = {.src = {10, 0, 1, 1},
+	struct net_udp4 h = {.src = {10, 0, 1, 0},
 			     .dst = {10, 0, 0, 51},
 			     .src_port = 50000,
 			     .dst_port = DTA_PORT,
@@ -69,6 +75,7 @@ static void make_report(uint8_t *frame)
 		    FRAME - 42 ||
 	    net_udp4_encode(frame, 42, &h, FRAME - 42) < 0)
 		die("a report that does not fit");
+	net_ip4_set16(frame + NET_ETH_LEN, NET_IP4_AT_ID, 0xff);
 }
 
 static long bpf(int command, union bpf_attr *attr)
@@ -111,7 +118,8 @@ static int drop_all(int ifindex)
 	return link;
 }
 
-/* A program that gives its packet a random key and sends it by an interface. */
+/* A program that gives its packet a random key and source, and sends it by an
+ * interface. */
 static int load_generator(int ifindex)
 {
 	enum { R0, R1, R2, R6 = 6, R7, R8 };
@@ -122,8 +130,11 @@ static int load_generator(int ifindex)
 		{BPF_LDX | BPF_MEM | BPF_W, R8, R6, 4, 0}, /* data_end */
 		{BPF_ALU64 | BPF_MOV | BPF_X, R2, R7, 0, 0},
 		{BPF_ALU64 | BPF_ADD | BPF_K, R2, 0, 0, FRAME},
-		{BPF_JMP | BPF_JGT | BPF_X, R2, R8, 4, 0},
+		{BPF_JMP | BPF_JGT | BPF_X, R2, R8, 7, 0},
 		{BPF_STX | BPF_MEM | BPF_W, R7, R0, KEY_AT, 0},
+		{BPF_STX | BPF_MEM | BPF_B, R7, R0, SRC_AT, 0},
+		{BPF_ALU64 | BPF_XOR | BPF_K, R0, 0, 0, 0xff},
+		{BPF_STX | BPF_MEM | BPF_B, R7, R0, ID_AT, 0},
 		{BPF_ALU64 | BPF_MOV | BPF_K, R1, 0, 0, ifindex},
 		{BPF_ALU64 | BPF_MOV | BPF_K, R2, 0, 0, 0},
 		{BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect},
@@ -275,6 +286,95 @@ static void run(enum live_kind kind, struct translator *t)
 		  bench_median(count, BENCH_ROUNDS), NULL);
 }
 
+static int take(void *ctx, const struct pkt **pkts, struct pkt *room, int max)
+{
+	struct fault f;
+	int n = src_rx_now(ctx, room, max, &f);
+
+	(void)pkts;
+	return n > 0 ? n : 0;
+}
+
+static double cpu_now(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+}
+
+/* What a team receives in so long. */
+static uint64_t work(struct src *s, struct translate_team *c, double seconds)
+{
+	static struct pkt pkts[TRANSLATE_TEAM_BATCH];
+	uint64_t before = translate_team_counters(c)->received;
+	double start = bench_now();
+	struct fault f = {0};
+
+	while (bench_now() - start < seconds) {
+		int m = src_rx(s, pkts, TRANSLATE_TEAM_BATCH, &f);
+
+		if (m == -EAGAIN ? translate_team_rest(c)
+		    : m < 0	 ? m
+				 : translate_team_rx(c, pkts, (size_t)m))
+			die("translate_team_rx failed");
+	}
+	translate_team_rest(c);
+	return translate_team_counters(c)->received - before;
+}
+
+/* Millions a second, of the clock and of the workers' time, by a team. */
+static void receive_together(struct translator *t, unsigned rings,
+			     double rate[2])
+{
+	struct live_options lo = {
+		.kind = LIVE_PACKET, .port = {DTA_PORT}, .workers = rings};
+	struct translate_team_options o = {.workers = 2, .take = take};
+	struct translate_team *c;
+	double start, cpu, n;
+	struct fault f = {0};
+	struct src *s;
+
+	if (src_open_live(&s, "vb", &lo, &f) || src_keep(s, 2))
+		die(f.text);
+	o.ctx = s;
+	if (translate_team_open(&c, t, &o, &f))
+		die(f.text);
+	work(s, c, ROUND_MS / 3000.0); /* what has come meanwhile */
+	start = bench_now();
+	cpu = cpu_now();
+	n = (double)work(s, c, ROUND_MS / 1000.0) / 1e6;
+	rate[0] = n / (bench_now() - start);
+	rate[1] = n / (cpu_now() - cpu);
+	translate_team_close(c);
+	src_close(s);
+}
+
+static void run_together(struct translator *t)
+{
+	double rate[2][BENCH_ROUNDS], spent[2][BENCH_ROUNDS], now[2];
+	pid_t pid = generate();
+
+	for (int i = -1; i < BENCH_ROUNDS; i++) {
+		for (unsigned k = 0; k < 2; k++) {
+			receive_together(t, 1 + k, now);
+			rate[k][i < 0 ? 0 : i] = now[0];
+			spent[k][i < 0 ? 0 : i] = now[1];
+		}
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	if (translate_counters(t)->stored < translate_counters(t)->received)
+		die("reports that were not stored");
+	bench_row("AF_PACKET, two workers, two rings (limit: one ring)",
+		  bench_median(rate[1], BENCH_ROUNDS),
+		  bench_median(rate[0], BENCH_ROUNDS), NULL);
+	bench_row("the same, by the workers' time",
+		  bench_median(spent[1], BENCH_ROUNDS),
+		  bench_median(spent[0], BENCH_ROUNDS), NULL);
+}
+
 /* veth takes packets from XDP if its other end polls; GRO has it do so. */
 static void make_net(void)
 {
@@ -304,8 +404,9 @@ int main(void)
 	struct region *region;
 	struct fault f = {0};
 	char name[64];
-	cpu_set_t one;
+	cpu_set_t one, all;
 
+	sched_getaffinity(0, sizeof(all), &all);
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	sched_setaffinity(0, sizeof(one), &one);
@@ -334,6 +435,8 @@ int main(void)
 	run_sinks();
 	run(LIVE_PACKET, t);
 	run(LIVE_XDP, t);
+	sched_setaffinity(0, sizeof(all), &all);
+	run_together(t);
 	translate_close(t);
 	local_close(local);
 	region_close(region);

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Live on several cores: each has a ring of the interface, and what must stay in
+# order does: a reporter's numbers, a queue pair's. Memory and ledger are those
+# of one core.
+
+load ../helpers
+load net
+
+setup() {
+	need_net
+	need_tools send
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	table 1 2 3 4 5 >strict.ini
+}
+
+teardown() {
+	end_bg
+	net_down
+	remove_regions "$NET"
+}
+
+# table ID...: Key-Write, in order only.
+table() {
+	local id
+
+	for id; do
+		printf '[t%d]\nid = %d\nkind = keywrite\nkey = flow4\n' "$id" "$id"
+		printf 'value = 4\nslots = 1M\ncopies = 2\nsequence = strict\n\n'
+	done
+}
+
+# Five reporters at once, each with keys of its own that it writes again and
+# again, to a table of its own: the last of its reports must win. Five, so that
+# rings that take packets by turns would part them.
+reports() {
+	local i
+
+	for i in 1 2 3 4 5; do
+		dta-gen uniform --seed "$i" --flows 100 --count 4000 --tracked \
+			--rate 100000 --source "10.$i.0.0" -T "$i" -q -w "$i.pcap"
+	done
+	mergecap -F nsecpcap -w reports.pcap ?.pcap
+	[ "$(tshark -r reports.pcap -T fields -e ip.src | uniq | wc -l)" -gt 10000 ]
+}
+
+# received_all PID LOG COUNT
+received_all() {
+	kill -USR1 "$1"
+	wait_for grep -q '"received"' "$2"
+	[ "$(counter "$2" received)" = "$3" ]
+}
+
+# The ledger of a stage that was printed last.
+ledger_of() { # stage log
+	ledger "$2" | awk -v stage="$1" '$1 == stage { value[$2] = $4 }
+		END { for (c in value) print c, value[c] }' | sort
+}
+
+# Several cores had packets: who comes first takes what little there is.
+shared() { # log
+	[ "$(grep '"core"' "$1" |
+		jq -s 'map(select(.packets > 0)) | length')" -gt 1 ]
+}
+
+# on_each: once CORES LOG REGION on one to three cores; where several had a part
+# in it, or it was tried five times.
+on_each() {
+	local j try
+
+	reports
+	net_up
+	make_regions strict.ini file
+	dta-translate -q -r reports.pcap --region "$NET-file"
+	for j in 1 2 3; do
+		for try in 1 2 3 4 5; do
+			make_regions strict.ini "$j"
+			once "$j" "log.$j" "$NET-$j"
+			balances "log.$j"
+			same_memory "$NET-file" "$NET-$j"
+			diff "ledger.log.1" "ledger.log.$j"
+			dta-collect --remove --region "$NET-$j"
+			if [ "$j" = 1 ] || shared "log.$j"; then break; fi
+		done
+		[ "$j" = 1 ] || shared "log.$j"
+		[ "$j" = 1 ] || grep -q ": AF_PACKET, $j rings\$" "log.$j"
+	done
+}
+
+# sends CAPTURE COUNT LOG: to the program that start started, until it has all.
+sends() {
+	wait_for listens "$3"
+	on r "$TOOLS/send" "$1" r0 >sent
+	grep -qx "sent $2 dropped 0" sent
+	wait_for received_all "$PID" "$3" "$2"
+	stop "$PID"
+}
+
+@test "dta-translate: strict reporters on one to three cores" {
+	once() {
+		start t "$2" dta-translate -o ndjson -i t0 --no-xdp -j "$1" \
+			--stats 1h --region "$3"
+		sends reports.pcap 20000 "$2"
+		[ "$(counter "$2" stored)" = 20000 ]
+		ledger_of translate "$2" >"ledger.$2"
+	}
+	on_each
+}
+
+@test "dta-collect: queue pairs in order on one to three cores" {
+	once() {
+		local n at=(--mac 02:00:00:00:00:77 --ip 10.0.0.51)
+
+		dta-collect --region "$3" --ticket ticket "${at[@]}"
+		dta-translate -q -r reports.pcap --ticket ticket -w roce.pcap
+		n=$(packets_in roce.pcap)
+		start t "$2" dta-collect -o ndjson -i t0 "${at[@]}" --no-xdp \
+			-j "$1" --stats 1h --region "$3"
+		sends roce.pcap "$n" "$2"
+		[ "$(counter "$2" executed)" = "$n" ]
+		ledger_of responder "$2" >"ledger.$2"
+	}
+	on_each
+}
