@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-const char *const prefetch_names[] = {"auto", "on", "off", NULL};
+const char *const prefetch_names[] = {"auto", "on", "l2", "off", NULL};
 
 static enum prefetch chosen;
 
@@ -12,17 +12,18 @@ void prefetch_set(enum prefetch how)
 	chosen = how;
 }
 
-static bool is_better_here(void)
+static enum prefetch best_here(void)
 {
 #ifdef __x86_64__
-	return __builtin_cpu_is("intel");
-#else
-	return false; /* not measured */
+	if (__builtin_cpu_is("intel"))
+		return PREFETCH_ON;
+	if (__builtin_cpu_is("amd"))
+		return PREFETCH_L2;
 #endif
+	return PREFETCH_OFF; /* not measured */
 }
 
-bool prefetch_is_on(void)
+enum prefetch prefetch_here(void)
 {
-	return chosen == PREFETCH_AUTO ? is_better_here()
-				       : chosen == PREFETCH_ON;
+	return chosen == PREFETCH_AUTO ? best_here() : chosen;
 }
