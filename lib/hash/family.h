@@ -57,4 +57,26 @@ static inline uint64_t hash_mod(uint32_t hash, uint64_t units)
 	return units & (units - 1) ? hash % units : hash & (units - 1);
 }
 
+/*
+ * The same for many hashes: units, and what a hash is multiplied with so that
+ * the remainder is left as a fraction of 2^64 (Lemire, Kaser, Kurz: "Faster
+ * remainder by direct computation", 2019). A division is 7 to 12 cycles.
+ */
+struct hash_units {
+	uint64_t units, part;
+};
+
+static inline struct hash_units hash_units_of(uint64_t units)
+{
+	return (struct hash_units){units, UINT64_MAX / units + 1};
+}
+
+/* hash_mod(), for any units. */
+static inline uint64_t hash_mod_of(uint32_t hash, struct hash_units u)
+{
+	if (u.units > UINT32_MAX)
+		return hash;
+	return (uint64_t)((unsigned __int128)(u.part * hash) * u.units >> 64);
+}
+
 #endif

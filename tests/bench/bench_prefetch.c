@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Asking for lines before they are written (op/prefetch.h), beside not asking
+ * Asking for lines before they are written (store/prefetch.h), beside not asking
  * (the limit of each row), in the same rounds: what this CPU's memory makes of
  * it by itself, then the translator and the local road. Each row tells which of
  * both `--prefetch auto' takes here: where the ratios say otherwise, say on or
  * off.
  */
 #include "bench_reports.h"
-#include "op/prefetch.h"
+#include "store/prefetch.h"
 
 enum {
 	AHEAD = 64, /* stores between asking for a line and writing it */

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "base/rng.h"
-#include "op/prefetch.h"
+#include "store/prefetch.h"
 #include "rdma_rig.h"
 #include "test.h"
 

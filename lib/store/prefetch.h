@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * prefetch.h - whether lines of memory are asked for before they are written,
- * and how.
+ * prefetch.h - whether lines of a region are asked for before they are written
+ * or read, and how.
  *
  * What is written scatters over gigabytes, and every store misses the caches.
  * How many misses a core has under way at once depends on its maker.
@@ -23,8 +23,8 @@
  * So the maker decides, as the CPU that the program runs on names it; unless
  * the user says something else. What is written is the same either way.
  */
-#ifndef OP_PREFETCH_H
-#define OP_PREFETCH_H
+#ifndef STORE_PREFETCH_H
+#define STORE_PREFETCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,11 +36,21 @@ enum prefetch {
 	PREFETCH_OFF,
 };
 
+enum {
+	PREFETCH_L2_MAX = 1 << 30, /* bytes of a table: not larger ones */
+};
+
 extern const char *const prefetch_names[]; /* in this order, then NULL */
 
 /* For roads that are opened from now on; not while others open some. */
 void prefetch_set(enum prefetch how);
 enum prefetch prefetch_here(void); /* which of the last three it is */
+
+/* Whether the second cache is asked for lines of a table of so many bytes. */
+static inline bool prefetch_takes_l2(enum prefetch how, uint64_t length)
+{
+	return how == PREFETCH_L2 && length <= PREFETCH_L2_MAX;
+}
 
 /* The line is to be written. Never faults, wherever at is. */
 static inline void prefetch_line(const void *at)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "op/prefetch.h"
+#include "store/prefetch.h"
 
 #include <stddef.h>
 
