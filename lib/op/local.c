@@ -86,15 +86,15 @@ typedef void one_op(uint8_t *to, const struct op *op, uint32_t length);
 /* The loop itself; one() and this melt into each of those below, and there into
  * one for each way of asking. */
 static inline __attribute__((always_inline)) size_t
-loop(const struct run *r, const struct op *ops, size_t n, enum prefetch ask,
-     one_op *one)
+loop_by(one_op *one, const struct run *r, const struct op *ops, size_t n,
+	enum prefetch how)
 {
 	/* Copies: the compiler need not fear that one() changes them. */
 	const uint64_t room = r->room, align = r->align;
 	const uint32_t length = r->length;
 	const uint16_t table = r->table;
 	const uint8_t verb = r->verb;
-	const size_t ahead = ask == PREFETCH_L2 ? AHEAD_L2 : AHEAD;
+	const size_t ahead = how == PREFETCH_L2 ? AHEAD_L2 : AHEAD;
 	uint8_t *mem = r->mem;
 	size_t i;
 
@@ -106,9 +106,9 @@ loop(const struct run *r, const struct op *ops, size_t n, enum prefetch ask,
 		    (op->offset & align))
 			break;
 		/* Wherever it points: asking does no harm. */
-		if (ask == PREFETCH_L2 && i + ahead < n)
+		if (how == PREFETCH_L2 && i + ahead < n)
 			prefetch_l2(mem + op[ahead].offset);
-		else if (ask == PREFETCH_ON && i + ahead < n)
+		else if (how == PREFETCH_ON && i + ahead < n)
 			prefetch_line(mem + op[ahead].offset);
 		one(mem + op->offset, op, length);
 	}
@@ -119,10 +119,10 @@ static inline __attribute__((always_inline)) size_t
 loops(const struct run *r, const struct op *ops, size_t n, one_op *one)
 {
 	if (r->ask == PREFETCH_L2)
-		return loop(r, ops, n, PREFETCH_L2, one);
+		return loop_by(one, r, ops, n, PREFETCH_L2);
 	if (r->ask == PREFETCH_ON)
-		return loop(r, ops, n, PREFETCH_ON, one);
-	return loop(r, ops, n, PREFETCH_OFF, one);
+		return loop_by(one, r, ops, n, PREFETCH_ON);
+	return loop_by(one, r, ops, n, PREFETCH_OFF);
 }
 
 /* Whole slots, each one store instruction: a kill leaves old or new. */
@@ -149,8 +149,8 @@ static inline void one_add(uint8_t *to, const struct op *op, uint32_t length)
 static size_t add8(const struct run *r, const struct op *ops, size_t n)
 {
 	if (r->ask == PREFETCH_L2)
-		return loop(r, ops, n, PREFETCH_L2, one_add);
-	return loop(r, ops, n, PREFETCH_ON, one_add);
+		return loop_by(one_add, r, ops, n, PREFETCH_L2);
+	return loop_by(one_add, r, ops, n, PREFETCH_ON);
 }
 
 #ifdef __x86_64__

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Asking for lines before they are written (store/prefetch.h), beside not asking
- * (the limit of each row), in the same rounds: what this CPU's memory makes of
- * it by itself, then the translator and the local road. Each row tells which of
- * both `--prefetch auto' takes here: where the ratios say otherwise, say on or
- * off.
+ * Asking for lines before they are written (store/prefetch.h), one way and the
+ * other, beside not asking (the limit of each row), in the same rounds: what
+ * this CPU's memory makes of it by itself, then the translator and the local
+ * road. Each row tells what `--prefetch auto' takes here: where the ratios say
+ * otherwise, say on, l2 or off.
  */
 #include "bench_reports.h"
 #include "store/prefetch.h"
