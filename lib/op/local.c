@@ -22,6 +22,7 @@ enum {
 	/* Operations between asking for a line and writing it. */
 	AHEAD = 16,
 	AHEAD_L2 = 64,
+	L2_MAX = 1 << 30, /* bytes of a table, to ask the second cache */
 };
 
 struct local_road {
@@ -251,10 +252,9 @@ static int exec_one(struct local_road *l, const struct op *op)
 
 static enum prefetch ask_for(const struct local_road *l, unsigned table)
 {
-	if (l->ask != PREFETCH_L2 ||
-	    prefetch_takes_l2(l->ask, l->table[table]->length))
-		return l->ask;
-	return PREFETCH_OFF;
+	if (l->ask == PREFETCH_L2 && l->table[table]->length > L2_MAX)
+		return PREFETCH_OFF;
+	return l->ask;
 }
 
 static int local_exec(struct road *road, const struct op *ops, size_t n,

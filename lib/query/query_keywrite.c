@@ -132,7 +132,7 @@ static void find_slots(struct found *f, const struct view *v, unsigned copies,
 {
 	const struct table *t = v->t;
 	const struct hash_units units = hash_units_of(t->units);
-	bool ask = prefetch_takes_l2(prefetch_here(), t->length);
+	bool ask = prefetch_here() == PREFETCH_L2;
 	uint32_t hash[HASH_COPIES][QUERY_BATCH];
 	uint32_t *const row[HASH_COPIES] = {hash[0], hash[1], hash[2], hash[3]};
 

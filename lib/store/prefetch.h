@@ -20,6 +20,10 @@
  * ahead: so it is to see nothing but stores, as many as it can (make bench:
  * bench_prefetch.c).
  *
+ * Queries look for the slots of a batch of keys and read them then. On AMD they
+ * ask as they look, whatever the table's size; on Intel plain loads are already
+ * at the limit.
+ *
  * So the maker decides, as the CPU that the program runs on names it; unless
  * the user says something else. What is written is the same either way.
  */
@@ -36,21 +40,11 @@ enum prefetch {
 	PREFETCH_OFF,
 };
 
-enum {
-	PREFETCH_L2_MAX = 1 << 30, /* bytes of a table: not larger ones */
-};
-
 extern const char *const prefetch_names[]; /* in this order, then NULL */
 
 /* For roads that are opened from now on; not while others open some. */
 void prefetch_set(enum prefetch how);
 enum prefetch prefetch_here(void); /* which of the last three it is */
-
-/* Whether the second cache is asked for lines of a table of so many bytes. */
-static inline bool prefetch_takes_l2(enum prefetch how, uint64_t length)
-{
-	return how == PREFETCH_L2 && length <= PREFETCH_L2_MAX;
-}
 
 /* The line is to be written. Never faults, wherever at is. */
 static inline void prefetch_line(const void *at)
