@@ -53,7 +53,7 @@ if [ "$(id -u)" != 0 ]; then
 	as_root=(sudo)
 fi
 apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y
-	-o Dpkg::Use-Pty=0)
+	-o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120)
 
 echo "setup: about to install, with ${as_root[*]:-apt-get as root}:" \
 	"${missing[*]}"

@@ -199,8 +199,8 @@ static const struct cli_option options[] = {
 	{0, "notify-exec", "CMD", "run CMD for immediates", CLI_STR,
 	 AT(notify_exec)},
 	{0, "prefetch", "WHEN",
-	 "ask for memory before it is written: auto (default, by the CPU), on "
-	 "or off",
+	 "ask for memory before it is written: auto (default, by the CPU), on, "
+	 "l2 or off",
 	 CLI_WORD, AT(prefetch), .words = prefetch_names},
 	CLI_LIMIT_OPTIONS(struct opts),
 	CLI_STATS_OPTION(struct opts, live, "-r|-i"),

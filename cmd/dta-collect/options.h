@@ -8,7 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
-#include "op/prefetch.h"
+#include "store/prefetch.h"
 #include "responder/responder.h"
 #include "op/ticket.h"
 #include "verbs/verbs_target.h"

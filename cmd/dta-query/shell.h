@@ -3,6 +3,8 @@
 #ifndef QUERY_SHELL_H
 #define QUERY_SHELL_H
 
+#include <signal.h>
+
 #include "reading/lines.h"
 #include "options.h"
 #include "base/words.h"

@@ -3,6 +3,7 @@
  * dta-translate - DTA reports to memory operations: into a region on this
  * machine, or as RoCEv2 packets for a collector elsewhere.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>

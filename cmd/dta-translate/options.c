@@ -97,8 +97,8 @@ static const struct cli_option options[] = {
 	{'j', "cores", "N", "work on so many cores at once (default 1)",
 	 CLI_SIZE, AT(cores), .min = 1, .max = TRANSLATE_TEAM_MAX},
 	{0, "prefetch", "WHEN",
-	 "ask for memory before it is written: auto (default, by the CPU), on "
-	 "or off",
+	 "ask for memory before it is written: auto (default, by the CPU), on, "
+	 "l2 or off",
 	 CLI_WORD, AT(prefetch), .words = prefetch_names},
 	CLI_LIMIT_OPTIONS(struct opts),
 	CLI_STATS_OPTION(struct opts, live, "-r|-i"),

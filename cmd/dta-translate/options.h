@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
-#include "op/prefetch.h"
+#include "store/prefetch.h"
 #include "op/rate.h"
 #include "translate/translate.h"
 #include "wire/dta.h"

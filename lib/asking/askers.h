@@ -10,7 +10,7 @@
 #ifndef ASKING_ASKERS_H
 #define ASKING_ASKERS_H
 
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "places/ask.h"
 #include "reading/keys.h"
@@ -28,7 +28,7 @@ struct askers_options {
 	int kind; /* of the tables; and which, or NULL: targets_pick() */
 	const char *table;
 	struct keys *keys; /* of a file, and that is open */
-	const volatile sig_atomic_t *stop;
+	const atomic_int *stop;
 	void *ctx;
 	/* Before all else: the targets that a worker's keys are for. */
 	void (*begin)(void *ctx, unsigned worker, const struct targets *t);

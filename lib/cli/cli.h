@@ -8,7 +8,7 @@
 #define CLI_CLI_H
 
 #include <getopt.h>
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -84,9 +84,9 @@ void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt);
  * Signals for a long-running loop: SIGINT, SIGTERM and SIGHUP (unless ignored,
  * as by nohup(1)) set cli_stop, to 2 if they come again; SIGUSR1 sets
  * cli_report. No SA_RESTART: reads return EINTR. SIGBUS (a mapped file shrank)
- * says so and exits 1.
+ * says so and exits 1. All threads may look at them.
  */
-extern volatile sig_atomic_t cli_stop, cli_report, cli_hangup;
+extern atomic_int cli_stop, cli_report, cli_hangup;
 void cli_signals(void);
 
 /* From now on SIGHUP sets cli_hangup: there is something to be made anew. */

@@ -10,7 +10,7 @@
 #include "cli/tty.h"
 #include "team/team.h"
 
-volatile sig_atomic_t cli_stop, cli_report, cli_hangup;
+atomic_int cli_stop, cli_report, cli_hangup;
 
 static void ledger_text(FILE *to, const struct ledger *l, const void *ctr)
 {

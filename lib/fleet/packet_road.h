@@ -8,7 +8,7 @@
 #ifndef FLEET_PACKET_ROAD_H
 #define FLEET_PACKET_ROAD_H
 
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "base/fault.h"
 #include "op/op.h"
@@ -23,7 +23,7 @@ struct packet_road_options {
 	unsigned window; /* requests kept until confirmed; 0: no answers */
 	bool live;  /* reports do not wait for a collector that is silent */
 	bool quiet; /* no word of new tickets */
-	const volatile sig_atomic_t *stop; /* true: soon there is an end */
+	const atomic_int *stop; /* true: soon there is an end */
 	/*
 	 * Opened when what is above was read: the way out, or NULL (regions on
 	 * this machine only), and behind it that of the answers, or NULL.

@@ -57,4 +57,31 @@ static inline uint64_t hash_mod(uint32_t hash, uint64_t units)
 	return units & (units - 1) ? hash % units : hash & (units - 1);
 }
 
+/*
+ * The same for many hashes. What is no mask is a factor that leaves the
+ * remainder as a fraction of 2^64, for hashes and units of 32 bits (Lemire,
+ * Kaser, Kurz: "Faster remainder by direct computation", 2019): a division is 7
+ * to 12 cycles.
+ */
+struct hash_units {
+	uint64_t units, mask;
+	uint64_t factor; /* 0: the mask does it */
+};
+
+static inline struct hash_units hash_units_of(uint64_t units)
+{
+	if (units > UINT32_MAX)
+		return (struct hash_units){units, UINT32_MAX, 0};
+	if (!(units & (units - 1)))
+		return (struct hash_units){units, units - 1, 0};
+	return (struct hash_units){units, 0, UINT64_MAX / units + 1};
+}
+
+static inline uint64_t hash_mod_of(uint32_t hash, struct hash_units u)
+{
+	unsigned __int128 part = u.factor * hash;
+
+	return u.factor ? (uint64_t)(part * u.units >> 64) : hash & u.mask;
+}
+
 #endif

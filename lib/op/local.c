@@ -16,17 +16,21 @@
 #include <immintrin.h>
 #endif
 
-#include "op/prefetch.h"
+#include "store/prefetch.h"
 
 enum {
-	AHEAD = 16, /* operations between asking for a line and writing it */
+	/* Operations between asking for a line and writing it. */
+	AHEAD = 16,
+	AHEAD_L2 = 64,
+	L2_MAX = 1 << 30, /* bytes of a table, to ask the second cache */
 };
 
 struct local_road {
 	struct road road;
 	struct region *region;
 	struct writer *writer;
-	uint64_t epoch; /* that mem[] belongs to; 0: none yet */
+	enum prefetch ask; /* how lines are asked for */
+	uint64_t epoch;	   /* that mem[] belongs to; 0: none yet */
 	unsigned n;
 	const struct table *table[TABLE_MAX];
 	uint8_t *mem[TABLE_MAX];
@@ -75,22 +79,23 @@ struct run {
 	uint32_t length;
 	uint16_t table;
 	uint8_t verb;
-	bool ask; /* for lines, ahead */
+	enum prefetch ask; /* for lines, ahead: how */
 };
 
 typedef void one_op(uint8_t *to, const struct op *op, uint32_t length);
 
-/* The loop itself; one() and this melt into each of those below. */
-static inline __attribute__((always_inline)) size_t loop(const struct run *r,
-							 const struct op *ops,
-							 size_t n, size_t ahead,
-							 one_op *one)
+/* The loop itself; one() and this melt into each of those below, and there into
+ * one for each way of asking. */
+static inline __attribute__((always_inline)) size_t
+loop_by(one_op *one, const struct run *r, const struct op *ops, size_t n,
+	enum prefetch how)
 {
 	/* Copies: the compiler need not fear that one() changes them. */
 	const uint64_t room = r->room, align = r->align;
 	const uint32_t length = r->length;
 	const uint16_t table = r->table;
 	const uint8_t verb = r->verb;
+	const size_t ahead = how == PREFETCH_L2 ? AHEAD_L2 : AHEAD;
 	uint8_t *mem = r->mem;
 	size_t i;
 
@@ -102,11 +107,23 @@ static inline __attribute__((always_inline)) size_t loop(const struct run *r,
 		    (op->offset & align))
 			break;
 		/* Wherever it points: asking does no harm. */
-		if (ahead && i + ahead < n)
+		if (how == PREFETCH_L2 && i + ahead < n)
+			prefetch_l2(mem + op[ahead].offset);
+		else if (how == PREFETCH_ON && i + ahead < n)
 			prefetch_line(mem + op[ahead].offset);
 		one(mem + op->offset, op, length);
 	}
 	return i;
+}
+
+static inline __attribute__((always_inline)) size_t
+loops(const struct run *r, const struct op *ops, size_t n, one_op *one)
+{
+	if (r->ask == PREFETCH_L2)
+		return loop_by(one, r, ops, n, PREFETCH_L2);
+	if (r->ask == PREFETCH_ON)
+		return loop_by(one, r, ops, n, PREFETCH_ON);
+	return loop_by(one, r, ops, n, PREFETCH_OFF);
 }
 
 /* Whole slots, each one store instruction: a kill leaves old or new. */
@@ -121,7 +138,7 @@ static inline void one8(uint8_t *to, const struct op *op, uint32_t length)
 
 static size_t store8(const struct run *r, const struct op *ops, size_t n)
 {
-	return r->ask ? loop(r, ops, n, AHEAD, one8) : loop(r, ops, n, 0, one8);
+	return loops(r, ops, n, one8);
 }
 
 static inline void one_add(uint8_t *to, const struct op *op, uint32_t length)
@@ -132,7 +149,9 @@ static inline void one_add(uint8_t *to, const struct op *op, uint32_t length)
 
 static size_t add8(const struct run *r, const struct op *ops, size_t n)
 {
-	return loop(r, ops, n, AHEAD, one_add);
+	if (r->ask == PREFETCH_L2)
+		return loop_by(one_add, r, ops, n, PREFETCH_L2);
+	return loop_by(one_add, r, ops, n, PREFETCH_ON);
 }
 
 #ifdef __x86_64__
@@ -144,8 +163,7 @@ static inline void one16(uint8_t *to, const struct op *op, uint32_t length)
 
 static size_t store16(const struct run *r, const struct op *ops, size_t n)
 {
-	return r->ask ? loop(r, ops, n, AHEAD, one16)
-		      : loop(r, ops, n, 0, one16);
+	return loops(r, ops, n, one16);
 }
 
 /* Up to 64 bytes anywhere: AVX-512's masked store is one instruction. */
@@ -161,8 +179,7 @@ one_masked(uint8_t *to, const struct op *op, uint32_t length)
 __attribute__((target("avx512bw"))) static size_t
 store_masked(const struct run *r, const struct op *ops, size_t n)
 {
-	return r->ask ? loop(r, ops, n, AHEAD, one_masked)
-		      : loop(r, ops, n, 0, one_masked);
+	return loops(r, ops, n, one_masked);
 }
 #endif
 
@@ -233,6 +250,13 @@ static int exec_one(struct local_road *l, const struct op *op)
 	return 0;
 }
 
+static enum prefetch ask_for(const struct local_road *l, unsigned table)
+{
+	if (l->ask == PREFETCH_L2 && l->table[table]->length > L2_MAX)
+		return PREFETCH_OFF;
+	return l->ask;
+}
+
 static int local_exec(struct road *road, const struct op *ops, size_t n,
 		      uint64_t ts_ns)
 {
@@ -245,12 +269,12 @@ static int local_exec(struct road *road, const struct op *ops, size_t n,
 			.length = ops->length,
 			.table = ops->table,
 			.verb = ops->verb,
-			.ask = road->mem != NULL,
 		};
 		run_loop *run;
 
 		if (ops->table >= l->n)
 			return -ERANGE;
+		r.ask = ask_for(l, ops->table);
 		r.mem = l->mem[ops->table];
 		r.room = l->table[ops->table]->length;
 		if (ops->length > r.room || ops->offset > r.room - ops->length)
@@ -296,7 +320,8 @@ int local_open(struct local_road **out, struct region *r, struct fault *f)
 		.head = local_head,
 		.twin = local_twin,
 	};
-	if (prefetch_is_on())
+	l->ask = prefetch_here();
+	if (l->ask == PREFETCH_ON)
 		l->road.mem = l->mem;
 	l->region = r;
 	l->n = region_tables(r);

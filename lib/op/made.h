@@ -8,7 +8,7 @@
 #define OP_MADE_H
 
 #include "op/op.h"
-#include "op/prefetch.h"
+#include "store/prefetch.h"
 
 enum {
 	OPS_MAX = 18432,   /* operations handed to a road at once, at most */

@@ -55,10 +55,10 @@ struct snk_ops {
 struct snk {
 	const struct snk_ops *ops;
 	const char *kind;
-	uint8_t *at;			   /* where the next frame goes */
-	size_t room;			   /* bytes there */
-	uint64_t drops;			   /* frames that were not taken */
-	const volatile sig_atomic_t *stop; /* snk_until(), or NULL */
+	uint8_t *at;		/* where the next frame goes */
+	size_t room;		/* bytes there */
+	uint64_t drops;		/* frames that were not taken */
+	const atomic_int *stop; /* snk_until(), or NULL */
 };
 
 #endif

@@ -11,7 +11,7 @@
 #ifndef PACKET_PKT_H
 #define PACKET_PKT_H
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -95,7 +95,7 @@ int snk_open(struct snk **out, const char *path, struct fault *f);
  * Once *stop is set, a reader who stalls is not waited for any more: what takes
  * a second in which he takes nothing fails with -ECANCELED.
  */
-void snk_until(struct snk *s, const volatile sig_atomic_t *stop);
+void snk_until(struct snk *s, const atomic_int *stop);
 
 /* Room for one frame of up to len bytes (at most PKT_MAX), or NULL with errno
  * set when the buffer before it could not be written. */

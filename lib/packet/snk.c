@@ -53,7 +53,7 @@ int snk_settle(struct snk *s)
 	return rc;
 }
 
-void snk_until(struct snk *s, const volatile sig_atomic_t *stop)
+void snk_until(struct snk *s, const atomic_int *stop)
 {
 	s->stop = stop;
 }

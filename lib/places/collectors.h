@@ -10,7 +10,7 @@
 #ifndef PLACES_COLLECTORS_H
 #define PLACES_COLLECTORS_H
 
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "fleet/cluster.h"
 #include "store/memory.h"
@@ -32,9 +32,9 @@ struct source {
 struct collectors;
 
 struct collectors_options {
-	const char *cluster; /* its file */
-	const char *ssh;     /* how to run commands there; NULL: ssh */
-	const volatile sig_atomic_t *stop; /* ends waiting when true */
+	const char *cluster;	/* its file */
+	const char *ssh;	/* how to run commands there; NULL: ssh */
+	const atomic_int *stop; /* ends waiting when true */
 	/* What people are to know, though all goes on. */
 	void (*warn)(const char *fmt, ...)
 		__attribute__((format(printf, 1, 2)));

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,8 +94,7 @@ static int lost(struct ssh *s, int rc, const struct fault *why, struct fault *f)
 }
 
 int ssh_start(struct ssh **out, const char *command, const char *host,
-	      const char *region, const volatile sig_atomic_t *stop,
-	      struct fault *f)
+	      const char *region, const atomic_int *stop, struct fault *f)
 {
 	struct ssh *s = calloc(1, sizeof(*s));
 	int fd[2], rc;

@@ -6,7 +6,7 @@
 #ifndef PLACES_SSH_H
 #define PLACES_SSH_H
 
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "query/far.h"
 
@@ -19,8 +19,7 @@ struct ssh;
  * stop becomes true. command and host outlive it.
  */
 int ssh_start(struct ssh **out, const char *command, const char *host,
-	      const char *region, const volatile sig_atomic_t *stop,
-	      struct fault *f);
+	      const char *region, const atomic_int *stop, struct fault *f);
 
 /* Its memory, which takes s over, also when this fails. */
 int ssh_memory(struct memory **out, struct ssh *s, struct fault *f);

@@ -9,7 +9,7 @@
 #ifndef PLACES_VERIFY_H
 #define PLACES_VERIFY_H
 
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "places/places.h"
 #include "truth/verdict.h"
@@ -32,7 +32,7 @@ struct verify_miss {
 struct verify {
 	struct places *places;
 	struct query_rule rule; /* copies 0: those of the truth */
-	const volatile sig_atomic_t *stop;
+	const atomic_int *stop;
 	/* Is told of each miss, in order; NULL: nobody is. all: of every
 	 * answer.
 	 */

@@ -17,7 +17,7 @@ struct linked {
 	struct memory memory;
 	char *path;
 	struct memory_link link;
-	const volatile sig_atomic_t *stop;
+	const atomic_int *stop;
 	struct region_header h; /* a checked copy */
 	uint8_t *values;
 	bool broken;
@@ -198,8 +198,8 @@ static int load(struct linked *l)
 }
 
 int memory_of_link(struct memory **out, const char *path,
-		   const struct memory_link *link,
-		   const volatile sig_atomic_t *stop, struct fault *f)
+		   const struct memory_link *link, const atomic_int *stop,
+		   struct fault *f)
 {
 	static const struct memory_ops ops = {
 		.read = read_linked,

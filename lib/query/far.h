@@ -6,7 +6,7 @@
 #ifndef QUERY_FAR_H
 #define QUERY_FAR_H
 
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "base/fault.h"
 #include "store/memory.h"
@@ -32,7 +32,7 @@ struct memory_link {
  * stop ends long reads when it becomes true; path is copied.
  */
 int memory_of_link(struct memory **out, const char *path,
-		   const struct memory_link *link,
-		   const volatile sig_atomic_t *stop, struct fault *f);
+		   const struct memory_link *link, const atomic_int *stop,
+		   struct fault *f);
 
 #endif

@@ -13,8 +13,7 @@
 static const char magic[4] = {'D', 'T', 'A', 'm'};
 
 /* All len bytes. -EPIPE: the end came in the middle; -ENODATA: before. */
-static int take(int fd, void *buf, size_t len,
-		const volatile sig_atomic_t *stop)
+static int take(int fd, void *buf, size_t len, const atomic_int *stop)
 {
 	uint8_t *p = buf;
 
@@ -32,7 +31,7 @@ static int take(int fd, void *buf, size_t len,
 }
 
 static int give(int fd, const void *buf, size_t len, bool is_socket,
-		const volatile sig_atomic_t *stop)
+		const atomic_int *stop)
 {
 	const uint8_t *p = buf;
 
@@ -89,8 +88,8 @@ static int64_t answer(uint8_t *to, const uint8_t *request, uint32_t n,
 
 /* One request; 1, 0 at the end, or -errno. */
 static int serve_one(const uint8_t *file, uint64_t size, int in, int out,
-		     const volatile sig_atomic_t *stop, uint8_t *request,
-		     uint8_t *room, struct fault *f)
+		     const atomic_int *stop, uint8_t *request, uint8_t *room,
+		     struct fault *f)
 {
 	int rc = take(in, request, 4, stop);
 	uint32_t n;
@@ -115,7 +114,7 @@ static int serve_one(const uint8_t *file, uint64_t size, int in, int out,
 }
 
 int wire_serve(const uint8_t *file, uint64_t size, int in, int out,
-	       const volatile sig_atomic_t *stop, struct fault *f)
+	       const atomic_int *stop, struct fault *f)
 {
 	uint8_t *request = malloc(WIRE_REQUEST), *room = malloc(4 + WIRE_BYTES);
 	uint8_t hello[WIRE_HELLO];
@@ -140,7 +139,7 @@ int wire_serve(const uint8_t *file, uint64_t size, int in, int out,
 	return *stop ? 0 : rc;
 }
 
-int wire_init(struct wire *w, int fd, const volatile sig_atomic_t *stop)
+int wire_init(struct wire *w, int fd, const atomic_int *stop)
 {
 	*w = (struct wire){.fd = fd, .stop = stop};
 	w->request = malloc(WIRE_REQUEST);

@@ -35,17 +35,17 @@ enum {
  * 0. -EBADMSG, -ERANGE: what was asked is no request; else -errno. f tells.
  */
 int wire_serve(const uint8_t *file, uint64_t size, int in, int out,
-	       const volatile sig_atomic_t *stop, struct fault *f);
+	       const atomic_int *stop, struct fault *f);
 
 /* The asking end. */
 struct wire {
 	int fd; /* a socket: writing to one that is gone raises nothing */
-	const volatile sig_atomic_t *stop;
+	const atomic_int *stop;
 	uint8_t *request, *answer;
 };
 
 /* Closes nothing: fd is the caller's. */
-int wire_init(struct wire *w, int fd, const volatile sig_atomic_t *stop);
+int wire_init(struct wire *w, int fd, const atomic_int *stop);
 void wire_fini(struct wire *w);
 
 /*

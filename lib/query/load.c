@@ -16,7 +16,7 @@ enum {
 };
 
 int64_t view_scan(const struct view *v, view_unit *each, void *ctx,
-		  const volatile sig_atomic_t *stop)
+		  const atomic_int *stop)
 {
 	const struct table *t = v->t;
 	uint64_t units = t->units * (t->lists ? t->lists : 1);
@@ -153,8 +153,7 @@ static void judge(struct load *l, const struct table *t, uint64_t units)
 	*(known ? &l->average : &l->average_below) = p.average_success;
 }
 
-int load_of(struct load *l, const struct view *v,
-	    const volatile sig_atomic_t *stop)
+int load_of(struct load *l, const struct view *v, const atomic_int *stop)
 {
 	const struct table *t = v->t;
 	bool append = t->kind == TABLE_APPEND, keyinc = t->kind == TABLE_KEYINC;

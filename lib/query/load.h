@@ -6,7 +6,7 @@
 #ifndef QUERY_LOAD_H
 #define QUERY_LOAD_H
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "store/memory.h"
@@ -18,7 +18,7 @@
  */
 typedef void view_unit(void *ctx, uint64_t unit, const uint8_t *bytes);
 int64_t view_scan(const struct view *v, view_unit *each, void *ctx,
-		  const volatile sig_atomic_t *stop);
+		  const atomic_int *stop);
 
 /* Of a table in an epoch. What is not known, or makes no sense, is NAN. */
 struct load {
@@ -44,7 +44,6 @@ struct load {
 double load_sample(const struct view *v, uint64_t at_most);
 
 /* 0 or -ENOMEM. *stop ends it early. */
-int load_of(struct load *l, const struct view *v,
-	    const volatile sig_atomic_t *stop);
+int load_of(struct load *l, const struct view *v, const atomic_int *stop);
 
 #endif

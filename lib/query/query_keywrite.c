@@ -5,6 +5,7 @@
 
 #include "query/query.h"
 #include "query/view.h"
+#include "store/prefetch.h"
 
 enum {
 	SUM_LEN = 4, /* the checksum before a value */
@@ -130,6 +131,8 @@ static void find_slots(struct found *f, const struct view *v, unsigned copies,
 		       const uint8_t *const *keys, size_t n)
 {
 	const struct table *t = v->t;
+	const struct hash_units units = hash_units_of(t->units);
+	bool ask = prefetch_here() == PREFETCH_L2;
 	uint32_t hash[HASH_COPIES][QUERY_BATCH];
 	uint32_t *const row[HASH_COPIES] = {hash[0], hash[1], hash[2], hash[3]};
 
@@ -138,15 +141,17 @@ static void find_slots(struct found *f, const struct view *v, unsigned copies,
 	for (size_t i = 0; i < n; i++)
 		f->sum[i] = sum_in_memory(t, f->sum[i]);
 	for (unsigned c = 0; c < copies; c++)
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++) {
 			f->offset[c][i] = table_unit(
-				t, hash_mod(hash[c][i], t->units));
+				t, hash_mod_of(hash[c][i], units));
+			if (ask)
+				prefetch_l2(v->mem + f->offset[c][i]);
+		}
 }
 
 /*
  * All slots of a batch in one dense loop, so that as many loads are under way
- * as the machine can have. Plain loads: twice as many as prefetches, measured
- * on Zen 4; judging between the loads leaves room for fewer.
+ * as the machine can have; judging between the loads leaves room for fewer.
  */
 static inline __attribute__((always_inline)) void
 load_words(struct found *f, const struct view *v, unsigned copies, size_t n)

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "op/prefetch.h"
+#include "store/prefetch.h"
 
 enum {
 	RNR_TIMER = 1, /* 0.01 ms: the shortest (InfiniBand table 45) */

@@ -50,8 +50,8 @@ keywrite_block(struct translator *t, const struct lane *l, const struct jobs *j,
 	       unsigned first, unsigned end, uint32_t value_len, uint32_t len,
 	       unsigned uniform)
 {
-	const uint64_t units = l->t.units, stride = l->t.stride;
-	const unsigned key_len = l->key_len;
+	const struct hash_units units = hash_units_of(l->t.units);
+	const unsigned key_len = l->key_len, stride = l->t.stride;
 	struct op *op = &t->made->op[t->made->n];
 	uint8_t *p = t->made->arena + t->made->used;
 
@@ -63,8 +63,8 @@ keywrite_block(struct translator *t, const struct lane *l, const struct jobs *j,
 			  len);
 		for (unsigned c = 0; c < copies; c++)
 			op_fill(op++, l,
-				hash_mod(t->work.slot[c][i], units) * stride, p,
-				len);
+				hash_mod_of(t->work.slot[c][i], units) * stride,
+				p, len);
 		if (!uniform && head_immediate(head))
 			op_make_immediate(t, l, op - 1, head_sequence(head));
 		p += (len + 7) & ~7u;
@@ -98,7 +98,7 @@ void keywrite_run(struct translator *t, struct lane *l, const struct jobs *j)
  */
 void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j)
 {
-	const uint64_t units = l->t.units;
+	const struct hash_units u = hash_units_of(l->t.units);
 	const unsigned key_len = l->key_len;
 	struct op *op;
 
@@ -111,8 +111,8 @@ void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j)
 
 		do
 			*op++ = (struct op){
-				.offset = hash_mod(t->work.slot[c][i], units) *
-					  8,
+				.offset = 8 *
+					  hash_mod_of(t->work.slot[c][i], u),
 				.add = add,
 				.length = 8,
 				.table = l->index,

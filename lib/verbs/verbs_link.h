@@ -8,7 +8,7 @@
 
 #include <netinet/in.h>
 #include <rdma/rdma_cma.h>
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "verbs/verbs_cm.h"
 #include "verbs/verbs_queue.h"
@@ -17,7 +17,7 @@
 struct verbs_peer {
 	struct rdma_event_channel *channel;
 	struct sockaddr_storage at;
-	const volatile sig_atomic_t *stop; /* never NULL */
+	const atomic_int *stop; /* never NULL */
 };
 
 /* A connection. Zeroed, it is none. */
@@ -42,7 +42,7 @@ struct verbs_link {
 
 /* ADDRESS[:PORT]; stop may be NULL. Returns 0 or -errno with f set. */
 int verbs_peer_open(struct verbs_peer *p, const char *address,
-		    const volatile sig_atomic_t *stop, struct fault *f);
+		    const atomic_int *stop, struct fault *f);
 void verbs_peer_close(struct verbs_peer *p);
 
 /* Takes the events that wait: links learn that they are disconnected. */

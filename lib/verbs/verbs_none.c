@@ -80,7 +80,7 @@ void verbs_road_close(struct verbs_road *v)
 }
 
 int verbs_memory(struct memory **out, const char *address,
-		 const volatile sig_atomic_t *stop, struct fault *f)
+		 const atomic_int *stop, struct fault *f)
 {
 	return without(f);
 }

@@ -60,9 +60,9 @@ static int look_up(struct verbs_peer *p, const char *address, struct fault *f)
 }
 
 int verbs_peer_open(struct verbs_peer *p, const char *address,
-		    const volatile sig_atomic_t *stop, struct fault *f)
+		    const atomic_int *stop, struct fault *f)
 {
-	static const volatile sig_atomic_t never;
+	static const atomic_int never;
 	int rc;
 
 	*p = (struct verbs_peer){.stop = stop ? stop : &never};

@@ -108,9 +108,9 @@ static void close_reader(void *ctx)
 }
 
 int verbs_memory(struct memory **out, const char *address,
-		 const volatile sig_atomic_t *stop, struct fault *f)
+		 const atomic_int *stop, struct fault *f)
 {
-	static const volatile sig_atomic_t never;
+	static const atomic_int never;
 	struct verbs_reader *r = calloc(1, sizeof(*r));
 	struct memory_link link = {read_pieces, close_reader, r};
 	struct fault why = {""};

@@ -11,7 +11,7 @@
 #ifndef VERBS_VERBS_READER_H
 #define VERBS_VERBS_READER_H
 
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "base/fault.h"
 #include "query/far.h"
@@ -22,6 +22,6 @@
  * the region; another -errno: the connection is broken, for good.
  */
 int verbs_memory(struct memory **out, const char *address,
-		 const volatile sig_atomic_t *stop, struct fault *f);
+		 const atomic_int *stop, struct fault *f);
 
 #endif

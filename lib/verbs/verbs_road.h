@@ -16,7 +16,7 @@
 #ifndef VERBS_VERBS_ROAD_H
 #define VERBS_VERBS_ROAD_H
 
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "base/ledger.h"
 #include "op/op.h"
@@ -59,7 +59,7 @@ extern const struct ledger verbs_road_ledger;
 
 struct verbs_road_options {
 	/* Ends waiting for the collector when it becomes true; may be NULL. */
-	const volatile sig_atomic_t *stop;
+	const atomic_int *stop;
 	/* Something happened to the connection; text names it. May be NULL. */
 	void (*warn)(void *ctx, const char *text);
 	void *ctx;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Asking for lines before they are written (op/prefetch.h), beside not asking
- * (the limit of each row), in the same rounds: what this CPU's memory makes of
- * it by itself, then the translator and the local road. Each row tells which of
- * both `--prefetch auto' takes here: where the ratios say otherwise, say on or
- * off.
+ * Asking for lines before they are written (store/prefetch.h), one way and the
+ * other, beside not asking (the limit of each row), in the same rounds: what
+ * this CPU's memory makes of it by itself, then the translator and the local
+ * road. Each row tells what `--prefetch auto' takes here: where the ratios say
+ * otherwise, say on, l2 or off.
  */
 #include "bench_reports.h"
-#include "op/prefetch.h"
+#include "store/prefetch.h"
 
 enum {
 	AHEAD = 64, /* stores between asking for a line and writing it */
@@ -15,21 +15,27 @@ enum {
 
 static const char *chosen; /* by auto */
 
-/* Roads into the same region: one that does not ask, one that does. */
+/* Roads into the same region: one that does not ask, and those that do. */
 struct roads {
 	struct bed *b;
-	struct local_road *asks;
-	struct translator *off, *on;
+	struct local_road *asks[PREFETCH_OFF];
+	struct translator *t[PREFETCH_OFF + 1];
 };
 
-static void row(const char *what, double *on, double *off, const char *pages)
+typedef double rates[PREFETCH_OFF + 1][BENCH_ROUNDS];
+
+static void rows(const char *what, rates rate, const char *pages)
 {
+	double off = bench_median(rate[PREFETCH_OFF], BENCH_ROUNDS) / 1e6;
 	char path[96];
 
-	snprintf(path, sizeof(path), "prefetch on (limit: off; auto: %s): %s",
-		 chosen, what);
-	bench_row(path, bench_median(on, BENCH_ROUNDS) / 1e6,
-		  bench_median(off, BENCH_ROUNDS) / 1e6, pages);
+	for (unsigned how = PREFETCH_ON; how < PREFETCH_OFF; how++) {
+		snprintf(path, sizeof(path),
+			 "prefetch %s (limit: off; auto: %s): %s",
+			 prefetch_names[how], chosen, what);
+		bench_row(path, bench_median(rate[how], BENCH_ROUNDS) / 1e6,
+			  off, pages);
+	}
 }
 
 static double stores(uint8_t *mem, uint64_t slots)
@@ -43,7 +49,7 @@ static double stores(uint8_t *mem, uint64_t slots)
 	return REPORTS / (bench_now() - start);
 }
 
-static double stores_asked(uint8_t *mem, uint64_t slots)
+static double stores_asked(uint8_t *mem, uint64_t slots, enum prefetch how)
 {
 	uint8_t *at[AHEAD];
 	struct rng r = {1};
@@ -54,20 +60,24 @@ static double stores_asked(uint8_t *mem, uint64_t slots)
 	for (unsigned i = 0; i < REPORTS; i++) {
 		*(volatile uint64_t *)at[i % AHEAD] = i;
 		at[i % AHEAD] = mem + (rng_u64(&r) & (slots - 1)) * 8;
-		prefetch_line(at[i % AHEAD]);
+		if (how == PREFETCH_L2)
+			prefetch_l2(at[i % AHEAD]);
+		else
+			prefetch_line(at[i % AHEAD]);
 	}
 	return REPORTS / (bench_now() - start);
 }
 
 static void bench_stores(const struct bed *b)
 {
-	double on[BENCH_ROUNDS], off[BENCH_ROUNDS];
+	rates rate;
 
 	for (int i = 0; i < BENCH_ROUNDS; i++) {
-		off[i] = stores(b->mem[0], b->slots);
-		on[i] = stores_asked(b->mem[0], b->slots);
+		rate[PREFETCH_OFF][i] = stores(b->mem[0], b->slots);
+		for (unsigned how = PREFETCH_ON; how < PREFETCH_OFF; how++)
+			rate[how][i] = stores_asked(b->mem[0], b->slots, how);
 	}
-	row("random stores, 64 ahead", on, off, b->pages);
+	rows("random stores, 64 ahead", rate, b->pages);
 }
 
 static double rate_of(struct translator *t, const struct traffic *tf)
@@ -84,15 +94,14 @@ static double rate_of(struct translator *t, const struct traffic *tf)
 static void bench_path(const struct roads *r, const char *what,
 		       struct traffic *tf)
 {
-	double on[BENCH_ROUNDS], off[BENCH_ROUNDS];
+	rates rate;
 
-	for (int i = 0; i < BENCH_ROUNDS; i++) {
-		off[i] = rate_of(r->off, tf);
-		on[i] = rate_of(r->on, tf);
-	}
-	check(r->off);
-	check(r->on);
-	row(what, on, off, r->b->pages);
+	for (int i = 0; i < BENCH_ROUNDS; i++)
+		for (unsigned how = PREFETCH_ON; how <= PREFETCH_OFF; how++)
+			rate[how][i] = rate_of(r->t[how], tf);
+	for (unsigned how = PREFETCH_ON; how <= PREFETCH_OFF; how++)
+		check(r->t[how]);
+	rows(what, rate, r->b->pages);
 	traffic_free(tf);
 }
 
@@ -129,20 +138,23 @@ int main(void)
 	struct roads r = {.b = &b};
 	struct fault f = {0};
 
-	chosen = prefetch_is_on() ? "on" : "off";
+	chosen = prefetch_names[prefetch_here()];
 	prefetch_set(PREFETCH_OFF);
 	bed_make(&b, "prefetch", 1u << 29);
-	r.off = translator_new(&b);
-	prefetch_set(PREFETCH_ON);
-	if (local_open(&r.asks, b.region, &f) ||
-	    translate_open(&r.on, b.table, TABLES, local_road(r.asks), NULL,
-			   &f))
-		die(f.text);
+	r.t[PREFETCH_OFF] = translator_new(&b);
+	for (unsigned how = PREFETCH_ON; how < PREFETCH_OFF; how++) {
+		prefetch_set(how);
+		if (local_open(&r.asks[how], b.region, &f) ||
+		    translate_open(&r.t[how], b.table, TABLES,
+				   local_road(r.asks[how]), NULL, &f))
+			die(f.text);
+	}
 	bench_stores(&b);
 	bench_paths(&r);
-	translate_close(r.on);
-	translate_close(r.off);
-	local_close(r.asks);
+	for (unsigned how = PREFETCH_ON; how <= PREFETCH_OFF; how++)
+		translate_close(r.t[how]);
+	for (unsigned how = PREFETCH_ON; how < PREFETCH_OFF; how++)
+		local_close(r.asks[how]);
 	bed_unmake(&b);
 	return 0;
 }

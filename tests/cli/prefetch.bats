@@ -13,20 +13,22 @@ teardown() {
 	remove_regions "$NAME"
 }
 
-# both PROGRAM OPTION...: into regions off, 1, 2 and 3, which are there: without, and
-# with on so many cores.
+# both PROGRAM OPTION...: into regions off, 1, 2, 3 and l2, which are there: without,
+# with on so many cores, and into the second cache on two.
 both() {
-	local program=$1 j
+	local program=$1 r how j
 
 	shift
 	timeout 60 "$program" "$@" --region "$NAME-off" --prefetch off -o ndjson \
 		2>ledger.off
-	for j in 1 2 3; do
-		timeout 60 "$program" "$@" --region "$NAME-$j" --prefetch on \
-			-j $j -o ndjson 2>ledger.$j
-		sed -i "s/$NAME-$j/$NAME-off/" ledger.$j
-		same_memory "$NAME-off" "$NAME-$j"
-		diff ledger.off ledger.$j
+	for r in 1 2 3 l2; do
+		how=on j=$r
+		[ $r != l2 ] || how=l2 j=2
+		timeout 60 "$program" "$@" --region "$NAME-$r" --prefetch $how \
+			-j $j -o ndjson 2>ledger.$r
+		sed -i "s/$NAME-$r/$NAME-off/" ledger.$r
+		same_memory "$NAME-off" "$NAME-$r"
+		diff ledger.off ledger.$r
 	done
 	balances ledger.3
 }
@@ -38,7 +40,7 @@ real() { # workload
 	[ -r "$real" ] || skip "no $real"
 	dta-gen "$1" --from "$real" -q -w reports.pcap
 	for pages in small auto; do
-		for r in off 1 2 3; do
+		for r in off 1 2 3 l2; do
 			dta-collect --create --layout "$EXAMPLES/$1.ini" \
 				--pages $pages --region "$NAME-$r"
 		done
@@ -100,7 +102,7 @@ mixed() {
 
 @test "tables of one slot, all kinds mixed: the same" {
 	mixed
-	make_regions layout.ini off 1 2 3
+	make_regions layout.ini off 1 2 3 l2
 	both dta-translate -r reports.pcap
 	[ "$(counter ledger.off stored)" -gt 20000 ]
 }
@@ -111,7 +113,7 @@ mixed() {
 	dta-collect --region "$NAME-off" --ticket ticket
 	dta-translate -q -r reports.pcap --ticket ticket -w requests.pcap --ack-every 3
 	remove_regions "$NAME"
-	make_regions layout.ini off 1 2 3
+	make_regions layout.ini off 1 2 3 l2
 	both dta-collect -r requests.pcap
 	[ "$(counter ledger.off executed)" -gt 10000 ]
 	dta-collect -q -r requests.pcap --region "$NAME-off" --prefetch off -w off
@@ -140,14 +142,14 @@ mixed() {
 	diff <(ledger ledger.off) <(ledger ledger.on)
 }
 
-@test "--prefetch and DTA_PREFETCH take auto, on and off" {
+@test "--prefetch and DTA_PREFETCH take auto, on, l2 and off" {
 	local p
 
 	for p in dta-translate dta-collect; do
 		run -2 "$p" -r x -R x --prefetch yes
-		[[ $output == *"--prefetch: 'yes' is not auto, on or off"* ]]
+		[[ $output == *"--prefetch: 'yes' is not auto, on, l2 or off"* ]]
 		DTA_PREFETCH=yes run -2 "$p" -r x -R x
-		[[ $output == *"--prefetch: 'yes' is not auto, on or off"* ]]
+		[[ $output == *"--prefetch: 'yes' is not auto, on, l2 or off"* ]]
 		# What is said goes before what is set; then x is not there.
 		DTA_PREFETCH=yes run -1 "$p" -r x -R x --prefetch auto
 	done

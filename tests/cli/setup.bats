@@ -161,7 +161,7 @@ installs() { # packages
 	installs "${build[@]}"
 	[ "$(wc -l <calls)" = 1 ]
 	make_tree setup demo-int
-	installs "${build[@]}" iproute2
+	installs "${build[@]}" iproute2 iputils-ping
 	make_tree all
 	[ ! -s calls ]
 }

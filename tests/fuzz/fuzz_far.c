@@ -19,7 +19,7 @@ enum {
 	SAID_MAX = 8192,
 };
 
-static const volatile sig_atomic_t never;
+static const atomic_int never;
 
 /* What is asked is all there at once, what is answered is not looked at. */
 static void serve(const uint8_t *data, size_t size)

@@ -18,7 +18,7 @@ static unsigned trips, fail_at, closed;
 static uint64_t end, highest; /* of the file, as read */
 static struct region_header bent;
 static bool use_bent;
-static const volatile sig_atomic_t never;
+static const atomic_int never;
 
 static inline int link_read(void *ctx, const struct memory_piece *p, size_t n,
 			    struct fault *f)

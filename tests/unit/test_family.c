@@ -47,6 +47,29 @@ static void test_mod(void)
 	TEST(hash_mod(0xffffffff, 0x1ffffffffull) == 0xffffffff);
 }
 
+/* By multiplication the same as by division: around every power of two, and of
+ * any numbers. */
+static void test_mod_of(struct rng *r)
+{
+	for (unsigned i = 0; i < 100000; i++) {
+		uint64_t units = i < 41 * 3
+					 ? (1ull << i / 3) + i % 3 - (i > 2)
+					 : 1 + (rng_u64(r) >> rng_below(r, 64));
+		struct hash_units u = hash_units_of(units);
+		uint32_t hash[] = {0,
+				   1,
+				   UINT32_MAX,
+				   (uint32_t)units,
+				   (uint32_t)(units - 1),
+				   (uint32_t)(units * rng_below(r, 1 << 20)),
+				   (uint32_t)rng_u64(r)};
+
+		for (unsigned k = 0; k < sizeof(hash) / sizeof(hash[0]); k++)
+			if (!TEST(hash_mod_of(hash[k], u) == hash[k] % units))
+				return;
+	}
+}
+
 /* wire-facts.md 2.4, Key-Write. */
 static void test_dta0_slots(void)
 {
@@ -299,6 +322,7 @@ int main(void)
 
 	test_names();
 	test_mod();
+	test_mod_of(&r);
 	test_dta0_slots();
 	test_dta0_chunks();
 	test_dta0_lengths(&r);

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "base/rng.h"
-#include "op/prefetch.h"
+#include "store/prefetch.h"
 #include "rdma_rig.h"
 #include "test.h"
 
@@ -106,7 +106,7 @@ static void test_runs(void)
 			unsigned table = (unsigned)rng_below(&rng, RIG_TABLES);
 			uint8_t verb = (uint8_t)rng_below(&rng, 4);
 			uint32_t length = lengths[rng_below(&rng, 14)];
-			unsigned run = (unsigned)rng_below(&rng, 70) + 1;
+			unsigned run = (unsigned)rng_below(&rng, 150) + 1;
 
 			for (; run && n < OPS; run--, n++) {
 				ops[n] = random_op(
@@ -222,5 +222,6 @@ int main(void)
 {
 	test_road(PREFETCH_OFF);
 	test_road(PREFETCH_ON);
+	test_road(PREFETCH_L2);
 	return test_end();
 }

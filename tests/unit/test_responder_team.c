@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "base/rng.h"
-#include "op/prefetch.h"
+#include "store/prefetch.h"
 #include "packet/kind.h"
 #include "rdma_rig.h"
 #include "responder/team.h"

@@ -21,9 +21,9 @@ static uint64_t told[TABLES][LISTS]; /* the collector's counts */
 static unsigned executed, reaped;
 
 int verbs_peer_open(struct verbs_peer *p, const char *address,
-		    const volatile sig_atomic_t *stop, struct fault *f)
+		    const atomic_int *stop, struct fault *f)
 {
-	static const volatile sig_atomic_t never;
+	static const atomic_int never;
 
 	(void)address;
 	(void)stop;
