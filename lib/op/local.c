@@ -149,7 +149,7 @@ static inline void one_add(uint8_t *to, const struct op *op, uint32_t length)
 
 static size_t add8(const struct run *r, const struct op *ops, size_t n)
 {
-	if (r->ask == PREFETCH_L2)
+	if (r->ask == PREFETCH_L2 && n > AHEAD_L2)
 		return loop_by(one_add, r, ops, n, PREFETCH_L2);
 	return loop_by(one_add, r, ops, n, PREFETCH_ON);
 }

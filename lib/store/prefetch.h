@@ -20,12 +20,12 @@
  * ahead: so it is to see nothing but stores, as many as it can (make bench:
  * bench_prefetch.c).
  *
- * Queries look for the slots of a batch of keys and read them then. On AMD they
- * ask as they look, whatever the table's size; on Intel plain loads are already
- * at the limit.
- *
  * So the maker decides, as the CPU that the program runs on names it; unless
  * the user says something else. What is written is the same either way.
+ *
+ * Queries look for the slots of a batch of keys and read them then. On AMD they
+ * ask as they look, whatever the table's size and the user's option for
+ * writes; on Intel plain loads are already at the limit.
  */
 #ifndef STORE_PREFETCH_H
 #define STORE_PREFETCH_H
