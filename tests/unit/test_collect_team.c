@@ -139,7 +139,7 @@ static size_t report(struct traffic *tf, uint8_t *out, const uint8_t *inner,
 	uint8_t payload[ROOM];
 	int len, head;
 
-	tf->sequence[who] += pick(tf, quiet ? 3000 : 50) ? 1 : pick(tf, 5);
+	tf->sequence[who] += pick(tf, quiet ? 1500 : 50) ? 1 : pick(tf, 5);
 	say.from.sequence = tf->sequence[who];
 	len = treport_encode(payload, sizeof(payload), &say);
 	if (!TEST(len > 0))
@@ -169,7 +169,7 @@ static void make_one(struct traffic *tf, size_t i)
 		len = int_frame(tf, inner, flow);
 		len = report(tf, p, inner, len, i > FRAMES / 2);
 	}
-	if (!pick(tf, 500))
+	if (!pick(tf, 500) && (what < 5 || i < FRAMES / 2))
 		len = pick(tf, (unsigned)len); /* cut */
 	tf->now_ns += pick(tf, 20) ? pick(tf, 3000) : pick(tf, 3000000);
 	/* Clocks that go back a little. */
