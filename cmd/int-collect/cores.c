@@ -5,57 +5,38 @@
 
 #include "cli/cli.h"
 #include "cli/shares.h"
+#include "collect/choose.h"
 
 struct cores {
 	struct cores_options o;
 	struct collect_team *team; /* NULL: there is one core */
 	struct intake *in;	   /* of that one */
 	struct filter_ledger filtered;
+	struct int_view view[INTAKE_VIEWS]; /* where it makes them */
 };
-
-/* Views to the sink. A filter leaves some out: numbers of reports that come are
- * no sequence. */
-static int tell(struct cores *c, const struct int_view *v, size_t n)
-{
-	struct int_view one;
-	int rc = 0;
-
-	if (!c->o.filter)
-		return telemetry_take(c->o.t, v, n);
-	for (size_t i = 0; i < n && !rc; i++) {
-		one = v[i];
-		one.from.numbered = false;
-		rc = telemetry_take(c->o.t, &one, 1);
-	}
-	return rc;
-}
 
 static int number(void *cores, uint64_t ts_ns, const struct int_from *from)
 {
 	struct cores *c = cores;
 
-	return c->o.filter ? 0
+	return c->o.filter ? 0 /* collect/choose.h */
 			   : telemetry_numbers(c->o.t, ts_ns, from, 1, false);
 }
 
-/* Those that the filter lets through, as many at once as stand together. */
+static struct int_view *room(void *cores)
+{
+	struct cores *c = cores;
+
+	return c->view;
+}
+
 static int views(void *cores, const struct int_view *v, size_t n)
 {
 	struct cores *c = cores;
-	size_t from = 0, to;
-	int rc = 0;
 
-	if (!c->o.filter)
-		return tell(c, v, n);
-	c->filtered.views += n;
-	for (; from < n && !rc; from = to + 1) {
-		for (to = from; to < n && expr_match(c->o.filter, &v[to]);)
-			to++;
-		c->filtered.matched += to - from;
-		c->filtered.others += to < n;
-		rc = tell(c, v + from, to - from);
-	}
-	return rc;
+	(void)v; /* they are there */
+	n = choose_views(c->o.filter, &c->filtered, c->view, n);
+	return telemetry_take(c->o.t, c->view, n);
 }
 
 static void open_one(struct cores *c)
@@ -63,6 +44,7 @@ static void open_one(struct cores *c)
 	struct intake_options io = {.profile = c->o.profile,
 				    .out = c->o.out,
 				    .views = views,
+				    .room = room,
 				    .number = number,
 				    .ctx = c};
 

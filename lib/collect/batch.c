@@ -2,11 +2,17 @@
 #include "collect/batch.h"
 
 #include <errno.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
+#include "collect/choose.h"
 #include "collect/frames.h"
 #include "measure/flows.h"
+#include "team/turn.h"
 
 enum {
 	ITEMS = 2048, /* room for so many, to begin with */
@@ -26,23 +32,23 @@ static int fail(struct batch *b, int error)
 /* Room for n items. */
 static int grow(struct batch *b, size_t n)
 {
-	struct telemetry_item *item = realloc(b->item, n * sizeof(*item));
+	struct batch_item *item = realloc(b->item, n * sizeof(*item));
+	struct batch_number *number;
+	struct telemetry_run *run;
 	struct batch_look *look;
-	uint32_t *which;
-	uint8_t *shard;
 
 	if (!item)
 		return -ENOMEM;
 	b->item = item;
-	if (!(which = realloc(b->which, n * sizeof(*which))))
+	if (!(number = realloc(b->number, n * sizeof(*number))))
 		return -ENOMEM;
-	b->which = which;
+	b->number = number;
+	if (!(run = realloc(b->run, n * sizeof(*run))))
+		return -ENOMEM;
+	b->run = run;
 	if (!(look = realloc(b->look, n * sizeof(*look))))
 		return -ENOMEM;
 	b->look = look;
-	if (!(shard = realloc(b->shard, n)))
-		return -ENOMEM;
-	b->shard = shard;
 	b->room = n;
 	return 0;
 }
@@ -73,65 +79,217 @@ static int keep(struct batch *b, struct int_view *v)
 }
 
 /* Views without a flow are anybody's. */
-static unsigned shard_of(const struct batch *b, const struct telemetry_item *it)
+static unsigned shard_of(const struct batch *b, const struct int_view *v,
+			 uint64_t hash)
 {
-	if (!b->shards || it->bare)
-		return BATCH_SHARDS;
-	return it->view->key_len
-		       ? telemetry_shard_of(b->whole, it->hash, b->shards)
-		       : (unsigned)(b->n % b->shards);
+	return v->key_len ? telemetry_shard_of(b->whole, hash, b->shards)
+			  : (unsigned)(b->n % b->shards);
 }
 
-static int add(struct batch *b, const struct int_view *v, bool bare)
+/* It is longer than a share. */
+static bool is_long(const struct batch *b, const struct int_view *v)
+{
+	return !b->shards || v->key_len > KEY_FLOW4_LEN || v->own.n ||
+	       v->stack.at;
+}
+
+static struct batch_item *another(struct batch *b, uint64_t ts_ns)
 {
 	uint64_t was_ns = b->n ? b->item[b->n - 1].now_ns : 0;
-	struct telemetry_item *it;
 
 	if (b->n == b->room && grow(b, 2 * b->room))
+		return NULL;
+	b->item[b->n] = (struct batch_item){
+		.ts_ns = ts_ns, .now_ns = ts_ns > was_ns ? ts_ns : was_ns};
+	return &b->item[b->n];
+}
+
+static bool run_is(const struct telemetry_run *run, const struct int_from *from)
+{
+	return run->from.node == from->node && run->from.hw_id == from->hw_id &&
+	       run->from.has_node == from->has_node &&
+	       run->from.sequence_bits == from->sequence_bits;
+}
+
+/* A reporter's run. */
+static struct telemetry_run *run_of(struct batch *b,
+				    const struct int_from *from)
+{
+	uint64_t i = rng_mix((uint64_t)from->node << 8 | from->hw_id);
+	uint32_t *slot;
+
+	for (;; i++) {
+		slot = &b->run_slot[i % BATCH_RUN_SLOTS];
+		if (!*slot)
+			break;
+		if (run_is(&b->run[*slot - 1], from))
+			return &b->run[*slot - 1];
+	}
+	b->run[b->runs] = (struct telemetry_run){.from = *from};
+	if (b->runs < BATCH_RUN_SLOTS / 2)
+		*slot = (uint32_t)b->runs + 1;
+	else
+		b->runs_broken = true; /* too many: one each */
+	return &b->run[b->runs++];
+}
+
+/* Of the latest item. */
+static void add_number(struct batch *b, uint64_t ts_ns,
+		       const struct int_from *from)
+{
+	struct telemetry_run *run = run_of(b, from);
+
+	b->runs_broken |= from->sequence != run->from.sequence + run->n;
+	run->n++;
+	run->last_ns = ts_ns;
+	b->number[b->numbers++] = (struct batch_number){
+		ts_ns, (uint32_t)b->n, from->sequence,
+		(uint32_t)(run - b->run)};
+}
+
+/* Room for more of a shard's: on lines of its own. */
+static int grow_part(struct batch_shares *p)
+{
+	size_t room = p->room ? 2 * p->room : ITEMS;
+	struct batch_share *share = aligned_alloc(TEAM_LINE,
+						  room * sizeof(*share));
+
+	if (!share)
 		return -ENOMEM;
-	it = &b->item[b->n];
-	*it = (struct telemetry_item){.view = v,
-				      .now_ns = v->ts_ns > was_ns ? v->ts_ns
-								  : was_ns,
-				      .bare = bare};
-	if (v->key_len)
-		it->hash = flows_hash(v->key, v->key_len);
-	b->shard[b->n++] = (uint8_t)shard_of(b, it);
+	if (p->n)
+		memcpy(share, p->share, p->n * sizeof(*share));
+	free(p->share);
+	p->share = share;
+	p->room = room;
 	return 0;
 }
 
-/* A filter leaves some out: numbers of reports that come are no sequence. */
-static bool is_wanted(struct batch *b, struct int_view *v)
+/*
+ * To another core: past the caches, of which the other one's has that line from
+ * the batch before; to get it from there takes longer than all else here.
+ */
+static inline void send(struct batch_share *to, const struct batch_share *line)
 {
-	bool matched;
+#ifdef __x86_64__
+	const __m128i *from = (const void *)line;
+	__m128i *at = (void *)to;
 
-	if (!b->filter)
-		return true;
-	matched = expr_match(b->filter, v);
-	b->filtered.views++;
-	b->filtered.matched += matched;
-	b->filtered.others += !matched;
-	v->from.numbered = false;
-	return matched;
+	for (unsigned i = 0; i < sizeof(*line) / sizeof(*at); i++)
+		_mm_stream_si128(&at[i], _mm_load_si128(&from[i]));
+#else
+	*to = *line;
+#endif
+}
+
+/* What was sent is there, for who sees what is written behind this. */
+static inline void sent(void)
+{
+#ifdef __x86_64__
+	_mm_sfence();
+#endif
+}
+
+static inline void write_share(struct batch_share *to, const struct int_view *v,
+			       uint64_t hash, uint32_t item, bool kept,
+			       bool late)
+{
+	to->ts_ns = v->ts_ns;
+	to->hash = hash;
+	to->item = item;
+	to->kept = (uint8_t)((late ? BATCH_LATE : 0) | (kept ? BATCH_KEPT : 0));
+	if (kept) {
+		to->view = v;
+		return;
+	}
+	to->plan = v->stack.plan;
+	to->data = v->stack.data;
+	to->len = v->stack.len;
+	to->hops = v->stack.n;
+	to->flags = v->flags;
+	to->ip_len = v->ip_len;
+	to->key_len = v->key_len;
+	memcpy(to->key, v->key, sizeof(to->key));
+}
+
+/* The latest item to its shard. */
+static int hand_over(struct batch *b, const struct int_view *v)
+{
+	uint64_t hash = v->key_len ? flows_hash(v->key, v->key_len) : 0;
+	struct batch_item *it = &b->item[b->n];
+	bool late = it->now_ns > v->ts_ns;
+	struct batch_share line = {0}, *to;
+	struct batch_shares *p;
+
+	it->shard = (uint8_t)shard_of(b, v, hash);
+	p = &b->part[it->shard];
+	if (p->n == p->room && grow_part(p))
+		return -ENOMEM;
+	to = &p->share[p->n++];
+	if (it->shard == b->own) {
+		write_share(to, v, hash, (uint32_t)b->n, it->view, late);
+	} else {
+		write_share(&line, v, hash, (uint32_t)b->n, it->view, late);
+		send(to, &line);
+	}
+	return 0;
+}
+
+void batch_view(const struct batch_share *share, struct int_view *out)
+{
+	if (share->kept & BATCH_KEPT) {
+		*out = *share->view;
+		return;
+	}
+	out->ts_ns = share->ts_ns;
+	out->flags = share->flags;
+	out->key_len = share->key_len;
+	memcpy(out->key, share->key, sizeof(share->key));
+	out->ip_len = share->ip_len;
+	out->own = (struct int_hops){.plan = NULL};
+	out->stack = (struct int_hops){.plan = share->plan,
+				       .data = share->data,
+				       .len = share->len,
+				       .n = share->hops};
+}
+
+static int add(struct batch *b, const struct int_view *v, bool kept)
+{
+	struct batch_item *it = another(b, v->ts_ns);
+
+	if (!it)
+		return -ENOMEM;
+	it->view = kept ? v : NULL;
+	it->shard = BATCH_SHARDS;
+	if (v->from.numbered)
+		add_number(b, v->ts_ns, &v->from);
+	if (b->shards && hand_over(b, v))
+		return -ENOMEM;
+	b->n++;
+	return 0;
 }
 
 static int views(void *ctx, const struct int_view *v, size_t n)
 {
 	struct batch *b = ctx;
 	struct int_view *own = b->room_views;
+	bool any = false;
 	int rc = 0;
 
 	(void)v; /* they are there */
 	if (b->error)
 		return b->error;
+	n = choose_views(b->filter, &b->filtered, own, n);
 	for (size_t i = 0; i < n && !rc; i++) {
-		if (!is_wanted(b, &own[i]))
-			continue;
+		bool kept = is_long(b, &own[i]);
+
+		any |= kept;
+		b->snapshots |= own[i].stack.at != NULL;
 		rc = keep(b, &own[i]);
 		if (!rc)
-			rc = add(b, &own[i], false);
+			rc = add(b, &own[i], kept);
 	}
-	arena_take(&b->views, n * sizeof(*own));
+	if (any)
+		arena_take(&b->views, n * sizeof(*own));
 	return rc;
 }
 
@@ -150,17 +308,17 @@ static struct int_view *room(void *ctx)
 static int number(void *ctx, uint64_t ts_ns, const struct int_from *from)
 {
 	struct batch *b = ctx;
-	struct int_view *v;
+	struct batch_item *it;
 
-	if (b->filter)
+	if (b->filter) /* choose.h */
 		return 0;
-	/* Not among the views: the intake has its room for the next ones. */
-	v = arena_room(&b->beside, sizeof(*v));
-	if (!v)
+	if (!(it = another(b, ts_ns)))
 		return fail(b, -ENOMEM);
-	arena_take(&b->beside, sizeof(*v));
-	*v = (struct int_view){.ts_ns = ts_ns, .from = *from};
-	return add(b, v, true);
+	it->bare = true;
+	it->shard = BATCH_SHARDS;
+	add_number(b, ts_ns, from);
+	b->n++;
+	return 0;
 }
 
 int batch_open(struct batch *b, const struct batch_options *o)
@@ -171,8 +329,10 @@ int batch_open(struct batch *b, const struct batch_options *o)
 				    .number = number,
 				    .ctx = b};
 
-	*b = (struct batch){
-		.filter = o->filter, .whole = o->whole, .shards = o->shards};
+	*b = (struct batch){.filter = o->filter,
+			    .whole = o->whole,
+			    .shards = o->shards,
+			    .own = o->own};
 	plans_init(&b->plans);
 	if (o->forward)
 		io.out = b->frames = frames_open();
@@ -192,54 +352,50 @@ void batch_close(struct batch *b)
 	arena_fini(&b->beside);
 	plans_fini(&b->plans);
 	free(b->item);
-	free(b->which);
+	free(b->number);
+	free(b->run);
 	free(b->look);
-	free(b->shard);
+	for (unsigned i = 0; i < BATCH_SHARDS; i++)
+		free(b->part[i].share);
 	*b = (struct batch){0};
 }
 
-/* Numbers of items by shard, each in order. */
-static void divide(struct batch *b)
+static void forget(struct batch *b)
 {
-	uint32_t at[BATCH_SHARDS + 1] = {0}, sum = 0;
-
-	for (size_t i = 0; i < b->n; i++)
-		at[b->shard[i]]++;
-	for (unsigned s = 0; s <= BATCH_SHARDS; s++) {
-		b->first[s] = sum;
-		sum += at[s];
-		at[s] = b->first[s];
-	}
-	for (size_t i = 0; i < b->n; i++)
-		b->which[at[b->shard[i]]++] = (uint32_t)i;
+	b->n = b->numbers = b->looks = 0;
+	b->snapshots = b->runs_broken = false;
+	b->runs = 0;
+	memset(b->run_slot, 0, sizeof(b->run_slot));
+	for (unsigned i = 0; i < b->shards; i++)
+		b->part[i].n = 0;
 }
 
 void batch_none(struct batch *b)
 {
-	b->n = b->looks = 0;
+	forget(b);
 	b->error = 0;
-	divide(b);
 }
 
 void batch_look(struct batch *b, const struct pkt *pkts, size_t n)
 {
 	int rc;
 
-	b->n = b->looks = 0;
+	forget(b);
 	b->error = 0;
 	arena_begin(&b->views);
 	arena_begin(&b->beside);
 	plans_begin(&b->plans);
 	rc = intake_take(b->in, pkts, n);
+	sent();
 	if (rc)
 		fail(b, rc);
 	if (b->error)
-		b->n = 0;
-	divide(b);
+		forget(b);
 }
 
 void batch_time(struct batch *b, uint64_t *now_ns, uint64_t *keep_ns)
 {
+	b->from_ns = *now_ns;
 	if (!b->n)
 		return;
 	for (size_t i = 0; i < b->n && b->item[i].now_ns < *now_ns; i++)

@@ -11,13 +11,17 @@
  *	pass	in turn		sends them on; it is so late now
  *	part	at once		each worker takes the views of its own flows, of
  *				its batch and of those that the others have now,
- *				in their order
- *	judge	in turn		what all views tell of queues, links, buffers
- *				and reporters
+ *				in their order: a round
+ *	sift	at once		which of what these tell of queues, links and
+ *				buffers is to be judged: mostly nothing
+ *	judge	in turn		that, and numbers of reporters
  *
- * Why the rows are the same: telemetry/shard.h. Views go from core to core, by
- * flow; what they tell goes to who judges it. Rows of one flow come in their
- * order, and so do those of one queue.
+ * Why the rows are the same: telemetry/shard.h, measure/copies.h. Rows of one
+ * flow come in their order, and so do those of one queue.
+ *
+ * Between cores a cache line takes longer than a view. One of each view goes to
+ * its flow's core, past the caches (batch.h), and nothing of it goes back; what
+ * two cores write lies on lines of its own.
  *
  * Ownership: t, its sinks, and what options name outlive the team. While it is
  * open, t belongs to it; collect_team_rest() lends it back.

@@ -172,19 +172,35 @@ void losses_fini(struct losses *l)
 	*l = (struct losses){0};
 }
 
-struct reporter *losses_find(struct losses *l, bool has_node, uint32_t node,
-			     uint8_t hw_id, uint8_t bits)
+/* Where it is, or would be. */
+static struct reporter *slot_of(const struct losses *l, bool has_node,
+				uint32_t node, uint8_t hw_id)
 {
-	struct reporter *r;
 	uint64_t i = rng_mix((uint64_t)node << 9 | hw_id << 1 | has_node);
 
 	for (;; i++) {
-		r = &l->at[i & l->mask];
-		if (reporter_is(r, has_node, node, hw_id))
-			return l->latest = r;
-		if (!r->used)
-			break;
+		struct reporter *r = &l->at[i & l->mask];
+
+		if (!r->used || reporter_is(r, has_node, node, hw_id))
+			return r;
 	}
+}
+
+struct reporter *losses_known(const struct losses *l, bool has_node,
+			      uint32_t node, uint8_t hw_id)
+{
+	struct reporter *r = slot_of(l, has_node, node, hw_id);
+
+	return r->used ? r : NULL;
+}
+
+struct reporter *losses_find(struct losses *l, bool has_node, uint32_t node,
+			     uint8_t hw_id, uint8_t bits)
+{
+	struct reporter *r = slot_of(l, has_node, node, hw_id);
+
+	if (r->used)
+		return l->latest = r;
 	if (2 * (l->used + 1) > l->mask + 1)
 		return NULL;
 	l->used++;

@@ -44,13 +44,24 @@ struct loss_news {
 
 /* The usual case of loss_take(): the number after the last one, and nothing is
  * missing. False: it is not. */
+static inline bool loss_is_next(const struct reporter *r, uint32_t number)
+{
+	return number == r->last + 1 && r->received && !r->missing && !r->run;
+}
+
+/* So many such numbers; the last one came at ns. */
+static inline void loss_go_on(struct reporter *r, uint32_t n, uint64_t ns)
+{
+	r->last += n;
+	r->received += n;
+	r->heard_ns = ns;
+}
+
 static inline bool loss_next(struct reporter *r, uint32_t number, uint64_t ns)
 {
-	if (number != r->last + 1 || !r->received || r->missing || r->run)
+	if (!loss_is_next(r, number))
 		return false;
-	r->last = number;
-	r->received++;
-	r->heard_ns = ns;
+	loss_go_on(r, 1, ns);
 	return true;
 }
 
@@ -76,6 +87,10 @@ void losses_fini(struct losses *l);
 /* NULL: there is no room for another. bits: 22 or 32. */
 struct reporter *losses_find(struct losses *l, bool has_node, uint32_t node,
 			     uint8_t hw_id, uint8_t bits);
+
+/* NULL: nobody has heard of it. */
+struct reporter *losses_known(const struct losses *l, bool has_node,
+			      uint32_t node, uint8_t hw_id);
 
 static inline bool reporter_is(const struct reporter *r, bool has_node,
 			       uint32_t node, uint8_t hw_id)

@@ -179,26 +179,46 @@ static void key_of(const struct place *p, enum metric m, uint32_t *egress,
 					     : p->id[FIELD_QUEUE];
 }
 
-struct object *object_of(struct objects *os, struct place *p, enum metric m)
+/* Where its number is, or is to go: then it is 0. */
+static uint32_t *object_slot(struct objects *os, const struct place *p,
+			     enum metric m, uint32_t egress, uint32_t id)
 {
-	uint32_t egress, id, *slot;
-	struct object *o;
-	uint64_t i;
+	uint64_t i = rng_mix((p->node_id << 3 | m) ^
+			     rng_mix((uint64_t)egress << 32 ^ id));
+
+	for (;; i++) {
+		uint32_t *slot = &os->object_slot[i & os->object_mask];
+		const struct object *o = &os->object[*slot - 1];
+
+		if (!*slot || (o->node == p->node && o->metric == m &&
+			       o->egress == egress && o->id == id))
+			return slot;
+	}
+}
+
+struct object *object_find(struct objects *os, const struct place *p,
+			   enum metric m)
+{
+	uint32_t egress, id, nr;
 
 	if (p->object[m] != &os->nothing)
 		return p->object[m];
 	key_of(p, m, &egress, &id);
-	i = rng_mix((p->node_id << 3 | m) ^
-		    rng_mix((uint64_t)egress << 32 ^ id));
-	for (;; i++) {
-		slot = &os->object_slot[i & os->object_mask];
-		if (!*slot)
-			break;
-		o = &os->object[*slot - 1];
-		if (o->node == p->node && o->metric == m &&
-		    o->egress == egress && o->id == id)
-			return p->object[m] = o;
-	}
+	nr = *object_slot(os, p, m, egress, id);
+	return nr ? &os->object[nr - 1] : NULL;
+}
+
+struct object *object_of(struct objects *os, struct place *p, enum metric m)
+{
+	uint32_t egress, id, *slot;
+	struct object *o;
+
+	if (p->object[m] != &os->nothing)
+		return p->object[m];
+	key_of(p, m, &egress, &id);
+	slot = object_slot(os, p, m, egress, id);
+	if (*slot)
+		return p->object[m] = &os->object[*slot - 1];
 	if (os->counters.objects == os->o.objects) {
 		os->counters.no_object++;
 		return &os->nothing;

@@ -34,7 +34,8 @@ struct object {
 	uint32_t egress, id; /* id: of the queue or the buffer */
 	struct node *node;
 	uint64_t last_ns;   /* when it was reported */
-	uint64_t pushed_ns; /* when its value was pushed, or 0 */
+	uint64_t pushed_ns; /* when its value was pushed, or 0; those who only
+			       note what is told: which view told it */
 };
 
 struct place {
@@ -99,5 +100,9 @@ bool place_put(struct objects *os, uint32_t number, uint64_t node,
 /* That of which a place tells a metric of queue, link or buffer; its watch is
  * new where it is; `nothing` if there is no room. */
 struct object *object_of(struct objects *os, struct place *p, enum metric m);
+
+/* The same of one that there is; NULL: there is none. */
+struct object *object_find(struct objects *os, const struct place *p,
+			   enum metric m);
 
 #endif

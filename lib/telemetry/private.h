@@ -3,6 +3,7 @@
 #ifndef TELEMETRY_PRIVATE_H
 #define TELEMETRY_PRIVATE_H
 
+#include "measure/copies.h"
 #include "measure/loss.h"
 #include "measure/states.h"
 #include "measure/paths.h"
@@ -30,6 +31,9 @@ struct telemetry_shard;
 struct telemetry {
 	struct telemetry_options o;
 	struct telemetry_shard *shard; /* shard.h; NULL: it is whole */
+	bool divided;		       /* it is whole, and has shards */
+	struct numbers changed;	       /* then: objects whose watches shards
+					  have yet to see */
 	struct threshold all[METRIC_NUMBERS], end[METRIC_ENDS];
 	unsigned ends; /* of end[], those that are watched: 1 << each */
 	struct node_threshold *node_threshold;

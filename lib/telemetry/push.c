@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "telemetry/events.h"
 
+#include "telemetry/shard_private.h"
 #include "telemetry/take.h"
 #include "telemetry/track.h"
 
@@ -94,6 +95,7 @@ static void push_object(struct telemetry *t, struct object *o)
 	tell(t, &what);
 	event_told(t, &o->watch, o->flags, &o->node->threshold[o->metric],
 		   o->latest);
+	object_changed(t, o);
 }
 
 static void push_row(struct telemetry *t, const struct flow_bucket *row)

@@ -7,7 +7,11 @@
 #include "telemetry/events.h"
 #include "telemetry/take.h"
 #include "telemetry/track.h"
-#include "telemetry/value.h"
+#include "telemetry/train.h"
+
+enum {
+	ALONE = 128, /* bytes that move together: two lines */
+};
 
 static void enter(struct telemetry_shard *s)
 {
@@ -153,11 +157,19 @@ static uint32_t path(struct telemetry *t, struct nodes now)
 	return nr;
 }
 
+/* On lines that no other shard writes. */
+static void *alone(size_t size)
+{
+	void *p = aligned_alloc(ALONE, (size + ALONE - 1) / ALONE * ALONE);
+
+	return p ? memset(p, 0, size) : NULL;
+}
+
 static struct dist *none_of(const struct telemetry *t)
 {
 	size_t size = sizeof(*t->none) +
 		      (t->none->shape.bins + 2) * sizeof(uint64_t);
-	struct dist *d = calloc(1, size);
+	struct dist *d = alone(size);
 
 	if (d)
 		d->shape = t->none->shape;
@@ -167,21 +179,23 @@ static struct dist *none_of(const struct telemetry *t)
 static int begin(struct telemetry *t, struct telemetry *whole,
 		 const struct telemetry_shard_options *o)
 {
-	struct telemetry_shard *s = calloc(1, sizeof(*s));
+	struct telemetry_shard *s = alone(sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
 	t->shard = s;
+	whole->divided = true;
 	s->whole = whole;
 	s->o = *o;
 	s->place = place;
 	s->dist = dist;
 	s->path = path;
-	s->any.watch.width = UINT32_MAX;
 	s->never = none_of(t);
 	t->flows.share = share;
 	t->now_ns = whole->now_ns;
-	return s->never ? 0 : -ENOMEM;
+	t->keep_ns = UINT64_MAX; /* it is told when */
+	return s->never ? copies_init(&s->copies, &t->objects, &whole->objects)
+			: -ENOMEM;
 }
 
 int telemetry_shard_open(struct telemetry **out, struct telemetry *whole,
@@ -210,6 +224,7 @@ void telemetry_shard_close(struct telemetry *t)
 {
 	if (t && t->shard) {
 		free(t->shard->never);
+		copies_fini(&t->shard->copies);
 		free(t->shard);
 	}
 	telemetry_close(t);
@@ -223,35 +238,39 @@ unsigned telemetry_shard_of(const struct telemetry *whole, uint64_t hash,
 	return (unsigned)(row * shards / whole->flows.o.rows);
 }
 
-void telemetry_shard_want(const struct telemetry *t,
-			  const struct telemetry_item *later,
-			  const struct telemetry_item *soon)
+void telemetry_shard_find(const struct telemetry *t, uint64_t hash)
 {
-	if (later) {
-		for (size_t i = 0; i < sizeof(*later->view); i += LINE)
-			__builtin_prefetch((const char *)later->view + i);
-		__builtin_prefetch(flows_row(&t->flows, later->hash), 1);
-	}
-	if (soon) {
-		const struct int_hops *h = &soon->view->stack;
-
-		for (size_t i = 0; i < (size_t)h->n * h->len; i += LINE)
-			__builtin_prefetch(h->data + i);
-		take_want(t, soon->view, soon->hash);
-	}
+	__builtin_prefetch(flows_row(&t->flows, hash), 1);
 }
 
-uint32_t *telemetry_shard_take(struct telemetry *t,
-			       const struct telemetry_item *item,
-			       uint32_t *telling)
+void telemetry_shard_want(const struct telemetry *t, const struct int_view *v,
+			  uint64_t hash)
+{
+	take_want(t, v, hash);
+}
+
+size_t telemetry_shard_take(struct telemetry *t, const struct int_view *v,
+			    const struct telemetry_turn *turn, size_t n,
+			    uint32_t **telling)
 {
 	struct telemetry_shard *s = t->shard;
+	uint32_t *begin = *telling;
+	size_t k = 0;
 
-	t->now_ns = item->now_ns;
-	s->told = telling + 1;
-	take_view(t, item->view, item->hash);
-	*telling = (uint32_t)(s->told - telling - 1);
-	return s->told;
+	t->now_ns = turn->now_ns;
+	s->turn = turn;
+	s->told = begin;
+	if (n >= TRAIN_LEAST)
+		k = train_take(t, v, n, turn->hash);
+	if (!k) {
+		s->copies.number = turn->number;
+		s->told = begin + 1;
+		take_view(t, v, turn->hash);
+		*begin = (uint32_t)(s->told - begin - 1);
+		k = 1;
+	}
+	*telling = s->told;
+	return k;
 }
 
 void telemetry_shard_time(struct telemetry *t, uint64_t now_ns, bool look)
@@ -263,44 +282,16 @@ void telemetry_shard_time(struct telemetry *t, uint64_t now_ns, bool look)
 
 int telemetry_shard_error(const struct telemetry *t)
 {
-	return t->rows.err;
+	return t->rows.err ? t->rows.err
+	       : t->shard  ? t->shard->copies.error
+			   : 0;
 }
 
-static inline void judge(struct telemetry *t, uint64_t ts_ns, struct place *p,
-			 enum metric m, uint32_t v)
+void telemetry_shard_snapshots(struct telemetry *whole,
+			       const struct int_view *v)
 {
-	struct object *o = p->object[m];
-
-	if (watch_out(&o->watch, v))
-		o = value_judge(t, ts_ns, p, m, v);
-	o->latest = v;
-	o->last_ns = ts_ns;
-}
-
-const uint32_t *telemetry_shard_judge(struct telemetry *whole,
-				      const struct telemetry_item *item,
-				      const uint32_t *telling)
-{
-	const struct int_view *v = item->view;
-	const uint32_t *end;
-
-	if (item->bare) {
-		telemetry_numbers(whole, v->ts_ns, &v->from, 1, false);
-		return telling;
-	}
-	telemetry_tick(whole, v->ts_ns);
-	if (v->from.numbered || v->stack.at)
-		take_beside(whole, v);
-	end = telling + 1 + *telling;
-	for (telling++; telling < end;) {
-		uint32_t hop = *telling++, metrics = hop >> SHARD_METRICS;
-		struct place *p = &whole->objects.place[hop & 0xffffff];
-
-		for (; metrics; metrics &= metrics - 1)
-			judge(whole, v->ts_ns, p,
-			      (enum metric)__builtin_ctz(metrics), *telling++);
-	}
-	return end;
+	if (v->stack.at && whole->rows.snapshot)
+		take_snapshots_of(whole, v);
 }
 
 static void move(const struct telemetry *t, struct dist *to, struct dist *from)

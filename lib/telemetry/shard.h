@@ -13,9 +13,11 @@
  * made it: it is told (now_ns), and when to look after things, too.
  *
  * Of the network: values of queues, links and buffers, which are judged by what
- * was told of them last, whoever's packet did; reporters' numbers; snapshots. A
- * shard notes down what its views tell (telling), and the whole judges all
- * views in their order (telemetry_shard_judge()).
+ * was told of them last, whoever's packet did; reporters' numbers; snapshots.
+ * The whole judges them in the order of all views. A shard notes down what its
+ * views tell (telling), for itself; and at the end of a round of views, all of
+ * which shards have taken by then, it gives away what has to be judged of it,
+ * which mostly is nothing: measure/copies.h.
  *
  * What is bounded: places, nodes, paths, memory for distributions, blocks of
  * hops. Who gets the last one hangs on who came first. A shard knows those that
@@ -36,10 +38,12 @@
 #ifndef TELEMETRY_SHARD_H
 #define TELEMETRY_SHARD_H
 
+#include "measure/copies.h"
 #include "telemetry/sink.h"
 
 enum {
 	TELEMETRY_KEEP_NS = 10000000, /* things are looked after so often */
+	TELEMETRY_SHARDS_MAX = 32,
 };
 
 /* Time has come to ts_ns, if it is later; whether it is time to look after
@@ -56,14 +60,6 @@ static inline bool telemetry_time(uint64_t *now_ns, uint64_t *keep_ns,
 	return true;
 }
 
-/* A view to be taken, or, bare, a reporter's number alone: its from, ts_ns. */
-struct telemetry_item {
-	const struct int_view *view;
-	uint64_t now_ns; /* the latest time of all views so far */
-	uint64_t hash;	 /* of its flow (flows_hash()), if it has one */
-	bool bare;
-};
-
 struct telemetry_shard_options {
 	unsigned shards; /* of the whole: telemetry_shard_of() */
 	/* Waits until all that comes before what the shard takes has been
@@ -79,10 +75,8 @@ int telemetry_shard_open(struct telemetry **out, struct telemetry *whole,
 			 const struct telemetry_sinks *sinks,
 			 const struct telemetry_shard_options *o);
 
-/*
- * What views tell is words, view by view: shard_private.h. So many a view has
- * at most.
- */
+/* What views tell is words, view by view (copies_sift()). So many a view has at
+ * most: up to 8 words behind them may be written. */
 enum {
 	TELEMETRY_SHARD_WORDS = 1 + 8,
 	TELEMETRY_SHARD_HOP_WORDS = METRIC_OF_HOP,
@@ -98,25 +92,75 @@ static inline size_t telemetry_shard_words(const struct int_view *v)
 unsigned telemetry_shard_of(const struct telemetry *whole, uint64_t hash,
 			    unsigned shards);
 
-/* Asks for the memory of views that come: the second soon, the first later;
- * either may be NULL. */
-void telemetry_shard_want(const struct telemetry *t,
-			  const struct telemetry_item *later,
-			  const struct telemetry_item *soon);
-/* Takes a view. Returns where the words end of what it tells. */
-uint32_t *telemetry_shard_take(struct telemetry *t,
-			       const struct telemetry_item *item,
-			       uint32_t *telling);
+/* Asks for the memory of a flow: where it is, for views that come later; and of
+ * it, of one that comes soon. */
+void telemetry_shard_find(const struct telemetry *t, uint64_t hash);
+void telemetry_shard_want(const struct telemetry *t, const struct int_view *v,
+			  uint64_t hash);
+
+/* When it is a view's turn. */
+struct telemetry_turn {
+	uint64_t number; /* of all views of all shards, from 1 */
+	uint64_t now_ns; /* the latest time of all so far */
+	uint64_t hash;	 /* of its flow, if it has one */
+};
+
+/* A round begins, with the view of that number. */
+void telemetry_shard_begin(struct telemetry *t, uint64_t number);
+/* Takes a view, or as many of n as are a train (train.h): all are of the first
+ * one's flow. *telling: where words of what they tell go, and then where they
+ * end. Returns how many it took. */
+size_t telemetry_shard_take(struct telemetry *t, const struct int_view *v,
+			    const struct telemetry_turn *turn, size_t n,
+			    uint32_t **telling);
 /* It is so late now; look: and time to look after things. */
 void telemetry_shard_time(struct telemetry *t, uint64_t now_ns, bool look);
 /* The first -errno of its sinks. */
 int telemetry_shard_error(const struct telemetry *t);
 
-/* By the whole: what a view told. Returns the end of its words; of a bare one
- * there are none. */
-const uint32_t *telemetry_shard_judge(struct telemetry *whole,
-				      const struct telemetry_item *item,
-				      const uint32_t *telling);
+/*
+ * At the end of a round, by each shard for itself while the whole rests and has
+ * judged the rounds before: compare(), then look() with each time in the round
+ * when the whole will look after things, then is_asked(): whether there is
+ * something to be judged. shards: all n.
+ */
+void telemetry_shard_compare(struct telemetry *t,
+			     struct telemetry *const *shards, unsigned n);
+void telemetry_shard_look(struct telemetry *t, uint64_t now_ns);
+bool telemetry_shard_is_asked(struct telemetry *t);
+/* Then: what of a view's words is to be judged, to *out, which has room for as
+ * many as there are words. Returns the end of the words. */
+const uint32_t *telemetry_shard_sift(struct telemetry *t,
+				     const uint32_t *telling, uint32_t item,
+				     struct said **out);
+
+/* By the whole, before what was said in a round; then all of that, in order. */
+void telemetry_shard_merge(struct telemetry *whole,
+			   struct telemetry *const *shards, unsigned n);
+void telemetry_shard_judge(struct telemetry *whole, uint64_t ts_ns,
+			   const struct said *said);
+/* At rest, all views up to that number have been judged: the whole knows what
+ * is the latest of each object; and a shard sees all watches. */
+void telemetry_shard_gather(struct telemetry *const *shards, unsigned n,
+			    uint64_t number);
+void telemetry_shard_renew(struct telemetry *t);
+
+/* So many numbers of a reporter, one after the other; the last came at that
+ * time. */
+struct telemetry_run {
+	struct int_from from;
+	uint32_t n;
+	uint64_t last_ns;
+};
+
+/* By the whole, in order. False: some number is news, and none was taken
+ * (telemetry_numbers()). */
+bool telemetry_shard_numbers(struct telemetry *whole,
+			     const struct telemetry_run *run, size_t runs);
+
+/* By the whole, in order: a view's snapshots. */
+void telemetry_shard_snapshots(struct telemetry *whole,
+			       const struct int_view *v);
 
 /* A shard's part of distributions to the whole one's. */
 void telemetry_shard_fold(struct telemetry *t);

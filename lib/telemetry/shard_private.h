@@ -6,16 +6,6 @@
 #include "telemetry/private.h"
 #include "telemetry/shard.h"
 
-/*
- * What views tell, view by view: words behind the first one of each view, which
- * says how many they are; of each hop its place and, from bit SHARD_METRICS on,
- * which metrics it tells, then their values. Up to 8 words behind them may be
- * written.
- */
-enum {
-	SHARD_METRICS = 24,
-};
-
 /* What of the whole is full, and stays so: tables that have not changed since
  * can be read by all shards. */
 enum {
@@ -24,12 +14,21 @@ enum {
 	SHARD_FULL_PATHS = 1 << 2,
 };
 
+/* What an object was before a round began. */
+struct shard_before {
+	uint64_t last_ns, number;
+	uint32_t latest;
+};
+
 struct telemetry_shard {
 	struct telemetry *whole;
 	struct telemetry_shard_options o;
-	struct object any;  /* every value is in its range: judged elsewhere */
-	struct dist *never; /* where there is no room for a distribution */
+	struct copies copies;	 /* of the whole one's objects */
+	struct dist *never;	 /* where there is no room for a distribution */
 	uint32_t *told, *of_hop; /* telling, and the hop in hand */
+	const struct telemetry_turn *turn;
+	struct sweep sweep;	/* the whole one's, as looks go on */
+	uint64_t due_from, due; /* objects that may be pushed in the round */
 	/* The place, distribution or path of all shards; it is the shard's,
 	 * too. What is asked of the whole is done by those who ask. */
 	uint32_t (*place)(struct telemetry *t, uint64_t node,
@@ -37,6 +36,18 @@ struct telemetry_shard {
 	struct dist *(*dist)(struct telemetry *t, uint64_t node, enum metric m);
 	uint32_t (*path)(struct telemetry *t, struct nodes now);
 };
+
+/* Of the whole: shards are to see its watch. */
+static inline void object_changed(struct telemetry *t, const struct object *o)
+{
+	int rc = 0;
+
+	if (t->divided)
+		rc = numbers_add(&t->changed,
+				 (uint32_t)(o - t->objects.object));
+	if (rc && !t->rows.err)
+		t->rows.err = rc;
+}
 
 static inline void told_hop(struct telemetry *t, uint32_t place)
 {
@@ -48,21 +59,16 @@ static inline void told_hop(struct telemetry *t, uint32_t place)
 	*s->told++ = place;
 }
 
-static inline void told_value(struct telemetry *t, enum metric m, uint32_t v)
+static inline void told_value(struct telemetry *t, struct object *o,
+			      enum metric m, uint32_t v)
 {
 	struct telemetry_shard *s = t->shard;
 
 	if (!s)
 		return;
-	*s->of_hop |= 1U << m << SHARD_METRICS;
+	*s->of_hop |= 1U << m << COPIES_METRICS;
 	*s->told++ = v;
-}
-
-/* A value outside of the range of `any`, or the first at a place. */
-static inline struct object *shard_object(struct telemetry *t, struct place *p,
-					  enum metric m)
-{
-	return p->object[m] = &t->shard->any;
+	copies_told(&s->copies, o);
 }
 
 #endif

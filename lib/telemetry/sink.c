@@ -162,6 +162,7 @@ void telemetry_close(struct telemetry *t)
 	free(t->node_threshold);
 	free(t->node_room);
 	free(t->none);
+	free(t->changed.at);
 	free(t);
 }
 

@@ -44,7 +44,7 @@ static inline void take_metric(struct telemetry *t, uint64_t ts_ns,
 
 	if (watch_out(&o->watch, v))
 		o = value_object(t, ts_ns, p, m, v);
-	told_value(t, m, v);
+	told_value(t, o, m, v);
 	o->latest = v;
 	o->last_ns = ts_ns;
 	meter_add(meter, v);

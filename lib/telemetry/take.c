@@ -82,7 +82,7 @@ static void take_metric(struct taking *c, const struct fields *fs,
 	v = value_of(c->t, number);
 	if (watch_out(&o->watch, v))
 		o = value_object(c->t, c->v->ts_ns, s->place, m, v);
-	told_value(c->t, m, v);
+	told_value(c->t, o, m, v);
 	o->latest = v;
 	o->last_ns = c->v->ts_ns;
 	meter_add(meter, v);
@@ -370,17 +370,12 @@ static inline bool take_next(struct telemetry *t, const struct int_view *v,
 	return true;
 }
 
-void take_beside(struct telemetry *t, const struct int_view *v)
+void take_snapshots_of(struct telemetry *t, const struct int_view *v)
 {
 	struct view_hops vh;
 
-	if (v->from.numbered)
-		take_number(t, take_reporter(t, &v->from), v->from.sequence,
-			    v->ts_ns);
-	if (v->stack.at && t->rows.snapshot) {
-		view_hops_of(t, &vh, v);
-		take_snapshots(t, &vh);
-	}
+	view_hops_of(t, &vh, v);
+	take_snapshots(t, &vh);
 }
 
 void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash)

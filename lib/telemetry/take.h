@@ -52,9 +52,8 @@ static inline void take_want(const struct telemetry *t,
 /* hash: of its key, if it has one. */
 void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash);
 
-/* What a view tells of others than its flow's, and of queues, links and
- * buffers: its reporter's number, and snapshots of nodes. */
-void take_beside(struct telemetry *t, const struct int_view *v);
+/* Snapshots of nodes that a view has. */
+void take_snapshots_of(struct telemetry *t, const struct int_view *v);
 
 /* Things are looked after: it is time (telemetry_time()). */
 void telemetry_keep(struct telemetry *t);

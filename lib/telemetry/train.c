@@ -191,10 +191,21 @@ static inline bool goes_on(struct train *tr, const struct int_view *v,
 	if (has_latency(tr) && (latency > UINT32_MAX ||
 				watch_out(&tr->f->watch, (uint32_t)latency)))
 		return false;
-	if (!v->from.numbered)
+	if (!v->from.numbered || t->shard)
 		return true;
 	r = take_reporter(t, &v->from);
 	return r && loss_next(r, v->from.sequence, v->ts_ns);
+}
+
+/* For who judges it: shard.h. */
+VECTOR static __attribute__((noinline)) void tell_train(struct train *tr)
+{
+	struct telemetry_shard *s = tr->t->shard;
+	uint32_t *first = s->told++;
+
+	tell_hops(s, flow_hops(tr->f), tr->told[tr->next], tr->f->hops,
+		  tr->p->present);
+	*first = (uint32_t)(s->told - first - 1);
 }
 
 VECTOR static bool take(struct train *tr, const struct int_view *v)
@@ -208,6 +219,8 @@ VECTOR static bool take(struct train *tr, const struct int_view *v)
 		add_hops(tr, USUAL);
 	else
 		add_hops(tr, tr->p->present);
+	if (tr->t->shard)
+		tell_train(tr);
 	if (has_latency(tr)) {
 		meter_add(&tr->f->latency, (uint32_t)latency);
 		if (tr->path)
@@ -243,6 +256,9 @@ static void end_hop(const struct train *tr, unsigned i, size_t n,
 		uint64_t sum = tr->hop[i].sum[m];
 
 		if (m != METRIC_HOP_LATENCY) {
+			if (tr->t->shard)
+				copies_told(&tr->t->shard->copies,
+					    place->object[m]);
 			place->object[m]->latest = latest;
 			place->object[m]->last_ns = ts_ns;
 		}
@@ -259,6 +275,8 @@ static void end(const struct train *tr, size_t n, uint64_t ts_ns)
 	struct telemetry_ledger *l = &tr->t->ledger;
 	struct flow_entry *f = tr->f;
 
+	if (tr->t->shard)
+		tr->t->shard->copies.number = tr->t->shard->turn[n - 1].number;
 	for (unsigned i = 0; i < f->hops; i++)
 		end_hop(tr, i, n, ts_ns);
 	f->packets += n;
@@ -277,7 +295,7 @@ size_t train_take(struct telemetry *t, const struct int_view *v, size_t n,
 	struct train tr;
 	size_t k = 0;
 
-	if (!t->vector || t->ends || t->shard || !t->latest->picks.usable)
+	if (!t->vector || t->ends || !t->latest->picks.usable)
 		return 0;
 	tr.t = t;
 	tr.f = flow_of(t, v, n, hash);

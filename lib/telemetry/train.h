@@ -20,7 +20,7 @@ enum {
 
 /* How many of the views are a train, 0 to n: these were taken, the next one is
  * to be taken otherwise. It is so late as the first of them says. Shards
- * (shard.h) take none: they note down what each view tells. */
+ * (shard.h) note down what each of them tells. */
 size_t train_take(struct telemetry *t, const struct int_view *v, size_t n,
 		  uint64_t hash);
 

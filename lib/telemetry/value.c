@@ -27,7 +27,7 @@ struct object *value_object(struct telemetry *t, uint64_t ts_ns,
 			    struct place *p, enum metric m, uint32_t v)
 {
 	track_dist(t, p->node, m);
-	return t->shard ? shard_object(t, p, m)
+	return t->shard ? copies_ask(&t->shard->copies, p, m)
 			: value_judge(t, ts_ns, p, m, v);
 }
 
@@ -46,6 +46,7 @@ struct object *value_judge(struct telemetry *t, uint64_t ts_ns, struct place *p,
 	event_of_object(&what, o);
 	o->flags = (uint8_t)event_judge(t, &o->watch, o->flags,
 					&p->node->threshold[m], v, &what);
+	object_changed(t, o);
 	return o;
 }
 

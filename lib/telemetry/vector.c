@@ -54,28 +54,6 @@ VECTOR static bool read_hops(const struct telemetry *t,
 	       _mm256_testz_si256(differ, differ);
 }
 
-/* What hops of queues, links and buffers tell, for who judges it: shard.h. A
- * hop's latency, which is the first of its values, gives way to its place. */
-VECTOR static __attribute__((noinline)) void
-tell_hops(struct telemetry_shard *s, const struct flow_hop *h,
-	  const struct told *told, unsigned n, unsigned present)
-{
-	const unsigned metrics = present & ~(1U << METRIC_HOP_LATENCY);
-	const __mmask8 words = (__mmask8)(metrics | 1);
-	const unsigned step = (unsigned)__builtin_popcount(words);
-	uint32_t *at = s->told;
-
-	for (unsigned i = 0; metrics && i < n; i++, at += step) {
-		__m256i v = _mm256_mask_set1_epi32(
-			lane(told[i].v), 1,
-			(int)(h[i].place | metrics << SHARD_METRICS));
-
-		_mm256_storeu_si256((void *)at,
-				    _mm256_maskz_compress_epi32(words, v));
-	}
-	s->told = at;
-}
-
 /* Latest values, counts and sums of the hops, a line each. */
 VECTOR static void add_up(const struct pick_meters *p, const struct told *told,
 			  struct flow_hop *h, unsigned n)
@@ -127,13 +105,16 @@ struct standing {
 };
 
 /* Of a queue, a link or a buffer. */
-static inline void take_metric(struct standing s, enum metric m)
+static inline __attribute__((always_inline)) void
+take_metric(struct standing s, enum metric m, bool shard)
 {
 	struct object *o = s.place->object[m];
 	uint32_t v = s.told->v[m];
 
 	if (watch_out(&o->watch, v))
 		o = value_object(s.t, s.ts_ns, s.place, m, v);
+	if (shard)
+		copies_told(&s.t->shard->copies, o);
 	o->latest = v;
 	o->last_ns = s.ts_ns;
 	count(s.node, s.told, m);
@@ -150,11 +131,11 @@ static inline uint32_t take_latency(struct standing s, struct flow_entry *f,
 	return s.told->v[m];
 }
 
-/* What the hops told; present: of these metrics. Returns the sum of their
- * latencies. */
+/* What the hops told; present: of these metrics; shard: by one. Returns the sum
+ * of their latencies. */
 static inline __attribute__((always_inline)) uint64_t
 take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
-	  const struct told *told, unsigned present)
+	  const struct told *told, unsigned present, bool shard)
 {
 	struct flow_hop *h = flow_hops(f), *end = h + v->stack.n;
 	struct standing s = {.t = t, .ts_ns = v->ts_ns};
@@ -167,13 +148,13 @@ take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
 		if (present & 1 << METRIC_HOP_LATENCY)
 			latency += take_latency(s, f, h);
 		if (present & 1 << METRIC_QUEUE_OCCUPANCY)
-			take_metric(s, METRIC_QUEUE_OCCUPANCY);
+			take_metric(s, METRIC_QUEUE_OCCUPANCY, shard);
 		if (present & 1 << METRIC_LINK_UTILIZATION)
-			take_metric(s, METRIC_LINK_UTILIZATION);
+			take_metric(s, METRIC_LINK_UTILIZATION, shard);
 		if (present & 1 << METRIC_QUEUE_CONGESTION)
-			take_metric(s, METRIC_QUEUE_CONGESTION);
+			take_metric(s, METRIC_QUEUE_CONGESTION, shard);
 		if (present & 1 << METRIC_BUFFER_OCCUPANCY)
-			take_metric(s, METRIC_BUFFER_OCCUPANCY);
+			take_metric(s, METRIC_BUFFER_OCCUPANCY, shard);
 	}
 	return latency;
 }
@@ -183,14 +164,22 @@ static __attribute__((noinline)) uint64_t take_usual(struct telemetry *t,
 						     const struct int_view *v,
 						     const struct told *told)
 {
-	return take_hops(t, f, v, told, USUAL);
+	return take_hops(t, f, v, told, USUAL, false);
 }
 
 static __attribute__((noinline)) uint64_t
 take_any(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
 	 const struct told *told, unsigned present)
 {
-	return take_hops(t, f, v, told, present);
+	return take_hops(t, f, v, told, present, false);
+}
+
+static __attribute__((noinline)) uint64_t
+take_shards(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
+	    const struct told *told, unsigned present)
+{
+	return present == USUAL ? take_hops(t, f, v, told, USUAL, true)
+				: take_hops(t, f, v, told, present, true);
 }
 
 VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
@@ -205,12 +194,16 @@ VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 	    v->stack.at || n > HOPS_MAX ||
 	    !read_hops(t, flow_hops(f), &v->stack, p, told, &others))
 		return false;
-	if (t->shard)
-		tell_hops(t->shard, flow_hops(f), told, n, p->present);
 	if (others)
 		set_bins(t, told, n, others);
-	*latency = p->present == USUAL ? take_usual(t, f, v, told)
-				       : take_any(t, f, v, told, p->present);
+	if (t->shard) {
+		tell_hops(t->shard, flow_hops(f), told, n, p->present);
+		*latency = take_shards(t, f, v, told, p->present);
+	} else {
+		*latency = p->present == USUAL
+				   ? take_usual(t, f, v, told)
+				   : take_any(t, f, v, told, p->present);
+	}
 	if (p->hop.set)
 		add_up(&p->hop, told, flow_hops(f), n);
 	if (p->wide.set && t->flows.o.wide)

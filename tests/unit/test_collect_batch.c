@@ -120,10 +120,11 @@ static void test_numbers(struct batch *b, const uint8_t *frame, size_t len)
 	look(b, frame, len);
 	TEST(b->n == FRAMES);
 	for (size_t i = 0; i < b->n; i++) {
-		const struct int_view *v = b->item[i].view;
+		const struct batch_number *number = &b->number[i];
 
-		kept = kept && b->item[i].bare && v->ts_ns == 1000 + i &&
-		       v->from.node == 7 && v->from.sequence == 9;
+		kept = kept && b->item[i].bare && number->item == i &&
+		       number->ts_ns == 1000 + i && number->sequence == 9 &&
+		       b->run[number->run].from.node == 7;
 	}
 	TEST(kept);
 	TEST(memory() - before < MEMORY_MAX / 64);

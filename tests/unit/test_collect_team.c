@@ -37,6 +37,7 @@ struct traffic {
 	struct rng rng;
 	const struct int_profile *profile;
 	uint64_t now_ns;
+	unsigned flow; /* of the packet before */
 	uint32_t sequence[REPORTERS];
 	uint8_t *block;
 	struct pkt pkt[FRAMES];
@@ -114,9 +115,10 @@ static size_t int_frame(struct traffic *tf, uint8_t *out, unsigned flow)
 	return (size_t)len;
 }
 
-/* A report about that packet: some are lost, some come again, some lie. */
+/* A report about that packet: some are lost, some come again, some lie. quiet:
+ * hardly any is lost. */
 static size_t report(struct traffic *tf, uint8_t *out, const uint8_t *inner,
-		     size_t inner_len)
+		     size_t inner_len, bool quiet)
 {
 	unsigned who = pick(tf, REPORTERS);
 	struct treport_say say = {.from = {.version = 1,
@@ -124,7 +126,8 @@ static size_t report(struct traffic *tf, uint8_t *out, const uint8_t *inner,
 					   .node = 100 + who,
 					   .hw_id = 1,
 					   .sequence_bits = 32},
-				  .flags = INT_TRACKED,
+				  .flags = INT_TRACKED |
+					   (pick(tf, 40) ? 0 : INT_DROPPED),
 				  .inner_type = TREPORT_ETHERNET,
 				  .inner = inner,
 				  .inner_len = inner_len};
@@ -136,7 +139,7 @@ static size_t report(struct traffic *tf, uint8_t *out, const uint8_t *inner,
 	uint8_t payload[ROOM];
 	int len, head;
 
-	tf->sequence[who] += pick(tf, 50) ? 1 : pick(tf, 5);
+	tf->sequence[who] += pick(tf, quiet ? 1500 : 50) ? 1 : pick(tf, 5);
 	say.from.sequence = tf->sequence[who];
 	len = treport_encode(payload, sizeof(payload), &say);
 	if (!TEST(len > 0))
@@ -155,13 +158,18 @@ static void make_one(struct traffic *tf, size_t i)
 	unsigned flow = pick(tf, pick(tf, 2) ? 20 : FLOWS);
 	size_t len;
 
+	/* Packets of a flow often come in a train. */
+	if (pick(tf, 4) && i % 2000 > 1000)
+		flow = tf->flow;
+	tf->flow = flow;
+
 	if (what < 5) {
 		len = int_frame(tf, p, flow);
 	} else {
 		len = int_frame(tf, inner, flow);
-		len = report(tf, p, inner, len);
+		len = report(tf, p, inner, len, i > FRAMES / 2);
 	}
-	if (!pick(tf, 500))
+	if (!pick(tf, 500) && (what < 5 || i < FRAMES / 2))
 		len = pick(tf, (unsigned)len); /* cut */
 	tf->now_ns += pick(tf, 20) ? pick(tf, 3000) : pick(tf, 3000000);
 	/* Clocks that go back a little. */
@@ -321,6 +329,7 @@ static void meanwhile(struct collect_team *c, const struct asked *a)
 
 	th.all[METRIC_QUEUE_OCCUPANCY].change = 200;
 	th.all[METRIC_HOP_LATENCY].change = 20;
+	th.all[METRIC_LINK_UTILIZATION] = (struct threshold){5, 900, 800};
 	TEST(!collect_team_set(c, &th));
 }
 

@@ -30,11 +30,12 @@ static void take(struct telemetry *shard, uint32_t flow, uint64_t node)
 	static uint32_t telling[1024];
 	static struct rig_view rv;
 	const struct rig_hop hop = rig_hop_of(node, 10);
-	struct telemetry_item item = {.view = &rv.v, .now_ns = 1 + flow};
+	struct telemetry_turn turn = {.number = flow, .now_ns = 1 + flow};
+	uint32_t *end = telling;
 
 	rig_make(&rv, 1 + flow, flow, &plan, &hop, 1);
-	item.hash = flows_hash(rv.v.key, rv.v.key_len);
-	telemetry_shard_take(shard, &item, telling);
+	turn.hash = flows_hash(rv.v.key, rv.v.key_len);
+	TEST(telemetry_shard_take(shard, &rv.v, &turn, 1, &end) == 1);
 }
 
 static void test_full(uint32_t nodes, uint32_t places)
