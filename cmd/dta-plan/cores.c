@@ -42,13 +42,13 @@ static const struct workload {
 	const char *name;
 	double alone_ns, work_ns, turn_ns, ops, touches;
 } workloads[] = {
-	{"keywrite-1", 24.5, 31.3, 1.3, 1, 1},
-	{"keywrite-2", 35.5, 50, 1.6, 2, 2},
-	{"keyinc-1", 24.5, 28.5, 1.3, 0, 1},
-	{"postcard", 28.4, 32.5, 16.4, 0.2, 0.2},
-	{"postcard-1k", 36.2, 42, 25, 0.2, 0.2},
-	{"append", 14.5, 19.5, 6.7, 0, 0.125},
-	{"append-255", 18, 24.6, 8, 0, 0.125},
+	{"keywrite-1", 26, 32.7, 1, 1, 1},
+	{"keywrite-2", 35.2, 44.7, 1.1, 2, 2},
+	{"keyinc-1", 26.5, 30.4, 1, 0, 1},
+	{"postcard", 29.5, 35.2, 4.5, 0.2, 0.2},
+	{"postcard-1k", 35, 42.6, 8.8, 0.2, 0.2},
+	{"append", 16.3, 18.6, 4.8, 0, 0.125},
+	{"append-255", 19.7, 22.6, 6.1, 0, 0.125},
 };
 
 enum {

@@ -127,9 +127,9 @@ static const struct cli_option options[] = {
 	 .needs = "--alone"},
 	{0, "operations", "X", "cores: to memory, for a report (1)", CLI_F64,
 	 AT(ops), .low = 0, .high = 1000, .verbs = "cores", .needs = "--alone"},
-	{0, "late", "NS", "cores: one of them that waited (44)", CLI_F64,
+	{0, "late", "NS", "cores: one of them that waited (12)", CLI_F64,
 	 AT(late_ns), .low = 0, .high = NS_MAX, .verbs = "cores"},
-	{0, "join", "NS", "cores: the places of another batch (355)", CLI_F64,
+	{0, "join", "NS", "cores: the places of another batch (440)", CLI_F64,
 	 AT(join_ns), .low = 0, .high = NS_MAX, .verbs = "cores"},
 	{0, "memory-rate", "N", "cores: operations a second, of all (any)",
 	 CLI_SIZE, AT(memory_s), .min = 1, .max = UINT64_C(1) << 50,
@@ -217,8 +217,8 @@ struct opts options_read(int argc, char **argv)
 			 .max_copies = 4,
 			 .ages = 1,
 			 .ops = 1,
-			 .late_ns = 44,
-			 .join_ns = 355};
+			 .late_ns = 12,
+			 .join_ns = 440};
 	int n = cli_read(&program, &o, argc, argv);
 	int verb = cli_verb(&program, argv[n]);
 

@@ -15,7 +15,8 @@ struct side {
 	struct footprint mark[2];
 	struct footprint before; /* of all that are not through */
 	uint32_t *place;
-	uint16_t *late; /* numbers of its operations */
+	uint16_t *late;	    /* numbers of its operations that wait */
+	struct op *waiting; /* these operations */
 } __attribute__((aligned(TEAM_LINE)));
 
 struct abreast {
@@ -41,7 +42,8 @@ int abreast_open(struct abreast **out, struct relay *r, unsigned workers,
 	for (unsigned i = 0; ok && i < workers; i++) {
 		a->side[i].place = calloc(most, sizeof(*a->side[i].place));
 		a->side[i].late = calloc(most, sizeof(*a->side[i].late));
-		ok = a->side[i].place && a->side[i].late;
+		a->side[i].waiting = calloc(most, sizeof(struct op));
+		ok = a->side[i].place && a->side[i].late && a->side[i].waiting;
 	}
 	if (!ok) {
 		abreast_close(a);
@@ -58,6 +60,7 @@ void abreast_close(struct abreast *a)
 	for (unsigned i = 0; a->side && i < a->workers; i++) {
 		free(a->side[i].place);
 		free(a->side[i].late);
+		free(a->side[i].waiting);
 	}
 	free(a->side);
 	free(a);
@@ -83,11 +86,10 @@ static void join(struct abreast *a, struct footprint *before, uint64_t batch)
 		footprint_join(before, mark_of(a, k));
 }
 
-static void exec(struct abreast_work *w, unsigned from, unsigned end)
+static void exec(struct abreast_work *w, const struct op *op, unsigned n)
 {
-	if (end > from && !w->error)
-		w->error = w->road->exec(w->road, w->op + from, end - from,
-					 w->ts_ns);
+	if (n && !w->error)
+		w->error = w->road->exec(w->road, op, n, w->ts_ns);
 }
 
 /* Operations but those whose numbers are in late, in the runs between them. */
@@ -95,11 +97,24 @@ static void exec_early(struct abreast_work *w, const uint16_t *late, unsigned n)
 {
 	unsigned from = 0;
 
-	for (unsigned i = 0; i <= n; i++) {
-		exec(w, from, i < n ? late[i] : w->n);
-		if (i < n)
-			from = late[i] + 1u;
+	for (unsigned i = 0; i < n; i++) {
+		exec(w, w->op + from, late[i] - from);
+		from = late[i] + 1u;
 	}
+	exec(w, w->op + from, w->n - from);
+}
+
+/* All at once: lines that are missed one by one take many times as long. */
+static void exec_late(struct abreast_work *w, const struct side *s, unsigned n)
+{
+	const struct op *op = s->waiting;
+
+	if (n == w->n)
+		op = w->op;
+	else
+		for (unsigned i = 0; i < n; i++)
+			s->waiting[i] = w->op[s->late[i]];
+	exec(w, op, n);
 }
 
 static void make_mark(struct abreast *a, uint64_t batch)
@@ -122,8 +137,7 @@ unsigned abreast_exec(struct abreast *a, struct abreast_work *w)
 			      s->late);
 	exec_early(w, s->late, late);
 	abreast_wait(a, w->batch);
-	for (unsigned i = 0; i < late; i++)
-		exec(w, s->late[i], s->late[i] + 1u);
+	exec_late(w, s, late);
 	return late;
 }
 

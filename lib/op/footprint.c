@@ -58,12 +58,14 @@ static void add_all(struct footprint *f, const struct op *o)
 		set(f, bit_of(o, place));
 }
 
-/* An operation that is not one write to one place. */
-static unsigned add_other(struct footprint *f, const struct op *o,
-			  uint64_t whole)
+static inline bool is_whole(uint64_t whole, const struct op *o)
 {
-	bool all = o->table < 64 && whole >> o->table & 1;
+	return o->table < 64 && whole >> o->table & 1;
+}
 
+/* An operation that is not one write to one place. */
+static unsigned add_other(struct footprint *f, const struct op *o, bool all)
+{
 	if (o->verb == OP_FETCH_ADD && !all)
 		return NEVER;
 	add_all(f, o);
@@ -77,13 +79,15 @@ void footprint_add(struct footprint *f, const struct op *ops, size_t n,
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct op *o = &ops[i];
+		bool all = is_whole(whole, o);
 		unsigned bit;
 
-		if (o->verb == OP_WRITE && is_single(o) && !whole) {
+		if (__builtin_expect(
+			    o->verb == OP_WRITE && is_single(o) && !all, 1)) {
 			bit = bit_of(o, first_of(o));
 			set(f, bit);
 		} else {
-			bit = add_other(f, o, whole);
+			bit = add_other(f, o, all);
 		}
 		place[i] = bit;
 	}
@@ -120,7 +124,7 @@ unsigned footprint_late(struct footprint *f, const struct op *ops, size_t n,
 
 		if (__builtin_expect(!has(f, place[i]), 1))
 			continue;
-		if (!waits(f, o, o->table < 64 && whole >> o->table & 1))
+		if (!waits(f, o, is_whole(whole, o)))
 			continue;
 		late[count++] = (uint16_t)i;
 		add_all(f, o);

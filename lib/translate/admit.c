@@ -287,7 +287,7 @@ static inline __attribute__((always_inline)) size_t
 admit_with(struct translator *t, const struct pkt *pkts, size_t n, size_t first,
 	   uint64_t *expected, struct asking *asking)
 {
-	struct jobs *j = &t->stage;
+	struct jobs *j = &t->stage, to = *j;
 	uint64_t all = j->all, any = j->any, head;
 	size_t jobs = j->n;
 
@@ -297,18 +297,18 @@ admit_with(struct translator *t, const struct pkt *pkts, size_t n, size_t first,
 		if (asking)
 			asking_next(asking);
 		if (__builtin_expect(admit_common(t, &pkts[i], &head), 1)) {
-			j->key[jobs] = f + AT_KEY;
+			to.key[jobs] = f + AT_KEY;
 			if (expected && !is_next(expected, f + AT_SRC, head))
 				sequence_common(t, f + AT_SRC, head);
 		} else {
-			head = admit_any(t, &pkts[i], &j->key[jobs]);
+			head = admit_any(t, &pkts[i], &to.key[jobs]);
 			if (t->halt)
 				n = i + (t->halt == HALT_BEHIND);
 			if (!head)
 				continue;
 		}
-		j->at[jobs] = (uint16_t)(first + i);
-		j->head[jobs++] = head;
+		to.at[jobs] = (uint16_t)(first + i);
+		to.head[jobs++] = head;
 		all &= head;
 		any |= head;
 	}
@@ -359,7 +359,7 @@ static inline bool is_expected(uint64_t *expected, const struct work *w,
 
 void admit_look(struct translator *t, const struct pkt *pkts, size_t n)
 {
-	struct jobs *j = &t->stage;
+	struct jobs *j = &t->stage, to = *j;
 	uint64_t all = UINT64_MAX, any = 0;
 	unsigned common = 0;
 
@@ -371,9 +371,9 @@ void admit_look(struct translator *t, const struct pkt *pkts, size_t n)
 			head = 0;
 		else if (t->expected)
 			look_for_next(&t->work, i, f + AT_SRC, head);
-		j->key[i] = f + AT_KEY;
-		j->at[i] = (uint16_t)i;
-		j->head[i] = head;
+		to.key[i] = f + AT_KEY;
+		to.at[i] = (uint16_t)i;
+		to.head[i] = head;
 		common += head != 0;
 		all &= head;
 		any |= head;

@@ -19,6 +19,7 @@
 enum {
 	NOBODY = UINT32_MAX, /* no list */
 	MS = 1000000,	     /* the unit of flush times */
+	LINE = 64,
 };
 
 struct list {
@@ -181,11 +182,12 @@ static bool are_words(const struct filler *to, const struct jobs *j)
 static void append_words(struct translator *t, const struct lane *l,
 			 const struct filler *to, const struct jobs *j)
 {
-	unsigned at = head_data_at(j->any);
+	const struct jobs in = *j; /* in registers */
+	unsigned at = head_data_at(in.any);
 
-	for (unsigned k = 0; k < j->n; k++)
-		list_add(t, l, to, be32_load(j->key[k]), j->at[k],
-			 j->key[k] + at);
+	for (unsigned k = 0; k < in.n; k++)
+		list_add(t, l, to, be32_load(in.key[k]), in.at[k],
+			 in.key[k] + at);
 }
 
 static void append_any(struct translator *t, const struct lane *l,
@@ -209,6 +211,17 @@ static void append_any(struct translator *t, const struct lane *l,
 		/* the last operation is the count that covers the report */
 		op_make_immediate(t, l, &t->made->op[t->made->n - 1],
 				  head_sequence(head));
+	}
+}
+
+/* If most will get something; they are in another core's cache. */
+void append_ask(const struct lane *l, size_t n)
+{
+	const struct lists *a = l->append;
+
+	for (uint32_t i = 0; i < l->lists && l->lists <= n / 4; i++) {
+		prefetch_line(&a->list[i]);
+		prefetch_line(a->entries + (size_t)i * a->batch * a->stride);
 	}
 }
 
@@ -265,6 +278,7 @@ int append_open(struct lane *l, size_t *room, struct fault *f)
 	uint64_t batch = l->t.batch; /* less than a ring: table_check() */
 	uint64_t each = sizeof(struct list) + sizeof(uint16_t) +
 			batch * l->t.stride;
+	size_t bytes = (l->t.lists * batch * l->t.stride + LINE - 1) & -LINE;
 	struct lists *a = calloc(1, sizeof(*a));
 
 	l->append = a;
@@ -281,9 +295,10 @@ int append_open(struct lane *l, size_t *room, struct fault *f)
 				 *room);
 	if (!a || !(a->list = calloc(l->t.lists, sizeof(*a->list))) ||
 	    !(a->waiting = calloc(l->t.lists, sizeof(*a->waiting))) ||
-	    !(a->entries = calloc(l->t.lists, batch * l->t.stride)))
+	    !(a->entries = aligned_alloc(LINE, bytes)))
 		return fault_set(f, -ENOMEM, "%s: no memory for the batches",
 				 l->t.name);
+	memset(a->entries, 0, bytes); /* what is behind a value stays so */
 	a->batch = l->t.batch;
 	a->first = a->last = NOBODY;
 	a->value_len = l->t.value_len;

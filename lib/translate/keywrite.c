@@ -52,14 +52,16 @@ keywrite_block(struct translator *t, const struct lane *l, const struct jobs *j,
 {
 	const struct hash_units units = hash_units_of(l->t.units);
 	const unsigned key_len = l->key_len, stride = l->t.stride;
+	const uint8_t *const *key = j->key;
+	const uint64_t *heads = j->head;
 	struct op *op = &t->made->op[t->made->n];
 	uint8_t *p = t->made->arena + t->made->used;
 
 	for (unsigned i = first; i < end; i++) {
-		uint64_t head = j->head[i];
+		uint64_t head = heads[i];
 		unsigned copies = uniform ? uniform : head_copies(head);
 
-		slot_fill(p, l, t->work.sum[i], j->key[i] + key_len, value_len,
+		slot_fill(p, l, t->work.sum[i], key[i] + key_len, value_len,
 			  len);
 		for (unsigned c = 0; c < copies; c++)
 			op_fill(op++, l,

@@ -5,6 +5,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
+unsigned cost_of(const struct translator *t, const struct lane *l,
+		 const struct dta_report *r)
+{
+	if (l->kind == TABLE_POSTCARD || l->kind == TABLE_APPEND)
+		return 0;
+	if (l->kind == TABLE_KEYWRITE && t->dart != DART_OFF)
+		return t->dart == DART_ONE ? 1 : 2;
+	return r->copies ? r->copies : l->copies;
+}
+
 /* Postcards and entries are charged when they are written. */
 static void charge(struct translator *t)
 {

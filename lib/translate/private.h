@@ -120,15 +120,38 @@ static inline uint16_t head_sequence(uint64_t head)
 	return (uint16_t)head;
 }
 
-/* Good reports in order, and what all their heads (all) or some (any) have. */
+/* Good reports in order, and what all their heads (all) or some (any) have: no
+ * less than that. */
 struct jobs {
 	unsigned n;
 	uint64_t all, any;
-	const uint8_t
-		*key[STAGE]; /* CRC_HEADROOM before each: it is in a frame */
-	uint64_t head[STAGE];
-	uint16_t at[STAGE]; /* which of the stage's packets */
+	const uint8_t **key; /* CRC_HEADROOM before each: it is in a frame */
+	uint64_t *head;
+	uint16_t *at; /* which of the stage's packets */
 };
+
+struct job_room {
+	const uint8_t *key[STAGE];
+	uint64_t head[STAGE];
+	uint16_t at[STAGE];
+};
+
+static inline struct jobs jobs_in(struct job_room *r)
+{
+	return (struct jobs){.key = r->key, .head = r->head, .at = r->at};
+}
+
+/* Jobs [from, end). */
+static inline struct jobs jobs_part(const struct jobs *j, unsigned from,
+				    unsigned end)
+{
+	return (struct jobs){.n = end - from,
+			     .all = j->all,
+			     .any = j->any,
+			     .key = j->key + from,
+			     .head = j->head + from,
+			     .at = j->at + from};
+}
 
 /*
  * What a batch hands on to the next one beside rows, lists and reporters: in a
@@ -221,6 +244,7 @@ struct translator {
 	uint64_t in_turn;    /* a bit for each table with jobs for PASS_TURN */
 	uint64_t in_rest;    /* and for PASS_REST */
 	uint64_t lanes_left; /* of the stage's jobs, for it */
+	uint64_t grouped;    /* of those looked at, by postcard_look() */
 	struct road *road;
 	struct made *made;     /* in the stage in hand */
 	struct asking *asking; /* in the one before, where lines are asked for;
@@ -265,9 +289,17 @@ struct translator {
 
 	/* From here on nothing is zeroed but what is in hand: none. */
 	struct jobs stage, bucket; /* the stage in hand, one lane's part */
+	struct job_room stage_room, bucket_room;
 	struct work work;
 	struct lane lane[];
 };
+
+/* In a translator, or a copy of one: no jobs are in hand. */
+static inline void jobs_place(struct translator *t)
+{
+	t->stage = jobs_in(&t->stage_room);
+	t->bucket = jobs_in(&t->bucket_room);
+}
 
 static inline size_t translator_size(unsigned lanes)
 {
@@ -346,17 +378,6 @@ static inline bool is_dta0(const struct net_udp *u)
 	return u->payload[0] >> 4 == 0;
 }
 
-/* What a good report takes of the rate before it is carried out. Postcards and
- * entries are charged when they are written, see ops_run(). */
-static inline unsigned cost_of(const struct translator *t, const struct lane *l,
-			       const struct dta_report *r)
-{
-	if (l->kind == TABLE_POSTCARD || l->kind == TABLE_APPEND)
-		return 0;
-	if (l->kind == TABLE_KEYWRITE && t->dart != DART_OFF)
-		return t->dart == DART_ONE ? 1 : 2;
-	return r->copies ? r->copies : l->copies;
-}
 /*
  * steer.c: parts the jobs of one table among the collectors. Before that,
  * steer_aim() looks at the packets of the stage.
@@ -368,7 +389,12 @@ void steer_run(struct translator *t, unsigned table, const struct jobs *j);
 int steer_twin(struct translator *t); /* of a copy: its own; 0 or -ENOMEM */
 void steer_close(struct translator *t);
 
-/* ops.c: a lane's jobs to operations, and those to the road. */
+/* ops.c: what a good report takes of the rate before it is carried out.
+ * Postcards and entries are charged when they are written, see ops_run(). */
+unsigned cost_of(const struct translator *t, const struct lane *l,
+		 const struct dta_report *r);
+
+/* A lane's jobs to operations, and those to the road. */
 void lane_go(struct translator *t, unsigned lane, const struct jobs *j);
 
 /* course.c */
@@ -401,9 +427,14 @@ void postcard_flush(struct translator *t, struct lane *l);
 /* What postcard_run() has taken out of the cache, to operations; it does so
  * itself but in PASS_TURN. */
 void postcard_emit(struct translator *t, const struct lane *l);
-/* The lane is a copy of another's: the rows stay that one's, what is under way
- * to memory becomes its own. 0 or -ENOMEM. */
-int postcard_twin(struct lane *l);
+/* A worker's, in a team. look: the batch's common reports, before its turn.
+ * turn: all of the batch that are good, for postcard_run(), in PASS_TURN. */
+void postcard_look(struct translator *t, const struct lane *l,
+		   const struct jobs *j);
+void postcard_turn(struct translator *t, struct lane *l, const struct jobs *j);
+/* For that; twin: a copy. 0 or -ENOMEM; to be closed, or alone, either way. */
+int postcard_team(struct lane *l, bool twin);
+void postcard_alone(struct lane *l);
 void postcard_close(struct lane *l);
 
 int append_open(struct lane *l, size_t *room, struct fault *f);
@@ -411,6 +442,8 @@ int append_open(struct lane *l, size_t *room, struct fault *f);
  * t->due_ns: when the next one has, if that is sooner. */
 void append_flush_due(struct translator *t, struct lane *l, uint64_t now_ns);
 void append_flush(struct translator *t, struct lane *l); /* all lists */
+/* In a team, before the jobs of so many packets: asks for the lists. */
+void append_ask(const struct lane *l, size_t n);
 void append_close(struct lane *l);
 
 /* ops.c: hands the operations made so far to the road; in a team, or where

@@ -24,18 +24,18 @@ pick_with(struct translator *t, unsigned lane, unsigned from, unsigned end,
 	  bool at)
 {
 	const struct jobs *all_jobs = &t->stage;
-	struct jobs *to = &t->bucket;
+	struct jobs *to = &t->bucket, in = *all_jobs, out = *to;
 	uint64_t all = UINT64_MAX, any = 0;
 	unsigned n = 0;
 
 	for (unsigned i = from; i < end; i++) {
-		uint64_t head = all_jobs->head[i];
+		uint64_t head = in.head[i];
 		bool ours = head_lane(head) == lane;
 
-		to->key[n] = all_jobs->key[i];
+		out.key[n] = in.key[i];
 		if (at)
-			to->at[n] = all_jobs->at[i];
-		to->head[n] = head;
+			out.at[n] = in.at[i];
+		out.head[n] = head;
 		n += ours;
 		all &= ours ? head : UINT64_MAX;
 		any |= ours ? head : 0;
@@ -87,11 +87,11 @@ static void put_back(struct translator *t, unsigned lane, unsigned from,
 static void lanes_go(struct translator *t, uint64_t lanes, unsigned from,
 		     unsigned end)
 {
-	struct jobs *j = &t->stage;
+	struct jobs *j = &t->stage, part = jobs_part(j, from, end);
 
-	if (lanes && head_lane(j->all) == head_lane(j->any) &&
-	    end - from == j->n) {
-		table_go(t, (unsigned)__builtin_ctzll(lanes), j);
+	if (lanes && head_lane(j->all) == head_lane(j->any)) {
+		if (part.n)
+			table_go(t, (unsigned)__builtin_ctzll(lanes), &part);
 		return;
 	}
 	for (; lanes && from < end; lanes &= lanes - 1) {
@@ -116,7 +116,7 @@ static unsigned carry_out(struct translator *t, size_t k, size_t n,
 {
 	const struct pkt *pkts = t->pkts;
 	bool lists = lanes & t->append;
-	unsigned end;
+	unsigned end = from;
 
 	for (; k < n; from = end) {
 		clock_to(t, pkts[k].ts_ns);
@@ -125,6 +125,8 @@ static unsigned carry_out(struct translator *t, size_t k, size_t n,
 		k += t->waiting ? clock_until_due(t, pkts + k, n - k) : n - k;
 		clock_to(t, pkts[k - 1].ts_ns);
 		t->stamp_ns = t->last_ns;
+		if (!lanes)
+			continue;
 		end = k < t->npkts ? from : t->stage.n;
 		while (end < t->stage.n && t->stage.at[end] < k)
 			end++;
@@ -193,11 +195,41 @@ size_t stage_run(struct translator *t, const struct pkt *pkts, size_t n)
 	return n;
 }
 
+/* The stage's jobs of one lane that are of common reports, which have heads
+ * then; n packets. */
+static struct jobs *pick_common(struct translator *t, unsigned lane, size_t n)
+{
+	const struct jobs *from = &t->stage;
+	struct jobs *to = &t->bucket;
+
+	if (from->n == n && head_lane(from->all) == head_lane(from->any))
+		return head_lane(from->any) == lane ? &t->stage : NULL;
+	to->n = 0;
+	for (size_t i = 0; i < n; i++) {
+		to->key[to->n] = from->key[i];
+		to->head[to->n] = from->head[i];
+		to->n += from->head[i] && head_lane(from->head[i]) == lane;
+	}
+	return to;
+}
+
 void stage_look(struct translator *t, const struct pkt *pkts, size_t n)
 {
+	uint64_t lanes = t->wait && !t->steering ? t->postcards : 0;
+
 	t->pkts = pkts;
 	t->npkts = n;
 	admit_look(t, pkts, n);
+	t->grouped = 0;
+	for (; lanes && t->stage.n; lanes &= lanes - 1) {
+		unsigned lane = (unsigned)__builtin_ctzll(lanes);
+		struct jobs *j = pick_common(t, lane, n);
+
+		if (!j || !j->n)
+			continue;
+		postcard_look(t, &t->lane[lane], j);
+		t->grouped |= UINT64_C(1) << lane;
+	}
 }
 
 /* What admit_look() left, in order; returns the lanes of the good ones. */
@@ -256,17 +288,35 @@ static void carry_steps(struct translator *t, size_t n, uint64_t lanes)
 	}
 }
 
+/* Lanes of postcards whose jobs were grouped. */
+static void turn_grouped(struct translator *t, uint64_t lanes)
+{
+	const struct jobs *all = &t->stage;
+	bool one = head_lane(all->all) == head_lane(all->any);
+
+	for (; lanes; lanes &= lanes - 1) {
+		unsigned lane = (unsigned)__builtin_ctzll(lanes);
+
+		postcard_turn(t, &t->lane[lane],
+			      one ? all : pick(t, lane, 0, all->n));
+	}
+}
+
 void stage_turn(struct translator *t, size_t n)
 {
-	uint64_t lanes = judge(t, n);
+	uint64_t lanes = judge(t, n), grouped = 0;
 
 	t->lanes_left = 0;
 	if (!wants_order(t, lanes)) {
+		grouped = lanes & t->grouped;
 		t->lanes_left = lanes & t->in_rest;
-		lanes &= t->in_turn;
+		lanes &= t->in_turn & ~grouped;
 		t->pass = PASS_TURN;
+		for (uint64_t l = lanes & t->append; l; l &= l - 1)
+			append_ask(&t->lane[__builtin_ctzll(l)], n);
 	}
 	carry_steps(t, n, lanes);
+	turn_grouped(t, grouped);
 }
 
 void stage_whole(struct translator *t, size_t n)

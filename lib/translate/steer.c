@@ -30,10 +30,7 @@ struct steering {
 	uint16_t to[STAGE];  /* of the jobs in hand */
 	/* The jobs in hand, in the order of their collectors. */
 	uint16_t begin[COLLECTORS_MAX + 1];
-	const uint8_t *key[STAGE];
-	uint64_t head[STAGE];
-	uint16_t at[STAGE];
-	struct jobs part; /* one collector's */
+	struct job_room room;
 };
 
 static unsigned collector_of(const struct steering *s, uint8_t version,
@@ -122,39 +119,26 @@ static void sort(struct steering *s, const struct jobs *j)
 	for (unsigned i = 0; i < j->n; i++) {
 		unsigned k = at[s->to[i]]++;
 
-		s->key[k] = j->key[i];
-		s->at[k] = j->at[i];
-		s->head[k] = j->head[i];
+		s->room.key[k] = j->key[i];
+		s->room.at[k] = j->at[i];
+		s->room.head[k] = j->head[i];
 	}
-}
-
-static const struct jobs *part_of(struct steering *s, unsigned collector)
-{
-	unsigned from = s->begin[collector];
-	struct jobs *part = &s->part;
-
-	part->n = s->begin[collector + 1] - from;
-	part->all = UINT64_MAX;
-	part->any = 0;
-	for (unsigned i = 0; i < part->n; i++) {
-		part->key[i] = s->key[from + i];
-		part->at[i] = s->at[from + i];
-		part->head[i] = s->head[from + i];
-		part->all &= part->head[i];
-		part->any |= part->head[i];
-	}
-	return part;
 }
 
 void steer_run(struct translator *t, unsigned table, const struct jobs *j)
 {
 	struct steering *s = t->steering;
+	struct jobs sorted = jobs_in(&s->room), part;
 
 	find(t, &t->lane[table], j);
 	sort(s, j);
-	for (unsigned c = 0; c < s->n; c++)
-		if (s->begin[c + 1] > s->begin[c])
-			lane_go(t, c * t->n + table, part_of(s, c));
+	sorted.all = j->all;
+	sorted.any = j->any;
+	for (unsigned c = 0; c < s->n; c++) {
+		part = jobs_part(&sorted, s->begin[c], s->begin[c + 1]);
+		if (part.n)
+			lane_go(t, c * t->n + table, &part);
+	}
 }
 
 int steer_open(struct translator *t, const struct translate_options *o,

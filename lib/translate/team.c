@@ -268,9 +268,10 @@ static int twin_open(struct translator **out, const struct translator *t,
 		return fault_set(f, -ENOMEM, "no memory for a worker");
 	memcpy(tw, t, size);
 	memset(&tw->ctr, 0, sizeof(tw->ctr));
+	jobs_place(tw);
 	rc = steer_twin(tw);
 	for (unsigned i = 0; i < tw->lanes; i++)
-		rc = postcard_twin(&tw->lane[i]) ? -ENOMEM : rc;
+		rc = postcard_team(&tw->lane[i], true) ? -ENOMEM : rc;
 	rc = ops_open(tw, false) ? -ENOMEM : rc;
 	if (!rc && twins)
 		rc = t->road->twin(t->road, &tw->road, f);
@@ -308,6 +309,9 @@ static int worker_open(struct translate_team *c, unsigned number,
 		rc = twin_open(&w->t, t, c->twins, f);
 	else
 		w->t = t;
+	for (unsigned i = 0; i < t->lanes && c->twins && !number; i++)
+		if (postcard_team(&t->lane[i], false) < 0)
+			rc = fault_set(f, -ENOMEM, "no memory for a worker");
 	if (!rc) {
 		w->t->worker = w;
 		w->t->wait = c->twins ? wait_to_settle : NULL;
@@ -337,6 +341,8 @@ static void free_all(struct translate_team *c)
 			twin_close(c->worker[i]->t, c->t);
 		free(c->worker[i]);
 	}
+	for (unsigned i = 0; i < c->t->lanes; i++)
+		postcard_alone(&c->t->lane[i]);
 	abreast_close(c->abreast);
 	c->t->wait = NULL;
 	c->t->worker = NULL;

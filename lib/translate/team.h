@@ -9,7 +9,7 @@
  *
  *	take	in turn		packets from the source
  *	look	at once		decodes and judges what one can see of a packet
- *				by itself
+ *				by itself; groups postcards by rows
  *	turn	in turn		what hangs on the packets before: reporters'
  *				numbers and NACKs, the clock, lists, rows of
  *				postcards, random copies; all else that can be

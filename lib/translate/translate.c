@@ -219,7 +219,7 @@ int translate_open(struct translator **out, const struct table *tables,
 	if (!t)
 		return fault_set(f, -ENOMEM, "no memory for the translator");
 	memset(t, 0, offsetof(struct translator, stage));
-	t->stage.n = 0;
+	jobs_place(t);
 	memset(t->by_id, NO_LANE, sizeof(t->by_id));
 	memset(t->first_of_kind, NO_LANE, sizeof(t->first_of_kind));
 	t->road = road;

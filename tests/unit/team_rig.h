@@ -68,8 +68,12 @@ struct traffic {
 	unsigned only; /* this table's reports, 0: all */
 	/* So many of one table, then so many of the other; 0: not so. */
 	unsigned spell, either[2];
-	bool quiet;   /* nobody asks for immediates */
-	size_t batch; /* of so many packets all; 0: any */
+	bool quiet; /* nobody asks for immediates */
+	/* All frames are good reports of the common shape, and most postcards
+	 * of a key come in the order of their hops, and want the same. */
+	bool plain;
+	uint8_t hop[TEAM_KEYS]; /* there: the next one */
+	size_t batch;		/* of so many packets all; 0: any */
 	size_t n;
 	struct pkt *pkt;
 	uint8_t *block;
@@ -98,6 +102,21 @@ static inline unsigned team_table(struct traffic *tf)
 	if (tf->spell)
 		return tf->either[tf->at / tf->spell % 2];
 	return tf->only ? tf->only : 1 + team_pick(tf, TEAM_TABLES);
+}
+
+/* Paths of five hops, of three and of none that is known, whose first and last
+ * hops change places now and then. */
+static inline void team_next_hop(struct traffic *tf, struct dta_report *r,
+				 unsigned who)
+{
+	static const uint8_t path_len[] = {5, 5, 3, 0};
+	unsigned hops = path_len[who % 4] ? path_len[who % 4] : 5;
+
+	r->path_len = path_len[who % 4];
+	r->hop = tf->hop[who]++ % hops;
+	if (!team_pick(tf, 10))
+		r->hop = (uint8_t)(hops - 1 - r->hop);
+	r->copies = 0;
 }
 
 /* A report for a table of its own choice, all but its number. */
@@ -139,6 +158,8 @@ static inline void team_report(struct traffic *tf, struct dta_report *r,
 		r->hop = (uint8_t)team_pick(tf, 5);
 		r->path_len = team_pick(tf, 2) ? 5 : 0;
 	}
+	if (kind[table] == DTA_POSTCARD && tf->plain && team_pick(tf, 20))
+		team_next_hop(tf, r, who);
 	r->tracked = table == TEAM_STRICT;
 }
 
@@ -158,12 +179,12 @@ static inline size_t team_frame(struct traffic *tf, uint8_t *frame)
 	unsigned who = team_pick(tf, TEAM_REPORTERS);
 	uint8_t key[16], data[TEAM_LONG_LEN];
 	struct dta_report r;
-	int shape = team_pick(tf, 12) ? SHAPE_COMMON
-				      : (int)team_pick(tf, SHAPES);
+	int shape = team_pick(tf, 12) || tf->plain ? SHAPE_COMMON
+						   : (int)team_pick(tf, SHAPES);
 
 	who = team_pick(tf, 2) ? who : who % 3;
 	team_report(tf, &r, key, data);
-	if (!team_pick(tf, 100))
+	if (!team_pick(tf, 100) && !tf->plain)
 		team_oddity(tf, &r);
 	if (!team_pick(tf, 80))
 		tf->number[who]++; /* one is lost */
@@ -189,7 +210,7 @@ static inline struct traffic *traffic_make(const struct traffic *like)
 		uint8_t *p = tf->block + (i + 1) * TEAM_ROOM, frame[FRAME_ROOM];
 		uint32_t len = (uint32_t)team_frame(tf, frame);
 
-		if (!team_pick(tf, 300))
+		if (!team_pick(tf, 300) && !tf->plain)
 			len = team_pick(tf, len); /* cut */
 		memcpy(p, frame, len);
 		tf->pkt[i] = (struct pkt){p, len, len, team_time(tf)};

@@ -235,6 +235,34 @@ static void one_table(bool quiet)
 	}
 }
 
+/*
+ * Postcards whose batches are grouped before their turn (gather/groups.h), and
+ * nothing else; with another table's among them; and with some immediates,
+ * which come in the order of the postcards that complete a row.
+ */
+static void grouped(void)
+{
+	static const unsigned either[][2] = {
+		{TEAM_PATHS, TEAM_PATHS},
+		{TEAM_PATHS, TEAM_OTHERS},
+		{TEAM_OTHERS, TEAM_COUNTED},
+		{TEAM_LISTS, TEAM_PATHS},
+	};
+
+	for (unsigned i = 0; i < 8; i++) {
+		struct traffic *tf = traffic_make(&(struct traffic){
+			.n = REPORTS / 2,
+			.rng.state = i + 1,
+			.spell = 3,
+			.either = {either[i / 2][0], either[i / 2][1]},
+			.quiet = i % 2,
+			.plain = true});
+
+		by_all(tf, DART_OFF, ALL_OF(team_fields));
+		traffic_free(tf);
+	}
+}
+
 /* Two tables in turn, each for so many reports that stages of lines that are
  * asked for end with one of them, with both, or not before all packets are
  * looked at. */
@@ -427,6 +455,7 @@ int main(void)
 	swaps();
 	one_table(false);
 	one_table(true);
+	grouped();
 	two_tables(TEAM_COUNTED, TEAM_PATHS, 20);
 	two_tables(TEAM_OTHERS, TEAM_SUMS, 201);
 	two_tables(TEAM_WIDE, TEAM_LISTS, 501);
