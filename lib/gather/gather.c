@@ -41,7 +41,7 @@ int gather_open(struct gather *g)
 	return make_room(g, EMISSIONS);
 }
 
-int gather_team(struct gather *g, const struct gather *of)
+int gather_team(struct gather *g, const struct gather *of, bool grouped)
 {
 	if (of)
 		*g = (struct gather){.rows = of->rows,
@@ -50,6 +50,8 @@ int gather_team(struct gather *g, const struct gather *of)
 				     .nrows = of->nrows,
 				     .key_len = of->key_len,
 				     .hops = of->hops};
+	if (!grouped)
+		return of ? make_room(g, EMISSIONS) : 0;
 	g->groups = groups_new();
 	return g->groups ? make_room(g, GROUPS_EMISSIONS) : -ENOMEM;
 }

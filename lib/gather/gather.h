@@ -84,10 +84,10 @@ unsigned gather_row_size(unsigned key_len);
  * to be closed either way. */
 int gather_open(struct gather *g);
 
-/* What a worker of a team needs: groups, and room for their emissions. of:
- * whose rows they are, NULL: its own; g need not be open else. Returns the
- * same. */
-int gather_team(struct gather *g, const struct gather *of);
+/* What a worker of a team needs: with grouped, groups, and room for their
+ * emissions. of: whose rows they are, NULL: its own; g need not be open else.
+ * Returns the same. */
+int gather_team(struct gather *g, const struct gather *of, bool grouped);
 void gather_alone(struct gather *g); /* needs that no more */
 void gather_close(struct gather *g);
 

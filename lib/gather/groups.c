@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/rng.h"
 #include "store/prefetch.h"
 
 enum {
@@ -13,8 +14,10 @@ struct groups *groups_new(void)
 {
 	struct groups *gs = aligned_alloc(64, sizeof(*gs));
 
-	if (gs)
-		memset(gs, 0, sizeof(*gs));
+	if (!gs)
+		return NULL;
+	memset(gs, 0, sizeof(*gs));
+	gs->salt = rng_mix(rng_seed()) | 1;
 	return gs;
 }
 

@@ -16,7 +16,8 @@
 
 enum {
 	GROUPS_MAX = 4096, /* postcards, too */
-	GROUPS_SLOTS = 2 * GROUPS_MAX,
+	GROUPS_SLOT_BITS = 13,
+	GROUPS_SLOTS = 1 << GROUPS_SLOT_BITS,
 	/* A postcard pushes one row out, and completes another. */
 	GROUPS_EMISSIONS = 2 * GROUPS_MAX,
 };
@@ -38,6 +39,7 @@ _Static_assert(sizeof(struct group) == 64, "a line");
 
 struct groups {
 	unsigned n, postcards;
+	uint64_t salt; /* odd: which slots rows have, unknown to who sends */
 	struct group group[GROUPS_MAX];
 	uint16_t next[GROUPS_MAX];   /* postcard of the same group */
 	uint16_t slot[GROUPS_SLOTS]; /* a row's last group, counted from 1 */
@@ -62,10 +64,13 @@ void groups_order(struct groups *gs, const struct gather *g);
 const struct emission *groups_next(const struct groups *gs,
 				   const struct gather *g, unsigned *at);
 
-/* Where a row's last group is, or will be. */
+_Static_assert((int)GROUPS_SLOTS == 2 * (int)GROUPS_MAX, "half are free");
+
+/* Where a row's last group is, or will be. Keys can be chosen so that their
+ * rows lie side by side: these are not to. */
 static inline uint16_t *groups_slot(struct groups *gs, uint32_t row)
 {
-	unsigned at = row % GROUPS_SLOTS;
+	unsigned at = (unsigned)(row * gs->salt >> (64 - GROUPS_SLOT_BITS));
 
 	while (gs->slot[at] && gs->group[gs->slot[at] - 1].row != row)
 		at = (at + 1) % GROUPS_SLOTS;

@@ -188,7 +188,7 @@ void postcard_flush(struct translator *t, struct lane *l)
 	}
 }
 
-int postcard_team(struct lane *l, bool twin)
+int postcard_team(struct lane *l, bool twin, bool grouped)
 {
 	const struct postcards *of = l->postcards;
 
@@ -196,7 +196,8 @@ int postcard_team(struct lane *l, bool twin)
 		return 0;
 	if (twin && !(l->postcards = calloc(1, sizeof(*of))))
 		return -ENOMEM;
-	return gather_team(&l->postcards->gather, twin ? &of->gather : NULL);
+	return gather_team(&l->postcards->gather, twin ? &of->gather : NULL,
+			   grouped);
 }
 
 void postcard_alone(struct lane *l)

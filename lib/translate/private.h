@@ -432,8 +432,9 @@ void postcard_emit(struct translator *t, const struct lane *l);
 void postcard_look(struct translator *t, const struct lane *l,
 		   const struct jobs *j);
 void postcard_turn(struct translator *t, struct lane *l, const struct jobs *j);
-/* For that; twin: a copy. 0 or -ENOMEM; to be closed, or alone, either way. */
-int postcard_team(struct lane *l, bool twin);
+/* For that; twin: a copy; grouped: look and turn are to come. 0 or -ENOMEM; to
+ * be closed, or alone, either way. */
+int postcard_team(struct lane *l, bool twin, bool grouped);
 void postcard_alone(struct lane *l);
 void postcard_close(struct lane *l);
 

@@ -271,7 +271,7 @@ static int twin_open(struct translator **out, const struct translator *t,
 	jobs_place(tw);
 	rc = steer_twin(tw);
 	for (unsigned i = 0; i < tw->lanes; i++)
-		rc = postcard_team(&tw->lane[i], true) ? -ENOMEM : rc;
+		rc = postcard_team(&tw->lane[i], true, twins) ? -ENOMEM : rc;
 	rc = ops_open(tw, false) ? -ENOMEM : rc;
 	if (!rc && twins)
 		rc = t->road->twin(t->road, &tw->road, f);
@@ -310,7 +310,7 @@ static int worker_open(struct translate_team *c, unsigned number,
 	else
 		w->t = t;
 	for (unsigned i = 0; i < t->lanes && c->twins && !number; i++)
-		if (postcard_team(&t->lane[i], false) < 0)
+		if (postcard_team(&t->lane[i], false, true) < 0)
 			rc = fault_set(f, -ENOMEM, "no memory for a worker");
 	if (!rc) {
 		w->t->worker = w;
