@@ -126,6 +126,8 @@ static int attach(int fd, struct sock_filter *text, unsigned n)
 {
 	struct sock_fprog p = {.len = (unsigned short)n, .filter = text};
 
+	if (n > BPF_MAXINSNS)
+		return -E2BIG;
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &p, sizeof(p)) < 0
 		       ? -errno
 		       : 0;

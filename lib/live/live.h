@@ -57,7 +57,11 @@ struct live_options {
 	 * Workers that take batches in turn, 0 is 1: so many rings AF_PACKET
 	 * has, up to LIVE_WORKERS, 16 MB each. What order names comes by one
 	 * ring, and in its order; other packets may overtake each other, by 50
-	 * ms or so. A batch is out of one ring: src_rx()'s of the first, each
+	 * ms or so. For an instant while the interface comes up again, what
+	 * order names may be in two rings, as the kernel opens them one by
+	 * one. Before Linux 6.13 there is one ring if the interface is down
+	 * when the source is opened.
+	 * A batch is out of one ring: src_rx()'s of the first, each
 	 * src_rx_now() behind it of the next; or of another, if that one is
 	 * empty or that far ahead.
 	 */

@@ -33,6 +33,8 @@ enum {
 	/* No further one ring is read ahead of another that has packets. Less
 	 * than CLOCK_BACK_NS: time must not seem to be set back. */
 	AHEAD_NS = 50000000,
+	/* What seems to be further apart are stamps of a clock that was set. */
+	APART_NS = 1000000000,
 };
 
 _Static_assert((int)AHEAD_NS < (int)CLOCK_BACK_NS, "rings are nearly in step");
@@ -81,22 +83,36 @@ static bool is_there(const struct ring *r)
 		       TP_STATUS_USER;
 }
 
-/* When the first packet came of the block at the head. */
-static uint64_t begin_ns(const struct ring *r)
+static uint64_t came_ns(const struct tpacket3_hdr *h)
 {
-	const struct tpacket_bd_ts *t =
-		&block(r, r->head)->hdr.bh1.ts_first_pkt;
-
-	return t->ts_sec * UINT64_C(1000000000) + t->ts_nsec;
+	return h->tp_sec * UINT64_C(1000000000) + h->tp_nsec;
 }
 
-/* Whether another ring has packets that are too much older. */
+/* When the first packet came of the block at the head; 0: it has none. The
+ * block's ts_first_pkt is when the kernel began to wait for that. */
+static uint64_t begin_ns(const struct ring *r)
+{
+	const struct tpacket_block_desc *b = block(r, r->head);
+
+	return b->hdr.bh1.num_pkts
+		       ? came_ns((const void *)((const uint8_t *)b +
+						b->hdr.bh1.offset_to_first_pkt))
+		       : 0;
+}
+
+/* Whether another ring has packets that are too much older. Stamps of a clock
+ * that was set back do not hold a ring back until time is there again. */
 static bool is_ahead(const struct rings *s, const struct ring *r)
 {
-	for (const struct ring *o = s->ring; o < s->ring + s->n; o++)
-		if (o != r && is_there(o) &&
-		    begin_ns(r) > begin_ns(o) + AHEAD_NS)
+	for (const struct ring *o = s->ring; o < s->ring + s->n; o++) {
+		uint64_t ns;
+
+		if (o == r || !is_there(o))
+			continue;
+		ns = begin_ns(r) - begin_ns(o); /* if negative, beyond all */
+		if (ns > AHEAD_NS && ns <= APART_NS)
 			return true;
+	}
 	return false;
 }
 
@@ -139,7 +155,7 @@ static uint8_t *show(struct pkt *p, uint8_t *at)
 		.data = at + h->tp_mac,
 		.len = h->tp_snaplen,
 		.wire_len = h->tp_len,
-		.ts_ns = h->tp_sec * UINT64_C(1000000000) + h->tp_nsec,
+		.ts_ns = came_ns(h),
 	};
 	if (status & TP_STATUS_VLAN_VALID && p->len >= NET_ETH_AT_TYPE)
 		put_tag(p,
@@ -175,12 +191,14 @@ static int walk(struct rings *s, struct ring *r, struct pkt *pkts, int max)
 	return n;
 }
 
-/* Of the ring that is due, or the next one that has some. */
+/* Of the ring that is due, or the next one that has some; but a call has blocks
+ * of one ring only, be they empty. */
 static int walk_one(struct rings *s, struct pkt *pkts, int max)
 {
+	const struct walked *w = &s->walked[s->call];
 	int n = 0;
 
-	for (unsigned i = 0; i < s->n && !n; i++)
+	for (unsigned i = 0; i < s->n && !n && !w->blocks; i++)
 		n = walk(s, &s->ring[(s->src.share + i) % s->n], pkts, max);
 	return n;
 }
@@ -206,8 +224,20 @@ static int wait_one(const struct rings *s, struct fault *f)
 	return p.revents & POLLERR ? ring_judge(s->ring, &s->iface, f) : 0;
 }
 
-/* The same for several: for one that was handed over since the last time, as
- * sockets are always ready while blocks are kept. */
+/* Tells of the next block that is handed over, and of one that is there now. */
+static int watch(const struct rings *s, struct ring *r, int how)
+{
+	struct epoll_event e = {.events = EPOLLIN | EPOLLET, .data.ptr = r};
+
+	return epoll_ctl(s->src.fd, how, r->fd, &e) < 0 ? -errno : 0;
+}
+
+/*
+ * The same for several: for one that was handed over since the last time, as
+ * sockets are always ready while blocks are kept. It would miss one if it were
+ * called before all rings had shown that they have nothing, or if a ring could
+ * have none more to hand over: calls hold half of it at most.
+ */
 static int wait_any(const struct rings *s, struct fault *f)
 {
 	struct epoll_event e[LIVE_WORKERS];
@@ -221,21 +251,36 @@ static int wait_any(const struct rings *s, struct fault *f)
 	return n ? rc : -EAGAIN;
 }
 
+/* Whether calls before this one hold blocks of its ring: a ring's go back in
+ * their order. */
+static bool is_behind(const struct walked *w)
+{
+	return w->blocks && w->ring->head - w->ring->tail > w->blocks;
+}
+
 static int rings_rx(struct src *src, struct pkt *pkts, int max, struct fault *f)
 {
 	struct rings *s = (struct rings *)src;
+	struct walked *w;
 	int n, rc;
 
 	s->call = (s->call + 1) % s->keep;
+	w = &s->walked[s->call];
+	give_back(w);
 	for (;;) {
-		give_back(&s->walked[s->call]);
 		n = walk_one(s, pkts, max);
-		if (!n && (rc = s->n > 1 ? wait_any(s, f) : wait_one(s, f)))
+		if (!n && !w->blocks &&
+		    (rc = s->n > 1 ? wait_any(s, f) : wait_one(s, f)))
 			return rc;
 		if (n && s->filter)
 			n = filter_batch(s->filter, pkts, n);
 		if (n)
 			return n;
+		if (is_behind(w)) { /* nothing of it is wanted */
+			watch(s, w->ring, EPOLL_CTL_MOD);
+			return -EAGAIN;
+		}
+		give_back(w);
 	}
 }
 
@@ -269,14 +314,19 @@ static uint64_t rings_drops(struct src *src)
 	return s->drops;
 }
 
+static void close_all(struct rings *s)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		ring_close(&s->ring[i]);
+	if (s->n > 1 && s->src.fd >= 0)
+		close(s->src.fd);
+}
+
 static void rings_close(struct src *src)
 {
 	struct rings *s = (struct rings *)src;
 
-	for (unsigned i = 0; i < s->n; i++)
-		ring_close(&s->ring[i]);
-	if (s->n > 1 && src->fd >= 0)
-		close(src->fd);
+	close_all(s);
 	if (s->promiscuous >= 0)
 		close(s->promiscuous);
 	filter_close(s->filter);
@@ -306,7 +356,25 @@ static int attach(const struct rings *s, const struct ring *r,
 		 : x	  ? filter_attach(x, r->fd)
 			  : 0;
 
+	if (rc == -E2BIG || rc == -ENOMEM)
+		return fault_set(
+			f, rc,
+			"%s: filter: longer than the kernel takes "
+			"(sysctl net.core.optmem_max): make it shorter",
+			s->iface.name);
 	return rc ? failed(s, "filter", rc, f) : 0;
+}
+
+/* So many rings, none of them open. */
+static void set_number(struct rings *s, unsigned n)
+{
+	snprintf(s->kind, sizeof(s->kind),
+		 n > 1 ? "AF_PACKET, %u rings" : "AF_PACKET", n);
+	s->src.ops = n > 1 ? &several : &one;
+	s->src.fd = -1;
+	for (unsigned i = 0; i < n; i++)
+		s->ring[i] = (struct ring){.fd = -1};
+	s->n = n;
 }
 
 /* One ring gets all from bind() on. Several get nothing before each knows which
@@ -321,27 +389,45 @@ static int open_alone(struct rings *s, const struct filter *x, struct fault *f)
 	return rc ? rc : ring_listen(s->ring, &s->iface, f);
 }
 
+/* Before Linux 6.13 no socket joins a group while its interface is down: then
+ * there is one ring, which waits for that. */
+static int open_instead(struct rings *s, const struct filter *x,
+			struct fault *f)
+{
+	close_all(s);
+	set_number(s, 1);
+	return open_alone(s, x, f);
+}
+
 static int open_several(struct rings *s, const struct filter *x,
 			enum live_order order, struct fault *f)
 {
-	struct epoll_event e = {.events = EPOLLIN | EPOLLET};
 	int rc = 0, group = -1;
 
 	s->src.fd = epoll_create1(EPOLL_CLOEXEC);
 	if (s->src.fd < 0)
 		return failed(s, "epoll", -errno, f);
 	for (struct ring *r = s->ring; r < s->ring + s->n; r++) {
-		if ((rc = ring_open(r, &s->iface, f)))
+		rc = ring_open(r, &s->iface, f);
+		if (rc == -ENOMEM)
+			return fault_set(f, rc,
+					 "%s: no memory for %u rings of %d MB: "
+					 "have fewer cores (-j)",
+					 s->iface.name, s->n,
+					 RING_BLOCK * RING_BLOCKS >> 20);
+		if (rc)
 			return rc;
 		if ((rc = filter_attach_none(r->fd)))
 			return failed(s, "filter", rc, f);
 		if ((rc = ring_listen(r, &s->iface, f)))
 			return rc;
-		if ((rc = fanout_join(r->fd, &group, order)))
+		rc = fanout_join(r->fd, &group, order);
+		if (rc == -EINVAL)
+			return open_instead(s, x, f);
+		if (rc)
 			return failed(s, "PACKET_FANOUT", rc, f);
-		e.data.ptr = r;
-		if (epoll_ctl(s->src.fd, EPOLL_CTL_ADD, r->fd, &e) < 0)
-			return failed(s, "epoll", -errno, f);
+		if ((rc = watch(s, r, EPOLL_CTL_ADD)))
+			return failed(s, "epoll", rc, f);
 	}
 	for (unsigned i = 0; i < s->n && !rc; i++)
 		rc = attach(s, &s->ring[i], x, f);
@@ -381,21 +467,12 @@ int ring_src_open(struct src **out, const struct iface *i,
 		free(s);
 		return fault_set(f, -ENOMEM, "out of memory");
 	}
-	snprintf(s->kind, sizeof(s->kind),
-		 n > 1 ? "AF_PACKET, %u rings" : "AF_PACKET", n);
-	s->src = (struct src){
-		.ops = n > 1 ? &several : &one,
-		.kind = s->kind,
-		.fd = -1,
-		.wait_ms = -1,
-	};
+	s->src = (struct src){.kind = s->kind, .wait_ms = -1};
 	s->promiscuous = -1;
 	s->keep = 1;
 	s->most = RING_BLOCKS;
 	s->iface = *i;
-	s->n = n;
-	for (unsigned k = 0; k < n; k++)
-		s->ring[k].fd = -1;
+	set_number(s, n);
 	if ((rc = open_all(s, o, f))) {
 		rings_close(&s->src);
 		return rc;

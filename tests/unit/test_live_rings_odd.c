@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * AF_PACKET with a ring for each worker: what a kernel may refuse when they are
+ * opened, and what is seldom in a ring: blocks without packets, or with none
+ * that is wanted, and stamps of a clock that was set.
+ */
+#include <linux/if_packet.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "live/ring.h"
+#include "rings_rig.h"
+
+static int refused, why; /* an option of packet sockets, or 0 */
+
+/* In the place of the C library's: the kernel may refuse one. */
+int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
+{
+	if (level == SOL_PACKET && refused && name == refused) {
+		errno = why;
+		return -1;
+	}
+	return (int)syscall(SYS_setsockopt, fd, level, name, value, len);
+}
+
+static const struct live_options two = {.kind = LIVE_PACKET, .workers = 2};
+
+static const struct form plain = {0, 0, false, false},
+			 tagged = {1, 0, false, false};
+
+static void send_one(struct snk *k, const struct form *form, struct mark m)
+{
+	put(k, form, m);
+	TEST(!snk_flush(k));
+	usleep(10000); /* its block is handed over */
+}
+
+/* One ring is there for all, and waits for the interface. */
+static void test_down(struct snk *k)
+{
+	struct src *s;
+
+	for (int i = 0; i < 2; i++) {
+		net_run("ip link set vb down");
+		refused = i ? PACKET_FANOUT : 0;
+		why = EINVAL; /* Linux before 6.13 */
+		s = net_source("vb", &two);
+		refused = 0;
+		if (i) {
+			TEST(!strcmp(src_kind(s), "AF_PACKET"));
+			TEST(!src_keep(s, 2));
+		}
+		net_run("ip link set vb up");
+		net_run("until ip link show va | grep -q LOWER_UP &&"
+			" ip link show vb | grep -q LOWER_UP;"
+			" do sleep 0.01; done");
+		net_row(s, k, PORT, 1000);
+		src_close(s);
+	}
+}
+
+static void expect_refused(const struct live_options *o, int rc,
+			   const char *text)
+{
+	struct fault f = {0};
+	struct src *s;
+
+	if (!TEST(src_open_live(&s, "vb", o, &f) == rc) ||
+	    !TEST(!strcmp(f.text, text)))
+		fprintf(stderr, "%s\n", f.text);
+}
+
+/* What is wrong, and what helps. */
+static void test_refused(void)
+{
+	struct live_options o = {.kind = LIVE_PACKET, .workers = 3};
+	static char text[2048] = "host ::";
+
+	while (strlen(text) + sizeof("||host ::") <= sizeof(text))
+		strcat(text, "||host ::");
+	refused = PACKET_RX_RING;
+	why = ENOMEM;
+	expect_refused(&o, -ENOMEM,
+		       "vb: no memory for 3 rings of 16 MB: have fewer cores "
+		       "(-j)");
+	refused = PACKET_FANOUT;
+	why = ENOSPC;
+	expect_refused(&o, -ENOSPC,
+		       "vb: PACKET_FANOUT: No space left on device");
+	refused = 0;
+	o.filter = text;
+	for (o.workers = 1; o.workers <= 2; o.workers++)
+		expect_refused(&o, -ENOMEM,
+			       "vb: filter: longer than the kernel takes "
+			       "(sysctl net.core.optmem_max): make it shorter");
+}
+
+/* Who comes by another of two rings than 0 does. */
+static uint32_t other_than_0(struct snk *k)
+{
+	static struct rig r;
+	uint32_t who = 1;
+
+	rig_open(&r, 2, &two);
+	for (uint32_t i = 0; i < 400; i++)
+		for (uint32_t w = 0; w < WHO; w++)
+			put(k, &plain, (struct mark){w, i});
+	TEST(!snk_flush(k));
+	until(&r, 400 * WHO, PKT_BATCH);
+	src_close(r.s);
+	while (who < WHO - 1 && chain_end(&r, who) == chain_end(&r, 0))
+		who++;
+	return who;
+}
+
+/* Whose batch is the first, if one spoke ms before the other. */
+static uint32_t first_of(struct snk *k, uint32_t a, uint32_t b, unsigned ms)
+{
+	struct fault f = {0};
+	struct pkt p[2];
+	struct mark m;
+	struct src *s = net_source("vb", &two);
+
+	send_one(k, &plain, (struct mark){a, 0});
+	usleep(ms * 1000);
+	send_one(k, &plain, (struct mark){b, 0});
+	if (!TEST(src_rx(s, p, 2, &f) == 1))
+		exit(test_end());
+	memcpy(&m, p->data + p->len - sizeof(m), sizeof(m));
+	src_close(s);
+	return m.who;
+}
+
+/* The older comes first, whichever ring is due, but for stamps that only a
+ * clock which was set puts so far apart. */
+static void test_clock(struct snk *k, uint32_t other)
+{
+	TEST(first_of(k, 0, other, 200) == 0);
+	TEST(first_of(k, other, 0, 200) == other);
+	TEST((first_of(k, 0, other, 1500) == 0) ==
+	     (first_of(k, other, 0, 1500) == 0));
+}
+
+/* Has all blocks that were handed over hold nothing. */
+static void empty_all(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned rings = 0, blocks = 0;
+	char line[512];
+
+	while (TEST(maps != NULL) && fgets(line, sizeof(line), maps)) {
+		uintptr_t from, to;
+
+		if (!strstr(line, "socket:") ||
+		    sscanf(line, "%jx-%jx", &from, &to) != 2)
+			continue;
+		rings++;
+		for (; from < to; from += RING_BLOCK) {
+			struct tpacket_block_desc *b = (void *)from;
+
+			if (!(b->hdr.bh1.block_status & TP_STATUS_USER))
+				continue;
+			b->hdr.bh1.num_pkts = 0;
+			blocks++;
+		}
+	}
+	fclose(maps);
+	TEST(rings >= 1 && blocks >= 2);
+}
+
+/* Blocks of no packets go back to the ring that they are of. */
+static void test_empty(struct snk *k, uint32_t other)
+{
+	static struct rig r;
+
+	rig_open(&r, 2, &two);
+	for (uint32_t i = 0; i < 6; i++)
+		send_one(k, &plain, (struct mark){i % 2 ? other : 0, 0});
+	empty_all();
+	turn(&r, PKT_BATCH);
+	for (uint32_t i = 0; i < 20; i++) {
+		put(k, &plain, (struct mark){0, i});
+		send_one(k, &plain, (struct mark){other, i});
+	}
+	until(&r, 40, PKT_BATCH);
+	TEST(r.bad == 0);
+	src_close(r.s);
+}
+
+/* What one has in hand stays as it is while another looks at what is behind it
+ * and wants nothing of that. */
+static void test_unwanted(struct snk *k)
+{
+	static struct rig r;
+	struct fault f = {0};
+
+	rig_open(&r, 2, &(struct live_options){.filter = "not vlan 5"});
+	send_one(k, &plain, (struct mark){0, 0});
+	r.n[0] = src_rx(r.s, r.pkts[0], PKT_BATCH, &f);
+	TEST(r.n[0] == 1);
+	for (int i = 0; i < 20; i++)
+		send_one(k, &tagged, (struct mark){0, 5});
+	TEST(src_rx_now(r.s, r.pkts[1], PKT_BATCH, &f) == -EAGAIN);
+	while (src_drops(r.s) < 10000)
+		for (uint32_t i = 0; i < 10000; i++)
+			put(k, &plain, (struct mark){0, UINT32_MAX});
+	look(&r, 0);
+	TEST(r.got == 1 && r.bad == 0);
+	src_close(r.s);
+}
+
+int main(void)
+{
+	uint32_t other;
+	struct snk *k;
+
+	net_start("ip link add va type veth peer name vb");
+	k = net_sink("va");
+	test_down(k);
+	test_refused();
+	other = other_than_0(k);
+	test_clock(k, other);
+	test_empty(k, other);
+	test_unwanted(k);
+	TEST(!snk_close(k));
+	return test_end();
+}
