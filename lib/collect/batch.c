@@ -104,26 +104,32 @@ static struct batch_item *another(struct batch *b, uint64_t ts_ns)
 	return &b->item[b->n];
 }
 
+/* As reporter_is(). */
 static bool run_is(const struct telemetry_run *run, const struct int_from *from)
 {
 	return run->from.node == from->node && run->from.hw_id == from->hw_id &&
-	       run->from.has_node == from->has_node &&
-	       run->from.sequence_bits == from->sequence_bits;
+	       run->from.has_node == from->has_node;
 }
 
-/* A reporter's run. */
+/* A reporter's run; of numbers as wide as these, which wrap alike. One that has
+ * several cannot be judged run by run. */
 static struct telemetry_run *run_of(struct batch *b,
 				    const struct int_from *from)
 {
 	uint64_t i = rng_mix((uint64_t)from->node << 8 | from->hw_id);
+	struct telemetry_run *run;
 	uint32_t *slot;
 
 	for (;; i++) {
 		slot = &b->run_slot[i % BATCH_RUN_SLOTS];
 		if (!*slot)
 			break;
-		if (run_is(&b->run[*slot - 1], from))
-			return &b->run[*slot - 1];
+		run = &b->run[*slot - 1];
+		if (!run_is(run, from))
+			continue;
+		if (run->from.sequence_bits == from->sequence_bits)
+			return run;
+		b->runs_broken = true;
 	}
 	b->run[b->runs] = (struct telemetry_run){.from = *from};
 	if (b->runs < BATCH_RUN_SLOTS / 2)

@@ -91,7 +91,8 @@ struct batch {
 	size_t numbers;
 	struct telemetry_run *run; /* of them all, in the order of the first */
 	size_t runs;
-	bool runs_broken; /* numbers are missing in one, or not in order */
+	bool runs_broken; /* numbers are missing in one, or not in order; or
+			     a reporter has two */
 	bool snapshots;	  /* there are items with them */
 	struct batch_shares {
 		struct batch_share *share;
