@@ -98,7 +98,8 @@ static void carry(void *ctx, unsigned number, uint64_t batch, bool any)
 	if (w->shard)
 		take_parts(c, w, batch);
 	relay_wait(&c->relay, ORDER, batch);
-	if (w->shard && !number)
+	/* Without memory a shard does not know of all that are due. */
+	if (w->shard && !number && !error_of(c))
 		telemetry_shard_merge(c->t, c->shard, c->o.workers);
 	if (any && !error_of(c))
 		fail(c, w->shard ? order_judge(c, w) : order_take(c, w));
