@@ -125,7 +125,7 @@ void batch_close(struct batch *b); /* of zeros is fine */
  */
 void batch_look(struct batch *b, const struct pkt *pkts, size_t n);
 
-/* What a share says; other fields are not set. */
+/* What a share says; other fields are zeros. */
 void batch_view(const struct batch_share *share, struct int_view *out);
 
 /* There are no frames. */

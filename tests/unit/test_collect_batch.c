@@ -130,6 +130,32 @@ static void test_numbers(struct batch *b, const uint8_t *frame, size_t len)
 	TEST(memory() - before < MEMORY_MAX / 64);
 }
 
+/* Nothing is left of the view that was read before. */
+static void test_view(void)
+{
+	static const uint8_t source[4];
+	const struct int_view kept = {
+		.format = INT_IOAM,
+		.drop_reason = 1,
+		.from = {.numbered = true, .has_node = true},
+		.own = {.n = 1},
+		.domain = 1,
+		.domain_bits = 1,
+		.source = source,
+		.source_len = sizeof(source)};
+	const struct batch_share of_kept = {.kept = BATCH_KEPT, .view = &kept};
+	const struct batch_share plain = {.ip_len = 100, .hops = 2};
+	struct int_view out;
+
+	batch_view(&of_kept, &out);
+	TEST(out.from.has_node && out.own.n);
+	batch_view(&plain, &out);
+	TEST(out.ip_len == 100 && out.stack.n == 2 && !out.stack.at);
+	TEST(!out.own.n && !out.from.has_node && !out.from.numbered &&
+	     out.format == INT_MD && !out.drop_reason && !out.domain &&
+	     !out.domain_bits && !out.source && !out.source_len);
+}
+
 int main(void)
 {
 	const struct int_profile *profile = int_profile_named("any");
@@ -138,6 +164,7 @@ int main(void)
 	size_t len = report(number, profile);
 	struct batch b;
 
+	test_view();
 	traces(frame);
 	TEST(!batch_open(&b, &o));
 	test_numbers(&b, number, len);
