@@ -59,6 +59,8 @@ static inline void told_hop(struct telemetry *t, uint32_t place)
 	*s->told++ = place;
 }
 
+/* Of a hop, in the order of metrics, each once at most: a value's metric is
+ * known by its turn (copies_sift()). */
 static inline void told_value(struct telemetry *t, struct object *o,
 			      enum metric m, uint32_t v)
 {

@@ -74,10 +74,47 @@ static void test_full(uint32_t nodes, uint32_t places)
 	rig_close(&rig);
 }
 
+/* A hop's values are told in the order of metrics, however they are on the
+ * wire. */
+static void test_order(void)
+{
+	const struct telemetry_shard_options so = {1, enter, leave, NULL};
+	struct rig_hop hop = rig_hop_of(1, 10);
+	struct telemetry *shard;
+	struct int_plan old;
+	struct rig rig;
+
+	hop.field[INT_OCCUPANCY] = 100 + METRIC_QUEUE_OCCUPANCY;
+	hop.field[INT_UTILIZATION] = 100 + METRIC_LINK_UTILIZATION;
+	hop.field[INT_CONGESTION] = 100 + METRIC_QUEUE_CONGESTION;
+	TEST(int_plan_of(&old, rig_words05, 16,
+			 ALL | RIG_CONGESTION | RIG_UTILIZATION));
+	rig_init(&rig);
+	rig_open(&rig);
+	TEST(!telemetry_shard_open(&shard, rig.t, &rig.sinks, &so));
+	for (unsigned i = 1; i <= 3; i++) {
+		static struct rig_view rv;
+		struct telemetry_turn turn = {.number = i, .now_ns = i};
+		uint32_t telling[64], *end = telling, *word = telling + 2;
+
+		rig_make(&rv, i, 1, &old, &hop, 1);
+		turn.hash = flows_hash(rv.v.key, rv.v.key_len);
+		TEST(telemetry_shard_take(shard, &rv.v, &turn, 1, &end) == 1);
+		TEST(end - telling == 5 && telling[0] == 4);
+		for (unsigned m = 0; m < METRIC_OF_HOP; m++)
+			if (telling[1] >> COPIES_METRICS >> m & 1)
+				TEST(*word++ == 100 + m);
+		TEST(word == end);
+	}
+	telemetry_shard_close(shard);
+	rig_close(&rig);
+}
+
 int main(void)
 {
 	TEST(int_plan_of(&plan, rig_words, 16, ALL));
 	test_full(ROOM, 1000);
 	test_full(1000, ROOM);
+	test_order();
 	return test_end();
 }
