@@ -164,8 +164,10 @@ int collect_team_tick(struct collect_team *c, uint64_t now_ns)
 
 	for (unsigned i = 0; i < c->shards; i++)
 		telemetry_shard_time(c->shard[i], c->now_ns, look);
-	if (look && c->shards)
+	if (look && c->shards && c->gathered != c->items) {
 		telemetry_shard_gather(c->shard, c->shards, c->items);
+		c->gathered = c->items;
+	}
 	return rc ? rc : fail(c, telemetry_tick(c->t, now_ns));
 }
 

@@ -54,6 +54,7 @@ struct collect_team {
 	struct intake_ledger counters;
 	/* In turn of pass: items so far, and the time. */
 	uint64_t items, now_ns, keep_ns;
+	uint64_t gathered;  /* items of which the whole knows the latest */
 	struct seats seats; /* where the shards are, by worker */
 	struct worker *worker[COLLECT_TEAM_MAX];
 	struct telemetry *shard[COLLECT_TEAM_MAX]; /* theirs */
