@@ -13,7 +13,6 @@
 enum {
 	AHEAD = 8, /* frames between asking for their bytes and their use */
 	AHEAD_BYTES = 512, /* of each */
-	LINE = 64,
 };
 
 /* clang-format off */
@@ -377,10 +376,7 @@ static int take_packet(struct intake *in, const struct pkt *p)
 
 static inline void want(const struct pkt *p)
 {
-	uint32_t len = p->len < AHEAD_BYTES ? p->len : AHEAD_BYTES;
-
-	for (const uint8_t *at = p->data, *end = at + len; at < end; at += LINE)
-		__builtin_prefetch(at);
+	pkt_ask(p, p->len < AHEAD_BYTES ? p->len : AHEAD_BYTES);
 }
 
 int intake_take(struct intake *in, const struct pkt *pkts, size_t n)

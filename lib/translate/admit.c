@@ -30,6 +30,8 @@ enum {
 	/* port; length; checksum; DTA version, opcode */
 	AT_UDP_WORD = AT_UDP + NET_UDP_AT_DST,
 	AT_KEY = AT_DTA + DTA_HEADER_LEN,
+	AHEAD = 16, /* packets between asking for one and looking at it */
+	AHEAD_BYTES = 128,
 };
 
 /* The bits of these words that tell, first byte on the left. */
@@ -296,6 +298,8 @@ admit_with(struct translator *t, const struct pkt *pkts, size_t n, size_t first,
 
 		if (asking)
 			asking_next(asking);
+		else if (i + AHEAD < n)
+			pkt_ask(&pkts[i + AHEAD], AHEAD_BYTES);
 		if (__builtin_expect(admit_common(t, &pkts[i], &head), 1)) {
 			to.key[jobs] = f + AT_KEY;
 			if (expected && !is_next(expected, f + AT_SRC, head))
@@ -367,6 +371,8 @@ void admit_look(struct translator *t, const struct pkt *pkts, size_t n)
 		const uint8_t *f = pkts[i].data;
 		uint64_t head;
 
+		if (i + AHEAD < n)
+			pkt_ask(&pkts[i + AHEAD], AHEAD_BYTES);
 		if (!admit_common(t, &pkts[i], &head))
 			head = 0;
 		else if (t->expected)
