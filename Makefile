@@ -174,6 +174,9 @@ $(UNITS) $(BENCHES) $(AIDS): $B/%: $B/%.o $B/libdta.a
 # It looks at the clock where workers wait for their turns.
 $B/tests/bench/bench_turns: LDFLAGS += -Wl,--wrap=turn_wait -Wl,--wrap=turn_pass
 
+# It is without memory at times.
+$B/tests/unit/test_collect_round: LDFLAGS += -Wl,--wrap=realloc
+
 # The one C++ file is there for a table that is a template.
 $B/%.o: %.cc Makefile
 	$(call say,CXX)
