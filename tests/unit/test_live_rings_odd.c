@@ -5,6 +5,8 @@
  * that is wanted, and stamps of a clock that was set.
  */
 #include <linux/if_packet.h>
+#include <poll.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -23,17 +25,64 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 	return (int)syscall(SYS_setsockopt, fd, level, name, value, len);
 }
 
-static const struct live_options two = {.kind = LIVE_PACKET, .workers = 2};
-
 static const struct form plain = {0, 0, false, false},
 			 tagged = {1, 0, false, false};
 
+/* Blocks of all rings that were handed over; empty: they hold nothing now. */
+static unsigned handed_over(bool empty)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned blocks = 0;
+	char line[512];
+
+	while (TEST(maps != NULL) && fgets(line, sizeof(line), maps)) {
+		uintptr_t from, to;
+
+		if (!strstr(line, "socket:") ||
+		    sscanf(line, "%jx-%jx", &from, &to) != 2)
+			continue;
+		for (; from < to; from += RING_BLOCK) {
+			struct tpacket_block_desc *b = (void *)from;
+
+			if (!(b->hdr.bh1.block_status & TP_STATUS_USER))
+				continue;
+			if (empty)
+				b->hdr.bh1.num_pkts = 0;
+			blocks++;
+		}
+	}
+	fclose(maps);
+	return blocks;
+}
+
+/* In a block of its own. */
 static void send_one(struct snk *k, const struct form *form, struct mark m)
 {
+	unsigned before = handed_over(false), ms = 0;
+
 	put(k, form, m);
 	TEST(!snk_flush(k));
-	usleep(10000); /* its block is handed over */
+	while (handed_over(false) == before && ms++ < PATIENCE_MS)
+		usleep(1000);
+	TEST(handed_over(false) > before);
 }
+
+static struct snk *sending; /* while a source waits, or NULL */
+
+/* In the place of the C library's: while it waits, two blocks come. */
+int epoll_wait(int fd, struct epoll_event *e, int max, int ms)
+{
+	struct snk *k = sending;
+
+	sending = NULL;
+	if (k) {
+		send_one(k, &tagged, (struct mark){0, 5});
+		send_one(k, &plain, (struct mark){0, 1});
+	}
+	return (int)syscall(SYS_epoll_pwait, fd, e, max, ms, NULL, 0);
+}
+
+static const struct live_options two = {.kind = LIVE_PACKET, .workers = 2};
 
 /* One ring is there for all, and waits for the interface. */
 static void test_down(struct snk *k)
@@ -141,33 +190,6 @@ static void test_clock(struct snk *k, uint32_t other)
 	     (first_of(k, other, 0, 1500) == 0));
 }
 
-/* Has all blocks that were handed over hold nothing. */
-static void empty_all(void)
-{
-	FILE *maps = fopen("/proc/self/maps", "r");
-	unsigned rings = 0, blocks = 0;
-	char line[512];
-
-	while (TEST(maps != NULL) && fgets(line, sizeof(line), maps)) {
-		uintptr_t from, to;
-
-		if (!strstr(line, "socket:") ||
-		    sscanf(line, "%jx-%jx", &from, &to) != 2)
-			continue;
-		rings++;
-		for (; from < to; from += RING_BLOCK) {
-			struct tpacket_block_desc *b = (void *)from;
-
-			if (!(b->hdr.bh1.block_status & TP_STATUS_USER))
-				continue;
-			b->hdr.bh1.num_pkts = 0;
-			blocks++;
-		}
-	}
-	fclose(maps);
-	TEST(rings >= 1 && blocks >= 2);
-}
-
 /* Blocks of no packets go back to the ring that they are of. */
 static void test_empty(struct snk *k, uint32_t other)
 {
@@ -176,7 +198,7 @@ static void test_empty(struct snk *k, uint32_t other)
 	rig_open(&r, 2, &two);
 	for (uint32_t i = 0; i < 6; i++)
 		send_one(k, &plain, (struct mark){i % 2 ? other : 0, 0});
-	empty_all();
+	TEST(handed_over(true) == 6);
 	turn(&r, PKT_BATCH);
 	for (uint32_t i = 0; i < 20; i++) {
 		put(k, &plain, (struct mark){0, i});
@@ -204,8 +226,34 @@ static void test_unwanted(struct snk *k)
 	while (src_drops(r.s) < 10000)
 		for (uint32_t i = 0; i < 10000; i++)
 			put(k, &plain, (struct mark){0, UINT32_MAX});
+	TEST(!snk_flush(k));
 	look(&r, 0);
 	TEST(r.got == 1 && r.bad == 0);
+	src_close(r.s);
+}
+
+/* Of two blocks that came while one was in hand a worker wants nothing of the
+ * first: then there is something to do still, for who waits for that. */
+static void test_behind(struct snk *k)
+{
+	static struct rig r;
+	struct pollfd p = {.events = POLLIN};
+	struct fault f = {0};
+
+	rig_open(&r, 2, &(struct live_options){.filter = "not vlan 5"});
+	p.fd = src_fd(r.s);
+	send_one(k, &plain, (struct mark){0, 0});
+	r.n[0] = src_rx(r.s, r.pkts[0], 1, &f);
+	TEST(r.n[0] == 1);
+	sending = k;
+	TEST(src_rx(r.s, r.pkts[1], 1, &f) == -EAGAIN);
+	TEST(!sending);
+	look(&r, 0);
+	TEST(poll(&p, 1, 0) == 1);
+	r.n[0] = src_rx(r.s, r.pkts[0], 1, &f);
+	TEST(r.n[0] == 1);
+	look(&r, 0);
+	TEST(r.got == 2 && r.bad == 0);
 	src_close(r.s);
 }
 
@@ -222,6 +270,7 @@ int main(void)
 	test_clock(k, other);
 	test_empty(k, other);
 	test_unwanted(k);
+	test_behind(k);
 	TEST(!snk_close(k));
 	return test_end();
 }
