@@ -189,6 +189,8 @@ static void open_live(struct hop_run *r)
 			cli_fault(name[!i], &f);
 		src_wait(w->src, 0); /* the loop waits for both */
 	}
+	r->o.live.beside.name = r->o.to;
+	r->o.live.beside.s = r->way[HOP_OUT].src;
 	r->loop.fds = fds;
 	r->loop.due = due;
 }
@@ -242,6 +244,7 @@ static void hop_open(struct hop_run *r)
 	r->loop.s = r->way[0].src;
 	r->loop.stats = cli_stats_open(&label_hop_ledger, r->o.live.stats_ns,
 				       r->o.format, NULL);
+	cli_stats_beside(r->loop.stats, r->way[HOP_OUT].src);
 }
 
 static uint64_t unsent(void *run)

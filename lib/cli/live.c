@@ -116,10 +116,24 @@ static const struct ledger_field drop_fields[] = {
 static const struct ledger drop_ledger = {"interface", "packets", drop_fields,
 					  2};
 
+static uint64_t drops_of(const struct src *s)
+{
+	return s ? src_drops(s) : 0;
+}
+
+static void warn_of(const char *name, const struct src *s)
+{
+	uint64_t drops = drops_of(s);
+
+	if (drops)
+		cli_warn("%s: %ju packets were dropped by the kernel", name,
+			 (uintmax_t)drops);
+}
+
 void cli_interface(const struct cli_live *l, const struct src *s,
 		   uint64_t unsent)
 {
-	const struct drops d = {s ? src_drops(s) : 0, unsent};
+	const struct drops d = {drops_of(s) + drops_of(l->beside.s), unsent};
 
 	cli_ledger(&drop_ledger, &d, l->format);
 }
@@ -127,15 +141,12 @@ void cli_interface(const struct cli_live *l, const struct src *s,
 void cli_live_drops(const struct cli_live *l, const struct src *s,
 		    uint64_t unsent)
 {
-	const struct drops d = {s ? src_drops(s) : 0, unsent};
-
 	if (l->format != ROW_TEXT && (l->name || unsent))
 		cli_interface(l, s, unsent);
 	if (l->format != ROW_TEXT)
 		return;
-	if (d.kernel_drops)
-		cli_warn("%s: %ju packets were dropped by the kernel", l->name,
-			 (uintmax_t)d.kernel_drops);
-	if (d.unsent)
-		cli_warn("%ju packets could not be sent", (uintmax_t)d.unsent);
+	warn_of(l->name, s);
+	warn_of(l->beside.name, l->beside.s);
+	if (unsent)
+		cli_warn("%ju packets could not be sent", (uintmax_t)unsent);
 }

@@ -18,6 +18,12 @@ struct cli_live {
 	const char *user;
 	uint64_t count, duration_ns; /* 0: no such limit */
 	bool no_page;
+	/* Another interface that is read beside -i, when it is open: its
+	 * kernel's drops are told of, too. */
+	struct {
+		const char *name;
+		const struct src *s; /* NULL: there is none */
+	} beside;
 };
 
 /*
@@ -152,6 +158,8 @@ struct cli_stats_more {
 struct cli_stats *cli_stats_open(const struct ledger *l, uint64_t every_ns,
 				 enum row_format fmt,
 				 const struct cli_stats_more *more);
+/* What the kernel drops of that source counts, too. */
+void cli_stats_beside(struct cli_stats *st, const struct src *s);
 /* To be called once a batch, and when idle: prints a row if it is time. s: the
  * source, for the kernel's drops, or NULL. */
 void cli_stats_tick(struct cli_stats *st, const void *ctr, const struct src *s);

@@ -38,6 +38,7 @@ struct cli_stats {
 	enum row_format format;
 	uint64_t every_ns, start_ns, last_ns, next_ns;
 	uint64_t last[FIELDS_MAX], delta[FIELDS_MAX]; /* of the counters */
+	const struct src *beside;
 	uint64_t kernel, kernel_delta;
 	struct cli_stats_more more;
 	uint64_t value[CLI_STATS_COLUMNS], added[CLI_STATS_COLUMNS];
@@ -116,6 +117,12 @@ struct cli_stats *cli_stats_open(const struct ledger *l, uint64_t every_ns,
 	return st;
 }
 
+void cli_stats_beside(struct cli_stats *st, const struct src *s)
+{
+	if (st)
+		st->beside = s;
+}
+
 /* The same of the other columns. */
 static bool differ_more(struct cli_stats *st)
 {
@@ -138,7 +145,8 @@ static bool differ_more(struct cli_stats *st)
 /* Counters since the last row. Returns whether any of them moved. */
 static bool differ(struct cli_stats *st, const void *ctr, const struct src *s)
 {
-	uint64_t kernel = s ? src_drops(s) : 0;
+	uint64_t kernel = (s ? src_drops(s) : 0) +
+			  (st->beside ? src_drops(st->beside) : 0);
 	bool any = differ_more(st) || kernel != st->kernel;
 
 	for (unsigned i = 0; i < st->ledger->n; i++) {

@@ -262,3 +262,37 @@ suspend_so() {
 	balances control.log
 	[ "$(told_of control.log woke set raised)" = "1 0 9" ]
 }
+
+# device_stops OPTION...: device 2, which reads both its interfaces by then; and
+# more than its rings hold, 200000 frames from each side.
+device_stops() {
+	device 2 --stats 20ms "$@"
+	wait_for grep -q 'took\|^0' d2.log # a row of rates
+	kill -STOP "$PID"
+	on d1 "$TOOLS/send" reports.pcap right 200000
+	on w "$TOOLS/send" reports.pcap left 200000
+	kill -CONT "$PID"
+}
+
+all_counted() {
+	[ "$(grep '^{.*}$' d2.log | jq -s 'map(select(has("took")) |
+		.packets + .kernel_drops) | add')" = 400000 ]
+}
+
+@test "what the kernel drops at either interface is counted, and told of by its name" {
+	need_tools send
+	dta-gen uniform --seed 7 --count 1000 -q -w reports.pcap
+	device_stops
+	wait_for all_counted
+	stop "$PID"
+	balances d2.log
+	[ $(($(counter d2.log packets) + $(counter d2.log kernel_drops))) = 400000 ]
+	# More than one side's: both have dropped some.
+	[ "$(counter d2.log kernel_drops)" -gt 200000 ]
+	rm -f d2.sock
+	device_stops -o text
+	stop "$PID"
+	for i in left right; do
+		grep -qE "^int-label-ctl label: $i: [1-9][0-9]* packets were dropped by the kernel$" d2.log
+	done
+}
