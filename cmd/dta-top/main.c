@@ -177,6 +177,7 @@ static const struct browse_tables tables = {
 	.schema = table_schema,
 	.sort = table_sort,
 	.fixed = table_fixed,
+	.sorts = table_sorts,
 	.size = size,
 	.has = has,
 	.row = row,

@@ -197,6 +197,11 @@ unsigned table_fixed(unsigned table)
 	return kinds[table].fixed;
 }
 
+bool table_sorts(unsigned table, unsigned column)
+{
+	return own.field[table][column].name != minute;
+}
+
 /* --- rows ----------------------------------------------------------------- */
 
 /* A row in the making: its columns by the numbers above. */

@@ -70,17 +70,20 @@ static unsigned chosen_sort(const struct browse *top)
 {
 	unsigned table = top->o->top - 1;
 	const struct schema *s = top->tables->schema(table);
+	bool (*sorts)(unsigned table, unsigned column) = top->tables->sorts;
 	char all[BROWSE_LINE] = "";
 	size_t len = 0;
 
 	if (!top->o->sort)
 		return top->tables->sort(table);
-	for (unsigned i = 0; i < s->n; i++)
+	for (unsigned i = 0; i < s->n && len < sizeof(all); i++) {
+		if (sorts && !sorts(table, i))
+			continue;
 		if (!strcmp(s->fields[i].name, top->o->sort))
 			return i;
-	for (unsigned i = 0; i < s->n && len < sizeof(all); i++)
 		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s",
-					i ? ", " : "", s->fields[i].name);
+					len ? ", " : "", s->fields[i].name);
+	}
 	cli_refuse("--sort: '%s': %s have %s", top->o->sort,
 		   top->tables->names[table], all);
 }
@@ -106,6 +109,7 @@ struct browse *browse_open(const struct browse_tables *t, void *ctx,
 	top->o = o;
 	top->format = format;
 	top->s.tables = t->names;
+	top->s.sorts = t->sorts;
 	set_table(top, o->top - 1, chosen_sort(top));
 	top->s.ascending = o->reverse;
 	if (o->once || !isatty(STDOUT_FILENO))

@@ -32,6 +32,8 @@ struct browse_tables {
 	 * left that say what a row is about. */
 	unsigned (*sort)(unsigned table);
 	unsigned (*fixed)(unsigned table);
+	/* Whether rows are ever sorted by a column; NULL: by any. */
+	bool (*sorts)(unsigned table, unsigned column);
 	int (*begin)(void *ctx); /* of a round: 0 or -ENOMEM; or NULL */
 	uint32_t (*size)(void *ctx, unsigned table);
 	bool (*has)(void *ctx, unsigned table, uint32_t i);

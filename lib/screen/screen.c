@@ -110,9 +110,12 @@ static bool scroll(struct screen *s, int key)
 	return true;
 }
 
-static enum screen_act sort_by(struct screen *s, unsigned column)
+/* By the next column to the right, by so many; 0: by the same. */
+static enum screen_act sort_by(struct screen *s, unsigned step)
 {
-	s->sort = column % s->schema->n;
+	do
+		s->sort = (s->sort + step) % s->schema->n;
+	while (step && s->sorts && !s->sorts(s->table, s->sort));
 	s->first = 0;
 	return SCREEN_SORT;
 }
@@ -124,12 +127,12 @@ static enum screen_act press_letter(struct screen *s, int key)
 		return SCREEN_QUIT;
 	case '>':
 	case 's':
-		return sort_by(s, s->sort + 1);
+		return sort_by(s, 1);
 	case '<':
-		return sort_by(s, s->sort + s->schema->n - 1);
+		return sort_by(s, s->schema->n - 1);
 	case 'r':
 		s->ascending = !s->ascending;
-		return sort_by(s, s->sort);
+		return sort_by(s, 0);
 	case '/':
 		s->editing = true;
 		memcpy(s->edit, s->filter, sizeof(s->edit));

@@ -32,6 +32,8 @@ struct screen {
 	const char *const *tables;
 	const struct schema *schema;
 	unsigned fixed;
+	/* Whether its rows are ever sorted by a column; NULL: by any. */
+	bool (*sorts)(unsigned table, unsigned column);
 	bool colour;	/* it may be red */
 	unsigned total; /* rows that there are to scroll through */
 	/* What is looked at. */

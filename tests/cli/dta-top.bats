@@ -244,6 +244,8 @@ teardown() {
 	[[ -z $output && $stderr == *"$NAME-none: no such region"* ]]
 	run -2 --separate-stderr dta-top
 	[[ $stderr == *"stdout is no terminal: say --once"* ]]
+	run -2 script -qec "dta-top --sort minute" /dev/null </dev/null
+	[[ $output == *"'minute': programs have "*received_s,\ dropped_s,* ]]
 	run -2 dta-top --once -t nonsense
 	run -2 dta-top --once --prometheus 127.0.0.1:1
 	run -2 dta-top --prometheus nowhere
@@ -357,9 +359,13 @@ key(b"<"); until(b"by counter;")
 key(b">"); until(b"by value_s;")
 key(b"<"); until(b"by counter;")
 key(b"s"); until(b"by value_s;")
+key(b"s"); until(b"by value;")
+key(b"<"); until(b"by value_s;")
 key(b" "); until(b"by value_s, paused;")
 key(b" "); until(b"by value_s; ?")
 key(b"p"); until(b"by received_s;")
+key(b">"); until(b"by dropped_s;")
+key(b"<"); until(b"by received_s;")
 key(b"\x1b[C" * 3); until(b"REASON".lower(), b"bad")
 key(b"q")' dta-top --every 300ms
 	[ "$output" = 'status 0' ]
