@@ -69,16 +69,30 @@ bg() {
 timeout() { command timeout --foreground "$@"; }
 export -f timeout
 
-# wait_for COMMAND...: until it succeeds, at most 10 seconds.
+# wait_for COMMAND...: until it succeeds, for a minute: a machine that has other
+# things to do is slow.
 wait_for() {
-	local i
+	local end=$((SECONDS + 60))
 
-	for ((i = 0; i < 200; i++)); do
-		"$@" && return
+	until "$@"; do
+		[ $SECONDS -lt $end ] || {
+			echo "waited in vain for: $*" >&2
+			return 1
+		}
 		sleep 0.05
 	done
-	echo "waited in vain for: $*" >&2
-	return 1
+}
+
+# obeys PID LOG: until all signals before have been heard: a program that runs on
+# answers SIGUSR1, in NDJSON to that log, in the same turn as others, and reads no
+# packets between.
+obeys() {
+	local before
+
+	before=$(ledger "$2" | wc -l)
+	kill -USR1 "$1"
+	has_answered() { [ "$(ledger "$1" | wc -l)" -gt "$2" ]; }
+	wait_for has_answered "$2" "$before"
 }
 
 # Ends what bg started, each by its own id. Call it from teardown.

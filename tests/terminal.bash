@@ -28,7 +28,7 @@ typist() {
 		        gone = gone or not got
 		        seen += got
 		def until(*what):
-		    end = time.time() + 20
+		    end = time.time() + 60
 		    while not all(w in seen for w in what):
 		        assert not gone and time.time() < end, (what, seen)
 		        more()
@@ -40,13 +40,15 @@ typist() {
 		    """Of what was drawn last, behind the table's head."""
 		    while True:
 		        more()
-		        last = seen.split(b"\x1b[H")
-		        if len(last) > 2 or b"; ? for keys" in last[-1]:
+		        drawn = seen.split(b"\x1b[H")
+		        if b"; ? for keys" not in drawn[-1]:
+		            drawn.pop() # it is not there to its end
+		        if len(drawn) > 1:
 		            break
-		    lines = last[-1].split(b"\r\n")
+		    lines = drawn[-1].split(b"\r\n")
 		    return [l.replace(b"\x1b[K", b"").decode().rstrip() for l in lines[4:-1]]
 		exec(steps)
-		end = time.time() + 20
+		end = time.time() + 60
 		while not gone and time.time() < end:
 		    more()
 		status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

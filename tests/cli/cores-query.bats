@@ -161,12 +161,12 @@ stored() { # workload count
 	exec 9<out 8>in
 	for key in $(head -n 5 keys); do
 		echo "$key" >&8
-		[ "$row" ] || read -r -t 20 row <&9 # the header
-		read -r -t 20 row <&9
+		[ "$row" ] || read -r -t 60 row <&9 # the header
+		read -r -t 60 row <&9
 		[[ $row == "$key,found,"* ]]
 	done
 	exec 8>&-
-	run ! read -r -t 20 row <&9
+	run ! read -r -t 60 row <&9
 	exec 9<&-
 	wait $!
 }
@@ -211,7 +211,7 @@ lines() { head -n "$1" keys | awk '{ printf "%-31s\n", substr($0, 1, 31) }'; }
 	wait "$!" || rc=$?
 	[ $rc = 1 ]
 	while [[ $line != *"none of 10 lines is a key"* ]]; do
-		read -r -t 5 line <&7
+		read -r -t 60 line <&7
 	done
 	exec 8>&- 7>&-
 }
@@ -234,10 +234,10 @@ lines() { head -n "$1" keys | awk '{ printf "%-31s\n", substr($0, 1, 31) }'; }
 		-o csv -j 2 >out 2>err 3>&- &
 	BG_PIDS+=("$!")
 	exec 9<out
-	read -r -t 20 row <&9 # the rows of the first share are on their way
+	read -r -t 60 row <&9 # the rows of the first share are on their way
 	[[ $row == key,answer,* ]]
 	truncate -s 1M "/dev/shm/$NAME-1"
-	timeout 20 cat <&9 >/dev/null
+	timeout 60 cat <&9 >/dev/null
 	wait "$!" || rc=$?
 	[ $rc = 1 ]
 	[ "$(cat err)" = "dta-query: a mapped file shrank while it was in use" ]

@@ -653,11 +653,8 @@ losses_found() { # capture
 	pid=$!
 	exec 9>pipe
 	cat in.pcap >&9 # and no end of file
-	for ((i = 0; i < 200; i++)); do
-		[ ! -s out.pcap ] || break
-		sleep 0.05
-	done
-	[ "$(fields out.pcap frame.number | wc -l)" = 10 ]
+	are_there() { [ "$(fields out.pcap frame.number 2>/dev/null | wc -l)" = 10 ]; }
+	wait_for are_there
 	while kill -TERM $pid 2>/dev/null; do sleep 0.05; done
 	wait $pid
 	exec 9>&-

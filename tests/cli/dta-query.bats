@@ -231,8 +231,8 @@ last_values() { # table
 	exec 5<&"${Q[0]}" 6>&"${Q[1]}"
 	eval "exec ${Q[1]}>&-" # the copy below is the only writer
 	echo 1 >&6
-	read -t 10 -r header <&5
-	read -t 10 -r row <&5
+	read -t 60 -r header <&5
+	read -t 60 -r row <&5
 	[[ $header == key,answer,* && $row == 1,not_found,* ]]
 	exec 6>&-
 	rc=0
@@ -841,7 +841,7 @@ last_values() { # table
 		seen = b""
 		def until(what):
 		    global seen
-		    end = time.time() + 20
+		    end = time.time() + 60
 		    while what not in seen:
 		        assert time.time() < end, (what, seen)
 		        if select.select([fd], [], [], 0.1)[0]:

@@ -24,7 +24,7 @@ teardown() {
 # fed PIPE: whoever reads it has got a few packets of r.pcap, and waits for more.
 fed() {
 	exec 5<>"$1"
-	timeout 20 cat r.pcap >&5
+	timeout 60 cat r.pcap >&5
 }
 
 @test "what is under way waits, and is not dropped; the end tells what was lost" {
@@ -135,8 +135,8 @@ unsent() {
 		--spool spool
 	spooler=$!
 	exec 6<>a 7<>b
-	timeout 20 cat r.pcap >&6
-	timeout 20 cat r.pcap >&7
+	timeout 60 cat r.pcap >&6
+	timeout 60 cat r.pcap >&7
 	kept() {
 		sees counters "map(select(.pid == $spooler and .stage == \"export\")) |
 			map({key: .counter, value: .value}) | from_entries |
@@ -219,7 +219,7 @@ unsent() {
 	LC_ALL=C TERM=xterm typist '
 resize(24, 120)
 def until_row(place, good):
-    end = time.time() + 20
+    end = time.time() + 60
     while True:
         row = (rows() or [""])[0].split()
         if len(row) > place and good(row[place]):
@@ -261,7 +261,7 @@ key(b"q")' dta-top --every 300ms
 	LC_ALL=C TERM=xterm NO_COLOR=1 typist "
 resize(24, 200)
 def row_is(good):
-    end = time.time() + 20
+    end = time.time() + 60
     while True:
         row = (rows() or [''])[0]
         if good(row.split()):

@@ -36,7 +36,7 @@ teardown() {
 	begin c.log dta-collect -o ndjson -r roce -R "$NAME"
 	begin t.log dta-translate -o ndjson -r pipe --ticket t.ini -w roce
 	exec 5<>pipe
-	timeout 20 cat r.pcap >&5
+	timeout 60 cat r.pcap >&5
 	# All of it has passed, and the input is open still: they wait.
 	wait_for sees counters 'any(.counter == "stored" and .value == 20000) and
 		any(.counter == "executed" and .value == 40000)'
@@ -73,7 +73,7 @@ teardown() {
 	mkfifo pipe
 	begin t.log dta-translate -j 2 -o ndjson -r pipe -R "$NAME"
 	exec 5<>pipe
-	timeout 20 cat r.pcap >&5
+	timeout 60 cat r.pcap >&5
 	wait_for sees counters 'any(.counter == "stored" and .value == 20000)'
 	top -t counters >seen
 	exec 5>&-
@@ -114,8 +114,8 @@ teardown() {
 	begin log dta-translate -q -r two -R "/$NAME-a"
 	two=$!
 	exec 5<>one 6<>two
-	timeout 20 cat r.pcap >&5
-	timeout 20 cat r.pcap >&6
+	timeout 60 cat r.pcap >&5
+	timeout 60 cat r.pcap >&6
 	fake dta-fake "$NAME-b" s:got:in:1
 	wait_for sees programs 'length == 3'
 	# By its page's name for it, or by the seat it has there.
@@ -166,7 +166,7 @@ teardown() {
 	mkfifo pipe
 	begin cluster.log dta-translate -q -r pipe --cluster c.ini
 	exec 5<>pipe
-	timeout 20 cat r.pcap >&5
+	timeout 60 cat r.pcap >&5
 	wait_for sees programs 'length == 1 and .[0].output == "c.ini"'
 	for r in a b; do
 		top -R "$NAME-$r" | jq -se 'length == 1'
@@ -180,7 +180,7 @@ teardown() {
 	begin log dta-translate -q -r pipe -R "$NAME"
 	pid=$!
 	exec 5<>pipe
-	timeout 20 cat r.pcap >&5
+	timeout 60 cat r.pcap >&5
 	wait_for sees programs '.[0].received_s == 0 and .[0].silent == 0'
 	kill -STOP "$pid"
 	wait_for sees programs '.[0].silent >= 2 and .[0].received_s == null'
@@ -201,7 +201,7 @@ teardown() {
 	begin label.log int-label-ctl label -d 1 -q -r c -w /dev/null
 	exec 7<>a 8<>b 9<>c
 	for fd in 7 8 9; do
-		timeout 20 cat r.pcap >&$fd
+		timeout 60 cat r.pcap >&$fd
 	done
 	wait_for sees programs 'map(.program) | sort == ["dta-collect", "dta-gen",
 		"dta-gen int", "int-collect", "int-label-ctl", "int-label-ctl label"]'
@@ -218,7 +218,7 @@ teardown() {
 		shift
 		begin "$log" dta-translate -r pipe -R "$NAME" --stats 100ms "$@"
 		exec 5<>pipe
-		timeout 20 cat r.pcap >&5
+		timeout 60 cat r.pcap >&5
 		# the fourth row of rates is later than the first page
 		wait_for awk '/^[0-9]+\.[0-9]/ { n++ } END { exit n < 6 }' "$log"
 		ls -A pages >there
@@ -244,7 +244,7 @@ teardown() {
 	[[ -z $output && $stderr == *"$NAME-none: no such region"* ]]
 	run -2 --separate-stderr dta-top
 	[[ $stderr == *"stdout is no terminal: say --once"* ]]
-	run -2 script -qec "dta-top --sort minute" /dev/null </dev/null
+	run -2 timeout 60 script -qec "dta-top --sort minute" /dev/null </dev/null
 	[[ $output == *"'minute': programs have "*received_s,\ dropped_s,* ]]
 	run -2 dta-top --once -t nonsense
 	run -2 dta-top --once --prometheus 127.0.0.1:1
@@ -273,7 +273,7 @@ teardown() {
 	[[ $stderr == *"1 pages are not seen; "* ]]
 	rm "$own"
 	mkfifo "$own"
-	run -0 --separate-stderr timeout 20 dta-top --once --every 1ms
+	run -0 --separate-stderr timeout 60 dta-top --once --every 1ms
 	[[ $stderr == *"1 pages are not seen; "* ]]
 }
 
@@ -288,7 +288,7 @@ teardown() {
 	begin log dta-translate -q -r pipe -R "$NAME"
 	pid=$!
 	exec 5<>pipe
-	timeout 20 cat r.pcap >&5
+	timeout 60 cat r.pcap >&5
 	wait_for sees programs 'length == 1'
 	page=$(echo "$DTA_LEDGERS"/dta-ledger-*)
 	[ "$(stat -c %a "$page")" = 640 ]
@@ -318,7 +318,7 @@ teardown() {
 	mkfifo pipe
 	begin log unshare -p -f --mount-proc dta-translate -q -r pipe -R "$NAME"
 	exec 5<>pipe
-	timeout 20 cat r.pcap >&5
+	timeout 60 cat r.pcap >&5
 	wait_for sees programs 'length == 1 and .[0].received == 20000'
 	top | jq -se '.[0].since == null and .[0].pid < 10'
 	exec 5>&-
@@ -392,7 +392,7 @@ os.kill(pid, signal.SIGTERM)' dta-top --every 300ms
 	LC_ALL=C TERM=xterm typist "
 resize(24, 200)
 def until_row(rate):
-    end = time.time() + 20
+    end = time.time() + 60
     while True:
         row = (rows() or [''])[0].split()
         if len(row) > 3 and row[3] == rate:
@@ -429,7 +429,7 @@ key(b'q')" dta-top --every 300ms
 	begin log dta-translate -q -r pipe -R "$NAME"
 	pid=$!
 	exec 5<>pipe
-	timeout 20 cat r.pcap >&5
+	timeout 60 cat r.pcap >&5
 	fake dta-fake 'a"b\c' s:got:in:1 t:acked:done:2 t:asked:in:1
 	PORT=$(free_port)
 	begin served dta-top --every 200ms --prometheus "127.0.0.1:$PORT"

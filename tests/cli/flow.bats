@@ -270,7 +270,7 @@ all_there() {
 @test "a translator that has ended is not waited for" {
 	dta-gen uniform --count 1 -q -w empty.pcap
 	editcap -F nsecpcap empty.pcap none.pcap 1
-	run -0 --separate-stderr timeout 20 dta-gen uniform --count 5000 \
+	run -0 --separate-stderr timeout 60 dta-gen uniform --count 5000 \
 		--tracked --wait -o ndjson -w r.pcap --nacks none.pcap
 	printf '%s\n' "$stderr" >gen
 	[ "$(counter gen unconfirmed)" = 5000 ]

@@ -92,7 +92,7 @@ teardown() { end_bg; }
 }
 
 @test "dead: what does not fit is counted, and the end does not wait for ever" {
-	timeout 20 "$TOOLS/rows_to" -e 1 -q 300000 "$URL" <<<"put 100000" >log || rc=$?
+	timeout 60 "$TOOLS/rows_to" -e 1 -q 300000 "$URL" <<<"put 100000" >log || rc=$?
 	[ "$rc" = 1 ]
 	balances log 100000
 	[ "$(counter log full)" -gt 50000 ]

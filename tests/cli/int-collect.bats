@@ -342,6 +342,14 @@ binned() {
 	done
 }
 
+# It has taken so many frames, and what they tell is written.
+took() { # frames
+	kill -USR1 "${BG_PIDS[0]}"
+	sleep 0.05
+	[ "$(counter bg.log frames)" = "$1" ] &&
+		[ "$(counter bg.log rows export)" = "$(wc -l <out)" ]
+}
+
 @test "SIGHUP: new thresholds, and nothing is forgotten" {
 	generate md 2.1
 	packets=$(packets_in in.pcap)
@@ -350,11 +358,12 @@ binned() {
 	bg int-collect -q -r pipe -R event -o ndjson --thresholds th.ini -x file:out
 	exec 8>pipe
 	cat in.pcap >&8
-	wait_for grep -q change out
+	wait_for took "$packets"
+	grep -q change out
 	grep -q new_key out
 	echo 'hop_latency = off' >th.ini
 	kill -HUP "${BG_PIDS[0]}"
-	sleep 0.3
+	obeys "${BG_PIDS[0]}" bg.log
 	before=$(wc -l <out)
 	tail -c +25 in.pcap >&8
 	exec 8>&-

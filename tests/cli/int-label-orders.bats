@@ -194,7 +194,7 @@ gone() {
 		cat silent.pcap
 		wait_for test -e pids
 		touch pass
-		wait_for test -e told || wait_for test -e told
+		wait_for test -e told
 	} | int-label-ctl -q -r - -R none -D 1 --exec ./tell
 	[[ $(<told) == "register_write label_s 2 "* ]]
 }

@@ -249,7 +249,7 @@ want = [l.split()[:3] for l in open("once")][1:20]
 key(b" "); until(b"paused") # what was begun is finished
 key(b">"); until(b"by flow_latency, paused;")
 key(b"<"); until(b"by bytes, paused;")
-end = time.time() + 20
+end = time.time() + 60
 while [r.split()[:3] for r in rows()] != want:
     assert time.time() < end, (rows(), want)
 key(b"q")' int-collect -q -r in.pcap --top flows --sort bytes
@@ -353,7 +353,7 @@ key(b"q")' int-collect -q -r in.pcap --top flows --every 100ms --linger 1ms \
 	mkfifo pipe
 	bg bash -c 'exec >pipe; cat in.pcap; exec sleep 60' # without an end
 	typist '
-end = time.time() + 20
+end = time.time() + 60
 while not os.path.exists("log") or b"rows wait" not in open("log", "rb").read():
     assert time.time() < end
     more()

@@ -155,7 +155,7 @@ once() { # message command...
 	local message=$1
 
 	shift
-	run -1 --separate-stderr timeout 10 "$@" </dev/null
+	run -1 --separate-stderr timeout 60 "$@" </dev/null
 	[[ -z $output && $stderr == *"$message"* &&
 		${#stderr_lines[@]} = 1 ]] || { echo "$*: $stderr"; return 1; }
 	run ! grep -E '(^| )([^ ]+: )\2' <<<"$stderr"
@@ -238,7 +238,7 @@ more_than() {
 	# traffic that there is nothing to report of hears the clock, too
 	dta-gen turboflow -i unix:own,out --flows 10 --duration 50ms -q
 	# All of it IPv6, which DTA/0 has no room for: the time is up all the same.
-	run -0 timeout 20 dta-gen marple-hosts -i unix:own,out --flows 10 \
+	run -0 timeout 60 dta-gen marple-hosts -i unix:own,out --flows 10 \
 		--duration 50ms --format dta0b --ipv6 100 -q
 	# with these it ends by itself
 	dta-gen int-path -i unix:,out --flows 500 -o ndjson 2>flows.log

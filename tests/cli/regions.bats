@@ -48,8 +48,8 @@ mine() {
 	pid=$!
 	exec 5>pipe
 	cat r.pcap >&5
-	wait_for grep -q "\"writer\":\"$pid dta-translate\"" <(mine) ||
-		wait_for sh -c "dta-dump regions -o ndjson | grep -q '\"$pid dta-translate\"'"
+	writes() { mine | grep -q "\"writer\":\"$pid dta-translate\""; }
+	wait_for writes
 	mine | jq -e '.writers == 1 and (.since | tonumber) > 0'
 	exec 5>&-
 	wait "$pid"

@@ -88,7 +88,7 @@ same_memories() {
 	kill -HUP "$TRANSLATE"
 	dta-gen uniform --count 3000 --seed 8000000 -q -w more.pcap
 	dta-translate -q -r more.pcap --cluster file.ini
-	sleep 0.3
+	obeys "$TRANSLATE" translate.log
 	on r "$TOOLS/send" more.pcap r0 >sent
 	wait_for stored 12000
 	wait_for same

@@ -74,13 +74,9 @@ has_come() {
 	[ "$(on "$1" cat "/sys/class/net/$2/statistics/rx_packets")" -ge "$3" ]
 }
 
-# will_come NAME INTERFACE PACKETS: within a minute or so.
+# will_come NAME INTERFACE PACKETS: as wait_for.
 will_come() {
-	local i
-
-	for i in 1 2 3 4 5 6 7 8; do
-		! wait_for has_come "$@" 2>/dev/null || return 0
-	done
+	! wait_for has_come "$@" 2>/dev/null || return 0
 	echo "of $3 packets came" \
 		"$(on "$1" cat "/sys/class/net/$2/statistics/rx_packets")" >&2
 	return 1

@@ -166,7 +166,8 @@ finish() { # exit status
 	collect
 	translate
 	patient has_come once
-	on_a 'kill $(cat r.pid); sleep 0.2; rm /dev/shm/r
+	on_a 'kill $(cat r.pid); while [ -e /proc/$(cat r.pid) ]; do sleep 0.1; done
+		rm /dev/shm/r
 		sed "s/slots = 16K/slots = 8K/" layout.ini >other.ini
 		dta-collect --create --layout other.ini --region r'
 	collect

@@ -405,7 +405,7 @@ note connections note refused note disconnected note broken " ]
 	wait_for log_says 'qp_made  *5'
 	run ! log_says 'is dead'
 	guest_run "dta-collect --region $NAME --verbs rxe0 --peer-ip 10.0.0.101 --ticket - >/host/out.rows 2>/host/run.log &
-		pid=\$!; for i in 1 2 3 4 5 6 7 8 9; do [ -s /host/out.rows ] && break; sleep 0.3; done
+		pid=\$!; for i in \$(seq 200); do [ -s /host/out.rows ] && break; sleep 0.3; done
 		kill \$pid; wait \$pid"
 	grep -qx 'epoch = 1' out.rows
 }

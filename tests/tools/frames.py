@@ -70,7 +70,7 @@ def main():
                 take()
                 time.sleep(0.001)
         take()
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while len(got) < wanted and time.monotonic() < end:
         time.sleep(0.005)
         take()

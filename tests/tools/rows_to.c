@@ -25,7 +25,7 @@
 enum {
 	GATHER = 100,
 	LIST = 3,
-	PATIENCE_MS = 20000,
+	PATIENCE_MS = 60000,
 };
 
 static const struct row_field hop_fields[] = {

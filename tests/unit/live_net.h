@@ -20,7 +20,7 @@
 #include "wire/net.h"
 
 enum {
-	PATIENCE_MS = 10000, /* for what must come */
+	PATIENCE_MS = 60000, /* for what must come */
 };
 
 /* Runs a command of a shell; the test needs it to work. */

@@ -12,7 +12,7 @@
 
 enum {
 	ROWS = 2000,
-	PATIENCE_MS = 20000,
+	PATIENCE_MS = 60000,
 };
 
 /* Of the protocol (Kafka's guide, "API keys"). */
