@@ -250,9 +250,16 @@ more_than() {
 }
 
 @test "a round of flows that brings no report is followed by the next one" {
-	dta-gen int-postcard -i unix:own,out --flows 10 --interleave 20 \
-		--duration 50ms -o ndjson 2>gen.log
-	[ "$(counted gen.log packets)" -gt 10 ]
+	goes_on() {
+		kill -USR1 "$PID"
+		[ "$(counted gen.log packets)" -gt 10 ] 2>/dev/null
+	}
+	run_bg gen.log dta-gen int-postcard -i unix:own,out --flows 10 \
+		--interleave 20 --duration 1d -o ndjson
+	wait_for grep -q "Unix datagrams" gen.log # no handler before
+	wait_for goes_on
+	kill -TERM "$PID"
+	wait "$PID"
 }
 
 # As into a capture: what was taken in comes out, cached or not.

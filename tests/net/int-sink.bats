@@ -139,7 +139,9 @@ live_examples() {
 		line=$(sed -E 's/\beth1\b/t0/g; s/\beth2\b/t1/g
 			s|/var/spool/int|spool|; s/[a-z]+\.example/127.0.0.1/
 			s/[a-z]+\.example/127.0.0.1/; s/[a-z]+\.example/127.0.0.1/
-			s/ -q / /; s/^int-collect/& --duration 2s/' <<<"$line")
+			s/ -q / /; s/--top/--every 60s &/
+			/--xdp| udp /s/^int-collect/& --duration 2s/
+			/--xdp| udp /!s/^int-collect/& -c 200/' <<<"$line")
 		echo "$line"
 		start t "example$n.log" env timeout --foreground 60 bash -c "$line"
 		wait_for grep -q 'AF_PACKET\|XDP' "example$n.log"

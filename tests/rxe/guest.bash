@@ -53,6 +53,7 @@ guest_needed() {
 	local why
 
 	why=$(guest_there) || skip "$why"
+	need_tools verbs_ask verbs_try
 }
 
 # Addresses: as tickets have them, and the other way around for guest b.
