@@ -76,13 +76,15 @@ static unsigned chosen_sort(const struct browse *top)
 
 	if (!top->o->sort)
 		return top->tables->sort(table);
-	for (unsigned i = 0; i < s->n && len < sizeof(all); i++) {
+	for (unsigned i = 0; i < s->n; i++) {
 		if (sorts && !sorts(table, i))
 			continue;
 		if (!strcmp(s->fields[i].name, top->o->sort))
 			return i;
-		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s",
-					len ? ", " : "", s->fields[i].name);
+		if (len < sizeof(all))
+			len += (size_t)snprintf(all + len, sizeof(all) - len,
+						"%s%s", len ? ", " : "",
+						s->fields[i].name);
 	}
 	cli_refuse("--sort: '%s': %s have %s", top->o->sort,
 		   top->tables->names[table], all);

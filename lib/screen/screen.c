@@ -110,7 +110,8 @@ static bool scroll(struct screen *s, int key)
 	return true;
 }
 
-/* By the next column to the right, by so many; 0: by the same. */
+/* By the column so many to the right, or the next one that rows may be sorted
+ * by; 0: by the same. */
 static enum screen_act sort_by(struct screen *s, unsigned step)
 {
 	do
