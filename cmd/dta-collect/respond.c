@@ -430,7 +430,8 @@ static int run_close(struct run *run)
 	say_refused(run, true);
 	cli_stats_close(run->loop.stats, l, run->loop.s);
 	if (several && run->o->live.stats_ns)
-		cli_shares(share, (unsigned)run->o->cores, run->o->format);
+		cli_shares(share, (unsigned)run->o->cores, NULL,
+			   run->o->format);
 	if (run->answers) {
 		snk_settle(run->answers); /* snk_close() tells of an error */
 		lost = unsent(run);

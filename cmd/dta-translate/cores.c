@@ -146,5 +146,5 @@ void cores_go(struct run *r)
 void cores_print(const struct run *r)
 {
 	if (r->cores && r->o.live.stats_ns)
-		cli_shares(r->cores->share, r->o.cores, r->o.format);
+		cli_shares(r->cores->share, r->o.cores, NULL, r->o.format);
 }

@@ -159,7 +159,7 @@ void cores_print(struct cores *c)
 		struct collect_share s = collect_team_share(c->team, i);
 
 		share[i] = (struct cli_share){s.batches, s.packets, s.views,
-					      s.late};
+					      s.late, s.judged};
 	}
-	cli_shares(share, c->o.o->cores, c->o.o->format);
+	cli_shares(share, c->o.o->cores, "judged", c->o.o->format);
 }

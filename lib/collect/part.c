@@ -188,6 +188,7 @@ int part_sift(struct collect_team *c, struct worker *w)
 		c->worker[i]->notes[w->number].said_n = 0;
 		if (asked && !rc)
 			rc = sift_part(w, c->worker[i]);
+		w->share.judged += c->worker[i]->notes[w->number].said_n;
 	}
 	return rc ? rc : telemetry_shard_error(w->shard);
 }

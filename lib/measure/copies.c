@@ -75,6 +75,8 @@ struct object *copies_ask(struct copies *c, struct place *p, enum metric m)
 
 	if (p->node->id == NODE_UNKNOWN)
 		return p->object[m] = &c->any;
+	if (o == &c->own->unplaced)
+		return object_of(c->own, p, m);
 	/* Once a round. */
 	if (number_of(c->own, o, &nr) && o->id == c->stamp)
 		return o;
@@ -135,6 +137,21 @@ static void learn(struct copies *c, const struct numbers *asked,
 	}
 }
 
+/* What was asked though the whole has no room for it: values are counted. */
+static void give_up(struct copies *c)
+{
+	for (size_t i = 0; i < c->asked.n; i++) {
+		uint32_t place = c->asked.at[i] & PLACE_MASK;
+		uint32_t m = c->asked.at[i] >> COPIES_METRICS;
+		struct place *own = &c->own->place[place];
+
+		if (c->whole->place[place].object[m] != &c->whole->unplaced)
+			continue;
+		own->object[m] = &c->own->unplaced;
+		object_of(c->own, own, (enum metric)m);
+	}
+}
+
 static void heed(struct copies *c, const struct numbers *asked)
 {
 	for (size_t i = 0; i < asked->n; i++) {
@@ -160,6 +177,7 @@ void copies_compare(struct copies *c, const struct numbers *changed,
 		set_hot(c, changed->at[i]);
 	}
 	learn(c, &c->judged, c->round - 1);
+	give_up(c);
 	for (unsigned i = 0; i < n; i++)
 		heed(c, &all[i]->asked);
 }
@@ -203,7 +221,7 @@ static uint32_t hot_at(const struct copies *c, uint32_t place)
 	for (unsigned m = 0; m < METRIC_OF_HOP; m++)
 		if (number_of(c->own, p->object[m], &nr)
 			    ? c->hot[nr] == c->stamp
-			    : p->object[m] != &c->any)
+			    : p->object[m] == &c->own->nothing)
 			metrics |= 1U << m;
 	return metrics;
 }

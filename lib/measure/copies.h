@@ -16,7 +16,8 @@
  * all alike, which objects these are (copies_compare(), copies_due()).
  *
  * A place's metric whose object one has not heard of yet leads to `nothing`,
- * whose range is empty: every value is asked about.
+ * whose range is empty: every value is asked about; until it is known that the
+ * whole has no room for it, which stays so: then values are only counted.
  *
  * Threads: copies are one thread's; others may read what was asked while no
  * round is going on.

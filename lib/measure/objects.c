@@ -201,6 +201,8 @@ struct object *object_find(struct objects *os, const struct place *p,
 {
 	uint32_t egress, id, nr;
 
+	if (p->object[m] == &os->unplaced)
+		return NULL;
 	if (p->object[m] != &os->nothing)
 		return p->object[m];
 	key_of(p, m, &egress, &id);
@@ -213,6 +215,7 @@ struct object *object_of(struct objects *os, struct place *p, enum metric m)
 	uint32_t egress, id, *slot;
 	struct object *o;
 
+	os->counters.no_object += p->object[m] == &os->unplaced;
 	if (p->object[m] != &os->nothing)
 		return p->object[m];
 	key_of(p, m, &egress, &id);
@@ -221,7 +224,7 @@ struct object *object_of(struct objects *os, struct place *p, enum metric m)
 		return p->object[m] = &os->object[*slot - 1];
 	if (os->counters.objects == os->o.objects) {
 		os->counters.no_object++;
-		return &os->nothing;
+		return p->object[m] = &os->unplaced;
 	}
 	o = &os->object[os->counters.objects++];
 	*slot = (uint32_t)os->counters.objects;

@@ -44,8 +44,9 @@ struct place {
 	uint32_t id[FIELD_IDS];
 	uint32_t zero[6 - FIELD_IDS];
 	struct node *node;
-	/* By metric; never NULL: `nothing` until something is reported. That
-	 * of hop latency is not used: each flow has its own. */
+	/* By metric; never NULL: `nothing` until something is reported, and
+	 * then `unplaced` if there was no room. That of hop latency is not
+	 * used: each flow has its own. */
 	struct object *object[METRIC_OF_HOP];
 } __attribute__((aligned(64)));
 
@@ -71,9 +72,11 @@ struct objects {
 	uint32_t *node_slot, *place_slot, *object_slot; /* hash tables */
 	uint32_t node_mask, place_mask, object_mask;
 	struct objects_counters counters;
-	struct node nobody;    /* what place 0 leads to */
-	struct object nothing; /* what nothing is known of, nor kept: any value
-				  is outside of its watch's range */
+	struct node nobody; /* what place 0 leads to */
+	/* What nothing is known of, nor kept, yet; and the same of what there
+	 * was no room for, nor will be: any value is outside of their watch's
+	 * range. */
+	struct object nothing, unplaced;
 };
 
 /* A node is new: thresholds and distributions are to be set. */
@@ -98,7 +101,7 @@ bool place_put(struct objects *os, uint32_t number, uint64_t node,
 	       const uint32_t id[FIELD_IDS], node_begin *begin, void *ctx);
 
 /* That of which a place tells a metric of queue, link or buffer; its watch is
- * new where it is; `nothing` if there is no room. */
+ * new where it is; `unplaced` if there is no room, each time counted. */
 struct object *object_of(struct objects *os, struct place *p, enum metric m);
 
 /* The same of one that there is; NULL: there is none. */

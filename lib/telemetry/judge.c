@@ -35,9 +35,12 @@ void telemetry_shard_compare(struct telemetry *t,
 void telemetry_shard_look(struct telemetry *t, uint64_t now_ns)
 {
 	struct telemetry_shard *s = t->shard;
-	uint64_t n = s->whole->objects.counters.objects, from, to;
+	const struct objects *os = &s->whole->objects;
+	uint64_t n = os->counters.objects, most = n + s->copies.asked_all, from, to;
 
-	to = sweep_due(&s->sweep, now_ns, n + s->copies.asked_all, &from);
+	if (most > os->o.objects)
+		most = os->o.objects;
+	to = sweep_due(&s->sweep, now_ns, most, &from);
 	if (to <= from)
 		return;
 	if (from < s->due_from) /* another period has begun */

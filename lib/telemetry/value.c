@@ -40,7 +40,7 @@ struct object *value_judge(struct telemetry *t, uint64_t ts_ns, struct place *p,
 	if (p->node->id == NODE_UNKNOWN)
 		return &t->objects.nothing;
 	o = object_of(&t->objects, p, m);
-	if (o == &t->objects.nothing)
+	if (o == &t->objects.unplaced)
 		return o;
 	what.ts_ns = ts_ns;
 	event_of_object(&what, o);

@@ -12,8 +12,8 @@
 void value_latency(struct telemetry *t, struct flow_entry *f,
 		   struct flow_hop *h, uint32_t v);
 
-/* Of a queue, a link or a buffer, which is returned; `nothing` (objects.h) if
- * there is no room for it, or its node is not known. */
+/* Of a queue, a link or a buffer, which is returned; objects.h: `unplaced` if
+ * there is no room for it, `nothing` if its node is not known. */
 struct object *value_object(struct telemetry *t, uint64_t ts_ns,
 			    struct place *p, enum metric m, uint32_t v);
 

@@ -14,6 +14,7 @@ enum {
 struct load {
 	const char *name, *options;
 	unsigned threshold; /* of all metrics */
+	unsigned objects;   /* room for so many; 0: for all */
 };
 
 static const struct load loads[] = {
@@ -30,6 +31,8 @@ static const struct load loads[] = {
 	 "-p 2.1 --instructions 0xb100 --hops 5 -n 20K", 100000},
 	{"Two cores: INT-MD 2.1, 5 hops x 4, flow mix, events",
 	 "-p 2.1 --instructions 0xb100 --hops 5 -n 20K", 8000},
+	{"Two cores: the same, few events, room for few queues and links",
+	 "-p 2.1 --instructions 0xb100 --hops 5 -n 20K", 100000, 8},
 };
 
 static int drop(struct row_sink *s, struct row_batch *b)
@@ -112,6 +115,8 @@ static void bed_open(struct bed *b, const struct frames *fs,
 	for (int m = 0; m < METRIC_NUMBERS; m++)
 		th.all[m].change = l->threshold;
 	telemetry_defaults(&o);
+	if (l->objects)
+		o.objects.objects = l->objects;
 	*b = (struct bed){.fs = fs, .gate = gate_open(&sinks)};
 	if (!b->gate || telemetry_open(&b->t[0], &o, &th, &sinks) < 0 ||
 	    telemetry_open(&b->t[1], &o, &th, gate_sinks(b->gate)) < 0)

@@ -228,7 +228,7 @@ took() {
 @test "--stats: what each core did; what -j cannot be" {
 	dta-gen int -q -c 20000 -w int.pcap
 	timeout 60 int-collect -q -r int.pcap -R none -j 3 --stats 1h -o csv 2>stats
-	grep -A 3 '^core,batches,packets,operations,waited$' stats >cores
+	grep -A 3 '^core,batches,packets,operations,waited,judged$' stats >cores
 	[ "$(awk -F, 'NR > 1 { n += $3; m += $4 } END { print NR, n, m }' cores)" = \
 		"4 20000 20000" ]
 	# Behind the last row of rates.

@@ -4,25 +4,12 @@
  * rows: events, values, flows, hops, distributions; and ledgers, and packets
  * that go on. Best run under ThreadSanitizer, too (make SAN=thread).
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/rng.h"
-#include "collect/gate.h"
-#include "collect/team.h"
-#include "hash/bytes.h"
-#include "inband/int_source.h"
-#include "inband/treport.h"
-#include "packet/kind.h"
-#include "test.h"
+#include "collect_rig.h"
 
 enum {
 	FRAMES = 30000,
-	ROOM = 512, /* bytes of a frame, at most */
 	FLOWS = 900,
 	NODES = 24,
-	HOPS_MAX = 9,
 	REPORTERS = 5,
 	WORKERS = 4,
 	/* What else can be asked for: bits of struct run's asked. */
@@ -63,60 +50,40 @@ static uint64_t value_of(struct traffic *tf, unsigned node)
 	return 100 * node + (pick(tf, 12) ? 0 : pick(tf, 400));
 }
 
-static void set_hop(struct traffic *tf, uint64_t v[INT_FIELDS], unsigned flow,
-		    unsigned hop)
+/* A hop of a packet that is being made. */
+struct making {
+	struct traffic *tf;
+	unsigned flow, hops;
+};
+
+static uint32_t set_hop(void *making, uint64_t v[INT_FIELDS], unsigned hop)
 {
-	unsigned node = node_of(tf, flow, hop);
+	const struct making *m = making;
+	struct traffic *tf = m->tf;
+	unsigned node = node_of(tf, m->flow, m->hops - 1 - hop);
 
 	for (unsigned f = 0; f < INT_FIELDS; f++)
 		v[f] = value_of(tf, node);
 	v[INT_NODE] = node;
 	v[INT_INGRESS] = 1;
-	v[INT_EGRESS] = pick(tf, 40) ? flow % 3 : 9;
-	v[INT_QUEUE] = flow % 2;
+	v[INT_EGRESS] = pick(tf, 40) ? m->flow % 3 : 9;
+	v[INT_QUEUE] = m->flow % 2;
 	v[INT_BUFFER] = 1;
+	return pick(tf, 60) ? UINT32_MAX : ~(1U << INT_LATENCY);
 }
 
-/* Plain UDP with INT in it. Returns its length. */
 static size_t int_frame(struct traffic *tf, uint8_t *out, unsigned flow)
 {
 	static const uint16_t bitmap[] = {0xf100, 0xf100, 0xf180, 0xb000};
-	uint8_t plain[128] = {0}, stack[HOPS_MAX * 64];
-	uint64_t value[INT_FIELDS];
-	struct net_udp4 u = {
-		.src = {10, 0, (uint8_t)(flow >> 8), (uint8_t)flow},
-		.dst = {10, 1, 0, (uint8_t)(flow % 7)},
-		.src_port = 1000,
-		.dst_port = 2000,
-		.ttl = 64};
-	struct int_source s = {.version = INT_V2_1,
-			       .type = INT_TYPE_MD,
-			       .over = INT_OVER_L4,
-			       .hops_max = 20,
-			       .stack = stack,
-			       .hops = 1 + flow % HOPS_MAX,
-			       .bitmap = bitmap[pick(tf, 4)]};
-	struct int_plan plan;
-	int len;
+	struct making m = {tf, flow, 1 + flow % HOPS_MAX};
 
-	int_plan_of(&plan, int_profile_words(tf->profile, INT_V2_1), 16,
-		    s.bitmap);
-	for (unsigned i = 0; i < s.hops; i++) {
-		set_hop(tf, value, flow, s.hops - 1 - i);
-		int_put(stack + (size_t)i * plan.len, &plan,
-			pick(tf, 60) ? UINT32_MAX : ~(1U << INT_LATENCY),
-			value);
-	}
-	s.stack_len = (size_t)s.hops * plan.len;
-	len = net_udp4_encode(plain, sizeof(plain), &u, 20);
-	len = int_insert(out, ROOM, tf->profile, &s, plain, (size_t)len + 20);
-	if (!TEST(len > 0))
-		exit(1);
-	return (size_t)len;
+	return rig_frame(out, tf->profile, flow, bitmap[pick(tf, 4)], m.hops,
+			 set_hop, &m);
 }
 
-/* A report about that packet: some are lost, some come again, some lie. quiet:
- * hardly any is lost. */
+/* A report about that packet: some are lost, some come again, some lie, and of
+ * some the header is there and what follows is not. quiet: hardly any is lost.
+ */
 static size_t report(struct traffic *tf, uint8_t *out, const uint8_t *inner,
 		     size_t inner_len, bool quiet)
 {
@@ -131,24 +98,10 @@ static size_t report(struct traffic *tf, uint8_t *out, const uint8_t *inner,
 				  .inner_type = TREPORT_ETHERNET,
 				  .inner = inner,
 				  .inner_len = inner_len};
-	struct net_udp4 u = {.src = {10, 9, 0, (uint8_t)who},
-			     .dst = {10, 9, 9, 9},
-			     .src_port = 1,
-			     .dst_port = tf->profile->report_port,
-			     .ttl = 64};
-	uint8_t payload[ROOM];
-	int len, head;
 
 	tf->sequence[who] += pick(tf, quiet ? 1500 : 50) ? 1 : pick(tf, 5);
 	say.from.sequence = tf->sequence[who];
-	len = treport_encode(payload, sizeof(payload), &say);
-	if (!TEST(len > 0))
-		exit(1);
-	if (!pick(tf, 100)) /* its header is there, what follows is not */
-		len = 16;
-	head = net_udp4_encode(out, ROOM, &u, (size_t)len);
-	memcpy(out + head, payload, (size_t)len);
-	return (size_t)(head + len);
+	return rig_report(out, tf->profile, &say, pick(tf, 100) ? 0 : 16);
 }
 
 static void make_one(struct traffic *tf, size_t i)
@@ -200,48 +153,6 @@ static int take(void *ctx, struct pkt *room, int max)
 	memcpy(room, tf->pkt + tf->at, n * sizeof(*room));
 	tf->at += n;
 	return (int)n;
-}
-
-/* What a run tells: all of its rows, in any order. */
-struct result {
-	struct row_sink sink;
-	uint64_t rows, sum;
-	struct collect_ledgers ledgers;
-	uint64_t forwarded; /* a hash of them, in their order */
-};
-
-static uint64_t hash_cell(uint64_t h, const struct row_batch *b,
-			  const struct row_cell *c)
-{
-	if (c->kind == ROW_NULL)
-		return rng_mix(h ^ 1);
-	if (c->kind == ROW_STR || c->kind == ROW_BYTES)
-		return hash_bytes(h, b->bytes + c->at, c->len);
-	if (c->kind == ROW_LIST)
-		return hash_bytes(h, b->bytes + c->at, c->len * 8);
-	return rng_mix(h ^ c->u64);
-}
-
-static int put(struct row_sink *s, struct row_batch *b)
-{
-	struct result *r = (struct result *)s;
-
-	for (unsigned i = 0; i < b->rows; i++) {
-		uint64_t h = hash_bytes(0, (const uint8_t *)b->schema->name,
-					strlen(b->schema->name));
-
-		for (unsigned k = 0; k < b->schema->n; k++)
-			h = hash_cell(h, b, row_batch_cell(b, i, k));
-		r->sum += rng_mix(h);
-		r->rows++;
-	}
-	return 0;
-}
-
-static int nothing(struct row_sink *s)
-{
-	(void)s;
-	return 0;
 }
 
 /* A sink of packets that only knows what came, in its order. */
@@ -333,49 +244,39 @@ static void meanwhile(struct collect_team *c, const struct asked *a)
 	TEST(!collect_team_set(c, &th));
 }
 
+static void rx_all(struct collect_team *c, struct traffic *tf)
+{
+	struct pkt room[PKT_BATCH];
+	int n;
+
+	while ((n = take(tf, room, PKT_BATCH)) > 0)
+		TEST(!collect_team_rx(c, room, (size_t)n));
+}
+
 static void run(struct result *r, struct traffic *tf, const struct asked *a,
 		unsigned workers)
 {
-	const struct telemetry_sinks sinks = {&r->sink, &r->sink, &r->sink,
-					      &r->sink, &r->sink, &r->sink,
-					      &r->sink};
-	struct gate *gate = gate_open(&sinks);
-	struct collect_team_options o = {
+	struct hearsay on;
+	const struct collect_team_options o = {
 		.workers = workers,
 		.profile = tf->profile,
 		.filter = a->filter,
-		.sinks = a->bits & BUDGET ? NULL : gate_sinks(gate),
+		.out = a->bits & FORWARD ? &on.snk : NULL,
 		.take = take,
 		.ctx = tf};
-	struct pkt room[PKT_BATCH];
-	struct collect_team *c;
-	struct hearsay on;
-	struct telemetry *t;
-	struct fault f = {0};
-	int n;
+	struct rig_team rt;
 
-	*r = (struct result){.sink = {put, nothing, nothing}};
 	hearsay_init(&on);
-	if (a->bits & FORWARD)
-		o.out = &on.snk;
 	tf->at = 0;
-	if (!TEST(!telemetry_open(&t, &a->to, &a->th, gate_sinks(gate))) ||
-	    !TEST(!collect_team_open(&c, t, &o, &f)))
-		exit(1);
-	while ((n = take(tf, room, PKT_BATCH)) > 0)
-		TEST(!collect_team_rx(c, room, (size_t)n));
-	TEST(!collect_team_tick(c, tf->now_ns + 250000000));
-	meanwhile(c, a);
-	TEST(!collect_team_pass(c));
+	rig_team_open(&rt, r, &o, &a->to, &a->th, a->bits & BUDGET);
+	rx_all(rt.c, tf);
+	TEST(!collect_team_tick(rt.c, tf->now_ns + 250000000));
+	meanwhile(rt.c, a);
+	TEST(!collect_team_pass(rt.c));
 	tf->at = FRAMES - 3000;
-	while ((n = take(tf, room, PKT_BATCH)) > 0)
-		TEST(!collect_team_rx(c, room, (size_t)n));
-	TEST(!collect_team_flush(c));
-	collect_team_ledgers(c, &r->ledgers);
+	rx_all(rt.c, tf);
+	rig_team_close(&rt, r);
 	r->forwarded = on.sum;
-	collect_team_close(c);
-	telemetry_close(t);
-	gate_close(gate);
 }
 
 static void compare(struct traffic *tf, unsigned bits)
@@ -404,77 +305,23 @@ static void compare(struct traffic *tf, unsigned bits)
 }
 
 /* One core without a team tells that, too. */
-static int take_views(void *t, const struct int_view *v, size_t n)
-{
-	return telemetry_take(t, v, n);
-}
-
-static int take_number(void *t, uint64_t ts_ns, const struct int_from *from)
-{
-	return telemetry_numbers(t, ts_ns, from, 1, false);
-}
-
-static void alone(struct result *r, struct traffic *tf, const struct asked *a)
-{
-	const struct telemetry_sinks sinks = {&r->sink, &r->sink, &r->sink,
-					      &r->sink, &r->sink, &r->sink,
-					      &r->sink};
-	struct intake_options io = {.profile = tf->profile,
-				    .views = take_views,
-				    .number = take_number};
-	struct telemetry *t;
-	struct intake *in;
-
-	*r = (struct result){.sink = {put, nothing, nothing}};
-	TEST(!telemetry_open(&t, &a->to, &a->th, &sinks));
-	io.ctx = t;
-	TEST(!intake_open(&in, &io));
-	TEST(!intake_take(in, tf->pkt, FRAMES));
-	TEST(!telemetry_flush(t));
-	r->ledgers.telemetry = *telemetry_counters(t);
-	intake_close(in);
-	telemetry_close(t);
-}
-
-static void together(struct result *r, struct traffic *tf,
-		     const struct asked *a)
-{
-	const struct telemetry_sinks sinks = {&r->sink, &r->sink, &r->sink,
-					      &r->sink, &r->sink, &r->sink,
-					      &r->sink};
-	struct gate *gate = gate_open(&sinks);
-	const struct collect_team_options o = {.workers = 3,
-					       .profile = tf->profile,
-					       .sinks = gate_sinks(gate),
-					       .take = take,
-					       .ctx = tf};
-	struct pkt room[PKT_BATCH];
-	struct collect_team *c;
-	struct telemetry *t;
-	struct fault f = {0};
-	int n;
-
-	*r = (struct result){.sink = {put, nothing, nothing}};
-	tf->at = 0;
-	TEST(!telemetry_open(&t, &a->to, &a->th, gate_sinks(gate)));
-	TEST(!collect_team_open(&c, t, &o, &f));
-	while ((n = take(tf, room, PKT_BATCH)) > 0)
-		TEST(!collect_team_rx(c, room, (size_t)n));
-	TEST(!collect_team_flush(c));
-	collect_team_ledgers(c, &r->ledgers);
-	collect_team_close(c);
-	telemetry_close(t);
-	gate_close(gate);
-}
-
 static void test_alone(struct traffic *tf)
 {
+	const struct collect_team_options o = {
+		.workers = 3, .profile = tf->profile, .take = take, .ctx = tf};
 	struct result one, three;
+	struct rig_team rt;
+	struct rig_one alone;
 	struct asked a;
 
 	ask(&a, SMALL | ENDS);
-	alone(&one, tf, &a);
-	together(&three, tf, &a);
+	rig_one_open(&alone, &one, tf->profile, &a.to, &a.th);
+	TEST(!intake_take(alone.in, tf->pkt, FRAMES));
+	rig_one_close(&alone, &one);
+	tf->at = 0;
+	rig_team_open(&rt, &three, &o, &a.to, &a.th, false);
+	rx_all(rt.c, tf);
+	rig_team_close(&rt, &three);
 	TEST(one.rows == three.rows && one.sum == three.sum);
 	TEST(!memcmp(&one.ledgers.telemetry, &three.ledgers.telemetry,
 		     sizeof(one.ledgers.telemetry)));

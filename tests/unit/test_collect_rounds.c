@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The INT sink on several cores, where what matters is when: values that there
+ * is no room for are asked about no more, trains end where things are looked
+ * after, numbers are judged in their order, and what is known of all shards is
+ * gathered at rest if something came. Rows are those of one core.
+ */
+#include "collect_rig.h"
+
+enum {
+	FRAMES = 6000,
+	BATCH = 100,
+	WORKERS = 3,
+	QUEUE = 0xb000, /* node, latency, queue */
+	US = 1000,
+};
+
+static const struct int_profile *profile;
+
+/* Frames, and how many were taken. */
+struct frames {
+	uint8_t (*block)[2 * ROOM];
+	struct pkt pkt[FRAMES];
+	size_t n, at;
+};
+
+static void add(struct frames *fs, size_t len, uint64_t ts_ns)
+{
+	fs->pkt[fs->n] = (struct pkt){fs->block[fs->n], (uint32_t)len,
+				      (uint32_t)len, ts_ns};
+	fs->n++;
+}
+
+static void begin(struct frames *fs)
+{
+	if (!fs->block)
+		fs->block = malloc(FRAMES * sizeof(*fs->block));
+	fs->n = fs->at = 0;
+}
+
+static int take(void *ctx, struct pkt *room, int max)
+{
+	struct frames *fs = ctx;
+	size_t n = fs->n - fs->at < BATCH ? fs->n - fs->at : BATCH;
+
+	(void)max;
+	memcpy(room, fs->pkt + fs->at, n * sizeof(*room));
+	fs->at += n;
+	return (int)n;
+}
+
+static void rx_all(struct collect_team *c, struct frames *fs)
+{
+	struct pkt room[PKT_BATCH];
+	int n;
+
+	fs->at = 0;
+	while ((n = take(fs, room, PKT_BATCH)) > 0)
+		TEST(!collect_team_rx(c, room, (size_t)n));
+}
+
+static void team_open(struct rig_team *rt, struct result *r, struct frames *fs,
+		      const struct telemetry_options *to,
+		      const struct telemetry_thresholds *th, unsigned workers)
+{
+	const struct collect_team_options o = {.workers = workers,
+					       .profile = profile,
+					       .take = take,
+					       .ctx = fs};
+
+	rig_team_open(rt, r, &o, to, th, false);
+}
+
+static uint64_t judged(const struct rig_team *rt, unsigned workers)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < workers; i++)
+		n += collect_team_share(rt->c, i).judged;
+	return n;
+}
+
+/* No value is an event but the first of its key. */
+static void defaults(struct telemetry_options *to,
+		     struct telemetry_thresholds *th)
+{
+	telemetry_defaults(to);
+	to->flows.rows = 64;
+	to->push_ns = 0;
+	*th = (struct telemetry_thresholds){.ends = 0};
+	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
+		th->all[m].change = THRESHOLD_OFF;
+}
+
+/* What is told on several cores, as on one. */
+static void compare(struct frames *fs, const struct telemetry_options *to,
+		    const struct telemetry_thresholds *th, struct result *one)
+{
+	struct rig_one alone;
+	struct result more;
+	struct rig_team rt;
+
+	rig_one_open(&alone, one, profile, to, th);
+	TEST(!intake_take(alone.in, fs->pkt, fs->n));
+	rig_one_close(&alone, one);
+	for (unsigned workers = 1; workers <= WORKERS; workers++) {
+		team_open(&rt, &more, fs, to, th, workers);
+		rx_all(rt.c, fs);
+		rig_team_close(&rt, &more);
+		TEST(more.rows == one->rows && more.sum == one->sum);
+		TEST(!memcmp(&more.ledgers.telemetry, &one->ledgers.telemetry,
+			     sizeof(one->ledgers.telemetry)));
+	}
+}
+
+/* A packet: hops at nodes that its flow alone says, values that its number
+ * does. */
+struct packet {
+	unsigned flow, number;
+};
+
+static uint32_t set_hop(void *packet, uint64_t v[INT_FIELDS], unsigned hop)
+{
+	const struct packet *p = packet;
+
+	memset(v, 0, INT_FIELDS * sizeof(*v));
+	v[INT_NODE] = 1 + p->flow * 3 + hop;
+	v[INT_QUEUE] = 1;
+	v[INT_LATENCY] = 100 + p->number % 50;
+	v[INT_OCCUPANCY] = 200 + p->number % 50;
+	return UINT32_MAX;
+}
+
+static void add_packet(struct frames *fs, struct packet p, unsigned hops,
+		       uint64_t ts_ns)
+{
+	add(fs,
+	    rig_frame(fs->block[fs->n], profile, p.flow, QUEUE, hops, set_hop,
+		      &p),
+	    ts_ns);
+}
+
+/* Many queues, and room for few: values of the others are counted, and after
+ * the first rounds nobody asks about them. */
+static void test_full(struct frames *fs)
+{
+	enum { QUEUES = 4, FLOWS = 40, HOPS = 3 };
+	struct telemetry_thresholds th;
+	struct telemetry_options to;
+	struct result one, more;
+	struct rig_team rt;
+	uint64_t before;
+
+	defaults(&to, &th);
+	to.objects.objects = QUEUES;
+	begin(fs);
+	for (unsigned i = 0; i < FRAMES; i++)
+		add_packet(fs, (struct packet){i % FLOWS, i}, HOPS,
+			   (1000 + i) * US);
+	compare(fs, &to, &th, &one);
+	TEST(one.ledgers.telemetry.unplaced ==
+	     (FLOWS * HOPS - QUEUES) * (FRAMES / FLOWS));
+	for (unsigned workers = 2; workers <= WORKERS; workers++) {
+		team_open(&rt, &more, fs, &to, &th, workers);
+		rx_all(rt.c, fs);
+		collect_team_rest(rt.c);
+		before = judged(&rt, workers);
+		TEST(before >= FLOWS * HOPS &&
+		     before <= 2 * workers * BATCH * HOPS);
+		rx_all(rt.c, fs);
+		collect_team_rest(rt.c);
+		TEST(judged(&rt, workers) == before);
+		rig_team_close(&rt, &more);
+		TEST(more.ledgers.telemetry.unplaced ==
+		     2 * one.ledgers.telemetry.unplaced);
+	}
+}
+
+/* One flow, whose packets are one train as long as nothing is to be looked
+ * after: then its latest values are pushed. */
+static void test_trains(struct frames *fs)
+{
+	struct telemetry_thresholds th;
+	struct telemetry_options to;
+	struct result one;
+
+	defaults(&to, &th);
+	to.push_ns = 20000 * US;
+	begin(fs);
+	for (unsigned i = 0; i < FRAMES; i++)
+		add_packet(fs, (struct packet){1, i}, 2,
+			   UINT64_C(1000000000) + i * UINT64_C(300) * US);
+	compare(fs, &to, &th, &one);
+	TEST(one.ledgers.telemetry.pushed > 100);
+}
+
+int main(void)
+{
+	static struct frames fs;
+
+	profile = int_profile_named("any");
+	test_full(&fs);
+	test_trains(&fs);
+	free(fs.block);
+	return test_end();
+}
