@@ -23,6 +23,7 @@
 #include <unistd.h>
 #include <arpa/inet.h>
 
+#include "base/clock.h"
 #include "hash/crc.h"
 #include "live/private.h"
 #include "live/ring.h"
@@ -33,8 +34,6 @@ enum {
 	/* No further one ring is read ahead of another that has packets. Less
 	 * than CLOCK_BACK_NS: time must not seem to be set back. */
 	AHEAD_NS = 50000000,
-	/* What seems to be further apart are stamps of a clock that was set. */
-	APART_NS = 1000000000,
 };
 
 _Static_assert((int)AHEAD_NS < (int)CLOCK_BACK_NS, "rings are nearly in step");
@@ -100,18 +99,20 @@ static uint64_t begin_ns(const struct ring *r)
 		       : 0;
 }
 
-/* Whether another ring has packets that are too much older. Stamps of a clock
- * that was set back do not hold a ring back until time is there again. */
+/* Whether another ring has packets that are too much older. A clock that was
+ * set back does not hold a ring up until time is there again: what came before
+ * is later than now. */
 static bool is_ahead(const struct rings *s, const struct ring *r)
 {
-	for (const struct ring *o = s->ring; o < s->ring + s->n; o++) {
-		uint64_t ns;
+	uint64_t ns = begin_ns(r);
 
-		if (o == r || !is_there(o))
+	for (const struct ring *o = s->ring; o < s->ring + s->n; o++) {
+		uint64_t older_ns;
+
+		if (o == r || !is_there(o) || !(older_ns = begin_ns(o)))
 			continue;
-		ns = begin_ns(r) - begin_ns(o); /* if negative, beyond all */
-		if (ns > AHEAD_NS && ns <= APART_NS)
-			return true;
+		if (ns > older_ns + AHEAD_NS)
+			return ns <= clock_wall_ns();
 	}
 	return false;
 }

@@ -2,7 +2,7 @@
 /*
  * AF_PACKET with a ring for each worker: what a kernel may refuse when they are
  * opened, and what is seldom in a ring: blocks without packets, or with none
- * that is wanted, and stamps of a clock that was set.
+ * that is wanted, and stamps of a clock that was set back.
  */
 #include <linux/if_packet.h>
 #include <poll.h>
@@ -28,8 +28,9 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 static const struct form plain = {0, 0, false, false},
 			 tagged = {1, 0, false, false};
 
-/* Blocks of all rings that were handed over; empty: they hold nothing now. */
-static unsigned handed_over(bool empty)
+/* Blocks of all rings that were handed over; change: what becomes of them, or
+ * NULL. */
+static unsigned handed_over(void (*change)(struct tpacket_block_desc *b))
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
 	unsigned blocks = 0;
@@ -46,8 +47,8 @@ static unsigned handed_over(bool empty)
 
 			if (!(b->hdr.bh1.block_status & TP_STATUS_USER))
 				continue;
-			if (empty)
-				b->hdr.bh1.num_pkts = 0;
+			if (change)
+				change(b);
 			blocks++;
 		}
 	}
@@ -58,13 +59,13 @@ static unsigned handed_over(bool empty)
 /* In a block of its own. */
 static void send_one(struct snk *k, const struct form *form, struct mark m)
 {
-	unsigned before = handed_over(false), ms = 0;
+	unsigned before = handed_over(NULL), ms = 0;
 
 	put(k, form, m);
 	TEST(!snk_flush(k));
-	while (handed_over(false) == before && ms++ < PATIENCE_MS)
+	while (handed_over(NULL) == before && ms++ < PATIENCE_MS)
 		usleep(1000);
-	TEST(handed_over(false) > before);
+	TEST(handed_over(NULL) > before);
 }
 
 static struct snk *sending; /* while a source waits, or NULL */
@@ -180,14 +181,61 @@ static uint32_t first_of(struct snk *k, uint32_t a, uint32_t b, unsigned ms)
 	return m.who;
 }
 
-/* The older comes first, whichever ring is due, but for stamps that only a
- * clock which was set puts so far apart. */
-static void test_clock(struct snk *k, uint32_t other)
+/* The older comes first, whichever ring is due. */
+static void test_time(struct snk *k, uint32_t other)
 {
-	TEST(first_of(k, 0, other, 200) == 0);
-	TEST(first_of(k, other, 0, 200) == other);
-	TEST((first_of(k, 0, other, 1500) == 0) ==
-	     (first_of(k, other, 0, 1500) == 0));
+	for (unsigned ms = 200; ms <= 1500; ms += 1300) {
+		TEST(first_of(k, 0, other, ms) == 0);
+		TEST(first_of(k, other, 0, ms) == other);
+	}
+}
+
+/* The clock was set back since, by less than a second. */
+static void came_later(struct tpacket_block_desc *b)
+{
+	struct tpacket3_hdr *h = (void *)((uint8_t *)b +
+					  b->hdr.bh1.offset_to_first_pkt);
+
+	h->tp_nsec += 700000000;
+	h->tp_sec += h->tp_nsec / 1000000000;
+	h->tp_nsec %= 1000000000;
+}
+
+/* What one sent before the clock was set back comes when its ring is due,
+ * however much another one has by now. */
+static void test_set_back(struct snk *k, uint32_t one, uint32_t another)
+{
+	static struct rig r;
+	bool came = false;
+
+	rig_open(&r, 2, &two);
+	send_one(k, &plain, (struct mark){one, 0});
+	TEST(handed_over(came_later) == 1);
+	for (uint32_t i = 0; i < 5; i++)
+		send_one(k, &plain, (struct mark){another, i});
+	for (unsigned w = 0; w < 2; w++) {
+		struct fault f = {0};
+		struct mark m;
+
+		r.n[w] = w ? src_rx_now(r.s, r.pkts[w], 1, &f)
+			   : src_rx(r.s, r.pkts[w], 1, &f);
+		if (!TEST(r.n[w] == 1))
+			exit(test_end());
+		memcpy(&m, r.pkts[w]->data + r.pkts[w]->len - sizeof(m),
+		       sizeof(m));
+		came |= m.who == one;
+	}
+	TEST(came);
+	for (unsigned w = 0; w < 2; w++)
+		look(&r, w);
+	until(&r, 6, PKT_BATCH);
+	TEST(r.bad == 0);
+	src_close(r.s);
+}
+
+static void make_empty(struct tpacket_block_desc *b)
+{
+	b->hdr.bh1.num_pkts = 0;
 }
 
 /* Blocks of no packets go back to the ring that they are of. */
@@ -198,7 +246,7 @@ static void test_empty(struct snk *k, uint32_t other)
 	rig_open(&r, 2, &two);
 	for (uint32_t i = 0; i < 6; i++)
 		send_one(k, &plain, (struct mark){i % 2 ? other : 0, 0});
-	TEST(handed_over(true) == 6);
+	TEST(handed_over(make_empty) == 6);
 	turn(&r, PKT_BATCH);
 	for (uint32_t i = 0; i < 20; i++) {
 		put(k, &plain, (struct mark){0, i});
@@ -267,7 +315,9 @@ int main(void)
 	test_down(k);
 	test_refused();
 	other = other_than_0(k);
-	test_clock(k, other);
+	test_time(k, other);
+	test_set_back(k, 0, other);
+	test_set_back(k, other, 0);
 	test_empty(k, other);
 	test_unwanted(k);
 	test_behind(k);
