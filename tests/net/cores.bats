@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Live on several cores: each has a ring of the interface, and what must stay in
-# order does: a reporter's numbers, a queue pair's. Memory and ledger are those
-# of one core.
+# order does: a reporter's numbers, a queue pair's, a flow's. Memory, rows and
+# ledger are those of one core.
 
 load ../helpers
 load net
@@ -43,11 +43,11 @@ reports() {
 	[ "$(tshark -r reports.pcap -T fields -e ip.src | uniq | wc -l)" -gt 10000 ]
 }
 
-# received_all PID LOG COUNT
+# received_all PID LOG COUNT COUNTER
 received_all() {
 	kill -USR1 "$1"
-	wait_for grep -q '"received"' "$2"
-	[ "$(counter "$2" received)" = "$3" ]
+	wait_for grep -q "\"$4\"" "$2"
+	[ "$(counter "$2" "$4")" = "$3" ]
 }
 
 # The ledger of a stage that was printed last.
@@ -86,12 +86,13 @@ on_each() {
 	done
 }
 
-# sends CAPTURE COUNT LOG: to the program that start started, until it has all.
+# sends CAPTURE COUNT LOG [COUNTER]: to the program that start started, until it
+# has all.
 sends() {
 	wait_for listens "$3"
 	on r "$TOOLS/send" "$1" r0 >sent
 	grep -qx "sent $2 dropped 0" sent
-	wait_for received_all "$PID" "$3" "$2"
+	wait_for received_all "$PID" "$3" "$2" "${4:-received}"
 	stop "$PID"
 }
 
@@ -120,4 +121,42 @@ sends() {
 		ledger_of responder "$2" >"ledger.$2"
 	}
 	on_each
+}
+
+# What is told of each flow in its order, and of which queues and links; times
+# are others each time.
+told() { # rows
+	jq -r 'select(.flow) | .flow + " " + (del(.time) | tostring)' "$1" |
+		sort -s -k 1,1
+	jq -c 'select(.event == "new_key" and .flow == null) |
+		[.metric, .node, .egress, .queue]' "$1" | sort
+}
+
+@test "int-collect: flows and reporters in order on one to three cores" {
+	local j try
+
+	dta-gen int -q -n 300 --hops 4 -c 15000 --rate 100000 -w md.pcap
+	dta-gen int -q -F report -s 2 -n 300 --hops 4 -c 5000 --loss 1 \
+		--rate 30000 -w report.pcap
+	mergecap -F nsecpcap -w both.pcap md.pcap report.pcap
+	net_up
+	for j in 1 2 3; do
+		for try in 1 2 3 4 5; do
+			start t "log.$j" int-collect -o ndjson -i t0 --no-xdp -j "$j" \
+				--stats 1h --push 0 -t queue_occupancy=off \
+				-t link_utilization=off -t hop_latency=1us
+			sends both.pcap "$(packets_in both.pcap)" "log.$j" frames
+			balances "log.$j"
+			told "log.$j.out" >"told.$j"
+			ledger_of telemetry "log.$j" >"ledger.$j"
+			cmp told.1 "told.$j"
+			diff ledger.1 "ledger.$j"
+			if [ "$j" = 1 ] || shared "log.$j"; then break; fi
+		done
+		[ "$j" = 1 ] || shared "log.$j"
+		[ "$j" = 1 ] || grep -q ": AF_PACKET, $j rings\$" "log.$j"
+	done
+	[ "$(wc -l <told.1)" -gt 5000 ]
+	[ "$(counter log.1 reports_lost)" -gt 10 ]
+	[ "$(counter log.1 reports_late)" = 0 ]
 }
