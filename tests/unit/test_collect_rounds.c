@@ -8,7 +8,7 @@
 #include "collect_rig.h"
 
 enum {
-	FRAMES = 6000,
+	FRAMES = 12000,
 	BATCH = 100,
 	WORKERS = 3,
 	QUEUE = 0xb000, /* node, latency, queue */
@@ -21,7 +21,7 @@ static const struct int_profile *profile;
 struct frames {
 	uint8_t (*block)[2 * ROOM];
 	struct pkt pkt[FRAMES];
-	size_t n, at;
+	size_t n, at, batch;
 };
 
 static void add(struct frames *fs, size_t len, uint64_t ts_ns)
@@ -41,9 +41,9 @@ static void begin(struct frames *fs)
 static int take(void *ctx, struct pkt *room, int max)
 {
 	struct frames *fs = ctx;
-	size_t n = fs->n - fs->at < BATCH ? fs->n - fs->at : BATCH;
+	size_t n = fs->n - fs->at < fs->batch ? fs->n - fs->at : fs->batch;
 
-	(void)max;
+	TEST(n <= (size_t)max);
 	memcpy(room, fs->pkt + fs->at, n * sizeof(*room));
 	fs->at += n;
 	return (int)n;
@@ -194,13 +194,144 @@ static void test_trains(struct frames *fs)
 	TEST(one.ledgers.telemetry.pushed > 100);
 }
 
+static void add_report(struct frames *fs, uint32_t node, uint32_t sequence)
+{
+	static const uint8_t inner[64];
+	const struct treport_say say = {.from = {.version = 1,
+						 .has_node = true,
+						 .node = node,
+						 .hw_id = 1,
+						 .sequence = sequence,
+						 .sequence_bits = 32},
+					.flags = INT_TRACKED,
+					.inner_type = TREPORT_ETHERNET,
+					.inner = inner,
+					.inner_len = sizeof(inner)};
+	size_t n = fs->n;
+
+	add(fs, rig_report(fs->block[n], profile, &say, 0), (1000 + n) * US);
+}
+
+/* What is wrong with a batch's numbers: of one of two reporters who take turns,
+ * in the middle of it or with its first one. */
+enum wrong {
+	NOTHING,
+	LOST,
+	TWICE,
+	SWAPPED,
+	LOST_BEFORE,
+	WRONGS,
+};
+
+static void add_reports(struct frames *fs, enum wrong wrong, uint32_t who,
+			uint32_t next[2])
+{
+	for (uint32_t i = 0; i < BATCH; i++) {
+		bool middle = i / 2 == BATCH / 4 && i % 2 == who;
+		uint32_t *number = &next[i % 2];
+
+		*number += (wrong == LOST && middle) ||
+			   (wrong == LOST_BEFORE && i == who);
+		*number -= wrong == TWICE && middle;
+		add_report(fs, 1 + i % 2,
+			   *number + (wrong == SWAPPED && middle));
+		if (wrong == SWAPPED && middle) {
+			add_report(fs, 2 - i % 2, next[1 - i % 2]++);
+			add_report(fs, 1 + i % 2, *number);
+			*number += 2;
+			i += 2;
+			continue;
+		}
+		++*number;
+	}
+}
+
+/* Numbers that go on are judged at once; no others, wherever they are. */
+static void test_numbers(struct frames *fs)
+{
+	enum { SETTLED = 8 }; /* batches behind which nothing is missing */
+	const struct telemetry_ledger *l;
+	struct telemetry_thresholds th;
+	struct telemetry_options to;
+	uint32_t next[2] = {7, 9};
+	struct result one;
+
+	defaults(&to, &th);
+	l = &one.ledgers.telemetry;
+	begin(fs);
+	for (unsigned i = 0; i < 2 * WRONGS; i++) {
+		add_reports(fs, (enum wrong)(i / 2), i % 2, next);
+		for (unsigned k = 0; k < SETTLED; k++)
+			add_reports(fs, NOTHING, 0, next);
+	}
+	compare(fs, &to, &th, &one);
+	TEST(l->reports_lost == 4 && l->reports_late == 2 &&
+	     l->reports_repeated == 2);
+}
+
+/* More reporters than a batch knows apart, the last of whom say their numbers
+ * twice. */
+static void test_many_reporters(struct frames *fs)
+{
+	enum { REPORTERS = 400, ONCE = 300, REPORTS = 2 * REPORTERS - ONCE };
+	struct telemetry_thresholds th;
+	struct telemetry_options to;
+	struct result one;
+
+	defaults(&to, &th);
+	fs->batch = REPORTS;
+	begin(fs);
+	for (unsigned k = 0; k < 4; k++)
+		for (unsigned i = 0; i < REPORTS; i++)
+			add_report(fs, i < REPORTERS ? i : i - REPORTERS + ONCE,
+				   5 + k);
+	compare(fs, &to, &th, &one);
+	TEST(one.ledgers.telemetry.reports_repeated == 4 * (REPORTERS - ONCE));
+	fs->batch = BATCH;
+}
+
+/* An object that the whole knows, to be changed behind its back. */
+static struct object *object_of_whole(const struct rig_team *rt)
+{
+	return (struct object *)look_object(rt->t, 0);
+}
+
+/* What is the latest of all shards' is gathered at rest, once for what came. */
+static void test_gather(struct frames *fs)
+{
+	uint64_t now_ns = UINT64_C(1000000) * US;
+	struct telemetry_thresholds th;
+	struct telemetry_options to;
+	struct result more;
+	struct rig_team rt;
+
+	defaults(&to, &th);
+	begin(fs);
+	for (unsigned i = 0; i < 20 * BATCH; i++)
+		add_packet(fs, (struct packet){1, i}, 1, (1000 + i) * US);
+	add_packet(fs, (struct packet){1, 7}, 1, (1000 + 20 * BATCH) * US);
+	team_open(&rt, &more, fs, &to, &th, 2);
+	for (unsigned k = 0; k < 2; k++) {
+		rx_all(rt.c, fs);
+		TEST(!collect_team_tick(rt.c, now_ns += 50000 * US));
+		TEST(object_of_whole(&rt)->latest == 207);
+		object_of_whole(&rt)->latest = 1;
+		TEST(!collect_team_tick(rt.c, now_ns += 50000 * US));
+		TEST(object_of_whole(&rt)->latest == 1);
+	}
+	rig_team_close(&rt, &more);
+}
+
 int main(void)
 {
-	static struct frames fs;
+	static struct frames fs = {.batch = BATCH};
 
 	profile = int_profile_named("any");
 	test_full(&fs);
 	test_trains(&fs);
+	test_numbers(&fs);
+	test_many_reporters(&fs);
+	test_gather(&fs);
 	free(fs.block);
 	return test_end();
 }
