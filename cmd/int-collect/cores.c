@@ -151,7 +151,7 @@ const struct intake_ledger *cores_counters(const struct cores *c)
 
 void cores_print(struct cores *c)
 {
-	struct cli_share share[COLLECT_TEAM_MAX];
+	struct cli_share share[TELEMETRY_SHARDS_MAX];
 
 	if (!c->team || !c->o.o->live.stats_ns)
 		return;

@@ -153,7 +153,7 @@ static const struct cli_option options[] = {
 	CLI_LIMIT_OPTIONS(struct opts),
 	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
 	{'j', "cores", "N", "work on so many cores at once (default 1)",
-	 CLI_SIZE, AT(cores), .min = 1, .max = COLLECT_TEAM_MAX},
+	 CLI_SIZE, AT(cores), .min = 1, .max = TELEMETRY_SHARDS_MAX},
 	{0, "xdp", NULL,
 	 "compare in the kernel, before the host's stack: only events come up",
 	 CLI_FLAG, AT(xdp), .needs = "-i"},

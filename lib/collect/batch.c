@@ -221,17 +221,16 @@ static inline void write_share(struct batch_share *to, const struct int_view *v,
 static int hand_over(struct batch *b, const struct int_view *v)
 {
 	uint64_t hash = v->key_len ? flows_hash(v->key, v->key_len) : 0;
-	struct batch_item *it = &b->item[b->n];
+	const struct batch_item *it = &b->item[b->n];
 	bool late = it->now_ns > v->ts_ns;
 	struct batch_share line = {0}, *to;
-	struct batch_shares *p;
+	unsigned shard = shard_of(b, v, hash);
+	struct batch_shares *p = &b->part[shard];
 
-	it->shard = (uint8_t)shard_of(b, v, hash);
-	p = &b->part[it->shard];
 	if (p->n == p->room && grow_part(p))
 		return -ENOMEM;
 	to = &p->share[p->n++];
-	if (it->shard == b->own) {
+	if (shard == b->own) {
 		write_share(to, v, hash, (uint32_t)b->n, it->view, late);
 	} else {
 		write_share(&line, v, hash, (uint32_t)b->n, it->view, late);
@@ -271,7 +270,6 @@ static int add(struct batch *b, const struct int_view *v, bool kept)
 	if (!it)
 		return -ENOMEM;
 	it->view = kept ? v : NULL;
-	it->shard = BATCH_SHARDS;
 	if (v->from.numbered)
 		add_number(b, v->ts_ns, &v->from);
 	if (b->shards && hand_over(b, v))
@@ -320,14 +318,11 @@ static struct int_view *room(void *ctx)
 static int number(void *ctx, uint64_t ts_ns, const struct int_from *from)
 {
 	struct batch *b = ctx;
-	struct batch_item *it;
 
 	if (b->filter) /* choose.h */
 		return 0;
-	if (!(it = another(b, ts_ns)))
+	if (!another(b, ts_ns))
 		return fail(b, -ENOMEM);
-	it->bare = true;
-	it->shard = BATCH_SHARDS;
 	add_number(b, ts_ns, from);
 	b->n++;
 	return 0;
@@ -367,7 +362,7 @@ void batch_close(struct batch *b)
 	free(b->number);
 	free(b->run);
 	free(b->look);
-	for (unsigned i = 0; i < BATCH_SHARDS; i++)
+	for (unsigned i = 0; i < TELEMETRY_SHARDS_MAX; i++)
 		free(b->part[i].share);
 	*b = (struct batch){0};
 }

@@ -17,12 +17,11 @@
 #include "telemetry/shard.h"
 #include "wire/proto.h"
 
-/* A view, or, bare, a reporter's number alone. */
+/* A view, or a reporter's number alone. */
 struct batch_item {
-	const struct int_view *view; /* NULL: its share says it */
+	const struct int_view *view; /* NULL: its share says it, or it is none
+				      */
 	uint64_t ts_ns, now_ns; /* its time, and the latest of all so far */
-	uint8_t shard;		/* BATCH_SHARDS: none's */
-	bool bare;
 };
 
 enum batch_flag {
@@ -79,7 +78,6 @@ struct batch_options {
 };
 
 enum {
-	BATCH_SHARDS = 32, /* at most */
 	BATCH_RUN_SLOTS = 256,
 };
 
@@ -97,7 +95,7 @@ struct batch {
 	struct batch_shares {
 		struct batch_share *share;
 		size_t n, room;
-	} part[BATCH_SHARDS];	 /* by shard, each in the order of items */
+	} part[TELEMETRY_SHARDS_MAX]; /* by shard, each in the order of items */
 	uint64_t from_ns;	 /* what came before: batch_time() */
 	struct batch_look *look; /* batch_time() */
 	size_t looks;

@@ -18,7 +18,7 @@ static size_t judge_numbers(struct collect_team *c, const struct batch *b,
 
 /* The notes whose next value is of the earliest view; NULL: there is none. */
 static struct notes *earliest(struct collect_team *c, struct worker *w,
-			      const size_t at[COLLECT_TEAM_MAX],
+			      const size_t at[TELEMETRY_SHARDS_MAX],
 			      unsigned *shard)
 {
 	struct notes *first = NULL;
@@ -38,7 +38,7 @@ static struct notes *earliest(struct collect_team *c, struct worker *w,
 
 /* What is told before an item. */
 static void judge_values(struct collect_team *c, struct worker *w,
-			 size_t at[COLLECT_TEAM_MAX], uint32_t before)
+			 size_t at[TELEMETRY_SHARDS_MAX], uint32_t before)
 {
 	struct notes *l;
 	unsigned shard = 0;
@@ -65,9 +65,8 @@ static void judge_snapshots(struct collect_team *c, const struct batch *b)
 int order_judge(struct collect_team *c, struct worker *w)
 {
 	const struct batch *b = &w->batch;
-	size_t at[COLLECT_TEAM_MAX] = {0}, number = 0;
+	size_t at[TELEMETRY_SHARDS_MAX] = {0}, number = 0;
 
-	_Static_assert((int)COLLECT_TEAM_MAX == (int)BATCH_SHARDS, "shards");
 	/* What is looked after of reporters are numbers that are missing. */
 	if (!b->runs_broken && telemetry_shard_numbers(c->t, b->run, b->runs))
 		number = b->numbers;
@@ -88,10 +87,10 @@ int order_judge(struct collect_team *c, struct worker *w)
 /* Views from item i on that stand together: of one room. */
 static size_t run_of(const struct batch *b, size_t i)
 {
+	const struct int_view *v = b->item[i].view;
 	size_t n = 0;
 
-	while (i + n < b->n && !b->item[i + n].bare &&
-	       b->item[i + n].view == b->item[i].view + n)
+	while (v && i + n < b->n && b->item[i + n].view == v + n)
 		n++;
 	return n;
 }

@@ -6,7 +6,7 @@
  *
  * A place is twice the number of an item, of all that came, and 1; or 2 * n
  * when it is time to look after things before item n, or when all before it has
- * been taken.
+ * been taken. It may wrap: turn.h.
  *
  * Threads: a seat is one thread's.
  */
@@ -14,27 +14,20 @@
 #define COLLECT_SEAT_H
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "team/turn.h"
-
-enum {
-	SEATS_MAX = 32,
-};
+#include "telemetry/shard.h"
 
 struct seats;
 
 struct seat {
-	uint64_t at; /* atomic */
+	struct turn at;
 	struct seats *all;
-	uint32_t sleepers; /* that wait for this one; atomic */
-	uint32_t calls;	   /* to them: a futex word */
-	bool late;	   /* it has waited; whoever reads it resets it */
+	bool late; /* it has waited; whoever reads it resets it */
 } __attribute__((aligned(TEAM_LINE)));
 
 struct seats {
-	struct seat seat[SEATS_MAX];
+	struct seat seat[TELEMETRY_SHARDS_MAX];
 	unsigned n;
 	pthread_mutex_t alone; /* who is at what they have together */
 };
@@ -42,15 +35,10 @@ struct seats {
 void seats_init(struct seats *all, unsigned n);
 void seats_fini(struct seats *all);
 
-/* For seat_sit(). */
-void seat_call(struct seat *s);
-
 /* All before this place has been taken. */
 static inline void seat_sit(struct seat *s, uint64_t at)
 {
-	__atomic_store_n(&s->at, at, __ATOMIC_RELEASE);
-	if (__atomic_load_n(&s->sleepers, __ATOMIC_RELAXED))
-		seat_call(s);
+	turn_go(&s->at, (uint32_t)at);
 }
 
 /* Until the others have come to its place; then it is alone until it leaves. */

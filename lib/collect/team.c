@@ -9,8 +9,7 @@
 #include "collect/team_private.h"
 #include "team/team.h"
 
-_Static_assert((int)COLLECT_TEAM_MAX <= (int)TEAM_MAX, "workers");
-_Static_assert((int)COLLECT_TEAM_MAX == (int)SEATS_MAX, "seats");
+_Static_assert((int)TELEMETRY_SHARDS_MAX <= (int)TEAM_MAX, "workers");
 
 static int fail(struct collect_team *c, int error)
 {
@@ -266,7 +265,7 @@ static void worker_close(struct worker *w)
 		return;
 	telemetry_shard_close(w->shard);
 	batch_close(&w->batch);
-	for (unsigned i = 0; i < COLLECT_TEAM_MAX; i++) {
+	for (unsigned i = 0; i < TELEMETRY_SHARDS_MAX; i++) {
 		free(w->notes[i].word);
 		free(w->notes[i].said);
 	}

@@ -34,14 +34,10 @@
 #include "collect/batch.h"
 #include "telemetry/sink.h"
 
-enum {
-	COLLECT_TEAM_MAX = 32, /* workers */
-};
-
 struct collect_team;
 
 struct collect_team_options {
-	unsigned workers; /* 1 to COLLECT_TEAM_MAX */
+	unsigned workers; /* 1 to TELEMETRY_SHARDS_MAX */
 	const struct int_profile *profile;
 	const struct expr *filter; /* NULL: none */
 	struct snk *out;	   /* where packets go on, or NULL */

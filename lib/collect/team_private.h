@@ -36,7 +36,7 @@ struct worker {
 	struct seat *seat;
 	unsigned number;
 	struct intake_ledger frames; /* as of its last batch; in turn of pass */
-	struct notes notes[COLLECT_TEAM_MAX]; /* by shard, of the batch */
+	struct notes notes[TELEMETRY_SHARDS_MAX]; /* by shard, of the batch */
 	struct turn done;   /* batches of which the shard has taken its part */
 	struct turn sifted; /* rounds of which it has told what is judged */
 	struct collect_share share;
@@ -56,8 +56,8 @@ struct collect_team {
 	uint64_t items, now_ns, keep_ns;
 	uint64_t gathered;  /* items of which the whole knows the latest */
 	struct seats seats; /* where the shards are, by worker */
-	struct worker *worker[COLLECT_TEAM_MAX];
-	struct telemetry *shard[COLLECT_TEAM_MAX]; /* theirs */
+	struct worker *worker[TELEMETRY_SHARDS_MAX];
+	struct telemetry *shard[TELEMETRY_SHARDS_MAX]; /* theirs */
 	unsigned shards;			   /* as many, or none */
 };
 

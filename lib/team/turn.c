@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -32,14 +33,14 @@ static inline void pause_briefly(void)
 
 /* Who passes the turn on looks for sleepers after it has changed the number;
  * we look at the number after we are counted: one of us sees the other. */
-static void nap(struct turn *t, uint32_t number)
+static void nap(struct turn *t, uint32_t number, const struct timespec *most)
 {
 	uint32_t now;
 
 	__atomic_add_fetch(&t->sleepers, 1, __ATOMIC_SEQ_CST);
 	now = __atomic_load_n(&t->now, __ATOMIC_SEQ_CST);
 	if ((int32_t)(now - number) < 0)
-		syscall(SYS_futex, &t->now, FUTEX_WAIT_PRIVATE, now, NULL, NULL,
+		syscall(SYS_futex, &t->now, FUTEX_WAIT_PRIVATE, now, most, NULL,
 			0);
 	__atomic_sub_fetch(&t->sleepers, 1, __ATOMIC_SEQ_CST);
 }
@@ -55,7 +56,7 @@ static bool spin(const struct turn *t, uint32_t number, unsigned times)
 	return false;
 }
 
-void turn_wait(struct turn *t, uint32_t number)
+static bool look_out(const struct turn *t, uint32_t number)
 {
 	bool here = spin(t, number, SPINS);
 
@@ -63,14 +64,34 @@ void turn_wait(struct turn *t, uint32_t number)
 		sched_yield();
 		here = spin(t, number, SPINS_BETWEEN);
 	}
+	return here;
+}
+
+void turn_wait(struct turn *t, uint32_t number)
+{
+	if (look_out(t, number))
+		return;
 	while (!turn_reached(t, number))
-		nap(t, number);
+		nap(t, number, NULL);
+}
+
+void turn_watch(struct turn *t, uint32_t number)
+{
+	const struct timespec ms = {.tv_nsec = 1000000};
+
+	while (!look_out(t, number))
+		nap(t, number, &ms);
+}
+
+void turn_wake(struct turn *t)
+{
+	syscall(SYS_futex, &t->now, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL,
+		0);
 }
 
 void turn_pass(struct turn *t)
 {
 	__atomic_add_fetch(&t->now, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&t->sleepers, __ATOMIC_SEQ_CST))
-		syscall(SYS_futex, &t->now, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL,
-			NULL, 0);
+		turn_wake(t);
 }

@@ -46,4 +46,21 @@ void turn_wait(struct turn *t, uint32_t number);
 /* By who has it: to the next number. */
 void turn_pass(struct turn *t);
 
+/* For turn_go(). */
+void turn_wake(struct turn *t);
+
+/*
+ * By who has it always: to a later number, at the cost of a store, which is not
+ * fenced off from the look for sleepers. So others wait for it by turn_watch(),
+ * who wake each millisecond by themselves.
+ */
+static inline void turn_go(struct turn *t, uint32_t number)
+{
+	__atomic_store_n(&t->now, number, __ATOMIC_RELEASE);
+	if (__atomic_load_n(&t->sleepers, __ATOMIC_RELAXED))
+		turn_wake(t);
+}
+
+void turn_watch(struct turn *t, uint32_t number);
+
 #endif

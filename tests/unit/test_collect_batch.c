@@ -99,7 +99,7 @@ static void test_traces(struct batch *b, const uint8_t *frame)
 	for (size_t i = 0; i < b->n; i++) {
 		const struct int_view *v = b->item[i].view;
 
-		kept = kept && !b->item[i].bare && v->format == INT_IOAM &&
+		kept = kept && v && v->format == INT_IOAM &&
 		       v->ts_ns == 1000 + i / TRACES && v->stack.n == 1 &&
 		       v->stack.at && v->stack.at[0] == 0 &&
 		       (!i || (v != b->item[i - 1].view &&
@@ -122,7 +122,7 @@ static void test_numbers(struct batch *b, const uint8_t *frame, size_t len)
 	for (size_t i = 0; i < b->n; i++) {
 		const struct batch_number *number = &b->number[i];
 
-		kept = kept && b->item[i].bare && number->item == i &&
+		kept = kept && !b->item[i].view && number->item == i &&
 		       number->ts_ns == 1000 + i && number->sequence == 9 &&
 		       b->run[number->run].from.node == 7;
 	}

@@ -19,7 +19,7 @@ static bool in_order = true;
 static void add(struct seat *s)
 {
 	seat_enter(s);
-	in_order = in_order && sum == s->at;
+	in_order = in_order && sum == turn_now(&s->at);
 	sum++;
 	seat_leave(s);
 }
