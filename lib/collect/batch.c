@@ -29,26 +29,23 @@ static int fail(struct batch *b, int error)
 	return error;
 }
 
+static bool more(void *array, size_t size)
+{
+	void *p = realloc(*(void **)array, size);
+
+	if (p)
+		*(void **)array = p;
+	return p;
+}
+
 /* Room for n items. */
 static int grow(struct batch *b, size_t n)
 {
-	struct batch_item *item = realloc(b->item, n * sizeof(*item));
-	struct batch_number *number;
-	struct telemetry_run *run;
-	struct batch_look *look;
-
-	if (!item)
+	if (!more(&b->item, n * sizeof(*b->item)) ||
+	    !more(&b->number, n * sizeof(*b->number)) ||
+	    !more(&b->run, n * sizeof(*b->run)) ||
+	    !more(&b->look, n * sizeof(*b->look)))
 		return -ENOMEM;
-	b->item = item;
-	if (!(number = realloc(b->number, n * sizeof(*number))))
-		return -ENOMEM;
-	b->number = number;
-	if (!(run = realloc(b->run, n * sizeof(*run))))
-		return -ENOMEM;
-	b->run = run;
-	if (!(look = realloc(b->look, n * sizeof(*look))))
-		return -ENOMEM;
-	b->look = look;
 	b->room = n;
 	return 0;
 }
@@ -71,9 +68,10 @@ static int keep_at(struct batch *b, struct int_hops *h)
 static int keep(struct batch *b, struct int_view *v)
 {
 	if (v->stack.plan &&
-	    !(v->stack.plan = plans_keep(&b->plans, v->stack.plan)))
+	    !(v->stack.plan = plans_keep(&b->plans, v->stack.plan, &b->beside)))
 		return -ENOMEM;
-	if (v->own.plan && !(v->own.plan = plans_keep(&b->plans, v->own.plan)))
+	if (v->own.plan &&
+	    !(v->own.plan = plans_keep(&b->plans, v->own.plan, &b->beside)))
 		return -ENOMEM;
 	return v->stack.at ? keep_at(b, &v->stack) : 0;
 }
@@ -147,7 +145,6 @@ static void add_number(struct batch *b, uint64_t ts_ns,
 
 	b->runs_broken |= from->sequence != run->from.sequence + run->n;
 	run->n++;
-	run->last_ns = ts_ns;
 	b->number[b->numbers++] = (struct batch_number){
 		ts_ns, (uint32_t)b->n, from->sequence,
 		(uint32_t)(run - b->run)};
@@ -340,7 +337,6 @@ int batch_open(struct batch *b, const struct batch_options *o)
 			    .whole = o->whole,
 			    .shards = o->shards,
 			    .own = o->own};
-	plans_init(&b->plans);
 	if (o->forward)
 		io.out = b->frames = frames_open();
 	if (grow(b, ITEMS) || !room(b) || (o->forward && !b->frames) ||
@@ -357,7 +353,6 @@ void batch_close(struct batch *b)
 	snk_close(b->frames);
 	arena_fini(&b->views);
 	arena_fini(&b->beside);
-	plans_fini(&b->plans);
 	free(b->item);
 	free(b->number);
 	free(b->run);

@@ -96,8 +96,8 @@ struct batch {
 		struct batch_share *share;
 		size_t n, room;
 	} part[TELEMETRY_SHARDS_MAX]; /* by shard, each in the order of items */
-	uint64_t from_ns;	 /* what came before: batch_time() */
-	struct batch_look *look; /* batch_time() */
+	uint64_t from_ns;	      /* what came before: batch_time() */
+	struct batch_look *look;      /* batch_time() */
 	size_t looks;
 	int error; /* nothing is to be used, n is 0 */
 	/* Private. */
@@ -112,7 +112,7 @@ struct batch {
 	struct int_view *room_views;	    /* where the intake makes them */
 	uint32_t run_slot[BATCH_RUN_SLOTS]; /* by reporter: its run + 1 */
 	struct arena views;
-	struct arena beside; /* what lasts no longer than them, and numbers */
+	struct arena beside; /* what their plans and offsets need */
 };
 
 /* 0 or -ENOMEM. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "collect/plans.h"
 
-#include <stdlib.h>
-
 #include "base/rng.h"
 
 struct plans_node {
@@ -10,49 +8,13 @@ struct plans_node {
 	struct plans_node *next; /* of the slot */
 };
 
-struct plans_chunk {
-	struct plans_chunk *next;
-	struct plans_node node[PLANS_CHUNK];
-};
-
-void plans_init(struct plans *ps)
+void plans_begin(struct plans *ps)
 {
 	*ps = (struct plans){0};
 }
 
-void plans_fini(struct plans *ps)
-{
-	while (ps->first) {
-		struct plans_chunk *next = ps->first->next;
-
-		free(ps->first);
-		ps->first = next;
-	}
-	plans_init(ps);
-}
-
-void plans_begin(struct plans *ps)
-{
-	if (ps->n > PLANS_KEPT)
-		plans_fini(ps);
-}
-
-static struct plans_node *another(struct plans *ps)
-{
-	unsigned at = ps->n % PLANS_CHUNK;
-	struct plans_chunk *c;
-
-	if (!at) {
-		if (!(c = malloc(sizeof(*c))))
-			return NULL;
-		c->next = ps->first;
-		ps->first = c;
-	}
-	ps->n++;
-	return &ps->first->node[at];
-}
-
-const struct int_plan *plans_find(struct plans *ps, const struct int_plan *plan)
+const struct int_plan *plans_find(struct plans *ps, const struct int_plan *plan,
+				  struct arena *a)
 {
 	uint64_t hash = rng_mix((uintptr_t)plan->words ^ plan->bitmap);
 	struct plans_node **slot = &ps->slot[hash % PLANS_SLOTS], *n;
@@ -61,8 +23,9 @@ const struct int_plan *plans_find(struct plans *ps, const struct int_plan *plan)
 		if (n->plan.words == plan->words &&
 		    n->plan.bitmap == plan->bitmap)
 			return &n->plan;
-	if (!(n = another(ps)))
+	if (!(n = arena_room(a, sizeof(*n))))
 		return NULL;
+	arena_take(a, sizeof(*n));
 	n->plan = *plan;
 	n->next = *slot;
 	*slot = n;

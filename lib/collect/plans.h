@@ -7,43 +7,37 @@
 #ifndef COLLECT_PLANS_H
 #define COLLECT_PLANS_H
 
+#include "collect/arena.h"
 #include "wire/int.h"
 
 enum {
-	PLANS_CHUNK = 64, /* plans */
 	PLANS_SLOTS = 256,
-	PLANS_KEPT = 256, /* from batch to batch, at most */
 };
 
-struct plans_chunk;
 struct plans_node;
 
 struct plans {
-	struct plans_chunk *first; /* that with room */
-	unsigned n;
 	const struct int_plan *latest;
 	struct plans_node *slot[PLANS_SLOTS];
 };
 
-void plans_init(struct plans *ps);
-void plans_fini(struct plans *ps);
-
-/* Another batch: those of the one before may be forgotten. */
+/* Another batch: those of the one before are forgotten. */
 void plans_begin(struct plans *ps);
 
 /* For plans_keep(). */
-const struct int_plan *plans_find(struct plans *ps,
-				  const struct int_plan *plan);
+const struct int_plan *plans_find(struct plans *ps, const struct int_plan *plan,
+				  struct arena *a);
 
-/* The same plan, which stays as it is until plans_begin(); NULL: no memory. */
-static inline const struct int_plan *plans_keep(struct plans *ps,
-						const struct int_plan *plan)
+/* The same plan, which lasts as long as what is in the arena; NULL: no memory.
+ */
+static inline const struct int_plan *
+plans_keep(struct plans *ps, const struct int_plan *plan, struct arena *a)
 {
 	const struct int_plan *p = ps->latest;
 
 	if (p && p->words == plan->words && p->bitmap == plan->bitmap)
 		return p;
-	return ps->latest = plans_find(ps, plan);
+	return ps->latest = plans_find(ps, plan, a);
 }
 
 #endif

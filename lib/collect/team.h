@@ -55,8 +55,8 @@ struct collect_team_options {
 /* What a worker did. */
 struct collect_share {
 	uint64_t batches, packets;
-	uint64_t views; /* taken */
-	uint64_t late;	/* of them: those that waited for others */
+	uint64_t views;	 /* taken */
+	uint64_t late;	 /* of them: those that waited for others */
 	uint64_t judged; /* values of queues, links and buffers that these tell,
 			    and that are to be judged in turn */
 };

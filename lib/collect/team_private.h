@@ -58,7 +58,7 @@ struct collect_team {
 	struct seats seats; /* where the shards are, by worker */
 	struct worker *worker[TELEMETRY_SHARDS_MAX];
 	struct telemetry *shard[TELEMETRY_SHARDS_MAX]; /* theirs */
-	unsigned shards;			   /* as many, or none */
+	unsigned shards;			       /* as many, or none */
 };
 
 static inline int error_of(const struct collect_team *c)

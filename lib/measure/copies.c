@@ -9,11 +9,6 @@ enum {
 	PLACE_MASK = (1 << COPIES_METRICS) - 1,
 };
 
-/* Of a place, metrics that are judged in the round of the stamp. */
-struct copies_mask {
-	uint32_t stamp, metrics;
-};
-
 int numbers_add(struct numbers *l, uint32_t number)
 {
 	size_t room = l->room ? 2 * l->room : FIRST;
@@ -35,8 +30,7 @@ int copies_init(struct copies *c, struct objects *own, struct objects *whole)
 	c->any.watch.width = UINT32_MAX;
 	c->before = calloc(own->o.objects, sizeof(*c->before));
 	c->hot = calloc(own->o.objects, sizeof(*c->hot));
-	c->mask = calloc(own->o.places + 1ULL, sizeof(*c->mask));
-	return c->before && c->hot && c->mask ? 0 : -ENOMEM;
+	return c->before && c->hot ? 0 : -ENOMEM;
 }
 
 void copies_fini(struct copies *c)
@@ -45,7 +39,6 @@ void copies_fini(struct copies *c)
 	free(c->judged.at);
 	free(c->before);
 	free(c->hot);
-	free(c->mask);
 	free(c->due);
 }
 
@@ -213,6 +206,7 @@ bool copies_due(struct copies *c, uint64_t from, uint64_t to)
 	return c->any_hot;
 }
 
+/* Of a place, metrics that are judged. */
 static uint32_t hot_at(const struct copies *c, uint32_t place)
 {
 	const struct place *p = &c->own->place[place];
@@ -233,20 +227,16 @@ const uint32_t *copies_sift(struct copies *c, const uint32_t *telling,
 
 	for (telling++; telling < end;) {
 		uint32_t hop = *telling++, metrics = hop >> COPIES_METRICS;
-		uint32_t place = hop & PLACE_MASK;
-		struct copies_mask *mask = &c->mask[place];
+		uint32_t place = hop & PLACE_MASK, hot = hot_at(c, place);
 
-		if (mask->stamp != c->stamp)
-			*mask = (struct copies_mask){c->stamp,
-						     hot_at(c, place)};
-		if (!(metrics & mask->metrics)) {
+		if (!(metrics & hot)) {
 			telling += __builtin_popcount(metrics);
 			continue;
 		}
 		for (; metrics; metrics &= metrics - 1, telling++) {
 			uint32_t m = (uint32_t)__builtin_ctz(metrics);
 
-			if (mask->metrics >> m & 1)
+			if (hot >> m & 1)
 				*(*out)++ = (struct said){
 					item, place | m << COPIES_METRICS,
 					*telling};

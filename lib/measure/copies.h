@@ -65,7 +65,6 @@ struct copies {
 	size_t asked_all;      /* by all of them, in this round */
 	struct latest *before; /* by object, if this round told of it */
 	uint32_t *hot;	       /* by object: the stamp, if it is judged */
-	struct copies_mask *mask;
 	bool any_hot;
 	struct latest *due; /* what those that are due were before */
 	size_t dues, due_room;

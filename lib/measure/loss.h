@@ -49,19 +49,18 @@ static inline bool loss_is_next(const struct reporter *r, uint32_t number)
 	return number == r->last + 1 && r->received && !r->missing && !r->run;
 }
 
-/* So many such numbers; the last one came at ns. */
-static inline void loss_go_on(struct reporter *r, uint32_t n, uint64_t ns)
+/* So many such numbers. When they came matters where some are missing. */
+static inline void loss_go_on(struct reporter *r, uint32_t n)
 {
 	r->last += n;
 	r->received += n;
-	r->heard_ns = ns;
 }
 
-static inline bool loss_next(struct reporter *r, uint32_t number, uint64_t ns)
+static inline bool loss_next(struct reporter *r, uint32_t number)
 {
 	if (!loss_is_next(r, number))
 		return false;
-	loss_go_on(r, 1, ns);
+	loss_go_on(r, 1);
 	return true;
 }
 

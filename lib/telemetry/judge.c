@@ -36,7 +36,8 @@ void telemetry_shard_look(struct telemetry *t, uint64_t now_ns)
 {
 	struct telemetry_shard *s = t->shard;
 	const struct objects *os = &s->whole->objects;
-	uint64_t n = os->counters.objects, most = n + s->copies.asked_all, from, to;
+	uint64_t n = os->counters.objects, most = n + s->copies.asked_all, from,
+		 to;
 
 	if (most > os->o.objects)
 		most = os->o.objects;
@@ -101,7 +102,7 @@ bool telemetry_shard_numbers(struct telemetry *whole,
 		if (!plain(whole, &run[i]))
 			return false;
 	for (size_t i = 0; i < runs; i++)
-		loss_go_on(plain(whole, &run[i]), run[i].n, run[i].last_ns);
+		loss_go_on(plain(whole, &run[i]), run[i].n);
 	return true;
 }
 

@@ -127,7 +127,7 @@ void push_losses(struct telemetry *t, bool all)
 		struct reporter *r = &t->losses.at[from];
 		struct loss_news news;
 
-		if (!r->used ||
+		if ((!r->missing && !r->run) ||
 		    (!all && r->heard_ns + t->settle.period_ns > t->now_ns))
 			continue;
 		news = loss_settle(r);

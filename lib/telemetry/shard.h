@@ -145,12 +145,10 @@ void telemetry_shard_gather(struct telemetry *const *shards, unsigned n,
 			    uint64_t number);
 void telemetry_shard_renew(struct telemetry *t);
 
-/* So many numbers of a reporter, one after the other; the last came at that
- * time. */
+/* So many numbers of a reporter, one after the other. */
 struct telemetry_run {
 	struct int_from from;
 	uint32_t n;
-	uint64_t last_ns;
 };
 
 /* By the whole, in order. False: some number is news, and none was taken

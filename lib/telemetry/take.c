@@ -259,7 +259,7 @@ static __attribute__((noinline)) void take_other_number(struct telemetry *t,
 static inline void take_number(struct telemetry *t, struct reporter *r,
 			       uint32_t number, uint64_t ts_ns)
 {
-	if (!r || !loss_next(r, number, ts_ns))
+	if (!r || !loss_next(r, number))
 		take_other_number(t, r, number, ts_ns);
 }
 

@@ -194,7 +194,7 @@ static inline bool goes_on(struct train *tr, const struct int_view *v,
 	if (!v->from.numbered || t->shard)
 		return true;
 	r = take_reporter(t, &v->from);
-	return r && loss_next(r, v->from.sequence, v->ts_ns);
+	return r && loss_next(r, v->from.sequence);
 }
 
 /* For who judges it: shard.h. */
