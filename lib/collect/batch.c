@@ -168,8 +168,9 @@ static int grow_part(struct batch_shares *p)
 }
 
 /*
- * To another core: past the caches, of which the other one's has that line from
- * the batch before; to get it from there takes longer than all else here.
+ * To its core, mostly another: past the caches, of which that one's has the
+ * line from the batch before; to get it from there takes longer than all else
+ * here.
  */
 static inline void send(struct batch_share *to, const struct batch_share *line)
 {
@@ -220,19 +221,13 @@ static int hand_over(struct batch *b, const struct int_view *v)
 	uint64_t hash = v->key_len ? flows_hash(v->key, v->key_len) : 0;
 	const struct batch_item *it = &b->item[b->n];
 	bool late = it->now_ns > v->ts_ns;
-	struct batch_share line = {0}, *to;
-	unsigned shard = shard_of(b, v, hash);
-	struct batch_shares *p = &b->part[shard];
+	struct batch_shares *p = &b->part[shard_of(b, v, hash)];
+	struct batch_share line = {0};
 
 	if (p->n == p->room && grow_part(p))
 		return -ENOMEM;
-	to = &p->share[p->n++];
-	if (shard == b->own) {
-		write_share(to, v, hash, (uint32_t)b->n, it->view, late);
-	} else {
-		write_share(&line, v, hash, (uint32_t)b->n, it->view, late);
-		send(to, &line);
-	}
+	write_share(&line, v, hash, (uint32_t)b->n, it->view, late);
+	send(&p->share[p->n++], &line);
 	return 0;
 }
 
@@ -333,10 +328,8 @@ int batch_open(struct batch *b, const struct batch_options *o)
 				    .number = number,
 				    .ctx = b};
 
-	*b = (struct batch){.filter = o->filter,
-			    .whole = o->whole,
-			    .shards = o->shards,
-			    .own = o->own};
+	*b = (struct batch){
+		.filter = o->filter, .whole = o->whole, .shards = o->shards};
 	if (o->forward)
 		io.out = b->frames = frames_open();
 	if (grow(b, ITEMS) || !room(b) || (o->forward && !b->frames) ||

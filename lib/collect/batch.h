@@ -74,7 +74,6 @@ struct batch_options {
 	bool forward;			   /* frames go on: batch_pass() */
 	const struct telemetry *whole;	   /* whose flows are shared out */
 	unsigned shards;		   /* 0: they are not */
-	unsigned own;			   /* the shard of who looks */
 };
 
 enum {
@@ -103,7 +102,7 @@ struct batch {
 	/* Private. */
 	size_t room;
 	const struct telemetry *whole;
-	unsigned shards, own;
+	unsigned shards;
 	const struct expr *filter;
 	struct filter_ledger filtered;
 	struct intake *in;

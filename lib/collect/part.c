@@ -176,7 +176,7 @@ int part_sift(struct collect_team *c, struct worker *w)
 	bool asked;
 	int rc = 0;
 
-	telemetry_shard_compare(w->shard, c->shard, c->o.workers);
+	telemetry_shard_compare(w->shard);
 	for (unsigned i = 0; i < c->o.workers; i++) {
 		const struct batch *b = &c->worker[i]->batch;
 

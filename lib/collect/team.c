@@ -99,7 +99,7 @@ static void carry(void *ctx, unsigned number, uint64_t batch, bool any)
 	relay_wait(&c->relay, ORDER, batch);
 	/* Without memory a shard does not know of all that are due. */
 	if (w->shard && !number && !error_of(c))
-		telemetry_shard_merge(c->t, c->shard, c->o.workers);
+		telemetry_shard_merge(c->t);
 	if (any && !error_of(c))
 		fail(c, w->shard ? order_judge(c, w) : order_take(c, w));
 	relay_pass(&c->relay, ORDER);
@@ -164,7 +164,7 @@ int collect_team_tick(struct collect_team *c, uint64_t now_ns)
 	for (unsigned i = 0; i < c->shards; i++)
 		telemetry_shard_time(c->shard[i], c->now_ns, look);
 	if (look && c->shards && c->gathered != c->items) {
-		telemetry_shard_gather(c->shard, c->shards, c->items);
+		telemetry_shard_gather(c->t, c->items);
 		c->gathered = c->items;
 	}
 	return rc ? rc : fail(c, telemetry_tick(c->t, now_ns));
@@ -235,7 +235,6 @@ static int worker_open(struct collect_team *c, unsigned number)
 					 .filter = c->o.filter,
 					 .forward = c->o.out != NULL,
 					 .whole = c->t,
-					 .own = number,
 					 .shards = c->o.sinks ? c->o.workers
 							      : 0};
 	struct worker *w = aligned_alloc(TEAM_LINE, sizeof(*w));

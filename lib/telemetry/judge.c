@@ -4,29 +4,19 @@
 #include "telemetry/shard_private.h"
 #include "telemetry/value.h"
 
-/* Those of all shards. */
-static unsigned copies_of(struct telemetry *const *shards, unsigned n,
-			  struct copies *out[TELEMETRY_SHARDS_MAX])
-{
-	for (unsigned i = 0; i < n; i++)
-		out[i] = &shards[i]->shard->copies;
-	return n;
-}
-
 void telemetry_shard_begin(struct telemetry *t, uint64_t number)
 {
 	copies_begin(&t->shard->copies, number);
 }
 
-void telemetry_shard_compare(struct telemetry *t,
-			     struct telemetry *const *shards, unsigned n)
+void telemetry_shard_compare(struct telemetry *t)
 {
-	struct copies *all[TELEMETRY_SHARDS_MAX];
 	struct telemetry_shard *s = t->shard;
+	const struct telemetry *whole = s->whole;
 
-	copies_compare(&s->copies, &s->whole->changed, all,
-		       copies_of(shards, n, all));
-	s->sweep = s->whole->push_objects;
+	copies_compare(&s->copies, &whole->changed, whole->copies,
+		       whole->shards);
+	s->sweep = whole->push_objects;
 	s->due_from = s->sweep.at;
 	s->due = 0;
 }
@@ -62,13 +52,10 @@ const uint32_t *telemetry_shard_sift(struct telemetry *t,
 	return copies_sift(&t->shard->copies, telling, item, out);
 }
 
-void telemetry_shard_merge(struct telemetry *whole,
-			   struct telemetry *const *shards, unsigned n)
+void telemetry_shard_merge(struct telemetry *whole)
 {
-	struct copies *all[TELEMETRY_SHARDS_MAX];
-
 	whole->changed.n = 0;
-	copies_merge(all, copies_of(shards, n, all));
+	copies_merge(whole->copies, whole->shards);
 }
 
 void telemetry_shard_judge(struct telemetry *t, uint64_t ts_ns,
@@ -106,12 +93,9 @@ bool telemetry_shard_numbers(struct telemetry *whole,
 	return true;
 }
 
-void telemetry_shard_gather(struct telemetry *const *shards, unsigned n,
-			    uint64_t number)
+void telemetry_shard_gather(struct telemetry *whole, uint64_t number)
 {
-	struct copies *all[TELEMETRY_SHARDS_MAX];
-
-	copies_gather(all, copies_of(shards, n, all), number);
+	copies_gather(whole->copies, whole->shards, number);
 }
 
 void telemetry_shard_renew(struct telemetry *t)

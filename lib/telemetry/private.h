@@ -3,12 +3,11 @@
 #ifndef TELEMETRY_PRIVATE_H
 #define TELEMETRY_PRIVATE_H
 
-#include "measure/copies.h"
 #include "measure/loss.h"
 #include "measure/states.h"
 #include "measure/paths.h"
 #include "telemetry/picks.h"
-#include "telemetry/sink.h"
+#include "telemetry/shard.h"
 
 enum {
 	PLANS = 64, /* plans that are kept made ready */
@@ -31,9 +30,11 @@ struct telemetry_shard;
 struct telemetry {
 	struct telemetry_options o;
 	struct telemetry_shard *shard; /* shard.h; NULL: it is whole */
-	bool divided;		       /* it is whole, and has shards */
-	struct numbers changed;	       /* then: objects whose watches shards
-					  have yet to see */
+	/* It is whole, and has shards: copies of its objects, and those of
+	 * these whose watches they have yet to see. */
+	struct copies *copies[TELEMETRY_SHARDS_MAX];
+	unsigned shards;
+	struct numbers changed;
 	struct threshold all[METRIC_NUMBERS], end[METRIC_ENDS];
 	unsigned ends; /* of end[], those that are watched: 1 << each */
 	struct node_threshold *node_threshold;

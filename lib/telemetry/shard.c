@@ -184,7 +184,6 @@ static int begin(struct telemetry *t, struct telemetry *whole,
 	if (!s)
 		return -ENOMEM;
 	t->shard = s;
-	whole->divided = true;
 	s->whole = whole;
 	s->o = *o;
 	s->place = place;
@@ -194,6 +193,7 @@ static int begin(struct telemetry *t, struct telemetry *whole,
 	t->flows.share = share;
 	t->now_ns = whole->now_ns;
 	t->keep_ns = UINT64_MAX; /* it is told when */
+	whole->copies[whole->shards++] = &s->copies;
 	return s->never ? copies_init(&s->copies, &t->objects, &whole->objects)
 			: -ENOMEM;
 }

@@ -70,7 +70,8 @@ struct telemetry_shard_options {
 };
 
 /* A shard of whole, with sinks of its own; distributions, bins and snapshots
- * are the whole one's. 0 or -ENOMEM. */
+ * are the whole one's, which outlives it, and has TELEMETRY_SHARDS_MAX at most.
+ * 0 or -ENOMEM. */
 int telemetry_shard_open(struct telemetry **out, struct telemetry *whole,
 			 const struct telemetry_sinks *sinks,
 			 const struct telemetry_shard_options *o);
@@ -122,10 +123,9 @@ int telemetry_shard_error(const struct telemetry *t);
  * At the end of a round, by each shard for itself while the whole rests and has
  * judged the rounds before: compare(), then look() with each time in the round
  * when the whole will look after things, then is_asked(): whether there is
- * something to be judged. shards: all n.
+ * something to be judged.
  */
-void telemetry_shard_compare(struct telemetry *t,
-			     struct telemetry *const *shards, unsigned n);
+void telemetry_shard_compare(struct telemetry *t);
 void telemetry_shard_look(struct telemetry *t, uint64_t now_ns);
 bool telemetry_shard_is_asked(struct telemetry *t);
 /* Then: what of a view's words is to be judged, to *out, which has room for as
@@ -135,14 +135,12 @@ const uint32_t *telemetry_shard_sift(struct telemetry *t,
 				     struct said **out);
 
 /* By the whole, before what was said in a round; then all of that, in order. */
-void telemetry_shard_merge(struct telemetry *whole,
-			   struct telemetry *const *shards, unsigned n);
+void telemetry_shard_merge(struct telemetry *whole);
 void telemetry_shard_judge(struct telemetry *whole, uint64_t ts_ns,
 			   const struct said *said);
 /* At rest, all views up to that number have been judged: the whole knows what
  * is the latest of each object; and a shard sees all watches. */
-void telemetry_shard_gather(struct telemetry *const *shards, unsigned n,
-			    uint64_t number);
+void telemetry_shard_gather(struct telemetry *whole, uint64_t number);
 void telemetry_shard_renew(struct telemetry *t);
 
 /* So many numbers of a reporter, one after the other. */

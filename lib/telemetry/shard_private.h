@@ -4,7 +4,6 @@
 #define TELEMETRY_SHARD_PRIVATE_H
 
 #include "telemetry/private.h"
-#include "telemetry/shard.h"
 
 /* What of the whole is full, and stays so: tables that have not changed since
  * can be read by all shards. */
@@ -12,12 +11,6 @@ enum {
 	SHARD_FULL_PLACES = 1 << 0,
 	SHARD_FULL_NODES = 1 << 1,
 	SHARD_FULL_PATHS = 1 << 2,
-};
-
-/* What an object was before a round began. */
-struct shard_before {
-	uint64_t last_ns, number;
-	uint32_t latest;
 };
 
 struct telemetry_shard {
@@ -42,7 +35,7 @@ static inline void object_changed(struct telemetry *t, const struct object *o)
 {
 	int rc = 0;
 
-	if (t->divided)
+	if (t->shards)
 		rc = numbers_add(&t->changed,
 				 (uint32_t)(o - t->objects.object));
 	if (rc && !t->rows.err)

@@ -117,10 +117,10 @@ static void judge(struct telemetry *whole, struct telemetry *shard,
 {
 	struct said said[64], *end = said;
 
-	telemetry_shard_compare(shard, &shard, 1);
+	telemetry_shard_compare(shard);
 	if (telemetry_shard_is_asked(shard))
 		telemetry_shard_sift(shard, telling, 0, &end);
-	telemetry_shard_merge(whole, &shard, 1);
+	telemetry_shard_merge(whole);
 	for (const struct said *s = said; s < end; s++)
 		telemetry_shard_judge(whole, 1, s);
 }
