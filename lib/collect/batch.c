@@ -29,25 +29,29 @@ static int fail(struct batch *b, int error)
 	return error;
 }
 
-static bool more(void *array, size_t size)
+/* An array of so many bytes; where there is no memory, as it was. */
+static void *more(void *array, size_t size, int *error)
 {
-	void *p = realloc(*(void **)array, size);
+	void *p = realloc(array, size);
 
 	if (p)
-		*(void **)array = p;
-	return p;
+		return p;
+	*error = -ENOMEM;
+	return array;
 }
 
 /* Room for n items. */
 static int grow(struct batch *b, size_t n)
 {
-	if (!more(&b->item, n * sizeof(*b->item)) ||
-	    !more(&b->number, n * sizeof(*b->number)) ||
-	    !more(&b->run, n * sizeof(*b->run)) ||
-	    !more(&b->look, n * sizeof(*b->look)))
-		return -ENOMEM;
-	b->room = n;
-	return 0;
+	int rc = 0;
+
+	b->item = more(b->item, n * sizeof(*b->item), &rc);
+	b->number = more(b->number, n * sizeof(*b->number), &rc);
+	b->run = more(b->run, n * sizeof(*b->run), &rc);
+	b->look = more(b->look, n * sizeof(*b->look), &rc);
+	if (!rc)
+		b->room = n;
+	return rc;
 }
 
 /* Where the hops begin, of those that are not equally long. */
@@ -138,16 +142,14 @@ static struct telemetry_run *run_of(struct batch *b,
 }
 
 /* Of the latest item. */
-static void add_number(struct batch *b, uint64_t ts_ns,
-		       const struct int_from *from)
+static void add_number(struct batch *b, const struct int_from *from)
 {
 	struct telemetry_run *run = run_of(b, from);
 
 	b->runs_broken |= from->sequence != run->from.sequence + run->n;
 	run->n++;
 	b->number[b->numbers++] = (struct batch_number){
-		ts_ns, (uint32_t)b->n, from->sequence,
-		(uint32_t)(run - b->run)};
+		(uint32_t)b->n, from->sequence, (uint32_t)(run - b->run)};
 }
 
 /* Room for more of a shard's: on lines of its own. */
@@ -263,7 +265,7 @@ static int add(struct batch *b, const struct int_view *v, bool kept)
 		return -ENOMEM;
 	it->view = kept ? v : NULL;
 	if (v->from.numbered)
-		add_number(b, v->ts_ns, &v->from);
+		add_number(b, &v->from);
 	if (b->shards && hand_over(b, v))
 		return -ENOMEM;
 	b->n++;
@@ -315,7 +317,7 @@ static int number(void *ctx, uint64_t ts_ns, const struct int_from *from)
 		return 0;
 	if (!another(b, ts_ns))
 		return fail(b, -ENOMEM);
-	add_number(b, ts_ns, from);
+	add_number(b, from);
 	b->n++;
 	return 0;
 }

@@ -57,7 +57,6 @@ _Static_assert(sizeof(struct batch_share) == 64, "a line");
 
 /* The number of an item's report, if it is to be looked at. */
 struct batch_number {
-	uint64_t ts_ns;
 	uint32_t item, sequence;
 	uint32_t run; /* its reporter's */
 };

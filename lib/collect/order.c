@@ -11,7 +11,8 @@ static size_t judge_numbers(struct collect_team *c, const struct batch *b,
 		struct int_from from = b->run[number->run].from;
 
 		from.sequence = number->sequence;
-		telemetry_numbers(c->t, number->ts_ns, &from, 1, false);
+		telemetry_numbers(c->t, b->item[number->item].ts_ns, &from, 1,
+				  false);
 	}
 	return k;
 }

@@ -123,7 +123,7 @@ static void test_numbers(struct batch *b, const uint8_t *frame, size_t len)
 		const struct batch_number *number = &b->number[i];
 
 		kept = kept && !b->item[i].view && number->item == i &&
-		       number->ts_ns == 1000 + i && number->sequence == 9 &&
+		       b->item[i].ts_ns == 1000 + i && number->sequence == 9 &&
 		       b->run[number->run].from.node == 7;
 	}
 	TEST(kept);
