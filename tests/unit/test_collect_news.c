@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The INT sink on several cores, where what matters is when: values that there
- * is no room for are asked about no more, trains end where things are looked
- * after, numbers are judged in their order, and what is known of all shards is
- * gathered at rest if something came. Rows are those of one core.
+ * The INT sink on several cores, where it matters when something is news:
+ * values that there is no room for are not asked about again and again, trains
+ * end where things are looked after, numbers are judged in their order. Rows
+ * are those of one core.
  */
 #include "collect_rig.h"
 
@@ -290,38 +290,6 @@ static void test_many_reporters(struct frames *fs)
 	fs->batch = BATCH;
 }
 
-/* An object that the whole knows, to be changed behind its back. */
-static struct object *object_of_whole(const struct rig_team *rt)
-{
-	return (struct object *)look_object(rt->t, 0);
-}
-
-/* What is the latest of all shards' is gathered at rest, once for what came. */
-static void test_gather(struct frames *fs)
-{
-	uint64_t now_ns = UINT64_C(1000000) * US;
-	struct telemetry_thresholds th;
-	struct telemetry_options to;
-	struct result more;
-	struct rig_team rt;
-
-	defaults(&to, &th);
-	begin(fs);
-	for (unsigned i = 0; i < 20 * BATCH; i++)
-		add_packet(fs, (struct packet){1, i}, 1, (1000 + i) * US);
-	add_packet(fs, (struct packet){1, 7}, 1, (1000 + 20 * BATCH) * US);
-	team_open(&rt, &more, fs, &to, &th, 2);
-	for (unsigned k = 0; k < 2; k++) {
-		rx_all(rt.c, fs);
-		TEST(!collect_team_tick(rt.c, now_ns += 50000 * US));
-		TEST(object_of_whole(&rt)->latest == 207);
-		object_of_whole(&rt)->latest = 1;
-		TEST(!collect_team_tick(rt.c, now_ns += 50000 * US));
-		TEST(object_of_whole(&rt)->latest == 1);
-	}
-	rig_team_close(&rt, &more);
-}
-
 int main(void)
 {
 	static struct frames fs = {.batch = BATCH};
@@ -331,7 +299,6 @@ int main(void)
 	test_trains(&fs);
 	test_numbers(&fs);
 	test_many_reporters(&fs);
-	test_gather(&fs);
 	free(fs.block);
 	return test_end();
 }
