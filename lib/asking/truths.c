@@ -14,6 +14,10 @@ enum {
 	SHARE = 1 << 15, /* bytes that a worker takes at once */
 	ROW_MIN = 17,	 /* of a row: "1,append,0,,,,00" */
 	ROWS = 2048,
+	/* Shards for each worker: the next batch follows closely. */
+	SHARDS = 2,
+	ADMIT = 0, /* steps */
+	ORDER = 1,
 };
 
 _Static_assert(SHARE / ROW_MIN < ROWS, "a share's rows");
@@ -26,6 +30,8 @@ struct share {
 	size_t n;
 	uint32_t number[ROWS]; /* of their lines */
 	struct truth_row row[ROWS];
+	/* Those of shard i: from[i] to from[i + 1]. */
+	uint16_t from[TRUTH_SHARDS_MAX + 1], of_shard[ROWS];
 };
 
 struct truths {
@@ -33,8 +39,10 @@ struct truths {
 	struct truth *t;
 	struct lines lines; /* in turn of taking */
 	bool over;	    /* the same: their end */
-	uint64_t told;	    /* in turn of telling: lines */
+	uint64_t told;	    /* in turn of admitting: lines */
 	struct share *share[ASKERS_MAX];
+	unsigned shards;
+	struct turn shard[TRUTH_SHARDS_MAX]; /* between ADMIT and ORDER */
 };
 
 static void fail_line(const struct truths *c, uint64_t number, int rc,
@@ -72,11 +80,13 @@ static bool begin(struct truths *c)
 	return line;
 }
 
+/* False: it is empty, and more may come. */
 static bool take_share(struct truths *c, struct share *s, bool wait)
 {
 	int rc = 1;
 
 	s->lines.at = s->lines.stop;
+	s->lines.number = 0;
 	s->error = 0;
 	while (!c->over && rc > 0 &&
 	       (!begin(c) || !lines_share(&c->lines, &s->lines, SHARE))) {
@@ -98,7 +108,24 @@ static bool take(void *ctx, unsigned worker)
 {
 	struct truths *c = ctx;
 
-	return !c->over && take_share(c, c->share[worker], false);
+	return take_share(c, c->share[worker], false);
+}
+
+/* The rows of each shard, in their order. */
+static void sort(struct share *s, unsigned shards)
+{
+	uint16_t at[TRUTH_SHARDS_MAX] = {0}, from = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		at[s->row[i].shard]++;
+	for (unsigned i = 0; i < shards; i++) {
+		s->from[i] = from;
+		from = (uint16_t)(from + at[i]);
+		at[i] = s->from[i];
+	}
+	s->from[shards] = from;
+	for (size_t i = 0; i < s->n; i++)
+		s->of_shard[at[s->row[i].shard]++] = (uint16_t)i;
 }
 
 static void look(const struct truths *c, struct share *s)
@@ -117,17 +144,16 @@ static void look(const struct truths *c, struct share *s)
 	}
 	if (s->lines.too_long)
 		s->error = -E2BIG;
+	sort(s, c->shards);
 }
 
 /* In turn. */
-static void tell(struct truths *c, struct share *s)
+static void admit(struct truths *c, struct share *s)
 {
 	int rc;
 
 	for (size_t i = 0; i < s->n; i++)
-		truth_near(c->t, &s->row[i]);
-	for (size_t i = 0; i < s->n; i++)
-		if ((rc = truth_take(c->t, &s->row[i], &s->why)) < 0)
+		if ((rc = truth_admit(c->t, &s->row[i], &s->why)) < 0)
 			fail_line(c, s->number[i], rc, &s->why);
 	if (s->rc)
 		fail_line(c, s->lines.number, s->rc, &s->why);
@@ -136,18 +162,45 @@ static void tell(struct truths *c, struct share *s)
 	c->told += s->lines.number;
 }
 
+/* In turn of the shard. */
+static void fill(struct truths *c, struct share *s, unsigned shard)
+{
+	const uint16_t *from = s->of_shard + s->from[shard], *i;
+	const uint16_t *end = s->of_shard + s->from[shard + 1];
+
+	for (i = from; i < end; i++)
+		truth_near(c->t, &s->row[*i]);
+	for (i = from; i < end; i++)
+		if (truth_take(c->t, &s->row[*i]) < 0)
+			cli_fail("out of memory");
+}
+
+/* In turn. */
+static void order(struct truths *c, const struct share *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (truth_order(c->t, &s->row[i]) < 0)
+			cli_fail("out of memory");
+}
+
 static void carry(void *ctx, unsigned worker, uint64_t batch, bool any)
 {
 	struct truths *c = ctx;
+	struct share *s = c->share[worker];
 
-	if (!any) {
-		relay_skip(&c->relay, batch);
-		return;
+	(void)any; /* the share is empty, then */
+	look(c, s);
+	relay_wait(&c->relay, ADMIT, batch);
+	admit(c, s);
+	relay_pass(&c->relay, ADMIT);
+	for (unsigned i = 0; i < c->shards; i++) {
+		turn_wait(&c->shard[i], (uint32_t)batch);
+		fill(c, s, i);
+		turn_pass(&c->shard[i]);
 	}
-	look(c, c->share[worker]);
-	relay_wait(&c->relay, 0, batch);
-	tell(c, c->share[worker]);
-	relay_pass(&c->relay, 0);
+	relay_wait(&c->relay, ORDER, batch);
+	order(c, s);
+	relay_pass(&c->relay, ORDER);
 }
 
 static void open_shares(struct truths *c, unsigned workers)
@@ -172,7 +225,7 @@ void truths_read(struct truth *t, const char *path, unsigned workers)
 {
 	struct truths *c = aligned_alloc(TEAM_LINE, sizeof(*c));
 	const struct relay_options o = {.workers = workers,
-					.steps = 1,
+					.steps = 2,
 					.take = take,
 					.carry = carry,
 					.ctx = c};
@@ -182,6 +235,12 @@ void truths_read(struct truth *t, const char *path, unsigned workers)
 		cli_fail("out of memory");
 	memset(c, 0, sizeof(*c));
 	c->t = t;
+	c->shards = workers == 1 ? 1 : SHARDS * workers;
+	if (c->shards > TRUTH_SHARDS_MAX)
+		c->shards = TRUTH_SHARDS_MAX;
+	truth_split(t, c->shards);
+	for (unsigned i = 0; i < c->shards; i++)
+		turn_init(&c->shard[i]);
 	rc = lines_open(&c->lines, path);
 	if (rc < 0)
 		cli_fail("%s: %s", path, strerror(-rc));

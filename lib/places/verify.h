@@ -62,13 +62,15 @@ int verify_table(const struct verify *v, const struct truth_table *tt,
  * score, and to v->miss; in the order of the ranges, if somebody is told.
  */
 struct verify_walk {
-	size_t keys, at;
+	struct truth_walk at;
+	size_t keys;
 	uint32_t left; /* copies, a bit each */
 };
 
 struct verify_range {
-	size_t from, until; /* records of the truth's keys */
-	unsigned copies;    /* those with so many; 0: all */
+	struct truth_walk from;
+	size_t keys;	 /* so many of the truth's */
+	unsigned copies; /* those with so many; 0: all */
 };
 
 /* A table of places, by its numbers: others that were opened by the same

@@ -25,12 +25,15 @@ static int by_last(const void *a, const void *b)
 	return (x->last > y->last) - (x->last < y->last);
 }
 
-static void put_in_order(struct verify_age *a, const struct keymap *keys)
+static void put_in_order(struct verify_age *a, const struct truth_table *tt)
 {
 	uint64_t written = 0;
+	struct truth_walk walk;
+	const uint8_t *key;
 
+	truth_walk_open(&walk, tt);
 	for (size_t i = 0; i < a->n; i++) {
-		const struct truth_key *k = keymap_record(keys, i);
+		const struct truth_key *k = truth_walk_next(&walk, &key);
 
 		a->when[i] = (struct verify_when){
 			.last = k->last,
@@ -52,10 +55,11 @@ int verify_age_open(struct verify_age *a, const struct truth_table *tt,
 		    const struct query_rule *rule, double values, unsigned bins)
 {
 	const struct table *t = tt->t;
+	size_t n = truth_keys(tt);
 
 	*a = (struct verify_age){
 		.t = t,
-		.load = (double)tt->keys.n / (double)t->units,
+		.load = (double)n / (double)t->units,
 		.bins = bins,
 		.bin = calloc(bins, sizeof(*a->bin)),
 		.pass = t->kind == TABLE_POSTCARD
@@ -63,12 +67,12 @@ int verify_age_open(struct verify_age *a, const struct truth_table *tt,
 						     t->hops)
 				: plan_pass_keywrite(CHECKSUM_BITS),
 		.asked = rule->copies,
-		.n = tt->keys.n,
-		.when = calloc(tt->keys.n + 1, sizeof(*a->when)),
+		.n = n,
+		.when = calloc(n + 1, sizeof(*a->when)),
 	};
 	if (!a->bin || !a->when)
 		return -ENOMEM;
-	put_in_order(a, &tt->keys);
+	put_in_order(a, tt);
 	return 0;
 }
 

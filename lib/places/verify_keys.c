@@ -10,8 +10,8 @@
 struct batch {
 	struct reply reply[QUERY_BATCH];
 	const uint8_t *key[QUERY_BATCH];
-	size_t record[QUERY_BATCH]; /* numbers in the map */
-	int rc[QUERY_BATCH];	    /* why there is no sum of a counter */
+	const struct truth_key *want[QUERY_BATCH];
+	int rc[QUERY_BATCH]; /* why there is no sum of a counter */
 	size_t n;
 };
 
@@ -27,16 +27,11 @@ struct verify_part {
 	struct batch batch[BATCHES];
 };
 
-static const struct truth_key *want_of(const struct verifying *w,
-				       const struct batch *b, size_t i)
+static void add(struct batch *b, const struct truth_key *want,
+		const uint8_t *key)
 {
-	return keymap_record(&w->truth->keys, b->record[i]);
-}
-
-static void add(const struct verifying *w, struct batch *b, size_t record)
-{
-	b->key[b->n] = keymap_key(&w->truth->keys, record);
-	b->record[b->n++] = record;
+	b->key[b->n] = key;
+	b->want[b->n++] = want;
 }
 
 static void judge(struct verifying *w, struct batch *b)
@@ -44,7 +39,7 @@ static void judge(struct verifying *w, struct batch *b)
 	const struct table *t = w->truth->t;
 
 	for (size_t i = 0; i < b->n; i++) {
-		const struct truth_key *want = want_of(w, b, i);
+		const struct truth_key *want = b->want[i];
 
 		verify_note(
 			w, &(struct verify_miss){
@@ -116,7 +111,7 @@ static void count_round(const struct verifying *w, struct batch *b)
 		uint64_t sum;
 
 		b->rc[i] = count_one(&sum, w,
-				     copies ? copies : want_of(w, b, i)->copies,
+				     copies ? copies : b->want[i]->copies,
 				     b->key[i]);
 		b->reply[i] = (struct reply){
 			.answer = b->rc[i] ? ANSWER_UNREADABLE
@@ -152,65 +147,56 @@ static void count_batch(const struct verifying *w, struct batch *b)
 			collectors_failed_set(c);
 }
 
-/* The copies of its keys, a bit each: of counters, they are asked together. */
-static uint32_t copies_in(const struct truth_table *tt)
-{
-	uint32_t set = 0;
-
-	if (tt->t->kind == TABLE_KEYINC)
-		return 1;
-	for (size_t i = 0; i < tt->keys.n; i++) {
-		const struct truth_key *k = keymap_record(&tt->keys, i);
-
-		set |= 1u << k->copies;
-	}
-	return set;
-}
-
 void verify_walk_open(struct verify_walk *walk, const struct truth_table *tt)
 {
-	*walk = (struct verify_walk){
-		.keys = tt->keys.n,
-		.left = tt->keys.n ? copies_in(tt) : 0,
-	};
+	*walk = (struct verify_walk){.keys = truth_keys(tt)};
+	truth_walk_open(&walk->at, tt);
+	/* Of counters, they are asked together. */
+	walk->left = tt->t->kind == TABLE_KEYINC ? walk->keys > 0
+						 : truth_copies(tt);
 }
 
 bool verify_walk_next(struct verify_walk *walk, struct verify_range *r)
 {
+	size_t keys = walk->keys - walk->at.at;
+
 	if (!walk->left)
 		return false;
 	*r = (struct verify_range){
 		.copies = (unsigned)__builtin_ctz(walk->left),
 		.from = walk->at,
-		.until = walk->keys - walk->at < PART ? walk->keys
-						      : walk->at + PART,
+		.keys = keys < PART ? keys : PART,
 	};
-	walk->at = r->until;
-	if (walk->at == walk->keys) {
-		walk->at = 0;
+	if (r->keys < keys) {
+		truth_walk_skip(&walk->at, r->keys);
+	} else {
+		truth_walk_open(&walk->at, walk->at.tt);
 		walk->left &= walk->left - 1;
 	}
 	return true;
 }
 
 /* The keys that were stored in so many copies: no more are to be asked. */
-static bool is_among(struct verifying *w, size_t record, unsigned copies)
+static bool is_among(struct verifying *w, const struct truth_key *k,
+		     unsigned copies)
 {
-	const struct truth_key *k = keymap_record(&w->truth->keys, record);
-
 	return !copies || (k->copies == copies && is_asked(w, k));
 }
 
 int verify_part_ask(struct verify_part *p, const struct verify_range *r)
 {
+	struct truth_walk walk = r->from;
 	struct batch *b = p->batch;
 
 	for (unsigned i = 0; i < BATCHES; i++)
 		b[i].n = 0;
-	for (size_t i = r->from; i < r->until; i++) {
-		if (!is_among(&p->w, i, r->copies))
+	for (size_t i = 0; i < r->keys; i++) {
+		const uint8_t *key;
+		const struct truth_key *want = truth_walk_next(&walk, &key);
+
+		if (!is_among(&p->w, want, r->copies))
 			continue;
-		add(&p->w, b, i);
+		add(b, want, key);
 		b += b->n == QUERY_BATCH;
 	}
 	for (b = p->batch; b < p->batch + BATCHES && b->n; b++) {

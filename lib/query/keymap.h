@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * keymap.h - keys of one length, each with a record of one size, in the order
- * in which they first came. Millions of them: one array of records, and an
+ * in which they first came. Millions of them: records in large chunks, and an
  * index with open addressing.
  */
 #ifndef QUERY_KEYMAP_H
@@ -11,21 +11,34 @@
 #include <stdint.h>
 
 #include "hash/crc.h"
+#include "measure/area.h"
+
+enum {
+	KEYMAP_CHUNKS = 22, /* the last ends at 2^31 records */
+};
+
+struct keymap_part; /* of the index */
 
 struct keymap {
 	size_t key_len, key_room, record_len;
+	/* All hashes lie in one of so many ranges of the same size: 1, where
+	 * nobody has set it since keymap_init(). */
+	uint32_t ranges;
 	size_t n, cap;
-	uint8_t *records; /* record, headroom for the CRC, key */
-	uint64_t *index;  /* hash << 32, number of the record + 1; or 0 */
-	size_t buckets;	  /* a power of two */
+	/* Of records, each with its key: headroom for a CRC before them. */
+	struct area chunk[KEYMAP_CHUNKS];
+	struct keymap_part *part;
+	struct area index, before; /* of the parts */
+	uint32_t buckets;	  /* of each, in index */
+	unsigned left;		  /* parts in before */
 };
 
 void keymap_init(struct keymap *m, size_t key_len, size_t record_len);
 void keymap_fini(struct keymap *m);
 
 /*
- * The record of a key, all zero if the key is new. Valid until the next call.
- * NULL: no memory.
+ * The record of a key, all zero if the key is new. It stays where it is. NULL:
+ * no memory.
  */
 void *keymap_get(struct keymap *m, const uint8_t *key);
 
@@ -38,7 +51,8 @@ void keymap_expect(const struct keymap *m, uint32_t hash);
 void keymap_near(const struct keymap *m, uint32_t hash);
 void *keymap_put(struct keymap *m, const uint8_t *key, uint32_t hash);
 
-/* Record and key number i < m->n; the key has CRC_HEADROOM before it. */
+/* Record and key number i < m->n. CRC_HEADROOM bytes before the key may be
+ * read. */
 void *keymap_record(const struct keymap *m, size_t i);
 const uint8_t *keymap_key(const struct keymap *m, size_t i);
 

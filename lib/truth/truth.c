@@ -25,6 +25,10 @@ enum column {
 
 static const char header[] = "table,kind,key,hop,path_len,copies,value";
 
+enum {
+	ORDER_FIRST = 1024, /* keys, of several shards, to begin with */
+};
+
 /* A row on its way in. */
 struct reader {
 	const struct truth *truth;
@@ -220,52 +224,90 @@ static int look_kind(struct reader *r)
 	}
 }
 
-/* The table of a row; NULL: it is the first. */
-static struct truth_table *table_of(const struct truth *t,
-				    const struct truth_row *row)
+/* Where the table of a row is among n: n, if it is none of them. */
+static unsigned table_at(const struct truth *t, unsigned n,
+			 const struct truth_row *row)
+{
+	unsigned at = 0;
+
+	while (at < n && t->table[at].t != row->t)
+		at++;
+	return at;
+}
+
+/* Whose it is: those of a range of hashes, or of some lists. Memory looks for
+ * what is to be known of the key. */
+static void expect(const struct truth *t, struct truth_row *row)
 {
 	unsigned n = __atomic_load_n(&t->n, __ATOMIC_ACQUIRE);
+	unsigned at = table_at(t, n, row);
 
-	for (unsigned i = 0; i < n; i++)
-		if (t->table[i].t == row->t)
-			return (struct truth_table *)&t->table[i];
-	return NULL;
+	row->shard = (uint8_t)(row->t->kind == TABLE_APPEND
+				       ? row->number % t->shards
+				       : (uint64_t)row->hash * t->shards >> 32);
+	if (at < n && t->table[at].shard)
+		keymap_expect(&t->table[at].shard[row->shard].keys, row->hash);
 }
 
 int truth_look(struct truth_row *row, const struct truth *t, char *line,
 	       struct fault *f)
 {
 	struct reader r = {.truth = t, .row = row, .f = f};
-	const struct truth_table *tt;
 	int rc = split(&r, line);
 
 	if (!rc)
 		rc = find_table(&r);
 	if (!rc)
 		rc = look_kind(&r);
-	if (!rc && row->t->kind != TABLE_APPEND && (tt = table_of(t, row)))
-		keymap_expect(&tt->keys, row->hash);
+	if (!rc)
+		expect(t, row);
 	return rc;
 }
 
+static int open_shards(struct truth_table *tt)
+{
+	tt->shard = aligned_alloc(TEAM_LINE,
+				  tt->shards * sizeof(tt->shard[0]));
+	if (!tt->shard)
+		return -ENOMEM;
+	memset(tt->shard, 0, tt->shards * sizeof(tt->shard[0]));
+	for (unsigned i = 0; i < tt->shards; i++) {
+		struct keymap *keys = &tt->shard[i].keys;
+
+		keymap_init(keys, tt->t->key_len, record_len(tt->t));
+		keys->ranges = tt->shards;
+	}
+	return 0;
+}
+
 static int add_table(struct truth *truth, const struct table *t,
-		     struct truth_table **out, struct fault *f)
+		     struct fault *f)
 {
 	struct truth_table *tt = &truth->table[truth->n];
+	int rc = 0;
 
 	if (truth->n == TABLE_MAX)
 		return fault_set(f, -EINVAL, "too many tables: '%u'", t->id);
-	*tt = (struct truth_table){.t = t};
-	if (t->kind == TABLE_APPEND) {
-		tt->lists = calloc(t->lists, sizeof(tt->lists[0]));
-		if (!tt->lists)
-			return no_memory(f);
-	} else {
-		keymap_init(&tt->keys, t->key_len, record_len(t));
-	}
+	*tt = (struct truth_table){.t = t, .shards = truth->shards};
+	if (t->kind != TABLE_APPEND)
+		rc = open_shards(tt);
+	else if (!(tt->lists = calloc(t->lists, sizeof(tt->lists[0]))))
+		rc = -ENOMEM;
+	if (rc < 0)
+		return no_memory(f);
 	__atomic_store_n(&truth->n, truth->n + 1, __ATOMIC_RELEASE);
-	*out = tt;
 	return 0;
+}
+
+int truth_admit(struct truth *t, struct truth_row *row, struct fault *f)
+{
+	int rc = 0;
+
+	row->at = (uint8_t)table_at(t, t->n, row);
+	if (row->at == t->n)
+		rc = add_table(t, row->t, f);
+	row->last = ++t->rows & (UINT64_MAX >> 8);
+	return rc;
 }
 
 /* Entries that the ring has overwritten for sure are let go of. */
@@ -320,16 +362,19 @@ static void add_hop(struct truth_key *k, const struct truth_row *row)
 		k->path_len = row->path_len;
 }
 
-static int add_report(struct truth *truth, struct truth_table *tt,
-		      const struct truth_row *row)
+static int add_report(struct truth_shard *s, struct truth_row *row)
 {
-	struct truth_key *k = keymap_put(&tt->keys, row->key, row->hash);
+	size_t n = s->keys.n;
+	struct truth_key *k = keymap_put(&s->keys, row->key, row->hash);
 
 	if (!k)
 		return -ENOMEM;
-	k->last = truth->rows & (UINT64_MAX >> 8);
-	if (!k->copies || row->copies < k->copies)
+	row->is_new = s->keys.n > n;
+	k->last = row->last;
+	if (!k->copies || row->copies < k->copies) {
 		k->copies = row->copies;
+		s->copies |= 1u << row->copies;
+	}
 	if (row->t->kind == TABLE_KEYWRITE)
 		memcpy(k->value, row->bytes, row->len);
 	else if (row->t->kind == TABLE_KEYINC)
@@ -341,23 +386,37 @@ static int add_report(struct truth *truth, struct truth_table *tt,
 
 void truth_near(const struct truth *t, const struct truth_row *row)
 {
-	const struct truth_table *tt = table_of(t, row);
+	const struct truth_shard *shard = t->table[row->at].shard;
 
-	if (tt && row->t->kind != TABLE_APPEND)
-		keymap_near(&tt->keys, row->hash);
+	if (shard)
+		keymap_near(&shard[row->shard].keys, row->hash);
 }
 
-int truth_take(struct truth *t, const struct truth_row *row, struct fault *f)
+int truth_take(struct truth *t, struct truth_row *row)
 {
-	struct truth_table *tt = table_of(t, row);
-	int rc = tt ? 0 : add_table(t, row->t, &tt, f);
+	struct truth_table *tt = &t->table[row->at];
 
-	if (rc < 0)
-		return rc;
-	t->rows++;
-	rc = row->t->kind == TABLE_APPEND ? add_entries(tt, row)
-					  : add_report(t, tt, row);
-	return rc < 0 ? no_memory(f) : 0;
+	row->is_new = false;
+	return tt->lists ? add_entries(tt, row)
+			 : add_report(&tt->shard[row->shard], row);
+}
+
+int truth_order(struct truth *t, const struct truth_row *row)
+{
+	struct truth_table *tt = &t->table[row->at];
+	size_t cap = tt->order_cap ? 2 * tt->order_cap : ORDER_FIRST;
+	void *more;
+
+	if (!row->is_new || tt->shards == 1)
+		return 0;
+	if (tt->ordered == tt->order_cap) {
+		if (!(more = realloc(tt->order, cap)))
+			return -ENOMEM;
+		tt->order = more;
+		tt->order_cap = cap;
+	}
+	tt->order[tt->ordered++] = row->shard;
+	return 0;
 }
 
 int truth_line(struct truth *t, char *line, struct fault *f)
@@ -376,12 +435,72 @@ int truth_line(struct truth *t, char *line, struct fault *f)
 	if (!*line)
 		return 0;
 	rc = truth_look(&row, t, line, f);
-	return rc ? rc : truth_take(t, &row, f);
+	if (!rc)
+		rc = truth_admit(t, &row, f);
+	if (!rc && (truth_take(t, &row) < 0 || truth_order(t, &row) < 0))
+		rc = no_memory(f);
+	return rc;
+}
+
+size_t truth_keys(const struct truth_table *tt)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; tt->shard && i < tt->shards; i++)
+		n += tt->shard[i].keys.n;
+	return n;
+}
+
+uint32_t truth_copies(const struct truth_table *tt)
+{
+	uint32_t copies = 0;
+
+	for (unsigned i = 0; tt->shard && i < tt->shards; i++)
+		copies |= tt->shard[i].copies;
+	return copies;
+}
+
+void truth_walk_open(struct truth_walk *w, const struct truth_table *tt)
+{
+	*w = (struct truth_walk){.tt = tt};
+}
+
+static unsigned whose(const struct truth_walk *w)
+{
+	return w->tt->shards > 1 ? w->tt->order[w->at] : 0;
+}
+
+const struct truth_key *truth_walk_next(struct truth_walk *w,
+					const uint8_t **key)
+{
+	unsigned shard = whose(w);
+	const struct keymap *keys = &w->tt->shard[shard].keys;
+	size_t i = w->next[shard]++;
+
+	w->at++;
+	*key = keymap_key(keys, i);
+	return keymap_record(keys, i);
+}
+
+void truth_walk_skip(struct truth_walk *w, size_t keys)
+{
+	if (w->tt->shards == 1) {
+		w->next[0] += keys;
+		w->at += keys;
+		return;
+	}
+	for (; keys; keys--, w->at++)
+		w->next[whose(w)]++;
 }
 
 void truth_init(struct truth *t, const struct table *const *known, unsigned n)
 {
-	*t = (struct truth){.known = known, .n_known = n};
+	*t = (struct truth){.known = known, .n_known = n, .shards = 1};
+}
+
+void truth_split(struct truth *t, unsigned shards)
+{
+	t->shards = shards;
 }
 
 void truth_fini(struct truth *t)
@@ -389,7 +508,10 @@ void truth_fini(struct truth *t)
 	for (unsigned i = 0; i < t->n; i++) {
 		struct truth_table *tt = &t->table[i];
 
-		keymap_fini(&tt->keys);
+		for (unsigned s = 0; tt->shard && s < tt->shards; s++)
+			keymap_fini(&tt->shard[s].keys);
+		free(tt->shard);
+		free(tt->order);
 		for (uint32_t k = 0; tt->lists && k < tt->t->lists; k++)
 			free(tt->lists[k].entries);
 		free(tt->lists);

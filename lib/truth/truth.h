@@ -15,10 +15,12 @@
 #include "base/fault.h"
 #include "query/keymap.h"
 #include "store/table.h"
+#include "team/turn.h"
 #include "wire/key.h"
 
 enum {
-	TRUTH_HOPS = 16, /* that a report can name (dta.md 1.1) */
+	TRUTH_HOPS = 16,       /* that a report can name (dta.md 1.1) */
+	TRUTH_SHARDS_MAX = 32, /* that can be filled at once */
 };
 
 /*
@@ -46,15 +48,25 @@ struct truth_list {
 	uint64_t first;	 /* entries before the first that is kept */
 };
 
+/* The keys of some hashes. */
+struct truth_shard {
+	struct keymap keys;
+	uint32_t copies; /* that one of them had at some time: a bit each */
+} __attribute__((aligned(TEAM_LINE)));
+
 struct truth_table {
 	const struct table *t;
-	struct keymap keys;	  /* all kinds but Append */
+	unsigned shards;
+	struct truth_shard *shard; /* all kinds but Append */
+	uint8_t *order;		   /* of several: whose each key is */
+	size_t ordered, order_cap;
 	struct truth_list *lists; /* Append: t->lists of them */
 };
 
 struct truth {
 	const struct table *const *known;
 	unsigned n_known;
+	unsigned shards;
 	bool begun;    /* the header was there */
 	uint64_t rows; /* behind it */
 	unsigned n;
@@ -64,7 +76,11 @@ struct truth {
 /* What a row says by itself. */
 struct truth_row {
 	const struct table *t;
-	uint32_t hash; /* of its key: keymap_hash() */
+	uint64_t last;	/* its number: truth_admit() */
+	uint32_t hash;	/* of its key: keymap_hash() */
+	uint8_t shard;	/* who takes it */
+	bool is_new;	/* its key is: truth_take() */
+	uint8_t at;	/* of its table, in the truth: truth_admit() */
 	uint8_t copies, hop, path_len;
 	uint64_t number;      /* the value of a hop or counter; or the list */
 	const uint8_t *bytes; /* other values, in the line */
@@ -80,15 +96,38 @@ void truth_fini(struct truth *t);
 int truth_line(struct truth *t, char *line, struct fault *f);
 
 /*
- * The same in steps, of a line that is not empty. look: by any thread, at any
- * time; row has what it says, some of that where line is. near, take: by one at
- * a time, in the order of the lines; near, of some lines before they are taken:
- * memory is fetched for all of them at once.
+ * The same in steps, by several, of lines that are not empty. Before the first:
+ * shards, 1 to TRUTH_SHARDS_MAX.
+ *
+ * look: by any thread, at any time; row has what the line says, some of that
+ * where it is. admit: by one at a time, in the order of the lines. near, take:
+ * then, by one at a time for each shard, in that order; near, of some rows
+ * before they are taken: memory is fetched for all of them at once. order: as
+ * admit, behind all that.
  */
+void truth_split(struct truth *t, unsigned shards);
 int truth_look(struct truth_row *row, const struct truth *t, char *line,
 	       struct fault *f);
+int truth_admit(struct truth *t, struct truth_row *row, struct fault *f);
 void truth_near(const struct truth *t, const struct truth_row *row);
-int truth_take(struct truth *t, const struct truth_row *row, struct fault *f);
+int truth_take(struct truth *t, struct truth_row *row);
+int truth_order(struct truth *t, const struct truth_row *row);
+
+/* Of a table's keys: how many; and all copies that one had, a bit each. */
+size_t truth_keys(const struct truth_table *tt);
+uint32_t truth_copies(const struct truth_table *tt);
+
+/* Through them, in the order in which they first came; past the last is for
+ * nobody to go. CRC_HEADROOM bytes before a key may be read. */
+struct truth_walk {
+	const struct truth_table *tt;
+	size_t at, next[TRUTH_SHARDS_MAX];
+};
+
+void truth_walk_open(struct truth_walk *w, const struct truth_table *tt);
+const struct truth_key *truth_walk_next(struct truth_walk *w,
+					const uint8_t **key);
+void truth_walk_skip(struct truth_walk *w, size_t keys);
 
 /*
  * Hops of a path: as told; else all of the chunk, or as many as were reported

@@ -286,6 +286,31 @@ verified() {
 	verified -o csv
 }
 
+@test "verify: keys that come again and again, and new ones until the end" {
+	local i
+
+	# What one core takes at once has most keys several times, and those of
+	# the shares before it; of each share some are new, the last ones, too.
+	dta-gen uniform --count 30000 --flows 300 -q --truth few.csv -w few.pcap
+	dta-gen uniform --count 3000 --seed 5 -q --truth late.csv -w late.pcap
+	{
+		head -n 1 few.csv
+		paste -d '\n' <(tail -n +2 few.csv | head -n 27000) \
+			<(tail -n +2 late.csv | awk '{ print; for (i = 0; i < 8; i++) print "" }')
+		tail -n 3000 few.csv
+		# Each key once more than it was reported, in copies that it had not.
+		tail -n +2 late.csv | tac | sed 's/,0,[0-9a-f]*$/,1&/; s/,1,0,/,1,/'
+	} | sed '/^$/d' >truth.csv
+	sed 's/4M/2K/' "$EXAMPLES/uniform.ini" >small.ini
+	make_regions small.ini 1
+	dta-translate -q -r few.pcap --region "$NAME-1"
+	dta-translate -q -r late.pcap --region "$NAME-1"
+	verified -o csv
+	verified -o csv --list-wrong
+	[ "$(wc -l <out.1)" -gt 500 ]
+	verified -o csv --by-age 9
+}
+
 @test "verify: paths, counters and lists in one truth" {
 	cat >all.ini <<-INI
 		[keys]

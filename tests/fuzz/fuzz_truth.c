@@ -30,14 +30,17 @@ static void judge(const struct truth *t)
 {
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct table *k = t->table[i].t;
+		struct truth_walk walk;
+		const uint8_t *key;
 
+		truth_walk_open(&walk, &t->table[i]);
 		for (uint32_t l = 0; t->table[i].lists && l < k->lists; l++)
 			if (t->table[i].lists[l].len % k->value_len)
 				abort();
-		for (size_t n = 0;
-		     k->kind == TABLE_POSTCARD && n < t->table[i].keys.n; n++) {
-			const struct truth_key *path = keymap_record(
-				&t->table[i].keys, n);
+		while (k->kind == TABLE_POSTCARD &&
+		       walk.at < truth_keys(&t->table[i])) {
+			const struct truth_key *path = truth_walk_next(&walk,
+								       &key);
 
 			if (truth_path_len(path, k) > TRUTH_HOPS ||
 			    (truth_path_len(path, k) < k->hops &&
