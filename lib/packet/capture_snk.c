@@ -16,6 +16,9 @@
 
 enum {
 	BUFFER = 1 << 20,
+	/* Into a pipe, whose size is a BUFFER: who reads it has work while more
+	 * is made. */
+	PIPE_ENOUGH = BUFFER / 8,
 	MAGIC_NANO = 0xa1b23c4d,
 	STOP_MS = 1000, /* for a reader, when it is time to stop */
 };
@@ -25,7 +28,7 @@ struct capture {
 	int fd;
 	bool opened;
 	int err; /* the first error, for good */
-	size_t len;
+	size_t len, enough; /* that are written as soon as they are there */
 	uint8_t *buf;
 };
 
@@ -113,8 +116,10 @@ static int open_fd(struct capture *s, const char *path, struct fault *f)
 	}
 	if (s->fd < 0 || fstat(s->fd, &st) < 0)
 		return fault_set(f, -errno, "%s", strerror(errno));
-	if (S_ISFIFO(st.st_mode))
+	if (S_ISFIFO(st.st_mode)) {
 		fcntl(s->fd, F_SETPIPE_SZ, BUFFER); /* best effort */
+		s->enough = PIPE_ENOUGH;
+	}
 	return 0;
 }
 
@@ -124,7 +129,7 @@ static void show_room(struct capture *s)
 	size_t used = s->len + PCAP_RECORD_LEN;
 
 	s->snk.at = s->buf + used;
-	s->snk.room = used < BUFFER ? BUFFER - used : 0;
+	s->snk.room = used < BUFFER && s->len < s->enough ? BUFFER - used : 0;
 }
 
 static int capture_flush(struct snk *snk)
@@ -184,6 +189,7 @@ int snk_open(struct snk **out, const char *path, struct fault *f)
 	s->snk.ops = &ops;
 	s->snk.kind = "pcap";
 	s->fd = STDOUT_FILENO;
+	s->enough = BUFFER;
 	if ((rc = open_fd(s, path, f))) {
 		free(s->buf);
 		free(s);

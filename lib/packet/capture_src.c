@@ -20,6 +20,9 @@
 enum {
 	HEADROOM = 64, /* CRC_HEADROOM, and a cache line */
 	WINDOW = WALK_RECORD_MAX + WALK_BLOCK,
+	/* Of a pipe, whose size is a WALK_BLOCK: who writes to it has room for
+	 * more while that is worked on. */
+	PIPE_BLOCK = WALK_BLOCK / 4,
 	KEPT_MEAN = 128,   /* bytes of a record, before any was seen */
 	KEPT_LEAST = 1024, /* bytes asked for beside the wanted packets */
 	MAGIC_MICRO = 0xa1b2c3d4,
@@ -36,6 +39,7 @@ struct capture {
 	struct src src;
 	bool opened, eof, ng;
 	bool begun;	   /* the format is known */
+	size_t block;	   /* bytes asked of one read() */
 	uint8_t *mem;	   /* HEADROOM, then the window */
 	size_t head, tail; /* unread bytes of the window */
 	/* src_keep(): the windows in turn, mem is one of them. */
@@ -171,7 +175,7 @@ static uint64_t position(const struct capture *s)
 /* Moves what is left to the front and reads behind it. wanted: packets. */
 static int fill(struct capture *s, int wanted, struct fault *f)
 {
-	size_t block = s->windows ? kept_block(s, wanted) : WALK_BLOCK, room;
+	size_t block = s->windows ? kept_block(s, wanted) : s->block, room;
 	ssize_t n;
 
 	if (!s->pinned)
@@ -281,6 +285,7 @@ static int open_fd(struct capture *s, const char *path, struct fault *f)
 		posix_fadvise(s->src.fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	} else if (S_ISFIFO(st.st_mode)) {
 		fcntl(s->src.fd, F_SETPIPE_SZ, WALK_BLOCK); /* best effort */
+		s->block = PIPE_BLOCK;
 	}
 	return 0;
 }
@@ -440,6 +445,7 @@ int src_open(struct src **out, const char *path, struct fault *f)
 		.fd = STDIN_FILENO,
 		.wait_ms = -1,
 	};
+	s->block = WALK_BLOCK;
 	rc = open_fd(s, path, f);
 	if (!rc)
 		rc = open_format(s, f);
