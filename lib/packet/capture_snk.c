@@ -27,7 +27,7 @@ struct capture {
 	struct snk snk;
 	int fd;
 	bool opened;
-	int err; /* the first error, for good */
+	int err;	    /* the first error, for good */
 	size_t len, enough; /* that are written as soon as they are there */
 	uint8_t *buf;
 };

@@ -48,7 +48,7 @@ void keymap_fini(struct keymap *m)
 	area_fini(&m->index);
 	area_fini(&m->before);
 	for (unsigned i = 0; i < KEYMAP_CHUNKS; i++)
-		area_fini(&m->chunk[i]);
+		free(m->chunk[i]);
 }
 
 /* Each chunk has as many records as all before it: none ever moves. */
@@ -66,7 +66,7 @@ void *keymap_record(const struct keymap *m, size_t i)
 {
 	unsigned chunk = chunk_of(i);
 
-	return m->chunk[chunk].base + CRC_HEADROOM +
+	return m->chunk[chunk] + CRC_HEADROOM +
 	       (i - chunk_start(chunk)) * stride(m);
 }
 
@@ -148,8 +148,8 @@ static int grow_index(struct keymap *m)
 		if (m->part[i].mask != m->buckets - 1)
 			move(m, i);
 	if (m->buckets > UINT32_MAX / 2 ||
-	    area_init(&more, PARTS * 2 * (size_t)m->buckets *
-				     sizeof(uint64_t)) < 0)
+	    area_init(&more,
+		      PARTS * 2 * (size_t)m->buckets * sizeof(uint64_t)) < 0)
 		return -1;
 	m->before = m->index;
 	m->index = more;
@@ -168,12 +168,17 @@ static int grow_part(struct keymap *m, size_t part)
 
 static int grow_records(struct keymap *m)
 {
-	unsigned chunk = chunk_of(m->cap);
 	size_t more = m->cap ? m->cap : FIRST;
+	unsigned number = chunk_of(m->cap);
+	uint8_t *chunk;
 
-	if (chunk == KEYMAP_CHUNKS ||
-	    area_init(&m->chunk[chunk], CRC_HEADROOM + more * stride(m)) < 0)
+	if (number == KEYMAP_CHUNKS)
 		return -1;
+	chunk = malloc(CRC_HEADROOM + more * stride(m));
+	if (!chunk)
+		return -1;
+	memset(chunk, 0, CRC_HEADROOM);
+	m->chunk[number] = chunk;
 	m->cap += more;
 	return 0;
 }
@@ -182,8 +187,8 @@ static int begin(struct keymap *m)
 {
 	struct keymap_part *part = calloc(PARTS, sizeof(*part));
 
-	if (!part || area_init(&m->index, PARTS * FIRST_BUCKETS *
-						  sizeof(uint64_t)) < 0) {
+	if (!part || area_init(&m->index,
+			       PARTS * FIRST_BUCKETS * sizeof(uint64_t)) < 0) {
 		free(part);
 		return -1;
 	}
@@ -211,7 +216,7 @@ void *keymap_put(struct keymap *m, const uint8_t *key, uint32_t hash)
 		return NULL;
 	e = find(m, p, key, hash);
 	if (!*e) {
-		/* The record is zero: nobody had it before. */
+		memset(keymap_record(m, m->n), 0, stride(m));
 		memcpy((uint8_t *)keymap_key(m, m->n), key, m->key_len);
 		*e = entry(hash, m->n++);
 		p->room--;

@@ -26,11 +26,12 @@ struct keymap {
 	uint32_t ranges;
 	size_t n, cap;
 	/* Of records, each with its key: headroom for a CRC before them. */
-	struct area chunk[KEYMAP_CHUNKS];
+	uint8_t *chunk[KEYMAP_CHUNKS];
 	struct keymap_part *part;
-	struct area index, before; /* of the parts */
-	uint32_t buckets;	  /* of each, in index */
-	unsigned left;		  /* parts in before */
+	/* Of the parts. It is read here and there: on huge pages. */
+	struct area index, before;
+	uint32_t buckets; /* of each, in index */
+	unsigned left;	  /* parts in before */
 };
 
 void keymap_init(struct keymap *m, size_t key_len, size_t record_len);

@@ -266,8 +266,7 @@ int truth_look(struct truth_row *row, const struct truth *t, char *line,
 
 static int open_shards(struct truth_table *tt)
 {
-	tt->shard = aligned_alloc(TEAM_LINE,
-				  tt->shards * sizeof(tt->shard[0]));
+	tt->shard = aligned_alloc(TEAM_LINE, tt->shards * sizeof(tt->shard[0]));
 	if (!tt->shard)
 		return -ENOMEM;
 	memset(tt->shard, 0, tt->shards * sizeof(tt->shard[0]));

@@ -76,11 +76,11 @@ struct truth {
 /* What a row says by itself. */
 struct truth_row {
 	const struct table *t;
-	uint64_t last;	/* its number: truth_admit() */
-	uint32_t hash;	/* of its key: keymap_hash() */
-	uint8_t shard;	/* who takes it */
-	bool is_new;	/* its key is: truth_take() */
-	uint8_t at;	/* of its table, in the truth: truth_admit() */
+	uint64_t last; /* its number: truth_admit() */
+	uint32_t hash; /* of its key: keymap_hash() */
+	uint8_t shard; /* who takes it */
+	bool is_new;   /* its key is: truth_take() */
+	uint8_t at;    /* of its table, in the truth: truth_admit() */
 	uint8_t copies, hop, path_len;
 	uint64_t number;      /* the value of a hop or counter; or the list */
 	const uint8_t *bytes; /* other values, in the line */
