@@ -3,7 +3,9 @@
  * truths.h - a truth of a file, read by several cores as by one.
  *
  * Workers take lines in turn. Each finds out by itself what its lines say, all
- * at once; then, in turn, the truth takes that.
+ * at once. Then the truth's shards take that, one after the other: in turn, but
+ * each worker may be at another one. In what order new keys came is told in
+ * turn, too.
  */
 #ifndef ASKING_TRUTHS_H
 #define ASKING_TRUTHS_H
