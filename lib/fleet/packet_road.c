@@ -20,8 +20,10 @@ static int packet_exec(struct road *r, const struct op *ops, size_t n,
 		       uint64_t ts_ns)
 {
 	struct packet_road *p = self(r);
-	int rc = p->way->exec(p->way, ops, n, ts_ns);
+	int rc;
 
+	p->way->stamps = r->stamps;
+	rc = p->way->exec(p->way, ops, n, ts_ns);
 	p->failed = p->failed || rc < 0;
 	return rc;
 }
@@ -203,6 +205,7 @@ static const struct road packet_road = {
 	.end = packet_end,
 	.head = packet_head,
 	.busy = packet_busy,
+	.stamped = true,
 	.fds = packet_fds,
 	.due = packet_road_due,
 	.tick = packet_tick,

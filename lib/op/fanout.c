@@ -80,14 +80,17 @@ static bool fanout_busy(struct road *road, unsigned table)
 
 /* A run of operations of one collector, to its road and its mirror's. */
 static int run_exec(struct fanout *o, unsigned collector, size_t n,
-		    uint64_t ts_ns)
+		    uint64_t ts_ns, const uint64_t *stamps)
 {
 	struct road *r = o->branch[collector].road;
-	int rc = r->exec(r, o->piece, n, ts_ns);
+	int rc;
 
+	r->stamps = stamps;
+	rc = r->exec(r, o->piece, n, ts_ns);
 	if (rc < 0 || !o->mirror)
 		return rc;
 	r = o->branch[(collector + 1) % o->n].road;
+	r->stamps = stamps;
 	return r->exec(r, o->piece, n, ts_ns);
 }
 
@@ -95,6 +98,7 @@ static int fanout_exec(struct road *road, const struct op *ops, size_t n,
 		       uint64_t ts_ns)
 {
 	struct fanout *o = self(road);
+	const uint64_t *stamps = road->stamps;
 	int rc = 0;
 
 	while (n && !rc) {
@@ -112,7 +116,8 @@ static int fanout_exec(struct road *road, const struct op *ops, size_t n,
 			o->piece[k] = ops[k];
 			o->piece[k].table = (uint16_t)table;
 		}
-		rc = run_exec(o, collector, k, ts_ns);
+		rc = run_exec(o, collector, k, ts_ns, stamps);
+		stamps = stamps ? stamps + k : NULL;
 		ops += k;
 		n -= k;
 	}
@@ -142,6 +147,7 @@ int fanout_open(struct fanout **out, struct road *const *roads, unsigned n,
 		.end = fanout_end,
 		.head = fanout_head,
 		.busy = fanout_busy,
+		.stamped = true,
 	};
 	o->tables = tables;
 	fanout_change(o, roads, n, mirror);

@@ -7,6 +7,7 @@
 #ifndef OP_MADE_H
 #define OP_MADE_H
 
+#include "hash/family.h"
 #include "op/op.h"
 #include "store/prefetch.h"
 
@@ -19,6 +20,9 @@ struct made {
 	unsigned n;
 	size_t used; /* bytes of the arena */
 	struct op op[OPS_MAX];
+	/* Their times, where the road is stamped; with room for the most copies
+	 * behind the last. */
+	uint64_t stamp[OPS_MAX + HASH_COPIES];
 	uint8_t arena[ARENA] __attribute__((aligned(64)));
 };
 
@@ -47,6 +51,18 @@ static inline void asking_next(struct asking *a)
 	for (; left && op < end; left--, op++)
 		prefetch_lines(a->mem[op->table] + op->offset, op->length);
 	a->next = op;
+}
+
+/* A write; the fields one by one, which compilers do best with. */
+static inline void op_fill(struct op *o, uint16_t table, uint64_t offset,
+			   const uint8_t *data, uint32_t len)
+{
+	o->offset = offset;
+	o->data = data;
+	o->length = len;
+	o->immediate = 0;
+	o->table = table;
+	o->verb = OP_WRITE;
 }
 
 /* len bytes of the arena, which has room; payloads start 8-byte aligned. */

@@ -111,6 +111,12 @@ struct road {
 	 * for before exec() (prefetch.h). NULL: nothing is gained by that.
 	 */
 	uint8_t *const *mem;
+	/*
+	 * What it makes bears times: who calls exec() says each operation's in
+	 * stamps before. NULL there: ts_ns, for all.
+	 */
+	bool stamped;
+	const uint64_t *stamps;
 
 	const char *name;	   /* where it leads, for messages */
 	const struct table *table; /* what it writes to; of each part */

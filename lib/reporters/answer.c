@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "reporters/answer.h"
 
+#include <errno.h>
 #include <string.h>
 
-#include "wire/dta.h"
-
 enum {
+	ANSWER_MAX = 128, /* bytes of such a frame, at most */
 	TTL = 64,
 };
 
@@ -42,17 +42,28 @@ static void udp4_encode(uint8_t *buf, const struct net_udp *u,
 	net_udp4_encode(buf, ANSWER_MAX, &h, len);
 }
 
-size_t answer_len(const struct net_udp *u, size_t len)
+static size_t frame_len(const struct net_udp *u, size_t len)
 {
 	return NET_ETH_LEN + NET_UDP_LEN + len +
 	       (u->version == 6 ? NET_IP6_LEN : NET_IP4_LEN);
 }
 
-void answer_encode(uint8_t *buf, const struct net_udp *u, const uint8_t *eth,
-		   size_t len)
+int answer_send(struct snk *to, const struct net_udp *u, const struct pkt *p,
+		enum dta_format format, const struct dta_report *answer)
 {
+	size_t hlen = frame_len(u, 0);
+	uint8_t *buf = snk_room(to, ANSWER_MAX);
+	int len;
+
+	if (!buf)
+		return errno ? -errno : -EIO;
+	len = dta_encode(buf + hlen, ANSWER_MAX - hlen, format, answer);
+	if (len < 0)
+		return 0;
 	if (u->version == 6)
-		udp6_encode(buf, u, eth, len);
+		udp6_encode(buf, u, p->data, (size_t)len);
 	else
-		udp4_encode(buf, u, eth, len);
+		udp4_encode(buf, u, p->data, (size_t)len);
+	snk_done(to, frame_len(u, (size_t)len), p->ts_ns);
+	return 1;
 }

@@ -185,7 +185,7 @@ static int send_op(struct dart_out *o, unsigned member, unsigned common,
 
 /* The operations of one member on one table. */
 static int run_exec(struct dart_out *o, const struct op *ops, size_t n,
-		    uint64_t ts_ns)
+		    uint64_t ts_ns, const uint64_t *stamps)
 {
 	unsigned member = ops->table / o->tables;
 	unsigned common = o->common_of[ops->table % o->tables];
@@ -193,19 +193,24 @@ static int run_exec(struct dart_out *o, const struct op *ops, size_t n,
 
 	if (member >= o->members)
 		return -ERANGE;
-	if (common == NONE)
+	if (common == NONE) {
+		o->rest->stamps = stamps;
 		return o->rest->exec(o->rest, ops, n, ts_ns);
+	}
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = send_op(o, member, common, &ops[i], ts_ns);
+		rc = send_op(o, member, common, &ops[i],
+			     stamps ? stamps[i] : ts_ns);
 	member = (member + 1) % o->members;
 	for (size_t i = 0; o->mirror && i < n && !rc; i++)
-		rc = send_op(o, member, common, &ops[i], ts_ns);
+		rc = send_op(o, member, common, &ops[i],
+			     stamps ? stamps[i] : ts_ns);
 	return rc;
 }
 
 static int dart_exec(struct road *road, const struct op *ops, size_t n,
 		     uint64_t ts_ns)
 {
+	const uint64_t *stamps = road->stamps;
 	int rc = 0;
 
 	while (n && !rc) {
@@ -213,7 +218,8 @@ static int dart_exec(struct road *road, const struct op *ops, size_t n,
 
 		while (k < n && ops[k].table == ops->table)
 			k++;
-		rc = run_exec(self(road), ops, k, ts_ns);
+		rc = run_exec(self(road), ops, k, ts_ns, stamps);
+		stamps = stamps ? stamps + k : NULL;
 		ops += k;
 		n -= k;
 	}
@@ -355,6 +361,7 @@ static int alloc(struct dart_out **out, unsigned n, unsigned tables,
 		.end = dart_end,
 		.head = dart_head,
 		.busy = dart_busy,
+		.stamped = true,
 	};
 	o->n = n;
 	o->tables = tables;

@@ -115,12 +115,15 @@ static int roce_exec(struct road *road, const struct op *ops, size_t n,
 		     uint64_t ts_ns)
 {
 	struct roce_out *o = self(road);
+	const uint64_t *stamp = road->stamps ? road->stamps : &ts_ns;
+	const size_t next = road->stamps ? 1 : 0;
 	int rc = 0;
 
-	o->ts_ns = ts_ns;
 	for (const struct op *op = ops; op < ops + n && !rc; op++) {
 		bool taken;
 
+		o->ts_ns = *stamp;
+		stamp += next;
 		if (op->table >= o->t->n)
 			return -ERANGE;
 		rc = carry(o, op, &taken);
@@ -193,6 +196,7 @@ int roce_out_open(struct roce_out **out, const struct ticket *t,
 		.end = roce_end,
 		.head = roce_head,
 		.busy = roce_busy,
+		.stamped = true,
 	};
 	o->t = t;
 	o->sink = sink;

@@ -18,7 +18,6 @@
 
 enum {
 	NOBODY = UINT32_MAX, /* no list */
-	MS = 1000000,	     /* the unit of flush times */
 	LINE = 64,
 };
 
@@ -166,8 +165,10 @@ static inline void list_add(struct translator *t, const struct lane *l,
 		queue_add(l->append, i);
 	}
 	to->waiting[i] = (uint16_t)++n;
-	if (n == to->batch)
-		list_write(t, l, i);
+	if (n < to->batch)
+		return;
+	t->stamp_ns = t->pkts[packet].ts_ns;
+	list_write(t, l, i);
 }
 
 /* Whether each job is one entry of one word, and nobody waits for a batch. */
@@ -206,6 +207,7 @@ static void append_any(struct translator *t, const struct lane *l,
 		} while (data < end);
 		if (!head_immediate(head))
 			continue;
+		t->stamp_ns = t->pkts[j->at[k]].ts_ns;
 		if (to->waiting[i])
 			list_write(t, l, i);
 		/* the last operation is the count that covers the report */
@@ -239,12 +241,7 @@ void append_run(struct translator *t, struct lane *l, const struct jobs *j)
 static void list_flush(struct translator *t, const struct lane *l, uint32_t i,
 		       uint64_t due_ns)
 {
-	uint64_t stamp = due_ns < t->last_ns ? due_ns : t->last_ns;
-
-	if (stamp >= t->stamp_ns + MS)
-		ops_run(t);
-	if (stamp > t->stamp_ns)
-		t->stamp_ns = stamp;
+	t->stamp_ns = due_ns < t->last_ns ? due_ns : t->last_ns;
 	list_write(t, l, i);
 }
 

@@ -5,6 +5,7 @@
 
 static void flush_all(struct translator *t)
 {
+	t->stamp_ns = t->last_ns;
 	for (unsigned i = 0; i < t->lanes; i++)
 		if (t->lane[i].append)
 			append_flush(t, &t->lane[i]);
@@ -34,7 +35,6 @@ void clock_flush(struct translator *t)
 	/* A list that begins to wait from now on is not due before. */
 	t->due_ns = now + t->flush_ns;
 	t->waiting = false;
-	t->stamp_ns = 0;
 	for (unsigned i = 0; i < t->lanes && waiting; i++)
 		if (t->lane[i].append)
 			append_flush_due(t, &t->lane[i], now);

@@ -84,7 +84,7 @@ one_block(struct translator *t, const struct lane *l, const struct jobs *j,
 
 		slot_fill(p, l, t->work.sum[i], j->key[i] + key_len, value_len,
 			  len);
-		op_fill(op, l, hash_mod(slot, units) * stride, p, len);
+		op_fill(op, l->index, hash_mod(slot, units) * stride, p, len);
 		if (head_immediate(head))
 			op_make_immediate(t, l, op, head_sequence(head));
 		p += (len + 7) & ~7u;
@@ -104,7 +104,7 @@ void dart_one_run(struct translator *t, struct lane *l, const struct jobs *j)
 	}
 	slots_hash(t, l, j, true);
 	for (unsigned i = 0, end; i < j->n; i = end) {
-		end = i + slot_block(t, j->n - i, len);
+		end = slot_block(t, j, i, len);
 		if (value_len == 4 && len == 8)
 			one_block(t, l, j, i, end, 4, 8);
 		else
@@ -127,13 +127,10 @@ static void cas_one(struct translator *t, const struct lane *l,
 	memset(p, 0, SLOT_CAS);
 	slot_fill(p + SLOT_CAS, l, t->work.sum[i], key + l->key_len,
 		  SLOT_CAS - 4, SLOT_CAS);
-	if (head_copies(head) > 1) {
-		op = &t->made->op[t->made->n++];
-		op_fill(op, l, hash_mod(t->work.slot[1][i], units) * SLOT_CAS,
-			p, SLOT_CAS);
-		op->verb = OP_CMP_SWAP;
-		t->ctr.bytes += SLOT_CAS;
-	}
+	if (head_copies(head) > 1)
+		op_write(t, l, hash_mod(t->work.slot[1][i], units) * SLOT_CAS,
+			 p, SLOT_CAS)
+			->verb = OP_CMP_SWAP;
 	op = op_write(t, l, hash_mod(t->work.slot[0][i], units) * SLOT_CAS,
 		      p + SLOT_CAS, SLOT_CAS);
 	if (head_immediate(head))
@@ -144,8 +141,11 @@ void dart_cas_run(struct translator *t, struct lane *l, const struct jobs *j)
 {
 	slots_hash(t, l, j, true);
 	for (unsigned i = 0, end; i < j->n;) {
-		end = i + slot_block(t, j->n - i, 2 * SLOT_CAS);
-		for (; i < end; i++)
+		end = slot_block(t, j, i, 2 * SLOT_CAS);
+		for (; i < end; i++) {
+			if (t->road->stamped)
+				t->stamp_ns = t->pkts[j->at[i]].ts_ns;
 			cas_one(t, l, j->key[i], j->head[i], i);
+		}
 	}
 }

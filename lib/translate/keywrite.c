@@ -64,7 +64,7 @@ keywrite_block(struct translator *t, const struct lane *l, const struct jobs *j,
 		slot_fill(p, l, t->work.sum[i], key[i] + key_len, value_len,
 			  len);
 		for (unsigned c = 0; c < copies; c++)
-			op_fill(op++, l,
+			op_fill(op++, l->index,
 				hash_mod_of(t->work.slot[c][i], units) * stride,
 				p, len);
 		if (!uniform && head_immediate(head))
@@ -84,7 +84,7 @@ void keywrite_run(struct translator *t, struct lane *l, const struct jobs *j)
 
 	slots_hash(t, l, j, true);
 	for (unsigned i = 0, end; i < j->n; i = end) {
-		end = i + slot_block(t, j->n - i, len);
+		end = slot_block(t, j, i, len);
 		if (usual && copies == 1)
 			keywrite_block(t, l, j, i, end, 4, 8, 1);
 		else if (usual && copies == 2)
@@ -106,6 +106,8 @@ void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j)
 
 	slots_hash(t, l, j, false);
 	ops_reserve(t, j->n * HASH_COPIES, 0);
+	if (t->road->stamped)
+		ops_stamp(t, j, 0, j->n, false);
 	op = &t->made->op[t->made->n];
 	for (unsigned i = 0; i < j->n; i++) {
 		uint64_t add = be64_load(j->key[i] + key_len);

@@ -43,8 +43,9 @@ static void hand_over(struct translator *t)
 
 	if (t->rate.per_s)
 		charge(t);
+	t->road->stamps = t->road->stamped ? m->stamp : NULL;
 	if (m->n && !t->error)
-		t->error = t->road->exec(t->road, m->op, m->n, t->stamp_ns);
+		t->error = t->road->exec(t->road, m->op, m->n, t->last_ns);
 	ops_done(t);
 }
 
@@ -73,6 +74,20 @@ void ops_run(struct translator *t)
 {
 	if (!t->wait && !t->asking)
 		hand_over(t);
+}
+
+void ops_stamp(struct translator *t, const struct jobs *j, unsigned first,
+	       unsigned end, bool one)
+{
+	uint64_t *to = t->made->stamp + t->made->n;
+
+	for (unsigned i = first; i < end; i++) {
+		uint64_t ns = t->pkts[j->at[i]].ts_ns;
+
+		for (unsigned c = 0; c < HASH_COPIES; c++)
+			to[c] = ns;
+		to += one ? 1 : head_copies(j->head[i]);
+	}
 }
 
 void ops_make_room(struct translator *t)

@@ -41,7 +41,9 @@ static void write_runs(struct translator *t, const struct lane *l,
 	}
 }
 
-static void emit_one(struct translator *t, const struct lane *l, unsigned k)
+/* j: the jobs that caused it, if any did. */
+static void emit_one(struct translator *t, const struct lane *l,
+		     const struct jobs *j, unsigned k)
 {
 	const struct hashed *h = &l->postcards->hashed;
 	const struct emission *e = h->which[k];
@@ -51,6 +53,8 @@ static void emit_one(struct translator *t, const struct lane *l, unsigned k)
 	uint8_t *p;
 
 	ops_reserve(t, RUNS_MAX * e->copies, room);
+	if (j && t->road->stamped)
+		t->stamp_ns = t->pkts[j->at[e->at]].ts_ns;
 	p = made_take(t->made, room);
 	for (unsigned i = 0; i < l->hops; i++)
 		be32_store(p + 4 * i,
@@ -71,7 +75,8 @@ static void emit_one(struct translator *t, const struct lane *l, unsigned k)
 				  e->sequence);
 }
 
-void postcard_emit(struct translator *t, const struct lane *l)
+void postcard_emit(struct translator *t, const struct lane *l,
+		   const struct jobs *j)
 {
 	struct postcards *pc = l->postcards;
 	struct gather *g = &pc->gather;
@@ -80,7 +85,7 @@ void postcard_emit(struct translator *t, const struct lane *l)
 	for (unsigned left = g->n; left; left -= n) {
 		n = emissions_hash(&pc->hashed, l->t.hash, g, left, &at);
 		for (unsigned k = 0; k < n; k++)
-			emit_one(t, l, k);
+			emit_one(t, l, j, k);
 	}
 	g->n = 0;
 	g->grouped = false;
@@ -140,12 +145,12 @@ void postcard_run(struct translator *t, struct lane *l, const struct jobs *j)
 		if (i + ROWS_ASKED >= found && found < in.n)
 			found = find_rows(t, g, &in, found);
 		if (g->n + 2 > g->max) /* one pushed out, one complete */
-			postcard_emit(t, l);
+			postcard_emit(t, l, &in);
 		row_take(g, t->work.row[i], &p, i);
 	}
 	count(t, g);
 	if (t->pass == PASS_WHOLE)
-		postcard_emit(t, l);
+		postcard_emit(t, l, &in);
 }
 
 void postcard_look(struct translator *t, const struct lane *l,
@@ -184,7 +189,7 @@ void postcard_flush(struct translator *t, struct lane *l)
 	for (uint64_t at = 0; at < g->nrows;) {
 		at = gather_flush(g, at);
 		count(t, g);
-		postcard_emit(t, l);
+		postcard_emit(t, l, NULL);
 	}
 }
 

@@ -272,7 +272,7 @@ struct translator {
 	uint64_t promised;   /* in a team, or with `asking': of them, whose rows
 				may have immediates */
 	bool waiting;	     /* a list may */
-	uint64_t stamp_ns;   /* what the road is told of the time */
+	uint64_t stamp_ns;   /* of what op_write() makes */
 	const struct pkt *pkts; /* of the stage */
 	size_t npkts;
 	int error;     /* the batch's first -errno */
@@ -424,9 +424,10 @@ lane_run keywrite_run, keyinc_run, postcard_run, append_run;
 /* *room: bytes that caches may still take; lowered. */
 int postcard_open(struct lane *l, size_t *room, struct fault *f);
 void postcard_flush(struct translator *t, struct lane *l);
-/* What postcard_run() has taken out of the cache, to operations; it does so
- * itself but in PASS_TURN. */
-void postcard_emit(struct translator *t, const struct lane *l);
+/* What postcard_run() has taken out of the cache for jobs (NULL: for none), to
+ * operations; it does so itself but in PASS_TURN. */
+void postcard_emit(struct translator *t, const struct lane *l,
+		   const struct jobs *j);
 /* A worker's, in a team. look: the batch's common reports, before its turn.
  * turn: all of the batch that are good, for postcard_run(), in PASS_TURN. */
 void postcard_look(struct translator *t, const struct lane *l,
@@ -456,6 +457,10 @@ void ops_ask(struct translator *t, size_t packets);
 /* asking: the road has mem. 0 or -ENOMEM; to be closed either way. */
 int ops_open(struct translator *t, bool asking);
 void ops_close(struct translator *t);
+/* The times of operations that are not for op_write(), before they are made:
+ * of jobs [first, end), one each or one a copy. */
+void ops_stamp(struct translator *t, const struct jobs *j, unsigned first,
+	       unsigned end, bool one);
 /* There is no room for the next ones. */
 void ops_make_room(struct translator *t);
 /* To the road, all that there are. */
@@ -474,15 +479,12 @@ static inline struct op *op_write(struct translator *t, const struct lane *l,
 				  uint64_t offset, const uint8_t *data,
 				  uint32_t len)
 {
-	struct op *o = &t->made->op[t->made->n++];
+	struct op *o = &t->made->op[t->made->n];
 
-	*o = (struct op){
-		.offset = offset,
-		.data = data,
-		.length = len,
-		.table = l->index,
-		.verb = OP_WRITE,
-	};
+	if (t->road->stamped)
+		t->made->stamp[t->made->n] = t->stamp_ns;
+	t->made->n++;
+	op_fill(o, l->index, offset, data, len);
 	t->ctr.bytes += len;
 	return o;
 }

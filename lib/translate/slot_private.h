@@ -25,28 +25,20 @@ static inline void slot_fill(uint8_t *p, const struct lane *l, uint32_t sum,
 	memset(p + 4 + value_len, 0, len - 4 - value_len);
 }
 
-/* A write of a slot; the fields one by one, which compilers do best with. */
-static inline void op_fill(struct op *o, const struct lane *l, uint64_t offset,
-			   const uint8_t *p, uint32_t len)
-{
-	o->offset = offset;
-	o->data = p;
-	o->length = len;
-	o->immediate = 0;
-	o->table = l->index;
-	o->verb = OP_WRITE;
-}
-
-/* Reports that are made into operations at once: as many as have room. */
-static inline unsigned slot_block(struct translator *t, unsigned n,
-				  uint32_t len)
+/* Reports from this one on that are made into operations at once: as many as
+ * have room. Returns the first that is left. */
+static inline unsigned slot_block(struct translator *t, const struct jobs *j,
+				  unsigned first, uint32_t len)
 {
 	uint32_t each = (len + 7) & ~7u;
+	unsigned n = j->n - first;
 
 	if (n > ARENA / each)
 		n = ARENA / each;
 	ops_reserve(t, n * HASH_COPIES, n * (size_t)each);
-	return n;
+	if (t->road->stamped)
+		ops_stamp(t, j, first, first + n, t->dart == DART_ONE);
+	return first + n;
 }
 
 #endif

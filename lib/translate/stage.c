@@ -49,8 +49,9 @@ pick_with(struct translator *t, unsigned lane, unsigned from, unsigned end,
 static struct jobs *pick(struct translator *t, unsigned lane, unsigned from,
 			 unsigned end)
 {
-	/* Who came when is for lists alone; steering wants it, too. */
-	if (t->lane[lane].kind == TABLE_APPEND || t->steering)
+	/* Who came when is for lists; and for steering and times. */
+	if (t->lane[lane].kind == TABLE_APPEND || t->steering ||
+	    t->road->stamped)
 		return pick_with(t, lane, from, end, true);
 	return pick_with(t, lane, from, end, false);
 }
@@ -124,7 +125,6 @@ static unsigned carry_out(struct translator *t, size_t k, size_t n,
 		t->waiting = t->waiting || lists;
 		k += t->waiting ? clock_until_due(t, pkts + k, n - k) : n - k;
 		clock_to(t, pkts[k - 1].ts_ns);
-		t->stamp_ns = t->last_ns;
 		if (!lanes)
 			continue;
 		end = k < t->npkts ? from : t->stage.n;
@@ -329,7 +329,7 @@ void stage_rest(struct translator *t)
 	t->pass = PASS_REST;
 	for (unsigned i = 0; i < t->lanes; i++)
 		if (t->lane[i].postcards)
-			postcard_emit(t, &t->lane[i]);
+			postcard_emit(t, &t->lane[i], NULL);
 	lanes_go(t, t->lanes_left, 0, t->stage.n);
 	t->pass = PASS_WHOLE;
 }

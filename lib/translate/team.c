@@ -83,7 +83,7 @@ static void write_between(struct worker *w)
 		.op = t->made->op,
 		.n = t->made->n,
 		.whole = t->append,
-		.ts_ns = t->stamp_ns,
+		.ts_ns = t->last_ns,
 		.error = t->error,
 	};
 

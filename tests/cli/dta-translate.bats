@@ -339,6 +339,51 @@ while at < len(data):
 	dta-query list -R "$NAME" --count-only -o ndjson | jq -e '.written == 1000'
 }
 
+# times FILE OPTION...: of its packets.
+times() {
+	dta-dump packets "$@" -o ndjson | jq -r .time
+}
+
+@test "a RoCEv2 packet bears the time of the report that it comes from" {
+	local workload
+
+	# Two tables, of two copies, and with DART of one.
+	printf '[flows]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 1K\n' >layout.ini
+	printf '[hosts]\nkind = keyinc\nkey = src4\nslots = 1K\n' >>layout.ini
+	dta-collect --create --layout layout.ini --region "$NAME"
+	dta-collect --region "$NAME" --ticket t.ini
+	dta-gen uniform -c 3000 -N 2 -T 1 -q -w a.pcap
+	dta-gen uniform -c 3000 -N 2 -T 1 --seed 2 --rate 123457 -q -w b.pcap
+	dta-gen marple-hosts-sum -n 1000 -N 2 -T 2 --rate 777777 -q -w c.pcap
+	mergecap -F nsecpcap -w r.pcap a.pcap b.pcap c.pcap
+	times r.pcap | sort >reports
+	dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap
+	times roce.pcap --ticket t.ini | sort >packets
+	diff packets <(sed p reports)
+	dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap -j 2
+	diff <(times roce.pcap --ticket t.ini | sort) packets
+	mergecap -F nsecpcap -w r.pcap a.pcap b.pcap
+	times r.pcap >reports
+	dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap
+	diff <(times roce.pcap --ticket t.ini) <(sed p reports)
+	dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap --dart
+	diff <(times roce.pcap --ticket t.ini) reports
+	dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap --dart-cas
+	diff <(times roce.pcap --ticket t.ini) <(sed p reports)
+}
+
+@test "what is gathered bears the time of the report that completed it" {
+	make_region int-postcard
+	dta-collect --region "$NAME" --ticket t.ini
+	dta-gen int-postcard -n 2000 -q -w - | spread 1 >r.pcap
+	dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap
+	# A path's postcards follow each other, and its last one completes it.
+	dta-dump packets r.pcap -o ndjson |
+		jq -r 'select(.hop == .path_len - 1).time' >last
+	[ "$(wc -l <last)" = 2000 ]
+	diff <(times roce.pcap --ticket t.ini) <(sed p last)
+}
+
 # The most memory that a command had, in KB: regions that it maps included.
 peak() { # command...
 	python3 -c 'import resource, subprocess, sys

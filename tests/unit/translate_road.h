@@ -91,7 +91,8 @@ static inline int test_road_exec(struct road *road, const struct op *ops,
 		}
 		if (r->nops < ROAD_OPS) {
 			r->op[r->nops] = *o;
-			r->ts_ns[r->nops] = ts_ns;
+			r->ts_ns[r->nops] = road->stamps ? road->stamps[i]
+							 : ts_ns;
 		}
 		r->nops++;
 		if (r->look)
