@@ -183,6 +183,7 @@ static void open_sink(struct serving *s, const struct opts *o)
 	uint64_t gone_ns = o->top.every_ns * GONE_AFTER;
 	char url[URL_MAX];
 	struct fault f;
+	int rc;
 
 	if (gone_ns < GONE_AFTER * SECOND)
 		gone_ns = GONE_AFTER * SECOND;
@@ -192,8 +193,9 @@ static void open_sink(struct serving *s, const struct opts *o)
 	snprintf(url, sizeof(url),
 		 "prometheus://%.255s?linger=0&row_counts=0&expire=%llums",
 		 o->prometheus, (unsigned long long)(gone_ns / 1000000));
-	if (export_open(&s->sink, url, &eo, &f) < 0)
-		cli_refuse("--prometheus: %s", f.text);
+	rc = export_open(&s->sink, url, &eo, &f);
+	if (rc < 0)
+		cli_cannot("--prometheus", rc, &f);
 	for (unsigned i = 0; i < SCHEMAS; i++)
 		if (!(s->rows[i] = rows_open(s->sink, &schemas[i], GATHER)))
 			cli_fail("out of memory");

@@ -124,9 +124,9 @@ static void apply(struct table *table, unsigned n, const char *setting)
 		cli_refuse("-T %s: %s", setting, f.text);
 	/* Readers stay a batch away from what may be overwritten: query.h. */
 	if (t->batch > batch)
-		cli_refuse("-T %s: readers of this table reckon with batches "
-			   "of %u at most",
-			   setting, batch);
+		cli_fail("-T %s: readers of this table reckon with batches "
+			 "of %u at most",
+			 setting, batch);
 }
 
 /* The region, where there is none of that name yet. */
@@ -160,7 +160,7 @@ void run_open_road(struct run *r, void (*turn)(void *run))
 	if (o->region && local_road_open(&r->road, o->region, &f) < 0)
 		cli_fault(o->region, &f);
 	if (o->verbs && (rc = open_verbs(r, &f)) == -EINVAL)
-		cli_refuse("--verbs: %s", f.text);
+		cli_cannot("--verbs", rc, &f);
 	if (rc < 0)
 		cli_fault(o->verbs, &f);
 	if ((o->ticket || o->cluster) && open_packets(r, turn, &f) < 0)

@@ -220,11 +220,14 @@ static void set_flows(struct flows_options *f, const struct opts *o)
 static void read_thresholds(struct run *r)
 {
 	struct fault f = {0};
+	int rc = thresholds_read(&r->th, &r->o, &f);
 
-	if (thresholds_read(&r->th, &r->o, &f) < 0)
+	if (rc == -EINVAL)
 		cli_refuse("%s", f.text);
+	if (rc < 0)
+		cli_fail("%s", f.text);
 	if (r->o.filter && expr_parse(&r->filter, r->o.filter, &f) < 0)
-		cli_refuse("--filter: %s", f.text);
+		cli_refuse("--filter: %s; see --help-fields", f.text);
 }
 
 static void open_telemetry(struct run *r)
@@ -265,7 +268,7 @@ static void choose_profile(struct run *r)
 			   "point or a slash in it); see --list-profiles",
 			   r->o.profile);
 	else if (profile_read(&r->profile, r->o.profile, &f) < 0)
-		cli_refuse("--profile: %s", f.text);
+		cli_fail("--profile: %s", f.text);
 	if (r->o.report_port)
 		r->profile.report_port = (uint16_t)r->o.report_port;
 	if (r->o.udp_port)
@@ -334,6 +337,37 @@ static int look_last(struct run *r)
 	return rc;
 }
 
+static const char *worst(const struct ledger *l, const void *ctr)
+{
+	unsigned i = ledger_worst(l, ctr);
+
+	return i < l->n ? l->fields[i].name : "";
+}
+
+/* What is wrong where nothing of what came was telemetry. Whoever stopped it
+ * knows why; and packets that go on were of use. */
+static bool nothing_taken(struct run *r, struct fault *why)
+{
+	struct collect_ledgers l;
+	const char *all;
+
+	cores_ledgers(r->cores, &l);
+	if (!l.intake.frames || l.intake.packets || l.intake.traces ||
+	    l.reports.taken || r->xdp || r->out || cli_stop)
+		return false;
+	all = l.reports.reports ? worst(&intake_report_ledger, &l.reports)
+				: worst(&intake_ledger, &l.intake);
+	if (!strcmp(all, "other"))
+		fault_set(why, -1,
+			  "no INT, telemetry report or IOAM trace is in it: "
+			  "another --profile, --report-port or --int-port?");
+	else
+		fault_set(why, -1, "%s are %s: another --profile?",
+			  l.reports.reports ? "all reports" : "most packets",
+			  all);
+	return true;
+}
+
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status.
  */
 static int run_close(struct run *r)
@@ -342,6 +376,7 @@ static int run_close(struct run *r)
 	int flushed = cores_flush(r->cores), out = 0;
 	uint64_t lost = 0, received;
 	int status = r->error || drained ? CLI_FAIL : CLI_OK;
+	struct fault why;
 
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
@@ -366,6 +401,11 @@ static int run_close(struct run *r)
 			 strerror(-out));
 	if (out < 0 || flushed < 0 || looked < 0)
 		status = CLI_FAIL;
+	if (status == CLI_OK && nothing_taken(r, &why)) {
+		cli_warn("%s: nothing was taken: %s",
+			 r->o.read ? r->o.read : r->o.live.name, why.text);
+		status = CLI_FAIL;
+	}
 	cores_close(r->cores);
 	telemetry_close(r->t);
 	gate_close(r->gate);

@@ -99,8 +99,8 @@ static const struct cli_option options[] = {
 	{0, "help-fields", NULL, "list what a filter can ask about", CLI_FLAG,
 	 AT(help_fields)},
 	{'R', "rows", "LIST",
-	 "rows on stdout: event,value (default), flow, hop, distribution, bin, "
-	 "snapshot; all, none",
+	 "rows on stdout: event,value (default; of csv: event), flow, hop, "
+	 "distribution, bin, snapshot; all, none",
 	 CLI_CALL, .read = read_rows},
 	{'e', "events", "LIST",
 	 "events that are told: new_key, change, rise... (all)", CLI_CALL,
@@ -233,7 +233,6 @@ struct opts options_read(int argc, char **argv)
 	struct opts o = {
 		.profile = "any",
 		.cores = 1,
-		.rows = 1 << ROWS_EVENT | 1 << ROWS_VALUE,
 		.events = EVENTS_ALL,
 		.push_ns = UINT64_MAX,
 		.flow_idle_ns = UINT64_MAX,
@@ -245,6 +244,10 @@ struct opts options_read(int argc, char **argv)
 		cli_usage(&cli, "'%s': no such argument", argv[n]);
 	cli_live_filter(&o.live, argc - n, argv + n);
 	cli_check(&cli, &o, -1);
+	/* Kinds have columns of their own, and a file of CSV has one head. */
+	if (!cli_text(&cli, "--rows"))
+		o.rows = 1 << ROWS_EVENT |
+			 (o.format == ROW_CSV ? 0 : 1 << ROWS_VALUE);
 	set_top(&o);
 	if (o.top.top && (is_stdout(o.write) || is_stdout(o.dta)))
 		cli_refuse("--%s: the table goes to stdout already",

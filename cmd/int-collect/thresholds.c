@@ -165,7 +165,7 @@ int thresholds_read(struct thresholds *out, const struct opts *o,
 	memcpy(out->t.all, defaults, sizeof(defaults));
 	out->t.node = out->node;
 	if (o->thresholds && (rc = read_file(out, o->thresholds, f)) < 0)
-		return rc;
+		return rc == -EINVAL ? -EBADMSG : rc;
 	for (unsigned i = 0; i < o->n_thresholds; i++)
 		if ((rc = read_option(out, o->threshold[i], f)) < 0)
 			return rc;

@@ -4,6 +4,7 @@
  * each. The controller is what is meant without one.
  */
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -18,25 +19,32 @@ static const struct {
 	{"theory", theory_main}, {"flow", flow_main}, {"switch", switch_main},
 };
 
+enum {
+	COMMANDS = sizeof(commands) / sizeof(commands[0]),
+};
+
 static void no_command(const char *word)
 {
 	struct cli_guess g = {.word = word};
+	char names[128] = "";
+	size_t len = 0;
 
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+	for (size_t i = 0; i < COMMANDS; i++)
 		cli_guess(&g, commands[i].name);
 	cli_start(&run_cli);
 	if (g.best)
 		cli_usage(&run_cli, "'%s' is no command; did you mean %s?",
 			  word, g.best);
-	cli_usage(&run_cli, "'%s' is no command: run, label, flow, sim, theory",
-		  word);
+	for (size_t i = 0; i < COMMANDS && len < sizeof(names); i++)
+		len += (size_t)snprintf(names + len, sizeof(names) - len,
+					"%s%s", i ? ", " : "",
+					commands[i].name);
+	cli_usage(&run_cli, "'%s' is no command: %s", word, names);
 }
 
 int main(int argc, char **argv)
 {
-	size_t n = sizeof(commands) / sizeof(commands[0]);
-
-	for (size_t i = 0; i < n && argc > 1; i++)
+	for (size_t i = 0; i < COMMANDS && argc > 1; i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].main(argc - 1, argv + 1);
 	if (argc > 1 && argv[1][0] != '-')

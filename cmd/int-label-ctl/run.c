@@ -226,13 +226,21 @@ static void look_on(void *ctx)
 	cli_loop_turn(&r->loop);
 }
 
+/* Nothing of what came had labels. Whoever stopped it knows why. */
+static bool nothing_taken(const struct run *r)
+{
+	const struct label_control_ledger *l = label_control_counters(r->c);
+
+	return l->frames && !l->labelled && !cli_stop;
+}
+
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status.
  */
 static int run_close(struct run *r)
 {
 	uint64_t received;
 	int looked = r->top && !r->error ? browse_end(r->top, look_on) : 0,
-	    ended;
+	    ended, status;
 
 	browse_close(r->top);
 	if (label_control_end(r->c) < 0)
@@ -251,11 +259,19 @@ static int run_close(struct run *r)
 				       ? r->o.read ? r->o.read : r->o.live.name
 				       : "rows",
 			       &r->fault);
+	status = r->error || looked < 0 || ended < 0 || r->save_failed
+			 ? CLI_FAIL
+			 : CLI_OK;
+	if (status == CLI_OK && nothing_taken(r)) {
+		cli_warn("%s: nothing was taken: no packet with labels is in "
+			 "it: another --protocol or --export-port?",
+			 r->o.read ? r->o.read : r->o.live.name);
+		status = CLI_FAIL;
+	}
 	run_rows_close(&r->rows);
 	label_control_close(r->c);
 	src_close(r->loop.s);
-	return r->error || looked < 0 || ended < 0 || r->save_failed ? CLI_FAIL
-								     : CLI_OK;
+	return status;
 }
 
 int run_main(int argc, char **argv)

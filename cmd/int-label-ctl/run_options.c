@@ -84,8 +84,9 @@ static const struct cli_option options[] = {
 	 "tcpdump",
 	 CLI_STR, AT(live.name)},
 	{'R', "rows", "LIST",
-	 "rows on stdout: interval,decision,silence (default), port, hop; all, "
-	 "none",
+	 "rows on stdout: interval,decision,silence (default; of csv: "
+	 "interval), "
+	 "port, hop; all, none",
 	 CLI_CALL, .read = read_rows},
 	{'T', "telemetry", "TIME",
 	 "telemetry interval: coverage is of each (100ms)", CLI_TIME,
@@ -170,7 +171,8 @@ const struct cli run_cli = {
 	.usage = "int-label-ctl [run] -r FILE [-R LIST]\n"
 		 "int-label-ctl [run] -i IFACE [-R LIST] [FILTER]\n"
 		 "int-label-ctl [run] -r FILE|-i IFACE --top TABLE [--once]\n"
-		 "int-label-ctl label|flow|sim|theory ...: -h tells of each",
+		 "int-label-ctl label|sim|theory|flow|switch ...: -h tells of "
+		 "each",
 	.options = options,
 	.groups = groups,
 };
@@ -204,13 +206,18 @@ void run_options_read(struct run_options *o, int argc, char **argv)
 
 	label_control_defaults(&o->control);
 	o->state_ns = STATE_EVERY_NS;
-	o->rows = 1 << LABEL_ROWS_INTERVAL | 1 << LABEL_ROWS_DECISION |
-		  1 << LABEL_ROWS_SILENCE;
 	n = cli_read(&run_cli, o, argc, argv);
 	if (n < argc && !o->live.name)
 		cli_usage(&run_cli, "'%s': no such argument", argv[n]);
 	cli_live_filter(&o->live, argc - n, argv + n);
 	cli_check(&run_cli, o, -1);
+	/* Kinds have columns of their own, and a file of CSV has one head. */
+	if (!cli_text(&run_cli, "--rows"))
+		o->rows = 1 << LABEL_ROWS_INTERVAL |
+			  (o->format == ROW_CSV
+				   ? 0
+				   : 1 << LABEL_ROWS_DECISION |
+					     1 << LABEL_ROWS_SILENCE);
 	if (o->top.top) {
 		o->rows = 0;
 		set_top(o);

@@ -51,6 +51,13 @@ void cli_refuse(const char *fmt, ...)
 	exit(CLI_USAGE);
 }
 
+void cli_cannot(const char *option, int rc, const struct fault *f)
+{
+	if (rc == -EINVAL)
+		cli_refuse("%s: %s", option, f->text);
+	cli_fail("%s: %s", option, f->text);
+}
+
 void cli_fault(const char *object, const struct fault *f)
 {
 	struct fault all;

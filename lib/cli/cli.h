@@ -41,6 +41,10 @@ uint64_t cli_u64(const char *what, const char *text, uint64_t min,
 /* "--option: 'value' is not ...", exit status 2. */
 void cli_refuse(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
+/* "option: ...", exit status 2 if rc is -EINVAL: what it says is wrong as it
+ * stands; else 1: it cannot be had. */
+void cli_cannot(const char *option, int rc, const struct fault *f)
+	__attribute__((noreturn));
 /*
  * Two files of which one will be written, - and NULL are neither: they must not
  * be the same one, or an input is gone before it was read. Exit status 2.

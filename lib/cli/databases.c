@@ -35,12 +35,14 @@ struct row_sink *databases_add(struct databases *d, const char *option,
 {
 	struct export_options mine = *o;
 	struct fault f = {0};
+	int rc;
 
 	if (d->n == DATABASES_MAX)
 		cli_refuse("%s: one above %d", option, DATABASES_MAX);
 	mine.queue.hurry = hurry;
-	if (export_open(&d->sink[d->n], url, &mine, &f) < 0)
-		cli_refuse("%s: %s", option, f.text);
+	rc = export_open(&d->sink[d->n], url, &mine, &f);
+	if (rc < 0)
+		cli_cannot(option, rc, &f);
 	if (!(d->url[d->n] = strdup(url)))
 		cli_fail("out of memory");
 	d->sink[d->n]->flush = no_wait;

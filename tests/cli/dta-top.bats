@@ -465,7 +465,7 @@ key(b'q')" dta-top --every 300ms
 	is_well() { [ "$(curl -s "http://127.0.0.1:$PORT/healthz")" = ok ]; }
 	wait_for is_well
 	# the address is taken
-	run -2 --separate-stderr dta-top --prometheus "127.0.0.1:$PORT"
+	run -1 --separate-stderr dta-top --prometheus "127.0.0.1:$PORT"
 	[[ $stderr == *"Address already in use"* ]]
 	kill -TERM "$top"
 	wait "$top"

@@ -100,7 +100,7 @@ usage_error() { # text option...
 	make_region netseer-loss
 	dta-gen netseer-loss -c 100 -q -w r.pcap
 	for bad in nonsense 1 1:batch 1:slots=5 1:stride=8 1:value=5 1:batch=0 \
-		1:batch=x 1:hops=5 1:batch=17 1:entries=1K; do
+		1:batch=x 1:hops=5 1:entries=1K; do
 		run -2 --separate-stderr dta-translate -r r.pcap -R "$NAME" -T "$bad"
 		[[ $stderr == *"-T"* ]]
 	done
@@ -109,6 +109,8 @@ usage_error() { # text option...
 			-T "$bad:batch=1"
 		[[ $stderr == *"no table '$bad', only losses, losses6"* ]]
 	done
+	run -1 --separate-stderr dta-translate -r r.pcap -R "$NAME" -T 1:batch=17
+	[[ $stderr == *"batches of 16 at most"* ]]
 	dta-translate -o ndjson -r r.pcap -R "$NAME" -T 1:batch=4 \
 		-T 1:immediate=yes -T 1:sequence=off 2>ledger
 	[ "$(counter ledger batches)" = 100 ] # every entry at once

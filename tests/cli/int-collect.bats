@@ -333,7 +333,7 @@ binned() {
 @test "thresholds that are none are refused, with file and line" {
 	generate md 2.1
 	printf 'hop_latency = 1us\nqueue = 7\n' >bad.ini
-	run -2 int-collect -r in.pcap --thresholds bad.ini
+	run -1 int-collect -r in.pcap --thresholds bad.ini
 	[[ $output == *"bad.ini:2: "*"'queue' is no metric"* ]]
 	for bad in hop_latency x=1 hop_latency=x hop_latency=1,2,3 \
 		hop_latency=1,off,2 flow_latency@3=1 hop_latency@x=1; do

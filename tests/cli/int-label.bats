@@ -137,13 +137,13 @@ reset 2" ]
 
 @test "a pipe whose writer pauses: time is that of its packets" {
 	falls_silent silent.pcap
-	int-label-ctl -q -r silent.pcap -o csv >whole
+	int-label-ctl -q -r silent.pcap -o ndjson >whole
 	bytes=$(stat -c %s silent.pcap)
 	{
 		head -c $((bytes / 2)) silent.pcap
 		sleep 0.5
 		tail -c +$((bytes / 2 + 1)) silent.pcap
-	} | int-label-ctl -q -r - -o csv >paused
+	} | int-label-ctl -q -r - -o ndjson >paused
 	cmp whole paused
 }
 
@@ -320,7 +320,7 @@ reset 2" ]
 	run -2 --separate-stderr int-label-ctl lable -d 1
 	[[ $stderr == "int-label-ctl: 'lable' is no command; did you mean label?"* ]]
 	run -2 --separate-stderr int-label-ctl foo
-	[[ $stderr == *"'foo' is no command: run, label, flow, sim, theory"* ]]
+	[[ $stderr == *"'foo' is no command: run, label, sim, theory, flow, switch"* ]]
 	run -1 --separate-stderr int-label-ctl -r nothing.pcap
 	[ "$stderr" = "int-label-ctl: nothing.pcap: No such file or directory" ]
 }

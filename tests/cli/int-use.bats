@@ -74,7 +74,7 @@ setup() {
 }
 
 @test "thresholds come from a file, which can be read again" {
-	run -2 int-collect -r x --thresholds - </dev/null
+	run -1 int-collect -r x --thresholds - </dev/null
 	[[ $output == *"-: No such file"* ]]
 }
 
@@ -137,7 +137,7 @@ setup() {
 @test "a pipe that nobody reads, or that somebody does not empty, ends" {
 	dta-gen int -q -w in.pcap
 	mkfifo pipe
-	run -2 timeout -s KILL 60 int-collect -q -r in.pcap -R none -x file:pipe
+	run -1 timeout -s KILL 60 int-collect -q -r in.pcap -R none -x file:pipe
 	[[ $output == "int-collect: --export: file:/pipe: nobody reads from it" ||
 		$output == *"pipe: nobody reads from it" ]]
 	exec 8<>pipe

@@ -208,7 +208,7 @@ installs() { # packages
 	done
 	run -1 bare/int-collect -i lo --xdp
 	[[ $output == *"not built in: it wants libxdp-dev, libbpf-dev, clang and bpftool" ]]
-	run -2 bare/int-collect -i lo -x redis://h
+	run -1 bare/int-collect -i lo -x redis://h
 	[[ $output == *"built without hiredis; install libhiredis-dev, and make again" ]]
 }
 
