@@ -32,11 +32,11 @@ static void create(const struct opts *o)
 
 		if (*t->show && show_of(&types, t->show, &why) < 0)
 			cli_fail("%s: table %s: show: %s",
-				 is_dash(o->layout) ? "stdin" : o->layout,
+				 cli_file(o->layout),
 				 t->name, why.text);
 	}
 	if (ticket_check_mtu(layout.table, layout.n, o->at.mtu, &f) < 0)
-		cli_fault(is_dash(o->layout) ? "stdin" : o->layout, &f);
+		cli_fault(cli_file(o->layout), &f);
 	if (region_create(NULL, o->region, &layout, &o->make, &f) < 0)
 		cli_fault(o->region, &f);
 	layout_fini(&layout);
@@ -75,7 +75,7 @@ static void print_ticket(const struct opts *o, const struct region *r)
 	rc = ticket_put(&t, o->ticket, &o->form);
 	ticket_fini(&t);
 	if (rc < 0)
-		cli_fail("%s: %s", o->ticket, strerror(-rc));
+		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
 }
 
 /* Where a ticket is written later: known before a device is touched. */
@@ -84,7 +84,7 @@ static void check_ticket_file(const struct opts *o)
 	int rc = ticket_can_put(o->ticket);
 
 	if (rc < 0)
-		cli_fail("%s: %s", o->ticket, strerror(-rc));
+		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
 }
 
 static void snapshot(const struct opts *o, const struct region *r,

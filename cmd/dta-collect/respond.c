@@ -400,7 +400,7 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 		run->loop.s = open_interface(o);
 	rc = put_live_ticket(o, t);
 	if (rc < 0)
-		cli_fail("%s: %s", o->ticket, strerror(-rc));
+		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
 	cli_user(o->live.user);
 	team_open(run);
 	run->loop.stats = cli_stats_open(&responder_ledger, o->live.stats_ns,
@@ -488,12 +488,12 @@ void respond(struct opts *o, struct region *r)
 	why_text(&why, &run.why, &end, &t);
 	ticket_fini(&t);
 	if (closed < 0)
-		cli_fail("%s: %s", o->write ? o->write : o->live.name,
+		cli_fail("%s: %s", o->write ? cli_file(o->write) : o->live.name,
 			 strerror(-closed));
 	if (rc < 0)
 		cli_fault(o->read ? o->read : o->live.name, &f);
 	/* Whoever stopped it knows why it has nothing. */
 	if (end.received && !end.executed && !cli_stop)
 		cli_fail("%s: nothing was stored: %s",
-			 o->read ? o->read : o->live.name, why.text);
+			 o->read ? cli_file(o->read) : o->live.name, why.text);
 }

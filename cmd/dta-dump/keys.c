@@ -206,7 +206,7 @@ static void read_log(struct dump_keys *d, const char *path)
 	int rc = lines_open(&l, path);
 
 	if (rc < 0)
-		cli_fail("%s: %s", path, strerror(-rc));
+		cli_fail("%s: %s", cli_file(path), strerror(-rc));
 	do {
 		while ((line = lines_next(&l, &len)))
 			if (len && *line != '#')
@@ -217,7 +217,7 @@ static void read_log(struct dump_keys *d, const char *path)
 		cli_fail("%s:%llu: a line longer than %d bytes", l.path,
 			 (unsigned long long)l.number + 1, LINE_MAX_LEN);
 	if (rc < 0 && rc != -EINTR)
-		cli_fail("%s: %s", path, strerror(-rc));
+		cli_fail("%s: %s", cli_file(path), strerror(-rc));
 	lines_close(&l);
 	if (d->malformed > BAD_SHOWN)
 		cli_warn("%s: %llu lines are no keys; above are the first %d",

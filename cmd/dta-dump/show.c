@@ -122,7 +122,7 @@ void show_end(struct show *s)
 	if (s->rows)
 		row_write(s->rows);
 	else if (putchar('\n') == EOF)
-		cli_fail("standard output: %s", strerror(errno));
+		cli_fail("%s: %s", cli_stdout, strerror(errno));
 }
 
 void show_head(struct show *s, const char *src, const char *dst,

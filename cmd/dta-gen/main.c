@@ -145,8 +145,6 @@ static bool bad_rows(const struct gen *g)
 
 static const char *source_name(const struct gen *g)
 {
-	if (g->ledger == &gen_rows_ledger && !strcmp(g->o.from, "-"))
-		return "stdin"; /* as in file:line */
 	return g->o.from ? g->o.from : "traffic";
 }
 
@@ -159,10 +157,10 @@ static int judge(const struct gen *g, int src_err, int snk_err,
 	if (src_err)
 		cli_warn_fault(source_name(g), f);
 	if (err)
-		cli_warn("%s: %s", g->o.out ? g->o.out : g->o.live.name,
+		cli_warn("%s: %s", g->o.out ? cli_file(g->o.out) : g->o.live.name,
 			 strerror(-err));
 	if (g->truth_err)
-		cli_warn("%s: %s", g->o.truth, strerror(-g->truth_err));
+		cli_warn("%s: %s", cli_file(g->o.truth), strerror(-g->truth_err));
 	return src_err || err || g->truth_err || bad_rows(g) ? CLI_FAIL
 							     : CLI_OK;
 }

@@ -13,6 +13,6 @@ int main(int argc, char **argv)
 	o = options_read(argc, argv);
 	rc = plan_rows(&o);
 	if (rc)
-		cli_fail("standard output: %s", strerror(-rc));
+		cli_fail("%s: %s", cli_stdout, strerror(-rc));
 	return CLI_OK;
 }

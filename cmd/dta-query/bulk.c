@@ -381,13 +381,13 @@ static void one_shows(void *ctx, unsigned worker, bool live, bool drop)
 	}
 	if (!drop) {
 		if (fwrite(own->text, 1, own->len, stdout) != own->len)
-			cli_fail("standard output: %s", strerror(errno));
+			cli_fail("%s: %s", cli_stdout, strerror(errno));
 		for (unsigned i = 0; i <= ANSWER_UNREADABLE; i++)
 			all->answers[i] += own->answers[i];
 		all->impaired += own->impaired;
 	}
 	if (live && fflush(stdout))
-		cli_fail("standard output: %s", strerror(errno));
+		cli_fail("%s: %s", cli_stdout, strerror(errno));
 	memset(own->answers, 0, sizeof(own->answers));
 	own->impaired = 0;
 	rewind(own->out);

@@ -145,10 +145,10 @@ static void run_script(struct shell *sh)
 		rc = rc == -EINTR || rc > 0 ? 0 : rc;
 	}
 	if (rc == -E2BIG)
-		cli_fail("stdin:%llu: a line longer than %d bytes",
+		cli_fail("standard input:%llu: a line longer than %d bytes",
 			 (unsigned long long)l.number + 1, LINE_MAX_LEN);
 	if (rc < 0)
-		cli_fail("stdin: %s", strerror(-rc));
+		cli_fail("standard input: %s", strerror(-rc));
 	lines_close(&l);
 }
 

@@ -335,9 +335,9 @@ static int run_close(struct run *r)
 	if (closed < 0)
 		cli_fail("%s: %s", where.text, strerror(-closed));
 	if (keys < 0)
-		cli_fail("%s: %s", r->o.key_log, strerror(-keys));
+		cli_fail("%s: %s", cli_file(r->o.key_log), strerror(-keys));
 	if (nacks < 0)
-		cli_fail("%s: %s", r->o.nacks ? r->o.nacks : r->o.live.name,
+		cli_fail("%s: %s", r->o.nacks ? cli_file(r->o.nacks) : r->o.live.name,
 			 strerror(-nacks));
 	if (r->error < 0 || flushed < 0)
 		cli_fail("%s: %s", where.text,
@@ -346,7 +346,7 @@ static int run_close(struct run *r)
 		cli_fail("%s", nothing.text);
 	if (nothing_stored(&end))
 		cli_fail("%s: nothing was stored: %s",
-			 r->o.read ? r->o.read : r->o.live.name,
+			 r->o.read ? cli_file(r->o.read) : r->o.live.name,
 			 why_text(&probably, &r->why, &end, r->table,
 				  r->tables));
 	return CLI_OK;

@@ -67,7 +67,7 @@ static int open_packets(struct run *r, void (*turn)(void *run), struct fault *f)
 		.stop = &cli_stop,
 		.open_sink = packets ? open_sink : NULL,
 		.open_answers = o->write && !o->answers ? NULL : open_answers,
-		.to = way_out(o),
+		.to = cli_file(way_out(o)),
 		.from = o->answers ? o->answers : way_out(o),
 		.turn = turn,
 		.warn = cli_tell,

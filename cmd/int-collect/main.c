@@ -373,7 +373,7 @@ static bool nothing_taken(struct run *r, struct fault *why)
 static int run_close(struct run *r)
 {
 	int drained = drain(r), looked = look_last(r);
-	int flushed = cores_flush(r->cores), out = 0;
+	int flushed = cores_flush(r->cores), out = 0, ended;
 	uint64_t lost = 0, received;
 	int status = r->error || drained ? CLI_FAIL : CLI_OK;
 	struct fault why;
@@ -386,24 +386,26 @@ static int run_close(struct run *r)
 		lost = unsent(r);
 		out = snk_close(r->out);
 	}
-	flushed = outlets_end(&r->outlets) ? -EIO : flushed;
+	ended = outlets_end(&r->outlets);
 	if (!r->o.quiet) {
 		print_ledgers(r);
 		cli_live_drops(&r->o.live, r->loop.s, lost);
 	}
-	if (r->error)
-		cli_warn_fault(r->loop.reading
-				       ? r->o.read ? r->o.read : r->o.live.name
-				       : "rows",
+	/* What cannot be written is told of by itself. */
+	if (r->error && (r->loop.reading || (!ended && !out)))
+		cli_warn_fault(r->loop.reading && r->o.read ? r->o.read
+			       : r->loop.reading	    ? r->o.live.name
+							    : "telemetry",
 			       &r->fault);
 	if (out < 0)
-		cli_warn("%s: %s", r->o.write ? r->o.write : r->o.to,
+		cli_warn("%s: %s", r->o.write ? cli_file(r->o.write) : r->o.to,
 			 strerror(-out));
-	if (out < 0 || flushed < 0 || looked < 0)
+	if (out < 0 || ended < 0 || flushed < 0 || looked < 0)
 		status = CLI_FAIL;
 	if (status == CLI_OK && nothing_taken(r, &why)) {
 		cli_warn("%s: nothing was taken: %s",
-			 r->o.read ? r->o.read : r->o.live.name, why.text);
+			 r->o.read ? cli_file(r->o.read) : r->o.live.name,
+			 why.text);
 		status = CLI_FAIL;
 	}
 	cores_close(r->cores);

@@ -162,14 +162,17 @@ void outlets_look(struct outlets *out)
 
 int outlets_end(struct outlets *out)
 {
-	int status = out->screen->flush(out->screen) < 0 ? -1 : 0;
-	int rc = out->dta ? out->dta->flush(out->dta) : 0;
+	int screen = out->screen->flush(out->screen);
+	int dta = out->dta ? out->dta->flush(out->dta) : 0;
+	struct fault f;
 
-	if (rc < 0) {
-		cli_warn("%s: %s", out->dta_name, strerror(-rc));
-		status = -1;
+	if (screen < 0) {
+		fault_set(&f, screen, "%s", strerror(-screen));
+		cli_warn_fault(cli_stdout, &f);
 	}
-	return databases_end(&out->list) < 0 ? -1 : status;
+	if (dta < 0)
+		cli_warn("%s: %s", cli_file(out->dta_name), strerror(-dta));
+	return databases_end(&out->list) < 0 || screen < 0 || dta < 0 ? -1 : 0;
 }
 
 void outlets_ledgers(struct outlets *out, enum row_format fmt)

@@ -261,7 +261,7 @@ static uint64_t unsent(void *run)
 /* 0, or -1: a sink's trouble, and that was said. */
 static int close_ways(struct hop_run *r)
 {
-	const char *name = r->o.write ? r->o.write : "interfaces";
+	const char *name = r->o.write ? cli_file(r->o.write) : "interfaces";
 	int rc, status = 0;
 
 	for (int i = 0; i < HOP_SIDES; i++) {

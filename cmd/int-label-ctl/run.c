@@ -254,10 +254,11 @@ static int run_close(struct run *r)
 		print_ledgers(r);
 		cli_live_drops(&r->o.live, r->loop.s, 0);
 	}
-	if (r->error)
-		cli_warn_fault(r->loop.reading
-				       ? r->o.read ? r->o.read : r->o.live.name
-				       : "rows",
+	/* What cannot be written is told of by itself. */
+	if (r->error && (r->loop.reading || !ended))
+		cli_warn_fault(r->loop.reading && r->o.read ? r->o.read
+			       : r->loop.reading	    ? r->o.live.name
+							    : "labels",
 			       &r->fault);
 	status = r->error || looked < 0 || ended < 0 || r->save_failed
 			 ? CLI_FAIL
@@ -265,7 +266,7 @@ static int run_close(struct run *r)
 	if (status == CLI_OK && nothing_taken(r)) {
 		cli_warn("%s: nothing was taken: no packet with labels is in "
 			 "it: another --protocol or --export-port?",
-			 r->o.read ? r->o.read : r->o.live.name);
+			 r->o.read ? cli_file(r->o.read) : r->o.live.name);
 		status = CLI_FAIL;
 	}
 	run_rows_close(&r->rows);

@@ -163,9 +163,14 @@ int run_rows_flush(struct run_rows *r)
 int run_rows_end(struct run_rows *r)
 {
 	int rc = run_rows_flush(r), told = 0;
+	struct fault f;
 
 	if (r->orders)
 		told = orders_end(r->orders);
+	if (rc < 0) {
+		fault_set(&f, rc, "%s", strerror(-rc));
+		cli_warn_fault(cli_stdout, &f);
+	}
 	return databases_end(&r->list) < 0 || told < 0 || rc < 0 ? -1 : 0;
 }
 

@@ -138,7 +138,7 @@ static void read_routes(struct sim *s)
 			break;
 	}
 	if (rc < 0)
-		cli_fail("%s: %s", s->o.routes, strerror(-rc));
+		cli_fail("%s: %s", cli_file(s->o.routes), strerror(-rc));
 	if (!s->fabric.ways)
 		cli_fail("%s: no routes", s->o.routes);
 	lines_close(&l);
@@ -184,7 +184,7 @@ static void close_outputs(struct sim *s)
 	int rc = s->snk ? snk_close(s->snk) : 0;
 
 	if (rc < 0)
-		cli_fail("%s: %s", s->o.out, strerror(-rc));
+		cli_fail("%s: %s", cli_file(s->o.out), strerror(-rc));
 	rows_close(s->rows);
 }
 
@@ -193,7 +193,7 @@ static int trace(const struct sim_options *o)
 	int rc = sim_trace(o);
 
 	if (rc)
-		cli_fail("standard output: %s", strerror(-rc));
+		cli_fail("%s: %s", cli_stdout, strerror(-rc));
 	return CLI_OK;
 }
 
@@ -218,7 +218,7 @@ int sim_main(int argc, char **argv)
 	if (s.o.summary && s.rows)
 		print_summary(&s);
 	if (s.err)
-		cli_fail("%s: %s", s.rows ? "standard output" : s.o.out,
+		cli_fail("%s: %s", s.rows ? cli_stdout : cli_file(s.o.out),
 			 strerror(-s.err));
 	close_outputs(&s);
 	if (!s.o.quiet)

@@ -264,6 +264,6 @@ int theory_main(int argc, char **argv)
 	rc = answer(r, &o, verb);
 	rows_close(r);
 	if (rc < 0)
-		cli_fail("standard output: %s", strerror(-rc));
+		cli_fail("%s: %s", cli_stdout, strerror(-rc));
 	return rc ? CLI_FAIL : CLI_OK;
 }

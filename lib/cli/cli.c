@@ -12,6 +12,8 @@
 
 #include "cli/private.h"
 
+const char cli_stdout[] = "standard output";
+
 static bool complained; /* a message was printed and the status is not 0 */
 
 void cli_warn(const char *fmt, ...)
@@ -62,7 +64,7 @@ void cli_fault(const char *object, const struct fault *f)
 {
 	struct fault all;
 
-	fault_of(&all, 0, object, f);
+	fault_of(&all, 0, cli_file(object), f);
 	cli_fail("%s", all.text);
 }
 
@@ -70,8 +72,10 @@ void cli_warn_fault(const char *object, const struct fault *f)
 {
 	struct fault all;
 
+	object = cli_file(object);
 	fault_of(&all, 0, object, f);
 	cli_warn("%s", all.text);
+	complained = complained || object == cli_stdout;
 }
 
 void cli_usage(const struct cli *c, const char *fmt, ...)
@@ -107,7 +111,7 @@ static void close_stdout(void)
 	if (!err && !failed)
 		return;
 	if (!complained)
-		fprintf(stderr, "%s: standard output: %s\n", cli_name(),
+		fprintf(stderr, "%s: %s: %s\n", cli_name(), cli_stdout,
 			err ? strerror(err) : "write error");
 	_exit(CLI_FAIL);
 }

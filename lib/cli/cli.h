@@ -63,8 +63,13 @@ void cli_fail(const char *fmt, ...)
 void cli_usage(const struct cli *c, const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 2, 3)));
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* cli_fail("object: reason"), where the reason may begin with the object; and
- * the same as a warning. */
+/* A file as messages name it: - is the standard input, or cli_stdout if it was
+ * given to an option that is written to. */
+const char *cli_file(const char *path);
+extern const char cli_stdout[];
+/* cli_fail("object: reason"), where the reason may begin with the object, named
+ * as by cli_file(); and the same as a warning: of cli_stdout nothing more is
+ * said at exit. */
 void cli_fault(const char *object, const struct fault *f)
 	__attribute__((noreturn));
 void cli_warn_fault(const char *object, const struct fault *f);

@@ -142,7 +142,7 @@ static void check_dashes(const struct cli *c, const struct files *f,
 	char names[NAMES_MAX];
 
 	if (strchr(f->dashes + (*f->dashes != 0), ' '))
-		cli_usage(c, "%s cannot be two files: only one of %s may be -",
+		cli_usage(c, "the %s cannot be two files: only one of %s may be -",
 			  stream, list_of(f->dashes, " and ", names));
 }
 
@@ -151,8 +151,8 @@ static void check_files(const struct cli *c, const void *opts)
 	struct files in = files_of(c, opts, CLI_IN);
 	struct files out = files_of(c, opts, CLI_OUT);
 
-	check_dashes(c, &in, "stdin");
-	check_dashes(c, &out, "stdout");
+	check_dashes(c, &in, "standard input");
+	check_dashes(c, &out, cli_stdout);
 	for (unsigned i = 0; i < out.n; i++) {
 		for (unsigned k = 0; k < in.n; k++)
 			cli_apart(in.path[k], out.path[i]);

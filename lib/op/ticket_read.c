@@ -351,7 +351,7 @@ int ticket_read(struct ticket *t, const char *path, struct fault *f)
 
 	if (!in)
 		return fault_set(f, -errno, "%s: %s", path, strerror(errno));
-	rc = ticket_parse(t, in, is_stdin ? "stdin" : path, f);
+	rc = ticket_parse(t, in, is_stdin ? "standard input" : path, f);
 	if (!is_stdin)
 		fclose(in);
 	if (rc == 0)

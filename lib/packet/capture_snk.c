@@ -111,7 +111,7 @@ static int open_fd(struct capture *s, const char *path, struct fault *f)
 		s->opened = s->fd >= 0;
 	} else if (isatty(STDOUT_FILENO)) {
 		return fault_set(f, -EINVAL,
-				 "stdout is a terminal: name a "
+				 "standard output is a terminal: name a "
 				 "file, or pipe it on");
 	}
 	if (s->fd < 0 || fstat(s->fd, &st) < 0)

@@ -275,7 +275,7 @@ static int open_fd(struct capture *s, const char *path, struct fault *f)
 			fcntl(s->src.fd, F_SETFL, 0);
 	} else if (isatty(STDIN_FILENO)) {
 		return fault_set(f, -EINVAL,
-				 "stdin is a terminal: name a "
+				 "standard input is a terminal: name a "
 				 "capture, or pipe one in");
 	}
 	if (s->src.fd < 0 || fstat(s->src.fd, &st) < 0)

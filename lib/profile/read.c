@@ -270,7 +270,7 @@ int profile_read(struct int_profile *out, const char *path, struct fault *f)
 
 	if (!in)
 		return fault_set(f, -errno, "%s: %s", path, strerror(errno));
-	rc = profile_parse(out, in, is_stdin ? "stdin" : path, f);
+	rc = profile_parse(out, in, is_stdin ? "standard input" : path, f);
 	if (!is_stdin)
 		fclose(in);
 	return rc;

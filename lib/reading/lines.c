@@ -34,7 +34,7 @@ int lines_open(struct lines *l, const char *path)
 
 	*l = (struct lines){.fd = STDIN_FILENO, .path = path};
 	if (is_stdin)
-		l->path = "stdin";
+		l->path = "standard input";
 	else if ((l->fd = open_it(path)) < 0)
 		return -errno;
 	if (fstat(l->fd, &st) < 0)

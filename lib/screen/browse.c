@@ -348,6 +348,7 @@ static int print(struct browse *top)
 {
 	const struct schema *schema = top->tables->schema(top->s.table);
 	struct rows *r = cli_rows(top->format, schema);
+	struct fault f;
 	int rc = 0;
 
 	if (!r)
@@ -360,6 +361,10 @@ static int print(struct browse *top)
 		rc = row_end(r);
 	}
 	rows_close(r);
+	if (rc < 0) {
+		fault_set(&f, rc, "%s", strerror(-rc));
+		cli_warn_fault(cli_stdout, &f);
+	}
 	return rc;
 }
 

@@ -290,7 +290,7 @@ int snapshot_write(const struct region *r, uint64_t first, uint64_t last,
 	int rc, fd;
 
 	if (!strcmp(path, "-"))
-		return save_to(STDOUT_FILENO, r, first, last, "stdout", tick,
+		return save_to(STDOUT_FILENO, r, first, last, "standard output", tick,
 			       ctx, f);
 	/* A device or a pipe is written, not replaced. */
 	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {

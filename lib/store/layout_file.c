@@ -164,7 +164,7 @@ int layout_read(struct layout *out, const char *path, struct fault *f)
 	bool is_stdin = !strcmp(path, "-");
 	struct reading r = {
 		.ini = {.in = is_stdin ? stdin : fopen(path, "re"),
-			.name = is_stdin ? "stdin" : path,
+			.name = is_stdin ? "standard input" : path,
 			.strange = "neither [table], field = value nor "
 				   "; comment",
 			.f = f},

@@ -135,6 +135,57 @@ blame() {
 	done
 }
 
+# names PATTERN COMMAND...: it fails with such a message, and no other.
+names() {
+	local told=$1
+
+	shift
+	run -1 --separate-stderr bash -c "$*"
+	echo "$*: $stderr"
+	# shellcheck disable=SC2053 # a pattern
+	[[ $stderr == $told ]]
+}
+
+@test "the standard streams have their names, and each failure is told once" {
+	local full="No space left on device" name=dta-test-$$-names
+
+	dta-gen int -q -w int.pcap
+	dta-gen uniform -q -w r.pcap
+	int-label-ctl sim -q -d 3s -w labels.pcap >/dev/null
+	dta-collect --create --layout "$EXAMPLES/uniform.ini" --region "$name"
+	dta-collect --region "$name" --ticket t.ini
+	for writer in "int-collect -q -r int.pcap" "int-collect -q -r int.pcap -j 2" \
+		"int-collect -q -r int.pcap --top flows -o ndjson" \
+		"int-collect -q -r int.pcap -R none -w -" \
+		"int-collect -q -r int.pcap -R none --dta -" \
+		"int-label-ctl -q -r labels.pcap -R port" \
+		"int-label-ctl -q -r labels.pcap --top ports -o ndjson" \
+		"dta-gen uniform -q -w -" \
+		"dta-collect --region $name --ticket -" \
+		"dta-translate -q -r r.pcap --ticket t.ini -w -"; do
+		names "${writer%% *}: standard output: $full" "$writer >/dev/full"
+	done
+	names "int-collect: /dev/full: $full" \
+		int-collect -q -r int.pcap -R none --dta /dev/full
+	names "int-collect: /dev/full: $full" \
+		int-collect -q -r int.pcap -R none -w /dev/full
+	for reader in "int-collect -q -r -" "int-label-ctl -q -r -" \
+		"dta-dump packets -" "dta-collect -q --region $name -r -" \
+		"dta-translate -q --region $name -r -" \
+		"dta-gen int -q --from - -w out.pcap" \
+		"dta-gen csv -q --from - -w out.pcap" \
+		"dta-query verify --region $name --truth -"; do
+		names "${reader%% *}: standard input: empty: not *" "$reader </dev/null"
+	done
+	names "dta-collect: standard input:1: neither *" \
+		"echo [ | dta-collect --create --layout - --region $name-none"
+	names "dta-translate: standard input:1: not a line of a ticket" \
+		"echo [ | dta-translate -r r.pcap --ticket - -w out.pcap"
+	names "int-collect: --profile: standard input:1: *" \
+		"echo [ | int-collect -r int.pcap -p -"
+	remove_regions "$name"
+}
+
 @test "closed stdout: exit 1 and a message" {
 	for p in "${PROGRAMS[@]}"; do
 		run -1 --separate-stderr bash -c "$p -h >&-"

@@ -21,7 +21,7 @@ on_all() {
 	for j in 1 2 3 4; do
 		status_of "$@" -k keys -j "$j" >out.$j 2>err.$j
 		status_of "$@" -k - -j "$j" < <(cat keys) 2>&1 >piped.$j |
-			sed 's/stdin/keys/' >err.piped.$j
+			sed 's/standard input/keys/' >err.piped.$j
 		cmp out.1 out.$j
 		diff err.1 err.$j
 		cmp out.1 piped.$j
@@ -252,7 +252,7 @@ verified() {
 	for j in 1 2 3 4; do
 		status_of verify --truth truth.csv "$@" -j "$j" >out.$j 2>err.$j
 		status_of verify --truth - "$@" -j "$j" < <(cat truth.csv) \
-			2>&1 >piped.$j | sed 's/stdin/truth.csv/' >err.piped.$j
+			2>&1 >piped.$j | sed 's/standard input/truth.csv/' >err.piped.$j
 		cmp out.1 out.$j
 		diff err.1 err.$j
 		cmp out.1 piped.$j

@@ -109,11 +109,11 @@ fails() { # message option...
 	usage_error "--receives needs -r, -i or" --region x --rotate --receives 3
 	usage_error "--epochs needs --create" --region x --rotate --epochs 3
 	usage_error "--pages needs --create" --region x --ticket - --pages huge
-	usage_error "stdout cannot" --region x --ticket - --snapshot -
-	usage_error "stdout cannot" --region x --ticket - -r y -w -
-	usage_error "stdout cannot" --region x -r y -w - --snapshot -
+	usage_error "standard output cannot" --region x --ticket - --snapshot -
+	usage_error "standard output cannot" --region x --ticket - -r y -w -
+	usage_error "standard output cannot" --region x -r y -w - --snapshot -
 	usage_error "needs --ticket" --region x -r y -o bmv2
-	usage_error "stdin cannot" --region x --create --layout - -r -
+	usage_error "standard input cannot" --region x --create --layout - -r -
 	usage_error "no such argument" --region x --rotate y
 }
 

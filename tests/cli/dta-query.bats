@@ -213,7 +213,7 @@ last_values() { # table
 	run -1 --separate-stderr dta-query keywrite --region "$NAME" \
 		--keys - --summary -o csv <keys
 	[ "${lines[1]}" = 5,2,1,0,0,2 ]
-	[[ ${stderr_lines[0]} == "dta-query: stdin:5: "* ]]
+	[[ ${stderr_lines[0]} == "dta-query: standard input:5: "* ]]
 	run -0 dta-query keywrite --region "$NAME" 7 8
 	run -3 dta-query keywrite --region "$NAME" 8 9
 	run -1 dta-query keywrite --region "$NAME" --keys nowhere

@@ -243,7 +243,7 @@ teardown() {
 	run -1 --separate-stderr top -R "$NAME-none"
 	[[ -z $output && $stderr == *"$NAME-none: no such region"* ]]
 	run -2 --separate-stderr dta-top
-	[[ $stderr == *"stdout is no terminal: say --once"* ]]
+	[[ $stderr == *"standard output is no terminal: say --once"* ]]
 	run -2 timeout 60 script -qec "dta-top --sort minute" /dev/null </dev/null
 	[[ $output == *"'minute': programs have "*received_s,\ dropped_s,* ]]
 	run -2 dta-top --once -t nonsense

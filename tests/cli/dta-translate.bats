@@ -55,8 +55,8 @@ usage_error() { # text option...
 	usage_error "one of --dart and --dart-cas" \
 		-r x --region z --dart --dart-cas
 	usage_error "--ack-every needs" -r x --region y --ack-every 4
-	usage_error "stdin cannot" -r - --ticket - -w y
-	usage_error "stdout cannot" -r x --ticket t -w - --nacks -
+	usage_error "standard input cannot" -r - --ticket - -w y
+	usage_error "standard output cannot" -r x --ticket t -w - --nacks -
 	run -2 --separate-stderr dta-translate -r x --region y --format dta2
 	[[ $stderr == *"--format: 'dta2'"* ]]
 	usage_error "no such argument" -r x --region y z

@@ -561,4 +561,32 @@ frames() { tshark -r "$1" -x 2>/dev/null; }
 	run -2 int-collect
 	run -2 int-collect -r x -R nonsense
 	run -2 int-collect -r x -x nonsense:
+	run -2 int-collect -r x -f 'nodd = 5'
+	[[ $output == *"at 'nodd': there is no such test or field; see --help-fields"* ]]
+}
+
+@test "exit 2 is for what is wrong as it stands, 1 for what cannot be had" {
+	dta-gen int -q -n 5 -w in.pcap
+	for bad in "-t hop_latency" "-f (" "-x none:" "-x influx://h/a?names=none"; do
+		run -2 int-collect -r in.pcap -R none ${bad% *} "${bad#* }"
+	done
+	for bad in "--thresholds none" "-p ./none" "-x file:/nonexistent/x" \
+		"--spool /proc/none -x redis://127.0.0.1:1" "-r none" "-w /nonexistent/x"; do
+		[[ $bad == -r* ]] || bad="-r in.pcap $bad"
+		# shellcheck disable=SC2086 # words
+		run -1 int-collect -R none $bad
+		[[ $output == *"No such file or directory"* ]]
+	done
+}
+
+@test "CSV is one kind of rows, events, unless more are asked for" {
+	dta-gen int -q --rate 100 -c 3000 -w in.pcap
+	int-collect -q -r in.pcap -o csv >rows
+	[ "$(grep -c '^time' rows)" = 1 ]
+	diff rows <(int-collect -q -r in.pcap -R event -o csv)
+	[ "$(cut -d, -f2 rows | sort -u | grep -c .)" -gt 1 ]
+	int-label-ctl sim -q -d 3s --loss 5 -w labels.pcap >/dev/null
+	int-label-ctl -q -r labels.pcap -o csv >rows
+	[ "$(grep -c '^time' rows)" = 1 ]
+	diff rows <(int-label-ctl -q -r labels.pcap -R interval -o csv)
 }

@@ -72,6 +72,35 @@ make_region() { # workload
 		dta-translate -r old.pcap --region "$NAME"
 }
 
+# takes_none TEXT COMMAND...: the same of telemetry, of which no region is made.
+takes_none() {
+	local text=$1
+
+	shift
+	run -1 --separate-stderr "$@" -o ndjson
+	echo "$*: $(grep -v '^{' <<<"$stderr")"
+	[[ $stderr == *"${*: -1}: nothing was taken: "*"$text"* ]]
+}
+
+@test "int-collect, int-label-ctl: packets without telemetry, another profile" {
+	dta-gen int -q -w md.pcap
+	dta-gen int -q -F report -w reports.pcap
+	takes_none "no INT, telemetry report or IOAM trace" int-collect -r "$CAPTURE"
+	takes_none "another --profile" int-collect -p 0.5 -r md.pcap
+	takes_none "another --profile, --report-port" \
+		int-collect --report-port 6000 -r reports.pcap
+	takes_none "no packet with labels" int-label-ctl -r md.pcap
+	# One that is taken is enough; none at all is none lost; a sink's packets
+	# go on.
+	head -c 24 md.pcap >none.pcap
+	dta-gen int -q -n 1 -c 1 -w one.pcap
+	mergecap -F nsecpcap -w both.pcap "$CAPTURE" one.pcap
+	int-collect -q -r both.pcap -R none
+	int-collect -q -r none.pcap
+	int-label-ctl -q -r none.pcap
+	int-collect -q -r "$CAPTURE" -R none -w on.pcap
+}
+
 @test "one good report among others is enough, and no report at all is none lost" {
 	make_region uniform
 	dta-gen uniform -q --count 1 -w one.pcap
