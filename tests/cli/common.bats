@@ -175,7 +175,7 @@ names() {
 		"dta-gen int -q --from - -w out.pcap" \
 		"dta-gen csv -q --from - -w out.pcap" \
 		"dta-query verify --region $name --truth -"; do
-		names "${reader%% *}: standard input: empty: not *" "$reader </dev/null"
+		names "${reader%% *}*: standard input: empty: not *" "$reader </dev/null"
 	done
 	names "dta-collect: standard input:1: neither *" \
 		"echo [ | dta-collect --create --layout - --region $name-none"

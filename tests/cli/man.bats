@@ -143,6 +143,17 @@ run_example() {
 	done
 }
 
+@test "every page comes without a warning out of Debian's man, too" {
+	for page in "${PAGES[@]}"; do
+		echo "page: $page"
+		run -0 --separate-stderr groff -mdoc -ww -Tutf8 "$TOP/man/$page"
+		echo "$stderr"
+		[ -z "$stderr" ]
+		# a macro in the middle of a line is text
+		run ! grep -nE ' [.][A-Z%][a-z]( |$)' "$TOP/man/$page"
+	done
+}
+
 @test "every page of a program has EXIT STATUS and EXAMPLES" {
 	for page in "${PAGES[@]}"; do
 		[[ $page == *.1 ]] || continue
