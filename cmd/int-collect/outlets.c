@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/table.h"
 #include "dta.h"
 #include "row/tee.h"
 
@@ -150,7 +151,7 @@ void outlets_open(struct outlets *out, const struct opts *o)
 	out->dta_name = o->dta;
 	if (o->dta && dta_open(&out->dta, o->dta, &f) < 0)
 		cli_fault(o->dta, &f);
-	if (!(out->screen = stream_sink_mixed(stdout, o->format, true)))
+	if (!(out->screen = cli_stream(o->format)))
 		cli_fail("out of memory");
 	share_out(out, o);
 }

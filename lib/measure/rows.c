@@ -29,16 +29,16 @@ static const struct row_field event_fields[] = {
 	[E_EVENT] = {"event", ROW_STR, 11, ROW_TAG},
 	[E_METRIC] = {"metric", ROW_STR, 21, ROW_TAG},
 	[E_NODE] = {"node", ROW_U64, 6, ROW_TAG},
-	[E_EGRESS] = {"egress", ROW_U64, 6, ROW_TAG},
-	[E_QUEUE] = {"queue", ROW_U64, 5, ROW_TAG},
-	[E_BUFFER] = {"buffer", ROW_U64, 6, ROW_TAG},
-	[E_HW_ID] = {"hw_id", ROW_U64, 5, ROW_TAG},
+	[E_EGRESS] = {"egress", ROW_U64, 6, ROW_TAG, .spare = 1},
+	[E_QUEUE] = {"queue", ROW_U64, 5, ROW_TAG, .spare = 1},
+	[E_BUFFER] = {"buffer", ROW_U64, 6, ROW_TAG, .spare = 1},
+	[E_HW_ID] = {"hw_id", ROW_U64, 5, ROW_TAG, .spare = 1},
 	[E_FLOW] = {"flow", ROW_STR, 36},
 	[E_VALUE] = {"value", ROW_U64, 10},
-	[E_REFERENCE] = {"reference", ROW_U64, 10},
-	[E_THRESHOLD] = {"threshold", ROW_U64, 10},
-	[E_PATH] = {"path", ROW_LIST, 12},
-	[E_OLD_PATH] = {"old_path", ROW_LIST, 0},
+	[E_REFERENCE] = {"reference", ROW_U64, 10, .spare = 1},
+	[E_THRESHOLD] = {"threshold", ROW_U64, 10, .spare = 1},
+	[E_PATH] = {"path", ROW_LIST, 12, .spare = 1},
+	[E_OLD_PATH] = {"old_path", ROW_LIST, 0, .spare = 1},
 };
 
 enum {
@@ -57,12 +57,12 @@ static const struct row_field value_fields[] = {
 	[V_TIME] = {"time", ROW_TIME, 20, ROW_WHEN},
 	[V_METRIC] = {"metric", ROW_STR, 21, ROW_TAG},
 	[V_NODE] = {"node", ROW_U64, 6, ROW_TAG},
-	[V_EGRESS] = {"egress", ROW_U64, 6, ROW_TAG},
-	[V_QUEUE] = {"queue", ROW_U64, 5, ROW_TAG},
-	[V_BUFFER] = {"buffer", ROW_U64, 6, ROW_TAG},
+	[V_EGRESS] = {"egress", ROW_U64, 6, ROW_TAG, .spare = 1},
+	[V_QUEUE] = {"queue", ROW_U64, 5, ROW_TAG, .spare = 1},
+	[V_BUFFER] = {"buffer", ROW_U64, 6, ROW_TAG, .spare = 1},
 	[V_FLOW] = {"flow", ROW_STR, 36},
 	[V_VALUE] = {"value", ROW_U64, 10},
-	[V_PATH] = {"path", ROW_LIST, 0},
+	[V_PATH] = {"path", ROW_LIST, 0, .spare = 1},
 };
 
 enum {
@@ -80,15 +80,16 @@ enum {
 
 static const struct row_field flow_fields[] = {
 	[F_TIME] = {"time", ROW_TIME, 20, ROW_WHEN},
-	[F_REASON] = {"reason", ROW_STR, 7, ROW_TAG},
+	[F_REASON] = {"reason", ROW_STR, 7, ROW_TAG, .spare = 1},
 	[F_FLOW] = {"flow", ROW_STR, 36},
 	[F_PACKETS] = {"packets", ROW_U64, 8},
 	[F_BYTES] = {"bytes", ROW_U64, 10, ROW_VALUE, "bytes"},
-	[F_FIRST] = {"first", ROW_TIME, 20},
-	[F_LAST] = {"last", ROW_TIME, 20},
+	[F_FIRST] = {"first", ROW_TIME, 20, .spare = 1},
+	[F_LAST] = {"last", ROW_TIME, 20, .spare = 1},
 	[F_LATENCY] = {"flow_latency", ROW_U64, 12, ROW_VALUE, "ns"},
-	[F_LATENCY_MEAN] = {"flow_latency_mean", ROW_F64, 17, ROW_VALUE, "ns"},
-	[F_PATH] = {"path", ROW_LIST, 0},
+	[F_LATENCY_MEAN] = {"flow_latency_mean", ROW_F64, 17, ROW_VALUE, "ns",
+			    .spare = 1},
+	[F_PATH] = {"path", ROW_LIST, 0, .spare = 1},
 };
 
 /* Metrics follow, each with its mean, in their order. */
@@ -107,18 +108,18 @@ static const struct row_field hop_fields[] = {
 	[H_FLOW] = {"flow", ROW_STR, 36},
 	[H_HOP] = {"hop", ROW_U64, 3},
 	[H_NODE] = {"node", ROW_U64, 6, ROW_TAG},
-	[H_EGRESS] = {"egress", ROW_U64, 6, ROW_TAG},
-	[H_QUEUE] = {"queue", ROW_U64, 5, ROW_TAG},
+	[H_EGRESS] = {"egress", ROW_U64, 6, ROW_TAG, .spare = 1},
+	[H_QUEUE] = {"queue", ROW_U64, 5, ROW_TAG, .spare = 1},
 	[H_METRICS] = {"hop_latency", ROW_U64, 11, ROW_VALUE, "ns"},
-	{"hop_latency_mean", ROW_F64, 16, ROW_VALUE, "ns"},
+	{"hop_latency_mean", ROW_F64, 16, ROW_VALUE, "ns", .spare = 1},
 	{"queue_occupancy", ROW_U64, 15},
-	{"queue_occupancy_mean", ROW_F64, 20},
-	{"link_utilization", ROW_U64, 16},
-	{"link_utilization_mean", ROW_F64, 21},
-	{"queue_congestion", ROW_U64, 16},
-	{"queue_congestion_mean", ROW_F64, 21},
-	{"buffer_occupancy", ROW_U64, 16},
-	{"buffer_occupancy_mean", ROW_F64, 21},
+	{"queue_occupancy_mean", ROW_F64, 20, .spare = 1},
+	{"link_utilization", ROW_U64, 16, .spare = 1},
+	{"link_utilization_mean", ROW_F64, 21, .spare = 1},
+	{"queue_congestion", ROW_U64, 16, .spare = 1},
+	{"queue_congestion_mean", ROW_F64, 21, .spare = 1},
+	{"buffer_occupancy", ROW_U64, 16, .spare = 1},
+	{"buffer_occupancy_mean", ROW_F64, 21, .spare = 1},
 };
 
 enum {
@@ -139,19 +140,19 @@ static const struct row_field distribution_fields[] = {
 	[D_TIME] = {"time", ROW_TIME, 20, ROW_WHEN},
 	[D_METRIC] = {"metric", ROW_STR, 16, ROW_TAG},
 	[D_NODE] = {"node", ROW_U64, 6, ROW_TAG},
-	[D_PATH_ID] = {"path_id", ROW_U64, 10, ROW_TAG},
-	[D_PATH] = {"path", ROW_LIST, 12},
+	[D_PATH_ID] = {"path_id", ROW_U64, 10, ROW_TAG, .spare = 1},
+	[D_PATH] = {"path", ROW_LIST, 12, .spare = 1},
 	[D_SAMPLES] = {"samples", ROW_U64, 9},
-	[D_UNDER] = {"under", ROW_U64, 6},
-	[D_OVER] = {"over", ROW_U64, 6},
-	[D_QUANTILES] = {"p50_low", ROW_U64, 10},
+	[D_UNDER] = {"under", ROW_U64, 6, .spare = 1},
+	[D_OVER] = {"over", ROW_U64, 6, .spare = 1},
+	[D_QUANTILES] = {"p50_low", ROW_U64, 10, .spare = 1},
 	{"p50_high", ROW_U64, 10},
-	{"p90_low", ROW_U64, 10},
-	{"p90_high", ROW_U64, 10},
-	{"p99_low", ROW_U64, 10},
+	{"p90_low", ROW_U64, 10, .spare = 1},
+	{"p90_high", ROW_U64, 10, .spare = 1},
+	{"p99_low", ROW_U64, 10, .spare = 1},
 	{"p99_high", ROW_U64, 10},
-	{"p999_low", ROW_U64, 10},
-	{"p999_high", ROW_U64, 10},
+	{"p999_low", ROW_U64, 10, .spare = 1},
+	{"p999_high", ROW_U64, 10, .spare = 1},
 };
 
 enum {
@@ -187,8 +188,8 @@ enum {
 static const struct row_field snapshot_fields[] = {
 	[T_TIME] = {"time", ROW_TIME, 20, ROW_WHEN},
 	[T_NODE] = {"node", ROW_U64, 6, ROW_TAG},
-	[T_SCHEMA] = {"schema", ROW_U64, 8, ROW_TAG},
-	[T_NAMESPACE] = {"namespace", ROW_U64, 9, ROW_TAG},
+	[T_SCHEMA] = {"schema", ROW_U64, 8, ROW_TAG, .spare = 1},
+	[T_NAMESPACE] = {"namespace", ROW_U64, 9, ROW_TAG, .spare = 1},
 	[T_FLOW] = {"flow", ROW_STR, 36},
 	[T_HOP] = {"hop", ROW_U64, 3},
 	[T_DATA] = {"data", ROW_BYTES, 8},
@@ -240,8 +241,7 @@ int telemetry_rows_open(struct telemetry_rows *rs,
 	for (unsigned i = 0; i < SCHEMAS; i++) {
 		if (!to[i])
 			continue;
-		*each[i] = rows_open(to[i], &schemas[i], gather);
-		if (!*each[i]) {
+		if (!(*each[i] = rows_open(to[i], &schemas[i], gather))) {
 			telemetry_rows_close(rs);
 			return -ENOMEM;
 		}

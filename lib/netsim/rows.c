@@ -44,9 +44,9 @@ static const struct row_field fields[FIELDS] = {
 			 .spare = 1},
 	[F_PROBE_BANDWIDTH] = {"probe_bandwidth", ROW_F64, 0, ROW_VALUE,
 			       "bit/s", .spare = 1},
-	[F_OVERHEAD] = {"overhead", ROW_F64, 0, .spare = 1},
+	[F_OVERHEAD] = {"overhead", ROW_F64, 0, ROW_VALUE, "%", .spare = 1},
 	[F_LOST] = {"lost", ROW_U64, 0},
-	[F_LOSS] = {"loss", ROW_F64, 0, .spare = 1},
+	[F_LOSS] = {"loss", ROW_F64, 0, ROW_VALUE, "%", .spare = 1},
 	[F_S_MEAN] = {"s_mean", ROW_F64, 0, .spare = 1},
 	[F_S_MAX] = {"s_max", ROW_U64, 0},
 	[F_COMMANDS] = {"commands", ROW_U64, 0, .spare = 1},
@@ -56,9 +56,10 @@ static const struct row_field fields[FIELDS] = {
 
 const struct schema netsim_schema = {"sim", fields, FIELDS};
 
+/* Per cent. */
 static double share(uint64_t part, uint64_t all)
 {
-	return all ? (double)part / (double)all : 0;
+	return all ? 100 * (double)part / (double)all : 0;
 }
 
 static void carried(struct rows *r, const struct netsim_interval *v)

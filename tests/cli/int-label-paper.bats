@@ -65,7 +65,7 @@ holds() {
 	sim a "${o[@]}"
 	sim p "${o[@]}" --pro -k 1
 	sim q "${o[@]}" --pro -k 0.3
-	holds 'all(.[]; .loss > 0.6)' a p q
+	holds 'all(.[]; .loss > 60)' a p q
 	holds 'map(.coverage) | .[0] < 93 and .[1] > 94.5 and .[2] > 98' a p q
 }
 
@@ -76,7 +76,7 @@ holds() {
 	sim i "${o[@]}" -S hula --probe-interval 50ms
 	sim a "${o[@]}" -t 10ms
 	sim b "${o[@]}" -t 10ms -b B
-	holds 'map(.loss) | .[0] > 0.05 and .[0] < 0.12 and .[1] > 0.05 and
+	holds 'map(.loss) | .[0] > 5 and .[0] < 12 and .[1] > 5 and
 		.[2] == 0 and .[3] == 0' h i a b
 }
 

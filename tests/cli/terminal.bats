@@ -53,6 +53,29 @@ prepare() {
 		cmp - <(dta-query keywrite -R "$NAME" --keys keys -o csv)
 }
 
+@test "int-collect: rows and tables fit, too; on a pipe they are whole" {
+	dta-gen int -q --rate 100 -c 500 -w in.pcap
+	for n in 200 100 80; do
+		for what in "-R event" "-R flow" "-R hop" "-R distribution,bin" \
+			"--top nodes --once" "--top flows --once" "--top queues --once"; do
+			# shellcheck disable=SC2086 # words
+			on_terminal $n int-collect -q -r in.pcap $what >shown
+			sed -i '/^all rows/d' shown
+			echo "$n $what"
+			[ "$(wc -l <shown)" -gt 5 ]
+			fits $n shown
+		done
+	done
+	on_terminal 80 int-collect -q -r in.pcap -R event >shown
+	grep -q '^no room for: .*threshold, path, old_path' shown
+	on_terminal 80 int-collect -q -r in.pcap --top nodes --once >shown
+	grep -q '^all rows: .*buffer_occupancy_p99 -' shown
+	grep -q '^NODE  SAMPLES  HOP_LATENCY_P50  HOP_LATENCY_P99 ' shown
+	int-collect -q -r in.pcap -R event | grep -q '^TIME .*THRESHOLD  PATH  *OLD_PATH$'
+	on_terminal 80 int-collect -q -r in.pcap -o csv |
+		cmp - <(int-collect -q -r in.pcap -o csv)
+}
+
 @test "what is wrong is red, unless NO_COLOR is set; flags are *, bytes MiB" {
 	prepare
 	red=$'\x1b[31m'

@@ -18,8 +18,8 @@ fig06() {
 		a=$(sim "${long[@]}" -R $pps)
 		b=$(sim "${long[@]}" -R $pps -b B)
 		put "$(jq -n "$pps * 8 / 1000")" "$(of .coverage "$a")" \
-			"$(of .coverage "$b")" "$(of '.overhead * 100' "$a")" \
-			"$(of '.overhead * 100' "$b")"
+			"$(of .coverage "$b")" "$(of '.overhead' "$a")" \
+			"$(of '.overhead' "$b")"
 	done
 	log=x draw 'Coverage and bandwidth by background traffic' Mbit/s \
 		'coverage, %' '2 3' '' '4 5' 'label bytes, % of the traffic'
@@ -121,8 +121,8 @@ fig10() {
 		a=$(sim "${long[@]}" -t ${t}ms -R 800)
 		b=$(sim "${long[@]}" -t ${t}ms -R 800 -b B)
 		put $t "$(of .coverage "$a")" "$(of .coverage "$b")" \
-			"$(of '.overhead * 100' "$a")" \
-			"$(of '.overhead * 100' "$b")"
+			"$(of '.overhead' "$a")" \
+			"$(of '.overhead' "$b")"
 	done
 	draw 'Coverage and bandwidth by labelling interval' \
 		'labelling interval, ms' 'coverage, %' '2 3' '' '4 5' \
@@ -196,7 +196,7 @@ fig13() {
 	for pps in 300 400 500 625 800 1000 1250 1500 2000; do
 		o=("${long[@]}" -R $pps --port-rate 100 --queue 10)
 		a=$(sim "${o[@]}")
-		put "$(of '.loss * 100' "$a")" "$(of .coverage "$a")" \
+		put "$(of '.loss' "$a")" "$(of .coverage "$a")" \
 			"$(of .coverage "$(sim "${o[@]}" -b B)")" \
 			"$(of .coverage "$(sim "${o[@]}" -P -k 1)")" \
 			"$(of .coverage "$(sim "${o[@]}" -P -k .3)")"
@@ -215,17 +215,17 @@ fig14() {
 
 	begin 14 interval_ms HULA A B
 	for ms in 10 20 30 40 50 60 70 80 90 100; do
-		put $ms "$(of '.loss * 100' \
+		put $ms "$(of '.loss' \
 				"$(sim "${o[@]}" -S hula --probe-interval ${ms}ms)")" \
-			"$(of '.loss * 100' "$(sim "${o[@]}" -t ${ms}ms)")" \
-			"$(of '.loss * 100' "$(sim "${o[@]}" -t ${ms}ms -b B)")"
+			"$(of '.loss' "$(sim "${o[@]}" -t ${ms}ms)")" \
+			"$(of '.loss' "$(sim "${o[@]}" -t ${ms}ms -b B)")"
 	done
 	draw 'Loss where ports have little to spare' \
 		'labelling or probing interval, ms' 'packets lost, %' '2 3 4'
 	say 'loss with probes and with labels' <<-EOF
 	Ports forward 220 packets/s at most and hold 20, which is enough for the
 	traffic: without telemetry
-	$(of '.loss * 100' "$(sim "${o[@]}" -S none)") % are lost, and no more with
+	$(of '.loss' "$(sim "${o[@]}" -S none)") % are lost, and no more with
 	labels. Paper: HULA loses 12 % at 10 ms and 5 % at 100 ms. Here it loses
 	more where probes are frequent: a port from a leaf to a ToR switch sees
 	five probes an interval, 500 a second at 10 ms. That ten times the probes
