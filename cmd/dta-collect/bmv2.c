@@ -45,7 +45,10 @@ static const struct {
 
 static int refuse(const struct table *t, const char *what, struct fault *f)
 {
-	return fault_set(f, -EINVAL, "table %s: %s", t->name, what);
+	return fault_set(f, -EINVAL,
+			 "table %s: %s; make a region of a layout that has "
+			 "this otherwise, or is without the table",
+			 t->name, what);
 }
 
 static int check_table(const struct table *t, struct fault *f)

@@ -31,8 +31,7 @@ static void create(const struct opts *o)
 		struct fault why;
 
 		if (*t->show && show_of(&types, t->show, &why) < 0)
-			cli_fail("%s: table %s: show: %s",
-				 cli_file(o->layout),
+			cli_fail("%s: table %s: show: %s", cli_file(o->layout),
 				 t->name, why.text);
 	}
 	if (ticket_check_mtu(layout.table, layout.n, o->at.mtu, &f) < 0)

@@ -325,7 +325,8 @@ struct opts options_read(int argc, char **argv)
 				"with what is gone");
 	if (o.notify &&
 	    (is_dash(o.ticket) || is_dash(o.snapshot) || is_dash(o.write)))
-		cli_usage(&cli, "the standard output cannot take two files: with --notify "
+		cli_usage(&cli, "the standard output cannot take two files: "
+				"with --notify "
 				"no other may be -");
 	if (o.form.write && !o.ticket)
 		cli_usage(&cli, "-o bmv2 or tofino needs --ticket");

@@ -24,7 +24,10 @@ static const uint8_t zeros[TOFINO_BATCH_LEN];
 
 static int refuse(const struct table *t, const char *what, struct fault *f)
 {
-	return fault_set(f, -EINVAL, "table %s: %s", t->name, what);
+	return fault_set(f, -EINVAL,
+			 "table %s: %s; make a region of a layout that has "
+			 "this otherwise, or is without the table",
+			 t->name, what);
 }
 
 static bool is_pow2(uint64_t n)
@@ -47,11 +50,11 @@ static int check_append(const struct ticket *t, unsigned i, struct fault *f)
 		return refuse(g, "ring: the switch has whole batches in it", f);
 	for (uint32_t l = 0; t->at[i].heads && l < g->lists; l++)
 		if (t->at[i].heads[l] % g->batch)
-			return refuse(g,
-				      "the switch begins with a whole batch, "
-				      "but a list ends within one: --rotate "
-				      "first",
-				      f);
+			return fault_set(f, -EINVAL,
+					 "table %s: the switch begins with a "
+					 "whole batch, but a list ends within "
+					 "one: --rotate first",
+					 g->name);
 	return 0;
 }
 

@@ -20,6 +20,7 @@ commands() {
 	sed -n '/^## A tour/,/^## Where/{/^## Three/,/^## In-band/d;s/^    \$ //p;}' \
 		"$TOP/README.md" |
 		sed -E "s/--from office.pcap/--flows 10000/
+			s|/tmp/tour|$BATS_TEST_TMPDIR/tour|g
 			s/(--region|region) (fabric|events|paths|counts)\b/\1 $PREFIX\2/g"
 }
 
@@ -31,19 +32,56 @@ commands() {
 		case $line in
 		tcpdump*) # a live capture: other programs than ours
 			continue ;;
+		"cd "*) # for all that follow
+			eval "$line"
+			continue ;;
 		*" list -f "*) # ends when it is interrupted, with 0
 			line="timeout --preserve-status -s INT 1 $line" ;;
 		esac
 		rc=0
-		bash -o pipefail -c "$line" </dev/null >out 2>err || rc=$?
-		cat out err
+		bash -o pipefail -c "$line" </dev/null >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" || rc=$?
+		cat "$BATS_TEST_TMPDIR/out" "$BATS_TEST_TMPDIR/err"
 		[ $rc = 0 ] || [[ $rc == 141 && $line == *"| head "* ]]
-		[[ $line != *"echo \$?" || $(tail -n 1 out) == 3 ]]
+		[[ $line != *"echo \$?" || $(tail -n 1 "$BATS_TEST_TMPDIR/out") == 3 ]]
 	done <all
+	[ "$PWD" = "$BATS_TEST_TMPDIR/tour" ]
+	[ "$(ls "$BATS_TEST_TMPDIR")" = "$(printf '%s\n' all cmd err out tour)" ]
 	[ ! -e "/dev/shm/${PREFIX}fabric" ]
 	[ ! -e "/dev/shm/${PREFIX}events" ]
 	[ ! -e "/dev/shm/${PREFIX}paths" ]
 	[ ! -e "/dev/shm/${PREFIX}counts" ]
+}
+
+# sample COMMAND: what README.md shows below it, without columns that are cut.
+sample() {
+	awk -v c="    \$ $1" 'inside && !/^    [^$]/ { exit }
+		inside { gsub(/ +\.\.\. */, " "); print $0 }
+		index($0, c) == 1 { inside = 1 }' "$TOP/README.md"
+}
+
+@test "what README.md shows of INT-label is so" {
+	int-label-ctl sim --duration 30s --lose 7-2=20 --specific 20 --summary \
+		-q -w labels.pcap
+	sample "int-label-ctl -q -r labels.pcap --top links" >shown
+	[ "$(wc -l <shown)" = 3 ]
+	int-label-ctl -q -r labels.pcap --top links --once | head -n 3 |
+		awk '{ print $1, $2, $3, $4, $5, $6, $7, $(NF - 3) }' >seen
+	diff seen <(awk '{ $1 = $1; print }' shown)
+	sample "int-label-ctl theory interval" >shown
+	[ "$(wc -l <shown)" = 3 ]
+	diff <(int-label-ctl theory interval -w 99.5 -g 5ms | awk '{ $1 = $1; print }') \
+		<(awk '{ $1 = $1; print }' shown)
+}
+
+@test "what README.md shows of INT is so, of real traffic" {
+	local real=${TRACES:-$TOP/../shared/traces}/real-mix.pcap
+
+	[ -r "$real" ] || skip "no $real"
+	dta-gen int --from "$real" -q -w int.pcap
+	sample "int-collect -r int.pcap" >shown
+	[ "$(wc -l <shown)" = 4 ]
+	diff <(int-collect -q -r int.pcap | head -n 4 | awk '{ print $1, $2, $3, $4, $5, $6 }') \
+		<(awk '{ $1 = $1; print }' shown)
 }
 
 @test "the files that README.md names are there" {

@@ -165,6 +165,7 @@ layout() {
 		run -1 --separate-stderr dta-collect --region "$NAME" \
 			--ticket no -o tofino
 		[[ $stderr == *"the switch "* ]]
+		[[ $stderr != *"key: "* || $stderr == *"; make a region of a layout that has this otherwise, or is without the table" ]]
 		[ ! -e no ]
 		dta-collect --remove --region "$NAME"
 	done
