@@ -12,8 +12,6 @@
 
 #include "cli/private.h"
 
-const char cli_stdout[] = "standard output";
-
 static bool complained; /* a message was printed and the status is not 0 */
 
 void cli_warn(const char *fmt, ...)

@@ -17,7 +17,10 @@ enum {
 	REPORTS_MAX = 1 << 16, /* bytes, after which no other one begins */
 };
 
+const char cli_stdout[] = "standard output";
+
 static const char *program = "dta";
+static const char *written; /* cli_written() */
 
 static struct {
 	char text[HELD_MAX][4 * MESSAGE_MAX];
@@ -36,6 +39,18 @@ const char *cli_name(void)
 void cli_set_name(const char *name)
 {
 	program = name;
+}
+
+void cli_written(const char *dash)
+{
+	written = dash;
+}
+
+const char *cli_file(const char *path)
+{
+	if (!path || strcmp(path, "-") != 0)
+		return path;
+	return path == written ? cli_stdout : "standard input";
 }
 
 static void hold(const char *text, size_t len)

@@ -20,7 +20,6 @@ enum {
 
 /* What was given, by the option's place in its table. */
 static const char *given[OPTIONS_MAX];
-static const struct cli *reader; /* whose table that is */
 
 /* The synopsis: its lines after the first are set below the first. */
 static void print_usage(const struct cli *c)
@@ -233,6 +232,8 @@ void cli_give(const struct cli *c, void *opts, const struct cli_option *o,
 	struct fault why;
 
 	given[o - c->options] = o->arg ? text : "";
+	if (o->type == CLI_OUT && !strcmp(text, "-"))
+		cli_written(text);
 	if (cli_set(o, opts, o->arg ? text : "yes", &why) < 0)
 		cli_refuse("--%s: '%s' %s", o->name, text, why.text);
 }
@@ -254,7 +255,6 @@ int cli_read(const struct cli *c, void *opts, int argc, char **argv)
 
 	getopt_tables(c, letters, names);
 	memset(given, 0, sizeof(given));
-	reader = c;
 	opterr = 0;
 	while ((code = getopt_long(argc, argv, letters, names, NULL)) != -1) {
 		switch (code) {
@@ -280,19 +280,6 @@ int cli_read(const struct cli *c, void *opts, int argc, char **argv)
 		}
 	}
 	return optind;
-}
-
-const char *cli_file(const char *path)
-{
-	unsigned i = 0;
-
-	if (!path || strcmp(path, "-") != 0)
-		return path;
-	while (i < OPTIONS_MAX && given[i] != path)
-		i++;
-	return i < OPTIONS_MAX && reader->options[i].type == CLI_OUT
-		       ? cli_stdout
-		       : "standard input";
 }
 
 const struct cli_option *cli_find(const struct cli *c, const char *name)

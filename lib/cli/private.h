@@ -29,6 +29,9 @@ unsigned cli_count_given(const struct cli *c, const char *names);
 const char *cli_name(void);
 void cli_set_name(const char *name);
 
+/* An option's - that is written to: there is one at most. */
+void cli_written(const char *dash);
+
 /* Where a ledger goes: stderr or, while a screen is on it, what is held like
  * messages; NULL: too much is held, and this is counted. */
 FILE *cli_report_to(void);

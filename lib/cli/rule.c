@@ -142,7 +142,8 @@ static void check_dashes(const struct cli *c, const struct files *f,
 	char names[NAMES_MAX];
 
 	if (strchr(f->dashes + (*f->dashes != 0), ' '))
-		cli_usage(c, "the %s cannot be two files: only one of %s may be -",
+		cli_usage(c,
+			  "the %s cannot be two files: only one of %s may be -",
 			  stream, list_of(f->dashes, " and ", names));
 }
 

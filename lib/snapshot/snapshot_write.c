@@ -290,8 +290,8 @@ int snapshot_write(const struct region *r, uint64_t first, uint64_t last,
 	int rc, fd;
 
 	if (!strcmp(path, "-"))
-		return save_to(STDOUT_FILENO, r, first, last, "standard output", tick,
-			       ctx, f);
+		return save_to(STDOUT_FILENO, r, first, last, "standard output",
+			       tick, ctx, f);
 	/* A device or a pipe is written, not replaced. */
 	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
 		fd = open(path, O_WRONLY | O_CLOEXEC);

@@ -334,8 +334,8 @@ static const struct {
 	{"rest --slow", "--slow is for walk"},
 	{"run --fast -w b", "--fast needs -r or -k: it copies"},
 	{"run --fast -r b", "--fast needs -w: it copies"},
-	{"run --often -r - -k -",
-	 "stdin cannot be two files: only one of --read and --keys may be -"},
+	{"run --often -r - -k -", "the standard input cannot be two files: "
+				  "only one of --read and --keys may be -"},
 };
 
 static const char *line_in_hand;

@@ -173,6 +173,7 @@ int main(void)
 	test_arrival();
 	test_signal(false);
 	test_signal(true);
-	capture_terminal(STDIN_FILENO, open_stdin, "standard input is a terminal");
+	capture_terminal(STDIN_FILENO, open_stdin,
+			 "standard input is a terminal");
 	return capture_end();
 }

@@ -157,6 +157,7 @@ int main(void)
 	test_sink_file();
 	test_sink_pipe();
 	test_sink_errors();
-	capture_terminal(STDOUT_FILENO, open_stdout, "standard output is a terminal");
+	capture_terminal(STDOUT_FILENO, open_stdout,
+			 "standard output is a terminal");
 	return capture_end();
 }
