@@ -264,9 +264,10 @@ static int run_close(struct run *r)
 			 ? CLI_FAIL
 			 : CLI_OK;
 	if (status == CLI_OK && nothing_taken(r)) {
-		cli_warn("%s: nothing was taken: no packet with labels is in "
+		cli_warn("%s: nothing was taken: no packet with %slabels is in "
 			 "it: another --protocol or --export-port?",
-			 r->o.read ? cli_file(r->o.read) : r->o.live.name);
+			 r->o.read ? cli_file(r->o.read) : r->o.live.name,
+			 label_control_counters(r->c)->plain ? "" : "good ");
 		status = CLI_FAIL;
 	}
 	run_rows_close(&r->rows);

@@ -41,7 +41,6 @@ static void write_runs(struct translator *t, const struct lane *l,
 	}
 }
 
-/* j: the jobs that caused it, if any did. */
 static void emit_one(struct translator *t, const struct lane *l,
 		     const struct jobs *j, unsigned k)
 {

@@ -479,11 +479,10 @@ static inline struct op *op_write(struct translator *t, const struct lane *l,
 				  uint64_t offset, const uint8_t *data,
 				  uint32_t len)
 {
-	struct op *o = &t->made->op[t->made->n];
+	struct op *o = &t->made->op[t->made->n++];
 
 	if (t->road->stamped)
-		t->made->stamp[t->made->n] = t->stamp_ns;
-	t->made->n++;
+		t->made->stamp[o - t->made->op] = t->stamp_ns;
 	op_fill(o, l->index, offset, data, len);
 	t->ctr.bytes += len;
 	return o;

@@ -25,8 +25,7 @@ static inline void slot_fill(uint8_t *p, const struct lane *l, uint32_t sum,
 	memset(p + 4 + value_len, 0, len - 4 - value_len);
 }
 
-/* Reports from this one on that are made into operations at once: as many as
- * have room. Returns the first that is left. */
+/* The first report behind those that are made at once: as many as have room. */
 static inline unsigned slot_block(struct translator *t, const struct jobs *j,
 				  unsigned first, uint32_t len)
 {

@@ -261,9 +261,10 @@ reset 2" ]
 	END
 	sed 's/0a 00 00 01/0a 00 00 07/' hex >bad
 	text2pcap -q -F pcap bad bad.pcap 2>/dev/null
-	run -0 --separate-stderr int-label-ctl -r bad.pcap -R port -o ndjson
+	run -1 --separate-stderr int-label-ctl -r bad.pcap -R port -o ndjson
 	[ -z "$output" ]
 	[ "$(counter - checksum controller <<<"$stderr")" = 1 ]
+	[[ $stderr == *"bad.pcap: nothing was taken: no packet with good labels"* ]]
 	balances - <<<"$stderr"
 }
 

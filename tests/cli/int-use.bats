@@ -22,14 +22,14 @@ setup() {
 @test "a profile from a file is spoken and understood" {
 	printf '[profile]\nlike = 2.1\nname = mine\ndscp = 0x05\n' >mine.ini
 	dta-gen int -q -n 10 -p mine.ini -w in.pcap
-	run -0 --separate-stderr int-collect -r in.pcap -R none -o ndjson
+	run -1 --separate-stderr int-collect -r in.pcap -R none -o ndjson
 	[ "$(counter packets <<<"$stderr")" = 0 ]
 	run -0 --separate-stderr int-collect -r in.pcap -R none -o ndjson -p mine.ini
 	[ "$(counter packets <<<"$stderr")" -gt 10 ]
 	run -0 --separate-stderr int-collect -r - -R none -o ndjson -p mine.ini <in.pcap
 	[ "$(counter packets <<<"$stderr")" -gt 10 ]
 	printf '[profile]\nlike = 2.1\ndscp = 99\n' >bad.ini
-	run -2 int-collect -r in.pcap -p bad.ini
+	run -1 int-collect -r in.pcap -p bad.ini
 	[[ $output == *"bad.ini:3: "* ]]
 }
 
