@@ -26,6 +26,13 @@ void local_close(struct local_road *l); /* NULL is fine */
  */
 uint64_t local_atomic(struct local_road *l, const struct op *op);
 
+/*
+ * The first ones of n such operations or others, up to one that is none or for
+ * another table; what was there before each, to old. Returns how many.
+ */
+size_t local_fetch(struct local_road *l, const struct op *ops, size_t n,
+		   uint64_t *old);
+
 /* Where a table is in memory, between begin() and end(). */
 const uint8_t *local_mem(const struct local_road *l, unsigned table);
 

@@ -125,6 +125,39 @@ static void test_runs(void)
 	TEST(region_notified(g.region) == notified + immediates);
 }
 
+/* Many atomics, of one table, then something else: what each finds is told.
+ * Often enough that lines are asked for in all ways. */
+static void test_fetch(void)
+{
+	static uint64_t old[OPS], want[OPS];
+
+	for (unsigned round = 0; round < 150; round++) {
+		unsigned n = OPS - (unsigned)rng_below(&rng, 5) * 90;
+		unsigned table = round % 3 ? RIG_INC : RIG_KW;
+
+		memset(old, 0xee, sizeof(old));
+		for (unsigned i = 0; i < OPS; i++) {
+			ops[i] = random_op(i, table,
+					   rng_below(&rng, 20) ? OP_FETCH_ADD
+							       : OP_CMP_SWAP,
+					   8);
+			memcpy(&want[i], expected[table] + ops[i].offset, 8);
+			if (i < n)
+				imagine(&ops[i]);
+		}
+		if (n < OPS && round % 2)
+			ops[n].verb = OP_WRITE;
+		else if (n < OPS)
+			ops[n].table = RIG_LIST;
+		road->begin(road);
+		TEST(local_fetch(l, ops, OPS, old) == n);
+		road->end(road);
+		TEST(!memcmp(old, want, n * sizeof(*old)));
+		if (!TEST(as_expected()))
+			return;
+	}
+}
+
 /* In the middle of a run: what is before it is done, nothing after it. */
 static void refuses(struct op wrong, int err)
 {
@@ -208,6 +241,7 @@ static void test_road(enum prefetch prefetch)
 	road = local_road(l);
 	shadow();
 	test_runs();
+	test_fetch();
 	test_refused();
 	test_epochs();
 	for (unsigned i = 0; i < RIG_TABLES; i++) {
