@@ -30,7 +30,6 @@ struct run {
 	struct region *r;
 	struct responder *p;
 	struct responder_team *team; /* NULL: this thread alone */
-	uint64_t unsent;	     /* atomic: answers, as of the last batch */
 	struct snk *answers;
 	struct notify *notify;
 	struct cli_loop loop;
@@ -178,22 +177,12 @@ static const struct responder_ledger *counted(const struct run *run)
 			 : responder_counters(run->p);
 }
 
-/* In turn, or at rest: the sink is nobody else's then. */
-static void note_unsent(struct run *run)
-{
-	uint64_t n = run->answers ? snk_drops(run->answers) : 0;
-
-	__atomic_store_n(&run->unsent, n, __ATOMIC_RELAXED);
-}
-
 /* The responder is this thread's until the next batch. What is wrong comes up
  * with that. */
 static void rest(struct run *run)
 {
-	if (!run->team)
-		return;
-	responder_team_rest(run->team);
-	note_unsent(run);
+	if (run->team)
+		responder_team_rest(run->team);
 }
 
 static const void *counters(void *ctx, uint64_t *received)
@@ -235,8 +224,6 @@ static void look(void *ctx, const struct pkt *pkts, size_t n,
 {
 	struct run *run = ctx;
 
-	if (run->team)
-		note_unsent(run);
 	if (!before->executed)
 		why_look(&run->why, pkts, n);
 }
@@ -412,7 +399,7 @@ static uint64_t unsent(void *ctx)
 	const struct run *run = ctx;
 
 	if (run->team)
-		return __atomic_load_n(&run->unsent, __ATOMIC_RELAXED);
+		return responder_team_unsent(run->team);
 	return run->answers ? snk_drops(run->answers) : 0;
 }
 

@@ -162,8 +162,8 @@ int askers_run(const struct askers_options *o, struct fault *f)
 	*c = (struct askers){.o = o};
 	for (unsigned i = 0; i < o->workers && !rc; i++)
 		rc = asker_open(c, i, f);
-	if (!rc && (rc = relay_open(&c->relay, &relay)) < 0)
-		fault_set(f, rc, "threads: %s", strerror(-rc));
+	if (!rc)
+		rc = relay_open(&c->relay, &relay, f);
 	if (!rc) {
 		go_on(c);
 		relay_close(&c->relay);

@@ -229,6 +229,7 @@ void truths_read(struct truth *t, const char *path, unsigned workers)
 					.take = take,
 					.carry = carry,
 					.ctx = c};
+	struct fault f = {0};
 	int rc;
 
 	if (!c)
@@ -245,8 +246,8 @@ void truths_read(struct truth *t, const char *path, unsigned workers)
 	if (rc < 0)
 		cli_fail("%s: %s", path, strerror(-rc));
 	open_shares(c, workers);
-	if ((rc = relay_open(&c->relay, &o)) < 0)
-		cli_fail("threads: %s", strerror(-rc));
+	if (relay_open(&c->relay, &o, &f) < 0)
+		cli_fail("%s", f.text);
 	while (!c->over)
 		relay_go(&c->relay, take_share(c, c->share[0], true));
 	relay_close(&c->relay);

@@ -108,8 +108,8 @@ static int by_several(const struct verifiers_options *o, const struct verify *v,
 	verify_walk_open(&c->walk, tt);
 	for (unsigned i = 0; i < o->workers && !rc; i++)
 		rc = verifier_open(c, i, o, tt, verify_at(v->places, tt->t), f);
-	if (!rc && (rc = relay_open(&c->relay, &ro)) < 0)
-		fault_set(f, rc, "threads: %s", strerror(-rc));
+	if (!rc)
+		rc = relay_open(&c->relay, &ro, f);
 	if (!rc) {
 		while (take(c, 0))
 			relay_go(&c->relay, true);

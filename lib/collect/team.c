@@ -301,8 +301,8 @@ int collect_team_open(struct collect_team **out, struct telemetry *t,
 		rc = worker_open(c, i);
 	if (rc)
 		fault_set(f, rc, "no memory for a worker");
-	else if ((rc = relay_open(&c->relay, &relay)) < 0)
-		fault_set(f, rc, "threads: %s", strerror(-rc));
+	else
+		rc = relay_open(&c->relay, &relay, f);
 	if (rc < 0) {
 		free_all(c);
 		return rc;

@@ -26,7 +26,7 @@ struct abreast {
 };
 
 int abreast_open(struct abreast **out, struct relay *r, unsigned workers,
-		 size_t most)
+		 size_t most, struct fault *f)
 {
 	struct abreast *a = calloc(1, sizeof(*a));
 	bool ok = a != NULL;
@@ -43,11 +43,14 @@ int abreast_open(struct abreast **out, struct relay *r, unsigned workers,
 		a->side[i].place = calloc(most, sizeof(*a->side[i].place));
 		a->side[i].late = calloc(most, sizeof(*a->side[i].late));
 		a->side[i].waiting = calloc(most, sizeof(struct op));
+		footprint_init(&a->side[i].mark[0], most);
+		footprint_init(&a->side[i].mark[1], most);
+		footprint_init(&a->side[i].before, most);
 		ok = a->side[i].place && a->side[i].late && a->side[i].waiting;
 	}
 	if (!ok) {
 		abreast_close(a);
-		return -ENOMEM;
+		return fault_set(f, -ENOMEM, "no memory for the team");
 	}
 	*out = a;
 	return 0;
@@ -127,14 +130,16 @@ unsigned abreast_exec(struct abreast *a, struct abreast_work *w)
 {
 	struct side *s = &a->side[w->worker];
 	struct footprint *mark = mark_of(a, w->batch);
-	unsigned late;
+	unsigned late = 0;
 
 	footprint_clear(mark);
-	footprint_add(mark, w->op, w->n, w->whole, s->place);
+	footprint_add(mark, w->op, w->n, w->whole, w->told, s->place);
 	make_mark(a, w->batch);
-	join(a, &s->before, w->batch);
-	late = footprint_late(&s->before, w->op, w->n, w->whole, s->place,
-			      s->late);
+	if (mark->any) {
+		join(a, &s->before, w->batch);
+		late = footprint_late(&s->before, w->op, w->n, w->whole,
+				      s->place, s->late);
+	}
 	exec_early(w, s->late, late);
 	abreast_wait(a, w->batch);
 	exec_late(w, s, late);

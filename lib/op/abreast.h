@@ -17,7 +17,7 @@ struct abreast;
 
 /* r outlives it. most: operations of a batch. 0 or -ENOMEM. */
 int abreast_open(struct abreast **out, struct relay *r, unsigned workers,
-		 size_t most);
+		 size_t most, struct fault *f);
 void abreast_close(struct abreast *a); /* NULL is fine */
 
 /* The operations of a worker's batch, to its own road. whole: footprint.h. */
@@ -28,6 +28,7 @@ struct abreast_work {
 	const struct op *op;
 	unsigned n; /* up to most */
 	uint64_t whole, ts_ns;
+	bool told; /* footprint.h */
 	int error; /* of the road, so far; then nothing is carried out */
 };
 

@@ -8,7 +8,7 @@
  * footprints of all earlier batches that are not through yet carries out at
  * once what none of them touches, and the rest when they are. As additions
  * commute, they leave no footprint and wait for nobody, where nothing else is
- * done to their table.
+ * done to their table and nobody is told what they found.
  *
  * Footprints are filters: now and then an operation waits that need not.
  */
@@ -18,25 +18,30 @@
 #include "op/op.h"
 
 enum {
-	FOOTPRINT_BITS = 17,
+	FOOTPRINT_BITS = 17, /* at most */
 	FOOTPRINT_WORDS = (1 << FOOTPRINT_BITS) / 64,
 };
 
 struct footprint {
+	unsigned bits, words; /* in use */
+	bool any;	      /* is set */
 	/* The last two are 0 and all ones: for what never and always waits. */
-	uint64_t word[FOOTPRINT_WORDS + 2];
-} __attribute__((aligned(64)));
+	uint64_t word[FOOTPRINT_WORDS + 2] __attribute__((aligned(64)));
+};
 
+/* For batches of so many operations, as all those it meets; empty. */
+void footprint_init(struct footprint *f, size_t most);
 void footprint_clear(struct footprint *f);
 
 /*
  * Adds what n operations touch. place[] gets what footprint_late() wants to
  * know of each. whole: tables, a bit each, of numbers below 64, whose
  * operations all wait: they are to be carried out in order; as where there are
- * additions and others.
+ * additions and others. told: somebody is told what was there before additions:
+ * they touch their places as all others do.
  */
 void footprint_add(struct footprint *f, const struct op *ops, size_t n,
-		   uint64_t whole, uint32_t *place);
+		   uint64_t whole, bool told, uint32_t *place);
 
 /* Adds what another has. */
 void footprint_join(struct footprint *f, const struct footprint *other);

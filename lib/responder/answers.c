@@ -8,6 +8,8 @@ enum {
 	FRAME_MAX = 128, /* and what is copied at once */
 	HEAD_MAX = NET_ETH_LEN + NET_IP6_LEN + NET_UDP_LEN + TEMPLATE_PSN,
 	ACK_TAIL = 4 + ROCE_AETH_LEN,
+	AT_AETH = 4, /* in a tail */
+	AT_OLD = AT_AETH + ROCE_AETH_LEN,
 };
 
 _Static_assert((int)CRC_HEADROOM <= (int)ANSWER_TAIL, "headroom");
@@ -61,22 +63,85 @@ bool answers_fit(const struct answers *a, const struct roce *r)
 	       !memcmp(a->to.dst, r->src, 16) && !memcmp(a->to.src, r->dst, 16);
 }
 
+/* The next one's place. */
+static uint8_t *place(struct answers_due *d, const struct answer_frame *f,
+		      uint64_t ts_ns)
+{
+	d->frame[d->n] = f;
+	d->ts_ns[d->n] = ts_ns;
+	return d->tail[1 + d->n++];
+}
+
+static void is_whole(struct answers_due *d, unsigned number)
+{
+	d->which[d->whole++] = (uint16_t)number;
+}
+
+unsigned answers_promise(struct answers_due *d, const struct answers *a,
+			 uint32_t psn, uint32_t aeth, uint64_t ts_ns)
+{
+	uint8_t *tail = place(d, &a->atomic, ts_ns);
+
+	be32_store(tail, psn);
+	be32_store(tail + AT_AETH, aeth);
+	return d->n - 1;
+}
+
+void answers_tell(struct answers_due *d, unsigned number, uint64_t old)
+{
+	be64_store(d->tail[1 + number] + AT_OLD, old);
+	is_whole(d, number);
+}
+
+uint32_t answers_psn(const struct answers_due *d, unsigned number)
+{
+	return be32_load(d->tail[1 + number]);
+}
+
+uint64_t answers_old(const struct answers_due *d, unsigned number)
+{
+	return be64_load(d->tail[1 + number] + AT_OLD);
+}
+
 void answers_add(struct answers_due *d, const struct answers *a, uint32_t psn,
 		 uint32_t aeth, const uint64_t *old, uint64_t ts_ns)
 {
-	uint8_t *tail = d->tail[1 + d->n];
+	uint8_t *tail;
 
 	if (old) {
-		be32_store(tail, psn);
-		be32_store(tail + 4, aeth);
-		be64_store(tail + 4 + ROCE_AETH_LEN, *old);
-	} else {
-		memset(tail, 0, ANSWER_TAIL - ACK_TAIL);
-		be32_store(tail + ANSWER_TAIL - ACK_TAIL, psn);
-		be32_store(tail + ANSWER_TAIL - ROCE_AETH_LEN, aeth);
+		answers_tell(d, answers_promise(d, a, psn, aeth, ts_ns), *old);
+		return;
 	}
-	d->frame[d->n] = old ? &a->atomic : &a->ack;
-	d->ts_ns[d->n++] = ts_ns;
+	tail = place(d, &a->ack, ts_ns);
+	memset(tail, 0, ANSWER_TAIL - ACK_TAIL);
+	be32_store(tail + ANSWER_TAIL - ACK_TAIL, psn);
+	be32_store(tail + ANSWER_TAIL - ROCE_AETH_LEN, aeth);
+	is_whole(d, d->n - 1);
+}
+
+/* n <= ROCE_BATCH */
+static void sum_some(struct answers_due *d, const uint16_t *which, unsigned n)
+{
+	const enum crc_id icrc = CRC_SLOT0;
+	const uint8_t *tails[ROCE_BATCH];
+	uint32_t sums[ROCE_BATCH], *out = sums;
+
+	for (unsigned i = 0; i < n; i++)
+		tails[i] = d->tail[1 + which[i]];
+	crc_batch(&icrc, 1, tails, ANSWER_TAIL, n, &out);
+	for (unsigned i = 0; i < n; i++)
+		d->sum[which[i]] = sums[i];
+}
+
+void answers_sum(struct answers_due *d)
+{
+	for (unsigned at = 0; at < d->whole; at += ROCE_BATCH) {
+		unsigned left = d->whole - at;
+
+		sum_some(d, d->which + at,
+			 left < ROCE_BATCH ? left : ROCE_BATCH);
+	}
+	d->whole = 0;
 }
 
 static void put(uint8_t *frame, const struct answer_frame *f,
@@ -92,25 +157,23 @@ static void put(uint8_t *frame, const struct answer_frame *f,
 	memcpy(frame + f->t.body, &sum, sizeof(sum));
 }
 
+void answers_drop(struct answers_due *d)
+{
+	d->n = d->whole = 0;
+}
+
 int answers_send(struct answers_due *d, struct snk *to)
 {
-	const enum crc_id icrc = CRC_SLOT0;
-	const uint8_t *tails[ROCE_BATCH];
-	uint32_t sums[ROCE_BATCH], *out = sums;
 	const unsigned n = d->n;
 	uint8_t *frame;
 
-	if (!n)
-		return 0;
-	for (unsigned i = 0; i < n; i++)
-		tails[i] = d->tail[1 + i];
-	crc_batch(&icrc, 1, tails, ANSWER_TAIL, n, &out);
+	answers_sum(d);
 	d->n = 0;
 	for (unsigned i = 0; i < n; i++) {
 		frame = snk_room(to, FRAME_MAX);
 		if (!frame)
 			return errno ? -errno : -EIO;
-		put(frame, d->frame[i], tails[i], sums[i]);
+		put(frame, d->frame[i], d->tail[1 + i], d->sum[i]);
 		snk_done(to, (size_t)d->frame[i]->t.body + ROCE_ICRC_LEN,
 			 d->ts_ns[i]);
 	}

@@ -12,7 +12,8 @@
 #include "store/prefetch.h"
 
 enum {
-	RNR_TIMER = 1, /* 0.01 ms: the shortest (InfiniBand table 45) */
+	RNR_TIMER = 1,	    /* 0.01 ms: the shortest (InfiniBand table 45) */
+	UNTOLD = PKT_BATCH, /* none of the answers that wait */
 };
 
 enum {
@@ -32,21 +33,77 @@ uint64_t pair_epoch_of(const struct responder *p, unsigned table, uint32_t rkey)
 	return 0;
 }
 
+static bool is_told(const struct op *op)
+{
+	return op->verb == OP_FETCH_ADD || op->verb == OP_CMP_SWAP;
+}
+
+/* Those before the first that is not told of, or is for another table. */
+static size_t tell(struct responder *p, const struct op *ops, size_t n)
+{
+	uint64_t old[PKT_BATCH];
+	size_t done = local_fetch(p->local, ops, n, old);
+
+	for (size_t i = 0; i < done; i++)
+		if (ops[i].immediate != UNTOLD)
+			answers_tell(&p->due, ops[i].immediate, old[i]);
+	return done;
+}
+
+static int telling_exec(struct road *r, const struct op *ops, size_t n,
+			uint64_t ts_ns)
+{
+	struct responder *p = ((struct telling *)r)->p;
+	struct road *road = local_road(p->local);
+	size_t done;
+	int rc = 0;
+
+	for (; n && !rc; ops += done, n -= done) {
+		done = tell(p, ops, n);
+		if (done)
+			continue;
+		while (done < n && !is_told(&ops[done]))
+			done++;
+		rc = road->exec(road, ops, done, ts_ns);
+	}
+	answers_sum(&p->due);
+	return rc;
+}
+
+struct road *pair_road(struct responder *p)
+{
+	if (!p->answers)
+		return local_road(p->local);
+	p->telling = (struct telling){{.exec = telling_exec}, p};
+	return &p->telling.road;
+}
+
+void pair_drop(struct responder *p)
+{
+	answers_drop(&p->due);
+	memset(p->promised, 0, sizeof(p->promised));
+}
+
 /* Those before this one. */
 static int carry_out(struct responder *p, unsigned end)
 {
-	struct road *road = local_road(p->local);
+	struct road *road = pair_road(p);
 	unsigned from = p->carried_out;
+	int rc = 0;
 
 	p->carried_out = end;
-	return from < end ? road->exec(road, p->op + from, end - from, p->ts_ns)
-			  : 0;
+	if (from < end)
+		rc = road->exec(road, p->op + from, end - from, p->ts_ns);
+	if (rc < 0)
+		pair_drop(p); /* an ACK promises that the write is done */
+	return rc;
 }
 
 int pair_flush(struct responder *p)
 {
 	int rc = carry_out(p, p->nops);
 
+	p->waited += p->nops;
 	p->nops = p->asked = p->carried_out = 0;
 	return rc;
 }
@@ -68,18 +125,59 @@ static inline void wait_with(struct responder *p, const struct op *op)
 			       op->length);
 }
 
+static void keep_replay(struct replays *r, uint32_t psn, uint64_t old)
+{
+	r->at[r->next] = (struct replay){psn, true, old};
+	r->next = (r->next + 1) % REPLAYS;
+}
+
+/* What was promised is known. */
+static void keep_promised(struct responder *p)
+{
+	for (unsigned i = 0; i < p->s->t.n; i++) {
+		struct promised *m = &p->promised[i];
+		unsigned k = m->n < REPLAYS ? 0 : m->n - REPLAYS;
+
+		for (; k < m->n; k++) {
+			unsigned number = m->number[k % REPLAYS];
+
+			keep_replay(&p->s->replays[i],
+				    answers_psn(&p->due, number),
+				    answers_old(&p->due, number));
+		}
+		m->n = 0;
+	}
+}
+
 int pair_answer(struct responder *p)
 {
 	int rc;
 
 	if (!p->due.n)
 		return 0;
-	/* An ACK promises that the write is done, whatever happens next. */
-	if ((rc = pair_flush(p)) < 0) {
-		p->due.n = 0;
+	if (p->wait)
+		p->wait(p);
+	if ((rc = pair_flush(p)) < 0)
 		return rc;
-	}
+	keep_promised(p);
 	return answers_send(&p->due, p->answers);
+}
+
+/* Answers go to where r is from, from now on. */
+static int answer_to(struct responder *p, const struct queue_pair *q,
+		     const struct roce *r)
+{
+	struct answers *to = &p->to[q - p->s->qp];
+	int rc;
+
+	if (answers_fit(to, r))
+		return 0;
+	/* Those that wait are made as it is now. The translator's queue pair
+	 * has the same number. */
+	rc = pair_answer(p);
+	if (rc < 0)
+		return rc;
+	return answers_make(to, q->qpn, r) < 0 ? -EINVAL : 0;
 }
 
 /* An answer to r: positive, negative, or with an atomic's old value. */
@@ -95,16 +193,9 @@ static int answer(struct responder *p, struct queue_pair *q,
 		p->ctr.naks++;
 	if (!p->answers)
 		return 0;
-	if (!answers_fit(&q->answers, r)) {
-		/* Those that wait are made as it is now. The translator's queue
-		 * pair has the same number. */
-		rc = pair_answer(p);
-		if (rc < 0)
-			return rc; /* what r asks for was not carried out */
-		if (answers_make(&q->answers, q->qpn, r) < 0)
-			return -EINVAL;
-	}
-	answers_add(&p->due, &q->answers, psn,
+	if ((rc = answer_to(p, q, r)) < 0)
+		return rc;
+	answers_add(&p->due, &p->to[q - p->s->qp], psn,
 		    (uint32_t)syndrome << 24 | q->msn, old, p->ts_ns);
 	return 0;
 }
@@ -155,17 +246,36 @@ static void count_other(struct responder *p, struct queue_pair *q,
 	q->refused_rkey = r->rkey;
 }
 
+static struct replays *replays_of(struct responder *p,
+				  const struct queue_pair *q)
+{
+	return &p->s->replays[q - p->s->qp];
+}
+
+/* All that was acted on is carried out, and what it found is kept. */
+static int catch_up(struct responder *p)
+{
+	if (p->wait)
+		p->wait(p);
+	return pair_answer(p);
+}
+
 static int duplicate(struct responder *p, struct queue_pair *q,
 		     const struct roce *r)
 {
+	const struct replay *one;
+	int rc;
+
 	count_other(p, q, r, &p->ctr.duplicate);
 	if (!is_atomic(r->opcode))
 		return answer(p, q, r, (q->expected - 1) & ROCE_PSN_MASK,
 			      ROCE_ACK, NULL);
+	if ((rc = catch_up(p)) < 0)
+		return rc;
+	one = replays_of(p, q)->at;
 	for (unsigned i = 0; i < REPLAYS; i++)
-		if (q->replay[i].used && q->replay[i].psn == r->psn)
-			return answer(p, q, r, r->psn, ROCE_ACK,
-				      &q->replay[i].old);
+		if (one[i].used && one[i].psn == r->psn)
+			return answer(p, q, r, r->psn, ROCE_ACK, &one[i].old);
 	return 0; /* too old to know: silence */
 }
 
@@ -198,58 +308,53 @@ static uint8_t judge_access(const struct responder *p,
 	return 0;
 }
 
-static void keep_replay(struct queue_pair *q, uint32_t psn, uint64_t old)
+/* Its answer is to tell what it finds. Returns the answer's number. */
+static unsigned promise(struct responder *p, const struct queue_pair *q,
+			const struct roce *r)
 {
-	q->replay[q->next_replay] = (struct replay){psn, true, old};
-	q->next_replay = (q->next_replay + 1) % REPLAYS;
-}
+	unsigned table = (unsigned)(q - p->s->qp);
+	struct promised *m = &p->promised[table];
+	unsigned number = answers_promise(&p->due, &p->to[table], r->psn,
+					  (uint32_t)ROCE_ACK << 24 | q->msn,
+					  p->ts_ns);
 
-/* Nobody asks what was there: it waits with the others. */
-static int do_atomic_later(struct responder *p, struct queue_pair *q,
-			   const struct roce *r, struct op *op)
-{
-	uint64_t *operand = p->operand[p->nops];
-
-	if (op->verb == OP_FETCH_ADD) {
-		p->s->added |= UINT64_C(1) << op->table;
-	} else {
-		p->s->written |= UINT64_C(1) << op->table;
-		operand[0] = r->compare;
-		operand[1] = r->swap_add;
-		op->data = (const uint8_t *)operand;
-		keep_replay(q, r->psn, 0);
-	}
-	wait_with(p, op);
-	p->ctr.acks++;
-	return 0;
+	m->number[m->n++ % REPLAYS] = (uint16_t)number;
+	return number;
 }
 
 static int do_atomic(struct responder *p, struct queue_pair *q,
 		     const struct roce *r)
 {
-	uint64_t operand[2] = {r->compare, r->swap_add}, old;
 	struct op op = {
-		.verb = OP_CMP_SWAP,
+		.verb = OP_FETCH_ADD,
 		.table = (uint16_t)(q - p->s->qp),
 		.offset = r->va - q->address,
 		.length = 8,
-		.data = (const uint8_t *)operand,
+		.add = r->swap_add,
+		.immediate = UNTOLD,
 	};
-	int rc;
+	int rc = p->answers ? answer_to(p, q, r) : 0;
 
 	p->ctr.atomics++;
+	p->ctr.acks++;
 	p->ctr.bytes += 8;
+	if (p->answers && !rc)
+		op.immediate = promise(p, q, r);
 	if (r->opcode == ROCE_RC_FETCH_ADD) {
-		op.verb = OP_FETCH_ADD;
-		op.add = r->swap_add;
+		p->s->added |= UINT64_C(1) << op.table;
+	} else {
+		uint64_t *operand = p->operand[p->nops];
+
+		p->s->written |= UINT64_C(1) << op.table;
+		operand[0] = r->compare;
+		operand[1] = r->swap_add;
+		op.verb = OP_CMP_SWAP;
+		op.data = (const uint8_t *)operand;
+		if (!p->answers)
+			keep_replay(replays_of(p, q), r->psn, 0);
 	}
-	if (!p->answers)
-		return do_atomic_later(p, q, r, &op);
-	if (p->nops && (rc = pair_flush(p)) < 0) /* in order */
-		return rc;
-	old = local_atomic(p->local, &op);
-	keep_replay(q, r->psn, old);
-	return answer(p, q, r, r->psn, ROCE_ACK, &old);
+	wait_with(p, &op);
+	return rc;
 }
 
 static int do_write(struct responder *p, struct queue_pair *q,

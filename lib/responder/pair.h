@@ -27,6 +27,11 @@ struct replay {
 	uint64_t old;
 };
 
+struct replays {
+	unsigned next;
+	struct replay at[REPLAYS];
+};
+
 struct queue_pair {
 	const struct table *table;
 	uint32_t qpn, rkey;
@@ -38,9 +43,6 @@ struct queue_pair {
 	uint32_t refused_rkey; /* that it had */
 	uint32_t other_rkey;   /* the last that was not its own, and of which */
 	uint64_t other_epoch;  /* epoch it is; 0: of none that went by */
-	unsigned next_replay;
-	struct replay replay[REPLAYS];
-	struct answers answers;
 };
 
 /* What packets leave for those that come after them. */
@@ -59,6 +61,22 @@ struct responder_state {
 		bool told;
 	} stranger;
 	struct queue_pair qp[TABLE_MAX];
+	/* Of each; in a team, as of the batches that are through. */
+	struct replays replays[TABLE_MAX];
+};
+
+/* Of a queue pair, by their numbers among the answers that wait. */
+struct promised {
+	unsigned n; /* the last REPLAYS of so many */
+	uint16_t number[REPLAYS];
+};
+
+struct worker; /* of a team */
+
+/* pair_road() */
+struct telling {
+	struct road road;
+	struct responder *p;
 };
 
 /* In a team there are several, with one state. */
@@ -77,13 +95,19 @@ struct responder {
 	unsigned nops;
 	struct op op[PKT_BATCH];
 	uint64_t operand[PKT_BATCH][2]; /* of those that compare and swap */
-	/* The packets at hand, and those behind them; those for a queue pair of
-	 * ours have one. */
-	struct roce seen[2][ROCE_BATCH];
-	struct queue_pair *whose[2][ROCE_BATCH];
+	/* In a team: until all batches before are through. Else NULL. */
+	void (*wait)(struct responder *p);
+	struct worker *worker;
+	unsigned waited; /* operations carried out by pair_flush() */
+	/* The packets at hand; those for a queue pair of ours have one. */
+	struct roce seen[ROCE_BATCH];
+	struct queue_pair *whose[ROCE_BATCH];
 	struct answers_due due;
-	uint64_t made; /* that known is about */
+	struct promised promised[TABLE_MAX];
+	struct telling telling;
+	uint64_t made; /* that known and to are about */
 	struct knowns known;
+	struct answers to[TABLE_MAX]; /* for each queue pair */
 };
 
 static inline bool is_rc(uint8_t opcode)
@@ -108,15 +132,20 @@ static inline bool is_answer(uint8_t opcode)
 }
 
 /*
- * A packet of a queue pair: carried out, answered, counted. Writes may wait for
- * pair_flush(), answers wait for pair_answer(), which is to be called after
- * ROCE_BATCH packets at most. Returns 0 or -errno of the answers' sink.
+ * A packet of a queue pair: judged, answered, counted. Operations wait for
+ * pair_flush(), answers for pair_answer(), which is to be called after
+ * PKT_BATCH packets at most. Returns 0 or -errno of the answers' sink.
  */
 int pair_rx(struct responder *p, struct queue_pair *q, const struct roce *r);
 
 /* Sends the answers that wait, once pair_flush() has carried out what they are
  * about; if it fails, they are dropped. */
 int pair_answer(struct responder *p);
+void pair_drop(struct responder *p);
+
+/* For operations that waited, the local road; answers are told what was there.
+ */
+struct road *pair_road(struct responder *p);
 
 /* Whether somebody is to be told of a refusal, a stranger, a dead queue pair,
  * or another epoch. */
@@ -126,7 +155,8 @@ bool responder_has_news(const struct responder *p);
 uint64_t pair_epoch_of(const struct responder *p, unsigned table,
 		       uint32_t rkey);
 
-/* Carries out what waits. The road's bounds hold: they were judged. */
+/* Carries out what waits; if that fails, answers are dropped. The road's bounds
+ * hold: they were judged. */
 int pair_flush(struct responder *p);
 /* Of that, what waited already when this was called last. */
 int pair_flush_asked(struct responder *p);
@@ -134,17 +164,12 @@ int pair_flush_asked(struct responder *p);
 /*
  * responder.c, for who takes the steps of responder_rx() one by one. look: what
  * can be said of n <= ROCE_BATCH packets without knowing what came before; they
- * are decoded to seen, and those for a queue pair have it in whose. begin, ask,
- * act: in the packets' order; act returns 0 or -errno of the answers' sink.
- * ask: for the lines that atomics need at once where their answers say what was
- * there; they come while packets before these are acted on. Other additions
- * wait, for a loop that asks itself.
+ * are decoded to seen, and those for a queue pair have it in whose. begin, act:
+ * in the packets' order; act returns 0 or -errno of the answers' sink.
  */
 void responder_look(struct responder *p, const struct pkt *pkts, unsigned n,
 		    struct roce *seen, struct queue_pair **whose);
 void responder_begin(struct responder *p);
-void responder_ask(const struct responder *p, unsigned n,
-		   const struct roce *seen, struct queue_pair *const *whose);
 int responder_act(struct responder *p, const struct pkt *pkts, unsigned n,
 		  const struct roce *seen, struct queue_pair *const *whose);
 

@@ -136,6 +136,7 @@ static void follow_pairs(struct responder *p)
 		return;
 	p->made = p->s->made;
 	memset(&p->known, 0, sizeof(p->known));
+	memset(p->to, 0, sizeof(p->to));
 }
 
 /* Packets that are known by nothing, in a row. */
@@ -204,23 +205,6 @@ static void take_stranger(struct responder *p)
 	p->strange_version = 0;
 }
 
-void responder_ask(const struct responder *p, unsigned n,
-		   const struct roce *seen, struct queue_pair *const *whose)
-{
-	for (unsigned i = 0; i < n; i++) {
-		const struct roce *r = &seen[i];
-		const struct queue_pair *q = whose[i];
-		unsigned table;
-
-		if (!q || !is_atomic(r->opcode) ||
-		    r->va - q->address >= q->table->length)
-			continue;
-		table = (unsigned)(q - p->s->qp);
-		__builtin_prefetch(local_mem(p->local, table) +
-				   (r->va - q->address));
-	}
-}
-
 int responder_act(struct responder *p, const struct pkt *pkts, unsigned n,
 		  const struct roce *seen, struct queue_pair *const *whose)
 {
@@ -234,8 +218,7 @@ int responder_act(struct responder *p, const struct pkt *pkts, unsigned n,
 		one = pair_rx(p, whose[i], &seen[i]);
 		rc = rc ? rc : one;
 	}
-	one = pair_answer(p);
-	return rc ? rc : one;
+	return rc;
 }
 
 /* A new epoch has new places and new R_Keys; queue pairs stay. */
@@ -260,52 +243,27 @@ void responder_begin(struct responder *p)
 	follow_epoch(p, road->begin(road));
 }
 
-/* Runs of packets: the next is looked at before one is acted on. */
-static int rx_answered(struct responder *p, const struct pkt *pkts, size_t n)
-{
-	unsigned m = n < ROCE_BATCH ? (unsigned)n : ROCE_BATCH, next;
-	unsigned at = 0;
-	int rc = 0, some;
-
-	responder_look(p, pkts, m, p->seen[at], p->whose[at]);
-	responder_ask(p, m, p->seen[at], p->whose[at]);
-	for (; n; pkts += m, n -= m, m = next, at = !at) {
-		next = n - m < ROCE_BATCH ? (unsigned)(n - m) : ROCE_BATCH;
-		responder_look(p, pkts + m, next, p->seen[!at], p->whose[!at]);
-		responder_ask(p, next, p->seen[!at], p->whose[!at]);
-		some = responder_act(p, pkts, m, p->seen[at], p->whose[at]);
-		rc = rc ? rc : some;
-	}
-	return rc;
-}
-
-static int rx_silently(struct responder *p, const struct pkt *pkts, size_t n)
-{
-	int rc = 0, some;
-
-	for (size_t at = 0; at < n; at += ROCE_BATCH) {
-		size_t left = n - at;
-		unsigned m = left < ROCE_BATCH ? (unsigned)left : ROCE_BATCH;
-
-		responder_look(p, pkts + at, m, p->seen[0], p->whose[0]);
-		some = responder_act(p, pkts + at, m, p->seen[0], p->whose[0]);
-		rc = rc ? rc : some;
-		some = p->asks ? pair_flush_asked(p) : 0;
-		rc = rc ? rc : some;
-	}
-	return rc;
-}
-
 /* Whatever the answers' sink says, every packet is judged and counted. */
 int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 {
 	struct road *road = local_road(p->local);
-	int rc, some;
+	int rc = 0, some;
 
 	responder_begin(p);
-	rc = p->answers ? rx_answered(p, pkts, n) : rx_silently(p, pkts, n);
+	for (size_t at = 0; at < n; at += ROCE_BATCH) {
+		size_t left = n - at;
+		unsigned m = left < ROCE_BATCH ? (unsigned)left : ROCE_BATCH;
+
+		responder_look(p, pkts + at, m, p->seen, p->whose);
+		some = responder_act(p, pkts + at, m, p->seen, p->whose);
+		rc = rc ? rc : some;
+		some = p->asks ? pair_flush_asked(p) : 0;
+		rc = rc ? rc : some;
+	}
 	some = pair_flush(p);
+	rc = rc ? rc : some;
 	road->end(road);
+	some = pair_answer(p);
 	return rc ? rc : some;
 }
 
@@ -345,6 +303,7 @@ static void make_pairs(struct responder *p, const struct ticket *t)
 			.address = t->at[i].address,
 			.expected = t->at[i].psn,
 		};
+		p->s->replays[i] = (struct replays){0};
 		p->s->rc[i] = region_table(p->region, i)->qp == TABLE_QP_RC;
 	}
 }

@@ -21,8 +21,11 @@ enum step {
 
 struct worker {
 	struct responder *p; /* worker 0's is the team's */
+	struct responder_team *team;
+	unsigned number;
+	uint64_t batch; /* the one in hand */
 	struct responder_share share;
-	const struct pkt *pkts;
+	const struct pkt *pkts; /* of it */
 	size_t n;
 	uint64_t whole; /* tables with additions and others: in their order */
 	struct roce seen[PKT_BATCH];
@@ -38,6 +41,7 @@ struct responder_team {
 	bool lent;			  /* p has all that was counted */
 	bool news;			  /* atomic */
 	int error;			  /* the first; atomic */
+	uint64_t unsent;		  /* atomic */
 	struct responder_ledger all;	  /* in turn of act */
 	struct responder_ledger counters; /* of them, for worker 0 */
 	struct worker *worker[RESPONDER_TEAM_MAX];
@@ -67,13 +71,6 @@ static void look(struct worker *w)
 			       w->whose + at);
 }
 
-/* For the run from at on, if there is one. */
-static void ask(struct worker *w, size_t at)
-{
-	if (w->p->answers && at < w->n)
-		responder_ask(w->p, run_at(w, at), w->seen + at, w->whose + at);
-}
-
 /* To what was counted by all. In turn of act. */
 static void count(struct responder_team *c, struct responder *p)
 {
@@ -91,9 +88,7 @@ static void act(struct responder_team *c, unsigned worker)
 	if (c->o.look)
 		c->o.look(c->o.ctx, w->pkts, w->n, &c->all);
 	responder_begin(p);
-	ask(w, 0);
 	for (size_t at = 0; at < w->n; at += ROCE_BATCH) {
-		ask(w, at + ROCE_BATCH);
 		some = responder_act(p, w->pkts + at, run_at(w, at),
 				     w->seen + at, w->whose + at);
 		rc = rc ? rc : some;
@@ -107,39 +102,55 @@ static void act(struct responder_team *c, unsigned worker)
 		__atomic_store_n(&c->news, true, __ATOMIC_RELEASE);
 }
 
-/* Nobody is answered: operations wait until here. */
-static void carry_out(struct responder_team *c, unsigned worker, uint64_t batch)
+/* Until all batches before are through. */
+static void wait_to_settle(struct responder *p)
 {
-	struct worker *w = c->worker[worker];
-	struct abreast_work work = {
-		.worker = worker,
-		.batch = batch,
-		.road = local_road(w->p->local),
-		.op = w->p->op,
-		.n = w->p->nops,
-		.whole = w->whole,
-		.ts_ns = w->p->ts_ns,
-	};
-
-	w->share.late += abreast_exec(c->abreast, &work);
-	w->share.ops += work.n;
-	w->p->nops = 0;
-	work.road->end(work.road);
-	fail(c, work.error);
-	relay_pass(&c->relay, SETTLE);
+	abreast_wait(p->worker->team->abreast, p->worker->batch);
 }
 
-/* Answers leave with the batch: who sent it may wait for them. */
-static void answer(struct responder_team *c, unsigned worker, uint64_t batch)
+static uint64_t sink_drops(const struct responder *p)
 {
-	struct responder *p = c->worker[worker]->p;
-	struct road *road = local_road(p->local);
+	return p->answers ? snk_drops(p->answers) : 0;
+}
 
-	fail(c, pair_flush(p));
-	road->end(road);
+/* In turn of settle. They leave with the batch: who sent it may wait for them.
+ */
+static void answer(struct worker *w)
+{
+	struct responder_team *c = w->team;
+	struct responder *p = w->p;
+
+	if (!error_of(c))
+		fail(c, pair_answer(p));
+	if (error_of(c))
+		pair_drop(p);
 	snk_flush(p->answers); /* snk_close() tells of an error */
-	abreast_skip(c->abreast, batch);
-	relay_pass(&c->relay, ACT);
+	__atomic_store_n(&c->unsent, sink_drops(p), __ATOMIC_RELAXED);
+}
+
+/* Operations, and the answers that tell what they found. */
+static void carry_out(struct worker *w)
+{
+	struct responder *p = w->p;
+	struct road *road = local_road(p->local);
+	struct abreast_work work = {
+		.worker = w->number,
+		.batch = w->batch,
+		.road = pair_road(p),
+		.op = p->op,
+		.n = p->nops,
+		.whole = p->answers ? 0 : w->whole,
+		.told = p->answers,
+		.ts_ns = p->ts_ns,
+	};
+
+	w->share.late += abreast_exec(w->team->abreast, &work) + p->waited;
+	w->share.ops += work.n + p->waited;
+	p->nops = p->waited = 0;
+	fail(w->team, work.error);
+	if (p->answers)
+		answer(w);
+	road->end(road);
 }
 
 static void carry(void *ctx, unsigned worker, uint64_t batch, bool any)
@@ -147,6 +158,7 @@ static void carry(void *ctx, unsigned worker, uint64_t batch, bool any)
 	struct responder_team *c = ctx;
 	struct worker *w = c->worker[worker];
 
+	w->batch = batch;
 	if (any) {
 		w->share.batches++; /* before it is through: others read it */
 		w->share.packets += w->n;
@@ -159,15 +171,13 @@ static void carry(void *ctx, unsigned worker, uint64_t batch, bool any)
 	}
 	if (any)
 		act(c, worker);
-	if (any && c->p->answers) {
-		answer(c, worker, batch);
+	relay_pass(&c->relay, ACT);
+	if (!any) {
+		abreast_skip(c->abreast, batch);
 		return;
 	}
-	relay_pass(&c->relay, ACT);
-	if (any)
-		carry_out(c, worker, batch);
-	else
-		abreast_skip(c->abreast, batch);
+	carry_out(w);
+	relay_pass(&c->relay, SETTLE);
 }
 
 static bool take(void *ctx, unsigned worker)
@@ -189,6 +199,7 @@ int responder_team_rx(struct responder_team *c, const struct pkt *pkts,
 	if (c->lent)
 		count(c, c->p);
 	c->lent = false;
+	c->p->wait = c->p->answers ? wait_to_settle : NULL;
 	w->pkts = pkts;
 	w->n = n;
 	relay_go(&c->relay, true);
@@ -205,6 +216,7 @@ int responder_team_rest(struct responder_team *c)
 	c->p->ctr = c->all;
 	memset(&c->all, 0, sizeof(c->all));
 	c->lent = true;
+	c->p->wait = NULL;
 	__atomic_store_n(&c->news, false, __ATOMIC_RELAXED);
 	return error_of(c);
 }
@@ -218,6 +230,12 @@ responder_team_counters(const struct responder_team *c)
 bool responder_team_news(const struct responder_team *c)
 {
 	return __atomic_load_n(&c->news, __ATOMIC_ACQUIRE);
+}
+
+uint64_t responder_team_unsent(const struct responder_team *c)
+{
+	return c->lent ? sink_drops(c->p)
+		       : __atomic_load_n(&c->unsent, __ATOMIC_RELAXED);
 }
 
 struct responder_share responder_team_share(const struct responder_team *c,
@@ -245,6 +263,7 @@ static int twin_open(struct responder **out, const struct responder *p,
 	tw->answers = p->answers;
 	tw->o = p->o;
 	tw->s = p->s;
+	tw->wait = p->answers ? wait_to_settle : NULL;
 	*out = tw;
 	return 0;
 }
@@ -260,15 +279,20 @@ static int worker_open(struct responder_team *c, unsigned number,
 		       struct fault *f)
 {
 	struct worker *w = aligned_alloc(TEAM_LINE, sizeof(*w));
+	int rc = 0;
 
 	c->worker[number] = w;
 	if (!w)
 		return fault_set(f, -ENOMEM, "no memory for a worker");
 	memset(w, 0, sizeof(*w));
-	if (number)
-		return twin_open(&w->p, c->p, f);
+	w->team = c;
+	w->number = number;
 	w->p = c->p;
-	return 0;
+	if (number && (rc = twin_open(&w->p, c->p, f)) < 0)
+		w->p = NULL;
+	else
+		w->p->worker = w;
+	return rc;
 }
 
 static void free_all(struct responder_team *c)
@@ -301,11 +325,11 @@ int responder_team_open(struct responder_team **out, struct responder *p,
 	c->lent = true;
 	for (unsigned i = 0; i < o->workers && !rc; i++)
 		rc = worker_open(c, i, f);
-	if (!rc &&
-	    abreast_open(&c->abreast, &c->relay, o->workers, PKT_BATCH) < 0)
-		rc = fault_set(f, -ENOMEM, "no memory for the team");
-	if (!rc && (rc = relay_open(&c->relay, &relay)) < 0)
-		fault_set(f, rc, "threads: %s", strerror(-rc));
+	if (!rc)
+		rc = abreast_open(&c->abreast, &c->relay, o->workers, PKT_BATCH,
+				  f);
+	if (!rc)
+		rc = relay_open(&c->relay, &relay, f);
 	if (rc < 0) {
 		free_all(c);
 		return rc;

@@ -11,14 +11,15 @@
  *	act	in turn		what hangs on the packets before: PSNs, R_Keys,
  *				receives; all is counted under a reason
  *	mark	in turn		says which places of memory it touches
- *	write	at once		carries out what no earlier batch touches
- *	settle	in turn		carries out the rest
+ *	write	at once		carries out what no earlier batch touches, and
+ *				makes the answers that tell what was there
+ *	settle	in turn		carries out the rest, and sends answers
  *
  * A queue pair's packets are so acted on in the order in which they are taken,
  * whoever sent them. A source may have a queue for each worker (live.h): it
  * keeps that order for each queue pair, and no more.
- * With a sink for answers, operations are carried out in act, too: an answer
- * promises that they are done, and an atomic's tells what was there.
+ * When the answers' sink fails, batches of the other workers have perhaps been
+ * acted on: they are carried out, unanswered, and none behind them is.
  *
  * Ownership: p, its region and sink outlive the team. While it is open p
  * belongs to it; responder_team_rest() lends it back until the next batch.
@@ -51,7 +52,7 @@ struct responder_team_options {
 /* What a worker did. */
 struct responder_share {
 	uint64_t batches, packets;
-	uint64_t ops;  /* carried out, but for those of answered packets */
+	uint64_t ops;  /* carried out */
 	uint64_t late; /* of them: those that waited for others */
 };
 
@@ -75,6 +76,10 @@ responder_team_counters(const struct responder_team *c);
  * another epoch have something to tell: as of the batches that were acted on.
  */
 bool responder_team_news(const struct responder_team *c);
+
+/* snk_drops() of the answers' sink: at rest, its own; else as of a batch that
+ * is through. */
+uint64_t responder_team_unsent(const struct responder_team *c);
 
 struct responder_share responder_team_share(const struct responder_team *c,
 					    unsigned worker);

@@ -2,6 +2,7 @@
 #include "team/relay.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "team/team.h"
 
@@ -20,13 +21,16 @@ static void work(void *ctx, unsigned number)
 	turn_pass(&r->take); /* the others are to see it, too */
 }
 
-int relay_open(struct relay *r, const struct relay_options *o)
+int relay_open(struct relay *r, const struct relay_options *o, struct fault *f)
 {
+	int rc;
+
 	*r = (struct relay){.o = *o};
 	turn_init(&r->take);
 	for (unsigned i = 0; i < RELAY_STEPS; i++)
 		turn_init(&r->step[i]);
-	return team_start(&r->threads, o->workers, work, r);
+	rc = team_start(&r->threads, o->workers, work, r);
+	return rc ? fault_set(f, rc, "threads: %s", strerror(-rc)) : 0;
 }
 
 void relay_go(struct relay *r, bool any)

@@ -11,6 +11,7 @@
 #ifndef TEAM_RELAY_H
 #define TEAM_RELAY_H
 
+#include "base/fault.h"
 #include "team/turn.h"
 
 enum {
@@ -44,7 +45,7 @@ struct relay {
 };
 
 /* 0 or -errno. *r is the caller's, aligned to TEAM_LINE. */
-int relay_open(struct relay *r, const struct relay_options *o);
+int relay_open(struct relay *r, const struct relay_options *o, struct fault *f);
 
 /*
  * Worker 0's next batch was taken. Returns when it has been through all steps

@@ -375,11 +375,11 @@ int translate_team_open(struct translate_team **out, struct translator *t,
 	divide(t);
 	for (unsigned i = 0; i < o->workers && !rc; i++)
 		rc = worker_open(c, i, t, f);
-	if (!rc &&
-	    abreast_open(&c->abreast, &c->relay, o->workers, OPS_MAX) < 0)
-		rc = fault_set(f, -ENOMEM, "no memory for the team");
-	if (!rc && (rc = relay_open(&c->relay, &relay)) < 0)
-		fault_set(f, rc, "threads: %s", strerror(-rc));
+	if (!rc)
+		rc = abreast_open(&c->abreast, &c->relay, o->workers, OPS_MAX,
+				  f);
+	if (!rc)
+		rc = relay_open(&c->relay, &relay, f);
 	if (rc < 0) {
 		free_all(c);
 		return rc;

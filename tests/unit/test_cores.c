@@ -101,17 +101,18 @@ static void test_footprints(void)
 	static uint16_t late[BATCH];
 	struct rng rng = {.state = 7};
 
-	footprint_clear(sum);
+	footprint_init(sum, BATCH);
+	footprint_init(one, BATCH);
 	for (unsigned n = 2; n <= BATCHES; n++) {
 		double want = cores_at(&load, n).late, got;
 
 		draw(&rng, op, BATCH);
 		footprint_clear(one);
-		footprint_add(one, op, BATCH, 0, place);
+		footprint_add(one, op, BATCH, 0, false, place);
 		footprint_join(sum, one);
 		draw(&rng, op, BATCH);
 		footprint_clear(one);
-		footprint_add(one, op, BATCH, 0, place);
+		footprint_add(one, op, BATCH, 0, false, place);
 		memcpy(one, sum, sizeof(*one));
 		got = (double)footprint_late(one, op, BATCH, 0, place, late) /
 		      BATCH;

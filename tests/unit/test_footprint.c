@@ -25,6 +25,7 @@ static struct op op(uint8_t verb, uint16_t table, uint64_t offset,
 
 static uint32_t place[OPS];
 static uint16_t late[OPS];
+static bool told;
 
 /* Which of ops wait for those before; a bit each. */
 static unsigned waiting(const struct op *before, size_t m, const struct op *ops,
@@ -33,12 +34,12 @@ static unsigned waiting(const struct op *before, size_t m, const struct op *ops,
 	static struct footprint f, own;
 	unsigned bits = 0, count;
 
-	footprint_clear(&f);
-	footprint_clear(&own);
-	footprint_add(&own, before, m, whole, place);
+	footprint_init(&f, OPS);
+	footprint_init(&own, OPS);
+	footprint_add(&own, before, m, whole, told, place);
 	footprint_join(&f, &own);
 	footprint_clear(&own);
-	footprint_add(&own, ops, n, whole, place);
+	footprint_add(&own, ops, n, whole, told, place);
 	count = footprint_late(&f, ops, n, whole, place, late);
 	for (unsigned i = 0; i < count; i++)
 		bits |= 1u << late[i];
@@ -66,6 +67,12 @@ static void rules(void)
 	TEST(waiting(before, 1, ops, 1, 1u << 1) == 1);
 	/* Additions beside writes. */
 	TEST(waiting(before, 1, ops + 3, 1, 1u << 1) == 1);
+	/* Additions that somebody is told of. */
+	TEST(waiting(ops + 3, 1, ops + 3, 2, 0) == 0);
+	told = true;
+	TEST(waiting(ops + 3, 1, ops + 3, 2, 0) == 3);
+	TEST(waiting(ops + 3, 1, ops + 1, 1, 0) == 0);
+	told = false;
 }
 
 /* Nothing that touches what is there goes ahead; of the rest, few wait. */
@@ -83,10 +90,10 @@ static void at_random(void)
 		ops[i] = op(OP_WRITE, 1, rng_below(&r, PLACES) * 64, 64);
 		touched[before[i].offset / 64] = true;
 	}
-	footprint_clear(&f);
-	footprint_clear(&own);
-	footprint_add(&f, before, OPS, 0, place);
-	footprint_add(&own, ops, OPS, 0, place);
+	footprint_init(&f, OPS);
+	footprint_init(&own, OPS);
+	footprint_add(&f, before, OPS, 0, false, place);
+	footprint_add(&own, ops, OPS, 0, false, place);
 	n = footprint_late(&f, ops, OPS, 0, place, late);
 	for (unsigned i = 0, k = 0; i < OPS; i++) {
 		bool waits = k < n && late[k] == i;

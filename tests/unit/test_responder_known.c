@@ -203,10 +203,12 @@ static void test_vain(void)
 	TEST(taken > 800);
 }
 
-/* Of a peer who is none any more, or for an address that is not ours. */
+/* Of a peer who is none any more, or for an address that is not ours; answers
+ * are from the queue pair that there is now. */
 static void test_forgotten(void)
 {
 	struct roce r = rig_write(&g, RIG_KW, 0, g.t.at[RIG_KW].psn, slot, 8);
+	struct roce answer[4];
 	struct ticket t = g.t;
 
 	for (unsigned i = 0; i < 3; i++, r.psn++)
@@ -219,6 +221,11 @@ static void test_forgotten(void)
 	t.at[RIG_KW].qpn += 64;
 	TEST(responder_reopen(g.p, &t, NULL) == 0);
 	TEST(send_as(&r, REASON(bad_qp)));
+	TEST(take_answers(answer, 4) == 3);
+	r.dest_qp += 64;
+	TEST(send_as(&r, REASON(executed)));
+	TEST(take_answers(answer, 4) == 1 && answer[0].dest_qp == r.dest_qp);
+	r.dest_qp -= 64;
 	TEST(responder_reopen(g.p, &g.t, NULL) == 0);
 	r.psn = g.t.at[RIG_KW].psn;
 	TEST(send_as(&r, REASON(executed)));

@@ -5,6 +5,7 @@
  * under ThreadSanitizer, too (make SAN=thread).
  */
 #include <errno.h>
+#include <unistd.h>
 
 #include "base/rng.h"
 #include "store/prefetch.h"
@@ -19,6 +20,9 @@ enum {
 	ROOM = 1280, /* bytes of a frame, at most */
 	ANSWERS_MAX = 8 << 20,
 	SLOTS = 100, /* few, so that batches meet in memory */
+	FULL_AT = 500,
+	AGAIN = 250,	 /* packets of a batch */
+	OTHERS_US = 500, /* in which others come to act on theirs */
 };
 
 struct traffic {
@@ -27,6 +31,7 @@ struct traffic {
 	uint8_t *block;
 	struct pkt pkt[REQUESTS];
 	size_t at;
+	size_t batch; /* all of so many; 0: of various */
 };
 
 static unsigned pick(struct traffic *tf, unsigned n)
@@ -92,6 +97,9 @@ static void spoil(struct traffic *tf, struct roce *r, size_t i)
 	case 8:
 		r->dst[3] ^= 1;
 		break;
+	case 9: /* answers go there */
+		r->src_port ^= 1;
+		break;
 	case 7: /* the queue pair of RC is dead then */
 		r->rkey += i > REQUESTS * 3 / 4 || r->opcode >= 0x20;
 		break;
@@ -130,6 +138,7 @@ static int take(void *ctx, struct pkt *room, int max)
 	struct traffic *tf = ctx;
 	size_t n = rng_mix(tf->at) % 3 ? 100 : 1 + rng_mix(tf->at) % 1024;
 
+	n = tf->batch ? tf->batch : n;
 	n = n < (size_t)max ? n : (size_t)max;
 	n = n < REQUESTS - tf->at ? n : REQUESTS - tf->at;
 	memcpy(room, tf->pkt + tf->at, n * sizeof(*room));
@@ -149,10 +158,11 @@ struct result {
 	uint8_t answers[ANSWERS_MAX];
 };
 
-/* A sink that takes so many frames, and then none. */
+/* A sink that has no room for one frame, behind so many. */
 struct full {
 	struct snk snk;
 	unsigned left;
+	unsigned taken;
 	uint8_t frame[ROOM];
 };
 
@@ -161,9 +171,10 @@ static int full_room(struct snk *snk, size_t len)
 	struct full *s = (struct full *)snk;
 
 	(void)len;
-	if (!s->left)
+	if (!s->left--) {
+		usleep(OTHERS_US);
 		return -ENOSPC;
-	s->left--;
+	}
 	snk->at = s->frame;
 	snk->room = sizeof(s->frame);
 	return 0;
@@ -175,6 +186,7 @@ static void full_done(struct snk *snk, size_t len, uint32_t wire_len,
 	(void)len;
 	(void)wire_len;
 	(void)ts_ns;
+	((struct full *)snk)->taken++;
 	snk->room = 0;
 }
 
@@ -200,14 +212,28 @@ static void run_full(struct responder *p, struct traffic *tf, unsigned workers)
 	int n, rc = 0;
 
 	tf->at = 0;
-	if (workers)
-		TEST(responder_team_open(&c, p, &o, NULL) == 0);
+	TEST(responder_team_open(&c, p, &o, NULL) == 0);
 	while (!rc && (n = take(tf, pkts, PKT_BATCH)))
-		rc = workers ? responder_team_rx(c, pkts, (size_t)n)
-			     : responder_rx(p, pkts, (size_t)n);
+		rc = responder_team_rx(c, pkts, (size_t)n);
 	TEST(rc == -ENOSPC);
-	TEST(!workers || responder_team_rest(c) == -ENOSPC);
+	TEST(responder_team_rest(c) == -ENOSPC);
 	responder_team_close(c);
+}
+
+/* By one, until its sink fails and at least so many packets were taken. Returns
+ * how many had been when it failed. */
+static size_t run_full_alone(struct responder *p, struct traffic *tf,
+			     uint64_t packets)
+{
+	struct pkt pkts[PKT_BATCH];
+	size_t failed = 0;
+	int n;
+
+	tf->at = 0;
+	while ((!failed || tf->at < packets) && (n = take(tf, pkts, PKT_BATCH)))
+		if (responder_rx(p, pkts, (size_t)n) && !failed)
+			failed = tf->at;
+	return failed;
 }
 
 /* Whether there was something to tell on the way. */
@@ -354,11 +380,69 @@ static void by_all(uint64_t seed, bool answered, uint64_t receives)
 	free(tf);
 }
 
-/* The same, with a sink that is full soon. */
-static struct result *by_full(struct traffic *tf, unsigned workers)
+/* Additions alone, the first of each batch the last one of that before: again,
+ * what they found before is to be told when it is known. */
+static void make_again(struct traffic *tf, const struct rig *g)
+{
+	for (size_t i = 0; i < REQUESTS; i++) {
+		uint8_t *p = tf->block + (i + 1) * ROOM;
+		uint32_t nr = (uint32_t)(i - i / AGAIN);
+		struct roce r = rig_add(g, 8 * (nr % SLOTS),
+					g->t.at[RIG_INC].psn + nr, 1 + nr % 7);
+		int len = roce_encode(p, ROOM - CRC_HEADROOM, &r);
+
+		tf->pkt[i] = (struct pkt){p, (uint32_t)len, (uint32_t)len,
+					  1000};
+	}
+	tf->batch = AGAIN;
+}
+
+/* The rig's sink, but that it takes its time. */
+static const struct snk_ops *quick;
+
+static int slow_flush(struct snk *snk)
+{
+	usleep(OTHERS_US);
+	return quick->flush(snk);
+}
+
+static void again_by_all(void)
+{
+	static struct snk_ops slow;
+	struct traffic *tf = calloc(1, sizeof(*tf));
+	struct result *alone = malloc(sizeof(*alone)), *r;
+	struct rig g;
+
+	r = malloc(sizeof(*r));
+	tf->block = calloc(REQUESTS + 1, ROOM);
+	for (unsigned workers = 0; workers <= WORKERS; workers++) {
+		rig_open(&g, NULL);
+		make_again(tf, &g);
+		quick = g.answers->ops;
+		slow = *quick;
+		slow.flush = slow_flush;
+		g.answers->ops = &slow;
+		run(g.p, tf, workers);
+		result_of(r, &g);
+		rig_close(&g);
+		if (!workers)
+			*alone = *r;
+		compare(alone, r, workers);
+	}
+	TEST(alone->ledger.duplicate == REQUESTS / AGAIN - 1 &&
+	     alone->ledger.acks == REQUESTS);
+	free(alone);
+	free(r);
+	free(tf->block);
+	free(tf);
+}
+
+/* With a sink that is full soon; by one alone: *packets of them. */
+static struct result *by_full(struct traffic *tf, unsigned workers,
+			      uint64_t *packets)
 {
 	struct responder_options o = {.receives = UINT64_MAX};
-	struct full full = {.snk.ops = &full_ops, .left = 500};
+	struct full full = {.snk.ops = &full_ops, .left = FULL_AT};
 	struct result *r = malloc(sizeof(*r));
 	struct rig g;
 
@@ -366,28 +450,37 @@ static struct result *by_full(struct traffic *tf, unsigned workers)
 	make_all(tf, &g, 5);
 	responder_close(g.p);
 	TEST(responder_open(&g.p, g.region, &g.t, &full.snk, &o, NULL) == 0);
-	run_full(g.p, tf, workers);
+	if (workers)
+		run_full(g.p, tf, workers);
+	else
+		*packets = run_full_alone(g.p, tf, *packets);
+	TEST(!workers || full.taken == FULL_AT);
 	result_of(r, &g);
 	rig_close(&g);
 	return r;
 }
 
-/* Behind the batch whose answers failed nothing is carried out, or counted. */
+/* Behind the batch whose answers failed nothing is carried out, or counted, but
+ * what other workers had in hand. */
 static void full_by_all(void)
 {
 	struct traffic *tf = calloc(1, sizeof(*tf));
 	struct result *alone, *r;
 
 	tf->block = calloc(REQUESTS + 1, ROOM);
-	alone = by_full(tf, 0);
-	TEST(alone->ledger.received > 500 &&
-	     alone->ledger.received < REQUESTS / 2);
 	for (unsigned workers = 1; workers <= WORKERS; workers++) {
-		r = by_full(tf, workers);
+		uint64_t received, failed;
+
+		r = by_full(tf, workers, NULL);
+		failed = received = r->ledger.received;
+		alone = by_full(tf, 0, &failed);
+		TEST(failed > FULL_AT && failed < REQUESTS / 2);
+		TEST(received >= failed &&
+		     received <= failed + (workers - 1) * PKT_BATCH);
 		compare(alone, r, workers);
+		free(alone);
 		free(r);
 	}
-	free(alone);
 	free(tf->block);
 	free(tf);
 }
@@ -398,6 +491,7 @@ int main(void)
 	by_all(2, true, UINT64_MAX);
 	by_all(3, false, 100);
 	by_all(4, true, 100);
+	again_by_all();
 	full_by_all();
 	return test_end();
 }
