@@ -3,73 +3,33 @@
  * A translator on two cores beside one alone (the limit of each row), on the
  * same reports in memory, into the same region, in the same rounds.
  */
-#include <string.h>
-
 #include "bench_reports.h"
-#include "translate/team.h"
+#include "bench_two.h"
 
 enum {
 	CORES = 2,
 };
 
-/* Where the workers take from. */
-struct cursor {
-	const struct traffic *tf;
-	unsigned at;
-};
-
-static int take(void *ctx, const struct pkt **pkts, struct pkt *room, int max)
-{
-	struct cursor *c = ctx;
-	unsigned n = REPORTS - c->at < (unsigned)max ? REPORTS - c->at
-						     : (unsigned)max;
-
-	(void)room;
-	*pkts = c->tf->pkt + c->at;
-	c->at += n;
-	return (int)n;
-}
-
-static double alone(struct translator *t, const struct traffic *tf)
-{
-	double start = bench_now();
-
-	for (unsigned i = 0; i < REPORTS; i += PKT_BATCH)
-		if (translate_rx(t, tf->pkt + i, PKT_BATCH))
-			die("translate_rx failed");
-	return bench_now() - start;
-}
-
-static double together(struct translate_team *c, struct cursor *from)
-{
-	double start = bench_now();
-	const struct pkt *pkts;
-	int n;
-
-	from->at = 0;
-	while ((n = take(from, &pkts, NULL, TRANSLATE_TEAM_BATCH)))
-		if (translate_team_rx(c, pkts, (size_t)n))
-			die("translate_team_rx failed");
-	translate_team_rest(c);
-	return bench_now() - start;
-}
-
 static void compare(const struct bed *b, const char *name,
 		    const struct traffic *tf)
 {
-	double rate[BENCH_ROUNDS], limit[BENCH_ROUNDS];
+	double rate[BENCH_ROUNDS], limit[BENCH_ROUNDS], began;
 	struct translator *one = translator_new(b), *t = translator_new(b);
 	struct cursor from = {tf, 0};
 	const struct translate_team_options o = {
-		.workers = CORES, .take = take, .ctx = &from};
+		.workers = CORES, .take = cursor_take, .ctx = &from};
 	struct translate_team *c;
 	struct fault f = {0};
 
 	if (translate_team_open(&c, t, &o, &f))
 		die(f.text);
 	for (int i = 0; i < BENCH_ROUNDS; i++) {
-		limit[i] = REPORTS / alone(one, tf);
-		rate[i] = REPORTS / together(c, &from);
+		began = bench_now();
+		alone(one, tf);
+		limit[i] = REPORTS / (bench_now() - began);
+		began = bench_now();
+		together(c, &from);
+		rate[i] = REPORTS / (bench_now() - began);
 	}
 	translate_team_close(c);
 	check(one);
@@ -86,6 +46,7 @@ int main(void)
 	struct bed b;
 
 	bed_make(&b, "cores", 1u << 26);
+	bench_line();
 	keyed(&tf, &b.table[0], 1);
 	compare(&b, "Two cores: Key-Write, N = 1 (limit: one)", &tf);
 	keyed(&tf, &b.table[0], 2);

@@ -3,6 +3,7 @@
  * The INT sink on two cores beside one alone (the limit of each row), on the
  * same frames in memory, in the same rounds.
  */
+#include "bench_two.h"
 #include "collect/gate.h"
 #include "collect/team.h"
 #include "frames.h"
@@ -161,6 +162,7 @@ int main(int argc, char **argv)
 
 	(void)argc;
 	frames_init(&fs);
+	bench_line();
 	for (unsigned i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
 		load_frames(&fs, dir, loads[i].options);
 		bench(&fs, &loads[i]);

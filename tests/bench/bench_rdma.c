@@ -11,6 +11,7 @@
 
 #include "base/rng.h"
 #include "bench.h"
+#include "bench_two.h"
 #include "op/local.h"
 #include "responder/team.h"
 #include "roce/roce_out.h"
@@ -352,6 +353,7 @@ int main(void)
 	bench_responder(0, false, "responder, 8-byte WRITE");
 	bench_responder(1, false, "responder, FETCH_ADD");
 	bench_responder(1, true, "responder, FETCH_ADD answered");
+	bench_line();
 	bench_team(0, false, "Two cores: responder, WRITE (limit: one)");
 	bench_team(1, false, "Two cores: responder, FETCH_ADD");
 	bench_team(1, true, "Two cores: responder, FETCH_ADD answered");

@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "bench.h"
 #include "op/local.h"
-#include "translate/translate.h"
+#include "translate/team.h"
 #include "wire/be.h"
 #include "wire/dta.h"
 #include "wire/key.h"
@@ -206,6 +206,45 @@ static inline struct translator *translator_new(const struct bed *b)
 			   &f))
 		die(f.text);
 	return t;
+}
+
+/* Where the workers of a team take from. */
+struct cursor {
+	const struct traffic *tf;
+	unsigned at;
+};
+
+static inline int cursor_take(void *ctx, const struct pkt **pkts,
+			      struct pkt *room, int max)
+{
+	struct cursor *c = ctx;
+	unsigned n = REPORTS - c->at < (unsigned)max ? REPORTS - c->at
+						     : (unsigned)max;
+
+	(void)room;
+	*pkts = c->tf->pkt + c->at;
+	c->at += n;
+	return (int)n;
+}
+
+/* All of the traffic, through a team that takes from this cursor. */
+static inline void together(struct translate_team *c, struct cursor *from)
+{
+	const struct pkt *pkts;
+	int n;
+
+	from->at = 0;
+	while ((n = cursor_take(from, &pkts, NULL, TRANSLATE_TEAM_BATCH)))
+		if (translate_team_rx(c, pkts, (size_t)n))
+			die("translate_team_rx failed");
+	translate_team_rest(c);
+}
+
+static inline void alone(struct translator *t, const struct traffic *tf)
+{
+	for (unsigned i = 0; i < REPORTS; i += PKT_BATCH)
+		if (translate_rx(t, tf->pkt + i, PKT_BATCH))
+			die("translate_rx failed");
 }
 
 static inline void check(const struct translator *t)

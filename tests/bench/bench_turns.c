@@ -14,8 +14,8 @@
 
 #include "bench_reports.h"
 #include "op/footprint.h"
+#include "op/made.h"
 #include "team/turn.h"
-#include "translate/team.h"
 
 enum {
 	STEPS = 8, /* at most */
@@ -105,36 +105,6 @@ void __wrap_turn_pass(struct turn *t)
 	__real_turn_pass(t);
 }
 
-/* Where the workers take from. */
-struct cursor {
-	const struct traffic *tf;
-	unsigned at;
-};
-
-static int take(void *ctx, const struct pkt **pkts, struct pkt *room, int max)
-{
-	struct cursor *c = ctx;
-	unsigned n = REPORTS - c->at < (unsigned)max ? REPORTS - c->at
-						     : (unsigned)max;
-
-	(void)room;
-	*pkts = c->tf->pkt + c->at;
-	c->at += n;
-	return (int)n;
-}
-
-static void round_of(struct translate_team *c, struct cursor *from)
-{
-	const struct pkt *pkts;
-	int n;
-
-	from->at = 0;
-	while ((n = take(from, &pkts, NULL, TRANSLATE_TEAM_BATCH)))
-		if (translate_team_rx(c, pkts, (size_t)n))
-			die("translate_team_rx failed");
-	translate_team_rest(c);
-}
-
 /* ns a report. */
 struct times {
 	double busy[BENCH_ROUNDS], held[BENCH_ROUNDS];
@@ -158,7 +128,7 @@ static struct times by(const struct bed *b, const struct traffic *tf,
 	struct translator *t = translator_new(b);
 	struct cursor from = {tf, 0};
 	const struct translate_team_options o = {
-		.workers = workers, .take = take, .ctx = &from};
+		.workers = workers, .take = cursor_take, .ctx = &from};
 	struct translate_team *c;
 	struct times all;
 	struct fault f = {0};
@@ -174,7 +144,7 @@ static struct times by(const struct bed *b, const struct traffic *tf,
 			own[k].busy = 0;
 		for (unsigned k = 0; k < STEPS; k++)
 			step[k].held = 0;
-		round_of(c, &from);
+		together(c, &from);
 		if (i >= WARM)
 			note(&all, i - WARM);
 	}
@@ -184,16 +154,14 @@ static struct times by(const struct bed *b, const struct traffic *tf,
 	return all;
 }
 
-static double alone(const struct bed *b, const struct traffic *tf)
+static double time_alone(const struct bed *b, const struct traffic *tf)
 {
 	struct translator *t = translator_new(b);
 	double took[BENCH_ROUNDS], began;
 
 	for (int r = -WARM; r < BENCH_ROUNDS; r++) {
 		began = own_now();
-		for (unsigned i = 0; i < REPORTS; i += PKT_BATCH)
-			if (translate_rx(t, tf->pkt + i, PKT_BATCH))
-				die("translate_rx failed");
+		alone(t, tf);
 		if (r >= 0)
 			took[r] = (own_now() - began) / REPORTS * 1e9;
 	}
@@ -205,7 +173,7 @@ static double alone(const struct bed *b, const struct traffic *tf)
 static void measure(const struct bed *b, const char *name,
 		    const struct traffic *tf)
 {
-	double one = alone(b, tf);
+	double one = time_alone(b, tf);
 	struct times two = by(b, tf, WORKERS);
 	double shared = bench_median(two.busy, BENCH_ROUNDS);
 	double turn = bench_median(two.held, BENCH_ROUNDS);
@@ -266,8 +234,11 @@ static void measure_join(void)
 	struct footprint *sum = must(aligned_alloc(64, sizeof(*f)));
 	double took[BENCH_ROUNDS], began;
 
-	memset(f, 1, MARKS * sizeof(*f));
-	footprint_clear(sum);
+	footprint_init(sum, OPS_MAX);
+	for (unsigned i = 0; i < MARKS; i++) {
+		footprint_init(&f[i], OPS_MAX);
+		f[i].any = true;
+	}
 	for (int r = 0; r < BENCH_ROUNDS; r++) {
 		began = own_now();
 		for (unsigned i = 0; i < MARKS; i++)
