@@ -11,9 +11,12 @@
 #include "team/relay.h"
 
 enum {
-	SHARE = 1 << 15, /* bytes that a worker takes at once */
-	ROW_MIN = 17,	 /* of a row: "1,append,0,,,,00" */
-	ROWS = 2048,
+	/* Bytes that a worker takes at once; as one of several, so many that
+	 * what one of them costs more than another does not count. */
+	ALONE = 1 << 15,
+	SHARE = 1 << 17,
+	ROW_MIN = 17, /* of a row: "1,append,0,,,,00" */
+	ROWS = 8192,
 	/* Shards for each worker: the next batch follows closely. */
 	SHARDS = 2,
 	ADMIT = 0, /* steps */
@@ -41,6 +44,7 @@ struct truths {
 	bool over;	    /* the same: their end */
 	uint64_t told;	    /* in turn of admitting: lines */
 	struct share *share[ASKERS_MAX];
+	size_t most; /* bytes of a share */
 	unsigned shards;
 	struct turn shard[TRUTH_SHARDS_MAX]; /* between ADMIT and ORDER */
 };
@@ -89,7 +93,7 @@ static bool take_share(struct truths *c, struct share *s, bool wait)
 	s->lines.number = 0;
 	s->error = 0;
 	while (!c->over && rc > 0 &&
-	       (!begin(c) || !lines_share(&c->lines, &s->lines, SHARE))) {
+	       (!begin(c) || !lines_share(&c->lines, &s->lines, c->most))) {
 		if (!wait && lines_wait(&c->lines))
 			return false;
 		while ((rc = lines_more(&c->lines)) == -EINTR && !cli_stop)
@@ -236,6 +240,7 @@ void truths_read(struct truth *t, const char *path, unsigned workers)
 		cli_fail("out of memory");
 	memset(c, 0, sizeof(*c));
 	c->t = t;
+	c->most = workers == 1 ? ALONE : SHARE;
 	c->shards = workers == 1 ? 1 : SHARDS * workers;
 	if (c->shards > TRUTH_SHARDS_MAX)
 		c->shards = TRUTH_SHARDS_MAX;
