@@ -3,14 +3,13 @@
  * why: every unit that a key may be in, in every epoch, and what is in it; then
  * what that most likely means, in words on stderr.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reading/keys.h"
 #include "reading/known.h"
 #include "places/ask.h"
-#include "query/load.h"
+#include "query/absent.h"
 #include "run.h"
 #include "sources.h"
 #include "writers.h"
@@ -44,17 +43,6 @@ static const struct row_field fields[FIELDS] = {
 };
 
 static const struct schema why_rows = {"why", fields, FIELDS};
-
-/* What was seen of one key. */
-struct seen {
-	bool any;	   /* an epoch was there to be looked at */
-	bool unreadable;   /* some unit was not */
-	bool back;	   /* the other direction of the flow is there */
-	bool known;	   /* it is one of the known keys: it was reported */
-	unsigned taken;	   /* epochs in which all units are other keys' */
-	uint64_t taken_in; /* the newest of them */
-	uint64_t gone;	   /* epochs 1 to this are, 0: none */
-};
 
 struct why {
 	const struct opts *o;
@@ -184,7 +172,7 @@ static void put_row(struct why *w, const struct asked *a, const struct view *v,
 
 /* One epoch. */
 static void look_in(struct why *w, const struct asked *a, unsigned place,
-		    struct seen *s)
+		    struct absent *s)
 {
 	const struct place at = w->p->place[place];
 	struct looked l[HASH_COPIES];
@@ -219,7 +207,7 @@ static enum answer ask_one(struct why *w, const struct target *t,
 }
 
 /* Flows have another direction, of which something may be known. */
-static void look_back(struct why *w, const struct asked *a, struct seen *s)
+static void look_back(struct why *w, const struct asked *a, struct absent *s)
 {
 	const struct table *t = a->target->t;
 	struct {
@@ -238,7 +226,7 @@ static void look_back(struct why *w, const struct asked *a, struct seen *s)
 }
 
 static void look_for_gone(const struct why *w, const struct asked *a,
-			  struct seen *s)
+			  struct absent *s)
 {
 	uint64_t oldest = UINT64_MAX;
 
@@ -254,14 +242,9 @@ static void look_for_gone(const struct why *w, const struct asked *a,
 		 a->text, (unsigned long long)s->gone);
 }
 
-static double or_else(double known, double bound)
-{
-	return isnan(known) ? bound : known;
-}
-
 /* The load of the epoch in which all units are others', or the newest one. */
 static bool find_load(const struct why *w, const struct asked *a,
-		      const struct seen *s, struct load *l, uint64_t *epoch)
+		      const struct absent *s, struct load *l, uint64_t *epoch)
 {
 	struct view v;
 
@@ -274,72 +257,6 @@ static bool find_load(const struct why *w, const struct asked *a,
 	return false;
 }
 
-static void tell_load(const struct asked *a, const struct load *l,
-		      uint64_t epoch)
-{
-	const struct table *t = a->target->t;
-
-	cli_warn("%s: table %s, epoch %llu: %.3g%% of its %s are in use (load "
-		 "%s%.3g); the oldest key is still found with %.3g%%, any with "
-		 "%.3g%%",
-		 a->text, t->name, (unsigned long long)epoch,
-		 100 * l->used_share,
-		 t->kind == TABLE_POSTCARD ? "chunks"
-		 : t->kind == TABLE_KEYINC ? "counters"
-					   : "slots",
-		 isnan(l->load) ? "above " : "", or_else(l->load, l->above),
-		 100 * or_else(l->success, l->success_below),
-		 100 * or_else(l->average, l->average_below));
-}
-
-/* All of its units are taken: the odds of either. */
-static const char *odds(const struct why *w, const struct asked *a,
-			const struct seen *s, const struct load *l,
-			char text[256])
-{
-	double lost = 1 - or_else(l->average, l->average_below);
-	double chance = pow(l->used_share, copies_of(w, a->target->t));
-
-	if (s->known)
-		return "it was overwritten: it is one of the known keys, and "
-		       "all of its units are other keys' now";
-	snprintf(text, 256,
-		 "it was %s: of the keys that were stored %.3g%% are "
-		 "overwritten, and one that never was looks the same with "
-		 "%.3g%%",
-		 lost > chance ? "overwritten" : "never reported", 100 * lost,
-		 100 * chance);
-	return text;
-}
-
-static const char *likely(const struct why *w, const struct asked *a,
-			  const struct seen *s, const struct load *l,
-			  char text[256])
-{
-	if (!s->any)
-		return "there is no epoch to look at";
-	if (s->unreadable)
-		return "it is in a damaged block";
-	if (s->taken && l)
-		return odds(w, a, s, l, text);
-	if (s->taken)
-		return "it was overwritten, or never reported";
-	if (s->back)
-		return "only the other direction was reported";
-	if (s->gone)
-		return "it was reported in an epoch that is gone, or never: "
-		       "one that was stored since leaves none of its units "
-		       "empty";
-	if (l && !l->used)
-		return "nothing was ever stored in this table: does "
-		       "dta-translate write here, and reports of this layout?";
-	if (s->known)
-		return "its reports were lost before they were stored: see "
-		       "missing and the drops in dta-translate's ledger";
-	return "it was never reported, or its reports were lost: one that was "
-	       "stored leaves none of its units empty";
-}
-
 static bool is_known(const struct why *w, const struct asked *a)
 {
 	const struct keymap *m = &w->known.keys[a->target - w->targets->target];
@@ -350,9 +267,10 @@ static bool is_known(const struct why *w, const struct asked *a)
 	return false;
 }
 
-static void explain(struct why *w, const struct asked *a, struct seen *s)
+static void explain(struct why *w, const struct asked *a, struct absent *s)
 {
-	char text[256];
+	const struct table *t = a->target->t;
+	char text[ABSENT_TEXT];
 	struct load l;
 	struct reply r;
 	uint64_t epoch = 0;
@@ -377,20 +295,24 @@ static void explain(struct why *w, const struct asked *a, struct seen *s)
 	}
 	look_back(w, a, s);
 	look_for_gone(w, a, s);
+	s->listed = w->o->known;
 	s->known = is_known(w, a);
 	loaded = find_load(w, a, s, &l, &epoch);
-	if (loaded && l.used)
-		tell_load(a, &l, epoch);
+	if (loaded && l.used) {
+		absent_load(text, t, &l);
+		cli_warn("%s: table %s, epoch %llu: %s", a->text, t->name,
+			 (unsigned long long)epoch, text);
+	}
 	if (w->o->from.region && !w->told)
 		writers_tell(w->o->from.region);
 	w->told = true;
 	cli_warn("%s: most likely: %s", a->text,
-		 likely(w, a, s, loaded ? &l : NULL, text));
+		 absent_why(text, s, loaded ? &l : NULL));
 }
 
 static void look_for(struct why *w, const struct asked *a)
 {
-	struct seen s = {0};
+	struct absent s = {.copies = copies_of(w, a->target->t)};
 
 	places_refresh(w->p);
 	places_of_key(w->p, a->key, a->target->t->key_len);
