@@ -111,6 +111,10 @@ int cores_rows(struct rows *r, const struct opts *o)
 
 	if (o->alone_ns > 0)
 		return rows_of(r, o, &own);
+	cli_warn("times are of two cores of an AMD EPYC of the fourth "
+		 "generation, with huge pages; nothing was measured here: "
+		 "--alone, --work and --turn take those of this machine (see "
+		 "dta-plan(1), MORE CORES)");
 	for (unsigned i = 0; i < WORKLOADS && !rc; i++)
 		rc = rows_of(r, o, &workloads[i]);
 	return rc;

@@ -263,8 +263,12 @@ refused() {
 		"1 2 4 8 16 32 64" ]
 	jq -se 'all(.[]; .reports_s > 1e6 and .busy > 0 and .busy <= 1 and
 		(.cores > 1 or .speedup == 1))' rows
-	run -0 dta-plan cores -j 4 -o csv
+	run -0 --separate-stderr dta-plan cores -j 4 -o csv
 	[ "${#lines[@]}" = 8 ]
+	# Of which machine, and how to tell of another.
+	[[ $stderr == *"AMD EPYC"*"nothing was measured here"*"--alone, --work and --turn"* ]]
+	run -0 --separate-stderr dta-plan cores --alone 20 --work 30 --turn 2
+	[ -z "$stderr" ]
 }
 
 @test "nonsense is refused, by name" {
