@@ -178,7 +178,7 @@ static const struct cli_option options[] = {
 	 AT(responder.receives), .max = UINT64_MAX - 1,
 	 .needs = "-r|-i|--verbs"},
 	{'j', "cores", "N", "respond on so many cores at once (default 1)",
-	 CLI_SIZE, AT(cores), .min = 1, .max = RESPONDER_TEAM_MAX,
+	 CLI_U64, AT(cores), .min = 1, .max = RESPONDER_TEAM_MAX,
 	 .needs = "-r|-i"},
 	{0, "any-peer", NULL, "take packets from any address", CLI_FLAG,
 	 AT(responder.any_peer), .needs = "-r|-i"},

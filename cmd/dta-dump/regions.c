@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* regions: those of this machine, a row each. */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -101,12 +102,14 @@ static void show(void *ctx, const char *path, const char *name)
 	struct fault f = {""};
 	struct region *r;
 	uint64_t began, now = clock_wall_ns();
+	int rc;
 
 	if (cli_stop)
 		return;
-	if (region_look(&r, path, &f) < 0) {
+	rc = region_look(&r, path, &f);
+	if (rc < 0) {
 		cli_warn_fault(path, &f);
-		l->bad = true;
+		l->bad |= rc != -EACCES; /* somebody else's, if one at all */
 		return;
 	}
 	began = region_epoch_began(r);

@@ -59,11 +59,11 @@ static const struct cli_option options[] = {
 	{ 0, "report-version", "V", "0.5, 1.0, 2.0 (as the profile's INT)",
 	  CLI_WORD, AT(report_version), .words = versions },
 	{ 'n', "flows", "N", "synthetic flows (1000)",
-	  CLI_SIZE, AT(flows), .min = 1, .max = INT64_MAX },
+	  CLI_SIZE, AT(flows), .min = 1, .max = TRAFFIC_COUNT_MAX },
 	{ 'f', "from", "CAPTURE", "put it into the packets of a capture",
 	  CLI_IN, AT(from) },
 	{ 'c', "count", "N", "stop after N packets; synthetic flows repeat",
-	  CLI_SIZE, AT(count), .min = 1, .max = INT64_MAX },
+	  CLI_SIZE, AT(count), .min = 1, .max = TRAFFIC_COUNT_MAX },
 	{ 's', "seed", "S", "seed of all that is random (1)",
 	  CLI_U64, AT(seed) },
 	{ 'w', "write", "FILE", "where frames go, as pcap; - for stdout",
@@ -160,9 +160,9 @@ static void choose_profile(struct int_gen *g)
 	if (p)
 		g->profile = *p;
 	else if (profile_read(&g->profile, g->o.profile, &f) < 0)
-		cli_refuse("--profile: %s; int-collect --list-profiles has "
-			   "those that need no file",
-			   f.text);
+		cli_fail("--profile: %s; int-collect --list-profiles has those "
+			 "that need no file",
+			 f.text);
 	if (g->profile.version == INT_ANY)
 		cli_refuse("--profile: '%s' does not say which version to "
 			   "make; 2.1 does",

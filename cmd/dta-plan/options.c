@@ -185,8 +185,9 @@ static void check(struct opts *o)
 	double least = bits->n ? bits->value[0] : CHECKSUM_BITS;
 	bool load = r[DIM_LOAD].n || r[DIM_WANT].n;
 	if (load && r[DIM_FLOWS].n && r[DIM_MEMORY].n)
-		cli_usage(&program, "--flows and --memory make the load: give "
-				    "one of them, or no --load and --want");
+		cli_usage(&program, "--flows and --memory together say what "
+				    "the load is: leave out one of them, or "
+				    "--load and --want");
 	if (!load && !o->frontier && !r[DIM_FLOWS].n != !r[DIM_MEMORY].n)
 		cli_usage(&program, "--%s alone says nothing of the load",
 			  r[DIM_FLOWS].n ? "flows" : "memory");

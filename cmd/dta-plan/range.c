@@ -2,6 +2,7 @@
 #include "range.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,11 +73,31 @@ static bool add_range(struct range *r, const char *from, const char *to,
 	return true;
 }
 
+/* "1125T": whole thousands (of 1024) where digits are too many to read. */
+static void put_bound(char text[32], double v, enum cli_type type)
+{
+	const double t = type == CLI_BYTES ? 0x1p40 : 1e12;
+
+	if (type != CLI_F64 && v >= 10 * t)
+		snprintf(text, 32, "%.0fT", floor(v / t));
+	else
+		snprintf(text, 32, "%.12g", v);
+}
+
+/* 99 where a share is asked for. */
+static bool is_percent(const char *text, const struct kind *k)
+{
+	double v;
+
+	return k->type == CLI_F64 && k->high <= 1 && text_f64(&v, text) &&
+	       v > 1 && v <= 100;
+}
+
 int range_read(struct range *r, const char *text, enum cli_type type,
 	       double low, double high, struct fault *why)
 {
 	const struct kind k = {type, low, high};
-	char copy[128], *rest = copy, *from, *to, *step;
+	char copy[128], *rest = copy, *from, *to, *step, least[32], most[32];
 	double v;
 
 	snprintf(copy, sizeof(copy), "%s", text);
@@ -89,8 +110,23 @@ int range_read(struct range *r, const char *text, enum cli_type type,
 		: read_one(&v, from, &k) && add(r, v, &k)))
 		return 0;
 	r->n = 0;
+	put_bound(least, low, type);
+	put_bound(most, high, type);
+	if (!to && is_percent(text, &k))
+		return fault_set(why, -EINVAL,
+				 "is not from %s to %s: do you mean %s%%?",
+				 least, most, text);
 	return fault_set(why, -EINVAL,
-			 "is not a number from %.12g to %.12g, or a range of "
-			 "%d at most (from:to:step)",
-			 low, high, RANGE_MAX);
+			 "is not a %s from %s to %s%s, or a range of %d at "
+			 "most (from:to:step)",
+			 type == CLI_U64     ? "whole number"
+			 : type == CLI_BYTES ? "number of bytes"
+					     : "number",
+			 least,
+			 most,
+			 type == CLI_SIZE    ? " (K, M, G, T: powers of 1000)"
+			 : type == CLI_BYTES ? " (K, M, G, T: powers of 1024)"
+			 : high <= 1	     ? " (0.99 is 99%)"
+					     : "",
+			 RANGE_MAX);
 }

@@ -103,7 +103,7 @@ static const struct cli_option options[] = {
 	{0, "summary", NULL, "one row: asked, found, not found", CLI_FLAG,
 	 AT(summary), .verbs = with_rows},
 	{'j', "cores", "N", "ask on so many cores at once (default 1)",
-	 CLI_SIZE, AT(cores), .min = 1, .max = ASKERS_MAX, .verbs = with_cores},
+	 CLI_U64, AT(cores), .min = 1, .max = ASKERS_MAX, .verbs = with_cores},
 	{'q', "quiet", NULL, "no closing lines on standard error", CLI_FLAG,
 	 AT(quiet)},
 	{'f', "follow", NULL, "list: new entries as they come", CLI_FLAG,

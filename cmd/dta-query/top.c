@@ -68,11 +68,21 @@ static void add(struct top *top, uint64_t number, const struct target *t,
 	snprintf(top->best[at].key, sizeof(top->best[at].key), "%s", key);
 }
 
-static uint64_t number_of(const struct show_part *p, struct rendered *room,
-			  const uint8_t *value)
+/* Of numbers in a row, as of a path: --by max, or their sum. */
+static uint64_t number_of(struct top *top, unsigned i, const uint8_t *value)
 {
-	return strtoull(render_text(&p->render, room, value + p->at, p->len),
-			NULL, 10);
+	const struct show_part *p = top->by[i];
+	const char *by = top->o->by;
+	bool max = by && !strcmp(by, "max") && p->render.as == RENDER_LIST;
+	char *at = (char *)(uintptr_t)render_text(&p->render, &top->room,
+						  value + p->at, p->len);
+	uint64_t all = 0, one;
+
+	for (; *at; at += *at == ',') {
+		one = strtoull(at, &at, 10);
+		all = !max ? all + one : one > all ? one : all;
+	}
+	return all;
 }
 
 /* Of a path: --by hops, max, or sum: its latency, where hops are latencies. */
@@ -103,7 +113,7 @@ static void take_reply(struct top *top, const struct target *t,
 	    t->t->kind == TABLE_KEYINC ? r->count
 	    : t->t->kind == TABLE_POSTCARD
 		    ? number_of_path(top->o, &r->path)
-		    : number_of(top->by[i], &top->room, r->value),
+		    : number_of(top, i, r->value),
 	    t, text);
 }
 
@@ -138,7 +148,7 @@ static void take_entry(void *ctx, unsigned i, const uint8_t *entry)
 	uint64_t *count, number;
 
 	if (top->by[i]) {
-		number = number_of(top->by[i], &top->room, entry);
+		number = number_of(top, i, entry);
 		add(top, number, &top->targets.target[i],
 		    render_text(&what->render, &top->room, entry + what->at,
 				what->len));
@@ -163,18 +173,25 @@ static void add_seen(struct top *top, unsigned i)
 	keymap_fini(&top->seen[i]);
 }
 
-static bool is_number(const struct show_part *p)
+/* Whether a part is what --by means: a number, or numbers in a row. */
+static bool is_meant(const struct show_part *p, uint8_t as, const char *name)
 {
-	return p->render.as == RENDER_NUMBER;
+	return p->render.as == as &&
+	       (!name || !strcmp(p->name, name) ||
+		(as == RENDER_LIST &&
+		 (!strcmp(name, "sum") || !strcmp(name, "max"))));
 }
 
-/* The part that --by names, or the first number; NULL: there is none. */
+/* The part that --by names, or the first number, or numbers; NULL: there is
+ * none. */
 static const struct show_part *find_by(const struct show *s, const char *name)
 {
-	for (unsigned i = 0; i < s->n; i++)
-		if (is_number(&s->part[i]) &&
-		    (!name || !strcmp(s->part[i].name, name)))
-			return &s->part[i];
+	static const uint8_t as[] = {RENDER_NUMBER, RENDER_LIST};
+
+	for (unsigned k = 0; k < 2; k++)
+		for (unsigned i = 0; i < s->n; i++)
+			if (is_meant(&s->part[i], as[k], name))
+				return &s->part[i];
 	return NULL;
 }
 
@@ -185,14 +202,18 @@ no_number(const struct top *top, const struct table *t, const struct show *s)
 	size_t n = 0;
 
 	for (unsigned i = 0; i < s->n && n < sizeof(have); i++)
-		if (is_number(&s->part[i]))
+		if (is_meant(&s->part[i], RENDER_NUMBER, NULL) ||
+		    is_meant(&s->part[i], RENDER_LIST, NULL))
 			n += (size_t)snprintf(have + n, sizeof(have) - n,
 					      "%s%s", n ? ", " : "",
 					      s->part[i].name);
-	cli_refuse("--by: values of table %s have no number%s%s; there is %s; "
-		   "--as says what they are made of: u32:first,u32s",
-		   t->name, top->o->by ? " " : "", top->o->by ? top->o->by : "",
-		   n ? have : "none");
+	if (n)
+		cli_refuse("--by: values of table %s have no number %s; there "
+			   "is %s",
+			   t->name, top->o->by, have);
+	cli_refuse("values of table %s have no number to rank them by: say "
+		   "with --as what they are made of, like u32:first,u32s",
+		   t->name);
 }
 
 /* What values and entries of a table are made of, and which part counts. */
@@ -208,6 +229,8 @@ static void choose_parts(struct top *top, unsigned i)
 
 	if (top->o->show.n)
 		*s = top->o->show;
+	else if (top->o->as_given)
+		show_one(s, &top->o->render);
 	else if (show_of(s, *t->show ? t->show : told, &why) < 0)
 		show_of(s, "hex", &why);
 	if (s->n && !s->part[s->n - 1].len)
@@ -244,7 +267,11 @@ static const char *name_of_number(const struct top *top, uint8_t kind)
 		return top->o->by ? top->o->by : "sum";
 	if (kind == TABLE_KEYINC)
 		return "count";
-	return top->by[0] ? top->by[0]->name : "entries";
+	if (!top->by[0])
+		return "entries";
+	if (top->by[0]->render.as == RENDER_LIST)
+		return top->o->by && !strcmp(top->o->by, "max") ? "max" : "sum";
+	return top->by[0]->name;
 }
 
 static void show_best(struct top *top, uint8_t kind)

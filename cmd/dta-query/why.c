@@ -91,6 +91,9 @@ static void value_text(struct why *w, const struct table *t,
 
 	if (!w->o->as_given && *t->show && show_of(&s, t->show, &why) < 0)
 		s.n = 0;
+	if (!s.n && w->o->render.as == RENDER_NUMBER)
+		show_one(&s, &w->o->render);
+	show_rest(&s, t->value_len);
 	if (s.n)
 		show_text(&s, &w->room, text, 1024, value, t->value_len);
 	else

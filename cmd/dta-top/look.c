@@ -95,8 +95,12 @@ static void look_at(void *ctx, const char *path, const char *name)
 	struct region *r;
 	unsigned at = 0;
 
-	if (region_look(&r, path, &f) < 0)
-		return; /* dta-dump regions tells why */
+	if (region_look(&r, path, &f) < 0) {
+		w->unseen++;
+		if (w->tell_unseen)
+			cli_warn_fault(path, &f);
+		return;
+	}
 	s = find(w, region_path(r), name);
 	s->met = true;
 	s->size = region_size(r);
@@ -115,6 +119,7 @@ void look_regions(struct watch *w)
 {
 	struct seen_region **at = &w->regions, *s;
 
+	w->unseen = 0;
 	for (s = w->regions; s; s = s->next)
 		s->met = false;
 	if (w->region)

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "cli/page.h"
 #include "cli/tty.h"
 #include "look.h"
@@ -90,12 +91,15 @@ static void head_of_all(const struct run *r, char *line)
 	if (r->o.region && region && look_age(region, &age_ns))
 		n = snprintf(line, BROWSE_LINE,
 			     "%s: epoch %" PRIu64 ", %" PRIu64
-			     " s old, %.1f%% full, %u writers; ",
+			     " s old, %.1f%% full, %u writer%s; ",
 			     r->o.region, region->epoch, age_ns / 1000000000,
-			     region->fill * 100, region->writers);
+			     region->fill * 100, region->writers,
+			     text_s(region->writers));
 	else
-		n = snprintf(line, BROWSE_LINE, "%u programs, %u regions; ",
-			     r->w.n_programs, r->w.n_regions);
+		n = snprintf(line, BROWSE_LINE, "%u program%s, %u region%s%s; ",
+			     r->w.n_programs, text_s(r->w.n_programs),
+			     r->w.n_regions, text_s(r->w.n_regions),
+			     r->w.unseen ? " (and others unseen)" : "");
 	if (n < BROWSE_LINE)
 		snprintf(line + n, (size_t)(BROWSE_LINE - n),
 			 "a second: %.0f received, %.0f done, %.0f dropped",
@@ -152,8 +156,9 @@ static void head_of_worst(const struct run *r, char *line)
 	}
 	head_of_lost(r, lost, sizeof(lost));
 	if (r->w.why.text[0])
-		snprintf(line, BROWSE_LINE, "%u pages are not seen; %.500s",
-			 r->w.unread, r->w.why.text);
+		snprintf(line, BROWSE_LINE, "%u page%s not seen; %.500s",
+			 r->w.unread, r->w.unread == 1 ? " is" : "s are",
+			 r->w.why.text);
 	else if (worst)
 		snprintf(line, BROWSE_LINE,
 			 "most drops: %s %u: %.0f a second, %s%s",
@@ -232,8 +237,12 @@ static int judge(struct run *r, int rc)
 	if (rc < 0)
 		return CLI_FAIL;
 	if (r->w.why.text[0])
-		cli_warn("%u pages are not seen; %s", r->w.unread,
-			 r->w.why.text);
+		cli_warn("%u page%s not seen; %s", r->w.unread,
+			 r->w.unread == 1 ? " is" : "s are", r->w.why.text);
+	if (table == TABLE_REGIONS && r->w.unseen) {
+		r->w.tell_unseen = true;
+		look_regions(&r->w);
+	}
 	if (table == TABLE_REGIONS ? r->w.n_regions : r->w.n_programs)
 		return CLI_OK;
 	if (table == TABLE_REGIONS)

@@ -63,6 +63,8 @@ struct watch {
 	struct program *programs;
 	struct seen_region *regions;
 	unsigned n_programs, n_regions;
+	unsigned unseen;	    /* regions, or files like them, */
+	bool tell_unseen;	    /* each of which is told */
 	uint64_t at_ns;		    /* of clock_ns() */
 	unsigned unread;	    /* pages that could not be, */
 	struct fault why;	    /* the first of them */

@@ -31,7 +31,30 @@ static void choose(struct values *v, unsigned i, const struct values_as *as)
 		v->render[i] = s->part[0].render;
 		s->n = 0;
 	}
+	if (!s->n && v->render[i].as == RENDER_NUMBER) {
+		show_one(s, &v->render[i]); /* and perhaps more */
+		show_rest(s, t->value_len);
+		s->n = s->n == 1 ? 0 : s->n;
+	} else {
+		show_rest(s, t->value_len);
+	}
 	v->render[i].escape_blank = as->text;
+}
+
+/* --as that no table has the bytes for. */
+static void check(const struct values *v, const struct values_as *as)
+{
+	struct fault why;
+	int rc = 0;
+
+	for (unsigned i = 0; i < v->targets->n; i++) {
+		rc = show_fits(as->show, v->targets->target[i].t->value_len,
+			       &why);
+		if (!rc)
+			return;
+	}
+	if (rc < 0)
+		cli_refuse("--as: %s", why.text);
 }
 
 /* Whether the values of all tables go to one column. */
@@ -74,6 +97,8 @@ void values_open(struct values *v, const struct schema *s, unsigned at,
 	v->targets = t;
 	memcpy(v->field, s->fields, s->n * sizeof(*s->fields));
 	v->schema = (struct schema){s->name, v->field, s->n};
+	if (as->show->n)
+		check(v, as);
 	for (unsigned i = 0; i < t->n; i++)
 		choose(v, i, as);
 	if (is_one_column(v)) {

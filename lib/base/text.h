@@ -63,6 +63,12 @@ bool text_mac(uint8_t out[6], const char *text);
  * version, 4 or 6; 0: it is none. */
 uint8_t text_ip(uint8_t out[16], const char *text);
 
+/* What makes a word the plural: "1 page", "2 pages". */
+static inline const char *text_s(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 /* Two digits a byte, without an end. Returns what follows them. */
 static inline char *text_put_hex(char *out, const uint8_t *data, size_t len)
 {

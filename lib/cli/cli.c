@@ -76,6 +76,50 @@ void cli_warn_fault(const char *object, const struct fault *f)
 	complained = complained || object == cli_stdout;
 }
 
+/* Whether a line of the synopsis begins one: NAME, and a|b of subcommands with
+ * verb among them; NULL: any. */
+static bool is_synopsis(const struct cli *c, const char *line, const char *verb)
+{
+	size_t n = strlen(c->name), len;
+
+	if (strncmp(line, c->name, n) != 0 || (line[n] != ' ' && line[n]))
+		return false;
+	for (line += n; verb && (*line == ' ' || *line == '|'); line += len) {
+		len = strcspn(++line, " |\n");
+		if (len == strlen(verb) && !memcmp(line, verb, len))
+			return true;
+		if (line[len] != '|')
+			return false;
+	}
+	return !verb;
+}
+
+/* That of the subcommand, or the first, in one line: of the whole, what is
+ * wrong would scroll away. */
+static void put_synopsis(const struct cli *c)
+{
+	const char *verb = cli_verb_in_hand(c), *line = c->usage, *next;
+
+	fputs("usage: ", stderr);
+	if (c->verbs && !verb)
+		fprintf(stderr, "%s ", c->name);
+	for (int i = 0; c->verbs && !verb && c->verbs[i]; i++)
+		fprintf(stderr, "%s%s%s", i ? "|" : "", c->verbs[i],
+			c->verbs[i + 1] ? "" : " ...");
+	while (verb && line && !is_synopsis(c, line, verb))
+		line = (next = strchr(line, '\n')) ? next + 1 : NULL;
+	for (bool first = true; line && *line && (verb || !c->verbs) &&
+				(first || !is_synopsis(c, line, NULL));
+	     first = false) {
+		int len = (int)strcspn(line, "\n");
+
+		fprintf(stderr, "%s%.*s", first ? "" : " ", len, line);
+		line += len + (line[len] == '\n');
+		line += strspn(line, " ");
+	}
+	fprintf(stderr, "; try '%s -h'\n", c->name);
+}
+
 void cli_usage(const struct cli *c, const char *fmt, ...)
 {
 	va_list ap;
@@ -83,9 +127,7 @@ void cli_usage(const struct cli *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	cli_message(fmt, ap);
 	va_end(ap);
-	/* Not the whole synopsis: what is wrong would scroll away. */
-	fprintf(stderr, "usage: %s [OPTION]... [ARGUMENT]...; try '%s -h'\n",
-		c->name, c->name);
+	put_synopsis(c);
 	complained = true;
 	exit(CLI_USAGE);
 }

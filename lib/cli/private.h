@@ -16,6 +16,10 @@ enum {
 };
 
 /* The next of words that blanks or bars part; false: there is none. */
+/* The subcommand that cli_verb() found last; NULL: none, or of another program.
+ */
+const char *cli_verb_in_hand(const struct cli *c);
+
 bool cli_next_word(const char **at, char word[CLI_WORD_MAX]);
 
 /* Takes an option as if it had been given; exits on a bad value. */

@@ -69,10 +69,16 @@ static int read_f64(const char *text, double low, double high, double *out,
 		    struct fault *why)
 {
 	if ((!text_f64(out, text) && !read_share(text, high, out)) ||
-	    *out < low || *out > high)
+	    *out < low || *out > high) {
+		if (high <= 1 && text_f64(out, text) && *out > 1 && *out <= 100)
+			return fault_set(why, -EINVAL,
+					 "is not from %.12g to %.12g: do you "
+					 "mean %s%%?",
+					 low, high, text);
 		return fault_set(why, -EINVAL,
 				 "is not a number from %.12g to %.12g", low,
 				 high);
+	}
 	return 0;
 }
 

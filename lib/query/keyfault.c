@@ -29,6 +29,7 @@ size_t keyfault_loosen(char *out, uint16_t *at, size_t room, const char *text)
 struct walk {
 	const char *p;
 	struct key_fault *f;
+	const char *text, *said; /* from its beginning; the same as given */
 };
 
 static bool wrong(const struct walk *w, const char *fmt, size_t n)
@@ -39,7 +40,7 @@ static bool wrong(const struct walk *w, const char *fmt, size_t n)
 {
 	w->f->part = w->p;
 	snprintf(w->f->why, sizeof(w->f->why), fmt, (int)(n < 48 ? n : 48),
-		 w->p);
+		 w->said + (w->p - w->text));
 	return false;
 }
 
@@ -200,9 +201,9 @@ static bool walk(struct walk *w, enum key_type t, size_t len)
 }
 
 size_t keyfault_explain(struct key_fault *f, enum key_type t, size_t len,
-			const char *text)
+			const char *text, const char *said)
 {
-	struct walk w = {text, f};
+	struct walk w = {text, f, text, said};
 
 	*f = (struct key_fault){.part = text};
 	if (walk(&w, t, len)) {

@@ -21,9 +21,9 @@ struct key_fault {
 	char why[128];	  /* "port 77777: above 65535" */
 };
 
-/* For a (loosened) text that key_parse() refused. Returns how much of it was
- * right. */
+/* For a (loosened) text that key_parse() refused; said: the same with its
+ * capitals. Returns how much of it was right. */
 size_t keyfault_explain(struct key_fault *f, enum key_type t, size_t len,
-			const char *text);
+			const char *text, const char *said);
 
 #endif

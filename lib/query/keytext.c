@@ -48,17 +48,21 @@ static bool of_a_version(const char *text, enum key_type type)
 }
 
 /* The table whose keys it is most like says what is wrong with it. */
-static void explain(const struct table *const *t, unsigned n, const char *loose,
-		    const uint16_t *at, struct keytext_fault *f)
+static void explain(const struct table *const *t, unsigned n, const char *text,
+		    const char *loose, const uint16_t *at,
+		    struct keytext_fault *f)
 {
 	struct fault all = f->why;
-	size_t best = 0, like;
+	size_t best = 0, like, len = strlen(loose);
+	char said[KEY_TEXT_MAX];
 
+	for (size_t i = 0; i <= len; i++)
+		said[i] = text[at[i]];
 	for (unsigned i = 0; i < n; i++) {
 		struct key_fault one;
 		size_t right = keyfault_explain(&one,
 						(enum key_type)t[i]->key_type,
-						t[i]->key_len, loose);
+						t[i]->key_len, loose, said);
 
 		like = 2 * right +
 		       of_a_version(loose, (enum key_type)t[i]->key_type);
@@ -132,6 +136,6 @@ int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
 		return -EINVAL;
 	found = pick(key, &added, t, n, bare, &f->why);
 	if (found == -ENOENT)
-		explain(t, n, bare, at, f);
+		explain(t, n, text, bare, at, f);
 	return found < 0 ? -EINVAL : found;
 }

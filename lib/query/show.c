@@ -130,6 +130,48 @@ int show_of(struct show *s, const char *text, struct fault *f)
 	return 0;
 }
 
+void show_one(struct show *s, const struct render *r)
+{
+	*s = (struct show){.n = 1};
+	s->part[0] = (struct show_part){
+		.render = *r,
+		.len = len_of(r),
+		.name = "value",
+	};
+}
+
+/* Bytes that the parts take; of one that takes what is left, at least one. */
+static size_t len_at_least(const struct show *s)
+{
+	const struct show_part *last = &s->part[s->n - 1];
+
+	return s->n ? last->at + (last->len ? last->len : 1u) : 0;
+}
+
+int show_fits(const struct show *s, size_t len, struct fault *f)
+{
+	size_t want = len_at_least(s);
+
+	if (want <= len)
+		return 0;
+	return fault_set(f, -EINVAL,
+			 "that is %zu bytes, and values have %zu: leave some "
+			 "out, or make values longer",
+			 want, len);
+}
+
+void show_rest(struct show *s, size_t len)
+{
+	size_t at = len_at_least(s);
+	struct show_part *p = &s->part[s->n];
+
+	if (!s->n || s->n == SHOW_PARTS || !p[-1].len || at >= len)
+		return;
+	*p = (struct show_part){.at = (uint16_t)at, .name = "rest"};
+	p->render.as = RENDER_HEX;
+	tell_apart(s, s->n++);
+}
+
 static unsigned column_of(struct shown *all, const struct show_part *p,
 			  uint8_t type)
 {
@@ -194,7 +236,7 @@ void show_text(const struct show *s, struct rendered *room, char *out,
 
 		if (p->at < len)
 			n += (size_t)snprintf(
-				out + n, cap - n, "%s%s", i ? " " : "",
+				out + n, cap - n, "%s%s", i ? "," : "",
 				render_text(&p->render, room, value + p->at,
 					    p->len && p->at + p->len <= len
 						    ? p->len

@@ -35,6 +35,14 @@ struct show {
 /* 0, or -EINVAL and why. */
 int show_of(struct show *s, const char *text, struct fault *f);
 
+/* One part of a type, which has no name. */
+void show_one(struct show *s, const struct render *r);
+
+/* Whether values of len bytes have all parts. 0, or -EINVAL and why not. */
+int show_fits(const struct show *s, size_t len, struct fault *f);
+/* What parts leave over of values of len bytes is one more, in hex: rest. */
+void show_rest(struct show *s, size_t len);
+
 /* The columns of tables: parts of one name and type share one. */
 struct shown {
 	unsigned n;
@@ -52,7 +60,7 @@ void shown_set(const struct show *s, const uint8_t column[SHOW_PARTS],
 	       struct rendered *room, struct rows *rows, unsigned first,
 	       const uint8_t *value, size_t len);
 
-/* The parts as one text, with blanks between, in out; a value alone in hex. */
+/* The parts as one text, with commas between, in out; a value alone in hex. */
 void show_text(const struct show *s, struct rendered *room, char *out,
 	       size_t cap, const uint8_t *value, size_t len);
 

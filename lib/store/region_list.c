@@ -6,20 +6,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/process.h"
 #include "store/region_file.h"
 
-/* Whether a file begins as a region does; one that we may not read might be. */
+/* Whether a file begins as a region does, or we may not read it and it is large
+ * enough: who looks at it is told why it cannot be. */
 static bool is_region(const char *path)
 {
 	char magic[sizeof(region_magic)] = "";
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	struct stat st;
 	bool is;
 
 	if (fd < 0)
-		return false;
+		return errno == EACCES && !lstat(path, &st) &&
+		       S_ISREG(st.st_mode) && st.st_size > REGION_STATIC_LEN;
 	is = read(fd, magic, sizeof(magic)) == sizeof(magic) &&
 	     !memcmp(magic, region_magic, sizeof(magic));
 	close(fd);

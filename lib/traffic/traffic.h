@@ -15,6 +15,9 @@
 #include "traffic/packet.h"
 #include "traffic/synth.h"
 
+/* Flows and packets of a run, at most: days of work. */
+#define TRAFFIC_COUNT_MAX UINT64_C(1000000000000)
+
 /* packets = given to the caller + left out by what he asked for + not_ip +
  * malformed. */
 struct traffic_counters {

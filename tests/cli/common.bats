@@ -64,6 +64,19 @@ blame() {
 	done
 }
 
+@test "usage is that of the subcommand" {
+	run -2 --separate-stderr dta-query why -R none </dev/null
+	[[ ${stderr_lines[-1]} == "usage: dta-query why (--region NAME | --snapshot FILE) [--table NAME] [--known FILE] KEY...; try 'dta-query -h'" ]]
+	run -2 --separate-stderr dta-plan cores --load 1
+	[[ ${stderr_lines[-1]} == "usage: dta-plan cores [--cores N] "*" [--memory-rate N]; try "* ]]
+	run -2 --separate-stderr dta-dump region
+	[[ ${stderr_lines[-1]} == "usage: dta-dump region NAME "*"--no-load]; try "* ]]
+	run -2 --separate-stderr dta-query
+	[[ ${stderr_lines[-1]} == "usage: dta-query keywrite|path|"*"|top ...; try 'dta-query -h'" ]]
+	run -2 --separate-stderr dta-top no
+	[[ ${stderr_lines[-1]} == "usage: dta-top [-R REGION] [-t TABLE] [--every TIME]; try "* ]]
+}
+
 @test "an option without its argument: named on stderr, exit 2" {
 	for p in "${PROGRAMS[@]}"; do
 		# The options whose help shows an argument after the name.
@@ -100,7 +113,7 @@ blame() {
 					--max-copies --ages --checksum-bits \
 					--arity --hops --ipv6 --value --cm \
 					--reports --report-port --int-port \
-					--s-max --protocol --max-hop --export-port --by-age \
+					--s-max --protocol --max-hop --export-port --by-age --cores \
 					" == \
 					*[[:space:]]$option[[:space:]]* ]] ;;
 			esac

@@ -271,6 +271,15 @@ refused() {
 	[ -z "$stderr" ]
 }
 
+@test "what is refused says what would do" {
+	refused "'99' is not from 1e-06 to 0.999999999999: do you mean 99%?" keywrite --want 99
+	refused "(0.99 is 99%)" keywrite --want 0
+	refused "'-1' is not a number from 1 to 1125T (K, M, G, T: powers of 1000)" keywrite --flows -1
+	refused "number of bytes from 1 to 1024T (K, M, G, T: powers of 1024)" keywrite --memory 0
+	refused "'0' is not a whole number from 1 to 1024, or" cores --cores 0
+	refused "--flows and --memory together say what the load is" keywrite --flows 1M --memory 1G --want 0.9
+}
+
 @test "nonsense is refused, by name" {
 	refused "for cores" keywrite --join 3
 	refused "for keywrite and postcard" cores --load 1

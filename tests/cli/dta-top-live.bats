@@ -206,7 +206,7 @@ unsent() {
 	touch half
 	never_whole() {
 		run -3 --separate-stderr top || return 1
-		[[ $stderr == *"1 pages are not seen; dta-ledger-$half-"*": it is never written to its end"* ]]
+		[[ $stderr == *"1 page is not seen; dta-ledger-$half-"*": it is never written to its end"* ]]
 	}
 	# Who comes now has never seen it whole,
 	wait_for never_whole
@@ -267,7 +267,7 @@ def row_is(good):
         if good(row.split()):
             return
         assert time.time() < end, row
-until(b'1 programs')
+until(b'1 program, ')
 key(b'4/$NAME\r'); until(b'1 to 1 of 1, by stored_s')
 # Region, epoch, age, its minute, fill, its minute: the age is as high as the
 # oldest, the fill as high as it is.

@@ -265,16 +265,16 @@ teardown() {
 		run -0 --separate-stderr top
 		echo "$how: $stderr"
 		[ "$(jq -s 'map(.program) == ["dta-fake"]' <<<"$output")" = true ]
-		[[ $stderr == "dta-top: 1 pages are not seen; ${own#pages/}: damaged, or no page" ]]
+		[[ $stderr == "dta-top: 1 page is not seen; ${own#pages/}: damaged, or no page" ]]
 		rm "$own"
 	done
 	ln -s /dev/zero "$own"
 	run -0 --separate-stderr top
-	[[ $stderr == *"1 pages are not seen; "* ]]
+	[[ $stderr == *"1 page is not seen; "* ]]
 	rm "$own"
 	mkfifo "$own"
 	run -0 --separate-stderr timeout 60 dta-top --once --every 1ms
-	[[ $stderr == *"1 pages are not seen; "* ]]
+	[[ $stderr == *"1 page is not seen; "* ]]
 }
 
 @test "the group reads, others do not; nobody passes for another" {
@@ -299,7 +299,7 @@ teardown() {
 		--once --every 1ms -o ndjson
 	[[ $output == *'"program":"dta-translate"'* && -z $stderr ]]
 	run -3 --separate-stderr as 65534 "$DTA_LEDGERS/top" --once --every 1ms
-	[[ $stderr == *"1 pages are not seen; ${page##*/}: Permission denied"* ]]
+	[[ $stderr == *"1 page is not seen; ${page##*/}: Permission denied"* ]]
 	# a page of that process that somebody else has made
 	cp "$page" copy
 	kill -STOP "$pid"
@@ -414,7 +414,7 @@ key(b'q')" dta-top --every 300ms
 	typist "
 until(b'0 programs', b'nothing is dropped')
 begun = os.spawnvp(os.P_NOWAIT, 'dta-translate', ['dta-translate', '-q', '-r', 'pipe', '-R', '$NAME'])
-until(b'1 programs', b'dta-translate')
+until(b'1 program, ', b'dta-translate')
 open('go', 'w').close()
 os.waitpid(begun, 0)
 key(b'r'); until(b'0 programs')

@@ -61,6 +61,7 @@ refused() {
 	refused '10.0.0.1:1>10.0.0.2:1' 21 ": the protocol is missing: /tcp?"
 	refused '10.0.0.1:01>10.0.0.2:1/tcp' 9 ": 01: a zero in front"
 	refused '10.0.0.1:x>10.0.0.2:1/tcp' 9 ": x is no port"
+	refused 'ABC.DEF:1>10.0.0.2:1/tcp' 0 ": ABC.DEF is no IPv4 address"
 	# Of two tables, the one whose keys it is most like.
 	run -1 --separate-stderr query '2001:db8::12345'
 	[[ $stderr == *": 2001:db8::12345 is no IPv6 address"* ]]

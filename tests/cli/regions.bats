@@ -55,3 +55,22 @@ mine() {
 	wait "$pid"
 	mine | jq -e '.writers == 0 and .since == null'
 }
+
+@test "a region that may not be read is named, here and by dta-top" {
+	[ "$EUID" = 0 ] || skip "root can be somebody else"
+	dta-collect --create --layout l.ini --region "$NAME-a"
+	dta-collect --create --layout l.ini --region "$NAME-b"
+	chmod 600 "$(dta-dump region "$NAME-b" -o ndjson | jq -r .path)"
+	# Too small to be one.
+	(umask 77; echo >"/dev/shm/$NAME-c")
+	for run in "dta-dump regions" "dta-top --once -t regions --every 10ms"; do
+		# shellcheck disable=SC2086 # words
+		DTA_LEDGERS=/dev/shm run --separate-stderr setpriv --reuid 65534 \
+			--clear-groups "$BUILD/"$run -o ndjson
+		[ "$status" = 0 ]
+		[ "$(jq -r '.name // .region' <<<"$output" | grep "^$NAME")" = "$NAME-a" ]
+		grep "^${run%% *}: .*/$NAME-b: Permission denied: it belongs to root" <<<"$stderr"
+		run ! grep "$NAME-c" <<<"$stderr"
+	done
+	rm "/dev/shm/$NAME-c"
+}

@@ -54,6 +54,25 @@ prepare() { # workload [option...]
 	[[ ${lines[1]} =~ ^1,found,::ffff:10\.[0-9.]+,[0-9]+,2, ]]
 }
 
+@test "what types leave over of a value is shown, in hex" {
+	prepare int-path
+	key=$(sed 1d truth.csv | head -n 1 | cut -d, -f3)
+	hex=$(dta-query keywrite -R "$NAME" "$key" --as hex -o ndjson | jq -r .value)
+	for as in u8,u64:9:u8+u64 u32:4:value u64:8:value; do
+		dta-query keywrite -R "$NAME" "$key" --as "${as%%:*}" -o ndjson >row
+		n=${as#*:} n=${n%%:*}
+		jq -e --arg rest "${hex:$((2 * n))}" '.rest == $rest' row
+		run -0 --separate-stderr dta-query why -R "$NAME" "$key" --as "${as%%:*}" -o csv
+		[[ $output == *"${hex:$((2 * n))}"* ]]
+	done
+	# No blanks in it: they are escaped in text.
+	run -0 --separate-stderr dta-query why -R "$NAME" "$key" --as u8,u64
+	[[ $output =~ this_key\ +[0-9a-f]+\ +[0-9]+,[0-9]+,${hex:18}\  ]]
+	# Several numbers in a row have no rest, and nothing is left of all.
+	dta-query keywrite -R "$NAME" "$key" --as u8,u32s -o ndjson | jq -e 'has("rest") | not'
+	dta-query keywrite -R "$NAME" "$key" --as u64,u64,u32 -o ndjson | jq -e 'has("rest") | not'
+}
+
 @test "dta-dump: the columns come behind the bytes; a snapshot keeps them" {
 	prepare netseer-loss
 	run -0 dta-dump region "$NAME" --slots -o csv
@@ -70,7 +89,18 @@ prepare() { # workload [option...]
 		"u8, u17" >l.ini
 	run -1 --separate-stderr dta-collect --create --layout l.ini -R "$NAME"
 	[[ $stderr == *"l.ini: table t: show: 'u17' is no type: hex, u8,"* ]]
+	printf '[t]\nkind = append\nvalue = 4\nlists = 1\nentries = 64\nshow = %s\n' \
+		"u32, u32" >l.ini
+	run -1 --separate-stderr dta-collect --create --layout l.ini -R "$NAME"
+	[[ $stderr == *"l.ini: table t: show: that is 8 bytes, and values have 4: "* ]]
+	sed -i 's/u32, u32/u32, hex/' l.ini
+	run -1 --separate-stderr dta-collect --create --layout l.ini -R "$NAME"
+	[[ $stderr == *"that is 5 bytes, and values have 4: "* ]]
 	prepare netseer-loss
+	# Two tables: one of them has 42 bytes.
+	run -2 --separate-stderr dta-query list -R "$NAME" --as flow6,u32,u16
+	[[ $stderr == *"--as: that is 43 bytes, and values have 42: "* ]]
+	run -0 dta-query list -R "$NAME" --as flow6,u32,u8 -q
 	run -2 --separate-stderr dta-query list -R "$NAME" --as u8,text,u8
 	[[ $stderr == *"nothing can come behind text"* ]]
 	run -2 --separate-stderr dta-query list -R "$NAME" --as u8:A,u8

@@ -51,6 +51,22 @@ top() { dta-query top -R "$NAME" -o csv "$@"; }
 	[ "$(cut -d, -f3 <<<"${lines[1]}")" = "$(sort -nr values | head -n 1)" ]
 	run -2 --separate-stderr top --keys truth.csv --by bytes
 	[[ $stderr == *"table hosts have no number bytes; there is packets"* ]]
+	# Numbers in a row: their sum, or the largest.
+	dta-collect --remove -R "$NAME"
+	prepare int-path
+	for by in sum max; do
+		dta-query keywrite -R "$NAME" --keys truth.csv --column key -o ndjson |
+			jq -s "map(.value | select(. != null)) |
+				map({sum: add, max: max}.$by) | max" >want
+		top --keys truth.csv --by $by --lines 1 >got
+		[ "$(head -n 1 got)" = "rank,key,$by,table" ]
+		[ "$(tail -n 1 got | cut -d, -f3)" = "$(<want)" ]
+	done
+	[ "$(top --keys truth.csv --lines 1)" = "$(top --keys truth.csv --by sum --lines 1)" ]
+	run -2 --separate-stderr top --keys truth.csv --by bytes
+	[[ $stderr == *"table flows have no number bytes; there is u32s"* ]]
+	run -2 --separate-stderr top --keys truth.csv --as hex
+	[[ $stderr == "dta-query: values of table flows have no number to rank them by: say with --as"* ]]
 	dta-collect --remove -R "$NAME"
 	prepare int-postcard
 	for by in sum max hops; do

@@ -356,8 +356,8 @@ static void test_rules(void)
 
 		if (lines[i].says)
 			snprintf(want, sizeof(want),
-				 "tool: %s\nusage: tool [OPTION]... "
-				 "[ARGUMENT]...; try 'tool -h'\n",
+				 "tool: %s\nusage: tool run|walk|rest ...; "
+				 "try 'tool -h'\n",
 				 lines[i].says);
 		line_in_hand = lines[i].line;
 		says(read_in_hand, want, lines[i].says ? CLI_USAGE : 0);
