@@ -12,10 +12,6 @@
 #include "sources.h"
 #include "cli/table.h"
 
-enum {
-	KEY_COLUMN = 47, /* any flow4: 255.255.255.255:65535>.../tcp */
-};
-
 enum keywrite_field {
 	KW_KEY,
 	KW_ANSWER,
@@ -30,7 +26,7 @@ enum keywrite_field {
 };
 
 static const struct row_field keywrite_fields[KW_FIELDS] = {
-	[KW_KEY] = {"key", ROW_STR, KEY_COLUMN},
+	[KW_KEY] = {"key", ROW_STR, 0},
 	[KW_ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
 	[KW_VALUE] = {"value", ROW_BYTES, 16},
 	[KW_AGREED] = {"agreed", ROW_U64, 6, .spare = 1},
@@ -57,7 +53,7 @@ enum path_field {
 };
 
 static const struct row_field path_fields[PATH_FIELDS] = {
-	[PATH_KEY] = {"key", ROW_STR, KEY_COLUMN},
+	[PATH_KEY] = {"key", ROW_STR, 0},
 	[PATH_ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
 	[PATH_PATH] = {"path", ROW_LIST, 24},
 	[PATH_HOPS] = {"hops", ROW_U64, 4, .spare = 1},
@@ -82,7 +78,7 @@ enum count_field {
 };
 
 static const struct row_field count_fields[COUNT_FIELDS] = {
-	[COUNT_KEY] = {"key", ROW_STR, KEY_COLUMN},
+	[COUNT_KEY] = {"key", ROW_STR, 0},
 	[COUNT_ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
 	[COUNT_COUNT] = {"count", ROW_U64, 12},
 	[COUNT_COPIES] = {"copies", ROW_U64, 6, .spare = 1},
@@ -256,17 +252,6 @@ static void ask_batch(struct bulks *b, struct ask *ask, const struct targets *t)
 	}
 }
 
-/* The column of keys, as wide as those of the command line need. */
-static uint8_t key_width(const struct opts *o)
-{
-	size_t key = o->keys.file ? KEY_COLUMN : 0;
-
-	for (int i = 0; i < o->keys.nargs; i++)
-		if (strlen(o->keys.args[i]) > key)
-			key = strlen(o->keys.args[i]);
-	return (uint8_t)(key > UINT8_MAX ? UINT8_MAX : key);
-}
-
 static struct bulk *bulk_open(const struct opts *o, const struct targets *t)
 {
 	const struct values_as as = opts_values(o);
@@ -285,7 +270,7 @@ static struct bulk *bulk_open(const struct opts *o, const struct targets *t)
 		memcpy(v->field, s->fields, s->n * sizeof(*s->fields));
 		v->schema = (struct schema){s->name, v->field, s->n};
 	}
-	v->field[0].width = key_width(o);
+	v->field[0].width = keys_column(&o->keys, t);
 	return b;
 }
 

@@ -27,7 +27,7 @@ enum field {
 
 static const struct row_field fields[FIELDS] = {
 	[RANK] = {"rank", ROW_U64, 4},
-	[KEY] = {"key", ROW_STR, 47},
+	[KEY] = {"key", ROW_STR, 0},
 	[NUMBER] = {"count", ROW_U64, 12}, /* or whatever it is by */
 	[TABLE] = {"table", ROW_STR, 8, ROW_TAG},
 };
@@ -274,6 +274,13 @@ static const char *name_of_number(const struct top *top, uint8_t kind)
 	return top->by[0]->name;
 }
 
+static uint8_t column(const char *text)
+{
+	size_t n = strlen(text);
+
+	return (uint8_t)(n < UINT8_MAX ? n : UINT8_MAX);
+}
+
 static void show_best(struct top *top, uint8_t kind)
 {
 	struct rows *r;
@@ -282,6 +289,10 @@ static void show_best(struct top *top, uint8_t kind)
 	top->field[NUMBER].name = name_of_number(top, kind);
 	if (kind == TABLE_APPEND)
 		top->field[KEY].name = top->what[0]->name;
+	top->field[KEY].width = 0;
+	for (size_t i = 0; i < top->n; i++)
+		if (column(top->best[i].key) > top->field[KEY].width)
+			top->field[KEY].width = column(top->best[i].key);
 	top->schema = (struct schema){"top", top->field, FIELDS};
 	r = cli_rows(top->o->format, &top->schema);
 	if (!r)

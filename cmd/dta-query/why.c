@@ -42,9 +42,9 @@ static const struct row_field fields[FIELDS] = {
 	[TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
-static const struct schema why_rows = {"why", fields, FIELDS};
-
 struct why {
+	struct row_field field[FIELDS];
+	struct schema schema;
 	const struct opts *o;
 	struct places *p;
 	struct rows *rows;
@@ -368,7 +368,10 @@ int run_why(const struct opts *o, struct places *p)
 	if (o->known)
 		known_read(&w->known, &known, t);
 	keys_open(&w->keys, &o->keys, t);
-	w->rows = cli_rows(o->format, &why_rows);
+	memcpy(w->field, fields, sizeof(fields));
+	w->field[KEY].width = keys_column(&o->keys, t);
+	w->schema = (struct schema){"why", w->field, FIELDS};
+	w->rows = cli_rows(o->format, &w->schema);
 	if (!w->rows)
 		cli_fail("out of memory");
 	while (!cli_stop && keys_next(&w->keys))

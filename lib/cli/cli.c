@@ -94,28 +94,37 @@ static bool is_synopsis(const struct cli *c, const char *line, const char *verb)
 	return !verb;
 }
 
-/* That of the subcommand, or the first, in one line: of the whole, what is
- * wrong would scroll away. */
+/* The synopsis of a subcommand; NULL: the first. NULL: there is none. */
+static const char *find_synopsis(const struct cli *c, const char *verb)
+{
+	const char *line = c->usage;
+
+	while (line && !is_synopsis(c, line, verb)) {
+		line = strchr(line, '\n');
+		line += line != NULL;
+	}
+	return line;
+}
+
+/* That of the subcommand in hand, or of a program without any the first, in one
+ * line: of the whole, what is wrong would scroll away. */
 static void put_synopsis(const struct cli *c)
 {
-	const char *verb = cli_verb_in_hand(c), *line = c->usage, *next;
+	const char *verb = cli_verb_in_hand(c), *line = NULL, *blank = "";
 
 	fputs("usage: ", stderr);
-	if (c->verbs && !verb)
-		fprintf(stderr, "%s ", c->name);
-	for (int i = 0; c->verbs && !verb && c->verbs[i]; i++)
-		fprintf(stderr, "%s%s%s", i ? "|" : "", c->verbs[i],
-			c->verbs[i + 1] ? "" : " ...");
-	while (verb && line && !is_synopsis(c, line, verb))
-		line = (next = strchr(line, '\n')) ? next + 1 : NULL;
-	for (bool first = true; line && *line && (verb || !c->verbs) &&
-				(first || !is_synopsis(c, line, NULL));
-	     first = false) {
+	if (verb || !c->verbs)
+		line = find_synopsis(c, verb);
+	for (int i = 0; !line && c->verbs && c->verbs[i]; i++)
+		fprintf(stderr, "%s%s%s%s", i ? "|" : c->name, i ? "" : " ",
+			c->verbs[i], c->verbs[i + 1] ? "" : " ...");
+	while (line && *line && (!*blank || !is_synopsis(c, line, NULL))) {
 		int len = (int)strcspn(line, "\n");
 
-		fprintf(stderr, "%s%.*s", first ? "" : " ", len, line);
+		fprintf(stderr, "%s%.*s", blank, len, line);
 		line += len + (line[len] == '\n');
 		line += strspn(line, " ");
+		blank = " ";
 	}
 	fprintf(stderr, "; try '%s -h'\n", c->name);
 }

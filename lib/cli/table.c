@@ -5,16 +5,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/tty.h"
 #include "row/outbuf.h"
+#include "row/people.h"
 
 enum {
 	SCREENFUL = 128, /* rows whose columns are measured together */
 	GAP = 2,	 /* blanks between columns */
-	LEAST = 8,	 /* columns are not cut shorter */
+	LEAST = 8,	 /* columns are not cut shorter, */
+	FIRST = 36,	 /* nor the first while others can be */
 	SAY_MAX = 96,	 /* of a value that is said once */
 };
 
@@ -43,96 +44,12 @@ static void show_rest(void)
 		rows_flush(showing);
 }
 
-/* Characters, of which those of UTF-8 have several bytes. */
-static unsigned width_of(const char *text)
-{
-	unsigned n = 0;
-
-	for (; *text; text++)
-		n += (*text & 0xc0) != 0x80;
-	return n;
-}
-
-static void put_bytes(struct outbuf *o, uint64_t v)
-{
-	static const char *const unit[] = {"", "KiB", "MiB", "GiB", "TiB"};
-	double x = (double)v;
-	unsigned i = 0;
-	char text[32];
-
-	while (x >= 1024 && i < 4) {
-		x /= 1024;
-		i++;
-	}
-	snprintf(text, sizeof(text), x < 10 && i ? "%.1f%s" : "%.0f%s", x,
-		 unit[i]);
-	outbuf_word(o, text);
-}
-
-static void put_f64(struct outbuf *o, double v)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%.4g", v);
-	outbuf_word(o, text);
-}
-
-/* As many as say anything: none, 3, 6 or 9. -1: not even the point. */
-static int digits_of(long ns)
-{
-	return !ns ? -1 : ns % 1000 ? 9 : ns % 1000000 ? 6 : 3;
-}
-
-/* Local time, without the date if it is today. */
-static void put_time(struct outbuf *o, int64_t ns, bool live)
-{
-	time_t seconds = (time_t)(ns / 1000000000), now = time(NULL);
-	long rest = (long)(ns % 1000000000);
-	struct tm at, today;
-	char text[64], fraction[16];
-	int digits = live ? 6 : digits_of(rest);
-
-	localtime_r(&seconds, &at);
-	localtime_r(&now, &today);
-	strftime(text, sizeof(text),
-		 at.tm_year == today.tm_year && at.tm_yday == today.tm_yday
-			 ? "%H:%M:%S"
-			 : "%Y-%m-%d %H:%M:%S",
-		 &at);
-	snprintf(fraction, sizeof(fraction), ".%09ld", rest);
-	outbuf_word(o, text);
-	outbuf_bytes(o, fraction, (size_t)(digits + 1));
-}
-
-static void put_cell(struct table *t, const struct row_batch *b,
-		     const struct row_field *f, const struct row_cell *c)
-{
-	struct outbuf *o = &t->o;
-
-	if (encode_is_null(c))
-		outbuf_char(o, '-');
-	else if (c->kind == ROW_BOOL)
-		outbuf_word(o, c->u64 ? "*" : "");
-	else if (c->kind == ROW_TIME)
-		put_time(o, c->i64, t->live);
-	else if (c->kind == ROW_U64 && f->unit && !strcmp(f->unit, "bytes"))
-		put_bytes(o, c->u64);
-	else if (c->kind == ROW_F64)
-		put_f64(o, c->f64);
-	else if (c->kind == ROW_STR)
-		outbuf_plain(o, (const char *)b->bytes + c->at, c->len, true);
-	else if (c->kind == ROW_LIST)
-		outbuf_list(o, (const void *)(b->bytes + c->at), c->len);
-	else
-		encode_cell(o, b, c);
-}
-
 static char *cell_text(struct table *t, const struct row_batch *b,
 		       unsigned field, const struct row_cell *c)
 {
 	size_t len;
 
-	put_cell(t, b, &t->s->fields[field], c);
+	people_cell(&t->o, b, &t->s->fields[field], c, t->live);
 	return outbuf_take(&t->o, &len);
 }
 
@@ -156,16 +73,17 @@ static bool is_same(const struct table *t, unsigned rows, unsigned field)
 	for (unsigned r = 1; r < rows; r++)
 		if (strcmp(t->cell[r * t->s->n + field], t->cell[field]) != 0)
 			return false;
-	return rows > 0 && width_of(t->cell[field]) <= SAY_MAX;
+	return rows > 0 && people_width(t->cell[field]) <= SAY_MAX;
 }
 
-/* Cuts the widest columns, the first one last, until all have room. */
+/* Cuts columns until all have room: the first, which tells rows apart, in its
+ * middle, then the widest others, then the first again. */
 static void cut(struct table *t)
 {
 	while (total(t) > t->room) {
 		unsigned widest = 0;
 
-		for (unsigned i = 1; i < t->s->n; i++)
+		for (unsigned i = 1; i < t->s->n && t->width[0] <= FIRST; i++)
 			if (t->width[i] > LEAST &&
 			    (!widest || t->width[i] > t->width[widest]))
 				widest = i;
@@ -184,7 +102,7 @@ static unsigned most(unsigned a, unsigned b)
 static unsigned least_width(const struct table *t, unsigned field)
 {
 	const struct row_field *f = &t->s->fields[field];
-	unsigned name = width_of(f->name);
+	unsigned name = people_width(f->name);
 
 	return t->live && f->type != ROW_TIME ? most(f->width, name) : name;
 }
@@ -195,7 +113,7 @@ static unsigned widest_cell(const struct table *t, unsigned rows,
 	unsigned w = 0;
 
 	for (unsigned r = 0; r < rows; r++)
-		w = most(w, width_of(t->cell[r * t->s->n + field]));
+		w = most(w, people_width(t->cell[r * t->s->n + field]));
 	return w;
 }
 
@@ -218,21 +136,6 @@ static void measure(struct table *t, unsigned rows)
 			t->spared[i] = true;
 		}
 	cut(t);
-}
-
-static void put_text(const char *text, unsigned width, bool right, bool last)
-{
-	unsigned n = width_of(text);
-
-	if (n > width) {
-		for (n = 0; n < width - 3; n += (*text & 0xc0) != 0x80)
-			putchar(*text++);
-		fputs("...", stdout);
-		return;
-	}
-	printf("%*s%s", right ? (int)(width - n) : 0, "", text);
-	if (!right && !last)
-		printf("%*s", (int)(width - n), "");
 }
 
 static unsigned last_of(const struct table *t)
@@ -277,8 +180,8 @@ static void put_head(struct table *t)
 			name[n++] = (char)toupper((unsigned char)*p);
 		name[n] = '\0';
 		printf("%*s", i ? GAP : 0, "");
-		put_text(name, t->width[i], is_right(&t->s->fields[i]),
-			 i == last_of(t));
+		people_put(stdout, name, t->width[i], is_right(&t->s->fields[i]),
+			 i == last_of(t), false);
 	}
 	putchar('\n');
 	t->headed = true;
@@ -296,7 +199,7 @@ static void put_row(const struct table *t, char *const *cell)
 		if (!t->width[i])
 			continue;
 		printf("%*s%s", i ? GAP : 0, "", wrong ? red : "");
-		put_text(cell[i], t->width[i], is_right(f), i == last);
+		people_put(stdout, cell[i], t->width[i], is_right(f), i == last, !i);
 		fputs(wrong ? plain : "", stdout);
 	}
 	putchar('\n');

@@ -2,9 +2,10 @@
 /*
  * table.h - rows on a terminal: columns as wide as what is in them, and all of
  * them as wide as the terminal. What is the same in all rows is said once where
- * there is no room; what is too long then is cut, with "...". Bytes are KiB and
- * MiB, times local, a flag is *, and what is wrong (row_field.good) is red,
- * unless NO_COLOR is set. Whatever is no terminal gets rows as they are.
+ * there is no room; what is too long then is cut, with "...", the first column
+ * in its middle: both ends of a flow are still there. Cells are those of
+ * row/people.h, and what is wrong (row_field.good) is red, unless NO_COLOR is
+ * set. Whatever is no terminal gets rows as they are.
  *
  * Of rows that come one by one nobody knows what is in the next: columns are as
  * wide as their schema says, and as what came; nothing is said once, and times

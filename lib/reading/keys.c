@@ -146,6 +146,47 @@ static void add(struct keys *k, const char *text)
 	k->n++;
 }
 
+/* Characters of a key as it is shown. */
+static size_t shown_len(const struct targets *t, const char *text)
+{
+	const struct table *tables[TABLE_MAX];
+	struct keytext_fault why;
+	char shown[KEY_TEXT_MAX];
+	uint8_t key[KEY_MAX];
+	bool loose;
+	int which;
+
+	for (unsigned i = 0; i < t->n; i++)
+		tables[i] = t->target[i].t;
+	which = keytext_pick(key, &loose, tables, t->n, text, &why);
+	if (which < 0 || !loose)
+		return strlen(text);
+	return key_format(shown, (enum key_type)tables[which]->key_type, key,
+			  tables[which]->key_len);
+}
+
+static bool is_ip6(const struct table *t)
+{
+	return t->key_type == KEY_FLOW6 || t->key_type == KEY_HOP6;
+}
+
+uint8_t keys_column(const struct keys_from *from, const struct targets *t)
+{
+	/* 255.255.255.255:65535>.../tcp; most of those with IPv6 addresses */
+	enum { FLOW4 = 47, FLOW6 = 84 };
+	size_t most = 0, len;
+
+	for (unsigned i = 0; i < t->n && from->file; i++) {
+		len = is_ip6(t->target[i].t) ? FLOW6 : FLOW4;
+		most = len > most ? len : most;
+	}
+	for (int i = 0; i < from->nargs; i++) {
+		len = shown_len(t, from->args[i]);
+		most = len > most ? len : most;
+	}
+	return (uint8_t)(most < UINT8_MAX ? most : UINT8_MAX);
+}
+
 static bool next_args(struct keys *k)
 {
 	if (k->arg == k->from.nargs)

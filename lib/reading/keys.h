@@ -72,6 +72,10 @@ void keys_open(struct keys *k, const struct keys_from *from,
 	       const struct targets *t);
 void keys_close(struct keys *k);
 
+/* How wide a column for them is: as those of the command line need; for those
+ * of a file, which are not known yet, as most flows do. */
+uint8_t keys_column(const struct keys_from *from, const struct targets *t);
+
 /*
  * The next batch, in k->asked[0 .. k->n): QUERY_BATCH keys, or fewer if the
  * file has to be read on for more, perhaps none. False at the end. Exits if the

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/tty.h"
-#include "row/encode.h"
+#include "row/people.h"
 
 static const char *const help[] = {
 	"q           end",
@@ -193,10 +193,10 @@ static const char *cell_text(struct screen *s, const struct row_batch *b,
 	const char *text;
 
 	outbuf_cut(&s->cell, 0);
-	if (encode_is_null(c))
-		outbuf_char(&s->cell, '-');
+	if (c->kind == ROW_STR)
+		encode_cell(&s->cell, b, c); /* put() sees to the rest */
 	else
-		encode_cell(&s->cell, b, c);
+		people_cell(&s->cell, b, &s->schema->fields[column], c, false);
 	text = outbuf_text(&s->cell, n);
 	return text ? text : "";
 }
