@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reading/lines.h"
+#include "reading/keys.h"
 #include "cli/table.h"
 #include "query/keymap.h"
 #include "query/keytext.h"
 #include "query/query.h"
 #include "query/show.h"
+#include "row/csv.h"
 #include "whole.h"
 
 enum {
@@ -47,8 +48,10 @@ struct dump_keys {
 	struct rows *rows;
 	struct counted counted[TABLE_MAX];
 	unsigned n;
-	uint64_t rows_done, malformed;
+	uint64_t rows_done, good, malformed;
 	bool damaged;
+	bool csv; /* the log is what dta-gen --truth wrote, or answers: */
+	int csv_at; /* the field */
 };
 
 static void count(struct counted *c, const void *key)
@@ -174,6 +177,14 @@ static void read_memory(struct dump_keys *d, const struct whole *w)
 			 w->name, without);
 }
 
+/* What no text of any key has is no key of a table that is not known, too. */
+static bool may_be_key(const char *text)
+{
+	return *text &&
+	       !text[strspn(text, "0123456789abcdefghijklmnopqrstuvwxyz"
+				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ.:[]>/@-")];
+}
+
 static void read_line(struct dump_keys *d, const struct lines *l,
 		      const char *line)
 {
@@ -187,15 +198,45 @@ static void read_line(struct dump_keys *d, const struct lines *l,
 		t[i] = d->counted[i].t;
 	if (t[0])
 		which = keytext_pick(key, &loose, t, d->n, line, &why);
+	else if (!may_be_key(line))
+		which = fault_set(&why.why, -EINVAL, "is no key");
 	else if (strlen(line) < sizeof(key))
 		memcpy(key, line, strlen(line));
 	else
 		which = fault_set(&why.why, -EINVAL, "is too long for a key");
+	d->good += which >= 0;
 	if (which >= 0)
 		count(&d->counted[which], key);
 	else if (d->malformed++ < BAD_SHOWN)
 		cli_warn("%s:%llu: '%.160s' %s", l->path,
 			 (unsigned long long)l->number, line, why.why.text);
+}
+
+static void read_log_line(struct dump_keys *d, const struct lines *l,
+			  char *line)
+{
+	char *field[CSV_FIELDS_MAX];
+	int n;
+
+	if (l->number == 1 && keys_is_head(line)) {
+		n = csv_split(line, field, CSV_FIELDS_MAX);
+		d->csv_at = csv_find(field, n, "key");
+		d->csv = d->csv_at >= 0;
+		return;
+	}
+	if (!d->csv) {
+		if (*line != '#')
+			read_line(d, l, line);
+		return;
+	}
+	n = csv_split(line, field, d->csv_at + 1);
+	read_line(d, l, n > d->csv_at ? field[d->csv_at] : "");
+}
+
+/* Ten lines, and none is a key. */
+static bool hopeless(const struct dump_keys *d)
+{
+	return !d->good && d->malformed >= BAD_SHOWN;
 }
 
 static void read_log(struct dump_keys *d, const char *path)
@@ -208,10 +249,10 @@ static void read_log(struct dump_keys *d, const char *path)
 	if (rc < 0)
 		cli_fail("%s: %s", cli_file(path), strerror(-rc));
 	do {
-		while ((line = lines_next(&l, &len)))
-			if (len && *line != '#')
-				read_line(d, &l, line);
-		rc = lines_more(&l);
+		while (!hopeless(d) && (line = lines_next(&l, &len)))
+			if (len)
+				read_log_line(d, &l, line);
+		rc = hopeless(d) ? 0 : lines_more(&l);
 	} while (!cli_stop && (rc > 0 || rc == -EINTR));
 	if (rc == -E2BIG)
 		cli_fail("%s:%llu: a line longer than %d bytes", l.path,
@@ -219,7 +260,10 @@ static void read_log(struct dump_keys *d, const char *path)
 	if (rc < 0 && rc != -EINTR)
 		cli_fail("%s: %s", cli_file(path), strerror(-rc));
 	lines_close(&l);
-	if (d->malformed > BAD_SHOWN)
+	if (hopeless(d))
+		cli_warn("%s: none of %llu lines is a key: another file?",
+			 l.path, (unsigned long long)d->malformed);
+	else if (d->malformed > BAD_SHOWN)
 		cli_warn("%s: %llu lines are no keys; above are the first %d",
 			 l.path, (unsigned long long)d->malformed, BAD_SHOWN);
 }

@@ -82,24 +82,48 @@ static const char *hops_text(struct why *w, const struct table *t,
 	return w->room.text;
 }
 
-/* As --as says, or the layout. */
-static void value_text(struct why *w, const struct table *t,
-		       const uint8_t *value, char text[1024])
+/* What values are made of: as --as says, or the layout. */
+static struct show show_for(const struct why *w, const struct table *t)
 {
 	struct show s = w->o->show;
 	struct fault why;
 
 	if (!w->o->as_given && *t->show && show_of(&s, t->show, &why) < 0)
 		s.n = 0;
-	if (!s.n && w->o->render.as == RENDER_NUMBER)
+	if (!s.n)
 		show_one(&s, &w->o->render);
 	show_rest(&s, t->value_len);
-	if (s.n)
-		show_text(&s, &w->room, text, 1024, value, t->value_len);
-	else
-		snprintf(text, 1024, "%s",
-			 render_text(&w->o->render, &w->room, value,
-				     t->value_len));
+	return s;
+}
+
+static void value_text(struct why *w, const struct table *t,
+		       const uint8_t *value, char text[1024])
+{
+	const struct show s = show_for(w, t);
+
+	show_text(&s, &w->room, text, 1024, value, t->value_len);
+}
+
+/* Where most values have room. */
+static uint8_t value_column(const struct why *w)
+{
+	enum { LEAST = 16, MOST = 72 };
+	size_t most = LEAST, one;
+
+	for (unsigned i = 0; i < w->targets->n; i++) {
+		const struct table *t = w->targets->target[i].t;
+		const struct show s = show_for(w, t);
+
+		one = t->kind == TABLE_POSTCARD ? 4u * t->hops : 0;
+		for (unsigned k = 0; k < s.n && t->kind == TABLE_KEYWRITE; k++)
+			one += render_column(&s.part[k].render,
+					     s.part[k].len
+						     ? s.part[k].len
+						     : (size_t)t->value_len -
+							       s.part[k].at);
+		most = one > most ? one : most;
+	}
+	return (uint8_t)(most < MOST ? most : MOST);
 }
 
 static void put_value(struct why *w, const struct table *t,
@@ -370,6 +394,9 @@ int run_why(const struct opts *o, struct places *p)
 	keys_open(&w->keys, &o->keys, t);
 	memcpy(w->field, fields, sizeof(fields));
 	w->field[KEY].width = keys_column(&o->keys, t);
+	w->field[VALUE].width = value_column(w);
+	if (o->known)
+		w->field[WHOSE].width = keys_column(&known, t);
 	w->schema = (struct schema){"why", w->field, FIELDS};
 	w->rows = cli_rows(o->format, &w->schema);
 	if (!w->rows)

@@ -72,6 +72,10 @@ void keys_open(struct keys *k, const struct keys_from *from,
 	       const struct targets *t);
 void keys_close(struct keys *k);
 
+/* Whether a line is the header of a truth, or of answers: no key looks like it,
+ * and keys are in the column key. */
+bool keys_is_head(const char *line);
+
 /* How wide a column for them is: as those of the command line need; for those
  * of a file, which are not known yet, as most flows do. */
 uint8_t keys_column(const struct keys_from *from, const struct targets *t);

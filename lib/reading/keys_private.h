@@ -5,9 +5,6 @@
 
 #include "reading/keys.h"
 
-/* Whether a line is the header of a truth, or of answers: no key looks like it.
- */
-bool keys_is_head(const char *line);
 /* The header tells which column is meant: by its name, or its number. Exits if
  * it does not. */
 void keys_find_column(struct keys *k, const char *line);

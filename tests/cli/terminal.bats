@@ -46,6 +46,22 @@ prepare() {
 	grep -q '^no room for: .*source' shown
 	# IPv6 keys are whole.
 	[ "$(grep -cFf keys shown)" = 41 ]
+	# Longer ones are cut in their middle, and answers are whole.
+	key='[2001:db8:aaaa:bbbb:cccc:dddd:eeee:1]:44321>[2001:db8:aaaa:bbbb:cccc:dddd:eeee:2]:443/tcp'
+	awk -F, -v OFS=, -v key="$key" 'NR == 2 { $3 = key } NR < 3' t.csv >long.csv
+	dta-gen csv --from long.csv --layout l.ini -q -w long.pcap
+	dta-translate -q -r long.pcap -R "$NAME"
+	on_terminal 80 dta-query keywrite -R "$NAME" "$key" "$(head -n 1 keys)" \
+		"$(tail -n 1 keys)" --as u32s >shown
+	fits 80 shown
+	value=$(dta-query keywrite -R "$NAME" "$key" --as u32s -o ndjson |
+		jq -r '.value | map(tostring) | join(",")')
+	grep -qE "^\[2001:db8:[0-9a-f:]*\.\.\.[0-9a-f:]+\]:443/tcp  found +$value( |$)" shown
+	# What a plan is for stays; probabilities that are next to nothing go.
+	on_terminal 80 dta-plan keywrite --flows 10M --want 0.99 >shown
+	fits 80 shown
+	grep -q '^PRIMITIVE  COPIES .* SLOTS  MEMORY_BYTES' shown
+	grep -q '^no room for: .*wrong' shown
 	# No terminal: as ever, and in CSV in any case.
 	dta-query keywrite -R "$NAME" --keys keys >piped
 	grep -q '^KEY .*COPIES  EPOCH  SOURCE    TABLE$' piped
@@ -74,6 +90,34 @@ prepare() {
 	int-collect -q -r in.pcap -R event | grep -q '^TIME .*THRESHOLD  PATH  *OLD_PATH$'
 	on_terminal 80 int-collect -q -r in.pcap -o csv |
 		cmp - <(int-collect -q -r in.pcap -o csv)
+}
+
+# Each column begins, or if it is of numbers ends, where its head does.
+aligned() { # FILE COLUMN...: in head and rows
+	local file=$1 name at
+	shift
+	for name; do
+		at=$(head -n 1 "$file" | grep -bo "\b$name\b" | cut -d: -f1)
+		awk -v at="$at" 'substr($0, at, 1) != " " || substr($0, at + 1, 1) == " " {
+			bad = 1; print } END { exit bad }' "$file"
+	done
+}
+
+@test "through a pipe: columns are below their heads" {
+	prepare
+	key=$(head -n 1 keys)
+	dta-query keywrite -R "$NAME" --keys keys >piped
+	aligned piped ANSWER VALUE SOURCE
+	dta-query keywrite -R "$NAME" "$key" >piped
+	aligned piped ANSWER VALUE SOURCE
+	# Not as they are typed: as they are shown.
+	dta-query keywrite -R "$NAME" "${key/>/ -> }" >again
+	cmp piped again
+	dta-query why -R "$NAME" "$key" --known keys >piped 2>&1
+	sed -i '/^dta-query: /{$!q1;d}' piped # behind the table
+	aligned piped HOLDS WHOSE SOURCE
+	dta-query top -R "$NAME" --keys keys --as u32s >piped
+	aligned piped KEY TABLE
 }
 
 @test "what is wrong is red, unless NO_COLOR is set; flags are *, bytes MiB" {

@@ -144,6 +144,18 @@ top() { dta-query top -R "$NAME" -o csv "$@"; }
 	run -1 --separate-stderr dta-dump keys --log log "$NAME" -o csv
 	[ "${#lines[@]}" = 501 ]
 	[[ $stderr == *"'10.0.0.1:77777' is no key of table flows"*"above 65535" ]]
+	# The truth is known by its header; what is no text has no keys.
+	dta-dump keys --log truth.csv -o csv | cut -d, -f1 | sed 1d | sort |
+		diff <(sed 1d truth.csv | cut -d, -f3 | sort -u) -
+	dta-dump keys --log truth.csv "$NAME" -o csv | sed 1d | cut -d, -f1 | sort |
+		diff <(sed 1d truth.csv | cut -d, -f3 | sort -u) -
+	dta-gen int-path -n 500 -q -w r.pcap
+	for with in "" "$NAME"; do
+		# shellcheck disable=SC2086 # nothing, or a region
+		run -1 --separate-stderr dta-dump keys --log r.pcap $with -o csv
+		[ "$output" = key,seen,table ]
+		[[ ${stderr_lines[-1]} == *"r.pcap: none of 10 lines is a key: another file?" ]]
+	done
 	run -2 dta-dump keys
 	run -2 dta-dump region "$NAME" --log log
 }

@@ -94,6 +94,30 @@ static void test_drawing(void)
 	     screen_rows(1) == 0);
 }
 
+/* As on a terminal without a screen: bytes in KiB, times of the day. */
+static void test_units(void)
+{
+	static const struct row_field of[] = {
+		{"size", ROW_U64, 4, ROW_VALUE, "bytes"},
+		{"at", ROW_TIME, 8},
+	};
+	static const struct schema units = {"units", of, 2};
+	struct row_batch own = rows;
+
+	setenv("TZ", "UTC", 1);
+	screen_fini(&s);
+	memset(&s, 0, sizeof(s));
+	s.tables = tables;
+	screen_turn(&s, &units, 1, 0);
+	TEST(!row_batch_init(&rows, &units, 4));
+	row_batch_set(&rows, 0, ROW_U64)->u64 = 3 << 19;
+	row_batch_set(&rows, 1, ROW_TIME)->i64 = INT64_C(86400500000000);
+	row_batch_end(&rows);
+	SHOWS(60, 10, 4, "1.5MiB 1970-01-02 00:00:00.500 ");
+	row_batch_fini(&rows);
+	rows = own;
+}
+
 static void test_wide_cell(void)
 {
 	char wide[2 * SCREEN_CELL_MAX + 1];
@@ -356,6 +380,7 @@ int main(void)
 	if (!TEST(!row_batch_init(&rows, &schema, 4)))
 		return test_end();
 	test_drawing();
+	test_units();
 	test_wide_cell();
 	test_sparkline();
 	test_red();
