@@ -744,6 +744,16 @@ losses_found() { # capture
 	rm t.csv
 }
 
+@test "no more flows and packets than would take days" {
+	for c in "uniform --flows" "uniform --count" "int --flows" "int --count"; do
+		# shellcheck disable=SC2086 # words
+		run -2 --separate-stderr dta-gen $c 1e18 -w out.pcap
+		[[ $stderr == *"'1e18' is not a number from 1 to 1000000000000 (K, M, G, T: powers of 1000)"* ]]
+	done
+	run -1 --separate-stderr dta-gen int --profile ./none -w out.pcap
+	[[ $stderr == *"./none: No such file or directory"* ]]
+}
+
 @test "a rate takes suffixes as other numbers do" {
 	dta-gen uniform -c 5 -q --rate 2K -w k.pcap
 	dta-gen uniform -c 5 -q --rate 2000 -w n.pcap
