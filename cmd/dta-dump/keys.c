@@ -50,7 +50,7 @@ struct dump_keys {
 	unsigned n;
 	uint64_t rows_done, good, malformed;
 	bool damaged;
-	bool csv; /* the log is what dta-gen --truth wrote, or answers: */
+	bool csv;   /* the log is what dta-gen --truth wrote, or answers: */
 	int csv_at; /* the field */
 };
 

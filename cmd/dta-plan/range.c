@@ -122,8 +122,7 @@ int range_read(struct range *r, const char *text, enum cli_type type,
 			 type == CLI_U64     ? "whole number"
 			 : type == CLI_BYTES ? "number of bytes"
 					     : "number",
-			 least,
-			 most,
+			 least, most,
 			 type == CLI_SIZE    ? " (K, M, G, T: powers of 1000)"
 			 : type == CLI_BYTES ? " (K, M, G, T: powers of 1024)"
 			 : high <= 1	     ? " (0.99 is 99%)"

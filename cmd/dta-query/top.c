@@ -110,10 +110,9 @@ static void take_reply(struct top *top, const struct target *t,
 		return;
 	key_format(text, (enum key_type)t->t->key_type, key, t->t->key_len);
 	add(top,
-	    t->t->kind == TABLE_KEYINC ? r->count
-	    : t->t->kind == TABLE_POSTCARD
-		    ? number_of_path(top->o, &r->path)
-		    : number_of(top, i, r->value),
+	    t->t->kind == TABLE_KEYINC	   ? r->count
+	    : t->t->kind == TABLE_POSTCARD ? number_of_path(top->o, &r->path)
+					   : number_of(top, i, r->value),
 	    t, text);
 }
 

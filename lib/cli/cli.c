@@ -76,6 +76,18 @@ void cli_warn_fault(const char *object, const struct fault *f)
 	complained = complained || object == cli_stdout;
 }
 
+/* The subcommand in hand. */
+static struct {
+	const struct cli *cli;
+	const char *verb;
+} in_hand;
+
+void cli_set_verb(const struct cli *c, const char *verb)
+{
+	in_hand.cli = c;
+	in_hand.verb = verb;
+}
+
 /* Whether a line of the synopsis begins one: NAME, and a|b of subcommands with
  * verb among them; NULL: any. */
 static bool is_synopsis(const struct cli *c, const char *line, const char *verb)
@@ -110,7 +122,8 @@ static const char *find_synopsis(const struct cli *c, const char *verb)
  * line: of the whole, what is wrong would scroll away. */
 static void put_synopsis(const struct cli *c)
 {
-	const char *verb = cli_verb_in_hand(c), *line = NULL, *blank = "";
+	const char *verb = in_hand.cli == c ? in_hand.verb : NULL;
+	const char *line = NULL, *blank = "";
 
 	fputs("usage: ", stderr);
 	if (verb || !c->verbs)

@@ -16,9 +16,8 @@ enum {
 };
 
 /* The next of words that blanks or bars part; false: there is none. */
-/* The subcommand that cli_verb() found last; NULL: none, or of another program.
- */
-const char *cli_verb_in_hand(const struct cli *c);
+/* The subcommand that cli_usage() is about from now on. */
+void cli_set_verb(const struct cli *c, const char *verb);
 
 bool cli_next_word(const char **at, char word[CLI_WORD_MAX]);
 

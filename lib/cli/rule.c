@@ -181,17 +181,6 @@ void cli_from_env(const struct cli *c, void *opts, const char *names,
 	cli_give(c, opts, cli_find(c, word), text);
 }
 
-/* What messages are about. */
-static struct {
-	const struct cli *cli;
-	const char *verb;
-} in_hand;
-
-const char *cli_verb_in_hand(const struct cli *c)
-{
-	return in_hand.cli == c ? in_hand.verb : NULL;
-}
-
 int cli_verb(const struct cli *c, const char *word)
 {
 	char names[NAMES_MAX] = "", out[NAMES_MAX];
@@ -200,8 +189,7 @@ int cli_verb(const struct cli *c, const char *word)
 
 	for (int i = 0; c->verbs[i]; i++) {
 		if (word && !strcmp(word, c->verbs[i])) {
-			in_hand.cli = c;
-			in_hand.verb = word;
+			cli_set_verb(c, word);
 			return i;
 		}
 		n += (size_t)snprintf(names + n, sizeof(names) - n, " %s",

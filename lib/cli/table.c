@@ -180,8 +180,8 @@ static void put_head(struct table *t)
 			name[n++] = (char)toupper((unsigned char)*p);
 		name[n] = '\0';
 		printf("%*s", i ? GAP : 0, "");
-		people_put(stdout, name, t->width[i], is_right(&t->s->fields[i]),
-			 i == last_of(t), false);
+		people_put(stdout, name, t->width[i],
+			   is_right(&t->s->fields[i]), i == last_of(t), false);
 	}
 	putchar('\n');
 	t->headed = true;
@@ -199,7 +199,8 @@ static void put_row(const struct table *t, char *const *cell)
 		if (!t->width[i])
 			continue;
 		printf("%*s%s", i ? GAP : 0, "", wrong ? red : "");
-		people_put(stdout, cell[i], t->width[i], is_right(f), i == last, !i);
+		people_put(stdout, cell[i], t->width[i], is_right(f), i == last,
+			   !i);
 		fputs(wrong ? plain : "", stdout);
 	}
 	putchar('\n');
