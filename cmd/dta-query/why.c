@@ -333,7 +333,7 @@ static void explain(struct why *w, const struct asked *a, struct absent *s)
 	if (w->o->from.region && !w->told)
 		writers_tell(w->o->from.region);
 	w->told = true;
-	cli_warn("%s: most likely: %s", a->text,
+	cli_warn("%s: %s%s", a->text, absent_is_open(s) ? "" : "most likely: ",
 		 absent_why(text, s, loaded ? &l : NULL));
 }
 

@@ -37,7 +37,7 @@ static const char *either(char room[ABSENT_TEXT], const struct absent *a,
 	double lost = 1 - or_else(l->average, l->average_below);
 
 	snprintf(room, ABSENT_TEXT,
-		 "it was overwritten or never reported, which cannot be told: "
+		 "whether it was overwritten or never reported cannot be told: "
 		 "%s%.3g%% of the keys that were stored are overwritten by "
 		 "now, and %.3g%% of those that never were look the same: %s"
 		 "keys that are known to be reported would tell (--known, with "
@@ -46,6 +46,11 @@ static const char *either(char room[ABSENT_TEXT], const struct absent *a,
 		 100 * pow(l->used_share, a->copies),
 		 lost >= MANY_GONE ? "make the table larger (dta-plan); " : "");
 	return room;
+}
+
+bool absent_is_open(const struct absent *a)
+{
+	return a->any && !a->unreadable && a->taken && !a->listed;
 }
 
 static const char *taken(char room[ABSENT_TEXT], const struct absent *a,
@@ -63,7 +68,7 @@ static const char *taken(char room[ABSENT_TEXT], const struct absent *a,
 		       "none of the known keys, if these are all that came in";
 	if (l)
 		return either(room, a, l);
-	return "it was overwritten, or never reported";
+	return "whether it was overwritten or never reported cannot be told";
 }
 
 const char *absent_why(char room[ABSENT_TEXT], const struct absent *a,

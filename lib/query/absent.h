@@ -40,6 +40,9 @@ enum {
 void absent_load(char text[ABSENT_TEXT], const struct table *t,
 		 const struct load *l);
 
+/* Whether nothing is more likely than something else: then that is said. */
+bool absent_is_open(const struct absent *a);
+
 /* What is likely. l: of the epoch taken_in, or of the newest one; NULL: not
  * known. The text is in room, or a constant. */
 const char *absent_why(char room[ABSENT_TEXT], const struct absent *a,

@@ -193,10 +193,11 @@ static const char *cell_text(struct screen *s, const struct row_batch *b,
 	const char *text;
 
 	outbuf_cut(&s->cell, 0);
-	if (c->kind == ROW_STR)
-		encode_cell(&s->cell, b, c); /* put() sees to the rest */
-	else
+	if (encode_is_null(c) || c->kind == ROW_U64 || c->kind == ROW_BOOL ||
+	    c->kind == ROW_TIME)
 		people_cell(&s->cell, b, &s->schema->fields[column], c, false);
+	else
+		encode_cell(&s->cell, b, c); /* put() sees to the rest */
 	text = outbuf_text(&s->cell, n);
 	return text ? text : "";
 }

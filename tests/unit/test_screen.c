@@ -77,7 +77,7 @@ static void test_drawing(void)
 	SHOWS(40, 10, 1, "two .[2J"); /* nothing that a terminal obeys */
 	SHOWS(40, 10, 3, "name     count mean path                ");
 	SHOWS(40, 10, 4, "a            7    - -     ");
-	SHOWS(40, 10, 5, "b.[31m 1234567  1.5 1,2,3 ");
+	SHOWS(40, 10, 5, "b.[31m 1234567  1.5 1:2:3 ");
 	SHOWS(40, 10, 6, "");
 	SHOWS(60, 10, 9, "1 to 2 of 10, by count; ? for keys");
 	/* a number that is cut off is not a smaller one */
@@ -196,12 +196,12 @@ static void test_columns(void)
 {
 	begin();
 	TEST(screen_press(&s, KEY_RIGHT) == SCREEN_LOOKS);
-	SHOWS(40, 10, 5, "b.[31m  1.5 1,2,3 ");
+	SHOWS(40, 10, 5, "b.[31m  1.5 1:2:3 ");
 	screen_press(&s, KEY_RIGHT);
 	screen_press(&s, KEY_RIGHT); /* the last one stays */
-	SHOWS(40, 10, 5, "b.[31m 1,2,3 ");
+	SHOWS(40, 10, 5, "b.[31m 1:2:3 ");
 	screen_press(&s, KEY_LEFT);
-	SHOWS(40, 10, 5, "b.[31m  1.5 1,2,3 ");
+	SHOWS(40, 10, 5, "b.[31m  1.5 1:2:3 ");
 }
 
 static void test_keys(void)
