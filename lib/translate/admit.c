@@ -4,7 +4,7 @@
  * against its table; what is not good is counted under its reason and goes no
  * further.
  *
- * Two ways lead to the same verdict. admit_common() knows one shape of frame,
+ * Two ways lead to the same verdict. common_head() knows one shape of frame,
  * the one that nearly all reports have, and says yes or "not that shape".
  * admit_any() decodes by the book (net_udp_decode, dta_decode) and finds the
  * reason. Whatever the first takes, the second would take alike (a unit test
@@ -17,30 +17,10 @@
 #include "wire/be.h"
 
 enum {
-	/* The common frame: Ethernet, IPv4 without options, UDP, DTA/1. Where
-	 * in it the words begin that are compared as a whole. */
-	AT_IP = NET_ETH_LEN,
-	AT_UDP = AT_IP + NET_IP4_LEN,
-	AT_DTA = AT_UDP + NET_UDP_LEN,
-	AT_SRC = AT_IP + NET_IP4_AT_SRC,
-	/* Ethernet type; version, header length; length */
-	AT_IP_WORD = NET_ETH_AT_TYPE,
-	/* flags and offset; TTL; protocol */
-	AT_FRAGMENT = AT_IP + NET_IP4_AT_FRAGMENT,
-	/* port; length; checksum; DTA version, opcode */
-	AT_UDP_WORD = AT_UDP + NET_UDP_AT_DST,
-	AT_KEY = AT_DTA + DTA_HEADER_LEN,
+	AT_SRC = SHAPE_AT_IP + NET_IP4_AT_SRC,
 	AHEAD = 16, /* packets between asking for one and looking at it */
 	AHEAD_BYTES = 128,
 };
-
-/* The bits of these words that tell, first byte on the left. */
-static const uint64_t ip_mask = 0xffffff00ffff0000;
-static const uint64_t fragment_mask = 0xbfff00ff00000000;
-static const uint64_t udp_mask = 0xffffffffffffff00;
-static const uint64_t header_mask = 0xff00ff0000000000;
-/* What of DTA/1's header goes on in a job's head. */
-static const uint64_t header_kept = 0x008fffff0000ffff;
 
 static inline uint32_t load32(const uint8_t *p)
 {
@@ -50,100 +30,13 @@ static inline uint32_t load32(const uint8_t *p)
 	return v;
 }
 
-static inline uint64_t load64(const uint8_t *p)
+void admit_init(struct translator *t)
 {
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-void admit_init(struct lane *l)
-{
-	uint64_t udp_len = NET_UDP_LEN + DTA_HEADER_LEN + l->key_len +
-			   l->data_len;
-	uint64_t version = DTA_VERSION_1 << 4 | l->kind;
-
-	l->ip_word = htobe64((uint64_t)NET_ETHERTYPE_IP4 << 48 |
-			     (uint64_t)NET_IP4_PLAIN << 40 |
-			     (NET_IP4_LEN + udp_len) << 16);
-	l->udp_word = htobe64((uint64_t)DTA_PORT << 48 | udp_len << 32 |
-			      version << 8); /* checksum 0: none */
-	l->header = version << 56 | (uint64_t)l->key_len << 40;
-	l->head = (uint64_t)l->index << HEAD_LANE |
-		  (uint64_t) !!l->t.immediate << HEAD_IMMEDIATE |
-		  (uint64_t)l->data_len << HEAD_DATA_LEN;
-	l->copies_head = (uint64_t)l->copies << HEAD_COPIES;
-	l->judged = l->kind == TABLE_POSTCARD || l->kind == TABLE_APPEND;
-	l->frame_len = NET_ETH_LEN + NET_IP4_LEN + (uint32_t)udp_len;
-}
-
-/*
- * Whether the 20 bytes of an IPv4 header add up to 0xffff in one's complement
- * (RFC 791, RFC 1071): whether they are, as one long number, a multiple of
- * 0xffff. That holds in either byte order, and for the sum of its parts with
- * the carries brought round.
- */
-static inline bool ip_sum_right(const uint8_t *p)
-{
-	uint64_t sum = load64(p), part = load64(p + 8);
-
-	sum += part;
-	sum += sum < part;
-	part = load32(p + 16);
-	sum += part;
-	sum += sum < part;
-	return sum % 0xffff == 0;
-}
-
-/* Whether a frame is of the common shape, with one value for this table. */
-static inline __attribute__((always_inline)) bool
-is_common(const struct lane *l, const uint8_t *f, uint32_t len)
-{
-	uint64_t ip = load64(f + AT_IP_WORD) & htobe64(ip_mask);
-	uint64_t fragment = load64(f + AT_FRAGMENT) & htobe64(fragment_mask);
-	uint64_t udp = load64(f + AT_UDP_WORD) & htobe64(udp_mask);
-
-	return !((ip ^ l->ip_word) | (udp ^ l->udp_word) |
-		 (fragment ^ htobe64((uint64_t)NET_PROTO_UDP << 32))) &&
-	       len >= l->frame_len && ip_sum_right(f + AT_IP);
-}
-
-/* What a table still has to say about a report of the right lengths. */
-static inline bool common_judge(const struct lane *l, const uint8_t *key,
-				uint64_t head)
-{
-	unsigned hop = head_hop(head), path_len = head_path_len(head);
-
-	if (l->kind == TABLE_POSTCARD)
-		return hop < l->hops && path_len <= l->hops &&
-		       (!path_len || hop < path_len) &&
-		       load32(key + l->key_len) != TABLE_BLANK;
-	return l->kind != TABLE_APPEND || be32_load(key) < l->lists;
-}
-
-/* Whether a packet is of the common shape and a good report: then its head. */
-static inline __attribute__((always_inline)) bool
-admit_common(const struct translator *t, const struct pkt *p, uint64_t *head)
-{
-	const uint8_t *f = p->data;
-	const struct lane *l;
-	uint64_t h, n;
-	unsigned lane;
-
-	if (p->len < AT_KEY)
-		return false;
-	h = be64_load(f + AT_DTA);
-	lane = t->by_id[h >> 16 & 0xffff];
-	if (lane == NO_LANE)
-		return false;
-	l = &t->lane[lane];
-	n = h >> HEAD_COPIES & 15;
-	if ((h & (header_mask | t->slow)) != l->header || n > DTA_MAX_COPIES ||
-	    !is_common(l, f, p->len))
-		return false;
-	*head = (h & header_kept) | l->head | (n ? 0 : l->copies_head);
-	return l->judged ? common_judge(l, f + AT_KEY, *head) : true;
+	for (unsigned i = 0; i <= NO_LANE; i++)
+		common_none(&t->common[i]);
+	for (unsigned i = 0; i < t->n && !t->rate.per_s; i++)
+		common_init(&t->common[i], &t->lane[i].t, i,
+			    t->lane[i].data_len, t->strict);
 }
 
 /* Whether a report of the common shape is the next one of its reporter. */
@@ -169,7 +62,7 @@ static struct lane *lane_of(struct translator *t, const struct dta_report *r,
 		i = r->opcode <= TABLE_POSTCARD ? t->first_of_kind[r->opcode]
 						: NO_LANE;
 	else
-		i = t->by_id[r->table];
+		i = t->by_id[htobe16(r->table)];
 	return i == NO_LANE ? NULL : &t->lane[i];
 }
 
@@ -261,9 +154,9 @@ static uint64_t *decode_and_judge(struct translator *t, const struct pkt *p,
 	return bad;
 }
 
-/* Kept out of admit()'s loop, which is faster short. Returns a head, or 0. */
-static __attribute__((noinline, cold)) uint64_t
-admit_any(struct translator *t, const struct pkt *p, const uint8_t **key)
+/* Returns a head, or 0. */
+static inline uint64_t admit_any(struct translator *t, const struct pkt *p,
+				 const uint8_t **key)
 {
 	struct dta_report r;
 	struct lane *l;
@@ -274,8 +167,8 @@ admit_any(struct translator *t, const struct pkt *p, const uint8_t **key)
 		return 0;
 	}
 	*key = r.key;
-	return (l->head & ~(UINT64_C(0xffff) << HEAD_DATA_LEN)) |
-	       (uint64_t)r.immediate << HEAD_IMMEDIATE |
+	return (uint64_t)l->index << HEAD_LANE |
+	       (uint64_t)(r.immediate || l->t.immediate) << HEAD_IMMEDIATE |
 	       (uint64_t)(r.copies ? r.copies : l->copies) << HEAD_COPIES |
 	       (uint64_t)(r.data - r.key) << HEAD_DATA_AT |
 	       (uint64_t)r.hop << HEAD_HOP |
@@ -283,59 +176,164 @@ admit_any(struct translator *t, const struct pkt *p, const uint8_t **key)
 	       (uint64_t)r.data_len << HEAD_DATA_LEN | r.sequence;
 }
 
-/* Four times in the program: with and without a reporter's numbers to look at,
- * and lines to ask for. */
-static inline __attribute__((always_inline)) size_t
-admit_with(struct translator *t, const struct pkt *pkts, size_t n, size_t first,
-	   uint64_t *expected, struct asking *asking)
+/* A packet that is not of the common shape; or is, with its head, but not the
+ * next one of its reporter. Kept out of the loop, which is faster short. */
+static __attribute__((noinline)) void admit_one(struct translator *t, size_t i,
+						uint64_t head)
 {
-	struct jobs *j = &t->stage, to = *j;
-	uint64_t all = j->all, any = j->any, head;
-	size_t jobs = j->n;
+	const struct pkt *p = &t->pkts[i];
+	const uint8_t *key = p->data + COMMON_AT_KEY;
+	struct jobs *j = &t->stage;
 
-	for (size_t i = 0; i < n; i++) {
-		const uint8_t *f = pkts[i].data;
+	if (head)
+		sequence_common(t, p->data + AT_SRC, head);
+	else
+		head = admit_any(t, p, &key);
+	if (!head)
+		return;
+	j->key[j->n] = key;
+	j->at[j->n] = (uint16_t)i;
+	j->head[j->n++] = head;
+	j->all &= head;
+	j->any |= head;
+}
+
+static inline void jobs_are(struct jobs *j, unsigned n, uint64_t all,
+			    uint64_t any)
+{
+	j->n = n;
+	j->all &= all;
+	j->any |= any;
+}
+
+/*
+ * Packets [i, end) of the stage; returns the first that is not judged. Asks for
+ * the frames so many packets ahead. What the loop has in registers is put where
+ * it belongs before anything is called: they are too few to keep it.
+ */
+static inline __attribute__((always_inline)) size_t
+admit_with(struct translator *t, size_t i, size_t end, size_t ahead,
+	   bool numbers, struct asking *asking, shape_fn *is)
+{
+	const struct pkt *p = t->pkts + i;
+	struct job_room *to = &t->stage_room;
+	uint64_t all = UINT64_MAX, any = 0, head;
+	unsigned n = t->stage.n;
+
+	for (; i < end; i++, p++) {
+		const uint8_t *f = p->data;
 
 		if (asking)
 			asking_next(asking);
-		else if (i + AHEAD < n)
-			pkt_ask(&pkts[i + AHEAD], AHEAD_BYTES);
-		if (__builtin_expect(admit_common(t, &pkts[i], &head), 1)) {
-			to.key[jobs] = f + AT_KEY;
-			if (expected && !is_next(expected, f + AT_SRC, head))
-				sequence_common(t, f + AT_SRC, head);
-		} else {
-			head = admit_any(t, &pkts[i], &to.key[jobs]);
-			if (t->halt)
-				n = i + (t->halt == HALT_BEHIND);
-			if (!head)
-				continue;
+		else
+			pkt_ask(p + ahead, AHEAD_BYTES);
+		head = common_head(t->common, t->by_id, p, is);
+		if (__builtin_expect(head != 0, 1) &&
+		    (!numbers || is_next(t->expected, f + AT_SRC, head))) {
+			to->key[n] = f + COMMON_AT_KEY;
+			to->at[n] = (uint16_t)i;
+			to->head[n++] = head;
+			all &= head;
+			any |= head;
+			continue;
 		}
-		to.at[jobs] = (uint16_t)(first + i);
-		to.head[jobs++] = head;
-		all &= head;
-		any |= head;
+		jobs_are(&t->stage, n, all, any);
+		admit_one(t, i, head);
+		if (t->halt)
+			return i + (t->halt == HALT_BEHIND);
+		n = t->stage.n;
+		all = UINT64_MAX;
+		any = 0;
 	}
-	j->n = (unsigned)jobs;
-	j->all = all;
-	j->any = any;
-	return n;
+	jobs_are(&t->stage, n, all, any);
+	return i;
 }
 
-size_t admit(struct translator *t, const struct pkt *pkts, size_t n,
-	     size_t first)
+typedef size_t admit_fn(struct translator *t, size_t i, size_t end,
+			size_t ahead);
+
+/* Each on its own: compiled together they get fewer registers. */
+static size_t narrow_plain(struct translator *t, size_t i, size_t end,
+			   size_t ahead)
 {
-	uint64_t *e = t->expected;
-	struct asking *a = t->asking;
+	return admit_with(t, i, end, ahead, false, NULL, shape_is);
+}
+
+static size_t narrow_asking(struct translator *t, size_t i, size_t end,
+			    size_t ahead)
+{
+	return admit_with(t, i, end, ahead, false, t->asking, shape_is);
+}
+
+static size_t narrow_numbers(struct translator *t, size_t i, size_t end,
+			     size_t ahead)
+{
+	return admit_with(t, i, end, ahead, true, NULL, shape_is);
+}
+
+static size_t narrow_numbers_asking(struct translator *t, size_t i, size_t end,
+				    size_t ahead)
+{
+	return admit_with(t, i, end, ahead, true, t->asking, shape_is);
+}
+
+#ifdef __x86_64__
+SHAPE_WIDE static size_t wide_plain(struct translator *t, size_t i, size_t end,
+				    size_t ahead)
+{
+	return admit_with(t, i, end, ahead, false, NULL, shape_is_wide);
+}
+
+SHAPE_WIDE static size_t wide_asking(struct translator *t, size_t i, size_t end,
+				     size_t ahead)
+{
+	return admit_with(t, i, end, ahead, false, t->asking, shape_is_wide);
+}
+
+SHAPE_WIDE static size_t wide_numbers(struct translator *t, size_t i,
+				      size_t end, size_t ahead)
+{
+	return admit_with(t, i, end, ahead, true, NULL, shape_is_wide);
+}
+
+SHAPE_WIDE static size_t wide_numbers_asking(struct translator *t, size_t i,
+					     size_t end, size_t ahead)
+{
+	return admit_with(t, i, end, ahead, true, t->asking, shape_is_wide);
+}
+#endif
+
+static admit_fn *admit_here(const struct translator *t)
+{
+	static admit_fn *const narrow[2][2] = {
+		{narrow_plain, narrow_asking},
+		{narrow_numbers, narrow_numbers_asking},
+	};
+#ifdef __x86_64__
+	static admit_fn *const wide[2][2] = {
+		{wide_plain, wide_asking},
+		{wide_numbers, wide_numbers_asking},
+	};
+
+	if (__builtin_cpu_supports("avx2"))
+		return wide[!!t->expected][!!t->asking];
+#endif
+	return narrow[!!t->expected][!!t->asking];
+}
+
+size_t admit(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	size_t first = (size_t)(pkts - t->pkts), i = first, end = first + n;
+	size_t last = t->npkts > AHEAD ? t->npkts - AHEAD : 0;
 	unsigned before = t->stage.n;
+	admit_fn *go = admit_here(t);
 
 	t->halt = HALT_NOT;
-	if (a)
-		n = e ? admit_with(t, pkts, n, first, e, a)
-		      : admit_with(t, pkts, n, first, NULL, a);
-	else
-		n = e ? admit_with(t, pkts, n, 0, e, NULL)
-		      : admit_with(t, pkts, n, 0, NULL, NULL);
+	if (i < last)
+		i = go(t, i, end < last ? end : last, AHEAD);
+	if (!t->halt) /* nothing is ahead of the last ones */
+		i = go(t, i, end, 0);
+	n = i - first;
 	t->ctr.received += n;
 	t->ctr.stored += t->stage.n - before;
 	return n;
@@ -373,11 +371,10 @@ void admit_look(struct translator *t, const struct pkt *pkts, size_t n)
 
 		if (i + AHEAD < n)
 			pkt_ask(&pkts[i + AHEAD], AHEAD_BYTES);
-		if (!admit_common(t, &pkts[i], &head))
-			head = 0;
-		else if (t->expected)
+		head = common_head(t->common, t->by_id, &pkts[i], shape_is);
+		if (head && t->expected)
 			look_for_next(&t->work, i, f + AT_SRC, head);
-		to.key[i] = f + AT_KEY;
+		to.key[i] = f + COMMON_AT_KEY;
 		to.at[i] = (uint16_t)i;
 		to.head[i] = head;
 		common += head != 0;

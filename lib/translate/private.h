@@ -27,6 +27,7 @@
 #include "hash/family.h"
 #include "op/made.h"
 #include "op/rate.h"
+#include "report/common.h"
 #include "reporters/hold.h"
 #include "reporters/reporters.h"
 #include "translate/translate.h"
@@ -39,86 +40,13 @@ enum {
 	STEP_ASKING = 64, /* and where lines are asked for */
 	/* Bytes that all tables' caches may take together. */
 	CACHES_MAX = 48 << 20,
-	NO_LANE = 0xff,
+	NO_LANE = TABLE_MAX,
 };
 
 _Static_assert((int)STEP <= (int)PKT_BATCH, "steps divide a batch");
 _Static_assert(STAGE % STEP == 0, "and a team's batch");
 _Static_assert(STEP % STEP_ASKING == 0, "and those divide a step");
 _Static_assert(STAGE *DTA_MAX_COPIES <= OPS_MAX, "one bucket's operations");
-
-/*
- * A good report: every field was judged against its table. Of it remain a
- * pointer to the key in the packet, behind which the data comes, and its head.
- * That has the shape of DTA/1's header, with what is not needed any more
- * replaced:
- *
- *	bits	DTA/1			head
- *	56-63	version, opcode		lane
- *	55	immediate		the report's flag or the table's
- *	52-54	tracked, reserved	DART: the copy to write, else 0
- *	48-51	N			1..4, the table's default filled in
- *	40-47	key length		bytes from the key to the data
- *	32-39	hop, path length	the same
- *	16-31	table			data length
- *	0-15	sequence		the same
- */
-enum {
-	HEAD_LANE = 56,
-	HEAD_IMMEDIATE = 55,
-	HEAD_COPY = 52,
-	HEAD_COPIES = 48,
-	HEAD_DATA_AT = 40,
-	HEAD_HOP = 36,
-	HEAD_PATH_LEN = 32,
-	HEAD_DATA_LEN = 16,
-	HEADER_TRACKED = 54, /* of DTA/1 */
-};
-
-static inline unsigned head_lane(uint64_t head)
-{
-	return (unsigned)(head >> HEAD_LANE);
-}
-
-static inline bool head_immediate(uint64_t head)
-{
-	return head >> HEAD_IMMEDIATE & 1;
-}
-
-static inline unsigned head_copy(uint64_t head)
-{
-	return head >> HEAD_COPY & 7;
-}
-
-static inline unsigned head_copies(uint64_t head)
-{
-	return head >> HEAD_COPIES & 15;
-}
-
-static inline unsigned head_data_at(uint64_t head)
-{
-	return head >> HEAD_DATA_AT & 0xff;
-}
-
-static inline unsigned head_hop(uint64_t head)
-{
-	return head >> HEAD_HOP & 15;
-}
-
-static inline unsigned head_path_len(uint64_t head)
-{
-	return head >> HEAD_PATH_LEN & 15;
-}
-
-static inline uint16_t head_data_len(uint64_t head)
-{
-	return (uint16_t)(head >> HEAD_DATA_LEN);
-}
-
-static inline uint16_t head_sequence(uint64_t head)
-{
-	return (uint16_t)head;
-}
 
 /* Good reports in order, and what all their heads (all) or some (any) have: no
  * less than that. */
@@ -181,17 +109,9 @@ typedef void lane_run(struct translator *t, struct lane *l,
 
 /* A table of a collector and what the translator keeps for it. */
 struct lane {
-	/* What the common report looks like, word by word, and its job; all
-	 * for admit.c. */
-	uint64_t ip_word, udp_word; /* as they are in the packet */
-	uint64_t header;	    /* version, opcode, key length */
-	uint64_t head;		    /* lane, immediate, data length */
-	uint64_t copies_head;	    /* the default N */
-	uint32_t frame_len;	    /* to the end of one value */
 	uint32_t lists;
 	uint16_t data_len;
 	uint8_t kind, key_len, copies, hops;
-	bool judged;	/* by more than the words above */
 	bool busy;	/* the road's word, for this batch */
 	uint16_t index; /* of the table, for the road */
 
@@ -275,17 +195,19 @@ struct translator {
 	uint64_t stamp_ns;   /* of what op_write() makes */
 	const struct pkt *pkts; /* of the stage */
 	size_t npkts;
-	int error;     /* the batch's first -errno */
-	bool strict;   /* a table checks sequences strictly */
-	uint64_t slow; /* DTA/1 header bits that admit_common() leaves alone */
+	int error;	  /* the batch's first -errno */
+	bool strict;	  /* a table checks sequences strictly */
 	struct rate rate; /* of operations */
 
 	unsigned n;	/* tables: a collector's lanes */
 	unsigned lanes; /* of all collectors, one's after another's */
 	enum dart dart;
-	struct steering *steering;     /* NULL: one collector */
-	uint8_t first_of_kind[5];      /* lane of DTA/0 reports, or NO_LANE */
-	uint8_t by_id[UINT16_MAX + 1]; /* lane of a table id, or NO_LANE */
+	struct steering *steering; /* NULL: one collector */
+	uint8_t first_of_kind[5];  /* lane of DTA/0 reports, or NO_LANE */
+	/* Lane of a table id, as it is in the packet, or NO_LANE. */
+	uint8_t by_id[UINT16_MAX + 1];
+	struct common
+		common[TABLE_MAX + 1]; /* by that; no report is NO_LANE's */
 
 	/* From here on nothing is zeroed but what is in hand: none. */
 	struct jobs stage, bucket; /* the stage in hand, one lane's part */
@@ -326,13 +248,13 @@ void stage_whole(struct translator *t, size_t n);
 void stage_rest(struct translator *t);
 int stage_end(struct translator *t);
 
-/* admit.c: what a table's common report looks like. */
-void admit_init(struct lane *l);
+/* admit.c: what is common to the reports of each table; of none, if a limit
+ * wants to judge each. Behind sequences_open(). */
+void admit_init(struct translator *t);
 
-/* Packets to t->stage, whose packets they are from `first' on; asks for lines
- * meanwhile. Returns how many were judged, not all if t->halt is set. */
-size_t admit(struct translator *t, const struct pkt *pkts, size_t n,
-	     size_t first);
+/* Packets of the stage, t->pkts, to its jobs; asks for lines meanwhile. Returns
+ * how many were judged, not all if t->halt is set. */
+size_t admit(struct translator *t, const struct pkt *pkts, size_t n);
 
 /* The same in two steps: what one can see of packets by themselves; and what
  * hangs on those before, in their order. */

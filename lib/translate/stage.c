@@ -171,7 +171,7 @@ static size_t admit_parts(struct translator *t, const struct pkt *pkts,
 		size_t step = n - k < STEP_ASKING ? n - k : STEP_ASKING;
 		uint64_t lanes;
 
-		k += admit(t, pkts + k, step, k);
+		k += admit(t, pkts + k, step);
 		lanes = lanes_of(j);
 		if (!may_go(t, lanes))
 			continue;
@@ -186,8 +186,9 @@ static size_t admit_parts(struct translator *t, const struct pkt *pkts,
 size_t stage_run(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	jobs_clear(&t->stage);
-	n = t->asking ? admit_parts(t, pkts, n) : admit(t, pkts, n, 0);
 	t->pkts = pkts;
+	t->npkts = n;
+	n = t->asking ? admit_parts(t, pkts, n) : admit(t, pkts, n);
 	t->npkts = n;
 	if (t->steering)
 		steer_aim(t);

@@ -98,9 +98,6 @@ static void lane_init(struct lane *l, const struct table *t, unsigned index,
 	/* The cache is divided, as the reports are; rows are a power of 2. */
 	for (unsigned c = 1; c < o->collectors && l->t.cache_rows > 1; c *= 2)
 		l->t.cache_rows /= 2;
-	admit_init(l);
-	if (o->op_rate)
-		l->header = UINT64_MAX; /* no report is common then */
 }
 
 /* The lane by which reports are known and judged: the first collector's. */
@@ -108,10 +105,10 @@ static int lane_name(struct translator *t, unsigned i, struct fault *f)
 {
 	struct lane *l = &t->lane[i];
 
-	if (t->by_id[l->t.id] != NO_LANE)
+	if (t->by_id[htobe16(l->t.id)] != NO_LANE)
 		return fault_set(f, -EINVAL, "%s: table id %u is taken",
 				 l->t.name, l->t.id);
-	t->by_id[l->t.id] = (uint8_t)i;
+	t->by_id[htobe16(l->t.id)] = (uint8_t)i;
 	if (t->first_of_kind[l->kind] == NO_LANE && l->key_len == 4)
 		t->first_of_kind[l->kind] = (uint8_t)i;
 	return 0;
@@ -156,8 +153,6 @@ static int sequences_open(struct translator *t, unsigned hold, struct fault *f)
 		wanted = wanted || mode != TABLE_SEQ_OFF;
 		t->strict = t->strict || mode == TABLE_SEQ_STRICT;
 	}
-	if (t->strict)
-		t->slow = UINT64_C(1) << HEADER_TRACKED;
 	return wanted ? sequence_open(t, hold, f) : 0;
 }
 
@@ -241,6 +236,7 @@ int translate_open(struct translator **out, const struct table *tables,
 		translate_close(t);
 		return rc;
 	}
+	admit_init(t);
 	*out = t;
 	return 0;
 }
