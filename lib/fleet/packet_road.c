@@ -69,6 +69,7 @@ static int packet_change(struct road *r, enum road_step step)
 	struct fault f = {0};
 	int rc = packet_road_change(p, step);
 
+	r->stamped = p->way->stamped;
 	/* newcomers' */
 	if (step == ROAD_DONE && p->heard && packet_road_windows(p, &f) < 0)
 		packet_road_say(p, "%s", f.text);
@@ -205,7 +206,6 @@ static const struct road packet_road = {
 	.end = packet_end,
 	.head = packet_head,
 	.busy = packet_busy,
-	.stamped = true,
 	.fds = packet_fds,
 	.due = packet_road_due,
 	.tick = packet_tick,
@@ -296,6 +296,7 @@ int packet_road_open(struct road **out, const struct packet_road_options *o,
 	rc = o->ticket ? open_ticket(p, f) : open_cluster(p, f);
 	if (!rc) {
 		p->way = fleet_road(p->fleet);
+		p->road.stamped = p->way->stamped;
 		p->road.table = fleet_table(p->fleet, 0);
 		p->road.tables = fleet_tables(p->fleet);
 		rc = packet_road_listen(p, f);

@@ -29,6 +29,7 @@ int abreast_open(struct abreast **out, struct relay *r, unsigned workers,
 		 size_t most, struct fault *f)
 {
 	struct abreast *a = calloc(1, sizeof(*a));
+	size_t met = most * (workers > 1 ? workers - 1 : 1);
 	bool ok = a != NULL;
 
 	if (ok)
@@ -43,9 +44,9 @@ int abreast_open(struct abreast **out, struct relay *r, unsigned workers,
 		a->side[i].place = calloc(most, sizeof(*a->side[i].place));
 		a->side[i].late = calloc(most, sizeof(*a->side[i].late));
 		a->side[i].waiting = calloc(most, sizeof(struct op));
-		footprint_init(&a->side[i].mark[0], most);
-		footprint_init(&a->side[i].mark[1], most);
-		footprint_init(&a->side[i].before, most);
+		footprint_init(&a->side[i].mark[0], met);
+		footprint_init(&a->side[i].mark[1], met);
+		footprint_init(&a->side[i].before, met);
 		ok = a->side[i].place && a->side[i].late && a->side[i].waiting;
 	}
 	if (!ok) {

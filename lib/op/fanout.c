@@ -131,6 +131,9 @@ void fanout_change(struct fanout *o, struct road *const *roads, unsigned n,
 	o->mirror = mirror && n > 1;
 	for (unsigned i = 0; i < n; i++)
 		o->branch[i] = (struct branch){.road = roads[i]};
+	o->road.stamped = false;
+	for (unsigned i = 0; i < n; i++)
+		o->road.stamped |= roads[i]->stamped;
 	o->generation++; /* a list may be another collector's */
 }
 
@@ -147,7 +150,6 @@ int fanout_open(struct fanout **out, struct road *const *roads, unsigned n,
 		.end = fanout_end,
 		.head = fanout_head,
 		.busy = fanout_busy,
-		.stamped = true,
 	};
 	o->tables = tables;
 	fanout_change(o, roads, n, mirror);

@@ -5,8 +5,9 @@
 
 enum {
 	PLACE_BITS = 6,
-	/* Bits for each operation: a footprint goes from core to core line by
-	 * line, and of another batch's operations one in so many waits. */
+	/* Bits for each operation that a batch meets: a footprint goes from
+	 * core to core line by line, and one in so many waits that need not, of
+	 * those that touch one place. */
 	BITS_EACH = 32,
 	BITS_MIN = 9, /* a line */
 	/* Bits of the words behind. */

@@ -29,7 +29,7 @@ struct footprint {
 	uint64_t word[FOOTPRINT_WORDS + 2] __attribute__((aligned(64)));
 };
 
-/* For batches of so many operations, as all those it meets; empty. */
+/* For a batch that meets so many operations of others, at most; empty. */
 void footprint_init(struct footprint *f, size_t most);
 void footprint_clear(struct footprint *f);
 

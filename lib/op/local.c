@@ -24,7 +24,7 @@ enum {
 	AHEAD = 16,
 	AHEAD_L2 = 64,
 	L2_MAX = 1 << 30, /* bytes of a table, to ask the second cache */
-	/* Runs of additions, of some length, of which two are timed. */
+	/* Of so many runs of additions two are timed, if they are that long. */
 	TRY_EVERY = 64,
 	TRY_MIN = 256,
 	TRY_SCALE = 1024,
@@ -36,12 +36,12 @@ enum {
  * whose caches are not ours come without leave to write them, and a locked
  * addition waits for that: 5.5 ns each, or 15 to 23; always 10 for lines that
  * are asked for to be written. Which it is depends on where the cores are that
- * write to the same table: so both are tried, again and again.
+ * write to the same table: so both are tried on it, again and again.
  */
 struct trial {
 	unsigned runs;
-	enum prefetch best;
-	uint64_t took[2]; /* of a run by l2, on: ns for TRY_SCALE additions */
+	enum prefetch best; /* 0: nothing is known yet */
+	uint64_t took[2];   /* of a run by l2, on: ns for TRY_SCALE additions */
 };
 
 struct local_road {
@@ -49,7 +49,7 @@ struct local_road {
 	struct region *region;
 	struct writer *writer;
 	enum prefetch ask; /* how lines are asked for */
-	struct trial adds;
+	struct trial adds[TABLE_MAX];
 	uint64_t epoch; /* that mem[] belongs to; 0: none yet */
 	unsigned n;
 	const struct table *table[TABLE_MAX];
@@ -174,41 +174,41 @@ static size_t add8(const struct run *r, const struct op *ops, size_t n)
 	return loop_by(one_add, r, ops, n, PREFETCH_ON);
 }
 
-/* The way of the next run. */
-static enum prefetch trial_way(const struct trial *t)
+/* A run of up to n is to be gone, this way; *began: when, if it is timed. Most
+ * are not: where runs are short, the clock would take longer than they do. */
+static enum prefetch trial_begin(struct trial *t, size_t n, uint64_t *began)
 {
-	unsigned turn = t->runs % TRY_EVERY;
+	unsigned turn = t->runs++ % TRY_EVERY;
 
-	return turn > 1 ? t->best : turn ? PREFETCH_ON : PREFETCH_L2;
+	*began = 0;
+	if (turn > 1 || n < TRY_MIN)
+		return t->best ? t->best : PREFETCH_L2;
+	*began = clock_ns();
+	return turn ? PREFETCH_ON : PREFETCH_L2;
 }
 
-/* A run of n is to be gone: when it began, if it is timed. */
-static uint64_t trial_begin(const struct trial *t)
-{
-	return t->runs % TRY_EVERY > 1 ? 0 : clock_ns();
-}
-
+/* It was of n; the second tells which is better, if both could. */
 static void trial_end(struct trial *t, uint64_t began, size_t n)
 {
-	unsigned turn = t->runs % TRY_EVERY;
+	unsigned turn = (t->runs - 1) % TRY_EVERY;
 
-	if (n < TRY_MIN)
+	if (turn == 0)
+		t->took[0] = 0;
+	if (!began || n < TRY_MIN)
 		return;
-	if (turn <= 1)
-		t->took[turn] = (clock_ns() - began) * TRY_SCALE / n;
-	if (turn == 1)
+	t->took[turn] = (clock_ns() - began) * TRY_SCALE / n;
+	if (turn == 1 && t->took[0])
 		t->best = t->took[0] <= t->took[1] ? PREFETCH_L2 : PREFETCH_ON;
-	t->runs++;
 }
 
 /* Where there is a choice. */
 static size_t add8_by_trial(struct trial *t, struct run *r,
 			    const struct op *ops, size_t n)
 {
-	uint64_t began = trial_begin(t);
+	uint64_t began;
 	size_t done;
 
-	r->ask = trial_way(t);
+	r->ask = trial_begin(t, n, &began);
 	done = add8(r, ops, n);
 	trial_end(t, began, done);
 	return done;
@@ -273,7 +273,8 @@ static run_loop *loop_of(const struct run *r, const struct op *op,
 	return NULL;
 }
 
-uint64_t local_atomic(struct local_road *l, const struct op *op)
+/* Judged before. Returns what was there before. */
+static uint64_t atomic_one(struct local_road *l, const struct op *op)
 {
 	uint64_t *p = (uint64_t *)(l->mem[op->table] + op->offset);
 	uint64_t want[2];
@@ -312,7 +313,7 @@ fetch_by(struct local_road *l, const struct op *ops, size_t n, uint64_t *old,
 			prefetch_l2(mem + ops[i + ahead].offset);
 		else if (i + ahead < n)
 			prefetch_line(mem + ops[i + ahead].offset);
-		old[i] = local_atomic(l, &ops[i]);
+		old[i] = atomic_one(l, &ops[i]);
 	}
 	return i;
 }
@@ -320,15 +321,16 @@ fetch_by(struct local_road *l, const struct op *ops, size_t n, uint64_t *old,
 size_t local_fetch(struct local_road *l, const struct op *ops, size_t n,
 		   uint64_t *old)
 {
-	uint64_t began = trial_begin(&l->adds);
+	struct trial *t = &l->adds[ops->table];
+	uint64_t began;
 	size_t done;
 
 	if (ask_for(l, ops->table) != PREFETCH_L2 || n <= AHEAD_L2)
 		return fetch_by(l, ops, n, old, PREFETCH_ON);
-	done = trial_way(&l->adds) == PREFETCH_L2
+	done = trial_begin(t, n, &began) == PREFETCH_L2
 		       ? fetch_by(l, ops, n, old, PREFETCH_L2)
 		       : fetch_by(l, ops, n, old, PREFETCH_ON);
-	trial_end(&l->adds, began, done);
+	trial_end(t, began, done);
 	return done;
 }
 
@@ -352,7 +354,7 @@ static int exec_one(struct local_road *l, const struct op *op)
 	}
 	if (op->verb > OP_CMP_SWAP || op->length != 8 || (op->offset & 7))
 		return -EINVAL;
-	local_atomic(l, op);
+	atomic_one(l, op);
 	return 0;
 }
 
@@ -381,7 +383,7 @@ static int local_exec(struct road *road, const struct op *ops, size_t n,
 		r.room -= ops->length;
 		run = loop_of(&r, ops, &r.align);
 		if (run == add8 && r.ask == PREFETCH_L2)
-			done = add8_by_trial(&l->adds, &r, ops, n);
+			done = add8_by_trial(&l->adds[r.table], &r, ops, n);
 		else
 			done = run ? run(&r, ops, n) : 1;
 		if (!run)

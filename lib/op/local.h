@@ -21,14 +21,10 @@ int local_road_open(struct road **out, const char *region, struct fault *f);
 void local_close(struct local_road *l); /* NULL is fine */
 
 /*
- * One OP_FETCH_ADD or OP_CMP_SWAP, judged before (inside its table, 8-aligned),
- * between begin() and end(). Returns what was there before.
- */
-uint64_t local_atomic(struct local_road *l, const struct op *op);
-
-/*
- * The first ones of n such operations or others, up to one that is none or for
- * another table; what was there before each, to old. Returns how many.
+ * The first ones of n operations, up to one that is no OP_FETCH_ADD or
+ * OP_CMP_SWAP or is for another table than the first; what was there before
+ * each, to old. Returns how many. Between begin() and end(); these were judged
+ * before: inside their table, 8-aligned. What follows them may be anything.
  */
 size_t local_fetch(struct local_road *l, const struct op *ops, size_t n,
 		   uint64_t *old);

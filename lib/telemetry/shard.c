@@ -193,9 +193,10 @@ static int begin(struct telemetry *t, struct telemetry *whole,
 	t->flows.share = share;
 	t->now_ns = whole->now_ns;
 	t->keep_ns = UINT64_MAX; /* it is told when */
+	if (!s->never || copies_init(&s->copies, &t->objects, &whole->objects))
+		return -ENOMEM;
 	whole->copies[whole->shards++] = &s->copies;
-	return s->never ? copies_init(&s->copies, &t->objects, &whole->objects)
-			: -ENOMEM;
+	return 0;
 }
 
 int telemetry_shard_open(struct telemetry **out, struct telemetry *whole,
@@ -220,9 +221,21 @@ int telemetry_shard_open(struct telemetry **out, struct telemetry *whole,
 	return rc;
 }
 
+/* The whole has it no longer. */
+static void take_back(struct telemetry *whole, const struct copies *c)
+{
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < whole->shards; i++)
+		if (whole->copies[i] != c)
+			whole->copies[left++] = whole->copies[i];
+	whole->shards = left;
+}
+
 void telemetry_shard_close(struct telemetry *t)
 {
 	if (t && t->shard) {
+		take_back(t->shard->whole, &t->shard->copies);
 		free(t->shard->never);
 		copies_fini(&t->shard->copies);
 		free(t->shard);

@@ -46,6 +46,7 @@ static void hand_over(struct translator *t)
 	t->road->stamps = t->road->stamped ? m->stamp : NULL;
 	if (m->n && !t->error)
 		t->error = t->road->exec(t->road, m->op, m->n, t->last_ns);
+	t->road->stamps = NULL;
 	ops_done(t);
 }
 

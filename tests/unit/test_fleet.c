@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "fleet/fleet.h"
+#include "op/fanout.h"
 #include "requester_rig.h"
 #include "test.h"
 
@@ -355,6 +356,25 @@ static void refusals(const struct ticket *t, struct region *r)
 	port_close(&h);
 }
 
+/* Times are made for roads that want them: regions here have no use for any. */
+static void test_stamps(void)
+{
+	struct road region = {0}, packets = {.stamped = true};
+	struct road *regions[] = {&region, &region};
+	struct road *both[] = {&region, &packets};
+	struct fault f = {""};
+	struct fanout *o;
+
+	if (fanout_open(&o, regions, 2, 1, false, &f) < 0)
+		rig_die("fanout", &f);
+	TEST(!fanout_road(o)->stamped);
+	fanout_change(o, both, 2, false);
+	TEST(fanout_road(o)->stamped);
+	fanout_change(o, regions, 2, false);
+	TEST(!fanout_road(o)->stamped);
+	fanout_close(o);
+}
+
 int main(void)
 {
 	static struct rig g;
@@ -366,5 +386,6 @@ int main(void)
 	no_file(&g.t);
 	refusals(&g.t, g.region);
 	rig_close(&g);
+	test_stamps();
 	return test_end();
 }

@@ -4,6 +4,7 @@
  * alignment, mixed; and what it must refuse without touching anything.
  */
 #include <errno.h>
+#include <time.h>
 
 #include "base/rng.h"
 #include "store/prefetch.h"
@@ -158,6 +159,36 @@ static void test_fetch(void)
 	}
 }
 
+static unsigned looks; /* at the clock */
+
+int __real_clock_gettime(clockid_t id, struct timespec *t);
+int __wrap_clock_gettime(clockid_t id, struct timespec *t);
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *t)
+{
+	looks++;
+	return __real_clock_gettime(id, t);
+}
+
+/* Additions to two tables by turns, or among writes: runs of one, the first
+ * that the road sees. The clock is looked at now and then at most. */
+static void test_short_runs(uint16_t other, uint8_t verb)
+{
+	looks = 0;
+	for (unsigned round = 0; round < 10; round++) {
+		for (unsigned i = 0; i < OPS; i++) {
+			ops[i] = random_op(i, i % 2 ? other : RIG_INC,
+					   i % 2 ? verb : OP_FETCH_ADD, 8);
+			imagine(&ops[i]);
+		}
+		road->begin(road);
+		TEST(road->exec(road, ops, OPS, 0) == 0);
+		road->end(road);
+	}
+	TEST(looks <= 10 * OPS / 16);
+	TEST(as_expected());
+}
+
 /* In the middle of a run: what is before it is done, nothing after it. */
 static void refuses(struct op wrong, int err)
 {
@@ -240,6 +271,8 @@ static void test_road(enum prefetch prefetch)
 		rig_die("road", &f);
 	road = local_road(l);
 	shadow();
+	test_short_runs(RIG_KW, OP_FETCH_ADD);
+	test_short_runs(RIG_INC, OP_WRITE);
 	test_runs();
 	test_fetch();
 	test_refused();

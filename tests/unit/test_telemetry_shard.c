@@ -76,6 +76,28 @@ static void test_full(uint32_t nodes, uint32_t places)
 	rig_close(&rig);
 }
 
+/* A whole that had shards before has those alone that are open. */
+static void test_again(void)
+{
+	const struct telemetry_shard_options so = {1, enter, leave, NULL};
+	struct telemetry *shard, *other;
+	struct rig rig;
+
+	rig_init(&rig);
+	rig_open(&rig);
+	for (unsigned i = 0; i < 3; i++) {
+		TEST(!telemetry_shard_open(&shard, rig.t, &rig.sinks, &so));
+		TEST(!telemetry_shard_open(&other, rig.t, &rig.sinks, &so));
+		TEST(rig.t->shards == 2);
+		telemetry_shard_close(shard);
+		TEST(rig.t->shards == 1);
+		TEST(rig.t->copies[0] == &other->shard->copies);
+		telemetry_shard_close(other);
+		TEST(rig.t->shards == 0);
+	}
+	rig_close(&rig);
+}
+
 /* What a view's hops tell, from the source on: of each its place, then values
  * by metric. */
 static const uint32_t *check_telling(const struct telemetry *shard,
@@ -204,6 +226,7 @@ int main(void)
 	TEST(int_plan_of(&plan, rig_words, 16, ALL));
 	test_full(ROOM, 1000);
 	test_full(1000, ROOM);
+	test_again();
 	test_orders();
 	return test_end();
 }
