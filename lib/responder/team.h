@@ -18,8 +18,9 @@
  * A queue pair's packets are so acted on in the order in which they are taken,
  * whoever sent them. A source may have a queue for each worker (live.h): it
  * keeps that order for each queue pair, and no more.
- * When the answers' sink fails, batches of the other workers have perhaps been
- * acted on: they are carried out, unanswered, and none behind them is.
+ * When the answers' sink fails, as it does for good, batches of the other
+ * workers have perhaps been acted on: they are carried out, unanswered, and
+ *none behind them is.
  *
  * Ownership: p, its region and sink outlive the team. While it is open p
  * belongs to it; responder_team_rest() lends it back until the next batch.

@@ -19,8 +19,7 @@ enum {
 	WORKERS = 4,
 	ROOM = 1280, /* bytes of a frame, at most */
 	ANSWERS_MAX = 8 << 20,
-	SLOTS = 100, /* few, so that batches meet in memory */
-	FULL_AT = 500,
+	SLOTS = 100,	 /* few, so that batches meet in memory */
 	AGAIN = 250,	 /* packets of a batch */
 	OTHERS_US = 500, /* in which others come to act on theirs */
 };
@@ -158,7 +157,7 @@ struct result {
 	uint8_t answers[ANSWERS_MAX];
 };
 
-/* A sink that has no room for one frame, behind so many. */
+/* A sink that has no room any more behind so many frames. */
 struct full {
 	struct snk snk;
 	unsigned left;
@@ -171,10 +170,11 @@ static int full_room(struct snk *snk, size_t len)
 	struct full *s = (struct full *)snk;
 
 	(void)len;
-	if (!s->left--) {
+	if (!s->left) {
 		usleep(OTHERS_US);
 		return -ENOSPC;
 	}
+	s->left--;
 	snk->at = s->frame;
 	snk->room = sizeof(s->frame);
 	return 0;
@@ -438,11 +438,11 @@ static void again_by_all(void)
 }
 
 /* With a sink that is full soon; by one alone: *packets of them. */
-static struct result *by_full(struct traffic *tf, unsigned workers,
-			      uint64_t *packets)
+static struct result *by_full(struct traffic *tf, unsigned full_at,
+			      unsigned workers, uint64_t *packets)
 {
 	struct responder_options o = {.receives = UINT64_MAX};
-	struct full full = {.snk.ops = &full_ops, .left = FULL_AT};
+	struct full full = {.snk.ops = &full_ops, .left = full_at};
 	struct result *r = malloc(sizeof(*r));
 	struct rig g;
 
@@ -454,7 +454,7 @@ static struct result *by_full(struct traffic *tf, unsigned workers,
 		run_full(g.p, tf, workers);
 	else
 		*packets = run_full_alone(g.p, tf, *packets);
-	TEST(!workers || full.taken == FULL_AT);
+	TEST(!workers || full.taken == full_at);
 	result_of(r, &g);
 	rig_close(&g);
 	return r;
@@ -462,7 +462,7 @@ static struct result *by_full(struct traffic *tf, unsigned workers,
 
 /* Behind the batch whose answers failed nothing is carried out, or counted, but
  * what other workers had in hand. */
-static void full_by_all(void)
+static void full_by_all(unsigned full_at)
 {
 	struct traffic *tf = calloc(1, sizeof(*tf));
 	struct result *alone, *r;
@@ -471,10 +471,10 @@ static void full_by_all(void)
 	for (unsigned workers = 1; workers <= WORKERS; workers++) {
 		uint64_t received, failed;
 
-		r = by_full(tf, workers, NULL);
+		r = by_full(tf, full_at, workers, NULL);
 		failed = received = r->ledger.received;
-		alone = by_full(tf, 0, &failed);
-		TEST(failed > FULL_AT && failed < REQUESTS / 2);
+		alone = by_full(tf, full_at, 0, &failed);
+		TEST(failed > full_at && failed < REQUESTS / 2);
 		TEST(received >= failed &&
 		     received <= failed + (workers - 1) * PKT_BATCH);
 		compare(alone, r, workers);
@@ -492,6 +492,7 @@ int main(void)
 	by_all(3, false, 100);
 	by_all(4, true, 100);
 	again_by_all();
-	full_by_all();
+	for (unsigned frames = 300; frames < 1300; frames += 311)
+		full_by_all(frames);
 	return test_end();
 }
