@@ -91,7 +91,7 @@ static void begin_anew(struct run *run)
 		cli_fault(o->region, &f);
 	rc = o->ticket ? ticket_put(&t, o->ticket, &o->form) : 0;
 	if (rc < 0) /* who has it already still reaches us */
-		cli_warn("%s: %s", o->ticket, strerror(-rc));
+		cli_warn("%s: %s", cli_file(o->ticket), strerror(-rc));
 	ticket_fini(&t);
 	run->dead_since_ms = 0;
 }

@@ -70,7 +70,7 @@ static struct counted *add_table(struct dump_keys *d, const struct table *t,
 
 	c->t = t;
 	c->type = type;
-	keymap_init(&c->map, len, sizeof(uint64_t));
+	keymap_init(&c->map, len, sizeof(uint64_t), 1);
 	return c;
 }
 

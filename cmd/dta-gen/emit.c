@@ -139,10 +139,7 @@ int emit_close(struct gen *g)
 
 	free(g->sequence);
 	g->sequence = NULL;
-	if (g->truth == stdout)
-		g->truth_err = 0; /* cli looks after that one */
-	else if (g->truth && fclose(g->truth) && !g->truth_err)
-		g->truth_err = -errno;
+	g->truth_err = truth_close(g->truth, g->truth_err);
 	g->truth = NULL;
 	return left < 0 ? left : rc;
 }

@@ -16,6 +16,7 @@
 #include "cli/page.h"
 #include "gen.h"
 #include "traffic/frame.h"
+#include "truth.h"
 
 enum {
 	CLOCK_EVERY = 1024, /* packets */
@@ -73,6 +74,7 @@ static void tell(struct int_gen *g, const struct inband_path *path,
 	};
 	char flow[KEY_TEXT_MAX];
 
+	errno = 0;
 	key_format(flow, p->v6 ? KEY_FLOW6 : KEY_FLOW4, p->key, p->key_len);
 	for (unsigned i = 0; i < path->n; i++) {
 		const struct inband_hop *h = &path->hop[i];
@@ -86,6 +88,10 @@ static void tell(struct int_gen *g, const struct inband_path *path,
 		for (unsigned k = 0; k < sizeof(shown); k++)
 			put_field(g, h, shown[k]);
 		fputc('\n', g->truth);
+	}
+	if (ferror(g->truth)) {
+		g->truth_err = errno ? -errno : -EIO;
+		g->done = true; /* as in truth_row() */
 	}
 }
 
@@ -259,6 +265,7 @@ static int run(struct int_gen *g, struct traffic *t, struct fault *f)
 static int end(struct int_gen *g, int src_err, const struct fault *f)
 {
 	int err, status = CLI_OK;
+	struct fault why;
 	uint64_t lost;
 
 	snk_settle(g->snk); /* snk_close() tells of an error */
@@ -274,7 +281,8 @@ static int end(struct int_gen *g, int src_err, const struct fault *f)
 		status = CLI_FAIL;
 	}
 	if (g->err || err) {
-		cli_warn("%s: %s", g->o.out ? g->o.out : g->o.live.name,
+		cli_warn("%s: %s",
+			 g->o.out ? cli_file(g->o.out) : g->o.live.name,
 			 strerror(g->err ? -g->err : -err));
 		status = CLI_FAIL;
 	}
@@ -284,12 +292,12 @@ static int end(struct int_gen *g, int src_err, const struct fault *f)
 			 "--over, or more flows");
 		status = CLI_FAIL;
 	}
-	if (g->truth && (ferror(g->truth) || fflush(g->truth))) {
-		cli_warn("%s: it could not be written whole", g->o.truth);
+	g->truth_err = truth_close(g->truth, g->truth_err);
+	if (g->truth_err) {
+		fault_set(&why, -1, "%s", strerror(-g->truth_err));
+		cli_warn_fault(g->o.truth, &why);
 		status = CLI_FAIL;
 	}
-	if (g->truth && g->truth != stdout)
-		fclose(g->truth);
 	free(g->frame);
 	free(g->sequence);
 	return status;

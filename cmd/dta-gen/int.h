@@ -78,7 +78,8 @@ struct int_gen {
 	struct snk *snk;
 	struct cli_pace pace;
 	FILE *truth;
-	int err; /* of snk, the first */
+	int truth_err; /* of its rows, the first */
+	int err;       /* of snk, the first */
 	bool done;
 	uint32_t cut; /* bytes that the captured packet had on the wire, too */
 	struct pkt held; /* a frame that waits for the next one; len 0: none */

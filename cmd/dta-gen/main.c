@@ -153,14 +153,18 @@ static int judge(const struct gen *g, int src_err, int snk_err,
 		 const struct fault *f)
 {
 	int err = g->err ? g->err : snk_err;
+	struct fault why;
 
 	if (src_err)
 		cli_warn_fault(source_name(g), f);
 	if (err)
-		cli_warn("%s: %s", g->o.out ? cli_file(g->o.out) : g->o.live.name,
+		cli_warn("%s: %s",
+			 g->o.out ? cli_file(g->o.out) : g->o.live.name,
 			 strerror(-err));
-	if (g->truth_err)
-		cli_warn("%s: %s", cli_file(g->o.truth), strerror(-g->truth_err));
+	if (g->truth_err) {
+		fault_set(&why, -1, "%s", strerror(-g->truth_err));
+		cli_warn_fault(g->o.truth, &why);
+	}
 	return src_err || err || g->truth_err || bad_rows(g) ? CLI_FAIL
 							     : CLI_OK;
 }

@@ -24,6 +24,13 @@ void truth_header(FILE *f)
 	fputs("table,kind,key,hop,path_len,copies,value\n", f);
 }
 
+int truth_close(FILE *f, int err)
+{
+	if (f && (f == stdout ? fflush(f) : fclose(f)) && !err)
+		err = -errno;
+	return err;
+}
+
 static char *put_text(char *p, const char *s)
 {
 	while (*s)

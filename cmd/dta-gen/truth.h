@@ -7,6 +7,8 @@
 #include "wire/dta.h"
 
 void truth_header(FILE *f);
+/* err: of its rows, -errno. Returns the first; stdout is flushed alone. */
+int truth_close(FILE *f, int err);
 /* A row to g->truth; an error goes to g->truth_err. */
 void truth_row(struct gen *g, const struct dta_report *r, enum key_type type);
 

@@ -68,7 +68,7 @@ static int open_packets(struct run *r, void (*turn)(void *run), struct fault *f)
 		.open_sink = packets ? open_sink : NULL,
 		.open_answers = o->write && !o->answers ? NULL : open_answers,
 		.to = cli_file(way_out(o)),
-		.from = o->answers ? o->answers : way_out(o),
+		.from = cli_file(o->answers ? o->answers : way_out(o)),
 		.turn = turn,
 		.warn = cli_tell,
 		.ctx = r,
@@ -160,7 +160,7 @@ void run_open_road(struct run *r, void (*turn)(void *run))
 	if (o->region && local_road_open(&r->road, o->region, &f) < 0)
 		cli_fault(o->region, &f);
 	if (o->verbs && (rc = open_verbs(r, &f)) == -EINVAL)
-		cli_cannot("--verbs", rc, &f);
+		cli_refuse("--verbs: %s", f.text);
 	if (rc < 0)
 		cli_fault(o->verbs, &f);
 	if ((o->ticket || o->cluster) && open_packets(r, turn, &f) < 0)

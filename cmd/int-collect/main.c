@@ -337,34 +337,36 @@ static int look_last(struct run *r)
 	return rc;
 }
 
-static const char *worst(const struct ledger *l, const void *ctr)
-{
-	unsigned i = ledger_worst(l, ctr);
-
-	return i < l->n ? l->fields[i].name : "";
-}
-
 /* What is wrong where nothing of what came was telemetry. Whoever stopped it
  * knows why; and packets that go on were of use. */
 static bool nothing_taken(struct run *r, struct fault *why)
 {
+	const struct ledger *of = &intake_ledger;
 	struct collect_ledgers l;
-	const char *all;
+	const void *ctr = &l.intake;
+	uint64_t all;
+	unsigned worst;
 
 	cores_ledgers(r->cores, &l);
 	if (!l.intake.frames || l.intake.packets || l.intake.traces ||
 	    l.reports.taken || r->xdp || r->out || cli_stop)
 		return false;
-	all = l.reports.reports ? worst(&intake_report_ledger, &l.reports)
-				: worst(&intake_ledger, &l.intake);
-	if (!strcmp(all, "other"))
+	all = l.intake.frames;
+	l.intake.other = 0; /* plain traffic says nothing about INT beside it */
+	if (l.reports.reports) {
+		of = &intake_report_ledger;
+		ctr = &l.reports;
+		all = l.reports.reports;
+	}
+	worst = ledger_worst(of, ctr);
+	if (worst == of->n)
 		fault_set(why, -1,
 			  "no INT, telemetry report or IOAM trace is in it: "
 			  "another --profile, --report-port or --int-port?");
 	else
-		fault_set(why, -1, "%s are %s: another --profile?",
-			  l.reports.reports ? "all reports" : "most packets",
-			  all);
+		fault_set(why, -1, "%ju of %ju %s are %s: another --profile?",
+			  (uintmax_t)ledger_get(of, ctr, worst), (uintmax_t)all,
+			  of->unit, of->fields[worst].name);
 	return true;
 }
 

@@ -131,7 +131,7 @@ static void read_routes(struct sim *s)
 		while ((text = lines_next(&l, &len)))
 			if (len && *text != '#' &&
 			    fabric_add_way(&s->fabric, text, &why) < 0)
-				cli_fail("%s:%ju: %s", s->o.routes,
+				cli_fail("%s:%ju: %s", cli_file(s->o.routes),
 					 (uintmax_t)l.number, why.text);
 		rc = lines_more(&l);
 		if (rc == 0)
@@ -140,7 +140,7 @@ static void read_routes(struct sim *s)
 	if (rc < 0)
 		cli_fail("%s: %s", cli_file(s->o.routes), strerror(-rc));
 	if (!s->fabric.ways)
-		cli_fail("%s: no routes", s->o.routes);
+		cli_fail("%s: no routes", cli_file(s->o.routes));
 	lines_close(&l);
 }
 

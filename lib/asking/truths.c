@@ -28,7 +28,10 @@ _Static_assert(SHARE / ROW_MIN < ROWS, "a share's rows");
 struct share {
 	struct lines lines;
 	int error; /* of the file, behind them */
-	int rc;	   /* of the first line that is no row, behind the rows */
+	/* Of the first line that is no row, or cannot be admitted, which is the
+	 * last of lines; or no memory: told in turn of ordering, the only one
+	 * behind the header in which a worker exits. */
+	int rc;
 	struct fault why;
 	size_t n;
 	uint32_t number[ROWS]; /* of their lines */
@@ -42,7 +45,7 @@ struct truths {
 	struct truth *t;
 	struct lines lines; /* in turn of taking */
 	bool over;	    /* the same: their end */
-	uint64_t told;	    /* in turn of admitting: lines */
+	uint64_t told;	    /* in turn of ordering: lines */
 	struct share *share[ASKERS_MAX];
 	size_t most; /* bytes of a share */
 	unsigned shards;
@@ -154,37 +157,42 @@ static void look(const struct truths *c, struct share *s)
 /* In turn. */
 static void admit(struct truths *c, struct share *s)
 {
-	int rc;
+	for (size_t i = 0; i < s->n; i++) {
+		int rc = truth_admit(c->t, &s->row[i], &s->why);
 
-	for (size_t i = 0; i < s->n; i++)
-		if ((rc = truth_admit(c->t, &s->row[i], &s->why)) < 0)
-			fail_line(c, s->number[i], rc, &s->why);
-	if (s->rc)
-		fail_line(c, s->lines.number, s->rc, &s->why);
-	if (s->error && !cli_stop)
-		fail_file(c, s->lines.number, s->error);
-	c->told += s->lines.number;
+		if (rc < 0) {
+			s->rc = rc;
+			s->lines.number = s->number[i];
+			return;
+		}
+	}
 }
 
-/* In turn of the shard. */
+/* In turn of the shard. Rows of a share that fails need not be admitted. */
 static void fill(struct truths *c, struct share *s, unsigned shard)
 {
 	const uint16_t *from = s->of_shard + s->from[shard], *i;
 	const uint16_t *end = s->of_shard + s->from[shard + 1];
 
+	if (s->rc)
+		return;
 	for (i = from; i < end; i++)
 		truth_near(c->t, &s->row[*i]);
-	for (i = from; i < end; i++)
-		if (truth_take(c->t, &s->row[*i]) < 0)
-			cli_fail("out of memory");
+	for (i = from; i < end && !s->rc; i++)
+		s->rc = truth_take(c->t, &s->row[*i]);
 }
 
 /* In turn. */
 static void order(struct truths *c, const struct share *s)
 {
+	if (s->rc)
+		fail_line(c, s->lines.number, s->rc, &s->why);
 	for (size_t i = 0; i < s->n; i++)
 		if (truth_order(c->t, &s->row[i]) < 0)
 			cli_fail("out of memory");
+	if (s->error && !cli_stop)
+		fail_file(c, s->lines.number, s->error);
+	c->told += s->lines.number;
 }
 
 static void carry(void *ctx, unsigned worker, uint64_t batch, bool any)

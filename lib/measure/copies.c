@@ -42,7 +42,7 @@ void copies_fini(struct copies *c)
 	free(c->due);
 }
 
-/* False: it is none of the table, but `any` or `nothing`. */
+/* False: it is none of the table, but `any`, `nothing` or `unplaced`. */
 static bool number_of(const struct objects *os, const struct object *o,
 		      uint32_t *nr)
 {

@@ -26,13 +26,14 @@ static size_t stride(const struct keymap *m)
 	return m->record_len + m->key_room;
 }
 
-void keymap_init(struct keymap *m, size_t key_len, size_t record_len)
+void keymap_init(struct keymap *m, size_t key_len, size_t record_len,
+		 uint32_t ranges)
 {
 	*m = (struct keymap){
 		.key_len = key_len,
 		.key_room = (key_len + 7) & ~(size_t)7,
 		.record_len = (record_len + 7) & ~(size_t)7,
-		.ranges = 1,
+		.ranges = ranges,
 	};
 }
 

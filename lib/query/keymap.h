@@ -21,8 +21,6 @@ struct keymap_part; /* of the index */
 
 struct keymap {
 	size_t key_len, key_room, record_len;
-	/* All hashes lie in one of so many ranges of the same size: 1, where
-	 * nobody has set it since keymap_init(). */
 	uint32_t ranges;
 	size_t n, cap;
 	/* Of records, each with its key: headroom for a CRC before them. */
@@ -34,7 +32,10 @@ struct keymap {
 	unsigned left;	  /* parts in before */
 };
 
-void keymap_init(struct keymap *m, size_t key_len, size_t record_len);
+/* All hashes will lie in one of so many ranges of the same size; 1: anywhere.
+ */
+void keymap_init(struct keymap *m, size_t key_len, size_t record_len,
+		 uint32_t ranges);
 void keymap_fini(struct keymap *m);
 
 /*

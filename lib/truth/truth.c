@@ -270,12 +270,9 @@ static int open_shards(struct truth_table *tt)
 	if (!tt->shard)
 		return -ENOMEM;
 	memset(tt->shard, 0, tt->shards * sizeof(tt->shard[0]));
-	for (unsigned i = 0; i < tt->shards; i++) {
-		struct keymap *keys = &tt->shard[i].keys;
-
-		keymap_init(keys, tt->t->key_len, record_len(tt->t));
-		keys->ranges = tt->shards;
-	}
+	for (unsigned i = 0; i < tt->shards; i++)
+		keymap_init(&tt->shard[i].keys, tt->t->key_len,
+			    record_len(tt->t), tt->shards);
 	return 0;
 }
 

@@ -99,11 +99,10 @@ int truth_line(struct truth *t, char *line, struct fault *f);
  * The same in steps, by several, of lines that are not empty. Before the first:
  * shards, 1 to TRUTH_SHARDS_MAX.
  *
- * look: by any thread, at any time; row has what the line says, some of that
- * where it is. admit: by one at a time, in the order of the lines. near, take:
- * then, by one at a time for each shard, in that order; near, of some rows
- * before they are taken: memory is fetched for all of them at once. order: as
- * admit, behind all that.
+ * look: by any thread, at any time; row->bytes points into the line. admit: by
+ * one at a time, in the order of the lines. near, take: then, by one at a time
+ * for each shard, in that order; near, of some rows before they are taken:
+ * memory is fetched for all of them at once. order: as admit, behind all that.
  */
 void truth_split(struct truth *t, unsigned shards);
 int truth_look(struct truth_row *row, const struct truth *t, char *line,
@@ -117,8 +116,8 @@ int truth_order(struct truth *t, const struct truth_row *row);
 size_t truth_keys(const struct truth_table *tt);
 uint32_t truth_copies(const struct truth_table *tt);
 
-/* Through them, in the order in which they first came; past the last is for
- * nobody to go. CRC_HEADROOM bytes before a key may be read. */
+/* Through them, in the order in which they first came; not to be called
+ * past the last key. CRC_HEADROOM bytes before a key may be read. */
 struct truth_walk {
 	const struct truth_table *tt;
 	size_t at, next[TRUTH_SHARDS_MAX];

@@ -10,6 +10,8 @@ setup() {
 	[ ${#PROGRAMS[@]} -gt 0 ]
 }
 
+teardown() { end_bg; }
+
 # Printed if the check that follows fails: which program it was.
 blame() {
 	echo "program: $1, status: $status, stdout: $output, stderr: $stderr"
@@ -173,18 +175,28 @@ names() {
 		"int-collect -q -r int.pcap -R none --dta -" \
 		"int-label-ctl -q -r labels.pcap -R port" \
 		"int-label-ctl -q -r labels.pcap --top ports -o ndjson" \
-		"dta-gen uniform -q -w -" \
+		"dta-gen uniform -q -w -" "dta-gen uniform -q -w x.pcap -t -" \
+		"dta-gen uniform -q -c 100000 -w x.pcap -t -" \
 		"dta-collect --region $name --ticket -" \
 		"dta-translate -q -r r.pcap --ticket t.ini -w -"; do
 		names "${writer%% *}: standard output: $full" "$writer >/dev/full"
+	done
+	for out in "-c 20000 -w -" "-c 1 -w x.pcap -t -" "-c 20000 -w x.pcap -t -"; do
+		names "dta-gen int: standard output: $full" \
+			"dta-gen int -q $out >/dev/full"
 	done
 	names "int-collect: /dev/full: $full" \
 		int-collect -q -r int.pcap -R none --dta /dev/full
 	names "int-collect: /dev/full: $full" \
 		int-collect -q -r int.pcap -R none -w /dev/full
+	names "dta-gen: /dev/full: $full" \
+		dta-gen uniform -q -c 100000 -w x.pcap -t /dev/full
+	names "dta-gen int: /dev/full: $full" \
+		dta-gen int -q -c 20000 -w x.pcap -t /dev/full
 	for reader in "int-collect -q -r -" "int-label-ctl -q -r -" \
 		"dta-dump packets -" "dta-collect -q --region $name -r -" \
 		"dta-translate -q --region $name -r -" \
+		"dta-translate -q -r r.pcap --ticket t.ini -w x.pcap --answers -" \
 		"dta-gen int -q --from - -w out.pcap" \
 		"dta-gen csv -q --from - -w out.pcap" \
 		"dta-query verify --region $name --truth -"; do
@@ -192,10 +204,37 @@ names() {
 	done
 	names "dta-collect: standard input:1: neither *" \
 		"echo [ | dta-collect --create --layout - --region $name-none"
+	names "int-label-ctl sim: standard input:1: route 'x': *" \
+		"echo x | int-label-ctl sim --routes -"
+	names "int-label-ctl sim: standard input: no routes" \
+		"int-label-ctl sim --routes - </dev/null"
 	names "dta-translate: standard input:1: not a line of a ticket" \
 		"echo [ | dta-translate -r r.pcap --ticket - -w out.pcap"
 	names "int-collect: --profile: standard input:1: *" \
 		"echo [ | int-collect -r int.pcap -p -"
+	remove_regions "$name"
+}
+
+tickets() { [ "$(grep -c '^rkey' t.ini)" = "$1" ]; }
+
+@test "a ticket of new queue pairs that the standard output has no room for" {
+	local name=dta-test-$$-room
+
+	dta-collect --create --layout "$EXAMPLES/uniform.ini" --region "$name"
+	dta-gen uniform -q -c 1 -w r.pcap
+	mkfifo in
+	exec 8<>in
+	head -c 24 r.pcap >&8
+	# Room for two of them, and not for a third.
+	bg bash -c "trap '' XFSZ; ulimit -f 1
+		exec dta-collect -q --region $name -r in --ticket - >t.ini 2> >(exec cat >told)"
+	wait_for tickets 1
+	kill -HUP "${BG_PIDS[0]}"
+	wait_for tickets 2
+	kill -HUP "${BG_PIDS[0]}"
+	wait_for grep -qx "dta-collect: standard output: File too large" told
+	end_bg
+	exec 8>&-
 	remove_regions "$name"
 }
 

@@ -403,3 +403,53 @@ verified() {
 		[ ! -s err.$j ]
 	done
 }
+
+# no_memory.so: realloc() gives no large pieces, and exit() takes its time and
+# tells of a second one at once.
+no_memory_so() {
+	cat >no_memory.c <<-C
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <unistd.h>
+		void *realloc(void *old, size_t n)
+		{
+			void *(*real)(void *, size_t) =
+				dlsym(RTLD_NEXT, "realloc");
+			return n > 100000 ? NULL : real(old, n);
+		}
+		void exit(int status)
+		{
+			void (*real)(int) = dlsym(RTLD_NEXT, "exit");
+			static int calls;
+			if (__atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED))
+				(void)!write(2, "exit again\n", 11);
+			sleep(1);
+			real(status);
+			__builtin_unreachable();
+		}
+	C
+	gcc -shared -fPIC -o no_memory.so no_memory.c
+}
+
+@test "verify, and no memory for the truth: one thread says so, and exits" {
+	no_memory_so
+	dta-collect --create --layout "$EXAMPLES/dshark.ini" --region "$NAME"
+	# For their 2048th entries lists get more than 100000 bytes: first one of
+	# the last shard, and soon, in another share of the file, one of shard 0.
+	awk 'function row(list) { printf "1,append,%d,,,,%056d\n", list, 0 }
+		BEGIN {
+			print "table,kind,key,hop,path_len,copies,value"
+			for (; i < 2047; i++) { row(0); row(15) }
+			row(15)
+			for (i = 0; i < 2000; i++) row(1 + i % 14)
+			row(0)
+			for (i = 0; i < 2000; i++) row(1 + i % 14)
+		}' >truth.csv
+	for j in 1 2 4; do
+		run -1 --separate-stderr env LD_PRELOAD="$PWD/no_memory.so" \
+			ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0" \
+			dta-query verify --region "$NAME" --truth truth.csv -j $j
+		echo "$j: $stderr"
+		[ "$stderr" = "dta-query: out of memory" ]
+	done
+}

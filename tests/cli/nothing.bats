@@ -89,6 +89,13 @@ takes_none() {
 	takes_none "another --profile" int-collect -p 0.5 -r md.pcap
 	takes_none "another --profile, --report-port" \
 		int-collect --report-port 6000 -r reports.pcap
+	# Wrong INT among more of plain traffic.
+	dta-gen int -q -c 200 -w wrong.pcap
+	dta-gen uniform -q -c 300 -w plain.pcap
+	mergecap -F nsecpcap -w mix.pcap plain.pcap wrong.pcap
+	takes_none "200 of 500 frames are unknown_type: another --profile" \
+		int-collect -p 1.0 -r mix.pcap
+	takes_none "no INT, telemetry report" int-collect -p 1.0 -r plain.pcap
 	takes_none "no packet with labels" int-label-ctl -r md.pcap
 	# One that is taken is enough; none at all is none lost; a sink's packets
 	# go on.

@@ -63,7 +63,7 @@ static void test_many(void)
 	struct keymap m;
 	unsigned bad = 0;
 
-	keymap_init(&m, KEY, sizeof(struct record));
+	keymap_init(&m, KEY, sizeof(struct record), 1);
 	keymap_near(&m, 1);
 	keymap_expect(&m, 1);
 	for (uint32_t i = 0; i < MANY; i++) {
@@ -92,8 +92,7 @@ static void test_ranges(void)
 		struct keymap m;
 		unsigned bad = 0, n = 0;
 
-		keymap_init(&m, KEY, sizeof(struct record));
-		m.ranges = ranges;
+		keymap_init(&m, KEY, sizeof(struct record), ranges);
 		for (uint32_t i = 0; i < MANY; i++) {
 			uint64_t range = (uint64_t)hash_of(i) * ranges >> 32;
 
@@ -117,7 +116,7 @@ static void test_alike(void)
 		struct keymap m;
 		unsigned bad = 0;
 
-		keymap_init(&m, KEY, sizeof(struct record));
+		keymap_init(&m, KEY, sizeof(struct record), 1);
 		for (unsigned again = 0; again < 2; again++)
 			for (uint32_t i = 0; i < ALIKE; i++)
 				bad += !take(&m, i, 7 + i * step[s]);
