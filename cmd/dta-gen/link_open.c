@@ -38,7 +38,8 @@ static int open_nacks(struct gen *g, struct fault *f)
 		return 0;
 	}
 	if ((rc = snk_flush(g->snk)) < 0)
-		return fault_set(f, rc, "%s: %s", cli_file(g->o.out), strerror(-rc));
+		return fault_set(f, rc, "%s: %s", cli_file(g->o.out),
+				 strerror(-rc));
 	rc = src_open(&g->link->nacks, name, &why);
 	return rc < 0 ? fault_of(f, rc, name, &why) : 0;
 }

@@ -55,8 +55,9 @@ struct opts options_read(int argc, char **argv)
 		cli_usage(&cli, "'%s': no such argument", argv[n]);
 	cli_check(&cli, &o, -1);
 	if (!o.top.once && !o.prometheus && !isatty(STDOUT_FILENO))
-		cli_usage(&cli, "the standard output is no terminal: say --once, or "
-				"--prometheus");
+		cli_usage(&cli,
+			  "the standard output is no terminal: say --once, or "
+			  "--prometheus");
 	if (!o.top.top)
 		o.top.top = 1 + TABLE_PROGRAMS;
 	browse_defaults(&o.top, false);

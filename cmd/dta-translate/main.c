@@ -337,7 +337,8 @@ static int run_close(struct run *r)
 	if (keys < 0)
 		cli_fail("%s: %s", cli_file(r->o.key_log), strerror(-keys));
 	if (nacks < 0)
-		cli_fail("%s: %s", r->o.nacks ? cli_file(r->o.nacks) : r->o.live.name,
+		cli_fail("%s: %s",
+			 r->o.nacks ? cli_file(r->o.nacks) : r->o.live.name,
 			 strerror(-nacks));
 	if (r->error < 0 || flushed < 0)
 		cli_fail("%s: %s", where.text,
