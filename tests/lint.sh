@@ -11,9 +11,7 @@ trap 'rm -rf "$work"' EXIT
 jobs=$(nproc)
 
 FUNCTION_LINES=80
-FILE_LINES=500
-ROOM_LINES=4000
-ROOM_FILES=30
+FILE_LINES=1200
 warnings=(-std=gnu11 -D_GNU_SOURCE '-DVERSION="lint"' -Ilib -Werror
 	-Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 	-Wpointer-arith -Wwrite-strings -Wundef -Wold-style-definition
@@ -157,16 +155,6 @@ checked ${#sources[@]}
 wc -l "${sources[@]}" | awk -v max=$FILE_LINES '
 	$2 != "total" && $1 > max { print $2 ":" $1 ": over " max " lines" }' |
 	found
-
-# Rooms and programs.
-for room in lib/*/ cmd/*/; do
-	[[ " ${sources[*]}" == *" $room"* ]] || continue
-	checked 1
-	cat "$room"*.[ch] | wc -l | awk -v room="${room%/}" -v max=$ROOM_LINES \
-		'$1 > max { print room ":0: " $1 " lines, more than " max }'
-	printf '%s\n' "$room"*.[ch] | wc -l | awk -v room="${room%/}" \
-		-v max=$ROOM_FILES '$1 > max { print room ":0: " $1 " files, more than " max }'
-done | found
 
 # Circles: files of the library, or of a program, that need each other's
 # functions or data.
