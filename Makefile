@@ -40,6 +40,7 @@ $(GOALS): setup
 	+$(Q)$(MAKE) --no-print-directory $@
 else
 
+, := ,
 B := build$(if $(filter thread,$(SAN)),-tsan,$(if $(SAN),-san))
 say = $(if $(Q),@printf '  %-5s %s\n' $1 $@)
 
@@ -64,19 +65,21 @@ has_bpf = $(shell $(CLANG) -print-targets 2>/dev/null | grep -qw bpf && \
 WITHOUT := $(foreach p,$(PARTS),$(if $(call has,$(PKGS_$p)),,$p)) \
 	$(if $(has_bpf),,xdp)
 PKGS += $(foreach p,$(filter-out $(WITHOUT),$(PARTS)),$(PKGS_$p))
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ilib -MMD -MP \
+SAN_CFLAGS := $(if $(filter thread,$(SAN)),-fsanitize=thread,\
+	$(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all))
+# Large files are asked for by us: some of the packages' flags do, too, and a
+# build must not depend on which of them are there.
+ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
+	-DVERSION='"$(VERSION)"' -Ilib -MMD -MP \
 	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wno-missing-field-initializers \
 	-fno-omit-frame-pointer $(if $(WERROR),-Werror) \
 	$(SAN_CFLAGS) \
 	-I$B/lib \
 	$(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS) $(CFLAGS)
-SAN_CFLAGS = $(if $(filter thread,$(SAN)),-fsanitize=thread,\
-	$(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all))
 # A program loads the libraries that it needs, no others.
 LIBS = -Wl,--as-needed $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) \
 	-lm -lpthread
-, := ,
 
 part = $(filter-out $(wildcard lib/*/$1_none.c),\
 	$(wildcard lib/*/$1*.c $(ROOMS_$1:%=lib/%/*.c)))
@@ -102,8 +105,9 @@ PKGS_glib := glib-2.0
 PKGS_lmdb := lmdb
 PKGS_rocksdb := rocksdb
 PKGS_sqlite := sqlite3
-has_peer = $(if $(PKGS_$1),$(call has,$(PKGS_$1)),\
-	$(wildcard /usr/include/$1.h /usr/local/include/$1.h))
+# Stripped: the blank of a line break would be true.
+has_peer = $(strip $(if $(PKGS_$1),$(call has,$(PKGS_$1)),\
+	$(wildcard /usr/include/$1.h /usr/local/include/$1.h)))
 PEERS_HERE = $(foreach p,$(PEERS_KNOWN),$(if $(call has_peer,$p),$p))
 PEER_SRC := $(wildcard tests/bench/peers/*.c tests/bench/peers/*.cc)
 PEER_OBJ = $(addprefix $B/,$(addsuffix .o,$(basename $(filter-out \
@@ -135,13 +139,22 @@ TNA_PATH = -D__TARGET_TOFINO__=1 -I $(TOFINO_INCLUDE) -I p4/include \
 .PHONY: all p4 p4-tna check-p4 check check-all bench bench-peers fuzz lint demo demo-int figures install uninstall clean format
 all: $(BINS)
 
-$B/%.o: %.c Makefile
+# Objects are compiled anew by another compiler or with other flags, which change
+# when packages come.
+COMPILER = $(CC) $(ALL_CFLAGS)
+ifneq ($(file <$B/compiler),$(COMPILER))
+.PHONY: $B/compiler
+endif
+$B/compiler:
+	$(shell mkdir -p $(@D))$(file >$@,$(COMPILER))
+
+$B/%.o: %.c $B/compiler
 	$(call say,CC)
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # Programs for the kernel; a skeleton is one as a header for what loads it. Of
 # what -g makes, BTF is wanted, and linking leaves the rest behind.
-$B/%.skel.h: %.bpf.c Makefile
+$B/%.skel.h: %.bpf.c
 	$(call say,BPF)
 	$(Q)mkdir -p $(@D) && $(CLANG) -target bpf -mcpu=v3 -std=gnu11 -O2 -g -Wall \
 		-Wextra $(if $(WERROR),-Werror) -Ilib \
@@ -181,7 +194,7 @@ $B/tests/unit/test_collect_round: LDFLAGS += -Wl,--wrap=realloc
 $B/tests/unit/test_local: LDFLAGS += -Wl,--wrap=clock_gettime
 
 # The one C++ file is there for a table that is a template.
-$B/%.o: %.cc Makefile
+$B/%.o: %.cc $B/compiler
 	$(call say,CXX)
 	$(Q)mkdir -p $(@D) && $(CXX) $(filter-out -std=gnu11 -Wstrict-prototypes \
 		-Wmissing-prototypes,$(ALL_CFLAGS)) -std=gnu++20 -c -o $@ $<
@@ -199,7 +212,7 @@ $(PEER): $$(PEER_OBJ) $B/libdta.a
 FUZZ_CFLAGS = -fsanitize=fuzzer-no-link$(,)address$(,)undefined \
 	-fno-sanitize-recover=all
 FUZZ_OBJ := $(LIB_SRC:%.c=build-fuzz/%.o)
-build-fuzz/%.o: %.c Makefile
+build-fuzz/%.o: %.c $B/compiler
 	$(call say,CC)
 	$(Q)mkdir -p $(@D) && $(CLANG) $(ALL_CFLAGS) $(FUZZ_CFLAGS) -c -o $@ $<
 $(filter $B/lib/bpf/%,$(LIB_OBJ)) $(filter build-fuzz/lib/bpf/%,$(FUZZ_OBJ)): \

@@ -93,7 +93,8 @@ grep -q namespace <<<"$(ip ioam help 2>&1)" ||
 
 say "1. Four hosts in a row: source s0 --- a0 a a1 --- b0 b b1 --- c0 sink."
 for n in source a b sink; do
-	ip netns add "$net-$n" || cannot "no network namespaces here"
+	{ ip netns add "$net-$n" && quietly "$n" true; } ||
+		cannot "no network namespaces here"
 done
 cable source s0 a a0 1
 cable a a1 b b0 2

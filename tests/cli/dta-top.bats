@@ -313,7 +313,7 @@ teardown() {
 }
 
 @test "a program in another PID namespace is seen, and not taken for dead" {
-	unshare -p -f true 2>/dev/null || skip "no PID namespaces here"
+	unshare -p -f --mount-proc true 2>/dev/null || skip "no PID namespaces here"
 	dta-collect --create --layout l.ini --region "$NAME"
 	mkfifo pipe
 	begin log unshare -p -f --mount-proc dta-translate -q -r pipe -R "$NAME"

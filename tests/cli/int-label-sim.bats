@@ -47,8 +47,7 @@ same_as_run() { # ARGS...
 	same_as_run -d 2s --loss 30 --pro
 	every=30ms same_as_run -d 900ms -T 30ms -t 20ms
 	same_as_run -d 2s --specific 3
-	same_as_run -a 4 --from "$TOP/../shared/traces/real-mix.pcap" -d 2s \
-		--repeat
+	same_as_run -a 4 --from "$CAPTURE" -d 2s --repeat
 }
 
 @test "the same seed, the same run; another one, another" {

@@ -9,12 +9,17 @@
 NET=dta-test-$$-net-$BATS_TEST_NUMBER
 NAME=$NET # of regions
 
-# Skips the test where namespaces cannot be made.
+# Skips the test where namespaces cannot be made and used: to run a program in
+# one takes mounts, too.
 need_net() {
+	local why
+
 	[ "$(id -u)" = 0 ] || skip "not root: no network namespaces"
-	ip netns add "$NET-probe" 2>/dev/null ||
-		skip "no network namespaces here"
-	ip netns del "$NET-probe"
+	why=$(ip netns add "$NET-probe" 2>&1 &&
+		ip netns exec "$NET-probe" ip link add v0 type veth peer name v1 2>&1) ||
+		why=${why:-failed}
+	ip netns del "$NET-probe" 2>/dev/null || :
+	[ -z "$why" ] || skip "no network namespaces here: ${why%%$'\n'*}"
 }
 
 # on NAME COMMAND...: in the namespace of r, t or c.
