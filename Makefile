@@ -5,7 +5,8 @@
 #   make                 programs in build/
 #   make check           unit tests and tests of the programs; SAN=1: sanitized;
 #                        SAN=thread: what has threads, under ThreadSanitizer
-#   make check-all       the same, and at full size
+#   make check-all       the same at full size, and what takes long; check-full:
+#                        what takes long alone
 #   make setup GOAL...   installs what that needs first
 #   make bench fuzz lint demo demo-int figures install
 #   make bench-peers     the same tables by other people's means, which it
@@ -136,7 +137,7 @@ TNA_PATH = -D__TARGET_TOFINO__=1 -I $(TOFINO_INCLUDE) -I p4/include \
 	-I p4/tna/common -I p4/tna/$*
 
 .DELETE_ON_ERROR:
-.PHONY: all p4 p4-tna check-p4 check check-all bench bench-peers fuzz lint demo demo-int figures install uninstall clean format
+.PHONY: all p4 p4-tna check-p4 check check-all check-full bench bench-peers fuzz lint demo demo-int figures install uninstall clean format
 all: $(BINS)
 
 # Objects are compiled anew by another compiler or with other flags, which change
@@ -227,12 +228,12 @@ THREADED := $(addprefix tests/unit/test_,turn translate_team responder_team \
 	$(addprefix tests/cli/cores,.bats -query.bats -collect.bats \
 	-intcollect.bats) tests/net/cores.bats
 ifeq ($(SAN),thread)
-check check-all: $(BINS) $(filter $(THREADED:%=$B/%),$(UNITS)) $B/tests/tools/send
+check check-all check-full: $(BINS) $(filter $(THREADED:%=$B/%),$(UNITS)) $B/tests/tools/send
 	$(Q)V=$(V) ONLY='$(THREADED)' tests/run.sh $B \
-		$(if $(filter %-all,$@),all)
+		$(patsubst check-%,%,$(filter check-%,$@))
 else
-check check-all: $(BINS) $(UNITS) $(AIDS) $(BENCHES) $(PEER)
-	$(Q)V=$(V) tests/run.sh $B $(if $(filter %-all,$@),all)
+check check-all check-full: $(BINS) $(UNITS) $(AIDS) $(BENCHES) $(PEER)
+	$(Q)V=$(V) tests/run.sh $B $(patsubst check-%,%,$(filter check-%,$@))
 endif
 
 p4: $(P4_PROGRAMS) p4-tna

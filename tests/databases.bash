@@ -51,7 +51,7 @@ influx_up() {
 
 # influx_ask QUERY: rows as CSV, without the header.
 influx_ask() {
-	influx -port "$PORT" -database net -precision ns -format csv \
+	influx -host 127.0.0.1 -port "$PORT" -database net -precision ns -format csv \
 		-execute "$1" | sed 1d
 }
 

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh BUILD_DIR [all]: every unit test and every bats file, $JOBS at a time;
-# all: at full size. A line for each file, and what failed in it; with V=1 a line
-# for each test, with its time. ONLY: these files. Closes with the plain line
+# run.sh BUILD_DIR [all|full]: every unit test and every bats file, $JOBS at a
+# time, without the tests that are tagged "full"; all: with them, and all at full
+# size; full: they alone. A line for each file, and what failed in it; with V=1 a
+# line for each test, with its time. ONLY: these files. Closes with the plain line
 # "N passed, N failed, N skipped".
 set -u
 build=$1
 cd "$(dirname "$0")/.." || exit 1
-export BUILD=$PWD/$build ALL=${2:-} V=${V:-} LIMIT=${LIMIT:-900} \
+export BUILD=$PWD/$build ALL=${2:+all} SIZE=${2:-} V=${V:-} LIMIT=${LIMIT:-900} \
 	SANITIZE=${TSAN_OPTIONS:-}
 work=$(mktemp -d)
 export work
@@ -41,12 +42,17 @@ end_late() { # FILE
 # A test that hangs fails; the slowest takes a tenth of this. One that bats has
 # announced and that did not run has failed, too.
 suite() { # FILE, output
-	local late
+	local late tags=()
+
+	case $SIZE in
+	'') tags=(--filter-tags '!full') ;;
+	full) tags=(--filter-tags full) ;;
+	esac
 
 	end_late "$1" 2>"$2.late" &
 	late=$!
-	OF_FILE=$work/$1 BATS_TEST_TIMEOUT=600 bats --tap --timing "$1" \
-		>"$2" 2>&1 || [ $? = 1 ] || echo "not ok: bats failed" >>"$2"
+	OF_FILE=$work/$1 BATS_TEST_TIMEOUT=600 bats --tap --timing "${tags[@]}" \
+		"$1" >"$2" 2>&1 || [ $? = 1 ] || echo "not ok: bats failed" >>"$2"
 	pkill -PIPE -P "$late" # bash does not tell of that one
 	wait "$late" 2>/dev/null
 	cat "$2.late" >>"$2"
@@ -112,9 +118,17 @@ for t in "$build"/tests/unit/test_*; do
 	t=${t#"$build"/}
 	[ -e "$t.c" ] && units+=("$t") # else a stale binary
 done
-mapfile -t suites < <(for d in rxe faults net p4 cli; do
+# What a sanitizer can find is in our programs, on this machine.
+dirs=(rxe faults net p4 cli)
+[[ $build != *-*san* ]] || dirs=(net cli)
+mapfile -t suites < <(for d in "${dirs[@]}"; do
 	ls -S tests/$d/*.bats 2>/dev/null
-done)
+done | case $SIZE in
+'') xargs -r grep -L '^# bats file_tags=full' ;;
+full) xargs -r grep -lE '^# bats (file|test)_tags=full' ;;
+*) cat ;;
+esac)
+[ "$SIZE" != full ] || units=()
 files=("${suites[@]}" "${units[@]}")
 [ -z "${ONLY:-}" ] || read -ra files <<<"$ONLY"
 printf '%s\0' "${files[@]}" |

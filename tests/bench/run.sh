@@ -5,6 +5,10 @@
 # its neighbours; the ratios, measured in one run, depend less.
 set -euo pipefail
 build=$1
+command -v jq >/dev/null || {
+	echo "bench: jq is missing: make setup bench installs it" >&2
+	exit 1
+}
 cd "$(dirname "$0")/../.."
 PATH=$PWD/$build:$PATH
 examples=$PWD/cmd/dta-collect/examples

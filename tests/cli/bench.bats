@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # The benchmarks: what they measure is seen by make bench; here, that they clean
 # up behind themselves.
 
@@ -16,6 +17,22 @@ load ../helpers
 	[ "$output" = 141 ] # SIGPIPE
 	run ! compgen -G "/dev/shm/dta-test-$(cat pid)-*"
 	run ! compgen -G "/dev/hugepages/dta-test-$(cat pid)-*"
+}
+
+@test "without the tests' packages it says what is missing" {
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	run -1 env "PATH=$BATS_TEST_TMPDIR/bin" "$(command -v bash)" \
+		"$TOP/tests/bench/run.sh" build
+	[ "$output" = "bench: jq is missing: make setup bench installs it" ]
+}
+
+@test "peers that are missing are not compiled" {
+	cd "$BATS_TEST_TMPDIR"
+	make -C "$TOP" -nB "B=$BATS_TEST_TMPDIR/b" \
+		"$BATS_TEST_TMPDIR/b/tests/bench/peers/peers" >plan
+	grep -q 'peers/redis\.c' plan
+	echo "#include <uthash.h>" | gcc -E - >included 2>&1 ||
+		run ! grep 'peers/uthash\.c' plan
 }
 
 # Without them, the program is there, but has nobody to be beside.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # tests/lint.sh finds what it is there to find: a small house with one wart of
 # each kind, and the same house without.
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # tests/run.sh counts what passed, failed, was skipped or never ran; on a small
 # house of its own.
 
@@ -52,6 +53,21 @@ test "* ]]
 	[ "${lines[-1]}" = "4 passed, 0 failed, 1 skipped" ]
 	[[ $output == *"# a line"* && $output == *"test all"* ]]
 	[ "$(grep -c '^ok 1 a in ' <<<"$output")" = 4 ]
+}
+
+@test "what is tagged full runs at full size, or alone" {
+	suite rxe '# bats file_tags=full' '@test "long" { true; }'
+	suite cli '@test "short" { true; }' '# bats test_tags=full' \
+		'@test "longer" { true; }'
+	rm tests/net/net.bats
+	V=1 runs 0
+	[ "${lines[-1]}" = "3 passed, 0 failed, 0 skipped" ]
+	[[ $output != *long* && $output != *rxe* ]]
+	V=1 runs 0 all
+	[ "${lines[-1]}" = "5 passed, 0 failed, 0 skipped" ]
+	V=1 runs 0 full
+	[ "${lines[-1]}" = "2 passed, 0 failed, 0 skipped" ]
+	[[ $output == *long* && $output == *longer* && $output != *short* ]]
 }
 
 @test "what did not run has failed" {

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # make setup, with programs in the place of dpkg and apt that only take notes:
 # nothing is installed. And what make does with what is there.
 
@@ -187,6 +188,18 @@ installs() { # packages
 		[ "${lines[-1]}" = with ]
 	done
 	make_tree -q all
+	[ "$status" = 0 ]
+}
+
+@test "objects are compiled anew with other flags" {
+	tree
+	make_tree all
+	make_tree -q all
+	[ "$status" = 0 ]
+	make_tree -q CFLAGS=-O1 all
+	[ "$status" = 1 ]
+	make_tree CFLAGS=-O1 all
+	make_tree -q CFLAGS=-O1 all
 	[ "$status" = 0 ]
 }
 

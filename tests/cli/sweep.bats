@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # A run of tests that is killed leaves its regions behind, with names that tell
 # whose they are: the next run removes them, and never those of a run that goes
 # on, of this checkout or another.

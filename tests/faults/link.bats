@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # Faults between translator and collector: go-back-N suffices, so the memory is
 # what it is without any, counters included.
 

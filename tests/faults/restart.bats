@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # Ends that die and come back, keys that are wrong: what is stored and what is
 # counted as lost is what was sent.
 

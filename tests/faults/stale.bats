@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # Tickets that are out of date, or no tickets at all, and a collector that is
 # away: what both ends say of it, and how often.
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # A collector that does not take what it is sent: the translator says so while
 # it runs, in its rows and once on its own, and at the end.
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # The guest itself: soft-RoCE comes up, commands and files go in and out.
 
 load ../helpers

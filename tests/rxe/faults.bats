@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # The faults of tests/faults on the way to a real RDMA stack: soft-RoCE in the
 # guest, a bad link between it and the translator.
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # Host to host: dta-translate --verbs in one guest, dta-collect --cm in another,
 # a wire between them that can be cut.
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # What a responder does with every kind of frame: matrix.py says what is right,
 # the kernel's soft-RoCE and our software responder are both held to it. The
 # frames are made by a program that shares nothing with the suite.

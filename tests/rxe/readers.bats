@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # dta-query by RDMA READ: regions in one guest, who asks in another.
 
 load ../helpers

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # Rotations under a running translator, on soft-RoCE: as a switch by tickets
 # and their packets, and host to host. In whatever order and delay the two ends
 # are told, or if none of them is, what is sent afterwards is stored, and what

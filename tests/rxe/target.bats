@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # A device as the target: dta-collect --verbs in a guest with soft-RoCE. The
 # frames are crafted here, by dta-translate; the guest has no program but
 # dta-collect that touches the region. What its memory must be is the local
