@@ -18,7 +18,7 @@ teardown() {
 on_all() {
 	local j
 
-	for j in 1 2 3 4; do
+	for j in 1 $(size "" "2 3") 4; do
 		status_of "$@" -k keys -j "$j" >out.$j 2>err.$j
 		status_of "$@" -k - -j "$j" < <(cat keys) 2>&1 >piped.$j |
 			sed 's/standard input/keys/' >err.piped.$j
@@ -249,7 +249,7 @@ has_lines() { [ "$(wc -l <out)" = "$1" ]; }
 verified() {
 	local j
 
-	for j in 1 2 3 4; do
+	for j in 1 $(size "" "2 3") 4; do
 		status_of verify --truth truth.csv "$@" -j "$j" >out.$j 2>err.$j
 		status_of verify --truth - "$@" -j "$j" < <(cat truth.csv) \
 			2>&1 >piped.$j | sed 's/standard input/truth.csv/' >err.piped.$j

@@ -116,6 +116,7 @@ made() { dta-gen int -q -n 40 -c 1500 -w "${INTO:-m.pcap}" "$@"; }
 	done
 }
 
+# bats test_tags=full
 @test "1, 6, 16 and 32 hops" {
 	for hops in 1 6 16 32; do
 		made -p 2.1 --hops $hops --instructions 0xe500
@@ -173,6 +174,7 @@ settled() {
 		$(last_of x.log copied))) "$PID" x.log
 }
 
+# bats test_tags=full
 @test "keys of which both tell have one reference" {
 	TELL=(-p 2.1 -t hop_latency=2us -t queue_occupancy=20,150,100)
 	made -p 2.1
@@ -187,6 +189,7 @@ settled() {
 	done
 }
 
+# bats test_tags=full
 @test "a flow's nodes one by one, and with its path: one reference" {
 	TELL=(-p 2.1 -e new_key,change,rise,fall,path_change --user nobody)
 	made -p 2.1 -F report
@@ -195,6 +198,7 @@ settled() {
 	[ "$(last_of x.log whole)" = $((2 * $(packets d.pcap))) ]
 }
 
+# bats test_tags=full
 @test "in UDP by its port, and by a new header; IPv6" {
 	made -p 2.1 --over udp
 	same m.pcap taken -p any
@@ -215,6 +219,7 @@ settled() {
 	same m.pcap whole
 }
 
+# bats test_tags=full
 @test "thresholds: of one node, of all, crossings" {
 	made -p 2.1 --hops 6
 	same m.pcap taken -p 2.1 -t hop_latency=5us,20us,10us \
@@ -224,6 +229,7 @@ settled() {
 	grep -q '"event":"fall"' u.events
 }
 
+# bats test_tags=full
 @test "a path that changes, and back: nothing of its nodes is forgotten" {
 	made -p 2.1 --hops 4
 	INTO=n.pcap made -p 2.1 --hops 10
@@ -275,6 +281,7 @@ queue_occupancy@11 = 500" >th
 		"$(wc -l <x.log.events)" ]
 }
 
+# bats test_tags=full
 @test "values of live keys, so often: what was told, and not as events" {
 	dta-gen int -q -p 2.1 -n 5 -c 100 --values steady --spikes 1 -w m.pcap
 	OPTIONS=(-o ndjson --push 200ms)
@@ -293,6 +300,7 @@ queue_occupancy@11 = 500" >th
 		grep -q '"path":\['
 }
 
+# bats test_tags=full
 @test "a ring that nobody reads: what it cost is counted, and told later" {
 	dta-gen int -q -p 2.1 -n 5000 -c 60000 -w m.pcap
 	collect x.log -p 2.1 -R event
@@ -342,6 +350,7 @@ memory() { # pid; in kB
 	} | awk '{ sum += $1 } END { print int(sum) }'
 }
 
+# bats test_tags=full
 @test "all but flows takes less than 64 MB; a processor may have all objects" {
 	dta-gen int -q -p 2.1 --instructions 0xff80 --hops 6 \
 		--switches 4000 -n 20K -c 20K -w m.pcap
@@ -363,6 +372,7 @@ memory() { # pid; in kB
 		.node, .egress, .queue, .buffer]' u.out | sort -u | wc -l)" -gt 30000 ]
 }
 
+# bats test_tags=full
 @test "what is in the ring at the end is read" {
 	dta-gen int -q -p 2.1 --over vxlan -n 40 -c 3000 -w m.pcap
 	collect x.log -p 2.1 -R event
@@ -409,6 +419,7 @@ memory() { # pid; in kB
 	[[ $output == *"another XDP program has it"* ]]
 }
 
+# bats test_tags=full
 @test "what takes all packets is refused" {
 	run -2 int-collect -i t0 --xdp -w x.pcap
 	[[ $output == *"most packets stay in the kernel"* ]]
