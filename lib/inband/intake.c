@@ -34,6 +34,7 @@ static const struct ledger_field fields[] = {
 	FIELD(bad_trace, LEDGER_DROP),
 	FIELD(restored, LEDGER_NOTE),
 	FIELD(passed, LEDGER_NOTE),
+	FIELD(partial_checksums, LEDGER_NOTE),
 };
 #undef FIELD
 LEDGER_COMPLETE(fields, struct intake_ledger);
@@ -226,7 +227,7 @@ static inline bool is_another(const struct pkt *p, uint16_t port)
 }
 
 /* *data, *len: the payload. */
-static inline bool is_report(const struct intake *in, const struct pkt *p,
+static inline bool is_report(struct intake *in, const struct pkt *p,
 			     const uint8_t **data, size_t *len)
 {
 	uint16_t port = in->o.profile->report_port;
@@ -238,6 +239,7 @@ static inline bool is_report(const struct intake *in, const struct pkt *p,
 		if (net_udp_decode(&any, p->data, p->len))
 			return false;
 		u = any;
+		in->ctr.partial_checksums += u.partial && u.dst_port == port;
 	}
 	*data = u.payload;
 	*len = u.len;

@@ -34,8 +34,9 @@ struct intake_ledger {
 	uint64_t bad_stack;
 	uint64_t bad_trace; /* IOAM whose lengths lie */
 	/* notes */
-	uint64_t restored; /* sent on without their telemetry */
-	uint64_t passed;   /* sent on as they came */
+	uint64_t restored;	    /* sent on without their telemetry */
+	uint64_t passed;	    /* sent on as they came */
+	uint64_t partial_checksums; /* reports: see struct net_udp */
 };
 
 /* reports = taken + what is not as it should be. */

@@ -104,6 +104,7 @@ static uint64_t *decode(struct translator *t, const struct pkt *p,
 		c->nacks++; /* for a reporter, not for us */
 	if (u->dst_port != DTA_PORT)
 		return &c->foreign;
+	c->partial_checksums += u->partial;
 	rc = dta_decode(r, t->format, u->payload, u->len);
 	if (rc == -EPROTONOSUPPORT)
 		return &c->bad_version;

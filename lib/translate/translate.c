@@ -40,6 +40,7 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct translate_ledger, duplicates, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, batches, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, partial_batches, LEDGER_NOTE),
+	LEDGER_FIELD(struct translate_ledger, partial_checksums, LEDGER_NOTE),
 	/* A drop, but last: rows are read by their columns' places, too. */
 	LEDGER_LEVEL(struct translate_ledger, held, LEDGER_DROP),
 };

@@ -55,6 +55,7 @@ struct translate_ledger {
 	uint64_t duplicates; /* postcards of a hop that the row held */
 	uint64_t batches,
 		partial_batches; /* Append writes; those below the batch size */
+	uint64_t partial_checksums; /* DTA reports: see struct net_udp */
 };
 
 extern const struct ledger translate_ledger;

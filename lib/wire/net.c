@@ -219,35 +219,41 @@ static uint64_t sum_pseudo(const uint8_t *src, uint8_t version, size_t len)
 	       htobe16((uint16_t)len);
 }
 
-static bool udp_sum_right(const uint8_t *src, uint8_t version,
-			  const uint8_t *udp, size_t len)
+/* 0: right, or none; 1: partial; -EBADE. */
+static int udp_sum(const uint8_t *src, uint8_t version, const uint8_t *udp,
+		   size_t len)
 {
-	return sum_right(sum_pseudo(src, version, len) + sum_words(udp, len));
+	uint64_t pseudo;
+	uint16_t sum;
+
+	memcpy(&sum, udp + NET_UDP_AT_SUM, sizeof(sum));
+	if (!sum)
+		return 0;
+	pseudo = sum_pseudo(src, version, len);
+	if (sum == sum_fold(pseudo))
+		return 1;
+	return sum_right(pseudo + sum_words(udp, len)) ? 0 : -EBADE;
 }
 
 bool net_udp_sum_right(const uint8_t *src, uint8_t version, const uint8_t *udp,
 		       size_t len)
 {
-	uint16_t sum;
-
-	memcpy(&sum, udp + NET_UDP_AT_SUM, sizeof(sum));
-	return !sum || sum == sum_fold(sum_pseudo(src, version, len)) ||
-	       udp_sum_right(src, version, udp, len);
+	return udp_sum(src, version, udp, len) >= 0;
 }
 
 static int udp_decode(struct net_udp *out, struct net_ip *ip)
 {
 	const uint8_t *p = cur_take(&ip->l4, NET_UDP_LEN);
 	size_t len;
+	int sum;
 
 	if (!p)
 		return -EBADMSG;
 	len = be16_load(p + NET_UDP_AT_LEN);
 	if (len < NET_UDP_LEN || len > ip->l4_len)
 		return -EBADMSG;
-	if (be16_load(p + NET_UDP_AT_SUM) &&
-	    !udp_sum_right(ip->src, ip->version, p, len))
-		return -EBADE;
+	if ((sum = udp_sum(ip->src, ip->version, p, len)) < 0)
+		return sum;
 	*out = (struct net_udp){
 		.version = ip->version,
 		.ip = ip->hdr,
@@ -257,6 +263,7 @@ static int udp_decode(struct net_udp *out, struct net_ip *ip)
 		.dst_port = be16_load(p + NET_UDP_AT_DST),
 		.payload = p + NET_UDP_LEN,
 		.len = len - NET_UDP_LEN,
+		.partial = sum,
 	};
 	return 0;
 }

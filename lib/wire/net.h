@@ -27,12 +27,17 @@ struct net_udp {
 	uint16_t src_port, dst_port;
 	const uint8_t *payload;
 	size_t len; /* of the payload, by the UDP header */
+	/* The checksum is the pseudo header's alone: a socket of this host left
+	 * the rest to a network card, and a virtual one does not complete it.
+	 */
+	bool partial;
 };
 
 /*
  * Finds the UDP datagram of an Ethernet frame of len bytes.
  * -ENOTSUP: not IP, not UDP, or a fragment; -EBADMSG: malformed or cut short;
- * -EBADE: a wrong IPv4 header or UDP checksum (a UDP checksum of 0 is none).
+ * -EBADE: a wrong IPv4 header or UDP checksum (a UDP checksum of 0 is none,
+ * and a partial one is right).
  */
 int net_udp_decode(struct net_udp *out, const uint8_t *frame, size_t len);
 
@@ -129,9 +134,8 @@ int net_ip_decode(struct net_ip *out, uint16_t type, struct cur *c);
 uint16_t net_checksum(const void *data, size_t len);
 
 /*
- * Whether the checksum of a UDP datagram of len bytes is right, is none, or is
- * yet to be completed by a network card: then it is the sum of the pseudo
- * header, as captures of the sender's own host have it. src: both addresses.
+ * Whether the checksum of a UDP datagram of len bytes is right, none or
+ * partial. src: both addresses.
  */
 bool net_udp_sum_right(const uint8_t *src, uint8_t version, const uint8_t *udp,
 		       size_t len);

@@ -55,6 +55,24 @@ bump() {
 @test "by AF_PACKET" { bump --no-xdp; }
 @test "by AF_XDP" { bump --af-xdp; }
 
+# own OPTION: a reporter on the same machine.
+own() {
+	dta-gen int -q -n 20 -F report -w in.pcap
+	n=$(packets_in in.pcap)
+	port=$(tshark -r in.pcap -c 1 -T fields -e udp.dstport)
+	start t own.log int-collect -o ndjson -i t0 "$1"
+	wait_for listens own.log
+	by_socket in.pcap "$port"
+	wait_for seen intake own.log "$n"
+	stop "$PID"
+	balances own.log
+	[ "$(counter own.log reports intake)" = "$n" ]
+	[ "$(counter own.log partial_checksums intake)" = "$n" ]
+}
+
+@test "reports of the same host, by AF_PACKET" { own --no-xdp; }
+@test "reports of the same host, by AF_XDP" { own --af-xdp; }
+
 # A bridge hands up what is for its own address or for all, and other frames
 # only to those that ask for them.
 bridge_up() {

@@ -302,6 +302,20 @@ stopped() { # kind signal option
 	[ "$(counter translate.log stored)" = 5000 ]
 }
 
+@test "reports of the same host, whose checksums are not complete" {
+	net_up
+	make_regions "$EXAMPLES/uniform.ini"
+	dta-gen uniform --count 1000 -q -w reports.pcap
+	start t translate.log dta-translate -o ndjson -i t0 --no-xdp \
+		--region "$NET-wire"
+	wait_for listens translate.log
+	by_socket reports.pcap 40040
+	wait_for has_received "$PID" translate.log 1000
+	stop "$PID"
+	[ "$(counter translate.log stored)" = 1000 ]
+	[ "$(counter translate.log partial_checksums)" = 1000 ]
+}
+
 @test "an ordinary user once all is open" {
 	net_up
 	make_regions "$EXAMPLES/uniform.ini"

@@ -237,6 +237,34 @@ static void test_bad(void)
 	}
 }
 
+/* The pseudo header's sum: addresses, protocol, length. */
+static void test_partial(void)
+{
+	static const uint8_t of[] = {1, 8};
+
+	for (size_t i = 0; i < sizeof(of); i++) {
+		uint8_t buf[256];
+		size_t len = sample(buf, sizeof(buf), good[of[i]].hex);
+		uint8_t *ip = buf + NET_ETH_LEN, pseudo[40] = {0};
+		bool six = ip[0] >> 4 == 6;
+		uint8_t *udp = ip + (six ? NET_IP6_LEN : NET_IP4_LEN);
+		struct net_udp u = {.len = 77};
+
+		if (six)
+			memcpy(pseudo, ip + NET_IP6_AT_SRC, 32);
+		else
+			memcpy(pseudo, ip + NET_IP4_AT_SRC, 8);
+		pseudo[33] = NET_PROTO_UDP;
+		memcpy(pseudo + 34, udp + 4, 2);
+		TEST(!net_udp_decode(&u, buf, len) && !u.partial);
+		be16_store(udp + NET_UDP_AT_SUM,
+			   (uint16_t)~net_checksum(pseudo, sizeof(pseudo)));
+		TEST(!net_udp_decode(&u, buf, len) && u.partial);
+		udp[NET_UDP_AT_SUM] ^= 1;
+		TEST(net_udp_decode(&u, buf, len) == -EBADE);
+	}
+}
+
 static void test_three_tags(void)
 {
 	uint8_t buf[64];
@@ -387,6 +415,7 @@ int main(void)
 	test_checksum();
 	test_good();
 	test_bad();
+	test_partial();
 	test_three_tags();
 	test_packet_tcp();
 	test_packet_others();
