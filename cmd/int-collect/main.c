@@ -450,5 +450,7 @@ int main(int argc, char **argv)
 	cli_take_hangup();
 	run_open(&run);
 	run.error = cli_loop(&run.loop, &run.fault);
+	if (!run.outlets.list.hold)
+		databases_last(&run.outlets.list);
 	return run_close(&run);
 }

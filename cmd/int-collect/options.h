@@ -46,6 +46,7 @@ struct opts {
 	unsigned n_exports;
 	const char *spool, *dta;
 	uint64_t spool_size, queue, end_ns;
+	bool drop; /* rows without room, rather than hold a file up */
 	struct browse_options top;
 	enum row_format format;
 	bool quiet;

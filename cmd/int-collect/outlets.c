@@ -138,6 +138,7 @@ static void open_databases(struct outlets *out, const struct opts *o)
 		.n_names = sizeof(names) / sizeof(names[0]),
 	};
 
+	out->list.hold = o->read && !o->drop;
 	for (unsigned i = 0; i < o->n_exports; i++)
 		databases_add(&out->list, "--export", o->export[i], &eo);
 	out->databases = databases_all(&out->list);

@@ -2,6 +2,7 @@
 #include "cli/databases.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,16 +18,15 @@ static int no_wait(struct row_sink *s)
 	return 0;
 }
 
-/* While the end waits: whose it is, whether a signal came since it began, and
- * whether there is anything to wait for. */
-static struct databases *ending;
+/* While they are waited for: whose they are, whether a signal came, since the
+ * end began, and whether there is anything to wait for. */
+static struct databases *all;
 static int stop_before;
 static bool in_vain;
 
 static bool hurry(void)
 {
-	if (ending)
-		databases_look(ending);
+	databases_look(all);
 	return in_vain || cli_stop > stop_before;
 }
 
@@ -37,9 +37,11 @@ struct row_sink *databases_add(struct databases *d, const char *option,
 	struct fault f = {0};
 	int rc;
 
+	all = d;
 	if (d->n == DATABASES_MAX)
 		cli_refuse("%s: one above %d", option, DATABASES_MAX);
 	mine.queue.hurry = hurry;
+	mine.queue.hold = d->hold;
 	rc = export_open(&d->sink[d->n], url, &mine, &f);
 	if (rc < 0)
 		cli_cannot(option, rc, &f);
@@ -51,14 +53,14 @@ struct row_sink *databases_add(struct databases *d, const char *option,
 
 struct row_sink *databases_all(const struct databases *d)
 {
-	struct row_sink *all;
+	struct row_sink *tee;
 
 	if (!d->n)
 		return NULL;
-	if (!(all = tee_open(d->sink, d->n)))
+	if (!(tee = tee_open(d->sink, d->n)))
 		cli_fail("out of memory");
-	all->flush = no_wait;
-	return all;
+	tee->flush = no_wait;
+	return tee;
 }
 
 enum {
@@ -77,23 +79,40 @@ static void show(char *out, size_t size, const char *url)
 		memmove(place + 2, at + 1, strlen(at));
 }
 
-void databases_look(struct databases *d)
+static void look_at(struct databases *d, unsigned i)
 {
 	char name[NAME_MAX_SHOWN];
+	struct queue_status st;
 
-	for (unsigned i = 0; i < d->n; i++) {
-		struct queue_status st;
+	queue_status(d->sink[i], &st);
+	show(name, sizeof(name), d->url[i]);
+	if (*st.spool.text && !d->spool_said[i])
+		cli_warn("%s: no room in the spool: %s", name, st.spool.text);
+	d->spool_said[i] = *st.spool.text;
+	if (st.changes == d->changes[i] || d->quiet[i])
+		return;
+	d->changes[i] = st.changes;
+	if (st.failing)
+		cli_warn("%s: rows wait: %s", name, st.why.text);
+	else
+		cli_warn("%s: rows are taken again", name);
+}
 
-		queue_status(d->sink[i], &st);
-		if (st.changes == d->changes[i] || d->quiet[i])
-			continue;
-		d->changes[i] = st.changes;
-		show(name, sizeof(name), d->url[i]);
-		if (st.failing)
-			cli_warn("%s: rows wait: %s", name, st.why.text);
-		else
-			cli_warn("%s: rows are taken again", name);
-	}
+/* Whichever thread of a program it is that rows are held up in. */
+void databases_look(struct databases *d)
+{
+	static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
+
+	pthread_mutex_lock(&alone);
+	for (unsigned i = 0; i < d->n; i++)
+		look_at(d, i);
+	pthread_mutex_unlock(&alone);
+}
+
+void databases_last(struct databases *d)
+{
+	for (unsigned i = 0; i < d->n; i++)
+		queue_last(d->sink[i]);
 }
 
 static void warn_of(const char *url, uint64_t rows, const char *what,
@@ -112,11 +131,12 @@ static void warn_of(const char *url, uint64_t rows, const char *what,
 static int judge(const char *url, const struct queue_status *st)
 {
 	const struct queue_ledger *l = &st->ledger;
+	const char *why = *st->spool.text ? st->spool.text : st->why.text;
 
 	warn_of(url, l->refused, "were refused", st->refusal.text);
-	warn_of(url, l->full, "found no room in the queue", st->why.text);
+	warn_of(url, l->full, "found no room in the queue", why);
 	warn_of(url, l->damaged, "were damaged in the spool", "");
-	warn_of(url, l->unsent, "could not be sent", st->why.text);
+	warn_of(url, l->unsent, "could not be sent", why);
 	warn_of(url, l->kept, "wait in the spool for the next run",
 		st->why.text);
 	return l->refused || l->full || l->damaged || l->unsent || l->kept;
@@ -157,14 +177,12 @@ int databases_end(struct databases *d)
 	int status = 0;
 
 	stop_before = cli_stop;
-	ending = d;
 	for (unsigned i = 0; i < d->n; i++) {
 		queue_end(d->sink[i]);
 		in_vain = i + 1 < d->n && d->quiet[i + 1] &&
 			  (in_vain || is_failing(d->sink[i]));
 	}
 	in_vain = false;
-	ending = NULL;
 	for (unsigned i = 0; i < d->n; i++) {
 		struct queue_status st;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * databases.h - the sinks of export/ that a program was told of by URL: they
- * take rows in their own time, nobody waits for them before the end, and what
- * becomes of the rows is said.
+ * take rows in their own time, which holds up a capture that is read, but no
+ * interface before the end; and what becomes of the rows is said.
  */
 #ifndef CLI_DATABASES_H
 #define CLI_DATABASES_H
@@ -18,6 +18,8 @@ struct databases {
 	struct row_sink *sink[DATABASES_MAX];
 	char *url[DATABASES_MAX];
 	uint64_t changes[DATABASES_MAX]; /* that were said */
+	bool hold; /* set before they are added: a capture is read */
+	bool spool_said[DATABASES_MAX];
 	bool quiet[DATABASES_MAX]; /* the one before it is on the same server:
 				      what is said is said of that one, with
 				      the rows of both */
@@ -26,7 +28,7 @@ struct databases {
 
 /*
  * One more; exits if the URL is none, having named the option. o->queue.hurry
- * is ours. Returns the sink, which stays ours, and whose
+ * and hold are ours. Returns the sink, which stays ours, and whose
  * flush waits for nothing.
  */
 struct row_sink *databases_add(struct databases *d, const char *option,
@@ -38,6 +40,8 @@ struct row_sink *databases_all(const struct databases *d);
 
 /* Says which have ceased to answer, or do again, since last time. */
 void databases_look(struct databases *d);
+/* The rows of the end are all that is to come. */
+void databases_last(struct databases *d);
 /* Sends what waits, until a signal comes. 0, or -1: not all rows could be, and
  * that was said. */
 int databases_end(struct databases *d);

@@ -64,39 +64,67 @@ static bool to_spool(struct queue *x, const struct block *b)
 		x->block_bytes + b->len > x->room || spool_rows(x->spool));
 }
 
-static void spool(struct queue *x, struct block *b)
-{
-	int rc = spool_append(x->spool, b);
+enum {
+	LOOK_NS = 100000000, /* for room on a disk that others fill, too */
+};
 
-	pthread_mutex_lock(&x->lock);
-	if (rc < 0)
-		x->status.ledger.full += b->rows;
-	else
-		x->status.ledger.spooled += b->rows;
-	pthread_cond_signal(&x->block);
-	pthread_cond_broadcast(&x->settled);
+/* False: it has no room, and why is told. lock is held, but while it writes. */
+static bool spool(struct queue *x, const struct block *b)
+{
+	struct fault why;
+	int rc;
+
 	pthread_mutex_unlock(&x->lock);
-	free(b->bytes);
-	free(b);
+	rc = spool_append(x->spool, b, &why);
+	pthread_mutex_lock(&x->lock);
+	if (rc < 0) {
+		x->status.spool = why;
+		x->status.ledger.spool_full += !x->spool_stuck;
+	} else {
+		x->status.ledger.spooled += b->rows;
+		pthread_cond_signal(&x->block);
+	}
+	x->spool_stuck = rc < 0;
+	return rc == 0;
 }
 
-/* To the sender. Without a spool it waits for room: batches queue up then. */
+/* In memory. */
+static bool has_room(const struct queue *x, const struct block *b)
+{
+	return !x->blocks || x->block_bytes + b->len <= x->room;
+}
+
+/* To the spool, or the sender. Waits for room, so that batches queue up; where
+ * the spool has none, memory does only as long as nothing older is in it. */
 static void hand_on(struct queue *x, struct block *b)
 {
+	bool done = false, behind;
+
 	pthread_mutex_lock(&x->lock);
-	if (to_spool(x, b)) {
-		pthread_mutex_unlock(&x->lock);
-		spool(x, b);
-		return;
+	while (!(to_spool(x, b) && (done = spool(x, b)))) {
+		behind = x->spool && spool_rows(x->spool);
+		if (!behind && (x->stop.now || has_room(x, b)))
+			break;
+		if (x->stop.now) {
+			x->status.ledger.full += b->rows;
+			done = true;
+			break;
+		}
+		sink_wait(x, &x->block, clock_ns() + LOOK_NS);
 	}
-	while (x->blocks && x->block_bytes + b->len > x->room && !x->stop.now)
-		pthread_cond_wait(&x->block, &x->lock);
-	*x->last_block = b;
-	x->last_block = &b->next;
-	b->charged = b->len;
-	x->block_bytes += b->charged;
-	pthread_cond_broadcast(&x->block);
+	x->spool_stuck = false;
+	if (!done) {
+		*x->last_block = b;
+		x->last_block = &b->next;
+		b->charged = b->len;
+		x->block_bytes += b->charged;
+		pthread_cond_broadcast(&x->block);
+	}
 	pthread_mutex_unlock(&x->lock);
+	if (done) {
+		free(b->bytes);
+		free(b);
+	}
 }
 
 static void finish(struct queue *x, struct form *m)

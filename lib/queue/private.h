@@ -5,7 +5,7 @@
  * (send.c), or in the spool.
  *
  * Order: blocks in memory are older than those in the spool, for as long as
- * there are any in it new ones go there, too.
+ * there are any in it new ones go there, too, and wait for room there.
  */
 #ifndef QUEUE_PRIVATE_H
 #define QUEUE_PRIVATE_H
@@ -57,9 +57,12 @@ struct queue {
 	struct block *apart; /* rests of blocks; the sender's */
 	uint64_t apart_at;   /* it is tried again then: clock_ns() */
 	uint64_t apart_delay;
-	struct block *hand; /* with the sender, at the end: not sent */
-	uint32_t hand_rows; /* that it had at first */
-	bool flushing;	    /* blocks do not wait for more rows */
+	struct block *hand;  /* with the sender, at the end: not sent */
+	uint32_t hand_rows;  /* that it had at first */
+	bool flushing;	     /* blocks do not wait for more rows */
+	bool spool_stuck;    /* the packer waits for room in it */
+	uint64_t hold_until; /* put() waits for room till then; 0: as the
+				options say */
 	bool ending, packed, sent;
 	struct queue_status status;
 };

@@ -23,6 +23,7 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct queue_ledger, spooled, LEDGER_NOTE),
 	LEDGER_FIELD(struct queue_ledger, blocks, LEDGER_NOTE),
 	LEDGER_FIELD(struct queue_ledger, retries, LEDGER_NOTE),
+	LEDGER_FIELD(struct queue_ledger, spool_full, LEDGER_NOTE),
 };
 LEDGER_COMPLETE(fields, struct queue_ledger);
 
@@ -82,6 +83,53 @@ static void append(struct queue *x, struct batch *n, size_t bytes)
 		pthread_cond_signal(&x->batch);
 }
 
+enum {
+	HURRY_NS = 250000000, /* how often is asked whether to hurry */
+};
+
+static bool is_hurried(const struct queue *x)
+{
+	return x->options.hurry && x->options.hurry();
+}
+
+/* One batch may be more than all the room. */
+static bool has_room(const struct queue *x, size_t bytes)
+{
+	return !x->batch_bytes || x->batch_bytes + bytes <= x->room;
+}
+
+/* Whether put() waits: always while the spool takes rows, at a disk's pace. */
+static bool holds(const struct queue *x)
+{
+	if (x->ending)
+		return false;
+	if (x->spool && !x->spool_stuck)
+		return true;
+	return x->hold_until ? clock_ns() < x->hold_until : x->options.hold;
+}
+
+void queue_last(struct row_sink *face)
+{
+	struct queue *x = (struct queue *)face;
+
+	pthread_mutex_lock(&x->lock);
+	if (!x->hold_until)
+		x->hold_until = clock_ns() + x->options.end_ns;
+	pthread_mutex_unlock(&x->lock);
+}
+
+/* lock is held, but while it is asked. */
+static void wait_for_room(struct queue *x, size_t bytes)
+{
+	while (!has_room(x, bytes) && holds(x)) {
+		sink_wait(x, &x->settled, clock_ns() + HURRY_NS);
+		pthread_mutex_unlock(&x->lock);
+		if (is_hurried(x))
+			queue_last(&x->face);
+		pthread_mutex_lock(&x->lock);
+	}
+}
+
 static int sink_put(struct row_sink *face, struct row_batch *b)
 {
 	struct queue *x = (struct queue *)face;
@@ -93,8 +141,8 @@ static int sink_put(struct row_sink *face, struct row_batch *b)
 		return 0;
 	pthread_mutex_lock(&x->lock);
 	x->status.ledger.rows += rows;
-	/* one batch may be more than all the room */
-	if (x->ending || (x->batch_bytes && x->batch_bytes + bytes > x->room) ||
+	wait_for_room(x, bytes);
+	if (x->ending || !has_room(x, bytes) ||
 	    !(n = take_rows(spare_like(x, b), b)))
 		x->status.ledger.full += rows;
 	else
@@ -102,10 +150,6 @@ static int sink_put(struct row_sink *face, struct row_batch *b)
 	pthread_mutex_unlock(&x->lock);
 	return 0;
 }
-
-enum {
-	HURRY_NS = 250000000, /* how often an end asks whether to hurry */
-};
 
 static int sink_flush(struct row_sink *face)
 {
@@ -125,24 +169,23 @@ static int sink_flush(struct row_sink *face)
 	return rc;
 }
 
-static bool is_hurried(const struct queue *x)
-{
-	return x->options.hurry && x->options.hurry();
-}
-
 /* Gives the threads their time; then ends them whatever they do. Who is asked
  * whether to hurry may ask for the status. */
 static void end_threads(struct queue *x)
 {
-	uint64_t until = clock_ns() + x->options.end_ns, now;
+	uint64_t until = clock_ns() + x->options.end_ns, now, blocks;
 	bool hurry = is_hurried(x);
 
 	pthread_mutex_lock(&x->lock);
 	x->ending = true;
 	pthread_cond_broadcast(&x->batch);
 	pthread_cond_broadcast(&x->block);
+	blocks = x->status.ledger.blocks;
 	while (!(x->sends ? x->sent : x->packed) &&
 	       (now = clock_ns()) < until && !hurry) {
+		if (x->options.hold && x->status.ledger.blocks != blocks)
+			until = now + x->options.end_ns;
+		blocks = x->status.ledger.blocks;
 		sink_wait(x, &x->settled,
 			  until - now < HURRY_NS ? until : now + HURRY_NS);
 		pthread_mutex_unlock(&x->lock);
@@ -224,7 +267,7 @@ static void keep(struct queue *x)
 		uint64_t had = spool_rows(x->spool);
 
 		if (rest)
-			spool_prepend(x->spool, rest);
+			spool_prepend(x->spool, rest, &x->status.spool);
 		l->kept = spool_rows(x->spool);
 		rows -= l->kept - had;
 		l->spooled += l->kept - had;

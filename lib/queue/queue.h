@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * queue.h - a row sink before a database: it never waits for it.
+ * queue.h - a row sink before a database.
  *
  * put() hands the rows of a batch to a thread, through a queue which is bounded
- * in bytes, or holds one batch; what does not fit is counted (full). The thread
- * makes blocks of them, another sends them, again and again while the database
- * does not answer, blocks of one schema in the order they were put. With a
+ * in bytes, or holds one batch. Where there is no room, put() waits if it may
+ * hold its caller up, or while the spool takes rows; else what does not fit is
+ * counted (full). The thread makes blocks of them, another sends them, again
+ * and again while the database does not answer, blocks of one schema in the
+ * order they were put. With a
  * spool, blocks that do not fit memory, or that come while the database does
  * not answer, are kept in files (spool.h), and sent once it does, in order; so
  * is what is left at the end, and it is sent by the next one.
@@ -32,18 +34,19 @@ struct stop;
 
 /* Rows: in = done + dropped, once the sink has ended. */
 struct queue_ledger {
-	uint64_t rows;	  /* put */
-	uint64_t found;	  /* in the spool, of an earlier run */
-	uint64_t written; /* the database has them */
-	uint64_t kept;	  /* in the spool now; at the end for the next run */
-	uint64_t full;	  /* no room in the queue, or in the spool */
-	uint64_t refused; /* by the database: what they say is not for it */
-	uint64_t unsent;  /* at the end, and no spool */
-	uint64_t damaged; /* in the spool, and not as they were written */
-	uint64_t waiting; /* in memory; 0 at the end */
-	uint64_t spooled; /* notes: rows that went into the spool, */
-	uint64_t blocks;  /* blocks sent, */
-	uint64_t retries; /* and tries that were in vain */
+	uint64_t rows;	     /* put */
+	uint64_t found;	     /* in the spool, of an earlier run */
+	uint64_t written;    /* the database has them */
+	uint64_t kept;	     /* in the spool now; at the end for the next run */
+	uint64_t full;	     /* no room in the queue, or in the spool */
+	uint64_t refused;    /* by the database: what they say is not for it */
+	uint64_t unsent;     /* at the end, and no spool */
+	uint64_t damaged;    /* in the spool, and not as they were written */
+	uint64_t waiting;    /* in memory; 0 at the end */
+	uint64_t spooled;    /* notes: rows that went into the spool, */
+	uint64_t blocks;     /* blocks sent, */
+	uint64_t retries;    /* tries that were in vain, */
+	uint64_t spool_full; /* and blocks that the spool had no room for */
 };
 
 extern const struct ledger queue_ledger;
@@ -56,9 +59,11 @@ struct queue_options {
 	uint64_t bytes;	     /* in memory; 32 MiB */
 	const char *spool;   /* directory, which is made; NULL: none */
 	uint64_t spool_size; /* bytes of it for this sink; 1 GiB */
+	bool hold;	     /* put() waits for room, and the end for a
+				database that takes rows */
 	uint64_t end_ns;     /* how long the end waits for it; 5 s */
-	bool (*hurry)(void); /* asked meanwhile: true is no more waiting; NULL:
-				false */
+	bool (*hurry)(void); /* asked meanwhile: true is no more waiting, and
+				for end_ns at most in put(); NULL: false */
 	uint64_t rows;	     /* of a block; 5000 */
 	uint64_t linger_ns;  /* that a block waits for more rows; 200 ms */
 	uint64_t retry_ns;   /* between tries at most; 10 s */
@@ -71,6 +76,7 @@ struct queue_status {
 	uint64_t changes;     /* times that it began to fail, or ceased to */
 	struct fault why;     /* of the last failure */
 	struct fault refusal; /* of the last rows refused; "": none */
+	struct fault spool;   /* why it had no room; "": it always had */
 	uint16_t port;	      /* prometheus: where it listens */
 };
 
@@ -86,6 +92,10 @@ int queue_start(struct queue *q, const struct driver *d, void *self,
 		const char *name, struct fault *f);
 
 struct row_sink *queue_sink(struct queue *q);
+
+/* No more rows come but those of the end: put() waits for room from now on, for
+ * end_ns at most. */
+void queue_last(struct row_sink *s);
 
 /* Of such a sink. */
 void queue_status(struct row_sink *s, struct queue_status *out);

@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ struct segment {
 
 struct spool {
 	pthread_mutex_t lock;
+	char path[256]; /* for messages */
 	int dir;
 	int in, out;		      /* of the first and last segment, or -1 */
 	struct segment *first, *last; /* last: NULL: none is open to append */
@@ -263,6 +265,7 @@ int spool_open(struct spool **out, const char *dir, const char *name,
 	}
 	pthread_mutex_init(&s->lock, NULL);
 	s->dir = fd;
+	snprintf(s->path, sizeof(s->path), "%s/%s", dir, name);
 	s->in = s->out = -1;
 	s->next = FIRST;
 	s->size = size;
@@ -281,8 +284,18 @@ int spool_open(struct spool **out, const char *dir, const char *name,
 	return 0;
 }
 
+static int cannot_write(const struct spool *s, uint64_t number, int rc,
+			struct fault *f)
+{
+	char name[NAME];
+
+	name_of(name, number);
+	return fault_set(f, rc, "%s/%s: %s", s->path, name, strerror(-rc));
+}
+
 /* A new segment to append to. */
-static int begin(struct spool *s, uint64_t number, struct segment **out)
+static int begin(struct spool *s, uint64_t number, struct segment **out,
+		 struct fault *f)
 {
 	struct segment *g = calloc(1, sizeof(*g));
 	int fd = g ? open_segment(s, number, O_WRONLY | O_CREAT | O_EXCL)
@@ -290,7 +303,7 @@ static int begin(struct spool *s, uint64_t number, struct segment **out)
 
 	if (fd < 0) {
 		free(g);
-		return fd;
+		return cannot_write(s, number, fd, f);
 	}
 	g->number = number;
 	insert(s, g);
@@ -300,7 +313,7 @@ static int begin(struct spool *s, uint64_t number, struct segment **out)
 
 /* One record, whole, or nothing. */
 static int write_record(struct spool *s, int fd, struct segment *g,
-			const struct block *b)
+			const struct block *b, struct fault *f)
 {
 	char *bytes = b->bytes + b->at;
 	size_t len = b->len - b->at;
@@ -311,11 +324,15 @@ static int write_record(struct spool *s, int fd, struct segment *g,
 	ssize_t n;
 
 	if (len > UINT32_MAX || s->bytes + HEADER + len > s->size)
-		return -ENOSPC;
+		return fault_set(f, -ENOSPC,
+				 "%s: it may hold %" PRIu64 " bytes, and does",
+				 s->path, s->size);
 	n = pwritev(fd, io, 2, (off_t)g->size);
 	if (n != (ssize_t)(HEADER + len)) {
 		n = n < 0 ? -errno : -ENOSPC;
-		return ftruncate(fd, (off_t)g->size) < 0 ? -errno : (int)n;
+		if (ftruncate(fd, (off_t)g->size) < 0)
+			n = -errno;
+		return cannot_write(s, g->number, (int)n, f);
 	}
 	g->size += HEADER + len;
 	g->rows += b->rows;
@@ -334,7 +351,7 @@ static void end_out(struct spool *s)
 	s->last = NULL;
 }
 
-int spool_append(struct spool *s, const struct block *b)
+int spool_append(struct spool *s, const struct block *b, struct fault *f)
 {
 	int rc = 0;
 
@@ -342,9 +359,9 @@ int spool_append(struct spool *s, const struct block *b)
 	if (s->last && s->last->size >= s->segment)
 		end_out(s);
 	if (!s->last)
-		rc = s->out = begin(s, s->next, &s->last);
+		rc = s->out = begin(s, s->next, &s->last, f);
 	if (rc >= 0)
-		rc = write_record(s, s->out, s->last, b);
+		rc = write_record(s, s->out, s->last, b, f);
 	pthread_mutex_unlock(&s->lock);
 	return rc;
 }
@@ -356,7 +373,7 @@ static void end_in(struct spool *s)
 	s->in = -1;
 }
 
-int spool_prepend(struct spool *s, const struct block *first)
+int spool_prepend(struct spool *s, const struct block *first, struct fault *f)
 {
 	struct segment *g;
 	uint64_t number;
@@ -365,9 +382,9 @@ int spool_prepend(struct spool *s, const struct block *first)
 	pthread_mutex_lock(&s->lock);
 	end_in(s);
 	number = s->first ? s->first->number - 1 : s->next;
-	fd = rc = begin(s, number, &g);
+	fd = rc = begin(s, number, &g, f);
 	for (const struct block *b = first; b && rc >= 0; b = b->next)
-		rc = write_record(s, fd, g, b);
+		rc = write_record(s, fd, g, b, f);
 	if (fd >= 0) {
 		fdatasync(fd);
 		close(fd);

@@ -35,11 +35,12 @@ struct spool;
 int spool_open(struct spool **out, const char *dir, const char *name,
 	       uint64_t size, uint64_t *found, struct fault *f);
 
-/* 0; -ENOSPC: it holds as much as it may, or the disk is full; -errno. */
-int spool_append(struct spool *s, const struct block *b);
+/* 0, or -errno with f set, which names the file: -ENOSPC, the disk is full, or
+ * the spool holds as much as it may. */
+int spool_append(struct spool *s, const struct block *b, struct fault *f);
 
 /* The same, before all others: blocks in their order, as one. */
-int spool_prepend(struct spool *s, const struct block *first);
+int spool_prepend(struct spool *s, const struct block *first, struct fault *f);
 
 /*
  * The oldest block, an own copy: 1; 0: there is none; -EBADMSG: damaged, *lost

@@ -144,6 +144,7 @@ packets_of_truth() {
 	dta-gen int -q -F report -n 500 -c 6000 -w in.pcap
 	spooled() {
 		run -1 int-collect -r in.pcap -R none -o ndjson --linger 1ms \
+			--drop \
 			-x "influx://127.0.0.1:1/db?rows=500" --spool "$@"
 	}
 	spooled small --spool-size 1M
@@ -153,6 +154,71 @@ packets_of_truth() {
 	spooled large
 	[ "$(du -bs large | cut -f1)" -gt 1200000 ]
 	[ "$(counter - full export <<<"$output")" = 0 ]
+}
+
+# narrow OPTIONS...: more rows than the queue has room for; the ledger is in log.
+narrow() {
+	int-collect -r in.pcap -R none -o ndjson --queue 64K \
+		-x "redis://127.0.0.1:$PORT" "$@" 2>log
+}
+
+@test "a database slower than a file is read holds the file up" {
+	need redis-server redis-cli
+	PORT=$(free_port)
+	redis_up
+	dta-gen int -q -F report -n 100 -c 3000 -w in.pcap
+	narrow --drop || [ "$?" = 1 ]
+	balances log
+	[ "$(counter log full export)" -gt 0 ]
+	for j in 1 2; do
+		narrow -j "$j"
+		balances log
+		[ "$(counter log full export)" = 0 ]
+		[ "$(counter log written export)" = "$(counter log rows export)" ]
+	done
+}
+
+@test "a database that is away holds a file up, until it comes, or a signal" {
+	need redis-server redis-cli
+	PORT=$(free_port)
+	dta-gen int -q -F report -n 100 -c 3000 -w in.pcap
+	for end in signal database; do
+		int-collect -r in.pcap -R none -o ndjson --queue 64K \
+			-x "redis://127.0.0.1:$PORT" 2>log 3>&- &
+		collect=$!
+		BG_PIDS+=("$collect")
+		wait_for grep -q "rows wait: " log
+		sleep 0.5
+		kill -0 "$collect"
+		rc=0
+		if [ "$end" = signal ]; then
+			kill "$collect"
+			wait "$collect" || rc=$?
+			[ "$rc" = 1 ]
+			grep -q "rows could not be sent" log
+		else
+			redis_up
+			wait "$collect"
+			[ "$(counter log written export)" = "$(counter log rows export)" ]
+		fi
+		balances log
+	done
+}
+
+@test "a spool whose disk is full: that is said, with the file, and counted" {
+	unshare -rm mount -t tmpfs none /mnt 2>/dev/null || skip "no tmpfs of our own"
+	dta-gen int -q -F report -n 100 -c 3000 -w in.pcap
+	unshare -rm bash -e <<-'END' || [ "$?" = 1 ]
+		mkdir small
+		mount -t tmpfs -o size=64k none small
+		int-collect -r in.pcap -R none -o ndjson --linger 1ms --drop \
+			-x influx://127.0.0.1:1/db --queue 64K --spool small 2>log
+	END
+	balances log
+	why="small/influx-[0-9a-f]*/[0-9a-f]*.spool: No space left on device"
+	[ "$(grep -c "influx://127.0.0.1:1/db: no room in the spool: $why$" log)" = 1 ]
+	grep -q "rows found no room in the queue: $why$" log
+	[ "$(counter log spool_full export)" -gt 0 ]
 }
 
 # answers REASON: an HTTP server that says so to each request; its port is in

@@ -57,6 +57,96 @@ static void test_dead(void)
 	TEST(l.full > 40000 && l.unsent > 0 && l.full + l.unsent == 50000);
 }
 
+/* Room is waited for where that is allowed, and at the end a database that
+ * takes rows, however slowly. */
+static void test_hold(void)
+{
+	struct queue_options o = options(20000, false);
+	struct row_sink *s;
+
+	o.hold = true;
+	o.end_ns = LONG_NS;
+	s = start(PARTS, &o);
+	put(s, 0, 20000);
+	TEST(status(s).ledger.full == 0);
+	TEST(end(s).written == 20000);
+	TEST(has(0, 20000));
+}
+
+static atomic_int stopped;
+
+static bool is_stopped(void)
+{
+	return stopped;
+}
+
+static void *put_all(void *s)
+{
+	put(s, 0, 50000);
+	return NULL;
+}
+
+/* A database that is dead holds it up, until it is told to hurry. */
+static void test_held(void)
+{
+	struct queue_options o = options(20000, false);
+	struct queue_ledger l;
+	struct row_sink *s;
+	pthread_t putter;
+
+	o.hold = true;
+	o.hurry = is_stopped;
+	s = start(DEAD, &o);
+	TEST(pthread_create(&putter, NULL, put_all, s) == 0);
+	UNTIL(status(s).failing);
+	usleep(300000);
+	TEST(status(s).ledger.full == 0 && status(s).ledger.rows < 50000);
+	stopped = 1;
+	pthread_join(putter, NULL);
+	l = end(s);
+	TEST(l.full > 0 && l.full + l.unsent == 50000);
+}
+
+/* Nobody may be held up, but the spool takes what has no room. */
+static void test_spool_takes(void)
+{
+	struct queue_options o = options(20000, true);
+	struct row_sink *s = start(DEAD, &o);
+	struct queue_ledger l;
+
+	put(s, 0, 50000);
+	l = end(s);
+	TEST(l.full == 0 && l.kept == 50000);
+	o.end_ns = LONG_NS;
+	s = start(WELL, &o);
+	TEST(end(s).written == 50000);
+	TEST(has(0, 50000));
+}
+
+/* The spool's room is bounded: then rows are lost, and why is told. */
+static void test_spool_full(void)
+{
+	struct queue_options o = options(20000, true);
+	struct queue_ledger l;
+	struct row_sink *s;
+	unsigned n;
+
+	o.spool_size = 100000;
+	s = start(DEAD, &o);
+	put(s, 0, 50000);
+	UNTIL(status(s).ledger.full > 0);
+	TEST(!!strstr(status(s).spool.text, "/fake: it may hold 100000 bytes"));
+	TEST(status(s).ledger.spool_full > 0);
+	l = end(s);
+	n = (unsigned)l.kept;
+	TEST(n > 10000 && l.full + n + l.unsent == 50000);
+	o.end_ns = LONG_NS;
+	s = start(WELL, &o);
+	TEST(end(s).written == n);
+	for (unsigned i = 1; i < n; i++)
+		TEST(db.got[i] > db.got[i - 1]);
+}
+
 /* That the end has broken off the last try is not why rows were not sent. */
 static void test_why(void)
 {
@@ -185,6 +275,10 @@ int main(void)
 	test_well();
 	test_narrow();
 	test_dead();
+	test_hold();
+	test_held();
+	test_spool_takes();
+	test_spool_full();
 	test_stalls();
 	test_why();
 	test_parts();

@@ -42,7 +42,7 @@ static int append(struct spool *s, unsigned i)
 	struct block b = {.bytes = text, .rows = i + 1};
 
 	b.len = (size_t)snprintf(text, sizeof(text), "block %u", i);
-	return spool_append(s, &b);
+	return spool_append(s, &b, NULL);
 }
 
 /* The next block is number i; it is done, perhaps. */
@@ -106,7 +106,7 @@ static void test_order(void)
 	TEST(next_is(s, 2, false)); /* it stays until it is done */
 	TEST(next_is(s, 2, true));
 	TEST(next_is(s, 3, true));
-	TEST(spool_prepend(s, &one) == 0);
+	TEST(spool_prepend(s, &one, NULL) == 0);
 	spool_close(s);
 	s = open_spool(SIZE, 1 + 2 + 5 + 6);
 	TEST(append(s, 6) == 0);
@@ -141,7 +141,7 @@ static void test_bounds(void)
 	unsigned n = 0;
 	uint64_t lost;
 
-	while (spool_append(s, &b) == 0)
+	while (spool_append(s, &b, NULL) == 0)
 		n++;
 	TEST(n == ROOM / (LARGE + HEADER));
 	for (unsigned i = 0; i < n; i++) {
@@ -150,7 +150,7 @@ static void test_bounds(void)
 		free(got);
 		spool_done(s);
 		if (i == n / 2)
-			TEST(spool_append(s, &b) == 0);
+			TEST(spool_append(s, &b, NULL) == 0);
 	}
 	TEST(spool_rows(s) == 1);
 	TEST(spool_next(s, &got, &lost) == 1);
