@@ -96,58 +96,25 @@ static bool is_record(struct header *h, int fd, uint64_t at, uint64_t end)
 	       h->len <= end - at - HEADER;
 }
 
-/* Where the next whole record begins, or the end. */
-static uint64_t next_record(int fd, uint64_t at, uint64_t end)
-{
-	struct header h;
-
-	while (at < end && !is_record(&h, fd, at, end))
-		at++;
-	return at;
-}
-
-/* What was being written when all ended: a beginning, or zeros. */
-static bool is_tail(int fd, uint64_t at, uint64_t end)
-{
-	static const uint8_t zeros[HEADER];
-	uint8_t is[HEADER];
-	struct header h;
-
-	return end - at < HEADER || read_header(&h, fd, at) ||
-	       pread(fd, is, HEADER, (off_t)at) != HEADER ||
-	       !memcmp(is, zeros, HEADER);
-}
-
-/*
- * A header that is none: what follows up to the next record becomes one that
- * its checksum shows to be damaged, of one row, for nobody knows how many they
- * were. False: it is the end of the file, half written.
- */
-static bool mend(int fd, uint64_t at, uint64_t end)
-{
-	uint64_t to = end - at > HEADER ? next_record(fd, at + HEADER, end)
-					: end;
-	struct header h = {htole32(MAGIC), htole32(1), 0, 0};
-
-	if (to == end && is_tail(fd, at, end))
-		return false;
-	h.len = htole32((uint32_t)(to - at - HEADER));
-	return pwrite(fd, &h, HEADER, (off_t)at) == HEADER;
-}
-
-/* Where the whole records of a segment end, and how many rows wait in them. */
+/* Where the whole records of a segment end, and how many rows wait in them.
+ * What is behind them and no beginning of a header counts as a row, as nobody
+ * knows how many were there, and is found out again when it is read. */
 static void survey(struct segment *g, int fd, uint64_t end)
 {
+	static const struct header zero;
 	struct header h;
 
-	while (g->size < end &&
-	       (is_record(&h, fd, g->size, end) ||
-		(mend(fd, g->size, end) && is_record(&h, fd, g->size, end)))) {
+	while (is_record(&h, fd, g->size, end)) {
 		g->size += HEADER + h.len;
 		if (h.magic == MAGIC)
 			g->rows += h.rows;
 		else if (!g->rows)
 			g->read = g->size;
+	}
+	if (pread(fd, &h, HEADER, (off_t)g->size) == HEADER &&
+	    memcmp(&h, &zero, HEADER) != 0) {
+		g->size = end;
+		g->rows++;
 	}
 }
 
@@ -174,11 +141,11 @@ static void insert(struct spool *s, struct segment *g)
 		s->next = g->number + 1;
 }
 
-/* A file that was there: cut behind its last whole record. */
+/* A file that was there. */
 static int take_file(struct spool *s, uint64_t number)
 {
 	struct segment *g = calloc(1, sizeof(*g));
-	int fd = open_segment(s, number, O_RDWR);
+	int fd = open_segment(s, number, O_RDONLY);
 	struct stat st;
 	int rc = g ? fd : -ENOMEM;
 
@@ -187,9 +154,6 @@ static int take_file(struct spool *s, uint64_t number)
 	if (rc >= 0) {
 		g->number = number;
 		survey(g, fd, (uint64_t)st.st_size);
-		if (g->size < (uint64_t)st.st_size &&
-		    ftruncate(fd, (off_t)g->size) < 0)
-			rc = -errno;
 	}
 	if (fd >= 0)
 		close(fd);

@@ -8,11 +8,10 @@
  *	magic 4 | rows 4 | length 4 | CRC-32 of rows, length, block 4 | block
  *
  * magic is "DTSR", and "DTSX" once the block is sent; a segment without any
- * that is not sent is removed. A record is written by one call: after a crash
- * the last may be cut, which is found out when the spool is opened, and cut
- * off; one that is damaged otherwise when it is read: its segment is given up
- * from there on, and its rows are told. The files are synced at close, not
- * before: a machine that loses its power loses what the kernel had not written.
+ * that is not sent is removed. A record that is damaged, or was cut by a crash,
+ * is found out when it is read: its segment is dropped from there on, and its
+ * rows are told. The files are synced at close, not before: a machine that
+ * loses its power loses what the kernel had not written.
  *
  * Threads: one appends, one reads; a mutex of its own is held while they do.
  */
