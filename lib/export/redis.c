@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * redis.c - Redis, and Redis Cluster from one of its nodes.
+ * redis.c - a Redis server.
  *
  *	stream.SCHEMA=KEY	rows are added to a stream (XADD)
  *	hash.SCHEMA=KEY		the latest row is a hash, with expiry
@@ -27,7 +27,7 @@
 #include "row/template.h"
 
 struct redis {
-	struct redis_nodes *nodes;
+	struct redis_node *node;
 	const struct export_options *options;
 	struct url *url;
 	uint64_t expire_ns, maxlen, timeout_ns;
@@ -72,7 +72,7 @@ static void redis_close(void *self)
 
 	if (!x)
 		return;
-	redis_nodes_close(x->nodes);
+	redis_node_close(x->node);
 	free(x->key.text);
 	free(x->words.text);
 	free(x->cell.text);
@@ -98,7 +98,7 @@ static int redis_open(void **out, struct url *u, const struct export_options *o,
 		url_family(u, families[i]);
 	if (rc == 0 && (!*u->host || strchr(u->host, ',')))
 		rc = fault_set(f, -EINVAL, "'%s' is not a host", u->host);
-	if (rc == 0 && redis_nodes_open(&x->nodes, u, x->timeout_ns, stop) < 0)
+	if (rc == 0 && redis_node_open(&x->node, u, x->timeout_ns, stop) < 0)
 		rc = fault_set(f, -ENOMEM, "out of memory");
 	if (rc < 0) {
 		redis_close(x);
@@ -338,7 +338,7 @@ static int redis_send(void *self, struct block *b, struct tally *t,
 {
 	struct redis *x = self;
 
-	return redis_nodes_send(x->nodes, b, t, f);
+	return redis_node_send(x->node, b, t, f);
 }
 
 const struct export_scheme export_redis = {

@@ -25,10 +25,6 @@ struct block {
 	uint32_t rows;	/* not sent yet */
 	bool spooled;	/* it is in the spool, too */
 	size_t charged; /* bytes that count as queued for it */
-	/* By send(): what is left waits for a part of the database that other
-	 * rows do not need, so that blocks behind it may go before. */
-	bool apart;
-	bool again; /* all that was set apart, in its order */
 };
 
 /* What became of rows in one call. */

@@ -37,13 +37,8 @@ struct driver {
 	/* A row, for a block that has `rows' before it. */
 	void (*encode)(void *self, void *shape, struct outbuf *to,
 		       const struct row_batch *b, unsigned row, uint32_t rows);
-	/*
-	 * Sends a block's rows, as many as it can: moves at, lowers rows, and
-	 * counts. 0: none are left; or -errno, later again, with f set. Where
-	 * it sets a block apart, it holds back the rows of later blocks that
-	 * wait for the same, until all those before them are tried again, and
-	 * then those of them that are left.
-	 */
+	/* Sends a block's rows, as many as it can: moves at, lowers rows, and
+	 * counts. 0: none are left; or -errno, later again, with f set. */
 	int (*send)(void *self, struct block *b, struct tally *t,
 		    struct fault *f);
 

@@ -60,8 +60,8 @@ static void refuse(struct queue *x, uint64_t rows, const char *why)
 static bool to_spool(struct queue *x, const struct block *b)
 {
 	return x->spool &&
-	       ((x->status.failing && !x->apart) ||
-		x->block_bytes + b->len > x->room || spool_rows(x->spool));
+	       (x->status.failing || x->block_bytes + b->len > x->room ||
+		spool_rows(x->spool));
 }
 
 enum {

@@ -54,9 +54,6 @@ struct queue {
 	 * lately. */
 	struct batch *spare;
 	unsigned spares;
-	struct block *apart; /* rests of blocks; the sender's */
-	uint64_t apart_at;   /* it is tried again then: clock_ns() */
-	uint64_t apart_delay;
 	struct block *hand;  /* with the sender, at the end: not sent */
 	uint32_t hand_rows;  /* that it had at first */
 	bool flushing;	     /* blocks do not wait for more rows */

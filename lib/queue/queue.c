@@ -243,22 +243,10 @@ static struct block *in_hand(struct queue *x)
 	return hand;
 }
 
-/* What was set apart came before. */
-static struct block *leftovers(struct queue *x)
-{
-	struct block *apart = x->apart, *rest = in_hand(x);
-
-	x->apart = NULL;
-	if (!apart)
-		return rest;
-	apart->next = rest;
-	return apart;
-}
-
 static void keep(struct queue *x)
 {
 	struct queue_ledger *l = &x->status.ledger;
-	struct block *rest = leftovers(x);
+	struct block *rest = in_hand(x);
 	uint64_t rows = 0;
 
 	for (struct block *b = rest; b; b = b->next)

@@ -31,16 +31,12 @@ enum mode {
 	STALLS,	 /* takes nothing, says nothing */
 	PARTS,	 /* takes seven rows, then fails */
 	REFUSES, /* every third row */
-	PARTLY,	 /* every fifth row waits, and so do those of later blocks */
-	LEAVES,	 /* the same, and blocks behind may not go before */
 };
 
 /* The database. */
 static struct {
 	atomic_int mode;
 	atomic_uint tries;
-	bool held;
-	atomic_uint again; /* times that what was set apart was tried */
 	struct stop *stop;
 	uint64_t got[ROWS_MAX];
 	unsigned n;
@@ -87,33 +83,6 @@ static void take_row(struct block *b, struct tally *t)
 	b->rows--;
 }
 
-/* Every fifth row waits; once it has, those of later blocks do until all of
- * those before are tried again. */
-static int send_partly(struct block *b, struct tally *t, struct fault *f)
-{
-	uint32_t rows = b->rows;
-	size_t at = b->at, to = b->at;
-	uint64_t n;
-
-	db.again += b->again;
-	db.held = db.held && !b->again;
-	for (b->rows = 0; rows; rows--, at += ROW) {
-		memcpy(&n, b->bytes + at, ROW);
-		if (n % 5 == 0 && (db.held || db.mode >= PARTLY)) {
-			memmove(b->bytes + to, b->bytes + at, ROW);
-			to += ROW;
-			b->rows++;
-			continue;
-		}
-		db.got[db.n++ % ROWS_MAX] = n;
-		t->written++;
-	}
-	b->len = to;
-	b->apart = b->rows && db.mode != LEAVES;
-	db.held = b->apart;
-	return b->rows ? fault_set(f, -EAGAIN, "not the fifths") : 0;
-}
-
 static int fake_send(void *self, struct block *b, struct tally *t,
 		     struct fault *f)
 {
@@ -125,8 +94,6 @@ static int fake_send(void *self, struct block *b, struct tally *t,
 
 	(void)self;
 	db.tries++;
-	if (mode >= PARTLY || (mode == WELL && db.held))
-		return send_partly(b, t, f);
 	if (mode == STALLS)
 		poll(&end, 1, -1);
 	while (n-- && b->rows)
@@ -152,8 +119,6 @@ static struct row_sink *start(enum mode mode, const struct queue_options *o)
 	db.mode = mode;
 	db.n = 0;
 	db.tries = 0;
-	db.again = 0;
-	db.held = false;
 	db.stop = queue_stop(q);
 	if (!TEST(queue_start(q, &fake, &db, "fake", &f) == 0))
 		fprintf(stderr, "%s\n", f.text);

@@ -31,13 +31,13 @@ static struct block block_of(unsigned n, const struct item *bad,
 	return b;
 }
 
-static void check(struct redis_nodes *n, unsigned whole, const struct item *bad,
+static void check(struct redis_node *n, unsigned whole, const struct item *bad,
 		  const char *behind, uint32_t rows)
 {
 	struct block b = block_of(whole, bad, behind, rows);
 	struct tally t = {0};
 	struct fault f = {0};
-	int rc = redis_nodes_send(n, &b, &t, &f);
+	int rc = redis_node_send(n, &b, &t, &f);
 	struct item i;
 	size_t at = b.at;
 
@@ -56,12 +56,12 @@ static void check(struct redis_nodes *n, unsigned whole, const struct item *bad,
 int main(void)
 {
 	struct stop stop = {.fd = eventfd(0, EFD_CLOEXEC)};
-	struct redis_nodes *n;
+	struct redis_node *n;
 	struct url u;
 	struct fault f = {0};
 
 	TEST(!url_read(&u, "redis://127.0.0.1:1", &f));
-	TEST(!redis_nodes_open(&n, &u, 1000000000, &stop));
+	TEST(!redis_node_open(&n, &u, 1000000000, &stop));
 	check(n, 0, NULL, "no item at all, but text", 3);
 	check(n, 0, &partless, "", 1);
 	check(n, 0, NULL, "", 2);
@@ -69,6 +69,6 @@ int main(void)
 	check(n, 5, NULL, "no item", 9);
 	check(n, 5, &partless, "no item", 7);
 	check(n, 2, NULL, "", 3);
-	redis_nodes_close(n);
+	redis_node_close(n);
 	return test_end();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where rows go, in one word; and a cluster's slots. */
+/* Where rows go, in one word. */
 #include "base/url.h"
 
 #include <errno.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "export/export.h"
-#include "hash/redis_slot.h"
 #include "queue/private.h"
 #include "test.h"
 
@@ -102,31 +101,6 @@ static void test_options(void)
 	TEST(url_set(&u, fields, &o, &f) < 0);
 }
 
-/* As Redis has them: CLUSTER KEYSLOT. */
-static void test_slots(void)
-{
-	static const struct {
-		const char *key;
-		uint16_t slot;
-	} keys[] = {
-		{"123456789", 12739},
-		{"foo", 12182},
-		{"{foo}.x", 12182},
-		{"a{foo}b", 12182},
-		{"{}foo", 9500},
-		{"foo{", 7673},
-		{"", 0},
-	};
-
-	TEST(redis_crc16("123456789", 9) == 0x31c3);
-	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		uint16_t slot = redis_slot(keys[i].key, strlen(keys[i].key));
-
-		if (!TEST(slot == keys[i].slot))
-			fprintf(stderr, "'%s': %u\n", keys[i].key, slot);
-	}
-}
-
 /* What a queue makes of times that are 0, and of those not said. */
 static void test_no_time(void)
 {
@@ -156,6 +130,5 @@ int main(void)
 	test_parts();
 	test_refused();
 	test_options();
-	test_slots();
 	return test_end();
 }
