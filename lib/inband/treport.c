@@ -49,14 +49,14 @@ enum treport_reason treport_begin(struct treport_reader *r,
 				  struct treport_decoder *d,
 				  const uint8_t *payload, size_t len)
 {
-	if (!len)
-		return TREPORT_TRUNCATED;
 	*r = (struct treport_reader){
 		.d = d,
 		.p = payload,
 		.end = payload + len,
 		.from.report = true,
 	};
+	if (!len)
+		return TREPORT_TRUNCATED;
 	if (d->profile->version != INT_V0_5)
 		r->version = payload[0] >> 4;
 	if (r->version > 2)

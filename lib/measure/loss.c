@@ -93,10 +93,17 @@ static void go_back(struct reporter *r, uint32_t number)
 static void go_far(struct reporter *r, uint32_t number, struct loss_news *news)
 {
 	uint32_t steps = (number - r->suspected) & mask_of(r);
+	uint32_t ahead = (r->suspected - r->last) & mask_of(r);
 
 	if (!r->suspect || !steps || steps > LOSS_WINDOW) {
 		r->suspect = true;
 		r->suspected = number;
+		return;
+	}
+	if (ahead <= mask_of(r) / 2 && r->suspected >= LOSS_WINDOW) {
+		r->suspect = false;
+		go_on(r, ahead, news);
+		go_on(r, steps, news);
 		return;
 	}
 	*news = loss_settle(r);

@@ -6,7 +6,9 @@
  *
  * Numbers have 22 or 32 bits and wrap. A number may come up to LOSS_WINDOW
  * later than its turn; one that has not by then is lost. Numbers that are far
- * off (RFC 3550, appendix A.1: two in a row) are a numbering that began anew.
+ * off count once the next one follows (RFC 3550, appendix A.1). Ahead by less
+ * than half of all numbers (RFC 1982) they are behind a gap; behind, or at
+ * their beginning, they are a numbering that began anew.
  */
 #ifndef MEASURE_LOSS_H
 #define MEASURE_LOSS_H
@@ -17,7 +19,7 @@
 
 enum {
 	LOSS_WINDOW = 256,
-	LOSS_AHEAD = 1 << 16, /* further ahead: a new numbering */
+	LOSS_AHEAD = 1 << 16, /* further ahead: only if the next one follows */
 };
 
 struct reporter {

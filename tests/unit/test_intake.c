@@ -128,6 +128,11 @@ static void test_numbers(const struct intake_options *o)
 	take("21400007 00");
 	take("31400007 00000009 04070000" OWN);
 	TEST(n_noted == 0 && n_seen == 0);
+	/* Of an empty datagram nobody is told, least of all the one before. */
+	take("21400007 00000009");
+	noted_is(9, 5, 7);
+	take("");
+	TEST(n_noted == 0 && c->truncated == 5);
 	/* One of two is good: it has the number. */
 	take("21400008 00000009 04070000" OWN "00000000");
 	TEST(n_noted == 0 && n_seen == 1 && seen[0].from.numbered);

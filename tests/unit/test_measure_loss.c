@@ -115,6 +115,32 @@ static void test_gap(void)
 	losses_fini(&l);
 }
 
+/* Gaps of more than 65536, over the end of numbers, too; all are lost. */
+static void check_far(uint8_t bits, uint32_t last, uint32_t gap)
+{
+	struct losses l;
+	struct reporter *r = fresh(&l, bits);
+	uint32_t mask = UINT32_MAX >> (32 - bits);
+	struct loss_news news;
+
+	TEST(loss_take(r, last, 1).lost == 0);
+	TEST(loss_take(r, (last + gap + 1) & mask, 2).lost == 0);
+	news = loss_take(r, (last + gap + 2) & mask, 3);
+	TEST(!news.restart && !r->restarts && !r->suspect);
+	TEST(news.lost + settle(r) == gap);
+	TEST(loss_next(r, r->last + 1));
+	losses_fini(&l);
+}
+
+static void test_far(void)
+{
+	check_far(32, 10, 65535);
+	check_far(32, 10, 70000);
+	check_far(32, UINT32_MAX - 5, 1U << 30);
+	check_far(22, 10, 70000);
+	check_far(22, (1U << 22) - 5, 2000000);
+}
+
 /* One gap is told once, when what is behind it leaves the window. */
 static void test_told_once(void)
 {
@@ -201,6 +227,7 @@ int main(void)
 {
 	test_random();
 	test_gap();
+	test_far();
 	test_told_once();
 	test_restart();
 	test_skip();
