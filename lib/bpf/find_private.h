@@ -227,8 +227,8 @@ static __always_inline void set_port(struct place *p, __u32 port)
 
 /*
  * How many bytes a hop has, and how many hops there are, by the header of each
- * version: inband/int_md.h. Packets that say M (metadata were left out) have
- * not all of their path.
+ * version: inband/int_md.h. Packets that say E or M (metadata were left out)
+ * have not all of their path.
  */
 static __always_inline bool divide(const struct frame *f, struct place *p,
 				   const struct fast_plan *plan)
@@ -238,13 +238,13 @@ static __always_inline bool divide(const struct frame *f, struct place *p,
 
 	if (p->words == FAST_0_5) {
 		hop = word >> 16 & INT_HOP_WORDS_MASK;
-		if (hop < plan->asked)
+		if (hop < plan->asked || word & 1 << 24)
 			return false;
 		hop = plan->len + (hop - plan->asked) * 4;
 	} else if (p->words == FAST_1_0) {
-		if (word & 1 << 23)
+		if (word & 3 << 23)
 			return false;
-	} else if (word & 1 << 25 ||
+	} else if (word & 3 << 25 ||
 		   load16(f, p->header + INT_AT_DOMAIN_BITS)) {
 		return false;
 	}

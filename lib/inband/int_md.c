@@ -137,16 +137,22 @@ static void flow_of(struct int_view *v, const struct int_place *at,
 		flow_outside(v, at, frame, at->end, next);
 }
 
-uint32_t int_source_len(const struct int_profile *p, const struct int_view *v)
+uint32_t int_source_len(const struct int_profile *p, const struct int_view *v,
+			uint32_t len, uint32_t hop_len)
 {
+	unsigned bits = (unsigned)__builtin_popcount(v->domain_bits);
 	uint32_t words = 0;
 
 	if (v->domain != p->domain)
-		return 0;
+		return hop_len < v->stack.plan->len + bits * 4 || len % hop_len
+			       ? len
+			       : 0;
 	for (unsigned bit = 0; bit < 16; bit++)
 		if (v->domain_bits >> (15 - bit) & 1)
 			words += p->source_words[bit];
-	return words * 4;
+	if (!hop_len || words * 4 > len)
+		return words * 4;
+	return words * 4 + (len - words * 4) % hop_len;
 }
 
 /* Ver 4, Rep 2, C, E, R 3, InsCnt 5, MaxHopCnt 8, TotalHopCnt 8. */

@@ -22,8 +22,13 @@
 enum int_result int_read_any(struct int_view *out, struct int_decoder *d,
 			     uint16_t type, const uint8_t *frame, size_t len);
 
-/* Metadata that only the source adds, as the profile knows of its domain. */
-uint32_t int_source_len(const struct int_profile *p, const struct int_view *v);
+/*
+ * Bytes of a stack that only the source has added: as the profile knows of its
+ * domain, and what is less than a hop. Of another domain all of it, unless each
+ * bit may have a word in every hop: nobody knows where the hops end.
+ */
+uint32_t int_source_len(const struct int_profile *p, const struct int_view *v,
+			uint32_t len, uint32_t hop_len);
 
 /* In pieces that registers hold: a large structure at once is a loop. */
 static inline void int_clear(struct int_view *v)
@@ -39,11 +44,8 @@ static inline void int_clear(struct int_view *v)
 	v->source = NULL;
 }
 
-/*
- * Divides the stack into hops of hop_len bytes. What only the source has added
- * is at its end; where the profile does not say how much, all that is less than
- * a hop.
- */
+/* Divides the stack into hops of hop_len bytes. What only the source has added
+ * is at its end; a stack may be that alone. */
 static inline enum int_result int_divide(struct int_view *v,
 					 const struct int_profile *p,
 					 const uint8_t *stack, uint32_t len,
@@ -51,20 +53,19 @@ static inline enum int_result int_divide(struct int_view *v,
 {
 	uint32_t source = 0;
 
-	if (!hop_len || hop_len < v->stack.plan->len)
+	if (hop_len < v->stack.plan->len || (!hop_len && !v->domain_bits))
 		return INT_BAD_HOP;
 	if (v->domain_bits) {
-		source = int_source_len(p, v);
+		source = int_source_len(p, v, len, hop_len);
 		if (source > len)
 			return INT_BAD_STACK;
-		source += (len - source) % hop_len;
 	}
 	len -= source;
-	if (len % hop_len)
+	if (hop_len ? len % hop_len : len)
 		return INT_BAD_STACK;
 	v->stack.data = stack;
 	v->stack.len = (uint16_t)hop_len;
-	v->stack.n = (uint8_t)(len / hop_len);
+	v->stack.n = (uint8_t)(hop_len ? len / hop_len : 0);
 	v->source = stack + len;
 	v->source_len = (uint16_t)source;
 	return INT_OK;

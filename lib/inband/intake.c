@@ -35,6 +35,7 @@ static const struct ledger_field fields[] = {
 	FIELD(restored, LEDGER_NOTE),
 	FIELD(passed, LEDGER_NOTE),
 	FIELD(partial_checksums, LEDGER_NOTE),
+	FIELD(discarded, LEDGER_NOTE),
 };
 #undef FIELD
 LEDGER_COMPLETE(fields, struct intake_ledger);
@@ -263,7 +264,7 @@ static int restored(struct intake *in, const struct pkt *p, size_t len)
 	return 0;
 }
 
-static int restore(struct intake *in, const struct int_place *at,
+static int restore(struct intake *in, const struct int_place *at, uint8_t flags,
 		   const struct pkt *p)
 {
 	uint8_t *room;
@@ -271,6 +272,10 @@ static int restore(struct intake *in, const struct int_place *at,
 
 	if (!in->o.out)
 		return 0;
+	if (flags & INT_DISCARD) {
+		in->ctr.discarded++;
+		return 0;
+	}
 	if (!(room = snk_room(in->o.out, p->len)))
 		return -errno;
 	len = int_strip(room, p->len, in->o.profile, at, p->data, p->len);
@@ -368,7 +373,7 @@ static int take_packet(struct intake *in, const struct pkt *p)
 		v->ts_ns = p->ts_ns;
 		in->n += in->n < INTAKE_VIEWS;
 		in->ctr.packets++;
-		return rc ? rc : restore(in, &at, p);
+		return rc ? rc : restore(in, &at, v->flags, p);
 	}
 	if (r == INT_NONE)
 		return rc ? rc : take_traces(in, p);

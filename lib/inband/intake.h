@@ -37,6 +37,7 @@ struct intake_ledger {
 	uint64_t restored;	    /* sent on without their telemetry */
 	uint64_t passed;	    /* sent on as they came */
 	uint64_t partial_checksums; /* reports: see struct net_udp */
+	uint64_t discarded;	    /* copies, not sent on: they say so */
 };
 
 /* reports = taken + what is not as it should be. */
@@ -62,8 +63,8 @@ struct intake_options {
 	const struct int_profile *profile; /* must last */
 	/*
 	 * Where packets go on: those that carried telemetry as they were
-	 * before, all others as they came, but for reports, which end here.
-	 * NULL: nowhere.
+	 * before, all others as they came, but for reports, which end here,
+	 * and copies (D of INT 2.x, C before). NULL: nowhere.
 	 */
 	struct snk *out;
 	/* Gets views as they are made, some at a time; they point into the

@@ -10,7 +10,7 @@
  * Which hops are whose: a stack is the path of its packet, its last node
  * followed by the reporter if that adds metadata of its own. What is known of a
  * part of the path only (INT-XD and MX, reports of drops, intermediate reports,
- * packets that had no room for more) is kept by node, and is no path.
+ * packets that had no room or hops left) is kept by node, and is no path.
  *
  * Threads: none; nothing here reads a clock or makes a system call, but sinks
  * may.

@@ -7,7 +7,8 @@
 
 enum {
 	/* Not of the whole path. */
-	TAKE_PARTIAL = INT_DROPPED | INT_INTERMEDIATE | INT_MTU_EXCEEDED,
+	TAKE_PARTIAL = INT_DROPPED | INT_INTERMEDIATE | INT_MTU_EXCEEDED |
+		       INT_HOPS_EXCEEDED,
 };
 
 /* Means forget by half each so many packets: counts stay below 2^32. */

@@ -289,12 +289,26 @@ static const struct int_sample int_samples[] = {
 		"00000001 a61af6b1 647d0000" HELLO,
 		ETH "0800" UDP,
 		FLOW_UDP, 39, 0, 3, 4, 3, 1, "a61af6b1647d0000"},
-	{"the same of a domain that nobody knows: less than a hop", "2.1",
+	{"the same of a domain that nobody knows: where do hops end?", "2.1",
+		ETH "0800" "4528004b123440003d1117440a0000010a000002"
+		"157d100000372823"
+		"14081f90 20000105 80005453 80004000 00000003 00000002 "
+		"00000001 a61af6b1 647d0000" HELLO,
+		ETH "0800" UDP,
+		FLOW_UDP, 39, 0, 0, 4, 0, 0,
+		"000000030000000200000001a61af6b1647d0000"},
+	{"the same, and another word of the source", "2.1",
 		ETH "0800" "4528004b123440003d1117440a0000010a000002"
 		"157d10000037c79b" "14081f90 20000205 90005453 80004000" HOPS2
 		"11223344" HELLO,
 		ETH "0800" UDP,
-		FLOW_UDP, 39, 0, 2, 8, 2, 1, "11223344"},
+		FLOW_UDP, 39, 0, 0, 8, 0, 0, HOPS2 "11223344"},
+	{"metadata of the source alone, and no instructions for others", "domain",
+		ETH "0800" "4528003f123440003d1117500a0000010a000002"
+		"157d1000002ba944"
+		"14051f90 20000005 00005453 80004000 a61af6b1 647d0000" HELLO,
+		ETH "0800" UDP,
+		FLOW_UDP, 39, 0, 0, 0, 0, 0, "a61af6b1647d0000"},
 	{"1.0 by a probe marker, over UDP", "marker 1.0",
 		ETH "0800" "4528004b123440003d1117440a0000010a000002"
 		"157d1f9000376a03"

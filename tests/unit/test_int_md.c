@@ -47,7 +47,7 @@ static uint64_t field(const struct int_view *v, unsigned hop, enum int_field f)
 
 static void test_view(const struct int_sample *s, const struct int_view *v)
 {
-	uint8_t source[16];
+	uint8_t source[32];
 	size_t source_len = unhex(source, sizeof(source), s->source);
 	char flow[KEY_TEXT_MAX];
 

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# int-collect reads what the specifications of P4.org and the IETF say a packet
+# means; packets here are laid out byte by byte.
+
+load ../helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit 1
+}
+
+bytes() { tr -d " \n\t" <<<"$1" | sed "s|..| &|g; s|^|0000|"; echo; }
+
+# frames HEX...: in.pcap
+frames() {
+	for f; do bytes "$f"; done | text2pcap -q -F pcap - in.pcap
+}
+
+# reports HEX...: payloads of UDP to the port of reports, in.pcap
+reports() {
+	for f; do bytes "$f"; done | text2pcap -q -u 49374,54321 -F pcap - in.pcap
+}
+
+# collect OPTIONS...: rows to rows, ledger to log; of one core and of two.
+collect() {
+	int-collect -r in.pcap -o ndjson "$@" >rows 2>log
+	int-collect -r in.pcap -o ndjson -j 2 "$@" >rows2 2>log2
+	diff <(sort rows) <(sort rows2)
+	grep -v '"stage":"core"' log | diff - <(grep -v '"stage":"core"' log2)
+}
+
+ETH=0200000000020200000000010800
+# nodes 2 and 1, each with a queue
+HOPS=0000000207000064000000010500000a
+HELLO=48656c6c6f2c20494e5421
+
+# INT-MD by the first word of its header, over UDP (2.1) or TCP.
+md21() {
+	echo "$ETH 45280047123440003d1117480a0000010a000002 157d100000330000" \
+		"14071f90 $1 90000000 00000000 $HOPS $HELLO"
+}
+md10() {
+	echo "$ETH 455c004f123440003d0617170a0000010a000002" \
+		"157d01bb0102030405060708501820000000 0000" \
+		"01000728 $1 90000000 $HOPS $HELLO"
+}
+md05() {
+	echo "$ETH 455c0053123440003d0617130a0000010a000002" \
+		"157d01bb0102030405060708501820000000 0000" \
+		"01000800 $1 90000000 $HOPS 0601bb0a $HELLO"
+}
+
+# IOAM: a trace of nodes 2 and 1, by its word of lengths and flags.
+ioam() {
+	echo 020000000002020000000001 86dd 60000000 00200040 \
+		20010db8000000000000000000000001 20010db8000000000000000000000002 \
+		11020100 31120000 "0000 $1 80000000" 40000002 40000001 \
+		03e80050 00080000
+}
+
+paths() { jq -c 'select(.event and .metric == "path") | .path' rows; }
+
+@test "copies (D of 2.x, C before) are read, counted, and not sent on" {
+	frames "$(md21 20000206)" "$(md21 28000206)" "$(md10 10000206)" \
+		"$(md10 12000206)" "$(md05 00020802)" "$(md05 02020802)"
+	collect -R flow -w out.pcap
+	[ "$(counter log packets)" = 6 ]
+	[ "$(counter log restored)" = 3 ]
+	[ "$(counter log discarded)" = 3 ]
+	[ "$(packets_in out.pcap)" = 3 ]
+	[ "$(jq .packets rows | paste -sd+ | bc)" = 6 ]
+}
+
+@test "E, and IOAM's overflow, as M: hops are missing, and there is no path" {
+	for word in "md21 20000206" "md10 10000206" "md05 00020802" "ioam 0800"; do
+		frames "$($word)"
+		collect -R event
+		[ "$(paths)" = "[1,2]" ]
+		[ "$(counter log partial)" = 0 ]
+	done
+	for word in "md21 24000206" "md21 22000206" "md10 11000206" \
+		"md10 10800206" "md05 01020802" "ioam 0c00"; do
+		frames "$($word)"
+		collect -R event
+		[ -z "$(paths)" ]
+		[ "$(counter log partial)" = 1 ]
+		[[ $word == ioam* ]] || [ "$(counter log values)" = 2 ] # queues
+	done
+}
+
+@test "the specification's example of a domain: its words are no nodes" {
+	local mac=a61af6b1647d0000
+
+	printf '[profile]\nlike = 2.1\ndomain = 0x5453\nsource_words = 0:2\n' >ts.ini
+	frames "$ETH 4528004b123440003d1117440a0000010a000002 157d100000370000 \
+		14081f90 20000105 80005453 80004000 000000030000000200000001 $mac $HELLO"
+	collect -R event
+	[ ! -s rows ]
+	[ "$(counter log hopless)" = 1 ]
+	collect -R event -p ./ts.ini
+	[ "$(paths)" = "[1,2,3]" ]
+	# what the source says, and nobody else
+	frames "$ETH 4528003f123440003d1117500a0000010a000002 157d1000002b0000 \
+		14051f90 20000005 00005453 80004000 $mac $HELLO"
+	collect -R flow -p ./ts.ini
+	[ "$(jq .packets rows)" = 1 ]
+	[ "$(counter log bad_hop_length)" = 0 ]
+}
