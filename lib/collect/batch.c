@@ -88,11 +88,12 @@ static unsigned shard_of(const struct batch *b, const struct int_view *v,
 			  : (unsigned)(b->n % b->shards);
 }
 
-/* It is longer than a share. */
+/* It is longer than a share, or its reporter is asked for: where it does not
+ * have the path, and of drops. */
 static bool is_long(const struct batch *b, const struct int_view *v)
 {
 	return !b->shards || v->key_len > KEY_FLOW4_LEN || v->own.n ||
-	       v->stack.at;
+	       v->stack.at || !v->stack.n || v->flags & INT_DROPPED;
 }
 
 static struct batch_item *another(struct batch *b, uint64_t ts_ns)

@@ -313,14 +313,15 @@ static uint64_t *trace_reason(struct intake_ledger *c, enum ioam_reason r)
 }
 
 /*
- * A packet without INT: all of its traces. It counts as one with traces if
- * there is a good one, else by the first reason why not.
+ * A packet without INT: all of its traces, of which the first is taken for its
+ * path: others are of other namespaces. It counts as one with traces if there
+ * is a good one, else by the first reason why not.
  */
 static int take_traces(struct intake *in, const struct pkt *p)
 {
 	enum ioam_reason r, why = IOAM_END;
 	struct ioam_reader reader;
-	bool good = false;
+	bool good = false, told = false;
 	struct ioam t;
 	int rc = 0;
 
@@ -334,6 +335,9 @@ static int take_traces(struct intake *in, const struct pkt *p)
 		if (t.type == IOAM_DIRECT)
 			continue; /* it asks, and says nothing */
 		t.view.ts_ns = p->ts_ns;
+		if (told)
+			t.view.flags |= INT_INTERMEDIATE;
+		told = true;
 		*room(in, &rc) = t.view;
 		in->n += in->n < INTAKE_VIEWS;
 		/* Where its snapshots are is in t. */

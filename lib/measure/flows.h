@@ -71,6 +71,12 @@ enum {
 	FLOW_HOP_SEEN = 1 << 2, /* left the path since it was pushed */
 };
 
+/* Of a flow's flags. */
+enum {
+	FLOW_MET = 1 << 2,	/* since its values were pushed */
+	FLOW_REPORTED = 1 << 3, /* node by node: packets are reporter's */
+};
+
 struct flow_hop {
 	uint32_t place : 24; /* objects.h */
 	uint32_t flags : 8;
@@ -98,7 +104,7 @@ struct flow_entry {
 	uint32_t path; /* paths.h; 0: unknown, or no room. Free: the next */
 	uint32_t more; /* the first block, or 0 */
 	uint32_t generation; /* of thresholds, by which the watches were made */
-	uint32_t pushed;     /* packets when values were pushed, low bits */
+	uint32_t reporter;   /* node: FLOW_REPORTED */
 };
 
 _Static_assert(sizeof(struct flow_hop) == 64, "a line");

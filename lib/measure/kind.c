@@ -15,6 +15,7 @@ static const char *const kinds[EVENTS] = {
 	[EVENT_RESTART] = "restart",
 	[EVENT_WIDEN] = "widen",
 	[EVENT_NARROW] = "narrow",
+	[EVENT_DROP] = "drop",
 };
 
 const char *event_name(enum telemetry_kind k)

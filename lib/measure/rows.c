@@ -16,6 +16,7 @@ enum {
 	E_QUEUE,
 	E_BUFFER,
 	E_HW_ID,
+	E_INGRESS,
 	E_FLOW,
 	E_VALUE,
 	E_REFERENCE,
@@ -33,6 +34,7 @@ static const struct row_field event_fields[] = {
 	[E_QUEUE] = {"queue", ROW_U64, 5, ROW_TAG, .spare = 1},
 	[E_BUFFER] = {"buffer", ROW_U64, 6, ROW_TAG, .spare = 1},
 	[E_HW_ID] = {"hw_id", ROW_U64, 5, ROW_TAG, .spare = 1},
+	[E_INGRESS] = {"ingress", ROW_U64, 7, ROW_TAG, .spare = 1},
 	[E_FLOW] = {"flow", ROW_STR, 36},
 	[E_VALUE] = {"value", ROW_U64, 10},
 	[E_REFERENCE] = {"reference", ROW_U64, 10, .spare = 1},
@@ -225,6 +227,7 @@ const struct telling telling_nothing = {
 	.queue = METRIC_NONE,
 	.buffer = METRIC_NONE,
 	.hw_id = -1,
+	.ingress = METRIC_NONE,
 };
 
 int telemetry_rows_open(struct telemetry_rows *rs,
@@ -342,6 +345,7 @@ void row_event(struct telemetry_rows *rs, const struct telling *what)
 	set_subject(r, E_METRIC, E_FLOW, what);
 	if (what->hw_id >= 0)
 		row_u64(r, E_HW_ID, (uint64_t)what->hw_id);
+	set_id(r, E_INGRESS, what->ingress);
 	if (what->has_value)
 		row_u64(r, E_VALUE, what->value);
 	if (what->has_reference)

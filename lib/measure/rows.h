@@ -3,7 +3,8 @@
  * rows.h - what the sink tells, as rows. Measurements and fields:
  *
  * int_event  one a happening: time, event, metric; node, egress, queue, buffer,
- *            hw_id, flow: of what, those that the metric's key has (metric.h);
+ *            hw_id, ingress, flow: of what, those that the metric's key has
+ *            (metric.h);
  *            value, reference (what was told before), threshold (that was
  *            passed), path, old_path. event is one of
  *            new_key       the first value, or path, of a key
@@ -17,6 +18,8 @@
  *            restart       a reporter has begun its numbers anew
  *            widen, narrow thresholds of change are multiplied by value
  *                          instead of reference now
+ *            drop          a node has dropped a packet of the flow, for the
+ *                          reason value
  * int_value  the same of a key that is alive, from time to time
  * int_flow   a flow that leaves the cache, for a reason: evicted, expired,
  *            flushed
@@ -52,6 +55,7 @@ enum telemetry_kind {
 	EVENT_RESTART,
 	EVENT_WIDEN,
 	EVENT_NARROW,
+	EVENT_DROP,
 	EVENTS,
 	EVENTS_ALL = (1 << EVENTS) - 1, /* as a set: 1 << each */
 };
@@ -92,6 +96,7 @@ struct telling {
 	uint64_t node;			/* NODE_UNKNOWN: none */
 	uint32_t egress, queue, buffer; /* METRIC_NONE: none */
 	int hw_id;			/* -1: none */
+	uint32_t ingress;		/* METRIC_NONE: none */
 	bool has_value, has_reference, has_threshold;
 	uint64_t value, reference, threshold;
 	struct nodes path, old_path;

@@ -58,9 +58,9 @@ static void push_entry(struct telemetry *t, struct flow_entry *f)
 	uint64_t room[PATH_NODES_MAX];
 	struct telling what;
 
-	if ((uint32_t)f->packets == f->pushed)
+	if (!(f->flags & FLOW_MET))
 		return;
-	f->pushed = (uint32_t)f->packets;
+	f->flags &= ~(unsigned)FLOW_MET & 0xff;
 	if (f->generation != t->generation)
 		events_renew(t, f);
 	if (f->hops) {

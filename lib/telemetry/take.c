@@ -190,17 +190,43 @@ static __attribute__((noinline)) void halve(struct telemetry *t,
 	meter_halve(&f->latency);
 }
 
+/*
+ * Whether a view is a packet that no other view is. Where nodes report one by
+ * one (INT-XD, MX), packets are those of the node that was heard first: a drop
+ * is not where that node has reported the packet before, nor is what a node
+ * says of its queue, if packets tell their path themselves.
+ */
+static inline bool is_packet(struct flow_entry *f, const struct int_view *v)
+{
+	const struct int_from *from = &v->from;
+
+	if (v->flags & INT_INTERMEDIATE)
+		return false;
+	if (v->stack.n || !from->has_node)
+		return true;
+	if (f->hops && !(v->flags & (INT_DROPPED | INT_TRACKED)))
+		return false;
+	if (!(f->flags & FLOW_REPORTED) && !(v->flags & INT_DROPPED)) {
+		f->flags |= FLOW_REPORTED;
+		f->reporter = from->node;
+	}
+	return !(f->flags & FLOW_REPORTED) || f->reporter == from->node;
+}
+
 static inline void take_flow(struct telemetry *t, const struct int_view *v,
 			     struct flow_entry *f)
 {
-	if (!f->packets++) {
+	if (!f->generation) {
 		f->first_ns = v->ts_ns;
 		f->generation = t->generation;
 	}
-	if (f->packets % HALVE_PACKETS == 0)
-		halve(t, f);
-	f->bytes += v->ip_len;
+	f->flags |= FLOW_MET;
 	f->last_ns = v->ts_ns;
+	if (is_packet(f, v)) {
+		f->bytes += v->ip_len;
+		if (++f->packets % HALVE_PACKETS == 0)
+			halve(t, f);
+	}
 	if (f->generation != t->generation)
 		events_renew(t, f);
 }
@@ -324,6 +350,34 @@ static void take_snapshots(struct telemetry *t, const struct view_hops *vh)
 	}
 }
 
+/* A number that the reporter tells of itself. */
+static uint32_t own_number(const struct int_view *v, enum int_field field)
+{
+	uint64_t number;
+
+	if (!v->own.n || !int_get(v->own.plan, v->own.data, field, &number))
+		return METRIC_NONE;
+	return (uint32_t)number;
+}
+
+static void tell_drop(struct telemetry *t, const struct int_view *v)
+{
+	struct telling what = telling_nothing;
+
+	what.ts_ns = v->ts_ns;
+	what.key = v->key_len ? v->key : NULL;
+	what.key_len = v->key_len;
+	if (v->from.has_node)
+		what.node = v->from.node;
+	what.hw_id = v->from.hw_id;
+	what.ingress = own_number(v, INT_INGRESS);
+	what.egress = own_number(v, INT_EGRESS);
+	what.queue = own_number(v, INT_QUEUE);
+	what.value = own_number(v, INT_DROP_REASON);
+	what.has_value = what.value != METRIC_NONE;
+	event_tell(t, EVENT_DROP, &what);
+}
+
 /* Not inlined, so that the short way keeps no registers for it. */
 static __attribute__((noinline)) void
 take_any(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
@@ -331,6 +385,8 @@ take_any(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
 	struct taking c = {.t = t, .v = v, .f = f};
 
 	view_hops_of(t, &c.hops, v);
+	if (v->flags & INT_DROPPED)
+		tell_drop(t, v);
 	if (!c.hops.n && !f) {
 		t->ledger.empty++;
 		return;

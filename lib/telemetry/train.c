@@ -279,6 +279,7 @@ static void end(const struct train *tr, size_t n, uint64_t ts_ns)
 		tr->t->shard->copies.number = tr->t->shard->turn[n - 1].number;
 	for (unsigned i = 0; i < f->hops; i++)
 		end_hop(tr, i, n, ts_ns);
+	f->flags |= FLOW_MET;
 	f->packets += n;
 	f->bytes += tr->bytes;
 	f->last_ns = ts_ns;

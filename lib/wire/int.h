@@ -176,7 +176,7 @@ enum int_flag {
 	INT_DROPPED = 1 << 0,	    /* reports: D */
 	INT_CONGESTED = 1 << 1,	    /* Q */
 	INT_TRACKED = 1 << 2,	    /* F */
-	INT_INTERMEDIATE = 1 << 3,  /* I */
+	INT_INTERMEDIATE = 1 << 3,  /* I; IOAM: another trace of a packet */
 	INT_HOPS_EXCEEDED = 1 << 4, /* E; IOAM: overflow */
 	INT_MTU_EXCEEDED = 1 << 5,  /* M */
 	INT_DISCARD = 1 << 6,	    /* C, D of INT headers: a clone */

@@ -57,6 +57,15 @@ ioam() {
 		03e80050 00080000
 }
 
+# The same, and behind it another of nodes 4 and 3.
+ioam2() {
+	echo 020000000002020000000001 86dd 60000000 00380040 \
+		20010db8000000000000000000000001 20010db8000000000000000000000002 \
+		11050100 31120000 0000 0800 80000000 40000002 40000001 \
+		01020000 31120000 0001 0800 80000000 40000004 40000003 \
+		03e80050 00080000
+}
+
 paths() { jq -c 'select(.event and .metric == "path") | .path' rows; }
 
 @test "copies (D of 2.x, C before) are read, counted, and not sent on" {
@@ -104,4 +113,56 @@ paths() { jq -c 'select(.event and .metric == "path") | .path' rows; }
 	collect -R flow -p ./ts.ini
 	[ "$(jq .packets rows)" = 1 ]
 	[ "$(counter log bad_hop_length)" = 0 ]
+}
+
+# A packet of 10.0.0.1:1000>10.0.0.2:80/udp, 32 bytes with its IP header.
+UDP="45000020 12340000 40110000 0a000001 0a000002 03e80050 000c0000 01020304"
+
+@test "a drop report is an event: reason, node, ports, flow" {
+	# 0.5 with a drop header, 1.0 and 2.0 with ports and drop reason; 2.0
+	# of a packet that is no IP
+	reports "01800001 00000007 00000001 00000009 00010002 033c0000 $ETH $UDP" \
+		"16310102 0000000a 00000007 00000001 00010002 053d0000 $UDP" \
+		"20c00005 0000000b 140c0280 40010000 00000000 00010002 043e0000 $UDP" \
+		"20c00006 0000000c 03040080 020000000002020000000001 0806 0000"
+	collect -R event -e drop
+	diff - <(jq -c '[.event, .metric, .value, .node, .ingress, .egress, .queue,
+		.hw_id, .flow]' rows) <<-'END'
+		["drop",null,60,9,1,2,3,1,"10.0.0.1:1000>10.0.0.2:80/udp"]
+		["drop",null,61,10,1,2,5,2,"10.0.0.1:1000>10.0.0.2:80/udp"]
+		["drop",null,62,11,1,2,4,3,"10.0.0.1:1000>10.0.0.2:80/udp"]
+		["drop",null,null,12,null,null,null,3,null]
+	END
+	# packets that only drops tell of
+	collect -R flow
+	[ "$(jq .packets rows)" = 3 ]
+}
+
+# xd NODE SEQUENCE FLAGS: a report 1.0 with its ports.
+xd() {
+	printf '1530%04x %08x %08x 00000001 00010002 %s' $(($3 << 6)) "$1" "$2" \
+		"$UDP"
+}
+
+@test "packets and bytes of a flow: each once, however many nodes report it" {
+	local all=() n
+
+	# F; with D, two of them are dropped at the last node
+	for n in 1 2 3 4 5 6; do
+		all+=("$(xd 7 $n 1)" "$(xd 8 $n 1)" "$(xd 9 $n $((n > 4 ? 5 : 1)))")
+	done
+	reports "${all[@]}"
+	collect -R flow
+	[ "$(jq -c '[.packets, .bytes]' rows)" = "[6,192]" ]
+	collect -R event -e drop
+	[ "$(wc -l <rows)" = 2 ]
+	int-collect -q -r in.pcap -R none --dta dta.pcap
+	[ "$(dta-dump packets dta.pcap -o ndjson |
+		jq 'select(.opcode == "keyinc") | .add' | xargs)" = "6 192" ]
+	# two traces in a packet, of two namespaces
+	frames "$(ioam2)" "$(ioam2)"
+	collect -R event,flow
+	[ "$(jq .packets rows | grep -v null)" = 2 ]
+	[ "$(paths)" = "[1,2]" ]
+	[ "$(counter log partial)" = 2 ]
 }

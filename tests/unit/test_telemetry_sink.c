@@ -205,6 +205,61 @@ static void test_parts(void)
 	rig_close(&rig);
 }
 
+/* One view of flow 1, by a node's report; n: of its path so many hops. */
+static void send_report(struct rig *rig, uint32_t node, unsigned n,
+			unsigned flags)
+{
+	struct rig_hop hop[2] = {rig_hop_of(1, 10), rig_hop_of(2, 10)};
+	struct rig_hop own = rig_hop_of(node, 10);
+	static uint64_t ts;
+
+	rig_make(&rv, ++ts, 1, &plan, hop, n);
+	rig_report(&rv, node, (uint32_t)ts, &plan, &own);
+	rv.v.flags = (uint8_t)flags;
+	TEST(!telemetry_take(rig->t, &rv.v, 1));
+}
+
+static void has_packets(struct rig *rig, int64_t n)
+{
+	const struct rig_row *r;
+
+	TEST(!telemetry_flush(rig->t));
+	r = rig_last(rig, "int_flow", NULL, NULL);
+	TEST(r->packets == n);
+	rig_close(rig);
+}
+
+/* Which views are packets that no other view is. */
+static void test_packets(void)
+{
+	struct rig rig;
+
+	/* the sink's reports; others of the same packets, and of one more */
+	rig_init(&rig);
+	rig_open(&rig);
+	send_report(&rig, 9, 1, INT_INTERMEDIATE | INT_TRACKED);
+	for (unsigned i = 0; i < 3; i++)
+		send_report(&rig, 2, 2, INT_TRACKED);
+	send_report(&rig, 1, 0, INT_CONGESTED);
+	send_report(&rig, 1, 0, INT_DROPPED);
+	has_packets(&rig, 4);
+	/* node by node, the last of three packets dropped by the second */
+	rig_init(&rig);
+	rig_open(&rig);
+	for (unsigned i = 0; i < 3; i++) {
+		send_report(&rig, 1, 0, INT_TRACKED);
+		send_report(&rig, 2, 0,
+			    INT_TRACKED | (i == 2 ? INT_DROPPED : 0));
+	}
+	has_packets(&rig, 3);
+	/* drops alone */
+	rig_init(&rig);
+	rig_open(&rig);
+	send_report(&rig, 1, 0, INT_DROPPED);
+	send_report(&rig, 2, 0, INT_DROPPED);
+	has_packets(&rig, 2);
+}
+
 /* The reporter is the path's end if it tells of itself, but only once. */
 static void test_own(void)
 {
@@ -456,6 +511,7 @@ int main(void)
 	test_wide();
 	test_long();
 	test_parts();
+	test_packets();
 	test_own();
 	test_times();
 	test_between();
