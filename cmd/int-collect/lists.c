@@ -29,7 +29,7 @@ int list_profiles(enum row_format fmt)
 	for (unsigned i = 0; (p = int_profile_at(i)); i++) {
 		row_str(r, 0, p->name);
 		row_str(r, 1, profile_versions[p->version]);
-		if (p->dscp_mask)
+		if (p->dscp_mask & INT_DSCP_MASK)
 			row_u64(r, 2, p->dscp);
 		if (p->udp_port)
 			row_u64(r, 3, p->udp_port);

@@ -32,8 +32,8 @@ static const struct export_rule rules[] = {
 
 static const char *const told[] = {"new_key", "change", "path_change", NULL};
 static const char *const its_value[][2] = {{"value", "value"}, {NULL, NULL}};
-static const char *const its_latency[][2] = {{"value", "flow_latency"},
-					     {NULL, NULL}};
+static const char *const its_latency[][2] = {
+	{"value", "flow_latency"}, {"path", "path"}, {NULL, NULL}};
 static const char *const its_path[][2] = {{"path", "path"}, {NULL, NULL}};
 
 #define WHEN(metric)                                                           \

@@ -350,6 +350,9 @@ static __always_inline enum found marked(const struct frame *f, struct place *p,
 {
 	if (has_marker(f, p, at))
 		return FOUND_UNSURE;
+	if (profile.dscp_mask == INT_DSCP_ANY)
+		return by_mark(f, p, at) == FOUND_STACK ? FOUND_STACK
+							: FOUND_NOT;
 	if (profile.dscp_mask &&
 	    !((p->tos >> 2 ^ profile.dscp) & profile.dscp_mask))
 		return by_mark(f, p, at);

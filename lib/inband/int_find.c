@@ -102,6 +102,18 @@ static enum int_result body(struct search *s, bool old, size_t len, bool tail)
 	return INT_OK;
 }
 
+/* Of all that a shim of 0.5 should count, by the header at the cursor: InsCnt,
+ * TotalHopCnt. */
+static size_t words_0_5(const struct search *s)
+{
+	const uint8_t *h = s->l4.c.p;
+
+	if (cur_left(&s->l4.c) < INT_HEADER1_LEN)
+		return 0;
+	return (INT_SHIM_LEN + INT_HEADER1_LEN + INT_TAIL_LEN) / 4 +
+	       (size_t)(h[1] & INT_HOP_WORDS_MASK) * h[3];
+}
+
 /*
  * The shim at the cursor, and what it is the shim of. Its first byte tells the
  * forms apart (trap S14): 2.x has the type in the high half.
@@ -122,6 +134,8 @@ static enum int_result shim(struct search *s, bool tail)
 	if (at->type != INT_TYPE_MD && (old || at->type != INT_TYPE_MX))
 		return INT_BAD_TYPE;
 	words = old ? p[INT_SHIM1_AT_WORDS] : p[INT_SHIM_AT_WORDS];
+	if (!words && s->p->version == INT_V0_5 && s->p->report_length_wrong)
+		words = words_0_5(s);
 	if (old && !words--) /* it counts itself */
 		return INT_BAD_LENGTH;
 	return body(s, old, words * 4, tail);
@@ -325,6 +339,9 @@ static enum int_result marked(struct search *s)
 
 	if (has_marker(s))
 		return by_mark(s, INT_BY_MARKER);
+	if (p->dscp_mask ==
+	    INT_DSCP_ANY) /* what does not look like it is none */
+		return by_mark(s, INT_BY_DSCP) ? INT_NONE : INT_OK;
 	if (p->dscp_mask && !((tos >> 2 ^ p->dscp) & p->dscp_mask))
 		return by_mark(s, INT_BY_DSCP);
 	return INT_NONE;

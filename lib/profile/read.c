@@ -81,10 +81,10 @@ static int set_dscp(const struct field *field, void *profile, const char *value,
 	if (!text_number(&dscp, text, INT_DSCP_MASK) ||
 	    (value[len] && !text_number(&mask, value + len + 1, INT_DSCP_MASK)))
 		return -EINVAL;
-	if (!mask || dscp & ~mask)
+	if (dscp & ~mask)
 		return -EINVAL;
 	p->dscp = (uint8_t)dscp;
-	p->dscp_mask = (uint8_t)mask;
+	p->dscp_mask = mask ? (uint8_t)mask : INT_DSCP_ANY;
 	return 0;
 }
 

@@ -57,7 +57,8 @@ static void write_other(const struct int_profile *p, const char *name,
 		fprintf(out, "%s\n",
 			unit_of(p->ioam_fraction ? p->ioam_fraction : 1000));
 	else if (p->dscp_mask)
-		fprintf(out, "0x%02x/0x%02x\n", p->dscp, p->dscp_mask);
+		fprintf(out, "0x%02x/0x%02x\n", p->dscp,
+			p->dscp_mask & INT_DSCP_MASK);
 	else
 		fputs("none\n", out);
 }

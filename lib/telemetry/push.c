@@ -71,6 +71,7 @@ static void push_entry(struct telemetry *t, struct flow_entry *f)
 	if (f->latency.n) {
 		what = telling_latest(f, METRIC_FLOW_LATENCY,
 				      f->latency.latest);
+		what.path = track_nodes(t, f, room);
 		tell(t, &what);
 		event_told(t, &f->watch, f->flags, &t->all[METRIC_FLOW_LATENCY],
 			   f->latency.latest);

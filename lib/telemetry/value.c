@@ -53,7 +53,9 @@ struct object *value_judge(struct telemetry *t, uint64_t ts_ns, struct place *p,
 void value_flow(struct telemetry *t, struct flow_entry *f, uint32_t v)
 {
 	struct telling what = telling_flow(f, METRIC_FLOW_LATENCY);
+	uint64_t room[PATH_NODES_MAX];
 
+	what.path = track_nodes(t, f, room);
 	f->flags = (uint8_t)event_judge(t, &f->watch, f->flags,
 					&t->all[METRIC_FLOW_LATENCY], v, &what);
 }

@@ -50,9 +50,9 @@
 	UTILIZATION, [15] = COMPLEMENT,                                        \
 }
 /* wire-facts 5.1, trap C3. */
-#define WORDS_INTCOLLECTOR {                                                   \
+#define WORDS_INTCOLLECTOR(sixth) {                                            \
 	NODE, PORTS, LATENCY(1), TWO(INT_QUEUE, 2, INT_OCCUPANCY, 2),          \
-	TIMES(4, 1), PORTS2(2), UTILIZATION, [15] = COMPLEMENT,                \
+	TIMES(4, 1), sixth, UTILIZATION, [15] = COMPLEMENT,                    \
 }
 #define REPORTS                                                                \
 	.report1 = {                                                           \
@@ -163,12 +163,22 @@ static const struct int_profile profiles[] = {
 	{
 		.name = "intcollector",
 		.version = INT_V1_0,
-		.any_ver = true, /* its generator writes 0: wire-facts 5.6 */
-		.report_length_wrong = true, /* and 1 there */
-		.dscp = INT_DSCP,
-		.dscp_mask = INT_DSCP_MASK,
+		/* Its generator writes 0, 1, and any. */
+		.any_ver = true,
+		.report_length_wrong = true,
+		.dscp_mask = INT_DSCP_ANY,
 		.report_port = INT_REPORT_PORT,
-		.instruction = WORDS_INTCOLLECTOR,
+		.instruction = WORDS_INTCOLLECTOR(PORTS2(2)),
+		REPORTS,
+	},
+	{
+		.name = "intcollector-0.5", /* its branch spec_0.5 */
+		.version = INT_V0_5,
+		.report_length_wrong = true,
+		.dscp_mask = INT_DSCP_ANY,
+		.report_port = INT_REPORT_PORT,
+		.instruction = WORDS_INTCOLLECTOR(
+			TWO(INT_QUEUE, 2, INT_CONGESTION, 2)),
 		REPORTS,
 	},
 	{

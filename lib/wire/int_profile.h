@@ -29,9 +29,10 @@ struct int_profile {
 	/* Nodes leave TCP checksums as they are, wrong beside INT. */
 	bool tcp_sum_left;
 	/* What says that a packet carries INT; wire-facts 6.3. 0: not so. */
-	uint8_t dscp, dscp_mask; /* of 6 bits; mask 0: not by DSCP */
-	uint16_t udp_port;	 /* INT_TBD */
-	uint64_t marker;	 /* of probes, 8 bytes behind TCP, UDP, ICMP */
+	/* Of 6 bits; mask 0: not by DSCP, INT_DSCP_ANY: whatever it is. */
+	uint8_t dscp, dscp_mask;
+	uint16_t udp_port; /* INT_TBD */
+	uint64_t marker;   /* of probes, 8 bytes behind TCP, UDP, ICMP */
 	uint16_t vxlan_gpe_port, geneve_port; /* UDP */
 	uint8_t vxlan_gpe_next; /* next protocol: 5, 8, 0x80, 0x82; of INT_ANY
 				   each of these */
@@ -44,7 +45,8 @@ struct int_profile {
 	uint16_t domain;
 	uint8_t source_words[16];
 	/* Reports 1.0 are 16 bytes and their metadata, whatever the header's
-	 * Length says: INTCollector's generator has 1 there (wire-facts 5.6).
+	 * Length says; and a shim of 0.5 whose Length is 0 is as long as its
+	 * hops are: INTCollector's generator has 1 and 0 there.
 	 */
 	bool report_length_wrong;
 	uint32_t ioam_fraction; /* unit of IOAM's fraction of a second, ns;
@@ -57,8 +59,8 @@ struct int_profile {
 };
 
 /* Those that ship: "any", "0.5", "1.0", "2.0", "2.1", "bmv2", "geant",
- * "intcollector", "smartnic". NULL: there is none of that name.
- * int_profile_at() goes through them, NULL at the end. */
+ * "intcollector", "intcollector-0.5", "smartnic". NULL: there is none of that
+ * name. int_profile_at() goes through them, NULL at the end. */
 const struct int_profile *int_profile_named(const char *name);
 const struct int_profile *int_profile_at(unsigned i);
 

@@ -132,6 +132,7 @@ enum {
 enum {
 	INT_DSCP = 0x17, /* the specifications' example */
 	INT_DSCP_MASK = 0x3f,
+	INT_DSCP_ANY = 0x40, /* as a mask: a bit that no DSCP has */
 	INT_DSCP_GEANT = 0x20,
 	INT_UDP_PORT = 0x1000,	 /* INT_TBD: paper 002; none is assigned */
 	INT_REPORT_PORT = 54321, /* INTCollector; none is assigned */

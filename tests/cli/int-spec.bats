@@ -166,3 +166,38 @@ xd() {
 	[ "$(paths)" = "[1,2]" ]
 	[ "$(counter log partial)" = 2 ]
 }
+
+# The published INTCollector's: shim type 1, no DSCP; of 1.0 the report says a
+# length of 1, INT version 0; of 0.5 the report says version 1, the shim length
+# 0, and there is a tail.
+@test "INTCollector's own packets, and its points" {
+	local eth="ffffffffffff 000000000000 0800" hops="
+		00000003 00020003 00000066 00050006 00000007 5ad9a2c0 0005000a 0000000d
+		00000002 00020003 00000065 00050006 00000007 5ad9a2c0 0005000a 0000000c
+		00000001 00020003 00000064 00050006 00000007 5ad9a2c0 0005000a 0000000b"
+	local ip="450000ff 00010000 40110000 0a000001 0a000002 13881388 00eb0000"
+	local a b later=${hops/00000064/00010064}
+
+	a="11000040 00000000 00000001 5ad9a2d2 $eth ${ip/ff/88}"
+	a="${a/00eb0000/00740000} 01001b00 00000803 ff000000"
+	reports "$a $hops" "${a/00000001/00000002} $later"
+	collect -R event -p intcollector
+	points
+	b="10200000 00000000 5ad9a2d2 $eth ${ip/ff/8c}"
+	b="${b/00eb0000/00780000} 01000000 00080803 ff000000"
+	reports "$b $hops 00000038" "$b $later 00000038"
+	collect -R event -p intcollector-0.5
+	points
+	[ "$(jq 'select(.metric == "queue_congestion" and .node == 3) | .value' \
+		rows)" = 10 ]
+}
+
+# What INTCollector itself tells of them.
+points() {
+	[ "$(paths)" = "[1,2,3]" ]
+	[ "$(jq -c 'select(.metric == "flow_latency") |
+		[.flow, .value, .path]' rows | xargs)" = \
+		"[10.0.0.1:5000>10.0.0.2:5000/udp,303,[1,2,3]] [10.0.0.1:5000>10.0.0.2:5000/udp,65839,[1,2,3]]" ]
+	[ "$(jq 'select(.metric == "queue_occupancy" and .node == 2 and
+		.queue == 5) | .value' rows)" = 6 ]
+}
