@@ -16,13 +16,13 @@ enum {
 	E_QUEUE,
 	E_BUFFER,
 	E_HW_ID,
-	E_INGRESS,
 	E_FLOW,
 	E_VALUE,
 	E_REFERENCE,
 	E_THRESHOLD,
 	E_PATH,
 	E_OLD_PATH,
+	E_INGRESS,
 };
 
 static const struct row_field event_fields[] = {
@@ -34,13 +34,13 @@ static const struct row_field event_fields[] = {
 	[E_QUEUE] = {"queue", ROW_U64, 5, ROW_TAG, .spare = 1},
 	[E_BUFFER] = {"buffer", ROW_U64, 6, ROW_TAG, .spare = 1},
 	[E_HW_ID] = {"hw_id", ROW_U64, 5, ROW_TAG, .spare = 1},
-	[E_INGRESS] = {"ingress", ROW_U64, 7, ROW_TAG, .spare = 1},
 	[E_FLOW] = {"flow", ROW_STR, 36},
 	[E_VALUE] = {"value", ROW_U64, 10},
 	[E_REFERENCE] = {"reference", ROW_U64, 10, .spare = 1},
 	[E_THRESHOLD] = {"threshold", ROW_U64, 10, .spare = 1},
 	[E_PATH] = {"path", ROW_LIST, 12, .spare = 1},
 	[E_OLD_PATH] = {"old_path", ROW_LIST, 0, .spare = 1},
+	[E_INGRESS] = {"ingress", ROW_U64, 7, ROW_TAG, .spare = 1},
 };
 
 enum {
@@ -345,7 +345,6 @@ void row_event(struct telemetry_rows *rs, const struct telling *what)
 	set_subject(r, E_METRIC, E_FLOW, what);
 	if (what->hw_id >= 0)
 		row_u64(r, E_HW_ID, (uint64_t)what->hw_id);
-	set_id(r, E_INGRESS, what->ingress);
 	if (what->has_value)
 		row_u64(r, E_VALUE, what->value);
 	if (what->has_reference)
@@ -354,6 +353,7 @@ void row_event(struct telemetry_rows *rs, const struct telling *what)
 		row_u64(r, E_THRESHOLD, what->threshold);
 	set_nodes(r, E_PATH, what->path);
 	set_nodes(r, E_OLD_PATH, what->old_path);
+	set_id(r, E_INGRESS, what->ingress);
 	end(rs, r);
 }
 

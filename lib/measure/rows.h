@@ -3,8 +3,7 @@
  * rows.h - what the sink tells, as rows. Measurements and fields:
  *
  * int_event  one a happening: time, event, metric; node, egress, queue, buffer,
- *            hw_id, ingress, flow: of what, those that the metric's key has
- *            (metric.h);
+ *            hw_id, flow: of what, those that the metric's key has (metric.h);
  *            value, reference (what was told before), threshold (that was
  *            passed), path, old_path. event is one of
  *            new_key       the first value, or path, of a key
@@ -18,8 +17,8 @@
  *            restart       a reporter has begun its numbers anew
  *            widen, narrow thresholds of change are multiplied by value
  *                          instead of reference now
- *            drop          a node has dropped a packet of the flow, for the
- *                          reason value
+ *            drop          a node has dropped a packet of the flow, which came
+ *                          from ingress, for the reason value
  * int_value  the same of a key that is alive, from time to time
  * int_flow   a flow that leaves the cache, for a reason: evicted, expired,
  *            flushed

@@ -48,8 +48,8 @@ packets_of_truth() {
 	# of INT 0.5 it has the congestion of queues
 	dta-gen int -q -F report -p 0.5 --instructions 0xff00 -n 10 -w old.pcap \
 		--truth truth.csv
-	int-collect -q -p 0.5 -r old.pcap -R event -o ndjson >events
-	int-collect -q -p 0.5 -r old.pcap -R none \
+	int-collect -q -p 0.5 -r old.pcap -t flow_latency=0 -R event -o ndjson >events
+	int-collect -q -p 0.5 -r old.pcap -t flow_latency=0 -R none \
 		-x "influx://127.0.0.1:$PORT/net?create=yes&names=intcollector"
 	flow=$(flow_of_truth)
 	its=$(sed 's/>/->/; s|/udp|,proto=17|; s|/tcp|,proto=6|' <<<"$flow")
@@ -65,9 +65,12 @@ packets_of_truth() {
 		"flow_stat,$its" flow_latency
 	points ".metric == \"path\" and .flow == \"$flow\"" \
 		'.path | join(":")' "flow_stat,$its" path
-	# path and latency of a new flow are one point
-	[ "$(influx_ask "SELECT path, flow_latency FROM \"flow_stat,$its\" LIMIT 1" |
-		awk -F, '{ print NF, $(NF - 1) != "", $NF != "" }')" = "6 1 1" ]
+	# path and latency of a flow are one point, also of its later ones
+	[ "$(influx_ask "SELECT path, flow_latency FROM \"flow_stat,$its\"" |
+		awk -F, '{ print NF, $(NF - 1) != "", $NF != "" }' |
+		sort -u)" = "6 1 1" ]
+	[ "$(influx_ask "SELECT path, flow_latency FROM \"flow_stat,$its\"" |
+		wc -l)" -gt 1 ]
 	node=$(sed -n 2p truth.csv | cut -d, -f6)
 	points ".metric == \"hop_latency\" and .flow == \"$flow\" and .node == $node" \
 		.value "flow_hop_latency,$its,sw_id=$node" value

@@ -58,9 +58,11 @@ packets() { capinfos -cMTr "$1" | awk '{ print $NF }'; }
 
 # Events and flows without times, which differ: in an order of their own.
 # A reporter's losses are added up: what it was silent behind for a second, as a
-# busy machine may be, is told in two parts.
+# busy machine may be, is told in two parts. The kernel tells a flow's latency
+# without its path.
 events() {
-	jq -sc 'map(select(.event) | del(.time)) |
+	jq -sc 'map(select(.event) | del(.time) |
+			if .metric == "flow_latency" then del(.path) else . end) |
 		(map(select(.event != "report_loss")) | .[]),
 		(map(select(.event == "report_loss")) |
 			group_by([.node, .hw_id]) | map(.[0] +
@@ -217,6 +219,23 @@ settled() {
 	same m.pcap copied
 	dta-gen int -q -F xd -n 40 -c 300 -w m.pcap
 	same m.pcap whole
+	# E: hops are missing; a drop
+	hex 0200000000020200000000010800 45280047123440003d1117480a0000010a000002 \
+		157d100000330000 14071f90 24000206 90000000 00000000 \
+		0000000207000064000000010500000a 48656c6c6f2c20494e5421
+	same m.pcap whole -p 2.1
+	hex 0200000000020200000000010800 4500005400010000401166940a0000030a000002 \
+		c0ded43100400000 16310102 0000000a 00000007 00000001 00010002 \
+		053d0000 45000020123400004011 0000 0a0000010a000002 \
+		03e80050000c0000 01020304
+	same m.pcap whole -p 2.1
+	grep -q '"event":"drop"' x.events
+}
+
+# hex BYTES...: a frame, m.pcap
+hex() {
+	tr -d ' ' <<<"$*" | sed 's/../ &/g; s/^/0000/' |
+		text2pcap -q -F pcap - m.pcap
 }
 
 # bats test_tags=full

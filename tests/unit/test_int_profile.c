@@ -19,6 +19,7 @@ static const struct {
 	{"bmv2", {4, 4, 4, 4, 8, 8, 4, 4, [15] = 4}},
 	{"geant", {4, 4, 4, 4, 8, 8, 4, 4, [15] = 4}},
 	{"intcollector", {4, 4, 4, 4, 4, 4, 4, 4, [15] = 4}},
+	{"intcollector-0.5", {4, 4, 4, 4, 4, 4, 4, 4, [15] = 4}},
 };
 
 static void test_sizes(void)
