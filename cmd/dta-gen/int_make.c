@@ -45,12 +45,19 @@ static size_t tunnel(struct int_gen *g, const struct inband_path *path,
 {
 	uint32_t last = (uint32_t)path->hop[path->n - 1].value[INT_NODE];
 	bool vxlan = g->o.over == INT_OVER_VXLAN;
+	bool gpe = vxlan && g->profile.version < INT_V2_0;
 	const uint8_t dst[4] = {10, 1, (uint8_t)(last >> 8), (uint8_t)last};
 	struct net_udp4 h = outer((uint32_t)path->hop[0].value[INT_NODE], dst,
-				  vxlan ? NET_VXLAN_PORT
-					: g->profile.geneve_port);
+				  gpe	  ? g->profile.vxlan_gpe_port
+				  : vxlan ? NET_VXLAN_PORT
+					  : g->profile.geneve_port);
 	int n = traffic_tunnel(g->tunnel, INT_FRAME_MAX, &h, vxlan, frame, len);
+	uint8_t *head = g->tunnel + NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN;
 
+	if (gpe) { /* 0.5 and 1.0 make no VXLAN-GPE of VXLAN */
+		head[0] |= NET_VXLAN_HAS_NEXT;
+		head[NET_VXLAN_AT_NEXT] = NET_VXLAN_ETH;
+	}
 	return n < 0 ? 0 : (size_t)n;
 }
 

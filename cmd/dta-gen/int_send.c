@@ -12,10 +12,13 @@ enum {
 
 static void put(struct int_gen *g, const struct pkt *p)
 {
-	int rc;
+	int rc = 1;
 
-	if (g->o.live.name && cli_pace(&g->pace, 1, NULL) == CLI_PACE_OVER)
-		g->done = true;
+	/* It returns behind a pause, too: then none may go yet. */
+	while (g->o.live.name && !cli_stop &&
+	       !(rc = cli_pace(&g->pace, 1, NULL)))
+		;
+	g->done = g->done || rc == CLI_PACE_OVER;
 	rc = snk_tx(g->snk, p, 1);
 	if (!rc && g->o.live.name)
 		rc = snk_flush(g->snk);

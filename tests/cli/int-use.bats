@@ -191,3 +191,12 @@ setup() {
 	dta-gen int -q --over udp -n 30 -w x.pcap
 	[ "$(int-collect -q -r x.pcap -R flow -o csv | grep -c /udp,)" -gt 1 ]
 }
+
+@test "dta-gen int -i: never more frames than --rate has" {
+	# the 21st is due 20 times 40 ms behind the first, on a slow machine, too
+	local start
+
+	start=$(date +%s%N)
+	dta-gen int -q -n 5 -c 21 -R 25 -i unix:,nobody
+	[ $(($(date +%s%N) - start)) -ge 800000000 ]
+}
