@@ -112,7 +112,7 @@ static void of_node(struct match *m, const struct lookup *l, uint32_t i)
 
 	set(m, INT_NODE, n->id);
 	if (d && dist_quantile(d, 0.5, &low, &high))
-		set(m, INT_LATENCY, high);
+		set(m, INT_LATENCY, low);
 	for (unsigned j = 1; i < l->nodes && j < METRIC_OF_HOP; j++)
 		if (l->now[i].n[j])
 			set(m, field_of[j], l->now[i].value[j]);

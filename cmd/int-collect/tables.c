@@ -150,13 +150,14 @@ static void put_time(struct row_batch *b, unsigned column, uint64_t ns)
 	row_batch_set(b, column, ROW_TIME)->i64 = (int64_t)ns;
 }
 
+/* Of its bin the low end: no value of it may be larger than that. */
 static void put_quantile(struct row_batch *b, unsigned column,
 			 const struct dist *d, double q)
 {
 	uint32_t low, high;
 
 	if (d && dist_quantile(d, q, &low, &high))
-		put_u64(b, column, high);
+		put_u64(b, column, low);
 }
 
 static void put_path(struct row_batch *b, unsigned column, struct nodes path)

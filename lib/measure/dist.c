@@ -4,19 +4,20 @@
 #include <errno.h>
 #include <math.h>
 
-int dist_fixed(struct dist_shape *s, uint32_t min, uint32_t width,
-	       uint32_t bins)
+int dist_fixed(struct dist_shape *s, uint32_t min, uint32_t max, uint32_t bins)
 {
-	uint64_t end = min + (uint64_t)width * bins;
+	uint64_t range = (uint64_t)max - min + 1, width;
 
-	if (!width || !bins || bins > DIST_BINS_MAX ||
-	    end > (uint64_t)UINT32_MAX + 1)
+	if (min > max || !bins || bins > DIST_BINS_MAX)
+		return -EINVAL;
+	width = (range + bins - 1) / bins;
+	if (width > UINT32_MAX)
 		return -EINVAL;
 	*s = (struct dist_shape){
 		.min = min,
-		.max = (uint32_t)(end - 1),
-		.bins = bins,
-		.width = width,
+		.max = max,
+		.bins = (uint32_t)((range + width - 1) / width),
+		.width = (uint32_t)width,
 		.reciprocal = UINT64_MAX / width + 1,
 	};
 	return 0;
@@ -24,15 +25,13 @@ int dist_fixed(struct dist_shape *s, uint32_t min, uint32_t width,
 
 int dist_log(struct dist_shape *s, uint32_t min, uint32_t max, unsigned sub)
 {
-	uint32_t last, to;
-
 	if (min >= max || sub > DIST_SUB_MAX)
 		return -EINVAL;
-	*s = (struct dist_shape){.min = min, .log = true, .sub = (uint8_t)sub};
-	last = dist_log_bin(sub, max - min);
-	s->bins = last + 1;
-	dist_bounds(s, s->bins, &last, &to);
-	s->max = to;
+	*s = (struct dist_shape){.min = min,
+				 .max = max,
+				 .bins = dist_log_bin(sub, max - min) + 1,
+				 .log = true,
+				 .sub = (uint8_t)sub};
 	return 0;
 }
 
@@ -64,7 +63,7 @@ void dist_bounds(const struct dist_shape *s, uint32_t bin, uint32_t *from,
 		next = first + s->width;
 	}
 	*from = (uint32_t)first;
-	*to = next > UINT32_MAX ? UINT32_MAX : (uint32_t)(next - 1);
+	*to = next > s->max ? s->max : (uint32_t)(next - 1);
 }
 
 uint64_t dist_samples(const struct dist *d)

@@ -32,10 +32,10 @@ struct dist_shape {
 	uint64_t reciprocal; /* of width, times 2^64 */
 };
 
-/* 0, or -EINVAL: no bins or too many, a range beyond 32 bits, sub. The log
- * range ends where the bin of max does. */
-int dist_fixed(struct dist_shape *s, uint32_t min, uint32_t width,
-	       uint32_t bins);
+/* 0, or -EINVAL: no bins or too many, no range, sub. The last bin ends at max,
+ * and may be narrower than others; of fixed width there may be fewer than
+ * asked for. */
+int dist_fixed(struct dist_shape *s, uint32_t min, uint32_t max, uint32_t bins);
 int dist_log(struct dist_shape *s, uint32_t min, uint32_t max, unsigned sub);
 
 struct dist {

@@ -2,6 +2,7 @@
 #include "row/outbuf.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -155,8 +156,10 @@ void outbuf_f64(struct outbuf *o, double v)
 {
 	char text[NUMBER_MAX];
 	bool point = false;
+	/* A mean of ns is as exact as what it is the mean of. */
+	bool whole = fabs(v) >= 1e6 && fabs(v) < 1e15;
 
-	snprintf(text, sizeof(text), "%.6g", v);
+	snprintf(text, sizeof(text), whole ? "%.0f" : "%.6g", v);
 	for (const char *p = text; *p; p++) {
 		if (isdigit((unsigned char)*p) || *p == '-' || *p == '+' ||
 		    *p == 'e')

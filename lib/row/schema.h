@@ -12,7 +12,8 @@ enum row_type {
 	ROW_STR, /* UTF-8 text */
 	ROW_U64,
 	ROW_I64,
-	ROW_F64,   /* 6 significant digits ("%.6g"); null if not finite */
+	ROW_F64,   /* 6 significant digits ("%.6g"), from a million to 10^15
+		      all before the point; null if not finite */
 	ROW_BYTES, /* hexadecimal text */
 	ROW_BOOL,  /* true, false */
 	ROW_LIST,  /* uint64_t: 1,2,3 in text and CSV, an array in NDJSON */

@@ -86,7 +86,8 @@ static void test_shapes(void)
 	TEST(!dists_init(&ds, 64 << 20));
 	for (unsigned width = 1; width < 50; width += 6)
 		for (uint32_t min = 0; min < 300; min += 123) {
-			TEST(!dist_fixed(&s, min, width, 77));
+			TEST(!dist_fixed(&s, min, min + 77 * width - 3, 77));
+			TEST(s.width <= width && s.max == min + 77 * width - 3);
 			check_bounds(&s);
 			check_samples(&ds, &s, width);
 		}
@@ -117,6 +118,21 @@ static void test_precision(void)
 	}
 }
 
+/* 100 of 0 to 100 is not up to 103, as it is in 8 bins of 13. */
+static void test_end_of_range(void)
+{
+	struct dist_shape s;
+	uint32_t from, to;
+
+	TEST(!dist_fixed(&s, 0, 100, 8));
+	dist_bounds(&s, dist_bin(&s, 100), &from, &to);
+	TEST(from == 91 && to == 100 && dist_bin(&s, 101) == 9);
+	TEST(!dist_log(&s, 0, 100, 4));
+	dist_bounds(&s, dist_bin(&s, 100), &from, &to);
+	TEST(from == 100 && to == 100);
+	TEST(dist_bin(&s, 101) == s.bins + 1);
+}
+
 static void test_refused(void)
 {
 	struct dist_shape s;
@@ -124,15 +140,15 @@ static void test_refused(void)
 	uint32_t from, to;
 	struct dist *d;
 
-	TEST(dist_fixed(&s, 0, 0, 10) == -EINVAL);
+	TEST(dist_fixed(&s, 1, 0, 10) == -EINVAL);
 	TEST(dist_fixed(&s, 0, 10, 0) == -EINVAL);
 	TEST(dist_fixed(&s, 0, 1, DIST_BINS_MAX + 1) == -EINVAL);
-	TEST(dist_fixed(&s, 1, 1U << 31, 2) == -EINVAL);
-	TEST(dist_fixed(&s, 0, 1U << 31, 2) == 0);
+	TEST(dist_fixed(&s, 0, UINT32_MAX, 1) == -EINVAL);
+	TEST(dist_fixed(&s, 0, UINT32_MAX, 2) == 0);
 	TEST(dist_log(&s, 5, 5, 2) == -EINVAL);
 	TEST(dist_log(&s, 5, 6, DIST_SUB_MAX + 1) == -EINVAL);
 	/* Room for two of ten bins and no more. */
-	TEST(!dist_fixed(&s, 0, 1, 10));
+	TEST(!dist_fixed(&s, 0, 9, 10));
 	TEST(!dists_init(&ds, 2 * (sizeof(*d) + 12 * 8) + 8));
 	TEST((d = dists_new(&ds, &s)) != NULL);
 	TEST(!dist_quantile(d, 0.5, &from, &to));
@@ -145,6 +161,7 @@ int main(void)
 {
 	test_shapes();
 	test_precision();
+	test_end_of_range();
 	test_refused();
 	return test_end();
 }

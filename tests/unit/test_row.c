@@ -198,8 +198,10 @@ static void test_numbers(void)
 
 		if (i % 2)
 			s = -s;
-		snprintf(want, sizeof(want), "%ju,%jd,%.6g\n", (uintmax_t)u,
-			 (intmax_t)s, f);
+		snprintf(want, sizeof(want),
+			 f >= 1e6 && f < 1e15 ? "%ju,%jd,%.0f\n"
+					      : "%ju,%jd,%.6g\n",
+			 (uintmax_t)u, (intmax_t)s, f);
 		row_u64(r, 0, u);
 		row_i64(r, 1, s);
 		row_f64(r, 2, f);

@@ -137,7 +137,8 @@ static void open_way(struct rig *rig, enum way way, const struct house *as)
 	rig->o.events_max = as->events_max;
 	for (unsigned m = 0; m < METRIC_NUMBERS; m++) {
 		if (as->fixed >> m & 1)
-			TEST(!dist_fixed(&rig->o.shape[m], 40, 7 + m, 200));
+			TEST(!dist_fixed(&rig->o.shape[m], 40,
+					 39 + (7 + m) * 200, 200));
 		else
 			TEST(!dist_log(&rig->o.shape[m], 50, 2000, 2));
 		rig->th.all[m] = (struct threshold){500, 2900, 2000};
