@@ -55,8 +55,11 @@ static void put_field(const struct int_gen *g, const struct inband_hop *h,
 		      enum int_field field)
 {
 	const struct int_plan *plan = g->o.form == FORM_XD ? &g->own : &g->plan;
+	/* In the header of each report. */
+	bool told = g->o.form == FORM_XD && g->o.report_version < 2 &&
+		    field == INT_INGRESS_TIME;
 
-	if (plan->has >> field & 1)
+	if (told || plan->has >> field & 1)
 		fprintf(g->truth, ",%" PRIu64, h->value[field]);
 	else
 		fputc(',', g->truth);

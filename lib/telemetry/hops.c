@@ -140,14 +140,21 @@ static bool between(struct telemetry *t, const struct fields *f,
 bool view_latency(struct telemetry *t, const struct view_hops *vh, unsigned i,
 		  uint64_t *ns)
 {
+	const struct int_from *from = &vh->v->from;
 	const struct fields *f = view_fields(vh, i);
 	const uint8_t *hop = view_hop(vh, i);
 	bool in, out;
 	uint64_t a, b;
 
-	if (f->ingress_time.width && f->egress_time.width) {
+	if (f->egress_time.width) {
 		a = field_raw(&f->ingress_time, hop, &in);
 		b = field_raw(&f->egress_time, hop, &out);
+		/* Reports 0.5 and 1.0 have it in their headers. */
+		if (!in && i == vh->stacked && from->has_time &&
+		    f->egress_time.mask == UINT32_MAX) {
+			a = from->time;
+			in = true;
+		}
 		return in && out && difference(t, &f->egress_time, b, a, ns);
 	}
 	/* The time to the next node. */

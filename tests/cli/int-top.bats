@@ -66,9 +66,9 @@ said() {
 		{ v[$1, ++n[$1]] = $2 }
 		END { for (i in n) print i, v[i, int((n[i] + 1) / 2)] }' |
 		sort >median
-	# A bin is not wider than a sixteenth of its values; here is its upper end.
+	# A bin is not wider than a sixteenth of its values; here is its lower end.
 	top nodes | columns node hop_latency_p50 | sort | join median - |
-		awk '$3 < $2 || $3 > $2 * 17 / 16 + 1 { bad = 1; print }
+		awk '$3 > $2 || $2 > $3 * 17 / 16 + 1 { bad = 1; print }
 			END { exit bad || !NR }'
 	# what is highest now, and of how many queues
 	said '{ k = $c["node"] " " $c["egress"] " " $c["queue"]
