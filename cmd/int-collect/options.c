@@ -8,6 +8,7 @@
 
 #include "collect/team.h"
 #include "tables.h"
+#include "telemetry/shard.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 
@@ -251,6 +252,10 @@ struct opts options_read(int argc, char **argv)
 	if (!cli_text(&cli, "--rows"))
 		o.rows = 1 << ROWS_EVENT |
 			 (o.format == ROW_CSV ? 0 : 1 << ROWS_VALUE);
+	if (o.push_ns && o.push_ns < TELEMETRY_KEEP_NS)
+		cli_refuse("--push: less than %d ms: values are looked after "
+			   "so often; 0 is never",
+			   TELEMETRY_KEEP_NS / 1000000);
 	set_top(&o);
 	if (o.top.top && (is_stdout(o.write) || is_stdout(o.dta)))
 		cli_refuse("--%s: the table goes to stdout already",

@@ -143,20 +143,23 @@ static const char *type_of(const struct row_field *f)
 	return f->type == ROW_TIME ? time_type : types[f->type];
 }
 
-/* Values may be null; tags and time, by which rows are ordered, and arrays may
- * not. */
+/* Time, and arrays, and texts by which rows are ordered may not be null. */
+static bool is_nullable(const struct row_field *f)
+{
+	return f->role != ROW_WHEN && f->type != ROW_LIST &&
+	       !(f->role == ROW_TAG && f->type == ROW_STR);
+}
+
 static void put_column(struct outbuf *o, const struct row_field *f)
 {
-	bool nullable = f->role == ROW_VALUE && f->type != ROW_LIST;
-
 	put_name(o, f->name);
-	outbuf_word(o, nullable ? " Nullable(" : " ");
+	outbuf_word(o, is_nullable(f) ? " Nullable(" : " ");
 	outbuf_word(o, type_of(f));
-	if (nullable)
+	if (is_nullable(f))
 		outbuf_char(o, ')');
 }
 
-/* ORDER BY: tags, time. */
+/* ORDER BY: tags, time. A key may not be null. */
 static void put_order(struct outbuf *o, const struct schema *s)
 {
 	const char *before = " ORDER BY (";
@@ -164,7 +167,11 @@ static void put_order(struct outbuf *o, const struct schema *s)
 	for (unsigned i = 0; i < s->n; i++)
 		if (s->fields[i].role == ROW_TAG) {
 			outbuf_word(o, before);
+			if (is_nullable(&s->fields[i]))
+				outbuf_word(o, "ifNull(");
 			put_name(o, s->fields[i].name);
+			if (is_nullable(&s->fields[i]))
+				outbuf_word(o, ", 0)");
 			before = ", ";
 		}
 	for (unsigned i = 0; i < s->n; i++)

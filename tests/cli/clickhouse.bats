@@ -24,8 +24,21 @@ teardown() { end_bg; }
 	run clickhouse_ask 'SELECT * FROM hop WHERE latency IN (3, 6) ORDER BY time'
 	[ "${lines[0]}" = $'1600000000.000003000\ta b,c=d\\\\e"f\t0\t10.0.0.0:3->10.0.1.1:443\t3\t-3\t0.75\t1\t[6,5,3]\t00ff' ]
 	[ "${lines[1]}" = $'1600000000.000006000\tspine1\t1\t10.0.0.0:6->10.0.1.1:443\t6\t-6\t1.5\t0\t[6,5,2]\t00ff' ]
-	[[ $(clickhouse_ask 'SHOW CREATE TABLE hop') == *"ENGINE = MergeTree ORDER BY (node, port, time)"* ]]
+	[[ $(clickhouse_ask 'SHOW CREATE TABLE hop') == *"ENGINE = MergeTree ORDER BY (node, ifNull(port, 0), time)"* ]]
 	[ "$(clickhouse_ask 'SELECT count() FROM label')" = 8 ]
+}
+
+@test "what int-collect does not know of a key is NULL, not 0" {
+	clickhouse_up
+	dta-gen int -q -n 20 -w in.pcap
+	int-collect -q -r in.pcap -R event -o csv -x "$URL?create=yes" >events
+	clickhouse_ask 'SELECT metric, node, egress, queue FROM int_event' |
+		sort >rows
+	sed 1d events | awk -F, -v OFS='\t' '
+		{ for (i = 4; i <= 6; i++) if ($i == "") $i = "\\N"
+			print $3, $4, $5, $6 }' | sort | diff - rows
+	grep -qP '^path\t\\N\t\\N\t\\N' rows
+	grep -qP '^hop_latency\t\d+\t\\N\t\\N' rows
 }
 
 @test "no table, and not asked to make it: rows wait; what does not fit is refused" {
@@ -52,12 +65,12 @@ teardown() { end_bg; }
 	for p in "$PORT" $((PORT + 20)); do
 		curl -s -d 'CREATE DATABASE net' "http://127.0.0.1:$p/"
 		clickhouse_ask 'CREATE TABLE hop_local (time String, node String,
-			port UInt64, flow Nullable(String),
+			port Nullable(UInt64), flow Nullable(String),
 			latency Nullable(UInt64), depth Nullable(Int64),
 			utilization Nullable(Float64), lost Nullable(UInt8),
 			path Array(UInt64), key Nullable(String)) ENGINE = MergeTree ORDER BY time' "$p"
 	done
-	rows_to "$URL?create=yes&engine=Distributed(two,net,{}_local,port)&rows=1000" \
+	rows_to "$URL?create=yes&engine=Distributed(two,net,{}_local,ifNull(port,0))&rows=1000" \
 		<<<"put 5000" >log
 	[ "$(counter log written)" = 5000 ]
 	all() { [ "$(clickhouse_ask 'SELECT count() FROM hop')" = 5000 ]; }

@@ -83,7 +83,7 @@ rates() {
 		dta-gen int -q -n 20 -w int.pcap
 		dta-gen int -q -n 20 -F report -w treport.pcap
 		for kind in event value flow hop distribution bin; do
-			header int-collect -q -r int.pcap -R $kind --push 1ms
+			header int-collect -q -r int.pcap -R $kind --push 10ms
 		done
 		header int-collect --list-profiles
 		header int-collect --help-fields

@@ -200,3 +200,11 @@ setup() {
 	dta-gen int -q -n 5 -c 21 -R 25 -i unix:,nobody
 	[ $(($(date +%s%N) - start)) -ge 800000000 ]
 }
+
+@test "int-collect: --push of less than the sink can do is refused" {
+	dta-gen int -q -n 5 -w in.pcap
+	run -2 int-collect -r in.pcap --push 9999us
+	[[ $output == *"--push: less than 10 ms: "* ]]
+	int-collect -q -r in.pcap --push 10ms
+	int-collect -q -r in.pcap --push 0
+}
