@@ -383,6 +383,10 @@ static __always_inline enum found in_tcp(const struct frame *f, struct place *p)
 	/* 0.5 over TCP may have a port that says it. */
 	if (!profile.any && profile.words == FAST_0_5 && profile.udp_port)
 		return FOUND_UNSURE;
+	/* It may be 0.5 behind TCP's options. */
+	if (profile.any && len > NET_TCP_LEN &&
+	    (load32(f, p->l4 + len) & 0xffff00ff) == INT_TYPE_MD << 24)
+		return FOUND_UNSURE;
 	return marked(f, p,
 		      p->l4 + (profile.behind_tcp_options ? len : NET_TCP_LEN));
 }

@@ -374,6 +374,22 @@ static enum int_result in_udp(struct search *s)
 	return marked(s);
 }
 
+/* INT 0.5 behind n bytes of TCP options, where 1.0 and 2.x have it before them:
+ * what it says of itself, and that TCP was the packet's own protocol. */
+static bool is_behind_options(const struct search *s, size_t n)
+{
+	const uint8_t *p = s->l4.c.p + n;
+	size_t left = cur_left(&s->l4.c), len;
+
+	if (!n || left < n + INT_SHIM_LEN + INT_HEADER1_LEN)
+		return false;
+	len = p[INT_SHIM1_AT_WORDS] * 4u;
+	return p[0] == INT_TYPE_MD && !p[1] && !p[INT_SHIM_AT_LAST] &&
+	       !(p[INT_SHIM_LEN] >> 4) && len <= left - n &&
+	       len >= INT_SHIM_LEN + INT_HEADER1_LEN + INT_TAIL_LEN &&
+	       p[len - INT_TAIL_LEN] == NET_PROTO_TCP;
+}
+
 static enum int_result in_tcp(struct search *s)
 {
 	const uint8_t *p = cur_take(&s->l4.c, NET_TCP_LEN);
@@ -384,7 +400,9 @@ static enum int_result in_tcp(struct search *s)
 	len = (p[NET_TCP_AT_OFFSET] >> 4) * 4u;
 	if (len < NET_TCP_LEN || len > s->l4.told)
 		return INT_BAD_PACKET;
-	if (s->p->behind_tcp_options)
+	if (s->p->behind_tcp_options ||
+	    (s->p->version == INT_ANY &&
+	     is_behind_options(s, len - NET_TCP_LEN)))
 		cur_take(&s->l4.c, len - NET_TCP_LEN);
 	if (s->p->udp_port && be16_load(p + NET_UDP_AT_DST) == s->p->udp_port &&
 	    (s->p->version == INT_V0_5))

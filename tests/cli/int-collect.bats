@@ -528,8 +528,10 @@ frames() { tshark -r "$1" -x 2>/dev/null; }
 		dta-gen int -p ${args/ / -F } --from plain.pcap -w in.pcap \
 			-o ndjson 2>gen
 		[ "$(counter gen unfit)" = 0 ]
-		int-collect -q -r in.pcap -p "${args%% *}" -R none -w out.pcap
-		same_packets || { echo "$args"; false; }
+		for profile in "${args%% *}" any; do
+			int-collect -q -r in.pcap -p $profile -R none -w out.pcap
+			same_packets || { echo "$profile $args"; false; }
+		done
 	done
 }
 
