@@ -10,17 +10,19 @@
 /*
  * Padding is kept where it may be the packet's own: between other options, and
  * before an option of IOAM that begins where a header could have ended, for
- * that is where ioam_insert() puts one behind what was there.
+ * that is where ioam_insert() puts one behind what was there. Around one that
+ * goes, it goes as well, but for what aligns the option behind it.
  */
 int ioam_header_without(uint8_t *out, const uint8_t *header, size_t len)
 {
 	struct put w = put_to(out, len);
-	size_t solid = NET_IP6_OPTIONS_AT, n;
+	size_t solid = NET_IP6_OPTIONS_AT, last = solid, gap = 0, n;
 	bool dropped = false;
 
 	put_bytes(&w, header, NET_IP6_OPTIONS_AT);
 	for (size_t at = NET_IP6_OPTIONS_AT; at < len; at += n) {
 		const uint8_t *p = header + at;
+		bool pad = *p == NET_IP6_PAD1 || *p == NET_IP6_PADN;
 
 		n = ioam_option_len(p, len - at);
 		if (!n)
@@ -28,12 +30,17 @@ int ioam_header_without(uint8_t *out, const uint8_t *header, size_t len)
 		if (ioam_is_option(*p)) {
 			if (!dropped && at % 8 == 0)
 				solid = put_len(&w);
-			ioam_put_pad(&w, n % 8);
+			gap += put_len(&w) - last + n;
+			w.p = out + last;
 			dropped = true;
+		} else if (pad && gap) {
+			gap += n;
 		} else {
+			ioam_put_pad(&w, gap % 8);
+			gap = 0;
 			put_bytes(&w, p, n);
-			if (*p != NET_IP6_PAD1 && *p != NET_IP6_PADN)
-				solid = put_len(&w);
+			if (!pad)
+				solid = last = put_len(&w);
 		}
 	}
 	if (!dropped)

@@ -172,19 +172,21 @@ static void test_round(void)
 	}
 }
 
-/* Options that others stand behind leave those where they were modulo 8. */
+/* Options that others stand behind leave those where they were modulo 8, with
+ * no more padding than that takes. */
 static void test_strip_between(void)
 {
 	uint8_t in[256], out[256], want[256];
 	size_t n, len;
 
 	n = unhex(in, sizeof(in),
-		  ETH6 "60000000002c0040" ADDRESSES
-		       "1103 0100 310a0000 00010800 80000000"
-		       "c2040000 ffff 3104 0000 ffff 0102 0000" UDP);
+		  ETH6 "6000000000340040" ADDRESSES
+		       "1104 0100 310a0000 00010800 80000000"
+		       "0106 00000000 0000 c2040000 ffff 3104 0000 ffff 0102 "
+		       "0000" UDP);
 	len = unhex(want, sizeof(want),
 		    ETH6 "60000000001c0040" ADDRESSES
-			 "1101 0100 0102 0000 c2040000 ffff 0100" UDP);
+			 "1101 0104 00000000 c2040000 ffff 0100" UDP);
 	TEST(ioam_strip(out, sizeof(out), in, n) == (int)len);
 	TEST(!memcmp(out, want, len));
 }
