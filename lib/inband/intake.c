@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "inband/int_md.h"
 #include "inband/treport.h"
@@ -36,6 +37,7 @@ static const struct ledger_field fields[] = {
 	FIELD(passed, LEDGER_NOTE),
 	FIELD(partial_checksums, LEDGER_NOTE),
 	FIELD(discarded, LEDGER_NOTE),
+	FIELD(traces_beside, LEDGER_NOTE),
 };
 #undef FIELD
 LEDGER_COMPLETE(fields, struct intake_ledger);
@@ -72,6 +74,8 @@ struct intake {
 	unsigned n;	       /* of view[] */
 	struct int_view *view; /* INTAKE_VIEWS */
 	struct int_view own[INTAKE_VIEWS];
+	uint8_t *between; /* a packet without INT, still with IOAM */
+	size_t between_len;
 };
 
 static uint64_t *packet_reason(struct intake_ledger *c, enum int_result r)
@@ -264,8 +268,31 @@ static int restored(struct intake *in, const struct pkt *p, size_t len)
 	return 0;
 }
 
+/* Without its INT, and its IOAM, too. */
+static int strip_both(struct intake *in, uint8_t *out,
+		      const struct int_place *at, const struct pkt *p)
+{
+	int len, rest;
+
+	if (in->between_len < p->len) {
+		free(in->between);
+		in->between = malloc(p->len);
+		in->between_len = in->between ? p->len : 0;
+	}
+	if (!in->between)
+		return -ENOMEM;
+	len = int_strip(in->between, p->len, in->o.profile, at, p->data,
+			p->len);
+	if (len < 0)
+		return len;
+	rest = ioam_strip(out, p->len, in->between, (size_t)len);
+	if (rest < 0) /* there is none left: it was a tunnel's */
+		memcpy(out, in->between, (size_t)len);
+	return rest < 0 ? len : rest;
+}
+
 static int restore(struct intake *in, const struct int_place *at, uint8_t flags,
-		   const struct pkt *p)
+		   const struct pkt *p, bool traced)
 {
 	uint8_t *room;
 	int len;
@@ -278,7 +305,9 @@ static int restore(struct intake *in, const struct int_place *at, uint8_t flags,
 	}
 	if (!(room = snk_room(in->o.out, p->len)))
 		return -errno;
-	len = int_strip(room, p->len, in->o.profile, at, p->data, p->len);
+	len = traced ? strip_both(in, room, at, p)
+		     : int_strip(room, p->len, in->o.profile, at, p->data,
+				 p->len);
 	if (len < 0)
 		return len;
 	return restored(in, p, (size_t)len);
@@ -366,6 +395,31 @@ static enum int_result read_packet(struct intake *in, struct int_view *v,
 	return r ? r : int_decode(v, &in->packets, at, p->data, p->len);
 }
 
+/*
+ * Whether a packet with INT has a trace, too. It would be a second path of the
+ * same packet, and so it is only counted. Most are seen to have none at once:
+ * IPv4, and IPv6 without extensions.
+ */
+static inline bool has_trace(struct intake *in, const struct pkt *p)
+{
+	uint16_t type = be16_load(p->data + NET_ETH_AT_TYPE);
+	uint8_t next = p->data[NET_ETH_LEN + NET_IP6_AT_NEXT];
+	struct ioam_reader reader;
+	enum ioam_reason r;
+	struct ioam t;
+
+	if (type == NET_ETHERTYPE_IP4 ||
+	    (type == NET_ETHERTYPE_IP6 &&
+	     (next == NET_PROTO_TCP || next == NET_PROTO_UDP)))
+		return false;
+	ioam_begin(&reader, &in->traces, p->data, p->len);
+	do
+		r = ioam_next(&reader, &t);
+	while (r != IOAM_OK && r != IOAM_END);
+	in->ctr.traces_beside += r == IOAM_OK;
+	return r == IOAM_OK;
+}
+
 static int take_packet(struct intake *in, const struct pkt *p)
 {
 	struct int_place at;
@@ -377,7 +431,8 @@ static int take_packet(struct intake *in, const struct pkt *p)
 		v->ts_ns = p->ts_ns;
 		in->n += in->n < INTAKE_VIEWS;
 		in->ctr.packets++;
-		return rc ? rc : restore(in, &at, v->flags, p);
+		return rc ? rc
+			  : restore(in, &at, v->flags, p, has_trace(in, p));
 	}
 	if (r == INT_NONE)
 		return rc ? rc : take_traces(in, p);
@@ -425,6 +480,8 @@ int intake_open(struct intake **out, const struct intake_options *o)
 
 void intake_close(struct intake *in)
 {
+	if (in)
+		free(in->between);
 	free(in);
 }
 

@@ -38,6 +38,8 @@ struct intake_ledger {
 	uint64_t passed;	    /* sent on as they came */
 	uint64_t partial_checksums; /* reports: see struct net_udp */
 	uint64_t discarded;	    /* copies, not sent on: they say so */
+	/* IOAM of those with INT: not read, but taken out as well */
+	uint64_t traces_beside;
 };
 
 /* reports = taken + what is not as it should be. */

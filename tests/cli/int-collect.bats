@@ -545,6 +545,22 @@ frames() { tshark -r "$1" -x 2>/dev/null; }
 	same_packets
 }
 
+@test "packets go on as they were: IOAM beside INT, which is counted" {
+	local n
+
+	tshark -r "$CAPTURE" -Y 'ipv6 && tcp && !(tcp.checksum == 0xffff)' -w plain.pcap -F nsecpcap 2>/dev/null
+	n=$(packets_in plain.pcap)
+	dta-gen int -q -F ioam --from plain.pcap -w trace.pcap
+	dta-gen int -q --from trace.pcap -w in.pcap
+	run -0 --separate-stderr int-collect -o ndjson -r in.pcap -R none -w out.pcap
+	balances - <<<"$stderr"
+	[ "$(counter packets <<<"$stderr")" = "$n" ]
+	[ "$(counter traces_beside <<<"$stderr")" = "$n" ]
+	same_packets
+	run -0 --separate-stderr int-collect -o ndjson -r in.pcap -R none
+	[ "$(counter traces_beside <<<"$stderr")" = "$n" ]
+}
+
 @test "packets without telemetry pass untouched" {
 	gzip -dc "$CAPTURE" >plain.pcap
 	run -0 --separate-stderr int-collect -o ndjson -r plain.pcap -R none -w out.pcap
