@@ -17,6 +17,7 @@ enum {
 	LEAST = 8,	 /* columns are not cut shorter, */
 	FIRST = 36,	 /* nor the first while others can be */
 	SAY_MAX = 96,	 /* of a value that is said once */
+	NAME_MAX_LEN = 128,
 };
 
 static const char red[] = "\033[31m", plain[] = "\033[m";
@@ -27,6 +28,9 @@ struct table {
 	unsigned room; /* columns of the terminal */
 	bool colour, headed;
 	bool live;	 /* rows come one by one */
+	bool join;	 /* fields that are ROW_JOINED are */
+	bool dated;	 /* the date is another one, and not yet said */
+	char date[16];	 /* of the row's time, if it is not today's */
 	unsigned *whole; /* of each column: what would hold all that came */
 	unsigned *width; /* what it has; 0: it is not there, */
 	bool *spared;	 /* for want of room, or it is said once */
@@ -44,18 +48,82 @@ static void show_rest(void)
 		rows_flush(showing);
 }
 
+/* The date is said when it changes, not in every row. */
+static void take_date(struct table *t, char *text)
+{
+	char *time = strchr(text, ' ');
+	size_t len = time ? (size_t)(time - text) : 0;
+
+	if (!time || len >= sizeof(t->date))
+		return;
+	*time = '\0';
+	t->dated = t->dated || strcmp(t->date, text) != 0;
+	memcpy(t->date, text, len + 1);
+	memmove(text, time + 1, strlen(time + 1) + 1);
+}
+
 static char *cell_text(struct table *t, const struct row_batch *b,
 		       unsigned field, const struct row_cell *c)
 {
+	char *text;
 	size_t len;
 
 	people_cell(&t->o, b, &t->s->fields[field], c, t->live);
-	return outbuf_take(&t->o, &len);
+	text = outbuf_take(&t->o, &len);
+	if (text && t->live && t->s->fields[field].role == ROW_WHEN)
+		take_date(t, text);
+	return text;
 }
 
-static bool is_right(const struct row_field *f)
+/* Whether a field stands in another one's column. */
+static bool is_joined(const struct table *t, unsigned field)
+{
+	return t->join && t->s->fields[field].spare == ROW_JOINED;
+}
+
+static bool is_number(const struct row_field *f)
 {
 	return f->type == ROW_U64 || f->type == ROW_I64 || f->type == ROW_F64;
+}
+
+/* Whether others are joined to this field. */
+static bool is_joint(const struct table *t, unsigned field)
+{
+	const struct row_field *f = &t->s->fields[field];
+
+	while (t->join && !f->spare && ++field < t->s->n &&
+	       t->s->fields[field].spare)
+		if (t->s->fields[field].spare == ROW_JOINED)
+			return true;
+	return false;
+}
+
+static bool is_right(const struct table *t, unsigned field)
+{
+	return is_number(&t->s->fields[field]) && !is_joint(t, field);
+}
+
+/* The cells of a row that are joined to others. */
+static bool join_cells(const struct table *t, char **cell)
+{
+	unsigned to = 0;
+
+	for (unsigned i = 0; i < t->s->n; i++) {
+		const struct row_field *f = &t->s->fields[i];
+		bool alone = !strcmp(cell[to], "-");
+		char *text;
+
+		to = f->spare ? to : i;
+		if (f->spare != ROW_JOINED || !strcmp(cell[i], "-"))
+			continue;
+		if (asprintf(&text, "%s%s%s%s%s", alone ? "" : cell[to],
+			     alone ? "" : " ", is_number(f) ? f->name : "",
+			     is_number(f) ? " " : "", cell[i]) < 0)
+			return false;
+		free(cell[to]);
+		cell[to] = text;
+	}
+	return true;
 }
 
 static unsigned total(const struct table *t)
@@ -76,21 +144,17 @@ static bool is_same(const struct table *t, unsigned rows, unsigned field)
 	return rows > 0 && people_width(t->cell[field]) <= SAY_MAX;
 }
 
-/* Cuts columns until all have room: the first, which tells rows apart, in its
- * middle, then the widest others, then the first again. */
-static void cut(struct table *t)
+/* Which columns give way first. Of rows that come one by one numbers and lists
+ * do, then texts, which say whose a row is, then the words that are tags. */
+static unsigned rank(const struct table *t, unsigned field)
 {
-	while (total(t) > t->room) {
-		unsigned widest = 0;
+	const struct row_field *f = &t->s->fields[field];
 
-		for (unsigned i = 1; i < t->s->n && t->width[0] <= FIRST; i++)
-			if (t->width[i] > LEAST &&
-			    (!widest || t->width[i] > t->width[widest]))
-				widest = i;
-		if (t->width[widest] <= LEAST)
-			return;
-		t->width[widest]--;
-	}
+	if (!t->live)
+		return 0;
+	if (f->role == ROW_TAG)
+		return is_joint(t, field) ? 1 : 2;
+	return f->type == ROW_STR;
 }
 
 static unsigned most(unsigned a, unsigned b)
@@ -98,13 +162,63 @@ static unsigned most(unsigned a, unsigned b)
 	return a > b ? a : b;
 }
 
+/* Cuts columns until all have room: the first, which tells rows apart, in its
+ * middle, then the widest others, then the first again. */
+static void cut(struct table *t)
+{
+	unsigned ranks = 0;
+
+	while (total(t) > t->room) {
+		unsigned widest = 0;
+
+		for (unsigned i = 1; i < t->s->n && t->width[0] <= FIRST; i++)
+			if (t->width[i] > LEAST && rank(t, i) <= ranks &&
+			    (!widest || t->width[i] > t->width[widest]))
+				widest = i;
+		if (!widest && ranks < 2) {
+			ranks++;
+			continue;
+		}
+		if (t->width[widest] <= LEAST)
+			return;
+		t->width[widest]--;
+	}
+}
+
+/* The name of a column, and of texts and lists that are joined to it. */
+static void put_name(const struct table *t, unsigned field, char *to,
+		     size_t room)
+{
+	const struct row_field *f = &t->s->fields[field];
+	size_t n = (size_t)snprintf(to, room, "%s", f->name);
+
+	for (unsigned i = field + 1;
+	     is_joint(t, field) && i < t->s->n && t->s->fields[i].spare; i++) {
+		f = &t->s->fields[i];
+		if (f->spare == ROW_JOINED && !is_number(f) && n < room)
+			n += (size_t)snprintf(to + n, room - n, " %s", f->name);
+	}
+	for (; *to; to++)
+		*to = (char)toupper((unsigned char)*to);
+}
+
 /* What a column begins with. */
 static unsigned least_width(const struct table *t, unsigned field)
 {
 	const struct row_field *f = &t->s->fields[field];
-	unsigned name = people_width(f->name);
+	char name[NAME_MAX_LEN];
+	unsigned width;
 
-	return t->live && f->type != ROW_TIME ? most(f->width, name) : name;
+	put_name(t, field, name, sizeof(name));
+	width = people_width(name);
+	if (!t->live || f->type == ROW_TIME)
+		return width;
+	width = most(width, f->width);
+	for (unsigned i = field + 1;
+	     is_joint(t, field) && i < t->s->n && t->s->fields[i].spare; i++)
+		if (t->s->fields[i].spare == ROW_JOINED)
+			width = most(width, t->s->fields[i].width);
+	return width;
 }
 
 static unsigned widest_cell(const struct table *t, unsigned rows,
@@ -117,13 +231,27 @@ static unsigned widest_cell(const struct table *t, unsigned rows,
 	return w;
 }
 
-static void measure(struct table *t, unsigned rows)
+/* What each column would have if there were room for all. */
+static void widen(struct table *t, unsigned rows)
 {
 	for (unsigned i = 0; i < t->s->n; i++) {
 		unsigned w = most(least_width(t, i), widest_cell(t, rows, i));
 
 		t->whole[i] = t->live ? most(t->whole[i], w) : w;
-		t->width[i] = t->whole[i];
+		t->width[i] = is_joined(t, i) ? 0 : t->whole[i];
+	}
+}
+
+/* False: no memory. */
+static bool measure(struct table *t, unsigned rows)
+{
+	widen(t, rows);
+	if (!t->join && total(t) > t->room) {
+		t->join = true;
+		for (unsigned r = 0; r < rows; r++)
+			if (!join_cells(t, t->cell + (size_t)r * t->s->n))
+				return false;
+		widen(t, rows);
 	}
 	for (unsigned i = t->s->n; i-- > 1 && total(t) > t->room;)
 		if (!t->live && is_same(t, rows, i)) {
@@ -136,6 +264,7 @@ static void measure(struct table *t, unsigned rows)
 			t->spared[i] = true;
 		}
 	cut(t);
+	return true;
 }
 
 static unsigned last_of(const struct table *t)
@@ -153,7 +282,7 @@ static void put_others(const struct table *t, bool spared, const char *lead)
 	bool any = false;
 
 	for (unsigned i = 0; i < t->s->n; i++) {
-		if (t->width[i] || t->spared[i] != spared)
+		if (t->width[i] || t->spared[i] != spared || is_joined(t, i))
 			continue;
 		printf("%s%s%s%s%s", any ? "" : lead, any ? ", " : ": ",
 		       t->s->fields[i].name, t->said[i] ? " " : "",
@@ -166,22 +295,17 @@ static void put_others(const struct table *t, bool spared, const char *lead)
 
 static void put_head(struct table *t)
 {
-	char name[128];
+	char name[NAME_MAX_LEN];
 
 	put_others(t, false, "all rows");
 	put_others(t, true, "no room for");
 	for (unsigned i = 0; i <= last_of(t); i++) {
-		size_t n = 0;
-
 		if (!t->width[i])
 			continue;
-		for (const char *p = t->s->fields[i].name;
-		     *p && n < sizeof(name) - 1; p++)
-			name[n++] = (char)toupper((unsigned char)*p);
-		name[n] = '\0';
+		put_name(t, i, name, sizeof(name));
 		printf("%*s", i ? GAP : 0, "");
-		people_put(stdout, name, t->width[i],
-			   is_right(&t->s->fields[i]), i == last_of(t), false);
+		people_put(stdout, name, t->width[i], is_right(t, i),
+			   i == last_of(t), false);
 	}
 	putchar('\n');
 	t->headed = true;
@@ -199,8 +323,8 @@ static void put_row(const struct table *t, char *const *cell)
 		if (!t->width[i])
 			continue;
 		printf("%*s%s", i ? GAP : 0, "", wrong ? red : "");
-		people_put(stdout, cell[i], t->width[i], is_right(f), i == last,
-			   !i);
+		people_put(stdout, cell[i], t->width[i], is_right(t, i),
+			   i == last, !i || rank(t, i) == 1);
 		fputs(wrong ? plain : "", stdout);
 	}
 	putchar('\n');
@@ -210,7 +334,7 @@ static void put_row(const struct table *t, char *const *cell)
 static bool is_as_said(const struct table *t, unsigned rows)
 {
 	for (unsigned i = 0; i < t->s->n; i++)
-		if (!t->width[i] && !t->spared[i] &&
+		if (!t->width[i] && !t->spared[i] && !is_joined(t, i) &&
 		    (!is_same(t, rows, i) || !t->said[i] ||
 		     strcmp(t->said[i], t->cell[i]) != 0))
 			return false;
@@ -235,9 +359,13 @@ static int show(struct table *t, unsigned rows)
 			t->said[i] = NULL;
 			t->spared[i] = false;
 		}
-		measure(t, rows);
+		if (!measure(t, rows))
+			return -ENOMEM;
 		put_head(t);
 	}
+	if (t->dated)
+		puts(t->date);
+	t->dated = false;
 	for (unsigned r = 0; r < rows; r++)
 		put_row(t, t->cell + (size_t)r * t->s->n);
 	return fflush(stdout) || ferror(stdout) ? (errno ? -errno : -EIO) : 0;
@@ -261,7 +389,7 @@ static int turn_to(struct table *t, const struct schema *s)
 {
 	forget_columns(t);
 	t->s = s;
-	t->headed = false;
+	t->headed = t->join = false;
 	t->whole = calloc(s->n, sizeof(*t->whole));
 	t->width = calloc(s->n, sizeof(*t->width));
 	t->spared = calloc(s->n, sizeof(*t->spared));
@@ -286,6 +414,9 @@ static int table_put(struct row_sink *sink, struct row_batch *b)
 	t->cell = calloc(cells + 1, sizeof(*t->cell));
 	for (size_t i = 0; t->cell && i < cells; i++)
 		if (!(t->cell[i] = cell_text(t, b, i % t->s->n, &b->cells[i])))
+			goto out;
+	for (unsigned r = 0; t->cell && t->join && r < b->rows; r++)
+		if (!join_cells(t, t->cell + (size_t)r * t->s->n))
 			goto out;
 	if (t->cell)
 		rc = show(t, b->rows);

@@ -8,8 +8,9 @@
  * set. Whatever is no terminal gets rows as they are.
  *
  * Of rows that come one by one nobody knows what is in the next: columns are as
- * wide as their schema says, and as what came; nothing is said once, and times
- * have microseconds.
+ * wide as their schema says, and as what came; nothing is said once, times have
+ * microseconds, and the date is said when it changes. Fields that are
+ * ROW_JOINED are, numbers give way first, and texts are cut in their middle.
  */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H

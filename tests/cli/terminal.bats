@@ -82,8 +82,23 @@ prepare() {
 			fits $n shown
 		done
 	done
+	# what an event is of is whole, and a path is there instead of a value
+	on_terminal 112 int-collect -q -r in.pcap -R event >shown
+	grep -qx 'no room for: reference, threshold, old_path' shown
+	int-collect -q -r in.pcap -R event -o ndjson | jq -r '[.event, .metric,
+		.node, (.egress // empty | "egress \(.)"),
+		(.queue // empty | "queue \(.)"), .flow,
+		(.value // (.path | map(tostring) | join(",")))] |
+		map(select(. != null)) | map(tostring) | join(" ")' >want
+	grep -q ' path [^ ]* [0-9]*,[0-9]' want
+	sed -nE '/^[0-9:.]+  /{s/^[^ ]*//;s/ +/ /g;s/^ //p}' shown | sed 's/ *$//' |
+		cmp want -
+	# the date is said once
+	[ "$(grep -cx '2023-11-14' shown)" = 1 ]
+	# where that is too long its ends are there, and the words are whole
 	on_terminal 80 int-collect -q -r in.pcap -R event >shown
-	grep -q '^no room for: .*threshold, path, old_path' shown
+	grep -qE ' new_key +hop_latency +[0-9]+ [0-9.]+\.\.\.[0-9:]+/(tcp|udp)  [0-9]+$' shown
+	grep -qE ' link_utilization  [0-9]+ egress [0-9]+ +[0-9]+$' shown
 	on_terminal 80 int-collect -q -r in.pcap --top nodes --once >shown
 	grep -q '^all rows: .*buffer_occupancy_p99 -' shown
 	grep -q '^NODE  SAMPLES  HOP_LATENCY_P50  HOP_LATENCY_P99 ' shown
@@ -175,7 +190,7 @@ labels() {
 			on_terminal $n int-label-ctl -q -r labels.pcap -R $kind \
 				-t 1ms -k 1 >shown
 			fits $n shown
-			[ "$(grep -vc '^TIME\|^no room' shown)" = "$(int-label-ctl \
+			[ "$(grep -vc '^TIME\|^no room\|^[0-9]*-[0-9]*-[0-9]*$' shown)" = "$(int-label-ctl \
 				-q -r labels.pcap -R $kind -t 1ms -k 1 -o ndjson |
 				wc -l)" ]
 			[ "$(grep -c '^TIME' shown)" -le 3 ]
@@ -183,7 +198,7 @@ labels() {
 	done
 	# What matters most has room.
 	on_terminal 80 int-label-ctl -q -r labels.pcap -R interval >shown
-	grep -q '^TIME  *COVERAGE  *PACKETS  *LABELS  *MISSING  *SILENT$' shown
+	grep -q '^TIME  *PORTS  *COVERED  *COVERAGE  *PACKETS  *LABELS  *MISSING  *SILENT$' shown
 	run ! grep -qF ... shown
 	# No terminal: as ever; nor in CSV.
 	int-label-ctl -q -r labels.pcap -R interval | grep -q 'OBSERVED  SKIPPED$'
