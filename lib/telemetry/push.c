@@ -4,6 +4,7 @@
 #include "telemetry/shard_private.h"
 #include "telemetry/take.h"
 #include "telemetry/track.h"
+#include "telemetry/value.h"
 
 static void tell(struct telemetry *t, const struct telling *what)
 {
@@ -21,6 +22,19 @@ static struct telling telling_latest(const struct flow_entry *f, enum metric m,
 	return what;
 }
 
+/* Of a node that is twice on the path the later hop tells the latest. */
+static bool comes_again(const struct telemetry *t, struct flow_entry *f,
+			unsigned i, uint64_t node)
+{
+	while (node != NODE_UNKNOWN && ++i < f->hops && i < f->kept) {
+		uint32_t place = flow_hop(&t->flows, f, i)->place;
+
+		if (place && t->objects.place[place].node_id == node)
+			return true;
+	}
+	return false;
+}
+
 static void push_hop(struct telemetry *t, struct flow_entry *f, unsigned i)
 {
 	struct flow_hop *h = flow_hop(&t->flows, f, i);
@@ -28,12 +42,14 @@ static void push_hop(struct telemetry *t, struct flow_entry *f, unsigned i)
 	const struct meter *m = &h->meter[METRIC_HOP_LATENCY];
 	struct telling what;
 
-	if ((i >= f->hops && !(h->flags & FLOW_HOP_SEEN)) || !m->n)
+	if ((i >= f->hops && !(h->flags & FLOW_HOP_SEEN)) || !m->n ||
+	    comes_again(t, f, i, p->node_id))
 		return;
 	h->flags &= ~(unsigned)FLOW_HOP_SEEN & 0xff;
 	what = telling_latest(f, METRIC_HOP_LATENCY, m->latest);
 	what.node = p->node_id;
 	tell(t, &what);
+	h = value_key(t, f, h);
 	event_told(t, &h->watch, h->flags,
 		   &p->node->threshold[METRIC_HOP_LATENCY], m->latest);
 }

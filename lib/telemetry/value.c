@@ -6,6 +6,23 @@
 #include "telemetry/shard_private.h"
 #include "telemetry/track.h"
 
+struct flow_hop *value_key(const struct telemetry *t, struct flow_entry *f,
+			   struct flow_hop *h)
+{
+	const struct place *at = t->objects.place;
+	uint64_t node = at[h->place].node_id;
+
+	if (h->flags & WATCH_KNOWN || !h->place || node == NODE_UNKNOWN)
+		return h;
+	for (unsigned i = 0; i < f->kept; i++) {
+		struct flow_hop *k = flow_hop(&t->flows, f, i);
+
+		if (k->flags & WATCH_KNOWN && at[k->place].node_id == node)
+			return k;
+	}
+	return h;
+}
+
 void value_latency(struct telemetry *t, struct flow_entry *f,
 		   struct flow_hop *h, uint32_t v)
 {
@@ -14,6 +31,9 @@ void value_latency(struct telemetry *t, struct flow_entry *f,
 
 	track_dist(t, p->node, METRIC_HOP_LATENCY);
 	if (!f)
+		return;
+	h = value_key(t, f, h);
+	if (!watch_out(&h->watch, v))
 		return;
 	what = telling_flow(f, METRIC_HOP_LATENCY);
 	what.node = p->node_id;

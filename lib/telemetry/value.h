@@ -12,6 +12,12 @@
 void value_latency(struct telemetry *t, struct flow_entry *f,
 		   struct flow_hop *h, uint32_t v);
 
+/* The hop that knows what was told of a hop's flow and node: of a node that is
+ * twice on the path, and so has values that are outside each time, the one that
+ * told first. */
+struct flow_hop *value_key(const struct telemetry *t, struct flow_entry *f,
+			   struct flow_hop *h);
+
 /* Of a queue, a link or a buffer, which is returned; objects.h: `unplaced` if
  * there is no room for it, `nothing` if its node is not known. */
 struct object *value_object(struct telemetry *t, uint64_t ts_ns,

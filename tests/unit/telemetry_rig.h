@@ -278,10 +278,25 @@ static inline void rig_close(struct rig *rig)
 	rig->out = (struct rig_sink){rig->out.sink};
 }
 
+/* Whether a hop has told its latency, as the first of its node. */
+static inline bool rig_has_key(const struct telemetry *t, struct flow_entry *f,
+			       unsigned k)
+{
+	const struct meter *of[METRIC_OF_HOP], *first[METRIC_OF_HOP];
+	const struct place *p = look_flow_hop(t, f, k, of), *before;
+
+	for (unsigned i = 0; p && i < k; i++) {
+		before = look_flow_hop(t, f, i, first);
+		if (before && before->node_id == p->node_id &&
+		    first[METRIC_HOP_LATENCY]->n)
+			return false;
+	}
+	return p && of[METRIC_HOP_LATENCY]->n;
+}
+
 /* Live metric keys: K of paper 003, section V-B2. */
 static inline uint64_t rig_keys(const struct telemetry *t)
 {
-	const struct meter *of[METRIC_OF_HOP];
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < telemetry_looks(t, LOOK_OBJECT); i++)
@@ -293,8 +308,7 @@ static inline uint64_t rig_keys(const struct telemetry *t)
 			continue;
 		n += (f->hops > 0) + (f->latency.n > 0);
 		for (unsigned k = 0; k < f->kept; k++)
-			n += look_flow_hop(t, f, k, of) &&
-			     of[METRIC_HOP_LATENCY]->n > 0;
+			n += rig_has_key(t, f, k);
 	}
 	return n;
 }
