@@ -87,6 +87,20 @@ take_object(struct walk *k, __u32 i, const struct fast_object_key *key, __u32 v)
 	judge(k->w, &o->seen, v, false);
 }
 
+/* A node's first hop on the path: one that is there twice is one key, and its
+ * later hops know nothing. */
+static __noinline struct fast_seen *first_of(struct walk *k, __u32 node)
+{
+	struct walk to = {.w = k->w, .wanted = node, .found = ~0u};
+	__u32 hops = k->hops;
+
+	to.flow = flow_find(&k->w->place.flow);
+	if (to.flow && hops <= FAST_HOPS)
+		bpf_loop(hops, find_node, &to, 0);
+	return to.found != ~0u && to.flow ? &hop_of(&to, to.found)->latency
+					  : NULL;
+}
+
 static __always_inline void take_latency(struct walk *k, __u32 i, __u32 node,
 					 __u32 v)
 {
@@ -96,6 +110,8 @@ static __always_inline void take_latency(struct walk *k, __u32 i, __u32 node,
 	k->told++;
 	k->sum += v;
 	if (!is_out(s, v))
+		return;
+	if (!s->flags && (!(s = first_of(k, node)) || !is_out(s, v)))
 		return;
 	n->metric = FAST_HOP_LATENCY;
 	n->node = node;

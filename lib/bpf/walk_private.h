@@ -134,6 +134,8 @@ static long put_hop(__u32 i, struct walk *k)
 		h->latency = *was;
 	else
 		h->latency = (struct fast_seen){0};
+	/* A node that is there twice knows it once. */
+	bpf_map_delete_elem(&int_parked, &key);
 	return 0;
 }
 

@@ -249,6 +249,28 @@ hex() {
 }
 
 # bats test_tags=full
+@test "a node that is twice on a path has one reference" {
+	made -p 2.1 --hops 3 --instructions 0xa000
+	# the last node of three becomes the first
+	python3 - <<-'EOP'
+		import struct
+		b = bytearray(open("m.pcap", "rb").read())
+		at = 24
+		while at < len(b):
+		    n = struct.unpack_from("<I", b, at + 8)[0]
+		    at += 16
+		    stack = at + 14 + 20 + (20 if b[at + 23] == 6 else 8) + 16
+		    b[stack:stack + 4] = b[stack + 16:stack + 20]
+		    at += n
+		open("loop.pcap", "wb").write(b)
+	EOP
+	same loop.pcap taken -t hop_latency=0
+	jq -r 'select(.event == "new_key" and .metric == "hop_latency") |
+		"\(.flow) \(.node)"' x.events >keys
+	[ "$(wc -l <keys)" -gt 20 ]
+	[ -z "$(sort keys | uniq -d)" ]
+}
+
 @test "a path that changes, and back: nothing of its nodes is forgotten" {
 	made -p 2.1 --hops 4
 	INTO=n.pcap made -p 2.1 --hops 10
