@@ -401,7 +401,7 @@ static enum int_result in_tcp(struct search *s)
 	if (len < NET_TCP_LEN || len > s->l4.told)
 		return INT_BAD_PACKET;
 	if (s->p->behind_tcp_options ||
-	    (s->p->version == INT_ANY &&
+	    (s->p->version == INT_ANY && !has_marker(s) &&
 	     is_behind_options(s, len - NET_TCP_LEN)))
 		cur_take(&s->l4.c, len - NET_TCP_LEN);
 	if (s->p->udp_port && be16_load(p + NET_UDP_AT_DST) == s->p->udp_port &&
