@@ -171,7 +171,7 @@ static const struct cli_option options[] = {
 	 .read = read_peer_ip},
 	{0, "peer-mac", "ADDR", "the translator's MAC address", CLI_CALL,
 	 .read = read_peer_mac},
-	{0, "mtu", "BYTES", "path MTU: 256, 512, 1024, 2048, 4096", CLI_BYTES,
+	{0, "mtu", "BYTES", "path MTU: 256, 512, 1024, 2048, 4096", CLI_SIZE,
 	 AT(at.mtu), .min = 256, .max = 4096},
 	{0, "receives", "N",
 	 "receives posted for immediates (default: never short)", CLI_SIZE,

@@ -45,7 +45,7 @@ static int read_memory(void *opts, const char *text, struct fault *why)
 {
 	struct opts *o = opts;
 
-	return range_read(&o->range[DIM_MEMORY], text, CLI_BYTES, 1,
+	return range_read(&o->range[DIM_MEMORY], text, CLI_SIZE, 1,
 			  (double)SLOTS_MAX, why);
 }
 
@@ -85,7 +85,7 @@ static const char *const strides[] = {"pow2", "packed", NULL};
 static const struct cli_option options[] = {
 	{'l', "load", "A", "keys written per slot; a range: 0.1:2:0.1",
 	 CLI_CALL, .read = read_load, .verbs = tables},
-	{'f', "flows", "N", "keys to keep; K, M, G, T: powers of 1000",
+	{'f', "flows", "N", "keys to keep; K is 1000, Ki is 1024, and so on",
 	 CLI_CALL, .read = read_flows, .verbs = tables},
 	{'m', "memory", "SIZE", "bytes to keep them in", CLI_CALL,
 	 .read = read_memory, .verbs = tables},

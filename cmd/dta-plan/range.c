@@ -36,9 +36,8 @@ static bool read_one(double *out, const char *text, const struct kind *k)
 	if (k->type == CLI_F64)
 		return text_f64(out, text) ||
 		       (k->high <= 1 && read_share(out, text));
-	if (k->type == CLI_SIZE	   ? text_count(&whole, text) < 0
-	    : k->type == CLI_BYTES ? text_size(&whole, text) < 0
-				   : !text_u64(&whole, text, UINT64_C(1) << 53))
+	if (k->type == CLI_SIZE ? text_size(&whole, text) < 0
+				: !text_u64(&whole, text, UINT64_C(1) << 53))
 		return false;
 	*out = (double)whole;
 	return true;
@@ -73,13 +72,11 @@ static bool add_range(struct range *r, const char *from, const char *to,
 	return true;
 }
 
-/* "1125T": whole thousands (of 1024) where digits are too many to read. */
+/* "1125T" where digits are too many to read. */
 static void put_bound(char text[32], double v, enum cli_type type)
 {
-	const double t = type == CLI_BYTES ? 0x1p40 : 1e12;
-
-	if (type != CLI_F64 && v >= 10 * t)
-		snprintf(text, 32, "%.0fT", floor(v / t));
+	if (type != CLI_F64 && v >= 1e13)
+		snprintf(text, 32, "%.0fT", floor(v / 1e12));
 	else
 		snprintf(text, 32, "%.12g", v);
 }
@@ -119,13 +116,11 @@ int range_read(struct range *r, const char *text, enum cli_type type,
 	return fault_set(why, -EINVAL,
 			 "is not a %s from %s to %s%s, or a range of %d at "
 			 "most (from:to:step)",
-			 type == CLI_U64     ? "whole number"
-			 : type == CLI_BYTES ? "number of bytes"
-					     : "number",
-			 least, most,
-			 type == CLI_SIZE    ? " (K, M, G, T: powers of 1000)"
-			 : type == CLI_BYTES ? " (K, M, G, T: powers of 1024)"
-			 : high <= 1	     ? " (0.99 is 99%)"
-					     : "",
+			 type == CLI_U64 ? "whole number" : "number", least,
+			 most,
+			 type == CLI_SIZE ? " (K, M, G, T: powers of 1000; "
+					    "Ki, Mi...: of 1024)"
+			 : high <= 1	  ? " (0.99 is 99%)"
+					  : "",
 			 RANGE_MAX);
 }

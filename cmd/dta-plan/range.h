@@ -18,8 +18,8 @@ struct range {
 };
 
 /*
- * Reads one. type: CLI_F64, CLI_U64, CLI_SIZE or CLI_BYTES; whole numbers up to
- * 2^53. Returns 0, or -EINVAL and why is what is behind the text: "is not ...".
+ * Reads one. type: CLI_F64, CLI_U64 or CLI_SIZE; whole numbers up to 2^53.
+ * Returns 0, or -EINVAL and why is what is behind the text: "is not ...".
  */
 int range_read(struct range *r, const char *text, enum cli_type type,
 	       double low, double high, struct fault *why);

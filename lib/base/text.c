@@ -72,22 +72,24 @@ static const char *decimal(double *out, const char *text)
 }
 
 /* What stands behind a number: 1, or a power of 1000 or 1024; 0: nothing that
- * is known. bytes: of memory, where K is 1024 and a B may follow. */
-static uint64_t unit_of(const char *suffix, bool bytes)
+ * is known. */
+static uint64_t unit_of(const char *suffix)
 {
 	static const char letters[] = "KMGT";
 	const char *letter = *suffix == 'k' ? letters
 					    : strchr(letters, *suffix);
-	uint64_t unit = 1, base = bytes ? 1024 : 1000;
+	uint64_t unit = 1, base = 1000;
 
 	if (!*suffix)
 		return 1;
 	if (!letter)
 		return 0;
 	suffix++;
-	if (!strcmp(suffix, "i") || !strcmp(suffix, "iB"))
+	if (*suffix == 'i') {
 		base = 1024;
-	else if (*suffix && (!bytes || strcmp(suffix, "B") != 0))
+		suffix++;
+	}
+	if (*suffix && strcmp(suffix, "B") != 0)
 		return 0;
 	for (; letter >= letters; letter--)
 		unit *= base;
@@ -95,11 +97,11 @@ static uint64_t unit_of(const char *suffix, bool bytes)
 }
 
 /* "1.5G", "1e6" */
-static int not_digits(uint64_t *out, const char *text, bool bytes)
+static int not_digits(uint64_t *out, const char *text)
 {
 	double v;
 	const char *end = decimal(&v, text);
-	uint64_t unit = end ? unit_of(end, bytes) : 0;
+	uint64_t unit = end ? unit_of(end) : 0;
 
 	if (!unit)
 		return -EINVAL;
@@ -112,27 +114,17 @@ static int not_digits(uint64_t *out, const char *text, bool bytes)
 	return 0;
 }
 
-static int whole(uint64_t *out, const char *text, bool bytes)
+int text_size(uint64_t *out, const char *text)
 {
 	size_t digits = strspn(text, "0123456789");
-	uint64_t unit = unit_of(text + digits, bytes), v;
+	uint64_t unit = unit_of(text + digits), v;
 
 	if (!digits || !unit)
-		return not_digits(out, text, bytes);
+		return not_digits(out, text);
 	if (!text_digits(&v, text, UINT64_MAX / unit))
 		return -ERANGE;
 	*out = v * unit;
 	return 0;
-}
-
-int text_size(uint64_t *out, const char *text)
-{
-	return whole(out, text, true);
-}
-
-int text_count(uint64_t *out, const char *text)
-{
-	return whole(out, text, false);
 }
 
 bool text_f64(double *out, const char *text)

@@ -28,13 +28,12 @@ bool text_u64(uint64_t *out, const char *text, uint64_t max);
 bool text_number(uint64_t *out, const char *text, uint64_t max);
 
 /*
- * How much memory: "7", "10K", "1.5G": K (also k, KB, KiB, Ki), M, G, T are
- * powers of 1024. And how many of something: there K (or k), M, G, T are powers
- * of 1000; Ki and KiB of 1024 still. Either may be written as 1e6; it must be
- * whole. Returns 0, -EINVAL, or -ERANGE: one, but above 2^64 - 1.
+ * How many of something, bytes too: "7", "10K", "1.5G", "1e6". K (or k), M, G
+ * and T are powers of 1000; Ki, Mi, Gi and Ti are powers of 1024. A B may
+ * follow either. The number must be whole. Returns 0, -EINVAL, or -ERANGE: a
+ * number, but above 2^64 - 1.
  */
 int text_size(uint64_t *out, const char *text);
-int text_count(uint64_t *out, const char *text);
 
 /* "0.5", "1e3": finite, decimal, with a point. */
 bool text_f64(double *out, const char *text);

@@ -22,10 +22,7 @@ enum cli_type {
 	CLI_IN,	    /* the same, a file that is read; - is stdin */
 	CLI_OUT,    /* the same, a file that is written; - is stdout */
 	CLI_U64,    /* digits: a whole number of any width */
-	CLI_SIZE,   /* the same, how many of something: k, M, G, T are powers of
-		       1000; and 1e6 */
-	CLI_BYTES,  /* the same, of memory: K, M, G, T (or KB, KiB...) are
-		       powers of 1024 */
+	CLI_SIZE,   /* the same, as text_size() reads it: 20K, 64Mi, 1e6 */
 	CLI_F64,    /* double, from low to high; shares also as 99% */
 	CLI_TIME,   /* uint64_t, ns: 250us, 100ms, 5s, 1m, 2h, 1d; a bare number
 		       is seconds */

@@ -23,21 +23,10 @@ static int read_number(const char *text, uint64_t min, uint64_t max,
 static int read_size(const char *text, uint64_t min, uint64_t max,
 		     uint64_t *out, struct fault *why)
 {
-	if (text_count(out, text) < 0 || *out < min || *out > max)
-		return fault_set(why, -EINVAL,
-				 "is not a number from %ju to %ju (K, M, G, T: "
-				 "powers of 1000)",
-				 (uintmax_t)min, (uintmax_t)max);
-	return 0;
-}
-
-static int read_bytes(const char *text, uint64_t min, uint64_t max,
-		      uint64_t *out, struct fault *why)
-{
 	if (text_size(out, text) < 0 || *out < min || *out > max)
 		return fault_set(why, -EINVAL,
-				 "is not a number of bytes from %ju to %ju (K, "
-				 "M, G, T: powers of 1024)",
+				 "is not a number from %ju to %ju (K, M, G, T: "
+				 "powers of 1000; Ki, Mi...: of 1024)",
 				 (uintmax_t)min, (uintmax_t)max);
 	return 0;
 }
@@ -167,8 +156,6 @@ static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
 		return read_number(text, o->min, limit(o), v, why);
 	case CLI_SIZE:
 		return read_size(text, o->min, limit(o), v, why);
-	case CLI_BYTES:
-		return read_bytes(text, o->min, limit(o), v, why);
 	case CLI_TIME:
 		return read_time(text, o->min, limit(o), v, why);
 	case CLI_WORD:

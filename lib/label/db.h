@@ -114,7 +114,7 @@ struct label_range {
 };
 
 struct label_db_options {
-	uint32_t ports_max; /* 0: 1 M */
+	uint32_t ports_max; /* 0: 1 Mi */
 	uint64_t skew_us;   /* 0: 10 s */
 	/* Whose items are taken; n_devices 0: everybody's. */
 	const struct label_range *devices;

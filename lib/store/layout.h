@@ -8,11 +8,11 @@
  *	id = 1                  ; the reports' table field; else: order in file
  *	key = flow4             ; a key type of key.h, or hex:LENGTH
  *	value = 4               ; bytes of a value or entry, 1 to 1020
- *	slots = 1M              ; so many slots or counters; postcard: chunks;
+ *	slots = 1Mi             ; so many slots or counters; postcard: chunks;
  *	                        ; append: entries, that each list keeps
- *	ring = 1M               ; append: or the entries of a list's ring, which
+ *	ring = 1Mi              ; append: or the entries of a list's ring, which
  *	                        ; keeps a batch less
- *	memory = 4G             ; or: as many as fit into so many bytes
+ *	memory = 4Gi            ; or: as many as fit into so many bytes
  *	stride = pow2           ; or packed (to 4), or bytes: one of these two
  *	copies = 2              ; N when a report does not say; append has 1
  *	hash = dta1             ; or dta0
@@ -32,8 +32,9 @@
  * Required: kind; slots (chunks, entries or ring) or memory; key, but for
  * append; value (keywrite, append); values (postcard); lists (append). The
  * others have the defaults shown. A field that a kind does not have is an
- *error, and so is one given twice. memory counts one epoch of one table. PATH
- *is relative to the layout file. Numbers take K, M, G, T (powers of 1024).
+ * error, and so is one given twice. memory counts one epoch of one table. PATH
+ * is relative to the layout file. Numbers take K, M, G, T (powers of 1000) and
+ * Ki, Mi, Gi, Ti (powers of 1024).
  */
 #ifndef STORE_LAYOUT_H
 #define STORE_LAYOUT_H

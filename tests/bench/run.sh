@@ -76,7 +76,7 @@ cat >"$dir/bench.ini" <<-INI
 	key = flow4
 	value = 4
 	copies = 1
-	memory = 1G
+	memory = 1Gi
 INI
 dta-collect --create --layout "$dir/bench.ini" --region $name
 dta-collect --region $name --ticket "$dir/ticket.ini"

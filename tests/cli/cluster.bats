@@ -23,21 +23,21 @@ make_layout() {
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 64K
+		slots = 64Ki
 		copies = 2
 		[events]
 		id = 2
 		kind = append
 		value = 4
 		lists = 16
-		entries = 4K
+		entries = 4Ki
 		batch = 4
 		flush = 100ms
 		[sums]
 		id = 3
 		kind = keyinc
 		key = flow4
-		slots = 64K
+		slots = 64Ki
 		copies = 2
 		[paths]
 		id = 4
@@ -45,9 +45,9 @@ make_layout() {
 		key = flow4
 		hops = 5
 		values = 0-65535
-		chunks = 64K
+		chunks = 64Ki
 		copies = 1
-		cache = 8K
+		cache = 8Ki
 	INI
 }
 
@@ -213,7 +213,7 @@ make_ssh() {
 
 @test "a fourth collector: past epochs are found where they were stored" {
 	make_layout
-	sed -i 's/slots = 64K/slots = 256K/; s/chunks = 64K/chunks = 256K/' \
+	sed -i 's/slots = 64Ki/slots = 256Ki/; s/chunks = 64Ki/chunks = 256Ki/' \
 		layout.ini
 	for r in a b c; do
 		dta-collect --create --layout layout.ini --epochs 2 \
@@ -332,7 +332,7 @@ all_right() { # truth [option...]
 
 @test "SIGHUP in the middle of a stream: one comes, one goes, all is found" {
 	make_layout
-	sed -i 's/slots = 64K/slots = 4M/; s/chunks = 64K/chunks = 1M/
+	sed -i 's/slots = 64Ki/slots = 4Mi/; s/chunks = 64Ki/chunks = 1Mi/
 		/copies = 1/s/1/2/' layout.ini
 	for r in a b c; do
 		dta-collect --create --layout layout.ini --epochs 4 \
@@ -464,7 +464,7 @@ all_right() { # truth [option...]
 		dta-collect --create --layout layout.ini --epochs 2 \
 			--region "$NAME-$r"
 	done
-	sed 's/slots = 64K/slots = 32K/' layout.ini >other.ini
+	sed 's/slots = 64Ki/slots = 32Ki/' layout.ini >other.ini
 	dta-collect --create --layout other.ini --region "$NAME-o"
 	for n in 1 2 3 4 5 6 7; do
 		dta-gen uniform --count 100 --seed ${n}000 -q --truth $n.csv \
@@ -835,7 +835,7 @@ all_right() { # truth [option...]
 @test "collectors that do not fit together are refused" {
 	make_layout
 	make_regions layout.ini a b
-	sed 's/slots = 64K/slots = 32K/' layout.ini >other.ini
+	sed 's/slots = 64Ki/slots = 32Ki/' layout.ini >other.ini
 	dta-collect --create --layout other.ini --region "$NAME-o"
 	sed '/paths/,$d' layout.ini >fewer.ini
 	dta-collect --create --layout fewer.ini --region "$NAME-f"

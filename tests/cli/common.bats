@@ -107,8 +107,7 @@ blame() {
 			run --separate-stderr "$p" "$option" 1Q --no-such-option
 			blame "$p $option"
 			case $stderr in
-			*"is not a number from "*"(K, M, G, T: powers of 1000)"* | \
-			*"is not a number of bytes from "*"powers of 1024)"*)
+			*"is not a number from "*"powers of 1000; Ki, Mi...: of 1024)"*)
 				sizes=$((sizes + 1)) ;;
 			*"is not a whole number"*)
 				[[ " --seed --epoch --epochs --copies --table \

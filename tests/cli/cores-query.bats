@@ -72,7 +72,7 @@ stored() { # workload count
 		[sums]
 		kind = keyinc
 		key = flow4
-		slots = 64K
+		slots = 64Ki
 	INI
 	dta-gen uniform --kind keyinc --count 20000 --flows 8000 -q -w reports.pcap
 	make_regions sums.ini 1
@@ -219,7 +219,7 @@ lines() { head -n "$1" keys | awk '{ printf "%-31s\n", substr($0, 1, 31) }'; }
 @test "a region that shrinks under a core that is not the first" {
 	local rc=0 row
 
-	printf '[switches]\nkind = keywrite\nkey = u32\nvalue = 4\nslots = 16M\n' >u32.ini
+	printf '[switches]\nkind = keywrite\nkey = u32\nvalue = 4\nslots = 16Mi\n' >u32.ini
 	dta-collect --create --layout u32.ini --region "$NAME-1" --pages small
 	seq 100000 101023 >keys
 	mkfifo out
@@ -318,18 +318,18 @@ verified() {
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 64K
+		slots = 64Ki
 		[sums]
 		id = 2
 		kind = keyinc
 		key = flow4
-		slots = 64K
+		slots = 64Ki
 		[events]
 		id = 3
 		kind = append
 		value = 4
 		lists = 5
-		entries = 4K
+		entries = 4Ki
 		batch = 16
 	INI
 	make_regions all.ini 1

@@ -133,7 +133,7 @@ real() { # workload
 		kind = append
 		value = 4
 		lists = 5
-		entries = 1K
+		entries = 1Ki
 		batch = 16
 		flush = 100ms
 	INI
@@ -206,7 +206,7 @@ make_cluster() {
 @test "to another cluster, and the way out is full: told, and that is the end" {
 	local j rc
 
-	sed 's/cache = .*/cache = 64K/' "$EXAMPLES/int-postcard.ini" >layout.ini
+	sed 's/cache = .*/cache = 64Ki/' "$EXAMPLES/int-postcard.ini" >layout.ini
 	make_cluster layout.ini
 	cp cluster.ini members.ini
 	# The first hops of paths: nearly all stay in the cache until then.

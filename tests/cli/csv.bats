@@ -179,11 +179,11 @@ round() {
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 1K
+		slots = 1Ki
 		[counts]
 		kind = keyinc
 		key = flow4
-		slots = 1K
+		slots = 1Ki
 	INI
 	refused 'rows may be for table values (keywrite) or counts (keyinc): say --kind' \
 		key,value --layout two.ini

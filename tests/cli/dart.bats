@@ -31,7 +31,7 @@ make_layout() { # slots [field=value...]
 		id = 2
 		kind = keyinc
 		key = flow4
-		slots = 4K
+		slots = 4Ki
 		copies = 2
 	INI
 	printf '%s\n' "$@" >>layout.ini

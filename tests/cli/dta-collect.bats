@@ -12,7 +12,7 @@ setup() {
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 16K
+		slots = 16Ki
 		[ap]
 		kind = append
 		value = 4
@@ -21,11 +21,11 @@ setup() {
 		[ki]
 		kind = keyinc
 		key = flow4
-		slots = 8K
+		slots = 8Ki
 		[pc]
 		kind = postcard
 		key = flow4
-		chunks = 8K
+		chunks = 8Ki
 		values = 1-262144
 	INI
 }
@@ -513,14 +513,14 @@ stalled() { # program argument...
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 1K
+		slots = 1Ki
 		[cards]
 		id = 7
 		kind = postcard
 		key = flow4
 		hops = 3
 		values = 1-9
-		chunks = 1K
+		chunks = 1Ki
 	INI
 	dta-collect --create --layout cards.ini --region "$NAME"
 	dta-collect --region "$NAME" --ticket commands -o bmv2-node:2/3
@@ -548,7 +548,7 @@ stalled() { # program argument...
 		kind = keywrite
 		key = flow4
 		value = 20
-		slots = 1K
+		slots = 1Ki
 		immediate = yes
 	INI
 	dta-collect --create --layout kw.ini --region "$NAME"
@@ -564,12 +564,12 @@ stalled() { # program argument...
 		--region "$NAME" --ticket no -o bmv2 --ip ::1 --peer-ip ::2
 	[[ $stderr == *"IPv4 only" ]]
 	dta-collect --remove --region "$NAME"
-	for fields in 'kind=keywrite slots=1K key=u32 value=300' \
-		'kind=keywrite slots=1K key=hex:3 value=4' \
-		'kind=keywrite slots=1K hash=dta0 key=u32 value=4' \
-		'kind=append value=18 batch=16 ring=1K lists=1' \
+	for fields in 'kind=keywrite slots=1Ki key=u32 value=300' \
+		'kind=keywrite slots=1Ki key=hex:3 value=4' \
+		'kind=keywrite slots=1Ki hash=dta0 key=u32 value=4' \
+		'kind=append value=18 batch=16 ring=1Ki lists=1' \
 		'kind=append value=4 ring=64 lists=4097' \
-		'kind=postcard chunks=1K key=u32 values=1-9 cache=131072'; do
+		'kind=postcard chunks=1Ki key=u32 values=1-9 cache=131072'; do
 		printf '%s\n' '[kw]' ${fields// /$'\n'} >no.ini
 		dta-collect --create --layout no.ini --region "$NAME"
 		run -1 --separate-stderr dta-collect --region "$NAME" \
@@ -578,4 +578,15 @@ stalled() { # program argument...
 		[ ! -e no ]
 		dta-collect --remove --region "$NAME"
 	done
+}
+
+@test "sizes: K is 1000 and Ki 1024, in a layout as in an option" {
+	printf '[t%s]\nkind = keyinc\nkey = u32\nslots = %s\n' \
+		1 1K 2 1Ki 3 1.5M 4 1MiB >l.ini
+	dta-collect --create --layout l.ini --region "$NAME"
+	dta-dump region "$NAME" -o ndjson |
+		jq -se 'map(.units | values) == [1000, 1024, 1500000, 1048576]'
+	dta-plan keywrite --load 1 --memory 8K:8Ki:192 --copies 1 -o ndjson |
+		jq -se 'map(.slots) == [1000, 1024]'
+	run ! grep -E '= *[0-9]+[KMGT]$' "$EXAMPLES"/*.ini
 }

@@ -16,12 +16,12 @@ teardown() {
 }
 
 four_kinds() {
-	printf '[k]\nid = 11\nkind = keywrite\nkey = u32\nvalue = 6\nslots = 1K\n'
-	printf '[p]\nid = 12\nkind = postcard\nkey = u32\nchunks = 1K\nhops = 5\n'
+	printf '[k]\nid = 11\nkind = keywrite\nkey = u32\nvalue = 6\nslots = 1Ki\n'
+	printf '[p]\nid = 12\nkind = postcard\nkey = u32\nchunks = 1Ki\nhops = 5\n'
 	printf 'values = 1,3,70\n'
 	printf '[l]\nid = 13\nkind = append\nvalue = 4\nentries = 64\nlists = 3\n'
 	printf 'batch = 4\n'
-	printf '[c]\nid = 14\nkind = keyinc\nkey = u32\nslots = 1K\ncopies = 2\n'
+	printf '[c]\nid = 14\nkind = keyinc\nkey = u32\nslots = 1Ki\ncopies = 2\n'
 }
 
 region_of() { # layout on stdin
@@ -169,7 +169,7 @@ packet() { # dump options: port payload -> the row
 	packet 40040 010002000000010000002a
 	is '.reason == "unknown version"'
 	# The table that would take it.
-	printf '[t]\nid = 5\nkind = keywrite\nkey = src4\nvalue = 4\nslots = 1K\n' >l.ini
+	printf '[t]\nid = 5\nkind = keywrite\nkey = src4\nvalue = 4\nslots = 1Ki\n' >l.ini
 	packet 40040 010002000000010000002a --format dta0a --layout l.ini
 	is '.table == "t" and .key == "0.0.0.1" and .reason == null'
 }

@@ -748,7 +748,7 @@ losses_found() { # capture
 	for c in "uniform --flows" "uniform --count" "int --flows" "int --count"; do
 		# shellcheck disable=SC2086 # words
 		run -2 --separate-stderr dta-gen $c 1e18 -w out.pcap
-		[[ $stderr == *"'1e18' is not a number from 1 to 1000000000000 (K, M, G, T: powers of 1000)"* ]]
+		[[ $stderr == *"'1e18' is not a number from 1 to 1000000000000 (K, M, G, T: powers of 1000; Ki, Mi...: of 1024)"* ]]
 	done
 	run -1 --separate-stderr dta-gen int --profile ./none -w out.pcap
 	[[ $stderr == *"./none: No such file or directory"* ]]

@@ -66,7 +66,7 @@ refused() {
 		and .load == 0.08 and .slots == 1250000000
 		and (.average_success * 1000 | round) == 992'
 	row '.copies == 4 and (.average_success * 1000 | round) == 999'
-	plan keywrite --flows 100000000 --memory 30G --value 20 --stride packed
+	plan keywrite --flows 100000000 --memory 30Gi --value 20 --stride packed
 	row '.copies == 2 and (.average_success * 1000 | round) == 993'
 }
 
@@ -77,7 +77,7 @@ refused() {
 	row '.slots == 2000 and .load == 0.5'
 	plan keywrite --memory 16000 --load 0.5 -n 1
 	row '.slots == 2000 and .flows == 1000 and .bytes_per_flow == 16'
-	plan keywrite --memory 8M --flows 1Mi -n 1
+	plan keywrite --memory 8Mi --flows 1Mi -n 1
 	row '.slots == 1048576 and .load == 1'
 	plan keywrite --load 0.5 -n 1
 	row '.slots == null and .flows == null and .bytes_per_flow == 16'
@@ -96,7 +96,7 @@ refused() {
 	plan keywrite --want 0.99 --flows 1000000
 	best=$(jq -s 'min_by(.memory_bytes).copies' rows)
 	row ".best and .copies == $best"
-	plan keywrite --want 0.9 --memory 1G -n 2
+	plan keywrite --want 0.9 --memory 1Gi -n 2
 	row '.memory_bytes == 1073741824 and .flows > 0'
 }
 
@@ -167,7 +167,7 @@ refused() {
 	} >each
 	# What is best is told among four copies, asked together or not.
 	cmp all each
-	dta-plan keywrite --flows 1K:3K:1K --memory 64K:128K:64K -n 2 -o csv |
+	dta-plan keywrite --flows 1K:3K:1K --memory 64Ki:128Ki:64Ki -n 2 -o csv |
 		cut -d, -f2,14,13 | diff - <(printf '%s\n' copies,memory_bytes,flows \
 		2,65536,1000 2,131072,1000 2,65536,2000 2,131072,2000 \
 		2,65536,3000 2,131072,3000)
@@ -197,7 +197,7 @@ refused() {
 	plan keywrite --frontier --want 97% --flows 1M
 	row '.best and .success == 0.97 and .slots != null'
 	[ "$(wc -l <rows)" = 9 ]
-	plan keywrite --frontier --flows 10M --memory 1G --value 20
+	plan keywrite --frontier --flows 10M --memory 1Gi --value 20
 	row '.best and .copies == 3 and .slot_bytes == 24 and
 		.memory_bytes == 1073741808 and (.success * 1000 | round) == 883'
 	row '.success == 0.99 and .memory_bytes > 2500000000'
@@ -232,9 +232,9 @@ refused() {
 	run -1 --separate-stderr dta-plan keywrite --load 1e-300 --flows 10
 	[[ -z $output && $stderr == *"more than 2^50 slots"* ]]
 	# 2^47 slots: 2^63 keys are a load of 65536
-	plan keywrite --load 65535 --memory 1024T -n 1
+	plan keywrite --load 65535 --memory 1024Ti -n 1
 	row '.flows == 9223231299366420480'
-	run -1 --separate-stderr dta-plan keywrite --load 65536 --memory 1024T
+	run -1 --separate-stderr dta-plan keywrite --load 65536 --memory 1024Ti
 	[[ -z $output && $stderr == *"more than 2^63 keys"* ]]
 }
 
@@ -274,10 +274,10 @@ refused() {
 @test "what is refused says what would do" {
 	refused "'99' is not from 1e-06 to 0.999999999999: do you mean 99%?" keywrite --want 99
 	refused "(0.99 is 99%)" keywrite --want 0
-	refused "'-1' is not a number from 1 to 1125T (K, M, G, T: powers of 1000)" keywrite --flows -1
-	refused "number of bytes from 1 to 1024T (K, M, G, T: powers of 1024)" keywrite --memory 0
+	refused "'-1' is not a number from 1 to 1125T (K, M, G, T: powers of 1000; Ki, Mi...: of 1024)" keywrite --flows -1
+	refused "'0' is not a number from 1 to 1125T" keywrite --memory 0
 	refused "'0' is not a whole number from 1 to 1024, or" cores --cores 0
-	refused "--flows and --memory together say what the load is" keywrite --flows 1M --memory 1G --want 0.9
+	refused "--flows and --memory together say what the load is" keywrite --flows 1M --memory 1Gi --want 0.9
 }
 
 @test "nonsense is refused, by name" {
@@ -292,10 +292,10 @@ refused() {
 	refused "once" keywrite postcard
 	refused "from 1e-06 to 0.999999999999" keywrite --want 1
 	refused "one of --load and --want" keywrite --load 1 --want 0.9
-	refused "one of them" keywrite --load 1 --flows 10 --memory 1K
-	refused "one of them" keywrite --want 0.5 --flows 10 --memory 1K
+	refused "one of them" keywrite --load 1 --flows 10 --memory 1Ki
+	refused "one of them" keywrite --want 0.5 --flows 10 --memory 1Ki
 	refused "--flows alone" keywrite --flows 10
-	refused "--memory alone" keywrite --memory 1G
+	refused "--memory alone" keywrite --memory 1Gi
 	refused "takes 8 bytes" keywrite --flows 10 --memory 7
 	refused "for keywrite" postcard --value 4
 	refused "for postcard" keywrite --hops 5

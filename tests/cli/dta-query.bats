@@ -31,7 +31,7 @@ hand_made() { # options of --create
 }
 
 keywrite_layout() {
-	printf '[t]\nkind = keywrite\nkey = u32\nvalue = 4\nslots = 4K\n'
+	printf '[t]\nkind = keywrite\nkey = u32\nvalue = 4\nslots = 4Ki\n'
 }
 
 ask() { # key options: answer,value,agreed,matched
@@ -271,7 +271,7 @@ last_values() { # table
 }
 
 @test "--as: values as what they stand for" {
-	printf '[t]\nkind = keywrite\nkey = u32\nvalue = 14\nslots = 1K\n' |
+	printf '[t]\nkind = keywrite\nkey = u32\nvalue = 14\nslots = 1Ki\n' |
 		hand_made --pages small
 	region.py poke "$NAME" t 00000001 0a0000010a000002005000350610
 	region.py poke "$NAME" t 00000002 61202c5c0a7a0000000000000000
@@ -324,7 +324,7 @@ last_values() { # table
 }
 
 @test "a damaged snapshot: unreadable where it is, right elsewhere" {
-	printf '[t]\nkind = keywrite\nkey = u32\nvalue = 4\nslots = 256K\n' |
+	printf '[t]\nkind = keywrite\nkey = u32\nvalue = 4\nslots = 256Ki\n' |
 		hand_made --pages small
 	dta-gen uniform --key-type u32 --copies 1 --count 20000 -q \
 		--truth truth.csv -w reports.pcap
@@ -534,9 +534,9 @@ last_values() { # table
 @test "output: the fields of every subcommand" {
 	{
 		keywrite_layout
-		printf '[c]\nkind = keyinc\nkey = u32\nslots = 1K\n'
+		printf '[c]\nkind = keyinc\nkey = u32\nslots = 1Ki\n'
 		printf '[l]\nkind = append\nvalue = 4\nentries = 64\nlists = 2\n'
-		printf '[p]\nkind = postcard\nkey = u32\nchunks = 1K\nhops = 5\n'
+		printf '[p]\nkind = postcard\nkey = u32\nchunks = 1Ki\nhops = 5\n'
 		printf 'values = 1-100\n'
 	} | hand_made
 	header() { # subcommand arguments...
@@ -620,7 +620,7 @@ last_values() { # table
 }
 
 @test "verify: counters below, at and above their sums" {
-	printf '[c]\nkind = keyinc\nkey = u32\nslots = 1K\ncopies = 1\n' |
+	printf '[c]\nkind = keyinc\nkey = u32\nslots = 1Ki\ncopies = 1\n' |
 		hand_made
 	dta-gen uniform --kind keyinc --key-type u32 --flows 5 --count 50 -q \
 		--truth truth.csv -w reports.pcap
@@ -650,7 +650,7 @@ last_values() { # table
 }
 
 @test "verify: paths that were reported whole, and others" {
-	printf '[p]\nkind = postcard\nkey = u32\nchunks = 4K\nhops = 5\nvalues = 0-100\n' |
+	printf '[p]\nkind = postcard\nkey = u32\nchunks = 4Ki\nhops = 5\nvalues = 0-100\n' |
 		hand_made --pages small
 	{
 		echo table,kind,key,hop,path_len,copies,value
@@ -692,7 +692,7 @@ last_values() { # table
 }
 
 @test "verify: paths that the table is too short for are never right" {
-	sed 's/^hops.*/hops = 3/; s/^chunks.*/chunks = 64K/' \
+	sed 's/^hops.*/hops = 3/; s/^chunks.*/chunks = 64Ki/' \
 		"$EXAMPLES/int-postcard.ini" >l.ini
 	verify() { # filter of the row, options of dta-gen...
 		remove_regions "$NAME"
@@ -888,8 +888,8 @@ last_values() { # table
 			.wrong == 0' <<<"$output"
 		dta-collect --remove --region "$NAME"
 	}
-	check keywrite 'key = u32\nvalue = 4\nslots = 64K\n'
-	check keyinc 'key = u32\nslots = 64K\n'
-	check append 'value = 4\nentries = 1K\nlists = 16\n'
-	check postcard 'key = u32\nchunks = 64K\nhops = 5\nvalues = 0-100000\n'
+	check keywrite 'key = u32\nvalue = 4\nslots = 64Ki\n'
+	check keyinc 'key = u32\nslots = 64Ki\n'
+	check append 'value = 4\nentries = 1Ki\nlists = 16\n'
+	check postcard 'key = u32\nchunks = 64Ki\nhops = 5\nvalues = 0-100000\n'
 }

@@ -13,7 +13,7 @@ setup() {
 	NAME=dta-test-$$-live-$BATS_TEST_NUMBER
 	export DTA_LEDGERS=$PWD/pages
 	mkdir pages
-	printf '[flows]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 64K\n' >l.ini
+	printf '[flows]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 64Ki\n' >l.ini
 }
 
 teardown() {

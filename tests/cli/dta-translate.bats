@@ -25,7 +25,7 @@ make_lists() {
 		kind = append
 		value = 4
 		lists = 1
-		entries = 1K
+		entries = 1Ki
 		batch = 16
 		flush = 100ms
 	INI
@@ -100,7 +100,7 @@ usage_error() { # text option...
 	make_region netseer-loss
 	dta-gen netseer-loss -c 100 -q -w r.pcap
 	for bad in nonsense 1 1:batch 1:slots=5 1:stride=8 1:value=5 1:batch=0 \
-		1:batch=x 1:hops=5 1:entries=1K; do
+		1:batch=x 1:hops=5 1:entries=1Ki; do
 		run -2 --separate-stderr dta-translate -r r.pcap -R "$NAME" -T "$bad"
 		[[ $stderr == *"-T"* ]]
 	done
@@ -122,7 +122,7 @@ usage_error() { # text option...
 @test "-T cache: more than the memory limit is refused with the number" {
 	make_region int-postcard
 	dta-gen int-postcard -n 10 -q -w r.pcap
-	run -1 --separate-stderr dta-translate -r r.pcap -R "$NAME" -T 1:cache=4M
+	run -1 --separate-stderr dta-translate -r r.pcap -R "$NAME" -T 1:cache=4Mi
 	[[ $stderr == *"paths: cache: 4194304 rows"* ]]
 	dta-translate -q -r r.pcap -R "$NAME" -T 1:cache=1
 }
@@ -350,8 +350,8 @@ times() {
 	local workload
 
 	# Two tables, of two copies, and with DART of one.
-	printf '[flows]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 1K\n' >layout.ini
-	printf '[hosts]\nkind = keyinc\nkey = src4\nslots = 1K\n' >>layout.ini
+	printf '[flows]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 1Ki\n' >layout.ini
+	printf '[hosts]\nkind = keyinc\nkey = src4\nslots = 1Ki\n' >>layout.ini
 	dta-collect --create --layout layout.ini --region "$NAME"
 	dta-collect --region "$NAME" --ticket t.ini
 	dta-gen uniform -c 3000 -N 2 -T 1 -q -w a.pcap

@@ -36,7 +36,7 @@ as_planned() {
 }
 
 @test "by age: bins of equal size, the youngest first, as theory has them" {
-	table keywrite 'value = 4' 'slots = 64K' 'copies = 2'
+	table keywrite 'value = 4' 'slots = 64Ki' 'copies = 2'
 	report -n 50K
 	by_age 10
 	as_planned
@@ -49,7 +49,7 @@ as_planned() {
 		jq .right)
 	jq -se --argjson r "$right" 'map(.right) | add == $r' ages
 	by_age 1
-	plan=$(dta-plan keywrite --flows 50K --memory 512K -n 2 -o ndjson |
+	plan=$(dta-plan keywrite --flows 50K --memory 512Ki -n 2 -o ndjson |
 		jq .average_success)
 	jq -e --argjson r "$right" --argjson p "$plan" '.success == $r / 50000 and
 		.load > 0.76 and (.planned - $p | fabs) < 1e-4' ages
@@ -59,7 +59,7 @@ as_planned() {
 }
 
 @test "by age: a key that is reported again is young again" {
-	table keywrite 'value = 4' 'slots = 16K' 'copies = 1'
+	table keywrite 'value = 4' 'slots = 16Ki' 'copies = 1'
 	dta-gen uniform -q -n 20K --truth once.csv -w once.pcap
 	{
 		cat once.csv
@@ -74,7 +74,7 @@ as_planned() {
 }
 
 @test "by age: reports of one copy and of four side by side" {
-	table keywrite 'value = 4' 'slots = 64K'
+	table keywrite 'value = 4' 'slots = 64Ki'
 	dta-gen uniform -q -n 20K --truth truth.csv -w none.pcap
 	awk -F, -v OFS=, 'NR > 1 { $6 = NR % 2 ? 4 : 1 } { print }' truth.csv >mixed.csv
 	dta-gen csv --from mixed.csv -q --truth truth.csv -w - |
@@ -92,13 +92,13 @@ as_planned() {
 	jq -se 'length == 2 and all(.[]; .kind == "postcard" and .success == 1 and
 		.planned > 0.999)' ages
 	dta-collect --remove --region "$NAME"
-	table postcard 'chunks = 4K' 'hops = 5' 'values = 1-262144' 'copies = 2'
+	table postcard 'chunks = 4Ki' 'hops = 5' 'values = 1-262144' 'copies = 2'
 	dta-gen uniform --kind postcard -q -n 4K --truth truth.csv -w - |
 		dta-translate -q -r - --region "$NAME"
 	by_age 5
 	as_planned
 	dta-collect --remove --region "$NAME"
-	table keyinc 'slots = 4K'
+	table keyinc 'slots = 4Ki'
 	report --kind keyinc -n 100
 	by_age 5
 	[ ! -s ages ]
@@ -106,7 +106,7 @@ as_planned() {
 
 @test "by age: nothing is planned where an epoch is behind another" {
 	printf '%s\n' '[keys]' 'kind = keywrite' 'key = flow4' 'value = 4' \
-		'slots = 4K' >keys.ini
+		'slots = 4Ki' >keys.ini
 	dta-collect --create --layout keys.ini --region "$NAME" --epochs 2
 	report -n 2K
 	by_age 1

@@ -14,7 +14,7 @@ setup() {
 		kind = append
 		value = 4
 		lists = 4
-		entries = 64K
+		entries = 64Ki
 		batch = 16
 		sequence = strict
 	END
@@ -23,7 +23,7 @@ setup() {
 		id = 1
 		kind = keyinc
 		key = flow4
-		slots = 1M
+		slots = 1Mi
 		copies = 2
 		sequence = strict
 	END
@@ -33,7 +33,7 @@ setup() {
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 64K
+		slots = 64Ki
 		sequence = strict
 	END
 }

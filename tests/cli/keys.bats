@@ -11,12 +11,12 @@ setup() {
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 16K
+		slots = 16Ki
 		[hosts]
 		kind = keywrite
 		key = src6
 		value = 4
-		slots = 16K
+		slots = 16Ki
 	INI
 	dta-collect --create --layout two.ini --region "$NAME"
 	dta-gen uniform -q -c 30 --truth truth.csv -w r.pcap
@@ -140,13 +140,13 @@ refused() {
 		protocol = tcp
 		value = 4
 		show = u16:port, u16:count
-		slots = 16K
+		slots = 16Ki
 		[paths]
 		kind = postcard
 		key = hop4
 		protocol = 47
 		values = 1-9
-		chunks = 1K
+		chunks = 1Ki
 	INI
 	dta-collect --remove --region "$NAME"
 	dta-collect --create --layout tcp.ini --region "$NAME"

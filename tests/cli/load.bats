@@ -104,7 +104,7 @@ success_as_expected() {
 
 @test "what a region itself counts: entries, sums of counters, immediates" {
 	printf '[l]\nid = 1\nkind = append\nvalue = 4\nentries = 64\nlists = 9\n' >l.ini
-	printf '[c]\nid = 2\nkind = keyinc\nkey = u32\nslots = 1K\ncopies = 3\n' >>l.ini
+	printf '[c]\nid = 2\nkind = keyinc\nkey = u32\nslots = 1Ki\ncopies = 3\n' >>l.ini
 	dta-collect --create --layout l.ini --region "$NAME"
 	dta-gen uniform --kind append --table 1 --lists 5 --count 1000 --immediate \
 		-q -w - | dta-translate -q -r - --region "$NAME"

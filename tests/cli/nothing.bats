@@ -120,7 +120,7 @@ takes_none() {
 }
 
 @test "what was never acknowledged: said, though it counts as stored" {
-	printf '[t]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 64K\n' >l.ini
+	printf '[t]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 64Ki\n' >l.ini
 	dta-collect --create --layout l.ini --region "$NAME"
 	dta-collect --region "$NAME" --ticket t.ini
 	dta-gen uniform -q --count 200 -N 1 -w r.pcap

@@ -12,7 +12,7 @@ setup() {
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 16K
+		slots = 16Ki
 		[drops]
 		kind = append
 		value = 4

@@ -75,7 +75,7 @@ recipe() {
 # it, and seven that its tables do not take.
 collector() {
 	printf '%s\n' '[flows]' 'kind = keywrite' 'key = flow4' 'value = 4' \
-		'slots = 4K' >live.ini
+		'slots = 4Ki' >live.ini
 	dta-gen uniform -q -n 3000 --truth truth.csv -w all.pcap
 	editcap all.pcap some.pcap 100-140
 	dta-gen uniform -q -n 7 --table 9 --seed 2 -w odd.pcap

@@ -7,7 +7,7 @@ load ../helpers
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	NAME=dta-test-$$-re-$BATS_TEST_NUMBER
-	printf '[flows]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 64K\n' >l.ini
+	printf '[flows]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 64Ki\n' >l.ini
 }
 
 teardown() {

@@ -141,7 +141,7 @@ make_region() { # workload, options
 }
 
 @test "damaged blocks are told of also where copies make up for them" {
-	printf '[t]\nkind = keywrite\nkey = u32\nvalue = 4\nslots = 256K\n' >l.ini
+	printf '[t]\nkind = keywrite\nkey = u32\nvalue = 4\nslots = 256Ki\n' >l.ini
 	dta-collect --create --layout l.ini --region "$NAME" --pages small
 	dta-gen uniform --key-type u32 --copies 2 --count 20000 -q \
 		--truth truth.csv -w r.pcap

@@ -22,7 +22,7 @@ fits() { # COLUMNS FILE
 }
 
 prepare() {
-	printf '[flows]\nkind = keywrite\nkey = flow6\nvalue = 20\nslots = 64K\n' >l.ini
+	printf '[flows]\nkind = keywrite\nkey = flow6\nvalue = 20\nslots = 64Ki\n' >l.ini
 	dta-collect --create --layout l.ini --region "$NAME"
 	dta-gen int-path --flows 40 --ipv6 100 --table 0 -q --truth t.csv -w r.pcap
 	dta-translate -q -r r.pcap -R "$NAME"

@@ -49,7 +49,7 @@ layout() {
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 4K
+		slots = 4Ki
 		[events]
 		id = 2
 		kind = append
@@ -61,12 +61,12 @@ layout() {
 		id = 3
 		kind = keyinc
 		key = flow4
-		slots = 1K
+		slots = 1Ki
 		[paths]
 		id = 4
 		kind = postcard
 		key = flow4
-		chunks = 1K
+		chunks = 1Ki
 		hops = 5
 		values = 1-1000
 		cache = 64
@@ -135,7 +135,7 @@ layout() {
 }
 
 @test "-o tofino: a list goes on with its count" {
-	printf '%s\n' '[paths]' kind=postcard key=flow4 chunks=1K hops=5 \
+	printf '%s\n' '[paths]' kind=postcard key=flow4 chunks=1Ki hops=5 \
 		values=1-9 cache=64 '[events]' kind=append value=16 lists=2 \
 		entries=60 batch=4 >layout.ini
 	dta-collect --create --layout layout.ini --region "$NAME"
@@ -151,15 +151,15 @@ layout() {
 }
 
 @test "-o tofino: what the switch cannot do is refused" {
-	for fields in 'kind=keywrite slots=1K key=u32 value=4' \
+	for fields in 'kind=keywrite slots=1Ki key=u32 value=4' \
 		'kind=keywrite slots=1000 key=flow4 value=4' \
-		'kind=keywrite slots=1K key=flow4 value=6' \
-		'kind=keywrite slots=1K key=flow4 value=32' \
-		'kind=append value=18 batch=2 ring=1K lists=1' \
-		'kind=append value=4 batch=32 ring=1K lists=1' \
+		'kind=keywrite slots=1Ki key=flow4 value=6' \
+		'kind=keywrite slots=1Ki key=flow4 value=32' \
+		'kind=append value=18 batch=2 ring=1Ki lists=1' \
+		'kind=append value=4 batch=32 ring=1Ki lists=1' \
 		'kind=append value=4 batch=16 ring=1000 lists=1' \
 		'kind=append value=4 ring=64 lists=4097' \
-		'kind=postcard chunks=1K key=flow4 values=1-9 cache=64K'; do
+		'kind=postcard chunks=1Ki key=flow4 values=1-9 cache=64Ki'; do
 		printf '%s\n' '[no]' ${fields// /$'\n'} >no.ini
 		dta-collect --create --layout no.ini --region "$NAME"
 		run -1 --separate-stderr dta-collect --region "$NAME" \

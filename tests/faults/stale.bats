@@ -76,12 +76,12 @@ has() { # LOG PID NAME STAGE VALUE
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 1K
+		slots = 1Ki
 		[sums]
 		id = 2
 		kind = keyinc
 		key = flow4
-		slots = 1K
+		slots = 1Ki
 	INI
 	dta-gen uniform -n 10 -q -w keys.pcap
 	dta-gen uniform --kind keyinc --table 2 -n 10 -q -w sums.pcap

@@ -15,13 +15,13 @@ setup() {
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 64K
+		slots = 64Ki
 		copies = 2
 		[sums]
 		id = 2
 		kind = keyinc
 		key = flow4
-		slots = 64K
+		slots = 64Ki
 		copies = 2
 	INI
 	make_regions layout.ini {file,wire}{0,1,2}

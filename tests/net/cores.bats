@@ -25,7 +25,7 @@ table() {
 
 	for id; do
 		printf '[t%d]\nid = %d\nkind = keywrite\nkey = flow4\n' "$id" "$id"
-		printf 'value = 4\nslots = 1M\ncopies = 2\nsequence = strict\n\n'
+		printf 'value = 4\nslots = 1Mi\ncopies = 2\nsequence = strict\n\n'
 	done
 }
 

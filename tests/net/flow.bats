@@ -13,7 +13,7 @@ setup() {
 		id = 1
 		kind = keyinc
 		key = flow4
-		slots = 1M
+		slots = 1Mi
 		copies = 2
 		sequence = strict
 	END

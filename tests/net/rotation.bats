@@ -19,7 +19,7 @@ setup() {
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 64K
+		slots = 64Ki
 		copies = 2
 	INI
 	net_up

@@ -27,9 +27,9 @@ setup() {
 		key = flow4
 		hops = 5
 		values = 0-65535
-		chunks = 4K
+		chunks = 4Ki
 		copies = 2
-		cache = 4K
+		cache = 4Ki
 	INI
 	make_regions layout.ini file wire int
 }

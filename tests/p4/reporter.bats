@@ -23,7 +23,7 @@ setup() {
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 4K
+		slots = 4Ki
 		copies = 2
 		[events]
 		id = 2
@@ -37,12 +37,12 @@ setup() {
 		id = 3
 		kind = keyinc
 		key = flow4
-		slots = 1K
+		slots = 1Ki
 		[paths]
 		id = 4
 		kind = postcard
 		key = flow4
-		chunks = 1K
+		chunks = 1Ki
 		hops = 5
 		values = 1-1000
 		cache = 64

@@ -121,7 +121,7 @@ same_packets() {
 		kind = keywrite
 		key = flow6
 		value = 1
-		slots = 1K
+		slots = 1Ki
 		stride = packed
 	INI
 	switch_and_c reports.pcap layout.ini
@@ -215,7 +215,7 @@ same_packets() {
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 1K
+		slots = 1Ki
 		sequence = strict
 	INI
 	# A gap, what closes it, another one, questions
@@ -252,7 +252,7 @@ ask() {
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 1K
+		slots = 1Ki
 		[lists]
 		id = 2
 		kind = append
@@ -329,7 +329,7 @@ has_lost() { [ "$(register rdma.lost)" = "$1" ]; }
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 1K
+		slots = 1Ki
 		sequence = strict
 	INI
 	make_regions layout.ini wire

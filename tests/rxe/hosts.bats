@@ -169,7 +169,7 @@ finish() { # exit status
 	patient has_come once
 	on_a 'kill $(cat r.pid); while [ -e /proc/$(cat r.pid) ]; do sleep 0.1; done
 		rm /dev/shm/r
-		sed "s/slots = 16K/slots = 8K/" layout.ini >other.ini
+		sed "s/slots = 16Ki/slots = 8Ki/" layout.ini >other.ini
 		dta-collect --create --layout other.ini --region r'
 	collect
 	: >"$B/go"

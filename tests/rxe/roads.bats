@@ -118,7 +118,7 @@ by_frames() { # layout
 			kind = keywrite
 			key = flow4
 			value = 4
-			slots = 64K
+			slots = 64Ki
 			qp = $layout
 		END
 		cp one.ini "$HOST"

@@ -21,7 +21,7 @@ setup_file() {
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 64K
+		slots = 64Ki
 		copies = 2
 	INI
 	cp layout.ini "$GUEST_DIR/a"

@@ -34,21 +34,21 @@ setup() {
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 1K
+		slots = 1Ki
 		[uc]
 		kind = keywrite
 		key = flow4
 		value = 4
-		slots = 1K
+		slots = 1Ki
 		qp = uc
 		[counts]
 		kind = keyinc
 		key = flow4
-		slots = 1K
+		slots = 1Ki
 		[paths]
 		kind = postcard
 		key = flow4
-		chunks = 1K
+		chunks = 1Ki
 		values = 1-80
 		[lists]
 		kind = append
@@ -185,7 +185,7 @@ used() {
 }
 
 @test "DART's WRITE and COMPARE_SWAP" {
-	printf '[rc]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 1K\n' >layout.ini
+	printf '[rc]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 1Ki\n' >layout.ini
 	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
 	dta-gen uniform -T 1 --count 800 -q -w 1.keywrite.pcap # slots meet
 	dta-collect --create --layout layout.ini --region "$NAME" --epochs 2
@@ -196,7 +196,7 @@ used() {
 }
 
 @test "huge pages" {
-	printf '[big]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 512K\n' >layout.ini
+	printf '[big]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 512Ki\n' >layout.ini
 	guest_run 'mkdir -p /dev/hugepages; mount -t hugetlbfs huge /dev/hugepages
 		sysctl -qw vm.nr_hugepages=6'
 	guest_run "dta-collect --create --layout /host/layout.ini --region $NAME --pages huge"
@@ -438,7 +438,7 @@ refuses() { # MESSAGE ARGS...
 }
 
 @test "counters over UC are no layout: UC has no atomics" {
-	printf '[c]\nkind = keyinc\nkey = u32\nslots = 1K\nqp = uc\n' >bad.ini
+	printf '[c]\nkind = keyinc\nkey = u32\nslots = 1Ki\nqp = uc\n' >bad.ini
 	run guest_run "dta-collect --create --layout /host/bad.ini --region $NAME"
 	[ "$status" = 1 ]
 	[[ $output == *atomic* ]]

@@ -28,16 +28,16 @@ static void test_good(void)
 	static const char text[] =
 		"; a fabric\n"
 		"[flows]\nkind = keywrite\nkey = flow4\nvalue = 4\n"
-		"memory = 4G ; 2^29 slots\n"
+		"memory = 4Gi ; 2^29 slots\n"
 		"[dart]\nslots = 1000\nvalue = 20\nkey = hop4\n"
 		"stride = packed\nkind = keywrite\ncopies = 4\nid = 7\n"
 		"qp = uc\nimmediate = yes\nsequence = strict\n"
-		"[paths]\nkind = postcard\nkey = hex:9\nchunks = 1M\n"
-		"values = 1-256K\ncopies = 1\ncache = 64\n"
+		"[paths]\nkind = postcard\nkey = hex:9\nchunks = 1Mi\n"
+		"values = 1-256Ki\ncopies = 1\ncache = 64\n"
 		"[sets]\nkind = postcard\nkey = u32\nchunks = 8\nhops = 3\n"
 		"values = 9,1,5,9\n"
 		"[loss]\nkind = append\nlists = 255\nvalue = 18\n"
-		"entries = 1K\nflush = 2s\nbatch = 8\n"
+		"entries = 1Ki\nflush = 2s\nbatch = 8\n"
 		"[sums]\nkind = keyinc\nkey = src4\nslots = 64\n";
 	struct layout l;
 	struct fault f;
@@ -82,9 +82,9 @@ static void test_rings(void)
 	} good[] = {
 		{"entries = 100", 116, 100},
 		{"batch = 4\nentries = 1", 5, 1},
-		{"entries = 1K\nbatch = 64", 1088, 1024},
-		{"ring = 1K", 1024, 1008},
-		{"ring = 1K\nbatch = 64", 1024, 960},
+		{"entries = 1Ki\nbatch = 64", 1088, 1024},
+		{"ring = 1Ki", 1024, 1008},
+		{"ring = 1Ki\nbatch = 64", 1024, 960},
 		{"ring = 2\nbatch = 1", 2, 1},
 		{"memory = 8208", 512, 496}, /* of 8 bytes, and the count */
 	};
@@ -135,7 +135,7 @@ static const struct {
 	{"[a]\nkind = keyinc\nslots = 0\n", ":3: slots: 0 is not 1 to"},
 	{"[a]\nkind = keyinc\nslots = 99999999999999999999\n",
 	 ":3: slots: 99999999999999999999 is not 1 to"},
-	{"[a]\nkind = keyinc\nkey = u32\nslots = 8G\n", "32 bits"},
+	{"[a]\nkind = keyinc\nkey = u32\nslots = 8Gi\n", "32 bits"},
 	{"[a]\nkind = keyinc\nkey = u32\nslots = 8\nqp = uc\n",
 	 ":1: qp: counters need rc"},
 	{"[a]\nkind = keyinc\nslots = 8\nmemory = 64\n",
@@ -193,7 +193,7 @@ static const struct {
 	 ":1: ring: 16 entries, but it must hold more than a batch of 16"},
 	{"[a]\nkind = append\nvalue = 4\nentries = 9\nring = 64\n",
 	 ":1: ring: it follows from entries"},
-	{"[a]\nkind = append\nring = 64\nmemory = 1K\n",
+	{"[a]\nkind = append\nring = 64\nmemory = 1Ki\n",
 	 ":1: memory: the table's units are already given"},
 	{"[a]\nkind = append\nvalue = 4\nmemory = 72\nlists = 1\n",
 	 ":1: ring: 16 entries, but it must"},
@@ -221,9 +221,9 @@ static const struct {
 	{"[a]\nkind = append\nkey = flow4\nvalue = 4\nentries = 64\nlists = "
 	 "1\n",
 	 ":1: key: a list has no other key"},
-	{"[a]\nkind = append\nvalue = 4\nentries = 64T\nlists = 4G\n",
-	 ":5: lists: 4G is not"},
-	{"[a]\nkind = append\nvalue = 4\nentries = 64T\nlists = 3G\n",
+	{"[a]\nkind = append\nvalue = 4\nentries = 64Ti\nlists = 4Gi\n",
+	 ":5: lists: 4Gi is not"},
+	{"[a]\nkind = append\nvalue = 4\nentries = 64Ti\nlists = 3Gi\n",
 	 ":1: the table is too long"},
 };
 

@@ -75,7 +75,7 @@ static const struct cli_option options[] = {
 	 AT(reports), .min = 16, .max = 1 << 24},
 	{0, "store-flows", "N", "databases: no more flows (10M)", CLI_SIZE,
 	 AT(store_flows), .min = 1, .max = UINT32_MAX},
-	{'m', "memory", "SIZE", "ours: at most (4G)", CLI_BYTES, AT(memory),
+	{'m', "memory", "SIZE", "ours: at most (4G)", CLI_SIZE, AT(memory),
 	 .min = 1 << 12, .max = 1ull << 40},
 	{'d', "dir", "DIRECTORY", "where databases keep their files", CLI_STR,
 	 AT(dir)},
