@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/guess.h"
 #include "base/text.h"
 #include "csv.h"
 #include "options.h"
@@ -248,6 +249,18 @@ const struct cli cli = {
 	.groups = groups,
 };
 
+static void no_workload(const char *word)
+{
+	struct guess g = {.word = word};
+
+	for (unsigned i = 0; i < n_workloads; i++)
+		guess_try(&g, workloads[i].name);
+	guess_try(&g, csv_workload.name);
+	guess_try(&g, "int");
+	cli_usage(&cli, "%s: no such workload%s", word,
+		  g.best ? guess_hint(&g) : "; see --list");
+}
+
 void options_read(struct settings *s, int argc, char **argv)
 {
 	int n;
@@ -291,7 +304,7 @@ void options_read(struct settings *s, int argc, char **argv)
 			      ? &csv_workload
 			      : workload_find(argv[n]);
 	if (!s->workload)
-		cli_usage(&cli, "%s: no such workload; see --list", argv[n]);
+		no_workload(argv[n]);
 	s->gen.live.format = s->gen.output;
 	cli_check_named(&cli, s, s->workload->name);
 }

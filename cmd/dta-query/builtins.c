@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/guess.h"
 #include "hash/family.h"
 #include "shell.h"
 #include "cli/table.h"
@@ -131,15 +132,14 @@ static bool first_word_is(const char *text, const char *word)
 
 void no_command(const char *word)
 {
-	struct cli_guess g = {.word = word};
+	struct guess g = {.word = word};
 
 	for (int v = 0; v < VERBS; v++)
-		cli_guess(&g, verb_name((enum verb)v));
+		guess_try(&g, verb_name((enum verb)v));
 	for (const struct builtin *b = builtins; b->name; b++)
-		cli_guess(&g, b->name);
-	cli_warn("'%s' is no command; %s%s%s", word,
-		 g.best ? "did you mean " : "help lists them",
-		 g.best ? g.best : "", g.best ? "?" : "");
+		guess_try(&g, b->name);
+	cli_warn("'%s' is no command%s", word,
+		 g.best ? guess_hint(&g) : "; help lists them");
 }
 
 static int help(struct shell *sh)

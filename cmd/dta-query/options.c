@@ -80,7 +80,8 @@ static const struct cli_option options[] = {
 	{'e', "epoch", "N[-M]", "ask these epochs only (0: all)", CLI_CALL,
 	 .read = read_epochs},
 	{'n', "copies", "N", "slots to read for a key, 1..4", CLI_U64,
-	 AT(rule.copies), .min = 1, .max = HASH_COPIES},
+	 AT(rule.copies), .min = 1, .max = HASH_COPIES,
+	 .verbs = "keywrite path count why verify"},
 	{'p', "policy", "P", "plurality (default), first, unique, consensus:T",
 	 CLI_CALL, .read = read_policy},
 	{0, "partial", NULL, "path: paths with holes, too", CLI_FLAG,
@@ -279,6 +280,9 @@ void options_read(struct opts *o, int argc, char **argv)
 		return;
 	}
 	o->verb = (enum verb)cli_verb(&cli, argv[n]);
+	if (o->verb == VERB_TOP && cli_text(&cli, "-n"))
+		cli_usage(&cli, "-n is --copies; how many top shows is "
+				"--lines N");
 	cli_check(&cli, o, (int)o->verb);
 	o->keys.args = argv + n + 1;
 	o->keys.nargs = argc - n - 1;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/guess.h"
 #include "cli/cli.h"
 #include "commands.h"
 #include "run.h"
@@ -25,16 +26,16 @@ enum {
 
 static void no_command(const char *word)
 {
-	struct cli_guess g = {.word = word};
+	struct guess g = {.word = word};
 	char names[128] = "";
 	size_t len = 0;
 
 	for (size_t i = 0; i < COMMANDS; i++)
-		cli_guess(&g, commands[i].name);
+		guess_try(&g, commands[i].name);
 	cli_start(&run_cli);
 	if (g.best)
-		cli_usage(&run_cli, "'%s' is no command; did you mean %s?",
-			  word, g.best);
+		cli_usage(&run_cli, "'%s' is no command%s", word,
+			  guess_hint(&g));
 	for (size_t i = 0; i < COMMANDS && len < sizeof(names); i++)
 		len += (size_t)snprintf(names + len, sizeof(names) - len,
 					"%s%s", i ? ", " : "",

@@ -15,6 +15,15 @@ int field_find(const struct field *table, const char *name)
 	return -ENOENT;
 }
 
+const char *field_hint(const struct field *table, const char *name,
+		       struct guess *g)
+{
+	*g = (struct guess){.word = name};
+	for (; table->name; table++)
+		guess_try(g, table->name);
+	return guess_hint(g);
+}
+
 /* Writes a number of 1, 2, 4 or 8 bytes, host order. */
 static void store(const struct field *field, void *object, uint64_t v)
 {

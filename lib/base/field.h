@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "base/guess.h"
 
 enum field_form {
 	FIELD_SIZE,   /* a number: "7", "10K" */
@@ -37,6 +38,10 @@ struct field {
 
 /* The place of a name in a table, or -ENOENT. */
 int field_find(const struct field *table, const char *name);
+
+/* "; did you mean NAME?" for one that is not there, or "". In g. */
+const char *field_hint(const struct field *table, const char *name,
+		       struct guess *g);
 
 /*
  * Sets a field of an object. A value that it may not have: "NAME: reason" in f,

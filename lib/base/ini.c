@@ -152,10 +152,12 @@ int ini_set(const struct ini *i, const struct field *table, uint64_t *seen,
 {
 	int place = field_find(table, i->key), rc;
 	struct fault why = {""};
+	struct guess g;
 
 	if (place < 0)
-		return ini_fault(i, i->line, -EINVAL, "no such field: '%.100s'",
-				 i->key);
+		return ini_fault(i, i->line, -EINVAL,
+				 "no such field: '%.100s'%s", i->key,
+				 field_hint(table, i->key, &g));
 	if (!field_once(seen, place))
 		return ini_fault(i, i->line, -EINVAL, "given twice: '%s'",
 				 i->key);

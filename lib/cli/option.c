@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/guess.h"
 #include "cli/cli.h"
 #include "cli/private.h"
 
@@ -176,48 +177,39 @@ static const char *bad_option(const struct cli *c, char **argv)
 	return text;
 }
 
-/* The long names that an abbreviation may stand for: "--flows, --from". Returns
- * how many. */
-static unsigned begin_with(const struct cli *c, const char *word, char *out,
-			   size_t room)
+/* An option that there is not. */
+static __attribute__((noreturn)) void
+unknown(const struct cli *c, const struct option *names, const char *text)
 {
-	static const char *const own[] = {"help", "version"};
-	size_t len = strcspn(word, "="), n = 0;
-	unsigned found = 0;
-
-	for (unsigned i = 0; n < room; i++) {
-		const char *name = c->options[i].name;
-
-		if (!name)
-			break;
-		if (!strncmp(name, word, len))
-			n += (size_t)snprintf(out + n, room - n, "%s--%s",
-					      found++ ? ", " : "", name);
-	}
-	for (unsigned i = 0; i < 2 && n < room; i++)
-		if (!strncmp(own[i], word, len))
-			n += (size_t)snprintf(out + n, room - n, "%s--%s",
-					      found++ ? ", " : "", own[i]);
-	return found;
-}
-
-/* An option that there is not, or that begins like several. */
-static __attribute__((noreturn)) void unknown(const struct cli *c, char **argv)
-{
-	const char *text = bad_option(c, argv);
-	struct cli_guess g = {.word = text + 2};
-	char names[256];
+	struct guess g = {.word = text + 2};
 
 	if (strncmp(text, "--", 2) != 0)
 		cli_usage(c, "unknown option %s", text);
-	if (begin_with(c, text + 2, names, sizeof(names)) > 1)
-		cli_usage(c, "%s is ambiguous: %s", text, names);
-	for (const struct cli_option *o = c->options; o->name; o++)
-		cli_guess(&g, o->name);
-	if (g.best)
-		cli_usage(c, "unknown option %s; did you mean --%s?", text,
-			  g.best);
-	cli_usage(c, "unknown option %s", text);
+	for (; names->name; names++)
+		guess_try(&g, names->name);
+	cli_usage(c,
+		  g.best ? "unknown option %s; did you mean --%s?"
+			 : "unknown option %s",
+		  text, g.best);
+}
+
+/* getopt_long takes --creat for --create; we do not: the next version's
+ * --creature would change what a script does. */
+static void refuse_abbreviation(const struct cli *c, const struct option *names,
+				const struct option *o, char **argv)
+{
+	const char *word = argv[optind - 1];
+	size_t len;
+
+	if (word == optarg)
+		word = argv[optind - 2];
+	len = strcspn(word, "=");
+	if (len != strlen(o->name) + 2) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "%.*s", (int)len, word);
+		unknown(c, names, text);
+	}
 }
 
 /* Of two names or files one would be ignored in silence. */
@@ -251,12 +243,15 @@ int cli_read(const struct cli *c, void *opts, int argc, char **argv)
 {
 	char letters[2 * OPTIONS_MAX + 4];
 	struct option names[OPTIONS_MAX + 4];
-	int code;
+	int code, place = -1;
 
 	getopt_tables(c, letters, names);
 	memset(given, 0, sizeof(given));
 	opterr = 0;
-	while ((code = getopt_long(argc, argv, letters, names, NULL)) != -1) {
+	while ((code = getopt_long(argc, argv, letters, names, &place)) != -1) {
+		if (place >= 0)
+			refuse_abbreviation(c, names, &names[place], argv);
+		place = -1;
 		switch (code) {
 		case 'h':
 			help(c);
@@ -271,7 +266,7 @@ int cli_read(const struct cli *c, void *opts, int argc, char **argv)
 			if (!strncmp(argv[optind - 1], "--", 2) && optopt)
 				cli_usage(c, "%s takes no argument",
 					  bad_option(c, argv));
-			unknown(c, argv);
+			unknown(c, names, bad_option(c, argv));
 		case JSON:
 			take(c, opts, format_of(c), "ndjson");
 			break;

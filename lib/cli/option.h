@@ -111,17 +111,6 @@ void cli_from_env(const struct cli *c, void *opts, const char *names,
 /* An environment variable; NULL if it is not there, or empty. */
 const char *cli_env(const char *variable);
 
-/* The nearest of words to one that was mistyped: word is set, best is NULL
- * until a candidate is near enough. */
-struct cli_guess {
-	const char *word, *best;
-	unsigned far;
-};
-
-void cli_guess(struct cli_guess *g, const char *candidate);
-/* The same of words that end with NULL; or NULL. */
-const char *cli_guess_words(const char *word, const char *const *words);
-
 /* The last argument that cli_read() read for an option ("--count"), "" for a
  * flag; NULL: it was not given. */
 const char *cli_text(const struct cli *c, const char *name);

@@ -15,10 +15,10 @@ enum {
 	CLI_WORD_MAX = 32, /* of an option's name, with its dashes */
 };
 
-/* The next of words that blanks or bars part; false: there is none. */
 /* The subcommand that cli_usage() is about from now on. */
 void cli_set_verb(const struct cli *c, const char *verb);
 
+/* The next of words that blanks or bars part; false: there is none. */
 bool cli_next_word(const char **at, char word[CLI_WORD_MAX]);
 
 /* Takes an option as if it had been given; exits on a bad value. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/guess.h"
 #include "cli/cli.h"
 #include "cli/option.h"
 #include "cli/private.h"
@@ -14,6 +15,19 @@ enum {
 	NAMES_MAX = 256,
 	FILES_MAX = 32,
 };
+
+bool cli_next_word(const char **at, char word[CLI_WORD_MAX])
+{
+	size_t n;
+
+	*at += strspn(*at, " |");
+	n = strcspn(*at, " |");
+	assert(n < CLI_WORD_MAX);
+	memcpy(word, *at, n);
+	word[n] = 0;
+	*at += n;
+	return n > 0;
+}
 
 /* "A, B and C" of "A B C", last being " and ". */
 static const char *list_of(const char *names, const char *last,
@@ -184,7 +198,7 @@ void cli_from_env(const struct cli *c, void *opts, const char *names,
 int cli_verb(const struct cli *c, const char *word)
 {
 	char names[NAMES_MAX] = "", out[NAMES_MAX];
-	const char *near;
+	struct guess g = {.word = word};
 	size_t n = 0;
 
 	for (int i = 0; c->verbs[i]; i++) {
@@ -198,10 +212,7 @@ int cli_verb(const struct cli *c, const char *word)
 	list_of(names, " or ", out);
 	if (!word)
 		cli_usage(c, "%s?", out);
-	near = cli_guess_words(word, c->verbs);
-	cli_usage(c, "'%s' is not %s%s%s%s", word, out,
-		  near ? "; did you mean " : "", near ? near : "",
-		  near ? "?" : "");
+	cli_usage(c, "'%s' is not %s%s", word, out, guess_words(&g, c->verbs));
 }
 
 void cli_check(const struct cli *c, const void *opts, int verb)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/guess.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/option.h"
@@ -89,8 +90,7 @@ static int read_time(const char *text, uint64_t min, uint64_t max,
 static int no_such_word(const struct cli_option *o, const char *word,
 			struct fault *why)
 {
-	const char *near = cli_guess_words(word, o->words);
-
+	struct guess g = {.word = word};
 	char text[256] = "is not ";
 	size_t n = strlen(text);
 
@@ -100,9 +100,7 @@ static int no_such_word(const struct cli_option *o, const char *word,
 				      : o->words[i + 1] ? ", "
 							: " or ",
 				      o->words[i]);
-	return fault_set(why, -EINVAL, "%s%s%s%s", text,
-			 near ? "; did you mean " : "", near ? near : "",
-			 near ? "?" : "");
+	return fault_set(why, -EINVAL, "%s%s", text, guess_words(&g, o->words));
 }
 
 static int read_word(const struct cli_option *o, const char *text,

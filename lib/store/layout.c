@@ -229,9 +229,11 @@ int layout_set(struct table *t, const char *field, const char *value,
 	       struct fault *f)
 {
 	int i = layout_field(field);
+	struct guess g;
 
 	if (i < 0)
-		return fault_set(f, i, "%s: no such field", field);
+		return fault_set(f, i, "%s: no such field%s", field,
+				 field_hint(fields, field, &g));
 	if (t->kind && layout_suits(t, i, f) < 0)
 		return -EINVAL;
 	return field_set(&fields[i], t, value, f);

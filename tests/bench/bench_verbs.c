@@ -101,7 +101,7 @@ static struct translator *make(const char *kind)
 	    (strcmp(kind, "keyinc") != 0 &&
 	     layout_set(&t, "value", "4", &f) < 0) ||
 	    layout_set(&t, "copies", "1", &f) < 0 ||
-	    layout_set(&t, "memory", "1G", &f) < 0 ||
+	    layout_set(&t, "memory", "1Gi", &f) < 0 ||
 	    table_finish(&t, &f) < 0 ||
 	    translate_open(&tr, &t, 1, &road, NULL, &f) < 0)
 		die(f.text);

@@ -27,9 +27,19 @@ make_region() { # workload, options
 	dta-collect --create --layout "$EXAMPLES/$1.ini" --region "$NAME" "${@:2}"
 }
 
-@test "options: ambiguous ones, slips, and names that are given twice" {
-	refused "--f is ambiguous: --flows, --from, --format" dta-gen int-path --f 1
-	refused "--re is ambiguous: --read, --region" dta-translate --re=x
+@test "options: beginnings, slips, and names that are given twice" {
+	refused "unknown option --f" dta-gen int-path --f 1
+	refused "unknown option --re; did you mean --re" dta-translate --re=x
+	# One that is the beginning of one option only is no option, either.
+	refused "unknown option --creat; did you mean --create?" \
+		dta-collect --creat --layout "$EXAMPLES/uniform.ini" -R "$NAME"
+	[ ! -e "/dev/shm/$NAME" ]
+	refused "unknown option --reg; did you mean --region?" \
+		dta-query keywrite --reg=x 1
+	refused "unknown option --quie; did you mean --quiet?" \
+		dta-gen uniform -w - --quie
+	dta-gen uniform -c 1 -q -w --quie
+	[ -s ./--quie ]
 	refused "unknown option --regoin; did you mean --region?" \
 		dta-query keywrite --regoin x
 	refused "unknown option --sumary; did you mean --summary?" \
@@ -48,6 +58,23 @@ make_region() { # workload, options
 	refused "did you mean keywrite?" dta-query keywrit
 	refused "did you mean packets?" dta-dump packet x
 	refused "did you mean hash?" dta-translate -r x -R y --steer hsah
+	refused "'verfy' is not keywrite" dta-query verfy
+	[[ $stderr == *"did you mean verify?"* ]]
+	refused "int-paht: no such workload; did you mean int-path?" dta-gen int-paht
+	refused "marple: no such workload; did you mean marple-hosts?" dta-gen marple
+	refused "foo: no such workload; see --list" dta-gen foo
+	printf '[t]\nkind = keyinc\nkey = u32\nslot = 9\n' >l.ini
+	run -1 dta-collect --create --layout l.ini -R "$NAME"
+	[[ $output == *"l.ini:4: slot: no such field; did you mean slots?" ]]
+	run -1 dta-collect --create --layout <(sed s/slot/colour/ l.ini) -R "$NAME"
+	[[ $output == *":4: colour: no such field" ]]
+}
+
+@test "top -n 3: copies are not lines" {
+	refused "-n is --copies; how many top shows is --lines N" \
+		dta-query top -n 3 -R "$NAME"
+	refused "--copies is for keywrite, path, count, why and verify" \
+		dta-query list -n 3 -R "$NAME"
 }
 
 @test "dta-gen: options of other workloads are refused" {

@@ -72,11 +72,11 @@ static inline void rig_layout(struct layout *l)
 {
 	static const char *const kw[][2] = {
 		{"kind", "keywrite"}, {"key", "u32"}, {"value", "4"},
-		{"slots", "1K"},      {NULL, NULL},
+		{"slots", "1Ki"},     {NULL, NULL},
 	};
 	static const char *const uc[][2] = {
 		{"kind", "keywrite"}, {"key", "u32"}, {"value", "4"},
-		{"slots", "1K"},      {"qp", "uc"},   {NULL, NULL},
+		{"slots", "1Ki"},     {"qp", "uc"},   {NULL, NULL},
 	};
 	static const char *const inc[][2] = {
 		{"kind", "keyinc"},

@@ -28,15 +28,15 @@ enum {
 
 static const char *const sample_fields[][3] = {
 	{"flows", "kind", "keywrite"},	{"flows", "key", "flow4"},
-	{"flows", "value", "4"},	{"flows", "slots", "64K"},
+	{"flows", "value", "4"},	{"flows", "slots", "64Ki"},
 	{"dart", "kind", "keywrite"},	{"dart", "key", "u32"},
 	{"dart", "value", "20"},	{"dart", "slots", "1000"},
 	{"dart", "stride", "packed"},	{"paths", "kind", "postcard"},
-	{"paths", "key", "flow4"},	{"paths", "chunks", "1K"},
+	{"paths", "key", "flow4"},	{"paths", "chunks", "1Ki"},
 	{"paths", "values", "7,1,500"}, {"loss", "kind", "append"},
 	{"loss", "value", "4"},		{"loss", "ring", "100"},
 	{"loss", "lists", "3"},		{"sums", "kind", "keyinc"},
-	{"sums", "key", "u32"},		{"sums", "slots", "4K"},
+	{"sums", "key", "u32"},		{"sums", "slots", "4Ki"},
 };
 
 static inline void sample_layout(struct layout *l)

@@ -39,7 +39,7 @@ enum {
 
 static const char *const team_fields[][3] = {
 	{"counted", "kind", "keywrite"}, {"counted", "key", "hex:13"},
-	{"counted", "value", "4"},	 {"counted", "slots", "2K"},
+	{"counted", "value", "4"},	 {"counted", "slots", "2Ki"},
 	{"strict", "kind", "keywrite"},	 {"strict", "key", "hex:13"},
 	{"strict", "value", "4"},	 {"strict", "slots", "1000"},
 	{"strict", "copies", "1"},	 {"strict", "sequence", "strict"},

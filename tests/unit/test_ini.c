@@ -254,7 +254,7 @@ static void test_fields(void)
 	static const struct thing none = {.after = 99};
 	struct thing t;
 
-	TEST(!fill(&t, "size = 10K\nother = x\nmac = 02:00:00:00:00:01\n"
+	TEST(!fill(&t, "size = 10Ki\nother = x\nmac = 02:00:00:00:00:01\n"
 		       "word = 0xffffffff\nnumber = 999\nsmall = two\n"));
 	TEST(t.small == 2 && t.number == 999 && t.word == UINT32_MAX &&
 	     t.size == 10240 && !memcmp(t.mac, "\2\0\0\0\0\1", 6) &&

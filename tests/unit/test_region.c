@@ -446,7 +446,7 @@ static void test_pages(void)
 	strcpy(l.table[0].name, "t");
 	layout_set(&l.table[0], "kind", "keyinc", &f);
 	layout_set(&l.table[0], "key", "u32", &f);
-	layout_set(&l.table[0], "memory", "16M", &f);
+	layout_set(&l.table[0], "memory", "16Mi", &f);
 	region_remove(name, NULL);
 	if (!TEST(region_create(&r, name, &l, &o, &f) == 0)) {
 		fprintf(stderr, "%s\n", f.text);

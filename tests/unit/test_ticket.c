@@ -100,8 +100,8 @@ static void odd_layout(struct layout *l)
 		{"qp", "uc"},	      {"show", "u16,hex"}, {NULL, NULL},
 	};
 	static const char *const dta0[][2] = {
-		{"kind", "keywrite"}, {"key", "u32"},  {"value", "4"},
-		{"hash", "dta0"},     {"slots", "1K"}, {NULL, NULL},
+		{"kind", "keywrite"}, {"key", "u32"},	{"value", "4"},
+		{"hash", "dta0"},     {"slots", "1Ki"}, {NULL, NULL},
 	};
 	static const char *const postcard[][2] = {
 		{"kind", "postcard"}, {"key", "flow6"},	   {"hops", "3"},

@@ -332,7 +332,7 @@ static void swaps(void)
 {
 	static const char *const fields[][3] = {
 		{"slots", "kind", "keywrite"}, {"slots", "key", "hex:13"},
-		{"slots", "value", "4"},       {"slots", "slots", "2K"},
+		{"slots", "value", "4"},       {"slots", "slots", "2Ki"},
 		{"slots", "copies", "2"},
 	};
 	struct traffic *tf = traffic_new(REPORTS, 5, TEAM_COUNTED);

@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* word.c - words of an option table: in a row, and which of them somebody
- * meant. */
-#include <assert.h>
-#include <string.h>
+#include "base/guess.h"
 
-#include "cli/private.h"
+#include <stdio.h>
+#include <string.h>
 
 enum {
 	WORD_MAX = 32, /* longer ones are not guessed */
 };
-
-bool cli_next_word(const char **at, char word[CLI_WORD_MAX])
-{
-	size_t n;
-
-	*at += strspn(*at, " |");
-	n = strcspn(*at, " |");
-	assert(n < CLI_WORD_MAX);
-	memcpy(word, *at, n);
-	word[n] = 0;
-	*at += n;
-	return n > 0;
-}
 
 static unsigned least(unsigned a, unsigned b)
 {
@@ -52,26 +37,37 @@ static unsigned distance(const char *a, size_t n, const char *b, size_t m)
 	return d[n][m];
 }
 
-void cli_guess(struct cli_guess *g, const char *candidate)
+void guess_try(struct guess *g, const char *candidate)
 {
 	size_t n = strlen(g->word), m = strlen(candidate);
-	/* One slip in a short word, two in a longer one. */
-	unsigned most = n < 3 ? 0 : n < 6 ? 1 : 2, far;
+	/* One slip in a short word, two in a longer one; or its beginning. */
+	unsigned most = n < 3 ? 0 : n < 6 ? 1 : 2, far = 1;
 
 	if (n > WORD_MAX || m > WORD_MAX)
 		return;
-	far = distance(g->word, n, candidate, m);
-	if (far > most || (g->best && far >= g->far))
+	if (n < 2 || strncmp(candidate, g->word, n) != 0) {
+		far = distance(g->word, n, candidate, m);
+		if (far > most)
+			return;
+	}
+	if (g->best && far >= g->far)
 		return;
 	g->best = candidate;
 	g->far = far;
 }
 
-const char *cli_guess_words(const char *word, const char *const *words)
+const char *guess_hint(struct guess *g)
 {
-	struct cli_guess g = {.word = word};
+	g->hint[0] = '\0';
+	if (g->best)
+		snprintf(g->hint, sizeof(g->hint), "; did you mean %s?",
+			 g->best);
+	return g->hint;
+}
 
+const char *guess_words(struct guess *g, const char *const *words)
+{
 	for (; *words; words++)
-		cli_guess(&g, *words);
-	return g.best;
+		guess_try(g, *words);
+	return guess_hint(g);
 }
