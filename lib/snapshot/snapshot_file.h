@@ -33,7 +33,9 @@
 enum {
 	SNAPSHOT_VERSION = 1,
 	SNAPSHOT_BLOCK = 64 << 10,
-	SNAPSHOT_CACHE = 8, /* inflated blocks kept */
+	/* Inflated blocks kept, 128 MiB: keys are scattered, and to inflate a
+	 * block for each of them takes a hundred times as long. */
+	SNAPSHOT_CACHE = 2048,
 };
 
 extern const char snapshot_end_magic[8];
@@ -113,7 +115,6 @@ uint32_t snapshot_trailer_crc(const struct snapshot_trailer *t);
 
 struct snapshot_cached {
 	uint64_t block; /* UINT64_MAX: none */
-	uint64_t used;	/* when, by s->clock */
 	uint8_t *data;
 };
 
@@ -127,7 +128,6 @@ struct snapshot {
 	uint8_t *values;
 	struct snapshot_plan plan;
 	struct snapshot_entry *index; /* at 0: the block is missing */
-	uint64_t clock;
 	struct snapshot_cached cache[SNAPSHOT_CACHE];
 	uint8_t *packed; /* room for a block's bytes */
 	z_stream z;

@@ -201,30 +201,21 @@ int snapshot_block_read(struct snapshot *s, uint64_t block, uint8_t *out)
 	return 0;
 }
 
-/* A block out of the cache, or into it in the place of the one unused longest.
- */
+/* A block out of the cache, or into it. */
 static int cached(struct snapshot *s, uint64_t block, const uint8_t **out)
 {
-	struct snapshot_cached *c = &s->cache[0];
+	struct snapshot_cached *c = &s->cache[block % SNAPSHOT_CACHE];
 	int rc;
 
-	for (int i = 0; i < SNAPSHOT_CACHE; i++) {
-		if (s->cache[i].block == block) {
-			c = &s->cache[i];
-			goto found;
-		}
-		if (s->cache[i].used < c->used)
-			c = &s->cache[i];
-	}
 	if (!c->data && !(c->data = malloc(SNAPSHOT_BLOCK)))
 		return -ENOMEM;
-	c->block = UINT64_MAX;
-	rc = snapshot_block_read(s, block, c->data);
-	if (rc < 0)
-		return rc;
-	c->block = block;
-found:
-	c->used = ++s->clock;
+	if (c->block != block) {
+		c->block = UINT64_MAX;
+		rc = snapshot_block_read(s, block, c->data);
+		if (rc < 0)
+			return rc;
+		c->block = block;
+	}
 	*out = c->data;
 	return 0;
 }

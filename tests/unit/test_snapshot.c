@@ -107,6 +107,28 @@ static bool same_table(struct snapshot *s, const struct region *r, unsigned i,
 	return same;
 }
 
+static void test_all_tables(struct snapshot *s, const struct region *r)
+{
+	for (uint64_t epoch = 2; epoch <= 3; epoch++)
+		for (unsigned i = 0; i < SAMPLE_TABLES; i++)
+			TEST(same_table(s, r, i, epoch));
+}
+
+/* What was read once is not read, and inflated, again. */
+static void test_once(const struct region *r)
+{
+	struct snapshot *s;
+	struct fault f;
+
+	if (!TEST(snapshot_open(&s, path, &f) == 0))
+		return;
+	test_all_tables(s, r);
+	TEST(truncate(path, 0) == 0);
+	test_all_tables(s, r);
+	snapshot_close(s);
+	save_file(file, file_len);
+}
+
 static void test_whole(const struct region *r)
 {
 	struct query_rule rule = {.copies = 1, .policy = QUERY_UNIQUE};
@@ -129,9 +151,8 @@ static void test_whole(const struct region *r)
 	     &m->table[SAMPLE_LOSS]);
 	memory_view(&v, m, &m->table[SAMPLE_PATHS], 2);
 	TEST(v.values[1] == 7);
+	test_all_tables(s, r);
 	for (uint64_t epoch = 2; epoch <= 3; epoch++) {
-		for (unsigned i = 0; i < SAMPLE_TABLES; i++)
-			TEST(same_table(s, r, i, epoch));
 		memory_view(&v, m, &m->table[SAMPLE_FLOWS], epoch);
 		for (uint64_t i = 0; i < KEYS; i++) {
 			struct view live = {
@@ -442,6 +463,7 @@ int main(void)
 	if (!TEST(snapshot_write(r, 2, 3, path, NULL, NULL, &f) == 0))
 		fprintf(stderr, "%s\n", f.text);
 	load_file();
+	test_once(r);
 	test_whole(r);
 	test_flips(r);
 	test_no_index(r);
