@@ -256,6 +256,8 @@ struct opts options_read(int argc, char **argv)
 		cli_refuse("--push: less than %d ms: values are looked after "
 			   "so often; 0 is never",
 			   TELEMETRY_KEEP_NS / 1000000);
+	if (o.format == ROW_CSV)
+		cli_one_kind(o.rows);
 	set_top(&o);
 	if (o.top.top && (is_stdout(o.write) || is_stdout(o.dta)))
 		cli_refuse("--%s: the table goes to stdout already",

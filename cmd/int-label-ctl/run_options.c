@@ -218,6 +218,8 @@ void run_options_read(struct run_options *o, int argc, char **argv)
 				   ? 0
 				   : 1 << LABEL_ROWS_DECISION |
 					     1 << LABEL_ROWS_SILENCE);
+	if (o->format == ROW_CSV)
+		cli_one_kind(o->rows);
 	if (o->top.top) {
 		o->rows = 0;
 		set_top(o);

@@ -7,15 +7,15 @@
 
 #include "base/text.h"
 
-/* %XX in place (RFC 3986, section 2.1). False: no hexadecimal digits, or
- * a NUL. */
+/* %XX in place (RFC 3986, section 2.1); %m stays. False: no hexadecimal digits,
+ * or a NUL. */
 static bool decode(char *text)
 {
 	char *to = text;
 	uint8_t byte;
 
 	for (; *text; text++) {
-		if (*text != '%') {
+		if (*text != '%' || text[1] == 'm') {
 			*to++ = *text;
 			continue;
 		}

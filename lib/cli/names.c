@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/option.h"
 
 /* Which name a word is; -EINVAL, and why says all of them. */
@@ -46,4 +47,12 @@ int cli_names(unsigned *set, const char *text, const char *(*of)(unsigned),
 	}
 	*set = found;
 	return 0;
+}
+
+void cli_one_kind(unsigned kinds)
+{
+	if (kinds & (kinds - 1))
+		cli_refuse("-o csv: a header is that of one kind of row: name "
+			   "one with --rows, or have a file of each with -x "
+			   "'file:%%m.csv?format=csv'");
 }

@@ -131,6 +131,9 @@ int cli_set(const struct cli_option *o, void *opts, const char *text,
  */
 int cli_names(unsigned *set, const char *text, const char *(*of)(unsigned),
 	      unsigned all, struct fault *why);
+/* Of rows on stdout as CSV, which has one header: refuses a set of several
+ * kinds. */
+void cli_one_kind(unsigned kinds);
 /* Back to what it is if it is not given: 0, NULL, or as its read() says. */
 void cli_unset(const struct cli_option *o, void *opts);
 

@@ -12,16 +12,32 @@ setup() {
 teardown() { end_bg; }
 
 @test "a file: rows are added, a header comes once" {
-	rows_to "file:rows.csv?format=csv" <<<"put 3" >log
+	rows_to "file:%m.csv?format=csv" <<<"put 3" >log
 	balances log 3
-	rows_to "file:rows.csv?format=csv" <<<"put 2" >log
-	[ "$(wc -l <rows.csv)" = 6 ]
-	[ "$(grep -c '^time,node,port' rows.csv)" = 1 ]
+	rows_to "file:%m.csv?format=csv" <<<"put 2" >log
+	[ "$(wc -l <hop.csv)" = 6 ]
+	[ "$(grep -c '^time,node,port' hop.csv)" = 1 ]
 	rows_to file:rows.ndjson <<<$'put 1000\nput 10 label' >log
 	[ "$(jq -s 'length, map(select(.depth)) | length' rows.ndjson | xargs)" = "1010 1000" ]
 	run -1 rows_to -e 1 file:/dev/full <<<"put 3"
 	balances - 3 <<<"$output"
 	[ "$(counter unsent <<<"$output")" = 3 ]
+}
+
+@test "CSV: a file for each kind of row, and none that holds something else" {
+	rows_to "file:%m.csv?format=csv" <<<$'put 3\nput 4 label\nput 5 flow' >log
+	balances log 12
+	[ "$(wc -l hop.csv label.csv flow.csv | awk '{ print $1 }' | xargs)" = "4 5 6 15" ]
+	head -qn 1 hop.csv label.csv | grep -c '^time,node,port' | grep -x 2
+	[ "$(grep -c '^time' label.csv) $(head -n 1 label.csv | wc -w)" = "1 1" ]
+	[ "$(cut -d, -f5 label.csv | head -n 1)" = latency ]
+	rows_to "file:x.%m" <<<$'put 3\nput 4 label' >log
+	[ "$(jq -r .measurement x.label | sort | uniq -c | xargs)" = "4 label" ]
+	echo colour >label.csv
+	run -0 rows_to "file:%m.csv?format=csv" <<<$'put 3\nput 4 label'
+	[[ $output == *"label.csv holds something else: its first line is not the header of label"* ]]
+	[ "$(counter refused <<<"$output") $(counter written <<<"$output")" = "4 3" ]
+	[ "$(cat label.csv)" = colour ]
 }
 
 @test "a disk that was full: all rows are there, whole, once there is room" {
@@ -50,7 +66,7 @@ teardown() { end_bg; }
 @test "a pipe whose reader went away: the next one gets the rows" {
 	mkfifo pipe
 	exec 8<>pipe
-	begin "file:pipe?format=csv" 8<&-
+	begin "file:pipe?format=text" 8<&-
 	echo status >&7
 	wait_for grep -q rows log
 	exec 8<&-
@@ -92,6 +108,8 @@ teardown() { end_bg; }
 	refused "file:x?format=xml" "file:x: format: 'xml' is none of text csv ndjson"
 	refused "file:x?color=red" "file:x: color: file has no such option"
 	refused "file:x?rows=0" "file:x: rows: 0 is not 1 to 1000000"
+	refused "file:x.csv?format=csv" "file:x.csv: a CSV file has one kind of row: put %m into its name, for the kind's"
+	refused "file:/none/%m" "file:/none/%m: No such file or directory"
 	refused file:/none/x "file:/none/x: No such file or directory"
 	refused influx://h "influx://h: no database: influx://HOST/DB"
 	refused "influx://me:secret@h/x?names=no" "influx://h/x: names: no 'no'"

@@ -330,7 +330,7 @@ binned() {
 
 @test "from end to end: what each flow's path has of the most, if asked for" {
 	generate md 2.1
-	[ "$(int-collect -q -r in.pcap -R event,value -o csv | grep -c flow_link)" = 0 ]
+	[ "$(int-collect -q -r in.pcap -R event,value -o ndjson | grep -c flow_link)" = 0 ]
 	int-collect -q -r in.pcap -R event -o ndjson -e change,new_key \
 		-t link_utilization=0 -t flow_link_utilization=0 >rows
 	# The most of a flow is that of one of its nodes, and of all of them.
@@ -342,7 +342,7 @@ binned() {
 	[ "$(wc -l <flows)" = "$FLOWS" ]
 	diff hops flows
 	int-collect -q -r in.pcap -R event,value -t flow_link_utilization=0 \
-		-t flow_link_utilization=off -o csv >none
+		-t flow_link_utilization=off -o ndjson >none
 	run ! grep flow_link none
 	run -2 int-collect -r in.pcap -t flow_link_utilization@3=1
 	[[ $output == *"nor is this metric a node's"* ]]
@@ -622,9 +622,14 @@ frames() { tshark -r "$1" -x 2>/dev/null; }
 	int-collect -q -r in.pcap -o csv >rows
 	[ "$(grep -c '^time' rows)" = 1 ]
 	diff rows <(int-collect -q -r in.pcap -R event -o csv)
+	run -2 --separate-stderr int-collect -q -r in.pcap -R all -o csv
+	[[ $stderr == *"-o csv: a header is that of one kind of row"* ]]
+	int-collect -q -r in.pcap -R none -x 'file:%m.csv?format=csv'
+	diff rows int_event.csv
 	[ "$(cut -d, -f2 rows | sort -u | grep -c .)" -gt 1 ]
 	int-label-ctl sim -q -d 3s --loss 5 -w labels.pcap >/dev/null
 	int-label-ctl -q -r labels.pcap -o csv >rows
 	[ "$(grep -c '^time' rows)" = 1 ]
 	diff rows <(int-label-ctl -q -r labels.pcap -R interval -o csv)
+	run -2 int-label-ctl -q -r labels.pcap -R all -o csv
 }
