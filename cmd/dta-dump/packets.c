@@ -20,22 +20,29 @@ static void endpoint(char *out, uint8_t version, const uint8_t *ip,
 		 text_of_ip(text, version, ip), port);
 }
 
-/* Not a UDP packet to a port that we know. rc: why. */
-static void show_other(struct show *s, const struct pkt *p, int rc)
+/* In-band telemetry; else not a UDP packet to a port that we know. rc: why. */
+static void show_other(struct show_int *x, const struct pkt *p, int rc)
 {
+	struct show *s = x->s;
 	struct net_packet n;
 	char src[ADDRESS_MAX], dst[ADDRESS_MAX];
-	bool known = net_packet_decode(&n, p->data, p->len) == 0;
+	bool known = net_packet_decode(&n, p->data, p->len) == 0, bad;
 
 	if (known) {
 		endpoint(src, n.version, n.src, n.src_port);
 		endpoint(dst, n.version, n.dst, n.dst_port);
 	}
-	show_head(s, known ? src : NULL, dst, "other");
+	x->p = p;
+	x->src = known ? src : NULL;
+	x->dst = dst;
+	if (rc != -EBADE && show_int(x))
+		return;
+	bad = rc != -EBADE && show_int_refused(x);
+	show_head(s, known ? src : NULL, dst, bad ? "report" : "other");
 	show_u64(s, SHOW_LENGTH, p->wire_len);
 	if (rc == -EBADE)
 		show_str(s, SHOW_REASON, show_wrong_checksum);
-	else if (rc == -EBADMSG)
+	else if (rc == -EBADMSG || bad)
 		show_str(s, SHOW_REASON, show_malformed);
 	show_end(s);
 }
@@ -63,13 +70,15 @@ static void show_udp(struct show *s, const struct opts *o,
 	}
 }
 
-static void show_packet(struct show *s, const struct opts *o,
+static void show_packet(struct show_int *x, const struct opts *o,
 			const struct tables *t, const struct pkt *p,
 			uint64_t number)
 {
+	struct show *s = x->s;
 	struct net_udp u;
 	int rc;
 
+	x->number = number;
 	show_u64(s, SHOW_NUMBER, number);
 	show_time(s, p->ts_ns);
 	if (show_label(s, p))
@@ -79,7 +88,7 @@ static void show_packet(struct show *s, const struct opts *o,
 			u.dst_port == ROCE_PORT))
 		show_udp(s, o, t, p, &u);
 	else
-		show_other(s, p, rc);
+		show_other(x, p, rc);
 }
 
 int dump_packets(const struct opts *o)
@@ -88,6 +97,7 @@ int dump_packets(const struct opts *o)
 	struct pkt pkts[PKT_BATCH];
 	struct fault f = {0};
 	struct show s;
+	struct show_int x;
 	struct src *src;
 	uint64_t number = 0;
 	int n = 0;
@@ -96,6 +106,7 @@ int dump_packets(const struct opts *o)
 	if (src_open(&src, o->what, &f) < 0)
 		cli_fault(o->what, &f);
 	show_open(&s, o->format);
+	show_int_open(&x, &s);
 	while (number < o->count && !cli_stop) {
 		n = src_rx(src, pkts, PKT_BATCH, &f);
 		if (n == -EINTR)
@@ -103,7 +114,7 @@ int dump_packets(const struct opts *o)
 		if (n <= 0)
 			break;
 		for (int i = 0; i < n && number < o->count; i++)
-			show_packet(&s, o, &t, &pkts[i], ++number);
+			show_packet(&x, o, &t, &pkts[i], ++number);
 	}
 	show_close(&s);
 	src_close(src);

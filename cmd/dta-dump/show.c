@@ -38,6 +38,7 @@ static const struct row_field fields[SHOW_FIELDS] = {
 	[SHOW_DATA] = {"data", ROW_BYTES, 0},
 	[SHOW_REASON] = {"reason", ROW_STR, 0, ROW_TAG},
 	[SHOW_LABELS] = {"labels", ROW_STR, 0},
+	[SHOW_HOPS] = {"hops", ROW_STR, 0},
 };
 
 const char show_wrong_checksum[] = "wrong IPv4 header or UDP checksum";

@@ -43,6 +43,7 @@ enum show_field {
 	SHOW_DATA,
 	SHOW_REASON,
 	SHOW_LABELS,
+	SHOW_HOPS,
 	SHOW_FIELDS,
 };
 

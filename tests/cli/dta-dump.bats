@@ -285,6 +285,48 @@ packet() { # dump options: port payload -> the row
 	done
 }
 
+@test "packets: INT and telemetry reports, hop by hop as the truth has them" {
+	local version format
+
+	for version in 0.5 1.0 2.0 2.1; do
+		for format in md report xd; do
+			dta-gen int -q -p $version -F $format -n 40 -w in.pcap \
+				--truth truth.csv
+			dta-dump packets in.pcap -o ndjson >rows
+			jq -r '.key as $k | .hops | split(";")[] |
+				capture("node=(?<n>[0-9]+),ingress=(?<i>[0-9]+),egress=(?<e>[0-9]+).*occupancy=(?<o>[0-9]+)") |
+				[$k, .n, .i, .e, .o] | join(",")' rows |
+				sort >got
+			sed 1d truth.csv | cut -d, -f3,6-8,11 | sort |
+				diff - got
+			[ $format = xd ] || [ "$(wc -l <rows)" = "$(packets_in in.pcap)" ]
+			[ $format != md ] ||
+				[ "$(jq -r .protocol,.opcode rows | sort -u | xargs)" = "int md" ]
+			[ $format = md ] ||
+				[ "$(jq -r .protocol rows | sort -u)" = report ]
+		done
+	done
+	dta-gen int -q -p 2.1 -F mx -n 9 -w in.pcap
+	[ "$(dta-dump packets in.pcap | grep -c ' int mx key=')" = "$(packets_in in.pcap)" ]
+}
+
+@test "packets: IOAM, and a telemetry report that is cut" {
+	# Hop-by-hop: PadN; option 0x31, two nodes of 8 bytes, the newest first.
+	{
+		printf '%s' "$(printf '0%.0s' {1..24})" 86dd6000000000200040 \
+			fd000000000000000000000000000001 \
+			fd000000000000000000000000000002 3b030100 311a0000 \
+			00011000c0000000 3f00000700010002 4000000600030004
+		echo
+		frame 54321 20
+	} >frames
+	capture <frames >io.pcap
+	run -0 dta-dump packets io.pcap
+	echo "$output"
+	[[ ${lines[0]} == *" ioam key=[fd00::1]:0>[fd00::2]:0/59 path_len=2 length=86 hops=node=6,ingress=3,egress=4,hop_limit=64;node=7,ingress=1,egress=2,hop_limit=63" ]]
+	[[ ${lines[1]} == *":54321 report length=43 ! malformed or cut short" ]]
+}
+
 @test "region: geometry that another program can use" {
 	four_kinds | region_of --epochs 2 --pages small
 	dta-dump region "$NAME" -o ndjson >rows
@@ -522,7 +564,7 @@ request() { # pieces
 		dta-dump region "$NAME" --slots -o csv | head -n 1
 		dta-dump region "$NAME" --lists -o csv | head -n 1
 	) <<-'EOF'
-		number,time,src,dst,protocol,opcode,table,key,list,hop,path_len,copies,sequence,flags,qp,psn,va,rkey,length,slot,entry,imm,add,compare,syndrome,msn,original,icrc,data,reason,labels
+		number,time,src,dst,protocol,opcode,table,key,list,hop,path_len,copies,sequence,flags,qp,psn,va,rkey,length,slot,entry,imm,add,compare,syndrome,msn,original,icrc,data,reason,labels,hops
 		name,kind,id,epoch,key_type,key_length,value_length,copies,hash,units,stride,offset,length,lists,entries,heads,batch,flush_ms,hops,value_min,value_max,values,values_offset,cache_rows,sequence,immediate,qp,written,lists_used,lost,sum,used,used_share,load,load_above,success,success_below,average_success,average_success_below,unreadable,oldest,newest,epochs,notified,pages,size,blocks,damaged,path
 		table,epoch,unit,list,entry,checksum,count,value
 		table,epoch,list,written,kept,lost
