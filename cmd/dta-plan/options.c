@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "hash/family.h"
 #include "model/plan.h"
 #include "store/table.h"
 
@@ -53,8 +54,8 @@ static int read_copies(void *opts, const char *text, struct fault *why)
 {
 	struct opts *o = opts;
 
-	return range_read(&o->range[DIM_COPIES], text, CLI_U64, 1,
-			  PLAN_COPIES_MAX, why);
+	return range_read(&o->range[DIM_COPIES], text, CLI_U64, 1, HASH_COPIES,
+			  why);
 }
 
 static int read_bits(void *opts, const char *text, struct fault *why)
@@ -96,7 +97,7 @@ static const struct cli_option options[] = {
 	{'n', "copies", "N", "only this number of copies; a range: 1:3",
 	 CLI_CALL, .read = read_copies, .verbs = tables},
 	{0, "max-copies", "N", "rows for 1 to N copies (4)", CLI_U64,
-	 AT(max_copies), .min = 1, .max = PLAN_COPIES_MAX, .verbs = tables},
+	 AT(max_copies), .min = 1, .max = HASH_COPIES, .verbs = tables},
 	{0, "frontier", NULL, "the least memory for each success rate",
 	 CLI_FLAG, AT(frontier), .verbs = tables},
 	{0, "ages", "K", "rows for K ages, the oldest last (1)", CLI_U64,

@@ -283,10 +283,16 @@ static uint8_t column(const char *text)
 
 static void show_best(struct top *top, uint8_t kind)
 {
+	const char *number = name_of_number(top, kind);
 	struct rows *r;
 
 	memcpy(top->field, fields, sizeof(fields));
-	top->field[NUMBER].name = name_of_number(top, kind);
+	top->field[NUMBER].name = number;
+	/* A sum of node ids is nothing that anybody asks for. */
+	if (!top->o->by && !top->o->quiet && !strcmp(number, "sum"))
+		cli_warn("top: by the sum of all hops, which tells something "
+			 "where they are latencies; --by max%s ranks otherwise",
+			 kind == TABLE_POSTCARD ? " or hops" : "");
 	if (kind == TABLE_APPEND)
 		top->field[KEY].name = top->what[0]->name;
 	top->field[KEY].width = 0;

@@ -368,8 +368,14 @@ static void pick_tables(struct targets *t, const struct places *p,
 		       some.n * sizeof(*some.target));
 		t->n += some.n;
 	}
-	if (!t->n)
-		cli_fail("%s", f.text);
+	if (t->n)
+		return;
+	if (!targets_pick(&some, p, TABLE_APPEND, name, &(struct fault){""}))
+		cli_refuse("table %s has lists, and no keys to look for: "
+			   "dta-query list --count-only tells what each has "
+			   "taken, keeps and has lost",
+			   some.target[0].t->name);
+	cli_fail("%s", f.text);
 }
 
 int run_why(const struct opts *o, struct places *p)

@@ -102,7 +102,8 @@ static void help(const struct cli *c)
 {
 	static const struct cli_option own[] = {
 		{'h', "help", NULL, "print this and exit"},
-		{'V', "version", NULL, "print the version and exit"},
+		{'V', "version", NULL,
+		 "print the version, what is built in, and exit"},
 	};
 
 	print_usage(c);
@@ -257,7 +258,7 @@ int cli_read(const struct cli *c, void *opts, int argc, char **argv)
 			help(c);
 			break;
 		case 'V':
-			printf("%s %s\n", c->name, VERSION);
+			printf("%s %s\n%s\n", c->name, VERSION, PARTS);
 			exit(CLI_OK);
 		case ':':
 			cli_usage(c, "%s: argument missing",

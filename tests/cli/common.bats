@@ -40,14 +40,22 @@ blame() {
 	done
 }
 
-@test "-V and --version: name and version on stdout, exit 0" {
+@test "-V and --version: name, version, what is built in on stdout, exit 0" {
 	version=$(sed -n 's/^VERSION := //p' "$TOP/Makefile")
 	for p in "${PROGRAMS[@]}"; do
 		for option in -V --version; do
 			run -0 --separate-stderr "$p" $option
 			blame "$p"
-			[[ $output == "$p $version" && -z $stderr ]]
+			[[ ${lines[0]} == "$p $version" && -z $stderr ]]
+			[[ ${#lines[@]} == 2 && ${lines[1]} == with\ * ]]
 		done
+	done
+	# The libraries that are loaded are those of the parts that are there.
+	for part in verbs:ibverbs xdp:xdp http:curl prometheus:microhttpd redis:hiredis \
+		kafka:rdkafka; do
+		has=without
+		ldd "$BUILD"/{dta-collect,int-collect} | grep -q "lib${part#*:}\.so" && has=with
+		[[ "${lines[1]}" =~ (^|, )$has[^,]*\ ${part%%:*}( |,|$) ]]
 	done
 }
 

@@ -58,7 +58,7 @@ right() { # region truth option...
 }
 
 @test "one capture and one seed leave one memory, by both roads" {
-	make_layout 64K
+	make_layout 64Ki
 	make_regions layout.ini a b c
 	dta-gen uniform --count 20000 -q -w kw.pcap
 	dta-gen uniform --count 5000 --kind keyinc --table 2 -q -w inc.pcap
@@ -81,7 +81,7 @@ right() { # region truth option...
 }
 
 @test "packets of a DART switch: PSNs count, one queue pair, iCRC right" {
-	make_layout 4K
+	make_layout 4Ki
 	make_regions layout.ini a
 	dta-gen uniform --count 300 -q -w kw.pcap
 	dta-collect --region "$NAME-a" --ticket ticket.ini
@@ -95,7 +95,7 @@ right() { # region truth option...
 }
 
 @test "dta-gen --dart: the reporter writes what the translator would" {
-	make_layout 64K
+	make_layout 64Ki
 	make_regions layout.ini a b
 	dta-gen uniform --count 5000 --seed 3 -q -w kw.pcap
 	dta-translate -q -r kw.pcap --region "$NAME-a" --dart --seed 3
@@ -164,7 +164,7 @@ repeat() { # times capture
 		-w once.pcap
 	for case in "2 1" "2 3" "4 2" "4 8"; do
 		copies=${case% *} reports=${case#* }
-		make_layout 256K
+		make_layout 256Ki
 		sed -i "0,/copies = 2/s//copies = $copies/" layout.ini
 		make_regions layout.ini "$copies-$reports"
 		repeat "$reports" once.pcap |
@@ -178,7 +178,7 @@ repeat() { # times capture
 		jq -ne "($found / 131072 - $want) | fabs < 0.006"
 	done
 	# The reporter itself.
-	make_layout 256K
+	make_layout 256Ki
 	make_regions layout.ini r
 	dta-collect --region "$NAME-r" --ticket ticket.ini
 	dta-gen uniform --count 131072 --seed 11 --dart --ticket ticket.ini \
@@ -202,7 +202,7 @@ repeat() { # times capture
 }
 
 @test "--dart-cas: slot 1 only where it is empty, as a reference has it" {
-	make_layout 4K
+	make_layout 4Ki
 	make_regions layout.ini a b
 	dta-gen uniform --count 8000 -q -w kw.pcap
 	dta-translate -q -r kw.pcap --region "$NAME-a" --dart-cas
@@ -214,7 +214,7 @@ repeat() { # times capture
 }
 
 @test "--dart-cas: refused where a compare-and-swap does not reach" {
-	make_layout 4K
+	make_layout 4Ki
 	dta-gen uniform --count 10 -q -w kw.pcap
 	refused() { # region message
 		run -1 --separate-stderr dta-translate -q -r kw.pcap \

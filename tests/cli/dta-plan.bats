@@ -105,9 +105,14 @@ refused() {
 	row '.best and .copies == 1'
 	plan keywrite --load 0.5 --average
 	row '.best and .copies == 2'
-	plan keywrite --load 0.01 --max-copies 8
-	[ "$(wc -l <rows)" = 8 ]
-	row '.best and .copies == 8'
+	plan keywrite --load 0.01 --max-copies 3
+	[ "$(wc -l <rows)" = 3 ]
+	row '.best and .copies == 3'
+	plan keywrite --load 0.01
+	row '.best and .copies == 4'
+	# As a report and a layout have it.
+	refused "is not a whole number from 1 to 4" keywrite --load 0.01 --max-copies 5
+	refused "is not a whole number from 1 to 4" keywrite --load 0.01 -n 9
 	plan keywrite --load 0.1 --copies 2
 	row '.best == false'
 }

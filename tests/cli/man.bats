@@ -132,6 +132,8 @@ run_example() {
 		p=${p%/main.c} p=${p##*/}
 		echo "program: $p"
 		[ -e "$TOP/man/$p.1" ]
+		sed -n '/^.Sh PROGRAMS/,/^.Sh/p' "$TOP/man/dta.7" |
+			grep -q "^\.It Xr $p 1"
 	done
 	for page in "${PAGES[@]}"; do
 		[[ $page == *.1 ]] || continue

@@ -39,6 +39,8 @@ top() { dta-query top -R "$NAME" -o csv "$@"; }
 	[[ $stderr == *"keys are not stored, only their checksums"* ]]
 	run -2 --separate-stderr top --keys truth.csv --by count
 	[[ $stderr == *"counters are ranked by their counts"* ]]
+	run -0 --separate-stderr top --keys truth.csv
+	[ -z "$stderr" ]
 }
 
 @test "values, by one of their numbers; paths" {
@@ -62,7 +64,11 @@ top() { dta-query top -R "$NAME" -o csv "$@"; }
 		[ "$(head -n 1 got)" = "rank,key,$by,table" ]
 		[ "$(tail -n 1 got | cut -d, -f3)" = "$(<want)" ]
 	done
-	[ "$(top --keys truth.csv --lines 1)" = "$(top --keys truth.csv --by sum --lines 1)" ]
+	run -0 --separate-stderr top --keys truth.csv --lines 1
+	[[ $stderr == *"top: by the sum of all hops"*"--by max ranks otherwise" ]]
+	want=$output
+	run -0 --separate-stderr top --keys truth.csv --by sum --lines 1
+	[[ $output == "$want" && -z $stderr ]]
 	run -2 --separate-stderr top --keys truth.csv --by bytes
 	[[ $stderr == *"table flows have no number bytes; there is u32s"* ]]
 	run -2 --separate-stderr top --keys truth.csv --as hex

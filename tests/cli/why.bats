@@ -31,7 +31,7 @@ why() { run --separate-stderr dta-query why -R "$NAME" -o csv "$@"; }
 likely() { [[ ${stderr_lines[-1]} == *": most likely: $1"* ]]; }
 
 @test "a key that is there: its slots and value; COPIES are the table's" {
-	make keywrite 1M 1
+	make keywrite 1Mi 1
 	fill int-path 50
 	key=$(head -n 1 keys)
 	why --as u32s "$key"
@@ -47,7 +47,7 @@ likely() { [[ ${stderr_lines[-1]} == *": most likely: $1"* ]]; }
 }
 
 @test "never reported, the other direction, an empty table, an epoch that is gone" {
-	make keywrite 1M 2
+	make keywrite 1Mi 2
 	key='10.9.9.9:1>10.9.9.8:2/tcp'
 	why "$key"
 	[ "$status" = 3 ]
@@ -78,7 +78,7 @@ likely() { [[ ${stderr_lines[-1]} == *": most likely: $1"* ]]; }
 }
 
 @test "overwritten: by whom, where keys are known, and the odds" {
-	make keywrite 1K 1
+	make keywrite 1Ki 1
 	fill int-path 2000
 	dta-query keywrite -R "$NAME" --keys keys -o csv |
 		sed -n 's/,not_found,.*//p' | head -n 1 >lost
@@ -101,7 +101,7 @@ likely() { [[ ${stderr_lines[-1]} == *": most likely: $1"* ]]; }
 }
 
 @test "a full table: bounds are said to be bounds" {
-	make keywrite 1K 1
+	make keywrite 1Ki 1
 	fill int-path 20000
 	dta-query keywrite -R "$NAME" --keys keys -o csv |
 		sed -n 's/,not_found,.*//p' | head -n 1 >lost
@@ -117,7 +117,7 @@ likely() { [[ ${stderr_lines[-1]} == *": most likely: $1"* ]]; }
 }
 
 @test "why of paths and counters" {
-	make postcard 64K 1 "values = 1-262144"
+	make postcard 64Ki 1 "values = 1-262144"
 	fill int-postcard 50
 	key=$(head -n 1 keys)
 	why "$key"
@@ -127,10 +127,22 @@ likely() { [[ ${stderr_lines[-1]} == *": most likely: $1"* ]]; }
 	why '10.9.9.9:1>10.9.9.8:2/tcp'
 	likely "it was never reported"
 	dta-collect --remove -R "$NAME"
-	make keyinc 64K 1
+	make keyinc 64Ki 1
 	fill turboflow 50
 	key=$(head -n 1 keys)
 	why "$key"
 	count=$(dta-query count -R "$NAME" "$key" -o ndjson | jq .count)
 	[[ ${lines[1]} == "$key,0,"*",this_key,,$count,,1,region,flows" ]]
+}
+
+@test "why of lists: it says that these have no keys" {
+	printf '[losses]\nkind = append\nvalue = 4\nentries = 64\nlists = 3\n' >l.ini
+	dta-collect --create --layout l.ini --region "$NAME"
+	for table in "" "-t losses"; do
+		# shellcheck disable=SC2086
+		why $table 1
+		[ "$status" = 2 ]
+		[[ -z $output && $stderr == *"table losses has lists, and no keys"* ]]
+		[[ $stderr == *"list --count-only"* ]]
+	done
 }
