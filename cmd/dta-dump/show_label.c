@@ -64,8 +64,6 @@ static void show_ends(struct show *s, const struct label_view *v)
 /* It says that it carries labels, and they are not to be read. */
 static bool show_unreadable(struct show *s, const struct pkt *p)
 {
-	if (!label_claims(&label_format_default, p->data, p->len))
-		return false;
 	show_head(s, NULL, NULL, "int-label");
 	show_u64(s, SHOW_LENGTH, p->wire_len);
 	show_str(s, SHOW_REASON, show_malformed);
@@ -80,7 +78,7 @@ bool show_label(struct show *s, const struct pkt *p)
 	int rc = label_find(&v, &label_format_default, p->data, p->len);
 
 	if (rc)
-		return rc == -EBADMSG && show_unreadable(s, p);
+		return rc == -EBADMSG && v.claims && show_unreadable(s, p);
 	write_labels(text, sizeof(text), &v);
 	show_ends(s, &v);
 	show_str(s, SHOW_OPCODE, v.specific ? "specific" : "normal");

@@ -100,8 +100,8 @@ static int pass(struct hop_run *r, const struct way *w, const struct pkt *pkts,
 		if (!out)
 			return -errno;
 		set_state(r, &t, p, n - 1 - i);
-		o = label_hop_pass(r->h, &t, p->data, p->len, out, r->room,
-				   cap);
+		o = label_hop_pass(r->h, &t, p->data, p->len, out,
+				   hop_exports(&r->o) ? r->room : NULL, cap);
 		if (o.len && w->snk)
 			snk_done_cut(w->snk, o.len,
 				     (uint32_t)o.len + p->wire_len - p->len,

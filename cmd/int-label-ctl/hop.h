@@ -21,6 +21,7 @@ struct hop_options {
 	struct cli_live live;	  /* both ways, between interfaces */
 	const char *to;
 	struct label_hop_options hop;
+	struct label_router router[LABEL_ROUTERS_MAX];
 	uint64_t device, interval_ns, rest_ns, mtu;
 	bool has_device, has_rest;
 	uint64_t port[HOP_SIDES];
@@ -31,6 +32,12 @@ struct hop_options {
 };
 
 extern const struct cli hop_cli;
+
+/* Whether labels that end here are told. */
+static inline bool hop_exports(const struct hop_options *o)
+{
+	return o->export || o->collector;
+}
 
 void hop_options_read(struct hop_options *o, int argc, char **argv);
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hop_options.c - the command line of int-label-ctl label. */
+#include <errno.h>
 #include <net/if.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "format.h"
 #include "hop.h"
@@ -18,6 +21,32 @@ static int read_device(void *opts, const char *text, struct fault *why)
 	(void)why;
 	o->hop.device = (uint32_t)cli_u64("--device", text, 0, UINT32_MAX);
 	o->has_device = true;
+	return 0;
+}
+
+static int read_routers(void *opts, const char *text, struct fault *why)
+{
+	struct hop_options *o = opts;
+	char one[64];
+	unsigned n = 0;
+	size_t len;
+
+	for (;; text += len + 1) {
+		len = strcspn(text, ",");
+		if (n == LABEL_ROUTERS_MAX)
+			return fault_set(why, -E2BIG,
+					 "has more than %d addresses",
+					 LABEL_ROUTERS_MAX);
+		snprintf(one, sizeof(one), "%.*s", (int)len, text);
+		o->router[n].version = text_ip(o->router[n].ip, one);
+		if (!o->router[n++].version)
+			return fault_set(why, -EINVAL,
+					 "is not a list of IP addresses");
+		if (!text[len])
+			break;
+	}
+	o->hop.routers = o->router;
+	o->hop.n_routers = n;
 	return 0;
 }
 
@@ -41,6 +70,9 @@ static const struct cli_option options[] = {
 	{0, "edge", "SIDE",
 	 "where hosts are: in, out, both or none (default): labels end there",
 	 CLI_WORD, AT(edge), .words = edges},
+	{0, "routers", "LIST",
+	 "own addresses of routers next to it: packets to them have no labels",
+	 CLI_CALL, .read = read_routers},
 	POLICY_OPTIONS(struct hop_options, hop.policy, interval_ns, rest_ns),
 	{0, "mtu", "BYTES",
 	 "leave IP packets no longer than that (the interface's)", CLI_SIZE,
@@ -101,7 +133,7 @@ static void check_use(const struct hop_options *o)
 
 	if (o->live.name && same_interface(o->live.name, o->to))
 		cli_refuse("--to: '%s' is --interface, too", o->to);
-	if ((o->export || o->collector) && !(o->edge & ends))
+	if (hop_exports(o) && !(o->edge & ends) && !o->hop.n_routers)
 		cli_usage(&hop_cli,
 			  "--%s: no labels end here: say --edge, where hosts "
 			  "are",

@@ -42,6 +42,7 @@ static const struct ledger_field fields[] = {
 	FIELD(over_hops, LEDGER_NOTE),
 	FIELD(fragile, LEDGER_NOTE),
 	FIELD(checksum, LEDGER_NOTE),
+	FIELD(local, LEDGER_NOTE),
 	FIELD(unfit, LEDGER_NOTE),
 	FIELD(exported, LEDGER_NOTE),
 };
@@ -195,6 +196,49 @@ static bool may_be_cut(const struct label_view *v)
 	       !(be16_load(v->ip + NET_IP4_AT_FRAGMENT) & NET_IP4_DF);
 }
 
+static const uint8_t *address(const struct label_view *v, bool dst)
+{
+	if (v->layout == LABEL_IP4)
+		return v->ip + (dst ? NET_IP4_AT_DST : NET_IP4_AT_SRC);
+	return v->ip + (dst ? NET_IP6_AT_DST : NET_IP6_AT_SRC);
+}
+
+static bool is_link_local(const struct label_view *v, bool dst)
+{
+	const uint8_t *ip = address(v, dst);
+
+	if (v->layout == LABEL_IP4)
+		return ip[0] == 169 && ip[1] == 254;
+	return ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80;
+}
+
+static bool is_to_router(const struct label_hop *h, const struct label_view *v)
+{
+	const uint8_t version = v->layout == LABEL_IP4 ? 4 : 6;
+
+	for (unsigned i = 0; i < h->o.n_routers; i++) {
+		const struct label_router *r = &h->o.routers[i];
+
+		if (r->version == version &&
+		    !memcmp(r->ip, address(v, true), version == 4 ? 4 : 16))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a router on the way would read it as its own. */
+static bool is_local(const struct label_hop *h, const struct passage *p)
+{
+	const struct label_view *v = &p->v;
+	bool four = v->layout == LABEL_IP4;
+
+	return p->frame[0] & 1 || /* a group's, or all's */
+	       v->ip[four ? NET_IP4_AT_TTL : NET_IP6_AT_HOPS] == 255 ||
+	       *address(v, true) >= (four ? 224 : 255) ||
+	       is_link_local(v, false) || is_link_local(v, true) ||
+	       is_to_router(h, v);
+}
+
 /* Labels it, if it is to be. */
 static size_t maybe_label(struct label_hop *h, struct passage *p)
 {
@@ -208,6 +252,10 @@ static size_t maybe_label(struct label_hop *h, struct passage *p)
 		return 0;
 	if (label_ip_damaged(&p->v)) {
 		h->ctr.checksum++;
+		return 0;
+	}
+	if (is_local(h, p)) {
+		h->ctr.local++;
 		return 0;
 	}
 	if (!h->o.no_df && may_be_cut(&p->v)) {
@@ -232,10 +280,13 @@ static struct label_outcome restore(struct label_hop *h, struct passage *p,
 	struct label_view v;
 
 	label_find(&v, &h->o.format, labelled, len);
-	o.export = (size_t)(v.rest - labelled) + (v.rest_len < LABEL_EXPORT_REST
-							  ? v.rest_len
-							  : LABEL_EXPORT_REST);
-	memcpy(export, labelled, o.export);
+	if (export) {
+		o.export = (size_t)(v.rest - labelled) +
+			   (v.rest_len < LABEL_EXPORT_REST ? v.rest_len
+							   : LABEL_EXPORT_REST);
+		memcpy(export, labelled, o.export);
+		h->ctr.exported++;
+	}
 	if (labelled == p->out) { /* in place, and back to its beginning */
 		o.len = len - label_extent(&v);
 		label_strip(p->out + label_extent(&v), o.len, &v, labelled,
@@ -245,7 +296,6 @@ static struct label_outcome restore(struct label_hop *h, struct passage *p,
 		o.len = (size_t)label_strip(p->out, p->cap, &v, labelled, len);
 	}
 	h->ctr.restored++;
-	h->ctr.exported++;
 	return o;
 }
 
@@ -275,14 +325,14 @@ struct label_outcome label_hop_pass(struct label_hop *h,
 	h->ctr.packets++;
 	if (cap < len)
 		return drop(&h->ctr.too_long);
-	if (t->from_edge && label_claims(&h->o.format, frame, len))
+	if (t->from_edge && p.v.claims)
 		return drop(&h->ctr.forged);
 	if (rc == -EBADMSG) /* as malformed for all others */
 		return as_it_is(&p, &h->ctr.malformed);
 	if ((rc && rc != -ENOENT) || p.v.layout == LABEL_PROTOTYPE)
 		return as_it_is(&p, &h->ctr.plain);
 	with = maybe_label(h, &p);
-	if (t->to_edge && (with || p.v.labelled))
+	if ((with || p.v.labelled) && (t->to_edge || is_to_router(h, &p.v)))
 		return restore(h, &p, with ? out : frame, with ? with : len,
 			       export);
 	if (with) {

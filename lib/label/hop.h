@@ -12,7 +12,11 @@
  * A packet of IPv4 that a router may cut up (RFC 6864: DF is not set) is given
  * no label: of its fragments only the first would have labels, and no hop could
  * restore what comes of them. Nor is one whose header has a wrong checksum: the
- * next router drops it, and what it would tell is not believed.
+ * next router drops it, and what it would tell is not believed. Nor is what a
+ * router reads itself, which knows no labels: packets to its own addresses,
+ * where labels of earlier hops end, too (algorithm 1, line 14), to multicast,
+ * broadcast and link-local addresses, and those with a hop limit of 255 (RFC
+ * 4861, 5082).
  *
  * There is no clock inside. A hop belongs to one thread.
  */
@@ -41,11 +45,18 @@ struct label_hop_ledger {
 	uint64_t over_hops; /* has MAX_hop of them, */
 	uint64_t fragile;   /* may be cut up, */
 	uint64_t checksum;  /* has a wrong one, of IPv4, */
+	uint64_t local;	    /* is for a router, or for its link alone, */
 	uint64_t unfit;	    /* or cannot be given any */
 	uint64_t exported;  /* packets whose labels were told */
 };
 
 extern const struct ledger label_hop_ledger;
+
+/* An own address of a router next to the device. */
+struct label_router {
+	uint8_t version; /* 4 or 6 */
+	uint8_t ip[16];
+};
 
 struct label_hop_options {
 	struct label_policy policy;
@@ -53,11 +64,14 @@ struct label_hop_options {
 	uint32_t device;
 	size_t mtu; /* of the links to other devices; 0: IP's limit */
 	bool no_df; /* packets that may be cut up are labelled, too */
+	const struct label_router *routers; /* outlive the hop */
+	unsigned n_routers;
 	uint64_t seed;
 };
 
 enum {
 	LABEL_FLOWS_MAX = 256, /* specific flows of a hop */
+	LABEL_ROUTERS_MAX = 64,
 	LABEL_HOP_GROWTH = LABEL_GROWTH,
 	LABEL_EXPORT_REST = 8, /* bytes behind the labels that are told, too:
 				  ports */
@@ -85,7 +99,7 @@ struct label_outcome {
 /*
  * Takes a frame through. out has room for cap bytes: LABEL_GROWTH more than len
  * are enough; export for as many: an Ethernet frame that ends
- * LABEL_EXPORT_REST behind its labels.
+ * LABEL_EXPORT_REST behind its labels. NULL: nobody is told of labels.
  */
 struct label_outcome label_hop_pass(struct label_hop *h,
 				    const struct label_transit *t,

@@ -34,15 +34,20 @@ static int take_items(struct label_view *v, struct cur *c)
 
 /*
  * The IP header at c. net_ip_decode() is not asked: what it wants to know of
- * IPv6 is behind the labels.
+ * IPv6 is behind the labels. Whether it claims labels is known before it can be
+ * read.
  */
-static int ip_header(struct label_view *v, struct cur *c)
+static int ip_header(struct label_view *v, const struct label_format *f,
+		     struct cur *c)
 {
 	size_t captured = cur_left(c), head = NET_IP6_LEN;
 	const uint8_t *p = c->p;
+	bool six = captured && p[0] >> 4 == 6;
+	size_t next_at = six ? NET_IP6_AT_NEXT : NET_IP4_AT_PROTO;
 
 	v->ip = p;
-	if (captured && p[0] >> 4 == 6) {
+	v->claims = captured > next_at && p[next_at] == f->protocol;
+	if (six) {
 		if (!cur_take(c, NET_IP6_LEN))
 			return -EBADMSG;
 		v->layout = LABEL_IP6;
@@ -87,11 +92,11 @@ static int find_ip(struct label_view *v, const struct label_format *f,
 		   struct cur *c)
 {
 	const uint8_t *option;
-	int rc = ip_header(v, c);
+	int rc = ip_header(v, f, c);
 
 	if (rc)
 		return rc;
-	if (v->next != f->protocol)
+	if (!v->claims)
 		return -ENOENT;
 	if (!(option = cur_take(c, LABEL_OPTION_LEN)))
 		return -EBADMSG;
@@ -157,6 +162,7 @@ static int find_prototype(struct label_view *v, uint16_t type, struct cur *c)
 {
 	const uint8_t *option;
 
+	v->claims = true;
 	if (type == LABEL0_ETHERTYPE_ROUTE)
 		type = skip_route(c);
 	if (!cur_ok(c))
@@ -180,30 +186,17 @@ int label_find(struct label_view *v, const struct label_format *f,
 	const uint8_t *at;
 	int type = net_eth_skip(&c, &at), rc;
 
+	*v = (struct label_view){0};
 	if (type < 0)
 		return type;
-	*v = (struct label_view){0};
 	if (type == LABEL0_ETHERTYPE_ROUTE || type == LABEL0_ETHERTYPE)
 		return find_prototype(v, (uint16_t)type, &c);
 	if (type != NET_ETHERTYPE_IP4 && type != NET_ETHERTYPE_IP6)
 		return -ENOTSUP;
+	if (cur_left(&c) && c.p[0] >> 4 != (type == NET_ETHERTYPE_IP6 ? 6 : 4))
+		return -ENOTSUP;
 	rc = find_ip(v, f, &c);
 	return rc == -ENOENT ? find_exported(v, f, v->rest, v->rest_len) : rc;
-}
-
-bool label_claims(const struct label_format *f, const uint8_t *frame,
-		  size_t len)
-{
-	struct cur c = cur_of(frame, len);
-	const uint8_t *at;
-	int type = net_eth_skip(&c, &at);
-	size_t proto = type == NET_ETHERTYPE_IP6 ? NET_IP6_AT_NEXT
-						 : NET_IP4_AT_PROTO;
-
-	if (type == LABEL0_ETHERTYPE_ROUTE || type == LABEL0_ETHERTYPE)
-		return true;
-	return (type == NET_ETHERTYPE_IP4 || type == NET_ETHERTYPE_IP6) &&
-	       cur_left(&c) > proto && c.p[proto] == f->protocol;
 }
 
 /* The prototype's clocks are of 48 bits. */

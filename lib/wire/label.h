@@ -93,6 +93,7 @@ enum label_layout {
 /* A packet that carries labels, or may be given some. */
 struct label_view {
 	uint8_t layout;	       /* enum label_layout */
+	bool claims;	       /* to have labels, readable or not */
 	bool exported;	       /* it is the payload of a datagram */
 	bool labelled;	       /* it has the option */
 	bool damaged;	       /* and a checksum of IP or UDP is wrong */
@@ -110,20 +111,17 @@ struct label_view {
 /*
  * Looks for labels in an Ethernet frame. 0: it carries the option, *v tells
  * with how many labels; -ENOENT: an IP packet that may be given some, *v is of
- * that; -ENOTSUP: anything else, which goes on as it is; -EBADMSG: malformed or
- * cut short within what must be read. Then *v is not to be used.
+ * that; -ENOTSUP: anything else, which goes on as it is, as does a packet whose
+ * IP version is not that of its EtherType; -EBADMSG: malformed or cut short
+ * within what must be read. Of these two only v->claims is to be used:
+ * fragments and cut packets claim labels, too, by the IP protocol, and the
+ * prototype's frames by their Ethernet types.
  */
 int label_find(struct label_view *v, const struct label_format *f,
 	       const uint8_t *frame, size_t len);
 
 /* Whether the checksum of its IPv4 header is wrong. */
 bool label_ip_damaged(const struct label_view *v);
-
-/* Whether a frame says that it carries labels, though they may not be readable:
- * by the IP protocol, fragments as well, or by the prototype's Ethernet types.
- */
-bool label_claims(const struct label_format *f, const uint8_t *frame,
-		  size_t len);
 
 /* Label i < v->n, 0 is the newest. */
 void label_item_get(struct label_item *out, const struct label_view *v,

@@ -87,10 +87,11 @@ network_up() { # OPTION of the controller...
 	device 2
 	device 3 --edge out --collector 127.0.0.1
 	controller --send "$PWD/d{device}.sock" "$@"
-	wait_for reaches
+	wait_for reached 10.9.0.2
 }
 
-reaches() { on h1 ping -q -c 1 -W 1 10.9.0.2 >/dev/null; }
+
+reached() { on h1 ping -q -c 1 -W 1 "$1" >/dev/null; }
 
 network_down() {
 	local n
@@ -222,6 +223,55 @@ intervals() { # CONDITION: of a row of an interval
 	stop "$CONTROLLER"
 	balances control.log
 	[ "$(counter control.log plain controller)" -gt 0 ]
+}
+
+# w is a router between two networks of both versions of IP.
+router_up() {
+	local n v4 v6
+
+	for n in h1 w h2; do
+		on $n sysctl -qw net.ipv6.conf.all.disable_ipv6=0 \
+			net.ipv6.conf.default.disable_ipv6=0 \
+			net.ipv6.conf.default.accept_dad=0
+	done
+	on w sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+	ip -n "$NET-h2" address del 10.9.0.2/24 dev e0
+	for n in h1/e0/0/1 w/left/0/254 w/right/1/254 h2/e0/1/2; do
+		IFS=/ read -r n dev v4 v6 <<<"$n"
+		on $n sysctl -qw "net.ipv6.conf.$dev.disable_ipv6=0" \
+			"net.ipv6.conf.$dev.accept_dad=0"
+		on $n ethtool -K "$dev" tx off tso off gso off gro off >/dev/null
+		ip -n "$NET-$n" address replace "10.9.$v4.$v6/24" dev "$dev"
+		ip -n "$NET-$n" address replace "fd09:$v4::$v6/64" dev "$dev"
+	done
+	for n in h1/0 h2/1; do
+		ip -n "$NET-${n%/*}" route add default via "10.9.${n#*/}.254"
+		ip -n "$NET-${n%/*}" route add default via "fd09:${n#*/}::254"
+	done
+}
+
+@test "a router between devices is reached, and reaches hosts, in IPv4 and IPv6" {
+	routers=10.9.0.254,10.9.1.254,fd09:0::254,fd09:1::254
+	router_up
+	DEVICE_OPTIONS=(-t 1us)
+	device 1 --edge in
+	device 2 --routers $routers
+	device 3 --edge out --routers $routers --collector 127.0.0.1
+	wait_for reached 10.9.1.2
+	for address in 10.9.0.254 fd09:0::254 10.9.1.254 10.9.1.2 fd09:1::2; do
+		[ "$(on h1 ping -q -i 0.05 -c 10 -W 5 "$address" |
+			grep -o '[0-9]* received')" = "10 received" ]
+	done
+	for n in 1 2 3; do
+		stop "${DEVICE[n]}"
+		balances "d$n.log"
+		[ "$(counter "d$n.log" labels)" -ge 10 ]
+	done
+	# Neighbours' questions were not labelled; d2 took out what d1 had put in.
+	[ "$(counter d1.log local)" -gt 0 ]
+	[ "$(counter d2.log restored)" -ge 30 ]
+	[ "$(counter d2.log exported)" = 0 ] # nobody to tell
+	[ "$(counter d3.log exported)" -ge 10 ]
 }
 
 # suspend.so: while there is a file "slept", as if the host had been suspended

@@ -39,7 +39,7 @@ static void close_hop(struct label_hop *h)
 	label_hop_close(h);
 }
 
-/* IPv4 or IPv6 with any payload. */
+/* IPv4 or IPv6 with any payload, from and to hosts. */
 static size_t random_frame(uint8_t *out, struct rng *rng, size_t ip_len)
 {
 	bool six = rng_below(rng, 2);
@@ -52,11 +52,15 @@ static size_t random_frame(uint8_t *out, struct rng *rng, size_t ip_len)
 		out[head] = 0x60;
 		be16_store(out + head + 4, (uint16_t)(ip_len - 40));
 		out[head + 6] = 6;
+		out[head + 7] = 64;
+		out[head + 8] = out[head + 24] = 0xfd;
 	} else {
 		out[head] = (uint8_t)(0x45 + rng_below(rng, 3));
 		be16_store(out + head + 2, (uint16_t)ip_len);
 		be16_store(out + head + 6, 0x4000);
+		out[head + 8] = 64;
 		out[head + 9] = 17;
+		out[head + 12] = out[head + 16] = 10;
 		be16_store(out + head + 10, 0);
 		be16_store(out + head + 10,
 			   net_checksum(out + head, (out[head] & 15) * 4u));
@@ -217,6 +221,111 @@ static void test_claims(void)
 	TEST(label_hop_counters(h)->forged == n);
 	TEST(label_hop_counters(h)->labels == 0);
 	close_hop(h);
+}
+
+/* A packet whose version is not its EtherType's has no labels anywhere: it is
+ * neither forged nor taken apart at the last hop. */
+static void test_other_version(void)
+{
+	static const char *const frames[] = {
+		("0800 60000000 0022fd40 fd000000000000000000000000000001 "
+		 "fd000000000000000000000000000002 1101"),
+		("8100 0001 0800 60000000 0022fd40 "
+		 "fd000000000000000000000000000001 "
+		 "fd000000000000000000000000000002 1101"),
+		"86dd 45000036 00014000 40fd25c8 0a000001 0a000002 1101",
+	};
+	uint8_t frame[FRAME_MAX], out[FRAME_MAX], export[FRAME_MAX];
+	struct label_transit t = {.in = 1, .out = 2};
+	struct label_hop *h = open_hop(1, LABEL_BASE_A);
+	size_t head = unhex(frame, sizeof(frame), "020000000002 020000000001");
+	struct label_outcome o;
+
+	for (unsigned i = 0; i < 6; i++) {
+		size_t len = head + unhex(frame + head, sizeof(frame) - head,
+					  frames[i / 2]);
+
+		memset(frame + len, 0, LABEL_ITEM_LEN);
+		len += LABEL_ITEM_LEN;
+		t.from_edge = i % 2 == 0;
+		t.to_edge = i % 2 == 1;
+		o = label_hop_pass(h, &t, frame, len, out, export, FRAME_MAX);
+		TEST(o.len == len && !o.export && !memcmp(out, frame, len));
+	}
+	TEST(label_hop_counters(h)->plain == 6);
+	close_hop(h);
+}
+
+/* What a router reads itself gets no label, and loses those that it has. */
+static void test_local(void)
+{
+	static const struct {
+		const char *mac, *head, *src, *dst;
+		bool local;
+	} p[] = {
+		{"020000000002", "40", "0a000001", "0a000002", false},
+		{"020000000002", "ff", "0a000001", "0a000002", true},
+		{"020000000002", "40", "0a000001", "e0000005", true},
+		{"ffffffffffff", "40", "0a000001", "0a0000ff", true},
+		{"020000000002", "40", "a9fe0001", "0a000002", true},
+		{"020000000002", "40", "0a000001", "0a0000fe", true},
+		{"020000000002", "40", "fd000000000000000000000000000001",
+		 "fd000000000000000000000000000002", false},
+		{"020000000002", "ff", "fd000000000000000000000000000001",
+		 "fd000000000000000000000000000002", true},
+		{"020000000002", "40", "fe800000000000000000000000000001",
+		 "fd000000000000000000000000000002", true},
+		{"020000000002", "40", "fd000000000000000000000000000001",
+		 "fe800000000000000000000000000002", true},
+		{"020000000002", "40", "fd000000000000000000000000000001",
+		 "ff020000000000000000000000000005", true},
+		{"020000000002", "40", "fd000000000000000000000000000001",
+		 "fd0000000000000000000000000000fe", true},
+	};
+	static const struct label_router routers[] = {
+		{4, {10, 0, 0, 254}}, {6, {[0] = 0xfd, [15] = 0xfe}}};
+	const struct label_hop_options o = {
+		.policy = {.max_hop = 5, .interval_us = 1000},
+		.format = label_format_default,
+		.no_df = true,
+		.routers = routers,
+		.n_routers = 2,
+	};
+	uint8_t frame[FRAME_MAX], out[FRAME_MAX], export[FRAME_MAX];
+	struct label_transit t = {.in = 1, .out = 2};
+	struct label_hop *h, *other = open_hop(2, LABEL_BASE_A);
+	struct label_outcome past;
+	size_t len;
+	char text[256];
+
+	TEST(label_hop_open(&h, &o) == 0);
+	for (unsigned i = 0; i < sizeof(p) / sizeof(p[0]); i++) {
+		bool four = strlen(p[i].dst) == 8;
+
+		snprintf(text, sizeof(text),
+			 four ? "%s 020000000001 0800 45000018 00014000 %s11"
+				"0000 %s %s 11000000"
+			      : "%s 020000000001 86dd 60000000 000406%s %s %s "
+				"11000000",
+			 p[i].mac, p[i].head, p[i].src, p[i].dst);
+		len = unhex(frame, sizeof(frame), text);
+		if (four)
+			be16_store(frame + 24, net_checksum(frame + 14, 20));
+		t.now_us += 2000;
+		past = label_hop_pass(h, &t, frame, len, out, export,
+				      FRAME_MAX);
+		TEST(past.len == len + (p[i].local ? 0 : LABEL_GROWTH));
+	}
+	TEST(label_hop_counters(h)->local == 10);
+	/* the last one again, with a label of a device that does not know */
+	t.now_us += 2000;
+	past = label_hop_pass(other, &t, frame, len, out, export, FRAME_MAX);
+	TEST(past.len == len + LABEL_GROWTH);
+	past = label_hop_pass(h, &t, out, past.len, frame, export, FRAME_MAX);
+	TEST(past.len == len && past.export);
+	TEST(label_hop_counters(h)->exported == 1);
+	close_hop(h);
+	label_hop_close(other);
 }
 
 /* RFC 6864: without DF a router may make fragments of it. */
@@ -405,6 +514,8 @@ int main(void)
 	test_s();
 	test_forged();
 	test_claims();
+	test_other_version();
+	test_local();
 	test_fragile();
 	test_checksum();
 	test_flow();
