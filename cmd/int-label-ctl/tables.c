@@ -27,6 +27,8 @@ enum {
 	L_LABELS,
 	L_LOST,
 	L_LOSS,
+	L_MINUTES,
+	L_INTERVAL,
 	L_S,
 	L_EVIDENCE,
 	L_SUSPECT,
@@ -43,6 +45,9 @@ static const struct row_field link_fields[] = {
 	[L_LABELS] = {"labels", ROW_U64, 8},
 	[L_LOST] = {"lost", ROW_U64, 6},
 	[L_LOSS] = {"loss", ROW_F64, 7, ROW_VALUE, "%"},
+	[L_MINUTES] = {"loss_minutes", ROW_F64, 12, ROW_VALUE, "%"},
+	[L_INTERVAL] = {"loss_interval", ROW_F64, 13, ROW_VALUE, "%",
+			.spare = 1},
 	[L_S] = {"s", ROW_U64, 3},
 	[L_EVIDENCE] = {"evidence", ROW_STR, 16, ROW_TAG, .spare = 1},
 	[L_SUSPECT] = {"suspect", ROW_STR, 7, ROW_TAG},
@@ -89,7 +94,7 @@ static const struct {
 } table_of[TABLES] = {
 	[TABLE_PORTS] = {&label_schema[LABEL_ROWS_PORT], "queue", 3},
 	[TABLE_SILENT] = {&label_schema[LABEL_ROWS_SILENCE], "silent_for", 3},
-	[TABLE_LINKS] = {&links, "lost", 2},
+	[TABLE_LINKS] = {&links, "loss_minutes", 2},
 	[TABLE_PATHS] = {&paths, "latency", 1},
 };
 
@@ -141,6 +146,23 @@ static void set(struct row_batch *b, unsigned field, uint64_t v)
 	row_batch_set(b, field, ROW_U64)->u64 = v;
 }
 
+/* The time of the packets; before the first of them, that of the record. */
+static uint64_t now_at(const struct label_control *c,
+		       const struct label_record *r)
+{
+	uint64_t now_ns = label_control_now(c);
+
+	return now_ns > r->seen_ns ? now_ns : r->seen_ns;
+}
+
+static void set_loss(struct row_batch *b, unsigned field, uint64_t labels,
+		     uint64_t lost)
+{
+	if (labels + lost)
+		row_batch_set(b, field, ROW_F64)->f64 = 100. * (double)lost /
+							(double)(labels + lost);
+}
+
 /* Which link it is, as far as the ports behind this one tell. */
 static void suspect(struct row_batch *b, struct label_control *c,
 		    const struct label_record *r)
@@ -151,7 +173,8 @@ static void suspect(struct row_batch *b, struct label_control *c,
 		[LABEL_PLACE_LINK] = "link",
 		[LABEL_PLACE_BEHIND] = "behind",
 	};
-	struct label_suspicion s = label_link_judge(label_control_db(c), r);
+	struct label_suspicion s = label_link_judge(label_control_db(c), r,
+						    now_at(c, r));
 
 	row_batch_str(b, L_SUSPECT, places[s.place]);
 	set(b, L_SEEN, s.seen);
@@ -166,7 +189,11 @@ static void link_row(struct row_batch *b, struct label_control *c,
 {
 	static const char *const evidence[] = {"", "numbers", "silence",
 					       "numbers,silence"};
-	uint64_t lost = label_lost(r);
+	const struct label_db *db = label_control_db(c);
+	struct label_lately interval = label_db_lately(
+		db, r, LABEL_SPAN_INTERVAL, now_at(c, r));
+	struct label_lately minutes = label_db_lately(db, r, LABEL_SPAN_MINUTE,
+						      now_at(c, r));
 
 	set(b, L_DEVICE, r->device);
 	set(b, L_PORT, r->out);
@@ -176,13 +203,14 @@ static void link_row(struct row_batch *b, struct label_control *c,
 	}
 	set(b, L_LABELS, r->labels);
 	if (r->number) {
-		set(b, L_LOST, lost);
-		row_batch_set(b, L_LOSS, ROW_F64)->f64 = 100. * (double)lost /
-							 (double)(lost +
-								  r->labels);
+		set(b, L_LOST, label_lost(r));
+		set_loss(b, L_LOSS, r->labels, label_lost(r));
+		set_loss(b, L_MINUTES, minutes.labels, minutes.lost);
+		set_loss(b, L_INTERVAL, interval.labels, interval.lost);
 	}
 	set(b, L_S, r->s);
-	row_batch_str(b, L_EVIDENCE, evidence[(lost > 0) + 2 * r->silent]);
+	row_batch_str(b, L_EVIDENCE,
+		      evidence[(minutes.lost > 0) + 2 * r->silent]);
 	suspect(b, c, r);
 }
 
@@ -207,15 +235,6 @@ static void path_row(struct row_batch *b, const struct label_path *p)
 	row_batch_list(b, W_PATH, node, p->n);
 	row_batch_list(b, W_LATENCIES, ns, p->n);
 	row_batch_list(b, W_QUEUES, queue, p->n);
-}
-
-/* The time of the packets; before the first of them, that of the record. */
-static uint64_t now_at(const struct label_control *c,
-		       const struct label_record *r)
-{
-	uint64_t now_ns = label_control_now(c);
-
-	return now_ns > r->seen_ns ? now_ns : r->seen_ns;
 }
 
 static void row(void *ctx, unsigned table, uint32_t i, struct row_batch *b)

@@ -58,11 +58,12 @@ int label_control_open(struct label_control **out,
 	if (!c)
 		return -ENOMEM;
 	c->o = *o;
+	c->o.db.interval_ns = o->interval_ns;
 	c->patience_ns = (uint64_t)(o->k * (double)o->t_ns);
 	if (!c->patience_ns)
 		c->patience_ns = 1;
 	c->paths = label_paths_open(o->flows);
-	if (!c->paths || label_db_open(&c->db, &o->db) < 0) {
+	if (!c->paths || label_db_open(&c->db, &c->o.db) < 0) {
 		label_control_close(c);
 		return -ENOMEM;
 	}

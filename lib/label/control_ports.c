@@ -249,6 +249,7 @@ void control_wait_anew(struct label_control *c)
 		struct label_record *r = label_db_at(c->db, i);
 
 		r->changed_ns = c->now_ns;
+		r->unheard = true;
 		keep(c, dues_set(&c->forget, i, forget_due(c, r)));
 	}
 }

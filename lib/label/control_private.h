@@ -53,7 +53,8 @@ void control_reset(struct label_control *c, uint32_t place);
 void control_heard(struct label_control *c, uint32_t place);
 /* Ports of an earlier run. */
 void control_resume(struct label_control *c);
-/* What is waited for of ports is waited for from now on. */
+/* Nobody listened until now: what is waited for of ports is waited for from now
+ * on, and what they lost meanwhile is not counted. */
 void control_wait_anew(struct label_control *c);
 /* When something is due of a port, and is over when it is done: DUE_NEVER. */
 uint64_t control_due(const struct label_control *c);

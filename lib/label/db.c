@@ -13,7 +13,9 @@ enum {
 	EMPTY = 0,	  /* of a slot: else the record's number + 1 */
 };
 
-#define SKEW_US UINT64_C(10000000)
+#define SKEW_US	    UINT64_C(10000000)
+#define INTERVAL_NS UINT64_C(100000000)
+#define MINUTE_NS   UINT64_C(60000000000)
 
 struct label_db {
 	struct label_db_options o;
@@ -100,6 +102,8 @@ int label_db_open(struct label_db **out, const struct label_db_options *o)
 		db->o.ports_max = PORTS_MAX;
 	if (!db->o.skew_us)
 		db->o.skew_us = SKEW_US;
+	if (!db->o.interval_ns)
+		db->o.interval_ns = INTERVAL_NS;
 	if (make_room(db, PORTS_FIRST) < 0) {
 		label_db_close(db);
 		return -ENOMEM;
@@ -222,6 +226,50 @@ void label_db_clear(struct label_db *db)
 	db->n = 0;
 }
 
+/* --- what came lately ----------------------------------------------------- */
+
+static void turn_span(const struct label_db *db, struct label_span *span,
+		      enum label_span_kind kind, uint64_t now_ns)
+{
+	uint64_t period = now_ns / (kind == LABEL_SPAN_MINUTE
+					    ? MINUTE_NS
+					    : db->o.interval_ns);
+	bool next = period == span->period + 1;
+
+	if (period == span->period)
+		return;
+	*span = (struct label_span){
+		.period = period,
+		.labels = {0, next ? span->labels[0] : 0},
+		.lost = {0, next ? span->lost[0] : 0},
+	};
+}
+
+static void count_lately(const struct label_db *db, struct label_record *r,
+			 uint32_t lost, uint64_t now_ns)
+{
+	for (int i = 0; i < LABEL_SPANS; i++) {
+		turn_span(db, &r->span[i], (enum label_span_kind)i, now_ns);
+		r->span[i].labels[0]++;
+		r->span[i].lost[0] += (int32_t)lost;
+	}
+}
+
+struct label_lately label_db_lately(const struct label_db *db,
+				    const struct label_record *r,
+				    enum label_span_kind kind, uint64_t now_ns)
+{
+	struct label_span s = r->span[kind];
+	int64_t lost;
+
+	turn_span(db, &s, kind, now_ns);
+	if (kind == LABEL_SPAN_INTERVAL)
+		s.labels[0] = 0, s.lost[0] = 0;
+	lost = (int64_t)s.lost[0] + s.lost[1];
+	return (struct label_lately){(uint64_t)s.labels[0] + s.labels[1],
+				     lost > 0 ? (uint64_t)lost : 0};
+}
+
 /* --- numbers -------------------------------------------------------------- */
 
 static int32_t number_ahead(const struct label_record *r, uint32_t number)
@@ -251,20 +299,21 @@ static uint32_t gap_before(const struct label_record *r, uint32_t number)
 	return (uint32_t)number_ahead(r, number) - 1 - (number < r->number);
 }
 
-/* A newer item's number. */
-static void count_gap(struct label_db *db, struct label_record *r,
-		      uint32_t number)
+/* A newer item's number. Returns how many are missing before it. */
+static uint32_t count_gap(struct label_db *db, struct label_record *r,
+			  uint32_t number)
 {
 	int32_t by = number_ahead(r, number);
-	uint32_t gap = gap_before(r, number);
+	uint32_t gap = r->unheard ? 0 : gap_before(r, number);
 
 	if (!is_next(r, number)) {
 		r->window = 1;
-		return;
+		return 0;
 	}
 	r->window = by < 64 ? r->window << by | 1 : 1;
 	r->missing += gap;
 	db->ctr.missing += gap;
+	return gap;
 }
 
 /* An older item's: whether it was seen before. Of those too old for the window
@@ -286,6 +335,8 @@ static bool seen_before(struct label_db *db, struct label_record *r,
 	if (r->missing > r->found) {
 		r->found++;
 		db->ctr.found++;
+		for (int i = 0; i < LABEL_SPANS; i++)
+			r->span[i].lost[0]--;
 	}
 	return false;
 }
@@ -356,9 +407,12 @@ static bool begins_anew(const struct label_db *db, struct label_record *r,
 
 /* --- an item -------------------------------------------------------------- */
 
-static void set_state(struct label_record *r, const struct label_item *item,
+/* lost: numbers before the item's. */
+static void set_state(const struct label_db *db, struct label_record *r,
+		      const struct label_item *item, uint32_t lost,
 		      uint64_t now_ns)
 {
+	count_lately(db, r, lost, now_ns);
 	r->in = item->in;
 	r->time_us = item->time_us;
 	r->before_ns = r->seen_ns;
@@ -372,6 +426,7 @@ static void set_state(struct label_record *r, const struct label_item *item,
 	r->number = item->number;
 	r->labels++;
 	r->odd = 0;
+	r->unheard = false;
 }
 
 static int take_new(struct label_db *db, uint32_t *slot,
@@ -386,7 +441,7 @@ static int take_new(struct label_db *db, uint32_t *slot,
 	};
 	int rc;
 
-	set_state(&r, item, now_ns);
+	set_state(db, &r, item, 0, now_ns);
 	rc = add(db, slot, &r);
 	if (rc == -ENOSPC) {
 		db->ctr.full++;
@@ -404,7 +459,7 @@ static int begin_anew(struct label_db *db, struct label_record *r,
 	db->ctr.reset++;
 	r->resets++;
 	r->window = 1;
-	set_state(r, item, now_ns);
+	set_state(db, r, item, 0, now_ns);
 	return LABEL_BEGUN;
 }
 
@@ -445,8 +500,7 @@ static int take_known(struct label_db *db, struct label_record *r,
 		return begin_anew(db, r, item, now_ns);
 	if (!may_miss(r, item, now_ns))
 		return take_odd(db, r, item, now_ns);
-	count_gap(db, r, item->number);
-	set_state(r, item, now_ns);
+	set_state(db, r, item, count_gap(db, r, item->number), now_ns);
 	db->ctr.updated++;
 	return LABEL_TAKEN;
 }

@@ -51,6 +51,20 @@ struct label_ways {
 	unsigned n, room;
 };
 
+/* What is counted of a port lately: periods of now_ns / length. */
+enum label_span_kind {
+	LABEL_SPAN_INTERVAL, /* label_db_options.interval_ns */
+	LABEL_SPAN_MINUTE,
+	LABEL_SPANS,
+};
+
+/* 0: the period that is under way; 1: the one before it. */
+struct label_span {
+	uint64_t period;
+	uint32_t labels[2];
+	int32_t lost[2]; /* less those found of an earlier period */
+};
+
 /* A port. Its own numbers are for the database alone. What each label touches
  * stands first: of many ports every line of the cache costs. */
 struct label_record {
@@ -68,10 +82,13 @@ struct label_record {
 	uint8_t s;     /* as it wants it */
 	bool silent;   /* it has told so */
 	bool has_next; /* what is behind its link: next */
+	/* Nobody listened before the next label: no numbers are missing. */
+	bool unheard;
 	/* The labels before this one: bit i is number - i. */
 	uint64_t window;
-	uint64_t missing;    /* numbers that were left out, */
-	uint64_t found;	     /* and those of them that came late */
+	uint64_t missing; /* numbers that were left out, */
+	uint64_t found;	  /* and those of them that came late */
+	struct label_span span[LABEL_SPANS];
 	uint32_t latency_ns; /* of the newest */
 	uint32_t queue, queue_most;
 	uint32_t next_device;
@@ -88,6 +105,12 @@ static inline uint64_t label_lost(const struct label_record *r)
 {
 	return r->missing - r->found;
 }
+
+/* Labels that came and that were lost in the last whole interval, or in this
+ * minute and the one before it. */
+struct label_lately {
+	uint64_t labels, lost;
+};
 
 /* Items in = new + updated + reset + drops. */
 struct label_db_ledger {
@@ -114,8 +137,9 @@ struct label_range {
 };
 
 struct label_db_options {
-	uint32_t ports_max; /* 0: 1 Mi */
-	uint64_t skew_us;   /* 0: 10 s */
+	uint32_t ports_max;   /* 0: 1 Mi */
+	uint64_t skew_us;     /* 0: 10 s */
+	uint64_t interval_ns; /* of telemetry; 0: 100 ms */
 	/* Whose items are taken; n_devices 0: everybody's. */
 	const struct label_range *devices;
 	unsigned n_devices;
@@ -149,6 +173,10 @@ struct label_record *label_db_at(struct label_db *db, uint32_t place);
 /* Of a port; NULL: there is none. */
 struct label_record *label_db_find(struct label_db *db, uint32_t device,
 				   uint16_t out);
+
+struct label_lately label_db_lately(const struct label_db *db,
+				    const struct label_record *r,
+				    enum label_span_kind kind, uint64_t now_ns);
 
 /* Whether a label says that it is now_ns: by its device's clock as much time
  * has passed since the newest one of its port as by ours, about. */

@@ -2,6 +2,7 @@
 #include "label/links.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 static struct label_way *find(const struct label_ways *w, uint32_t device,
@@ -48,67 +49,84 @@ int label_link_saw(struct label_record *r, uint32_t device, uint16_t out)
 struct behind {
 	uint64_t seen;
 	double lost;   /* share, as packets go on by them */
-	double labels; /* that this rests on */
+	double labels; /* as many of one port would tell it as well */
 	bool heard;    /* one is not silent */
 };
 
-static double labels_of(const struct label_record *r)
-{
-	return (double)(r->labels + label_lost(r));
-}
-
 static struct behind look_behind(struct label_db *db,
-				 const struct label_record *r)
+				 const struct label_record *r, uint64_t now_ns)
 {
+	double weights = 0, squares = 0; /* of shares, and of these by labels */
 	struct behind b = {0};
 
 	for (unsigned i = 0; i < r->ways.n; i++) {
 		const struct label_way *w = &r->ways.at[i];
 		const struct label_record *q = label_db_find(db, w->device,
 							     w->out);
+		struct label_lately l;
+		double labels, weight;
 
-		if (!q || labels_of(q) < 1)
+		if (!q)
 			continue;
 		b.seen += w->seen;
-		b.lost += w->seen * (double)label_lost(q) / labels_of(q);
-		b.labels += labels_of(q);
 		b.heard |= !q->silent;
+		l = label_db_lately(db, q, LABEL_SPAN_MINUTE, now_ns);
+		labels = (double)(l.labels + l.lost);
+		if (!l.labels)
+			continue;
+		/* As many as went there: of these were seen that got on. */
+		weight = w->seen * labels / (double)l.labels;
+		b.lost += weight * (double)l.lost / labels;
+		weights += weight;
+		squares += weight * weight / labels;
 	}
-	if (b.seen)
-		b.lost /= (double)b.seen;
+	if (weights > 0) {
+		b.lost /= weights;
+		b.labels = weights * weights / squares;
+	}
 	return b;
 }
 
-/* Whether so many lost labels are more than ports behind explain: by the
- * variance of this number, and of their share. */
-static bool is_more(double lost, double labels, const struct behind *b)
+/*
+ * Whether so many lost labels are more than ports behind explain. If both lost
+ * as many this is the share; by that goes the variance. The normal
+ * distribution's tail falls as exp(-x^2 / 2): for as many ports as are looked
+ * at x^2 grows by twice the logarithm of their number.
+ */
+static bool is_more(double lost, double labels, const struct behind *b,
+		    uint32_t ports)
 {
+	double share = (lost + b->lost * b->labels) / (labels + b->labels);
 	double more = lost - labels * b->lost;
-	double variance = labels * b->lost * (1 - b->lost) *
+	double variance = labels * share * (1 - share) *
 			  (1 + labels / b->labels);
 
-	return more > 0 && more * more > 9 * (variance + 1);
+	return more > 0 && more * more > (9 + 2 * log(ports)) * (variance + 1);
 }
 
 struct label_suspicion label_link_judge(struct label_db *db,
-					const struct label_record *r)
+					const struct label_record *r,
+					uint64_t now_ns)
 {
-	double lost = (double)label_lost(r), labels = labels_of(r);
+	struct label_lately l = label_db_lately(db, r, LABEL_SPAN_MINUTE,
+						now_ns);
+	double lost = (double)l.lost, labels = (double)(l.labels + l.lost);
 	struct label_suspicion s = {0};
 	struct behind b;
 
-	if ((!label_lost(r) && !r->silent) || labels < 1)
+	if (!l.lost && !r->silent)
 		return s;
-	b = look_behind(db, r);
+	b = look_behind(db, r, now_ns);
 	s.place = LABEL_PLACE_ANY;
 	s.seen = b.seen;
 	if (!b.seen)
 		return s;
 	s.behind = b.lost;
-	if (b.lost < 1 && lost / labels > b.lost)
+	if (b.lost < 1 && lost > labels * b.lost)
 		s.link = 1 - (1 - lost / labels) / (1 - b.lost);
 	s.place = LABEL_PLACE_BEHIND;
-	if ((lost > 0 && is_more(lost, labels, &b)) || (r->silent && b.heard))
+	if ((b.labels > 0 && is_more(lost, labels, &b, label_db_ports(db))) ||
+	    (r->silent && b.heard))
 		s.place = LABEL_PLACE_LINK;
 	return s;
 }
