@@ -157,6 +157,21 @@ void hop_control_look(struct hop_control *c, struct label_hop *h)
 	}
 }
 
+void hop_control_begin(struct hop_control *c, struct label_hop *h,
+		       const char *capture)
+{
+	struct pollfd p = {c->fd, POLLIN, 0};
+	struct stat st;
+
+	if (c->socket || isatty(c->fd) || stat(capture, &st) ||
+	    !S_ISREG(st.st_mode))
+		return;
+	while (c->fd >= 0 && strcmp(c->path, "-") == 0 && !cli_stop) {
+		poll(&p, 1, -1);
+		hop_control_look(c, h);
+	}
+}
+
 void hop_control_close(struct hop_control *c)
 {
 	if (c->fd >= 0)

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* run.c - the controller: packets in, rows and decisions out. */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 
 #include "base/clock.h"
 #include "cli/loop.h"
@@ -99,10 +103,27 @@ static void check_state(const struct run *r)
 		cli_fail("--state: %s", f.text);
 }
 
+/* It is kept until the end. The file itself is another one each time that it is
+ * saved. Where none can be made none can be saved, and check_state() says why.
+ */
+static void lock_state(const char *state)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s.lock", state);
+	fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
+		cli_fail("--state: %s: another controller saves there", state);
+}
+
 static void load(struct run *r)
 {
 	struct fault f;
-	int rc = label_state_load(r->o.state, label_control_db(r->c), &f);
+	int rc;
+
+	lock_state(r->o.state);
+	rc = label_state_load(r->o.state, label_control_db(r->c), &f);
 
 	if (rc && rc != -ENOENT)
 		cli_fail("--state: %s", f.text);

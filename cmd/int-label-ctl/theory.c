@@ -192,7 +192,7 @@ static int longest(struct rows *r, const struct theory_options *o,
 
 	t.interval = interval;
 	row_f64(r, T_WANT, o->want);
-	if (interval > 0)
+	if (interval >= 1e-9) /* less is what rounding leaves of nothing */
 		return coverage_row(r, &t);
 	cli_warn("by %s no labelling interval gives %g %% in %g s, when a "
 		 "port's next packet is %g s away",

@@ -138,6 +138,10 @@ same_as_run() { # ARGS...
 }
 
 @test "theory: an interval that cannot be had: why, and status 1" {
+	# As good as nothing is nothing: 1.1e-19 s.
+	run -1 --separate-stderr int-label-ctl theory interval -w 50 -T 1ms -g 1ms \
+		-o ndjson
+	[ "$(jq -sc 'map(.label)' <<<"$output")" = '[0.001,null]' ]
 	run -1 --separate-stderr int-label-ctl theory interval -T 1ms -g 1s -o csv
 	[ "$output" = "label,telemetry,gap,sigma,want,next,window
 ,,,,99,,

@@ -202,18 +202,44 @@ reset 2" ]
 	[ ! -e hop ]
 }
 
-@test "commands from stdin: it is left as it was" {
+@test "commands from stdin: all of them before a file's packets; it is left as it was" {
 	traffic plain.pcap
-	mkfifo lines
+	# However late they come.
+	{
+		sleep 0.2
+		echo 'register_write label_s 9 2'
+		sleep 0.2
+		echo 'register_write label_s 2 2'
+	} | int-label-ctl label -q -d 1 -r plain.pcap -w one.pcap --control -
+	n=$(int-label-ctl -q -r one.pcap -R port -o csv | tail -n +2 | wc -l)
+	[ "$n" -ge 155 ]
+	mkfifo lines in.pcap
 	exec 7<>lines
 	flags() { python3 -c 'import fcntl; print(fcntl.fcntl(7, fcntl.F_GETFL))'; }
 	before=$(flags)
 	echo 'register_write label_s 2 2' >&7
-	int-label-ctl label -q -d 1 -r plain.pcap -w one.pcap --control - <&7
+	cat plain.pcap >in.pcap & # which has a time of its own
+	int-label-ctl label -q -d 1 -r in.pcap -w one.pcap --control - <&7
 	[ "$(flags)" = "$before" ]
 	exec 7>&-
 	n=$(int-label-ctl -q -r one.pcap -R port -o csv | tail -n +2 | wc -l)
 	[ "$n" -ge 155 ]
+}
+
+@test "a state has one controller" {
+	falls_silent silent.pcap
+	mkfifo in.pcap
+	int-label-ctl -q -r in.pcap -R none --state net.state 3>&- 4>&- &
+	BG_PIDS+=($!)
+	exec 7>in.pcap
+	wait_for test -e net.state.lock
+	run -1 --separate-stderr int-label-ctl -q -r silent.pcap -R none \
+		--state net.state
+	[ "$stderr" = "int-label-ctl: --state: net.state: another controller saves there" ]
+	cat silent.pcap >&7
+	exec 7>&-
+	wait "${BG_PIDS[-1]}"
+	int-label-ctl -q -r silent.pcap -R none --state net.state
 }
 
 @test "a full disk is not the input's fault" {

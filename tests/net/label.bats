@@ -274,6 +274,16 @@ router_up() {
 	[ "$(counter d3.log exported)" -ge 10 ]
 }
 
+@test "links without room for labels are told of at the start" {
+	device 1 --edge in
+	stop "$PID"
+	run ! grep MTU d1.log
+	ip -n "$NET-d1" link set right mtu 1661
+	device 1 --edge in
+	stop "$PID"
+	grep -q "right: packets of up to 1500 .* from left, .* of 1661 has .*: 1662 has" d1.log
+}
+
 # suspend.so: while there is a file "slept", as if the host had been suspended
 # for an hour: the wall clock and the boot clock went on, the other one did not.
 suspend_so() {
