@@ -18,7 +18,7 @@ struct sim_options {
 	uint64_t arity, rate, link_bps, queue, mtu, senders, flows, packet;
 	uint64_t trace, switches; /* path tracing: sim_trace.c */
 	uint64_t specific, max_hop, s_max, interval_ns, rest_ns, warmup_ns;
-	double loss; /* percent */
+	double loss, jitter; /* percent */
 	enum netsim_arrivals arrivals;
 	const char *lose[SIM_LOSSES_MAX], *fail[SIM_FAILURES_MAX];
 	unsigned n_lose, n_fail;

@@ -49,7 +49,7 @@ static const struct cli_option options[] = {
 	{ 0, "routes", "FILE", "given routes: HOST ID-PORT ..., a line each",
 	  CLI_IN, AT(routes) },
 	{ 'S', "scheme", "SCHEME",
-	  "label (default), int, hula, int-path, pingmesh, none",
+	  "label (default), label-flag, int, hula, int-path, pingmesh, none",
 	  CLI_WORD, AT(net.scheme), .words = netsim_scheme_names },
 	POLICY_OPTIONS(struct sim_options, net.policy, interval_ns, rest_ns),
 	{ 0, "max-hop", "N", "labels of a packet, at most (5)",
@@ -88,6 +88,9 @@ static const struct cli_option options[] = {
 	  CLI_TIME, AT(net.delay_ns) },
 	{ 0, "port-rate", "PPS", "packets a port forwards, at most",
 	  CLI_SIZE, AT(net.port_pps), .min = 1, .max = 1000000000 },
+	{ 0, "port-jitter", "PERCENT",
+	  "with --port-rate: a packet takes so much less or more (0)",
+	  CLI_F64, AT(jitter), .low = 0, .high = 100, .needs = "--port-rate" },
 	{ 0, "queue", "N", "packets of a port (100)",
 	  CLI_U64, AT(queue), .min = 1, .max = 1 << 20 },
 	{ 0, "mtu", "BYTES", "of IP packets, labels and all (1500)",
@@ -206,7 +209,8 @@ struct netsim_failure sim_failure(const struct fabric *f, const char *text)
 /* What a scheme does not look at is refused. */
 static void check_scheme(const struct sim_options *o)
 {
-	static const unsigned label = 1 << NETSIM_LABEL,
+	static const unsigned pro = 1 << NETSIM_LABEL,
+			      label = pro | 1 << NETSIM_FLAG,
 			      probes = 1 << NETSIM_HULA | 1 << NETSIM_INT_PATH |
 				       1 << NETSIM_PINGMESH;
 	const struct {
@@ -214,7 +218,7 @@ static void check_scheme(const struct sim_options *o)
 		unsigned schemes;
 	} of[] = {
 		{"--base", label},     {"--chance", label},
-		{"--rest", label},     {"--pro", label},
+		{"--rest", label},     {"--pro", pro},
 		{"--specific", label}, {"--probe-interval", probes},
 	};
 
@@ -261,6 +265,7 @@ static void settle(struct sim_options *o)
 	o->net.specific = (uint32_t)o->specific;
 	o->net.s_max = (uint8_t)o->s_max;
 	o->net.loss = o->loss / 100;
+	o->net.port_jitter = o->jitter / 100;
 	o->net.arrivals = cli_text(&cli_sim, "--arrivals") ? o->arrivals
 			  : o->arity			   ? NETSIM_POISSON
 							   : NETSIM_PACED;

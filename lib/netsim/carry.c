@@ -33,6 +33,7 @@ static bool decide(struct netsim *s, struct sim_packet *p,
 {
 	switch (s->o.scheme) {
 	case NETSIM_LABEL:
+	case NETSIM_FLAG:
 		return label_decide(&s->o.policy, &q->label, p->labels,
 				    p->specific, now_us, &s->labelling);
 	case NETSIM_INT:

@@ -29,19 +29,19 @@ static void enqueue(struct netsim *s, struct sim_port *q, uint32_t i)
 	q->tail = i;
 }
 
-/*
- * How long the port is busy with so many bytes: the link's time, or that of
- * what forwards packets in a switch, whatever their length. That takes half as
- * long or half as long again: with even times one stream would find each place
- * in a full queue, and another none.
- */
+/* How long the port is busy with so many bytes: the link's time, or that of
+ * what forwards packets in a switch, whatever their length. */
 static uint64_t busy_ns(struct netsim *s, uint32_t port, uint32_t bytes)
 {
 	uint64_t link = bytes * 8 * SECOND / s->o.link_bps, packet = 0;
 
 	if (s->o.port_pps && port < s->f->switch_ports)
-		packet = (uint64_t)((0.5 + rng_unit(&s->chance)) *
-				    (double)SECOND / (double)s->o.port_pps);
+		packet = (uint64_t)((double)SECOND / (double)s->o.port_pps);
+	if (packet && s->o.port_jitter > 0)
+		packet = (uint64_t)((double)packet *
+				    (1 +
+				     s->o.port_jitter *
+					     (2 * rng_unit(&s->chance) - 1)));
 	return (link > packet ? link : packet) + 1;
 }
 

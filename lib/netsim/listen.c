@@ -36,6 +36,24 @@ static void on_decision(void *ctx, const struct label_decision *d)
 	sim_at(s, s->now_ns + s->o.control_ns, EV_COMMAND, port);
 }
 
+/* The prototype's entry for a port is gone when that was not refreshed for so
+ * long; the flag, set or set anew then, ten times as long later. */
+static void on_silent(void *ctx, const struct label_record *r, bool silent,
+		      uint64_t now_ns, uint64_t since_ns)
+{
+	struct netsim *s = ctx;
+	uint32_t port = fabric_find(s->f, r->device, r->out);
+
+	(void)now_ns;
+	(void)since_ns;
+	if (!silent || port == FABRIC_NONE)
+		return;
+	s->port[port].flag_ns = s->now_ns + s->o.control_ns +
+				10 * s->o.telemetry_ns;
+	sim_at(s, s->now_ns + s->o.control_ns, EV_COMMAND, port);
+	sim_at(s, s->port[port].flag_ns, EV_COMMAND, port);
+}
+
 int listen_open(struct netsim *s)
 {
 	struct label_control_options o;
@@ -52,12 +70,15 @@ int listen_open(struct netsim *s)
 		o.t_ns = s->o.policy.interval_us * 1000;
 		o.k = s->o.k;
 	}
+	if (s->o.scheme == NETSIM_FLAG)
+		o.k = 1;
 	o.pro = s->o.adapt;
 	o.s_max = s->o.s_max;
 	o.calls = (struct label_control_calls){
 		.ctx = s,
 		.interval = on_interval,
 		.decision = on_decision,
+		.silent = s->o.scheme == NETSIM_FLAG ? on_silent : NULL,
 	};
 	return label_control_open(&s->listener->control, &o);
 }
@@ -68,7 +89,8 @@ static void plan_look(struct netsim *s)
 	struct listener *l = s->listener;
 	uint64_t due = label_control_due(l->control);
 
-	if (!s->o.adapt || s->over || due == UINT64_MAX)
+	if ((!s->o.adapt && s->o.scheme != NETSIM_FLAG) || s->over ||
+	    due == UINT64_MAX)
 		return;
 	due -= s->o.start_ns;
 	if (due < s->now_ns)
@@ -143,7 +165,16 @@ void listen_tick(struct netsim *s, struct netsim_interval *out)
 
 void listen_command(struct netsim *s, uint32_t port)
 {
-	s->port[port].label.s = s->port[port].want_s;
+	struct sim_port *q = &s->port[port];
+	uint8_t s_before = q->label.s;
+
+	if (s->o.scheme != NETSIM_FLAG) {
+		q->label.s = q->want_s;
+		return;
+	}
+	q->label.s = s->now_ns < q->flag_ns ? LABEL_S_MAX : 0;
+	s->ctr.raised += q->label.s > s_before;
+	s->ctr.lowered += q->label.s < s_before;
 }
 
 void listen_close(struct netsim *s)

@@ -10,8 +10,9 @@ enum {
 	STOP_EVERY = 1 << 16, /* events between two questions */
 };
 
-const char *const netsim_scheme_names[] = {
-	"label", "int", "hula", "int-path", "pingmesh", "none", NULL};
+const char *const netsim_scheme_names[] = {"label", "label-flag", "int",
+					   "hula",  "int-path",	  "pingmesh",
+					   "none",  NULL};
 
 /* clang-format off */
 #define FIELD(counter, role) LEDGER_FIELD(struct netsim_counters, counter, role)

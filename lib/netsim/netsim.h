@@ -28,6 +28,9 @@
 
 enum netsim_scheme {
 	NETSIM_LABEL,	 /* INT-label */
+	NETSIM_FLAG,	 /* that with the published prototype's way to adapt: a
+			    port that is not heard of for a telemetry interval
+			    labels all packets for ten of them */
 	NETSIM_INT,	 /* packets are sampled at the ingress, and labelled by
 			    all switches on their way */
 	NETSIM_HULA,	 /* probes of the ToR switches, flooded */
@@ -63,10 +66,11 @@ struct netsim_options {
 	uint64_t telemetry_ns; /* interval of the controller's view */
 
 	uint64_t link_bps, delay_ns; /* of each link */
-	uint64_t port_pps; /* 0, or packets a second that a port forwards */
-	uint32_t queue;	   /* packets of a port */
-	uint32_t mtu;	   /* of IP packets; 0: none */
-	double loss;	   /* share, on each link between switches */
+	uint64_t port_pps;  /* 0, or packets a second that a port forwards, */
+	double port_jitter; /* each in so much less or more than its share */
+	uint32_t queue;	    /* packets of a port */
+	uint32_t mtu;	    /* of IP packets; 0: none */
+	double loss;	    /* share, on each link between switches */
 	const struct netsim_loss *losses;
 	unsigned n_losses;
 	const struct netsim_failure *failures;
@@ -84,7 +88,7 @@ struct netsim_options {
 	uint32_t specific; /* of them, so many are labelled at each hop */
 	uint32_t packet;   /* bytes of a frame */
 
-	struct label_policy policy; /* of LABEL, INT: interval_us */
+	struct label_policy policy; /* of LABEL, FLAG, INT: interval_us */
 	uint64_t probe_ns;	    /* of HULA, INT_PATH, PINGMESH: interval */
 
 	bool adapt; /* Pro */

@@ -61,7 +61,8 @@ struct sim_port {
 	uint64_t free_ns; /* when the last packet of its queue has left */
 	uint32_t head, tail, depth;
 	bool down;
-	uint8_t want_s; /* of the controller, under way */
+	uint8_t want_s;	  /* of the controller, under way */
+	uint64_t flag_ns; /* of NETSIM_FLAG: it labels all packets until then */
 	double loss;
 	uint32_t active, seen; /* interval + 1 in which it last was */
 	struct label_port label;

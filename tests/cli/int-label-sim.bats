@@ -86,6 +86,20 @@ same_as_run() { # ARGS...
 	run -1 int-label-ctl sim --routes routes
 }
 
+@test "ports forward evenly, unless they are said not to" {
+	printf '%s\n' '1 8-4' >routes
+	for jitter in 0 50; do
+		int-label-ctl sim -q --routes routes -R 1000 -t 1us -d 2s \
+			--port-rate 100 --port-jitter $jitter -w out.pcap >/dev/null
+		tshark -r out.pcap -T fields -e frame.time_delta 2>/dev/null |
+			awk 'NR > 1 { if ($1 < least || NR == 2) least = $1
+				if ($1 > most) most = $1 }
+				END { printf "%.1f %.1f\n", least * 1000, most * 1000 }'
+	done >gaps
+	[ "$(head -n 1 gaps)" = "10.0 10.0" ]
+	awk 'NR == 2 { exit !($1 > 4.9 && $1 < 7 && $2 > 13 && $2 < 15.1) }' gaps
+}
+
 @test "a link fails: loss until routing knows, none then" {
 	sim -a 4 -R 50000 -d 2s --fail 1-2@500ms-1500ms --reroute 200ms
 	holds '[.[] | select(.lost > 0) | .interval] | . == [5, 6]'

@@ -7,6 +7,45 @@ sim() {
 	int-label-ctl sim -q --summary -o ndjson "$@"
 }
 
+# means N ARGS...: the mean of so many runs, by seed; least and most: coverage.
+means() {
+	local s n=$1
+
+	shift
+	for ((s = 1; s <= n; s++)); do sim "$@" -s $s; done |
+		jq -cs '. as $runs | (.[0] | map_values(numbers) | keys) |
+			map({key: ., value: (. as $k | $runs |
+				map(.[$k]) | add / length)}) | from_entries +
+			{least: ($runs | map(.coverage) | min),
+			most: ($runs | map(.coverage) | max)}'
+}
+
+# as_many LABELS COMMAND...: coverage of Base A with the interval at which it
+# writes so many labels.
+as_many() {
+	local low=1000 high=105000 t i run
+
+	for i in {1..7}; do
+		t=$(((low + high) / 2))
+		run=$("${@:2}" -t ${t}us)
+		if jq -e ".labels > $1" <<<"$run" >/dev/null; then
+			low=$t
+		else
+			high=$t
+		fi
+	done
+	of .coverage "$run"
+}
+
+# adapted JSON COMMAND...: coverage; labels of 10,000 packets and commands a
+# second, and beside them coverage of Base A with as many labels.
+adapted() {
+	of .coverage "$1"
+	jq '.labels / .packets * 10000 | round' <<<"$1"
+	jq '.commands / .interval * 10 | round' <<<"$1"
+	as_many "$(jq .labels <<<"$1")" "${@:2}"
+}
+
 # of FILTER JSON: a number of a summary, to 4 significant digits.
 of() {
 	jq -r "$1 | if . == 0 then 0 else
