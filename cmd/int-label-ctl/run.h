@@ -6,7 +6,6 @@
 #include "cli/databases.h"
 #include "cli/live.h"
 #include "label/rows.h"
-#include "mirror.h"
 #include "orders.h"
 #include "tables.h"
 
@@ -22,7 +21,7 @@ struct run_options {
 	bool no_pro;
 	uint64_t skew_ns, s_max, expected;
 	struct label_range device[RANGES_MAX];
-	const char *export[DATABASES_MAX], *redis;
+	const char *export[DATABASES_MAX];
 	unsigned n_exports;
 	const char *state;
 	uint64_t state_ns; /* how often it is saved */
@@ -49,7 +48,6 @@ struct run_rows {
 	struct databases list;
 	struct row_sink *databases;	   /* all of -x; NULL: none */
 	struct row_sink *tees[LABEL_ROWS]; /* NULL: not asked for */
-	struct mirror *mirror;		   /* NULL: none */
 	struct rows *rows[LABEL_ROWS];	   /* NULL: not asked for */
 	struct orders *orders;		   /* NULL: nobody is told */
 	int err;			   /* the first of stdout */

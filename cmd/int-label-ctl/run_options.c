@@ -124,9 +124,6 @@ static const struct cli_option options[] = {
 	 "rows of all kinds go there, too: influx:, clickhouse:, redis:, "
 	 "kafka:, prometheus:, file:",
 	 CLI_CALL, .read = add_export},
-	{0, "redis", "URL",
-	 "the database there, with the keys of the published prototype",
-	 CLI_STR, AT(redis)},
 	{0, "state", "FILE", "begin with these ports, and save them there",
 	 CLI_STR, AT(state)},
 	{0, "state-every", "TIME", "save them so often (10s), and at the end",

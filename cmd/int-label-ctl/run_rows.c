@@ -29,15 +29,8 @@ static void end(struct run_rows *r, enum label_rows_kind kind)
 
 static void interval(void *ctx, const struct label_interval_sum *sum)
 {
-	struct run_rows *r = ctx;
-	struct row_batch *b = hand(r, LABEL_ROWS_INTERVAL);
-
-	if (r->mirror)
-		mirror_interval(r->mirror, sum);
-	if (!b)
-		return;
-	label_row_interval(b, sum);
-	end(r, LABEL_ROWS_INTERVAL);
+	label_row_interval(hand(ctx, LABEL_ROWS_INTERVAL), sum);
+	end(ctx, LABEL_ROWS_INTERVAL);
 }
 
 static void decision(void *ctx, const struct label_decision *d)
@@ -47,8 +40,6 @@ static void decision(void *ctx, const struct label_decision *d)
 
 	if (r->orders)
 		orders_take(r->orders, d);
-	if (r->mirror)
-		mirror_s(r->mirror, d->port);
 	if (!b)
 		return;
 	label_row_decision(b, d);
@@ -73,15 +64,8 @@ static void forgotten(void *ctx, const struct label_record *port,
 
 static void port(void *ctx, const struct label_record *record)
 {
-	struct run_rows *r = ctx;
-	struct row_batch *b = hand(r, LABEL_ROWS_PORT);
-
-	if (r->mirror)
-		mirror_port(r->mirror, record);
-	if (!b)
-		return;
-	label_row_port(b, record);
-	end(r, LABEL_ROWS_PORT);
+	label_row_port(hand(ctx, LABEL_ROWS_PORT), record);
+	end(ctx, LABEL_ROWS_PORT);
 }
 
 static void path(void *ctx, const struct label_path *p)
@@ -124,10 +108,6 @@ static void open_databases(struct run_rows *r, const struct run_options *o)
 	for (unsigned i = 0; i < o->n_exports; i++)
 		databases_add(&r->list, "--export", o->export[i], &eo);
 	r->databases = databases_all(&r->list);
-	/* Behind those of -x, which get other rows. */
-	if (o->redis)
-		r->mirror = mirror_open(&r->list, o->redis,
-					o->control.interval_ns);
 }
 
 void run_rows_open(struct run_rows *r, const struct run_options *o,
@@ -142,11 +122,11 @@ void run_rows_open(struct run_rows *r, const struct run_options *o,
 		r->orders = orders_open(&o->orders);
 	*calls = (struct label_control_calls){
 		.ctx = r,
-		.interval = interval,
+		.interval = r->rows[LABEL_ROWS_INTERVAL] ? interval : NULL,
 		.decision = decision,
 		.silent = r->rows[LABEL_ROWS_SILENCE] ? silence : NULL,
 		.forgotten = r->rows[LABEL_ROWS_SILENCE] ? forgotten : NULL,
-		.port = r->mirror || r->rows[LABEL_ROWS_PORT] ? port : NULL,
+		.port = r->rows[LABEL_ROWS_PORT] ? port : NULL,
 		.path = r->rows[LABEL_ROWS_HOP] ? path : NULL,
 	};
 }
@@ -155,8 +135,6 @@ int run_rows_flush(struct run_rows *r)
 {
 	int rc = r->screen->flush(r->screen);
 
-	if (r->mirror)
-		mirror_flush(r->mirror);
 	return r->err ? r->err : rc;
 }
 
@@ -181,7 +159,6 @@ void run_rows_close(struct run_rows *r)
 	for (int k = 0; k < LABEL_ROWS; k++)
 		if (r->tees[k])
 			r->tees[k]->close(r->tees[k]);
-	mirror_close(r->mirror);
 	orders_close(r->orders);
 	if (r->databases)
 		r->databases->close(r->databases);

@@ -18,16 +18,15 @@ static int no_wait(struct row_sink *s)
 	return 0;
 }
 
-/* While they are waited for: whose they are, whether a signal came, since the
- * end began, and whether there is anything to wait for. */
+/* While they are waited for: whose they are, and whether a signal came since
+ * the end began. */
 static struct databases *all;
 static int stop_before;
-static bool in_vain;
 
 static bool hurry(void)
 {
 	databases_look(all);
-	return in_vain || cli_stop > stop_before;
+	return cli_stop > stop_before;
 }
 
 struct row_sink *databases_add(struct databases *d, const char *option,
@@ -89,7 +88,7 @@ static void look_at(struct databases *d, unsigned i)
 	if (*st.spool.text && !d->spool_said[i])
 		cli_warn("%s: no room in the spool: %s", name, st.spool.text);
 	d->spool_said[i] = *st.spool.text;
-	if (st.changes == d->changes[i] || d->quiet[i])
+	if (st.changes == d->changes[i])
 		return;
 	d->changes[i] = st.changes;
 	if (st.failing)
@@ -142,53 +141,17 @@ static int judge(const char *url, const struct queue_status *st)
 	return l->refused || l->full || l->damaged || l->unsent || l->kept;
 }
 
-/* Of one, and of those behind it on the same server. */
-static struct queue_status sum_of(const struct databases *d, unsigned i)
-{
-	struct queue_status sum, st;
-
-	queue_status(d->sink[i], &sum);
-	while (++i < d->n && d->quiet[i]) {
-		uint64_t *to = (uint64_t *)&sum.ledger;
-		const uint64_t *from = (const uint64_t *)&st.ledger;
-
-		queue_status(d->sink[i], &st);
-		for (unsigned k = 0; k < sizeof(st.ledger) / sizeof(*to); k++)
-			to[k] += from[k];
-		if (!*sum.why.text)
-			sum.why = st.why;
-		if (!*sum.refusal.text)
-			sum.refusal = st.refusal;
-	}
-	return sum;
-}
-
-static bool is_failing(struct row_sink *sink)
-{
-	struct queue_status st;
-
-	queue_status(sink, &st);
-	return st.failing;
-}
-
-/* Of a server that is away, one is waited for, and those behind it are not. */
 int databases_end(struct databases *d)
 {
 	int status = 0;
 
 	stop_before = cli_stop;
-	for (unsigned i = 0; i < d->n; i++) {
+	for (unsigned i = 0; i < d->n; i++)
 		queue_end(d->sink[i]);
-		in_vain = i + 1 < d->n && d->quiet[i + 1] &&
-			  (in_vain || is_failing(d->sink[i]));
-	}
-	in_vain = false;
 	for (unsigned i = 0; i < d->n; i++) {
 		struct queue_status st;
 
-		if (d->quiet[i])
-			continue;
-		st = sum_of(d, i);
+		queue_status(d->sink[i], &st);
 		if (judge(d->url[i], &st))
 			status = -1;
 	}
@@ -200,9 +163,7 @@ void databases_ledgers(const struct databases *d, enum row_format fmt)
 	for (unsigned i = 0; i < d->n; i++) {
 		struct queue_status st;
 
-		if (d->quiet[i])
-			continue;
-		st = sum_of(d, i);
+		queue_status(d->sink[i], &st);
 		cli_ledger(&queue_ledger, &st.ledger, fmt);
 	}
 }

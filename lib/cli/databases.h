@@ -20,9 +20,6 @@ struct databases {
 	uint64_t changes[DATABASES_MAX]; /* that were said */
 	bool hold; /* set before they are added: a capture is read */
 	bool spool_said[DATABASES_MAX];
-	bool quiet[DATABASES_MAX]; /* the one before it is on the same server:
-				      what is said is said of that one, with
-				      the rows of both */
 	unsigned n;
 };
 

@@ -51,11 +51,6 @@ struct label_control_ledger {
 
 extern const struct ledger label_control_ledger;
 
-enum {
-	LABEL_CARRIED =
-		6, /* labels of a packet that are told apart, and more */
-};
-
 /* A telemetry interval that is over. */
 struct label_interval_sum {
 	uint64_t begin_ns, end_ns;
@@ -65,8 +60,7 @@ struct label_interval_sum {
 	uint64_t skipped;     /* intervals before it that are not told of */
 	uint32_t ports;	  /* that should be covered: known, or as expected */
 	uint32_t covered; /* those of which a newer state came */
-	uint64_t packets, labels;	 /* that came */
-	uint64_t carried[LABEL_CARRIED]; /* packets by their labels */
+	uint64_t packets, labels;    /* that came */
 	uint64_t late, missing, odd; /* of the labels; numbers left out, less
 					those that came late after all */
 	uint32_t silent;	     /* ports, at its end */

@@ -77,7 +77,6 @@ static int take_labels(struct label_control *c, const struct label_view *v)
 
 	c->ctr.labelled++;
 	c->sum.packets++;
-	c->sum.carried[v->n < LABEL_CARRIED ? v->n : LABEL_CARRIED - 1]++;
 	for (unsigned i = 0; i < v->n; i++)
 		label_item_get(&item[i], v, i);
 	label_db_expect(c->db, item, v->n);
