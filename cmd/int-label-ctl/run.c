@@ -11,7 +11,6 @@
 #include "cli/loop.h"
 #include "commands.h"
 #include "label/clock.h"
-#include "label/saver.h"
 #include "label/state.h"
 #include "run.h"
 
@@ -23,9 +22,8 @@ struct run {
 	struct browse *top; /* NULL: none */
 	struct cli_loop loop;
 	struct label_clock clock; /* of -i */
-	struct label_saver *saver;
-	uint64_t save_ns; /* the state, of clock_coarse_ns() */
-	bool save_failed; /* and that was said */
+	uint64_t save_ns;	  /* the state, of clock_coarse_ns() */
+	bool save_failed;	  /* and that was said */
 	int error;
 	struct fault fault;
 };
@@ -59,40 +57,16 @@ static const void *counters(void *run, uint64_t *received)
 	return l;
 }
 
-/* One that cannot be saved is said once, and tried again. */
-static void saved(struct run *r, int rc, const struct fault *f)
+/* A state that cannot be saved is said once, and tried again. */
+static void save(struct run *r)
 {
+	struct fault f;
+	int rc = label_state_save(r->o.state, label_control_db(r->c), &f);
+
 	if (rc && !r->save_failed)
-		cli_warn("--state: %s", f->text);
+		cli_warn("--state: %s", f.text);
 	r->save_failed = rc;
-}
-
-/* Now and then, while packets go on. */
-static void maybe_save(struct run *r)
-{
-	struct fault f;
-	int rc = label_saver_look(r->saver, &f);
-
-	if (rc != -EAGAIN)
-		saved(r, rc, &f);
-	if (clock_coarse_ns() < r->save_ns)
-		return;
 	r->save_ns = clock_coarse_ns() + r->o.state_ns;
-	rc = label_saver_begin(r->saver, label_control_db(r->c));
-	if (rc && rc != -EBUSY) {
-		fault_set(&f, rc, "%s: %s", r->o.state, strerror(-rc));
-		saved(r, rc, &f);
-	}
-}
-
-static void save_last(struct run *r)
-{
-	struct fault f;
-	int rc;
-
-	label_saver_close(r->saver);
-	rc = label_state_save(r->o.state, label_control_db(r->c), &f);
-	saved(r, rc, &f);
 }
 
 static void check_state(const struct run *r)
@@ -124,13 +98,10 @@ static void load(struct run *r)
 
 	lock_state(r->o.state);
 	rc = label_state_load(r->o.state, label_control_db(r->c), &f);
-
 	if (rc && rc != -ENOENT)
 		cli_fail("--state: %s", f.text);
 	if (!r->o.live.user)
 		check_state(r);
-	if (label_saver_open(&r->saver, r->o.state) < 0)
-		cli_fail("out of memory");
 	r->save_ns = clock_coarse_ns() + r->o.state_ns;
 }
 
@@ -182,8 +153,8 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 	if (r->rows.orders)
 		orders_turn(r->rows.orders);
 	databases_look(&r->rows.list);
-	if (r->saver)
-		maybe_save(r);
+	if (r->o.state && clock_coarse_ns() >= r->save_ns)
+		save(r);
 	if (!rc && n < PKT_BATCH)
 		rc = run_rows_flush(&r->rows);
 	if (!rc && r->top && !browse_turn(r->top, !n))
@@ -267,7 +238,7 @@ static int run_close(struct run *r)
 	if (label_control_end(r->c) < 0)
 		cli_fail("out of memory");
 	if (r->o.state)
-		save_last(r);
+		save(r);
 	ended = run_rows_end(&r->rows);
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);

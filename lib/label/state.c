@@ -126,27 +126,20 @@ static int write_file(const char *path, const uint8_t *data, size_t len)
 	return rc;
 }
 
-int label_state_write(const char *path, const struct label_record *records,
-		      uint32_t n, struct fault *why)
+int label_state_save(const char *path, struct label_db *db, struct fault *why)
 {
+	uint32_t n = label_db_ports(db);
 	size_t len = HEADER_LEN + CRC_LEN + (size_t)n * RECORD_LEN;
 	uint8_t *data = malloc(len);
 	struct put w = put_to(data, len);
 	int rc = -ENOMEM;
 
 	if (data) {
-		put_all(&w, records, n);
+		put_all(&w, label_db_at(db, 0), n);
 		rc = write_file(path, data, len);
 	}
 	free(data);
 	return rc ? fault_set(why, rc, "%s: %s", path, strerror(-rc)) : 0;
-}
-
-int label_state_save(const char *path, struct label_db *db, struct fault *why)
-{
-	uint32_t n = label_db_ports(db);
-
-	return label_state_write(path, n ? label_db_at(db, 0) : NULL, n, why);
 }
 
 int label_state_check(const char *path, struct fault *why)

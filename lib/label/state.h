@@ -17,9 +17,6 @@ int label_state_check(const char *path, struct fault *why);
 
 /* 0, or -errno and why. */
 int label_state_save(const char *path, struct label_db *db, struct fault *why);
-/* The same of n records. */
-int label_state_write(const char *path, const struct label_record *records,
-		      uint32_t n, struct fault *why);
 
 /*
  * Into a database that has no ports yet. -ENOENT: there is no such file;

@@ -9,7 +9,6 @@
 
 #include "base/rng.h"
 #include "hash/crc.h"
-#include "label/saver.h"
 #include "label/state.h"
 #include "test.h"
 #include "wire/be.h"
@@ -170,43 +169,6 @@ static void test_damage(void)
 	TEST(load_bytes(good, len, PORTS - 1, &why) == -ENOSPC);
 }
 
-/* What is written is the database as it was then, whatever comes meanwhile. */
-static void test_saver(void)
-{
-	struct label_db *db = open_db(0), *back = open_db(0);
-	struct label_item item = {.device = 9999, .out = 2, .time_us = 5};
-	struct label_saver *s;
-	struct fault why;
-	uint32_t place;
-	int rc;
-
-	fill(db);
-	TEST(label_saver_open(&s, path) == 0);
-	TEST(label_saver_look(s, &why) == -EAGAIN);
-	TEST(label_saver_begin(s, db) == 0);
-	TEST(label_saver_begin(s, db) == -EBUSY);
-	label_db_take(db, &item, 7000, &place);
-	while ((rc = label_saver_look(s, &why)) == -EAGAIN)
-		;
-	TEST(rc == 0);
-	TEST(label_state_load(path, back, &why) == 0);
-	TEST(label_db_ports(back) == PORTS && label_db_ports(db) == PORTS + 1);
-	label_db_clear(back);
-	TEST(label_saver_begin(s, db) == 0);
-	label_saver_close(s); /* waits */
-	TEST(label_state_load(path, back, &why) == 0);
-	TEST(label_db_ports(back) == PORTS + 1);
-	TEST(label_saver_open(&s, "/no/such/place") == 0);
-	TEST(label_saver_begin(s, db) == 0);
-	while ((rc = label_saver_look(s, &why)) == -EAGAIN)
-		;
-	TEST(rc == -ENOENT &&
-	     !strcmp(why.text, "/no/such/place: No such file or directory"));
-	label_saver_close(s);
-	label_db_close(back);
-	label_db_close(db);
-}
-
 static void test_place(void)
 {
 	struct fault why;
@@ -227,7 +189,6 @@ int main(void)
 	test_round();
 	test_damage();
 	test_clock_back();
-	test_saver();
 	test_place();
 	unlink(path);
 	return test_end();
