@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "cli/loop.h"
 #include "commands.h"
-#include "label/clock.h"
 #include "label/state.h"
 #include "run.h"
 
@@ -21,9 +20,9 @@ struct run {
 	struct tables tables;
 	struct browse *top; /* NULL: none */
 	struct cli_loop loop;
-	struct label_clock clock; /* of -i */
-	uint64_t save_ns;	  /* the state, of clock_coarse_ns() */
-	bool save_failed;	  /* and that was said */
+	int64_t apart_ns; /* of -i: the wall clock less clock_ns() */
+	uint64_t save_ns; /* the state, of clock_coarse_ns() */
+	bool save_failed; /* and that was said */
 	int error;
 	struct fault fault;
 };
@@ -117,30 +116,40 @@ static int take_capture(struct run *r, const struct pkt *pkts, int n)
 	return rc;
 }
 
-static struct label_times now(void)
+/* The time of an interface: that of a clock which nobody sets, and which stands
+ * still while the host is suspended, as the wall clock's. Should that move
+ * against it all begins anew. */
+static uint64_t live_now(struct run *r)
 {
-	return (struct label_times){
-		.wall_ns = clock_wall_ns(),
-		.boot_ns = clock_boot_ns(),
-		.awake_ns = clock_ns(),
-	};
+	const int64_t second = 1000000000;
+	uint64_t awake_ns = clock_ns();
+	int64_t apart_ns = (int64_t)(clock_wall_ns() - awake_ns);
+	int64_t by_ns = apart_ns - r->apart_ns;
+
+	if (by_ns < second && by_ns > -second)
+		return awake_ns + (uint64_t)r->apart_ns;
+	r->apart_ns = apart_ns;
+	label_control_anew(r->c, awake_ns + (uint64_t)apart_ns);
+	if (!r->loop.quiet)
+		cli_warn("the clock was set by %.1f s, or the host was "
+			 "suspended: intervals begin anew",
+			 (double)by_ns / 1e9);
+	return awake_ns + (uint64_t)apart_ns;
 }
 
-/* Of an interface it goes on when nothing comes, or nothing with labels. */
+/* It goes on when nothing comes, or nothing with labels. A packet is stamped by
+ * the wall clock, a moment ago. */
 static int take_live(struct run *r, const struct pkt *pkts, int n)
 {
-	struct label_times t = now();
-	struct label_clock_news news = label_clock_look(&r->clock, &t);
+	uint64_t now_ns = live_now(r), wall_ns = clock_wall_ns(), ago;
 	int rc = 0;
 
-	label_control_shift(r->c, news.set_ns);
-	if (news.slept)
-		label_control_woke(r->c, label_clock_now(&r->clock, &t));
-	for (int i = 0; i < n && !rc; i++)
-		rc = label_control_frame(
-			r->c, pkts[i].data, pkts[i].len,
-			label_clock_packet(&r->clock, pkts[i].ts_ns, &t));
-	label_control_tick(r->c, label_clock_now(&r->clock, &t));
+	for (int i = 0; i < n && !rc; i++) {
+		ago = wall_ns - pkts[i].ts_ns;
+		rc = label_control_frame(r->c, pkts[i].data, pkts[i].len,
+					 now_ns - (ago < 1000000000 ? ago : 0));
+	}
+	label_control_tick(r->c, now_ns);
 	return rc;
 }
 
@@ -168,11 +177,11 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
  * before the first label comes. */
 static void begin_live(struct run *r)
 {
-	struct label_times t = now();
+	uint64_t wall_ns = clock_wall_ns();
 
-	label_clock_look(&r->clock, &t);
+	r->apart_ns = (int64_t)(wall_ns - clock_ns());
 	if (r->o.control.expected || label_db_ports(label_control_db(r->c)))
-		label_control_begin(r->c, t.wall_ns);
+		label_control_begin(r->c, wall_ns);
 }
 
 static void run_open(struct run *r)

@@ -100,22 +100,6 @@ void dues_move(struct dues *q, uint32_t last, uint32_t who)
 		add(q, who, ns);
 }
 
-void dues_shift(struct dues *q, int64_t by_ns)
-{
-	for (uint32_t i = 0; i < q->n; i++) {
-		uint64_t ns = q->heap[i].ns, back = (uint64_t)-by_ns;
-
-		if (by_ns >= 0)
-			ns += (uint64_t)by_ns;
-		else
-			ns = ns > back ? ns - back : 0;
-		q->heap[i].ns = ns;
-	}
-	/* Those that came to 0 are first, by their numbers. */
-	for (uint32_t i = q->n; i-- > 0;)
-		heap_down(q->heap, q->place, q->n, i, q->heap[i]);
-}
-
 void dues_fini(struct dues *q)
 {
 	free(q->heap);

@@ -37,8 +37,6 @@ uint64_t dues_of(const struct dues *q, uint32_t who);
 struct due dues_first(const struct dues *q);
 /* Who has the last number is known by another one now, who has gone. */
 void dues_move(struct dues *q, uint32_t last, uint32_t who);
-/* All times are so much later, or earlier, but not before 0. */
-void dues_shift(struct dues *q, int64_t by_ns);
 void dues_fini(struct dues *q);
 
 /*

@@ -26,7 +26,6 @@ static const struct ledger_field fields[] = {
 	FIELD(crowded, LEDGER_NOTE),
 	FIELD(leaps, LEDGER_NOTE),
 	FIELD(set, LEDGER_NOTE),
-	FIELD(woke, LEDGER_NOTE),
 };
 #undef FIELD
 LEDGER_COMPLETE(fields, struct label_control_ledger);

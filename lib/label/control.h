@@ -16,7 +16,7 @@
  *
  * There is no clock inside: time is that of the frames, or what tick is told,
  * virtual or real; it does not go back, but where the clock was set, as frames
- * show, or label_control_shift() is told. Intervals begin at multiples of their
+ * show, or label_control_anew() is told. Intervals begin at multiples of their
  * length, so that the same packets give the same rows wherever they are read. A
  * call of frame or tick does first what was due.
  */
@@ -45,8 +45,7 @@ struct label_control_ledger {
 	uint64_t crowded;   /* labels of ports behind a link beyond those kept:
 			       links.h */
 	uint64_t leaps;	    /* frames whose time cannot be right */
-	uint64_t set;	    /* the clock was, */
-	uint64_t woke;	    /* or time went by while nobody listened */
+	uint64_t set;	    /* the clock was, or nobody listened for a while */
 };
 
 extern const struct ledger label_control_ledger;
@@ -144,11 +143,10 @@ int label_control_frame(struct label_control *c, const uint8_t *frame,
 void label_control_begin(struct label_control *c, uint64_t now_ns);
 /* It is that late. Before time has begun nothing comes of it. */
 void label_control_tick(struct label_control *c, uint64_t now_ns);
-/* The clock was set by so much: all times that are known move with it. */
-void label_control_shift(struct label_control *c, int64_t by_ns);
-/* It is that late, and since the last time nobody listened: what a port missed
- * meanwhile is not held against it. Intervals of that time are skipped. */
-void label_control_woke(struct label_control *c, uint64_t now_ns);
+/* The clock was set, or nobody listened until now: the interval under way ends,
+ * another one begins, and what a port missed meanwhile is not held against it.
+ */
+void label_control_anew(struct label_control *c, uint64_t now_ns);
 /* When there is something to be done: for tick. UINT64_MAX: nothing yet. */
 uint64_t label_control_due(const struct label_control *c);
 /* The time it has got to; 0: nothing came. */

@@ -7,8 +7,8 @@
  * if since the newest label of a port as much time has passed by that device's
  * clock. Else it waits for as many as make LABEL_ODD_MAX with it: those ahead
  * of one that comes later were wrong. Of packets far behind LABEL_ODD_MAX in a
- * row that agree with each other say that the clock was set back: then all that
- * is known moves with it.
+ * row that agree with each other say that the clock was set back: then
+ * intervals begin anew.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -128,7 +128,7 @@ static void judge_back(struct label_control *c, uint64_t now_ns)
 	c->back = c->back && agree(c, now_ns, c->back_ns) ? c->back + 1 : 1;
 	c->back_ns = now_ns;
 	if (c->back == LABEL_ODD_MAX)
-		label_control_shift(c, (int64_t)(now_ns - c->now_ns));
+		label_control_anew(c, now_ns);
 }
 
 int control_judge(struct label_control *c, const uint8_t *frame, size_t len,

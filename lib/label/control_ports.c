@@ -232,10 +232,6 @@ void control_resume(struct label_control *c)
 	for (uint32_t i = 0; i < label_db_ports(c->db); i++) {
 		struct label_record *r = label_db_at(c->db, i);
 
-		if (r->seen_ns > c->now_ns) /* of a later capture */
-			r->seen_ns = r->before_ns = c->now_ns;
-		if (r->first_ns > c->now_ns)
-			r->first_ns = c->now_ns;
 		c->silent += r->silent;
 		resume_s(c, i);
 		keep(c, chain_put(r->silent ? &c->steps : &c->heard, i));
@@ -248,6 +244,10 @@ void control_wait_anew(struct label_control *c)
 	for (uint32_t i = 0; i < label_db_ports(c->db); i++) {
 		struct label_record *r = label_db_at(c->db, i);
 
+		if (r->seen_ns > c->now_ns) /* the clock was set back */
+			r->seen_ns = r->before_ns = c->now_ns;
+		if (r->first_ns > c->now_ns)
+			r->first_ns = c->now_ns;
 		r->changed_ns = c->now_ns;
 		r->unheard = true;
 		keep(c, dues_set(&c->forget, i, forget_due(c, r)));

@@ -120,58 +120,19 @@ static uint64_t intervals_between(const struct label_control *c,
 	return begin_ns > end_ns ? (begin_ns - end_ns) / c->o.interval_ns : 0;
 }
 
-void label_control_woke(struct label_control *c, uint64_t now_ns)
+void label_control_anew(struct label_control *c, uint64_t now_ns)
 {
 	uint64_t end_ns = c->next_end_ns, skipped;
 
-	if (!c->begun || now_ns <= c->now_ns)
+	if (!c->begun || now_ns == c->now_ns)
 		return;
-	c->ctr.woke++;
+	c->ctr.set++;
 	end_interval(c, c->now_ns);
 	c->now_ns = c->begun_ns = now_ns;
+	c->back = 0;
 	control_wait_anew(c);
 	begin_interval(c, now_ns);
 	skipped = intervals_between(c, end_ns, c->sum.begin_ns);
 	c->sum.skipped = skipped;
 	c->ctr.skipped += skipped;
-}
-
-/* --- a clock that was set ------------------------------------------------- */
-
-static uint64_t shifted(uint64_t ns, int64_t by_ns)
-{
-	uint64_t back = (uint64_t)-by_ns;
-
-	if (!ns) /* no time */
-		return 0;
-	if (by_ns >= 0)
-		return ns + (uint64_t)by_ns;
-	return ns > back ? ns - back : 1;
-}
-
-static void shift_record(struct label_record *r, int64_t by_ns)
-{
-	r->seen_ns = shifted(r->seen_ns, by_ns);
-	r->before_ns = shifted(r->before_ns, by_ns);
-	r->first_ns = shifted(r->first_ns, by_ns);
-	r->changed_ns = shifted(r->changed_ns, by_ns);
-	r->odd_ns = shifted(r->odd_ns, by_ns);
-}
-
-void label_control_shift(struct label_control *c, int64_t by_ns)
-{
-	if (!c->begun || !by_ns)
-		return;
-	c->ctr.set++;
-	end_interval(c, c->now_ns);
-	for (uint32_t i = 0; i < label_db_ports(c->db); i++)
-		shift_record(label_db_at(c->db, i), by_ns);
-	label_paths_shift(c->paths, by_ns);
-	dues_shift(&c->forget, by_ns);
-	c->begun_ns = shifted(c->begun_ns, by_ns);
-	c->now_ns = shifted(c->now_ns, by_ns);
-	for (unsigned i = 0; i < c->holds; i++)
-		c->held[i].ns = shifted(c->held[i].ns, by_ns);
-	c->back = 0;
-	begin_interval(c, c->now_ns);
 }

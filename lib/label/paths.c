@@ -41,13 +41,6 @@ const struct label_path *label_paths_at(const struct label_paths *p,
 	return p->path[place].key_len ? &p->path[place] : NULL;
 }
 
-void label_paths_shift(struct label_paths *p, int64_t by_ns)
-{
-	for (uint32_t i = 0; i < label_paths_size(p); i++)
-		if (p->path[i].key_len)
-			p->path[i].seen_ns += (uint64_t)by_ns;
-}
-
 unsigned label_flow_key(uint8_t *out, const struct label_view *v)
 {
 	bool six = v->layout == LABEL_IP6;

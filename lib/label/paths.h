@@ -39,9 +39,6 @@ const struct label_path *label_paths_take(struct label_paths *p,
 					  const struct label_view *v,
 					  uint64_t now_ns);
 
-/* The clock was set by so much. */
-void label_paths_shift(struct label_paths *p, int64_t by_ns);
-
 /* Places from 0 to label_paths_size() - 1; NULL: there is none at that one. */
 uint32_t label_paths_size(const struct label_paths *p);
 const struct label_path *label_paths_at(const struct label_paths *p,

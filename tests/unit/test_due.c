@@ -61,11 +61,6 @@ int main(void)
 		}
 		check();
 	}
-	dues_shift(&q, 1000);
-	dues_shift(&q, -1500);
-	for (uint32_t i = 0; i < WHOS; i++)
-		if (want[i] != DUE_NEVER)
-			want[i] = want[i] > 500 ? want[i] - 500 : 0;
 	for (check(); dues_first(&q).ns != DUE_NEVER; check()) {
 		uint32_t who = dues_first(&q).who;
 
