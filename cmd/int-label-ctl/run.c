@@ -116,39 +116,39 @@ static int take_capture(struct run *r, const struct pkt *pkts, int n)
 	return rc;
 }
 
-/* The time of an interface: that of a clock which nobody sets, and which stands
- * still while the host is suspended, as the wall clock's. Should that move
- * against it all begins anew. */
+/* The time of an interface is the wall clock's, by which packets are stamped.
+ * If that moves against a clock which nobody sets, and which stands still while
+ * the host is suspended, intervals begin anew. */
 static uint64_t live_now(struct run *r)
 {
 	const int64_t second = 1000000000;
-	uint64_t awake_ns = clock_ns();
-	int64_t apart_ns = (int64_t)(clock_wall_ns() - awake_ns);
+	uint64_t wall_ns = clock_wall_ns();
+	int64_t apart_ns = (int64_t)(wall_ns - clock_ns());
 	int64_t by_ns = apart_ns - r->apart_ns;
 
-	if (by_ns < second && by_ns > -second)
-		return awake_ns + (uint64_t)r->apart_ns;
 	r->apart_ns = apart_ns;
-	label_control_anew(r->c, awake_ns + (uint64_t)apart_ns);
+	if (by_ns < second && by_ns > -second)
+		return wall_ns;
+	label_control_anew(r->c, wall_ns);
 	if (!r->loop.quiet)
 		cli_warn("the clock was set by %.1f s, or the host was "
 			 "suspended: intervals begin anew",
 			 (double)by_ns / 1e9);
-	return awake_ns + (uint64_t)apart_ns;
+	return wall_ns;
 }
 
-/* It goes on when nothing comes, or nothing with labels. A packet is stamped by
- * the wall clock, a moment ago. */
+/* It goes on when nothing comes, or nothing with labels. A stamp is of a moment
+ * ago, or of the time before the clock was set. */
 static int take_live(struct run *r, const struct pkt *pkts, int n)
 {
-	uint64_t now_ns = live_now(r), wall_ns = clock_wall_ns(), ago;
+	uint64_t now_ns = live_now(r);
 	int rc = 0;
 
-	for (int i = 0; i < n && !rc; i++) {
-		ago = wall_ns - pkts[i].ts_ns;
+	for (int i = 0; i < n && !rc; i++)
 		rc = label_control_frame(r->c, pkts[i].data, pkts[i].len,
-					 now_ns - (ago < 1000000000 ? ago : 0));
-	}
+					 now_ns - pkts[i].ts_ns < 10000000000
+						 ? pkts[i].ts_ns
+						 : now_ns);
 	label_control_tick(r->c, now_ns);
 	return rc;
 }
