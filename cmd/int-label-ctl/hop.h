@@ -76,8 +76,8 @@ struct hop_control {
 
 /* quiet: does not say that a socket was made. */
 void hop_control_open(struct hop_control *c, const char *path, bool quiet);
-/* Before the first packet of a capture that is a file, whose time is not that of
- * who writes lines to stdin: all of these, to their end. */
+/* Before the first packet of a capture that is a file, whose time is not that
+ * of who writes lines to stdin: all of these, to their end. */
 void hop_control_begin(struct hop_control *c, struct label_hop *h,
 		       const char *capture);
 /* Obeys what is there. */

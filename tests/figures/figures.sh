@@ -184,6 +184,7 @@ fig11() {
 	csv=$all
 }
 
+# shellcheck disable=SC2207 # words, of numbers
 fig12() {
 	local t o row
 
@@ -192,7 +193,7 @@ fig12() {
 		flag_labels flag_commands as_many_A flag_paper
 	for t in 50 60 70 80 85 90 95 100 110; do
 		o=("${long[@]}" -t ${t}ms)
-		row=($t "$(cover_and_labels "${o[@]}")"
+		row=("$t" "$(cover_and_labels "${o[@]}")"
 			"$(cover_and_labels "${o[@]}" -b B)")
 		row+=($(adapted "$(sim "${o[@]}" -P -k .3)" sim "${long[@]}"))
 		row+=($(adapted "$(sim "${o[@]}" -b B -P -k .3)" \
@@ -232,6 +233,7 @@ cover_and_labels() {
 	echo "$(of .coverage "$run"),$(per10000 labels "$run")"
 }
 
+# shellcheck disable=SC2207 # words, of numbers
 fig13() {
 	local pps a o row some=(-d "${DURATION:-100s}" --warmup 2s)
 
