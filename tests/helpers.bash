@@ -156,8 +156,8 @@ counter() {
 		END { print value }'
 }
 
-# balances LOG [RECEIVED]: every stage of the NDJSON ledger printed last adds
-# up, and so many came in. - is standard input.
+# balances LOG [RECEIVED]: every stage of the NDJSON ledger printed last that has
+# an "in" adds up, and so many came in. - is standard input.
 balances() {
 	ledger "$1" | awk -v received="${2:-}" '
 		{ stage[$1 " " $2] = $1; role[$1 " " $2] = $3
@@ -167,12 +167,14 @@ balances() {
 				n++
 				if (role[c] == "in") {
 					all += value[c]
-					open[stage[c]] += value[c]
-				} else if (role[c] != "note")
-					open[stage[c]] -= value[c]
+					into[stage[c]] += value[c]
+				} else if (role[c] ~ /^(done|loss|harmless)$/)
+					out[stage[c]] += value[c]
+				else
+					bad += role[c] != "note"
 			}
-			for (s in open)
-				bad += open[s] != 0
+			for (s in into)
+				bad += into[s] != out[s]
 			exit !n || bad || (received != "" && all != received)
 		}'
 }

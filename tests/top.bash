@@ -28,9 +28,9 @@ fake() {
 		pid = os.getpid()
 		start = int(open("/proc/self/stat").read().rsplit(")", 1)[1].split()[19])
 		name = "%s/dta-ledger-%d-%d" % (os.environ["DTA_LEDGERS"], pid, start)
-		roles = ["in", "done", "drop", "note"]
+		roles = ["in", "done", "loss", "harmless", "note"]
 		head = struct.pack("=8sIIIIQ32s32s256s256s256s160x", b"DTALEDG\n",
-		    0x01020304, 1, 16384, pid, start, program.encode(), b"9.9",
+		    0x01020304, 2, 16384, pid, start, program.encode(), b"9.9",
 		    region.encode(), b"in", b"out")
 		assert len(head) == 1024
 		f = os.open(name + ".new", os.O_RDWR | os.O_CREAT, 0o640)

@@ -32,7 +32,7 @@ struct counters {
 static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct counters, received, LEDGER_IN),
 	LEDGER_FIELD(struct counters, told, LEDGER_DONE),
-	LEDGER_FIELD(struct counters, missed, LEDGER_DROP),
+	LEDGER_FIELD(struct counters, missed, LEDGER_LOSS),
 	LEDGER_FIELD(struct counters, runs, LEDGER_NOTE),
 	LEDGER_FIELD(struct counters, coalesced, LEDGER_NOTE),
 	LEDGER_FIELD(struct counters, failed, LEDGER_NOTE),

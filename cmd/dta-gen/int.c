@@ -33,9 +33,9 @@ static const uint64_t start_ns = 1700000000000000000;
 static const struct ledger_field fields[] = {
 	TRAFFIC(packets, LEDGER_IN),
 	FIELD(carried, LEDGER_DONE),
-	TRAFFIC(not_ip, LEDGER_DROP),
-	TRAFFIC(malformed, LEDGER_DROP),
-	FIELD(unfit, LEDGER_DROP),
+	TRAFFIC(not_ip, LEDGER_HARMLESS),
+	TRAFFIC(malformed, LEDGER_LOSS),
+	FIELD(unfit, LEDGER_HARMLESS),
 	FIELD(spikes, LEDGER_NOTE),
 	FIELD(frames, LEDGER_NOTE),
 	FIELD(lost, LEDGER_NOTE),

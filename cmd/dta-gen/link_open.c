@@ -87,14 +87,9 @@ static void read_sent(void *ctx, uint64_t *value)
 
 static void open_stats(struct gen *g)
 {
-	static const char *const kept[] = {"reports_s", "confirmed_s", "lost_s",
-					   "kernel_s"};
-	static const char *const traffic[] = {"traffic_s", "used_s", "unused_s",
-					      "kernel_s"};
 	static const struct cli_stats_column sent = {NULL, "sent_s", false};
 	struct link *l = g->link;
-	struct cli_stats_more more = {l->resend ? kept : traffic, &sent, 1,
-				      read_sent, g};
+	const struct cli_stats_more more = {&sent, 1, read_sent, g};
 
 	l->stats = cli_stats_open(l->resend ? &resend_ledger : g->ledger,
 				  g->o.live.stats_ns, g->o.output, &more);

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "writers.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/page.h"
 #include "ledger/page.h"
 
 struct writers {
 	const char *region;
-	unsigned n;
+	unsigned n, hidden;	 /* seen; that may not be read */
 	struct ledger_page page; /* the one in hand */
 };
 
@@ -25,117 +28,54 @@ static const char *bare(const char *region)
 	return region + (*region == '/');
 }
 
-/* "12 dropped (bad_table 9)", of one stage. */
-static size_t put_drops(char *text, size_t room, const struct ledger_page *p,
-			unsigned stage)
+/* Of one stage: what came in, if that is counted there, and what was lost. */
+static void tell_stage(const struct ledger_page *p, unsigned stage)
 {
 	const struct ledger_counter *worst = NULL;
-	uint64_t drops = 0;
+	const char *unit = p->stage[stage].unit;
+	uint64_t in = 0, lost = 0;
+	bool has_in = false;
+	char text[128];
 
 	for (unsigned i = 0; i < p->counters; i++) {
 		const struct ledger_counter *c = &p->counter[i];
 
-		if (c->stage != stage || c->role != LEDGER_DROP || c->level)
-			continue; /* what may fall is under way */
-		drops += c->value;
+		if (c->stage != stage)
+			continue;
+		has_in |= c->role == LEDGER_IN;
+		in += c->role == LEDGER_IN ? c->value : 0;
+		if (c->role != LEDGER_LOSS)
+			continue;
+		lost += c->value;
 		if (!worst || c->value > worst->value)
 			worst = c;
 	}
-	if (!drops)
-		return (size_t)snprintf(text, room, ", none dropped");
-	return (size_t)snprintf(text, room, ", %llu dropped (%s %llu)",
-				(unsigned long long)drops, worst->name,
-				(unsigned long long)worst->value);
-}
-
-/* What never came in: notes, not drops. */
-static size_t put_lost(char *text, size_t room, const struct ledger_page *p,
-		       unsigned stage)
-{
-	size_t n = 0;
-
-	for (unsigned i = 0; i < p->counters && n < room; i++) {
-		const struct ledger_counter *c = &p->counter[i];
-		uint64_t lost = ledger_page_lost(p, i);
-
-		if (c->stage != stage || !lost)
-			continue;
-		n += (size_t)snprintf(text + n, room - n, ", %llu %s%s",
-				      (unsigned long long)lost, c->name,
-				      strcmp(c->name, "missing")
-					      ? ""
-					      : " (they never came in)");
-	}
-	return n;
-}
-
-static uint64_t received(const struct ledger_page *p, unsigned stage,
-			 bool *there)
-{
-	for (unsigned i = 0; i < p->counters; i++)
-		if (p->counter[i].stage == stage &&
-		    p->counter[i].role == LEDGER_IN) {
-			*there = true;
-			return p->counter[i].value;
-		}
-	*there = false;
-	return 0;
-}
-
-/* What an interface lost before its program saw it, or did not take from it. */
-static void tell_interface(const struct ledger_page *p, unsigned stage)
-{
-	uint64_t kernel = 0, unsent = 0;
-
-	for (unsigned i = 0; i < p->counters; i++) {
-		const struct ledger_counter *c = &p->counter[i];
-
-		if (c->stage == stage && !strcmp(c->name, "kernel_drops"))
-			kernel += c->value;
-		else if (c->stage == stage && !strcmp(c->name, "unsent"))
-			unsent += c->value;
-	}
-	if (kernel || unsent)
-		cli_warn("%s (PID %u): its interface has lost %llu packets on "
-			 "the way in (kernel_drops), and %llu on the way out "
-			 "(unsent)",
-			 p->program, p->pid, (unsigned long long)kernel,
-			 (unsigned long long)unsent);
-}
-
-static void tell(const struct ledger_page *p)
-{
-	for (unsigned s = 0; s < p->stages; s++) {
-		char text[256];
-		bool there;
-		uint64_t in = received(p, s, &there);
-		size_t n;
-
-		if (!strcmp(p->stage[s].name, "interface"))
-			tell_interface(p, s);
-		if (!there)
-			continue;
-		n = put_lost(text, sizeof(text), p, s);
-		if (n < sizeof(text))
-			put_drops(text + n, sizeof(text) - n, p, s);
-		cli_warn("%s (PID %u) writes this region; %s: %llu %s came in"
-			 "%s",
-			 p->program, p->pid, p->stage[s].name,
-			 (unsigned long long)in, p->stage[s].unit, text);
-	}
+	if (!has_in && !lost)
+		return;
+	snprintf(text, sizeof(text), "%" PRIu64 " %s came in, ", in, unit);
+	if (lost)
+		cli_warn("%s (PID %u) writes this region; %s: %s%" PRIu64
+			 " lost (%s %" PRIu64 ")",
+			 p->program, p->pid, p->stage[stage].name,
+			 has_in ? text : "", lost, worst->name, worst->value);
+	else
+		cli_warn("%s (PID %u) writes this region; %s: %snone lost",
+			 p->program, p->pid, p->stage[stage].name, text);
 }
 
 static void look(void *ctx, const char *name)
 {
 	struct writers *w = ctx;
 	struct ledger_owner owner;
+	int rc = ledger_page_read(&w->page, &owner, cli_page_dir(), name);
 
-	if (ledger_page_read(&w->page, &owner, cli_page_dir(), name) < 0 ||
-	    !*w->page.region ||
+	w->hidden += rc == -EACCES;
+	if (rc < 0 || !*w->page.region ||
 	    strcmp(bare(w->page.region), bare(w->region)) != 0)
 		return;
 	w->n++;
-	tell(&w->page);
+	for (unsigned i = 0; i < w->page.stages; i++)
+		tell_stage(&w->page, i);
 }
 
 void writers_tell(const char *region)
@@ -143,11 +83,15 @@ void writers_tell(const char *region)
 	static struct writers w;
 
 	w.region = region;
-	w.n = 0;
+	w.n = w.hidden = 0;
 	ledger_pages(cli_page_dir(), look, &w);
-	if (!w.n)
-		cli_warn("nobody here writes region %s now; what was lost or "
-			 "dropped, the ledgers of its writers told at their "
-			 "ends",
+	if (w.hidden)
+		cli_warn("%u program%s may not be looked at (%s/dta-ledger-*): "
+			 "whether they write region %s, and what they lost, "
+			 "their user and root can ask",
+			 w.hidden, text_s(w.hidden), cli_page_dir(), region);
+	else if (!w.n)
+		cli_warn("nobody here writes region %s now; what was lost, "
+			 "the ledgers of its writers told at their ends",
 			 region);
 }

@@ -4,9 +4,9 @@
 #define QUERY_WRITERS_H
 
 /*
- * A line on stderr for each: what came in, what is missing, what was dropped
- * and why most of it; or that there is none. By their pages (ledger/page.h), of
- * this machine.
+ * Lines on stderr for each: what came in, what was lost and why most of it; or
+ * that there is none, or some that cannot be seen. By their pages
+ * (ledger/page.h), of this machine.
  */
 void writers_tell(const char *region);
 

@@ -149,13 +149,16 @@ bool watch_writes(const struct program *p, const struct seen_region *r)
 void look_stored(struct watch *w)
 {
 	for (struct seen_region *r = w->regions; r; r = r->next) {
+		uint64_t waiting;
 		double sum = 0;
 
 		r->stored = (struct speed){.known = false};
 		for (const struct program *p = w->programs; p; p = p->next) {
 			const struct speed *s = &p->of_total[TOTAL_DONE];
 
-			if (!s->known || !watch_writes(p, r))
+			/* What is confirmed, the collector tells as its own. */
+			if (!s->known || !watch_writes(p, r) ||
+			    watch_waiting(p, &waiting))
 				continue;
 			sum += s->per_s;
 			minute_sum(&r->stored.minute, &s->minute);

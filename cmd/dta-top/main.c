@@ -102,70 +102,36 @@ static void head_of_all(const struct run *r, char *line)
 			     r->w.unseen ? " (and others unseen)" : "");
 	if (n < BROWSE_LINE)
 		snprintf(line + n, (size_t)(BROWSE_LINE - n),
-			 "a second: %.0f received, %.0f done, %.0f dropped",
+			 "a second: %.0f received, %.0f done, %.0f lost",
 			 total[TOTAL_RECEIVED], total[TOTAL_DONE],
-			 total[TOTAL_DROPPED]);
-}
-
-/* Who has lost most by now; if nobody loses any, since it began. */
-static void head_of_lost(const struct run *r, char *text, size_t size)
-{
-	const struct program *worst = NULL;
-	double speed = 0, value = 0;
-	unsigned most;
-
-	for (const struct program *p = r->w.programs; p; p = p->next) {
-		int i = watch_most_lost(p);
-		double now, all;
-
-		if (i < 0)
-			continue;
-		now = p->counter[i].known ? p->counter[i].per_s : 0;
-		all = (double)ledger_page_lost(&p->page, (unsigned)i);
-		if (worst && (now < speed || (now == speed && all <= value)))
-			continue;
-		worst = p;
-		speed = now;
-		value = all;
-	}
-	text[0] = '\0';
-	if (!worst)
-		return;
-	most = (unsigned)watch_most_lost(worst);
-	snprintf(text, size,
-		 "; never came in: %s %u: %.0f a second, %" PRIu64 " %s",
-		 worst->page.program, worst->page.pid, speed,
-		 ledger_page_lost(&worst->page, most),
-		 worst->page.counter[most].name);
+			 total[TOTAL_LOST]);
 }
 
 /* What is wrong, the worst first. */
 static void head_of_worst(const struct run *r, char *line)
 {
-	char lost[128];
 	const struct program *worst = NULL;
 	double most = 0;
 
 	for (const struct program *p = r->w.programs; p; p = p->next) {
-		const struct speed *s = &p->of_total[TOTAL_DROPPED];
+		const struct speed *s = &p->of_total[TOTAL_LOST];
 
 		if (s->known && s->per_s > most && watch_worst(p) >= 0) {
 			most = s->per_s;
 			worst = p;
 		}
 	}
-	head_of_lost(r, lost, sizeof(lost));
 	if (r->w.why.text[0])
 		snprintf(line, BROWSE_LINE, "%u page%s not seen; %.500s",
 			 r->w.unread, r->w.unread == 1 ? " is" : "s are",
 			 r->w.why.text);
 	else if (worst)
 		snprintf(line, BROWSE_LINE,
-			 "most drops: %s %u: %.0f a second, %s%s",
+			 "most is lost by %s %u: %.0f a second, %s",
 			 worst->page.program, worst->page.pid, most,
-			 worst->page.counter[watch_worst(worst)].name, lost);
+			 worst->page.counter[watch_worst(worst)].name);
 	else
-		snprintf(line, BROWSE_LINE, "nothing is dropped%s", lost);
+		snprintf(line, BROWSE_LINE, "nothing is lost");
 }
 
 static void head(void *run, unsigned table, bool ended,

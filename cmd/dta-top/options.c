@@ -12,7 +12,7 @@ static const struct cli_option options[] = {
 	{'R', "region", "NAME", "only this region, and who writes it", CLI_STR,
 	 AT(region)},
 	{'t', "table", "TABLE",
-	 "programs (default), drops, counters or regions", CLI_WORD,
+	 "programs (default), losses, counters or regions", CLI_WORD,
 	 AT(top.top), .min = 1, .words = table_names},
 	{0, "once", NULL, "the table as rows, and end", CLI_FLAG, AT(top.once)},
 	BROWSE_ROW_OPTIONS(struct opts, top, NULL),

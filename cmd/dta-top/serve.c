@@ -2,8 +2,9 @@
 /*
  * serve.c - Prometheus has the endpoint of export/; here are its rows:
  *
- *	dta_ledger_total	a counter of a ledger
- *	dta_level		the same, of those that may fall
+ *	dta_ledger_total	a counter of a ledger; of what is lost, and
+ *				may be found again, the most that it was
+ *	dta_level		the others that may fall
  *	dta_program_*		of a program as a whole
  *	dta_region_*		of a region
  */
@@ -114,16 +115,17 @@ static void set_program(struct rows *r, const struct program *p)
 
 static void put_counters(struct rows *r, const struct program *p)
 {
-	static const char *const roles[] = {"in", "done", "drop", "note"};
-
 	for (unsigned i = 0; i < p->page.counters; i++) {
 		const struct ledger_counter *c = &p->page.counter[i];
 
 		set_program(r, p);
 		row_str(r, STAGE, p->page.stage[c->stage].name);
 		row_str(r, COUNTER, c->name);
-		row_str(r, ROLE, roles[c->role]);
-		row_u64(r, c->level ? LEVEL : TOTAL, c->value);
+		row_str(r, ROLE, ledger_role_name(c->role));
+		if (c->level && c->role != LEDGER_LOSS)
+			row_u64(r, LEVEL, c->value);
+		else /* who looks for losses looks for what grows */
+			row_u64(r, TOTAL, p->counter[i].most);
 		row_end(r);
 	}
 }

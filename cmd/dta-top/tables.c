@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "look.h"
 
-const char *const table_names[] = {"programs", "drops", "counters", "regions",
+const char *const table_names[] = {"programs", "losses", "counters", "regions",
 				   NULL};
 
 enum {
@@ -22,20 +22,17 @@ enum {
 	P_REGION,
 	P_RECEIVED_S,
 	P_RECEIVED_MINUTE,
-	P_DROPPED_S,
+	P_LOST_S,
 	P_REASON,
-	P_DROPPED_MINUTE,
+	P_LOST_MINUTE,
 	P_DONE_S,
 	P_DONE_MINUTE,
-	P_ACKED_S,
-	P_ACKED_MINUTE,
 	P_WAITING,
 	P_WAITING_MINUTE,
 	P_SILENT,
 	P_RECEIVED,
 	P_DONE,
-	P_DROPPED,
-	P_ACKED,
+	P_LOST,
 	P_INPUT,
 	P_OUTPUT,
 	P_USER,
@@ -44,7 +41,7 @@ enum {
 	P_ALL,
 };
 
-/* Of drops and counters. */
+/* Of losses and counters. */
 enum {
 	C_PROGRAM,
 	C_PID,
@@ -93,20 +90,17 @@ static const struct row_field programs[P_ALL] = {
 	[P_REGION] = {"region", ROW_STR, 12, ROW_TAG},
 	[P_RECEIVED_S] = PER_S("received_s"),
 	[P_RECEIVED_MINUTE] = MINUTE,
-	[P_DROPPED_S] = {"dropped_s", ROW_I64, 10, ROW_VALUE, "1/s", "0"},
+	[P_LOST_S] = {"lost_s", ROW_I64, 10, ROW_VALUE, "1/s", "0"},
 	[P_REASON] = {"reason", ROW_STR, 12},
-	[P_DROPPED_MINUTE] = MINUTE,
+	[P_LOST_MINUTE] = MINUTE,
 	[P_DONE_S] = PER_S("done_s"),
 	[P_DONE_MINUTE] = MINUTE,
-	[P_ACKED_S] = PER_S("acked_s"),
-	[P_ACKED_MINUTE] = MINUTE,
 	[P_WAITING] = {"waiting", ROW_U64, 8},
 	[P_WAITING_MINUTE] = MINUTE,
 	[P_SILENT] = {"silent", ROW_U64, 6, ROW_VALUE, "s", "0"},
 	[P_RECEIVED] = {"received", ROW_U64, 12},
 	[P_DONE] = {"done", ROW_U64, 12},
-	[P_DROPPED] = {"dropped", ROW_U64, 12},
-	[P_ACKED] = {"acked", ROW_U64, 12},
+	[P_LOST] = {"lost", ROW_U64, 12},
 	[P_INPUT] = {"input", ROW_STR, 12},
 	[P_OUTPUT] = {"output", ROW_STR, 12},
 	[P_USER] = {"user", ROW_STR, 8},
@@ -122,7 +116,7 @@ static const struct row_field counters[C_ALL] = {
 	[C_PER_S] = PER_S("value_s"),
 	[C_MINUTE] = MINUTE,
 	[C_VALUE] = {"value", ROW_U64, 12},
-	[C_ROLE] = {"role", ROW_STR, 4, ROW_TAG},
+	[C_ROLE] = {"role", ROW_STR, 8, ROW_TAG},
 	[C_UNIT] = {"unit", ROW_STR, 7},
 	[C_REGION] = {"region", ROW_STR, 12, ROW_TAG},
 };
@@ -148,7 +142,7 @@ static const struct kind {
 	unsigned n, sort, fixed;
 } kinds[TABLES] = {
 	[TABLE_PROGRAMS] = {programs, P_ALL, P_RECEIVED_S, 2},
-	[TABLE_DROPS] = {counters, C_ALL, C_PER_S, 2},
+	[TABLE_LOSSES] = {counters, C_ALL, C_PER_S, 2},
 	[TABLE_COUNTERS] = {counters, C_ALL, C_PER_S, 2},
 	[TABLE_REGIONS] = {regions, R_ALL, R_STORED_S, 1},
 };
@@ -270,18 +264,16 @@ static void put_program(const struct making *m, const struct watch *w,
 	put_u64(m, P_PID, p->page.pid);
 	put_str(m, P_REGION, p->page.region);
 	put_speed(m, P_RECEIVED_S, P_RECEIVED_MINUTE, &s[TOTAL_RECEIVED]);
-	put_speed(m, P_DROPPED_S, P_DROPPED_MINUTE, &s[TOTAL_DROPPED]);
+	put_speed(m, P_LOST_S, P_LOST_MINUTE, &s[TOTAL_LOST]);
 	put_speed(m, P_DONE_S, P_DONE_MINUTE, &s[TOTAL_DONE]);
 	put_str(m, P_REASON, worst < 0 ? "" : p->page.counter[worst].name);
 	put_u64(m, P_SILENT, watch_silence(w, p) / SECOND);
 	put_u64(m, P_RECEIVED, p->total[TOTAL_RECEIVED]);
 	put_u64(m, P_DONE, p->total[TOTAL_DONE]);
-	put_u64(m, P_DROPPED, p->total[TOTAL_DROPPED]);
+	put_u64(m, P_LOST, p->total[TOTAL_LOST]);
 	if (watch_waiting(p, &waiting)) {
-		put_speed(m, P_ACKED_S, P_ACKED_MINUTE, &s[TOTAL_ACKED]);
 		put_u64(m, P_WAITING, waiting);
 		put_minute(m, P_WAITING_MINUTE, &p->waiting, 0);
-		put_u64(m, P_ACKED, p->total[TOTAL_ACKED]);
 	}
 	put_str(m, P_INPUT, p->page.input);
 	put_str(m, P_OUTPUT, p->page.output);
@@ -305,7 +297,6 @@ static const struct program *counter_at(const struct watch *w, uint32_t i,
 static void put_counter(const struct making *m, const struct program *p,
 			unsigned i)
 {
-	static const char *const roles[] = {"in", "done", "drop", "note"};
 	const struct ledger_counter *c = &p->page.counter[i];
 
 	put_str(m, C_PROGRAM, p->page.program);
@@ -314,7 +305,7 @@ static void put_counter(const struct making *m, const struct program *p,
 	put_str(m, C_COUNTER, c->name);
 	put_speed(m, C_PER_S, C_MINUTE, &p->counter[i]);
 	put_u64(m, C_VALUE, c->value);
-	put_str(m, C_ROLE, roles[c->role]);
+	put_str(m, C_ROLE, ledger_role_name(c->role));
 	put_str(m, C_UNIT, p->page.stage[c->stage].unit);
 	put_str(m, C_REGION, p->page.region);
 }
@@ -371,9 +362,9 @@ bool table_has(const struct watch *w, unsigned table, uint32_t i)
 	if (table == TABLE_REGIONS)
 		return i < w->n_regions;
 	p = counter_at(w, i, &k);
-	return p && (table == TABLE_COUNTERS || ((watch_is_drop(&p->page, k) ||
-						  watch_is_lost(&p->page, k)) &&
-						 p->page.counter[k].value));
+	return p && (table == TABLE_COUNTERS ||
+		     (p->page.counter[k].role == LEDGER_LOSS &&
+		      p->page.counter[k].value));
 }
 
 void table_row(const struct watch *w, unsigned table, uint32_t i,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tables.h - what is seen, as rows: programs, drops, counters, regions. */
+/* tables.h - what is seen, as rows: programs, losses, counters, regions. */
 #ifndef DTA_TOP_TABLES_H
 #define DTA_TOP_TABLES_H
 
@@ -9,7 +9,7 @@
 
 enum table_of {
 	TABLE_PROGRAMS,
-	TABLE_DROPS, /* of the counters those of what was dropped or lost */
+	TABLE_LOSSES, /* the counters by which something was lost */
 	TABLE_COUNTERS,
 	TABLE_REGIONS,
 	TABLES,

@@ -3,6 +3,7 @@
 #include "watch.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,28 +18,7 @@ static bool is_called(const struct ledger_counter *c, const char *name)
 	return !strcmp(c->name, name);
 }
 
-/* Packets that pass by, and were not meant to be stored, are no loss. */
-static bool is_passer_by(const struct ledger_counter *c)
-{
-	return is_called(c, "other") || is_called(c, "plain") ||
-	       is_called(c, "questions");
-}
-
-bool watch_is_drop(const struct ledger_page *p, unsigned i)
-{
-	const struct ledger_counter *c = &p->counter[i];
-
-	if (!strcmp(p->stage[c->stage].name, "interface"))
-		return true;
-	return c->role == LEDGER_DROP && !c->level && !is_passer_by(c);
-}
-
-bool watch_is_lost(const struct ledger_page *p, unsigned i)
-{
-	return ledger_page_lost(p, i) > 0;
-}
-
-/* Done by the one at the other end, as he says. */
+/* Done at the other end, which says so. */
 static bool is_confirmed(const struct ledger_counter *c)
 {
 	return c->role == LEDGER_DONE &&
@@ -46,50 +26,48 @@ static bool is_confirmed(const struct ledger_counter *c)
 		is_called(c, "completed") || is_called(c, "written"));
 }
 
-static bool is_of(const struct ledger_page *p, unsigned i, enum total which)
+/* The stages whose work is confirmed, a bit each; 0: there are none. */
+static unsigned confirmed_stages(const struct ledger_page *p)
 {
-	const struct ledger_counter *c = &p->counter[i];
+	unsigned stages = 0;
 
-	switch (which) {
-	case TOTAL_RECEIVED:
-		return !c->stage && c->role == LEDGER_IN;
-	case TOTAL_DONE:
-		return !c->stage && c->role == LEDGER_DONE;
-	case TOTAL_DROPPED:
-		return watch_is_drop(p, i);
-	default:
-		return is_confirmed(c);
-	}
+	for (unsigned i = 0; i < p->counters; i++)
+		if (is_confirmed(&p->counter[i]))
+			stages |= 1u << p->counter[i].stage;
+	return stages;
 }
 
 static uint64_t total_of(const struct ledger_page *p, enum total which)
 {
+	static const uint8_t role[TOTALS] = {
+		[TOTAL_RECEIVED] = LEDGER_IN,
+		[TOTAL_DONE] = LEDGER_DONE,
+		[TOTAL_LOST] = LEDGER_LOSS,
+	};
+	unsigned stages = which == TOTAL_DONE ? confirmed_stages(p) : 0;
 	uint64_t sum = 0;
 
+	if (!stages)
+		stages = which == TOTAL_LOST ? UINT_MAX : 1;
 	for (unsigned i = 0; i < p->counters; i++)
-		if (is_of(p, i, which))
+		if (p->counter[i].role == role[which] &&
+		    stages >> p->counter[i].stage & 1)
 			sum += p->counter[i].value;
 	return sum;
 }
 
 bool watch_waiting(const struct program *p, uint64_t *waiting)
 {
-	bool any = false;
+	unsigned stages = confirmed_stages(&p->page);
 
 	*waiting = 0;
-	for (unsigned i = 0; i < p->page.counters; i++) {
-		const struct ledger_counter *c = &p->page.counter[i];
-
-		if (!is_confirmed(c))
-			continue;
-		*waiting += ledger_page_rest(&p->page, c->stage);
-		any = true;
-	}
-	return any;
+	for (unsigned i = 0; i < p->page.stages; i++)
+		if (stages >> i & 1)
+			*waiting += ledger_page_rest(&p->page, i);
+	return stages;
 }
 
-static int most_of(const struct program *p,
-		   bool (*is)(const struct ledger_page *p, unsigned counter))
+int watch_worst(const struct program *p)
 {
 	int worst = -1;
 	double speed = 0, value = 0;
@@ -98,24 +76,14 @@ static int most_of(const struct program *p,
 		double now = p->counter[i].known ? p->counter[i].per_s : 0;
 		double all = (double)p->page.counter[i].value;
 
-		if (!is(&p->page, i) || !all || now < speed ||
-		    (now == speed && all <= value))
+		if (p->page.counter[i].role != LEDGER_LOSS || !all ||
+		    now < speed || (now == speed && all <= value))
 			continue;
 		worst = (int)i;
 		speed = now;
 		value = all;
 	}
 	return worst;
-}
-
-int watch_worst(const struct program *p)
-{
-	return most_of(p, watch_is_drop);
-}
-
-int watch_most_lost(const struct program *p)
-{
-	return most_of(p, watch_is_lost);
 }
 
 uint64_t watch_silence(const struct watch *w, const struct program *p)
@@ -153,9 +121,12 @@ static struct speed *advance(const struct program *p,
 		int was = find_counter(&p->page, now->stage[c->stage].name,
 				       c->name, i);
 
+		s[i].most = c->value;
 		if (was < 0)
 			continue;
 		s[i] = p->counter[was];
+		if (c->value > s[i].most)
+			s[i].most = c->value;
 		speed_set(&s[i], p->page.at_ns, now->at_ns,
 			  p->page.counter[was].value, c->value);
 	}

@@ -20,14 +20,14 @@ struct speed {
 	bool known;
 	double per_s;
 	struct minute minute;
+	uint64_t most; /* that a counter ever was */
 };
 
 /* What a program does as a whole. */
 enum total {
 	TOTAL_RECEIVED, /* into its first stage */
-	TOTAL_DONE,	/* the same */
-	TOTAL_DROPPED,	/* by all stages, and by the kernel */
-	TOTAL_ACKED,	/* requests and reports that were confirmed */
+	TOTAL_DONE,	/* by it; by those that are confirmed, if there are */
+	TOTAL_LOST,	/* by all stages, and before them */
 	TOTALS,
 };
 
@@ -79,16 +79,9 @@ void watch_fini(struct watch *w);
 /* Whether a program writes a region. */
 bool watch_writes(const struct program *p, const struct seen_region *r);
 
-/* What counts as dropped: what the kernel did, too; but not what was not meant
- * for the program. */
-bool watch_is_drop(const struct ledger_page *p, unsigned counter);
-/* What counts as lost: by its numbers it was sent, and it never came in. */
-bool watch_is_lost(const struct ledger_page *p, unsigned counter);
-/* The counter that most are dropped by now; if nothing is, since the start; -1:
+/* The counter by which most is lost now; if nothing is, since the start; -1:
  * nothing ever was. */
 int watch_worst(const struct program *p);
-/* The same of what was lost. */
-int watch_most_lost(const struct program *p);
 /* What waits for its confirmation. False: nothing is confirmed. */
 bool watch_waiting(const struct program *p, uint64_t *waiting);
 /* For how long a page was not written, in ns; 0: it is, as it should be. */

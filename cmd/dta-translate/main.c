@@ -245,6 +245,8 @@ static void run_open(struct run *r)
 	if (r->o.read)
 		open_capture(r);
 	run_open_road(r, turn);
+	if (r->road->region)
+		r->loop.region = r->road->region;
 	take_parts(r);
 	warn_of_hold(r);
 	r->t_options.format = r->o.dta;

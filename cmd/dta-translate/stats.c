@@ -4,17 +4,15 @@
 #include "run.h"
 
 enum {
-	MISSING,
 	ACKED,
-	REFUSED_OR_LOST,
+	NOT_ACKED,
 	WAITING,
 	COLUMNS,
 };
 
 static const struct cli_stats_column columns[COLUMNS] = {
-	[MISSING] = {NULL, "missing_s", false},
-	[ACKED] = {"acked", "acked_s", false},
-	[REFUSED_OR_LOST] = {"refused", "refused_s", false},
+	[ACKED] = {"acked", NULL, false, LEDGER_DONE},
+	[NOT_ACKED] = {"not_acked", NULL, false, LEDGER_LOSS},
 	[WAITING] = {"waiting", "waiting", true},
 };
 
@@ -23,20 +21,17 @@ static void read_columns(void *ctx, uint64_t *value)
 	const struct run *r = ctx;
 	struct road_account a;
 
-	value[MISSING] = cores_counters(r)->missing;
-	value[ACKED] = value[REFUSED_OR_LOST] = value[WAITING] =
-		CLI_STATS_UNKNOWN;
+	value[ACKED] = value[NOT_ACKED] = value[WAITING] = CLI_STATS_UNKNOWN;
 	if (!road_account(r->road, &a))
 		return;
 	value[ACKED] = a.acked;
-	value[REFUSED_OR_LOST] = a.sent - a.acked - a.waiting;
+	value[NOT_ACKED] = a.sent - a.acked - a.waiting;
 	value[WAITING] = a.waiting;
 }
 
 struct cli_stats *run_open_stats(struct run *r)
 {
-	const struct cli_stats_more more = {NULL, columns, COLUMNS,
-					    read_columns, r};
+	const struct cli_stats_more more = {columns, COLUMNS, read_columns, r};
 
 	return cli_stats_open(&translate_ledger, r->o.live.stats_ns,
 			      r->o.format, &more);

@@ -26,8 +26,8 @@ enum {
 static const struct ledger_field fields[] = {
 	FIELD(rows, LEDGER_IN),
 	FIELD(reported, LEDGER_DONE),
-	FIELD(long_path, LEDGER_DROP),
-	FIELD(wide_node, LEDGER_DROP),
+	FIELD(long_path, LEDGER_LOSS),
+	FIELD(wide_node, LEDGER_LOSS),
 	FIELD(reports, LEDGER_NOTE),
 };
 #undef FIELD

@@ -298,9 +298,8 @@ static void head(void *ctx, unsigned table, bool ended,
 		 "ports %" PRIu32 "; labels %" PRIu64 "; missing %" PRIu64
 		 "; silent %" PRIu32 "; S raised %" PRIu64 " times, lowered "
 		 "%" PRIu64,
-		 label_db_ports(label_control_db(t->c)), db->items,
-		 db->missing - db->found, silent_ports(t->c), l->raised,
-		 l->lowered);
+		 label_db_ports(label_control_db(t->c)), db->items, db->missing,
+		 silent_ports(t->c), l->raised, l->lowered);
 	t->before = *l;
 	t->before_ns = now_ns;
 }

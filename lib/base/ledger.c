@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/ledger.h"
 
+const char *ledger_role_name(unsigned role)
+{
+	static const char *const names[] = {"in", "done", "loss", "harmless",
+					    "note"};
+
+	return role <= LEDGER_NOTE ? names[role] : "?";
+}
+
 uint64_t ledger_rest(const struct ledger *l, const void *ctr)
 {
 	uint64_t rest = 0;
@@ -10,7 +18,8 @@ uint64_t ledger_rest(const struct ledger *l, const void *ctr)
 
 		if (l->fields[i].role == LEDGER_IN)
 			rest += v;
-		else if (l->fields[i].role != LEDGER_NOTE)
+		else if (l->fields[i].role != LEDGER_NOTE &&
+			 !l->fields[i].before)
 			rest -= v;
 	}
 	return rest;
@@ -29,7 +38,9 @@ unsigned ledger_worst(const struct ledger *l, const void *ctr)
 	for (unsigned i = 0; i < l->n; i++) {
 		uint64_t v = ledger_get(l, ctr, i);
 
-		if (l->fields[i].role != LEDGER_DROP || v <= most)
+		if ((l->fields[i].role != LEDGER_LOSS &&
+		     l->fields[i].role != LEDGER_HARMLESS) ||
+		    l->fields[i].before || v <= most)
 			continue;
 		most = v;
 		worst = i;

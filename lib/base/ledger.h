@@ -6,6 +6,12 @@
  * a table. The table gives the printed ledger, its NDJSON, the list that the
  * man page is tested against, and ledger_balanced().
  *
+ * A stage's LEDGER_IN is the sum of its LEDGER_DONE, LEDGER_LOSS and
+ * LEDGER_HARMLESS. All that is lost has the role LEDGER_LOSS, and nothing else
+ * has: who looks for losses looks for that role. What was lost before it came
+ * in (LEDGER_BEFORE) is in no sum: it is told as of the stage "arrival", which
+ * has no LEDGER_IN; nor has "interface".
+ *
  * Threads: a struct of counters belongs to one thread; ledger_add() sums them.
  */
 #ifndef BASE_LEDGER_H
@@ -18,8 +24,10 @@
 enum ledger_role {
 	LEDGER_IN,   /* units that entered the stage */
 	LEDGER_DONE, /* units that did what they came for */
-	LEDGER_DROP, /* units that left otherwise; the name is the reason */
-	LEDGER_NOTE, /* counts something else; not part of the sum */
+	LEDGER_LOSS, /* units that should have, and did not: the name is why */
+	LEDGER_HARMLESS, /* units that had not to: other traffic, repetitions;
+			  * and what is under way, which is a level */
+	LEDGER_NOTE,	 /* counts something else; not part of the sum */
 };
 
 struct ledger_field {
@@ -27,6 +35,7 @@ struct ledger_field {
 	uint16_t offset; /* of the uint64_t in the stage's struct */
 	uint8_t role;	 /* enum ledger_role */
 	uint8_t level;	 /* 1: how many there are now; others never fall */
+	uint8_t before;	 /* 1: lost before it came in */
 };
 
 /* clang-format off */
@@ -37,6 +46,10 @@ struct ledger_field {
 #define LEDGER_LEVEL(type, counter, r) \
 	{ .name = #counter, .offset = offsetof(type, counter), .role = r, \
 	  .level = 1 }
+/* What was lost before it came in; may_fall: 1 where it may come late. */
+#define LEDGER_BEFORE(type, counter, may_fall) \
+	{ .name = #counter, .offset = offsetof(type, counter), \
+	  .role = LEDGER_LOSS, .level = may_fall, .before = 1 }
 
 /* Behind the table: every counter of the struct has its entry. */
 #define LEDGER_COMPLETE(table, type) \
@@ -58,12 +71,20 @@ static inline uint64_t ledger_get(const struct ledger *l, const void *ctr,
 	return *(const uint64_t *)((const char *)ctr + l->fields[i].offset);
 }
 
-/* in - done - drops: what is still under way. */
+/* "in", "done", "loss", "harmless", "note". */
+const char *ledger_role_name(unsigned role);
+/* The stage that a field is told as of. */
+static inline const char *ledger_stage(const struct ledger *l, unsigned i)
+{
+	return l->fields[i].before ? "arrival" : l->stage;
+}
+
+/* in - done - loss - harmless: what is still under way. */
 uint64_t ledger_rest(const struct ledger *l, const void *ctr);
 /* Whether that is 0. */
 bool ledger_balanced(const struct ledger *l, const void *ctr);
 
-/* The field that most were dropped by; l->n: nothing was dropped. */
+/* The field by which most left undone; l->n: nothing did. */
 unsigned ledger_worst(const struct ledger *l, const void *ctr);
 
 /* Adds every counter of from to those of to. */

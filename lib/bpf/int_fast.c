@@ -24,7 +24,7 @@ enum {
 static const struct ledger_field fields[] = {
 	FIELD(frames, LEDGER_IN),     FIELD(passed, LEDGER_DONE),
 	FIELD(taken, LEDGER_DONE),    FIELD(whole, LEDGER_DONE),
-	FIELD(copied, LEDGER_DONE),   FIELD(lost, LEDGER_DROP),
+	FIELD(copied, LEDGER_DONE),   FIELD(lost, LEDGER_LOSS),
 	FIELD(events, LEDGER_NOTE),   FIELD(delayed, LEDGER_NOTE),
 	FIELD(unplaced, LEDGER_NOTE), FIELD(unheard, LEDGER_NOTE),
 };

@@ -83,7 +83,7 @@ void cli_tell(void *ctx, const char *text);
 /*
  * A ledger on stderr; warns if it does not add up. Text: what came in, what was
  * done, and of the rest what is not 0. CSV and NDJSON: all, a row each: stage,
- * counter, role (in, done, drop, note), value. While the terminal is a screen
+ * counter, role (base/ledger.h), value. While the terminal is a screen
  * it is held as messages are. While the program's page is written (page.h) it
  * goes there.
  */

@@ -109,8 +109,8 @@ struct drops {
 };
 
 static const struct ledger_field drop_fields[] = {
-	LEDGER_FIELD(struct drops, kernel_drops, LEDGER_NOTE),
-	LEDGER_LEVEL(struct drops, unsent, LEDGER_NOTE),
+	LEDGER_FIELD(struct drops, kernel_drops, LEDGER_LOSS),
+	LEDGER_LEVEL(struct drops, unsent, LEDGER_LOSS),
 };
 
 static const struct ledger drop_ledger = {"interface", "packets", drop_fields,

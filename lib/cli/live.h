@@ -123,17 +123,19 @@ void cli_user(const char *user);
 void cli_user_check(const char *user);
 
 /*
- * Rows of what happened since the last one, on stderr. Text: rates a second,
- * and the reasons of drops. CSV and NDJSON: how many, of every counter, with
- * the seconds they took; the rows add up to the ledger.
+ * Rows of what happened since the last one, on stderr. Text: rates a second of
+ * each role, and the names of what was not done. CSV and NDJSON: how many, of
+ * every counter, with the seconds they took; the rows add up to the ledger.
  */
 struct cli_stats;
 
 /* A column that the ledger's counters do not give. */
 struct cli_stats_column {
 	const char *name; /* NULL: only in text, the ledger has it, too */
-	const char *text; /* its name there */
+	const char *text; /* its name there; NULL: it is a part of done_s, in
+			   * whose place it is, or of lost_s */
 	bool level;	  /* as it stands, and not what was added */
+	uint8_t role;	  /* LEDGER_DONE, LEDGER_LOSS, where text is NULL */
 };
 
 enum {
@@ -143,9 +145,6 @@ enum {
 #define CLI_STATS_UNKNOWN UINT64_MAX
 
 struct cli_stats_more {
-	/* In text, in the place of received_s, done_s, dropped_s, kernel_s;
-	 * NULL: these. */
-	const char *const *name;
 	const struct cli_stats_column *column;
 	unsigned n;
 	/* How much each of them is by now, or CLI_STATS_UNKNOWN: null. */

@@ -24,7 +24,7 @@ static void ledger_text(FILE *to, const struct ledger *l, const void *ctr)
 	for (unsigned i = 0; i < l->n; i++) {
 		uint64_t v = ledger_get(l, ctr, i);
 		uint8_t role = l->fields[i].role;
-		bool red = colour && role == LEDGER_DROP && !l->fields[i].level;
+		bool red = colour && v && role == LEDGER_LOSS;
 
 		if (v || role == LEDGER_IN || role == LEDGER_DONE)
 			fprintf(to, "%s  %-*s  %12ju%s\n",
@@ -43,16 +43,15 @@ static void ledger_rows(FILE *to, const struct ledger *l, const void *ctr,
 		{"value", ROW_U64, 0},
 	};
 	static const struct schema ledger = {"ledger", fields, 4};
-	static const char *const roles[] = {"in", "done", "drop", "note"};
 	static bool headed; /* one header for all ledgers of a program */
 	struct rows *r = rows_print(to, fmt, &ledger, !headed);
 
 	if (!r)
 		return;
 	for (unsigned i = 0; i < l->n; i++) {
-		row_str(r, 0, l->stage);
+		row_str(r, 0, ledger_stage(l, i));
 		row_str(r, 1, l->fields[i].name);
-		row_str(r, 2, roles[l->fields[i].role & 3]);
+		row_str(r, 2, ledger_role_name(l->fields[i].role));
 		row_u64(r, 3, ledger_get(l, ctr, i));
 		row_end(r);
 	}

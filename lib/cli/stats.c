@@ -19,8 +19,8 @@ enum {
 	T_SECONDS,
 	T_RECEIVED,
 	T_DONE,
-	T_DROPPED,
-	T_KERNEL,
+	T_LOST,
+	T_HARMLESS,
 	T_MORE,
 };
 
@@ -53,17 +53,16 @@ static unsigned name_text(struct cli_stats *st)
 		{"seconds", ROW_STR, 8},
 		{"received_s", ROW_U64, 10, ROW_VALUE, "1/s"},
 		{"done_s", ROW_U64, 10, ROW_VALUE, "1/s"},
-		{"dropped_s", ROW_U64, 10, ROW_VALUE, "1/s"},
-		{"kernel_s", ROW_U64, 10, ROW_VALUE, "1/s"},
+		{"lost_s", ROW_I64, 10, ROW_VALUE, "1/s", "0"},
+		{"harmless_s", ROW_I64, 10, ROW_VALUE, "1/s"},
 	};
 	unsigned n = T_MORE;
 
 	memcpy(st->field, first, sizeof(first));
-	for (unsigned i = T_RECEIVED; st->more.name && i < T_MORE; i++)
-		st->field[i].name = st->more.name[i - T_RECEIVED];
 	for (unsigned i = 0; i < st->more.n; i++)
-		st->field[n++] = (struct row_field){st->more.column[i].text,
-						    ROW_I64, 9};
+		if (st->more.column[i].text)
+			st->field[n++] = (struct row_field){
+				st->more.column[i].text, ROW_I64, 9};
 	st->field[n++] = (struct row_field){"reasons", ROW_STR, 0};
 	return n;
 }
@@ -174,43 +173,65 @@ static int64_t rate_signed(uint64_t n, double took)
 			      : (int64_t)rate(n, took);
 }
 
-static void more_text(struct cli_stats *st, double took)
+/* What a text row is made of. */
+struct parts {
+	uint64_t sum[LEDGER_NOTE + 1];
+	char reasons[REASONS_MAX];
+};
+
+/* n more of a role; what is not done has a reason, its name. */
+static void add_part(struct parts *p, unsigned role, const char *name,
+		     uint64_t n, double took)
 {
+	size_t len = strlen(p->reasons);
+
+	p->sum[role] += n;
+	if ((role == LEDGER_LOSS || role == LEDGER_HARMLESS) && n)
+		snprintf(p->reasons + len, sizeof(p->reasons) - len, "%s%s %jd",
+			 len ? ", " : "", name, (intmax_t)rate_signed(n, took));
+}
+
+/* The columns behind the others. Returns how many there are. */
+static unsigned more_text(struct cli_stats *st, struct parts *p, double took)
+{
+	unsigned n = T_MORE;
+
 	for (unsigned i = 0; i < st->more.n; i++) {
+		const struct cli_stats_column *c = &st->more.column[i];
 		uint64_t v = st->added[i];
 
 		if (v == CLI_STATS_UNKNOWN)
-			continue;
-		row_i64(st->rows, T_MORE + i,
-			st->more.column[i].level ? (int64_t)v
-						 : rate_signed(v, took));
+			n += c->text != NULL;
+		else if (c->text)
+			row_i64(st->rows, n++,
+				c->level ? (int64_t)v : rate_signed(v, took));
+		else if (c->role == LEDGER_DONE)
+			p->sum[LEDGER_DONE] = v;
+		else
+			add_part(p, c->role, c->name, v, took);
 	}
+	return n;
 }
 
 static void text_row(struct cli_stats *st, double at, double took)
 {
-	char reasons[REASONS_MAX] = "", seconds[32];
-	uint64_t sum[LEDGER_NOTE + 1] = {0};
-	size_t n = 0;
+	struct parts p = {.reasons = ""};
+	char seconds[32];
+	unsigned n;
 
-	for (unsigned i = 0; i < st->ledger->n; i++) {
-		unsigned role = st->ledger->fields[i].role;
-
-		sum[role] += st->delta[i];
-		if (role == LEDGER_DROP && st->delta[i] && n < sizeof(reasons))
-			n += (size_t)snprintf(
-				reasons + n, sizeof(reasons) - n, "%s%s %ju",
-				n ? ", " : "", st->ledger->fields[i].name,
-				(uintmax_t)rate(st->delta[i], took));
-	}
+	for (unsigned i = 0; i < st->ledger->n; i++)
+		add_part(&p, st->ledger->fields[i].role,
+			 st->ledger->fields[i].name, st->delta[i], took);
+	add_part(&p, LEDGER_LOSS, "kernel_drops", st->kernel_delta, took);
+	n = more_text(st, &p, took);
 	snprintf(seconds, sizeof(seconds), "%.1f", at);
 	row_str(st->rows, T_SECONDS, seconds);
-	row_u64(st->rows, T_RECEIVED, rate(sum[LEDGER_IN], took));
-	row_u64(st->rows, T_DONE, rate(sum[LEDGER_DONE], took));
-	row_u64(st->rows, T_DROPPED, rate(sum[LEDGER_DROP], took));
-	row_u64(st->rows, T_KERNEL, rate(st->kernel_delta, took));
-	more_text(st, took);
-	row_str(st->rows, T_MORE + st->more.n, *reasons ? reasons : NULL);
+	row_u64(st->rows, T_RECEIVED, rate(p.sum[LEDGER_IN], took));
+	row_u64(st->rows, T_DONE, rate(p.sum[LEDGER_DONE], took));
+	row_i64(st->rows, T_LOST, rate_signed(p.sum[LEDGER_LOSS], took));
+	row_i64(st->rows, T_HARMLESS,
+		rate_signed(p.sum[LEDGER_HARMLESS], took));
+	row_str(st->rows, n, *p.reasons ? p.reasons : NULL);
 	row_end(st->rows);
 }
 

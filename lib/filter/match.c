@@ -10,7 +10,7 @@
 static const struct ledger_field ledger_fields[] = {
 	FIELD(views, LEDGER_IN),
 	FIELD(matched, LEDGER_DONE),
-	FIELD(others, LEDGER_DROP),
+	FIELD(others, LEDGER_HARMLESS),
 };
 #undef FIELD
 LEDGER_COMPLETE(ledger_fields, struct filter_ledger);

@@ -249,6 +249,10 @@ static int open_ticket(struct packet_road *p, struct fault *f)
 		free(t);
 		return rc;
 	}
+	if (ticket_region(t)) {
+		strcpy(p->region, ticket_region(t));
+		p->road.region = p->region;
+	}
 	rc = open_sink(p, f);
 	if (rc < 0) {
 		ticket_fini(t);

@@ -43,6 +43,7 @@ struct packet_road {
 	bool failed; /* an operation could not be carried out */
 	struct dart_ledger darts;
 	struct requester_ledger requests; /* of all */
+	char region[TICKET_REGION];
 	struct fault why;
 	uint64_t unsent;
 };

@@ -11,9 +11,9 @@
 static const struct ledger_field fields[] = {
 	FIELD(frames, LEDGER_IN),
 	FIELD(labelled, LEDGER_DONE),
-	FIELD(plain, LEDGER_DROP),
-	FIELD(malformed, LEDGER_DROP),
-	FIELD(checksum, LEDGER_DROP),
+	FIELD(plain, LEDGER_HARMLESS),
+	FIELD(malformed, LEDGER_LOSS),
+	FIELD(checksum, LEDGER_LOSS),
 	FIELD(specific, LEDGER_NOTE),
 	FIELD(intervals, LEDGER_NOTE),
 	FIELD(skipped, LEDGER_NOTE),

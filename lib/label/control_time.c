@@ -31,8 +31,7 @@ static void end_interval(struct label_control *c, uint64_t now_ns)
 {
 	const struct label_db_ledger *now = label_db_counters(c->db);
 	const struct label_db_ledger *was = &c->before;
-	uint64_t missing = now->missing - was->missing;
-	uint64_t found = now->found - was->found;
+	int64_t missing = (int64_t)(now->missing - was->missing);
 	uint32_t known = label_db_ports(c->db);
 
 	c->ctr.intervals++;
@@ -41,7 +40,7 @@ static void end_interval(struct label_control *c, uint64_t now_ns)
 	c->sum.labels = now->items - was->items;
 	c->sum.late = now->late - was->late;
 	c->sum.odd = now->future - was->future + now->back - was->back;
-	c->sum.missing = missing > found ? missing - found : 0;
+	c->sum.missing = missing > 0 ? (uint64_t)missing : 0;
 	c->sum.silent = c->silent;
 	sum_s(c);
 	if (c->o.calls.interval)

@@ -32,13 +32,13 @@ static const struct ledger_field fields[] = {
 	FIELD(new, LEDGER_DONE),
 	FIELD(updated, LEDGER_DONE),
 	FIELD(reset, LEDGER_DONE),
-	FIELD(late, LEDGER_DROP),
-	FIELD(duplicate, LEDGER_DROP),
-	FIELD(future, LEDGER_DROP),
-	FIELD(back, LEDGER_DROP),
-	FIELD(unknown, LEDGER_DROP),
-	FIELD(full, LEDGER_DROP),
-	FIELD(missing, LEDGER_NOTE),
+	FIELD(late, LEDGER_HARMLESS),
+	FIELD(duplicate, LEDGER_HARMLESS),
+	FIELD(future, LEDGER_LOSS),
+	FIELD(back, LEDGER_LOSS),
+	FIELD(unknown, LEDGER_LOSS),
+	FIELD(full, LEDGER_LOSS),
+	LEDGER_BEFORE(struct label_db_ledger, missing, 1),
 	FIELD(found, LEDGER_NOTE),
 	FIELD(forgotten, LEDGER_NOTE),
 };
@@ -337,6 +337,7 @@ static bool seen_before(struct label_db *db, struct label_record *r,
 		db->ctr.found++;
 		for (int i = 0; i < LABEL_SPANS; i++)
 			r->span[i].lost[0]--;
+		db->ctr.missing--;
 	}
 	return false;
 }

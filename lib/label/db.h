@@ -124,8 +124,8 @@ struct label_db_ledger {
 	uint64_t back;	    /* too far back */
 	uint64_t unknown;   /* of a device that is none of ours */
 	uint64_t full;	    /* no room for one port more */
-	uint64_t missing;   /* numbers left out */
-	uint64_t found;	    /* of them came late */
+	uint64_t missing;   /* numbers left out, less found */
+	uint64_t found;	    /* came late, after all */
 	uint64_t forgotten; /* ports */
 };
 

@@ -36,7 +36,7 @@
 #define LEDGER_DIR "/dev/shm" /* where programs have them unless told */
 
 enum {
-	LEDGER_VERSION = 1,
+	LEDGER_VERSION = 2,
 	LEDGER_ORDER = 0x01020304,
 	LEDGER_PAGE_SIZE = 16384,
 	LEDGER_STAGES = 16,
@@ -113,7 +113,8 @@ int ledger_page_open(struct ledger_writer **out, const char *dir,
 /*
  * All ledgers of a program anew: begin, add each, end, which writes them; by
  * system calls, so that it is for four times a second and not for each batch.
- * A stage that is there already gets a number (queue, queue_2). What is above
+ * A stage that is there already gets a number (queue, queue_2); what was lost
+ * before it is one of its own (ledger_stage()). What is above
  * LEDGER_STAGES or LEDGER_COUNTERS is left out.
  */
 void ledger_page_begin(struct ledger_writer *w);
@@ -151,12 +152,8 @@ int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
 typedef void ledger_each(void *ctx, const char *name);
 int ledger_pages(const char *dir, ledger_each *each, void *ctx);
 
-/* In - done - drops of a stage: what is still under way in it. Those that may
- * fall are parts of that. */
+/* In - done - loss - harmless of a stage: what is still under way in it. Those
+ * that may fall are parts of that. */
 uint64_t ledger_page_rest(const struct ledger_page *p, unsigned stage);
-
-/* How much never came in, by a note that tells of that: by its numbers it was
- * sent, and what came late is not among it. 0: nothing, or another counter. */
-uint64_t ledger_page_lost(const struct ledger_page *p, unsigned counter);
 
 #endif

@@ -285,26 +285,3 @@ uint64_t ledger_page_rest(const struct ledger_page *p, unsigned stage)
 	}
 	return rest;
 }
-
-static uint64_t value_of(const struct ledger_page *p, unsigned stage,
-			 const char *name)
-{
-	for (unsigned i = 0; i < p->counters; i++)
-		if (p->counter[i].stage == stage &&
-		    !strcmp(p->counter[i].name, name))
-			return p->counter[i].value;
-	return 0;
-}
-
-uint64_t ledger_page_lost(const struct ledger_page *p, unsigned counter)
-{
-	static const char *const names[] = {"missing", "lost_reports",
-					    "reports_lost"};
-	const struct ledger_counter *c = &p->counter[counter];
-	uint64_t late = value_of(p, c->stage, "found");
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (c->role == LEDGER_NOTE && !strcmp(c->name, names[i]))
-			return c->value > late ? c->value - late : 0;
-	return 0;
-}

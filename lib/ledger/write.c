@@ -116,26 +116,39 @@ static void name_stage(struct ledger_page *p, struct ledger_stage *s,
 	}
 }
 
-void ledger_page_add(struct ledger_writer *w, const struct ledger *l,
-		     const void *ctr)
+/* A ledger's fields of one stage: before, or not. */
+static void add_stage(struct ledger_page *p, const struct ledger *l,
+		      const void *ctr, bool before)
 {
-	struct ledger_page *p = &w->page;
 	struct ledger_stage *s = &p->stage[p->stages];
+	unsigned from = p->counters;
 
 	if (p->stages == LEDGER_STAGES || l->n > LEDGER_COUNTERS - p->counters)
 		return;
-	name_stage(p, s, l->stage);
-	put_text(s->unit, sizeof(s->unit), l->unit);
 	for (unsigned i = 0; i < l->n; i++) {
-		struct ledger_counter *c = &p->counter[p->counters++];
+		struct ledger_counter *c = &p->counter[p->counters];
 
+		if (l->fields[i].before != before)
+			continue;
+		if (p->counters++ == from)
+			name_stage(p, s, ledger_stage(l, i));
 		put_text(c->name, sizeof(c->name), l->fields[i].name);
 		c->stage = (uint16_t)p->stages;
 		c->role = l->fields[i].role;
 		c->level = l->fields[i].level;
 		c->value = ledger_get(l, ctr, i);
 	}
+	if (p->counters == from)
+		return;
+	put_text(s->unit, sizeof(s->unit), l->unit);
 	p->stages++;
+}
+
+void ledger_page_add(struct ledger_writer *w, const struct ledger *l,
+		     const void *ctr)
+{
+	add_stage(&w->page, l, ctr, false);
+	add_stage(&w->page, l, ctr, true);
 }
 
 /* The counters in use, between an odd and an even number. A write that fails

@@ -119,6 +119,7 @@ struct road {
 	const uint64_t *stamps;
 
 	const char *name;	   /* where it leads, for messages */
+	const char *region;	   /* by a ticket, of this machine; or NULL */
 	const struct table *table; /* what it writes to; of each part */
 	unsigned tables;
 	const struct road_parts *parts; /* NULL: there is one */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/rng.h"
 #include "base/text.h"
@@ -119,6 +120,40 @@ int ticket_check_mtu(const struct table *tables, unsigned n, unsigned mtu,
 	return 0;
 }
 
+/* HOST:, or nothing. */
+static void put_host(char host[TICKET_REGION])
+{
+	if (gethostname(host, TICKET_REGION - 1) < 0)
+		*host = '\0';
+	host[TICKET_REGION - 2] = '\0';
+	strcat(host, ":");
+}
+
+/* What would not be read again as it is is left out. */
+static void name_region(struct ticket *t, const char *path)
+{
+	static const char shm[] = "/dev/shm/";
+	size_t skip = strncmp(path, shm, strlen(shm)) ? 0 : strlen(shm);
+	size_t n;
+
+	put_host(t->region);
+	n = strlen(t->region);
+	if (strpbrk(path, ";#\n") || n + strlen(path) >= TICKET_REGION)
+		*t->region = '\0';
+	else
+		strcpy(t->region + n, path + skip);
+}
+
+const char *ticket_region(const struct ticket *t)
+{
+	char host[TICKET_REGION];
+
+	put_host(host);
+	return strncmp(t->region, host, strlen(host))
+		       ? NULL
+		       : t->region + strlen(host);
+}
+
 int ticket_of_region(struct ticket *t, const struct region *r, struct fault *f)
 {
 	int rc;
@@ -129,6 +164,7 @@ int ticket_of_region(struct ticket *t, const struct region *r, struct fault *f)
 				 "IPv6 needs both addresses: the collector's "
 				 "and the translator's");
 	t->epoch = region_epoch(r);
+	name_region(t, region_path(r));
 	for (t->n = 0; t->n < region_tables(r); t->n++) {
 		rc = describe(t, r, t->n, f);
 		if (rc < 0) {
@@ -250,6 +286,8 @@ int ticket_write(const struct ticket *t, FILE *out)
 	write_ip(out, "ip", t, t->ip);
 	write_mac(out, "peer_mac", t->peer_mac);
 	write_ip(out, "peer_ip", t, t->peer_ip);
+	if (*t->region)
+		fprintf(out, "region = %s\n", t->region);
 	fprintf(out, "mtu = %u\nepoch = %" PRIu64 "\ntables = %u\n", t->mtu,
 		t->epoch, t->n);
 	if (t->atomics)

@@ -10,6 +10,7 @@
  *	ip = 10.0.0.51
  *	peer_mac = 02:00:00:00:00:01    ; the translator, as the queue
  *	peer_ip = 10.0.0.101            ; pairs expect it
+ *	region = HOST:NAME              ; see ticket_region()
  *	mtu = 1024                      ; longest RDMA payload, bytes
  *	atomics = 16                    ; FETCH_ADDs of a queue pair that may
  *	                                ; be under way; none: any number
@@ -47,7 +48,8 @@
 
 enum {
 	TICKET_VERSION = 1,
-	TICKET_MTU = 1024,	    /* if nobody says another */
+	TICKET_MTU = 1024, /* if nobody says another */
+	TICKET_REGION = 256,
 	TICKET_LISTS_MAX = 1 << 24, /* of a table; a ticket holds their heads */
 };
 
@@ -73,6 +75,7 @@ struct ticket {
 	uint16_t mtu;
 	uint16_t atomics; /* 0: any number */
 	uint64_t epoch;
+	char region[TICKET_REGION]; /* HOST:NAME, or empty */
 	unsigned n;
 	struct table table[TABLE_MAX];
 	struct ticket_table at[TABLE_MAX];
@@ -84,6 +87,9 @@ struct ticket {
  * those of an older ticket are refused once the region was rotated.
  */
 int ticket_of_region(struct ticket *t, const struct region *r, struct fault *f);
+
+/* The name of a ticket's region, if it is of this machine; else NULL. */
+const char *ticket_region(const struct ticket *t);
 
 /* R_Key and address of a region's table (by its index) in an epoch. */
 void ticket_place(struct ticket_table *at, const struct region *r,

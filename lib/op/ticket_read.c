@@ -49,6 +49,18 @@ static int set_ip(const struct field *field, void *reader, const char *value,
 	return 0;
 }
 
+static int set_region(const struct field *field, void *reader,
+		      const char *value, struct fault *f)
+{
+	char *region = ((struct reader *)reader)->t.region;
+
+	(void)field;
+	(void)f;
+	return snprintf(region, TICKET_REGION, "%s", value) < TICKET_REGION
+		       ? 0
+		       : -EINVAL;
+}
+
 static int set_mtu(const struct field *field, void *reader, const char *value,
 		   struct fault *f)
 {
@@ -90,6 +102,8 @@ static const struct field collector_fields[] = {
 	  .want = "a number up to 64" },
 	{ "atomics", NUMBER(struct reader, t.atomics), 1, UINT16_MAX,
 	  .want = "1 to 65535" },
+	{ "region", FIELD_OTHER, .set = set_region,
+	  .want = "HOST:NAME, of 255 bytes at most" },
 	{ NULL },
 };
 

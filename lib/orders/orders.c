@@ -25,9 +25,9 @@ enum {
 static const struct ledger_field fields[] = {
 	FIELD(decisions, LEDGER_IN),
 	FIELD(told, LEDGER_DONE),
-	FIELD(nothing, LEDGER_DROP),
-	FIELD(superseded, LEDGER_DROP),
-	FIELD(unsent, LEDGER_DROP),
+	FIELD(nothing, LEDGER_HARMLESS),
+	FIELD(superseded, LEDGER_HARMLESS),
+	FIELD(unsent, LEDGER_LOSS),
 	FIELD(tries, LEDGER_NOTE),
 	FIELD(failed, LEDGER_NOTE),
 };

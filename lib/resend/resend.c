@@ -12,8 +12,8 @@
 static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct resend_ledger, reports, LEDGER_IN),
 	LEDGER_FIELD(struct resend_ledger, confirmed, LEDGER_DONE),
-	LEDGER_FIELD(struct resend_ledger, lost, LEDGER_DROP),
-	LEDGER_LEVEL(struct resend_ledger, unconfirmed, LEDGER_DROP),
+	LEDGER_FIELD(struct resend_ledger, lost, LEDGER_LOSS),
+	LEDGER_LEVEL(struct resend_ledger, unconfirmed, LEDGER_HARMLESS),
 	LEDGER_FIELD(struct resend_ledger, packets, LEDGER_NOTE),
 	LEDGER_FIELD(struct resend_ledger, resent, LEDGER_NOTE),
 	LEDGER_FIELD(struct resend_ledger, questions, LEDGER_NOTE),

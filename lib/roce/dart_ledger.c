@@ -5,7 +5,7 @@
 static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct dart_ledger, packets, LEDGER_IN),
 	LEDGER_FIELD(struct dart_ledger, sent, LEDGER_DONE),
-	LEDGER_FIELD(struct dart_ledger, lost, LEDGER_DROP),
+	LEDGER_FIELD(struct dart_ledger, lost, LEDGER_LOSS),
 	LEDGER_FIELD(struct dart_ledger, resyncs, LEDGER_NOTE),
 };
 

@@ -16,7 +16,7 @@
 static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct telemetry_ledger, views, LEDGER_IN),
 	LEDGER_FIELD(struct telemetry_ledger, used, LEDGER_DONE),
-	LEDGER_FIELD(struct telemetry_ledger, empty, LEDGER_DROP),
+	LEDGER_FIELD(struct telemetry_ledger, empty, LEDGER_HARMLESS),
 	NOTE(keyless),
 	NOTE(hopless),
 	NOTE(partial),
@@ -33,7 +33,7 @@ static const struct ledger_field fields[] = {
 	NOTE(pushed),
 	NOTE(snapshots),
 	NOTE(snapshots_told),
-	NOTE(reports_lost),
+	LEDGER_BEFORE(struct telemetry_ledger, reports_lost, 0),
 	NOTE(reports_late),
 	NOTE(reports_repeated),
 	NOTE(restarts),

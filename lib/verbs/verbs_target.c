@@ -18,8 +18,8 @@ enum {
 static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct verbs_target_ledger, completed, LEDGER_IN),
 	LEDGER_FIELD(struct verbs_target_ledger, immediates, LEDGER_DONE),
-	LEDGER_FIELD(struct verbs_target_ledger, flushed, LEDGER_DROP),
-	LEDGER_FIELD(struct verbs_target_ledger, failed, LEDGER_DROP),
+	LEDGER_FIELD(struct verbs_target_ledger, flushed, LEDGER_HARMLESS),
+	LEDGER_FIELD(struct verbs_target_ledger, failed, LEDGER_LOSS),
 	LEDGER_FIELD(struct verbs_target_ledger, qp_errors, LEDGER_NOTE),
 	LEDGER_FIELD(struct verbs_target_ledger, qp_made, LEDGER_NOTE),
 	LEDGER_FIELD(struct verbs_target_ledger, port_down, LEDGER_NOTE),

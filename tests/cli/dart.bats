@@ -45,7 +45,7 @@ by_packets() { # region capture option...
 	dta-collect --region "$region" --ticket ticket.ini
 	dta-translate -q -r "$capture" --ticket ticket.ini -w roce.pcap "$@"
 	dta-collect -o ndjson --region "$region" -r roce.pcap 2>responder.ndjson
-	jq -se 'all(select(.role == "drop").value == 0)' responder.ndjson
+	jq -se 'all(select(.role == "loss").value == 0)' responder.ndjson
 }
 
 digest() {

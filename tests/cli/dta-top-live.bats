@@ -27,7 +27,7 @@ fed() {
 	timeout 60 cat r.pcap >&5
 }
 
-@test "what is under way waits, and is not dropped; the end tells what was lost" {
+@test "what is under way waits, and is not lost; the end tells what was lost" {
 	dta-collect --create --layout l.ini --region "$NAME"
 	dta-collect --region "$NAME" --ticket t.ini
 	dta-gen uniform -q --count 200 -N 1 -w r.pcap
@@ -43,8 +43,8 @@ fed() {
 	fed reports
 	wait_for sees programs 'map(select(.program == "dta-translate"))[0] |
 		.received == 200 and .acked == 96 and .waiting == 104 and
-		.dropped == 0 and .reason == null'
-	run -0 --separate-stderr top -t drops
+		.lost == 0 and .reason == null'
+	run -0 --separate-stderr top -t losses
 	[ -z "$output" ]
 	top -t counters | jq -se 'map({key: .counter, value: .value}) | from_entries |
 		.waiting == 104 and .unanswered == 0 and .unsent == 0'
@@ -55,37 +55,39 @@ fed() {
 	run -1 grep -E 'waiting' t.log
 }
 
-@test "what may fall is under way, and nothing that was dropped" {
+@test "what may fall is under way, and nothing that was lost" {
 	dta-collect --create --layout l.ini --region "$NAME"
-	fake dta-fake "$NAME" s:got:in:1000 s:acked:done:2000 s:held:drop*:4000
+	fake dta-fake "$NAME" s:got:in:1000 s:acked:done:2000 s:held:harmless*:4000
 	wait_for sees programs 'length == 1'
-	top | jq -se '.[0] | .dropped == 0 and .reason == null and
+	top | jq -se '.[0] | .lost == 0 and .reason == null and
 		.waiting > .received * 0.45'
-	run -0 --separate-stderr top -t drops
+	run -0 --separate-stderr top -t losses
 	[ -z "$output" ]
 	run -3 --separate-stderr dta-query why -R "$NAME" '1.2.3.4:5>6.7.8.9:10/tcp'
-	[[ $stderr == *"dta-fake (PID "*" writes this region; s: "*" came in, none dropped"* ]]
+	[[ $stderr == *"dta-fake (PID "*" writes this region; s: "*" came in, none lost"* ]]
 }
 
-@test "what never came in is told, though nobody has dropped it" {
-	fake dta-fake fabric s:got:in:1000 s:missing:note:5000000
-	wait_for sees drops 'length == 1 and .[0].counter == "missing" and
+@test "what never came in is lost, too, and no part of what was received" {
+	fake dta-fake fabric s:got:in:1000 s:kept:done:1000 \
+		arrival:missing:loss*:5000000
+	wait_for sees losses 'length == 1 and .[0].counter == "missing" and
 		.[0].value > 10'
-	top | jq -se '.[0] | .dropped == 0 and .reason == null'
+	top | jq -se '.[0] | .lost > 10 and .reason == "missing" and
+		(.received - .done | . > -10 and . < 10)'
 	LC_ALL=C TERM=xterm typist '
-until(b"nothing is dropped; never came in: dta-fake ", b" a second, ", b" missing")
-key(b"d"); until(b"1 to 1 of 1, by value_s;", b"missing")
+until(b"most is lost by dta-fake ", b" a second, missing")
+key(b"l"); until(b"1 to 1 of 1, by value_s;", b"missing")
 key(b"q")' dta-top --every 300ms
 	[ "$output" = 'status 0' ]
 }
 
 # unsent PROGRAM [N]: it says of its interface that so many were not taken, or
-# some; and it is among its drops.
+# some; and it is among its losses.
 unsent() {
 	local want='>= 1'
 
 	[ -z "${2:-}" ] || want="== $2"
-	sees drops "map(select(.program == \"$1\" and .stage == \"interface\" and
+	sees losses "map(select(.program == \"$1\" and .stage == \"interface\" and
 		.counter == \"unsent\").value) | add $want"
 }
 
@@ -151,7 +153,7 @@ unsent() {
 	wait_for in_memory
 	# Neither has been dropped, and both wait.
 	sees programs 'length == 2 and all(.waiting > 0 and .acked == 0 and
-		.dropped == 0)'
+		.lost == 0)'
 	kill -USR1 "$spooler"
 	wait_for grep -qE '^  kept +[1-9]' b.log
 	run -1 grep 'does not add up' b.log
@@ -228,7 +230,7 @@ def until_row(place, good):
 until_row(3, lambda r: r.isdigit() and int(r) > 0)
 open("half", "w").close()
 until_row(3, lambda r: r == "-")
-until(b"nothing is dropped")
+until(b"nothing is lost")
 assert rows()[0].startswith("dta-half"), rows()
 key(b"q")' dta-top --every 300ms
 	[ "$output" = 'status 0' ]

@@ -66,7 +66,7 @@ rates() {
 		header dta-dump region --lists "$NAME-netseer-loss"
 		header dta-dump snapshot s.dta
 		header dta-dump digest "$path"
-		for table in programs drops counters regions; do
+		for table in programs losses counters regions; do
 			header dta-top --once -t $table --every 1ms
 		done
 		header dta-collect --notify -q --region "$path" -r roce.pcap

@@ -48,7 +48,7 @@ run_bg() {
 	for log in translate.log collect.log; do
 		grep '^{' $log | jq -se 'map(select(.stage == "interface" and
 			.counter) | [.role, .counter, .value]) ==
-			[["note", "kernel_drops", 0], ["note", "unsent", 0]]'
+			[["loss", "kernel_drops", 0], ["loss", "unsent", 0]]'
 	done
 	# the rows of --stats add up to the ledger
 	grep '^{' translate.log | jq -se '(map(select(has("took")).received) |

@@ -26,7 +26,7 @@ both_roads() { # workload capture
 		balances $ledger.ndjson || { cat $ledger.ndjson; return 1; }
 	done
 	# A clean capture: nothing is dropped on either side.
-	jq -se 'all(select(.role == "drop").value == 0)' \
+	jq -se 'all(select(.role == "loss").value == 0)' \
 		local.ndjson responder.ndjson >/dev/null
 	same_memory "$NAME-a" "$NAME-b"
 	cmp "$(dta-dump region "$NAME-a" --no-load -o ndjson | jq -rs '.[0].path')" \

@@ -81,7 +81,7 @@ says() {
 ledger() {
 	grep '^{' "$B/translate.err" | jq -se 'map(select(.stage == "road")) |
 		([.[] | select(.role == "in").value] | add) as $in |
-		([.[] | select(.role == "done" or .role == "drop").value] | add) as $out |
+		([.[] | select(.role == "done" or .role == "loss" or .role == "harmless").value] | add) as $out |
 		(map({(.counter): .value}) | add) | . as $all | $in == $out and ('"$1"')' ||
 		{ grep '"road"' "$B/translate.err"; return 1; }
 }

@@ -76,7 +76,7 @@ teardown_file() {
 	"$MATRIX" check ticket.ini software "/dev/shm/$NAME" memory
 	# What was refused is said there, too.
 	grep '^{' ledgers | jq -se '(map(select(.role == "in").value) | add) ==
-		(map(select(.role == "done" or .role == "drop").value) | add)'
+		(map(select(.role == "done" or .role == "loss" or .role == "harmless").value) | add)'
 }
 
 # play LATER: the frames to the guest, its answers and memory judged.

@@ -288,7 +288,7 @@ $(seq 0 99 | awk '{ print "lists,5," $1 "," 200 + ++n }')" ]
 	log_says 'verbs,immediates,done,300'
 	# The names of counters are an interface.
 	[ "$(sed -n 's/^verbs,\([a-z_]*\),\([a-z]*\),.*/\2 \1/p' run.log | tr '\n' ' ')" = \
-		"in completed done immediates drop flushed drop failed note qp_errors note qp_made \
+		"in completed done immediates harmless flushed loss failed note qp_errors note qp_made \
 note port_down note port_up note rotations note tickets \
 note connections note refused note disconnected note broken " ]
 }

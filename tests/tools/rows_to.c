@@ -123,7 +123,6 @@ static void put(struct state *s, uint64_t n, const char *name, int64_t apart)
 
 static void status(struct state *s)
 {
-	static const char *const roles[] = {"in", "done", "drop", "note"};
 	struct queue_status st;
 
 	queue_status(s->sink, &st);
@@ -131,7 +130,7 @@ static void status(struct state *s)
 		printf("{\"stage\":\"export\",\"counter\":\"%s\","
 		       "\"role\":\"%s\",\"value\":%llu}\n",
 		       queue_ledger.fields[i].name,
-		       roles[queue_ledger.fields[i].role],
+		       ledger_role_name(queue_ledger.fields[i].role),
 		       (unsigned long long)ledger_get(&queue_ledger, &st.ledger,
 						      i));
 	if (st.port)

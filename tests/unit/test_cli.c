@@ -151,8 +151,8 @@ struct counters {
 static const struct ledger_field ledger_fields[] = {
 	{"received", offsetof(struct counters, in), LEDGER_IN},
 	{"stored", offsetof(struct counters, done), LEDGER_DONE},
-	{"malformed", offsetof(struct counters, drop), LEDGER_DROP},
-	{"foreign", offsetof(struct counters, other), LEDGER_DROP},
+	{"malformed", offsetof(struct counters, drop), LEDGER_LOSS},
+	{"foreign", offsetof(struct counters, other), LEDGER_HARMLESS},
 	{"bytes", offsetof(struct counters, note), LEDGER_NOTE},
 };
 
@@ -241,10 +241,10 @@ static void test_reports(void)
 	says(print_csv,
 	     "stage,counter,role,value\n"
 	     "stage,received,in,1\nstage,stored,done,1\n"
-	     "stage,malformed,drop,0\nstage,foreign,drop,0\n"
+	     "stage,malformed,loss,0\nstage,foreign,harmless,0\n"
 	     "stage,bytes,note,0\n"
 	     "stage,received,in,2\nstage,stored,done,1\n"
-	     "stage,malformed,drop,0\nstage,foreign,drop,0\n"
+	     "stage,malformed,loss,0\nstage,foreign,harmless,0\n"
 	     "stage,bytes,note,9\n"
 	     "tool: stage: the ledger does not add up\n",
 	     0);

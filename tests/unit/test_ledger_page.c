@@ -50,7 +50,7 @@ static void test_page(void)
 	     !strcmp(page.stage[0].unit, "things"));
 	for (unsigned i = 0; i < MANY; i++)
 		TEST(page.counter[i].value == value[i] &&
-		     page.counter[i].role == i % 4 && !page.counter[i].stage &&
+		     page.counter[i].role == i % 5 && !page.counter[i].stage &&
 		     page.counter[i].level == (i == 3) &&
 		     !strcmp(page.counter[i].name, field[i].name));
 	TEST(!stat(path_of(own_name()), &st) && (st.st_mode & 0777) == 0640 &&
@@ -75,8 +75,8 @@ static void test_rest(void)
 	struct ledger_writer *w = open_page();
 
 	for (unsigned i = 0; i < MANY; i++)
-		value[i] = i % 4 == LEDGER_IN	  ? 10
-			   : i % 4 == LEDGER_NOTE ? 1000
+		value[i] = i % 5 == LEDGER_IN	  ? 10
+			   : i % 5 == LEDGER_NOTE ? 1000
 						  : 3;
 	ledger_page_begin(w);
 	ledger_page_add(w, &many, value);
@@ -86,38 +86,36 @@ static void test_rest(void)
 	TEST(read_page(own_name()) == 0);
 	TEST(ledger_page_rest(&page, 0) == 10 * (10 - 3 - 3));
 	TEST(ledger_page_rest(&page, 1) == 10 * (10 - 3 - 3) + 1);
-	field[LEDGER_DONE].level = field[LEDGER_DROP].level = 1;
+	field[LEDGER_DONE].level = field[LEDGER_LOSS].level = 1;
 	write_page(w);
-	field[LEDGER_DONE].level = field[LEDGER_DROP].level = 0;
+	field[LEDGER_DONE].level = field[LEDGER_LOSS].level = 0;
 	TEST(read_page(own_name()) == 0);
 	TEST(ledger_page_rest(&page, 0) == 10 * (10 - 3 - 3) + 1 + 3 + 3);
 	ledger_page_close(w);
 }
 
-/* What never came in: by three names, less what came late. */
-static void test_lost(void)
+/* What was lost before it came in is of a stage without a sum. */
+static void test_before(void)
 {
-	static const struct ledger_field notes[] = {
-		{"missing", 0, LEDGER_NOTE},
-		{"found", 8, LEDGER_NOTE},
-		{"reports_lost", 16, LEDGER_NOTE},
-		{"lost", 24, LEDGER_NOTE},
-		{"lost_reports", 32, LEDGER_NOTE}};
-	static const struct ledger_field drops[] = {
-		{"missing", 0, LEDGER_DROP}, {"lost_reports", 8, LEDGER_NOTE}};
-	static const struct ledger first = {"first", "things", notes, 5},
-				   second = {"second", "things", drops, 2};
-	static const uint64_t of[] = {7, 5, 9, 100, 3};
-	static const uint64_t want[] = {2, 0, 4, 0, 0, 0, 5};
+	static const struct ledger_field of[] = {
+		{"missing", 0, LEDGER_LOSS, .level = 1, .before = 1},
+		{"received", 8, LEDGER_IN},
+		{"lost", 16, LEDGER_LOSS, .before = 1},
+		{"stored", 24, LEDGER_DONE}};
+	static const struct ledger l = {"first", "things", of, 4};
+	static const uint64_t is[] = {7, 5, 9, 5};
 	struct ledger_writer *w = open_page();
 
+	TEST(ledger_balanced(&l, is) && ledger_worst(&l, is) == 4);
 	ledger_page_begin(w);
-	ledger_page_add(w, &first, of);
-	ledger_page_add(w, &second, of);
+	ledger_page_add(w, &l, is);
 	ledger_page_end(w);
-	TEST(read_page(own_name()) == 0 && page.counters == 7);
-	for (unsigned i = 0; i < page.counters; i++)
-		TEST(ledger_page_lost(&page, i) == want[i]);
+	TEST(read_page(own_name()) == 0 && page.counters == 4 &&
+	     page.stages == 2);
+	TEST(!strcmp(page.stage[1].name, "arrival") &&
+	     !strcmp(page.counter[2].name, "missing") &&
+	     page.counter[2].stage == 1 && page.counter[3].stage == 1 &&
+	     page.counter[3].value == 9 && page.counter[1].value == 5);
 	ledger_page_close(w);
 }
 
@@ -316,7 +314,7 @@ int main(void)
 	test_process();
 	test_page();
 	test_rest();
-	test_lost();
+	test_before();
 	test_limits();
 	test_both();
 	test_dead();
