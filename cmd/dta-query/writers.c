@@ -52,15 +52,19 @@ static void tell_stage(const struct ledger_page *p, unsigned stage)
 	}
 	if (!has_in && !lost)
 		return;
-	snprintf(text, sizeof(text), "%" PRIu64 " %s came in, ", in, unit);
 	if (lost)
-		cli_warn("%s (PID %u) writes this region; %s: %s%" PRIu64
-			 " lost (%s %" PRIu64 ")",
-			 p->program, p->pid, p->stage[stage].name,
-			 has_in ? text : "", lost, worst->name, worst->value);
+		snprintf(text, sizeof(text),
+			 "%" PRIu64 "%s%s lost (%s %" PRIu64 ")", lost,
+			 has_in ? "" : " ", has_in ? "" : unit, worst->name,
+			 worst->value);
+	if (has_in)
+		cli_warn("%s (PID %u) writes this region; %s: %" PRIu64
+			 " %s came in, %s",
+			 p->program, p->pid, p->stage[stage].name, in, unit,
+			 lost ? text : "none lost");
 	else
-		cli_warn("%s (PID %u) writes this region; %s: %snone lost",
-			 p->program, p->pid, p->stage[stage].name, text);
+		cli_warn("%s (PID %u) writes this region; %s: %s", p->program,
+			 p->pid, p->stage[stage].name, text);
 }
 
 static void look(void *ctx, const char *name)

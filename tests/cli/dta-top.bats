@@ -325,8 +325,8 @@ teardown() {
 }
 
 @test "the screen: at 80 by 24, tables, sorting, the filter, help" {
-	fake dta-fake fabric s:got:in:1 s:kept:done:2 s:bad:drop:1000
-	fake dta-other fabric s:got:in:2 s:never:drop:0
+	fake dta-fake fabric s:got:in:1 s:kept:done:2 s:bad:loss:1000
+	fake dta-other fabric s:got:in:2 s:never:loss:0
 	wait_for sees programs 'length == 2'
 	LC_ALL=C.UTF-8 TERM=xterm NO_COLOR= typist '
 import re
@@ -370,7 +370,7 @@ key(b"q")' dta-top --every 300ms
 }
 
 @test "the screen: at 40 by 10, in plain ASCII, without colours" {
-	fake dta-fake fabric s:got:in:1 s:bad:drop:1000
+	fake dta-fake fabric s:got:in:1 s:bad:loss:1000
 	wait_for sees programs 'length == 1'
 	LC_ALL=C TERM=xterm NO_COLOR=1 typist '
 resize(10, 40)
@@ -385,7 +385,7 @@ os.kill(pid, signal.SIGTERM)' dta-top --every 300ms
 }
 
 @test "the screen: who stands still has no rates" {
-	fake dta-fake fabric s:got:in:1 s:bad:drop:1000
+	fake dta-fake fabric s:got:in:1 s:bad:loss:1000
 	wait_for sees programs 'length == 1'
 	LC_ALL=C TERM=xterm typist "
 resize(24, 200)

@@ -64,9 +64,9 @@ run_bg() {
 		(.[0].took | . > 0 and . < 3600) and .[0].received == 1' rows
 }
 
-@test "--stats of a sender without a window: traffic, and what was sent" {
+@test "--stats of a sender without a window: traffic, by roles, and what was sent" {
 	dta-gen uniform --count 100 --rate 10000 --stats 1h -i unix:g,t 2>rates
-	grep -qE '^SECONDS +TRAFFIC_S +USED_S +UNUSED_S +KERNEL_S +SENT_S +REASONS$' \
+	grep -qE '^SECONDS +RECEIVED_S +DONE_S +LOST_S +HARMLESS_S +SENT_S +REASONS$' \
 		rates
 	grep -qE '^ *[0-9.]+ +[1-9][0-9]* +[1-9][0-9]* +0 +0 +[1-9][0-9]* +-$' rates
 }

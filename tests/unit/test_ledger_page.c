@@ -84,13 +84,13 @@ static void test_rest(void)
 	ledger_page_add(w, &many, value);
 	ledger_page_end(w);
 	TEST(read_page(own_name()) == 0);
-	TEST(ledger_page_rest(&page, 0) == 10 * (10 - 3 - 3));
-	TEST(ledger_page_rest(&page, 1) == 10 * (10 - 3 - 3) + 1);
+	TEST(ledger_page_rest(&page, 0) == 8 * (10 - 3 - 3 - 3));
+	TEST(ledger_page_rest(&page, 1) == 8 * (10 - 3 - 3 - 3) + 1);
 	field[LEDGER_DONE].level = field[LEDGER_LOSS].level = 1;
 	write_page(w);
 	field[LEDGER_DONE].level = field[LEDGER_LOSS].level = 0;
 	TEST(read_page(own_name()) == 0);
-	TEST(ledger_page_rest(&page, 0) == 10 * (10 - 3 - 3) + 1 + 3 + 3);
+	TEST(ledger_page_rest(&page, 0) == 8 * (10 - 3 - 3 - 3) + 1 + 3 + 3);
 	ledger_page_close(w);
 }
 

@@ -388,9 +388,9 @@ static void test_refused(void)
 		{"lists = 3", "lists = 3\nhead = 0:", "head"},
 		{"lists = 3", "lists = 3\nhead = 99999999999:1", "head"},
 		{"kind = keyinc", "kind = keyinc\nhead = 0:1", "no list 0"},
-		{"mtu = 1024", "mtu 1024", "t.ini:8: not a line"},
+		{"mtu = 1024", "mtu 1024", "t.ini:9: not a line"},
 		{"tables = 5", "tables = 5\n[table empty]",
-		 "t.ini:11: a section without fields"},
+		 "t.ini:12: a section without fields"},
 		{"qpn = 0x11", "[table kw]\nqpn = 0x11",
 		 "twice the same table: 'kw'"},
 	};
@@ -405,7 +405,7 @@ static void test_long_lines(void)
 	char line[256] = "mtu = 1024 ;";
 
 	memset(line + strlen(line), 'x', 200);
-	refused("mtu = 1024", line, "t.ini:8: the line is too long");
+	refused("mtu = 1024", line, "t.ini:9: the line is too long");
 }
 
 static void test_files(void)
