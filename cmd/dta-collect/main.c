@@ -18,11 +18,24 @@
 #include "snapshot/snapshot.h"
 #include "ticket_file.h"
 
+static void tick(void *ctx, uint64_t done, uint64_t all)
+{
+	const struct cli_progress p = {.bytes = done, .bytes_all = all};
+	const struct opts *o = ctx;
+
+	if (!o->quiet)
+		cli_progress(&p);
+}
+
 static void create(const struct opts *o)
 {
+	struct region_options make = o->make;
 	struct layout layout;
 	struct fault f = {0};
+	int rc;
 
+	make.tick = tick;
+	make.ctx = (void *)o;
 	if (layout_read(&layout, o->layout, &f) < 0)
 		cli_fail("%s", f.text);
 	for (unsigned i = 0; i < layout.n; i++) {
@@ -37,18 +50,14 @@ static void create(const struct opts *o)
 	}
 	if (ticket_check_mtu(layout.table, layout.n, o->at.mtu, &f) < 0)
 		cli_fault(cli_file(o->layout), &f);
-	if (region_create(NULL, o->region, &layout, &o->make, &f) < 0)
+	rc = o->if_absent ? region_create_absent(o->region, &layout, &make, &f)
+			  : region_create(NULL, o->region, &layout, &make, &f);
+	cli_progress_end();
+	if (rc < 0)
 		cli_fault(o->region, &f);
+	if (!rc && o->if_absent && !o->quiet)
+		cli_warn("%s: is there already, as the layout says", o->region);
 	layout_fini(&layout);
-}
-
-static void tick(void *ctx, uint64_t done, uint64_t all)
-{
-	const struct cli_progress p = {.bytes = done, .bytes_all = all};
-	const struct opts *o = ctx;
-
-	if (!o->quiet)
-		cli_progress(&p);
 }
 
 static void restore(const struct opts *o)

@@ -6,7 +6,9 @@
 #include "cli/shares.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/rng.h"
@@ -366,12 +368,27 @@ static struct snk *open_answers(const struct opts *o)
 	return k;
 }
 
+/* Two would carry out every packet twice, and answer it twice. An interface is
+ * known by its network namespace and number. */
+static void claim(const struct opts *o, struct region *r)
+{
+	unsigned index = o->live.name ? if_nametoindex(o->live.name) : 0;
+	struct stat ns;
+
+	if (index && !stat("/proc/self/ns/net", &ns) &&
+	    region_claim(r, (uint64_t)ns.st_ino << 24 | index) == -EAGAIN)
+		cli_fail("%s: another dta-collect carries out the packets of "
+			 "%s into this region: end that one first",
+			 o->region, o->live.name);
+}
+
 /* Opens all that a run needs; exits if it cannot. */
 static void run_open(struct run *run, struct opts *o, struct ticket *t)
 {
 	struct fault f = {0};
 	int rc;
 
+	claim(o, run->r);
 	if (o->read)
 		run->loop.s = open_capture(o);
 	run->answers = open_answers(o);

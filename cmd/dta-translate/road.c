@@ -129,23 +129,20 @@ static void apply(struct table *table, unsigned n, const char *setting)
 			 setting, batch);
 }
 
-/* The region, where there is none of that name yet. */
+/* The region, where there is none of that name yet; else it is as the layout
+ * says, or nothing is written to it. */
 static void make_region(const struct opts *o)
 {
-	static const struct region_options make = {.epochs = 1};
-	struct region *r = NULL;
+	static const struct region_options make = {.epochs = 0};
 	struct layout layout;
 	struct fault f = {0};
-	int rc = region_open(&r, o->region, false, &f);
+	int rc;
 
-	region_close(r);
-	if (rc != -ENOENT)
-		return;
 	if (layout_read(&layout, o->layout, &f) < 0)
 		cli_fail("%s", f.text);
-	rc = region_create(NULL, o->region, &layout, &make, &f);
+	rc = region_create_absent(o->region, &layout, &make, &f);
 	layout_fini(&layout);
-	if (rc < 0 && rc != -EEXIST) /* somebody was faster */
+	if (rc < 0)
 		cli_fault(o->region, &f);
 }
 

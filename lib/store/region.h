@@ -49,6 +49,9 @@ struct region_options {
 	unsigned epochs; /* sets of tables, at least 1 */
 	enum region_pages pages;
 	uint32_t mode; /* file permissions; 0: 0644 */
+	/* Is told now and then how many of all bytes there are; or NULL. */
+	void (*tick)(void *ctx, uint64_t done, uint64_t all);
+	void *ctx;
 };
 
 /*
@@ -57,6 +60,12 @@ struct region_options {
  */
 int region_create(struct region **out, const char *name, const struct layout *l,
 		  const struct region_options *o, struct fault *f);
+
+/* The same, unless there is one already: -EEXIST if that is not as the layout
+ * and the options say (epochs 0: any), and f tells what differs. Returns
+ * whether it was made. */
+int region_create_absent(const char *name, const struct layout *l,
+			 const struct region_options *o, struct fault *f);
 
 /* Opens for reading (mapped read-only) or for writing (replays journals). */
 int region_open(struct region **out, const char *name, bool write,
@@ -71,6 +80,10 @@ void region_close(struct region *r); /* NULL is fine */
  */
 int region_look(struct region **out, const char *name, struct fault *f);
 int region_remove(const char *name, struct fault *f);
+
+/* Of all who have a region open for writing, one has a number at a time, until
+ * it closes the region. -EAGAIN: another has this one. */
+int region_claim(struct region *r, uint64_t number);
 
 const char *region_path(const struct region *r);
 

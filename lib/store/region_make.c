@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
@@ -16,6 +18,7 @@
 #include "store/region_file.h"
 
 enum {
+	REGION_PART = 128 << 20, /* made at once: a multiple of REGION_HUGE */
 	COLLAPSE = 25, /* MADV_COLLAPSE: newer than Debian 12's C library */
 };
 
@@ -39,45 +42,59 @@ int region_publish(struct region *r, struct fault *f)
  * Much faster than to collapse what is populated already. Where it fails,
  * ordinary pages follow; region_page_kind() looks what came of it.
  */
-static void make_huge(struct region *r)
+static void make_huge(uint8_t *map, uint64_t size)
 {
-	uint64_t size = r->h.file_size & ~(uint64_t)(REGION_HUGE - 1);
-
-	madvise(r->map, r->h.file_size, MADV_HUGEPAGE);
+	size &= ~(uint64_t)(REGION_HUGE - 1);
 	for (uint64_t at = 0; at < size; at += REGION_HUGE)
-		if (madvise(r->map + at, REGION_ALIGN, MADV_POPULATE_WRITE) < 0)
+		if (madvise(map + at, REGION_ALIGN, MADV_POPULATE_WRITE) < 0)
 			return;
-	madvise(r->map, size, COLLAPSE);
+	madvise(map, size, COLLAPSE);
+}
+
+/* Pages of a part of the file. 0 or -errno. */
+static int populate_part(struct region *r, uint64_t at, uint64_t size,
+			 long magic, enum region_pages pages)
+{
+	if (magic == TMPFS_MAGIC && pages != REGION_PAGES_SMALL)
+		make_huge(r->map + at, size);
+	if (magic != TMPFS_MAGIC && magic != HUGETLBFS_MAGIC)
+		return -posix_fallocate(r->fd, (off_t)at, (off_t)size);
+	if (!madvise(r->map + at, size, MADV_POPULATE_WRITE))
+		return 0;
+	return errno == EINVAL /* before Linux 5.14 */
+		       ? -posix_fallocate(r->fd, (off_t)at, (off_t)size)
+		       : -ENOSPC;
 }
 
 /*
  * Every page now: a file system that is full says so here, not by SIGBUS later.
  */
-static int populate(struct region *r, enum region_pages pages, struct fault *f)
+static int populate(struct region *r, const struct region_options *o,
+		    struct fault *f)
 {
-	uint64_t size = r->h.file_size;
+	uint64_t all = r->h.file_size, size;
 	struct statfs s;
 	int rc = 0;
 
 	if (fstatfs(r->fd, &s) < 0)
 		return fail(r, -errno, f);
-	if (s.f_type == TMPFS_MAGIC && pages == REGION_PAGES_SMALL)
-		madvise(r->map, size, MADV_NOHUGEPAGE);
-	else if (s.f_type == TMPFS_MAGIC && size >= REGION_HUGE)
-		make_huge(r);
-	if (s.f_type != TMPFS_MAGIC && s.f_type != HUGETLBFS_MAGIC)
-		rc = -posix_fallocate(r->fd, 0, (off_t)size);
-	else if (madvise(r->map, size, MADV_POPULATE_WRITE) < 0)
-		rc = errno == EINVAL /* before Linux 5.14 */
-			     ? -posix_fallocate(r->fd, 0, (off_t)size)
-			     : -ENOSPC;
+	if (s.f_type == TMPFS_MAGIC && o->pages == REGION_PAGES_SMALL)
+		madvise(r->map, all, MADV_NOHUGEPAGE);
+	else if (s.f_type == TMPFS_MAGIC && all >= REGION_HUGE)
+		madvise(r->map, all, MADV_HUGEPAGE);
+	for (uint64_t at = 0; !rc && at < all; at += size) {
+		size = all - at < REGION_PART ? all - at : REGION_PART;
+		rc = populate_part(r, at, size, (long)s.f_type, o->pages);
+		if (!rc && o->tick)
+			o->tick(o->ctx, at + size, all);
+	}
 	if (rc == -ENOSPC)
 		return fault_set(f, rc, "needs %.1f MiB, more than there is",
-				 (double)size / 0x1p20);
+				 (double)all / 0x1p20);
 	return rc < 0 ? fail(r, rc, f) : 0;
 }
 
-static int size_and_map(struct region *r, enum region_pages pages,
+static int size_and_map(struct region *r, const struct region_options *o,
 			struct fault *f)
 {
 	int rc;
@@ -93,8 +110,8 @@ static int size_and_map(struct region *r, enum region_pages pages,
 	rc = region_map(r);
 	if (rc < 0)
 		return fail(r, rc, f);
-	rc = populate(r, pages, f);
-	if (rc < 0 || pages != REGION_PAGES_HUGE)
+	rc = populate(r, o, f);
+	if (rc < 0 || o->pages != REGION_PAGES_HUGE)
 		return rc;
 	region_look_at_pages(r);
 	if (r->pages[0] != '4')
@@ -143,7 +160,7 @@ static int make(struct region *r, const char *name, const struct layout *l,
 	r->fd = r->aside.fd;
 	if (rc < 0)
 		return fail(r, rc, f);
-	rc = size_and_map(r, o->pages, f);
+	rc = size_and_map(r, o, f);
 	if (!rc)
 		write_header(r, l);
 	return rc;
@@ -189,5 +206,103 @@ int region_create(struct region **out, const char *name, const struct layout *l,
 		region_close(r);
 	else
 		*out = r;
+	return rc;
+}
+
+/* What differs first, in words; NULL: nothing. Fields of no layout follow from
+ * the others. */
+static const char *table_differs(const struct table *a, const struct table *b,
+				 char text[96])
+{
+/* clang-format off */
+#define FIELD(word, member) \
+	{ word, offsetof(struct table, member), sizeof(a->member) }
+	/* clang-format on */
+	static const struct {
+		const char *word;
+		size_t at, len;
+	} fields[] = {
+		FIELD("kind", kind),	       FIELD("id", id),
+		FIELD("slots", units),	       FIELD("lists", lists),
+		FIELD("value", value_len),     FIELD("key", key_type),
+		FIELD("key", key_len),	       FIELD("stride", stride),
+		FIELD("copies", copies),       FIELD("hash", hash),
+		FIELD("hops", hops),	       FIELD("values", value_min),
+		FIELD("values", value_max),    FIELD("values", values),
+		FIELD("cache", cache_rows),    FIELD("batch", batch),
+		FIELD("flush", flush_ms),      FIELD("sequence", sequence),
+		FIELD("immediate", immediate), FIELD("qp", qp),
+		FIELD("protocol", protocol),   FIELD("show", show),
+	};
+#undef FIELD
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		const uint8_t *x = (const uint8_t *)a + fields[i].at;
+		const uint8_t *y = (const uint8_t *)b + fields[i].at;
+		uint64_t has = 0, wants = 0;
+
+		if (!memcmp(x, y, fields[i].len))
+			continue;
+		if (fields[i].len > sizeof(has))
+			return fields[i].word;
+		memcpy(&has, x, fields[i].len);
+		memcpy(&wants, y, fields[i].len);
+		snprintf(text, 96, "%s is %" PRIu64 ", not %" PRIu64,
+			 fields[i].word, has, wants);
+		return text;
+	}
+	return NULL;
+}
+
+/* Whether a region is what would be made. 0, -EEXIST or other faults. */
+static int compare(const struct region *r, const struct layout *l,
+		   const struct region_options *o, struct fault *f)
+{
+	static const char cure[] = "remove the region, or change the layout";
+
+	if (o->epochs && o->epochs != r->h.epochs)
+		return fault_set(f, -EEXIST, "has %u epochs, not %u",
+				 r->h.epochs, o->epochs);
+	if (l->n != r->h.tables)
+		return fault_set(f, -EEXIST, "has %u tables, the layout %u: %s",
+				 r->h.tables, l->n, cure);
+	for (unsigned i = 0; i < l->n; i++) {
+		const struct table *t = &r->h.table[i];
+		char text[96];
+		const char *what = table_differs(t, &l->table[i], text);
+
+		if (strcmp(t->name, l->table[i].name) != 0)
+			what = "the layout has another in its place";
+		else if (!what && t->values &&
+			 memcmp(r->map + t->values_at, l->values[i],
+				t->values * sizeof(uint32_t)) != 0)
+			what = "values";
+		if (what)
+			return fault_set(f, -EEXIST,
+					 "is not as the layout says: table %s: "
+					 "%s: %s",
+					 t->name, what, cure);
+	}
+	return 0;
+}
+
+int region_create_absent(const char *name, const struct layout *l,
+			 const struct region_options *o, struct fault *f)
+{
+	struct region_options make = *o;
+	struct region *r;
+	int rc = region_open(&r, name, false, f);
+
+	make.epochs += !make.epochs;
+	if (rc == -ENOENT) {
+		rc = region_create(NULL, name, l, &make, f);
+		if (rc != -EEXIST)
+			return rc < 0 ? rc : 1;
+		rc = region_open(&r, name, false, f); /* another was faster */
+	}
+	if (rc < 0)
+		return rc;
+	rc = compare(r, l, o, f);
+	region_close(r);
 	return rc;
 }

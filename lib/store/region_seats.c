@@ -32,6 +32,18 @@ int region_lock(struct region *r, enum region_lock which, struct fault *f)
 	return rc;
 }
 
+int region_claim(struct region *r, uint64_t number)
+{
+	struct flock l = {
+		.l_type = F_WRLCK,
+		.l_whence = SEEK_SET,
+		.l_start = (off_t)(REGION_LOCKS + number % (INT64_MAX / 2)),
+		.l_len = 1,
+	};
+
+	return fcntl(r->fd, F_OFD_SETLK, &l) < 0 ? -errno : 0;
+}
+
 void region_unlock(struct region *r, enum region_lock which)
 {
 	struct flock l = {

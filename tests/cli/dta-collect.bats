@@ -590,3 +590,47 @@ stalled() { # program argument...
 		jq -se 'map(.slots) == [1000, 1024]'
 	run ! grep -E '= *[0-9]+[KMGT]$' "$EXAMPLES"/*.ini
 }
+
+@test "--create --if-absent: one that is as it should be is fine, another is not" {
+	printf '[a]\nkind = postcard\nkey = flow4\nchunks = 1K\nvalues = 1,2,7\n' >l.ini
+	dta-collect --create --if-absent --layout l.ini --region "$NAME" -e 2
+	run -0 --separate-stderr dta-collect --create --if-absent --layout l.ini \
+		--region "$NAME" -e 2
+	[ "$stderr" = "dta-collect: $NAME: is there already, as the layout says" ]
+	run -1 --separate-stderr dta-collect --create --layout l.ini --region "$NAME" -e 2
+	[[ $stderr == *"exists: remove it, or take another name" ]]
+	run -1 --separate-stderr dta-collect --create --if-absent --layout l.ini \
+		--region "$NAME" -e 3
+	[[ $stderr == *"$NAME: has 2 epochs, not 3" ]]
+	sed -i s/7/9/ l.ini
+	run -1 --separate-stderr dta-collect --create --if-absent --layout l.ini \
+		--region "$NAME" -e 2
+	[[ $stderr == *"$NAME: is not as the layout says: table a: values is 7, not 9: "* ]]
+	run -2 dta-collect --if-absent --region "$NAME"
+}
+
+@test "a second collector of an interface into the same region is refused" {
+	unshare -rn true 2>/dev/null || skip "no network namespaces here"
+	printf '[a]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 1K\n' >l.ini
+	dta-collect --create --layout l.ini --region "$NAME"
+	dta-collect --create --layout l.ini --region "$NAME-b"
+	cat >in-there <<-EOP
+		ip link add v type veth peer name w
+		ip link set v up && ip link set w up
+		ip addr add 10.9.9.1/24 dev v && ip addr add 10.9.9.2/24 dev w
+		begin() { dta-collect -R \$1 -i \$2 -t \$3 3>&- & pids+=" \$!"
+			until [ -s \$3 ]; do sleep 0.05; done; }
+		begin $NAME v one
+		dta-collect -R $NAME -i v -t no
+		echo "status \$?"
+		begin $NAME w two
+		begin $NAME-b v three
+		kill \$pids
+		wait
+		[ ! -e no ]
+	EOP
+	run -0 --separate-stderr timeout 60 unshare -rn bash in-there
+	dta-collect --remove --region "$NAME-b"
+	[ "$output" = 'status 1' ]
+	[[ $stderr == *"$NAME: another dta-collect carries out the packets of v into this region: end that one first"* ]]
+}

@@ -81,6 +81,51 @@ key(b"q")' dta-top --every 300ms
 	[ "$output" = 'status 0' ]
 }
 
+@test "a translator that writes by a ticket is one of the region's; its losses are told" {
+	dta-collect --create --layout l.ini --region "$NAME"
+	dta-collect --region "$NAME" --ticket t.ini
+	dta-gen uniform -q -n 3000 -w all.pcap
+	editcap all.pcap r.pcap 100-140
+	mkfifo in
+	begin t.log dta-translate -q -r in --ticket t.ini -w roce.pcap
+	fed in
+	wait_for sees losses 'length == 1 and .[0].value == 41'
+	top -R "$NAME" | jq -se --arg n "$NAME" 'length == 1 and .[0].lost == 41 and
+		.[0].reason == "missing" and .[0].region == $n'
+	# What it sends is not stored yet.
+	top -t regions -R "$NAME" | jq -se '.[0].stored_s == null or
+		.[0].stored_s == 0'
+	run -3 --separate-stderr dta-query why -R "$NAME" '1.2.3.4:5>6.7.8.9:10/tcp'
+	[[ $stderr == *"dta-translate (PID "*") writes this region; arrival: 41 reports lost (missing 41)"* ]]
+	# The same name on another machine is another region.
+	sed 's/^region = /&x/' t.ini >far.ini
+	exec 5>&-
+	wait "${BG_PIDS[-1]}"
+	begin t.log dta-translate -q -r in --ticket far.ini -w roce.pcap
+	fed in
+	wait_for sees programs 'length == 1 and .[0].region == null'
+	run -3 --separate-stderr dta-query why -R "$NAME" '1.2.3.4:5>6.7.8.9:10/tcp'
+	[[ $stderr == *"nobody here writes region $NAME now"* ]]
+}
+
+# Without the right to read what others keep for themselves.
+plainly() {
+	[ "$EUID" != 0 ] || set -- setpriv --bounding-set \
+		-dac_override,-dac_read_search "$@"
+	"$@"
+}
+
+@test "whose page may not be read may write the region: why says so" {
+	dta-collect --create --layout l.ini --region "$NAME"
+	fake dta-fake "$NAME" s:got:in:1000
+	wait_for sees programs 'length == 1'
+	chmod 0 pages/*
+	run -3 --separate-stderr plainly dta-query why -R "$NAME" \
+		'1.2.3.4:5>6.7.8.9:10/tcp'
+	[[ $stderr == *"1 program may not be looked at ($DTA_LEDGERS/dta-ledger-*)"* ]]
+	[[ $stderr != *"nobody here"* ]]
+}
+
 # unsent PROGRAM [N]: it says of its interface that so many were not taken, or
 # some; and it is among its losses.
 unsent() {

@@ -428,7 +428,9 @@ key(b'q')" dta-top --every 300ms
 	pid=$!
 	exec 5<>pipe
 	timeout 60 cat r.pcap >&5
-	fake dta-fake 'a"b\c' s:got:in:1 t:acked:done:2 t:asked:in:1
+	fake dta-fake 'a"b\c' s:got:in:1 s:other:harmless:1000 t:acked:done:2 \
+		t:asked:in:1 t:waiting:harmless*:1000 \
+		interface:kernel_drops:loss:1000 arrival:missing:loss*:1000
 	PORT=$(free_port)
 	begin served dta-top --every 200ms --prometheus "127.0.0.1:$PORT"
 	top=$!
@@ -437,6 +439,10 @@ key(b'q')" dta-top --every 300ms
 	labels="program=\"dta-translate\",pid=\"$pid\",region=\"$NAME\""
 	wait_for scraped "dta_ledger_total{$labels,stage=\"translate\",counter=\"stored\",role=\"done\"} 20000"
 	wait_for scraped 'program="dta-fake"'
+	# An alert on what is lost finds all of that, and nothing else.
+	[ "$(sed -n '/^dta_ledger_total{program="dta-fake".*role="loss"/s/.*counter="\([^"]*\).*/\1/p' \
+		metrics | sort | xargs)" = "kernel_drops missing" ]
+	grep -q '^dta_level{program="dta-fake",.*counter="waiting"' metrics
 	run promtool check metrics <metrics
 	echo "$output"
 	[ "$status" = 0 ]

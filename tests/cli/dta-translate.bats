@@ -454,3 +454,24 @@ sys.exit(rc)' "$@"
 		--to unix:own,nobody
 	[[ $stderr == *" packets could not be sent"* ]]
 }
+
+@test "--layout of a region that is there with other tables is refused; which one is said" {
+	printf '[a]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 1K\n[b]\nkind = keyinc\nkey = src4\nslots = 1K\n' >l.ini
+	dta-gen uniform -c 100 -T 1 -q -w r.pcap
+	dta-translate -q -r r.pcap --layout l.ini --region "$NAME"
+	dta-translate -q -r r.pcap --layout l.ini --region "$NAME"
+	dta-dump digest "$NAME" -o csv >before
+	sed '$s/1K/2K/' l.ini >big.ini
+	for input in '-r r.pcap' '-i unix:in,out'; do
+		run -1 --separate-stderr timeout 20 dta-translate $input \
+			--layout big.ini --region "$NAME"
+		[[ $stderr == *"$NAME: is not as the layout says: table b: slots is "*", not "*": remove the region, or change the layout"* ]]
+	done
+	sed 's/^\[a\]/[c]/' l.ini >name.ini
+	run -1 --separate-stderr dta-translate -r r.pcap --layout name.ini --region "$NAME"
+	[[ $stderr == *"table a: the layout has another in its place"* ]]
+	sed '6,$d' l.ini >few.ini
+	run -1 --separate-stderr dta-translate -r r.pcap --layout few.ini --region "$NAME"
+	[[ $stderr == *"has 2 tables, the layout 1"* ]]
+	diff before <(dta-dump digest "$NAME" -o csv)
+}

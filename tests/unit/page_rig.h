@@ -37,7 +37,7 @@ static inline void name_fields(void)
 		snprintf(name[i], sizeof(name[i]), "c_%u", i);
 		field[i] = (struct ledger_field){
 			name[i], (uint16_t)(i * sizeof(uint64_t)),
-			(uint8_t)(i % 5), i == 3};
+			(uint8_t)(i % 5), i == 4};
 	}
 }
 

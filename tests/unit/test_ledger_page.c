@@ -51,7 +51,7 @@ static void test_page(void)
 	for (unsigned i = 0; i < MANY; i++)
 		TEST(page.counter[i].value == value[i] &&
 		     page.counter[i].role == i % 5 && !page.counter[i].stage &&
-		     page.counter[i].level == (i == 3) &&
+		     page.counter[i].level == (i == 4) &&
 		     !strcmp(page.counter[i].name, field[i].name));
 	TEST(!stat(path_of(own_name()), &st) && (st.st_mode & 0777) == 0640 &&
 	     st.st_size == LEDGER_PAGE_SIZE);

@@ -13,6 +13,47 @@
 
 static const char *name;
 
+static uint64_t ticks, made;
+
+static void tick(void *ctx, uint64_t done, uint64_t all)
+{
+	TEST(ctx == &ticks && done > made && done <= all);
+	made = done == all ? 0 : done;
+	ticks++;
+}
+
+/* What takes long tells how far it is, part by part; and is made once. */
+static void test_create_absent(void)
+{
+	static const char text[] =
+		"[t]\nkind = keyinc\nkey = u32\nslots = 17M\n";
+	const struct region_options o = {
+		.epochs = 1, .tick = tick, .ctx = &ticks};
+	char path[] = "/tmp/test_region.XXXXXX";
+	struct layout l;
+	struct fault f;
+	int rc, fd = mkstemp(path);
+
+	TEST(write(fd, text, sizeof(text) - 1) == sizeof(text) - 1);
+	TEST(!layout_read(&l, path, &f));
+	unlink(path);
+	close(fd);
+	region_remove(name, NULL);
+	rc = region_create_absent(name, &l, &o, &f);
+	if (rc == -ENOSPC) { /* a small /dev/shm */
+		layout_fini(&l);
+		return;
+	}
+	TEST(rc == 1 && ticks > 1 && made == 0);
+	ticks = 0;
+	TEST(region_create_absent(name, &l, &o, &f) == 0 && !ticks);
+	l.table[0].copies++;
+	TEST(region_create_absent(name, &l, &o, &f) == -EEXIST);
+	TEST(says(&f, "table t: copies is 2, not 3"));
+	layout_fini(&l);
+	region_remove(name, NULL);
+}
+
 static void test_create(void)
 {
 	struct region_options o = {.epochs = 2};
@@ -468,6 +509,7 @@ static void test_pages(void)
 int main(void)
 {
 	test_create();
+	test_create_absent();
 	test_geometry();
 	test_page();
 	test_pick();
