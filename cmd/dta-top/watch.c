@@ -3,7 +3,6 @@
 #include "watch.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,15 +43,17 @@ static uint64_t total_of(const struct ledger_page *p, enum total which)
 		[TOTAL_DONE] = LEDGER_DONE,
 		[TOTAL_LOST] = LEDGER_LOSS,
 	};
-	unsigned stages = which == TOTAL_DONE ? confirmed_stages(p) : 0;
+	bool confirmed = which == TOTAL_DONE && confirmed_stages(p);
 	uint64_t sum = 0;
 
-	if (!stages)
-		stages = which == TOTAL_LOST ? UINT_MAX : 1;
-	for (unsigned i = 0; i < p->counters; i++)
-		if (p->counter[i].role == role[which] &&
-		    stages >> p->counter[i].stage & 1)
-			sum += p->counter[i].value;
+	for (unsigned i = 0; i < p->counters; i++) {
+		const struct ledger_counter *c = &p->counter[i];
+
+		if (confirmed ? is_confirmed(c)
+			      : c->role == role[which] &&
+					(!c->stage || which == TOTAL_LOST))
+			sum += c->value;
+	}
 	return sum;
 }
 

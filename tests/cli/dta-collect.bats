@@ -332,7 +332,7 @@ fails() { # message option...
 	digest "$NAME" | cut -d, -f1,4 | diff a -
 	# The same, and the region made on the way.
 	dta-collect -q --create --layout - --region "$NAME-c" --ticket - \
-		-r roce.pcap <small.ini | cmp - ticket
+		-r roce.pcap <small.ini | sed "s:-c$::" | cmp - ticket
 	digest "$NAME-c" | cut -d, -f1,4 | diff a -
 }
 

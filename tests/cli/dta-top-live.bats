@@ -322,7 +322,7 @@ row_is(lambda r: len(r) > 5 and r[1] == '1' and 0.4 < float(r[4]) < 1
        and r[5][-1] in '=+*')
 key(b'1/\x15\r'); until(b'by received_s')
 key(b'\x1b[C' * 9); until(b'waiting minute')
-row_is(lambda r: r and r[0] == 'dta-fake' and r[-11][-1] == '#')
+row_is(lambda r: r and r[0] == 'dta-fake' and r[-10][-1] == '#')
 key(b'q')" dta-top --every 300ms
 	[ "$output" = 'status 0' ]
 }

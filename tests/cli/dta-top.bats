@@ -341,7 +341,7 @@ assert "1000000000" in rows()[0], rows()
 assert abs(int(rows()[1].split()[3]) - 500000000) < 20, rows() # whole numbers
 key(b"r"); until(b"the least first")
 assert rows()[0].startswith("dta-other"), rows()
-key(b"d"); until(b"by value_s;")
+key(b"l"); until(b"by value_s;")
 assert [r.split()[3] for r in rows() if r] == ["bad"], rows()
 key(b"3"); until(b"1 to 5 of 5, by value_s;")
 key(b"/other\r"); until(b"filter on")
@@ -379,7 +379,7 @@ until(b"most is lost by dta-fake")
 assert b"\x1b[31m" not in seen and b"\xe2" not in seen, seen
 assert len(rows()) == 5 and all(len(r) <= 40 for r in rows()), rows()
 assert rows()[0].startswith("dta-fake"), rows()
-key(b"d\x1b[C\x1b[C\x1b[C"); until(b"1 to 1 of 1, by value_s;", b"#")
+key(b"l\x1b[C\x1b[C\x1b[C"); until(b"1 to 1 of 1, by value_s;", b"#")
 os.kill(pid, signal.SIGTERM)' dta-top --every 300ms
 	[ "$output" = 'status 0' ]
 }
