@@ -304,8 +304,8 @@ all_there() {
 		-i unix:g.sock,t.sock >/dev/null 2>rates
 	[ "$(grep -cE '^ *[0-9]+\.[0-9] ' rates)" -ge 2 ]
 	grep -q "confirmed *3000" rates
-	# named for a sender; the rows end before the ledger
-	grep -qE '^SECONDS +REPORTS_S +CONFIRMED_S +LOST_S +KERNEL_S +SENT_S +REASONS$' \
+	# the rows end before the ledger
+	grep -qE '^SECONDS +RECEIVED_S +DONE_S +LOST_S +HARMLESS_S +SENT_S +REASONS$' \
 		rates
 	run ! grep -qE '^ *[0-9]+\.[0-9] ' <(sed '1,/^dta-gen: gen,/d' rates)
 	verify

@@ -59,7 +59,7 @@ $(seq 0 19 | awk '{ print "drops,2," $1 "," 20 + ++n }')" ]
 	sed 1d rows >told
 	run -1 grep -vE '^[0-9]{10,}\.[0-9]{9},' told
 	grep -q '^notify,told,done,40$' bg.log
-	grep -q '^notify,missed,drop,0$' bg.log
+	grep -q '^notify,missed,loss,0$' bg.log
 }
 
 @test "software responder: the same rows, and all formats" {
@@ -121,7 +121,7 @@ $(seq 0 19 | awk '{ print "drops,2," $1 "," 20 + ++n }')" ]
 	wait "$LISTENER"
 	[ "$(sed 1d rows | wc -l)" = 256 ]
 	grep -q '^notify,received,in,1000$' bg.log
-	grep -q '^notify,missed,drop,744$' bg.log
+	grep -q '^notify,missed,loss,744$' bg.log
 }
 
 @test "a writer that died between counting and telling: missed, not waited for" {
@@ -136,7 +136,7 @@ $(seq 0 19 | awk '{ print "drops,2," $1 "," 20 + ++n }')" ]
 	[ "$(cut -d, -f2- rows)" = "table,id,sequence,count
 flows,1,0,5
 flows,1,1,6" ]
-	grep -q '^notify,missed,drop,1$' bg.log
+	grep -q '^notify,missed,loss,1$' bg.log
 }
 
 @test "who may not write hears of them, too" {
