@@ -309,7 +309,7 @@ figures: $(BINS)
 install: $(BINS) $B/libdta.a
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
 		$(DESTDIR)$(PREFIX)/share/dta/examples
-	install -m 755 $(BINS) $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(BINS) p4/tools/dta-switch $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $B/libdta.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 cmd/dta-collect/examples/*.ini \
 		$(DESTDIR)$(PREFIX)/share/dta/examples
@@ -332,7 +332,7 @@ install: $(BINS) $B/libdta.a
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/libdta.pc
 
 uninstall:
-	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/bin/%) \
+	rm -f $(patsubst %,$(DESTDIR)$(PREFIX)/bin/%,$(TOOLS) dta-switch) \
 		$(DESTDIR)$(PREFIX)/lib/libdta.a \
 		$(DESTDIR)$(PREFIX)/lib/pkgconfig/libdta.pc
 	rm -f $(foreach m,$(wildcard man/*.[157]),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $m))/$(notdir $m))

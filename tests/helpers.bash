@@ -5,7 +5,7 @@ bats_require_minimum_version 1.5.0
 
 TOP=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 export BUILD=${BUILD:-$TOP/build} # absolute
-PATH=$BUILD:$PATH
+PATH=$BUILD:$TOP/p4/tools:$PATH
 TOOLS=$BUILD/tests/tools
 EXAMPLES=$TOP/cmd/dta-collect/examples
 BG_PIDS=()

@@ -81,7 +81,7 @@ static void print_ticket(const struct opts *o, const struct region *r)
 	int rc;
 
 	ticket_for(&t, o, r);
-	rc = ticket_put(&t, o->ticket, &o->form);
+	rc = ticket_put(&t, o->ticket);
 	ticket_fini(&t);
 	if (rc < 0)
 		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));

@@ -116,14 +116,11 @@ static void listen_all(struct nics *all)
 static void put_ticket(const struct nics *all, unsigned i)
 {
 	const struct ticket *t = verbs_target_ticket(all->target[i]);
-	struct fault f = {0};
 	int rc;
 
 	if (!t || !all->ticket[i])
 		return;
-	if (all->o->form.check && all->o->form.check(t, &all->o->form, &f) < 0)
-		cli_fault(all->o->region, &f);
-	rc = ticket_put(t, all->ticket[i], &all->o->form);
+	rc = ticket_put(t, all->ticket[i]);
 	if (rc < 0) /* the old one is of no use any more, but we are */
 		cli_warn("%s: %s", all->ticket[i], strerror(-rc));
 }

@@ -5,10 +5,7 @@
 #include <errno.h>
 
 #include "base/text.h"
-#include "bmv2.h"
-#include "hash/family.h"
 #include "responder/team.h"
-#include "tofino.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 
@@ -60,78 +57,14 @@ static int read_peer_mac(void *opts, const char *text, struct fault *why)
 	return mac_of(text, ((struct opts *)opts)->at.peer_mac, why);
 }
 
-/* Nothing, or ":1/3": the second of three collectors. */
-static bool read_number(struct ticket_form *form, const char *text)
-{
-	char end;
-
-	form->of = 1;
-	return !*text || (sscanf(text, ":%2u/%2u%c", &form->number, &form->of,
-				 &end) == 2 &&
-			  form->number < form->of);
-}
-
-/* ":1/3", ":1/3:latency": the second of three nodes. */
-static bool read_node(struct ticket_form *form, const char *text)
-{
-	static const char *const what[] = {"", ":latency", ":queue"};
-	int end = 0;
-
-	if (sscanf(text, ":%2u/%2u%n", &form->number, &form->of, &end) != 2 ||
-	    form->number >= form->of || form->of > HASH_HOPS)
-		return false;
-	for (form->what = 0; form->what < 3; form->what++)
-		if (!strcmp(text + end, what[form->what]))
-			return true;
-	return false;
-}
-
-static bool read_nothing(struct ticket_form *form, const char *text)
-{
-	(void)form;
-	return !*text;
-}
-
-/* What is no format of rows. */
+/* What is no format of rows: it may have been one of tickets. */
 static int read_output(void *opts, const char *text, struct fault *why)
 {
-	static const struct {
-		const char *name;
-		ticket_writer *write;
-		ticket_checker *check;
-		bool (*rest)(struct ticket_form *form, const char *text);
-	} forms[] = {
-		{"bmv2", bmv2_write, bmv2_check, read_nothing},
-		{"bmv2-reporter", bmv2_write_reporter, bmv2_check,
-		 read_nothing},
-		{"bmv2-dart", bmv2_write_dart, bmv2_check, read_number},
-		{"bmv2-node", bmv2_write_node, bmv2_check, read_node},
-		{"tofino", tofino_write, tofino_check, read_nothing},
-		{"tofino-reporter", tofino_write_reporter,
-		 tofino_check_reporter, read_nothing},
-		{"tofino-dart", tofino_write_dart, tofino_check_dart,
-		 read_number},
-		{"tofino-node", tofino_write_node, tofino_check_reporter,
-		 read_node},
-	};
-	struct ticket_form *form = &((struct opts *)opts)->form;
-
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		size_t len = strlen(forms[i].name);
-
-		if (strncmp(text, forms[i].name, len) != 0 ||
-		    !forms[i].rest(form, text + len))
-			continue;
-		form->write = forms[i].write;
-		form->check = forms[i].check;
-		return 0;
-	}
+	(void)opts;
+	(void)text;
 	return fault_set(why, -EINVAL,
-			 "is not text, csv or ndjson, or bmv2, "
-			 "bmv2-reporter, bmv2-dart[:N/OF], "
-			 "bmv2-node:HOP/OF[:latency|:queue], tofino, "
-			 "tofino-reporter, tofino-dart[:N/OF], "
-			 "tofino-node:HOP/OF[:latency|:queue]");
+			 "is not text, csv or ndjson; commands for a P4 switch "
+			 "are made of the ticket by dta-switch");
 }
 
 static const struct cli_option options[] = {
@@ -209,10 +142,8 @@ static const struct cli_option options[] = {
 	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
 	CLI_SOCKET_OPTIONS(struct opts),
 	CLI_USER_OPTION(struct opts, live, "-i|--verbs"),
-	{'o', "output", "FORMAT",
-	 "ledger as text, csv or ndjson; bmv2 or tofino, alone or with "
-	 "-reporter, -dart, -node: the ticket as commands for a P4 switch",
-	 CLI_FORMAT, AT(format), .read = read_output},
+	{'o', "output", "FORMAT", "ledger as text, csv or ndjson", CLI_FORMAT,
+	 AT(format), .read = read_output},
 	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
 	{0},
 };
@@ -331,8 +262,6 @@ struct opts options_read(int argc, char **argv)
 		cli_usage(&cli, "the standard output cannot take two files: "
 				"with --notify "
 				"no other may be -");
-	if (o.form.write && !o.ticket)
-		cli_usage(&cli, "-o bmv2 or tofino needs --ticket");
 	if (o.at.mtu & (o.at.mtu - 1))
 		cli_refuse("--mtu: '%u' is not 256, 512, 1024, 2048 or 4096",
 			   o.at.mtu);

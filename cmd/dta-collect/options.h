@@ -13,7 +13,6 @@
 #include "op/ticket.h"
 #include "verbs/verbs_target.h"
 #include "store/region.h"
-#include "ticket_file.h"
 
 struct opts {
 	const char *region, *layout, *ticket, *read, *write, *snapshot;
@@ -30,7 +29,6 @@ struct opts {
 	struct ticket at;     /* addresses and MTU, as given */
 	enum prefetch prefetch;
 	enum row_format format;
-	struct ticket_form form; /* of the ticket */
 };
 
 static inline bool is_dash(const char *path)

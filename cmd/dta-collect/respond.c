@@ -47,8 +47,7 @@ void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
 	*t = o->at;
 	if (ticket_check_mtu(region_table(r, 0), region_tables(r), t->mtu, &f) <
 		    0 ||
-	    ticket_of_region(t, r, &f) < 0 ||
-	    (o->form.check && o->form.check(t, &o->form, &f) < 0))
+	    ticket_of_region(t, r, &f) < 0)
 		cli_fault(o->region, &f);
 }
 
@@ -62,7 +61,7 @@ static bool has_live_ticket(const struct opts *o)
 /* The ticket of a live collector tells that it listens. 0 or -errno. */
 static int put_live_ticket(const struct opts *o, const struct ticket *t)
 {
-	return has_live_ticket(o) ? ticket_put(t, o->ticket, &o->form) : 0;
+	return has_live_ticket(o) ? ticket_put(t, o->ticket) : 0;
 }
 
 /* First PSNs unlike those of a run before, whose queue pairs had the same
@@ -91,7 +90,7 @@ static void begin_anew(struct run *run)
 		responder_renumber(run->p, &t);
 	if (responder_reopen(run->p, &t, &f) < 0)
 		cli_fault(o->region, &f);
-	rc = o->ticket ? ticket_put(&t, o->ticket, &o->form) : 0;
+	rc = o->ticket ? ticket_put(&t, o->ticket) : 0;
 	if (rc < 0) /* who has it already still reaches us */
 		cli_warn("%s: %s", cli_file(o->ticket), strerror(-rc));
 	ticket_fini(&t);

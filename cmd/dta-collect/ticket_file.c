@@ -11,15 +11,8 @@
 
 #include "cli/live.h"
 
-static int write_form(const struct ticket *t, const struct ticket_form *form,
-		      FILE *out)
-{
-	return form->write ? form->write(t, form, out) : ticket_write(t, out);
-}
-
 /* A pipe or a device cannot be replaced. */
-static int put_here(const struct ticket *t, const char *path,
-		    const struct ticket_form *form)
+static int put_here(const struct ticket *t, const char *path)
 {
 	FILE *out;
 	int rc;
@@ -29,21 +22,20 @@ static int put_here(const struct ticket *t, const char *path,
 	while (!out && errno == EINTR);
 	if (!out)
 		return -errno;
-	rc = write_form(t, form, out);
+	rc = ticket_write(t, out);
 	if (fclose(out) != 0 && !rc)
 		rc = -errno;
 	return rc;
 }
 
-static int put_aside(const struct ticket *t, const char *path,
-		     const struct ticket_form *form)
+static int put_aside(const struct ticket *t, const char *path)
 {
 	char *aside;
 	int rc;
 
 	if (asprintf(&aside, "%s.%d.new", path, (int)getpid()) < 0)
 		return -ENOMEM;
-	rc = put_here(t, aside, form);
+	rc = put_here(t, aside);
 	if (!rc && rename(aside, path) < 0)
 		rc = -errno;
 	if (rc < 0)
@@ -85,19 +77,18 @@ int ticket_can_put(const char *path)
 	return rc;
 }
 
-int ticket_put(const struct ticket *t, const char *path,
-	       const struct ticket_form *form)
+int ticket_put(const struct ticket *t, const char *path)
 {
 	struct stat st;
 	char *real;
 	int rc;
 
 	if (!strcmp(path, "-"))
-		return write_form(t, form, stdout);
+		return ticket_write(t, stdout);
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return put_here(t, path, form);
+		return put_here(t, path);
 	real = realpath(path, NULL); /* what a link names, not the link */
-	rc = put_aside(t, real ? real : path, form);
+	rc = put_aside(t, real ? real : path);
 	free(real);
 	return rc;
 }

@@ -9,6 +9,5 @@ int hop_main(int argc, char **argv); /* label */
 int sim_main(int argc, char **argv);
 int theory_main(int argc, char **argv);
 int flow_main(int argc, char **argv);
-int switch_main(int argc, char **argv);
 
 #endif

@@ -17,7 +17,7 @@ static const struct {
 	int (*main)(int argc, char **argv);
 } commands[] = {
 	{"run", run_main},	 {"label", hop_main}, {"sim", sim_main},
-	{"theory", theory_main}, {"flow", flow_main}, {"switch", switch_main},
+	{"theory", theory_main}, {"flow", flow_main},
 };
 
 enum {
@@ -30,9 +30,12 @@ static void no_command(const char *word)
 	char names[128] = "";
 	size_t len = 0;
 
+	cli_start(&run_cli);
+	if (!strcmp(word, "switch")) /* until version 1.0 */
+		cli_usage(&run_cli, "'switch' is a program of its own: "
+				    "dta-switch int_label, int_node");
 	for (size_t i = 0; i < COMMANDS; i++)
 		guess_try(&g, commands[i].name);
-	cli_start(&run_cli);
 	if (g.best)
 		cli_usage(&run_cli, "'%s' is no command%s", word,
 			  guess_hint(&g));

@@ -11,8 +11,8 @@
  * KEY is SRC DST PROTOCOL SRC_PORT DST_PORT; flows of IPv6 are in label_flow6.
  * The last line is the published prototype's, which knows no S but a flag:
  * label every packet (wire-facts 4.2). Our own hop reads the others.
- * simple_switch_CLI knows the first two; what it needs for the third is in
- * bmv2/entry.h.
+ * simple_switch_CLI knows the first two; what it needs for the third,
+ *dta-switch apply says.
  */
 #ifndef LABEL_COMMAND_H
 #define LABEL_COMMAND_H

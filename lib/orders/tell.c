@@ -50,8 +50,9 @@ static char **with_device(char *const *was, char *device)
 	return env;
 }
 
-static int spawn(pid_t *pid, const char *command, bool group, int in, int out,
-		 char **env)
+/* By sh, as the leader of a group, so that a signal reaches what it has begun,
+ * and it cannot ask on the terminal. Its output goes where messages go. */
+static int spawn(pid_t *pid, const char *command, int in, char **env)
 {
 	const char *const argv[] = {"sh", "-c", command, NULL};
 	posix_spawn_file_actions_t to;
@@ -61,10 +62,11 @@ static int spawn(pid_t *pid, const char *command, bool group, int in, int out,
 	if (rc)
 		return -rc;
 	posix_spawnattr_init(&attr); /* neither fails in Linux */
-	posix_spawnattr_setflags(&attr, group ? POSIX_SPAWN_SETPGROUP : 0);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
 	rc = posix_spawn_file_actions_adddup2(&to, in, STDIN_FILENO);
 	if (!rc)
-		rc = posix_spawn_file_actions_adddup2(&to, out, STDOUT_FILENO);
+		rc = posix_spawn_file_actions_adddup2(&to, STDERR_FILENO,
+						      STDOUT_FILENO);
 	if (!rc)
 		rc = posix_spawn(pid, "/bin/sh", &to, &attr,
 				 (char *const *)argv, env);
@@ -73,15 +75,15 @@ static int spawn(pid_t *pid, const char *command, bool group, int in, int out,
 	return -rc;
 }
 
-int orders_spawn(pid_t *pid, const char *command, char *const *environment,
-		 uint32_t device, bool group, int in, int out)
+static int run(pid_t *pid, const char *command, char *const *environment,
+	       uint32_t device, int in)
 {
 	char text[32], **env;
 	int rc = -ENOMEM;
 
 	snprintf(text, sizeof(text), "LABEL_DEVICE=%" PRIu32, device);
 	if ((env = with_device(environment, text)))
-		rc = spawn(pid, command, group, in, out, env);
+		rc = spawn(pid, command, in, env);
 	free(env);
 	return rc;
 }
@@ -94,9 +96,7 @@ int orders_exec(struct label_orders_switch *sw, enum label_command_form form,
 
 	if (fd < 0)
 		return fd;
-	/* Its output goes where messages go. */
-	rc = orders_spawn(&pid, command, environment, sw->device, true, fd,
-			  STDERR_FILENO);
+	rc = run(&pid, command, environment, sw->device, fd);
 	close(fd);
 	sw->run = rc ? 0 : pid;
 	return rc ? rc : LABEL_ORDERS_UNDER_WAY;

@@ -20,12 +20,6 @@ int orders_reap(struct label_orders_switch *sw, char *why, size_t size);
 /* Ends it, with all that it has begun. */
 void orders_kill(struct label_orders_switch *sw);
 
-/* A command for a device, by sh, with these as its input and output. group: it
- * leads one of its own, so that a signal reaches what it has begun, and cannot
- * ask on the terminal. 0 or -errno. */
-int orders_spawn(pid_t *pid, const char *command, char *const *environment,
-		 uint32_t device, bool group, int in, int out);
-
 /* A line to a switch's socket, {device} in its path. 0 or -errno. */
 int orders_datagram(int fd, const char *path, uint32_t device,
 		    const char *line);

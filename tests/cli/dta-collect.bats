@@ -112,7 +112,6 @@ fails() { # message option...
 	usage_error "standard output cannot" --region x --ticket - --snapshot -
 	usage_error "standard output cannot" --region x --ticket - -r y -w -
 	usage_error "standard output cannot" --region x -r y -w - --snapshot -
-	usage_error "needs --ticket" --region x -r y -o bmv2
 	usage_error "standard input cannot" --region x --create --layout - -r -
 	usage_error "no such argument" --region x --rotate y
 }
@@ -121,12 +120,8 @@ fails() { # message option...
 	refused "not auto" --region x --create --layout y --pages 4K
 	refused "is not 256" --region x --ticket - --mtu 1000
 	refused "IP address" --region x --ticket - --ip 10.0.0
-	refused "or bmv2" --region x --ticket - -o xml
-	refused "or bmv2" --region x --ticket - -o bmv2-dart:2/2
-	refused "or bmv2" --region x --ticket - -o bmv2-dart:0/2x
-	refused "or bmv2" --region x --ticket - -o bmv2-node:3/3
-	refused "or bmv2" --region x --ticket - -o bmv2-node:0/9
-	refused "or bmv2" --region x --ticket - -o bmv2-node:0/3:colour
+	refused "or ndjson" --region x --ticket - -o xml
+	refused "by dta-switch" --region x --ticket - -o bmv2
 	refused "another family" --region x --ticket - --ip ::1 --peer-ip 10.0.0.1
 	usage_error "--readable needs --cm" --region x --verbs rxe0 --peer-ip 10.0.0.1 --readable
 	for mac in 02:00:00:00:00 2:0:0:0:0:1 02:00:00:00:00:001 \
@@ -506,7 +501,7 @@ stalled() { # program argument...
 	EOF
 }
 
-@test "-o bmv2-node: a node's postcards, of its id, latency or queue" {
+@test "dta-switch int_xd: a node's postcards, of its id, latency or queue" {
 	cat >cards.ini <<-INI
 		[no]
 		id = 1
@@ -522,26 +517,27 @@ stalled() { # program argument...
 		values = 1-9
 		chunks = 1Ki
 	INI
-	dta-collect --create --layout cards.ini --region "$NAME"
-	dta-collect --region "$NAME" --ticket commands -o bmv2-node:2/3
+	dta-collect --create --layout cards.ini --region "$NAME" --ticket t.ini
+	dta-collect --remove --region "$NAME"
+	dta-switch int_xd 2/3 t.ini >commands
 	diff - commands <<-'END'
 		set_queue_depth 65536 3
 		mirroring_add 2 3
 		table_set_default NodeIngress.cards.flows NodeIngress.cards.card 2 3 1 0
 		table_set_default NodeEgress.postcard.reporter NodeEgress.postcard.translator 02:00:00:00:00:01 02:00:00:01:00:03 0x0a010003 0x0a000033 7 1
 	END
-	dta-collect --region "$NAME" --ticket commands -o bmv2-node:0/2:latency
-	grep -qx '.*cards.card 0 2 2 0' commands
-	dta-collect --region "$NAME" --ticket commands -o bmv2-node:0/2:queue
-	grep -qx '.*cards.card 0 2 3 0' commands
-	rm commands
-	run -1 dta-collect --region "$NAME" --ticket commands -o bmv2-node:0/4
-	[ ! -e commands ]
-	dta-collect --remove --region "$NAME"
+	dta-switch int_xd 0/2 --tell latency t.ini | grep -qx '.*cards.card 0 2 2 0'
+	dta-switch int_xd 0/2 --tell queue t.ini | grep -qx '.*cards.card 0 2 3 0'
+	run -1 --separate-stderr dta-switch int_xd 0/4 t.ini
+	[ -z "$output" ]
+	[[ $stderr == "dta-switch: no table takes these postcards"*" 4 hops" ]]
+	for no in 3/3 0/9 2; do
+		run -2 dta-switch int_xd $no t.ini
+	done
 }
 
 # Whether a P4 switch takes them: tests/p4.
-@test "-o bmv2: the ticket as a switch's commands; what it cannot do is refused" {
+@test "dta-switch: the ticket as a switch's commands; what it cannot do is refused" {
 	cat >kw.ini <<-INI
 		[kw]
 		id = 7
@@ -551,17 +547,15 @@ stalled() { # program argument...
 		slots = 1Ki
 		immediate = yes
 	INI
-	dta-collect --create --layout kw.ini --region "$NAME"
-	dta-collect --region "$NAME" --ticket t.ini
-	dta-collect --region "$NAME" --ticket commands -o bmv2
+	dta-collect --create --layout kw.ini --region "$NAME" --ticket t.ini
+	dta-switch dta_translator t.ini >commands
 	grep -qx 'table_add TranslatorIngress.lanes TranslatorIngress.lane 7 => 0 1 13 20 2 1 0 1024 32 32 0 0' commands
 	address=$(sed -n 's/^address = //p' t.ini)
 	key=$(sed -n 's/^rkey = //p' t.ini)
 	grep -q "rdma.pair 0 => 02:00:00:00:00:02 02:00:00:00:00:01 0x0a000065 0x0a000033 0x11 $key $address 0\$" commands
 	grep -qx 'set_crc32_parameters calc_4 0x1edc6f41 0x0 0xffffffff true true' commands
-	dta-collect --remove --region "$NAME"
-	run -1 --separate-stderr dta-collect --create --layout kw.ini \
-		--region "$NAME" --ticket no -o bmv2 --ip ::1 --peer-ip ::2
+	dta-collect --region "$NAME" --ticket six.ini --ip ::1 --peer-ip ::2
+	run -1 --separate-stderr dta-switch dta_translator six.ini
 	[[ $stderr == *"IPv4 only" ]]
 	dta-collect --remove --region "$NAME"
 	for fields in 'kind=keywrite slots=1Ki key=u32 value=300' \
@@ -571,11 +565,10 @@ stalled() { # program argument...
 		'kind=append value=4 ring=64 lists=4097' \
 		'kind=postcard chunks=1Ki key=u32 values=1-9 cache=131072'; do
 		printf '%s\n' '[kw]' ${fields// /$'\n'} >no.ini
-		dta-collect --create --layout no.ini --region "$NAME"
-		run -1 --separate-stderr dta-collect --region "$NAME" \
-			--ticket no -o bmv2
+		dta-collect --create --layout no.ini --region "$NAME" --ticket no
+		run -1 --separate-stderr dta-switch dta_translator no
 		[[ $stderr == *"the switch "* ]]
-		[ ! -e no ]
+		[ -z "$output" ]
 		dta-collect --remove --region "$NAME"
 	done
 }

@@ -15,6 +15,7 @@ setup() {
 		"$INTO/usr/bin/$p" -V
 		[ -s "$INTO/usr/share/man/man1/$p.1" ]
 	done
+	"$INTO/usr/bin/dta-switch" -h
 	[ -s "$INTO/usr/share/man/man7/dta.7" ]
 	[ -s "$INTO/usr/share/man/man5/dta-region.5" ]
 	examples=$(sed -n 's,^\.Pa \(/.*/examples\).*,\1,p' \

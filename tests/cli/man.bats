@@ -58,8 +58,8 @@ page_options() { # page command
 }
 
 program_options() {
-	"$@" -h | sed -nE 's/^  (-.), (--[a-z0-9-]+).*/\1\n\2/p
-		s/^      (--[a-z0-9-]+).*/\1/p' | sort -u
+	"$@" -h | sed -nE 's/^  (-.)( [^ ]+)?, (--[a-z0-9-]+).*/\1\n\3/p
+		s/^ {2,6}(--[a-z0-9-]+).*/\1/p' | sort -u
 }
 
 # Splits EXAMPLES into N.sh, N.want, N.exit; prints how many there are.
@@ -128,7 +128,7 @@ run_example() {
 }
 
 @test "every program has a page, and every page of section 1 a program" {
-	for p in "$TOP"/cmd/*/main.c; do
+	for p in "$TOP"/cmd/*/main.c "$TOP"/p4/tools/dta-*; do
 		p=${p%/main.c} p=${p##*/}
 		echo "program: $p"
 		[ -e "$TOP/man/$p.1" ]
@@ -138,7 +138,7 @@ run_example() {
 	for page in "${PAGES[@]}"; do
 		[[ $page == *.1 ]] || continue
 		echo "page: $page"
-		[ -e "$TOP/cmd/${page%.1}/main.c" ]
+		[ -e "$TOP/cmd/${page%.1}/main.c" ] || [ -x "$TOP/p4/tools/${page%.1}" ]
 	done
 }
 

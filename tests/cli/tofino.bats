@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# dta-collect -o tofino, tofino-reporter, tofino-dart: lines for bfrt_python, whose
-# tables, actions and registers are those of the programs in p4/tna; and what the
-# switch cannot do is refused.
+# dta-switch --tofino: lines for bfrt_python, whose tables, actions and registers
+# are those of the programs in p4/tna; and what the switch cannot do is refused.
 
 load ../helpers
 
@@ -71,44 +70,41 @@ layout() {
 		values = 1-1000
 		cache = 64
 	INI
-	dta-collect --create --layout layout.ini --region "$NAME"
+	dta-collect --create --layout layout.ini --region "$NAME" --ticket t.ini
 }
 
-@test "-o tofino: its lines name what is in dta_translator" {
+@test "--tofino: its lines name what is in dta_translator" {
 	layout
-	dta-collect --region "$NAME" --ticket lines -o tofino
+	dta-collect --region "$NAME" --ticket - | dta-switch dta_translator -t - >lines
 	names lines dta_translator
 	python3 -m py_compile lines
 }
 
-@test "-o tofino-reporter: its lines name what is in dta_reporter" {
+@test "dta_reporter: its lines name what is in dta_reporter" {
 	layout
-	dta-collect --region "$NAME" --ticket lines -o tofino-reporter
+	dta-switch dta_reporter --tofino t.ini >lines
 	names lines dta_reporter
 	python3 -m py_compile lines
 }
 
-@test "-o tofino-node: its lines name what is in int_node" {
+@test "int_xd: its lines name what is in int_node" {
 	layout
-	dta-collect --region "$NAME" --ticket lines -o tofino-node:1/5:latency
+	dta-switch int_xd -t 1/5 --tell latency t.ini >lines
 	names lines int_node
 	grep -q 'card(hop=1, path_len=5, what=2, less_one=0)' lines
 	python3 -m py_compile lines
 }
 
-@test "-o tofino-dart: its lines name what is in dart_reporter" {
+@test "dart_reporter: its lines name what is in dart_reporter" {
 	layout
-	dta-collect --region "$NAME" --ticket lines -o tofino-dart:0/2
-	dta-collect --region "$NAME" --ticket more -o tofino-dart:1/2
-	cat more >>lines
+	dta-switch dart_reporter -t t.ini t.ini >lines
 	names lines dart_reporter
 	python3 -m py_compile lines
 }
 
-@test "-o tofino: slots, batches, chunks, and the fixed part of iCRCs" {
+@test "--tofino: slots, batches, chunks, and the fixed part of iCRCs" {
 	layout
-	dta-collect --region "$NAME" --ticket t.ini
-	dta-collect --region "$NAME" --ticket lines -o tofino
+	dta-switch dta_translator -t t.ini >lines
 	# 4 bytes of value behind the checksum: 8; nothing to pad
 	grep -q 'lanes.add_with_lane(table_id=1, n=0, kind=1, key_len=13, udp_len=33, copies=2, .* form=8, pad=0x00, ' lines
 	grep -q 'mask(lane=0, slots=0xfff)' lines
@@ -134,14 +130,14 @@ layout() {
 	[ "$(grep -o 'icrc=.*' lines | sort -u | wc -l)" -eq 9 ]
 }
 
-@test "-o tofino: a list goes on with its count" {
+@test "--tofino: a list goes on with its count" {
 	printf '%s\n' '[paths]' kind=postcard key=flow4 chunks=1Ki hops=5 \
 		values=1-9 cache=64 '[events]' kind=append value=16 lists=2 \
 		entries=60 batch=4 >layout.ini
 	dta-collect --create --layout layout.ini --region "$NAME"
 	dta-gen uniform --kind append --table 2 --lists 2 --value 16 -c 24 -q -w - |
 		dta-translate -q -r - --region "$NAME"
-	dta-collect --region "$NAME" --ticket lines -o tofino
+	dta-collect --region "$NAME" --ticket - | dta-switch dta_translator -t - >lines
 	grep -q 'lane(table_id=2, .* row_first=64, ' lines
 	for list in 0 1; do
 		grep -q "owners.port.mod(REGISTER_INDEX=$((64 + list)), f1=0x0000000c)" lines
@@ -150,7 +146,7 @@ layout() {
 	names lines dta_translator
 }
 
-@test "-o tofino: what the switch cannot do is refused" {
+@test "--tofino: what the switch cannot do is refused" {
 	for fields in 'kind=keywrite slots=1Ki key=u32 value=4' \
 		'kind=keywrite slots=1000 key=flow4 value=4' \
 		'kind=keywrite slots=1Ki key=flow4 value=6' \
@@ -161,20 +157,21 @@ layout() {
 		'kind=append value=4 ring=64 lists=4097' \
 		'kind=postcard chunks=1Ki key=flow4 values=1-9 cache=64Ki'; do
 		printf '%s\n' '[no]' ${fields// /$'\n'} >no.ini
-		dta-collect --create --layout no.ini --region "$NAME"
-		run -1 --separate-stderr dta-collect --region "$NAME" \
-			--ticket no -o tofino
+		dta-collect --create --layout no.ini --region "$NAME" \
+			--ticket t.ini
+		run -1 --separate-stderr dta-switch dta_translator -t t.ini
 		[[ $stderr == *"the switch "* ]]
 		[[ $stderr != *"key: "* || $stderr == *"; make a region of a layout that has this otherwise, or is without the table" ]]
-		[ ! -e no ]
+		[ -z "$output" ]
 		dta-collect --remove --region "$NAME"
 	done
 	layout
-	run -1 --separate-stderr dta-collect --region "$NAME" --ticket no \
-		-o tofino-dart:0/3
+	run -1 --separate-stderr dta-switch dart_reporter -t t.ini t.ini t.ini
 	[[ $stderr == *"power of two of collectors"* ]]
-	run -1 --separate-stderr dta-collect --region "$NAME" --ticket no \
-		-o tofino --ip ::1 --peer-ip ::2
+	dta-collect --region "$NAME" --ticket six.ini --ip ::1 --peer-ip ::2
+	run -1 --separate-stderr dta-switch dta_translator -t six.ini
 	[[ $stderr == *"IPv4 only" ]]
-	[ ! -e no ]
+	sed '/^tables/s/4/5/' t.ini >part.ini
+	run -1 --separate-stderr dta-switch dta_translator -t part.ini
+	[[ $stderr == *"part.ini: not a whole ticket"* ]]
 }

@@ -45,18 +45,19 @@ node() {
 	local hop=$1
 
 	device_up int_node $((hop + 1)) "-d $((hop + 11)) $2 0=1" "${@:4}"
-	dta-collect -q --region "$NET-wire" --ticket cards-$hop \
-		-o "bmv2-node:$hop/3$3"
+	dta-collect -q --region "$NET-wire" --ticket - |
+		dta-switch int_xd "$hop/3" --tell "$3" - >cards-$hop
 	sed "s/\(cards.card .*\) 0$/\1 ${LESS_ONE:-0}/" cards-$hop >"node-$hop"
 	switch_tell t "node-$hop"
 }
 
-# chain [:latency|:queue]: what cards say; the collector listens.
+# chain id|latency|queue: what cards say; the collector listens.
 chain() {
 	row_up a0:a1 b0:b1 d0:d1 e0:e1 f0:f1 g0:g1 h0:h1
-	start t collect.log dta-collect -o bmv2 --region "$NET-wire" -i h1 \
-		--ticket commands
+	start t collect.log dta-collect --region "$NET-wire" -i h1 \
+		--ticket ticket.ini
 	wait_for listens collect.log
+	dta-switch dta_translator ticket.ini >commands
 	THRIFT=9090
 	switch_up t dta_translator 0@e1 1@h0 2@f1 3@g1
 	switch_tell t commands
@@ -88,7 +89,7 @@ stored() {
 	int_mix 250
 	n=$(packets flows.pcap)
 	[ "$n" -gt 150 ]
-	chain ""
+	chain id
 	listen t d1
 	for hop in 0 1 2; do
 		"$TOOLS/reporter" mix.pcap cards-$hop.pcap $((hop + 11)) $hop 3 0 3
@@ -121,7 +122,7 @@ stored() {
 	local hop to=(e1 f1 g1) LESS_ONE=3
 
 	int_mix 250
-	chain ""
+	chain id
 	for hop in 0 1 2; do
 		"$TOOLS/reporter" mix.pcap cards-$hop.pcap $((hop + 11)) $hop 3 3 3
 		listen t ${to[hop]}
@@ -155,7 +156,7 @@ said() {
 	int_mix 250
 	python3 "$TOP/tests/p4/flows.py" flows.pcap one.pcap >rows
 	[ "$(wc -l <rows)" -gt 20 ]
-	chain :latency
+	chain latency
 	on r "$TOOLS/send" one.pcap r0 >sent
 	will_come c c0 "$(wc -l <rows)"
 	translated $((3 * $(wc -l <rows)))

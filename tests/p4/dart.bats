@@ -54,10 +54,9 @@ run_mix() {
 	for i in 0 1; do
 		make_regions layout.ini $i file-$i
 		dta-collect --region "$NET-$i" --ip 10.0.0.5$i --ticket $i.ini
-		dta-collect --region "$NET-$i" --ip 10.0.0.5$i --ticket $i.commands \
-			-o bmv2-dart:$i/2
 		printf '[collector %d]\nticket = %d.ini\n' $i $i
 	done >>cluster.ini
+	dta-switch dart_reporter 0.ini 1.ini >commands
 	dta-translate -q -r reports.pcap --cluster cluster.ini -w c.pcap
 	net_up
 	ip -n "$NET-t" link add u0 type veth peer name u1
@@ -66,8 +65,7 @@ run_mix() {
 		ip -n "$NET-t" link set $i up
 	done
 	switch_up t dart_reporter t0 u0 t1 u2
-	switch_tell t 0.commands
-	switch_tell t 1.commands
+	switch_tell t commands
 	start c 0.log "$TOOLS/recv" c0 0.pcap
 	first=$PID
 	start t 1.log "$TOOLS/recv" v0 1.pcap

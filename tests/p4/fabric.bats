@@ -110,7 +110,7 @@ controller_port() {
 	done
 }
 
-# ways SWITCH: the operands of int-label-ctl switch for it, of all routes.
+# ways SWITCH: the operands of dta-switch for it, of all routes.
 ways() {
 	local route hop last
 
@@ -123,7 +123,7 @@ ways() {
 	done | sort -u
 }
 
-# Options of int-label-ctl switch for a switch.
+# Options of dta-switch for a switch.
 options() {
 	echo "-d $1 -t 1s --mtu 2000"
 	[ "$1" -lt 8 ] || echo "--hosts 3,4 --mirror 5 --collector 10.0.0.51" \
@@ -142,7 +142,7 @@ switches() {
 		# shellcheck disable=SC2046
 		switch_start t int_label $(ports_of $id)
 		# shellcheck disable=SC2046
-		int-label-ctl switch int_label $(options $id) $(ways $id) >"device-$id"
+		dta-switch int_label $(options $id) $(ways $id) >"device-$id"
 	done
 	for id in {0..11}; do
 		THRIFT=$((9090 + id))

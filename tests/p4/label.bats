@@ -77,8 +77,8 @@ FLOW='192.168.0.1:55077>10.10.10.1:995/tcp' # one of the mix
 
 # flow add|del OPTION...: of that flow, at the first switch.
 flow() {
-	on t int-label-ctl flow "$@" "$FLOW" \
-		--exec 'simple_switch_CLI --thrift-port 9091'
+	int-label-ctl flow "$@" "$FLOW" |
+		on t dta-switch apply simple_switch_CLI --thrift-port 9091
 }
 
 # As lib/label: what would not be believed is not written, and it is the flow's
@@ -135,7 +135,7 @@ flow() {
 	[ "$(labels 1)" = "$n" ]
 	flow del
 	run -1 flow del
-	[[ $output == *"does not mark it" ]]
+	[[ $output == *"has no such entry" ]]
 	echo "register_write label_s 1 40" >s
 	switch_tell t s
 	on r "$TOOLS/send" mix.pcap r0 >sent

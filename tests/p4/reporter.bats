@@ -83,9 +83,9 @@ switches_up() {
 	n=$(packets reports.pcap)
 	[ "$n" -gt 200 ]
 	make_regions layout.ini
-	dta-collect --region "$NET-wire" --ticket translator.commands -o bmv2
-	dta-collect --region "$NET-wire" --ticket reporter.commands -o bmv2-reporter
 	dta-collect --region "$NET-wire" --ticket ticket.ini
+	dta-switch dta_translator ticket.ini >translator.commands
+	dta-switch dta_reporter ticket.ini >reporter.commands
 	dta-translate -q -r reports.pcap --ticket ticket.ini -w c.pcap
 	dta-translate -q -r reports.pcap --region "$NET-file"
 	switches_up
@@ -137,7 +137,8 @@ reported() { [ "$(sequence)" = "$(packets "$1")" ]; }
 	n=$(packets reports.pcap)
 	sed -i 's/^kind = .*/&\nsequence = strict/' layout.ini
 	make_regions layout.ini wire
-	dta-collect --region "$NET-wire" --ticket reporter.commands -o bmv2-reporter
+	dta-collect --region "$NET-wire" --ticket - |
+		dta-switch dta_reporter - >reporter.commands
 	net_up
 	ip -n "$NET-t" link add u0 type veth peer name u1
 	ip -n "$NET-t" link add u2 type veth peer name v0

@@ -22,7 +22,7 @@ row_up() {
 }
 
 # device_up PROGRAM NUMBER OPTIONS INTERFACE...: a switch of t; OPTIONS are those of
-# int-label-ctl switch. It is the one that is talked to then.
+# dta-switch. It is the one that is talked to then.
 device_up() {
 	local program=$1 number=$2 options
 
@@ -30,7 +30,7 @@ device_up() {
 	shift 3
 	THRIFT=909$number
 	switch_up t "$program" "$@"
-	int-label-ctl switch "$program" "${options[@]}" >"device-$number"
+	dta-switch "$program" "${options[@]}" >"device-$number"
 	switch_tell t "device-$number"
 }
 

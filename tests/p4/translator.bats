@@ -27,7 +27,7 @@ switch_and_c() {
 	make_regions "$2"
 	shift 2
 	dta-collect --region "$NET-wire" --ticket ticket.ini
-	dta-collect --region "$NET-wire" --ticket commands -o bmv2
+	dta-switch dta_translator ticket.ini >commands
 	dta-translate -o ndjson -r "$capture" --ticket ticket.ini -w c.pcap \
 		--nacks c-nacks.pcap 2>c.log
 	dta-translate -q -r "$capture" --region "$NET-file"
@@ -77,7 +77,8 @@ same_packets() {
 	local name to
 
 	dta-collect --create --layout "$EXAMPLES/uniform.ini" --region "$NET-wire"
-	dta-collect --region "$NET-wire" --ticket commands -o bmv2
+	dta-collect --region "$NET-wire" --ticket - |
+		dta-switch dta_translator - >commands
 	jq -r '.actions[].primitives[] |
 		select(.op == "modify_field_with_hash_based_offset") |
 		[.parameters[2].value, .parameters[0].value[1]] | @tsv' \
@@ -289,9 +290,10 @@ ask() {
 	editcap -r all.pcap b.pcap 62-120
 	make_regions "$EXAMPLES/uniform.ini"
 	net_up
-	start c collect.log dta-collect -o bmv2 --region "$NET-wire" -i c0 \
-		--ticket commands
+	start c collect.log dta-collect --region "$NET-wire" -i c0 \
+		--ticket ticket.ini
 	wait_for listens collect.log
+	dta-switch dta_translator ticket.ini >commands
 	switch_up t dta_translator t0 t1
 	switch_tell t commands
 	on r "$TOOLS/send" a.pcap r0 >sent
@@ -333,7 +335,8 @@ has_lost() { [ "$(register rdma.lost)" = "$1" ]; }
 		sequence = strict
 	INI
 	make_regions layout.ini wire
-	dta-collect --region "$NET-wire" --ticket commands -o bmv2
+	dta-collect --region "$NET-wire" --ticket - |
+		dta-switch dta_translator - >commands
 	# packets in a microsecond, and at once: no more than five in a test
 	echo "meter_set_rates TranslatorIngress.sequence.rate 0" \
 		"0.0000000001:5 0.0000000001:5" >>commands

@@ -13,7 +13,7 @@
 	  hdr.flow.proto }
 
 /*
- * What this program has room for; dta-collect looks before it writes commands.
+ * What this program has room for; dta-switch looks before it writes lines.
  */
 const bit<32> TOFINO_TABLES = 64;
 const bit<32> TOFINO_ROWS = 32768;  /* of postcard caches, and lists */

@@ -6,8 +6,8 @@
  * A report (the flow, new or changed: its port, TTL, TOS) is one RDMA WRITE of
  * a Key-Write slot: of a copy that is drawn at random, at the collector that a
  * hash of the key names. What is kept of a collector is in the table
- * rdma.pairs, and its PSN; there is no translator. Commands: dta-collect -o
- * bmv2-dart.
+ * rdma.pairs, and its PSN; there is no translator. Commands:
+ * dta-switch.
  */
 #include <core.p4>
 #include <v1model.p4>

@@ -16,7 +16,7 @@
  *
  * The packet goes its way; a clone of it is multicast to as many replicas as
  * there are reports, and egress makes a report of each. tests/tools/reporter.c
- * does the same with a capture. Commands: dta-collect -o bmv2-reporter.
+ * does the same with a capture. Commands: dta-switch.
  */
 #include <core.p4>
 #include <v1model.p4>

@@ -8,8 +8,8 @@
  * operations it becomes: it is multicast to as many replicas, to group number
  * n for n of them, and egress makes the operation of each (rdma.p4).
  *
- * Tables and registers are filled by what dta-collect --ticket FILE -o bmv2
- * writes: p4/README.md.
+ * Tables and registers are filled by what dta-switch makes of a ticket:
+ * p4/README.md.
  */
 #include <core.p4>
 #include <v1model.p4>

@@ -9,7 +9,7 @@
 #include "bytes.p4"
 
 /*
- * What this program has room for, in all tables together; dta-collect looks
+ * What this program has room for, in all tables together; dta-switch looks
  * before it writes commands.
  */
 const bit<32> TABLE_MAX = 64; /* tables */

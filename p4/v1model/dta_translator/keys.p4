@@ -3,7 +3,7 @@
  * keys.p4 - the hashes of a key: hash family dta1, dta.md section 2.
  *
  * The polynomials are told to BMv2 at run time, by the calculations' numbers,
- * which are in the order of these calls: dta-collect -o bmv2 writes them so.
+ * which are in the order of these calls: dta-switch writes them so.
  */
 #ifndef DTA_TRANSLATOR_KEYS
 #define DTA_TRANSLATOR_KEYS

@@ -2,7 +2,7 @@
 /*
  * cards.p4 - INT-XD as DTA: what a node has to say of a packet, as a postcard
  * for a translator, which gathers those of a path (DTA 5.2; dta.md 3).
- * Commands: dta-collect -o bmv2-node. The including program has headers_t and
+ * Commands: dta-switch int_xd. The including program has headers_t and
  * meta_t.
  */
 #ifndef INT_NODE_CARDS

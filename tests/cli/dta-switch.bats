@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# int-label-ctl switch and flow --exec: what P4 switches are told. Whether they
+# dta-switch int_label, int_node, apply: what P4 switches are told. Whether they
 # take it: tests/p4.
 
 load ../helpers
@@ -11,7 +11,7 @@ setup() {
 }
 
 @test "int_label: Base A, hosts, the collector, ways by port and by address" {
-	run -0 int-label-ctl switch int_label -d 300 -t 1s --mtu 2000 --hosts 3,4 \
+	run -0 dta-switch int_label -d 300 -t 1s --mtu 2000 --hosts 3,4 \
 		--mirror 5 --collector 10.0.0.51 --collector-mac 02:00:00:00:00:02 \
 		10.1.1.0/24=3 10.2.0.1=1 7=1
 	diff - <(echo "$output") <<-'END'
@@ -32,7 +32,7 @@ setup() {
 }
 
 @test "int_label: f of Base B as chances of 2^32" {
-	run -0 int-label-ctl switch int_label -d 1 -b B -f f2 --rest 10ms --no-df
+	run -0 dta-switch int_label -d 1 -b B -f f2 --rest 10ms --no-df
 	diff - <(echo "$output") <<-'END'
 		table_set_default LabelEgress.self LabelEgress.config 1 50000 10000 1 0 1
 		table_add LabelEgress.label_f LabelEgress.chance 0 => 0
@@ -44,7 +44,7 @@ setup() {
 }
 
 @test "int_node: source, sink, the words of its instructions" {
-	run -0 int-label-ctl switch int_node -d 3 --watch "$FLOW" --watch all \
+	run -0 dta-switch int_node -d 3 --watch "$FLOW" --watch all \
 		--instructions 0xff81 --hops 4 --hosts 1 --mirror 2 \
 		--collector 10.0.0.51 --collector-mac 02:00:00:00:00:02 \
 		--ip 10.9.9.9 --mac 02:00:00:00:00:09 0=1
@@ -62,31 +62,35 @@ setup() {
 }
 
 refuses() { # MESSAGE OPTION...: and writes nothing
-	run -2 --separate-stderr int-label-ctl switch "${@:2}"
+	run -2 --separate-stderr dta-switch "${@:2}"
 	[ -z "$output" ]
 	[[ $stderr == *"$1"* ]] || { echo "$stderr"; false; }
 }
 
 @test "switch: what it refuses" {
-	refuses "int_label or int_node?"
-	refuses "which --device is it?" int_label 0=1
-	refuses "'0' is not FROM=TO, TO a port" int_label -d 1 1=0 0
-	refuses "'0=511' is not FROM=TO" int_label -d 1 0=511
-	refuses "'511=0' is not FROM=TO, FROM" int_label -d 1 511=0
-	refuses "'10.1.1.1/24=2' is not FROM=TO, FROM" int_label -d 1 10.1.1.1/24=2
-	refuses "'::1=2' is not FROM=TO, FROM" int_label -d 1 ::1=2
-	refuses "--mirror needs --collector and --collector-mac" int_node -d 1 \
+	refuses "required: PROGRAM"
+	refuses "required: -d/--device" int_label 0=1
+	for way in 0 0=511 511=0 10.1.1.1/24=2 ::1=2; do
+		refuses "FROM=TO: invalid way value: '$way'" int_label -d 1 1=0 $way
+	done
+	refuses "--mirror, --collector and --collector-mac" int_node -d 1 \
 		--mirror 1 --collector 10.0.0.1
-	refuses "--collector needs --mirror" int_node -d 1 --collector 10.0.0.1
-	refuses "--collector: '::1' is no IPv4 address" int_node -d 1 --mirror 1 \
-		--collector ::1
-	refuses "--hosts: '1,' is not a list of ports" int_node -d 1 --hosts 1,
-	refuses "--watch is for int_node" int_label -d 1 --watch all
-	refuses "--label is for int_label" int_node -d 1 -t 1s
-	refuses "--watch: '10.0.0.1' is not all" int_node -d 1 --watch 10.0.0.1
-	refuses "--instructions: '0x0040' has not bits of 0xff81 alone" int_node \
+	refuses "--mirror, --collector and --collector-mac" int_node -d 1 \
+		--collector 10.0.0.1
+	refuses "--collector: invalid IPv4Address value: '::1'" int_node -d 1 \
+		--mirror 1 --collector ::1
+	refuses "--hosts: invalid list_of_ports value: '1,'" int_node -d 1 --hosts 1,
+	refuses "--mtu: invalid 68 to 65535 value: '67'" int_label -d 1 --mtu 67
+	refuses "unrecognized arguments: --no-df" int_node -d 1 --no-df
+	refuses "--watch: invalid flow value: '10.0.0.1'" int_node -d 1 \
+		--watch 10.0.0.1
+	refuses "--instructions: invalid instructions value: '0x0040'" int_node \
 		-d 1 --watch all --instructions 0x0040
-	refuses "--chance: the switch has no f3" int_label -d 1 -b B -f f3
+	refuses "--chance: invalid chances value: 'f3'" int_label -d 1 -b B -f f3
+	refuses "say --base B" int_label -d 1 --rest 1ms
+	refuses "longer than the labelling interval" int_label -d 1 -b B --rest 1s
+	run -2 --separate-stderr int-label-ctl switch int_label -d 1
+	[[ $stderr == *"dta-switch int_label"* ]]
 }
 
 # A command line of a switch as simple_switch_CLI has it, which takes entries by
@@ -95,7 +99,7 @@ refuses() { # MESSAGE OPTION...: and writes nothing
 cli_of_bmv2() {
 	cat >cli <<-'END'
 		read -r command name rest
-		echo "$LABEL_DEVICE $command $name $rest" >>told
+		echo "$command $name $rest" >>told
 		printf 'Control utility for runtime P4 table manipulation\nRuntimeCmd: '
 		case $command in
 		table_dump_entry_from_key)
@@ -121,44 +125,46 @@ cli_of_bmv2() {
 	echo "3 10.0.0.9 10.0.0.2 6 443 5501 1" >table
 }
 
-@test "flow --exec: an entry is asked for, then added, changed, deleted" {
+@test "apply: an entry is asked for, then added, changed, deleted" {
 	cli_of_bmv2
-	run -0 int-label-ctl flow add "$FLOW" --exec 'bash cli' -d 7
-	[ -z "$output" ]
+	int-label-ctl flow add "$FLOW" | dta-switch apply bash cli
 	grep -qx '26 10.0.0.1 10.0.0.2 6 443 5501 10000' table
-	# also where who starts it hears of no children
-	(trap '' CHLD && exec int-label-ctl flow add "$FLOW" --every 1s --exec 'bash cli')
+	int-label-ctl flow add "$FLOW" --every 1s | dta-switch apply bash cli
 	grep -qx '26 10.0.0.1 10.0.0.2 6 443 5501 1000000' table
-	int-label-ctl flow del "$FLOW" --exec 'bash cli'
+	int-label-ctl flow del "$FLOW" >del
+	run -0 dta-switch apply bash cli <del
+	[ -z "$output" ]
 	[ "$(cat table)" = "3 10.0.0.9 10.0.0.2 6 443 5501 1" ]
 	diff - told <<-'END'
-		7 table_dump_entry_from_key label_flow 10.0.0.1 10.0.0.2 6 443 5501
-		7 table_add label_flow label_specific 10.0.0.1 10.0.0.2 6 443 5501 => 10000
-		0 table_dump_entry_from_key label_flow 10.0.0.1 10.0.0.2 6 443 5501
-		0 table_modify label_flow label_specific 26 => 1000000
-		0 table_dump_entry_from_key label_flow 10.0.0.1 10.0.0.2 6 443 5501
-		0 table_delete label_flow 26
+		table_dump_entry_from_key label_flow 10.0.0.1 10.0.0.2 6 443 5501
+		table_add label_flow label_specific 10.0.0.1 10.0.0.2 6 443 5501 => 10000
+		table_dump_entry_from_key label_flow 10.0.0.1 10.0.0.2 6 443 5501
+		table_modify label_flow label_specific 26 => 1000000
+		table_dump_entry_from_key label_flow 10.0.0.1 10.0.0.2 6 443 5501
+		table_delete label_flow 26
 	END
-	run -1 int-label-ctl flow del "$FLOW" --exec 'bash cli'
-	[ "$output" = "int-label-ctl flow: $FLOW: the switch does not mark it" ]
+	run -1 dta-switch apply bash cli <del
+	[ "$output" = "dta-switch: $(cat del): the switch has no such entry" ]
+	# what is no flow goes on as it is
+	echo register_write label_s 1 4 >s
+	run -1 dta-switch apply bash cli <s
+	[[ $output == *"the switch: Unknown syntax: register_write" ]]
 }
 
-@test "flow --exec: what fails is said" {
-	run -1 int-label-ctl flow add "$FLOW" --exec false
-	[ "$output" = "int-label-ctl flow: --exec: 'false' failed" ]
-	run -1 int-label-ctl flow add "$FLOW" --exec cat
-	[ "$output" = "int-label-ctl flow: --exec: 'cat' does not speak as \
-simple_switch_CLI" ]
-	run -1 int-label-ctl flow add "$FLOW" \
-		--exec 'echo RuntimeCmd: Invalid table name label_flow'
-	[ "$output" = "int-label-ctl flow: $FLOW: the switch: Invalid table name \
+@test "apply: what fails is said" {
+	int-label-ctl flow add "$FLOW" >add
+	int-label-ctl flow del "$FLOW" >del
+	run -1 dta-switch apply false <add
+	[ "$output" = "dta-switch: 'false' failed" ]
+	run -1 dta-switch apply cat <add
+	[ "$output" = "dta-switch: 'cat' does not speak as simple_switch_CLI" ]
+	run -1 dta-switch apply echo RuntimeCmd: Invalid table name label_flow <add
+	[ "$output" = "dta-switch: $(cat add): the switch: Invalid table name \
 label_flow" ]
 	# What is asked for is answered, what is said then is not taken.
-	run -1 int-label-ctl flow del "$FLOW" --exec 'read -r what _
+	run -1 dta-switch apply bash -c 'read -r what _
 		[ $what = table_delete ] && echo "Invalid table operation (X)" ||
-		echo "Dumping entry 0x1f"'
-	[ "$output" = "int-label-ctl flow: $FLOW: the switch: Invalid table \
+		echo "Dumping entry 0x1f"' <del
+	[ "$output" = "dta-switch: $(cat del): the switch: Invalid table \
 operation (X)" ]
-	run -2 int-label-ctl flow add "$FLOW" --exec cat --send sock
-	[[ $output == *"--exec"*"--send"* ]] || [[ $output == *"--send"*"--exec"* ]]
 }
