@@ -225,16 +225,6 @@ static struct snk *open_nacks(const struct opts *o)
 	return k;
 }
 
-static void warn_of_hold(const struct run *r)
-{
-	for (unsigned i = 0; i < r->tables; i++)
-		if (r->table[i].sequence == TABLE_SEQ_STRICT)
-			return;
-	if (r->o.hold)
-		cli_warn("--hold: nothing will be held, for no table has "
-			 "sequence=strict");
-}
-
 static void run_open(struct run *r)
 {
 	struct fault f = {0};
@@ -248,13 +238,11 @@ static void run_open(struct run *r)
 	if (r->road->region)
 		r->loop.region = r->road->region;
 	take_parts(r);
-	warn_of_hold(r);
 	r->t_options.format = r->o.dta;
 	r->t_options.nacks = open_nacks(&r->o);
 	if (r->o.key_log)
 		r->keylog = keylog_open(r->o.key_log, r->o.dta, r->table,
 					r->tables);
-	r->t_options.hold = r->o.hold;
 	r->t_options.op_rate = r->o.op_rate;
 	r->t_options.op_burst = r->o.op_burst;
 	if (translate_open(&r->t, r->table, r->road->tables, r->road,

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include "reporters/hold.h"
 #include "roce/roce_out.h"
 #include "translate/team.h"
 
@@ -82,10 +81,6 @@ static const struct cli_option options[] = {
 	{0, "nacks", "FILE",
 	 "write the NACKs of strict sequence checks to a capture", CLI_OUT,
 	 AT(nacks)},
-	{0, "hold", "N",
-	 "hold so many reports that a strict check would drop behind a gap "
-	 "(default 0)",
-	 CLI_SIZE, AT(hold), .max = HOLD_MAX},
 	{0, "key-log", "FILE",
 	 "write the keys of reports, one a line, for dta-query --keys", CLI_OUT,
 	 AT(key_log)},
@@ -155,8 +150,6 @@ struct opts options_read(int argc, char **argv)
 	if (o.write && !o.answers && cli_text(&cli, "--window"))
 		cli_usage(&cli, "--window needs --answers beside -w: nothing "
 				"is confirmed without");
-	if (o.hold && o.cores > 1)
-		cli_usage(&cli, "--hold works on one core: leave out -j");
 	o.live.format = o.format;
 	if (o.op_rate)
 		o.cores = 1; /* operations under a limit go one by one */

@@ -28,7 +28,6 @@ struct opts {
 	uint64_t op_rate, op_burst; /* 0: no limit, the default */
 	unsigned ack_every, window;
 	unsigned cores;
-	unsigned hold;	     /* reports, 0: none */
 	const char *answers; /* a capture of them, or NULL */
 	enum dta_format dta;
 	enum dart dart;

@@ -50,17 +50,6 @@ struct reporter *reporters_find(struct reporters *rs, const struct net_udp *u,
 void reporter_init(struct reporters *rs, struct reporter *who,
 		   const struct net_udp *u, bool narrow);
 
-static inline uint16_t reporter_index(const struct reporters *rs,
-				      const struct reporter *who)
-{
-	return (uint16_t)(who - rs->set[0]);
-}
-
-static inline struct reporter *reporter_at(struct reporters *rs, uint16_t index)
-{
-	return rs->set[0] + index;
-}
-
 /* How far a number is ahead of its last one in order. Of DTA/0 they wrap at 8
  * bits. */
 static inline int reporter_ahead(const struct reporter *who, uint16_t number)

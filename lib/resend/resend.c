@@ -78,8 +78,6 @@ static uint64_t limit(const struct sender *r)
 		return 0;
 	if (r->phase == PHASE_DEAF)
 		return r->snd.end;
-	if (r->again_end && r->doubt == DOUBT_LAST)
-		return r->snd.nxt;
 	if (r->behind && r->snd.end - r->snd.una > r->burst)
 		return r->snd.una + r->burst;
 	return r->snd.end;
@@ -87,7 +85,7 @@ static uint64_t limit(const struct sender *r)
 
 static bool is_ready(const struct sender *r)
 {
-	return r->question || r->again < r->again_end || r->snd.nxt < limit(r);
+	return r->question || r->snd.nxt < limit(r);
 }
 
 void resend_queue(struct resend *w, struct sender *r)
@@ -142,7 +140,6 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 		return -ENOMEM;
 	if (r->phase == PHASE_UNUSED) {
 		r->phase = w->alone ? PHASE_DEAF : PHASE_OPENING;
-		r->doubt = DOUBT_LAST;
 		r->heard_ns = UINT64_MAX;
 		resend_ask(w, r, ASK_STATE);
 	}
@@ -152,8 +149,6 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 	memcpy(s->payload, payload, len);
 	if (r->snd.nxt < kept_from(w, r)) /* pushed out before its turn came */
 		r->snd.nxt = kept_from(w, r);
-	if (r->again < kept_from(w, r))
-		r->again = kept_from(w, r);
 	if (r->snd.max < r->snd.nxt)
 		r->snd.max = r->snd.nxt;
 	w->ctr.reports++;
@@ -197,16 +192,11 @@ static int send_question(struct resend *w, struct sender *r, uint64_t now_ns)
 
 static int send_report(struct resend *w, struct sender *r)
 {
-	bool alone = r->again < r->again_end;
-	uint64_t number = alone ? r->again++ : r->snd.nxt;
+	uint64_t number = r->snd.nxt;
 	struct slot *s = slot_of(w, r, number);
-	bool again = alone || !snd_next(&r->snd);
+	bool again = !snd_next(&r->snd);
 
 	be16_store(s->payload + DTA_AT_SEQUENCE, (uint16_t)(number + r->shift));
-	if (r->reach < r->snd.nxt)
-		r->reach = r->snd.nxt;
-	if (alone && r->again == r->again_end)
-		r->question = ASK_STATE;
 	w->ctr.resent += again;
 	return w->o.send(w->o.ctx, (unsigned)(r - w->reporter), s->payload,
 			 s->len, again ? 0 : s->ts_ns);

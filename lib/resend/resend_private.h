@@ -24,14 +24,6 @@ enum question {
 	ASK_GONE, /* rather a notice, answered all the same */
 };
 
-/* Whether a translator holds what comes behind a gap: how many times in a row
- * those that went out again alone did not bring it farther. */
-enum doubt {
-	DOUBT_NONE,
-	DOUBT_LAST = 2, /* also that of the beginning */
-	DOUBT_ENOUGH,	/* it does not */
-};
-
 struct slot {
 	uint64_t ts_ns;
 	uint16_t len;
@@ -42,20 +34,15 @@ struct sender {
 	struct snd snd; /* reports */
 	uint64_t asked; /* snd.nxt, when the last question was */
 	uint64_t asked_ns, back_ns, heard_ns;
-	uint64_t back;	 /* where it went back to then, plus 1 */
-	uint64_t behind; /* the way back ends there; 0: on no way back */
-	uint64_t reach;	 /* what was sent again there ends here */
-	uint32_t burst;	 /* reports that may be under way there */
-	/* Those that go out again alone: some, from again on, have not yet.
-	 * What had been sent behind them ends at tail. again_end 0: none. */
-	uint64_t again, again_end, tail;
+	uint64_t back;	      /* where it went back to then, plus 1 */
+	uint64_t behind;      /* the way back ends there; 0: on no way back */
+	uint32_t burst;	      /* reports that may be under way there */
 	uint8_t *mem;	      /* window slots */
 	struct sender *ready; /* the next with something to send */
 	uint16_t shift;	      /* of number 0 on the wire */
 	uint16_t tries;	      /* questions since the last answer */
 	uint16_t question_id; /* of the last one: its table */
 	uint8_t phase, question;
-	uint8_t doubt; /* enum doubt */
 	bool queued;
 	bool untold; /* what was given up is not known there */
 	bool urgent; /* somebody waits for room */

@@ -14,19 +14,7 @@ enum {
 	DEAF = 1000 * MS,
 	BURST_FIRST = 64, /* reports of a way back, before an answer */
 	BURST_MIN = 4,
-	/* Reports that the link may have put behind others, in a row: as they
-	 * arrive, one that drops what is behind a gap goes on, too. */
-	LATE = 16,
 };
-
-/*
- * How many reports go out again alone, by enum doubt. Where the next one is
- * lost, too, one is enough again; who does not know yet wants to know it of all
- * that a small window holds.
- */
-static const uint8_t alone[] = {1, 1, 4};
-
-_Static_assert(sizeof(alone) == DOUBT_ENOUGH, "one for each doubt");
 
 /* Without an answer for so long: nobody is there, or is any more. */
 static const uint64_t opening_ns = UINT64_C(1000) * MS;
@@ -35,24 +23,11 @@ static const uint64_t open_ns = UINT64_C(10000) * MS;
 /* All from there on. */
 static void go_back(struct sender *r)
 {
-	if (r->snd.nxt == r->snd.max)
-		r->reach = r->snd.una;
 	r->snd.nxt = r->asked = r->snd.una;
 	r->burst = !r->behind		      ? BURST_FIRST
 		   : r->burst > 2 * BURST_MIN ? r->burst / 2
 					      : BURST_MIN;
 	r->behind = r->snd.max;
-}
-
-/* What is missing, alone: a translator that holds the others goes on behind
- * them. */
-static void send_alone(struct sender *r)
-{
-	uint64_t left = r->snd.max - r->snd.una, n = alone[r->doubt];
-
-	r->again = r->snd.una;
-	r->again_end = r->snd.una + (n < left ? n : left);
-	r->tail = r->snd.max;
 }
 
 /* From the first report that is missing, or, if that is not kept any more, from
@@ -74,10 +49,7 @@ static void send_again(struct resend *w, struct sender *r, bool sure,
 	r->back = r->snd.una + 1;
 	r->back_ns = now_ns;
 	r->sure = false;
-	if (r->behind || r->doubt == DOUBT_ENOUGH)
-		go_back(r);
-	else
-		send_alone(r);
+	go_back(r);
 	resend_queue(w, r);
 }
 
@@ -120,27 +92,6 @@ static void opened(struct resend *w, struct sender *r, uint16_t last,
 	resend_queue(w, r);
 }
 
-/*
- * What has come, up to this one, tells whether the translator holds reports
- * behind a gap: then those are there that were sent once, behind what was sent
- * again. On a way back, where a wrong guess sends all again each time, a few
- * are not enough.
- */
-static void learn(struct sender *r, uint64_t at)
-{
-	if (r->again_end && at >= r->again_end) {
-		if (r->again_end < r->tail)
-			r->doubt = at > r->again_end ? DOUBT_NONE
-						     : r->doubt + 1;
-		r->again = r->again_end = 0;
-	}
-	if (r->behind && at > r->reach + LATE && r->reach < r->behind) {
-		r->doubt = DOUBT_NONE;
-		r->behind = 0;
-		r->snd.nxt = r->snd.max;
-	}
-}
-
 /* What a NACK tells, in order. */
 static void heard(struct resend *w, struct sender *r,
 		  const struct dta_report *nack, uint64_t now_ns)
@@ -171,7 +122,6 @@ static void heard(struct resend *w, struct sender *r,
 	w->ctr.confirmed += come;
 	if (come)
 		r->urgent = false;
-	learn(r, at);
 	snd_confirm(&r->snd, at);
 	resend_queue(w, r);
 	if (at < missing) {
@@ -239,11 +189,9 @@ static uint64_t patience(const struct resend *w, const struct sender *r)
 	if (r->phase == PHASE_DEAF)
 		return DEAF;
 	if (r->phase != PHASE_OPENING && !r->tries && !r->urgent &&
-	    !r->behind && !r->again_end && !w->finish)
+	    !r->behind && !w->finish)
 		return LAZY;
 	ns = w->timeout_ns << (r->tries < 8 * TRIES ? r->tries / TRIES : 8);
-	if (r->again_end) /* all waits for it; and it costs no report */
-		ns /= 2;
 	return ns < TIMEOUT_MAX ? ns : TIMEOUT_MAX;
 }
 

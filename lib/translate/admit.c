@@ -240,8 +240,6 @@ admit_with(struct translator *t, size_t i, size_t end, size_t ahead,
 		}
 		jobs_are(&t->stage, n, all, any);
 		admit_one(t, i, head);
-		if (t->halt)
-			return i + (t->halt == HALT_BEHIND);
 		n = t->stage.n;
 		all = UINT64_MAX;
 		any = 0;
@@ -322,22 +320,18 @@ static admit_fn *admit_here(const struct translator *t)
 	return narrow[!!t->expected][!!t->asking];
 }
 
-size_t admit(struct translator *t, const struct pkt *pkts, size_t n)
+void admit(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	size_t first = (size_t)(pkts - t->pkts), i = first, end = first + n;
 	size_t last = t->npkts > AHEAD ? t->npkts - AHEAD : 0;
 	unsigned before = t->stage.n;
 	admit_fn *go = admit_here(t);
 
-	t->halt = HALT_NOT;
 	if (i < last)
 		i = go(t, i, end < last ? end : last, AHEAD);
-	if (!t->halt) /* nothing is ahead of the last ones */
-		i = go(t, i, end, 0);
-	n = i - first;
+	go(t, i, end, 0); /* nothing is ahead of the last ones */
 	t->ctr.received += n;
 	t->ctr.stored += t->stage.n - before;
-	return n;
 }
 
 /* For is_expected(): packet i, of the common shape. */

@@ -28,7 +28,6 @@
 #include "op/made.h"
 #include "op/rate.h"
 #include "report/common.h"
-#include "reporters/hold.h"
 #include "reporters/reporters.h"
 #include "translate/translate.h"
 #include "wire/key.h"
@@ -145,13 +144,6 @@ enum pass {
 	PASS_REST, /* what does not */
 };
 
-/* A stage ends early where held reports are next: held.c. */
-enum halt {
-	HALT_NOT,
-	HALT_BEFORE, /* the packet in hand, which is judged behind them */
-	HALT_BEHIND, /* it */
-};
-
 struct translator {
 	/*
 	 * In a team: waits for this batch's turn to carry out operations.
@@ -173,14 +165,6 @@ struct translator {
 	enum dta_format format;
 	struct reporters *reporters; /* NULL: no table wants numbers */
 	uint64_t *expected;	     /* of them, see expected_at() */
-	struct hold *hold;	     /* NULL: no report is held */
-	enum halt halt;		     /* where this stage ends */
-	struct {
-		struct reporter *who; /* whose held reports are next */
-		uint16_t gone;	      /* up to there nothing else will come */
-		bool going_on;	      /* they are on their way */
-		uint64_t put_off;     /* packets that are judged again */
-	} next;
 	struct translate_ledger ctr;
 	uint64_t generation; /* of the road; list heads hold for one */
 	uint64_t last_ns;    /* the latest stamp of a packet: clock.h */
@@ -232,8 +216,7 @@ static inline size_t translator_size(unsigned lanes)
 
 /*
  * stage.c. begin and end: of a batch, on the road; end returns the batch's
- * first error. run: a stage, n <= STEP packets, from decoding to memory;
- * returns how many it took, not all if t->halt is set.
+ * first error. run: a stage, n <= STEP packets, from decoding to memory.
  *
  * In a team a batch is one stage, which goes in three steps: look, which needs
  * nothing but the packets; turn, when all batches before have had theirs; rest,
@@ -241,7 +224,7 @@ static inline size_t translator_size(unsigned lanes)
  * look and whole. Neither begin nor end is in them.
  */
 void stage_begin(struct translator *t);
-size_t stage_run(struct translator *t, const struct pkt *pkts, size_t n);
+void stage_run(struct translator *t, const struct pkt *pkts, size_t n);
 void stage_look(struct translator *t, const struct pkt *pkts, size_t n);
 void stage_turn(struct translator *t, size_t n);
 void stage_whole(struct translator *t, size_t n);
@@ -252,9 +235,8 @@ int stage_end(struct translator *t);
  * wants to judge each. Behind sequences_open(). */
 void admit_init(struct translator *t);
 
-/* Packets of the stage, t->pkts, to its jobs; asks for lines meanwhile. Returns
- * how many were judged, not all if t->halt is set. */
-size_t admit(struct translator *t, const struct pkt *pkts, size_t n);
+/* Packets of the stage, t->pkts, to its jobs; asks for lines meanwhile. */
+void admit(struct translator *t, const struct pkt *pkts, size_t n);
 
 /* The same in two steps: what one can see of packets by themselves; and what
  * hangs on those before, in their order. */
@@ -266,9 +248,9 @@ void admit_judge(struct translator *t, const struct pkt *pkts, size_t n);
  * tracked one, where a table is strict; NULL if it is to be carried out, else
  * the counter of what is done instead. l may be NULL (no such table); good:
  * nothing else speaks against it. ask: a NACK by a reporter. common: as note,
- * of a frame of the common shape and its head. check and ask may set t->halt.
+ * of a frame of the common shape and its head.
  */
-int sequence_open(struct translator *t, unsigned hold, struct fault *f);
+int sequence_open(struct translator *t, struct fault *f);
 void sequence_note(struct translator *t, const struct lane *l,
 		   const struct net_udp *u, const struct dta_report *r);
 uint64_t *sequence_check(struct translator *t, const struct lane *l,
@@ -278,17 +260,6 @@ uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
 		       const struct dta_report *r, const struct pkt *p);
 void sequence_common(struct translator *t, const uint8_t *src, uint64_t head);
 void sequence_close(struct translator *t);
-
-/* held.c: where a stage has halted, before the next packet, which it has not
- * judged. */
-void held_go_on(struct translator *t, const struct pkt *next);
-
-static inline bool has_held(const struct translator *t,
-			    const struct reporter *who)
-{
-	return t->hold &&
-	       hold_count(t->hold, reporter_index(t->reporters, who));
-}
 
 /* nack.c: to the reporter of u, which was in p. */
 void nack_send(struct translator *t, const struct net_udp *u, uint16_t table,

@@ -25,10 +25,6 @@
  * that it is gone for good; or, from a reporter that does neither, a number
  * comes that is FAR ahead, when no reporter has the missing one any more. What
  * did not come is then counted, each number once, and dropped if it comes late.
- *
- * Where reports are held (translate_options, hold), those of DTA/1 behind a gap
- * are not dropped. When it ends the stage halts for them: held.c. While reports
- * of a reporter are held, a gap is open.
  */
 #include "translate/private.h"
 
@@ -44,31 +40,6 @@ enum {
 	FAR0 = 64,
 };
 
-/* What is held of a reporter is dropped, as it would have been at once. */
-static void drop_held(struct translator *t, struct reporter *who)
-{
-	unsigned n;
-
-	if (!has_held(t, who))
-		return;
-	n = hold_drop(t->hold, reporter_index(t->reporters, who));
-	t->ctr.held -= n;
-	t->ctr.out_of_order += n;
-	who->gap = false;
-}
-
-/* A place for one report more: those of a reporter that has fallen silent.
- * False: there is none. */
-static bool make_room(struct translator *t)
-{
-	uint16_t owner;
-
-	if (!hold_silent(t->hold, &owner))
-		return false;
-	drop_held(t, reporter_at(t->reporters, owner));
-	return true;
-}
-
 static struct reporter *find(struct translator *t, const struct net_udp *u)
 {
 	bool own, narrow = is_dta0(u);
@@ -76,7 +47,6 @@ static struct reporter *find(struct translator *t, const struct net_udp *u)
 
 	if (own)
 		return who;
-	drop_held(t, who);
 	reporter_init(t->reporters, who, u, narrow);
 	return who;
 }
@@ -142,17 +112,6 @@ static enum dta_nack_reason refused(struct translator *t, const struct lane *l,
 	return 0;
 }
 
-/* The stage ends for a reporter's held reports. Returns what a packet counts as
- * that comes again behind them. */
-static uint64_t *halt(struct translator *t, enum halt where,
-		      struct reporter *who, uint16_t gone)
-{
-	t->halt = where;
-	t->next.who = who;
-	t->next.gone = gone;
-	return &t->next.put_off;
-}
-
 /* A number in order, for a strict table. */
 static uint64_t *in_order(struct translator *t, const struct lane *l,
 			  struct reporter *who, const struct net_udp *u,
@@ -163,30 +122,12 @@ static uint64_t *in_order(struct translator *t, const struct lane *l,
 
 	who->unheeded = 0;
 	who->gap = why != 0;
-	if (has_held(t, who) && (why != 0) == t->next.going_on)
-		halt(t, HALT_BEHIND, who, r->sequence);
 	if (!why) {
 		who->last = r->sequence;
 		return NULL;
 	}
 	nack_send(t, u, r->table, p, who->last, why);
 	return why == DTA_NACK_RATE ? &t->ctr.rate_limited : &t->ctr.resyncing;
-}
-
-/* A report behind a gap: what it counts as. */
-static uint64_t *set_aside(struct translator *t, const struct reporter *who,
-			   uint16_t number, const struct pkt *p)
-{
-	uint16_t owner = reporter_index(t->reporters, who);
-	bool again;
-
-	if (!t->hold || who->narrow)
-		return &t->ctr.out_of_order;
-	again = hold_has(t->hold, owner, number);
-	if (hold_put(t->hold, owner, number, p) ||
-	    (make_room(t) && hold_put(t->hold, owner, number, p)))
-		return again ? &t->ctr.repeated : &t->ctr.held;
-	return &t->ctr.out_of_order;
 }
 
 /* A number that is not the next one, for a strict table. */
@@ -200,7 +141,7 @@ static uint64_t *out_of_order(struct translator *t, struct reporter *who,
 	who->gap = who->gap || opens;
 	t->ctr.gaps += opens;
 	remind(t, who, u, r, p, opens);
-	return step > 0 ? set_aside(t, who, r->sequence, p) : &t->ctr.repeated;
+	return step > 0 ? &t->ctr.out_of_order : &t->ctr.repeated;
 }
 
 /* A tracked report for a strict table. */
@@ -215,9 +156,6 @@ static uint64_t *check_strictly(struct translator *t, const struct lane *l,
 	expected_catch_up(t->reporters, who);
 	who->strict = true;
 	if (step > (is_dta0(u) ? FAR0 : FAR)) {
-		if (has_held(t, who))
-			return halt(t, HALT_BEFORE, who,
-				    (uint16_t)(r->sequence - 1));
 		t->ctr.lost_reports += (unsigned)step - 1;
 		who->last = (uint16_t)(r->sequence - 1);
 		step = 1;
@@ -250,8 +188,6 @@ uint64_t *sequence_check(struct translator *t, const struct lane *l,
 		return NULL; /* it is the strict table's to close */
 	if (step == 1 || (step > 0 && l && l->t.sequence == TABLE_SEQ_COUNT))
 		who->last = r->sequence;
-	if (has_held(t, who))
-		halt(t, HALT_BEHIND, who, r->sequence);
 	note(t, who, l, r->sequence);
 	return NULL;
 }
@@ -264,17 +200,6 @@ static uint16_t stand_of(struct translator *t, struct reporter *who)
 			 : numbers_last(reporter_numbers(t->reporters, who));
 }
 
-/*
- * A reporter that begins anew: its numbers go on where the translator stands,
- * so that what is held would be taken for what it sends next. It asks with
- * table 0 (resend.h), or tells a number that nobody told it.
- */
-static bool begins(const struct reporter *who, const struct dta_report *r)
-{
-	return r->hop == DTA_NACK_STATE &&
-	       (!r->table || abs((int16_t)(who->last - r->sequence)) > FAR);
-}
-
 uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
 		       const struct dta_report *r, const struct pkt *p)
 {
@@ -284,11 +209,7 @@ uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
 
 	who->last = known ? stand_of(t, who) : r->sequence;
 	who->heard = ++t->reporters->checks;
-	if (begins(who, r))
-		drop_held(t, who);
 	step = r->hop == DTA_NACK_GONE ? reporter_ahead(who, r->sequence) : 0;
-	if (step > 0 && has_held(t, who))
-		return halt(t, HALT_BEFORE, who, r->sequence);
 	if (step > 0) {
 		t->ctr.lost_reports += (unsigned)step;
 		who->last = r->sequence;
@@ -301,21 +222,19 @@ uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
 	return &t->ctr.questions;
 }
 
-int sequence_open(struct translator *t, unsigned hold, struct fault *f)
+int sequence_open(struct translator *t, struct fault *f)
 {
 	int rc = reporters_open(&t->reporters, f);
 
 	if (rc < 0)
 		return rc;
 	t->expected = t->reporters->expected;
-	return t->strict && hold ? hold_open(&t->hold, hold, f) : 0;
+	return 0;
 }
 
 void sequence_close(struct translator *t)
 {
 	reporters_close(t->reporters);
-	hold_close(t->hold);
 	t->reporters = NULL;
 	t->expected = NULL;
-	t->hold = NULL;
 }

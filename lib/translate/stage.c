@@ -160,9 +160,8 @@ static bool may_go(struct translator *t, uint64_t lanes)
 }
 
 /* A stage in parts, each while lines of the one before are asked for. What is
- * left of it in t->stage is for its end. Returns as admit(). */
-static size_t admit_parts(struct translator *t, const struct pkt *pkts,
-			  size_t n)
+ * left of it in t->stage is for its end. */
+static void admit_parts(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	struct jobs *j = &t->stage;
 	size_t k = 0, part = 0;
@@ -171,7 +170,8 @@ static size_t admit_parts(struct translator *t, const struct pkt *pkts,
 		size_t step = n - k < STEP_ASKING ? n - k : STEP_ASKING;
 		uint64_t lanes;
 
-		k += admit(t, pkts + k, step);
+		admit(t, pkts + k, step);
+		k += step;
 		lanes = lanes_of(j);
 		if (!may_go(t, lanes))
 			continue;
@@ -179,21 +179,21 @@ static size_t admit_parts(struct translator *t, const struct pkt *pkts,
 		ops_ask(t, k - part);
 		jobs_clear(j);
 		part = k;
-	} while (k < n && !t->halt);
-	return k;
+	} while (k < n);
 }
 
-size_t stage_run(struct translator *t, const struct pkt *pkts, size_t n)
+void stage_run(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	jobs_clear(&t->stage);
 	t->pkts = pkts;
 	t->npkts = n;
-	n = t->asking ? admit_parts(t, pkts, n) : admit(t, pkts, n);
-	t->npkts = n;
+	if (t->asking)
+		admit_parts(t, pkts, n);
+	else
+		admit(t, pkts, n);
 	if (t->steering)
 		steer_aim(t);
 	carry_out(t, 0, n, 0, lanes_of(&t->stage));
-	return n;
 }
 
 /* The stage's jobs of one lane that are of common reports, which have heads

@@ -7,7 +7,6 @@ static void inherit(struct translator *t, struct translator *from)
 {
 	struct reporters *reporters = t->reporters;
 	uint64_t *expected = t->expected;
-	struct hold *hold = t->hold;
 	struct course course;
 
 	course_save(&course, from);
@@ -16,8 +15,6 @@ static void inherit(struct translator *t, struct translator *from)
 	from->reporters = reporters;
 	t->expected = from->expected;
 	from->expected = expected;
-	t->hold = from->hold;
-	from->hold = hold;
 }
 
 int translate_succeed(struct translator **t, const struct table *tables,

@@ -362,8 +362,6 @@ int translate_team_open(struct translate_team **out, struct translator *t,
 	if (t->rate.per_s)
 		return fault_set(f, -ENOTSUP,
 				 "operations under a limit go one by one");
-	if (t->hold)
-		return fault_set(f, -ENOTSUP, "one worker alone holds reports");
 	relay.ctx = c = aligned_alloc(TEAM_LINE, sizeof(*c));
 	if (!c)
 		return fault_set(f, -ENOMEM, "no memory for the team");

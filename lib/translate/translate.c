@@ -41,8 +41,6 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct translate_ledger, batches, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, partial_batches, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, partial_checksums, LEDGER_NOTE),
-	/* Harmless, but last: rows are read by their columns' places, too. */
-	LEDGER_LEVEL(struct translate_ledger, held, LEDGER_HARMLESS),
 };
 
 LEDGER_COMPLETE(fields, struct translate_ledger);
@@ -144,7 +142,7 @@ static int lane_open(struct translator *t, unsigned i,
 	return rc;
 }
 
-static int sequences_open(struct translator *t, unsigned hold, struct fault *f)
+static int sequences_open(struct translator *t, struct fault *f)
 {
 	bool wanted = false;
 
@@ -154,7 +152,7 @@ static int sequences_open(struct translator *t, unsigned hold, struct fault *f)
 		wanted = wanted || mode != TABLE_SEQ_OFF;
 		t->strict = t->strict || mode == TABLE_SEQ_STRICT;
 	}
-	return wanted ? sequence_open(t, hold, f) : 0;
+	return wanted ? sequence_open(t, f) : 0;
 }
 
 /* What the caller gave. */
@@ -232,7 +230,7 @@ int translate_open(struct translator **out, const struct table *tables,
 	else
 		rc = lanes_open(t, tables, o, f);
 	if (!rc)
-		rc = sequences_open(t, o->hold, f);
+		rc = sequences_open(t, f);
 	if (rc < 0) {
 		translate_close(t);
 		return rc;
@@ -266,11 +264,8 @@ int translate_rx(struct translator *t, const struct pkt *pkts, size_t n)
 	if (!n)
 		return 0;
 	stage_begin(t);
-	for (size_t at = 0; at < n;) {
-		at += stage_run(t, pkts + at, n - at < STEP ? n - at : STEP);
-		if (t->halt)
-			held_go_on(t, pkts + at);
-	}
+	for (size_t at = 0; at < n; at += STEP)
+		stage_run(t, pkts + at, n - at < STEP ? n - at : STEP);
 	return stage_end(t);
 }
 

@@ -40,7 +40,6 @@ struct translate_ledger {
 	uint64_t rate_limited;
 	uint64_t resyncing; /* strict sequence: the road was busy() */
 	uint64_t questions; /* no report: a reporter asks for the sequence */
-	uint64_t held;	    /* strict sequence: until what is missing comes */
 	/* notes */
 	uint64_t nacks;	       /* DTA NACKs seen: foreign */
 	uint64_t nacks_sent;   /* and those made here */
@@ -94,9 +93,6 @@ struct translate_options {
 	const struct collector_address *address; /* STEER_ADDRESS: of each */
 	enum dart dart;
 	uint64_t seed; /* DART_ONE: of the random copies */
-	/* Strict sequence: reports behind a gap that are held rather than
-	 * dropped, of all reporters together: 0 to HOLD_MAX. */
-	unsigned hold;
 };
 
 enum {

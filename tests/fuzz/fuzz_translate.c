@@ -2,8 +2,8 @@
 /*
  * Hostile packets into the translator, every operation checked by the road.
  *
- * Input: a byte that chooses the format, immediates and whether reports behind
- * gaps are held; then packets, each a byte of length and as many bytes. Length
+ * Input: a byte that chooses the format and immediates; then packets, each a
+ * byte of length and as many bytes. Length
  * bit 7: a DTA payload, put into a good frame; else a frame as it is. The last
  * two bytes tell the time of a payload, too: a minute in steps of a
  * millisecond, or all that a stamp can be.
@@ -73,7 +73,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	t[4].sequence = TABLE_SEQ_STRICT;
 	t[7].hash = HASH_DTA0;
 	t[0].immediate = t[1].immediate = data[0] >> 7;
-	o.hold = data[0] >> 6 & 1 ? 5 : 0;
 	road = test_road_new(t, 8);
 	if (translate_open(&tr, t, 8, &road->road, &o, NULL))
 		abort();
