@@ -123,31 +123,30 @@ static void take_parts(struct run *r)
 	r->t_options.address = p->address;
 }
 
-/* To other collectors, between two batches: the translator's caches go to the
- * old ones, and another takes its place. 0 or -errno of the road. */
-static int follow_parts(struct run *r)
+/* SIGHUP, between two batches: what is cached goes to the collectors as they
+ * are, then their cluster is opened anew. 0 or -errno. */
+static int reopen(struct run *r)
 {
 	struct fault f = {0};
 	int rc;
 
-	if (!road_change(r->road, ROAD_ASK))
+	if (!r->road->again)
 		return 0;
 	rc = cores_stop(r);
 	if (!rc)
 		rc = translate_flush(r->t);
+	if (!rc)
+		rc = r->road->reopen(r->road);
 	if (rc < 0)
 		return rc;
-	road_change(r->road, ROAD_GO);
 	take_parts(r);
-	if (translate_succeed(&r->t, r->table, r->road->tables, r->road,
-			      &r->t_options, &f) < 0) {
+	rc = translate_succeed(&r->t, r->table, r->road->tables, r->road,
+			       &r->t_options, &f);
+	if (rc < 0)
 		cli_warn_fault(r->o.cluster, &f);
-		road_change(r->road, ROAD_BACK);
-		take_parts(r);
-	}
-	road_change(r->road, ROAD_DONE);
-	cores_go(r);
-	return 0;
+	else
+		cores_go(r);
+	return rc;
 }
 
 static unsigned fds(void *run, int *fd, unsigned max)
@@ -177,7 +176,7 @@ static int idle(struct run *r)
 static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 {
 	struct run *r = run;
-	int rc = follow_parts(r);
+	int rc = reopen(r);
 
 	(void)f;
 	if (!rc && !n)

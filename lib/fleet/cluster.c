@@ -160,56 +160,6 @@ void cluster_fini(struct cluster *c)
 	*c = (struct cluster){0};
 }
 
-static uint16_t id_of(const struct cluster *c,
-		      const struct cluster_generation *g, unsigned member)
-{
-	return c->collector[g->member[member].collector].id;
-}
-
-static bool same_members(const struct cluster *a,
-			 const struct cluster_generation *ga,
-			 const struct cluster *b,
-			 const struct cluster_generation *gb)
-{
-	if (ga->n != gb->n)
-		return false;
-	for (unsigned i = 0; i < ga->n; i++)
-		if (id_of(a, ga, i) != id_of(b, gb, i))
-			return false;
-	return true;
-}
-
-int cluster_follows(const struct cluster *now, const struct cluster *next,
-		    struct fault *f)
-{
-	uint32_t newest = cluster_newest(now)->number;
-
-	if (now->by_address != next->by_address)
-		return fault_set(f, -EINVAL,
-				 "steer: not as it was; that needs a new "
-				 "start");
-	if (cluster_newest(next)->number < newest)
-		return fault_set(f, -EINVAL,
-				 "its newest generation is %u, and %u is in "
-				 "force",
-				 cluster_newest(next)->number, newest);
-	for (unsigned a = 0; a < now->generations; a++)
-		for (unsigned b = 0; b < next->generations; b++) {
-			const struct cluster_generation *g =
-				&now->generation[a];
-
-			if (g->number == next->generation[b].number &&
-			    !same_members(now, g, next, &next->generation[b]))
-				return fault_set(
-					f, -EINVAL,
-					"generation %u has other members than "
-					"it had: what it stored would not be "
-					"found; add a generation",
-					g->number);
-		}
-	return 0;
-}
-
 unsigned cluster_owner(const struct cluster_generation *g, const uint8_t *key,
 		       size_t len)
 {

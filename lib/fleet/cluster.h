@@ -80,14 +80,6 @@ int cluster_parse(struct cluster *c, FILE *in, const char *name,
 		  struct fault *f);
 void cluster_fini(struct cluster *c);
 
-/*
- * Whether writers that work by one file can go on by another: generations that
- * both have are the same, else what was stored would be looked for at others,
- * and the newest is not older.
- */
-int cluster_follows(const struct cluster *now, const struct cluster *next,
-		    struct fault *f);
-
 /* The newest generation: what writers use. */
 static inline const struct cluster_generation *
 cluster_newest(const struct cluster *c)

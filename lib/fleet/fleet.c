@@ -18,67 +18,61 @@ static struct fleet *fleet_new(const struct fleet_options *o)
 	return fl;
 }
 
-/* A collector without a road; NULL: no room. */
-static struct collector *collector_new(struct fleet *fl, struct fault *f)
-{
-	struct collector *s;
-
-	for (unsigned i = 0; i < fl->collectors; i++)
-		if (!fl->collector[i]->road)
-			return fl->collector[i];
-	if (fl->collectors == FLEET_MAX) {
-		fault_set(f, -ENOSPC,
-			  "too many collectors came and went: that needs a "
-			  "new start");
-		return NULL;
-	}
-	s = calloc(1, sizeof(*s));
-	if (!s) {
-		fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-		return NULL;
-	}
-	s->number = fl->collectors;
-	fl->collector[fl->collectors++] = s;
-	return s;
-}
-
-static void collector_opened(struct fleet *fl, struct collector *s)
-{
-	if (s->roce)
-		fl->roce[fl->roces++] = s->roce;
-}
-
 static struct collector *collector_of(const struct fleet *fl,
 				      const struct cluster_collector *c)
 {
-	for (unsigned i = 0; i < fl->collectors; i++)
-		if (collector_is(fl, fl->collector[i], c))
-			return fl->collector[i];
+	for (unsigned i = 0; i < fl->n; i++)
+		if (collector_is(fl, fl->member[i], c))
+			return fl->member[i];
 	return NULL;
 }
 
-/* Opens a collector unless it is there. */
-static int recruit(struct fleet *fl, const struct cluster_collector *c,
-		   struct fault *f)
+/* Opens a collector that is not there. */
+static int recruit(struct fleet *fl, struct collector **out,
+		   const struct cluster_collector *c, struct fault *f)
 {
-	struct collector *s = collector_of(fl, c);
+	struct collector *s = calloc(1, sizeof(*s));
 	struct fault why = {""};
 	int rc;
 
-	if (s)
-		return 0;
-	if (!(s = collector_new(fl, f)))
-		return -ENOMEM;
+	if (!s)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	rc = collector_open(fl, s, c, f);
+	s->number = fl->numbers;
 	if (rc == 0 && fl->dart &&
 	    (rc = dart_out_reticket(fl->dart, s->number, NULL, s->ticket,
 				    &why)) < 0)
 		fault_set(f, rc, "%.400s", why.text);
-	if (rc < 0)
+	if (rc < 0) {
 		collector_close(s);
-	else
-		collector_opened(fl, s);
-	return rc;
+		return rc;
+	}
+	fl->numbers++;
+	*out = s;
+	return 0;
+}
+
+/* The newest generation's collectors: those that are members, and new ones. */
+static int muster(struct fleet *fl, const struct cluster *c,
+		  struct collector **member, struct fault *f)
+{
+	const struct cluster_generation *g = cluster_newest(c);
+	bool is_new[CLUSTER_MAX] = {false};
+	int rc = 0;
+
+	for (unsigned i = 0; i < g->n; i++) {
+		const struct cluster_collector *a =
+			&c->collector[g->member[i].collector];
+
+		member[i] = collector_of(fl, a);
+		is_new[i] = !member[i];
+		if (is_new[i] && (rc = recruit(fl, &member[i], a, f)) < 0)
+			break;
+	}
+	for (unsigned i = 0; rc < 0 && i < g->n; i++)
+		if (is_new[i])
+			collector_close(member[i]);
+	return rc < 0 ? rc : (int)g->n;
 }
 
 /* Its roads, member by member. */
@@ -130,16 +124,6 @@ static int finish(struct fleet **out, struct fleet *fl, int rc, struct fault *f)
 	return 0;
 }
 
-static void take_members(struct fleet *fl, const struct cluster *c)
-{
-	const struct cluster_generation *g = cluster_newest(c);
-
-	fl->n = g->n;
-	for (unsigned i = 0; i < g->n; i++)
-		fl->member[i] = collector_of(
-			fl, &c->collector[g->member[i].collector]);
-}
-
 int fleet_open(struct fleet **out, const struct cluster *c,
 	       const struct fleet_options *o, struct fault *f)
 {
@@ -148,9 +132,9 @@ int fleet_open(struct fleet **out, const struct cluster *c,
 
 	if (!fl)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = fleet_recruit(fl, c, f);
-	if (rc == 0) {
-		take_members(fl, c);
+	rc = muster(fl, c, fl->member, f);
+	if (rc > 0) {
+		fl->n = (unsigned)rc;
 		rc = join_roads(fl, f);
 	}
 	return finish(out, fl, rc, f);
@@ -160,7 +144,7 @@ int fleet_open_ticket(struct fleet **out, struct ticket *t, const char *path,
 		      const struct fleet_options *o, struct fault *f)
 {
 	struct fleet *fl = fleet_new(o);
-	struct collector *s = fl ? collector_new(fl, f) : NULL;
+	struct collector *s = fl ? calloc(1, sizeof(*s)) : NULL;
 	int rc;
 
 	if (!s) {
@@ -169,12 +153,10 @@ int fleet_open_ticket(struct fleet **out, struct ticket *t, const char *path,
 		free(t);
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	}
+	fl->member[fl->n++] = s;
 	rc = collector_ticket(fl, s, t, path, f);
-	if (rc == 0) {
-		collector_opened(fl, s);
-		fl->member[fl->n++] = s;
+	if (rc == 0)
 		fl->road = s->road;
-	}
 	return finish(out, fl, rc, f);
 }
 
@@ -217,29 +199,12 @@ size_t fleet_dart_answers(struct fleet *fl, struct pkt *pkts, size_t n)
 
 unsigned fleet_roces(const struct fleet *fl, struct roce_out **out)
 {
-	memcpy(out, fl->roce, fl->roces * sizeof(out[0]));
-	return fl->roces;
-}
+	unsigned n = 0;
 
-int fleet_reticket(struct fleet *fl, const struct cluster *c, struct fault *f)
-{
-	const struct cluster_generation *g = cluster_newest(c);
-	int rc = 0;
-
-	for (unsigned i = 0; i < g->n; i++) {
-		const struct cluster_collector *a =
-			&c->collector[g->member[i].collector];
-		struct collector *s = collector_of(fl, a);
-		struct fault why = {""};
-		int one = 0;
-
-		if (s && s->ticket && strcmp(a->ticket, s->path) != 0)
-			one = collector_reticket(fl, s, a->ticket, &why);
-		if (one < 0 && rc == 0)
-			rc = fault_set(f, one, "collector %u: %.400s", a->id,
-				       why.text);
-	}
-	return rc;
+	for (unsigned i = 0; i < fl->n; i++)
+		if (fl->member[i]->roce)
+			out[n++] = fl->member[i]->roce;
+	return n;
 }
 
 enum {
@@ -249,8 +214,8 @@ enum {
 /* A collector whose ticket's file is not the one that was looked at last. */
 static struct collector *collector_changed(struct fleet *fl)
 {
-	while (fl->looked_at < fl->collectors) {
-		struct collector *s = fl->collector[fl->looked_at++];
+	while (fl->looked_at < fl->n) {
+		struct collector *s = fl->member[fl->looked_at++];
 		struct ticket_stamp now;
 
 		if (!s->ticket)
@@ -311,8 +276,8 @@ bool fleet_look_again(struct fleet *fl)
 {
 	bool any = false;
 
-	for (unsigned i = 0; i < fl->collectors; i++) {
-		struct collector *s = fl->collector[i];
+	for (unsigned i = 0; i < fl->n; i++) {
+		struct collector *s = fl->member[i];
 
 		if (!s->ticket)
 			continue;
@@ -323,14 +288,6 @@ bool fleet_look_again(struct fleet *fl)
 	fl->looked_at = 0;
 	fl->look_ns = 0;
 	return any;
-}
-
-static bool is_member(const struct fleet *fl, const struct collector *s)
-{
-	for (unsigned i = 0; i < fl->n; i++)
-		if (fl->member[i] == s)
-			return true;
-	return false;
 }
 
 static void say_refusal(const struct collector *s, struct fault *f)
@@ -355,11 +312,10 @@ static void say_refusal(const struct collector *s, struct fault *f)
 
 bool fleet_refusal(struct fleet *fl, struct fault *f)
 {
-	for (unsigned i = 0; i < fl->collectors; i++) {
-		struct collector *s = fl->collector[i];
+	for (unsigned i = 0; i < fl->n; i++) {
+		struct collector *s = fl->member[i];
 
-		if (!s->roce || !is_member(fl, s) ||
-		    s->told == roce_out_stale(s->roce))
+		if (!s->roce || s->told == roce_out_stale(s->roce))
 			continue;
 		s->told = !s->told;
 		say_refusal(s, f);
@@ -368,62 +324,51 @@ bool fleet_refusal(struct fleet *fl, struct fault *f)
 	return false;
 }
 
-int fleet_recruit(struct fleet *fl, const struct cluster *c, struct fault *f)
+/* Those that are members no longer: what became of their requests stays. */
+static void dismiss(struct fleet *fl, struct collector *const *next, unsigned n)
 {
-	const struct cluster_generation *g = cluster_newest(c);
-	int rc = 0;
+	for (unsigned i = 0; i < fl->n; i++) {
+		struct collector *s = fl->member[i];
+		struct requester_ledger l;
+		unsigned k = 0;
 
-	for (unsigned i = 0; i < g->n && !rc; i++)
-		rc = recruit(fl, &c->collector[g->member[i].collector], f);
-	return rc;
-}
-
-bool fleet_is(const struct fleet *fl, const struct cluster *c, bool mirror)
-{
-	const struct cluster_generation *g = cluster_newest(c);
-
-	if (g->n != fl->n || mirror != fl->o.mirror)
-		return false;
-	for (unsigned i = 0; i < g->n; i++)
-		if (!collector_is(fl, fl->member[i],
-				  &c->collector[g->member[i].collector]))
-			return false;
-	return true;
-}
-
-bool fleet_leaves(const struct fleet *fl, const struct roce_out *roce,
-		  const struct cluster *next)
-{
-	const struct cluster_generation *g = cluster_newest(next);
-
-	for (unsigned i = 0; i < g->n; i++) {
-		const struct collector *s = collector_of(
-			fl, &next->collector[g->member[i].collector]);
-
-		if (s && s->roce == roce)
-			return false;
+		while (k < n && next[k] != s)
+			k++;
+		if (k < n)
+			continue;
+		if (s->roce) {
+			l = roce_out_ledger(s->roce);
+			ledger_add(&requester_ledger, &fl->before, &l);
+		}
+		collector_close(s);
 	}
-	return true;
 }
 
-void fleet_change(struct fleet *fl, const struct cluster *c, bool mirror)
+int fleet_change(struct fleet *fl, const struct cluster *c, bool mirror,
+		 struct fault *f)
 {
+	struct collector *next[CLUSTER_MAX];
 	struct road *road[CLUSTER_MAX];
 	unsigned number[CLUSTER_MAX];
+	int n = muster(fl, c, next, f);
 
-	take_members(fl, c);
+	if (n < 0)
+		return n;
+	dismiss(fl, next, (unsigned)n);
+	fl->n = (unsigned)n;
+	memcpy(fl->member, next, fl->n * sizeof(next[0]));
+	fl->looked_at = 0;
 	fl->o.mirror = mirror;
 	roads_of(fl, road, number);
 	fanout_change(fl->fanout, road, fl->n, mirror);
 	if (fl->dart)
 		dart_out_members(fl->dart, number, fl->n, mirror);
+	return 0;
 }
 
-void fleet_settle(struct fleet *fl)
+const struct requester_ledger *fleet_before(const struct fleet *fl)
 {
-	for (unsigned i = 0; i < fl->collectors; i++)
-		if (fl->collector[i]->local && !is_member(fl, fl->collector[i]))
-			collector_close(fl->collector[i]);
+	return &fl->before;
 }
 
 void fleet_close(struct fleet *fl)
@@ -432,9 +377,7 @@ void fleet_close(struct fleet *fl)
 		return;
 	dart_out_close(fl->dart);
 	fanout_close(fl->fanout);
-	for (unsigned i = 0; i < fl->collectors; i++) {
-		collector_close(fl->collector[i]);
-		free(fl->collector[i]);
-	}
+	for (unsigned i = 0; i < fl->n; i++)
+		collector_close(fl->member[i]);
 	free(fl);
 }

@@ -23,10 +23,6 @@ struct fleet_options {
 
 struct fleet;
 
-enum {
-	FLEET_MAX = 2 * CLUSTER_MAX, /* collectors, past ones included */
-};
-
 /*
  * Opens the members' regions and tickets: with a sink, by ticket what has one.
  * Refused where their tables are not the same. o->sink and c outlive it.
@@ -51,21 +47,20 @@ bool fleet_dart(const struct fleet *fl, struct dart_ledger *out);
 size_t fleet_dart_answers(struct fleet *fl, struct pkt *pkts, size_t n);
 void fleet_close(struct fleet *fl); /* NULL is fine */
 
-/*
- * The roads of RoCEv2 packets (roce_out.h), for windows and answers, also of
- * those that were members: how many, FLEET_MAX at most. New ones come behind
- * the others. A DART road's packets are not theirs.
- */
+/* The members' roads of RoCEv2 packets (roce_out.h), for windows and answers:
+ * how many, CLUSTER_MAX at most. A DART road's packets are not theirs. */
 unsigned fleet_roces(const struct fleet *fl, struct roce_out **out);
 
 /*
- * The cluster file was read again. fleet_reticket() takes the tickets that it
- * has at other places than before, as roce_out_reticket() does; f names the
- * first that cannot be used; the others are. fleet_recruit() opens newcomers of
- * the newest generation, which changes nothing yet.
+ * To the newest generation of c, between two batches: a translator on
+ * fleet_road(), which stays, was flushed before and is succeeded behind it.
+ * Members that both have keep their roads, the others are closed: their
+ * requests are in fleet_before(). On an error nothing has changed. Not after
+ * fleet_open_ticket().
  */
-int fleet_reticket(struct fleet *fl, const struct cluster *c, struct fault *f);
-int fleet_recruit(struct fleet *fl, const struct cluster *c, struct fault *f);
+int fleet_change(struct fleet *fl, const struct cluster *c, bool mirror,
+		 struct fault *f);
+const struct requester_ledger *fleet_before(const struct fleet *fl);
 
 /*
  * Looks, ten times a second at most, for a ticket whose file was written anew,
@@ -91,24 +86,6 @@ bool fleet_look_again(struct fleet *fl);
  * again: f says which. Each is told of once; call it until it returns false.
  */
 bool fleet_refusal(struct fleet *fl, struct fault *f);
-
-/* Whether its newest generation is what the fleet goes by. */
-bool fleet_is(const struct fleet *fl, const struct cluster *c, bool mirror);
-
-/* Whether a road is no member's in the newest generation of next. */
-bool fleet_leaves(const struct fleet *fl, const struct roce_out *roce,
-		  const struct cluster *next);
-
-/*
- * To the newest generation of c, all of whom fleet_recruit() has; between two
- * batches. fleet_road() stays, with other tables: a translator on it was
- * flushed before, and is succeeded behind it. Not after fleet_open_ticket().
- */
-void fleet_change(struct fleet *fl, const struct cluster *c, bool mirror);
-
-/* Closes the regions of those that are no members: they have taken all, or were
- * recruited in vain. */
-void fleet_settle(struct fleet *fl);
 
 /* Whether two collectors' tables are the same; f says which is not, and why. */
 int fleet_same_tables(const struct table *a, unsigned na, const struct table *b,

@@ -150,12 +150,11 @@ int collector_open(struct fleet *fl, struct collector *s,
 bool collector_is(const struct fleet *fl, const struct collector *s,
 		  const struct cluster_collector *c)
 {
-	if (s->id != c->id || !s->road)
-		return false;
-	if (s->roce)
-		return fl->o.sink && *c->ticket;
-	return !(fl->o.sink && *c->ticket) && !*c->host &&
-	       !strcmp(s->path, c->region);
+	bool by_ticket = fl->o.sink && *c->ticket;
+
+	return s->id == c->id && by_ticket == (s->roce != NULL) &&
+	       (by_ticket || !*c->host) &&
+	       !strcmp(s->path, by_ticket ? c->ticket : c->region);
 }
 
 int collector_reticket(struct fleet *fl, struct collector *s, const char *path,
@@ -200,10 +199,12 @@ int collector_reticket(struct fleet *fl, struct collector *s, const char *path,
 
 void collector_close(struct collector *s)
 {
+	if (!s)
+		return;
 	if (s->roce)
 		roce_out_close(s->roce);
 	local_close(s->local);
 	region_close(s->region);
 	drop_ticket(s->ticket);
-	*s = (struct collector){.number = s->number};
+	free(s);
 }

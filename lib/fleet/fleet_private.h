@@ -8,9 +8,9 @@
 #include "op/local.h"
 #include "store/region.h"
 
-/* A collector: its region, or its ticket. Without a road, it is none. */
+/* A collector: its region, or its ticket. */
 struct collector {
-	unsigned number; /* its place in the fleet */
+	unsigned number; /* in DART's road */
 	uint16_t id;
 	char path[CLUSTER_TEXT]; /* of the region or the ticket */
 	struct region *region;
@@ -24,10 +24,6 @@ struct collector {
 	struct road *road;
 };
 
-/*
- * Collectors that were members and are no longer stay where packets were sent
- * to them: they have answers to come, and count on if they come back.
- */
 struct fleet {
 	struct fleet_options o;
 	unsigned n, tables;
@@ -36,11 +32,10 @@ struct fleet {
 	struct fanout *fanout;
 	struct dart_out *dart;
 	struct road *road;
-	unsigned collectors, roces;
-	unsigned looked_at; /* the collector that is looked at next */
-	uint64_t look_ns;   /* when */
-	struct collector *collector[FLEET_MAX];
-	struct roce_out *roce[FLEET_MAX]; /* in the order they were opened */
+	unsigned numbers;		/* given in DART's road */
+	struct requester_ledger before; /* of those that went */
+	unsigned looked_at;		/* the member that is looked at next */
+	uint64_t look_ns;		/* when */
 };
 
 int collector_open(struct fleet *fl, struct collector *s,
@@ -57,7 +52,6 @@ int collector_reticket(struct fleet *fl, struct collector *s, const char *path,
 bool collector_is(const struct fleet *fl, const struct collector *s,
 		  const struct cluster_collector *c);
 
-/* Leaves it without a road. */
-void collector_close(struct collector *s);
+void collector_close(struct collector *s); /* NULL is fine */
 
 #endif

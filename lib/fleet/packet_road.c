@@ -63,16 +63,12 @@ static int packet_tick(struct road *r)
 	return p->heard ? packet_road_hear(p, 0) : 0;
 }
 
-static int packet_change(struct road *r, enum road_step step)
+static int packet_reopen(struct road *r)
 {
 	struct packet_road *p = self(r);
-	struct fault f = {0};
-	int rc = packet_road_change(p, step);
+	int rc = packet_road_reopen(p);
 
 	r->stamped = p->way->stamped;
-	/* newcomers' */
-	if (step == ROAD_DONE && p->heard && packet_road_windows(p, &f) < 0)
-		packet_road_say(p, "%s", f.text);
 	return rc;
 }
 
@@ -102,11 +98,11 @@ static struct requester_ledger ledger_of(const struct packet_road *p,
 /* What became of all requests so far. */
 static struct road_account sum_up(struct packet_road *p)
 {
-	struct roce_out *roce[FLEET_MAX];
+	struct roce_out *roce[CLUSTER_MAX];
 	unsigned n = fleet_roces(p->fleet, roce);
 	struct road_account a = {0};
 
-	p->requests = (struct requester_ledger){0};
+	p->requests = *fleet_before(p->fleet);
 	for (unsigned i = 0; i < n; i++) {
 		struct requester_ledger l = ledger_of(p, roce[i]);
 
@@ -148,7 +144,7 @@ static unsigned packet_ledgers(struct road *r,
 static const char *packet_why(struct road *r)
 {
 	struct packet_road *p = self(r);
-	struct roce_out *roce[FLEET_MAX];
+	struct roce_out *roce[CLUSTER_MAX];
 	unsigned n = fleet_roces(p->fleet, roce);
 	struct road_account a = sum_up(p);
 
@@ -196,7 +192,6 @@ static void packet_close(struct road *r)
 	for (unsigned i = 0; i < p->n; i++)
 		free(p->respondent[i]);
 	cluster_fini(&p->cluster);
-	cluster_fini(&p->next);
 	free(p);
 }
 
@@ -210,7 +205,7 @@ static const struct road packet_road = {
 	.due = packet_road_due,
 	.tick = packet_tick,
 	.renew = packet_road_renew,
-	.change = packet_change,
+	.reopen = packet_reopen,
 	.flush = packet_flush,
 	.finish = packet_finish,
 	.account = packet_account,

@@ -113,7 +113,7 @@ static int receive(struct packet_road *p, int ms)
 
 int packet_road_hear(struct packet_road *p, int ms)
 {
-	struct roce_out *roce[FLEET_MAX];
+	struct roce_out *roce[CLUSTER_MAX];
 	int n = 0, rc = 0;
 
 	for (unsigned i = 0; i < p->n; i++)
@@ -146,17 +146,11 @@ static int turn(struct packet_road *p)
 	return packet_road_hear(p, LOOK_AROUND_MS);
 }
 
-/* Now that the end has come: whether nothing was confirmed for long, be it
- * before the end or since. */
+/* Now that all is to be confirmed: whether nothing was confirmed for long, be
+ * it before the end or since. */
 static bool is_hopeless(const struct packet_road *p)
 {
 	return p->listened - p->since > patience_ns;
-}
-
-/* Whether a collector is about to be one no longer. */
-static bool leaves(const struct packet_road *p, const struct roce_out *o)
-{
-	return p->next.n && fleet_leaves(p->fleet, o, &p->next);
 }
 
 /* A new ticket may be about to come; not for ever, and only into a file. */
@@ -170,7 +164,8 @@ static bool is_stale_for_good(const struct respondent *r)
 
 /*
  * A window is full. A capture can wait; an interface can not wait for a
- * collector that says nothing, and nobody waits for one that is to go.
+ * collector that says nothing. Nor is one waited for at the end, or when the
+ * cluster is opened anew, for it may be there no longer.
  */
 static int wait_for_room(void *ctx)
 {
@@ -179,8 +174,8 @@ static int wait_for_room(void *ctx)
 	int rc;
 
 	if (p->over || is_stale_for_good(r) ||
-	    (roce_out_stalled(r->o) && (p->o.live || leaves(p, r->o))) ||
-	    (p->o.stop && *p->o.stop && is_hopeless(p)))
+	    (roce_out_stalled(r->o) && p->o.live) ||
+	    ((p->road.again || (p->o.stop && *p->o.stop)) && is_hopeless(p)))
 		return 0;
 	rc = turn(p);
 	return rc < 0 ? rc : 1;
@@ -204,25 +199,49 @@ int packet_road_drain(struct packet_road *p)
 	return rc;
 }
 
+static bool is_among(const struct roce_out *o, struct roce_out *const *roce,
+		     unsigned n)
+{
+	while (n-- > 0)
+		if (roce[n] == o)
+			return true;
+	return false;
+}
+
+static bool has_window(const struct packet_road *p, const struct roce_out *o)
+{
+	for (unsigned i = 0; i < p->n; i++)
+		if (p->respondent[i]->o == o)
+			return true;
+	return false;
+}
+
 int packet_road_windows(struct packet_road *p, struct fault *f)
 {
-	struct roce_out *roce[FLEET_MAX];
-	unsigned n = fleet_roces(p->fleet, roce);
+	struct roce_out *roce[CLUSTER_MAX];
+	struct respondent *r;
+	unsigned n = fleet_roces(p->fleet, roce), kept = 0;
 
-	for (; p->n < n; p->n++) {
-		struct respondent *r = calloc(1, sizeof(*r));
+	/* New roads were opened before the old ones were closed: none of them
+	 * has the address of one that is gone. */
+	for (unsigned i = 0; i < p->n; i++)
+		if (is_among(p->respondent[i]->o, roce, n))
+			p->respondent[kept++] = p->respondent[i];
+		else
+			free(p->respondent[i]);
+	p->n = kept;
+	for (unsigned i = 0; i < n; i++) {
 		int rc;
 
-		if (!r)
+		if (has_window(p, roce[i]))
+			continue;
+		if (!(r = calloc(1, sizeof(*r))))
 			return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-		r->road = p;
-		r->o = roce[p->n];
+		*r = (struct respondent){.road = p, .o = roce[i]};
+		p->respondent[p->n++] = r;
 		rc = roce_out_window(r->o, p->o.window, wait_for_room, r, f);
-		if (rc < 0) {
-			free(r);
+		if (rc < 0)
 			return rc;
-		}
-		p->respondent[p->n] = r;
 	}
 	return 0;
 }

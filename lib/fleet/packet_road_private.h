@@ -25,8 +25,6 @@ struct packet_road {
 	struct fleet *fleet;
 	struct road *way; /* the fleet's */
 	struct cluster cluster;
-	struct cluster next; /* read since; n 0: there is none */
-	bool went;	     /* to others, in this change */
 	struct road_parts parts;
 	struct collector_address address[CLUSTER_MAX];
 
@@ -37,7 +35,7 @@ struct packet_road {
 	uint64_t listened;     /* the last time */
 	uint64_t looked;       /* at how the collectors stand */
 	unsigned n;
-	struct respondent *respondent[FLEET_MAX];
+	struct respondent *respondent[CLUSTER_MAX];
 	struct pkt pkts[PKT_BATCH];
 
 	bool failed; /* an operation could not be carried out */
@@ -56,7 +54,7 @@ void packet_road_say_fault(const struct packet_road *p, const char *object,
 
 /* packet_road_hear.c: windows, if there are to be answers; and their source. */
 int packet_road_listen(struct packet_road *p, struct fault *f);
-/* Windows for collectors that have none yet. */
+/* Windows for collectors that have none yet; the others are those of before. */
 int packet_road_windows(struct packet_road *p, struct fault *f);
 /* Answers, and what follows from them; waits for some up to ms. */
 int packet_road_hear(struct packet_road *p, int ms);
@@ -70,7 +68,7 @@ int packet_road_read(struct packet_road *p, struct cluster *c, struct fault *f);
  * how many were taken. */
 unsigned packet_road_look(struct packet_road *p);
 void packet_road_renew(struct road *r);
-int packet_road_change(struct packet_road *p, enum road_step step);
+int packet_road_reopen(struct packet_road *p);
 /* What the newest generation is for who steers. */
 void packet_road_take_parts(struct packet_road *p);
 

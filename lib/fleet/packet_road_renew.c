@@ -84,7 +84,7 @@ unsigned packet_road_look(struct packet_road *p)
 static void say_why_not(const struct packet_road *p)
 {
 	struct ticket_stamp now = ticket_stamp(p->o.ticket);
-	struct roce_out *roce[FLEET_MAX];
+	struct roce_out *roce[CLUSTER_MAX];
 
 	fleet_roces(p->fleet, roce);
 	if (!now.inode)
@@ -98,95 +98,44 @@ static void say_why_not(const struct packet_road *p)
 				p->o.ticket);
 }
 
-/*
- * Tickets are taken at once: a window may wait for one. Other members have to
- * wait until the batch in hand is through: change().
- */
-static void read_cluster_again(struct packet_road *p)
-{
-	struct fault f = {0};
-	struct cluster c;
-
-	if (packet_road_read(p, &c, &f) < 0) {
-		packet_road_say(p, "%s", f.text);
-		return;
-	}
-	if (cluster_follows(&p->cluster, &c, &f) < 0) {
-		packet_road_say_fault(p, p->o.cluster, &f);
-		cluster_fini(&c);
-		return;
-	}
-	if (fleet_reticket(p->fleet, &c, &f) < 0)
-		packet_road_say_fault(p, p->o.cluster, &f);
-	if (!fleet_is(p->fleet, &c, c.mirror) &&
-	    fleet_recruit(p->fleet, &c, &f) < 0) {
-		packet_road_say_fault(p, p->o.cluster, &f);
-		cluster_fini(&c);
-		if (!p->next.n) /* else some of them may be its members */
-			fleet_settle(p->fleet);
-		return;
-	}
-	cluster_fini(&p->next);
-	p->next = c;
-}
-
 void packet_road_renew(struct road *r)
 {
 	struct packet_road *p = (struct packet_road *)r;
 	bool file = fleet_look_again(p->fleet);
 
-	if (p->o.cluster)
-		read_cluster_again(p);
-	else if (!file)
+	r->again = p->o.cluster != NULL;
+	if (!r->again && !file)
 		packet_road_say(p, "SIGHUP: there is nothing to read again");
 	if (!packet_road_look(p) && file && p->o.ticket)
 		say_why_not(p);
 }
 
-/* The cluster in force and the next one change places. */
-static void swap_clusters(struct packet_road *p)
+int packet_road_reopen(struct packet_road *p)
 {
-	struct cluster c = p->cluster;
+	struct fault f = {0};
+	struct cluster c;
+	int rc = packet_road_drain(p);
 
-	p->cluster = p->next;
-	p->next = c;
-	fleet_change(p->fleet, &p->cluster, p->cluster.mirror);
-	packet_road_take_parts(p);
-}
-
-static void settle(struct packet_road *p)
-{
-	fleet_settle(p->fleet);
-	cluster_fini(&p->next);
-}
-
-static void say_generation(const struct packet_road *p)
-{
-	packet_road_say(p, "%s: generation %u: %u collectors", p->o.cluster,
-			cluster_newest(&p->cluster)->number,
-			fleet_collectors(p->fleet));
-}
-
-int packet_road_change(struct packet_road *p, enum road_step step)
-{
-	switch (step) {
-	case ROAD_ASK:
-		if (!p->next.n)
-			return 0;
-		if (!fleet_is(p->fleet, &p->next, p->next.mirror))
-			return 1;
-		swap_clusters(p);
-		settle(p);
-		return 0;
-	case ROAD_GO:
-	case ROAD_BACK:
-		swap_clusters(p);
-		p->went = step == ROAD_GO;
-		return 0;
-	default:
-		if (p->went && !p->o.quiet)
-			say_generation(p);
-		settle(p);
+	p->road.again = false;
+	if (rc < 0)
+		return rc;
+	if (packet_road_read(p, &c, &f) < 0) {
+		packet_road_say(p, "%s", f.text);
 		return 0;
 	}
+	if (fleet_change(p->fleet, &c, c.mirror, &f) < 0) {
+		packet_road_say_fault(p, p->o.cluster, &f);
+		cluster_fini(&c);
+		return 0;
+	}
+	cluster_fini(&p->cluster);
+	p->cluster = c;
+	packet_road_take_parts(p);
+	if (!p->o.quiet)
+		packet_road_say(p, "%s: generation %u: %u collectors",
+				p->o.cluster, cluster_newest(&c)->number,
+				fleet_collectors(p->fleet));
+	if (p->heard && (rc = packet_road_windows(p, &f)) < 0)
+		packet_road_say(p, "%s", f.text);
+	return rc;
 }

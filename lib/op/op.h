@@ -60,14 +60,6 @@ struct road_account {
 	uint64_t sent, acked, waiting;
 };
 
-/* Steps of a road whose parts change: see change(). */
-enum road_step {
-	ROAD_ASK,  /* 1: other parts wait; nothing has happened yet */
-	ROAD_GO,   /* to them */
-	ROAD_BACK, /* to those before: nobody can use them */
-	ROAD_DONE, /* nothing of the others is needed any more */
-};
-
 enum {
 	ROAD_LEDGERS = 2, /* at most */
 };
@@ -131,15 +123,16 @@ struct road {
 	/* Takes in answers, sends again what was lost, takes new tickets. 0 or
 	 * -errno. */
 	int (*tick)(struct road *r);
-	/* Looks again at what the road goes by (SIGHUP). */
+	/* Looks again at what the road goes by (SIGHUP). If it sets `again',
+	 * reopen() is wanted. */
 	void (*renew)(struct road *r);
+	bool again;
 	/*
-	 * Between two batches: the road may come to lead to other parts. If
-	 * ROAD_ASK returns 1, the translator is flushed; then comes ROAD_GO; a
-	 * successor for those parts is made, or else comes ROAD_BACK; then
-	 * ROAD_DONE.
+	 * Between two batches, when the translator was flushed: waits as
+	 * finish() does, and opens the parts anew, which may be others then; a
+	 * translator for them succeeds. 0, also if they stay, or -errno.
 	 */
-	int (*change)(struct road *r, enum road_step step);
+	int (*reopen)(struct road *r);
 	/* What was sent leaves at once: who reads it may wait for it. */
 	void (*flush)(struct road *r);
 	/* Waits until all is confirmed, or there is no hope (or exec() failed),
@@ -175,11 +168,6 @@ static inline unsigned road_fds(const struct road *r, int *fd, unsigned max)
 static inline int road_tick(struct road *r)
 {
 	return r->tick ? r->tick(r) : 0;
-}
-
-static inline int road_change(struct road *r, enum road_step step)
-{
-	return r->change ? r->change(r, step) : 0;
 }
 
 static inline void road_flush(struct road *r)

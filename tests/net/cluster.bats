@@ -164,17 +164,20 @@ settled() { # requests that wait, sent or not; lost when nobody is there
 	done
 	[ "$(counter translate.log requests)" -eq $((2 * SENT)) ]
 	[ "$(counter translate.log acked)" -eq $((2 * SENT - expected)) ]
-	# It comes back: what waits for it still comes first.
+	# It comes back: the same reports again, and nothing is missing.
 	rm t1.ini
 	collector 1
 	generation 4 "0-2"
 	hang_up 4
 	send_on part5.pcap 5000
-	wait_for settled 0
+	send_on kw3.pcap 2000
+	wait_for settled "$expected"
 	same_memories
 	stop "$TRANSLATE"
-	[ "$(counter translate.log acked)" -eq $((2 * SENT)) ]
-	for c in unanswered window_full refused outdated unsent; do
+	[ "$(counter translate.log acked)" -eq $((2 * SENT - expected)) ]
+	[ $(($(counter translate.log unanswered) +
+		$(counter translate.log unsent requester))) -eq "$expected" ]
+	for c in window_full refused outdated; do
 		[ "$(counter translate.log $c)" -eq 0 ]
 	done
 }

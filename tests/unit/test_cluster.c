@@ -251,54 +251,6 @@ static void refusals(void)
 	}
 }
 
-/* Whether writers can go on from one file to another; why not. */
-static void follow(const char *now, const char *next, const char *why)
-{
-	struct cluster a, b;
-	struct fault f = {""};
-	char text[2][1024];
-	int rc;
-
-	snprintf(text[0], sizeof(text[0]), "%s%s", head, now);
-	snprintf(text[1], sizeof(text[1]), "%s%s", head, next);
-	if (!TEST(parse(&a, text[0], strlen(text[0]), &f) == 0) ||
-	    !TEST(parse(&b, text[1], strlen(text[1]), &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
-		return;
-	}
-	rc = cluster_follows(&a, &b, &f);
-	if (!TEST(rc == (why ? -EINVAL : 0)) ||
-	    !TEST(!why || strstr(f.text, why)))
-		fprintf(stderr, "%s\n%s: %d, \"%s\"\n", now, next, rc, f.text);
-	cluster_fini(&a);
-	cluster_fini(&b);
-}
-
-static void follows(void)
-{
-	static const char two[] = "[collector 7]\nregion = a\n"
-				  "[collector 8]\nregion = b\n";
-	static const char plain[] = "[collector 8]\nregion = b\n"
-				    "[collector 7]\nregion = a\n";
-	char one[256], more[512], less[512], by[512];
-
-	snprintf(one, sizeof(one), "%s[generation 1]\ncollectors = 8 7\n", two);
-	snprintf(more, sizeof(more),
-		 "%s[generation 3]\ncollectors = 7\nepoch = 2\n", one);
-	snprintf(less, sizeof(less), "%s[generation 3]\ncollectors = 7\n", two);
-	snprintf(by, sizeof(by),
-		 "[collector 7]\nregion = a\naddress = 10.0.0.1\n"
-		 "[cluster]\nsteer = address\n");
-	follow(one, one, NULL);
-	follow(one, plain, NULL); /* the same order */
-	follow(one, two, "generation 1 has other members");
-	follow(one, more, NULL);
-	follow(more, less, NULL); /* the first is forgotten */
-	follow(more, one, "its newest generation is 1, and 3 is in force");
-	follow(less, more, NULL);
-	follow(two, by, "steer: not as it was");
-}
-
 static void too_many(void)
 {
 	size_t room = 1 << 16, at = 0;
@@ -328,7 +280,6 @@ int main(void)
 	owners();
 	prefixes();
 	refusals();
-	follows();
 	too_many();
 	return test_end();
 }
