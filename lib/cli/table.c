@@ -202,7 +202,8 @@ static void put_name(const struct table *t, unsigned field, char *to,
 		*to = (char)toupper((unsigned char)*to);
 }
 
-/* What a column begins with. */
+/* What a column begins with: one of words no more than they need, where room is
+ * scarce. */
 static unsigned least_width(const struct table *t, unsigned field)
 {
 	const struct row_field *f = &t->s->fields[field];
@@ -211,7 +212,8 @@ static unsigned least_width(const struct table *t, unsigned field)
 
 	put_name(t, field, name, sizeof(name));
 	width = people_width(name);
-	if (!t->live || f->type == ROW_TIME)
+	if (!t->live || f->type == ROW_TIME ||
+	    (t->join && rank(t, field) == 2 && f->type == ROW_STR))
 		return width;
 	width = most(width, f->width);
 	for (unsigned i = field + 1;
@@ -251,6 +253,7 @@ static bool measure(struct table *t, unsigned rows)
 		for (unsigned r = 0; r < rows; r++)
 			if (!join_cells(t, t->cell + (size_t)r * t->s->n))
 				return false;
+		memset(t->whole, 0, t->s->n * sizeof(*t->whole));
 		widen(t, rows);
 	}
 	for (unsigned i = t->s->n; i-- > 1 && total(t) > t->room;)

@@ -28,7 +28,7 @@ enum {
 static const struct row_field event_fields[] = {
 	[E_TIME] = {"time", ROW_TIME, 20, ROW_WHEN},
 	[E_EVENT] = {"event", ROW_STR, 11, ROW_TAG},
-	[E_METRIC] = {"metric", ROW_STR, 16, ROW_TAG},
+	[E_METRIC] = {"metric", ROW_STR, 21, ROW_TAG},
 	[E_NODE] = {"node", ROW_U64, 6, ROW_TAG},
 	[E_EGRESS] = {"egress", ROW_U64, 6, ROW_TAG, .spare = ROW_JOINED},
 	[E_QUEUE] = {"queue", ROW_U64, 5, ROW_TAG, .spare = ROW_JOINED},
@@ -57,7 +57,7 @@ enum {
 
 static const struct row_field value_fields[] = {
 	[V_TIME] = {"time", ROW_TIME, 20, ROW_WHEN},
-	[V_METRIC] = {"metric", ROW_STR, 16, ROW_TAG},
+	[V_METRIC] = {"metric", ROW_STR, 21, ROW_TAG},
 	[V_NODE] = {"node", ROW_U64, 6, ROW_TAG},
 	[V_EGRESS] = {"egress", ROW_U64, 6, ROW_TAG, .spare = ROW_JOINED},
 	[V_QUEUE] = {"queue", ROW_U64, 5, ROW_TAG, .spare = ROW_JOINED},

@@ -293,7 +293,7 @@ catches() {
 
 # unsent: the page of the program tells that NACKs were not taken.
 unsent() {
-	sees drops 'any(.program == "dta-translate" and .counter == "unsent" and
+	sees losses 'any(.program == "dta-translate" and .counter == "unsent" and
 		.value >= 1)'
 }
 

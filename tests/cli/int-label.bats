@@ -347,7 +347,7 @@ reset 2" ]
 	run -2 --separate-stderr int-label-ctl lable -d 1
 	[[ $stderr == "int-label-ctl: 'lable' is no command; did you mean label?"* ]]
 	run -2 --separate-stderr int-label-ctl foo
-	[[ $stderr == *"'foo' is no command: run, label, sim, theory, flow, switch"* ]]
+	[[ $stderr == *"'foo' is no command: run, label, sim, theory, flow"* ]]
 	run -1 --separate-stderr int-label-ctl -r nothing.pcap
 	[ "$stderr" = "int-label-ctl: nothing.pcap: No such file or directory" ]
 }

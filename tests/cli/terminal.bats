@@ -84,15 +84,15 @@ prepare() {
 	done
 	# what an event is of is whole, and a path is there instead of a value
 	on_terminal 112 int-collect -q -r in.pcap -R event >shown
-	grep -qx 'no room for: reference, threshold, old_path' shown
+	grep -qx 'no room for: reference, threshold, old_path, ingress' shown
 	int-collect -q -r in.pcap -R event -o ndjson | jq -r '[.event, .metric,
 		.node, (.egress // empty | "egress \(.)"),
 		(.queue // empty | "queue \(.)"), .flow,
-		(.value // (.path | map(tostring) | join(",")))] |
+		.value, (.path // empty | map(tostring) | join(","))] |
 		map(select(. != null)) | map(tostring) | join(" ")' >want
 	grep -q ' path [^ ]* [0-9]*,[0-9]' want
 	sed -nE '/^[0-9:.]+  /{s/^[^ ]*//;s/ +/ /g;s/^ //p}' shown | sed 's/ *$//' |
-		cmp want -
+		diff want -
 	# the date is said once
 	[ "$(grep -cx '2023-11-14' shown)" = 1 ]
 	# where that is too long its ends are there, and the words are whole
@@ -102,7 +102,7 @@ prepare() {
 	on_terminal 80 int-collect -q -r in.pcap --top nodes --once >shown
 	grep -q '^all rows: .*buffer_occupancy_p99 -' shown
 	grep -q '^NODE  SAMPLES  HOP_LATENCY_P50  HOP_LATENCY_P99 ' shown
-	int-collect -q -r in.pcap -R event | grep -q '^TIME .*THRESHOLD  PATH  *OLD_PATH$'
+	int-collect -q -r in.pcap -R event | grep -q '^TIME .*THRESHOLD  PATH  *OLD_PATH  *INGRESS$'
 	on_terminal 80 int-collect -q -r in.pcap -o csv |
 		cmp - <(int-collect -q -r in.pcap -o csv)
 }
@@ -147,8 +147,13 @@ aligned() { # FILE COLUMN...: in head and rows
 	on_terminal 200 env TERM=dumb dta-query keywrite -R "$NAME" \
 		--keys keys >shown
 	run ! grep -qF "$red" shown
+	# a loss is; what is none of its business is not
+	dta-gen uniform --table 99 --count 9 -q -w lost.pcap
+	on_terminal 80 dta-translate -r lost.pcap -R "$NAME" >shown || [ $? = 1 ]
+	grep -qF "$red  bad_table" shown
 	on_terminal 80 dta-translate -r "$CAPTURE" -R "$NAME" >shown || [ $? = 1 ]
-	grep -qF "$red  foreign" shown
+	grep -qF "  foreign" shown
+	run ! grep -qF "$red  foreign" shown
 	on_terminal 200 dta-plan keywrite --want 0.99 --flows 1M >shown
 	[ "$(grep -c ' \* ' shown)" = 1 ]
 	grep -q ' \* .* 80MiB ' shown

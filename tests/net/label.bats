@@ -110,13 +110,11 @@ tells() {
 	jq -es "any(.device == $1 and ($2))" control.log.out >/dev/null
 }
 
-# All that d3 exported, and tells of on SIGUSR1, is in the controller's rows of
-# ports, by their times.
+# All that d3 exported the controller has read: both tell on SIGUSR1.
 all_told() {
-	kill -USR1 "${DEVICE[3]}"
-	wait_for grep -q exported d3.log
-	[ "$(jq -r .time control.log.out | sort -u | wc -l)" = \
-		"$(counter d3.log exported)" ]
+	obeys "${DEVICE[3]}" d3.log
+	obeys "$CONTROLLER" control.log
+	[ "$(counter control.log labelled)" = "$(counter d3.log exported)" ]
 }
 
 # The receiver: whatever comes by one connection, to a file.

@@ -92,7 +92,7 @@ by_frames() { # layout
 	jq -se '(map(select(.stage == "road" and .counter == "completed").value) |
 		add) as $done | map(select(has("took"))) |
 		(map(.acked) | add) == $done and .[-1].waiting == 0 and
-		(map(.refused) | add) == 0' "$HOST/translate.err"
+		(map(.not_acked) | add) == 0' "$HOST/translate.err"
 	# Ledger of the road: all operations that the translator made.
 	jq -se 'map(select(.stage == "road")) | map({(.counter): .value}) | add |
 		.received == .completed and .received == .writes + .atomics and
