@@ -25,11 +25,12 @@ static void note_unsent(struct run *r)
 	__atomic_store_n(&r->cores->unsent, unsent(r), __ATOMIC_RELAXED);
 }
 
-/* For a worker, in turn of taking. */
+/* For a worker, in turn of taking. None where SIGHUP wants a rest between two
+ * batches. */
 static int take(void *ctx, const struct pkt **pkts, struct pkt *room, int max)
 {
 	struct run *r = ctx;
-	int n = cli_loop_more(&r->loop, room, max);
+	int n = r->road->again ? 0 : cli_loop_more(&r->loop, room, max);
 
 	(void)pkts;
 	if (n)
