@@ -97,7 +97,7 @@ int dump_packets(const struct opts *o)
 	struct pkt pkts[PKT_BATCH];
 	struct fault f = {0};
 	struct show s;
-	struct show_int x;
+	static struct show_int x;
 	struct src *src;
 	uint64_t number = 0;
 	int n = 0;
