@@ -80,6 +80,7 @@ static bool spool(struct queue *x, const struct block *b)
 	if (rc < 0) {
 		x->status.spool = why;
 		x->status.ledger.spool_full += !x->spool_stuck;
+		pthread_cond_broadcast(&x->settled); /* put() waits no more */
 	} else {
 		x->status.ledger.spooled += b->rows;
 		pthread_cond_signal(&x->block);
