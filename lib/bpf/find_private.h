@@ -348,11 +348,15 @@ static __always_inline bool has_marker(const struct frame *f,
 static __always_inline enum found marked(const struct frame *f, struct place *p,
 					 __u32 at)
 {
+	__u32 type = load8(f, at);
+
 	if (has_marker(f, p, at))
 		return FOUND_UNSURE;
-	if (profile.dscp_mask == INT_DSCP_ANY)
-		return by_mark(f, p, at) == FOUND_STACK ? FOUND_STACK
-							: FOUND_NOT;
+	if (type >> 4 && (profile.any || profile.words == FAST_2))
+		type >>= 4;
+	if (profile.dscp_mask == INT_DSCP_ANY && type != INT_TYPE_MD &&
+	    type != INT_TYPE_MX)
+		return FOUND_NOT;
 	if (profile.dscp_mask &&
 	    !((p->tos >> 2 ^ profile.dscp) & profile.dscp_mask))
 		return by_mark(f, p, at);

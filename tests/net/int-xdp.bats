@@ -219,6 +219,14 @@ settled() {
 	same m.pcap copied
 	dta-gen int -q -F xd -n 40 -c 300 -w m.pcap
 	same m.pcap whole
+	# whatever their DSCP is
+	int-collect -p 2.1 --show-profile |
+		sed 's:^\(dscp *=\).*:\1 0/0:' >dscp.ini
+	made -p 2.1
+	dta-gen int -q -F mx -n 40 -c 300 -w mx.pcap
+	mergecap -a -w all.pcapng m.pcap mx.pcap
+	both all.pcapng -p dscp.ini
+	[ "$(last_of x.log copied)" = 300 ]
 	# E: hops are missing; a drop
 	hex 0200000000020200000000010800 45280047123440003d1117480a0000010a000002 \
 		157d100000330000 14071f90 24000206 90000000 00000000 \
