@@ -247,7 +247,6 @@ void batch_view(const struct batch_share *share, struct int_view *out)
 	out->ip_len = share->ip_len;
 	/* What the sink does not ask for of such a view. */
 	out->format = INT_MD;
-	out->drop_reason = 0;
 	out->from = (struct int_from){.report = false};
 	out->domain = out->domain_bits = out->source_len = 0;
 	out->source = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * file.c - rows in a file: file:PATH, to which they are added. %m in PATH is
- *the schema's name: a file for each kind of row.
+ * the schema's name: a file for each kind of row.
  *
  *	format=ndjson	or csv, text
  *
  * A CSV file has one kind of row: CSV needs %m, and is not added to a file
- *whose first line is another header.
+ * whose first line is another header.
  *
  * It may be a pipe, of which nobody knows whether it is read: writing ends when
  * all waiting does. What cannot be written now, to a full disk or a pipe whose

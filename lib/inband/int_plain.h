@@ -35,7 +35,7 @@ static inline void int_clear(struct int_view *v)
 {
 	v->ts_ns = 0;
 	v->format = INT_MD;
-	v->flags = v->key_len = v->drop_reason = 0;
+	v->flags = v->key_len = 0;
 	v->ip_len = 0;
 	v->from = (struct int_from){.report = false};
 	v->own = (struct int_hops){.plan = NULL};

@@ -84,8 +84,6 @@ static void own_metadata(struct int_view *v, const struct int_plan *plan,
 	};
 	if (plan->reserved)
 		v->flags |= INT_RESERVED;
-	if (v->flags & INT_DROPPED && plan->has & 1U << INT_DROP_REASON)
-		v->drop_reason = data[plan->part[INT_DROP_REASON].at];
 }
 
 /* A view without INT in the packet. Piece by piece, which is faster than all at
@@ -96,7 +94,6 @@ static void clear(struct int_view *v)
 	v->format = INT_XD;
 	v->flags = 0;
 	v->key_len = 0;
-	v->drop_reason = 0;
 	v->ip_len = 0;
 	memset(&v->own, 0, sizeof(v->own));
 	memset(&v->stack, 0, sizeof(v->stack));

@@ -210,7 +210,6 @@ struct int_view {
 	uint8_t flags;	     /* enum int_flag */
 	uint8_t key_len;     /* KEY_FLOW4_LEN, KEY_FLOW6_LEN; 0: unknown */
 	uint8_t key[37 + 3]; /* flow4 or flow6, wire/key.h */
-	uint8_t drop_reason; /* if INT_DROPPED and the report says */
 	uint32_t ip_len;     /* bytes of the packet, IP header on; 0: unknown */
 	struct int_from from;
 	struct int_hops own; /* the reporter's own metadata: n is 0 or 1 */

@@ -56,8 +56,7 @@ static inline bool same_view(const struct int_view *a, const struct int_view *b)
 {
 	return a->format == b->format && a->flags == b->flags &&
 	       a->key_len == b->key_len &&
-	       !memcmp(a->key, b->key, a->key_len) &&
-	       a->drop_reason == b->drop_reason && a->ip_len == b->ip_len &&
+	       !memcmp(a->key, b->key, a->key_len) && a->ip_len == b->ip_len &&
 	       same_from(&a->from, &b->from) && same_hops(&a->own, &b->own) &&
 	       same_hops(&a->stack, &b->stack) && a->domain == b->domain &&
 	       a->domain_bits == b->domain_bits && a->source == b->source &&
