@@ -98,9 +98,11 @@ static void go_far(struct reporter *r, uint32_t number, struct loss_news *news)
 	if (!r->suspect || !steps || steps > LOSS_WINDOW) {
 		r->suspect = true;
 		r->suspected = number;
+		r->before = r->last;
 		return;
 	}
-	if (ahead <= mask_of(r) / 2 && r->suspected >= LOSS_WINDOW) {
+	if (ahead <= mask_of(r) / 2 && r->suspected >= LOSS_WINDOW &&
+	    r->last == r->before) {
 		r->suspect = false;
 		go_on(r, ahead, news);
 		go_on(r, steps, news);

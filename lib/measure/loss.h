@@ -7,8 +7,9 @@
  * Numbers have 22 or 32 bits and wrap. A number may come up to LOSS_WINDOW
  * later than its turn; one that has not by then is lost. Numbers that are far
  * off count once the next one follows (RFC 3550, appendix A.1). Ahead by less
- * than half of all numbers (RFC 1982) they are behind a gap; behind, or at
- * their beginning, they are a numbering that began anew.
+ * than half of all numbers (RFC 1982) they are behind a gap, unless the numbers
+ * before them went on meanwhile: then, and behind, or at their beginning, they
+ * are a numbering that began anew.
  */
 #ifndef MEASURE_LOSS_H
 #define MEASURE_LOSS_H
@@ -29,6 +30,7 @@ struct reporter {
 	bool suspect;	  /* next is what would show a new numbering */
 	uint16_t missing; /* bits of came that are 0 */
 	uint32_t suspected;
+	uint32_t before;   /* last, when that came */
 	uint32_t last;	   /* the highest number */
 	uint32_t run_from; /* the gap that is being found, if run is not 0 */
 	uint64_t run;

@@ -184,6 +184,22 @@ static void test_restart(void)
 }
 
 /* Whether those before a number came is not known. */
+/* Two that have one name number in turns: anew again and again, but what is
+ * between their numbers was never sent. */
+static void test_two_of_a_name(void)
+{
+	struct losses l;
+	struct reporter *r = fresh(&l, 32);
+	uint64_t lost = 0;
+
+	for (unsigned i = 0; i < 100; i++) {
+		lost += loss_take(r, 1000 + i, i).lost;
+		lost += loss_take(r, (1U << 30) + i, i).lost;
+	}
+	TEST(lost + settle(r) == 0 && r->restarts > 0);
+	losses_fini(&l);
+}
+
 static void test_skip(void)
 {
 	static const uint32_t n[] = {10, 11, 15}, late[] = {22, 29, 31};
@@ -230,6 +246,7 @@ int main(void)
 	test_far();
 	test_told_once();
 	test_restart();
+	test_two_of_a_name();
 	test_skip();
 	test_reporters();
 	return test_end();
