@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* message.c - messages: on stderr, or kept while a screen would hide them. */
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +76,7 @@ static void tell(const char *text, size_t len)
 	fprintf(stderr, "%s: %.*s\n", program, (int)len, text);
 }
 
-void cli_release(void)
+static void release(void)
 {
 	if (tty_is_open())
 		return;
@@ -91,6 +92,16 @@ void cli_release(void)
 		fprintf(stderr, "%s: and %u messages more\n", program,
 			held.more);
 	held.n = held.more = 0;
+}
+
+/* Threads that rows are held up in have messages, too. */
+static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
+
+void cli_release(void)
+{
+	pthread_mutex_lock(&alone);
+	release();
+	pthread_mutex_unlock(&alone);
 }
 
 /* Whether what is written to stderr would be over a screen. */
@@ -126,10 +137,12 @@ void cli_message(const char *fmt, va_list ap)
 	for (len = strlen(text); len && strchr("\r\n", text[len - 1]); len--)
 		text[len - 1] = '\0';
 	outbuf_plain(&o, text, len, true);
+	pthread_mutex_lock(&alone);
 	if (is_hidden()) {
 		hold(o.buf, o.len);
-		return;
+	} else {
+		release();
+		tell(o.buf, o.len);
 	}
-	cli_release();
-	tell(o.buf, o.len);
+	pthread_mutex_unlock(&alone);
 }
