@@ -79,7 +79,7 @@ ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
 	-I$B/lib \
 	$(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS) $(CFLAGS)
 # What -V tells.
-%/lib/cli/option.o: private ALL_CFLAGS += -DPARTS='"with $(or $(strip \
+%/lib/cli/option.o: private ALL_CFLAGS += -DBUILT_IN='"with $(or $(strip \
 	$(filter-out $(WITHOUT),$(PARTS))),nothing)$(if $(strip \
 	$(WITHOUT)),$(,) without $(sort $(WITHOUT)))"'
 # A program loads the libraries that it needs, no others.

@@ -12,7 +12,7 @@ jobs=$(nproc)
 
 FUNCTION_LINES=80
 FILE_LINES=1200
-warnings=(-std=gnu11 -D_GNU_SOURCE '-DVERSION="lint"' '-DPARTS=""' -Ilib -Werror
+warnings=(-std=gnu11 -D_GNU_SOURCE '-DVERSION="lint"' '-DBUILT_IN=""' -Ilib -Werror
 	-Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 	-Wpointer-arith -Wwrite-strings -Wundef -Wold-style-definition
 	-Wredundant-decls)

@@ -137,37 +137,6 @@ void look_regions(struct watch *w)
 	}
 }
 
-bool watch_writes(const struct program *p, const struct seen_region *r)
-{
-	for (unsigned i = 0; i < r->writers; i++)
-		if (r->writer[i] == p->page.pid)
-			return true;
-	return look_is_region(p->page.region, r->name) ||
-	       !strcmp(p->page.region, r->path);
-}
-
-void look_stored(struct watch *w)
-{
-	for (struct seen_region *r = w->regions; r; r = r->next) {
-		uint64_t waiting;
-		double sum = 0;
-
-		r->stored = (struct speed){.known = false};
-		for (const struct program *p = w->programs; p; p = p->next) {
-			const struct speed *s = &p->of_total[TOTAL_DONE];
-
-			/* What is confirmed, the collector tells as its own. */
-			if (!s->known || !watch_writes(p, r) ||
-			    watch_waiting(p, &waiting))
-				continue;
-			sum += s->per_s;
-			minute_sum(&r->stored.minute, &s->minute);
-			r->stored.known = true;
-		}
-		r->stored.per_s = sum;
-	}
-}
-
 void look_fini(struct watch *w)
 {
 	struct seen_region *s;

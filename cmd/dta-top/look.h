@@ -7,8 +7,6 @@
 
 /* Regions as they are now. */
 void look_regions(struct watch *w);
-/* What the programs seen have stored in them. */
-void look_stored(struct watch *w);
 void look_fini(struct watch *w);
 
 /* Whether two names are those of one region: "/fabric" is "fabric". */

@@ -254,6 +254,38 @@ static void forget(struct program *p)
 	free(p);
 }
 
+bool watch_writes(const struct program *p, const struct seen_region *r)
+{
+	for (unsigned i = 0; i < r->writers; i++)
+		if (r->writer[i] == p->page.pid)
+			return true;
+	return look_is_region(p->page.region, r->name) ||
+	       !strcmp(p->page.region, r->path);
+}
+
+/* What the programs seen have stored in the regions. */
+static void sum_stored(struct watch *w)
+{
+	for (struct seen_region *r = w->regions; r; r = r->next) {
+		uint64_t waiting;
+		double sum = 0;
+
+		r->stored = (struct speed){.known = false};
+		for (const struct program *p = w->programs; p; p = p->next) {
+			const struct speed *s = &p->of_total[TOTAL_DONE];
+
+			/* What is confirmed, the collector tells as its own. */
+			if (!s->known || !watch_writes(p, r) ||
+			    watch_waiting(p, &waiting))
+				continue;
+			sum += s->per_s;
+			minute_sum(&r->stored.minute, &s->minute);
+			r->stored.known = true;
+		}
+		r->stored.per_s = sum;
+	}
+}
+
 int watch_look(struct watch *w)
 {
 	struct program **at = &w->programs, *p;
@@ -275,7 +307,7 @@ int watch_look(struct watch *w)
 		forget(p);
 		w->n_programs--;
 	}
-	look_stored(w);
+	sum_stored(w);
 	if (rc < 0)
 		fault_set(&w->why, rc, "%s: %s", w->dir, strerror(-rc));
 	return rc < 0 ? rc : 0;

@@ -77,6 +77,19 @@ static const struct cli_option *format_of(const struct cli *c)
 	return o->name ? o : NULL;
 }
 
+bool cli_next_word(const char **at, char word[CLI_WORD_MAX])
+{
+	size_t n;
+
+	*at += strspn(*at, " |");
+	n = strcspn(*at, " |");
+	assert(n < CLI_WORD_MAX);
+	memcpy(word, *at, n);
+	word[n] = 0;
+	*at += n;
+	return n > 0;
+}
+
 /* Whether an option is for a verb; NULL: any. */
 static bool is_for(const struct cli_option *o, const char *verb)
 {
@@ -258,7 +271,7 @@ int cli_read(const struct cli *c, void *opts, int argc, char **argv)
 			help(c);
 			break;
 		case 'V':
-			printf("%s %s\n%s\n", c->name, VERSION, PARTS);
+			printf("%s %s\n%s\n", c->name, VERSION, BUILT_IN);
 			exit(CLI_OK);
 		case ':':
 			cli_usage(c, "%s: argument missing",

@@ -16,19 +16,6 @@ enum {
 	FILES_MAX = 32,
 };
 
-bool cli_next_word(const char **at, char word[CLI_WORD_MAX])
-{
-	size_t n;
-
-	*at += strspn(*at, " |");
-	n = strcspn(*at, " |");
-	assert(n < CLI_WORD_MAX);
-	memcpy(word, *at, n);
-	word[n] = 0;
-	*at += n;
-	return n > 0;
-}
-
 /* "A, B and C" of "A B C", last being " and ". */
 static const char *list_of(const char *names, const char *last,
 			   char out[NAMES_MAX])

@@ -63,10 +63,41 @@ static int packet_tick(struct road *r)
 	return p->heard ? packet_road_hear(p, 0) : 0;
 }
 
+/* SIGHUP: all that was sent is waited for, then the cluster is read again. */
+static int open_again(struct packet_road *p)
+{
+	struct fault f = {0};
+	struct cluster c;
+	int rc = packet_road_drain(p);
+
+	p->road.again = false;
+	if (rc < 0)
+		return rc;
+	if (packet_road_read(p, &c, &f) < 0) {
+		packet_road_say(p, "%s", f.text);
+		return 0;
+	}
+	if (fleet_change(p->fleet, &c, c.mirror, &f) < 0) {
+		packet_road_say_fault(p, p->o.cluster, &f);
+		cluster_fini(&c);
+		return 0;
+	}
+	cluster_fini(&p->cluster);
+	p->cluster = c;
+	packet_road_take_parts(p);
+	if (!p->o.quiet)
+		packet_road_say(p, "%s: generation %u: %u collectors",
+				p->o.cluster, cluster_newest(&c)->number,
+				fleet_collectors(p->fleet));
+	if (p->heard && (rc = packet_road_windows(p, &f)) < 0)
+		packet_road_say(p, "%s", f.text);
+	return rc;
+}
+
 static int packet_reopen(struct road *r)
 {
 	struct packet_road *p = self(r);
-	int rc = packet_road_reopen(p);
+	int rc = open_again(p);
 
 	r->stamped = p->way->stamped;
 	return rc;
@@ -245,7 +276,7 @@ static int open_ticket(struct packet_road *p, struct fault *f)
 		return rc;
 	}
 	if (ticket_region(t)) {
-		strcpy(p->region, ticket_region(t));
+		snprintf(p->region, sizeof(p->region), "%s", ticket_region(t));
 		p->road.region = p->region;
 	}
 	rc = open_sink(p, f);

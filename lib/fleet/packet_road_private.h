@@ -68,7 +68,6 @@ int packet_road_read(struct packet_road *p, struct cluster *c, struct fault *f);
  * how many were taken. */
 unsigned packet_road_look(struct packet_road *p);
 void packet_road_renew(struct road *r);
-int packet_road_reopen(struct packet_road *p);
 /* What the newest generation is for who steers. */
 void packet_road_take_parts(struct packet_road *p);
 

@@ -109,33 +109,3 @@ void packet_road_renew(struct road *r)
 	if (!packet_road_look(p) && file && p->o.ticket)
 		say_why_not(p);
 }
-
-int packet_road_reopen(struct packet_road *p)
-{
-	struct fault f = {0};
-	struct cluster c;
-	int rc = packet_road_drain(p);
-
-	p->road.again = false;
-	if (rc < 0)
-		return rc;
-	if (packet_road_read(p, &c, &f) < 0) {
-		packet_road_say(p, "%s", f.text);
-		return 0;
-	}
-	if (fleet_change(p->fleet, &c, c.mirror, &f) < 0) {
-		packet_road_say_fault(p, p->o.cluster, &f);
-		cluster_fini(&c);
-		return 0;
-	}
-	cluster_fini(&p->cluster);
-	p->cluster = c;
-	packet_road_take_parts(p);
-	if (!p->o.quiet)
-		packet_road_say(p, "%s: generation %u: %u collectors",
-				p->o.cluster, cluster_newest(&c)->number,
-				fleet_collectors(p->fleet));
-	if (p->heard && (rc = packet_road_windows(p, &f)) < 0)
-		packet_road_say(p, "%s", f.text);
-	return rc;
-}

@@ -120,13 +120,15 @@ int ticket_check_mtu(const struct table *tables, unsigned n, unsigned mtu,
 	return 0;
 }
 
-/* HOST:, or nothing. */
-static void put_host(char host[TICKET_REGION])
+/* HOST:, or :. Returns its length. */
+static size_t put_host(char out[TICKET_REGION])
 {
-	if (gethostname(host, TICKET_REGION - 1) < 0)
+	char host[TICKET_REGION - 1];
+
+	if (gethostname(host, sizeof(host)) < 0)
 		*host = '\0';
-	host[TICKET_REGION - 2] = '\0';
-	strcat(host, ":");
+	host[sizeof(host) - 1] = '\0';
+	return (size_t)snprintf(out, TICKET_REGION, "%s:", host);
 }
 
 /* What would not be read again as it is is left out. */
@@ -134,14 +136,12 @@ static void name_region(struct ticket *t, const char *path)
 {
 	static const char shm[] = "/dev/shm/";
 	size_t skip = strncmp(path, shm, strlen(shm)) ? 0 : strlen(shm);
-	size_t n;
+	size_t n = put_host(t->region);
 
-	put_host(t->region);
-	n = strlen(t->region);
 	if (strpbrk(path, ";#\n") || n + strlen(path) >= TICKET_REGION)
 		*t->region = '\0';
 	else
-		strcpy(t->region + n, path + skip);
+		snprintf(t->region + n, TICKET_REGION - n, "%s", path + skip);
 }
 
 const char *ticket_region(const struct ticket *t)

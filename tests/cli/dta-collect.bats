@@ -619,7 +619,7 @@ stalled() { # program argument...
 		begin $NAME w two
 		begin $NAME-b v three
 		kill \$pids
-		wait
+		wait \$pids
 		[ ! -e no ]
 	EOP
 	run -0 --separate-stderr timeout 60 unshare -rn bash in-there

@@ -303,7 +303,7 @@ static const struct int_sample int_samples[] = {
 		"11223344" HELLO,
 		ETH "0800" UDP,
 		FLOW_UDP, 39, 0, 0, 8, 0, 0, HOPS2 "11223344"},
-	{"metadata of the source alone, and no instructions for others", "domain",
+	{"metadata of the source alone, no instructions for others", "domain",
 		ETH "0800" "4528003f123440003d1117500a0000010a000002"
 		"157d1000002ba944"
 		"14051f90 20000005 00005453 80004000 a61af6b1 647d0000" HELLO,
