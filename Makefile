@@ -169,13 +169,15 @@ $B/%.skel.h: %.bpf.c
 		$(BPFTOOL) gen skeleton $(@:skel.h=bpf.o) >$@
 
 # Parts come and go with their packages, files with their sources: the archive
-# is made anew then, though all that is to be in it may be older.
+# is made anew then, though all that is to be in it may be older; and what -V
+# tells.
 ifneq ($(file <$B/objects),$(LIB_OBJ))
 .PHONY: $B/objects
 endif
 $B/objects:
 	$(Q)mkdir -p $(@D) && echo '$(LIB_OBJ)' >$@
 
+$B/lib/cli/option.o: $B/objects
 $B/libdta.a: $(LIB_OBJ) $B/objects
 	$(call say,AR)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)

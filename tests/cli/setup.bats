@@ -113,7 +113,7 @@ run_setup() {
 
 # A tree to make: a part that needs packages, and what takes its place.
 tree() {
-	mkdir -p tree/{tests/rxe,lib/verbs,cmd/told}
+	mkdir -p tree/{tests/rxe,lib/{cli,verbs},cmd/told}
 	ln -s "$TOP/Makefile" "$TOP/packages.txt" tree
 	ln -s "$SETUP" tree/tests
 	printf '#!/bin/sh\necho kernel >>../calls\n' >tree/tests/rxe/kernel.sh
@@ -121,8 +121,9 @@ tree() {
 	chmod +x tree/tests/demo.sh tree/tests/demo-int.sh tree/tests/rxe/kernel.sh
 	echo 'const char *verbs = "with";' >tree/lib/verbs/verbs_a.c
 	echo 'const char *verbs = "without";' >tree/lib/verbs/verbs_none.c
-	printf '%s\n' 'int puts(const char *);' 'extern const char *verbs;' \
-		'int main(void) { puts(verbs); }' >tree/cmd/told/main.c
+	echo 'const char *parts = PARTS;' >tree/lib/cli/option.c
+	printf '%s\n' 'int puts(const char *);' 'extern const char *verbs, *parts;' \
+		'int main(void) { puts(parts); puts(verbs); }' >tree/cmd/told/main.c
 	for tool in cc ar as ld make sh mkdir rm find printf; do
 		rm -f bin/$tool
 		ln -s "$(type -P $tool)" bin/
@@ -183,9 +184,11 @@ installs() { # packages
 		rm -f libibverbs-dev
 		make_tree demo
 		[ "${lines[-1]}" = without ]
+		[[ ${lines[-2]} == "with nothing"*" verbs "* ]]
 		: >libibverbs-dev
 		make_tree demo
 		[ "${lines[-1]}" = with ]
+		[[ ${lines[-2]} == "with verbs, without "* ]]
 	done
 	make_tree -q all
 	[ "$status" = 0 ]
