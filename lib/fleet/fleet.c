@@ -27,6 +27,22 @@ static struct collector *collector_of(const struct fleet *fl,
 	return NULL;
 }
 
+/* Lists and PSNs went on since a ticket was written by which a member was
+ * written to: by it again, what was stored would be overwritten. */
+static int check_new(const struct fleet *fl, const struct collector *s,
+		     struct fault *f)
+{
+	for (unsigned i = 0; s->ticket && i < CLUSTER_MAX; i++)
+		if (fl->gone[i].inode &&
+		    ticket_stamp_is(&fl->gone[i], &s->ticket->stamp))
+			return fault_set(f, -ESTALE,
+					 "collector %u: %.400s: is from before "
+					 "it was taken out: have its "
+					 "dta-collect write another (SIGHUP)",
+					 s->id, s->path);
+	return 0;
+}
+
 /* Opens a collector that is not there. */
 static int recruit(struct fleet *fl, struct collector **out,
 		   const struct cluster_collector *c, struct fault *f)
@@ -38,6 +54,8 @@ static int recruit(struct fleet *fl, struct collector **out,
 	if (!s)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	rc = collector_open(fl, s, c, f);
+	if (rc == 0)
+		rc = check_new(fl, s, f);
 	s->number = fl->numbers;
 	if (rc == 0 && fl->dart &&
 	    (rc = dart_out_reticket(fl->dart, s->number, NULL, s->ticket,
@@ -339,6 +357,7 @@ static void dismiss(struct fleet *fl, struct collector *const *next, unsigned n)
 		if (s->roce) {
 			l = roce_out_ledger(s->roce);
 			ledger_add(&requester_ledger, &fl->before, &l);
+			fl->gone[fl->went++ % CLUSTER_MAX] = s->ticket->stamp;
 		}
 		collector_close(s);
 	}

@@ -32,10 +32,12 @@ struct fleet {
 	struct fanout *fanout;
 	struct dart_out *dart;
 	struct road *road;
-	unsigned numbers;		/* given in DART's road */
-	struct requester_ledger before; /* of those that went */
-	unsigned looked_at;		/* the member that is looked at next */
-	uint64_t look_ns;		/* when */
+	unsigned numbers;		       /* given in DART's road */
+	struct requester_ledger before;	       /* of those that went, */
+	struct ticket_stamp gone[CLUSTER_MAX]; /* and their last tickets */
+	unsigned went;
+	unsigned looked_at; /* the member that is looked at next */
+	uint64_t look_ns;   /* when */
 };
 
 int collector_open(struct fleet *fl, struct collector *s,

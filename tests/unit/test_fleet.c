@@ -334,6 +334,16 @@ static void refusals(const struct ticket *t, struct region *r)
 	h.roces = fleet_roces(h.fleet, h.roce);
 	TEST(h.roces == 1 && fleet_before(h.fleet)->requests == 1);
 	TEST(ledger_balanced(&requester_ledger, fleet_before(h.fleet)));
+	/* It comes back, but not by the ticket of before. */
+	h.cluster.generation = &h.generation[0];
+	TEST(fleet_change(h.fleet, &h.cluster, false, &f) == -ESTALE);
+	TEST(strstr(f.text, "collector 1: ") && strstr(f.text, "another"));
+	TEST(fleet_roces(h.fleet, h.roce) == 1);
+	put_ticket(h.collector[1].ticket, &h.ticket[1], 2000);
+	TEST(fleet_change(h.fleet, &h.cluster, false, &f) == 0);
+	TEST(fleet_roces(h.fleet, h.roce) == BOTH);
+	h.cluster.generation = &h.generation[1];
+	TEST(fleet_change(h.fleet, &h.cluster, false, &f) == 0);
 	reopen(&h, 0);
 	port_turn(&h, 12000);
 	TEST(roce_out_ledger(h.roce[0]).acked == 1);
