@@ -7,22 +7,6 @@
 #include "wire/be.h"
 #include "wire/key.h"
 
-const char *int_result_name(enum int_result r)
-{
-	static const char *const names[INT_RESULTS] = {
-		[INT_CUT] = "truncated",
-		[INT_BAD_PACKET] = "malformed_packet",
-		[INT_BAD_TYPE] = "unknown_type",
-		[INT_BAD_VERSION] = "unknown_version",
-		[INT_BAD_NEXT] = "bad_next_protocol",
-		[INT_BAD_LENGTH] = "bad_length",
-		[INT_BAD_HOP] = "bad_hop_length",
-		[INT_BAD_STACK] = "bad_stack",
-	};
-
-	return (unsigned)r < INT_RESULTS ? names[r] : NULL;
-}
-
 /* Header versions that int_read() reads at once, a bit each. */
 static uint8_t plain_versions(const struct int_profile *p)
 {

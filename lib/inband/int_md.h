@@ -43,10 +43,6 @@ enum int_result {
 	INT_RESULTS,
 };
 
-/* "truncated", "unknown_version"... as ledgers have them; NULL for the first
- * two. */
-const char *int_result_name(enum int_result r);
-
 enum int_over {
 	INT_OVER_L4, /* behind the header of TCP, UDP or, with a marker, ICMP */
 	INT_OVER_UDP, /* behind the header of UDP, whose port INT has taken */

@@ -47,14 +47,6 @@ int render_of(struct render *r, const char *name)
 	return 0;
 }
 
-const char *render_name(const struct render *r)
-{
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (names[i].as == r->as && names[i].width == r->width)
-			return names[i].name;
-	return key_type_name((enum key_type)r->key);
-}
-
 const char *render_name_at(unsigned i)
 {
 	const unsigned n = sizeof(names) / sizeof(names[0]);

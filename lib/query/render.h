@@ -42,7 +42,6 @@ struct rendered {
  */
 int render_of(struct render *r, const char *name);
 extern const char render_names[];
-const char *render_name(const struct render *r);
 
 /* The names one by one: NULL behind the last. */
 const char *render_name_at(unsigned i);
