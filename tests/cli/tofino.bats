@@ -174,4 +174,7 @@ layout() {
 	sed '/^tables/s/4/5/' t.ini >part.ini
 	run -1 --separate-stderr dta-switch dta_translator -t part.ini
 	[[ $stderr == *"part.ini: not a whole ticket"* ]]
+	sed '/^rkey/,$d' t.ini | sed 's/^tables.*/tables = 1/' >part.ini
+	run -1 --separate-stderr dta-switch dta_translator -t part.ini
+	[[ $stderr == *"part.ini: not a whole ticket"* ]]
 }
