@@ -136,7 +136,6 @@ static void test_view(void)
 	static const uint8_t source[4];
 	const struct int_view kept = {
 		.format = INT_IOAM,
-		.drop_reason = 1,
 		.from = {.numbered = true, .has_node = true},
 		.own = {.n = 1},
 		.domain = 1,
@@ -152,8 +151,8 @@ static void test_view(void)
 	batch_view(&plain, &out);
 	TEST(out.ip_len == 100 && out.stack.n == 2 && !out.stack.at);
 	TEST(!out.own.n && !out.from.has_node && !out.from.numbered &&
-	     out.format == INT_MD && !out.drop_reason && !out.domain &&
-	     !out.domain_bits && !out.source && !out.source_len);
+	     out.format == INT_MD && !out.domain && !out.domain_bits &&
+	     !out.source && !out.source_len);
 }
 
 int main(void)
