@@ -269,19 +269,24 @@ static void look_for_gone(const struct why *w, const struct asked *a,
 		 a->text, (unsigned long long)s->gone);
 }
 
-/* The load of the epoch in which all units are others', or the newest one. */
+/* The load of the epoch in which all units are others', or of the newest one in
+ * which anything was stored. */
 static bool find_load(const struct why *w, const struct asked *a,
 		      const struct absent *s, struct load *l, uint64_t *epoch)
 {
 	struct view v;
+	bool loaded = false;
 
-	for (unsigned i = 0; i < w->p->n; i++) {
+	for (unsigned i = 0; i < w->p->n && !(loaded && l->used); i++) {
 		*epoch = w->p->place[i].epoch;
-		if ((!s->taken || *epoch == s->taken_in) &&
-		    target_view(&v, w->p, a->target, i) && !v.memory->far)
-			return !load_of(l, &v, &cli_stop);
+		if ((s->taken && *epoch != s->taken_in) ||
+		    !target_view(&v, w->p, a->target, i) || v.memory->far)
+			continue;
+		if (load_of(l, &v, &cli_stop))
+			return false;
+		loaded = true;
 	}
-	return false;
+	return loaded;
 }
 
 static bool is_known(const struct why *w, const struct asked *a)

@@ -68,6 +68,9 @@ likely() { [[ ${stderr_lines[-1]} == *": most likely: $1"* ]]; }
 	dta-collect -R "$NAME" --rotate
 	why "$there"
 	[[ $status == 0 && $stderr == *"found in epoch 1"* ]]
+	# The newest epoch is empty, the one before is not.
+	why "$key"
+	likely "it was never reported, or its reports were lost"
 	dta-collect -R "$NAME" --rotate
 	why "$there"
 	[ "$status" = 3 ]
