@@ -56,6 +56,7 @@ rows_of() { grep -c "$1" rows.1; }
 	[ "$(counter ledger.4 snapshots)" -gt 10000 ]
 }
 
+# bats test_tags=full
 @test "small caches: the same flows leave, at the same times" {
 	dta-gen int -q -c 60000 -n 3000 --rate 20000 -w int.pcap
 	on_all -r int.pcap --flow-rows 50 --flow-buckets 3

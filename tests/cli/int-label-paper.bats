@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # What the INT-label paper says in numbers, as int-label-ctl sim comes to it:
 # the claims of tests/figures/README.md, in shorter runs, by seed; and the
 # figures' scripts.

@@ -133,6 +133,7 @@ made() { dta-gen int -q -n 40 -c 1500 -w "${INTO:-m.pcap}" "$@"; }
 	done
 }
 
+# bats test_tags=full
 @test "reports that are lost or late, or are numbered anew" {
 	for version in 1.0 2.0; do
 		made -F report --report-version $version --loss 3 --reorder 5
@@ -366,6 +367,7 @@ queue_occupancy@11 = 500" >th
 		"$(last_of x.log events)" ]
 }
 
+# bats test_tags=full
 @test "a ring that nobody reads: no report is said to be lost" {
 	dta-gen int -q -F report -n 5000 -c 70000 --reorder 20 -w 1.pcap
 	dta-gen int -q -F xd -n 5000 -c 70000 -w 2.pcap
@@ -440,6 +442,7 @@ memory() { # pid; in kB
 	diff <(events x.log.out) <(events u.out)
 }
 
+# bats test_tags=full
 @test "frames that find no room in the ring are counted as lost" {
 	dta-gen int -q -p 2.1 --over vxlan -n 5000 -c 60000 -w m.pcap
 	collect x.log -p 2.1 -R none
