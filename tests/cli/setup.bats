@@ -121,7 +121,7 @@ tree() {
 	chmod +x tree/tests/demo.sh tree/tests/demo-int.sh tree/tests/rxe/kernel.sh
 	echo 'const char *verbs = "with";' >tree/lib/verbs/verbs_a.c
 	echo 'const char *verbs = "without";' >tree/lib/verbs/verbs_none.c
-	echo 'const char *parts = PARTS;' >tree/lib/cli/option.c
+	echo 'const char *parts = BUILT_IN;' >tree/lib/cli/option.c
 	printf '%s\n' 'int puts(const char *);' 'extern const char *verbs, *parts;' \
 		'int main(void) { puts(parts); puts(verbs); }' >tree/cmd/told/main.c
 	for tool in cc ar as ld make sh mkdir rm find printf; do
