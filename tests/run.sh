@@ -44,7 +44,7 @@ end_late() { # FILE
 suite() { # FILE, output
 	local late tags=()
 
-	case $SIZE in
+	case ${ONLY:+all}$SIZE in # what is asked for by name is run whole
 	'') tags=(--filter-tags '!full') ;;
 	full) tags=(--filter-tags full) ;;
 	esac

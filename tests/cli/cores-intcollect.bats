@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# bats file_tags=full
 # int-collect -j: on any number of cores the same rows, up to their order, the
 # same ledgers, and the same packets that go on.
 

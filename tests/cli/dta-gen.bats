@@ -155,6 +155,7 @@ in_order() {
 		END { exit bad || NR < 2 }'
 }
 
+# bats test_tags=full
 @test "time does not run backwards in what is written" {
 	{
 		capture_begin # as several queues of a card give them to tcpdump
@@ -596,6 +597,7 @@ hosts_counted() { # capture
 			exit off * 1000 > packets || n < 0.98 * packets }'
 }
 
+# bats test_tags=full
 @test "host counters: the sums are tshark's counts of packets per source" {
 	of_each hosts_counted
 }
@@ -632,6 +634,7 @@ losses_found() { # capture
 	[ $((both * 10)) -ge $(($(wc -l <tshark) * 9)) ]
 }
 
+# bats test_tags=full
 @test "losses: nine in ten are tshark's retransmissions, and the other way round" {
 	of_each losses_found
 }

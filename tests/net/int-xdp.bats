@@ -211,6 +211,7 @@ settled() {
 	same m.pcap taken -p any
 }
 
+# bats test_tags=full
 @test "what the kernel does not know comes up as it is" {
 	for over in vxlan geneve gre; do
 		made -p 2.1 --over $over
@@ -288,6 +289,7 @@ hex() {
 	grep -q '"event":"path_change"' u.events
 }
 
+# bats test_tags=full
 @test "no telemetry is the host's" {
 	dta-gen uniform -q -c 100 -w k.pcap
 	collect x.log
@@ -458,6 +460,7 @@ memory() { # pid; in kB
 	grep -q '"kernel_drops".*"value":'"$(last_of x.log lost)" x.log
 }
 
+# bats test_tags=full
 @test "a driver without XDP: generic, which it says" {
 	on t ip link set lo up
 	start t x.log int-collect -i lo --xdp
