@@ -261,8 +261,10 @@ key(b"q")' int-collect -q -r in.pcap --top flows --sort bytes
 
 @test "once, live: after the first interval" {
 	[ "$(id -u)" = 0 ] || skip "not root: no interface"
-	run -0 --separate-stderr timeout 60 int-collect -i lo --top flows \
+	run --separate-stderr timeout 60 int-collect -i lo --top flows \
 		--once --every 100ms -o csv
+	# What else is on lo may look like telemetry, and be none: 1.
+	[ "$status" -le 1 ]
 	[[ ${lines[0]} == flow,packets,* ]]
 }
 
