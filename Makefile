@@ -192,7 +192,6 @@ $(UNITS) $(BENCHES) $(AIDS): $B/%: $B/%.o $B/libdta.a
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # It looks at the clock where workers wait for their turns.
-$B/tests/bench/bench_turns: LDFLAGS += -Wl,--wrap=turn_wait -Wl,--wrap=turn_pass
 
 # It is without memory at times.
 $B/tests/unit/test_collect_round: LDFLAGS += -Wl,--wrap=realloc

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cores.c - rows of what more cores make of a translator. */
-#include <errno.h>
-#include <string.h>
-
 #include "cli/table.h"
 #include "model/cores.h"
-#include "op/footprint.h"
 #include "plan.h"
 #include "row/row.h"
-#include "translate/team.h"
 
 enum field {
 	WORKLOAD,
 	CORES,
 	RATE,
 	SPEEDUP,
-	BUSY,
-	LATE,
+	BYTES,
 	BOUND,
 	FIELDS,
 };
@@ -26,33 +20,33 @@ static const struct row_field fields[FIELDS] = {
 	[CORES] = {"cores", ROW_U64, 5},
 	[RATE] = {"reports_s", ROW_U64, 10},
 	[SPEEDUP] = {"speedup", ROW_F64, 8},
-	[BUSY] = {"busy", ROW_F64, 8},
-	[LATE] = {"waiting", ROW_F64, 10},
+	[BYTES] = {"bytes_s", ROW_U64, 13},
 	[BOUND] = {"bound", ROW_STR, 6, ROW_TAG},
 };
 
 const struct schema cores_schema = {"cores", fields, FIELDS};
 
 /*
- * As tests/bench/bench_turns has measured them (the medians of some runs): on
- * two cores of an AMD EPYC of the fourth generation, with huge pages. Additions
- * leave no footprint, and what goes to lists waits for its turn anyway.
+ * As tests/bench/bench_cores has measured them (the medians of some runs): on
+ * two cores of an AMD EPYC of the fourth generation, with huge pages. bytes:
+ * the frame, its messages written and read, and lines of memory, both ways.
  */
 static const struct workload {
 	const char *name;
-	double alone_ns, work_ns, turn_ns, ops, touches;
+	double alone_ns, work_ns, receive_ns, blocks, rounds, bytes;
 } workloads[] = {
-	{"keywrite-1", 26, 32.7, 1, 1, 1},
-	{"keywrite-2", 35.2, 44.7, 1.1, 2, 2},
-	{"keyinc-1", 26.5, 30.4, 1, 0, 1},
-	{"postcard", 29.5, 35.2, 4.5, 0.2, 0.2},
-	{"postcard-1k", 35, 42.6, 8.8, 0.2, 0.2},
-	{"append", 16.3, 18.6, 4.8, 0, 0.125},
-	{"append-255", 19.7, 22.6, 6.1, 0, 0.125},
+	{"keywrite-1", 26, 16, 18, 64, 1, 240},
+	{"keywrite-2", 35, 20, 36, 128, 1, 400},
+	{"keyinc-1", 26, 16, 18, 64, 1, 240},
+	{"postcard", 25, 20, 16, 100, 2, 200},
+	{"postcard-1k", 27, 20, 18, 100, 2, 200},
+	{"append", 14, 14, 8, 64, 1, 160},
+	{"append-255", 17, 14, 10, 64, 1, 160},
 };
 
 enum {
 	WORKLOADS = sizeof(workloads) / sizeof(workloads[0]),
+	BATCH = 4096, /* packets that a worker of dta-translate takes */
 };
 
 static int row(struct rows *r, const char *workload, const struct cores_load *l,
@@ -60,8 +54,7 @@ static int row(struct rows *r, const char *workload, const struct cores_load *l,
 {
 	static const char *const bound[] = {
 		[CORES_WORK] = "cores",
-		[CORES_TURN] = "turn",
-		[CORES_LATE] = "waiting",
+		[CORES_SOURCE] = "source",
 		[CORES_MEMORY] = "memory",
 	};
 	struct cores_rate c = cores_at(l, n);
@@ -69,9 +62,8 @@ static int row(struct rows *r, const char *workload, const struct cores_load *l,
 	row_str(r, WORKLOAD, workload);
 	row_u64(r, CORES, n);
 	row_u64(r, RATE, (uint64_t)(c.per_s + 0.5));
-	row_f64(r, SPEEDUP, c.per_s / cores_at(l, 1).per_s);
-	row_f64(r, BUSY, c.busy);
-	row_f64(r, LATE, c.late);
+	row_f64(r, SPEEDUP, c.speedup);
+	row_u64(r, BYTES, (uint64_t)(c.per_s * l->bytes + 0.5));
 	row_str(r, BOUND, bound[c.bound]);
 	return row_end(r);
 }
@@ -84,14 +76,14 @@ static int rows_of(struct rows *r, const struct opts *o,
 	const struct cores_load l = {
 		.alone_ns = w->alone_ns,
 		.work_ns = w->work_ns,
-		.turn_ns = w->turn_ns,
-		.ops = w->ops,
-		.touches = w->touches,
-		.late_ns = o->late_ns,
-		.join_ns = o->join_ns,
-		.memory_s = o->memory_s,
-		.batch = TRANSLATE_TEAM_BATCH,
-		.places = 1 << FOOTPRINT_BITS,
+		.receive_ns = w->receive_ns,
+		.source_ns = 0.5, /* a packet of a ring, its time and length */
+		.block_ns = 250,
+		.blocks = w->blocks,
+		.rounds = w->rounds,
+		.batch = BATCH,
+		.bytes = w->bytes,
+		.bandwidth = (double)o->bandwidth,
 	};
 	int rc = 0;
 
@@ -105,7 +97,7 @@ static int rows_of(struct rows *r, const struct opts *o,
 int cores_rows(struct rows *r, const struct opts *o)
 {
 	const struct workload own = {
-		"own", o->alone_ns, o->work_ns, o->turn_ns, o->ops, o->ops,
+		"own", o->alone_ns, o->work_ns, o->receive_ns, 64, 1, 240,
 	};
 	int rc = 0;
 
@@ -113,8 +105,8 @@ int cores_rows(struct rows *r, const struct opts *o)
 		return rows_of(r, o, &own);
 	cli_warn("times are of two cores of an AMD EPYC of the fourth "
 		 "generation, with huge pages; nothing was measured here: "
-		 "--alone, --work and --turn take those of this machine (see "
-		 "dta-plan(1), MORE CORES)");
+		 "--alone, --work and --receive take those of this machine "
+		 "(see dta-plan(1), MORE CORES)");
 	for (unsigned i = 0; i < WORKLOADS && !rc; i++)
 		rc = rows_of(r, o, &workloads[i]);
 	return rc;

@@ -120,20 +120,15 @@ static const struct cli_option options[] = {
 	 .read = read_cores, .verbs = "cores"},
 	{0, "alone", "NS", "cores: a report takes one core so many ns", CLI_F64,
 	 AT(alone_ns), .low = 0.01, .high = NS_MAX, .verbs = "cores",
-	 .needs = "--work --turn"},
-	{0, "work", "NS", "cores: and each of several", CLI_F64, AT(work_ns),
-	 .low = 0.01, .high = NS_MAX, .verbs = "cores", .needs = "--alone"},
-	{0, "turn", "NS", "cores: of that, the longest step in turn", CLI_F64,
-	 AT(turn_ns), .low = 0.01, .high = NS_MAX, .verbs = "cores",
+	 .needs = "--work --receive"},
+	{0, "work", "NS", "cores: each of several, to decode and send", CLI_F64,
+	 AT(work_ns), .low = 0.01, .high = NS_MAX, .verbs = "cores",
 	 .needs = "--alone"},
-	{0, "operations", "X", "cores: to memory, for a report (1)", CLI_F64,
-	 AT(ops), .low = 0, .high = 1000, .verbs = "cores", .needs = "--alone"},
-	{0, "late", "NS", "cores: one of them that waited (12)", CLI_F64,
-	 AT(late_ns), .low = 0, .high = NS_MAX, .verbs = "cores"},
-	{0, "join", "NS", "cores: the places of another batch (440)", CLI_F64,
-	 AT(join_ns), .low = 0, .high = NS_MAX, .verbs = "cores"},
-	{0, "memory-rate", "N", "cores: operations a second, of all (any)",
-	 CLI_SIZE, AT(memory_s), .min = 1, .max = UINT64_C(1) << 50,
+	{0, "receive", "NS", "cores: and its owner, to take and store", CLI_F64,
+	 AT(receive_ns), .low = 0.01, .high = NS_MAX, .verbs = "cores",
+	 .needs = "--alone"},
+	{0, "bandwidth", "BYTES", "cores: that memory moves a second (any)",
+	 CLI_SIZE, AT(bandwidth), .min = 1, .max = UINT64_C(1) << 50,
 	 .verbs = "cores"},
 	{'o', "output", "FORMAT", "text, csv or ndjson", CLI_FORMAT, AT(fmt)},
 	{0},
@@ -172,8 +167,8 @@ const struct cli program = {
 		 "[--stride pow2|packed] [--ages K] [-o FORMAT]\n"
 		 "dta-plan keywrite|postcard --frontier\n"
 		 "[--want P | --flows N --memory SIZE]\n"
-		 "dta-plan cores [--cores N] [--alone NS --work NS --turn NS]\n"
-		 "[--operations X] [--late NS] [--join NS] [--memory-rate N]",
+		 "dta-plan cores [--cores N] [--alone NS --work NS\n"
+		 "--receive NS] [--bandwidth BYTES]",
 	.options = options,
 	.groups = groups,
 	.verbs = verbs,
@@ -217,10 +212,7 @@ struct opts options_read(int argc, char **argv)
 			 .value = 4,
 			 .bits = CHECKSUM_BITS,
 			 .max_copies = 4,
-			 .ages = 1,
-			 .ops = 1,
-			 .late_ns = 12,
-			 .join_ns = 440};
+			 .ages = 1};
 	int n = cli_read(&program, &o, argc, argv);
 	int verb = cli_verb(&program, argv[n]);
 

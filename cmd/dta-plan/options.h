@@ -29,9 +29,8 @@ struct opts {
 	uint64_t reports; /* DART's; 0: not given */
 	bool team;	  /* the verb cores, which has: */
 	struct range cores;
-	double alone_ns, work_ns, turn_ns; /* 0: not given */
-	double late_ns, join_ns, ops;
-	uint64_t memory_s; /* 0: any */
+	double alone_ns, work_ns, receive_ns; /* 0: not given */
+	uint64_t bandwidth;		      /* 0: any */
 	enum row_format fmt;
 	/* Of the ranges, the values in hand. */
 	double load, want;	/* below 0: not given */

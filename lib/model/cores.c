@@ -1,41 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "model/cores.h"
 
-#include <math.h>
-
-static double work_of(const struct cores_load *l, unsigned n)
+/* Blocks of a batch that are there because there are so many owners. */
+static double blocks_more(const struct cores_load *l, unsigned n)
 {
-	return n < 2 ? l->alone_ns
-		     : l->work_ns + (n - 2) * l->join_ns / l->batch;
+	double least = l->rounds * n;
+
+	return least > l->blocks ? least - l->blocks : 0;
 }
 
-static double late_of(const struct cores_load *l, unsigned n)
+static double each_ns(const struct cores_load *l, unsigned n)
 {
-	return -expm1(-(double)(n - 1) * l->ops * l->batch / l->places);
+	if (n == 1)
+		return l->alone_ns;
+	return l->work_ns + l->receive_ns +
+	       blocks_more(l, n) * l->block_ns / l->batch;
 }
 
 struct cores_rate cores_at(const struct cores_load *l, unsigned n)
 {
-	double work = work_of(l, n), all = n / work;
 	struct cores_rate r = {
-		.per_s = all * 1e9,
-		.late = late_of(l, n),
+		.per_s = n * 1e9 / each_ns(l, n),
 		.bound = CORES_WORK,
 	};
-	double late = r.late * l->ops * l->late_ns;
 
-	if (n > 1 && l->turn_ns * r.per_s > 1e9) {
-		r.per_s = 1e9 / l->turn_ns;
-		r.bound = CORES_TURN;
+	if (n > 1 && l->source_ns * r.per_s > 1e9) {
+		r.per_s = 1e9 / l->source_ns;
+		r.bound = CORES_SOURCE;
 	}
-	if (late * r.per_s > 1e9) {
-		r.per_s = 1e9 / late;
-		r.bound = CORES_LATE;
-	}
-	if (l->memory_s > 0 && l->touches * r.per_s > l->memory_s) {
-		r.per_s = l->memory_s / l->touches;
+	if (l->bandwidth > 0 && l->bytes * r.per_s > l->bandwidth) {
+		r.per_s = l->bandwidth / l->bytes;
 		r.bound = CORES_MEMORY;
 	}
-	r.busy = r.per_s / 1e9 / all;
+	r.speedup = r.per_s * l->alone_ns / 1e9;
 	return r;
 }

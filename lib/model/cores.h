@@ -1,46 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cores.h - how a translator goes on to more cores (translate/team.h).
+ * cores.h - how a translator goes on to more cores (threads/threads.h).
  *
- * n workers have n batches under way. Each takes work_ns of a core for a report
- * and, for every batch before its own but one, join_ns for a batch, to learn
- * which places of memory it touches. Of the steps that one worker at a time is
- * in, the longest takes turn_ns for a report: more than that rate cannot be.
+ * A report takes one of n cores work_ns, to be decoded and hashed and to be
+ * sent to the owner of what it changes, and one, mostly another, receive_ns, to
+ * be taken and stored. Nobody waits for another's turn: n cores store n /
+ * (work_ns + receive_ns), but for the blocks in which messages go. A batch has
+ * at least one for each owner in a round, so with many cores there are more
+ * than its messages fill, of block_ns each.
  *
- * An operation waits for its turn if a batch before it touches its place, or
- * seems to: n - 1 footprints of places bits have so many of them set that it
- * does with the chance 1 - e^(-(n - 1) ops batch / places). Then it takes
- * late_ns of a step that is in turn, too. Real meetings are left out: in tables
- * of millions of slots they are few beside these.
+ * Two more bounds: packets are taken from a source by one core at a time,
+ * source_ns each; and memory moves so many bytes a second for all.
  */
 #ifndef MODEL_CORES_H
 #define MODEL_CORES_H
 
 struct cores_load {
-	double alone_ns; /* of one core for a report, without a team */
-	double work_ns;	 /* of each of several, with one batch to join */
-	double turn_ns;	 /* of that: the longest step in turn */
-	double ops;	 /* operations for a report that leave a footprint */
-	double late_ns;	 /* of one that waits */
-	double join_ns;	 /* of a footprint */
-	double batch;	 /* reports of a batch */
-	double places;	 /* bits of a footprint */
-	double memory_s; /* operations a second that the memory takes; 0: any */
-	double touches;	 /* of them for a report */
+	double alone_ns;   /* of one core for a report, without messages */
+	double work_ns;	   /* of several: decode and send */
+	double receive_ns; /* take and store */
+	double source_ns;  /* of work_ns: one core at a time */
+	double block_ns;   /* of a block, beside its messages */
+	double blocks;	   /* of a batch, as many as messages fill */
+	double rounds;	   /* of a batch */
+	double batch;	   /* reports of a batch */
+	double bytes;	   /* that a report moves in memory */
+	double bandwidth;  /* bytes a second that memory moves; 0: any */
 };
 
 /* What keeps a rate from being higher. */
 enum cores_bound {
 	CORES_WORK,   /* the cores have no time left */
-	CORES_TURN,   /* a step that is in turn, whatever waits */
-	CORES_LATE,   /* operations that wait for others, in turn */
-	CORES_MEMORY, /* its operations */
+	CORES_SOURCE, /* one core at a time takes packets */
+	CORES_MEMORY, /* its bandwidth */
 };
 
 struct cores_rate {
-	double per_s; /* reports */
-	double busy;  /* share of its time that a core works, 0..1 */
-	double late;  /* share of operations that wait, 0..1 */
+	double per_s;	/* reports */
+	double speedup; /* times one core's rate */
 	enum cores_bound bound;
 };
 

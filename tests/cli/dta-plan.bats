@@ -244,21 +244,18 @@ refused() {
 }
 
 @test "cores: what keeps each number of them from more, by the closed form" {
-	# Work, until the turn takes all; a join is 1 ns for each report here.
-	plan cores --alone 20 --work 30 --turn 2 --late 0 --join 4096 \
-		-j 1:64
-	[ "$(wc -l <rows)" = 64 ]
-	jq -se 'all(.[]; .workload == "own" and
-		(.reports_s - (if .cores == 1 then 1e9 / 20 elif .cores <= 28
-			then .cores * 1e9 / (28 + .cores) else 1e9 / 2 end) | fabs) <= 1
-		and .bound == (if .cores <= 28 then "cores" else "turn" end)
-		and (.speedup - .reports_s / 5e7 | fabs) < 1e-5)' rows
-	# Two operations a report, of which 1 - e^(-(n-1)/16) wait.
-	plan cores --alone 20 --work 30 --turn 2 --operations 2 --late 10 --cores 9
-	row '(.waiting - (1 - (-0.5 | exp)) | fabs) < 1e-6 and .bound == "waiting" and
-		(.reports_s * 20 * .waiting / 1e9 - 1 | fabs) < 1e-5'
-	plan cores --alone 20 --work 30 --turn 2 --operations 2 --memory-rate 90M -j 2
-	row '.reports_s == 45000000 and .bound == "memory" and .busy == 0.675'
+	# A round's blocks are more than 64 from 65 cores on, 250 ns each; the
+	# source gives a packet in 0.5 ns, to no more than 2 G a second.
+	plan cores --alone 200 --work 120 --receive 160 -j 1:512
+	[ "$(wc -l <rows)" = 512 ]
+	jq -se 'all(.[]; .workload == "own" and .bound == "cores" and
+		(.reports_s - (if .cores == 1 then 1e9 / 200 else .cores * 1e9 /
+			(280 + ([.cores - 64, 0] | max) * 250 / 4096) end) | fabs) <= 1
+		and (.speedup - .reports_s / 5e6 | fabs) < 1e-3)' rows
+	plan cores --alone 2 --work 1 --receive 1 -j 8
+	row '.reports_s == 2000000000 and .bound == "source"'
+	plan cores --alone 20 --work 12 --receive 16 --bandwidth 24G -j 8
+	row '.reports_s == 100000000 and .bound == "memory" and .bytes_s == 24000000000'
 }
 
 @test "cores: workloads that were measured, and the numbers that are usual" {
@@ -266,13 +263,13 @@ refused() {
 	[ "$(jq -r .workload rows | uniq | wc -l)" = 7 ]
 	[ "$(jq -r 'select(.workload == "append").cores' rows | xargs)" = \
 		"1 2 4 8 16 32 64" ]
-	jq -se 'all(.[]; .reports_s > 1e6 and .busy > 0 and .busy <= 1 and
+	jq -se 'all(.[]; .reports_s > 1e6 and .bytes_s > .reports_s and
 		(.cores > 1 or .speedup == 1))' rows
 	run -0 --separate-stderr dta-plan cores -j 4 -o csv
 	[ "${#lines[@]}" = 8 ]
 	# Of which machine, and how to tell of another.
-	[[ $stderr == *"AMD EPYC"*"nothing was measured here"*"--alone, --work and --turn"* ]]
-	run -0 --separate-stderr dta-plan cores --alone 20 --work 30 --turn 2
+	[[ $stderr == *"AMD EPYC"*"nothing was measured here"*"--alone, --work and --receive"* ]]
+	run -0 --separate-stderr dta-plan cores --alone 20 --work 12 --receive 16
 	[ -z "$stderr" ]
 }
 
@@ -286,11 +283,10 @@ refused() {
 }
 
 @test "nonsense is refused, by name" {
-	refused "for cores" keywrite --join 3
+	refused "for cores" keywrite --receive 3
 	refused "for keywrite and postcard" cores --load 1
 	refused "--work" cores --alone 3
-	refused "--alone" cores --turn 3
-	refused "--alone" cores --operations 3
+	refused "--alone" cores --receive 3
 	refused --cores cores --cores 0
 	refused "keywrite, postcard or cores"
 	refused "keywrite, postcard or cores" append
