@@ -218,10 +218,11 @@ static void busy(struct worker *w)
 		__atomic_store_n(&w->asleep, 0, __ATOMIC_RELAXED);
 }
 
-/* A block's lines, past the caches. */
-static void copy_lines(struct block *to, const struct threads_out *from)
+/* A block's lines to another core, past the caches: a line that it has touched
+ * last is not taken back. */
+static void stream_lines(struct block *to, const struct threads_out *from,
+			 size_t lines)
 {
-	size_t lines = (from->words + 8) / 8;
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 	const __m128i *s = (const __m128i *)&from->head;
 	__m128i *d = (__m128i *)to;
@@ -232,6 +233,16 @@ static void copy_lines(struct block *to, const struct threads_out *from)
 #else
 	memcpy(to, &from->head, lines * 64);
 #endif
+}
+
+static void copy_block(struct block *to, const struct threads_out *from)
+{
+	size_t lines = (from->words + 8) / 8;
+
+	if (from->owner == from->worker)
+		memcpy(to, &from->head, lines * 64);
+	else
+		stream_lines(to, from, lines);
 }
 
 void threads_ship(struct threads_out *out, bool last)
@@ -254,7 +265,7 @@ void threads_ship(struct threads_out *out, bool last)
 	}
 	busy(w);
 	out->head = out->words | (last ? HEAD_LAST : 0);
-	copy_lines(&r->block[r->sent & r->mask], out);
+	copy_block(&r->block[r->sent & r->mask], out);
 	store(&r->sent, r->sent + 1);
 	out->words = 0;
 }

@@ -2,12 +2,12 @@
 /*
  * What the engine for several cores costs (lib/threads), for dta-plan cores:
  * messages of 16 bytes, a slot of 8 bytes and where it goes, sent by 1 to 8
- * workers to owners that store them in 4 GiB. Times are of the thread at work:
- * who waits is not counted, so that 8 workers on two cores tell something, too.
+ * workers to owners that store them in 4 GiB. Times are of the thread at work,
+ * but where another had its core: so 8 workers on two cores tell something,
+ * too.
  */
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "base/rng.h"
 #include "bench_two.h"
@@ -18,8 +18,9 @@ enum {
 	BATCHES = 2048, /* of all workers */
 	WORKERS = 8,	/* at most */
 	MEMORY_SHIFT = 32,
-	CLOCKS = 4096,
 };
+
+#define PREEMPTED 1e-3
 
 struct job {
 	struct threads *threads;
@@ -30,27 +31,16 @@ struct job {
 	struct part {
 		uint64_t state; /* random numbers */
 		double send, receive;
-		uint64_t messages, sum;
+		uint64_t sent, received; /* messages */
 	} __attribute__((aligned(128))) part[WORKERS];
 };
 
-static double look; /* what a look at the clock takes */
-
-static double own_now(void)
+/* Time since began, but 0 where another thread had this core meanwhile. */
+static double since(double began)
 {
-	struct timespec t;
+	double took = bench_now() - began;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void calibrate(void)
-{
-	double began = own_now();
-
-	for (int i = 0; i < CLOCKS; i++)
-		own_now();
-	look = (own_now() - began) / CLOCKS;
+	return took < PREEMPTED ? took : 0;
 }
 
 static bool take(void *ctx, const struct threads_batch *b)
@@ -72,11 +62,11 @@ static void work(void *ctx, const struct threads_batch *b, unsigned round)
 	struct job *j = ctx;
 	struct part *p = &j->part[b->worker];
 	struct threads_out *out = threads_outs(j->threads, b->worker);
-	double began;
+	double began, took;
 
 	if (round)
 		return;
-	began = own_now();
+	began = bench_now();
 	for (unsigned i = 0; i < BATCH; i++) {
 		uint64_t offset = next(p) >> (64 - MEMORY_SHIFT) & ~7ull;
 		unsigned owner = j->one ? 0 : (unsigned)(offset >> j->shift);
@@ -85,21 +75,24 @@ static void work(void *ctx, const struct threads_batch *b, unsigned round)
 		at[0] = offset;
 		at[1] = p->state;
 	}
-	p->send += own_now() - began - look;
+	took = since(began);
+	p->send += took;
+	p->sent += took > 0 ? BATCH : 0;
 }
 
 static void receive(void *ctx, unsigned owner, const struct threads_block *in)
 {
 	struct job *j = ctx;
 	struct part *p = &j->part[owner];
-	double began = own_now();
+	double began = bench_now(), took;
 
 	for (size_t i = 0; i < in->words; i += 2)
 		__builtin_prefetch(j->memory + in->word[i], 1);
 	for (size_t i = 0; i < in->words; i += 2)
 		memcpy(j->memory + in->word[i], &in->word[i + 1], 8);
-	p->receive += own_now() - began - look;
-	p->messages += in->words / 2;
+	took = since(began);
+	p->receive += took;
+	p->received += took > 0 ? in->words / 2 : 0;
 }
 
 static void row(const char *path, unsigned workers, const char *what,
@@ -121,7 +114,7 @@ static void run(uint8_t *memory, unsigned workers, bool one)
 					  .receive = receive,
 					  .ctx = j};
 	double send = 0, get = 0, began;
-	uint64_t n = 0;
+	uint64_t sent = 0, got = 0;
 	struct fault f;
 
 	memset(j, 0, sizeof(*j));
@@ -141,11 +134,13 @@ static void run(uint8_t *memory, unsigned workers, bool one)
 	for (unsigned i = 0; i < workers; i++) {
 		send += j->part[i].send;
 		get += j->part[i].receive;
-		n += j->part[i].messages;
+		sent += j->part[i].sent;
+		got += j->part[i].received;
 	}
-	row(one ? "one owner" : "owners", workers, "sent", send / n * 1e9);
-	row(one ? "one owner" : "owners", workers, "received", get / n * 1e9);
-	row(one ? "one owner" : "owners", workers, "all", began / n * 1e9);
+	row(one ? "one owner" : "owners", workers, "sent", send / sent * 1e9);
+	row(one ? "one owner" : "owners", workers, "received", get / got * 1e9);
+	row(one ? "one owner" : "owners", workers, "all",
+	    began / BATCHES / BATCH * 1e9);
 	free(j);
 }
 
@@ -160,7 +155,6 @@ int main(void)
 	madvise(memory, 1ull << MEMORY_SHIFT, MADV_HUGEPAGE);
 	for (uint64_t i = 0; i < 1ull << MEMORY_SHIFT; i += 4096)
 		memory[i] = 1;
-	calibrate();
 	bench_line();
 	for (unsigned n = 1; n <= WORKERS; n *= 2)
 		run(memory, n, false);
