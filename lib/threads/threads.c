@@ -99,12 +99,6 @@ static inline struct ring *ring_of(const struct threads *t, unsigned round,
 	return &t->ring[(round * n + owner) * n + worker];
 }
 
-static inline uint64_t number_of(const struct threads *t, unsigned worker,
-				 uint64_t k)
-{
-	return k * t->o.workers + worker;
-}
-
 static void wake(struct worker *w)
 {
 	if (__atomic_load_n(&w->asleep, __ATOMIC_RELAXED)) {
