@@ -260,11 +260,11 @@ key(b"q")' int-collect -q -r in.pcap --top flows --sort bytes
 }
 
 @test "once, live: after the first interval" {
-	[ "$(id -u)" = 0 ] || skip "not root: no interface"
-	run --separate-stderr timeout 60 int-collect -i lo --top flows \
-		--once --every 100ms -o csv
-	# What else is on lo may look like telemetry, and be none: 1.
-	[ "$status" -le 1 ]
+	# A namespace of its own: nobody else's packets come by its lo.
+	unshare -n ip link set lo up 2>/dev/null ||
+		skip "no network namespace: not root"
+	run -0 --separate-stderr timeout 60 unshare -n sh -c 'ip link set lo up &&
+		exec int-collect -i lo --top flows --once --every 100ms -o csv'
 	[[ ${lines[0]} == flow,packets,* ]]
 }
 
