@@ -56,7 +56,7 @@ static void put_field(const struct int_gen *g, const struct inband_hop *h,
 {
 	const struct int_plan *plan = g->o.form == FORM_XD ? &g->own : &g->plan;
 	/* In the header of each report. */
-	bool told = g->o.form == FORM_XD && g->o.report_version < 2 &&
+	bool told = g->o.form == FORM_XD && g->report_version < 2 &&
 		    field == INT_INGRESS_TIME;
 
 	if (told || plan->has >> field & 1)

@@ -30,8 +30,7 @@ struct int_options {
 	int form, over, values;
 	uint64_t instructions;
 	bool has_instructions;
-	uint64_t report_version; /* 0, 1, 2; 3: as the profile's */
-	uint64_t spikes, latency_ns, occupancy, utilization, buffer;
+	uint64_t spikes, latency_ns;
 	double loss, reorder; /* per cent */
 	uint64_t data;	      /* bytes of the model's packets, at most */
 	uint64_t mtu;
@@ -64,6 +63,7 @@ enum {
 struct int_gen {
 	struct int_options o;
 	struct int_profile profile;
+	unsigned report_version; /* 0, 1, 2: 0.5, 1.0, 2.0 */
 	struct int_gen_ledger ctr;
 	struct inband model;
 	struct int_plan plan, own;	/* of the stack; of reports' metadata */

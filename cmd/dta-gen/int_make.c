@@ -125,7 +125,7 @@ static bool report(struct int_gen *g, const struct inband_hop *by,
 	uint8_t *payload = g->tunnel + NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN;
 	int len;
 
-	s->from.version = (uint8_t)g->o.report_version;
+	s->from.version = (uint8_t)g->report_version;
 	s->from.node = node;
 	s->from.sequence = g->sequence[node]++;
 	s->from.time = (uint32_t)by->value[INT_INGRESS_TIME];

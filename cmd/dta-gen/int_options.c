@@ -10,15 +10,10 @@
 
 #define AT(field) CLI_AT(struct int_options, field)
 
-enum {
-	BY_PROFILE = 3, /* version of reports */
-};
-
 static const char *const forms[] = {"md", "mx", "report", "xd", "ioam", NULL};
 static const char *const overs[] = {"l4",     "udp", "new-udp", "vxlan",
 				    "geneve", "gre", NULL};
 static const char *const values[] = {"exponential", "steady", NULL};
-static const char *const versions[] = {"0.5", "1.0", "2.0", NULL};
 
 static int read_instructions(void *opts, const char *text, struct fault *why)
 {
@@ -56,8 +51,6 @@ static const struct cli_option options[] = {
 	{ 0, "instructions", "BITMAP",
 	  "what nodes say, bit 0 the most significant (0xfd00; IOAM: 0xf20000)",
 	  CLI_CALL, .read = read_instructions },
-	{ 0, "report-version", "V", "0.5, 1.0, 2.0 (as the profile's INT)",
-	  CLI_WORD, AT(report_version), .words = versions },
 	{ 'n', "flows", "N", "synthetic flows (1000)",
 	  CLI_SIZE, AT(flows), .min = 1, .max = TRAFFIC_COUNT_MAX },
 	{ 'f', "from", "CAPTURE", "put it into the packets of a capture",
@@ -88,12 +81,6 @@ static const struct cli_option options[] = {
 	  CLI_U64, AT(spikes), .max = 1000000000 },
 	{ 0, "latency", "TIME", "in a node, mean (2us)",
 	  CLI_TIME, AT(latency_ns), .min = 1, .max = 100000000 },
-	{ 0, "occupancy", "N", "of queues, mean (60)",
-	  CLI_SIZE, AT(occupancy), .max = 1 << 20 },
-	{ 0, "utilization", "N", "of links, mean, up to 100 (30)",
-	  CLI_U64, AT(utilization), .max = 100 },
-	{ 0, "buffer", "N", "occupancy of buffers, mean (1000)",
-	  CLI_SIZE, AT(buffer), .max = 1 << 20 },
 	{ 0, "loss", "PERCENT", "of frames (0)",
 	  CLI_F64, AT(loss), .low = 0, .high = 100 },
 	{ 0, "reorder", "PERCENT", "of frames, behind the next one (0)",
@@ -195,10 +182,8 @@ static void plans(struct int_gen *g)
 
 	choose_profile(g);
 	check_version(g);
-	if (o->report_version == BY_PROFILE)
-		o->report_version = g->profile.version < INT_V2_0
-					    ? g->profile.version
-					    : 2;
+	g->report_version = g->profile.version < INT_V2_0 ? g->profile.version
+							  : 2;
 	if (!o->has_instructions)
 		o->instructions = o->form == FORM_IOAM ? 0xf20000 : 0xfd00;
 	if (o->form != FORM_IOAM && o->unfilled)
@@ -220,13 +205,13 @@ static void plans(struct int_gen *g)
 /* Metadata of reports: what is asked for, as far as the version has it. */
 static void own_plan(struct int_gen *g)
 {
-	const struct int_word *w = g->o.report_version == 1
+	const struct int_word *w = g->report_version == 1
 					   ? g->profile.report1
 					   : g->profile.report2;
-	unsigned bits = g->o.report_version == 1 ? TREPORT_V1_BITS
+	unsigned bits = g->report_version == 1 ? TREPORT_V1_BITS
 						 : INT_BITMAP_BITS;
 
-	if (g->o.report_version == 0) {
+	if (g->report_version == 0) {
 		g->own = g->reports.local;
 		g->bits = TREPORT_LOCAL;
 		return;
@@ -265,9 +250,6 @@ static void set_model(struct int_gen *g)
 		.steady = o->values,
 		.spikes = o->spikes,
 		.latency_ns = (uint32_t)o->latency_ns,
-		.occupancy = (uint32_t)o->occupancy,
-		.utilization = (uint32_t)o->utilization,
-		.buffer = (uint32_t)o->buffer,
 	};
 
 	topo_fat_tree(&m.topology, (unsigned)o->arity, 0);
@@ -289,12 +271,8 @@ void int_options_read(struct int_gen *g, int argc, char **argv)
 		.flows = 1000,
 		.seed = SYNTH_SEED_DEFAULT,
 		.arity = 8,
-		.report_version = BY_PROFILE,
 		.spikes = 10,
 		.latency_ns = 2000,
-		.occupancy = 60,
-		.utilization = 30,
-		.buffer = 1000,
 		.data = 64,
 		.collector = {10, 0, 0, 51},
 		.namespace = 1,

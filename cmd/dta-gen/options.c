@@ -89,8 +89,6 @@ static const char *const kinds[] = {"keywrite", "append", "keyinc", "postcard",
 
 static const char unchecked[] =
 	"only reports with that flag are confirmed, NACKed and sent again";
-static const char tcp[] = "marple-timeouts marple-lossy netseer-loss "
-			  "packetscope-loss";
 static const char by_link[] = "reports themselves go by -w or -i";
 
 /* clang-format off */
@@ -178,8 +176,6 @@ static const struct cli_option options[] = {
 	  .verbs = "int-postcard trajectory uniform csv" },
 	{ 0, "gap", "TIME", "silence that ends a flowlet (50ms)",
 	  CLI_TIME, AT(work.gap_ns), .verbs = "marple-flowlets" },
-	{ 0, "rto", "TIME", "silence that makes a timeout (200ms)",
-	  CLI_TIME, AT(work.rto_ns), .verbs = tcp },
 	{ 0, "window", "TIME", "marple-lossy, sonata-result (1s)",
 	  CLI_TIME, AT(work.window_ns), .min = 1,
 	  .verbs = "marple-lossy sonata-result" },
@@ -193,8 +189,6 @@ static const struct cli_option options[] = {
 	{ 0, "cache", "N", "entries of a counting switch's cache (1024)",
 	  CLI_SIZE, AT(work.cache), .min = 1, .max = 1 << 24,
 	  .verbs = "marple-hosts marple-hosts-sum turboflow" },
-	{ 0, "max-flows", "N", "flows remembered (524288)",
-	  CLI_SIZE, AT(work.max_flows), .min = 1, .max = FLOWTAB_MAX },
 	{ 0, "lists", "N", "dshark, uniform: lists (16)",
 	  CLI_SIZE, AT(work.lists), .min = 1, .max = UINT32_MAX,
 	  .verbs = "dshark uniform" },

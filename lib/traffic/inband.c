@@ -130,8 +130,8 @@ static uint64_t metric(struct inband *m, enum int_field field,
 static void say(struct inband *m, struct inband_hop *h, const struct place *at,
 		uint64_t flow)
 {
-	const struct inband_options *o = &m->o;
-	uint64_t percent = metric(m, INT_UTILIZATION, at, 0, o->utilization);
+	uint64_t percent = metric(m, INT_UTILIZATION, at, 0,
+				  INBAND_UTILIZATION);
 
 	h->has = 0;
 	set(h, INT_NODE, at->node);
@@ -139,14 +139,16 @@ static void say(struct inband *m, struct inband_hop *h, const struct place *at,
 	set(h, INT_EGRESS, at->out);
 	set(h, INT_INGRESS2, (uint64_t)at->node << 8 | at->in);
 	set(h, INT_EGRESS2, (uint64_t)at->node << 8 | at->out);
-	set(h, INT_LATENCY, metric(m, INT_LATENCY, at, flow, o->latency_ns));
+	set(h, INT_LATENCY, metric(m, INT_LATENCY, at, flow, m->o.latency_ns));
 	set(h, INT_QUEUE, flow % QUEUES);
-	set(h, INT_OCCUPANCY, metric(m, INT_OCCUPANCY, at, 0, o->occupancy));
-	set(h, INT_CONGESTION, metric(m, INT_CONGESTION, at, 0, o->occupancy));
+	set(h, INT_OCCUPANCY,
+	    metric(m, INT_OCCUPANCY, at, 0, INBAND_OCCUPANCY));
+	set(h, INT_CONGESTION,
+	    metric(m, INT_CONGESTION, at, 0, INBAND_OCCUPANCY));
 	set(h, INT_UTILIZATION, percent < PERCENT_MAX ? percent : PERCENT_MAX);
 	set(h, INT_BUFFER, flow % BUFFERS);
 	set(h, INT_BUFFER_OCCUPANCY,
-	    metric(m, INT_BUFFER_OCCUPANCY, at, 0, o->buffer));
+	    metric(m, INT_BUFFER_OCCUPANCY, at, 0, INBAND_BUFFER));
 	set(h, INT_NAMESPACE_DATA, at->node);
 }
 

@@ -31,6 +31,10 @@ enum {
 	INBAND_SPIKE_FACTOR = 10,
 	INBAND_CELLS = 256,    /* of the table of exponential values */
 	INBAND_LINK_NS = 1000, /* from a node to the next */
+	/* Means of queues, links (per cent) and buffers. */
+	INBAND_OCCUPANCY = 60,
+	INBAND_UTILIZATION = 30,
+	INBAND_BUFFER = 1000,
 };
 
 struct inband_options {
@@ -39,9 +43,8 @@ struct inband_options {
 	unsigned hops; /* of all paths, up to INBAND_HOPS_MAX, at most as many
 			  as there are switches; 0: the topology's */
 	bool steady;
-	uint64_t spikes; /* a second of the packets' time; steady only */
-	/* Means. */
-	uint32_t latency_ns, occupancy, utilization, buffer;
+	uint64_t spikes;     /* a second of the packets' time; steady only */
+	uint32_t latency_ns; /* in a node, mean */
 };
 
 /* One node's words about a packet: has says which, as struct int_plan's. */

@@ -169,7 +169,7 @@ in_order() {
 	for w in $WORKLOADS; do
 		echo "workload: $w"
 		for options in '' '--interleave 3' '--interleave 100 --no-path-len' \
-			'--ipv6 30 --rate 1K' '--cache 16 --max-flows 100'; do
+			'--ipv6 30 --rate 1K' '--cache 16'; do
 			echo "options: $options"
 			# shellcheck disable=SC2086
 			run dta-gen "$w" -q --count 500 $options -w x.pcap
@@ -511,18 +511,6 @@ in_order() {
 		echo "4 ${m}0a09000600000001"
 		echo "5 ${m}0a09000600000064"
 	} | diff - <(sed 1d t.csv | cut -d, -f3,7 | tr , ' ')
-}
-
-@test "--max-flows: who is pushed out is reported and counted" {
-	{
-		capture_begin
-		for i in 1 2 3; do tcp $i 10.9.0.$i 1 10.9.0.9 80 16 0 1; done
-		tcp 4 10.9.0.1 1 10.9.0.9 80 16 1 1
-	} >in.pcap
-	dta-gen marple-flowlets --from in.pcap --max-flows 2 --truth t.csv \
-		-w /dev/null -o ndjson 2>ledger
-	[ "$(rows t.csv)" = 4 ] # 1 was forgotten: two flowlets of one packet
-	[ "$(counter ledger evicted)" = 2 ]
 }
 
 @test "sonata-result: what finds no room in the window is counted" {

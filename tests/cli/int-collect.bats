@@ -63,7 +63,7 @@ by_node() { sort -s -k1,2; }
 @test "hop latencies are of both times, where a report has one in its header" {
 	# the local header of 0.5; bit 3 of 1.0
 	for version in 0.5 1.0; do
-		generate xd 1.0 --report-version $version --instructions 0xdd00
+		generate xd $version --instructions 0xdd00
 		heard | by_node >heard
 		[ "$(wc -l <heard)" -gt 20 ]
 		diff <(told latency | by_node) heard
@@ -99,8 +99,8 @@ by_node() { sort -s -k1,2; }
 
 @test "reports over IPv6 tell what they tell over IPv4" {
 	need_tools six
-	for version in 0.5 1.0 2.0; do
-		dta-gen int -q -F report --report-version $version -n 5 -c 200 \
+	for version in 0.5 1.0 2.1; do
+		dta-gen int -q -F report -p $version -n 5 -c 200 \
 			--ipv6 50 -w four.pcap
 		"$TOOLS/six" four.pcap six.pcap
 		int-collect -r four.pcap -R all -o ndjson >four 2>four.log
@@ -259,7 +259,7 @@ binned() {
 }
 
 @test "reports 0.5 do not say of which node their numbers are: none is missed" {
-	generate report 0.5 --report-version 0.5 --hops 3
+	generate report 0.5 --hops 3
 	int-collect -r in.pcap -R event -o ndjson >events 2>ledger
 	grep -q new_key events
 	run -1 grep -e report_loss -e restart events
