@@ -58,7 +58,6 @@ PKGS_prometheus := libmicrohttpd
 PKGS_redis := hiredis
 PKGS_kafka := rdkafka
 ROOMS_xdp := bpf
-ROOMS_redis := redis
 # Debian's bpftool is in /usr/sbin, which is not in everybody's PATH.
 BPFTOOL ?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
 has_bpf = $(shell $(CLANG) -print-targets 2>/dev/null | grep -qw bpf && \

@@ -9,7 +9,6 @@
  *			MergeTree by default. A MergeTree of any kind is ordered
  *			by tags and time, if TEXT does not say
  *	table.SCHEMA=NAME  the measurement by default
- *	gzip=no		requests are not packed
  *	timeout=TIME	of one try
  *
  * An INSERT is taken whole, or refused whole: so are a block's rows.
@@ -38,14 +37,14 @@ enum {
 	UNKNOWN_DATABASE = 81,
 };
 
-/* Since 20.1; before that a text, which sorts as well. */
+/* Since 20.1; before that, as in Debian, a text, which sorts as well. */
 static const char time_type[] = "DateTime64(9)";
 static const char time_text[] = "String       ";
 
 struct clickhouse {
 	struct http *http;
 	struct url *url;
-	uint8_t create, gzip;
+	uint8_t create;
 	uint64_t timeout_ns;
 	const char *engine;
 	char path[PATH]; /* ?database= */
@@ -62,8 +61,6 @@ static const char *const yes[] = {"no", "yes", NULL};
 /* clang-format off */
 static const struct field fields[] = {
 	{"create", FIELD_NAME, 1, offsetof(struct clickhouse, create),
-	 .names = yes},
-	{"gzip", FIELD_NAME, 1, offsetof(struct clickhouse, gzip),
 	 .names = yes},
 	{"engine", FIELD_OTHER, 0, offsetof(struct clickhouse, engine),
 	 .set = export_set_text},
@@ -106,7 +103,6 @@ static int clickhouse_open(void **out, struct url *u,
 	if (!x)
 		return fault_set(f, -ENOMEM, "out of memory");
 	*x = (struct clickhouse){.url = u,
-				 .gzip = 1,
 				 .engine = "MergeTree",
 				 .timeout_ns = EXPORT_TIMEOUT_NS};
 	rc = url_set(u, fields, x, f);
@@ -137,10 +133,10 @@ static const char *type_of(const struct row_field *f)
 		[ROW_STR] = "String",	      [ROW_U64] = "UInt64",
 		[ROW_I64] = "Int64",	      [ROW_F64] = "Float64",
 		[ROW_BYTES] = "String",	      [ROW_BOOL] = "UInt8",
-		[ROW_LIST] = "Array(UInt64)",
+		[ROW_LIST] = "Array(UInt64)", [ROW_TIME] = time_type,
 	};
 
-	return f->type == ROW_TIME ? time_type : types[f->type];
+	return types[f->type];
 }
 
 /* Time, and arrays, and texts by which rows are ordered may not be null. */
@@ -308,7 +304,7 @@ static int failure(const struct clickhouse *x, struct fault *f)
 static int query(struct clickhouse *x, const char *path, const char *text,
 		 size_t len, struct fault *f)
 {
-	int rc = http_post(x->http, path, text, len, false, &x->reply, f);
+	int rc = http_post(x->http, path, text, len, &x->reply, f);
 
 	return rc == 0 && x->reply.status != 200 ? failure(x, f) : rc;
 }
@@ -357,6 +353,13 @@ static bool is_missing(const struct http_reply *r)
 	       (code == UNKNOWN_TABLE || code == UNKNOWN_DATABASE);
 }
 
+static int insert(struct clickhouse *x, const struct block *b, size_t line,
+		  struct fault *f)
+{
+	return http_post(x->http, x->path, b->bytes + line, b->len - line,
+			 &x->reply, f);
+}
+
 static int clickhouse_send(void *self, struct block *b, struct tally *t,
 			   struct fault *f)
 {
@@ -369,13 +372,11 @@ static int clickhouse_send(void *self, struct block *b, struct tally *t,
 		block_refuse(b, t, "a block that is none of ClickHouse");
 		return 0;
 	}
-	rc = http_post(x->http, x->path, b->bytes + line, b->len - line,
-		       x->gzip, &x->reply, f);
+	rc = insert(x, b, line, f);
 	if (rc == 0 && x->create && is_missing(&x->reply)) {
 		rc = create(x, b->bytes, line - 1, f);
 		if (rc == 0)
-			rc = http_post(x->http, x->path, b->bytes + line,
-				       b->len - line, x->gzip, &x->reply, f);
+			rc = insert(x, b, line, f);
 	}
 	if (rc < 0)
 		return rc;

@@ -39,10 +39,6 @@
 enum export_kind {
 	EXPORT_EVENT, /* one more: appended to a stream */
 	EXPORT_STATE, /* the latest: fields of a hash, with expiry */
-	EXPORT_LIST,  /* the same, a list of values in the schema's order */
-	EXPORT_PUSH,  /* values of all rows: added to the end of a list */
-	EXPORT_VALUE, /* the latest: a string, the value that the key does not
-			 say; it stays */
 };
 
 /* How the rows of a schema are kept, where the URL does not say. */

@@ -18,7 +18,7 @@ enum {
 struct http {
 	CURLM *multi; /* it can be woken, other than an easy one alone */
 	CURL *easy;
-	struct curl_slist *plain, *packed; /* headers */
+	struct curl_slist *headers;
 	const struct stop *stop;
 	char base[EXPORT_URL_MAX + 32];
 	char error[CURL_ERROR_SIZE];
@@ -81,14 +81,13 @@ int http_open(struct http **out, const struct url *u, uint16_t port,
 	h->multi = curl_multi_init();
 	h->easy = curl_easy_init();
 	/* no "Expect: 100-continue", and a second's wait for it */
-	h->plain = curl_slist_append(NULL, "Expect:");
-	h->packed = curl_slist_append(NULL, "Expect:");
-	if (h->packed)
-		curl_slist_append(h->packed, "Content-Encoding: gzip");
+	h->headers = curl_slist_append(NULL, "Expect:");
+	if (h->headers)
+		curl_slist_append(h->headers, "Content-Encoding: gzip");
 	snprintf(h->base, sizeof(h->base), "%s://%s:%u/",
 		 u->web ? u->web : "http", u->host,
 		 (unsigned)(u->port ? u->port : port));
-	if (!h->multi || !h->easy || !h->plain || !h->packed) {
+	if (!h->multi || !h->easy || !h->headers) {
 		http_close(h);
 		return fault_set(f, -ENOMEM, "out of memory");
 	}
@@ -156,23 +155,25 @@ static CURLcode perform(struct http *h)
 }
 
 int http_post(struct http *h, const char *path, const void *body, size_t len,
-	      bool gzip, struct http_reply *r, struct fault *f)
+	      struct http_reply *r, struct fault *f)
 {
-	size_t packed = gzip ? pack(h, body, len) : 0;
+	size_t packed = len ? pack(h, body, len) : 0;
 	char url[sizeof(h->base) + PATH_MAX_LEN];
 	CURLcode rc;
 
+	if (len && !packed)
+		return fault_set(f, -ENOMEM, "out of memory");
 	*r = (struct http_reply){0};
 	h->error[0] = '\0';
 	snprintf(url, sizeof(url), "%s%s", h->base, path);
 	curl_easy_setopt(h->easy, CURLOPT_URL, url);
 	curl_easy_setopt(h->easy, CURLOPT_WRITEDATA, r);
 	curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER,
-			 packed ? h->packed : h->plain);
+			 len ? h->headers : NULL);
 	curl_easy_setopt(h->easy, CURLOPT_POSTFIELDS,
-			 packed ? (const void *)h->room : body);
+			 len ? (const void *)h->room : "");
 	curl_easy_setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE,
-			 (curl_off_t)(packed ? packed : len));
+			 (curl_off_t)packed);
 	rc = perform(h);
 	if (rc != CURLE_OK)
 		return fault_set(f, -EAGAIN, "%s",
@@ -188,8 +189,7 @@ void http_close(struct http *h)
 		return;
 	curl_easy_cleanup(h->easy);
 	curl_multi_cleanup(h->multi);
-	curl_slist_free_all(h->plain);
-	curl_slist_free_all(h->packed);
+	curl_slist_free_all(h->headers);
 	if (h->z_open)
 		deflateEnd(&h->z);
 	free(h->room);

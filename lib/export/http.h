@@ -35,11 +35,11 @@ int http_open(struct http **out, const struct url *u, uint16_t port,
 char *http_escape(const char *text);
 
 /*
- * POSTs a body to a path, which has a query perhaps; packed by gzip if that is
- * wanted. 0: there is a reply; or -errno with f set: there is none.
+ * POSTs a body, packed by gzip, to a path, which has a query perhaps. 0: there
+ * is a reply; or -errno with f set: there is none.
  */
 int http_post(struct http *h, const char *path, const void *body, size_t len,
-	      bool gzip, struct http_reply *r, struct fault *f);
+	      struct http_reply *r, struct fault *f);
 
 void http_close(struct http *h); /* NULL is fine */
 

@@ -20,7 +20,7 @@ char *http_escape(const char *text)
 }
 
 int http_post(struct http *h, const char *path, const void *body, size_t len,
-	      bool gzip, struct http_reply *r, struct fault *f)
+	      struct http_reply *r, struct fault *f)
 {
 	return -ENOTSUP;
 }

@@ -5,7 +5,6 @@
  *	create=yes	makes the database if there is none; none is ever
  *			dropped
  *	names=NAME	measurements and fields as somebody else has them
- *	gzip=no		requests are not packed
  *	rp=NAME		the retention policy; the database's default
  */
 #include <errno.h>
@@ -29,7 +28,7 @@ struct influx {
 	struct http *http;
 	const struct line_names *lines; /* of names=, n of them */
 	unsigned n;
-	uint8_t create, gzip;
+	uint8_t create;
 	uint64_t timeout_ns;
 	const char *names, *rp;
 	char write[PATH], make[PATH], make_body[PATH];
@@ -44,7 +43,6 @@ static const char *const yes[] = {"no", "yes", NULL};
 static const struct field fields[] = {
 	{"create", FIELD_NAME, 1, offsetof(struct influx, create),
 	 .names = yes},
-	{"gzip", FIELD_NAME, 1, offsetof(struct influx, gzip), .names = yes},
 	{"names", FIELD_OTHER, 0, offsetof(struct influx, names),
 	 .set = export_set_text},
 	{"rp", FIELD_OTHER, 0, offsetof(struct influx, rp),
@@ -115,7 +113,6 @@ static int influx_open(void **out, struct url *u,
 		influx_close(x);
 		return fault_set(f, -ENOMEM, "out of memory");
 	}
-	x->gzip = 1;
 	x->timeout_ns = EXPORT_TIMEOUT_NS;
 	rc = url_set(u, fields, x, f);
 	if (rc == 0 && !*u->path)
@@ -238,7 +235,7 @@ static void refused(struct block *b, struct tally *t, const char *why)
 
 static int create(struct influx *x, struct fault *f)
 {
-	int rc = http_post(x->http, x->make_body, "", 0, false, &x->reply, f);
+	int rc = http_post(x->http, x->make_body, "", 0, &x->reply, f);
 
 	if (rc == 0 && x->reply.status != 200)
 		rc = fault_set(f, -EAGAIN, "%s: %.400s", x->make,
@@ -250,14 +247,13 @@ static int influx_send(void *self, struct block *b, struct tally *t,
 		       struct fault *f)
 {
 	struct influx *x = self;
-	int rc = http_post(x->http, x->write, b->bytes, b->len, x->gzip,
-			   &x->reply, f);
+	int rc = http_post(x->http, x->write, b->bytes, b->len, &x->reply, f);
 
 	if (rc == 0 && x->reply.status == NOT_FOUND && x->create) {
 		rc = create(x, f);
 		if (rc == 0)
 			rc = http_post(x->http, x->write, b->bytes, b->len,
-				       x->gzip, &x->reply, f);
+				       &x->reply, f);
 	}
 	if (rc < 0)
 		return rc;

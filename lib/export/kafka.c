@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kafka.c - Kafka, by librdkafka: a row is a message, as JSON. Delivery is
- * idempotent: what it sends again within a connection is told from the first.
+ * kafka.c - Kafka, by librdkafka: a row is a message, as JSON. librdkafka has
+ * the queue and the retries, and tells what became of each message; delivery is
+ * idempotent.
  *
  *	kafka://HOST[,HOST...]/TOPIC	the measurement by default; of a topic
- *for all each object says of which it is key.SCHEMA=KEY		as in
- *template.h; by the caller's rules, or none
+ *					for all each object says of which it is
+ *	key.SCHEMA=KEY		as in template.h; by the caller's rules, or none
  *	conf.NAME=VALUE		of librdkafka: conf.compression.type=lz4
- *	timeout=TIME		until a message counts as not delivered
+ *	timeout=TIME		until a row that is not delivered is lost: 5m
  */
 #include <errno.h>
 #include <librdkafka/rdkafka.h>
@@ -24,29 +25,24 @@ enum {
 	REASON = 300,  /* characters of one that are told */
 };
 
-/* What became of a message. */
-enum {
-	WAITS,
-	WRITTEN,
-	REFUSED,
-};
+#define TIMEOUT_NS UINT64_C(300000000000)
 
 struct kafka {
-	rd_kafka_t *rk; /* NULL: it is to be made, after a fatal error */
+	rd_kafka_t *rk;
 	struct url *url;
 	const struct export_options *options;
 	const struct stop *stop;
 	uint64_t timeout_ns;
-	struct outbuf key, json; /* the packer's */
-	/* The sender's, of the block in hand. */
-	rd_kafka_topic_t *topic; /* of the last message, or NULL */
-	uint8_t *state;
-	uint32_t room, reports; /* messages that were reported */
-	struct fault why, refusal;
+	struct outbuf key, json;
+	const struct row_batch *begun; /* of which not all is taken, or NULL, */
+	unsigned row;		       /* and the next of it */
+	struct tally heard;	       /* since hear() was asked last */
+	bool fails; /* the same: a broker, or its connection */
+	struct fault why;
 };
 
 struct form {
-	const char *topic;
+	rd_kafka_topic_t *topic;
 	struct encoder *e;
 	struct template *key; /* NULL: none */
 };
@@ -58,27 +54,11 @@ static const struct field fields[] = {
 };
 /* clang-format on */
 
-/* Errors of a message itself, which is no better the next time. */
-static bool is_refusal(rd_kafka_resp_err_t err)
+static void refused(struct kafka *x, rd_kafka_resp_err_t err)
 {
-	return err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE ||
-	       err == RD_KAFKA_RESP_ERR_INVALID_MSG ||
-	       err == RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE ||
-	       err == RD_KAFKA_RESP_ERR_INVALID_RECORD;
-}
-
-static void judge(struct kafka *x, uint8_t *state, rd_kafka_resp_err_t err)
-{
-	const char *why = rd_kafka_err2str(err);
-
-	if (!err) {
-		*state = WRITTEN;
-	} else if (is_refusal(err)) {
-		*state = REFUSED;
-		fault_set(&x->refusal, 0, "%.*s", REASON, why);
-	} else if (!*x->why.text) {
-		fault_set(&x->why, 0, "%.*s", REASON, why);
-	}
+	if (!x->heard.refused++)
+		fault_set(&x->heard.why, 0, "%.*s", REASON,
+			  rd_kafka_err2str(err));
 }
 
 static void reported(rd_kafka_t *rk, const rd_kafka_message_t *m, void *self)
@@ -86,17 +66,22 @@ static void reported(rd_kafka_t *rk, const rd_kafka_message_t *m, void *self)
 	struct kafka *x = self;
 
 	(void)rk;
-	judge(x, m->_private, m->err);
-	x->reports++;
+	if (m->err) {
+		refused(x, m->err);
+	} else {
+		x->heard.written++;
+		x->fails = false;
+	}
 }
 
-/* What a broker or the connection to it says: nearer than "timed out". */
+/* What a broker or the connection to it says. */
 static void failed(rd_kafka_t *rk, int err, const char *reason, void *self)
 {
 	struct kafka *x = self;
 
 	(void)rk;
 	(void)err;
+	x->fails = true;
 	fault_set(&x->why, 0, "%.*s", REASON, reason);
 }
 
@@ -154,11 +139,13 @@ static void kafka_close(void *self)
 
 	if (!x)
 		return;
-	if (x->rk)
+	if (x->rk) {
+		rd_kafka_purge(x->rk, RD_KAFKA_PURGE_F_QUEUE |
+					      RD_KAFKA_PURGE_F_INFLIGHT);
 		rd_kafka_destroy(x->rk);
+	}
 	free(x->key.text);
 	free(x->json.text);
-	free(x->state);
 	free(x);
 }
 
@@ -173,10 +160,14 @@ static int kafka_open(void **out, struct url *u, const struct export_options *o,
 	x->url = u;
 	x->options = o;
 	x->stop = stop;
-	x->timeout_ns = EXPORT_TIMEOUT_NS;
+	x->timeout_ns = TIMEOUT_NS;
 	rc = url_set(u, fields, x, f);
 	url_family(u, "key");
 	url_family(u, "conf");
+	if (rc == 0 && o->queue.spool)
+		rc = fault_set(f, -EINVAL,
+			       "librdkafka keeps the rows: no spool is for "
+			       "them; leave --spool out");
 	if (rc == 0 && !*u->hosts)
 		rc = fault_set(f, -EINVAL, "no host");
 	if (rc == 0)
@@ -195,220 +186,119 @@ static void kafka_unshape(void *shape)
 
 	if (!m)
 		return;
+	if (m->topic)
+		rd_kafka_topic_destroy(m->topic);
 	template_close(m->key);
 	encoder_close(m->e);
 	free(m);
 }
 
-static const char *group_of(const struct export_rule *r)
-{
-	return r->group ? r->group : r->key;
-}
-
 static const char *key_of(const struct kafka *x, const char *schema)
 {
 	const char *key = url_of(x->url, "key", schema);
+	const struct export_rule *r = x->options->rules;
 
 	for (unsigned i = 0; !key && i < x->options->n_rules; i++)
-		if (!strcmp(x->options->rules[i].schema, schema))
-			key = group_of(&x->options->rules[i]);
+		if (!strcmp(r[i].schema, schema))
+			key = r[i].group ? r[i].group : r[i].key;
 	return key;
 }
 
+/* To open the topic asks for its partitions at once; one that messages only
+ * name is looked for within a second, each. */
 static int kafka_shape(void **out, void *self, const struct schema *s,
 		       struct fault *f)
 {
 	struct kafka *x = self;
-	const char *key = key_of(x, s->name);
+	const char *key = key_of(x, s->name), *topic = x->url->path;
 	struct form *m = calloc(1, sizeof(*m));
-	int rc = m && (m->e = encoder_open(ROW_NDJSON, s)) ? 0 : -ENOMEM;
+	int rc = m && (m->e = encoder_open(ROW_NDJSON, s)) &&
+				 (!*topic || encoder_say_schema(m->e))
+			 ? 0
+			 : fault_set(f, -ENOMEM, "out of memory");
 
 	if (rc == 0 && key)
 		rc = template_open(&m->key, key, s, f);
+	if (rc == 0 && !(m->topic = rd_kafka_topic_new(
+				 x->rk, *topic ? topic : s->name, NULL)))
+		rc = fault_set(f, -EINVAL, "topic: %s",
+			       rd_kafka_err2str(rd_kafka_last_error()));
 	if (rc < 0) {
 		kafka_unshape(m);
 		return rc;
-	}
-	m->topic = *x->url->path ? x->url->path : s->name;
-	if (*x->url->path && !encoder_say_schema(m->e)) {
-		kafka_unshape(m);
-		return -ENOMEM;
 	}
 	*out = m;
 	return 0;
 }
 
-/* An item's payload is the topic, of `parts' bytes, and the object. */
-static void kafka_encode(void *self, void *shape, struct outbuf *to,
-			 const struct row_batch *b, unsigned row, uint32_t rows)
+static rd_kafka_resp_err_t produce(struct kafka *x, const struct form *m,
+				   const struct row_batch *b, unsigned row)
 {
-	struct form *m = shape;
-	struct kafka *x = self;
-	struct item i = {.parts = (uint32_t)strlen(m->topic)};
-	size_t len;
+	const char *key, *json;
+	size_t key_len, len;
 
-	(void)rows;
 	outbuf_cut(&x->key, 0);
 	outbuf_cut(&x->json, 0);
 	if (m->key)
 		template_row(m->key, &x->key, b, row);
-	i.key = outbuf_text(&x->key, &len);
-	i.key_len = (uint32_t)len;
-	outbuf_bytes(&x->json, m->topic, i.parts);
 	encoder_row(m->e, &x->json, b, row);
-	i.payload = outbuf_text(&x->json, &len);
-	i.len = (uint32_t)len - 1; /* without the line's end */
-	if (!i.key || !i.payload)
-		to->err = -ENOMEM;
-	else
-		item_put(to, &i);
-}
-
-static void leave_topic(struct kafka *x)
-{
-	if (x->topic)
-		rd_kafka_topic_destroy(x->topic);
-	x->topic = NULL;
-}
-
-/* The topic of an item is x->topic. To open it asks for its partitions at once;
- * one that messages only name is looked for within a second, each. */
-static bool enter_topic(struct kafka *x, const struct item *i)
-{
-	char name[256];
-
-	if (i->parts >= sizeof(name) || i->parts > i->len)
-		return false;
-	memcpy(name, i->payload, i->parts);
-	name[i->parts] = '\0';
-	if (x->topic && !strcmp(rd_kafka_topic_name(x->topic), name))
-		return true;
-	leave_topic(x);
-	x->topic = rd_kafka_topic_new(x->rk, name, NULL);
-	return x->topic;
-}
-
-/* True: a report will come. */
-static bool produce(struct kafka *x, const struct item *i, uint8_t *state)
-{
-	const char *key = i->key_len ? i->key : NULL;
-	rd_kafka_resp_err_t err;
-
-	if (!enter_topic(x, i)) {
-		judge(x, state, RD_KAFKA_RESP_ERR_INVALID_MSG);
-		return false;
+	key = outbuf_text(&x->key, &key_len);
+	json = outbuf_text(&x->json, &len);
+	if (!key || !json) {
+		x->key.err = x->json.err = 0;
+		return RD_KAFKA_RESP_ERR__QUEUE_FULL; /* no memory, now */
 	}
-	do {
-		err = rd_kafka_producev(
-			x->rk, RD_KAFKA_V_RKT(x->topic),
-			RD_KAFKA_V_KEY(key, i->key_len),
-			RD_KAFKA_V_VALUE((void *)(i->payload + i->parts),
-					 i->len - i->parts),
-			RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-			RD_KAFKA_V_OPAQUE(state), RD_KAFKA_V_END);
-		if (err == RD_KAFKA_RESP_ERR__QUEUE_FULL)
-			rd_kafka_poll(x->rk, POLL_MS);
-	} while (err == RD_KAFKA_RESP_ERR__QUEUE_FULL && !x->stop->now);
-	if (err)
-		judge(x, state, err);
-	return !err;
+	return rd_kafka_producev(x->rk, RD_KAFKA_V_RKT(m->topic),
+				 RD_KAFKA_V_KEY(key_len ? key : NULL, key_len),
+				 /* without the line's end */
+				 RD_KAFKA_V_VALUE((void *)json, len - 1),
+				 RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+				 RD_KAFKA_V_END);
 }
 
-/* Until all are reported; at the end those that are not yet are given up. */
-static void hear(struct kafka *x, uint32_t produced)
+/* Full: librdkafka's queue, until brokers take some of it. */
+static int kafka_take(void *self, void *shape, const struct row_batch *b,
+		      struct tally *t, struct fault *f)
 {
-	bool purged = false;
+	struct kafka *x = self;
 
-	while (x->reports < produced) {
-		if (x->stop->now && !purged) {
-			rd_kafka_purge(x->rk,
-				       RD_KAFKA_PURGE_F_QUEUE |
-					       RD_KAFKA_PURGE_F_INFLIGHT);
-			purged = true;
+	(void)t; /* kafka_hear() has it */
+	if (x->begun != b)
+		x->row = 0;
+	x->begun = b;
+	while (x->row < b->rows) {
+		rd_kafka_resp_err_t err = produce(x, shape, b, x->row);
+
+		if (err != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+			x->row++;
+			if (err)
+				refused(x, err);
+			continue;
 		}
 		rd_kafka_poll(x->rk, POLL_MS);
-	}
-}
-
-static void send_items(struct kafka *x, const struct block *b)
-{
-	uint32_t produced = 0;
-	size_t at = b->at;
-	struct item item;
-
-	for (uint32_t i = 0; i < b->rows; i++) {
-		if (item_next(&item, b, &at) <= 0) {
-			for (; i < b->rows; i++)
-				judge(x, &x->state[i],
-				      RD_KAFKA_RESP_ERR_INVALID_MSG);
-			break;
+		if (x->fails || x->stop->now) {
+			x->fails = false;
+			return fault_set(f, -EAGAIN, "%s", x->why.text);
 		}
-		produced += produce(x, &item, &x->state[i]);
 	}
-	hear(x, produced);
-	leave_topic(x);
-}
-
-/* A producer that cannot go on: the next send makes another. */
-static void check_fatal(struct kafka *x)
-{
-	char why[REASON];
-
-	if (!rd_kafka_fatal_error(x->rk, why, sizeof(why)))
-		return;
-	fault_set(&x->why, 0, "%s", why);
-	rd_kafka_destroy(x->rk);
-	x->rk = NULL;
-}
-
-static int make_room(struct kafka *x, uint32_t rows)
-{
-	uint8_t *more;
-
-	if (rows > x->room) {
-		if (!(more = realloc(x->state, rows)))
-			return -ENOMEM;
-		x->state = more;
-		x->room = rows;
-	}
-	memset(x->state, WAITS, rows);
+	x->begun = NULL;
 	return 0;
 }
 
-static int settle(struct kafka *x, struct block *b, struct tally *t,
-		  struct fault *f)
-{
-	uint32_t n = b->rows;
-	bool *keep = calloc(n, sizeof(*keep));
-
-	if (!keep)
-		return fault_set(f, -ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < n; i++) {
-		keep[i] = x->state[i] == WAITS;
-		t->written += x->state[i] == WRITTEN;
-		t->refused += x->state[i] == REFUSED;
-	}
-	t->why = x->refusal;
-	items_keep(b, keep, n);
-	free(keep);
-	return b->rows ? fault_set(f, -EAGAIN, "%s", x->why.text) : 0;
-}
-
-static int kafka_send(void *self, struct block *b, struct tally *t,
-		      struct fault *f)
+static int kafka_hear(void *self, struct tally *t, struct fault *f)
 {
 	struct kafka *x = self;
-	int rc = x->rk ? 0 : make_producer(x, f);
+	int rc;
 
-	if (rc == 0 && make_room(x, b->rows) < 0)
-		rc = fault_set(f, -ENOMEM, "out of memory");
-	if (rc < 0)
-		return rc;
-	x->reports = 0;
-	x->why = x->refusal = (struct fault){""};
-	send_items(x, b);
-	check_fatal(x);
-	return settle(x, b, t, f);
+	rd_kafka_poll(x->rk, 0);
+	*t = x->heard;
+	/* A broker may end a connection that is idle. */
+	rc = x->fails && rd_kafka_outq_len(x->rk)
+		     ? fault_set(f, -EAGAIN, "%s", x->why.text)
+		     : t->written || t->refused;
+	x->heard = (struct tally){0};
+	x->fails = false;
+	return rc;
 }
 
 const struct export_scheme export_kafka = {
@@ -419,7 +309,7 @@ const struct export_scheme export_kafka = {
 			.close = kafka_close,
 			.shape = kafka_shape,
 			.unshape = kafka_unshape,
-			.encode = kafka_encode,
-			.send = kafka_send,
+			.take = kafka_take,
+			.hear = kafka_hear,
 		},
 };

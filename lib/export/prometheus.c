@@ -3,7 +3,7 @@
  * prometheus.c - what Prometheus asks for: GET /metrics, and /healthz for who
  * watches the program: 200 "ok", or 503 and why not. By libmicrohttpd.
  *
- *	series=N	at most; 10000
+ *	series=N	at most, rows of others are refused; 10000
  *	expire=TIME	of a series without rows; 5m, 0: never
  *	row_counts=0	leaves MEASUREMENT_rows_total out
  */
@@ -236,7 +236,7 @@ static void prometheus_unshape(void *shape)
 	(void)shape;
 }
 
-static int prometheus_take(void *self, void *shape, struct row_batch *b,
+static int prometheus_take(void *self, void *shape, const struct row_batch *b,
 			   struct tally *t, struct fault *f)
 {
 	struct prometheus *x = self;
@@ -244,12 +244,14 @@ static int prometheus_take(void *self, void *shape, struct row_batch *b,
 
 	(void)f;
 	for (unsigned i = 0; i < b->rows; i++) {
-		if (series_take(x->series, shape, b, i, now) == 0) {
-			t->written++;
-			continue;
-		}
-		t->refused++;
-		fault_set(&t->why, -ENOMEM, "out of memory");
+		int rc = series_take(x->series, shape, b, i, now);
+
+		t->written += rc == 0;
+		if (rc < 0 && !t->refused++)
+			fault_set(&t->why, rc, "%s",
+				  rc == -ENOSPC ? "more series than series= "
+						  "allows"
+						: strerror(-rc));
 	}
 	return 0;
 }

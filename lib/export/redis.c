@@ -4,34 +4,71 @@
  *
  *	stream.SCHEMA=KEY	rows are added to a stream (XADD)
  *	hash.SCHEMA=KEY		the latest row is a hash, with expiry
- *	list.SCHEMA=KEY		the latest row is a list, with expiry: the
- *				values of fields that the key does not say
- *	push.SCHEMA=KEY		the values are added to a list
- *	value.SCHEMA=KEY	the latest row's value is a string (SET); of
- *				fields that the key does not say there is one
- *	expire=TIME		of hashes and latest rows; 60s, 0: never
- *	maxlen=N		of a stream, about, and of a list; 100000
+ *	expire=TIME		of hashes; 60s, 0: never
+ *	maxlen=N		of a stream, about; 100000
  *
  * KEY as in template.h; in a URL, { and } as they are. Rows of schemas that
  * neither the URL nor the caller's rules name go to a stream of their
  * measurement.
+ *
+ * A block has an item for each row, the machine's numbers (it does not leave
+ * it): length 4 | commands 4 | that many commands in RESP. They are sent
+ * pipelined. The rows of a Redis Cluster's other nodes wait, and why is told.
  */
 #include <errno.h>
+#include <hiredis/hiredis.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "export/private.h"
-#include "redis/send.h"
-#include "redis/words.h"
 #include "row/encode.h"
 #include "row/template.h"
 
+enum {
+	PORT = 6379,
+	REASON = 200,	 /* characters of an error that are told */
+	AHEAD = 1 << 16, /* bytes sent before replies are read */
+	CUT_EVERY = 16,	 /* rows */
+	NUMBERS = 2,	 /* before an item's commands */
+};
+
+/* What became of an item. */
+enum fate {
+	WRITTEN,
+	REFUSED,
+	LATER, /* the server is not ready for it */
+};
+
+struct item {
+	const char *commands;
+	uint32_t len, n;
+};
+
 struct redis {
-	struct redis_node *node;
 	const struct export_options *options;
 	struct url *url;
 	uint64_t expire_ns, maxlen, timeout_ns;
 	struct outbuf key, words, cell, commands; /* the packer's */
+	/* The sender's. */
+	const struct stop *stop;
+	char *host;
+	uint16_t port;
+	redisContext *c; /* NULL: not connected */
+	/* Of the block in hand, whose items are read. */
+	struct item *item;
+	bool *keep; /* by item: it is not written or refused yet */
+	uint32_t items, room;
+	uint32_t write, read; /* the next item to send, to hear of */
+	uint32_t heard;	      /* commands of that which are answered */
+	enum fate fate;	      /* as far as they are */
+	bool later;	      /* any item: others may not overtake it */
+	uint32_t greetings;   /* replies before those of items */
+	struct outbuf out;
+	struct tally *t;
+	struct fault why;
 };
 
 struct form {
@@ -45,13 +82,11 @@ struct form {
 };
 
 static const char *const families[] = {
-	[EXPORT_EVENT] = "stream", [EXPORT_STATE] = "hash",
-	[EXPORT_LIST] = "list",	   [EXPORT_PUSH] = "push",
-	[EXPORT_VALUE] = "value",
+	[EXPORT_EVENT] = "stream",
+	[EXPORT_STATE] = "hash",
 };
 
 enum {
-	CUT_EVERY = 16, /* rows */
 	FAMILIES = sizeof(families) / sizeof(families[0]),
 };
 
@@ -66,13 +101,339 @@ static const struct field fields[] = {
 };
 /* clang-format on */
 
+/* --- commands as Redis reads them (RESP) --------------------------------- */
+
+/* A command of so many words, "*N\r\n"; its words, "$LENGTH\r\nBYTES\r\n". */
+static void put_command(struct outbuf *o, uint32_t words)
+{
+	outbuf_char(o, '*');
+	outbuf_u64(o, words);
+	outbuf_bytes(o, "\r\n", 2);
+}
+
+static void put_word(struct outbuf *o, const char *text, size_t len)
+{
+	outbuf_char(o, '$');
+	outbuf_u64(o, len);
+	outbuf_bytes(o, "\r\n", 2);
+	outbuf_bytes(o, text, len);
+	outbuf_bytes(o, "\r\n", 2);
+}
+
+static void put_text(struct outbuf *o, const char *text)
+{
+	put_word(o, text, strlen(text));
+}
+
+/* --- a server, and what it is sent --------------------------------------- */
+
+static void disconnect(struct redis *x)
+{
+	if (x->c)
+		redisFree(x->c);
+	x->c = NULL;
+}
+
+/* Until something of its socket, or the end. -errno; else what there is. */
+static int wait_for(const struct redis *x, short events, struct fault *f)
+{
+	struct pollfd p[2] = {{.fd = x->c->fd, .events = events},
+			      {.fd = x->stop->fd, .events = POLLIN}};
+	int ms = (int)(x->timeout_ns / 1000000), rc = poll(p, 2, ms);
+
+	if (rc == 0)
+		return fault_set(f, -EAGAIN, "no answer for %d ms", ms);
+	if (rc < 0 || x->stop->now)
+		return fault_set(f, -EAGAIN, "it is the end");
+	return p[0].revents;
+}
+
+/* What a new connection begins with, and is to be answered before items are
+ * sent: a server that wants a password takes none for a long command. */
+static void greet(struct redis *x)
+{
+	const struct url *u = x->url;
+
+	x->greetings = 1;
+	if (u->password) {
+		put_command(&x->out, u->user && *u->user ? 3 : 2);
+		put_text(&x->out, "AUTH");
+		if (u->user && *u->user)
+			put_text(&x->out, u->user);
+		put_text(&x->out, u->password);
+		x->greetings++;
+	}
+	if (*u->path) {
+		put_command(&x->out, 2);
+		put_text(&x->out, "SELECT");
+		put_text(&x->out, u->path);
+		x->greetings++;
+	}
+	put_command(&x->out, 1);
+	put_text(&x->out, "PING");
+}
+
+static int connect_to(struct redis *x, struct fault *f)
+{
+	int err = 0, rc;
+	socklen_t len = sizeof(err);
+
+	x->c = redisConnectNonBlock(x->host, x->port);
+	if (!x->c)
+		return fault_set(f, -ENOMEM, "out of memory");
+	rc = x->c->err ? fault_set(f, -EAGAIN, "%s:%u: %.128s", x->host,
+				   (unsigned)x->port, x->c->errstr)
+		       : wait_for(x, POLLOUT, f);
+	if (rc >= 0 &&
+	    getsockopt(x->c->fd, SOL_SOCKET, SO_ERROR, &err, &len) == 0 && err)
+		rc = fault_set(f, -EAGAIN, "%s:%u: %s", x->host,
+			       (unsigned)x->port, strerror(err));
+	if (rc < 0)
+		return rc;
+	greet(x);
+	return 0;
+}
+
+static bool is_any(const char *text, const char *const *begins, unsigned n)
+{
+	while (n && strncmp(text, begins[n - 1], strlen(begins[n - 1])) != 0)
+		n--;
+	return n;
+}
+
+/* Errors that pass (Redis: server.c), or will once somebody mends what is
+ * wrong. What a user may not do is that user's rows' fault: others need not
+ * wait. */
+static enum fate judge(struct redis *x, const char *text)
+{
+	static const char *const cluster[] = {
+		"MOVED ",
+		"ASK ",
+		"CLUSTERDOWN",
+		"TRYAGAIN",
+	};
+	static const char *const passes[] = {
+		"LOADING",
+		"MASTERDOWN",
+		"READONLY",
+		"NOAUTH",
+		"WRONGPASS",
+		"OOM",
+		"NOREPLICAS",
+		"BUSY",
+		"MISCONF",
+		"ERR max number of clients",
+		"ERR invalid password",
+		"ERR DB index",
+		"ERR Client sent AUTH",
+		"ERR AUTH",
+	};
+
+	fault_set(&x->why, 0, "%.*s", REASON, text);
+	if (is_any(text, cluster, sizeof(cluster) / sizeof(*cluster))) {
+		fault_set(&x->why, 0,
+			  "a node of a Redis Cluster, which is not supported "
+			  "(%.*s): take one Redis server, or kafka: or "
+			  "clickhouse:",
+			  REASON, text);
+		return LATER;
+	}
+	return is_any(text, passes, sizeof(passes) / sizeof(*passes)) ? LATER
+								      : REFUSED;
+}
+
+/* The last greeting is a PING, which a user may not be allowed. */
+static int hear_greeting(struct redis *x, const redisReply *reply,
+			 struct fault *f)
+{
+	x->greetings--;
+	if (reply->type != REDIS_REPLY_ERROR ||
+	    (!x->greetings && !strncmp(reply->str, "NOPERM", 6)))
+		return 0;
+	return fault_set(f, -EAGAIN, "%.*s", REASON, reply->str);
+}
+
+static int hear(struct redis *x, const redisReply *reply, struct fault *f)
+{
+	if (x->greetings)
+		return hear_greeting(x, reply, f);
+	if (x->read >= x->write)
+		return fault_set(f, -EAGAIN, "replies to nothing");
+	if (reply->type == REDIS_REPLY_ERROR && x->fate == WRITTEN)
+		x->fate = judge(x, reply->str);
+	if (++x->heard < x->item[x->read].n)
+		return 0;
+	if (x->fate == REFUSED && !x->t->refused++)
+		x->t->why = x->why;
+	x->t->written += x->fate == WRITTEN;
+	x->later |= x->fate == LATER;
+	x->keep[x->read++] = x->fate == LATER;
+	x->heard = 0;
+	x->fate = WRITTEN;
+	return 0;
+}
+
+static int read_replies(struct redis *x, struct fault *f)
+{
+	void *reply = NULL;
+	int rc = 0;
+
+	if (redisBufferRead(x->c) != REDIS_OK)
+		return fault_set(f, -EAGAIN, "%.128s", x->c->errstr);
+	while (!rc) {
+		if (redisGetReplyFromReader(x->c, &reply) != REDIS_OK)
+			return fault_set(f, -EAGAIN, "%.128s", x->c->errstr);
+		if (!reply)
+			break;
+		rc = hear(x, reply, f);
+		freeReplyObject(reply);
+	}
+	return rc;
+}
+
+/* Items to be sent, one of which is left. */
+static bool may_write(const struct redis *x)
+{
+	return !x->greetings && !x->later && x->write < x->items;
+}
+
+/* Sends the buffer, and reads what comes meanwhile. */
+static int exchange(struct redis *x, struct fault *f)
+{
+	size_t len, at = 0;
+	const char *text = outbuf_text(&x->out, &len);
+	int rc = text ? 0 : -ENOMEM;
+	ssize_t sent;
+
+	while (rc >= 0 && at < len) {
+		rc = wait_for(x, POLLIN | POLLOUT, f);
+		if (rc >= 0 && (rc & POLLOUT)) {
+			sent = send(x->c->fd, text + at, len - at,
+				    MSG_NOSIGNAL);
+			if (sent < 0 && errno != EAGAIN && errno != EINTR)
+				return fault_set(f, -EAGAIN, "%s",
+						 strerror(errno));
+			at += sent > 0 ? (size_t)sent : 0;
+		}
+		if (rc >= 0 && (rc & ~POLLOUT))
+			rc = read_replies(x, f);
+	}
+	outbuf_cut(&x->out, 0);
+	return rc < 0 ? rc : 0;
+}
+
+/* All items; those before are not answered yet when others are sent. */
+static int run(struct redis *x, struct fault *f)
+{
+	int rc = x->c ? 0 : connect_to(x, f);
+
+	while (!rc && (x->greetings || x->read < x->write || may_write(x))) {
+		while (may_write(x) && outbuf_len(&x->out) < AHEAD) {
+			const struct item *i = &x->item[x->write++];
+
+			outbuf_bytes(&x->out, i->commands, i->len);
+		}
+		if (outbuf_len(&x->out))
+			rc = exchange(x, f);
+		else if ((rc = wait_for(x, POLLIN, f)) >= 0)
+			rc = read_replies(x, f);
+	}
+	if (rc < 0)
+		disconnect(x);
+	return rc;
+}
+
+/* The item at *at, which moves behind it. False: there is none, or none that is
+ * whole. */
+static bool next_item(struct item *out, const struct block *b, size_t *at)
+{
+	uint32_t n[NUMBERS];
+	size_t left = b->len - *at;
+
+	if (left < sizeof(n))
+		return false;
+	memcpy(n, b->bytes + *at, sizeof(n));
+	if (n[0] > left - sizeof(n) || !n[1])
+		return false;
+	*out = (struct item){b->bytes + *at + sizeof(n), n[0], n[1]};
+	*at += sizeof(n) + n[0];
+	return true;
+}
+
+/* What is no item is the end of the block. */
+static int begin_block(struct redis *x, const struct block *b)
+{
+	size_t at = b->at;
+
+	if (b->rows > x->room) {
+		free(x->item);
+		free(x->keep);
+		x->item = calloc(b->rows, sizeof(*x->item));
+		x->keep = calloc(b->rows, sizeof(*x->keep));
+		x->room = x->item && x->keep ? b->rows : 0;
+		if (!x->room)
+			return -ENOMEM;
+	}
+	x->items = x->write = x->read = x->heard = x->greetings = 0;
+	x->fate = WRITTEN;
+	x->later = false;
+	outbuf_cut(&x->out, 0);
+	while (x->items < b->rows && next_item(&x->item[x->items], b, &at))
+		x->keep[x->items++] = true;
+	return 0;
+}
+
+/* What is left of a block: the items that are kept. */
+static void end_block(const struct redis *x, struct block *b)
+{
+	size_t from = b->at, to = b->at;
+
+	b->rows = 0;
+	for (uint32_t i = 0; i < x->items; i++) {
+		size_t len = NUMBERS * sizeof(uint32_t) + x->item[i].len;
+
+		if (x->keep[i]) {
+			memmove(b->bytes + to, b->bytes + from, len);
+			to += len;
+			b->rows++;
+		}
+		from += len;
+	}
+	b->len = to;
+}
+
+static int redis_send(void *self, struct block *b, struct tally *t,
+		      struct fault *f)
+{
+	struct redis *x = self;
+	int rc = begin_block(x, b);
+	struct block none = {.rows = b->rows - x->items};
+
+	if (rc < 0)
+		return fault_set(f, rc, "out of memory");
+	x->t = t;
+	rc = x->items ? run(x, f) : 0;
+	if (none.rows)
+		block_refuse(&none, t, "a block that is none of Redis");
+	end_block(x, b);
+	return !rc && b->rows
+		       ? fault_set(f, -EAGAIN, "%.*s", REASON, x->why.text)
+		       : rc;
+}
+
+/* --- opened, closed ------------------------------------------------------ */
+
 static void redis_close(void *self)
 {
 	struct redis *x = self;
 
 	if (!x)
 		return;
-	redis_node_close(x->node);
+	disconnect(x);
+	free(x->host);
+	free(x->out.text);
+	free(x->item);
+	free(x->keep);
 	free(x->key.text);
 	free(x->words.text);
 	free(x->cell.text);
@@ -84,6 +445,7 @@ static int redis_open(void **out, struct url *u, const struct export_options *o,
 		      struct stop *stop, struct fault *f)
 {
 	struct redis *x = calloc(1, sizeof(*x));
+	bool six = u->host[0] == '['; /* brackets are not the resolver's */
 	int rc;
 
 	if (!x)
@@ -98,7 +460,10 @@ static int redis_open(void **out, struct url *u, const struct export_options *o,
 		url_family(u, families[i]);
 	if (rc == 0 && (!*u->host || strchr(u->host, ',')))
 		rc = fault_set(f, -EINVAL, "'%s' is not a host", u->host);
-	if (rc == 0 && redis_node_open(&x->node, u, x->timeout_ns, stop) < 0)
+	x->stop = stop;
+	x->port = u->port ? u->port : PORT;
+	x->host = strndup(u->host + six, strlen(u->host) - 2 * six);
+	if (rc == 0 && !x->host)
 		rc = fault_set(f, -ENOMEM, "out of memory");
 	if (rc < 0) {
 		redis_close(x);
@@ -107,6 +472,8 @@ static int redis_open(void **out, struct url *u, const struct export_options *o,
 	*out = x;
 	return 0;
 }
+
+/* --- rows as commands ---------------------------------------------------- */
 
 /* How a schema is kept: by the URL, by the rules, or as a stream. */
 static struct export_rule rule_of(const struct redis *x, const char *schema)
@@ -147,7 +514,7 @@ static int shape_names(struct form *m, const struct schema *s)
 		for (unsigned i = 0; i < s->n; i++) {
 			const char *name = s->fields[i].name;
 
-			redis_word(o, name, strlen(name));
+			put_word(o, name, strlen(name));
 			m->name_at[i + 1] = outbuf_len(o);
 		}
 		m->names = outbuf_take(o, &len);
@@ -188,7 +555,7 @@ static void put_cell(struct redis *x, const struct row_batch *b,
 	if (!encode_is_null(c))
 		encode_cell(&x->cell, b, c);
 	text = outbuf_text(&x->cell, &len);
-	redis_word(&x->words, text ? text : "", len);
+	put_word(&x->words, text ? text : "", len);
 }
 
 static void put_number(struct outbuf *o, uint64_t n)
@@ -196,7 +563,7 @@ static void put_number(struct outbuf *o, uint64_t n)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
-	redis_text(o, text);
+	put_text(o, text);
 }
 
 /* Names and values of what is not null, in x->words. Returns their number: a
@@ -217,104 +584,64 @@ static uint32_t put_pairs(struct redis *x, const struct form *m,
 	}
 	if (n)
 		return n;
-	redis_text(&x->words, "none");
-	redis_text(&x->words, "true");
+	put_text(&x->words, "none");
+	put_text(&x->words, "true");
 	return 2;
 }
 
-static uint32_t put_values(struct redis *x, const struct form *m,
-			   const struct row_batch *b, unsigned row)
+/* A command begins, of so many words with its name and the row's key. */
+static void begin(struct redis *x, uint32_t words, const char *name)
 {
-	uint32_t n = 0;
+	size_t len;
+	const char *key = outbuf_text(&x->key, &len);
 
-	for (unsigned i = 0; i < m->schema->n; i++)
-		if (!template_has(m->key, i)) {
-			put_cell(x, b, row_batch_cell(b, row, i));
-			n++;
-		}
-	return n;
-}
-
-static void begin(struct redis *x, uint32_t words, const char *name,
-		  const struct item *i)
-{
-	redis_command(&x->commands, words);
-	redis_text(&x->commands, name);
-	redis_word(&x->commands, i->key, i->key_len);
-}
-
-static void expire(struct redis *x, struct item *i)
-{
-	begin(x, 3, "PEXPIRE", i);
-	put_number(&x->commands, x->expire_ns / 1000000);
-	i->parts++;
-}
-
-/* The last maxlen values stay. */
-static void trim(struct redis *x, struct item *i)
-{
-	char first[24];
-
-	snprintf(first, sizeof(first), "-%llu", (unsigned long long)x->maxlen);
-	begin(x, 4, "LTRIM", i);
-	redis_text(&x->commands, first);
-	redis_text(&x->commands, "-1");
-	i->parts++;
+	put_command(&x->commands, words);
+	put_text(&x->commands, name);
+	put_word(&x->commands, key ? key : "", key ? len : 0);
 }
 
 /* A stream is cut to maxlen, about, by every so many rows: to look at it for
  * each costs the server a tenth of its time. */
-static void add(struct redis *x, struct form *m, struct item *i, uint32_t pairs)
+static void begin_add(struct redis *x, struct form *m, uint32_t pairs)
 {
 	bool cut = m->many || m->added++ % CUT_EVERY == 0;
 
-	begin(x, pairs + (cut ? 6 : 3), "XADD", i);
+	begin(x, pairs + (cut ? 6 : 3), "XADD");
 	if (cut) {
-		redis_text(&x->commands, "MAXLEN");
-		redis_text(&x->commands, "~");
+		put_text(&x->commands, "MAXLEN");
+		put_text(&x->commands, "~");
 		put_number(&x->commands, x->maxlen);
 	}
-	redis_text(&x->commands, "*");
+	put_text(&x->commands, "*");
 }
 
-/* The commands of a row, in x->commands. */
-static void command(struct redis *x, struct form *m, struct item *i,
-		    const struct row_batch *b, unsigned row)
+/* The commands of a row, in x->commands. Returns how many. */
+static uint32_t put_commands(struct redis *x, struct form *m,
+			     const struct row_batch *b, unsigned row)
 {
-	bool values = m->kind >= EXPORT_LIST;
-	uint32_t n = values ? put_values(x, m, b, row)
-			    : put_pairs(x, m, b, row);
+	uint32_t words = put_pairs(x, m, b, row);
 	size_t len;
-	const char *words = outbuf_text(&x->words, &len);
+	const char *pairs = outbuf_text(&x->words, &len);
 
-	i->parts = 1;
-	if (m->kind == EXPORT_EVENT) {
-		add(x, m, i, n);
-	} else if (m->kind == EXPORT_STATE) {
-		begin(x, n + 2, "HSET", i);
-	} else if (m->kind == EXPORT_VALUE) {
-		begin(x, n + 2, "SET", i);
-	} else {
-		if (m->kind == EXPORT_LIST) {
-			begin(x, 2, "DEL", i);
-			i->parts++;
-		}
-		begin(x, n + 2, "RPUSH", i);
-	}
-	outbuf_bytes(&x->commands, words ? words : "", words ? len : 0);
-	if (m->kind == EXPORT_PUSH)
-		trim(x, i);
-	else if ((m->kind == EXPORT_STATE || m->kind == EXPORT_LIST) &&
-		 x->expire_ns)
-		expire(x, i);
+	if (m->kind == EXPORT_EVENT)
+		begin_add(x, m, words);
+	else
+		begin(x, words + 2, "HSET");
+	outbuf_bytes(&x->commands, pairs ? pairs : "", pairs ? len : 0);
+	if (m->kind == EXPORT_EVENT || !x->expire_ns)
+		return 1;
+	begin(x, 3, "PEXPIRE");
+	put_number(&x->commands, x->expire_ns / 1000000);
+	return 2;
 }
 
 static void redis_encode(void *self, void *shape, struct outbuf *to,
 			 const struct row_batch *b, unsigned row, uint32_t rows)
 {
-	struct form *m = shape;
 	struct redis *x = self;
-	struct item i = {0};
+	struct form *m = shape;
+	uint32_t n[NUMBERS];
+	const char *text;
 	size_t len;
 
 	(void)rows;
@@ -322,23 +649,15 @@ static void redis_encode(void *self, void *shape, struct outbuf *to,
 	outbuf_cut(&x->words, 0);
 	outbuf_cut(&x->commands, 0);
 	template_row(m->key, &x->key, b, row);
-	i.key = outbuf_text(&x->key, &len);
-	i.key_len = (uint32_t)len;
-	command(x, m, &i, b, row);
-	i.payload = outbuf_text(&x->commands, &len);
-	i.len = (uint32_t)len;
-	if (!i.key || !i.payload || x->words.err || x->cell.err)
+	n[1] = put_commands(x, m, b, row);
+	text = outbuf_text(&x->commands, &len);
+	n[0] = (uint32_t)len;
+	if (!text || x->key.err || x->words.err || x->cell.err) {
 		to->err = -ENOMEM;
-	else
-		item_put(to, &i);
-}
-
-static int redis_send(void *self, struct block *b, struct tally *t,
-		      struct fault *f)
-{
-	struct redis *x = self;
-
-	return redis_node_send(x->node, b, t, f);
+		return;
+	}
+	outbuf_bytes(to, (const char *)n, sizeof(n));
+	outbuf_bytes(to, text, len);
 }
 
 const struct export_scheme export_redis = {

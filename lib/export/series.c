@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,17 +12,15 @@
 #include "row/outbuf.h"
 
 enum {
-	BUCKETS = 4096, /* of a measurement */
 	SWEEP_NS = 1000000000,
 };
 
 /* One set of labels of a measurement. */
 struct labelled {
-	struct labelled *chain, *next; /* in its bucket; of the measurement */
-	uint64_t hash, rows, seen_ns;
-	char *labels; /* node="a",port="1" */
-	size_t len;
-	double value[]; /* by metric; NAN: none yet */
+	struct labelled *next; /* of the measurement */
+	uint64_t rows, seen_ns;
+	const char *labels; /* node="a",port="1" */
+	double value[];	    /* by metric; NAN: none yet */
 };
 
 struct metric {
@@ -36,7 +35,8 @@ struct series_form {
 	const struct schema *schema;
 	unsigned metrics;
 	struct metric *metric;
-	struct labelled *first, *other, *bucket[BUCKETS];
+	struct labelled *first;
+	void *by_labels; /* the same, of tsearch(3) */
 };
 
 struct series {
@@ -160,28 +160,25 @@ struct series *series_open(uint64_t max, uint64_t expire_ns)
 	return x;
 }
 
-/* name="value",... in x->labels: of the row; NULL: those of "other". */
+/* The row's name="value",... in x->labels. NULL: no memory. */
 static const char *labels_of(struct series *x, const struct series_form *m,
-			     const struct row_batch *b, unsigned row,
-			     size_t *len)
+			     const struct row_batch *b, unsigned row)
 {
 	const struct schema *s = m->schema;
 	struct outbuf *o = &x->labels, *cell = &x->cell;
+	size_t n;
 
 	outbuf_cut(o, 0);
 	for (unsigned i = 0; i < s->n; i++) {
-		const struct row_cell *c;
-		const char *text = "other";
-		size_t n = strlen(text);
+		const struct row_cell *c = row_batch_cell(b, row, i);
+		const char *text;
 
 		if (s->fields[i].role != ROW_TAG)
 			continue;
-		c = b ? row_batch_cell(b, row, i) : NULL;
 		outbuf_cut(cell, 0);
-		if (c && !encode_is_null(c))
+		if (!encode_is_null(c))
 			encode_cell(cell, b, c);
-		if (c)
-			text = outbuf_text(cell, &n);
+		text = outbuf_text(cell, &n);
 		if (outbuf_len(o))
 			outbuf_char(o, ',');
 		outbuf_word(o, s->fields[i].name);
@@ -189,58 +186,34 @@ static const char *labels_of(struct series *x, const struct series_form *m,
 		outbuf_escaped(o, text ? text : "", n, "\"\\\n");
 		outbuf_char(o, '"');
 	}
-	return outbuf_text(o, len);
+	outbuf_char(o, '\0');
+	return outbuf_text(o, &n);
 }
 
-static uint64_t hash_of(const char *text, size_t len)
+static int by_labels(const void *a, const void *b)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	const struct labelled *one = a, *other = b;
 
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
-	return h;
+	return strcmp(one->labels, other->labels);
 }
 
-static struct labelled *look_up(const struct series_form *m, uint64_t hash,
-				const char *labels, size_t len)
+static struct labelled *make(struct series_form *m, const char *labels)
 {
-	struct labelled *l = m->bucket[hash % BUCKETS];
+	size_t values = m->metrics * sizeof(double), len = strlen(labels) + 1;
+	struct labelled *l = calloc(1, sizeof(*l) + values + len);
 
-	while (l && (l->hash != hash || l->len != len ||
-		     memcmp(l->labels, labels, len) != 0))
-		l = l->chain;
-	return l;
-}
-
-static struct labelled *make(struct series_form *m, uint64_t hash,
-			     const char *labels, size_t len)
-{
-	struct labelled *l = calloc(1,
-				    sizeof(*l) + m->metrics * sizeof(double));
-
-	if (!l || !(l->labels = strndup(labels, len))) {
+	if (!l)
+		return NULL;
+	for (unsigned i = 0; i < m->metrics; i++)
+		l->value[i] = NAN;
+	l->labels = memcpy((char *)l->value + values, labels, len);
+	if (!tsearch(l, &m->by_labels, by_labels)) {
 		free(l);
 		return NULL;
 	}
-	l->len = len;
-	l->hash = hash;
-	for (unsigned i = 0; i < m->metrics; i++)
-		l->value[i] = NAN;
 	l->next = m->first;
 	m->first = l;
-	l->chain = m->bucket[hash % BUCKETS];
-	m->bucket[hash % BUCKETS] = l;
 	return l;
-}
-
-static void unchain(struct series_form *m, struct labelled *l)
-{
-	struct labelled **at = &m->bucket[l->hash % BUCKETS];
-
-	while (*at && *at != l)
-		at = &(*at)->chain;
-	if (*at)
-		*at = l->chain;
 }
 
 /* Forgets what no row has come of for long. */
@@ -251,53 +224,37 @@ static void sweep(struct series *x, uint64_t now_ns)
 		struct labelled **at = &m->first, *l;
 
 		while ((l = *at)) {
-			if (l == m->other || now_ns < l->seen_ns ||
+			if (now_ns < l->seen_ns ||
 			    now_ns - l->seen_ns < x->expire_ns) {
 				at = &l->next;
 				continue;
 			}
 			*at = l->next;
-			unchain(m, l);
-			free(l->labels);
+			tdelete(l, &m->by_labels, by_labels);
 			free(l);
 			x->n--;
 		}
 	}
 }
 
-/* That of the labels that there is no room for. */
-static struct labelled *other(struct series *x, struct series_form *m)
+static int find(struct labelled **out, struct series *x, struct series_form *m,
+		const char *labels, uint64_t now_ns)
 {
-	const char *labels;
-	uint64_t hash;
-	size_t len;
+	const struct labelled key = {.labels = labels};
+	struct labelled **at = tfind(&key, &m->by_labels, by_labels);
 
-	if (m->other || !(labels = labels_of(x, m, NULL, 0, &len)))
-		return m->other;
-	hash = hash_of(labels, len);
-	m->other = look_up(m, hash, labels, len);
-	if (m->other)
-		x->n--; /* tags say "other": it does not count any more */
-	else
-		m->other = make(m, hash, labels, len);
-	return m->other;
-}
-
-static struct labelled *find(struct series *x, struct series_form *m,
-			     const char *labels, size_t len, uint64_t now_ns)
-{
-	uint64_t hash = hash_of(labels, len);
-	struct labelled *l = look_up(m, hash, labels, len);
-
-	if (l)
-		return l;
+	if (at) {
+		*out = *at;
+		return 0;
+	}
 	if (x->n >= x->max && now_ns - x->swept_ns >= SWEEP_NS)
 		sweep(x, now_ns);
 	if (x->n >= x->max)
-		return other(x, m);
-	if ((l = make(m, hash, labels, len)))
-		x->n++;
-	return l;
+		return -ENOSPC;
+	if (!(*out = make(m, labels)))
+		return -ENOMEM;
+	x->n++;
+	return 0;
 }
 
 static double number_of(const struct row_cell *c)
@@ -317,7 +274,7 @@ static double number_of(const struct row_cell *c)
 static void set_values(const struct series_form *m, struct labelled *l,
 		       const struct row_batch *b, unsigned row)
 {
-	for (unsigned i = 0; l != m->other && i < m->metrics; i++) {
+	for (unsigned i = 0; i < m->metrics; i++) {
 		const struct row_cell *c = row_batch_cell(b, row,
 							  m->metric[i].field);
 
@@ -329,21 +286,20 @@ static void set_values(const struct series_form *m, struct labelled *l,
 int series_take(struct series *x, struct series_form *m,
 		const struct row_batch *b, unsigned row, uint64_t now_ns)
 {
-	struct labelled *l = NULL;
 	const char *labels;
-	size_t len;
+	struct labelled *l;
+	int rc = -ENOMEM;
 
 	pthread_mutex_lock(&x->lock);
-	labels = labels_of(x, m, b, row, &len);
-	if (labels)
-		l = find(x, m, labels, len, now_ns);
-	if (l) {
+	if ((labels = labels_of(x, m, b, row)))
+		rc = find(&l, x, m, labels, now_ns);
+	if (rc == 0) {
 		set_values(m, l, b, row);
 		l->rows++;
 		l->seen_ns = now_ns;
 	}
 	pthread_mutex_unlock(&x->lock);
-	return l ? 0 : -ENOMEM;
+	return rc;
 }
 
 static void head(struct outbuf *o, const char *name, const char *type)
@@ -360,9 +316,9 @@ static void sample(struct outbuf *o, const char *name, const char *end,
 {
 	outbuf_word(o, name);
 	outbuf_word(o, end);
-	if (l->len) {
+	if (*l->labels) {
 		outbuf_char(o, '{');
-		outbuf_bytes(o, l->labels, l->len);
+		outbuf_word(o, l->labels);
 		outbuf_char(o, '}');
 	}
 	outbuf_char(o, ' ');
@@ -440,7 +396,7 @@ void series_close(struct series *x)
 		next = m->next;
 		while ((l = m->first)) {
 			m->first = l->next;
-			free(l->labels);
+			tdelete(l, &m->by_labels, by_labels);
 			free(l);
 		}
 		free_form(m);

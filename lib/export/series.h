@@ -6,9 +6,8 @@
  * A field of numbers is a gauge MEASUREMENT_FIELD, with its unit at the end, in
  * base units: ns, us, ms and s become seconds; one whose name ends in _total is
  * a counter. MEASUREMENT_rows_total counts the rows themselves. Tags are
- * labels. Series are bounded: the rows of any more are counted as that of the
- * series whose labels are all "other", which has no values. A series that no
- * row has come of for a while is forgotten.
+ * labels. Series are bounded: the rows of any more are refused. A series that
+ * no row has come of for a while is forgotten.
  *
  * Threads: one takes rows, any render.
  */
@@ -32,7 +31,8 @@ struct series *series_open(uint64_t max, uint64_t expire_ns);
  * NULL: no memory. */
 struct series_form *series_form(struct series *x, const struct schema *s);
 
-/* now_ns of clock_ns(), which orders series in time. 0 or -ENOMEM. */
+/* now_ns of clock_ns(), which orders series in time. 0; -ENOSPC: of a series
+ * that is one too many; or -ENOMEM. */
 int series_take(struct series *x, struct series_form *m,
 		const struct row_batch *b, unsigned row, uint64_t now_ns);
 

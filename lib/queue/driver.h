@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * driver.h - what a kind of database has to do. A driver
- * makes blocks of rows, in its own form, and sends them; queue, retries and
- * spool are queue.h's.
+ * driver.h - what a kind of database has to do. A driver makes blocks of rows,
+ * in its own form, and sends them: encode() and send(); queue, retries and
+ * spool are queue.h's. Or it takes rows as they are: take().
  *
- * Threads: shape, encode and take are called by one thread, send by another:
- * what both use does not change after open.
+ * Threads: shape, encode, take and hear are called by one thread, send by
+ * another: what both use does not change after open.
  */
 #ifndef QUEUE_DRIVER_H
 #define QUEUE_DRIVER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "queue/block.h"
 #include "row/batch.h"
 #include "row/outbuf.h"
 
@@ -24,6 +24,42 @@ struct stop {
 	int fd;
 	atomic_bool now;
 };
+
+/* Rows in a driver's form. What a spool holds has been written by an earlier
+ * version of the program perhaps, or by anybody: send() checks it. */
+struct block {
+	struct block *next;
+	char *bytes;
+	size_t len;
+	size_t at;	/* where the rows begin which are not sent */
+	uint32_t rows;	/* not sent yet */
+	size_t charged; /* bytes that count as queued for it */
+};
+
+/* What became of rows in one call. */
+struct tally {
+	uint64_t written, refused;
+	struct fault why; /* of those refused, the first */
+};
+
+/* The rest of a block is refused, for this reason. */
+static inline void block_refuse(struct block *b, struct tally *t,
+				const char *why)
+{
+	if (!t->refused)
+		fault_set(&t->why, 0, "%s", why);
+	t->refused += b->rows;
+	b->rows = 0;
+	b->at = b->len;
+}
+
+/* The rest of a block is written. */
+static inline void block_written(struct block *b, struct tally *t)
+{
+	t->written += b->rows;
+	b->rows = 0;
+	b->at = b->len;
+}
 
 struct driver {
 	void (*close)(void *self); /* NULL is fine */
@@ -42,12 +78,15 @@ struct driver {
 	int (*send)(void *self, struct block *b, struct tally *t,
 		    struct fault *f);
 
-	/* Instead of encode and send, for what is not slow: all rows of a
-	 * batch, each is counted. 0, or -errno with f set. */
-	int (*take)(void *self, void *shape, struct row_batch *b,
+	/* Instead of encode and send: all rows of a batch, which are counted
+	 * here or by hear(). 0; or -errno with f set: the same batch later
+	 * again, of which it knows what it has taken. */
+	int (*take)(void *self, void *shape, const struct row_batch *b,
 		    struct tally *t, struct fault *f);
-	/* NULL is fine: what was taken is with whom it is for. */
-	int (*flush)(void *self, struct fault *f);
+	/* With take, NULL where that counts all: what has become of rows since
+	 * the last call. 1; 0: nothing new; or -errno with f set: for now it
+	 * goes wrong. */
+	int (*hear)(void *self, struct tally *t, struct fault *f);
 	/* NULL is fine: where it listens. */
 	uint16_t (*port)(void *self);
 };

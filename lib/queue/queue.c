@@ -1,14 +1,76 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * queue.c - put(); the thread that makes blocks of rows, or hands them to a
+ * driver that takes rows; the thread that sends blocks; the end. spool.c has
+ * the files.
+ *
+ * With a spool all blocks go through it, in order: one thread appends, the
+ * other reads. Without one they wait in memory.
+ */
 #include "queue/queue.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "queue/private.h"
+#include "queue/driver.h"
+#include "queue/spool.h"
+
+enum {
+	BLOCK_MAX = 1 << 20,  /* bytes at which a block is sent */
+	SPARE_MAX = 16,	      /* batches */
+	HURRY_NS = 250000000, /* how often is asked whether to hurry */
+	LOOK_NS = 100000000,  /* for room on a disk that others fill, too; and
+				 for what became of rows that were taken */
+	RETRY_NS = 100000000, /* the first time; it doubles */
+	SECOND_NS = 1000000000,
+	NAP_NS = 2000000,
+	NAP_BATCHES = 16,
+};
+
+struct batch {
+	struct batch *next;
+	struct row_batch rows;
+	size_t bytes; /* that it takes */
+};
+
+struct queue {
+	struct row_sink face;
+	const struct driver *driver;
+	void *self;  /* the driver's */
+	void *owned; /* what it looks at */
+	struct queue_options options;
+	struct spool *spool; /* NULL: none */
+	struct stop stop;
+	pthread_t packer, sender;
+	bool packs, sends; /* the threads run */
+
+	pthread_mutex_t lock;	/* of all that follows */
+	pthread_cond_t batch;	/* the packer waits: for batches, an end */
+	pthread_cond_t block;	/* the sender waits: for blocks, an end; and the
+				   packer for room for one */
+	pthread_cond_t settled; /* the caller's flush or end waits */
+	struct batch *batches, **last_batch;
+	unsigned waiting; /* batches */
+	unsigned wanted;  /* so many of them wake the packer */
+	struct block *blocks, **last_block;    /* without a spool */
+	size_t batch_bytes, block_bytes, room; /* room: for each of them */
+	/* Batches whose rows have been packed: they are filled again, so that
+	 * put() asks for no memory, and rows are written where some have been
+	 * lately. */
+	struct batch *spare;
+	unsigned spares;
+	bool flushing;	     /* blocks do not wait for more rows */
+	bool spool_stuck;    /* the packer waits for room in it */
+	uint64_t hold_until; /* put() waits for room till then; 0: as the
+				options say */
+	bool ending, packed, sent;
+	struct queue_status status;
+};
 
 static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct queue_ledger, rows, LEDGER_IN),
@@ -33,6 +95,80 @@ const struct ledger queue_ledger = {
 	.fields = fields,
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
+
+/* Until a time, of clock_ns(), or a signal; lock is held. */
+static void wait_until(struct queue *x, pthread_cond_t *cond, uint64_t until_ns)
+{
+	struct timespec t = {(time_t)(until_ns / SECOND_NS),
+			     (long)(until_ns % SECOND_NS)};
+
+	pthread_cond_timedwait(cond, &x->lock, &t);
+}
+
+/* What became of rows in one try: rc of the driver, and why. */
+static void count_try(struct queue *x, const struct tally *t, int rc,
+		      const struct fault *why)
+{
+	struct queue_status *s = &x->status;
+
+	pthread_mutex_lock(&x->lock);
+	s->ledger.written += t->written;
+	s->ledger.refused += t->refused;
+	if (t->refused)
+		s->refusal = t->why;
+	s->changes += s->failing != (rc < 0);
+	/* a try that the end has broken off has no other reason */
+	if (rc < 0 && (!s->failing || !x->stop.now))
+		s->why = *why;
+	s->failing = rc < 0;
+	s->ledger.retries += rc < 0;
+	s->ledger.blocks += rc >= 0;
+	pthread_cond_broadcast(&x->settled);
+	pthread_mutex_unlock(&x->lock);
+}
+
+/* Waits before another try; at the end not for long. False: there is none. */
+static bool pause_for(struct queue *x, uint64_t delay_ns)
+{
+	uint64_t from = clock_ns(), until = from + delay_ns;
+
+	pthread_mutex_lock(&x->lock);
+	while (!x->stop.now && clock_ns() < until) {
+		if (x->ending && until > from + RETRY_NS)
+			until = from + RETRY_NS;
+		wait_until(x, &x->block, until);
+	}
+	pthread_mutex_unlock(&x->lock);
+	return !x->stop.now;
+}
+
+/* The pause after one of so long; 0: the first. */
+static uint64_t next_delay(const struct queue *x, uint64_t delay)
+{
+	delay = delay ? delay * 2 : RETRY_NS;
+	return delay < x->options.retry_ns ? delay : x->options.retry_ns;
+}
+
+static uint64_t spool_holds(const struct queue *x)
+{
+	return x->spool ? spool_rows(x->spool) : 0;
+}
+
+/* NULL is fine. */
+static void batch_free(struct batch *n)
+{
+	if (n)
+		row_batch_fini(&n->rows);
+	free(n);
+}
+
+static void block_free(struct block *b)
+{
+	free(b->bytes);
+	free(b);
+}
+
+/* --- rows that come ------------------------------------------------------- */
 
 static size_t bytes_of(const struct row_batch *b)
 {
@@ -83,10 +219,6 @@ static void append(struct queue *x, struct batch *n, size_t bytes)
 		pthread_cond_signal(&x->batch);
 }
 
-enum {
-	HURRY_NS = 250000000, /* how often is asked whether to hurry */
-};
-
 static bool is_hurried(const struct queue *x)
 {
 	return x->options.hurry && x->options.hurry();
@@ -122,7 +254,7 @@ void queue_last(struct row_sink *face)
 static void wait_for_room(struct queue *x, size_t bytes)
 {
 	while (!has_room(x, bytes) && holds(x)) {
-		sink_wait(x, &x->settled, clock_ns() + HURRY_NS);
+		wait_until(x, &x->settled, clock_ns() + HURRY_NS);
 		pthread_mutex_unlock(&x->lock);
 		if (is_hurried(x))
 			queue_last(&x->face);
@@ -161,13 +293,445 @@ static int sink_flush(struct row_sink *face)
 	while (!rc && ledger_rest(&queue_ledger, &x->status.ledger)) {
 		x->flushing = true;
 		pthread_cond_signal(&x->batch);
-		sink_wait(x, &x->settled, until);
+		wait_until(x, &x->settled, until);
 		if (clock_ns() >= until)
 			rc = -ETIMEDOUT;
 	}
 	pthread_mutex_unlock(&x->lock);
 	return rc;
 }
+
+/* --- the packer: blocks of rows ------------------------------------------ */
+
+/* What the packer has of a schema: the block that is filled. */
+struct form {
+	struct form *next;
+	const struct schema *schema;
+	void *shape;	  /* the driver's; NULL: there is none */
+	struct fault why; /* of that */
+	struct outbuf o;
+	uint32_t rows;
+	uint64_t due_ns; /* when it is sent, whatever is in it */
+};
+
+static struct form *form_of(struct queue *x, struct form **forms,
+			    const struct schema *s)
+{
+	struct form *m = *forms;
+
+	while (m && m->schema != s)
+		m = m->next;
+	if (m || !(m = calloc(1, sizeof(*m))))
+		return m;
+	m->schema = s;
+	if (x->driver->shape(&m->shape, x->self, s, &m->why) < 0)
+		m->shape = NULL;
+	m->next = *forms;
+	*forms = m;
+	return m;
+}
+
+static void free_forms(struct queue *x, struct form *m)
+{
+	struct form *next;
+
+	for (; m; m = next) {
+		next = m->next;
+		x->driver->unshape(m->shape);
+		free(m->o.text);
+		free(m);
+	}
+}
+
+static void refuse(struct queue *x, uint64_t rows, const char *why)
+{
+	pthread_mutex_lock(&x->lock);
+	x->status.ledger.refused += rows;
+	fault_set(&x->status.refusal, 0, "%s", why);
+	pthread_cond_broadcast(&x->settled);
+	pthread_mutex_unlock(&x->lock);
+}
+
+/* False: the spool has no room, and why is told. lock is held, but while it
+ * writes. */
+static bool spool(struct queue *x, const struct block *b)
+{
+	struct fault why;
+	int rc;
+
+	pthread_mutex_unlock(&x->lock);
+	rc = spool_append(x->spool, b, &why);
+	pthread_mutex_lock(&x->lock);
+	if (rc < 0) {
+		x->status.spool = why;
+		x->status.ledger.spool_full += !x->spool_stuck;
+		pthread_cond_broadcast(&x->settled); /* put() waits no more */
+	} else {
+		x->status.ledger.spooled += b->rows;
+		pthread_cond_signal(&x->block);
+	}
+	x->spool_stuck = rc < 0;
+	return rc == 0;
+}
+
+/* Waits for room in the spool, so that batches queue up. */
+static void hand_to_spool(struct queue *x, struct block *b)
+{
+	pthread_mutex_lock(&x->lock);
+	while (!spool(x, b)) {
+		if (x->stop.now) {
+			x->status.ledger.full += b->rows;
+			break;
+		}
+		wait_until(x, &x->block, clock_ns() + LOOK_NS);
+	}
+	x->spool_stuck = false;
+	pthread_mutex_unlock(&x->lock);
+	block_free(b);
+}
+
+/* The same in memory, which has room for one block whatever its size. */
+static void hand_to_sender(struct queue *x, struct block *b)
+{
+	pthread_mutex_lock(&x->lock);
+	while (x->blocks && x->block_bytes + b->len > x->room && !x->stop.now)
+		wait_until(x, &x->block, clock_ns() + SECOND_NS);
+	*x->last_block = b;
+	x->last_block = &b->next;
+	b->charged = b->len;
+	x->block_bytes += b->charged;
+	pthread_cond_broadcast(&x->block);
+	pthread_mutex_unlock(&x->lock);
+}
+
+static void finish(struct queue *x, struct form *m)
+{
+	struct block *b;
+
+	if (!m->rows)
+		return;
+	b = calloc(1, sizeof(*b));
+	if (b && !(b->bytes = outbuf_take(&m->o, &b->len))) {
+		free(b);
+		b = NULL;
+	}
+	if (!b) {
+		refuse(x, m->rows, "out of memory");
+		outbuf_cut(&m->o, 0);
+		m->o.err = 0;
+	} else {
+		b->rows = m->rows;
+		if (x->spool)
+			hand_to_spool(x, b);
+		else
+			hand_to_sender(x, b);
+	}
+	m->rows = 0;
+}
+
+static void encode(struct queue *x, struct form *m, const struct row_batch *b)
+{
+	for (unsigned i = 0; i < b->rows; i++) {
+		if (!m->rows)
+			m->due_ns = clock_ns() + x->options.linger_ns;
+		x->driver->encode(x->self, m->shape, &m->o, b, i, m->rows);
+		m->rows++;
+		if (m->rows >= x->options.rows ||
+		    outbuf_len(&m->o) >= BLOCK_MAX)
+			finish(x, m);
+	}
+}
+
+/* A driver that takes rows itself; what it cannot take before the end is not
+ * sent. */
+static void take(struct queue *x, struct form *m, struct row_batch *b)
+{
+	uint64_t delay = 0;
+	int rc;
+
+	do {
+		struct tally t = {0};
+		struct fault why = {""};
+
+		rc = x->driver->take(x->self, m->shape, b, &t, &why);
+		if (rc < 0 || !x->driver->hear)
+			count_try(x, &t, rc, &why);
+		delay = next_delay(x, delay);
+	} while (rc < 0 && pause_for(x, delay));
+}
+
+/* What has become of rows that were taken. */
+static void hear(struct queue *x)
+{
+	struct tally t = {0};
+	struct fault why = {""};
+	int rc = x->driver->hear ? x->driver->hear(x->self, &t, &why) : 0;
+
+	if (rc)
+		count_try(x, &t, rc, &why);
+}
+
+static void pack_batch(struct queue *x, struct form **forms,
+		       struct row_batch *b)
+{
+	struct form *m = form_of(x, forms, b->schema);
+
+	if (!m || !m->shape)
+		refuse(x, b->rows, m ? m->why.text : "out of memory");
+	else if (x->driver->take)
+		take(x, m, b);
+	else
+		encode(x, m, b);
+}
+
+/* The spare batch that has been one for longest, if there are too many: rows of
+ * its schema come seldom. lock is held. */
+static struct batch *one_too_many(struct queue *x)
+{
+	struct batch **at = &x->spare, *n;
+
+	if (x->spares <= SPARE_MAX)
+		return NULL;
+	while ((*at)->next)
+		at = &(*at)->next;
+	n = *at;
+	*at = NULL;
+	x->spares--;
+	return n;
+}
+
+/* A batch whose rows have been packed. */
+static void release(struct queue *x, struct batch *n)
+{
+	struct batch *drop;
+
+	row_batch_clear(&n->rows);
+	pthread_mutex_lock(&x->lock);
+	x->batch_bytes -= n->bytes;
+	n->next = x->spare;
+	x->spare = n;
+	x->spares++;
+	drop = one_too_many(x);
+	pthread_cond_broadcast(&x->settled);
+	pthread_mutex_unlock(&x->lock);
+	batch_free(drop);
+}
+
+static void pack_all(struct queue *x, struct form **forms, struct batch *list)
+{
+	struct batch *next;
+
+	for (; list; list = next) {
+		next = list->next;
+		pack_batch(x, forms, &list->rows);
+		release(x, list);
+	}
+}
+
+/* When the next block is due, or something may be heard; else in a while. */
+static uint64_t next_due(const struct queue *x, const struct form *m)
+{
+	uint64_t due = clock_ns() + (x->driver->hear ? LOOK_NS : SECOND_NS);
+
+	for (; m; m = m->next)
+		if (m->rows && m->due_ns < due)
+			due = m->due_ns;
+	return due;
+}
+
+/* To wake a thread is dear for who puts rows: as long as they come, the packer
+ * looks from time to time instead. lock is held. */
+static void nap(struct queue *x)
+{
+	uint64_t until = clock_ns() + NAP_NS;
+
+	x->wanted = NAP_BATCHES;
+	while (x->waiting < x->wanted && x->batch_bytes < x->room / 2 &&
+	       !x->ending && !x->flushing && clock_ns() < until)
+		wait_until(x, &x->batch, until);
+	x->wanted = 1;
+}
+
+/* Whether rows were taken of which nothing is heard yet. lock is held. */
+static bool is_under_way(const struct queue *x)
+{
+	return x->driver->hear && ledger_rest(&queue_ledger, &x->status.ledger);
+}
+
+/* The batches that have come, or NULL: something is due, or the end. busy: some
+ * had come before. */
+static struct batch *take_batches(struct queue *x, const struct form *forms,
+				  bool busy, bool *end, bool *all)
+{
+	uint64_t due = next_due(x, forms);
+	struct batch *list;
+
+	pthread_mutex_lock(&x->lock);
+	if (busy && x->options.linger_ns)
+		nap(x);
+	while (!x->batches && !x->flushing && clock_ns() < due &&
+	       (!x->ending || is_under_way(x)) && !x->stop.now)
+		wait_until(x, &x->batch, due);
+	list = x->batches;
+	x->batches = NULL;
+	x->last_batch = &x->batches;
+	x->waiting = 0;
+	*end = x->ending && !list && (x->stop.now || !is_under_way(x));
+	*all = *end || (x->flushing && !list);
+	if (*all)
+		x->flushing = false;
+	pthread_mutex_unlock(&x->lock);
+	return list;
+}
+
+static void finish_due(struct queue *x, struct form *m, bool all)
+{
+	for (; m; m = m->next)
+		if (all || clock_ns() >= m->due_ns)
+			finish(x, m);
+}
+
+static void *pack(void *queue)
+{
+	struct queue *x = queue;
+	struct form *forms = NULL;
+	bool busy = false, end = false, all;
+
+	while (!end) {
+		struct batch *list = take_batches(x, forms, busy, &end, &all);
+
+		busy = list != NULL;
+		pack_all(x, &forms, list);
+		finish_due(x, forms, all);
+		hear(x);
+	}
+	free_forms(x, forms);
+	pthread_mutex_lock(&x->lock);
+	x->packed = true;
+	pthread_cond_broadcast(&x->block);
+	pthread_cond_broadcast(&x->settled);
+	pthread_mutex_unlock(&x->lock);
+	return NULL;
+}
+
+/* --- the sender ---------------------------------------------------------- */
+
+/* False: the end has come before. A block of the spool stays there as it is,
+ * then, and all of it is sent again. */
+static bool deliver(struct queue *x, struct block *b)
+{
+	struct tally all = {0};
+	uint64_t delay = 0;
+
+	while (b->rows) {
+		struct tally t = {0};
+		struct fault why = {""};
+		int rc = x->driver->send(x->self, b, &t, &why);
+
+		count_try(x, &t, rc, &why);
+		if (rc == 0)
+			break;
+		all.written += t.written;
+		all.refused += t.refused;
+		delay = next_delay(x, t.written || t.refused ? 0 : delay);
+		if (pause_for(x, delay))
+			continue;
+		if (x->spool) {
+			pthread_mutex_lock(&x->lock);
+			x->status.ledger.written -= all.written;
+			x->status.ledger.refused -= all.refused;
+			pthread_mutex_unlock(&x->lock);
+		}
+		return false;
+	}
+	return true;
+}
+
+/* The oldest of the spool; NULL: it could not be read, now. */
+static struct block *from_spool(struct queue *x)
+{
+	struct fault why;
+	struct block *b;
+	uint64_t lost;
+	int rc = spool_next(x->spool, &b, &lost);
+
+	if (rc >= 0)
+		return b;
+	if (rc == -EBADMSG) {
+		pthread_mutex_lock(&x->lock);
+		x->status.ledger.damaged += lost;
+		pthread_cond_broadcast(&x->settled);
+		pthread_mutex_unlock(&x->lock);
+		return NULL;
+	}
+	fault_set(&why, rc, "spool: %s", strerror(-rc));
+	count_try(x, &(struct tally){0}, rc, &why);
+	pause_for(x, x->options.retry_ns);
+	return NULL;
+}
+
+static struct block *from_memory(struct queue *x)
+{
+	struct block *b = x->blocks;
+
+	if (b && !(x->blocks = b->next))
+		x->last_block = &x->blocks;
+	return b;
+}
+
+/* Waits for the next block. NULL: there will be none. */
+static struct block *next_block(struct queue *x)
+{
+	struct block *b = NULL;
+
+	pthread_mutex_lock(&x->lock);
+	while (!x->stop.now && !(b = from_memory(x))) {
+		if (spool_holds(x)) {
+			pthread_mutex_unlock(&x->lock);
+			b = from_spool(x);
+			pthread_mutex_lock(&x->lock);
+			if (b)
+				break;
+		} else if (x->packed) {
+			break;
+		} else {
+			pthread_cond_wait(&x->block, &x->lock);
+		}
+	}
+	pthread_mutex_unlock(&x->lock);
+	return b;
+}
+
+static void done(struct queue *x, const struct block *b)
+{
+	if (x->spool)
+		spool_done(x->spool);
+	pthread_mutex_lock(&x->lock);
+	x->block_bytes -= b->charged;
+	pthread_cond_broadcast(&x->block);
+	pthread_cond_broadcast(&x->settled);
+	pthread_mutex_unlock(&x->lock);
+}
+
+static void *send_blocks(void *queue)
+{
+	struct queue *x = queue;
+	bool more = true;
+	struct block *b;
+
+	while (more && (b = next_block(x))) {
+		if ((more = deliver(x, b)))
+			done(x, b);
+		block_free(b);
+	}
+	pthread_mutex_lock(&x->lock);
+	x->sent = true;
+	pthread_cond_broadcast(&x->settled);
+	pthread_mutex_unlock(&x->lock);
+	return NULL;
+}
+
+/* --- the end ------------------------------------------------------------- */
 
 /* Gives the threads their time; then ends them whatever they do. Who is asked
  * whether to hurry may ask for the status. */
@@ -186,13 +750,14 @@ static void end_threads(struct queue *x)
 		if (x->options.hold && x->status.ledger.blocks != blocks)
 			until = now + x->options.end_ns;
 		blocks = x->status.ledger.blocks;
-		sink_wait(x, &x->settled,
-			  until - now < HURRY_NS ? until : now + HURRY_NS);
+		wait_until(x, &x->settled,
+			   until - now < HURRY_NS ? until : now + HURRY_NS);
 		pthread_mutex_unlock(&x->lock);
 		hurry = is_hurried(x);
 		pthread_mutex_lock(&x->lock);
 	}
 	x->stop.now = true;
+	pthread_cond_broadcast(&x->batch);
 	pthread_cond_broadcast(&x->block);
 	pthread_mutex_unlock(&x->lock);
 	eventfd_write(x->stop.fd, 1);
@@ -219,61 +784,23 @@ static void free_blocks(struct block *b)
 
 	for (; b; b = next) {
 		next = b->next;
-		free(b->bytes);
-		free(b);
+		block_free(b);
 	}
-}
-
-/* What the sender was at goes before what waits, unless it is in the spool as
- * it is. */
-static struct block *in_hand(struct queue *x)
-{
-	struct block *hand = x->hand, *rest = x->blocks;
-
-	x->hand = x->blocks = NULL;
-	if (!hand)
-		return rest;
-	if (hand->spooled && hand->rows == x->hand_rows) {
-		free_blocks(hand);
-		return rest;
-	}
-	if (hand->spooled)
-		spool_done(x->spool);
-	hand->next = rest;
-	return hand;
-}
-
-static void keep(struct queue *x)
-{
-	struct queue_ledger *l = &x->status.ledger;
-	struct block *rest = in_hand(x);
-	uint64_t rows = 0;
-
-	for (struct block *b = rest; b; b = b->next)
-		rows += b->rows;
-	if (x->spool) {
-		uint64_t had = spool_rows(x->spool);
-
-		if (rest)
-			spool_prepend(x->spool, rest, &x->status.spool);
-		l->kept = spool_rows(x->spool);
-		rows -= l->kept - had;
-		l->spooled += l->kept - had;
-	}
-	l->unsent += rows;
-	free_blocks(rest);
 }
 
 int queue_end(struct row_sink *face)
 {
 	struct queue *x = (struct queue *)face;
+	struct queue_ledger *l = &x->status.ledger;
 
 	if (x->packs) {
 		end_threads(x);
-		keep(x);
+		l->kept = spool_holds(x);
+		l->unsent = ledger_rest(&queue_ledger, l);
+		free_blocks(x->blocks);
+		x->blocks = NULL;
 	}
-	return x->status.ledger.unsent || x->status.ledger.kept ? -ETIMEDOUT
-								: 0;
+	return l->unsent || l->kept ? -ETIMEDOUT : 0;
 }
 
 static int sink_close(struct row_sink *face)
@@ -299,7 +826,7 @@ static int sink_close(struct row_sink *face)
 /* Of what is under way, what is in the spool; more may just have come there. */
 static uint64_t in_spool(const struct queue *x, uint64_t under_way)
 {
-	uint64_t rows = x->spool ? spool_rows(x->spool) : 0;
+	uint64_t rows = spool_holds(x);
 
 	return rows < under_way ? rows : under_way;
 }
@@ -389,10 +916,10 @@ int queue_start(struct queue *q, const struct driver *d, void *self,
 				f);
 	if (rc < 0)
 		return rc;
-	rc = pthread_create(&q->packer, NULL, sink_pack, q);
+	rc = pthread_create(&q->packer, NULL, pack, q);
 	q->packs = !rc;
 	if (!rc && d->send) {
-		rc = pthread_create(&q->sender, NULL, sink_send, q);
+		rc = pthread_create(&q->sender, NULL, send_blocks, q);
 		q->sends = !rc;
 	}
 	return rc ? fault_set(f, -rc, "a thread: %s", strerror(rc)) : 0;

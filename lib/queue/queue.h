@@ -7,10 +7,9 @@
  * hold its caller up, or while the spool takes rows; else what does not fit is
  * counted (full). The thread makes blocks of them, another sends them, again
  * and again while the database does not answer, blocks of one schema in the
- * order they were put. With a
- * spool, blocks that do not fit memory, or that come while the database does
- * not answer, are kept in files (spool.h), and sent once it does, in order; so
- * is what is left at the end, and it is sent by the next one.
+ * order they were put. With a spool all blocks go through files (spool.h), and
+ * what is left there at the end is sent by the next sink. A driver that takes
+ * rows itself (driver.h) has neither blocks nor a spool.
  *
  * At least once: a database that has taken a block, but whose answer is lost,
  * gets it again.
@@ -40,7 +39,7 @@ struct queue_ledger {
 	uint64_t kept;	     /* in the spool now; at the end for the next run */
 	uint64_t full;	     /* no room in the queue, or in the spool */
 	uint64_t refused;    /* by the database: what they say is not for it */
-	uint64_t unsent;     /* at the end, and no spool */
+	uint64_t unsent;     /* at the end, and in no spool */
 	uint64_t damaged;    /* in the spool, and not as they were written */
 	uint64_t waiting;    /* in memory; 0 at the end */
 	uint64_t spooled;    /* notes: rows that went into the spool, */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "queue/block.h"
+#include "queue/driver.h"
 
 enum {
 	MAGIC = 0x52535444, /* "DTSR", little-endian */
@@ -27,9 +27,6 @@ enum {
 	SEGMENT_MAX = 1 << 24,
 	NAME = 32,
 };
-
-/* The number of a spool's first segment: there is room before it. */
-#define FIRST (UINT64_C(1) << 32)
 
 struct header {
 	uint32_t magic, rows, len, crc;
@@ -231,7 +228,6 @@ int spool_open(struct spool **out, const char *dir, const char *name,
 	s->dir = fd;
 	snprintf(s->path, sizeof(s->path), "%s/%s", dir, name);
 	s->in = s->out = -1;
-	s->next = FIRST;
 	s->size = size;
 	s->segment = size / SEGMENTS;
 	if (s->segment < SEGMENT_MIN)
@@ -258,9 +254,9 @@ static int cannot_write(const struct spool *s, uint64_t number, int rc,
 }
 
 /* A new segment to append to. */
-static int begin(struct spool *s, uint64_t number, struct segment **out,
-		 struct fault *f)
+static int begin(struct spool *s, struct fault *f)
 {
+	uint64_t number = s->next;
 	struct segment *g = calloc(1, sizeof(*g));
 	int fd = g ? open_segment(s, number, O_WRONLY | O_CREAT | O_EXCL)
 		   : -ENOMEM;
@@ -271,14 +267,15 @@ static int begin(struct spool *s, uint64_t number, struct segment **out,
 	}
 	g->number = number;
 	insert(s, g);
-	*out = g;
-	return fd;
+	s->last = g;
+	s->out = fd;
+	return 0;
 }
 
 /* One record, whole, or nothing. */
-static int write_record(struct spool *s, int fd, struct segment *g,
-			const struct block *b, struct fault *f)
+static int write_record(struct spool *s, const struct block *b, struct fault *f)
 {
+	struct segment *g = s->last;
 	char *bytes = b->bytes + b->at;
 	size_t len = b->len - b->at;
 	struct header h = {htole32(MAGIC), htole32(b->rows),
@@ -287,14 +284,14 @@ static int write_record(struct spool *s, int fd, struct segment *g,
 	struct iovec io[2] = {{&h, HEADER}, {bytes, len}};
 	ssize_t n;
 
-	if (len > UINT32_MAX || s->bytes + HEADER + len > s->size)
+	if (len > UINT32_MAX || (s->rows && s->bytes + HEADER + len > s->size))
 		return fault_set(f, -ENOSPC,
 				 "%s: it may hold %" PRIu64 " bytes, and does",
 				 s->path, s->size);
-	n = pwritev(fd, io, 2, (off_t)g->size);
+	n = pwritev(s->out, io, 2, (off_t)g->size);
 	if (n != (ssize_t)(HEADER + len)) {
 		n = n < 0 ? -errno : -ENOSPC;
-		if (ftruncate(fd, (off_t)g->size) < 0)
+		if (ftruncate(s->out, (off_t)g->size) < 0)
 			n = -errno;
 		return cannot_write(s, g->number, (int)n, f);
 	}
@@ -323,9 +320,9 @@ int spool_append(struct spool *s, const struct block *b, struct fault *f)
 	if (s->last && s->last->size >= s->segment)
 		end_out(s);
 	if (!s->last)
-		rc = s->out = begin(s, s->next, &s->last, f);
-	if (rc >= 0)
-		rc = write_record(s, s->out, s->last, b, f);
+		rc = begin(s, f);
+	if (rc == 0)
+		rc = write_record(s, b, f);
 	pthread_mutex_unlock(&s->lock);
 	return rc;
 }
@@ -335,26 +332,6 @@ static void end_in(struct spool *s)
 	if (s->in >= 0)
 		close(s->in);
 	s->in = -1;
-}
-
-int spool_prepend(struct spool *s, const struct block *first, struct fault *f)
-{
-	struct segment *g;
-	uint64_t number;
-	int fd, rc = 0;
-
-	pthread_mutex_lock(&s->lock);
-	end_in(s);
-	number = s->first ? s->first->number - 1 : s->next;
-	fd = rc = begin(s, number, &g, f);
-	for (const struct block *b = first; b && rc >= 0; b = b->next)
-		rc = write_record(s, fd, g, b, f);
-	if (fd >= 0) {
-		fdatasync(fd);
-		close(fd);
-	}
-	pthread_mutex_unlock(&s->lock);
-	return rc < 0 ? rc : 0;
 }
 
 /* The first segment is of no use any more. */
@@ -401,7 +378,6 @@ static int read_record(struct spool *s, struct block **out)
 	*out = b;
 	b->len = s->head.len;
 	b->rows = s->head.rows;
-	b->spooled = true;
 	return pread(s->in, b->bytes, b->len, (off_t)(g->read + HEADER)) ==
 				       (ssize_t)b->len &&
 			       checksum(b->rows, b->bytes, b->len) ==

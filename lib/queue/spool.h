@@ -38,9 +38,6 @@ int spool_open(struct spool **out, const char *dir, const char *name,
  * the spool holds as much as it may. */
 int spool_append(struct spool *s, const struct block *b, struct fault *f);
 
-/* The same, before all others: blocks in their order, as one. */
-int spool_prepend(struct spool *s, const struct block *first, struct fault *f);
-
 /*
  * The oldest block, an own copy: 1; 0: there is none; -EBADMSG: damaged, *lost
  * rows have gone; or -errno. It stays until spool_done() of it.

@@ -121,6 +121,11 @@ teardown() { end_bg; }
 	refused "influx:///x" "influx:///x: '' is not a host"
 }
 
+@test "Kafka has no spool: librdkafka keeps the rows" {
+	run -1 rows_to -s spool kafka://h/x </dev/null
+	[ "$output" = "rows_to: kafka://h/x: librdkafka keeps the rows: no spool is for them; leave --spool out" ]
+}
+
 @test "a spool has one user" {
 	begin -e 1 -s spool influx://127.0.0.1:1/x
 	echo status >&7

@@ -35,14 +35,13 @@ teardown() { end_bg; }
 	balances log 1010
 }
 
-@test "labels are bounded: rows of more series are counted as other" {
+@test "series are bounded: rows of more are refused" {
 	begin "prometheus://127.0.0.1?series=3"
-	printf 'put 800\nuntil written 800\nstatus\n' >&7
+	printf 'put 800\nuntil refused 500\nuntil written 300\nstatus\n' >&7
 	p=$(port_of log)
 	curl -sf "http://127.0.0.1:$p/metrics" >metrics
 	[ "$(grep -c '^hop_latency' metrics)" = 3 ]
-	grep -qFx 'hop_rows_total{node="other",port="other"} 500' metrics
-	run -1 grep 'seconds{node="other"' metrics
+	grep -qx 'refused: more series than series= allows' log
 	finish
 }
 

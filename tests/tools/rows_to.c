@@ -49,7 +49,7 @@ static const struct schema schemas[] = {
 
 static const struct export_rule rules[] = {
 	{"flow", EXPORT_STATE, "flow:{flow}"},
-	{"label", EXPORT_LIST, "{node}-{port}"},
+	{"label", EXPORT_STATE, "{node}-{port}"},
 };
 
 static const char *const theirs[][2] = {

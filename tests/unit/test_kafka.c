@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows to Kafka: librdkafka's own mock cluster takes them, and gives them
  * back. */
+#include <errno.h>
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
 #include <stdlib.h>
@@ -140,8 +141,8 @@ static void test_all_there(void)
 
 static void test_brokers_away(void)
 {
-	struct row_sink *sink = open_sink("/away?timeout=1s&rows=500"
-					  "&conf.reconnect.backoff.max.ms=100");
+	struct row_sink *sink = open_sink("/away?"
+					  "conf.reconnect.backoff.max.ms=100");
 	struct queue_status st = {0};
 
 	put(sink, 0, ROWS / 2);
@@ -166,7 +167,7 @@ static void test_brokers_away(void)
 
 static void test_refused(void)
 {
-	struct row_sink *sink = open_sink("/refused?rows=1000");
+	struct row_sink *sink = open_sink("/refused");
 	struct queue_ledger l;
 
 	rd_kafka_mock_push_request_errors(cluster, PRODUCE, 1,
@@ -188,6 +189,9 @@ static void test_nobody(void)
 	TEST(end(sink).unsent == 10);
 	TEST(export_open(&sink, "kafka://h/x?conf.no=1", &o, &f) < 0);
 	TEST(!!strstr(f.text, "kafka://h/x: No such configuration property"));
+	o.queue.spool = "/nowhere";
+	TEST(export_open(&sink, "kafka://h/x", &o, &f) == -EINVAL);
+	TEST(!!strstr(f.text, "leave --spool out"));
 }
 
 int main(void)

@@ -1,74 +1,70 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Blocks of a spool that hold what no driver has written: nobody answers here,
  * what is whole waits, the rest is refused. */
-#include "redis/send.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 
-#include "row/outbuf.h"
+#include "export/private.h"
 #include "test.h"
 
-static const struct item good = {"key", "*1\r\n$4\r\nPING\r\n", 3, 14, 1};
-static const struct item partless = {"key", "*1\r\n$4\r\nPING\r\n", 3, 14, 0};
+/* Items: length, commands, and so many of them. */
+static const char ping[] = "*1\r\n$4\r\nPING\r\n";
 
-/* A block of so many good items, what is behind them, and rows in all. */
-static struct block block_of(unsigned n, const struct item *bad,
-			     const char *behind, uint32_t rows)
+static void put_item(struct outbuf *o, uint32_t commands)
+{
+	uint32_t n[2] = {sizeof(ping) - 1, commands};
+
+	outbuf_bytes(o, (const char *)n, sizeof(n));
+	outbuf_bytes(o, ping, sizeof(ping) - 1);
+}
+
+/* A block of so many whole items, one without commands perhaps, what is behind
+ * them, and rows in all. */
+static void check(void *redis, unsigned whole, bool none, const char *behind,
+		  uint32_t rows)
 {
 	struct outbuf *o = calloc(1, sizeof(*o));
 	struct block b = {.rows = rows};
+	struct tally t = {0};
+	struct fault f = {0};
+	size_t len = whole * (sizeof(ping) - 1 + 2 * sizeof(uint32_t));
+	int rc;
 
-	for (unsigned i = 0; i < n; i++)
-		item_put(o, &good);
-	if (bad)
-		item_put(o, bad);
+	for (unsigned i = 0; i < whole; i++)
+		put_item(o, 1);
+	if (none)
+		put_item(o, 0);
 	outbuf_bytes(o, behind, strlen(behind));
 	b.bytes = outbuf_take(o, &b.len);
 	free(o);
-	return b;
-}
-
-static void check(struct redis_node *n, unsigned whole, const struct item *bad,
-		  const char *behind, uint32_t rows)
-{
-	struct block b = block_of(whole, bad, behind, rows);
-	struct tally t = {0};
-	struct fault f = {0};
-	int rc = redis_node_send(n, &b, &t, &f);
-	struct item i;
-	size_t at = b.at;
-
+	rc = export_redis.driver.send(redis, &b, &t, &f);
 	TEST(rc == (whole ? -EAGAIN : 0));
 	TEST(t.written == 0 && t.refused == rows - whole);
 	TEST(!t.refused ||
 	     !strcmp(t.why.text, "a block that is none of Redis"));
-	TEST(b.rows == whole);
-	for (unsigned k = 0; k < whole; k++)
-		TEST(item_next(&i, &b, &at) == 1 && i.len == good.len &&
-		     !memcmp(i.payload, good.payload, i.len));
-	TEST(!whole || item_next(&i, &b, &at) == 0);
+	TEST(b.rows == whole && b.len == len);
 	free(b.bytes);
 }
 
 int main(void)
 {
 	struct stop stop = {.fd = eventfd(0, EFD_CLOEXEC)};
-	struct redis_node *n;
-	struct url u;
+	struct export_options o = {0};
 	struct fault f = {0};
+	struct url u;
+	void *redis;
 
 	TEST(!url_read(&u, "redis://127.0.0.1:1", &f));
-	TEST(!redis_node_open(&n, &u, 1000000000, &stop));
-	check(n, 0, NULL, "no item at all, but text", 3);
-	check(n, 0, &partless, "", 1);
-	check(n, 0, NULL, "", 2);
-	check(n, 5, NULL, "", 5);
-	check(n, 5, NULL, "no item", 9);
-	check(n, 5, &partless, "no item", 7);
-	check(n, 2, NULL, "", 3);
-	redis_node_close(n);
+	TEST(!export_redis.open(&redis, &u, &o, &stop, &f));
+	check(redis, 0, false, "no item at all, but text", 3);
+	check(redis, 0, true, "", 1);
+	check(redis, 0, false, "", 2);
+	check(redis, 5, false, "", 5);
+	check(redis, 5, false, "no item", 9);
+	check(redis, 5, true, "no item", 7);
+	check(redis, 2, false, "", 3);
+	export_redis.driver.close(redis);
 	return test_end();
 }

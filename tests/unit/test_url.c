@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "export/export.h"
-#include "queue/private.h"
 #include "test.h"
 
 static struct url u;
@@ -101,23 +100,11 @@ static void test_options(void)
 	TEST(url_set(&u, fields, &o, &f) < 0);
 }
 
-/* What a queue makes of times that are 0, and of those not said. */
+/* Of waiting that would not end, or not be any. */
 static void test_no_time(void)
 {
-	static const struct export_options quick = {
-		.queue = {.end_ns = QUEUE_NO_TIME}};
 	struct row_sink *s;
 
-	if (!TEST(export_open(&s, "file:/dev/null?linger=0", &quick, &f) == 0))
-		return;
-	TEST(((struct queue *)s)->options.linger_ns == 0);
-	TEST(((struct queue *)s)->options.end_ns == 0);
-	s->close(s);
-	if (!TEST(export_open(&s, "file:/dev/null", NULL, &f) == 0))
-		return;
-	TEST(((struct queue *)s)->options.linger_ns == 200000000);
-	TEST(((struct queue *)s)->options.end_ns == UINT64_C(5000000000));
-	s->close(s);
 	TEST(export_open(&s, "file:/dev/null?retry=0", NULL, &f) == -EINVAL);
 	TEST(!strcmp(f.text, "file:/dev/null: retry: '0' is not a time of 1ms "
 			     "or more"));
