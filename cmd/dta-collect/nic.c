@@ -208,7 +208,6 @@ void nic_run(const struct opts *o, struct region *r)
 	listen_all(&all);
 	cli_page_start(&(struct cli_page_about){.region = o->region,
 						.input = o->verbs,
-						.off = o->live.no_page,
 						.quiet = o->quiet});
 	while (!cli_stop && !rc)
 		rc = work(&all, n, &f);

@@ -271,7 +271,6 @@ void notify_tell(struct notify *n)
 void notify_run(struct notify *n)
 {
 	cli_page_start(&(struct cli_page_about){.region = n->o->region,
-						.off = n->o->live.no_page,
 						.quiet = n->o->quiet});
 	while (!cli_stop) {
 		if (cli_page_begin()) {

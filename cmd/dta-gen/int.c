@@ -323,7 +323,6 @@ int int_main(int argc, char **argv)
 	cli_page_start(&(struct cli_page_about){
 		.input = g.o.from,
 		.output = g.o.out ? g.o.out : g.o.live.name,
-		.off = g.o.live.no_page,
 		.quiet = g.o.quiet});
 	err = run(&g, t, &fault);
 	status = end(&g, err, &fault);

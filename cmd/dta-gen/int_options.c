@@ -105,7 +105,6 @@ static const struct cli_option options[] = {
 	  CLI_CALL, .read = read_collector },
 	{ 0, "duration", "TIME", "with -i: stop after that long",
 	  CLI_TIME, AT(live.duration_ns), .needs = "-i" },
-	CLI_PAGE_OPTION(struct int_options, live),
 	CLI_USER_OPTION(struct int_options, live, NULL),
 	{ 'o', "output", "FORMAT", "ledger as text, csv, ndjson",
 	  CLI_FORMAT, AT(output) },

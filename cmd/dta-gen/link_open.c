@@ -119,7 +119,6 @@ int link_open(struct gen *g, struct fault *f)
 	cli_page_start(&(struct cli_page_about){
 		.input = g->o.from,
 		.output = g->o.out ? g->o.out : g->o.live.name,
-		.off = g->o.live.no_page,
 		.quiet = g->o.quiet});
 	return 0;
 }

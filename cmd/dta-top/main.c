@@ -7,15 +7,75 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/page.h"
-#include "cli/tty.h"
-#include "look.h"
-#include "options.h"
 #include "serve.h"
 #include "tables.h"
+
+struct opts {
+	const char *region;	   /* only that one; NULL: all */
+	struct browse_options top; /* top: 1 + enum table */
+	const char *prometheus;	   /* ADDR:PORT, or NULL */
+	enum row_format format;
+};
+
+#define AT(field) CLI_AT(struct opts, field)
+
+static const struct cli_option options[] = {
+	{'R', "region", "NAME", "only this region, and who writes it", CLI_STR,
+	 AT(region)},
+	{'t', "table", "TABLE",
+	 "programs (default), losses, counters or regions", CLI_WORD,
+	 AT(top.top), .min = 1, .words = table_names},
+	{0, "once", NULL, "the table as rows, and end", CLI_FLAG, AT(top.once)},
+	BROWSE_ROW_OPTIONS(struct opts, top, NULL),
+	{0, "prometheus", "[ADDR]:PORT",
+	 "all counters for Prometheus, asked there for /metrics", CLI_STR,
+	 AT(prometheus)},
+	{'o', "output", "FORMAT", "rows as text, csv or ndjson", CLI_FORMAT,
+	 AT(format), .needs = "--once"},
+	{0},
+};
+
+#define NO_TABLE "Prometheus gets all tables"
+
+static const struct cli_group groups[] = {
+	{"--prometheus --once"},
+	{"--prometheus --table", .why = NO_TABLE},
+	{"--prometheus --sort", .why = NO_TABLE},
+	{0},
+};
+
+static const struct cli cli = {
+	.name = "dta-top",
+	.summary = "look on: running programs and the regions they write",
+	.usage = "dta-top [-R REGION] [-t TABLE] [--every TIME]\n"
+		 "dta-top [-R REGION] [-t TABLE] --once [-o FORMAT]\n"
+		 "dta-top [-R REGION] --prometheus [ADDR]:PORT",
+	.options = options,
+	.groups = groups,
+};
+
+static struct opts options_read(int argc, char **argv)
+{
+	struct opts o = {0};
+	int n = cli_read(&cli, &o, argc, argv);
+
+	if (n < argc)
+		cli_usage(&cli, "'%s': no such argument", argv[n]);
+	cli_check(&cli, &o, -1);
+	if (!o.top.once && !o.prometheus && !isatty(STDOUT_FILENO))
+		cli_usage(&cli,
+			  "the standard output is no terminal: say --once, or "
+			  "--prometheus");
+	if (!o.top.top)
+		o.top.top = 1 + TABLE_PROGRAMS;
+	browse_defaults(&o.top, false);
+	return o;
+}
 
 struct run {
 	struct opts o;
@@ -88,7 +148,7 @@ static void head_of_all(const struct run *r, char *line)
 		for (unsigned i = 0; i < TOTALS; i++)
 			if (p->of_total[i].known)
 				total[i] += p->of_total[i].per_s;
-	if (r->o.region && region && look_age(region, &age_ns))
+	if (r->o.region && region && watch_age(region, &age_ns))
 		n = snprintf(line, BROWSE_LINE,
 			     "%s: epoch %" PRIu64 ", %" PRIu64
 			     " s old, %.1f%% full, %u writer%s; ",
@@ -148,7 +208,6 @@ static const struct browse_tables tables = {
 	.schema = table_schema,
 	.sort = table_sort,
 	.fixed = table_fixed,
-	.sorts = table_sorts,
 	.size = size,
 	.has = has,
 	.row = row,
@@ -205,10 +264,8 @@ static int judge(struct run *r, int rc)
 	if (r->w.why.text[0])
 		cli_warn("%u page%s not seen; %s", r->w.unread,
 			 r->w.unread == 1 ? " is" : "s are", r->w.why.text);
-	if (table == TABLE_REGIONS && r->w.unseen) {
-		r->w.tell_unseen = true;
-		look_regions(&r->w);
-	}
+	if (table == TABLE_REGIONS && r->w.unseen)
+		watch_tell_unseen(&r->w);
 	if (table == TABLE_REGIONS ? r->w.n_regions : r->w.n_programs)
 		return CLI_OK;
 	if (table == TABLE_REGIONS)
@@ -225,7 +282,6 @@ static int show(struct run *r)
 	struct browse *shown;
 	int rc;
 
-	tables_begin(!r->o.top.once, !tty_unicode());
 	shown = browse_open(&tables, r, &r->o.top, r->o.format);
 	if (r->o.top.once)
 		look_twice(r);
@@ -244,13 +300,12 @@ int main(int argc, char **argv)
 	cli_start(&cli);
 	r.o = options_read(argc, argv);
 	cli_signals();
-	cli_user_check(r.o.live.user);
 	if (r.o.region)
 		check_region(r.o.region);
 	r.w.dir = cli_page_dir();
 	r.w.region = r.o.region;
 	if (r.o.prometheus)
-		serve(&r.o, &r.w);
+		serve(r.o.prometheus, r.o.top.every_ns, &r.w);
 	else
 		status = show(&r);
 	watch_fini(&r.w);

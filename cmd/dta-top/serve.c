@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/cli.h"
 #include "export/export.h"
 #include "row/row.h"
 
@@ -179,22 +180,21 @@ static bool sees(void *ctx, struct fault *why)
 	return false;
 }
 
-static void open_sink(struct serving *s, const struct opts *o)
+static void open_sink(struct serving *s, const char *at, uint64_t every_ns)
 {
 	const struct export_options eo = {.healthy = sees, .ctx = s};
-	uint64_t gone_ns = o->top.every_ns * GONE_AFTER;
+	uint64_t gone_ns = every_ns * GONE_AFTER;
 	char url[URL_MAX];
 	struct fault f;
 	int rc;
 
 	if (gone_ns < GONE_AFTER * SECOND)
 		gone_ns = GONE_AFTER * SECOND;
-	if (strpbrk(o->prometheus, "/?@") || !strrchr(o->prometheus, ':'))
-		cli_refuse("--prometheus: '%s' is not [ADDR]:PORT",
-			   o->prometheus);
+	if (strpbrk(at, "/?@") || !strrchr(at, ':'))
+		cli_refuse("--prometheus: '%s' is not [ADDR]:PORT", at);
 	snprintf(url, sizeof(url),
-		 "prometheus://%.255s?linger=0&row_counts=0&expire=%llums",
-		 o->prometheus, (unsigned long long)(gone_ns / 1000000));
+		 "prometheus://%.255s?linger=0&row_counts=0&expire=%llums", at,
+		 (unsigned long long)(gone_ns / 1000000));
 	rc = export_open(&s->sink, url, &eo, &f);
 	if (rc < 0)
 		cli_cannot("--prometheus", rc, &f);
@@ -212,16 +212,15 @@ static void rest(uint64_t ns)
 	nanosleep(&t, NULL);
 }
 
-void serve(const struct opts *o, struct watch *w)
+void serve(const char *at, uint64_t every_ns, struct watch *w)
 {
 	static struct serving s;
 
-	open_sink(&s, o);
-	cli_user(o->live.user);
+	open_sink(&s, at, every_ns);
 	while (!cli_stop) {
 		s.blind = watch_look(w) < 0;
 		tell(&s, w);
-		rest(o->top.every_ns);
+		rest(every_ns);
 	}
 	for (unsigned i = 0; i < SCHEMAS; i++)
 		rows_close(s.rows[i]);

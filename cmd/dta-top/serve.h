@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* serve.h - --prometheus: what is seen, for who asks for /metrics. */
+/* serve.h - what is seen, for Prometheus. */
 #ifndef DTA_TOP_SERVE_H
 #define DTA_TOP_SERVE_H
 
-#include "options.h"
 #include "watch.h"
 
-/* Until a signal comes. Exits if the address cannot be had. */
-void serve(const struct opts *o, struct watch *w);
+/* At [ADDR]:PORT, looking so often, until a signal comes; exits if it cannot.
+ */
+void serve(const char *at, uint64_t every_ns, struct watch *w);
 
 #endif

@@ -17,13 +17,9 @@ enum table_of {
 
 extern const char *const table_names[]; /* NULL behind the last */
 
-/* Whether they have sparklines, for a screen, and of plain ASCII. */
-void tables_begin(bool minutes, bool plain);
-
 const struct schema *table_schema(unsigned table);
 unsigned table_sort(unsigned table);
 unsigned table_fixed(unsigned table);
-bool table_sorts(unsigned table, unsigned column); /* not by sparklines */
 uint32_t table_size(const struct watch *w, unsigned table);
 bool table_has(const struct watch *w, unsigned table, uint32_t i);
 void table_row(const struct watch *w, unsigned table, uint32_t i,

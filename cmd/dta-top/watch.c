@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* watch.c - programs, by their pages. */
+/* watch.c - programs, by their pages; regions, each of which is opened anew, as
+ * somebody may have made another one of its name. */
 #include "watch.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,133 @@
 
 #include "base/clock.h"
 #include "cli/cli.h"
-#include "look.h"
+#include "query/load.h"
+
+enum {
+	SAMPLE = 10000, /* units of a table that are looked at */
+};
+
+/* How fast something goes that was and is so much at two times of clock_ns().
+ */
+static void set_speed(struct speed *s, uint64_t from_ns, uint64_t to_ns,
+		      uint64_t was, uint64_t is)
+{
+	double much = (double)(int64_t)(is - was);
+
+	if (to_ns <= from_ns)
+		return;
+	s->known = true;
+	s->per_s = much * 1e9 / (double)(to_ns - from_ns);
+}
+
+/* Whether two names are those of one region: "/fabric" is "fabric". */
+static bool is_region(const char *a, const char *b)
+{
+	return *a && !strcmp(a + (*a == '/'), b + (*b == '/'));
+}
+
+bool watch_age(const struct seen_region *r, uint64_t *age_ns)
+{
+	uint64_t now = clock_wall_ns();
+
+	*age_ns = now - r->began_ns;
+	return r->began_ns && r->began_ns <= now;
+}
+
+static double fill_of(struct region *r)
+{
+	struct memory *m = region_memory(r);
+	double fill = NAN;
+
+	for (unsigned i = 0; i < m->tables; i++) {
+		struct view v;
+		double share;
+
+		memory_view(&v, m, &m->table[i], m->newest);
+		share = load_sample(&v, SAMPLE);
+		if (isnan(fill) || share > fill)
+			fill = share;
+	}
+	return fill;
+}
+
+/* By its path; made, if it is new. */
+static struct seen_region *find_region(struct watch *w, const char *path,
+				       const char *name)
+{
+	struct seen_region **at = &w->regions, *s;
+
+	for (; (s = *at); at = &s->next)
+		if (!strcmp(s->path, path))
+			return s;
+	if (!(s = calloc(1, sizeof(*s))))
+		cli_fail("out of memory");
+	snprintf(s->name, sizeof(s->name), "%s", name);
+	snprintf(s->path, sizeof(s->path), "%s", path);
+	*at = s;
+	w->n_regions++;
+	return s;
+}
+
+static void look_at_region(void *ctx, const char *path, const char *name)
+{
+	struct watch *w = ctx;
+	struct region_writer one;
+	struct seen_region *s;
+	struct fault f;
+	struct region *r;
+	unsigned at = 0;
+
+	if (region_look(&r, path, &f) < 0) {
+		w->unseen++;
+		if (w->tell_unseen)
+			cli_warn_fault(path, &f);
+		return;
+	}
+	s = find_region(w, region_path(r), name);
+	s->met = true;
+	s->size = region_size(r);
+	s->tables = region_tables(r);
+	s->epoch = region_epoch(r);
+	s->began_ns = region_epoch_began(r);
+	s->left_ns = region_left(r);
+	for (s->writers = 0; region_writer(r, &at, &one);)
+		s->writer[s->writers++] = one.pid;
+	s->fill = fill_of(r);
+	region_close(r);
+}
+
+/* Regions as they are now. */
+static void look_at_regions(struct watch *w)
+{
+	struct seen_region **at = &w->regions, *s;
+
+	w->unseen = 0;
+	for (s = w->regions; s; s = s->next)
+		s->met = false;
+	if (w->region)
+		look_at_region(w, w->region, w->region);
+	else
+		region_list(look_at_region, w);
+	while ((s = *at)) {
+		if (s->met) {
+			at = &s->next;
+			continue;
+		}
+		*at = s->next;
+		free(s);
+		w->n_regions--;
+	}
+}
+
+void watch_tell_unseen(struct watch *w)
+{
+	w->tell_unseen = true;
+	look_at_regions(w);
+}
+
+/* --- programs --------------------------------------------------------------
+ */
 
 static bool is_called(const struct ledger_counter *c, const char *name)
 {
@@ -128,7 +256,7 @@ static struct speed *advance(const struct program *p,
 		s[i] = p->counter[was];
 		if (c->value > s[i].most)
 			s[i].most = c->value;
-		speed_set(&s[i], p->page.at_ns, now->at_ns,
+		set_speed(&s[i], p->page.at_ns, now->at_ns,
 			  p->page.counter[was].value, c->value);
 	}
 	return s;
@@ -145,7 +273,6 @@ static void stand_still(struct program *p)
 
 static void take(struct program *p, const struct ledger_page *now)
 {
-	uint64_t waiting;
 	struct speed *s;
 
 	p->met = true;
@@ -162,12 +289,10 @@ static void take(struct program *p, const struct ledger_page *now)
 
 		p->total[i] = total_of(now, (enum total)i);
 		if (p->page.at_ns)
-			speed_set(&p->of_total[i], p->page.at_ns, now->at_ns,
+			set_speed(&p->of_total[i], p->page.at_ns, now->at_ns,
 				  was, p->total[i]);
 	}
 	p->page = *now;
-	if (watch_waiting(p, &waiting))
-		minute_level(&p->waiting, clock_ns(), (double)waiting);
 }
 
 static void name_user(struct program *p)
@@ -207,16 +332,26 @@ static struct program *meet(struct watch *w, struct program **at,
 	return p;
 }
 
+/* Whether a program writes a region. */
+static bool is_writer(const struct program *p, const struct seen_region *r)
+{
+	for (unsigned i = 0; i < r->writers; i++)
+		if (r->writer[i] == p->page.pid)
+			return true;
+	return is_region(p->page.region, r->name) ||
+	       !strcmp(p->page.region, r->path);
+}
+
 static bool is_asked_for(const struct watch *w, const struct ledger_page *page)
 {
 	const struct program p = {.page = {.pid = page->pid}};
 
 	if (!w->region)
 		return true;
-	if (look_is_region(page->region, w->region))
+	if (is_region(page->region, w->region))
 		return true;
 	for (const struct seen_region *r = w->regions; r; r = r->next)
-		if (watch_writes(&p, r))
+		if (is_writer(&p, r))
 			return true;
 	return false;
 }
@@ -254,15 +389,6 @@ static void forget(struct program *p)
 	free(p);
 }
 
-bool watch_writes(const struct program *p, const struct seen_region *r)
-{
-	for (unsigned i = 0; i < r->writers; i++)
-		if (r->writer[i] == p->page.pid)
-			return true;
-	return look_is_region(p->page.region, r->name) ||
-	       !strcmp(p->page.region, r->path);
-}
-
 /* What the programs seen have stored in the regions. */
 static void sum_stored(struct watch *w)
 {
@@ -275,11 +401,10 @@ static void sum_stored(struct watch *w)
 			const struct speed *s = &p->of_total[TOTAL_DONE];
 
 			/* What is confirmed, the collector tells as its own. */
-			if (!s->known || !watch_writes(p, r) ||
+			if (!s->known || !is_writer(p, r) ||
 			    watch_waiting(p, &waiting))
 				continue;
 			sum += s->per_s;
-			minute_sum(&r->stored.minute, &s->minute);
 			r->stored.known = true;
 		}
 		r->stored.per_s = sum;
@@ -293,7 +418,7 @@ int watch_look(struct watch *w)
 
 	w->unread = 0;
 	w->why.text[0] = '\0';
-	look_regions(w);
+	look_at_regions(w);
 	for (p = w->programs; p; p = p->next)
 		p->met = false;
 	rc = ledger_pages(w->dir, look_at, w);
@@ -316,10 +441,14 @@ int watch_look(struct watch *w)
 void watch_fini(struct watch *w)
 {
 	struct program *p;
+	struct seen_region *r;
 
 	while ((p = w->programs)) {
 		w->programs = p->next;
 		forget(p);
 	}
-	look_fini(w);
+	while ((r = w->regions)) {
+		w->regions = r->next;
+		free(r);
+	}
 }

@@ -8,7 +8,6 @@
 
 #include "base/fault.h"
 #include "ledger/page.h"
-#include "screen/minute.h"
 #include "store/region.h"
 
 /* A page that was not written for so long is of a program that stands still:
@@ -19,7 +18,6 @@
 struct speed {
 	bool known;
 	double per_s;
-	struct minute minute;
 	uint64_t most; /* that a counter ever was */
 };
 
@@ -41,7 +39,6 @@ struct program {
 	struct speed *counter; /* of each of the page's */
 	uint64_t total[TOTALS];
 	struct speed of_total[TOTALS];
-	struct minute waiting; /* watch_waiting() */
 };
 
 struct seen_region {
@@ -51,8 +48,7 @@ struct seen_region {
 	uint64_t size, epoch, began_ns, left_ns;
 	unsigned tables, writers;
 	uint32_t writer[REGION_WRITERS]; /* their processes */
-	double fill; /* of its fullest table, about; NAN: not known */
-	struct minute ages, fills;
+	double fill;	     /* of its fullest table, about; NAN: not known */
 	struct speed stored; /* by the programs that show their pages */
 	bool met;
 };
@@ -76,14 +72,15 @@ struct watch {
 int watch_look(struct watch *w);
 void watch_fini(struct watch *w);
 
-/* Whether a program writes a region. */
-bool watch_writes(const struct program *p, const struct seen_region *r);
-
 /* The counter by which most is lost now; if nothing is, since the start; -1:
  * nothing ever was. */
 int watch_worst(const struct program *p);
 /* What waits for its confirmation. False: nothing is confirmed. */
 bool watch_waiting(const struct program *p, uint64_t *waiting);
+/* How old a region's epoch is, in ns; false: not known. */
+bool watch_age(const struct seen_region *r, uint64_t *age_ns);
+/* Names the regions, or files like them, that may not be looked at. */
+void watch_tell_unseen(struct watch *w);
 /* For how long a page was not written, in ns; 0: it is, as it should be. */
 uint64_t watch_silence(const struct watch *w, const struct program *p);
 

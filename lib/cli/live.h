@@ -17,7 +17,6 @@ struct cli_live {
 	enum row_format format; /* of what cli_live_drops() says */
 	const char *user;
 	uint64_t count, duration_ns; /* 0: no such limit */
-	bool no_page;
 	/* Another interface that is read beside -i, when it is open: its
 	 * kernel's drops are told of, too. */
 	struct {
@@ -55,11 +54,7 @@ struct cli_live {
 #define CLI_SOCKET_GROUP { "--xdp --no-xdp" }
 #define CLI_STATS_OPTION(opts, live, of)                                       \
 	{ 0, "stats", "TIME", "rates on stderr, every so often (1s)",          \
-	  CLI_TIME, CLI_AT(opts, live.stats_ns), .min = 1, .needs = of },      \
-	CLI_PAGE_OPTION(opts, live)
-#define CLI_PAGE_OPTION(opts, live)                                            \
-	{ 0, "no-page", NULL, "dta-top is not to see this run", CLI_FLAG,      \
-	  CLI_AT(opts, live.no_page) }
+	  CLI_TIME, CLI_AT(opts, live.stats_ns), .min = 1, .needs = of }
 #define CLI_USER_OPTION(opts, live, of)                                        \
 	{ 0, "user", "NAME", "become this user when all is open", CLI_STR,     \
 	  CLI_AT(opts, live.user), .needs = of }

@@ -58,7 +58,7 @@ int cli_loop_more(struct cli_loop *l, struct pkt *room, int max)
 static void begin(const struct cli_loop *l)
 {
 	const struct cli_page_about about = {l->region, l->input, l->output,
-					     l->live->no_page, l->quiet};
+					     l->quiet};
 
 	if (!l->fds && !src_size(l->s))
 		src_wait(l->s, CLI_LOOK_AROUND_MS);

@@ -30,8 +30,7 @@ const char *cli_page_dir(void)
 void cli_page_start(const struct cli_page_about *a)
 {
 	own.about = *a;
-	if (!a->off)
-		own.due_ns = clock_coarse_ns() + EVERY_NS;
+	own.due_ns = clock_coarse_ns() + EVERY_NS;
 }
 
 /* Also where the program ends by cli_fail(). */

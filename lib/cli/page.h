@@ -17,7 +17,6 @@
 /* What the program works on, as in ledger/page.h; the strings outlive it. */
 struct cli_page_about {
 	const char *region, *input, *output;
-	bool off;   /* --no-page */
 	bool quiet; /* no word if there can be none */
 };
 

@@ -142,17 +142,6 @@ bool tty_colour(int fd)
 	return isatty(fd) && (!no || !*no) && term && strcmp(term, "dumb") != 0;
 }
 
-bool tty_unicode(void)
-{
-	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-	const char *locale = NULL;
-
-	for (unsigned i = 0; i < 3 && (!locale || !*locale); i++)
-		locale = getenv(names[i]);
-	return locale &&
-	       (strcasestr(locale, "utf-8") || strcasestr(locale, "utf8"));
-}
-
 static int letter_key(char c)
 {
 	static const char letters[] = "ABCDHF";

@@ -45,10 +45,6 @@ void tty_size(unsigned *columns, unsigned *lines);
  * is lost. */
 void tty_put(const char *text, size_t len);
 
-/* Whether the terminal takes UTF-8, by the locale that is set for it (LC_ALL,
- * LC_CTYPE, LANG). */
-bool tty_unicode(void);
-
 /* Whether colours may go to a descriptor: a terminal that knows them, and
  * NO_COLOR is not set (no-color.org). */
 bool tty_colour(int fd);

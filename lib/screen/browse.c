@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "screen/browse.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,16 +9,19 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "screen/best.h"
 #include "cli/cli.h"
 #include "cli/table.h"
-#include "screen/screen.h"
 #include "cli/tty.h"
+#include "row/people.h"
 
 #define EVERY_NS UINT64_C(1000000000)
 
 enum {
-	LINES_MAX = 1000,   /* rows to scroll through, unless told */
+	FILTER_MAX = 256,
+	COLUMNS_MAX = 32, /* of a table */
+	HEAD = 3,	  /* lines before the table's own head */
+	CELL_MAX = 48,
+	LINES_MAX = 1000,   /* rows to scroll through */
 	AT_ONCE = 1 << 13,  /* numbers looked at when a round begins */
 	BETWEEN = 64,	    /* between two batches */
 	IDLE = 1 << 17,	    /* while no packets come */
@@ -25,6 +29,482 @@ enum {
 	END_WAIT_MS = 100,
 	NOTE_MAX = BROWSE_LINE + 4096,
 };
+
+/* --- the screen: what is looked at, what keys do to that, how it is drawn ----
+ */
+
+struct screen {
+	/* The program's: names of tables, NULL behind the last; the schema of
+	 * the one in hand, and columns on its left that do not scroll. */
+	const char *const *tables;
+	const struct schema *schema;
+	unsigned fixed;
+	bool colour;	/* it may be red */
+	unsigned total; /* rows that there are to scroll through */
+	/* What is looked at. */
+	unsigned table, sort, first; /* first: row */
+	unsigned left;		     /* columns beside the fixed ones gone */
+	bool ascending, paused, help;
+	char filter[FILTER_MAX];
+	bool editing;
+	char edit[FILTER_MAX];
+	uint8_t width[COLUMNS_MAX]; /* so far; 0 before the first drawing */
+	unsigned page;		    /* rows that had room */
+	struct outbuf cell;	    /* a cell's text */
+};
+
+/* What a key has changed. */
+enum screen_act {
+	SCREEN_NOTHING,
+	SCREEN_LOOKS,  /* only what is drawn */
+	SCREEN_TABLE,  /* table: the program sets what is its */
+	SCREEN_SORT,   /* sort or ascending */
+	SCREEN_FILTER, /* filter: as the person left it */
+	SCREEN_QUIT,
+};
+
+static const char *const help[] = {
+	"q           end",
+	"1 to 9      the table; or a letter of its name",
+	"< >         sort by the column on the left, on the right",
+	"s           sort by the next column",
+	"r           the other order",
+	"/           edit the filter; enter: use it, escape: leave it",
+	"space       stand still, go on",
+	"up down     scroll a row; page up, page down, home, end",
+	"left right  scroll columns",
+	"?           this",
+};
+
+enum {
+	HELP_LINES = sizeof(help) / sizeof(help[0]),
+	FRAME = HEAD + 2, /* lines that are no rows */
+};
+
+/* How many rows a terminal of so many lines has room for. */
+static unsigned screen_rows(unsigned lines)
+{
+	return lines > FRAME ? lines - FRAME : 0;
+}
+
+/* Another table is in hand, sorted by that column: all else from the start. */
+static void screen_turn(struct screen *s, const struct schema *schema,
+			unsigned fixed, unsigned sort)
+{
+	s->schema = schema;
+	s->fixed = fixed;
+	s->sort = sort;
+	s->ascending = false;
+	s->first = s->left = 0;
+	memset(s->width, 0, sizeof(s->width));
+}
+
+static enum screen_act edit(struct screen *s, int key)
+{
+	size_t len = strlen(s->edit);
+
+	if (key == '\r' || key == '\n') {
+		s->editing = false;
+		memcpy(s->filter, s->edit, sizeof(s->filter));
+		return SCREEN_FILTER;
+	}
+	if (key == KEY_ESCAPE)
+		s->editing = false;
+	else if ((key == KEY_ERASE || key == '\b') && len)
+		s->edit[len - 1] = '\0';
+	else if (key == 'U' - '@')
+		s->edit[0] = '\0';
+	else if (key < 128 && isprint(key) && len + 1 < sizeof(s->edit)) {
+		s->edit[len] = (char)key;
+		s->edit[len + 1] = '\0';
+	} else {
+		return SCREEN_NOTHING;
+	}
+	return SCREEN_LOOKS;
+}
+
+/* The letter of a table: the first one of its name that is no other key. */
+static char letter_of(const char *name)
+{
+	return name[strspn(name, "qsr")];
+}
+
+/* The table of a digit or a letter; -1: none. */
+static int table_of(const struct screen *s, int key)
+{
+	for (int i = 0; s->tables[i]; i++)
+		if (key == '1' + i || (key && key == letter_of(s->tables[i])))
+			return i;
+	return -1;
+}
+
+/* Whether it is a key that scrolls. */
+static bool scroll(struct screen *s, int key)
+{
+	unsigned last = s->total > s->page ? s->total - s->page : 0;
+	unsigned page = s->page ? s->page : 1, at = s->first;
+
+	if (key == KEY_DOWN)
+		at++;
+	else if (key == KEY_UP)
+		at -= at > 0;
+	else if (key == KEY_PAGE_DOWN)
+		at += page;
+	else if (key == KEY_PAGE_UP)
+		at -= at < page ? at : page;
+	else if (key == KEY_HOME)
+		at = 0;
+	else if (key == KEY_END)
+		at = last;
+	else if (key == KEY_RIGHT)
+		s->left += s->fixed + s->left + 1 < s->schema->n;
+	else if (key == KEY_LEFT)
+		s->left -= s->left > 0;
+	else
+		return false;
+	s->first = at < last ? at : last;
+	return true;
+}
+
+/* By the column so many to the right. */
+static enum screen_act sort_by(struct screen *s, unsigned step)
+{
+	s->sort = (s->sort + step) % s->schema->n;
+	s->first = 0;
+	return SCREEN_SORT;
+}
+
+static enum screen_act press_letter(struct screen *s, int key)
+{
+	switch (key) {
+	case 'q':
+		return SCREEN_QUIT;
+	case '>':
+	case 's':
+		return sort_by(s, 1);
+	case '<':
+		return sort_by(s, s->schema->n - 1);
+	case 'r':
+		s->ascending = !s->ascending;
+		return sort_by(s, 0);
+	case '/':
+		s->editing = true;
+		memcpy(s->edit, s->filter, sizeof(s->edit));
+		return SCREEN_LOOKS;
+	case ' ':
+		s->paused = !s->paused;
+		return SCREEN_LOOKS;
+	case '?':
+		s->help = true;
+		return SCREEN_LOOKS;
+	default:
+		return SCREEN_NOTHING;
+	}
+}
+
+static enum screen_act screen_press(struct screen *s, int key)
+{
+	int table;
+
+	if (key == KEY_END_OF_INPUT)
+		return SCREEN_QUIT;
+	if (key == KEY_NONE)
+		return SCREEN_NOTHING;
+	if (s->editing)
+		return edit(s, key);
+	if (s->help && key != 'q') {
+		s->help = false;
+		return SCREEN_LOOKS;
+	}
+	if (scroll(s, key))
+		return SCREEN_LOOKS;
+	table = table_of(s, key);
+	if (table < 0)
+		return press_letter(s, key);
+	s->table = (unsigned)table;
+	return SCREEN_TABLE;
+}
+
+static bool is_number(const struct row_field *f)
+{
+	return f->type == ROW_U64 || f->type == ROW_I64 || f->type == ROW_F64;
+}
+
+/* The bytes of a cell as they are shown, *n of them. */
+static const char *cell_text(struct screen *s, const struct row_batch *b,
+			     unsigned row, unsigned column, size_t *n)
+{
+	const struct row_cell *c = row_batch_cell(b, row, column);
+	const char *text;
+
+	outbuf_cut(&s->cell, 0);
+	if (encode_is_null(c) || c->kind == ROW_U64 || c->kind == ROW_BOOL ||
+	    c->kind == ROW_TIME)
+		people_cell(&s->cell, b, &s->schema->fields[column], c, false);
+	else
+		encode_cell(&s->cell, b, c); /* put() sees to the rest */
+	text = outbuf_text(&s->cell, n);
+	return text ? text : "";
+}
+
+/* Columns become as wide as what was in them, and no narrower: they stand
+ * still. */
+static void widen(struct screen *s, const struct row_batch *rows)
+{
+	for (unsigned c = 0; c < s->schema->n && c < COLUMNS_MAX; c++) {
+		size_t most = strlen(s->schema->fields[c].name), n;
+
+		for (unsigned i = 0; i < rows->rows; i++) {
+			cell_text(s, rows, i, c, &n);
+			most = n > most ? n : most;
+		}
+		if (most > CELL_MAX)
+			most = CELL_MAX;
+		if (most > s->width[c])
+			s->width[c] = (uint8_t)most;
+	}
+}
+
+/* A line of the screen that is being written. */
+struct pen {
+	struct outbuf *o;
+	unsigned left; /* columns */
+};
+
+/* No control sequence of a stranger's. */
+static void put(struct pen *p, const char *text, size_t n)
+{
+	for (; n && p->left; n--, p->left--, text++)
+		outbuf_char(p->o, isprint((unsigned char)*text) ? *text : '.');
+}
+
+static void blanks(struct pen *p, size_t n)
+{
+	while (n-- && p->left) {
+		outbuf_char(p->o, ' ');
+		p->left--;
+	}
+}
+
+/* A text in a column of that width. What does not fit, there or at the edge of
+ * the screen, ends in +: a number must not pass for a smaller one. */
+static void put_cell(struct pen *p, const char *text, size_t n, unsigned width,
+		     bool right)
+{
+	size_t room = width < p->left ? width : p->left;
+
+	if (n > room) {
+		put(p, text, room ? room - 1 : 0);
+		put(p, "+", 1);
+		return;
+	}
+	if (right)
+		blanks(p, room - n);
+	put(p, text, n);
+	if (!right)
+		blanks(p, room - n);
+}
+
+/* Whether a cell says that something is wrong. */
+static bool is_bad(const struct screen *s, const struct row_batch *rows,
+		   unsigned row, unsigned column, const char *text, size_t n)
+{
+	const char *good = s->schema->fields[column].good;
+
+	return s->colour && good &&
+	       !encode_is_null(row_batch_cell(rows, row, column)) &&
+	       (strlen(good) != n || memcmp(good, text, n) != 0);
+}
+
+/* The columns that are shown one after the other: of row -1 the names. */
+static void put_columns(struct screen *s, const struct row_batch *rows, int row,
+			struct pen *p)
+{
+	for (unsigned c = 0; c < s->schema->n && c < COLUMNS_MAX; c++) {
+		const struct row_field *f = &s->schema->fields[c];
+		bool sorted = row < 0 && c == s->sort;
+		const char *text = f->name;
+		size_t n = strlen(text);
+		bool bad;
+
+		if (c >= s->fixed && c < s->fixed + s->left)
+			continue;
+		if (row >= 0)
+			text = cell_text(s, rows, (unsigned)row, c, &n);
+		bad = row >= 0 && is_bad(s, rows, (unsigned)row, c, text, n);
+		if (sorted || bad)
+			outbuf_word(p->o, sorted ? "\033[4m" : "\033[31m");
+		put_cell(p, text, n, s->width[c], is_number(f));
+		if (sorted || bad)
+			outbuf_word(p->o, sorted ? "\033[24m" : "\033[39m");
+		put(p, " ", 1);
+	}
+}
+
+/* To the line's end; and to the next one, unless it is the last. */
+static void end_line(struct pen *p, unsigned columns, bool last)
+{
+	outbuf_word(p->o, last ? "\033[K" : "\033[K\r\n");
+	p->left = columns;
+}
+
+static void put_head(struct screen *s, unsigned columns, struct pen *p)
+{
+	outbuf_word(p->o, "\033[7m");
+	put_columns(s, NULL, -1, p);
+	blanks(p, columns);
+	outbuf_word(p->o, "\033[m");
+}
+
+static void put_foot(const struct screen *s, const struct row_batch *rows,
+		     struct pen *p)
+{
+	char text[FILTER_MAX + 64];
+	int n;
+
+	if (s->editing)
+		n = snprintf(text, sizeof(text), "filter: %s_", s->edit);
+	else
+		n = snprintf(text, sizeof(text),
+			     "%u to %u of %u, by %s%s%s%s%s%s; ? for keys",
+			     rows->rows ? s->first + 1 : 0,
+			     s->first + rows->rows, s->total,
+			     s->schema->fields[s->sort].name,
+			     s->ascending ? ", the least first" : "",
+			     s->filter[0] ? ", filter " : "",
+			     s->filter[0] ? "on" : "", s->paused ? ", " : "",
+			     s->paused ? "paused" : "");
+	put(p, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+}
+
+static void put_line(struct screen *s, const char *const *head,
+		     const struct row_batch *rows, unsigned i, struct pen *p)
+{
+	unsigned columns = p->left;
+
+	if (i < HEAD) {
+		put(p, head[i], strlen(head[i]));
+	} else if (i == HEAD) {
+		put_head(s, columns, p);
+	} else if (s->help) {
+		i -= HEAD + 1;
+		if (i < HELP_LINES)
+			put(p, help[i], strlen(help[i]));
+	} else if (i - HEAD - 1 < rows->rows) {
+		put_columns(s, rows, (int)(i - HEAD - 1), p);
+	}
+}
+
+/*
+ * Draws rows, from number s->first on, and above them HEAD lines of the
+ * program's; as text for a terminal of that size, which it fills.
+ */
+static void screen_draw(struct screen *s, const char *const head[HEAD],
+			const struct row_batch *rows, unsigned columns,
+			unsigned lines, struct outbuf *o)
+{
+	struct pen p = {o, columns};
+
+	s->page = screen_rows(lines);
+	widen(s, rows);
+	outbuf_word(o, "\033[H");
+	for (unsigned i = 0; i + 1 < lines; i++) {
+		put_line(s, head, rows, i, &p);
+		end_line(&p, columns, false);
+	}
+	put_foot(s, rows, &p);
+	end_line(&p, columns, true);
+}
+
+/* --- which rows are first ---------------------------------------------------
+ */
+
+/*
+ * The first so many of things that come in any order, by a number: a heap with
+ * the last of them on top. Of equal ones the first by their own number; things
+ * whose number is not known are behind all others.
+ */
+struct best_one {
+	uint64_t key; /* the greatest is first */
+	uint32_t at;  /* which thing it is */
+	bool known;
+};
+
+struct best {
+	struct best_one *one;
+	uint32_t n, room;
+};
+
+/* 0 or -ENOMEM. */
+static int best_init(struct best *b, uint32_t room)
+{
+	*b = (struct best){.room = room};
+	b->one = malloc((room + 1ULL) * sizeof(*b->one));
+	return b->one ? 0 : -ENOMEM;
+}
+
+static void best_fini(struct best *b)
+{
+	free(b->one);
+	*b = (struct best){0};
+}
+
+/* Below 0: a is before b. */
+static int compare(const void *one, const void *other)
+{
+	const struct best_one *a = one, *b = other;
+
+	if (a->known != b->known)
+		return a->known ? -1 : 1;
+	if (a->known && a->key != b->key)
+		return a->key > b->key ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static void swap(struct best *b, uint32_t i, uint32_t k)
+{
+	struct best_one one = b->one[i];
+
+	b->one[i] = b->one[k];
+	b->one[k] = one;
+}
+
+static void sink(struct best *b)
+{
+	uint32_t i = 0, k;
+
+	while ((k = 2 * i + 1) < b->n) {
+		if (k + 1 < b->n && compare(&b->one[k], &b->one[k + 1]) < 0)
+			k++;
+		if (compare(&b->one[k], &b->one[i]) < 0)
+			return;
+		swap(b, i, k);
+		i = k;
+	}
+}
+
+static void best_add(struct best *b, struct best_one one)
+{
+	uint32_t i = b->n;
+
+	if (b->n == b->room) {
+		if (!b->n || compare(&one, &b->one[0]) > 0)
+			return;
+		b->one[0] = one;
+		sink(b);
+		return;
+	}
+	b->one[b->n++] = one;
+	for (; i && compare(&b->one[i], &b->one[(i - 1) / 2]) > 0;
+	     i = (i - 1) / 2)
+		swap(b, i, (i - 1) / 2);
+}
+
+/* The first one first; nothing can be added then. */
+static void best_sort(struct best *b)
+{
+	qsort(b->one, b->n, sizeof(*b->one), compare);
+}
 
 struct browse {
 	const struct browse_tables *tables;
@@ -42,7 +522,7 @@ struct browse {
 	struct row_batch rows;
 	struct outbuf text;
 	uint64_t keys_ns, draw_ns;
-	char head[SCREEN_HEAD][BROWSE_LINE];
+	char head[HEAD][BROWSE_LINE];
 	char note[NOTE_MAX]; /* the last line: the filter, a message */
 };
 
@@ -70,15 +550,12 @@ static unsigned chosen_sort(const struct browse *top)
 {
 	unsigned table = top->o->top - 1;
 	const struct schema *s = top->tables->schema(table);
-	bool (*sorts)(unsigned table, unsigned column) = top->tables->sorts;
 	char all[BROWSE_LINE] = "";
 	size_t len = 0;
 
 	if (!top->o->sort)
 		return top->tables->sort(table);
 	for (unsigned i = 0; i < s->n; i++) {
-		if (sorts && !sorts(table, i))
-			continue;
 		if (!strcmp(s->fields[i].name, top->o->sort))
 			return i;
 		if (len < sizeof(all))
@@ -111,9 +588,7 @@ struct browse *browse_open(const struct browse_tables *t, void *ctx,
 	top->o = o;
 	top->format = format;
 	top->s.tables = t->names;
-	top->s.sorts = t->sorts;
 	set_table(top, o->top - 1, chosen_sort(top));
-	top->s.ascending = o->reverse;
 	if (o->once || !isatty(STDOUT_FILENO))
 		return top;
 	if ((rc = tty_open()) < 0)
@@ -123,21 +598,19 @@ struct browse *browse_open(const struct browse_tables *t, void *ctx,
 	return top;
 }
 
-/* --- which rows are first ------------------------------------------------- */
+/* --- the rows that are shown ------------------------------------------------
+ */
 
 static void round_begin(struct browse *top)
 {
-	uint64_t room = top->o->lines ? top->o->lines
-			: top->on     ? LINES_MAX
-				      : UINT32_MAX;
+	uint32_t room = top->on ? LINES_MAX : UINT32_MAX;
 
 	top->at = 0;
 	top->size = top->tables->size(top->ctx, top->s.table);
 	top->round = true;
 	best_fini(&top->gathering);
 	if ((top->tables->begin && top->tables->begin(top->ctx) < 0) ||
-	    best_init(&top->gathering,
-		      (uint32_t)(room < top->size ? room : top->size)) < 0)
+	    best_init(&top->gathering, room < top->size ? room : top->size) < 0)
 		no_memory();
 }
 
@@ -247,7 +720,7 @@ static void write_head(struct browse *top)
 
 static void draw(struct browse *top)
 {
-	const char *head[SCREEN_HEAD] = {top->head[0], top->head[1], top->note};
+	const char *head[HEAD] = {top->head[0], top->head[1], top->note};
 	unsigned columns, lines, page;
 	const char *text;
 	size_t len;
@@ -393,7 +866,7 @@ void browse_close(struct browse *top)
 	best_fini(&top->shown);
 	row_batch_fini(&top->key);
 	row_batch_fini(&top->rows);
-	screen_fini(&top->s);
+	free(top->s.cell.text);
 	free(top->text.text);
 	free(top);
 }

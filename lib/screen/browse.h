@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * browse.h - tables of what a program has in hand, the first so many rows by
- * one of their columns: live on a terminal, or once as rows on stdout.
+ * browse.h - tables of what a program has in hand, sorted by one of their
+ * columns: live on a terminal, the first 1000 rows, or once as rows on stdout.
+ *
+ *	q, ^C		end			1-9, letters	choose a table
+ *	< >, s		sort by another column	r		the other order
+ *	/		edit the filter		space		stand still
+ *	arrows, page up and down, home, end	scroll		?	keys
+ *
+ * On the screen, bytes beyond ASCII are dots. What is wrong (row_field.good) is
+ * red.
  *
  * Looking does not hold up packets: what there is is gone through a few things
  * at a time between batches; which rows are first is known when that is done,
@@ -32,8 +40,6 @@ struct browse_tables {
 	 * left that say what a row is about. */
 	unsigned (*sort)(unsigned table);
 	unsigned (*fixed)(unsigned table);
-	/* Whether rows are ever sorted by a column; NULL: by any. */
-	bool (*sorts)(unsigned table, unsigned column);
 	int (*begin)(void *ctx); /* of a round: 0 or -ENOMEM; or NULL */
 	uint32_t (*size)(void *ctx, unsigned table);
 	bool (*has)(void *ctx, unsigned table, uint32_t i);
@@ -55,9 +61,8 @@ struct browse_tables {
 struct browse_options {
 	unsigned top;	  /* 1 + table; 0: none is asked for */
 	const char *sort; /* a column's name, or NULL */
-	uint64_t lines;	  /* rows at most; 0: all, on a terminal 1000 */
 	uint64_t every_ns;
-	bool reverse, once;
+	bool once;
 };
 
 /* Rows of a program's table of options, for opts with a struct browse_options;
@@ -73,11 +78,6 @@ struct browse_options {
 #define BROWSE_ROW_OPTIONS(opts, field, of)                                   \
 	{ 0, "sort", "COLUMN", "by which rows of the table are sorted",        \
 	  CLI_STR, CLI_AT(opts, field.sort), .needs = of },                    \
-	{ 0, "reverse", NULL, "the least first", CLI_FLAG,                     \
-	  CLI_AT(opts, field.reverse), .needs = of },                          \
-	{ 0, "lines", "N", "rows of the table (all; on a terminal 1000)",      \
-	  CLI_SIZE, CLI_AT(opts, field.lines), .min = 1, .max = UINT32_MAX,    \
-	  .needs = of },                                                       \
 	{ 0, "every", "TIME", "draw the table so often (1s)", CLI_TIME,        \
 	  CLI_AT(opts, field.every_ns), .min = 1000000, .needs = of }
 /* clang-format on */

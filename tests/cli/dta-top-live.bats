@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# dta-top: what waits and what is lost while programs run, levels over the last
-# minute, pages that cannot be made or are never whole, and regions that others
+# dta-top: what waits and what is lost while programs run, pages that cannot be made or are never whole, and regions that others
 # cut short.
 
 load ../helpers
@@ -296,33 +295,4 @@ key(b"q")' dta-top --every 300ms
 	EOP
 	run -0 --separate-stderr unshare -rm bash in-there
 	jq -se 'length == 1 and .[0].fill == 0 and .[0].epoch == 1' <<<"$output"
-}
-
-@test "the screen: fill, age and the window over the last minute" {
-	fake dta-fake fabric s:got:in:1000 t:asked:in:1000 t:acked:done:1001
-	wait_for sees programs 'length == 1'
-	dta-collect --create --layout l.ini --region "$NAME"
-	dta-gen uniform -c 64000 -q -w r.pcap
-	dta-translate -q -r r.pcap -R "$NAME"
-	LC_ALL=C TERM=xterm NO_COLOR=1 typist "
-resize(24, 200)
-def row_is(good):
-    end = time.time() + 60
-    while True:
-        row = (rows() or [''])[0]
-        if good(row.split()):
-            return
-        assert time.time() < end, row
-until(b'1 program, ')
-key(b'4/$NAME\r'); until(b'1 to 1 of 1, by stored_s')
-# Region, epoch, age, its minute, fill, its minute: the age is as high as the
-# oldest, the fill as high as it is.
-row_is(lambda r: len(r) > 5 and r[1] == '1' and 0.4 < float(r[4]) < 1
-       and set(r[3]) <= set('_.:-=+*#') and r[3][-1] == '#'
-       and r[5][-1] in '=+*')
-key(b'1/\x15\r'); until(b'by received_s')
-key(b'\x1b[C' * 9); until(b'waiting minute')
-row_is(lambda r: r and r[0] == 'dta-fake' and r[-10][-1] == '#')
-key(b'q')" dta-top --every 300ms
-	[ "$output" = 'status 0' ]
 }

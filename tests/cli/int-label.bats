@@ -488,8 +488,7 @@ table() {
 @test "tables: worst queues, suspected loss, silent ports, ways of flows" {
 	need_tools mangle
 	over_a_line_that_loses
-	[ "$(table ports --sort device --reverse | cut -d, -f2,3 | xargs)" = "1,2 2,2 3,2" ]
-	[ "$(table ports --lines 1 | wc -l)" = 1 ]
+	[ "$(table ports --sort device | cut -d, -f2,3 | xargs)" = "3,2 2,2 1,2" ]
 	# Where numbers are missing, and what is behind these ports.
 	table links --sort lost >links
 	[ "$(cut -d, -f1-4,11 links | sort | xargs)" = "1,2,2,1,numbers 2,2,3,1,numbers" ]

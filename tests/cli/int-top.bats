@@ -99,36 +99,28 @@ said() {
 	diff want <(top paths | columns samples path | sort)
 }
 
-@test "sorted by any column, the greatest first or the least, so many" {
+@test "sorted by any column, the greatest first" {
 	for sort in packets bytes flow_latency_mean hop_latency; do
 		top flows --sort $sort | columns $sort >got
 		diff got <(sort -s -g -r got)
-		top flows --sort $sort --reverse | columns $sort >got
-		diff got <(sort -s -g got)
-		# a few of them are the first ones of all
-		diff <(top flows --sort $sort --lines 7) \
-			<(top flows --sort $sort | head -n 8)
 	done
 	# without a column: packets
 	diff <(top flows) <(top flows --sort packets)
 	# addresses are numbers
-	top flows --sort flow --reverse | columns flow | cut -d: -f1 >got
-	diff got <(sort -V got)
-	# nothing of it is behind the others, in either order
-	top queues --sort buffer >got
-	diff got <(top queues --sort buffer --reverse)
+	top flows --sort flow | columns flow | cut -d: -f1 >got
+	diff got <(sort -rV got)
 }
 
 @test "what stdout has: the table, in any format; exports go on" {
-	run -0 --separate-stderr int-collect -r in.pcap --top flows --lines 2 \
+	run -0 --separate-stderr int-collect -r in.pcap --top flows \
 		-o ndjson -x file:all.ndjson
-	[ "$(jq -s length <<<"$output")" = 2 ]
+	[ "$(jq -s length <<<"$output")" -gt 10 ]
 	jq -es 'all(.packets > 0 and (.path | length > 0))' <<<"$output"
 	[ "$(jq -s '[.[] | select(.measurement == "int_event")] | length > 100' \
 		all.ndjson)" = true ]
 	[[ $stderr == *telemetry* ]] # the ledger
-	run -0 int-collect -q -r in.pcap --top links --lines 3
-	[ ${#lines[@]} = 4 ]
+	run -0 int-collect -q -r in.pcap --top links
+	[ ${#lines[@]} -gt 4 ]
 	[[ ${lines[0]} == *LINK_UTILIZATION* ]]
 	# only packets that the filter lets through
 	node=$(said 'NR == 2 { print $c["node"] }')
@@ -143,7 +135,7 @@ said() {
 	run -2 int-collect -r in.pcap --top switches
 	run -2 int-collect -r in.pcap --top flows --rows event
 	run -2 int-collect -r in.pcap --top flows -w -
-	for option in '--once' '--sort packets' '--lines 3' '--every 1s' --reverse; do
+	for option in '--once' '--sort packets' '--every 1s'; do
 		# shellcheck disable=SC2086
 		run -2 int-collect -r in.pcap $option
 		[[ $output == *--top* ]]
@@ -184,7 +176,7 @@ key(b"q")' int-collect -q -r in.pcap --top flows
 }
 
 @test "the screen: its rows are those of --once; other sizes clip them" {
-	int-collect -q -r in.pcap --top links --sort node --lines 1000 \
+	int-collect -q -r in.pcap --top links --sort node \
 		--once >once
 	TZ=UTC typist '
 until(b"the input has ended", b"by node;")

@@ -256,7 +256,7 @@ stopped() { # kind signal option
 
 @test "unasked, dta-gen and --to send by AF_XDP" {
 	need_xdp
-	generated uniform "AF_XDP copy" --no-page
+	generated uniform "AF_XDP copy"
 	grep -qx "dta-translate: --to t1: AF_XDP copy" translate.log
 }
 
