@@ -137,8 +137,7 @@ void watch_tell_unseen(struct watch *w)
 	look_at_regions(w);
 }
 
-/* --- programs --------------------------------------------------------------
- */
+/* --- programs ------------------------------------------------------------ */
 
 static bool is_called(const struct ledger_counter *c, const char *name)
 {

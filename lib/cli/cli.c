@@ -1,16 +1,336 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* cli.c - progress, messages, ledgers, signals, and how a program begins and
+ * ends. */
 #include "cli/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/private.h"
+#include "cli/tty.h"
+#include "row/outbuf.h"
+#include "team/team.h"
+
+static const char *program = "dta";
+
+/* --- progress: a line of the terminal, drawn in place -------------------- */
+
+enum {
+	PATIENCE_MS = 1000, /* what is done by then needs no line */
+	REDRAW_MS = 200,
+	COLUMNS = 80, /* of a terminal that does not tell */
+	LINE_ROOM = 256,
+	AMOUNT_ROOM = 32,
+};
+
+/* The factor from one unit to the next. */
+enum scale {
+	BYTES = 1024,
+	COUNT = 1000,
+};
+
+/* Text of so many digits, 2 or 3, of which as many as fit are decimals. */
+static const char *amount(char *out, enum scale s, int digits, double v)
+{
+	static const char *const units[2][5] = {
+		{"", " k", " M", " G", " T"},
+		{" B", " KiB", " MiB", " GiB", " TiB"},
+	};
+	unsigned unit = 0;
+	int decimals, len;
+
+	for (; v >= 999.5 && unit < 4; unit++)
+		v /= s;
+	decimals = unit ? digits - 1 : 0;
+	do
+		len = snprintf(out, AMOUNT_ROOM, "%.*f", decimals, v);
+	while (len > digits + 1 && decimals--);
+	snprintf(out + len, AMOUNT_ROOM - (size_t)len, "%s",
+		 units[s == BYTES][unit]);
+	return out;
+}
+
+/* One more part of the line, if there is room for it. */
+static void add(char *line, size_t room, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void add(char *line, size_t room, const char *fmt, ...)
+{
+	size_t len = strlen(line);
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(line + len, room - len, fmt, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= room - len)
+		line[len] = '\0';
+}
+
+/* The part that is done, by what is known of the whole; 0: nothing is. */
+static double share(const struct cli_progress *p)
+{
+	double v = 0;
+
+	if (p->count_all)
+		v = (double)p->count / (double)p->count_all;
+	if (p->bytes_all)
+		v = fmax(v, (double)p->bytes / (double)p->bytes_all);
+	return fmin(v, 1); /* a file may grow */
+}
+
+static void add_place(char *line, size_t room, const struct cli_progress *p)
+{
+	char a[AMOUNT_ROOM], b[AMOUNT_ROOM];
+
+	if (p->unit) {
+		amount(a, COUNT, 3, (double)p->count);
+		amount(b, COUNT, 3, (double)p->count_all);
+		add(line, room, " %s%s%s %s", a, p->count_all ? " of " : "",
+		    p->count_all ? b : "", p->unit);
+	}
+	if (p->bytes && !p->count_all) {
+		amount(a, BYTES, 2, (double)p->bytes);
+		amount(b, BYTES, 2, (double)p->bytes_all);
+		add(line, room, "%s %s%s%s", p->unit ? "," : "", a,
+		    p->bytes_all ? " of " : "", p->bytes_all ? b : "");
+	}
+	if (p->count_all || p->bytes_all)
+		add(line, room, " (%.0f %%)", 100 * share(p));
+}
+
+static void add_left(char *line, size_t room, double s)
+{
+	if (s < 99.5)
+		add(line, room, ", %.0f s left", s);
+	else if (s < 99.5 * 60)
+		add(line, room, ", %.0f min left", s / 60);
+	else
+		add(line, room, ", %.0f h left", s / 3600);
+}
+
+/* The progress line after so many seconds, above 0: parts for which room is too
+ * small are left out. */
+static void progress_text(char *line, size_t room, const struct cli_progress *p,
+			  double seconds)
+{
+	double done = share(p);
+	char rate[AMOUNT_ROOM];
+
+	if (p->limit_ns)
+		done = fmin(fmax(done, seconds * 1e9 / (double)p->limit_ns), 1);
+	snprintf(line, room, "%s:", program);
+	add_place(line, room, p);
+	if (p->unit)
+		amount(rate, COUNT, 2, (double)p->count / seconds);
+	else
+		amount(rate, BYTES, 2, (double)p->bytes / seconds);
+	add(line, room, ", %s/s", rate);
+	if (done > 0)
+		add_left(line, room, seconds / done - seconds);
+}
+
+/* The line: when its work began, and when it was last drawn. */
+static struct {
+	uint64_t start_ms, drawn_ms;
+	bool shown;
+} line;
+
+static uint64_t now_ms(void)
+{
+	return clock_coarse_ns() / 1000000 + 1;
+}
+
+/* In the last column some terminals would begin another line. */
+static size_t columns(void)
+{
+	struct winsize w;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) || w.ws_col < 2)
+		return COLUMNS - 1;
+	return w.ws_col - 1u;
+}
+
+void cli_progress_clear(void)
+{
+	if (line.shown)
+		fputs("\r\033[K", stderr);
+	line.shown = false;
+}
+
+void cli_progress(const struct cli_progress *p)
+{
+	static int tty = -1;
+	char text[LINE_ROOM];
+	size_t room;
+	uint64_t now;
+
+	if (tty < 0)
+		tty = isatty(STDERR_FILENO);
+	if (!tty)
+		return;
+	now = now_ms();
+	if (!line.start_ms)
+		line.start_ms = now;
+	if (now - line.start_ms < PATIENCE_MS ||
+	    now - line.drawn_ms < REDRAW_MS)
+		return;
+	line.drawn_ms = now;
+	line.shown = true;
+	room = columns() + 1;
+	progress_text(text, room < sizeof(text) ? room : sizeof(text), p,
+		      (double)(now - line.start_ms) / 1000);
+	fprintf(stderr, "\r%s\033[K", text);
+}
+
+void cli_progress_end(void)
+{
+	cli_progress_clear();
+	line.start_ms = line.drawn_ms = 0;
+}
+
+/* --- messages: on stderr, or kept while a screen would hide them --------- */
+
+enum {
+	MESSAGE_MAX = 1024, /* bytes; four times as many when all are \xNN */
+	HELD_MAX = 32,
+	REPORTS_MAX = 1 << 16, /* bytes, after which no other one begins */
+};
+
+const char cli_stdout[] = "standard output";
+
+static const char *written; /* cli_written() */
+
+static struct {
+	char text[HELD_MAX][4 * MESSAGE_MAX];
+	unsigned n;
+	unsigned more; /* that there was no room for */
+	FILE *reports; /* ledgers; NULL: none */
+	char *report;
+	size_t report_len;
+} held;
+
+const char *cli_name(void)
+{
+	return program;
+}
+
+void cli_written(const char *dash)
+{
+	written = dash;
+}
+
+const char *cli_file(const char *path)
+{
+	if (!path || strcmp(path, "-") != 0)
+		return path;
+	return path == written ? cli_stdout : "standard input";
+}
+
+static void hold(const char *text, size_t len)
+{
+	if (held.n == HELD_MAX) {
+		held.more++;
+		return;
+	}
+	memcpy(held.text[held.n], text, len);
+	held.text[held.n++][len] = '\0';
+}
+
+const char *cli_held(void)
+{
+	return held.n ? held.text[held.n - 1] : NULL;
+}
+
+/* One write each, so that messages of a pipeline's programs do not mix. */
+static void tell(const char *text, size_t len)
+{
+	cli_progress_clear();
+	fprintf(stderr, "%s: %.*s\n", program, (int)len, text);
+}
+
+static void release(void)
+{
+	if (tty_is_open())
+		return;
+	for (unsigned i = 0; i < held.n; i++)
+		tell(held.text[i], strlen(held.text[i]));
+	if (held.reports) {
+		fclose(held.reports);
+		fwrite(held.report, 1, held.report_len, stderr);
+		free(held.report);
+		held.reports = NULL;
+	}
+	if (held.more)
+		fprintf(stderr, "%s: and %u messages more\n", program,
+			held.more);
+	held.n = held.more = 0;
+}
+
+/* Threads that rows are held up in have messages, too. */
+static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
+
+void cli_release(void)
+{
+	pthread_mutex_lock(&alone);
+	release();
+	pthread_mutex_unlock(&alone);
+}
+
+/* Whether what is written to stderr would be over a screen. */
+static bool is_hidden(void)
+{
+	return tty_is_open() && isatty(STDERR_FILENO);
+}
+
+/* Where a ledger goes: stderr or, while a screen is on it, what is held like
+ * messages; NULL: too much is held, and this is counted. */
+static FILE *report_to(void)
+{
+	if (!is_hidden()) {
+		cli_release();
+		cli_progress_clear();
+		return stderr;
+	}
+	if (!held.reports)
+		held.reports = open_memstream(&held.report, &held.report_len);
+	if (held.reports && ftell(held.reports) < REPORTS_MAX)
+		return held.reports;
+	held.more++;
+	return NULL;
+}
+
+/* What a database or a file said is in it perhaps: it must not reach the
+ * terminal as anything but text. */
+static void message(const char *fmt, va_list ap)
+{
+	struct outbuf o = {0};
+	char text[MESSAGE_MAX];
+	size_t len;
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	for (len = strlen(text); len && strchr("\r\n", text[len - 1]); len--)
+		text[len - 1] = '\0';
+	outbuf_plain(&o, text, len, true);
+	pthread_mutex_lock(&alone);
+	if (is_hidden()) {
+		hold(o.buf, o.len);
+	} else {
+		release();
+		tell(o.buf, o.len);
+	}
+	pthread_mutex_unlock(&alone);
+}
 
 static bool complained; /* a message was printed and the status is not 0 */
 
@@ -19,7 +339,7 @@ void cli_warn(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	cli_message(fmt, ap);
+	message(fmt, ap);
 	va_end(ap);
 }
 
@@ -29,15 +349,25 @@ void cli_tell(void *ctx, const char *text)
 	cli_warn("%s", text);
 }
 
+void cli_complain(const char *fmt, va_list ap)
+{
+	message(fmt, ap);
+	complained = true;
+}
+
+static __attribute__((noreturn)) void end(int status, const char *fmt,
+					  va_list ap)
+{
+	cli_complain(fmt, ap);
+	exit(status);
+}
+
 void cli_fail(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	cli_message(fmt, ap);
-	va_end(ap);
-	complained = true;
-	exit(CLI_FAIL);
+	end(CLI_FAIL, fmt, ap);
 }
 
 void cli_refuse(const char *fmt, ...)
@@ -45,10 +375,7 @@ void cli_refuse(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	cli_message(fmt, ap);
-	va_end(ap);
-	complained = true;
-	exit(CLI_USAGE);
+	end(CLI_USAGE, fmt, ap);
 }
 
 void cli_cannot(const char *option, int rc, const struct fault *f)
@@ -76,83 +403,140 @@ void cli_warn_fault(const char *object, const struct fault *f)
 	complained = complained || object == cli_stdout;
 }
 
-/* The subcommand in hand. */
-static struct {
-	const struct cli *cli;
-	const char *verb;
-} in_hand;
+/* --- ledgers and signals ------------------------------------------------- */
 
-void cli_set_verb(const struct cli *c, const char *verb)
+atomic_int cli_stop, cli_report, cli_hangup;
+
+static void ledger_text(FILE *to, const struct ledger *l, const void *ctr)
 {
-	in_hand.cli = c;
-	in_hand.verb = verb;
-}
+	bool colour = tty_colour(STDERR_FILENO);
+	int width = 0;
 
-/* Whether a line of the synopsis begins one: NAME, and a|b of subcommands with
- * verb among them; NULL: any. */
-static bool is_synopsis(const struct cli *c, const char *line, const char *verb)
-{
-	size_t n = strlen(c->name), len;
+	for (unsigned i = 0; i < l->n; i++)
+		if ((int)strlen(l->fields[i].name) > width)
+			width = (int)strlen(l->fields[i].name);
+	fprintf(to, "%s: %s, %s\n", program, l->stage, l->unit);
+	for (unsigned i = 0; i < l->n; i++) {
+		uint64_t v = ledger_get(l, ctr, i);
+		uint8_t role = l->fields[i].role;
+		bool red = colour && v && role == LEDGER_LOSS;
 
-	if (strncmp(line, c->name, n) != 0 || (line[n] != ' ' && line[n]))
-		return false;
-	for (line += n; verb && (*line == ' ' || *line == '|'); line += len) {
-		len = strcspn(++line, " |\n");
-		if (len == strlen(verb) && !memcmp(line, verb, len))
-			return true;
-		if (line[len] != '|')
-			return false;
+		if (v || role == LEDGER_IN || role == LEDGER_DONE)
+			fprintf(to, "%s  %-*s  %12ju%s\n",
+				red ? "\033[31m" : "", width, l->fields[i].name,
+				(uintmax_t)v, red ? "\033[m" : "");
 	}
-	return !verb;
 }
 
-/* The synopsis of a subcommand; NULL: the first. NULL: there is none. */
-static const char *find_synopsis(const struct cli *c, const char *verb)
+static void ledger_rows(FILE *to, const struct ledger *l, const void *ctr,
+			enum row_format fmt)
 {
-	const char *line = c->usage;
+	static const struct row_field fields[] = {
+		{"stage", ROW_STR, 0, ROW_TAG},
+		{"counter", ROW_STR, 0, ROW_TAG},
+		{"role", ROW_STR, 0, ROW_TAG},
+		{"value", ROW_U64, 0},
+	};
+	static const struct schema ledger = {"ledger", fields, 4};
+	static bool headed; /* one header for all ledgers of a program */
+	struct rows *r = rows_print(to, fmt, &ledger, !headed);
 
-	while (line && !is_synopsis(c, line, verb)) {
-		line = strchr(line, '\n');
-		line += line != NULL;
+	if (!r)
+		return;
+	for (unsigned i = 0; i < l->n; i++) {
+		row_str(r, 0, ledger_stage(l, i));
+		row_str(r, 1, l->fields[i].name);
+		row_str(r, 2, ledger_role_name(l->fields[i].role));
+		row_u64(r, 3, ledger_get(l, ctr, i));
+		row_end(r);
 	}
-	return line;
+	rows_close(r);
+	headed = true;
 }
 
-/* That of the subcommand in hand, or of a program without any the first, in one
- * line: of the whole, what is wrong would scroll away. */
-static void put_synopsis(const struct cli *c)
+void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt)
 {
-	const char *verb = in_hand.cli == c ? in_hand.verb : NULL;
-	const char *line = NULL, *blank = "";
+	FILE *to;
 
-	fputs("usage: ", stderr);
-	if (verb || !c->verbs)
-		line = find_synopsis(c, verb);
-	for (int i = 0; !line && c->verbs && c->verbs[i]; i++)
-		fprintf(stderr, "%s%s%s%s", i ? "|" : c->name, i ? "" : " ",
-			c->verbs[i], c->verbs[i + 1] ? "" : " ...");
-	while (line && *line && (!*blank || !is_synopsis(c, line, NULL))) {
-		int len = (int)strcspn(line, "\n");
-
-		fprintf(stderr, "%s%.*s", blank, len, line);
-		line += len + (line[len] == '\n');
-		line += strspn(line, " ");
-		blank = " ";
-	}
-	fprintf(stderr, "; try '%s -h'\n", c->name);
+	if (cli_page_takes(l, ctr) || !(to = report_to()))
+		return;
+	if (fmt == ROW_TEXT)
+		ledger_text(to, l, ctr);
+	else
+		ledger_rows(to, l, ctr, fmt);
+	if (!ledger_balanced(l, ctr))
+		cli_warn("%s: the ledger does not add up", l->stage);
 }
 
-void cli_usage(const struct cli *c, const char *fmt, ...)
+static void on_stop(int sig)
 {
-	va_list ap;
-
-	va_start(ap, fmt);
-	cli_message(fmt, ap);
-	va_end(ap);
-	put_synopsis(c);
-	complained = true;
-	exit(CLI_USAGE);
+	(void)sig;
+	if (cli_stop < 2)
+		cli_stop++;
+	team_wake();
 }
+
+static void on_report(int sig)
+{
+	(void)sig;
+	cli_report = 1;
+}
+
+static void on_hangup(int sig)
+{
+	(void)sig;
+	cli_hangup = 1;
+}
+
+/* It has interrupted what a thread waited for. */
+static void on_wake(int sig)
+{
+	(void)sig;
+}
+
+static void on_bus(int sig)
+{
+	static const char text[] =
+		": a mapped file shrank while it was in use\n";
+	const char *name = program;
+
+	(void)sig;
+	tty_close();
+	(void)!write(STDERR_FILENO, name, strlen(name));
+	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+	_exit(CLI_FAIL);
+}
+
+static void handle(int sig, void (*handler)(int))
+{
+	struct sigaction sa = {.sa_handler = handler};
+
+	sigaction(sig, &sa, NULL);
+}
+
+void cli_signals(void)
+{
+	static const struct {
+		int sig;
+		void (*handler)(int);
+	} table[] = {
+		{SIGINT, on_stop}, {SIGTERM, on_stop},	 {SIGUSR1, on_report},
+		{SIGBUS, on_bus},  {TEAM_WAKE, on_wake},
+	};
+	struct sigaction was;
+
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		handle(table[i].sig, table[i].handler);
+	if (!sigaction(SIGHUP, NULL, &was) && was.sa_handler != SIG_IGN)
+		handle(SIGHUP, on_stop);
+}
+
+void cli_take_hangup(void)
+{
+	handle(SIGHUP, on_hangup);
+}
+
+/* --- the beginning and the end ------------------------------------------- */
 
 /*
  * A full disk must not pass for success. EBADF is a stdout that was closed
@@ -173,7 +557,7 @@ static void close_stdout(void)
 	if (!err && !failed)
 		return;
 	if (!complained)
-		fprintf(stderr, "%s: %s: %s\n", cli_name(), cli_stdout,
+		fprintf(stderr, "%s: %s: %s\n", program, cli_stdout,
 			err ? strerror(err) : "write error");
 	_exit(CLI_FAIL);
 }
@@ -188,12 +572,13 @@ static void hold_standard_streams(void)
 
 void cli_start(const struct cli *c)
 {
-	cli_set_name(c->name);
-	cli_progress_name(c->name);
+	static char buffer[1 << 16]; /* glibc makes none of a size */
+
+	program = c->name;
 	hold_standard_streams();
 	atexit(close_stdout);
 	signal(SIGPIPE, SIG_DFL);    /* whatever the parent made of it */
 	unsetenv("POSIXLY_CORRECT"); /* options may follow operands */
 	if (!isatty(STDOUT_FILENO))
-		setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+		setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 }

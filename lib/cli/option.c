@@ -1,19 +1,361 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* option.c - the command line, read by a program's table. */
+/* option.c - the command line, read by a program's table: values; options;
+ * which of them go together; usage. */
 #include "cli/option.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/guess.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/private.h"
 
+/* --- values: from text to where they are stored -------------------------- */
+
+static int read_number(const char *text, uint64_t min, uint64_t max,
+		       uint64_t *out, struct fault *why)
+{
+	if (!text_u64(out, text, max) || *out < min)
+		return fault_set(why, -EINVAL,
+				 "is not a whole number from %ju to %ju",
+				 (uintmax_t)min, (uintmax_t)max);
+	return 0;
+}
+
+static int read_size(const char *text, uint64_t min, uint64_t max,
+		     uint64_t *out, struct fault *why)
+{
+	if (text_size(out, text) < 0 || *out < min || *out > max)
+		return fault_set(why, -EINVAL,
+				 "is not a number from %ju to %ju (K, M, G, T: "
+				 "powers of 1000; Ki, Mi...: of 1024)",
+				 (uintmax_t)min, (uintmax_t)max);
+	return 0;
+}
+
+/* "99%" without its sign, in room; NULL if there is none. */
+static const char *percent(const char *text, char room[32])
+{
+	size_t n = strlen(text);
+
+	if (n < 2 || n > 31 || text[n - 1] != '%')
+		return NULL;
+	memcpy(room, text, n - 1);
+	room[n - 1] = '\0';
+	return room;
+}
+
+/* 99% is 0.99, where 1 is all there is. */
+static bool read_share(const char *text, double high, double *out)
+{
+	char room[32];
+
+	if (high > 1 || !(text = percent(text, room)) || !text_f64(out, text))
+		return false;
+	*out /= 100;
+	return true;
+}
+
+static int read_f64(const char *text, double low, double high, double *out,
+		    struct fault *why)
+{
+	if ((!text_f64(out, text) && !read_share(text, high, out)) ||
+	    *out < low || *out > high) {
+		if (high <= 1 && text_f64(out, text) && *out > 1 && *out <= 100)
+			return fault_set(why, -EINVAL,
+					 "is not from %.12g to %.12g: do you "
+					 "mean %s%%?",
+					 low, high, text);
+		return fault_set(why, -EINVAL,
+				 "is not a number from %.12g to %.12g", low,
+				 high);
+	}
+	return 0;
+}
+
+static int read_time(const char *text, uint64_t min, uint64_t max,
+		     uint64_t *out, struct fault *why)
+{
+	if (!text_duration_ns(out, text))
+		return fault_set(why, -EINVAL,
+				 "is not a duration (100ms, 5s, 1m)");
+	if (*out < min)
+		return fault_set(why, -EINVAL, "is no time at all");
+	if (*out > max)
+		return fault_set(why, -EINVAL, "is above %gs",
+				 (double)max / 1e9);
+	return 0;
+}
+
+/* "is not a, b or c" */
+static int no_such_word(const struct cli_option *o, const char *word,
+			struct fault *why)
+{
+	struct guess g = {.word = word};
+	char text[256] = "is not ";
+	size_t n = strlen(text);
+
+	for (unsigned i = 0; o->words[i] && n < sizeof(text); i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
+				      !i		? ""
+				      : o->words[i + 1] ? ", "
+							: " or ",
+				      o->words[i]);
+	return fault_set(why, -EINVAL, "%s%s", text, guess_words(&g, o->words));
+}
+
+static int read_word(const struct cli_option *o, const char *text,
+		     uint64_t *out, struct fault *why)
+{
+	unsigned i = 0;
+
+	while (o->words[i] && strcmp(text, o->words[i]) != 0)
+		i++;
+	*out = o->min + i;
+	return o->words[i] ? 0 : no_such_word(o, text, why);
+}
+
+static int read_flag(const struct cli_option *o, const char *text,
+		     uint64_t *out, struct fault *why)
+{
+	*out = strcmp(text, "yes") ? 0 : o->min ? o->min : 1;
+	if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
+		return fault_set(why, -EINVAL, "is not yes or no");
+	return 0;
+}
+
+static int read_format(const char *text, uint64_t *out, struct fault *why)
+{
+	int format = row_format_of(text);
+
+	if (format < 0)
+		return fault_set(why, -EINVAL, "is not text, csv or ndjson");
+	*out = (uint64_t)format;
+	return 0;
+}
+
+/* The largest whole number an option may be. */
+static uint64_t limit(const struct cli_option *o)
+{
+	return o->max ? o->max : UINT64_MAX >> (64 - 8 * o->width);
+}
+
+/* Those that are stored as a whole number. */
+static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
+		      struct fault *why)
+{
+	char room[32];
+
+	switch (o->type) {
+	case CLI_FLAG:
+		return read_flag(o, text, v, why);
+	case CLI_U64:
+		if (o->arg && !strcmp(o->arg, "PERCENT") && percent(text, room))
+			text = room;
+		return read_number(text, o->min, limit(o), v, why);
+	case CLI_SIZE:
+		return read_size(text, o->min, limit(o), v, why);
+	case CLI_TIME:
+		return read_time(text, o->min, limit(o), v, why);
+	case CLI_WORD:
+		return read_word(o, text, v, why);
+	default:
+		return read_format(text, v, why);
+	}
+}
+
+/* Whole numbers of any width; the machine is little-endian (STYLE.md). */
+static void store(const struct cli_option *o, void *opts, const void *value)
+{
+	memcpy((char *)opts + o->at, value, o->width);
+}
+
+int cli_set(const struct cli_option *o, void *opts, const char *text,
+	    struct fault *why)
+{
+	uint64_t v = 0;
+	double f;
+	int rc;
+
+	if (o->type == CLI_FORMAT && o->read && row_format_of(text) < 0)
+		return o->read(opts, text, why);
+	switch (o->type) {
+	case CLI_CALL:
+		return o->read(opts, text, why);
+	case CLI_STR:
+	case CLI_IN:
+	case CLI_OUT:
+		if (!*text)
+			return fault_set(why, -EINVAL, "is empty");
+		store(o, opts, &text);
+		return 0;
+	case CLI_F64:
+		rc = read_f64(text, o->low, o->high, &f, why);
+		if (!rc)
+			store(o, opts, &f);
+		return rc;
+	default:
+		rc = read_whole(o, text, &v, why);
+		if (!rc)
+			store(o, opts, &v);
+		return rc;
+	}
+}
+
+void cli_unset(const struct cli_option *o, void *opts)
+{
+	if (o->type == CLI_CALL)
+		o->read(opts, NULL, NULL);
+	else
+		memset((char *)opts + o->at, 0, o->width);
+}
+
+uint64_t cli_u64(const char *what, const char *text, uint64_t min, uint64_t max)
+{
+	struct fault why;
+	uint64_t v = 0;
+
+	if (read_number(text, min, max, &v, &why) < 0)
+		cli_refuse("%s: '%s' %s", what, text, why.text);
+	return v;
+}
+
+/* Which name a word is; -EINVAL, and why says all of them. */
+static int find_name(const char *word, const char *(*name)(unsigned),
+		     struct fault *why)
+{
+	char all[256] = "";
+	size_t len = 0;
+	unsigned i;
+
+	for (i = 0; name(i); i++) {
+		if (!strcmp(word, name(i)))
+			return (int)i;
+		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s, ",
+					name(i));
+	}
+	return fault_set(why, -EINVAL, "names '%s': it is none of %sall, none",
+			 word, all);
+}
+
+int cli_names(unsigned *set, const char *text, const char *(*of)(unsigned),
+	      unsigned all, struct fault *why)
+{
+	char buf[256], *rest = buf, *name;
+	unsigned found = 0;
+
+	if (!text || !strcmp(text, "all") || !strcmp(text, "none")) {
+		*set = text && text[0] == 'n' ? 0 : all;
+		return 0;
+	}
+	if (strlen(text) >= sizeof(buf))
+		return fault_set(why, -EINVAL, "is too long");
+	memcpy(buf, text, strlen(text) + 1);
+	while ((name = strsep(&rest, ","))) {
+		int i = find_name(name, of, why);
+
+		if (i < 0)
+			return i;
+		found |= 1U << i;
+	}
+	*set = found;
+	return 0;
+}
+
+void cli_one_kind(unsigned kinds)
+{
+	if (kinds & (kinds - 1))
+		cli_refuse("-o csv: a header is that of one kind of row: name "
+			   "one with --rows, or have a file of each with -x "
+			   "'file:%%m.csv?format=csv'");
+}
+
+/* --- usage --------------------------------------------------------------- */
+
+/* The subcommand in hand. */
+static struct {
+	const struct cli *cli;
+	const char *verb;
+} in_hand;
+
+/* Whether a line of the synopsis begins one: NAME, and a|b of subcommands with
+ * verb among them; NULL: any. */
+static bool is_synopsis(const struct cli *c, const char *line, const char *verb)
+{
+	size_t n = strlen(c->name), len;
+
+	if (strncmp(line, c->name, n) != 0 || (line[n] != ' ' && line[n]))
+		return false;
+	for (line += n; verb && (*line == ' ' || *line == '|'); line += len) {
+		len = strcspn(++line, " |\n");
+		if (len == strlen(verb) && !memcmp(line, verb, len))
+			return true;
+		if (line[len] != '|')
+			return false;
+	}
+	return !verb;
+}
+
+/* The synopsis of a subcommand; NULL: the first. NULL: there is none. */
+static const char *find_synopsis(const struct cli *c, const char *verb)
+{
+	const char *line = c->usage;
+
+	while (line && !is_synopsis(c, line, verb)) {
+		line = strchr(line, '\n');
+		line += line != NULL;
+	}
+	return line;
+}
+
+/* That of the subcommand in hand, or of a program without any the first, in one
+ * line: of the whole, what is wrong would scroll away. */
+static void put_synopsis(const struct cli *c)
+{
+	const char *verb = in_hand.cli == c ? in_hand.verb : NULL;
+	const char *line = NULL, *blank = "";
+
+	fputs("usage: ", stderr);
+	if (verb || !c->verbs)
+		line = find_synopsis(c, verb);
+	for (int i = 0; !line && c->verbs && c->verbs[i]; i++)
+		fprintf(stderr, "%s%s%s%s", i ? "|" : c->name, i ? "" : " ",
+			c->verbs[i], c->verbs[i + 1] ? "" : " ...");
+	while (line && *line && (!*blank || !is_synopsis(c, line, NULL))) {
+		int len = (int)strcspn(line, "\n");
+
+		fprintf(stderr, "%s%.*s", blank, len, line);
+		line += len + (line[len] == '\n');
+		line += strspn(line, " ");
+		blank = " ";
+	}
+	fprintf(stderr, "; try '%s -h'\n", c->name);
+}
+
+void cli_usage(const struct cli *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	cli_complain(fmt, ap);
+	va_end(ap);
+	put_synopsis(c);
+	exit(CLI_USAGE);
+}
+
+/* --- options as they come ------------------------------------------------ */
+
 enum {
 	OPTIONS_MAX = 64,
+	WORD_MAX = 32, /* of an option's name, with its dashes */
+	NAMES_MAX = 256,
+	FILES_MAX = 32,
 	HELP_COLUMN = 26,     /* where the help of an option begins, of 80 */
 	LONG_ONLY = 0x10000,  /* and its place: what getopt_long calls it */
 	JSON = LONG_ONLY - 1, /* --json */
@@ -77,13 +419,14 @@ static const struct cli_option *format_of(const struct cli *c)
 	return o->name ? o : NULL;
 }
 
-bool cli_next_word(const char **at, char word[CLI_WORD_MAX])
+/* The next of words that blanks or bars part; false: there is none. */
+static bool next_word(const char **at, char word[WORD_MAX])
 {
 	size_t n;
 
 	*at += strspn(*at, " |");
 	n = strcspn(*at, " |");
-	assert(n < CLI_WORD_MAX);
+	assert(n < WORD_MAX);
 	memcpy(word, *at, n);
 	word[n] = 0;
 	*at += n;
@@ -94,11 +437,11 @@ bool cli_next_word(const char **at, char word[CLI_WORD_MAX])
 static bool is_for(const struct cli_option *o, const char *verb)
 {
 	const char *at = o->verbs;
-	char word[CLI_WORD_MAX];
+	char word[WORD_MAX];
 
 	if (!verb || !at)
 		return true;
-	while (cli_next_word(&at, word))
+	while (next_word(&at, word))
 		if (!strcmp(word, verb))
 			return true;
 	return false;
@@ -232,8 +575,9 @@ static bool only_once(const struct cli_option *o)
 	return o->type == CLI_STR || o->type == CLI_IN || o->type == CLI_OUT;
 }
 
-void cli_give(const struct cli *c, void *opts, const struct cli_option *o,
-	      const char *text)
+/* Takes an option as if it had been given; exits on a bad value. */
+static void give(const struct cli *c, void *opts, const struct cli_option *o,
+		 const char *text)
 {
 	struct fault why;
 
@@ -250,7 +594,7 @@ static void take(const struct cli *c, void *opts, const struct cli_option *o,
 	if (only_once(o) && given[o - c->options])
 		cli_usage(c, "--%s is given twice: '%s' and '%s'", o->name,
 			  given[o - c->options], text);
-	cli_give(c, opts, o, text);
+	give(c, opts, o, text);
 }
 
 int cli_read(const struct cli *c, void *opts, int argc, char **argv)
@@ -306,4 +650,218 @@ const struct cli_option *cli_find(const struct cli *c, const char *name)
 const char *cli_text(const struct cli *c, const char *name)
 {
 	return given[cli_find(c, name) - c->options];
+}
+
+/* --- which go together
+ * -------------------------------------------------------- */
+
+/* "A, B and C" of "A B C", last being " and ". */
+static const char *list_of(const char *names, const char *last,
+			   char out[NAMES_MAX])
+{
+	char word[WORD_MAX], after[WORD_MAX];
+	size_t n = 0;
+
+	next_word(&names, word);
+	n = (size_t)snprintf(out, NAMES_MAX, "%s", word);
+	for (bool more = next_word(&names, word); more && n < NAMES_MAX;) {
+		more = next_word(&names, after);
+		n += (size_t)snprintf(out + n, NAMES_MAX - n, "%s%s",
+				      more ? ", " : last, word);
+		memcpy(word, after, sizeof(word));
+	}
+	return out;
+}
+
+/* How many of the options named were given. */
+static unsigned count_given(const struct cli *c, const char *names)
+{
+	char word[WORD_MAX];
+	unsigned n = 0;
+
+	while (next_word(&names, word))
+		n += cli_text(c, word) != NULL;
+	return n;
+}
+
+static void check_group(const struct cli *c, const struct cli_group *g)
+{
+	unsigned n = count_given(c, g->names);
+	char names[NAMES_MAX];
+
+	if (!n && g->ask)
+		cli_usage(c, "%s Say %s", g->ask,
+			  list_of(g->names, " or ", names));
+	if (n > 1)
+		cli_usage(c, "only one of %s may be given%s%s",
+			  list_of(g->names, " and ", names), g->why ? ": " : "",
+			  g->why ? g->why : "");
+}
+
+static void check_verb(const struct cli *c, const struct cli_option *o,
+		       const char *verb)
+{
+	const char *at = o->verbs;
+	char word[WORD_MAX], names[NAMES_MAX];
+
+	while (next_word(&at, word))
+		if (!strcmp(word, verb))
+			return;
+	cli_usage(c, "--%s is for %s", o->name,
+		  list_of(o->verbs, " and ", names));
+}
+
+/* Each of the words of needs, of which A|B|C is any. */
+static void check_needs(const struct cli *c, const struct cli_option *o)
+{
+	const char *at = o->needs;
+	char any[NAMES_MAX], names[NAMES_MAX];
+
+	while (*at) {
+		size_t n = strcspn(at, " ");
+
+		snprintf(any, sizeof(any), "%.*s", (int)n, at);
+		if (!count_given(c, any))
+			cli_usage(c, "--%s needs %s%s%s", o->name,
+				  list_of(any, " or ", names),
+				  o->why ? ": " : "", o->why ? o->why : "");
+		at += n;
+		at += strspn(at, " ");
+	}
+}
+
+/* One file, by whatever names; devices and pipes do not count. */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat s, t;
+
+	if (stat(a, &s) < 0 || stat(b, &t) < 0)
+		return !strcmp(a, b); /* not there yet */
+	return S_ISREG(s.st_mode) && s.st_dev == t.st_dev &&
+	       s.st_ino == t.st_ino;
+}
+
+void cli_apart(const char *file, const char *written)
+{
+	if (file && written && strcmp(file, "-") && strcmp(written, "-") &&
+	    same_file(file, written))
+		cli_refuse("%s: named twice: it would be overwritten", written);
+}
+
+/* The files of the options of a type, and their names. */
+struct files {
+	const char *path[FILES_MAX];
+	unsigned n;
+	char dashes[NAMES_MAX]; /* the options that are - */
+};
+
+static struct files files_of(const struct cli *c, const void *opts,
+			     enum cli_type type)
+{
+	struct files f = {0};
+	size_t n = 0;
+
+	for (const struct cli_option *o = c->options; o->name; o++) {
+		const char *path;
+
+		if (o->type != type)
+			continue;
+		memcpy(&path, (const char *)opts + o->at, sizeof(path));
+		if (!path || f.n == FILES_MAX)
+			continue;
+		f.path[f.n++] = path;
+		if (!strcmp(path, "-"))
+			n += (size_t)snprintf(f.dashes + n, NAMES_MAX - n,
+					      " --%s", o->name);
+	}
+	return f;
+}
+
+static void check_dashes(const struct cli *c, const struct files *f,
+			 const char *stream)
+{
+	char names[NAMES_MAX];
+
+	if (strchr(f->dashes + (*f->dashes != 0), ' '))
+		cli_usage(c,
+			  "the %s cannot be two files: only one of %s may be -",
+			  stream, list_of(f->dashes, " and ", names));
+}
+
+static void check_files(const struct cli *c, const void *opts)
+{
+	struct files in = files_of(c, opts, CLI_IN);
+	struct files out = files_of(c, opts, CLI_OUT);
+
+	check_dashes(c, &in, "standard input");
+	check_dashes(c, &out, cli_stdout);
+	for (unsigned i = 0; i < out.n; i++) {
+		for (unsigned k = 0; k < in.n; k++)
+			cli_apart(in.path[k], out.path[i]);
+		for (unsigned k = 0; k < i; k++)
+			cli_apart(out.path[k], out.path[i]);
+	}
+}
+
+const char *cli_env(const char *variable)
+{
+	const char *text = getenv(variable);
+
+	return text && *text ? text : NULL;
+}
+
+void cli_from_env(const struct cli *c, void *opts, const char *names,
+		  const char *variable)
+{
+	const char *text = cli_env(variable);
+	char word[WORD_MAX];
+
+	if (!text || count_given(c, names))
+		return;
+	next_word(&names, word);
+	give(c, opts, cli_find(c, word), text);
+}
+
+int cli_verb(const struct cli *c, const char *word)
+{
+	char names[NAMES_MAX] = "", out[NAMES_MAX];
+	struct guess g = {.word = word};
+	size_t n = 0;
+
+	for (int i = 0; c->verbs[i]; i++) {
+		if (word && !strcmp(word, c->verbs[i])) {
+			in_hand.cli = c;
+			in_hand.verb = word;
+			return i;
+		}
+		n += (size_t)snprintf(names + n, sizeof(names) - n, " %s",
+				      c->verbs[i]);
+	}
+	list_of(names, " or ", out);
+	if (!word)
+		cli_usage(c, "%s?", out);
+	cli_usage(c, "'%s' is not %s%s", word, out, guess_words(&g, c->verbs));
+}
+
+void cli_check(const struct cli *c, const void *opts, int verb)
+{
+	cli_check_named(c, opts, verb < 0 ? NULL : c->verbs[verb]);
+}
+
+void cli_check_named(const struct cli *c, const void *opts, const char *verb)
+{
+	for (const struct cli_group *g = c->groups; g && g->names; g++)
+		check_group(c, g);
+	for (const struct cli_option *o = c->options; o->name; o++) {
+		char name[WORD_MAX];
+
+		snprintf(name, sizeof(name), "--%s", o->name);
+		if (!cli_text(c, name))
+			continue;
+		if (o->verbs && verb)
+			check_verb(c, o, verb);
+		if (o->needs)
+			check_needs(c, o);
+	}
+	check_files(c, opts);
 }

@@ -30,8 +30,7 @@ enum {
 	NOTE_MAX = BROWSE_LINE + 4096,
 };
 
-/* --- the screen: what is looked at, what keys do to that, how it is drawn ----
- */
+/* --- the screen: what is looked at, what keys do to that, how it is drawn  */
 
 struct screen {
 	/* The program's: names of tables, NULL behind the last; the schema of
@@ -416,8 +415,7 @@ static void screen_draw(struct screen *s, const char *const head[HEAD],
 	end_line(&p, columns, true);
 }
 
-/* --- which rows are first ---------------------------------------------------
- */
+/* --- which rows are first ------------------------------------------------ */
 
 /*
  * The first so many of things that come in any order, by a number: a heap with
@@ -598,8 +596,7 @@ struct browse *browse_open(const struct browse_tables *t, void *ctx,
 	return top;
 }
 
-/* --- the rows that are shown ------------------------------------------------
- */
+/* --- the rows that are shown --------------------------------------------- */
 
 static void round_begin(struct browse *top)
 {
@@ -660,7 +657,7 @@ static void fill(struct browse *top, uint32_t i, struct row_batch *b)
 		no_memory();
 }
 
-/* --- what a row is sorted by ---------------------------------------------- */
+/* --- what a row is sorted by --------------------------------------------- */
 
 uint64_t browse_bytes(const uint8_t *p, uint32_t len)
 {
@@ -705,8 +702,7 @@ bool browse_key(const struct row_batch *b, const struct row_cell *c,
 	}
 }
 
-/* --- the screen ------------------------------------------------------------
- */
+/* --- the screen ---------------------------------------------------------- */
 
 /* A message that is held is seen here. */
 static void write_head(struct browse *top)
@@ -814,8 +810,7 @@ bool browse_turn(struct browse *top, bool idle)
 	return keys(top, 0);
 }
 
-/* --- once ------------------------------------------------------------------
- */
+/* --- once ---------------------------------------------------------------- */
 
 static int print(struct browse *top)
 {
