@@ -57,16 +57,6 @@ static int read_peer_mac(void *opts, const char *text, struct fault *why)
 	return mac_of(text, ((struct opts *)opts)->at.peer_mac, why);
 }
 
-/* What is no format of rows: it may have been one of tickets. */
-static int read_output(void *opts, const char *text, struct fault *why)
-{
-	(void)opts;
-	(void)text;
-	return fault_set(why, -EINVAL,
-			 "is not text, csv or ndjson; commands for a P4 switch "
-			 "are made of the ticket by dta-switch");
-}
-
 static const struct cli_option options[] = {
 	{'R', "region", "NAME", "the region to work on", CLI_STR, AT(region)},
 	{0, "create", NULL, "make the region from a layout", CLI_FLAG,
@@ -143,7 +133,7 @@ static const struct cli_option options[] = {
 	CLI_SOCKET_OPTIONS(struct opts),
 	CLI_USER_OPTION(struct opts, live, "-i|--verbs"),
 	{'o', "output", "FORMAT", "ledger as text, csv or ndjson", CLI_FORMAT,
-	 AT(format), .read = read_output},
+	 AT(format)},
 	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
 	{0},
 };

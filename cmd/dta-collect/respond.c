@@ -3,7 +3,6 @@
 #include "respond.h"
 
 #include "cli/loop.h"
-#include "cli/shares.h"
 
 #include <errno.h>
 #include <net/if.h>

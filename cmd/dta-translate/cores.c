@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/shares.h"
+#include "cli/live.h"
 #include "run.h"
 #include "translate/team.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
-#include "cli/shares.h"
+#include "cli/live.h"
 #include "collect/choose.h"
 
 struct cores {

@@ -7,7 +7,6 @@
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "dta.h"
-#include "row/tee.h"
 
 /* Flows are what they last were, all else is one after the other; in a log all
  * that is told of a flow is in one place. */

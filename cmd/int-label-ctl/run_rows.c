@@ -4,7 +4,6 @@
 
 #include "cli/cli.h"
 #include "cli/table.h"
-#include "row/tee.h"
 #include "run.h"
 
 /* The newest state of a port, all else is one after the other. */

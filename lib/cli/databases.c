@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "row/tee.h"
 
 /* Databases take rows in their own time: nobody waits for them before the end.
  */

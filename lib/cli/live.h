@@ -187,4 +187,16 @@ int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns);
  * is so long behind the last one. */
 void cli_pace_change(struct cli_pace *p, double rate);
 
+struct cli_share {
+	uint64_t batches, packets;
+	uint64_t ops;  /* carried out */
+	uint64_t late; /* of them: those that waited for others */
+	uint64_t more; /* what else the program has to say */
+};
+
+/* What each core has done, a row each on standard error. more: the name of
+ * that; NULL: nothing. */
+void cli_shares(const struct cli_share *share, unsigned cores, const char *more,
+		enum row_format format);
+
 #endif

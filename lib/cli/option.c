@@ -183,8 +183,6 @@ int cli_set(const struct cli_option *o, void *opts, const char *text,
 	double f;
 	int rc;
 
-	if (o->type == CLI_FORMAT && o->read && row_format_of(text) < 0)
-		return o->read(opts, text, why);
 	switch (o->type) {
 	case CLI_CALL:
 		return o->read(opts, text, why);
@@ -276,68 +274,6 @@ void cli_one_kind(unsigned kinds)
 			   "'file:%%m.csv?format=csv'");
 }
 
-/* --- usage --------------------------------------------------------------- */
-
-/* The subcommand in hand. */
-static struct {
-	const struct cli *cli;
-	const char *verb;
-} in_hand;
-
-/* Whether a line of the synopsis begins one: NAME, and a|b of subcommands with
- * verb among them; NULL: any. */
-static bool is_synopsis(const struct cli *c, const char *line, const char *verb)
-{
-	size_t n = strlen(c->name), len;
-
-	if (strncmp(line, c->name, n) != 0 || (line[n] != ' ' && line[n]))
-		return false;
-	for (line += n; verb && (*line == ' ' || *line == '|'); line += len) {
-		len = strcspn(++line, " |\n");
-		if (len == strlen(verb) && !memcmp(line, verb, len))
-			return true;
-		if (line[len] != '|')
-			return false;
-	}
-	return !verb;
-}
-
-/* The synopsis of a subcommand; NULL: the first. NULL: there is none. */
-static const char *find_synopsis(const struct cli *c, const char *verb)
-{
-	const char *line = c->usage;
-
-	while (line && !is_synopsis(c, line, verb)) {
-		line = strchr(line, '\n');
-		line += line != NULL;
-	}
-	return line;
-}
-
-/* That of the subcommand in hand, or of a program without any the first, in one
- * line: of the whole, what is wrong would scroll away. */
-static void put_synopsis(const struct cli *c)
-{
-	const char *verb = in_hand.cli == c ? in_hand.verb : NULL;
-	const char *line = NULL, *blank = "";
-
-	fputs("usage: ", stderr);
-	if (verb || !c->verbs)
-		line = find_synopsis(c, verb);
-	for (int i = 0; !line && c->verbs && c->verbs[i]; i++)
-		fprintf(stderr, "%s%s%s%s", i ? "|" : c->name, i ? "" : " ",
-			c->verbs[i], c->verbs[i + 1] ? "" : " ...");
-	while (line && *line && (!*blank || !is_synopsis(c, line, NULL))) {
-		int len = (int)strcspn(line, "\n");
-
-		fprintf(stderr, "%s%.*s", blank, len, line);
-		line += len + (line[len] == '\n');
-		line += strspn(line, " ");
-		blank = " ";
-	}
-	fprintf(stderr, "; try '%s -h'\n", c->name);
-}
-
 void cli_usage(const struct cli *c, const char *fmt, ...)
 {
 	va_list ap;
@@ -345,7 +281,7 @@ void cli_usage(const struct cli *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	cli_complain(fmt, ap);
 	va_end(ap);
-	put_synopsis(c);
+	fprintf(stderr, "try '%s -h'\n", c->name);
 	exit(CLI_USAGE);
 }
 
@@ -829,11 +765,8 @@ int cli_verb(const struct cli *c, const char *word)
 	size_t n = 0;
 
 	for (int i = 0; c->verbs[i]; i++) {
-		if (word && !strcmp(word, c->verbs[i])) {
-			in_hand.cli = c;
-			in_hand.verb = word;
+		if (word && !strcmp(word, c->verbs[i]))
 			return i;
-		}
 		n += (size_t)snprintf(names + n, sizeof(names) - n, " %s",
 				      c->verbs[i]);
 	}

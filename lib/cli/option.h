@@ -27,7 +27,7 @@ enum cli_type {
 	CLI_TIME,   /* uint64_t, ns: 250us, 100ms, 5s, 1m, 2h, 1d; a bare number
 		       is seconds */
 	CLI_WORD,   /* one of words: a whole number, min and its place */
-	CLI_FORMAT, /* enum row_format; other words are read()'s, if any */
+	CLI_FORMAT, /* enum row_format */
 	CLI_CALL,   /* what read() makes of it */
 };
 
@@ -43,7 +43,7 @@ struct cli_option {
 	double low, high;
 	const char *const *words; /* ends with NULL */
 	/*
-	 * CLI_CALL, CLI_FORMAT. Returns 0, or fault_set() of what is behind the
+	 * CLI_CALL. Returns 0, or fault_set() of what is behind the
 	 * value: "is not N or N-M". text NULL: the default (cli_unset()).
 	 */
 	int (*read)(void *opts, const char *text, struct fault *why);

@@ -16,7 +16,6 @@ enum {
 };
 
 struct http {
-	CURLM *multi; /* it can be woken, other than an easy one alone */
 	CURL *easy;
 	struct curl_slist *headers;
 	const struct stop *stop;
@@ -44,6 +43,19 @@ static size_t take_reply(char *data, size_t one, size_t n, void *reply)
 	return len;
 }
 
+/* Asked once a second at least. */
+static int is_over(void *http, curl_off_t down_all, curl_off_t down,
+		   curl_off_t up_all, curl_off_t up)
+{
+	const struct http *h = http;
+
+	(void)down_all;
+	(void)down;
+	(void)up_all;
+	(void)up;
+	return h->stop->now;
+}
+
 static void set_options(struct http *h, const struct url *u,
 			uint64_t timeout_ns)
 {
@@ -57,6 +69,9 @@ static void set_options(struct http *h, const struct url *u,
 	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, h->error);
 	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_reply);
 	curl_easy_setopt(c, CURLOPT_POST, 1L);
+	curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
+	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, is_over);
+	curl_easy_setopt(c, CURLOPT_XFERINFODATA, h);
 	curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L);
 	if (u->user) {
 		curl_easy_setopt(c, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
@@ -78,7 +93,6 @@ int http_open(struct http **out, const struct url *u, uint16_t port,
 	if (!(h = calloc(1, sizeof(*h))))
 		return fault_set(f, -ENOMEM, "out of memory");
 	h->stop = stop;
-	h->multi = curl_multi_init();
 	h->easy = curl_easy_init();
 	/* no "Expect: 100-continue", and a second's wait for it */
 	h->headers = curl_slist_append(NULL, "Expect:");
@@ -87,7 +101,7 @@ int http_open(struct http **out, const struct url *u, uint16_t port,
 	snprintf(h->base, sizeof(h->base), "%s://%s:%u/",
 		 u->web ? u->web : "http", u->host,
 		 (unsigned)(u->port ? u->port : port));
-	if (!h->multi || !h->easy || !h->headers) {
+	if (!h->easy || !h->headers) {
 		http_close(h);
 		return fault_set(f, -ENOMEM, "out of memory");
 	}
@@ -131,29 +145,6 @@ static size_t pack(struct http *h, const void *body, size_t len)
 	return deflate(&h->z, Z_FINISH) == Z_STREAM_END ? h->z.total_out : 0;
 }
 
-/* Until the request is done, or all waiting ends. */
-static CURLcode perform(struct http *h)
-{
-	struct curl_waitfd end = {.fd = h->stop->fd,
-				  .events = CURL_WAIT_POLLIN};
-	CURLcode rc = CURLE_ABORTED_BY_CALLBACK;
-	int running = 1, left;
-	CURLMsg *m;
-
-	curl_multi_add_handle(h->multi, h->easy);
-	while (running && !h->stop->now) {
-		if (curl_multi_perform(h->multi, &running) != CURLM_OK)
-			break;
-		if (running)
-			curl_multi_poll(h->multi, &end, 1, 1000, NULL);
-	}
-	while ((m = curl_multi_info_read(h->multi, &left)))
-		if (m->msg == CURLMSG_DONE)
-			rc = m->data.result;
-	curl_multi_remove_handle(h->multi, h->easy);
-	return rc;
-}
-
 int http_post(struct http *h, const char *path, const void *body, size_t len,
 	      struct http_reply *r, struct fault *f)
 {
@@ -168,13 +159,12 @@ int http_post(struct http *h, const char *path, const void *body, size_t len,
 	snprintf(url, sizeof(url), "%s%s", h->base, path);
 	curl_easy_setopt(h->easy, CURLOPT_URL, url);
 	curl_easy_setopt(h->easy, CURLOPT_WRITEDATA, r);
-	curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER,
-			 len ? h->headers : NULL);
+	curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, len ? h->headers : NULL);
 	curl_easy_setopt(h->easy, CURLOPT_POSTFIELDS,
 			 len ? (const void *)h->room : "");
 	curl_easy_setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE,
 			 (curl_off_t)packed);
-	rc = perform(h);
+	rc = curl_easy_perform(h->easy);
 	if (rc != CURLE_OK)
 		return fault_set(f, -EAGAIN, "%s",
 				 h->error[0] ? h->error
@@ -188,7 +178,6 @@ void http_close(struct http *h)
 	if (!h)
 		return;
 	curl_easy_cleanup(h->easy);
-	curl_multi_cleanup(h->multi);
 	curl_slist_free_all(h->headers);
 	if (h->z_open)
 		deflateEnd(&h->z);

@@ -4,7 +4,7 @@
 #define EXPORT_PRIVATE_H
 
 #include "export/export.h"
-#include "base/url.h"
+#include "export/url.h"
 #include "queue/driver.h"
 #include "row/outbuf.h"
 

@@ -138,10 +138,11 @@ struct ledger_owner {
 };
 
 /*
- * Copies a page that holds. 0; or -errno, and out is not to be used: -ESRCH:
- * its program is dead, and the page was removed, if we may; -EBADMSG: it is
- * damaged, or no page; -EPERM: it is of another user than its process; -EAGAIN:
- * its program was stopped while it wrote; -EACCES and others.
+ * Copies a page that holds; out NULL: only whether its program lives. 0; or
+ * -errno, and out is not to be used: -ESRCH: its program is dead, and the page
+ * was removed, if we may; -EBADMSG: it is damaged, or no page; -EPERM: it is of
+ * another user than its process; -EAGAIN: its program was stopped while it
+ * wrote; -EACCES and others.
  */
 int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
 		     const char *dir, const char *name);

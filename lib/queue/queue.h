@@ -101,7 +101,7 @@ void queue_status(struct row_sink *s, struct queue_status *out);
 
 /*
  * Sends what is left, or keeps it, and ends the threads: the ledger adds up
- * then. Takes end_ns and half a second at most, whatever the database does.
+ * then. Takes end_ns and a second at most, whatever the database does.
  * close() does it if nobody has. 0; -ETIMEDOUT: not all was sent.
  */
 int queue_end(struct row_sink *s);

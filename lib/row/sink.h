@@ -20,4 +20,10 @@ struct row_sink {
 	int (*close)(struct row_sink *s);
 };
 
+/*
+ * Gives the rows of each batch to n sinks, which stay the caller's and outlive
+ * it; one that fails does not keep rows from the others. NULL: no memory.
+ */
+struct row_sink *tee_open(struct row_sink *const *to, unsigned n);
+
 #endif

@@ -62,7 +62,7 @@ usage_error() { # text option...
 	run -2 --separate-stderr dta-collect "$@"
 	echo "dta-collect $*: $stderr"
 	[ -z "$output" ]
-	[[ $stderr == *"$text"* && $stderr == *usage:* ]]
+	[[ $stderr == *"$text"* && $stderr == *"try 'dta-"* ]]
 }
 
 refused() { # text option...
@@ -72,7 +72,7 @@ refused() { # text option...
 	run -2 --separate-stderr dta-collect "$@"
 	echo "dta-collect $*: $stderr"
 	[ -z "$output" ]
-	[[ $stderr == *"$text"* && $stderr != *usage:* ]]
+	[[ $stderr == *"$text"* && $stderr != *"try 'dta-"* ]]
 }
 
 fails() { # message option...
@@ -121,7 +121,7 @@ fails() { # message option...
 	refused "is not 256" --region x --ticket - --mtu 1000
 	refused "IP address" --region x --ticket - --ip 10.0.0
 	refused "or ndjson" --region x --ticket - -o xml
-	refused "by dta-switch" --region x --ticket - -o bmv2
+	refused "is not text, csv or ndjson" --region x --ticket - -o bmv2
 	refused "another family" --region x --ticket - --ip ::1 --peer-ip 10.0.0.1
 	usage_error "--readable needs --cm" --region x --verbs rxe0 --peer-ip 10.0.0.1 --readable
 	for mac in 02:00:00:00:00 2:0:0:0:0:1 02:00:00:00:00:001 \

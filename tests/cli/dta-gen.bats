@@ -58,7 +58,7 @@ tcp() { # ms src sport dst dport flags seq payload
 
 @test "no workload, an unknown one, two, no -w: usage" {
 	run -2 --separate-stderr dta-gen
-	[[ -z $output && $stderr == *usage:* ]]
+	[[ -z $output && $stderr == *"try 'dta-"* ]]
 	run -2 --separate-stderr dta-gen nonsense -w x.pcap
 	[[ $stderr == *nonsense* ]]
 	run -2 dta-gen pint dshark -w x.pcap

@@ -38,7 +38,7 @@ usage_error() { # text option...
 	shift
 	run -2 --separate-stderr dta-translate "$@"
 	[ -z "$output" ]
-	[[ $stderr == *"$text"* && $stderr == *usage:* ]]
+	[[ $stderr == *"$text"* && $stderr == *"try 'dta-"* ]]
 }
 
 @test "options that do not go together: usage on stderr, exit 2" {

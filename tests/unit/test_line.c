@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* InfluxDB's line protocol, templates of keys, times that are distinct. */
+/* InfluxDB's line protocol, templates of keys. */
 #include "row/line.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/distinct.h"
 #include "row/encode.h"
 #include "row/outbuf.h"
 #include "row/row.h"
@@ -232,24 +231,6 @@ static void test_sparse(struct row_batch *b)
 	row_batch_clear(b);
 }
 
-static void test_distinct(void)
-{
-	struct distinct *d = calloc(1, sizeof(*d));
-
-	TEST(distinct_time(d, 1, 100) == 100);
-	TEST(distinct_time(d, 1, 100) == 101);
-	TEST(distinct_time(d, 1, 101) == 102); /* where another was moved to */
-	TEST(distinct_time(d, 2, 100) == 100); /* another series */
-	TEST(distinct_time(d, 1, 50) == 50);   /* out of order */
-	TEST(distinct_time(d, 1, 99) == 99);
-	TEST(distinct_time(d, 1, 99) == 103); /* over a run to its end */
-	TEST(distinct_time(d, 1, 50) == 51);
-	for (unsigned i = 0; i < DISTINCT_RUNS - 1; i++)
-		TEST(distinct_time(d, 3, 1000 + 2 * i) == 1000 + 2 * i);
-	TEST(distinct_time(d, 3, 1000) == 1001);
-	free(d);
-}
-
 int main(void)
 {
 	struct row_batch b;
@@ -262,7 +243,6 @@ int main(void)
 	test_templates(&b);
 	test_sparse(&b);
 	test_memory();
-	test_distinct();
 	row_batch_fini(&b);
 	return test_end();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Where rows go, in one word. */
-#include "base/url.h"
+#include "export/url.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* read.c - others' pages. */
+#include "ledger/page.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -12,28 +13,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/aside.h"
+#include "base/clock.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "ledger/private.h"
 #include "team/fence.h"
 
-const char ledger_magic[8] = {'D', 'T', 'A', 'L', 'E', 'D', 'G', '\n'};
+static const char ledger_magic[8] = {'D', 'T', 'A', 'L', 'E', 'D', 'G', '\n'};
 
 static const char prefix[] = "dta-ledger-";
 
 enum {
-	TRIES = 100, /* a program takes microseconds to write its page */
+	FILE_NAME = 64, /* bytes of a page's name */
+	TRIES = 100,	/* a program takes microseconds to write its page */
 };
 
-void ledger_name(char out[LEDGER_FILE], uint32_t pid, uint64_t start)
+/* The name of a process's page, and the process of a name; false: it is not
+ * such a name. */
+static void name_of(char out[FILE_NAME], uint32_t pid, uint64_t start)
 {
-	snprintf(out, LEDGER_FILE, "%s%u-%llu", prefix, pid,
+	snprintf(out, FILE_NAME, "%s%u-%llu", prefix, pid,
 		 (unsigned long long)start);
 }
 
-bool ledger_name_read(const char *name, uint32_t *pid, uint64_t *start)
+static bool read_name(const char *name, uint32_t *pid, uint64_t *start)
 {
-	char own[LEDGER_FILE];
+	char own[FILE_NAME];
 	const char *p = name;
 	uint64_t number;
 
@@ -43,7 +48,7 @@ bool ledger_name_read(const char *name, uint32_t *pid, uint64_t *start)
 	if (!p || *p != '-' || !text_u64(start, p + 1, UINT64_MAX))
 		return false;
 	*pid = (uint32_t)number;
-	ledger_name(own, *pid, *start);
+	name_of(own, *pid, *start);
 	return !strcmp(name, own); /* no 007 */
 }
 
@@ -189,7 +194,7 @@ static int read_open(struct ledger_page *out, struct ledger_owner *owner,
 	return rc ? rc : is_body(out) ? 0 : -EBADMSG;
 }
 
-static int page_read(struct ledger_page *out, struct ledger_owner *owner,
+int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
 		     const char *dir, const char *name)
 {
 	char path[LEDGER_PATH];
@@ -197,7 +202,7 @@ static int page_read(struct ledger_page *out, struct ledger_owner *owner,
 	uint32_t pid;
 	int fd, rc;
 
-	if (!ledger_name_read(name, &pid, &start))
+	if (!read_name(name, &pid, &start))
 		return -EBADMSG;
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	/* Nor may a FIFO of that name hold us up. */
@@ -211,12 +216,6 @@ static int page_read(struct ledger_page *out, struct ledger_owner *owner,
 	return rc;
 }
 
-int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
-		     const char *dir, const char *name)
-{
-	return page_read(out, owner, dir, name);
-}
-
 /* --- all of them ---------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
@@ -225,7 +224,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Names of pages, room at most. Returns how many there are. */
-static int list(DIR *d, char (*name)[LEDGER_FILE], int room)
+static int list(DIR *d, char (*name)[FILE_NAME], int room)
 {
 	const struct dirent *e;
 	uint64_t start;
@@ -233,10 +232,10 @@ static int list(DIR *d, char (*name)[LEDGER_FILE], int room)
 	int n = 0;
 
 	while ((e = readdir(d))) {
-		if (!ledger_name_read(e->d_name, &pid, &start))
+		if (!read_name(e->d_name, &pid, &start))
 			continue;
 		if (n < room)
-			ledger_name(name[n], pid, start);
+			name_of(name[n], pid, start);
 		if (n < INT32_MAX)
 			n++;
 	}
@@ -245,13 +244,13 @@ static int list(DIR *d, char (*name)[LEDGER_FILE], int room)
 
 int ledger_pages(const char *dir, ledger_each *each, void *ctx)
 {
-	char(*name)[LEDGER_FILE] = calloc(LEDGER_PAGES_MAX, LEDGER_FILE);
+	char(*name)[FILE_NAME] = calloc(LEDGER_PAGES_MAX, FILE_NAME);
 	DIR *d = opendir(dir);
 	int n = d && name ? list(d, name, LEDGER_PAGES_MAX) : -errno;
 	int known = n < LEDGER_PAGES_MAX ? n : LEDGER_PAGES_MAX;
 
 	if (known > 0)
-		qsort(name, (size_t)known, LEDGER_FILE, by_name);
+		qsort(name, (size_t)known, FILE_NAME, by_name);
 	for (int i = 0; i < known; i++)
 		each(ctx, name[i]);
 	if (d)
@@ -264,10 +263,11 @@ static void sweep_one(void *ctx, const char *name)
 {
 	struct ledger_owner owner;
 
-	page_read(NULL, &owner, ctx, name);
+	ledger_page_read(NULL, &owner, ctx, name);
 }
 
-void ledger_sweep(const char *dir)
+/* Removes the pages of a directory whose programs are dead. */
+static void sweep(const char *dir)
 {
 	ledger_pages(dir, sweep_one, (void *)dir);
 }
@@ -284,4 +284,182 @@ uint64_t ledger_page_rest(const struct ledger_page *p, unsigned stage)
 		rest += c->role == LEDGER_IN ? c->value : -c->value;
 	}
 	return rest;
+}
+
+/* --- a program's own page ------------------------------------------------ */
+
+struct ledger_writer {
+	int fd;
+	char path[LEDGER_PATH];
+	struct ledger_page page;
+};
+
+/* As much of a text as there is room for; what a reader would not take for one
+ * is "?". */
+static void put_text(char *out, size_t room, const char *text)
+{
+	size_t n = 0;
+
+	for (; text && text[n] && n + 1 < room; n++)
+		out[n] = text[n] < ' ' || text[n] > '~' ? '?' : text[n];
+	memset(out + n, 0, room - n);
+}
+
+static void set_about(struct ledger_page *p, const struct ledger_about *a)
+{
+	memcpy(p->magic, ledger_magic, sizeof(p->magic));
+	p->order = LEDGER_ORDER;
+	p->version = LEDGER_VERSION;
+	p->size = LEDGER_PAGE_SIZE;
+	p->pid = (uint32_t)getpid();
+	p->start = process_start(p->pid);
+	put_text(p->program, sizeof(p->program), a->program);
+	put_text(p->release, sizeof(p->release), a->release);
+	put_text(p->region, sizeof(p->region), a->region);
+	put_text(p->input, sizeof(p->input), a->input);
+	put_text(p->output, sizeof(p->output), a->output);
+}
+
+static bool write_at(const struct ledger_writer *w, size_t at, size_t len)
+{
+	ssize_t n = pwrite(w->fd, (const uint8_t *)&w->page + at, len,
+			   (off_t)at);
+
+	return n == (ssize_t)len;
+}
+
+/* Whole, and locked, before it has its name. */
+static int make_page(struct ledger_writer *w)
+{
+	struct aside a;
+	int rc = aside_open(&a, w->path, 0640);
+
+	w->fd = a.fd;
+	if (!rc && (flock(w->fd, LOCK_EX | LOCK_NB) < 0 ||
+		    !write_at(w, 0, sizeof(w->page))))
+		rc = errno ? -errno : -ENOSPC;
+	if (!rc)
+		rc = aside_link(&a);
+	aside_drop(&a);
+	return rc;
+}
+
+int ledger_page_open(struct ledger_writer **out, const char *dir,
+		     const struct ledger_about *about, struct fault *f)
+{
+	struct ledger_writer *w = calloc(1, sizeof(*w));
+	char name[FILE_NAME];
+	int rc;
+
+	if (!w)
+		return fault_set(f, -ENOMEM, "out of memory");
+	w->fd = -1;
+	set_about(&w->page, about);
+	name_of(name, w->page.pid, w->page.start);
+	snprintf(w->path, sizeof(w->path), "%s/%s", dir, name);
+	sweep(dir);
+	rc = make_page(w);
+	if (rc < 0) {
+		fault_set(f, rc, "%.400s: %s", w->path, strerror(-rc));
+		w->path[0] = '\0'; /* it is not ours to remove */
+		ledger_page_close(w);
+		return rc;
+	}
+	*out = w;
+	return 0;
+}
+
+void ledger_page_begin(struct ledger_writer *w)
+{
+	w->page.stages = w->page.counters = 0;
+}
+
+/* queue, queue_2, queue_3... */
+static void name_stage(struct ledger_page *p, struct ledger_stage *s,
+		       const char *name)
+{
+	unsigned same = 1;
+	char numbered[LEDGER_NAME];
+
+	put_text(s->name, sizeof(s->name), name);
+	for (unsigned i = 0; i < p->stages; i++) {
+		if (strcmp(p->stage[i].name, s->name) != 0)
+			continue;
+		snprintf(numbered, sizeof(numbered), "%.24s_%u", name, ++same);
+		put_text(s->name, sizeof(s->name), numbered);
+	}
+}
+
+/* A ledger's fields of one stage: before, or not. */
+static void add_stage(struct ledger_page *p, const struct ledger *l,
+		      const void *ctr, bool before)
+{
+	struct ledger_stage *s = &p->stage[p->stages];
+	unsigned from = p->counters;
+
+	if (p->stages == LEDGER_STAGES || l->n > LEDGER_COUNTERS - p->counters)
+		return;
+	for (unsigned i = 0; i < l->n; i++) {
+		struct ledger_counter *c = &p->counter[p->counters];
+
+		if (l->fields[i].before != before)
+			continue;
+		if (p->counters++ == from)
+			name_stage(p, s, ledger_stage(l, i));
+		put_text(c->name, sizeof(c->name), l->fields[i].name);
+		c->stage = (uint16_t)p->stages;
+		c->role = l->fields[i].role;
+		c->level = l->fields[i].level;
+		c->value = ledger_get(l, ctr, i);
+	}
+	if (p->counters == from)
+		return;
+	put_text(s->unit, sizeof(s->unit), l->unit);
+	p->stages++;
+}
+
+void ledger_page_add(struct ledger_writer *w, const struct ledger *l,
+		     const void *ctr)
+{
+	add_stage(&w->page, l, ctr, false);
+	add_stage(&w->page, l, ctr, true);
+}
+
+/* The counters in use, between an odd and an even number. A write that fails
+ * leaves the odd one: better nothing than half of it. */
+void ledger_page_end(struct ledger_writer *w)
+{
+	struct ledger_page *p = &w->page;
+	size_t head = offsetof(struct ledger_page, sequence);
+	size_t body = offsetof(struct ledger_page, at_ns);
+	size_t end = offsetof(struct ledger_page, counter) +
+		     p->counters * sizeof(p->counter[0]);
+
+	p->sequence |= 1;
+	p->at_ns = clock_ns();
+	if (!write_at(w, head, sizeof(p->sequence)) ||
+	    !write_at(w, body, end - body))
+		return;
+	p->sequence++;
+	write_at(w, head, sizeof(p->sequence));
+}
+
+bool ledger_page_is_lost(const struct ledger_writer *w)
+{
+	struct stat own, there;
+
+	return fstat(w->fd, &own) < 0 ||
+	       fstatat(AT_FDCWD, w->path, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
+	       own.st_dev != there.st_dev || own.st_ino != there.st_ino;
+}
+
+void ledger_page_close(struct ledger_writer *w)
+{
+	if (!w)
+		return;
+	if (w->path[0] && !ledger_page_is_lost(w))
+		unlink(w->path);
+	if (w->fd >= 0)
+		close(w->fd);
+	free(w);
 }

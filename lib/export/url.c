@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/url.h"
+#include "export/url.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -58,17 +58,16 @@ static int read_options(struct url *u, char *text, struct fault *f)
 	return 0;
 }
 
-/* HOST[:PORT]; of several hosts each has its own. */
-static int read_hosts(struct url *u, char *text, struct fault *f)
+/* The port of one host; of several each has its own. */
+static int read_port(struct url *u, struct fault *f)
 {
-	char *behind = text[0] == '[' ? strchr(text, ']') : text;
+	char *behind = u->host[0] == '[' ? strchr(u->host, ']') : u->host;
 	char *port = behind ? strchr(behind, ':') : NULL;
 	uint64_t v;
 
-	u->host = text;
 	if (!behind)
-		return fault_set(f, -EINVAL, "'%s' is not a host", text);
-	if (strchr(text, ',') || !port)
+		return fault_set(f, -EINVAL, "'%s' is not a host", u->host);
+	if (strchr(u->host, ',') || !port)
 		return 0;
 	*port++ = '\0';
 	if (!text_u64(&v, port, UINT16_MAX))
@@ -77,41 +76,26 @@ static int read_hosts(struct url *u, char *text, struct fault *f)
 	return 0;
 }
 
-/* What follows the scheme's double slash; hosts is room for a copy. */
-static int read_place(struct url *u, char *text, char *hosts, struct fault *f)
+/* What follows the scheme's double slash. */
+static int read_place(struct url *u, char *text, struct fault *f)
 {
-	char *path = split(text, '/'), *at = strrchr(text, '@'), *password;
+	char *path = split(text, '/'), *at = strrchr(text, '@');
 
 	if (at) {
 		*at = '\0';
-		password = split(text, ':');
+		u->password = split(text, ':');
 		u->user = text;
-		u->password = password;
 		text = at + 1;
-		if (!decode((char *)u->user) || (password && !decode(password)))
+		if (!decode(u->user) || (u->password && !decode(u->password)))
 			return fault_set(f, -EINVAL, "user: not %%XX");
 	}
 	if (path && !decode(path))
 		return fault_set(f, -EINVAL, "path: not %%XX");
-	u->path = path ? path : "";
-	memcpy(hosts, text, strlen(text) + 1);
-	u->hosts = hosts;
-	return read_hosts(u, text, f);
-}
-
-static char *read_web(struct url *u, char *rest)
-{
-	static const char *const webs[] = {"http", "https"};
-	size_t n;
-
-	for (unsigned i = 0; i < 2; i++) {
-		n = strlen(webs[i]);
-		if (!strncmp(rest, webs[i], n) && rest[n] == ':') {
-			u->web = webs[i];
-			return rest + n + 1;
-		}
-	}
-	return rest;
+	if (path)
+		u->path = path;
+	snprintf(u->hosts, sizeof(u->hosts), "%s", text);
+	u->host = text;
+	return read_port(u, f);
 }
 
 /* The URL as it may be seen: no password, no options. */
@@ -126,16 +110,14 @@ static void show(struct url *u)
 
 int url_read(struct url *out, const char *text, struct fault *f)
 {
-	size_t len = strlen(text);
 	char *rest, *options;
-	int rc;
+	int rc = 0;
 
-	*out = (struct url){.host = "", .hosts = "", .path = ""};
-	if (len >= EXPORT_URL_MAX)
+	*out = (struct url){.scheme = out->text, .host = "", .path = ""};
+	if (strlen(text) >= EXPORT_URL_MAX)
 		return fault_set(f, -EINVAL, "longer than %d characters",
 				 EXPORT_URL_MAX - 1);
-	memcpy(out->text, text, len + 1);
-	out->scheme = out->text;
+	strcpy(out->text, text);
 	if (!(rest = split(out->text, ':')))
 		return fault_set(f, -EINVAL,
 				 "'%s': no scheme, as in influx://HOST/DB",
@@ -145,11 +127,14 @@ int url_read(struct url *out, const char *text, struct fault *f)
 		out->path = rest;
 		rc = decode(rest) ? 0 : fault_set(f, -EINVAL, "path: not %%XX");
 	} else {
-		rest = read_web(out, rest);
+		if (!strncmp(rest, "http:", 5) || !strncmp(rest, "https:", 6)) {
+			out->web = rest;
+			rest = split(rest, ':');
+		}
 		if (strncmp(rest, "//", 2) != 0)
 			return fault_set(f, -EINVAL, "%s: no // before a host",
 					 out->scheme);
-		rc = read_place(out, rest + 2, out->text + EXPORT_URL_MAX, f);
+		rc = read_place(out, rest + 2, f);
 	}
 	show(out);
 	return rc < 0 ? rc : read_options(out, options, f);

@@ -8,8 +8,8 @@
  * %XX stands for a byte in user, password, path and values; an IPv6 host is in
  * brackets. HOST may be several, for those that take it: a:1,b:2.
  */
-#ifndef BASE_URL_H
-#define BASE_URL_H
+#ifndef EXPORT_URL_H
+#define EXPORT_URL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,20 +23,20 @@ enum {
 };
 
 struct url {
-	const char *scheme;	     /* "influx" */
-	const char *web;	     /* "http", "https"; NULL: not said */
-	const char *user, *password; /* NULL: none */
-	const char *host;	     /* with brackets; all of several; "" */
-	uint16_t port;		     /* of one host; 0: not said */
-	const char *hosts;	     /* host and port, as written */
-	const char *path;	     /* without the first slash; "" */
+	const char *scheme;    /* "influx" */
+	const char *web;       /* "http", "https"; NULL: not said */
+	char *user, *password; /* NULL: none */
+	char *host;	       /* with brackets; all of several; "" */
+	uint16_t port;	       /* of one host; 0: not said */
+	const char *path;      /* without the first slash; "" */
 	struct export_pair {
 		const char *name, *value;
 		bool used;
 	} option[EXPORT_OPTIONS_MAX];
 	unsigned options;
-	char shown[EXPORT_URL_MAX];    /* without password, for messages */
-	char text[EXPORT_URL_MAX * 2]; /* what the pointers lead to */
+	char shown[EXPORT_URL_MAX]; /* without password, for messages */
+	char hosts[EXPORT_URL_MAX]; /* host and port, as written */
+	char text[EXPORT_URL_MAX];  /* what the pointers lead to */
 };
 
 /* 0, or -EINVAL with f set. */

@@ -1,0 +1,653 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* filter.c - what a filter can ask about; expressions, read by recursive
+ * descent (filter.h has the grammar); whether one is true of a view. */
+#include "filter/filter.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "wire/proto.h"
+
+/* Where a field's number is. */
+enum known_of {
+	OF_HOP,
+	OF_FLAG,
+	OF_HOPS,
+	OF_LEN,
+	OF_LATENCY,
+	OF_HW_ID,
+	OF_REPORTER,
+	OF_DOMAIN,
+};
+
+struct known {
+	struct expr_field field;
+	uint8_t of, what; /* enum known_of; enum int_field or int_flag */
+};
+
+enum kind {
+	EXPR_NOT, /* a */
+	EXPR_AND, /* a, b */
+	EXPR_OR,
+	EXPR_NODE,    /* of a hop: value */
+	EXPR_NET,     /* side, ip, bits, version */
+	EXPR_PORT,    /* side, value */
+	EXPR_PROTO,   /* value */
+	EXPR_VERSION, /* value: 4, 6 */
+	EXPR_FIELD,   /* known, op, value */
+};
+
+enum side {
+	SIDE_ANY,
+	SIDE_SRC,
+	SIDE_DST,
+};
+
+enum op {
+	OP_EQ,
+	OP_NE,
+	OP_LT,
+	OP_LE,
+	OP_GT,
+	OP_GE,
+};
+
+struct expr {
+	uint8_t kind, side, op, version, bits;
+	uint8_t ip[16];
+	const struct known *known;
+	uint64_t value;
+	struct expr *a, *b;
+};
+
+/* clang-format off */
+#define HOP(name_, unit_, field_, help_)                                       \
+	{ { .name = "hop." name_, .unit = (unit_), .help = (help_) },          \
+	  .of = OF_HOP, .what = (field_) }
+#define FLAG(name_, bit_, help_)                                               \
+	{ { .name = (name_), .help = (help_), .flag = true },                  \
+	  .of = OF_FLAG, .what = (bit_) }
+
+static const struct known known[] = {
+	HOP("latency", "ns", INT_LATENCY, "time within the node"),
+	HOP("ingress", NULL, INT_INGRESS, "interface it came in by"),
+	HOP("egress", NULL, INT_EGRESS, "interface it went out by"),
+	HOP("ingress2", NULL, INT_INGRESS2, "the same, level 2"),
+	HOP("egress2", NULL, INT_EGRESS2, "the same, level 2"),
+	HOP("queue", NULL, INT_QUEUE, "id of the queue"),
+	HOP("occupancy", NULL, INT_OCCUPANCY, "of the queue"),
+	HOP("congestion", NULL, INT_CONGESTION, "of the queue (INT 0.5)"),
+	HOP("utilization", NULL, INT_UTILIZATION, "of the egress link"),
+	HOP("buffer", NULL, INT_BUFFER, "id of the buffer"),
+	HOP("buffer_occupancy", NULL, INT_BUFFER_OCCUPANCY, "of the buffer"),
+	HOP("drop_reason", NULL, INT_DROP_REASON, "why it was dropped there"),
+	HOP("hop_limit", NULL, INT_HOP_LIMIT, "IOAM: of the packet there"),
+	{ {.name = "hops", .help = "nodes that say something"},
+	  .of = OF_HOPS },
+	{ {.name = "len", .unit = "bytes", .help = "of the packet, from IP on"},
+	  .of = OF_LEN },
+	{ {.name = "latency", .unit = "ns", .help = "sum of all nodes'"},
+	  .of = OF_LATENCY },
+	{ {.name = "hw_id", .help = "of the reporter"}, .of = OF_HW_ID },
+	{ {.name = "reporter", .help = "node that reported"},
+	  .of = OF_REPORTER },
+	{ {.name = "domain", .help = "Domain Specific ID, IOAM namespace"},
+	  .of = OF_DOMAIN },
+	FLAG("dropped", INT_DROPPED, "the report says: dropped"),
+	FLAG("congested", INT_CONGESTED, "its queue was congested"),
+	FLAG("tracked", INT_TRACKED, "its flow is tracked"),
+	FLAG("intermediate", INT_INTERMEDIATE, "report on the way"),
+	FLAG("exceeded", INT_HOPS_EXCEEDED, "there was no room for all hops"),
+	FLAG("mtu", INT_MTU_EXCEEDED, "a node had to be silent for the MTU"),
+	FLAG("clone", INT_DISCARD, "to be discarded by the sink"),
+};
+/* clang-format on */
+
+static const struct known *known_at(unsigned i)
+{
+	return i < sizeof(known) / sizeof(known[0]) ? &known[i] : NULL;
+}
+
+/* NULL: none. */
+static const struct known *known_find(const char *name)
+{
+	const struct known *k;
+
+	for (unsigned i = 0; (k = known_at(i)); i++)
+		if (!strcmp(k->field.name, name))
+			return k;
+	return NULL;
+}
+
+const struct expr_field *expr_field_at(unsigned i)
+{
+	const struct known *k = known_at(i);
+
+	return k ? &k->field : NULL;
+}
+
+/* --- reading ------------------------------------------------------------- */
+
+enum {
+	WORD_MAX = 64,
+	DEPTH_MAX = 64, /* of parentheses and nots */
+	PARTS_MAX = 1024,
+	IP4_BITS = 32,
+	IP6_BITS = 128,
+};
+
+struct parser {
+	const char *p;
+	char word[WORD_MAX]; /* the one in hand; "": the end */
+	unsigned depth, parts;
+	struct fault *f;
+	int err;
+};
+
+static struct expr *fail(struct parser *s, const char *reason)
+{
+	if (!s->err)
+		s->err = fault_set(s->f, -EINVAL, "at '%s': %s",
+				   s->word[0] ? s->word : "the end", reason);
+	return NULL;
+}
+
+static bool is_sign(char c)
+{
+	return c && strchr("()!=<>&|", c);
+}
+
+/* Signs of two characters. */
+static bool is_pair(const char *p)
+{
+	return (p[1] == '=' && strchr("!=<>", p[0])) ||
+	       (p[0] == p[1] && strchr("&|", p[0]));
+}
+
+static void next(struct parser *s)
+{
+	size_t n = 0;
+
+	while (isspace((unsigned char)*s->p))
+		s->p++;
+	if (is_sign(*s->p))
+		n = is_pair(s->p) ? 2 : 1;
+	else
+		while (s->p[n] && !isspace((unsigned char)s->p[n]) &&
+		       !is_sign(s->p[n]))
+			n++;
+	if (n >= sizeof(s->word)) {
+		n = sizeof(s->word) - 1;
+		fail(s, "too long a word");
+	}
+	memcpy(s->word, s->p, n);
+	s->word[n] = '\0';
+	s->p += n;
+}
+
+static bool is(const struct parser *s, const char *a, const char *b)
+{
+	return !strcmp(s->word, a) || (b && !strcmp(s->word, b));
+}
+
+static bool take(struct parser *s, const char *a, const char *b)
+{
+	bool yes = !s->err && is(s, a, b);
+
+	if (yes)
+		next(s);
+	return yes;
+}
+
+static struct expr *make(struct parser *s, enum kind kind)
+{
+	struct expr *e = NULL;
+
+	if (++s->parts > PARTS_MAX)
+		return fail(s, "too long an expression");
+	if ((e = calloc(1, sizeof(*e))))
+		e->kind = (uint8_t)kind;
+	else if (!s->err)
+		s->err = fault_set(s->f, -ENOMEM, "out of memory");
+	return e;
+}
+
+/* e, if nothing has been wrong. */
+static struct expr *made(struct parser *s, struct expr *e)
+{
+	if (!s->err)
+		return e;
+	expr_free(e);
+	return NULL;
+}
+
+static uint64_t take_number(struct parser *s, uint64_t max, const char *want)
+{
+	uint64_t n = 0;
+
+	if (!text_number(&n, s->word, max))
+		fail(s, want);
+	else
+		next(s);
+	return n;
+}
+
+static struct expr *numbered(struct parser *s, enum kind kind, uint64_t max,
+			     const char *want)
+{
+	struct expr *e = make(s, kind);
+
+	if (e)
+		e->value = take_number(s, max, want);
+	return made(s, e);
+}
+
+static struct expr *fixed(struct parser *s, enum kind kind, uint64_t value)
+{
+	struct expr *e = make(s, kind);
+
+	if (e)
+		e->value = value;
+	return e;
+}
+
+/* "ADDRESS[/BITS]", BITS only of nets. */
+static struct expr *net(struct parser *s, bool has_bits)
+{
+	struct expr *e = make(s, EXPR_NET);
+	char *slash = has_bits ? strchr(s->word, '/') : NULL;
+	uint64_t bits, all;
+
+	if (!e)
+		return NULL;
+	if (slash)
+		*slash = '\0';
+	e->version = text_ip(e->ip, s->word);
+	all = e->version == 4 ? IP4_BITS : IP6_BITS;
+	bits = all;
+	if (!e->version)
+		fail(s, "an address is wanted");
+	else if (slash && !text_u64(&bits, slash + 1, all))
+		fail(s, "a net has up to 32 bits, of IPv6 128");
+	else
+		next(s);
+	e->bits = (uint8_t)bits;
+	return made(s, e);
+}
+
+static struct expr *address(struct parser *s, enum side side)
+{
+	struct expr *e = NULL;
+
+	if (take(s, "host", NULL))
+		e = net(s, false);
+	else if (take(s, "net", NULL))
+		e = net(s, true);
+	else if (take(s, "port", NULL))
+		e = numbered(s, EXPR_PORT, UINT16_MAX,
+			     "a port is wanted, 0 to 65535");
+	else
+		fail(s, "host, net or port is wanted");
+	if (e)
+		e->side = (uint8_t)side;
+	return e;
+}
+
+static bool take_op(struct parser *s, enum op *op)
+{
+	static const char *const ops[] = {
+		[OP_EQ] = "=",	[OP_NE] = "!=", [OP_LT] = "<",
+		[OP_LE] = "<=", [OP_GT] = ">",	[OP_GE] = ">="};
+
+	for (unsigned i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+		if (take(s, ops[i], i == OP_EQ ? "==" : NULL)) {
+			*op = (enum op)i;
+			return true;
+		}
+	return false;
+}
+
+static uint64_t value_of(struct parser *s, const struct known *k)
+{
+	bool time = k->field.unit && !strcmp(k->field.unit, "ns");
+	uint64_t n = 0;
+
+	if (text_number(&n, s->word, UINT64_MAX) ||
+	    (time ? text_duration_ns(&n, s->word)
+		  : text_size(&n, s->word) == 0))
+		next(s);
+	else
+		fail(s, time ? "a number of ns is wanted, or a time: 50us"
+			     : "a number is wanted");
+	return n;
+}
+
+static struct expr *field(struct parser *s)
+{
+	const struct known *k = known_find(s->word);
+	struct expr *e;
+	enum op op = OP_NE;
+
+	if (!k)
+		return fail(s, s->word[0] ? "there is no such test or field"
+					  : "a test is wanted");
+	if (!(e = make(s, EXPR_FIELD)))
+		return NULL;
+	next(s);
+	e->known = k;
+	if (!k->field.flag && !take_op(s, &op))
+		fail(s, "=, !=, <, <=, > or >= is wanted");
+	else if (!k->field.flag)
+		e->value = value_of(s, k);
+	e->op = (uint8_t)op;
+	return made(s, e);
+}
+
+static struct expr *test(struct parser *s)
+{
+	if (take(s, "node", NULL))
+		return numbered(s, EXPR_NODE, UINT64_MAX,
+				"the id of a node is wanted");
+	if (take(s, "src", NULL))
+		return address(s, SIDE_SRC);
+	if (take(s, "dst", NULL))
+		return address(s, SIDE_DST);
+	if (is(s, "host", "net") || is(s, "port", NULL))
+		return address(s, SIDE_ANY);
+	if (take(s, "proto", NULL))
+		return numbered(s, EXPR_PROTO, UINT8_MAX,
+				"a protocol's number is wanted");
+	if (take(s, "tcp", NULL))
+		return fixed(s, EXPR_PROTO, NET_PROTO_TCP);
+	if (take(s, "udp", NULL))
+		return fixed(s, EXPR_PROTO, NET_PROTO_UDP);
+	if (take(s, "icmp", NULL))
+		return fixed(s, EXPR_PROTO, NET_PROTO_ICMP);
+	if (take(s, "ip", NULL))
+		return fixed(s, EXPR_VERSION, 4);
+	if (take(s, "ip6", NULL))
+		return fixed(s, EXPR_VERSION, 6);
+	return field(s);
+}
+
+static struct expr *alternatives(struct parser *s);
+
+static struct expr *single(struct parser *s)
+{
+	struct expr *e;
+
+	if (++s->depth > DEPTH_MAX)
+		return fail(s, "too many parentheses and nots");
+	if (take(s, "not", "!")) {
+		if ((e = make(s, EXPR_NOT)))
+			e->a = single(s);
+	} else if (take(s, "(", NULL)) {
+		e = alternatives(s);
+		if (!take(s, ")", NULL))
+			fail(s, ") is wanted, and or or");
+	} else {
+		e = test(s);
+	}
+	s->depth--;
+	return made(s, e);
+}
+
+/* One or several, joined by the same word. */
+static struct expr *joined(struct parser *s, enum kind kind, const char *word,
+			   const char *sign,
+			   struct expr *(*part)(struct parser *))
+{
+	struct expr *e = part(s);
+
+	while (take(s, word, sign)) {
+		struct expr *both = make(s, kind);
+
+		if (!both)
+			break;
+		both->a = e;
+		both->b = part(s);
+		e = both;
+	}
+	return made(s, e);
+}
+
+static struct expr *conjunction(struct parser *s)
+{
+	return joined(s, EXPR_AND, "and", "&&", single);
+}
+
+static struct expr *alternatives(struct parser *s)
+{
+	return joined(s, EXPR_OR, "or", "||", conjunction);
+}
+
+int expr_parse(struct expr **out, const char *text, struct fault *f)
+{
+	struct parser s = {.p = text, .f = f};
+	struct expr *e;
+
+	next(&s);
+	e = alternatives(&s);
+	if (e && s.word[0]) {
+		fail(&s, "and or or is wanted");
+		e = made(&s, e);
+	}
+	if (e)
+		*out = e;
+	return s.err;
+}
+
+void expr_free(struct expr *e)
+{
+	if (!e)
+		return;
+	expr_free(e->a);
+	expr_free(e->b);
+	free(e);
+}
+
+/* --- matching ------------------------------------------------------------ */
+
+/* clang-format off */
+#define FIELD(counter, role) LEDGER_FIELD(struct filter_ledger, counter, role)
+static const struct ledger_field ledger_fields[] = {
+	FIELD(views, LEDGER_IN),
+	FIELD(matched, LEDGER_DONE),
+	FIELD(others, LEDGER_HARMLESS),
+};
+#undef FIELD
+LEDGER_COMPLETE(ledger_fields, struct filter_ledger);
+/* clang-format on */
+
+const struct ledger filter_ledger = {"filter", "views", ledger_fields,
+				     sizeof(ledger_fields) /
+					     sizeof(ledger_fields[0])};
+
+/* A hop of a view: the reporter's own, or one of the stack; plan NULL: none. */
+struct hop {
+	const struct int_plan *plan;
+	const uint8_t *data;
+	bool own;
+};
+
+static bool compare(uint64_t v, enum op op, uint64_t with)
+{
+	switch (op) {
+	case OP_EQ:
+		return v == with;
+	case OP_NE:
+		return v != with;
+	case OP_LT:
+		return v < with;
+	case OP_LE:
+		return v <= with;
+	case OP_GT:
+		return v > with;
+	default:
+		return v >= with;
+	}
+}
+
+static unsigned hops_of(const struct int_view *v)
+{
+	return (unsigned)v->own.n + v->stack.n;
+}
+
+static struct hop hop_at(const struct int_view *v, unsigned i)
+{
+	if (i < v->own.n)
+		return (struct hop){v->own.plan, int_hop(&v->own, i), true};
+	i -= v->own.n;
+	return (struct hop){v->stack.plan, int_hop(&v->stack, i), false};
+}
+
+static bool hop_number(const struct hop *h, enum int_field field, uint64_t *n)
+{
+	return h->plan && int_get(h->plan, h->data, field, n);
+}
+
+/* The reporter's own metadata need not say who it is. */
+static bool node_number(const struct int_view *v, const struct hop *h,
+			uint64_t *n)
+{
+	if (hop_number(h, INT_NODE, n))
+		return true;
+	*n = v->from.node;
+	return h->own && v->from.has_node;
+}
+
+static bool latency_of(const struct int_view *v, uint64_t *sum)
+{
+	bool told = false;
+	uint64_t n;
+
+	*sum = 0;
+	for (unsigned i = 0; i < hops_of(v); i++) {
+		struct hop h = hop_at(v, i);
+
+		if (!hop_number(&h, INT_LATENCY, &n))
+			continue;
+		*sum += n;
+		told = true;
+	}
+	return told;
+}
+
+static bool number(const struct known *k, const struct int_view *v,
+		   const struct hop *h, uint64_t *n)
+{
+	switch (k->of) {
+	case OF_HOP:
+		return hop_number(h, k->what, n);
+	case OF_FLAG:
+		*n = !!(v->flags & k->what);
+		return true;
+	case OF_HOPS:
+		*n = hops_of(v);
+		return true;
+	case OF_LEN:
+		*n = v->ip_len;
+		return v->ip_len;
+	case OF_LATENCY:
+		return latency_of(v, n);
+	case OF_HW_ID:
+		*n = v->from.hw_id;
+		return v->from.report;
+	case OF_REPORTER:
+		*n = v->from.node;
+		return v->from.has_node;
+	default:
+		*n = v->domain;
+		return true;
+	}
+}
+
+static bool in_net(const uint8_t *addr, const struct expr *e)
+{
+	unsigned whole = e->bits / 8, rest = e->bits % 8;
+	uint8_t mask = (uint8_t)(0xff << (8 - rest));
+
+	return !memcmp(addr, e->ip, whole) &&
+	       (!rest || !((addr[whole] ^ e->ip[whole]) & mask));
+}
+
+static uint8_t version_of(const struct int_view *v)
+{
+	return v->key_len == KEY_FLOW4_LEN   ? 4
+	       : v->key_len == KEY_FLOW6_LEN ? 6
+					     : 0;
+}
+
+static bool net_matches(const struct expr *e, const struct int_view *v)
+{
+	unsigned len = e->version == 4 ? KEY_IP4_LEN : KEY_IP6_LEN;
+
+	if (version_of(v) != e->version)
+		return false;
+	return (e->side != SIDE_DST && in_net(v->key, e)) ||
+	       (e->side != SIDE_SRC && in_net(v->key + len, e));
+}
+
+static bool port_matches(const struct expr *e, const struct int_view *v)
+{
+	const uint8_t *p = v->key + v->key_len - KEY_FLOW_REST;
+
+	if (!v->key_len)
+		return false;
+	return (e->side != SIDE_DST && be16_load(p) == e->value) ||
+	       (e->side != SIDE_SRC && be16_load(p + 2) == e->value);
+}
+
+static bool with_any_hop(const struct expr *e, const struct int_view *v);
+
+static bool with_hop(const struct expr *e, const struct int_view *v,
+		     const struct hop *h)
+{
+	uint64_t n;
+
+	switch (e->kind) {
+	case EXPR_NOT:
+		return !with_any_hop(e->a, v);
+	case EXPR_AND:
+		return with_hop(e->a, v, h) && with_hop(e->b, v, h);
+	case EXPR_OR:
+		return with_hop(e->a, v, h) || with_hop(e->b, v, h);
+	case EXPR_NODE:
+		return node_number(v, h, &n) && n == e->value;
+	case EXPR_NET:
+		return net_matches(e, v);
+	case EXPR_PORT:
+		return port_matches(e, v);
+	case EXPR_PROTO:
+		return v->key_len && v->key[v->key_len - 1] == e->value;
+	case EXPR_VERSION:
+		return version_of(v) == e->value;
+	default:
+		return number(e->known, v, h, &n) &&
+		       compare(n, e->op, e->value);
+	}
+}
+
+static bool with_any_hop(const struct expr *e, const struct int_view *v)
+{
+	static const struct hop none;
+	unsigned n = hops_of(v);
+
+	if (!n)
+		return with_hop(e, v, &none);
+	for (unsigned i = 0; i < n; i++) {
+		struct hop h = hop_at(v, i);
+
+		if (with_hop(e, v, &h))
+			return true;
+	}
+	return false;
+}
+
+bool expr_match(const struct expr *e, const struct int_view *v)
+{
+	return with_any_hop(e, v);
+}
