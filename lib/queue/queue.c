@@ -28,6 +28,7 @@ enum {
 				 for what became of rows that were taken */
 	RETRY_NS = 100000000, /* the first time; it doubles */
 	SECOND_NS = 1000000000,
+	FAILING_LINGER = 10, /* s that a block waits for rows then */
 	NAP_NS = 2000000,
 	NAP_BATCHES = 16,
 };
@@ -64,6 +65,7 @@ struct queue {
 	 * lately. */
 	struct batch *spare;
 	unsigned spares;
+	uint64_t linger_ns;  /* the packer's: that a block waits now */
 	bool flushing;	     /* blocks do not wait for more rows */
 	bool spool_stuck;    /* the packer waits for room in it */
 	uint64_t hold_until; /* put() waits for room till then; 0: as the
@@ -433,7 +435,7 @@ static void encode(struct queue *x, struct form *m, const struct row_batch *b)
 {
 	for (unsigned i = 0; i < b->rows; i++) {
 		if (!m->rows)
-			m->due_ns = clock_ns() + x->options.linger_ns;
+			m->due_ns = clock_ns() + x->linger_ns;
 		x->driver->encode(x->self, m->shape, &m->o, b, i, m->rows);
 		m->rows++;
 		if (m->rows >= x->options.rows ||
@@ -572,6 +574,10 @@ static struct batch *take_batches(struct queue *x, const struct form *forms,
 	while (!x->batches && !x->flushing && clock_ns() < due &&
 	       (!x->ending || is_under_way(x)) && !x->stop.now)
 		wait_until(x, &x->batch, due);
+	/* Full blocks are fewer files. */
+	x->linger_ns = x->spool && x->status.failing
+			       ? FAILING_LINGER * UINT64_C(1000000000)
+			       : x->options.linger_ns;
 	list = x->batches;
 	x->batches = NULL;
 	x->last_batch = &x->batches;

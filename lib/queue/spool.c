@@ -19,12 +19,8 @@
 #include "queue/driver.h"
 
 enum {
-	MAGIC = 0x52535444, /* "DTSR", little-endian */
-	SENT = 0x58535444,  /* "DTSX" */
+	MAGIC = 0x42535444, /* "DTSB", little-endian */
 	HEADER = 16,
-	SEGMENTS = 16, /* that a full spool has, about */
-	SEGMENT_MIN = 1 << 16,
-	SEGMENT_MAX = 1 << 24,
 	NAME = 32,
 };
 
@@ -32,24 +28,16 @@ struct header {
 	uint32_t magic, rows, len, crc;
 };
 
-struct segment {
-	struct segment *next;
-	uint64_t number;
-	uint64_t size, read; /* bytes; up to where it is sent */
-	uint64_t rows;	     /* not sent */
-};
-
 struct spool {
-	pthread_mutex_t lock;
 	char path[256]; /* for messages */
 	int dir;
-	int in, out;		      /* of the first and last segment, or -1 */
-	struct segment *first, *last; /* last: NULL: none is open to append */
-	uint64_t next;		      /* number of the next segment */
-	_Atomic uint64_t rows;	      /* read without the lock, too */
-	uint64_t bytes, size;
-	uint64_t segment;   /* bytes of one, at least */
-	struct header head; /* of the block that spool_next() gave */
+	uint64_t size;
+	uint64_t given;	       /* bytes of the file that spool_next() read, */
+	uint32_t given_rows;   /* and its rows */
+	_Atomic uint64_t rows; /* read without the lock */
+	pthread_mutex_t lock;  /* of what follows */
+	uint64_t first, next;  /* numbers of files: the oldest, the new one */
+	uint64_t bytes;
 };
 
 static void name_of(char name[NAME], uint64_t number)
@@ -57,7 +45,7 @@ static void name_of(char name[NAME], uint64_t number)
 	snprintf(name, NAME, "%016llx.spool", (unsigned long long)number);
 }
 
-static int open_segment(const struct spool *s, uint64_t number, int flags)
+static int open_file(const struct spool *s, uint64_t number, int flags)
 {
 	char name[NAME];
 	int fd;
@@ -65,6 +53,14 @@ static int open_segment(const struct spool *s, uint64_t number, int flags)
 	name_of(name, number);
 	fd = openat(s->dir, name, flags | O_CLOEXEC, 0600);
 	return fd < 0 ? -errno : fd;
+}
+
+static void drop_file(const struct spool *s, uint64_t number)
+{
+	char name[NAME];
+
+	name_of(name, number);
+	unlinkat(s->dir, name, 0);
 }
 
 static uint32_t checksum(uint32_t rows, const void *bytes, size_t len)
@@ -75,92 +71,39 @@ static uint32_t checksum(uint32_t rows, const void *bytes, size_t len)
 	return (uint32_t)crc32(crc, bytes, (uInt)len);
 }
 
-static bool read_header(struct header *h, int fd, uint64_t at)
+/* The size of a file; and its header, if it has one, and is as long as that
+ * says: else of one row and no magic, as nobody knows how many it had. */
+static uint64_t read_header(struct header *h, int fd)
 {
 	struct header raw;
+	struct stat st;
 
-	if (pread(fd, &raw, HEADER, (off_t)at) != HEADER)
-		return false;
-	*h = (struct header){le32toh(raw.magic), le32toh(raw.rows),
-			     le32toh(raw.len), le32toh(raw.crc)};
-	return h->magic == MAGIC || h->magic == SENT;
-}
-
-/* Whether a whole record is there. */
-static bool is_record(struct header *h, int fd, uint64_t at, uint64_t end)
-{
-	return end - at >= HEADER && read_header(h, fd, at) &&
-	       h->len <= end - at - HEADER;
-}
-
-/* Where the whole records of a segment end, and how many rows wait in them.
- * What is behind them and no beginning of a header counts as a row, as nobody
- * knows how many were there, and is found out again when it is read. */
-static void survey(struct segment *g, int fd, uint64_t end)
-{
-	static const struct header zero;
-	struct header h;
-
-	while (is_record(&h, fd, g->size, end)) {
-		g->size += HEADER + h.len;
-		if (h.magic == MAGIC)
-			g->rows += h.rows;
-		else if (!g->rows)
-			g->read = g->size;
-	}
-	if (pread(fd, &h, HEADER, (off_t)g->size) == HEADER &&
-	    memcmp(&h, &zero, HEADER) != 0) {
-		g->size = end;
-		g->rows++;
-	}
-}
-
-static void drop(struct spool *s, const struct segment *g)
-{
-	char name[NAME];
-
-	name_of(name, g->number);
-	unlinkat(s->dir, name, 0);
-}
-
-/* Puts a segment among the others, by its number. */
-static void insert(struct spool *s, struct segment *g)
-{
-	struct segment **at = &s->first;
-
-	while (*at && (*at)->number < g->number)
-		at = &(*at)->next;
-	g->next = *at;
-	*at = g;
-	s->rows += g->rows;
-	s->bytes += g->size;
-	if (g->number >= s->next)
-		s->next = g->number + 1;
+	*h = (struct header){.rows = 1};
+	if (fstat(fd, &st) < 0)
+		return 0;
+	if (pread(fd, &raw, HEADER, 0) == HEADER &&
+	    le32toh(raw.magic) == MAGIC &&
+	    (uint64_t)st.st_size == HEADER + (uint64_t)le32toh(raw.len))
+		*h = (struct header){MAGIC, le32toh(raw.rows), le32toh(raw.len),
+				     le32toh(raw.crc)};
+	return (uint64_t)st.st_size;
 }
 
 /* A file that was there. */
 static int take_file(struct spool *s, uint64_t number)
 {
-	struct segment *g = calloc(1, sizeof(*g));
-	int fd = open_segment(s, number, O_RDONLY);
-	struct stat st;
-	int rc = g ? fd : -ENOMEM;
+	int fd = open_file(s, number, O_RDONLY);
+	struct header h;
 
-	if (rc >= 0 && fstat(fd, &st) < 0)
-		rc = -errno;
-	if (rc >= 0) {
-		g->number = number;
-		survey(g, fd, (uint64_t)st.st_size);
-	}
-	if (fd >= 0)
-		close(fd);
-	if (rc < 0 || !g->rows) {
-		if (rc >= 0)
-			drop(s, g);
-		free(g);
-		return rc < 0 ? rc : 0;
-	}
-	insert(s, g);
+	if (fd < 0)
+		return fd;
+	s->bytes += read_header(&h, fd);
+	s->rows += h.rows;
+	close(fd);
+	if (s->first == s->next || number < s->first)
+		s->first = number;
+	if (number >= s->next)
+		s->next = number + 1;
 	return 0;
 }
 
@@ -227,13 +170,7 @@ int spool_open(struct spool **out, const char *dir, const char *name,
 	pthread_mutex_init(&s->lock, NULL);
 	s->dir = fd;
 	snprintf(s->path, sizeof(s->path), "%s/%s", dir, name);
-	s->in = s->out = -1;
 	s->size = size;
-	s->segment = size / SEGMENTS;
-	if (s->segment < SEGMENT_MIN)
-		s->segment = SEGMENT_MIN;
-	if (s->segment > SEGMENT_MAX)
-		s->segment = SEGMENT_MAX;
 	rc = take_files(s);
 	if (rc < 0) {
 		spool_close(s);
@@ -244,212 +181,133 @@ int spool_open(struct spool **out, const char *dir, const char *name,
 	return 0;
 }
 
-static int cannot_write(const struct spool *s, uint64_t number, int rc,
-			struct fault *f)
+static int write_file(const struct spool *s, uint64_t number,
+		      const struct block *b)
 {
-	char name[NAME];
-
-	name_of(name, number);
-	return fault_set(f, rc, "%s/%s: %s", s->path, name, strerror(-rc));
-}
-
-/* A new segment to append to. */
-static int begin(struct spool *s, struct fault *f)
-{
-	uint64_t number = s->next;
-	struct segment *g = calloc(1, sizeof(*g));
-	int fd = g ? open_segment(s, number, O_WRONLY | O_CREAT | O_EXCL)
-		   : -ENOMEM;
-
-	if (fd < 0) {
-		free(g);
-		return cannot_write(s, number, fd, f);
-	}
-	g->number = number;
-	insert(s, g);
-	s->last = g;
-	s->out = fd;
-	return 0;
-}
-
-/* One record, whole, or nothing. */
-static int write_record(struct spool *s, const struct block *b, struct fault *f)
-{
-	struct segment *g = s->last;
 	char *bytes = b->bytes + b->at;
 	size_t len = b->len - b->at;
 	struct header h = {htole32(MAGIC), htole32(b->rows),
 			   htole32((uint32_t)len),
 			   htole32(checksum(b->rows, bytes, len))};
 	struct iovec io[2] = {{&h, HEADER}, {bytes, len}};
+	int fd = open_file(s, number, O_WRONLY | O_CREAT | O_EXCL), rc = 0;
 	ssize_t n;
 
-	if (len > UINT32_MAX || (s->rows && s->bytes + HEADER + len > s->size))
-		return fault_set(f, -ENOSPC,
-				 "%s: it may hold %" PRIu64 " bytes, and does",
-				 s->path, s->size);
-	n = pwritev(s->out, io, 2, (off_t)g->size);
-	if (n != (ssize_t)(HEADER + len)) {
-		n = n < 0 ? -errno : -ENOSPC;
-		if (ftruncate(s->out, (off_t)g->size) < 0)
-			n = -errno;
-		return cannot_write(s, g->number, (int)n, f);
-	}
-	g->size += HEADER + len;
-	g->rows += b->rows;
-	s->bytes += HEADER + len;
-	s->rows += b->rows;
-	return 0;
-}
-
-static void end_out(struct spool *s)
-{
-	if (s->out >= 0) {
-		fdatasync(s->out);
-		close(s->out);
-	}
-	s->out = -1;
-	s->last = NULL;
+	if (fd < 0)
+		return fd;
+	n = writev(fd, io, 2);
+	if (n != (ssize_t)(HEADER + len))
+		rc = n < 0 ? -errno : -ENOSPC;
+	close(fd);
+	if (rc < 0)
+		drop_file(s, number);
+	return rc;
 }
 
 int spool_append(struct spool *s, const struct block *b, struct fault *f)
 {
-	int rc = 0;
+	uint64_t len = HEADER + b->len - b->at, bytes;
+	char name[NAME];
+	int rc;
 
 	pthread_mutex_lock(&s->lock);
-	if (s->last && s->last->size >= s->segment)
-		end_out(s);
-	if (!s->last)
-		rc = begin(s, f);
-	if (rc == 0)
-		rc = write_record(s, b, f);
+	bytes = s->bytes;
 	pthread_mutex_unlock(&s->lock);
-	return rc;
-}
-
-static void end_in(struct spool *s)
-{
-	if (s->in >= 0)
-		close(s->in);
-	s->in = -1;
-}
-
-/* The first segment is of no use any more. */
-static void drop_first(struct spool *s)
-{
-	struct segment *g = s->first;
-
-	end_in(s);
-	if (g == s->last) {
-		close(s->out);
-		s->out = -1;
-		s->last = NULL;
+	if (len > UINT32_MAX || (bytes && bytes + len > s->size))
+		return fault_set(f, -ENOSPC,
+				 "%s: it may hold %" PRIu64 " bytes, and does",
+				 s->path, s->size);
+	rc = write_file(s, s->next, b); /* which nobody else changes */
+	if (rc < 0) {
+		name_of(name, s->next);
+		return fault_set(f, rc, "%s/%s: %s", s->path, name,
+				 strerror(-rc));
 	}
-	s->first = g->next;
-	s->rows -= g->rows;
-	s->bytes -= g->size;
-	drop(s, g);
-	free(g);
+	pthread_mutex_lock(&s->lock);
+	s->next++;
+	s->bytes += len;
+	s->rows += b->rows;
+	pthread_mutex_unlock(&s->lock);
+	return 0;
 }
 
-/* The record at the first segment's place: 1; 0: it is sent, or there is none;
- * -EBADMSG; or -errno. */
-static int read_record(struct spool *s, struct block **out)
+/* The block of a file: 1, -EBADMSG or -errno. Its size and rows are given. */
+static int read_file(struct spool *s, int fd, struct block **out)
 {
-	struct segment *g = s->first;
+	struct header h;
 	struct block *b;
 
-	if (s->in < 0)
-		s->in = open_segment(s, g->number, O_RDWR);
-	if (s->in < 0)
-		return s->in;
-	if (!read_header(&s->head, s->in, g->read) ||
-	    s->head.len > g->size - g->read - HEADER)
+	s->given = read_header(&h, fd);
+	s->given_rows = h.rows;
+	if (h.magic != MAGIC)
 		return -EBADMSG;
-	if (s->head.magic == SENT) {
-		g->read += HEADER + s->head.len;
-		return 0;
-	}
 	b = calloc(1, sizeof(*b));
-	if (!b || !(b->bytes = malloc(s->head.len + 1))) {
+	if (!b || !(b->bytes = malloc(h.len + 1ULL))) {
 		free(b);
 		return -ENOMEM;
 	}
-	*out = b;
-	b->len = s->head.len;
-	b->rows = s->head.rows;
-	return pread(s->in, b->bytes, b->len, (off_t)(g->read + HEADER)) ==
-				       (ssize_t)b->len &&
-			       checksum(b->rows, b->bytes, b->len) ==
-				       s->head.crc
-		       ? 1
-		       : -EBADMSG;
+	b->len = h.len;
+	b->rows = h.rows;
+	if (pread(fd, b->bytes, b->len, HEADER) == (ssize_t)b->len &&
+	    checksum(b->rows, b->bytes, b->len) == h.crc) {
+		*out = b;
+		return 1;
+	}
+	free(b->bytes);
+	free(b);
+	return -EBADMSG;
+}
+
+/* The oldest file, which is there; 0: there is none; or -errno. */
+static int open_oldest(struct spool *s)
+{
+	int fd = -ENOENT;
+
+	pthread_mutex_lock(&s->lock);
+	while (s->first < s->next &&
+	       (fd = open_file(s, s->first, O_RDONLY)) == -ENOENT)
+		s->first++;
+	pthread_mutex_unlock(&s->lock);
+	return fd == -ENOENT ? 0 : fd;
 }
 
 int spool_next(struct spool *s, struct block **out, uint64_t *lost)
 {
-	int rc = 0;
+	int fd = open_oldest(s), rc;
 
 	*out = NULL;
 	*lost = 0;
-	pthread_mutex_lock(&s->lock);
-	while (s->first && !rc) {
-		if (s->first->rows)
-			rc = read_record(s, out);
-		else
-			drop_first(s);
-	}
+	if (fd <= 0)
+		return fd;
+	rc = read_file(s, fd, out);
+	close(fd);
 	if (rc == -EBADMSG) {
-		*lost = s->first->rows;
-		drop_first(s);
-	}
-	pthread_mutex_unlock(&s->lock);
-	if (rc < 0 && *out) {
-		free((*out)->bytes);
-		free(*out);
-		*out = NULL;
+		*lost = s->given_rows;
+		spool_done(s);
 	}
 	return rc;
 }
 
 void spool_done(struct spool *s)
 {
-	uint32_t sent = htole32(SENT);
-	struct segment *g;
-
 	pthread_mutex_lock(&s->lock);
-	g = s->first;
-	/* if this fails the block is sent again one day */
-	if (pwrite(s->in, &sent, sizeof(sent), (off_t)g->read) < 0)
-		end_in(s);
-	g->read += HEADER + s->head.len;
-	g->rows -= s->head.rows;
-	s->rows -= s->head.rows;
-	if (!g->rows && g->read >= g->size)
-		drop_first(s);
+	drop_file(s, s->first++);
+	s->bytes -= s->given;
+	s->rows -= s->given_rows;
 	pthread_mutex_unlock(&s->lock);
 }
 
 uint64_t spool_rows(struct spool *s)
 {
-	return s->rows; /* who asks must not wait for a disk */
+	return s->rows;
 }
 
 void spool_close(struct spool *s)
 {
-	struct segment *next;
-
 	if (!s)
 		return;
-	end_in(s);
-	end_out(s);
-	for (struct segment *g = s->first; g; g = next) {
-		next = g->next;
-		if (!g->rows)
-			drop(s, g);
-		free(g);
-	}
-	fsync(s->dir);
+	if (s->rows)
+		syncfs(s->dir);
 	close(s->dir);
 	pthread_mutex_destroy(&s->lock);
 	free(s);

@@ -2,18 +2,17 @@
 /*
  * spool.h - blocks in files, in order, until they are sent.
  *
- * A directory of segments, NUMBER.spool in hexadecimal, the oldest has the
- * lowest. A segment is records, little-endian:
+ * A directory of files NUMBER.spool, in hexadecimal, the oldest has the lowest;
+ * each is a block, little-endian:
  *
- *	magic 4 | rows 4 | length 4 | CRC-32 of rows, length, block 4 | block
+ *	"DTSB" | rows 4 | length 4 | CRC-32 of rows, length, block 4 | block
  *
- * magic is "DTSR", and "DTSX" once the block is sent; a segment without any
- * that is not sent is removed. A record that is damaged, or was cut by a crash,
- * is found out when it is read: its segment is dropped from there on, and its
- * rows are told. The files are synced at close, not before: a machine that
- * loses its power loses what the kernel had not written.
+ * A file goes when its block is sent. One that is damaged, or was cut by a
+ * crash, is found out when it is read: it is dropped, and its rows are told.
+ * The files are synced at close, not before: a machine that loses its power
+ * loses what the kernel had not written.
  *
- * Threads: one appends, one reads; a mutex of its own is held while they do.
+ * Threads: one appends, one reads.
  */
 #ifndef QUEUE_SPOOL_H
 #define QUEUE_SPOOL_H
