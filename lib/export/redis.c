@@ -17,7 +17,7 @@
  */
 #include <errno.h>
 #include <hiredis/hiredis.h>
-#include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +30,12 @@
 enum {
 	PORT = 6379,
 	REASON = 200,	 /* characters of an error that are told */
-	AHEAD = 1 << 16, /* bytes sent before replies are read */
+	AHEAD = 1 << 18, /* bytes sent before replies are read */
 	CUT_EVERY = 16,	 /* rows */
 	NUMBERS = 2,	 /* before an item's commands */
 };
+
+#define SECOND UINT64_C(1000000000)
 
 /* What became of an item. */
 enum fate {
@@ -57,6 +59,7 @@ struct redis {
 	char *host;
 	uint16_t port;
 	redisContext *c; /* NULL: not connected */
+	atomic_int fd;	 /* its socket, or -1: for the end */
 	/* Of the block in hand, whose items are read. */
 	struct item *item;
 	bool *keep; /* by item: it is not written or refused yet */
@@ -65,8 +68,6 @@ struct redis {
 	uint32_t heard;	      /* commands of that which are answered */
 	enum fate fate;	      /* as far as they are */
 	bool later;	      /* any item: others may not overtake it */
-	uint32_t greetings;   /* replies before those of items */
-	struct outbuf out;
 	struct tally *t;
 	struct fault why;
 };
@@ -129,69 +130,74 @@ static void put_text(struct outbuf *o, const char *text)
 
 static void disconnect(struct redis *x)
 {
+	x->fd = -1;
 	if (x->c)
 		redisFree(x->c);
 	x->c = NULL;
 }
 
-/* Until something of its socket, or the end. -errno; else what there is. */
-static int wait_for(const struct redis *x, short events, struct fault *f)
+static int failed(const struct redis *x, struct fault *f)
 {
-	struct pollfd p[2] = {{.fd = x->c->fd, .events = events},
-			      {.fd = x->stop->fd, .events = POLLIN}};
-	int ms = (int)(x->timeout_ns / 1000000), rc = poll(p, 2, ms);
-
-	if (rc == 0)
-		return fault_set(f, -EAGAIN, "no answer for %d ms", ms);
-	if (rc < 0 || x->stop->now)
-		return fault_set(f, -EAGAIN, "it is the end");
-	return p[0].revents;
+	if (x->c->err == REDIS_ERR_IO && errno == EAGAIN)
+		return fault_set(f, -EAGAIN, "no answer for %u ms",
+				 (unsigned)(x->timeout_ns / 1000000));
+	return fault_set(f, -EAGAIN, "%.128s", x->c->errstr);
 }
 
-/* What a new connection begins with, and is to be answered before items are
- * sent: a server that wants a password takes none for a long command. */
-static void greet(struct redis *x)
+/* One command, and what is said to it. Those that a user may not give are no
+ * error if may_not. */
+static int ask(struct redis *x, bool may_not, struct fault *f, const char *fmt,
+	       ...)
 {
-	const struct url *u = x->url;
+	redisReply *reply;
+	va_list ap;
+	int rc = 0;
 
-	x->greetings = 1;
-	if (u->password) {
-		put_command(&x->out, u->user && *u->user ? 3 : 2);
-		put_text(&x->out, "AUTH");
-		if (u->user && *u->user)
-			put_text(&x->out, u->user);
-		put_text(&x->out, u->password);
-		x->greetings++;
-	}
-	if (*u->path) {
-		put_command(&x->out, 2);
-		put_text(&x->out, "SELECT");
-		put_text(&x->out, u->path);
-		x->greetings++;
-	}
-	put_command(&x->out, 1);
-	put_text(&x->out, "PING");
+	va_start(ap, fmt);
+	reply = redisvCommand(x->c, fmt, ap);
+	va_end(ap);
+	if (!reply)
+		return failed(x, f);
+	if (reply->type == REDIS_REPLY_ERROR &&
+	    !(may_not && !strncmp(reply->str, "NOPERM", 6)))
+		rc = fault_set(f, -EAGAIN, "%.*s", REASON, reply->str);
+	freeReplyObject(reply);
+	return rc;
 }
 
+static struct timeval time_of(uint64_t ns)
+{
+	return (struct timeval){.tv_sec = (time_t)(ns / SECOND),
+				.tv_usec = (suseconds_t)(ns % SECOND / 1000)};
+}
+
+/* A try takes a second at most, as the end waits for it. What the connection
+ * begins with is answered before items are sent: a server that wants a password
+ * takes none for a long command. */
 static int connect_to(struct redis *x, struct fault *f)
 {
-	int err = 0, rc;
-	socklen_t len = sizeof(err);
+	const struct url *u = x->url;
+	int rc = 0;
 
-	x->c = redisConnectNonBlock(x->host, x->port);
+	x->c = redisConnectWithTimeout(
+		x->host, x->port,
+		time_of(x->timeout_ns < SECOND ? x->timeout_ns : SECOND));
 	if (!x->c)
 		return fault_set(f, -ENOMEM, "out of memory");
-	rc = x->c->err ? fault_set(f, -EAGAIN, "%s:%u: %.128s", x->host,
-				   (unsigned)x->port, x->c->errstr)
-		       : wait_for(x, POLLOUT, f);
-	if (rc >= 0 &&
-	    getsockopt(x->c->fd, SOL_SOCKET, SO_ERROR, &err, &len) == 0 && err)
-		rc = fault_set(f, -EAGAIN, "%s:%u: %s", x->host,
-			       (unsigned)x->port, strerror(err));
-	if (rc < 0)
-		return rc;
-	greet(x);
-	return 0;
+	if (x->c->err)
+		return fault_set(f, -EAGAIN, "%s:%u: %.128s", x->host,
+				 (unsigned)x->port, x->c->errstr);
+	redisSetTimeout(x->c, time_of(x->timeout_ns));
+	x->fd = x->c->fd;
+	if (x->stop->now) /* redis_wake() may have been too early */
+		return fault_set(f, -EAGAIN, "it is the end");
+	if (u->password && u->user && *u->user)
+		rc = ask(x, false, f, "AUTH %s %s", u->user, u->password);
+	else if (u->password)
+		rc = ask(x, false, f, "AUTH %s", u->password);
+	if (!rc && *u->path)
+		rc = ask(x, false, f, "SELECT %s", u->path);
+	return rc ? rc : ask(x, true, f, "PING");
 }
 
 static bool is_any(const char *text, const char *const *begins, unsigned n)
@@ -242,25 +248,16 @@ static enum fate judge(struct redis *x, const char *text)
 								      : REFUSED;
 }
 
-/* The last greeting is a PING, which a user may not be allowed. */
-static int hear_greeting(struct redis *x, const redisReply *reply,
-			 struct fault *f)
+/* The reply to a command of the item that is read. */
+static int hear(struct redis *x, struct fault *f)
 {
-	x->greetings--;
-	if (reply->type != REDIS_REPLY_ERROR ||
-	    (!x->greetings && !strncmp(reply->str, "NOPERM", 6)))
-		return 0;
-	return fault_set(f, -EAGAIN, "%.*s", REASON, reply->str);
-}
+	redisReply *reply;
 
-static int hear(struct redis *x, const redisReply *reply, struct fault *f)
-{
-	if (x->greetings)
-		return hear_greeting(x, reply, f);
-	if (x->read >= x->write)
-		return fault_set(f, -EAGAIN, "replies to nothing");
+	if (redisGetReply(x->c, (void **)&reply) != REDIS_OK)
+		return failed(x, f);
 	if (reply->type == REDIS_REPLY_ERROR && x->fate == WRITTEN)
 		x->fate = judge(x, reply->str);
+	freeReplyObject(reply);
 	if (++x->heard < x->item[x->read].n)
 		return 0;
 	if (x->fate == REFUSED && !x->t->refused++)
@@ -273,70 +270,22 @@ static int hear(struct redis *x, const redisReply *reply, struct fault *f)
 	return 0;
 }
 
-static int read_replies(struct redis *x, struct fault *f)
-{
-	void *reply = NULL;
-	int rc = 0;
-
-	if (redisBufferRead(x->c) != REDIS_OK)
-		return fault_set(f, -EAGAIN, "%.128s", x->c->errstr);
-	while (!rc) {
-		if (redisGetReplyFromReader(x->c, &reply) != REDIS_OK)
-			return fault_set(f, -EAGAIN, "%.128s", x->c->errstr);
-		if (!reply)
-			break;
-		rc = hear(x, reply, f);
-		freeReplyObject(reply);
-	}
-	return rc;
-}
-
-/* Items to be sent, one of which is left. */
-static bool may_write(const struct redis *x)
-{
-	return !x->greetings && !x->later && x->write < x->items;
-}
-
-/* Sends the buffer, and reads what comes meanwhile. */
-static int exchange(struct redis *x, struct fault *f)
-{
-	size_t len, at = 0;
-	const char *text = outbuf_text(&x->out, &len);
-	int rc = text ? 0 : -ENOMEM;
-	ssize_t sent;
-
-	while (rc >= 0 && at < len) {
-		rc = wait_for(x, POLLIN | POLLOUT, f);
-		if (rc >= 0 && (rc & POLLOUT)) {
-			sent = send(x->c->fd, text + at, len - at,
-				    MSG_NOSIGNAL);
-			if (sent < 0 && errno != EAGAIN && errno != EINTR)
-				return fault_set(f, -EAGAIN, "%s",
-						 strerror(errno));
-			at += sent > 0 ? (size_t)sent : 0;
-		}
-		if (rc >= 0 && (rc & ~POLLOUT))
-			rc = read_replies(x, f);
-	}
-	outbuf_cut(&x->out, 0);
-	return rc < 0 ? rc : 0;
-}
-
-/* All items; those before are not answered yet when others are sent. */
+/* All items; many are sent before the replies are read. */
 static int run(struct redis *x, struct fault *f)
 {
 	int rc = x->c ? 0 : connect_to(x, f);
 
-	while (!rc && (x->greetings || x->read < x->write || may_write(x))) {
-		while (may_write(x) && outbuf_len(&x->out) < AHEAD) {
-			const struct item *i = &x->item[x->write++];
+	while (!rc && !x->later && x->read < x->items && !x->stop->now) {
+		size_t ahead = 0;
 
-			outbuf_bytes(&x->out, i->commands, i->len);
+		for (; x->write < x->items && ahead < AHEAD; x->write++) {
+			const struct item *i = &x->item[x->write];
+
+			redisAppendFormattedCommand(x->c, i->commands, i->len);
+			ahead += i->len;
 		}
-		if (outbuf_len(&x->out))
-			rc = exchange(x, f);
-		else if ((rc = wait_for(x, POLLIN, f)) >= 0)
-			rc = read_replies(x, f);
+		while (!rc && x->read < x->write)
+			rc = hear(x, f);
 	}
 	if (rc < 0)
 		disconnect(x);
@@ -374,10 +323,10 @@ static int begin_block(struct redis *x, const struct block *b)
 		if (!x->room)
 			return -ENOMEM;
 	}
-	x->items = x->write = x->read = x->heard = x->greetings = 0;
+	x->items = x->write = x->read = x->heard = 0;
 	x->fate = WRITTEN;
 	x->later = false;
-	outbuf_cut(&x->out, 0);
+	x->why.text[0] = '\0';
 	while (x->items < b->rows && next_item(&x->item[x->items], b, &at))
 		x->keep[x->items++] = true;
 	return 0;
@@ -402,6 +351,16 @@ static void end_block(const struct redis *x, struct block *b)
 	b->len = to;
 }
 
+/* Whoever waits for an answer gets an error. */
+static void redis_wake(void *self)
+{
+	struct redis *x = self;
+	int fd = x->fd;
+
+	if (fd >= 0)
+		shutdown(fd, SHUT_RDWR);
+}
+
 static int redis_send(void *self, struct block *b, struct tally *t,
 		      struct fault *f)
 {
@@ -417,7 +376,8 @@ static int redis_send(void *self, struct block *b, struct tally *t,
 		block_refuse(&none, t, "a block that is none of Redis");
 	end_block(x, b);
 	return !rc && b->rows
-		       ? fault_set(f, -EAGAIN, "%.*s", REASON, x->why.text)
+		       ? fault_set(f, -EAGAIN, "%.*s", REASON,
+				   *x->why.text ? x->why.text : "it is the end")
 		       : rc;
 }
 
@@ -431,7 +391,6 @@ static void redis_close(void *self)
 		return;
 	disconnect(x);
 	free(x->host);
-	free(x->out.text);
 	free(x->item);
 	free(x->keep);
 	free(x->key.text);
@@ -461,6 +420,7 @@ static int redis_open(void **out, struct url *u, const struct export_options *o,
 	if (rc == 0 && (!*u->host || strchr(u->host, ',')))
 		rc = fault_set(f, -EINVAL, "'%s' is not a host", u->host);
 	x->stop = stop;
+	x->fd = -1;
 	x->port = u->port ? u->port : PORT;
 	x->host = strndup(u->host + six, strlen(u->host) - 2 * six);
 	if (rc == 0 && !x->host)
@@ -670,5 +630,6 @@ const struct export_scheme export_redis = {
 			.unshape = redis_unshape,
 			.encode = redis_encode,
 			.send = redis_send,
+			.wake = redis_wake,
 		},
 };

@@ -78,6 +78,10 @@ struct driver {
 	int (*send)(void *self, struct block *b, struct tally *t,
 		    struct fault *f);
 
+	/* All waiting ends: a send() that cannot see that by itself is woken,
+	 * by another thread. NULL: it can. */
+	void (*wake)(void *self);
+
 	/* Instead of encode and send: all rows of a batch, which are counted
 	 * here or by hear(). 0; or -errno with f set: the same batch later
 	 * again, of which it knows what it has taken. */

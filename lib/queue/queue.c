@@ -767,6 +767,8 @@ static void end_threads(struct queue *x)
 	pthread_cond_broadcast(&x->block);
 	pthread_mutex_unlock(&x->lock);
 	eventfd_write(x->stop.fd, 1);
+	if (x->driver->wake)
+		x->driver->wake(x->self);
 	if (x->packs)
 		pthread_join(x->packer, NULL);
 	if (x->sends)
