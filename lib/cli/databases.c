@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 
@@ -43,8 +41,6 @@ struct row_sink *databases_add(struct databases *d, const char *option,
 	rc = export_open(&d->sink[d->n], url, &mine, &f);
 	if (rc < 0)
 		cli_cannot(option, rc, &f);
-	if (!(d->url[d->n] = strdup(url)))
-		cli_fail("out of memory");
 	d->sink[d->n]->flush = no_wait;
 	return d->sink[d->n++];
 }
@@ -61,39 +57,22 @@ struct row_sink *databases_all(const struct databases *d)
 	return tee;
 }
 
-enum {
-	NAME_MAX_SHOWN = 256,
-};
-
-/* A URL as it may be seen: without user, password and options. */
-static void show(char *out, size_t size, const char *url)
-{
-	char *place, *at;
-
-	snprintf(out, size, "%.*s", (int)strcspn(url, "?"), url);
-	place = strstr(out, "//");
-	at = place ? strrchr(place, '@') : NULL;
-	if (at)
-		memmove(place + 2, at + 1, strlen(at));
-}
-
 static void look_at(struct databases *d, unsigned i)
 {
-	char name[NAME_MAX_SHOWN];
 	struct queue_status st;
 
 	queue_status(d->sink[i], &st);
-	show(name, sizeof(name), d->url[i]);
 	if (*st.spool.text && !d->spool_said[i])
-		cli_warn("%s: no room in the spool: %s", name, st.spool.text);
+		cli_warn("%s: no room in the spool: %s", st.name,
+			 st.spool.text);
 	d->spool_said[i] = *st.spool.text;
 	if (st.changes == d->changes[i])
 		return;
 	d->changes[i] = st.changes;
 	if (st.failing)
-		cli_warn("%s: rows wait: %s", name, st.why.text);
+		cli_warn("%s: rows wait: %s", st.name, st.why.text);
 	else
-		cli_warn("%s: rows are taken again", name);
+		cli_warn("%s: rows are taken again", st.name);
 }
 
 /* Whichever thread of a program it is that rows are held up in. */
@@ -113,29 +92,25 @@ void databases_last(struct databases *d)
 		queue_last(d->sink[i]);
 }
 
-static void warn_of(const char *url, uint64_t rows, const char *what,
-		    const char *why)
+static void warn_of(const struct queue_status *st, uint64_t rows,
+		    const char *what, const char *why)
 {
-	char name[NAME_MAX_SHOWN];
-
-	if (!rows)
-		return;
-	show(name, sizeof(name), url);
-	cli_warn("%s: %" PRIu64 " rows %s%s%s", name, rows, what,
-		 *why ? ": " : "", why);
+	if (rows)
+		cli_warn("%s: %" PRIu64 " rows %s%s%s", st->name, rows, what,
+			 *why ? ": " : "", why);
 }
 
 /* Says what became of rows that the database has not got. */
-static int judge(const char *url, const struct queue_status *st)
+static int judge(const struct queue_status *st)
 {
 	const struct queue_ledger *l = &st->ledger;
 	const char *why = *st->spool.text ? st->spool.text : st->why.text;
 
-	warn_of(url, l->refused, "were refused", st->refusal.text);
-	warn_of(url, l->full, "found no room in the queue", why);
-	warn_of(url, l->damaged, "were damaged in the spool", "");
-	warn_of(url, l->unsent, "could not be sent", why);
-	warn_of(url, l->kept, "wait in the spool for the next run",
+	warn_of(st, l->refused, "were refused", st->refusal.text);
+	warn_of(st, l->full, "found no room in the queue", why);
+	warn_of(st, l->damaged, "were damaged in the spool", "");
+	warn_of(st, l->unsent, "could not be sent", why);
+	warn_of(st, l->kept, "wait in the spool for the next run",
 		st->why.text);
 	return l->refused || l->full || l->damaged || l->unsent || l->kept;
 }
@@ -151,7 +126,7 @@ int databases_end(struct databases *d)
 		struct queue_status st;
 
 		queue_status(d->sink[i], &st);
-		if (judge(d->url[i], &st))
+		if (judge(&st))
 			status = -1;
 	}
 	return status;
@@ -169,9 +144,7 @@ void databases_ledgers(const struct databases *d, enum row_format fmt)
 
 void databases_close(struct databases *d)
 {
-	for (unsigned i = 0; i < d->n; i++) {
+	for (unsigned i = 0; i < d->n; i++)
 		d->sink[i]->close(d->sink[i]);
-		free(d->url[i]);
-	}
 	d->n = 0;
 }

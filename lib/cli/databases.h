@@ -16,7 +16,6 @@ enum {
 
 struct databases {
 	struct row_sink *sink[DATABASES_MAX];
-	char *url[DATABASES_MAX];
 	uint64_t changes[DATABASES_MAX]; /* that were said */
 	bool hold; /* set before they are added: a capture is read */
 	bool spool_said[DATABASES_MAX];

@@ -114,6 +114,7 @@ static int open_place(struct row_sink **out, struct place *p,
 		free(p);
 		return rc;
 	}
+	p->options.queue.name = p->url.shown;
 	if (!(q = queue_make(&p->options.queue, p))) {
 		free(p);
 		return fault_set(f, -ENOMEM, "out of memory");

@@ -881,6 +881,7 @@ struct queue *queue_make(const struct queue_options *o, void *owned)
 		return NULL;
 	x->face = (struct row_sink){sink_put, sink_flush, sink_close};
 	x->options = *o;
+	x->status.name = o->name;
 	set_defaults(&x->options);
 	x->room = x->options.bytes / 2;
 	x->last_batch = &x->batches;

@@ -55,6 +55,7 @@ extern const struct ledger queue_ledger;
 
 /* Zero: the defaults. */
 struct queue_options {
+	const char *name;    /* of the sink, for messages; outlives it */
 	uint64_t bytes;	     /* in memory; 32 MiB */
 	const char *spool;   /* directory, which is made; NULL: none */
 	uint64_t spool_size; /* bytes of it for this sink; 1 GiB */
@@ -70,6 +71,7 @@ struct queue_options {
 
 /* How a sink fares. */
 struct queue_status {
+	const char *name; /* as it may be seen: no password */
 	struct queue_ledger ledger;
 	bool failing;	      /* the last try was in vain: why says it */
 	uint64_t changes;     /* times that it began to fail, or ceased to */

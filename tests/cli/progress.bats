@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The line that programs draw on a terminal while they work. What it says is
-# tested number by number in tests/unit/test_progress.c; here, that each program
-# says of bytes that they are bytes, and of packets how many there were.
+# The line that programs draw on a terminal while they work: of bytes that they
+# are bytes, of packets how many there were.
 
 load ../helpers
 
