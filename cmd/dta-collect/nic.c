@@ -206,9 +206,8 @@ void nic_run(const struct opts *o, struct region *r)
 	if (o->live.user)
 		cli_user(o->live.user);
 	listen_all(&all);
-	cli_page_start(&(struct cli_page_about){.region = o->region,
-						.input = o->verbs,
-						.quiet = o->quiet});
+	cli_page_start(&(struct cli_page_about){
+		.region = o->region, .input = o->verbs, .quiet = o->quiet});
 	while (!cli_stop && !rc)
 		rc = work(&all, n, &f);
 	for (unsigned i = 0; i < all.n; i++) /* what came last */

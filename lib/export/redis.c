@@ -335,7 +335,7 @@ static int begin_block(struct redis *x, const struct block *b)
 /* What is left of a block: the items that are kept. */
 static void end_block(const struct redis *x, struct block *b)
 {
-	size_t from = b->at, to = b->at;
+	size_t from = b->at, to = from;
 
 	b->rows = 0;
 	for (uint32_t i = 0; i < x->items; i++) {

@@ -113,11 +113,12 @@ int url_read(struct url *out, const char *text, struct fault *f)
 	char *rest, *options;
 	int rc = 0;
 
-	*out = (struct url){.scheme = out->text, .host = "", .path = ""};
+	*out = (struct url){
+		.scheme = out->text, .host = out->hosts, .path = ""};
 	if (strlen(text) >= EXPORT_URL_MAX)
 		return fault_set(f, -EINVAL, "longer than %d characters",
 				 EXPORT_URL_MAX - 1);
-	strcpy(out->text, text);
+	memcpy(out->text, text, strlen(text) + 1);
 	if (!(rest = split(out->text, ':')))
 		return fault_set(f, -EINVAL,
 				 "'%s': no scheme, as in influx://HOST/DB",
