@@ -22,19 +22,23 @@ enum {
 
 static const char red[] = "\033[31m", plain[] = "\033[m";
 
+struct column {
+	unsigned whole; /* what would hold all that came */
+	unsigned width; /* what it has; 0: it is not there, */
+	bool spared;	/* for want of room, or it is said once: */
+	char *said;	/* what was said then */
+};
+
 struct table {
 	struct row_sink sink;
 	const struct schema *s;
 	unsigned room; /* columns of the terminal */
 	bool colour, headed;
-	bool live;	 /* rows come one by one */
-	bool join;	 /* fields that are ROW_JOINED are */
-	bool dated;	 /* the date is another one, and not yet said */
-	char date[16];	 /* of the row's time, if it is not today's */
-	unsigned *whole; /* of each column: what would hold all that came */
-	unsigned *width; /* what it has; 0: it is not there, */
-	bool *spared;	 /* for want of room, or it is said once */
-	char **said;	 /* what was said then */
+	bool live;     /* rows come one by one */
+	bool join;     /* fields that are ROW_JOINED are */
+	bool dated;    /* the date is another one, and not yet said */
+	char date[16]; /* of the row's time, if it is not today's */
+	struct column *column;
 	char **cell;	 /* the texts of a batch */
 	struct outbuf o; /* for cells */
 };
@@ -131,7 +135,7 @@ static unsigned total(const struct table *t)
 	unsigned sum = 0;
 
 	for (unsigned i = 0; i < t->s->n; i++)
-		sum += t->width[i] ? t->width[i] + GAP : 0;
+		sum += t->column[i].width ? t->column[i].width + GAP : 0;
 	return sum ? sum - GAP : 0;
 }
 
@@ -171,17 +175,19 @@ static void cut(struct table *t)
 	while (total(t) > t->room) {
 		unsigned widest = 0;
 
-		for (unsigned i = 1; i < t->s->n && t->width[0] <= FIRST; i++)
-			if (t->width[i] > LEAST && rank(t, i) <= ranks &&
-			    (!widest || t->width[i] > t->width[widest]))
+		for (unsigned i = 1; i < t->s->n && t->column[0].width <= FIRST;
+		     i++)
+			if (t->column[i].width > LEAST && rank(t, i) <= ranks &&
+			    (!widest ||
+			     t->column[i].width > t->column[widest].width))
 				widest = i;
 		if (!widest && ranks < 2) {
 			ranks++;
 			continue;
 		}
-		if (t->width[widest] <= LEAST)
+		if (t->column[widest].width <= LEAST)
 			return;
-		t->width[widest]--;
+		t->column[widest].width--;
 	}
 }
 
@@ -239,8 +245,8 @@ static void widen(struct table *t, unsigned rows)
 	for (unsigned i = 0; i < t->s->n; i++) {
 		unsigned w = most(least_width(t, i), widest_cell(t, rows, i));
 
-		t->whole[i] = t->live ? most(t->whole[i], w) : w;
-		t->width[i] = is_joined(t, i) ? 0 : t->whole[i];
+		t->column[i].whole = t->live ? most(t->column[i].whole, w) : w;
+		t->column[i].width = is_joined(t, i) ? 0 : t->column[i].whole;
 	}
 }
 
@@ -253,18 +259,19 @@ static bool measure(struct table *t, unsigned rows)
 		for (unsigned r = 0; r < rows; r++)
 			if (!join_cells(t, t->cell + (size_t)r * t->s->n))
 				return false;
-		memset(t->whole, 0, t->s->n * sizeof(*t->whole));
+		for (unsigned i = 0; i < t->s->n; i++)
+			t->column[i].whole = 0;
 		widen(t, rows);
 	}
 	for (unsigned i = t->s->n; i-- > 1 && total(t) > t->room;)
 		if (!t->live && is_same(t, rows, i)) {
-			t->width[i] = 0;
-			t->said[i] = strdup(t->cell[i]);
+			t->column[i].width = 0;
+			t->column[i].said = strdup(t->cell[i]);
 		}
 	for (unsigned i = t->s->n; i-- > 1 && total(t) > t->room;)
-		if (t->width[i] && t->s->fields[i].spare) {
-			t->width[i] = 0;
-			t->spared[i] = true;
+		if (t->column[i].width && t->s->fields[i].spare) {
+			t->column[i].width = 0;
+			t->column[i].spared = true;
 		}
 	cut(t);
 	return true;
@@ -274,7 +281,7 @@ static unsigned last_of(const struct table *t)
 {
 	unsigned last = t->s->n - 1;
 
-	while (last && !t->width[last])
+	while (last && !t->column[last].width)
 		last--;
 	return last;
 }
@@ -285,11 +292,12 @@ static void put_others(const struct table *t, bool spared, const char *lead)
 	bool any = false;
 
 	for (unsigned i = 0; i < t->s->n; i++) {
-		if (t->width[i] || t->spared[i] != spared || is_joined(t, i))
+		if (t->column[i].width || t->column[i].spared != spared ||
+		    is_joined(t, i))
 			continue;
 		printf("%s%s%s%s%s", any ? "" : lead, any ? ", " : ": ",
-		       t->s->fields[i].name, t->said[i] ? " " : "",
-		       t->said[i] ? t->said[i] : "");
+		       t->s->fields[i].name, t->column[i].said ? " " : "",
+		       t->column[i].said ? t->column[i].said : "");
 		any = true;
 	}
 	if (any)
@@ -303,11 +311,11 @@ static void put_head(struct table *t)
 	put_others(t, false, "all rows");
 	put_others(t, true, "no room for");
 	for (unsigned i = 0; i <= last_of(t); i++) {
-		if (!t->width[i])
+		if (!t->column[i].width)
 			continue;
 		put_name(t, i, name, sizeof(name));
 		printf("%*s", i ? GAP : 0, "");
-		people_put(stdout, name, t->width[i], is_right(t, i),
+		people_put(stdout, name, t->column[i].width, is_right(t, i),
 			   i == last_of(t), false);
 	}
 	putchar('\n');
@@ -323,10 +331,10 @@ static void put_row(const struct table *t, char *const *cell)
 		bool wrong = t->colour && f->good && strcmp(cell[i], "-") &&
 			     strcmp(cell[i], f->good) != 0;
 
-		if (!t->width[i])
+		if (!t->column[i].width)
 			continue;
 		printf("%*s%s", i ? GAP : 0, "", wrong ? red : "");
-		people_put(stdout, cell[i], t->width[i], is_right(t, i),
+		people_put(stdout, cell[i], t->column[i].width, is_right(t, i),
 			   i == last, !i || rank(t, i) == 1);
 		fputs(wrong ? plain : "", stdout);
 	}
@@ -337,9 +345,10 @@ static void put_row(const struct table *t, char *const *cell)
 static bool is_as_said(const struct table *t, unsigned rows)
 {
 	for (unsigned i = 0; i < t->s->n; i++)
-		if (!t->width[i] && !t->spared[i] && !is_joined(t, i) &&
-		    (!is_same(t, rows, i) || !t->said[i] ||
-		     strcmp(t->said[i], t->cell[i]) != 0))
+		if (!t->column[i].width && !t->column[i].spared &&
+		    !is_joined(t, i) &&
+		    (!is_same(t, rows, i) || !t->column[i].said ||
+		     strcmp(t->column[i].said, t->cell[i]) != 0))
 			return false;
 	return true;
 }
@@ -348,7 +357,8 @@ static bool is_as_said(const struct table *t, unsigned rows)
 static bool is_wider(const struct table *t, unsigned rows)
 {
 	for (unsigned i = 0; i < t->s->n; i++)
-		if (t->width[i] && widest_cell(t, rows, i) > t->whole[i])
+		if (t->column[i].width &&
+		    widest_cell(t, rows, i) > t->column[i].whole)
 			return true;
 	return false;
 }
@@ -358,9 +368,9 @@ static int show(struct table *t, unsigned rows)
 	if (!t->headed ||
 	    (t->live ? is_wider(t, rows) : !is_as_said(t, rows))) {
 		for (unsigned i = 0; i < t->s->n; i++) {
-			free(t->said[i]);
-			t->said[i] = NULL;
-			t->spared[i] = false;
+			free(t->column[i].said);
+			t->column[i].said = NULL;
+			t->column[i].spared = false;
 		}
 		if (!measure(t, rows))
 			return -ENOMEM;
@@ -376,32 +386,22 @@ static int show(struct table *t, unsigned rows)
 
 static void forget_columns(struct table *t)
 {
-	for (unsigned i = 0; t->said && i < t->s->n; i++)
-		free(t->said[i]);
-	free(t->said);
-	free(t->whole);
-	free(t->width);
-	free(t->spared);
-	t->said = NULL;
-	t->whole = t->width = NULL;
-	t->spared = NULL;
+	for (unsigned i = 0; t->column && i < t->s->n; i++)
+		free(t->column[i].said);
+	free(t->column);
+	t->column = NULL;
 }
 
 /* Rows of another kind. */
 static int turn_to(struct table *t, const struct schema *s)
 {
 	forget_columns(t);
-	t->s = s;
-	t->headed = t->join = false;
-	t->whole = calloc(s->n, sizeof(*t->whole));
-	t->width = calloc(s->n, sizeof(*t->width));
-	t->spared = calloc(s->n, sizeof(*t->spared));
-	t->said = calloc(s->n, sizeof(*t->said));
-	if (t->whole && t->width && t->spared && t->said)
-		return 0;
-	forget_columns(t);
 	t->s = NULL;
-	return -ENOMEM;
+	t->headed = t->join = false;
+	if (!(t->column = calloc(s->n, sizeof(*t->column))))
+		return -ENOMEM;
+	t->s = s;
+	return 0;
 }
 
 static int table_put(struct row_sink *sink, struct row_batch *b)
@@ -443,8 +443,7 @@ static int table_close(struct row_sink *sink)
 
 	if (!t->live)
 		showing = NULL;
-	if (t->s)
-		forget_columns(t);
+	forget_columns(t);
 	free(t);
 	return 0;
 }

@@ -26,6 +26,10 @@
 #include "export/private.h"
 #include "row/encode.h"
 
+enum {
+	LOOK_MS = 100, /* between looks at whether it is the end */
+};
+
 /* A file that is open. */
 struct out {
 	struct out *next;
@@ -82,8 +86,7 @@ static void file_close(void *self)
 /* The rest of the text in hand. 0 or -errno. */
 static int write_rest(struct file *x, int fd)
 {
-	struct pollfd fds[] = {{.fd = fd, .events = POLLOUT},
-			       {.fd = x->stop->fd, .events = POLLIN}};
+	struct pollfd room = {.fd = fd, .events = POLLOUT};
 	size_t len;
 	const char *text = outbuf_text(&x->text, &len);
 	ssize_t n;
@@ -99,7 +102,7 @@ static int write_rest(struct file *x, int fd)
 		else if (x->stop->now)
 			return -ECANCELED;
 		else
-			poll(fds, 2, -1);
+			poll(&room, 1, LOOK_MS);
 	}
 	return 0;
 }

@@ -19,9 +19,8 @@
 #include "row/batch.h"
 #include "row/outbuf.h"
 
-/* The end of all waiting: fd can be read from then on. */
+/* The end of all waiting. */
 struct stop {
-	int fd;
 	atomic_bool now;
 };
 

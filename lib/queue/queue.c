@@ -13,8 +13,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "queue/driver.h"
@@ -766,7 +764,6 @@ static void end_threads(struct queue *x)
 	pthread_cond_broadcast(&x->batch);
 	pthread_cond_broadcast(&x->block);
 	pthread_mutex_unlock(&x->lock);
-	eventfd_write(x->stop.fd, 1);
 	if (x->driver->wake)
 		x->driver->wake(x->self);
 	if (x->packs)
@@ -819,8 +816,6 @@ static int sink_close(struct row_sink *face)
 	if (x->driver)
 		x->driver->close(x->self);
 	spool_close(x->spool);
-	if (x->stop.fd >= 0)
-		close(x->stop.fd);
 	free_batches(x->spare);
 	pthread_cond_destroy(&x->batch);
 	pthread_cond_destroy(&x->block);
@@ -893,11 +888,6 @@ struct queue *queue_make(const struct queue_options *o, void *owned)
 	pthread_cond_init(&x->block, &a);
 	pthread_cond_init(&x->settled, &a);
 	pthread_condattr_destroy(&a);
-	x->stop.fd = eventfd(0, EFD_CLOEXEC);
-	if (x->stop.fd < 0) {
-		sink_close(&x->face);
-		return NULL;
-	}
 	x->owned = owned;
 	return x;
 }

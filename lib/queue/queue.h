@@ -83,7 +83,7 @@ struct queue_status {
 
 /* A sink without a driver: nothing but queue_stop() and close() yet, which
  * frees what it owns, too: memory that the driver looks at, or NULL. NULL: no
- * memory, or no descriptor; owned is the caller's still. */
+ * memory; owned is the caller's still. */
 struct queue *queue_make(const struct queue_options *o, void *owned);
 struct stop *queue_stop(struct queue *q);
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 
 #include "export/private.h"
 #include "test.h"
@@ -50,7 +49,7 @@ static void check(void *redis, unsigned whole, bool none, const char *behind,
 
 int main(void)
 {
-	struct stop stop = {.fd = eventfd(0, EFD_CLOEXEC)};
+	struct stop stop = {.now = false};
 	struct export_options o = {0};
 	struct fault f = {0};
 	struct url u;
