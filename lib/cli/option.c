@@ -292,9 +292,8 @@ enum {
 	WORD_MAX = 32, /* of an option's name, with its dashes */
 	NAMES_MAX = 256,
 	FILES_MAX = 32,
-	HELP_COLUMN = 26,     /* where the help of an option begins, of 80 */
-	LONG_ONLY = 0x10000,  /* and its place: what getopt_long calls it */
-	JSON = LONG_ONLY - 1, /* --json */
+	HELP_COLUMN = 26,    /* where the help of an option begins, of 80 */
+	LONG_ONLY = 0x10000, /* and its place: what getopt_long calls it */
 };
 
 /* What was given, by the option's place in its table. */
@@ -345,16 +344,6 @@ static void print_option(const struct cli_option *o)
 	print_help(o->help);
 }
 
-/* The option that --json stands for with ndjson, NULL if there is none. */
-static const struct cli_option *format_of(const struct cli *c)
-{
-	const struct cli_option *o = c->options;
-
-	while (o->name && o->type != CLI_FORMAT)
-		o++;
-	return o->name ? o : NULL;
-}
-
 /* The next of words that blanks or bars part; false: there is none. */
 static bool next_word(const char **at, char word[WORD_MAX])
 {
@@ -403,8 +392,6 @@ static void help(const struct cli *c)
 	cli_help_options(c, NULL);
 	for (unsigned i = 0; i < 2; i++)
 		print_option(&own[i]);
-	if (format_of(c))
-		printf("\n--json is --%s ndjson.\n", format_of(c)->name);
 	exit(CLI_OK);
 }
 
@@ -427,7 +414,6 @@ static const struct cli_option *by_code(const struct cli *c, int code)
 static void getopt_tables(const struct cli *c, char *letters,
 			  struct option *names)
 {
-	static const struct option json = {"json", no_argument, NULL, JSON};
 	static const struct option own[] = {
 		{"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, 'V'},
@@ -447,8 +433,6 @@ static void getopt_tables(const struct cli *c, char *letters,
 		if (o->arg)
 			*letters++ = ':';
 	}
-	if (format_of(c))
-		names[n++] = json;
 	memcpy(names + n, own, sizeof(own));
 	memcpy(letters, "hV", sizeof("hV"));
 }
@@ -536,7 +520,7 @@ static void take(const struct cli *c, void *opts, const struct cli_option *o,
 int cli_read(const struct cli *c, void *opts, int argc, char **argv)
 {
 	char letters[2 * OPTIONS_MAX + 4];
-	struct option names[OPTIONS_MAX + 4];
+	struct option names[OPTIONS_MAX + 3];
 	int code, place = -1;
 
 	getopt_tables(c, letters, names);
@@ -561,9 +545,6 @@ int cli_read(const struct cli *c, void *opts, int argc, char **argv)
 				cli_usage(c, "%s takes no argument",
 					  bad_option(c, argv));
 			unknown(c, names, bad_option(c, argv));
-		case JSON:
-			take(c, opts, format_of(c), "ndjson");
-			break;
 		default:
 			take(c, opts, by_code(c, code), optarg);
 		}

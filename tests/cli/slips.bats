@@ -84,19 +84,6 @@ make_region() { # workload, options
 		dta-gen int-path --window 1s -w -
 }
 
-@test "--json is -o ndjson, in every program with rows" {
-	make_region uniform
-	dta-plan keywrite -l 1 --json | cmp - <(dta-plan keywrite -l 1 -o ndjson)
-	dta-dump region "$NAME" --json | jq -e .name
-	dta-gen --list --json | jq -se 'length > 10'
-	dta-gen uniform -c 10 --json -w r.pcap 2>&1 | jq -se 'length > 3'
-	dta-translate -r r.pcap -R "$NAME" --json 2>&1 | jq -se 'length > 3'
-	for p in dta-gen dta-translate dta-collect dta-query dta-dump dta-plan; do
-		run -0 "$p" -h
-		[[ $output == *"--json is --output ndjson"* ]]
-	done
-}
-
 @test "DTA_REGION is the region where no place is named" {
 	make_region uniform
 	export DTA_REGION=$NAME
