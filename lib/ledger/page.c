@@ -218,45 +218,28 @@ int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
 
 /* --- all of them ---------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b)
+static int is_page(const struct dirent *e)
 {
-	return strcmp(a, b);
-}
-
-/* Names of pages, room at most. Returns how many there are. */
-static int list(DIR *d, char (*name)[FILE_NAME], int room)
-{
-	const struct dirent *e;
 	uint64_t start;
 	uint32_t pid;
-	int n = 0;
 
-	while ((e = readdir(d))) {
-		if (!read_name(e->d_name, &pid, &start))
-			continue;
-		if (n < room)
-			name_of(name[n], pid, start);
-		if (n < INT32_MAX)
-			n++;
-	}
-	return n;
+	return read_name(e->d_name, &pid, &start);
 }
 
 int ledger_pages(const char *dir, ledger_each *each, void *ctx)
 {
-	char(*name)[FILE_NAME] = calloc(LEDGER_PAGES_MAX, FILE_NAME);
-	DIR *d = opendir(dir);
-	int n = d && name ? list(d, name, LEDGER_PAGES_MAX) : -errno;
-	int known = n < LEDGER_PAGES_MAX ? n : LEDGER_PAGES_MAX;
+	struct dirent **e;
+	int n = scandir(dir, &e, is_page, alphasort);
 
-	if (known > 0)
-		qsort(name, (size_t)known, FILE_NAME, by_name);
-	for (int i = 0; i < known; i++)
-		each(ctx, name[i]);
-	if (d)
-		closedir(d);
-	free(name);
-	return n > known ? n - known : n < 0 ? n : 0;
+	if (n < 0)
+		return -errno;
+	for (int i = 0; i < n; i++) {
+		if (i < LEDGER_PAGES_MAX)
+			each(ctx, e[i]->d_name);
+		free(e[i]);
+	}
+	free(e);
+	return n > LEDGER_PAGES_MAX ? n - LEDGER_PAGES_MAX : 0;
 }
 
 static void sweep_one(void *ctx, const char *name)

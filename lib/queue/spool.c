@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ struct header {
 };
 
 struct spool {
-	char path[256]; /* for messages */
+	char path[PATH_MAX];
 	int dir;
 	uint64_t size;
 	uint64_t given;	       /* bytes of the file that spool_next() read, */
@@ -129,52 +130,39 @@ static int take_files(struct spool *s)
 	return rc;
 }
 
-/* The directory of a spool, for this process alone. */
-static int open_dir(const char *dir, const char *name, struct fault *f)
+/* Makes the directory of a spool, for this process alone. 0 or -errno. */
+static int open_dir(struct spool *s, const char *dir)
 {
-	int above, fd, rc;
-
-	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
-		return fault_set(f, -errno, "%s: %s", dir, strerror(errno));
-	above = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (above < 0)
-		return fault_set(f, -errno, "%s: %s", dir, strerror(errno));
-	fd = mkdirat(above, name, 0700) < 0 && errno != EEXIST
-		     ? -1
-		     : openat(above, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	rc = fd < 0 ? -errno : fd;
-	close(above);
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		rc = -EBUSY;
-		close(fd);
-	}
-	if (rc == -EBUSY)
-		return fault_set(f, rc, "%s/%s: another process uses it", dir,
-				 name);
-	return rc < 0 ? fault_set(f, rc, "%s/%s: %s", dir, name, strerror(-rc))
-		      : rc;
+	if ((mkdir(dir, 0700) < 0 && errno != EEXIST) ||
+	    (mkdir(s->path, 0700) < 0 && errno != EEXIST))
+		return -errno;
+	s->dir = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->dir < 0)
+		return -errno;
+	return flock(s->dir, LOCK_EX | LOCK_NB) < 0 ? -EBUSY : 0;
 }
 
 int spool_open(struct spool **out, const char *dir, const char *name,
 	       uint64_t size, uint64_t *found, struct fault *f)
 {
-	struct spool *s;
-	int fd = open_dir(dir, name, f), rc;
+	struct spool *s = calloc(1, sizeof(*s));
+	int rc;
 
-	if (fd < 0)
-		return fd;
-	if (!(s = calloc(1, sizeof(*s)))) {
-		close(fd);
+	if (!s)
 		return fault_set(f, -ENOMEM, "out of memory");
-	}
 	pthread_mutex_init(&s->lock, NULL);
-	s->dir = fd;
 	snprintf(s->path, sizeof(s->path), "%s/%s", dir, name);
+	s->dir = -1;
 	s->size = size;
-	rc = take_files(s);
+	rc = open_dir(s, dir);
+	if (rc == 0)
+		rc = take_files(s);
 	if (rc < 0) {
+		fault_set(f, rc, "%s: %s", s->path,
+			  rc == -EBUSY ? "another process uses it"
+				       : strerror(-rc));
 		spool_close(s);
-		return fault_set(f, rc, "%s/%s: %s", dir, name, strerror(-rc));
+		return rc;
 	}
 	*found = s->rows;
 	*out = s;
@@ -308,7 +296,8 @@ void spool_close(struct spool *s)
 		return;
 	if (s->rows)
 		syncfs(s->dir);
-	close(s->dir);
+	if (s->dir >= 0)
+		close(s->dir);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
