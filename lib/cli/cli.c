@@ -201,21 +201,20 @@ void cli_progress_end(void)
 
 enum {
 	MESSAGE_MAX = 1024, /* bytes; four times as many when all are \xNN */
-	HELD_MAX = 32,
-	REPORTS_MAX = 1 << 16, /* bytes, after which no other one begins */
+	HELD_MAX = 1 << 16, /* bytes, after which nothing more is kept */
 };
 
 const char cli_stdout[] = "standard output";
 
 static const char *written; /* cli_written() */
 
+/* Messages and ledgers, as they will be written. */
 static struct {
-	char text[HELD_MAX][4 * MESSAGE_MAX];
-	unsigned n;
-	unsigned more; /* that there was no room for */
-	FILE *reports; /* ledgers; NULL: none */
-	char *report;
-	size_t report_len;
+	FILE *to; /* NULL: none */
+	char *text;
+	size_t len;
+	char last[4 * MESSAGE_MAX]; /* message */
+	unsigned more;		    /* that there was no room for */
 } held;
 
 const char *cli_name(void)
@@ -235,44 +234,37 @@ const char *cli_file(const char *path)
 	return path == written ? cli_stdout : "standard input";
 }
 
-static void hold(const char *text, size_t len)
+/* NULL: too much is held, and this is counted. */
+static FILE *held_to(void)
 {
-	if (held.n == HELD_MAX) {
-		held.more++;
-		return;
-	}
-	memcpy(held.text[held.n], text, len);
-	held.text[held.n++][len] = '\0';
+	if (!held.to)
+		held.to = open_memstream(&held.text, &held.len);
+	if (held.to && ftell(held.to) < HELD_MAX)
+		return held.to;
+	held.more++;
+	return NULL;
 }
 
 const char *cli_held(void)
 {
-	return held.n ? held.text[held.n - 1] : NULL;
+	return *held.last ? held.last : NULL;
 }
 
-/* One write each, so that messages of a pipeline's programs do not mix. */
-static void tell(const char *text, size_t len)
-{
-	cli_progress_clear();
-	fprintf(stderr, "%s: %.*s\n", program, (int)len, text);
-}
-
+/* In one write, so that messages of a pipeline's programs do not mix. */
 static void release(void)
 {
-	if (tty_is_open())
+	if (tty_is_open() || !held.to)
 		return;
-	for (unsigned i = 0; i < held.n; i++)
-		tell(held.text[i], strlen(held.text[i]));
-	if (held.reports) {
-		fclose(held.reports);
-		fwrite(held.report, 1, held.report_len, stderr);
-		free(held.report);
-		held.reports = NULL;
-	}
+	fclose(held.to);
+	cli_progress_clear();
+	fwrite(held.text, 1, held.len, stderr);
 	if (held.more)
 		fprintf(stderr, "%s: and %u messages more\n", program,
 			held.more);
-	held.n = held.more = 0;
+	free(held.text);
+	held.to = NULL;
+	held.last[0] = '\0';
+	held.more = 0;
 }
 
 /* Threads that rows are held up in have messages, too. */
@@ -298,12 +290,7 @@ FILE *cli_report_to(void)
 		cli_progress_clear();
 		return stderr;
 	}
-	if (!held.reports)
-		held.reports = open_memstream(&held.report, &held.report_len);
-	if (held.reports && ftell(held.reports) < REPORTS_MAX)
-		return held.reports;
-	held.more++;
-	return NULL;
+	return held_to();
 }
 
 /* What a database or a file said is in it perhaps: it must not reach the
@@ -312,6 +299,7 @@ static void message(const char *fmt, va_list ap)
 {
 	struct outbuf o = {0};
 	char text[MESSAGE_MAX];
+	FILE *to = stderr;
 	size_t len;
 
 	vsnprintf(text, sizeof(text), fmt, ap);
@@ -319,12 +307,15 @@ static void message(const char *fmt, va_list ap)
 		text[len - 1] = '\0';
 	outbuf_plain(&o, text, len, true);
 	pthread_mutex_lock(&alone);
-	if (is_hidden()) {
-		hold(o.buf, o.len);
-	} else {
+	if (!is_hidden()) {
 		release();
-		tell(o.buf, o.len);
+		cli_progress_clear();
+	} else if ((to = held_to())) {
+		snprintf(held.last, sizeof(held.last), "%.*s", (int)o.len,
+			 o.buf);
 	}
+	if (to)
+		fprintf(to, "%s: %.*s\n", program, (int)o.len, o.buf);
 	pthread_mutex_unlock(&alone);
 }
 
