@@ -9,11 +9,13 @@
  *	prometheus://[ADDRESS]:PORT	where it is asked for /metrics
  *	file:PATH	NDJSON, CSV, text
  *
- * and behind it options: ?NAME=VALUE&NAME=VALUE. Those of all databases:
+ * and behind it options: ?NAME=VALUE&NAME=VALUE. Those of all:
  *
  *	rows	 of a block at most, which is sent at once: 5000
- *	linger	 how long a block waits for more rows: 200ms; 0: not at all
- *	timeout	 of one try: 10s; not of files and prometheus, 1ms or more
+ *	linger	 how long a block waits for more rows: 200ms; 0: not at all;
+ *		 Kafka, Prometheus and files take rows without blocks
+ *	timeout	 of one try: 10s; of Kafka until a row is lost: 5m; not of
+ *		 files and prometheus; 1ms or more
  *	retry	 between tries at most: 10s. They begin at 100ms, and double;
  *		 1ms or more
  *
