@@ -909,6 +909,8 @@ int queue_start(struct queue *q, const struct driver *d, void *self,
 
 	q->driver = d;
 	q->self = self;
+	if (d->take) /* there are no blocks */
+		q->room = q->options.bytes;
 	if (q->options.spool && d->send)
 		rc = spool_open(&q->spool, q->options.spool, name,
 				q->options.spool_size, &q->status.ledger.found,
