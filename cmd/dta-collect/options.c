@@ -262,7 +262,6 @@ struct opts options_read(int argc, char **argv)
 	if (o.notify || o.notify_exec)
 		o.cores = 1;
 	o.live.options.workers = (unsigned)o.cores;
-	o.live.options.order = LIVE_BY_QP;
 	o.live.format = o.format;
 	if (!o.make.epochs)
 		o.make.epochs = 1;

@@ -154,7 +154,6 @@ struct opts options_read(int argc, char **argv)
 	if (o.op_rate)
 		o.cores = 1; /* operations under a limit go one by one */
 	o.live.options.workers = o.cores;
-	o.live.options.order = LIVE_BY_SOURCE;
 	o.steer_given = cli_text(&cli, "--steer") != NULL;
 	if (o.op_rate && !o.op_burst)
 		o.op_burst = o.op_rate < 6400 ? 64 : o.op_rate / 100;

@@ -268,6 +268,5 @@ struct opts options_read(int argc, char **argv)
 	check_xdp(&o);
 	o.live.format = o.format;
 	o.live.options.workers = o.cores;
-	o.live.options.order = LIVE_BY_SOURCE;
 	return o;
 }

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include <linux/if_packet.h>
 #include <linux/filter.h> /* struct sock_filter; struct bpf_insn is libpcap's */
 
 #include "live/private.h"
@@ -133,10 +132,22 @@ static int attach(int fd, struct sock_filter *text, unsigned n)
 		       : 0;
 }
 
+static int detach(int fd)
+{
+	int unused = 0;
+
+	return setsockopt(fd, SOL_SOCKET, SO_DETACH_FILTER, &unused,
+			  sizeof(unused)) < 0 &&
+			       errno != ENOENT
+		       ? -errno
+		       : 0;
+}
+
 int filter_attach(const struct filter *x, int fd)
 {
-	return attach(fd, (struct sock_filter *)x->program.bf_insns,
-		      x->program.bf_len);
+	return x ? attach(fd, (struct sock_filter *)x->program.bf_insns,
+			  x->program.bf_len)
+		 : detach(fd);
 }
 
 int filter_attach_none(int fd)
@@ -144,24 +155,6 @@ int filter_attach_none(int fd)
 	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
 
 	return attach(fd, &none, 1);
-}
-
-int filter_attach_incoming(const struct filter *x, int fd)
-{
-	struct sock_filter text[BPF_MAXINSNS] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 (uint32_t)(SKF_AD_OFF + SKF_AD_PKTTYPE)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PACKET_OUTGOING, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, 0),
-		BPF_STMT(BPF_RET | BPF_K, PKT_MAX),
-	};
-	unsigned own = 3, n = x ? x->program.bf_len : 1;
-
-	if (own + n > BPF_MAXINSNS)
-		return -E2BIG;
-	if (x)
-		memcpy(text + own, x->program.bf_insns, n * sizeof(text[0]));
-	return attach(fd, text, own + n);
 }
 
 void filter_close(struct filter *x)

@@ -38,12 +38,6 @@ enum {
 	LIVE_WORKERS = 64,
 };
 
-/* Packets that must stay in their order. */
-enum live_order {
-	LIVE_BY_SOURCE, /* those of an IP source address */
-	LIVE_BY_QP,	/* RoCEv2 requests to a queue pair */
-};
-
 struct live_options {
 	enum live_kind kind;
 	/*
@@ -55,18 +49,17 @@ struct live_options {
 	bool promiscuous;
 	/*
 	 * Workers that take batches in turn, 0 is 1: so many rings AF_PACKET
-	 * has, up to LIVE_WORKERS, 16 MB each. What order names comes by one
-	 * ring, and in its order; other packets may overtake each other, by 50
-	 * ms or so. For an instant while the interface comes up again, what
-	 * order names may be in two rings, as the kernel opens them one by
-	 * one. Before Linux 6.13 there is one ring if the interface is down
-	 * when the source is opened.
+	 * has, up to LIVE_WORKERS, 16 MB each. Packets of the same addresses
+	 * and ports come by one ring, and in their order; others may overtake
+	 * each other, by 50 ms or so. For an instant while the interface comes
+	 * up again, the same may be in two rings, as the kernel opens them one
+	 * by one. Before Linux 6.2, and before 6.13 if the interface is down
+	 * when the source is opened, there is one ring.
 	 * A batch is out of one ring: src_rx()'s of the first, each
 	 * src_rx_now() behind it of the next; or of another, if that one is
 	 * empty or that far ahead.
 	 */
 	unsigned workers;
-	enum live_order order;
 };
 
 /*

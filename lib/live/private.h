@@ -53,21 +53,14 @@ int filter_open(struct filter **out, const struct live_options *o, bool ports,
 bool filter_match(const struct filter *x, const struct pkt *p);
 /* Leaves those that match, in order. Returns their number. */
 int filter_batch(const struct filter *x, struct pkt *pkts, int n);
-/* To a socket, before it is bound. Returns 0 or -errno, -E2BIG or -ENOMEM: the
- * kernel takes none that long. */
+/* To a socket, in the place of the one before; NULL: all passes. Returns 0 or
+ * -errno, -E2BIG or -ENOMEM: the kernel takes none that long. */
 int filter_attach(const struct filter *x, int fd);
-/* The same, and nothing that the host sends itself, which a socket of a fanout
- * group gets otherwise before Linux 6.2. x may be NULL. */
-int filter_attach_incoming(const struct filter *x, int fd);
 /* Nothing passes. */
 int filter_attach_none(int fd);
 /* Whether an expression asks about VLAN tags: then the kernel cannot run it. */
 bool filter_of_vlan(const char *expression);
 void filter_close(struct filter *x);
-
-/* fanout.c: a socket that is bound joins a group, *group < 0: which it makes.
- * Returns 0 or -errno, -EINVAL: its interface is down, before Linux 6.13. */
-int fanout_join(int fd, int *group, enum live_order order);
 
 /* The kinds. */
 int ring_src_open(struct src **out, const struct iface *i,

@@ -5,11 +5,13 @@
  * Packets are walked in place; a block goes back at the call after the one that
  * showed its last packet, or as many calls later as packets are kept.
  *
- * There may be several rings (fanout.c). A batch is out of one: of that which
- * the call is due for, else of the next one that has packets.
+ * There may be several rings: PACKET_FANOUT_HASH divides packets among them by
+ * addresses and ports. A batch is out of one: of that which the call is due
+ * for, else of the next one that has packets.
  *
  * Source: packet(7); Documentation/networking/packet_mmap.rst of Linux 6.1.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -21,22 +23,150 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <arpa/inet.h>
 
 #include "base/clock.h"
 #include "hash/crc.h"
 #include "live/private.h"
-#include "live/ring.h"
 #include "packet/clock.h"
 #include "wire/proto.h"
 
 enum {
+	RING_BLOCK = 1 << 17, /* bytes: more than the longest frame, GRO's */
+	/* Each is handed over after a millisecond: so many of these a reader
+	 * may be away, however little comes. */
+	RING_BLOCKS = 128,
+	FRAME = 1 << 11, /* the kernel wants to know; blocks are filled densely
+			    whatever it is */
+	RETIRE_MS = 1,	 /* after that a block is handed over half empty */
+	SIZE = RING_BLOCK * RING_BLOCKS,
 	/* No further one ring is read ahead of another that has packets. Less
 	 * than CLOCK_BACK_NS: time must not seem to be set back. */
 	AHEAD_NS = 50000000,
+	FANOUT_IGNORE_OUTGOING = 0x4000, /* since Linux 6.2 */
 };
 
+/* In front of a block's first packet are the block's header and its own. */
+_Static_assert(sizeof(struct tpacket_block_desc) +
+			       sizeof(struct tpacket3_hdr) >=
+		       CRC_HEADROOM,
+	       "the first packet needs headroom");
 _Static_assert((int)AHEAD_NS < (int)CLOCK_BACK_NS, "rings are nearly in step");
+
+/* A packet socket and its ring of blocks. */
+struct ring {
+	int fd;	       /* -1: closed */
+	uint8_t *map;  /* or NULL */
+	unsigned head; /* the block in hand */
+	unsigned tail; /* the first that was not given back */
+	uint32_t left; /* packets of the block in hand; 0: none is */
+	uint8_t *next; /* the first of them */
+};
+
+static int option(const struct ring *r, int name, int value,
+		  const struct iface *i, struct fault *f)
+{
+	if (!setsockopt(r->fd, SOL_PACKET, name, &value, sizeof(value)))
+		return 0;
+	return fault_set(f, -errno, "%s: AF_PACKET option %d: %s", i->name,
+			 name, strerror(errno));
+}
+
+static int map_ring(struct ring *r, const struct iface *i, struct fault *f)
+{
+	struct tpacket_req3 req = {
+		.tp_block_size = RING_BLOCK,
+		.tp_block_nr = RING_BLOCKS,
+		.tp_frame_size = FRAME,
+		.tp_frame_nr = RING_BLOCK / FRAME * RING_BLOCKS,
+		.tp_retire_blk_tov = RETIRE_MS,
+	};
+	void *map;
+
+	if (setsockopt(r->fd, SOL_PACKET, PACKET_RX_RING, &req, sizeof(req)) <
+	    0)
+		return fault_set(f, -errno, "%s: a ring of %d MB: %s", i->name,
+				 SIZE >> 20, strerror(errno));
+	map = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_POPULATE, r->fd, 0);
+	if (map == MAP_FAILED)
+		return fault_set(f, -errno, "%s: mapping the ring: %s", i->name,
+				 strerror(errno));
+	r->map = map;
+	return 0;
+}
+
+static int ring_open(struct ring *r, const struct iface *i, struct fault *f)
+{
+	int rc;
+
+	/* Protocol 0: nothing comes before bind() */
+	r->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	if (r->fd < 0)
+		return iface_refused(i, errno, f);
+	rc = option(r, PACKET_VERSION, TPACKET_V3, i, f);
+	if (!rc)
+		rc = option(r, PACKET_IGNORE_OUTGOING, 1, i, f);
+	return rc ? rc : map_ring(r, i, f);
+}
+
+/* Nothing comes before this. */
+static int ring_listen(const struct ring *r, const struct iface *i,
+		       struct fault *f)
+{
+	struct sockaddr_ll to = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_ALL),
+		.sll_ifindex = i->index,
+	};
+
+	if (bind(r->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
+		return fault_set(f, -errno, "%s: %s", i->name, strerror(errno));
+	return 0;
+}
+
+/* What POLLERR means: 0 or what is wrong for good. */
+static int ring_judge(const struct ring *r, const struct iface *i,
+		      struct fault *f)
+{
+	socklen_t len = sizeof(int);
+	int err = 0;
+
+	if (getsockopt(r->fd, SOL_SOCKET, SO_ERROR, &err, &len) < 0)
+		err = errno;
+	/* Down: it may come back, and the kernel listens on when it does. */
+	if (err == ENETDOWN && iface_there(i->index))
+		return 0;
+	if (err == ENETDOWN || err == ENODEV || err == ENXIO)
+		return iface_gone(i, f);
+	return err ? fault_set(f, -err, "%s: %s", i->name, strerror(err)) : 0;
+}
+
+static void ring_close(struct ring *r)
+{
+	if (r->map)
+		munmap(r->map, SIZE);
+	if (r->fd >= 0)
+		close(r->fd);
+}
+
+/*
+ * A socket that listens joins a group, *group < 0: which it makes; the kernel
+ * finds a number for it. Returns 0 or -errno; -EINVAL: before Linux 6.2, or
+ * before 6.13 while the interface is down.
+ */
+static int fanout_join(int fd, int *group)
+{
+	unsigned how = PACKET_FANOUT_HASH | FANOUT_IGNORE_OUTGOING;
+	unsigned arg = *group < 0 ? (how | PACKET_FANOUT_FLAG_UNIQUEID) << 16
+				  : how << 16 | (unsigned)*group;
+	socklen_t len = sizeof(arg);
+
+	if (setsockopt(fd, SOL_PACKET, PACKET_FANOUT, &arg, sizeof(arg)) < 0 ||
+	    getsockopt(fd, SOL_PACKET, PACKET_FANOUT, &arg, &len) < 0)
+		return -errno;
+	*group = arg & 0xffff;
+	return 0;
+}
 
 /* What one call has walked. */
 struct walked {
@@ -349,13 +479,11 @@ static const struct src_ops several = {
 	.close = rings_close,
 };
 
-/* x: what the kernel is to let in, or NULL: all that comes from outside. */
+/* x: what the kernel is to let in, or NULL: all. */
 static int attach(const struct rings *s, const struct ring *r,
 		  const struct filter *x, struct fault *f)
 {
-	int rc = s->n > 1 ? filter_attach_incoming(x, r->fd)
-		 : x	  ? filter_attach(x, r->fd)
-			  : 0;
+	int rc = filter_attach(x, r->fd);
 
 	if (rc == -E2BIG || rc == -ENOMEM)
 		return fault_set(
@@ -390,8 +518,7 @@ static int open_alone(struct rings *s, const struct filter *x, struct fault *f)
 	return rc ? rc : ring_listen(s->ring, &s->iface, f);
 }
 
-/* Before Linux 6.13 no socket joins a group while its interface is down: then
- * there is one ring, which waits for that. */
+/* Where the kernel makes no group there is one ring. */
 static int open_instead(struct rings *s, const struct filter *x,
 			struct fault *f)
 {
@@ -401,7 +528,7 @@ static int open_instead(struct rings *s, const struct filter *x,
 }
 
 static int open_several(struct rings *s, const struct filter *x,
-			enum live_order order, struct fault *f)
+			struct fault *f)
 {
 	int rc = 0, group = -1;
 
@@ -422,7 +549,7 @@ static int open_several(struct rings *s, const struct filter *x,
 			return failed(s, "filter", rc, f);
 		if ((rc = ring_listen(r, &s->iface, f)))
 			return rc;
-		rc = fanout_join(r->fd, &group, order);
+		rc = fanout_join(r->fd, &group);
 		if (rc == -EINVAL)
 			return open_instead(s, x, f);
 		if (rc)
@@ -444,7 +571,7 @@ static int open_all(struct rings *s, const struct live_options *o,
 
 	if (rc)
 		return rc;
-	rc = s->n > 1 ? open_several(s, x, o->order, f) : open_alone(s, x, f);
+	rc = s->n > 1 ? open_several(s, x, f) : open_alone(s, x, f);
 	filter_close(x);
 	if (!rc && filter_of_vlan(o->filter))
 		rc = filter_open(&s->filter, o, false, f);

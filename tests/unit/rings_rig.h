@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * rings_rig.h - the tests of a source with a ring for each worker: frames of
- * many sources, or to many queue pairs, and workers that take them in turn and
- * look at their order.
+ * many flows, and workers that take them in turn and look at their order.
  */
 #ifndef TESTS_UNIT_RINGS_RIG_H
 #define TESTS_UNIT_RINGS_RIG_H
@@ -15,7 +14,7 @@
 
 enum {
 	PORT = 40040,
-	WHO = 47, /* sources, or queue pairs: prime to what goes in turn */
+	WHO = 47, /* flows: prime to what goes in turn */
 	WORKERS = 3,
 	HEAD = 14 + 2 * 4 + 40 + 8, /* at most, before what is ours */
 	BTH = 12,
@@ -27,12 +26,11 @@ struct mark {
 	uint32_t who, number;
 };
 
-/* The kinds of frames that one source, or queue pair, sends. */
+/* The kinds of frames that one flow has. */
 struct form {
 	unsigned tags;	  /* VLAN */
 	unsigned options; /* of IPv4, 4 bytes each */
 	bool six;
-	bool by_qp; /* who is the queue pair, and the source any; else so */
 };
 
 static inline uint8_t *put_ip4(uint8_t *p, const struct form *form,
@@ -64,13 +62,11 @@ static inline uint8_t *put_ip6(uint8_t *p, uint32_t src, size_t len)
 	return p + 40;
 }
 
-/* Source ports, and what is not who it is from, change all the time. */
+/* What is not address or port changes all the time. */
 static inline size_t make(uint8_t *frame, const struct form *form,
 			  struct mark m)
 {
 	static const uint8_t ether[12] = {2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1};
-	uint32_t src = form->by_qp ? m.number % 7 : m.who,
-		 qp = form->by_qp ? m.who : m.number % 5;
 	size_t len = 8 + BTH + sizeof(m);
 	uint8_t *p = frame;
 
@@ -80,14 +76,15 @@ static inline size_t make(uint8_t *frame, const struct form *form,
 		be32_store(p, (i + 1 < form->tags ? 0x88a80000 : 0x81000000) |
 				      (m.number & 0xff));
 	be16_store(p, form->six ? 0x86dd : 0x0800);
-	p = form->six ? put_ip6(p + 2, src, len)
-		      : put_ip4(p + 2, form, src, len);
-	be16_store(p, (uint16_t)(1024 + m.number * 7));
+	p = form->six ? put_ip6(p + 2, m.who, len)
+		      : put_ip4(p + 2, form, m.who, len);
+	be16_store(p, (uint16_t)(1024 + m.who));
 	be16_store(p + 2, PORT);
 	be32_store(p + 4, (uint32_t)len << 16);
 	p += 8;
 	memset(p, 0, BTH);
-	be32_store(p + 4, (m.number & 1 ? 0x80000000 : 0) | (0x11 + qp));
+	be32_store(p + 4,
+		   (m.number & 1 ? 0x80000000 : 0) | (0x11 + m.number % 5));
 	memcpy(p + BTH, &m, sizeof(m));
 	return (size_t)(p + BTH + sizeof(m) - frame);
 }

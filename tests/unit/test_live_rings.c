@@ -39,38 +39,29 @@ static void check_order(struct snk *k, const struct form *form, unsigned forms,
 static void test_order(struct snk *k)
 {
 	static const struct form four[] = {
-		{0, 0, false, false},
-		{1, 0, false, false},
-		{2, 0, false, false},
-		{0, 3, false, false},
+		{0, 0, false},
+		{1, 0, false},
+		{2, 0, false},
+		{0, 3, false},
 	};
 	static const struct form six[] = {
-		{0, 0, true, false},
-		{1, 0, true, false},
-		{2, 0, true, false},
+		{0, 0, true},
+		{1, 0, true},
+		{2, 0, true},
 	};
-	static const struct form qp[] = {
-		{0, 0, false, true}, {0, 0, true, true}, {0, 2, false, true},
-		{1, 0, false, true}, {2, 0, true, true}, {2, 1, false, true},
-	};
-	const struct live_options source = {.order = LIVE_BY_SOURCE},
-				  ports = {.order = LIVE_BY_SOURCE,
-					   .port = {PORT}},
-				  text = {.order = LIVE_BY_SOURCE,
-					  .filter = "not vlan 4095"},
-				  pair = {.order = LIVE_BY_QP};
+	const struct live_options all = {0}, ports = {.port = {PORT}},
+				  text = {.filter = "not vlan 4095"};
 
-	check_order(k, four, 4, &source);
+	check_order(k, four, 4, &all);
 	check_order(k, four, 4, &ports);
 	check_order(k, four, 4, &text);
-	check_order(k, six, 3, &source);
-	check_order(k, qp, 6, &pair);
+	check_order(k, six, 3, &all);
 }
 
 /* A worker's batches are out of its own ring as long as that has some. */
 static void test_shares(struct snk *k)
 {
-	static const struct form form = {0, 0, false, false};
+	static const struct form form = {0, 0, false};
 	static struct rig r;
 	uint32_t own = 0, all = 0;
 
@@ -102,7 +93,7 @@ static void test_shares(struct snk *k)
 /* One source alone: the others help. */
 static void test_alone(struct snk *k)
 {
-	static const struct form form = {0, 0, false, false};
+	static const struct form form = {0, 0, false};
 	static struct rig r;
 	uint32_t by = 0;
 
@@ -121,7 +112,7 @@ static void test_alone(struct snk *k)
 /* What workers have in hand stays as it is, whatever comes. */
 static void test_keep(struct snk *k)
 {
-	static const struct form form = {0, 0, false, false};
+	static const struct form form = {0, 0, false};
 	static struct rig r;
 	struct fault f = {0};
 
@@ -148,7 +139,7 @@ static void test_keep(struct snk *k)
 /* n long frames of so many sources. */
 static void put_long(struct snk *k, uint32_t n, uint32_t who)
 {
-	static const struct form form = {0, 0, false, false};
+	static const struct form form = {0, 0, false};
 	static uint8_t frame[LONG];
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -181,7 +172,7 @@ static void test_room(struct snk *k)
  * but that a machine may stand still for so long, once. */
 static bool keeps_time(struct snk *k, bool silence)
 {
-	static const struct form form = {0, 0, false, false};
+	static const struct form form = {0, 0, false};
 	uint32_t number[WHO] = {0};
 	static struct rig r;
 	bool speaks;
@@ -237,7 +228,7 @@ static void test_drops(struct snk *k)
 /* A source hears its peer, not what its host sends. */
 static void test_own(struct snk *k)
 {
-	static const struct form form = {0, 0, false, false};
+	static const struct form form = {0, 0, false};
 	const struct live_options o = {.kind = LIVE_PACKET, .workers = 2},
 				  port = {.kind = LIVE_PACKET,
 					  .workers = 2,
@@ -269,7 +260,7 @@ static void test_own(struct snk *k)
 /* Until its parent is gone, at most. */
 static _Noreturn void send_all(struct snk *k)
 {
-	static const struct form form = {0, 0, false, false};
+	static const struct form form = {0, 0, false};
 
 	for (uint32_t i = 0; getppid() != 1 && !snk_flush(k); i++)
 		for (uint32_t w = 0; w < WHO; w++)
@@ -310,7 +301,7 @@ static void test_opening(void)
 
 static void test_down_and_up(struct snk *k)
 {
-	static const struct form form = {0, 0, false, false};
+	static const struct form form = {0, 0, false};
 	static struct rig r;
 	uint32_t sent = 0;
 

@@ -10,8 +10,11 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "live/ring.h"
 #include "rings_rig.h"
+
+enum {
+	RING_BLOCK = 1 << 17, /* as in ring_src.c */
+};
 
 static int refused, why; /* an option of packet sockets, or 0 */
 
@@ -25,8 +28,7 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 	return (int)syscall(SYS_setsockopt, fd, level, name, value, len);
 }
 
-static const struct form plain = {0, 0, false, false},
-			 tagged = {1, 0, false, false};
+static const struct form plain = {0, 0, false}, tagged = {1, 0, false};
 
 /* Blocks of all rings that were handed over; change: what becomes of them, or
  * NULL. */
@@ -93,7 +95,7 @@ static void test_down(struct snk *k)
 	for (int i = 0; i < 2; i++) {
 		net_run("ip link set vb down");
 		refused = i ? PACKET_FANOUT : 0;
-		why = EINVAL; /* Linux before 6.13 */
+		why = EINVAL; /* Linux before 6.2, 6.13 */
 		s = net_source("vb", &two);
 		refused = 0;
 		if (i) {
