@@ -106,17 +106,13 @@ int filter_open(struct filter **out, const struct live_options *o, bool ports,
 	return 0;
 }
 
-bool filter_match(const struct filter *x, const struct pkt *p)
-{
-	return bpf_filter(x->program.bf_insns, p->data, p->wire_len, p->len);
-}
-
 int filter_batch(const struct filter *x, struct pkt *pkts, int n)
 {
 	int k = 0;
 
 	for (int i = 0; i < n; i++)
-		if (filter_match(x, &pkts[i]))
+		if (bpf_filter(x->program.bf_insns, pkts[i].data,
+			       pkts[i].wire_len, pkts[i].len))
 			pkts[k++] = pkts[i];
 	return k;
 }

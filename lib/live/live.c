@@ -1,43 +1,159 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* live.c - which kind of source or sink a name and its options mean. */
+/* live.c - network interfaces by name: what there is to know before use, and
+ * which kind of source or sink an interface and its options mean. */
 #include <errno.h>
-#include <stdio.h>
+#include <ifaddrs.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <netinet/in.h>
 #include <string.h>
-#include <sys/un.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "live/private.h"
+#include "wire/be.h"
+#include "wire/proto.h"
 
-static const char unix_prefix[] = "unix:";
+_Static_assert(sizeof(((struct iface *)NULL)->name) == IFNAMSIZ, "name's room");
 
-static bool is_unix(const char *name)
+static int ask(struct iface *i, int fd, struct fault *f)
 {
-	return !strncmp(name, unix_prefix, sizeof(unix_prefix) - 1);
+	struct ifreq r = {0};
+
+	memcpy(r.ifr_name, i->name, sizeof(r.ifr_name));
+	if (ioctl(fd, SIOCGIFINDEX, &r) < 0)
+		return fault_set(f, -errno, "%s: %s", i->name,
+				 errno == ENODEV ? "no such interface"
+						 : strerror(errno));
+	i->index = r.ifr_ifindex;
+	if (ioctl(fd, SIOCGIFHWADDR, &r) < 0)
+		return fault_set(f, -errno, "%s: %s", i->name, strerror(errno));
+	if (r.ifr_hwaddr.sa_family != ARPHRD_ETHER &&
+	    r.ifr_hwaddr.sa_family != ARPHRD_LOOPBACK)
+		return fault_set(f, -ENOTSUP,
+				 "%s: not an Ethernet interface (ARP type %u)",
+				 i->name, r.ifr_hwaddr.sa_family);
+	i->loopback = r.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK;
+	memcpy(i->mac, r.ifr_hwaddr.sa_data, sizeof(i->mac));
+	if (ioctl(fd, SIOCGIFMTU, &r) < 0)
+		return fault_set(f, -errno, "%s: %s", i->name, strerror(errno));
+	i->mtu = (unsigned)r.ifr_mtu;
+	return 0;
 }
 
-/* The path before (0) or behind (1) the comma of unix:LOCAL,REMOTE. */
-static int unix_path(char *path, size_t size, const char *name, int which,
-		     struct fault *f)
+int iface_find(struct iface *i, const char *name, struct fault *f)
 {
-	static const char *const side[] = {"LOCAL", "REMOTE"};
-	const char *from = name + sizeof(unix_prefix) - 1;
-	const char *comma = strchr(from, ',');
-	size_t len;
+	int fd, rc;
 
-	if (!comma)
-		return fault_set(f, -EINVAL, "%s: not unix:LOCAL,REMOTE", name);
-	len = which ? strlen(comma + 1) : (size_t)(comma - from);
-	if (which)
-		from = comma + 1;
-	if (!len)
-		return fault_set(f, -EINVAL, "%s: %s is missing", name,
-				 side[which]);
-	if (len >= size)
-		return fault_set(f, -ENAMETOOLONG,
-				 "%s: %s is longer than a socket's path may "
-				 "be, %zu bytes",
-				 name, side[which], size - 1);
-	snprintf(path, size, "%.*s", (int)len, from);
-	return 0;
+	if (!*name || strlen(name) >= sizeof(i->name))
+		return fault_set(f, -ENODEV, "%s: no such interface", name);
+	memset(i, 0, sizeof(*i));
+	strncpy(i->name, name, sizeof(i->name) - 1);
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return fault_set(f, -errno, "%s: %s", name, strerror(errno));
+	rc = ask(i, fd, f);
+	close(fd);
+	return rc;
+}
+
+/* The first address of each family is the one that a host speaks by. */
+static void take_ip(struct live_address *out, const struct sockaddr *a)
+{
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)a;
+	const struct sockaddr_in *four = (const struct sockaddr_in *)a;
+
+	if (a->sa_family == AF_INET && !out->has_ip4) {
+		memcpy(out->ip4, &four->sin_addr, sizeof(out->ip4));
+		out->has_ip4 = true;
+	}
+	if (a->sa_family == AF_INET6 && !out->has_ip6 &&
+	    !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr)) {
+		memcpy(out->ip6, &six->sin6_addr, sizeof(out->ip6));
+		out->has_ip6 = true;
+	}
+}
+
+bool live_address(struct live_address *out, const char *name)
+{
+	struct ifaddrs *all = NULL;
+	struct iface i;
+
+	*out = (struct live_address){0};
+	if (iface_find(&i, name, NULL) || i.loopback)
+		return false;
+	memcpy(out->mac, i.mac, sizeof(out->mac));
+	if (getifaddrs(&all) < 0)
+		return true;
+	for (const struct ifaddrs *a = all; a; a = a->ifa_next)
+		if (a->ifa_addr && !strcmp(a->ifa_name, i.name))
+			take_ip(out, a->ifa_addr);
+	freeifaddrs(all);
+	return true;
+}
+
+size_t iface_longest(const struct iface *i)
+{
+	return i->mtu + NET_ETH_LEN + NET_VLAN_LEN;
+}
+
+/* packet_extra_vlan_len_allowed() */
+bool iface_fits(const struct iface *i, const uint8_t *frame, size_t len)
+{
+	bool tagged = len >= NET_ETH_LEN && !i->loopback &&
+		      be16_load(frame + NET_ETH_AT_TYPE) == NET_ETHERTYPE_VLAN;
+
+	return len >= NET_ETH_LEN &&
+	       len <= iface_longest(i) - (tagged ? 0 : NET_VLAN_LEN);
+}
+
+bool iface_there(int index)
+{
+	char name[IFNAMSIZ];
+
+	return if_indextoname((unsigned)index, name) || errno != ENXIO;
+}
+
+int iface_gone(const struct iface *i, struct fault *f)
+{
+	return fault_set(f, -ENODEV, "%s: the interface was removed", i->name);
+}
+
+int iface_refused(const struct iface *i, int err, struct fault *f)
+{
+	if (err == EPERM || err == EACCES)
+		return fault_set(f, -err,
+				 "%s: needs the capability CAP_NET_RAW: run as "
+				 "root, or setcap cap_net_raw+ep on the "
+				 "program",
+				 i->name);
+	return fault_set(f, -err, "%s: AF_PACKET: %s", i->name, strerror(err));
+}
+
+int iface_promiscuous(const struct iface *i, struct fault *f)
+{
+	struct packet_mreq m = {
+		.mr_ifindex = i->index,
+		.mr_type = PACKET_MR_PROMISC,
+	};
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), err;
+
+	if (fd < 0)
+		return iface_refused(i, errno, f);
+	if (!setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &m, sizeof(m)))
+		return fd;
+	err = errno;
+	close(fd);
+	return iface_refused(i, err, f);
+}
+
+unsigned live_mtu(const char *name)
+{
+	struct iface i;
+
+	return iface_find(&i, name, NULL) < 0 ? 0 : i.mtu;
 }
 
 /* AF_XDP takes packets away from the host: only what is known not to be its
@@ -50,15 +166,10 @@ static bool may_take(const struct live_options *o)
 int src_open_live(struct src **out, const char *name,
 		  const struct live_options *o, struct fault *f)
 {
-	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	struct iface i;
-	int rc;
+	int rc = iface_find(&i, name, f);
 
-	if (is_unix(name)) {
-		rc = unix_path(path, sizeof(path), name, 0, f);
-		return rc ? rc : dgram_src_open(out, path, o, f);
-	}
-	if ((rc = iface_find(&i, name, f)))
+	if (rc)
 		return rc;
 	if (o->kind == LIVE_XDP)
 		return xdp_src_open(out, &i, o, f);
@@ -70,26 +181,14 @@ int src_open_live(struct src **out, const char *name,
 int snk_open_live(struct snk **out, const char *name, enum live_kind kind,
 		  struct fault *f)
 {
-	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	struct iface i;
-	int rc;
+	int rc = iface_find(&i, name, f);
 
-	if (is_unix(name)) {
-		rc = unix_path(path, sizeof(path), name, 1, f);
-		return rc ? rc : dgram_snk_open(out, path, f);
-	}
-	if ((rc = iface_find(&i, name, f)))
+	if (rc)
 		return rc;
 	if (kind == LIVE_XDP)
 		return xdp_snk_open(out, &i, f);
 	if (kind == LIVE_AUTO && !xdp_snk_open(out, &i, f))
 		return 0;
 	return ring_snk_open(out, &i, f);
-}
-
-unsigned live_mtu(const char *name)
-{
-	struct iface i;
-
-	return is_unix(name) || iface_find(&i, name, NULL) < 0 ? 0 : i.mtu;
 }

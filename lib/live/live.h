@@ -3,11 +3,6 @@
  * live.h - sources and sinks of live interfaces, and what interfaces say of
  * themselves.
  *
- * A name is that of a network interface, or "unix:LOCAL,REMOTE": Ethernet
- * frames as datagrams of a Unix socket, as QEMU's -netdev dgram speaks them:
- * LOCAL is received on (a source; it makes the socket and removes it), REMOTE
- * is sent to (a sink).
- *
  * A source does not see what its own host sends, and goes on when the interface
  * goes down and comes back; one that was removed is an error, -ENODEV.
  * A sink does not fail for want of a peer, an interface that is up, or room in
@@ -82,11 +77,10 @@ struct live_address {
 	bool has_ip4, has_ip6;
 };
 
-/* false: it has none, as sockets and the loopback interface, or is not there.
- */
+/* false: it has none, as the loopback interface, or is not there. */
 bool live_address(struct live_address *out, const char *name);
 
-/* Bytes that an IP packet on an interface may have; 0: as above. */
+/* Bytes that an IP packet on an interface may have; 0: it is not there. */
 unsigned live_mtu(const char *name);
 
 /*

@@ -37,10 +37,7 @@ int iface_promiscuous(const struct iface *i, struct fault *f);
 /* Why there is no packet socket, and the cure. Returns -err. */
 int iface_refused(const struct iface *i, int err, struct fault *f);
 
-/*
- * A compiled filter expression, in the form that the kernel takes and that
- * filter_match() runs here.
- */
+/* A compiled filter expression, in the form that the kernel takes, too. */
 struct filter;
 
 /*
@@ -50,7 +47,6 @@ struct filter;
  */
 int filter_open(struct filter **out, const struct live_options *o, bool ports,
 		struct fault *f);
-bool filter_match(const struct filter *x, const struct pkt *p);
 /* Leaves those that match, in order. Returns their number. */
 int filter_batch(const struct filter *x, struct pkt *pkts, int n);
 /* To a socket, in the place of the one before; NULL: all passes. Returns 0 or
@@ -66,9 +62,6 @@ void filter_close(struct filter *x);
 int ring_src_open(struct src **out, const struct iface *i,
 		  const struct live_options *o, struct fault *f);
 int ring_snk_open(struct snk **out, const struct iface *i, struct fault *f);
-int dgram_src_open(struct src **out, const char *path,
-		   const struct live_options *o, struct fault *f);
-int dgram_snk_open(struct snk **out, const char *path, struct fault *f);
 /* -ENOTSUP: this build, kernel, driver or user cannot. */
 int xdp_snk_open(struct snk **out, const struct iface *i, struct fault *f);
 int xdp_src_open(struct src **out, const struct iface *i,

@@ -3,6 +3,7 @@
 # memory, ledger and answers as on one.
 
 load ../helpers
+load ../wire
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
@@ -11,6 +12,7 @@ setup() {
 
 teardown() {
 	end_bg
+	wire_down
 	remove_regions "$NAME"
 }
 
@@ -107,13 +109,15 @@ real() { # workload
 	dta-collect --create --layout "$EXAMPLES/uniform.ini" --epochs 2 \
 		--region "$NAME-3"
 	dta-translate -q -r reports.pcap --region "$NAME-1"
-	bg env timeout --foreground 60 dta-collect -i unix:c.sock,t.sock -j 3 \
+	wire_up c0:t0
+	bg ip netns exec "$WIRE" timeout --foreground 60 \
+		dta-collect -i c0 --no-xdp -j 3 \
 		--region "$NAME-3" --ticket ticket -o ndjson
 	wait_for test -s ticket
-	wait_for test -S c.sock
+	wait_for grep -q "AF_PACKET, 3 rings" bg.log
 	pid=$(pgrep -P "${BG_PIDS[0]}")
-	timeout 60 dta-translate -q -r reports.pcap --ticket ticket \
-		--to unix:t.sock,c.sock
+	on_wire timeout --foreground 60 dta-translate -q -r reports.pcap \
+		--ticket ticket --to t0 --no-xdp
 	same_memory "$NAME-1" "$NAME-3"
 	kill -USR1 "$pid"
 	wait_for balances bg.log
@@ -122,8 +126,8 @@ real() { # workload
 	dta-collect --region "$NAME-3" --rotate
 	kill -HUP "$pid"
 	wait_for grep -q SIGHUP bg.log
-	timeout 60 dta-translate -q -r reports.pcap --ticket ticket \
-		--to unix:t.sock,c.sock
+	on_wire timeout --foreground 60 dta-translate -q -r reports.pcap \
+		--ticket ticket --to t0 --no-xdp
 	# The same, but for the epoch's number.
 	diff <(dta-dump digest "$NAME-1" -o csv | cut -d, -f1,4-) \
 		<(dta-dump digest "$NAME-3" -o csv | cut -d, -f1,4-)

@@ -3,6 +3,7 @@
 # and keys as on one.
 
 load ../helpers
+load ../wire
 load ../terminal
 load ../top
 
@@ -13,6 +14,7 @@ setup() {
 
 teardown() {
 	end_bg
+	wire_down
 	remove_regions "$NAME"
 }
 
@@ -281,10 +283,12 @@ catches() {
 	make_regions "$EXAMPLES/int-postcard.ini" 1 3
 	dta-gen int-postcard --count 20000 -q -w reports.pcap
 	dta-translate -q -r reports.pcap --region "$NAME-1"
-	bg env timeout --foreground 60 dta-translate -i unix:t.sock,g.sock -j 3 \
-		--region "$NAME-3" -o ndjson
-	wait_for test -S t.sock
-	dta-gen int-postcard --count 20000 --rate 100000 -q -i unix:g.sock,t.sock
+	wire_up t0:g0
+	bg ip netns exec "$WIRE" timeout --foreground 60 \
+		dta-translate -i t0 --no-xdp -j 3 --region "$NAME-3" -o ndjson
+	wait_for grep -q "AF_PACKET, 3 rings" bg.log
+	on_wire dta-gen int-postcard --count 20000 --rate 100000 -q -i g0 \
+		--no-xdp --to-mac 02:00:00:00:00:02
 	kill -USR1 "$(pgrep -P "${BG_PIDS[0]}")"
 	wait_for balances bg.log 20000
 	kill -TERM "$(pgrep -P "${BG_PIDS[0]}")"
@@ -299,22 +303,27 @@ unsent() {
 }
 
 @test "live: NACKs that nobody takes are told while three cores work" {
+	local pid
+
 	need_tools send
 	export DTA_LEDGERS=$PWD/pages
 	mkdir pages
 	make_regions "$EXAMPLES/int-path.ini" 3
 	dta-gen int-path --count 3000 --tracked -q -w all.pcap
 	editcap -F nsecpcap all.pcap reports.pcap $(seq 90 371 3000)
-	bg env timeout --foreground 60 dta-translate -i unix:t.sock,nobody -j 3 \
-		--region "$NAME-3" -T flows:sequence=strict -o ndjson
-	wait_for test -S t.sock
-	# Never silent, until the page has it.
-	env timeout --foreground 60 "$TOOLS/send" reports.pcap unix:,t.sock 100000000 \
-		>sent 2>&1 3>&- &
-	BG_PIDS+=("$!")
+	wire_up t0:g0
+	bg ip netns exec "$WIRE" timeout --foreground 60 \
+		dta-translate -i t0 --no-xdp -j 3 --region "$NAME-3" \
+		-T flows:sequence=strict -o ndjson
+	wait_for grep -q "AF_PACKET, 3 rings" bg.log
+	pid=$(pgrep -P "${BG_PIDS[0]}")
+	# It gets to them when the link is gone already.
+	kill -STOP "$pid"
+	on_wire "$TOOLS/send" reports.pcap g0 >sent
+	on_wire ip link set g0 down
+	kill -CONT "$pid"
 	wait_for unsent
-	kill "$!"
-	kill -TERM "$(pgrep -P "${BG_PIDS[0]}")"
+	kill -TERM "$pid"
 	wait_for run ! kill -0 "${BG_PIDS[0]}"
 	[ "$(counter bg.log nacks_sent)" -gt 0 ]
 	[ "$(counter bg.log unsent)" = "$(counter bg.log nacks_sent)" ]

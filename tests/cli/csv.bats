@@ -2,13 +2,17 @@
 # dta-gen csv: keys, values and times of one's own, and answers of dta-query.
 
 load ../helpers
+load ../wire
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	NAME=dta-test-$$-csv-$BATS_TEST_NUMBER
 }
 
-teardown() { remove_regions "$NAME" "$NAME-again"; }
+teardown() {
+	wire_down
+	remove_regions "$NAME" "$NAME-again"
+}
 
 # store CAPTURE LAYOUT REGION: a new region, and its digest in REGION.digest.
 store() {
@@ -234,9 +238,10 @@ round() {
 
 @test "--pace: rows go out no sooner than their times say" {
 	printf 'key,value,time\n5,01,0.0\n6,02,0.7\n' >timed.csv
+	wire_up
 	began=$(date +%s%N)
-	dta-gen csv -f timed.csv -q --key-type u32 -i unix:a,b --pace
+	on_wire dta-gen csv -f timed.csv -q --key-type u32 -i lo --pace
 	[ $(($(date +%s%N) - began)) -ge 700000000 ]
 	run -2 dta-gen csv -f timed.csv -q --key-type u32 -w a.pcap --pace
-	run -2 dta-gen csv -f timed.csv -q --key-type u32 -i unix:a,b --pace -R 5
+	run -2 dta-gen csv -f timed.csv -q --key-type u32 -i lo --pace -R 5
 }

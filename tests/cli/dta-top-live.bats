@@ -3,6 +3,7 @@
 # cut short.
 
 load ../helpers
+load ../wire
 load ../databases
 load ../terminal
 load ../top
@@ -17,6 +18,7 @@ setup() {
 
 teardown() {
 	end_bg
+	wire_down
 	remove_regions "$NAME"
 }
 
@@ -136,10 +138,14 @@ unsent() {
 }
 
 @test "what an interface does not take is seen while the program runs" {
+	local collect
+
 	need_tools send
+	wire_up out:nobody in0:in1
+	on_wire ip link set out down
 	mkfifo in reports
 	dta-gen int -q -n 20 -w r.pcap
-	begin i.log int-collect -q -R none -r in --to unix:own,nobody
+	begin i.log ip netns exec "$WIRE" int-collect -q -R none -r in --to out
 	fed in
 	wait_for unsent int-collect "$(packets_in r.pcap)"
 	exec 5>&-
@@ -147,27 +153,35 @@ unsent() {
 	dta-gen uniform -q --count 50 -N 1 -w r.pcap
 	dta-collect --create --layout l.ini --region "$NAME"
 	dta-collect --region "$NAME" --ticket t.ini
-	begin t.log dta-translate -q -r reports --ticket t.ini --to unix:own2,nobody
+	begin t.log ip netns exec "$WIRE" dta-translate -q -r reports \
+		--ticket t.ini --to out
 	fed reports
 	wait_for unsent dta-translate
 	exec 5>&-
-	begin c.log dta-collect -q -i unix:own3,nobody --region "$NAME"
+	begin c.log ip netns exec "$WIRE" dta-collect -i in0 --no-xdp \
+		--mac "$(sed -n 's/^mac = //p' t.ini)" --region "$NAME"
+	collect=${BG_PIDS[-1]}
 	dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap
 	wait_for sees counters 'any(.program == "dta-collect" and
 		.counter == "unsent" and .value == 0)'
-	# What comes twice is answered.
-	"$TOOLS/send" roce.pcap unix:,own3 >/dev/null
-	"$TOOLS/send" roce.pcap unix:,own3 >/dev/null
+	wait_for grep -q ": AF_" c.log
+	# What comes twice is answered; the link is gone when it gets to that.
+	kill -STOP "$collect"
+	on_wire "$TOOLS/send" roce.pcap in1 >/dev/null
+	on_wire "$TOOLS/send" roce.pcap in1 >/dev/null
+	on_wire ip link set in1 down
+	kill -CONT "$collect"
 	wait_for unsent dta-collect
 	# Who asks why a key is not there is told of it.
 	run -3 --separate-stderr dta-query why -R "$NAME" '1.2.3.4:5>6.7.8.9:10/tcp'
 	[[ $stderr == *'dta-collect (PID '*" interface: $(packets_in roce.pcap) packets lost (unsent "* ]]
-	begin g.log dta-gen int -q -n 1K -c 1G -R 1000 -i unix:own4,nobody
+	begin g.log ip netns exec "$WIRE" dta-gen int -q -n 1K -c 1G -R 1000 -i out
 	wait_for unsent "dta-gen int"
-	begin l.log int-label-ctl label -q -d 1 -i unix:own5,nobody --to unix:own6,nobody
+	on_wire ip link set in1 up
+	begin l.log ip netns exec "$WIRE" int-label-ctl label -q -d 1 -i in0 --to out
 	wait_for sees programs 'any(.program == "int-label-ctl label")'
 	dta-gen int -q -n 20 -w r.pcap
-	"$TOOLS/send" r.pcap unix:,own5 >/dev/null
+	on_wire "$TOOLS/send" r.pcap in1 >/dev/null
 	wait_for unsent "int-label-ctl label"
 }
 

@@ -3,6 +3,7 @@
 # input or the output breaks.
 
 load ../helpers
+load ../wire
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
@@ -11,6 +12,7 @@ setup() {
 
 teardown() {
 	end_bg
+	wire_down
 	remove_regions "$NAME"
 }
 
@@ -443,15 +445,17 @@ sys.exit(rc)' "$@"
 }
 
 @test "--to: what nobody takes is told at the end, in each format" {
+	wire_up own:nobody
+	on_wire ip link set own down
 	make_region int-path
 	dta-collect --region "$NAME" --ticket t.ini
 	dta-gen int-path -q --flows 50 --count 50 -w few.pcap
-	run -0 --separate-stderr dta-translate -r few.pcap --ticket t.ini --window 0 \
-		--to unix:own,nobody -o ndjson
+	run -0 --separate-stderr on_wire dta-translate -r few.pcap --ticket t.ini --window 0 \
+		--to own -o ndjson
 	grep '^{' <<<"$stderr" | jq -es \
 		'any(.stage == "interface" and .counter == "unsent" and .value >= 50)'
-	run -0 --separate-stderr dta-translate -r few.pcap --ticket t.ini --window 0 \
-		--to unix:own,nobody
+	run -0 --separate-stderr on_wire dta-translate -r few.pcap --ticket t.ini --window 0 \
+		--to own
 	[[ $stderr == *" packets could not be sent"* ]]
 }
 
@@ -462,7 +466,7 @@ sys.exit(rc)' "$@"
 	dta-translate -q -r r.pcap --layout l.ini --region "$NAME"
 	dta-dump digest "$NAME" -o csv >before
 	sed '$s/1K/2K/' l.ini >big.ini
-	for input in '-r r.pcap' '-i unix:in,out'; do
+	for input in '-r r.pcap' '-i lo'; do
 		run -1 --separate-stderr timeout 20 dta-translate $input \
 			--layout big.ini --region "$NAME"
 		[[ $stderr == *"$NAME: is not as the layout says: table b: slots is "*", not "*": remove the region, or change the layout"* ]]

@@ -3,6 +3,7 @@
 # each, what is stored is what was sent, once and in order; or it is counted.
 
 load ../helpers
+load ../wire
 
 setup() {
 	need_tools mangle
@@ -40,6 +41,7 @@ setup() {
 
 teardown() {
 	end_bg
+	wire_down
 	remove_regions "$NAME"
 }
 
@@ -218,17 +220,18 @@ all_there() {
 	balances gen
 }
 
-@test "Unix sockets as the wire: a pace, the rates, an end in time" {
+@test "an interface: a pace, the rates, an end in time" {
+	wire_up t0:g0
 	region keyinc
-	# by env: $! is not a shell's that runs a function
-	env timeout --foreground 60 dta-translate -o ndjson \
-		-i unix:t.sock,g.sock -R "$NAME" 2>translate 3>&- &
+	# by ip: $! is not a shell's that runs a function
+	ip netns exec "$WIRE" timeout --foreground 60 dta-translate -o ndjson \
+		-i t0 -R "$NAME" 2>translate 3>&- &
 	local translate=$!
 	BG_PIDS+=("$translate")
-	wait_for test -S t.sock
-	timeout 60 dta-gen uniform --kind keyinc --flows 500 \
+	wait_for grep -q ": AF_" translate
+	on_wire timeout --foreground 60 dta-gen uniform --kind keyinc --flows 500 \
 		--count 3000 --tracked --rate 10000 --stats 50ms --truth truth.csv \
-		-i unix:g.sock,t.sock >/dev/null 2>rates
+		-i g0 --to-mac 02:00:00:00:00:02 >/dev/null 2>rates
 	[ "$(grep -cE '^ *[0-9]+\.[0-9] ' rates)" -ge 2 ]
 	grep -q "confirmed *3000" rates
 	# the rows end before the ledger
@@ -236,8 +239,9 @@ all_there() {
 		rates
 	run ! grep -qE '^ *[0-9]+\.[0-9] ' <(sed '1,/^dta-gen: gen,/d' rates)
 	verify
-	dta-gen uniform --flows 500 --count 1000000000 --tracked --rate 1000 \
-		--duration 100ms -o ndjson -i unix:g.sock,t.sock 2>gen
+	on_wire dta-gen uniform --flows 500 --count 1000000000 --tracked --rate 1000 \
+		--duration 100ms -o ndjson -i g0 \
+		--to-mac 02:00:00:00:00:02 2>gen
 	grep '^{' gen >ledger
 	# those of the time, and what may go at once after a pause of ours
 	[ "$(counter ledger reports)" -le 170 ]

@@ -3,10 +3,13 @@
 # what is refused says why, and what is told says what it is.
 
 load ../helpers
+load ../wire
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
+
+teardown() { wire_down; }
 
 @test "profiles: a list, and each as a file that says the same" {
 	int-collect --list-profiles -o csv | sed 1d | cut -d, -f1 >names
@@ -196,8 +199,9 @@ setup() {
 	# the 21st is due 20 times 40 ms behind the first, on a slow machine, too
 	local start
 
+	wire_up
 	start=$(date +%s%N)
-	dta-gen int -q -n 5 -c 21 -R 25 -i unix:,nobody
+	on_wire dta-gen int -q -n 5 -c 21 -R 25 -i lo
 	[ $(($(date +%s%N) - start)) -ge 800000000 ]
 }
 

@@ -1,58 +1,29 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Live interfaces that need no privileges: Unix datagrams. And the options of
-# those that do. tests/net has network interfaces.
+# Programs on a live interface: options, signals, times, what is wrong. tests/net
+# has what comes through.
 
 load ../helpers
+load ../wire
 
 setup() {
-	need_tools send
 	NAME=dta-test-$$-live-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 
 teardown() {
 	end_bg
+	wire_down
 	remove_regions "$NAME"
 }
 
-# run_bg LOG COMMAND...: its id is in PID.
+# run_bg LOG COMMAND...: on the wire; its id is in PID.
 run_bg() {
 	local log=$1
 
 	shift
-	"$@" 2>"$log" >"$log.out" 3>&- &
+	ip netns exec "$WIRE" "$@" 2>"$log" >"$log.out" 3>&- &
 	PID=$!
 	BG_PIDS+=("$PID")
-}
-
-@test "reports, RoCEv2 packets and answers as datagrams" {
-	make_regions "$EXAMPLES/uniform.ini"
-	dta-gen uniform --count 2000 -q -w reports.pcap
-	dta-translate -q -r reports.pcap --region "$NAME-file"
-	run_bg collect.log dta-collect -o ndjson --region "$NAME-wire" \
-		-i "unix:roce,answers" --ticket ticket.ini
-	local collect=$PID
-	wait_for test -s ticket.ini
-	run_bg translate.log dta-translate -o ndjson -i "unix:reports,nacks" \
-		--to "unix:answers,roce" --ticket ticket.ini --stats 1h
-	local translate=$PID
-	wait_for grep -q "unix:reports,nacks: Unix datagrams" translate.log
-	"$TOOLS/send" reports.pcap "unix:,reports" >sent
-	grep -qx "sent 2000 dropped 0" sent
-	wait_for same_memory
-	kill "$translate" "$collect"
-	wait "$translate"
-	wait "$collect"
-	[ ! -e roce ]
-	[ ! -e reports ]
-	for log in translate.log collect.log; do
-		grep '^{' $log | jq -se 'map(select(.stage == "interface" and
-			.counter) | [.role, .counter, .value]) ==
-			[["loss", "kernel_drops", 0], ["loss", "unsent", 0]]'
-	done
-	# the rows of --stats add up to the ledger
-	grep '^{' translate.log | jq -se '(map(select(has("took")).received) |
-		add) == 2000'
 }
 
 @test "--stats: a run that is shorter than the interval took its own time" {
@@ -65,13 +36,14 @@ run_bg() {
 }
 
 @test "--stats of a sender without a window: traffic, by roles, and what was sent" {
-	dta-gen uniform --count 100 --rate 10000 --stats 1h -i unix:g,t 2>rates
+	wire_up
+	on_wire dta-gen uniform --count 100 --rate 10000 --stats 1h -i lo 2>rates
 	grep -qE '^SECONDS +RECEIVED_S +DONE_S +LOST_S +HARMLESS_S +SENT_S +REASONS$' \
 		rates
 	grep -qE '^ *[0-9.]+ +[1-9][0-9]* +[1-9][0-9]* +0 +0 +[1-9][0-9]* +-$' rates
 }
 
-@test "--count and --duration: what came is done, exit 0" {
+@test "--count: what came is done, exit 0" {
 	make_regions "$EXAMPLES/uniform.ini"
 	dta-gen uniform --count 2000 -q -w reports.pcap
 	dta-translate -r reports.pcap --region "$NAME-file" -c 1500 \
@@ -85,15 +57,21 @@ run_bg() {
 	jq -se 'map(select(.counter == "received" or .counter == "executed") |
 		.value) == [3000, 3000]' ledger
 	same_memory
-	dta-translate -q -i unix:a,b --region "$NAME-wire" --duration 50ms
-	dta-collect -q -i unix:a,b --region "$NAME-wire" --duration 50ms
+}
+
+@test "--duration: where nothing comes, too, exit 0" {
+	wire_up
+	make_regions "$EXAMPLES/uniform.ini" wire
+	on_wire dta-translate -q -i lo --region "$NAME-wire" --duration 50ms
+	on_wire dta-collect -q -i lo --region "$NAME-wire" --duration 50ms
 }
 
 @test "SIGHUP: a ticket that cannot be replaced is told, and no reason to end" {
+	wire_up
 	make_regions "$EXAMPLES/uniform.ini"
 	mkdir tickets
 	run_bg collect.log dta-collect -o ndjson --region "$NAME-wire" \
-		-i "unix:roce,answers" --ticket tickets/ticket.ini
+		-i lo --ticket tickets/ticket.ini
 	wait_for test -s tickets/ticket.ini
 	mv tickets moved
 	kill -HUP "$PID"
@@ -143,7 +121,7 @@ refuses() {
 	[ "$output" = "dta-translate: no-such-if: no such interface" ]
 	run -1 dta-collect -i no-such-if -R "$NAME-file"
 	[ "$output" = "dta-collect: no-such-if: no such interface" ]
-	run -1 dta-translate -i unix:in,out -R "$NAME-file" udp and and
+	run -1 dta-translate -i lo -R "$NAME-file" udp and and
 	[[ $output == *"filter 'udp and and': "* ]]
 	run -1 dta-translate -q -r reports.pcap -R "$NAME-file" --user no-such-user
 	[ "$output" = "dta-translate: --user: no-such-user: no such user" ]
@@ -167,13 +145,13 @@ once() { # message command...
 	dta-collect --region "$NAME-file" --ticket ticket.ini
 	echo junk >junk
 	mkdir folder
-	local live=(-i unix:in,out) r=(--region "$NAME-file")
+	local live=(-i lo) r=(--region "$NAME-file")
 
 	for t in none junk folder; do
 		once "$t" dta-translate "${live[@]}" --ticket $t
 		once "$t" dta-translate "${live[@]}" --dart --ticket $t
 		once "$t" dta-translate "${live[@]}" --cluster $t
-		once "$t" dta-gen uniform -i unix:,out --dart --ticket $t \
+		once "$t" dta-gen uniform -i lo --dart --ticket $t \
 			--truth truth.csv
 		once "$t" dta-gen uniform -w w.pcap --dart --cluster $t
 	done
@@ -182,8 +160,8 @@ once() { # message command...
 	done
 	printf '[collector 1]\nticket = none\n' >cluster.ini
 	once "cluster.ini:" dta-translate "${live[@]}" --cluster cluster.ini \
-		--to unix:in,out
-	for name in no-such-if far-too-long-for-an-interface unix:x; do
+		--to lo
+	for name in no-such-if far-too-long-for-an-interface; do
 		once "$name" dta-translate "${live[@]}" --ticket ticket.ini \
 			--to $name
 		once "$name" dta-translate "${r[@]}" -i $name
@@ -195,7 +173,7 @@ once() { # message command...
 	local user=(--user no-such-user)
 	once "no-such-user" dta-translate "${r[@]}" "${live[@]}" "${user[@]}"
 	once "no-such-user" dta-collect "${r[@]}" "${live[@]}" "${user[@]}"
-	once "no-such-user" dta-gen uniform -i unix:,out "${user[@]}"
+	once "no-such-user" dta-gen uniform -i lo "${user[@]}"
 	once "no table 'none'" dta-translate "${r[@]}" "${live[@]}" \
 		-T none:copies=1
 	once "filter 'and and'" dta-translate "${r[@]}" "${live[@]}" and and
@@ -204,7 +182,6 @@ once() { # message command...
 		run -2 $p "${r[@]}" -i ""
 		[ "$output" = "$p: --interface: '' is empty" ]
 	done
-	[ ! -e in ]
 	[ ! -e truth.csv ]
 	[ ! -e w.pcap ]
 }
@@ -217,17 +194,18 @@ counted() {
 
 # more_than N PID LOG: whether so many reports are out.
 more_than() {
-	grep -q "Unix datagrams" "$3" || return # no handler yet
+	grep -q ": AF_" "$3" || return # no handler yet
 	kill -USR1 "$2"
 	[ "$(counted "$3" reports)" -gt "$1" ] 2>/dev/null
 }
 
 @test "dta-gen on a wire goes on until it is stopped, or told for how long" {
+	wire_up
 	for options in "" "--flows 2000 --duration 1d" "--tracked"; do
 		for workload in int-path turboflow; do
 			rm -f gen.log
 			# shellcheck disable=SC2086
-			run_bg gen.log dta-gen $workload -i unix:own,out -o ndjson \
+			run_bg gen.log dta-gen $workload -i lo -o ndjson \
 				$options
 			wait_for more_than 30000 "$PID" gen.log
 			kill -TERM "$PID"
@@ -236,27 +214,29 @@ more_than() {
 		done
 	done
 	# traffic that there is nothing to report of hears the clock, too
-	dta-gen turboflow -i unix:own,out --flows 10 --duration 50ms -q
+	on_wire dta-gen turboflow -i lo --flows 10 --duration 50ms -q
 	# All of it IPv6, which DTA/0 has no room for: the time is up all the same.
-	run -0 timeout 60 dta-gen marple-hosts -i unix:own,out --flows 10 \
+	run -0 timeout 60 ip netns exec "$WIRE" \
+		dta-gen marple-hosts -i lo --flows 10 \
 		--duration 50ms --format dta0b --ipv6 100 -q
 	# with these it ends by itself
-	dta-gen int-path -i unix:,out --flows 500 -o ndjson 2>flows.log
+	on_wire dta-gen int-path -i lo --flows 500 -o ndjson 2>flows.log
 	[ "$(counted flows.log reports)" = 500 ]
-	dta-gen int-path -i unix:,out --count 20000 -o ndjson 2>count.log
+	on_wire dta-gen int-path -i lo --count 20000 -o ndjson 2>count.log
 	[ "$(counted count.log reports)" = 20000 ]
 	dta-gen int-path -w /dev/null -o ndjson 2>file.log
 	[ "$(counted file.log reports)" = 10000 ]
 }
 
 @test "a round of flows that brings no report is followed by the next one" {
+	wire_up
 	goes_on() {
 		kill -USR1 "$PID"
 		[ "$(counted gen.log packets)" -gt 10 ] 2>/dev/null
 	}
-	run_bg gen.log dta-gen int-postcard -i unix:own,out --flows 10 \
+	run_bg gen.log dta-gen int-postcard -i lo --flows 10 \
 		--interleave 20 --duration 1d -o ndjson
-	wait_for grep -q "Unix datagrams" gen.log # no handler before
+	wait_for grep -q ": AF_" gen.log # no handler before
 	wait_for goes_on
 	kill -TERM "$PID"
 	wait "$PID"
@@ -264,13 +244,14 @@ more_than() {
 
 # As into a capture: what was taken in comes out, cached or not.
 @test "SIGTERM: dta-gen reports on a wire what it has taken" {
+	wire_up
 	local i
 
 	for options in "" "--tracked" "--rate 4K"; do
 		for i in 1 2 3; do
 			rm -f gen.log
 			# shellcheck disable=SC2086
-			run_bg gen.log dta-gen int-path -i unix:own,out \
+			run_bg gen.log dta-gen int-path -i lo \
 				-o ndjson $options
 			wait_for more_than 100 "$PID" gen.log
 			kill -TERM "$PID"
@@ -280,7 +261,7 @@ more_than() {
 		# each packet is in one counter, and each counter in the truth
 		rm -f gen.log
 		# shellcheck disable=SC2086
-		run_bg gen.log dta-gen turboflow -i unix:own,out -o ndjson \
+		run_bg gen.log dta-gen turboflow -i lo -o ndjson \
 			--truth truth.csv --cache 512 $options
 		wait_for more_than 100 "$PID" gen.log
 		kill -TERM "$PID"
@@ -290,7 +271,7 @@ more_than() {
 	done
 	# asked twice, it does not wait for its pace
 	rm gen.log
-	run_bg gen.log dta-gen turboflow -i unix:own,out -o ndjson --rate 1 \
+	run_bg gen.log dta-gen turboflow -i lo -o ndjson --rate 1 \
 		--cache 512
 	wait_for more_than 0 "$PID" gen.log
 	while kill -TERM "$PID" 2>/dev/null; do sleep 0.05; done
@@ -299,24 +280,26 @@ more_than() {
 }
 
 @test "SIGHUP: the ticket again, where there is one; nothing dies of it" {
+	need_tools send
+	wire_up in0:in1
 	make_regions "$EXAMPLES/uniform.ini"
 	dta-gen uniform --count 2000 -q -w reports.pcap
-	run_bg translate.log dta-translate -o ndjson -i unix:reports,nacks \
+	run_bg translate.log dta-translate -o ndjson -i in0 \
 		--region "$NAME-wire"
-	wait_for grep -q "Unix datagrams" translate.log
+	wait_for grep -q ": AF_" translate.log
 	kill -HUP "$PID"
 	wait_for grep -qx \
 		"dta-translate: SIGHUP: there is nothing to read again" \
 		translate.log
-	"$TOOLS/send" reports.pcap unix:,reports >sent
+	on_wire "$TOOLS/send" reports.pcap in1 >sent
 	kill -TERM "$PID"
 	wait "$PID"
 	[ "$(counted translate.log received)" -gt 0 ]
 	# a road that hears no answers has a ticket, too
 	dta-collect --region "$NAME-file" --ticket ticket.ini
-	run_bg packets.log dta-translate -i unix:reports,nacks \
-		--to unix:,roce --window 0 --ticket ticket.ini
-	wait_for grep -q "Unix datagrams" packets.log
+	run_bg packets.log dta-translate -i in0 \
+		--to lo --window 0 --ticket ticket.ini
+	wait_for grep -q ": AF_" packets.log
 	echo junk >ticket.ini
 	kill -HUP "$PID"
 	wait_for grep -qx "dta-translate: ticket.ini:1: not a line of a ticket" \
@@ -326,14 +309,15 @@ more_than() {
 }
 
 @test "SIGHUP ends dta-gen as SIGTERM does, and not under nohup" {
+	wire_up
 	# not as whoever runs the tests has it
 	run_bg gen.log env --default-signal=HUP \
-		dta-gen int-path -i unix:,out -o ndjson
+		dta-gen int-path -i lo -o ndjson
 	wait_for more_than 0 "$PID" gen.log
 	kill -HUP "$PID"
 	wait "$PID"
 	[ "$(counted gen.log reports)" -gt 0 ]
-	run_bg nohup.log nohup dta-gen int-path -i unix:,out -o ndjson
+	run_bg nohup.log nohup dta-gen int-path -i lo -o ndjson
 	wait_for more_than 0 "$PID" nohup.log
 	kill -HUP "$PID"
 	wait_for more_than "$(counted nohup.log reports)" "$PID" nohup.log

@@ -1,26 +1,32 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# A translator and a software collector on the two ends of a bad link (Unix
-# datagrams): load ../helpers, load faults
+# A translator and a software collector on the two ends of a bad link, all in a
+# network namespace: load ../helpers, load ../wire, load faults
+#
+#   send in1 --- in0 translator t0 --- la link lb --- c0 collector
 
-ROAD=(--to unix:t,la) # the translator's end
+ROAD=(--to t0 --no-xdp) # the translator's end
 
 faults_setup() {
 	need_tools link
 	NAME=dta-test-$$-faults-$BATS_TEST_NUMBER
 	cd "$BATS_TEST_TMPDIR" || exit 1
+	wire_up in0:in1 t0:la lb:c0
 }
 
 faults_teardown() {
 	end_bg
+	wire_down
 	remove_regions "$NAME"
 }
+
+dta-translate() { on_wire dta-translate "$@"; }
 
 # start LOG COMMAND...: in the background; PID is its id.
 start() {
 	local log=$1
 
 	shift
-	"$@" >>"$log" 2>&1 3>&- 9>&- &
+	ip netns exec "$WIRE" "$@" >>"$log" 2>&1 3>&- 9>&- &
 	PID=$!
 	BG_PIDS+=("$PID")
 }
@@ -46,15 +52,15 @@ prepare() {
 path_of() { dta-dump region "$1" --no-load -o ndjson | jq -rs '.[0].path'; }
 
 start_link() { # its options
-	start link.log "$TOOLS/link" "$@" la t lb c
+	start link.log "$TOOLS/link" "$@" la lb
 	LINK=$PID
-	wait_for [ -S lb ]
+	wait_for grep -q linked link.log
 }
 
 start_collector() { # more options
 	rm -f ticket.ini
 	start collect.log dta-collect -o ndjson --region "$NAME" \
-		-i unix:c,lb --ticket ticket.ini "$@"
+		-i c0 --no-xdp --ticket ticket.ini "$@"
 	COLLECT=$PID
 	wait_for [ -s ticket.ini ]
 }

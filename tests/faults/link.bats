@@ -4,6 +4,7 @@
 # what it is without any, counters included.
 
 load ../helpers
+load ../wire
 load faults
 
 setup() { faults_setup; }

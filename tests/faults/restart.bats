@@ -4,6 +4,7 @@
 # counted as lost is what was sent.
 
 load ../helpers
+load ../wire
 load faults
 
 setup() {

@@ -4,6 +4,7 @@
 # away: what both ends say of it, and how often.
 
 load ../helpers
+load ../wire
 load faults
 
 setup() {
@@ -24,13 +25,13 @@ two_epochs() { # COUNT
 
 # Reports come as datagrams.
 start_live() { # option...
-	start translate.log dta-translate -o ndjson -i unix:in,nowhere \
+	start translate.log dta-translate -o ndjson -i in0 \
 		"${ROAD[@]}" --ticket given.ini "$@"
 	TRANSLATE=$PID
-	wait_for [ -S in ]
+	wait_for grep -q "in0: AF_" translate.log
 }
 
-feed() { "$TOOLS/send" "$1" unix:,in >/dev/null; }
+feed() { on_wire "$TOOLS/send" "$1" in1 >/dev/null; }
 
 OLD="table keys: refused a request with the R_Key of epoch 1; this is epoch 2: the ticket is out of date"
 REFUSED="given.ini: epoch 1: the collector refuses its R_Keys: the ticket is out of date"

@@ -4,6 +4,7 @@
 # it runs, in its rows and once on its own, and at the end.
 
 load ../helpers
+load ../wire
 load faults
 
 setup() {
@@ -16,13 +17,13 @@ TO=(--ticket ticket.ini)
 
 # Reports come as datagrams, and cannot wait.
 start_live() { # option...
-	start translate.log dta-translate -i unix:in,nowhere "${ROAD[@]}" \
+	start translate.log dta-translate -i in0 "${ROAD[@]}" \
 		"${TO[@]}" --stats 100ms "$@"
 	TRANSLATE=$PID
-	wait_for [ -S in ]
+	wait_for grep -q "in0: AF_" translate.log
 }
 
-feed() { "$TOOLS/send" "${1:-reports.pcap}" unix:,in >/dev/null; }
+feed() { on_wire "$TOOLS/send" "${1:-reports.pcap}" in1 >/dev/null; }
 
 # ends_with STATUS: when it is interrupted.
 ends_with() {
@@ -171,10 +172,10 @@ rows_add_up() {
 	rows 'all(.stored == 100 and .acked == null and .waiting == null)'
 	sed 's/^qp = rc/qp = uc/' ticket.ini >uc.ini
 	grep -q '^qp = uc' uc.ini || sed '/^\[table/a qp = uc' ticket.ini >uc.ini
-	dta-translate -r reports.pcap --ticket uc.ini --to unix:t,la -q \
+	dta-translate -r reports.pcap --ticket uc.ini "${ROAD[@]}" -q \
 		-o ndjson --stats 1h 2>translate.log
 	rows 'all(.stored == 100 and .acked == null and .waiting == null)'
-	dta-translate -r reports.pcap --ticket ticket.ini --to unix:t,la --dart \
+	dta-translate -r reports.pcap --ticket ticket.ini "${ROAD[@]}" --dart \
 		-q -o csv --stats 1h 2>translate.log
 	[[ $(tail -n 1 translate.log) == *,,, ]]
 }

@@ -488,10 +488,11 @@ is_all_there() {
 	[ "$output" = \
 		"dta-gen: --user: daemon: only root can become another user" ]
 	# one who was given the capabilities may, and keeps none of them
-	setpriv --reuid nobody --regid nogroup --clear-groups \
-		--inh-caps +setuid,+setgid --ambient-caps +setuid,+setgid \
-		"$BUILD/dta-gen" uniform --count 5 -q -i unix:,nobody \
-		--user daemon
+	on r setpriv --reuid nobody --regid nogroup --clear-groups \
+		--inh-caps +setuid,+setgid,+net_raw \
+		--ambient-caps +setuid,+setgid,+net_raw \
+		"$BUILD/dta-gen" uniform --count 5 -q -i r0 --no-xdp \
+		--to-mac 02:00:00:00:00:02 --user daemon
 }
 
 # ticket OPTIONS...: that of a collector on c0.

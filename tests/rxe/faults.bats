@@ -4,6 +4,7 @@
 # guest, a bad link between it and the translator.
 
 load ../helpers
+load ../wire
 load guest
 load traffic
 load ../faults/faults
@@ -23,10 +24,12 @@ setup() {
 	guest_needed
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	HOST=$GUEST_DIR/a
+	wire_up t0:la
 }
 
 teardown() {
 	end_bg
+	wire_down
 	[ -z "${COLLECTOR:-}" ] || guest_run "kill $COLLECTOR; rm -f /dev/shm/r"
 	remove_regions "$NAME"
 }
@@ -48,11 +51,10 @@ prepare_whole() { # WORKLOAD COUNT
 }
 
 bad_link() { # its options
-	rm -f "$GUEST_DIR/switch.sock"
-	start link.log "$TOOLS/link" "$@" la t \
-		"$GUEST_DIR/switch.sock" "$GUEST_DIR/a.sock"
+	start link.log "$TOOLS/link" "$@" la \
+		"$GUEST_DIR/switch.sock,$GUEST_DIR/a.sock"
 	LINK=$PID
-	wait_for [ -S "$GUEST_DIR/switch.sock" ]
+	wait_for grep -q linked link.log
 }
 
 # rxe_through WORKLOAD COUNT FAULT LINK-OPTIONS...: all gets through.

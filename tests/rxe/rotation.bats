@@ -6,6 +6,7 @@
 # is sent meanwhile is stored or counted.
 
 load ../helpers
+load ../wire
 load ../rotation
 load guest
 load ../faults/faults
@@ -37,6 +38,7 @@ setup() {
 teardown() {
 	rm -f traffic
 	end_bg
+	wire_down
 }
 
 teardown_file() { guest_stop; }
@@ -106,9 +108,13 @@ begin() { # options of dta-collect
 	patient [ -s "$A/new.ini" ]
 	hup_translator() { kill -HUP "$TRANSLATE"; }
 	give() { tail -c +25 "$1" >&9; }
+	need_tools link
 	mkfifo reports
+	wire_up t0:la
+	start link.log "$TOOLS/link" la "$GUEST_DIR/b.sock,$GUEST_DIR/a.sock"
+	wait_for grep -q linked link.log
 	start translate.log dta-translate -o ndjson -r reports \
-		--ticket "$A/new.ini" --to "unix:$GUEST_DIR/b.sock,$GUEST_DIR/a.sock"
+		--ticket "$A/new.ini" "${ROAD[@]}"
 	TRANSLATE=$PID LOG=translate.log
 	exec 9>reports
 	head -c 24 chunk.pcap >&9

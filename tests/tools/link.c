@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * link - a bad link: Ethernet frames as Unix datagrams, in both directions.
+ * link - a bad link between two interfaces, in both directions.
  *
  *	link [-s SEED] [-l LOSS] [-d DUPLICATION] [-f FLIP] [-r REORDER]
- *	     [-o AFTER:MS] [-x EVERY] [-m MOST] A_IN A_OUT B_IN B_OUT
+ *	     [-o AFTER:MS] [-x EVERY] [-m MOST] A B
  *
- * What comes in at A_IN leaves for B_OUT, what comes in at B_IN leaves for
- * A_OUT. A chance per frame, 0 to 1: lose it; send it twice; flip one bit of
- * it; hold it back behind the next few. -o: after so many frames none gets
- * through for so long. -x: after every so many frames, one more from a
- * stranger. -m: lose frames of more bytes. It never blocks: what the other end
- * does not take waits. SIGTERM ends it; what was done is told on stdout.
+ * What comes in at A leaves by B, and the other way round. LOCAL,REMOTE in the
+ * place of an interface: Unix sockets, a frame a datagram, as QEMU's -netdev
+ * dgram speaks them; LOCAL is made. A chance per frame, 0 to 1: lose it; send
+ *it twice; flip one bit of it; hold it back behind the next few. -o: after so
+ *many frames none gets through for so long. -x: after every so many frames, one
+ *more from a stranger. -m: lose frames of more bytes. It never blocks: what the
+ *other end does not take waits. It says "linked" when it listens; SIGTERM ends
+ *it, and what was done is told on stdout.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -23,6 +28,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <arpa/inet.h>
 
 #include "badlink.h"
 #include "base/clock.h"
@@ -40,9 +46,16 @@ struct frame {
 	uint8_t data[FRAME_MAX];
 };
 
-struct way {
-	int in, out;
+/* An interface, or a socket and whom it sends to. */
+struct end {
+	int fd;
 	struct sockaddr_un to;
+	socklen_t to_len; /* 0: an interface */
+	char path[108];	  /* of the socket */
+};
+
+struct way {
+	const struct end *in, *out;
 	struct frame *first, **last; /* to be sent */
 	struct held held;
 };
@@ -62,28 +75,56 @@ static void on_term(int signal)
 	stop = 1;
 }
 
-static struct sockaddr_un address(const char *path)
+static void fail(const char *what)
 {
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
-
-	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
-	return a;
+	perror(what);
+	exit(1);
 }
 
-static void way_open(struct way *w, const char *in, const char *out)
+static void open_interface(struct end *e, const char *name)
 {
-	struct sockaddr_un at = address(in);
+	struct sockaddr_ll at = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_ALL),
+		.sll_ifindex = (int)if_nametoindex(name),
+	};
+	int yes = 1;
 
-	w->in = socket(AF_UNIX, SOCK_DGRAM, 0);
-	w->out = socket(AF_UNIX, SOCK_DGRAM, 0);
-	w->to = address(out);
-	w->last = &w->first;
-	unlink(in);
-	if (w->in < 0 || w->out < 0 ||
-	    bind(w->in, (struct sockaddr *)&at, sizeof(at)) < 0) {
-		perror(in);
-		exit(1);
+	e->fd = socket(AF_PACKET, SOCK_RAW, 0);
+	if (e->fd < 0 || !at.sll_ifindex ||
+	    setsockopt(e->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &yes,
+		       sizeof(yes)) < 0 ||
+	    bind(e->fd, (struct sockaddr *)&at, sizeof(at)) < 0)
+		fail(name);
+}
+
+static void open_sockets(struct end *e, const char *local, const char *remote)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+
+	snprintf(e->path, sizeof(e->path), "%s", local);
+	memcpy(at.sun_path, e->path, sizeof(at.sun_path));
+	e->to = (struct sockaddr_un){.sun_family = AF_UNIX};
+	e->to_len = sizeof(e->to);
+	snprintf(e->to.sun_path, sizeof(e->to.sun_path), "%s", remote);
+	e->fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+	unlink(local);
+	if (e->fd < 0 || bind(e->fd, (struct sockaddr *)&at, sizeof(at)) < 0)
+		fail(local);
+}
+
+static void end_open(struct end *e, char *name)
+{
+	char *comma = strchr(name, ',');
+	int bytes = 16 << 20;
+
+	if (comma) {
+		*comma = '\0';
+		open_sockets(e, name, comma + 1);
+	} else {
+		open_interface(e, name);
 	}
+	setsockopt(e->fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes));
 }
 
 static struct frame *copy(const struct frame *f)
@@ -187,8 +228,10 @@ static void send_queued(struct way *w)
 	struct frame *f;
 
 	while ((f = w->first)) {
-		if (sendto(w->out, f->data, f->len, MSG_DONTWAIT,
-			   (struct sockaddr *)&w->to, sizeof(w->to)) < 0 &&
+		if (sendto(w->out->fd, f->data, f->len, MSG_DONTWAIT,
+			   w->out->to_len ? (struct sockaddr *)&w->out->to
+					  : NULL,
+			   w->out->to_len) < 0 &&
 		    (errno == EAGAIN || errno == ENOBUFS))
 			return;
 		w->first = f->next;
@@ -203,7 +246,8 @@ static void receive(struct way *w)
 	static struct frame f;
 	ssize_t n;
 
-	while ((n = recv(w->in, f.data, sizeof(f.data), MSG_DONTWAIT)) > 0) {
+	while ((n = recv(w->in->fd, f.data, sizeof(f.data), MSG_DONTWAIT)) >
+	       0) {
 		f.len = (size_t)n;
 		pass(w, &f);
 		send_queued(w);
@@ -251,24 +295,28 @@ static void parse(int argc, char **argv)
 			exit(2);
 		}
 	}
-	if (argc - optind != 4)
+	if (argc - optind != 2)
 		exit(2);
 }
 
 int main(int argc, char **argv)
 {
 	struct sigaction action = {.sa_handler = on_term};
-	static struct way ab, ba;
+	static struct end a, b;
+	static struct way ab = {.in = &a, .out = &b, .last = &ab.first},
+			  ba = {.in = &b, .out = &a, .last = &ba.first};
 
 	parse(argc, argv);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
-	way_open(&ab, argv[optind], argv[optind + 3]);
-	way_open(&ba, argv[optind + 2], argv[optind + 1]);
+	end_open(&a, argv[optind]);
+	end_open(&b, argv[optind + 1]);
+	printf("linked\n");
+	fflush(stdout);
 	while (!stop) {
 		struct pollfd p[2] = {
-			{.fd = ab.in, .events = POLLIN},
-			{.fd = ba.in, .events = POLLIN},
+			{.fd = a.fd, .events = POLLIN},
+			{.fd = b.fd, .events = POLLIN},
 		};
 
 		poll(p, 2, ab.first || ba.first ? 1 : 100);
@@ -277,8 +325,8 @@ int main(int argc, char **argv)
 		send_queued(&ab);
 		send_queued(&ba);
 	}
-	unlink(argv[optind]);
-	unlink(argv[optind + 2]);
+	unlink(a.path);
+	unlink(b.path);
 	printf("in=%" PRIu64 " lost=%" PRIu64 " duplicated=%" PRIu64
 	       " flipped=%" PRIu64 " reordered=%" PRIu64 " strangers=%" PRIu64
 	       " out=%" PRIu64 "\n",

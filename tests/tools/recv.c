@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * recv NAME CAPTURE [KIND [FILTER]]: what comes on a live interface, or
- * "unix:LOCAL,REMOTE", to a capture, until SIGTERM. KIND: packet, xdp or auto;
+ * recv NAME CAPTURE [KIND [FILTER]]: what comes on a live interface
+ * to a capture, until SIGTERM. KIND: packet, xdp or auto;
  * packet:PORT...: UDP to that port only.
  * Prints the source's kind when it listens, "received N dropped N" at the end.
  */

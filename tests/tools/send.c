@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * send CAPTURE NAME [COUNT]: the packets of a capture to a live interface, or
- * "unix:LOCAL,REMOTE"; COUNT: again from the start until so many are sent.
+ * send CAPTURE NAME [COUNT]: the packets of a capture to a live interface;
+ * COUNT: again from the start until so many are sent.
  * Prints "sent N dropped N".
  */
 #include <inttypes.h>
