@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "packet/kind.h"
-#include "packet/walk.h"
 
 enum {
 	BUFFER = 1 << 20,
@@ -20,6 +19,8 @@ enum {
 	 * is made. */
 	PIPE_ENOUGH = BUFFER / 8,
 	MAGIC_NANO = 0xa1b23c4d,
+	RECORD_LEN = 16, /* header of a record */
+	LINK_ETHERNET = 1,
 	STOP_MS = 1000, /* for a reader, when it is time to stop */
 };
 
@@ -38,7 +39,7 @@ static void put_file_header(struct capture *s)
 	const uint32_t words[6] = {
 		[0] = MAGIC_NANO,
 		[4] = PKT_MAX,
-		[5] = WALK_ETHERNET,
+		[5] = LINK_ETHERNET,
 	};
 
 	memcpy(s->buf, words, sizeof(words));
@@ -126,7 +127,7 @@ static int open_fd(struct capture *s, const char *path, struct fault *f)
 /* Where the next frame goes, behind room for its record header. */
 static void show_room(struct capture *s)
 {
-	size_t used = s->len + PCAP_RECORD_LEN;
+	size_t used = s->len + RECORD_LEN;
 
 	s->snk.at = s->buf + used;
 	s->snk.room = used < BUFFER && s->len < s->enough ? BUFFER - used : 0;
@@ -155,7 +156,7 @@ static void capture_done(struct snk *snk, size_t len, uint32_t wire_len,
 	struct capture *s = (struct capture *)snk;
 
 	put_record_header(s->buf + s->len, len, wire_len, ts_ns);
-	s->len += PCAP_RECORD_LEN + len;
+	s->len += RECORD_LEN + len;
 	show_room(s);
 }
 

@@ -11,7 +11,7 @@
 
 #include "packet/pkt.h"
 
-struct shelf; /* shelf.h */
+struct shelf; /* src.c */
 
 struct src_ops {
 	int (*rx)(struct src *s, struct pkt *pkts, int max, struct fault *f);

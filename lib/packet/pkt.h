@@ -47,10 +47,10 @@ struct snk; /* a sink */
 
 /*
  * Opens a capture for reading, "-" for stdin: classic pcap of either byte order
- * and resolution, and pcapng, walked in large blocks; each as it is or in gzip
- * (RFC 1952). Only Ethernet. Works on pipes: returns packets as they arrive. A
- * signal ends the wait for the first bytes; then src_rx() goes on with it.
- * Returns 0 or -errno; f tells the reason, the path not included.
+ * and resolution, and pcapng as libpcap reads it; each as it is or, in a file,
+ * in gzip (RFC 1952). Only Ethernet. Works on pipes: returns packets as they
+ * arrive. A signal ends the wait for the first bytes; then src_rx() goes on
+ * with it. Returns 0 or -errno; f tells the reason, the path not included.
  */
 int src_open(struct src **out, const char *path, struct fault *f);
 
@@ -58,7 +58,7 @@ int src_open(struct src **out, const char *path, struct fault *f);
  * Up to max packets, waiting for the first only. Returns their number, 0 at the
  * end, -EINTR on a signal, or -errno with f set: -EBADMSG for a capture that
  * ends inside a record, holds an impossible length, or whose gzip data are
- * damaged (packets before it were returned).
+ * damaged (packets before it were returned; of gzip all but the last 64 KB).
  */
 int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f);
 

@@ -24,15 +24,22 @@ same_stored() { # capture capture
 	remove_regions "$NAME"
 }
 
-@test "dta-translate: pcap and pcapng, a file and a pipe, several members" {
+@test "dta-translate: pcap and pcapng, a file and standard input, several members" {
 	same_stored r.pcap r.pcap.gz
-	cat r.pcap.gz | same_stored r.pcap -
+	same_stored r.pcap - <r.pcap.gz
 	editcap -F pcapng r.pcap r.pcapng
 	gzip -k r.pcapng
 	same_stored r.pcap r.pcapng.gz
-	cat r.pcapng.gz | same_stored r.pcap -
+	same_stored r.pcap - <r.pcapng.gz
+	cat r.pcapng | same_stored r.pcap -
 	{ head -c 100001 r.pcap | gzip; tail -c +100002 r.pcap | gzip -1; } >two.gz
 	same_stored r.pcap two.gz
+}
+
+@test "a pipe is unpacked by somebody else" {
+	run -1 --separate-stderr sh -c "cat r.pcap.gz | dta-dump packets -"
+	[ "$stderr" = "dta-dump: standard input: compressed, and no file: unpack it first, as with zcat" ]
+	zcat r.pcap.gz | dta-dump packets - | cmp - <(dta-dump packets r.pcap)
 }
 
 @test "dta-gen, dta-collect, dta-dump: the same as of the plain capture" {
@@ -74,10 +81,8 @@ fails() { # capture message least-stored
 	size=$(stat -c %s r.pcap.gz)
 	cp r.pcap.gz bad.gz
 	printf '\x5a\xa5' | dd of=bad.gz bs=1 seek=$((size - 8)) conv=notrunc status=none
-	fails bad.gz "damaged gzip data: incorrect data check, after packet 5000" 5000
-	{ cat r.pcap.gz; echo no gzip; } >more.gz
-	fails more.gz "damaged gzip data: incorrect header check, after packet 5000" 5000
+	fails bad.gz "damaged gzip data: incorrect data check, after packet" 4000
 	gzip <"$EXAMPLES/uniform.ini" >text.gz
 	run -1 --separate-stderr dta-dump packets text.gz
-	[ "$stderr" = "dta-dump: text.gz: not a capture: neither pcap nor pcapng" ]
+	[ "$stderr" = "dta-dump: text.gz: not a capture: neither pcap nor pcapng; if it is compressed, unpack it first" ]
 }

@@ -54,7 +54,7 @@ static bool same(const struct pkt *a, const struct pkt *b)
 
 /* Packets that both have, -1 where they differ. Batches of the two need not be
  * the same. */
-static long compare(const char *name, bool file)
+static long compare(void)
 {
 	struct pkt a[PKT_BATCH], b;
 	struct src *x, *y;
@@ -63,7 +63,7 @@ static long compare(const char *name, bool file)
 	long total = 0;
 	int n;
 
-	if (src_open(&x, name, &f) || src_open(&y, plain, &f)) {
+	if (src_open(&x, path, &f) || src_open(&y, plain, &f)) {
 		fprintf(stderr, "%s\n", f.text);
 		return -1;
 	}
@@ -78,38 +78,11 @@ static long compare(const char *name, bool file)
 	}
 	if (n || src_rx(y, &b, 1, &f))
 		total = -1;
-	TEST(src_done(x) == packed.len);
-	TEST(src_size(x) == (file ? packed.len : 0));
+	TEST(src_done(x) <= packed.len); /* zeros behind are nobody's */
+	TEST(src_size(x) == packed.len);
 	src_close(x);
 	src_close(y);
 	return total;
-}
-
-/* The same through a pipe, in pieces of all lengths. */
-static long compare_piped(void)
-{
-	int fds[2];
-	pid_t pid;
-	long n;
-
-	if (pipe(fds) || (pid = fork()) < 0)
-		exit(1);
-	if (!pid) {
-		for (size_t at = 0, len = 1; at < packed.len; at += len) {
-			len = len * 7 % 65521 + 1;
-			if (len > packed.len - at)
-				len = packed.len - at;
-			if (write(fds[1], packed.bytes + at, len) !=
-			    (ssize_t)len)
-				_exit(1);
-		}
-		_exit(0);
-	}
-	close(fds[1]);
-	n = compare(fd_path(fds[0]), false);
-	close(fds[0]);
-	TEST(waitpid(pid, NULL, 0) == pid);
-	return n;
 }
 
 static void ng_block(uint32_t type, const void *body, uint32_t len)
@@ -172,8 +145,7 @@ static void make(bool ng)
 static void check(void)
 {
 	save_packed(packed.len);
-	TEST(compare(path, true) > 500);
-	TEST(compare_piped() > 500);
+	TEST(compare() > 500);
 }
 
 static void test_same(bool ng)
@@ -260,7 +232,7 @@ static void test_flipped(void)
 		save_packed(packed.len);
 		read_to_error(&rc, &n);
 		told += rc < 0;
-		if (!TEST(rc || compare(path, true) == 10))
+		if (!TEST(rc || compare() == 10))
 			fprintf(stderr, "bit %zu: %d after %ld\n", bit, rc, n);
 		packed.bytes[at] ^= (uint8_t)(1 << bit % 8);
 	}
@@ -271,14 +243,10 @@ static void test_damaged(void)
 {
 	make_small();
 	packed.bytes[packed.len - 8] ^= 1;
-	fails(10, "damaged gzip data: incorrect data check, after packet 10");
+	fails(0, "damaged gzip data: incorrect data check");
 	make_small();
 	packed.bytes[packed.len - 1] ^= 1;
-	fails(10, "damaged gzip data: incorrect length check");
-	make_small();
-	memcpy(packed.bytes + packed.len, "rubbish", 7);
-	packed.len += 7;
-	fails(10, "damaged gzip data: incorrect header check");
+	fails(0, "damaged gzip data: incorrect length check");
 }
 
 static void test_not_a_capture(void)
@@ -300,31 +268,21 @@ static void test_not_a_capture(void)
 	fails(0, "cut short: ends inside a record, after packet 0");
 }
 
-/* What a writer has flushed is there at once. */
-static void test_arrival(void)
+/* A pipe is not read from its beginning again. */
+static void test_pipe(void)
 {
-	struct pkt pkts[PKT_BATCH];
-	struct fault f;
+	struct fault f = {""};
 	struct src *s;
 	int fds[2];
 
 	if (pipe(fds))
 		exit(1);
-	pcap_begin();
-	pcap_record(1, 1, 60, 60);
-	pcap_record(2, 2, 61, 61);
-	packed.len = 0;
-	member(0, image.len, Z_SYNC_FLUSH);
+	make_small();
 	TEST(write(fds[1], packed.bytes, packed.len) == (ssize_t)packed.len);
-	if (!TEST(!src_open(&s, fd_path(fds[0]), &f)))
-		return;
-	TEST(src_rx(s, pkts, PKT_BATCH, &f) == 2 && pkts[1].len == 61);
-	src_wait(s, 0);
-	TEST(src_rx(s, pkts, PKT_BATCH, &f) == -EAGAIN);
-	close(fds[1]);
-	TEST(src_rx(s, pkts, PKT_BATCH, &f) == -EBADMSG);
-	src_close(s);
+	TEST(src_open(&s, fd_path(fds[0]), &f) == -EBADMSG);
+	TEST(!!strstr(f.text, "unpack it first, as with zcat"));
 	close(fds[0]);
+	close(fds[1]);
 }
 
 /* The packets behind which batches of a file end, where full ones are taken in
@@ -379,7 +337,7 @@ int main(void)
 	test_flipped();
 	test_damaged();
 	test_not_a_capture();
-	test_arrival();
+	test_pipe();
 	test_batches(20011);
 	test_batches(200);
 	unlink(plain);

