@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * int_source.h - INT put into packets, as its source and transit nodes do:
- * INT 2.1, sections 5.2 to 5.9; formats are in int_md.h.
+ * int_source.h - INT put into packets, as its source does: INT 2.1, sections
+ * 5.2 to 5.9; formats are in int_md.h.
  */
 #ifndef INBAND_INT_SOURCE_H
 #define INBAND_INT_SOURCE_H
@@ -41,23 +41,5 @@ struct int_source {
  */
 int int_insert(uint8_t *out, size_t cap, const struct int_profile *p,
 	       const struct int_source *s, const uint8_t *frame, size_t len);
-
-/* What a transit node does. */
-struct int_transit {
-	const uint8_t *md; /* its metadata, HopML words */
-	size_t md_len;
-	uint32_t mtu;	 /* of IP packets; 0: any */
-	bool complement; /* if asked for, rather than changing the checksum */
-};
-
-/*
- * Pushes a hop's metadata onto the stack of the frame, in place, where INT-MD
- * is found in it. Returns its length, which is the same if there was no way:
- * hops exceeded (E is set), MTU exceeded (M is set; 0.5 has none), no room in
- * the format. -EBADMSG: there is no INT-MD; -EINVAL: metadata of another
- * length; -ENOBUFS.
- */
-int int_push(uint8_t *frame, size_t len, size_t cap,
-	     const struct int_profile *p, const struct int_transit *t);
 
 #endif

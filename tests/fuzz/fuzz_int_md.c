@@ -10,6 +10,7 @@
 
 #include "inband/int_md.h"
 #include "inband/int_source.h"
+#include "../tools/int_push.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

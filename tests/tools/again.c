@@ -26,6 +26,7 @@
 #include "wire/be.h"
 #include "wire/label.h"
 #include "wire/net.h"
+#include "int_push.h"
 
 enum {
 	FRAME_MAX = 4096,

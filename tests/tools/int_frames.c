@@ -9,6 +9,7 @@
 #include "inband/int_md.h"
 #include "inband/int_source.h"
 #include "packet/pkt.h"
+#include "int_push.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "int_packets.h"
 #include "test.h"
 #include "wire/key.h"
+#include "../tools/int_push.h"
 
 enum {
 	ROUNDS = 40000,

@@ -9,6 +9,7 @@
 
 #include "int_packets.h"
 #include "int_samples.h"
+#include "../tools/int_push.h"
 
 static uint8_t frame[8192], with[8192], out[8192];
 

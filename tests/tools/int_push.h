@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* int_push.c - a hop's metadata onto the stack: int_source.h. */
+/* int_push.h - what a transit node does: a hop's metadata onto the stack. */
+#ifndef TESTS_TOOLS_INT_PUSH_H
+#define TESTS_TOOLS_INT_PUSH_H
+
 #include <errno.h>
 
 #include "inband/int_private.h"
@@ -7,8 +10,16 @@
 #include "wire/be.h"
 #include "wire/net.h"
 
+/* What a transit node does. */
+struct int_transit {
+	const uint8_t *md; /* its metadata, HopML words */
+	size_t md_len;
+	uint32_t mtu;	 /* of IP packets; 0: any */
+	bool complement; /* if asked for, rather than changing the checksum */
+};
+
 /* A frame at a transit node. */
-struct node {
+struct transit_node {
 	uint8_t *frame;
 	struct int_place at;
 	const struct int_profile *p;
@@ -16,18 +27,18 @@ struct node {
 	uint32_t sum;
 };
 
-static bool is_0_5(const struct node *n)
+static inline bool transit_is_0_5(const struct transit_node *n)
 {
 	return n->at.version == INT_V0_5;
 }
 
 /* Bytes that each hop adds. */
-static size_t hop_len(const struct node *n)
+static inline size_t transit_hop_len(const struct transit_node *n)
 {
 	struct int_plan plan;
 	unsigned count;
 
-	if (!is_0_5(n))
+	if (!transit_is_0_5(n))
 		return (n->h[INT_AT_HOP_WORDS] & INT_HOP_WORDS_MASK) * 4u;
 	int_plan_of(&plan, int_profile_words(n->p, INT_V0_5), INT_BITMAP_BITS,
 		    be16_load(n->h + INT_AT_BITMAP));
@@ -36,34 +47,35 @@ static size_t hop_len(const struct node *n)
 	       (count - (unsigned)__builtin_popcount(plan.bitmap)) * 4u;
 }
 
-static bool hops_exceeded(const struct node *n)
+static inline bool transit_hops_exceeded(const struct transit_node *n)
 {
-	if (is_0_5(n))
+	if (transit_is_0_5(n))
 		return n->h[INT_AT_REMAINING] >= n->h[INT05_AT_MAX];
 	return !n->h[INT_AT_REMAINING];
 }
 
 /* Bits of the header's first half word. */
-static void set_flags(struct node *n, unsigned bits)
+static inline void transit_set_flags(struct transit_node *n, unsigned bits)
 {
 	int_set16(n->h, (uint16_t)(be16_load(n->h) | bits), &n->sum);
 	int_sum_apply(n->frame, &n->at, n->p, n->sum);
 }
 
-static void set_exceeded(struct node *n)
+static inline void transit_set_exceeded(struct transit_node *n)
 {
-	set_flags(n, int_is_old(n->at.version) ? 0x0100 : 0x0400);
+	transit_set_flags(n, int_is_old(n->at.version) ? 0x0100 : 0x0400);
 }
 
 /* 0.5 has no such flag. */
-static void set_mtu(struct node *n)
+static inline void transit_set_mtu(struct transit_node *n)
 {
-	if (!is_0_5(n))
-		set_flags(n, int_is_old(n->at.version) ? 0x0080 : 0x0200);
+	if (!transit_is_0_5(n))
+		transit_set_flags(n,
+				  int_is_old(n->at.version) ? 0x0080 : 0x0200);
 }
 
 /* The words that shim or option count, and what counts the option. */
-static bool count_words(struct node *n, size_t words)
+static inline bool transit_count_words(struct transit_node *n, size_t words)
 {
 	uint8_t *shim = n->frame + n->at.shim;
 	uint8_t *geneve = n->frame + n->at.l4 + NET_UDP_LEN;
@@ -89,11 +101,12 @@ static bool count_words(struct node *n, size_t words)
 	return true;
 }
 
-static void count_hop(struct node *n)
+static inline void transit_count_hop(struct transit_node *n)
 {
 	uint8_t *p = n->h + INT_AT_REMAINING - 1;
 
-	int_set16(p, (uint16_t)(be16_load(p) + (is_0_5(n) ? 1 : -1)), &n->sum);
+	int_set16(p, (uint16_t)(be16_load(p) + (transit_is_0_5(n) ? 1 : -1)),
+		  &n->sum);
 }
 
 /*
@@ -101,7 +114,8 @@ static void count_hop(struct node *n)
  * needs no change, or the one that says nothing of it. Which of its halves says
  * so is not specified (trap S11).
  */
-static void complement(struct node *n, uint8_t *md, size_t len, bool use)
+static inline void transit_complement(struct transit_node *n, uint8_t *md,
+				      size_t len, bool use)
 {
 	uint8_t *word = md + len - INT_COMPLEMENT_LEN;
 
@@ -114,10 +128,11 @@ static void complement(struct node *n, uint8_t *md, size_t len, bool use)
 	n->sum = 0;
 }
 
-static void push(struct node *n, const struct int_transit *t, size_t behind)
+static inline void transit_push(struct transit_node *n,
+				const struct int_transit *t, size_t behind)
 {
 	uint8_t *md = n->frame + n->at.stack;
-	bool asked = !is_0_5(n) &&
+	bool asked = !transit_is_0_5(n) &&
 		     be16_load(n->h + INT_AT_BITMAP) & INT_COMPLEMENT;
 
 	memmove(md + t->md_len, md, behind);
@@ -125,39 +140,49 @@ static void push(struct node *n, const struct int_transit *t, size_t behind)
 	if (asked)
 		memset(md + t->md_len - INT_COMPLEMENT_LEN, 0xff,
 		       INT_COMPLEMENT_LEN);
-	count_hop(n);
+	transit_count_hop(n);
 	net_ip_resize(n->frame + n->at.ip, (int)t->md_len);
 	int_resize_l4(n->frame, &n->at, (int)t->md_len, &n->sum);
 	int_sum_bytes(&n->sum, md, t->md_len);
 	if (asked)
-		complement(n, md, t->md_len, t->complement);
+		transit_complement(n, md, t->md_len, t->complement);
 	int_sum_apply(n->frame, &n->at, n->p, n->sum);
 }
 
-int int_push(uint8_t *frame, size_t len, size_t cap,
-	     const struct int_profile *p, const struct int_transit *t)
+/*
+ * Pushes a hop's metadata onto the stack of the frame, in place, where INT-MD
+ * is found in it. Returns its length, which is the same if there was no way:
+ * hops exceeded (E is set), MTU exceeded (M is set; 0.5 has none), no room in
+ * the format. -EBADMSG: there is no INT-MD; -EINVAL: metadata of another
+ * length; -ENOBUFS.
+ */
+static inline int int_push(uint8_t *frame, size_t len, size_t cap,
+			   const struct int_profile *p,
+			   const struct int_transit *t)
 {
-	struct node n = {.frame = frame, .p = p};
+	struct transit_node n = {.frame = frame, .p = p};
 
 	if (int_find(&n.at, p, NET_ETHERTYPE_ETH, frame, len) ||
 	    n.at.type != INT_TYPE_MD)
 		return -EBADMSG;
 	n.h = frame + n.at.header;
-	if (!t->md_len || t->md_len != hop_len(&n))
+	if (!t->md_len || t->md_len != transit_hop_len(&n))
 		return -EINVAL;
-	if (hops_exceeded(&n)) {
-		set_exceeded(&n);
+	if (transit_hops_exceeded(&n)) {
+		transit_set_exceeded(&n);
 		return (int)len;
 	}
 	if (t->mtu && n.at.ip_len + t->md_len > t->mtu) {
-		set_mtu(&n);
+		transit_set_mtu(&n);
 		return (int)len;
 	}
 	if (len + t->md_len > cap)
 		return -ENOBUFS;
 	if (n.at.ip_len + t->md_len > UINT16_MAX ||
-	    !count_words(&n, t->md_len / 4))
+	    !transit_count_words(&n, t->md_len / 4))
 		return (int)len;
-	push(&n, t, len - n.at.stack);
+	transit_push(&n, t, len - n.at.stack);
 	return (int)(len + t->md_len);
 }
+
+#endif
