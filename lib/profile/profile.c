@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* profile.c - profile files, read and written; nothing is believed unseen. */
+#include "profile/profile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/ini.h"
+#include "base/field.h"
+#include "base/text.h"
+#include "wire/proto.h"
+
+/* Units of time, ns; text NULL: the end. */
+struct profile_unit {
+	const char *text;
+	uint32_t ns;
+};
+
+const char *const profile_field_names[INT_FIELDS + 1] = {
+	[INT_NODE] = "node",
+	[INT_INGRESS] = "ingress",
+	[INT_EGRESS] = "egress",
+	[INT_LATENCY] = "latency",
+	[INT_QUEUE] = "queue",
+	[INT_OCCUPANCY] = "occupancy",
+	[INT_INGRESS_TIME] = "ingress_time",
+	[INT_EGRESS_TIME] = "egress_time",
+	[INT_INGRESS2] = "ingress2",
+	[INT_EGRESS2] = "egress2",
+	[INT_UTILIZATION] = "utilization",
+	[INT_BUFFER] = "buffer",
+	[INT_BUFFER_OCCUPANCY] = "buffer_occupancy",
+	[INT_CONGESTION] = "congestion",
+	[INT_DROP_REASON] = "drop_reason",
+	[INT_HOP_LIMIT] = "hop_limit",
+	[INT_NAMESPACE_DATA] = "namespace_data",
+	[INT_TIME_SECONDS] = "time_seconds",
+	[INT_TIME_FRACTION] = "time_fraction",
+};
+
+static const struct profile_unit profile_units[] = {
+	{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"ntp", INT_SCALE_NTP},
+	{NULL, 0},
+};
+
+enum {
+	TOKEN_MAX = 40,
+};
+
+/* A word that is being read: so many parts, so many bytes. */
+struct making {
+	struct int_word word;
+	unsigned parts, len;
+};
+
+static bool is_time(unsigned field)
+{
+	return field == INT_LATENCY || field == INT_INGRESS_TIME ||
+	       field == INT_EGRESS_TIME || field == INT_TIME_FRACTION;
+}
+
+/* "us", "x80": of the part before it. Returns 0, -EINVAL, or -ENOENT: it is no
+ * unit at all. */
+static int take_unit(struct making *m, const char *text, struct fault *f)
+{
+	uint32_t *scale;
+	uint64_t times = 0;
+	unsigned field;
+
+	for (const struct profile_unit *u = profile_units; u->text; u++)
+		if (!strcmp(text, u->text))
+			times = u->ns;
+	if (!times && (text[0] != 'x' ||
+		       !text_u64(&times, text + 1, UINT32_MAX - 1) || !times))
+		return -ENOENT;
+	if (!m->parts)
+		return fault_set(f, -EINVAL, "%s: of no field", text);
+	field = m->word.part[m->parts - 1].field;
+	scale = &m->word.part[m->parts - 1].scale;
+	if (*scale)
+		return fault_set(f, -EINVAL, "%s: a second unit", text);
+	if (text[0] != 'x' && !is_time(field))
+		return fault_set(f, -EINVAL, "%s: %s is no time", text,
+				 profile_field_names[field]);
+	*scale = (uint32_t)times;
+	return 0;
+}
+
+static int field_named(const char *name, size_t len)
+{
+	for (int i = 0; i < INT_FIELDS; i++)
+		if (strlen(profile_field_names[i]) == len &&
+		    !memcmp(profile_field_names[i], name, len))
+			return i;
+	return -1;
+}
+
+/* "queue:1", "-:2" */
+static int take_part(struct making *m, const char *text, struct fault *f)
+{
+	const char *colon = strchr(text, ':');
+	uint64_t len;
+	int field = -1;
+
+	if (!colon || !text_u64(&len, colon + 1, 8) || !len)
+		return fault_set(f, -EINVAL,
+				 "'%s' is not FIELD:BYTES, 1 to 8, nor a unit",
+				 text);
+	if (strncmp(text, "-:", 2) != 0) {
+		field = field_named(text, (size_t)(colon - text));
+		if (field < 0)
+			return fault_set(f, -EINVAL, "no such field: '%.*s'",
+					 (int)(colon - text), text);
+		if (m->parts == 2)
+			return fault_set(f, -EINVAL, "more than two fields");
+		m->word.part[m->parts].field = (uint8_t)field;
+		m->word.part[m->parts].at = (uint8_t)m->len;
+		m->word.part[m->parts].len = (uint8_t)len;
+		m->parts++;
+	}
+	m->len += (unsigned)len;
+	if (m->len > 8)
+		return fault_set(f, -EINVAL, "more than 8 bytes");
+	return 0;
+}
+
+static int take_token(struct making *m, const char *text, struct fault *f)
+{
+	int rc = take_unit(m, text, f);
+
+	return rc == -ENOENT ? take_part(m, text, f) : rc;
+}
+
+/* "queue:1 occupancy:3 us" to a word. 0, or -EINVAL and why. */
+static int profile_word_parse(struct int_word *out, const char *text,
+			      struct fault *f)
+{
+	static const char blanks[] = " \t";
+	struct making m = {0};
+	char token[TOKEN_MAX];
+	size_t n;
+
+	if (!strcmp(text, "reserved")) {
+		*out = m.word;
+		return 0;
+	}
+	for (text += strspn(text, blanks); *text;
+	     text += strspn(text, blanks)) {
+		n = strcspn(text, blanks);
+		if (n >= sizeof(token))
+			return fault_set(f, -EINVAL, "'%.60s' is no field",
+					 text);
+		memcpy(token, text, n);
+		token[n] = '\0';
+		if (take_token(&m, token, f) < 0)
+			return -EINVAL;
+		text += n;
+	}
+	if (m.len != 4 && m.len != 8)
+		return fault_set(f, -EINVAL, "%u bytes; a word has 4 or 8",
+				 m.len);
+	m.word.len = (uint8_t)m.len;
+	*out = m.word;
+	return 0;
+}
+
+const char *const profile_versions[INT_ANY + 2] = {
+	[INT_V0_5] = "0.5", [INT_V1_0] = "1.0", [INT_V2_0] = "2.0",
+	[INT_V2_1] = "2.1", [INT_ANY] = "any",	NULL,
+};
+
+static const char *const no_yes[] = {"no", "yes", NULL};
+
+/* The sections of words; section NULL: the end. */
+static const struct profile_words {
+	const char *section;
+	uint16_t at; /* in struct int_profile */
+	uint8_t bits;
+} profile_sections[] = {
+	{"instructions", offsetof(struct int_profile, instruction), 16},
+	{"report1", offsetof(struct int_profile, report1), TREPORT_V1_BITS},
+	{"report2", offsetof(struct int_profile, report2), TREPORT_V2_BITS},
+	{NULL, 0, 0},
+};
+
+static int set_like(const struct field *field, void *profile, const char *value,
+		    struct fault *f)
+{
+	const struct int_profile *p = int_profile_named(value);
+	char names[160] = "";
+	size_t len = 0;
+
+	(void)field;
+	if (p) {
+		*(struct int_profile *)profile = *p;
+		return 0;
+	}
+	for (unsigned i = 0; (p = int_profile_at(i)) && len < sizeof(names);
+	     i++)
+		len += (size_t)snprintf(names + len, sizeof(names) - len, " %s",
+					p->name);
+	return fault_set(f, -EINVAL, "'%.60s' is none of%s", value, names);
+}
+
+static int set_name(const struct field *field, void *profile, const char *value,
+		    struct fault *f)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+	struct int_profile *p = profile;
+	size_t len = strlen(value);
+
+	(void)field;
+	(void)f;
+	if (!len || len >= sizeof(p->name) || strspn(value, letters) != len)
+		return -EINVAL;
+	memset(p->name, 0, sizeof(p->name));
+	memcpy(p->name, value, len);
+	return 0;
+}
+
+/* "0x17/0x3f", "none" */
+static int set_dscp(const struct field *field, void *profile, const char *value,
+		    struct fault *f)
+{
+	struct int_profile *p = profile;
+	uint64_t dscp, mask = INT_DSCP_MASK;
+	char text[8] = "";
+	size_t len = strcspn(value, "/");
+
+	(void)field;
+	(void)f;
+	if (!strcmp(value, "none")) {
+		p->dscp = p->dscp_mask = 0;
+		return 0;
+	}
+	if (len >= sizeof(text))
+		return -EINVAL;
+	memcpy(text, value, len);
+	if (!text_number(&dscp, text, INT_DSCP_MASK) ||
+	    (value[len] && !text_number(&mask, value + len + 1, INT_DSCP_MASK)))
+		return -EINVAL;
+	if (dscp & ~mask)
+		return -EINVAL;
+	p->dscp = (uint8_t)dscp;
+	p->dscp_mask = mask ? (uint8_t)mask : INT_DSCP_ANY;
+	return 0;
+}
+
+/* "0:2 3:1", "none" */
+static int set_source_words(const struct field *field, void *profile,
+			    const char *value, struct fault *f)
+{
+	struct int_profile *p = profile;
+	uint8_t words[16] = {0};
+	uint64_t bit, n;
+
+	(void)field;
+	(void)f;
+	if (!strcmp(value, "none"))
+		value = "";
+	for (value += strspn(value, " "); *value; value += strspn(value, " ")) {
+		value = text_digits(&bit, value, 15);
+		if (!value || *value != ':')
+			return -EINVAL;
+		value = text_digits(&n, value + 1, UINT8_MAX);
+		if (!value || (*value && *value != ' ') || words[bit])
+			return -EINVAL;
+		words[bit] = (uint8_t)n;
+	}
+	memcpy(p->source_words, words, sizeof(words));
+	return 0;
+}
+
+static int set_fraction(const struct field *field, void *profile,
+			const char *value, struct fault *f)
+{
+	(void)field;
+	(void)f;
+	for (const struct profile_unit *u = profile_units; u->text; u++)
+		if (!strcmp(value, u->text)) {
+			((struct int_profile *)profile)->ioam_fraction = u->ns;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+/* clang-format off */
+#define NUMBER(member) FIELD_NUMBER, \
+	sizeof(((struct int_profile *)0)->member), \
+	offsetof(struct int_profile, member)
+#define PORT(member) { #member, NUMBER(member), 0, UINT16_MAX, \
+	.want = "a number up to 65535" }
+#define YES(member) { #member, FIELD_NAME, sizeof(bool), \
+	offsetof(struct int_profile, member), .names = no_yes }
+
+/* The keys of [profile], in the order in which they are written; the first is
+ * like, which is not. */
+static const struct field profile_keys[] = {
+	{ "like", FIELD_OTHER, .set = set_like },
+	{ "name", FIELD_OTHER, .set = set_name,
+	  .want = "a name: 1 to 31 of a-z A-Z 0-9 . _ -" },
+	{ "version", FIELD_NAME, 1, offsetof(struct int_profile, version),
+	  .names = profile_versions },
+	{ "dscp", FIELD_OTHER, .set = set_dscp,
+	  .want = "none or VALUE/MASK of 6 bits" },
+	PORT(udp_port),
+	{ "marker", NUMBER(marker), 0, UINT64_MAX, .want = "a number" },
+	PORT(vxlan_gpe_port),
+	{ "vxlan_gpe_next", NUMBER(vxlan_gpe_next), 0, UINT8_MAX,
+	  .want = "a number up to 255" },
+	PORT(geneve_port),
+	PORT(geneve_class),
+	PORT(gre_type),
+	PORT(report_port),
+	PORT(domain),
+	{ "source_words", FIELD_OTHER, .set = set_source_words,
+	  .want = "none or BIT:WORDS..., each bit once" },
+	{ "ioam_fraction", FIELD_OTHER, .set = set_fraction,
+	  .want = "ns, us, ms or ntp" },
+	YES(any_ver),
+	YES(behind_tcp_options),
+	YES(tcp_sum_left),
+	YES(report_length_wrong),
+	{ NULL },
+};
+/* clang-format on */
+
+struct reader {
+	struct ini ini;
+	struct int_profile p;
+	uint64_t keys;
+	uint64_t bits[3];      /* of profile_sections that were given */
+	unsigned instructions; /* line of the first */
+};
+
+static int take_key(struct reader *r)
+{
+	const struct ini *i = &r->ini;
+
+	if (!strcmp(i->key, "like") &&
+	    (r->keys || r->bits[0] | r->bits[1] | r->bits[2]))
+		return ini_fault(i, i->line, -EINVAL,
+				 "like: what comes before it would be lost: "
+				 "it must be the first");
+	return ini_set(i, profile_keys, &r->keys, &r->p);
+}
+
+static int take_word(struct reader *r, unsigned section)
+{
+	const struct profile_words *s = &profile_sections[section];
+	const struct ini *i = &r->ini;
+	struct int_word *words = (void *)((char *)&r->p + s->at);
+	struct fault why = {""};
+	uint64_t bit;
+
+	if (!text_u64(&bit, i->key, s->bits - 1u))
+		return ini_fault(i, i->line, -EINVAL,
+				 "'%.60s' is not a bit, 0 to %u", i->key,
+				 s->bits - 1u);
+	if (!field_once(&r->bits[section], (int)bit))
+		return ini_fault(i, i->line, -EINVAL, "given twice: bit %u",
+				 (unsigned)bit);
+	if (!section && !r->instructions)
+		r->instructions = i->line;
+	if (profile_word_parse(&words[bit], i->value, &why) < 0)
+		return ini_fault(i, i->line, -EINVAL, "%u: %s", (unsigned)bit,
+				 why.text);
+	return 0;
+}
+
+static int take(struct reader *r)
+{
+	const struct ini *i = &r->ini;
+
+	if (!i->header)
+		return ini_fault(i, i->line, -EINVAL,
+				 "a field before the first [section]");
+	if (!strcmp(i->section, "profile"))
+		return take_key(r);
+	for (unsigned k = 0; profile_sections[k].section; k++)
+		if (!strcmp(i->section, profile_sections[k].section))
+			return take_word(r, k);
+	return ini_fault(i, i->header, -EINVAL, "no such section: '%.60s'",
+			 i->section);
+}
+
+static int read_all(struct reader *r)
+{
+	struct ini *i = &r->ini;
+	int rc;
+
+	while ((rc = ini_next(i)) > 0)
+		if ((rc = take(r)) < 0)
+			return rc;
+	if (rc < 0)
+		return rc;
+	if (i->empty)
+		return ini_fault(i, i->empty, -EINVAL,
+				 "a section without fields");
+	/* int_profile_words() has the specifications' for each version */
+	if (r->instructions && r->p.version == INT_ANY)
+		return ini_fault(i, r->instructions, -EINVAL,
+				 "instructions: version any has those of each "
+				 "version; say version = 2.1, or like");
+	return 0;
+}
+
+int profile_parse(struct int_profile *out, FILE *in, const char *name,
+		  struct fault *f)
+{
+	struct reader r = {
+		.ini = {.in = in,
+			.name = name,
+			.strange = "neither [section], field = value nor "
+				   "; comment",
+			.f = f},
+		.p = *int_profile_at(0),
+	};
+	int rc = read_all(&r);
+
+	*out = r.p;
+	return rc;
+}
+
+int profile_read(struct int_profile *out, const char *path, struct fault *f)
+{
+	bool is_stdin = !strcmp(path, "-");
+	FILE *in = is_stdin ? stdin : fopen(path, "re");
+	int rc;
+
+	if (!in)
+		return fault_set(f, -errno, "%s: %s", path, strerror(errno));
+	rc = profile_parse(out, in, is_stdin ? "standard input" : path, f);
+	if (!is_stdin)
+		fclose(in);
+	return rc;
+}
+
+static uint64_t number(const void *p, const struct field *k)
+{
+	const char *at = (const char *)p + k->at;
+	uint16_t v16;
+	uint64_t v;
+
+	switch (k->width) {
+	case 1:
+		return *(const uint8_t *)at;
+	case 2:
+		memcpy(&v16, at, sizeof(v16));
+		return v16;
+	}
+	memcpy(&v, at, sizeof(v));
+	return v;
+}
+
+static const char *unit_of(uint32_t ns)
+{
+	for (const struct profile_unit *u = profile_units; u->text; u++)
+		if (u->ns == ns)
+			return u->text;
+	return NULL;
+}
+
+static void write_source_words(const struct int_profile *p, FILE *out)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < 16; i++) {
+		if (!p->source_words[i])
+			continue;
+		fprintf(out, "%s%u:%u", any ? " " : "", i, p->source_words[i]);
+		any = true;
+	}
+	fputs(any ? "\n" : "none\n", out);
+}
+
+/* Of the keys with a form of their own. */
+static void write_other(const struct int_profile *p, const char *name,
+			FILE *out)
+{
+	if (!strcmp(name, "name"))
+		fprintf(out, "%s\n", p->name);
+	else if (!strcmp(name, "source_words"))
+		write_source_words(p, out);
+	else if (!strcmp(name, "ioam_fraction"))
+		fprintf(out, "%s\n",
+			unit_of(p->ioam_fraction ? p->ioam_fraction : 1000));
+	else if (p->dscp_mask)
+		fprintf(out, "0x%02x/0x%02x\n", p->dscp,
+			p->dscp_mask & INT_DSCP_MASK);
+	else
+		fputs("none\n", out);
+}
+
+static void write_key(const struct int_profile *p, const struct field *k,
+		      FILE *out)
+{
+	uint64_t v;
+
+	fprintf(out, "%s = ", k->name);
+	if (k->form == FIELD_OTHER) {
+		write_other(p, k->name, out);
+		return;
+	}
+	v = number(p, k);
+	if (k->form == FIELD_NAME)
+		fprintf(out, "%s\n", k->names[v]);
+	else if (strstr(k->name, "port") || !v)
+		fprintf(out, "%" PRIu64 "\n", v);
+	else
+		fprintf(out, "0x%" PRIx64 "\n", v);
+}
+
+static void write_gap(unsigned bytes, bool *any, FILE *out)
+{
+	if (bytes)
+		fprintf(out, "%s-:%u", *any ? " " : "", bytes);
+	*any = *any || bytes;
+}
+
+static void write_word(unsigned bit, const struct int_word *w, FILE *out)
+{
+	unsigned at = 0;
+	bool any = false;
+
+	fprintf(out, "%u = ", bit);
+	if (!w->len)
+		fputs("reserved", out);
+	for (unsigned i = 0; i < 2 && w->part[i].len; i++) {
+		uint32_t scale = w->part[i].scale;
+
+		write_gap(w->part[i].at - at, &any, out);
+		fprintf(out, "%s%s:%u", any ? " " : "",
+			profile_field_names[w->part[i].field], w->part[i].len);
+		if (scale > 1 && unit_of(scale))
+			fprintf(out, " %s", unit_of(scale));
+		else if (scale > 1)
+			fprintf(out, " x%u", scale);
+		any = true;
+		at = w->part[i].at + w->part[i].len;
+	}
+	write_gap(w->len - at, &any, out);
+	fputs("\n", out);
+}
+
+int profile_write(const struct int_profile *p, FILE *out)
+{
+	const struct profile_words *s = profile_sections;
+
+	fputs("[profile]\n", out);
+	for (const struct field *k = profile_keys + 1; k->name; k++)
+		write_key(p, k, out);
+	/* those of any version are the specifications' */
+	for (s += p->version == INT_ANY; s->section; s++) {
+		const struct int_word *words = (const void *)((const char *)p +
+							      s->at);
+
+		fprintf(out, "\n[%s]\n", s->section);
+		for (unsigned bit = 0; bit < s->bits; bit++)
+			write_word(bit, &words[bit], out);
+	}
+	errno = 0;
+	if (fflush(out) != 0 || ferror(out))
+		return errno ? -errno : -EIO;
+	return 0;
+}
