@@ -1,10 +1,200 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* ioam.c - IOAM taken out of frames, read, and put into them: ioam.h. */
 #include "ioam/ioam.h"
 
+#include <errno.h>
 #include <string.h>
 
-#include "ioam/private.h"
+#include "base/cur.h"
+#include "base/put.h"
+#include "wire/be.h"
 #include "wire/net.h"
+#include "wire/proto.h"
+
+static bool ioam_has_options(uint8_t next)
+{
+	return next == NET_IP6_HOP_BY_HOP || next == NET_IP6_DESTINATION;
+}
+
+static bool ioam_is_option(uint8_t type)
+{
+	return type == IOAM_OPTION || type == IOAM_OPTION_FIXED;
+}
+
+/*
+ * Bytes of the extension header of type next at p, by what it says, and it may
+ * say more than the left ones. 0: it is none that options could be in or
+ * behind.
+ */
+static size_t ioam_extension(uint8_t next, const uint8_t *p, size_t left)
+{
+	if (left < 8)
+		return 0;
+	if (ioam_has_options(next) || next == NET_IP6_ROUTING)
+		return p[1] * 8u + 8;
+	if (next != NET_IP6_FRAGMENT || be16_load(p + 2) & 0xfff8)
+		return 0; /* of a later fragment payload follows */
+	return 8;
+}
+
+/* Bytes of the option at p, left bytes before its header's end; 0: it is not
+ * whole. */
+static size_t ioam_option_len(const uint8_t *p, size_t left)
+{
+	size_t len = 1;
+
+	if (*p != NET_IP6_PAD1)
+		len = left < 2 ? 0 : p[1] + 2u;
+	return len <= left ? len : 0;
+}
+
+static void ioam_put_pad(struct put *w, size_t n)
+{
+	if (n == 1)
+		put_u8(w, NET_IP6_PAD1);
+	if (n < 2)
+		return;
+	put_u8(w, NET_IP6_PADN);
+	put_u8(w, (uint8_t)(n - 2));
+	put_zero(w, n - 2);
+}
+
+/* The end of a header of options: whole 8 bytes, and its length. */
+static void ioam_put_end(struct put *w)
+{
+	ioam_put_pad(w, -put_len(w) % 8);
+	if (put_ok(w))
+		w->start[1] = (uint8_t)(put_len(w) / 8 - 1);
+}
+
+/*
+ * A header of options without IOAM's.
+ *
+ * Padding is kept where it may be the packet's own: between other options, and
+ * before an option of IOAM that begins where a header could have ended, for
+ * that is where ioam_insert() puts one behind what was there. Around one that
+ * goes, it goes as well, but for what aligns the option behind it.
+ *
+ * To out, which has room for as much. Returns the length, 0 if nothing else was
+ * in it; or -EBADMSG.
+ */
+static int ioam_header_without(uint8_t *out, const uint8_t *header, size_t len)
+{
+	struct put w = put_to(out, len);
+	size_t solid = NET_IP6_OPTIONS_AT, last = solid, gap = 0, n;
+	bool dropped = false;
+
+	put_bytes(&w, header, NET_IP6_OPTIONS_AT);
+	for (size_t at = NET_IP6_OPTIONS_AT; at < len; at += n) {
+		const uint8_t *p = header + at;
+		bool pad = *p == NET_IP6_PAD1 || *p == NET_IP6_PADN;
+
+		n = ioam_option_len(p, len - at);
+		if (!n)
+			return -EBADMSG;
+		if (ioam_is_option(*p)) {
+			if (!dropped && at % 8 == 0)
+				solid = put_len(&w);
+			gap += put_len(&w) - last + n;
+			w.p = out + last;
+			dropped = true;
+		} else if (pad && gap) {
+			gap += n;
+		} else {
+			ioam_put_pad(&w, gap % 8);
+			gap = 0;
+			put_bytes(&w, p, n);
+			if (!pad)
+				solid = last = put_len(&w);
+		}
+	}
+	if (!dropped)
+		return (int)len;
+	if (solid == NET_IP6_OPTIONS_AT)
+		return 0;
+	w.p = out + solid;
+	ioam_put_end(&w);
+	return (int)put_len(&w);
+}
+
+/* How many bytes shorter the len bytes behind an IPv6 header would be, the
+ * first of which is of type next, without IOAM. */
+static size_t ioam_share(uint8_t next, const uint8_t *p, size_t len)
+{
+	uint8_t without[NET_IP6_OPTIONS_MAX];
+	size_t share = 0, n;
+	int rest;
+
+	while ((n = ioam_extension(next, p, len)) && n <= len) {
+		rest = ioam_has_options(next)
+			       ? ioam_header_without(without, p, n)
+			       : (int)n;
+		if (rest >= 0)
+			share += n - (size_t)rest;
+		next = *p;
+		p += n;
+		len -= n;
+	}
+	return share;
+}
+
+/* One extension header, from *c; *at: the byte that says its type. Returns
+ * false at the first that is none, or -EBADMSG. */
+static int strip_header(struct put *w, struct cur *c, uint8_t **at)
+{
+	size_t len = ioam_extension(**at, c->p, cur_left(c));
+	const uint8_t *p = c->p;
+	int n = (int)len;
+
+	if (!len)
+		return false;
+	if (!cur_take(c, len) || len > (size_t)(w->end - w->p))
+		return -EBADMSG;
+	if (ioam_has_options(**at))
+		n = ioam_header_without(w->p, p, len);
+	else
+		memcpy(w->p, p, len);
+	if (n < 0)
+		return n;
+	if (n) {
+		*at = w->p;
+		w->p += n;
+	} else {
+		**at = p[0];
+	}
+	return true;
+}
+
+int ioam_strip(uint8_t *out, size_t cap, const uint8_t *frame, size_t len)
+{
+	struct put w = put_to(out, cap);
+	struct cur c = cur_of(frame, len), body;
+	const uint8_t *type_at, *ip;
+	uint8_t *next, *new_ip;
+	size_t payload;
+	int type = net_eth_skip(&c, &type_at), rc;
+
+	ip = cur_take(&c, NET_IP6_LEN);
+	if (type < 0 || !ip)
+		return type == -ENOTSUP ? type : -EBADMSG;
+	payload = be16_load(ip + NET_IP6_AT_LEN);
+	if (type != NET_ETHERTYPE_IP6 || ip[0] >> 4 != 6)
+		return -ENOTSUP;
+	if (cap < len)
+		return -ENOBUFS;
+	put_bytes(&w, frame, (size_t)(c.p - frame));
+	new_ip = w.p - NET_IP6_LEN;
+	next = new_ip + NET_IP6_AT_NEXT;
+	body = cur_of(c.p, payload < cur_left(&c) ? payload : cur_left(&c));
+	while ((rc = strip_header(&w, &body, &next)) > 0)
+		;
+	if (rc < 0)
+		return rc;
+	put_bytes(&w, body.p, (size_t)(c.end - body.p));
+	be16_store(new_ip + NET_IP6_AT_LEN,
+		   (uint16_t)(payload - (len - put_len(&w))));
+	return (int)put_len(&w);
+}
 
 /* RFC 9197, section 4.4.2. */
 void ioam_words(struct int_word words[IOAM_BITS], uint32_t fraction)
@@ -253,4 +443,254 @@ struct ioam_snapshot ioam_snapshot_of(const struct int_hops *h, unsigned i)
 		.data = p + IOAM_SNAPSHOT_LEN,
 		.len = p[0] * 4u,
 	};
+}
+
+/* Words of a node that a trace type asks for, but snapshots. */
+static unsigned node_words(uint32_t bitmap)
+{
+	struct int_word words[IOAM_BITS];
+	struct int_plan plan;
+
+	ioam_words(words, 0);
+	int_plan_of(&plan, words, IOAM_BITS,
+		    bitmap & ~(uint32_t)(IOAM_OPAQUE | IOAM_UNUSED));
+	return plan.len / 4u;
+}
+
+static void put_trace(struct put *w, const struct ioam_ask *ask)
+{
+	put_be16(w, ask->namespace);
+	put_be16(w, (uint16_t)(node_words(ask->bitmap) << IOAM_NODE_LEN_SHIFT |
+			       ask->words));
+	put_be32(w, ask->bitmap << 8);
+	if (ask->type == IOAM_PREALLOCATED)
+		put_zero(w, ask->words * 4u);
+}
+
+static void put_direct(struct put *w, const struct ioam_ask *ask)
+{
+	put_be16(w, ask->namespace);
+	put_u8(w, 0);
+	put_u8(w, (uint8_t)((ask->has_flow ? IOAM_DIRECT_FLOW : 0) |
+			    (ask->has_sequence ? IOAM_DIRECT_SEQUENCE : 0)));
+	put_be32(w, ask->bitmap << 8);
+	if (ask->has_flow)
+		put_be32(w, ask->flow);
+	if (ask->has_sequence)
+		put_be32(w, ask->sequence);
+}
+
+/* The option; returns its length, a multiple of 4, or -EINVAL. */
+static int make_option(uint8_t out[IOAM_OPTION_MAX], const struct ioam_ask *ask)
+{
+	struct put w = put_to(out, IOAM_OPTION_MAX);
+
+	if (ask->bitmap >> IOAM_BITS || ask->words > IOAM_NODES_MAX)
+		return -EINVAL;
+	put_u8(&w, IOAM_OPTION);
+	put_u8(&w, 0); /* its length, below */
+	put_u8(&w, 0);
+	put_u8(&w, ask->type);
+	if (ask->type <= IOAM_INCREMENTAL)
+		put_trace(&w, ask);
+	else if (ask->type == IOAM_DIRECT)
+		put_direct(&w, ask);
+	else
+		return -EINVAL;
+	out[1] = (uint8_t)(put_len(&w) - 2);
+	return (int)put_len(&w);
+}
+
+/*
+ * The hop-by-hop header with the option behind those it has: its whole length
+ * is a multiple of 8, so that is aligned. A new one begins with padding to 4.
+ * Returns its length or -EMSGSIZE.
+ */
+static int make_header(uint8_t out[NET_IP6_OPTIONS_MAX], const uint8_t *old,
+		       size_t old_len, uint8_t next, const uint8_t *option,
+		       size_t len)
+{
+	const uint8_t fresh[4] = {next, 0, NET_IP6_PADN, 0};
+	struct put w = put_to(out, NET_IP6_OPTIONS_MAX);
+
+	if (old_len)
+		put_bytes(&w, old, old_len);
+	else
+		put_bytes(&w, fresh, sizeof(fresh));
+	put_bytes(&w, option, len);
+	ioam_put_end(&w);
+	return put_ok(&w) ? (int)put_len(&w) : -EMSGSIZE;
+}
+
+int ioam_insert(uint8_t *out, size_t cap, const uint8_t *frame, size_t len,
+		const struct ioam_ask *ask)
+{
+	uint8_t option[IOAM_OPTION_MAX], header[NET_IP6_OPTIONS_MAX], *new_ip;
+	struct put w = put_to(out, cap);
+	struct cur c = cur_of(frame, len);
+	int n = make_option(option, ask), type, header_len;
+	const uint8_t *ip, *at, *old;
+	size_t payload, old_len = 0;
+
+	type = net_eth_skip(&c, &at);
+	ip = cur_take(&c, NET_IP6_LEN);
+	if (n < 0)
+		return n;
+	if (type < 0 || !ip)
+		return type == -ENOTSUP ? type : -EBADMSG;
+	if (type != NET_ETHERTYPE_IP6 || ip[0] >> 4 != 6)
+		return -ENOTSUP;
+	payload = be16_load(ip + NET_IP6_AT_LEN);
+	old = c.p;
+	if (ip[NET_IP6_AT_NEXT] == NET_IP6_HOP_BY_HOP) {
+		if (!payload)
+			return -ENOTSUP; /* RFC 2675 */
+		old_len = ioam_extension(NET_IP6_HOP_BY_HOP, old, cur_left(&c));
+		if (!old_len || old_len > payload || !cur_take(&c, old_len))
+			return -EBADMSG;
+	}
+	header_len = make_header(header, old, old_len, ip[NET_IP6_AT_NEXT],
+				 option, (size_t)n);
+	if (header_len < 0)
+		return header_len;
+	payload += (size_t)header_len - old_len;
+	if (payload > UINT16_MAX)
+		return -EMSGSIZE;
+	put_bytes(&w, frame, (size_t)(old - frame));
+	new_ip = w.p - NET_IP6_LEN;
+	put_bytes(&w, header, (size_t)header_len);
+	put_bytes(&w, c.p, cur_left(&c));
+	if (!put_ok(&w))
+		return -ENOBUFS;
+	be16_store(new_ip + NET_IP6_AT_LEN, (uint16_t)payload);
+	new_ip[NET_IP6_AT_NEXT] = NET_IP6_HOP_BY_HOP;
+	return (int)put_len(&w);
+}
+
+enum {
+	NODE_MAX = 31 * 4 + IOAM_SNAPSHOT_LEN + 255 * 4,
+};
+
+/* Returns the node's length, or -EINVAL. */
+static int make_node(uint8_t out[NODE_MAX], const struct ioam *t,
+		     const struct ioam_node *node)
+{
+	const struct ioam_snapshot *s = &node->snapshot;
+	size_t len = t->view.stack.len;
+
+	int_put(out, t->view.stack.plan, node->has, node->value);
+	if (!t->opaque)
+		return (int)len;
+	if (s->len % 4 || s->len / 4 > UINT8_MAX)
+		return -EINVAL;
+	out[len] = (uint8_t)(s->len / 4);
+	be24_store(out + len + 1, s->schema);
+	if (s->len)
+		memcpy(out + len + IOAM_SNAPSHOT_LEN, s->data, s->len);
+	return (int)(len + IOAM_SNAPSHOT_LEN + s->len);
+}
+
+static void put_lengths(uint8_t *trace, unsigned flags, unsigned remaining)
+{
+	uint8_t *p = trace + IOAM_TRACE_AT_LENGTHS;
+
+	be16_store(p, (uint16_t)((be16_load(p) & ~(15u << IOAM_FLAGS_SHIFT |
+						   IOAM_REMAINING_MASK)) |
+				 flags << IOAM_FLAGS_SHIFT | remaining));
+}
+
+/* Up to the last option that is no padding. */
+static size_t without_padding(const uint8_t *p, size_t len)
+{
+	size_t solid = 0, n;
+
+	for (size_t at = 0; at < len; at += n) {
+		n = ioam_option_len(p + at, len - at);
+		if (!n)
+			return len;
+		if (p[at] != NET_IP6_PAD1 && p[at] != NET_IP6_PADN)
+			solid = at + n;
+	}
+	return solid;
+}
+
+/*
+ * The header with so many bytes more in the option, of zeros behind the trace's
+ * header; the options behind it move by a multiple of 8. Returns its length, or
+ * -EMSGSIZE.
+ */
+static int grow_header(uint8_t out[NET_IP6_OPTIONS_MAX], const struct ioam *t,
+		       size_t more)
+{
+	const uint8_t *end = t->option + t->option_len;
+	const uint8_t *nodes = t->option + IOAM_LEN + IOAM_TRACE_LEN;
+	size_t len = t->header[1] * 8u + 8, behind;
+	struct put w = put_to(out, NET_IP6_OPTIONS_MAX);
+
+	behind = without_padding(end, (size_t)(t->header + len - end));
+	put_bytes(&w, t->header, (size_t)(nodes - t->header));
+	put_zero(&w, more);
+	put_bytes(&w, nodes, (size_t)(end - nodes));
+	if (behind)
+		ioam_put_pad(&w, -more % 8);
+	put_bytes(&w, end, behind);
+	ioam_put_end(&w);
+	return put_ok(&w) ? (int)put_len(&w) : -EMSGSIZE;
+}
+
+/* Makes room in the frame for a node of an incremental trace. Returns its
+ * length. */
+static int grow(uint8_t *frame, size_t len, size_t cap, const struct ioam *t,
+		size_t more)
+{
+	uint8_t header[NET_IP6_OPTIONS_MAX];
+	size_t at = (size_t)(t->header - frame), was = t->header[1] * 8u + 8;
+	uint8_t *ip = frame + (t->ip - frame), *option;
+	size_t payload;
+	int n;
+
+	if (at + was > len)
+		return -EBADMSG;
+	if ((n = grow_header(header, t, more)) < 0)
+		return n;
+	payload = be16_load(ip + NET_IP6_AT_LEN) + (size_t)n - was;
+	if (payload > UINT16_MAX)
+		return -EMSGSIZE;
+	if (len + (size_t)n - was > cap)
+		return -ENOBUFS;
+	option = frame + (t->option - frame);
+	memmove(frame + at + n, frame + at + was, len - at - was);
+	memcpy(frame + at, header, (size_t)n);
+	be16_store(ip + NET_IP6_AT_LEN, (uint16_t)payload);
+	option[1] = (uint8_t)(option[1] + more);
+	return (int)(len + (size_t)n - was);
+}
+
+int ioam_push(uint8_t *frame, size_t len, size_t cap, const struct ioam *t,
+	      const struct ioam_node *node)
+{
+	uint8_t bytes[NODE_MAX];
+	uint8_t *trace = frame + (t->option - frame) + IOAM_LEN, *to;
+	unsigned left = t->remaining;
+	int n, rc = (int)len;
+
+	if (t->type > IOAM_INCREMENTAL)
+		return -EINVAL;
+	if ((n = make_node(bytes, t, node)) < 0)
+		return n;
+	if ((size_t)n > left * 4u ||
+	    (t->type == IOAM_INCREMENTAL &&
+	     t->option_len + (size_t)n > IOAM_OPTION_MAX)) {
+		put_lengths(trace, t->flags | IOAM_OVERFLOW, left);
+		return rc;
+	}
+	left -= (unsigned)n / 4;
+	to = trace + IOAM_TRACE_LEN;
+	if (t->type == IOAM_PREALLOCATED)
+		to += left * 4u;
+	else if ((rc = grow(frame, len, cap, t, (size_t)n)) < 0)
+		return rc;
+	memcpy(to, bytes, (size_t)n);
+	put_lengths(trace, t->flags, left);
+	return rc;
 }
