@@ -70,7 +70,7 @@ static struct counted *add_table(struct dump_keys *d, const struct table *t,
 
 	c->t = t;
 	c->type = type;
-	keymap_init(&c->map, len, sizeof(uint64_t), 1);
+	keymap_init(&c->map, len, sizeof(uint64_t));
 	return c;
 }
 
@@ -254,11 +254,7 @@ static void read_log(struct dump_keys *d, const char *path)
 				read_log_line(d, &l, line);
 		rc = hopeless(d) ? 0 : lines_more(&l);
 	} while (!cli_stop && (rc > 0 || rc == -EINTR));
-	if (rc == -E2BIG)
-		cli_fail("%s:%llu: a line longer than %d bytes", l.path,
-			 (unsigned long long)l.number + 1, LINE_MAX_LEN);
-	if (rc < 0 && rc != -EINTR)
-		cli_fail("%s: %s", cli_file(path), strerror(-rc));
+	lines_check(&l, rc);
 	lines_close(&l);
 	if (hopeless(d))
 		cli_warn("%s: none of %llu lines is a key: another file?",

@@ -144,11 +144,7 @@ static void run_script(struct shell *sh)
 			break;
 		rc = rc == -EINTR || rc > 0 ? 0 : rc;
 	}
-	if (rc == -E2BIG)
-		cli_fail("standard input:%llu: a line longer than %d bytes",
-			 (unsigned long long)l.number + 1, LINE_MAX_LEN);
-	if (rc < 0)
-		cli_fail("standard input: %s", strerror(-rc));
+	lines_check(&l, rc);
 	lines_close(&l);
 }
 

@@ -243,8 +243,7 @@ static void choose_parts(struct top *top, unsigned i)
 		cli_refuse("--as: values of table %s have %u bytes", t->name,
 			   t->value_len);
 	if (list)
-		keymap_init(&top->seen[i], top->what[i]->len, sizeof(uint64_t),
-			    1);
+		keymap_init(&top->seen[i], top->what[i]->len, sizeof(uint64_t));
 }
 
 /* The tables: the one named, or all of the first kind that there is. */

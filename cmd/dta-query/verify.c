@@ -4,13 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "asking/truths.h"
-#include "asking/verifiers.h"
+#include "cli/table.h"
+#include "model/plan.h"
 #include "places/verify.h"
+#include "reading/lines.h"
 #include "run.h"
 #include "sources.h"
-#include "verify_age.h"
-#include "cli/table.h"
+
+enum {
+	CHECKSUM_BITS = 32, /* of slots, and of hops */
+};
 
 enum field {
 	TABLE,
@@ -64,8 +67,40 @@ static const struct row_field miss_fields[MISS_FIELDS] = {
 	[MISS_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
 };
 
+enum age_field {
+	AGE_TABLE,
+	AGE_KIND,
+	AGE_COPIES,
+	AGE_LOAD,
+	AGE_AGE,
+	AGE_ASKED,
+	AGE_RIGHT,
+	AGE_WRONG,
+	AGE_MISSING,
+	AGE_AMBIGUOUS,
+	AGE_SUCCESS,
+	AGE_PLANNED,
+	AGE_FIELDS,
+};
+
+static const struct row_field age_fields[AGE_FIELDS] = {
+	[AGE_TABLE] = {"table", ROW_STR, 12, ROW_TAG},
+	[AGE_KIND] = {"kind", ROW_STR, 8, ROW_TAG, .spare = 1},
+	[AGE_COPIES] = {"copies", ROW_U64, 6},
+	[AGE_LOAD] = {"load", ROW_F64, 9},
+	[AGE_AGE] = {"age", ROW_F64, 5},
+	[AGE_ASKED] = {"asked", ROW_U64, 9},
+	[AGE_RIGHT] = {"right", ROW_U64, 9, .spare = 1},
+	[AGE_WRONG] = {"wrong", ROW_U64, 9, .good = "0"},
+	[AGE_MISSING] = {"missing", ROW_U64, 9, .spare = 1},
+	[AGE_AMBIGUOUS] = {"ambiguous", ROW_U64, 9, .spare = 1},
+	[AGE_SUCCESS] = {"success", ROW_F64, 9},
+	[AGE_PLANNED] = {"planned", ROW_F64, 9},
+};
+
 static const struct schema verdicts = {"verify", fields, FIELDS};
 static const struct schema misses = {"verify_wrong", miss_fields, MISS_FIELDS};
+static const struct schema ages = {"verify_age", age_fields, AGE_FIELDS};
 
 /* --list-wrong */
 struct wrong {
@@ -185,41 +220,181 @@ static void score_row(struct rows *r, const char *table, const char *kind,
 	row_write(r);
 }
 
-static struct rows *open_rows(const struct opts *o, const struct schema *s)
-{
-	struct rows *r = cli_rows(o->format, s);
+/* --by-age: keys of some ages. */
+struct age_bin {
+	struct score score;
+	double planned; /* the sum of what is to be expected of each key */
+};
 
-	if (!r)
-		cli_fail("out of memory");
-	return r;
+/* A key, by its last report; and the slots that it and the keys before it have
+ * written, of those that did not come again. */
+struct key_age {
+	uint64_t last;
+	uint64_t written;
+	unsigned copies;
+};
+
+/* A key is as old as there are keys whose last report came after its own: those
+ * are what may have overwritten it. */
+struct by_age {
+	const struct table *t;
+	unsigned copies; /* of all keys; 0: not of all the same */
+	unsigned asked;	 /* copies that are asked at most, 0: all */
+	double pass; /* the chance that a foreign slot passes for one's own */
+	size_t n;    /* keys */
+	struct key_age *key; /* the oldest first */
+	unsigned bins;
+	struct age_bin *bin; /* as many keys each, the youngest first */
+};
+
+static int by_last(const void *a, const void *b)
+{
+	const struct key_age *x = a, *y = b;
+
+	return (x->last > y->last) - (x->last < y->last);
 }
 
-/* Other machines are waited for, not worked for. */
-static unsigned cores_of(const struct opts *o, const struct places *p)
+static void put_in_order(struct by_age *a, const struct keymap *keys)
 {
-	return p->collectors || o->from.verbs ? 1 : (unsigned)o->cores;
+	uint64_t written = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		const struct truth_key *k = keymap_record(keys, i);
+
+		a->key[i] = (struct key_age){
+			.last = k->last,
+			.copies = (unsigned)k->copies,
+		};
+		if (i == 0)
+			a->copies = a->key[i].copies;
+		else if (a->copies != a->key[i].copies)
+			a->copies = 0;
+	}
+	qsort(a->key, a->n, sizeof(*a->key), by_last);
+	for (size_t i = 0; i < a->n; i++) {
+		written += a->key[i].copies;
+		a->key[i].written = written;
+	}
+}
+
+/* The chance that a chunk of another key passes for a path. */
+static double pass_of_chunks(const struct table *t)
+{
+	double values = t->values ? (double)t->values
+				  : (double)t->value_max - t->value_min + 1;
+
+	return plan_pass_postcard(CHECKSUM_BITS, values, t->hops);
+}
+
+static void age_open(struct by_age *a, const struct truth_table *tt,
+		     const struct opts *o)
+{
+	const struct table *t = tt->t;
+
+	*a = (struct by_age){
+		.t = t,
+		.asked = o->rule.copies,
+		.pass = t->kind == TABLE_POSTCARD
+				? pass_of_chunks(t)
+				: plan_pass_keywrite(CHECKSUM_BITS),
+		.n = tt->keys.n,
+		.key = calloc(tt->keys.n + 1, sizeof(*a->key)),
+		.bins = (unsigned)o->by_age,
+		.bin = calloc(o->by_age, sizeof(*a->bin)),
+	};
+	if (!a->bin || !a->key)
+		cli_fail("out of memory");
+	put_in_order(a, &tt->keys);
+}
+
+/* Any answer: a verify's miss(), with all set. */
+static void age_note(void *ctx, const struct verify_miss *m)
+{
+	struct by_age *a = ctx;
+	const struct key_age want = {.last = m->want->last};
+	const struct key_age *k = bsearch(&want, a->key, a->n, sizeof(*a->key),
+					  by_last);
+	size_t younger = a->n - 1 - (size_t)(k - a->key);
+	struct age_bin *b = &a->bin[younger * a->bins / a->n];
+	unsigned copies = a->asked && a->asked < k->copies ? a->asked
+							   : k->copies;
+	/* Slots written since, for each slot. plan_at() multiplies by the
+	 * copies, which need not be those of the others. */
+	double after = (double)(a->key[a->n - 1].written - k->written) /
+		       (double)a->t->units;
+
+	b->score.asked++;
+	b->score.verdict[m->verdict]++;
+	b->planned += plan_at(copies, after / copies, a->pass).success;
+}
+
+static void bin_row(struct rows *r, const struct by_age *a, unsigned i,
+		    bool alone)
+{
+	const struct age_bin *b = &a->bin[i];
+	double asked = (double)b->score.asked;
+
+	row_str(r, AGE_TABLE, a->t->name);
+	row_str(r, AGE_KIND, table_kind_name(a->t->kind));
+	if (a->copies)
+		row_u64(r, AGE_COPIES, a->copies);
+	row_f64(r, AGE_LOAD, (double)a->n / (double)a->t->units);
+	row_f64(r, AGE_AGE, (double)(i + 1) / a->bins);
+	row_u64(r, AGE_ASKED, b->score.asked);
+	row_u64(r, AGE_RIGHT, b->score.verdict[VERDICT_RIGHT]);
+	row_u64(r, AGE_WRONG, b->score.verdict[VERDICT_WRONG]);
+	row_u64(r, AGE_MISSING, b->score.verdict[VERDICT_MISSING]);
+	row_u64(r, AGE_AMBIGUOUS, b->score.verdict[VERDICT_AMBIGUOUS]);
+	if (b->score.asked)
+		row_f64(r, AGE_SUCCESS,
+			(double)b->score.verdict[VERDICT_RIGHT] / asked);
+	if (b->score.asked && alone)
+		row_f64(r, AGE_PLANNED, b->planned / asked);
+	row_write(r);
+}
+
+/* verify_table(), with a row for each bin; tables whose keys do not age have
+ * none. */
+static int verify_by_age(const struct verify *v, const struct truth_table *tt,
+			 struct rows *r, const struct opts *o, struct score *s)
+{
+	struct verify by_age = *v;
+	struct by_age a;
+	/* In older epochs, and on other collectors, keys overwrite no others.
+	 */
+	bool alone = v->places->n == 1 && !v->places->collectors;
+	int rc;
+
+	if (tt->t->kind != TABLE_KEYWRITE && tt->t->kind != TABLE_POSTCARD)
+		return verify_table(v, tt, s);
+	age_open(&a, tt, o);
+	by_age.miss = age_note;
+	by_age.all = true;
+	by_age.ctx = &a;
+	rc = verify_table(&by_age, tt, s);
+	for (unsigned i = 0; i < a.bins && !rc; i++)
+		bin_row(r, &a, i, alone);
+	free(a.bin);
+	free(a.key);
+	return rc;
 }
 
 static void verify_all(const struct verify *v, const struct truth *truth,
 		       struct rows *r, const struct opts *o,
 		       struct score *total)
 {
-	const struct verifiers_options by = {cores_of(o, v->places), &o->from};
-	struct fault f = {""};
-
 	for (unsigned i = 0; i < truth->n && !cli_stop; i++) {
-		const struct table *t = truth->table[i].t;
-		struct score s = {0};
 		const struct truth_table *tt = &truth->table[i];
-		int rc = o->by_age ? age_table(r, &by, v, tt,
-					       (unsigned)o->by_age, &s, &f)
-				   : verifiers_table(&by, v, tt, &s, &f);
+		struct score s = {0};
+		int rc = o->by_age ? verify_by_age(v, tt, r, o, &s)
+				   : verify_table(v, tt, &s);
 
 		sources_check(v->places);
 		if (rc < 0)
-			cli_fail("%s", f.text);
+			cli_fail("%s: %s", tt->t->name, strerror(-rc));
 		if (o->by_table)
-			score_row(r, t->name, table_kind_name(t->kind), &s);
+			score_row(r, tt->t->name, table_kind_name(tt->t->kind),
+				  &s);
 		score_add(total, &s);
 	}
 }
@@ -233,9 +408,11 @@ static void show_all(struct places *p, const struct opts *o,
 
 	if (!w)
 		cli_fail("out of memory");
-	r = open_rows(o, o->list_wrong ? &misses
-			 : o->by_age   ? &age_rows
-				       : &verdicts);
+	r = cli_rows(o->format, o->list_wrong ? &misses
+				: o->by_age   ? &ages
+					      : &verdicts);
+	if (!r)
+		cli_fail("out of memory");
 	if (o->list_wrong) {
 		w->rows = r;
 		w->render = o->render;
@@ -250,6 +427,31 @@ static void show_all(struct places *p, const struct opts *o,
 	free(w);
 }
 
+/* Reads a truth. If a signal comes, the rest is not read. */
+static void read_truth(struct truth *t, const char *path)
+{
+	struct fault why = {""};
+	struct lines l;
+	char *line;
+	size_t len;
+	int rc = lines_open(&l, path);
+
+	if (rc < 0)
+		cli_fail("%s: %s", path, strerror(-rc));
+	do {
+		while (!cli_stop && (line = lines_next(&l, &len)))
+			if (truth_line(t, line, &why) < 0)
+				cli_fail("%s:%llu: %s", l.path,
+					 (unsigned long long)l.number,
+					 why.text);
+		rc = lines_more(&l);
+	} while (!cli_stop && (rc > 0 || rc == -EINTR));
+	lines_check(&l, rc);
+	if (!t->begun && !cli_stop)
+		cli_fail("%s: empty: not even a header", l.path);
+	lines_close(&l);
+}
+
 int run_verify(const struct opts *o, struct places *p)
 {
 	struct truth *truth = malloc(sizeof(*truth));
@@ -260,7 +462,7 @@ int run_verify(const struct opts *o, struct places *p)
 	if (!truth || n < 0)
 		cli_fail("out of memory");
 	truth_init(truth, tables, (unsigned)n);
-	truths_read(truth, o->truth, o->cores ? (unsigned)o->cores : 1);
+	read_truth(truth, o->truth);
 	if (cli_stop)
 		exit(CLI_FAIL);
 	show_all(p, o, truth, &total);

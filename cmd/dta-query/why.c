@@ -289,16 +289,6 @@ static bool find_load(const struct why *w, const struct asked *a,
 	return loaded;
 }
 
-static bool is_known(const struct why *w, const struct asked *a)
-{
-	const struct keymap *m = &w->known.keys[a->target - w->targets->target];
-
-	for (size_t i = 0; i < m->n; i++)
-		if (!memcmp(keymap_key(m, i), a->key, m->key_len))
-			return true;
-	return false;
-}
-
 static void explain(struct why *w, const struct asked *a, struct absent *s)
 {
 	const struct table *t = a->target->t;
@@ -328,7 +318,8 @@ static void explain(struct why *w, const struct asked *a, struct absent *s)
 	look_back(w, a, s);
 	look_for_gone(w, a, s);
 	s->listed = w->o->known;
-	s->known = is_known(w, a);
+	s->known = keymap_find(&w->known.keys[a->target - w->targets->target],
+			       a->key) != NULL;
 	loaded = find_load(w, a, s, &l, &epoch);
 	if (loaded && l.used) {
 		absent_load(text, t, &l);

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 #include "places/places.h"
-#include "truth/verdict.h"
+#include "truth/truth.h"
 
 /* An answer; as a rule one that is not right. */
 struct verify_miss {
@@ -33,9 +33,7 @@ struct verify {
 	struct places *places;
 	struct query_rule rule; /* copies 0: those of the truth */
 	const atomic_int *stop;
-	/* Is told of each miss, in order; NULL: nobody is. all: of every
-	 * answer.
-	 */
+	/* Is told of each miss; NULL: nobody is. all: of every answer. */
 	void (*miss)(void *ctx, const struct verify_miss *m);
 	bool all;
 	void *ctx;
@@ -54,43 +52,5 @@ int verify_tables(const struct table *const **out, const struct places *p);
  */
 int verify_table(const struct verify *v, const struct truth_table *tt,
 		 struct score *s);
-
-/*
- * The same by several, for a table that is none of lists: each has a part, in
- * places of its own. walk: which keys are to be asked next, by one at a time.
- * ask: by anyone at any time; 0 or -EIO. judge: what was asked, into the part's
- * score, and to v->miss; in the order of the ranges, if somebody is told.
- */
-struct verify_walk {
-	struct truth_walk at;
-	size_t keys;
-	uint32_t left; /* copies, a bit each */
-};
-
-struct verify_range {
-	struct truth_walk from;
-	size_t keys;	 /* so many of the truth's */
-	unsigned copies; /* those with so many; 0: all */
-};
-
-/* A table of places, by its numbers: others that were opened by the same
- * options have it there, too. */
-struct verify_at {
-	unsigned source, table;
-};
-
-struct verify_part;
-
-struct verify_at verify_at(const struct places *p, const struct table *t);
-void verify_walk_open(struct verify_walk *walk, const struct truth_table *tt);
-bool verify_walk_next(struct verify_walk *walk, struct verify_range *r);
-
-/* v->places are the part's. 0, -ENOMEM; -ENOENT: there is no such table. */
-int verify_part_open(struct verify_part **out, const struct verify *v,
-		     const struct truth_table *tt, struct verify_at at);
-int verify_part_ask(struct verify_part *p, const struct verify_range *r);
-void verify_part_judge(struct verify_part *p);
-const struct score *verify_part_score(const struct verify_part *p);
-void verify_part_close(struct verify_part *p);
 
 #endif

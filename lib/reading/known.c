@@ -14,7 +14,7 @@ void known_read(struct known *k, const struct keys_from *from,
 	if (!keys)
 		cli_fail("out of memory");
 	for (unsigned i = 0; i < t->n; i++)
-		keymap_init(&k->keys[i], t->target[i].t->key_len, 1, 1);
+		keymap_init(&k->keys[i], t->target[i].t->key_len, 1);
 	keys_open(keys, from, t);
 	while (!cli_stop && keys_next(keys))
 		for (size_t i = 0; i < keys->n; i++) {

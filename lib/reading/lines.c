@@ -117,6 +117,15 @@ int lines_more(struct lines *l)
 	return n > 0 || left > 0;
 }
 
+void lines_check(const struct lines *l, int rc)
+{
+	if (rc == -E2BIG)
+		cli_fail("%s:%llu: a line longer than %d bytes", l->path,
+			 (unsigned long long)l->number + 1, LINE_MAX_LEN);
+	if (rc < 0 && rc != -EINTR)
+		cli_fail("%s: %s", l->path, strerror(-rc));
+}
+
 bool lines_wait(const struct lines *l)
 {
 	struct pollfd p = {.fd = l->fd, .events = POLLIN};

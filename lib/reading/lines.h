@@ -38,6 +38,9 @@ char *lines_next(struct lines *l, size_t *len);
  */
 int lines_more(struct lines *l);
 
+/* Exits if that was an error (but a signal), with a message. */
+void lines_check(const struct lines *l, int rc);
+
 /* Whether a pipe has nothing for it now. */
 bool lines_wait(const struct lines *l);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "hash/crc.h"
 #include "hash/family.h"
 #include "store/region.h"
 #include "wire/dta.h"
@@ -25,16 +26,19 @@ enum column {
 
 static const char header[] = "table,kind,key,hop,path_len,copies,value";
 
-enum {
-	ORDER_FIRST = 1024, /* keys, of several shards, to begin with */
-};
-
 /* A row on its way in. */
 struct reader {
 	const struct truth *truth;
-	struct truth_row *row;
 	struct fault *f;
 	char *column[COLUMNS];
+	const struct table *t;
+	uint8_t copies, hop, path_len;
+	uint64_t number;      /* the value of a hop or counter; or the list */
+	const uint8_t *bytes; /* other values, in the line */
+	size_t len;
+	struct {
+		uint8_t headroom[CRC_HEADROOM], key[KEY_MAX];
+	} room;
 };
 
 static int malformed(const struct reader *r, const char *what, const char *text)
@@ -42,35 +46,17 @@ static int malformed(const struct reader *r, const char *what, const char *text)
 	return fault_set(r->f, -EINVAL, "%s: '%s'", what, text);
 }
 
-static int no_memory(struct fault *f)
-{
-	return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-}
-
 /* Digits and nothing else, up to max. */
 static int number(const struct reader *r, enum column c, const char *what,
 		  uint64_t max, uint64_t *out)
 {
 	const char *text = r->column[c];
-	uint64_t v = 0;
 
-	if (!*text)
-		return malformed(r, what, text);
-	for (const char *p = text; *p; p++) {
-		uint64_t digit = (uint64_t)*p - '0';
-
-		if (digit > 9 || v > (UINT64_MAX - digit) / 10)
-			return malformed(r, what, text);
-		v = v * 10 + digit;
-	}
-	if (v > max)
-		return malformed(r, what, text);
-	*out = v;
-	return 0;
+	return text_u64(out, text, max) ? 0 : malformed(r, what, text);
 }
 
 /* The value's bytes, which replace its text. */
-static int value_bytes(const struct reader *r)
+static int value_bytes(struct reader *r)
 {
 	char *text = r->column[COL_VALUE];
 	size_t digits = 0;
@@ -80,8 +66,8 @@ static int value_bytes(const struct reader *r)
 	if (text[digits] || digits % 2 || digits / 2 > INT_MAX)
 		return malformed(r, "value", text);
 	text_hex((uint8_t *)text, text, digits / 2);
-	r->row->bytes = (const uint8_t *)text;
-	r->row->len = digits / 2;
+	r->bytes = (const uint8_t *)text;
+	r->len = digits / 2;
 	return 0;
 }
 
@@ -135,17 +121,17 @@ static int find_table(struct reader *r)
 		if (t->kind != kind)
 			return malformed(r, "kind: the table is another",
 					 r->column[COL_KIND]);
-		r->row->t = t;
+		r->t = t;
 		return 0;
 	}
 	return malformed(r, "no such table", r->column[COL_TABLE]);
 }
 
-static int look_key(struct reader *r)
+static int read_key(struct reader *r)
 {
-	const struct table *t = r->row->t;
+	const struct table *t = r->t;
 	const char *text = r->column[COL_KEY];
-	uint8_t *key = r->row->key;
+	uint8_t *key = r->room.key;
 	uint64_t copies;
 	int rc = number(r, COL_COPIES, "copies", HASH_COPIES, &copies);
 
@@ -155,155 +141,98 @@ static int look_key(struct reader *r)
 	if (key_parse(key, (enum key_type)t->key_type, t->key_len, text) < 0 &&
 	    (t->key_len != 4 || key_parse(key, KEY_U32, 4, text) < 0))
 		return malformed(r, "key", text);
-	r->row->hash = keymap_hash(key, t->key_len);
-	r->row->copies = (uint8_t)(copies ? copies : t->copies);
+	r->copies = (uint8_t)(copies ? copies : t->copies);
 	return 0;
 }
 
-static int look_keywrite(struct reader *r)
+static int read_keywrite(struct reader *r)
 {
-	int rc = look_key(r);
+	int rc = read_key(r);
 
 	if (!rc)
 		rc = value_bytes(r);
-	if (!rc && r->row->len != r->row->t->value_len)
+	if (!rc && r->len != r->t->value_len)
 		rc = malformed(r, "value: not as long as the table's",
 			       r->column[COL_KEY]);
 	return rc;
 }
 
-static int look_keyinc(struct reader *r)
+static int read_keyinc(struct reader *r)
 {
-	int rc = look_key(r);
+	int rc = read_key(r);
 
-	return rc ? rc
-		  : number(r, COL_VALUE, "value", UINT64_MAX, &r->row->number);
+	return rc ? rc : number(r, COL_VALUE, "value", UINT64_MAX, &r->number);
 }
 
-static int look_postcard(struct reader *r)
+static int read_postcard(struct reader *r)
 {
 	uint64_t hop = 0, len = 0;
-	int rc = look_key(r);
+	int rc = read_key(r);
 
 	if (!rc)
 		rc = number(r, COL_HOP, "hop", TRUTH_HOPS - 1, &hop);
 	if (!rc)
 		rc = number(r, COL_PATH_LEN, "path_len", TRUTH_HOPS - 1, &len);
 	if (!rc)
-		rc = number(r, COL_VALUE, "value", UINT32_MAX, &r->row->number);
-	r->row->hop = (uint8_t)hop;
-	r->row->path_len = (uint8_t)len;
+		rc = number(r, COL_VALUE, "value", UINT32_MAX, &r->number);
+	r->hop = (uint8_t)hop;
+	r->path_len = (uint8_t)len;
 	return rc;
 }
 
-static int look_append(struct reader *r)
+static int read_append(struct reader *r)
 {
-	const struct table *t = r->row->t;
+	const struct table *t = r->t;
 	int rc = number(r, COL_KEY, "key: not a list of the table",
-			t->lists - 1, &r->row->number);
+			t->lists - 1, &r->number);
 
 	if (!rc)
 		rc = value_bytes(r);
-	if (!rc && (!r->row->len || r->row->len % t->value_len))
+	if (!rc && (!r->len || r->len % t->value_len))
 		rc = malformed(r, "value: not whole entries of the table",
 			       r->column[COL_KEY]);
 	return rc;
 }
 
-static int look_kind(struct reader *r)
+static int read_kind(struct reader *r)
 {
-	switch (r->row->t->kind) {
+	switch (r->t->kind) {
 	case TABLE_KEYWRITE:
-		return look_keywrite(r);
+		return read_keywrite(r);
 	case TABLE_KEYINC:
-		return look_keyinc(r);
+		return read_keyinc(r);
 	case TABLE_POSTCARD:
-		return look_postcard(r);
+		return read_postcard(r);
 	default:
-		return look_append(r);
+		return read_append(r);
 	}
 }
 
-/* Where the table of a row is among n: n, if it is none of them. */
-static unsigned table_at(const struct truth *t, unsigned n,
-			 const struct truth_row *row)
+static int no_memory(struct fault *f)
 {
-	unsigned at = 0;
-
-	while (at < n && t->table[at].t != row->t)
-		at++;
-	return at;
+	return fault_set(f, -ENOMEM, "out of memory");
 }
 
-/* Whose it is: those of a range of hashes, or of some lists. Memory looks for
- * what is to be known of the key. */
-static void expect(const struct truth *t, struct truth_row *row)
+/* The row's table in the truth: at its first row, a new one. 0 or -errno. */
+static int open_table(struct truth_table **out, struct truth *truth,
+		      const struct reader *r)
 {
-	unsigned n = __atomic_load_n(&t->n, __ATOMIC_ACQUIRE);
-	unsigned at = table_at(t, n, row);
+	struct truth_table *tt = truth->table;
 
-	row->shard = (uint8_t)(row->t->kind == TABLE_APPEND
-				       ? row->number % t->shards
-				       : (uint64_t)row->hash * t->shards >> 32);
-	if (at < n && t->table[at].shard)
-		keymap_expect(&t->table[at].shard[row->shard].keys, row->hash);
-}
-
-int truth_look(struct truth_row *row, const struct truth *t, char *line,
-	       struct fault *f)
-{
-	struct reader r = {.truth = t, .row = row, .f = f};
-	int rc = split(&r, line);
-
-	if (!rc)
-		rc = find_table(&r);
-	if (!rc)
-		rc = look_kind(&r);
-	if (!rc)
-		expect(t, row);
-	return rc;
-}
-
-static int open_shards(struct truth_table *tt)
-{
-	tt->shard = aligned_alloc(TEAM_LINE, tt->shards * sizeof(tt->shard[0]));
-	if (!tt->shard)
-		return -ENOMEM;
-	memset(tt->shard, 0, tt->shards * sizeof(tt->shard[0]));
-	for (unsigned i = 0; i < tt->shards; i++)
-		keymap_init(&tt->shard[i].keys, tt->t->key_len,
-			    record_len(tt->t), tt->shards);
-	return 0;
-}
-
-static int add_table(struct truth *truth, const struct table *t,
-		     struct fault *f)
-{
-	struct truth_table *tt = &truth->table[truth->n];
-	int rc = 0;
-
+	while (tt < truth->table + truth->n && tt->t != r->t)
+		tt++;
+	*out = tt;
+	if (tt < truth->table + truth->n)
+		return 0;
 	if (truth->n == TABLE_MAX)
-		return fault_set(f, -EINVAL, "too many tables: '%u'", t->id);
-	*tt = (struct truth_table){.t = t, .shards = truth->shards};
-	if (t->kind != TABLE_APPEND)
-		rc = open_shards(tt);
-	else if (!(tt->lists = calloc(t->lists, sizeof(tt->lists[0]))))
-		rc = -ENOMEM;
-	if (rc < 0)
-		return no_memory(f);
-	__atomic_store_n(&truth->n, truth->n + 1, __ATOMIC_RELEASE);
+		return malformed(r, "too many tables", r->column[COL_TABLE]);
+	*tt = (struct truth_table){.t = r->t};
+	if (r->t->kind != TABLE_APPEND)
+		keymap_init(&tt->keys, r->t->key_len, record_len(r->t));
+	else if (!(tt->lists = calloc(r->t->lists, sizeof(tt->lists[0]))))
+		return no_memory(r->f);
+	truth->n++;
 	return 0;
-}
-
-int truth_admit(struct truth *t, struct truth_row *row, struct fault *f)
-{
-	int rc = 0;
-
-	row->at = (uint8_t)table_at(t, t->n, row);
-	if (row->at == t->n)
-		rc = add_table(t, row->t, f);
-	row->last = ++t->rows & (UINT64_MAX >> 8);
-	return rc;
 }
 
 /* Entries that the ring has overwritten for sure are let go of. */
@@ -335,89 +264,64 @@ static int list_grow(struct truth_list *l, size_t len)
 	return 0;
 }
 
-static int add_entries(struct truth_table *tt, const struct truth_row *row)
+static int add_entries(struct truth_table *tt, const struct reader *r)
 {
-	struct truth_list *l = &tt->lists[row->number];
+	struct truth_list *l = &tt->lists[r->number];
 
-	list_trim(l, row->t);
-	if (list_grow(l, row->len) < 0)
+	list_trim(l, tt->t);
+	if (list_grow(l, r->len) < 0)
 		return -ENOMEM;
-	memcpy(l->entries + l->len, row->bytes, row->len);
-	l->len += row->len;
+	memcpy(l->entries + l->len, r->bytes, r->len);
+	l->len += r->len;
 	return 0;
 }
 
-static void add_hop(struct truth_key *k, const struct truth_row *row)
+static void add_hop(struct truth_key *k, const struct reader *r)
 {
 	/* The value of no hop: the translator drops it. */
-	if (row->number == TABLE_BLANK)
+	if (r->number == TABLE_BLANK)
 		return;
-	k->hop[row->hop] = (uint32_t)row->number;
-	k->seen |= (uint16_t)(1u << row->hop);
-	if (row->path_len)
-		k->path_len = row->path_len;
+	k->hop[r->hop] = (uint32_t)r->number;
+	k->seen |= (uint16_t)(1u << r->hop);
+	if (r->path_len)
+		k->path_len = r->path_len;
 }
 
-static int add_report(struct truth_shard *s, struct truth_row *row)
+static int add_report(struct truth_table *tt, const struct reader *r)
 {
-	size_t n = s->keys.n;
-	struct truth_key *k = keymap_put(&s->keys, row->key, row->hash);
+	struct truth_key *k = keymap_get(&tt->keys, r->room.key);
 
 	if (!k)
 		return -ENOMEM;
-	row->is_new = s->keys.n > n;
-	k->last = row->last;
-	if (!k->copies || row->copies < k->copies) {
-		k->copies = row->copies;
-		s->copies |= 1u << row->copies;
+	k->last = r->truth->rows & (UINT64_MAX >> 8);
+	if (!k->copies || r->copies < k->copies) {
+		k->copies = r->copies;
+		tt->copies |= 1u << r->copies;
 	}
-	if (row->t->kind == TABLE_KEYWRITE)
-		memcpy(k->value, row->bytes, row->len);
-	else if (row->t->kind == TABLE_KEYINC)
-		k->sum += row->number;
+	if (tt->t->kind == TABLE_KEYWRITE)
+		memcpy(k->value, r->bytes, r->len);
+	else if (tt->t->kind == TABLE_KEYINC)
+		k->sum += r->number;
 	else
-		add_hop(k, row);
+		add_hop(k, r);
 	return 0;
 }
 
-void truth_near(const struct truth *t, const struct truth_row *row)
+static int add_row(struct truth *t, const struct reader *r)
 {
-	const struct truth_shard *shard = t->table[row->at].shard;
+	struct truth_table *tt;
+	int rc = open_table(&tt, t, r);
 
-	if (shard)
-		keymap_near(&shard[row->shard].keys, row->hash);
-}
-
-int truth_take(struct truth *t, struct truth_row *row)
-{
-	struct truth_table *tt = &t->table[row->at];
-
-	row->is_new = false;
-	return tt->lists ? add_entries(tt, row)
-			 : add_report(&tt->shard[row->shard], row);
-}
-
-int truth_order(struct truth *t, const struct truth_row *row)
-{
-	struct truth_table *tt = &t->table[row->at];
-	size_t cap = tt->order_cap ? 2 * tt->order_cap : ORDER_FIRST;
-	void *more;
-
-	if (!row->is_new || tt->shards == 1)
-		return 0;
-	if (tt->ordered == tt->order_cap) {
-		if (!(more = realloc(tt->order, cap)))
-			return -ENOMEM;
-		tt->order = more;
-		tt->order_cap = cap;
-	}
-	tt->order[tt->ordered++] = row->shard;
-	return 0;
+	if (rc < 0)
+		return rc;
+	t->rows++;
+	rc = tt->lists ? add_entries(tt, r) : add_report(tt, r);
+	return rc < 0 ? no_memory(r->f) : 0;
 }
 
 int truth_line(struct truth *t, char *line, struct fault *f)
 {
-	struct truth_row row;
+	struct reader r = {.truth = t, .f = f};
 	int rc;
 
 	if (!t->begun) {
@@ -430,22 +334,17 @@ int truth_line(struct truth *t, char *line, struct fault *f)
 	}
 	if (!*line)
 		return 0;
-	rc = truth_look(&row, t, line, f);
+	rc = split(&r, line);
 	if (!rc)
-		rc = truth_admit(t, &row, f);
-	if (!rc && (truth_take(t, &row) < 0 || truth_order(t, &row) < 0))
-		rc = no_memory(f);
-	return rc;
+		rc = find_table(&r);
+	if (!rc)
+		rc = read_kind(&r);
+	return rc < 0 ? rc : add_row(t, &r);
 }
 
 void truth_init(struct truth *t, const struct table *const *known, unsigned n)
 {
-	*t = (struct truth){.known = known, .n_known = n, .shards = 1};
-}
-
-void truth_split(struct truth *t, unsigned shards)
-{
-	t->shards = shards;
+	*t = (struct truth){.known = known, .n_known = n};
 }
 
 void truth_fini(struct truth *t)
@@ -453,10 +352,7 @@ void truth_fini(struct truth *t)
 	for (unsigned i = 0; i < t->n; i++) {
 		struct truth_table *tt = &t->table[i];
 
-		for (unsigned s = 0; tt->shard && s < tt->shards; s++)
-			keymap_fini(&tt->shard[s].keys);
-		free(tt->shard);
-		free(tt->order);
+		keymap_fini(&tt->keys);
 		for (uint32_t k = 0; tt->lists && k < tt->t->lists; k++)
 			free(tt->lists[k].entries);
 		free(tt->lists);
@@ -482,4 +378,62 @@ bool truth_path_whole(const struct truth_key *k, const struct table *t)
 bool truth_path_long(const struct truth_key *k, const struct table *t)
 {
 	return truth_path_len(k, t) > t->hops;
+}
+
+const char *verdict_name(enum verdict v)
+{
+	static const char *const name[VERDICTS] = {
+		[VERDICT_RIGHT] = "right",
+		[VERDICT_WRONG] = "wrong",
+		[VERDICT_MISSING] = "missing",
+		[VERDICT_AMBIGUOUS] = "ambiguous",
+		[VERDICT_OVER] = "over",
+	};
+
+	return name[v];
+}
+
+static bool same_path(const struct table *t, const struct truth_key *want,
+		      const struct path_answer *got)
+{
+	unsigned len = truth_path_len(want, t);
+
+	return got->len == len && !got->holes &&
+	       !memcmp(got->value, want->hop, len * sizeof(want->hop[0]));
+}
+
+static enum verdict of_count(uint64_t want, uint64_t got)
+{
+	if (got == want)
+		return VERDICT_RIGHT;
+	return got > want ? VERDICT_OVER
+	       : got	  ? VERDICT_WRONG
+			  : VERDICT_MISSING;
+}
+
+enum verdict verdict_of(const struct table *t, const struct truth_key *want,
+			const struct reply *r)
+{
+	bool same;
+
+	if (r->answer == ANSWER_AMBIGUOUS)
+		return VERDICT_AMBIGUOUS;
+	if (t->kind == TABLE_KEYINC && r->answer != ANSWER_UNREADABLE)
+		return of_count(want->sum, r->count);
+	if (r->answer != ANSWER_FOUND)
+		return VERDICT_MISSING;
+	same = t->kind == TABLE_POSTCARD
+		       ? same_path(t, want, &r->path)
+		       : !memcmp(r->value, want->value, t->value_len);
+	return same ? VERDICT_RIGHT : VERDICT_WRONG;
+}
+
+void score_add(struct score *to, const struct score *s)
+{
+	to->asked += s->asked;
+	to->incomplete += s->incomplete;
+	to->too_long += s->too_long;
+	to->overwritten += s->overwritten;
+	for (int i = 0; i < VERDICTS; i++)
+		to->verdict[i] += s->verdict[i];
 }

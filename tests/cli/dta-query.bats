@@ -780,6 +780,15 @@ last_values() { # table
 	run -1 --separate-stderr dta-query verify --region "$NAME" --truth /dev/null
 	[[ $stderr == *empty* ]]
 	run -1 dta-query verify --region "$NAME" --truth nowhere.csv
+	# A header alone is one; blank lines, CRLF and no end of the last, too.
+	head -n 1 truth.csv >bad.csv
+	run -3 dta-query verify --region "$NAME" --truth bad.csv -o csv
+	run -0 dta-query verify --region "$NAME" --truth truth.csv -o csv
+	whole=$output
+	sed '5G; 900G; 2000s/$/\r/' truth.csv >bad.csv
+	truncate -s -1 bad.csv
+	run -0 dta-query verify --region "$NAME" --truth bad.csv -o csv
+	[ "$output" = "$whole" ]
 }
 
 @test "verify --by-table" {

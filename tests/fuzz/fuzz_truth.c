@@ -30,17 +30,14 @@ static void judge(const struct truth *t)
 {
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct table *k = t->table[i].t;
-		struct truth_walk walk;
-		const uint8_t *key;
+		const struct keymap *keys = &t->table[i].keys;
 
-		truth_walk_open(&walk, &t->table[i]);
 		for (uint32_t l = 0; t->table[i].lists && l < k->lists; l++)
 			if (t->table[i].lists[l].len % k->value_len)
 				abort();
-		while (k->kind == TABLE_POSTCARD &&
-		       walk.at < truth_keys(&t->table[i])) {
-			const struct truth_key *path = truth_walk_next(&walk,
-								       &key);
+		for (size_t n = 0; k->kind == TABLE_POSTCARD && n < keys->n;
+		     n++) {
+			const struct truth_key *path = keymap_record(keys, n);
 
 			if (truth_path_len(path, k) > TRUTH_HOPS ||
 			    (truth_path_len(path, k) < k->hops &&

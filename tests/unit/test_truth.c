@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Truths, verdicts and keys as text: query/truth.h, verdict.h, keytext.h. */
+/* Truths, verdicts and keys as text: truth.h, keytext.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "query/keytext.h"
-#include "truth/verdict.h"
+#include "truth/truth.h"
 #include "test.h"
 #include "translate_road.h"
 #include "wire/be.h"
@@ -59,7 +59,7 @@ static const struct truth_key *key_of(uint32_t number)
 
 	be32_store(key, number);
 	TEST(truth.n == 1);
-	return keymap_get(&truth.table[0].shard[0].keys, key);
+	return keymap_get(&truth.table[0].keys, key);
 }
 
 static void test_rows(void)
